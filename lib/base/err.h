@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the library reports failure: a negative errno and a sentence for people. */
+#pragma once
+
+#include "base/macros.h"
+
+/*
+ * One sentence that names file, line, value and what was expected. Filled only when a
+ * function fails; the caller owns it and prints it. Every function of the library that
+ * takes a `struct fab_err *` accepts NULL.
+ */
+struct fab_err {
+	char text[512];
+};
+
+/*
+ * Write the sentence (cut to fit, control characters replaced by blanks) and return
+ * -errnum, so that a function can end in `return fab_fail(err, EINVAL, ...)`.
+ */
+int fab_fail(struct fab_err *err, int errnum, const char *format, ...) FAB_PRINTF(3, 4);
+
+/* Put `prefix: ` in front of the sentence already there. */
+void fab_err_prefix(struct fab_err *err, const char *prefix);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Hash maps: 64-bit keys or byte strings to 32-bit ids. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/macros.h"
+
+/* Open addressing, linear probing; seeded, so that input cannot choose its collisions. */
+struct fab_map64;
+
+struct fab_map64 *fab_map64_new(size_t expected);
+void fab_map64_free(struct fab_map64 *map);
+/* The value of `key`, FAB_NONE when absent. O(1). */
+uint32_t fab_map64_get(const struct fab_map64 *map, uint64_t key);
+/* Insert unless present; returns the value now stored (the old one if it was there). */
+uint32_t fab_map64_put(struct fab_map64 *map, uint64_t key, uint32_t value);
+/* Insert or overwrite. */
+void fab_map64_set(struct fab_map64 *map, uint64_t key, uint32_t value);
+
+/* The same for byte strings; keys are copied. */
+struct fab_strmap;
+
+struct fab_strmap *fab_strmap_new(size_t expected);
+void fab_strmap_free(struct fab_strmap *map);
+uint32_t fab_strmap_get(const struct fab_strmap *map, const char *key, size_t len);
+uint32_t fab_strmap_put(struct fab_strmap *map, const char *key, size_t len,
+			uint32_t value);
+void fab_strmap_set(struct fab_strmap *map, const char *key, size_t len, uint32_t value);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+_Noreturn void fab_oom(size_t bytes)
+{
+	fprintf(stderr, "fabkit: out of memory (%zu bytes wanted)\n", bytes);
+	exit(3);
+}
+
+static size_t product(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		fab_oom(SIZE_MAX);
+	return bytes ? bytes : 1;
+}
+
+void *fab_alloc(size_t n, size_t size)
+{
+	size_t bytes = product(n, size);
+	void *p = malloc(bytes);
+
+	if (!p)
+		fab_oom(bytes);
+	return p;
+}
+
+void *fab_zalloc(size_t n, size_t size)
+{
+	void *p = calloc(1, product(n, size));
+
+	if (!p)
+		fab_oom(n * size);
+	return p;
+}
+
+void *fab_realloc(void *old, size_t n, size_t size)
+{
+	size_t bytes = product(n, size);
+	void *p = realloc(old, bytes);
+
+	if (!p)
+		fab_oom(bytes);
+	return p;
+}
+
+void *fab_alloc_huge(size_t bytes)
+{
+	size_t rounded;
+	void *p;
+
+	if (__builtin_add_overflow(bytes, (size_t)HUGE_PAGE - 1, &rounded))
+		fab_oom(bytes);
+	rounded -= rounded % HUGE_PAGE;
+	if (!rounded)
+		rounded = HUGE_PAGE;
+	p = aligned_alloc(HUGE_PAGE, rounded);
+	if (!p)
+		fab_oom(rounded);
+	/* Only advice: without huge pages the block serves as well, just slower. */
+	(void)madvise(p, rounded, MADV_HUGEPAGE);
+	return p;
+}
+
+char *fab_strndup(const char *text, size_t n)
+{
+	char *copy;
+
+	if (n == SIZE_MAX)
+		fab_oom(n);
+	copy = fab_alloc(n + 1, 1);
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	return copy;
+}
+
+char *fab_strdup(const char *text)
+{
+	return fab_strndup(text, strlen(text));
+}
+
+char *fab_format(const char *format, ...)
+{
+	va_list values;
+	char *text = NULL;
+	int n;
+
+	va_start(values, format);
+	n = vasprintf(&text, format, values);
+	va_end(values);
+	if (n < 0)
+		fab_oom(0);
+	return text;
+}
+
+size_t fab_grow(size_t cap, size_t need)
+{
+	size_t more = cap + cap / 2 + 16;
+
+	return more > need ? more : need;
+}

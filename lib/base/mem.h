@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory. Running out of it is handled in one place: fab_oom() prints one line and exits
+ * with status 3. Sizes that come from input are bounded by their readers before they get
+ * here; products are checked for overflow here.
+ */
+#pragma once
+
+#include "base/macros.h"
+
+_Noreturn void fab_oom(size_t bytes);
+
+/* n objects of `size` bytes, uninitialised / zeroed. Never NULL. Freed by free(). */
+void *fab_alloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+void *fab_zalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+
+/* Resize to n objects of `size` bytes. Never NULL. */
+void *fab_realloc(void *old, size_t n, size_t size) __attribute__((returns_nonnull));
+
+/*
+ * A large uninitialised block, aligned to 2 MiB and advised to use huge pages (first
+ * touch of 4 KiB pages costs more than most searches). Freed by free().
+ */
+void *fab_alloc_huge(size_t bytes) __attribute__((returns_nonnull));
+
+char *fab_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+char *fab_strndup(const char *text, size_t n) __attribute__((malloc, returns_nonnull));
+/* Formatted text on the heap. */
+char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
+	__attribute__((returns_nonnull));
+
+/* Typed short forms: FAB_NEW(n, struct x), FAB_NEW0(n, uint32_t). */
+#define FAB_NEW(n, type) ((type *)fab_alloc((n), sizeof(type)))
+#define FAB_NEW0(n, type) ((type *)fab_zalloc((n), sizeof(type)))
+
+/*
+ * A growable array: struct { type *v; size_t n, cap; } list = {0};
+ *   FAB_PUSH(&list, value);   free(list.v);
+ */
+#define FAB_VEC(type)                                                                    \
+	struct {                                                                         \
+		type *v;                                                                 \
+		size_t n, cap;                                                           \
+	}
+#define FAB_RESERVE(vec, more)                                                           \
+	do {                                                                             \
+		if ((vec)->n + (more) > (vec)->cap) {                                    \
+			(vec)->cap = fab_grow((vec)->cap, (vec)->n + (more));            \
+			(vec)->v = fab_realloc((vec)->v, (vec)->cap, sizeof(*(vec)->v)); \
+		}                                                                        \
+	} while (0)
+#define FAB_PUSH(vec, value)                                                             \
+	do {                                                                             \
+		FAB_RESERVE(vec, 1);                                                     \
+		(vec)->v[(vec)->n++] = (value);                                          \
+	} while (0)
+
+/* The capacity to take when `cap` must become at least `need`: half as much again. */
+size_t fab_grow(size_t cap, size_t need);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/num.h"
+
+#include <string.h>
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool fab_parse_hex(const char *text, size_t len, uint64_t *out)
+{
+	uint64_t value = 0;
+
+	if (!len || len > 16)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		int d = hex_digit(text[i]);
+
+		if (d < 0)
+			return false;
+		value = value << 4 | (uint64_t)d;
+	}
+	*out = value;
+	return true;
+}
+
+static bool has_0x(const char *text, size_t len)
+{
+	return len > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+}
+
+bool fab_parse_u64(const char *text, size_t len, uint64_t min, uint64_t max,
+		   uint64_t *out)
+{
+	uint64_t value = 0;
+
+	if (has_0x(text, len)) {
+		if (!fab_parse_hex(text + 2, len - 2, &value))
+			return false;
+	} else {
+		if (!len)
+			return false;
+		for (size_t i = 0; i < len; i++) {
+			if (text[i] < '0' || text[i] > '9' ||
+			    __builtin_mul_overflow(value, 10, &value) ||
+			    __builtin_add_overflow(value, (uint64_t)(text[i] - '0'),
+						   &value))
+				return false;
+		}
+	}
+	if (value < min || value > max)
+		return false;
+	*out = value;
+	return true;
+}
+
+bool fab_parse_guid(const char *text, size_t len, uint64_t *out)
+{
+	uint64_t value = 0, group;
+
+	if (has_0x(text, len))
+		return fab_parse_hex(text + 2, len - 2, out);
+	if (!memchr(text, ':', len))
+		return len == 16 && fab_parse_hex(text, len, out);
+	for (int i = 0; i < 4; i++) {
+		const char *colon = i < 3 ? memchr(text, ':', len) : text + len;
+		size_t n;
+
+		if (!colon)
+			return false;
+		n = (size_t)(colon - text);
+		if (n > 4 || !fab_parse_hex(text, n, &group))
+			return false;
+		value = value << 16 | group;
+		len -= i < 3 ? n + 1 : n;
+		text = colon + 1;
+	}
+	*out = value;
+	return true;
+}

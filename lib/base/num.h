@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers out of text, checked: the whole text must be the number. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/macros.h"
+
+/* Decimal, or hexadecimal after 0x; no sign, no blanks; false when it is not min .. max.
+ */
+bool fab_parse_u64(const char *text, size_t len, uint64_t min, uint64_t max,
+		   uint64_t *out);
+/* Hexadecimal digits without 0x, 1 to 16 of them. */
+bool fab_parse_hex(const char *text, size_t len, uint64_t *out);
+/*
+ * A GUID as people write it: with or without 0x, upper or lower case, 16 digits or fewer
+ * after 0x, or four colon groups (0002:c903:00ab:cdef).
+ */
+bool fab_parse_guid(const char *text, size_t len, uint64_t *out);

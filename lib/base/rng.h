@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Chance that repeats: the same seed gives the same numbers everywhere. */
+#pragma once
+
+#include "base/macros.h"
+
+/* A well-mixed 64-bit hash of a 64-bit value (splitmix64's finaliser). */
+uint64_t fab_mix64(uint64_t x);
+/* A 64-bit hash of bytes under a seed (wyhash-like quality, not cryptographic). */
+uint64_t fab_hash_bytes(const void *bytes, size_t n, uint64_t seed);
+
+/* xoshiro256** (Blackman, Vigna 2018). */
+struct fab_rng {
+	uint64_t s[4];
+};
+
+void fab_rng_init(struct fab_rng *rng, uint64_t seed);
+uint64_t fab_rng_next(struct fab_rng *rng);
+/* Uniform in 0 .. bound-1 without bias; bound > 0. */
+uint64_t fab_rng_below(struct fab_rng *rng, uint64_t bound);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Text from a fabric is hostile: any host chooses its own description. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/macros.h"
+
+/*
+ * Copy `text` for showing on a terminal: bytes below 0x20 and 0x7f become \xNN, and so
+ * does everything that is not well-formed UTF-8, and the C1 control characters. At most
+ * `size` bytes with the closing NUL. Returns `out`.
+ */
+char *fab_text_safe(const char *text, char *out, size_t size);
+
+/*
+ * Compare like a person: runs of digits by value ("n2" < "n10"), else bytes. A total
+ * order: 0 only for equal strings.
+ */
+int fab_text_natural_cmp(const char *a, const char *b);
+
+/* Shell-like match with * ? and [..] ; letter case ignored. */
+bool fab_text_glob(const char *pattern, const char *text);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all commands share: argp children for the fabric, the output and the run, and the
+ * only code that may exit. A command embeds the structs it needs in its parameters, names
+ * the children in its argp, and on ARGP_KEY_INIT sets state->child_inputs[i].
+ *
+ * Option keys: a command's own start at 0x100, those of the children at 0x200.
+ */
+#pragma once
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+#include "present/report.h"
+
+enum { FAB_EXIT_DONE = 0, FAB_EXIT_FOUND = 1, FAB_EXIT_USAGE = 2, FAB_EXIT_ERROR = 3 };
+
+/* --node-name-map FILE, --hca PATTERN. The FABRIC argument itself is the command's. */
+struct fab_cli_input {
+	const char *fabric; /* set by the command's parser from its first argument */
+	const char *node_name_map;
+	const char *hca;
+};
+extern const struct argp fab_cli_input_argp;
+
+/* -o/--output FILE, --format table|json|csv, --columns LIST, --list-columns, --no-header
+ */
+struct fab_cli_output {
+	const char *path; /* NULL: standard output */
+	enum fab_format format;
+	bool has_format; /* --format was given */
+	const char *columns;
+	bool list_columns;
+	bool no_header;
+};
+extern const struct argp fab_cli_output_argp;
+
+/* -q/--quiet, -v/--verbose, --threads N, --seed N, --verify */
+struct fab_cli_run {
+	bool quiet;
+	unsigned verbose;
+	int threads; /* 0: as many as there are processors */
+	uint64_t seed;
+	bool has_seed;
+	bool verify;
+};
+extern const struct argp fab_cli_run_argp;
+
+/* First thing in main(): program name, argp's exit status, the check of stdout at exit.
+ */
+void fab_cli_init(const char *program);
+
+/* `program: message` on standard error, then exit with status 3 (or `status`). */
+_Noreturn void fab_cli_die(const struct fab_err *err);
+_Noreturn void fab_cli_exit(int status, const char *format, ...) FAB_PRINTF(2, 3);
+/* `program: warning: message` on standard error, safe for a terminal; nothing when quiet.
+ */
+void fab_cli_warn(const struct fab_cli_run *run, const char *format, ...)
+	FAB_PRINTF(2, 3);
+
+/*
+ * Open the FABRIC argument; on failure prints one line and exits with status 3. Warnings
+ * of the fabric go to standard error: the first of each code and how many more (all of
+ * them with --verbose). The caller frees.
+ */
+struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
+				       const struct fab_cli_run *run);
+
+/*
+ * Where results go. With --output: a temporary file beside it, which
+ * fab_cli_commit_output flushes, syncs and renames; it vanishes if the command exits
+ * before. Exits with status 3 when it cannot be written.
+ */
+struct fab_cli_sink {
+	FILE *file;
+	char *path, *temporary; /* NULL for standard output */
+};
+void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path);
+void fab_cli_commit_sink(struct fab_cli_sink *sink);
+
+/* Report options from the output child and the terminal. */
+struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
+						 const struct fab_cli_sink *sink);
+
+/*
+ * Progress on standard error if it is a terminal and the run is not quiet: nothing for
+ * the first second, at most ten updates a second, one line, erased at the end.
+ * fab_cli_progress_tick has the shape of the library's progress callback.
+ */
+struct fab_cli_progress;
+struct fab_cli_progress *fab_cli_progress_new(const struct fab_cli_run *run,
+					      const char *what, const char *unit);
+int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total);
+void fab_cli_progress_free(struct fab_cli_progress *progress);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Making a fabric: add nodes and what each port says about its cable, then finish.
+ *
+ * Readers see every cable twice, once from each end, and the two may disagree; generators
+ * know the whole cable. The builder takes both, pairs the ends, and turns contradictions
+ * into warnings with the line they came from.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+struct fab_builder;
+
+struct fab_builder *fab_builder_new(void);
+/* Throws away what is not finished; NULL is allowed. */
+void fab_builder_free(struct fab_builder *b);
+
+struct fab_node_spec {
+	enum fab_node_kind kind;
+	uint64_t guid, sys_guid; /* 0: none */
+	uint32_t vendor, device;
+	uint16_t n_ports;
+	bool is_enhanced;
+	const char *name; /* description, name_len bytes, copied */
+	size_t name_len;
+	uint64_t line; /* of the input, 0: none */
+};
+
+/* Returns the node's id for the calls below (the finished fabric numbers anew). O(1). */
+uint32_t fab_builder_add_node(struct fab_builder *b, const struct fab_node_spec *spec);
+uint32_t fab_builder_n_nodes(const struct fab_builder *b);
+/* Replace a node's name (node name map). */
+void fab_builder_rename(struct fab_builder *b, uint32_t node, const char *name,
+			size_t len);
+/* Borrowed, until the next call that adds a name. */
+const char *fab_builder_name(const struct fab_builder *b, uint32_t node);
+const struct fab_node_spec *fab_builder_node(const struct fab_builder *b, uint32_t node);
+
+/* GUID, LID and LMC of a port (port 0 for a switch). Values 0 leave what is known. */
+void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
+			  uint64_t guid, uint16_t lid, uint8_t lmc);
+
+/* One end of a cable as this end tells it. */
+struct fab_end {
+	uint32_t node, peer;
+	uint16_t port, peer_port;
+	uint8_t width, speed; /* lanes, enum fab_speed */
+	uint64_t line;
+};
+
+void fab_builder_add_end(struct fab_builder *b, const struct fab_end *end);
+/* A whole cable: both ends with the same width and speed. */
+void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port_a,
+			   uint32_t node_b, uint16_t port_b, uint8_t width,
+			   uint8_t speed);
+
+/*
+ * Note a warning; `code` is a literal. Of each code the first 100 are stored, the others
+ * are only counted.
+ */
+void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
+		      const char *format, ...) FAB_PRINTF(4, 5);
+
+/*
+ * How adapters are grouped into hosts (formats: the name map, the first word of the
+ * description before something that looks like an adapter, the system image GUID).
+ */
+struct fab_host_options {
+	bool has_name_map; /* adapters were renamed by a node name map */
+	const char *hca;   /* glob: keep only adapters whose adapter part or name matches;
+			      NULL all */
+};
+
+/*
+ * Pair the ends, number everything, group hosts, build the graph; frees the builder
+ * whatever happens. Warnings: one-sided-cable, conflicting-cable (two cables on a port),
+ * duplicate-guid, port-out-of-range, speed-mismatch, width-mismatch.
+ * Fails with EINVAL when there is no switch or no cable (`source` is named in the text).
+ * O(nodes + ends log ends a node).
+ */
+int fab_builder_finish(struct fab_builder *b, const char *source, const char *format,
+		       const struct fab_host_options *hosts, struct fab_fabric **out,
+		       struct fab_err *err) FAB_MUST_CHECK;

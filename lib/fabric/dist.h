@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hop distances between switches: the one place that holds or makes them.
+ *
+ * One byte a pair. The search is breadth first from many sources at once, one bit a
+ * source (Then et al., "The more the merrier", VLDB 2014), with the levels kept as bit
+ * planes and turned into bytes once at the end. The graph is undirected, so that the row
+ * of a switch is also its column.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+struct fab_dist;
+
+/*
+ * All distances of a fabric; n_threads 0 = as many as OpenMP gives. Fails with ERANGE
+ * when two connected switches are more than 254 hops apart (InfiniBand ends at 63).
+ * O(cables * switches / 512 + switches^2), switches^2 bytes.
+ */
+int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
+		 struct fab_err *err) FAB_MUST_CHECK;
+void fab_dist_free(struct fab_dist *dist);
+
+/*
+ * Borrowed row of a switch: hops to each switch, FAB_HOPS_UNREACHABLE for none. Rows are
+ * padded to a multiple of 64 bytes with FAB_HOPS_UNREACHABLE and aligned to 64.
+ */
+const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw);
+/* Length of a padded row in bytes. */
+size_t fab_dist_stride(const struct fab_dist *dist);
+/* Bytes the matrix takes. */
+size_t fab_dist_bytes(const struct fab_dist *dist);
+
+/* Largest finite distance between any two switches. O(switches^2). */
+unsigned fab_dist_diameter(const struct fab_dist *dist);
+
+/*
+ * The largest finite number of hops between two switches without keeping distances, and
+ * without the limit of fab_dist_new(). O(cables * switches / 512) for small diameters.
+ */
+uint32_t fab_fabric_diameter(const struct fab_fabric *f, int n_threads);

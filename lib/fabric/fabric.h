@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The model of a switched fabric: nodes, ports, cables, hosts and the graph of switches.
+ *
+ * A fabric is made once by a builder (fabric/builder.h) and never changes afterwards: all
+ * algorithms take `const struct fab_fabric *`. Everything is a flat array over dense
+ * 32-bit ids, so the struct is open for reading; only the builder writes it.
+ *
+ * Ids
+ *   node   0 .. n_nodes-1: all switches first (0 .. n_switches-1), in the order in which
+ *          they were added, then adapters, aggregation nodes and routers in that order.
+ *   port   0 .. n_ports-1: node by node, ascending port number. Only ports that matter
+ *          are kept: port 0 of every switch (its management port), and every port with a
+ *          cable or an attribute of its own. node_n_ports says how many a node has.
+ *   cable  0 .. n_cables-1: first the switch_links (switch to switch, self-loops too),
+ *          then the host_links (switch to anything else), then adapter to adapter. In
+ *          each part by ascending port id of the lower end. port_a < port_b, except that
+ *          for a host link port_a is the port of the switch (which is lower anyway).
+ *   host   0 .. n_hosts-1 in order of their first adapter.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/macros.h"
+
+typedef uint32_t fab_node_id;
+typedef uint32_t fab_port_id;
+typedef uint32_t fab_cable_id;
+typedef uint32_t fab_host_id;
+
+enum fab_node_kind {
+	FAB_SWITCH,
+	FAB_ADAPTER,
+	FAB_AGGREGATION, /* SHARP aggregation node: a channel adapter, no host */
+	FAB_ROUTER,
+};
+
+/* Link widths as a count of lanes; 0 is unknown ("??"). */
+/* Link speeds, ascending; the order is that of the rates. */
+enum fab_speed {
+	FAB_SPEED_UNKNOWN,
+	FAB_SDR,
+	FAB_DDR,
+	FAB_QDR,
+	FAB_FDR10,
+	FAB_FDR,
+	FAB_EDR,
+	FAB_HDR,
+	FAB_NDR,
+	FAB_XDR,
+};
+
+enum { FAB_LID_NONE = 0, FAB_HOPS_UNREACHABLE = 255 };
+
+/*
+ * Something in the input or the fabric that deserves a word but does not stop the work.
+ * `code` is stable and machine-readable (`one-sided-cable`), `message` says it in full,
+ * `line` is the line of the input (0: none).
+ */
+struct fab_warning {
+	const char *code;
+	char *message;
+	uint64_t line;
+};
+
+struct fab_fabric {
+	char *source; /* the FABRIC argument it came from */
+	char *format; /* "ibnetdiscover", "cache", "subnet-lst", "generated", "live" */
+
+	uint32_t n_nodes, n_switches;
+	uint32_t n_adapters;	      /* channel adapters, aggregation nodes included */
+	uint32_t n_aggregation_nodes; /* of these: SHARP aggregation nodes */
+	uint32_t n_routers;
+	uint32_t n_ports;
+	uint32_t n_cables, n_switch_links, n_host_links;
+	uint32_t n_hosts;
+
+	/* nodes [n_nodes] */
+	uint8_t *node_kind;	   /* enum fab_node_kind */
+	uint8_t *node_is_enhanced; /* switch: "enhanced port 0" */
+	uint16_t *node_n_ports;	   /* ports that the hardware has, port 0 not counted */
+	uint32_t *node_first_port; /* [n_nodes + 1] */
+	uint32_t *node_name; /* offset into names: the description, or the mapped name */
+	uint32_t *node_host; /* host of an adapter, else FAB_NONE */
+	uint32_t *node_vendor, *node_device;
+	uint64_t *node_guid, *node_sys_guid; /* 0: none */
+
+	/* ports [n_ports] */
+	uint64_t *port_guid; /* adapters: the port's own; switches: on port 0; else 0 */
+	uint32_t *port_node;
+	uint32_t *port_cable; /* FAB_NONE: no cable */
+	uint16_t *port_num;
+	uint16_t *port_lid; /* switches: on port 0 */
+	uint8_t *port_lmc;
+	uint8_t *port_width; /* lanes: 1 2 4 8 12, 0 unknown; what this end says */
+	uint8_t *port_speed; /* enum fab_speed */
+
+	/* cables [n_cables] */
+	uint32_t *cable_a, *cable_b; /* port ids */
+
+	/* hosts [n_hosts] */
+	uint32_t *host_name;	      /* offset into names */
+	uint32_t *host_first_adapter; /* [n_hosts + 1] into host_adapter */
+	uint32_t *host_adapter;	      /* node ids */
+	const char *host_rule;	      /* the rule that grouped them, in words */
+
+	/*
+	 * Graph of switches in compressed rows, self-loops left out. Arcs: one for each
+	 * cable end, by ascending port number. Neighbours: each once, ascending by
+	 * switch.
+	 */
+	uint32_t *arc_first; /* [n_switches + 1] */
+	uint32_t *arc_peer;  /* switch at the other end */
+	uint32_t *arc_cable;
+	uint32_t *peer_first; /* [n_switches + 1] */
+	uint32_t *peer;
+
+	char *names; /* all names, each closed by NUL */
+	size_t names_bytes;
+
+	struct fab_warning *warnings;
+	uint32_t n_warnings;
+	uint64_t n_warnings_total; /* those beyond the stored ones, too */
+};
+
+/* Frees everything; NULL is allowed. */
+void fab_fabric_free(struct fab_fabric *fabric);
+
+/* Borrowed: the name of a node or host, valid as long as the fabric. */
+static inline const char *fab_node_name(const struct fab_fabric *f, fab_node_id node)
+{
+	return f->names + f->node_name[node];
+}
+
+static inline const char *fab_host_name(const struct fab_fabric *f, fab_host_id host)
+{
+	return f->names + f->host_name[host];
+}
+
+static inline bool fab_node_is_switch(const struct fab_fabric *f, fab_node_id node)
+{
+	return node < f->n_switches;
+}
+
+/* The port at the other end of a port's cable, FAB_NONE without a cable. */
+static inline fab_port_id fab_port_peer(const struct fab_fabric *f, fab_port_id port)
+{
+	uint32_t c = f->port_cable[port];
+
+	if (c == FAB_NONE)
+		return FAB_NONE;
+	return f->cable_a[c] == port ? f->cable_b[c] : f->cable_a[c];
+}
+
+/* Port `num` of a node, FAB_NONE when it is not kept. O(log ports of the node). */
+fab_port_id fab_port_find(const struct fab_fabric *f, fab_node_id node, unsigned num);
+
+/* The first port of a node that has a cable, FAB_NONE when there is none. */
+fab_port_id fab_node_first_connected_port(const struct fab_fabric *f, fab_node_id node);
+
+/*
+ * The switch that a port hangs on: itself for a switch's port, the peer for an adapter's.
+ * FAB_NONE when the port has no cable to a switch.
+ */
+uint32_t fab_port_switch(const struct fab_fabric *f, fab_port_id port);
+
+/*
+ * A 64-bit digest of what is cabled to what: node GUIDs, kinds and cable ends, whatever
+ * their order in the input. Names, LIDs, widths and speeds do not count. O(nodes +
+ * cables).
+ */
+uint64_t fab_fabric_fingerprint(const struct fab_fabric *f);
+
+/*
+ * Parts of the fabric that are connected by cables: component[node] = its number,
+ * numbered by lowest node id. Returns how many. `component` is the caller's, [n_nodes].
+ * O(ports).
+ */
+uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component);
+
+/* "4xHDR", "??", "1x???": as ibnetdiscover writes it. Borrowed static text. */
+const char *fab_speed_name(enum fab_speed speed);
+/* Gbit/s of one lane, signalling rate: SDR 2.5 ... XDR 200; 0 unknown. */
+double fab_speed_lane_gbps(enum fab_speed speed);
+/* Lower rate of the two ends of a cable in Gbit/s, 0 unknown. */
+double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable);
+
+/* Bytes that the fabric takes in memory, without the names. */
+size_t fab_fabric_bytes(const struct fab_fabric *f);

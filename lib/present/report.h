@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One interface to everything a command prints as its result: a document of fields and
+ * tables that comes out as a table for people, as JSON or as CSV. Columns are data; no
+ * command touches libsmartcols, jansson or quoting.
+ *
+ *   fab_report_new -> field* -> (table_begin -> row* -> table_end)* -> fab_report_finish
+ *
+ * table: fields as aligned `name  value` lines, each table under its title, widths of the
+ *        terminal, colour only there, node names made safe.
+ * json:  one object; fields in order, each table an array of objects. A dot in a name
+ *        nests: fabric.switches, seconds.total.
+ * csv:   RFC 4180, the primary table only, heading row first; a dot becomes `_`.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+enum fab_format { FAB_FORMAT_TABLE, FAB_FORMAT_JSON, FAB_FORMAT_CSV };
+
+enum fab_type {
+	FAB_TEXT, /* .text, NULL is null */
+	FAB_UINT, /* .u */
+	FAB_REAL, /* .real; NaN is null; 6 significant digits */
+	FAB_BOOL, /* .u != 0 */
+	FAB_GUID, /* .u, printed 0x%016x, a string in JSON */
+};
+
+enum {
+	FAB_COL_EXTRA = 1,     /* not in the table by default, always in JSON and CSV */
+	FAB_COL_NULL_ZERO = 2, /* FAB_UINT 0 means: no value */
+};
+
+struct fab_column {
+	const char *name; /* stable, lower case with underscores; a dot nests */
+	enum fab_type type;
+	const char *help; /* one line, with the unit */
+	unsigned flags;
+};
+
+union fab_cell {
+	const char *text; /* borrowed during the call */
+	uint64_t u;
+	double real;
+};
+
+struct fab_report_options {
+	enum fab_format format;
+	const char *columns; /* comma list for the primary table, NULL default */
+	bool no_header;
+	bool color;	/* table: standard output is a terminal */
+	unsigned width; /* table: columns of the terminal, 0 unlimited */
+};
+
+struct fab_report;
+
+/*
+ * Start a document on `out` (borrowed). Writes the fields schema, command, version; and
+ * with `fabric` its summary under `fabric`. `primary` names the table that CSV prints.
+ */
+struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *options,
+				  const char *command, const char *primary,
+				  const struct fab_fabric *fabric);
+/* One value of the document itself. */
+void fab_report_field(struct fab_report *r, const struct fab_column *column,
+		      union fab_cell cell);
+/* A table. `title` is for people, `name` for scripts. Columns are borrowed until
+ * table_end. */
+void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
+			    const struct fab_column *columns, size_t n_columns);
+/* n_columns cells. */
+void fab_report_row(struct fab_report *r, const union fab_cell *cells);
+void fab_report_table_end(struct fab_report *r);
+/* Write what is buffered and free; fails with the errno of the write. */
+int fab_report_finish(struct fab_report *r, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Are all names of the comma list among the columns? EINVAL with a sentence that names
+ * the first that is not and lists those there are.
+ */
+int fab_columns_check(const char *list, const struct fab_column *columns,
+		      size_t n_columns, struct fab_err *err) FAB_MUST_CHECK;
+/* Print `name  help` lines: what --list-columns shows. */
+void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns);

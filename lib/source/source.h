@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where fabrics come from: the FABRIC argument of every command. */
+#pragma once
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+struct fab_source_options {
+	const char *node_name_map; /* path, NULL none */
+	const char *hca;	   /* glob that chooses adapters, NULL all */
+};
+
+/*
+ * Read, generate or discover a fabric:
+ *   PATH or "-"           a file or standard input, recognised by content: ibnetdiscover
+ *                         dump, ibsim net file, libibnetdisc cache, opensm-subnet.lst;
+ *                         gzip and zstd are unpacked
+ *   gen:KIND:PARAMS       generated (fabric-topologies(7))
+ *   ib: ib:CA ib:CA/PORT  discovered live
+ * The caller frees *out. Errors: EINVAL bad input or spec, ENOENT and other errnos of
+ * open(2), ENODEV no adapter. The text names file, line and what was expected.
+ */
+int fab_source_open(const char *spec, const struct fab_source_options *options,
+		    struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/rng.h"
+#include "base/text.h"
+
+Test(base, fail_keeps_one_line)
+{
+	struct fab_err err;
+
+	cr_assert_eq(fab_fail(&err, 22, "x\n%s", "a\tb\x1b"), -22);
+	cr_assert_str_eq(err.text, "x a b ");
+	cr_assert_eq(fab_fail(NULL, 5, "x"), -5);
+	fab_err_prefix(&err, "f:3");
+	cr_assert_str_eq(err.text, "f:3: x a b ");
+}
+
+Test(base, map64_agrees_with_an_array)
+{
+	enum { KEYS = 5000 };
+	struct fab_map64 *map = fab_map64_new(0);
+	uint32_t *truth = FAB_NEW(KEYS, uint32_t);
+	struct fab_rng rng;
+
+	memset(truth, 0xff, KEYS * sizeof(*truth));
+	fab_rng_init(&rng, 1);
+	for (uint32_t i = 0; i < 4 * KEYS; i++) {
+		uint64_t key = fab_rng_below(&rng, KEYS);
+
+		if (i % 3) {
+			if (truth[key] == FAB_NONE)
+				truth[key] = i;
+			cr_assert_eq(fab_map64_put(map, key << 40, i), truth[key]);
+		} else {
+			truth[key] = i;
+			fab_map64_set(map, key << 40, i);
+		}
+	}
+	for (uint64_t key = 0; key < KEYS; key++)
+		cr_assert_eq(fab_map64_get(map, key << 40), truth[key]);
+	free(truth);
+	fab_map64_free(map);
+}
+
+Test(base, strmap_tells_prefixes_and_nul_bytes_apart)
+{
+	struct fab_strmap *map = fab_strmap_new(0);
+	char key[16];
+
+	for (uint32_t i = 0; i < 3000; i++) {
+		int n = snprintf(key, sizeof(key), "k%u", i);
+
+		cr_assert_eq(fab_strmap_put(map, key, (size_t)n, i), i);
+		cr_assert_eq(fab_strmap_put(map, key, (size_t)n, 7), i);
+	}
+	fab_strmap_set(map, "a\0b", 3, 70);
+	fab_strmap_set(map, "", 0, 71);
+	cr_assert_eq(fab_strmap_get(map, "a", 1), FAB_NONE);
+	cr_assert_eq(fab_strmap_get(map, "a\0b", 3), 70);
+	cr_assert_eq(fab_strmap_get(map, "", 0), 71);
+	cr_assert_eq(fab_strmap_get(map, "k2999", 5), 2999);
+	cr_assert_eq(fab_strmap_get(map, "k299", 4), 299);
+	fab_strmap_free(map);
+}
+
+Test(base, numbers)
+{
+	static const struct {
+		const char *text;
+		bool ok;
+		uint64_t value;
+	} cases[] = {
+		{"0", true, 0},
+		{"18446744073709551615", true, UINT64_MAX},
+		{"18446744073709551616", false, 0},
+		{"0x1f", true, 31},
+		{"0x", false, 0},
+		{"", false, 0},
+		{"-1", false, 0},
+		{"1 ", false, 0},
+		{"1e3", false, 0},
+	};
+	uint64_t value;
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		bool ok = fab_parse_u64(cases[i].text, strlen(cases[i].text), 0,
+					UINT64_MAX, &value);
+
+		cr_assert_eq(ok, cases[i].ok, "'%s'", cases[i].text);
+		if (ok)
+			cr_assert_eq(value, cases[i].value, "'%s'", cases[i].text);
+	}
+	cr_assert_not(fab_parse_u64("5", 1, 6, 9, &value));
+	cr_assert_not(fab_parse_u64("10", 2, 6, 9, &value));
+}
+
+Test(base, guids)
+{
+	static const struct {
+		const char *text;
+		bool ok;
+	} cases[] = {
+		{"0x2c903000a1b2c3", true},
+		{"0002c903000a1b2c3", false},
+		{"0002c903000A1B2C", true},
+		{"2c903", false},
+		{"0002:c903:00ab:cdef", true},
+		{"0002:c903:00ab", false},
+		{"2:c903:ab:cdef", true},
+		{"0002:c903:00ab:cdef:1", false},
+		{"0xg", false},
+	};
+	uint64_t guid;
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		cr_assert_eq(fab_parse_guid(cases[i].text, strlen(cases[i].text), &guid),
+			     cases[i].ok, "'%s'", cases[i].text);
+	cr_assert(fab_parse_guid("0002:c903:00ab:cdef", 19, &guid));
+	cr_assert_eq(guid, 0x0002c90300abcdefu);
+}
+
+Test(base, rng_is_fixed_and_unbiased)
+{
+	struct fab_rng rng;
+	unsigned seen[7] = {0};
+
+	fab_rng_init(&rng, 42);
+	for (int i = 0; i < 70000; i++)
+		seen[fab_rng_below(&rng, 7)]++;
+	for (int i = 0; i < 7; i++)
+		cr_assert(seen[i] > 9500 && seen[i] < 10500, "%d: %u", i, seen[i]);
+	cr_assert_neq(fab_mix64(0), fab_mix64(1));
+	cr_assert_neq(fab_hash_bytes("a", 1, 0), fab_hash_bytes("a\0", 2, 0));
+}
+
+Test(base, safe_text)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{"plain \"x\"", "plain \"x\""},
+		{"\x1b[31m", "\\x1b[31m"},
+		{"\xc3\xa4", "\xc3\xa4"},
+		{"\xc0\xaf", "\\xc0\\xaf"},
+		{"\xc2\x9b", "\\xc2\\x9b"},
+		{"\xe2\x80\xae", "\\xe2\\x80\\xae"},
+		{"a\nb", "a\\x0ab"},
+		{"\xff", "\\xff"},
+	};
+	char out[64];
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		cr_assert_str_eq(fab_text_safe(cases[i].in, out, sizeof(out)),
+				 cases[i].out);
+	for (size_t size = 1; size < 8; size++) {
+		char small[8];
+
+		memset(small, 'z', sizeof(small));
+		fab_text_safe("\x1b\x1b\xc3\xa4", small, size);
+		cr_assert_lt(strlen(small), size);
+	}
+}
+
+Test(base, natural_order_is_total)
+{
+	static const char *const sorted[] = {"",    "a",    "a01", "a1",   "a2",
+					     "a10", "a10b", "b",   "b1c2", "b1c10"};
+
+	for (size_t i = 0; i < FAB_COUNT(sorted); i++)
+		for (size_t j = 0; j < FAB_COUNT(sorted); j++) {
+			int order = fab_text_natural_cmp(sorted[i], sorted[j]);
+
+			cr_assert_eq((order > 0) - (order < 0), (i > j) - (i < j),
+				     "%s %s", sorted[i], sorted[j]);
+		}
+}
+
+Test(base, glob)
+{
+	static const struct {
+		const char *pattern, *text;
+		bool ok;
+	} cases[] = {
+		{"mlx5_[0-3]", "mlx5_2", true},
+		{"mlx5_[0-3]", "mlx5_4", false},
+		{"*HCA-?", "n1 hca-2", true},
+		{"*", "", true},
+		{"", "", true},
+		{"", "a", false},
+		{"a*b*c", "aXbYbZc", true},
+		{"a*b*c", "aXbYbZ", false},
+		{"[!a]b", "cb", true},
+		{"[!a]b", "ab", false},
+		{"[]]", "]", true},
+		{"[a", "a", true},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		cr_assert_eq(fab_text_glob(cases[i].pattern, cases[i].text), cases[i].ok,
+			     "%s %s", cases[i].pattern, cases[i].text);
+}
