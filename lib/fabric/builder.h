@@ -36,6 +36,7 @@ void fab_builder_rename(struct fab_builder *b, uint32_t node, const char *name,
 			size_t len);
 /* Borrowed, until the next call that adds a name. */
 const char *fab_builder_name(const struct fab_builder *b, uint32_t node);
+/* Borrowed, until the next call that adds a node; its `name` is NULL. */
 const struct fab_node_spec *fab_builder_node(const struct fab_builder *b, uint32_t node);
 
 /* GUID, LID and LMC of a port (port 0 for a switch). Values 0 leave what is known. */
@@ -77,7 +78,8 @@ struct fab_host_options {
  * Pair the ends, number everything, group hosts, build the graph; frees the builder
  * whatever happens. Warnings: one-sided-cable, conflicting-cable (two cables on a port),
  * duplicate-guid, port-out-of-range, speed-mismatch, width-mismatch.
- * Fails with EINVAL when there is no switch or no cable (`source` is named in the text).
+ * Fails with EINVAL when there is no switch or no cable, or when the pattern of `hosts`
+ * chooses no adapter (`source` is named in the text).
  * O(nodes + ends log ends a node).
  */
 int fab_builder_finish(struct fab_builder *b, const char *source, const char *format,

@@ -179,9 +179,9 @@ uint64_t fab_fabric_fingerprint(const struct fab_fabric *f);
  */
 uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component);
 
-/* "4xHDR", "??", "1x???": as ibnetdiscover writes it. Borrowed static text. */
+/* "HDR", "???" for unknown: as ibnetdiscover writes it. Borrowed static text. */
 const char *fab_speed_name(enum fab_speed speed);
-/* Gbit/s of one lane, signalling rate: SDR 2.5 ... XDR 200; 0 unknown. */
+/* Gbit/s of one lane as the rates are named (4xEDR 100, 4xHDR 200); 0 unknown. */
 double fab_speed_lane_gbps(enum fab_speed speed);
 /* Lower rate of the two ends of a cable in Gbit/s, 0 unknown. */
 double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/builder.h"
+
+#include "fabric/builder_impl.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_builder *fab_builder_new(void)
+{
+	return FAB_NEW0(1, struct fab_builder);
+}
+
+void fab_builder_free(struct fab_builder *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->warnings.n; i++)
+		free(b->warnings.v[i].message);
+	free(b->nodes.v);
+	free(b->name_at.v);
+	free(b->names.v);
+	free(b->notes.v);
+	free(b->ends.v);
+	free(b->cables.v);
+	free(b->warnings.v);
+	free(b->codes.v);
+	free(b);
+}
+
+/* Append a name, its NUL bytes made blanks; returns its offset. */
+static size_t add_name(struct fab_builder *b, const char *name, size_t len)
+{
+	size_t at = b->names.n;
+
+	FAB_RESERVE(&b->names, len + 1);
+	for (size_t i = 0; i < len; i++)
+		b->names.v[at + i] = name[i] ? name[i] : ' ';
+	b->names.v[at + len] = '\0';
+	b->names.n += len + 1;
+	return at;
+}
+
+uint32_t fab_builder_add_node(struct fab_builder *b, const struct fab_node_spec *spec)
+{
+	size_t at = add_name(b, spec->name, spec->name_len);
+
+	FAB_PUSH(&b->name_at, at);
+	FAB_PUSH(&b->nodes, *spec);
+	b->nodes.v[b->nodes.n - 1].name = NULL;
+	return (uint32_t)(b->nodes.n - 1);
+}
+
+uint32_t fab_builder_n_nodes(const struct fab_builder *b)
+{
+	return (uint32_t)b->nodes.n;
+}
+
+void fab_builder_rename(struct fab_builder *b, uint32_t node, const char *name,
+			size_t len)
+{
+	b->name_at.v[node] = add_name(b, name, len);
+}
+
+const char *fab_builder_name(const struct fab_builder *b, uint32_t node)
+{
+	return b->names.v + b->name_at.v[node];
+}
+
+const struct fab_node_spec *fab_builder_node(const struct fab_builder *b, uint32_t node)
+{
+	return &b->nodes.v[node];
+}
+
+void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
+			  uint64_t guid, uint16_t lid, uint8_t lmc)
+{
+	struct port_note note = {
+		.node = node, .port = port, .guid = guid, .lid = lid, .lmc = lmc};
+
+	FAB_PUSH(&b->notes, note);
+}
+
+void fab_builder_add_end(struct fab_builder *b, const struct fab_end *end)
+{
+	FAB_PUSH(&b->ends, *end);
+}
+
+void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port_a,
+			   uint32_t node_b, uint16_t port_b, uint8_t width, uint8_t speed)
+{
+	struct fab_end cable = {.node = node_a,
+				.peer = node_b,
+				.port = port_a,
+				.peer_port = port_b,
+				.width = width,
+				.speed = speed};
+
+	FAB_PUSH(&b->cables, cable);
+}
+
+/* How many warnings of this code there were before. */
+static uint64_t count_code(struct fab_builder *b, const char *code)
+{
+	struct code_count first = {.code = code, .n = 1};
+
+	for (size_t i = 0; i < b->codes.n; i++)
+		if (!strcmp(b->codes.v[i].code, code))
+			return b->codes.v[i].n++;
+	FAB_PUSH(&b->codes, first);
+	return 0;
+}
+
+void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
+		      const char *format, ...)
+{
+	struct fab_warning warning = {.code = code, .line = line};
+	struct fab_err text;
+	va_list values;
+
+	b->n_warnings_total++;
+	if (count_code(b, code) >= FAB_WARNINGS_PER_CODE)
+		return;
+	va_start(values, format);
+	vsnprintf(text.text, sizeof(text.text), format, values);
+	va_end(values);
+	warning.message = fab_strdup(text.text);
+	FAB_PUSH(&b->warnings, warning);
+}

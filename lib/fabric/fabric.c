@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/fabric.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fab_fabric_free(struct fab_fabric *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->n_warnings; i++)
+		free(f->warnings[i].message);
+	void *const blocks[] = {
+		f->source,	 f->format,
+		f->node_kind,	 f->node_is_enhanced,
+		f->node_n_ports, f->node_first_port,
+		f->node_name,	 f->node_host,
+		f->node_vendor,	 f->node_device,
+		f->node_guid,	 f->node_sys_guid,
+		f->port_guid,	 f->port_node,
+		f->port_cable,	 f->port_num,
+		f->port_lid,	 f->port_lmc,
+		f->port_width,	 f->port_speed,
+		f->cable_a,	 f->cable_b,
+		f->host_name,	 f->host_first_adapter,
+		f->host_adapter, f->arc_first,
+		f->arc_peer,	 f->arc_cable,
+		f->peer_first,	 f->peer,
+		f->names,	 f->warnings,
+	};
+	for (size_t i = 0; i < FAB_COUNT(blocks); i++)
+		free(blocks[i]);
+	free(f);
+}
+
+fab_port_id fab_port_find(const struct fab_fabric *f, fab_node_id node, unsigned num)
+{
+	uint32_t low = f->node_first_port[node], high = f->node_first_port[node + 1];
+	uint32_t first = low;
+
+	/* Mostly all ports are there: switches from 0 on, adapters from 1 on. */
+	for (uint32_t shift = 0; shift < 2 && num >= shift; shift++)
+		if (num - shift < high - first && f->port_num[first + num - shift] == num)
+			return first + num - shift;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (f->port_num[middle] < num)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->node_first_port[node + 1] && f->port_num[low] == num ? low
+									     : FAB_NONE;
+}
+
+fab_port_id fab_node_first_connected_port(const struct fab_fabric *f, fab_node_id node)
+{
+	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
+		if (f->port_cable[p] != FAB_NONE)
+			return p;
+	return FAB_NONE;
+}
+
+uint32_t fab_port_switch(const struct fab_fabric *f, fab_port_id port)
+{
+	uint32_t node = f->port_node[port], peer;
+
+	if (node < f->n_switches)
+		return node;
+	peer = fab_port_peer(f, port);
+	if (peer == FAB_NONE || f->port_node[peer] >= f->n_switches)
+		return FAB_NONE;
+	return f->port_node[peer];
+}
+
+static uint64_t end_digest(const struct fab_fabric *f, uint32_t port)
+{
+	return fab_mix64(f->node_guid[f->port_node[port]] ^ fab_mix64(f->port_num[port]));
+}
+
+/* Sums of well-mixed digests do not depend on the order of nodes, cables and ends. */
+uint64_t fab_fabric_fingerprint(const struct fab_fabric *f)
+{
+	uint64_t sum = fab_mix64(f->n_nodes) + fab_mix64((uint64_t)f->n_cables << 32);
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		sum += fab_mix64(f->node_guid[i] ^ ((uint64_t)f->node_kind[i] << 62));
+	for (uint32_t c = 0; c < f->n_cables; c++) {
+		uint64_t a = end_digest(f, f->cable_a[c]),
+			 b = end_digest(f, f->cable_b[c]);
+
+		sum += fab_mix64(fab_mix64(a + b) ^ a ^ b);
+	}
+	return fab_mix64(sum);
+}
+
+uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component)
+{
+	uint32_t *stack = FAB_NEW(f->n_nodes, uint32_t), n = 0;
+
+	memset(component, 0xff, f->n_nodes * sizeof(*component));
+	for (uint32_t root = 0; root < f->n_nodes; root++) {
+		uint32_t depth = 0;
+
+		if (component[root] != FAB_NONE)
+			continue;
+		component[root] = n;
+		stack[depth++] = root;
+		while (depth) {
+			uint32_t node = stack[--depth];
+
+			for (uint32_t p = f->node_first_port[node];
+			     p < f->node_first_port[node + 1]; p++) {
+				uint32_t peer = fab_port_peer(f, p);
+
+				if (peer == FAB_NONE ||
+				    component[f->port_node[peer]] != FAB_NONE)
+					continue;
+				component[f->port_node[peer]] = n;
+				stack[depth++] = f->port_node[peer];
+			}
+		}
+		n++;
+	}
+	free(stack);
+	return n;
+}
+
+const char *fab_speed_name(enum fab_speed speed)
+{
+	static const char *const names[] = {"???", "SDR", "DDR", "QDR", "FDR10",
+					    "FDR", "EDR", "HDR", "NDR", "XDR"};
+
+	return (size_t)speed < FAB_COUNT(names) ? names[speed] : names[0];
+}
+
+double fab_speed_lane_gbps(enum fab_speed speed)
+{
+	static const double gbps[] = {0, 2.5, 5, 10, 10, 14, 25, 50, 100, 200};
+
+	return (size_t)speed < FAB_COUNT(gbps) ? gbps[speed] : 0;
+}
+
+double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable)
+{
+	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
+	double at_a = f->port_width[a] * fab_speed_lane_gbps(f->port_speed[a]);
+	double at_b = f->port_width[b] * fab_speed_lane_gbps(f->port_speed[b]);
+
+	return at_a < at_b ? at_a : at_b;
+}
+
+size_t fab_fabric_bytes(const struct fab_fabric *f)
+{
+	const size_t node = sizeof(*f->node_kind) + sizeof(*f->node_is_enhanced) +
+			    sizeof(*f->node_n_ports) + sizeof(*f->node_first_port) +
+			    sizeof(*f->node_name) + sizeof(*f->node_host) +
+			    sizeof(*f->node_vendor) + sizeof(*f->node_device) +
+			    sizeof(*f->node_guid) + sizeof(*f->node_sys_guid);
+	const size_t port = sizeof(*f->port_guid) + sizeof(*f->port_node) +
+			    sizeof(*f->port_cable) + sizeof(*f->port_num) +
+			    sizeof(*f->port_lid) + sizeof(*f->port_lmc) +
+			    sizeof(*f->port_width) + sizeof(*f->port_speed);
+	const size_t cable = sizeof(*f->cable_a) + sizeof(*f->cable_b);
+	const size_t arc = sizeof(*f->arc_peer) + sizeof(*f->arc_cable);
+
+	return sizeof(*f) + f->n_nodes * node + f->n_ports * port + f->n_cables * cable +
+	       f->n_hosts * (sizeof(*f->host_name) + sizeof(*f->host_first_adapter)) +
+	       f->n_adapters * sizeof(*f->host_adapter) +
+	       f->n_switches * (sizeof(*f->arc_first) + sizeof(*f->peer_first)) +
+	       (f->n_switches ? f->arc_first[f->n_switches] * arc +
+					f->peer_first[f->n_switches] * sizeof(*f->peer)
+			      : 0);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/builder.h"
+
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
+		    uint16_t n_ports, const char *name)
+{
+	struct fab_node_spec spec = {.kind = kind,
+				     .guid = guid,
+				     .n_ports = n_ports,
+				     .name = name,
+				     .name_len = strlen(name)};
+
+	return fab_builder_add_node(b, &spec);
+}
+
+static void end(struct fab_builder *b, uint32_t node, uint16_t port, uint32_t peer,
+		uint16_t peer_port, uint8_t width, uint8_t speed, uint64_t line)
+{
+	struct fab_end e = {.node = node,
+			    .peer = peer,
+			    .port = port,
+			    .peer_port = peer_port,
+			    .width = width,
+			    .speed = speed,
+			    .line = line};
+
+	fab_builder_add_end(b, &e);
+}
+
+static struct fab_fabric *finish(struct fab_builder *b)
+{
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
+		     err.text);
+	return f;
+}
+
+/* Line of the first warning with this code, UINT64_MAX when there is none. */
+static uint64_t warning_line(const struct fab_fabric *f, const char *code)
+{
+	for (uint32_t i = 0; i < f->n_warnings; i++)
+		if (!strcmp(f->warnings[i].code, code))
+			return f->warnings[i].line;
+	return UINT64_MAX;
+}
+
+/* An adapter between two switches in the order of adding; parallel cables; a self-loop.
+ */
+static struct fab_fabric *small(void)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t h = add(b, FAB_ADAPTER, 0xa, 2, "host HCA-1");
+	uint32_t s = add(b, FAB_SWITCH, 0xb, 36, "s");
+	uint32_t t = add(b, FAB_SWITCH, 0xc, 36, "t");
+
+	end(b, h, 1, s, 7, 4, FAB_EDR, 1);
+	end(b, s, 7, h, 1, 4, FAB_EDR, 2);
+	end(b, s, 20, t, 3, 4, FAB_HDR, 3);
+	end(b, t, 3, s, 20, 4, FAB_HDR, 4);
+	end(b, t, 2, s, 21, 4, FAB_HDR, 5);
+	end(b, s, 21, t, 2, 4, FAB_HDR, 6);
+	end(b, t, 10, t, 11, 1, FAB_SDR, 7);
+	end(b, t, 11, t, 10, 1, FAB_SDR, 8);
+	return finish(b);
+}
+
+Test(builder, numbers_switches_first_and_keeps_every_cable)
+{
+	struct fab_fabric *f = small();
+
+	cr_assert_eq(f->n_warnings, 0);
+	cr_assert_eq(f->n_switches, 2);
+	cr_assert_str_eq(fab_node_name(f, 0), "s");
+	cr_assert_str_eq(fab_node_name(f, 2), "host HCA-1");
+	cr_assert_eq(f->n_switch_links, 3);
+	cr_assert_eq(f->n_host_links, 1);
+	cr_assert_eq(f->n_cables, 4);
+	/* s: 0 7 20 21; t: 0 2 3 10 11; host: 1 */
+	cr_assert_eq(f->n_ports, 10);
+	cr_assert_eq(fab_port_find(f, 0, 0), 0);
+	cr_assert_eq(fab_port_find(f, 1, 2), 5);
+	cr_assert_eq(fab_port_find(f, 1, 9), FAB_NONE);
+	cr_assert_eq(fab_port_find(f, 0, 22), FAB_NONE);
+	cr_assert_eq(fab_port_peer(f, fab_port_find(f, 1, 2)), fab_port_find(f, 0, 21));
+	/* the self-loop is a cable but no arc; parallel cables are two arcs, one peer */
+	cr_assert_eq(f->arc_first[2], 4);
+	cr_assert_eq(f->peer_first[2], 2);
+	cr_assert_eq(fab_port_switch(f, fab_node_first_connected_port(f, 2)), 0);
+	cr_assert_eq(f->port_num[f->cable_a[3]], 7);
+	fab_fabric_free(f);
+}
+
+Test(builder, one_sided_cable_counts_with_a_warning)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
+	struct fab_fabric *f;
+
+	end(b, s, 5, t, 6, 4, FAB_QDR, 17);
+	f = finish(b);
+	cr_assert_eq(f->n_switch_links, 1);
+	cr_assert_eq(f->port_speed[fab_port_find(f, 1, 6)], FAB_QDR);
+	cr_assert_eq(warning_line(f, "one-sided-cable"), 17);
+	fab_fabric_free(f);
+}
+
+Test(builder, contradicted_cable_is_left_out)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
+	uint32_t u = add(b, FAB_SWITCH, 3, 8, "u");
+	struct fab_fabric *f;
+
+	end(b, u, 1, t, 6, 4, FAB_QDR, 1); /* t knows nothing of u */
+	end(b, s, 5, t, 6, 4, FAB_QDR, 2);
+	end(b, t, 6, s, 5, 4, FAB_QDR, 3);
+	end(b, s, 5, u, 2, 4, FAB_QDR, 4); /* a second cable on the port */
+	end(b, s, 1, s, 1, 4, FAB_QDR, 5); /* a port on itself */
+	f = finish(b);
+	cr_assert_eq(f->n_switch_links, 1);
+	cr_assert_eq(f->n_warnings_total, 3);
+	cr_assert_eq(f->port_cable[fab_port_find(f, 2, 1)], FAB_NONE);
+	fab_fabric_free(f);
+}
+
+Test(builder, rates_that_differ_are_kept_and_told)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
+	struct fab_fabric *f;
+
+	end(b, s, 5, t, 6, 1, FAB_SDR, 1);
+	end(b, t, 6, s, 5, 4, FAB_DDR, 2);
+	f = finish(b);
+	cr_assert_eq(warning_line(f, "width-mismatch"), 1);
+	cr_assert_eq(warning_line(f, "speed-mismatch"), 1);
+	cr_assert_float_eq(fab_cable_gbps(f, 0), 2.5, 1e-9);
+	fab_fabric_free(f);
+}
+
+Test(builder, warnings_are_bounded_but_counted)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t s = add(b, FAB_SWITCH, 1, 2, "s"), t = add(b, FAB_SWITCH, 2, 2, "t");
+	struct fab_fabric *f;
+
+	end(b, s, 1, t, 1, 4, FAB_HDR, 1);
+	end(b, t, 1, s, 1, 4, FAB_HDR, 2);
+	for (int i = 0; i < 250; i++)
+		fab_builder_warn(b, "foreign-line", 5, "x");
+	f = finish(b);
+	cr_assert_eq(f->n_warnings, 101);
+	cr_assert_eq(f->n_warnings_total, 250);
+	cr_assert_str_eq(f->warnings[100].message, "150 more like these");
+	fab_fabric_free(f);
+}
+
+Test(builder, fingerprint_ignores_order_and_names)
+{
+	struct fab_fabric *f = small(), *g;
+	struct fab_builder *b = fab_builder_new();
+	uint32_t t = add(b, FAB_SWITCH, 0xc, 36, "other");
+	uint32_t s = add(b, FAB_SWITCH, 0xb, 36, "names");
+	uint32_t h = add(b, FAB_ADAPTER, 0xa, 2, "here");
+
+	fab_builder_add_cable(b, t, 11, t, 10, 4, FAB_NDR);
+	fab_builder_add_cable(b, t, 3, s, 20, 4, FAB_NDR);
+	fab_builder_add_cable(b, t, 2, s, 21, 4, FAB_NDR);
+	fab_builder_add_cable(b, h, 1, s, 7, 4, FAB_NDR);
+	g = finish(b);
+	cr_assert_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(g));
+	fab_fabric_free(g);
+	g = test_ring(5);
+	cr_assert_neq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(g));
+	fab_fabric_free(g);
+	fab_fabric_free(f);
+}
+
+Test(builder, nothing_to_build_is_an_error)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab_fabric *f;
+	struct fab_err err;
+
+	add(b, FAB_ADAPTER, 1, 1, "h");
+	cr_assert_eq(fab_builder_finish(b, "x.txt", "t", NULL, &f, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "x.txt: no switch in it (1 adapters)");
+	b = fab_builder_new();
+	add(b, FAB_SWITCH, 1, 1, "s");
+	cr_assert_eq(fab_builder_finish(b, "x.txt", "t", NULL, &f, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "x.txt: no cable in it (1 switches, 0 adapters)");
+}
+
+Test(builder, components)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t s = add(b, FAB_SWITCH, 1, 8, "s"), t = add(b, FAB_SWITCH, 2, 8, "t");
+	uint32_t h = add(b, FAB_ADAPTER, 3, 1, "h");
+	uint32_t component[3];
+	struct fab_fabric *f;
+
+	fab_builder_add_cable(b, t, 1, h, 1, 4, FAB_HDR);
+	f = finish(b);
+	(void)s;
+	cr_assert_eq(fab_fabric_components(f, component), 2);
+	cr_assert_eq(component[0], 0);
+	cr_assert_eq(component[1], 1);
+	cr_assert_eq(component[2], 1);
+	fab_fabric_free(f);
+}

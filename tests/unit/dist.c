@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/dist.h"
+
+#include "base/mem.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Plain breadth-first search from one switch. */
+static void slow_row(const struct fab_fabric *f, uint32_t source, uint8_t *row)
+{
+	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), head = 0, tail = 0;
+
+	memset(row, FAB_HOPS_UNREACHABLE, f->n_switches);
+	row[source] = 0;
+	queue[tail++] = source;
+	while (head < tail) {
+		uint32_t v = queue[head++];
+
+		for (uint32_t a = f->arc_first[v]; a < f->arc_first[v + 1]; a++)
+			if (row[f->arc_peer[a]] == FAB_HOPS_UNREACHABLE) {
+				row[f->arc_peer[a]] = (uint8_t)(row[v] + 1);
+				queue[tail++] = f->arc_peer[a];
+			}
+	}
+	free(queue);
+}
+
+static void check_all(struct fab_fabric *f, int n_threads)
+{
+	uint8_t *row = FAB_NEW(f->n_switches, uint8_t);
+	struct fab_dist *d;
+	unsigned diameter = 0;
+
+	cr_assert_eq(fab_dist_new(f, n_threads, &d, NULL), 0);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		slow_row(f, s, row);
+		cr_assert_arr_eq(fab_dist_row(d, s), row, f->n_switches, "row %u of %u",
+				 s, f->n_switches);
+		for (size_t i = f->n_switches; i < fab_dist_stride(d); i++)
+			cr_assert_eq(fab_dist_row(d, s)[i], FAB_HOPS_UNREACHABLE);
+		for (uint32_t v = 0; v < f->n_switches; v++)
+			if (row[v] != FAB_HOPS_UNREACHABLE && row[v] > diameter)
+				diameter = row[v];
+	}
+	cr_assert_eq(fab_dist_diameter(d), diameter);
+	cr_assert_eq(fab_fabric_diameter(f, n_threads), diameter);
+	fab_dist_free(d);
+	free(row);
+	fab_fabric_free(f);
+}
+
+Test(dist, equals_plain_search_on_random_fabrics)
+{
+	static const uint32_t sizes[] = {1, 2, 3, 63, 64, 65, 511, 512, 513, 700};
+
+	for (size_t i = 0; i < FAB_COUNT(sizes); i++)
+		for (uint32_t extra = 0; extra < 3 * sizes[i]; extra += sizes[i])
+			check_all(test_random_fabric(sizes[i], extra, 1, i + extra),
+				  1 + (int)i % 3);
+}
+
+Test(dist, equals_plain_search_on_rings)
+{
+	check_all(test_ring(3), 1);
+	check_all(test_ring(509), 2); /* 254 hops */
+}
+
+Test(dist, refuses_what_a_byte_cannot_hold)
+{
+	struct fab_fabric *f = test_ring(510); /* 255 hops */
+	struct fab_dist *d;
+	struct fab_err err;
+
+	cr_assert_eq(fab_dist_new(f, 1, &d, &err), -ERANGE);
+	cr_assert(strstr(err.text, "more than 254 hops"));
+	cr_assert_eq(fab_fabric_diameter(f, 1), 255);
+	fab_fabric_free(f);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/nets.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "fabric/builder.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct net {
+	struct fab_builder *b;
+	uint16_t *used; /* ports of each node */
+};
+
+static uint32_t add(struct net *net, enum fab_node_kind kind, uint64_t guid,
+		    const char *name, uint32_t id)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%s%u", name, id);
+	struct fab_node_spec spec = {.kind = kind,
+				     .guid = guid,
+				     .n_ports = kind == FAB_SWITCH ? 1000 : 1,
+				     .name = text,
+				     .name_len = (size_t)len};
+
+	return fab_builder_add_node(net->b, &spec);
+}
+
+static void join(struct net *net, uint32_t a, uint32_t b)
+{
+	fab_builder_add_cable(net->b, a, ++net->used[a], b, ++net->used[b], 4, FAB_HDR);
+}
+
+static struct fab_fabric *finish(struct net *net)
+{
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_builder_finish(net->b, "test", "generated", NULL, &f, &err), 0,
+		     "%s", err.text);
+	free(net->used);
+	return f;
+}
+
+static void add_hosts(struct net *net, uint32_t n_switches, uint32_t per_switch)
+{
+	for (uint32_t i = 0; i < n_switches * per_switch; i++) {
+		uint32_t host = add(net, FAB_ADAPTER, 0x20000 + i, "h", i);
+
+		fab_builder_set_port(net->b, host, 1, 0x30000 + i, (uint16_t)(i + 1), 0);
+		join(net, i / per_switch, host);
+	}
+}
+
+struct fab_fabric *test_random_fabric(uint32_t n_switches, uint32_t extra,
+				      uint32_t hosts_per_switch, uint64_t seed)
+{
+	uint32_t n = n_switches * (1 + hosts_per_switch);
+	struct net net = {fab_builder_new(), FAB_NEW0(n, uint16_t)};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	for (uint32_t i = 0; i < n_switches; i++)
+		add(&net, FAB_SWITCH, 0x10000 + i, "s", i);
+	for (uint32_t i = 1; i < n_switches; i++)
+		join(&net, i, (uint32_t)fab_rng_below(&rng, i));
+	for (uint32_t i = 0; i < extra; i++) {
+		uint32_t a = (uint32_t)fab_rng_below(&rng, n_switches);
+		uint32_t b = (uint32_t)fab_rng_below(&rng, n_switches);
+
+		if (a != b)
+			join(&net, a, b);
+	}
+	add_hosts(&net, n_switches, hosts_per_switch);
+	return finish(&net);
+}
+
+struct fab_fabric *test_ring(uint32_t n)
+{
+	struct net net = {fab_builder_new(), FAB_NEW0((size_t)2 * n, uint16_t)};
+
+	for (uint32_t i = 0; i < n; i++)
+		add(&net, FAB_SWITCH, 0x10000 + i, "s", i);
+	for (uint32_t i = 0; i < n; i++)
+		join(&net, i, (i + 1) % n);
+	add_hosts(&net, n, 1);
+	return finish(&net);
+}
