@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "present/jsonl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+static json_t *must(json_t *value)
+{
+	if (!value)
+		fab_oom(sizeof(void *));
+	return value;
+}
+
+json_t *fab_json_text(const char *text)
+{
+	json_t *value;
+	size_t size;
+	char *safe;
+
+	if (!text)
+		return json_null();
+	value = json_string(text);
+	if (value)
+		return value;
+	size = 4 * strlen(text) + 8;
+	safe = fab_text_safe(text, fab_alloc(size, 1), size);
+	value = must(json_string(safe));
+	free(safe);
+	return value;
+}
+
+json_t *fab_json_uint(uint64_t value)
+{
+	char digits[24];
+
+	if (value <= UINT64_C(1) << 53)
+		return must(json_integer((json_int_t)value));
+	snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	return must(json_string(digits));
+}
+
+json_t *fab_json_guid(uint64_t guid)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	return must(json_string(text));
+}
+
+int fab_jsonl_write(FILE *out, json_t *object, struct fab_err *err)
+{
+	int errnum = 0;
+
+	errno = 0;
+	if (json_dumpf(object, out, FAB_JSON_FLAGS | JSON_COMPACT) != 0 ||
+	    putc('\n', out) == EOF)
+		errnum = errno ? errno : EIO;
+	json_decref(object);
+	if (errnum)
+		return fab_fail(err, errnum, "cannot write a line of JSON: %s",
+				strerror(errnum));
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* JSON lines for bulk output: one object a line, and values that are always valid. */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+/*
+ * Text from a fabric as a JSON string. jansson refuses bytes that are not UTF-8: such a
+ * text is escaped as fab_text_safe() does. NULL gives null. The caller owns the result.
+ */
+json_t *fab_json_text(const char *text);
+/* A number; above 2^53, which other readers of JSON would round, a string of digits. */
+json_t *fab_json_uint(uint64_t value);
+/* "0x%016x". */
+json_t *fab_json_guid(uint64_t guid);
+
+/*
+ * Flags under which all our JSON is written: ASCII only, so that no name can steer a
+ * terminal, and reals with 6 significant digits, so that 0.1 is printed as 0.1.
+ */
+#define FAB_JSON_FLAGS (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6))
+
+/*
+ * Write `object` and a line end to `out`, and drop the reference to it. Fails with the
+ * errno of the write. Writes are buffered: a full disk may show only when the file is
+ * flushed.
+ */
+int fab_jsonl_write(FILE *out, json_t *object, struct fab_err *err) FAB_MUST_CHECK;

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "present/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "present/columns.h"
+#include "present/writer.h"
+
+enum { SCHEMA = 1 };
+
+struct fab_report {
+	FILE *out;
+	struct fab_report_options options;
+	char *primary;
+	const struct fab_writer *writer;
+	void *state;
+
+	struct fab_table table; /* name NULL: none is open */
+	const struct fab_column **chosen;
+	size_t *chosen_index; /* of the caller's columns */
+	union fab_cell *cells;
+};
+
+static const struct fab_writer *writer_of(enum fab_format format)
+{
+	switch (format) {
+	case FAB_FORMAT_JSON:
+		return &fab_json_writer;
+	case FAB_FORMAT_CSV:
+		return &fab_csv_writer;
+	case FAB_FORMAT_TABLE:
+		break;
+	}
+	return &fab_table_writer;
+}
+
+bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
+{
+	switch (column->type) {
+	case FAB_TEXT:
+		return !cell.text;
+	case FAB_REAL:
+		return !isfinite(cell.real);
+	case FAB_UINT:
+	case FAB_GUID:
+		return !cell.u && (column->flags & FAB_COL_NULL_ZERO);
+	case FAB_BOOL:
+		break;
+	}
+	return false;
+}
+
+const char *fab_cell_number(const struct fab_column *column, union fab_cell cell,
+			    char *out)
+{
+	if (column->type == FAB_REAL)
+		snprintf(out, FAB_CELL_BYTES, "%.6g", cell.real);
+	else if (column->type == FAB_GUID)
+		snprintf(out, FAB_CELL_BYTES, "0x%016" PRIx64, cell.u);
+	else
+		snprintf(out, FAB_CELL_BYTES, "%" PRIu64, cell.u);
+	return out;
+}
+
+char *fab_cell_safe_text(const char *text)
+{
+	size_t size = 4 * strlen(text) + 8;
+
+	return fab_text_safe(text, fab_alloc(size, 1), size);
+}
+
+static void put_text(struct fab_report *r, const char *name, const char *text)
+{
+	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_TEXT},
+			 (union fab_cell){.text = text});
+}
+
+static void put_uint(struct fab_report *r, const char *name, uint64_t value)
+{
+	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_UINT},
+			 (union fab_cell){.u = value});
+}
+
+static void put_fabric(struct fab_report *r, const struct fab_fabric *f)
+{
+	put_text(r, "fabric.source", f->source);
+	fab_report_field(
+		r, &(struct fab_column){.name = "fabric.fingerprint", .type = FAB_GUID},
+		(union fab_cell){.u = fab_fabric_fingerprint(f)});
+	put_uint(r, "fabric.switches", f->n_switches);
+	put_uint(r, "fabric.adapters", f->n_adapters);
+	put_uint(r, "fabric.aggregation_nodes", f->n_aggregation_nodes);
+	put_uint(r, "fabric.hosts", f->n_hosts);
+	put_uint(r, "fabric.switch_links", f->n_switch_links);
+	put_uint(r, "fabric.host_links", f->n_host_links);
+}
+
+struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *options,
+				  const char *command, const char *primary,
+				  const struct fab_fabric *fabric)
+{
+	struct fab_report *r = FAB_NEW0(1, struct fab_report);
+
+	r->out = out;
+	r->options = *options;
+	r->primary = fab_strdup(primary ? primary : "");
+	r->writer = writer_of(options->format);
+	r->state = r->writer->begin(out, &r->options);
+	if (options->format == FAB_FORMAT_JSON) {
+		put_uint(r, "schema", SCHEMA);
+		put_text(r, "command", command);
+		put_text(r, "version", FAB_VERSION);
+	}
+	if (fabric)
+		put_fabric(r, fabric);
+	return r;
+}
+
+void fab_report_field(struct fab_report *r, const struct fab_column *column,
+		      union fab_cell cell)
+{
+	if (r->writer->field)
+		r->writer->field(r->state, column, cell);
+}
+
+/* Fill r->chosen with the columns that this table shows in this format. */
+static size_t choose(struct fab_report *r, const struct fab_column *columns,
+		     size_t n_columns)
+{
+	const char *name = r->table.is_primary ? r->options.columns : NULL;
+	size_t n = 0, room = n_columns;
+
+	for (const char *c = name; c && *c; c++)
+		room += *c == ',';
+	room++;
+	r->chosen = FAB_NEW(room, const struct fab_column *);
+	r->chosen_index = FAB_NEW(room, size_t);
+	r->cells = FAB_NEW(room, union fab_cell);
+	while (name) {
+		size_t len = strcspn(name, ",");
+		size_t i = fab_columns_find(name, len, columns, n_columns);
+
+		if (i < n_columns)
+			r->chosen_index[n++] = i;
+		name = name[len] ? name + len + 1 : NULL;
+	}
+	if (!r->table.is_primary || !r->options.columns)
+		for (size_t i = 0; i < n_columns; i++)
+			if (r->writer->wants_extra || !(columns[i].flags & FAB_COL_EXTRA))
+				r->chosen_index[n++] = i;
+	for (size_t i = 0; i < n; i++)
+		r->chosen[i] = &columns[r->chosen_index[i]];
+	return n;
+}
+
+static bool is_shown(const struct fab_report *r)
+{
+	return r->table.name && (r->table.is_primary || !r->writer->only_primary);
+}
+
+void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
+			    const struct fab_column *columns, size_t n_columns)
+{
+	r->table = (struct fab_table){.name = name, .title = title};
+	r->table.is_primary = strcmp(name, r->primary) == 0;
+	r->table.n = choose(r, columns, n_columns);
+	r->table.columns = r->chosen;
+	if (is_shown(r))
+		r->writer->table_begin(r->state, &r->table);
+}
+
+void fab_report_row(struct fab_report *r, const union fab_cell *cells)
+{
+	if (!is_shown(r))
+		return;
+	for (size_t i = 0; i < r->table.n; i++)
+		r->cells[i] = cells[r->chosen_index[i]];
+	r->writer->row(r->state, &r->table, r->cells);
+}
+
+void fab_report_table_end(struct fab_report *r)
+{
+	if (is_shown(r) && r->writer->table_end)
+		r->writer->table_end(r->state, &r->table);
+	free(r->chosen);
+	free(r->chosen_index);
+	free(r->cells);
+	r->chosen = NULL;
+	r->chosen_index = NULL;
+	r->cells = NULL;
+	r->table = (struct fab_table){0};
+}
+
+int fab_report_finish(struct fab_report *r, struct fab_err *err)
+{
+	int errnum = 0;
+
+	if (r->table.name)
+		fab_report_table_end(r);
+	errno = 0;
+	r->writer->finish(r->state);
+	if (fflush(r->out) != 0 || ferror(r->out))
+		errnum = errno ? errno : EIO;
+	free(r->primary);
+	free(r);
+	if (errnum)
+		return fab_fail(err, errnum, "cannot write the result: %s",
+				strerror(errnum));
+	return 0;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "present/jsonl.h"
+#include "present/report.h"
+
+static const struct fab_column columns[] = {
+	{"algorithm", FAB_TEXT, "name of the algorithm", 0},
+	{"max_efi", FAB_UINT, "largest EFI of a cable", 0},
+	{"mean_efi", FAB_REAL, "mean over the cables", 0},
+	{"verified", FAB_BOOL, "trees were verified", 0},
+	{"root", FAB_GUID, "GUID of the root switch", 0},
+	{"seconds.trees", FAB_REAL, "time for the trees, s", 0},
+	{"seconds.total", FAB_REAL, "time in all, s", 0},
+	{"lower_bound", FAB_UINT, "no tree set can do better",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+};
+
+static const union fab_cell plain[] = {
+	{.text = "fulb"}, {.u = 7},	 {.real = 0.1}, {.u = 1},
+	{.u = 0x2c903},	  {.real = 0.5}, {.real = 2.0}, {.u = 0},
+};
+/* a name that steers the terminal, breaks CSV and is no UTF-8; numbers at the limits */
+static const union fab_cell hostile[] = {
+	{.text = "\x1b[31m\"x\", y\n\xff"},
+	{.u = UINT64_MAX},
+	{.real = NAN},
+	{.u = 0},
+	{.u = UINT64_MAX},
+	{.real = INFINITY},
+	{.real = 1e-7},
+	{.u = 12},
+};
+static const union fab_cell missing[] = {
+	{.text = NULL}, {.u = 0},	{.real = 1234567.8}, {.u = 1},
+	{.u = 0},	{.real = -0.0}, {.real = 1.0 / 3},   {.u = 0},
+};
+
+static const struct fab_column fields[] = {
+	{"groups", FAB_UINT, NULL, 0},
+	{"shape", FAB_TEXT, NULL, 0},
+	{"fabric.note", FAB_TEXT, NULL, 0},
+};
+static const struct fab_column other[] = {{"cable", FAB_TEXT, NULL, 0}};
+
+static void fill(struct fab_report *r)
+{
+	fab_report_field(r, &fields[0], (union fab_cell){.u = 260});
+	fab_report_field(r, &fields[1], (union fab_cell){.text = NULL});
+	fab_report_table_begin(r, "results", "Algorithms", columns, FAB_COUNT(columns));
+	fab_report_row(r, plain);
+	fab_report_row(r, hostile);
+	fab_report_row(r, missing);
+	fab_report_table_end(r);
+	fab_report_table_begin(r, "fullest", "Fullest cables", other, FAB_COUNT(other));
+	fab_report_table_end(r);
+	fab_report_field(r, &fields[2], (union fab_cell){.text = "a\\b"});
+}
+
+/* The document in memory; the caller frees. */
+static char *print(struct fab_report_options options, const struct fab_fabric *fabric)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct fab_err err;
+	struct fab_report *r =
+		fab_report_new(out, &options, "fabric-test", "results", fabric);
+
+	fill(r);
+	cr_assert_eq(fab_report_finish(r, &err), 0);
+	fclose(out);
+	return text;
+}
+
+Test(present, table)
+{
+	char *text = print((struct fab_report_options){.format = FAB_FORMAT_TABLE}, NULL);
+
+	cr_assert_str_eq(
+		text,
+		"groups  260\n"
+		"shape   -\n"
+		"\n"
+		"Algorithms\n"
+		"algorithm                           max_efi    mean_efi verified        "
+		"       "
+		"root seconds.trees seconds.total\n"
+		"fulb                                      7         0.1      yes "
+		"0x000000000002c903           0.5             2\n"
+		"\\x1b[31m\"x\", y\\x0a\\xff 18446744073709551615           -       no "
+		"0xffffffffffffffff             -         1e-07\n"
+		"-                                         0 1.23457e+06      yes "
+		"0x0000000000000000            -0      0.333333\n"
+		"\n"
+		"Fullest cables\n"
+		"(none)\n"
+		"\n"
+		"note  a\\b\n",
+		"%s", text);
+	free(text);
+}
+
+Test(present, table_without_header_and_with_chosen_columns)
+{
+	char *text = print((struct fab_report_options){.format = FAB_FORMAT_TABLE,
+						       .columns = "lower_bound,algorithm",
+						       .no_header = true},
+			   NULL);
+	static const char *const rows = "\n\n - fulb\n12 \\x1b[31m\"x\", y\\x0a\\xff\n"
+					" - -\n\nnote";
+
+	cr_assert(strstr(text, rows), "%s", text);
+	cr_assert_not(strstr(text, "algorithm"), "%s", text);
+	cr_assert_not(strstr(text, "Fullest"), "%s", text);
+	free(text);
+}
+
+Test(present, table_fits_the_terminal_and_colours_only_there)
+{
+	static const struct fab_column wide[] = {{"name", FAB_TEXT, NULL, 0},
+						 {"n", FAB_UINT, NULL, 0}};
+	char name[301], *text = NULL;
+	size_t size;
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (unsigned width = 0; width <= 80; width += 40) {
+		struct fab_report_options options = {.width = width, .color = width > 0};
+		FILE *out = open_memstream(&text, &size);
+		struct fab_report *r = fab_report_new(out, &options, "c", "t", NULL);
+
+		fab_report_table_begin(r, "t", "T", wide, FAB_COUNT(wide));
+		fab_report_row(r, (union fab_cell[]){{.text = name}, {.u = 5}});
+		cr_assert_eq(fab_report_finish(r, NULL), 0);
+		fclose(out);
+		cr_assert_eq(strstr(text, name) != NULL, width == 0, "%u: %s", width,
+			     text);
+		cr_assert_eq(strchr(text, '\033') != NULL, width > 0, "%u: %s", width,
+			     text);
+		if (width) {
+			const char *row = strstr(text, "xxx");
+
+			cr_assert_eq(strcspn(row, "\n"), width, "%u: %s", width, text);
+		}
+		free(text);
+	}
+}
+
+Test(present, csv)
+{
+	char *text = print((struct fab_report_options){.format = FAB_FORMAT_CSV}, NULL);
+
+	cr_assert_str_eq(
+		text, "algorithm,max_efi,mean_efi,verified,root,seconds_trees,"
+		      "seconds_total,lower_bound\r\n"
+		      "fulb,7,0.1,true,0x000000000002c903,0.5,2,\r\n"
+		      "\"\\x1b[31m\"\"x\"\", y\\x0a\\xff\",18446744073709551615,,false,"
+		      "0xffffffffffffffff,,1e-07,12\r\n"
+		      ",0,1.23457e+06,true,0x0000000000000000,-0,0.333333,\r\n");
+	free(text);
+}
+
+Test(present, csv_chosen_columns)
+{
+	char *text = print((struct fab_report_options){.format = FAB_FORMAT_CSV,
+						       .columns = "seconds_total,root",
+						       .no_header = true},
+			   NULL);
+
+	cr_assert_str_eq(text, "2,0x000000000002c903\r\n1e-07,0xffffffffffffffff\r\n"
+			       "0.333333,0x0000000000000000\r\n");
+	free(text);
+}
+
+Test(present, json)
+{
+	struct fab_fabric fabric = {.n_switches = 3, .n_adapters = 4};
+	char source[] = "x.topo";
+	char *text;
+	json_t *doc, *row, *part;
+	json_error_t error;
+
+	fabric.source = source;
+	text = print((struct fab_report_options){.format = FAB_FORMAT_JSON}, &fabric);
+	doc = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	cr_assert(doc, "%s in %s", error.text, text);
+	cr_assert_eq(json_integer_value(json_object_get(doc, "schema")), 1);
+	cr_assert_str_eq(json_string_value(json_object_get(doc, "command")),
+			 "fabric-test");
+	cr_assert_str_eq(json_string_value(json_object_get(doc, "version")), FAB_VERSION);
+	cr_assert_eq(json_integer_value(json_object_get(doc, "groups")), 260);
+	cr_assert(json_is_null(json_object_get(doc, "shape")));
+	part = json_object_get(doc, "fabric");
+	cr_assert_str_eq(json_string_value(json_object_get(part, "source")), "x.topo");
+	cr_assert_eq(strlen(json_string_value(json_object_get(part, "fingerprint"))), 18);
+	cr_assert_eq(json_integer_value(json_object_get(part, "adapters")), 4);
+	cr_assert_str_eq(json_string_value(json_object_get(part, "note")), "a\\b");
+	cr_assert_eq(json_array_size(json_object_get(doc, "fullest")), 0);
+	cr_assert_eq(json_array_size(json_object_get(doc, "results")), 3);
+
+	row = json_array_get(json_object_get(doc, "results"), 1);
+	cr_assert_str_eq(json_string_value(json_object_get(row, "algorithm")),
+			 "\\x1b[31m\"x\", y\\x0a\\xff");
+	cr_assert_str_eq(json_string_value(json_object_get(row, "max_efi")),
+			 "18446744073709551615");
+	cr_assert_str_eq(json_string_value(json_object_get(row, "root")),
+			 "0xffffffffffffffff");
+	cr_assert(json_is_null(json_object_get(row, "mean_efi")));
+	cr_assert(json_is_false(json_object_get(row, "verified")));
+	part = json_object_get(row, "seconds");
+	cr_assert(json_is_null(json_object_get(part, "trees")));
+	cr_assert_float_eq(json_real_value(json_object_get(part, "total")), 1e-7, 1e-13);
+	row = json_array_get(json_object_get(doc, "results"), 2);
+	cr_assert(json_is_null(json_object_get(row, "algorithm")));
+	cr_assert(json_is_null(json_object_get(row, "lower_bound")));
+	json_decref(doc);
+	cr_assert(strstr(text, "\"mean_efi\": 0.1,"), "%s", text);
+	free(text);
+}
+
+Test(present, json_keeps_order_and_chosen_columns)
+{
+	char *text = print((struct fab_report_options){.format = FAB_FORMAT_JSON,
+						       .columns = "max_efi,algorithm"},
+			   NULL);
+
+	cr_assert_str_eq(text,
+			 "{\n  \"schema\": 1,\n  \"command\": \"fabric-test\",\n"
+			 "  \"version\": \"" FAB_VERSION "\",\n"
+			 "  \"groups\": 260,\n  \"shape\": null,\n"
+			 "  \"results\": [\n"
+			 "    {\"max_efi\": 7, \"algorithm\": \"fulb\"},\n"
+			 "    {\"max_efi\": \"18446744073709551615\", \"algorithm\": "
+			 "\"\\\\x1b[31m\\\"x\\\", y\\\\x0a\\\\xff\"},\n"
+			 "    {\"max_efi\": 0, \"algorithm\": null}\n"
+			 "  ],\n  \"fullest\": [],\n"
+			 "  \"fabric\": {\"note\": \"a\\\\b\"}\n}\n");
+	free(text);
+}
+
+Test(present, full_disk_is_an_error_in_every_format)
+{
+	for (int format = FAB_FORMAT_TABLE; format <= FAB_FORMAT_CSV; format++) {
+		struct fab_report_options options = {.format = (enum fab_format)format};
+		FILE *out = fopen("/dev/full", "w");
+		struct fab_err err = {""};
+		struct fab_report *r;
+
+		cr_assert(out);
+		r = fab_report_new(out, &options, "c", "results", NULL);
+		fill(r);
+		cr_assert_eq(fab_report_finish(r, &err), -ENOSPC, "format %d", format);
+		cr_assert(strstr(err.text, strerror(ENOSPC)), "%s", err.text);
+		fclose(out);
+	}
+}
+
+Test(present, columns_are_checked_and_listed)
+{
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_eq(fab_columns_check(NULL, columns, FAB_COUNT(columns), &err), 0);
+	cr_assert_eq(fab_columns_check("root,seconds.total,seconds_trees", columns,
+				       FAB_COUNT(columns), &err),
+		     0);
+	cr_assert_eq(fab_columns_check("root,rot", columns, FAB_COUNT(columns), &err),
+		     -EINVAL);
+	cr_assert(strstr(err.text, "'rot'") && strstr(err.text, "seconds.total"), "%s",
+		  err.text);
+	cr_assert_eq(fab_columns_check("", columns, FAB_COUNT(columns), &err), -EINVAL);
+	cr_assert_eq(fab_columns_check("root,", columns, FAB_COUNT(columns), &err),
+		     -EINVAL);
+	cr_assert_eq(fab_columns_check("\x1b[2J", columns, FAB_COUNT(columns), &err),
+		     -EINVAL);
+	cr_assert(strstr(err.text, "\\x1b[2J"), "%s", err.text);
+	fab_columns_list(out, columns, FAB_COUNT(columns));
+	fclose(out);
+	cr_assert(strstr(text, "algorithm      name of the algorithm\n"), "%s", text);
+	cr_assert(strstr(text, "lower_bound    no tree set can do better (in a table "
+			       "only when asked for)\n"),
+		  "%s", text);
+	free(text);
+}
+
+Test(present, json_lines)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (int i = 0; i < 2; i++) {
+		json_t *object = json_object();
+
+		json_object_set_new(object, "group", fab_json_text("g\xff\n"));
+		json_object_set_new(object, "root", fab_json_guid(0xab));
+		json_object_set_new(object, "big",
+				    fab_json_uint((UINT64_C(1) << 53) + (uint64_t)i));
+		json_object_set_new(object, "none", fab_json_text(NULL));
+		cr_assert_eq(fab_jsonl_write(out, object, NULL), 0);
+	}
+	fclose(out);
+	cr_assert_str_eq(text,
+			 "{\"group\":\"g\\\\xff\\\\x0a\",\"root\":\"0x00000000000000ab\","
+			 "\"big\":9007199254740992,\"none\":null}\n"
+			 "{\"group\":\"g\\\\xff\\\\x0a\",\"root\":\"0x00000000000000ab\","
+			 "\"big\":\"9007199254740993\",\"none\":null}\n");
+	free(text);
+}
+
+Test(present, json_lines_on_a_full_disk)
+{
+	FILE *out = fopen("/dev/full", "w");
+	struct fab_err err = {""};
+
+	cr_assert(out);
+	setvbuf(out, NULL, _IONBF, 0);
+	cr_assert_eq(fab_jsonl_write(out, json_pack("{s:i}", "a", 1), &err), -ENOSPC);
+	cr_assert(err.text[0]);
+	fclose(out);
+}
