@@ -37,18 +37,27 @@ struct fab_cli_output {
 };
 extern const struct argp fab_cli_output_argp;
 
-/* -q/--quiet, -v/--verbose, --threads N, --seed N, --verify */
+/*
+ * -q/--quiet, -v/--verbose, --threads N (given to OpenMP at once), --seed N, --verify.
+ * The plain form lacks --seed and --verify: for a command that leaves nothing to chance
+ * and has nothing to verify. A bad value is a usage error: one sentence, status 2.
+ */
 struct fab_cli_run {
 	bool quiet;
 	unsigned verbose;
-	int threads; /* 0: as many as there are processors */
-	uint64_t seed;
+	int threads;   /* 0: as many as there are processors */
+	uint64_t seed; /* what the command set before, if --seed is not given */
 	bool has_seed;
 	bool verify;
 };
 extern const struct argp fab_cli_run_argp;
+extern const struct argp fab_cli_run_plain_argp;
 
-/* First thing in main(): program name, argp's exit status, the check of stdout at exit.
+/*
+ * First thing in main(): program name and version, argp's exit status, character widths
+ * from the locale. From then on leaving by exit() or by SIGHUP, SIGINT, SIGTERM removes
+ * temporary files, and exit() ends with status 3 and one line when standard output could
+ * not be written. A closed pipe ends the command quietly.
  */
 void fab_cli_init(const char *program);
 
@@ -69,25 +78,32 @@ struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
 				       const struct fab_cli_run *run);
 
 /*
- * Where results go. With --output: a temporary file beside it, which
- * fab_cli_commit_output flushes, syncs and renames; it vanishes if the command exits
- * before. Exits with status 3 when it cannot be written.
+ * Where results go. With a path: a temporary file beside it, which fab_cli_commit_sink
+ * flushes, syncs and renames; it vanishes if the command ends before. The target keeps
+ * its permissions; a symbolic link is followed; a device or FIFO is written directly. No
+ * path or "-" is standard output. Exits with status 3 when it cannot be written. At most
+ * 16 at once.
  */
 struct fab_cli_sink {
 	FILE *file;
-	char *path, *temporary; /* NULL for standard output */
+	char *path;	 /* NULL for standard output */
+	char *temporary; /* NULL when the target is written directly */
 };
 void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path);
 void fab_cli_commit_sink(struct fab_cli_sink *sink);
 
-/* Report options from the output child and the terminal. */
+/*
+ * Report options from the output child and the terminal: width (COLUMNS first) and colour
+ * (not with NO_COLOR or TERM=dumb) only when the sink is standard output on a terminal.
+ */
 struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
 						 const struct fab_cli_sink *sink);
 
 /*
  * Progress on standard error if it is a terminal and the run is not quiet: nothing for
  * the first second, at most ten updates a second, one line, erased at the end.
- * fab_cli_progress_tick has the shape of the library's progress callback.
+ * fab_cli_progress_tick has the shape of the library's progress callback and never asks
+ * to stop. Without a terminal _new returns NULL, which the others accept.
  */
 struct fab_cli_progress;
 struct fab_cli_progress *fab_cli_progress_new(const struct fab_cli_run *run,

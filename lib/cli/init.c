@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Start and end of a command. */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/internal.h"
+
+void fab_cli_message(const char *label, const char *text)
+{
+	size_t size = 4 * strlen(text) + 8;
+	char *safe = fab_text_safe(text, fab_alloc(size, 1), size);
+
+	fab_cli_progress_hide();
+	fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, label, safe);
+	free(safe);
+}
+
+/*
+ * The last word on standard output: a result that did not arrive must not look like
+ * success, not even that of --help. Runs at exit, after all else.
+ */
+static void close_stdout(void)
+{
+	int errnum = 0;
+
+	errno = 0;
+	if (ferror(stdout) || fclose(stdout) != 0)
+		errnum = errno ? errno : EIO;
+	/* EBADF: started without a standard output and nothing was printed */
+	if (!errnum || errnum == EPIPE || errnum == EBADF)
+		return;
+	fprintf(stderr, "%s: cannot write standard output: %s\n",
+		program_invocation_short_name, strerror(errnum));
+	_exit(FAB_EXIT_ERROR);
+}
+
+static void end_by_signal(int signum)
+{
+	fab_cli_sinks_discard();
+	raise(signum); /* SA_RESETHAND: now with its default effect */
+}
+
+void fab_cli_init(const char *program)
+{
+	static const int deadly[] = {SIGHUP, SIGINT, SIGTERM};
+	static char name[64], version[96];
+
+	snprintf(name, sizeof(name), "%s", program);
+	snprintf(version, sizeof(version), "%s (fabkit) %s", program, FAB_VERSION);
+	program_invocation_short_name = name;
+	argp_program_version = version;
+	argp_err_exit_status = FAB_EXIT_USAGE;
+	setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay in the C locale */
+	atexit(close_stdout);
+	atexit(fab_cli_sinks_discard);
+	atexit(fab_cli_progress_hide);
+	/* whoever started us may have had it ignored: a closed pipe ends us quietly */
+	signal(SIGPIPE, SIG_DFL);
+	for (size_t i = 0; i < FAB_COUNT(deadly); i++) {
+		struct sigaction action = {.sa_handler = end_by_signal,
+					   .sa_flags = (int)SA_RESETHAND};
+		struct sigaction before;
+
+		/* nohup and the like have asked to be left alone */
+		if (sigaction(deadly[i], NULL, &before) == 0 &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(deadly[i], &action, NULL);
+	}
+}
+
+_Noreturn void fab_cli_die(const struct fab_err *err)
+{
+	fab_cli_message("", err->text);
+	exit(FAB_EXIT_ERROR);
+}
+
+_Noreturn void fab_cli_exit(int status, const char *format, ...)
+{
+	char text[1024];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	fab_cli_message("", text);
+	exit(status);
+}
+
+void fab_cli_warn(const struct fab_cli_run *run, const char *format, ...)
+{
+	char text[1024];
+	va_list values;
+
+	if (run && run->quiet)
+		return;
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	fab_cli_message("warning: ", text);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options of the fabric. */
+#include "cli/cli.h"
+#include "cli/internal.h"
+
+enum { KEY_NODE_NAME_MAP = KEY_INPUT, KEY_HCA };
+
+static const struct argp_option input_options[] = {
+	{.doc = "Input:", .group = 1},
+	{.name = "node-name-map",
+	 .key = KEY_NODE_NAME_MAP,
+	 .arg = "FILE",
+	 .doc = "Names for GUIDs, a line each: GUID \"NAME\"",
+	 .group = 1},
+	{.name = "hca",
+	 .key = KEY_HCA,
+	 .arg = "PATTERN",
+	 .doc = "Only adapters whose name matches (* ? [..]); chooses a rail",
+	 .group = 1},
+	{0},
+};
+
+static error_t parse_input(int key, char *arg, struct argp_state *state)
+{
+	struct fab_cli_input *input = state->input;
+
+	switch (key) {
+	case KEY_NODE_NAME_MAP:
+		input->node_name_map = arg;
+		return 0;
+	case KEY_HCA:
+		if (!*arg)
+			argp_error(state, "--hca: the pattern is empty");
+		input->hca = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp fab_cli_input_argp = {.options = input_options, .parser = parse_input};

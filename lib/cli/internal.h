@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Inside of lib/cli: what the files of this room need of each other. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/macros.h"
+
+/* Option keys of the children, one block each. */
+enum { KEY_INPUT = 0x200, KEY_OUTPUT = 0x220, KEY_RUN = 0x240 };
+
+/* Take the progress line off the terminal, so that a message can be printed. */
+void fab_cli_progress_hide(void);
+
+/* Unlink the temporary files of sinks that were not committed. Async-signal-safe. */
+void fab_cli_sinks_discard(void);
+
+/* `program: LABELtext` and a line end on standard error, made safe for a terminal. */
+void fab_cli_message(const char *label, const char *text);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options of the result: where to, in which form. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "cli/cli.h"
+#include "cli/internal.h"
+
+enum { KEY_FORMAT = KEY_OUTPUT, KEY_COLUMNS, KEY_LIST_COLUMNS, KEY_NO_HEADER };
+
+static const struct argp_option output_options[] = {
+	{.doc = "Output:", .group = 3},
+	{.name = "output",
+	 .key = 'o',
+	 .arg = "FILE",
+	 .doc = "Write the result to FILE, whole or not at all",
+	 .group = 3},
+	{.name = "format",
+	 .key = KEY_FORMAT,
+	 .arg = "FORMAT",
+	 .doc = "table (default), json or csv",
+	 .group = 3},
+	{.name = "columns",
+	 .key = KEY_COLUMNS,
+	 .arg = "LIST",
+	 .doc = "Columns of the main table, separated by commas",
+	 .group = 3},
+	{.name = "list-columns",
+	 .key = KEY_LIST_COLUMNS,
+	 .doc = "Say which columns there are, and stop",
+	 .group = 3},
+	{.name = "no-header",
+	 .key = KEY_NO_HEADER,
+	 .doc = "Leave out headings",
+	 .group = 3},
+	{0},
+};
+
+static enum fab_format parse_format(const char *arg, struct argp_state *state)
+{
+	static const char *const names[] = {
+		[FAB_FORMAT_TABLE] = "table",
+		[FAB_FORMAT_JSON] = "json",
+		[FAB_FORMAT_CSV] = "csv",
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(names); i++)
+		if (strcmp(arg, names[i]) == 0)
+			return (enum fab_format)i;
+	argp_error(state, "--format: '%s' is not table, json or csv", arg);
+	return FAB_FORMAT_TABLE;
+}
+
+static error_t parse_output(int key, char *arg, struct argp_state *state)
+{
+	struct fab_cli_output *output = state->input;
+
+	switch (key) {
+	case 'o':
+		if (!*arg)
+			argp_error(state, "--output: the file name is empty");
+		output->path = arg;
+		return 0;
+	case KEY_FORMAT:
+		output->format = parse_format(arg, state);
+		output->has_format = true;
+		return 0;
+	case KEY_COLUMNS:
+		output->columns = arg;
+		return 0;
+	case KEY_LIST_COLUMNS:
+		output->list_columns = true;
+		return 0;
+	case KEY_NO_HEADER:
+		output->no_header = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp fab_cli_output_argp = {.options = output_options,
+					 .parser = parse_output};
+
+/* COLUMNS if it is set, else what the terminal says, else no limit. */
+static unsigned terminal_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	uint64_t n;
+
+	if (columns && fab_parse_u64(columns, strlen(columns), 1, 10000, &n))
+		return (unsigned)n;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	return 0;
+}
+
+static bool wants_color(void)
+{
+	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+	return term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
+}
+
+struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
+						 const struct fab_cli_sink *sink)
+{
+	struct fab_report_options options = {
+		.format = output->format,
+		.columns = output->columns,
+		.no_header = output->no_header,
+	};
+
+	if (!sink->path && isatty(fileno(sink->file))) {
+		options.width = terminal_width(fileno(sink->file));
+		options.color = wants_color();
+	}
+	return options;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Results that appear whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/internal.h"
+
+/*
+ * Temporary files to remove when the command ends before it commits them: the one thing
+ * that exit handlers and signal handlers can only know from a global. An entry is set
+ * before the file is used and cleared after it was renamed.
+ */
+enum { MAX_SINKS = 16 };
+static char *volatile pending[MAX_SINKS];
+
+void fab_cli_sinks_discard(void)
+{
+	for (size_t i = 0; i < MAX_SINKS; i++)
+		if (pending[i])
+			unlink(pending[i]);
+}
+
+static void set_pending(const char *from, char *to)
+{
+	for (size_t i = 0; i < MAX_SINKS; i++)
+		if (pending[i] == from) {
+			pending[i] = to;
+			return;
+		}
+	fab_cli_exit(FAB_EXIT_ERROR, "more than %d output files at once", MAX_SINKS);
+}
+
+static _Noreturn void cannot_write(const char *path)
+{
+	fab_cli_exit(FAB_EXIT_ERROR, "%s: cannot write: %s", path, strerror(errno));
+}
+
+/* Permissions of the file there is, else those that a new file gets. */
+static mode_t mode_for(const struct stat *old, bool exists)
+{
+	mode_t mask;
+
+	if (exists)
+		return old->st_mode & 0777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static void open_temporary(struct fab_cli_sink *sink, mode_t mode)
+{
+	const char *slash = strrchr(sink->path, '/');
+	int dir_len = slash ? (int)(slash + 1 - sink->path) : 0;
+	sigset_t all, before;
+	int fd;
+
+	sink->temporary = fab_format("%.*s.%.200s.XXXXXX", dir_len, sink->path,
+				     sink->path + dir_len);
+	/* no signal between making the file and noting it */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = mkostemp(sink->temporary, O_CLOEXEC);
+	if (fd >= 0)
+		set_pending(NULL, sink->temporary);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (fd < 0 || fchmod(fd, mode) != 0)
+		cannot_write(sink->path);
+	sink->file = fdopen(fd, "w");
+	if (!sink->file)
+		cannot_write(sink->path);
+}
+
+void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path)
+{
+	struct stat old;
+	bool exists;
+
+	*sink = (struct fab_cli_sink){.file = stdout};
+	if (!path || strcmp(path, "-") == 0)
+		return;
+	exists = stat(path, &old) == 0;
+	if (exists && S_ISDIR(old.st_mode)) {
+		errno = EISDIR;
+		cannot_write(path);
+	}
+	if (exists && !S_ISREG(old.st_mode)) {
+		/* /dev/stdout, a FIFO: nothing that could be renamed */
+		sink->path = fab_strdup(path);
+		sink->file = fopen(path, "we");
+		if (!sink->file)
+			cannot_write(path);
+		return;
+	}
+	/* write through a symbolic link, do not replace it */
+	sink->path = exists ? realpath(path, NULL) : fab_strdup(path);
+	if (!sink->path)
+		cannot_write(path);
+	if (exists && access(path, W_OK) != 0)
+		cannot_write(path);
+	open_temporary(sink, mode_for(&old, exists));
+}
+
+/* The new name must survive a crash as well: sync the directory. Best effort. */
+static void sync_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir =
+		slash ? fab_strndup(path, (size_t)(slash + 1 - path)) : fab_strdup(".");
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		(void)!fsync(fd);
+		close(fd);
+	}
+	free(dir);
+}
+
+static bool is_written(FILE *file)
+{
+	errno = 0;
+	if (fflush(file) == 0 && !ferror(file))
+		return true;
+	if (!errno)
+		errno = EIO;
+	return false;
+}
+
+void fab_cli_commit_sink(struct fab_cli_sink *sink)
+{
+	if (!is_written(sink->file))
+		cannot_write(sink->path ? sink->path : "standard output");
+	if (!sink->path)
+		return;
+	if (sink->temporary && fsync(fileno(sink->file)) != 0 && errno != EINVAL)
+		cannot_write(sink->path);
+	if (fclose(sink->file) != 0)
+		cannot_write(sink->path);
+	if (sink->temporary) {
+		if (rename(sink->temporary, sink->path) != 0)
+			cannot_write(sink->path);
+		set_pending(sink->temporary, NULL);
+		sync_directory(sink->path);
+	}
+	free(sink->temporary);
+	free(sink->path);
+	*sink = (struct fab_cli_sink){0};
+}

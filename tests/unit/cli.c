@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/*
+ * Code that exits runs in a process of its own, its outputs in files of a folder that the
+ * test removes at the end.
+ */
+struct folder {
+	char path[64];
+};
+
+static void folder_init(struct folder *f)
+{
+	snprintf(f->path, sizeof(f->path), "/tmp/fab-cli-XXXXXX");
+	cr_assert(mkdtemp(f->path));
+	cr_assert_eq(chdir(f->path), 0);
+}
+
+static void folder_fini(struct folder *f)
+{
+	char command[96];
+
+	cr_assert_eq(chdir("/"), 0);
+	snprintf(command, sizeof(command), "rm -r '%s'", f->path);
+	cr_assert_eq(system(command), 0);
+}
+
+static void redirect(int fd, const char *path)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (file < 0 || dup2(file, fd) < 0)
+		_exit(99);
+	close(file);
+}
+
+/* Leave without the leak check of a sanitizer, which dislikes a forked process. */
+static void leave(int status, void *unused)
+{
+	(void)unused;
+	_exit(status);
+}
+
+/* Wait status of `body`; standard output and error go to the files named. */
+static int run(void (*body)(void), const char *out, const char *err)
+{
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		redirect(STDOUT_FILENO, out);
+		redirect(STDERR_FILENO, err);
+		on_exit(leave, NULL); /* first in, last out */
+		fab_cli_init("fabric-test");
+		body();
+		exit(0);
+	}
+	cr_assert_gt(pid, 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+/* Contents of a small file, in a static buffer; "" when it does not exist. */
+static const char *slurp(const char *path)
+{
+	static char text[4096];
+	FILE *file = fopen(path, "r");
+	size_t n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	text[n] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Files in the working directory, hidden ones too. */
+static int n_files(void)
+{
+	FILE *list = popen("ls -A | grep -vx -e out -e err | wc -l", "r");
+	int n = -1;
+
+	cr_assert(list);
+	cr_assert_eq(fscanf(list, "%d", &n), 1);
+	pclose(list);
+	return n;
+}
+
+/* ---- options ---- */
+
+struct params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct params *p = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &p->input;
+		state->child_inputs[1] = &p->output;
+		state->child_inputs[2] = &p->run;
+		return 0;
+	case ARGP_KEY_ARG:
+		p->input.fabric = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{.argp = &fab_cli_input_argp},
+					     {.argp = &fab_cli_output_argp},
+					     {.argp = &fab_cli_run_argp},
+					     {0}};
+static const struct argp test_argp = {.parser = parse, .children = children};
+
+static const char *arguments[12]; /* of the next parse_arguments(), NULL-ended */
+
+static struct params parsed(void)
+{
+	static char words[FAB_COUNT(arguments)][64];
+	struct params p = {0};
+	char *argv[FAB_COUNT(arguments) + 1] = {(char[]){"fabric-test"}};
+	int argc = 1;
+
+	for (; arguments[argc - 1]; argc++) {
+		argv[argc] = words[argc];
+		snprintf(words[argc], sizeof(words[argc]), "%s", arguments[argc - 1]);
+	}
+	argp_parse(&test_argp, argc, argv, 0, NULL, &p);
+	return p;
+}
+
+static void parse_arguments(void)
+{
+	(void)parsed();
+}
+
+Test(cli, options)
+{
+	struct params p;
+
+	memcpy(arguments,
+	       (const char *[]){"x.topo", "--node-name-map=m", "--hca=mlx5_[0-3]",
+				"--format=csv", "-ofile", "--columns=a,b", "--threads=2",
+				"--seed=18446744073709551615", "-qvv", "--verify",
+				"--no-header", NULL},
+	       sizeof(arguments));
+	p = parsed();
+	cr_assert_str_eq(p.input.fabric, "x.topo");
+	cr_assert_str_eq(p.input.node_name_map, "m");
+	cr_assert_str_eq(p.input.hca, "mlx5_[0-3]");
+	cr_assert_eq(p.output.format, FAB_FORMAT_CSV);
+	cr_assert(p.output.has_format && p.output.no_header && !p.output.list_columns);
+	cr_assert_str_eq(p.output.path, "file");
+	cr_assert_str_eq(p.output.columns, "a,b");
+	cr_assert_eq(p.run.threads, 2);
+	cr_assert_eq(p.run.seed, UINT64_MAX);
+	cr_assert(p.run.quiet && p.run.verify && p.run.has_seed);
+	cr_assert_eq(p.run.verbose, 2);
+}
+
+Test(cli, bad_values_are_usage_errors)
+{
+	static const struct {
+		const char *argument, *sentence;
+	} cases[] = {
+		{"--format=xml", "--format: 'xml' is not table, json or csv"},
+		{"--threads=0", "--threads: '0' is not a number from 1 to 4096"},
+		{"--threads=4097", "--threads: '4097' is not a number"},
+		{"--threads=2x", "--threads: '2x' is not a number"},
+		{"--seed=-1", "--seed: '-1' is not a number from 0 to 2^64-1"},
+		{"--seed=18446744073709551616", "--seed: '18446744073709551616' is not"},
+		{"--hca=", "--hca: the pattern is empty"},
+		{"--output=", "--output: the file name is empty"},
+		{"--nonsense", "unrecognized option '--nonsense'"},
+	};
+	struct folder f;
+
+	folder_init(&f);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		int status;
+		const char *err, *line;
+
+		arguments[0] = cases[i].argument;
+		arguments[1] = NULL;
+		status = run(parse_arguments, "out", "err");
+		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2, "%s: %d",
+			  cases[i].argument, status);
+		cr_assert_str_empty(slurp("out"), "%s", cases[i].argument);
+		err = slurp("err");
+		cr_assert(strstr(err, cases[i].sentence), "%s: %s", cases[i].argument,
+			  err);
+		line = strchr(err, '\n');
+		cr_assert(line && strchr(line + 1, '\n') == err + strlen(err) - 1,
+			  "two lines: %s", err);
+	}
+	folder_fini(&f);
+}
+
+Test(cli, help_and_version_go_to_stdout)
+{
+	static const char *const asked[] = {"--help", "--version", "--usage"};
+	struct folder f;
+
+	folder_init(&f);
+	unsetenv("ARGP_HELP_FMT");
+	for (size_t i = 0; i < FAB_COUNT(asked); i++) {
+		int status;
+
+		arguments[0] = asked[i];
+		arguments[1] = NULL;
+		status = run(parse_arguments, "out", "err");
+		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s", asked[i]);
+		cr_assert_str_empty(slurp("err"), "%s", asked[i]);
+		cr_assert(strstr(slurp("out"), "fabric-test"), "%s", asked[i]);
+		status = run(parse_arguments, "/dev/full", "err");
+		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3,
+			  "%s to a full disk", asked[i]);
+		cr_assert_str_eq(slurp("err"), "fabric-test: cannot write standard "
+					       "output: No space left on device\n");
+	}
+	arguments[0] = "--version";
+	run(parse_arguments, "out", "err");
+	cr_assert_str_eq(slurp("out"), "fabric-test (fabkit) " FAB_VERSION "\n");
+	folder_fini(&f);
+}
+
+/* ---- messages ---- */
+
+static void die(void)
+{
+	struct fab_err err = {"x.topo:3: '\x1b[2J' is no port"};
+
+	fab_cli_die(&err);
+}
+
+static void warn_twice(void)
+{
+	fab_cli_warn(&(struct fab_cli_run){0}, "%d \xff", 5);
+	fab_cli_warn(&(struct fab_cli_run){.quiet = true}, "never");
+}
+
+Test(cli, messages_are_safe_and_have_the_program_in_front)
+{
+	struct folder f;
+	int status;
+
+	folder_init(&f);
+	status = run(die, "out", "err");
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	cr_assert_str_eq(slurp("err"), "fabric-test: x.topo:3: '\\x1b[2J' is no port\n");
+	cr_assert_eq(run(warn_twice, "out", "err"), 0);
+	cr_assert_str_eq(slurp("err"), "fabric-test: warning: 5 \\xff\n");
+	folder_fini(&f);
+}
+
+/* ---- sinks ---- */
+
+static const char *target;
+
+static void write_and_commit(void)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, target);
+	fputs("new\n", sink.file);
+	fab_cli_commit_sink(&sink);
+}
+
+static void write_and_exit(void)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, target);
+	fputs("new\n", sink.file);
+	fflush(sink.file);
+	exit(5);
+}
+
+static void write_and_be_killed(void)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, target);
+	fputs("new\n", sink.file);
+	fflush(sink.file);
+	raise(SIGTERM);
+}
+
+Test(cli, sink_writes_whole_or_not_at_all)
+{
+	struct folder f;
+	int status;
+
+	folder_init(&f);
+	target = "result";
+	put(target, "old\n");
+	status = run(write_and_exit, "out", "err");
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	cr_assert_str_eq(slurp(target), "old\n");
+	cr_assert_eq(n_files(), 1, "no temporary file is left");
+	status = run(write_and_be_killed, "out", "err");
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "%x", status);
+	cr_assert_str_eq(slurp(target), "old\n");
+	cr_assert_eq(n_files(), 1, "no temporary file is left by a signal");
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
+	cr_assert_str_eq(slurp(target), "new\n");
+	cr_assert_eq(n_files(), 1);
+	folder_fini(&f);
+}
+
+Test(cli, sink_keeps_permissions_and_links)
+{
+	struct folder f;
+	struct stat st;
+
+	folder_init(&f);
+	target = "result";
+	umask(027);
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_eq(stat(target, &st), 0);
+	cr_assert_eq(st.st_mode & 0777, 0640, "a new file obeys the umask: %o",
+		     st.st_mode);
+	put(target, "old\n");
+	cr_assert_eq(chmod(target, 0604), 0);
+	cr_assert_eq(symlink("result", "link"), 0);
+	target = "link";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_eq(lstat("link", &st), 0);
+	cr_assert(S_ISLNK(st.st_mode));
+	cr_assert_eq(stat("result", &st), 0);
+	cr_assert_eq(st.st_mode & 0777, 0604);
+	cr_assert_str_eq(slurp("result"), "new\n");
+	folder_fini(&f);
+}
+
+Test(cli, sink_writes_special_files_directly)
+{
+	struct folder f;
+
+	folder_init(&f);
+	target = "/dev/stdout";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_str_eq(slurp("out"), "new\n");
+	target = "-";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_str_eq(slurp("out"), "new\n");
+	target = "/dev/null";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_eq(n_files(), 0);
+	folder_fini(&f);
+}
+
+Test(cli, sink_that_cannot_be_written)
+{
+	static const struct {
+		const char *path, *sentence;
+	} cases[] = {
+		{"/dev/full", "fabric-test: /dev/full: cannot write: No space left on "
+			      "device\n"},
+		{".", "fabric-test: .: cannot write: Is a directory\n"},
+		{"none/x", "fabric-test: none/x: cannot write: No such file or "
+			   "directory\n"},
+	};
+	struct folder f;
+
+	folder_init(&f);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		int status;
+
+		target = cases[i].path;
+		status = run(write_and_commit, "out", "err");
+		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3, "%s", target);
+		cr_assert_str_eq(slurp("err"), cases[i].sentence);
+	}
+	target = NULL;
+	cr_assert_eq(WEXITSTATUS(run(write_and_commit, "/dev/full", "err")), 3);
+	cr_assert_eq(n_files(), 0);
+	folder_fini(&f);
+}
+
+static void print_to_closed_stdout(void)
+{
+	close(STDOUT_FILENO);
+}
+
+static void print_into_closed_pipe(void)
+{
+	int ends[2];
+
+	if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0)
+		_exit(99);
+	close(ends[0]);
+	puts("nobody reads this");
+}
+
+Test(cli, standard_output_that_is_closed)
+{
+	struct folder f;
+	int status;
+
+	folder_init(&f);
+	cr_assert_eq(run(print_to_closed_stdout, "out", "err"), 0);
+	cr_assert_str_empty(slurp("err"));
+	status = run(print_into_closed_pipe, "out", "err");
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+	cr_assert_str_empty(slurp("err"));
+	folder_fini(&f);
+}
+
+/* ---- progress and the terminal ---- */
+
+static void tick_for(const struct fab_cli_run *run_options)
+{
+	struct fab_cli_progress *p =
+		fab_cli_progress_new(run_options, "routing", "switches");
+
+	for (uint64_t i = 1; i <= 13; i++) {
+		fab_cli_progress_tick(p, i, 26);
+		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+	}
+	fab_cli_warn(run_options, "hello");
+	fab_cli_progress_free(p);
+}
+
+static void tick(void)
+{
+	tick_for(&(struct fab_cli_run){0});
+}
+
+static void tick_quietly(void)
+{
+	tick_for(&(struct fab_cli_run){.quiet = true});
+}
+
+/* What `body` prints on a terminal as its standard error. */
+static size_t run_on_terminal(void (*body)(void), char *text, size_t size)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	const char *name;
+	size_t n = 0;
+	ssize_t got;
+	int slave;
+
+	cr_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	name = ptsname(master);
+	slave = open(name, O_RDWR | O_NOCTTY); /* so that reading ends only below */
+	cr_assert_geq(slave, 0);
+	cr_assert_eq(run(body, "out", name), 0);
+	cr_assert_eq(fcntl(master, F_SETFL, O_NONBLOCK), 0);
+	while (n + 1 < size && (got = read(master, text + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	text[n] = '\0';
+	close(slave);
+	close(master);
+	return n;
+}
+
+Test(cli, progress, .timeout = 60)
+{
+	struct folder f;
+	char text[4096];
+	const char *line;
+
+	folder_init(&f);
+	cr_assert_eq(run(tick, "out", "err"), 0);
+	cr_assert_str_eq(slurp("err"), "fabric-test: warning: hello\n");
+	cr_assert_eq(run_on_terminal(tick_quietly, text, sizeof(text)), 0);
+	run_on_terminal(tick, text, sizeof(text));
+	line = strstr(text, "\rrouting ");
+	cr_assert_eq(line, text, "%s", text);
+	cr_assert(strstr(text, "/26 switches)  1."), "%s", text);
+	cr_assert(strstr(text, " s left\033[K"), "%s", text);
+	cr_assert(strstr(text, "\r\033[Kfabric-test: warning: hello\r\n"), "%s", text);
+	folder_fini(&f);
+}
+
+Test(cli, report_options_follow_the_terminal)
+{
+	struct fab_cli_output output = {.format = FAB_FORMAT_CSV, .columns = "a"};
+	struct fab_report_options options;
+	struct winsize size = {.ws_col = 77};
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	struct fab_cli_sink sink = {0};
+
+	cr_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	sink.file = fopen(ptsname(master), "w");
+	cr_assert(sink.file);
+	cr_assert_eq(ioctl(fileno(sink.file), TIOCSWINSZ, &size), 0);
+	unsetenv("COLUMNS");
+	unsetenv("NO_COLOR");
+	setenv("TERM", "xterm", 1);
+	options = fab_cli_report_options(&output, &sink);
+	cr_assert_eq(options.format, FAB_FORMAT_CSV);
+	cr_assert_str_eq(options.columns, "a");
+	cr_assert(options.width == 77 && options.color, "%u", options.width);
+	setenv("COLUMNS", "50", 1);
+	setenv("NO_COLOR", "1", 1);
+	options = fab_cli_report_options(&output, &sink);
+	cr_assert(options.width == 50 && !options.color);
+	fclose(sink.file);
+	sink.file = fopen("/dev/null", "w");
+	cr_assert(sink.file);
+	setenv("NO_COLOR", "", 1);
+	options = fab_cli_report_options(&output, &sink);
+	cr_assert(options.width == 0 && !options.color);
+	fclose(sink.file);
+	close(master);
+}
