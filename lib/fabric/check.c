@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/check.h"
+
+#include "fabric/check_impl.h"
+#include "fabric/label.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fab_checker_add(struct fab_checker *c, enum fab_severity severity, const char *code,
+		     struct fab_finding at, const char *format, ...)
+{
+	char text[1024];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	at.code = code;
+	at.severity = severity;
+	at.message = fab_strdup(text);
+	FAB_PUSH(&c->found, at);
+}
+
+static bool is_one_of(const char *code, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strcmp(*list, code))
+			return true;
+	return false;
+}
+
+static bool has_duplicate_guid(const struct fab_checker *c)
+{
+	for (size_t i = 0; i < c->found.n; i++)
+		if (!strcmp(c->found.v[i].code, "duplicate-guid"))
+			return true;
+	return false;
+}
+
+/* What the reader and the builder said; what is found here anew is left out. */
+static void take_warnings(struct fab_checker *c)
+{
+	static const char *const found_here[] = {"speed-mismatch", "width-mismatch",
+						 NULL};
+	static const char *const notes[] = {"foreign-line",  "foreign-lines",
+					    "trailing-line", "missing-blank-line",
+					    "unused-name",   NULL};
+	const struct fab_fabric *f = c->f;
+	bool has_guids = has_duplicate_guid(c);
+
+	for (uint32_t i = 0; i < f->n_warnings; i++) {
+		const struct fab_warning *w = &f->warnings[i];
+		struct fab_finding at = FAB_AT_NODE(FAB_NONE);
+
+		if (is_one_of(w->code, found_here) ||
+		    (has_guids && !strcmp(w->code, "duplicate-guid")))
+			continue;
+		at.line = w->line;
+		fab_checker_add(c, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM,
+				w->code, at, "%s", w->message);
+	}
+}
+
+struct part {
+	uint32_t n_switches, n_others, first_switch;
+};
+
+/* The part with the most nodes is the fabric; every other one with a switch is reported.
+ */
+static void report_parts(struct fab_checker *c, const struct part *parts,
+			 uint32_t n_parts)
+{
+	uint32_t main_part = 0;
+
+	for (uint32_t i = 1; i < n_parts; i++)
+		if (parts[i].n_switches + parts[i].n_others >
+		    parts[main_part].n_switches + parts[main_part].n_others)
+			main_part = i;
+	for (uint32_t i = 0; i < n_parts; i++) {
+		const struct part *p = &parts[i];
+
+		if (i == main_part || !p->n_switches)
+			continue;
+		fab_checker_add(
+			c, FAB_PROBLEM, "unconnected-part", FAB_AT_NODE(p->first_switch),
+			"no cable joins \"%s\" to the rest of the fabric (a part of %u "
+			"switch%s and %u other node%s)",
+			fab_node_name(c->f, p->first_switch), p->n_switches,
+			p->n_switches == 1 ? "" : "es", p->n_others,
+			p->n_others == 1 ? "" : "s");
+	}
+}
+
+static void check_parts(struct fab_checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *part_of = FAB_NEW(f->n_nodes, uint32_t);
+	uint32_t n_parts = fab_fabric_components(f, part_of);
+	struct part *parts = FAB_NEW0(n_parts, struct part);
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		struct part *p = &parts[part_of[i]];
+
+		if (!fab_node_is_switch(f, i))
+			p->n_others++;
+		else if (!p->n_switches++)
+			p->first_switch = i;
+	}
+	report_parts(c, parts, n_parts);
+	free(parts);
+	free(part_of);
+}
+
+static bool has_switch(const struct fab_fabric *f, uint32_t node)
+{
+	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
+		if (fab_port_switch(f, p) != FAB_NONE)
+			return true;
+	return false;
+}
+
+static void check_adapters(struct fab_checker *c)
+{
+	const struct fab_fabric *f = c->f;
+
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
+		const char *name = fab_node_name(f, i);
+
+		if (!has_switch(f, i))
+			fab_checker_add(
+				c, FAB_PROBLEM, "adapter-without-switch", FAB_AT_NODE(i),
+				"no cable joins \"%s\" (GUID 0x%016llx) to a switch",
+				name, (unsigned long long)f->node_guid[i]);
+		if (f->node_kind[i] == FAB_ADAPTER && fab_label_is_generic(name))
+			fab_checker_add(
+				c, FAB_NOTE, "unnamed-adapter", FAB_AT_NODE(i),
+				"adapter with GUID 0x%016llx has no name of its own: "
+				"\"%s\"",
+				(unsigned long long)f->node_guid[i], name);
+	}
+	if (f->n_aggregation_nodes)
+		fab_checker_add(
+			c, FAB_NOTE, "aggregation-nodes", FAB_AT_NODE(FAB_NONE),
+			"%u SHARP aggregation nodes, which are no hosts: OpenSM's "
+			"ftree routing needs root_guid_file and cn_guid_file here",
+			f->n_aggregation_nodes);
+}
+
+/* Problems before notes, codes together in the order in which they first came up. */
+static void sort_findings(struct fab_checker *c)
+{
+	struct fab_finding *sorted = FAB_NEW(c->found.n, struct fab_finding);
+	size_t n = 0;
+
+	for (int severity = FAB_PROBLEM; severity >= FAB_NOTE; severity--) {
+		for (size_t i = 0; i < c->found.n; i++) {
+			const char *code = c->found.v[i].code;
+
+			if (!c->found.v[i].message ||
+			    (int)c->found.v[i].severity != severity)
+				continue;
+			for (size_t k = i; k < c->found.n; k++) {
+				struct fab_finding *from = &c->found.v[k];
+
+				if (!from->message || strcmp(from->code, code))
+					continue;
+				sorted[n++] = *from;
+				from->message = NULL; /* taken */
+			}
+		}
+		if (severity == FAB_PROBLEM)
+			c->check->n_problems = (uint32_t)n;
+	}
+	free(c->found.v);
+	c->check->findings = sorted;
+	c->check->n_findings = (uint32_t)n;
+}
+
+struct fab_check *fab_check_new(const struct fab_fabric *f)
+{
+	struct fab_checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
+
+	check_parts(&c);
+	fab_check_links(&c);
+	fab_check_ids(&c);
+	check_adapters(&c);
+	take_warnings(&c);
+	sort_findings(&c);
+	return c.check;
+}
+
+void fab_check_free(struct fab_check *check)
+{
+	if (!check)
+		return;
+	for (uint32_t i = 0; i < check->n_findings; i++)
+		free(check->findings[i].message);
+	free(check->findings);
+	free(check);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is wrong with a fabric, as an administrator would want it listed. */
+#pragma once
+
+#include "fabric/fabric.h"
+
+enum fab_severity {
+	FAB_NOTE,    /* worth knowing */
+	FAB_PROBLEM, /* should be repaired */
+};
+
+/*
+ * One thing found. `code` is stable and machine-readable; `message` says it in full, node
+ * names as the fabric has them (not safe for a terminal). `node`, `port` and `cable` are
+ * FAB_NONE where they do not apply; `line` is the line of the input, 0 unknown.
+ *
+ * Problems
+ *   one-sided-cable, conflicting-cable, port-out-of-range, duplicate-guid and the other
+ *   warnings of the builder about the cabling; unconnected-part; speed-mismatch,
+ *   width-mismatch (the two ends of a cable); slow-link, narrow-link (below what most
+ *   cables of that kind have: switch links, host links and links of aggregation nodes
+ *   apart); missing-lid, duplicate-lid; duplicate-name; duplicate-port-guid;
+ *   adapter-without-switch
+ * Notes
+ *   self-loop, unnamed-adapter, aggregation-nodes, missing-lids (no LID anywhere: the
+ *   input has none), and what the reader noted (foreign lines)
+ */
+struct fab_finding {
+	const char *code;
+	enum fab_severity severity;
+	char *message;
+	fab_node_id node;
+	fab_port_id port;
+	fab_cable_id cable;
+	uint64_t line;
+};
+
+enum fab_cable_class {
+	FAB_CABLE_SWITCH,      /* switch to switch, self-loops left out */
+	FAB_CABLE_HOST,	       /* switch to adapter or router */
+	FAB_CABLE_AGGREGATION, /* switch to aggregation node */
+	FAB_CABLE_OTHER,       /* self-loops, adapter to adapter */
+	FAB_N_CABLE_CLASSES,
+};
+
+struct fab_check {
+	struct fab_finding *findings; /* problems first, each code in one run */
+	uint32_t n_findings, n_problems;
+	/* Of each class: how many cables, and the commonest width and speed (0 unknown;
+	   of several equally common ones the lowest). */
+	uint32_t n_cables[FAB_N_CABLE_CLASSES];
+	uint8_t usual_width[FAB_N_CABLE_CLASSES];
+	uint8_t usual_speed[FAB_N_CABLE_CLASSES]; /* enum fab_speed */
+};
+
+enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable);
+
+/* Lower width (lanes) and speed of the two ends; an unknown end does not count, 0 when
+   both are unknown. */
+uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable);
+uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable);
+
+/*
+ * Look at everything. Never NULL; the caller frees with fab_check_free().
+ * O(n log n) in nodes and ports.
+ */
+struct fab_check *fab_check_new(const struct fab_fabric *f);
+void fab_check_free(struct fab_check *check);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What should be unique or present: LIDs, GUIDs, names. */
+#include "fabric/check_impl.h"
+#include "fabric/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Does the port take part in the subnet: a switch's port 0, an adapter's cabled port? */
+static bool is_end_port(const struct fab_fabric *f, uint32_t port)
+{
+	if (fab_node_is_switch(f, f->port_node[port]))
+		return f->port_num[port] == 0;
+	return f->port_cable[port] != FAB_NONE;
+}
+
+static bool has_lid(const struct fab_fabric *f, uint32_t port)
+{
+	return f->port_lid[port] != FAB_LID_NONE && f->port_lid[port] != UINT16_MAX;
+}
+
+static void check_missing_lids(struct fab_checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	bool any = false;
+
+	for (uint32_t p = 0; p < f->n_ports && !any; p++)
+		any = has_lid(f, p);
+	if (!any) {
+		fab_checker_add(
+			c, FAB_NOTE, "missing-lids", FAB_AT_NODE(FAB_NONE),
+			"no port has a LID: this input has none, or no subnet manager "
+			"has been at work");
+		return;
+	}
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (is_end_port(f, p) && !has_lid(f, p))
+			fab_checker_add(c, FAB_PROBLEM, "missing-lid",
+					FAB_AT_PORT(f->port_node[p], p),
+					"port %u of \"%s\" has no LID", f->port_num[p],
+					fab_node_name(f, f->port_node[p]));
+}
+
+/* The LIDs of one port, in one part of the fabric: parts are subnets of their own. */
+struct lids {
+	uint32_t part, first, last, port;
+};
+
+static int by_lid(const void *x, const void *y)
+{
+	const struct lids *a = x, *b = y;
+
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->port < b->port ? -1 : a->port > b->port;
+}
+
+static void report_lids(struct fab_checker *c, const struct lids *lids, size_t n)
+{
+	const struct fab_fabric *f = c->f;
+	size_t reaching = 0; /* the range so far that reaches farthest */
+
+	for (size_t i = 1; i < n; i++) {
+		const struct lids *a = &lids[reaching], *b = &lids[i];
+
+		if (a->part == b->part && b->first <= a->last)
+			fab_checker_add(
+				c, FAB_PROBLEM, "duplicate-lid",
+				FAB_AT_PORT(f->port_node[b->port], b->port),
+				"LID %u belongs to port %u of \"%s\" and to port %u "
+				"of \"%s\"",
+				b->first, f->port_num[a->port],
+				fab_node_name(f, f->port_node[a->port]),
+				f->port_num[b->port],
+				fab_node_name(f, f->port_node[b->port]));
+		if (a->part != b->part || b->last > a->last)
+			reaching = i;
+	}
+}
+
+static void check_duplicate_lids(struct fab_checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *part = FAB_NEW(f->n_nodes, uint32_t);
+	struct lids *lids = FAB_NEW(f->n_ports, struct lids);
+	size_t n = 0;
+
+	fab_fabric_components(f, part);
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t lmc = f->port_lmc[p] <= 7 ? f->port_lmc[p] : 0;
+
+		if (!is_end_port(f, p) || !has_lid(f, p))
+			continue;
+		lids[n++] = (struct lids){.part = part[f->port_node[p]],
+					  .first = f->port_lid[p],
+					  .last = f->port_lid[p] + (1u << lmc) - 1,
+					  .port = p};
+	}
+	qsort(lids, n, sizeof(*lids), by_lid);
+	report_lids(c, lids, n);
+	free(lids);
+	free(part);
+}
+
+struct guid {
+	uint64_t guid;
+	uint32_t id; /* node or port */
+};
+
+static int by_guid(const void *x, const void *y)
+{
+	const struct guid *a = x, *b = y;
+
+	if (a->guid != b->guid)
+		return a->guid < b->guid ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void check_node_guids(struct fab_checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	struct guid *g = FAB_NEW(f->n_nodes, struct guid);
+	size_t n = 0, first = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (f->node_guid[i])
+			g[n++] = (struct guid){f->node_guid[i], i};
+	qsort(g, n, sizeof(*g), by_guid);
+	for (size_t i = 1; i < n; i++) {
+		if (g[i].guid != g[first].guid)
+			first = i;
+		else
+			fab_checker_add(
+				c, FAB_PROBLEM, "duplicate-guid", FAB_AT_NODE(g[i].id),
+				"node GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
+				(unsigned long long)g[i].guid,
+				fab_node_name(f, g[first].id), fab_node_name(f, g[i].id));
+	}
+	free(g);
+}
+
+static void check_port_guids(struct fab_checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	struct guid *g = FAB_NEW(f->n_ports, struct guid);
+	size_t n = 0, first = 0;
+
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->port_guid[p])
+			g[n++] = (struct guid){f->port_guid[p], p};
+	qsort(g, n, sizeof(*g), by_guid);
+	for (size_t i = 1; i < n; i++) {
+		uint32_t a = f->port_node[g[first].id], b = f->port_node[g[i].id];
+
+		if (g[i].guid != g[first].guid)
+			first = i;
+		else if (a == b || f->node_guid[a] != f->node_guid[b])
+			fab_checker_add(
+				c, FAB_PROBLEM, "duplicate-port-guid",
+				FAB_AT_PORT(b, g[i].id),
+				"port GUID 0x%016llx belongs to port %u of \"%s\" and "
+				"to port %u of \"%s\"",
+				(unsigned long long)g[i].guid, f->port_num[g[first].id],
+				fab_node_name(f, a), f->port_num[g[i].id],
+				fab_node_name(f, b));
+	}
+	free(g);
+}
+
+static size_t trimmed_len(const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && s[n - 1] == ' ')
+		n--;
+	return n;
+}
+
+static int name_cmp(const char *a, const char *b)
+{
+	size_t na = trimmed_len(a), nb = trimmed_len(b);
+	int order = memcmp(a, b, na < nb ? na : nb);
+
+	return order ? order : (na > nb) - (na < nb);
+}
+
+static int by_name(const void *x, const void *y, void *fabric)
+{
+	const struct fab_fabric *f = fabric;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	int order = name_cmp(fab_node_name(f, a), fab_node_name(f, b));
+
+	return order ? order : (a > b) - (a < b);
+}
+
+static void report_names(struct fab_checker *c, const char *what, const uint32_t *node,
+			 size_t n)
+{
+	const struct fab_fabric *f = c->f;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		const char *name = fab_node_name(f, node[i]);
+
+		end = i + 1;
+		while (end < n && !name_cmp(name, fab_node_name(f, node[end])))
+			end++;
+		if (end - i > 1)
+			fab_checker_add(c, FAB_PROBLEM, "duplicate-name",
+					FAB_AT_NODE(node[i]),
+					"%zu %s are called \"%s\" (GUIDs 0x%016llx, "
+					"0x%016llx%s)",
+					end - i, what, name,
+					(unsigned long long)f->node_guid[node[i]],
+					(unsigned long long)f->node_guid[node[i + 1]],
+					end - i > 2 ? ", ..." : "");
+	}
+}
+
+/*
+ * Adapters without a name of their own are told apart by GUID and noted elsewhere; a node
+ * name map gives all adapters of a host one name.
+ */
+static bool counts_for_names(const struct fab_fabric *f, uint32_t node, bool switches)
+{
+	if (fab_node_is_switch(f, node))
+		return switches;
+	return !switches && f->node_kind[node] == FAB_ADAPTER &&
+	       !fab_label_is_generic(fab_node_name(f, node)) &&
+	       !(f->host_rule && strstr(f->host_rule, "map"));
+}
+
+static void check_names(struct fab_checker *c, bool switches)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *node = FAB_NEW(f->n_nodes, uint32_t);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (counts_for_names(f, i, switches))
+			node[n++] = i;
+	qsort_r(node, n, sizeof(*node), by_name, (void *)(uintptr_t)f);
+	report_names(c, switches ? "switches" : "adapters", node, n);
+	free(node);
+}
+
+void fab_check_ids(struct fab_checker *c)
+{
+	check_missing_lids(c);
+	check_duplicate_lids(c);
+	check_node_guids(c);
+	check_port_guids(c);
+	check_names(c, true);
+	check_names(c, false);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/label.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Length without the blanks at the end. */
+static size_t trimmed_len(const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && isspace((unsigned char)s[n - 1]))
+		n--;
+	return n;
+}
+
+/* `MF0;name:model/module`: a letter pair, digits, a semicolon. */
+static const char *skip_chassis(const char *s)
+{
+	const char *p = s;
+
+	if (!isupper((unsigned char)p[0]) || !isupper((unsigned char)p[1]))
+		return NULL;
+	p += 2;
+	if (!isdigit((unsigned char)*p))
+		return NULL;
+	while (isdigit((unsigned char)*p))
+		p++;
+	return *p == ';' ? p + 1 : NULL;
+}
+
+char *fab_label_short(const char *description, char *out, size_t size)
+{
+	size_t len = trimmed_len(description);
+	const char *end = description + len, *name = skip_chassis(description);
+	const char *colon = name ? memrchr(name, ':', (size_t)(end - name)) : NULL;
+	const char *slash = colon ? memchr(colon, '/', (size_t)(end - colon)) : NULL;
+
+	if (!slash || colon == name)
+		snprintf(out, size, "%.*s", (int)len, description);
+	else if (end - slash == 3 && !memcmp(slash, "/U1", 3))
+		snprintf(out, size, "%.*s", (int)(colon - name), name);
+	else
+		snprintf(out, size, "%.*s%.*s", (int)(colon - name), name,
+			 (int)(end - slash), slash);
+	return out;
+}
+
+bool fab_label_is_generic(const char *description)
+{
+	static const char *const makers[] = {
+		"Mellanox Technologies", "NVIDIA Corporation", "InfiniHost", "ConnectX",
+		"Infiniscale",		 "BlueField"};
+	size_t len = trimmed_len(description);
+	size_t word = strcspn(description, " ");
+
+	if (!len)
+		return true;
+	if (word == strlen("localhost") && !strncasecmp(description, "localhost", word))
+		return true;
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+		if (strcasestr(description, makers[i]))
+			return true;
+	return false;
+}

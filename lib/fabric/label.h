@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Short names of nodes: what people call a switch, out of what it calls itself. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "fabric/fabric.h"
+
+/* Room for any short name: descriptions hold 64 bytes, name maps may give more. */
+enum { FAB_LABEL_SIZE = 256 };
+
+/*
+ * The name inside a description, trailing blanks left off, cut to size - 1 bytes:
+ *   MF0;leaf7:MQM8700/U1     leaf7
+ *   MF0;core:MCS8500/L16/U2  core/L16/U2 (one of several chips behind one name)
+ *   anything else            itself
+ * Returns `out`. O(length).
+ */
+char *fab_label_short(const char *description, char *out, size_t size);
+
+/*
+ * Does a host's description say nothing about the host: empty, `localhost`, or the name
+ * that the maker gave the card (`MT4129 ConnectX7   Mellanox Technologies`)?
+ */
+bool fab_label_is_generic(const char *description);

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/check.h"
+
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The codes of all findings in order, joined by blanks; a note's in brackets. */
+static char *codes(struct plan *plan)
+{
+	struct fab_fabric *f = plan_build(plan, 0);
+	struct fab_check *check = fab_check_new(f);
+	FAB_VEC(char) text = {0};
+
+	for (uint32_t i = 0; i < check->n_findings; i++) {
+		const struct fab_finding *x = &check->findings[i];
+		bool note = x->severity == FAB_NOTE;
+		char one[128];
+		int n = snprintf(one, sizeof(one), "%s%s%s%s", i ? " " : "",
+				 note ? "(" : "", x->code, note ? ")" : "");
+
+		cr_assert_eq(note, i >= check->n_problems);
+		for (int k = 0; k < n; k++)
+			FAB_PUSH(&text, one[k]);
+	}
+	FAB_PUSH(&text, '\0');
+	fab_check_free(check);
+	fab_fabric_free(f);
+	plan_free(plan);
+	return text.v;
+}
+
+static void expect(struct plan plan, const char *wanted)
+{
+	char *got = codes(&plan);
+
+	cr_assert_str_eq(got, wanted);
+	free(got);
+}
+
+Test(check, sound_tree_has_no_findings)
+{
+	expect(plan_tree(4, 2, 3), "");
+}
+
+Test(check, unconnected_part_is_told_once_a_part)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	uint32_t s = plan_switch(&plan, "lonely", 8),
+		 t = plan_switch(&plan, "lonelier", 8);
+	uint32_t h = plan_adapter(&plan, "far HCA-1");
+
+	plan_cable(&plan, s, 1, h, 1);
+	(void)t;
+	expect(plan, "unconnected-part unconnected-part");
+}
+
+Test(check, ends_that_disagree)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	plan.cables.v[0].a.width = 1;
+	plan.cables.v[1].b.speed = FAB_EDR;
+	expect(plan, "width-mismatch speed-mismatch");
+}
+
+Test(check, unknown_rates_are_no_mismatch)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	plan.cables.v[0].a.width = 0;
+	plan.cables.v[1].b.speed = FAB_SPEED_UNKNOWN;
+	expect(plan, "");
+}
+
+Test(check, below_the_usual_of_its_class)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	/* All host links EDR: usual among host links, so nothing to report. */
+	for (size_t i = 8; i < plan.cables.n; i++)
+		plan.cables.v[i].a.speed = plan.cables.v[i].b.speed = FAB_EDR;
+	plan.cables.v[9].a.speed = plan.cables.v[9].b.speed = FAB_QDR;
+	plan.cables.v[10].a.width = plan.cables.v[10].b.width = 1;
+	plan.cables.v[2].a.speed = plan.cables.v[2].b.speed = FAB_EDR;
+	expect(plan, "slow-link slow-link narrow-link");
+}
+
+Test(check, usual_of_a_tie_is_the_lower)
+{
+	struct plan plan = plan_tree(4, 1, 1);
+	struct fab_fabric *f;
+	struct fab_check *check;
+
+	for (size_t i = 0; i < 2; i++)
+		plan.cables.v[i].a.speed = plan.cables.v[i].b.speed = FAB_EDR;
+	f = plan_build(&plan, 0);
+	check = fab_check_new(f);
+	cr_assert_eq(check->n_cables[FAB_CABLE_SWITCH], 4);
+	cr_assert_eq(check->n_cables[FAB_CABLE_HOST], 4);
+	cr_assert_eq(check->usual_speed[FAB_CABLE_SWITCH], FAB_EDR);
+	cr_assert_eq(check->usual_speed[FAB_CABLE_HOST], FAB_HDR);
+	cr_assert_eq(check->usual_width[FAB_CABLE_AGGREGATION], 0);
+	cr_assert_eq(check->n_findings, 0);
+	fab_check_free(check);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+Test(check, missing_lids)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	plan.nodes.v[0].lid[0] = 0;
+	plan.nodes.v[7].lid[1] = UINT16_MAX;
+	expect(plan, "missing-lid missing-lid");
+}
+
+Test(check, no_lid_at_all_is_one_note)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	for (size_t i = 0; i < plan.nodes.n; i++)
+		plan.nodes.v[i].lid[0] = plan.nodes.v[i].lid[1] = 0;
+	expect(plan, "(missing-lids)");
+}
+
+Test(check, duplicate_lids_and_ranges)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	plan.nodes.v[7].lid[1] = plan.nodes.v[0].lid[0];
+	expect(plan, "duplicate-lid");
+
+	plan = plan_tree(4, 2, 3);
+	plan.nodes.v[6].lid[1] = 64;
+	plan.nodes.v[6].lmc = 2; /* 64 .. 67 */
+	plan.nodes.v[7].lid[1] = 67;
+	plan.nodes.v[8].lid[1] = 68;
+	expect(plan, "duplicate-lid");
+}
+
+Test(check, range_inside_a_longer_one_that_came_earlier)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	plan.nodes.v[6].lid[1] = 64;
+	plan.nodes.v[6].lmc = 3;     /* 64 .. 71 */
+	plan.nodes.v[7].lid[1] = 65; /* within */
+	plan.nodes.v[8].lid[1] = 70; /* within the first, too */
+	expect(plan, "duplicate-lid duplicate-lid");
+}
+
+Test(check, lids_of_unconnected_parts_are_their_own)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	uint32_t s = plan_switch(&plan, "other", 8), h = plan_adapter(&plan, "far HCA-1");
+
+	plan_cable(&plan, s, 1, h, 1);
+	plan.nodes.v[s].lid[0] = plan.nodes.v[0].lid[0];
+	expect(plan, "unconnected-part");
+}
+
+Test(check, duplicate_guids)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	plan.nodes.v[8].guid = plan.nodes.v[7].guid;
+	plan.nodes.v[9].port_guid[1] = plan.nodes.v[10].port_guid[1];
+	expect(plan, "duplicate-guid duplicate-port-guid");
+}
+
+Test(check, duplicate_names)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	/* One finding a name, however many have it; trailing blanks do not tell apart. */
+	strcpy(plan.nodes.v[1].name, "leaf1 ");
+	strcpy(plan.nodes.v[2].name, "leaf1");
+	strcpy(plan.nodes.v[8].name, "node001 HCA-1");
+	expect(plan, "duplicate-name duplicate-name");
+}
+
+Test(check, unnamed_adapters_are_noted_not_duplicates)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	strcpy(plan.nodes.v[7].name, "MT4129 ConnectX7   Mellanox Technologies");
+	strcpy(plan.nodes.v[8].name, "MT4129 ConnectX7   Mellanox Technologies");
+	strcpy(plan.nodes.v[9].name, "localhost HCA-1");
+	expect(plan, "(unnamed-adapter) (unnamed-adapter) (unnamed-adapter)");
+}
+
+Test(check, adapter_without_switch)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	uint32_t a = plan_adapter(&plan, "x HCA-1"), b = plan_adapter(&plan, "y HCA-1");
+
+	plan_cable(&plan, a, 1, b, 1);
+	plan_adapter(&plan, "z HCA-1");
+	expect(plan,
+	       "adapter-without-switch adapter-without-switch adapter-without-switch");
+}
+
+Test(check, self_loops_and_aggregation_nodes_are_notes)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	uint32_t an = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
+
+	plan_cable(&plan, 4, 7, 4, 8);
+	plan_cable(&plan, 4, 9, an, 1);
+	plan.nodes.v[4].n_ports = 9;
+	plan.cables.v[plan.cables.n - 2].a.speed = FAB_FDR10;
+	plan.cables.v[plan.cables.n - 2].b.speed = FAB_FDR10;
+	expect(plan, "(self-loop) (aggregation-nodes)");
+}
+
+Test(check, what_the_builder_says_counts)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	/* The same port twice, told by both ends; ports the switch does not have. */
+	plan_cable(&plan, 0, 1, 1, 6);
+	plan.nodes.v[2].n_ports = 4;
+	expect(plan, "port-out-of-range port-out-of-range conflicting-cable "
+		     "conflicting-cable");
+}
+
+Test(check, findings_say_where)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	struct fab_fabric *f;
+	struct fab_check *check;
+
+	plan.cables.v[3].a.speed = plan.cables.v[3].b.speed = FAB_EDR;
+	f = plan_build(&plan, 0);
+	check = fab_check_new(f);
+	cr_assert_eq(check->n_findings, 1);
+	cr_assert_str_eq(
+		check->findings[0].message,
+		"cable from port 4 of \"leaf4\" to port 4 of \"spine1\": EDR, where "
+		"switch links usually have HDR");
+	cr_assert_eq(check->findings[0].node, 3);
+	cr_assert_eq(f->port_num[check->findings[0].port], 4);
+	cr_assert_eq(f->cable_a[check->findings[0].cable], check->findings[0].port);
+	fab_check_free(check);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/diff.h"
+
+#include "base/rng.h"
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = FAB_CHANGE_WIDTH + 1 };
+
+/* Changes counted by kind, nodes and cables apart. */
+struct tally {
+	unsigned node[KINDS], cable[KINDS], total;
+};
+
+static struct tally compare(const struct plan *old, const struct plan *new, uint64_t seed)
+{
+	struct fab_fabric *a = plan_build(old, 0), *b = plan_build(new, seed);
+	struct fab_diff *diff = fab_diff_new(a, b);
+	struct tally t = {.total = diff->n_changes};
+
+	for (uint32_t i = 0; i < diff->n_changes; i++) {
+		const struct fab_change *x = &diff->changes[i];
+		bool is_node = x->old_node != FAB_NONE || x->new_node != FAB_NONE;
+
+		cr_assert_neq(is_node,
+			      x->old_cable != FAB_NONE || x->new_cable != FAB_NONE);
+		(is_node ? t.node : t.cable)[x->kind]++;
+	}
+	for (uint32_t i = 0; i < a->n_nodes; i++)
+		if (diff->new_of[i] != FAB_NONE)
+			cr_assert_eq(diff->old_of[diff->new_of[i]], i);
+	fab_diff_free(diff);
+	fab_fabric_free(a);
+	fab_fabric_free(b);
+	return t;
+}
+
+static void strip_guids(struct plan *plan, uint64_t offset)
+{
+	for (size_t i = 0; i < plan->nodes.n; i++) {
+		plan->nodes.v[i].guid += offset;
+		plan->nodes.v[i].sys_guid += offset;
+	}
+}
+
+/* One change made by `change` must come out as one change, with GUIDs and by name. */
+static void expect_one(void (*change)(struct plan *), bool is_node,
+		       enum fab_change_kind kind, bool by_guid)
+{
+	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	struct tally t;
+
+	change(&new);
+	if (!by_guid)
+		strip_guids(&new, 1ull << 40);
+	t = compare(&old, &new, 5);
+	cr_assert_eq(t.total, 1, "%u changes", t.total);
+	cr_assert_eq((is_node ? t.node : t.cable)[kind], 1, "another kind");
+	plan_free(&old);
+	plan_free(&new);
+}
+
+static void expect_both(void (*change)(struct plan *), bool is_node,
+			enum fab_change_kind kind)
+{
+	expect_one(change, is_node, kind, true);
+	expect_one(change, is_node, kind, false);
+}
+
+static void lose_adapter(struct plan *p)
+{
+	p->nodes.v[9].is_gone = true;
+}
+
+static void lose_switch(struct plan *p)
+{
+	p->nodes.v[5].is_gone = true;
+}
+
+static void gain_adapter(struct plan *p)
+{
+	p->nodes.v[0].n_ports = 9;
+	plan_cable(p, 0, 9, plan_adapter(p, "fresh HCA-1"), 1);
+}
+
+static void gain_switch(struct plan *p)
+{
+	uint32_t s = plan_switch(p, "spine3", 36);
+
+	for (uint16_t i = 0; i < 4; i++) {
+		p->nodes.v[i].n_ports = 9;
+		plan_cable(p, i, 9, s, (uint16_t)(i + 1));
+	}
+}
+
+static void lose_cable(struct plan *p)
+{
+	p->cables.v[2].is_gone = true;
+}
+
+static void gain_cable(struct plan *p)
+{
+	p->nodes.v[0].n_ports = p->nodes.v[4].n_ports = 9;
+	plan_cable(p, 0, 9, 4, 9);
+}
+
+static void move_adapter(struct plan *p)
+{
+	p->nodes.v[3].n_ports = 9;
+	p->cables.v[8].a.node = 3;
+	p->cables.v[8].a.port = 9;
+}
+
+static void move_switch_end(struct plan *p)
+{
+	p->nodes.v[5].n_ports = 9;
+	p->cables.v[0].b.node = 5;
+	p->cables.v[0].b.port = 9;
+}
+
+/* Both ends on other ports of the same two switches. */
+static void move_parallel(struct plan *p)
+{
+	p->nodes.v[0].n_ports = p->nodes.v[4].n_ports = 9;
+	p->cables.v[0].a.port = p->cables.v[0].b.port = 9;
+}
+
+static void rename_adapter(struct plan *p)
+{
+	strcpy(p->nodes.v[9].name, "somebody HCA-1");
+}
+
+static void rename_switch(struct plan *p)
+{
+	strcpy(p->nodes.v[1].name, "somewhere");
+}
+
+static void slow_down(struct plan *p)
+{
+	p->cables.v[3].b.speed = FAB_EDR;
+}
+
+static void narrow(struct plan *p)
+{
+	p->cables.v[9].a.width = p->cables.v[9].b.width = 1;
+}
+
+Test(diff, one_change_one_finding)
+{
+	expect_both(lose_adapter, true, FAB_CHANGE_MISSING);
+	expect_both(lose_switch, true, FAB_CHANGE_MISSING);
+	expect_both(gain_adapter, true, FAB_CHANGE_NEW);
+	expect_both(gain_switch, true, FAB_CHANGE_NEW);
+	expect_both(lose_cable, false, FAB_CHANGE_MISSING);
+	expect_both(gain_cable, false, FAB_CHANGE_NEW);
+	expect_both(move_adapter, false, FAB_CHANGE_MOVED);
+	expect_both(move_switch_end, false, FAB_CHANGE_MOVED);
+	expect_both(move_parallel, false, FAB_CHANGE_MOVED);
+	expect_both(rename_adapter, true, FAB_CHANGE_RENAMED);
+	expect_both(rename_switch, true, FAB_CHANGE_RENAMED);
+	expect_both(slow_down, false, FAB_CHANGE_SPEED);
+	expect_both(narrow, false, FAB_CHANGE_WIDTH);
+}
+
+static void replace_adapter(struct plan *p)
+{
+	p->nodes.v[9].guid = 0xabcdef;
+}
+
+static void replace_switch(struct plan *p)
+{
+	p->nodes.v[5].guid = 0xabcdef;
+}
+
+Test(diff, another_guid_is_a_replacement)
+{
+	expect_one(replace_adapter, true, FAB_CHANGE_REPLACED, true);
+	expect_one(replace_switch, true, FAB_CHANGE_REPLACED, true);
+}
+
+Test(diff, names_without_case_blanks_and_wrapping)
+{
+	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	struct tally t;
+
+	strcpy(new.nodes.v[0].name, "MF0;LEAF1:MQM8700/U1");
+	strcpy(new.nodes.v[1].name, "Leaf2 ");
+	strcpy(new.nodes.v[9].name, "NODE004 hca-1");
+	t = compare(&old, &new, 0);
+	cr_assert_eq(t.total, 0);
+	strip_guids(&new, 1ull << 40);
+	t = compare(&old, &new, 3);
+	cr_assert_eq(t.total, 0);
+	plan_free(&old);
+	plan_free(&new);
+}
+
+Test(diff, another_card_at_the_same_port_is_another_adapter)
+{
+	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	struct tally t;
+
+	new.nodes.v[9].guid = 0xabcdef;
+	strcpy(new.nodes.v[9].name, "stranger HCA-1");
+	t = compare(&old, &new, 1);
+	cr_assert_eq(t.total, 2);
+	cr_assert_eq(t.node[FAB_CHANGE_MISSING], 1);
+	cr_assert_eq(t.node[FAB_CHANGE_NEW], 1);
+	plan_free(&old);
+	plan_free(&new);
+}
+
+Test(diff, generic_names_are_matched_by_place)
+{
+	struct plan old = plan_tree(4, 2, 3), new;
+	struct tally t;
+
+	for (size_t i = 6; i < old.nodes.n; i++)
+		strcpy(old.nodes.v[i].name, "MT25408 ConnectX Mellanox Technologies");
+	new = plan_copy(&old);
+	strip_guids(&new, 1ull << 40);
+	t = compare(&old, &new, 7);
+	cr_assert_eq(t.total, 0, "%u changes", t.total);
+	plan_free(&new);
+
+	/* The same card with another GUID at the same port, all names equal. */
+	new = plan_copy(&old);
+	new.nodes.v[9].guid = 0xabcdef;
+	t = compare(&old, &new, 7);
+	cr_assert_eq(t.total, 1);
+	cr_assert_eq(t.node[FAB_CHANGE_REPLACED], 1);
+	plan_free(&old);
+	plan_free(&new);
+}
+
+Test(diff, two_adapters_that_changed_places)
+{
+	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	struct tally t;
+
+	new.cables.v[8].b.node = old.cables.v[11].b.node;
+	new.cables.v[11].b.node = old.cables.v[8].b.node;
+	t = compare(&old, &new, 2);
+	cr_assert_eq(t.total, 2);
+	cr_assert_eq(t.cable[FAB_CHANGE_MOVED], 2);
+	plan_free(&old);
+	plan_free(&new);
+}
+
+Test(diff, adapter_moved_away_from_a_missing_switch)
+{
+	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	struct tally t;
+
+	/* leaf1 dies; its three adapters go to leaf4. */
+	new.nodes.v[0].is_gone = true;
+	new.nodes.v[3].n_ports = 12;
+	for (uint16_t i = 0; i < 3; i++) {
+		new.cables.v[8 + i].a.node = 3;
+		new.cables.v[8 + i].a.port = (uint16_t)(9 + i);
+	}
+	t = compare(&old, &new, 2);
+	cr_assert_eq(t.node[FAB_CHANGE_MISSING], 1);
+	cr_assert_eq(t.cable[FAB_CHANGE_MOVED], 3);
+	cr_assert_eq(t.total, 4);
+	plan_free(&old);
+	plan_free(&new);
+}
+
+Test(diff, self_loops_and_parallel_cables)
+{
+	struct plan old = plan_tree(2, 2, 1), new;
+	struct tally t;
+
+	old.nodes.v[0].n_ports = old.nodes.v[2].n_ports = 20;
+	for (uint16_t i = 0; i < 5; i++)
+		plan_cable(&old, 0, (uint16_t)(10 + i), 2, (uint16_t)(10 + i));
+	plan_cable(&old, 0, 16, 0, 17);
+	new = plan_copy(&old);
+	t = compare(&old, &new, 9);
+	cr_assert_eq(t.total, 0);
+	new.cables.v[new.cables.n - 1].is_gone = true;
+	new.cables.v[new.cables.n - 2].is_gone = true;
+	t = compare(&old, &new, 9);
+	cr_assert_eq(t.total, 2);
+	cr_assert_eq(t.cable[FAB_CHANGE_MISSING], 2);
+	plan_free(&old);
+	plan_free(&new);
+}
+
+/* Plant one change at node or cable number `at`; counts what must be found. */
+static void plant(struct plan *p, uint32_t at, enum fab_change_kind kind, bool is_node,
+		  struct tally *t)
+{
+	struct plan_cable *c = &p->cables.v[at];
+	struct plan_node *n = &p->nodes.v[at];
+
+	(is_node ? t->node : t->cable)[kind]++;
+	t->total++;
+	if (is_node && kind == FAB_CHANGE_MISSING) {
+		n->is_gone = true;
+	} else if (is_node && kind == FAB_CHANGE_RENAMED) {
+		snprintf(n->name, sizeof(n->name), "renamed%u HCA-1", at);
+	} else if (is_node && kind == FAB_CHANGE_REPLACED) {
+		n->guid ^= 1ull << 50;
+	} else if (is_node) { /* a new adapter on a port of its own */
+		uint32_t sw = at, port = ++p->nodes.v[sw].n_ports;
+		char name[64];
+
+		snprintf(name, sizeof(name), "new%u-%u HCA-1", sw, port);
+		plan_cable(p, sw, (uint16_t)port, plan_adapter(p, name), 1);
+	} else if (kind == FAB_CHANGE_MISSING) {
+		c->is_gone = true;
+	} else if (kind == FAB_CHANGE_MOVED) {
+		uint32_t sw = c->a.node == 0 ? 1 : 0;
+
+		c->a.node = sw;
+		c->a.port = ++p->nodes.v[sw].n_ports;
+	} else if (kind == FAB_CHANGE_SPEED) {
+		c->a.speed = c->b.speed = FAB_SDR;
+	} else if (kind == FAB_CHANGE_WIDTH) {
+		c->a.width = 1;
+	} else { /* a new cable between two switches */
+		uint16_t a = ++p->nodes.v[2].n_ports, b = ++p->nodes.v[3].n_ports;
+
+		plan_cable(p, 2, a, 3, b);
+	}
+}
+
+/* Adapters and their cables, each touched once at most: the changes stay independent. */
+static void plant_many(struct plan *p, struct fab_rng *rng, unsigned n, struct tally *t)
+{
+	static const struct {
+		enum fab_change_kind kind;
+		bool is_node;
+	} kinds[] = {{FAB_CHANGE_MISSING, true},  {FAB_CHANGE_NEW, true},
+		     {FAB_CHANGE_RENAMED, true},  {FAB_CHANGE_REPLACED, true},
+		     {FAB_CHANGE_MISSING, false}, {FAB_CHANGE_NEW, false},
+		     {FAB_CHANGE_MOVED, false},	  {FAB_CHANGE_SPEED, false},
+		     {FAB_CHANGE_WIDTH, false}};
+	const uint32_t switches = 14, hosts = 60, links = 40;
+	bool used[60] = {false};
+
+	while (t->total < n) {
+		size_t k = fab_rng_below(rng, sizeof(kinds) / sizeof(kinds[0]));
+		uint32_t host = (uint32_t)fab_rng_below(rng, hosts), at;
+
+		if (used[host])
+			continue;
+		used[host] = true;
+		at = kinds[k].is_node ? switches + host : links + host;
+		if (kinds[k].is_node && kinds[k].kind == FAB_CHANGE_NEW)
+			at = (uint32_t)fab_rng_below(rng, switches);
+		plant(p, at, kinds[k].kind, kinds[k].is_node, t);
+	}
+}
+
+Test(diff, planted_changes_are_found_each)
+{
+	struct plan old = plan_tree(10, 4, 6);
+
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct plan new = plan_copy(&old);
+		struct tally planted = {0}, found;
+		struct fab_rng rng;
+
+		fab_rng_init(&rng, seed);
+		plant_many(&new, &rng, (unsigned)(seed % 40), &planted);
+		found = compare(&old, &new, seed);
+		cr_assert_eq(memcmp(&planted, &found, sizeof(found)), 0,
+			     "seed %llu: %u planted, %u found", (unsigned long long)seed,
+			     planted.total, found.total);
+		plan_free(&new);
+	}
+	plan_free(&old);
+}
+
+Test(diff, backwards_turns_missing_into_new)
+{
+	struct plan old = plan_tree(10, 4, 6);
+
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct plan new = plan_copy(&old);
+		struct tally planted = {0}, back;
+		struct fab_rng rng;
+
+		fab_rng_init(&rng, seed);
+		plant_many(&new, &rng, 20, &planted);
+		back = compare(&new, &old, seed);
+		cr_assert_eq(back.node[FAB_CHANGE_NEW], planted.node[FAB_CHANGE_MISSING]);
+		cr_assert_eq(back.node[FAB_CHANGE_MISSING], planted.node[FAB_CHANGE_NEW]);
+		cr_assert_eq(back.cable[FAB_CHANGE_NEW],
+			     planted.cable[FAB_CHANGE_MISSING]);
+		cr_assert_eq(back.cable[FAB_CHANGE_MOVED],
+			     planted.cable[FAB_CHANGE_MOVED]);
+		cr_assert_eq(back.total, planted.total);
+		plan_free(&new);
+	}
+	plan_free(&old);
+}

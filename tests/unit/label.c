@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/label.h"
+
+#include "fabric/tiers.h"
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(label, short_names)
+{
+	static const struct {
+		const char *description, *name;
+	} cases[] = {
+		{"MF0;leaf7:MQM8700/U1", "leaf7"},
+		{"MF0;a:b:MQM8700/U1 ", "a:b"},
+		{"MF12;core:MCS8500/L16/U2", "core/L16/U2"},
+		{"MF0;core:MCS8500/U12", "core/U12"},
+		{"MF0;:MQM8700/U1", "MF0;:MQM8700/U1"},
+		{"MF0;plain", "MF0;plain"},
+		{"MF;x:y/U1", "MF;x:y/U1"},
+		{"Voltaire 4036 # hoibp0013 ", "Voltaire 4036 # hoibp0013"},
+		{"", ""},
+		{"   ", ""},
+	};
+	char out[FAB_LABEL_SIZE];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		cr_assert_str_eq(fab_label_short(cases[i].description, out, sizeof(out)),
+				 cases[i].name);
+}
+
+Test(label, short_names_are_cut_to_fit)
+{
+	char out[4];
+
+	cr_assert_str_eq(fab_label_short("MF0;leaf7:MQM8700/U1", out, sizeof(out)),
+			 "lea");
+}
+
+Test(label, generic_descriptions)
+{
+	cr_assert(fab_label_is_generic("MT4129 ConnectX7   Mellanox Technologies"));
+	cr_assert(fab_label_is_generic("localhost HCA-3"));
+	cr_assert(fab_label_is_generic("LOCALHOST"));
+	cr_assert(fab_label_is_generic(" "));
+	cr_assert_not(fab_label_is_generic("localhost2 HCA-3"));
+	cr_assert_not(fab_label_is_generic("node1 mlx5_0"));
+}
+
+Test(label, tiers_count_from_the_hosts)
+{
+	struct plan plan = plan_tree(3, 2, 2);
+	uint32_t top = plan_switch(&plan, "top", 8), far = plan_switch(&plan, "far", 8);
+	uint32_t an = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
+	uint32_t tier[7], hosts[7];
+	struct fab_fabric *f;
+
+	plan_cable(&plan, top, 1, 3, 7);
+	plan_cable(&plan, top, 2, an, 1);
+	plan.nodes.v[3].n_ports = 7;
+	f = plan_build(&plan, 0);
+	cr_assert_eq(f->n_switches, 7);
+	cr_assert_eq(fab_tiers(f, tier), 3);
+	for (uint32_t s = 0; s < 3; s++)
+		cr_assert_eq(tier[s], 0);
+	cr_assert_eq(tier[3], 1);
+	cr_assert_eq(tier[4], 1);
+	cr_assert_eq(tier[5], 2);
+	cr_assert_eq(tier[6], FAB_NONE);
+	(void)far;
+	fab_tiers_count_hosts(f, hosts);
+	cr_assert_eq(hosts[0], 2);
+	cr_assert_eq(hosts[5], 0);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
