@@ -13,12 +13,21 @@ struct fab_source_options {
 /*
  * Read, generate or discover a fabric:
  *   PATH or "-"           a file or standard input, recognised by content: ibnetdiscover
- *                         dump, ibsim net file, libibnetdisc cache, opensm-subnet.lst;
- *                         gzip and zstd are unpacked
+ *                         dump or port list, ibsim net file, libibnetdisc cache,
+ *                         opensm-subnet.lst; gzip and zstd are unpacked
  *   gen:KIND:PARAMS       generated (fabric-topologies(7))
  *   ib: ib:CA ib:CA/PORT  discovered live
  * The caller frees *out. Errors: EINVAL bad input or spec, ENOENT and other errnos of
- * open(2), ENODEV no adapter. The text names file, line and what was expected.
+ * open(2), ENODEV no adapter, ENOTSUP live discovery is not built in. The text names
+ * file, line and what was expected. `options` may be NULL. O(input).
  */
 int fab_source_open(const char *spec, const struct fab_source_options *options,
 		    struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * The same for the bytes of a file that are in memory already; `name` stands in front of
+ * messages. The bytes are borrowed during the call.
+ */
+int fab_source_parse(const char *name, const void *bytes, size_t n,
+		     const struct fab_source_options *options, struct fab_fabric **out,
+		     struct fab_err *err) FAB_MUST_CHECK;

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "source/source.h"
+
+#include "fabric/builder.h"
+#include "source/ibnetdiscover.h"
+#include "source/scan.h"
+#include "source/unpack.h"
+
+#include <errno.h>
+
+#define EXPECTED                                                                         \
+	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache or an " \
+	"opensm-subnet.lst"
+
+typedef int (*read_fn)(struct fab_builder *b, const char *name, const char *text,
+		       size_t n, struct fab_err *err);
+
+struct format {
+	const char *name;
+	read_fn read;
+};
+
+/* Does a line that is neither empty nor a comment belong to the format? */
+typedef bool (*line_fn)(struct fab_span line);
+
+static bool is_dump_line(struct fab_span line)
+{
+	struct fab_dump_header h;
+	struct fab_dump_ids ids;
+
+	if (fab_span_len(&line) > 2 && (FAB_TAKE(&line, "< ") || FAB_TAKE(&line, "> ")))
+		fab_skip_blanks(&line);
+	return fab_dump_header_parse(line, &h) != FAB_LINE_FOREIGN ||
+	       fab_dump_ids_parse(line, &ids) != FAB_LINE_FOREIGN;
+}
+
+static const struct text_format {
+	struct format format;
+	line_fn is_line;
+} text_formats[] = {
+	{{"ibnetdiscover", fab_ibnetdiscover_read}, is_dump_line},
+};
+
+/* The first line that belongs to a format decides. */
+static const struct format *find_text_format(const char *text, size_t n)
+{
+	struct fab_lines lines = {.at = text, .end = text + n};
+	struct fab_span line;
+
+	while (fab_lines_next(&lines, &line)) {
+		if (line.p == line.end || *line.p == '#')
+			continue;
+		for (size_t i = 0; i < FAB_COUNT(text_formats); i++)
+			if (text_formats[i].is_line(line))
+				return &text_formats[i].format;
+	}
+	return NULL;
+}
+
+static uint64_t line_of(const char *text, const char *at)
+{
+	uint64_t line = 1;
+
+	for (; text < at; text++)
+		line += *text == '\n';
+	return line;
+}
+
+static int no_format(const char *name, const char *text, size_t n, struct fab_err *err)
+{
+	struct fab_lines lines = {.at = text, .end = text + n};
+	struct fab_span line, first = {"", NULL};
+
+	first.end = first.p;
+	size_t shown;
+
+	while (fab_lines_next(&lines, &line))
+		if (first.p == first.end)
+			first = line;
+	if (first.p == first.end)
+		return fab_fail(err, EINVAL, "%s:1: the input is empty, " EXPECTED, name);
+	shown = fab_span_len(&first) < 60 ? fab_span_len(&first) : 60;
+	return fab_fail(
+		err, EINVAL,
+		"%s:%llu: no record in %llu lines (the first is \"%.*s\"), " EXPECTED,
+		name, (unsigned long long)lines.line, (unsigned long long)lines.line,
+		(int)shown, first.p);
+}
+
+/* The format of the text; NULL with *rc set when there is none. */
+static const struct format *find_format(const char *name, const char *text, size_t n,
+					int *rc, struct fab_err *err)
+{
+	const char *nul = n ? memchr(text, '\0', n) : NULL;
+	const struct format *format = nul ? NULL : find_text_format(text, n);
+
+	if (nul)
+		*rc = fab_fail(err, EINVAL,
+			       "%s:%llu: binary data (a NUL byte), " EXPECTED, name,
+			       (unsigned long long)line_of(text, nul));
+	else if (!format)
+		*rc = no_format(name, text, n, err);
+	return format;
+}
+
+/* Names from the map, hosts, and the model itself. Frees the builder. */
+static int finish(struct fab_builder *b, const char *source, const char *format,
+		  const struct fab_source_options *options, struct fab_fabric **out,
+		  struct fab_err *err)
+{
+	struct fab_host_options hosts = {.hca = options ? options->hca : NULL};
+
+	return fab_builder_finish(b, source, format, &hosts, out, err);
+}
+
+static int parse(const char *source, const char *name, const char *text, size_t n,
+		 const struct fab_source_options *options, struct fab_fabric **out,
+		 struct fab_err *err)
+{
+	struct fab_builder *b;
+	int rc = 0;
+	const struct format *format = find_format(name, text, n, &rc, err);
+
+	if (!format)
+		return rc;
+	b = fab_builder_new();
+	rc = format->read(b, name, text, n, err);
+	if (rc) {
+		fab_builder_free(b);
+		return rc;
+	}
+	return finish(b, source, format->name, options, out, err);
+}
+
+int fab_source_parse(const char *name, const void *bytes, size_t n,
+		     const struct fab_source_options *options, struct fab_fabric **out,
+		     struct fab_err *err)
+{
+	struct fab_input in;
+	int rc = fab_input_unpack(name, bytes, n, &in, err);
+
+	if (rc)
+		return rc;
+	rc = parse(name, name, in.bytes, in.n, options, out, err);
+	fab_input_fini(&in);
+	return rc;
+}
+
+int fab_source_open(const char *spec, const struct fab_source_options *options,
+		    struct fab_fabric **out, struct fab_err *err)
+{
+	struct fab_input in;
+	int rc = fab_input_read(spec, &in, err);
+
+	if (rc)
+		return rc;
+	rc = parse(spec, strcmp(spec, "-") ? spec : "<stdin>", in.bytes, in.n, options,
+		   out, err);
+	fab_input_fini(&in);
+	return rc;
+}

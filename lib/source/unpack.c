@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "source/unpack.h"
+
+#include "base/mem.h"
+
+#define ZLIB_CONST
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+/* What grows while a stream is unpacked. */
+struct sink {
+	const char *name, *kind;
+	char *bytes;
+	size_t n, cap, max;
+};
+
+static size_t max_unpacked(size_t packed)
+{
+	size_t max;
+
+	if (__builtin_mul_overflow(packed, (size_t)FAB_INPUT_MAX_RATIO, &max) ||
+	    __builtin_add_overflow(max, (size_t)FAB_INPUT_SLACK, &max) ||
+	    max > FAB_INPUT_MAX_BYTES)
+		return FAB_INPUT_MAX_BYTES;
+	return max;
+}
+
+/* Room for more bytes behind sink->n (and the closing NUL), or EINVAL at the limit. */
+static int sink_grow(struct sink *sink, struct fab_err *err)
+{
+	size_t cap = sink->cap + sink->cap / 2;
+
+	if (sink->n + 1 < sink->cap)
+		return 0;
+	if (sink->n >= sink->max)
+		return fab_fail(err, EINVAL,
+				"%s: %s data that unpacks to more than %zu bytes, which "
+				"no dump of this size does",
+				sink->name, sink->kind, sink->max);
+	sink->cap = cap > sink->max + 1 ? sink->max + 1 : cap;
+	sink->bytes = fab_realloc(sink->bytes, sink->cap, 1);
+	return 0;
+}
+
+static int damaged(const struct sink *sink, const char *how, struct fab_err *err)
+{
+	return fab_fail(err, EINVAL, "%s: %s data %s after %zu unpacked bytes",
+			sink->name, sink->kind, how, sink->n);
+}
+
+/* One gzip file may be several streams behind each other. */
+static int inflate_all(z_stream *z, const char *bytes, size_t n, struct sink *sink,
+		       struct fab_err *err)
+{
+	size_t used = 0;
+	int rc = Z_OK;
+
+	while (used < n || rc != Z_STREAM_END) {
+		size_t step = n - used > 1 << 30 ? 1 << 30 : n - used, room;
+
+		if (rc == Z_STREAM_END) {
+			/* Blocks of a tape are filled up with zeros. */
+			if (!bytes[used]) {
+				used++;
+				continue;
+			}
+			if (inflateReset(z) != Z_OK)
+				return damaged(sink, "cannot be read on", err);
+		}
+		rc = sink_grow(sink, err);
+		if (rc)
+			return rc;
+		room = sink->cap - sink->n - 1;
+		room = room > 1 << 30 ? 1 << 30 : room;
+		z->next_in = (const Bytef *)bytes + used;
+		z->avail_in = (uInt)step;
+		z->next_out = (Bytef *)sink->bytes + sink->n;
+		z->avail_out = (uInt)room;
+		rc = inflate(z, Z_NO_FLUSH);
+		used += step - z->avail_in;
+		sink->n += room - z->avail_out;
+		if (rc == Z_BUF_ERROR && used == n)
+			return damaged(sink, "ends early", err);
+		if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
+			return damaged(sink, "is damaged", err);
+	}
+	return 0;
+}
+
+static int unpack_gzip(const char *bytes, size_t n, struct sink *sink,
+		       struct fab_err *err)
+{
+	z_stream z = {.next_in = NULL};
+	int rc;
+
+	if (inflateInit2(&z, 15 + 16) != Z_OK)
+		return fab_fail(err, EIO, "%s: zlib does not start", sink->name);
+	rc = inflate_all(&z, bytes, n, sink, err);
+	inflateEnd(&z);
+	return rc;
+}
+
+static int unpack_zstd(const char *bytes, size_t n, struct sink *sink,
+		       struct fab_err *err)
+{
+	ZSTD_DStream *z = ZSTD_createDStream();
+	ZSTD_inBuffer in = {bytes, n, 0};
+	size_t hint = 1;
+	int rc = 0;
+
+	if (!z)
+		fab_oom(0);
+	while (!rc && (in.pos < n || hint)) {
+		ZSTD_outBuffer out;
+		size_t before = in.pos;
+
+		rc = sink_grow(sink, err);
+		if (rc)
+			break;
+		out = (ZSTD_outBuffer){sink->bytes + sink->n, sink->cap - sink->n - 1, 0};
+		hint = ZSTD_decompressStream(z, &out, &in);
+		sink->n += out.pos;
+		if (ZSTD_isError(hint))
+			rc = damaged(sink, "is damaged", err);
+		else if (in.pos == n && hint && !out.pos && in.pos == before)
+			rc = damaged(sink, "ends early", err);
+	}
+	ZSTD_freeDStream(z);
+	return rc;
+}
+
+int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_input *in,
+		     struct fab_err *err)
+{
+	static const unsigned char gzip[] = {0x1f, 0x8b, 8},
+				   zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+	bool is_gzip = n >= sizeof(gzip) && !memcmp(bytes, gzip, sizeof(gzip));
+	bool is_zstd = n >= sizeof(zstd) && !memcmp(bytes, zstd, sizeof(zstd));
+	struct sink sink = {.name = name, .kind = is_gzip ? "gzip" : "zstd"};
+	int rc;
+
+	if (!is_gzip && !is_zstd) {
+		*in = (struct fab_input){.bytes = bytes, .n = n};
+		return 0;
+	}
+	sink.max = max_unpacked(n);
+	sink.cap = (n < sink.max / 8 ? n * 8 : sink.max) + 4096;
+	sink.bytes = fab_alloc(sink.cap, 1);
+	rc = is_gzip ? unpack_gzip(bytes, n, &sink, err)
+		     : unpack_zstd(bytes, n, &sink, err);
+	if (rc) {
+		free(sink.bytes);
+		return rc;
+	}
+	sink.bytes[sink.n] = '\0';
+	*in = (struct fab_input){.bytes = sink.bytes, .n = sink.n, .heap = sink.bytes};
+	return 0;
+}
+
+/* Everything that comes out of a descriptor. */
+static int slurp(int fd, const char *name, size_t hint, char **out, size_t *out_n,
+		 struct fab_err *err)
+{
+	size_t cap = hint + 65536, n = 0;
+	char *bytes = fab_alloc(cap, 1);
+
+	for (;;) {
+		ssize_t got = read(fd, bytes + n, cap - n - 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			int e = errno;
+
+			free(bytes);
+			return fab_fail(err, e, "%s: %s", name, strerror(e));
+		}
+		if (!got)
+			break;
+		n += (size_t)got;
+		if (n > FAB_INPUT_MAX_BYTES) {
+			free(bytes);
+			return fab_fail(err, EFBIG, "%s: more than %zu bytes", name,
+					FAB_INPUT_MAX_BYTES);
+		}
+		if (cap - n < 4096) {
+			cap = fab_grow(cap, cap + 65536);
+			bytes = fab_realloc(bytes, cap, 1);
+		}
+	}
+	bytes[n] = '\0';
+	*out = bytes;
+	*out_n = n;
+	return 0;
+}
+
+static int read_raw(const char *path, char **bytes, size_t *n, struct fab_err *err)
+{
+	bool is_stdin = !strcmp(path, "-");
+	struct stat st;
+	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		int e = errno;
+
+		if (fd > 0)
+			close(fd);
+		return fab_fail(err, e, "%s: %s", path, strerror(e));
+	}
+	if (S_ISDIR(st.st_mode))
+		rc = fab_fail(err, EISDIR, "%s: %s", path, strerror(EISDIR));
+	else if (st.st_size > (off_t)FAB_INPUT_MAX_BYTES)
+		rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", path,
+			      FAB_INPUT_MAX_BYTES);
+	else
+		rc = slurp(fd, path, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, bytes,
+			   n, err);
+	if (!is_stdin)
+		close(fd);
+	return rc;
+}
+
+int fab_input_read(const char *path, struct fab_input *in, struct fab_err *err)
+{
+	const char *name = strcmp(path, "-") ? path : "<stdin>";
+	char *bytes = NULL;
+	size_t n = 0;
+	int rc = read_raw(path, &bytes, &n, err);
+
+	if (rc)
+		return rc;
+	rc = fab_input_unpack(name, bytes, n, in, err);
+	if (rc)
+		free(bytes);
+	else if (in->heap)
+		free(bytes);
+	else
+		in->heap = bytes;
+	return rc;
+}
+
+void fab_input_fini(struct fab_input *in)
+{
+	free(in->heap);
+	*in = (struct fab_input){.bytes = NULL};
+}

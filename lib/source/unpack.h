@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A whole input in memory, unpacked. */
+#pragma once
+
+#include "base/err.h"
+
+/*
+ * The bytes of an input. They are followed by a NUL byte that is not counted, unless they
+ * were given by the caller of fab_input_unpack() and needed no unpacking.
+ */
+struct fab_input {
+	const char *bytes;
+	size_t n;
+	void *heap; /* what fab_input_fini() frees; NULL when the bytes are borrowed */
+};
+
+enum {
+	FAB_INPUT_MAX_RATIO = 200,  /* unpacked bytes a packed byte ... */
+	FAB_INPUT_SLACK = 16 << 20, /* ... beyond this many */
+};
+/* No input and nothing unpacked is larger than this. */
+#define FAB_INPUT_MAX_BYTES ((size_t)4 << 30)
+
+/*
+ * Read a file ("-" is standard input) to its end and unpack it when it begins with the
+ * magic number of gzip or zstd. Nothing is mapped: a file that another process cuts short
+ * meanwhile must not kill the reader. Errors: those of open(2) and read(2), EFBIG beyond
+ * FAB_INPUT_MAX_BYTES, EINVAL packed bytes that are damaged or unpack to more than
+ * FAB_INPUT_MAX_RATIO times their size. The caller finishes *in with fab_input_fini().
+ */
+int fab_input_read(const char *path, struct fab_input *in,
+		   struct fab_err *err) FAB_MUST_CHECK;
+
+/* The same for bytes already in memory; borrows them when they are not packed. */
+int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_input *in,
+		     struct fab_err *err) FAB_MUST_CHECK;
+
+void fab_input_fini(struct fab_input *in);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/data.h"
+
+#include "base/mem.h"
+#include "source/source.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *data_path(const char *file)
+{
+	const char *data = getenv("FAB_TEST_DATA"), *source = getenv("FAB_SOURCE_DIR");
+	char *folder = data && *data ? fab_strdup(data)
+				     : fab_format("%s/../shared/topologies", source);
+	char *path;
+
+	if (access(folder, R_OK)) {
+		free(folder);
+		cr_skip_test("no folder of real dumps (set FAB_TEST_DATA)");
+	}
+	path = fab_format("%s/%s", folder, file);
+	free(folder);
+	return path;
+}
+
+struct fab_fabric *data_open(const char *file)
+{
+	struct fab_fabric *f = NULL;
+	struct fab_err err = {""};
+	char *path = data_path(file);
+	int rc = fab_source_open(path, NULL, &f, &err);
+
+	free(path);
+	cr_assert(!rc, "%s: %s", file, err.text);
+	return f;
+}
+
+struct fab_fabric *text_open(const char *text)
+{
+	struct fab_fabric *f = NULL;
+	struct fab_err err = {""};
+	int rc = fab_source_parse("t", text, strlen(text), NULL, &f, &err);
+
+	cr_assert(!rc, "%s", err.text);
+	return f;
+}
+
+const char *text_error(const char *text)
+{
+	static struct fab_err err;
+	struct fab_fabric *f = NULL;
+	int rc = fab_source_parse("t", text, strlen(text), NULL, &f, &err);
+
+	cr_assert_eq(rc, -EINVAL, "read although it should not: %s", text);
+	cr_assert_null(f);
+	return err.text;
+}
+
+const struct fab_warning *find_warning(const struct fab_fabric *f, const char *code,
+				       unsigned nth)
+{
+	for (uint32_t i = 0; i < f->n_warnings; i++)
+		if (!strcmp(f->warnings[i].code, code) && !nth--)
+			return &f->warnings[i];
+	return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The folder of real dumps, which is not part of the project. */
+#pragma once
+
+#include "fabric/fabric.h"
+
+/*
+ * Path of a file below the folder of real dumps. Skips the running test when the folder
+ * is not there. The caller frees.
+ */
+char *data_path(const char *file);
+
+/* Open a dump of that folder; fails the test when it cannot be read. The caller frees. */
+struct fab_fabric *data_open(const char *file);
+
+/* Read text as a file called `t`; fails the test with the message when it is refused. */
+struct fab_fabric *text_open(const char *text);
+
+/* Read text that must be refused: the message, valid until the next call. */
+const char *text_error(const char *text);
+
+/* The warning number `nth` of a code, NULL when there are fewer. */
+const struct fab_warning *find_warning(const struct fab_fabric *f, const char *code,
+				       unsigned nth);
