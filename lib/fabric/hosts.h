@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which adapters belong to one host; called once by the builder. */
+/*
+ * Which adapters belong to one host; called once by the builder. The rule, in order:
+ *   1. the description is "HOST ADAPTER" with an adapter's name as its second and last
+ *      word ("HCA-1", "mlx5_0", "ibp65s0", ...): the host is the first word;
+ *   2. names came from a node name map: the host is the whole name;
+ *   3. adapters with the same system image GUID are one host, named by its first one.
+ * A vendor's generic description, an empty one and "localhost" name no host: such an
+ * adapter stays a host of its own, named by its GUID.
+ */
 #pragma once
 
 #include "fabric/builder.h"
@@ -7,7 +15,7 @@
 /*
  * Fills the host arrays of a fabric whose nodes and ports are complete: n_hosts,
  * node_host, host_name, host_first_adapter, host_adapter, host_rule; may append to names.
- * O(adapters log adapters).
+ * Aggregation nodes and routers are no hosts. O(adapters).
  */
 void fab_hosts_group(struct fab_fabric *f, const struct fab_host_options *options);
 
