@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * High-dimension fat tree: leaf switches on a grid; every line of the grid along every
+ * dimension has a root switch, or a two-level fat tree, that joins its leaves. Port
+ * hosts + d + 1 of a leaf goes to its line along dimension d.
+ *
+ * Leaf "leaf-3.7" is x = 3, y = 7; "root-x.7" is the root of the line along dimension 0
+ * through y = 7, "root-3.x" that of the line along dimension 1 through x = 3.
+ */
+#include "source/gen/families.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum { DIMS, HOSTS, LEVELS, RADIX };
+
+static const struct fab_gen_key keys[] = {
+	[DIMS] = {"dims", FAB_GEN_LIST, 'x', .is_required = true, .min = 1,
+		  .max = FAB_GEN_NODES_MAX, .help = "sizes, such as 16x16"},
+	[HOSTS] = {"hosts", FAB_GEN_NUMBER, .min = 0, .max = FAB_GEN_PORTS_MAX,
+		   .fallback = 1, .help = "hosts a leaf switch"},
+	[LEVELS] = {"levels", FAB_GEN_NUMBER, .min = 1, .max = 2, .fallback = 1,
+		    .help = "levels of switches that join a line"},
+	[RADIX] = {"radix", FAB_GEN_NUMBER, .min = 2, .max = FAB_GEN_PORTS_MAX,
+		   .help = "ports of the switches of a line, with levels=2"},
+};
+
+/* What joins the leaves of one line along a dimension. */
+struct line {
+	uint32_t lows, tops; /* switches of the first and second level; levels=1: 1, 0 */
+	uint32_t down;	     /* leaves under one low switch at most */
+	uint32_t cables;     /* from a low switch to a top switch */
+};
+
+struct kfat {
+	const uint32_t *dims;
+	uint32_t n, hosts, radix, n_leaves; /* radix 0: levels=1 */
+	struct line line[FAB_GEN_LIST_MAX];
+	uint32_t low[FAB_GEN_LIST_MAX],
+		top[FAB_GEN_LIST_MAX]; /* first switch of each d */
+};
+
+/*
+ * A two-level tree of radix R for `size` leaves: half the ports of a low switch go down,
+ * half up, in equal bundles to as few top switches as have the ports.
+ */
+static int plan_line(const struct fab_gen_net *net, uint32_t size, uint32_t radix,
+		     struct line *line, struct fab_err *err)
+{
+	uint32_t half = radix / 2;
+
+	if (!radix) {
+		*line = (struct line){.lows = 1, .down = size};
+		return 0;
+	}
+	line->down = half;
+	line->lows = size / half + (size % half != 0);
+	if (line->lows > radix)
+		return fab_fail(err, EINVAL,
+				"gen:%s: dims: a line of %" PRIu32
+				" is longer than the radix*radix/2 = %" PRIu64
+				" that radix=%" PRIu32 " can join",
+				net->kind, size, (uint64_t)radix * half, radix);
+	line->cables = radix / line->lows;
+	if (line->cables > half)
+		line->cables = half;
+	while (half % line->cables)
+		line->cables--;
+	line->tops = half / line->cables;
+	return 0;
+}
+
+static int check_levels(const struct fab_gen_net *net, const struct fab_gen_value *values,
+			struct kfat *k, struct fab_err *err)
+{
+	if (values[LEVELS].number == 1) {
+		if (values[RADIX].is_given)
+			return fab_fail(err, EINVAL,
+					"gen:%s: radix is for levels=2; with levels=1 "
+					"the roots have as many ports as their line "
+					"has leaves",
+					net->kind);
+		return 0;
+	}
+	if (!values[RADIX].is_given || values[RADIX].number % 2)
+		return fab_fail(err, EINVAL,
+				"gen:%s: levels=2 needs radix, an even number (%s)",
+				net->kind, keys[RADIX].help);
+	k->radix = (uint32_t)values[RADIX].number;
+	return 0;
+}
+
+static int plan(struct fab_gen_net *net, const struct fab_gen_value *values,
+		struct kfat *k, struct fab_err *err)
+{
+	struct fab_gen_size size = {.switches = 1};
+	uint64_t leaves = 1;
+	int rc;
+
+	*k = (struct kfat){.dims = values[DIMS].list.v,
+			   .n = values[DIMS].list.n,
+			   .hosts = (uint32_t)values[HOSTS].number};
+	rc = check_levels(net, values, k, err);
+	for (uint32_t d = 0; d < k->n; d++)
+		leaves = fab_gen_mul(leaves, k->dims[d]);
+	size.switches = leaves;
+	size.adapters = fab_gen_mul(leaves, k->hosts);
+	size.cables = fab_gen_add(size.adapters, fab_gen_mul(leaves, k->n));
+	size.ports = k->hosts + k->n;
+	for (uint32_t d = 0; d < k->n && !rc; d++) {
+		uint64_t lines = leaves / k->dims[d];
+		struct line *line = &k->line[d];
+		uint64_t ports = k->radix ? k->radix : k->dims[d];
+
+		rc = plan_line(net, k->dims[d], k->radix, line, err);
+		if (rc)
+			break;
+		size.switches = fab_gen_add(size.switches,
+					    fab_gen_mul(lines, line->lows + line->tops));
+		size.cables =
+			fab_gen_add(size.cables,
+				    fab_gen_mul(lines, (uint64_t)line->lows * line->tops *
+							       line->cables));
+		if (ports > size.ports)
+			size.ports = ports;
+	}
+	if (!rc)
+		rc = fab_gen_check_size(net, &size, err);
+	if (!rc)
+		k->n_leaves = (uint32_t)leaves;
+	return rc;
+}
+
+/* Switches of one level of all lines; `count` of them a line of dimension d. */
+static void add_line_switches(struct fab_gen_net *net, const struct kfat *k, uint32_t d,
+			      const char *what, uint32_t count)
+{
+	uint32_t dims[FAB_GEN_LIST_MAX], v[FAB_GEN_LIST_MAX];
+	uint32_t ports = k->radix ? k->radix : k->dims[d];
+	char text[FAB_GEN_NAME_MAX];
+
+	for (uint32_t i = 0; i < k->n; i++)
+		dims[i] = i == d ? 1 : k->dims[i];
+	for (uint32_t i = 0; i < k->n_leaves / k->dims[d]; i++) {
+		fab_gen_coords(i, dims, k->n, v);
+		fab_gen_coords_text(v, k->n, d, text);
+		for (uint32_t j = 0; j < count; j++) {
+			if (k->radix)
+				fab_gen_switch(net, ports, "%s-%s-%" PRIu32, what, text,
+					       j);
+			else
+				fab_gen_switch(net, ports, "%s-%s", what, text);
+		}
+	}
+}
+
+static void add_switches(struct fab_gen_net *net, struct kfat *k)
+{
+	uint32_t v[FAB_GEN_LIST_MAX];
+	char text[FAB_GEN_NAME_MAX];
+
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		fab_gen_coords(i, k->dims, k->n, v);
+		fab_gen_switch(net, k->hosts + k->n, "leaf-%s",
+			       fab_gen_coords_text(v, k->n, FAB_NONE, text));
+	}
+	for (uint32_t d = 0; d < k->n; d++) {
+		k->low[d] = net->n_switches;
+		add_line_switches(net, k, d, k->radix ? "low" : "root", k->line[d].lows);
+	}
+	for (uint32_t d = 0; d < k->n; d++) {
+		k->top[d] = net->n_switches;
+		add_line_switches(net, k, d, "top", k->line[d].tops);
+	}
+}
+
+/* The cables of dimension `d`: leaves to their lines, and inside the lines. */
+static void add_dimension(struct fab_gen_net *net, const struct kfat *k, uint32_t d,
+			  uint32_t stride)
+{
+	const struct line *line = &k->line[d];
+	uint32_t size = k->dims[d];
+
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t at = i / stride % size;
+		uint32_t number = i / stride / size * stride + i % stride;
+
+		fab_gen_cable(net, i, k->hosts + d + 1,
+			      k->low[d] + number * line->lows + at / line->down,
+			      at % line->down + 1);
+	}
+	for (uint32_t i = 0; i < k->n_leaves / size * line->lows; i++) {
+		uint32_t top = k->top[d] + i / line->lows * line->tops;
+
+		for (uint32_t j = 0; j < line->tops * line->cables; j++)
+			fab_gen_cable(net, k->low[d] + i, line->down + j + 1,
+				      top + j / line->cables,
+				      i % line->lows * line->cables + j % line->cables +
+					      1);
+	}
+}
+
+static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
+		 struct fab_err *err)
+{
+	struct kfat k;
+	uint32_t stride = 1;
+	int rc = plan(net, values, &k, err);
+
+	if (rc)
+		return rc;
+	add_switches(net, &k);
+	for (uint32_t i = 0; i < k.n_leaves; i++)
+		fab_gen_hosts(net, i, k.hosts);
+	for (uint32_t d = k.n; d-- > 0; stride *= k.dims[d])
+		add_dimension(net, &k, d, stride);
+	return 0;
+}
+
+const struct fab_gen_family fab_gen_kfat = {"kfat", keys, FAB_COUNT(keys), build};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Random regular graphs: regular, simple, in one piece, and random. */
+#include "support/gen.h"
+
+#include "base/mem.h"
+#include "fabric/dist.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct fab_fabric *draw(uint32_t n, uint32_t degree, uint32_t hosts, uint64_t seed)
+{
+	struct fab_fabric *f;
+	char spec[80];
+
+	snprintf(spec, sizeof(spec), "random:switches=%u,degree=%u,hosts=%u,seed=%lu", n,
+		 degree, hosts, (unsigned long)seed);
+	f = test_gen(spec);
+	cr_assert_eq(f->n_switch_links, n * degree / 2, "%s", spec);
+	cr_assert_eq(f->n_hosts, n * hosts, "%s", spec);
+	for (uint32_t s = 0; s < n; s++) {
+		cr_assert_eq(test_degree(f, s), degree, "%s: parallel or loop", spec);
+		cr_assert_eq(f->arc_first[s + 1] - f->arc_first[s], degree, "%s", spec);
+		cr_assert_eq(f->node_n_ports[s], degree + hosts, "%s", spec);
+		for (uint32_t a = f->arc_first[s] + 1; a < f->arc_first[s + 1]; a++)
+			cr_assert_lt(f->arc_peer[a - 1], f->arc_peer[a],
+				     "%s: ports in order of the neighbour", spec);
+	}
+	return f;
+}
+
+/* All sizes that exist, up to nine switches; many seeds. */
+Test(gen_random, every_small_size)
+{
+	for (uint32_t n = 2; n <= 9; n++)
+		for (uint32_t degree = n > 2 ? 2 : 1; degree < n; degree++)
+			for (uint64_t seed = 0; seed < 40 && n * degree % 2 == 0; seed++)
+				fab_fabric_free(draw(n, degree, 1, seed));
+}
+
+Test(gen_random, larger_sizes)
+{
+	static const uint32_t sizes[][2] = {{100, 2},	{1000, 2},  {1000, 3},
+					    {501, 250}, {500, 250}, {500, 249},
+					    {300, 299}, {300, 297}, {20000, 16}};
+
+	for (size_t i = 0; i < FAB_COUNT(sizes); i++)
+		fab_fabric_free(draw(sizes[i][0], sizes[i][1], 0, i));
+}
+
+Test(gen_random, seeds_differ)
+{
+	struct fab_fabric *a = draw(100, 5, 2, 1), *b = draw(100, 5, 2, 2);
+
+	cr_assert_neq(fab_fabric_fingerprint(a), fab_fabric_fingerprint(b));
+	fab_fabric_free(a);
+	fab_fabric_free(b);
+}
+
+/* Each of the 15 pairs of six switches is joined in 3/5 of all cubic graphs. */
+Test(gen_random, pairs_are_equally_likely)
+{
+	enum { N = 6, SEEDS = 2000 };
+	unsigned seen[N][N] = {{0}};
+
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct fab_fabric *f = draw(N, 3, 0, seed);
+
+		for (uint32_t s = 0; s < N; s++)
+			for (uint32_t p = f->peer_first[s]; p < f->peer_first[s + 1]; p++)
+				seen[s][f->peer[p]]++;
+		fab_fabric_free(f);
+	}
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			if (i != j)
+				cr_assert(seen[i][j] > 1100 && seen[i][j] < 1300,
+					  "%d-%d: %u of %d", i, j, seen[i][j], SEEDS);
+}
+
+/* A random graph of 1000 switches and degree 10 has a diameter of 4 or 5. */
+Test(gen_random, diameter)
+{
+	struct fab_fabric *f = draw(1000, 10, 0, 7);
+	uint32_t diameter = fab_fabric_diameter(f, 1);
+
+	cr_assert(diameter == 4 || diameter == 5, "%u", diameter);
+	fab_fabric_free(f);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The grammar of generated fabrics, what all families share, and what is refused. */
+#include "source/gen.h"
+#include "support/gen.h"
+
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+Test(gen_spec, bad_specs_are_explained)
+{
+	static const struct {
+		const char *spec, *text;
+	} cases[] = {
+		{"",
+		 "gen:: there is no such kind; the kinds are: fattree pgft torus mesh "
+		 "dragonfly kfat hyperx random bluelight taihulight"},
+		{"tree:radix=4", "gen:tree: there is no such kind"},
+		{"torus3:dims=4", "gen:torus3: there is no such kind"},
+		{"torus", "gen:torus: key dims is missing (sizes, such as 8x8x8)"},
+		{"torus:", "gen:torus: key dims is missing"},
+		{"torus:dims", "gen:torus: key dims has no value: dims=..."},
+		{"torus:dims=", "gen:torus: dims=: 1 to 16 numbers from 1 to "},
+		{"torus:dims=4x", "gen:torus: dims=4x: 1 to 16 numbers"},
+		{"torus:dims=4x0", "gen:torus: dims=4x0: 1 to 16 numbers from 1 to"},
+		{"torus:dims=4/4", "separated by 'x' are needed"},
+		{"torus:dims=1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1", "1 to 16 numbers"},
+		{"torus:dims=4x4,", "gen:torus: nothing follows the last comma"},
+		{"torus:dims=4x4,,hosts=1", "gen:torus: there is no key ''"},
+		{"torus:dims=4x4,dims=4x4", "gen:torus: key dims is given twice"},
+		{"torus:dims=4x4,radix=4", "gen:torus: there is no key 'radix'; the keys "
+					   "are: dims hosts width speed "
+					   "name-prefix"},
+		{"torus:dims=4x4,hosts=-1", "gen:torus: hosts=-1: a number from 0 to "
+					    "65534 is needed (hosts a switch)"},
+		{"torus:dims=4x4,hosts=65534", "more than the 65534 ports"},
+		{"torus:dims=2097152x2097152x2097152x2097152", "more than the 2097152 "
+							       "switches"},
+		{"torus:dims=1024x1024,hosts=1", "more than the 2097152 cables"},
+		{"torus:dims=1,hosts=0", "cable"},
+		{"torus:dims=4,speed=fast",
+		 "gen:torus: speed=fast: SDR, DDR, QDR, FDR10"},
+		{"torus:dims=4,width=3",
+		 "gen:torus: width=3: 1, 2, 4, 8 or 12 is needed"},
+		{"torus:dims=4,width=13", "gen:torus: width=13: a number from 1 to 12"},
+		{"torus:dims=4,name-prefix=a b",
+		 "gen:torus: name-prefix=a b: at most 24"},
+		{"torus:dims=4,name-prefix=aaaaaaaaaaaaaaaaaaaaaaaaa",
+		 "at most 24 letters"},
+		{"fattree:radix=41", "gen:fattree: radix=41: an even number is needed"},
+		{"fattree:radix=0", "a number from 2 to 65534 is needed"},
+		{"fattree:radix=8,levels=0", "levels=0: a number from 1 to 16"},
+		{"fattree:radix=8,hosts=5", "hosts=5: a leaf switch of radix 8 has room "
+					    "for 4"},
+		{"fattree:radix=65534,levels=16", "more than the 2097152 switches"},
+		{"pgft:m=4/4", "gen:pgft: key w is missing (parents of a node, level 1"},
+		{"pgft:m=4/4,w=1", "gen:pgft: m has 2 numbers but w has 1"},
+		{"pgft:m=4/4,w=1/2,p=1", "gen:pgft: m has 2 numbers but p has 1"},
+		{"pgft:h=3,m=4/4,w=1/2", "gen:pgft: h=3 but m has 2 numbers"},
+		{"pgft:m=4x4,w=1/2", "separated by '/' are needed"},
+		{"pgft:m=4/65534,w=1/2,p=1/65534", "more than the 65534 ports"},
+		{"dragonfly:a=4,p=2", "gen:dragonfly: key h is missing"},
+		{"dragonfly:a=4,p=2,h=2,g=10", "gen:dragonfly: g=10: a*h+1 = 9 groups is "
+					       "the most that a=4,h=2 can join"},
+		{"dragonfly:a=60000,p=1,h=60000", "more than the 65534 ports"},
+		{"dragonfly:a=30000,p=1,h=30000", "more than the 2097152 switches"},
+		{"kfat:dims=4x4,radix=4", "gen:kfat: radix is for levels=2"},
+		{"kfat:dims=4x4,levels=2",
+		 "gen:kfat: levels=2 needs radix, an even number"},
+		{"kfat:dims=4x4,levels=2,radix=3",
+		 "levels=2 needs radix, an even number"},
+		{"kfat:dims=9x2,levels=2,radix=4",
+		 "a line of 9 is longer than the radix*radix/2 = 8 that radix=4 can "
+		 "join"},
+		{"kfat:dims=65535", "more than the 65534 ports"},
+		{"hyperx:dims=65536", "more than the 65534 ports"},
+		{"hyperx:dims=60000", "more than the 2097152 cables"},
+		{"random:switches=4,degree=4", "degree=4: a switch has only 3 others"},
+		{"random:switches=5,degree=3", "switches=5,degree=3: one of them must be "
+					       "even"},
+		{"random:switches=4,degree=1",
+		 "degree=1 cannot join more than 2 switches"},
+		{"random:switches=2097152,degree=65534", "more than the"},
+		{"random:switches=4,degree=2,seed=x", "a number from 0 to "
+						      "18446744073709551615"},
+		{"bluelight:radix=4",
+		 "gen:bluelight: there is no key 'radix'; the keys are: "
+		 "width speed name-prefix"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = NULL;
+		struct fab_err err = {{0}};
+		double start = fab_now();
+		int rc;
+
+		rc = fab_gen_fabric(cases[i].spec, &f, &err);
+		cr_assert_eq(rc, -EINVAL, "%s: %d", cases[i].spec, rc);
+		cr_assert(strstr(err.text, cases[i].text), "%s: '%s' is not in '%s'",
+			  cases[i].spec, cases[i].text, err.text);
+		cr_assert_null(f);
+		cr_assert_lt(fab_now() - start, 0.1, "%s", cases[i].spec);
+		cr_assert_eq(fab_gen_fabric(cases[i].spec, &f, NULL), -EINVAL);
+	}
+}
+
+Test(gen_spec, control_characters_do_not_reach_the_message)
+{
+	struct fab_fabric *f;
+	struct fab_err err;
+
+	cr_assert_eq(fab_gen_fabric("to\x1b[31mrus\n", &f, &err), -EINVAL);
+	cr_assert_null(strpbrk(err.text, "\x1b\n"));
+}
+
+Test(gen_spec, common_keys)
+{
+	struct fab_fabric *f = test_gen_raw("torus:dims=3,name-prefix=rack1_,speed=hdr,"
+					    "width=2,hosts=2");
+
+	cr_assert_str_eq(f->source,
+			 "gen:torus:dims=3,name-prefix=rack1_,speed=hdr,width=2,"
+			 "hosts=2");
+	cr_assert_str_eq(f->format, "generated");
+	cr_assert_str_eq(fab_node_name(f, 2), "rack1_sw-2");
+	cr_assert_str_eq(fab_node_name(f, 3), "rack1_h0 HCA-1");
+	cr_assert_str_eq(fab_host_name(f, 5), "rack1_h5");
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->port_cable[p] != FAB_NONE) {
+			cr_assert_eq(f->port_speed[p], FAB_HDR);
+			cr_assert_eq(f->port_width[p], 2);
+		}
+	fab_fabric_free(f);
+	f = test_gen("torus:dims=3");
+	cr_assert_eq(f->port_speed[f->cable_a[0]], FAB_EDR);
+	cr_assert_eq(f->port_width[f->cable_a[0]], 4);
+	fab_fabric_free(f);
+}
+
+Test(gen_spec, guids_are_as_documented)
+{
+	struct fab_fabric *f = test_gen_raw("pgft:m=2/2,w=2/1");
+
+	cr_assert_eq(f->node_guid[0], 0x02fab00000000001u);
+	cr_assert_eq(f->node_guid[3], 0x02fab00000000004u);
+	cr_assert_eq(f->port_guid[f->node_first_port[3]], 0x02fab00000000004u);
+	cr_assert_eq(f->node_guid[f->n_switches + 3], 0x02fab10000000040u);
+	cr_assert_eq(f->node_sys_guid[f->n_switches + 3], 0x02fab10000000030u);
+	cr_assert_eq(f->port_guid[f->node_first_port[f->n_switches + 3]],
+		     0x02fab10000000041u);
+	fab_fabric_free(f);
+}
+
+Test(gen_spec, lids_run_out_with_one_warning)
+{
+	struct fab_fabric *f = test_gen_raw("torus:dims=100x100,hosts=4");
+	uint32_t last = f->n_nodes - 1;
+
+	cr_assert_eq(f->n_nodes, 50000);
+	cr_assert_eq(f->n_warnings_total, 1);
+	cr_assert_str_eq(f->warnings[0].code, "lids-exhausted");
+	cr_assert_eq(f->port_lid[f->node_first_port[49150]], 49151);
+	cr_assert_eq(f->port_lid[f->node_first_port[49151]], FAB_LID_NONE);
+	cr_assert_eq(f->port_lid[f->node_first_port[last]], FAB_LID_NONE);
+	fab_fabric_free(f);
+}
+
+/* Everything that two runs of one spec must have in common. */
+static void same(const struct fab_fabric *a, const struct fab_fabric *b, const char *spec)
+{
+	cr_assert_eq(fab_fabric_fingerprint(a), fab_fabric_fingerprint(b), "%s", spec);
+	cr_assert_eq(a->n_cables, b->n_cables);
+	cr_assert_arr_eq(a->cable_a, b->cable_a, a->n_cables * sizeof(*a->cable_a));
+	cr_assert_arr_eq(a->cable_b, b->cable_b, a->n_cables * sizeof(*a->cable_b));
+	cr_assert_arr_eq(a->port_lid, b->port_lid, a->n_ports * sizeof(*a->port_lid));
+	cr_assert_arr_eq(a->port_num, b->port_num, a->n_ports * sizeof(*a->port_num));
+	cr_assert_arr_eq(a->node_guid, b->node_guid, a->n_nodes * sizeof(*a->node_guid));
+	cr_assert_eq(a->names_bytes, b->names_bytes);
+	cr_assert_arr_eq(a->names, b->names, a->names_bytes);
+}
+
+Test(gen_spec, the_same_spec_gives_the_same_fabric)
+{
+	static const char *const specs[] = {
+		"fattree:radix=8",  "pgft:m=3/2,w=2/2,p=2/3",
+		"torus:dims=4x3x2", "mesh:dims=4x3",
+		"hyperx:dims=3x3",  "dragonfly:a=4,p=2,h=2,g=6",
+		"kfat:dims=4x3x2",  "random:switches=50,degree=5,seed=3",
+		"bluelight",
+	};
+	uint64_t prints[FAB_COUNT(specs)];
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *a = test_gen_raw(specs[i]);
+		struct fab_fabric *b = test_gen_raw(specs[i]);
+
+		same(a, b, specs[i]);
+		prints[i] = fab_fabric_fingerprint(a);
+		for (size_t j = 0; j < i; j++)
+			cr_assert_neq(prints[i], prints[j]);
+		fab_fabric_free(a);
+		fab_fabric_free(b);
+	}
+}

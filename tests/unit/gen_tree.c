@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fat trees against their closed forms. */
+#include "support/gen.h"
+
+#include "base/mem.h"
+#include "fabric/dist.h"
+#include "source/gen.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* PGFT in numbers: what the test expects, computed apart from the generator. */
+struct tree {
+	const char *spec;
+	uint32_t h, m[5], w[5], p[5];
+};
+
+static const struct tree trees[] = {
+	{"fattree:radix=40,levels=3", 3, {20, 20, 40}, {1, 20, 20}, {1, 1, 1}},
+	{"fattree:radix=36,levels=2", 2, {18, 36}, {1, 18}, {1, 1}},
+	{"fattree:radix=4,levels=5",
+	 5,
+	 {2, 2, 2, 2, 4},
+	 {1, 2, 2, 2, 2},
+	 {1, 1, 1, 1, 1}},
+	{"fattree:radix=6,levels=1", 1, {6}, {1}, {1}},
+	{"fattree:radix=2,levels=3", 3, {1, 1, 2}, {1, 1, 1}, {1, 1, 1}},
+	{"fattree:radix=16", 3, {8, 8, 16}, {1, 8, 8}, {1, 1, 1}},
+	{"fattree:radix=8,levels=2,hosts=2", 2, {2, 8}, {1, 4}, {1, 1}},
+	{"pgft:h=3,m=20/20/40,w=1/20/20,p=1/1/1",
+	 3,
+	 {20, 20, 40},
+	 {1, 20, 20},
+	 {1, 1, 1}},
+	{"pgft:m=3/4/5,w=1/2/3,p=1/4/2", 3, {3, 4, 5}, {1, 2, 3}, {1, 4, 2}},
+	{"pgft:m=8,w=1", 1, {8}, {1}, {1}},
+	{"bluelight", 3, {16, 16, 34}, {1, 8, 2}, {1, 2, 4}},
+	{"taihulight", 3, {16, 16, 160}, {1, 16, 2}, {1, 1, 2}},
+};
+
+static uint32_t level_size(const struct tree *t, uint32_t l)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < t->h; i++)
+		n *= i < l ? t->w[i] : t->m[i];
+	return n;
+}
+
+static void check_counts(const struct tree *t, const struct fab_fabric *f)
+{
+	uint32_t switches = 0, cables = 0;
+
+	for (uint32_t l = 1; l <= t->h; l++) {
+		switches += level_size(t, l);
+		if (l < t->h)
+			cables += level_size(t, l) * t->w[l] * t->p[l];
+	}
+	cr_assert_eq(f->n_switches, switches, "%s", t->spec);
+	cr_assert_eq(f->n_switch_links, cables, "%s", t->spec);
+	cr_assert_eq(f->n_hosts, level_size(t, 0), "%s", t->spec);
+	cr_assert_eq(f->n_adapters, level_size(t, 0), "%s", t->spec);
+	cr_assert_eq(f->n_host_links, f->n_adapters, "%s", t->spec);
+	cr_assert_eq(f->n_cables, f->n_switch_links + f->n_host_links);
+	cr_assert_eq(fab_fabric_diameter(f, 1), 2 * (t->h - 1), "%s", t->spec);
+}
+
+/* Every switch by its level: hosts, neighbours, ports. Leaves come first. */
+static void check_switches(const struct tree *t, const struct fab_fabric *f)
+{
+	uint32_t sw = 0;
+
+	for (uint32_t l = 1; l <= t->h; l++)
+		for (uint32_t i = 0; i < level_size(t, l); i++, sw++) {
+			uint32_t down = l > 1 ? t->m[l - 1] : 0;
+			uint32_t up = l < t->h ? t->w[l] : 0;
+
+			cr_assert_eq(test_n_hosts_on(f, sw), l == 1 ? t->m[0] : 0, "%s",
+				     t->spec);
+			cr_assert_eq(test_degree(f, sw), up + down, "%s", t->spec);
+			cr_assert_eq(f->arc_first[sw + 1] - f->arc_first[sw],
+				     down * t->p[l - 1] + (up ? up * t->p[l] : 0));
+		}
+	cr_assert_eq(sw, f->n_switches);
+}
+
+Test(gen_tree, closed_forms)
+{
+	for (size_t i = 0; i < FAB_COUNT(trees); i++) {
+		struct fab_fabric *f = test_gen(trees[i].spec);
+
+		check_counts(&trees[i], f);
+		check_switches(&trees[i], f);
+		fab_fabric_free(f);
+	}
+}
+
+Test(gen_tree, sizes_of_the_papers)
+{
+	static const struct {
+		const char *spec;
+		uint32_t hosts, switches, leaves, tops;
+	} cases[] = {
+		{"fattree:radix=40,levels=3", 16000, 2000, 800, 400},
+		{"bluelight", 8704, 544 + 272 + 16, 544, 16},
+		{"taihulight", 40960, 2560 + 2560 + 32, 2560, 32},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_gen(cases[i].spec);
+
+		cr_assert_eq(f->n_hosts, cases[i].hosts);
+		cr_assert_eq(f->n_switches, cases[i].switches);
+		cr_assert_gt(test_n_hosts_on(f, cases[i].leaves - 1), 0);
+		cr_assert_eq(test_n_hosts_on(f, cases[i].leaves), 0);
+		fab_fabric_free(f);
+	}
+}
+
+/* Shortest paths between a leaf and a top switch: the product of p above the leaves. */
+Test(gen_tree, paths_between_leaf_and_top)
+{
+	for (size_t i = 0; i < FAB_COUNT(trees); i++) {
+		const struct tree *t = &trees[i];
+		struct fab_fabric *f = test_gen(t->spec);
+		uint32_t leaves = level_size(t, 1), tops = level_size(t, t->h);
+		uint64_t paths = 1;
+
+		for (uint32_t l = 1; l < t->h; l++)
+			paths *= t->p[l];
+		for (uint32_t leaf = 0; leaf < leaves; leaf += leaves / 7 + 1)
+			for (uint32_t top = 0; top < tops; top += tops / 5 + 1)
+				cr_assert_eq(
+					test_paths(f, leaf, f->n_switches - tops + top),
+					paths, "%s", t->spec);
+		fab_fabric_free(f);
+	}
+}
+
+Test(gen_tree, paths_of_the_presets)
+{
+	struct fab_fabric *f = test_gen("bluelight");
+
+	cr_assert_eq(test_paths(f, 0, f->n_switches - 1), 8);
+	fab_fabric_free(f);
+	f = test_gen("taihulight");
+	cr_assert_eq(test_paths(f, 0, f->n_switches - 1), 2);
+	fab_fabric_free(f);
+}
+
+Test(gen_tree, bisection)
+{
+	static const struct {
+		const char *spec;
+		uint32_t flow;
+	} cases[] = {
+		{"fattree:radix=8,levels=3", 64},  /* full: every host of a half */
+		{"fattree:radix=16,levels=2", 64}, /* likewise */
+		{"fattree:radix=4,levels=5", 32},
+		{"bluelight", 17 * 8 * 8}, /* cables of 17 subtrees to the tops */
+		{"pgft:m=8/8,w=1/2", 8},   /* four leaves of two cables */
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_gen(cases[i].spec);
+
+		cr_assert_eq(test_half_flow(f), cases[i].flow, "%s: %u", cases[i].spec,
+			     test_half_flow(f));
+		fab_fabric_free(f);
+	}
+}
+
+Test(gen_tree, ports_are_numbered_down_first)
+{
+	struct fab_fabric *f = test_gen("pgft:m=2/3/2,w=1/2/2,p=1/2/1");
+	uint32_t leaf = test_switch(f, "leaf-4"), second = test_switch(f, "l2-3");
+
+	/* leaf-4 is child 1 of subtree 1, whose second-level switches are 2 and 3 */
+	for (uint32_t port = 3; port <= 6; port++) {
+		uint32_t q = fab_port_peer(f, fab_port_find(f, leaf, port));
+
+		cr_assert_eq(f->port_node[q], second - 1 + (port - 3) / 2);
+		cr_assert_eq(f->port_num[q], 3 + (port - 3) % 2);
+	}
+	/* l2-3 is copy 1 of its subtree: its parents are l3-2 and l3-3, port 2 */
+	for (uint32_t port = 7; port <= 8; port++) {
+		uint32_t q = fab_port_peer(f, fab_port_find(f, second, port));
+		char name[8];
+
+		snprintf(name, sizeof(name), "l3-%u", port - 5);
+		cr_assert_str_eq(fab_node_name(f, f->port_node[q]), name);
+		cr_assert_eq(f->port_num[q], 2);
+	}
+	cr_assert_eq(f->node_n_ports[second], 8);
+	fab_fabric_free(f);
+}
+
+Test(gen_tree, fattree_is_the_pgft)
+{
+	struct fab_fabric *a = test_gen("fattree:radix=8,levels=3");
+	struct fab_fabric *b = test_gen("pgft:m=4/4/8,w=1/4/4,p=1/1/1");
+
+	cr_assert_eq(fab_fabric_fingerprint(a), fab_fabric_fingerprint(b));
+	fab_fabric_free(a);
+	fab_fabric_free(b);
+}
+
+/* Two leaves a host: two planes that only the hosts join. */
+Test(gen_tree, rails)
+{
+	struct fab_fabric *f = test_gen_raw("pgft:m=4/3,w=2/2,p=1/1");
+	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
+
+	cr_assert_eq(f->n_hosts, 12);
+	cr_assert_eq(f->n_adapters, 24);
+	cr_assert_eq(f->n_switches, 6 + 4);
+	cr_assert_eq(f->n_switch_links, 12);
+	cr_assert_eq(fab_fabric_components(f, component), 2);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		const uint32_t *rail = f->host_adapter + f->host_first_adapter[h];
+
+		cr_assert_eq(f->host_first_adapter[h + 1] - f->host_first_adapter[h], 2);
+		cr_assert_neq(component[rail[0]], component[rail[1]]);
+	}
+	cr_assert_str_eq(fab_node_name(f, f->n_switches + 3), "h1 HCA-2");
+	free(component);
+	fab_fabric_free(f);
+	f = test_gen_raw("pgft:m=4/3,w=1/2,p=3/1");
+	cr_assert_eq(f->n_hosts, 12);
+	cr_assert_eq(f->n_adapters, 36);
+	cr_assert_eq(test_n_hosts_on(f, 0), 12);
+	fab_fabric_free(f);
+}
+
+Test(gen_tree, unused_ports_of_a_fat_tree_with_fewer_hosts)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=8,hosts=1");
+
+	cr_assert_eq(f->n_hosts, 32);
+	for (uint32_t i = 0; i < f->n_switches; i++)
+		cr_assert_eq(f->node_n_ports[i], 8);
+	fab_fabric_free(f);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/gen.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "source/gen.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_fabric *test_gen_raw(const char *spec)
+{
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_gen_fabric(spec, &f, &err), 0, "%s: %s", spec, err.text);
+	return f;
+}
+
+static void check_nodes(const struct fab_fabric *f, const char *spec)
+{
+	struct fab_map64 *guids = fab_map64_new(f->n_nodes);
+	struct fab_strmap *names = fab_strmap_new(f->n_nodes);
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		const char *name = fab_node_name(f, i);
+
+		cr_assert_eq(fab_map64_put(guids, f->node_guid[i], i), i, "%s: GUID",
+			     spec);
+		cr_assert_eq(fab_strmap_put(names, name, strlen(name), i), i, "%s: %s",
+			     spec, name);
+		cr_assert_lt(strlen(name), 64u);
+	}
+	fab_strmap_free(names);
+	fab_map64_free(guids);
+}
+
+static void check_ports(const struct fab_fabric *f, const char *spec)
+{
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p];
+		bool has_lid = (node < f->n_switches) == (f->port_num[p] == 0);
+
+		cr_assert_leq(f->port_num[p], f->node_n_ports[node], "%s", spec);
+		cr_assert_eq(f->port_lid[p], has_lid ? node + 1 : 0, "%s: LID", spec);
+		cr_assert_eq(f->port_guid[p] != 0, has_lid, "%s: port GUID", spec);
+		cr_assert(f->port_num[p] == 0 || f->port_cable[p] != FAB_NONE);
+	}
+}
+
+static void check_hosts(const struct fab_fabric *f, const char *spec)
+{
+	uint32_t last = 0;
+	char name[16];
+
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		uint32_t node = f->host_adapter[f->host_first_adapter[h]];
+		uint32_t sw = fab_port_switch(f, fab_node_first_connected_port(f, node));
+
+		snprintf(name, sizeof(name), "h%u", h);
+		cr_assert_str_eq(fab_host_name(f, h), name, "%s", spec);
+		cr_assert_geq(sw, last, "%s: hosts leaf by leaf", spec);
+		last = sw;
+	}
+}
+
+struct fab_fabric *test_gen(const char *spec)
+{
+	struct fab_fabric *f = test_gen_raw(spec);
+	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
+
+	cr_assert_eq(f->n_warnings, 0, "%s: %s", spec,
+		     f->n_warnings ? f->warnings[0].message : "");
+	cr_assert_eq(fab_fabric_components(f, component), 1, "%s", spec);
+	free(component);
+	check_nodes(f, spec);
+	check_ports(f, spec);
+	check_hosts(f, spec);
+	return f;
+}
+
+uint32_t test_switch(const struct fab_fabric *f, const char *name)
+{
+	uint32_t sw = 0;
+
+	while (sw < f->n_switches && strcmp(fab_node_name(f, sw), name))
+		sw++;
+	cr_assert_lt(sw, f->n_switches, "no switch %s", name);
+	return sw;
+}
+
+uint64_t test_paths(const struct fab_fabric *f, uint32_t from, uint32_t to)
+{
+	uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), head = 0, tail = 0;
+	uint64_t *paths = FAB_NEW0(f->n_switches, uint64_t), n;
+
+	memset(hops, 0xff, f->n_switches * sizeof(*hops));
+	hops[from] = 0;
+	paths[from] = 1;
+	queue[tail++] = from;
+	while (head < tail) {
+		uint32_t u = queue[head++];
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+
+			if (hops[v] == UINT32_MAX) {
+				hops[v] = hops[u] + 1;
+				queue[tail++] = v;
+			}
+			if (hops[v] == hops[u] + 1)
+				paths[v] += paths[u];
+		}
+	}
+	n = paths[to];
+	free(paths);
+	free(queue);
+	free(hops);
+	return n;
+}
+
+uint32_t test_cut(const struct fab_fabric *f, const bool *side)
+{
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		n += side[f->port_node[f->cable_a[c]]] !=
+		     side[f->port_node[f->cable_b[c]]];
+	return n;
+}
+
+uint32_t test_n_hosts_on(const struct fab_fabric *f, uint32_t sw)
+{
+	uint32_t n = 0;
+
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+		n += f->port_cable[p] != FAB_NONE &&
+		     f->port_cable[p] >= f->n_switch_links;
+	return n;
+}
+
+/* flow[p] is the flow out of port p, -1 .. 1; the other end has its opposite. */
+static bool augment(const struct fab_fabric *f, int8_t *flow, uint32_t *via,
+		    uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0, half = f->n_switches + f->n_adapters / 2;
+
+	memset(via, 0xff, f->n_nodes * sizeof(*via));
+	for (uint32_t h = f->n_switches; h < half; h++)
+		if (flow[f->node_first_port[h]] == 0)
+			queue[tail++] = h;
+	while (head < tail) {
+		uint32_t u = queue[head++];
+
+		for (uint32_t p = f->node_first_port[u]; p < f->node_first_port[u + 1];
+		     p++) {
+			uint32_t q = fab_port_peer(f, p), v;
+
+			if (q == FAB_NONE || flow[p] == 1)
+				continue;
+			v = f->port_node[q];
+			if (via[v] != FAB_NONE || (v >= f->n_switches && v < half))
+				continue;
+			via[v] = p;
+			if (v < half) {
+				queue[tail++] = v;
+				continue;
+			}
+			for (; via[v] != FAB_NONE; v = f->port_node[via[v]]) {
+				flow[via[v]]++;
+				flow[fab_port_peer(f, via[v])]--;
+			}
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t test_half_flow(const struct fab_fabric *f)
+{
+	int8_t *flow = FAB_NEW0(f->n_ports, int8_t);
+	uint32_t *via = FAB_NEW(f->n_nodes, uint32_t);
+	uint32_t *queue = FAB_NEW(f->n_nodes, uint32_t), n = 0;
+
+	while (augment(f, flow, via, queue))
+		n++;
+	free(queue);
+	free(via);
+	free(flow);
+	return n;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Generated fabrics and slow, plain measures of them. */
+#pragma once
+
+#include "fabric/fabric.h"
+
+/*
+ * Generate; asserts that it succeeds and what holds for every generated fabric: it is in
+ * one piece, without warnings, names and GUIDs and LIDs as documented, hosts in the order
+ * of their switches, used ports within the node's ports.
+ */
+struct fab_fabric *test_gen(const char *spec);
+/* Only that it succeeds. */
+struct fab_fabric *test_gen_raw(const char *spec);
+
+/* Switch by name; asserts that it exists. O(switches). */
+uint32_t test_switch(const struct fab_fabric *f, const char *name);
+
+/* Shortest paths from switch `from` to `to`, parallel cables counted apart. */
+uint64_t test_paths(const struct fab_fabric *f, uint32_t from, uint32_t to);
+
+/* Cables between the switches with side[sw] and those without. */
+uint32_t test_cut(const struct fab_fabric *f, const bool *side);
+
+/*
+ * Largest flow from the first half of the adapters to the second, one unit a cable and
+ * direction, by augmenting paths.
+ */
+uint32_t test_half_flow(const struct fab_fabric *f);
+
+/* Distinct neighbour switches of a switch. */
+static inline uint32_t test_degree(const struct fab_fabric *f, uint32_t sw)
+{
+	return f->peer_first[sw + 1] - f->peer_first[sw];
+}
+
+/* Adapters cabled to a switch. */
+uint32_t test_n_hosts_on(const struct fab_fabric *f, uint32_t sw);
