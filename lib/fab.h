@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fabkit: switched fabrics and what can be computed on them.
+ *
+ * A fabric comes from fab_source_open() or from a builder, never changes afterwards, and
+ * is freed by fab_fabric_free(). A function that can fail returns 0 or a negative errno,
+ * leaves its results untouched on failure, and fills a struct fab_err with one sentence.
+ * Pointers that a getter returns are borrowed from the object they came from.
+ *
+ * The library prints nothing, reads no environment variable and keeps no state. There is
+ * one exception: when memory runs out, fab_oom() prints a line and exits with status 3.
+ * Functions may use OpenMP threads; objects that are const may be shared among threads.
+ *
+ * The interface is young: until soversion 1 it may change with every release.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/macros.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "fabric/builder.h"
+#include "fabric/check.h"
+#include "fabric/diff.h"
+#include "fabric/dist.h"
+#include "fabric/fabric.h"
+#include "present/jsonl.h"
+#include "present/report.h"
+#include "source/source.h"

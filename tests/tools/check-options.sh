@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: check-options.sh PROGRAM PAGE COMPLETIONS
+# The options in --help are those of the manual page and of the bash, zsh and fish
+# completions; --help, --version, an unknown option and no argument behave as they should.
+set -u
+program=$1 page=$2 completions=$3
+name=$(basename "$program")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+unset ARGP_HELP_FMT
+export LC_ALL=C COLUMNS=80
+
+fail() {
+  echo "$name: $*"
+  failed=1
+}
+
+# run EXPECTED ARGUMENT...: output into out and err, and the status must be right
+run() {
+  expected=$1
+  shift
+  "$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  [ $status -eq "$expected" ] || fail "$*: exit status $status instead of $expected"
+}
+
+words() {
+  grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
+}
+
+check_same() { # FILE WHERE
+  if ! diff "$work/help" "$1" >"$work/diff"; then
+    fail "options of --help (<) and of $2 (>) differ:"
+    cat "$work/diff"
+  fi
+}
+
+run 0 --help
+[ -s "$work/err" ] && fail '--help writes to standard error'
+# "  -o, --output=FILE   text": the part before two blanks
+sed -nE 's/^ {2,6}(-.*)$/\1/p' "$work/out" | sed -E 's/  .*//' | words >"$work/help"
+[ -s "$work/help" ] || fail '--help names no options'
+
+run 0 --version
+[ "$(cat "$work/out")" ] && [ ! -s "$work/err" ] || fail '--version belongs on standard output'
+
+run 2 --no-such-option
+[ -s "$work/out" ] && fail 'an unknown option writes to standard output'
+[ "$(wc -l <"$work/err")" -eq 2 ] || fail 'an unknown option needs two lines on standard error'
+
+run 2
+[ -s "$work/out" ] && fail 'no argument: writes to standard output'
+[ -s "$work/err" ] || fail 'no argument: says nothing'
+
+# paragraphs of the page whose tag starts with a dash
+awk '/^\.T[PQ]/ { tag = 1; next } tag { print; tag = 0 }' "$page" |
+  sed -e 's/\\f[A-Z]//g' -e 's/\\-/-/g' -e 's/^\.[BIR]*  *//' -e 's/"//g' -e 's/\\&//g' |
+  grep '^-' | words >"$work/page"
+check_same "$work/page" "$page"
+
+check_completion() { # SHELL SYNTAX-CHECK FILE
+  if [ ! -f "$3" ]; then
+    fail "no completion $3"
+    return
+  fi
+  if command -v "$1" >/dev/null && ! $2 "$3"; then
+    fail "$3: bad syntax"
+  fi
+  grep -v '^ *#' "$3" | if [ "$1" = fish ]; then
+    sed -nE 's/^ *complete.* (-l|--long-option) *'"'"'?([a-z0-9-]+).*/--\2/p'
+  else
+    cat
+  fi | words >"$work/$1"
+  check_same "$work/$1" "$3"
+}
+
+check_completion bash 'bash -n' "$completions/bash/$name"
+check_completion zsh 'zsh -n' "$completions/zsh/_$name"
+check_completion fish 'fish --no-execute' "$completions/fish/$name.fish"
+exit $failed
