@@ -131,26 +131,31 @@ static int build(struct fab_gen_net *net, const struct fab_gen_family *family,
 	return rc;
 }
 
-int fab_gen_fabric(const char *spec, struct fab_fabric **out, struct fab_err *err)
+int fab_gen_fill(struct fab_builder *b, const char *spec, struct fab_err *err)
 {
 	size_t len = strcspn(spec, ":");
 	const struct fab_gen_family *family = find_family(spec, len);
-	struct fab_gen_net net = {0};
-	char *source;
-	int rc;
+	struct fab_gen_net net = {.builder = b};
 
 	if (!family)
 		return fail_family(spec, len, err);
 	net.kind = family->name;
-	net.builder = fab_builder_new();
-	rc = build(&net, family, spec + len + (spec[len] == ':'), err);
+	return build(&net, family, spec + len + (spec[len] == ':'), err);
+}
+
+int fab_gen_fabric(const char *spec, struct fab_fabric **out, struct fab_err *err)
+{
+	struct fab_builder *b = fab_builder_new();
+	int rc = fab_gen_fill(b, spec, err);
+	char *source;
+
 	if (rc) {
-		fab_builder_free(net.builder);
+		fab_builder_free(b);
 		return rc;
 	}
 	source = fab_format("gen:%s", spec);
-	rc = fab_builder_finish(net.builder, source, "generated",
-				&(struct fab_host_options){0}, out, err);
+	rc = fab_builder_finish(b, source, "generated", &(struct fab_host_options){0},
+				out, err);
 	free(source);
 	return rc;
 }

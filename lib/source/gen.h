@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "fabric/fabric.h"
+#include "fabric/builder.h"
 
 /*
  * Make the fabric that `spec` (what follows `gen:`, such as `torus:dims=4x4x4,hosts=2`)
@@ -16,3 +16,10 @@
  */
 int fab_gen_fabric(const char *spec, struct fab_fabric **out,
 		   struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Only add the nodes and cables to a builder, for callers that finish it themselves.
+ * Errors as above; the builder is then only good for fab_builder_free().
+ */
+int fab_gen_fill(struct fab_builder *b, const char *spec,
+		 struct fab_err *err) FAB_MUST_CHECK;
