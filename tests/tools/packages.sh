@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh
+# The Debian packages that the project needs, stated once; sourced by scripts.
+
+# to build the commands
+packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-dev
+  libjansson-dev libsmartcols-dev libibnetdisc-dev libibmad-dev libibumad-dev"
+# to run every test: Criterion for the unit tests, ibsim with ibnetdiscover as a fabric
+# without hardware, clang as a second compiler and for the fuzz targets, mandoc for the
+# pages, zsh and fish for their completions
+packages_test="libcriterion-dev ibsim-utils infiniband-diags clang libclang-rt-dev mandoc
+  bash zsh fish gzip zstd"
+
+# Install those of the packages given that are missing, as root or with sudo. Nothing is
+# downloaded when none is missing.
+install_packages() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "This is not Debian: please see to it that these are there:" $* >&2
+    return 0
+  fi
+  missing=
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      missing="$missing $package"
+  done
+  [ -n "$missing" ] || return 0
+  as_root=
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "not root and no sudo; please install:$missing" >&2
+      return 1
+    }
+    as_root=sudo
+  fi
+  echo "installing:$missing"
+  # shellcheck disable=SC2086
+  $as_root apt-get -q update &&
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get -qq -y --no-install-recommends install $missing
+}
