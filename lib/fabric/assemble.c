@@ -239,7 +239,8 @@ static void check_port_range(struct assembly *a, uint32_t node, uint16_t port,
 
 	if (port <= f->node_n_ports[node])
 		return;
-	if (f->node_n_ports[node])
+	/* 0 was given when the number is not known: then it is what is cabled. */
+	if (a->b->nodes.v[a->old_id[node]].n_ports)
 		fab_builder_warn(a->b, "port-out-of-range", line,
 				 "port %u of \"%s\" does not exist (%u ports)", port,
 				 fab_node_name(f, node), f->node_n_ports[node]);

@@ -3,11 +3,10 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "source/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-enum { MAX_NAME = 255, SHOWN = 60 };
 
 #define HEADER_EXPECTED "expected TYPE PORTS \"ID\" with TYPE Switch, Ca, Hca or Rt"
 
@@ -24,23 +23,14 @@ struct reader {
 	struct fab_map64 *slot_of; /* key of an id -> slot */
 	FAB_VEC(struct fab_dump_slot) slots;
 	FAB_VEC(struct fab_dump_pending) links;
-	uint64_t n_foreign, first_foreign, n_listed;
+	struct fab_foreign foreign;
+	uint64_t n_listed;
 	char prefix; /* '<' or '>' when the records stand behind it, else 0 */
 };
 
-static int shown(const struct fab_span *line)
-{
-	size_t n = fab_span_len(line);
-
-	return n < SHOWN ? (int)n : SHOWN;
-}
-
 static int cut_off(struct reader *r, const struct fab_span *line)
 {
-	return fab_fail(r->err, EINVAL,
-			"%s:%llu: the input ends within a record at \"%.*s\", expected a "
-			"whole line",
-			r->name, (unsigned long long)r->lines.line, shown(line), line->p);
+	return fab_cut_off(r->name, &r->lines, line, r->err);
 }
 
 static uint32_t slot_for(struct reader *r, uint64_t key)
@@ -58,7 +48,7 @@ static uint32_t slot_for(struct reader *r, uint64_t key)
 static void add_node(struct reader *r, const struct fab_dump_header *h,
 		     struct fab_dump_slot *slot)
 {
-	size_t len = h->name_len < MAX_NAME ? h->name_len : MAX_NAME;
+	bool has_name = h->name_len || h->id.is_guid;
 	struct fab_node_spec spec = {
 		.kind = (enum fab_node_kind)h->kind,
 		.guid = r->guid,
@@ -68,13 +58,11 @@ static void add_node(struct reader *r, const struct fab_dump_header *h,
 		.n_ports = (uint16_t)h->n_ports,
 		.is_enhanced = h->is_enhanced,
 		/* ibsim describes a node by its id when nothing else is given. */
-		.name = h->name_len || h->id.is_guid ? h->name : h->id.text,
-		.name_len = h->name_len || h->id.is_guid ? len : h->id.len,
+		.name = has_name ? h->name : h->id.text,
+		.name_len = fab_name_cut(has_name ? h->name_len : h->id.len),
 		.line = r->lines.line,
 	};
 
-	if (spec.name_len > MAX_NAME)
-		spec.name_len = MAX_NAME;
 	slot->node = fab_builder_add_node(r->b, &spec);
 	slot->kind = h->kind;
 	slot->n_ports = h->n_ports;
@@ -92,16 +80,18 @@ static int merge_node(struct reader *r, const struct fab_dump_header *h,
 	unsigned long long first = slot->line;
 
 	if (slot->kind != h->kind || slot->n_ports != h->n_ports)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: node \"%.*s\" was described otherwise in line "
-				"%llu, expected the same type and %u ports",
-				r->name, (unsigned long long)r->lines.line,
-				(int)(h->id.len < SHOWN ? h->id.len : SHOWN), h->id.text,
-				first, slot->n_ports);
+		return fab_fail(
+			r->err, EINVAL,
+			"%s:%llu: node \"%.*s\" was described otherwise in line "
+			"%llu, expected the same type and %u ports",
+			r->name, (unsigned long long)r->lines.line,
+			(int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN),
+			h->id.text, first, slot->n_ports);
 	fab_builder_warn(r->b, "duplicate-guid", r->lines.line,
 			 "node \"%.*s\" is described again (first in line %llu); the two "
 			 "records are taken together",
-			 (int)(h->id.len < SHOWN ? h->id.len : SHOWN), h->id.text, first);
+			 (int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN),
+			 h->id.text, first);
 	return 0;
 }
 
@@ -159,12 +149,6 @@ static void on_link(struct reader *r, const struct fab_span *line,
 				 link->port);
 }
 
-static void on_foreign(struct reader *r)
-{
-	if (!r->n_foreign++)
-		r->first_foreign = r->lines.line;
-}
-
 /* Lines of `ibnetdiscover -g` and of its --diff that say nothing about cables. */
 static bool is_known_remark(const struct fab_span *line)
 {
@@ -199,12 +183,12 @@ static int link_line(struct reader *r, const struct fab_span *line, bool *is_for
 		return cut_off(r, line);
 	if (what == FAB_LINE_BROKEN)
 		fab_builder_warn(r->b, "malformed-line", r->lines.line,
-				 "no cable can be read from \"%.*s\"", shown(line),
+				 "no cable can be read from \"%.*s\"", fab_shown(line),
 				 line->p);
 	else if (r->node == FAB_NONE)
 		fab_builder_warn(r->b, "malformed-line", r->lines.line,
-				 "a port stands before any node: \"%.*s\"", shown(line),
-				 line->p);
+				 "a port stands before any node: \"%.*s\"",
+				 fab_shown(line), line->p);
 	else
 		on_link(r, line, &link);
 	return 0;
@@ -223,7 +207,8 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 	if (what == FAB_LINE_BROKEN)
 		return fab_fail(r->err, EINVAL,
 				"%s:%llu: found \"%.*s\", " HEADER_EXPECTED, r->name,
-				(unsigned long long)r->lines.line, shown(line), line->p);
+				(unsigned long long)r->lines.line, fab_shown(line),
+				line->p);
 	return on_header(r, &h);
 }
 
@@ -238,7 +223,7 @@ static int ids_line(struct reader *r, const struct fab_span *line, bool *is_fore
 		return cut_off(r, line);
 	if (what == FAB_LINE_BROKEN)
 		fab_builder_warn(r->b, "malformed-line", r->lines.line,
-				 "no number can be read from \"%.*s\"", shown(line),
+				 "no number can be read from \"%.*s\"", fab_shown(line),
 				 line->p);
 	return 0;
 }
@@ -270,7 +255,7 @@ static int one_line(struct reader *r, const struct fab_span *line)
 	if (r->lines.is_open && may_begin_record(line))
 		return cut_off(r, line);
 	r->n_listed += is_list_line(*line);
-	on_foreign(r);
+	fab_foreign_add(&r->foreign, r->lines.line);
 	return 0;
 }
 
@@ -312,7 +297,7 @@ static int read_lines(struct reader *r)
 			continue;
 		if (*line.p != '[' || r->prefix) {
 			if (!strip_prefix(r, &line)) {
-				on_foreign(r);
+				fab_foreign_add(&r->foreign, r->lines.line);
 				continue;
 			}
 			if (line.p == line.end)
@@ -351,12 +336,7 @@ static int check_end(struct reader *r)
 			"%zu ports with a cable, expected at least one switch and "
 			"one cable",
 			r->name, last, n_switches, n - n_switches, r->links.n);
-	if (r->n_foreign)
-		fab_builder_warn(r->b, "foreign-line", r->first_foreign,
-				 "%llu lines are no part of a dump and were skipped, "
-				 "line %llu is the first",
-				 (unsigned long long)r->n_foreign,
-				 (unsigned long long)r->first_foreign);
+	fab_foreign_warn(&r->foreign, r->b);
 	return 0;
 }
 

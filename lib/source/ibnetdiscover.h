@@ -29,13 +29,10 @@ int fab_ibnetdiscover_ports_read(struct fab_builder *b, const char *name,
 				 const char *text, size_t n,
 				 struct fab_err *err) FAB_MUST_CHECK;
 
-/* ---- the grammar of single lines, for the two readers and their tests ---- */
+/* Does the line belong to a port list? */
+bool fab_is_port_list_line(struct fab_span line);
 
-enum fab_line_result {
-	FAB_LINE_OK,
-	FAB_LINE_FOREIGN, /* no such line at all */
-	FAB_LINE_BROKEN,  /* begins like one */
-};
+/* ---- the grammar of single lines, for the two readers and their tests ---- */
 
 /* How a node is written in quotes. */
 struct fab_dump_id {

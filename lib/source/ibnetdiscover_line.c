@@ -2,8 +2,7 @@
 #include "source/ibnetdiscover.h"
 
 #include "base/rng.h"
-
-enum { MAX_PORTS = 0xfffe };
+#include "source/reader.h"
 
 /* "S-0008f10500200b50" or whatever ibsim allows between quotes. */
 static bool take_id(struct fab_span *s, struct fab_dump_id *id)
@@ -117,7 +116,7 @@ enum fab_line_result fab_dump_header_parse(struct fab_span line,
 	if (line.p == line.end || !fab_is_digit(*line.p))
 		return FAB_LINE_FOREIGN;
 	if (!fab_take_dec(&line, &out->n_ports) || !out->n_ports ||
-	    out->n_ports > MAX_PORTS)
+	    out->n_ports > FAB_MAX_PORT)
 		return FAB_LINE_BROKEN;
 	fab_skip_blanks(&line);
 	if (!take_id(&line, &out->id))
@@ -147,7 +146,7 @@ static bool take_port(struct fab_span *s, uint32_t *port)
 	uint32_t ext;
 
 	if (!fab_take_char(s, '[') || !fab_take_dec(s, port) || !fab_take_char(s, ']') ||
-	    *port > MAX_PORTS)
+	    *port > FAB_MAX_PORT)
 		return false;
 	if (FAB_TAKE(s, "[ext ") && !(fab_take_dec(s, &ext) && fab_take_char(s, ']')))
 		return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/ibnetdiscover.h"
 
+#include "source/reader.h"
+
 #include <errno.h>
 
 /* An adapter or router that is known only by what a switch says about its port. */
@@ -27,7 +29,7 @@ static int add_unknown(struct fab_builder *b, const char *name,
 		spec.kind = FAB_AGGREGATION;
 	spec.guid = link.peer.key;
 	spec.name = link.name;
-	spec.name_len = link.name_len < 255 ? link.name_len : 255;
+	spec.name_len = fab_name_cut(link.name_len);
 	slot->node = fab_builder_add_node(b, &spec);
 	slot->kind = FAB_DUMP_UNKNOWN;
 	fab_builder_warn(b, "unknown-peer", p->line,

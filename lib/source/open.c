@@ -2,8 +2,12 @@
 #include "source/source.h"
 
 #include "fabric/builder.h"
+#include "source/cache.h"
 #include "source/ibnetdiscover.h"
-#include "source/scan.h"
+#include "source/name_map.h"
+#include "source/netdisc.h"
+#include "source/reader.h"
+#include "source/subnet_lst.h"
 #include "source/unpack.h"
 
 #include <errno.h>
@@ -12,13 +16,12 @@
 	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache or an " \
 	"opensm-subnet.lst"
 
-typedef int (*read_fn)(struct fab_builder *b, const char *name, const char *text,
-		       size_t n, struct fab_err *err);
-
 struct format {
 	const char *name;
-	read_fn read;
+	fab_read_fn read;
 };
+
+static const struct format cache_format = {"cache", fab_cache_read};
 
 /* Does a line that is neither empty nor a comment belong to the format? */
 typedef bool (*line_fn)(struct fab_span line);
@@ -39,6 +42,8 @@ static const struct text_format {
 	line_fn is_line;
 } text_formats[] = {
 	{{"ibnetdiscover", fab_ibnetdiscover_read}, is_dump_line},
+	{{"subnet-lst", fab_subnet_lst_read}, fab_is_subnet_lst_line},
+	{{"ibnetdiscover-ports", fab_ibnetdiscover_ports_read}, fab_is_port_list_line},
 };
 
 /* The first line that belongs to a format decides. */
@@ -91,8 +96,13 @@ static int no_format(const char *name, const char *text, size_t n, struct fab_er
 static const struct format *find_format(const char *name, const char *text, size_t n,
 					int *rc, struct fab_err *err)
 {
-	const char *nul = n ? memchr(text, '\0', n) : NULL;
-	const struct format *format = nul ? NULL : find_text_format(text, n);
+	const char *nul;
+	const struct format *format;
+
+	if (fab_is_cache(text, n))
+		return &cache_format;
+	nul = n ? memchr(text, '\0', n) : NULL;
+	format = nul ? NULL : find_text_format(text, n);
 
 	if (nul)
 		*rc = fab_fail(err, EINVAL,
@@ -110,6 +120,18 @@ static int finish(struct fab_builder *b, const char *source, const char *format,
 {
 	struct fab_host_options hosts = {.hca = options ? options->hca : NULL};
 
+	if (options && options->node_name_map) {
+		struct fab_name_map *map = NULL;
+		int rc = fab_name_map_open(options->node_name_map, &map, err);
+
+		if (rc) {
+			fab_builder_free(b);
+			return rc;
+		}
+		hosts.has_name_map = true;
+		fab_name_map_apply(map, b);
+		fab_name_map_free(map);
+	}
 	return fab_builder_finish(b, source, format, &hosts, out, err);
 }
 
@@ -146,16 +168,37 @@ int fab_source_parse(const char *name, const void *bytes, size_t n,
 	return rc;
 }
 
-int fab_source_open(const char *spec, const struct fab_source_options *options,
-		    struct fab_fabric **out, struct fab_err *err)
+static int open_file(const char *path, const struct fab_source_options *options,
+		     struct fab_fabric **out, struct fab_err *err)
 {
+	const char *name = strcmp(path, "-") ? path : "<stdin>";
 	struct fab_input in;
-	int rc = fab_input_read(spec, &in, err);
+	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
 		return rc;
-	rc = parse(spec, strcmp(spec, "-") ? spec : "<stdin>", in.bytes, in.n, options,
-		   out, err);
+	rc = parse(path, name, in.bytes, in.n, options, out, err);
 	fab_input_fini(&in);
 	return rc;
+}
+
+static int open_live(const char *spec, const struct fab_source_options *options,
+		     struct fab_fabric **out, struct fab_err *err)
+{
+	struct fab_builder *b = fab_builder_new();
+	int rc = fab_netdisc_read(b, spec + 3, err);
+
+	if (rc) {
+		fab_builder_free(b);
+		return rc;
+	}
+	return finish(b, spec, "live", options, out, err);
+}
+
+int fab_source_open(const char *spec, const struct fab_source_options *options,
+		    struct fab_fabric **out, struct fab_err *err)
+{
+	if (!strncmp(spec, "ib:", 3))
+		return open_live(spec, options, out, err);
+	return open_file(spec, options, out, err);
 }

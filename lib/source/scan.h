@@ -12,6 +12,13 @@ struct fab_span {
 	const char *p, *end;
 };
 
+/* What a grammar says of a line. */
+enum fab_line_result {
+	FAB_LINE_OK,
+	FAB_LINE_FOREIGN, /* no such line at all */
+	FAB_LINE_BROKEN,  /* begins like one */
+};
+
 struct fab_lines {
 	const char *at, *end;
 	uint64_t line; /* number of the line given last, from 1 */
