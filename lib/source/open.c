@@ -3,6 +3,7 @@
 
 #include "fabric/builder.h"
 #include "source/cache.h"
+#include "source/gen.h"
 #include "source/ibnetdiscover.h"
 #include "source/name_map.h"
 #include "source/netdisc.h"
@@ -182,23 +183,29 @@ static int open_file(const char *path, const struct fab_source_options *options,
 	return rc;
 }
 
-static int open_live(const char *spec, const struct fab_source_options *options,
-		     struct fab_fabric **out, struct fab_err *err)
+/* Something that fills a builder from the text behind the prefix of the argument. */
+typedef int (*fill_fn)(struct fab_builder *b, const char *text, struct fab_err *err);
+
+static int open_filled(const char *spec, const char *format, fill_fn fill,
+		       const struct fab_source_options *options, struct fab_fabric **out,
+		       struct fab_err *err)
 {
 	struct fab_builder *b = fab_builder_new();
-	int rc = fab_netdisc_read(b, spec + 3, err);
+	int rc = fill(b, strchr(spec, ':') + 1, err);
 
 	if (rc) {
 		fab_builder_free(b);
 		return rc;
 	}
-	return finish(b, spec, "live", options, out, err);
+	return finish(b, spec, format, options, out, err);
 }
 
 int fab_source_open(const char *spec, const struct fab_source_options *options,
 		    struct fab_fabric **out, struct fab_err *err)
 {
+	if (!strncmp(spec, "gen:", 4))
+		return open_filled(spec, "generated", fab_gen_fill, options, out, err);
 	if (!strncmp(spec, "ib:", 3))
-		return open_live(spec, options, out, err);
+		return open_filled(spec, "live", fab_netdisc_read, options, out, err);
 	return open_file(spec, options, out, err);
 }
