@@ -134,7 +134,8 @@ static void check_adapters(struct fab_checker *c)
 				c, FAB_PROBLEM, "adapter-without-switch", FAB_AT_NODE(i),
 				"no cable joins \"%s\" (GUID 0x%016llx) to a switch",
 				name, (unsigned long long)f->node_guid[i]);
-		if (f->node_kind[i] == FAB_ADAPTER && fab_label_is_generic(name))
+		if (f->node_host[i] != FAB_NONE &&
+		    fab_host_is_unnamed(f, f->node_host[i]))
 			fab_checker_add(
 				c, FAB_NOTE, "unnamed-adapter", FAB_AT_NODE(i),
 				"adapter with GUID 0x%016llx has no name of its own: "

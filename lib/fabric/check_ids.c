@@ -220,15 +220,17 @@ static void report_names(struct fab_checker *c, const char *what, const uint32_t
 
 /*
  * Adapters without a name of their own are told apart by GUID and noted elsewhere; a node
- * name map gives all adapters of a host one name.
+ * name map may give all adapters of a host one name, that of the host.
  */
 static bool counts_for_names(const struct fab_fabric *f, uint32_t node, bool switches)
 {
+	uint32_t host = f->node_host[node];
+	bool has_map = !strncmp(f->host_rule, "name map", strlen("name map"));
+
 	if (fab_node_is_switch(f, node))
 		return switches;
-	return !switches && f->node_kind[node] == FAB_ADAPTER &&
-	       !fab_label_is_generic(fab_node_name(f, node)) &&
-	       !(f->host_rule && strstr(f->host_rule, "map"));
+	return !switches && host != FAB_NONE && !fab_host_is_unnamed(f, host) &&
+	       !(has_map && !strcmp(fab_node_name(f, node), fab_host_name(f, host)));
 }
 
 static void check_names(struct fab_checker *c, bool switches)

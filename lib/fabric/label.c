@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* Length without the blanks at the end. */
 static size_t trimmed_len(const char *s)
@@ -48,20 +47,12 @@ char *fab_label_short(const char *description, char *out, size_t size)
 	return out;
 }
 
-bool fab_label_is_generic(const char *description)
+bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host)
 {
-	static const char *const makers[] = {
-		"Mellanox Technologies", "NVIDIA Corporation", "InfiniHost", "ConnectX",
-		"Infiniscale",		 "BlueField"};
-	size_t len = trimmed_len(description);
-	size_t word = strcspn(description, " ");
+	char guid[24];
+	uint32_t adapter = f->host_adapter[f->host_first_adapter[host]];
 
-	if (!len)
-		return true;
-	if (word == strlen("localhost") && !strncasecmp(description, "localhost", word))
-		return true;
-	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-		if (strcasestr(description, makers[i]))
-			return true;
-	return false;
+	snprintf(guid, sizeof(guid), "0x%016llx",
+		 (unsigned long long)f->node_guid[adapter]);
+	return !strcmp(guid, fab_host_name(f, host));
 }

@@ -19,7 +19,7 @@ enum { FAB_LABEL_SIZE = 256 };
 char *fab_label_short(const char *description, char *out, size_t size);
 
 /*
- * Does a host's description say nothing about the host: empty, `localhost`, or the name
- * that the maker gave the card (`MT4129 ConnectX7   Mellanox Technologies`)?
+ * Has the host no name but the GUID of its adapter, because the description is empty,
+ * `localhost` or what the maker calls the card (fabric/hosts.h)?
  */
-bool fab_label_is_generic(const char *description);
+bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host);

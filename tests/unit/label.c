@@ -38,14 +38,30 @@ Test(label, short_names_are_cut_to_fit)
 			 "lea");
 }
 
-Test(label, generic_descriptions)
+Test(label, hosts_without_a_name)
 {
-	cr_assert(fab_label_is_generic("MT4129 ConnectX7   Mellanox Technologies"));
-	cr_assert(fab_label_is_generic("localhost HCA-3"));
-	cr_assert(fab_label_is_generic("LOCALHOST"));
-	cr_assert(fab_label_is_generic(" "));
-	cr_assert_not(fab_label_is_generic("localhost2 HCA-3"));
-	cr_assert_not(fab_label_is_generic("node1 mlx5_0"));
+	static const struct {
+		const char *name;
+		bool is_unnamed;
+	} cases[] = {
+		{"MT4129 ConnectX7   Mellanox Technologies", true},
+		{"localhost HCA-3", true},
+		{" ", true},
+		{"localhost2 HCA-3", false},
+		{"node1 mlx5_0", false},
+	};
+	struct plan plan = plan_tree(1, 1, 5);
+	struct fab_fabric *f;
+
+	for (size_t i = 0; i < 5; i++)
+		strcpy(plan.nodes.v[2 + i].name, cases[i].name);
+	f = plan_build(&plan, 0);
+	cr_assert_eq(f->n_hosts, 5);
+	for (uint32_t h = 0; h < 5; h++)
+		cr_assert_eq(fab_host_is_unnamed(f, h), cases[h].is_unnamed, "%s",
+			     cases[h].name);
+	fab_fabric_free(f);
+	plan_free(&plan);
 }
 
 Test(label, tiers_count_from_the_hosts)

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/slurm.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "export/hostlist.h"
+#include "export/slurm_names.h"
+#include "fabric/tiers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TIER = 12 }; /* Slurm follows a tree 20 levels deep; join all above this one */
+
+/* A switch of the topology.conf: a leaf with hosts or a group of others. */
+struct branch {
+	char *name;
+	uint32_t sw;	 /* any switch within: its set tells what is joined */
+	uint32_t parent; /* branch, FAB_NONE */
+	bool is_leaf;
+};
+
+struct tree {
+	const struct fab_fabric *f;
+	struct fab_slurm_names names;
+	uint32_t *tier, *set; /* [n_switches]; set: union-find, parent pointers */
+	bool *is_named;	      /* [n_switches] its name stands in the file */
+	FAB_VEC(struct branch) branches;
+	FAB_VEC(uint32_t) tops; /* branches without a parent so far */
+	uint32_t *host_leaf;	/* [n_hosts] switch, FAB_NONE: no cable */
+	uint32_t *leaf_branch;	/* [n_switches] */
+	uint32_t next_invented;
+	struct fab_slurm_notes notes;
+};
+
+static uint32_t find(uint32_t *set, uint32_t s)
+{
+	while (set[s] != s)
+		s = set[s] = set[set[s]];
+	return s;
+}
+
+/* The switch of an adapter's first port with a cable to one, FAB_NONE. */
+static uint32_t adapter_switch(const struct fab_fabric *f, uint32_t node)
+{
+	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
+	     p++) {
+		uint32_t s = fab_port_switch(f, p);
+
+		if (s != FAB_NONE)
+			return s;
+	}
+	return FAB_NONE;
+}
+
+static void place_hosts(struct tree *t)
+{
+	const struct fab_fabric *f = t->f;
+
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		uint32_t leaf = FAB_NONE;
+		bool is_split = false;
+
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++) {
+			uint32_t s = adapter_switch(f, f->host_adapter[i]);
+
+			if (leaf == FAB_NONE)
+				leaf = s;
+			is_split |= s != FAB_NONE && s != leaf;
+		}
+		t->host_leaf[h] = leaf;
+		t->notes.n_split += is_split;
+		t->notes.n_hosts += leaf != FAB_NONE;
+		t->notes.n_unattached += leaf == FAB_NONE;
+	}
+}
+
+static uint32_t add_branch(struct tree *t, char *name, uint32_t sw, bool is_leaf)
+{
+	struct branch b = {
+		.name = name, .sw = sw, .parent = FAB_NONE, .is_leaf = is_leaf};
+
+	FAB_PUSH(&t->branches, b);
+	return (uint32_t)(t->branches.n - 1);
+}
+
+static void add_leaves(struct tree *t)
+{
+	for (uint32_t h = 0; h < t->f->n_hosts; h++)
+		if (t->host_leaf[h] != FAB_NONE)
+			t->is_named[t->host_leaf[h]] = true;
+	for (uint32_t s = 0; s < t->f->n_switches; s++) {
+		if (!t->is_named[s])
+			continue;
+		t->leaf_branch[s] =
+			add_branch(t, fab_strdup(t->names.of_switch[s]), s, true);
+		FAB_PUSH(&t->tops, t->leaf_branch[s]);
+	}
+	t->notes.n_leaves = (uint32_t)t->branches.n;
+}
+
+/* Join the neighbours of which the higher one is of this tier (or above, at the last). */
+static void join_tier(struct tree *t, uint32_t tier)
+{
+	const struct fab_fabric *f = t->f;
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		if (t->tier[s] == FAB_NONE || (t->tier[s] > tier && tier < MAX_TIER))
+			continue;
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
+			uint32_t peer = f->peer[k];
+
+			if (t->tier[peer] <= tier || tier == MAX_TIER)
+				t->set[find(t->set, peer)] = find(t->set, s);
+		}
+	}
+}
+
+/* The first switch of this tier in each set that gives the set's group its name. */
+static uint32_t *name_givers(struct tree *t, uint32_t tier)
+{
+	uint32_t *giver = FAB_NEW(t->f->n_switches, uint32_t);
+
+	memset(giver, 0xff, t->f->n_switches * sizeof(*giver));
+	for (uint32_t s = 0; s < t->f->n_switches; s++) {
+		uint32_t root = find(t->set, s);
+
+		if (t->tier[s] == tier && !t->is_named[s] && giver[root] == FAB_NONE)
+			giver[root] = s;
+	}
+	return giver;
+}
+
+static uint32_t new_group(struct tree *t, uint32_t giver, uint32_t sw)
+{
+	if (giver == FAB_NONE)
+		return add_branch(t,
+				  fab_slurm_names_invent(&t->names, t->f, "group",
+							 &t->next_invented),
+				  sw, false);
+	t->is_named[giver] = true;
+	return add_branch(t, fab_strdup(t->names.of_switch[giver]), sw, false);
+}
+
+/* Put the tops that are now in one set under a branch of their own. */
+static void group_tops(struct tree *t, uint32_t tier)
+{
+	uint32_t n_switches = t->f->n_switches;
+	uint32_t *giver = name_givers(t, tier);
+	uint32_t *n_in = FAB_NEW0(n_switches, uint32_t);
+	uint32_t *group = FAB_NEW(n_switches, uint32_t);
+	size_t kept = 0, n = t->tops.n;
+
+	memset(group, 0xff, n_switches * sizeof(*group));
+	for (size_t i = 0; i < n; i++)
+		n_in[find(t->set, t->branches.v[t->tops.v[i]].sw)]++;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t top = t->tops.v[i], root = find(t->set, t->branches.v[top].sw);
+
+		if (n_in[root] == 1) {
+			t->tops.v[kept++] = top;
+			continue;
+		}
+		if (group[root] == FAB_NONE) {
+			group[root] = new_group(t, giver[root], t->branches.v[top].sw);
+			t->tops.v[kept++] = group[root];
+		}
+		t->branches.v[top].parent = group[root];
+	}
+	t->tops.n = kept;
+	free(giver);
+	free(n_in);
+	free(group);
+}
+
+static void build(struct tree *t)
+{
+	uint32_t n_tiers = fab_tiers(t->f, t->tier);
+
+	for (uint32_t s = 0; s < t->f->n_switches; s++)
+		t->set[s] = s;
+	place_hosts(t);
+	add_leaves(t);
+	for (uint32_t tier = 0; tier < n_tiers && tier <= MAX_TIER && t->tops.n > 1;
+	     tier++) {
+		join_tier(t, tier);
+		group_tops(t, tier);
+	}
+	t->notes.n_roots = (uint32_t)t->tops.n;
+	t->notes.n_unnamed = t->names.n_unnamed;
+}
+
+/* Lists of members in compressed rows: the hosts of leaves, the children of groups. */
+struct members {
+	uint32_t *first; /* [branches + 1] */
+	const char **name;
+};
+
+static uint32_t owner(const struct tree *t, bool of_hosts, uint32_t i)
+{
+	if (!of_hosts)
+		return t->branches.v[i].parent;
+	return t->host_leaf[i] == FAB_NONE ? FAB_NONE : t->leaf_branch[t->host_leaf[i]];
+}
+
+static struct members list_members(const struct tree *t, bool of_hosts)
+{
+	uint32_t n_branches = (uint32_t)t->branches.n;
+	uint32_t n = of_hosts ? t->f->n_hosts : n_branches;
+	struct members m = {FAB_NEW0(n_branches + 2, uint32_t), FAB_NEW(n, const char *)};
+
+	for (uint32_t i = 0; i < n; i++)
+		if (owner(t, of_hosts, i) != FAB_NONE)
+			m.first[owner(t, of_hosts, i) + 2]++;
+	for (uint32_t b = 0; b < n_branches; b++)
+		m.first[b + 2] += m.first[b + 1];
+	for (uint32_t i = 0; i < n; i++)
+		if (owner(t, of_hosts, i) != FAB_NONE)
+			m.name[m.first[owner(t, of_hosts, i) + 1]++] =
+				of_hosts ? t->names.of_host[i] : t->branches.v[i].name;
+	return m;
+}
+
+static void print_branches(FILE *out, const struct tree *t, bool leaves)
+{
+	struct members m = list_members(t, leaves);
+
+	for (uint32_t i = 0; i < t->branches.n; i++) {
+		const struct branch *b = &t->branches.v[i];
+		char *list;
+
+		if (b->is_leaf != leaves)
+			continue;
+		list = fab_hostlist_fold(m.name + m.first[i],
+					 m.first[i + 1] - m.first[i]);
+		fprintf(out, "SwitchName=%s %s=%s\n", b->name,
+			leaves ? "Nodes" : "Switches", list);
+		free(list);
+	}
+	free(m.first);
+	free(m.name);
+}
+
+static void print_notes(FILE *out, const struct tree *t)
+{
+	const struct fab_slurm_notes *n = &t->notes;
+	char source[512];
+
+	fprintf(out, "# topology.conf for TopologyPlugin=topology/tree\n");
+	fprintf(out, "# fabric: %s\n",
+		fab_text_safe(t->f->source, source, sizeof(source)));
+	fprintf(out, "# %u hosts on %u leaf switches\n", n->n_hosts, n->n_leaves);
+	if (n->n_split)
+		fprintf(out,
+			"# %u hosts have adapters on several switches: listed under that "
+			"of "
+			"the first adapter\n",
+			n->n_split);
+	if (n->n_unnamed)
+		fprintf(out,
+			"# %u hosts have no name of their own and are called H-<GUID>\n",
+			n->n_unnamed);
+	if (n->n_unattached)
+		fprintf(out, "# %u hosts without a cable to a switch are left out\n",
+			n->n_unattached);
+	if (n->n_roots > 1)
+		fprintf(out, "# %u parts that no cable joins: no job spans two of them\n",
+			n->n_roots);
+}
+
+int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_notes *notes,
+		     struct fab_err *err)
+{
+	struct tree t = {.f = f,
+			 .tier = FAB_NEW(f->n_switches, uint32_t),
+			 .set = FAB_NEW(f->n_switches, uint32_t),
+			 .is_named = FAB_NEW0(f->n_switches, bool),
+			 .host_leaf = FAB_NEW(f->n_hosts, uint32_t),
+			 .leaf_branch = FAB_NEW(f->n_switches, uint32_t),
+			 .next_invented = 1};
+	int rc = 0;
+
+	fab_slurm_names_init(&t.names, f);
+	build(&t);
+	if (!t.notes.n_hosts) {
+		rc = fab_fail(err, EINVAL, "%s: no host with a cable to a switch",
+			      f->source);
+	} else {
+		print_notes(out, &t);
+		print_branches(out, &t, true);
+		print_branches(out, &t, false);
+		if (ferror(out))
+			rc = fab_fail(err, EIO, "cannot write the topology.conf");
+	}
+	if (!rc && notes)
+		*notes = t.notes;
+	for (size_t i = 0; i < t.branches.n; i++)
+		free(t.branches.v[i].name);
+	fab_slurm_names_fini(&t.names, f);
+	free(t.branches.v);
+	free(t.tops.v);
+	free(t.tier);
+	free(t.set);
+	free(t.is_named);
+	free(t.host_leaf);
+	free(t.leaf_branch);
+	return rc;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Slurm's topology.conf for the plugin topology/tree. */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+/* What the reader of a topology.conf should know; also said in its comments. */
+struct fab_slurm_notes {
+	uint32_t n_hosts;  /* listed, each once */
+	uint32_t n_leaves; /* switches that list hosts */
+	uint32_t
+		n_roots; /* parts of the fabric with hosts: Slurm keeps jobs within one */
+	uint32_t n_split;      /* hosts with adapters on several switches */
+	uint32_t n_unnamed;    /* hosts called H-<GUID> for want of a name */
+	uint32_t n_unattached; /* hosts left out: no cable to a switch */
+};
+
+/*
+ * Write a tree: a line for every switch with hosts (`SwitchName=leaf1 Nodes=n[001-018]`),
+ * a line for every group of switches above them (`SwitchName=spine1
+ * Switches=leaf[1-20]`), one root for each connected part.
+ *
+ * A host stands on the switch of its first connected adapter. A group is a set of
+ * switches joined by switches of at most the same height above the hosts (fab_tiers): the
+ * pods of a fat tree, then what joins them. It has the name of one of its topmost
+ * switches; switches that hosts share a line with, and groups without a switch of their
+ * own (tori), are joined under a made-up name (`group1`). Names hold only letters,
+ * digits, `.`, `_` and `-`, at most 64 characters, each once: the short name
+ * (fab_label_short), else `S-<GUID>`, of hosts `H-<GUID>`.
+ *
+ * Fails with EINVAL when no host has a cable to a switch, else with the errno of the
+ * write. `notes` may be NULL. O(n log n).
+ */
+int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_notes *notes,
+		     struct fab_err *err) FAB_MUST_CHECK;

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/slurm.h"
+
+#include "base/rng.h"
+#include "export/hostlist.h"
+#include "source/source.h"
+#include "support/plan.h"
+#include "support/topology_conf.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void expect_fold(const char *const *names, size_t n, const char *wanted)
+{
+	char *got = fab_hostlist_fold(names, n);
+
+	cr_assert_str_eq(got, wanted);
+	free(got);
+}
+
+#define EXPECT_FOLD(wanted, ...)                                                         \
+	do {                                                                             \
+		const char *const names[] = {__VA_ARGS__};                               \
+                                                                                         \
+		expect_fold(names, sizeof(names) / sizeof(names[0]), wanted);            \
+	} while (0)
+
+Test(slurm, host_lists_fold)
+{
+	EXPECT_FOLD("n[1-3]", "n3", "n1", "n2");
+	EXPECT_FOLD("n[001-002,004]", "n004", "n001", "n002");
+	EXPECT_FOLD("n[8-11]", "n8", "n9", "n10", "n11");
+	EXPECT_FOLD("n[08-11]", "n08", "n09", "n10", "n11");
+	EXPECT_FOLD("n[9,009-010]", "n009", "n9", "n010");
+	EXPECT_FOLD("n[9,09-11]", "n9", "n10", "n09", "n11");
+	EXPECT_FOLD("n[99,099-101]", "n099", "n99", "n100", "n101");
+	EXPECT_FOLD("n,n1", "n1", "n");
+	EXPECT_FOLD("alone", "alone");
+	EXPECT_FOLD("r2n1,r10n[1-2]", "r10n1", "r2n1", "r10n2");
+	EXPECT_FOLD("n1-ib,n2-ib", "n2-ib", "n1-ib");
+	EXPECT_FOLD("[1-3]", "1", "2", "3");
+	EXPECT_FOLD("x1000000,x1000001", "x1000001", "x1000000");
+	EXPECT_FOLD("x[999998-999999],x1000000", "x1000000", "x999999", "x999998");
+	expect_fold(NULL, 0, "");
+}
+
+/* Whatever is folded unfolds to the same names. */
+Test(slurm, folded_lists_unfold_to_the_same_names)
+{
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 3);
+	for (int round = 0; round < 200; round++) {
+		const char *names[60];
+		bool seen[3][130] = {{false}};
+		size_t n = 0;
+		struct conf conf;
+		char *list, *line;
+
+		while (n < 1 + (size_t)round % 60) {
+			size_t kind = fab_rng_below(&rng, 3);
+			unsigned i = (unsigned)fab_rng_below(&rng, 130);
+			static const char *const formats[] = {"a%u", "a%03u", "b-%02u"};
+
+			if (seen[kind][i] || (kind == 1 && i > 99))
+				continue;
+			seen[kind][i] = true;
+			names[n++] = kind == 0	 ? fab_format("a%u", i)
+				     : kind == 1 ? fab_format("a%03u", i)
+						 : fab_format("b-%02u", i);
+			(void)formats;
+		}
+		list = fab_hostlist_fold(names, n);
+		line = fab_format("SwitchName=s Nodes=%s\n", list);
+		conf = conf_read(line);
+		cr_assert_eq(conf.hosts.n, n, "%s", line);
+		for (size_t i = 0; i < n; i++) {
+			bool found = false;
+
+			for (size_t k = 0; k < n && !found; k++)
+				found = !strcmp(conf.hosts.v[k], names[i]);
+			cr_assert(found, "%s is not in %s", names[i], list);
+			free((char *)(uintptr_t)names[i]);
+		}
+		conf_free(&conf);
+		free(line);
+		free(list);
+	}
+}
+
+static char *export_text(const struct fab_fabric *f, struct fab_slurm_notes *notes)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct fab_err err = {{0}};
+
+	cr_assert_eq(fab_export_slurm(out, f, notes, &err), 0, "%s", err.text);
+	fclose(out);
+	return text;
+}
+
+/* The lines without comments. */
+static const char *body(const char *text)
+{
+	while (*text == '#')
+		text = strchr(text, '\n') + 1;
+	return text;
+}
+
+static void expect_body(struct plan plan, const char *wanted)
+{
+	struct fab_fabric *f = plan_build(&plan, 0);
+	struct fab_slurm_notes notes;
+	char *text = export_text(f, &notes);
+	struct conf conf = conf_read(text);
+
+	cr_assert_str_eq(body(text), wanted);
+	cr_assert_eq(conf.hosts.n, notes.n_hosts);
+	cr_assert_eq(conf.n_roots, notes.n_roots);
+	conf_free(&conf);
+	free(text);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+Test(slurm, two_levels)
+{
+	expect_body(plan_tree(3, 2, 4), "SwitchName=leaf1 Nodes=node[001-004]\n"
+					"SwitchName=leaf2 Nodes=node[005-008]\n"
+					"SwitchName=leaf3 Nodes=node[009-012]\n"
+					"SwitchName=spine1 Switches=leaf[1-3]\n");
+}
+
+Test(slurm, one_switch_is_the_root)
+{
+	struct plan plan = plan_tree(1, 1, 2);
+
+	plan.nodes.v[1].is_gone = true;
+	expect_body(plan, "SwitchName=leaf1 Nodes=node[001-002]\n");
+}
+
+Test(slurm, pods_under_a_core)
+{
+	struct plan plan = {0};
+	char name[32];
+
+	/* Two pods of two leaves and two spines, joined by one core. */
+	for (uint32_t i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "leaf%u", i + 1);
+		plan_switch(&plan, name, 8);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "spine%u", i + 1);
+		plan_switch(&plan, name, 8);
+	}
+	plan_switch(&plan, "core", 8);
+	for (uint16_t i = 0; i < 4; i++) {
+		uint32_t pod = i / 2u * 2u;
+
+		snprintf(name, sizeof(name), "n%u HCA-1", i + 1);
+		plan_cable(&plan, i, 1, plan_adapter(&plan, name), 1);
+		for (uint16_t k = 0; k < 2; k++)
+			plan_cable(&plan, i, (uint16_t)(2 + k), 4 + pod + k,
+				   (uint16_t)(1 + i % 2));
+		plan_cable(&plan, 4u + i, 8, 8, (uint16_t)(i + 1));
+	}
+	expect_body(plan, "SwitchName=leaf1 Nodes=n1\n"
+			  "SwitchName=leaf2 Nodes=n2\n"
+			  "SwitchName=leaf3 Nodes=n3\n"
+			  "SwitchName=leaf4 Nodes=n4\n"
+			  "SwitchName=spine1 Switches=leaf[1-2]\n"
+			  "SwitchName=spine3 Switches=leaf[3-4]\n"
+			  "SwitchName=core Switches=spine[1,3]\n");
+}
+
+Test(slurm, switches_without_a_common_one_above)
+{
+	struct plan plan = {0};
+
+	plan_switch(&plan, "group1", 4);
+	plan_switch(&plan, "b", 4);
+	plan_cable(&plan, 0, 1, 1, 1);
+	plan_cable(&plan, 0, 2, plan_adapter(&plan, "x HCA-1"), 1);
+	plan_cable(&plan, 1, 2, plan_adapter(&plan, "y HCA-1"), 1);
+	expect_body(plan, "SwitchName=group1 Nodes=x\n"
+			  "SwitchName=b Nodes=y\n"
+			  "SwitchName=group2 Switches=b,group1\n");
+}
+
+Test(slurm, names_that_slurm_takes)
+{
+	struct plan plan = plan_tree(2, 1, 3);
+
+	strcpy(plan.nodes.v[0].name, "MF0;ib leaf#1:MQM8700/U1");
+	strcpy(plan.nodes.v[1].name, "MF0;core:MCS8500/L16/U2");
+	strcpy(plan.nodes.v[2].name, "MF0;core:MCS8500/S3/U1");
+	strcpy(plan.nodes.v[3].name, "a b,c[1]");
+	strcpy(plan.nodes.v[4].name, "MT4129 ConnectX7   Mellanox Technologies");
+	strcpy(plan.nodes.v[5].name, "\xff\x1b[31m");
+	memset(plan.nodes.v[6].name, 'x', 65);
+	strcpy(plan.nodes.v[7].name, "x=y");
+	strcpy(plan.nodes.v[8].name, "x y");
+	expect_body(plan,
+		    "SwitchName=ib-leaf-1 Nodes=31m,H-0000000000100400,a-b-c-1\n"
+		    "SwitchName=core-L16-U2 "
+		    "Nodes=H-0000000000100600,H-0000000000100700,H-0000000000100800\n"
+		    "SwitchName=core-S3-U1 Switches=core-L16-U2,ib-leaf-1\n");
+}
+
+Test(slurm, same_names_are_told_apart_by_guid)
+{
+	struct plan plan = plan_tree(2, 1, 1);
+
+	strcpy(plan.nodes.v[0].name, "Voltaire 4036");
+	strcpy(plan.nodes.v[1].name, "Voltaire 4036");
+	strcpy(plan.nodes.v[2].name,
+	       "S-0000000000100000"); /* leaf 0's fallback is taken */
+	expect_body(plan, "SwitchName=S-0000000000100000.2 Nodes=node001\n"
+			  "SwitchName=S-0000000000100100 Nodes=node002\n"
+			  "SwitchName=S-0000000000100000 "
+			  "Switches=S-0000000000100000.2,S-0000000000100100\n");
+}
+
+Test(slurm, rails_unattached_hosts_and_parts)
+{
+	struct plan plan = plan_tree(2, 1, 1);
+	uint32_t far = plan_switch(&plan, "far", 4);
+	struct fab_slurm_notes notes;
+	struct fab_fabric *f;
+	char *text;
+
+	plan.nodes.v[1].n_ports = 9;
+	plan_cable(&plan, 1, 9, plan_adapter(&plan, "node001 HCA-2"), 1);
+	plan_cable(&plan, far, 1, plan_adapter(&plan, "island HCA-1"), 1);
+	plan_adapter(&plan, "adrift HCA-1");
+	f = plan_build(&plan, 0);
+	text = export_text(f, &notes);
+	cr_assert_str_eq(body(text), "SwitchName=leaf1 Nodes=node001\n"
+				     "SwitchName=leaf2 Nodes=node002\n"
+				     "SwitchName=far Nodes=island\n"
+				     "SwitchName=spine1 Switches=leaf[1-2]\n");
+	cr_assert_eq(notes.n_hosts, 3);
+	cr_assert_eq(notes.n_leaves, 3);
+	cr_assert_eq(notes.n_roots, 2);
+	cr_assert_eq(notes.n_split, 1);
+	cr_assert_eq(notes.n_unattached, 1);
+	cr_assert_eq(notes.n_unnamed, 0);
+	free(text);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+Test(slurm, long_chains_stay_below_the_depth_that_slurm_follows)
+{
+	enum { LENGTH = 40 };
+	struct plan plan = {0};
+	struct fab_slurm_notes notes;
+	struct fab_fabric *f;
+	struct conf conf;
+	char name[32], *text;
+
+	/* A comb: hosts only at the ends of teeth that grow longer. */
+	for (uint32_t i = 0; i < LENGTH; i++) {
+		uint32_t below, top = plan_switch(&plan, "spare", 8);
+
+		snprintf(plan.nodes.v[top].name, sizeof(name), "top%u", i);
+		if (i)
+			plan_cable(&plan, top, 1, top - 1 - i, 2);
+		below = top;
+		for (uint32_t k = 0; k <= i; k++) {
+			uint32_t s = plan_switch(&plan, "tooth", 8);
+
+			snprintf(plan.nodes.v[s].name, sizeof(name), "tooth%u-%u", i, k);
+			plan_cable(&plan, below, 3, s, 4);
+			below = s;
+		}
+		(void)below;
+	}
+	f = plan_build(&plan, 0);
+	plan_free(&plan);
+	plan = plan_from_fabric(f);
+	fab_fabric_free(f);
+	for (uint32_t i = 0; i < plan.nodes.n; i++)
+		if (!strncmp(plan.nodes.v[i].name, "tooth", 5)) {
+			unsigned a, b;
+
+			cr_assert_eq(sscanf(plan.nodes.v[i].name, "tooth%u-%u", &a, &b),
+				     2);
+			snprintf(name, sizeof(name), "h%u HCA-1", a);
+			if (a == b)
+				plan_cable(&plan, i, 8, plan_adapter(&plan, name), 1);
+		}
+	f = plan_build(&plan, 0);
+	text = export_text(f, &notes);
+	conf = conf_read(text);
+	cr_assert_eq(conf.hosts.n, LENGTH);
+	cr_assert_eq(conf.n_roots, 1);
+	conf_free(&conf);
+	free(text);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+Test(slurm, nothing_to_list_is_an_error)
+{
+	struct plan plan = plan_tree(2, 1, 1);
+	struct fab_err err = {{0}};
+	struct fab_fabric *f;
+
+	plan.nodes.v[3].is_gone = plan.nodes.v[4].is_gone = true;
+	f = plan_build(&plan, 0);
+	cr_assert_eq(fab_export_slurm(stdout, f, NULL, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "plan: no host with a cable to a switch");
+	fab_fabric_free(f);
+	plan_free(&plan);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A strict reader of topology.conf, written against Slurm's manual, not our writer. */
+#pragma once
+
+#include "base/mem.h"
+
+struct conf_switch {
+	char *name;
+	FAB_VEC(char *) nodes;	  /* expanded */
+	FAB_VEC(char *) switches; /* expanded */
+	int n_parents;
+	uint32_t root;	/* index of the switch at the top of its tree */
+	unsigned depth; /* below the top */
+};
+
+struct conf {
+	FAB_VEC(struct conf_switch) switches;
+	FAB_VEC(char *) hosts; /* all nodes of all switches, sorted */
+	unsigned n_roots, max_depth;
+};
+
+/*
+ * Read and judge: only comments and lines `SwitchName=X Nodes=L` or `SwitchName=X
+ * Switches=L`; names of at most 64 letters, digits, `.`, `_`, `-`; each switch defined
+ * once; each child defined and under one parent; each node under one switch; no cycle.
+ * Fails the test, naming the line, when something is not so.
+ */
+struct conf conf_read(const char *text);
+void conf_free(struct conf *conf);
