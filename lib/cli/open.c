@@ -16,7 +16,8 @@ static void print_warning(const struct fab_cli_run *run, const struct fab_fabric
 	if (n_alike > 1)
 		snprintf(more, sizeof(more), " (and %" PRIu32 " more like this)",
 			 n_alike - 1);
-	fab_cli_warn(run, "%s%s: %s%s", f->source, line, w->message, more);
+	fab_cli_warn(run, "%s%s: %s%s", strcmp(f->source, "-") ? f->source : "<stdin>",
+		     line, w->message, more);
 }
 
 /* Is it the first of its code? Then *n says how many have the code. */
