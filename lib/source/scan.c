@@ -72,7 +72,7 @@ bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_
 
 bool fab_is_aggregation_name(const char *name, size_t n)
 {
-	static const char text[] = "Mellanox Technologies Aggregation Node";
+	static const char text[] = FAB_AGGREGATION_NAME;
 
 	while (n && fab_is_blank(name[n - 1]))
 		n--;

@@ -118,6 +118,7 @@ static inline const char *fab_span_last(const struct fab_span *s, char c)
  */
 bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_known);
 
+#define FAB_AGGREGATION_NAME "Mellanox Technologies Aggregation Node"
 /* Is this the description of a SHARP aggregation node? */
 bool fab_is_aggregation_name(const char *name, size_t n);
 
