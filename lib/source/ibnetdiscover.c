@@ -19,6 +19,7 @@ struct reader {
 	uint32_t node; /* whose links are read, FAB_NONE: none yet */
 	uint8_t kind;
 	bool has_free_id;
+	bool has_comments; /* an ibnetdiscover dump, not a bare net file */
 	uint64_t guid;
 	struct fab_map64 *slot_of; /* key of an id -> slot */
 	FAB_VEC(struct fab_dump_slot) slots;
@@ -178,8 +179,10 @@ static int link_line(struct reader *r, const struct fab_span *line, bool *is_for
 	*is_foreign = what == FAB_LINE_FOREIGN;
 	if (what == FAB_LINE_FOREIGN)
 		return 0;
+	r->has_comments |= link.has_comment;
 	if (r->lines.is_open &&
-	    (what == FAB_LINE_BROKEN || link.is_partial || !link.is_speed_known))
+	    (what == FAB_LINE_BROKEN || link.is_partial || !link.is_speed_known ||
+	     link.has_comment != r->has_comments))
 		return cut_off(r, line);
 	if (what == FAB_LINE_BROKEN)
 		fab_builder_warn(r->b, "malformed-line", r->lines.line,
@@ -202,7 +205,9 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 	*is_foreign = what == FAB_LINE_FOREIGN;
 	if (what == FAB_LINE_FOREIGN)
 		return 0;
-	if (r->lines.is_open && (what == FAB_LINE_BROKEN || h.is_partial))
+	r->has_comments |= h.has_comment;
+	if (r->lines.is_open &&
+	    (what == FAB_LINE_BROKEN || h.is_partial || h.has_comment != r->has_comments))
 		return cut_off(r, line);
 	if (what == FAB_LINE_BROKEN)
 		return fab_fail(r->err, EINVAL,
@@ -228,16 +233,6 @@ static int ids_line(struct reader *r, const struct fab_span *line, bool *is_fore
 	return 0;
 }
 
-/* `Switch : 0x... ports 36 devid ...`: the list that ibnetdiscover -l prints. */
-static bool is_list_line(struct fab_span line)
-{
-	if (!FAB_TAKE(&line, "Switch") && !FAB_TAKE(&line, "Ca") &&
-	    !FAB_TAKE(&line, "Router"))
-		return false;
-	fab_skip_blanks(&line);
-	return FAB_BEGINS(&line, ": 0x");
-}
-
 static int one_line(struct reader *r, const struct fab_span *line)
 {
 	bool is_foreign = false;
@@ -254,7 +249,7 @@ static int one_line(struct reader *r, const struct fab_span *line)
 		return rc;
 	if (r->lines.is_open && may_begin_record(line))
 		return cut_off(r, line);
-	r->n_listed += is_list_line(*line);
+	r->n_listed += fab_is_node_list_line(*line);
 	fab_foreign_add(&r->foreign, r->lines.line);
 	return 0;
 }

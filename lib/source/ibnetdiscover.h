@@ -32,6 +32,9 @@ int fab_ibnetdiscover_ports_read(struct fab_builder *b, const char *name,
 /* Does the line belong to a port list? */
 bool fab_is_port_list_line(struct fab_span line);
 
+/* `Switch : 0x... ports 36 devid ...`: the list of `ibnetdiscover -l`, without cables. */
+bool fab_is_node_list_line(struct fab_span line);
+
 /* ---- the grammar of single lines, for the two readers and their tests ---- */
 
 /* How a node is written in quotes. */
@@ -46,7 +49,7 @@ struct fab_dump_id {
 /* `Switch 36 "S-..." # "description" enhanced port 0 lid 1 lmc 0`, `Ca`, `Hca`, `Rt`. */
 struct fab_dump_header {
 	uint8_t kind; /* enum fab_node_kind */
-	bool is_enhanced;
+	bool is_enhanced, has_comment;
 	bool is_partial; /* what follows '#' is not as ibnetdiscover writes it */
 	uint8_t lmc;
 	uint16_t lid;
@@ -64,7 +67,7 @@ struct fab_dump_link {
 	uint32_t port, peer_port;
 	uint64_t own_guid, peer_guid; /* port GUIDs; 0: not given */
 	struct fab_dump_id peer;
-	bool is_speed_known;
+	bool is_speed_known, has_comment;
 	bool is_partial; /* what follows '#' is not as ibnetdiscover writes it */
 	uint8_t own_lmc, width, speed;
 	uint16_t own_lid, peer_lid;

@@ -125,6 +125,7 @@ enum fab_line_result fab_dump_header_parse(struct fab_span line,
 	if (line.p == line.end || *line.p != '#')
 		return FAB_LINE_OK;
 	line.p++;
+	out->has_comment = true;
 	if (!take_name(&line, &out->name, &out->name_len)) {
 		/* ibsim takes a description without quotes, up to the end here. */
 		fab_skip_blanks(&line);
@@ -198,7 +199,8 @@ enum fab_line_result fab_dump_link_parse(struct fab_span line, struct fab_dump_l
 	if (!take_port_guid(&line, &out->peer_guid))
 		return FAB_LINE_BROKEN;
 	fab_skip_blanks(&line);
-	out->is_partial = fab_take_char(&line, '#') && !take_link_comment(&line, out);
+	out->has_comment = fab_take_char(&line, '#');
+	out->is_partial = out->has_comment && !take_link_comment(&line, out);
 	return FAB_LINE_OK;
 }
 
@@ -208,7 +210,8 @@ static bool take_value(struct fab_span *s, uint64_t *value)
 	if (!fab_take_char(s, '='))
 		return false;
 	(void)FAB_TAKE(s, "0x");
-	return fab_take_hex(s, value);
+	return fab_take_hex(s, value) &&
+	       (s->p == s->end || fab_is_blank(*s->p) || *s->p == '(');
 }
 
 static enum fab_line_result take_guid_line(struct fab_span *s, struct fab_dump_ids *ids)
@@ -233,10 +236,19 @@ enum fab_line_result fab_dump_ids_parse(struct fab_span line, struct fab_dump_id
 	} else if (FAB_TAKE(&line, "sysimgguid")) {
 		ok = take_value(&line, &ids->sys_guid);
 	} else if (FAB_TAKE(&line, "switchguid") || FAB_TAKE(&line, "caguid") ||
-		   FAB_TAKE(&line, "hcaguid") || FAB_TAKE(&line, "rtguid")) {
+		   FAB_TAKE(&line, "hcaguids") || FAB_TAKE(&line, "rtguid")) {
 		return take_guid_line(&line, ids);
 	} else {
 		return FAB_LINE_FOREIGN;
 	}
 	return ok ? FAB_LINE_OK : FAB_LINE_BROKEN;
+}
+
+bool fab_is_node_list_line(struct fab_span line)
+{
+	if (!FAB_TAKE(&line, "Switch") && !FAB_TAKE(&line, "Ca") &&
+	    !FAB_TAKE(&line, "Router"))
+		return false;
+	fab_skip_blanks(&line);
+	return FAB_BEGINS(&line, ": 0x");
 }

@@ -35,7 +35,8 @@ static bool is_dump_line(struct fab_span line)
 	if (fab_span_len(&line) > 2 && (FAB_TAKE(&line, "< ") || FAB_TAKE(&line, "> ")))
 		fab_skip_blanks(&line);
 	return fab_dump_header_parse(line, &h) != FAB_LINE_FOREIGN ||
-	       fab_dump_ids_parse(line, &ids) != FAB_LINE_FOREIGN;
+	       fab_dump_ids_parse(line, &ids) != FAB_LINE_FOREIGN ||
+	       fab_is_node_list_line(line);
 }
 
 static const struct text_format {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/ibnetdiscover.h"
 
+#include "source/source.h"
 #include "support/data.h"
 
 #include <criterion/criterion.h>
@@ -57,5 +58,416 @@ ParameterizedTest(size_t *index, ibnetdiscover, golden_counts)
 		     file);
 	cr_expect_str_eq(f->format, "ibnetdiscover");
 	free(component);
+	fab_fabric_free(f);
+}
+
+#define FORMATS                                                                          \
+	"expected an ibnetdiscover dump, an ibsim net file, a libibnetdisc cache or an " \
+	"opensm-subnet.lst"
+
+/* A switch with an adapter, whole. */
+#define SWITCH_1                                                                         \
+	"vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x1\nswitchguid=0x1(1)\n"                \
+	"Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 4 lmc 0\n"  \
+	"[7]\t\"H-0000000000000002\"[1](3) \t\t# \"n1 HCA-1\" lid 5 4xHDR\n"
+#define ADAPTER_2                                                                        \
+	"\nvendid=0x2c9\ndevid=0x101b\nsysimgguid=0x2\ncaguid=0x2\n"                     \
+	"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n"                               \
+	"[1](3) \t\"S-0000000000000001\"[7]\t\t# lid 5 lmc 1 \"leaf\" lid 4 4xHDR\n"
+
+static const struct refused {
+	const char *text, *message;
+} refused[] = {
+	{"", "t:1: the input is empty, " FORMATS},
+	{"\r\n \n", "t:1: the input is empty, " FORMATS},
+	{"hello\nworld\n",
+	 "t:2: no record in 2 lines (the first is \"hello\"), " FORMATS},
+	{"Cannot open\nSwitch to plan B\n",
+	 "t:2: no record in 2 lines (the first is \"Cannot open\"), " FORMATS},
+	{"# only\n# remarks\n",
+	 "t:2: no record in 2 lines (the first is \"# only\"), " FORMATS},
+	{"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n",
+	 "t:1: the dump ends with 0 switches, 1 adapters and 0 ports with a cable, "
+	 "expected "
+	 "at least one switch and one cable"},
+	{"Switch\t36 \"S-0000000000000001\"\t\t# \"a\" base port 0 lid 4 lmc 0\n",
+	 "t:1: the dump ends with 1 switches, 0 adapters and 0 ports with a cable, "
+	 "expected "
+	 "at least one switch and one cable"},
+	{SWITCH_1 "[8]\t\"H-00000000",
+	 "t:7: the input ends within a record at \"[8] \"H-00000000\", expected a whole "
+	 "line"},
+	{SWITCH_1 "[8]\t\"H-0000000000000004\"[1](5) \t\t# \"n2 HCA-1\" lid 6 4xH",
+	 "t:7: the input ends within a record at \"[8] \"H-0000000000000004\"[1](5)   # "
+	 "\"n2 HCA-1\" lid 6 4xH\", expected a whole line"},
+	{SWITCH_1 "Swi",
+	 "t:7: the input ends within a record at \"Swi\", expected a whole "
+	 "line"},
+	{SWITCH_1 "Switch\t36 \"S-0000000000000009\"\t\t# \"b",
+	 "t:7: the input ends within a record at \"Switch 36 \"S-0000000000000009\"  # "
+	 "\"b\", "
+	 "expected a whole line"},
+	{SWITCH_1 "\nvendid=0x2c9\ndevid=0x",
+	 "t:9: the input ends within a record at \"devid=0x\", expected a whole line"},
+	{SWITCH_1 "\nvendid=0x2c9\ndevid=0x101b\n",
+	 "t:9: the input ends within the record that begins in line 8, expected its "
+	 "node"},
+	{SWITCH_1 "[8]\t\"S-0000000000000009\"[1]\t\t# \"b\" lid 6 4xHDR\n" ADAPTER_2,
+	 "t:7: peer \"S-0000000000000009\" is not described anywhere, expected its "
+	 "record "
+	 "in the dump"},
+	{"Switch 8 \"s\"\n[1] \"free\"[1]\n",
+	 "t:2: peer \"free\" is not described anywhere, expected its record in the dump"},
+	{SWITCH_1 "Switch\t99999 \"S-0000000000000009\"\n",
+	 "t:7: found \"Switch 99999 \"S-0000000000000009\"\", expected TYPE PORTS \"ID\" "
+	 "with "
+	 "TYPE Switch, Ca, Hca or Rt"},
+	{SWITCH_1 "Ca 2 H-0000000000000009\n",
+	 "t:7: found \"Ca 2 H-0000000000000009\", expected TYPE PORTS \"ID\" with TYPE "
+	 "Switch, Ca, Hca or Rt"},
+	{SWITCH_1
+	 "Switch\t24 \"S-0000000000000001\"\t\t# \"x\" base port 0 lid 4 lmc 0\n",
+	 "t:7: node \"S-0000000000000001\" was described otherwise in line 5, expected "
+	 "the "
+	 "same type and 36 ports"},
+	{SWITCH_1 "Ca\t36 \"H-0000000000000001\"\t\t# \"x\"\n",
+	 "t:7: node \"H-0000000000000001\" was described otherwise in line 5, expected "
+	 "the "
+	 "same type and 36 ports"},
+	{"vendid=0x1\nSwitch\t : 0x0002c9 ports 36 devid 0xbd36 vendid 0x2c9 \"s\"\nCa\t "
+	 ": "
+	 "0x0002 ports 2 devid 0x1 vendid 0x2c9 \"n\"\n",
+	 "t:3: a list of nodes (ibnetdiscover -l) tells no cables, expected the dump of "
+	 "ibnetdiscover without -l"},
+	{"Switch\t : 0x0002c9 ports 36 devid 0xbd36 vendid 0x2c9 \"s\"\n",
+	 "t:1: a list of nodes (ibnetdiscover -l) tells no cables, expected the dump of "
+	 "ibnetdiscover without -l"},
+};
+
+ParameterizedTestParameters(ibnetdiscover, refuses)
+{
+	static size_t index[FAB_COUNT(refused)];
+
+	for (size_t i = 0; i < FAB_COUNT(refused); i++)
+		index[i] = i;
+	return cr_make_param_array(size_t, index, FAB_COUNT(refused), NULL);
+}
+
+ParameterizedTest(size_t *index, ibnetdiscover, refuses)
+{
+	cr_expect_str_eq(text_error(refused[*index].text), refused[*index].message);
+}
+
+Test(ibnetdiscover, refuses_binary_data)
+{
+	static const char bytes[] = SWITCH_1 "[8]\t\0\n";
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_source_parse("t", bytes, sizeof(bytes) - 1, NULL, &f, &err),
+		     -22);
+	cr_expect_str_eq(err.text, "t:7: binary data (a NUL byte), " FORMATS);
+}
+
+/* Wherever the input ends within a line, it is refused. */
+Test(ibnetdiscover, notices_every_cut)
+{
+	static const char text[] = SWITCH_1 ADAPTER_2;
+	size_t n_read = 0;
+
+	for (size_t n = 0; n < sizeof(text); n++) {
+		struct fab_fabric *f = NULL;
+		struct fab_err err;
+
+		if (fab_source_parse("t", text, n, NULL, &f, &err)) {
+			cr_expect_eq(strncmp(err.text, "t:", 2), 0, "%s", err.text);
+			continue;
+		}
+		n_read++;
+		cr_expect(text[n - 1] == '\n' || text[n] == '\n' || text[n] == '\0',
+			  "read although cut before \"%s\"", text + n);
+		fab_fabric_free(f);
+	}
+	cr_expect_geq(n_read, 4);
+}
+
+static void expect_warning(const struct fab_fabric *f, const char *code, uint64_t line,
+			   const char *message)
+{
+	const struct fab_warning *w = find_warning(f, code, 0);
+
+	cr_assert_not_null(w, "no %s", code);
+	cr_expect_eq(w->line, line, "%s: line %llu", code, (unsigned long long)w->line);
+	cr_expect_str_eq(w->message, message);
+}
+
+Test(ibnetdiscover, skips_and_counts_foreign_lines)
+{
+	struct fab_fabric *f = text_open("ibwarn: [1] discovery\n" SWITCH_1
+					 "[ mgmt ] (config) #\nCan't open\n" ADAPTER_2
+					 "Switches: 1\n$ ");
+
+	expect_warning(
+		f, "foreign-line", 1,
+		"5 lines are no part of the fabric and were skipped, line 1 is the "
+		"first");
+	cr_expect_null(find_warning(f, "foreign-line", 1));
+	cr_expect_eq(f->n_cables, 1);
+	cr_expect_eq(f->n_warnings, 1);
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, makes_adapters_that_only_a_switch_knows)
+{
+	struct fab_fabric *f = text_open(
+		SWITCH_1
+		"[8]\t\"H-0000000000000002\"[2](4) \t\t# \"n1 HCA-1\" lid 6 2xEDR\n"
+		"[9]\t\"H-0000000000000005\"[1](6) \t\t# \"" FAB_AGGREGATION_NAME
+		"\" lid 65535 4xHDR\n"
+		"[10]\t\"R-0000000000000007\"[3](8) \t\t# \"gate\" lid 9 4xHDR\n");
+	uint32_t port;
+
+	expect_warning(f, "unknown-peer", 6,
+		       "peer \"H-0000000000000002\" has no record of its own; what its "
+		       "switch says is taken");
+	cr_expect_eq(f->n_warnings, 3, "%u warnings", f->n_warnings);
+	cr_expect_eq(f->n_adapters, 2);
+	cr_expect_eq(f->n_aggregation_nodes, 1);
+	cr_expect_eq(f->n_routers, 1);
+	cr_expect_eq(f->n_host_links, 4);
+	cr_expect_eq(f->n_hosts, 1);
+	cr_expect_str_eq(fab_node_name(f, 1), "n1 HCA-1");
+	cr_expect_eq(f->node_guid[1], 2);
+	cr_expect_eq(f->node_n_ports[1], 2);
+	port = fab_port_find(f, 1, 2);
+	cr_expect_eq(f->port_guid[port], 4);
+	cr_expect_eq(f->port_lid[port], 6);
+	cr_expect_eq(f->port_width[port], 2);
+	cr_expect_eq(f->port_speed[port], FAB_EDR);
+	cr_expect_eq(f->port_lid[fab_port_find(f, 2, 1)], 0, "65535 is no LID");
+	cr_expect_eq(f->node_n_ports[3], 3);
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, merges_a_node_that_is_described_twice)
+{
+	struct fab_fabric *f =
+		text_open(SWITCH_1 ADAPTER_2
+			  "Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced "
+			  "port 0 lid 4 lmc 0\n"
+			  "[8]\t\"S-0000000000000001\"[9]\t\t# \"leaf\" lid 4 4xHDR\n"
+			  "[9]\t\"S-0000000000000001\"[8]\t\t# \"leaf\" lid 4 4xHDR\n");
+
+	expect_warning(
+		f, "duplicate-guid", 14,
+		"node \"S-0000000000000001\" is described again (first in line 5); "
+		"the two records are taken together");
+	cr_expect_eq(f->n_switches, 1);
+	cr_expect_eq(f->n_switch_links, 1, "the self-loop");
+	cr_expect_eq(f->n_cables, 2);
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, warns_of_what_it_cannot_read)
+{
+	struct fab_fabric *f = text_open(
+		"[1]\t\"H-0000000000000009\"[1](9) # \"x\" lid 1 4xHDR\n" SWITCH_1
+		"[12\n[13]\t\"H-0000000000000004\"[1](5) \t\t# \"n2\" lid 6 "
+		"4xZDR\n" ADAPTER_2 "vendid=cisco\n");
+
+	cr_expect_eq(f->n_cables, 2);
+	expect_warning(
+		f, "malformed-line", 1,
+		"a port stands before any node: \"[1]\t\"H-0000000000000009\"[1](9) # "
+		"\"x\" lid 1 4xHDR\"");
+	cr_expect_str_eq(find_warning(f, "malformed-line", 1)->message,
+			 "no cable can be read from \"[12\"");
+	cr_expect_str_eq(find_warning(f, "malformed-line", 2)->message,
+			 "no number can be read from \"vendid=cisco\"");
+	expect_warning(f, "unknown-speed", 9,
+		       "the speed of port 13 is none of those known");
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, believes_the_id_rather_than_the_guid_line)
+{
+	struct fab_fabric *f = text_open(
+		"switchguid=0x77(77)\nSwitch 4 \"S-0000000000000001\" # \"s\" base port "
+		"0 lid "
+		"1 lmc 0\n[1] \"S-0000000000000001\"[2] # \"s\" lid 1 4xQDR\n[2] "
+		"\"S-0000000000000001\"[1] # \"s\" lid 1 4xQDR\n");
+
+	expect_warning(
+		f, "guid-mismatch", 2,
+		"node \"S-0000000000000001\" stands below GUID 0x0000000000000077; "
+		"its id counts");
+	cr_expect_eq(f->node_guid[0], 1);
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, reads_one_side_of_a_difference)
+{
+	struct fab_fabric *f = text_open(
+		"1,3c1,3\n< Switch 4 \"S-0000000000000001\" # \"s\" base port 0 lid 1 "
+		"lmc 0\n"
+		"< [1] \"S-0000000000000001\"[2] # \"s\" lid 1 4xQDR\n"
+		"< [2] \"S-0000000000000001\"[1] # \"s\" lid 1 4xQDR\n<\n---\n"
+		"> Switch 4 \"S-0000000000000002\" # \"t\" base port 0 lid 1 lmc 0\n"
+		"> [1] \"S-0000000000000002\"[2] # \"t\" lid 1 4xQDR\n");
+
+	cr_expect_eq(f->n_switches, 1);
+	cr_expect_eq(f->n_switch_links, 1);
+	expect_warning(
+		f, "foreign-line", 1,
+		"4 lines are no part of the fabric and were skipped, line 1 is the "
+		"first");
+	fab_fabric_free(f);
+}
+
+/* The same fabric in every dress; all give one fingerprint. */
+static const char *const dresses[] = {
+	SWITCH_1 ADAPTER_2,
+	/* CRLF, tabs lost */
+	"switchguid=0x1(1)\r\nSwitch36 \"S-0000000000000001\"# \"leaf\" enhanced port 0 "
+	"lid 4 "
+	"lmc 0\r\n[7]\"H-0000000000000002\"[1](3) # \"n1 HCA-1\" lid 5 "
+	"4xHDR\r\ncaguid=0x2\r\n"
+	"Ca  1 \"H-0000000000000002\"# \"n1 HCA-1\"\r\n"
+	"[1](3) \"S-0000000000000001\"[7]# lid 5 lmc 1 \"leaf\" lid 4 4xHDR\r\n",
+	/* ibnetdiscover -g -f, no newline at the end */
+	"#\n# Topology file: generated on Mon Jan  5 2009\n#\n# Reported max hops "
+	"discovered: "
+	"2\n# Total MADs used: 9\n# Initiated from node 0000000000000002 port "
+	"3\n\nChassis 1 "
+	"(guid 0x1)\nHostname: x\n\n# Spine Nodes\n# Line Nodes\n# Chassis Switches\n"
+	"vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x1\t\t# Chassis 1 (x) slot 3\n"
+	"switchguid=0x1(1)\t# Leaf Line 2\n"
+	"Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 4 lmc 0\n"
+	"[7][ext 3]\t\"H-0000000000000002\"[1](3) \t\t# \"n1 HCA-1\" lid 5 4xHDR s=4 w=2 "
+	"v=4 "
+	"slot 7\n# Chassis CAs\nNon-Chassis Nodes\n"
+	"caguid=0x2\nCa\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\" (scp)\n"
+	"[1](3) \t\"S-0000000000000001\"[7][ext 3]\t\t# lid 5 lmc 1 \"leaf\" lid 4 4xHDR "
+	"s=4 "
+	"w=2 v=4",
+	/* adapter first, indented, upper case digits of ibsim */
+	"  Ca\t1 \"H-0000000000000002\"  # \"n1 HCA-1\"\n"
+	"  [1](3) \t\"S-0000000000000001\"[7] # lid 5 lmc 1 \"leaf\" lid 4 4xHDR\n"
+	"  Switch\t36 \"S-0000000000000001\" # \"leaf\" enhanced port 0 lid 4 lmc 0\n"
+	"  [7]\t\"H-0000000000000002\"[1] (3) # \"n1 HCA-1\" lid 5 4xHDR\n",
+	/* all behind one mark of diff */
+	"> Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 4 lmc 0\n"
+	"> [7]\t\"H-0000000000000002\"[1](3) \t\t# \"n1 HCA-1\" lid 5 4xHDR\n"
+	"> Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n"
+	"> [1](3) \t\"S-0000000000000001\"[7]\t\t# lid 5 lmc 1 \"leaf\" lid 4 4xHDR\n",
+};
+
+ParameterizedTestParameters(ibnetdiscover, reads_every_dress)
+{
+	static size_t index[FAB_COUNT(dresses)];
+
+	for (size_t i = 0; i < FAB_COUNT(dresses); i++)
+		index[i] = i;
+	return cr_make_param_array(size_t, index, FAB_COUNT(dresses), NULL);
+}
+
+ParameterizedTest(size_t *index, ibnetdiscover, reads_every_dress)
+{
+	struct fab_fabric *plain = text_open(dresses[0]), *f = text_open(dresses[*index]);
+	uint32_t port = fab_port_find(f, 1, 1);
+
+	cr_expect_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(plain),
+		     "dress %zu", *index);
+	cr_expect_eq(f->n_warnings, 0, "dress %zu: %s", *index,
+		     f->n_warnings ? f->warnings[0].message : "");
+	cr_expect_str_eq(fab_node_name(f, 0), "leaf");
+	cr_expect_str_eq(fab_node_name(f, 1), "n1 HCA-1");
+	cr_expect_eq(f->node_is_enhanced[0], 1);
+	cr_expect_eq(f->port_lid[f->node_first_port[0]], 4);
+	cr_expect_eq(f->port_guid[port], 3);
+	cr_expect_eq(f->port_lid[port], 5);
+	cr_expect_eq(f->port_lmc[port], 1);
+	cr_expect_eq(f->port_width[port], 4);
+	cr_expect_eq(f->port_speed[port], FAB_HDR);
+	cr_expect_eq(f->node_n_ports[0], 36);
+	fab_fabric_free(plain);
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, keeps_what_the_two_ends_say_apart)
+{
+	struct fab_fabric *f = data_open("ibnetdiscover/ibtopotool-1.txt");
+	uint32_t port;
+
+	cr_assert_eq(f->node_guid[0], 0x5442ba00003080);
+	port = fab_port_find(f, 0, 10);
+	cr_expect_eq(f->port_width[port], 4);
+	cr_expect_eq(f->port_width[fab_port_peer(f, port)], 1);
+	cr_expect_eq(f->n_warnings, 2);
+	cr_expect_not_null(find_warning(f, "width-mismatch", 1));
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, describes_free_ids_as_ibsim_does)
+{
+	struct fab_fabric *f =
+		text_open("hcaguids=0x50\nHca 2 \"h\" # plain name\n[1] \"s\"[3]\n"
+			  "Switch 8 \"s\"\n[3] \"h\"\n");
+
+	cr_expect_str_eq(fab_node_name(f, 0), "s");
+	cr_expect_str_eq(fab_node_name(f, 1), "plain name");
+	cr_expect_eq(f->node_guid[1], 0x50);
+	cr_expect_eq(f->port_guid[fab_port_find(f, 1, 1)], 0x51);
+	cr_expect_neq(f->node_guid[0], 0);
+	cr_expect_eq(f->port_guid[f->node_first_port[0]], f->node_guid[0]);
+	cr_expect_eq(f->n_cables, 1);
+	cr_expect_eq(f->n_warnings, 0);
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, reads_port_lists)
+{
+	struct fab_fabric *f = data_open("ibnetdiscover-p/exporter-test1.txt");
+
+	cr_expect_str_eq(f->format, "ibnetdiscover-ports");
+	cr_expect_eq(f->n_switches, 3);
+	cr_expect_eq(f->n_adapters, 3);
+	cr_expect_eq(f->n_host_links, 3);
+	cr_expect_eq(f->n_switch_links, 1);
+	cr_expect_eq(f->n_warnings, 1, "one cable is told from one side only");
+	cr_expect_not_null(find_warning(f, "one-sided-cable", 0));
+	fab_fabric_free(f);
+}
+
+Test(ibnetdiscover, port_lists_keep_quotes_and_refuse_cuts)
+{
+	struct fab_fabric *f = text_open(
+		"SW    51 79 0x946dae0300630bf6 4x HDR - CA    88  1 0xb83fd20300da1138 "
+		"( 'it's' - "
+		"'w mlx5_3' )\nfoo\nCA x\n"
+		"SW    24 1 0x946dae0300618c82 4x SDR                  'down'\n");
+
+	cr_expect_str_eq(fab_node_name(f, 0), "it's");
+	cr_expect_str_eq(fab_node_name(f, 1), "w mlx5_3");
+	cr_expect_eq(f->n_switches, 1, "a port without a peer says nothing");
+	cr_expect_eq(f->port_speed[f->cable_a[0]], FAB_HDR);
+	cr_expect_not_null(find_warning(f, "foreign-line", 0));
+	cr_expect_str_eq(find_warning(f, "malformed-line", 0)->message,
+			 "no port can be read from \"CA x\"");
+	fab_fabric_free(f);
+	cr_expect_str_eq(text_error("CA    88  1 0xb83fd20300da1138 4x HDR - SW    51 79 "
+				    "0x946dae03 ( 'a' "
+				    "- 'b' )\nCA    88  1 0xb83fd2"),
+			 "t:2: the input ends within a record at \"CA    88  1 "
+			 "0xb83fd2\", expected a "
+			 "whole line");
+}
+
+Test(ibnetdiscover, needs_few_bytes_a_port)
+{
+	struct fab_fabric *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
+
+	cr_expect_lt(fab_fabric_bytes(f) / f->n_ports, 64, "%zu bytes for %u ports",
+		     fab_fabric_bytes(f), f->n_ports);
 	fab_fabric_free(f);
 }
