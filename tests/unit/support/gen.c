@@ -3,6 +3,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/rng.h"
+#include "fabric/builder.h"
 #include "source/gen.h"
 
 #include <criterion/criterion.h>
@@ -191,4 +193,118 @@ uint32_t test_half_flow(const struct fab_fabric *f)
 	free(via);
 	free(flow);
 	return n;
+}
+
+struct change {
+	uint32_t without;      /* cable that is left out, FAB_NONE */
+	uint32_t a, b;	       /* switches that get one more cable, FAB_NONE */
+	const uint32_t *hosts; /* switches that get one more adapter each */
+	uint32_t n_hosts;
+};
+
+static const struct change no_change = {FAB_NONE, FAB_NONE, FAB_NONE, NULL, 0};
+
+static uint32_t add_node(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
+			 uint32_t n_ports, const char *name)
+{
+	struct fab_node_spec spec = {.kind = kind,
+				     .guid = guid,
+				     .n_ports = (uint16_t)n_ports,
+				     .name = name,
+				     .name_len = strlen(name)};
+
+	return fab_builder_add_node(b, &spec);
+}
+
+static void add_extras(struct fab_builder *b, const struct fab_fabric *f,
+		       const uint32_t *id, const struct change *change)
+{
+	if (change->a != FAB_NONE)
+		fab_builder_add_cable(b, id[change->a], f->node_n_ports[change->a] + 1,
+				      id[change->b], f->node_n_ports[change->b] + 2, 4,
+				      FAB_HDR);
+	for (uint32_t i = 0; i < change->n_hosts; i++) {
+		uint32_t sw = change->hosts[i];
+
+		fab_builder_add_cable(b, id[sw], f->node_n_ports[sw] + 3,
+				      add_node(b, FAB_ADAPTER, 1u << 30 | i, 1, "extra"),
+				      1, 4, FAB_HDR);
+	}
+}
+
+/* Build `f` again, its nodes in the given order (NULL: the old one, and old names). */
+static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *order,
+				  const struct change *change)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	struct fab_fabric *out = NULL;
+	struct fab_err err;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		uint32_t node = order ? order[i] : i;
+
+		id[node] = add_node(b, (enum fab_node_kind)f->node_kind[node], i + 1,
+				    f->node_n_ports[node] + 3u,
+				    order ? "n" : fab_node_name(f, node));
+	}
+	for (uint32_t c = 0; c < f->n_cables; c++) {
+		uint32_t p = f->cable_a[c], q = f->cable_b[c];
+
+		if (c != change->without)
+			fab_builder_add_cable(b, id[f->port_node[p]], f->port_num[p],
+					      id[f->port_node[q]], f->port_num[q], 4,
+					      FAB_HDR);
+	}
+	add_extras(b, f, id, change);
+	free(id);
+	cr_assert_eq(fab_builder_finish(b, "test", "generated",
+					&(struct fab_host_options){0}, &out, &err),
+		     0, "%s", err.text);
+	return out;
+}
+
+struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed)
+{
+	uint32_t *order = FAB_NEW(f->n_nodes, uint32_t);
+	struct fab_fabric *out;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		uint32_t j = (uint32_t)fab_rng_below(&rng, i + 1);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+	out = rebuild(f, order, &no_change);
+	free(order);
+	return out;
+}
+
+struct fab_fabric *test_without_cable(const struct fab_fabric *f, uint32_t cable)
+{
+	struct change change = no_change;
+
+	change.without = cable;
+	return rebuild(f, NULL, &change);
+}
+
+struct fab_fabric *test_with_cable(const struct fab_fabric *f, uint32_t a, uint32_t b)
+{
+	struct change change = no_change;
+
+	change.a = a;
+	change.b = b;
+	return rebuild(f, NULL, &change);
+}
+
+struct fab_fabric *test_with_hosts(const struct fab_fabric *f, const uint32_t *switches,
+				   uint32_t n)
+{
+	struct change change = no_change;
+
+	change.hosts = switches;
+	change.n_hosts = n;
+	return rebuild(f, NULL, &change);
 }

@@ -36,3 +36,16 @@ static inline uint32_t test_degree(const struct fab_fabric *f, uint32_t sw)
 
 /* Adapters cabled to a switch. */
 uint32_t test_n_hosts_on(const struct fab_fabric *f, uint32_t sw);
+
+/*
+ * The same graph with its nodes added in a random order and its ports in their old
+ * places.
+ */
+struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed);
+/* The same fabric without one of its cables. */
+struct fab_fabric *test_without_cable(const struct fab_fabric *f, uint32_t cable);
+/* The same fabric with one more cable between two switches, or at one (a self-loop). */
+struct fab_fabric *test_with_cable(const struct fab_fabric *f, uint32_t a, uint32_t b);
+/* The same fabric with one more adapter on each of the switches. */
+struct fab_fabric *test_with_hosts(const struct fab_fabric *f, const uint32_t *switches,
+				   uint32_t n);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the recognisers of the single shapes share. */
+#pragma once
+
+#include "fabric/shape.h"
+
+/* A simple undirected graph in compressed rows, peers ascending. Borrowed arrays. */
+struct fab_graph_view {
+	uint32_t n;
+	const uint32_t *first; /* [n + 1] */
+	const uint32_t *peer;
+};
+
+static inline uint32_t fab_view_degree(const struct fab_graph_view *g, uint32_t v)
+{
+	return g->first[v + 1] - g->first[v];
+}
+
+/* A factor of a Cartesian product. */
+enum fab_factor {
+	FAB_PATH,     /* of 2 or more */
+	FAB_RING,     /* of 5 or more */
+	FAB_COMPLETE, /* of 3 or more; with `only_complete` also of 2 */
+};
+
+struct fab_grid {
+	uint32_t n_dims;
+	uint32_t dims[FAB_SHAPE_DIMS_MAX];
+	enum fab_factor factor[FAB_SHAPE_DIMS_MAX];
+	uint32_t *coords; /* [n * n_dims] */
+};
+
+/*
+ * Is the connected graph a Cartesian product of paths, rings and complete graphs? (A
+ * ring of 4 is two paths of 2, a ring of 3 a complete graph.) With `only_complete`: of
+ * complete graphs. On success fills *grid; the caller frees grid->coords.
+ * O(dimensions * arcs + vertices * degree^2).
+ */
+bool fab_shape_factor(const struct fab_graph_view *g, bool only_complete,
+		      struct fab_grid *grid);
+
+/*
+ * Each tries one shape and fills `shape` (kind and arrays) when the fabric has it.
+ * `hosts` counts the adapters of each switch.
+ */
+bool fab_shape_try_tree(const struct fab_fabric *f, const uint32_t *hosts,
+			struct fab_shape *shape);
+bool fab_shape_try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
+			struct fab_shape *shape);
+bool fab_shape_try_grid(const struct fab_fabric *f, struct fab_shape *shape);
+bool fab_shape_try_dragonfly(const struct fab_fabric *f, struct fab_shape *shape);
+
+/*
+ * Levels by distance from the switches that are in the queue already (queue[0 ..
+ * n_queue-1], room for all switches): fills level[] with 255 where they do not reach.
+ * Returns how many levels there are, 0 when there are more than 254.
+ */
+uint32_t fab_shape_levels(const struct fab_fabric *f, uint32_t *queue, uint32_t n_queue,
+			  uint8_t *level);
+/* Switches without a neighbour on a higher level. */
+uint32_t fab_shape_count_roots(const struct fab_fabric *f, const uint8_t *level);
+
+/* Put the largest dimension first, in dims and in the coordinates of all switches. */
+void fab_shape_sort_dims(struct fab_shape *shape);

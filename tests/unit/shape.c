@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shapes from the graph alone: every family, whatever the order of its nodes. */
+#include "fabric/shape.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "support/data.h"
+#include "support/gen.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Recognise and compare the text; the caller frees. */
+static struct fab_shape *expect(const struct fab_fabric *f, const char *text,
+				const char *what)
+{
+	struct fab_shape *shape = fab_shape_recognize(f);
+	char out[128];
+
+	cr_assert_str_eq(fab_shape_text(shape, out, sizeof(out)), text, "%s: %s", what,
+			 out);
+	cr_assert_eq(shape->n_switches, f->n_switches);
+	cr_assert_eq(shape->level != NULL,
+		     shape->kind == FAB_SHAPE_FATTREE || shape->kind == FAB_SHAPE_KFAT);
+	cr_assert_eq(shape->coords != NULL, shape->n_dims > 0);
+	cr_assert_eq(shape->group != NULL, shape->kind == FAB_SHAPE_DRAGONFLY);
+	return shape;
+}
+
+/* Every cable joins two levels that follow each other; hosts are on level 0. */
+static void check_levels(const struct fab_fabric *f, const struct fab_shape *shape)
+{
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		int a = shape->level[f->port_node[f->cable_a[c]]];
+		int b = shape->level[f->port_node[f->cable_b[c]]];
+
+		cr_assert_eq(abs(a - b), 1);
+	}
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		cr_assert_eq(shape->level[s] == 0, test_n_hosts_on(f, s) > 0);
+		cr_assert_lt(shape->level[s], shape->n_levels);
+	}
+}
+
+/* Neighbours differ in one coordinate; how far apart they may be depends on the kind. */
+static void check_coords(const struct fab_fabric *f, const struct fab_shape *shape)
+{
+	uint32_t n = shape->n_dims;
+	bool *taken = FAB_NEW0(f->n_switches, bool);
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		const uint32_t *a = shape->coords + (size_t)s * n;
+		uint32_t at = 0;
+
+		for (uint32_t d = 0; d < n; d++) {
+			cr_assert_lt(a[d], shape->dims[d]);
+			at = at * shape->dims[d] + a[d];
+		}
+		cr_assert_not(taken[at]);
+		taken[at] = true;
+		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++) {
+			const uint32_t *b = shape->coords + (size_t)f->peer[i] * n;
+			uint32_t differ = 0;
+
+			for (uint32_t d = 0; d < n; d++) {
+				uint32_t by = a[d] > b[d] ? a[d] - b[d] : b[d] - a[d];
+
+				differ += by > 0;
+				cr_assert(by <= 1 || shape->kind == FAB_SHAPE_HYPERX ||
+					  (shape->kind == FAB_SHAPE_TORUS &&
+					   by == shape->dims[d] - 1));
+			}
+			cr_assert_eq(differ, 1);
+		}
+	}
+	free(taken);
+}
+
+/* A leaf and a switch of its line agree in all coordinates but the open one. */
+static void check_kfat(const struct fab_fabric *f, const struct fab_shape *shape)
+{
+	uint32_t n = shape->n_dims;
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		const uint32_t *a = shape->coords + (size_t)s * n;
+		uint32_t open = 0;
+
+		for (uint32_t d = 0; d < n; d++) {
+			open += a[d] == FAB_NONE;
+			cr_assert(a[d] == FAB_NONE || a[d] < shape->dims[d]);
+		}
+		cr_assert_eq(open, shape->level[s] > 0);
+		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++) {
+			const uint32_t *b = shape->coords + (size_t)f->peer[i] * n;
+
+			for (uint32_t d = 0; d < n; d++)
+				cr_assert(a[d] == b[d] || a[d] == FAB_NONE ||
+					  b[d] == FAB_NONE);
+		}
+	}
+}
+
+static void check_groups(const struct fab_fabric *f, const struct fab_shape *shape)
+{
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t near = 0;
+
+		cr_assert_lt(shape->group[s], shape->n_groups);
+		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
+			near += shape->group[f->peer[i]] == shape->group[s];
+		cr_assert_eq(near, shape->group_size - 1);
+	}
+	cr_assert_eq(shape->n_groups * shape->group_size, f->n_switches);
+}
+
+static void check_arrays(const struct fab_fabric *f, const struct fab_shape *shape)
+{
+	switch (shape->kind) {
+	case FAB_SHAPE_NONE:
+		break;
+	case FAB_SHAPE_FATTREE:
+		check_levels(f, shape);
+		break;
+	case FAB_SHAPE_KFAT:
+		check_levels(f, shape);
+		check_kfat(f, shape);
+		break;
+	case FAB_SHAPE_TORUS:
+	case FAB_SHAPE_MESH:
+	case FAB_SHAPE_HYPERX:
+		check_coords(f, shape);
+		break;
+	case FAB_SHAPE_DRAGONFLY:
+		check_groups(f, shape);
+		break;
+	}
+}
+
+static const struct {
+	const char *spec, *text;
+} cases[] = {
+	{"fattree:radix=8,levels=1", "fattree levels=1 roots=1"},
+	{"fattree:radix=8,levels=2", "fattree levels=2 roots=4"},
+	{"fattree:radix=8,levels=3", "fattree levels=3 roots=16"},
+	{"fattree:radix=4,levels=5", "fattree levels=5 roots=16"},
+	{"fattree:radix=6,levels=3,hosts=1", "fattree levels=3 roots=9"},
+	{"pgft:m=3/4/5,w=1/2/3,p=1/4/2", "fattree levels=3 roots=6"},
+	{"pgft:m=4/3,w=2/2", "fattree levels=2 roots=4"},
+	{"bluelight", "fattree levels=3 roots=16"},
+	{"torus:dims=5", "torus 5"},
+	{"torus:dims=3", "torus 3"},
+	{"torus:dims=4", "torus 4"},
+	{"torus:dims=7x5", "torus 7x5"},
+	{"torus:dims=3x3", "torus 3x3"},
+	{"torus:dims=4x4x4,hosts=2", "torus 4x4x4"},
+	{"torus:dims=3x4x5x6", "torus 6x5x4x3"},
+	{"torus:dims=5x2", "torus 5x2"},
+	{"torus:dims=2x2x2,hosts=0", "torus 4x2"},
+	{"torus:dims=6x3x2x2", "torus 6x4x3"},
+	{"mesh:dims=2", "mesh 2"},
+	{"mesh:dims=6", "mesh 6"},
+	{"mesh:dims=3x7", "mesh 7x3"},
+	{"mesh:dims=2x3x2,hosts=3", "mesh 3x2x2"},
+	{"mesh:dims=4x4x4", "mesh 4x4x4"},
+	{"hyperx:dims=8x8,hosts=8", "hyperx 8x8"},
+	{"hyperx:dims=9", "hyperx 9"},
+	{"hyperx:dims=2x5x3", "hyperx 5x3x2"},
+	{"hyperx:dims=4x2x2", "hyperx 4x2x2"},
+	{"kfat:dims=16x16,hosts=16", "kfat 16x16"},
+	{"kfat:dims=2x2", "kfat 2x2"},
+	{"kfat:dims=3x9", "kfat 9x3"},
+	{"kfat:dims=3x4x5", "kfat 5x4x3"},
+	{"kfat:dims=2x2x2x3", "kfat 3x2x2x2"},
+	{"kfat:dims=8x16,levels=2,radix=8", "kfat 16x8 levels=2"},
+	{"kfat:dims=9x5x2,levels=2,radix=6", "kfat 9x5x2 levels=2"},
+	{"dragonfly:a=4,p=2,h=2", "dragonfly groups=9 a=4"},
+	{"dragonfly:a=8,p=4,h=4", "dragonfly groups=33 a=8"},
+	{"dragonfly:a=8,p=4,h=4,g=12", "dragonfly groups=12 a=8"},
+	{"dragonfly:a=16,p=1,h=2,g=7", "dragonfly groups=7 a=16"},
+	{"dragonfly:a=6,p=2,h=1", "dragonfly groups=7 a=6"},
+};
+
+Test(shape, every_family)
+{
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_gen_raw(cases[i].spec);
+		struct fab_shape *shape = expect(f, cases[i].text, cases[i].spec);
+
+		check_arrays(f, shape);
+		fab_shape_free(shape);
+		fab_fabric_free(f);
+	}
+}
+
+Test(shape, the_order_of_nodes_does_not_count)
+{
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_gen_raw(cases[i].spec);
+
+		for (uint64_t seed = 0; seed < 3; seed++) {
+			struct fab_fabric *g = test_shuffled(f, seed);
+			struct fab_shape *shape = expect(g, cases[i].text, cases[i].spec);
+
+			check_arrays(g, shape);
+			fab_shape_free(shape);
+			fab_fabric_free(g);
+		}
+		fab_fabric_free(f);
+	}
+}
+
+Test(shape, levels_are_those_of_the_generator)
+{
+	struct fab_fabric *f = test_gen("taihulight");
+	struct fab_shape *shape = expect(f, "fattree levels=3 roots=32", "taihulight");
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		cr_assert_eq(shape->level[s], s < 2560 ? 0 : s < 5120 ? 1 : 2);
+	fab_shape_free(shape);
+	fab_fabric_free(f);
+}
+
+Test(shape, groups_are_those_of_the_generator)
+{
+	struct fab_fabric *f = test_gen("dragonfly:a=18,p=9,h=9");
+	struct fab_shape *shape = expect(f, "dragonfly groups=163 a=18", "paper");
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		cr_assert_eq(shape->group[s], s / 18);
+	fab_shape_free(shape);
+	fab_fabric_free(f);
+}
+
+Test(shape, sizes_of_the_papers_are_fast)
+{
+	static const struct {
+		const char *spec, *text;
+	} papers[] = {
+		{"fattree:radix=40,levels=3", "fattree levels=3 roots=400"},
+		{"torus:dims=30x20x20,hosts=2", "torus 30x20x20"},
+		{"dragonfly:a=18,p=9,h=9", "dragonfly groups=163 a=18"},
+		{"bluelight", "fattree levels=3 roots=16"},
+		{"taihulight", "fattree levels=3 roots=32"},
+		{"kfat:dims=72x72,hosts=8", "kfat 72x72"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(papers); i++) {
+		struct fab_fabric *f = test_gen_raw(papers[i].spec);
+		double start = fab_now();
+
+		fab_shape_free(expect(f, papers[i].text, papers[i].spec));
+		cr_assert_lt(fab_now() - start, 1.0, "%s", papers[i].spec);
+		fab_fabric_free(f);
+	}
+}
+
+/* Each of a grid's cables counts: without it, it is no grid. */
+Test(shape, one_cable_missing)
+{
+	static const struct {
+		const char *spec, *text;
+	} grids[] = {
+		{"torus:dims=5x4x3", "none"},	   {"torus:dims=4x4", "none"},
+		{"torus:dims=7x2", "none"},	   {"mesh:dims=5x4", "none"},
+		{"hyperx:dims=5x5", "none"},	   {"hyperx:dims=6", "none"},
+		{"dragonfly:a=4,p=2,h=2", "none"}, {"torus:dims=6", "mesh 6"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(grids); i++) {
+		struct fab_fabric *f = test_gen(grids[i].spec);
+
+		for (uint32_t c = 0; c < f->n_switch_links; c++) {
+			struct fab_fabric *g = test_without_cable(f, c);
+
+			fab_shape_free(expect(g, grids[i].text, grids[i].spec));
+			fab_fabric_free(g);
+		}
+		fab_fabric_free(f);
+	}
+}
+
+/* A cable less makes a high-dimension fat tree an irregular tree, but no kfat. */
+Test(shape, kfat_without_a_cable)
+{
+	struct fab_fabric *f = test_gen("kfat:dims=4x5");
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		struct fab_fabric *g = test_without_cable(f, c);
+		struct fab_shape *shape = fab_shape_recognize(g);
+
+		cr_assert_eq(shape->kind, FAB_SHAPE_FATTREE);
+		cr_assert_eq(shape->n_levels, 2);
+		fab_shape_free(shape);
+		fab_fabric_free(g);
+	}
+	fab_fabric_free(f);
+}
+
+/* Two cables exchanged: the same degrees, but twisted. */
+Test(shape, twisted_torus)
+{
+	struct fab_fabric *f = test_gen("torus:dims=6x5");
+	uint32_t a = test_switch(f, "sw-0.0"), b = test_switch(f, "sw-0.1");
+	uint32_t c = test_switch(f, "sw-3.2"), d = test_switch(f, "sw-3.3");
+	struct fab_fabric *g, *h;
+
+	g = test_without_cable(f, f->port_cable[fab_port_find(f, a, 1 + 3)]);
+	cr_assert_eq(g->n_switch_links, f->n_switch_links - 1);
+	h = test_without_cable(g, g->port_cable[fab_port_find(g, c, 1 + 3)]);
+	fab_fabric_free(g);
+	g = test_with_cable(h, a, c);
+	fab_fabric_free(h);
+	h = test_with_cable(g, b, d);
+	for (uint32_t s = 0; s < h->n_switches; s++)
+		cr_assert_eq(test_degree(h, s), 4);
+	fab_shape_free(expect(h, "none", "twisted"));
+	fab_fabric_free(h);
+	fab_fabric_free(g);
+	fab_fabric_free(f);
+}
+
+Test(shape, random_graphs_have_none)
+{
+	static const char *const specs[] = {
+		"random:switches=20,degree=3,seed=%u",
+		"random:switches=27,degree=6,seed=%u",
+		"random:switches=64,degree=6,seed=%u",
+		"random:switches=36,degree=7,seed=%u",
+		"random:switches=500,degree=40,seed=%u",
+	};
+	char spec[64];
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		for (unsigned seed = 0; seed < 20; seed++) {
+			struct fab_fabric *f;
+			char *at = strstr(strcpy(spec, specs[i]), "%u");
+
+			snprintf(at, sizeof(spec) - (size_t)(at - spec), "%u", seed);
+			f = test_gen_raw(spec);
+			fab_shape_free(expect(f, "none", spec));
+			fab_fabric_free(f);
+		}
+}
+
+Test(shape, a_cable_that_does_not_join_adjacent_levels_is_no_tree)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=8,levels=3"), *g;
+
+	g = test_with_cable(f, test_switch(f, "l2-0"), test_switch(f, "l2-9"));
+	fab_shape_free(expect(g, "none", "spine to spine"));
+	fab_fabric_free(g);
+	g = test_with_cable(f, test_switch(f, "leaf-0"), test_switch(f, "leaf-1"));
+	fab_shape_free(expect(g, "none", "leaf to leaf"));
+	fab_fabric_free(g);
+	g = test_with_cable(f, test_switch(f, "leaf-0"), test_switch(f, "l3-0"));
+	fab_shape_free(expect(g, "none", "leaf to core"));
+	fab_fabric_free(g);
+	fab_fabric_free(f);
+}
+
+Test(shape, parallel_cables_and_self_loops_do_not_count)
+{
+	static const struct {
+		const char *spec, *text;
+	} grids[] = {
+		{"torus:dims=5x4", "torus 5x4"},
+		{"fattree:radix=8,levels=2", "fattree levels=2 roots=4"},
+		{"kfat:dims=4x3", "kfat 4x3"},
+		{"dragonfly:a=4,p=2,h=2", "dragonfly groups=9 a=4"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(grids); i++) {
+		struct fab_fabric *f = test_gen(grids[i].spec);
+		struct fab_fabric *g = test_with_cable(f, 0, f->peer[0]);
+
+		cr_assert_eq(g->n_switch_links, f->n_switch_links + 1);
+		fab_shape_free(expect(g, grids[i].text, "parallel"));
+		fab_fabric_free(g);
+		g = test_with_cable(f, 2, 2);
+		cr_assert_eq(g->n_switch_links, f->n_switch_links + 1);
+		fab_shape_free(expect(g, grids[i].text, "self-loop"));
+		fab_fabric_free(g);
+		fab_fabric_free(f);
+	}
+}
+
+/* Management nodes on switches of the upper levels do not make them leaves. */
+Test(shape, hosts_on_upper_levels)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=8,levels=3"), *g;
+	uint32_t upper[] = {test_switch(f, "l2-3"), test_switch(f, "l3-5"),
+			    test_switch(f, "l3-6")};
+	struct fab_shape *shape;
+
+	g = test_with_hosts(f, upper, 1);
+	fab_shape_free(expect(g, "fattree levels=3 roots=16", "a host on l2-3"));
+	fab_fabric_free(g);
+	fab_fabric_free(f);
+	/* with eight hosts a leaf a single one is few, also on a core switch */
+	f = test_gen("fattree:radix=16,levels=3");
+	upper[0] = test_switch(f, "l2-3");
+	upper[1] = test_switch(f, "l3-5");
+	upper[2] = test_switch(f, "l3-6");
+	g = test_with_hosts(f, upper, 3);
+	shape = expect(g, "fattree levels=3 roots=64", "hosts on l2 and l3");
+	cr_assert_eq(shape->level[upper[0]], 1);
+	cr_assert_eq(shape->level[upper[1]], 2);
+	fab_shape_free(shape);
+	fab_fabric_free(g);
+	fab_fabric_free(f);
+}
+
+/* A leaf of few hosts is still a leaf: it hangs on the same switches as others. */
+Test(shape, leaf_with_few_hosts)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=32,levels=2"), *g;
+	uint32_t leaf = test_switch(f, "leaf-7");
+	struct fab_shape *shape;
+
+	for (int i = 0; i < 15; i++) {
+		uint32_t port = fab_port_find(f, leaf, (unsigned)i + 1);
+
+		g = test_without_cable(f, f->port_cable[port]);
+		fab_fabric_free(f);
+		f = g;
+	}
+	cr_assert_eq(test_n_hosts_on(f, leaf), 1);
+	shape = expect(f, "fattree levels=2 roots=16", "one host on leaf-7");
+	cr_assert_eq(shape->level[leaf], 0);
+	fab_shape_free(shape);
+	fab_fabric_free(f);
+}
+
+Test(shape, real_fabrics)
+{
+	static const struct {
+		const char *file, *text;
+		uint32_t levels[5];
+	} dumps[] = {
+		{"ibnetdiscover/selene-compute-hdr.txt",
+		 "fattree levels=5 roots=128",
+		 {202, 320, 140, 2, 2}},
+		{"ibnetdiscover/ufm-director-puttylog.txt",
+		 "fattree levels=3 roots=86",
+		 {154, 160, 86, 0, 0}},
+		{"ibnetdiscover/topograph-ndr.txt",
+		 "fattree levels=2 roots=9",
+		 {31, 9, 0, 0, 0}},
+		{"ibnetdiscover/stage-qdr.txt",
+		 "fattree levels=2 roots=2",
+		 {6, 2, 0, 0, 0}},
+		{"ibnetdiscover/psmn-x5-qdr.txt",
+		 "fattree levels=3 roots=3",
+		 {6, 4, 1, 0, 0}},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(dumps); i++) {
+		struct fab_fabric *f = data_open(dumps[i].file);
+		struct fab_shape *shape = expect(f, dumps[i].text, dumps[i].file);
+		uint32_t n[5] = {0};
+
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			n[shape->level[s]]++;
+		cr_assert_arr_eq(n, dumps[i].levels, sizeof(n), "%s", dumps[i].file);
+		fab_shape_free(shape);
+		fab_fabric_free(f);
+	}
+}
+
+/* Names tell which switch is what; they must agree with what the graph says. */
+Test(shape, levels_of_a_real_fabric_are_what_its_names_say)
+{
+	static const struct {
+		const char *file, *part;
+		int level;
+	} names[] = {
+		{"ibnetdiscover/selene-compute-hdr.txt", "CSPINE", 1},
+		{"ibnetdiscover/selene-compute-hdr.txt", "CCORE", 2},
+		{"ibnetdiscover/topograph-ndr.txt", "IBLEAF", 0},
+		{"ibnetdiscover/topograph-ndr.txt", "IBSPINE", 1},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(names); i++) {
+		struct fab_fabric *f = data_open(names[i].file);
+		struct fab_shape *shape = fab_shape_recognize(f);
+		uint32_t seen = 0;
+
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			if (strstr(fab_node_name(f, s), names[i].part)) {
+				seen++;
+				cr_assert_eq(shape->level[s], names[i].level, "%s",
+					     fab_node_name(f, s));
+			}
+		cr_assert_gt(seen, 0, "%s", names[i].part);
+		fab_shape_free(shape);
+		fab_fabric_free(f);
+	}
+}
+
+Test(shape, text_is_cut_to_fit)
+{
+	struct fab_fabric *f = test_gen("torus:dims=30x20x20,hosts=0");
+	struct fab_shape *shape = fab_shape_recognize(f);
+	char out[9];
+
+	cr_assert_str_eq(fab_shape_text(shape, out, sizeof(out)), "torus 30");
+	cr_assert_str_eq(fab_shape_text(shape, out, 1), "");
+	cr_assert_str_eq(fab_shape_name(shape->kind), "torus");
+	cr_assert_null(fab_shape_name(FAB_SHAPE_NONE));
+	fab_shape_free(shape);
+	fab_shape_free(NULL);
+	fab_fabric_free(f);
+}
