@@ -27,18 +27,20 @@ void fab_cli_message(const char *label, const char *text)
  * The last word on standard output: a result that did not arrive must not look like
  * success, not even that of --help. Runs at exit, after all else.
  */
-static void close_stdout(void)
+static void close_stdout(int status, void *unused)
 {
 	int errnum = 0;
 
+	(void)unused;
 	errno = 0;
 	if (ferror(stdout) || fclose(stdout) != 0)
 		errnum = errno ? errno : EIO;
 	/* EBADF: started without a standard output and nothing was printed */
-	if (!errnum || errnum == EPIPE || errnum == EBADF)
+	if (!errnum || errnum == EBADF)
 		return;
-	fprintf(stderr, "%s: cannot write standard output: %s\n",
-		program_invocation_short_name, strerror(errnum));
+	if (status != FAB_EXIT_ERROR) /* else somebody has said why */
+		fprintf(stderr, "%s: cannot write standard output: %s\n",
+			program_invocation_short_name, strerror(errnum));
 	_exit(FAB_EXIT_ERROR);
 }
 
@@ -59,7 +61,7 @@ void fab_cli_init(const char *program)
 	argp_program_version = version;
 	argp_err_exit_status = FAB_EXIT_USAGE;
 	setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay in the C locale */
-	atexit(close_stdout);
+	on_exit(close_stdout, NULL);
 	atexit(fab_cli_sinks_discard);
 	atexit(fab_cli_progress_hide);
 	/* whoever started us may have had it ignored: a closed pipe ends us quietly */

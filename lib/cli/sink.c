@@ -27,14 +27,15 @@ void fab_cli_sinks_discard(void)
 			unlink(pending[i]);
 }
 
-static void set_pending(const char *from, char *to)
+/* Write `to` where `from` stands; false when it stands nowhere. */
+static bool set_pending(const char *from, char *to)
 {
 	for (size_t i = 0; i < MAX_SINKS; i++)
 		if (pending[i] == from) {
 			pending[i] = to;
-			return;
+			return true;
 		}
-	fab_cli_exit(FAB_EXIT_ERROR, "more than %d output files at once", MAX_SINKS);
+	return false;
 }
 
 static _Noreturn void cannot_write(const char *path)
@@ -67,8 +68,11 @@ static void open_temporary(struct fab_cli_sink *sink, mode_t mode)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	fd = mkostemp(sink->temporary, O_CLOEXEC);
-	if (fd >= 0)
-		set_pending(NULL, sink->temporary);
+	if (fd >= 0 && !set_pending(NULL, sink->temporary)) {
+		unlink(sink->temporary);
+		fab_cli_exit(FAB_EXIT_ERROR, "%s: more than %d output files at once",
+			     sink->path, MAX_SINKS);
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (fd < 0 || fchmod(fd, mode) != 0)
 		cannot_write(sink->path);

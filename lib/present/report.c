@@ -15,6 +15,7 @@ enum { SCHEMA = 1 };
 
 struct fab_report {
 	FILE *out;
+	int errnum; /* of the first write that failed */
 	struct fab_report_options options;
 	char *primary;
 	const struct fab_writer *writer;
@@ -174,6 +175,13 @@ void fab_report_table_begin(struct fab_report *r, const char *name, const char *
 		r->writer->table_begin(r->state, &r->table);
 }
 
+/* Note why a write failed while errno still tells. */
+static void note_failure(struct fab_report *r)
+{
+	if (!r->errnum && ferror(r->out))
+		r->errnum = errno ? errno : EIO;
+}
+
 void fab_report_row(struct fab_report *r, const union fab_cell *cells)
 {
 	if (!is_shown(r))
@@ -181,12 +189,14 @@ void fab_report_row(struct fab_report *r, const union fab_cell *cells)
 	for (size_t i = 0; i < r->table.n; i++)
 		r->cells[i] = cells[r->chosen_index[i]];
 	r->writer->row(r->state, &r->table, r->cells);
+	note_failure(r);
 }
 
 void fab_report_table_end(struct fab_report *r)
 {
 	if (is_shown(r) && r->writer->table_end)
 		r->writer->table_end(r->state, &r->table);
+	note_failure(r);
 	free(r->chosen);
 	free(r->chosen_index);
 	free(r->cells);
@@ -198,14 +208,15 @@ void fab_report_table_end(struct fab_report *r)
 
 int fab_report_finish(struct fab_report *r, struct fab_err *err)
 {
-	int errnum = 0;
+	int errnum;
 
 	if (r->table.name)
 		fab_report_table_end(r);
-	errno = 0;
 	r->writer->finish(r->state);
-	if (fflush(r->out) != 0 || ferror(r->out))
-		errnum = errno ? errno : EIO;
+	note_failure(r);
+	if (!r->errnum && fflush(r->out) != 0)
+		r->errnum = errno;
+	errnum = r->errnum;
 	free(r->primary);
 	free(r);
 	if (errnum)

@@ -402,6 +402,8 @@ Test(cli, sink_that_cannot_be_written)
 	}
 	target = NULL;
 	cr_assert_eq(WEXITSTATUS(run(write_and_commit, "/dev/full", "err")), 3);
+	cr_assert_str_eq(slurp("err"), "fabric-test: standard output: cannot write: No "
+				       "space left on device\n");
 	cr_assert_eq(n_files(), 0);
 	folder_fini(&f);
 }
