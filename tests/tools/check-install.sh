@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: check-install.sh SOURCE VERSION
-# Install the library into an empty root and build a program against what is there.
+# Install everything into an empty root and build examples/hops.c against what is there.
 set -eu
 source=$1 version=$2
 work=$(mktemp -d)
@@ -14,38 +14,16 @@ ninja -C "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 DESTDIR="$work/root" meson install -C "$work/build" --no-rebuild >"$work/log" 2>&1 ||
   { cat "$work/log"; exit 1; }
 
-cat >"$work/consumer.c" <<'END'
-#include <fabkit/fab.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-int main(void)
-{
-	struct fab_builder *b = fab_builder_new();
-	uint32_t s[2], errors;
-	struct fab_fabric *f;
-	struct fab_err err;
-
-	for (uint32_t i = 0; i < 2; i++)
-		s[i] = fab_builder_add_node(b, &(struct fab_node_spec){.kind = FAB_SWITCH,
-					    .guid = i + 1, .n_ports = 4, .name = "s", .name_len = 1});
-	fab_builder_add_cable(b, s[0], 1, s[1], 2, 4, FAB_HDR);
-	errors = fab_builder_finish(b, "x", "generated", &(struct fab_host_options){0}, &f, &err) != 0;
-	if (!errors && f->n_switch_links != 1)
-		errors++;
-	if (!errors)
-		fab_fabric_free(f);
-	puts(errors ? "wrong" : "right");
-	return errors ? 1 : 0;
-}
-END
 export PKG_CONFIG_PATH="$work/root/usr/lib/pkgconfig"
 export PKG_CONFIG_SYSROOT_DIR="$work/root"
 flags=$(pkg-config --cflags --libs fabkit)
 [ "$(pkg-config --modversion fabkit)" = "$version" ]
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu17 -Wall -Wextra -Werror "$work/consumer.c" -o "$work/consumer" $flags
-LD_LIBRARY_PATH="$work/root/usr/lib" "$work/consumer"
+${CC:-cc} -std=gnu17 -Wall -Wextra -Werror "$source/examples/hops.c" -o "$work/hops" $flags
+# a leaf and a root are 1 hop apart, two leaves or two roots 2
+[ "$(LD_LIBRARY_PATH="$work/root/usr/lib" "$work/hops" gen:fattree:radix=4,levels=2)" = \
+  '1 hops: 8 pairs of switches
+2 hops: 7 pairs of switches' ]
 readlink "$work/root/usr/lib/libfabkit.so" | grep -qx 'libfabkit.so.0'
 
 # nothing but our own names may leave the library
