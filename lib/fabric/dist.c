@@ -2,25 +2,21 @@
 #include "fabric/dist.h"
 
 #include "base/mem.h"
+#include "base/threads.h"
+#include "fabric/planes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum {
-	WORDS = 8, /* of 64 sources each: one cache line a switch and set */
+	WORDS = 8, /* of 64 sources each, searched at once: one cache line a switch */
 	BATCH = WORDS * 64,
-	PLANES = 8,
 	FARTHEST = FAB_HOPS_UNREACHABLE - 1,
 };
 
 /* A set of the sources of a batch. */
-struct set {
-	uint64_t w[WORDS];
-};
+typedef uint64_t set __attribute__((vector_size(WORDS * sizeof(uint64_t))));
 
 struct fab_dist {
 	uint32_t n;
@@ -28,165 +24,137 @@ struct fab_dist {
 	uint8_t *hops; /* [n * stride] */
 };
 
-/* Buffers of one thread, all [n]. plane[k][v]: sources whose distance has bit k set. */
+/*
+ * Buffers of one thread. A switch's planes stand together: bit k of the distance of
+ * source i is bit i of planes[sw * FAB_PLANES + k].
+ */
 struct search {
-	struct set *seen, *frontier, *next;
-	struct set *plane[PLANES];
+	set *seen, *frontier, *next; /* [n] */
+	set *planes;		     /* [n * FAB_PLANES], NULL when levels are not kept */
+	void *arena;
 };
 
+/*
+ * One arena for all sets, each a few cache lines off the next multiple of a page, lest
+ * the sets of one switch fight over the same places in the cache.
+ */
 static void search_init(struct search *s, uint32_t n, bool keeps_levels)
 {
-	s->seen = fab_alloc_huge(n * sizeof(struct set));
-	s->frontier = fab_alloc_huge(n * sizeof(struct set));
-	s->next = fab_alloc_huge(n * sizeof(struct set));
-	for (int k = 0; k < PLANES; k++)
-		s->plane[k] =
-			keeps_levels ? fab_alloc_huge(n * sizeof(struct set)) : NULL;
+	const size_t page = 4096 / sizeof(set), off = 320 / sizeof(set);
+	size_t pitch = (n + page - 1) / page * page + off;
+	size_t planes = keeps_levels ? (size_t)n * FAB_PLANES : 0;
+
+	s->arena = fab_alloc_huge((3 * pitch + planes) * sizeof(set));
+	s->seen = s->arena;
+	s->frontier = s->seen + pitch;
+	s->next = s->frontier + pitch;
+	s->planes = keeps_levels ? s->next + pitch : NULL;
 }
 
 static void search_fini(struct search *s)
 {
-	free(s->seen);
-	free(s->frontier);
-	free(s->next);
-	for (int k = 0; k < PLANES; k++)
-		free(s->plane[k]);
+	free(s->arena);
+}
+
+/* Sets go by address: how vectors are passed depends on the processor. */
+static inline bool is_empty(const set *x)
+{
+	uint64_t any = 0;
+
+	for (int w = 0; w < WORDS; w++)
+		any |= (*x)[w];
+	return !any;
+}
+
+/* Note `level` for the sources of a switch in the planes of the level's bits. */
+static inline void note_level(set *planes, const set *sources, uint32_t level)
+{
+	for (; level; level &= level - 1)
+		planes[__builtin_ctz(level)] |= *sources;
 }
 
 /*
  * One level: next = the sources that reach a switch now for the first time. Returns
  * whether there are any.
  */
-FAB_WIDE static bool step(const struct fab_fabric *f, struct search *s,
-			  const struct set *restrict all)
+FAB_WIDE static bool step(const struct fab_fabric *f, const struct search *s,
+			  const uint64_t *all_words, uint32_t level)
 {
-	const struct set *restrict frontier = s->frontier;
-	struct set *restrict seen = s->seen, *restrict next = s->next;
-	uint64_t any = 0;
+	const set *restrict frontier = s->frontier;
+	set *restrict seen = s->seen, *restrict next = s->next;
+	bool any = false;
+	set all;
 
+	memcpy(&all, all_words, sizeof(all));
 	for (uint32_t v = 0; v < f->n_switches; v++) {
-		struct set reach = {{0}};
-		uint64_t missing = 0;
+		set old = seen[v], missing = all & ~old, reach = {0};
 
-		for (int w = 0; w < WORDS; w++)
-			missing |= all->w[w] & ~seen[v].w[w];
-		if (missing)
-			for (uint32_t a = f->peer_first[v]; a < f->peer_first[v + 1]; a++)
-				for (int w = 0; w < WORDS; w++)
-					reach.w[w] |= frontier[f->peer[a]].w[w];
-		for (int w = 0; w < WORDS; w++) {
-			reach.w[w] &= ~seen[v].w[w];
-			seen[v].w[w] |= reach.w[w];
-			next[v].w[w] = reach.w[w];
-			any |= reach.w[w];
+		if (is_empty(&missing)) {
+			next[v] = reach;
+			continue;
 		}
+		for (uint32_t a = f->peer_first[v]; a < f->peer_first[v + 1]; a++)
+			reach |= frontier[f->peer[a]];
+		reach &= ~old;
+		next[v] = reach;
+		if (is_empty(&reach))
+			continue;
+		seen[v] = old | reach;
+		any = true;
+		if (s->planes)
+			note_level(s->planes + (size_t)v * FAB_PLANES, &reach, level);
 	}
 	return any;
 }
 
-/* Note `level` for the sources in `set`, in the planes of its bits. */
-FAB_WIDE static void note_level(struct search *s, uint32_t n, uint32_t level)
-{
-	for (int k = 0; k < PLANES; k++) {
-		struct set *restrict plane = s->plane[k];
-		const struct set *restrict next = s->next;
-
-		if (!(level >> k & 1))
-			continue;
-		for (uint32_t v = 0; v < n; v++)
-			for (int w = 0; w < WORDS; w++)
-				plane[v].w[w] |= next[v].w[w];
-	}
-}
-
 /*
- * Search from the switches first .. first+BATCH-1 at once. Returns the largest level that
- * reached anything; with planes it stops beyond FARTHEST.
+ * Search from the switches first .. first + BATCH - 1 at once. Returns the largest level
+ * that reached anything; with planes it stops beyond FARTHEST.
  */
 static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint32_t first)
 {
-	uint32_t n = f->n_switches, count = n - first < BATCH ? n - first : BATCH;
-	struct set all = {{0}};
-	uint32_t level = 0;
+	uint32_t n = f->n_switches, level = 0;
+	uint32_t count = n - first < BATCH ? n - first : BATCH;
+	uint64_t all[WORDS] = {0};
 
-	memset(s->seen, 0, n * sizeof(struct set));
-	memset(s->frontier, 0, n * sizeof(struct set));
-	for (int k = 0; k < PLANES; k++)
-		if (s->plane[k])
-			memset(s->plane[k], 0, n * sizeof(struct set));
+	memset(s->seen, 0, n * sizeof(set));
+	memset(s->frontier, 0, n * sizeof(set));
+	if (s->planes)
+		memset(s->planes, 0, n * sizeof(set) * FAB_PLANES);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t bit = (uint64_t)1 << (i % 64);
 
-		s->seen[first + i].w[i / 64] |= bit;
-		s->frontier[first + i].w[i / 64] |= bit;
-		all.w[i / 64] |= bit;
+		s->seen[first + i][i / 64] |= bit;
+		s->frontier[first + i][i / 64] |= bit;
+		all[i / 64] |= bit;
 	}
-	while (step(f, s, &all)) {
-		struct set *swap = s->frontier;
+	while (step(f, s, all, level + 1)) {
+		set *swap = s->frontier;
 
-		level++;
-		if (s->plane[0]) {
-			if (level > FARTHEST)
-				break;
-			note_level(s, n, level);
-		}
+		if (++level > FARTHEST && s->planes)
+			break;
 		s->frontier = s->next;
 		s->next = swap;
 	}
 	return level;
 }
 
-/* Eight bits to the lowest bits of eight bytes. */
-static uint64_t spread(uint8_t bits)
-{
-	uint64_t x = bits * 0x0101010101010101u & 0x8040201008040201u;
-
-	return (x + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
-}
-
-/* Bit planes of one word of sources to 64 bytes. */
-static void planes_to_bytes(const uint64_t spread_of[256], const uint64_t *plane,
-			    int n_planes, uint64_t unseen, uint8_t *out)
-{
-	for (int byte = 0; byte < 8; byte++) {
-		uint64_t hops = spread_of[unseen >> 8 * byte & 0xff] * 0xff;
-
-		for (int k = 0; k < n_planes; k++)
-			hops |= spread_of[plane[k] >> 8 * byte & 0xff] << k;
-		memcpy(out + 8 * byte, &hops, 8);
-	}
-}
-
 /* The columns of a batch, from planes to bytes in every row. */
-static void store_batch(struct fab_dist *d, const struct search *s,
-			const uint64_t spread_of[256], uint32_t first, uint32_t levels)
+static void store_batch(struct fab_dist *d, const struct search *s, uint32_t first,
+			uint32_t levels)
 {
-	size_t words = (d->stride - first) / 64;
+	size_t used = (d->stride - first) / 64;
 	int n_planes = 0;
 
-	if (words > WORDS)
-		words = WORDS;
+	if (used > WORDS)
+		used = WORDS;
 	while (levels >> n_planes)
 		n_planes++;
 	for (uint32_t v = 0; v < d->n; v++)
-		for (size_t w = 0; w < words; w++) {
-			uint64_t plane[PLANES];
-
-			for (int k = 0; k < n_planes; k++)
-				plane[k] = s->plane[k][v].w[w];
-			planes_to_bytes(spread_of, plane, n_planes, ~s->seen[v].w[w],
-					d->hops + v * d->stride + first + 64 * w);
-		}
-}
-
-static int threads_of(int n_threads)
-{
-#ifdef _OPENMP
-	return n_threads > 0 ? n_threads : omp_get_max_threads();
-#else
-	(void)n_threads;
-	return 1;
-#endif
+		fab_planes_to_bytes(
+			(const uint64_t *)(s->planes + (size_t)v * FAB_PLANES),
+			(const uint64_t *)&s->seen[v], WORDS, n_planes, used,
+			d->hops + (size_t)v * d->stride + first);
 }
 
 /* All batches, in parallel; the largest level of any. `d` NULL: only that. */
@@ -194,11 +162,8 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 {
 	uint32_t n = f->n_switches, farthest = 0;
 	int64_t n_batches = ((int64_t)n + BATCH - 1) / BATCH;
-	uint64_t spread_of[256];
-	int n_workers = threads_of(n_threads);
+	int n_workers = fab_threads(n_threads);
 
-	for (int i = 0; i < 256; i++)
-		spread_of[i] = spread((uint8_t)i);
 	if (n_workers > n_batches)
 		n_workers = (int)n_batches;
 #pragma omp parallel num_threads(n_workers) reduction(max : farthest)
@@ -214,7 +179,7 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 			if (levels > farthest)
 				farthest = levels;
 			if (d && levels <= FARTHEST)
-				store_batch(d, &s, spread_of, first, levels);
+				store_batch(d, &s, first, levels);
 		}
 		search_fini(&s);
 	}

@@ -51,7 +51,7 @@ bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
 	case FAB_GUID:
 		return !cell.u && (column->flags & FAB_COL_NULL_ZERO);
 	case FAB_BOOL:
-		break;
+		return cell.u == FAB_UNKNOWN;
 	}
 	return false;
 }

@@ -25,9 +25,12 @@ enum fab_type {
 	FAB_TEXT, /* .text, NULL is null */
 	FAB_UINT, /* .u */
 	FAB_REAL, /* .real; NaN is null; 6 significant digits */
-	FAB_BOOL, /* .u != 0 */
+	FAB_BOOL, /* .u: 0 false, 1 true, FAB_UNKNOWN is null */
 	FAB_GUID, /* .u, printed 0x%016x, a string in JSON */
 };
+
+/* A truth value that nobody asked for. */
+#define FAB_UNKNOWN UINT64_MAX
 
 enum {
 	FAB_COL_EXTRA = 1,     /* not in the table by default, always in JSON and CSV */

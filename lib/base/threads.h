@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Number of threads, with and without OpenMP. */
+#pragma once
+
+#include "base/macros.h"
+
+/* `wanted`, or with 0 as many as OpenMP gives (OMP_NUM_THREADS, processors); at least 1.
+ */
+int fab_threads(int wanted);

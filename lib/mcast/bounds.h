@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How low can the largest EFI be? Lower bounds that hold for any trees whatever.
+ *
+ * Cut bound: the groups with members both in a set of switches and outside it all need
+ * one of the cables across, so some cable has at least ceil(groups / cables). Counted for
+ * every switch alone, for every part that is left when the upper levels of a tree are
+ * taken away (pods), for clusters of switches that share neighbours (groups of a
+ * dragonfly), and for the slabs between two planes of a torus, mesh, HyperX or
+ * high-dimension fat tree. Size bound: a tree over k switches has at least k-1 edges; all
+ * trees together spread over all cables.
+ */
+#pragma once
+
+#include "mcast/engine.h"
+
+/* The largest of the bounds. O(switches + cables + members, times the number of
+ * families). */
+uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
+
+/*
+ * The bound of one division of the switches into disjoint sets: part[sw] is the set of a
+ * switch, below n_parts, or FAB_NONE for none of them. O(arcs + members).
+ */
+uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
+			     const uint32_t *part, uint32_t n_parts);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Multicast routing algorithms ("engines"): one table, one file each.
+ *
+ * An engine is a rule that picks the root among a group's candidates and a way to grow
+ * the tree. Groups are routed one after the other; what an engine keeps between groups
+ * (loads, how often a root was used) is in its state. All engines give trees of minimal
+ * height.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "mcast/forest.h"
+#include "mcast/groups.h"
+#include "mcast/roots.h"
+
+/* What all engines of a run share. */
+struct fab_mcast_problem {
+	const struct fab_fabric *f;
+	const struct fab_dist *dist;
+	const struct fab_groups *groups;
+};
+
+enum fab_root_rule {
+	FAB_ROOT_FIRST,		/* lowest switch id */
+	FAB_ROOT_LEAST_USED,	/* root of the fewest groups so far; then lowest id */
+	FAB_ROOT_LEAST_ADJACENT /* least sum of loads on its cables; then lowest id */
+};
+
+/* Where an engine stands between two groups. */
+struct fab_mcast_state {
+	const struct fab_mcast_problem *problem;
+	uint32_t *load;	    /* [n_switch_links] groups on each cable: its EFI so far */
+	uint32_t *root_use; /* [n_switches] groups rooted there */
+	uint32_t *adjacent; /* [n_switches] sum of the loads of its cables */
+	uint32_t *mark;	    /* [n_switches] == stamp: in the tree being grown */
+	uint32_t stamp;
+	struct fab_forest forest;
+	uint64_t n_edges; /* of the groups so far and the one being grown */
+	void *scratch;	  /* of the engine */
+};
+
+struct fab_mcast_engine {
+	const char *name;
+	const char *summary;
+	enum fab_root_rule root_rule;
+	bool is_in_all; /* member of `--algorithm all` */
+	/* Scratch of the engine, freed by free(); NULL: none. */
+	void *(*scratch_new)(const struct fab_mcast_problem *problem);
+	/*
+	 * Grow the tree of `group` from forest.root[group]: call fab_mcast_join() for
+	 * every edge. mark/stamp are fresh but for the root.
+	 */
+	void (*grow)(struct fab_mcast_state *state, uint32_t group);
+};
+
+/* All engines, in the order in which they are documented. */
+extern const struct fab_mcast_engine *const fab_mcast_engines[];
+extern const size_t fab_mcast_n_engines;
+
+/* By name; NULL when there is none. */
+const struct fab_mcast_engine *fab_mcast_engine_find(const char *name, size_t len);
+
+/* Hang switch `sw` onto its parent by `cable`. */
+static inline void fab_mcast_join(struct fab_mcast_state *s, uint32_t sw, uint32_t cable)
+{
+	s->mark[sw] = s->stamp;
+	s->forest.sw[s->n_edges] = sw;
+	s->forest.cable[s->n_edges++] = cable;
+}
+
+static inline bool fab_mcast_is_joined(const struct fab_mcast_state *s, uint32_t sw)
+{
+	return s->mark[sw] == s->stamp;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SSSP-MC (Chen et al. 2022), breadth-first form: since hops decide before load, the
+ * shortest-path tree is found level by level from the known distances to the root, with
+ * no queue: a switch takes the cheapest of its neighbours one level up.
+ */
+#include "mcast/engines.h"
+
+#include "base/mem.h"
+#include "mcast/sssp.h"
+
+#include <string.h>
+
+struct scratch {
+	struct fab_sssp sssp;
+	uint32_t *order;     /* [n_switches] by distance from the root */
+	uint32_t level[257]; /* where each distance starts in `order` */
+	uint64_t storage[];
+};
+
+static void *scratch_new(const struct fab_mcast_problem *problem)
+{
+	size_t n = problem->f->n_switches;
+	struct scratch *x = fab_alloc(1, sizeof(*x) + 2 * n * sizeof(uint64_t));
+
+	x->sssp.cost = x->storage;
+	x->sssp.parent = (uint32_t *)(x->storage + n);
+	x->order = x->sssp.parent + n;
+	return x;
+}
+
+/* Counting sort of the switches by distance; those out of reach come last. */
+static void sort_levels(struct scratch *x, const uint8_t *row, uint32_t n)
+{
+	uint32_t next[256];
+
+	memset(x->level, 0, sizeof(x->level));
+	for (uint32_t v = 0; v < n; v++)
+		x->level[row[v] + 1]++;
+	for (int d = 0; d < 256; d++) {
+		x->level[d + 1] += x->level[d];
+		next[d] = x->level[d];
+	}
+	for (uint32_t v = 0; v < n; v++)
+		x->order[next[row[v]]++] = v;
+}
+
+static void relax(const struct fab_fabric *f, const uint32_t *load, const uint8_t *row,
+		  struct fab_sssp *sssp, uint32_t v)
+{
+	uint64_t best = UINT64_MAX;
+	int nearer = row[v] - 1;
+
+	for (uint32_t a = f->arc_first[v]; a < f->arc_first[v + 1]; a++) {
+		uint64_t cost;
+
+		if (row[f->arc_peer[a]] != nearer)
+			continue;
+		cost = sssp->cost[f->arc_peer[a]] + load[f->arc_cable[a]];
+		if (cost < best) {
+			best = cost;
+			sssp->parent[v] = a;
+		}
+	}
+	sssp->cost[v] = best;
+}
+
+void fab_sssp_keep(struct fab_mcast_state *s, uint32_t group, const uint32_t *parent)
+{
+	const struct fab_fabric *f = s->problem->f;
+	const struct fab_groups *g = s->problem->groups;
+
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		for (uint32_t at = g->sw[i]; !fab_mcast_is_joined(s, at);) {
+			uint32_t arc = parent[at];
+
+			fab_mcast_join(s, at, f->arc_cable[arc]);
+			at = f->arc_peer[arc];
+		}
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	const struct fab_fabric *f = s->problem->f;
+	struct scratch *x = s->scratch;
+	uint32_t root = s->forest.root[group];
+	const uint8_t *row = fab_dist_row(s->problem->dist, root);
+	/* Levels below the farthest member carry nothing. */
+	uint32_t end;
+
+	sort_levels(x, row, f->n_switches);
+	end = x->level[s->forest.height[group] + 1];
+	x->sssp.cost[root] = 0;
+	for (uint32_t i = 1; i < end; i++)
+		relax(f, s->load, row, &x->sssp, x->order[i]);
+	fab_sssp_keep(s, group, x->sssp.parent);
+}
+
+const struct fab_mcast_engine fab_mcast_sssp = {
+	.name = "sssp",
+	.summary = "first root, shortest paths, least summed load among equal hops",
+	.root_rule = FAB_ROOT_FIRST,
+	.is_in_all = true,
+	.scratch_new = scratch_new,
+	.grow = grow,
+};
+
+const struct fab_mcast_engine fab_mcast_sssp_new = {
+	.name = "sssp-new",
+	.summary = "sssp from the root used least often",
+	.root_rule = FAB_ROOT_LEAST_USED,
+	.is_in_all = true,
+	.scratch_new = scratch_new,
+	.grow = grow,
+};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/groups.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "mcast/groups_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fab_groups_free(struct fab_groups *g)
+{
+	if (!g)
+		return;
+	free(g->first);
+	free(g->member);
+	free(g->sw_first);
+	free(g->sw);
+	free(g->same_as);
+	free(g->name_at);
+	free(g->names);
+	free(g);
+}
+
+struct fab_groups_builder *fab_groups_builder_new(const struct fab_fabric *f)
+{
+	struct fab_groups_builder *b = FAB_NEW0(1, struct fab_groups_builder);
+
+	b->f = f;
+	b->seen = FAB_NEW0(f->n_ports, uint32_t);
+	return b;
+}
+
+void fab_groups_builder_free(struct fab_groups_builder *b)
+{
+	if (!b)
+		return;
+	free(b->seen);
+	free(b->first.v);
+	free(b->member.v);
+	free(b->name_at.v);
+	free(b->names.v);
+	free(b);
+}
+
+void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len)
+{
+	FAB_PUSH(&b->first, b->member.n);
+	FAB_PUSH(&b->name_at, b->names.n);
+	FAB_RESERVE(&b->names, len + 1);
+	memcpy(b->names.v + b->names.n, name, len);
+	b->names.v[b->names.n + len] = '\0';
+	b->names.n += len + 1;
+}
+
+void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint)
+{
+	/* seen holds the number of the group, from 1, that named the endpoint last */
+	if (b->seen[endpoint] == b->first.n)
+		return;
+	b->seen[endpoint] = (uint32_t)b->first.n;
+	FAB_PUSH(&b->member, endpoint);
+}
+
+void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n)
+{
+	b->n_unknown += n;
+}
+
+/* Move what was collected into flat arrays, leaving out empty groups. */
+static struct fab_groups *take(struct fab_groups_builder *b)
+{
+	struct fab_groups *g = FAB_NEW0(1, struct fab_groups);
+
+	g->first = FAB_NEW(b->first.n + 1, uint64_t);
+	g->name_at = FAB_NEW(b->first.n, uint64_t);
+	for (size_t i = 0; i < b->first.n; i++) {
+		size_t end = i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n;
+
+		if (end == b->first.v[i]) {
+			g->n_empty++;
+			continue;
+		}
+		g->first[g->n] = b->first.v[i];
+		g->name_at[g->n++] = b->name_at.v[i];
+	}
+	g->first[g->n] = b->member.n;
+	g->member = b->member.v;
+	g->names = b->names.v;
+	g->n_unknown = b->n_unknown;
+	b->member.v = NULL;
+	b->names.v = NULL;
+	return g;
+}
+
+/* The name of the first group without a member. */
+static const char *first_empty(const struct fab_groups_builder *b)
+{
+	for (size_t i = 0; i < b->first.n; i++)
+		if (b->first.v[i] ==
+		    (i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n))
+			return b->names.v + b->name_at.v[i];
+	return NULL;
+}
+
+/* The different switches of each group, in order of first appearance. */
+static int list_switches(const struct fab_fabric *f, struct fab_groups *g,
+			 struct fab_err *err)
+{
+	uint32_t *seen = FAB_NEW0(f->n_switches, uint32_t);
+	uint64_t at = 0;
+	int rc = 0;
+
+	g->sw_first = FAB_NEW((size_t)g->n + 1, uint64_t);
+	g->sw = FAB_NEW(g->first[g->n], uint32_t);
+	for (uint32_t i = 0; i < g->n && !rc; i++) {
+		g->sw_first[i] = at;
+		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++) {
+			uint32_t s = fab_port_switch(f, g->member[m]);
+
+			if (s == FAB_NONE) {
+				rc = fab_fail(
+					err, EINVAL,
+					"group \"%s\": member \"%s\" hangs on no switch",
+					fab_group_name(g, i),
+					fab_node_name(f, f->port_node[g->member[m]]));
+				break;
+			}
+			if (seen[s] == i + 1)
+				continue;
+			seen[s] = i + 1;
+			g->sw[at++] = s;
+		}
+	}
+	g->sw_first[g->n] = at;
+	g->sw = fab_realloc(g->sw, at, sizeof(*g->sw));
+	free(seen);
+	return rc;
+}
+
+/* Members of one group must reach each other. */
+static int check_connected(const struct fab_fabric *f, const struct fab_groups *g,
+			   struct fab_err *err)
+{
+	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
+	int rc = 0;
+
+	if (fab_fabric_components(f, component) > 1)
+		for (uint32_t i = 0; i < g->n && !rc; i++)
+			for (uint64_t s = g->sw_first[i] + 1; s < g->sw_first[i + 1]; s++)
+				if (component[g->sw[s]] != component[g->sw[s - 1]]) {
+					rc = fab_fail(err, EINVAL,
+						      "group \"%s\": no path between its "
+						      "members on \"%s\" and on \"%s\"",
+						      fab_group_name(g, i),
+						      fab_node_name(f, g->sw[s - 1]),
+						      fab_node_name(f, g->sw[s]));
+					break;
+				}
+	free(component);
+	return rc;
+}
+
+static bool same_switches(const struct fab_groups *g, uint32_t a, uint32_t b)
+{
+	uint32_t n = fab_group_n_switches(g, a);
+
+	return n == fab_group_n_switches(g, b) &&
+	       !memcmp(g->sw + g->sw_first[a], g->sw + g->sw_first[b],
+		       n * sizeof(*g->sw));
+}
+
+static void find_same(struct fab_groups *g)
+{
+	struct fab_map64 *map = fab_map64_new(g->n);
+
+	g->same_as = FAB_NEW(g->n, uint32_t);
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint64_t hash =
+			fab_hash_bytes(g->sw + g->sw_first[i],
+				       fab_group_n_switches(g, i) * sizeof(*g->sw), 0);
+		uint32_t first = fab_map64_put(map, hash, i);
+
+		g->same_as[i] = same_switches(g, first, i) ? first : i;
+	}
+	fab_map64_free(map);
+}
+
+int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
+			      struct fab_groups **out, struct fab_err *err)
+{
+	struct fab_groups *g = NULL;
+	const char *empty = skip_empty ? NULL : first_empty(b);
+	int rc = 0;
+
+	if (empty)
+		rc = fab_fail(err, EINVAL, "group \"%s\" has no member", empty);
+	else if (!b->member.n)
+		rc = fab_fail(err, EINVAL, "there is no group with a member");
+	if (!rc) {
+		g = take(b);
+		rc = list_switches(b->f, g, err);
+		if (!rc)
+			rc = check_connected(b->f, g, err);
+		if (!rc)
+			find_same(g);
+	}
+	fab_groups_builder_free(b);
+	if (rc)
+		fab_groups_free(g);
+	else
+		*out = g;
+	return rc;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/roots.h"
+
+#include "base/mem.h"
+#include "base/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Columns are treated in blocks, so that the running maximum of a block stays in the
+ * first level cache; every BOUND_ROWS rows a block is dropped when its least maximum
+ * already exceeds the best radius of an earlier block.
+ */
+enum { BLOCK = 1024, BOUND_ROWS = 8 };
+
+FAB_WIDE static void max_rows(uint8_t *restrict acc, const uint8_t *restrict row,
+			      size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		acc[i] = row[i] > acc[i] ? row[i] : acc[i];
+}
+
+FAB_WIDE static uint8_t least(const uint8_t *acc, size_t n)
+{
+	uint8_t min = UINT8_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		min = acc[i] < min ? acc[i] : min;
+	return min;
+}
+
+/* Bits of the bytes that equal `value`; n is a multiple of 64. */
+FAB_WIDE static void equal_bits(const uint8_t *acc, size_t n, uint8_t value,
+				uint64_t *bits)
+{
+	for (size_t w = 0; w < n / 64; w++) {
+		uint64_t word = 0;
+
+		for (unsigned i = 0; i < 64; i++)
+			word |= (uint64_t)(acc[64 * w + i] == value) << i;
+		bits[w] = word;
+	}
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t r = a % b;
+
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+/* A step near the golden section of n that visits all of 0 .. n-1. */
+static uint32_t coprime_stride(uint32_t n)
+{
+	uint32_t stride = (uint32_t)(n * 0.618);
+
+	while (stride > 1 && gcd(stride, n) != 1)
+		stride--;
+	return stride ? stride : 1;
+}
+
+/*
+ * Largest distance from every switch of a block to the given switches; returns the least
+ * of them, or any value above `best` once it is sure to exceed it. Rows are taken in
+ * strides, since members that follow each other mostly are neighbours and tell nothing
+ * new.
+ */
+static uint8_t block_radius(const struct fab_dist *dist, const uint32_t *sw, uint32_t n,
+			    size_t from, size_t len, uint8_t best, uint8_t *acc)
+{
+	uint32_t stride = coprime_stride(n), at = 0;
+	uint8_t min = 0;
+
+	memset(acc, 0, len);
+	for (uint32_t i = 0; i < n; i++) {
+		max_rows(acc, fab_dist_row(dist, sw[at]) + from, len);
+		if (i % BOUND_ROWS == BOUND_ROWS - 1 || i == n - 1) {
+			min = least(acc, len);
+			if (min > best)
+				return min;
+		}
+		at += stride;
+		at -= at >= n ? n : 0;
+	}
+	return min;
+}
+
+/* Candidates of one list of switches. `acc` is [stride], `block_min` one a block. */
+static uint8_t find_set(const struct fab_dist *dist, const uint32_t *sw, uint32_t n,
+			uint8_t *acc, uint8_t *block_min, uint64_t *bits)
+{
+	size_t stride = fab_dist_stride(dist);
+	uint8_t best = UINT8_MAX;
+
+	for (size_t from = 0; from < stride; from += BLOCK) {
+		size_t len = stride - from < BLOCK ? stride - from : BLOCK;
+		uint8_t min = block_radius(dist, sw, n, from, len, best, acc + from);
+
+		block_min[from / BLOCK] = min;
+		if (min < best)
+			best = min;
+	}
+	for (size_t from = 0; from < stride; from += BLOCK) {
+		size_t len = stride - from < BLOCK ? stride - from : BLOCK;
+
+		if (block_min[from / BLOCK] == best)
+			equal_bits(acc + from, len, best, bits + from / 64);
+		else
+			memset(bits + from / 64, 0, len / 8);
+	}
+	return best;
+}
+
+/* Which groups are treated and which of them share a set. */
+static uint32_t *plan(const struct fab_groups *groups, size_t max_sets,
+		      struct fab_roots *out)
+{
+	uint32_t *leader = FAB_NEW(groups->n - out->first_group, uint32_t);
+
+	out->set = FAB_NEW(groups->n - out->first_group, uint32_t);
+	for (uint32_t g = out->first_group; g < groups->n; g++) {
+		uint32_t same = groups->same_as[g];
+
+		if (same >= out->first_group && same < g) {
+			out->set[out->n++] = out->set[same - out->first_group];
+			continue;
+		}
+		if (out->n_sets == max_sets)
+			break;
+		leader[out->n_sets] = g;
+		out->set[out->n++] = out->n_sets++;
+	}
+	return leader;
+}
+
+void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups,
+		    uint32_t first_group, size_t max_bytes, int n_threads,
+		    struct fab_roots *out)
+{
+	size_t stride = fab_dist_stride(dist), words = stride / 64;
+	size_t max_sets = max_bytes / (words * sizeof(uint64_t));
+	uint32_t *leader;
+
+	*out = (struct fab_roots){.first_group = first_group, .words = words};
+	leader = plan(groups, max_sets ? max_sets : 1, out);
+	out->radius = FAB_NEW(out->n_sets, uint8_t);
+	out->bits = FAB_NEW(out->n_sets * words, uint64_t);
+#pragma omp parallel num_threads(fab_threads(n_threads))
+	{
+		uint8_t *acc = FAB_NEW(stride, uint8_t);
+		uint8_t *block_min = FAB_NEW(stride / BLOCK + 1, uint8_t);
+
+#pragma omp for schedule(dynamic, 4)
+		for (uint32_t i = 0; i < out->n_sets; i++)
+			out->radius[i] =
+				find_set(dist, groups->sw + groups->sw_first[leader[i]],
+					 fab_group_n_switches(groups, leader[i]), acc,
+					 block_min, out->bits + i * words);
+		free(acc);
+		free(block_min);
+	}
+	free(leader);
+}
+
+void fab_roots_fini(struct fab_roots *roots)
+{
+	free(roots->set);
+	free(roots->radius);
+	free(roots->bits);
+	*roots = (struct fab_roots){0};
+}

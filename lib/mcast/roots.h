@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Root candidates of a group: the switches whose largest distance to any member's switch
+ * is minimal (papers: Chen et al. 2022, "root candidates"). Exact, over all switches.
+ */
+#pragma once
+
+#include "fabric/dist.h"
+#include "mcast/groups.h"
+
+/* The candidates of the groups first_group .. first_group + n - 1. */
+struct fab_roots {
+	uint32_t first_group, n;
+	size_t words; /* 64-bit words of one set */
+	uint32_t
+		*set; /* [n] which set is the group's: groups with equal switches share */
+	uint32_t n_sets;
+	uint8_t *radius; /* [n_sets] largest distance from a candidate to a member */
+	uint64_t *bits;	 /* [n_sets * words] bit s: switch s is a candidate */
+};
+
+/*
+ * Find the candidates of as many groups from first_group on as fit into max_bytes of sets
+ * (at least one group). O(sum of switches of the groups * switches), less what bounds
+ * save; parallel over sets, the same result for any number of threads.
+ */
+void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups,
+		    uint32_t first_group, size_t max_bytes, int n_threads,
+		    struct fab_roots *out);
+void fab_roots_fini(struct fab_roots *roots);
+
+/* The set of a group as bits. */
+static inline const uint64_t *fab_roots_bits(const struct fab_roots *r, uint32_t group)
+{
+	return r->bits + r->set[group - r->first_group] * r->words;
+}
+
+static inline uint8_t fab_roots_radius(const struct fab_roots *r, uint32_t group)
+{
+	return r->radius[r->set[group - r->first_group]];
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/verify.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Plain searches that check the distance matrix: roots beyond these are not searched. */
+enum { MAX_SEARCHES = 64 };
+
+struct check {
+	const struct fab_mcast_problem *p;
+	const struct fab_mcast_result *r;
+	struct fab_err *err;
+	uint32_t *parent; /* [n_switches] in the tree at hand */
+	uint32_t *in;	  /* [n_switches] group + 1 whose tree the switch was last in */
+	uint32_t *load;	  /* [n_switch_links] */
+};
+
+static int wrong(const struct check *c, uint32_t group, const char *what)
+{
+	return fab_fail(c->err, EPROTO, "algorithm %s: tree of group \"%s\" %s",
+			c->r->engine->name, fab_group_name(c->p->groups, group), what);
+}
+
+static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
+{
+	uint32_t a = f->port_node[f->cable_a[cable]], b = f->port_node[f->cable_b[cable]];
+
+	return a == sw ? b : b == sw ? a : FAB_NONE;
+}
+
+/* Each switch of the tree has one cable to its parent, the root has none. */
+static int read_tree(struct check *c, uint32_t group)
+{
+	const struct fab_fabric *f = c->p->f;
+	const struct fab_forest *t = &c->r->forest;
+	uint32_t root = t->root[group];
+
+	if (root >= f->n_switches)
+		return wrong(c, group, "has no root");
+	c->in[root] = group + 1;
+	c->parent[root] = root;
+	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++) {
+		uint32_t sw = t->sw[e], cable = t->cable[e];
+
+		if (sw >= f->n_switches || cable >= f->n_switch_links)
+			return wrong(c, group,
+				     "has an edge that is no cable between switches");
+		if (c->in[sw] == group + 1)
+			return wrong(c, group,
+				     "has a loop: a switch hangs on two cables");
+		c->in[sw] = group + 1;
+		c->parent[sw] = other_end(f, cable, sw);
+		if (c->parent[sw] == FAB_NONE || c->parent[sw] == sw)
+			return wrong(c, group, "has a cable that is not at its switch");
+		c->load[cable]++;
+	}
+	return 0;
+}
+
+/* Hops up from a switch to the root, FAB_NONE when the walk does not end there. */
+static uint32_t depth_of(const struct check *c, uint32_t group, uint32_t sw)
+{
+	uint32_t depth = 0, limit = fab_forest_size(&c->r->forest, group);
+
+	while (c->parent[sw] != sw) {
+		sw = c->parent[sw];
+		if (c->in[sw] != group + 1 || depth++ == limit)
+			return FAB_NONE;
+	}
+	return depth;
+}
+
+static int check_members(const struct check *c, uint32_t group)
+{
+	const struct fab_groups *g = c->p->groups;
+	const struct fab_forest *t = &c->r->forest;
+	uint32_t height = 0;
+
+	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++)
+		if (depth_of(c, group, t->sw[e]) == FAB_NONE)
+			return wrong(c, group,
+				     "has a part that is cut off from the root");
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++) {
+		uint32_t sw = fab_port_switch(c->p->f, g->member[m]), depth;
+
+		if (sw == FAB_NONE || c->in[sw] != group + 1)
+			return wrong(c, group, "does not reach a member");
+		depth = depth_of(c, group, sw);
+		if (depth > height)
+			height = depth;
+	}
+	if (height != t->height[group])
+		return wrong(c, group, "is not as high as stated");
+	return 0;
+}
+
+FAB_WIDE static void raise(uint8_t *restrict max, const uint8_t *restrict row, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		max[i] = row[i] > max[i] ? row[i] : max[i];
+}
+
+/* No switch has all members nearer; the whole row, without any bound. */
+static int check_minimal(const struct check *c, uint32_t group, uint8_t *max)
+{
+	const struct fab_groups *g = c->p->groups;
+	uint32_t n = c->p->f->n_switches;
+	uint8_t least = UINT8_MAX;
+
+	memset(max, 0, n);
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		raise(max, fab_dist_row(c->p->dist, g->sw[i]), n);
+	for (uint32_t s = 0; s < n; s++)
+		least = max[s] < least ? max[s] : least;
+	if (least != c->r->forest.height[group])
+		return wrong(c, group, "is not of minimal height");
+	return 0;
+}
+
+/* Breadth-first search by a queue, over cables instead of the graph's rows. */
+static void plain_search(const struct fab_fabric *f, uint32_t source, uint32_t *hops,
+			 uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	memset(hops, 0xff, f->n_switches * sizeof(*hops));
+	hops[source] = 0;
+	queue[tail++] = source;
+	while (head < tail) {
+		uint32_t sw = queue[head++];
+
+		for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1];
+		     p++) {
+			uint32_t peer = fab_port_peer(f, p), to;
+
+			to = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
+			if (to >= f->n_switches || hops[to] != FAB_NONE)
+				continue;
+			hops[to] = hops[sw] + 1;
+			queue[tail++] = to;
+		}
+	}
+}
+
+static int check_distances(const struct check *c)
+{
+	const struct fab_fabric *f = c->p->f;
+	uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t step = c->r->forest.n / MAX_SEARCHES + 1;
+	int rc = 0;
+
+	for (uint32_t g = 0; g < c->r->forest.n && !rc; g += step) {
+		const uint8_t *row = fab_dist_row(c->p->dist, c->r->forest.root[g]);
+
+		plain_search(f, c->r->forest.root[g], hops, queue);
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			if (row[s] !=
+			    (hops[s] == FAB_NONE ? FAB_HOPS_UNREACHABLE : hops[s]))
+				rc = wrong(c, g, "rests on a wrong distance");
+	}
+	free(hops);
+	free(queue);
+	return rc;
+}
+
+static int check_trees(struct check *c)
+{
+	const struct fab_groups *g = c->p->groups;
+	uint8_t *max = FAB_NEW(c->p->f->n_switches, uint8_t);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < g->n && !rc; i++) {
+		rc = read_tree(c, i);
+		if (!rc)
+			rc = check_members(c, i);
+		if (!rc && g->same_as[i] == i)
+			rc = check_minimal(c, i, max);
+		else if (!rc &&
+			 c->r->forest.height[i] != c->r->forest.height[g->same_as[i]])
+			rc = wrong(c, i, "is not of minimal height");
+	}
+	free(max);
+	return rc;
+}
+
+int fab_mcast_verify(const struct fab_mcast_problem *problem,
+		     const struct fab_mcast_result *result, struct fab_err *err)
+{
+	const struct fab_fabric *f = problem->f;
+	struct check c = {.p = problem,
+			  .r = result,
+			  .err = err,
+			  .parent = FAB_NEW(f->n_switches, uint32_t),
+			  .in = FAB_NEW0(f->n_switches, uint32_t),
+			  .load = FAB_NEW0(f->n_switch_links, uint32_t)};
+	int rc = check_distances(&c);
+
+	if (!rc)
+		rc = check_trees(&c);
+	for (uint32_t i = 0; i < f->n_switch_links && !rc; i++)
+		if (c.load[i] != result->load[i])
+			rc = fab_fail(
+				err, EPROTO,
+				"algorithm %s: cable %u carries %u trees, %u stated",
+				result->engine->name, i, c.load[i], result->load[i]);
+	free(c.parent);
+	free(c.in);
+	free(c.load);
+	return rc;
+}
