@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-mcroute: multicast trees for many groups, by several algorithms side by side. */
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "cli/cli.h"
+#include "export/trees.h"
+#include "mcast/bounds.h"
+#include "mcast/efi.h"
+#include "mcast/verify.h"
+#include "present/report.h"
+#include "source/unpack.h"
+
+enum {
+	OPT_GROUPS = 0x100,
+	OPT_PATTERN,
+	OPT_IGNORE_UNKNOWN,
+	OPT_ALGORITHM,
+	OPT_TREES_OUT,
+	OPT_FULLEST,
+	MAX_ENGINES = 32,
+	DEFAULT_FULLEST = 5,
+};
+
+/* Where groups come from, in the order of the command line. */
+struct group_source {
+	const char *text;
+	bool is_pattern;
+};
+
+struct params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	FAB_VEC(struct group_source) groups;
+	bool ignore_unknown;
+	const struct fab_mcast_engine *engines[MAX_ENGINES];
+	size_t n_engines;
+	const char *trees_out;
+	uint32_t fullest;
+};
+
+/* Everything that was computed and is reported. */
+struct outcome {
+	struct fab_mcast_problem problem;
+	struct fab_mcast_result results[MAX_ENGINES];
+	struct fab_efi efi[MAX_ENGINES];
+	bool is_sound[MAX_ENGINES];
+	uint32_t lower_bound;
+	double distances_seconds, roots_seconds;
+};
+
+static const struct fab_column result_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"max_efi", FAB_UINT, "largest number of trees on a switch-to-switch cable", 0},
+	{"max_efi_all", FAB_UINT, "the same over all cables, host cables too", 0},
+	{"mean_efi", FAB_REAL, "mean number of trees over all switch-to-switch cables",
+	 0},
+	{"links_at_max", FAB_UINT, "switch-to-switch cables with the largest number", 0},
+	{"lower_bound", FAB_UINT, "no trees whatever can have a smaller max_efi", 0},
+	{"max_height", FAB_UINT,
+	 "switch hops from a root to its farthest member, largest", 0},
+	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0},
+	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it", 0},
+	{"seconds.distances", FAB_REAL,
+	 "time for hop distances, shared by all algorithms", 0},
+	{"seconds.roots", FAB_REAL, "time for root candidates, shared by all algorithms",
+	 0},
+	{"seconds.trees", FAB_REAL, "time for choosing roots and growing trees", 0},
+	{"seconds.total", FAB_REAL, "distances, roots and trees together", 0},
+};
+
+static const struct fab_column histogram_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"efi", FAB_UINT, "number of trees on a cable", 0},
+	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0},
+};
+
+static const struct fab_column fullest_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"efi", FAB_UINT, "number of trees on the cable", 0},
+	{"switch", FAB_TEXT, "name of the switch at one end", 0},
+	{"port", FAB_UINT, "port there", 0},
+	{"peer", FAB_TEXT, "name of the switch at the other end", 0},
+	{"peer_port", FAB_UINT, "port there", 0},
+	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA},
+	{"peer_guid", FAB_GUID, "GUID of the peer", FAB_COL_EXTRA},
+};
+
+static const struct argp_option options[] = {
+	{.doc = "What to route:", .group = 2},
+	{"groups", OPT_GROUPS, "FILE", 0,
+	 "Read groups from FILE (- is standard input), a line each: NAME: MEMBER MEMBER "
+	 "...; "
+	 "repeatable",
+	 2},
+	{"pattern", OPT_PATTERN, "SPEC", 0,
+	 "Add the groups of a pattern: grid:AxB[xC...], random:groups=N,size=K[-L] or "
+	 "tree:fanout=K; repeatable",
+	 2},
+	{"ignore-unknown", OPT_IGNORE_UNKNOWN, NULL, 0,
+	 "Go on without members that are not in the fabric, and say how many", 2},
+	{"algorithm", OPT_ALGORITHM, "LIST", 0,
+	 "Algorithms, separated by commas, or all (default fulb): minihop, minihop-new, "
+	 "sssp, "
+	 "sssp-new, sssp-heap, sssp-heap-new, fulb, fulb-links",
+	 2},
+	{"fullest", OPT_FULLEST, "N", 0,
+	 "List the N fullest cables of each algorithm (default 5)", 2},
+	{"trees-out", OPT_TREES_OUT, "FILE", 0,
+	 "Write every tree to FILE as JSON lines (- is standard output)", 2},
+	{0},
+};
+
+static bool has_engine(const struct params *p, const struct fab_mcast_engine *engine)
+{
+	for (size_t i = 0; i < p->n_engines; i++)
+		if (p->engines[i] == engine)
+			return true;
+	return false;
+}
+
+static void add_engine(struct params *p, const struct fab_mcast_engine *engine)
+{
+	if (!has_engine(p, engine) && p->n_engines < MAX_ENGINES)
+		p->engines[p->n_engines++] = engine;
+}
+
+static void parse_algorithms(struct params *p, const char *list, struct argp_state *state)
+{
+	p->n_engines = 0;
+	for (const char *at = list;; at++) {
+		size_t len = strcspn(at, ",");
+		const struct fab_mcast_engine *engine = fab_mcast_engine_find(at, len);
+
+		if (engine)
+			add_engine(p, engine);
+		else if (len == 3 && !strncmp(at, "all", 3))
+			for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+				if (fab_mcast_engines[i]->is_in_all)
+					add_engine(p, fab_mcast_engines[i]);
+			}
+		else
+			argp_error(state,
+				   "--algorithm: '%.*s' is unknown: expected all or "
+				   "names such "
+				   "as minihop, sssp-new, fulb",
+				   (int)len, at);
+		at += len;
+		if (!*at)
+			return;
+	}
+}
+
+static void parse_fullest(struct params *p, const char *arg, struct argp_state *state)
+{
+	uint64_t n;
+
+	if (!fab_parse_u64(arg, strlen(arg), 0, 1000000, &n))
+		argp_error(state, "--fullest: '%s' is not a number from 0 to 1000000",
+			   arg);
+	p->fullest = (uint32_t)n;
+}
+
+/* Standard input can be read once, standard output holds one thing. */
+static void check_streams(const struct params *p, struct argp_state *state)
+{
+	unsigned n_stdin = !strcmp(p->input.fabric, "-");
+
+	for (size_t i = 0; i < p->groups.n; i++)
+		n_stdin +=
+			!p->groups.v[i].is_pattern && !strcmp(p->groups.v[i].text, "-");
+	if (n_stdin > 1)
+		argp_error(state, "standard input can be read only once");
+	if (p->trees_out && !strcmp(p->trees_out, "-") && !p->output.path)
+		argp_error(state, "--trees-out=- needs --output=FILE for the report");
+}
+
+static void check_complete(struct params *p, struct argp_state *state)
+{
+	if (p->output.list_columns)
+		return;
+	if (!p->input.fabric)
+		argp_error(state, "no FABRIC given");
+	if (!p->groups.n)
+		argp_error(state, "no groups: give --groups or --pattern");
+	check_streams(p, state);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct params *p = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &p->input;
+		state->child_inputs[1] = &p->output;
+		state->child_inputs[2] = &p->run;
+		return 0;
+	case OPT_GROUPS:
+	case OPT_PATTERN:
+		FAB_PUSH(&p->groups, ((struct group_source){arg, key == OPT_PATTERN}));
+		return 0;
+	case OPT_IGNORE_UNKNOWN:
+		p->ignore_unknown = true;
+		return 0;
+	case OPT_ALGORITHM:
+		parse_algorithms(p, arg, state);
+		return 0;
+	case OPT_FULLEST:
+		parse_fullest(p, arg, state);
+		return 0;
+	case OPT_TREES_OUT:
+		p->trees_out = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (p->input.fabric)
+			argp_error(state, "only one FABRIC is expected, found '%s' too",
+				   arg);
+		p->input.fabric = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check_complete(p, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{&fab_cli_input_argp, 0, NULL, 0},
+	{&fab_cli_output_argp, 0, NULL, 0},
+	{&fab_cli_run_argp, 0, NULL, 0},
+	{0},
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "FABRIC",
+	.doc = "Route many multicast groups and show how they share the links: heights "
+	       "of the "
+	       "trees, number of trees on every cable (EFI), lower bound and time, for "
+	       "several "
+	       "algorithms side by side.",
+	.children = children,
+};
+
+static int read_group_file(struct fab_groups_builder *b, const struct params *p,
+			   const char *path, struct fab_err *err)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct fab_input in;
+	int rc = fab_input_read(path, &in, err);
+
+	if (rc)
+		return rc;
+	rc = fab_groups_read(b, name, in.bytes, in.n, p->ignore_unknown, err);
+	fab_input_fini(&in);
+	return rc;
+}
+
+static struct fab_groups *make_groups(const struct params *p, const struct fab_fabric *f)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *groups;
+	struct fab_err err;
+
+	for (size_t i = 0; i < p->groups.n; i++) {
+		const struct group_source *s = &p->groups.v[i];
+		int rc = s->is_pattern
+				 ? fab_groups_add_pattern(b, s->text, p->run.seed, &err)
+				 : read_group_file(b, p, s->text, &err);
+
+		if (rc)
+			fab_cli_die(&err);
+	}
+	if (fab_groups_builder_finish(b, p->ignore_unknown, &groups, &err))
+		fab_cli_die(&err);
+	if (groups->n_unknown || groups->n_empty)
+		fab_cli_warn(&p->run,
+			     "%llu members are not in the fabric, %llu groups are empty",
+			     (unsigned long long)groups->n_unknown,
+			     (unsigned long long)groups->n_empty);
+	return groups;
+}
+
+/* Distances, trees, loads and the bound. */
+static void compute(const struct params *p, struct outcome *o, struct fab_dist **dist)
+{
+	struct fab_cli_progress *progress =
+		fab_cli_progress_new(&p->run, "routing", "groups");
+	struct fab_mcast_options mcast = {.n_threads = p->run.threads,
+					  .progress = fab_cli_progress_tick,
+					  .progress_context = progress};
+	double start = fab_now();
+	struct fab_err err;
+
+	if (fab_dist_new(o->problem.f, p->run.threads, dist, &err))
+		fab_cli_die(&err);
+	o->distances_seconds = fab_now() - start;
+	o->problem.dist = *dist;
+	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast, o->results,
+			    &o->roots_seconds, &err))
+		fab_cli_die(&err);
+	fab_cli_progress_free(progress);
+	o->lower_bound = fab_mcast_lower_bound(&o->problem);
+	for (size_t i = 0; i < p->n_engines; i++)
+		fab_efi_of(&o->problem, &o->results[i], &o->efi[i]);
+}
+
+/* Every result by a second path; what is wrong goes to standard error. */
+static bool verify(const struct params *p, struct outcome *o)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < p->n_engines; i++) {
+		struct fab_err err;
+
+		o->is_sound[i] = !fab_mcast_verify(&o->problem, &o->results[i], &err);
+		if (!o->is_sound[i])
+			fab_cli_warn(&p->run, "%s", err.text);
+		all &= o->is_sound[i];
+	}
+	return all;
+}
+
+static void print_results(struct fab_report *r, const struct params *p,
+			  const struct outcome *o)
+{
+	fab_report_table_begin(r, "results", "Algorithms", result_columns,
+			       FAB_COUNT(result_columns));
+	for (size_t i = 0; i < p->n_engines; i++) {
+		const struct fab_efi *e = &o->efi[i];
+		double trees = o->results[i].trees_seconds;
+		double total = o->distances_seconds + o->roots_seconds + trees;
+		const union fab_cell cells[] = {
+			{.text = p->engines[i]->name},
+			{.u = e->max},
+			{.u = e->max_all},
+			{.real = e->mean},
+			{.u = e->n_at_max},
+			{.u = o->lower_bound},
+			{.u = e->max_height},
+			{.u = e->tree_links},
+			{.u = p->run.verify ? o->is_sound[i] : FAB_UNKNOWN},
+			{.real = o->distances_seconds},
+			{.real = o->roots_seconds},
+			{.real = trees},
+			{.real = total},
+		};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_histogram(struct fab_report *r, const struct params *p,
+			    const struct outcome *o)
+{
+	fab_report_table_begin(r, "histogram",
+			       "Switch-to-switch cables by number of trees",
+			       histogram_columns, FAB_COUNT(histogram_columns));
+	for (size_t i = 0; i < p->n_engines; i++) {
+		uint32_t *count = fab_efi_histogram(o->problem.f, o->results[i].load,
+						    o->efi[i].max);
+
+		for (uint32_t e = 0; e <= o->efi[i].max; e++) {
+			const union fab_cell cells[] = {
+				{.text = p->engines[i]->name}, {.u = e}, {.u = count[e]}};
+
+			if (count[e])
+				fab_report_row(r, cells);
+		}
+		free(count);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_cable(struct fab_report *r, const struct outcome *o, size_t engine,
+			uint32_t cable)
+{
+	const struct fab_fabric *f = o->problem.f;
+	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
+	const union fab_cell cells[] = {
+		{.text = o->results[engine].engine->name},
+		{.u = o->results[engine].load[cable]},
+		{.text = fab_node_name(f, f->port_node[a])},
+		{.u = f->port_num[a]},
+		{.text = fab_node_name(f, f->port_node[b])},
+		{.u = f->port_num[b]},
+		{.u = f->node_guid[f->port_node[a]]},
+		{.u = f->node_guid[f->port_node[b]]},
+	};
+
+	fab_report_row(r, cells);
+}
+
+static void print_fullest(struct fab_report *r, const struct params *p,
+			  const struct outcome *o)
+{
+	uint32_t *cable = FAB_NEW(p->fullest, uint32_t);
+
+	fab_report_table_begin(r, "fullest", "Fullest cables", fullest_columns,
+			       FAB_COUNT(fullest_columns));
+	for (size_t i = 0; i < p->n_engines; i++) {
+		uint32_t n = fab_efi_fullest(o->problem.f, o->results[i].load, p->fullest,
+					     cable);
+
+		for (uint32_t k = 0; k < n; k++)
+			print_cable(r, o, i, cable[k]);
+	}
+	fab_report_table_end(r);
+	free(cable);
+}
+
+static void print_report(const struct params *p, const struct outcome *o)
+{
+	static const struct fab_column fields[] = {
+		{"groups", FAB_UINT, "multicast groups", 0},
+		{"members", FAB_UINT, "members of all groups together", 0},
+		{"unknown_members", FAB_UINT, "members left out by --ignore-unknown",
+		 FAB_COL_EXTRA},
+	};
+	const struct fab_groups *g = o->problem.groups;
+	struct fab_cli_sink sink;
+	struct fab_report_options options_of_report;
+	struct fab_report *r;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, p->output.path);
+	options_of_report = fab_cli_report_options(&p->output, &sink);
+	r = fab_report_new(sink.file, &options_of_report, "fabric-mcroute", "results",
+			   o->problem.f);
+	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
+	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
+	fab_report_field(r, &fields[2], (union fab_cell){.u = g->n_unknown});
+	print_results(r, p, o);
+	print_histogram(r, p, o);
+	print_fullest(r, p, o);
+	if (fab_report_finish(r, &err))
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+static void write_trees(const struct params *p, const struct outcome *o)
+{
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, p->trees_out);
+	for (size_t i = 0; i < p->n_engines; i++)
+		if (fab_export_trees(sink.file, &o->problem, &o->results[i], &err))
+			fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+int main(int argc, char **argv)
+{
+	struct params p = {.run.seed = 1, .fullest = DEFAULT_FULLEST};
+	struct outcome o = {0};
+	struct fab_groups *groups;
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	bool is_sound = true;
+	struct fab_err err;
+
+	fab_cli_init("fabric-mcroute");
+	add_engine(&p, fab_mcast_engine_find("fulb", 4));
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (p.output.list_columns) {
+		fab_columns_list(stdout, result_columns, FAB_COUNT(result_columns));
+		return FAB_EXIT_DONE;
+	}
+	if (fab_columns_check(p.output.columns, result_columns, FAB_COUNT(result_columns),
+			      &err))
+		fab_cli_exit(FAB_EXIT_USAGE, "%s", err.text);
+	f = fab_cli_open_fabric(&p.input, &p.run);
+	groups = make_groups(&p, f);
+	o.problem = (struct fab_mcast_problem){.f = f, .groups = groups};
+	compute(&p, &o, &dist);
+	if (p.run.verify)
+		is_sound = verify(&p, &o);
+	if (p.trees_out)
+		write_trees(&p, &o);
+	print_report(&p, &o);
+	for (size_t i = 0; i < p.n_engines; i++)
+		fab_mcast_result_fini(&o.results[i]);
+	fab_dist_free(dist);
+	fab_groups_free(groups);
+	fab_fabric_free(f);
+	free(p.groups.v);
+	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Multicast routing on the fabrics of the paper (Chen et al. 2022), one thread: time for
+ * distances, roots and the trees of every algorithm, largest EFI, SSSP against FULB, and
+ * the peak memory of a FULB run against the size of the distance matrix.
+ *
+ *   bench-mcast [FABRIC PATTERN]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "mcast/bounds.h"
+#include "mcast/efi.h"
+#include "source/source.h"
+
+enum { REPEATS = 5, MAX_ENGINES = 16 };
+
+struct row {
+	const char *name, *fabric, *pattern;
+};
+
+static const struct row rows[] = {
+	{"fat tree", "gen:fattree:radix=40,levels=3", "grid:160x100"},
+	{"fat tree", "gen:fattree:radix=40,levels=3", "grid:40x20x20"},
+	{"fat tree", "gen:fattree:radix=40,levels=3",
+	 "random:groups=5000,size=8-24,seed=1"},
+	{"torus", "gen:torus:dims=30x20x20,hosts=2", "grid:240x100"},
+	{"torus", "gen:torus:dims=30x20x20,hosts=2", "grid:20x30x40"},
+	{"torus", "gen:torus:dims=30x20x20,hosts=2",
+	 "random:groups=1500,size=8-24,seed=1"},
+	{"dragonfly", "gen:dragonfly:a=18,p=9,h=9", "grid:163x162"},
+	{"dragonfly", "gen:dragonfly:a=18,p=9,h=9", "grid:81x27x12"},
+	{"BlueLight", "gen:bluelight", "grid:34x16x64,ppn=4"},
+	{"TaihuLight", "gen:taihulight", "grid:160x16x16"},
+	{"TaihuLight", "gen:taihulight", "grid:202x202"},
+	{"TaihuLight", "gen:taihulight", "random:groups=5000,size=8-24,seed=1"},
+};
+
+struct times {
+	double distances, roots, trees[MAX_ENGINES];
+	uint32_t max_efi[MAX_ENGINES];
+};
+
+static void fail(const struct fab_err *err)
+{
+	fprintf(stderr, "bench-mcast: %s\n", err->text);
+	exit(1);
+}
+
+static int by_value(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+
+	return (a > b) - (a < b);
+}
+
+static double median(double *v)
+{
+	qsort(v, REPEATS, sizeof(*v), by_value);
+	return v[REPEATS / 2];
+}
+
+static struct fab_groups *make_groups(const struct fab_fabric *f, const char *pattern)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *groups = NULL;
+	struct fab_err err;
+
+	if (fab_groups_add_pattern(b, pattern, 1, &err) ||
+	    fab_groups_builder_finish(b, false, &groups, &err))
+		fail(&err);
+	return groups;
+}
+
+static void run_once(const struct fab_fabric *f, const struct fab_groups *groups,
+		     const struct fab_mcast_engine *const *engines, size_t n,
+		     struct times *t)
+{
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_problem problem = {.f = f, .groups = groups};
+	struct fab_mcast_result results[MAX_ENGINES];
+	struct fab_dist *dist;
+	struct fab_efi efi;
+	struct fab_err err;
+	double start = fab_now();
+
+	if (fab_dist_new(f, 1, &dist, &err))
+		fail(&err);
+	t->distances = fab_now() - start;
+	problem.dist = dist;
+	if (fab_mcast_route(&problem, engines, n, &options, results, &t->roots, &err))
+		fail(&err);
+	for (size_t i = 0; i < n; i++) {
+		t->trees[i] = results[i].trees_seconds;
+		fab_efi_of(&problem, &results[i], &efi);
+		t->max_efi[i] = efi.max;
+		fab_mcast_result_fini(&results[i]);
+	}
+	fab_dist_free(dist);
+}
+
+/*
+ * In a process of its own, forked while this one is still small: how much memory a FULB
+ * run needs at its peak. Making the fabric needs more than keeping it, so that the peak
+ * counts from a fabric that is there.
+ */
+static void print_memory(const struct row *row)
+{
+	fflush(stdout);
+	if (!fork()) {
+		const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
+		struct fab_fabric *f;
+		struct fab_groups *groups;
+		struct times t;
+		struct rusage usage;
+		struct fab_err err;
+		double matrix;
+
+		if (fab_source_open(row->fabric, NULL, &f, &err))
+			fail(&err);
+		matrix = (double)f->n_switches * f->n_switches / 1048576;
+		groups = make_groups(f, row->pattern);
+		run_once(f, groups, &fulb, 1, &t);
+		getrusage(RUSAGE_SELF, &usage);
+		printf("  peak memory %.1f MiB, distance matrix %.1f MiB, allowed %.1f "
+		       "MiB\n",
+		       (double)usage.ru_maxrss / 1024, matrix, 1.3 * matrix + 64);
+		fflush(stdout);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static void print_times(const struct times *t, size_t n, double fulb, double sssp)
+{
+	for (size_t i = 0; i < n; i++)
+		printf("  %-14s trees %8.2f ms  max EFI %5u\n",
+		       fab_mcast_engines[i]->name, t->trees[i] * 1e3, t->max_efi[i]);
+	printf("  distances %.2f ms + roots %.2f ms + fulb trees %.2f ms = %.2f ms; "
+	       "sssp-heap-new / fulb trees = %.1f\n",
+	       t->distances * 1e3, t->roots * 1e3, fulb * 1e3,
+	       (t->distances + t->roots + fulb) * 1e3, sssp / fulb);
+}
+
+static void run(const struct row *row)
+{
+	struct times runs[REPEATS], middle;
+	double values[REPEATS], fulb = 0, sssp = 0;
+	struct fab_fabric *f;
+	struct fab_groups *groups;
+	struct fab_err err;
+	size_t n = fab_mcast_n_engines;
+
+	if (fab_source_open(row->fabric, NULL, &f, &err))
+		fail(&err);
+	groups = make_groups(f, row->pattern);
+	for (int i = 0; i < REPEATS; i++)
+		run_once(f, groups, fab_mcast_engines, n, &runs[i]);
+	for (int i = 0; i < REPEATS; i++)
+		values[i] = runs[i].distances;
+	middle.distances = median(values);
+	for (int i = 0; i < REPEATS; i++)
+		values[i] = runs[i].roots;
+	middle.roots = median(values);
+	for (size_t e = 0; e < n; e++) {
+		for (int i = 0; i < REPEATS; i++)
+			values[i] = runs[i].trees[e];
+		middle.trees[e] = median(values);
+		middle.max_efi[e] = runs[0].max_efi[e];
+		if (!strcmp(fab_mcast_engines[e]->name, "fulb"))
+			fulb = middle.trees[e];
+		if (!strcmp(fab_mcast_engines[e]->name, "sssp-heap-new"))
+			sssp = middle.trees[e];
+	}
+	printf("%s %s (%s): %u switches, %u groups\n", row->name, row->pattern,
+	       row->fabric, f->n_switches, groups->n);
+	print_times(&middle, n, fulb, sssp);
+	fab_groups_free(groups);
+	fab_fabric_free(f);
+	print_memory(row);
+}
+
+int main(int argc, char **argv)
+{
+	struct row own = {"fabric"};
+
+	if (argc == 3) {
+		own.fabric = argv[1];
+		own.pattern = argv[2];
+		run(&own);
+		return 0;
+	}
+	for (size_t i = 0; i < FAB_COUNT(rows); i++)
+		run(&rows[i]);
+	return 0;
+}
