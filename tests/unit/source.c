@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "source/source.h"
+
+#include "base/mem.h"
+#include "source/unpack.h"
+#include "support/data.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+static const char dump[] =
+	"Switch\t36 \"S-0000000000000001\"\t\t# \"leaf\" enhanced port 0 lid 4 lmc 0\n"
+	"[7]\t\"H-0000000000000002\"[1](3) \t\t# \"n1 HCA-1\" lid 5 4xHDR\n"
+	"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n"
+	"[1](3) \t\"S-0000000000000001\"[7]\t\t# lid 5 lmc 1 \"leaf\" lid 4 4xHDR\n";
+
+struct packed {
+	char *v;
+	size_t n;
+};
+
+static struct packed gzip(const void *bytes, size_t n)
+{
+	struct packed out = {.n = n + n / 100 + 1000};
+	z_stream z = {.next_in = NULL};
+
+	out.v = malloc(out.n);
+	cr_assert_eq(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY),
+		     Z_OK);
+	z.next_in = (Bytef *)(uintptr_t)bytes;
+	z.avail_in = (uInt)n;
+	z.next_out = (Bytef *)out.v;
+	z.avail_out = (uInt)out.n;
+	cr_assert_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+	out.n = z.total_out;
+	deflateEnd(&z);
+	return out;
+}
+
+static struct packed zstd(const void *bytes, size_t n)
+{
+	struct packed out = {.n = ZSTD_compressBound(n)};
+
+	out.v = malloc(out.n);
+	out.n = ZSTD_compress(out.v, out.n, bytes, n, 3);
+	cr_assert(!ZSTD_isError(out.n));
+	return out;
+}
+
+static struct packed (*const packers[])(const void *, size_t) = {gzip, zstd};
+static const char *const packer_names[] = {"gzip", "zstd"};
+
+static struct packed twice(const struct packed *p, const char *between, size_t n_between)
+{
+	struct packed out = {.n = 2 * p->n + n_between};
+
+	out.v = malloc(out.n);
+	memcpy(out.v, p->v, p->n);
+	memcpy(out.v + p->n, between, n_between);
+	memcpy(out.v + p->n + n_between, p->v, p->n);
+	return out;
+}
+
+Test(source, unpacks_what_is_packed)
+{
+	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
+		struct packed one = packers[i](dump, sizeof(dump) - 1);
+		struct packed two = twice(&one, "", 0);
+		struct fab_fabric *f = NULL;
+		struct fab_err err;
+		struct fab_input in;
+
+		cr_assert_eq(fab_source_parse("t", one.v, one.n, NULL, &f, &err), 0, "%s",
+			     err.text);
+		cr_expect_eq(f->n_cables, 1);
+		fab_fabric_free(f);
+		/* Two streams behind each other are one text. */
+		cr_assert_eq(fab_input_unpack("t", two.v, two.n, &in, &err), 0, "%s: %s",
+			     packer_names[i], err.text);
+		cr_expect_eq(in.n, 2 * (sizeof(dump) - 1));
+		cr_expect_eq(memcmp(in.bytes + sizeof(dump) - 1, dump, sizeof(dump) - 1),
+			     0);
+		cr_expect_eq(in.bytes[in.n], '\0');
+		fab_input_fini(&in);
+		free(one.v);
+		free(two.v);
+	}
+}
+
+Test(source, gzip_may_be_filled_up_with_zeros)
+{
+	struct packed one = gzip(dump, sizeof(dump) - 1);
+	struct packed two = twice(&one, "\0\0\0", 3);
+	struct fab_input in;
+	struct fab_err err;
+
+	cr_assert_eq(fab_input_unpack("t", two.v, two.n, &in, &err), 0, "%s", err.text);
+	cr_expect_eq(in.n, 2 * (sizeof(dump) - 1));
+	fab_input_fini(&in);
+	free(one.v);
+	free(two.v);
+}
+
+/* Every shorter or damaged stream is refused, with the name of its kind. */
+Test(source, notices_damage_of_packed_data)
+{
+	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
+		struct packed one = packers[i](dump, sizeof(dump) - 1);
+		struct fab_err err;
+		struct fab_input in;
+		char begin[16];
+
+		snprintf(begin, sizeof(begin), "t: %s data ", packer_names[i]);
+		for (size_t n = 4; n < one.n; n++) {
+			err.text[0] = '\0';
+			cr_expect_eq(fab_input_unpack("t", one.v, n, &in, &err), -EINVAL,
+				     "%s: %zu of %zu bytes", packer_names[i], n, one.n);
+			cr_expect_eq(strncmp(err.text, begin, strlen(begin)), 0, "%s",
+				     err.text);
+		}
+		one.v[one.n / 2] ^= 0x55;
+		one.v[one.n / 2 + 1] ^= 0x55;
+		/* zstd without a checksum may unpack to other text. */
+		if (!fab_input_unpack("t", one.v, one.n, &in, &err)) {
+			cr_expect_eq(i, 1);
+			fab_input_fini(&in);
+		}
+		free(one.v);
+	}
+}
+
+Test(source, bounds_what_is_unpacked)
+{
+	size_t n = 64 << 20;
+	char *zeros = calloc(n, 1);
+
+	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
+		struct packed bomb = packers[i](zeros, n);
+		struct fab_err err;
+		struct fab_input in;
+		char wanted[200];
+
+		snprintf(wanted, sizeof(wanted),
+			 "t: %s data that unpacks to more than %zu bytes, which no dump "
+			 "of "
+			 "this size does",
+			 packer_names[i],
+			 bomb.n * FAB_INPUT_MAX_RATIO + (size_t)FAB_INPUT_SLACK);
+		cr_expect_eq(fab_input_unpack("t", bomb.v, bomb.n, &in, &err), -EINVAL);
+		cr_expect_str_eq(err.text, wanted);
+		free(bomb.v);
+	}
+	free(zeros);
+}
+
+/* A file in the build folder with these bytes; the caller frees the path. */
+static char *scratch_file(const char *name, const void *bytes, size_t n)
+{
+	char *path = fab_format("%s/%s.%d", getenv("FAB_BUILD_DIR"), name, (int)getpid());
+	FILE *out = fopen(path, "w");
+
+	cr_assert_not_null(out, "%s", path);
+	cr_assert_eq(fwrite(bytes, 1, n, out), n);
+	cr_assert_eq(fclose(out), 0);
+	return path;
+}
+
+Test(source, reads_files_and_standard_input)
+{
+	struct packed one = gzip(dump, sizeof(dump) - 1);
+	char *path = scratch_file("source-test.gz", one.v, one.n);
+	struct fab_fabric *f = NULL, *g = NULL;
+	struct fab_err err;
+	int fd = open(path, O_RDONLY);
+
+	cr_assert_eq(fab_source_open(path, NULL, &f, &err), 0, "%s", err.text);
+	cr_expect_str_eq(f->source, path);
+	cr_assert_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	cr_assert_eq(fab_source_open("-", NULL, &g, &err), 0, "%s", err.text);
+	cr_expect_str_eq(g->source, "-");
+	cr_expect_eq(fab_fabric_fingerprint(f), fab_fabric_fingerprint(g));
+	/* It is at its end now. */
+	fab_fabric_free(g);
+	cr_expect_eq(fab_source_open("-", NULL, &g, &err), -EINVAL);
+	cr_expect_eq(strncmp(err.text, "<stdin>:1: the input is empty", 29), 0, "%s",
+		     err.text);
+	close(fd);
+	unlink(path);
+	fab_fabric_free(f);
+	free(one.v);
+	free(path);
+}
+
+Test(source, reads_pipes_of_any_size)
+{
+	enum { REMARKS = 40000 };
+	int ends[2];
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(pipe(ends), 0);
+	if (!fork()) {
+		FILE *out = fdopen(ends[1], "w");
+
+		for (int i = 0; i < REMARKS; i++)
+			fprintf(out, "# remark number %d\n", i);
+		fputs(dump, out);
+		fclose(out);
+		_exit(0);
+	}
+	close(ends[1]);
+	cr_assert_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	cr_assert_eq(fab_source_open("-", NULL, &f, &err), 0, "%s", err.text);
+	cr_expect_eq(f->n_cables, 1);
+	fab_fabric_free(f);
+}
+
+Test(source, names_what_cannot_be_opened)
+{
+	static const struct {
+		const char *spec, *message;
+		int rc;
+	} cases[] = {
+		{"/nonexistent/dump", "/nonexistent/dump: No such file or directory",
+		 -ENOENT},
+		{"/", "/: Is a directory", -EISDIR},
+		{"", ": No such file or directory", -ENOENT},
+		{"ib:a/b",
+		 "ib:a/b: expected ib:, ib:CA or ib:CA/PORT with a PORT from 1 to 254",
+		 -EINVAL},
+		{"ib:/1",
+		 "ib:/1: expected ib:, ib:CA or ib:CA/PORT with a PORT from 1 to 254",
+		 -EINVAL},
+		{"ib:no_such_ca", "ib:no_such_ca: no InfiniBand adapter of this name",
+		 -ENODEV},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = NULL;
+		struct fab_err err;
+		int rc = fab_source_open(cases[i].spec, NULL, &f, &err);
+
+		if (rc == -ENOTSUP) /* built without libibnetdisc */
+			continue;
+		cr_expect_eq(rc, cases[i].rc, "%s: %d", cases[i].spec, rc);
+		cr_expect_str_eq(err.text, cases[i].message);
+	}
+}
+
+Test(source, options_reach_every_kind_of_source)
+{
+	char *map = scratch_file("source-test.map", "0x2 \"h7 mlx5_3\"\n", 15);
+	struct fab_source_options options = {.node_name_map = map, .hca = "mlx5_3"};
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_source_parse("t", dump, sizeof(dump) - 1, &options, &f, &err), 0,
+		     "%s", err.text);
+	cr_expect_str_eq(fab_node_name(f, 1), "h7 mlx5_3");
+	cr_expect_str_eq(fab_host_name(f, 0), "h7");
+	fab_fabric_free(f);
+	options = (struct fab_source_options){.hca = "nothing*"};
+	cr_expect_eq(fab_source_open("gen:fattree:radix=4,levels=2", &options, &f, &err),
+		     -EINVAL);
+	cr_expect_str_eq(err.text,
+			 "gen:fattree:radix=4,levels=2: no adapter matches --hca "
+			 "'nothing*'");
+	unlink(map);
+	free(map);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "source/subnet_lst.h"
+
+#include "support/data.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SW(name, port)                                                                   \
+	"{ SW Ports:24 SystemGUID:0000000000000001 NodeGUID:0000000000000001 "           \
+	"PortGUID:0000000000000001 VenID:0002C9 DevID:BD36 Rev:000000A0 {" name          \
+	"} LID:00FF PN:" port " }"
+#define CA(name, port)                                                                   \
+	"{ CA Ports:02 SystemGUID:0000000000000005 NodeGUID:0000000000000002 "           \
+	"PortGUID:0000000000000003 VenID:000002C9 DevID:673C0000 Rev:000000B0 {" name    \
+	"} LID:0010 PN:" port " }"
+
+Test(subnet_lst, reads_both_forms)
+{
+	struct fab_fabric *f = text_open(SW("leaf {1}", "1F") " " CA(
+		"n1 HCA-1",
+		"02") " PHY=4x LOG=ACT SPD=25\n" CA("n1 HCA-1",
+						    "02") " " SW("leaf {1}",
+								 "1F") " PHY=1x "
+								       "LOG=INI\n");
+	uint32_t port = fab_port_find(f, 0, 0x1f);
+
+	cr_expect_str_eq(f->format, "subnet-lst");
+	cr_expect_eq(f->n_nodes, 2);
+	cr_expect_eq(f->n_cables, 1);
+	cr_expect_str_eq(fab_node_name(f, 0), "leaf {1}");
+	cr_expect_eq(f->node_n_ports[0], 0x24);
+	cr_expect_eq(f->node_device[0], 0xbd36);
+	cr_expect_eq(f->node_device[1], 0x673c);
+	cr_expect_eq(f->node_vendor[1], 0x2c9);
+	cr_expect_eq(f->node_sys_guid[1], 5);
+	cr_expect_eq(f->port_lid[f->node_first_port[0]], 0xff);
+	cr_expect_neq(port, FAB_NONE);
+	cr_expect_eq(f->port_speed[port], FAB_EDR);
+	cr_expect_eq(f->port_width[port], 4);
+	port = fab_port_find(f, 1, 2);
+	cr_expect_eq(f->port_guid[port], 3);
+	cr_expect_eq(f->port_lid[port], 0x10);
+	cr_expect_eq(f->port_width[port], 1);
+	cr_expect_eq(f->port_speed[port], FAB_SPEED_UNKNOWN);
+	cr_expect_eq(f->n_warnings, 1, "the widths differ");
+	fab_fabric_free(f);
+}
+
+/* A description that plays the end of its node does not end it. */
+Test(subnet_lst, descriptions_forge_nothing)
+{
+	struct fab_fabric *f =
+		text_open(SW("x} LID:0001 PN:01 } { CA Ports:02", "01") " " CA(
+			"y} LID:1",
+			"01") " PHY=4x LOG=ACT SPD=14\n" SW("s",
+							    "02") " " CA("y",
+									 "02") " "
+									       "PHY=4x "
+									       "LOG=ACT "
+									       "SPD="
+									       "14\n");
+
+	cr_expect_eq(f->n_switches, 1);
+	cr_expect_eq(f->n_cables, 1);
+	cr_expect_not_null(find_warning(f, "malformed-line", 0));
+	fab_fabric_free(f);
+}
+
+Test(subnet_lst, speeds)
+{
+	static const struct {
+		const char *text;
+		enum fab_speed speed;
+	} speeds[] = {
+		{"2.5", FAB_SDR},	   {"5", FAB_DDR},   {"10", FAB_QDR},
+		{"FDR10", FAB_FDR10},	   {"14", FAB_FDR},  {"25", FAB_EDR},
+		{"50", FAB_HDR},	   {"100", FAB_NDR}, {"200", FAB_XDR},
+		{"??", FAB_SPEED_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(speeds); i++) {
+		struct fab_fabric *f;
+		char text[800];
+
+		snprintf(text, sizeof(text),
+			 SW("s", "01") " " CA("n HCA-1", "01") " PHY=12x LOG=ARM SPD=%s",
+			 speeds[i].text);
+		f = text_open(text);
+		cr_expect_eq(f->port_speed[f->cable_a[0]], speeds[i].speed, "%s",
+			     speeds[i].text);
+		cr_expect_eq(f->port_width[f->cable_a[0]], 12);
+		fab_fabric_free(f);
+	}
+}
+
+Test(subnet_lst, notices_every_cut)
+{
+	static const char line[] =
+		SW("s", "01") " " CA("n HCA-1", "01") " PHY=4x LOG=ACT "
+						      "SPD=25";
+	char text[2 * sizeof(line) + 1];
+
+	for (size_t n = 6; n < sizeof(line) - 1; n++) {
+		const char *message;
+
+		/* Old files end a line behind LOG=. */
+		if (line[n] == ' ' && strstr(line, "LOG=ACT") + 7 == line + n)
+			continue;
+		if (strstr(line, "LOG=ACT") + 8 == line + n)
+			continue;
+		snprintf(text, sizeof(text), "%s\n%.*s", line, (int)n, line);
+		message = text_error(text);
+		cr_expect_eq(strncmp(message, "t:2: the input ends within a record", 35),
+			     0, "%zu: %s", n, message);
+	}
+}
+
+Test(subnet_lst, skips_foreign_lines)
+{
+	struct fab_fabric *f =
+		text_open("osm log\n" SW("s", "01") " " CA("n", "01") " PHY=4x "
+								      "LOG=ACT\n\n"
+								      "{ SW what\n"
+								      "end\n");
+
+	cr_expect_eq(find_warning(f, "foreign-line", 0)->line, 1);
+	cr_expect_eq(find_warning(f, "malformed-line", 0)->line, 4);
+	cr_expect_eq(f->n_cables, 1);
+	fab_fabric_free(f);
+}
+
+Test(subnet_lst, reads_a_file_of_opensm)
+{
+	struct fab_fabric *f = data_open("opensm-dumps/ibutils-subnet.lst");
+
+	cr_expect_eq(f->n_switches, 62, "%u", f->n_switches);
+	cr_expect_eq(f->n_adapters, 3, "%u", f->n_adapters);
+	cr_expect_eq(f->n_cables, 172, "%u", f->n_cables);
+	cr_expect_eq(f->n_warnings, 0);
+	fab_fabric_free(f);
+}
