@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: ibsim.sh READ SANITIZED FABRIC
+# ibsim loads the dump that we write of FABRIC; then ibnetdiscover, its cache file and our
+# own discovery all find the same fabric in it, rates and LIDs included.
+# Exit status 77 (skipped) without ibsim.
+set -u
+read=$1 sanitized=$2 fabric=$3
+
+for so in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib{,64}/umad2sim/libumad2sim.so; do
+  [ -f "$so" ] && break
+done
+for program in ibsim ibnetdiscover; do
+  command -v $program >/dev/null || { echo "no $program"; exit 77; }
+done
+[ -f "$so" ] || { echo "no libumad2sim.so"; exit 77; }
+
+# real dumps are given by their place below the folder of test data
+case $fabric in
+gen:*) ;;
+*)
+  data=${FAB_TEST_DATA:-}
+  fabric=${data:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
+  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
+  ;;
+esac
+
+dir=$(mktemp -d) || exit 1
+pid=
+finish() {
+  [ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+  rm -rf "$dir"
+}
+trap finish EXIT
+fail() {
+  echo "FAILED: $*"
+  tail -n 5 "$dir"/*.log
+  exit 1
+}
+
+"$read" dump "$fabric" >"$dir/net" || fail "no dump of $fabric"
+want=$("$read" fingerprint "$fabric")
+[ "$("$read" fingerprint "$dir/net")" = "$want" ] || fail "our own dump reads otherwise"
+
+export IBSIM_SOCKNAME=fabkit-$$
+nodes=$(grep -c -E '^(Switch|Ca|Rt)' "$dir/net")
+switches=$(grep -c '^Switch' "$dir/net")
+ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n }' "$dir/net")
+ibsim -s -n -N $((nodes + 1)) -S $((switches + 1)) -P $((ports + 1)) -L 49152 \
+  "$dir/net" >"$dir/ibsim.log" 2>&1 </dev/null &
+pid=$!
+for _ in $(seq 300); do
+  grep -q 'MaxMcastCap' "$dir/ibsim.log" && break
+  kill -0 $pid 2>/dev/null || fail "ibsim does not load what we write"
+  sleep 0.1
+done
+# its sockets come a moment after its tables
+for _ in $(seq 100); do
+  grep -q "@$IBSIM_SOCKNAME:ctl" /proc/net/unix && break
+  sleep 0.1
+done
+
+SIM_HOST=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$dir/net" | head -n 1)
+export SIM_HOST
+LD_PRELOAD=$so timeout 120 ibnetdiscover --cache "$dir/cache" >"$dir/dump" 2>"$dir/diags.log" ||
+  fail "ibnetdiscover"
+for source in dump cache; do
+  [ "$("$read" fingerprint "$dir/$source")" = "$want" ] ||
+    fail "$source of ibnetdiscover: $("$read" fingerprint "$dir/$source"), not $want"
+done
+
+# What is written of each source, whatever its order.
+lines() { # FABRIC
+  "$read" dump "$1" | grep -v '^#' | LC_ALL=C sort
+}
+lines "$dir/dump" >"$dir/dump.lines"
+lines "$dir/cache" >"$dir/cache.lines"
+# a cache does not keep the attribute that tells FDR10 from QDR
+sed 's/FDR10$/QDR/' "$dir/dump.lines" | cmp - "$dir/cache.lines" ||
+  fail "dump and cache of ibnetdiscover differ"
+
+# libumad2sim must come before the runtime of the sanitizers, which refuse that
+if [ "$sanitized" = no ]; then
+  for where in ib: ib:ibsim0 ib:ibsim0/1; do
+    LD_PRELOAD=$so timeout 120 "$read" dump $where 2>"$dir/live.log" >"$dir/live" ||
+      fail "$where"
+    [ -s "$dir/live.log" ] && grep -v '^ibwarn:.*attached as client' "$dir/live.log" &&
+      fail "$where says something on standard error"
+    [ "$("$read" fingerprint "$dir/live")" = "$want" ] || fail "$where: another fabric"
+    lines "$dir/live" | cmp - "$dir/dump.lines" || fail "$where differs from the dump"
+  done
+  LD_PRELOAD=$so "$read" dump ib:ibsim0/9 2>&1 |
+    grep -qx 'ib:ibsim0/9: adapter ibsim0 has no port 9' || fail "ib:ibsim0/9"
+fi
+echo "$want"

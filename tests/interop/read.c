@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* usage: read dump|fingerprint FABRIC   what our readers make of a fabric */
+#include "export/ibnetdiscover.h"
+#include "source/source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	if (argc != 3)
+		return 2;
+	if (fab_source_open(argv[2], NULL, &f, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 3;
+	}
+	if (!strcmp(argv[1], "dump"))
+		fab_export_ibnetdiscover(stdout, f);
+	else
+		printf("%s %u %u %u %016llx\n", argv[1], f->n_switches, f->n_adapters,
+		       f->n_cables, (unsigned long long)fab_fabric_fingerprint(f));
+	fab_fabric_free(f);
+	return 0;
+}
