@@ -4,11 +4,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	MAX_DIGITS = 6, /* of a number at the end; more are no count but an identifier */
+	GUID_DIGITS = 12,  /* hexadecimal digits at the end: an identifier, too */
 	MAX_RANGE = 32768, /* names in one range; Slurm refuses more than 65536 */
 };
 
@@ -32,6 +34,15 @@ static void put(struct text *t, const char *s, size_t len)
 	t->v[t->n] = '\0';
 }
 
+static bool ends_in_guid(const char *name, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && strchr("0123456789abcdef", name[len - n - 1]))
+		n++;
+	return n >= GUID_DIGITS;
+}
+
 static struct item split(const char *name)
 {
 	size_t len = strlen(name), n = 0;
@@ -39,7 +50,7 @@ static struct item split(const char *name)
 
 	while (n < len && name[len - n - 1] >= '0' && name[len - n - 1] <= '9')
 		n++;
-	if (n > MAX_DIGITS)
+	if (n > MAX_DIGITS || ends_in_guid(name, len))
 		n = 0;
 	item.digits = name + len - n;
 	item.n_digits = n;

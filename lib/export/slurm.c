@@ -54,22 +54,41 @@ static uint32_t adapter_switch(const struct fab_fabric *f, uint32_t node)
 	return FAB_NONE;
 }
 
+/* Does adapter a come before adapter b: by name as people count, then by number? */
+static bool comes_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
+{
+	int order = fab_text_natural_cmp(fab_node_name(f, a), fab_node_name(f, b));
+
+	return order < 0 || (order == 0 && a < b);
+}
+
+/* The switch of the host's first adapter by name that has a cable to one. */
+static uint32_t host_switch(const struct fab_fabric *f, uint32_t host, bool *is_split)
+{
+	uint32_t leaf = FAB_NONE, first = FAB_NONE;
+
+	*is_split = false;
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++) {
+		uint32_t adapter = f->host_adapter[i], s = adapter_switch(f, adapter);
+
+		if (s == FAB_NONE)
+			continue;
+		*is_split |= leaf != FAB_NONE && s != leaf;
+		if (first == FAB_NONE || comes_before(f, adapter, first)) {
+			first = adapter;
+			leaf = s;
+		}
+	}
+	return leaf;
+}
+
 static void place_hosts(struct tree *t)
 {
-	const struct fab_fabric *f = t->f;
+	for (uint32_t h = 0; h < t->f->n_hosts; h++) {
+		bool is_split;
+		uint32_t leaf = host_switch(t->f, h, &is_split);
 
-	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		uint32_t leaf = FAB_NONE;
-		bool is_split = false;
-
-		for (uint32_t i = f->host_first_adapter[h];
-		     i < f->host_first_adapter[h + 1]; i++) {
-			uint32_t s = adapter_switch(f, f->host_adapter[i]);
-
-			if (leaf == FAB_NONE)
-				leaf = s;
-			is_split |= s != FAB_NONE && s != leaf;
-		}
 		t->host_leaf[h] = leaf;
 		t->notes.n_split += is_split;
 		t->notes.n_hosts += leaf != FAB_NONE;
@@ -116,6 +135,17 @@ static void join_tier(struct tree *t, uint32_t tier)
 				t->set[find(t->set, peer)] = find(t->set, s);
 		}
 	}
+}
+
+/* The groups of a dragonfly. */
+static void join_dragonfly(struct tree *t, const struct fab_shape *shape)
+{
+	const struct fab_fabric *f = t->f;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
+			if (shape->group[f->peer[k]] == shape->group[s])
+				t->set[find(t->set, f->peer[k])] = find(t->set, s);
 }
 
 /* The first switch of this tier in each set that gives the set's group its name. */
@@ -177,12 +207,17 @@ static void group_tops(struct tree *t, uint32_t tier)
 
 static void build(struct tree *t)
 {
-	uint32_t n_tiers = fab_tiers(t->f, t->tier);
+	struct fab_shape *shape = fab_shape_recognize(t->f);
+	uint32_t n_tiers = fab_tiers_of_shape(t->f, shape, t->tier);
 
 	for (uint32_t s = 0; s < t->f->n_switches; s++)
 		t->set[s] = s;
 	place_hosts(t);
 	add_leaves(t);
+	if (shape->group) {
+		join_dragonfly(t, shape);
+		group_tops(t, 0);
+	}
 	for (uint32_t tier = 0; tier < n_tiers && tier <= MAX_TIER && t->tops.n > 1;
 	     tier++) {
 		join_tier(t, tier);
@@ -190,6 +225,7 @@ static void build(struct tree *t)
 	}
 	t->notes.n_roots = (uint32_t)t->tops.n;
 	t->notes.n_unnamed = t->names.n_unnamed;
+	fab_shape_free(shape);
 }
 
 /* Lists of members in compressed rows: the hosts of leaves, the children of groups. */
@@ -256,7 +292,7 @@ static void print_notes(FILE *out, const struct tree *t)
 		fprintf(out,
 			"# %u hosts have adapters on several switches: listed under that "
 			"of "
-			"the first adapter\n",
+			"the first adapter by name\n",
 			n->n_split);
 	if (n->n_unnamed)
 		fprintf(out,

@@ -23,13 +23,14 @@ struct fab_slurm_notes {
  * a line for every group of switches above them (`SwitchName=spine1
  * Switches=leaf[1-20]`), one root for each connected part.
  *
- * A host stands on the switch of its first connected adapter. A group is a set of
- * switches joined by switches of at most the same height above the hosts (fab_tiers): the
- * pods of a fat tree, then what joins them. It has the name of one of its topmost
- * switches; switches that hosts share a line with, and groups without a switch of their
- * own (tori), are joined under a made-up name (`group1`). Names hold only letters,
- * digits, `.`, `_` and `-`, at most 64 characters, each once: the short name
- * (fab_label_short), else `S-<GUID>`, of hosts `H-<GUID>`.
+ * A host stands on the switch of its first adapter, by name, that has a cable to one. A
+ * group is a set of switches joined by switches of at most the same height above the
+ * hosts (fab_tiers_of_shape): the pods of a fat tree, then what joins them; of a
+ * dragonfly, its groups first. It has the name of one of its topmost switches, or a
+ * made-up one (`group1`) where all of these have hosts and a line of their own, as in a
+ * torus. Switches without hosts below them are left out. Names hold only letters, digits,
+ * `.`, `_` and `-`, at most 64 characters, each once: the short name (fab_label_short),
+ * else `S-<GUID>`, of hosts `H-<GUID>`.
  *
  * Fails with EINVAL when no host has a cable to a switch, else with the errno of the
  * write. `notes` may be NULL. O(n log n).

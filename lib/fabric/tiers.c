@@ -38,3 +38,13 @@ uint32_t fab_tiers(const struct fab_fabric *f, uint32_t *tier)
 	free(queue);
 	return n ? highest + 1 : 0;
 }
+
+uint32_t fab_tiers_of_shape(const struct fab_fabric *f, const struct fab_shape *shape,
+			    uint32_t *tier)
+{
+	if (!shape->level)
+		return fab_tiers(f, tier);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		tier[s] = shape->level[s] < shape->n_levels ? shape->level[s] : FAB_NONE;
+	return shape->n_levels;
+}

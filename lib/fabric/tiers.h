@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fabric/fabric.h"
+#include "fabric/shape.h"
 
 /*
  * tier[switch] = hops to the nearest switch that has a host adapter: 0 for those, 1 for
@@ -11,6 +12,13 @@
  * 0 for a fabric without hosts. O(switches + cables).
  */
 uint32_t fab_tiers(const struct fab_fabric *f, uint32_t *tier);
+
+/*
+ * The same, but by the levels of a recognised shape where it has such: a few management
+ * nodes on a spine do not make it a leaf there. O(switches + cables).
+ */
+uint32_t fab_tiers_of_shape(const struct fab_fabric *f, const struct fab_shape *shape,
+			    uint32_t *tier);
 
 /* Host adapters cabled to each switch, every cable counted; [n_switches]. O(cables). */
 void fab_tiers_count_hosts(const struct fab_fabric *f, uint32_t *n_host_links);

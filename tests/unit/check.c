@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/check.h"
 
+#include "support/data.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -249,4 +250,30 @@ Test(check, findings_say_where)
 	fab_check_free(check);
 	fab_fabric_free(f);
 	plan_free(&plan);
+}
+
+/* What the owners' dumps hold, counted by other means. */
+Test(check, real_dumps)
+{
+	static const struct {
+		const char *file;
+		uint32_t n_problems, n_findings;
+	} cases[] = {
+		{"ibnetdiscover/selene-compute-hdr.txt", 0, 1},
+		{"ibnetdiscover/stage-qdr.txt", 0, 0},
+		{"ibnetdiscover/topograph-ndr.txt", 0, 69 + 3 + 1},
+		{"ibnetdiscover/ufm-lab-mixed.txt", 0, 3},
+		{"ibnetdiscover/ibtopotool-1.txt", 2, 6},
+		{"ibnetdiscover/psmn-x5-qdr.txt", 23 + 2, 23 + 2 + 89},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fab_fabric *f = data_open(cases[i].file);
+		struct fab_check *check = fab_check_new(f);
+
+		cr_assert_eq(check->n_problems, cases[i].n_problems, "%s", cases[i].file);
+		cr_assert_eq(check->n_findings, cases[i].n_findings, "%s", cases[i].file);
+		fab_check_free(check);
+		fab_fabric_free(f);
+	}
 }

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "export/hostlist.h"
 #include "source/source.h"
+#include "support/data.h"
 #include "support/plan.h"
 #include "support/topology_conf.h"
 
@@ -45,6 +46,8 @@ Test(slurm, host_lists_fold)
 	EXPECT_FOLD("[1-3]", "1", "2", "3");
 	EXPECT_FOLD("x1000000,x1000001", "x1000001", "x1000000");
 	EXPECT_FOLD("x[999998-999999],x1000000", "x1000000", "x999999", "x999998");
+	EXPECT_FOLD("H-003048c74ebf0001,H-003048c74ebf0002", "H-003048c74ebf0002",
+		    "H-003048c74ebf0001");
 	expect_fold(NULL, 0, "");
 }
 
@@ -234,20 +237,21 @@ Test(slurm, rails_unattached_hosts_and_parts)
 	struct fab_fabric *f;
 	char *text;
 
-	plan.nodes.v[1].n_ports = 9;
-	plan_cable(&plan, 1, 9, plan_adapter(&plan, "node001 HCA-2"), 1);
+	/* node002: HCA-1 on leaf2, HCA-0 on leaf1, which is the first by name. */
+	plan.nodes.v[0].n_ports = 9;
+	plan_cable(&plan, 0, 9, plan_adapter(&plan, "node002 HCA-0"), 1);
+	plan_cable(&plan, far, 2, plan_adapter(&plan, "node001 HCA-10"), 1);
+	plan_adapter(&plan, "node001 HCA-0"); /* no cable */
 	plan_cable(&plan, far, 1, plan_adapter(&plan, "island HCA-1"), 1);
 	plan_adapter(&plan, "adrift HCA-1");
 	f = plan_build(&plan, 0);
 	text = export_text(f, &notes);
-	cr_assert_str_eq(body(text), "SwitchName=leaf1 Nodes=node001\n"
-				     "SwitchName=leaf2 Nodes=node002\n"
-				     "SwitchName=far Nodes=island\n"
-				     "SwitchName=spine1 Switches=leaf[1-2]\n");
+	cr_assert_str_eq(body(text), "SwitchName=leaf1 Nodes=node[001-002]\n"
+				     "SwitchName=far Nodes=island\n");
 	cr_assert_eq(notes.n_hosts, 3);
-	cr_assert_eq(notes.n_leaves, 3);
+	cr_assert_eq(notes.n_leaves, 2);
 	cr_assert_eq(notes.n_roots, 2);
-	cr_assert_eq(notes.n_split, 1);
+	cr_assert_eq(notes.n_split, 2);
 	cr_assert_eq(notes.n_unattached, 1);
 	cr_assert_eq(notes.n_unnamed, 0);
 	free(text);
@@ -304,6 +308,138 @@ Test(slurm, long_chains_stay_below_the_depth_that_slurm_follows)
 	free(text);
 	fab_fabric_free(f);
 	plan_free(&plan);
+}
+
+/* Every kind of generated fabric gives a tree of all its hosts that Slurm would take. */
+Test(slurm, generated_fabrics)
+{
+	static const struct {
+		const char *spec;
+		unsigned n_hosts, max_depth, n_groups;
+	} cases[] = {
+		{"gen:fattree:radix=8,levels=2", 32, 1, 1},
+		{"gen:fattree:radix=8,levels=3", 128, 2, 9},
+		{"gen:torus:dims=4x4x2,hosts=2", 64, 1, 1},
+		{"gen:mesh:dims=3x3,hosts=1", 9, 1, 1},
+		{"gen:dragonfly:a=4,p=2,h=2", 72, 2, 10},
+		{"gen:kfat:dims=4x4,hosts=3", 48, 1, 1},
+		{"gen:hyperx:dims=4x4,hosts=2", 32, 1, 1},
+		{"gen:random:switches=20,degree=4,hosts=2,seed=1", 40, 1, 1},
+		{"gen:bluelight", 8704, 2, 35},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fab_source_options options = {NULL, NULL};
+		struct fab_slurm_notes notes;
+		struct fab_err err = {{0}};
+		struct fab_fabric *f;
+		struct conf conf;
+		unsigned n_groups = 0;
+		char *text;
+
+		cr_assert_eq(fab_source_open(cases[i].spec, &options, &f, &err), 0, "%s",
+			     err.text);
+		text = export_text(f, &notes);
+		conf = conf_read(text);
+		for (size_t k = 0; k < conf.switches.n; k++)
+			n_groups += conf.switches.v[k].switches.n > 0;
+		cr_expect_eq(conf.hosts.n, cases[i].n_hosts, "%s: %zu hosts",
+			     cases[i].spec, conf.hosts.n);
+		cr_expect_eq(conf.max_depth, cases[i].max_depth, "%s: depth %u",
+			     cases[i].spec, conf.max_depth);
+		cr_expect_eq(n_groups, cases[i].n_groups, "%s: %u groups", cases[i].spec,
+			     n_groups);
+		cr_expect_eq(conf.n_roots, 1, "%s", cases[i].spec);
+		conf_free(&conf);
+		free(text);
+		fab_fabric_free(f);
+	}
+}
+
+static const char *const dumps[] = {
+	"ibnetdiscover/ibtopotool-1.txt",
+	"ibnetdiscover/ibtopotool-2.txt",
+	"ibnetdiscover/psmn-x5-qdr.txt",
+	"ibnetdiscover/selene-compute-hdr.txt",
+	"ibnetdiscover/stage-qdr.txt",
+	"ibnetdiscover/topograph-ndr.txt",
+	"ibnetdiscover/ufm-director-puttylog.txt",
+	"ibnetdiscover/ufm-lab-mixed.txt",
+};
+
+/* Every host of every real dump exactly once, on a switch that it has a cable to. */
+Test(slurm, real_dumps)
+{
+	for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
+		struct fab_fabric *f = data_open(dumps[i]);
+		struct fab_slurm_notes notes;
+		char *text = export_text(f, &notes);
+		struct conf conf = conf_read(text);
+
+		cr_assert_eq(conf.hosts.n, f->n_hosts, "%s", dumps[i]);
+		cr_assert_eq(conf.n_roots, 1, "%s", dumps[i]);
+		cr_assert_eq(notes.n_unattached, 0);
+		conf_free(&conf);
+		free(text);
+		fab_fabric_free(f);
+	}
+}
+
+/* The leaf of a host, by its name. */
+static const char *leaf_of(const struct conf *conf, const char *host)
+{
+	for (size_t s = 0; s < conf->switches.n; s++)
+		for (size_t k = 0; k < conf->switches.v[s].nodes.n; k++)
+			if (!strcmp(conf->switches.v[s].nodes.v[k], host))
+				return conf->switches.v[s].name;
+	return NULL;
+}
+
+/* Hosts share a leaf here exactly when they do in the file that the owners made by hand.
+ */
+Test(slurm, the_owners_tree_of_a_real_fabric)
+{
+	char *dump = data_path("ibnetdiscover/psmn-x5-qdr.txt");
+	char *map = data_path("cabling/psmn-x5-guid-host.map");
+	char *owners = data_path("slurm/psmn-x5-topology.conf");
+	struct fab_source_options options = {.node_name_map = map};
+	char line[4096], leaf[64], nodes[4000], *text;
+	struct fab_err err = {{0}};
+	struct fab_fabric *f;
+	struct conf ours, leaves;
+	size_t n_leaves = 0, n_hosts = 0;
+	FILE *in = fopen(owners, "r");
+
+	cr_assert_not_null(in);
+	cr_assert_eq(fab_source_open(dump, &options, &f, &err), 0, "%s", err.text);
+	text = export_text(f, NULL);
+	ours = conf_read(text);
+	while (fgets(line, sizeof(line), in)) {
+		char *one;
+
+		if (sscanf(line, "SwitchName=%63s Nodes=%3999s", leaf, nodes) != 2)
+			continue;
+		n_leaves++;
+		one = fab_format("SwitchName=%s Nodes=%s\n", leaf, nodes);
+		leaves = conf_read(one);
+		for (size_t k = 0; k < leaves.hosts.n; k++, n_hosts++) {
+			const char *is = leaf_of(&ours, leaves.hosts.v[k]);
+
+			cr_assert_not_null(is, "%s", leaves.hosts.v[k]);
+			cr_assert_str_eq(is, leaf_of(&ours, leaves.hosts.v[0]));
+		}
+		conf_free(&leaves);
+		free(one);
+	}
+	fclose(in);
+	cr_assert_eq(n_leaves, 6);
+	cr_assert_eq(n_hosts, f->n_hosts);
+	conf_free(&ours);
+	free(text);
+	free(dump);
+	free(map);
+	free(owners);
+	fab_fabric_free(f);
 }
 
 Test(slurm, nothing_to_list_is_an_error)

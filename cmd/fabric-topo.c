@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is this fabric: summary, check, ports, comparison, conversion. */
+#include "topo.h"
+
+#include <string.h>
+
+#include "export/dot.h"
+#include "export/ibnetdiscover.h"
+#include "export/json.h"
+#include "export/slurm.h"
+
+static const char program[] = "fabric-topo";
+
+enum mode { MODE_SUMMARY, MODE_CHECK, MODE_DIFF, MODE_PORTS, MODE_TO };
+enum target { TO_NONE, TO_IBNETDISCOVER, TO_DOT, TO_JSON, TO_SLURM };
+enum { KEY_CHECK = 0x100, KEY_DIFF, KEY_PORTS, KEY_TO, KEY_SWITCHES_ONLY };
+
+struct params {
+	enum mode mode;
+	const char *mode_option; /* the option that chose the mode */
+	enum target target;
+	const char *other; /* --diff */
+	bool switches_only;
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+};
+
+static const struct argp_option options[] = {
+	{.doc = "What to do (default: a summary):", .group = 2},
+	{.name = "check",
+	 .key = KEY_CHECK,
+	 .doc = "List what is wrong with the fabric; exit status 1 on problems",
+	 .group = 2},
+	{.name = "diff",
+	 .key = KEY_DIFF,
+	 .arg = "OTHER",
+	 .doc = "List what differs in the fabric OTHER; exit status 1 on differences",
+	 .group = 2},
+	{.name = "ports",
+	 .key = KEY_PORTS,
+	 .doc = "List all cabled ports with their peers",
+	 .group = 2},
+	{.name = "to",
+	 .key = KEY_TO,
+	 .arg = "KIND",
+	 .doc = "Convert to ibnetdiscover, dot, json or slurm (topology.conf)",
+	 .group = 2},
+	{.name = "switches-only",
+	 .key = KEY_SWITCHES_ONLY,
+	 .doc = "With --to=dot: leave out hosts and other adapters",
+	 .group = 2},
+	{0},
+};
+
+static void choose_mode(struct params *p, enum mode mode, const char *option,
+			struct argp_state *state)
+{
+	if (p->mode_option && p->mode != mode)
+		argp_error(state, "%s and %s exclude each other", p->mode_option, option);
+	p->mode = mode;
+	p->mode_option = option;
+}
+
+static enum target parse_target(const char *arg, struct argp_state *state)
+{
+	static const char *const names[] = {
+		[TO_IBNETDISCOVER] = "ibnetdiscover",
+		[TO_DOT] = "dot",
+		[TO_JSON] = "json",
+		[TO_SLURM] = "slurm",
+	};
+
+	for (size_t i = TO_IBNETDISCOVER; i < FAB_COUNT(names); i++)
+		if (!strcmp(arg, names[i]))
+			return (enum target)i;
+	argp_error(state, "--to: '%s' is not ibnetdiscover, dot, json or slurm", arg);
+	return TO_NONE;
+}
+
+static void parse_argument(struct params *p, char *arg, struct argp_state *state)
+{
+	if (p->input.fabric)
+		argp_error(state, "more than one FABRIC: '%s' and '%s'", p->input.fabric,
+			   arg);
+	if (!*arg)
+		argp_error(state, "FABRIC is empty");
+	p->input.fabric = arg;
+}
+
+static struct topo_columns columns_of(enum mode mode)
+{
+	switch (mode) {
+	case MODE_CHECK:
+		return topo_check_columns();
+	case MODE_DIFF:
+		return topo_diff_columns();
+	case MODE_PORTS:
+		return topo_ports_columns();
+	default:
+		return topo_summary_columns();
+	}
+}
+
+/* Options that do not go together, and what is missing. */
+static void check_params(struct params *p, struct argp_state *state)
+{
+	struct topo_columns columns = columns_of(p->mode);
+	struct fab_err err;
+
+	if (p->mode == MODE_TO && (p->output.has_format || p->output.columns ||
+				   p->output.no_header || p->output.list_columns))
+		argp_error(state, "--to has a form of its own: no --format, --columns, "
+				  "--list-columns or --no-header");
+	if (p->switches_only && p->target != TO_DOT)
+		argp_error(state, "--switches-only goes with --to=dot only");
+	if (p->output.columns &&
+	    fab_columns_check(p->output.columns, columns.v, columns.n, &err) != 0)
+		argp_error(state, "--columns: %s", err.text);
+	if (p->output.list_columns)
+		return;
+	if (!p->input.fabric)
+		argp_error(state,
+			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
+	if (p->other && !strcmp(p->other, "-") && !strcmp(p->input.fabric, "-"))
+		argp_error(state, "--diff: only one of the two fabrics can come from "
+				  "standard input");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct params *p = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &p->input;
+		state->child_inputs[1] = &p->output;
+		state->child_inputs[2] = &p->run;
+		return 0;
+	case KEY_CHECK:
+		choose_mode(p, MODE_CHECK, "--check", state);
+		return 0;
+	case KEY_DIFF:
+		choose_mode(p, MODE_DIFF, "--diff", state);
+		if (!*arg)
+			argp_error(state, "--diff: OTHER is empty");
+		p->other = arg;
+		return 0;
+	case KEY_PORTS:
+		choose_mode(p, MODE_PORTS, "--ports", state);
+		return 0;
+	case KEY_TO:
+		choose_mode(p, MODE_TO, "--to", state);
+		p->target = parse_target(arg, state);
+		return 0;
+	case KEY_SWITCHES_ONLY:
+		p->switches_only = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		parse_argument(p, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		check_params(p, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{.argp = &fab_cli_input_argp, .group = 1},
+	{.argp = &fab_cli_output_argp, .group = 3},
+	{.argp = &fab_cli_run_plain_argp, .group = 4},
+	{0},
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "FABRIC",
+	.doc = "Say what a switched fabric is like, check it, compare it with another or "
+	       "convert it.\vFABRIC is a file (ibnetdiscover dump, ibsim net file, cache "
+	       "of "
+	       "libibnetdisc, opensm-subnet.lst, also compressed), - for standard input, "
+	       "gen:KIND:PARAMETERS for a generated fabric or ib:[CA[/PORT]] for the "
+	       "live one.",
+	.children = children,
+};
+
+void topo_put_text(struct fab_report *r, const char *name, const char *text)
+{
+	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_TEXT},
+			 (union fab_cell){.text = text});
+}
+
+void topo_put_uint(struct fab_report *r, const char *name, uint64_t value)
+{
+	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_UINT},
+			 (union fab_cell){.u = value});
+}
+
+void topo_finish(struct fab_report *r)
+{
+	struct fab_err err;
+
+	if (fab_report_finish(r, &err) != 0)
+		fab_cli_die(&err);
+}
+
+static int export_slurm(FILE *out, const struct fab_fabric *f,
+			const struct fab_cli_run *run, struct fab_err *err)
+{
+	struct fab_slurm_notes notes;
+	int rc = fab_export_slurm(out, f, &notes, err);
+
+	if (rc)
+		return rc;
+	if (notes.n_split)
+		fab_cli_warn(
+			run,
+			"%u hosts have adapters on several switches; each is listed "
+			"under that of its first adapter by name (--hca chooses another)",
+			notes.n_split);
+	if (notes.n_unnamed)
+		fab_cli_warn(
+			run,
+			"%u hosts have no name that Slurm takes and are called H-<GUID>; "
+			"--node-name-map gives names",
+			notes.n_unnamed);
+	if (notes.n_unattached)
+		fab_cli_warn(run, "%u hosts without a cable to a switch are left out",
+			     notes.n_unattached);
+	if (notes.n_roots > 1)
+		fab_cli_warn(
+			run,
+			"the fabric has %u parts with hosts; Slurm gives no job nodes of "
+			"two of them",
+			notes.n_roots);
+	return 0;
+}
+
+static int export_fabric(FILE *out, const struct params *p, const struct fab_fabric *f)
+{
+	struct fab_dot_options dot = {.without_hosts = p->switches_only};
+	struct fab_err err = {{0}};
+	int rc = 0;
+
+	switch (p->target) {
+	case TO_DOT:
+		rc = fab_export_dot(out, f, &dot, &err);
+		break;
+	case TO_JSON:
+		rc = fab_export_json(out, f, program, &err);
+		break;
+	case TO_SLURM:
+		rc = export_slurm(out, f, &p->run, &err);
+		break;
+	default:
+		fab_export_ibnetdiscover(out, f);
+		break;
+	}
+	if (rc)
+		fab_cli_die(&err);
+	return FAB_EXIT_DONE;
+}
+
+static int run_mode(const struct params *p, const struct fab_fabric *f,
+		    const struct fab_fabric *other, struct fab_cli_sink *sink)
+{
+	struct fab_report_options report = fab_cli_report_options(&p->output, sink);
+
+	switch (p->mode) {
+	case MODE_CHECK:
+		return topo_check(sink->file, &report, f, &p->run);
+	case MODE_DIFF:
+		return topo_diff(sink->file, &report, f, other);
+	case MODE_PORTS:
+		return topo_ports(sink->file, &report, f);
+	case MODE_TO:
+		return export_fabric(sink->file, p, f);
+	default:
+		return topo_summary(sink->file, &report, f, &p->run);
+	}
+}
+
+static void list_columns(const struct params *p, FILE *out)
+{
+	struct topo_columns columns = columns_of(p->mode);
+
+	fab_columns_list(out, columns.v, columns.n);
+}
+
+int main(int argc, char **argv)
+{
+	struct params p = {0};
+	struct fab_fabric *f = NULL, *other = NULL;
+	struct fab_cli_sink sink;
+	int status = FAB_EXIT_DONE;
+
+	fab_cli_init(program);
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (!p.output.list_columns)
+		f = fab_cli_open_fabric(&p.input, &p.run);
+	if (f && p.other) {
+		struct fab_cli_input input = p.input;
+
+		input.fabric = p.other;
+		other = fab_cli_open_fabric(&input, &p.run);
+	}
+	fab_cli_open_sink(&sink, p.output.path);
+	if (f)
+		status = run_mode(&p, f, other, &sink);
+	else
+		list_columns(&p, sink.file);
+	fab_cli_commit_sink(&sink);
+	fab_fabric_free(f);
+	fab_fabric_free(other);
+	return status;
+}

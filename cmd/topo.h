@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fabric-topo prints: one function and its columns a kind of report. */
+#pragma once
+
+#include "cli/cli.h"
+#include "fabric/fabric.h"
+
+struct topo_columns {
+	const struct fab_column *v;
+	size_t n;
+};
+
+/* Of the main table of each report. */
+struct topo_columns topo_summary_columns(void);
+struct topo_columns topo_check_columns(void);
+struct topo_columns topo_diff_columns(void);
+struct topo_columns topo_ports_columns(void);
+
+/* Print to `out`; the status to exit with. Failing to write ends the command. */
+int topo_summary(FILE *out, const struct fab_report_options *options,
+		 const struct fab_fabric *f, const struct fab_cli_run *run);
+int topo_check(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct fab_cli_run *run);
+int topo_diff(FILE *out, const struct fab_report_options *options,
+	      const struct fab_fabric *f, const struct fab_fabric *other);
+int topo_ports(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f);
+
+/* Short forms of fab_report_field() for values without further ado. */
+void topo_put_text(struct fab_report *r, const char *name, const char *text);
+void topo_put_uint(struct fab_report *r, const char *name, uint64_t value);
+/* End the report or the command. */
+void topo_finish(struct fab_report *r);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-topo --check: what is wrong with the fabric. */
+#include "topo.h"
+
+#include <string.h>
+
+#include "fabric/check.h"
+
+enum { SHOWN_PER_CODE = 10 }; /* in a table without --verbose */
+
+static const struct fab_column columns[] = {
+	{"severity", FAB_TEXT, "problem (counts for the exit status) or note", 0},
+	{"code", FAB_TEXT, "kind of finding, see the manual page", 0},
+	{"message", FAB_TEXT, "the finding in full", 0},
+	{"node", FAB_TEXT, "name of the node", FAB_COL_EXTRA},
+	{"guid", FAB_GUID, "GUID of the node", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"port", FAB_UINT, "number of the port", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"line", FAB_UINT, "line of the input", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+};
+
+static const struct fab_column code_columns[] = {
+	{"severity", FAB_TEXT, "problem or note", 0},
+	{"code", FAB_TEXT, "kind of finding", 0},
+	{"findings", FAB_UINT, "how many there are", 0},
+};
+
+struct topo_columns topo_check_columns(void)
+{
+	return (struct topo_columns){columns, FAB_COUNT(columns)};
+}
+
+static const char *severity_name(enum fab_severity severity)
+{
+	return severity == FAB_PROBLEM ? "problem" : "note";
+}
+
+/* The end of the run of findings with one code. */
+static uint32_t end_of_code(const struct fab_check *check, uint32_t i)
+{
+	const char *code = check->findings[i].code;
+
+	while (i < check->n_findings && !strcmp(check->findings[i].code, code))
+		i++;
+	return i;
+}
+
+static void put_counts(struct fab_report *r, const struct fab_check *check)
+{
+	fab_report_table_begin(r, "codes", "Findings by kind", code_columns,
+			       FAB_COUNT(code_columns));
+	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
+		union fab_cell cells[FAB_COUNT(code_columns)];
+
+		end = end_of_code(check, i);
+		cells[0].text = severity_name(check->findings[i].severity);
+		cells[1].text = check->findings[i].code;
+		cells[2].u = end - i;
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
+static void put_finding(struct fab_report *r, const struct fab_fabric *f,
+			const struct fab_finding *x)
+{
+	const union fab_cell cells[FAB_COUNT(columns)] = {
+		{.text = severity_name(x->severity)},
+		{.text = x->code},
+		{.text = x->message},
+		{.text = x->node == FAB_NONE ? NULL : fab_node_name(f, x->node)},
+		{.u = x->node == FAB_NONE ? 0 : f->node_guid[x->node]},
+		{.u = x->port == FAB_NONE ? 0 : f->port_num[x->port]},
+		{.u = x->line},
+	};
+
+	fab_report_row(r, cells);
+}
+
+static void put_findings(struct fab_report *r, const struct fab_fabric *f,
+			 const struct fab_check *check, uint32_t per_code)
+{
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
+		end = end_of_code(check, i);
+		shown += end - i < per_code ? end - i : per_code;
+	}
+	fab_report_table_begin(
+		r, "findings",
+		shown < check->n_findings
+			? "Findings (the first 10 of each kind; --verbose: all)"
+			: "Findings",
+		columns, FAB_COUNT(columns));
+	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
+		end = end_of_code(check, i);
+		for (uint32_t k = i; k < end && k - i < per_code; k++)
+			put_finding(r, f, &check->findings[k]);
+	}
+	fab_report_table_end(r);
+}
+
+int topo_check(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct fab_cli_run *run)
+{
+	struct fab_check *check = fab_check_new(f);
+	bool for_people = options->format == FAB_FORMAT_TABLE;
+	bool table_only = for_people && options->columns;
+	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "findings",
+					      table_only ? NULL : f);
+	uint32_t n_problems = check->n_problems;
+	bool show_all = !for_people || run->verbose || table_only;
+
+	if (!table_only) {
+		topo_put_uint(r, "problems", n_problems);
+		topo_put_uint(r, "notes", check->n_findings - n_problems);
+		if (!for_people || check->n_findings)
+			put_counts(r, check);
+	}
+	if (!for_people || check->n_findings)
+		put_findings(r, f, check, show_all ? UINT32_MAX : SHOWN_PER_CODE);
+	topo_finish(r);
+	fab_check_free(check);
+	return n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}

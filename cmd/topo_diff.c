@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-topo --diff: what differs in another fabric. */
+#include "topo.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "fabric/check.h"
+#include "fabric/diff.h"
+
+static const struct fab_column columns[] = {
+	{"change", FAB_TEXT, "missing, new, moved, renamed, replaced, speed or width", 0},
+	{"object", FAB_TEXT, "switch, adapter, switch-link or host-link", 0},
+	{"name", FAB_TEXT, "what changed: the node, or the ends that the cable kept", 0},
+	{"old", FAB_TEXT, "what FABRIC has", 0},
+	{"new", FAB_TEXT, "what OTHER has", 0},
+	{"old_node", FAB_TEXT, "in FABRIC: the node, or end a of the cable",
+	 FAB_COL_EXTRA},
+	{"old_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"old_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"old_peer", FAB_TEXT, "in FABRIC: end b of the cable", FAB_COL_EXTRA},
+	{"old_peer_port", FAB_UINT, "port of that end",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"new_node", FAB_TEXT, "in OTHER: the node, or end a of the cable",
+	 FAB_COL_EXTRA},
+	{"new_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"new_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"new_peer", FAB_TEXT, "in OTHER: end b of the cable", FAB_COL_EXTRA},
+	{"new_peer_port", FAB_UINT, "port of that end",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+};
+
+struct topo_columns topo_diff_columns(void)
+{
+	return (struct topo_columns){columns, FAB_COUNT(columns)};
+}
+
+struct sides {
+	const struct fab_fabric *old, *new;
+	const struct fab_diff *diff;
+};
+
+/* Texts of a row; freed together. */
+struct row {
+	char *name, *old, *new;
+};
+
+static char *end_text(const struct fab_fabric *f, uint32_t port)
+{
+	return fab_format("%s port %u", fab_node_name(f, f->port_node[port]),
+			  f->port_num[port]);
+}
+
+static char *cable_text(const struct fab_fabric *f, uint32_t cable)
+{
+	char *a = end_text(f, f->cable_a[cable]), *b = end_text(f, f->cable_b[cable]);
+	char *text = fab_format("%s - %s", a, b);
+
+	free(a);
+	free(b);
+	return text;
+}
+
+static char *rate_text(const struct fab_fabric *f, uint32_t cable)
+{
+	return fab_format("%ux%s", fab_cable_width(f, cable),
+			  fab_speed_name(fab_cable_speed(f, cable)));
+}
+
+static char *guid_text(const struct fab_fabric *f, uint32_t node)
+{
+	return fab_format("0x%016llx", (unsigned long long)f->node_guid[node]);
+}
+
+/* Is this port of the new fabric that one of the old? */
+static bool same_port(const struct sides *s, uint32_t old_port, uint32_t new_port)
+{
+	return s->diff->new_of[s->old->port_node[old_port]] ==
+		       s->new->port_node[new_port] &&
+	       s->old->port_num[old_port] == s->new->port_num[new_port];
+}
+
+/* A moved cable is named by the end that it kept; without one, by nothing. */
+static struct row moved_row(const struct sides *s, const struct fab_change *c)
+{
+	const uint32_t old[2] = {s->old->cable_a[c->old_cable],
+				 s->old->cable_b[c->old_cable]};
+	const uint32_t new[2] = {s->new->cable_a[c->new_cable],
+				 s->new->cable_b[c->new_cable]};
+
+	for (int k = 3; k >= 0; k--) { /* end b first: that of the adapter */
+		int i = k >> 1, j = k & 1;
+
+		if (same_port(s, old[i], new[j]))
+			return (struct row){.name = end_text(s->new, new[j]),
+					    .old = end_text(s->old, old[!i]),
+					    .new = end_text(s->new, new[!j])};
+	}
+	return (struct row){.name = NULL,
+			    .old = cable_text(s->old, c->old_cable),
+			    .new = cable_text(s->new, c->new_cable)};
+}
+
+static struct row cable_row(const struct sides *s, const struct fab_change *c)
+{
+	switch (c->kind) {
+	case FAB_CHANGE_MISSING:
+		return (struct row){.name = cable_text(s->old, c->old_cable),
+				    .old = rate_text(s->old, c->old_cable)};
+	case FAB_CHANGE_NEW:
+		return (struct row){.name = cable_text(s->new, c->new_cable),
+				    .new = rate_text(s->new, c->new_cable)};
+	case FAB_CHANGE_MOVED:
+		return moved_row(s, c);
+	default:
+		return (struct row){.name = cable_text(s->new, c->new_cable),
+				    .old = rate_text(s->old, c->old_cable),
+				    .new = rate_text(s->new, c->new_cable)};
+	}
+}
+
+static struct row node_row(const struct sides *s, const struct fab_change *c)
+{
+	const char *old =
+		c->old_node == FAB_NONE ? NULL : fab_node_name(s->old, c->old_node);
+	const char *new =
+		c->new_node == FAB_NONE ? NULL : fab_node_name(s->new, c->new_node);
+
+	if (c->kind == FAB_CHANGE_RENAMED)
+		return (struct row){.name = fab_strdup(new),
+				    .old = fab_strdup(old),
+				    .new = fab_strdup(new)};
+	return (struct row){.name = fab_strdup(new ? new : old),
+			    .old = old ? guid_text(s->old, c->old_node) : NULL,
+			    .new = new ? guid_text(s->new, c->new_node) : NULL};
+}
+
+static const char *object_name(const struct sides *s, const struct fab_change *c)
+{
+	if (c->old_node != FAB_NONE)
+		return fab_node_is_switch(s->old, c->old_node) ? "switch" : "adapter";
+	if (c->new_node != FAB_NONE)
+		return fab_node_is_switch(s->new, c->new_node) ? "switch" : "adapter";
+	if (c->old_cable != FAB_NONE)
+		return c->old_cable < s->old->n_switch_links ? "switch-link"
+							     : "host-link";
+	return c->new_cable < s->new->n_switch_links ? "switch-link" : "host-link";
+}
+
+/* Five cells: node, guid, port, peer, port of the peer. */
+static void put_side(union fab_cell *cells, const struct fab_fabric *f, uint32_t node,
+		     uint32_t cable)
+{
+	uint32_t a = cable == FAB_NONE ? FAB_NONE : f->cable_a[cable];
+	uint32_t b = cable == FAB_NONE ? FAB_NONE : f->cable_b[cable];
+
+	if (a != FAB_NONE)
+		node = f->port_node[a];
+	cells[0].text = node == FAB_NONE ? NULL : fab_node_name(f, node);
+	cells[1].u = node == FAB_NONE ? 0 : f->node_guid[node];
+	cells[2].u = a == FAB_NONE ? 0 : f->port_num[a];
+	cells[3].text = b == FAB_NONE ? NULL : fab_node_name(f, f->port_node[b]);
+	cells[4].u = b == FAB_NONE ? 0 : f->port_num[b];
+}
+
+static void put_change(struct fab_report *r, const struct sides *s,
+		       const struct fab_change *c)
+{
+	bool is_node = c->old_node != FAB_NONE || c->new_node != FAB_NONE;
+	struct row row = is_node ? node_row(s, c) : cable_row(s, c);
+	union fab_cell cells[FAB_COUNT(columns)];
+
+	cells[0].text = fab_change_name(c->kind);
+	cells[1].text = object_name(s, c);
+	cells[2].text = row.name;
+	cells[3].text = row.old;
+	cells[4].text = row.new;
+	put_side(cells + 5, s->old, c->old_node, c->old_cable);
+	put_side(cells + 10, s->new, c->new_node, c->new_cable);
+	fab_report_row(r, cells);
+	free(row.name);
+	free(row.old);
+	free(row.new);
+}
+
+static void put_other(struct fab_report *r, const struct fab_fabric *f)
+{
+	topo_put_text(r, "other.source", f->source);
+	fab_report_field(
+		r, &(struct fab_column){.name = "other.fingerprint", .type = FAB_GUID},
+		(union fab_cell){.u = fab_fabric_fingerprint(f)});
+	topo_put_uint(r, "other.switches", f->n_switches);
+	topo_put_uint(r, "other.adapters", f->n_adapters);
+	topo_put_uint(r, "other.aggregation_nodes", f->n_aggregation_nodes);
+	topo_put_uint(r, "other.hosts", f->n_hosts);
+	topo_put_uint(r, "other.switch_links", f->n_switch_links);
+	topo_put_uint(r, "other.host_links", f->n_host_links);
+}
+
+int topo_diff(FILE *out, const struct fab_report_options *options,
+	      const struct fab_fabric *f, const struct fab_fabric *other)
+{
+	struct fab_diff *diff = fab_diff_new(f, other);
+	struct sides sides = {f, other, diff};
+	bool for_people = options->format == FAB_FORMAT_TABLE;
+	bool table_only = for_people && options->columns;
+	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "differences",
+					      table_only ? NULL : f);
+	uint32_t n = diff->n_changes;
+
+	if (!table_only) {
+		put_other(r, other);
+		topo_put_text(r, "matched_by", diff->by_guid ? "guid" : "name");
+		topo_put_uint(r, "n_differences", n);
+	}
+	if (n || !for_people) {
+		fab_report_table_begin(r, "differences", "Differences", columns,
+				       FAB_COUNT(columns));
+		for (uint32_t i = 0; i < n; i++)
+			put_change(r, &sides, &diff->changes[i]);
+		fab_report_table_end(r);
+	}
+	topo_finish(r);
+	fab_diff_free(diff);
+	return n ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}

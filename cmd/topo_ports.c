@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-topo --ports: every cabled port and what it leads to. */
+#include "topo.h"
+
+static const struct fab_column columns[] = {
+	{"node", FAB_TEXT, "name of the node", 0},
+	{"kind", FAB_TEXT, "switch, adapter, aggregation-node or router", FAB_COL_EXTRA},
+	{"guid", FAB_GUID, "GUID of the node", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"port", FAB_UINT, "number of the port", 0},
+	{"port_guid", FAB_GUID, "GUID of the port; switches: of the switch port 0",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"lid", FAB_UINT, "LID of the port; switches: of the switch", FAB_COL_NULL_ZERO},
+	{"lmc", FAB_UINT, "LMC of the port; switches: of the switch", FAB_COL_EXTRA},
+	{"width", FAB_UINT, "lanes, as this end says", FAB_COL_NULL_ZERO},
+	{"speed", FAB_TEXT, "speed, as this end says", 0},
+	{"host", FAB_TEXT, "host of the adapter", FAB_COL_EXTRA},
+	{"peer", FAB_TEXT, "name of the node at the other end", 0},
+	{"peer_kind", FAB_TEXT, "kind of the node at the other end", FAB_COL_EXTRA},
+	{"peer_guid", FAB_GUID, "GUID of the node at the other end",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"peer_port", FAB_UINT, "number of the port at the other end", FAB_COL_NULL_ZERO},
+};
+
+struct topo_columns topo_ports_columns(void)
+{
+	return (struct topo_columns){columns, FAB_COUNT(columns)};
+}
+
+static const char *kind_name(const struct fab_fabric *f, uint32_t node)
+{
+	static const char *const names[] = {
+		[FAB_SWITCH] = "switch",
+		[FAB_ADAPTER] = "adapter",
+		[FAB_AGGREGATION] = "aggregation-node",
+		[FAB_ROUTER] = "router",
+	};
+
+	return names[f->node_kind[node]];
+}
+
+static void put_port(struct fab_report *r, const struct fab_fabric *f, uint32_t port)
+{
+	uint32_t node = f->port_node[port], peer = fab_port_peer(f, port);
+	uint32_t peer_node = peer == FAB_NONE ? FAB_NONE : f->port_node[peer];
+	/* a switch is addressed by its port 0, which is always kept and comes first */
+	uint32_t own = fab_node_is_switch(f, node) ? f->node_first_port[node] : port;
+	uint32_t host = f->node_host[node];
+	const union fab_cell cells[FAB_COUNT(columns)] = {
+		{.text = fab_node_name(f, node)},
+		{.text = kind_name(f, node)},
+		{.u = f->node_guid[node]},
+		{.u = f->port_num[port]},
+		{.u = f->port_guid[own]},
+		{.u = f->port_lid[own]},
+		{.u = f->port_lmc[own]},
+		{.u = f->port_width[port]},
+		{.text = f->port_speed[port] ? fab_speed_name(f->port_speed[port])
+					     : NULL},
+		{.text = host == FAB_NONE ? NULL : fab_host_name(f, host)},
+		{.text = peer == FAB_NONE ? NULL : fab_node_name(f, peer_node)},
+		{.text = peer == FAB_NONE ? NULL : kind_name(f, peer_node)},
+		{.u = peer == FAB_NONE ? 0 : f->node_guid[peer_node]},
+		{.u = peer == FAB_NONE ? 0 : f->port_num[peer]},
+	};
+
+	fab_report_row(r, cells);
+}
+
+int topo_ports(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f)
+{
+	bool for_people = options->format == FAB_FORMAT_TABLE;
+	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "ports",
+					      for_people ? NULL : f);
+
+	fab_report_table_begin(r, "ports", NULL, columns, FAB_COUNT(columns));
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->port_num[p])
+			put_port(r, f, p);
+	fab_report_table_end(r);
+	topo_finish(r);
+	return FAB_EXIT_DONE;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/summary.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "fabric/dist.h"
+#include "fabric/label.h"
+#include "fabric/tiers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes in order, of each the highest rate first. */
+static int by_class(const void *x, const void *y)
+{
+	const struct fab_link_count *a = x, *b = y;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	if (a->speed != b->speed)
+		return a->speed > b->speed ? -1 : 1;
+	return (a->width < b->width) - (a->width > b->width);
+}
+
+static void count_links(struct fab_summary *s, const struct fab_fabric *f)
+{
+	struct fab_map64 *index = fab_map64_new(16);
+	FAB_VEC(struct fab_link_count) links = {0};
+
+	for (uint32_t c = 0; c < f->n_cables; c++) {
+		struct fab_link_count one = {.class = fab_cable_class(f, c),
+					     .width = fab_cable_width(f, c),
+					     .speed = fab_cable_speed(f, c)};
+		uint64_t key =
+			(uint64_t)one.class << 16 | (uint64_t)one.width << 8 | one.speed;
+		uint32_t at = fab_map64_put(index, key, (uint32_t)links.n);
+
+		if (at == links.n)
+			FAB_PUSH(&links, one);
+		links.v[at].n++;
+	}
+	fab_map64_free(index);
+	if (links.n)
+		qsort(links.v, links.n, sizeof(*links.v), by_class);
+	s->links = links.v;
+	s->n_links = (uint32_t)links.n;
+}
+
+static bool has_cable(const struct fab_fabric *f, uint32_t node)
+{
+	return fab_node_first_connected_port(f, node) != FAB_NONE;
+}
+
+static void count_rails(struct fab_summary *s, const struct fab_fabric *f)
+{
+	uint32_t most = 0, *n_with;
+
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		if (f->host_first_adapter[h + 1] - f->host_first_adapter[h] > most)
+			most = f->host_first_adapter[h + 1] - f->host_first_adapter[h];
+	n_with = FAB_NEW0((size_t)most + 1, uint32_t);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		uint32_t n = 0;
+
+		for (uint32_t i = f->host_first_adapter[h];
+		     i < f->host_first_adapter[h + 1]; i++)
+			n += has_cable(f, f->host_adapter[i]);
+		n_with[n]++;
+		s->n_unnamed_adapters += fab_host_is_unnamed(f, h);
+	}
+	s->rails = FAB_NEW((size_t)most + 1, struct fab_rail_count);
+	for (uint32_t n = 0; n <= most; n++)
+		if (n_with[n])
+			s->rails[s->n_rails++] = (struct fab_rail_count){n, n_with[n]};
+	free(n_with);
+}
+
+/* What one switch sends down and up, in Gbit/s. */
+struct rates {
+	double down, up;
+};
+
+/* Count the cables of a switch at its level; self-loops are left out. */
+static struct rates count_cables(struct fab_summary *s, const struct fab_fabric *f,
+				 uint32_t sw)
+{
+	struct fab_level *level = &s->levels[s->level_of[sw]];
+	struct rates rates = {0};
+
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+		uint32_t peer = fab_port_peer(f, p);
+		uint32_t node = peer == FAB_NONE ? sw : f->port_node[peer];
+		double rate;
+
+		if (node == sw)
+			continue;
+		rate = fab_cable_gbps(f, f->port_cable[p]);
+		if (!fab_node_is_switch(f, node)) {
+			bool is_host = f->node_kind[node] == FAB_ADAPTER;
+
+			level->n_adapters += is_host;
+			rates.down += is_host ? rate : 0;
+		} else if (s->level_of[node] < s->level_of[sw]) {
+			level->n_down++;
+			rates.down += rate;
+		} else if (s->level_of[node] > s->level_of[sw]) {
+			level->n_up++;
+			rates.up += rate;
+		} else {
+			level->n_side++;
+		}
+	}
+	return rates;
+}
+
+/* A switch at the top has no factor and does not count. */
+static void add_blocking(struct fab_level *level, struct rates rates)
+{
+	double factor = rates.down / rates.up;
+
+	if (!(rates.down > 0 && rates.up > 0))
+		return;
+	level->rate_down += rates.down;
+	level->rate_up += rates.up;
+	if (!level->n_blocking || factor < level->least_blocking)
+		level->least_blocking = factor;
+	if (!level->n_blocking || factor > level->most_blocking)
+		level->most_blocking = factor;
+	level->n_blocking++;
+}
+
+static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
+{
+	s->level_of = FAB_NEW(f->n_switches, uint32_t);
+	s->n_levels = fab_tiers_of_shape(f, s->shape, s->level_of);
+	s->levels = FAB_NEW0(s->n_levels, struct fab_level);
+	for (uint32_t i = 0; i < f->n_switches; i++) {
+		if (s->level_of[i] == FAB_NONE)
+			continue;
+		s->levels[s->level_of[i]].n_switches++;
+		add_blocking(&s->levels[s->level_of[i]], count_cables(s, f, i));
+	}
+}
+
+struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads)
+{
+	struct fab_summary *s = FAB_NEW0(1, struct fab_summary);
+	uint32_t *part = FAB_NEW(f->n_nodes, uint32_t);
+
+	s->n_components = fab_fabric_components(f, part);
+	free(part);
+	s->diameter = fab_fabric_diameter(f, n_threads);
+	s->shape = fab_shape_recognize(f);
+	count_links(s, f);
+	count_rails(s, f);
+	count_levels(s, f);
+	return s;
+}
+
+void fab_summary_free(struct fab_summary *summary)
+{
+	if (!summary)
+		return;
+	fab_shape_free(summary->shape);
+	free(summary->level_of);
+	free(summary->levels);
+	free(summary->links);
+	free(summary->rails);
+	free(summary);
+}

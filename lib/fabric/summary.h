@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a fabric is like in a few numbers. */
+#pragma once
+
+#include "base/err.h"
+#include "fabric/check.h"
+#include "fabric/fabric.h"
+#include "fabric/shape.h"
+
+/* Cables that are alike: of one class, width and speed (the lower of both ends). */
+struct fab_link_count {
+	enum fab_cable_class class;
+	uint8_t width; /* lanes, 0 unknown */
+	uint8_t speed; /* enum fab_speed */
+	uint32_t n;
+};
+
+/*
+ * Switches of equal height above the hosts, 0 for leaves (fab_tiers_of_shape). Rates down
+ * are those to hosts and lower levels.
+ */
+struct fab_level {
+	uint32_t n_switches;
+	uint32_t n_adapters;	       /* cables to host adapters */
+	uint32_t n_down, n_up, n_side; /* cable ends to lower, higher, equal levels */
+	double rate_down, rate_up;     /* Gbit/s of the switches below the top */
+	uint32_t n_blocking;	       /* switches that have a blocking factor */
+	double least_blocking, most_blocking; /* rate down / rate up of a switch */
+};
+
+/* Hosts with the same number of adapters that have a cable. */
+struct fab_rail_count {
+	uint32_t n_adapters, n_hosts;
+};
+
+struct fab_summary {
+	uint32_t n_components; /* parts that no cable joins */
+	uint32_t diameter;     /* switch hops */
+	struct fab_shape *shape;
+	uint32_t *level_of; /* [n_switches], FAB_NONE: above no host */
+	struct fab_level *levels;
+	uint32_t n_levels;
+	struct fab_link_count *links; /* by class, then fastest first */
+	uint32_t n_links;
+	struct fab_rail_count *rails; /* by number of adapters */
+	uint32_t n_rails;
+	uint32_t n_unnamed_adapters;
+};
+
+/*
+ * Never NULL; the caller frees with fab_summary_free(). n_threads 0: as many as OpenMP
+ * gives. Time of fab_fabric_diameter() and fab_shape_recognize().
+ */
+struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads);
+void fab_summary_free(struct fab_summary *summary);
