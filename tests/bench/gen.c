@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Seconds to make the fabrics of the papers and to recognise their shapes, best of a few
+ * runs: rows of `name switches hosts generate_s shape_s shape`.
+ */
+#include "source/gen.h"
+#include "base/clock.h"
+#include "fabric/shape.h"
+
+#include <stdio.h>
+
+static const char *const specs[] = {
+	"fattree:radix=40,levels=3",
+	"torus:dims=30x20x20,hosts=2",
+	"dragonfly:a=18,p=9,h=9",
+	"bluelight",
+	"taihulight",
+	"kfat:dims=16x16,hosts=16",
+	"kfat:dims=72x72,hosts=24",
+	"hyperx:dims=32x32,hosts=16",
+	"random:switches=4096,degree=24,hosts=12",
+};
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static int measure(const char *spec)
+{
+	enum { RUNS = 5 };
+	double generate = 1e9, recognise = 1e9, start;
+	uint32_t switches = 0, hosts = 0;
+	char text[64] = "";
+
+	for (int run = 0; run < RUNS; run++) {
+		struct fab_shape *shape;
+		struct fab_fabric *f;
+		struct fab_err err;
+
+		start = fab_now();
+		if (fab_gen_fabric(spec, &f, &err)) {
+			fprintf(stderr, "%s\n", err.text);
+			return 1;
+		}
+		generate = least(generate, fab_now() - start);
+		start = fab_now();
+		shape = fab_shape_recognize(f);
+		recognise = least(recognise, fab_now() - start);
+		fab_shape_text(shape, text, sizeof(text));
+		switches = f->n_switches;
+		hosts = f->n_hosts;
+		fab_shape_free(shape);
+		fab_fabric_free(f);
+	}
+	printf("%-40s %8u %8u %10.4f %10.4f  %s\n", spec, switches, hosts, generate,
+	       recognise, text);
+	return 0;
+}
+
+int main(void)
+{
+	int failed = 0;
+
+	printf("%-40s %8s %8s %10s %10s  %s\n", "name", "switches", "hosts", "generate_s",
+	       "shape_s", "shape");
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		failed |= measure(specs[i]);
+	return failed;
+}
