@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The document for people: aligned fields, then each table drawn by libsmartcols. */
 #include <libsmartcols.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,13 @@ static void *table_begin(FILE *out, const struct fab_report_options *options)
 	return t;
 }
 
+/* Four digits are enough for people; a large number is not written with an exponent. */
+static char *human_real(double value)
+{
+	return fab_format(fabs(value) >= 1000 && fabs(value) < 1e15 ? "%.0f" : "%.4g",
+			  value);
+}
+
 /* On the heap; what has no value is a dash. */
 static char *cell_text(const struct fab_column *column, union fab_cell cell)
 {
@@ -38,6 +46,8 @@ static char *cell_text(const struct fab_column *column, union fab_cell cell)
 		return fab_strdup(cell.u ? "yes" : "no");
 	if (column->type == FAB_TEXT)
 		return fab_cell_safe_text(cell.text);
+	if (column->type == FAB_REAL)
+		return human_real(cell.real);
 	return fab_strdup(fab_cell_number(column, cell, number));
 }
 
