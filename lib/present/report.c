@@ -125,7 +125,8 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 void fab_report_field(struct fab_report *r, const struct fab_column *column,
 		      union fab_cell cell)
 {
-	if (r->writer->field)
+	if (r->writer->field &&
+	    (r->writer->wants_extra || !(column->flags & FAB_COL_EXTRA)))
 		r->writer->field(r->state, column, cell);
 }
 

@@ -33,7 +33,7 @@ enum fab_type {
 #define FAB_UNKNOWN UINT64_MAX
 
 enum {
-	FAB_COL_EXTRA = 1,     /* not in the table by default, always in JSON and CSV */
+	FAB_COL_EXTRA = 1,     /* column, field: not in the table unless asked for */
 	FAB_COL_NULL_ZERO = 2, /* FAB_UINT 0 means: no value */
 };
 

@@ -47,6 +47,7 @@ static const struct fab_column fields[] = {
 	{"groups", FAB_UINT, NULL, 0},
 	{"shape", FAB_TEXT, NULL, 0},
 	{"fabric.note", FAB_TEXT, NULL, 0},
+	{"unknown", FAB_UINT, NULL, FAB_COL_EXTRA},
 };
 static const struct fab_column other[] = {{"cable", FAB_TEXT, NULL, 0}};
 
@@ -62,6 +63,7 @@ static void fill(struct fab_report *r)
 	fab_report_table_begin(r, "fullest", "Fullest cables", other, FAB_COUNT(other));
 	fab_report_table_end(r);
 	fab_report_field(r, &fields[2], (union fab_cell){.text = "a\\b"});
+	fab_report_field(r, &fields[3], (union fab_cell){.u = 3});
 }
 
 /* The document in memory; the caller frees. */
@@ -244,7 +246,8 @@ Test(present, json_keeps_order_and_chosen_columns)
 			 "\"\\\\x1b[31m\\\"x\\\", y\\\\x0a\\\\xff\"},\n"
 			 "    {\"max_efi\": 0, \"algorithm\": null}\n"
 			 "  ],\n  \"fullest\": [],\n"
-			 "  \"fabric\": {\"note\": \"a\\\\b\"}\n}\n");
+			 "  \"fabric\": {\"note\": \"a\\\\b\"},\n"
+			 "  \"unknown\": 3\n}\n");
 	free(text);
 }
 
