@@ -20,7 +20,9 @@
  *   hyperx     Cartesian product of complete graphs, one of them larger than 3 (a full
  *              mesh of four or more switches is a hyperx of one dimension)
  *   dragonfly  equal groups, at least 3 of at least 3 switches, all switches of a group
- *              joined to each other, every two groups joined by at least one cable
+ *              joined to each other, every two groups joined by at least one cable.
+ *              Groups of 3 or 4 can go unnoticed when global cables make as many
+ *              triangles as they do.
  *
  * Where a graph has several of these shapes, the first in this list is reported.
  */

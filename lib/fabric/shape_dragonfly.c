@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Dragonflies. Two switches of a group of a have its other a - 2 switches as common
- * neighbours, two joined by a global cable hardly any. So the group of a switch are
- * those of its neighbours with which it has at least a - 2 in common; a is the number
- * for which they are exactly a - 1.
+ * Dragonflies. A switch of a group of a has its other a - 1 switches as neighbours, and
+ * each of these has a - 2 of them as neighbours in turn. Neighbours by a global cable
+ * have fewer in common. So take the neighbours with at least a - 2 in common, drop those
+ * that have fewer among the rest, and so on; what is left grows as a falls, so that the
+ * first a for which it is no fewer than a - 1 is the only one that can be right.
  */
 #include "fabric/shape_impl.h"
 
@@ -16,82 +17,107 @@ enum { GROUP_MIN = 3, GROUPS_MIN = 3 };
 
 struct work {
 	const struct fab_fabric *f;
-	uint32_t *stamp, now;
-	uint32_t *common; /* with each neighbour of the switch at hand */
+	bool *is_near;	/* neighbours of the switch at hand that are left */
+	uint32_t *near; /* the same as a list */
+	uint32_t n_near;
 	uint32_t *group;
 };
 
-/* Count the common neighbours of `u` and each of its neighbours. O(degree^2). */
-static void count_common(struct work *w, uint32_t u)
+/* Neighbours of `v` that are left. */
+static uint32_t count_near(const struct work *w, uint32_t v)
 {
 	const struct fab_fabric *f = w->f;
-	uint32_t first = f->peer_first[u], end = f->peer_first[u + 1];
+	uint32_t n = 0;
 
-	w->now++;
-	for (uint32_t i = first; i < end; i++)
-		w->stamp[f->peer[i]] = w->now;
-	for (uint32_t i = first; i < end; i++) {
-		uint32_t v = f->peer[i], n = 0;
-
-		for (uint32_t k = f->peer_first[v]; k < f->peer_first[v + 1]; k++)
-			n += w->stamp[f->peer[k]] == w->now;
-		w->common[i - first] = n;
-	}
+	for (uint32_t i = f->peer_first[v]; i < f->peer_first[v + 1]; i++)
+		n += w->is_near[f->peer[i]];
+	return n;
 }
 
-/* Neighbours of `u` with at least a - 2 in common: as many as a group has besides u? */
-static bool has_group_of(const struct work *w, uint32_t u, uint32_t a)
+/* Start with all neighbours of `u` that have no group yet. */
+static void take_near(struct work *w, uint32_t u)
 {
-	uint32_t degree = w->f->peer_first[u + 1] - w->f->peer_first[u], n = 0;
+	const struct fab_fabric *f = w->f;
 
+	w->n_near = 0;
+	for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+		if (w->group[f->peer[i]] == FAB_NONE) {
+			w->is_near[f->peer[i]] = true;
+			w->near[w->n_near++] = f->peer[i];
+		}
+}
+
+static void drop_near(struct work *w)
+{
+	for (uint32_t i = 0; i < w->n_near; i++)
+		w->is_near[w->near[i]] = false;
+}
+
+/* Drop neighbours until each of them has a - 2 of the others. O(degree^2) a round. */
+static void narrow(struct work *w, uint32_t a)
+{
+	uint32_t kept, before;
+
+	do {
+		kept = 0;
+		before = w->n_near;
+		for (uint32_t i = 0; i < before; i++) {
+			uint32_t v = w->near[i];
+
+			if (count_near(w, v) + 2 < a)
+				w->is_near[v] = false;
+			else
+				w->near[kept++] = v;
+		}
+		w->n_near = kept;
+	} while (kept < before);
+}
+
+/* The size of the group that switch 0 is in, 0 when it cannot be told. */
+static uint32_t find_size(struct work *w)
+{
+	uint32_t degree = w->f->peer_first[1], n, a, *common;
+
+	take_near(w, 0);
+	common = FAB_NEW(degree, uint32_t);
 	for (uint32_t i = 0; i < degree; i++)
-		n += w->common[i] + 2 >= a;
-	return n + 1 == a;
+		common[i] = count_near(w, w->near[i]);
+	drop_near(w);
+	for (a = degree + 1; a >= GROUP_MIN; a--) {
+		n = 0;
+		for (uint32_t i = 0; i < degree; i++)
+			n += common[i] + 2 >= a;
+		if (n + 1 < a)
+			continue;
+		take_near(w, 0);
+		narrow(w, a);
+		drop_near(w);
+		if (w->n_near + 1 >= a)
+			break;
+	}
+	free(common);
+	return a >= GROUP_MIN && w->n_near + 1 == a ? a : 0;
 }
 
-/* Make `u` and its a - 1 near neighbours a group; they must be free and all joined. */
-static bool take_group(struct work *w, uint32_t u, uint32_t a, uint32_t number)
-{
-	const struct fab_fabric *f = w->f;
-	uint32_t first = f->peer_first[u], end = f->peer_first[u + 1];
-
-	if (w->group[u] != FAB_NONE)
-		return false;
-	w->group[u] = number;
-	for (uint32_t i = first; i < end; i++) {
-		if (w->common[i - first] + 2 < a)
-			continue;
-		if (w->group[f->peer[i]] != FAB_NONE)
-			return false;
-		w->group[f->peer[i]] = number;
-	}
-	for (uint32_t i = first; i < end; i++) {
-		uint32_t v = f->peer[i], n = 0;
-
-		if (w->group[v] != number)
-			continue;
-		for (uint32_t k = f->peer_first[v]; k < f->peer_first[v + 1]; k++)
-			n += w->group[f->peer[k]] == number;
-		if (n != a - 1)
-			return false;
-	}
-	return true;
-}
-
-/* Put all switches into groups of a; how many groups, 0 when it cannot be done. */
+/*
+ * Put all switches into groups of a; how many groups, 0 when it cannot be done. What
+ * narrow() leaves are a - 1 switches that each have a - 2 of the others: all joined.
+ */
 static uint32_t make_groups(struct work *w, uint32_t a)
 {
 	uint32_t n = w->f->n_switches, groups = 0;
 
-	if (n % a)
-		return 0;
-	memset(w->group, 0xff, n * sizeof(*w->group));
 	for (uint32_t u = 0; u < n; u++) {
 		if (w->group[u] != FAB_NONE)
 			continue;
-		count_common(w, u);
-		if (!has_group_of(w, u, a) || !take_group(w, u, a, groups))
+		take_near(w, u);
+		narrow(w, a);
+		drop_near(w);
+		if (w->n_near + 1 != a)
 			return 0;
+		w->group[u] = groups;
+		for (uint32_t i = 0; i < w->n_near; i++)
+			w->group[w->near[i]] = groups;
 		groups++;
 	}
 	return groups;
@@ -121,26 +147,22 @@ static bool all_joined(const struct work *w, uint32_t groups)
 
 bool fab_shape_try_dragonfly(const struct fab_fabric *f, struct fab_shape *shape)
 {
-	uint32_t n = f->n_switches, degree, groups = 0, a;
+	uint32_t n = f->n_switches, a, groups;
 	struct work w = {.f = f};
+	bool is_good;
 
 	if (n < GROUP_MIN * GROUPS_MIN)
 		return false;
-	degree = f->peer_first[1];
-	w.stamp = FAB_NEW0(n, uint32_t);
-	w.common = FAB_NEW(n, uint32_t);
+	w.is_near = FAB_NEW0(n, bool);
+	w.near = FAB_NEW(n, uint32_t);
 	w.group = FAB_NEW(n, uint32_t);
-	for (a = degree + 1; a >= GROUP_MIN; a--) {
-		count_common(&w, 0);
-		if (!has_group_of(&w, 0, a))
-			continue;
-		groups = make_groups(&w, a);
-		if (groups >= GROUPS_MIN && all_joined(&w, groups))
-			break;
-	}
-	free(w.common);
-	free(w.stamp);
-	if (a < GROUP_MIN) {
+	memset(w.group, 0xff, n * sizeof(*w.group));
+	a = find_size(&w);
+	groups = a ? make_groups(&w, a) : 0;
+	is_good = groups >= GROUPS_MIN && all_joined(&w, groups);
+	free(w.near);
+	free(w.is_near);
+	if (!is_good) {
 		free(w.group);
 		return false;
 	}

@@ -233,6 +233,36 @@ Test(shape, groups_are_those_of_the_generator)
 	fab_fabric_free(f);
 }
 
+/* All numbers of groups: some are a HyperX as well, and are called that. */
+Test(shape, dragonflies_of_all_sizes)
+{
+	unsigned seen = 0;
+	char spec[64];
+
+	for (unsigned a = 5; a <= 8; a++)
+		for (unsigned h = 1; h <= 4; h++)
+			for (unsigned g = 3; g <= a * h + 1; g++) {
+				struct fab_shape *shape;
+				struct fab_fabric *f;
+
+				snprintf(spec, sizeof(spec),
+					 "dragonfly:a=%u,p=1,h=%u,g=%u", a, h, g);
+				f = test_gen(spec);
+				shape = fab_shape_recognize(f);
+				cr_assert(shape->kind == FAB_SHAPE_DRAGONFLY ||
+						  shape->kind == FAB_SHAPE_HYPERX,
+					  "%s", spec);
+				check_arrays(f, shape);
+				for (uint32_t s = 0; s < f->n_switches && shape->group;
+				     s++)
+					cr_assert_eq(shape->group[s], s / a, "%s", spec);
+				seen += shape->kind == FAB_SHAPE_DRAGONFLY;
+				fab_shape_free(shape);
+				fab_fabric_free(f);
+			}
+	cr_assert_gt(seen, 200u, "%u", seen);
+}
+
 Test(shape, sizes_of_the_papers_are_fast)
 {
 	static const struct {
