@@ -292,10 +292,10 @@ Test(shape, one_cable_missing)
 	static const struct {
 		const char *spec, *text;
 	} grids[] = {
-		{"torus:dims=5x4x3", "none"},	   {"torus:dims=4x4", "none"},
-		{"torus:dims=7x2", "none"},	   {"mesh:dims=5x4", "none"},
-		{"hyperx:dims=5x5", "none"},	   {"hyperx:dims=6", "none"},
-		{"dragonfly:a=4,p=2,h=2", "none"}, {"torus:dims=6", "mesh 6"},
+		{"torus:dims=5x4x3", "none"}, {"torus:dims=4x4", "none"},
+		{"torus:dims=7x2", "none"},   {"mesh:dims=5x4", "none"},
+		{"hyperx:dims=6", "none"},    {"dragonfly:a=4,p=2,h=2", "none"},
+		{"torus:dims=6", "mesh 6"},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(grids); i++) {
@@ -309,6 +309,24 @@ Test(shape, one_cable_missing)
 		}
 		fab_fabric_free(f);
 	}
+}
+
+/* The lines along the other dimension are still groups with enough cables between. */
+Test(shape, hyperx_without_a_cable_may_be_a_dragonfly)
+{
+	struct fab_fabric *f = test_gen("hyperx:dims=5x5");
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		struct fab_fabric *g = test_without_cable(f, c);
+		struct fab_shape *shape = fab_shape_recognize(g);
+
+		cr_assert(shape->kind == FAB_SHAPE_DRAGONFLY ||
+			  shape->kind == FAB_SHAPE_NONE);
+		check_arrays(g, shape);
+		fab_shape_free(shape);
+		fab_fabric_free(g);
+	}
+	fab_fabric_free(f);
 }
 
 /* A cable less makes a high-dimension fat tree an irregular tree, but no kfat. */
