@@ -228,7 +228,7 @@ static int export_slurm(FILE *out, const struct fab_fabric *f,
 			"--node-name-map gives names",
 			notes.n_unnamed);
 	if (notes.n_unattached)
-		fab_cli_warn(run, "%u hosts without a cable to a switch are left out",
+		fab_cli_warn(run, "hosts without a cable to a switch: %u, left out",
 			     notes.n_unattached);
 	if (notes.n_roots > 1)
 		fab_cli_warn(
@@ -242,25 +242,23 @@ static int export_slurm(FILE *out, const struct fab_fabric *f,
 static int export_fabric(FILE *out, const struct params *p, const struct fab_fabric *f)
 {
 	struct fab_dot_options dot = {.without_hosts = p->switches_only};
-	struct fab_err err = {{0}};
-	int rc = 0;
+	struct fab_err err;
 
 	switch (p->target) {
 	case TO_DOT:
-		rc = fab_export_dot(out, f, &dot, &err);
+		fab_export_dot(out, f, &dot);
 		break;
 	case TO_JSON:
-		rc = fab_export_json(out, f, program, &err);
+		fab_export_json(out, f, program);
 		break;
 	case TO_SLURM:
-		rc = export_slurm(out, f, &p->run, &err);
+		if (export_slurm(out, f, &p->run, &err) != 0)
+			fab_cli_die(&err);
 		break;
 	default:
 		fab_export_ibnetdiscover(out, f);
 		break;
 	}
-	if (rc)
-		fab_cli_die(&err);
 	return FAB_EXIT_DONE;
 }
 

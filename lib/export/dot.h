@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/err.h"
 #include "fabric/fabric.h"
 
 struct fab_dot_options {
@@ -14,11 +13,9 @@ struct fab_dot_options {
 /*
  * Write an undirected graph: a box for each switch with its short name (fab_label_short),
  * an ellipse for each host, points for aggregation nodes, a diamond for each router; one
- * edge for all parallel cables of two nodes, labelled with their number if more than one;
- * Switches farther from the hosts are drawn above nearer
- * ones. A loop is an edge from a switch to itself. Fails with the errno of the write.
- * O(n log n) in cables.
+ * edge for all parallel cables of two nodes, labelled with their number if more than one.
+ * Switches farther from the hosts are drawn above nearer ones. A loop is an edge from a
+ * switch to itself. Errors are left to ferror(out). O(n log n) in cables.
  */
-int fab_export_dot(FILE *out, const struct fab_fabric *f,
-		   const struct fab_dot_options *options,
-		   struct fab_err *err) FAB_MUST_CHECK;
+void fab_export_dot(FILE *out, const struct fab_fabric *f,
+		    const struct fab_dot_options *options);

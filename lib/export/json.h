@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/err.h"
 #include "fabric/fabric.h"
 
 /*
@@ -16,8 +15,7 @@
  *           that is known, and any with a LID or GUID
  *   cables  {id, class, a: {node, port, width, speed}, b: {...}}
  *   hosts   {id, name, adapters: [node ids]}
- * Nothing but the current record is held in memory. Fails with the errno of the write.
+ * Nothing but the current record is held in memory. Errors are left to ferror(out).
  * O(nodes + ports + cables).
  */
-int fab_export_json(FILE *out, const struct fab_fabric *f, const char *command,
-		    struct fab_err *err) FAB_MUST_CHECK;
+void fab_export_json(FILE *out, const struct fab_fabric *f, const char *command);

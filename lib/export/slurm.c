@@ -287,19 +287,19 @@ static void print_notes(FILE *out, const struct tree *t)
 	fprintf(out, "# topology.conf for TopologyPlugin=topology/tree\n");
 	fprintf(out, "# fabric: %s\n",
 		fab_text_safe(t->f->source, source, sizeof(source)));
-	fprintf(out, "# %u hosts on %u leaf switches\n", n->n_hosts, n->n_leaves);
+	fprintf(out, "# hosts: %u, switches with hosts: %u\n", n->n_hosts, n->n_leaves);
 	if (n->n_split)
 		fprintf(out,
-			"# %u hosts have adapters on several switches: listed under that "
-			"of "
-			"the first adapter by name\n",
+			"# hosts with adapters on several switches: %u, each listed "
+			"under that "
+			"of its first adapter by name\n",
 			n->n_split);
 	if (n->n_unnamed)
 		fprintf(out,
-			"# %u hosts have no name of their own and are called H-<GUID>\n",
+			"# hosts without a name that Slurm takes: %u, called H-<GUID>\n",
 			n->n_unnamed);
 	if (n->n_unattached)
-		fprintf(out, "# %u hosts without a cable to a switch are left out\n",
+		fprintf(out, "# hosts without a cable to a switch: %u, left out\n",
 			n->n_unattached);
 	if (n->n_roots > 1)
 		fprintf(out, "# %u parts that no cable joins: no job spans two of them\n",
@@ -327,8 +327,6 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 		print_notes(out, &t);
 		print_branches(out, &t, true);
 		print_branches(out, &t, false);
-		if (ferror(out))
-			rc = fab_fail(err, EIO, "cannot write the topology.conf");
 	}
 	if (!rc && notes)
 		*notes = t.notes;

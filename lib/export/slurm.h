@@ -32,8 +32,8 @@ struct fab_slurm_notes {
  * `.`, `_` and `-`, at most 64 characters, each once: the short name (fab_label_short),
  * else `S-<GUID>`, of hosts `H-<GUID>`.
  *
- * Fails with EINVAL when no host has a cable to a switch, else with the errno of the
- * write. `notes` may be NULL. O(n log n).
+ * Fails with EINVAL when no host has a cable to a switch; errors of writing are left to
+ * ferror(out). `notes` may be NULL. O(n log n).
  */
 int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_notes *notes,
 		     struct fab_err *err) FAB_MUST_CHECK;

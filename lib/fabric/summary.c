@@ -140,6 +140,8 @@ static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
 		s->levels[s->level_of[i]].n_switches++;
 		add_blocking(&s->levels[s->level_of[i]], count_cables(s, f, i));
 	}
+	for (uint32_t i = 0; i < s->n_levels; i++)
+		s->levels[i].n_side /= 2; /* seen from both ends */
 }
 
 struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads)

@@ -21,10 +21,10 @@ struct fab_link_count {
  */
 struct fab_level {
 	uint32_t n_switches;
-	uint32_t n_adapters;	       /* cables to host adapters */
-	uint32_t n_down, n_up, n_side; /* cable ends to lower, higher, equal levels */
-	double rate_down, rate_up;     /* Gbit/s of the switches below the top */
-	uint32_t n_blocking;	       /* switches that have a blocking factor */
+	uint32_t n_adapters;		      /* cables to host adapters */
+	uint32_t n_down, n_up, n_side;	      /* cables to lower, higher, equal levels */
+	double rate_down, rate_up;	      /* Gbit/s of the switches below the top */
+	uint32_t n_blocking;		      /* switches that have a blocking factor */
 	double least_blocking, most_blocking; /* rate down / rate up of a switch */
 };
 

@@ -77,6 +77,27 @@ Test(summary, parts)
 	plan_free(&plan);
 }
 
+Test(summary, cables_within_a_level_count_once)
+{
+	struct plan plan = {0};
+	struct fab_summary *s;
+	struct fab_fabric *f;
+
+	for (uint32_t i = 0; i < 3; i++)
+		plan_switch(&plan, i == 0 ? "a" : i == 1 ? "b" : "c", 8);
+	for (uint16_t i = 0; i < 3; i++) {
+		plan_cable(&plan, i, 1, (i + 1u) % 3, 2);
+		plan_cable(&plan, i, 3, plan_adapter(&plan, "x HCA-1"), 1);
+	}
+	f = plan_build(&plan, 0);
+	s = fab_summary_new(f, 1);
+	cr_assert_eq(s->n_levels, 1);
+	cr_assert_eq(s->levels[0].n_side, 3);
+	fab_summary_free(s);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
 Test(summary, real_dump)
 {
 	struct fab_fabric *f = data_open("ibnetdiscover/selene-compute-hdr.txt");
