@@ -218,15 +218,14 @@ static int export_slurm(FILE *out, const struct fab_fabric *f,
 	if (notes.n_split)
 		fab_cli_warn(
 			run,
-			"%u hosts have adapters on several switches; each is listed "
-			"under that of its first adapter by name (--hca chooses another)",
+			"hosts with adapters on several switches: %u, each listed under "
+			"that of its first adapter by name (--hca chooses another)",
 			notes.n_split);
 	if (notes.n_unnamed)
-		fab_cli_warn(
-			run,
-			"%u hosts have no name that Slurm takes and are called H-<GUID>; "
-			"--node-name-map gives names",
-			notes.n_unnamed);
+		fab_cli_warn(run,
+			     "hosts without a name that Slurm takes: %u, called H-<GUID> "
+			     "(--node-name-map gives names)",
+			     notes.n_unnamed);
 	if (notes.n_unattached)
 		fab_cli_warn(run, "hosts without a cable to a switch: %u, left out",
 			     notes.n_unattached);
