@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For all targets whose input is a fabric in some format. */
+#pragma once
+
+#include "export/ibnetdiscover.h"
+#include "source/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline char *fuzz_dump(const struct fab_fabric *f, size_t *n)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, n);
+
+	fab_export_ibnetdiscover(out, f);
+	fclose(out);
+	return text;
+}
+
+/* Nodes that share a GUID cannot be told apart in a dump. */
+static inline int fuzz_has_twins(const struct fab_fabric *f)
+{
+	for (uint32_t i = 0; i < f->n_warnings; i++)
+		if (!strcmp(f->warnings[i].code, "duplicate-guid"))
+			return 1;
+	return 0;
+}
+
+/* What is read can be written, read back as the same fabric, and written alike. */
+static inline void fuzz_source(const uint8_t *bytes, size_t n)
+{
+	struct fab_fabric *f = NULL, *g = NULL;
+	struct fab_err err;
+	char *first, *second;
+	size_t n_first, n_second;
+
+	if (fab_source_parse("input", bytes, n, NULL, &f, &err))
+		return;
+	first = fuzz_dump(f, &n_first);
+	if (!fuzz_has_twins(f)) {
+		if (fab_source_parse("dump", first, n_first, NULL, &g, &err)) {
+			fprintf(stderr, "%s\n%s", err.text, first);
+			abort();
+		}
+		second = fuzz_dump(g, &n_second);
+		if (fab_fabric_fingerprint(f) != fab_fabric_fingerprint(g) ||
+		    n_first != n_second || memcmp(first, second, n_first)) {
+			fprintf(stderr, "%s\nis read as\n%s", first, second);
+			abort();
+		}
+		free(second);
+		fab_fabric_free(g);
+	}
+	free(first);
+	fab_fabric_free(f);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Unpacking of gzip and zstd. */
+#include "fuzz.h"
+
+#include "source/unpack.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct fab_input in;
+	struct fab_err err;
+
+	if (fab_input_unpack("input", bytes, n, &in, &err))
+		return 0;
+	if (in.heap &&
+	    (in.n > n * FAB_INPUT_MAX_RATIO + FAB_INPUT_SLACK || in.bytes[in.n]))
+		__builtin_trap();
+	fab_input_fini(&in);
+	return 0;
+}
