@@ -46,7 +46,7 @@ static uint32_t around(uint32_t a, uint32_t b)
 /* Copy sizes and coordinates; with `merge`, pairs of dimensions of 2 as one of 4. */
 static void take_dims(struct fab_shape *shape, const struct fab_grid *grid, bool merge)
 {
-	uint32_t source[FAB_SHAPE_DIMS_MAX], other[FAB_SHAPE_DIMS_MAX];
+	uint32_t source[FAB_SHAPE_DIMS_MAX] = {0}, other[FAB_SHAPE_DIMS_MAX] = {0};
 	uint32_t open = FAB_NONE;
 
 	for (uint32_t d = 0; d < grid->n_dims; d++) {

@@ -111,6 +111,7 @@ static char *digits_before(char *end, uint32_t number)
 /* "PREFIXhI HCA-R", without printf: there are as many adapters as anything. */
 static size_t adapter_name(const struct fab_gen_net *net, char *name)
 {
+	static const char adapter[] = {' ', 'H', 'C', 'A', '-'};
 	char digits[12], *end = digits + sizeof(digits), *from;
 	size_t n = net->prefix_len;
 
@@ -119,8 +120,8 @@ static size_t adapter_name(const struct fab_gen_net *net, char *name)
 	from = digits_before(end, net->n_hosts - 1);
 	memcpy(name + n, from, (size_t)(end - from));
 	n += (size_t)(end - from);
-	memcpy(name + n, " HCA-", 5);
-	n += 5;
+	memcpy(name + n, adapter, sizeof(adapter));
+	n += sizeof(adapter);
 	from = digits_before(end, net->rail);
 	memcpy(name + n, from, (size_t)(end - from));
 	return n + (size_t)(end - from);

@@ -41,7 +41,7 @@ static int check_size(const struct fab_gen_net *net, const uint32_t *dims, uint3
 	}
 	size.adapters = fab_gen_mul(size.switches, hosts);
 	size.cables = fab_gen_add(cables, size.adapters);
-	size.ports = (uint64_t)hosts + 2 * n;
+	size.ports = hosts + 2 * (uint64_t)n;
 	return fab_gen_check_size(net, &size, err);
 }
 
