@@ -122,7 +122,7 @@ static void check_params(struct params *p, struct argp_state *state)
 	if (!p->input.fabric)
 		argp_error(state,
 			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
-	if (p->other && !strcmp(p->other, "-") && !strcmp(p->input.fabric, "-"))
+	else if (p->other && !strcmp(p->other, "-") && !strcmp(p->input.fabric, "-"))
 		argp_error(state, "--diff: only one of the two fabrics can come from "
 				  "standard input");
 }

@@ -35,9 +35,12 @@ static void count_links(struct fab_summary *s, const struct fab_fabric *f)
 			(uint64_t)one.class << 16 | (uint64_t)one.width << 8 | one.speed;
 		uint32_t at = fab_map64_put(index, key, (uint32_t)links.n);
 
-		if (at == links.n)
+		if (at < links.n) {
+			links.v[at].n++;
+		} else {
+			one.n = 1;
 			FAB_PUSH(&links, one);
-		links.v[at].n++;
+		}
 	}
 	fab_map64_free(index);
 	if (links.n)
