@@ -93,11 +93,11 @@ uint32_t test_switch(const struct fab_fabric *f, const char *name)
 	return sw;
 }
 
-uint64_t test_paths(const struct fab_fabric *f, uint32_t from, uint32_t to)
+uint64_t *test_paths(const struct fab_fabric *f, uint32_t from)
 {
 	uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);
 	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), head = 0, tail = 0;
-	uint64_t *paths = FAB_NEW0(f->n_switches, uint64_t), n;
+	uint64_t *paths = FAB_NEW0(f->n_switches, uint64_t);
 
 	memset(hops, 0xff, f->n_switches * sizeof(*hops));
 	hops[from] = 0;
@@ -117,11 +117,9 @@ uint64_t test_paths(const struct fab_fabric *f, uint32_t from, uint32_t to)
 				paths[v] += paths[u];
 		}
 	}
-	n = paths[to];
-	free(paths);
 	free(queue);
 	free(hops);
-	return n;
+	return paths;
 }
 
 uint32_t test_cut(const struct fab_fabric *f, const bool *side)

@@ -16,8 +16,9 @@ struct fab_fabric *test_gen_raw(const char *spec);
 /* Switch by name; asserts that it exists. O(switches). */
 uint32_t test_switch(const struct fab_fabric *f, const char *name);
 
-/* Shortest paths from switch `from` to `to`, parallel cables counted apart. */
-uint64_t test_paths(const struct fab_fabric *f, uint32_t from, uint32_t to);
+/* Shortest paths from a switch to every switch, parallel cables counted apart; freed by
+ * the caller. */
+uint64_t *test_paths(const struct fab_fabric *f, uint32_t from);
 
 /* Cables between the switches with side[sw] and those without. */
 uint32_t test_cut(const struct fab_fabric *f, const bool *side);
