@@ -99,6 +99,8 @@ static bool is_generic(const char *name, const struct words *w)
 	if (w->first_len >= n && !strncasecmp(w->first, local, n) &&
 	    (w->first_len == n || w->first[n] == '.'))
 		return true;
+	if (has_adapter_part(w))
+		return false;
 	return strcasestr(name, "Mellanox Technologies") ||
 	       strcasestr(name, "ConnectX") || strcasestr(name, "InfiniHost");
 }

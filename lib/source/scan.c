@@ -34,7 +34,7 @@ static uint8_t speed_of(const char *word, size_t n)
 	for (uint8_t speed = FAB_SDR; speed <= FAB_XDR; speed++) {
 		const char *name = fab_speed_name(speed);
 
-		if (strlen(name) == n && !memcmp(name, word, n))
+		if (name[0] == word[0] && strlen(name) == n && !memcmp(name, word, n))
 			return speed;
 	}
 	return FAB_SPEED_UNKNOWN;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * usage: bench-read [FABRIC...]
+ * How fast dumps are read, on one thread, from text to the finished model; best of a few
+ * runs: rows of `fabric MB ports seconds MB_per_s bytes_a_port`. The text is what we
+ * write of each fabric, in memory. Without arguments: two generated fabrics and, if the
+ * folder of real dumps is there, the largest of them.
+ */
+#include "base/clock.h"
+#include "export/ibnetdiscover.h"
+#include "source/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int dump_of(const char *fabric, char **text, size_t *n)
+{
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+	FILE *out;
+
+	if (fab_source_open(fabric, NULL, &f, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	out = open_memstream(text, n);
+	if (!out)
+		return 1;
+	fab_export_ibnetdiscover(out, f);
+	fab_fabric_free(f);
+	return fclose(out);
+}
+
+static int measure(const char *fabric)
+{
+	enum { RUNS = 7 };
+	double best = 1e9, bytes = 0;
+	uint32_t ports = 0;
+	char *text = NULL;
+	size_t n = 0;
+
+	if (dump_of(fabric, &text, &n))
+		return 1;
+	for (int run = 0; run < RUNS; run++) {
+		struct fab_fabric *f = NULL;
+		struct fab_err err;
+		double start = fab_now(), seconds;
+
+		if (fab_source_parse("dump", text, n, NULL, &f, &err)) {
+			fprintf(stderr, "%s\n", err.text);
+			free(text);
+			return 1;
+		}
+		seconds = fab_now() - start;
+		best = seconds < best ? seconds : best;
+		ports = f->n_ports;
+		bytes = (double)fab_fabric_bytes(f);
+		fab_fabric_free(f);
+	}
+	printf("%-40.40s %8.2f %9u %9.4f %9.1f %8.1f\n", fabric, (double)n / 1e6, ports,
+	       best, (double)n / 1e6 / best, bytes / ports);
+	free(text);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *data = getenv("FAB_TEST_DATA"), *source = getenv("FAB_SOURCE_DIR");
+	char selene[4096];
+	int failed = 0;
+
+	printf("%-40s %8s %9s %9s %9s %8s\n", "fabric", "MB", "ports", "seconds",
+	       "MB_per_s", "bytes_a_port");
+	for (int i = 1; i < argc; i++)
+		failed += measure(argv[i]);
+	if (argc > 1)
+		return failed != 0;
+	failed += measure("gen:fattree:radix=40,levels=3");
+	failed += measure("gen:torus:dims=30x20x20,hosts=2");
+	snprintf(selene, sizeof(selene), "%s%s/ibnetdiscover/selene-compute-hdr.txt",
+		 data && *data ? data : (source ? source : "."),
+		 data && *data ? "" : "/../shared/topologies");
+	if (!access(selene, R_OK))
+		failed += measure(selene);
+	return failed != 0;
+}
