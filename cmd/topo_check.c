@@ -76,8 +76,8 @@ static void put_finding(struct fab_report *r, const struct fab_fabric *f,
 	fab_report_row(r, cells);
 }
 
-static void put_findings(struct fab_report *r, const struct fab_fabric *f,
-			 const struct fab_check *check, uint32_t per_code)
+/* How many are shown when there is a limit for each code. */
+static uint32_t count_shown(const struct fab_check *check, uint32_t per_code)
 {
 	uint32_t shown = 0;
 
@@ -85,12 +85,14 @@ static void put_findings(struct fab_report *r, const struct fab_fabric *f,
 		end = end_of_code(check, i);
 		shown += end - i < per_code ? end - i : per_code;
 	}
-	fab_report_table_begin(
-		r, "findings",
-		shown < check->n_findings
-			? "Findings (the first 10 of each kind; --verbose: all)"
-			: "Findings",
-		columns, FAB_COUNT(columns));
+	return shown;
+}
+
+static void put_findings(struct fab_report *r, const struct fab_fabric *f,
+			 const struct fab_check *check, const char *title,
+			 uint32_t per_code)
+{
+	fab_report_table_begin(r, "findings", title, columns, FAB_COUNT(columns));
 	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
 		end = end_of_code(check, i);
 		for (uint32_t k = i; k < end && k - i < per_code; k++)
@@ -109,6 +111,12 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 					      table_only ? NULL : f);
 	uint32_t n_problems = check->n_problems;
 	bool show_all = !for_people || run->verbose || table_only;
+	uint32_t per_code = show_all ? UINT32_MAX : SHOWN_PER_CODE;
+	const char *title =
+		table_only ? NULL
+		: count_shown(check, per_code) < check->n_findings
+			? "Findings (the first 10 of each kind; --verbose: all)"
+			: "Findings";
 
 	if (!table_only) {
 		topo_put_uint(r, "problems", n_problems);
@@ -117,7 +125,7 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 			put_counts(r, check);
 	}
 	if (!for_people || check->n_findings)
-		put_findings(r, f, check, show_all ? UINT32_MAX : SHOWN_PER_CODE);
+		put_findings(r, f, check, title, per_code);
 	topo_finish(r);
 	fab_check_free(check);
 	return n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;

@@ -214,7 +214,8 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 		topo_put_uint(r, "n_differences", n);
 	}
 	if (n || !for_people) {
-		fab_report_table_begin(r, "differences", "Differences", columns,
+		fab_report_table_begin(r, "differences",
+				       table_only ? NULL : "Differences", columns,
 				       FAB_COUNT(columns));
 		for (uint32_t i = 0; i < n; i++)
 			put_change(r, &sides, &diff->changes[i]);

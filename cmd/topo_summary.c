@@ -86,7 +86,7 @@ static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		{.u = f->n_warnings_total},
 	};
 
-	fab_report_table_begin(r, "summary", "Summary", columns, FAB_COUNT(columns));
+	fab_report_table_begin(r, "summary", NULL, columns, FAB_COUNT(columns));
 	fab_report_row(r, cells);
 	fab_report_table_end(r);
 }

@@ -25,6 +25,7 @@ struct tree {
 	const struct fab_fabric *f;
 	struct fab_slurm_names names;
 	uint32_t *tier, *set; /* [n_switches]; set: union-find, parent pointers */
+	uint32_t *by_name;    /* [n_switches] in the order of their names */
 	bool *is_named;	      /* [n_switches] its name stands in the file */
 	FAB_VEC(struct branch) branches;
 	FAB_VEC(uint32_t) tops; /* branches without a parent so far */
@@ -110,7 +111,9 @@ static void add_leaves(struct tree *t)
 	for (uint32_t h = 0; h < t->f->n_hosts; h++)
 		if (t->host_leaf[h] != FAB_NONE)
 			t->is_named[t->host_leaf[h]] = true;
-	for (uint32_t s = 0; s < t->f->n_switches; s++) {
+	for (uint32_t i = 0; i < t->f->n_switches; i++) {
+		uint32_t s = t->by_name[i];
+
 		if (!t->is_named[s])
 			continue;
 		t->leaf_branch[s] =
@@ -148,14 +151,14 @@ static void join_dragonfly(struct tree *t, const struct fab_shape *shape)
 				t->set[find(t->set, f->peer[k])] = find(t->set, s);
 }
 
-/* The first switch of this tier in each set that gives the set's group its name. */
+/* The first switch by name of this tier in each set gives the set's group its name. */
 static uint32_t *name_givers(struct tree *t, uint32_t tier)
 {
 	uint32_t *giver = FAB_NEW(t->f->n_switches, uint32_t);
 
 	memset(giver, 0xff, t->f->n_switches * sizeof(*giver));
-	for (uint32_t s = 0; s < t->f->n_switches; s++) {
-		uint32_t root = find(t->set, s);
+	for (uint32_t i = 0; i < t->f->n_switches; i++) {
+		uint32_t s = t->by_name[i], root = find(t->set, s);
 
 		if (t->tier[s] == tier && !t->is_named[s] && giver[root] == FAB_NONE)
 			giver[root] = s;
@@ -205,13 +208,22 @@ static void group_tops(struct tree *t, uint32_t tier)
 	free(group);
 }
 
+static int by_name(const void *x, const void *y, void *names)
+{
+	const struct fab_slurm_names *n = names;
+
+	return fab_text_natural_cmp(n->of_switch[*(const uint32_t *)x],
+				    n->of_switch[*(const uint32_t *)y]);
+}
+
 static void build(struct tree *t)
 {
 	struct fab_shape *shape = fab_shape_recognize(t->f);
 	uint32_t n_tiers = fab_tiers_of_shape(t->f, shape, t->tier);
 
 	for (uint32_t s = 0; s < t->f->n_switches; s++)
-		t->set[s] = s;
+		t->set[s] = t->by_name[s] = s;
+	qsort_r(t->by_name, t->f->n_switches, sizeof(*t->by_name), by_name, &t->names);
 	place_hosts(t);
 	add_leaves(t);
 	if (shape->group) {
@@ -312,6 +324,7 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 	struct tree t = {.f = f,
 			 .tier = FAB_NEW(f->n_switches, uint32_t),
 			 .set = FAB_NEW(f->n_switches, uint32_t),
+			 .by_name = FAB_NEW(f->n_switches, uint32_t),
 			 .is_named = FAB_NEW0(f->n_switches, bool),
 			 .host_leaf = FAB_NEW(f->n_hosts, uint32_t),
 			 .leaf_branch = FAB_NEW(f->n_switches, uint32_t),
@@ -337,6 +350,7 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 	free(t.tops.v);
 	free(t.tier);
 	free(t.set);
+	free(t.by_name);
 	free(t.is_named);
 	free(t.host_leaf);
 	free(t.leaf_branch);

@@ -190,8 +190,8 @@ Test(slurm, switches_without_a_common_one_above)
 	plan_cable(&plan, 0, 1, 1, 1);
 	plan_cable(&plan, 0, 2, plan_adapter(&plan, "x HCA-1"), 1);
 	plan_cable(&plan, 1, 2, plan_adapter(&plan, "y HCA-1"), 1);
-	expect_body(plan, "SwitchName=group1 Nodes=x\n"
-			  "SwitchName=b Nodes=y\n"
+	expect_body(plan, "SwitchName=b Nodes=y\n"
+			  "SwitchName=group1 Nodes=x\n"
 			  "SwitchName=group2 Switches=b,group1\n");
 }
 
@@ -209,9 +209,9 @@ Test(slurm, names_that_slurm_takes)
 	strcpy(plan.nodes.v[7].name, "x=y");
 	strcpy(plan.nodes.v[8].name, "x y");
 	expect_body(plan,
-		    "SwitchName=ib-leaf-1 Nodes=31m,H-0000000000100400,a-b-c-1\n"
 		    "SwitchName=core-L16-U2 "
 		    "Nodes=H-0000000000100600,H-0000000000100700,H-0000000000100800\n"
+		    "SwitchName=ib-leaf-1 Nodes=31m,H-0000000000100400,a-b-c-1\n"
 		    "SwitchName=core-S3-U1 Switches=core-L16-U2,ib-leaf-1\n");
 }
 
@@ -246,8 +246,8 @@ Test(slurm, rails_unattached_hosts_and_parts)
 	plan_adapter(&plan, "adrift HCA-1");
 	f = plan_build(&plan, 0);
 	text = export_text(f, &notes);
-	cr_assert_str_eq(body(text), "SwitchName=leaf1 Nodes=node[001-002]\n"
-				     "SwitchName=far Nodes=island\n");
+	cr_assert_str_eq(body(text), "SwitchName=far Nodes=island\n"
+				     "SwitchName=leaf1 Nodes=node[001-002]\n");
 	cr_assert_eq(notes.n_hosts, 3);
 	cr_assert_eq(notes.n_leaves, 2);
 	cr_assert_eq(notes.n_roots, 2);
@@ -382,6 +382,25 @@ Test(slurm, real_dumps)
 		conf_free(&conf);
 		free(text);
 		fab_fabric_free(f);
+	}
+}
+
+/* The same file whatever the order of the input. */
+Test(slurm, the_order_of_nodes_does_not_count)
+{
+	for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
+		struct fab_fabric *f = data_open(dumps[i]);
+		struct plan plan = plan_from_fabric(f);
+		struct fab_fabric *a = plan_build(&plan, 0), *b = plan_build(&plan, 5);
+		char *text_a = export_text(a, NULL), *text_b = export_text(b, NULL);
+
+		cr_assert_str_eq(text_a, text_b, "%s", dumps[i]);
+		free(text_a);
+		free(text_b);
+		fab_fabric_free(a);
+		fab_fabric_free(b);
+		fab_fabric_free(f);
+		plan_free(&plan);
 	}
 }
 
