@@ -26,6 +26,7 @@
 #include "fabric/diff.h"
 #include "fabric/dist.h"
 #include "fabric/fabric.h"
+#include "fabric/shape.h"
 #include "present/jsonl.h"
 #include "present/report.h"
 #include "source/source.h"
