@@ -64,14 +64,15 @@ void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port
 void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 		      const char *format, ...) FAB_PRINTF(4, 5);
 
-/*
- * How adapters are grouped into hosts (formats: the name map, the first word of the
- * description before something that looks like an adapter, the system image GUID).
- */
+/* Did a node name map (borrowed) name the node with this GUID? */
+typedef bool (*fab_is_mapped_fn)(const void *name_map, uint64_t guid);
+
+/* How adapters are grouped into hosts (fabric/hosts.h), and which of them are kept. */
 struct fab_host_options {
-	bool has_name_map; /* adapters were renamed by a node name map */
-	const char *hca;   /* glob: keep only adapters whose adapter part or name matches;
-			      NULL all */
+	fab_is_mapped_fn is_mapped; /* NULL: there is no name map */
+	const void *name_map;	    /* first argument of is_mapped */
+	const char *hca;	    /* glob: keep only adapters whose adapter part or name
+				       matches; NULL all */
 };
 
 /*

@@ -66,7 +66,8 @@ struct fab_warning {
 
 struct fab_fabric {
 	char *source; /* the FABRIC argument it came from */
-	char *format; /* "ibnetdiscover", "cache", "subnet-lst", "generated", "live" */
+	char *format; /* "ibnetdiscover", "ibnetdiscover-ports", "cache", "subnet-lst",
+			 "generated", "live" */
 
 	uint32_t n_nodes, n_switches;
 	uint32_t n_adapters;	      /* channel adapters, aggregation nodes included */

@@ -127,7 +127,7 @@ bool fab_hosts_hca_matches(const char *description, const char *hca)
 
 struct grouping {
 	struct fab_fabric *f;
-	bool has_name_map;
+	const struct fab_host_options *options;
 	struct fab_strmap *by_name;
 	struct fab_map64 *by_sys_guid;
 	FAB_VEC(char) names; /* to be appended to those of the fabric */
@@ -182,17 +182,25 @@ static uint32_t host_by_sys_guid(struct grouping *g, uint32_t node, const struct
 	return host;
 }
 
+static bool is_mapped(const struct grouping *g, uint32_t node)
+{
+	const struct fab_host_options *o = g->options;
+
+	return o->is_mapped && o->is_mapped(o->name_map, g->f->node_guid[node]);
+}
+
 static uint32_t host_of(struct grouping *g, uint32_t node)
 {
 	const char *name = fab_node_name(g->f, node);
 	struct words w = split(name);
 
+	if (w.n && is_mapped(g, node))
+		return host_by_name(g, w.first,
+				    has_adapter_part(&w) ? w.first_len : w.len);
 	if (is_generic(name, &w))
 		return host_by_guid_alone(g, node);
 	if (has_adapter_part(&w))
 		return host_by_name(g, w.first, w.first_len);
-	if (g->has_name_map)
-		return host_by_name(g, w.first, w.len);
 	return host_by_sys_guid(g, node, &w);
 }
 
@@ -234,17 +242,19 @@ void fab_hosts_group(struct fab_fabric *f, const struct fab_host_options *option
 	uint32_t n = f->n_nodes - f->n_switches;
 	struct grouping g = {
 		.f = f,
-		.has_name_map = options->has_name_map,
+		.options = options,
 		.by_name = fab_strmap_new(n / 4),
 		.by_sys_guid = fab_map64_new(64),
 	};
 
 	f->host_rule =
-		g.has_name_map
-			? "name map: first word before an adapter's name, else the "
-			  "whole name; generic names apart by GUID"
-			: "first word of the description before an adapter's name, "
-			  "else system image GUID; generic names apart by GUID";
+		options->is_mapped
+			? "node name map, else first word of the description before an "
+			  "adapter's name, else system image GUID; generic names apart "
+			  "by "
+			  "GUID"
+			: "first word of the description before an adapter's name, else "
+			  "system image GUID; generic names apart by GUID";
 	f->node_host = FAB_NEW(f->n_nodes, uint32_t);
 	f->host_name = FAB_NEW(n, uint32_t);
 	for (uint32_t i = 0; i < f->n_nodes; i++)

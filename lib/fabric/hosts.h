@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which adapters belong to one host; called once by the builder. The rule, in order:
- *   1. the description is "HOST ADAPTER" with an adapter's name as its second and last
+ *   1. the node name map names the adapter: its host is that name, without an adapter's
+ *      name ("mlx5_0") that stands behind it;
+ *   2. the description is "HOST ADAPTER" with an adapter's name as its second and last
  *      word ("HCA-1", "mlx5_0", "ibp65s0", ...): the host is the first word;
- *   2. names came from a node name map: the host is the whole name;
  *   3. adapters with the same system image GUID are one host, named by its first one.
  * A vendor's generic description, an empty one and "localhost" name no host: such an
  * adapter stays a host of its own, named by its GUID.

@@ -115,26 +115,33 @@ static const struct format *find_format(const char *name, const char *text, size
 	return format;
 }
 
+static bool is_mapped(const void *map, uint64_t guid)
+{
+	return fab_name_map_get(map, guid) != NULL;
+}
+
 /* Names from the map, hosts, and the model itself. Frees the builder. */
 static int finish(struct fab_builder *b, const char *source, const char *format,
 		  const struct fab_source_options *options, struct fab_fabric **out,
 		  struct fab_err *err)
 {
 	struct fab_host_options hosts = {.hca = options ? options->hca : NULL};
+	struct fab_name_map *map = NULL;
+	int rc;
 
 	if (options && options->node_name_map) {
-		struct fab_name_map *map = NULL;
-		int rc = fab_name_map_open(options->node_name_map, &map, err);
-
+		rc = fab_name_map_open(options->node_name_map, &map, err);
 		if (rc) {
 			fab_builder_free(b);
 			return rc;
 		}
-		hosts.has_name_map = true;
 		fab_name_map_apply(map, b);
-		fab_name_map_free(map);
+		hosts.name_map = map;
+		hosts.is_mapped = is_mapped;
 	}
-	return fab_builder_finish(b, source, format, &hosts, out, err);
+	rc = fab_builder_finish(b, source, format, &hosts, out, err);
+	fab_name_map_free(map);
+	return rc;
 }
 
 static int parse(const char *source, const char *name, const char *text, size_t n,

@@ -125,6 +125,12 @@ Test(hosts, aggregation_nodes_and_routers_are_none)
 	fab_fabric_free(f);
 }
 
+/* A map of the GUIDs below *(const uint64_t *)map. */
+static bool names_guids_below(const void *map, uint64_t guid)
+{
+	return guid < *(const uint64_t *)map;
+}
+
 Test(hosts, a_name_map_names_hosts)
 {
 	static const struct one adapters[] = {
@@ -132,16 +138,32 @@ Test(hosts, a_name_map_names_hosts)
 		{"rack 1 unit 2", 2},
 		{"n1 mlx5_0", 3},
 		{"n1", 4},
+		{"localhost", 5},
+		{"MT25408 ConnectX Mellanox Technologies", 5},
+		/* these are not in the map */
+		{"rack 1 unit 2", 6},
+		{"plain", 7},
+		{"plain", 8},
+		{"n1 mlx5_1", 9},
+		{"localhost mlx5_0", 5},
 		{"MT25408 ConnectX Mellanox Technologies", 5},
 	};
-	static const struct fab_host_options options = {.has_name_map = true};
+	static const uint64_t end = 0x16;
+	static const struct fab_host_options options = {.is_mapped = names_guids_below,
+							.name_map = &end};
 	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), &options);
 
-	cr_expect_eq(f->n_hosts, 3);
+	cr_expect_eq(f->n_hosts, 9, "%u hosts", f->n_hosts);
 	expect_host(f, 0, "rack 1 unit 2", 2);
-	expect_host(f, 1, "n1", 2);
-	expect_host(f, 2, "0x0000000000000014", 1);
-	cr_expect_eq(strncmp(f->host_rule, "name map", 8), 0);
+	expect_host(f, 1, "n1", 3);
+	expect_host(f, 2, "localhost", 1);
+	expect_host(f, 3, "MT25408 ConnectX Mellanox Technologies", 1);
+	expect_host(f, 4, "rack 1 unit 2", 1);
+	expect_host(f, 5, "plain", 1);
+	expect_host(f, 6, "plain", 1);
+	expect_host(f, 7, "0x000000000000001a", 1);
+	expect_host(f, 8, "0x000000000000001b", 1);
+	cr_expect_eq(strncmp(f->host_rule, "node name map", 13), 0);
 	fab_fabric_free(f);
 }
 
