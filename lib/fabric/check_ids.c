@@ -219,18 +219,20 @@ static void report_names(struct fab_checker *c, const char *what, const uint32_t
 }
 
 /*
- * Adapters without a name of their own are told apart by GUID and noted elsewhere; a node
- * name map may give all adapters of a host one name, that of the host.
+ * Adapters without a name of their own are told apart by GUID and noted elsewhere. Those
+ * that have but the name of their host are no duplicates of each other: a node name map
+ * gives it to all of them, and so do cards that are several nodes; the first one counts.
  */
 static bool counts_for_names(const struct fab_fabric *f, uint32_t node, bool switches)
 {
 	uint32_t host = f->node_host[node];
-	bool has_map = !strncmp(f->host_rule, "name map", strlen("name map"));
 
 	if (fab_node_is_switch(f, node))
 		return switches;
-	return !switches && host != FAB_NONE && !fab_host_is_unnamed(f, host) &&
-	       !(has_map && !strcmp(fab_node_name(f, node), fab_host_name(f, host)));
+	if (switches || host == FAB_NONE || fab_host_is_unnamed(f, host))
+		return false;
+	return name_cmp(fab_node_name(f, node), fab_host_name(f, host)) != 0 ||
+	       f->host_adapter[f->host_first_adapter[host]] == node;
 }
 
 static void check_names(struct fab_checker *c, bool switches)

@@ -185,6 +185,22 @@ Test(check, duplicate_names)
 	expect(plan, "duplicate-name duplicate-name");
 }
 
+/* "node7" twice: cards of one system are one host, cards of two are two of one name. */
+Test(check, bare_host_names)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+
+	strcpy(plan.nodes.v[7].name, "node7");
+	strcpy(plan.nodes.v[8].name, "node7 ");
+	expect(plan, "duplicate-name");
+
+	plan = plan_tree(4, 2, 3);
+	strcpy(plan.nodes.v[7].name, "node7");
+	strcpy(plan.nodes.v[8].name, "node7");
+	plan.nodes.v[8].sys_guid = plan.nodes.v[7].sys_guid;
+	expect(plan, "");
+}
+
 Test(check, unnamed_adapters_are_noted_not_duplicates)
 {
 	struct plan plan = plan_tree(4, 2, 3);
