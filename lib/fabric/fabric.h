@@ -104,7 +104,8 @@ struct fab_fabric {
 	uint32_t *host_name;	      /* offset into names */
 	uint32_t *host_first_adapter; /* [n_hosts + 1] into host_adapter */
 	uint32_t *host_adapter;	      /* node ids */
-	const char *host_rule;	      /* the rule that grouped them, in words */
+	const char *host_rule;	      /* the rule that grouped them, in words; begins with
+					 "name map" if there was one */
 
 	/*
 	 * Graph of switches in compressed rows, self-loops left out. Arcs: one for each

@@ -249,7 +249,7 @@ void fab_hosts_group(struct fab_fabric *f, const struct fab_host_options *option
 
 	f->host_rule =
 		options->is_mapped
-			? "node name map, else first word of the description before an "
+			? "name map, else first word of the description before an "
 			  "adapter's name, else system image GUID; generic names apart "
 			  "by "
 			  "GUID"

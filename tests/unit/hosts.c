@@ -163,7 +163,7 @@ Test(hosts, a_name_map_names_hosts)
 	expect_host(f, 6, "plain", 1);
 	expect_host(f, 7, "0x000000000000001a", 1);
 	expect_host(f, 8, "0x000000000000001b", 1);
-	cr_expect_eq(strncmp(f->host_rule, "node name map", 13), 0);
+	cr_expect_eq(strncmp(f->host_rule, "name map", 8), 0);
 	fab_fabric_free(f);
 }
 
