@@ -70,11 +70,22 @@ bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_
 	return true;
 }
 
+/* Control characters count as blanks, which they become in every dump. */
+static char printable(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f ? ' ' : c;
+}
+
 bool fab_is_aggregation_name(const char *name, size_t n)
 {
 	static const char text[] = FAB_AGGREGATION_NAME;
 
-	while (n && fab_is_blank(name[n - 1]))
+	while (n && printable(name[n - 1]) == ' ')
 		n--;
-	return n == sizeof(text) - 1 && !memcmp(name, text, n);
+	if (n != sizeof(text) - 1)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (printable(name[i]) != text[i])
+			return false;
+	return true;
 }
