@@ -174,7 +174,7 @@ static void walk_fabric(ibnd_fabric_t *fabric, struct fab_builder *b)
 int fab_netdisc_read(struct fab_builder *b, const char *where, struct fab_err *err)
 {
 	struct ibnd_config config = {.flags = IBND_CONFIG_MLX_EPI};
-	struct local_port at;
+	struct local_port at = {.port = 0};
 	ibnd_fabric_t *fabric;
 	int rc = parse_where(where, &at, err);
 

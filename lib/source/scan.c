@@ -31,11 +31,11 @@ bool fab_take_hex(struct fab_span *s, uint64_t *out)
 
 static uint8_t speed_of(const char *word, size_t n)
 {
-	for (uint8_t speed = FAB_SDR; speed <= FAB_XDR; speed++) {
+	for (unsigned speed = FAB_SDR; speed <= FAB_XDR; speed++) {
 		const char *name = fab_speed_name(speed);
 
 		if (name[0] == word[0] && strlen(name) == n && !memcmp(name, word, n))
-			return speed;
+			return (uint8_t)speed;
 	}
 	return FAB_SPEED_UNKNOWN;
 }
