@@ -69,6 +69,15 @@ for source in dump cache; do
     fail "$source of ibnetdiscover: $("$read" fingerprint "$dir/$source"), not $want"
 done
 
+# the other forms of its output; the list of ports names adapters by their ports
+for option in -g -f; do
+  LD_PRELOAD=$so timeout 120 ibnetdiscover $option >"$dir/other" 2>>"$dir/diags.log"
+  [ "$("$read" fingerprint "$dir/other")" = "$want" ] || fail "ibnetdiscover $option"
+done
+LD_PRELOAD=$so timeout 120 ibnetdiscover -p >"$dir/ports" 2>>"$dir/diags.log"
+[ "$("$read" fingerprint "$dir/ports" | cut -d ' ' -f 2,4)" = "$(echo "$want" | cut -d ' ' -f 2,4)" ] ||
+  fail "ibnetdiscover -p: $("$read" fingerprint "$dir/ports"), not $want"
+
 # What is written of each source, whatever its order.
 lines() { # FABRIC
   "$read" dump "$1" | grep -v '^#' | LC_ALL=C sort
