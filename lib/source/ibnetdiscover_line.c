@@ -106,6 +106,28 @@ static bool take_switch_tail(struct fab_span *s, struct fab_dump_header *out)
 	return take_lid(s, &out->lid) && take_lmc(s, &out->lmc);
 }
 
+/* Net files of ibsim may do without the quotes: then the words behind end the name. */
+static void take_bare_name(struct fab_span *s, struct fab_dump_header *out)
+{
+	static const char *const tails[] = {" enhanced port ", " base port ", " lid "};
+	const char *end = s->end;
+	bool is_quoted;
+
+	fab_skip_blanks(s);
+	is_quoted = fab_take_char(s, '"');
+	for (size_t i = 0; i < FAB_COUNT(tails); i++) {
+		const char *tail =
+			memmem(s->p, (size_t)(end - s->p), tails[i], strlen(tails[i]));
+
+		end = tail ? tail : end;
+	}
+	out->name = s->p;
+	out->name_len = (size_t)(end - s->p);
+	s->p = end;
+	out->is_partial =
+		is_quoted || out->kind != FAB_SWITCH || !take_switch_tail(s, out);
+}
+
 enum fab_line_result fab_dump_header_parse(struct fab_span line,
 					   struct fab_dump_header *out)
 {
@@ -127,12 +149,7 @@ enum fab_line_result fab_dump_header_parse(struct fab_span line,
 	line.p++;
 	out->has_comment = true;
 	if (!take_name(&line, &out->name, &out->name_len)) {
-		/* ibsim takes a description without quotes, up to the end here. */
-		fab_skip_blanks(&line);
-		(void)fab_take_char(&line, '"');
-		out->name = line.p;
-		out->name_len = fab_span_len(&line);
-		out->is_partial = true;
+		take_bare_name(&line, out);
 	} else if (out->kind == FAB_SWITCH) {
 		out->is_partial = !take_switch_tail(&line, out);
 	}

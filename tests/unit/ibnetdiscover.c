@@ -425,6 +425,25 @@ Test(ibnetdiscover, describes_free_ids_as_ibsim_does)
 	fab_fabric_free(f);
 }
 
+Test(ibnetdiscover, reads_descriptions_without_quotes)
+{
+	struct fab_fabric *f = text_open("Switch 8 \"S-0000000000000001\" # ISR9024 "
+					 "Voltaire enhanced port 0 lid 6 lmc "
+					 "1\n[3] \"H-0000000000000002\"[1]\nCa 2 "
+					 "\"H-0000000000000002\" # one two\n"
+					 "[1] \"S-0000000000000001\"[3] # lid 7 lmc 0\n");
+
+	cr_expect_str_eq(fab_node_name(f, 0), "ISR9024 Voltaire");
+	cr_expect_eq(f->node_is_enhanced[0], 1);
+	cr_expect_eq(f->port_lid[f->node_first_port[0]], 6);
+	cr_expect_eq(f->port_lmc[f->node_first_port[0]], 1);
+	cr_expect_str_eq(fab_node_name(f, 1), "one two");
+	cr_expect_eq(f->port_lid[fab_port_find(f, 1, 1)], 7);
+	cr_expect_eq(f->n_cables, 1);
+	cr_expect_eq(f->n_warnings, 0);
+	fab_fabric_free(f);
+}
+
 Test(ibnetdiscover, reads_port_lists)
 {
 	struct fab_fabric *f = data_open("ibnetdiscover-p/exporter-test1.txt");
