@@ -104,7 +104,7 @@ static int on_header(struct reader *r, const struct fab_dump_header *h)
 
 	r->has_free_id = !h->id.is_guid;
 	r->kind = h->kind;
-	r->guid = h->id.is_guid || !r->ids.has_guid ? h->id.key : r->ids.guid;
+	r->guid = h->id.is_guid || !r->ids.guid ? h->id.key : r->ids.guid;
 	if (h->id.is_guid && r->ids.has_guid && r->ids.guid != h->id.key)
 		fab_builder_warn(
 			r->b, "guid-mismatch", r->lines.line,
