@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The document for people: aligned fields, then each table drawn by libsmartcols. */
-#include <libsmartcols.h>
+/* The document for people: aligned fields, then each table as a grid. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "present/grid.h"
 #include "present/writer.h"
+
+/*
+ * A short table that is too wide for the terminal is turned: a line for each column, with
+ * the rows side by side. So many rows are kept back to find out.
+ */
+enum { MAX_TURNED = 12, MIN_TEXT = 12 };
 
 struct field {
 	char *name, *value;
@@ -16,7 +22,8 @@ struct table {
 	const struct fab_report_options *options;
 	FAB_VEC(struct field) fields; /* not yet printed */
 	bool has_printed;	      /* something stands above: leave a blank line */
-	struct libscols_table *grid;
+	FAB_VEC(char *) cells;	      /* row by row, not yet in the grid */
+	struct fab_grid *grid;	      /* NULL: all rows are still in `cells` */
 };
 
 static void *table_begin(FILE *out, const struct fab_report_options *options)
@@ -100,77 +107,132 @@ static void print_fields(struct table *t)
 	t->fields.n = 0;
 }
 
-static void set_width(struct table *t)
-{
-	/* never ask the terminal here: the caller knows the width */
-	if (t->options->width) {
-		scols_table_set_termforce(t->grid, SCOLS_TERMFORCE_ALWAYS);
-		scols_table_set_termwidth(t->grid, t->options->width);
-	} else {
-		scols_table_set_termforce(t->grid, SCOLS_TERMFORCE_NEVER);
-	}
-}
-
-static void add_column(struct table *t, const struct fab_column *column)
-{
-	int flags = column->type == FAB_TEXT ? (t->options->width ? SCOLS_FL_TRUNC : 0)
-					     : SCOLS_FL_RIGHT;
-	/* a heading counts for the width even when it is not printed */
-	struct libscols_column *c = scols_table_new_column(
-		t->grid, t->options->no_header ? "" : column->name, 0, flags);
-
-	if (!c)
-		fab_oom(sizeof(void *));
-	if (t->options->color)
-		scols_cell_set_color(scols_column_get_header(c), "bold");
-}
-
 static void table_table_begin(void *state, const struct fab_table *table)
 {
 	struct table *t = state;
 
+	(void)table;
 	print_fields(t);
-	t->grid = scols_new_table();
-	if (!t->grid)
-		fab_oom(sizeof(void *));
-	scols_table_set_stream(t->grid, t->out);
-	scols_table_enable_noencoding(t->grid, 1); /* cells are safe already */
-	scols_table_enable_noheadings(t->grid, t->options->no_header);
-	scols_table_enable_colors(t->grid, t->options->color);
-	set_width(t);
-	for (size_t i = 0; i < table->n; i++)
-		add_column(t, table->columns[i]);
+}
+
+/* Put the rows kept back into a grid. */
+static void flush(struct table *t, const struct fab_table *table)
+{
+	if (!t->grid) {
+		t->grid = fab_grid_new(t->out, t->options);
+		for (size_t i = 0; i < table->n; i++)
+			fab_grid_add_column(t->grid, table->columns[i]->name,
+					    table->columns[i]->type == FAB_TEXT);
+	}
+	for (size_t i = 0; i < t->cells.n; i += table->n)
+		fab_grid_add_row(t->grid, t->cells.v + i, table->n);
+	t->cells.n = 0;
 }
 
 static void table_row(void *state, const struct fab_table *table,
 		      const union fab_cell *cells)
 {
 	struct table *t = state;
-	struct libscols_line *line = scols_table_new_line(t->grid, NULL);
 
-	if (!line)
-		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < table->n; i++)
-		if (scols_line_refer_data(line, i,
-					  cell_text(table->columns[i], cells[i])) != 0)
-			fab_oom(sizeof(void *));
+		FAB_PUSH(&t->cells, cell_text(table->columns[i], cells[i]));
+	if (t->grid || t->cells.n > MAX_TURNED * table->n)
+		flush(t, table);
+}
+
+/* Characters, as good as columns for names in the alphabets of machine rooms. */
+static size_t width_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* Width of a column with its heading and a blank; text can be cut to MIN_TEXT. */
+static size_t column_width(const struct table *t, const struct fab_table *table, size_t i)
+{
+	size_t widest = width_of(table->columns[i]->name), heading = widest;
+
+	for (size_t at = i; at < t->cells.n; at += table->n)
+		if (width_of(t->cells.v[at]) > widest)
+			widest = width_of(t->cells.v[at]);
+	if (table->columns[i]->type == FAB_TEXT && widest > MIN_TEXT)
+		widest = heading > MIN_TEXT ? heading : MIN_TEXT;
+	return widest + 1;
+}
+
+/* The same for a row that becomes a column. */
+static size_t row_width(const struct table *t, const struct fab_table *table, size_t row)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; i < table->n; i++)
+		if (width_of(t->cells.v[row * table->n + i]) > widest)
+			widest = width_of(t->cells.v[row * table->n + i]);
+	return widest + 1;
+}
+
+static bool should_turn(const struct table *t, const struct fab_table *table)
+{
+	size_t n_rows, wide = 0, turned = 0;
+
+	if (t->grid || !t->options->width || t->options->no_header || table->n < 2)
+		return false;
+	n_rows = t->cells.n / table->n;
+	for (size_t i = 0; i < table->n; i++) {
+		wide += column_width(t, table, i);
+		if (width_of(table->columns[i]->name) + 1 > turned)
+			turned = width_of(table->columns[i]->name) + 1;
+	}
+	for (size_t row = 0; row < n_rows; row++)
+		turned += row_width(t, table, row);
+	return wide > t->options->width + 1 && turned < wide;
+}
+
+/* The rows side by side; the first column gives the headings. */
+static void flush_turned(struct table *t, const struct fab_table *table)
+{
+	size_t n_rows = t->cells.n / table->n;
+	char **line = FAB_NEW(n_rows + 1, char *);
+
+	t->grid = fab_grid_new(t->out, t->options);
+	fab_grid_add_column(t->grid, table->columns[0]->name, true);
+	for (size_t row = 0; row < n_rows; row++)
+		fab_grid_add_column(t->grid, t->cells.v[row * table->n], false);
+	for (size_t i = 1; i < table->n; i++) {
+		line[0] = fab_strdup(table->columns[i]->name);
+		for (size_t row = 0; row < n_rows; row++)
+			line[row + 1] = t->cells.v[row * table->n + i];
+		fab_grid_add_row(t->grid, line, n_rows + 1);
+	}
+	for (size_t row = 0; row < n_rows; row++)
+		free(t->cells.v[row * table->n]);
+	t->cells.n = 0;
+	free(line);
 }
 
 static void table_table_end(void *state, const struct fab_table *table)
 {
 	struct table *t = state;
-	bool is_empty = scols_table_is_empty(t->grid);
+	bool is_empty = !t->grid && !t->cells.n;
 
 	if (!is_empty || !t->options->no_header)
 		leave_line(t);
 	if (table->title && !t->options->no_header)
 		fprintf(t->out, t->options->color ? "\033[1m%s\033[0m\n" : "%s\n",
 			table->title);
-	if (!is_empty)
-		scols_print_table(t->grid);
-	else if (!t->options->no_header)
-		fputs("(none)\n", t->out);
-	scols_unref_table(t->grid);
+	if (is_empty) {
+		if (!t->options->no_header)
+			fputs("(none)\n", t->out);
+		return;
+	}
+	if (should_turn(t, table))
+		flush_turned(t, table);
+	else
+		flush(t, table);
+	fab_grid_finish(t->grid);
 	t->grid = NULL;
 }
 
@@ -180,6 +242,7 @@ static void table_finish(void *state)
 
 	print_fields(t);
 	free(t->fields.v);
+	free(t->cells.v);
 	free(t);
 }
 

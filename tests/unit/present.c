@@ -158,6 +158,66 @@ Test(present, table_fits_the_terminal_and_colours_only_there)
 	}
 }
 
+/* `n_rows` rows of eight numbers below a name, for a terminal. */
+static char *print_numbers(unsigned width, unsigned n_rows)
+{
+	static const struct fab_column wide[] = {
+		{"name", FAB_TEXT, NULL, 0},
+		{"first_number", FAB_UINT, NULL, 0},
+		{"second_number", FAB_UINT, NULL, 0},
+		{"third_number", FAB_UINT, NULL, 0},
+	};
+	struct fab_report_options options = {.width = width};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct fab_report *r = fab_report_new(out, &options, "c", "t", NULL);
+
+	fab_report_table_begin(r, "t", "T", wide, FAB_COUNT(wide));
+	for (uint64_t i = 1; i <= n_rows; i++)
+		fab_report_row(r, (union fab_cell[]){{.text = i % 2 ? "odd" : "even"},
+						     {.u = i},
+						     {.u = 10 * i},
+						     {.u = 100 * i}});
+	cr_assert_eq(fab_report_finish(r, NULL), 0);
+	fclose(out);
+	return text;
+}
+
+Test(present, short_table_is_turned_when_it_is_too_wide)
+{
+	static const struct {
+		unsigned width, n_rows;
+		const char *text;
+	} cases[] = {
+		{44, 2,
+		 "T\n"
+		 "name first_number second_number third_number\n"
+		 "odd             1            10          100\n"
+		 "even            2            20          200\n"},
+		{43, 2,
+		 "T\n"
+		 "name          odd even\n"
+		 "first_number    1    2\n"
+		 "second_number  10   20\n"
+		 "third_number  100  200\n"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		char *text = print_numbers(cases[i].width, cases[i].n_rows);
+
+		cr_assert_str_eq(text, cases[i].text, "%u: %s", cases[i].width, text);
+		free(text);
+	}
+	for (unsigned n_rows = 11; n_rows < 16; n_rows++) {
+		char *text = print_numbers(10, n_rows);
+
+		/* turned, eleven rows would be wider still; many are never turned */
+		cr_assert(strstr(text, "first_number second_number"), "%s", text);
+		free(text);
+	}
+}
+
 Test(present, csv)
 {
 	char *text = print((struct fab_report_options){.format = FAB_FORMAT_CSV}, NULL);
