@@ -23,6 +23,7 @@ enum {
 	OPT_ALGORITHM,
 	OPT_TREES_OUT,
 	OPT_FULLEST,
+	OPT_ROOT_TIES,
 	MAX_ENGINES = 32,
 	DEFAULT_FULLEST = 5,
 };
@@ -43,6 +44,7 @@ struct params {
 	size_t n_engines;
 	const char *trees_out;
 	uint32_t fullest;
+	enum fab_root_ties root_ties;
 };
 
 /* Everything that was computed and is reported. */
@@ -110,6 +112,8 @@ static const struct argp_option options[] = {
 	 "sssp, "
 	 "sssp-new, sssp-heap, sssp-heap-new, fulb, fulb-links",
 	 2},
+	{"root-ties", OPT_ROOT_TIES, "RULE", 0,
+	 "Which of equally good roots: spread over the fabric (default) or lowest", 2},
 	{"fullest", OPT_FULLEST, "N", 0,
 	 "List the N fullest cables of each algorithm (default 5)", 2},
 	{"trees-out", OPT_TREES_OUT, "FILE", 0,
@@ -167,6 +171,18 @@ static void parse_fullest(struct params *p, const char *arg, struct argp_state *
 	p->fullest = (uint32_t)n;
 }
 
+static void parse_root_ties(struct params *p, const char *arg, struct argp_state *state)
+{
+	if (!strcmp(arg, "spread"))
+		p->root_ties = FAB_TIES_SPREAD;
+	else if (!strcmp(arg, "lowest"))
+		p->root_ties = FAB_TIES_LOWEST;
+	else
+		argp_error(state,
+			   "--root-ties: '%s' is no rule: expected spread or lowest",
+			   arg);
+}
+
 /* Standard input can be read once, standard output holds one thing. */
 static void check_streams(const struct params *p, struct argp_state *state)
 {
@@ -214,6 +230,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_FULLEST:
 		parse_fullest(p, arg, state);
+		return 0;
+	case OPT_ROOT_TIES:
+		parse_root_ties(p, arg, state);
 		return 0;
 	case OPT_TREES_OUT:
 		p->trees_out = arg;
@@ -296,6 +315,7 @@ static void compute(const struct params *p, struct outcome *o, struct fab_dist *
 	struct fab_cli_progress *progress =
 		fab_cli_progress_new(&p->run, "routing", "groups");
 	struct fab_mcast_options mcast = {.n_threads = p->run.threads,
+					  .root_ties = p->root_ties,
 					  .progress = fab_cli_progress_tick,
 					  .progress_context = progress};
 	double start = fab_now();

@@ -2,24 +2,33 @@
 #include "mcast/bounds.h"
 
 #include "base/mem.h"
+#include "fabric/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Longer dimensions have too many slabs to count. */
+enum { MAX_SLABS = 256 };
 
 static uint32_t ceil_div(uint64_t a, uint64_t b)
 {
 	return (uint32_t)((a + b - 1) / b);
 }
 
-/* Groups with members in a part and outside it, for each part. */
-static uint32_t *count_crossing(const struct fab_groups *g, const uint32_t *part,
-				uint32_t n_parts)
+/* What a division into parts asks of the cables between them. */
+struct demand {
+	uint32_t *crossing; /* [n_parts] groups with members in the part and outside it */
+	uint64_t n_joins;   /* cables between parts that all groups need together */
+};
+
+static void count_demand(const struct fab_groups *g, const uint32_t *part,
+			 uint32_t n_parts, struct demand *d)
 {
-	uint32_t *crossing = FAB_NEW0(n_parts, uint32_t);
 	uint32_t *seen = FAB_NEW0(n_parts, uint32_t);
 
+	d->crossing = FAB_NEW0(n_parts, uint32_t);
 	for (uint32_t i = 0; i < g->n; i++) {
-		uint32_t first = part[g->sw[g->sw_first[i]]];
+		uint32_t first = part[g->sw[g->sw_first[i]]], touched = 0;
 		bool is_split = false;
 
 		for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1] && !is_split;
@@ -33,40 +42,43 @@ static uint32_t *count_crossing(const struct fab_groups *g, const uint32_t *part
 			if (p == FAB_NONE || seen[p] == i + 1)
 				continue;
 			seen[p] = i + 1;
-			crossing[p]++;
+			d->crossing[p]++;
+			touched++;
 		}
+		/* a tree over k parts has k-1 cables between parts, whatever lies within
+		 */
+		d->n_joins += touched ? touched - 1 : 0;
 	}
 	free(seen);
-	return crossing;
 }
 
 uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
 			     const uint32_t *part, uint32_t n_parts)
 {
 	const struct fab_fabric *f = problem->f;
-	uint32_t *crossing = count_crossing(problem->groups, part, n_parts), bound = 0;
-	uint32_t *cables = FAB_NEW0(n_parts, uint32_t);
+	uint32_t *cables = FAB_NEW0(n_parts, uint32_t), bound = 0;
+	uint64_t between = 0;
+	struct demand d = {0};
 
+	count_demand(problem->groups, part, n_parts, &d);
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (part[s] != FAB_NONE && part[f->arc_peer[a]] != part[s])
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+			uint32_t t = f->arc_peer[a];
+
+			if (part[s] == part[t])
+				continue;
+			if (part[s] != FAB_NONE)
 				cables[part[s]]++;
+			between += s < t || part[s] == FAB_NONE || part[t] == FAB_NONE;
+		}
 	for (uint32_t p = 0; p < n_parts; p++)
-		if (cables[p] && ceil_div(crossing[p], cables[p]) > bound)
-			bound = ceil_div(crossing[p], cables[p]);
-	free(crossing);
+		if (cables[p] && ceil_div(d.crossing[p], cables[p]) > bound)
+			bound = ceil_div(d.crossing[p], cables[p]);
+	if (between && ceil_div(d.n_joins, between) > bound)
+		bound = ceil_div(d.n_joins, between);
+	free(d.crossing);
 	free(cables);
 	return bound;
-}
-
-/* All trees together need this many edges at least, and there are so many cables. */
-static uint32_t size_bound(const struct fab_mcast_problem *problem)
-{
-	const struct fab_groups *g = problem->groups;
-	uint64_t edges = g->sw_first[g->n] - g->n;
-	uint32_t cables = problem->f->arc_first[problem->f->n_switches] / 2;
-
-	return cables ? ceil_div(edges, cables) : 0;
 }
 
 static uint32_t switch_bound(const struct fab_mcast_problem *problem)
@@ -175,45 +187,118 @@ static uint32_t pod_bound(const struct fab_mcast_problem *problem, uint32_t *par
 	return bound;
 }
 
-/* Do the two switches have a neighbour in common? Both lists ascend. */
-static bool share_peer(const struct fab_fabric *f, uint32_t s, uint32_t t)
-{
-	uint32_t i = f->peer_first[s], j = f->peer_first[t];
+/*
+ * Slabs of a grid: the switches with a coordinate from low to high-1 in one dimension.
+ * What is counted for each value: groups, and cables to each other value.
+ */
+struct slabs {
+	uint32_t size;
+	bool *is_on;	  /* [size] the group has a member there */
+	uint32_t *cables; /* [size * size] between two values */
+	uint32_t *split;  /* [size * size] groups cut by low .. high-1 */
+};
 
-	while (i < f->peer_first[s + 1] && j < f->peer_first[t + 1]) {
-		if (f->peer[i] == f->peer[j])
-			return true;
-		if (f->peer[i] < f->peer[j])
-			i++;
-		else
-			j++;
+/* For one group: every interval that holds some of its values and not all. */
+static void count_split(struct slabs *x)
+{
+	uint32_t total = 0;
+
+	for (uint32_t v = 0; v < x->size; v++)
+		total += x->is_on[v];
+	if (total < 2)
+		return;
+	for (uint32_t low = 0; low < x->size; low++) {
+		uint32_t inside = 0;
+
+		for (uint32_t high = low; high < x->size; high++) {
+			inside += x->is_on[high];
+			x->split[low * x->size + high] += inside && inside < total;
+		}
 	}
-	return false;
 }
 
-static bool joins_cluster(const void *context, uint32_t from, uint32_t peer)
+static uint32_t best_slab(const struct slabs *x)
 {
-	const struct fab_fabric *f = context;
+	uint32_t bound = 0;
 
-	return share_peer(f, from, f->peer[peer]);
+	for (uint32_t low = 0; low < x->size; low++) {
+		uint64_t across = 0;
+
+		for (uint32_t high = low; high < x->size; high++) {
+			/* `high` joins the interval: its cables out are new, those in go
+			 */
+			for (uint32_t v = 0; v < x->size; v++) {
+				uint32_t cables = x->cables[high * x->size + v];
+
+				if (v >= low && v < high)
+					across -= cables;
+				else if (v != high)
+					across += cables;
+			}
+			if (across &&
+			    ceil_div(x->split[low * x->size + high], across) > bound)
+				bound = ceil_div(x->split[low * x->size + high], across);
+		}
+	}
+	return bound;
 }
 
-/* Clusters: switches joined by links that are part of a triangle. */
-static uint32_t cluster_bound(const struct fab_mcast_problem *problem, uint32_t *part)
+static uint32_t slab_bound(const struct fab_mcast_problem *problem,
+			   const struct fab_shape *shape, uint32_t dim)
 {
-	uint32_t n = split(problem->f, joins_cluster, problem->f, part);
+	const struct fab_fabric *f = problem->f;
+	const struct fab_groups *g = problem->groups;
+	uint32_t n_dims = shape->n_dims, size = shape->dims[dim], bound;
+	struct slabs x = {.size = size,
+			  .is_on = FAB_NEW(size, bool),
+			  .cables = FAB_NEW0((size_t)size * size, uint32_t),
+			  .split = FAB_NEW0((size_t)size * size, uint32_t)};
 
-	return fab_mcast_cut_bound(problem, part, n);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			x.cables[shape->coords[s * n_dims + dim] * size +
+				 shape->coords[f->arc_peer[a] * n_dims + dim]]++;
+	for (uint32_t i = 0; i < g->n; i++) {
+		memset(x.is_on, 0, size * sizeof(*x.is_on));
+		for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1]; s++)
+			x.is_on[shape->coords[g->sw[s] * n_dims + dim]] = true;
+		count_split(&x);
+	}
+	bound = best_slab(&x);
+	free(x.is_on);
+	free(x.cables);
+	free(x.split);
+	return bound;
+}
+
+/* Parts that the shape of the fabric names: groups of a dragonfly, slabs of a grid. */
+static uint32_t shape_bound(const struct fab_mcast_problem *problem)
+{
+	struct fab_shape *shape = fab_shape_recognize(problem->f);
+	uint32_t bound = 0;
+
+	if (shape->group)
+		bound = fab_mcast_cut_bound(problem, shape->group, shape->n_groups);
+	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
+	    shape->kind == FAB_SHAPE_HYPERX)
+		for (uint32_t dim = 0; dim < shape->n_dims; dim++) {
+			uint32_t b = 0;
+
+			if (shape->dims[dim] <= MAX_SLABS)
+				b = slab_bound(problem, shape, dim);
+			bound = b > bound ? b : bound;
+		}
+	fab_shape_free(shape);
+	return bound;
 }
 
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
 {
 	uint32_t *part = FAB_NEW(problem->f->n_switches, uint32_t);
 	const uint32_t bounds[] = {
-		size_bound(problem),
 		switch_bound(problem),
 		pod_bound(problem, part),
-		cluster_bound(problem, part),
+		shape_bound(problem),
 	};
 	uint32_t best = 0;
 

@@ -5,10 +5,10 @@
  * Cut bound: the groups with members both in a set of switches and outside it all need
  * one of the cables across, so some cable has at least ceil(groups / cables). Counted for
  * every switch alone, for every part that is left when the upper levels of a tree are
- * taken away (pods), for clusters of switches that share neighbours (groups of a
- * dragonfly), and for the slabs between two planes of a torus, mesh, HyperX or
- * high-dimension fat tree. Size bound: a tree over k switches has at least k-1 edges; all
- * trees together spread over all cables.
+ * taken away (pods), for the groups of a dragonfly, and for the slabs between two planes
+ * of a torus, mesh or HyperX (fabric/shape.h). Size bound: a tree that touches k of the
+ * parts that the switches are divided into has at least k-1 cables between parts; all
+ * trees together spread over all such cables.
  */
 #pragma once
 
@@ -19,8 +19,8 @@
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
 /*
- * The bound of one division of the switches into disjoint sets: part[sw] is the set of a
- * switch, below n_parts, or FAB_NONE for none of them. O(arcs + members).
+ * Both bounds for one division of the switches into disjoint parts: part[sw] is the part
+ * of a switch, below n_parts, or FAB_NONE for none of them. O(arcs + members).
  */
 uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
 			     const uint32_t *part, uint32_t n_parts);

@@ -24,13 +24,20 @@ struct fab_mcast_problem {
 
 enum fab_root_rule {
 	FAB_ROOT_FIRST,		/* lowest switch id */
-	FAB_ROOT_LEAST_USED,	/* root of the fewest groups so far; then lowest id */
-	FAB_ROOT_LEAST_ADJACENT /* least sum of loads on its cables; then lowest id */
+	FAB_ROOT_LEAST_USED,	/* root of the fewest groups so far */
+	FAB_ROOT_LEAST_ADJACENT /* least sum of loads on its cables */
+};
+
+/* Which of several candidates that the rule finds equally good. */
+enum fab_root_ties {
+	FAB_TIES_SPREAD, /* by a fixed shuffle of the switch ids */
+	FAB_TIES_LOWEST	 /* lowest switch id */
 };
 
 /* Where an engine stands between two groups. */
 struct fab_mcast_state {
 	const struct fab_mcast_problem *problem;
+	enum fab_root_ties root_ties;
 	uint32_t *load;	    /* [n_switch_links] groups on each cable: its EFI so far */
 	uint32_t *root_use; /* [n_switches] groups rooted there */
 	uint32_t *adjacent; /* [n_switches] sum of the loads of its cables */

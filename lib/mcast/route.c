@@ -12,6 +12,9 @@
 /* Candidate sets held at a time, and how many groups are routed between two reports. */
 enum { ROOTS_BYTES = 16 << 20 };
 
+/* 2^32 by the golden section: multiples of it lie evenly. */
+#define SHUFFLE 2654435769u
+
 /*
  * Least value seen in a set of candidates and where. Neither uses nor loads ever fall, so
  * that no candidate before `at` can be as good as `value`, and none is better.
@@ -97,18 +100,40 @@ static uint32_t least_root(const uint64_t *bits, size_t words, const uint32_t *v
 	return cursor->at;
 }
 
+/*
+ * Least value[] among the candidates; ties go by a fixed shuffle of the ids, so that
+ * roots of one value are spread over the fabric instead of crowding where the ids are
+ * low.
+ */
+static uint32_t spread_root(const uint64_t *bits, size_t words, const uint32_t *value)
+{
+	uint64_t best = UINT64_MAX;
+	uint32_t root = 0;
+
+	for (size_t w = 0; w < words; w++)
+		for (uint64_t left = bits[w]; left; left &= left - 1) {
+			uint32_t s = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+			uint64_t key = (uint64_t)value[s] << 32 | (uint32_t)(s * SHUFFLE);
+
+			if (key < best) {
+				best = key;
+				root = s;
+			}
+		}
+	return root;
+}
+
 static uint32_t choose_root(const struct fab_mcast_state *s, enum fab_root_rule rule,
 			    const uint64_t *bits, size_t words, struct cursor *cursor)
 {
-	switch (rule) {
-	case FAB_ROOT_LEAST_USED:
-		return least_root(bits, words, s->root_use, cursor);
-	case FAB_ROOT_LEAST_ADJACENT:
-		return least_root(bits, words, s->adjacent, cursor);
-	case FAB_ROOT_FIRST:
-	default:
+	const uint32_t *value =
+		rule == FAB_ROOT_LEAST_ADJACENT ? s->adjacent : s->root_use;
+
+	if (rule == FAB_ROOT_FIRST)
 		return first_root(bits);
-	}
+	if (s->root_ties == FAB_TIES_SPREAD)
+		return spread_root(bits, words, value);
+	return least_root(bits, words, value, cursor);
 }
 
 /* Count the edges of the new tree. */
@@ -177,6 +202,7 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 	*roots_seconds = 0;
 	for (size_t i = 0; i < n_engines; i++) {
 		state_init(&states[i], problem, engines[i]);
+		states[i].root_ties = options->root_ties;
 		results[i] = (struct fab_mcast_result){.engine = engines[i]};
 	}
 	for (uint32_t done = 0; done < n && !stopped;) {

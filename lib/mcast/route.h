@@ -15,7 +15,8 @@ struct fab_mcast_result {
 typedef int (*fab_progress_fn)(void *context, uint64_t done, uint64_t total);
 
 struct fab_mcast_options {
-	int n_threads;		  /* 0: as many as OpenMP gives */
+	int n_threads; /* 0: as many as OpenMP gives */
+	enum fab_root_ties root_ties;
 	fab_progress_fn progress; /* may be NULL */
 	void *progress_context;
 };
