@@ -146,6 +146,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	size_t max_sets = max_bytes / (words * sizeof(uint64_t));
 	uint32_t *leader;
 
+	(void)n_threads; /* without OpenMP */
 	*out = (struct fab_roots){.first_group = first_group, .words = words};
 	leader = plan(groups, max_sets ? max_sets : 1, out);
 	out->radius = FAB_NEW(out->n_sets, uint8_t);

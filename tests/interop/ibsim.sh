@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: ibsim.sh READ SANITIZED FABRIC
+# usage: ibsim.sh READ LIVE FABRIC
 # ibsim loads the dump that we write of FABRIC; then ibnetdiscover, its cache file and our
 # own discovery all find the same fabric in it, rates and LIDs included.
 # Exit status 77 (skipped) without ibsim.
 set -u
-read=$1 sanitized=$2 fabric=$3
+read=$1 live=$2 fabric=$3
 
 for so in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib{,64}/umad2sim/libumad2sim.so; do
   [ -f "$so" ] && break
@@ -89,7 +89,7 @@ sed 's/FDR10$/QDR/' "$dir/dump.lines" | cmp - "$dir/cache.lines" ||
   fail "dump and cache of ibnetdiscover differ"
 
 # libumad2sim must come before the runtime of the sanitizers, which refuse that
-if [ "$sanitized" = no ]; then
+if [ "$live" = yes ]; then
   for where in ib: ib:ibsim0 ib:ibsim0/1; do
     LD_PRELOAD=$so timeout 120 "$read" dump $where 2>"$dir/live.log" >"$dir/live" ||
       fail "$where"
