@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/groups.h"
+
+#include "base/mem.h"
+#include "fabric/builder.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid,
+		    const char *name)
+{
+	struct fab_node_spec spec = {.kind = kind,
+				     .guid = guid,
+				     .n_ports = kind == FAB_SWITCH ? 36 : 2,
+				     .name = name,
+				     .name_len = strlen(name)};
+
+	return fab_builder_add_node(b, &spec);
+}
+
+/*
+ * s (LID 10) with "n1 HCA-1" (LID 1, port GUID 0xa1), "n1 HCA-2" (LID 2) and an
+ * aggregation node, t with two adapters both called "twin" and one with odd characters,
+ * and u, apart, with "far HCA-1".
+ */
+static struct fab_fabric *small(void)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t s = add(b, FAB_SWITCH, 0x51, "s"),
+		 t = add(b, FAB_SWITCH, 0x52, "leaf t");
+	uint32_t u = add(b, FAB_SWITCH, 0x53, "u");
+	static const char *const names[] = {"n1 HCA-1", "n1 HCA-2", "twin",
+					    "twin",	"a \"b: c", "far HCA-1"};
+	const uint32_t on[] = {s, s, t, t, t, u};
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+
+	fab_builder_add_cable(b, s, 20, t, 20, 4, FAB_HDR);
+	fab_builder_set_port(b, s, 0, 0x51, 10, 0);
+	for (uint16_t i = 0; i < 6; i++) {
+		uint32_t node = add(b, FAB_ADAPTER, 0xa0u + 16u * i, names[i]);
+
+		fab_builder_set_port(b, node, 1, 0xa1u + 16u * i, (uint16_t)(i + 1), 0);
+		fab_builder_add_cable(b, node, 1, on[i], (uint16_t)(i + 1), 4, FAB_HDR);
+	}
+	fab_builder_add_cable(b, add(b, FAB_AGGREGATION, 0xff, "agg"), 1, s, 36, 4,
+			      FAB_HDR);
+	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
+		     err.text);
+	return f;
+}
+
+/* Read `text`; on success *out is what it gave. Returns the result of the last step. */
+static int read_groups(const struct fab_fabric *f, const char *text, bool ignore_unknown,
+		       struct fab_groups **out, struct fab_err *err)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	int rc = fab_groups_read(b, "g.txt", text, strlen(text), ignore_unknown, err);
+
+	if (rc) {
+		fab_groups_builder_free(b);
+		return rc;
+	}
+	return fab_groups_builder_finish(b, ignore_unknown, out, err);
+}
+
+Test(groups, members_by_every_kind_of_name)
+{
+	static const char text[] =
+		"# comment\n"
+		"\n"
+		"one: \"n1 HCA-1\" 0xa1 lid:1 0xa0 lid:2 # the same and one\r\n"
+		"\"two: \": n1 s \"leaf t\"\n"
+		"three: \"a \"b: c\" lid:10";
+	struct fab_fabric *f = small();
+	struct fab_groups *g = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(read_groups(f, text, false, &g, &err), 0, "%s", err.text);
+	cr_assert_eq(g->n, 3);
+	cr_assert_str_eq(fab_group_name(g, 0), "one");
+	cr_assert_str_eq(fab_group_name(g, 1), "two: ");
+	cr_assert_eq(fab_group_size(g, 0), 2);
+	cr_assert_eq(f->port_lid[g->member[0]], 1);
+	cr_assert_eq(f->port_lid[g->member[1]], 2);
+	/* a host stands for its first adapter, a switch for itself */
+	cr_assert_eq(fab_group_size(g, 1), 3);
+	cr_assert_eq(f->port_lid[g->member[g->first[1]]], 1);
+	cr_assert_eq(g->member[g->first[1] + 1], fab_port_find(f, 0, 0));
+	cr_assert_eq(g->member[g->first[1] + 2], fab_port_find(f, 1, 0));
+	cr_assert_eq(fab_group_n_switches(g, 1), 2);
+	cr_assert_eq(fab_group_size(g, 2), 2);
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+Test(groups, errors_name_file_line_group_and_member)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"a: s\nb: nobody s",
+		 "g.txt:2: group \"b\": member \"nobody\" does not exist"},
+		{"b: lid:99", "g.txt:1: group \"b\": member \"lid:99\" does not exist"},
+		{"b: lid:x", "g.txt:1: group \"b\": member \"lid:x\" does not exist"},
+		{"b: 0x99", "g.txt:1: group \"b\": member \"0x99\" does not exist"},
+		{"b: s twin",
+		 "g.txt:1: group \"b\": several nodes are called \"twin\", expected "
+		 "a GUID or lid:N"},
+		{"no colon here",
+		 "g.txt:1: expected NAME: MEMBER MEMBER ..., found no colon "
+		 "behind \"no\""},
+		{"b: \"n1",
+		 "g.txt:1: a name begins with a quote, expected one at its end"},
+		{"b: # nothing", "group \"b\" has no member"},
+		{"# nothing", "there is no group with a member"},
+		{"", "there is no group with a member"},
+		{"b: s \"far HCA-1\"",
+		 "group \"b\": no path between its members on \"s\" and on \"u\""},
+	};
+	struct fab_fabric *f = small();
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_groups *g;
+		struct fab_err err = {""};
+
+		cr_assert_eq(read_groups(f, cases[i].text, false, &g, &err), -EINVAL,
+			     "%s", cases[i].text);
+		cr_assert_str_eq(err.text, cases[i].message);
+	}
+	fab_fabric_free(f);
+}
+
+Test(groups, unknown_members_are_counted_when_ignored)
+{
+	struct fab_fabric *f = small();
+	struct fab_groups *g = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(
+		read_groups(f, "a: s nobody lid:77\nb: nobody\nc: u", true, &g, &err), 0);
+	cr_assert_eq(g->n, 2);
+	cr_assert_eq(g->n_unknown, 3);
+	cr_assert_eq(g->n_empty, 1);
+	cr_assert_str_eq(fab_group_name(g, 1), "c");
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+Test(groups, a_binary_file_is_refused)
+{
+	struct fab_fabric *f = small();
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_err err;
+
+	cr_assert_eq(fab_groups_read(b, "g", "a: s\0", 5, false, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "g: a binary file, expected lines of groups");
+	fab_groups_builder_free(b);
+	fab_fabric_free(f);
+}
+
+Test(groups, equal_lists_of_switches_are_found)
+{
+	struct fab_fabric *f = test_random_fabric(20, 10, 4, 1);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *g = NULL;
+
+	cr_assert_eq(fab_groups_add_pattern(b, "grid:20x4", 1, NULL), 0);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	/* 4 columns over all 20 switches, 20 rows on one switch each */
+	cr_assert_eq(g->n, 24);
+	for (uint32_t i = 0; i < 4; i++)
+		cr_assert_eq(g->same_as[i], 0);
+	for (uint32_t i = 4; i < 24; i++)
+		cr_assert_eq(g->same_as[i], i);
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Roots, engines, loads, bounds and verification against plain definitions. */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "mcast/bounds.h"
+#include "mcast/efi.h"
+#include "mcast/engines.h"
+#include "mcast/verify.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_SEEDS = 12, MAX_ENGINES = 16 };
+
+/* A fabric, its distances and groups, made from a seed. */
+struct setting {
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	struct fab_groups *groups;
+	struct fab_mcast_problem problem;
+};
+
+static void setting_init(struct setting *s, uint64_t seed)
+{
+	struct fab_groups_builder *b;
+	struct fab_err err = {""};
+
+	s->f = test_random_fabric(20 + 17 * (uint32_t)seed, 30 + 25 * (uint32_t)seed, 3,
+				  seed);
+	b = fab_groups_builder_new(s->f);
+	cr_assert_eq(fab_dist_new(s->f, 1, &s->dist, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_groups_add_pattern(b, "random:groups=60,size=1-14", seed, &err),
+		     0, "%s", err.text);
+	cr_assert_eq(fab_groups_add_pattern(b, "grid:6x10", seed, &err), 0, "%s",
+		     err.text);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
+		     err.text);
+	s->problem = (struct fab_mcast_problem){s->f, s->dist, s->groups};
+}
+
+static void setting_fini(struct setting *s)
+{
+	fab_groups_free(s->groups);
+	fab_dist_free(s->dist);
+	fab_fabric_free(s->f);
+}
+
+static void route(const struct setting *s, const struct fab_mcast_options *options,
+		  struct fab_mcast_result *results)
+{
+	double seconds;
+
+	cr_assert_eq(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines,
+				     options, results, &seconds, NULL),
+		     0);
+}
+
+static void results_fini(struct fab_mcast_result *results)
+{
+	for (size_t i = 0; i < fab_mcast_n_engines; i++)
+		fab_mcast_result_fini(&results[i]);
+}
+
+/* Largest distance from a switch to the switches of a group. */
+static uint8_t eccentricity(const struct setting *s, uint32_t group, uint32_t sw)
+{
+	uint8_t max = 0;
+
+	for (uint64_t i = s->groups->sw_first[group]; i < s->groups->sw_first[group + 1];
+	     i++) {
+		uint8_t hops = fab_dist_row(s->dist, s->groups->sw[i])[sw];
+
+		max = hops > max ? hops : max;
+	}
+	return max;
+}
+
+static uint8_t radius(const struct setting *s, uint32_t group)
+{
+	uint8_t min = UINT8_MAX;
+
+	for (uint32_t sw = 0; sw < s->f->n_switches; sw++) {
+		uint8_t e = eccentricity(s, group, sw);
+
+		min = e < min ? e : min;
+	}
+	return min;
+}
+
+Test(mcast, candidates_are_all_switches_of_least_eccentricity)
+{
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct setting s;
+
+		setting_init(&s, seed);
+		/* all at once, and a few sets at a time */
+		for (size_t max_bytes = 1; max_bytes < 1 << 20; max_bytes *= 1000)
+			for (uint32_t done = 0; done < s.groups->n;) {
+				struct fab_roots roots;
+
+				fab_roots_find(s.dist, s.groups, done, max_bytes, 2,
+					       &roots);
+				cr_assert_gt(roots.n, 0);
+				for (uint32_t g = done; g < done + roots.n; g++) {
+					const uint64_t *bits = fab_roots_bits(&roots, g);
+					uint8_t r = radius(&s, g);
+
+					cr_assert_eq(fab_roots_radius(&roots, g), r);
+					for (uint32_t sw = 0; sw < s.f->n_switches; sw++)
+						cr_assert_eq(
+							bits[sw / 64] >> (sw % 64) & 1,
+							eccentricity(&s, g, sw) == r);
+				}
+				done += roots.n;
+				fab_roots_fini(&roots);
+			}
+		setting_fini(&s);
+	}
+}
+
+Test(mcast, every_engine_gives_sound_trees)
+{
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct fab_mcast_options options = {
+			.n_threads = 2, .root_ties = (enum fab_root_ties)(seed % 2)};
+		struct fab_mcast_result results[MAX_ENGINES];
+		struct fab_err err = {""};
+		struct setting s;
+
+		setting_init(&s, seed);
+		route(&s, &options, results);
+		for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+			struct fab_efi efi;
+
+			cr_assert_eq(fab_mcast_verify(&s.problem, &results[i], &err), 0,
+				     "%s", err.text);
+			fab_efi_of(&s.problem, &results[i], &efi);
+			cr_assert_leq(fab_mcast_lower_bound(&s.problem), efi.max);
+		}
+		results_fini(results);
+		setting_fini(&s);
+	}
+}
+
+Test(mcast, the_number_of_threads_changes_nothing)
+{
+	struct fab_mcast_result one[MAX_ENGINES], many[MAX_ENGINES];
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct setting s;
+
+	setting_init(&s, 5);
+	route(&s, &options, one);
+	options.n_threads = 7;
+	route(&s, &options, many);
+	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+		uint64_t n = one[i].forest.first[s.groups->n];
+
+		cr_assert_arr_eq(one[i].forest.first, many[i].forest.first,
+				 (s.groups->n + 1) * sizeof(uint64_t));
+		cr_assert_arr_eq(one[i].forest.sw, many[i].forest.sw,
+				 n * sizeof(uint32_t));
+		cr_assert_arr_eq(one[i].forest.cable, many[i].forest.cable,
+				 n * sizeof(uint32_t));
+	}
+	results_fini(one);
+	results_fini(many);
+	setting_fini(&s);
+}
+
+Test(mcast, both_forms_of_sssp_give_the_same_trees)
+{
+	const size_t pairs[][2] = {{2, 4}, {3, 5}};
+
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct fab_mcast_options options = {.n_threads = 1};
+		struct fab_mcast_result r[MAX_ENGINES];
+		struct setting s;
+
+		setting_init(&s, seed);
+		route(&s, &options, r);
+		for (size_t i = 0; i < 2; i++) {
+			const struct fab_mcast_result *levels = &r[pairs[i][0]];
+			const struct fab_mcast_result *heap = &r[pairs[i][1]];
+			uint64_t n = levels->forest.first[s.groups->n];
+
+			cr_assert_str_eq(heap->engine->name,
+					 i ? "sssp-heap-new" : "sssp-heap");
+			cr_assert_eq(heap->forest.first[s.groups->n], n);
+			cr_assert_arr_eq(heap->forest.cable, levels->forest.cable,
+					 n * sizeof(uint32_t));
+			cr_assert_arr_eq(heap->load, levels->load,
+					 s.f->n_switch_links * sizeof(uint32_t));
+		}
+		results_fini(r);
+		setting_fini(&s);
+	}
+}
+
+/* The parent of every switch in the tree of a group: cable, or FAB_NONE. */
+static void parents(const struct setting *s, const struct fab_forest *t, uint32_t group,
+		    uint32_t *cable)
+{
+	memset(cable, 0xff, s->f->n_switches * sizeof(*cable));
+	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++)
+		cable[t->sw[e]] = t->cable[e];
+}
+
+/* The recursive definition: members leave a switch together by the lowest port. */
+static void hand_out(const struct setting *s, uint32_t at, const uint32_t *member,
+		     uint32_t n, uint32_t *cable)
+{
+	const struct fab_fabric *f = s->f;
+	uint32_t *left = FAB_NEW(n, uint32_t), *part = FAB_NEW(n, uint32_t), n_left = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (member[i] != at)
+			left[n_left++] = member[i];
+	for (uint32_t a = f->arc_first[at]; a < f->arc_first[at + 1]; a++) {
+		uint32_t peer = f->arc_peer[a], n_part = 0, kept = 0;
+
+		for (uint32_t i = 0; i < n_left; i++) {
+			const uint8_t *row = fab_dist_row(s->dist, left[i]);
+
+			if (row[peer] + 1 == row[at])
+				part[n_part++] = left[i];
+			else
+				left[kept++] = left[i];
+		}
+		n_left = kept;
+		if (!n_part)
+			continue;
+		cr_assert_eq(cable[peer], FAB_NONE, "minihop met a switch twice");
+		cable[peer] = f->arc_cable[a];
+		hand_out(s, peer, part, n_part, cable);
+	}
+	free(left);
+	free(part);
+}
+
+Test(mcast, minihop_is_the_recursive_definition)
+{
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct fab_mcast_options options = {.n_threads = 1};
+		struct fab_mcast_result r[MAX_ENGINES];
+		struct setting s;
+		uint32_t *got, *want;
+
+		setting_init(&s, seed);
+		got = FAB_NEW(s.f->n_switches, uint32_t);
+		want = FAB_NEW(s.f->n_switches, uint32_t);
+		route(&s, &options, r);
+		for (uint32_t g = 0; g < s.groups->n; g++) {
+			parents(&s, &r[0].forest, g, got);
+			memset(want, 0xff, s.f->n_switches * sizeof(*want));
+			hand_out(&s, r[0].forest.root[g],
+				 s.groups->sw + s.groups->sw_first[g],
+				 fab_group_n_switches(s.groups, g), want);
+			cr_assert_arr_eq(got, want, s.f->n_switches * sizeof(*want));
+		}
+		free(got);
+		free(want);
+		results_fini(r);
+		setting_fini(&s);
+	}
+}
+
+/* What an engine without cleverness would do: loads and uses counted from the trees. */
+struct plain {
+	uint32_t *load, *use, *cable;
+};
+
+static uint64_t root_key(const struct setting *s, const struct plain *p,
+			 const struct fab_mcast_engine *engine, uint32_t sw,
+			 enum fab_root_ties ties)
+{
+	uint64_t value = 0,
+		 tie = ties == FAB_TIES_LOWEST ? sw : (uint32_t)(sw * 2654435769u);
+
+	if (engine->root_rule == FAB_ROOT_FIRST)
+		return sw;
+	if (engine->root_rule == FAB_ROOT_LEAST_USED)
+		value = p->use[sw];
+	else
+		for (uint32_t a = s->f->arc_first[sw]; a < s->f->arc_first[sw + 1]; a++)
+			value += p->load[s->f->arc_cable[a]];
+	return value << 32 | tie;
+}
+
+static uint32_t plain_root(const struct setting *s, const struct plain *p,
+			   const struct fab_mcast_engine *engine, uint32_t group,
+			   enum fab_root_ties ties)
+{
+	uint64_t best = UINT64_MAX;
+	uint32_t root = FAB_NONE;
+
+	for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
+		if (eccentricity(s, group, sw) == radius(s, group) &&
+		    root_key(s, p, engine, sw, ties) < best) {
+			best = root_key(s, p, engine, sw, ties);
+			root = sw;
+		}
+	return root;
+}
+
+/* FULB's walk from one switch, choosing by (load, port). */
+static void plain_walk(const struct setting *s, struct plain *p, uint32_t root,
+		       uint32_t at)
+{
+	const struct fab_fabric *f = s->f;
+	const uint8_t *row = fab_dist_row(s->dist, root);
+
+	while (at != root && p->cable[at] == FAB_NONE) {
+		uint32_t best = FAB_NONE;
+
+		for (uint32_t a = f->arc_first[at]; a < f->arc_first[at + 1]; a++)
+			if (row[f->arc_peer[a]] + 1 == row[at] &&
+			    (best == FAB_NONE ||
+			     p->load[f->arc_cable[a]] < p->load[f->arc_cable[best]]))
+				best = a;
+		p->cable[at] = f->arc_cable[best];
+		at = f->arc_peer[best];
+	}
+}
+
+/* Roots by the rule and, for fulb, links by the rule, group after group. */
+static void check_rules(const struct setting *s, const struct fab_mcast_result *r,
+			enum fab_root_ties ties)
+{
+	struct plain p = {.load = FAB_NEW0(s->f->n_switch_links, uint32_t),
+			  .use = FAB_NEW0(s->f->n_switches, uint32_t),
+			  .cable = FAB_NEW(s->f->n_switches, uint32_t)};
+	uint32_t *got = FAB_NEW(s->f->n_switches, uint32_t);
+
+	for (uint32_t g = 0; g < s->groups->n; g++) {
+		uint32_t root = r->forest.root[g];
+
+		cr_assert_eq(root, plain_root(s, &p, r->engine, g, ties), "%s group %u",
+			     r->engine->name, g);
+		parents(s, &r->forest, g, got);
+		if (!strncmp(r->engine->name, "fulb", 4)) {
+			memset(p.cable, 0xff, s->f->n_switches * sizeof(*p.cable));
+			for (uint64_t i = s->groups->sw_first[g];
+			     i < s->groups->sw_first[g + 1]; i++)
+				plain_walk(s, &p, root, s->groups->sw[i]);
+			cr_assert_arr_eq(got, p.cable, s->f->n_switches * sizeof(*got));
+		}
+		p.use[root]++;
+		for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
+			if (got[sw] != FAB_NONE)
+				p.load[got[sw]]++;
+	}
+	free(p.load);
+	free(p.use);
+	free(p.cable);
+	free(got);
+}
+
+Test(mcast, roots_and_links_follow_the_rules)
+{
+	for (uint64_t seed = 0; seed < 6; seed++)
+		for (int ties = FAB_TIES_SPREAD; ties <= FAB_TIES_LOWEST; ties++) {
+			struct fab_mcast_options options = {
+				.n_threads = 1, .root_ties = (enum fab_root_ties)ties};
+			struct fab_mcast_result r[MAX_ENGINES];
+			struct setting s;
+
+			setting_init(&s, seed);
+			route(&s, &options, r);
+			for (size_t i = 0; i < fab_mcast_n_engines; i++)
+				check_rules(&s, &r[i], options.root_ties);
+			results_fini(r);
+			setting_fini(&s);
+		}
+}
+
+/* Least sum of loads over the shortest paths from the root, by repeated relaxing. */
+static void plain_costs(const struct setting *s, const uint32_t *load, uint32_t root,
+			uint64_t *cost)
+{
+	const uint8_t *row = fab_dist_row(s->dist, root);
+	bool changed = true;
+
+	memset(cost, 0xff, s->f->n_switches * sizeof(*cost));
+	cost[root] = 0;
+	while (changed) {
+		changed = false;
+		for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
+			for (uint32_t a = s->f->arc_first[sw];
+			     a < s->f->arc_first[sw + 1]; a++) {
+				uint32_t peer = s->f->arc_peer[a];
+
+				if (row[peer] + 1 != row[sw] ||
+				    cost[peer] == UINT64_MAX ||
+				    cost[peer] + load[s->f->arc_cable[a]] >= cost[sw])
+					continue;
+				cost[sw] = cost[peer] + load[s->f->arc_cable[a]];
+				changed = true;
+			}
+	}
+}
+
+Test(mcast, sssp_paths_have_the_least_load)
+{
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_result r[MAX_ENGINES];
+	struct setting s;
+	uint32_t *load, *cable;
+	uint64_t *cost;
+
+	setting_init(&s, 4);
+	load = FAB_NEW0(s.f->n_switch_links, uint32_t);
+	cable = FAB_NEW(s.f->n_switches, uint32_t);
+	cost = FAB_NEW(s.f->n_switches, uint64_t);
+	route(&s, &options, r);
+	for (uint32_t g = 0; g < s.groups->n; g++) {
+		plain_costs(&s, load, r[3].forest.root[g], cost);
+		parents(&s, &r[3].forest, g, cable);
+		for (uint32_t sw = 0; sw < s.f->n_switches; sw++) {
+			uint32_t a, b;
+
+			if (cable[sw] == FAB_NONE)
+				continue;
+			a = s.f->port_node[s.f->cable_a[cable[sw]]];
+			b = s.f->port_node[s.f->cable_b[cable[sw]]];
+			cr_assert_eq(cost[sw], cost[a == sw ? b : a] + load[cable[sw]]);
+		}
+		for (uint32_t sw = 0; sw < s.f->n_switches; sw++)
+			if (cable[sw] != FAB_NONE)
+				load[cable[sw]]++;
+	}
+	free(load);
+	free(cable);
+	free(cost);
+	results_fini(r);
+	setting_fini(&s);
+}
+
+Test(mcast, efi_counts_every_cable)
+{
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_result r[MAX_ENGINES];
+	struct setting s;
+	struct fab_efi efi;
+	uint32_t *count, fullest[7], n, max_host = 0, total = 0;
+
+	setting_init(&s, 3);
+	route(&s, &options, r);
+	fab_efi_of(&s.problem, &r[0], &efi);
+	count = fab_efi_histogram(s.f, r[0].load, efi.max);
+	for (uint32_t e = 0; e <= efi.max; e++) {
+		uint32_t with = 0;
+
+		for (uint32_t c = 0; c < s.f->n_switch_links; c++)
+			with += r[0].load[c] == e;
+		cr_assert_eq(count[e], with);
+		total += with;
+	}
+	cr_assert_eq(total, s.f->n_switch_links);
+	cr_assert_eq(count[efi.max], efi.n_at_max);
+	cr_assert_eq(efi.tree_links, r[0].forest.first[s.groups->n]);
+	cr_assert_float_eq(efi.mean, (double)efi.tree_links / s.f->n_switch_links, 1e-9);
+	n = fab_efi_fullest(s.f, r[0].load, 7, fullest);
+	cr_assert_eq(n, 7);
+	cr_assert_eq(r[0].load[fullest[0]], efi.max);
+	for (uint32_t i = 1; i < n; i++)
+		cr_assert(r[0].load[fullest[i - 1]] > r[0].load[fullest[i]] ||
+			  (r[0].load[fullest[i - 1]] == r[0].load[fullest[i]] &&
+			   fullest[i - 1] < fullest[i]));
+	for (uint32_t p = 0; p < s.f->n_ports; p++) {
+		uint32_t groups = 0;
+
+		for (uint32_t g = 0; g < s.groups->n; g++)
+			for (uint64_t m = s.groups->first[g]; m < s.groups->first[g + 1];
+			     m++)
+				groups += s.groups->member[m] == p &&
+					  fab_group_size(s.groups, g) > 1;
+		max_host = groups > max_host ? groups : max_host;
+	}
+	cr_assert_eq(efi.max_all, max_host > efi.max ? max_host : efi.max);
+	free(count);
+	results_fini(r);
+	setting_fini(&s);
+}
+
+/* What verification says after one thing in a sound result was changed. */
+static void expect_wrong(const struct setting *s, const struct fab_mcast_result *r,
+			 const char *what)
+{
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_mcast_verify(&s->problem, r, &err), -EPROTO, "%s", what);
+	cr_assert(strstr(err.text, what), "'%s' instead of '%s'", err.text, what);
+}
+
+Test(mcast, verification_finds_planted_faults)
+{
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_result all[MAX_ENGINES], *r = &all[0];
+	struct setting s;
+	uint32_t g = 0, old, cable;
+	uint64_t e;
+
+	setting_init(&s, 6);
+	route(&s, &options, all);
+	while (fab_forest_size(&r->forest, g) < 4)
+		g++;
+	e = r->forest.first[g];
+
+	cable = r->forest.cable[e];
+	r->forest.cable[e] = s.f->n_switch_links;
+	expect_wrong(&s, r, "no cable between switches");
+	r->forest.cable[e] = r->forest.cable[e + 2];
+	expect_wrong(&s, r, "");
+	r->forest.cable[e] = cable;
+
+	old = r->forest.sw[e];
+	r->forest.sw[e] = r->forest.sw[e + 1];
+	expect_wrong(&s, r, "not at its switch");
+	r->forest.cable[e] = r->forest.cable[e + 1];
+	expect_wrong(&s, r, "has a loop");
+	r->forest.sw[e] = old;
+	r->forest.cable[e] = cable;
+
+	r->forest.height[g]++;
+	expect_wrong(&s, r, "is not as high as stated");
+	r->forest.height[g]--;
+
+	r->load[0]++;
+	expect_wrong(&s, r, "stated");
+	r->load[0]--;
+
+	/* the first group's last edge now belongs to the next group */
+	r->forest.first[g + 1]--;
+	expect_wrong(&s, r, "");
+	r->forest.first[g + 1]++;
+
+	old = r->forest.root[g];
+	r->forest.root[g] = old ? 0 : 1;
+	expect_wrong(&s, r, "");
+	r->forest.root[g] = old;
+	cr_assert_eq(fab_mcast_verify(&s.problem, r, NULL), 0);
+	results_fini(all);
+	setting_fini(&s);
+}
+
+Test(mcast, cut_bound_of_a_division)
+{
+	/* ring of 8 in two halves: 2 cables across */
+	struct fab_fabric *f = test_ring(8);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_mcast_problem problem = {.f = f};
+	uint32_t part[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+	struct fab_groups *g = NULL;
+
+	for (uint32_t i = 0; i < 5; i++) { /* 5 groups across, 3 within a half */
+		fab_groups_builder_begin(b, "x", 1);
+		fab_groups_builder_add(b, fab_port_find(f, i % 4, 0));
+		fab_groups_builder_add(b, fab_port_find(f, 4 + i % 4, 0));
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		fab_groups_builder_begin(b, "y", 1);
+		fab_groups_builder_add(b, fab_port_find(f, 0, 0));
+		fab_groups_builder_add(b, fab_port_find(f, 3, 0));
+	}
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	problem.groups = g;
+	cr_assert_eq(fab_mcast_cut_bound(&problem, part, 2), 3); /* ceil(5 / 2) */
+	part[3] = FAB_NONE;					 /* now 2 | rest | 4 */
+	cr_assert_eq(fab_mcast_cut_bound(&problem, part, 2),
+		     4); /* ceil((5 + 3 - 1) / 2) */
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+static int stop_at_once(void *context, uint64_t done, uint64_t total)
+{
+	*(uint64_t *)context = done * 1000000 + total;
+	return 1;
+}
+
+Test(mcast, progress_can_stop_it)
+{
+	uint64_t seen = 0;
+	struct fab_mcast_options options = {
+		.n_threads = 1, .progress = stop_at_once, .progress_context = &seen};
+	struct fab_mcast_result r[MAX_ENGINES];
+	struct setting s;
+	double seconds;
+
+	setting_init(&s, 1);
+	cr_assert_eq(fab_mcast_route(&s.problem, fab_mcast_engines, fab_mcast_n_engines,
+				     &options, r, &seconds, NULL),
+		     -ECANCELED);
+	cr_assert_eq(seen, s.groups->n * 1000001ull);
+	setting_fini(&s);
+}

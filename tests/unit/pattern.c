@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/mem.h"
+#include "mcast/groups.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fab_groups *make(const struct fab_fabric *f, const char *spec)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *g = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_groups_add_pattern(b, spec, 5, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, &err), 0, "%s", err.text);
+	return g;
+}
+
+/* Number of the process that the i-th member of a group is, from its name h<N>. */
+static uint32_t process(const struct fab_fabric *f, const struct fab_groups *g,
+			uint32_t group, uint32_t i)
+{
+	const char *name = fab_node_name(f, f->port_node[g->member[g->first[group] + i]]);
+
+	cr_assert_eq(name[0], 'h');
+	return (uint32_t)strtoul(name + 1, NULL, 10);
+}
+
+Test(pattern, every_line_of_a_grid_is_a_group)
+{
+	enum { A = 3, B = 4, C = 5 };
+	struct fab_fabric *f = test_random_fabric(10, 5, 6, 3);
+	struct fab_groups *g = make(f, "grid:3x4x5");
+	uint32_t at = 0;
+
+	cr_assert_eq(g->n, B * C + A * C + A * B);
+	for (uint32_t line = 0; line < B * C; line++, at++)
+		for (uint32_t i = 0; i < A; i++)
+			cr_assert_eq(process(f, g, at, i), i * B * C + line);
+	for (uint32_t line = 0; line < A * C; line++, at++)
+		for (uint32_t i = 0; i < B; i++)
+			cr_assert_eq(process(f, g, at, i),
+				     line / C * B * C + i * C + line % C);
+	for (uint32_t line = 0; line < A * B; line++, at++) {
+		cr_assert_eq(fab_group_size(g, at), C);
+		for (uint32_t i = 0; i < C; i++)
+			cr_assert_eq(process(f, g, at, i), line * C + i);
+	}
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+Test(pattern, axes_of_length_one_make_no_groups)
+{
+	struct fab_fabric *f = test_random_fabric(4, 2, 2, 3);
+	struct fab_groups *g = make(f, "grid:1x8x1");
+
+	cr_assert_eq(g->n, 1);
+	cr_assert_eq(fab_group_size(g, 0), 8);
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+Test(pattern, processes_of_one_endpoint_are_one_member)
+{
+	struct fab_fabric *f = test_random_fabric(4, 2, 2, 3);
+	struct fab_groups *g = make(f, "grid:8x4,ppn=4");
+
+	cr_assert_eq(g->n, 4 + 8);
+	cr_assert_eq(fab_group_size(g, 0), 8);
+	for (uint32_t i = 4; i < 12; i++)
+		cr_assert_eq(fab_group_size(g, i), 1);
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+Test(pattern, random_groups_are_distinct_and_repeat)
+{
+	struct fab_fabric *f = test_random_fabric(10, 5, 5, 3);
+	struct fab_groups *g = make(f, "random:groups=200,size=3-9,seed=7");
+	struct fab_groups *same = make(f, "random:groups=200,size=3-9,seed=7");
+	struct fab_groups *other = make(f, "random:groups=200,size=3-9");
+	bool size_seen[10] = {false};
+
+	cr_assert_eq(g->n, 200);
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t size = fab_group_size(g, i);
+
+		/* members are kept once each: a repeated one would make a group too small
+		 */
+		cr_assert(size >= 3 && size <= 9);
+		size_seen[size] = true;
+	}
+	for (uint32_t size = 3; size <= 9; size++)
+		cr_assert(size_seen[size]);
+	cr_assert_eq(same->first[200], g->first[200]);
+	cr_assert_arr_eq(same->member, g->member, g->first[200] * sizeof(*g->member));
+	cr_assert(other->first[200] != g->first[200] ||
+		  memcmp(other->member, g->member, g->first[200] * sizeof(*g->member)));
+	fab_groups_free(g);
+	fab_groups_free(same);
+	fab_groups_free(other);
+	fab_fabric_free(f);
+}
+
+Test(pattern, a_tree_has_levels_of_leaders)
+{
+	struct fab_fabric *f = test_random_fabric(10, 5, 5, 3); /* 50 hosts */
+	struct fab_groups *g = make(f, "tree:fanout=4");
+
+	/* 13 groups of 50 (the last of 2), 4 of 13 (the last of 1: none), 1 of 4 */
+	cr_assert_eq(g->n, 13 + 3 + 1);
+	cr_assert_eq(fab_group_size(g, 12), 2);
+	cr_assert_eq(process(f, g, 13, 1), 4);
+	cr_assert_eq(process(f, g, 14, 0), 16);
+	cr_assert_eq(process(f, g, 16, 3), 48);
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+Test(pattern, order_of_endpoints)
+{
+	struct fab_fabric *f = test_random_fabric(12, 5, 1, 3);
+	struct fab_groups *by_name = make(f, "grid:12,order=name");
+	struct fab_groups *by_lid = make(f, "grid:12,order=lid");
+	struct fab_groups *by_chance = make(f, "grid:12,order=random,seed=3");
+	bool is_moved = false;
+
+	for (uint32_t i = 0; i < 12; i++) {
+		cr_assert_eq(process(f, by_name, 0, i), i); /* h2 before h10 */
+		cr_assert_eq(process(f, by_lid, 0, i), i);
+		is_moved |= process(f, by_chance, 0, i) != i;
+	}
+	cr_assert(is_moved);
+	fab_groups_free(by_name);
+	fab_groups_free(by_lid);
+	fab_groups_free(by_chance);
+	fab_fabric_free(f);
+}
+
+Test(pattern, bad_specs)
+{
+	static const struct {
+		const char *spec, *message;
+	} cases[] = {
+		{"grid",
+		 "--pattern 'grid' is unknown: expected grid:AxB, random:groups=N,size=K "
+		 "or tree:fanout=K"},
+		{"ring:5", "--pattern 'ring:5' is unknown: expected grid:AxB, "
+			   "random:groups=N,size=K or tree:fanout=K"},
+		{"grid:", "--pattern grid:: '' is no grid: expected sizes such as "
+			  "160x100 or 8x8x8"},
+		{"grid:3x",
+		 "--pattern grid:3x: '3x' is no grid: expected sizes such as 160x100 or "
+		 "8x8x8"},
+		{"grid:0x3",
+		 "--pattern grid:0x3: '0x3' is no grid: expected sizes such as 160x100 "
+		 "or 8x8x8"},
+		{"grid:99999x99999",
+		 "--pattern grid:99999x99999: '99999x99999' is no grid: "
+		 "expected sizes such as 160x100 or 8x8x8"},
+		{"grid:3x3,size=2",
+		 "--pattern grid:3x3,size=2: 'size' is unknown: a grid takes per, "
+		 "ppn, order, seed"},
+		{"grid:3x3,ppn=0",
+		 "--pattern grid:3x3,ppn=0: 'ppn=0' is not a number from 1 to 4096"},
+		{"grid:3x3,order=up",
+		 "--pattern grid:3x3,order=up: 'up' is no order: expected "
+		 "fabric, name, lid or random"},
+		{"grid:3x3,per=node",
+		 "--pattern grid:3x3,per=node: 'node' is no endpoint: expected "
+		 "adapter or host"},
+		{"grid:3x3,x",
+		 "--pattern grid:3x3,x: 'x' is no parameter: expected KEY=VALUE"},
+		{"random:size=3",
+		 "--pattern random:size=3: random needs groups=N and size=K"},
+		{"random:groups=3,size=5-4", "--pattern random:groups=3,size=5-4: '5-4' "
+					     "is no size: expected K or K-L"},
+		{"tree:", "--pattern tree:: '' is no parameter: expected KEY=VALUE"},
+		{"tree:fanout=1",
+		 "--pattern tree:fanout=1: 'fanout=1' is not a number from 2 to "
+		 "4294967295"},
+		{"grid:5x5",
+		 "--pattern grid:5x5 needs 25 processes, the fabric has 8 (8 adapters, "
+		 "ppn=1)"},
+		{"random:groups=1,size=9", "--pattern random:groups=1,size=9 needs 9 "
+					   "processes, the fabric has 8 (8 adapters, "
+					   "ppn=1)"},
+	};
+	struct fab_fabric *f = test_random_fabric(4, 2, 2, 3);
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_groups_builder *b = fab_groups_builder_new(f);
+		struct fab_err err = {""};
+
+		cr_assert_eq(fab_groups_add_pattern(b, cases[i].spec, 1, &err), -EINVAL,
+			     "%s", cases[i].spec);
+		cr_assert_str_eq(err.text, cases[i].message);
+		fab_groups_builder_free(b);
+	}
+	fab_fabric_free(f);
+}
