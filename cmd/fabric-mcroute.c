@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-mcroute: multicast trees for many groups, by several algorithms side by side. */
 #include <argp.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +10,8 @@
 #include "cli/cli.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
-#include "mcast/efi.h"
 #include "mcast/verify.h"
-#include "present/report.h"
+#include "mcroute.h"
 #include "source/unpack.h"
 
 enum {
@@ -24,7 +22,6 @@ enum {
 	OPT_TREES_OUT,
 	OPT_FULLEST,
 	OPT_ROOT_TIES,
-	MAX_ENGINES = 32,
 	DEFAULT_FULLEST = 5,
 };
 
@@ -40,58 +37,11 @@ struct params {
 	struct fab_cli_run run;
 	FAB_VEC(struct group_source) groups;
 	bool ignore_unknown;
-	const struct fab_mcast_engine *engines[MAX_ENGINES];
+	const struct fab_mcast_engine *engines[MCROUTE_MAX_ENGINES];
 	size_t n_engines;
 	const char *trees_out;
 	uint32_t fullest;
 	enum fab_root_ties root_ties;
-};
-
-/* Everything that was computed and is reported. */
-struct outcome {
-	struct fab_mcast_problem problem;
-	struct fab_mcast_result results[MAX_ENGINES];
-	struct fab_efi efi[MAX_ENGINES];
-	bool is_sound[MAX_ENGINES];
-	uint32_t lower_bound;
-	double distances_seconds, roots_seconds;
-};
-
-static const struct fab_column result_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"max_efi", FAB_UINT, "largest number of trees on a switch-to-switch cable", 0},
-	{"max_efi_all", FAB_UINT, "the same over all cables, host cables too", 0},
-	{"mean_efi", FAB_REAL, "mean number of trees over all switch-to-switch cables",
-	 0},
-	{"links_at_max", FAB_UINT, "switch-to-switch cables with the largest number", 0},
-	{"lower_bound", FAB_UINT, "no trees whatever can have a smaller max_efi", 0},
-	{"max_height", FAB_UINT,
-	 "switch hops from a root to its farthest member, largest", 0},
-	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0},
-	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it", 0},
-	{"seconds.distances", FAB_REAL,
-	 "time for hop distances, shared by all algorithms", 0},
-	{"seconds.roots", FAB_REAL, "time for root candidates, shared by all algorithms",
-	 0},
-	{"seconds.trees", FAB_REAL, "time for choosing roots and growing trees", 0},
-	{"seconds.total", FAB_REAL, "distances, roots and trees together", 0},
-};
-
-static const struct fab_column histogram_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"efi", FAB_UINT, "number of trees on a cable", 0},
-	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0},
-};
-
-static const struct fab_column fullest_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"efi", FAB_UINT, "number of trees on the cable", 0},
-	{"switch", FAB_TEXT, "name of the switch at one end", 0},
-	{"port", FAB_UINT, "port there", 0},
-	{"peer", FAB_TEXT, "name of the switch at the other end", 0},
-	{"peer_port", FAB_UINT, "port there", 0},
-	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA},
-	{"peer_guid", FAB_GUID, "GUID of the peer", FAB_COL_EXTRA},
 };
 
 static const struct argp_option options[] = {
@@ -131,7 +81,7 @@ static bool has_engine(const struct params *p, const struct fab_mcast_engine *en
 
 static void add_engine(struct params *p, const struct fab_mcast_engine *engine)
 {
-	if (!has_engine(p, engine) && p->n_engines < MAX_ENGINES)
+	if (!has_engine(p, engine) && p->n_engines < MCROUTE_MAX_ENGINES)
 		p->engines[p->n_engines++] = engine;
 }
 
@@ -310,7 +260,8 @@ static struct fab_groups *make_groups(const struct params *p, const struct fab_f
 }
 
 /* Distances, trees, loads and the bound. */
-static void compute(const struct params *p, struct outcome *o, struct fab_dist **dist)
+static void compute(const struct params *p, struct mcroute_outcome *o,
+		    struct fab_dist **dist)
 {
 	struct fab_cli_progress *progress =
 		fab_cli_progress_new(&p->run, "routing", "groups");
@@ -335,7 +286,7 @@ static void compute(const struct params *p, struct outcome *o, struct fab_dist *
 }
 
 /* Every result by a second path; what is wrong goes to standard error. */
-static bool verify(const struct params *p, struct outcome *o)
+static bool verify(const struct params *p, struct mcroute_outcome *o)
 {
 	bool all = true;
 
@@ -350,125 +301,20 @@ static bool verify(const struct params *p, struct outcome *o)
 	return all;
 }
 
-static void print_results(struct fab_report *r, const struct params *p,
-			  const struct outcome *o)
+static void print_report(const struct params *p, const struct mcroute_outcome *o)
 {
-	fab_report_table_begin(r, "results", "Algorithms", result_columns,
-			       FAB_COUNT(result_columns));
-	for (size_t i = 0; i < p->n_engines; i++) {
-		const struct fab_efi *e = &o->efi[i];
-		double trees = o->results[i].trees_seconds;
-		double total = o->distances_seconds + o->roots_seconds + trees;
-		const union fab_cell cells[] = {
-			{.text = p->engines[i]->name},
-			{.u = e->max},
-			{.u = e->max_all},
-			{.real = e->mean},
-			{.u = e->n_at_max},
-			{.u = o->lower_bound},
-			{.u = e->max_height},
-			{.u = e->tree_links},
-			{.u = p->run.verify ? o->is_sound[i] : FAB_UNKNOWN},
-			{.real = o->distances_seconds},
-			{.real = o->roots_seconds},
-			{.real = trees},
-			{.real = total},
-		};
-
-		fab_report_row(r, cells);
-	}
-	fab_report_table_end(r);
-}
-
-static void print_histogram(struct fab_report *r, const struct params *p,
-			    const struct outcome *o)
-{
-	fab_report_table_begin(r, "histogram",
-			       "Switch-to-switch cables by number of trees",
-			       histogram_columns, FAB_COUNT(histogram_columns));
-	for (size_t i = 0; i < p->n_engines; i++) {
-		uint32_t *count = fab_efi_histogram(o->problem.f, o->results[i].load,
-						    o->efi[i].max);
-
-		for (uint32_t e = 0; e <= o->efi[i].max; e++) {
-			const union fab_cell cells[] = {
-				{.text = p->engines[i]->name}, {.u = e}, {.u = count[e]}};
-
-			if (count[e])
-				fab_report_row(r, cells);
-		}
-		free(count);
-	}
-	fab_report_table_end(r);
-}
-
-static void print_cable(struct fab_report *r, const struct outcome *o, size_t engine,
-			uint32_t cable)
-{
-	const struct fab_fabric *f = o->problem.f;
-	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-	const union fab_cell cells[] = {
-		{.text = o->results[engine].engine->name},
-		{.u = o->results[engine].load[cable]},
-		{.text = fab_node_name(f, f->port_node[a])},
-		{.u = f->port_num[a]},
-		{.text = fab_node_name(f, f->port_node[b])},
-		{.u = f->port_num[b]},
-		{.u = f->node_guid[f->port_node[a]]},
-		{.u = f->node_guid[f->port_node[b]]},
-	};
-
-	fab_report_row(r, cells);
-}
-
-static void print_fullest(struct fab_report *r, const struct params *p,
-			  const struct outcome *o)
-{
-	uint32_t *cable = FAB_NEW(p->fullest, uint32_t);
-
-	fab_report_table_begin(r, "fullest", "Fullest cables", fullest_columns,
-			       FAB_COUNT(fullest_columns));
-	for (size_t i = 0; i < p->n_engines; i++) {
-		uint32_t n = fab_efi_fullest(o->problem.f, o->results[i].load, p->fullest,
-					     cable);
-
-		for (uint32_t k = 0; k < n; k++)
-			print_cable(r, o, i, cable[k]);
-	}
-	fab_report_table_end(r);
-	free(cable);
-}
-
-static void print_report(const struct params *p, const struct outcome *o)
-{
-	static const struct fab_column fields[] = {
-		{"groups", FAB_UINT, "multicast groups", 0},
-		{"members", FAB_UINT, "members of all groups together", 0},
-		{"unknown_members", FAB_UINT, "members left out by --ignore-unknown",
-		 FAB_COL_EXTRA},
-	};
-	const struct fab_groups *g = o->problem.groups;
+	struct fab_report_options report;
 	struct fab_cli_sink sink;
-	struct fab_report_options options_of_report;
-	struct fab_report *r;
 	struct fab_err err;
 
 	fab_cli_open_sink(&sink, p->output.path);
-	options_of_report = fab_cli_report_options(&p->output, &sink);
-	r = fab_report_new(sink.file, &options_of_report, "fabric-mcroute", "results",
-			   o->problem.f);
-	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
-	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
-	fab_report_field(r, &fields[2], (union fab_cell){.u = g->n_unknown});
-	print_results(r, p, o);
-	print_histogram(r, p, o);
-	print_fullest(r, p, o);
-	if (fab_report_finish(r, &err))
+	report = fab_cli_report_options(&p->output, &sink);
+	if (mcroute_report(sink.file, &report, o, p->fullest, &err))
 		fab_cli_die(&err);
 	fab_cli_commit_sink(&sink);
 }
 
-static void write_trees(const struct params *p, const struct outcome *o)
+static void write_trees(const struct params *p, const struct mcroute_outcome *o)
 {
 	struct fab_cli_sink sink;
 	struct fab_err err;
@@ -483,7 +329,7 @@ static void write_trees(const struct params *p, const struct outcome *o)
 int main(int argc, char **argv)
 {
 	struct params p = {.run.seed = 1, .fullest = DEFAULT_FULLEST};
-	struct outcome o = {0};
+	struct mcroute_outcome o = {0};
 	struct fab_groups *groups;
 	struct fab_fabric *f;
 	struct fab_dist *dist;
@@ -494,14 +340,15 @@ int main(int argc, char **argv)
 	add_engine(&p, fab_mcast_engine_find("fulb", 4));
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
 	if (p.output.list_columns) {
-		fab_columns_list(stdout, result_columns, FAB_COUNT(result_columns));
+		fab_columns_list(stdout, mcroute_columns, mcroute_n_columns);
 		return FAB_EXIT_DONE;
 	}
-	if (fab_columns_check(p.output.columns, result_columns, FAB_COUNT(result_columns),
-			      &err))
+	if (fab_columns_check(p.output.columns, mcroute_columns, mcroute_n_columns, &err))
 		fab_cli_exit(FAB_EXIT_USAGE, "%s", err.text);
 	f = fab_cli_open_fabric(&p.input, &p.run);
 	groups = make_groups(&p, f);
+	o.n = p.n_engines;
+	o.was_verified = p.run.verify;
 	o.problem = (struct fab_mcast_problem){.f = f, .groups = groups};
 	compute(&p, &o, &dist);
 	if (p.run.verify)

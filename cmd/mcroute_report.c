@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The report of fabric-mcroute: its tables and what their columns mean. */
+#include "mcroute.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+const struct fab_column mcroute_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"max_efi", FAB_UINT, "largest number of trees on a switch-to-switch cable", 0},
+	{"max_efi_all", FAB_UINT, "the same over all cables, host cables too", 0},
+	{"mean_efi", FAB_REAL, "mean number of trees over all switch-to-switch cables",
+	 0},
+	{"links_at_max", FAB_UINT, "switch-to-switch cables with the largest number", 0},
+	{"lower_bound", FAB_UINT, "no trees whatever can have a smaller max_efi", 0},
+	{"max_height", FAB_UINT,
+	 "switch hops from a root to its farthest member, largest", 0},
+	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0},
+	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it", 0},
+	{"seconds.distances", FAB_REAL,
+	 "time for hop distances, shared by all algorithms", 0},
+	{"seconds.roots", FAB_REAL, "time for root candidates, shared by all algorithms",
+	 0},
+	{"seconds.trees", FAB_REAL, "time for choosing roots and growing trees", 0},
+	{"seconds.total", FAB_REAL, "distances, roots and trees together", 0},
+};
+
+const size_t mcroute_n_columns = FAB_COUNT(mcroute_columns);
+
+static const struct fab_column histogram_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"efi", FAB_UINT, "number of trees on a cable", 0},
+	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0},
+};
+
+static const struct fab_column fullest_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"efi", FAB_UINT, "number of trees on the cable", 0},
+	{"switch", FAB_TEXT, "name of the switch at one end", 0},
+	{"port", FAB_UINT, "port there", 0},
+	{"peer", FAB_TEXT, "name of the switch at the other end", 0},
+	{"peer_port", FAB_UINT, "port there", 0},
+	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA},
+	{"peer_guid", FAB_GUID, "GUID of the peer", FAB_COL_EXTRA},
+};
+
+static void print_results(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	fab_report_table_begin(r, "results", "Algorithms", mcroute_columns,
+			       FAB_COUNT(mcroute_columns));
+	for (size_t i = 0; i < o->n; i++) {
+		const struct fab_efi *e = &o->efi[i];
+		double trees = o->results[i].trees_seconds;
+		double total = o->distances_seconds + o->roots_seconds + trees;
+		const union fab_cell cells[] = {
+			{.text = o->results[i].engine->name},
+			{.u = e->max},
+			{.u = e->max_all},
+			{.real = e->mean},
+			{.u = e->n_at_max},
+			{.u = o->lower_bound},
+			{.u = e->max_height},
+			{.u = e->tree_links},
+			{.u = o->was_verified ? o->is_sound[i] : FAB_UNKNOWN},
+			{.real = o->distances_seconds},
+			{.real = o->roots_seconds},
+			{.real = trees},
+			{.real = total},
+		};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_histogram(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	fab_report_table_begin(r, "histogram",
+			       "Switch-to-switch cables by number of trees",
+			       histogram_columns, FAB_COUNT(histogram_columns));
+	for (size_t i = 0; i < o->n; i++) {
+		uint32_t *count = fab_efi_histogram(o->problem.f, o->results[i].load,
+						    o->efi[i].max);
+
+		for (uint32_t e = 0; e <= o->efi[i].max; e++) {
+			const union fab_cell cells[] = {
+				{.text = o->results[i].engine->name},
+				{.u = e},
+				{.u = count[e]}};
+
+			if (count[e])
+				fab_report_row(r, cells);
+		}
+		free(count);
+	}
+	fab_report_table_end(r);
+}
+
+/* Cables with low to high trees. */
+static uint64_t count_between(const struct mcroute_outcome *o, size_t engine,
+			      uint32_t low, uint32_t high)
+{
+	const uint32_t *load = o->results[engine].load;
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < o->problem.f->n_switch_links; c++)
+		n += load[c] >= low && load[c] <= high;
+	return n;
+}
+
+/* For people: ranges of trees down, one column an algorithm. */
+static void print_ranges(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	struct fab_column columns[MCROUTE_MAX_ENGINES + 1] = {
+		{"trees", FAB_TEXT, "number of trees on a cable", 0}};
+	uint32_t max = 0, low = 0, high = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		columns[i + 1] = (struct fab_column){o->results[i].engine->name, FAB_UINT,
+						     "cables", 0};
+		max = o->efi[i].max > max ? o->efi[i].max : max;
+	}
+	fab_report_table_begin(r, "histogram",
+			       "Switch-to-switch cables by number of trees", columns,
+			       o->n + 1);
+	while (low <= max) {
+		union fab_cell cells[MCROUTE_MAX_ENGINES + 1];
+		char range[32];
+
+		snprintf(range, sizeof(range), low == high ? "%u" : "%u-%u", low, high);
+		cells[0].text = range;
+		for (size_t i = 0; i < o->n; i++)
+			cells[i + 1].u = count_between(o, i, low, high);
+		fab_report_row(r, cells);
+		low = high + 1;
+		high = 2 * high > low ? 2 * high : low;
+	}
+	fab_report_table_end(r);
+}
+
+static void print_cable(struct fab_report *r, const struct mcroute_outcome *o,
+			size_t engine, uint32_t cable)
+{
+	const struct fab_fabric *f = o->problem.f;
+	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
+	const union fab_cell cells[] = {
+		{.text = o->results[engine].engine->name},
+		{.u = o->results[engine].load[cable]},
+		{.text = fab_node_name(f, f->port_node[a])},
+		{.u = f->port_num[a]},
+		{.text = fab_node_name(f, f->port_node[b])},
+		{.u = f->port_num[b]},
+		{.u = f->node_guid[f->port_node[a]]},
+		{.u = f->node_guid[f->port_node[b]]},
+	};
+
+	fab_report_row(r, cells);
+}
+
+static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,
+			  uint32_t n_fullest)
+{
+	uint32_t *cable = FAB_NEW(n_fullest, uint32_t);
+
+	fab_report_table_begin(r, "fullest", "Fullest cables", fullest_columns,
+			       FAB_COUNT(fullest_columns));
+	for (size_t i = 0; i < o->n; i++) {
+		uint32_t n = fab_efi_fullest(o->problem.f, o->results[i].load, n_fullest,
+					     cable);
+
+		for (uint32_t k = 0; k < n; k++)
+			print_cable(r, o, i, cable[k]);
+	}
+	fab_report_table_end(r);
+	free(cable);
+}
+
+int mcroute_report(FILE *out, const struct fab_report_options *options,
+		   const struct mcroute_outcome *o, uint32_t n_fullest,
+		   struct fab_err *err)
+{
+	static const struct fab_column fields[] = {
+		{"groups", FAB_UINT, "multicast groups", 0},
+		{"members", FAB_UINT, "members of all groups together", 0},
+		{"unknown_members", FAB_UINT, "members left out by --ignore-unknown",
+		 FAB_COL_EXTRA},
+	};
+	const struct fab_groups *g = o->problem.groups;
+	struct fab_report *r =
+		fab_report_new(out, options, "fabric-mcroute", "results", o->problem.f);
+
+	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
+	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
+	fab_report_field(r, &fields[2], (union fab_cell){.u = g->n_unknown});
+	print_results(r, o);
+	if (options->format == FAB_FORMAT_TABLE)
+		print_ranges(r, o);
+	else
+		print_histogram(r, o);
+	print_fullest(r, o, n_fullest);
+	return fab_report_finish(r, err);
+}
