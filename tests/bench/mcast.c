@@ -105,36 +105,25 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 	fab_dist_free(dist);
 }
 
-/*
- * In a process of its own, forked while this one is still small: how much memory a FULB
- * run needs at its peak. Making the fabric needs more than keeping it, so that the peak
- * counts from a fabric that is there.
- */
+/* How much memory a FULB run needs at its peak, making the fabric included. */
 static void print_memory(const struct row *row)
 {
-	fflush(stdout);
-	if (!fork()) {
-		const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
-		struct fab_fabric *f;
-		struct fab_groups *groups;
-		struct times t;
-		struct rusage usage;
-		struct fab_err err;
-		double matrix;
+	const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
+	struct fab_fabric *f;
+	struct fab_groups *groups;
+	struct times t;
+	struct rusage usage;
+	struct fab_err err;
+	double matrix;
 
-		if (fab_source_open(row->fabric, NULL, &f, &err))
-			fail(&err);
-		matrix = (double)f->n_switches * f->n_switches / 1048576;
-		groups = make_groups(f, row->pattern);
-		run_once(f, groups, &fulb, 1, &t);
-		getrusage(RUSAGE_SELF, &usage);
-		printf("  peak memory %.1f MiB, distance matrix %.1f MiB, allowed %.1f "
-		       "MiB\n",
-		       (double)usage.ru_maxrss / 1024, matrix, 1.3 * matrix + 64);
-		fflush(stdout);
-		_exit(0);
-	}
-	wait(NULL);
+	if (fab_source_open(row->fabric, NULL, &f, &err))
+		fail(&err);
+	matrix = (double)f->n_switches * f->n_switches / 1048576;
+	groups = make_groups(f, row->pattern);
+	run_once(f, groups, &fulb, 1, &t);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("  peak memory %.1f MiB, distance matrix %.1f MiB, allowed %.1f MiB\n",
+	       (double)usage.ru_maxrss / 1024, matrix, 1.3 * matrix + 64);
 }
 
 static void print_times(const struct times *t, size_t n, double fulb, double sssp)
@@ -183,7 +172,21 @@ static void run(const struct row *row)
 	print_times(&middle, n, fulb, sssp);
 	fab_groups_free(groups);
 	fab_fabric_free(f);
-	print_memory(row);
+}
+
+/* In a process of its own, so that no row inherits the memory of the one before. */
+static void apart(void (*work)(const struct row *), const struct row *row)
+{
+	int status = 0;
+
+	fflush(stdout);
+	if (!fork()) {
+		work(row);
+		fflush(stdout);
+		_exit(0);
+	}
+	if (wait(&status) < 0 || status)
+		exit(1);
 }
 
 int main(int argc, char **argv)
@@ -193,10 +196,13 @@ int main(int argc, char **argv)
 	if (argc == 3) {
 		own.fabric = argv[1];
 		own.pattern = argv[2];
-		run(&own);
+		apart(run, &own);
+		apart(print_memory, &own);
 		return 0;
 	}
-	for (size_t i = 0; i < FAB_COUNT(rows); i++)
-		run(&rows[i]);
+	for (size_t i = 0; i < FAB_COUNT(rows); i++) {
+		apart(run, &rows[i]);
+		apart(print_memory, &rows[i]);
+	}
 	return 0;
 }
