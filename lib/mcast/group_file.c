@@ -35,6 +35,17 @@ struct reading {
 	struct fab_err *err;
 };
 
+static unsigned long long line_of(const struct reading *r)
+{
+	return r->line;
+}
+
+/* Bytes of a token in a message. */
+static int shown(const struct token *t)
+{
+	return t->len < FAB_SHOWN_NAME ? (int)t->len : FAB_SHOWN_NAME;
+}
+
 /* Where a node sends and receives: its first port with a cable; a switch's port 0. */
 static uint32_t endpoint_of(const struct fab_fabric *f, uint32_t node)
 {
@@ -53,14 +64,26 @@ static void add_name(struct directory *d, const char *name, uint32_t endpoint)
 		fab_strmap_set(d->name, name, len, AMBIGUOUS);
 }
 
-/* A host's name stands for its first adapter unless a node has that name. */
+/* A number that two nodes have names neither. */
+static void add_number(struct fab_map64 *map, const struct fab_fabric *f, uint64_t number,
+		       uint32_t port)
+{
+	uint32_t old = fab_map64_put(map, number, port);
+
+	if (old != AMBIGUOUS && f->port_node[old] != f->port_node[port])
+		fab_map64_set(map, number, AMBIGUOUS);
+}
+
+/* A host's name stands for its first adapter with a cable unless a node has that name. */
 static void add_hosts(const struct fab_fabric *f, struct directory *d)
 {
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		const char *name = fab_host_name(f, h);
-		uint32_t adapter = f->host_adapter[f->host_first_adapter[h]];
-		uint32_t endpoint = endpoint_of(f, adapter);
+		uint32_t a = f->host_first_adapter[h], end = f->host_first_adapter[h + 1];
+		uint32_t endpoint = FAB_NONE;
 
+		while (a < end && endpoint == FAB_NONE)
+			endpoint = endpoint_of(f, f->host_adapter[a++]);
 		if (endpoint != FAB_NONE)
 			fab_strmap_put(d->name, name, strlen(name), endpoint);
 	}
@@ -75,9 +98,9 @@ static void directory_init(struct directory *d, const struct fab_fabric *f)
 		if (f->port_cable[p] == FAB_NONE && f->port_num[p])
 			continue;
 		if (f->port_guid[p])
-			fab_map64_put(d->guid, f->port_guid[p], p);
+			add_number(d->guid, f, f->port_guid[p], p);
 		if (f->port_lid[p])
-			fab_map64_put(d->lid, f->port_lid[p], p);
+			add_number(d->lid, f, f->port_lid[p], p);
 	}
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		uint32_t endpoint = endpoint_of(f, i);
@@ -132,7 +155,7 @@ static int next_token(const struct reading *r, const char **at, const char *end,
 				r->err, EINVAL,
 				"%s:%llu: a name begins with a quote, expected one at "
 				"its end",
-				r->file, (unsigned long long)r->line);
+				r->file, line_of(r));
 		t->text = *at + 1;
 		t->len = (size_t)(close - t->text);
 		t->is_quoted = true;
@@ -167,34 +190,74 @@ static uint32_t find_member(const struct directory *d, const struct token *t)
 	return fab_strmap_get(d->name, t->text, len);
 }
 
-static int add_member(const struct reading *r, const struct token *group,
-		      const struct token *t)
+/* Do two neighbours make a name together? Then its quotes were forgotten. */
+static bool join(const struct reading *r, const struct token *a, const struct token *b,
+		 struct token *joined)
 {
-	uint32_t endpoint = find_member(r->dir, t);
+	if (!a->len || !b->len || a->is_quoted || b->is_quoted)
+		return false;
+	*joined = (struct token){.text = a->text,
+				 .len = (size_t)(b->text + b->len - a->text),
+				 .is_quoted = true};
+	return find_member(r->dir, joined) != FAB_NONE;
+}
 
-	if (endpoint == AMBIGUOUS)
+/* Member t does not exist; `at` is what follows it, `last` the member before. */
+static int unknown(const struct reading *r, const struct token *group,
+		   const struct token *last, const struct token *t, const char *at,
+		   const char *end)
+{
+	struct token next, name;
+
+	if (next_token(r, &at, end, false, &next))
+		next.len = 0;
+	if (join(r, last, t, &name) || join(r, t, &next, &name))
 		return fab_fail(
 			r->err, EINVAL,
+			"%s:%llu: group \"%.*s\": member \"%.*s\" does not exist; "
+			"with quotes \"%.*s\" does",
+			r->file, line_of(r), shown(group), group->text, shown(t), t->text,
+			shown(&name), name.text);
+	return fab_fail(
+		r->err, EINVAL, "%s:%llu: group \"%.*s\": member \"%.*s\" does not exist",
+		r->file, line_of(r), shown(group), group->text, shown(t), t->text);
+}
+
+static int ambiguous(const struct reading *r, const struct token *group,
+		     const struct token *t)
+{
+	return fab_fail(r->err, EINVAL,
 			"%s:%llu: group \"%.*s\": several nodes are called \"%.*s\", "
 			"expected a GUID or lid:N",
-			r->file, (unsigned long long)r->line, (int)group->len,
-			group->text, (int)t->len, t->text);
-	if (endpoint != FAB_NONE) {
-		fab_groups_builder_add(r->b, endpoint);
-		return 0;
+			r->file, line_of(r), shown(group), group->text, shown(t),
+			t->text);
+}
+
+static int read_members(const struct reading *r, const struct token *group,
+			const char *at, const char *end)
+{
+	struct token last = {0}, t;
+	int rc = next_token(r, &at, end, false, &t);
+
+	for (; !rc && (t.len || t.is_quoted); rc = next_token(r, &at, end, false, &t)) {
+		uint32_t endpoint = find_member(r->dir, &t);
+
+		if (endpoint == AMBIGUOUS)
+			return ambiguous(r, group, &t);
+		if (endpoint != FAB_NONE)
+			fab_groups_builder_add(r->b, endpoint);
+		else if (r->ignore_unknown)
+			fab_groups_builder_count_unknown(r->b, 1);
+		else
+			return unknown(r, group, &last, &t, at, end);
+		last = t;
 	}
-	if (!r->ignore_unknown)
-		return fab_fail(r->err, EINVAL,
-				"%s:%llu: group \"%.*s\": member \"%.*s\" does not exist",
-				r->file, (unsigned long long)r->line, (int)group->len,
-				group->text, (int)t->len, t->text);
-	fab_groups_builder_count_unknown(r->b, 1);
-	return 0;
+	return rc;
 }
 
 static int read_line(const struct reading *r, const char *at, const char *end)
 {
-	struct token group, member;
+	struct token group;
 	int rc = next_token(r, &at, end, true, &group);
 
 	if (rc || (!group.len && !group.is_quoted))
@@ -206,18 +269,17 @@ static int read_line(const struct reading *r, const char *at, const char *end)
 			r->err, EINVAL,
 			"%s:%llu: expected NAME: MEMBER MEMBER ..., found no colon "
 			"behind \"%.*s\"",
-			r->file, (unsigned long long)r->line,
-			(int)(group.len < 80 ? group.len : 80), group.text);
+			r->file, line_of(r), shown(&group), group.text);
 	at++;
+	r->b->here.line = r->line;
 	fab_groups_builder_begin(r->b, group.text, group.len);
-	for (;;) {
-		rc = next_token(r, &at, end, false, &member);
-		if (rc || !member.len)
-			return rc;
-		rc = add_member(r, &group, &member);
-		if (rc)
-			return rc;
-	}
+	return read_members(r, &group, at, end);
+}
+
+/* Windows editors begin a file with it. */
+static const char *skip_mark(const char *text, size_t len)
+{
+	return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? text + 3 : text;
 }
 
 int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
@@ -225,13 +287,15 @@ int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *
 {
 	struct directory dir;
 	struct reading r = {b, &dir, file, 0, ignore_unknown, err};
-	const char *at = text, *end = text + len;
+	const char *at = skip_mark(text, len), *end = text + len;
+	size_t n_before = b->first.n;
 	int rc = 0;
 
 	if (len && memchr(text, '\0', len))
 		return fab_fail(err, EINVAL,
 				"%s: a binary file, expected lines of groups", file);
 	directory_init(&dir, b->f);
+	fab_groups_builder_enter(b, file);
 	while (at < end && !rc) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = newline ? newline : end;
@@ -240,6 +304,11 @@ int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *
 		rc = read_line(&r, at, stop);
 		at = newline ? newline + 1 : end;
 	}
+	fab_groups_builder_leave(b);
 	directory_fini(&dir);
+	if (!rc && b->first.n == n_before)
+		rc = fab_fail(err, EINVAL,
+			      "%s: no group, expected lines NAME: MEMBER MEMBER ...",
+			      file);
 	return rc;
 }

@@ -42,13 +42,31 @@ void fab_groups_builder_free(struct fab_groups_builder *b)
 	free(b->member.v);
 	free(b->name_at.v);
 	free(b->names.v);
+	free(b->origin.v);
+	for (size_t i = 0; i < b->sources.n; i++)
+		free(b->sources.v[i]);
+	free(b->sources.v);
 	free(b);
+}
+
+void fab_groups_builder_enter(struct fab_groups_builder *b, const char *source)
+{
+	char *copy = fab_strdup(source);
+
+	FAB_PUSH(&b->sources, copy);
+	b->here = (struct fab_group_origin){.source = copy};
+}
+
+void fab_groups_builder_leave(struct fab_groups_builder *b)
+{
+	b->here = (struct fab_group_origin){0};
 }
 
 void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len)
 {
 	FAB_PUSH(&b->first, b->member.n);
 	FAB_PUSH(&b->name_at, b->names.n);
+	FAB_PUSH(&b->origin, b->here);
 	FAB_RESERVE(&b->names, len + 1);
 	memcpy(b->names.v + b->names.n, name, len);
 	b->names.v[b->names.n + len] = '\0';
@@ -83,6 +101,7 @@ static struct fab_groups *take(struct fab_groups_builder *b)
 			g->n_empty++;
 			continue;
 		}
+		b->origin.v[g->n] = b->origin.v[i];
 		g->first[g->n] = b->first.v[i];
 		g->name_at[g->n++] = b->name_at.v[i];
 	}
@@ -95,20 +114,40 @@ static struct fab_groups *take(struct fab_groups_builder *b)
 	return g;
 }
 
-/* The name of the first group without a member. */
-static const char *first_empty(const struct fab_groups_builder *b)
+/* Put in front of a sentence where the group comes from. Returns -EINVAL. */
+static int blame(const struct fab_groups_builder *b, size_t group, struct fab_err *err)
 {
-	for (size_t i = 0; i < b->first.n; i++)
-		if (b->first.v[i] ==
+	const struct fab_group_origin *o = &b->origin.v[group];
+	char *prefix;
+
+	if (!o->source)
+		return -EINVAL;
+	prefix = o->line ? fab_format("%s:%llu", o->source, (unsigned long long)o->line)
+			 : fab_strdup(o->source);
+	fab_err_prefix(err, prefix);
+	free(prefix);
+	return -EINVAL;
+}
+
+/* Every group has a member. */
+static int check_empty(const struct fab_groups_builder *b, struct fab_err *err)
+{
+	for (size_t i = 0; i < b->first.n; i++) {
+		if (b->first.v[i] !=
 		    (i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n))
-			return b->names.v + b->name_at.v[i];
-	return NULL;
+			continue;
+		fab_fail(err, EINVAL, "group \"%.*s\" has no member", FAB_SHOWN_NAME,
+			 b->names.v + b->name_at.v[i]);
+		return blame(b, i, err);
+	}
+	return 0;
 }
 
 /* The different switches of each group, in order of first appearance. */
-static int list_switches(const struct fab_fabric *f, struct fab_groups *g,
+static int list_switches(const struct fab_groups_builder *b, struct fab_groups *g,
 			 struct fab_err *err)
 {
+	const struct fab_fabric *f = b->f;
 	uint32_t *seen = FAB_NEW0(f->n_switches, uint32_t);
 	uint64_t at = 0;
 	int rc = 0;
@@ -121,11 +160,12 @@ static int list_switches(const struct fab_fabric *f, struct fab_groups *g,
 			uint32_t s = fab_port_switch(f, g->member[m]);
 
 			if (s == FAB_NONE) {
-				rc = fab_fail(
-					err, EINVAL,
-					"group \"%s\": member \"%s\" hangs on no switch",
-					fab_group_name(g, i),
-					fab_node_name(f, f->port_node[g->member[m]]));
+				fab_fail(err, EINVAL,
+					 "group \"%.*s\": member \"%s\" hangs on no "
+					 "switch",
+					 FAB_SHOWN_NAME, fab_group_name(g, i),
+					 fab_node_name(f, f->port_node[g->member[m]]));
+				rc = blame(b, i, err);
 				break;
 			}
 			if (seen[s] == i + 1)
@@ -141,9 +181,10 @@ static int list_switches(const struct fab_fabric *f, struct fab_groups *g,
 }
 
 /* Members of one group must reach each other. */
-static int check_connected(const struct fab_fabric *f, const struct fab_groups *g,
+static int check_connected(const struct fab_groups_builder *b, const struct fab_groups *g,
 			   struct fab_err *err)
 {
+	const struct fab_fabric *f = b->f;
 	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
 	int rc = 0;
 
@@ -151,12 +192,13 @@ static int check_connected(const struct fab_fabric *f, const struct fab_groups *
 		for (uint32_t i = 0; i < g->n && !rc; i++)
 			for (uint64_t s = g->sw_first[i] + 1; s < g->sw_first[i + 1]; s++)
 				if (component[g->sw[s]] != component[g->sw[s - 1]]) {
-					rc = fab_fail(err, EINVAL,
-						      "group \"%s\": no path between its "
-						      "members on \"%s\" and on \"%s\"",
-						      fab_group_name(g, i),
-						      fab_node_name(f, g->sw[s - 1]),
-						      fab_node_name(f, g->sw[s]));
+					fab_fail(err, EINVAL,
+						 "group \"%.*s\": no path between its "
+						 "members on \"%s\" and on \"%s\"",
+						 FAB_SHOWN_NAME, fab_group_name(g, i),
+						 fab_node_name(f, g->sw[s - 1]),
+						 fab_node_name(f, g->sw[s]));
+					rc = blame(b, i, err);
 					break;
 				}
 	free(component);
@@ -192,18 +234,18 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 			      struct fab_groups **out, struct fab_err *err)
 {
 	struct fab_groups *g = NULL;
-	const char *empty = skip_empty ? NULL : first_empty(b);
-	int rc = 0;
+	int rc = skip_empty ? 0 : check_empty(b, err);
 
-	if (empty)
-		rc = fab_fail(err, EINVAL, "group \"%s\" has no member", empty);
-	else if (!b->member.n)
-		rc = fab_fail(err, EINVAL, "there is no group with a member");
+	if (!rc && !b->member.n)
+		rc = fab_fail(err, EINVAL,
+			      "there is no group with a member in the fabric (%llu "
+			      "members and %zu groups left out)",
+			      (unsigned long long)b->n_unknown, b->first.n);
 	if (!rc) {
 		g = take(b);
-		rc = list_switches(b->f, g, err);
+		rc = list_switches(b, g, err);
 		if (!rc)
-			rc = check_connected(b->f, g, err);
+			rc = check_connected(b, g, err);
 		if (!rc)
 			find_same(g);
 	}

@@ -64,7 +64,7 @@ void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n);
  * Frees the builder whatever happens. Fails with EINVAL when a group has no member
  * (unless skip_empty), when a member hangs on no switch, when members of one group are in
  * parts of the fabric that are not connected, or when there is no group at all; the
- * sentence names the group. O(members + ports).
+ * sentence names the group, and its file and line. O(members + ports).
  */
 int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 			      struct fab_groups **out,
@@ -75,8 +75,9 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
  * description or host name, a port or node GUID (`0x...`), or `lid:N`; `#` starts a
  * comment; names with blanks stand in double quotes. `file` is the name for messages.
  * With ignore_unknown members that do not exist are counted, else they are EINVAL
- * `FILE:LINE: group "x": member "y" does not exist`. A description that several nodes
- * share is EINVAL. O(text + nodes).
+ * `FILE:LINE: group "x": member "y" does not exist`. A description, GUID or LID that
+ * several nodes share is EINVAL, and so is a text without any group. A byte order mark at
+ * the beginning is skipped. O(text + nodes).
  */
 int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
 		    size_t len, bool ignore_unknown, struct fab_err *err) FAB_MUST_CHECK;
@@ -87,8 +88,12 @@ int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *
  *   random:groups=N,size=K|K-L,seed=S
  *   tree:fanout=K        K neighbours a group, their first ones again K a group, ...
  * and after commas per=adapter|host, ppn=N, order=fabric|name|lid|random. `seed` serves
- * where the pattern names none. EINVAL with a sentence for a bad spec or when the pattern
- * needs more processes than the fabric has. O(endpoints log endpoints + members).
+ * where the pattern names none. EINVAL with a sentence for a bad spec, when the pattern
+ * needs more processes than the fabric has, or when it makes no group. O(endpoints log
+ * endpoints + members).
  */
 int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint64_t seed,
 			   struct fab_err *err) FAB_MUST_CHECK;
+
+/* Is the spec well-formed? The same sentence as above without a fabric. O(spec). */
+int fab_groups_check_pattern(const char *spec, struct fab_err *err) FAB_MUST_CHECK;

@@ -5,6 +5,15 @@
 #include "base/mem.h"
 #include "mcast/groups.h"
 
+/* Bytes of a name from input in a message, so that the rest is not cut off. */
+enum { FAB_SHOWN_NAME = 80 };
+
+/* Where a group comes from: FILE and line, or a pattern and line 0. */
+struct fab_group_origin {
+	const char *source; /* NULL: from neither */
+	uint64_t line;
+};
+
 struct fab_groups_builder {
 	const struct fab_fabric *f;
 	uint32_t *seen; /* [n_ports] number, from 1, of the last group that named it */
@@ -12,5 +21,12 @@ struct fab_groups_builder {
 	FAB_VEC(uint32_t) member;
 	FAB_VEC(uint64_t) name_at;
 	FAB_VEC(char) names;
+	FAB_VEC(struct fab_group_origin) origin; /* of each group */
+	struct fab_group_origin here;		 /* of the next group */
+	FAB_VEC(char *) sources;		 /* what origins point to */
 	uint64_t n_unknown;
 };
+
+/* The groups that follow come from `source`, which is copied. */
+void fab_groups_builder_enter(struct fab_groups_builder *b, const char *source);
+void fab_groups_builder_leave(struct fab_groups_builder *b);

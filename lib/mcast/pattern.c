@@ -410,7 +410,7 @@ int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint6
 	struct pattern p = {.spec = spec, .ppn = 1, .seed = seed};
 	struct seating s = {.b = b};
 	struct seat *seats;
-	size_t n;
+	size_t n, n_before = b->first.n;
 	int rc = parse(&p, err);
 
 	if (rc)
@@ -421,13 +421,30 @@ int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint6
 	s.n_processes = n * p.ppn;
 	rc = check_fits(&p, n, err);
 	if (!rc) {
+		char *source = fab_format("--pattern %s", spec);
+
+		fab_groups_builder_enter(b, source);
+		free(source);
 		if (p.kind == GRID)
 			add_grid(&s, &p);
 		else if (p.kind == RANDOM)
 			add_random(&s, &p);
 		else
 			add_tree(&s, &p);
+		fab_groups_builder_leave(b);
+		if (b->first.n == n_before)
+			rc = fab_fail(err, EINVAL,
+				      "--pattern %s makes no group of two processes or "
+				      "more",
+				      spec);
 	}
 	free(seats);
 	return rc;
+}
+
+int fab_groups_check_pattern(const char *spec, struct fab_err *err)
+{
+	struct pattern p = {.spec = spec, .ppn = 1};
+
+	return parse(&p, err);
 }

@@ -26,7 +26,8 @@ static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t gui
 /*
  * s (LID 10) with "n1 HCA-1" (LID 1, port GUID 0xa1), "n1 HCA-2" (LID 2) and an
  * aggregation node, t with two adapters both called "twin" and one with odd characters,
- * and u, apart, with "far HCA-1".
+ * and u, apart, with "far HCA-1". On t, too: dup1 and dup2 with LID 20 and port GUID
+ * 0xb9, and the second adapter of host n2, whose first has no cable.
  */
 static struct fab_fabric *small(void)
 {
@@ -50,6 +51,15 @@ static struct fab_fabric *small(void)
 	}
 	fab_builder_add_cable(b, add(b, FAB_AGGREGATION, 0xff, "agg"), 1, s, 36, 4,
 			      FAB_HDR);
+	add(b, FAB_ADAPTER, 0x200, "n2 HCA-1");
+	fab_builder_add_cable(b, add(b, FAB_ADAPTER, 0x210, "n2 HCA-2"), 1, t, 30, 4,
+			      FAB_HDR);
+	for (uint16_t i = 1; i <= 2; i++) {
+		uint32_t node = add(b, FAB_ADAPTER, 0x220u + i, i == 1 ? "dup1" : "dup2");
+
+		fab_builder_set_port(b, node, 1, 0xb9, 20, 0);
+		fab_builder_add_cable(b, node, 1, t, (uint16_t)(30 + i), 4, FAB_HDR);
+	}
 	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
 		     err.text);
 	return f;
@@ -117,11 +127,23 @@ Test(groups, errors_name_file_line_group_and_member)
 		 "behind \"no\""},
 		{"b: \"n1",
 		 "g.txt:1: a name begins with a quote, expected one at its end"},
-		{"b: # nothing", "group \"b\" has no member"},
-		{"# nothing", "there is no group with a member"},
-		{"", "there is no group with a member"},
+		{"a: s\nb: # nothing", "g.txt:2: group \"b\" has no member"},
+		{"# nothing", "g.txt: no group, expected lines NAME: MEMBER MEMBER ..."},
+		{"", "g.txt: no group, expected lines NAME: MEMBER MEMBER ..."},
 		{"b: s \"far HCA-1\"",
-		 "group \"b\": no path between its members on \"s\" and on \"u\""},
+		 "g.txt:1: group \"b\": no path between its members "
+		 "on \"s\" and on \"u\""},
+		{"b: n1 HCA-1", "g.txt:1: group \"b\": member \"HCA-1\" does not exist; "
+				"with quotes \"n1 HCA-1\" does"},
+		{"b: leaf t", "g.txt:1: group \"b\": member \"leaf\" does not exist; "
+			      "with quotes \"leaf t\" does"},
+		{"b: leaf", "g.txt:1: group \"b\": member \"leaf\" does not exist"},
+		{"b: s \"\" s", "g.txt:1: group \"b\": member \"\" does not exist"},
+		{"b: lid:20",
+		 "g.txt:1: group \"b\": several nodes are called \"lid:20\", "
+		 "expected a GUID or lid:N"},
+		{"b: 0xb9", "g.txt:1: group \"b\": several nodes are called \"0xb9\", "
+			    "expected a GUID or lid:N"},
 	};
 	struct fab_fabric *f = small();
 
@@ -133,6 +155,38 @@ Test(groups, errors_name_file_line_group_and_member)
 			     "%s", cases[i].text);
 		cr_assert_str_eq(err.text, cases[i].message);
 	}
+	fab_fabric_free(f);
+}
+
+Test(groups, a_host_stands_for_its_first_adapter_with_a_cable)
+{
+	struct fab_fabric *f = small();
+	struct fab_groups *g = NULL;
+	struct fab_err err = {""};
+
+	/* behind a byte order mark */
+	cr_assert_eq(read_groups(f,
+				 "\xef\xbb\xbf"
+				 "a: n2 dup1",
+				 false, &g, &err),
+		     0, "%s", err.text);
+	cr_assert_str_eq(fab_group_name(g, 0), "a");
+	cr_assert_eq(fab_group_size(g, 0), 2);
+	cr_assert_str_eq(fab_node_name(f, f->port_node[g->member[0]]), "n2 HCA-2");
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
+Test(groups, nothing_left_says_what_was_left_out)
+{
+	struct fab_fabric *f = small();
+	struct fab_groups *g = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(read_groups(f, "a: x y\nb: z", true, &g, &err), -EINVAL);
+	cr_assert_str_eq(err.text,
+			 "there is no group with a member in the fabric (3 members "
+			 "and 2 groups left out)");
 	fab_fabric_free(f);
 }
 

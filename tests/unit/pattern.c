@@ -183,6 +183,8 @@ Test(pattern, bad_specs)
 		{"tree:fanout=1",
 		 "--pattern tree:fanout=1: 'fanout=1' is not a number from 2 to "
 		 "4294967295"},
+		{"grid:1x1",
+		 "--pattern grid:1x1 makes no group of two processes or more"},
 		{"grid:5x5",
 		 "--pattern grid:5x5 needs 25 processes, the fabric has 8 (8 adapters, "
 		 "ppn=1)"},
