@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-mcroute: multicast trees for many groups, by several algorithms side by side. */
 #include <argp.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "mcast/bounds.h"
 #include "mcast/verify.h"
 #include "mcroute.h"
+#include "source/source.h"
 #include "source/unpack.h"
 
 enum {
@@ -85,6 +87,18 @@ static void add_engine(struct params *p, const struct fab_mcast_engine *engine)
 		p->engines[p->n_engines++] = engine;
 }
 
+static void refuse_algorithm(const char *name, int len, struct argp_state *state)
+{
+	char names[256] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < fab_mcast_n_engines && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, ", %s",
+				       fab_mcast_engines[i]->name);
+	argp_error(state, "--algorithm: '%.*s' is unknown; there are: all%s", len, name,
+		   names);
+}
+
 static void parse_algorithms(struct params *p, const char *list, struct argp_state *state)
 {
 	p->n_engines = 0;
@@ -100,11 +114,7 @@ static void parse_algorithms(struct params *p, const char *list, struct argp_sta
 					add_engine(p, fab_mcast_engines[i]);
 			}
 		else
-			argp_error(state,
-				   "--algorithm: '%.*s' is unknown: expected all or "
-				   "names such "
-				   "as minihop, sssp-new, fulb",
-				   (int)len, at);
+			refuse_algorithm(at, (int)len, state);
 		at += len;
 		if (!*at)
 			return;
@@ -133,7 +143,24 @@ static void parse_root_ties(struct params *p, const char *arg, struct argp_state
 			   arg);
 }
 
-/* Standard input can be read once, standard output holds one thing. */
+static void add_groups(struct params *p, const char *arg, bool is_pattern,
+		       struct argp_state *state)
+{
+	struct fab_err err;
+
+	if (!is_pattern && !*arg)
+		argp_error(state, "--groups: the file name is empty");
+	if (is_pattern && fab_groups_check_pattern(arg, &err))
+		argp_error(state, "%s", err.text);
+	FAB_PUSH(&p->groups, ((struct group_source){arg, is_pattern}));
+}
+
+static bool is_stdout(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
+/* Standard input can be read once, standard output and a file hold one thing. */
 static void check_streams(const struct params *p, struct argp_state *state)
 {
 	unsigned n_stdin = !strcmp(p->input.fabric, "-");
@@ -142,19 +169,35 @@ static void check_streams(const struct params *p, struct argp_state *state)
 		n_stdin +=
 			!p->groups.v[i].is_pattern && !strcmp(p->groups.v[i].text, "-");
 	if (n_stdin > 1)
-		argp_error(state, "standard input can be read only once");
-	if (p->trees_out && !strcmp(p->trees_out, "-") && !p->output.path)
+		argp_error(state,
+			   "standard input can be read only once: FABRIC and "
+			   "--groups name it together %u times",
+			   n_stdin);
+	if (!p->trees_out)
+		return;
+	if (is_stdout(p->trees_out) && is_stdout(p->output.path))
 		argp_error(state, "--trees-out=- needs --output=FILE for the report");
+	if (p->output.path && !strcmp(p->trees_out, p->output.path) &&
+	    strncmp(p->output.path, "/dev/", 5) != 0)
+		argp_error(state, "--trees-out and --output are the same file: '%s'",
+			   p->output.path);
 }
 
 static void check_complete(struct params *p, struct argp_state *state)
 {
+	struct fab_err err;
+
+	if (p->output.columns && fab_columns_check(p->output.columns, mcroute_columns,
+						   mcroute_n_columns, &err))
+		argp_error(state, "--columns: %s", err.text);
 	if (p->output.list_columns)
 		return;
 	if (!p->input.fabric)
-		argp_error(state, "no FABRIC given");
+		argp_error(state,
+			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
 	if (!p->groups.n)
-		argp_error(state, "no groups: give --groups or --pattern");
+		argp_error(state,
+			   "no groups: --groups=FILE or --pattern=SPEC is missing");
 	check_streams(p, state);
 }
 
@@ -170,7 +213,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_GROUPS:
 	case OPT_PATTERN:
-		FAB_PUSH(&p->groups, ((struct group_source){arg, key == OPT_PATTERN}));
+		add_groups(p, arg, key == OPT_PATTERN, state);
 		return 0;
 	case OPT_IGNORE_UNKNOWN:
 		p->ignore_unknown = true;
@@ -185,12 +228,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_root_ties(p, arg, state);
 		return 0;
 	case OPT_TREES_OUT:
+		if (!*arg)
+			argp_error(state, "--trees-out: the file name is empty");
 		p->trees_out = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (p->input.fabric)
-			argp_error(state, "only one FABRIC is expected, found '%s' too",
-				   arg);
+			argp_error(state, "more than one FABRIC: '%s' and '%s'",
+				   p->input.fabric, arg);
 		p->input.fabric = arg;
 		return 0;
 	case ARGP_KEY_END:
@@ -220,6 +265,17 @@ static const struct argp argp = {
 	.children = children,
 };
 
+/* The two files are easily given in each other's place. */
+static bool is_fabric(const char *name, const struct fab_input *in)
+{
+	struct fab_fabric *f;
+
+	if (fab_source_parse(name, in->bytes, in->n, NULL, &f, NULL))
+		return false;
+	fab_fabric_free(f);
+	return true;
+}
+
 static int read_group_file(struct fab_groups_builder *b, const struct params *p,
 			   const char *path, struct fab_err *err)
 {
@@ -230,6 +286,11 @@ static int read_group_file(struct fab_groups_builder *b, const struct params *p,
 	if (rc)
 		return rc;
 	rc = fab_groups_read(b, name, in.bytes, in.n, p->ignore_unknown, err);
+	if (rc && is_fabric(name, &in))
+		rc = fab_fail(err, EINVAL,
+			      "%s is a fabric, not groups: expected lines NAME: MEMBER "
+			      "MEMBER ...",
+			      name);
 	fab_input_fini(&in);
 	return rc;
 }
@@ -253,7 +314,8 @@ static struct fab_groups *make_groups(const struct params *p, const struct fab_f
 		fab_cli_die(&err);
 	if (groups->n_unknown || groups->n_empty)
 		fab_cli_warn(&p->run,
-			     "%llu members are not in the fabric, %llu groups are empty",
+			     "left out: %llu members that are not in the fabric, %llu "
+			     "groups without members",
 			     (unsigned long long)groups->n_unknown,
 			     (unsigned long long)groups->n_empty);
 	return groups;
@@ -334,7 +396,6 @@ int main(int argc, char **argv)
 	struct fab_fabric *f;
 	struct fab_dist *dist;
 	bool is_sound = true;
-	struct fab_err err;
 
 	fab_cli_init("fabric-mcroute");
 	add_engine(&p, fab_mcast_engine_find("fulb", 4));
@@ -343,8 +404,6 @@ int main(int argc, char **argv)
 		fab_columns_list(stdout, mcroute_columns, mcroute_n_columns);
 		return FAB_EXIT_DONE;
 	}
-	if (fab_columns_check(p.output.columns, mcroute_columns, mcroute_n_columns, &err))
-		fab_cli_exit(FAB_EXIT_USAGE, "%s", err.text);
 	f = fab_cli_open_fabric(&p.input, &p.run);
 	groups = make_groups(&p, f);
 	o.n = p.n_engines;

@@ -199,6 +199,7 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 		print_ranges(r, o);
 	else
 		print_histogram(r, o);
-	print_fullest(r, o, n_fullest);
+	if (n_fullest || options->format != FAB_FORMAT_TABLE)
+		print_fullest(r, o, n_fullest);
 	return fab_report_finish(r, err);
 }
