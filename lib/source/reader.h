@@ -42,18 +42,29 @@ void fab_foreign_warn(const struct fab_foreign *foreign, struct fab_builder *b);
 int fab_cut_off(const char *name, const struct fab_lines *lines,
 		const struct fab_span *line, struct fab_err *err);
 
-/*
- * Nodes of formats that name both ends in full on every line: by GUID, added when first
- * seen.
- */
-struct fab_node_table {
-	struct fab_builder *b;
-	struct fab_map64 *node_of;
+/* One end of a cable as a line tells it that names both ends in full. */
+struct fab_told_end {
+	enum fab_node_kind kind;
+	uint16_t n_ports, port, lid; /* 0: not told */
+	uint32_t vendor, device;
+	uint64_t guid, sys_guid, port_guid;
+	const char *name; /* name_len bytes of the line */
+	size_t name_len;
 };
 
+struct fab_told_cable {
+	struct fab_told_end own, peer;
+	bool has_peer;
+	uint8_t width, speed;
+};
+
+typedef enum fab_line_result (*fab_cable_line_fn)(struct fab_span line,
+						  struct fab_told_cable *out);
+
 /*
- * The node of spec->guid, added if it is new. False with *node untouched when that GUID
- * is known as a node of another kind.
+ * Read a format whose lines each tell both ends of a cable: nodes are added when first
+ * named. `what` is told to be missing in lines that `parse` cannot read ("no cable").
  */
-bool fab_node_table_get(struct fab_node_table *table, const struct fab_node_spec *spec,
-			uint32_t *node);
+int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *text,
+			 size_t n, fab_cable_line_fn parse, const char *what,
+			 struct fab_err *err) FAB_MUST_CHECK;
