@@ -77,9 +77,11 @@ static int find_port(struct local_port *at, const char *where, struct fab_err *e
 	if (umad_init() < 0)
 		return fab_fail(err, ENODEV, "ib:%s: libibumad does not start", where);
 	if (umad_get_ca(*at->ca ? at->ca : NULL, &ca) < 0)
-		return fab_fail(err, ENODEV, "ib:%s: %s", where,
-				*at->ca ? "no InfiniBand adapter of this name"
-					: "no InfiniBand adapter in this machine");
+		return *at->ca ? fab_fail(err, ENODEV,
+					  "ib:%s: no InfiniBand adapter of this name",
+					  where)
+			       : fab_fail(err, ENODEV,
+					  "no InfiniBand adapter in this machine");
 	rc = choose_port(&ca, at, where, err);
 	umad_release_ca(&ca);
 	if (rc)

@@ -13,12 +13,14 @@ void fab_foreign_add(struct fab_foreign *foreign, uint64_t line)
 
 void fab_foreign_warn(const struct fab_foreign *foreign, struct fab_builder *b)
 {
-	if (foreign->n)
+	if (foreign->n == 1)
 		fab_builder_warn(b, "foreign-line", foreign->first,
-				 "%llu lines are no part of the fabric and were skipped, "
-				 "line %llu is the first",
-				 (unsigned long long)foreign->n,
-				 (unsigned long long)foreign->first);
+				 "this line is no part of the fabric and was skipped");
+	else if (foreign->n)
+		fab_builder_warn(b, "foreign-line", foreign->first,
+				 "this and %llu more lines are no part of the fabric and "
+				 "were skipped",
+				 (unsigned long long)foreign->n - 1);
 }
 
 int fab_cut_off(const char *name, const struct fab_lines *lines,
