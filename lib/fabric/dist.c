@@ -143,6 +143,7 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 static void store_batch(struct fab_dist *d, const struct search *s, uint32_t first,
 			uint32_t levels)
 {
+	struct fab_planes_way ways[FAB_PLANES_WAYS];
 	size_t used = (d->stride - first) / 64;
 	int n_planes = 0;
 
@@ -150,11 +151,11 @@ static void store_batch(struct fab_dist *d, const struct search *s, uint32_t fir
 		used = WORDS;
 	while (levels >> n_planes)
 		n_planes++;
+	fab_planes_ways(ways);
 	for (uint32_t v = 0; v < d->n; v++)
-		fab_planes_to_bytes(
-			(const uint64_t *)(s->planes + (size_t)v * FAB_PLANES),
-			(const uint64_t *)&s->seen[v], WORDS, n_planes, used,
-			d->hops + (size_t)v * d->stride + first);
+		ways[0].to_bytes((const uint64_t *)(s->planes + (size_t)v * FAB_PLANES),
+				 (const uint64_t *)&s->seen[v], WORDS, n_planes, used,
+				 d->hops + (size_t)v * d->stride + first);
 }
 
 /* All batches, in parallel; the largest level of any. `d` NULL: only that. */

@@ -83,18 +83,16 @@ __attribute__((target("avx2"))) static void with_avx2(const uint64_t *planes,
 }
 #endif
 
-void fab_planes_to_bytes(const uint64_t *planes, const uint64_t *seen, size_t words,
-			 int n_planes, size_t used, uint8_t *out)
+size_t fab_planes_ways(struct fab_planes_way *ways)
 {
+	size_t n = 0;
+
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx512bw")) {
-		with_avx512(planes, seen, words, n_planes, used, out);
-		return;
-	}
-	if (__builtin_cpu_supports("avx2")) {
-		with_avx2(planes, seen, words, n_planes, used, out);
-		return;
-	}
+	if (__builtin_cpu_supports("avx512bw"))
+		ways[n++] = (struct fab_planes_way){"avx512", with_avx512};
+	if (__builtin_cpu_supports("avx2"))
+		ways[n++] = (struct fab_planes_way){"avx2", with_avx2};
 #endif
-	plain(planes, seen, words, n_planes, used, out);
+	ways[n++] = (struct fab_planes_way){"plain", plain};
+	return n;
 }

@@ -9,8 +9,20 @@ enum { FAB_PLANES = 8 };
 /*
  * For the sources 0 .. 64*used-1 of one switch: out[i] = sum over k < n_planes of
  * bit i of plane k << k, and 255 where bit i of `seen` is 0. Plane k is
- * planes[k*words .. k*words+words-1]. The widest vectors that the processor has are
- * chosen at run time. O(used * n_planes).
+ * planes[k*words .. k*words+words-1]. O(used * n_planes).
  */
-void fab_planes_to_bytes(const uint64_t *planes, const uint64_t *seen, size_t words,
-			 int n_planes, size_t used, uint8_t *out);
+typedef void (*fab_planes_fn)(const uint64_t *planes, const uint64_t *seen, size_t words,
+			      int n_planes, size_t used, uint8_t *out);
+
+/* One way to do it, for processors that have what it takes. */
+struct fab_planes_way {
+	const char *name;
+	fab_planes_fn to_bytes;
+};
+
+/*
+ * The ways that this processor can go, widest vectors first; the last is plain C and
+ * always there. Writes at most FAB_PLANES_WAYS, returns how many.
+ */
+enum { FAB_PLANES_WAYS = 3 };
+size_t fab_planes_ways(struct fab_planes_way *ways);

@@ -2,6 +2,8 @@
 #include "fabric/dist.h"
 
 #include "base/mem.h"
+#include "base/rng.h"
+#include "fabric/planes.h"
 #include "support/nets.h"
 
 #include <criterion/criterion.h>
@@ -79,4 +81,45 @@ Test(dist, refuses_what_a_byte_cannot_hold)
 	cr_assert(strstr(err.text, "more than 254 hops"));
 	cr_assert_eq(fab_fabric_diameter(f, 1), 255);
 	fab_fabric_free(f);
+}
+
+/* Every way that this processor can go, against the definition. */
+Test(dist, planes_to_bytes_by_every_way)
+{
+	enum { WORDS = 4, USED = 3 };
+	struct fab_planes_way ways[FAB_PLANES_WAYS];
+	uint64_t planes[FAB_PLANES * WORDS], seen[WORDS];
+	size_t n_ways = fab_planes_ways(ways);
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 1);
+	for (size_t i = 0; i < FAB_COUNT(planes); i++)
+		planes[i] = fab_rng_next(&rng);
+	for (size_t w = 0; w < WORDS; w++)
+		seen[w] = fab_rng_next(&rng) | fab_rng_next(&rng);
+	for (size_t i = 0; i < FAB_COUNT(planes); i++)
+		planes[i] &= seen[i % WORDS]; /* no level without having been seen */
+	cr_assert_str_eq(ways[n_ways - 1].name, "plain");
+	for (size_t way = 0; way < n_ways; way++)
+		for (int n_planes = 0; n_planes <= FAB_PLANES; n_planes++) {
+			uint8_t out[64 * USED + 1] = {0};
+
+			out[64 * USED] = 77;
+			ways[way].to_bytes(planes, seen, WORDS, n_planes, USED, out);
+			cr_assert_eq(out[64 * USED], 77);
+			for (unsigned i = 0; i < 64 * USED; i++) {
+				unsigned want = 0;
+
+				for (int k = 0; k < n_planes; k++)
+					want |= (unsigned)(planes[k * WORDS +
+								  (int)i / 64] >>
+								   (i % 64) &
+							   1)
+						<< k;
+				if (!(seen[i / 64] >> (i % 64) & 1))
+					want = 255;
+				cr_assert_eq(out[i], want, "%s %d %u", ways[way].name,
+					     n_planes, i);
+			}
+		}
 }
