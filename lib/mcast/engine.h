@@ -37,7 +37,6 @@ enum fab_root_ties {
 /* Where an engine stands between two groups. */
 struct fab_mcast_state {
 	const struct fab_mcast_problem *problem;
-	enum fab_root_ties root_ties;
 	uint32_t *load;	    /* [n_switch_links] groups on each cable: its EFI so far */
 	uint32_t *root_use; /* [n_switches] groups rooted there */
 	uint32_t *adjacent; /* [n_switches] sum of the loads of its cables */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "mcast/choose.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,17 +12,6 @@
 
 /* Candidate sets held at a time, and how many groups are routed between two reports. */
 enum { ROOTS_BYTES = 16 << 20 };
-
-/* 2^32 by the golden section: multiples of it lie evenly. */
-#define SHUFFLE 2654435769u
-
-/*
- * Least value seen in a set of candidates and where. Neither uses nor loads ever fall, so
- * that no candidate before `at` can be as good as `value`, and none is better.
- */
-struct cursor {
-	uint32_t value, at;
-};
 
 static void state_init(struct fab_mcast_state *s, const struct fab_mcast_problem *problem,
 		       const struct fab_mcast_engine *engine)
@@ -47,93 +37,19 @@ static void state_fini(struct fab_mcast_state *s)
 	fab_forest_fini(&s->forest);
 }
 
-static uint32_t first_root(const uint64_t *bits)
+/* What the engine's rule wants least of, for each switch; NULL: the lowest id. */
+static const uint32_t *root_value(const struct fab_mcast_state *s,
+				  enum fab_root_rule rule)
 {
-	uint32_t w = 0;
-
-	while (!bits[w])
-		w++;
-	return w * 64 + (uint32_t)__builtin_ctzll(bits[w]);
-}
-
-/*
- * Least value[] among the candidates from cursor->at on, lowest id; stops at the first
- * that is no more than cursor->value.
- */
-static void scan(const uint64_t *bits, size_t words, const uint32_t *value,
-		 struct cursor *cursor)
-{
-	uint32_t floor = cursor->value, from = cursor->at;
-	struct cursor best = {UINT32_MAX, 0};
-
-	for (size_t w = from / 64; w < words; w++) {
-		uint64_t left = bits[w];
-
-		if (w == from / 64)
-			left &= ~(uint64_t)0 << (from % 64);
-		for (; left; left &= left - 1) {
-			uint32_t s = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
-
-			if (value[s] >= best.value)
-				continue;
-			best = (struct cursor){value[s], s};
-			if (best.value <= floor) {
-				*cursor = best;
-				return;
-			}
-		}
+	switch (rule) {
+	case FAB_ROOT_LEAST_USED:
+		return s->root_use;
+	case FAB_ROOT_LEAST_ADJACENT:
+		return s->adjacent;
+	case FAB_ROOT_FIRST:
+		break;
 	}
-	*cursor = best;
-}
-
-static uint32_t least_root(const uint64_t *bits, size_t words, const uint32_t *value,
-			   struct cursor *cursor)
-{
-	struct cursor old = *cursor;
-
-	scan(bits, words, value, cursor);
-	/* Nothing as low from the cursor on: now those before it may be the least. */
-	if (cursor->value > old.value && old.at) {
-		*cursor = (struct cursor){old.value + 1, 0};
-		scan(bits, words, value, cursor);
-	}
-	return cursor->at;
-}
-
-/*
- * Least value[] among the candidates; ties go by a fixed shuffle of the ids, so that
- * roots of one value are spread over the fabric instead of crowding where the ids are
- * low.
- */
-static uint32_t spread_root(const uint64_t *bits, size_t words, const uint32_t *value)
-{
-	uint64_t best = UINT64_MAX;
-	uint32_t root = 0;
-
-	for (size_t w = 0; w < words; w++)
-		for (uint64_t left = bits[w]; left; left &= left - 1) {
-			uint32_t s = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
-			uint64_t key = (uint64_t)value[s] << 32 | (uint32_t)(s * SHUFFLE);
-
-			if (key < best) {
-				best = key;
-				root = s;
-			}
-		}
-	return root;
-}
-
-static uint32_t choose_root(const struct fab_mcast_state *s, enum fab_root_rule rule,
-			    const uint64_t *bits, size_t words, struct cursor *cursor)
-{
-	const uint32_t *value =
-		rule == FAB_ROOT_LEAST_ADJACENT ? s->adjacent : s->root_use;
-
-	if (rule == FAB_ROOT_FIRST)
-		return first_root(bits);
-	if (s->root_ties == FAB_TIES_SPREAD)
-		return spread_root(bits, words, value);
-	return least_root(bits, words, value, cursor);
+	return NULL;
 }
 
 /* Count the edges of the new tree. */
@@ -151,16 +67,15 @@ static void add_loads(struct fab_mcast_state *s, uint64_t first)
 }
 
 static void route_group(struct fab_mcast_state *s, const struct fab_mcast_engine *engine,
-			const struct fab_roots *roots, struct cursor *cursors,
+			const struct fab_ballot *ballot, struct fab_cursor *cursors,
 			uint32_t group)
 {
-	struct cursor *cursor = &cursors[roots->set[group - roots->first_group]];
-	uint32_t root = choose_root(s, engine->root_rule, fab_roots_bits(roots, group),
-				    roots->words, cursor);
+	uint32_t root = fab_ballot_choose(ballot, cursors, group,
+					  root_value(s, engine->root_rule));
 	uint64_t first = s->n_edges;
 
 	s->forest.root[group] = root;
-	s->forest.height[group] = fab_roots_radius(roots, group);
+	s->forest.height[group] = fab_roots_radius(ballot->roots, group);
 	s->forest.first[group] = first;
 	fab_forest_reserve(&s->forest, first, s->problem->f->n_switches);
 	s->mark[root] = ++s->stamp;
@@ -173,13 +88,13 @@ static void route_group(struct fab_mcast_state *s, const struct fab_mcast_engine
 /* The groups whose candidates are at hand, by one engine. Returns the seconds. */
 static double route_chunk(struct fab_mcast_state *s,
 			  const struct fab_mcast_engine *engine,
-			  const struct fab_roots *roots)
+			  const struct fab_ballot *ballot)
 {
 	double start = fab_now();
-	struct cursor *cursors = FAB_NEW0(roots->n_sets, struct cursor);
+	struct fab_cursor *cursors = FAB_NEW0(ballot->n_lists, struct fab_cursor);
 
-	for (uint32_t i = 0; i < roots->n; i++)
-		route_group(s, engine, roots, cursors, roots->first_group + i);
+	for (uint32_t i = 0; i < ballot->roots->n; i++)
+		route_group(s, engine, ballot, cursors, ballot->roots->first_group + i);
 	free(cursors);
 	return fab_now() - start;
 }
@@ -202,21 +117,24 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 	*roots_seconds = 0;
 	for (size_t i = 0; i < n_engines; i++) {
 		state_init(&states[i], problem, engines[i]);
-		states[i].root_ties = options->root_ties;
 		results[i] = (struct fab_mcast_result){.engine = engines[i]};
 	}
 	for (uint32_t done = 0; done < n && !stopped;) {
+		struct fab_ballot ballot;
 		struct fab_roots roots;
 		double start = fab_now();
 
 		fab_roots_find(problem->dist, problem->groups, done, ROOTS_BYTES,
 			       options->n_threads, &roots);
+		fab_ballot_init(&ballot, &roots, problem->f->n_switches,
+				options->root_ties);
 		*roots_seconds += fab_now() - start;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(fab_threads(options->n_threads))
 		for (size_t i = 0; i < n_engines; i++)
 			results[i].trees_seconds +=
-				route_chunk(&states[i], engines[i], &roots);
+				route_chunk(&states[i], engines[i], &ballot);
 		done += roots.n;
+		fab_ballot_fini(&ballot);
 		fab_roots_fini(&roots);
 		stopped = report(options, done, n);
 	}

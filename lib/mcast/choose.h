@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which candidate becomes the root: the least by some value, ties in a fixed order. */
+#pragma once
+
+#include "mcast/engine.h"
+
+/*
+ * The candidate sets of some groups as lists in the order in which ties are broken; equal
+ * sets share a list. Made once and shared by all engines.
+ */
+struct fab_ballot {
+	const struct fab_roots *roots;
+	size_t words;
+	uint32_t *order; /* [n_switches] switch at each position, NULL: ids as they are */
+	uint32_t *list_of; /* [roots->n_sets] */
+	uint32_t n_lists;
+	uint64_t *bits; /* [n_lists * words] bit i: the switch at position i is in the
+			   list */
+};
+
+/*
+ * `roots` is borrowed until the ballot ends. O(switches log switches + candidates of all
+ * different sets).
+ */
+void fab_ballot_init(struct fab_ballot *ballot, const struct fab_roots *roots,
+		     uint32_t n_switches, enum fab_root_ties ties);
+void fab_ballot_fini(struct fab_ballot *ballot);
+
+/*
+ * Where an engine stands in a list: the least value last seen in it and its position.
+ * Values (uses, loads) never fall, so that no switch before `at` can have as little as
+ * `value`, and none less. Starts as zeroes.
+ */
+struct fab_cursor {
+	uint32_t value, at;
+};
+
+/*
+ * The root of a group: the candidate of least value[switch], the first in the order of
+ * the ballot among equals; value NULL: the lowest id. `cursors` is the engine's,
+ * [n_lists]. Amortised O(1) for values that rise by one, at most O(switches).
+ */
+uint32_t fab_ballot_choose(const struct fab_ballot *ballot, struct fab_cursor *cursors,
+			   uint32_t group, const uint32_t *value);
