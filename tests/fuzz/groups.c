@@ -61,9 +61,12 @@ static bool is_modest(const char *spec)
 {
 	const char *n = strstr(spec, "groups=");
 
-	for (; n; n = strstr(n + 1, "groups="))
-		if (strtoull(n + strlen("groups="), NULL, 0) > MAX_GROUPS)
+	for (; n; n = strstr(n, "groups=")) {
+		n += strlen("groups=");
+		/* octal is not meant */
+		if (strtoull(n, NULL, strncmp(n, "0x", 2) ? 10 : 16) > MAX_GROUPS)
 			return false;
+	}
 	return true;
 }
 
