@@ -4,9 +4,7 @@
 
 #include "base/mem.h"
 #include "mcast/groups.h"
-
-/* Bytes of a name from input in a message, so that the rest is not cut off. */
-enum { FAB_SHOWN_NAME = 80 };
+#include "mcast/members.h"
 
 /* Where a group comes from: FILE and line, or a pattern and line 0. */
 struct fab_group_origin {

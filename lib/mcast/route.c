@@ -5,84 +5,23 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "mcast/choose.h"
+#include "mcast/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Candidate sets held at a time, and how many groups are routed between two reports. */
 enum { ROOTS_BYTES = 16 << 20 };
-
-static void state_init(struct fab_mcast_state *s, const struct fab_mcast_problem *problem,
-		       const struct fab_mcast_engine *engine)
-{
-	const struct fab_fabric *f = problem->f;
-
-	*s = (struct fab_mcast_state){.problem = problem};
-	s->load = FAB_NEW0(f->n_switch_links, uint32_t);
-	s->root_use = FAB_NEW0(f->n_switches, uint32_t);
-	s->adjacent = FAB_NEW0(f->n_switches, uint32_t);
-	s->mark = FAB_NEW0(f->n_switches, uint32_t);
-	s->scratch = engine->scratch_new ? engine->scratch_new(problem) : NULL;
-	fab_forest_init(&s->forest, problem->groups->n);
-}
-
-static void state_fini(struct fab_mcast_state *s)
-{
-	free(s->load);
-	free(s->root_use);
-	free(s->adjacent);
-	free(s->mark);
-	free(s->scratch);
-	fab_forest_fini(&s->forest);
-}
-
-/* What the engine's rule wants least of, for each switch; NULL: the lowest id. */
-static const uint32_t *root_value(const struct fab_mcast_state *s,
-				  enum fab_root_rule rule)
-{
-	switch (rule) {
-	case FAB_ROOT_LEAST_USED:
-		return s->root_use;
-	case FAB_ROOT_LEAST_ADJACENT:
-		return s->adjacent;
-	case FAB_ROOT_FIRST:
-		break;
-	}
-	return NULL;
-}
-
-/* Count the edges of the new tree. */
-static void add_loads(struct fab_mcast_state *s, uint64_t first)
-{
-	const struct fab_fabric *f = s->problem->f;
-
-	for (uint64_t e = first; e < s->n_edges; e++) {
-		uint32_t c = s->forest.cable[e];
-
-		s->load[c]++;
-		s->adjacent[f->port_node[f->cable_a[c]]]++;
-		s->adjacent[f->port_node[f->cable_b[c]]]++;
-	}
-}
 
 static void route_group(struct fab_mcast_state *s, const struct fab_mcast_engine *engine,
 			const struct fab_ballot *ballot, struct fab_cursor *cursors,
 			uint32_t group)
 {
 	uint32_t root = fab_ballot_choose(ballot, cursors, group,
-					  root_value(s, engine->root_rule));
-	uint64_t first = s->n_edges;
+					  fab_mcast_root_value(s, engine->root_rule));
 
-	s->forest.root[group] = root;
-	s->forest.height[group] = fab_roots_radius(ballot->roots, group);
-	s->forest.first[group] = first;
-	fab_forest_reserve(&s->forest, first, s->problem->f->n_switches);
-	s->mark[root] = ++s->stamp;
-	engine->grow(s, group);
-	s->forest.first[group + 1] = s->n_edges;
-	s->root_use[root]++;
-	add_loads(s, first);
+	fab_mcast_state_grow(s, engine, group, root,
+			     fab_roots_radius(ballot->roots, group));
 }
 
 /* The groups whose candidates are at hand, by one engine. Returns the seconds. */
@@ -116,7 +55,7 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 
 	*roots_seconds = 0;
 	for (size_t i = 0; i < n_engines; i++) {
-		state_init(&states[i], problem, engines[i]);
+		fab_mcast_state_init(&states[i], problem, engines[i]);
 		results[i] = (struct fab_mcast_result){.engine = engines[i]};
 	}
 	for (uint32_t done = 0; done < n && !stopped;) {
@@ -143,7 +82,7 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		results[i].load = states[i].load;
 		states[i].forest = (struct fab_forest){0};
 		states[i].load = NULL;
-		state_fini(&states[i]);
+		fab_mcast_state_fini(&states[i]);
 		if (stopped)
 			fab_mcast_result_fini(&results[i]);
 	}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/state.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+void fab_mcast_state_init(struct fab_mcast_state *s,
+			  const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_engine *engine)
+{
+	const struct fab_fabric *f = problem->f;
+
+	*s = (struct fab_mcast_state){.problem = problem};
+	s->load = FAB_NEW0(f->n_switch_links, uint32_t);
+	s->root_use = FAB_NEW0(f->n_switches, uint32_t);
+	s->adjacent = FAB_NEW0(f->n_switches, uint32_t);
+	s->mark = FAB_NEW0(f->n_switches, uint32_t);
+	s->scratch = engine->scratch_new ? engine->scratch_new(problem) : NULL;
+	fab_forest_init(&s->forest, problem->groups->n);
+}
+
+void fab_mcast_state_fini(struct fab_mcast_state *s)
+{
+	free(s->load);
+	free(s->root_use);
+	free(s->adjacent);
+	free(s->mark);
+	free(s->scratch);
+	fab_forest_fini(&s->forest);
+}
+
+const uint32_t *fab_mcast_root_value(const struct fab_mcast_state *s,
+				     enum fab_root_rule rule)
+{
+	switch (rule) {
+	case FAB_ROOT_LEAST_USED:
+		return s->root_use;
+	case FAB_ROOT_LEAST_ADJACENT:
+		return s->adjacent;
+	case FAB_ROOT_FIRST:
+		break;
+	}
+	return NULL;
+}
+
+/* Count the edges of the new tree. */
+static void add_loads(struct fab_mcast_state *s, uint64_t first)
+{
+	const struct fab_fabric *f = s->problem->f;
+
+	for (uint64_t e = first; e < s->n_edges; e++) {
+		uint32_t c = s->forest.cable[e];
+
+		s->load[c]++;
+		s->adjacent[f->port_node[f->cable_a[c]]]++;
+		s->adjacent[f->port_node[f->cable_b[c]]]++;
+	}
+}
+
+void fab_mcast_state_grow(struct fab_mcast_state *s,
+			  const struct fab_mcast_engine *engine, uint32_t group,
+			  uint32_t root, uint8_t height)
+{
+	uint64_t first = s->n_edges;
+
+	s->forest.root[group] = root;
+	s->forest.height[group] = height;
+	s->forest.first[group] = first;
+	fab_forest_reserve(&s->forest, first, s->problem->f->n_switches);
+	s->mark[root] = ++s->stamp;
+	engine->grow(s, group);
+	s->forest.first[group + 1] = s->n_edges;
+	s->root_use[root]++;
+	add_loads(s, first);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One group after the other: what an engine keeps between them, and how it grows. */
+#pragma once
+
+#include "mcast/engine.h"
+
+/* No load, no root used, an empty forest of all groups. O(switches + cables). */
+void fab_mcast_state_init(struct fab_mcast_state *s,
+			  const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_engine *engine);
+void fab_mcast_state_fini(struct fab_mcast_state *s);
+
+/* What a rule wants least of, for each switch, borrowed; NULL: the lowest id. O(1). */
+const uint32_t *fab_mcast_root_value(const struct fab_mcast_state *s,
+				     enum fab_root_rule rule);
+
+/*
+ * Grow the tree of `group` from `root` behind the edges so far, and count it in the loads
+ * and uses. `height`: switch hops from the root to the farthest member. As the engine
+ * says.
+ */
+void fab_mcast_state_grow(struct fab_mcast_state *s,
+			  const struct fab_mcast_engine *engine, uint32_t group,
+			  uint32_t root, uint8_t height);
