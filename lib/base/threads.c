@@ -14,3 +14,10 @@ int fab_threads(int wanted)
 	return 1;
 #endif
 }
+
+int fab_threads_for(int wanted, uint64_t steps)
+{
+	const uint64_t worth_a_thread = 200000; /* about a millisecond */
+
+	return steps < worth_a_thread ? 1 : fab_threads(wanted);
+}

@@ -163,7 +163,8 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 {
 	uint32_t n = f->n_switches, farthest = 0;
 	int64_t n_batches = ((int64_t)n + BATCH - 1) / BATCH;
-	int n_workers = fab_threads(n_threads);
+	int n_workers =
+		fab_threads_for(n_threads, (uint64_t)n_batches * f->peer_first[n]);
 
 	if (n_workers > n_batches)
 		n_workers = (int)n_batches;

@@ -145,13 +145,15 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	size_t stride = fab_dist_stride(dist), words = stride / 64;
 	size_t max_sets = max_bytes / (words * sizeof(uint64_t));
 	uint32_t *leader;
+	int n_workers;
 
-	(void)n_threads; /* without OpenMP */
 	*out = (struct fab_roots){.first_group = first_group, .words = words};
 	leader = plan(groups, max_sets ? max_sets : 1, out);
 	out->radius = FAB_NEW(out->n_sets, uint8_t);
 	out->bits = FAB_NEW(out->n_sets * words, uint64_t);
-#pragma omp parallel num_threads(fab_threads(n_threads))
+	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
+	(void)n_workers; /* without OpenMP */
+#pragma omp parallel num_threads(n_workers)
 	{
 		uint8_t *acc = FAB_NEW(stride, uint8_t);
 		uint8_t *block_min = FAB_NEW(stride / BLOCK + 1, uint8_t);

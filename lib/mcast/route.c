@@ -51,8 +51,11 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 {
 	struct fab_mcast_state *states = FAB_NEW(n_engines, struct fab_mcast_state);
 	uint32_t n = problem->groups->n;
+	int n_workers = fab_threads_for(options->n_threads,
+					n_engines * 16 * problem->groups->sw_first[n]);
 	int stopped = 0;
 
+	(void)n_workers; /* without OpenMP */
 	*roots_seconds = 0;
 	for (size_t i = 0; i < n_engines; i++) {
 		fab_mcast_state_init(&states[i], problem, engines[i]);
@@ -68,7 +71,7 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		fab_ballot_init(&ballot, &roots, problem->f->n_switches,
 				options->root_ties);
 		*roots_seconds += fab_now() - start;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(fab_threads(options->n_threads))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers)
 		for (size_t i = 0; i < n_engines; i++)
 			results[i].trees_seconds +=
 				route_chunk(&states[i], engines[i], &ballot);
