@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer dimensions have too many slabs to count. */
-enum { MAX_SLABS = 256 };
+enum {
+	MAX_SLABS = 256,    /* longer dimensions have too many slabs to count */
+	MAX_SPANNED = 1024, /* larger groups have too many pairs of switches */
+};
 
 static uint32_t ceil_div(uint64_t a, uint64_t b)
 {
@@ -292,6 +294,67 @@ static uint32_t shape_bound(const struct fab_mcast_problem *problem)
 	return bound;
 }
 
+/* Hops of the least spanning tree of n switches, joined by their distances (Prim). */
+static uint64_t spanning_hops(const struct fab_dist *dist, const uint32_t *sw, uint32_t n,
+			      uint8_t *nearest)
+{
+	uint32_t last = 0;
+	uint64_t hops = 0;
+
+	memset(nearest, 0xff, n);
+	nearest[0] = 0; /* 0: in the tree */
+	for (uint32_t joined = 1; joined < n; joined++) {
+		const uint8_t *row = fab_dist_row(dist, sw[last]);
+		uint32_t best = 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			if (!nearest[i])
+				continue;
+			if (row[sw[i]] < nearest[i])
+				nearest[i] = row[sw[i]];
+			if (!best || nearest[i] < nearest[best])
+				best = i;
+		}
+		hops += nearest[best];
+		nearest[best] = 0;
+		last = best;
+	}
+	return hops;
+}
+
+/*
+ * The edges that all trees need together, over all cables. A tree that joins k switches
+ * has at least k-1 edges, and at least k / (2(k-1)) of their least spanning tree: walking
+ * round it visits all of them, leave out the longest step (Kou, Markowsky, Berman 1981).
+ */
+static uint32_t metric_bound(const struct fab_mcast_problem *problem)
+{
+	const struct fab_groups *g = problem->groups;
+	uint32_t cables = problem->f->arc_first[problem->f->n_switches] / 2;
+	uint64_t *edges = FAB_NEW(g->n, uint64_t), total = 0;
+	uint8_t nearest[MAX_SPANNED];
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint64_t k = fab_group_n_switches(g, i), half;
+
+		edges[i] = edges[g->same_as[i]];
+		if (g->same_as[i] == i) {
+			edges[i] = k - 1;
+			if (k > 1 && k <= MAX_SPANNED) {
+				half = spanning_hops(problem->dist,
+						     g->sw + g->sw_first[i], (uint32_t)k,
+						     nearest) *
+				       k;
+				half = (half + 2 * k - 3) / (2 * k - 2);
+				edges[i] = half > edges[i] ? half : edges[i];
+			}
+		}
+		total += edges[i];
+	}
+	free(edges);
+	return cables ? ceil_div(total, cables) : 0;
+}
+
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
 {
 	uint32_t *part = FAB_NEW(problem->f->n_switches, uint32_t);
@@ -299,6 +362,7 @@ uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
 		switch_bound(problem),
 		pod_bound(problem, part),
 		shape_bound(problem),
+		metric_bound(problem),
 	};
 	uint32_t best = 0;
 

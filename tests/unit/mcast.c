@@ -597,3 +597,28 @@ Test(mcast, progress_can_stop_it)
 	cr_assert_eq(seen, s.groups->n * 1000001ull);
 	setting_fini(&s);
 }
+
+Test(mcast, far_members_need_long_trees)
+{
+	/* every switch of a ring of 12 with the one across: 12 paths of 6 over 12 cables
+	 */
+	struct fab_fabric *f = test_ring(12);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_mcast_problem problem = {.f = f};
+	struct fab_groups *g = NULL;
+	struct fab_dist *dist = NULL;
+
+	for (uint32_t i = 0; i < 12; i++) {
+		fab_groups_builder_begin(b, "x", 1);
+		fab_groups_builder_add(b, fab_port_find(f, i, 0));
+		fab_groups_builder_add(b, fab_port_find(f, (i + 6) % 12, 0));
+	}
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	problem.groups = g;
+	problem.dist = dist;
+	cr_assert_eq(fab_mcast_lower_bound(&problem), 6);
+	fab_groups_free(g);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
