@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-set -l algorithms all minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new fulb fulb-links
+set -l algorithms all minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new fulb fulb-links opensm
 
 complete -c fabric-mcroute -l node-name-map -r -F -d 'Names for GUIDs'
 complete -c fabric-mcroute -l hca -x -d 'Only adapters that match'

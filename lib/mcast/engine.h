@@ -4,8 +4,8 @@
  *
  * An engine is a rule that picks the root among a group's candidates and a way to grow
  * the tree. Groups are routed one after the other; what an engine keeps between groups
- * (loads, how often a root was used) is in its state. All engines give trees of minimal
- * height.
+ * (loads, how often a root was used) is in its state. Engines give trees of minimal
+ * height unless they say otherwise.
  */
 #pragma once
 
@@ -51,9 +51,17 @@ struct fab_mcast_engine {
 	const char *name;
 	const char *summary;
 	enum fab_root_rule root_rule;
-	bool is_in_all; /* member of `--algorithm all` */
+	bool is_in_all;	    /* member of `--algorithm all` */
+	bool may_be_higher; /* its trees need not be of minimal height */
 	/* Scratch of the engine, freed by free(); NULL: none. */
 	void *(*scratch_new)(const struct fab_mcast_problem *problem);
+	/*
+	 * The engine's own choice of the root of `group`, which `roots` has candidates
+	 * for, instead of root_rule; any switch that the members can be reached from.
+	 * NULL: by root_rule.
+	 */
+	uint32_t (*choose_root)(struct fab_mcast_state *state,
+				const struct fab_roots *roots, uint32_t group);
 	/*
 	 * Grow the tree of `group` from forest.root[group]: call fab_mcast_join() for
 	 * every edge. mark/stamp are fresh but for the root.

@@ -9,6 +9,7 @@
  * tree of the recursive definition.
  */
 #include "mcast/engines.h"
+#include "mcast/minihop.h"
 
 /* The arc of `sw` with the lowest port number one hop nearer to the row's switch. */
 static uint32_t lowest_arc(const struct fab_fabric *f, const uint8_t *row, uint32_t sw)
@@ -20,7 +21,7 @@ static uint32_t lowest_arc(const struct fab_fabric *f, const uint8_t *row, uint3
 	return a;
 }
 
-static void grow(struct fab_mcast_state *s, uint32_t group)
+void fab_minihop_grow(struct fab_mcast_state *s, uint32_t group, uint32_t max_hops)
 {
 	const struct fab_fabric *f = s->problem->f;
 	const struct fab_groups *g = s->problem->groups;
@@ -29,7 +30,7 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
 		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[i]);
 
-		for (uint32_t at = root; row[at];) {
+		for (uint32_t at = root, hops = 0; row[at] && hops < max_hops; hops++) {
 			uint32_t arc = lowest_arc(f, row, at);
 
 			at = f->arc_peer[arc];
@@ -37,6 +38,11 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 				fab_mcast_join(s, at, f->arc_cable[arc]);
 		}
 	}
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	fab_minihop_grow(s, group, UINT32_MAX);
 }
 
 const struct fab_mcast_engine fab_mcast_minihop = {

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The trees that OpenSM 3.3.23 makes by default (engines minhop, updn, dnup, ftree, lash,
+ * dor and file; sssp, dfsssp, nue and torus-2QoS have rules of their own), port for port.
+ *
+ * Root: the switches are scanned in the order of their GUIDs, which OpenSM keeps in
+ * network order and compares as numbers: on the usual little-endian machine that is the
+ * order of the byte-reversed GUIDs. A switch costs the largest number of hops to a
+ * member, the cable to an adapter counted; the first of least cost is the root. Growth is
+ * that of minihop. Loads are never looked at. A tree ends MAX_HOPS from its root, and a
+ * group of one member has none.
+ */
+#include "mcast/engines.h"
+#include "mcast/minihop.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* OpenSM gives up at depth 64, counting the root as 1. */
+enum { MAX_HOPS = 62 };
+
+struct scratch {
+	uint32_t *rank; /* [n_switches] place in OpenSM's order */
+	uint16_t *cost; /* [n_switches] */
+	uint32_t storage[];
+};
+
+struct keyed {
+	uint64_t key;
+	uint32_t sw;
+};
+
+static int by_key(const void *x, const void *y)
+{
+	const struct keyed *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+static void *scratch_new(const struct fab_mcast_problem *problem)
+{
+	const struct fab_fabric *f = problem->f;
+	size_t n = f->n_switches;
+	struct scratch *x =
+		fab_alloc(1, sizeof(*x) + n * (sizeof(uint32_t) + sizeof(uint16_t)));
+	struct keyed *order = FAB_NEW(n, struct keyed);
+
+	x->rank = x->storage;
+	x->cost = (uint16_t *)(x->storage + n);
+	for (uint32_t s = 0; s < n; s++)
+		order[s] = (struct keyed){__builtin_bswap64(f->node_guid[s]), s};
+	qsort(order, n, sizeof(*order), by_key);
+	for (uint32_t i = 0; i < n; i++)
+		x->rank[order[i].sw] = i;
+	free(order);
+	return x;
+}
+
+/* Are all members adapters, or all of them switches? Then all hops count alike. */
+static bool is_of_one_kind(const struct fab_mcast_problem *p, uint32_t group)
+{
+	const struct fab_groups *g = p->groups;
+	uint64_t first = g->first[group];
+	bool is_switch = fab_node_is_switch(p->f, p->f->port_node[g->member[first]]);
+
+	for (uint64_t m = first; m < g->first[group + 1]; m++)
+		if (fab_node_is_switch(p->f, p->f->port_node[g->member[m]]) != is_switch)
+			return false;
+	return true;
+}
+
+/* The candidate that stands first in OpenSM's order. */
+static uint32_t first_candidate(const struct scratch *x, const struct fab_roots *roots,
+				uint32_t group)
+{
+	const uint64_t *bits = fab_roots_bits(roots, group);
+	uint32_t best = FAB_NONE;
+
+	for (size_t w = 0; w < roots->words; w++)
+		for (uint64_t left = bits[w]; left; left &= left - 1) {
+			uint32_t sw = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+
+			if (best == FAB_NONE || x->rank[sw] < x->rank[best])
+				best = sw;
+		}
+	return best;
+}
+
+/* cost[s]: most hops from s to a member; one more for an adapter than for its switch. */
+static void add_cost(const struct fab_mcast_problem *p, uint32_t member, uint16_t *cost)
+{
+	const uint8_t *row = fab_dist_row(p->dist, fab_port_switch(p->f, member));
+	uint16_t last = !fab_node_is_switch(p->f, p->f->port_node[member]);
+
+	for (uint32_t s = 0; s < p->f->n_switches; s++) {
+		uint16_t hops = row[s] == FAB_HOPS_UNREACHABLE
+					? UINT16_MAX
+					: (uint16_t)(row[s] + last);
+
+		cost[s] = hops > cost[s] ? hops : cost[s];
+	}
+}
+
+static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
+			    uint32_t group)
+{
+	const struct fab_groups *g = s->problem->groups;
+	uint32_t n = s->problem->f->n_switches, best = 0;
+	struct scratch *x = s->scratch;
+
+	if (is_of_one_kind(s->problem, group))
+		return first_candidate(x, roots, group);
+	memset(x->cost, 0, n * sizeof(*x->cost));
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
+		add_cost(s->problem, g->member[m], x->cost);
+	for (uint32_t sw = 1; sw < n; sw++)
+		if (x->cost[sw] < x->cost[best] ||
+		    (x->cost[sw] == x->cost[best] && x->rank[sw] < x->rank[best]))
+			best = sw;
+	return best;
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	fab_minihop_grow(s, group, MAX_HOPS);
+}
+
+const struct fab_mcast_engine fab_mcast_opensm = {
+	.name = "opensm",
+	.summary = "what OpenSM does by default: one root for most groups, lowest port",
+	.may_be_higher = true,
+	.scratch_new = scratch_new,
+	.choose_root = choose_root,
+	.grow = grow,
+};

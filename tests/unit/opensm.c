@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Algorithm opensm against a plain form of OpenSM's rules. */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "mcast/engines.h"
+#include "mcast/verify.h"
+#include "source/source.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_SEEDS = 10, N_GROUPS = 60, NO_TREE_DEPTH = 64 };
+
+struct setting {
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	struct fab_groups *groups;
+	struct fab_mcast_problem problem;
+};
+
+static void setting_init(struct setting *s, struct fab_fabric *f,
+			 struct fab_groups_builder *b)
+{
+	struct fab_err err = {""};
+
+	s->f = f;
+
+	cr_assert_eq(fab_dist_new(f, 1, &s->dist, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
+		     err.text);
+	s->problem = (struct fab_mcast_problem){s->f, s->dist, s->groups};
+}
+
+static void setting_fini(struct setting *s)
+{
+	fab_groups_free(s->groups);
+	fab_dist_free(s->dist);
+	fab_fabric_free(s->f);
+}
+
+static struct fab_mcast_result route(const struct fab_mcast_problem *p)
+{
+	const struct fab_mcast_engine *engine = &fab_mcast_opensm;
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_result r;
+	double seconds;
+
+	cr_assert_eq(fab_mcast_route(p, &engine, 1, &options, &r, &seconds, NULL), 0);
+	return r;
+}
+
+/* Groups of adapters, of switches and of both, and GUIDs without any order. */
+static void random_setting(struct setting *s, uint64_t seed)
+{
+	struct fab_fabric *f = test_random_fabric(10 + 13 * (uint32_t)seed,
+						  4 + 11 * (uint32_t)seed, 3, seed);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		f->node_guid[sw] = fab_rng_next(&rng);
+	for (uint32_t g = 0; g < N_GROUPS; g++) {
+		uint32_t size = 1 + (uint32_t)fab_rng_below(&rng, 9), n = f->n_nodes;
+
+		fab_groups_builder_begin(b, "g", 1);
+		for (uint32_t i = 0; i < size; i++) {
+			uint32_t from = g % 3 == 0 ? f->n_switches : 0;
+			uint32_t to = g % 3 == 1 ? f->n_switches : n;
+			uint32_t node = from + (uint32_t)fab_rng_below(&rng, to - from);
+
+			fab_groups_builder_add(b, f->node_first_port[node]);
+		}
+	}
+	setting_init(s, f, b);
+}
+
+/* Hops from a switch to a member, the cable to an adapter counted. */
+static uint32_t hops_to(const struct fab_mcast_problem *p, uint32_t sw, uint32_t member)
+{
+	const uint8_t *row = fab_dist_row(p->dist, fab_port_switch(p->f, member));
+
+	return row[sw] + !fab_node_is_switch(p->f, p->f->port_node[member]);
+}
+
+static uint32_t plain_root(const struct fab_mcast_problem *p, uint32_t group)
+{
+	const struct fab_groups *g = p->groups;
+	uint32_t best = FAB_NONE, best_cost = UINT32_MAX;
+	uint8_t best_key[8] = {0};
+
+	for (uint32_t sw = 0; sw < p->f->n_switches; sw++) {
+		uint32_t cost = 0;
+		uint8_t key[8];
+		int order = 1;
+
+		for (int i = 0; i < 8; i++) /* last byte first */
+			key[i] = (uint8_t)(p->f->node_guid[sw] >> 8 * i);
+		for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
+			if (hops_to(p, sw, g->member[m]) > cost)
+				cost = hops_to(p, sw, g->member[m]);
+		if (best != FAB_NONE)
+			order = memcmp(best_key, key, 8);
+		if (cost < best_cost || (cost == best_cost && order > 0)) {
+			memcpy(best_key, key, 8);
+			best_cost = cost;
+			best = sw;
+		}
+	}
+	return best;
+}
+
+/* OpenSM's recursion: parents[switch] = the cable by which it is entered. */
+static void branch(const struct fab_mcast_problem *p, uint32_t at, uint32_t depth,
+		   const uint32_t *member, uint32_t n, uint32_t *parents)
+{
+	const struct fab_fabric *f = p->f;
+	uint32_t *part = FAB_NEW(n, uint32_t);
+
+	if (++depth < NO_TREE_DEPTH)
+		for (uint32_t a = f->arc_first[at]; a < f->arc_first[at + 1]; a++) {
+			uint32_t n_part = 0;
+
+			for (uint32_t i = 0; i < n; i++) {
+				const uint8_t *row = fab_dist_row(p->dist, member[i]);
+				uint32_t b = f->arc_first[at];
+
+				while (row[at] && row[f->arc_peer[b]] + 1 != row[at])
+					b++;
+				if (row[at] && b == a)
+					part[n_part++] = member[i];
+			}
+			if (!n_part)
+				continue;
+			if (depth + 1 < NO_TREE_DEPTH)
+				parents[f->arc_peer[a]] = f->arc_cable[a];
+			branch(p, f->arc_peer[a], depth, part, n_part, parents);
+		}
+	free(part);
+}
+
+static void check_group(const struct fab_mcast_problem *p,
+			const struct fab_mcast_result *r, uint32_t group)
+{
+	const struct fab_groups *g = p->groups;
+	uint32_t root = plain_root(p, group), n = p->f->n_switches;
+	uint32_t *want = FAB_NEW(n, uint32_t), *got = FAB_NEW(n, uint32_t);
+
+	cr_assert_eq(r->forest.root[group], root, "group %u: root %u, not %u", group,
+		     r->forest.root[group], root);
+	memset(want, 0xff, n * sizeof(*want));
+	memset(got, 0xff, n * sizeof(*got));
+	branch(p, root, 0, g->sw + g->sw_first[group], fab_group_n_switches(g, group),
+	       want);
+	for (uint64_t e = r->forest.first[group]; e < r->forest.first[group + 1]; e++)
+		got[r->forest.sw[e]] = r->forest.cable[e];
+	cr_assert_arr_eq(got, want, n * sizeof(*got), "group %u", group);
+	free(want);
+	free(got);
+}
+
+Test(opensm, root_and_ports_follow_its_rules)
+{
+	uint32_t n_higher = 0;
+
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct setting s;
+		struct fab_mcast_result r;
+		const struct fab_mcast_engine *minihop = &fab_mcast_minihop;
+		struct fab_mcast_options options = {.n_threads = 1};
+		struct fab_mcast_result least;
+		struct fab_err err = {""};
+		double seconds;
+
+		random_setting(&s, seed);
+		r = route(&s.problem);
+		cr_assert_eq(fab_mcast_route(&s.problem, &minihop, 1, &options, &least,
+					     &seconds, NULL),
+			     0);
+		for (uint32_t g = 0; g < s.groups->n; g++) {
+			check_group(&s.problem, &r, g);
+			n_higher += r.forest.height[g] > least.forest.height[g];
+		}
+		cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s", err.text);
+		fab_mcast_result_fini(&least);
+		fab_mcast_result_fini(&r);
+		setting_fini(&s);
+	}
+	/* switches among the members draw the root to the adapters */
+	cr_assert_gt(n_higher, 0);
+}
+
+static void chain(struct setting *s, const char *spec)
+{
+	struct fab_fabric *f;
+	struct fab_groups_builder *b;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_source_open(spec, NULL, &f, &err), 0, "%s", err.text);
+	b = fab_groups_builder_new(f);
+	fab_groups_builder_begin(b, "ends", 4);
+	fab_groups_builder_add(b, f->node_first_port[f->n_switches]);
+	fab_groups_builder_add(b, f->node_first_port[f->n_nodes - 1]);
+	setting_init(s, f, b);
+}
+
+Test(opensm, trees_end_where_it_gives_up)
+{
+	struct setting s;
+	struct fab_mcast_result r;
+	struct fab_err err = {""};
+
+	chain(&s, "gen:mesh:dims=125,hosts=1");
+	r = route(&s.problem);
+	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
+	cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s", err.text);
+	fab_mcast_result_fini(&r);
+	setting_fini(&s);
+
+	/* the root is 64 hops from both ends; 62 on each side are in the tree */
+	chain(&s, "gen:mesh:dims=129,hosts=1");
+	r = route(&s.problem);
+	check_group(&s.problem, &r, 0);
+	cr_assert_eq(fab_forest_size(&r.forest, 0), 124);
+	cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), -EPROTO);
+	cr_assert(strstr(err.text, "algorithm opensm"), "%s", err.text);
+	cr_assert(strstr(err.text, "does not reach a member"), "%s", err.text);
+	fab_mcast_result_fini(&r);
+	setting_fini(&s);
+}
+
+Test(opensm, is_asked_for_by_name_only)
+{
+	const struct fab_mcast_engine *engine = fab_mcast_engine_find("opensm", 6);
+
+	cr_assert_eq(engine, &fab_mcast_opensm);
+	cr_assert_not(engine->is_in_all);
+}
