@@ -87,10 +87,10 @@ int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *
  *   grid:AxBxC           every line of the grid along every axis, last axis fastest
  *   random:groups=N,size=K|K-L,seed=S
  *   tree:fanout=K        K neighbours a group, their first ones again K a group, ...
- * and after commas per=adapter|host, ppn=N, order=fabric|name|lid|random. `seed` serves
- * where the pattern names none. EINVAL with a sentence for a bad spec, when the pattern
- * needs more processes than the fabric has, or when it makes no group. O(endpoints log
- * endpoints + members).
+ * and after commas per=adapter|host (the first connected adapter of a host by name),
+ * ppn=N, order=fabric|name|lid|random. `seed` serves where the pattern names none. EINVAL
+ * with a sentence for a bad spec, when the pattern needs more processes than the fabric
+ * has, or when it makes no group. O(endpoints log endpoints + members).
  */
 int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint64_t seed,
 			   struct fab_err *err) FAB_MUST_CHECK;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,16 +36,39 @@ static void add_number(struct fab_map64 *map, const struct fab_fabric *f, uint64
 		fab_map64_set(map, number, FAB_MEMBER_AMBIGUOUS);
 }
 
-/* A host's name stands for its first adapter with a cable unless a node has that name. */
+uint32_t fab_host_endpoint(const struct fab_fabric *f, uint32_t host)
+{
+	uint32_t best = FAB_NONE;
+	bool best_on_switch = false;
+
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++) {
+		uint32_t adapter = f->host_adapter[i];
+		uint32_t port = fab_node_first_connected_port(f, adapter);
+		bool on_switch;
+
+		if (port == FAB_NONE)
+			continue;
+		on_switch = fab_port_switch(f, port) != FAB_NONE;
+		if (best != FAB_NONE &&
+		    (on_switch < best_on_switch ||
+		     (on_switch == best_on_switch &&
+		      fab_text_natural_cmp(fab_node_name(f, adapter),
+					   fab_node_name(f, f->port_node[best])) >= 0)))
+			continue;
+		best = port;
+		best_on_switch = on_switch;
+	}
+	return best;
+}
+
+/* A host's name stands for its endpoint unless a node has that name. */
 static void add_hosts(const struct fab_fabric *f, struct fab_members *d)
 {
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
 		const char *name = fab_host_name(f, h);
-		uint32_t a = f->host_first_adapter[h], end = f->host_first_adapter[h + 1];
-		uint32_t endpoint = FAB_NONE;
+		uint32_t endpoint = fab_host_endpoint(f, h);
 
-		while (a < end && endpoint == FAB_NONE)
-			endpoint = endpoint_of(f, f->host_adapter[a++]);
 		if (endpoint != FAB_NONE)
 			fab_strmap_put(d->name, name, strlen(name), endpoint);
 	}

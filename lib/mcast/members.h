@@ -62,3 +62,10 @@ int fab_token_next(const struct fab_line_place *place, const char **at, const ch
  * when there is none, FAB_MEMBER_AMBIGUOUS when there are several. O(token).
  */
 uint32_t fab_members_find(const struct fab_members *members, const struct fab_token *t);
+
+/*
+ * Where a host sends and receives: the first connected port of the first of its adapters
+ * by name, so that hosts take the same rail whatever the order of the input; those on a
+ * switch go before others. FAB_NONE without a cable. O(adapters of the host).
+ */
+uint32_t fab_host_endpoint(const struct fab_fabric *f, fab_host_id host);

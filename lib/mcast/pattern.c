@@ -237,11 +237,11 @@ static int by_name(const void *x, const void *y)
 	return order ? order : by_fabric(x, y);
 }
 
-/* The endpoint of an adapter, unless it has none. */
-static bool take_seat(const struct fab_fabric *f, uint32_t node, const char *name,
+/* A seat at a port (FAB_NONE: no port), unless that is on no switch. */
+static bool take_seat(const struct fab_fabric *f, uint32_t port, const char *name,
 		      struct seat *seat)
 {
-	uint32_t port = fab_node_first_connected_port(f, node), peer;
+	uint32_t peer;
 	uint32_t sw = port == FAB_NONE ? FAB_NONE : fab_port_switch(f, port);
 
 	if (sw == FAB_NONE)
@@ -259,17 +259,13 @@ static size_t collect_seats(const struct fab_fabric *f, bool per_host, struct se
 	if (!per_host) {
 		for (uint32_t i = f->n_switches; i < f->n_nodes; i++)
 			if (f->node_kind[i] == FAB_ADAPTER)
-				n += take_seat(f, i, fab_node_name(f, i), &seats[n]);
+				n += take_seat(f, fab_node_first_connected_port(f, i),
+					       fab_node_name(f, i), &seats[n]);
 		return n;
 	}
 	for (uint32_t h = 0; h < f->n_hosts; h++)
-		for (uint32_t a = f->host_first_adapter[h];
-		     a < f->host_first_adapter[h + 1]; a++)
-			if (take_seat(f, f->host_adapter[a], fab_host_name(f, h),
-				      &seats[n])) {
-				n++;
-				break;
-			}
+		n += take_seat(f, fab_host_endpoint(f, h), fab_host_name(f, h),
+			       &seats[n]);
 	return n;
 }
 

@@ -27,7 +27,7 @@ static uint32_t add(struct fab_builder *b, enum fab_node_kind kind, uint64_t gui
  * s (LID 10) with "n1 HCA-1" (LID 1, port GUID 0xa1), "n1 HCA-2" (LID 2) and an
  * aggregation node, t with two adapters both called "twin" and one with odd characters,
  * and u, apart, with "far HCA-1". On t, too: dup1 and dup2 with LID 20 and port GUID
- * 0xb9, and the second adapter of host n2, whose first has no cable.
+ * 0xb9, and adapters 10 and 2, in this order, of host n2, whose first has no cable.
  */
 static struct fab_fabric *small(void)
 {
@@ -52,6 +52,8 @@ static struct fab_fabric *small(void)
 	fab_builder_add_cable(b, add(b, FAB_AGGREGATION, 0xff, "agg"), 1, s, 36, 4,
 			      FAB_HDR);
 	add(b, FAB_ADAPTER, 0x200, "n2 HCA-1");
+	fab_builder_add_cable(b, add(b, FAB_ADAPTER, 0x230, "n2 HCA-10"), 1, t, 33, 4,
+			      FAB_HDR);
 	fab_builder_add_cable(b, add(b, FAB_ADAPTER, 0x210, "n2 HCA-2"), 1, t, 30, 4,
 			      FAB_HDR);
 	for (uint16_t i = 1; i <= 2; i++) {
