@@ -37,6 +37,7 @@ struct params {
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;
+	struct fab_cli_store store;
 	FAB_VEC(struct group_source) groups;
 	bool ignore_unknown;
 	const struct fab_mcast_engine *engines[MCROUTE_MAX_ENGINES];
@@ -210,6 +211,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &p->input;
 		state->child_inputs[1] = &p->output;
 		state->child_inputs[2] = &p->run;
+		state->child_inputs[3] = &p->store;
 		return 0;
 	case OPT_GROUPS:
 	case OPT_PATTERN:
@@ -250,6 +252,7 @@ static const struct argp_child children[] = {
 	{&fab_cli_input_argp, 0, NULL, 0},
 	{&fab_cli_output_argp, 0, NULL, 0},
 	{&fab_cli_run_argp, 0, NULL, 0},
+	{&fab_cli_store_argp, 0, NULL, 0},
 	{0},
 };
 
@@ -402,8 +405,10 @@ int main(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
 	if (p.output.list_columns) {
 		fab_columns_list(stdout, mcroute_columns, mcroute_n_columns);
+		fab_cli_close_store(&p.store);
 		return FAB_EXIT_DONE;
 	}
+	fab_cli_open_store(&p.store);
 	f = fab_cli_open_fabric(&p.input, &p.run);
 	groups = make_groups(&p, f);
 	o.n = p.n_engines;
@@ -415,6 +420,8 @@ int main(int argc, char **argv)
 	if (p.trees_out)
 		write_trees(&p, &o);
 	print_report(&p, &o);
+	mcroute_store(&p.store, &p.run, &o);
+	fab_cli_close_store(&p.store);
 	for (size_t i = 0; i < p.n_engines; i++)
 		fab_mcast_result_fini(&o.results[i]);
 	fab_dist_free(dist);

@@ -2,6 +2,7 @@
 /* What fabric-mcroute computes and how it is printed. */
 #pragma once
 
+#include "cli/cli.h"
 #include "mcast/efi.h"
 #include "present/report.h"
 
@@ -30,3 +31,7 @@ extern const size_t mcroute_n_columns;
 int mcroute_report(FILE *out, const struct fab_report_options *options,
 		   const struct mcroute_outcome *o, uint32_t n_fullest,
 		   struct fab_err *err) FAB_MUST_CHECK;
+
+/* With --store: add the outcome to the database. Exits on failure. */
+void mcroute_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
+		   const struct mcroute_outcome *o);

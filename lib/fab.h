@@ -45,3 +45,4 @@
 #include "mcast/verify.h"
 #include "present/report.h"
 #include "source/source.h"
+#include "store/store.h"

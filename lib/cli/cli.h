@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "fabric/fabric.h"
 #include "present/report.h"
+#include "store/store.h"
 
 enum { FAB_EXIT_DONE = 0, FAB_EXIT_FOUND = 1, FAB_EXIT_USAGE = 2, FAB_EXIT_ERROR = 3 };
 
@@ -52,6 +53,30 @@ struct fab_cli_run {
 };
 extern const struct argp fab_cli_run_argp;
 extern const struct argp fab_cli_run_plain_argp;
+
+/*
+ * --store FILE, --label TEXT: keep the result. On failure all of these print one line and
+ * exit with status 3.
+ */
+struct fab_cli_store {
+	const char *path; /* NULL: nothing is kept */
+	const char *label;
+	char *arguments; /* of the command line, as a shell would read them */
+	struct fab_store *store;
+};
+extern const struct argp fab_cli_store_argp;
+
+/* With --store: open the database now, before hours of work. */
+void fab_cli_open_store(struct fab_cli_store *store);
+/*
+ * With --store: complete `run` (command, version, arguments, label, host, time, fabric;
+ * its facts and results are the caller's), add it, and say on standard error, unless
+ * quiet, which number it got.
+ */
+void fab_cli_add_run(struct fab_cli_store *store, const struct fab_cli_run *cli,
+		     const struct fab_fabric *f, const struct fab_store_run *run);
+/* At the end, whether or not anything was opened. */
+void fab_cli_close_store(struct fab_cli_store *store);
 
 /*
  * First thing in main(): program name and version, argp's exit status, character widths

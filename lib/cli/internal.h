@@ -7,7 +7,7 @@
 #include "base/macros.h"
 
 /* Option keys of the children, one block each. */
-enum { KEY_INPUT = 0x200, KEY_OUTPUT = 0x220, KEY_RUN = 0x240 };
+enum { KEY_INPUT = 0x200, KEY_OUTPUT = 0x220, KEY_RUN = 0x240, KEY_STORE = 0x260 };
 
 /* Take the progress line off the terminal, so that a message can be printed. */
 void fab_cli_progress_hide(void);

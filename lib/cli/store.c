@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options of the database of results, and adding a run to it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/internal.h"
+
+enum { KEY_STORE_FILE = KEY_STORE, KEY_LABEL };
+
+static const struct argp_option store_options[] = {
+	{.name = "store",
+	 .key = KEY_STORE_FILE,
+	 .arg = "FILE",
+	 .doc = "Add the result to the SQLite database FILE",
+	 .group = 3},
+	{.name = "label",
+	 .key = KEY_LABEL,
+	 .arg = "TEXT",
+	 .doc = "With --store: a name for this run",
+	 .group = 3},
+	{0},
+};
+
+/* One argument as a shell would read it; returns the end of what was written. */
+static char *quote(char *out, const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-_=+:,./@%^";
+
+	if (*arg && strspn(arg, plain) == strlen(arg))
+		return stpcpy(out, arg);
+	*out++ = '\'';
+	for (; *arg; arg++)
+		if (*arg == '\'')
+			out = stpcpy(out, "'\\''");
+		else
+			*out++ = *arg;
+	*out++ = '\'';
+	*out = 0;
+	return out;
+}
+
+static char *quote_all(int n, char **args)
+{
+	size_t size = 1;
+	char *text, *end;
+
+	for (int i = 0; i < n; i++)
+		size += 4 * strlen(args[i]) + 3;
+	end = text = fab_zalloc(size, 1);
+	for (int i = 0; i < n; i++) {
+		if (i)
+			*end++ = ' ';
+		end = quote(end, args[i]);
+	}
+	return text;
+}
+
+static error_t parse_store(int key, char *arg, struct argp_state *state)
+{
+	struct fab_cli_store *store = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		/* parsing will change the order of the arguments */
+		store->arguments = quote_all(state->argc - 1, state->argv + 1);
+		return 0;
+	case KEY_STORE_FILE:
+		if (!*arg)
+			argp_error(state, "--store: the file name is empty");
+		store->path = arg;
+		return 0;
+	case KEY_LABEL:
+		if (!*arg)
+			argp_error(state, "--label: the text is empty");
+		store->label = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (store->label && !store->path)
+			argp_error(state, "--label goes with --store only");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp fab_cli_store_argp = {.options = store_options, .parser = parse_store};
+
+void fab_cli_open_store(struct fab_cli_store *store)
+{
+	struct fab_err err;
+
+	if (store->path &&
+	    fab_store_open(store->path, FAB_STORE_WRITE, &store->store, &err) != 0)
+		fab_cli_die(&err);
+}
+
+void fab_cli_add_run(struct fab_cli_store *store, const struct fab_cli_run *cli,
+		     const struct fab_fabric *f, const struct fab_store_run *run)
+{
+	struct fab_store_run complete = *run;
+	char host[256] = "", when[32];
+	time_t now = time(NULL);
+	struct fab_err err;
+	struct tm utc;
+	uint64_t id;
+
+	if (!store->store)
+		return;
+	if (gethostname(host, sizeof(host) - 1) != 0)
+		*host = 0;
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	complete.time = when;
+	complete.command = program_invocation_short_name;
+	complete.version = FAB_VERSION;
+	complete.arguments = store->arguments;
+	complete.host = host;
+	complete.label = store->label;
+	complete.source = f->source;
+	complete.fingerprint = fab_fabric_fingerprint(f);
+	complete.switches = f->n_switches;
+	complete.adapters = f->n_adapters;
+	complete.aggregation_nodes = f->n_aggregation_nodes;
+	complete.hosts = f->n_hosts;
+	complete.switch_links = f->n_switch_links;
+	complete.host_links = f->n_host_links;
+	if (fab_store_add(store->store, &complete, &id, &err) != 0)
+		fab_cli_die(&err);
+	if (!cli->quiet) {
+		char *text =
+			fab_format("stored as run %" PRIu64 " in %s", id, store->path);
+
+		fab_cli_message("", text);
+		free(text);
+	}
+}
+
+void fab_cli_close_store(struct fab_cli_store *store)
+{
+	fab_store_close(store->store);
+	store->store = NULL;
+	free(store->arguments);
+	store->arguments = NULL;
+}

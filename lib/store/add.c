@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Adding a run: one transaction. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "store/store_impl.h"
+
+/* A statement that is run for many rows; remembers the first failure. */
+struct insert {
+	struct fab_store *store;
+	sqlite3_stmt *statement;
+	int column; /* bound so far */
+	int rc;
+};
+
+static void insert_init(struct insert *in, struct fab_store *store, const char *sql)
+{
+	*in = (struct insert){.store = store};
+	in->rc = sqlite3_prepare_v2(store->db, sql, -1, &in->statement, NULL);
+}
+
+static void bind_text(struct insert *in, const char *text)
+{
+	if (in->rc == SQLITE_OK) /* NULL becomes a null */
+		in->rc = sqlite3_bind_text(in->statement, ++in->column, text, -1,
+					   SQLITE_TRANSIENT);
+}
+
+static void bind_uint(struct insert *in, uint64_t value)
+{
+	if (in->rc == SQLITE_OK)
+		in->rc = sqlite3_bind_int64(in->statement, ++in->column,
+					    (sqlite3_int64)value);
+}
+
+/* Whole numbers as such: 4 and not 4.0. */
+static void bind_number(struct insert *in, double value)
+{
+	if (fabs(value) <= 9007199254740992.0 && floor(value) == value)
+		bind_uint(in, (uint64_t)(int64_t)value);
+	else if (in->rc == SQLITE_OK)
+		in->rc = sqlite3_bind_double(in->statement, ++in->column, value);
+}
+
+static void run_insert(struct insert *in)
+{
+	if (in->rc != SQLITE_OK)
+		return;
+	in->rc = sqlite3_step(in->statement);
+	if (in->rc == SQLITE_DONE)
+		in->rc = sqlite3_reset(in->statement);
+	in->column = 0;
+}
+
+static int insert_fini(struct insert *in, struct fab_err *err)
+{
+	int rc =
+		in->rc == SQLITE_OK ? 0 : fab_store_fail(in->store, in->rc, "write", err);
+
+	sqlite3_finalize(in->statement);
+	return rc;
+}
+
+static int add_run(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
+		   struct fab_err *err)
+{
+	char fingerprint[32];
+	struct insert in;
+	int rc;
+
+	insert_init(&in, store,
+		    "INSERT INTO run (time, command, version, arguments, label, host, "
+		    "source, fingerprint, switches, adapters, aggregation_nodes, hosts, "
+		    "switch_links, host_links) "
+		    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	snprintf(fingerprint, sizeof(fingerprint), "0x%016" PRIx64, run->fingerprint);
+	bind_text(&in, run->time);
+	bind_text(&in, run->command);
+	bind_text(&in, run->version);
+	bind_text(&in, run->arguments);
+	bind_text(&in, run->label);
+	bind_text(&in, run->host);
+	bind_text(&in, run->source);
+	bind_text(&in, fingerprint);
+	bind_uint(&in, run->switches);
+	bind_uint(&in, run->adapters);
+	bind_uint(&in, run->aggregation_nodes);
+	bind_uint(&in, run->hosts);
+	bind_uint(&in, run->switch_links);
+	bind_uint(&in, run->host_links);
+	run_insert(&in);
+	rc = insert_fini(&in, err);
+	*id = (uint64_t)sqlite3_last_insert_rowid(store->db);
+	return rc;
+}
+
+/* Numbers that belong to the row `owner`. */
+static int add_numbers(struct fab_store *store, const char *sql, uint64_t owner,
+		       const struct fab_store_number *v, size_t n, struct fab_err *err)
+{
+	struct insert in;
+
+	insert_init(&in, store, sql);
+	for (size_t i = 0; i < n; i++) {
+		if (!isfinite(v[i].value))
+			continue;
+		bind_uint(&in, owner);
+		bind_text(&in, v[i].name);
+		bind_number(&in, v[i].value);
+		run_insert(&in);
+	}
+	return insert_fini(&in, err);
+}
+
+static int add_bins(struct fab_store *store, uint64_t result,
+		    const struct fab_store_result *r, struct fab_err *err)
+{
+	struct insert in;
+
+	insert_init(&in, store,
+		    "INSERT INTO histogram (result, load, links) VALUES (?, ?, ?)");
+	for (size_t i = 0; i < r->n_bins; i++) {
+		bind_uint(&in, result);
+		bind_uint(&in, r->bins[i].load);
+		bind_uint(&in, r->bins[i].links);
+		run_insert(&in);
+	}
+	return insert_fini(&in, err);
+}
+
+static int add_result(struct fab_store *store, uint64_t run, size_t position,
+		      const struct fab_store_result *r, struct fab_err *err)
+{
+	struct insert in;
+	uint64_t id;
+	int rc;
+
+	insert_init(&in, store,
+		    "INSERT INTO result (run, position, algorithm) VALUES (?, ?, ?)");
+	bind_uint(&in, run);
+	bind_uint(&in, position);
+	bind_text(&in, r->algorithm);
+	run_insert(&in);
+	rc = insert_fini(&in, err);
+	if (rc)
+		return rc;
+	id = (uint64_t)sqlite3_last_insert_rowid(store->db);
+	rc = add_numbers(store,
+			 "INSERT INTO metric (result, name, value) VALUES (?, ?, ?)", id,
+			 r->metrics, r->n_metrics, err);
+	return rc ? rc : add_bins(store, id, r, err);
+}
+
+static int add_all(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
+		   struct fab_err *err)
+{
+	int rc = add_run(store, run, id, err);
+
+	if (!rc)
+		rc = add_numbers(store,
+				 "INSERT INTO fact (run, name, value) VALUES (?, ?, ?)",
+				 *id, run->facts, run->n_facts, err);
+	for (size_t i = 0; i < run->n_results && !rc; i++)
+		rc = add_result(store, *id, i, &run->results[i], err);
+	return rc;
+}
+
+int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
+		  struct fab_err *err)
+{
+	uint64_t run_id = 0;
+	int rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
+
+	if (rc)
+		return rc;
+	rc = add_all(store, run, &run_id, err);
+	if (!rc)
+		rc = fab_store_exec(store, "COMMIT", "write", err);
+	if (rc) {
+		fab_store_rollback(store);
+		return rc;
+	}
+	if (id)
+		*id = run_id;
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results that are kept: a SQLite database to which every run of a command adds itself in
+ * one transaction. What fab_store_add() has reported stored survives a crash of the
+ * machine; a run that was cut off leaves nothing. Several programs may write at once:
+ * they wait for each other, up to a minute.
+ *
+ * The database has one file and a rollback journal beside it while it is written, not a
+ * write-ahead log: it can then lie on a file system that several hosts share, be read
+ * from a read-only one, and be copied as one file. synchronous=EXTRA, because only that
+ * syncs the folder after the journal is gone, without which a power cut may undo a
+ * commit.
+ *
+ * The schema is data/schema.sql, its meaning is in fabric-store(5). An older one is
+ * migrated when a program opens the database for writing; a newer one is refused.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct fab_store;
+
+enum fab_store_mode {
+	FAB_STORE_READ,	 /* must exist and hold the newest schema */
+	FAB_STORE_WRITE, /* made when it does not exist or is empty */
+};
+
+/*
+ * Open a database of results; the caller closes it. Refused with a sentence that begins
+ * with the path: what is no regular file, no SQLite database or one of another program,
+ * a newer schema (EINVAL), a file or folder that cannot be written (EROFS, EACCES), one
+ * that somebody keeps locked (EBUSY). An older schema is migrated for writing and refused
+ * for reading. O(1), but for a migration.
+ */
+int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
+		   struct fab_err *err) FAB_MUST_CHECK;
+/* NULL is accepted. */
+void fab_store_close(struct fab_store *store);
+
+/* A number with the name that it has in the JSON output. Whole numbers up to 2^53. */
+struct fab_store_number {
+	const char *name;
+	double value; /* one that is not finite is not stored */
+};
+
+/* So many cables carry such a load. */
+struct fab_store_bin {
+	uint64_t load, links;
+};
+
+/* What one algorithm gave. */
+struct fab_store_result {
+	const char *algorithm;
+	const struct fab_store_number *metrics; /* [n_metrics], names differ */
+	size_t n_metrics;
+	const struct fab_store_bin *bins; /* [n_bins], loads differ */
+	size_t n_bins;
+};
+
+/* One run of a command. Texts are never NULL, but for `label`. */
+struct fab_store_run {
+	uint64_t id;	  /* given by the database; not read by fab_store_add() */
+	const char *time; /* UTC, 2026-11-20T12:34:56Z */
+	const char *command, *version, *arguments, *host;
+	const char *label;    /* NULL: none */
+	const char *source;   /* the FABRIC argument */
+	uint64_t fingerprint; /* fab_fabric_fingerprint() */
+	uint64_t switches, adapters, aggregation_nodes, hosts, switch_links, host_links;
+	const struct fab_store_number *facts; /* [n_facts] of the run, names differ */
+	size_t n_facts;
+	const struct fab_store_result *results; /* [n_results] */
+	size_t n_results;
+};
+
+/*
+ * Add a run, all of it or nothing: 0 means that it is on the disk. *id (may be NULL) is
+ * its number, which is never given again. ENOSPC, EIO, EBUSY with a sentence. O(numbers +
+ * bins), and a few waits for the disk.
+ */
+int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
+		  struct fab_err *err) FAB_MUST_CHECK;
+
+/* Which runs to read. What is NULL or 0 lets everything pass. */
+struct fab_store_filter {
+	const uint64_t *ids; /* [n_ids], only these */
+	size_t n_ids;
+	const char *fabric;    /* pattern for the source, or the fingerprint 0x... */
+	const char *label;     /* pattern; what has no label does not pass */
+	const char *command;   /* exactly */
+	const char *algorithm; /* comma list; other results are left out, and so are runs
+				  that have none of these */
+};
+
+/* Is less of it better (-1), more (1), or neither (0)? */
+struct fab_store_kind {
+	const char *name;
+	int better;
+	bool is_time; /* differs from run to run */
+	const char *help;
+};
+
+struct fab_store_runs {
+	const struct fab_store_run *v; /* [n], oldest first */
+	size_t n;
+	const struct fab_store_kind *kinds; /* [n_kinds], of metrics, by name */
+	size_t n_kinds;
+	void *memory; /* private */
+};
+
+/*
+ * Read runs with all that belongs to them, as of one moment. Patterns are those of
+ * fab_text_glob(). The caller ends *out with fab_store_runs_fini(). EINVAL when the
+ * database is damaged. O(runs stored + numbers and bins of those that pass).
+ */
+int fab_store_read(struct fab_store *store, const struct fab_store_filter *filter,
+		   struct fab_store_runs *out, struct fab_err *err) FAB_MUST_CHECK;
+void fab_store_runs_fini(struct fab_store_runs *runs);

@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "store/store.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "store/store_impl.h"
+
+enum { N_METRICS = 3, N_BINS = 200, N_RESULTS = 4 };
+
+/* Every test works in a folder of its own. */
+static char folder[64];
+
+static void enter(void)
+{
+	snprintf(folder, sizeof(folder), "/tmp/fab-store-XXXXXX");
+	cr_assert(mkdtemp(folder));
+	cr_assert_eq(chdir(folder), 0);
+}
+
+static void leave(void)
+{
+	char command[96];
+
+	cr_assert_eq(chdir("/"), 0);
+	snprintf(command, sizeof(command), "rm -r '%s'", folder);
+	cr_assert_eq(system(command), 0);
+}
+
+/* A run of N_RESULTS results; what its numbers are depends on `mark`. */
+struct sample {
+	struct fab_store_run run;
+	struct fab_store_number facts[2];
+	struct fab_store_result results[N_RESULTS];
+	struct fab_store_number metrics[N_RESULTS][N_METRICS];
+	struct fab_store_bin bins[N_RESULTS][N_BINS];
+};
+
+static void fill_sample(struct sample *s, uint64_t mark, const char *label)
+{
+	static const char *const names[N_RESULTS] = {"fulb", "sssp", "minihop", "opensm"};
+
+	s->facts[0] = (struct fab_store_number){"groups", (double)mark};
+	s->facts[1] = (struct fab_store_number){"members", 9007199254740992.0};
+	for (uint64_t i = 0; i < N_RESULTS; i++) {
+		s->metrics[i][0] =
+			(struct fab_store_number){"max_efi", (double)(mark + i)};
+		s->metrics[i][1] = (struct fab_store_number){"mean_efi", 1.0 / 3};
+		s->metrics[i][2] = (struct fab_store_number){"seconds.total", 0.0 / 0.0};
+		for (uint64_t e = 0; e < N_BINS; e++)
+			s->bins[i][e] = (struct fab_store_bin){e, mark + e};
+		s->results[i] = (struct fab_store_result){names[i], s->metrics[i],
+							  N_METRICS, s->bins[i], N_BINS};
+	}
+	s->run = (struct fab_store_run){
+		.time = "2026-11-20T12:34:56Z",
+		.command = "fabric-mcroute",
+		.version = "1.2.3",
+		.arguments = "--pattern=grid:3x3 'a b'",
+		.host = "login1",
+		.label = label,
+		.source = "gen:torus:dims=3x3",
+		.fingerprint = 0xf000000000000001,
+		.switches = 9,
+		.host_links = 18,
+		.facts = s->facts,
+		.n_facts = 2,
+		.results = s->results,
+		.n_results = N_RESULTS,
+	};
+}
+
+static uint64_t add(struct fab_store *store, uint64_t mark, const char *label)
+{
+	struct fab_err err = {""};
+	struct sample s;
+	uint64_t id = 0;
+
+	fill_sample(&s, mark, label);
+	cr_assert_eq(fab_store_add(store, &s.run, &id, &err), 0, "%s", err.text);
+	return id;
+}
+
+static struct fab_store *open_store(const char *path, enum fab_store_mode mode)
+{
+	struct fab_store *store = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_store_open(path, mode, &store, &err), 0, "%s", err.text);
+	return store;
+}
+
+/* Opening fails with this errno and a text that begins and ends like this. */
+static void check_refused(const char *path, enum fab_store_mode mode, int errnum,
+			  const char *part)
+{
+	struct fab_store *store = (void *)&folder;
+	struct fab_err err = {""};
+	int rc = fab_store_open(path, mode, &store, &err);
+
+	cr_assert_eq(rc, -errnum, "%s: %d, %s", path, rc, err.text);
+	cr_assert(strstr(err.text, part), "%s", err.text);
+	cr_assert_eq(strncmp(err.text, path, strlen(path)), 0, "%s", err.text);
+	cr_assert_eq((void *)store, (void *)&folder);
+}
+
+static void sql(const char *path, const char *text)
+{
+	sqlite3 *db;
+	char *message = NULL;
+
+	cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+	sqlite3_exec(db, text, NULL, NULL, &message);
+	cr_assert_null(message, "%s: %s", text, message);
+	sqlite3_close(db);
+}
+
+/* The first value of the first row as text. */
+static void expect_sql(const char *path, const char *text, const char *want)
+{
+	sqlite3_stmt *statement;
+	sqlite3 *db;
+
+	cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+	cr_assert_eq(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK,
+		     "%s: %s", text, sqlite3_errmsg(db));
+	cr_assert_eq(sqlite3_step(statement), SQLITE_ROW, "%s", text);
+	cr_assert_str_eq((const char *)sqlite3_column_text(statement, 0), want, "%s",
+			 text);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert(file);
+	fputs(text, file);
+	cr_assert_eq(fclose(file), 0);
+}
+
+Test(store, round_trip, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct fab_store_runs runs;
+	const struct fab_store_run *r;
+
+	cr_assert_eq(add(store, 7, NULL), 1);
+	cr_assert_eq(add(store, 8, "it's \"so\""), 2);
+	fab_store_close(store);
+	store = open_store("a.db", FAB_STORE_READ);
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, NULL),
+		     0);
+	fab_store_close(store);
+	cr_assert_eq(runs.n, 2);
+	cr_assert_null(runs.v[0].label);
+	r = &runs.v[1];
+	cr_assert_eq(r->id, 2);
+	cr_assert_str_eq(r->label, "it's \"so\"");
+	cr_assert_str_eq(r->arguments, "--pattern=grid:3x3 'a b'");
+	cr_assert_str_eq(r->time, "2026-11-20T12:34:56Z");
+	cr_assert_eq(r->fingerprint, 0xf000000000000001);
+	cr_assert_eq(r->host_links, 18);
+	cr_assert_eq(r->n_facts, 2);
+	cr_assert_str_eq(r->facts[1].name, "members");
+	cr_assert_eq(r->facts[1].value, 9007199254740992.0);
+	cr_assert_eq(r->n_results, N_RESULTS);
+	cr_assert_str_eq(r->results[3].algorithm, "opensm");
+	/* what is not finite is left out */
+	cr_assert_eq(r->results[3].n_metrics, N_METRICS - 1);
+	cr_assert_eq(r->results[3].metrics[0].value, 11);
+	cr_assert_eq(r->results[3].metrics[1].value, 1.0 / 3);
+	cr_assert_eq(r->results[3].n_bins, N_BINS);
+	cr_assert_eq(r->results[3].bins[5].load, 5);
+	cr_assert_eq(r->results[3].bins[5].links, 13);
+	fab_store_runs_fini(&runs);
+	/* a whole number stays one, for those who query by hand */
+	expect_sql("a.db",
+		   "SELECT max_efi FROM mcroute WHERE run = 2 AND algorithm = 'sssp'",
+		   "9");
+	expect_sql("a.db", "SELECT algorithms FROM runs LIMIT 1",
+		   "fulb sssp minihop opensm");
+	expect_sql("a.db", "SELECT share FROM load WHERE load = 199 AND run = 1", "1.0");
+}
+
+Test(store, kinds_say_what_is_better, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct fab_store_runs runs;
+	unsigned n_less = 0, n_more = 0, n_time = 0;
+
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, NULL),
+		     0);
+	fab_store_close(store);
+	cr_assert_eq(runs.n, 0);
+	for (size_t i = 0; i < runs.n_kinds; i++) {
+		n_less += runs.kinds[i].better < 0;
+		n_more += runs.kinds[i].better > 0;
+		n_time += runs.kinds[i].is_time;
+	}
+	cr_assert_eq(runs.n_kinds, 12);
+	cr_assert_eq(n_less, 9);
+	cr_assert_eq(n_more, 1);
+	cr_assert_eq(n_time, 4);
+	fab_store_runs_fini(&runs);
+}
+
+/* Runs and results that pass; a database of two runs, "old" and none as labels. */
+static void expect_passing(const struct fab_store_filter *filter, size_t n_runs,
+			   size_t n_results)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_READ);
+	struct fab_store_runs runs;
+	size_t n = 0;
+
+	cr_assert_eq(fab_store_read(store, filter, &runs, NULL), 0);
+	for (size_t i = 0; i < runs.n; i++)
+		n += runs.v[i].n_results;
+	cr_expect_eq(runs.n, n_runs, "%zu runs", runs.n);
+	cr_expect_eq(n, n_results, "%zu results", n);
+	fab_store_runs_fini(&runs);
+	fab_store_close(store);
+}
+
+Test(store, filters, .init = enter, .fini = leave)
+{
+	static const uint64_t ids[] = {2, 99};
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+
+	add(store, 1, "old");
+	add(store, 2, NULL);
+	fab_store_close(store);
+	expect_passing(&(struct fab_store_filter){.ids = ids, .n_ids = 2}, 1, N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.label = "o*"}, 1, N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.label = "new"}, 0, 0);
+	expect_passing(&(struct fab_store_filter){.label = "*"}, 1, N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.fabric = "gen:torus*"}, 2,
+		       2 * N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.fabric = "gen:torus"}, 0, 0);
+	expect_passing(&(struct fab_store_filter){.fabric = "0xf000000000000001"}, 2,
+		       2 * N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.fabric = "0xf000000000000002"}, 0, 0);
+	expect_passing(&(struct fab_store_filter){.algorithm = "opensm,fulb"}, 2, 4);
+	expect_passing(&(struct fab_store_filter){.algorithm = "full"}, 0, 0);
+	expect_passing(&(struct fab_store_filter){.command = "fabric-topo"}, 0, 0);
+}
+
+Test(store, refuses_what_is_not_its_own, .init = enter, .fini = leave)
+{
+	char text[4097];
+
+	memset(text, 'x', 4096);
+	text[4096] = 0;
+	write_file("text", text);
+	write_file("short", "no database\n");
+	write_file("empty", "");
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	sql("other.db", "CREATE TABLE t (a)");
+	sql("other-id.db", "PRAGMA application_id = 5");
+	for (int mode = FAB_STORE_READ; mode <= FAB_STORE_WRITE; mode++) {
+		check_refused("text", (enum fab_store_mode)mode, EINVAL,
+			      "not written by");
+		check_refused("short", (enum fab_store_mode)mode, EINVAL,
+			      "not written by");
+		check_refused("fifo", (enum fab_store_mode)mode, EINVAL,
+			      "not a regular file");
+		check_refused(".", (enum fab_store_mode)mode, EINVAL, "not a regular");
+		check_refused("other.db", (enum fab_store_mode)mode, EINVAL,
+			      "another program");
+		check_refused("other-id.db", (enum fab_store_mode)mode, EINVAL,
+			      "another program");
+		check_refused("no/where", (enum fab_store_mode)mode, ENOENT, "No such");
+	}
+	check_refused("empty", FAB_STORE_READ, EINVAL, "is empty");
+	check_refused("absent", FAB_STORE_READ, ENOENT, "No such file");
+	/* nothing was made or changed on the way */
+	cr_assert_neq(access("absent", F_OK), 0);
+	expect_sql("other.db", "SELECT count(*) FROM sqlite_master", "1");
+	/* an empty file and odd names are good places for a new database */
+	fab_store_close(open_store("empty", FAB_STORE_WRITE));
+	fab_store_close(open_store(":memory:", FAB_STORE_WRITE));
+	fab_store_close(open_store("file:x?mode=memory", FAB_STORE_WRITE));
+	cr_assert_eq(access(":memory:", F_OK), 0);
+	cr_assert_eq(access("file:x?mode=memory", F_OK), 0);
+}
+
+Test(store, refuses_other_schemas, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+
+	add(store, 1, NULL);
+	fab_store_close(store);
+	sql("a.db", "PRAGMA user_version = 99");
+	check_refused("a.db", FAB_STORE_READ, EINVAL, "newer than this program");
+	check_refused("a.db", FAB_STORE_WRITE, EINVAL, "has schema 99");
+	sql("a.db", "PRAGMA user_version = 0");
+	check_refused("a.db", FAB_STORE_WRITE, EINVAL, "has schema 0");
+	expect_sql("a.db", "SELECT count(*) FROM run", "1");
+}
+
+/* A schema of three versions, and what became of a note on the way. */
+static const char *const good_steps[] = {
+	"ALTER TABLE note ADD COLUMN length INTEGER; UPDATE note SET length = "
+	"length(text)",
+	"CREATE VIEW long AS SELECT * FROM note WHERE length > 3; -- with a comment",
+	NULL};
+static const char *const bad_steps[] = {"ALTER TABLE note ADD COLUMN length INTEGER",
+					"UPDATE nothing SET a = 1", NULL};
+static const char *const no_steps[] = {NULL};
+static const char version_1[] = "PRAGMA application_id = 0x6661626b;"
+				"PRAGMA user_version = 1;"
+				"CREATE TABLE note (text TEXT)";
+
+static int open_version(const char *create, const char *const *steps,
+			enum fab_store_mode mode, struct fab_err *err)
+{
+	struct fab_store_schema schema = {create, steps};
+	struct fab_store *store = NULL;
+	int rc = fab_store_open_schema("m.db", mode, &schema, &store, err);
+
+	fab_store_close(store);
+	return rc;
+}
+
+Test(store, migrates_forward, .init = enter, .fini = leave)
+{
+	struct fab_err err = {""};
+
+	cr_assert_eq(open_version(version_1, no_steps, FAB_STORE_WRITE, &err), 0, "%s",
+		     err.text);
+	sql("m.db", "INSERT INTO note VALUES ('seven'), ('two')");
+	/* reading changes nothing */
+	cr_assert_eq(open_version("", good_steps, FAB_STORE_READ, &err), -EINVAL);
+	cr_assert(strstr(err.text, "has schema 1, this program reads 3"), "%s", err.text);
+	/* a step that fails takes those before it along */
+	cr_assert_eq(open_version("", bad_steps, FAB_STORE_WRITE, &err), -EINVAL);
+	cr_assert(strstr(err.text, "cannot migrate"), "%s", err.text);
+	expect_sql("m.db", "PRAGMA user_version", "1");
+	expect_sql("m.db", "SELECT count(*) FROM pragma_table_info('note')", "1");
+	cr_assert_eq(open_version("", good_steps, FAB_STORE_WRITE, &err), 0, "%s",
+		     err.text);
+	expect_sql("m.db", "PRAGMA user_version", "3");
+	expect_sql("m.db", "SELECT group_concat(text) FROM long", "seven");
+	/* and nothing happens twice */
+	cr_assert_eq(open_version("", good_steps, FAB_STORE_WRITE, &err), 0);
+	cr_assert_eq(open_version("", no_steps, FAB_STORE_WRITE, &err), -EINVAL);
+	cr_assert(strstr(err.text, "has schema 3, which is newer"), "%s", err.text);
+}
+
+/* The version that the schema gives itself is that of the program. */
+Test(store, new_database_is_of_the_newest_version, .init = enter, .fini = leave)
+{
+	fab_store_close(open_store("a.db", FAB_STORE_WRITE));
+	fab_store_close(open_store("a.db", FAB_STORE_READ));
+	expect_sql("a.db", "PRAGMA application_id", "1717658219");
+}
+
+static void expect_status(pid_t pid, int want)
+{
+	int status;
+
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status), "signal %d", WTERMSIG(status));
+	cr_assert_eq(WEXITSTATUS(status), want);
+}
+
+static void expect_sound(const char *path)
+{
+	expect_sql(path, "PRAGMA integrity_check", "ok");
+	expect_sql(path, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+/* A child that adds runs; says each number on `fd` once it is stored. */
+static void keep_adding(const char *path, unsigned n, int fd)
+{
+	struct fab_store *store;
+	struct sample s;
+
+	if (fab_store_open(path, FAB_STORE_WRITE, &store, NULL))
+		_exit(90);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t id;
+
+		fill_sample(&s, i, "writer");
+		if (fab_store_add(store, &s.run, &id, NULL))
+			_exit(91);
+		if (fd >= 0 && write(fd, &id, sizeof(id)) != sizeof(id))
+			_exit(92);
+	}
+	fab_store_close(store);
+	_exit(0);
+}
+
+Test(store, several_writers_at_once, .init = enter, .fini = leave)
+{
+	enum { N_WRITERS = 4, N_RUNS = 25 };
+	pid_t pid[N_WRITERS];
+
+	/* the database does not exist yet: they race for making it as well */
+	for (int i = 0; i < N_WRITERS; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			keep_adding("a.db", N_RUNS, -1);
+	}
+	for (int i = 0; i < N_WRITERS; i++)
+		expect_status(pid[i], 0);
+	expect_sound("a.db");
+	expect_sql("a.db", "SELECT count(*) = 100 AND max(id) = 100 FROM run", "1");
+	expect_sql("a.db", "SELECT count(*) FROM histogram", "80000");
+}
+
+/* Complete runs only, and among them all that were reported. */
+static void expect_complete(const char *path, const uint64_t *reported, size_t n)
+{
+	char text[128];
+
+	if (access(path, F_OK) != 0) {
+		cr_assert_eq(n, 0);
+		return;
+	}
+	expect_sound(path);
+	expect_sql(path,
+		   "SELECT count(*) IN (0, 10) FROM sqlite_master "
+		   "WHERE name NOT LIKE 'sqlite%'",
+		   "1");
+	for (size_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "SELECT count(*) FROM run WHERE id = %llu",
+			 (unsigned long long)reported[i]);
+		expect_sql(path, text, "1");
+	}
+	if (!n)
+		return;
+	expect_sql(path,
+		   "SELECT (SELECT count(*) FROM result) = 4 * count(*) "
+		   "AND (SELECT count(*) FROM metric) = 8 * count(*) "
+		   "AND (SELECT count(*) FROM histogram) = 800 * count(*) FROM run",
+		   "1");
+}
+
+/* Kill a writer after up to 80 ms; the numbers that it reported. */
+static size_t kill_writer(const char *path, struct fab_rng *rng, uint64_t *reported,
+			  size_t max)
+{
+	struct timespec wait = {.tv_nsec = (long)fab_rng_below(rng, 80000000)};
+	size_t n = 0;
+	int fds[2];
+	pid_t pid;
+
+	cr_assert_eq(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		close(fds[0]);
+		keep_adding(path, 1000, fds[1]);
+	}
+	close(fds[1]);
+	nanosleep(&wait, NULL);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	while (n < max && read(fds[0], &reported[n], sizeof(*reported)) > 0)
+		n++;
+	close(fds[0]);
+	return n;
+}
+
+/* 200 times, over 10 databases, so that making one is hit as well. */
+Test(store, killed_writers, .init = enter, .fini = leave, .timeout = 300)
+{
+	enum { N_KILLS = 20, MAX_RUNS = 100000 };
+	uint64_t *reported = malloc(MAX_RUNS * sizeof(*reported));
+	struct fab_rng rng;
+	size_t n_all = 0;
+
+	fab_rng_init(&rng, 5);
+	for (int k = 0; k < 10; k++) {
+		size_t n = 0;
+		char path[16];
+
+		snprintf(path, sizeof(path), "%d.db", k);
+		for (int i = 0; i < N_KILLS; i++) {
+			n += kill_writer(path, &rng, reported + n, MAX_RUNS - n);
+			expect_complete(path, reported, n);
+		}
+		n_all += n;
+	}
+	free(reported);
+	cr_log_info("%zu runs were reported stored", n_all);
+	cr_assert_gt(n_all, 10);
+}
+
+/* Permissions mean nothing to root: become somebody else. */
+static void drop_root(void)
+{
+	if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+		_exit(95);
+}
+
+static void try_unwritable(void)
+{
+	struct fab_store *store = NULL;
+	struct fab_err err = {""};
+
+	drop_root();
+	if (fab_store_open("a.db", FAB_STORE_WRITE, &store, &err) != -EACCES ||
+	    strcmp(err.text, "a.db: cannot write: Permission denied") != 0)
+		_exit(1);
+	if (fab_store_open("sub/a.db", FAB_STORE_WRITE, &store, &err) != -EACCES ||
+	    strcmp(err.text, "sub/a.db: cannot write in its folder: Permission denied") !=
+		    0)
+		_exit(2);
+	/* but it can be read */
+	if (fab_store_open("a.db", FAB_STORE_READ, &store, &err) != 0)
+		_exit(3);
+	fab_store_close(store);
+	_exit(0);
+}
+
+Test(store, read_only, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	pid_t pid;
+
+	add(store, 1, NULL);
+	fab_store_close(store);
+	cr_assert_eq(chmod(".", 0555), 0);
+	cr_assert_eq(chmod("a.db", 0444), 0);
+	cr_assert_eq(mkdir("sub", 0555), geteuid() ? -1 : 0);
+	pid = fork();
+	if (!pid)
+		try_unwritable();
+	expect_status(pid, 0);
+	cr_assert_eq(chmod(".", 0755), 0);
+}
+
+/* A file that must not grow: the run fails, those before stay, and later ones go well. */
+Test(store, no_room, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct rlimit before, limit;
+	struct fab_err err = {""};
+	struct sample s;
+	struct stat st;
+
+	add(store, 1, NULL);
+	cr_assert_eq(stat("a.db", &st), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	limit = before;
+	limit.rlim_cur = (rlim_t)st.st_size;
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	fill_sample(&s, 2, NULL);
+	cr_assert_lt(fab_store_add(store, &s.run, NULL, &err), 0);
+	cr_assert(strstr(err.text, "a.db: cannot write: "), "%s", err.text);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	expect_sql("a.db", "SELECT count(*) FROM run", "1");
+	cr_assert_eq(add(store, 3, NULL), 2);
+	fab_store_close(store);
+	expect_complete("a.db", (const uint64_t[]){1, 2}, 2);
+}
+
+/* Tables of other kinds, numbers of other signs: errors or harmless values, no more. */
+Test(store, hostile_content, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct fab_store_runs runs;
+	struct fab_err err = {""};
+
+	add(store, 1, NULL);
+	fab_store_close(store);
+	sql("a.db", "UPDATE run SET switches = -5, fingerprint = 'none', "
+		    "source = 'a' || char(27) || x'ff'");
+	store = open_store("a.db", FAB_STORE_READ);
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, &err), 0,
+		     "%s", err.text);
+	cr_assert_eq(runs.v[0].switches, 0);
+	cr_assert_eq(runs.v[0].fingerprint, 0);
+	fab_store_runs_fini(&runs);
+	fab_store_close(store);
+	sql("a.db", "PRAGMA foreign_keys = OFF; DROP VIEW load; DROP TABLE histogram");
+	store = open_store("a.db", FAB_STORE_READ);
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, &err),
+		     -EINVAL);
+	cr_assert_str_eq(err.text, "a.db: cannot read: no such table: histogram");
+	fab_store_close(store);
+}
+
+/* Half of a database: an error in one sentence wherever the file was cut. */
+Test(store, cut_off, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct stat st;
+	unsigned n_refused = 0;
+
+	add(store, 1, NULL);
+	fab_store_close(store);
+	cr_assert_eq(stat("a.db", &st), 0);
+	for (off_t size = st.st_size - 512; size > 0; size -= 3001) {
+		struct fab_store_runs runs = {0};
+		struct fab_err err = {""};
+		int rc;
+
+		cr_assert_eq(truncate("a.db", size), 0);
+		rc = fab_store_open("a.db", FAB_STORE_READ, &store, &err);
+		if (!rc) {
+			rc = fab_store_read(store, &(struct fab_store_filter){0}, &runs,
+					    &err);
+			fab_store_close(store);
+		}
+		if (rc) {
+			n_refused++;
+			cr_assert_eq(strncmp(err.text, "a.db: ", 6), 0, "%s", err.text);
+		}
+		fab_store_runs_fini(&runs);
+	}
+	cr_assert_gt(n_refused, 5);
+}
