@@ -5,10 +5,10 @@
  *
  * Root: the switches are scanned in the order of their GUIDs, which OpenSM keeps in
  * network order and compares as numbers: on the usual little-endian machine that is the
- * order of the byte-reversed GUIDs. A switch costs the largest number of hops to a
- * member, the cable to an adapter counted; the first of least cost is the root. Growth is
- * that of minihop. Loads are never looked at. A tree ends MAX_HOPS from its root, and a
- * group of one member has none.
+ * order of the byte-reversed GUIDs. A switch costs the largest number of hops to a switch
+ * that has members, one more to those that are not members themselves; the first of least
+ * cost is the root. Growth is that of minihop. Loads are never looked at. A tree ends
+ * MAX_HOPS from its root, and a group of one member has none.
  */
 #include "mcast/engines.h"
 #include "mcast/minihop.h"
@@ -22,8 +22,9 @@
 enum { MAX_HOPS = 62 };
 
 struct scratch {
-	uint32_t *rank; /* [n_switches] place in OpenSM's order */
-	uint16_t *cost; /* [n_switches] */
+	uint32_t *rank;	     /* [n_switches] place in OpenSM's order */
+	uint32_t *member_of; /* [n_switches] last group + 1 that it is a member of */
+	uint32_t *cost;	     /* [n_switches] */
 	uint32_t storage[];
 };
 
@@ -45,12 +46,13 @@ static void *scratch_new(const struct fab_mcast_problem *problem)
 {
 	const struct fab_fabric *f = problem->f;
 	size_t n = f->n_switches;
-	struct scratch *x =
-		fab_alloc(1, sizeof(*x) + n * (sizeof(uint32_t) + sizeof(uint16_t)));
+	struct scratch *x = fab_alloc(1, sizeof(*x) + 3 * n * sizeof(uint32_t));
 	struct keyed *order = FAB_NEW(n, struct keyed);
 
 	x->rank = x->storage;
-	x->cost = (uint16_t *)(x->storage + n);
+	x->member_of = x->rank + n;
+	x->cost = x->member_of + n;
+	memset(x->member_of, 0, n * sizeof(*x->member_of));
 	for (uint32_t s = 0; s < n; s++)
 		order[s] = (struct keyed){__builtin_bswap64(f->node_guid[s]), s};
 	qsort(order, n, sizeof(*order), by_key);
@@ -60,17 +62,22 @@ static void *scratch_new(const struct fab_mcast_problem *problem)
 	return x;
 }
 
-/* Are all members adapters, or all of them switches? Then all hops count alike. */
-static bool is_of_one_kind(const struct fab_mcast_problem *p, uint32_t group)
+/* Mark the switches that are members themselves; returns how many they are. */
+static uint32_t mark_switches(const struct fab_mcast_problem *p, uint32_t group,
+			      uint32_t *member_of)
 {
 	const struct fab_groups *g = p->groups;
-	uint64_t first = g->first[group];
-	bool is_switch = fab_node_is_switch(p->f, p->f->port_node[g->member[first]]);
+	uint32_t n = 0;
 
-	for (uint64_t m = first; m < g->first[group + 1]; m++)
-		if (fab_node_is_switch(p->f, p->f->port_node[g->member[m]]) != is_switch)
-			return false;
-	return true;
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++) {
+		uint32_t node = p->f->port_node[g->member[m]];
+
+		if (!fab_node_is_switch(p->f, node))
+			continue;
+		member_of[node] = group + 1;
+		n++;
+	}
+	return n;
 }
 
 /* The candidate that stands first in OpenSM's order. */
@@ -90,16 +97,15 @@ static uint32_t first_candidate(const struct scratch *x, const struct fab_roots 
 	return best;
 }
 
-/* cost[s]: most hops from s to a member; one more for an adapter than for its switch. */
-static void add_cost(const struct fab_mcast_problem *p, uint32_t member, uint16_t *cost)
+/* cost[s]: most hops from s to a switch with members, `last` added. */
+static void add_cost(const struct fab_mcast_problem *p, uint32_t to, uint32_t last,
+		     uint32_t *cost)
 {
-	const uint8_t *row = fab_dist_row(p->dist, fab_port_switch(p->f, member));
-	uint16_t last = !fab_node_is_switch(p->f, p->f->port_node[member]);
+	const uint8_t *row = fab_dist_row(p->dist, to);
 
 	for (uint32_t s = 0; s < p->f->n_switches; s++) {
-		uint16_t hops = row[s] == FAB_HOPS_UNREACHABLE
-					? UINT16_MAX
-					: (uint16_t)(row[s] + last);
+		uint32_t hops =
+			row[s] == FAB_HOPS_UNREACHABLE ? UINT32_MAX : row[s] + last;
 
 		cost[s] = hops > cost[s] ? hops : cost[s];
 	}
@@ -109,14 +115,17 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 			    uint32_t group)
 {
 	const struct fab_groups *g = s->problem->groups;
-	uint32_t n = s->problem->f->n_switches, best = 0;
+	uint32_t n = s->problem->f->n_switches, best = 0, n_members;
 	struct scratch *x = s->scratch;
 
-	if (is_of_one_kind(s->problem, group))
+	n_members = mark_switches(s->problem, group, x->member_of);
+	/* where all or none are members, the nearest switches cost least */
+	if (n_members == 0 || n_members == fab_group_n_switches(g, group))
 		return first_candidate(x, roots, group);
 	memset(x->cost, 0, n * sizeof(*x->cost));
-	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
-		add_cost(s->problem, g->member[m], x->cost);
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		add_cost(s->problem, g->sw[i], x->member_of[g->sw[i]] != group + 1,
+			 x->cost);
 	for (uint32_t sw = 1; sw < n; sw++)
 		if (x->cost[sw] < x->cost[best] ||
 		    (x->cost[sw] == x->cost[best] && x->rank[sw] < x->rank[best]))

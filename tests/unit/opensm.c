@@ -78,12 +78,17 @@ static void random_setting(struct setting *s, uint64_t seed)
 	setting_init(s, f, b);
 }
 
-/* Hops from a switch to a member, the cable to an adapter counted. */
-static uint32_t hops_to(const struct fab_mcast_problem *p, uint32_t sw, uint32_t member)
+/* Hops from a switch to that of a member, one more when that is no member itself. */
+static uint32_t hops_to(const struct fab_mcast_problem *p, uint32_t sw, uint32_t group,
+			uint32_t member)
 {
-	const uint8_t *row = fab_dist_row(p->dist, fab_port_switch(p->f, member));
+	const struct fab_groups *g = p->groups;
+	uint32_t to = fab_port_switch(p->f, member), more = 1;
 
-	return row[sw] + !fab_node_is_switch(p->f, p->f->port_node[member]);
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
+		if (p->f->port_node[g->member[m]] == to)
+			more = 0;
+	return fab_dist_row(p->dist, to)[sw] + more;
 }
 
 static uint32_t plain_root(const struct fab_mcast_problem *p, uint32_t group)
@@ -100,8 +105,8 @@ static uint32_t plain_root(const struct fab_mcast_problem *p, uint32_t group)
 		for (int i = 0; i < 8; i++) /* last byte first */
 			key[i] = (uint8_t)(p->f->node_guid[sw] >> 8 * i);
 		for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
-			if (hops_to(p, sw, g->member[m]) > cost)
-				cost = hops_to(p, sw, g->member[m]);
+			if (hops_to(p, sw, group, g->member[m]) > cost)
+				cost = hops_to(p, sw, group, g->member[m]);
 		if (best != FAB_NONE)
 			order = memcmp(best_key, key, 8);
 		if (cost < best_cost || (cost == best_cost && order > 0)) {
