@@ -8,11 +8,12 @@
 #include "export/ibnetdiscover.h"
 #include "export/json.h"
 #include "export/slurm.h"
+#include "export/subnet_lst.h"
 
 static const char program[] = "fabric-topo";
 
 enum mode { MODE_SUMMARY, MODE_CHECK, MODE_DIFF, MODE_PORTS, MODE_TO };
-enum target { TO_NONE, TO_IBNETDISCOVER, TO_DOT, TO_JSON, TO_SLURM };
+enum target { TO_NONE, TO_IBNETDISCOVER, TO_DOT, TO_JSON, TO_SLURM, TO_SUBNET_LST };
 enum { KEY_CHECK = 0x100, KEY_DIFF, KEY_PORTS, KEY_TO, KEY_SWITCHES_ONLY };
 
 struct params {
@@ -44,7 +45,8 @@ static const struct argp_option options[] = {
 	{.name = "to",
 	 .key = KEY_TO,
 	 .arg = "KIND",
-	 .doc = "Convert to ibnetdiscover, dot, json or slurm (topology.conf)",
+	 .doc = "Convert to ibnetdiscover, dot, json, slurm (topology.conf) or "
+		"subnet-lst (as OpenSM writes it)",
 	 .group = 2},
 	{.name = "switches-only",
 	 .key = KEY_SWITCHES_ONLY,
@@ -69,12 +71,15 @@ static enum target parse_target(const char *arg, struct argp_state *state)
 		[TO_DOT] = "dot",
 		[TO_JSON] = "json",
 		[TO_SLURM] = "slurm",
+		[TO_SUBNET_LST] = "subnet-lst",
 	};
 
 	for (size_t i = TO_IBNETDISCOVER; i < FAB_COUNT(names); i++)
 		if (!strcmp(arg, names[i]))
 			return (enum target)i;
-	argp_error(state, "--to: '%s' is not ibnetdiscover, dot, json or slurm", arg);
+	argp_error(state,
+		   "--to: '%s' is not ibnetdiscover, dot, json, slurm or subnet-lst",
+		   arg);
 	return TO_NONE;
 }
 
@@ -253,6 +258,9 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 	case TO_SLURM:
 		if (export_slurm(out, f, &p->run, &err) != 0)
 			fab_cli_die(&err);
+		break;
+	case TO_SUBNET_LST:
+		fab_export_subnet_lst(out, f);
 		break;
 	default:
 		fab_export_ibnetdiscover(out, f);

@@ -25,6 +25,7 @@
 #include "export/ibnetdiscover.h"
 #include "export/json.h"
 #include "export/slurm.h"
+#include "export/subnet_lst.h"
 #include "export/trees.h"
 #include "fabric/builder.h"
 #include "fabric/check.h"
