@@ -22,6 +22,9 @@ enum {
 	OPT_IGNORE_UNKNOWN,
 	OPT_ALGORITHM,
 	OPT_TREES_OUT,
+	OPT_MCFDBS,
+	OPT_MCFDBS_OUT,
+	OPT_CHECK,
 	OPT_FULLEST,
 	OPT_ROOT_TIES,
 	DEFAULT_FULLEST = 5,
@@ -42,7 +45,10 @@ struct params {
 	bool ignore_unknown;
 	const struct fab_mcast_engine *engines[MCROUTE_MAX_ENGINES];
 	size_t n_engines;
+	bool has_algorithm;
 	const char *trees_out;
+	const char *mcfdbs, *mcfdbs_out;
+	bool check;
 	uint32_t fullest;
 	enum fab_root_ties root_ties;
 };
@@ -60,6 +66,13 @@ static const struct argp_option options[] = {
 	 2},
 	{"ignore-unknown", OPT_IGNORE_UNKNOWN, NULL, 0,
 	 "Go on without members that are not in the fabric, and say how many", 2},
+	{"mcfdbs", OPT_MCFDBS, "FILE", 0,
+	 "Judge the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; "
+	 "without "
+	 "--groups the groups are taken from it",
+	 2},
+	{"check", OPT_CHECK, NULL, 0,
+	 "With --mcfdbs: exit with status 1 when a tree in the tables is broken", 2},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
 	 "Algorithms, separated by commas, or all (default fulb): minihop, minihop-new, "
 	 "sssp, "
@@ -71,6 +84,10 @@ static const struct argp_option options[] = {
 	 "List the N fullest cables of each algorithm (default 5)", 2},
 	{"trees-out", OPT_TREES_OUT, "FILE", 0,
 	 "Write every tree to FILE as JSON lines (- is standard output)", 2},
+	{"mcfdbs-out", OPT_MCFDBS_OUT, "FILE", 0,
+	 "Write the trees of the one algorithm to FILE as OpenSM dumps multicast tables "
+	 "(- is standard output)",
+	 2},
 	{0},
 };
 
@@ -84,7 +101,7 @@ static bool has_engine(const struct params *p, const struct fab_mcast_engine *en
 
 static void add_engine(struct params *p, const struct fab_mcast_engine *engine)
 {
-	if (!has_engine(p, engine) && p->n_engines < MCROUTE_MAX_ENGINES)
+	if (!has_engine(p, engine) && p->n_engines < MCROUTE_MAX_ENGINES - 1)
 		p->engines[p->n_engines++] = engine;
 }
 
@@ -144,6 +161,14 @@ static void parse_root_ties(struct params *p, const char *arg, struct argp_state
 			   arg);
 }
 
+static const char *file_name(const char *option, const char *arg,
+			     struct argp_state *state)
+{
+	if (!*arg)
+		argp_error(state, "%s: the file name is empty", option);
+	return arg;
+}
+
 static void add_groups(struct params *p, const char *arg, bool is_pattern,
 		       struct argp_state *state)
 {
@@ -161,7 +186,34 @@ static bool is_stdout(const char *path)
 	return !path || !strcmp(path, "-");
 }
 
-/* Standard input can be read once, standard output and a file hold one thing. */
+static bool is_same_file(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b) && strncmp(a, "/dev/", 5) != 0;
+}
+
+/* A file holds one thing, and so does standard output. */
+static void check_outputs(const struct params *p, struct argp_state *state)
+{
+	const struct {
+		const char *option, *path;
+	} more[] = {{"--trees-out", p->trees_out}, {"--mcfdbs-out", p->mcfdbs_out}};
+
+	for (size_t i = 0; i < FAB_COUNT(more); i++) {
+		if (!more[i].path)
+			continue;
+		if (is_stdout(more[i].path) && is_stdout(p->output.path))
+			argp_error(state, "%s=- needs --output=FILE for the report",
+				   more[i].option);
+		if (is_same_file(more[i].path, p->output.path))
+			argp_error(state, "%s and --output are the same file: '%s'",
+				   more[i].option, p->output.path);
+	}
+	if (is_same_file(p->trees_out, p->mcfdbs_out))
+		argp_error(state, "--trees-out and --mcfdbs-out are the same file: '%s'",
+			   p->mcfdbs_out);
+}
+
+/* Standard input can be read once. */
 static void check_streams(const struct params *p, struct argp_state *state)
 {
 	unsigned n_stdin = !strcmp(p->input.fabric, "-");
@@ -169,19 +221,35 @@ static void check_streams(const struct params *p, struct argp_state *state)
 	for (size_t i = 0; i < p->groups.n; i++)
 		n_stdin +=
 			!p->groups.v[i].is_pattern && !strcmp(p->groups.v[i].text, "-");
+	n_stdin += p->mcfdbs && !strcmp(p->mcfdbs, "-");
 	if (n_stdin > 1)
 		argp_error(state,
-			   "standard input can be read only once: FABRIC and "
-			   "--groups name it together %u times",
+			   "standard input can be read only once: %s name it together %u "
+			   "times",
+			   p->mcfdbs ? "FABRIC, --groups and --mcfdbs"
+				     : "FABRIC and --groups",
 			   n_stdin);
-	if (!p->trees_out)
-		return;
-	if (is_stdout(p->trees_out) && is_stdout(p->output.path))
-		argp_error(state, "--trees-out=- needs --output=FILE for the report");
-	if (p->output.path && !strcmp(p->trees_out, p->output.path) &&
-	    strncmp(p->output.path, "/dev/", 5) != 0)
-		argp_error(state, "--trees-out and --output are the same file: '%s'",
-			   p->output.path);
+	check_outputs(p, state);
+}
+
+/* What goes with tables, and what does not. */
+static void check_tables(struct params *p, struct argp_state *state)
+{
+	if (p->check && !p->mcfdbs)
+		argp_error(state, "--check goes with --mcfdbs=FILE only");
+	if (p->mcfdbs && !p->has_algorithm)
+		p->n_engines = 0;
+	for (size_t i = 0; i < p->groups.n && p->mcfdbs; i++)
+		if (p->groups.v[i].is_pattern)
+			argp_error(state, "--pattern does not go with --mcfdbs: its "
+					  "groups have no multicast LIDs");
+	if (p->mcfdbs_out && p->n_engines != 1)
+		argp_error(state,
+			   "--mcfdbs-out writes the trees of one algorithm, "
+			   "--algorithm names %zu",
+			   p->n_engines);
+	if (p->trees_out && !p->n_engines)
+		argp_error(state, "--trees-out needs --algorithm beside --mcfdbs");
 }
 
 static void check_complete(struct params *p, struct argp_state *state)
@@ -196,10 +264,11 @@ static void check_complete(struct params *p, struct argp_state *state)
 	if (!p->input.fabric)
 		argp_error(state,
 			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
-	if (!p->groups.n)
+	if (!p->groups.n && !p->mcfdbs)
 		argp_error(state,
 			   "no groups: --groups=FILE or --pattern=SPEC is missing");
 	check_streams(p, state);
+	check_tables(p, state);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -222,6 +291,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ALGORITHM:
 		parse_algorithms(p, arg, state);
+		p->has_algorithm = true;
 		return 0;
 	case OPT_FULLEST:
 		parse_fullest(p, arg, state);
@@ -230,9 +300,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_root_ties(p, arg, state);
 		return 0;
 	case OPT_TREES_OUT:
-		if (!*arg)
-			argp_error(state, "--trees-out: the file name is empty");
-		p->trees_out = arg;
+		p->trees_out = file_name("--trees-out", arg, state);
+		return 0;
+	case OPT_MCFDBS:
+		p->mcfdbs = file_name("--mcfdbs", arg, state);
+		return 0;
+	case OPT_MCFDBS_OUT:
+		p->mcfdbs_out = file_name("--mcfdbs-out", arg, state);
+		return 0;
+	case OPT_CHECK:
+		p->check = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (p->input.fabric)
@@ -298,7 +375,8 @@ static int read_group_file(struct fab_groups_builder *b, const struct params *p,
 	return rc;
 }
 
-static struct fab_groups *make_groups(const struct params *p, const struct fab_fabric *f)
+static struct fab_groups *make_groups(const struct params *p, const struct fab_fabric *f,
+				      const struct fab_mft *tables)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_groups *groups;
@@ -313,6 +391,8 @@ static struct fab_groups *make_groups(const struct params *p, const struct fab_f
 		if (rc)
 			fab_cli_die(&err);
 	}
+	if (tables)
+		fab_groups_add_mft(b, tables);
 	if (fab_groups_builder_finish(b, p->ignore_unknown, &groups, &err))
 		fab_cli_die(&err);
 	if (groups->n_unknown || groups->n_empty)
@@ -324,9 +404,8 @@ static struct fab_groups *make_groups(const struct params *p, const struct fab_f
 	return groups;
 }
 
-/* Distances, trees, loads and the bound. */
-static void compute(const struct params *p, struct mcroute_outcome *o,
-		    struct fab_dist **dist)
+/* Distances, trees, loads and the bound: results behind those that there are. */
+static void route(const struct params *p, struct mcroute_outcome *o)
 {
 	struct fab_cli_progress *progress =
 		fab_cli_progress_new(&p->run, "routing", "groups");
@@ -335,19 +414,21 @@ static void compute(const struct params *p, struct mcroute_outcome *o,
 					  .progress = fab_cli_progress_tick,
 					  .progress_context = progress};
 	double start = fab_now();
+	struct fab_dist *dist;
 	struct fab_err err;
 
-	if (fab_dist_new(o->problem.f, p->run.threads, dist, &err))
+	if (fab_dist_new(o->problem.f, p->run.threads, &dist, &err))
 		fab_cli_die(&err);
 	o->distances_seconds = fab_now() - start;
-	o->problem.dist = *dist;
-	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast, o->results,
-			    &o->roots_seconds, &err))
+	o->problem.dist = dist;
+	o->dist = dist;
+	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
+			    o->results + o->n, &o->roots_seconds, &err))
 		fab_cli_die(&err);
 	fab_cli_progress_free(progress);
 	o->lower_bound = fab_mcast_lower_bound(&o->problem);
-	for (size_t i = 0; i < p->n_engines; i++)
-		fab_efi_of(&o->problem, &o->results[i], &o->efi[i]);
+	for (size_t i = 0; i < p->n_engines; i++, o->n++)
+		fab_efi_of(&o->problem, &o->results[o->n], &o->efi[o->n]);
 }
 
 /* Every result by a second path; what is wrong goes to standard error. */
@@ -355,7 +436,7 @@ static bool verify(const struct params *p, struct mcroute_outcome *o)
 {
 	bool all = true;
 
-	for (size_t i = 0; i < p->n_engines; i++) {
+	for (size_t i = o->has_tables; i < o->n; i++) {
 		struct fab_err err;
 
 		o->is_sound[i] = !fab_mcast_verify(&o->problem, &o->results[i], &err);
@@ -385,20 +466,53 @@ static void write_trees(const struct params *p, const struct mcroute_outcome *o)
 	struct fab_err err;
 
 	fab_cli_open_sink(&sink, p->trees_out);
-	for (size_t i = 0; i < p->n_engines; i++)
+	for (size_t i = o->has_tables; i < o->n; i++)
 		if (fab_export_trees(sink.file, &o->problem, &o->results[i], &err))
 			fab_cli_die(&err);
 	fab_cli_commit_sink(&sink);
+}
+
+/* What the options ask for, from the fabric to the report; the exit status. */
+static int run(struct params *p, struct mcroute_outcome *o, const struct fab_fabric *f)
+{
+	struct fab_mft *tables = NULL;
+	struct fab_groups *groups;
+	bool is_sound = true;
+
+	if (p->mcfdbs)
+		tables = mcroute_read_tables(f, p->mcfdbs, p->ignore_unknown, &p->run);
+	groups = make_groups(p, f, tables);
+	o->was_verified = p->run.verify;
+	o->problem = (struct fab_mcast_problem){.f = f, .groups = groups};
+	if (tables)
+		mcroute_judge_tables(o, tables);
+	route(p, o);
+	if (p->run.verify)
+		is_sound = verify(p, o);
+	if (p->trees_out)
+		write_trees(p, o);
+	if (p->mcfdbs_out)
+		mcroute_write_tables(o, p->mcfdbs_out);
+	print_report(p, o);
+	mcroute_store(&p->store, &p->run, o);
+	fab_cli_close_store(&p->store);
+	if (p->check && o->loaded.n_broken)
+		is_sound = false;
+	for (size_t i = o->has_tables; i < o->n; i++)
+		fab_mcast_result_fini(&o->results[i]);
+	fab_loaded_fini(&o->loaded);
+	fab_mft_free(tables);
+	fab_dist_free(o->dist);
+	fab_groups_free(groups);
+	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }
 
 int main(int argc, char **argv)
 {
 	struct params p = {.run.seed = 1, .fullest = DEFAULT_FULLEST};
 	struct mcroute_outcome o = {0};
-	struct fab_groups *groups;
 	struct fab_fabric *f;
-	struct fab_dist *dist;
-	bool is_sound = true;
+	int status;
 
 	fab_cli_init("fabric-mcroute");
 	add_engine(&p, fab_mcast_engine_find("fulb", 4));
@@ -410,23 +524,8 @@ int main(int argc, char **argv)
 	}
 	fab_cli_open_store(&p.store);
 	f = fab_cli_open_fabric(&p.input, &p.run);
-	groups = make_groups(&p, f);
-	o.n = p.n_engines;
-	o.was_verified = p.run.verify;
-	o.problem = (struct fab_mcast_problem){.f = f, .groups = groups};
-	compute(&p, &o, &dist);
-	if (p.run.verify)
-		is_sound = verify(&p, &o);
-	if (p.trees_out)
-		write_trees(&p, &o);
-	print_report(&p, &o);
-	mcroute_store(&p.store, &p.run, &o);
-	fab_cli_close_store(&p.store);
-	for (size_t i = 0; i < p.n_engines; i++)
-		fab_mcast_result_fini(&o.results[i]);
-	fab_dist_free(dist);
-	fab_groups_free(groups);
+	status = run(&p, &o, f);
 	fab_fabric_free(f);
 	free(p.groups.v);
-	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+	return status;
 }

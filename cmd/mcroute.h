@@ -4,14 +4,19 @@
 
 #include "cli/cli.h"
 #include "mcast/efi.h"
+#include "mcast/loaded.h"
 #include "present/report.h"
 
+/* Results: those of the engines and that of tables that were read. */
 enum { MCROUTE_MAX_ENGINES = 32 };
 
 /* Everything that was computed and is reported. */
 struct mcroute_outcome {
 	struct fab_mcast_problem problem;
-	size_t n; /* engines */
+	struct fab_dist *dist;
+	size_t n; /* results: first that of the tables, if there are any */
+	bool has_tables;
+	struct fab_loaded loaded;
 	struct fab_mcast_result results[MCROUTE_MAX_ENGINES];
 	struct fab_efi efi[MCROUTE_MAX_ENGINES];
 	bool was_verified;
@@ -35,3 +40,16 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 /* With --store: add the outcome to the database. Exits on failure. */
 void mcroute_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
 		   const struct mcroute_outcome *o);
+
+/*
+ * Read --mcfdbs: exits when it cannot be read. Switches left out under ignore_unknown
+ * are a warning. The caller ends the tables with fab_mft_free().
+ */
+struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path,
+				    bool ignore_unknown, const struct fab_cli_run *run);
+/* Make the tables a result of `o`, which holds problem.f and groups. */
+void mcroute_judge_tables(struct mcroute_outcome *o, const struct fab_mft *tables);
+/* The table `broken`. */
+void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o);
+/* Write --mcfdbs-out: the trees of the last result. */
+void mcroute_write_tables(const struct mcroute_outcome *o, const char *path);

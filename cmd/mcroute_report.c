@@ -195,6 +195,8 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = g->n_unknown});
 	print_results(r, o);
+	if (o->has_tables)
+		mcroute_print_broken(r, o);
 	if (options->format == FAB_FORMAT_TABLE)
 		print_ranges(r, o);
 	else

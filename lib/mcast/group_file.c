@@ -4,7 +4,9 @@
 
 #include "base/mem.h"
 #include "mcast/groups_impl.h"
+#include "mcast/mcfdbs.h"
 #include "mcast/members.h"
+#include "mcast/saquery.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -116,20 +118,31 @@ static const char *skip_mark(const char *text, size_t len)
 	return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? text + 3 : text;
 }
 
-int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
-		    size_t len, bool ignore_unknown, struct fab_err *err)
+/* A group for each MLID of forwarding tables. */
+static int read_tables(struct fab_groups_builder *b, const char *file, const char *text,
+		       size_t len, bool ignore_unknown, struct fab_err *err)
+{
+	struct fab_mft *mft;
+	int rc = fab_mcfdbs_read(b->f, file, text, len, ignore_unknown, &mft, err);
+
+	if (rc)
+		return rc;
+	fab_groups_builder_count_unknown(b, mft->n_unknown_switches);
+	fab_groups_add_mft(b, mft);
+	fab_mft_free(mft);
+	return 0;
+}
+
+static int read_lines(struct fab_groups_builder *b, const char *file, const char *text,
+		      size_t len, bool ignore_unknown, struct fab_err *err)
 {
 	struct fab_members dir;
 	struct reading r = {b, &dir, {file, 0, err}, ignore_unknown};
-	const char *at = skip_mark(text, len), *end = text + len;
+	const char *at = text, *end = text + len;
 	size_t n_before = b->first.n;
 	int rc = 0;
 
-	if (len && memchr(text, '\0', len))
-		return fab_fail(err, EINVAL,
-				"%s: a binary file, expected lines of groups", file);
 	fab_members_init(&dir, b->f);
-	fab_groups_builder_enter(b, file);
 	while (at < end && !rc) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = newline ? newline : end;
@@ -138,11 +151,31 @@ int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *
 		rc = read_line(&r, at, stop);
 		at = newline ? newline + 1 : end;
 	}
-	fab_groups_builder_leave(b);
 	fab_members_fini(&dir);
 	if (!rc && b->first.n == n_before)
 		rc = fab_fail(err, EINVAL,
 			      "%s: no group, expected lines NAME: MEMBER MEMBER ...",
 			      file);
+	return rc;
+}
+
+int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
+		    size_t len, bool ignore_unknown, struct fab_err *err)
+{
+	const char *start = skip_mark(text, len);
+	size_t n = len - (size_t)(start - text);
+	int rc;
+
+	if (len && memchr(text, '\0', len))
+		return fab_fail(err, EINVAL,
+				"%s: a binary file, expected lines of groups", file);
+	fab_groups_builder_enter(b, file);
+	if (fab_is_mcfdbs(start, n))
+		rc = read_tables(b, file, start, n, ignore_unknown, err);
+	else if (fab_is_saquery(start, n))
+		rc = fab_saquery_read(b, file, start, n, ignore_unknown, err);
+	else
+		rc = read_lines(b, file, start, n, ignore_unknown, err);
+	fab_groups_builder_leave(b);
 	return rc;
 }

@@ -77,7 +77,9 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
  * With ignore_unknown members that do not exist are counted, else they are EINVAL
  * `FILE:LINE: group "x": member "y" does not exist`. A description, GUID or LID that
  * several nodes share is EINVAL, and so is a text without any group. A byte order mark at
- * the beginning is skipped. O(text + nodes).
+ * the beginning is skipped. The output of saquery (mcast/saquery.h) and opensm.mcfdbs
+ * (mcast/mcfdbs.h) are told by their first line: then a group is called by its MLID.
+ * O(text + nodes), sorted formats O(text log text).
  */
 int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
 		    size_t len, bool ignore_unknown, struct fab_err *err) FAB_MUST_CHECK;

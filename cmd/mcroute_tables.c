@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-mcroute: multicast tables as OpenSM dumps them, read, judged and written. */
+#include "mcroute.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "export/mcfdbs.h"
+#include "source/unpack.h"
+
+static const struct fab_mcast_engine loaded_engine = {
+	.name = "loaded",
+	.summary = "the tables of --mcfdbs",
+};
+
+static const struct fab_column broken_columns[] = {
+	{"mlid", FAB_TEXT, "multicast LID of the group", 0},
+	{"problem", FAB_TEXT, "loop, cut-off, one-sided or no-cable", 0},
+	{"count", FAB_UINT, "cables too many, members, ports", 0},
+	{"switch", FAB_TEXT, "name of the switch where the first of them is", 0},
+	{"port", FAB_UINT, "port there", 0},
+	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA},
+};
+
+struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path,
+				    bool ignore_unknown, const struct fab_cli_run *run)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct fab_mft *tables;
+	struct fab_input in;
+	struct fab_err err;
+
+	if (fab_input_read(path, &in, &err))
+		fab_cli_die(&err);
+	if (fab_mcfdbs_read(f, name, in.bytes, in.n, ignore_unknown, &tables, &err))
+		fab_cli_die(&err);
+	fab_input_fini(&in);
+	if (tables->n_unknown_switches)
+		fab_cli_warn(run,
+			     "left out: tables of %llu switches that are not in the "
+			     "fabric",
+			     (unsigned long long)tables->n_unknown_switches);
+	return tables;
+}
+
+void mcroute_judge_tables(struct mcroute_outcome *o, const struct fab_mft *tables)
+{
+	uint16_t *mlid = FAB_NEW(o->problem.groups->n, uint16_t);
+	struct fab_mcast_result *result = &o->results[o->n];
+	struct fab_err err;
+
+	if (fab_groups_mlids(o->problem.groups, mlid, &err))
+		fab_cli_die(&err);
+	fab_loaded_of(o->problem.f, o->problem.groups, mlid, tables, &o->loaded);
+	free(mlid);
+	*result = (struct fab_mcast_result){.engine = &loaded_engine,
+					    .load = o->loaded.load,
+					    .trees_seconds = (double)NAN};
+	fab_efi_of(&o->problem, result, &o->efi[o->n]);
+	o->efi[o->n].max_height = o->loaded.max_height;
+	o->is_sound[o->n++] = !o->loaded.n_broken;
+	o->has_tables = true;
+}
+
+void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	const struct fab_fabric *f = o->problem.f;
+
+	fab_report_table_begin(r, "broken", "Broken trees in the tables", broken_columns,
+			       FAB_COUNT(broken_columns));
+	for (size_t i = 0; i < o->loaded.broken.n; i++) {
+		const struct fab_broken *b = &o->loaded.broken.v[i];
+		const union fab_cell cells[] = {
+			{.text = fab_group_name(o->problem.groups, b->group)},
+			{.text = fab_broken_name(b->kind)},
+			{.u = b->count},
+			{.text = fab_node_name(f, b->sw)},
+			{.u = b->port},
+			{.u = f->node_guid[b->sw]},
+		};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
+void mcroute_write_tables(const struct mcroute_outcome *o, const char *path)
+{
+	uint16_t *mlid = FAB_NEW(o->problem.groups->n, uint16_t);
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	if (fab_groups_give_mlids(o->problem.groups, mlid, &err)) {
+		fab_err_prefix(&err, "--mcfdbs-out");
+		fab_cli_die(&err);
+	}
+	fab_cli_open_sink(&sink, path);
+	fab_export_mcfdbs(sink.file, &o->problem, &o->results[o->n - 1], mlid);
+	fab_cli_commit_sink(&sink);
+	free(mlid);
+}

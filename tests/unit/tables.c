@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Multicast tables: written, read back, judged. */
+#include "mcast/loaded.h"
+
+#include "base/rng.h"
+#include "export/mcfdbs.h"
+#include "fabric/dist.h"
+#include "mcast/efi.h"
+#include "support/gen.h"
+#include "support/nets.h"
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fab_groups *pattern(const struct fab_fabric *f, const char *spec)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *g = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_groups_add_pattern(b, spec, 1, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, &err), 0, "%s", err.text);
+	return g;
+}
+
+static char *tables_of(const struct fab_mcast_problem *p,
+		       const struct fab_mcast_result *r, const uint16_t *mlid, size_t *n)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, n);
+
+	fab_export_mcfdbs(out, p, r, mlid);
+	fclose(out);
+	return text;
+}
+
+static struct fab_mft *read_tables(const struct fab_fabric *f, const char *text, size_t n)
+{
+	struct fab_mft *mft = NULL;
+	struct fab_err err;
+
+	cr_assert_eq(fab_mcfdbs_read(f, "t", text, n, false, &mft, &err), 0, "%s",
+		     err.text);
+	return mft;
+}
+
+/* The members that tables tell are those of the groups that have a tree. */
+static void check_members(const struct fab_mcast_problem *p, const struct fab_mft *mft)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(p->f);
+	const struct fab_groups *g = p->groups;
+	struct fab_groups *got = NULL;
+	uint32_t *seen = FAB_NEW0(p->f->n_ports, uint32_t), at = 0;
+
+	fab_groups_add_mft(b, mft);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &got, NULL), 0);
+	for (uint32_t i = 0; i < g->n; i++) {
+		char name[FAB_MLID_TEXT];
+
+		if (fab_group_size(g, i) < 2)
+			continue;
+		cr_assert_str_eq(fab_group_name(got, at),
+				 fab_mlid_text((uint16_t)(FAB_MLID_FIRST + i), name));
+		cr_assert_eq(fab_group_size(got, at), fab_group_size(g, i));
+		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++)
+			seen[g->member[m]] = i + 1;
+		for (uint64_t m = got->first[at]; m < got->first[at + 1]; m++)
+			cr_assert_eq(seen[got->member[m]], i + 1);
+		at++;
+	}
+	cr_assert_eq(at, got->n);
+	free(seen);
+	fab_groups_free(got);
+}
+
+/* Tables without one of their entries. */
+static struct fab_mft without_entry(const struct fab_mft *mft, uint64_t gone)
+{
+	uint64_t n = mft->first[mft->n];
+	struct fab_mft out = *mft;
+
+	out.first = FAB_NEW(mft->n + 1, uint64_t);
+	out.sw = FAB_NEW(n, uint32_t);
+	out.num = FAB_NEW(n, uint16_t);
+	out.port = FAB_NEW(n, uint32_t);
+	for (uint32_t i = 0; i <= mft->n; i++)
+		out.first[i] = mft->first[i] - (mft->first[i] > gone);
+	for (uint64_t e = 0; e < n; e++) {
+		uint64_t to = e - (e > gone);
+
+		if (e == gone)
+			continue;
+		out.sw[to] = mft->sw[e];
+		out.num[to] = mft->num[e];
+		out.port[to] = mft->port[e];
+	}
+	return out;
+}
+
+/* Each entry is needed: without it one tree is broken, in the way that it must be. */
+static void check_each_entry(const struct fab_mcast_problem *p, const uint16_t *mlid,
+			     const struct fab_mft *mft, struct fab_rng *rng)
+{
+	uint64_t n = mft->first[mft->n];
+
+	for (int i = 0; i < 40; i++) {
+		uint64_t gone = fab_rng_below(rng, n);
+		struct fab_mft less = without_entry(mft, gone);
+		uint32_t peer = fab_port_peer(p->f, mft->port[gone]);
+		bool is_link =
+			mft->num[gone] && fab_node_is_switch(p->f, p->f->port_node[peer]);
+		struct fab_loaded loaded;
+
+		fab_loaded_of(p->f, p->groups, mlid, &less, &loaded);
+		cr_assert_eq(loaded.n_broken, 1);
+		cr_assert_eq(loaded.broken.n, 1);
+		cr_assert_eq(loaded.broken.v[0].kind,
+			     is_link ? FAB_BROKEN_ONE_SIDED : FAB_BROKEN_CUT_OFF);
+		cr_assert_eq(loaded.broken.v[0].count, 1);
+		cr_assert_gt(mlid[loaded.broken.v[0].group], 0);
+		cr_assert_eq(loaded.broken.v[0].sw,
+			     is_link ? p->f->port_node[peer] : mft->sw[gone]);
+		fab_loaded_fini(&loaded);
+		free(less.first);
+		free(less.sw);
+		free(less.num);
+		free(less.port);
+	}
+}
+
+static void round_trip(const struct fab_fabric *f, const char *spec)
+{
+	struct fab_groups *g = pattern(f, spec);
+	struct fab_mcast_problem p = {.f = f, .groups = g};
+	uint16_t *mlid = FAB_NEW(g->n, uint16_t);
+	struct fab_rng rng;
+	struct fab_dist *dist;
+	double seconds;
+
+	fab_rng_init(&rng, 7);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	p.dist = dist;
+	cr_assert_eq(fab_groups_give_mlids(g, mlid, NULL), 0);
+	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+		const struct fab_mcast_options options = {.n_threads = 1};
+		struct fab_mcast_result r;
+		struct fab_loaded loaded;
+		struct fab_mft *mft;
+		struct fab_efi efi;
+		size_t n;
+		char *text;
+
+		cr_assert_eq(fab_mcast_route(&p, &fab_mcast_engines[i], 1, &options, &r,
+					     &seconds, NULL),
+			     0);
+		text = tables_of(&p, &r, mlid, &n);
+		cr_assert(fab_is_mcfdbs(text, n));
+		mft = read_tables(f, text, n);
+		check_members(&p, mft);
+		fab_loaded_of(f, g, mlid, mft, &loaded);
+		fab_efi_of(&p, &r, &efi);
+		cr_expect_eq(loaded.n_broken, 0, "%s", fab_mcast_engines[i]->name);
+		cr_expect_eq(loaded.max_height, efi.max_height);
+		cr_expect_eq(
+			memcmp(loaded.load, r.load, f->n_switch_links * sizeof(*r.load)),
+			0);
+		check_each_entry(&p, mlid, mft, &rng);
+		fab_loaded_fini(&loaded);
+		fab_mft_free(mft);
+		free(text);
+		fab_mcast_result_fini(&r);
+	}
+	fab_dist_free(dist);
+	free(mlid);
+	fab_groups_free(g);
+}
+
+Test(tables, round_trip_on_generated_fabrics)
+{
+	static const char *const specs[] = {
+		"fattree:radix=4,levels=3", "torus:dims=4x3x2,hosts=2",
+		"dragonfly:a=4,p=2,h=2", "kfat:dims=4x4,hosts=2"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i]);
+
+		round_trip(f, "random:groups=40,size=2-12");
+		round_trip(f, "grid:4x4");
+		fab_fabric_free(f);
+	}
+}
+
+Test(tables, round_trip_on_random_fabrics)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct fab_fabric *f = test_random_fabric(9, 7, 2, seed);
+
+		round_trip(f, "random:groups=30,size=1-9");
+		fab_fabric_free(f);
+	}
+}
+
+/* Two leaves, two spines, a host on each leaf; leaf port 1 is the host's. */
+static struct fab_loaded judge(const struct fab_fabric *f, const char *text,
+			       struct fab_groups **groups)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_mft *mft = read_tables(f, text, strlen(text));
+	uint16_t mlid[4];
+	struct fab_loaded loaded;
+
+	fab_groups_add_mft(b, mft);
+	cr_assert_eq(fab_groups_builder_finish(b, false, groups, NULL), 0);
+	cr_assert_leq((*groups)->n, 4);
+	cr_assert_eq(fab_groups_mlids(*groups, mlid, NULL), 0);
+	fab_loaded_of(f, *groups, mlid, mft, &loaded);
+	fab_mft_free(mft);
+	return loaded;
+}
+
+#define GUID(f, node) (unsigned long long)(f)->node_guid[node]
+
+static void expect(const struct fab_fabric *f, char *text, const char *want)
+{
+	struct fab_groups *groups;
+	struct fab_loaded loaded = judge(f, text, &groups);
+	char got[256] = "";
+
+	for (size_t i = 0; i < loaded.broken.n; i++) {
+		const struct fab_broken *b = &loaded.broken.v[i];
+		size_t at = strlen(got);
+
+		snprintf(got + at, sizeof(got) - at, "%s %u %s[%u]; ",
+			 fab_broken_name(b->kind), b->count, fab_node_name(f, b->sw),
+			 b->port);
+	}
+	cr_expect_str_eq(got, want, "%s is '%s' not '%s'", text, got, want);
+	cr_expect_eq(loaded.n_broken, *want != '\0');
+	fab_loaded_fini(&loaded);
+	fab_groups_free(groups);
+	free(text);
+}
+
+Test(tables, every_kind_of_fault_is_found)
+{
+	struct plan plan = plan_tree(2, 2, 1);
+	unsigned long long leaf, other, spine, second;
+	struct fab_fabric *f;
+
+	plan.nodes.v[1].n_ports = 4;
+	f = plan_build(&plan, 0);
+	leaf = GUID(f, test_switch(f, "leaf1"));
+	other = GUID(f, test_switch(f, "leaf2"));
+	spine = GUID(f, test_switch(f, "spine1"));
+	second = GUID(f, test_switch(f, "spine2"));
+
+#define TABLES(a, b, c, d)                                                               \
+	fab_format("Switch 0x%llx\n0xC000 :" a "\nSwitch 0x%llx\n0xC000 :" b             \
+		   "\nSwitch 0x%llx\n0xC000 :" c "\nSwitch 0x%llx\n0xC000 :" d "\n",     \
+		   leaf, other, spine, second)
+	expect(f, TABLES(" 0x001  0x002", " 0x001  0x002", " 0x001  0x002", ""), "");
+	expect(f, TABLES(" 0x1 0x2 0x0", " 0x1 0x2", " 0x1 0x2 0x2", ""), "");
+	expect(f, TABLES(" 0x1 0x2 0x3", " 0x1 0x2 0x3", " 0x1 0x2", " 0x1 0x2"),
+	       "loop 1 leaf2[3]; ");
+	expect(f, TABLES(" 0x1 0x2 0x3", " 0x1 0x2", " 0x1 0x2", ""),
+	       "one-sided 1 leaf1[3]; ");
+	expect(f, TABLES(" 0x1", " 0x1 0x2", " 0x2", ""), "cut-off 1 leaf2[1]; ");
+	expect(f, TABLES(" 0x1", " 0x1 0x2", " 0x1 0x2", ""), "one-sided 1 spine1[1]; ");
+	expect(f, TABLES(" 0x1 0x2", " 0x1 0x2 0x4", " 0x1 0x2", ""),
+	       "no-cable 1 leaf2[4]; ");
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+Test(tables, a_self_loop_is_a_loop)
+{
+	struct fab_fabric *ring = test_ring(3);
+	struct fab_fabric *f = test_with_cable(ring, 1, 1);
+	uint32_t cable = FAB_NONE;
+	struct fab_groups *groups;
+	struct fab_loaded loaded;
+	char *text;
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		if (f->port_node[f->cable_a[c]] == f->port_node[f->cable_b[c]])
+			cable = c;
+	cr_assert_neq(cable, FAB_NONE);
+	text = fab_format("Switch 0x%llx\n0xC000 : 0x0 0x%x 0x%x\n", GUID(f, 1),
+			  f->port_num[f->cable_a[cable]], f->port_num[f->cable_b[cable]]);
+	loaded = judge(f, text, &groups);
+	cr_expect_eq(loaded.broken.n, 1);
+	cr_expect_eq(loaded.broken.v[0].kind, FAB_BROKEN_LOOP);
+	cr_expect_eq(loaded.load[cable], 1);
+	fab_loaded_fini(&loaded);
+	fab_groups_free(groups);
+	free(text);
+	fab_fabric_free(f);
+	fab_fabric_free(ring);
+}
+
+Test(tables, names_give_mlids)
+{
+	cr_expect_eq(fab_mlid_parse("0xc000", 6), 0xc000);
+	cr_expect_eq(fab_mlid_parse("0XFFFE", 6), 0xfffe);
+	cr_expect_eq(fab_mlid_parse("0xffff", 6), 0);
+	cr_expect_eq(fab_mlid_parse("0xbfff", 6), 0);
+	cr_expect_eq(fab_mlid_parse("0xc0000", 7), 0);
+	cr_expect_eq(fab_mlid_parse("0xc00g", 6), 0);
+	cr_expect_eq(fab_mlid_parse("c000", 4), 0);
+	cr_expect_eq(fab_mlid_parse("", 0), 0);
+}
+
+Test(tables, switches_that_are_not_there)
+{
+	static const char text[] = "Switch 0x123456\n0xC000 : 0x001 \n";
+	struct fab_fabric *f = test_ring(3);
+	struct fab_mft *mft = NULL;
+	struct fab_err err;
+
+	cr_expect_eq(fab_mcfdbs_read(f, "t", text, strlen(text), false, &mft, &err),
+		     -EINVAL);
+	cr_expect_str_eq(err.text, "t:1: switch 0x0000000000123456 is not in the fabric");
+	cr_expect_null(mft);
+	cr_assert_eq(fab_mcfdbs_read(f, "t", text, strlen(text), true, &mft, &err), 0);
+	cr_expect_eq(mft->n, 0);
+	cr_expect_eq(mft->n_unknown_switches, 1);
+	cr_expect_eq(fab_mft_find(mft, 0xc000), FAB_NONE);
+	fab_mft_free(mft);
+	fab_mft_free(NULL);
+	fab_fabric_free(f);
+}
