@@ -76,4 +76,9 @@ diff "$dir/ours" "$dir/theirs" >"$dir/diff" || {
   head -n 20 "$dir/diff"
   fail "$(sed -n 's/^[<>] \([^ ]*\) .*/\1/p' "$dir/diff" | sort -u | wc -l) of $groups trees differ"
 }
+# its own dump, read as tables
+"$mcroute" -q "$dir/opensm/opensm-subnet.lst" --mcfdbs="$dir/opensm/opensm.mcfdbs" --check \
+  --algorithm=opensm --format=csv --no-header --columns=max_efi,max_efi_all,tree_links \
+  >"$dir/loaded" || { cat "$dir/loaded"; fail "its tables are called broken"; }
+[ "$(uniq "$dir/loaded" | wc -l)" -eq 1 ] || { cat "$dir/loaded"; fail "its tables are read otherwise"; }
 echo "$groups trees, $(wc -l <"$dir/ours") table entries: all equal"

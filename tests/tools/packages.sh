@@ -6,10 +6,11 @@
 packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-dev
   libjansson-dev libsmartcols-dev libsqlite3-dev libibnetdisc-dev libibmad-dev libibumad-dev"
 # to run every test: Criterion for the unit tests, ibsim with ibnetdiscover and OpenSM as a
-# fabric without hardware, clang as a second compiler and for the fuzz targets, mandoc for the
-# pages, zsh and fish for their completions, jq to judge trees by other means
-packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm clang libclang-rt-dev mandoc
-  bash zsh fish gzip zstd jq"
+# fabric without hardware, ibdmchk (ibutils) to check tables, clang as a second compiler and
+# for the fuzz targets, mandoc for the pages, zsh and fish for their completions, jq to judge
+# trees by other means
+packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
+  libclang-rt-dev mandoc bash zsh fish gzip zstd jq"
 
 # Install those of the packages given that are missing, as root or with sudo. Nothing is
 # downloaded when none is missing.
