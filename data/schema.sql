@@ -62,23 +62,24 @@ CREATE TABLE histogram (
 -- Which metrics there are, and whether less or more of one is better.
 CREATE TABLE metric_kind (
   name TEXT PRIMARY KEY,
+  position INTEGER NOT NULL,                      -- the order in which people read them
   better TEXT CHECK (better IN ('less', 'more')), -- null: neither
   is_time INTEGER NOT NULL DEFAULT 0,             -- 1: differs from run to run
   help TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO metric_kind (name, better, is_time, help) VALUES
-  ('max_efi', 'less', 0, 'largest number of trees on a switch-to-switch cable'),
-  ('max_efi_all', 'less', 0, 'the same over all cables, host cables too'),
-  ('mean_efi', 'less', 0, 'mean number of trees over all switch-to-switch cables'),
-  ('links_at_max', NULL, 0, 'switch-to-switch cables with the largest number'),
-  ('lower_bound', NULL, 0, 'no trees whatever can have a smaller max_efi'),
-  ('max_height', 'less', 0, 'switch hops from a root to its farthest member, largest'),
-  ('tree_links', 'less', 0, 'switch-to-switch cables of all trees together'),
-  ('verified', 'more', 0, '1: every tree was checked and is sound, 0: one is not'),
-  ('seconds.distances', 'less', 1, 'time for hop distances'),
-  ('seconds.roots', 'less', 1, 'time for root candidates'),
-  ('seconds.trees', 'less', 1, 'time for choosing roots and growing trees'),
-  ('seconds.total', 'less', 1, 'distances, roots and trees together');
+INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
+  (1, 'max_efi', 'less', 0, 'largest number of trees on a switch-to-switch cable'),
+  (2, 'max_efi_all', 'less', 0, 'the same over all cables, host cables too'),
+  (3, 'mean_efi', 'less', 0, 'mean number of trees over all switch-to-switch cables'),
+  (4, 'links_at_max', NULL, 0, 'switch-to-switch cables with the largest number'),
+  (5, 'lower_bound', NULL, 0, 'no trees whatever can have a smaller max_efi'),
+  (6, 'max_height', 'less', 0, 'switch hops from a root to its farthest member, largest'),
+  (7, 'tree_links', 'less', 0, 'switch-to-switch cables of all trees together'),
+  (8, 'verified', 'more', 0, '1: every tree was checked and is sound, 0: one is not'),
+  (9, 'seconds.distances', 'less', 1, 'time for hop distances'),
+  (10, 'seconds.roots', 'less', 1, 'time for root candidates'),
+  (11, 'seconds.trees', 'less', 1, 'time for choosing roots and growing trees'),
+  (12, 'seconds.total', 'less', 1, 'distances, roots and trees together');
 
 -- For people: the runs, newest first, a line each.
 CREATE VIEW runs AS

@@ -22,6 +22,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "export/dot.h"
+#include "export/gnuplot.h"
 #include "export/ibnetdiscover.h"
 #include "export/json.h"
 #include "export/mcfdbs.h"

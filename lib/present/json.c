@@ -49,6 +49,11 @@ static json_t *cell_value(const struct fab_column *column, union fab_cell cell)
 		return fab_json_guid(cell.u);
 	case FAB_BOOL:
 		return json_boolean(cell.u != 0);
+	case FAB_NUMBER:
+		if (fab_is_whole(cell.real))
+			return fab_json_uint((uint64_t)cell.real);
+		value = json_real(cell.real);
+		break;
 	case FAB_REAL:
 		/* 3.0 and not 3: a reader that tells the two apart sees one type */
 		value = json_real(cell.real);

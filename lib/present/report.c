@@ -46,6 +46,7 @@ bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
 	case FAB_TEXT:
 		return !cell.text;
 	case FAB_REAL:
+	case FAB_NUMBER:
 		return !isfinite(cell.real);
 	case FAB_UINT:
 	case FAB_GUID:
@@ -56,10 +57,17 @@ bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
 	return false;
 }
 
+bool fab_is_whole(double value)
+{
+	return value >= 0 && value <= 9007199254740992.0 && floor(value) == value;
+}
+
 const char *fab_cell_number(const struct fab_column *column, union fab_cell cell,
 			    char *out)
 {
-	if (column->type == FAB_REAL)
+	if (column->type == FAB_NUMBER && fab_is_whole(cell.real))
+		snprintf(out, FAB_CELL_BYTES, "%.0f", cell.real);
+	else if (column->type == FAB_REAL || column->type == FAB_NUMBER)
 		snprintf(out, FAB_CELL_BYTES, "%.6g", cell.real);
 	else if (column->type == FAB_GUID)
 		snprintf(out, FAB_CELL_BYTES, "0x%016" PRIx64, cell.u);

@@ -22,11 +22,12 @@
 enum fab_format { FAB_FORMAT_TABLE, FAB_FORMAT_JSON, FAB_FORMAT_CSV };
 
 enum fab_type {
-	FAB_TEXT, /* .text, NULL is null */
-	FAB_UINT, /* .u */
-	FAB_REAL, /* .real; NaN is null; 6 significant digits, 4 in a table */
-	FAB_BOOL, /* .u: 0 false, 1 true, FAB_UNKNOWN is null */
-	FAB_GUID, /* .u, printed 0x%016x, a string in JSON */
+	FAB_TEXT,   /* .text, NULL is null */
+	FAB_UINT,   /* .u */
+	FAB_REAL,   /* .real; NaN is null; 6 significant digits, 4 in a table */
+	FAB_BOOL,   /* .u: 0 false, 1 true, FAB_UNKNOWN is null */
+	FAB_NUMBER, /* .real; as FAB_REAL, but a whole number is printed as one */
+	FAB_GUID,   /* .u, printed 0x%016x, a string in JSON */
 };
 
 /* A truth value that nobody asked for. */

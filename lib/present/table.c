@@ -53,7 +53,8 @@ static char *cell_text(const struct fab_column *column, union fab_cell cell)
 		return fab_strdup(cell.u ? "yes" : "no");
 	if (column->type == FAB_TEXT)
 		return fab_cell_safe_text(cell.text);
-	if (column->type == FAB_REAL)
+	if (column->type == FAB_REAL ||
+	    (column->type == FAB_NUMBER && !fab_is_whole(cell.real)))
 		return human_real(cell.real);
 	return fab_strdup(fab_cell_number(column, cell, number));
 }

@@ -38,6 +38,8 @@ extern const struct fab_writer fab_csv_writer;
 
 /* Has the cell no value? NULL text, NaN, an infinite number, 0 where 0 means none. */
 bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell);
+/* Is it an integer from 0 to 2^53? */
+bool fab_is_whole(double value);
 /* A number or GUID as text; `out` holds at least FAB_CELL_BYTES. Not for FAB_TEXT. */
 enum { FAB_CELL_BYTES = 32 };
 const char *fab_cell_number(const struct fab_column *column, union fab_cell cell,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading runs back. The file may come from anywhere: no value is trusted. */
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,8 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "store/store_impl.h"
+
+enum { MAX_NAME = 64 };
 
 /* Everything that the runs point to, freed together. */
 struct memory {
@@ -86,10 +88,12 @@ static uint64_t guid_of(const char *text)
 
 static bool is_chosen(const struct fab_store_filter *filter, uint64_t id)
 {
+	if (!filter->ids)
+		return true;
 	for (size_t i = 0; i < filter->n_ids; i++)
 		if (filter->ids[i] == id)
 			return true;
-	return !filter->ids;
+	return false;
 }
 
 static bool is_fabric(const char *pattern, const struct fab_store_run *run)
@@ -273,6 +277,21 @@ static int read_details(struct fab_store *store, struct memory *memory,
 	return 0;
 }
 
+/* Names of metrics become names of columns: nothing but what such a name may have. */
+static bool is_word(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_.");
+
+	return n && n <= MAX_NAME && !text[n];
+}
+
+static bool is_line(const char *text)
+{
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	return !*text;
+}
+
 static int read_kinds(struct fab_store *store, struct memory *memory,
 		      struct fab_store_runs *out, struct fab_err *err)
 {
@@ -282,14 +301,19 @@ static int read_kinds(struct fab_store *store, struct memory *memory,
 	query_init(&q, store, memory,
 		   "SELECT name, coalesce(better = 'more', 0) - "
 		   "coalesce(better = 'less', 0), is_time, help "
-		   "FROM metric_kind ORDER BY name",
+		   "FROM metric_kind ORDER BY position, name",
 		   0);
-	while (query_next(&q))
-		FAB_PUSH(&list,
-			 ((struct fab_store_kind){text_or_empty(&q, 0),
-						  sqlite3_column_int(q.statement, 1),
-						  sqlite3_column_int(q.statement, 2) != 0,
-						  text_or_empty(&q, 3)}));
+	while (query_next(&q)) {
+		struct fab_store_kind kind = {
+			text_or_empty(&q, 0), sqlite3_column_int(q.statement, 1),
+			sqlite3_column_int(q.statement, 2) != 0, text_or_empty(&q, 3)};
+
+		if (!is_word(kind.name))
+			continue;
+		if (!is_line(kind.help))
+			kind.help = "";
+		FAB_PUSH(&list, kind);
+	}
 	out->kinds = keep(memory, list.v);
 	out->n_kinds = list.n;
 	return query_fini(&q, err);
@@ -338,4 +362,13 @@ void fab_store_runs_fini(struct fab_store_runs *runs)
 	free(memory->blocks.v);
 	free(memory);
 	*runs = (struct fab_store_runs){0};
+}
+
+double fab_store_number_get(const struct fab_store_number *numbers, size_t n,
+			    const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(numbers[i].name, name))
+			return numbers[i].value;
+	return NAN;
 }

@@ -45,6 +45,10 @@ struct fab_store_number {
 	double value; /* one that is not finite is not stored */
 };
 
+/* The number of this name among n; NaN when there is none. O(n). */
+double fab_store_number_get(const struct fab_store_number *numbers, size_t n,
+			    const char *name);
+
 /* So many cables carry such a load. */
 struct fab_store_bin {
 	uint64_t load, links;
@@ -95,16 +99,16 @@ struct fab_store_filter {
 
 /* Is less of it better (-1), more (1), or neither (0)? */
 struct fab_store_kind {
-	const char *name;
+	const char *name; /* lower case, digits, _ and dots only */
 	int better;
-	bool is_time; /* differs from run to run */
-	const char *help;
+	bool is_time;	  /* differs from run to run */
+	const char *help; /* printable ASCII */
 };
 
 struct fab_store_runs {
 	const struct fab_store_run *v; /* [n], oldest first */
 	size_t n;
-	const struct fab_store_kind *kinds; /* [n_kinds], of metrics, by name */
+	const struct fab_store_kind *kinds; /* [n_kinds], in reading order */
 	size_t n_kinds;
 	void *memory; /* private */
 };

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-compare: results that were kept: list, show, put side by side, draw. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "compare.h"
+
+enum {
+	OPT_FABRIC = 0x100,
+	OPT_LABEL,
+	OPT_COMMAND,
+	OPT_ALGORITHM,
+	OPT_COMPARE,
+	OPT_CHECK,
+	OPT_TOLERANCE,
+	OPT_PLOT,
+	OPT_PLOT_KIND,
+	MAX_ITEMS = 1000,
+};
+
+enum mode { MODE_LIST, MODE_SHOW, MODE_COMPARE };
+
+/* RUN or RUN:ALGORITHM as it was given. */
+struct item_spec {
+	uint64_t id; /* 0: the last one */
+	const char *algorithm;
+};
+
+struct params {
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	const char *path;
+	FAB_VEC(struct item_spec) items;
+	struct fab_store_filter filter;
+	bool compare, check;
+	bool has_tolerance;
+	double tolerance;
+	const char *plot;
+	enum fab_plot_terminal terminal;
+	enum fab_plot_kind plot_kind;
+	bool has_plot_kind;
+};
+
+static const struct argp_option options[] = {
+	{.doc = "Which runs:", .group = 1},
+	{"fabric", OPT_FABRIC, "FABRIC", 0,
+	 "Runs on this fabric: its fingerprint (0x...) or a pattern for its source", 1},
+	{"label", OPT_LABEL, "PATTERN", 0, "Runs whose label matches (* ? [..])", 1},
+	{"command", OPT_COMMAND, "NAME", 0, "Runs of this command", 1},
+	{"algorithm", OPT_ALGORITHM, "LIST", 0,
+	 "Only results of these algorithms, separated by commas", 1},
+	{.doc = "What to do (default: list the runs, or show the one named, or compare "
+		"those named):",
+	 .group = 2},
+	{"compare", OPT_COMPARE, NULL, 0,
+	 "Put side by side all runs that pass, the oldest as base", 2},
+	{"check", OPT_CHECK, NULL, 0,
+	 "Exit status 1 when something but a time is worse than in the base", 2},
+	{"tolerance", OPT_TOLERANCE, "PERCENT", 0,
+	 "Differences up to PERCENT of the base count as none (default 0)", 2},
+	{"plot", OPT_PLOT, "FILE", 0,
+	 "Draw the runs into FILE.svg or FILE.png (needs gnuplot)", 2},
+	{"plot-kind", OPT_PLOT_KIND, "KIND", 0,
+	 "distribution (default): cables that carry at least so many trees; or seconds: "
+	 "max_efi against "
+	 "time",
+	 2},
+	{0},
+};
+
+static void add_item(struct params *p, const char *arg, struct argp_state *state)
+{
+	size_t len = strcspn(arg, ":");
+	struct item_spec item = {0};
+
+	if (!(len == 4 && !strncmp(arg, "last", 4)) &&
+	    !fab_parse_u64(arg, len, 1, INT64_MAX, &item.id))
+		argp_error(state,
+			   "'%s' is no run: expected a number or last, as RUN or "
+			   "RUN:ALGORITHM",
+			   arg);
+	if (arg[len]) {
+		item.algorithm = arg + len + 1;
+		if (!*item.algorithm)
+			argp_error(state, "'%s': the algorithm is empty", arg);
+	}
+	if (p->items.n == MAX_ITEMS)
+		argp_error(state, "more than %d runs", MAX_ITEMS);
+	FAB_PUSH(&p->items, item);
+}
+
+static void parse_tolerance(struct params *p, const char *arg, struct argp_state *state)
+{
+	char *end;
+
+	errno = 0;
+	p->tolerance = strtod(arg, &end) / 100;
+	if (errno || end == arg || *end || !(p->tolerance >= 0 && p->tolerance <= 10))
+		argp_error(state, "--tolerance: '%s' is not a number from 0 to 1000",
+			   arg);
+	p->has_tolerance = true;
+}
+
+static void parse_plot(struct params *p, const char *arg, struct argp_state *state)
+{
+	const char *dot = strrchr(arg, '.');
+
+	if (dot && dot > arg && !strcmp(dot, ".svg"))
+		p->terminal = FAB_PLOT_SVG;
+	else if (dot && dot > arg && !strcmp(dot, ".png"))
+		p->terminal = FAB_PLOT_PNG;
+	else
+		argp_error(state, "--plot: '%s' does not end in .svg or .png", arg);
+	p->plot = arg;
+}
+
+static void parse_plot_kind(struct params *p, const char *arg, struct argp_state *state)
+{
+	if (!strcmp(arg, "distribution"))
+		p->plot_kind = FAB_PLOT_DISTRIBUTION;
+	else if (!strcmp(arg, "seconds"))
+		p->plot_kind = FAB_PLOT_SECONDS;
+	else
+		argp_error(state, "--plot-kind: '%s' is not distribution or seconds",
+			   arg);
+	p->has_plot_kind = true;
+}
+
+static const char *not_empty(const char *name, const char *arg, struct argp_state *state)
+{
+	if (!*arg)
+		argp_error(state, "--%s: the value is empty", name);
+	return arg;
+}
+
+static enum mode mode_of(const struct params *p)
+{
+	if (p->compare || p->items.n > 1)
+		return MODE_COMPARE;
+	return p->items.n ? MODE_SHOW : MODE_LIST;
+}
+
+static void check_columns(const struct params *p, const struct compare_columns *columns)
+{
+	struct fab_err err;
+
+	if (p->output.columns &&
+	    fab_columns_check(p->output.columns, columns->v, columns->n, &err))
+		fab_cli_exit(FAB_EXIT_USAGE, "--columns: %s", err.text);
+}
+
+static void check_complete(const struct params *p, struct argp_state *state)
+{
+	struct compare_columns columns = mode_of(p) == MODE_COMPARE
+						 ? compare_diff_columns()
+						 : compare_list_columns();
+	struct fab_err err;
+
+	if (mode_of(p) != MODE_SHOW && p->output.columns &&
+	    fab_columns_check(p->output.columns, columns.v, columns.n, &err))
+		argp_error(state, "--columns: %s", err.text);
+	if (!p->path && !p->output.list_columns)
+		argp_error(state, "DATABASE is missing: the FILE of --store=FILE");
+	if (p->compare && p->items.n)
+		argp_error(state, "--compare takes all runs that pass: name none");
+	if ((p->check || p->has_tolerance) && mode_of(p) != MODE_COMPARE)
+		argp_error(state, "%s needs two runs or --compare",
+			   p->check ? "--check" : "--tolerance");
+	if (p->has_plot_kind && !p->plot)
+		argp_error(state, "--plot-kind goes with --plot only");
+	if (p->plot && p->output.path && !strcmp(p->plot, p->output.path))
+		argp_error(state, "--plot and --output are the same file: '%s'", p->plot);
+}
+
+static error_t parse_filter(int key, char *arg, struct argp_state *state)
+{
+	struct fab_store_filter *filter = &((struct params *)state->input)->filter;
+
+	switch (key) {
+	case OPT_FABRIC:
+		filter->fabric = not_empty("fabric", arg, state);
+		return 0;
+	case OPT_LABEL:
+		filter->label = not_empty("label", arg, state);
+		return 0;
+	case OPT_COMMAND:
+		filter->command = not_empty("command", arg, state);
+		return 0;
+	case OPT_ALGORITHM:
+		filter->algorithm = not_empty("algorithm", arg, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct params *p = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &p->output;
+		state->child_inputs[1] = &p->run;
+		return 0;
+	case OPT_COMPARE:
+		p->compare = true;
+		return 0;
+	case OPT_CHECK:
+		p->check = true;
+		return 0;
+	case OPT_TOLERANCE:
+		parse_tolerance(p, arg, state);
+		return 0;
+	case OPT_PLOT:
+		parse_plot(p, arg, state);
+		return 0;
+	case OPT_PLOT_KIND:
+		parse_plot_kind(p, arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (p->path)
+			add_item(p, arg, state);
+		else
+			p->path = not_empty("DATABASE", arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		check_complete(p, state);
+		return 0;
+	default:
+		return parse_filter(key, arg, state);
+	}
+}
+
+static const struct argp_child children[] = {
+	{&fab_cli_output_argp, 0, NULL, 0},
+	{&fab_cli_run_plain_argp, 0, NULL, 0},
+	{0},
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "DATABASE [RUN[:ALGORITHM]...]",
+	.doc = "List the results that --store=DATABASE has kept, show one run, put runs "
+	       "side by side with ratios and what got better or worse, or draw them.",
+	.children = children,
+};
+
+static void read_runs(const struct params *p, struct fab_store_runs *runs)
+{
+	uint64_t *ids = FAB_NEW(p->items.n + 1, uint64_t);
+	struct fab_store_filter filter = p->filter;
+	struct fab_store *store;
+	struct fab_err err;
+
+	/* what `last` is shows only when all have been read */
+	filter.ids = p->items.n ? ids : NULL;
+	filter.n_ids = p->items.n;
+	for (size_t i = 0; i < p->items.n; i++) {
+		ids[i] = p->items.v[i].id;
+		if (!ids[i])
+			filter.ids = NULL;
+	}
+	if (fab_store_open(p->path, FAB_STORE_READ, &store, &err) != 0 ||
+	    fab_store_read(store, &filter, runs, &err) != 0)
+		fab_cli_die(&err);
+	fab_store_close(store);
+	free(ids);
+}
+
+static bool has_algorithm(const struct fab_store_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		if (!strcmp(run->results[i].algorithm, name))
+			return true;
+	return false;
+}
+
+static struct compare_item find_item(const struct params *p,
+				     const struct fab_store_runs *runs,
+				     const struct item_spec *spec)
+{
+	struct compare_item item = {.algorithm = spec->algorithm};
+
+	for (size_t i = 0; i < runs->n; i++)
+		if (!spec->id || runs->v[i].id == spec->id)
+			item.run = &runs->v[i];
+	if (!item.run && spec->id)
+		fab_cli_exit(FAB_EXIT_ERROR, "%s: no run %" PRIu64 " that passes",
+			     p->path, spec->id);
+	if (!item.run)
+		fab_cli_exit(FAB_EXIT_ERROR, "%s: no run that passes", p->path);
+	if (item.algorithm && !has_algorithm(item.run, item.algorithm))
+		fab_cli_exit(FAB_EXIT_ERROR, "%s: run %" PRIu64 " has no result of '%s'",
+			     p->path, item.run->id, item.algorithm);
+	return item;
+}
+
+/* The runs named, or all that were read; on the heap. */
+static struct compare_item *find_items(const struct params *p,
+				       const struct fab_store_runs *runs, size_t *n)
+{
+	size_t room = (p->items.n > runs->n ? p->items.n : runs->n) + 1;
+	struct compare_item *items = FAB_NEW0(room, struct compare_item);
+
+	*n = p->items.n ? p->items.n : runs->n;
+	for (size_t i = 0; i < *n; i++)
+		items[i] = p->items.n ? find_item(p, runs, &p->items.v[i])
+				      : (struct compare_item){.run = &runs->v[i]};
+	if (mode_of(p) == MODE_COMPARE && *n < 2)
+		fab_cli_exit(FAB_EXIT_ERROR,
+			     "%s: %zu run passes: two are needed to compare", p->path,
+			     *n);
+	return items;
+}
+
+/* Ratios between different jobs say little. */
+static void warn_of_differences(const struct params *p, const struct compare_item *items,
+				size_t n)
+{
+	const struct fab_store_run *base = items[0].run;
+	double groups = fab_store_number_get(base->facts, base->n_facts, "groups");
+
+	for (size_t i = 1; i < n; i++) {
+		const struct fab_store_run *run = items[i].run;
+		double other = fab_store_number_get(run->facts, run->n_facts, "groups");
+
+		if (run->fingerprint != base->fingerprint)
+			fab_cli_warn(&p->run,
+				     "runs %" PRIu64 " and %" PRIu64
+				     " are of different fabrics: %s and %s",
+				     base->id, run->id, base->source, run->source);
+		else if (groups < other || groups > other)
+			fab_cli_warn(&p->run,
+				     "runs %" PRIu64 " and %" PRIu64
+				     " are of different groups: %.0f and %.0f",
+				     base->id, run->id, groups, other);
+	}
+}
+
+static int print(const struct params *p, const struct fab_store_runs *runs,
+		 const struct compare_item *items, size_t n, FILE *out,
+		 const struct fab_report_options *report, struct compare_counts *counts,
+		 struct fab_err *err)
+{
+	struct compare_columns columns;
+	int rc;
+
+	switch (mode_of(p)) {
+	case MODE_COMPARE:
+		warn_of_differences(p, items, n);
+		return compare_diff(out, report, runs, items, n, p->tolerance, counts,
+				    err);
+	case MODE_SHOW:
+		columns = compare_show_columns(runs, &items[0]);
+		check_columns(p, &columns);
+		rc = compare_show(out, report, &columns, &items[0], err);
+		compare_show_columns_free(&columns);
+		return rc;
+	default:
+		return compare_list(out, report, runs, err);
+	}
+}
+
+/* Those of a run that is shown depend on the run. */
+static void list_columns(const struct params *p)
+{
+	struct compare_columns columns = mode_of(p) == MODE_COMPARE
+						 ? compare_diff_columns()
+						 : compare_list_columns();
+	struct fab_store_runs runs;
+	struct compare_item item;
+
+	if (mode_of(p) != MODE_SHOW) {
+		fab_columns_list(stdout, columns.v, columns.n);
+		return;
+	}
+	read_runs(p, &runs);
+	item = find_item(p, &runs, &p->items.v[0]);
+	columns = compare_show_columns(&runs, &item);
+	fab_columns_list(stdout, columns.v, columns.n);
+	compare_show_columns_free(&columns);
+	fab_store_runs_fini(&runs);
+}
+
+int main(int argc, char **argv)
+{
+	struct compare_counts counts = {0};
+	struct fab_report_options report;
+	struct compare_item *items;
+	struct fab_store_runs runs;
+	struct fab_cli_sink sink;
+	struct params p = {0};
+	struct fab_err err;
+	size_t n;
+
+	fab_cli_init("fabric-compare");
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (p.output.list_columns) {
+		list_columns(&p);
+		free(p.items.v);
+		return FAB_EXIT_DONE;
+	}
+	read_runs(&p, &runs);
+	items = find_items(&p, &runs, &n);
+	if (p.plot)
+		compare_plot(p.plot, p.plot_kind, p.terminal, items, n);
+	fab_cli_open_sink(&sink, p.output.path);
+	report = fab_cli_report_options(&p.output, &sink);
+	if (print(&p, &runs, items, n, sink.file, &report, &counts, &err) != 0)
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+	free(items);
+	free(p.items.v);
+	fab_store_runs_fini(&runs);
+	return p.check && counts.worse ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/gnuplot.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/*
+ * In single quotes, where gnuplot knows neither escapes nor commands in backquotes; a
+ * quote is doubled.
+ */
+static void put_text(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("''", out);
+		else
+			putc(*text >= ' ' && *text <= '~' ? *text : '?', out);
+}
+
+static void put_title(FILE *out, const struct fab_plot_curve *curve)
+{
+	fprintf(out, "title 'run %" PRIu64 " ", curve->run->id);
+	put_text(out, curve->result->algorithm);
+	if (curve->run->label) {
+		fputs(" (", out);
+		put_text(out, curve->run->label);
+		putc(')', out);
+	}
+	putc('\'', out);
+}
+
+static void put_terminal(FILE *out, enum fab_plot_terminal terminal)
+{
+	if (terminal == FAB_PLOT_SVG)
+		fputs("set terminal svg size 900,600 noenhanced background '#ffffff'\n",
+		      out);
+	else
+		fputs("if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) "
+		      "set terminal pngcairo size 900,600 noenhanced; "
+		      "else set terminal png size 900,600 noenhanced\n",
+		      out);
+}
+
+static void put_axes(FILE *out, enum fab_plot_kind kind)
+{
+	if (kind == FAB_PLOT_DISTRIBUTION)
+		fputs("set xlabel 'trees (EFI)'\n"
+		      "set ylabel 'switch-to-switch cables that carry at least so many'\n"
+		      "set logscale y\n"
+		      "set yrange [0.5:*]\n"
+		      "set xrange [-0.5:*]\n",
+		      out);
+	else
+		fputs("set xlabel 'seconds'\n"
+		      "set ylabel 'largest number of trees on a cable (EFI)'\n"
+		      "set logscale x\n"
+		      "set yrange [0:*]\n"
+		      "set offsets graph 0.1, graph 0.1, graph 0.1, 0\n",
+		      out);
+	fputs("set key outside right top\nset grid\n", out);
+}
+
+/* For every load how many cables carry at least as much. */
+static void put_distribution(FILE *out, const struct fab_store_result *r)
+{
+	uint64_t n = 0;
+
+	for (size_t k = 0; k < r->n_bins; k++)
+		n += r->bins[k].links;
+	for (size_t k = 0; k < r->n_bins; k++) {
+		fprintf(out, "%" PRIu64 " %" PRIu64 "\n", r->bins[k].load, n);
+		n -= r->bins[k].links;
+	}
+}
+
+static void put_data(FILE *out, enum fab_plot_kind kind, size_t i,
+		     const struct fab_store_result *r)
+{
+	fprintf(out, "$d%zu << EOD\n", i);
+	if (kind == FAB_PLOT_DISTRIBUTION)
+		put_distribution(out, r);
+	else
+		fprintf(out, "%.9g %.9g\n",
+			fab_store_number_get(r->metrics, r->n_metrics, "seconds.total"),
+			fab_store_number_get(r->metrics, r->n_metrics, "max_efi"));
+	fputs("EOD\n", out);
+}
+
+void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
+			enum fab_plot_terminal terminal,
+			const struct fab_plot_curve *curves, size_t n)
+{
+	put_terminal(out, terminal);
+	put_axes(out, kind);
+	for (size_t i = 0; i < n; i++)
+		put_data(out, kind, i, curves[i].result);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%s$d%zu using 1:2 with %s ", i ? ", \\\n  " : "plot ", i,
+			kind == FAB_PLOT_DISTRIBUTION ? "fsteps linewidth 2"
+						      : "points pointsize 1.5");
+		put_title(out, &curves[i]);
+	}
+	putc('\n', out);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Results as a script for gnuplot (5 or later). */
+#pragma once
+
+#include <stdio.h>
+
+#include "store/store.h"
+
+enum fab_plot_kind {
+	FAB_PLOT_DISTRIBUTION, /* cables (log) that carry at least so many trees */
+	FAB_PLOT_SECONDS,      /* max_efi against seconds.total (log) */
+};
+enum fab_plot_terminal { FAB_PLOT_SVG, FAB_PLOT_PNG };
+
+/* One result of one run: a line or a point. */
+struct fab_plot_curve {
+	const struct fab_store_run *run;
+	const struct fab_store_result *result;
+};
+
+/*
+ * Write the script, which makes gnuplot print the picture to its standard output. Texts
+ * that come from the database cannot leave their quotes and are plain ASCII. Whether all
+ * was written is for the caller to ask of `out`. O(n curves + bins).
+ */
+void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
+			enum fab_plot_terminal terminal,
+			const struct fab_plot_curve *curves, size_t n);
