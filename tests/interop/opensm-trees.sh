@@ -70,6 +70,7 @@ export IBSIM_SOCKNAME=fabkit-opensm-$$
 nodes=$(grep -c -E '^(Switch|Ca|Rt)' "$net")
 switches=$(grep -c '^Switch' "$net")
 ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n + 64 }' "$net")
+: >"$out/ibsim.log"
 ibsim -s -n -N $((nodes + 8)) -S $((switches + 8)) -P "$ports" -L 49152 "$net" \
   >"$out/ibsim.log" 2>&1 </dev/null &
 sim=$!
