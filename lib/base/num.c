@@ -85,3 +85,59 @@ bool fab_parse_guid(const char *text, size_t len, uint64_t *out)
 	*out = value;
 	return true;
 }
+
+/* A decimal number times `scale`, a power of ten; false unless that is a whole number. */
+static bool parse_scaled(const char *text, size_t len, uint64_t scale, uint64_t max,
+			 uint64_t *out)
+{
+	const char *point = memchr(text, '.', len);
+	size_t n = point ? (size_t)(point - text) : len;
+	uint64_t value, digit_worth = scale;
+
+	if (n > 1 && has_0x(text, len))
+		return false;
+	if (!fab_parse_u64(text, n, 0, UINT64_MAX, &value) ||
+	    __builtin_mul_overflow(value, scale, &value))
+		return false;
+	if (point && n + 1 == len)
+		return false;
+	for (size_t i = n + 1; i < len; i++) {
+		uint64_t digit = (uint64_t)(text[i] - '0');
+
+		if (text[i] < '0' || text[i] > '9' || (digit && digit_worth < 10))
+			return false;
+		digit_worth /= 10;
+		if (__builtin_add_overflow(value, digit * digit_worth, &value))
+			return false;
+	}
+	if (value > max)
+		return false;
+	*out = value;
+	return true;
+}
+
+bool fab_parse_time_ns(const char *text, size_t len, uint64_t max_ns, uint64_t *out)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+
+	for (size_t i = 0; i < FAB_COUNT(units); i++) {
+		size_t n = strlen(units[i].name);
+
+		if (len > n && !memcmp(text + len - n, units[i].name, n))
+			return parse_scaled(text, len - n, units[i].ns, max_ns, out);
+	}
+	return parse_scaled(text, len, 1000000000, max_ns, out);
+}
+
+bool fab_parse_probability(const char *text, size_t len, double *out)
+{
+	uint64_t billionths;
+
+	if (!parse_scaled(text, len, 1000000000, 1000000000, &billionths))
+		return false;
+	*out = (double)billionths / 1e9;
+	return true;
+}

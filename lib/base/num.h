@@ -17,3 +17,11 @@ bool fab_parse_hex(const char *text, size_t len, uint64_t *out);
  * after 0x, or four colon groups (0002:c903:00ab:cdef).
  */
 bool fab_parse_guid(const char *text, size_t len, uint64_t *out);
+
+/*
+ * A time: a decimal number and a unit, `s`, `ms`, `us` or `ns`; without one it is
+ * seconds. False when it is more than max_ns, finer than a nanosecond, or no time at all.
+ */
+bool fab_parse_time_ns(const char *text, size_t len, uint64_t max_ns, uint64_t *out);
+/* A decimal number from 0 to 1 with at most 9 decimals. */
+bool fab_parse_probability(const char *text, size_t len, double *out);

@@ -100,6 +100,58 @@ Test(base, numbers)
 	cr_assert_not(fab_parse_u64("10", 2, 6, 9, &value));
 }
 
+Test(base, times_and_probabilities)
+{
+	static const struct {
+		const char *text;
+		bool ok;
+		uint64_t ns;
+	} times[] = {
+		{"0", true, 0},
+		{"1", true, 1000000000},
+		{"1.5ms", true, 1500000},
+		{"0.000000001", true, 1},
+		{"0.0000000010", true, 1},
+		{"0.0000000011", false, 0},
+		{"2us", true, 2000},
+		{"7ns", true, 7},
+		{"7.0ns", true, 7},
+		{"7.1ns", false, 0},
+		{"9s", true, 9000000000},
+		{"10s", true, 10000000000},
+		{"10.000000001s", false, 0},
+		{"18446744073709551616ns", false, 0},
+		{"18446744074s", false, 0},
+		{"", false, 0},
+		{"s", false, 0},
+		{".5", false, 0},
+		{"5.", false, 0},
+		{"1.5.2", false, 0},
+		{"-1", false, 0},
+		{"+1", false, 0},
+		{" 1", false, 0},
+		{"1 s", false, 0},
+		{"0x10", false, 0},
+		{"1e3", false, 0},
+		{"1m", false, 0},
+	};
+	double p;
+
+	for (size_t i = 0; i < FAB_COUNT(times); i++) {
+		uint64_t ns = 0;
+		bool ok = fab_parse_time_ns(times[i].text, strlen(times[i].text),
+					    10000000000, &ns);
+
+		cr_assert_eq(ok, times[i].ok, "'%s'", times[i].text);
+		cr_assert_eq(ns, times[i].ns, "'%s'", times[i].text);
+	}
+	cr_assert(fab_parse_probability("0.25", 4, &p) && p == 0.25);
+	cr_assert(fab_parse_probability("1", 1, &p) && p == 1);
+	cr_assert_not(fab_parse_probability("1.01", 4, &p));
+	cr_assert_not(fab_parse_probability("-0", 2, &p));
+	cr_assert_not(fab_parse_probability("", 0, &p));
+}
+
 Test(base, guids)
 {
 	static const struct {
