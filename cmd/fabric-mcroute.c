@@ -13,6 +13,7 @@
 #include "mcast/bounds.h"
 #include "mcast/verify.h"
 #include "mcroute.h"
+#include "mcroute_events.h"
 #include "source/source.h"
 #include "source/unpack.h"
 
@@ -51,6 +52,7 @@ struct params {
 	bool check;
 	uint32_t fullest;
 	enum fab_root_ties root_ties;
+	struct mcroute_events events;
 };
 
 static const struct argp_option options[] = {
@@ -252,18 +254,44 @@ static void check_tables(struct params *p, struct argp_state *state)
 		argp_error(state, "--trees-out needs --algorithm beside --mcfdbs");
 }
 
+/* A trace brings its groups, and its trees come and go. */
+static void refuse_with_events(const struct params *p, struct argp_state *state)
+{
+	const char *other = p->groups.n		? "--groups and --pattern"
+			    : p->ignore_unknown ? "--ignore-unknown"
+			    : p->trees_out	? "--trees-out"
+			    : p->mcfdbs		? "--mcfdbs"
+			    : p->mcfdbs_out	? "--mcfdbs-out"
+			    : p->check		? "--check"
+			    : p->store.path	? "--store"
+						: NULL;
+
+	if (other)
+		argp_error(state, "--events and --events-pattern do not go with %s",
+			   other);
+}
+
 static void check_complete(struct params *p, struct argp_state *state)
 {
+	bool is_events = mcroute_events_given(&p->events);
 	struct fab_err err;
 
-	if (p->output.columns && fab_columns_check(p->output.columns, mcroute_columns,
-						   mcroute_n_columns, &err))
+	if (p->output.columns &&
+	    fab_columns_check(p->output.columns,
+			      is_events ? mcroute_events_columns : mcroute_columns,
+			      is_events ? mcroute_events_n_columns : mcroute_n_columns,
+			      &err))
 		argp_error(state, "--columns: %s", err.text);
 	if (p->output.list_columns)
 		return;
 	if (!p->input.fabric)
 		argp_error(state,
 			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
+	mcroute_events_check(&p->events, p->input.fabric, &p->output, state);
+	if (is_events) {
+		refuse_with_events(p, state);
+		return;
+	}
 	if (!p->groups.n && !p->mcfdbs)
 		argp_error(state,
 			   "no groups: --groups=FILE or --pattern=SPEC is missing");
@@ -281,6 +309,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &p->output;
 		state->child_inputs[2] = &p->run;
 		state->child_inputs[3] = &p->store;
+		state->child_inputs[4] = &p->events;
 		return 0;
 	case OPT_GROUPS:
 	case OPT_PATTERN:
@@ -326,11 +355,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{&fab_cli_input_argp, 0, NULL, 0},
-	{&fab_cli_output_argp, 0, NULL, 0},
-	{&fab_cli_run_argp, 0, NULL, 0},
-	{&fab_cli_store_argp, 0, NULL, 0},
-	{0},
+	{&fab_cli_input_argp, 0, NULL, 0},  {&fab_cli_output_argp, 0, NULL, 0},
+	{&fab_cli_run_argp, 0, NULL, 0},    {&fab_cli_store_argp, 0, NULL, 0},
+	{&mcroute_events_argp, 0, NULL, 0}, {0},
 };
 
 static const struct argp argp = {
@@ -507,6 +534,25 @@ static int run(struct params *p, struct mcroute_outcome *o, const struct fab_fab
 	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }
 
+static int run_events(struct params *p, const struct fab_fabric *f)
+{
+	const struct mcroute_events_job job = {
+		f, p->engines, p->n_engines, p->root_ties, &p->run, &p->output};
+	int status = mcroute_events_run(&p->events, &job);
+
+	fab_cli_close_store(&p->store);
+	return status;
+}
+
+static void list_columns(const struct params *p)
+{
+	if (mcroute_events_given(&p->events))
+		fab_columns_list(stdout, mcroute_events_columns,
+				 mcroute_events_n_columns);
+	else
+		fab_columns_list(stdout, mcroute_columns, mcroute_n_columns);
+}
+
 int main(int argc, char **argv)
 {
 	struct params p = {.run.seed = 1, .fullest = DEFAULT_FULLEST};
@@ -515,16 +561,17 @@ int main(int argc, char **argv)
 	int status;
 
 	fab_cli_init("fabric-mcroute");
+	mcroute_events_init(&p.events);
 	add_engine(&p, fab_mcast_engine_find("fulb", 4));
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
 	if (p.output.list_columns) {
-		fab_columns_list(stdout, mcroute_columns, mcroute_n_columns);
+		list_columns(&p);
 		fab_cli_close_store(&p.store);
 		return FAB_EXIT_DONE;
 	}
 	fab_cli_open_store(&p.store);
 	f = fab_cli_open_fabric(&p.input, &p.run);
-	status = run(&p, &o, f);
+	status = mcroute_events_given(&p.events) ? run_events(&p, f) : run(&p, &o, f);
 	fab_fabric_free(f);
 	free(p.groups.v);
 	return status;

@@ -161,3 +161,25 @@ uint32_t fab_ballot_choose(const struct fab_ballot *b, struct fab_cursor *cursor
 	}
 	return b->order ? b->order[cursor->at] : cursor->at;
 }
+
+uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
+			 const uint32_t *value)
+{
+	uint64_t best = UINT64_MAX;
+	uint32_t root = FAB_NONE;
+
+	if (!value)
+		return first_bit(bits);
+	for (size_t w = 0; w < words; w++)
+		for (uint64_t left = bits[w]; left; left &= left - 1) {
+			uint32_t sw = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+			uint32_t tie = ties == FAB_TIES_LOWEST ? sw : sw * SHUFFLE;
+			uint64_t key = (uint64_t)value[sw] << 32 | tie;
+
+			if (root == FAB_NONE || key < best) {
+				best = key;
+				root = sw;
+			}
+		}
+	return root;
+}

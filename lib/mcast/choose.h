@@ -42,3 +42,10 @@ struct fab_cursor {
  */
 uint32_t fab_ballot_choose(const struct fab_ballot *ballot, struct fab_cursor *cursors,
 			   uint32_t group, const uint32_t *value);
+
+/*
+ * The same by the plain definition, for values that also fall: `bits` are the candidates
+ * of one group, `words` of them. O(switches).
+ */
+uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
+			 const uint32_t *value);

@@ -13,19 +13,6 @@
 /* Candidate sets held at a time, and how many groups are routed between two reports. */
 enum { ROOTS_BYTES = 16 << 20 };
 
-/* Hops from the root to the farthest member's switch. */
-static uint8_t height_of(const struct fab_mcast_problem *p, uint32_t group, uint32_t root)
-{
-	const uint8_t *row = fab_dist_row(p->dist, root);
-	uint8_t height = 0;
-
-	for (uint64_t i = p->groups->sw_first[group]; i < p->groups->sw_first[group + 1];
-	     i++)
-		if (row[p->groups->sw[i]] > height)
-			height = row[p->groups->sw[i]];
-	return height;
-}
-
 static void route_group(struct fab_mcast_state *s, const struct fab_mcast_engine *engine,
 			const struct fab_ballot *ballot, struct fab_cursor *cursors,
 			uint32_t group)
@@ -36,10 +23,7 @@ static void route_group(struct fab_mcast_state *s, const struct fab_mcast_engine
 			: fab_ballot_choose(ballot, cursors, group,
 					    fab_mcast_root_value(s, engine->root_rule));
 
-	fab_mcast_state_grow(s, engine, group, root,
-			     engine->may_be_higher
-				     ? height_of(s->problem, group, root)
-				     : fab_roots_radius(ballot->roots, group));
+	fab_mcast_state_grow(s, engine, ballot->roots, group, root);
 }
 
 /* The groups whose candidates are at hand, by one engine. Returns the seconds. */

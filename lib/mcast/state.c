@@ -58,14 +58,29 @@ static void add_loads(struct fab_mcast_state *s, uint64_t first)
 	}
 }
 
+/* Hops from the root to the farthest member's switch. */
+static uint8_t height_of(const struct fab_mcast_problem *p, uint32_t group, uint32_t root)
+{
+	const uint8_t *row = fab_dist_row(p->dist, root);
+	uint8_t height = 0;
+
+	for (uint64_t i = p->groups->sw_first[group]; i < p->groups->sw_first[group + 1];
+	     i++)
+		if (row[p->groups->sw[i]] > height)
+			height = row[p->groups->sw[i]];
+	return height;
+}
+
 void fab_mcast_state_grow(struct fab_mcast_state *s,
-			  const struct fab_mcast_engine *engine, uint32_t group,
-			  uint32_t root, uint8_t height)
+			  const struct fab_mcast_engine *engine,
+			  const struct fab_roots *roots, uint32_t group, uint32_t root)
 {
 	uint64_t first = s->n_edges;
 
 	s->forest.root[group] = root;
-	s->forest.height[group] = height;
+	s->forest.height[group] = engine->may_be_higher
+					  ? height_of(s->problem, group, root)
+					  : fab_roots_radius(roots, group);
 	s->forest.first[group] = first;
 	fab_forest_reserve(&s->forest, first, s->problem->f->n_switches);
 	s->mark[root] = ++s->stamp;
@@ -73,4 +88,19 @@ void fab_mcast_state_grow(struct fab_mcast_state *s,
 	s->forest.first[group + 1] = s->n_edges;
 	s->root_use[root]++;
 	add_loads(s, first);
+}
+
+void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t root, const uint32_t *cable,
+			  uint64_t n_edges)
+{
+	const struct fab_fabric *f = s->problem->f;
+
+	s->root_use[root]--;
+	for (uint64_t e = 0; e < n_edges; e++) {
+		uint32_t c = cable[e];
+
+		s->load[c]--;
+		s->adjacent[f->port_node[f->cable_a[c]]]--;
+		s->adjacent[f->port_node[f->cable_b[c]]]--;
+	}
 }

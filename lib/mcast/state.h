@@ -16,9 +16,15 @@ const uint32_t *fab_mcast_root_value(const struct fab_mcast_state *s,
 
 /*
  * Grow the tree of `group` from `root` behind the edges so far, and count it in the loads
- * and uses. `height`: switch hops from the root to the farthest member. As the engine
- * says.
+ * and uses. `roots` has its candidates. As the engine says.
  */
 void fab_mcast_state_grow(struct fab_mcast_state *s,
-			  const struct fab_mcast_engine *engine, uint32_t group,
-			  uint32_t root, uint8_t height);
+			  const struct fab_mcast_engine *engine,
+			  const struct fab_roots *roots, uint32_t group, uint32_t root);
+
+/*
+ * Take a tree out of the loads and uses again: its root and the cables of its edges.
+ * O(edges).
+ */
+void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t root, const uint32_t *cable,
+			  uint64_t n_edges);

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcroute_events.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "export/events.h"
+#include "mcast/efi.h"
+#include "mcast/life.h"
+#include "mcast/live.h"
+#include "mcast/verify.h"
+#include "source/unpack.h"
+
+enum {
+	OPT_EVENTS = 0x180,
+	OPT_PATTERN,
+	OPT_OUT,
+	OPT_COMPUTE,
+	OPT_TIMEOUT,
+	OPT_LOSS,
+};
+
+static const struct argp_option options[] = {
+	{.doc = "Groups that come and go:", .group = 2},
+	{"events", OPT_EVENTS, "FILE", 0,
+	 "Replay requests to join and to leave groups from FILE (- is standard input)",
+	 2},
+	{"events-pattern", OPT_PATTERN, "SPEC", 0,
+	 "Make the requests from a group pattern, and gap=, skew=, hold=, loss=, retry=",
+	 2},
+	{"events-out", OPT_OUT, "FILE", 0,
+	 "Write the requests of --events-pattern to FILE (- is standard output)", 2},
+	{"events-compute", OPT_COMPUTE, "TIME", 0,
+	 "Time that computing the routes of a group once takes (default 1ms)", 2},
+	{"events-timeout", OPT_TIMEOUT, "TIME", 0,
+	 "Time after which a group that is not complete is given up (default 10s)", 2},
+	{"events-loss", OPT_LOSS, "P", 0,
+	 "Probability that a request is lost (default 0)", 2},
+	{0},
+};
+
+static void parse_time(const char *name, const char *arg, uint64_t *out,
+		       struct argp_state *state)
+{
+	if (!fab_parse_time_ns(arg, strlen(arg), FAB_MAX_SPAN_NS, out))
+		argp_error(state,
+			   "--%s: '%s' is no time up to 1000000s: expected such as "
+			   "1.5ms",
+			   name, arg);
+}
+
+static void parse_path(const char *name, const char *arg, const char **out,
+		       struct argp_state *state)
+{
+	if (!*arg)
+		argp_error(state, "--%s: the file name is empty", name);
+	*out = arg;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct mcroute_events *e = state->input;
+	struct fab_err err;
+
+	switch (key) {
+	case OPT_EVENTS:
+		parse_path("events", arg, &e->path, state);
+		return 0;
+	case OPT_PATTERN:
+		if (fab_events_check_pattern(arg, &err))
+			argp_error(state, "%s", err.text);
+		e->pattern = arg;
+		return 0;
+	case OPT_OUT:
+		parse_path("events-out", arg, &e->out, state);
+		break;
+	case OPT_COMPUTE:
+		parse_time("events-compute", arg, &e->compute_ns, state);
+		break;
+	case OPT_TIMEOUT:
+		parse_time("events-timeout", arg, &e->timeout_ns, state);
+		break;
+	case OPT_LOSS:
+		if (!fab_parse_probability(arg, strlen(arg), &e->loss))
+			argp_error(state,
+				   "--events-loss: '%s' is no probability from 0 to 1",
+				   arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	e->has_parameter = true;
+	return 0;
+}
+
+const struct argp mcroute_events_argp = {.options = options, .parser = parse_option};
+
+const struct fab_column mcroute_events_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"behaviour", FAB_TEXT,
+	 "batched: computed once when all have joined; plain: at every request", 0},
+	{"recomputations", FAB_UINT, "times that the routes of a group were computed", 0},
+	{"table_updates", FAB_UINT, "multicast table entries of switches that changed",
+	 0},
+	{"unusable_seconds.sum", FAB_REAL, "time that groups waited for routes", 0},
+	{"unusable_seconds.mean", FAB_REAL, "the same, mean over the groups", 0},
+	{"unusable_seconds.max", FAB_REAL, "the same, of the group that waited longest",
+	 0},
+	{"timed_out", FAB_UINT, "groups destroyed by a time-out", 0},
+	{"lost", FAB_UINT, "requests that nobody received", 0},
+	{"repeated", FAB_UINT, "requests for what was so already", FAB_COL_EXTRA},
+	{"refused", FAB_UINT, "requests that did not fit the state of the group", 0},
+	{"alive", FAB_UINT, "groups that exist in the end", 0},
+	{"max_efi", FAB_UINT,
+	 "largest number of trees on a switch-to-switch cable in the end", 0},
+	{"mean_efi", FAB_REAL,
+	 "mean number of trees over all switch-to-switch cables in the end",
+	 FAB_COL_EXTRA},
+	{"peak_efi", FAB_UINT,
+	 "largest number of trees on a switch-to-switch cable at any time", 0},
+	{"max_height", FAB_UINT,
+	 "switch hops from a root to its farthest member in the end, largest",
+	 FAB_COL_EXTRA},
+	{"verified", FAB_BOOL,
+	 "the trees in the end were checked by --verify; null without it", FAB_COL_EXTRA},
+	{"seconds.total", FAB_REAL, "time that the replay took", FAB_COL_EXTRA},
+};
+const size_t mcroute_events_n_columns = FAB_COUNT(mcroute_events_columns);
+
+void mcroute_events_init(struct mcroute_events *e)
+{
+	*e = (struct mcroute_events){.compute_ns = 1000000, .timeout_ns = 10000000000};
+}
+
+bool mcroute_events_given(const struct mcroute_events *e)
+{
+	return e->path || e->pattern;
+}
+
+static bool is_stdout(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
+void mcroute_events_check(const struct mcroute_events *e, const char *fabric,
+			  const struct fab_cli_output *output, struct argp_state *state)
+{
+	if (!mcroute_events_given(e) && e->has_parameter)
+		argp_error(state, "--events-out, --events-compute, --events-timeout and "
+				  "--events-loss need --events or --events-pattern");
+	if (e->path && e->pattern)
+		argp_error(state, "--events and --events-pattern do not go together");
+	if (e->path && e->out)
+		argp_error(state, "--events-out needs --events-pattern");
+	if (e->path && !strcmp(e->path, "-") && fabric && !strcmp(fabric, "-"))
+		argp_error(state, "standard input can be read only once: FABRIC and "
+				  "--events name it together 2 times");
+	if (!e->out)
+		return;
+	if (is_stdout(e->out) && is_stdout(output->path))
+		argp_error(state, "--events-out=- needs --output=FILE for the report");
+	if (output->path && !strcmp(e->out, output->path) &&
+	    strncmp(output->path, "/dev/", 5) != 0)
+		argp_error(state, "--events-out and --output are the same file: '%s'",
+			   output->path);
+}
+
+static struct fab_events *read_events(const struct mcroute_events *e,
+				      const struct fab_fabric *f)
+{
+	const char *name = strcmp(e->path, "-") ? e->path : "standard input";
+	struct fab_events *events;
+	struct fab_input in;
+	struct fab_err err;
+
+	if (fab_input_read(e->path, &in, &err) ||
+	    fab_events_read(f, name, in.bytes, in.n, &events, &err))
+		fab_cli_die(&err);
+	fab_input_fini(&in);
+	return events;
+}
+
+static void write_events(const struct mcroute_events *e, const struct fab_fabric *f,
+			 const struct fab_events *events)
+{
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, e->out);
+	if (fab_export_events(sink.file, f, events, &err))
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+static struct fab_events *make_events(const struct mcroute_events *e,
+				      const struct mcroute_events_job *job)
+{
+	struct fab_events *events;
+	struct fab_err err;
+
+	if (e->path)
+		return read_events(e, job->f);
+	if (fab_events_generate(job->f, e->pattern, job->run->seed, &events, &err))
+		fab_cli_die(&err);
+	if (e->out)
+		write_events(e, job->f, events);
+	return events;
+}
+
+static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uint32_t n)
+{
+	return fab_live_route(live, group, member, n);
+}
+
+/* One engine in one behaviour, and how it ended. */
+struct outcome {
+	struct fab_life_outcome life;
+	struct fab_efi efi;
+	uint32_t peak;
+	bool is_sound;
+	double seconds;
+};
+
+/* What the trees that are left amount to. */
+static void judge(const struct mcroute_events_job *job, const struct fab_dist *dist,
+		  const struct fab_live *live, const struct fab_events *events,
+		  struct outcome *out)
+{
+	struct fab_mcast_result result;
+	struct fab_groups none = {.first = (uint64_t[1]){0}}, *alive;
+	struct fab_mcast_problem problem = {job->f, dist, &none};
+	struct fab_err err;
+
+	if (fab_live_result(live, events->groups, &alive, &result, &err))
+		fab_cli_die(&err);
+	if (alive)
+		problem.groups = alive;
+	fab_efi_of(&problem, &result, &out->efi);
+	out->is_sound = true;
+	if (job->run->verify && alive && fab_mcast_verify(&problem, &result, &err)) {
+		fab_cli_warn(job->run, "%s", err.text);
+		out->is_sound = false;
+	}
+	fab_mcast_result_fini(&result);
+	fab_groups_free(alive);
+}
+
+static void replay(const struct mcroute_events *e, const struct mcroute_events_job *job,
+		   const struct fab_dist *dist, const struct fab_events *events,
+		   const struct fab_mcast_engine *engine,
+		   enum fab_life_behaviour behaviour, struct outcome *out)
+{
+	struct fab_live *live =
+		fab_live_new(job->f, dist, events->groups->n, engine, job->root_ties);
+	const struct fab_life_router router = {.route = route, .context = live};
+	const struct fab_life_options life = {.behaviour = behaviour,
+					      .compute_ns = e->compute_ns,
+					      .timeout_ns = e->timeout_ns,
+					      .loss = e->loss,
+					      .seed = job->run->seed};
+	double start = fab_now();
+
+	fab_life_replay(events, &life, &router, &out->life);
+	out->seconds = fab_now() - start;
+	out->peak = fab_live_peak(live);
+	judge(job, dist, live, events, out);
+	fab_live_free(live);
+}
+
+static void print_row(struct fab_report *r, const char *algorithm, const char *behaviour,
+		      const struct outcome *o, bool was_verified)
+{
+	const union fab_cell cells[] = {
+		{.text = algorithm},
+		{.text = behaviour},
+		{.u = o->life.recomputations},
+		{.u = o->life.table_updates},
+		{.real = o->life.unusable_sum_s},
+		{.real = o->life.unusable_mean_s},
+		{.real = o->life.unusable_max_s},
+		{.u = o->life.timed_out},
+		{.u = o->life.lost},
+		{.u = o->life.repeated},
+		{.u = o->life.refused},
+		{.u = o->life.alive},
+		{.u = o->efi.max},
+		{.real = o->efi.mean},
+		{.u = o->peak},
+		{.u = o->efi.max_height},
+		{.u = was_verified ? o->is_sound : FAB_UNKNOWN},
+		{.real = o->seconds},
+	};
+
+	fab_report_row(r, cells);
+}
+
+/* Both behaviours of every engine; were all trees sound? */
+static bool print_results(struct fab_report *r, const struct mcroute_events *e,
+			  const struct mcroute_events_job *job,
+			  const struct fab_dist *dist, const struct fab_events *events)
+{
+	bool all = true;
+
+	fab_report_table_begin(r, "results", "Behaviours", mcroute_events_columns,
+			       mcroute_events_n_columns);
+	for (size_t i = 0; i < job->n_engines; i++)
+		for (int b = FAB_LIFE_BATCHED; b <= FAB_LIFE_PLAIN; b++) {
+			enum fab_life_behaviour behaviour = (enum fab_life_behaviour)b;
+			struct outcome o;
+
+			replay(e, job, dist, events, job->engines[i], behaviour, &o);
+			print_row(r, job->engines[i]->name,
+				  fab_life_behaviour_name(behaviour), &o,
+				  job->run->verify);
+			all &= o.is_sound;
+		}
+	fab_report_table_end(r);
+	return all;
+}
+
+int mcroute_events_run(const struct mcroute_events *e,
+		       const struct mcroute_events_job *job)
+{
+	static const struct fab_column fields[] = {
+		{"groups", FAB_UINT, "multicast groups", 0},
+		{"members", FAB_UINT, "members of all groups together", 0},
+		{"requests", FAB_UINT, "requests to join and to leave, lost ones too", 0},
+	};
+	struct fab_events *events = make_events(e, job);
+	const struct fab_groups *g = events->groups;
+	struct fab_report_options how;
+	struct fab_report *r;
+	struct fab_cli_sink sink;
+	struct fab_dist *dist;
+	struct fab_err err;
+	bool is_sound;
+
+	if (fab_dist_new(job->f, job->run->threads, &dist, &err))
+		fab_cli_die(&err);
+	fab_cli_open_sink(&sink, job->output->path);
+	how = fab_cli_report_options(job->output, &sink);
+	r = fab_report_new(sink.file, &how, "fabric-mcroute", "results", job->f);
+	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
+	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
+	fab_report_field(r, &fields[2], (union fab_cell){.u = events->n});
+	is_sound = print_results(r, e, job, dist, events);
+	if (fab_report_finish(r, &err))
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+	fab_dist_free(dist);
+	fab_events_free(events);
+	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+}

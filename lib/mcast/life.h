@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of groups: requests to join and to leave, replayed by the clock of their trace
+ * through the state machine of Chen et al. 2022 ("Joining and leaving a group") or
+ * through what InfiniBand does.
+ *
+ * Batched (Chen et al.): a group is
+ *   absent         until a request to join is received; it says how many members the
+ *                  group is to have;
+ *   receiving-join until so many have joined;
+ *   computing      until its routes are computed, once;
+ *   ready          until a member leaves, which computes nothing;
+ *   receiving-leave until all have left;
+ *   destroying     in which its routes are taken away; at once absent again.
+ * receiving-join and receiving-leave end in destroying when they last longer than
+ * timeout_ns, counted from their beginning. Members that leave while routes are computed
+ * have left when the group is ready.
+ *
+ * Plain (InfiniBand): a group exists while it has a member, and its routes are computed
+ * again for every request that makes an endpoint a member or ends that, also for the
+ * last.
+ *
+ * Of both: routes are computed one after the other, in the order of the requests that
+ * make it necessary, compute_ns each, and are in effect when computed. At one time
+ * computations end first, then requests are received, then time-outs are over. A request
+ * that repeats what is so already (a member joins again) changes nothing and counts as
+ * repeated; one that does not fit the state (leave without join, join to a complete group
+ * or with another number of members) as refused. After the last request the clock runs
+ * until no computation and no time-out is left.
+ *
+ * A group is unusable while it has members that wait for routes: batched from the first
+ * join received until ready or destroyed; plain while a request of it waits for its
+ * computation or is computed and it has a member.
+ */
+#pragma once
+
+#include "mcast/events.h"
+
+enum fab_life_behaviour { FAB_LIFE_BATCHED, FAB_LIFE_PLAIN };
+
+enum fab_life_state {
+	FAB_LIFE_ABSENT,
+	FAB_LIFE_RECEIVING_JOIN,
+	FAB_LIFE_COMPUTING,
+	FAB_LIFE_READY,
+	FAB_LIFE_RECEIVING_LEAVE,
+	FAB_LIFE_DESTROYING,
+};
+
+/* Who routes. */
+struct fab_life_router {
+	/*
+	 * The routes of `group` are from now on those of these n endpoints, none when n
+	 * is 0. Returns the table entries that change.
+	 */
+	uint64_t (*route)(void *context, uint32_t group, const fab_port_id *member,
+			  uint32_t n);
+	/* A group enters a state (batched only); may be NULL. */
+	void (*enter)(void *context, uint32_t group, enum fab_life_state state,
+		      uint64_t now_ns);
+	void *context;
+};
+
+struct fab_life_options {
+	enum fab_life_behaviour behaviour;
+	uint64_t compute_ns, timeout_ns;
+	double loss;   /* probability that a request is lost that is not marked so */
+	uint64_t seed; /* of this; the same requests are lost in both behaviours */
+};
+
+struct fab_life_outcome {
+	uint64_t recomputations;
+	uint64_t table_updates;		  /* sum of what route() returned */
+	uint64_t timed_out;		  /* groups destroyed by a time-out */
+	uint64_t lost, repeated, refused; /* requests */
+	uint32_t alive; /* groups with routes in the end (batched: ready; plain: members)
+			 */
+	/* over the groups of the trace */
+	double unusable_sum_s, unusable_mean_s, unusable_max_s;
+};
+
+/*
+ * Replay a trace. O(requests + sum over computations of the group's members), and what
+ * route() costs.
+ */
+void fab_life_replay(const struct fab_events *events,
+		     const struct fab_life_options *options,
+		     const struct fab_life_router *router, struct fab_life_outcome *out);
+
+/* "batched", "plain": borrowed static text. */
+const char *fab_life_behaviour_name(enum fab_life_behaviour behaviour);

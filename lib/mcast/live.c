@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/live.h"
+
+#include "base/mem.h"
+#include "mcast/choose.h"
+#include "mcast/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A group as it is routed. */
+struct tree {
+	uint32_t n_members, n_edges, root; /* root: FAB_NONE without a tree */
+	uint8_t height;
+	uint32_t *member;
+	uint32_t *sw, *cable; /* [n_edges] */
+};
+
+struct fab_live {
+	struct fab_mcast_problem problem; /* of one group, the one being routed */
+	struct fab_groups one;
+	uint64_t first[2], sw_first[2];
+	uint32_t same_as;
+	const struct fab_mcast_engine *engine;
+	enum fab_root_ties ties;
+	struct fab_mcast_state state;
+	uint32_t *seen; /* [n_switches] == round: listed */
+	uint32_t round;
+	uint32_t peak;
+	uint32_t n_trees;
+	struct tree *trees;
+};
+
+struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist *dist,
+			      uint32_t n_groups, const struct fab_mcast_engine *engine,
+			      enum fab_root_ties ties)
+{
+	struct fab_live *l = FAB_NEW0(1, struct fab_live);
+
+	l->one = (struct fab_groups){.n = 1,
+				     .first = l->first,
+				     .sw_first = l->sw_first,
+				     .same_as = &l->same_as,
+				     .sw = FAB_NEW(f->n_switches, uint32_t)};
+	l->problem = (struct fab_mcast_problem){f, dist, &l->one};
+	l->engine = engine;
+	l->ties = ties;
+	fab_mcast_state_init(&l->state, &l->problem, engine);
+	l->seen = FAB_NEW0(f->n_switches, uint32_t);
+	l->n_trees = n_groups;
+	l->trees = FAB_NEW0(n_groups, struct tree);
+	for (uint32_t i = 0; i < n_groups; i++)
+		l->trees[i].root = FAB_NONE;
+	return l;
+}
+
+static void tree_fini(struct tree *t)
+{
+	free(t->member);
+	free(t->sw);
+	free(t->cable);
+}
+
+void fab_live_free(struct fab_live *l)
+{
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->n_trees; i++)
+		tree_fini(&l->trees[i]);
+	free(l->trees);
+	free(l->one.sw);
+	free(l->seen);
+	fab_mcast_state_fini(&l->state);
+	free(l);
+}
+
+static void *copy(const void *from, size_t n, size_t size)
+{
+	void *to = fab_alloc(n, size);
+
+	if (n)
+		memcpy(to, from, n * size);
+	return to;
+}
+
+/* The members and their different switches become the one group of the problem. */
+static void set_group(struct fab_live *l, const struct tree *t)
+{
+	uint64_t at = 0;
+
+	l->one.member = t->member;
+	l->first[1] = t->n_members;
+	l->round++;
+	for (uint32_t i = 0; i < t->n_members; i++) {
+		uint32_t sw = fab_port_switch(l->problem.f, t->member[i]);
+
+		if (l->seen[sw] == l->round)
+			continue;
+		l->seen[sw] = l->round;
+		l->one.sw[at++] = sw;
+	}
+	l->sw_first[1] = at;
+}
+
+static uint32_t choose_root(struct fab_live *l, const struct fab_roots *roots)
+{
+	struct fab_mcast_state *s = &l->state;
+
+	if (l->engine->choose_root)
+		return l->engine->choose_root(s, roots, 0);
+	return fab_root_choose(fab_roots_bits(roots, 0), roots->words, l->ties,
+			       fab_mcast_root_value(s, l->engine->root_rule));
+}
+
+/* The tree of the members. */
+static void grow(struct fab_live *l, struct tree *t)
+{
+	struct fab_mcast_state *s = &l->state;
+	struct fab_roots roots;
+
+	set_group(l, t);
+	fab_roots_find(l->problem.dist, &l->one, 0, 0, 1, &roots);
+	t->root = choose_root(l, &roots);
+	s->n_edges = 0;
+	fab_mcast_state_grow(s, l->engine, &roots, 0, t->root);
+	fab_roots_fini(&roots);
+	t->height = s->forest.height[0];
+	t->n_edges = (uint32_t)s->n_edges;
+	t->sw = copy(s->forest.sw, t->n_edges, sizeof(*t->sw));
+	t->cable = copy(s->forest.cable, t->n_edges, sizeof(*t->cable));
+	for (uint32_t e = 0; e < t->n_edges; e++)
+		if (s->load[t->cable[e]] > l->peak)
+			l->peak = s->load[t->cable[e]];
+}
+
+static int by_id(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* The ports of switches that the tree's packets leave by, ascending; *n of them. */
+static uint32_t *ports_of(const struct fab_fabric *f, const struct tree *t, size_t *n)
+{
+	uint32_t *ports = FAB_NEW(2 * (size_t)t->n_edges + t->n_members, uint32_t);
+
+	*n = 0;
+	if (t->root == FAB_NONE)
+		return ports;
+	for (uint32_t e = 0; e < t->n_edges; e++) {
+		ports[(*n)++] = f->cable_a[t->cable[e]];
+		ports[(*n)++] = f->cable_b[t->cable[e]];
+	}
+	for (uint32_t i = 0; i < t->n_members; i++) {
+		uint32_t port = t->member[i];
+		bool is_switch = fab_node_is_switch(f, f->port_node[port]);
+
+		ports[(*n)++] = is_switch ? port : fab_port_peer(f, port);
+	}
+	qsort(ports, *n, sizeof(*ports), by_id);
+	return ports;
+}
+
+/* Switches with a port that only one of the trees uses. Ports stand switch by switch. */
+static uint64_t count_changes(const struct fab_fabric *f, const struct tree *old,
+			      const struct tree *new)
+{
+	size_t n_old, n_new, i = 0, j = 0;
+	uint32_t *a = ports_of(f, old, &n_old), *b = ports_of(f, new, &n_new);
+	uint32_t last = FAB_NONE;
+	uint64_t changed = 0;
+
+	while (i < n_old || j < n_new) {
+		uint32_t port;
+
+		if (i < n_old && j < n_new && a[i] == b[j]) {
+			i++;
+			j++;
+			continue;
+		}
+		port = j == n_new || (i < n_old && a[i] < b[j]) ? a[i++] : b[j++];
+		changed += f->port_node[port] != last;
+		last = f->port_node[port];
+	}
+	free(a);
+	free(b);
+	return changed;
+}
+
+uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *member,
+			uint32_t n)
+{
+	struct tree *old = &l->trees[group];
+	struct tree new = {.root = FAB_NONE,
+			   .n_members = n,
+			   .member = copy(member, n, sizeof(*member))};
+	uint64_t changed;
+
+	if (old->root != FAB_NONE)
+		fab_mcast_state_drop(&l->state, old->root, old->cable, old->n_edges);
+	if (n > 1)
+		grow(l, &new);
+	changed = count_changes(l->problem.f, old, &new);
+	tree_fini(old);
+	*old = new;
+	return changed;
+}
+
+uint32_t fab_live_peak(const struct fab_live *l)
+{
+	return l->peak;
+}
+
+static void add_tree(const struct fab_live *l, const struct tree *t, uint32_t at,
+		     struct fab_forest *forest)
+{
+	uint64_t first = forest->first[at];
+
+	forest->root[at] = t->root != FAB_NONE
+				   ? t->root
+				   : fab_port_switch(l->problem.f, t->member[0]);
+	forest->height[at] = t->height;
+	fab_forest_reserve(forest, first, t->n_edges);
+	if (t->n_edges) {
+		memcpy(forest->sw + first, t->sw, t->n_edges * sizeof(*t->sw));
+		memcpy(forest->cable + first, t->cable, t->n_edges * sizeof(*t->cable));
+	}
+	forest->first[at + 1] = first + t->n_edges;
+}
+
+int fab_live_result(const struct fab_live *l, const struct fab_groups *names,
+		    struct fab_groups **groups, struct fab_mcast_result *result,
+		    struct fab_err *err)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(l->problem.f);
+	uint32_t n = 0, at = 0;
+	int rc;
+
+	*groups = NULL;
+	for (uint32_t i = 0; i < l->n_trees; i++) {
+		const char *name = fab_group_name(names, i);
+
+		if (!l->trees[i].n_members)
+			continue;
+		n++;
+		fab_groups_builder_begin(b, name, strlen(name));
+		for (uint32_t m = 0; m < l->trees[i].n_members; m++)
+			fab_groups_builder_add(b, l->trees[i].member[m]);
+	}
+	if (n) {
+		rc = fab_groups_builder_finish(b, false, groups, err);
+		if (rc)
+			return rc;
+	} else {
+		fab_groups_builder_free(b);
+	}
+	*result = (struct fab_mcast_result){.engine = l->engine};
+	result->load =
+		copy(l->state.load, l->problem.f->n_switch_links, sizeof(uint32_t));
+	fab_forest_init(&result->forest, n);
+	for (uint32_t i = 0; i < l->n_trees; i++)
+		if (l->trees[i].n_members)
+			add_tree(l, &l->trees[i], at++, &result->forest);
+	return 0;
+}

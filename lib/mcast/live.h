@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees of groups that come, change and go, by one engine. */
+#pragma once
+
+#include "mcast/route.h"
+
+struct fab_live;
+
+/*
+ * No group has a tree yet. `f` and `dist` are borrowed until the end. Groups are known by
+ * number, 0 .. n_groups-1. O(switches + cables + groups).
+ */
+struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist *dist,
+			      uint32_t n_groups, const struct fab_mcast_engine *engine,
+			      enum fab_root_ties ties);
+void fab_live_free(struct fab_live *live);
+
+/*
+ * From now on `group` consists of these n different endpoints, which are connected: take
+ * its old tree out of the loads, then grow a new one under those of all other groups, as
+ * the engine does. A group of fewer than two endpoints needs no tree. Returns the entries
+ * of multicast tables that change: the switches whose set of ports for the group is not
+ * what it was. O(members * switches + as the engine says + tree log tree).
+ */
+uint64_t fab_live_route(struct fab_live *live, uint32_t group, const fab_port_id *member,
+			uint32_t n);
+
+/* Largest load that a switch-to-switch cable has had at any time. O(1). */
+uint32_t fab_live_peak(const struct fab_live *live);
+
+/*
+ * The groups that have members now, under their names in `names` (groups by the same
+ * numbers), with their trees and loads, in the form that fab_mcast_verify() and
+ * fab_efi_of() take. The caller ends both; *groups is NULL when no group has a member,
+ * and then the result has only the loads. O(members + edges + ports).
+ */
+int fab_live_result(const struct fab_live *live, const struct fab_groups *names,
+		    struct fab_groups **groups, struct fab_mcast_result *result,
+		    struct fab_err *err) FAB_MUST_CHECK;

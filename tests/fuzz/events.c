@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Traces of requests and their patterns: the first byte says which, and how they are
+ * replayed; the rest is it.
+ */
+#include "fuzz.h"
+#include "small.h"
+
+#include "base/mem.h"
+#include "export/events.h"
+#include "mcast/life.h"
+#include "mcast/live.h"
+#include "mcast/verify.h"
+
+#include <stdio.h>
+
+enum { SEED = 1 };
+
+/* What is written is what was read. */
+static void check_written(const struct fab_fabric *f, const struct fab_events *e)
+{
+	struct fab_events *again;
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	if (fab_export_events(out, f, e, NULL))
+		abort();
+	fclose(out);
+	if (fab_events_read(f, "again", text, n, &again, &err) || again->n != e->n)
+		abort();
+	for (size_t i = 0; i < e->n; i++)
+		if (again->v[i].time_ns != e->v[i].time_ns ||
+		    again->v[i].count != e->v[i].count ||
+		    again->v[i].is_lost != e->v[i].is_lost)
+			abort();
+	fab_events_free(again);
+	free(text);
+}
+
+/* Requests in order, seats of their groups. */
+static void check_events(const struct fab_events *e)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		const struct fab_event *v = &e->v[i];
+
+		if ((i && v->time_ns < v[-1].time_ns) || v->group >= e->groups->n ||
+		    v->seat < e->groups->first[v->group] ||
+		    v->seat >= e->groups->first[v->group + 1] ||
+		    v->is_leave == (v->count != 0))
+			abort();
+	}
+	if (!e->n)
+		abort();
+}
+
+static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uint32_t n)
+{
+	return fab_live_route(live, group, member, n);
+}
+
+/* Whatever is requested, what is left in the end is sound. */
+static void replay(const struct fab_fabric *f, const struct fab_dist *dist,
+		   const struct fab_events *e, uint8_t how)
+{
+	struct fab_life_options options = {.behaviour = how & 2 ? FAB_LIFE_PLAIN
+								: FAB_LIFE_BATCHED,
+					   .compute_ns = how & 4 ? 0 : 1000000,
+					   .timeout_ns = how & 8 ? 0 : 1000000000,
+					   .loss = how & 16 ? 0.3 : 0};
+	const struct fab_mcast_engine *engine =
+		fab_mcast_engines[(how >> 5) % fab_mcast_n_engines];
+	struct fab_live *live =
+		fab_live_new(f, dist, e->groups->n, engine, FAB_TIES_SPREAD);
+	const struct fab_life_router router = {.route = route, .context = live};
+	struct fab_life_outcome out;
+	struct fab_mcast_result result;
+	struct fab_groups *alive;
+
+	fab_life_replay(e, &options, &router, &out);
+	if (fab_live_result(live, e->groups, &alive, &result, NULL) ||
+	    out.alive != (alive ? alive->n : 0))
+		abort();
+	if (alive) {
+		struct fab_mcast_problem problem = {f, dist, alive};
+
+		if (fab_mcast_verify(&problem, &result, NULL))
+			abort();
+	}
+	if (out.lost + out.repeated + out.refused > e->n)
+		abort();
+	fab_mcast_result_fini(&result);
+	fab_groups_free(alive);
+	fab_live_free(live);
+}
+
+/* A refusal says why. */
+static void try_one(const struct fab_fabric *f, const struct fab_dist *dist, uint8_t how,
+		    const uint8_t *bytes, size_t n)
+{
+	struct fab_events *e = NULL;
+	struct fab_err err = {""};
+	int rc;
+
+	if (how & 1) {
+		char *spec = fab_strndup((const char *)bytes, n);
+
+		rc = fuzz_is_modest(spec) ? fab_events_generate(f, spec, SEED, &e, &err)
+					  : fab_fail(&err, 1, "too many");
+		free(spec);
+	} else {
+		rc = fab_events_read(f, "input", (const char *)bytes, n, &e, &err);
+	}
+	if (rc) {
+		if (!*err.text)
+			abort();
+		return;
+	}
+	check_events(e);
+	check_written(f, e);
+	replay(f, dist, e, how);
+	fab_events_free(e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static struct fab_fabric *f;
+	static struct fab_dist *dist;
+
+	if (!f) {
+		f = fuzz_small_fabric();
+		if (fab_dist_new(f, 1, &dist, NULL))
+			abort();
+	}
+	if (n)
+		try_one(f, dist, bytes[0], bytes + 1, n - 1);
+	return 0;
+}

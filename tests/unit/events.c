@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Traces of requests: reading, writing, making them from patterns. */
+#include "mcast/events.h"
+
+#include "export/events.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_text(const struct fab_fabric *f, const char *text,
+		     struct fab_events **out, struct fab_err *err)
+{
+	return fab_events_read(f, "trace", text, strlen(text), out, err);
+}
+
+Test(events, a_trace)
+{
+	struct fab_fabric *f = test_ring(6);
+	struct fab_events *e;
+	struct fab_err err = {""};
+	const char *text = "\xef\xbb\xbf# six hosts\r\n"
+			   "\n"
+			   "0 join a h0 2\n"
+			   "0.000000001\tjoin \"two words\" \"h3\" 0x10 lost # why\n"
+			   "1ms join a 0x30001 2\r\n"
+			   "1.5 leave a h0 lost\n"
+			   "1.5 leave a h0\n"
+			   "4000000000 join \"two words\" lid:4 3";
+
+	cr_assert_eq(read_text(f, text, &e, &err), 0, "%s", err.text);
+	cr_assert_eq(e->n, 6);
+	cr_assert_eq(e->groups->n, 2);
+	cr_assert_str_eq(fab_group_name(e->groups, 1), "two words");
+	cr_assert_eq(fab_group_size(e->groups, 0), 2);
+	cr_assert_eq(fab_group_size(e->groups, 1), 1);
+	cr_assert_eq(e->v[1].time_ns, 1);
+	cr_assert_eq(e->v[1].count, 16);
+	cr_assert(e->v[1].is_lost && !e->v[1].is_leave && e->v[1].group == 1);
+	cr_assert_eq(e->v[2].time_ns, 1000000);
+	cr_assert_eq(e->v[2].seat, 1);
+	cr_assert(e->v[3].is_lost && e->v[3].is_leave && !e->v[4].is_lost);
+	cr_assert_eq(e->v[4].seat, e->v[0].seat);
+	cr_assert_eq(e->v[5].seat, e->v[1].seat);
+	cr_assert_eq(e->v[5].time_ns, 4000000000000000000);
+	fab_events_free(e);
+	fab_fabric_free(f);
+}
+
+Test(events, what_is_no_trace)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"", "trace: no request, expected lines"},
+		{"# nothing\n\n", "trace: no request, expected lines"},
+		{"x join a h0 2\n",
+		 "trace:1: expected a time in seconds up to 4000000000, "
+		 "found \"x\""},
+		{"-1 join a h0 2\n", "trace:1: expected a time"},
+		{"0x10 join a h0 2\n", "trace:1: expected a time"},
+		{"1. join a h0 2\n", "trace:1: expected a time"},
+		{"0.0000000001 join a h0 2\n", "trace:1: expected a time"},
+		{"4000000001 join a h0 2\n", "trace:1: expected a time"},
+		{"99999999999999999999 join a h0 2\n", "trace:1: expected a time"},
+		{"\"1\" join a h0 2\n", "trace:1: expected a time"},
+		{"1\n", "trace:1: expected join or leave, found the end of the line"},
+		{"\n1 enter a h0\n", "trace:2: expected join or leave, found \"enter\""},
+		{"1 join\n", "trace:1: expected the name of a group"},
+		{"1 join \"\" h0 2\n", "trace:1: expected the name of a group"},
+		{"1 join a\n", "trace:1: expected a member, found the end"},
+		{"1 join a h9 2\n", "trace:1: member \"h9\" does not exist"},
+		{"1 join a \"\" 2\n", "trace:1: member \"\" does not exist"},
+		{"1 join a h0\n", "trace:1: expected the number of members"},
+		{"1 join a h0 0\n", "trace:1: expected the number of members"},
+		{"1 join a h0 lost\n", "trace:1: expected the number of members"},
+		{"1 join a h0 4294967296\n", "trace:1: expected the number of members"},
+		{"1 join a h0 2 gone\n", "trace:1: expected lost or the end of the line"},
+		{"1 join a h0 2 lost 3\n", "trace:1: expected the end of the line"},
+		{"1 leave a h0 2\n", "trace:1: expected lost or the end of the line"},
+		{"1 join \"a h0 2\n", "trace:1: a name begins with a quote"},
+		{"2 join a h0 2\n1.9 join a h1 2\n",
+		 "trace:2: time 1.9 is before that of line 1, expected ascending"},
+	};
+	struct fab_fabric *f = test_ring(6);
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_events *e = NULL;
+		struct fab_err err = {""};
+
+		cr_assert_eq(read_text(f, cases[i].text, &e, &err), -EINVAL, "%s",
+			     cases[i].text);
+		cr_assert_null(e);
+		cr_assert_eq(strncmp(err.text, cases[i].says, strlen(cases[i].says)), 0,
+			     "'%s' instead of '%s'", err.text, cases[i].says);
+	}
+	cr_assert_eq(fab_events_read(f, "trace", "1 join\0", 7, NULL, NULL), -EINVAL);
+	fab_fabric_free(f);
+}
+
+/* What is written is what is read again. */
+static void round_trip(const struct fab_fabric *f, const struct fab_events *e)
+{
+	struct fab_events *again;
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	cr_assert_eq(fab_export_events(out, f, e, &err), 0);
+	fclose(out);
+	cr_assert_eq(fab_events_read(f, "again", text, len, &again, &err), 0, "%s",
+		     err.text);
+	cr_assert_eq(again->n, e->n);
+	for (size_t i = 0; i < e->n; i++) {
+		const struct fab_event *a = &e->v[i], *b = &again->v[i];
+
+		cr_assert_eq(a->time_ns, b->time_ns);
+		cr_assert_eq(a->count, b->count);
+		cr_assert_eq(a->is_leave, b->is_leave);
+		cr_assert_eq(a->is_lost, b->is_lost);
+		cr_assert_eq(e->groups->member[a->seat], again->groups->member[b->seat]);
+		cr_assert_str_eq(fab_group_name(e->groups, a->group),
+				 fab_group_name(again->groups, b->group));
+	}
+	fab_events_free(again);
+	free(text);
+}
+
+Test(events, are_written_as_they_are_read)
+{
+	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	struct fab_events *e;
+
+	cr_assert_eq(fab_events_generate(f,
+					 "grid:4x15,hold=3ms,gap=1ms,loss=0.2,retry=7us",
+					 1, &e, NULL),
+		     0);
+	round_trip(f, e);
+	fab_events_free(e);
+	cr_assert_eq(read_text(f,
+			       "0 join \"two words\" h1 2\n1 join \"\"quote\" h1 2\n"
+			       "2 join \"#x\" h2 2\n3 join a: 0x10000 1\n",
+			       &e, NULL),
+		     0);
+	round_trip(f, e);
+	fab_events_free(e);
+	fab_fabric_free(f);
+}
+
+Test(events, of_a_pattern)
+{
+	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	struct fab_events *e, *same;
+
+	cr_assert_eq(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s", 1, &e,
+					 NULL),
+		     0);
+	cr_assert_eq(fab_events_generate(f, "grid:6x10,gap=10ms,skew=3ms,hold=1s,seed=1",
+					 9, &same, NULL),
+		     0);
+	cr_assert_eq(e->groups->n, 16);
+	cr_assert_eq(e->n, 2 * 120);
+	cr_assert_eq(same->n, e->n);
+	for (size_t i = 0; i < e->n; i++) {
+		const struct fab_event *v = &e->v[i];
+		uint64_t from = v->group * 10000000ull;
+
+		from += v->is_leave ? 1003000000 : 0;
+		cr_assert(v->time_ns >= from && v->time_ns <= from + 3000000);
+		cr_assert(!i || v->time_ns >= v[-1].time_ns);
+		cr_assert_eq(v->count,
+			     v->is_leave ? 0 : fab_group_size(e->groups, v->group));
+		cr_assert_eq(v->time_ns, same->v[i].time_ns);
+		cr_assert_not(v->is_lost);
+	}
+	fab_events_free(e);
+	fab_events_free(same);
+	fab_fabric_free(f);
+}
+
+/* A lost request is repeated until it is not, eight times in all. */
+Test(events, that_are_lost)
+{
+	static const struct {
+		const char *spec;
+		size_t n, n_lost_min, n_lost_max;
+	} cases[] = {
+		{"grid:6x10,loss=1", 120, 120, 120},
+		{"grid:6x10,loss=1,retry=1ms", 960, 960, 960},
+		{"grid:6x10,loss=0.5", 120, 30, 90},
+		{"grid:6x10,loss=0,retry=1s", 120, 0, 0},
+	};
+	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	struct fab_events *e;
+	size_t n_received = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		size_t n_lost = 0;
+
+		cr_assert_eq(fab_events_generate(f, cases[i].spec, 1, &e, NULL), 0);
+		for (size_t k = 0; k < e->n; k++)
+			n_lost += e->v[k].is_lost;
+		cr_assert_eq(e->n, cases[i].n, "%s", cases[i].spec);
+		cr_assert(n_lost >= cases[i].n_lost_min && n_lost <= cases[i].n_lost_max);
+		fab_events_free(e);
+	}
+	cr_assert_eq(fab_events_generate(f, "grid:6x10,loss=0.3,retry=0", 1, &e, NULL),
+		     0);
+	for (size_t k = 0; k < e->n; k++)
+		n_received += !e->v[k].is_lost;
+	cr_assert_eq(n_received, 120);
+	fab_events_free(e);
+	fab_fabric_free(f);
+}
+
+Test(events, patterns_that_are_none)
+{
+	static const struct {
+		const char *spec, *says;
+	} cases[] = {
+		{"", "--events-pattern: --pattern '' is unknown"},
+		{"grid:6x10,gap=", "'gap=' is no time up to 1000000s"},
+		{"grid:6x10,gap=1m", "'gap=1m' is no time"},
+		{"grid:6x10,hold=-1s", "'hold=-1s' is no time"},
+		{"grid:6x10,hold=1000001s", "'hold=1000001s' is no time"},
+		{"grid:6x10,loss=1.1", "'loss=1.1' is no probability"},
+		{"grid:6x10,loss=", "'loss=' is no probability"},
+		{"grid:6x10,lose=1", "'lose' is unknown"},
+		{"grid:6x10,seed=x", "'seed=x' is not a number"},
+		{"ring:4,gap=1s", "--pattern 'ring:4' is unknown"},
+	};
+	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	struct fab_err err = {""};
+	struct fab_events *e;
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		cr_assert_eq(fab_events_check_pattern(cases[i].spec, &err), -EINVAL, "%s",
+			     cases[i].spec);
+		cr_assert(strstr(err.text, cases[i].says), "'%s' instead of '%s'",
+			  err.text, cases[i].says);
+		cr_assert_eq(fab_events_generate(f, cases[i].spec, 1, &e, &err), -EINVAL);
+	}
+	cr_assert_eq(fab_events_check_pattern("grid:6x10,gap=1s", NULL), 0);
+	cr_assert_eq(fab_events_generate(f, "grid:7x10", 1, &e, &err), -EINVAL);
+	cr_assert(strstr(err.text, "needs 70 processes"), "%s", err.text);
+	cr_assert_eq(fab_events_generate(f, "random:groups=5000,size=2,gap=1000000s", 1,
+					 &e, &err),
+		     -EINVAL);
+	cr_assert(strstr(err.text, "last longer than 4000000000 s"), "%s", err.text);
+	fab_fabric_free(f);
+}

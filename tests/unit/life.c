@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The life of groups against a simulation that does everything tick by tick. */
+#include "mcast/life.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUPS = 3, SEATS = 5, EVENTS = 80, MAX_LOG = 1000, N_SEEDS = 400 };
+
+/* What was routed for a group: a bit for each member, in the order of time. */
+struct log {
+	uint32_t n[GROUPS];
+	uint32_t members[GROUPS][MAX_LOG];
+	enum fab_life_state state[GROUPS];
+	uint64_t now_ns;
+};
+
+static void log_route(struct log *log, uint32_t group, uint32_t members)
+{
+	cr_assert_lt(log->n[group], MAX_LOG);
+	log->members[group][log->n[group]++] = members;
+}
+
+/* Every call counts 3 and its members as changes. */
+static uint64_t route(void *context, uint32_t group, const fab_port_id *member,
+		      uint32_t n)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		bits |= 1u << (member[i] - group * SEATS);
+	cr_assert_eq((uint32_t)__builtin_popcount(bits), n);
+	log_route(context, group, bits);
+	return 3 + n;
+}
+
+/* The states that may follow each, as bits. */
+static void enter(void *context, uint32_t group, enum fab_life_state state,
+		  uint64_t now_ns)
+{
+	static const unsigned next[] = {
+		[FAB_LIFE_ABSENT] = 1 << FAB_LIFE_RECEIVING_JOIN,
+		[FAB_LIFE_RECEIVING_JOIN] =
+			1 << FAB_LIFE_COMPUTING | 1 << FAB_LIFE_DESTROYING,
+		[FAB_LIFE_COMPUTING] = 1 << FAB_LIFE_READY,
+		[FAB_LIFE_READY] = 1 << FAB_LIFE_RECEIVING_LEAVE,
+		[FAB_LIFE_RECEIVING_LEAVE] = 1 << FAB_LIFE_DESTROYING,
+		[FAB_LIFE_DESTROYING] = 1 << FAB_LIFE_ABSENT,
+	};
+	struct log *log = context;
+
+	cr_assert(next[log->state[group]] >> state & 1, "from %d to %d",
+		  log->state[group], state);
+	cr_assert_geq(now_ns, log->now_ns);
+	log->state[group] = state;
+	log->now_ns = now_ns;
+}
+
+/* A trace over three groups of five seats; a group wants 1 to 5 members. */
+struct trace {
+	struct fab_groups groups;
+	uint64_t first[GROUPS + 1];
+	uint32_t member[GROUPS * SEATS];
+	struct fab_event v[EVENTS];
+	struct fab_events events;
+};
+
+static void trace_init(struct trace *t, uint64_t seed)
+{
+	uint32_t count[GROUPS];
+	struct fab_rng rng;
+	uint64_t now = 0;
+
+	fab_rng_init(&rng, seed);
+	for (uint32_t g = 0; g <= GROUPS; g++)
+		t->first[g] = g * SEATS;
+	for (uint32_t i = 0; i < GROUPS * SEATS; i++)
+		t->member[i] = i;
+	for (uint32_t g = 0; g < GROUPS; g++)
+		count[g] = 1 + (uint32_t)fab_rng_below(&rng, SEATS);
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		uint32_t g = (uint32_t)fab_rng_below(&rng, GROUPS);
+		uint32_t seat = (uint32_t)fab_rng_below(&rng, count[g]);
+
+		now += fab_rng_below(&rng, 1 + seed % 7);
+		t->v[i] = (struct fab_event){.time_ns = now,
+					     .group = g,
+					     .seat = g * SEATS + seat,
+					     .count = count[g],
+					     .is_leave = fab_rng_below(&rng, 5) < 2,
+					     .is_lost = fab_rng_below(&rng, 9) == 0};
+		t->v[i].count += fab_rng_below(&rng, 20) == 0;
+	}
+	t->groups =
+		(struct fab_groups){.n = GROUPS, .first = t->first, .member = t->member};
+	t->events = (struct fab_events){.groups = &t->groups, .v = t->v, .n = EVENTS};
+}
+
+/* The same, tick by tick, with nothing kept but what the page tells. */
+struct naive {
+	const struct fab_life_options *options;
+	enum fab_life_state state[GROUPS];
+	uint64_t entered[GROUPS];
+	uint32_t count[GROUPS], joined[GROUPS], left[GROUPS], routed[GROUPS];
+	uint32_t n_jobs;
+	struct {
+		uint32_t group, change;
+		uint64_t ticks_left;
+	} jobs[EVENTS];
+	uint64_t unusable[GROUPS];
+	struct fab_life_outcome out;
+	struct log log;
+};
+
+static void naive_destroy(struct naive *s, uint32_t g)
+{
+	s->joined[g] = s->left[g] = 0;
+	s->state[g] = FAB_LIFE_ABSENT;
+	log_route(&s->log, g, 0);
+	s->out.table_updates += 3;
+}
+
+static void naive_compute(struct naive *s, uint32_t g, uint32_t change)
+{
+	s->jobs[s->n_jobs].group = g;
+	s->jobs[s->n_jobs].change = change;
+	s->jobs[s->n_jobs++].ticks_left = s->options->compute_ns;
+}
+
+static void naive_set(struct naive *s, uint32_t g, enum fab_life_state state,
+		      uint64_t now)
+{
+	s->state[g] = state;
+	s->entered[g] = now;
+}
+
+static void naive_left(struct naive *s, uint32_t g, uint64_t now)
+{
+	if (s->state[g] == FAB_LIFE_READY && s->left[g])
+		naive_set(s, g, FAB_LIFE_RECEIVING_LEAVE, now);
+	if (s->state[g] == FAB_LIFE_RECEIVING_LEAVE && s->left[g] == s->joined[g])
+		naive_destroy(s, g);
+}
+
+/* Jobs at the head of the queue that have had their time. */
+static void naive_end_jobs(struct naive *s, uint64_t now)
+{
+	while (s->n_jobs && !s->jobs[0].ticks_left) {
+		uint32_t g = s->jobs[0].group;
+
+		s->routed[g] ^= s->jobs[0].change;
+		memmove(&s->jobs[0], &s->jobs[1], --s->n_jobs * sizeof(s->jobs[0]));
+		s->out.recomputations++;
+		if (s->options->behaviour == FAB_LIFE_BATCHED)
+			s->routed[g] = s->joined[g];
+		log_route(&s->log, g, s->routed[g]);
+		s->out.table_updates += 3 + (uint64_t)__builtin_popcount(s->routed[g]);
+		if (s->options->behaviour == FAB_LIFE_BATCHED) {
+			naive_set(s, g, FAB_LIFE_READY, now);
+			naive_left(s, g, now);
+		}
+	}
+}
+
+static void naive_join(struct naive *s, const struct fab_event *e, uint32_t bit)
+{
+	uint32_t g = e->group;
+
+	if (s->joined[g] & bit && !(s->left[g] & bit)) {
+		s->out.repeated++;
+		return;
+	}
+	if (s->state[g] == FAB_LIFE_ABSENT) {
+		naive_set(s, g, FAB_LIFE_RECEIVING_JOIN, e->time_ns);
+		s->count[g] = e->count;
+	}
+	if (s->state[g] != FAB_LIFE_RECEIVING_JOIN || s->count[g] != e->count) {
+		s->out.refused++;
+		return;
+	}
+	s->joined[g] |= bit;
+	if ((uint32_t)__builtin_popcount(s->joined[g]) < s->count[g])
+		return;
+	naive_set(s, g, FAB_LIFE_COMPUTING, e->time_ns);
+	naive_compute(s, g, 0);
+}
+
+static void naive_leave(struct naive *s, const struct fab_event *e, uint32_t bit)
+{
+	uint32_t g = e->group;
+
+	if (s->left[g] & bit) {
+		s->out.repeated++;
+	} else if (!(s->joined[g] & bit) || s->state[g] == FAB_LIFE_RECEIVING_JOIN) {
+		s->out.refused++;
+	} else {
+		s->left[g] |= bit;
+		naive_left(s, g, e->time_ns);
+	}
+}
+
+static void naive_receive(struct naive *s, const struct fab_event *e)
+{
+	uint32_t bit = 1u << (e->seat - e->group * SEATS);
+	bool is_in = s->joined[e->group] & bit;
+
+	if (e->is_lost) {
+		s->out.lost++;
+	} else if (s->options->behaviour == FAB_LIFE_BATCHED) {
+		if (e->is_leave)
+			naive_leave(s, e, bit);
+		else
+			naive_join(s, e, bit);
+	} else if (is_in != e->is_leave) {
+		s->out.refused += e->is_leave;
+		s->out.repeated += !e->is_leave;
+	} else {
+		s->joined[e->group] ^= bit;
+		naive_compute(s, e->group, bit);
+	}
+}
+
+static bool naive_is_unusable(const struct naive *s, uint32_t g)
+{
+	if (s->options->behaviour == FAB_LIFE_BATCHED)
+		return s->state[g] == FAB_LIFE_RECEIVING_JOIN ||
+		       s->state[g] == FAB_LIFE_COMPUTING;
+	for (uint32_t i = 0; i < s->n_jobs; i++)
+		if (s->jobs[i].group == g)
+			return s->joined[g];
+	return false;
+}
+
+static void naive_time_out(struct naive *s, uint32_t g, uint64_t now)
+{
+	bool waits = s->state[g] == FAB_LIFE_RECEIVING_JOIN ||
+		     s->state[g] == FAB_LIFE_RECEIVING_LEAVE;
+
+	if (!waits || now - s->entered[g] < s->options->timeout_ns)
+		return;
+	s->out.timed_out++;
+	naive_destroy(s, g);
+}
+
+static void naive_run(struct naive *s, const struct fab_events *events)
+{
+	uint64_t end = events->v[events->n - 1].time_ns +
+		       EVENTS * (s->options->compute_ns + s->options->timeout_ns + 1);
+	size_t next = 0;
+
+	for (uint64_t now = 0; now <= end; now++) {
+		naive_end_jobs(s, now);
+		while (next < events->n && events->v[next].time_ns == now) {
+			naive_receive(s, &events->v[next++]);
+			naive_end_jobs(s, now);
+		}
+		for (uint32_t g = 0; g < GROUPS; g++)
+			naive_time_out(s, g, now);
+		for (uint32_t g = 0; g < GROUPS; g++)
+			s->unusable[g] += naive_is_unusable(s, g);
+		if (s->n_jobs)
+			s->jobs[0].ticks_left--;
+	}
+	for (uint32_t g = 0; g < GROUPS; g++) {
+		s->out.alive += s->joined[g] != 0;
+		s->out.unusable_sum_s += (double)s->unusable[g] / 1e9;
+		s->out.unusable_max_s =
+			fmax(s->out.unusable_max_s, (double)s->unusable[g] / 1e9);
+	}
+}
+
+static void compare(const struct naive *want, const struct fab_life_outcome *got,
+		    const struct log *log)
+{
+	const struct fab_life_outcome *o = &want->out;
+
+	cr_assert_eq(got->recomputations, o->recomputations);
+	cr_assert_eq(got->table_updates, o->table_updates);
+	cr_assert_eq(got->timed_out, o->timed_out);
+	cr_assert_eq(got->lost, o->lost);
+	cr_assert_eq(got->repeated, o->repeated);
+	cr_assert_eq(got->refused, o->refused);
+	cr_assert_eq(got->alive, o->alive);
+	cr_assert_float_eq(got->unusable_sum_s, o->unusable_sum_s, 1e-12);
+	cr_assert_float_eq(got->unusable_max_s, o->unusable_max_s, 1e-12);
+	cr_assert_float_eq(got->unusable_mean_s, o->unusable_sum_s / GROUPS, 1e-12);
+	for (uint32_t g = 0; g < GROUPS; g++) {
+		cr_assert_eq(log->n[g], want->log.n[g]);
+		cr_assert_arr_eq(log->members[g], want->log.members[g],
+				 log->n[g] * sizeof(uint32_t));
+	}
+}
+
+/* Both behaviours, with computations and time-outs from none to long. */
+Test(life, as_a_simulation_tick_by_tick)
+{
+	uint64_t timed_out = 0, batched = 0;
+
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct fab_life_options options = {
+			.behaviour = seed % 2 ? FAB_LIFE_PLAIN : FAB_LIFE_BATCHED,
+			.compute_ns = seed / 2 % 5,
+			.timeout_ns = seed / 10 % 30};
+		struct log log = {.n = {0}};
+		struct fab_life_router router = {route, enter, &log};
+		struct naive naive = {.options = &options};
+		struct fab_life_outcome out;
+		struct trace t;
+
+		trace_init(&t, seed);
+		fab_life_replay(&t.events, &options, &router, &out);
+		naive_run(&naive, &t.events);
+		compare(&naive, &out, &log);
+		timed_out += out.timed_out;
+		batched += options.behaviour == FAB_LIFE_BATCHED ? out.recomputations : 0;
+	}
+	/* the traces are such that much happens */
+	cr_assert_gt(timed_out, N_SEEDS);
+	cr_assert_gt(batched, N_SEEDS / 4);
+}
+
+static uint64_t no_route(void *context, uint32_t group, const fab_port_id *member,
+			 uint32_t n)
+{
+	(void)context;
+	(void)group;
+	(void)member;
+	return n;
+}
+
+static const struct fab_life_router nobody = {.route = no_route};
+
+static struct fab_events *generate(const char *spec, uint64_t seed)
+{
+	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	struct fab_events *events;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_events_generate(f, spec, seed, &events, &err), 0, "%s",
+		     err.text);
+	fab_fabric_free(f);
+	return events;
+}
+
+Test(life, without_loss_one_computation_a_group_or_one_a_request)
+{
+	static const char *const specs[] = {
+		"grid:6x10,hold=1s", "grid:4x5x3,hold=1ms,gap=1ms,skew=5ms",
+		"random:groups=70,size=1-20,hold=0,skew=1ms", "tree:fanout=4,hold=2s"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_events *e = generate(specs[i], i);
+		struct fab_life_options options = {.compute_ns = 1000000,
+						   .timeout_ns = 1000000000000};
+		struct fab_life_outcome out;
+
+		fab_life_replay(e, &options, &nobody, &out);
+		cr_assert_eq(out.recomputations, e->groups->n);
+		cr_assert_eq(out.timed_out + out.lost + out.repeated + out.refused, 0);
+		cr_assert_eq(out.alive, 0);
+		cr_assert_leq(out.unusable_max_s, out.unusable_sum_s);
+		options.behaviour = FAB_LIFE_PLAIN;
+		fab_life_replay(e, &options, &nobody, &out);
+		cr_assert_eq(out.recomputations, e->n);
+		cr_assert_eq(out.timed_out + out.lost + out.repeated + out.refused, 0);
+		cr_assert_eq(out.alive, 0);
+		fab_events_free(e);
+	}
+}
+
+Test(life, all_or_nothing_is_lost)
+{
+	struct fab_events *e = generate("grid:6x10,hold=1s", 1);
+	struct fab_life_options options = {
+		.compute_ns = 1000, .timeout_ns = 1000, .loss = 1};
+	struct fab_life_outcome out, again;
+
+	fab_life_replay(e, &options, &nobody, &out);
+	cr_assert_eq(out.lost, e->n);
+	cr_assert_eq(out.recomputations + out.timed_out + out.alive, 0);
+	cr_assert_float_eq(out.unusable_sum_s, 0, 1e-12);
+
+	/* the same requests in both behaviours, others under another seed */
+	options.loss = 0.25;
+	fab_life_replay(e, &options, &nobody, &out);
+	cr_assert(out.lost > e->n / 8 && out.lost < e->n / 2);
+	options.behaviour = FAB_LIFE_PLAIN;
+	fab_life_replay(e, &options, &nobody, &again);
+	cr_assert_eq(again.lost, out.lost);
+	cr_assert_eq(again.timed_out, 0);
+	fab_events_free(e);
+}
+
+/* Times at the ends of their ranges neither wrap nor hang. */
+Test(life, the_longest_times)
+{
+	struct trace t;
+	struct fab_life_options options = {.compute_ns = FAB_MAX_SPAN_NS,
+					   .timeout_ns = FAB_MAX_SPAN_NS};
+	struct fab_life_outcome out;
+	uint64_t recomputations;
+
+	trace_init(&t, 3);
+	for (size_t i = 0; i < EVENTS; i++)
+		t.v[i].time_ns += FAB_MAX_EVENT_NS - 1000;
+	for (int b = FAB_LIFE_BATCHED; b <= FAB_LIFE_PLAIN; b++) {
+		options.behaviour = (enum fab_life_behaviour)b;
+		options.compute_ns = FAB_MAX_SPAN_NS;
+		fab_life_replay(&t.events, &options, &nobody, &out);
+		recomputations = out.recomputations;
+		cr_assert(out.unusable_max_s >= 1e6 && out.unusable_max_s < 1e9);
+		options.compute_ns = UINT64_MAX; /* more than can be added */
+		fab_life_replay(&t.events, &options, &nobody, &out);
+		cr_assert_eq(out.recomputations, recomputations);
+	}
+}

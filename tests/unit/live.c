@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees that come and go against routing all groups at once and plain counting. */
+#include "mcast/live.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "mcast/efi.h"
+#include "mcast/verify.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_STEPS = 300, MAX_SIZE = 20 };
+
+struct setting {
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	struct fab_groups *groups;
+};
+
+static void setting_init(struct setting *s, uint64_t seed)
+{
+	struct fab_groups_builder *b;
+
+	s->f = test_random_fabric(20 + 17 * (uint32_t)seed, 40, 3, seed);
+	b = fab_groups_builder_new(s->f);
+	cr_assert_eq(fab_dist_new(s->f, 1, &s->dist, NULL), 0);
+	cr_assert_eq(fab_groups_add_pattern(b, "random:groups=60,size=2-14", seed, NULL),
+		     0);
+	cr_assert_eq(fab_groups_add_pattern(b, "grid:6x10", seed, NULL), 0);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, NULL), 0);
+}
+
+static void setting_fini(struct setting *s)
+{
+	fab_groups_free(s->groups);
+	fab_dist_free(s->dist);
+	fab_fabric_free(s->f);
+}
+
+static uint64_t route(struct fab_live *live, const struct setting *s, uint32_t group)
+{
+	const struct fab_groups *g = s->groups;
+
+	return fab_live_route(live, group, g->member + g->first[group],
+			      fab_group_size(g, group));
+}
+
+/* The trees and loads now; the caller ends both. */
+static void result(const struct fab_live *live, const struct setting *s,
+		   struct fab_groups **groups, struct fab_mcast_result *r)
+{
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_live_result(live, s->groups, groups, r, &err), 0, "%s",
+		     err.text);
+}
+
+static void expect_equal(const struct setting *s, const struct fab_mcast_result *a,
+			 const struct fab_mcast_result *b)
+{
+	uint64_t n = a->forest.first[s->groups->n];
+
+	cr_assert_eq(b->forest.first[s->groups->n], n, "%s", a->engine->name);
+	cr_assert_arr_eq(a->load, b->load, s->f->n_switch_links * sizeof(uint32_t), "%s",
+			 a->engine->name);
+	cr_assert_arr_eq(a->forest.root, b->forest.root, s->groups->n * sizeof(uint32_t));
+	cr_assert_arr_eq(a->forest.height, b->forest.height, s->groups->n);
+	cr_assert_arr_eq(a->forest.cable, b->forest.cable, n * sizeof(uint32_t));
+}
+
+/* One after the other is the same as all at once. */
+Test(live, groups_that_only_come)
+{
+	for (uint64_t seed = 0; seed < 4; seed++)
+		for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+			struct fab_mcast_options options = {
+				.n_threads = 1,
+				.root_ties = (enum fab_root_ties)(seed % 2)};
+			struct fab_mcast_result at_once, one_by_one;
+			struct fab_mcast_problem problem;
+			struct fab_groups *groups;
+			struct fab_live *live;
+			struct fab_efi efi;
+			struct setting s;
+			double seconds;
+
+			setting_init(&s, seed);
+			problem = (struct fab_mcast_problem){s.f, s.dist, s.groups};
+			cr_assert_eq(fab_mcast_route(&problem, &fab_mcast_engines[i], 1,
+						     &options, &at_once, &seconds, NULL),
+				     0);
+			live = fab_live_new(s.f, s.dist, s.groups->n,
+					    fab_mcast_engines[i], options.root_ties);
+			for (uint32_t g = 0; g < s.groups->n; g++)
+				route(live, &s, g);
+			result(live, &s, &groups, &one_by_one);
+			expect_equal(&s, &at_once, &one_by_one);
+			fab_efi_of(&problem, &at_once, &efi);
+			cr_assert_eq(fab_live_peak(live), efi.max);
+			fab_groups_free(groups);
+			fab_mcast_result_fini(&at_once);
+			fab_mcast_result_fini(&one_by_one);
+			fab_live_free(live);
+			setting_fini(&s);
+		}
+}
+
+/* Does the group's tree use this port of a switch? */
+static void mark_ports(const struct setting *s, const struct fab_groups *groups,
+		       const struct fab_mcast_result *r, uint32_t group, bool *uses)
+{
+	const struct fab_fabric *f = s->f;
+
+	memset(uses, 0, f->n_ports);
+	for (uint32_t i = 0; groups && i < groups->n; i++) {
+		if (strcmp(fab_group_name(groups, i), fab_group_name(s->groups, group)) !=
+			    0 ||
+		    fab_group_size(groups, i) < 2)
+			continue;
+		for (uint64_t e = r->forest.first[i]; e < r->forest.first[i + 1]; e++) {
+			uses[f->cable_a[r->forest.cable[e]]] = true;
+			uses[f->cable_b[r->forest.cable[e]]] = true;
+		}
+		for (uint64_t m = groups->first[i]; m < groups->first[i + 1]; m++)
+			uses[fab_port_peer(f, groups->member[m])] = true;
+	}
+}
+
+static uint64_t count_changes(const struct fab_fabric *f, const bool *before,
+			      const bool *after)
+{
+	uint64_t n = 0;
+
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		uint32_t first = f->node_first_port[sw];
+
+		n += memcmp(before + first, after + first,
+			    f->node_first_port[sw + 1] - first) != 0;
+	}
+	return n;
+}
+
+/* Some of the members of a group that was drawn, perhaps none. */
+static uint32_t draw(const struct setting *s, struct fab_rng *rng, uint32_t group,
+		     fab_port_id *member)
+{
+	const struct fab_groups *g = s->groups;
+	uint64_t keep = fab_rng_below(rng, 4);
+	uint32_t n = 0;
+
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
+		if (fab_rng_below(rng, 3) < keep)
+			member[n++] = g->member[m];
+	return n;
+}
+
+static void churn(const struct setting *s, struct fab_live *live, uint64_t seed)
+{
+	bool *before = FAB_NEW(s->f->n_ports, bool),
+	     *after = FAB_NEW(s->f->n_ports, bool);
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	for (int step = 0; step < N_STEPS; step++) {
+		uint32_t group = (uint32_t)fab_rng_below(&rng, s->groups->n), n;
+		fab_port_id member[MAX_SIZE];
+		struct fab_mcast_result r;
+		struct fab_groups *groups;
+		struct fab_err err = {""};
+		uint64_t changed;
+
+		result(live, s, &groups, &r);
+		mark_ports(s, groups, &r, group, before);
+		fab_mcast_result_fini(&r);
+		fab_groups_free(groups);
+		n = draw(s, &rng, group, member);
+		changed = fab_live_route(live, group, member, n);
+		result(live, s, &groups, &r);
+		mark_ports(s, groups, &r, group, after);
+		cr_assert_eq(changed, count_changes(s->f, before, after));
+		if (groups && step % 20 == 0) {
+			struct fab_mcast_problem p = {s->f, s->dist, groups};
+
+			cr_assert_eq(fab_mcast_verify(&p, &r, &err), 0, "%s", err.text);
+		}
+		fab_mcast_result_fini(&r);
+		fab_groups_free(groups);
+	}
+	free(before);
+	free(after);
+}
+
+/* What is left is sound at any time, and nothing is left when all have gone. */
+Test(live, groups_that_come_and_go)
+{
+	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+		struct fab_mcast_result r;
+		struct fab_groups *groups;
+		struct fab_live *live;
+		struct setting s;
+
+		setting_init(&s, 1);
+		live = fab_live_new(s.f, s.dist, s.groups->n, fab_mcast_engines[i],
+				    FAB_TIES_SPREAD);
+		churn(&s, live, i);
+		for (uint32_t g = 0; g < s.groups->n; g++)
+			fab_live_route(live, g, NULL, 0);
+		result(live, &s, &groups, &r);
+		cr_assert_null(groups);
+		for (uint32_t c = 0; c < s.f->n_switch_links; c++)
+			cr_assert_eq(r.load[c], 0);
+		cr_assert_gt(fab_live_peak(live), 0);
+		fab_mcast_result_fini(&r);
+		/* as if nothing had been there before: roots are as little used, too */
+		cr_assert_gt(route(live, &s, 0), 0);
+		cr_assert_eq(route(live, &s, 0), 0);
+		fab_live_free(live);
+		setting_fini(&s);
+	}
+}
