@@ -26,9 +26,11 @@ enum {
 	OPT_MCFDBS,
 	OPT_MCFDBS_OUT,
 	OPT_CHECK,
+	OPT_MLID_CAP,
 	OPT_FULLEST,
 	OPT_ROOT_TIES,
 	DEFAULT_FULLEST = 5,
+	DEFAULT_MLID_CAP = 1024,
 };
 
 /* Where groups come from, in the order of the command line. */
@@ -50,6 +52,7 @@ struct params {
 	const char *trees_out;
 	const char *mcfdbs, *mcfdbs_out;
 	bool check;
+	uint32_t mlid_cap; /* 0: not given */
 	uint32_t fullest;
 	enum fab_root_ties root_ties;
 	struct mcroute_events events;
@@ -86,6 +89,10 @@ static const struct argp_option options[] = {
 	 "List the N fullest cables of each algorithm (default 5)", 2},
 	{"trees-out", OPT_TREES_OUT, "FILE", 0,
 	 "Write every tree to FILE as JSON lines (- is standard output)", 2},
+	{"mlid-cap", OPT_MLID_CAP, "N", 0,
+	 "Multicast LIDs that the switches hold (default 1024); given here, also what it "
+	 "costs to share them when there are more groups",
+	 2},
 	{"mcfdbs-out", OPT_MCFDBS_OUT, "FILE", 0,
 	 "Write the trees of the one algorithm to FILE as OpenSM dumps multicast tables "
 	 "(- is standard output)",
@@ -263,6 +270,7 @@ static void refuse_with_events(const struct params *p, struct argp_state *state)
 			    : p->mcfdbs		? "--mcfdbs"
 			    : p->mcfdbs_out	? "--mcfdbs-out"
 			    : p->check		? "--check"
+			    : p->mlid_cap	? "--mlid-cap"
 			    : p->store.path	? "--store"
 						: NULL;
 
@@ -336,6 +344,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MCFDBS_OUT:
 		p->mcfdbs_out = file_name("--mcfdbs-out", arg, state);
+		return 0;
+	case OPT_MLID_CAP:
+		p->mlid_cap = mcroute_parse_mlid_cap(arg, state);
 		return 0;
 	case OPT_CHECK:
 		p->check = true;
@@ -453,9 +464,12 @@ static void route(const struct params *p, struct mcroute_outcome *o)
 			    o->results + o->n, &o->roots_seconds, &err))
 		fab_cli_die(&err);
 	fab_cli_progress_free(progress);
+	mcast.progress = NULL;
 	o->lower_bound = fab_mcast_lower_bound(&o->problem);
 	for (size_t i = 0; i < p->n_engines; i++, o->n++)
 		fab_efi_of(&o->problem, &o->results[o->n], &o->efi[o->n]);
+	if (p->mlid_cap)
+		mcroute_share(o, p->engines, &mcast, &p->run);
 }
 
 /* Every result by a second path; what is wrong goes to standard error. */
@@ -511,6 +525,8 @@ static int run(struct params *p, struct mcroute_outcome *o, const struct fab_fab
 	groups = make_groups(p, f, tables);
 	o->was_verified = p->run.verify;
 	o->problem = (struct fab_mcast_problem){.f = f, .groups = groups};
+	o->mlid_cap = p->mlid_cap ? p->mlid_cap : DEFAULT_MLID_CAP;
+	mcroute_warn_mlids(o, &p->run);
 	if (tables)
 		mcroute_judge_tables(o, tables);
 	route(p, o);

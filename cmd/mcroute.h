@@ -17,6 +17,9 @@ struct mcroute_outcome {
 	size_t n; /* results: first that of the tables, if there are any */
 	bool has_tables;
 	struct fab_loaded loaded;
+	uint32_t mlid_cap;
+	bool has_sharing;
+	uint32_t shared_efi[MCROUTE_MAX_ENGINES]; /* largest, with has_sharing */
 	struct fab_mcast_result results[MCROUTE_MAX_ENGINES];
 	struct fab_efi efi[MCROUTE_MAX_ENGINES];
 	bool was_verified;
@@ -53,3 +56,18 @@ void mcroute_judge_tables(struct mcroute_outcome *o, const struct fab_mft *table
 void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o);
 /* Write --mcfdbs-out: the trees of the last result. */
 void mcroute_write_tables(const struct mcroute_outcome *o, const char *path);
+
+/* The value of --mlid-cap; a usage error when it is none. */
+uint32_t mcroute_parse_mlid_cap(const char *arg, struct argp_state *state);
+/* Say that the groups do not fit into mlid_cap multicast LIDs, if that is so. */
+void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_run *run);
+/*
+ * When they do not: route them by the engines of the results once more, sharing
+ * mlid_cap multicast LIDs.
+ */
+void mcroute_share(struct mcroute_outcome *o,
+		   const struct fab_mcast_engine *const *engines,
+		   const struct fab_mcast_options *options,
+		   const struct fab_cli_run *run);
+/* The table `sharing`. */
+void mcroute_print_sharing(struct fab_report *r, const struct mcroute_outcome *o);

@@ -186,6 +186,9 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 		{"members", FAB_UINT, "members of all groups together", 0},
 		{"unknown_members", FAB_UINT, "members left out by --ignore-unknown",
 		 FAB_COL_EXTRA},
+		{"mlids_needed", FAB_UINT, "multicast LIDs, one a group", FAB_COL_EXTRA},
+		{"mlid_cap", FAB_UINT, "multicast LIDs that the switches hold",
+		 FAB_COL_EXTRA},
 	};
 	const struct fab_groups *g = o->problem.groups;
 	struct fab_report *r =
@@ -194,7 +197,11 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = g->n_unknown});
+	fab_report_field(r, &fields[3], (union fab_cell){.u = g->n});
+	fab_report_field(r, &fields[4], (union fab_cell){.u = o->mlid_cap});
 	print_results(r, o);
+	if (o->has_sharing)
+		mcroute_print_sharing(r, o);
 	if (o->has_tables)
 		mcroute_print_broken(r, o);
 	if (options->format == FAB_FORMAT_TABLE)

@@ -20,7 +20,7 @@ algorithms=minihop,minihop-new,sssp,sssp-new,fulb,fulb-links
 # run NAME FABRIC PATTERN: NAME.lowest and NAME.spread, lines "algorithm,max_efi,seconds"
 run() {
   for ties in lowest spread; do
-    fabric-mcroute "$2" --pattern="$3" --algorithm=$algorithms --root-ties=$ties --verify \
+    fabric-mcroute --quiet "$2" --pattern="$3" --algorithm=$algorithms --root-ties=$ties --verify \
       --fullest=0 --format=csv --no-header \
       --columns=algorithm,max_efi,seconds.trees,lower_bound,verified |
       tr -d '\r' >"$work/$1.$ties"
@@ -46,7 +46,7 @@ efi() { # NAME TIES ALGORITHM
 
 # seconds NAME FABRIC PATTERN: trees of SSSP as published (Dijkstra) and of FULB, one thread
 seconds() {
-  fabric-mcroute "$2" --pattern="$3" --algorithm=sssp-heap,sssp-heap-new,fulb --threads=1 \
+  fabric-mcroute --quiet "$2" --pattern="$3" --algorithm=sssp-heap,sssp-heap-new,fulb --threads=1 \
     --fullest=0 --format=csv --no-header --columns=algorithm,seconds.trees |
     tr -d '\r' | awk -F, -v what="$1 ${3#grid:}" '
       { s[$1] = $2 }

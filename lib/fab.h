@@ -51,6 +51,7 @@
 #include "mcast/mcfdbs.h"
 #include "mcast/roots.h"
 #include "mcast/route.h"
+#include "mcast/share.h"
 #include "mcast/verify.h"
 #include "present/report.h"
 #include "source/source.h"

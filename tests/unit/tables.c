@@ -6,6 +6,8 @@
 #include "export/mcfdbs.h"
 #include "fabric/dist.h"
 #include "mcast/efi.h"
+#include "mcast/share.h"
+#include "mcast/verify.h"
 #include "support/gen.h"
 #include "support/nets.h"
 #include "support/plan.h"
@@ -331,5 +333,54 @@ Test(tables, switches_that_are_not_there)
 	cr_expect_eq(fab_mft_find(mft, 0xc000), FAB_NONE);
 	fab_mft_free(mft);
 	fab_mft_free(NULL);
+	fab_fabric_free(f);
+}
+
+/* By definition: who shares, and how many groups a cable carries. */
+Test(tables, sharing_counts_groups)
+{
+	struct fab_fabric *f = test_gen("torus:dims=4x3,hosts=2");
+	struct fab_groups *g = pattern(f, "random:groups=23,size=2-5"), *shared = NULL;
+	struct fab_mcast_problem p = {.f = f};
+	struct fab_dist *dist;
+	double seconds;
+
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	p.dist = dist;
+	for (uint32_t cap = 1; cap <= 23; cap++) {
+		const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
+		const struct fab_mcast_options options = {.n_threads = 1};
+		uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t), max = 0;
+		struct fab_mcast_result r;
+
+		cr_assert_eq(fab_groups_share(f, g, cap, &shared, NULL), 0);
+		cr_assert_eq(shared->n, cap);
+		p.groups = shared;
+		cr_assert_eq(fab_mcast_route(&p, &fulb, 1, &options, &r, &seconds, NULL),
+			     0);
+		cr_expect_eq(fab_mcast_verify(&p, &r, NULL), 0);
+		for (uint32_t i = 0; i < g->n; i++) {
+			uint32_t m = i % cap;
+
+			for (uint64_t k = g->first[i]; k < g->first[i + 1]; k++) {
+				bool is_in = false;
+
+				for (uint64_t j = shared->first[m];
+				     j < shared->first[m + 1]; j++)
+					is_in |= shared->member[j] == g->member[k];
+				cr_expect(is_in);
+			}
+			for (uint64_t e = r.forest.first[m]; e < r.forest.first[m + 1];
+			     e++)
+				if (++load[r.forest.cable[e]] > max)
+					max = load[r.forest.cable[e]];
+		}
+		cr_expect_eq(fab_shared_max_efi(f, &r, g->n, cap), max);
+		free(load);
+		fab_mcast_result_fini(&r);
+		fab_groups_free(shared);
+	}
+	fab_dist_free(dist);
+	fab_groups_free(g);
 	fab_fabric_free(f);
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-mcroute: do the groups fit into the switches' multicast tables? */
+#include "mcroute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "mcast/share.h"
+
+static const struct fab_column sharing_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"max_efi", FAB_UINT,
+	 "largest number of groups on a cable, each with its own MLID", 0},
+	{"max_efi_shared", FAB_UINT, "the same with MLIDs that groups share", 0},
+};
+
+uint32_t mcroute_parse_mlid_cap(const char *arg, struct argp_state *state)
+{
+	uint64_t n;
+
+	if (!fab_parse_u64(arg, strlen(arg), 1, FAB_MLID_LAST - FAB_MLID_FIRST + 1, &n))
+		argp_error(state, "--mlid-cap: '%s' is not a number from 1 to %d", arg,
+			   FAB_MLID_LAST - FAB_MLID_FIRST + 1);
+	return (uint32_t)n;
+}
+
+void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_run *run)
+{
+	uint32_t n = o->problem.groups->n;
+
+	if (n > o->mlid_cap)
+		fab_cli_warn(run,
+			     "%u groups need a multicast LID each, switches hold %u "
+			     "(--mlid-cap): OpenSM would refuse %u of them",
+			     n, o->mlid_cap, n - o->mlid_cap);
+}
+
+void mcroute_share(struct mcroute_outcome *o,
+		   const struct fab_mcast_engine *const *engines,
+		   const struct fab_mcast_options *options, const struct fab_cli_run *run)
+{
+	struct fab_mcast_problem problem = o->problem;
+	size_t n = o->n - o->has_tables;
+	struct fab_mcast_result results[MCROUTE_MAX_ENGINES];
+	struct fab_groups *groups;
+	struct fab_err err;
+	double seconds;
+
+	if (o->problem.groups->n <= o->mlid_cap || !n)
+		return;
+	if (fab_groups_share(problem.f, problem.groups, o->mlid_cap, &groups, &err)) {
+		fab_cli_warn(run, "groups cannot share multicast LIDs: %s", err.text);
+		return;
+	}
+	problem.groups = groups;
+	if (fab_mcast_route(&problem, engines, n, options, results, &seconds, &err))
+		fab_cli_die(&err);
+	for (size_t i = 0; i < n; i++) {
+		o->shared_efi[o->has_tables + i] = fab_shared_max_efi(
+			problem.f, &results[i], o->problem.groups->n, o->mlid_cap);
+		fab_mcast_result_fini(&results[i]);
+	}
+	o->has_sharing = true;
+	fab_groups_free(groups);
+}
+
+void mcroute_print_sharing(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	fab_report_table_begin(r, "sharing", "Groups that share multicast LIDs",
+			       sharing_columns, FAB_COUNT(sharing_columns));
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		const union fab_cell cells[] = {
+			{.text = o->results[i].engine->name},
+			{.u = o->efi[i].max},
+			{.u = o->shared_efi[i]},
+		};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
