@@ -66,12 +66,15 @@ static int take(const struct reading *r, const char **at, const char *end,
 static int read_time(const struct reading *r, const struct fab_token *t,
 		     struct fab_event *e)
 {
-	const struct request *last = r->requests.v + r->requests.n - 1;
+	const struct request *last;
 
 	if (t->is_quoted ||
 	    !fab_parse_time_ns(t->text, t->len, FAB_MAX_EVENT_NS, &e->time_ns))
 		return expected(r, "a time in seconds up to 4000000000", t);
-	if (!r->requests.n || e->time_ns >= last->event.time_ns)
+	if (!r->requests.n)
+		return 0;
+	last = &r->requests.v[r->requests.n - 1];
+	if (e->time_ns >= last->event.time_ns)
 		return 0;
 	return fab_fail(r->place.err, EINVAL,
 			"%s:%llu: time %.*s is before that of line %llu, expected "
