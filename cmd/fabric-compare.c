@@ -15,6 +15,7 @@ enum {
 	OPT_LABEL,
 	OPT_COMMAND,
 	OPT_ALGORITHM,
+	OPT_METRIC,
 	OPT_COMPARE,
 	OPT_CHECK,
 	OPT_TOLERANCE,
@@ -37,6 +38,7 @@ struct params {
 	const char *path;
 	FAB_VEC(struct item_spec) items;
 	struct fab_store_filter filter;
+	const char *metrics; /* comma list; NULL: all */
 	bool compare, check;
 	bool has_tolerance;
 	double tolerance;
@@ -54,6 +56,8 @@ static const struct argp_option options[] = {
 	{"command", OPT_COMMAND, "NAME", 0, "Runs of this command", 1},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
 	 "Only results of these algorithms, separated by commas", 1},
+	{"metric", OPT_METRIC, "LIST", 0,
+	 "Only these metrics, separated by commas, in this order, such as max_efi", 1},
 	{.doc = "What to do (default: list the runs, or show the one named, or compare "
 		"those named):",
 	 .group = 2},
@@ -171,6 +175,8 @@ static void check_complete(const struct params *p, struct argp_state *state)
 	if ((p->check || p->has_tolerance) && mode_of(p) != MODE_COMPARE)
 		argp_error(state, "%s needs two runs or --compare",
 			   p->check ? "--check" : "--tolerance");
+	if (p->metrics && mode_of(p) == MODE_LIST)
+		argp_error(state, "--metric needs a run or --compare");
 	if (p->has_plot_kind && !p->plot)
 		argp_error(state, "--plot-kind goes with --plot only");
 	if (p->plot && p->output.path && !strcmp(p->plot, p->output.path))
@@ -207,6 +213,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &p->output;
 		state->child_inputs[1] = &p->run;
+		return 0;
+	case OPT_METRIC:
+		p->metrics = not_empty("metric", arg, state);
 		return 0;
 	case OPT_COMPARE:
 		p->compare = true;
@@ -272,6 +281,43 @@ static void read_runs(const struct params *p, struct fab_store_runs *runs)
 		fab_cli_die(&err);
 	fab_store_close(store);
 	free(ids);
+}
+
+static _Noreturn void refuse_metric(const struct fab_store_runs *runs, const char *name,
+				    int len)
+{
+	char names[768] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < runs->n_kinds && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
+				       i ? ", " : "", runs->kinds[i].name);
+	fab_cli_exit(FAB_EXIT_USAGE, "--metric: '%.*s' is unknown; there are: %s", len,
+		     name, names);
+}
+
+/* Leave only the metrics that were asked for; the new array is on the heap. */
+static struct fab_store_kind *choose_metrics(const char *list,
+					     struct fab_store_runs *runs)
+{
+	FAB_VEC(struct fab_store_kind) chosen = {0};
+
+	for (const char *at = list; at; at = *at ? at + 1 : NULL) {
+		size_t len = strcspn(at, ","), i = 0;
+
+		while (i < runs->n_kinds && (strlen(runs->kinds[i].name) != len ||
+					     strncmp(runs->kinds[i].name, at, len) != 0))
+			i++;
+		if (i == runs->n_kinds)
+			refuse_metric(runs, at, (int)len);
+		FAB_PUSH(&chosen, runs->kinds[i]);
+		at += len;
+	}
+	if (list) {
+		runs->kinds = chosen.v;
+		runs->n_kinds = chosen.n;
+	}
+	return chosen.v;
 }
 
 static bool has_algorithm(const struct fab_store_run *run, const char *name)
@@ -394,6 +440,7 @@ int main(int argc, char **argv)
 	struct compare_counts counts = {0};
 	struct fab_report_options report;
 	struct compare_item *items;
+	struct fab_store_kind *chosen;
 	struct fab_store_runs runs;
 	struct fab_cli_sink sink;
 	struct params p = {0};
@@ -408,6 +455,7 @@ int main(int argc, char **argv)
 		return FAB_EXIT_DONE;
 	}
 	read_runs(&p, &runs);
+	chosen = choose_metrics(p.metrics, &runs);
 	items = find_items(&p, &runs, &n);
 	if (p.plot)
 		compare_plot(p.plot, p.plot_kind, p.terminal, items, n);
@@ -417,6 +465,7 @@ int main(int argc, char **argv)
 		fab_cli_die(&err);
 	fab_cli_commit_sink(&sink);
 	free(items);
+	free(chosen);
 	free(p.items.v);
 	fab_store_runs_fini(&runs);
 	return p.check && counts.worse ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
