@@ -307,6 +307,22 @@ static void check_complete(struct params *p, struct argp_state *state)
 	check_tables(p, state);
 }
 
+static error_t parse_table_option(int key, char *arg, struct params *p,
+				  struct argp_state *state)
+{
+	if (key == OPT_MCFDBS)
+		p->mcfdbs = file_name("--mcfdbs", arg, state);
+	else if (key == OPT_MCFDBS_OUT)
+		p->mcfdbs_out = file_name("--mcfdbs-out", arg, state);
+	else if (key == OPT_MLID_CAP)
+		p->mlid_cap = mcroute_parse_mlid_cap(arg, state);
+	else if (key == OPT_CHECK)
+		p->check = true;
+	else
+		return ARGP_ERR_UNKNOWN;
+	return 0;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct params *p = state->input;
@@ -339,18 +355,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_TREES_OUT:
 		p->trees_out = file_name("--trees-out", arg, state);
 		return 0;
-	case OPT_MCFDBS:
-		p->mcfdbs = file_name("--mcfdbs", arg, state);
-		return 0;
-	case OPT_MCFDBS_OUT:
-		p->mcfdbs_out = file_name("--mcfdbs-out", arg, state);
-		return 0;
-	case OPT_MLID_CAP:
-		p->mlid_cap = mcroute_parse_mlid_cap(arg, state);
-		return 0;
-	case OPT_CHECK:
-		p->check = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (p->input.fabric)
 			argp_error(state, "more than one FABRIC: '%s' and '%s'",
@@ -361,7 +365,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_complete(p, state);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_table_option(key, arg, p, state);
 	}
 }
 
