@@ -64,18 +64,6 @@ void compare_show_columns_free(struct compare_columns *columns)
 	free((void *)(uintptr_t)columns->v);
 }
 
-static void put_text(struct fab_report *r, const char *name, const char *text)
-{
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_TEXT},
-			 (union fab_cell){.text = text});
-}
-
-static void put_uint(struct fab_report *r, const char *name, uint64_t value)
-{
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_UINT},
-			 (union fab_cell){.u = value});
-}
-
 static void put_fact(struct fab_report *r, const struct fab_store_run *run,
 		     const char *name)
 {
@@ -87,23 +75,23 @@ static void put_fact(struct fab_report *r, const struct fab_store_run *run,
 /* `command` and `version` of the document are those of fabric-compare. */
 static void print_fields(struct fab_report *r, const struct fab_store_run *run)
 {
-	put_uint(r, "run", run->id);
-	put_text(r, "time", run->time);
-	put_text(r, "label", run->label);
-	put_text(r, "host", run->host);
-	put_text(r, "run_command", run->command);
-	put_text(r, "run_version", run->version);
-	put_text(r, "arguments", run->arguments);
-	put_text(r, "fabric.source", run->source);
+	fab_report_uint(r, "run", run->id);
+	fab_report_text(r, "time", run->time);
+	fab_report_text(r, "label", run->label);
+	fab_report_text(r, "host", run->host);
+	fab_report_text(r, "run_command", run->command);
+	fab_report_text(r, "run_version", run->version);
+	fab_report_text(r, "arguments", run->arguments);
+	fab_report_text(r, "fabric.source", run->source);
 	fab_report_field(
 		r, &(struct fab_column){.name = "fabric.fingerprint", .type = FAB_GUID},
 		(union fab_cell){.u = run->fingerprint});
-	put_uint(r, "fabric.switches", run->switches);
-	put_uint(r, "fabric.adapters", run->adapters);
-	put_uint(r, "fabric.aggregation_nodes", run->aggregation_nodes);
-	put_uint(r, "fabric.hosts", run->hosts);
-	put_uint(r, "fabric.switch_links", run->switch_links);
-	put_uint(r, "fabric.host_links", run->host_links);
+	fab_report_uint(r, "fabric.switches", run->switches);
+	fab_report_uint(r, "fabric.adapters", run->adapters);
+	fab_report_uint(r, "fabric.aggregation_nodes", run->aggregation_nodes);
+	fab_report_uint(r, "fabric.hosts", run->hosts);
+	fab_report_uint(r, "fabric.switch_links", run->switch_links);
+	fab_report_uint(r, "fabric.host_links", run->host_links);
 	put_fact(r, run, "groups");
 	put_fact(r, run, "members");
 }

@@ -192,18 +192,6 @@ static const struct argp argp = {
 	.children = children,
 };
 
-void topo_put_text(struct fab_report *r, const char *name, const char *text)
-{
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_TEXT},
-			 (union fab_cell){.text = text});
-}
-
-void topo_put_uint(struct fab_report *r, const char *name, uint64_t value)
-{
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_UINT},
-			 (union fab_cell){.u = value});
-}
-
 void topo_finish(struct fab_report *r)
 {
 	struct fab_err err;

@@ -26,8 +26,5 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 int topo_ports(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f);
 
-/* Short forms of fab_report_field() for values without further ado. */
-void topo_put_text(struct fab_report *r, const char *name, const char *text);
-void topo_put_uint(struct fab_report *r, const char *name, uint64_t value);
 /* End the report or the command. */
 void topo_finish(struct fab_report *r);

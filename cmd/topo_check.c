@@ -119,8 +119,8 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 			: "Findings";
 
 	if (!table_only) {
-		topo_put_uint(r, "problems", n_problems);
-		topo_put_uint(r, "notes", check->n_findings - n_problems);
+		fab_report_uint(r, "problems", n_problems);
+		fab_report_uint(r, "notes", check->n_findings - n_problems);
 		if (!for_people || check->n_findings)
 			put_counts(r, check);
 	}

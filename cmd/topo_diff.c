@@ -185,16 +185,16 @@ static void put_change(struct fab_report *r, const struct sides *s,
 
 static void put_other(struct fab_report *r, const struct fab_fabric *f)
 {
-	topo_put_text(r, "other.source", f->source);
+	fab_report_text(r, "other.source", f->source);
 	fab_report_field(
 		r, &(struct fab_column){.name = "other.fingerprint", .type = FAB_GUID},
 		(union fab_cell){.u = fab_fabric_fingerprint(f)});
-	topo_put_uint(r, "other.switches", f->n_switches);
-	topo_put_uint(r, "other.adapters", f->n_adapters);
-	topo_put_uint(r, "other.aggregation_nodes", f->n_aggregation_nodes);
-	topo_put_uint(r, "other.hosts", f->n_hosts);
-	topo_put_uint(r, "other.switch_links", f->n_switch_links);
-	topo_put_uint(r, "other.host_links", f->n_host_links);
+	fab_report_uint(r, "other.switches", f->n_switches);
+	fab_report_uint(r, "other.adapters", f->n_adapters);
+	fab_report_uint(r, "other.aggregation_nodes", f->n_aggregation_nodes);
+	fab_report_uint(r, "other.hosts", f->n_hosts);
+	fab_report_uint(r, "other.switch_links", f->n_switch_links);
+	fab_report_uint(r, "other.host_links", f->n_host_links);
 }
 
 int topo_diff(FILE *out, const struct fab_report_options *options,
@@ -210,8 +210,8 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 
 	if (!table_only) {
 		put_other(r, other);
-		topo_put_text(r, "matched_by", diff->by_guid ? "guid" : "name");
-		topo_put_uint(r, "n_differences", n);
+		fab_report_text(r, "matched_by", diff->by_guid ? "guid" : "name");
+		fab_report_uint(r, "n_differences", n);
 	}
 	if (n || !for_people) {
 		fab_report_table_begin(r, "differences",

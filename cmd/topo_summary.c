@@ -94,18 +94,18 @@ static void put_row(struct fab_report *r, const struct fab_fabric *f,
 static void put_fields(struct fab_report *r, const struct fab_fabric *f,
 		       const struct fab_summary *s, const char *detail, bool for_people)
 {
-	topo_put_text(r, "format", f->format);
+	fab_report_text(r, "format", f->format);
 	if (f->n_routers || !for_people)
-		topo_put_uint(r, "routers", f->n_routers);
-	topo_put_text(r, "host_rule", f->host_rule);
+		fab_report_uint(r, "routers", f->n_routers);
+	fab_report_text(r, "host_rule", f->host_rule);
 	if (s->n_unnamed_adapters || !for_people)
-		topo_put_uint(r, "unnamed_adapters", s->n_unnamed_adapters);
-	topo_put_uint(r, "components", s->n_components);
-	topo_put_uint(r, "diameter", s->diameter);
-	topo_put_text(r, "shape",
-		      for_people && detail ? detail : fab_shape_name(s->shape->kind));
+		fab_report_uint(r, "unnamed_adapters", s->n_unnamed_adapters);
+	fab_report_uint(r, "components", s->n_components);
+	fab_report_uint(r, "diameter", s->diameter);
+	fab_report_text(r, "shape",
+			for_people && detail ? detail : fab_shape_name(s->shape->kind));
 	if (!for_people)
-		topo_put_text(r, "shape_detail", detail);
+		fab_report_text(r, "shape_detail", detail);
 }
 
 static void put_links(struct fab_report *r, const struct fab_summary *s)

@@ -83,30 +83,18 @@ char *fab_cell_safe_text(const char *text)
 	return fab_text_safe(text, fab_alloc(size, 1), size);
 }
 
-static void put_text(struct fab_report *r, const char *name, const char *text)
-{
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_TEXT},
-			 (union fab_cell){.text = text});
-}
-
-static void put_uint(struct fab_report *r, const char *name, uint64_t value)
-{
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_UINT},
-			 (union fab_cell){.u = value});
-}
-
 static void put_fabric(struct fab_report *r, const struct fab_fabric *f)
 {
-	put_text(r, "fabric.source", f->source);
+	fab_report_text(r, "fabric.source", f->source);
 	fab_report_field(
 		r, &(struct fab_column){.name = "fabric.fingerprint", .type = FAB_GUID},
 		(union fab_cell){.u = fab_fabric_fingerprint(f)});
-	put_uint(r, "fabric.switches", f->n_switches);
-	put_uint(r, "fabric.adapters", f->n_adapters);
-	put_uint(r, "fabric.aggregation_nodes", f->n_aggregation_nodes);
-	put_uint(r, "fabric.hosts", f->n_hosts);
-	put_uint(r, "fabric.switch_links", f->n_switch_links);
-	put_uint(r, "fabric.host_links", f->n_host_links);
+	fab_report_uint(r, "fabric.switches", f->n_switches);
+	fab_report_uint(r, "fabric.adapters", f->n_adapters);
+	fab_report_uint(r, "fabric.aggregation_nodes", f->n_aggregation_nodes);
+	fab_report_uint(r, "fabric.hosts", f->n_hosts);
+	fab_report_uint(r, "fabric.switch_links", f->n_switch_links);
+	fab_report_uint(r, "fabric.host_links", f->n_host_links);
 }
 
 struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *options,
@@ -121,9 +109,9 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 	r->writer = writer_of(options->format);
 	r->state = r->writer->begin(out, &r->options);
 	if (options->format == FAB_FORMAT_JSON) {
-		put_uint(r, "schema", SCHEMA);
-		put_text(r, "command", command);
-		put_text(r, "version", FAB_VERSION);
+		fab_report_uint(r, "schema", SCHEMA);
+		fab_report_text(r, "command", command);
+		fab_report_text(r, "version", FAB_VERSION);
 	}
 	if (fabric)
 		put_fabric(r, fabric);
@@ -136,6 +124,18 @@ void fab_report_field(struct fab_report *r, const struct fab_column *column,
 	if (r->writer->field &&
 	    (r->writer->wants_extra || !(column->flags & FAB_COL_EXTRA)))
 		r->writer->field(r->state, column, cell);
+}
+
+void fab_report_text(struct fab_report *r, const char *name, const char *text)
+{
+	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_TEXT},
+			 (union fab_cell){.text = text});
+}
+
+void fab_report_uint(struct fab_report *r, const char *name, uint64_t value)
+{
+	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_UINT},
+			 (union fab_cell){.u = value});
 }
 
 /* Fill r->chosen with the columns that this table shows in this format. */

@@ -71,6 +71,9 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 /* One value of the document itself. */
 void fab_report_field(struct fab_report *r, const struct fab_column *column,
 		      union fab_cell cell);
+/* Short forms for a text (NULL: no value) and a number. */
+void fab_report_text(struct fab_report *r, const char *name, const char *text);
+void fab_report_uint(struct fab_report *r, const char *name, uint64_t value);
 /* A table. `title` is for people, `name` for scripts. Columns are borrowed until
  * table_end. */
 void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
