@@ -18,11 +18,13 @@
 
 enum { FAB_EXIT_DONE = 0, FAB_EXIT_FOUND = 1, FAB_EXIT_USAGE = 2, FAB_EXIT_ERROR = 3 };
 
-/* --node-name-map FILE, --hca PATTERN. The FABRIC argument itself is the command's. */
+/* --node-name-map FILE, --hca PATTERN, --subnet FILE. The FABRIC argument itself is the
+ * command's. */
 struct fab_cli_input {
 	const char *fabric; /* set by the command's parser from its first argument */
 	const char *node_name_map;
 	const char *hca;
+	const char *subnet;
 };
 extern const struct argp fab_cli_input_argp;
 

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/internal.h"
 
-enum { KEY_NODE_NAME_MAP = KEY_INPUT, KEY_HCA };
+enum { KEY_NODE_NAME_MAP = KEY_INPUT, KEY_HCA, KEY_SUBNET };
 
 static const struct argp_option input_options[] = {
 	{.doc = "Input:", .group = 1},
@@ -16,6 +16,11 @@ static const struct argp_option input_options[] = {
 	 .key = KEY_HCA,
 	 .arg = "PATTERN",
 	 .doc = "Only adapters whose name matches (* ? [..]); chooses a rail",
+	 .group = 1},
+	{.name = "subnet",
+	 .key = KEY_SUBNET,
+	 .arg = "FILE",
+	 .doc = "Take LIDs from FILE, such as opensm-subnet.lst of the same fabric",
 	 .group = 1},
 	{0},
 };
@@ -32,6 +37,11 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 		if (!*arg)
 			argp_error(state, "--hca: the pattern is empty");
 		input->hca = arg;
+		return 0;
+	case KEY_SUBNET:
+		if (!*arg)
+			argp_error(state, "--subnet: the file name is empty");
+		input->subnet = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -53,7 +53,8 @@ struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
 				       const struct fab_cli_run *run)
 {
 	struct fab_source_options options = {.node_name_map = input->node_name_map,
-					     .hca = input->hca};
+					     .hca = input->hca,
+					     .subnet = input->subnet};
 	struct fab_fabric *fabric;
 	struct fab_err err = {""};
 

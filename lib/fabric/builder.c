@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/builder.h"
 
+#include "base/map.h"
 #include "fabric/builder_impl.h"
 
 #include <stdarg.h>
@@ -81,6 +82,50 @@ void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
 		.node = node, .port = port, .guid = guid, .lid = lid, .lmc = lmc};
 
 	FAB_PUSH(&b->notes, note);
+}
+
+/* Ports with a LID, by their GUID; port 0 of a switch by that of the switch. */
+static struct fab_map64 *ports_with_lids(const struct fab_fabric *f)
+{
+	struct fab_map64 *map = fab_map64_new(f->n_nodes);
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p];
+		uint64_t guid = fab_node_is_switch(f, node) ? f->node_guid[node]
+							    : f->port_guid[p];
+
+		if (f->port_lid[p] && guid)
+			fab_map64_put(map, guid, p);
+	}
+	return map;
+}
+
+uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from)
+{
+	struct fab_map64 *map = ports_with_lids(from);
+	size_t n_notes = b->notes.n;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < b->nodes.n + n_notes; i++) {
+		bool is_node = i < b->nodes.n;
+		struct port_note note = {0};
+		uint32_t port;
+
+		if (is_node && b->nodes.v[i].kind != FAB_SWITCH)
+			continue;
+		if (!is_node)
+			note = b->notes.v[i - b->nodes.n];
+		if (!is_node && b->nodes.v[note.node].kind == FAB_SWITCH)
+			continue;
+		port = fab_map64_get(map, is_node ? b->nodes.v[i].guid : note.guid);
+		if (port == FAB_NONE)
+			continue;
+		fab_builder_set_port(b, is_node ? (uint32_t)i : note.node, note.port, 0,
+				     from->port_lid[port], from->port_lmc[port]);
+		n++;
+	}
+	fab_map64_free(map);
+	return n;
 }
 
 void fab_builder_add_end(struct fab_builder *b, const struct fab_end *end)

@@ -43,6 +43,13 @@ const struct fab_node_spec *fab_builder_node(const struct fab_builder *b, uint32
 void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
 			  uint64_t guid, uint16_t lid, uint8_t lmc);
 
+/*
+ * Take the LIDs and LMCs of another description of the same fabric: ports of adapters are
+ * matched by their GUID, switches by theirs. What it says nothing about stays. Returns
+ * how many ports got a LID. O(nodes + ports).
+ */
+uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from);
+
 /* One end of a cable as this end tells it. */
 struct fab_end {
 	uint32_t node, peer;

@@ -120,21 +120,45 @@ static bool is_mapped(const void *map, uint64_t guid)
 	return fab_name_map_get(map, guid) != NULL;
 }
 
-/* Names from the map, hosts, and the model itself. Frees the builder. */
+static int open_file(const char *path, const struct fab_source_options *options,
+		     struct fab_fabric **out, struct fab_err *err);
+
+/* LIDs from another description of the fabric, such as opensm-subnet.lst. */
+static int take_lids(struct fab_builder *b, const char *source, const char *path,
+		     struct fab_err *err)
+{
+	struct fab_fabric *from;
+	int rc = open_file(path, NULL, &from, err);
+
+	if (rc)
+		return rc;
+	if (!fab_builder_take_lids(b, from))
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: no port of it with a LID is in %s, expected the same fabric",
+			path, source);
+	fab_fabric_free(from);
+	return rc;
+}
+
+/* LIDs, names from the map, hosts, and the model itself. Frees the builder. */
 static int finish(struct fab_builder *b, const char *source, const char *format,
 		  const struct fab_source_options *options, struct fab_fabric **out,
 		  struct fab_err *err)
 {
 	struct fab_host_options hosts = {.hca = options ? options->hca : NULL};
 	struct fab_name_map *map = NULL;
-	int rc;
+	int rc = 0;
 
-	if (options && options->node_name_map) {
+	if (options && options->subnet)
+		rc = take_lids(b, source, options->subnet, err);
+	if (!rc && options && options->node_name_map)
 		rc = fab_name_map_open(options->node_name_map, &map, err);
-		if (rc) {
-			fab_builder_free(b);
-			return rc;
-		}
+	if (rc) {
+		fab_builder_free(b);
+		return rc;
+	}
+	if (map) {
 		fab_name_map_apply(map, b);
 		hosts.name_map = map;
 		hosts.is_mapped = is_mapped;

@@ -8,6 +8,7 @@
 struct fab_source_options {
 	const char *node_name_map; /* path, NULL none */
 	const char *hca;	   /* glob that chooses adapters, NULL all */
+	const char *subnet; /* path of a description to take LIDs from, NULL none */
 };
 
 /*

@@ -216,3 +216,24 @@ Test(builder, components)
 	cr_assert_eq(component[2], 1);
 	fab_fabric_free(f);
 }
+
+Test(builder, lids_from_another_description)
+{
+	struct fab_fabric *from = test_ring(4), *f; /* hosts have LIDs 1 to 4 */
+	struct fab_builder *b = fab_builder_new();
+	uint32_t s = add(b, FAB_SWITCH, 0x10002, 8, "s"),
+		 h = add(b, FAB_ADAPTER, 0x5, 1, "h");
+	uint32_t i = add(b, FAB_ADAPTER, 0x6, 1, "i");
+
+	fab_builder_set_port(b, h, 1, 0x30001, 77, 0); /* the ring's second host */
+	fab_builder_set_port(b, i, 1, 0x99999, 78, 0); /* not in the ring */
+	fab_builder_add_cable(b, s, 1, h, 1, 4, FAB_HDR);
+	fab_builder_add_cable(b, s, 2, i, 1, 4, FAB_HDR);
+	cr_assert_eq(fab_builder_take_lids(b, from), 1); /* its switches have none */
+	f = finish(b);
+	cr_assert_eq(f->port_lid[fab_port_find(f, 1, 1)], 2);
+	cr_assert_eq(f->port_guid[fab_port_find(f, 1, 1)], 0x30001);
+	cr_assert_eq(f->port_lid[fab_port_find(f, 2, 1)], 78);
+	fab_fabric_free(f);
+	fab_fabric_free(from);
+}
