@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The machine that boots: a tree whose leaves are compute nodes and server interfaces.
+ *
+ * A vertex is a switch, a board, an adapter ...; the stretch from a vertex up to its
+ * parent is a segment with a capacity for each direction (full duplex). An image runs
+ * from the server interface up to the lowest common ancestor and down to the node. The
+ * paper's machine is the case of two subtrees under one core switch: nodes in the one,
+ * servers in the other; in a fabric nodes and servers share leaf switches.
+ *
+ * Vertices are numbered so that parents come first; nodes, and likewise interfaces, so
+ * that those of a subtree are consecutive.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+enum { FAB_MACHINE_LEVELS_MAX = 16 };
+
+/* All vertices of one kind; level 0 is the root alone. */
+struct fab_machine_level {
+	char *unit;	 /* one of them, as in --boot first:20:board: "board" */
+	char *segment;	 /* the stretch up to the parent: "N2", "board" */
+	bool is_server;	 /* on the way to servers only: traffic runs up */
+	bool is_limited; /* has a finite capacity anywhere */
+};
+
+struct fab_machine {
+	char *source;			 /* what it was made from */
+	const struct fab_fabric *fabric; /* borrowed; NULL when described */
+
+	uint32_t n_levels;
+	struct fab_machine_level level[FAB_MACHINE_LEVELS_MAX];
+
+	/* vertices [n_vertices]; 0 is the root */
+	uint32_t n_vertices;
+	uint32_t *parent; /* < the vertex itself; FAB_NONE for the root */
+	uint8_t *level_of;
+	double *capacity_mbps; /* of the segment above, each direction; INFINITY: none */
+	uint32_t *name; /* offset into names; FAB_NONE: made from level and number */
+	/* nodes below (itself, too): first_node .. end_node - 1; interfaces alike */
+	uint32_t *first_node, *end_node;
+	uint32_t *first_interface, *end_interface;
+
+	uint32_t n_nodes;      /* compute nodes, servers not counted */
+	uint32_t *node_vertex; /* [n_nodes] */
+	uint32_t *node_host;   /* [n_nodes] host of the fabric; NULL without one */
+
+	/* a server has one interface or more; each can be what a node boots from */
+	uint32_t n_servers, n_interfaces;
+	uint32_t *interface_vertex, *interface_server; /* [n_interfaces] */
+	uint32_t *server_host;			       /* [n_servers]; NULL */
+	bool *server_is_down;			       /* [n_servers] */
+
+	char *names;
+	size_t names_bytes;
+
+	/* What deserves a word, as lines for people; owned. */
+	char **warnings;
+	uint32_t n_warnings;
+};
+
+void fab_machine_free(struct fab_machine *machine);
+
+/*
+ * A machine from the command line:
+ *   preset:taihulight    the paper's (papers: 160 supernodes of 32 boards of 8 CPUs, 160
+ *                        servers behind 8 cascade switches; segments N1 .. N5)
+ *   LEVEL=N[@RATE],...[/LEVEL=N[@RATE],...]
+ *                        levels from the core outwards, N of them in each of the level
+ *                        before, RATE the capacity up to the level before (none: no
+ *                        limit); behind the slash the levels of the servers, the last one
+ *                        being the servers. `servers=N[@RATE]` may also end the first
+ *                        list: servers right at the core. Plural and singular names are
+ *                        the same level (boards, supernodes, cpus, switches).
+ * EINVAL with one sentence: unknown preset, 0 or more than 2^24 of something, a level
+ * twice, no servers. O(vertices).
+ */
+int fab_machine_parse(const char *spec, struct fab_machine **out,
+		      struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * A machine from a file (fabric-formats(5), "Machine files"): either level lines
+ *     level supernode 160 20Gbps segment=N3
+ *     servers
+ *     level cascade 8 20Gbps
+ *     level server 20 1Gbps
+ * or vertices by name, for what is irregular
+ *     NAME PARENT RATE [node|server]       (PARENT - : the root)
+ * # begins a comment. EINVAL names file and line: capacity 0 or negative, a parent that
+ * is never told, a cycle, a vertex told twice with other values, a node with something
+ * below. O(bytes + vertices).
+ */
+int fab_machine_read(const char *file, const char *text, size_t len,
+		     struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * The hierarchy of a fabric: its tiers of switches above the hosts. A vertex of tier t is
+ * a part of the fabric that stays connected without the tiers above t; its capacity is
+ * that of all its cables up together. `servers` are lines of a server list or patterns
+ * for host names; a server is a host, each of its connected adapters an interface. A
+ * compute node boots over its first connected adapter that can reach a server. down
+ * patterns of servers that are down; NULL none default_mbps  for cables of unknown speed;
+ * 0: EINVAL for those EINVAL: a server that is no host, a server without a cable, a node
+ * that no server reaches (named; how many), nothing left to boot. Warnings: bundles of
+ * different rates. O(nodes + cables).
+ */
+struct fab_machine_servers {
+	const char *const *patterns; /* [n] host names, globs, GUIDs 0x.., lid:N */
+	size_t n;
+	double default_mbps;
+};
+int fab_machine_of_fabric(const struct fab_fabric *f,
+			  const struct fab_machine_servers *servers,
+			  struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
+
+/* Mark servers as down whose name matches; EINVAL when none does, or none is left up. */
+int fab_machine_fail_server(struct fab_machine *machine, const char *pattern,
+			    struct fab_err *err) FAB_MUST_CHECK;
+
+/* Name of a vertex, node, server, interface into `out`; returns it. E.g. "board3.17",
+ * a host name, "srv1/mlx5_0" where a server has several interfaces. */
+char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex, char *out,
+			      size_t size);
+char *fab_machine_node_name(const struct fab_machine *m, uint32_t node, char *out,
+			    size_t size);
+char *fab_machine_server_name(const struct fab_machine *m, uint32_t server, char *out,
+			      size_t size);
+char *fab_machine_interface_name(const struct fab_machine *m, uint32_t interface,
+				 char *out, size_t size);
+/* Level whose unit is this name (singular or plural); FAB_NONE. */
+uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
+				size_t len);
+/* By exact name; FAB_NONE. O(1) after the first call is not promised: O(n). */
+uint32_t fab_machine_find_node(const struct fab_machine *m, const char *name);
+uint32_t fab_machine_find_interface(const struct fab_machine *m, const char *name);

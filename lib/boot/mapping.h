@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which server interface boots which node: mapping algorithms, one table, one file each.
+ *
+ * A mapping is interface_of[node] for all nodes of the machine, FAB_NONE for a node that
+ * has none (only `loaded` may leave some out; only nodes of the batch count then).
+ * Interfaces of servers that are down are never given, but by `loaded`.
+ */
+#pragma once
+
+#include "boot/batch.h"
+
+struct fab_mapping_problem {
+	const struct fab_machine *m;
+	const struct fab_batch *batch; /* the batch at hand: for `balanced` */
+	const uint32_t *loaded;	       /* [n_nodes] what a site has now, or NULL */
+	uint64_t seed;
+};
+
+struct fab_mapping_engine {
+	const char *name; /* "scda"; "block" takes a number: block:N */
+	const char *summary;
+	bool has_argument;
+	bool needs_loaded;
+	bool is_for_batch; /* the answer depends on the batch */
+	bool is_in_all;
+	/* Fill interface_of [n_nodes]; `argument` as given (block:N), else 0. */
+	int (*map)(const struct fab_mapping_problem *problem, uint32_t argument,
+		   uint32_t *interface_of, struct fab_err *err);
+};
+
+extern const struct fab_mapping_engine *const fab_mapping_engines[];
+extern const size_t fab_mapping_n_engines;
+
+/* One chosen algorithm: "block:16". */
+struct fab_mapping_choice {
+	const struct fab_mapping_engine *engine;
+	uint32_t argument;
+	char name[32];
+};
+/* EINVAL with the names there are. */
+int fab_mapping_choose(const char *text, size_t len, struct fab_mapping_choice *out,
+		       struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * A mapping that a site has now: lines `NODE SERVER` (blank or comma between), #
+ * comments; SERVER is a server or interface name. EINVAL: file and line, unknown node or
+ * server, a node twice with other servers. Nodes not named get FAB_NONE. interface_of
+ * [n_nodes] is the caller's. O(bytes + nodes).
+ */
+int fab_mapping_read(const struct fab_machine *m, const char *file, const char *text,
+		     size_t len, uint32_t *interface_of,
+		     struct fab_err *err) FAB_MUST_CHECK;
+
+/* Nodes (of all) whose interface differs between two mappings. */
+uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,
+			   const uint32_t *b);
+
+/*
+ * No mapping whatever gives the slowest node of the batch more than this (Mb/s) under
+ * equal shares: the smallest of the fractional bounds over all cuts of the tree.
+ * O(vertices).
+ */
+double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
+				    const struct fab_batch *batch);
+
+/*
+ * By a simpler path: every node of the batch has an interface of a server that is up.
+ * EINVAL with the first node that has not.
+ */
+int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batch,
+		       const uint32_t *interface_of, struct fab_err *err) FAB_MUST_CHECK;

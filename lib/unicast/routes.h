@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unicast forwarding of a fabric of which parts may be dead: tables and lanes, made by an
+ * engine or read from files.
+ *
+ * A column is a destination: a switch at which packets leave the graph of switches.
+ * Engines have a column for each sound leaf switch; tables that were read have one for
+ * each LID.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+enum { FAB_ARC_NONE = 0xffff, FAB_ARC_HERE = 0xfffe, FAB_ARC_BROKEN = 0xfffd };
+
+/* What is dead; the fabric itself stays as it is. */
+struct fab_faults {
+	const struct fab_fabric *f;
+	bool *switch_is_dead; /* [n_switches] */
+	bool *cable_is_dead;  /* [n_cables]; those of a dead switch, too */
+	uint32_t n_switches,
+		n_cables; /* named dead: cables of dead switches not counted */
+	char *text;	  /* names of what is dead, comma separated, escaped for people */
+};
+
+/* How the lane of a hop follows from the service level. */
+enum fab_lanes { FAB_LANES_ONE, FAB_LANES_SL, FAB_LANES_TABLE };
+
+struct fab_routes {
+	const struct fab_fabric *f;
+	const struct fab_faults *faults; /* borrowed; NULL: nothing is dead */
+	uint32_t n_columns;
+	uint32_t *column_switch; /* [n_columns] */
+	uint32_t *column_port; /* [n_columns] end port of the LID; NULL: a leaf switch */
+	uint16_t *column_lid;  /* [n_columns]; NULL: a leaf switch */
+	/* next[column * n_switches + sw]: arc of sw, counted from f->arc_first[sw];
+	 * FAB_ARC_HERE at the destination switch (its port is right), FAB_ARC_BROKEN a
+	 * port without a live cable to a switch or to the wrong adapter, FAB_ARC_NONE no
+	 * entry */
+	uint16_t *next;
+
+	enum fab_lanes lanes;
+	uint8_t n_vls, n_sls;
+	/* SL of a packet: sl[source * n_columns + column], source = index in sl_source
+	 * (switch ids ascending, n_sl_sources); NULL: 0 */
+	uint32_t n_sl_sources;
+	uint32_t *sl_source;
+	uint8_t *sl;
+	/* FAB_LANES_TABLE: lane of (switch, in, out, sl): sl2vl[vl_first[sw] + (in * (d +
+	 * 1) + out) * 16 + sl]; in/out: arc of the switch counted from arc_first, d = its
+	 * number of arcs stands for "from or to an adapter" */
+	uint64_t *vl_first; /* [n_switches + 1] */
+	uint8_t *sl2vl;
+};
+
+void fab_routes_free(struct fab_routes *routes);
+/* Zeroed but for f, faults, n_columns and next (filled with FAB_ARC_NONE). */
+struct fab_routes *fab_routes_new(const struct fab_fabric *f,
+				  const struct fab_faults *faults, uint32_t n_columns);
+
+/* Lane on which a packet of service level sl leaves sw by arc `out`, having come by arc
+ * `in` (number of arcs: from an adapter). O(1). */
+static inline unsigned fab_routes_vl(const struct fab_routes *r, uint32_t sw, uint32_t in,
+				     uint32_t out, unsigned sl)
+{
+	uint32_t d = r->f->arc_first[sw + 1] - r->f->arc_first[sw];
+
+	if (r->lanes == FAB_LANES_ONE)
+		return 0;
+	if (r->lanes == FAB_LANES_SL)
+		return sl;
+	return r->sl2vl[r->vl_first[sw] + ((uint64_t)in * (d + 1) + out) * 16 + sl];
+}
