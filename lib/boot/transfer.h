@@ -18,8 +18,8 @@ struct fab_transfer_options {
 	double server_disk_mbps;     /* a server reads no faster; 0: no limit */
 	uint32_t server_connections; /* at once; the others wait in order; 0: no limit */
 	double timeout_seconds;	     /* a node that waited this long for a connection asks
-					again      at the end of the queue after retry_seconds; 0:
-					never */
+					again      at the end of the queue after retry_seconds;
+					0:      never */
 	double retry_seconds;
 };
 

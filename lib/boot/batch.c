@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "boot/batch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/text.h"
+
+void fab_batch_fini(struct fab_batch *batch)
+{
+	free(batch->node);
+	free(batch->text);
+	*batch = (struct fab_batch){0};
+}
+
+static int cmp_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void fab_batch_of(const uint32_t *nodes, uint32_t n, const char *text,
+		  struct fab_batch *out)
+{
+	*out = (struct fab_batch){.node = FAB_NEW((size_t)n + 1, uint32_t),
+				  .text = fab_strdup(text)};
+	if (n)
+		memcpy(out->node, nodes, n * sizeof(*nodes));
+	qsort(out->node, n, sizeof(*nodes), cmp_u32);
+	for (uint32_t i = 0; i < n; i++)
+		if (!out->n || out->node[out->n - 1] != out->node[i])
+			out->node[out->n++] = out->node[i];
+}
+
+static void range(uint32_t from, uint32_t to, const char *text, struct fab_batch *out)
+{
+	*out = (struct fab_batch){.n = to - from,
+				  .node = FAB_NEW((size_t)(to - from) + 1, uint32_t),
+				  .text = fab_strdup(text)};
+	for (uint32_t i = from; i < to; i++)
+		out->node[i - from] = i;
+}
+
+/* End of the nodes of the first n vertices of a level that have nodes; how many there
+ * are. */
+static uint32_t end_of_units(const struct fab_machine *m, uint32_t level, uint64_t n,
+			     uint64_t *n_units)
+{
+	uint32_t end = 0;
+
+	*n_units = 0;
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		if (m->level_of[v] == level && m->end_node[v] > m->first_node[v] &&
+		    (*n_units)++ < n)
+			end = m->end_node[v];
+	return end;
+}
+
+static int parse_first(const struct fab_machine *m, const char *spec,
+		       struct fab_batch *out, struct fab_err *err)
+{
+	const char *number = spec + strlen("first:"), *colon = strchr(number, ':');
+	size_t len = colon ? (size_t)(colon - number) : strlen(number);
+	uint64_t n, there = m->n_nodes;
+	uint32_t end, level;
+
+	if (!fab_parse_u64(number, len, 1, UINT32_MAX, &n))
+		return fab_fail(err, EINVAL,
+				"'%.80s': expected first:N or first:N:UNIT, N from 1 on",
+				spec);
+	end = (uint32_t)n;
+	if (colon) {
+		level = fab_machine_find_level(m, colon + 1, strlen(colon + 1));
+		if (level == FAB_NONE || m->level[level].is_server)
+			return fab_fail(err, EINVAL,
+					"'%.80s': the machine has no unit '%.40s'", spec,
+					colon + 1);
+		end = end_of_units(m, level, n, &there);
+	}
+	if (n > there)
+		return fab_fail(err, EINVAL, "'%.80s': there are only %llu", spec,
+				(unsigned long long)there);
+	range(0, end, spec, out);
+	return 0;
+}
+
+static void add_matching(const struct fab_machine *m, const char *pattern, uint32_t *node,
+			 uint32_t *n)
+{
+	char name[256];
+
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		if (fab_text_glob(pattern,
+				  fab_machine_node_name(m, i, name, sizeof(name))))
+			node[(*n)++] = i;
+}
+
+static int parse_unit(const struct fab_machine *m, const char *name,
+		      struct fab_batch *out, struct fab_err *err)
+{
+	uint32_t count[FAB_MACHINE_LEVELS_MAX] = {0};
+	char text[256];
+
+	for (uint32_t v = 0; v < m->n_vertices; v++) {
+		const char *own = m->name[v] == FAB_NONE ? text : m->names + m->name[v];
+		uint8_t l = m->level_of[v];
+
+		if (m->name[v] == FAB_NONE)
+			snprintf(text, sizeof(text), "%s%u", m->level[l].unit, count[l]);
+		count[l]++;
+		if (!strcmp(own, name) && m->end_node[v] > m->first_node[v]) {
+			range(m->first_node[v], m->end_node[v], name, out);
+			return 0;
+		}
+	}
+	return fab_fail(err, EINVAL, "the machine has no unit '%.80s' with nodes", name);
+}
+
+int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_batch *out,
+		    struct fab_err *err)
+{
+	uint32_t *node, n = 0;
+
+	if (!strcmp(spec, "all")) {
+		range(0, m->n_nodes, spec, out);
+		return 0;
+	}
+	if (!strncmp(spec, "first:", 6))
+		return parse_first(m, spec, out, err);
+	if (!strncmp(spec, "unit:", 5))
+		return parse_unit(m, spec + 5, out, err);
+	node = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	add_matching(m, spec, node, &n);
+	if (n)
+		fab_batch_of(node, n, spec, out);
+	free(node);
+	return n ? 0 : fab_fail(err, EINVAL, "no node is called '%.100s'", spec);
+}
+
+int fab_batch_read(const struct fab_machine *m, const char *file, const char *text,
+		   size_t len, struct fab_batch *out, struct fab_err *err)
+{
+	FAB_VEC(uint32_t) all = {0};
+	struct fab_strmap *names = fab_strmap_new(m->n_nodes);
+	uint32_t *node = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	char word[256];
+	uint64_t line = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		fab_machine_node_name(m, i, word, sizeof(word));
+		fab_strmap_put(names, word, strlen(word), i);
+	}
+	for (const char *at = text, *end = text + len; at < end && !rc;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t n = (size_t)((stop ? stop : end) - at), blank = 0;
+		uint32_t found = 0, one;
+
+		line++;
+		while (blank < n && strchr(" \t\r", at[blank]))
+			blank++;
+		snprintf(word, sizeof(word), "%.*s",
+			 (int)(n - blank > 255 ? 255 : n - blank), at + blank);
+		at += n + 1;
+		word[strcspn(word, "#\r")] = 0;
+		for (size_t k = strlen(word); k && strchr(" \t", word[k - 1]); k--)
+			word[k - 1] = 0;
+		if (!*word)
+			continue;
+		one = fab_strmap_get(names, word, strlen(word));
+		if (one != FAB_NONE)
+			node[found++] = one;
+		else
+			add_matching(m, word, node, &found);
+		if (!found)
+			rc = fab_fail(err, EINVAL, "%s:%llu: no node is called '%.80s'",
+				      file, (unsigned long long)line, word);
+		/* many patterns may match the same: the sum is bounded */
+		if (all.n > ((size_t)1 << 28))
+			rc = fab_fail(err, EINVAL, "%s:%llu: too many patterns", file,
+				      (unsigned long long)line);
+		for (uint32_t i = 0; i < found && !rc; i++)
+			FAB_PUSH(&all, node[i]);
+	}
+	if (!rc && !all.n)
+		rc = fab_fail(err, EINVAL, "%s: no node is named in it", file);
+	if (!rc)
+		fab_batch_of(all.v, (uint32_t)all.n, file, out);
+	free(all.v);
+	free(node);
+	fab_strmap_free(names);
+	return rc;
+}
+
+uint32_t fab_batch_sweep(const struct fab_machine *m, const char *unit,
+			 struct fab_batch **out)
+{
+	FAB_VEC(struct fab_batch) list = {0};
+	uint32_t last = 0,
+		 only = unit ? fab_machine_find_level(m, unit, strlen(unit)) : FAB_NONE;
+
+	for (uint32_t l = m->n_levels; l-- > 1;) {
+		uint64_t there;
+
+		if (m->level[l].is_server || (unit && l != only))
+			continue;
+		end_of_units(m, l, 0, &there);
+		for (uint64_t step = 1, k = 0;; k++) {
+			static const uint8_t digits[] = {1, 2, 5};
+			uint64_t n = step * digits[k % 3];
+			uint64_t units = n < there ? n : there, all;
+			uint32_t end = end_of_units(m, l, units, &all);
+			struct fab_batch b;
+			char text[80];
+
+			snprintf(text, sizeof(text), "first:%llu:%.40s",
+				 (unsigned long long)units, m->level[l].unit);
+			if (end > last) {
+				range(0, end, text, &b);
+				FAB_PUSH(&list, b);
+				last = end;
+			}
+			if (n >= there)
+				break;
+			step *= k % 3 == 2 ? 10 : 1;
+		}
+	}
+	*out = list.v;
+	return (uint32_t)list.n;
+}

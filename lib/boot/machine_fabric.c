@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The hierarchy of a fabric: tiers of switches above its hosts. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/text.h"
+#include "boot/machine_impl.h"
+#include "fabric/shape.h"
+#include "fabric/tiers.h"
+
+struct fabric_reader {
+	const struct fab_fabric *f;
+	const struct fab_machine_servers *servers;
+	struct fab_machine_builder b;
+	uint32_t *tier, n_tiers;
+	uint32_t *above;     /* [n_switches] raw vertex that a leaf's vertex hangs on */
+	uint32_t *leaf;	     /* [n_switches] raw vertex of a switch with hosts */
+	uint32_t *server_of; /* [n_hosts] number of the server, FAB_NONE */
+	uint32_t *component; /* [n_nodes] */
+	bool *has_server;    /* [components] */
+};
+
+static bool is_number(const char *p, const char *prefix, uint64_t *out)
+{
+	size_t n = strlen(prefix);
+
+	return !strncmp(p, prefix, n) &&
+	       fab_parse_u64(p + n, strlen(p + n), 1, 65535, out);
+}
+
+static bool host_matches(const struct fab_fabric *f, uint32_t host, const char *pattern)
+{
+	uint64_t guid = 0, lid = 0;
+	bool is_lid = is_number(pattern, "lid:", &lid);
+	bool is_guid = !strncmp(pattern, "0x", 2) &&
+		       fab_parse_guid(pattern, strlen(pattern), &guid);
+
+	if (!is_lid && !is_guid)
+		return fab_text_glob(pattern, fab_host_name(f, host));
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++) {
+		uint32_t node = f->host_adapter[i];
+
+		if (is_guid && f->node_guid[node] == guid)
+			return true;
+		for (uint32_t p = f->node_first_port[node];
+		     p < f->node_first_port[node + 1]; p++)
+			if ((is_guid && f->port_guid[p] == guid) ||
+			    (is_lid && f->port_lid[p] == lid))
+				return true;
+	}
+	return false;
+}
+
+static int choose_servers(struct fabric_reader *r, struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		r->server_of[h] = FAB_NONE;
+	for (size_t i = 0; i < r->servers->n; i++) {
+		uint32_t found = 0;
+
+		for (uint32_t h = 0; h < f->n_hosts; h++)
+			if (host_matches(f, h, r->servers->patterns[i])) {
+				r->server_of[h] = 0;
+				found++;
+			}
+		if (!found)
+			return fab_fail(err, EINVAL,
+					"server '%.100s' is no host of the fabric; the "
+					"first one is '%.100s'",
+					r->servers->patterns[i],
+					f->n_hosts ? fab_host_name(f, 0) : "");
+	}
+	r->b.server_host = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		if (r->server_of[h] != FAB_NONE) {
+			r->b.server_host[r->b.n_servers] = h;
+			r->server_of[h] = r->b.n_servers++;
+		}
+	if (!r->b.n_servers)
+		return fab_fail(err, EINVAL, "no server is named");
+	return 0;
+}
+
+static int cable_mbps(const struct fabric_reader *r, uint32_t cable, double *mbps,
+		      struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+
+	*mbps = fab_cable_gbps(f, cable) * 1000;
+	if (!(*mbps > 0))
+		*mbps = r->servers->default_mbps;
+	if (*mbps > 0)
+		return 0;
+	return fab_fail(
+		err, EINVAL,
+		"the speed of the cable at port %u of '%.80s' is not known, and no "
+		"other is given",
+		f->port_num[f->cable_a[cable]],
+		fab_node_name(f, f->port_node[f->cable_a[cable]]));
+}
+
+/* Root of a switch in the forest of joined parts. */
+static uint32_t part_of(uint32_t *part, uint32_t sw)
+{
+	while (part[sw] != sw)
+		sw = part[sw] = part[part[sw]];
+	return sw;
+}
+
+/* Cables of a part (all its switches) to switches outside of it that are higher up. */
+static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t tier,
+		  const uint32_t *vertex, struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+	double *least = FAB_NEW0(f->n_switches, double);
+	double *most = FAB_NEW0(f->n_switches, double);
+	int rc = 0;
+
+	for (uint32_t s = 0; s < f->n_switches && !rc; s++) {
+		uint32_t own = part_of(part, s);
+
+		if (vertex[own] == FAB_NONE || (tier && r->tier[s] > tier))
+			continue;
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1] && !rc; a++) {
+			double mbps = 0;
+
+			if (part_of(part, f->arc_peer[a]) == own)
+				continue;
+			rc = cable_mbps(r, f->arc_cable[a], &mbps, err);
+			r->b.raw.v[vertex[own]].capacity_mbps += mbps;
+			least[own] =
+				least[own] > 0 && least[own] < mbps ? least[own] : mbps;
+			most[own] = most[own] > mbps ? most[own] : mbps;
+		}
+		if (!tier && most[own] > least[own])
+			FAB_PUSH(&r->b.warnings,
+				 fab_format("the cables up from '%.80s' differ: %g to %g "
+					    "Mb/s; counted as their sum",
+					    fab_node_name(f, s), least[own], most[own]));
+	}
+	free(least);
+	free(most);
+	return rc;
+}
+
+/* The parts that are left without the tiers above `tier`; with tier 0 single switches. */
+static int add_tier(struct fabric_reader *r, uint32_t tier, struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n = 0, level;
+	uint32_t *vertex = FAB_NEW(f->n_switches + 1, uint32_t);
+	char unit[16];
+	int rc = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		part[s] = s;
+		vertex[s] = FAB_NONE;
+	}
+	for (uint32_t s = 0; s < f->n_switches && tier; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (r->tier[s] <= tier && r->tier[f->arc_peer[a]] <= tier)
+				part[part_of(part, s)] = part_of(part, f->arc_peer[a]);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (r->leaf[s] != FAB_NONE && vertex[part_of(part, s)] == FAB_NONE) {
+			vertex[part_of(part, s)] = 0;
+			n++;
+		}
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		vertex[s] = FAB_NONE;
+	snprintf(unit, sizeof(unit),
+		 tier == 0   ? "leaf"
+		 : tier == 1 ? "pod"
+			     : "tier%u",
+		 tier);
+	if (tier && n <= 1)
+		goto done;
+	level = fab_machine_builder_level(&r->b, unit, strlen(unit), false);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t own = part_of(part, s);
+
+		if (r->leaf[s] == FAB_NONE)
+			continue;
+		if (vertex[own] == FAB_NONE) {
+			vertex[own] = (uint32_t)r->b.raw.n;
+			FAB_PUSH(
+				&r->b.raw,
+				((struct fab_raw_vertex){
+					.parent = r->above[s],
+					.owner = FAB_NONE,
+					.level = (uint8_t)level,
+					.name = tier ? NULL
+						     : fab_strdup(fab_node_name(f, s))}));
+		}
+		r->above[s] = vertex[own];
+	}
+	rc = sum_up(r, part, tier, vertex, err);
+done:
+	free(part);
+	free(vertex);
+	return rc;
+}
+
+static int add_tiers(struct fabric_reader *r, struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		r->above[s] = 0;
+		r->leaf[s] = FAB_NONE;
+	}
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
+	     c++) {
+		uint32_t node = f->port_node[f->cable_b[c]];
+
+		if (f->node_host[node] != FAB_NONE)
+			r->leaf[f->port_node[f->cable_a[c]]] = 0;
+	}
+	/* the top tier joins everything: it is the root */
+	for (uint32_t t = r->n_tiers > 1 ? r->n_tiers - 1 : 1; t-- > 0;) {
+		int rc = t <= FAB_MACHINE_LEVELS_MAX - 5 ? add_tier(r, t, err) : 0;
+
+		if (rc)
+			return rc;
+	}
+	/* a single switch has nothing above it */
+	for (size_t v = 1; v < r->b.raw.n; v++)
+		if (!(r->b.raw.v[v].capacity_mbps > 0))
+			r->b.raw.v[v].capacity_mbps = __builtin_inf();
+	return 0;
+}
+
+static bool is_usable(const struct fabric_reader *r, uint32_t port)
+{
+	uint32_t sw = fab_port_switch(r->f, port);
+
+	return sw != FAB_NONE && r->f->port_cable[port] != FAB_NONE && r->above[sw] != 0;
+}
+
+static int add_end(struct fabric_reader *r, uint32_t port, uint32_t level,
+		   enum fab_vertex_kind kind, uint32_t owner, char *name,
+		   struct fab_err *err)
+{
+	double mbps = 0;
+	int rc = cable_mbps(r, r->f->port_cable[port], &mbps, err);
+
+	FAB_PUSH(&r->b.raw,
+		 ((struct fab_raw_vertex){.parent = r->above[fab_port_switch(r->f, port)],
+					  .capacity_mbps = mbps,
+					  .owner = owner,
+					  .name = name,
+					  .level = (uint8_t)level,
+					  .kind = (uint8_t)kind}));
+	return rc;
+}
+
+/* A server: each adapter with a cable is an interface. */
+static int add_server(struct fabric_reader *r, uint32_t host, uint32_t level,
+		      struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t n = 0;
+
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++) {
+		uint32_t node = f->host_adapter[i];
+
+		for (uint32_t p = f->node_first_port[node];
+		     p < f->node_first_port[node + 1]; p++) {
+			int rc;
+
+			if (!is_usable(r, p))
+				continue;
+			rc = add_end(
+				r, p, level, FAB_VERTEX_INTERFACE, r->server_of[host],
+				n ? fab_format("%s/%u", fab_host_name(f, host), n + 1)
+				  : fab_strdup(fab_host_name(f, host)),
+				err);
+			if (rc)
+				return rc;
+			r->has_server[r->component[node]] = true;
+			n++;
+		}
+	}
+	if (!n)
+		return fab_fail(err, EINVAL, "server '%.100s' has no cable to a switch",
+				fab_host_name(f, host));
+	return 0;
+}
+
+/* A node boots over its first connected adapter that can reach a server. */
+static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
+		    struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++) {
+		uint32_t node = f->host_adapter[i];
+
+		if (!r->has_server[r->component[node]])
+			continue;
+		for (uint32_t p = f->node_first_port[node];
+		     p < f->node_first_port[node + 1]; p++)
+			if (is_usable(r, p))
+				return add_end(r, p, level, FAB_VERTEX_NODE, host,
+					       fab_strdup(fab_host_name(f, host)), err);
+	}
+	return fab_fail(err, EINVAL, "node '%.100s' has no path to any server",
+			fab_host_name(f, host));
+}
+
+static int add_hosts(struct fabric_reader *r, struct fab_err *err)
+{
+	uint32_t node = fab_machine_builder_level(&r->b, "node", 4, false);
+	uint32_t server = fab_machine_builder_level(&r->b, "server", 6, true);
+	int rc = 0;
+
+	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++)
+		if (r->server_of[h] != FAB_NONE)
+			rc = add_server(r, h, server, err);
+	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++)
+		if (r->server_of[h] == FAB_NONE)
+			rc = add_node(r, h, node, err);
+	return rc;
+}
+
+int fab_machine_of_fabric(const struct fab_fabric *f,
+			  const struct fab_machine_servers *servers,
+			  struct fab_machine **out, struct fab_err *err)
+{
+	struct fabric_reader r = {.f = f, .servers = servers};
+	struct fab_shape *shape = fab_shape_recognize(f);
+	int rc;
+
+	fab_machine_builder_init(&r.b);
+	r.tier = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	r.above = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	r.leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	r.server_of = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
+	r.component = FAB_NEW((size_t)f->n_nodes + 1, uint32_t);
+	r.has_server = FAB_NEW0((size_t)fab_fabric_components(f, r.component) + 1, bool);
+	r.n_tiers = fab_tiers_of_shape(f, shape, r.tier);
+	rc = choose_servers(&r, err);
+	if (!rc)
+		rc = add_tiers(&r, err);
+	if (!rc)
+		rc = add_hosts(&r, err);
+	if (!rc)
+		rc = fab_machine_builder_finish(&r.b, f->source, out, err);
+	if (!rc)
+		(*out)->fabric = f;
+	fab_machine_builder_fini(&r.b);
+	fab_shape_free(shape);
+	free(r.tier);
+	free(r.above);
+	free(r.leaf);
+	free(r.server_of);
+	free(r.component);
+	free(r.has_server);
+	return rc;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Machines from a file: regular levels, or vertices by name. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/num.h"
+#include "boot/machine_impl.h"
+#include "boot/machine_spec.h"
+#include "boot/units.h"
+
+enum { WORDS_MAX = 6 };
+
+struct file_reader {
+	const char *file;
+	uint64_t line;
+	struct fab_machine_builder b;
+	struct fab_machine_spec spec;
+	struct fab_strmap *by_name;	     /* raw index */
+	FAB_VEC(struct fab_raw_vertex) told; /* parent: index, FAB_NONE not told yet */
+	bool has_levels, in_servers;
+	const char *word[WORDS_MAX];
+	size_t len[WORDS_MAX], n_words;
+};
+
+static int bad_line(const struct file_reader *r, struct fab_err *err, const char *what,
+		    size_t word)
+{
+	return fab_fail(err, EINVAL, "%s:%llu: %s: '%.*s'", r->file,
+			(unsigned long long)r->line, what,
+			r->len[word] > 60 ? 60 : (int)r->len[word], r->word[word]);
+}
+
+static int where(const struct file_reader *r, int rc, struct fab_err *err)
+{
+	char prefix[300];
+
+	if (rc && err) {
+		snprintf(prefix, sizeof(prefix), "%.250s:%llu", r->file,
+			 (unsigned long long)r->line);
+		fab_err_prefix(err, prefix);
+	}
+	return rc;
+}
+
+static bool is_word(const struct file_reader *r, size_t i, const char *text)
+{
+	return i < r->n_words && r->len[i] == strlen(text) &&
+	       !strncmp(r->word[i], text, r->len[i]);
+}
+
+/* level NAME COUNT [RATE] [segment=NAME] */
+static int read_level(struct file_reader *r, struct fab_err *err)
+{
+	double capacity = INFINITY;
+	uint64_t count;
+	size_t next = 3;
+	int rc;
+
+	if (r->n_words < 3)
+		return bad_line(r, err, "expected level NAME COUNT [RATE] [segment=NAME]",
+				0);
+	if (!fab_parse_u64(r->word[2], r->len[2], 1, 1 << 24, &count))
+		return bad_line(r, err, "expected a number from 1 to 16777216", 2);
+	if (next < r->n_words && strncmp(r->word[next], "segment=", 8) != 0) {
+		rc = fab_parse_rate_mbps(r->word[next], r->len[next], &capacity, err);
+		if (rc)
+			return where(r, rc, err);
+		next++;
+	}
+	rc = fab_machine_spec_add(&r->b, &r->spec, r->word[1], r->len[1], (uint32_t)count,
+				  capacity, r->in_servers, err);
+	if (rc)
+		return where(r, rc, err);
+	if (next < r->n_words && r->len[next] > 8 &&
+	    !strncmp(r->word[next], "segment=", 8)) {
+		struct fab_machine_level *level = &r->b.level[r->b.n_levels - 1];
+
+		free(level->segment);
+		level->segment = fab_strndup(r->word[next] + 8, r->len[next] - 8);
+		next++;
+	}
+	if (next < r->n_words)
+		return bad_line(r, err, "too many words", next);
+	r->has_levels = true;
+	return 0;
+}
+
+static uint32_t vertex_named(struct file_reader *r, size_t word)
+{
+	uint32_t n = (uint32_t)r->told.n;
+	uint32_t at = fab_strmap_put(r->by_name, r->word[word], r->len[word], n);
+
+	if (at == n)
+		FAB_PUSH(&r->told,
+			 ((struct fab_raw_vertex){
+				 .parent = FAB_NONE,
+				 .owner = FAB_NONE,
+				 .capacity_mbps = 0,
+				 .name = fab_strndup(r->word[word], r->len[word])}));
+	return at;
+}
+
+/* NAME PARENT RATE|- [node|server] */
+static int read_vertex(struct file_reader *r, struct fab_err *err)
+{
+	enum fab_vertex_kind kind = FAB_VERTEX_SWITCH;
+	double capacity = INFINITY;
+	uint32_t v, parent;
+	struct fab_raw_vertex *t;
+
+	if (r->n_words < 3 || r->n_words > 4)
+		return bad_line(r, err, "expected NAME PARENT RATE [node|server]", 0);
+	if (!is_word(r, 2, "-")) {
+		int rc = fab_parse_rate_mbps(r->word[2], r->len[2], &capacity, err);
+
+		if (rc)
+			return where(r, rc, err);
+	}
+	if (is_word(r, 3, "node"))
+		kind = FAB_VERTEX_NODE;
+	else if (is_word(r, 3, "server"))
+		kind = FAB_VERTEX_INTERFACE;
+	else if (r->n_words == 4)
+		return bad_line(r, err, "expected node or server", 3);
+	if (r->told.n + 2 > FAB_MACHINE_VERTICES_MAX)
+		return bad_line(r, err, "too many vertices", 0);
+	v = vertex_named(r, 0);
+	parent = is_word(r, 1, "-") ? 0 : vertex_named(r, 1);
+	t = &r->told.v[v];
+	if (v == 0 || v == parent)
+		return bad_line(r, err, "a vertex below itself", 0);
+	if (t->parent != FAB_NONE &&
+	    (t->parent != parent || t->capacity_mbps < capacity ||
+	     t->capacity_mbps > capacity))
+		return bad_line(
+			r, err,
+			"a second path, or one of another capacity: a hierarchy has "
+			"one way up",
+			0);
+	t->parent = parent;
+	t->capacity_mbps = capacity;
+	t->kind = (uint8_t)kind;
+	return 0;
+}
+
+static int read_line(struct file_reader *r, const char *line, size_t len,
+		     struct fab_err *err)
+{
+	const char *hash = memchr(line, '#', len), *end = hash ? hash : line + len;
+
+	r->n_words = 0;
+	for (const char *at = line; at < end;) {
+		size_t blank = 0, n = 0;
+
+		while (at + blank < end && strchr(" \t\r", at[blank]))
+			blank++;
+		at += blank;
+		while (at + n < end && at[n] && !strchr(" \t\r", at[n]))
+			n++;
+		if (!n)
+			break;
+		if (r->n_words == WORDS_MAX)
+			return bad_line(r, err, "too many words in the line", 0);
+		r->word[r->n_words] = at;
+		r->len[r->n_words++] = n;
+		at += n;
+	}
+	if (!r->n_words)
+		return 0;
+	if (is_word(r, 0, "servers") && r->n_words == 1) {
+		r->in_servers = true;
+		return 0;
+	}
+	if (is_word(r, 0, "level") && !r->told.n)
+		return read_level(r, err);
+	if (r->has_levels)
+		return bad_line(r, err, "expected level or servers", 0);
+	if (!r->told.n) {
+		r->word[WORDS_MAX - 1] = "-";
+		r->len[WORDS_MAX - 1] = 1;
+		vertex_named(r, WORDS_MAX - 1);
+	}
+	return read_vertex(r, err);
+}
+
+/* Everything told has a parent, only switches have children; depth gives the level. */
+static int check_told(struct file_reader *r, struct fab_err *err)
+{
+	for (size_t i = 1; i < r->told.n; i++) {
+		const struct fab_raw_vertex *t = &r->told.v[i];
+
+		if (t->parent == FAB_NONE)
+			return fab_fail(
+				err, EINVAL,
+				"%s: '%.60s' is named as a parent, but no line says "
+				"what is above it",
+				r->file, t->name);
+		if (r->told.v[t->parent].kind != FAB_VERTEX_SWITCH)
+			return fab_fail(err, EINVAL,
+					"%s: '%.60s' is a node or server and has '%.60s' "
+					"below it",
+					r->file, r->told.v[t->parent].name, t->name);
+	}
+	return 0;
+}
+
+/* Levels: switches by depth, nodes, servers. EINVAL: too deep, or a cycle. */
+static int give_levels(struct file_reader *r, struct fab_err *err)
+{
+	uint32_t node = 0, server = 0;
+
+	for (size_t i = 1; i < r->told.n; i++) {
+		struct fab_raw_vertex *t = &r->told.v[i];
+		uint32_t depth = 0, level;
+		char unit[16];
+
+		for (uint32_t v = t->parent; v; v = r->told.v[v].parent)
+			if (++depth > FAB_MACHINE_LEVELS_MAX)
+				return fab_fail(err, EINVAL,
+						"%s: the hierarchy above '%.60s' has a "
+						"cycle or more than %d levels",
+						r->file, t->name,
+						FAB_MACHINE_LEVELS_MAX - 3);
+		snprintf(unit, sizeof(unit), "%s",
+			 t->kind == FAB_VERTEX_NODE	   ? "node"
+			 : t->kind == FAB_VERTEX_INTERFACE ? "server"
+							   : "tier");
+		if (t->kind == FAB_VERTEX_SWITCH)
+			snprintf(unit, sizeof(unit), "tier%u", depth + 1);
+		level = fab_machine_builder_level(&r->b, unit, strlen(unit),
+						  t->kind == FAB_VERTEX_INTERFACE);
+		if (level == FAB_NONE)
+			return fab_fail(err, EINVAL, "%s: more than %d levels", r->file,
+					FAB_MACHINE_LEVELS_MAX - 3);
+		t->level = (uint8_t)level;
+		node += t->kind == FAB_VERTEX_NODE;
+		server += t->kind == FAB_VERTEX_INTERFACE;
+	}
+	if (!node || !server)
+		return fab_fail(err, EINVAL, "%s: no line names a %s", r->file,
+				node ? "server" : "node");
+	return 0;
+}
+
+static int finish_file(struct file_reader *r, struct fab_machine **out,
+		       struct fab_err *err)
+{
+	int rc;
+
+	if (r->has_levels) {
+		rc = fab_machine_spec_grow(&r->b, &r->spec, err);
+		if (rc)
+			fab_err_prefix(err, r->file);
+	} else {
+		rc = r->told.n ? check_told(r, err)
+			       : fab_fail(err, EINVAL, "%s: there is no machine in it",
+					  r->file);
+		if (!rc)
+			rc = give_levels(r, err);
+		for (size_t i = 1; !rc && i < r->told.n; i++) {
+			FAB_PUSH(&r->b.raw, r->told.v[i]);
+			r->told.v[i].name = NULL;
+		}
+	}
+	if (!rc)
+		rc = fab_machine_builder_finish(&r->b, r->file, out, err);
+	return rc;
+}
+
+int fab_machine_read(const char *file, const char *text, size_t len,
+		     struct fab_machine **out, struct fab_err *err)
+{
+	struct file_reader r = {.file = file, .by_name = fab_strmap_new(64)};
+	int rc = 0;
+
+	fab_machine_builder_init(&r.b);
+	for (const char *at = text, *end = text + len; at < end && !rc;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		r.line++;
+		if (!stop)
+			stop = end;
+		rc = read_line(&r, at, (size_t)(stop - at), err);
+		at = stop + 1;
+	}
+	if (!rc)
+		rc = finish_file(&r, out, err);
+	fab_machine_builder_fini(&r.b);
+	for (size_t i = 0; i < r.told.n; i++)
+		free(r.told.v[i].name);
+	free(r.told.v);
+	fab_strmap_free(r.by_name);
+	return rc;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The mapping that gives the slowest node of a batch the most under equal shares.
+ *
+ * At a bandwidth b a segment of capacity c takes floor(c / b) nodes each way. Serving
+ * nodes by servers of the same subtree first is never wrong: of a node served from
+ * outside and an outside node served from inside the two servers can be swapped, and both
+ * paths only get shorter. So one pass from the leaves to the root decides whether b is
+ * possible, and bisection finds the largest b.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/mapping_impl.h"
+
+struct balance {
+	const struct fab_machine *m;
+	const struct fab_batch *batch;
+	uint64_t *demand; /* [n_vertices] nodes that need a server above */
+	uint64_t *supply; /* [n_vertices] nodes above that could be served from here */
+	uint64_t *served; /* [n_vertices] nodes served across this vertex */
+};
+
+static uint64_t quota(double capacity, double bandwidth)
+{
+	double q = floor(capacity / bandwidth * (1 + 1e-12));
+
+	return q < 1e15 ? (uint64_t)q : (uint64_t)1e15;
+}
+
+/* Does every node of the batch find a server at this bandwidth? O(vertices). */
+static bool is_possible(struct balance *b, double bandwidth)
+{
+	const struct fab_machine *m = b->m;
+	size_t bytes = m->n_vertices * sizeof(uint64_t);
+
+	memset(b->demand, 0, bytes);
+	memset(b->supply, 0, bytes);
+	for (uint32_t i = 0; i < b->batch->n; i++)
+		b->demand[m->node_vertex[b->batch->node[i]]] = 1;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		if (fab_interface_is_up(m, i))
+			b->supply[m->interface_vertex[i]] = b->batch->n;
+	for (uint32_t v = m->n_vertices; v-- > 1;) {
+		uint32_t p = m->parent[v];
+		uint64_t q = quota(m->capacity_mbps[v], bandwidth);
+		uint64_t d = b->demand[v], s = b->supply[v];
+
+		b->served[v] = d < s ? d : s;
+		d -= b->served[v];
+		s -= b->served[v];
+		if (d > q)
+			return false;
+		b->demand[v] = d;
+		b->supply[v] = s < q ? s : q;
+		b->demand[p] += b->demand[v];
+		b->supply[p] += b->supply[v];
+	}
+	b->served[0] = b->demand[0];
+	return b->demand[0] <= b->supply[0];
+}
+
+static void init(struct balance *b, const struct fab_machine *m,
+		 const struct fab_batch *batch)
+{
+	*b = (struct balance){.m = m,
+			      .batch = batch,
+			      .demand = FAB_NEW(m->n_vertices, uint64_t),
+			      .supply = FAB_NEW(m->n_vertices, uint64_t),
+			      .served = FAB_NEW(m->n_vertices, uint64_t)};
+}
+
+static void fini(struct balance *b)
+{
+	free(b->demand);
+	free(b->supply);
+	free(b->served);
+}
+
+/* The largest possible bandwidth; INFINITY when nothing is limited. */
+static double best(struct balance *b)
+{
+	double low = 0, high = 0;
+
+	for (uint32_t v = 1; v < b->m->n_vertices; v++)
+		if (isfinite(b->m->capacity_mbps[v]))
+			high = fmax(high, b->m->capacity_mbps[v]);
+	high *= 2;
+	if (!(high > 0) || is_possible(b, high)) {
+		is_possible(b, 1e-9);
+		return INFINITY;
+	}
+	while ((high - low) > high * 1e-13) {
+		double middle = low > 0 ? (low + high) / 2
+					: high / (2.0 * (double)b->batch->n + 2);
+
+		if (is_possible(b, middle))
+			low = middle;
+		else
+			high = middle;
+	}
+	is_possible(b, low);
+	return high;
+}
+
+double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
+				    const struct fab_batch *batch)
+{
+	struct balance b;
+	double bandwidth;
+
+	init(&b, m, batch);
+	bandwidth = best(&b);
+	fini(&b);
+	return bandwidth;
+}
+
+/* Lists of nodes, one a vertex. */
+struct lists {
+	uint32_t *head, *tail; /* [n_vertices] */
+	uint32_t *next;	       /* [n_nodes] */
+};
+
+static void append(struct lists *l, uint32_t v, uint32_t node)
+{
+	l->next[node] = FAB_NONE;
+	if (l->head[v] == FAB_NONE)
+		l->head[v] = node;
+	else
+		l->next[l->tail[v]] = node;
+	l->tail[v] = node;
+}
+
+static uint32_t pop(struct lists *l, uint32_t v)
+{
+	uint32_t node = l->head[v];
+
+	l->head[v] = l->next[node];
+	return node;
+}
+
+/* Hand the nodes that a vertex keeps over to it, the rest up to its parent. */
+static void keep_or_lift(const struct balance *b, struct lists *wait, struct lists *kept)
+{
+	const struct fab_machine *m = b->m;
+
+	for (uint32_t v = m->n_vertices; v-- > 0;) {
+		uint32_t p = m->parent[v];
+
+		for (uint64_t i = 0; i < b->served[v]; i++)
+			append(kept, v, pop(wait, v));
+		if (wait->head[v] == FAB_NONE)
+			continue;
+		if (wait->head[p] == FAB_NONE)
+			wait->tail[p] = wait->tail[v];
+		else
+			wait->next[wait->tail[v]] = wait->head[p];
+		wait->head[p] = wait->head[v];
+	}
+}
+
+struct child {
+	uint32_t vertex;
+	uint64_t left; /* nodes that it still takes */
+	double weight; /* rate of the interfaces below */
+	double taken;
+};
+
+/* The child that is least loaded for what it can do. */
+static bool is_before(const struct child *a, const struct child *b)
+{
+	double x = (a->taken + 1) / a->weight, y = (b->taken + 1) / b->weight;
+
+	return x < y || (!(y < x) && a->vertex < b->vertex);
+}
+
+static void sift(struct child *heap, size_t n, size_t i)
+{
+	for (;;) {
+		size_t k = 2 * i + 1;
+		struct child swap;
+
+		if (k >= n)
+			return;
+		k += k + 1 < n && is_before(&heap[k + 1], &heap[k]);
+		if (!is_before(&heap[k], &heap[i]))
+			return;
+		swap = heap[i];
+		heap[i] = heap[k];
+		heap[k] = swap;
+		i = k;
+	}
+}
+
+struct handout {
+	const struct balance *b;
+	struct lists kept;
+	uint32_t *first, *next; /* children with servers */
+	double *weight;		/* [n_vertices] rate of interfaces below */
+	uint32_t *interface_of;
+	FAB_VEC(struct child) heap;
+};
+
+/* Nodes of a vertex to its children, evenly, none more than it can take. */
+static void hand_down(struct handout *h, uint32_t v)
+{
+	const struct fab_machine *m = h->b->m;
+	size_t n;
+
+	if (h->first[v] == FAB_NONE) {
+		while (h->kept.head[v] != FAB_NONE) {
+			uint32_t node = pop(&h->kept, v);
+
+			h->interface_of[node] = m->first_interface[v];
+		}
+		return;
+	}
+	h->heap.n = 0;
+	for (uint32_t c = h->first[v]; c != FAB_NONE; c = h->next[c])
+		if (h->b->supply[c])
+			FAB_PUSH(&h->heap,
+				 ((struct child){c, h->b->supply[c], h->weight[c], 0}));
+	n = h->heap.n;
+	for (size_t i = n; i-- > 0;)
+		sift(h->heap.v, n, i);
+	while (h->kept.head[v] != FAB_NONE && n) {
+		struct child *top = &h->heap.v[0];
+
+		append(&h->kept, top->vertex, pop(&h->kept, v));
+		top->taken++;
+		if (--top->left == 0)
+			*top = h->heap.v[--n];
+		sift(h->heap.v, n, 0);
+	}
+}
+
+static void hand_out(struct handout *h)
+{
+	const struct fab_machine *m = h->b->m;
+
+	h->first = FAB_NEW(m->n_vertices, uint32_t);
+	h->next = FAB_NEW(m->n_vertices, uint32_t);
+	h->weight = FAB_NEW0(m->n_vertices, double);
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		h->first[v] = FAB_NONE;
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		double c = m->capacity_mbps[m->interface_vertex[i]];
+
+		h->weight[m->interface_vertex[i]] = !fab_interface_is_up(m, i) ? 0
+						    : isfinite(c)	       ? c
+									       : 1;
+	}
+	for (uint32_t v = m->n_vertices; v-- > 1;) {
+		uint32_t p = m->parent[v];
+
+		if (!(h->weight[v] > 0))
+			continue;
+		h->weight[p] += h->weight[v];
+		h->next[v] = h->first[p];
+		h->first[p] = v;
+	}
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		if (h->kept.head[v] != FAB_NONE)
+			hand_down(h, v);
+	free(h->first);
+	free(h->next);
+	free(h->weight);
+	free(h->heap.v);
+}
+
+static struct lists lists_new(const struct fab_machine *m)
+{
+	struct lists l = {.head = FAB_NEW(m->n_vertices, uint32_t),
+			  .tail = FAB_NEW(m->n_vertices, uint32_t),
+			  .next = FAB_NEW(m->n_nodes, uint32_t)};
+
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		l.head[v] = FAB_NONE;
+	return l;
+}
+
+static void lists_fini(struct lists *l)
+{
+	free(l->head);
+	free(l->tail);
+	free(l->next);
+}
+
+static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
+			uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = p->m;
+	struct lists wait = lists_new(m);
+	struct balance b;
+	struct handout h = {.b = &b, .kept = lists_new(m), .interface_of = interface_of};
+	int rc;
+
+	(void)argument;
+	/* those that stay off: as robust has them */
+	rc = fab_mapping_robust.map(p, 0, interface_of, err);
+	init(&b, m, p->batch);
+	best(&b);
+	for (uint32_t i = 0; i < p->batch->n; i++)
+		append(&wait, m->node_vertex[p->batch->node[i]], p->batch->node[i]);
+	keep_or_lift(&b, &wait, &h.kept);
+	hand_out(&h);
+	lists_fini(&wait);
+	lists_fini(&h.kept);
+	fini(&b);
+	return rc;
+}
+
+const struct fab_mapping_engine fab_mapping_balanced = {
+	.name = "balanced",
+	.summary = "the most for the slowest node of the batch that any mapping can give",
+	.is_for_batch = true,
+	.is_in_all = true,
+	.map = map_balanced,
+};

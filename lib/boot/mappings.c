@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/num.h"
+#include "boot/mapping_impl.h"
+
+const struct fab_mapping_engine *const fab_mapping_engines[] = {
+	&fab_mapping_scda,     &fab_mapping_bcda,   &fab_mapping_block,
+	&fab_mapping_local,    &fab_mapping_robust, &fab_mapping_stable,
+	&fab_mapping_balanced, &fab_mapping_loaded,
+};
+const size_t fab_mapping_n_engines = FAB_COUNT(fab_mapping_engines);
+
+int fab_mapping_choose(const char *text, size_t len, struct fab_mapping_choice *out,
+		       struct fab_err *err)
+{
+	const char *colon = memchr(text, ':', len);
+	size_t n = colon ? (size_t)(colon - text) : len, at = 0;
+	char names[256] = "";
+
+	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
+		const struct fab_mapping_engine *e = fab_mapping_engines[i];
+		uint64_t argument = 0;
+
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s%s",
+				       i ? ", " : "", e->name,
+				       e->has_argument ? ":N" : "");
+		if (strlen(e->name) != n || strncmp(e->name, text, n) != 0)
+			continue;
+		if (e->has_argument != (colon != NULL) ||
+		    (colon && !fab_parse_u64(colon + 1, len - n - 1, 1, UINT32_MAX - 1,
+					     &argument)))
+			return fab_fail(err, EINVAL, "'%.*s': expected %s%s",
+					len > 60 ? 60 : (int)len, text, e->name,
+					e->has_argument ? ":N, N nodes from 1 on" : "");
+		*out = (struct fab_mapping_choice){.engine = e,
+						   .argument = (uint32_t)argument};
+		snprintf(out->name, sizeof(out->name), "%.*s", (int)len, text);
+		return 0;
+	}
+	return fab_fail(err, EINVAL, "'%.*s' is unknown; there are: %s",
+			len > 60 ? 60 : (int)len, text, names);
+}
+
+uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n)
+{
+	uint32_t *up = FAB_NEW((size_t)m->n_interfaces + 1, uint32_t);
+
+	*n = 0;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		if (fab_interface_is_up(m, i))
+			up[(*n)++] = i;
+	return up;
+}
+
+/* How many turns an interface takes: as it is faster than the slowest. */
+static uint32_t turns(const struct fab_machine *m, uint32_t interface, double least)
+{
+	double c = m->capacity_mbps[m->interface_vertex[interface]];
+	double times = isfinite(c) && least > 0 ? nearbyint(c / least) : 1;
+
+	return times < 1 ? 1 : times > 64 ? 64 : (uint32_t)times;
+}
+
+/* Where the rounds through the branches stand. */
+struct spread {
+	const struct fab_machine *m;
+	uint32_t *first, *next; /* children that lead to interfaces */
+	uint32_t *n_children;
+	uint32_t *at;	/* turns taken so far */
+	uint32_t *left; /* turns left below */
+};
+
+static uint32_t take(struct spread *s)
+{
+	uint32_t v = 0;
+
+	for (;;) {
+		uint32_t k, child;
+
+		s->left[v]--;
+		if (!s->n_children[v])
+			return s->m->first_interface[v];
+		do {
+			uint32_t t = s->at[v]++, n = s->n_children[v];
+
+			child = s->first[v];
+			for (k = (t + t / n) % n; k; k--)
+				child = s->next[child];
+		} while (!s->left[child]);
+		v = child;
+	}
+}
+
+uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
+{
+	uint32_t nv = m->n_vertices, total = 0, *out;
+	struct spread s = {.m = m,
+			   .first = FAB_NEW(nv, uint32_t),
+			   .next = FAB_NEW(nv, uint32_t),
+			   .n_children = FAB_NEW0(nv, uint32_t),
+			   .at = FAB_NEW0(nv, uint32_t),
+			   .left = FAB_NEW0(nv, uint32_t)};
+	double least = INFINITY;
+
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		if (fab_interface_is_up(m, i))
+			least = fmin(least, m->capacity_mbps[m->interface_vertex[i]]);
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		if (fab_interface_is_up(m, i))
+			total += s.left[m->interface_vertex[i]] = turns(m, i, least);
+	for (uint32_t v = 0; v < nv; v++)
+		s.first[v] = s.next[v] = FAB_NONE;
+	for (uint32_t v = nv; v-- > 1;) {
+		uint32_t p = m->parent[v];
+
+		if (!s.left[v])
+			continue;
+		s.left[p] += s.left[v];
+		s.next[v] = s.first[p];
+		s.first[p] = v;
+		s.n_children[p]++;
+	}
+	out = FAB_NEW((size_t)total + 1, uint32_t);
+	for (uint32_t i = 0; i < total; i++)
+		out[i] = take(&s);
+	free(s.first);
+	free(s.next);
+	free(s.n_children);
+	free(s.at);
+	free(s.left);
+	*n = total;
+	return out;
+}
+
+/* One line `NODE SERVER`; both words are copied out, empty for a line without. */
+static bool split_line(const char *line, size_t len, char node[256], char server[256])
+{
+	const char *hash = memchr(line, '#', len);
+	char text[600], *rest = text, *word;
+
+	if (hash)
+		len = (size_t)(hash - line);
+	node[0] = server[0] = 0;
+	if (len >= sizeof(text))
+		return false;
+	memcpy(text, line, len);
+	text[len] = 0;
+	for (int i = 0; (word = strsep(&rest, " \t\r,")) != NULL;) {
+		if (!*word)
+			continue;
+		if (i == 2 || strlen(word) > 255)
+			return false;
+		strcpy(i++ ? server : node, word);
+	}
+	return !*node || *server;
+}
+
+struct mapping_names {
+	struct fab_strmap *nodes, *interfaces;
+};
+
+static int read_pair(const struct mapping_names *names, const char *file, uint64_t line,
+		     const char *node, const char *server, uint32_t *interface_of,
+		     struct fab_err *err)
+{
+	uint32_t n = fab_strmap_get(names->nodes, node, strlen(node));
+	uint32_t i = fab_strmap_get(names->interfaces, server, strlen(server));
+
+	if (n == FAB_NONE)
+		return fab_fail(err, EINVAL, "%s:%llu: no node is called '%.80s'", file,
+				(unsigned long long)line, node);
+	if (i == FAB_NONE)
+		return fab_fail(err, EINVAL, "%s:%llu: no server is called '%.80s'", file,
+				(unsigned long long)line, server);
+	if (interface_of[n] != FAB_NONE && interface_of[n] != i)
+		return fab_fail(err, EINVAL,
+				"%s:%llu: '%.80s' has another server already", file,
+				(unsigned long long)line, node);
+	interface_of[n] = i;
+	return 0;
+}
+
+int fab_mapping_read(const struct fab_machine *m, const char *file, const char *text,
+		     size_t len, uint32_t *interface_of, struct fab_err *err)
+{
+	struct mapping_names names = {fab_strmap_new(m->n_nodes),
+				      fab_strmap_new(2 * (size_t)m->n_interfaces)};
+	char node[256], server[256];
+	uint64_t line = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		interface_of[i] = FAB_NONE;
+		fab_machine_node_name(m, i, node, sizeof(node));
+		fab_strmap_put(names.nodes, node, strlen(node), i);
+	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		fab_machine_interface_name(m, i, server, sizeof(server));
+		fab_strmap_put(names.interfaces, server, strlen(server), i);
+	}
+	for (const char *at = text, *end = text + len; at < end && !rc;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t n = (size_t)((stop ? stop : end) - at);
+
+		line++;
+		if (!split_line(at, n, node, server))
+			rc = fab_fail(err, EINVAL, "%s:%llu: expected NODE SERVER", file,
+				      (unsigned long long)line);
+		else if (*node)
+			rc = read_pair(&names, file, line, node, server, interface_of,
+				       err);
+		at += n + 1;
+	}
+	fab_strmap_free(names.nodes);
+	fab_strmap_free(names.interfaces);
+	return rc;
+}
+
+uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,
+			   const uint32_t *b)
+{
+	uint32_t moved = 0;
+
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		moved += a[i] != b[i];
+	return moved;
+}
+
+int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batch,
+		       const uint32_t *interface_of, struct fab_err *err)
+{
+	char name[256];
+
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i], at = interface_of[node];
+
+		if (at < m->n_interfaces && fab_interface_is_up(m, at))
+			continue;
+		fab_machine_node_name(m, node, name, sizeof(name));
+		return fab_fail(err, EINVAL, "node '%s' has %s", name,
+				at < m->n_interfaces ? "a server that is down"
+						     : "no server");
+	}
+	return 0;
+}

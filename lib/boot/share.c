@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "boot/share.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct fab_share_workspace {
+	/* [n_vertices] nodes that use the segment above, each way */
+	uint32_t *down, *up;
+};
+
+struct fab_share_workspace *fab_share_workspace_new(const struct fab_machine *m)
+{
+	struct fab_share_workspace *w = FAB_NEW(1, struct fab_share_workspace);
+
+	w->down = FAB_NEW(m->n_vertices, uint32_t);
+	w->up = FAB_NEW(m->n_vertices, uint32_t);
+	return w;
+}
+
+void fab_share_workspace_free(struct fab_share_workspace *w)
+{
+	if (!w)
+		return;
+	free(w->down);
+	free(w->up);
+	free(w);
+}
+
+void fab_share_fini(struct fab_share *share)
+{
+	free(share->node_mbps);
+	*share = (struct fab_share){0};
+}
+
+char *fab_share_segment_name(const struct fab_machine *m,
+			     const struct fab_share_segment *segment, char *out,
+			     size_t size)
+{
+	bool is_usual = segment->is_up == m->level[segment->level].is_server;
+
+	snprintf(out, size, "%s%s", segment->name,
+		 is_usual	  ? ""
+		 : segment->is_up ? "-up"
+				  : "-down");
+	return out;
+}
+
+/* Both climb to where they meet: vertices of a lower number are higher up or aside. */
+static int count(const struct fab_machine *m, const struct fab_batch *batch,
+		 const uint32_t *interface_of, struct fab_share_workspace *w,
+		 struct fab_err *err)
+{
+	memset(w->down, 0, m->n_vertices * sizeof(*w->down));
+	memset(w->up, 0, m->n_vertices * sizeof(*w->up));
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i], a = m->node_vertex[node], s;
+		char name[256];
+
+		if (interface_of[node] >= m->n_interfaces)
+			return fab_fail(
+				err, EINVAL, "node '%s' has no server",
+				fab_machine_node_name(m, node, name, sizeof(name)));
+		s = m->interface_vertex[interface_of[node]];
+		while (a != s)
+			if (a > s) {
+				w->down[a]++;
+				a = m->parent[a];
+			} else {
+				w->up[s]++;
+				s = m->parent[s];
+			}
+	}
+	return 0;
+}
+
+static void sum_level(const struct fab_machine *m, const uint32_t *sharers,
+		      struct fab_share_segment *of_level)
+{
+	for (uint32_t v = 1; v < m->n_vertices; v++) {
+		struct fab_share_segment *s = &of_level[m->level_of[v]];
+		double share;
+
+		if (!sharers[v])
+			continue;
+		share = m->capacity_mbps[v] / sharers[v];
+		if (sharers[v] > s->max_sharers)
+			s->max_sharers = sharers[v];
+		if (s->vertex == FAB_NONE || share < s->share_mbps) {
+			s->vertex = v;
+			s->capacity_mbps = m->capacity_mbps[v];
+			s->share_mbps = share;
+		}
+	}
+}
+
+static void add_segments(const struct fab_machine *m, struct fab_share *out, bool is_up,
+			 const uint32_t *sharers)
+{
+	struct fab_share_segment of_level[FAB_MACHINE_LEVELS_MAX];
+
+	for (uint32_t l = 0; l < m->n_levels; l++)
+		of_level[l] = (struct fab_share_segment){.level = l,
+							 .is_up = is_up,
+							 .name = m->level[l].segment,
+							 .vertex = FAB_NONE};
+	sum_level(m, sharers, of_level);
+	for (uint32_t k = 1; k < m->n_levels; k++) {
+		uint32_t l = is_up ? k : m->n_levels - k;
+
+		if (of_level[l].vertex != FAB_NONE && isfinite(of_level[l].share_mbps))
+			out->segment[out->n_segments++] = of_level[l];
+	}
+}
+
+/* The least share on the way of a node. */
+static double node_share(const struct fab_machine *m, const struct fab_share_workspace *w,
+			 uint32_t node, uint32_t interface)
+{
+	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
+	double least = INFINITY;
+
+	while (a != s)
+		if (a > s) {
+			least = fmin(least, m->capacity_mbps[a] / w->down[a]);
+			a = m->parent[a];
+		} else {
+			least = fmin(least, m->capacity_mbps[s] / w->up[s]);
+			s = m->parent[s];
+		}
+	return least;
+}
+
+int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
+		 const uint32_t *interface_of, bool per_node,
+		 struct fab_share_workspace *w, struct fab_share *out,
+		 struct fab_err *err)
+{
+	int rc = count(m, batch, interface_of, w, err);
+
+	if (rc)
+		return rc;
+	*out = (struct fab_share){.bottleneck = FAB_NONE, .bandwidth_mbps = INFINITY};
+	add_segments(m, out, false, w->down);
+	add_segments(m, out, true, w->up);
+	for (uint32_t i = 0; i < out->n_segments; i++)
+		if (out->segment[i].share_mbps <= out->bandwidth_mbps) {
+			out->bandwidth_mbps = out->segment[i].share_mbps;
+			out->bottleneck = i;
+		}
+	if (per_node)
+		out->node_mbps = FAB_NEW((size_t)batch->n + 1, double);
+	out->slowest_node = batch->n ? batch->node[0] : FAB_NONE;
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t node = batch->node[i];
+		double share = node_share(m, w, node, interface_of[node]);
+
+		if (per_node)
+			out->node_mbps[i] = share;
+		if (share <= out->bandwidth_mbps) {
+			out->slowest_node = node;
+			if (!per_node)
+				break;
+			out->bandwidth_mbps = share;
+		}
+	}
+	return 0;
+}
+
+/* Is segment v, in a direction, on the way? By the subtrees at its two ends. */
+static bool is_on_way(const struct fab_machine *m, uint32_t v, bool is_up, uint32_t node,
+		      uint32_t interface)
+{
+	bool has_node = node >= m->first_node[v] && node < m->end_node[v];
+	bool has_server =
+		interface >= m->first_interface[v] && interface < m->end_interface[v];
+
+	return is_up ? has_server && !has_node : has_node && !has_server;
+}
+
+double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
+			       const uint32_t *interface_of)
+{
+	double least = INFINITY;
+
+	for (uint32_t v = 1; v < m->n_vertices; v++)
+		for (int up = 0; up < 2; up++) {
+			uint32_t sharers = 0;
+
+			for (uint32_t i = 0; i < batch->n; i++)
+				sharers += is_on_way(m, v, up, batch->node[i],
+						     interface_of[batch->node[i]]);
+			if (sharers)
+				least = fmin(least, m->capacity_mbps[v] / sharers);
+		}
+	return least;
+}
+
+double fab_share_closed_form_mbps(unsigned segment, uint32_t boards, bool is_bcda)
+{
+	enum { CPUS = 8, BOARDS = 32, SUPERNODES = 160, SERVERS = 160, CASCADE = 20 };
+	/* block-cyclic: full rounds over the servers, and what is left of the last one */
+	uint32_t block = is_bcda ? 1 : BOARDS, round = block * SERVERS;
+	uint32_t rounds = boards / round, rest = boards % round;
+	uint32_t in_supernode = boards < BOARDS ? boards : BOARDS;
+	uint32_t of_server = rounds * block + (rest < block ? rest : block);
+	uint32_t left = rest < block * CASCADE ? rest : block * CASCADE;
+	uint32_t of_cascade = rounds * block * CASCADE + left;
+
+	switch (segment) {
+	case 0:
+		return 1000;
+	case 1:
+		return 1000.0 / CPUS;
+	case 2:
+		return 20000.0 / (CPUS * in_supernode);
+	case 3:
+		return 20000.0 / (CPUS * of_cascade);
+	default:
+		return 1000.0 / (CPUS * of_server);
+	}
+}

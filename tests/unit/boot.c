@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "boot/mapping.h"
+#include "boot/share.h"
+#include "boot/units.h"
+#include "source/source.h"
+
+static struct fab_machine *machine(const char *spec)
+{
+	struct fab_machine *m;
+	struct fab_err err;
+
+	cr_assert_eq(fab_machine_parse(spec, &m, &err), 0, "%s", err.text);
+	return m;
+}
+
+static uint32_t *map(const struct fab_machine *m, const char *name,
+		     const struct fab_batch *batch)
+{
+	uint32_t *interface_of = FAB_NEW(m->n_nodes, uint32_t);
+	struct fab_mapping_problem problem = {.m = m, .batch = batch};
+	struct fab_mapping_choice choice;
+	struct fab_err err;
+
+	cr_assert_eq(fab_mapping_choose(name, strlen(name), &choice, &err), 0);
+	cr_assert_eq(choice.engine->map(&problem, choice.argument, interface_of, &err),
+		     0);
+	cr_assert_eq(fab_mapping_verify(m, batch, interface_of, &err), 0, "%s", err.text);
+	return interface_of;
+}
+
+static double bandwidth(const struct fab_machine *m, const struct fab_batch *batch,
+			const uint32_t *interface_of, double *shares)
+{
+	struct fab_share_workspace *w = fab_share_workspace_new(m);
+	struct fab_share share;
+	struct fab_err err;
+	double out;
+
+	cr_assert_eq(fab_share_of(m, batch, interface_of, false, w, &share, &err), 0);
+	out = share.bandwidth_mbps;
+	for (uint32_t i = 0; i < share.n_segments && shares; i++)
+		shares[i] = share.segment[i].share_mbps;
+	fab_share_fini(&share);
+	fab_share_workspace_free(w);
+	return out;
+}
+
+static double best_of(const struct fab_machine *m, const char *name,
+		      const struct fab_batch *batch)
+{
+	uint32_t *of = map(m, name, batch);
+	double out = bandwidth(m, batch, of, NULL);
+
+	free(of);
+	return out;
+}
+
+static struct fab_batch batch_of(const struct fab_machine *m, const char *spec)
+{
+	struct fab_batch b;
+	struct fab_err err;
+
+	cr_assert_eq(fab_batch_parse(m, spec, &b, &err), 0, "%s", err.text);
+	return b;
+}
+
+Test(boot, sizes_are_exact)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = {{"50 MB", 50000000},
+		    {"50MiB", 52428800},
+		    {"1e3", 1000},
+		    {"1.5KiB", 1536},
+		    {"7", 7},
+		    {"50mb", 50000000}};
+	static const char *const bad[] = {"",	  "0",	  "-1",	 "50Mb", "x", "1.5",
+					  "1e99", "0x10", "50 ", "nan",	 "MB"};
+	uint64_t bytes;
+	double mbps;
+
+	for (size_t i = 0; i < FAB_COUNT(good); i++) {
+		int rc = fab_parse_size_bytes(good[i].text, strlen(good[i].text), &bytes,
+					      NULL);
+
+		if (!strcmp(good[i].text, "50mb")) {
+			cr_expect_neq(rc, 0);
+			continue;
+		}
+		cr_expect_eq(rc, 0, "%s", good[i].text);
+		cr_expect_eq(bytes, good[i].bytes, "%s", good[i].text);
+	}
+	for (size_t i = 0; i < FAB_COUNT(bad); i++)
+		cr_expect_neq(fab_parse_size_bytes(bad[i], strlen(bad[i]), &bytes, NULL),
+			      0, "%s", bad[i]);
+	cr_expect_eq(fab_parse_rate_mbps("20Gbps", 6, &mbps, NULL), 0);
+	cr_expect_float_eq(mbps, 20000, 1e-9);
+	cr_expect_eq(fab_parse_rate_mbps("125MB/s", 7, &mbps, NULL), 0);
+	cr_expect_float_eq(mbps, 1000, 1e-9);
+	cr_expect_neq(fab_parse_rate_mbps("0", 1, &mbps, NULL), 0);
+}
+
+Test(boot, preset_is_the_machine_of_the_paper)
+{
+	struct fab_machine *m = machine("preset:taihulight");
+
+	cr_expect_eq(m->n_nodes, 40960);
+	cr_expect_eq(m->n_servers, 160);
+	cr_expect_str_eq(m->level[m->level_of[m->node_vertex[0]]].segment, "N1");
+	cr_expect_str_eq(m->level[m->level_of[m->interface_vertex[0]]].segment, "N5");
+	for (uint32_t i = 1; i < m->n_vertices; i++)
+		cr_assert_lt(m->parent[i], i);
+	fab_machine_free(m);
+}
+
+/* The closed forms of the paper hold for every prefix of whole boards. */
+Test(boot, closed_forms_are_the_model)
+{
+	static const char *const names[] = {"scda", "bcda"};
+	struct fab_machine *m = machine("preset:taihulight");
+
+	for (unsigned k = 0; k < 2; k++)
+		for (uint32_t boards = 1; boards <= 5120;
+		     boards += boards < 200 ? 1 : 97) {
+			double shares[2 * FAB_MACHINE_LEVELS_MAX];
+			struct fab_batch b;
+			uint32_t *of;
+			char text[40];
+
+			snprintf(text, sizeof(text), "first:%u:board", boards);
+			b = batch_of(m, text);
+			of = map(m, names[k], &b);
+			bandwidth(m, &b, of, shares);
+			for (unsigned s = 0; s < 5; s++)
+				cr_expect_float_eq(
+					shares[s],
+					fab_share_closed_form_mbps(s, boards, k == 1),
+					1e-9, "%s %u N%u", names[k], boards, s + 1);
+			free(of);
+			fab_batch_fini(&b);
+		}
+	fab_machine_free(m);
+}
+
+Test(boot, balanced_is_at_least_as_good_for_random_batches)
+{
+	struct fab_machine *m = machine("preset:taihulight");
+	uint32_t *node = FAB_NEW(m->n_nodes, uint32_t);
+	struct fab_batch all = batch_of(m, "all");
+	uint32_t *scda = map(m, "scda", &all), *bcda = map(m, "bcda", &all);
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 7);
+	for (int k = 0; k < 40; k++) {
+		uint32_t n = 1 + (uint32_t)fab_rng_below(&rng, 3000);
+		struct fab_batch b;
+		double best;
+
+		for (uint32_t i = 0; i < n; i++)
+			node[i] = (uint32_t)fab_rng_below(&rng, m->n_nodes);
+		fab_batch_of(node, n, "random", &b);
+		best = best_of(m, "balanced", &b);
+		cr_expect_geq(best * (1 + 1e-9), bandwidth(m, &b, scda, NULL));
+		cr_expect_geq(best * (1 + 1e-9), bandwidth(m, &b, bcda, NULL));
+		cr_expect_geq(fab_mapping_upper_bound_mbps(m, &b) * (1 + 1e-9), best);
+		fab_batch_fini(&b);
+	}
+	free(node);
+	free(scda);
+	free(bcda);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
+
+/* A small irregular machine with servers and nodes in the same branches. */
+static struct fab_machine *random_machine(uint64_t seed)
+{
+	char text[1024];
+	size_t at = 0;
+	struct fab_machine *m;
+	struct fab_rng rng;
+	struct fab_err err;
+
+	fab_rng_init(&rng, seed);
+	for (int s = 0; s < 4; s++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "s%d %s %d\n", s,
+				       s < 2	? "-"
+				       : s == 2 ? "s0"
+						: "s1",
+				       1 + (int)fab_rng_below(&rng, 6));
+	for (int n = 0; n < 6; n++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "n%d s%d %d node\n",
+				       n, (int)fab_rng_below(&rng, 4),
+				       1 + (int)fab_rng_below(&rng, 4));
+	for (int n = 0; n < 3; n++)
+		at += (size_t)snprintf(
+			text + at, sizeof(text) - at, "v%d s%d %d server\n", n,
+			(int)fab_rng_below(&rng, 4), 1 + (int)fab_rng_below(&rng, 6));
+	cr_assert_eq(fab_machine_read("test", text, at, &m, &err), 0, "%s", err.text);
+	return m;
+}
+
+/* `balanced` is the best of all 3^6 mappings. */
+Test(boot, balanced_is_optimal)
+{
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct fab_machine *m = random_machine(seed);
+		struct fab_batch all = batch_of(m, "all");
+		double best = 0, own = best_of(m, "balanced", &all);
+		uint32_t of[6];
+
+		for (uint32_t code = 0; code < 729; code++) {
+			double brute;
+
+			for (uint32_t i = 0, c = code; i < 6; i++, c /= 3)
+				of[i] = c % 3;
+			brute = fab_share_slowest_brute(m, &all, of);
+			cr_expect_float_eq(brute, bandwidth(m, &all, of, NULL), 1e-9);
+			best = fmax(best, brute);
+		}
+		cr_expect_float_eq(own, best, 1e-9, "seed %d", (int)seed);
+		fab_batch_fini(&all);
+		fab_machine_free(m);
+	}
+}
+
+Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
+{
+	static const char *const units[] = {"board", "supernode", "cabinet"};
+	struct fab_machine *m = machine("preset:taihulight");
+	struct fab_batch all = batch_of(m, "all"), b;
+	uint32_t *robust = map(m, "robust", &all), *bcda = map(m, "bcda", &all);
+	char text[40];
+
+	for (uint32_t boards = 1; boards <= 5120; boards += 1 + boards / 20) {
+		snprintf(text, sizeof(text), "first:%u:board", boards);
+		b = batch_of(m, text);
+		cr_expect_geq(bandwidth(m, &b, robust, NULL) * (1 + 1e-9),
+			      bandwidth(m, &b, bcda, NULL), "%s", text);
+		fab_batch_fini(&b);
+	}
+	for (size_t u = 0; u < FAB_COUNT(units); u++)
+		for (int k = 0; k < 40; k += 3) {
+			snprintf(text, sizeof(text), "unit:%s%d", units[u], k);
+			b = batch_of(m, text);
+			cr_expect_geq(bandwidth(m, &b, robust, NULL) * (1 + 1e-9),
+				      bandwidth(m, &b, bcda, NULL), "%s", text);
+			fab_batch_fini(&b);
+		}
+	free(robust);
+	free(bcda);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
+
+Test(boot, stable_moves_few)
+{
+	struct fab_machine *m = machine("boards=200@10G,cpus=20@1G,servers=50@10G");
+	struct fab_batch all = batch_of(m, "all");
+	uint32_t *before = map(m, "stable", &all), *after;
+	struct fab_err err;
+
+	cr_assert_eq(fab_machine_fail_server(m, "server17", &err), 0);
+	after = map(m, "stable", &all);
+	cr_expect_lt(fab_mapping_moved(m, before, after), m->n_nodes / 10);
+	free(before);
+	free(after);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
+
+Test(boot, machines_that_are_wrong)
+{
+	static const char *const specs[] = {"preset:none",
+					    "",
+					    "boards=0,servers=1",
+					    "boards=4@0,servers=1",
+					    "boards=4@-1,servers=1",
+					    "boards=4",
+					    "servers=4",
+					    "boards=4,boards=4/servers=1",
+					    "boards=16777216,cpus=16777216/servers=1",
+					    "b=1/s=1/t=1",
+					    "boards"};
+	static const char *const files[] = {
+		"",
+		"a b 1\nb a 1\nn a 1 node\nv a 1 server\n",
+		"n - 0 node\n",
+		"n - 1 node\nv - -5 server\n",
+		"n a 1 node\nv - 1 server\n",
+		"a - 1\nn a 1 node\nn a 2 node\nv - 1 server\n",
+		"n - 1 node\nx n 1\n",
+		"level board\n",
+		"level board 2 x\n",
+		"a - 1 what\n"};
+	struct fab_machine *m;
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		cr_expect_neq(fab_machine_parse(specs[i], &m, &err), 0, "%s", specs[i]);
+	for (size_t i = 0; i < FAB_COUNT(files); i++)
+		cr_expect_neq(
+			fab_machine_read("file", files[i], strlen(files[i]), &m, &err), 0,
+			"%s", files[i]);
+}
+
+Test(boot, hierarchy_of_a_generated_fat_tree)
+{
+	struct fab_fabric *f;
+	struct fab_machine *m;
+	struct fab_err err;
+	const char *pattern = "*";
+	struct fab_machine_servers servers = {.patterns = &pattern, .n = 1};
+	char first[256];
+
+	cr_assert_eq(fab_source_open("gen:fattree:radix=8,levels=3", NULL, &f, &err), 0);
+	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
+	snprintf(first, sizeof(first), "%s", fab_host_name(f, 0));
+	pattern = first;
+	cr_assert_eq(fab_machine_of_fabric(f, &servers, &m, &err), 0, "%s", err.text);
+	cr_expect_eq(m->n_nodes, 127);
+	cr_expect_eq(m->n_servers, 1);
+	cr_expect_neq(fab_machine_find_level(m, "pods", 4), FAB_NONE);
+	cr_expect_neq(fab_machine_find_level(m, "leaf", 4), FAB_NONE);
+	fab_machine_free(m);
+	pattern = "nobody";
+	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
+	fab_fabric_free(f);
+}
