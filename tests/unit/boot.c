@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "boot/mapping.h"
-#include "boot/share.h"
+#include "boot/transfer.h"
 #include "boot/units.h"
 #include "source/source.h"
 
@@ -335,4 +335,141 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 	pattern = "nobody";
 	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
 	fab_fabric_free(f);
+}
+
+static struct fab_transfer transfer(const struct fab_machine *m,
+				    const struct fab_batch *batch, const uint32_t *of,
+				    struct fab_transfer_options options)
+{
+	struct fab_transfer out;
+	struct fab_err err;
+
+	options.image_bytes = 50000000;
+	options.n_files = 1;
+	options.efficiency = 1;
+	cr_assert_eq(fab_transfer_run(m, batch, of, &options, &out, &err), 0);
+	return out;
+}
+
+/* Filling step by step, every node for itself: the least finishing time first. */
+static void fill_naively(const struct fab_machine *m, const struct fab_batch *b,
+			 const uint32_t *of, double *finish)
+{
+	double left[16], rate[16], now = 0;
+	bool done[16] = {0};
+
+	for (uint32_t i = 0; i < b->n; i++)
+		left[i] = 400;
+	for (uint32_t n_done = 0; n_done < b->n;) {
+		double step = INFINITY;
+		bool frozen[16];
+
+		for (uint32_t i = 0; i < b->n; i++) {
+			frozen[i] = done[i];
+			rate[i] = 0;
+		}
+		for (;;) {
+			double least = INFINITY;
+			uint32_t at = FAB_NONE;
+			int at_up = 0;
+
+			for (uint32_t v = 1; v < m->n_vertices; v++)
+				for (int up = 0; up < 2; up++) {
+					double used = 0, n = 0;
+
+					for (uint32_t i = 0; i < b->n; i++) {
+						uint32_t s = of[i], k = b->node[i];
+						bool in = k >= m->first_node[v] &&
+							  k < m->end_node[v];
+						bool sv = s >= m->first_interface[v] &&
+							  s < m->end_interface[v];
+
+						if (done[i] || in == sv ||
+						    sv != (up == 1))
+							continue;
+						used += frozen[i] ? rate[i] : 0;
+						n += !frozen[i];
+					}
+					if (n > 0 &&
+					    (m->capacity_mbps[v] - used) / n < least) {
+						least = (m->capacity_mbps[v] - used) / n;
+						at = v;
+						at_up = up;
+					}
+				}
+			if (at == FAB_NONE)
+				break;
+			for (uint32_t i = 0; i < b->n; i++) {
+				uint32_t s = of[i], k = b->node[i];
+				bool in = k >= m->first_node[at] && k < m->end_node[at];
+				bool sv = s >= m->first_interface[at] &&
+					  s < m->end_interface[at];
+
+				if (!frozen[i] && in != sv && sv == (at_up == 1)) {
+					frozen[i] = true;
+					rate[i] = least;
+				}
+			}
+		}
+		for (uint32_t i = 0; i < b->n; i++)
+			if (!done[i])
+				step = fmin(step, left[i] / rate[i]);
+		now += step;
+		for (uint32_t i = 0; i < b->n; i++) {
+			left[i] -= done[i] ? 0 : rate[i] * step;
+			if (!done[i] && left[i] < 1e-6) {
+				done[i] = true;
+				finish[i] = now;
+				n_done++;
+			}
+		}
+	}
+}
+
+Test(boot, max_min_is_that_of_naive_filling)
+{
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		struct fab_machine *m = random_machine(seed);
+		struct fab_batch all = batch_of(m, "all");
+		struct fab_transfer t;
+		double finish[16];
+		struct fab_rng rng;
+		uint32_t of[6];
+
+		fab_rng_init(&rng, seed + 1000);
+		for (int i = 0; i < 6; i++)
+			of[i] = (uint32_t)fab_rng_below(&rng, 3);
+		fill_naively(m, &all, of, finish);
+		t = transfer(m, &all, of, (struct fab_transfer_options){0});
+		for (int i = 0; i < 6; i++)
+			cr_expect_float_eq(t.finish_s[i], finish[i], 1e-5, "seed %d",
+					   (int)seed);
+		fab_transfer_fini(&t);
+		fab_batch_fini(&all);
+		fab_machine_free(m);
+	}
+}
+
+Test(boot, max_min_on_the_preset)
+{
+	struct fab_machine *m = machine("preset:taihulight");
+	struct fab_batch all = batch_of(m, "all");
+	uint32_t *bcda = map(m, "bcda", &all);
+	struct fab_transfer t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
+
+	cr_expect_float_eq(t.last_s, 102.4, 1e-6);
+	fab_transfer_fini(&t);
+	/* 16 of a server's 256 at a time: the same bytes through the same segment */
+	t = transfer(m, &all, bcda,
+		     (struct fab_transfer_options){.server_connections = 16});
+	cr_expect_float_eq(t.last_s, 102.4, 1e-3);
+	cr_expect_lt(t.first_s, 10);
+	fab_transfer_fini(&t);
+	t = transfer(m, &all, bcda,
+		     (struct fab_transfer_options){.server_disk_mbps = 500});
+	cr_expect_float_eq(t.last_s, 204.8, 1e-6);
+	fab_transfer_fini(&t);
+	free(bcda);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
 }
