@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/lid_rows.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool fab_live_switch(const struct fab_routes *r, uint32_t sw)
+{
+	return !r->faults || !r->faults->switch_is_dead[sw];
+}
+
+bool fab_live_cable(const struct fab_routes *r, uint32_t cable)
+{
+	return !r->faults || !r->faults->cable_is_dead[cable];
+}
+
+unsigned fab_arc_port(const struct fab_fabric *f, uint32_t sw, uint32_t arc)
+{
+	uint32_t c = f->arc_cable[arc], end = f->cable_a[c];
+
+	return f->port_num[f->port_node[end] == sw ? end : f->cable_b[c]];
+}
+
+/* The switch at which packets to a port leave, FAB_NONE: it takes none or is dead. */
+static uint32_t exit_switch(const struct fab_routes *r, uint32_t port)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t node = f->port_node[port], sw;
+
+	if (fab_node_is_switch(f, node))
+		return !f->port_num[port] && fab_live_switch(r, node) ? node : FAB_NONE;
+	sw = fab_port_switch(f, port);
+	if (sw == FAB_NONE || !fab_live_switch(r, sw) ||
+	    !fab_live_cable(r, f->port_cable[port]))
+		return FAB_NONE;
+	return sw;
+}
+
+static int check_count(const struct fab_routes *r, struct fab_err *err)
+{
+	uint64_t n = 0;
+
+	for (uint32_t p = 0; p < r->f->n_ports; p++)
+		if (exit_switch(r, p) != FAB_NONE)
+			n += 1u << (r->f->port_lmc[p] & 7);
+	if (n <= FAB_LID_LAST_UNICAST)
+		return 0;
+	return fab_fail(err, EINVAL,
+			"%s: switches and adapters need %llu LIDs, but a subnet has %d: "
+			"no forwarding tables",
+			r->f->source, (unsigned long long)n, FAB_LID_LAST_UNICAST);
+}
+
+static int claim(const struct fab_routes *r, uint32_t *owner, uint32_t port,
+		 struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t lid = f->port_lid[port], end = lid + (1u << (f->port_lmc[port] & 7));
+	char name[128], other[128];
+
+	fab_text_safe(fab_node_name(f, f->port_node[port]), name, sizeof(name));
+	if (lid == FAB_LID_NONE)
+		return fab_fail(err, EINVAL,
+				"%s: port %u of %s has no LID, which forwarding tables "
+				"need (--subnet takes LIDs from an opensm-subnet.lst)",
+				f->source, f->port_num[port], name);
+	if (end - 1 > FAB_LID_LAST_UNICAST)
+		return fab_fail(err, EINVAL,
+				"%s: port %u of %s has LID %u, expected at most %d",
+				f->source, f->port_num[port], name, end - 1,
+				FAB_LID_LAST_UNICAST);
+	for (; lid < end; lid++) {
+		if (owner[lid] != FAB_NONE) {
+			fab_text_safe(fab_node_name(f, f->port_node[owner[lid]]), other,
+				      sizeof(other));
+			return fab_fail(err, EINVAL, "%s: LID %u belongs to %s and to %s",
+					f->source, lid, other, name);
+		}
+		owner[lid] = port;
+	}
+	return 0;
+}
+
+/* Which switches a row leads to its target: 1 yes, 2 no. */
+static void trace(const struct fab_fabric *f, const uint16_t *next, uint8_t *state,
+		  uint32_t *path)
+{
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t n = 0, at = s;
+		uint8_t end = 0;
+
+		while (!state[at]) {
+			state[at] = 3; /* on this path: to come here again is a loop */
+			path[n++] = at;
+			if (next[at] >= FAB_ARC_BROKEN)
+				break;
+			at = f->arc_peer[f->arc_first[at] + next[at]];
+		}
+		end = state[at] == 1 ? 1 : 2;
+		while (n)
+			state[path[--n]] = end;
+	}
+}
+
+/* Give the switches that are not led to `root` the shortest way to one that is. */
+static void attach(const struct fab_routes *r, uint16_t *next, uint8_t *state,
+		   uint32_t *queue)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		if (state[s] == 1)
+			queue[tail++] = s;
+		else
+			next[s] = FAB_ARC_NONE;
+	}
+	while (head < tail) {
+		uint32_t u = queue[head++];
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a], back = f->arc_first[v];
+
+			if (state[v] == 1 || !fab_live_switch(r, v) ||
+			    !fab_live_cable(r, f->arc_cable[a]))
+				continue;
+			while (f->arc_cable[back] != f->arc_cable[a])
+				back++;
+			next[v] = (uint16_t)(back - f->arc_first[v]);
+			state[v] = 1;
+			queue[tail++] = v;
+		}
+	}
+}
+
+/* The neighbour of a switch whose column has the most entries; *back: its arc to it. */
+static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_of,
+			    const uint32_t *entries, uint32_t root, uint32_t *back)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t best = FAB_NONE;
+
+	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
+		uint32_t v = f->arc_peer[a], c = column_of[v];
+
+		if (c == FAB_NONE || !fab_live_switch(r, v) ||
+		    !fab_live_cable(r, f->arc_cable[a]) ||
+		    (best != FAB_NONE && entries[c] <= entries[best]))
+			continue;
+		best = c;
+		*back = f->arc_first[v];
+		while (f->arc_cable[*back] != f->arc_cable[a])
+			++*back;
+	}
+	return best;
+}
+
+static void fill_extra(const struct fab_lid_rows *t, const uint32_t *column_of,
+		       const uint32_t *entries, uint32_t root, uint16_t *next)
+{
+	const struct fab_routes *r = t->routes;
+	const struct fab_fabric *f = r->f;
+	uint8_t *state = FAB_NEW0(f->n_switches, uint8_t);
+	uint32_t *path = FAB_NEW(f->n_switches, uint32_t), back = 0;
+	uint32_t column = best_column(r, column_of, entries, root, &back);
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		next[s] = FAB_ARC_NONE;
+	if (column != FAB_NONE) {
+		uint32_t leaf = r->column_switch[column];
+
+		memcpy(next, r->next + (size_t)column * f->n_switches,
+		       f->n_switches * sizeof(*next));
+		next[leaf] = (uint16_t)(back - f->arc_first[leaf]);
+	}
+	state[root] = 1;
+	trace(f, next, state, path);
+	attach(r, next, state, path);
+	next[root] = FAB_ARC_HERE;
+	free(path);
+	free(state);
+}
+
+static uint32_t *count_entries(const struct fab_routes *r)
+{
+	uint32_t *entries = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
+
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		for (uint32_t s = 0; s < r->f->n_switches; s++)
+			entries[c] += r->next[(size_t)c * r->f->n_switches + s] <
+				      FAB_ARC_BROKEN;
+	return entries;
+}
+
+static void rows_by_switch(struct fab_lid_rows *t)
+{
+	const struct fab_routes *r = t->routes;
+	const struct fab_fabric *f = r->f;
+	uint32_t *column_of = FAB_NEW(f->n_switches, uint32_t), *entries;
+	uint32_t *row_of = FAB_NEW(f->n_switches, uint32_t);
+
+	memset(column_of, 0xff, f->n_switches * sizeof(*column_of));
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		column_of[r->column_switch[c]] = c;
+	memcpy(row_of, column_of, f->n_switches * sizeof(*row_of));
+	t->n_rows = r->n_columns;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (row_of[s] == FAB_NONE && fab_live_switch(r, s))
+			row_of[s] = t->n_rows++;
+	t->extra = fab_alloc((size_t)(t->n_rows - r->n_columns) * f->n_switches + 1,
+			     sizeof(*t->extra));
+	entries = count_entries(r);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (column_of[s] == FAB_NONE && row_of[s] != FAB_NONE)
+			fill_extra(t, column_of, entries, s,
+				   t->extra + (size_t)(row_of[s] - r->n_columns) *
+						      f->n_switches);
+	for (uint32_t i = 0; i < t->n; i++)
+		t->row[i] = row_of[t->sw[i]];
+	free(entries);
+	free(row_of);
+	free(column_of);
+}
+
+static void rows_by_lid(struct fab_lid_rows *t)
+{
+	const struct fab_routes *r = t->routes;
+	uint32_t *row_of = FAB_NEW(UINT16_MAX + 1, uint32_t);
+
+	memset(row_of, 0xff, (UINT16_MAX + 1) * sizeof(*row_of));
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		row_of[r->column_lid[c]] = c;
+	t->n_rows = r->n_columns;
+	for (uint32_t i = 0; i < t->n; i++)
+		t->row[i] = row_of[t->lid[i]];
+	free(row_of);
+}
+
+int fab_lid_rows_new(const struct fab_routes *r, struct fab_lid_rows **out,
+		     struct fab_err *err)
+{
+	uint32_t *owner = FAB_NEW(FAB_LID_LAST_UNICAST + 1, uint32_t);
+	struct fab_lid_rows *t;
+	int rc = check_count(r, err);
+
+	memset(owner, 0xff, (FAB_LID_LAST_UNICAST + 1) * sizeof(*owner));
+	for (uint32_t p = 0; !rc && p < r->f->n_ports; p++)
+		if (exit_switch(r, p) != FAB_NONE)
+			rc = claim(r, owner, p, err);
+	if (rc) {
+		free(owner);
+		return rc;
+	}
+	t = FAB_NEW0(1, struct fab_lid_rows);
+	t->routes = r;
+	t->lid = FAB_NEW(FAB_LID_LAST_UNICAST + 1, uint16_t);
+	t->port = FAB_NEW(FAB_LID_LAST_UNICAST + 1, uint32_t);
+	t->sw = FAB_NEW(FAB_LID_LAST_UNICAST + 1, uint32_t);
+	t->row = FAB_NEW(FAB_LID_LAST_UNICAST + 1, uint32_t);
+	for (uint32_t lid = 1; lid <= FAB_LID_LAST_UNICAST; lid++) {
+		if (owner[lid] == FAB_NONE)
+			continue;
+		t->lid[t->n] = (uint16_t)lid;
+		t->port[t->n] = owner[lid];
+		t->sw[t->n++] = exit_switch(r, owner[lid]);
+	}
+	free(owner);
+	if (r->column_lid)
+		rows_by_lid(t);
+	else
+		rows_by_switch(t);
+	*out = t;
+	return 0;
+}
+
+void fab_lid_rows_free(struct fab_lid_rows *t)
+{
+	if (!t)
+		return;
+	free(t->lid);
+	free(t->port);
+	free(t->sw);
+	free(t->row);
+	free(t->extra);
+	free(t);
+}
+
+const uint16_t *fab_lid_row(const struct fab_lid_rows *t, uint32_t row)
+{
+	const struct fab_routes *r = t->routes;
+
+	if (row < r->n_columns)
+		return r->next + (size_t)row * r->f->n_switches;
+	return t->extra + (size_t)(row - r->n_columns) * r->f->n_switches;
+}
+
+unsigned fab_lid_out(const struct fab_lid_rows *t, uint32_t sw, uint32_t i)
+{
+	const struct fab_fabric *f = t->routes->f;
+	unsigned next;
+
+	if (t->row[i] == FAB_NONE)
+		return FAB_OUT_NONE;
+	next = fab_lid_row(t, t->row[i])[sw];
+	if (sw == t->sw[i] && (next == FAB_ARC_HERE || !t->routes->column_lid)) {
+		if (f->port_node[t->port[i]] == sw)
+			return 0;
+		return f->port_num[fab_port_peer(f, t->port[i])];
+	}
+	return next < FAB_ARC_BROKEN ? fab_arc_port(f, sw, f->arc_first[sw] + next)
+				     : FAB_OUT_NONE;
+}

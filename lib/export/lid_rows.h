@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tables by destination switch (unicast/routes.h) as tables by LID: what exports share.
+ */
+#pragma once
+
+#include "unicast/routes.h"
+
+enum { FAB_LID_LAST_UNICAST = 0xbfff, FAB_OUT_NONE = 255 };
+
+/*
+ * The LIDs of what is alive: switches, and ports of adapters whose cable is. A LID uses
+ * the row of the switch at which it leaves the fabric. Rows are the columns of `routes`;
+ * for a switch without one (a root switch) there is a row made from the column of a
+ * neighbour: towards it, and over its cable; where that column leads nowhere, along the
+ * shortest way to a switch that has an entry.
+ */
+struct fab_lid_rows {
+	const struct fab_routes *routes;
+	uint32_t n;
+	uint16_t *lid;	/* [n] ascending */
+	uint32_t *port; /* [n] end port: port 0 of a switch */
+	uint32_t *sw;	/* [n] switch at which it leaves */
+	uint32_t *row;	/* [n] FAB_NONE: no table leads there */
+	uint32_t n_rows;
+	uint16_t *extra; /* rows from routes->n_columns on */
+};
+
+/* EINVAL: a port that has no LID or one beyond 0xbfff or that of another, or more ports
+ * than a subnet has LIDs. O(ports + columns of root switches * (switches + cables)). */
+int fab_lid_rows_new(const struct fab_routes *routes, struct fab_lid_rows **out,
+		     struct fab_err *err) FAB_MUST_CHECK;
+void fab_lid_rows_free(struct fab_lid_rows *t);
+
+/* Arcs towards a row's switch, one a switch (struct fab_routes.next). Borrowed. */
+const uint16_t *fab_lid_row(const struct fab_lid_rows *t, uint32_t row);
+/* Port by which switch sw sends on the i-th LID, FAB_OUT_NONE: nowhere. O(1). */
+unsigned fab_lid_out(const struct fab_lid_rows *t, uint32_t sw, uint32_t i);
+
+bool fab_live_switch(const struct fab_routes *r, uint32_t sw);
+bool fab_live_cable(const struct fab_routes *r, uint32_t cable);
+/* Port number of an arc (an id, not counted from arc_first) at its own switch. */
+unsigned fab_arc_port(const struct fab_fabric *f, uint32_t sw, uint32_t arc);
