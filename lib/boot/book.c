@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "boot/book.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 63 };
+
+struct fab_book {
+	struct fab_strmap *by_name;
+	FAB_VEC(struct fab_book_entry) entries;
+};
+
+bool fab_is_host_name(const char *name)
+{
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789._-";
+	size_t n = strlen(name);
+
+	return n >= 1 && n <= NAME_MAX_BYTES && strspn(name, good) == n &&
+	       !strchr("._-", name[0]);
+}
+
+/* Six pairs of hexadecimal digits; one digit is taken for 0 and the digit, as ethers
+ * does. */
+static bool parse_mac(const char *text, char out[18])
+{
+	unsigned b[6];
+	int end = 0;
+
+	if (strspn(text, "0123456789abcdefABCDEF:-") != strlen(text) ||
+	    (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4],
+		    &b[5], &end) != 6 &&
+	     sscanf(text, "%2x-%2x-%2x-%2x-%2x-%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4],
+		    &b[5], &end) != 6) ||
+	    text[end])
+		return false;
+	snprintf(out, 18, "%02x:%02x:%02x:%02x:%02x:%02x", b[0] & 255, b[1] & 255,
+		 b[2] & 255, b[3] & 255, b[4] & 255, b[5] & 255);
+	return true;
+}
+
+static bool parse_ip(const char *text, char out[16])
+{
+	struct in_addr ip;
+
+	return inet_pton(AF_INET, text, &ip) == 1 && inet_ntop(AF_INET, &ip, out, 16);
+}
+
+/* Note what is told of a name; false when it contradicts what was. */
+static bool note(struct fab_book *book, const char *name, const char *mac, const char *ip)
+{
+	uint32_t n = (uint32_t)book->entries.n;
+	uint32_t at = fab_strmap_put(book->by_name, name, strlen(name), n);
+	struct fab_book_entry *e;
+
+	if (at == n)
+		FAB_PUSH(&book->entries, ((struct fab_book_entry){0}));
+	e = &book->entries.v[at];
+	if ((*mac && *e->mac && strcmp(mac, e->mac) != 0) ||
+	    (*ip && *e->ip && strcmp(ip, e->ip) != 0))
+		return false;
+	if (*mac)
+		memcpy(e->mac, mac, sizeof(e->mac));
+	if (*ip)
+		memcpy(e->ip, ip, sizeof(e->ip));
+	return true;
+}
+
+static const char *next_word(char **rest)
+{
+	char *word;
+
+	do
+		word = strsep(rest, " \t\r");
+	while (word && !*word);
+	return word;
+}
+
+/* Reads one line; a sentence of what is wrong, or NULL. */
+static const char *read_line(struct fab_book *book, char *line)
+{
+	char mac[18] = "", ip[16] = "", *rest = line;
+	struct in6_addr six;
+	const char *first, *second, *third;
+
+	line[strcspn(line, "#")] = 0;
+	first = next_word(&rest);
+	if (!first)
+		return NULL;
+	if (parse_ip(first, ip)) {
+		for (second = next_word(&rest); second; second = next_word(&rest))
+			if (!fab_is_host_name(second))
+				return "this is no host name";
+			else if (!note(book, second, "", ip) &&
+				 strncmp(ip, "127.", 4) != 0)
+				return "the name has another IP address already";
+		return NULL;
+	}
+	second = next_word(&rest);
+	third = next_word(&rest);
+	if (parse_mac(first, mac) && second && !third)
+		return !fab_is_host_name(second)     ? "this is no host name"
+		       : note(book, second, mac, "") ? NULL
+						     : "the name has another MAC already";
+	if (inet_pton(AF_INET6, first, &six) == 1)
+		return NULL;
+	if (!second || !parse_mac(second, mac) || (third && !parse_ip(third, ip)) ||
+	    next_word(&rest))
+		return "expected NAME MAC [IP], MAC NAME or IP NAME...";
+	if (!fab_is_host_name(first))
+		return "this is no host name";
+	return note(book, first, mac, ip)
+		       ? NULL
+		       : "the name has another MAC or IP address already";
+}
+
+int fab_book_read(const char *file, const char *text, size_t len, struct fab_book **out,
+		  struct fab_err *err)
+{
+	struct fab_book *book = FAB_NEW0(1, struct fab_book);
+	uint64_t number = 0;
+	int rc = 0;
+
+	book->by_name = fab_strmap_new(64);
+	for (const char *at = text, *end = text + len; at < end && !rc;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at)), *wrong;
+		size_t n = (size_t)((stop ? stop : end) - at);
+		char line[LINE_MAX_BYTES];
+
+		number++;
+		wrong = "the line is too long";
+		if (n < sizeof(line)) {
+			memcpy(line, at, n);
+			line[n] = 0;
+			wrong = strlen(line) < n ? "the line has a NUL byte"
+						 : read_line(book, line);
+		}
+		if (wrong)
+			rc = fab_fail(err, EINVAL, "%s:%llu: %s: '%.*s'", file,
+				      (unsigned long long)number, wrong,
+				      n > 60 ? 60 : (int)n, at);
+		at += n + 1;
+	}
+	if (rc) {
+		fab_book_free(book);
+		return rc;
+	}
+	*out = book;
+	return 0;
+}
+
+void fab_book_free(struct fab_book *book)
+{
+	if (!book)
+		return;
+	fab_strmap_free(book->by_name);
+	free(book->entries.v);
+	free(book);
+}
+
+const struct fab_book_entry *fab_book_find(const struct fab_book *book, const char *name)
+{
+	uint32_t at = book ? fab_strmap_get(book->by_name, name, strlen(name)) : FAB_NONE;
+
+	return at == FAB_NONE ? NULL : &book->entries.v[at];
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/boot.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What one node's lines are made of. */
+struct line {
+	FILE *out;
+	const char *boot_file;
+	char node[256], server[256];
+	const struct fab_book_entry *own, *of_server; /* never NULL */
+};
+
+static const struct fab_book_entry nothing;
+
+static bool has_quote_need(const char *text)
+{
+	return strpbrk(text, ",\"\r\n") != NULL || text[0] == ' ';
+}
+
+static void csv_text(FILE *out, const char *text)
+{
+	if (!has_quote_need(text)) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}
+
+static void write_csv(const struct line *l)
+{
+	csv_text(l->out, l->node);
+	putc(',', l->out);
+	csv_text(l->out, l->server);
+	fprintf(l->out, ",%s,%s\n", l->own->mac, l->own->ip);
+}
+
+static void write_json(const struct line *l)
+{
+	json_t *row = json_object();
+
+	json_object_set_new(row, "node", json_string(l->node));
+	json_object_set_new(row, "server", json_string(l->server));
+	json_object_set_new(row, "mac",
+			    *l->own->mac ? json_string(l->own->mac) : json_null());
+	json_object_set_new(row, "ip",
+			    *l->own->ip ? json_string(l->own->ip) : json_null());
+	json_dumpf(row, l->out, JSON_COMPACT);
+	putc('\n', l->out);
+	json_decref(row);
+}
+
+static void write_dnsmasq(const struct line *l)
+{
+	fprintf(l->out, "dhcp-host=%s,set:%s,%s%s%s,infinite\n", l->own->mac, l->server,
+		l->own->ip, *l->own->ip ? "," : "", l->node);
+}
+
+static void write_dhcpd(const struct line *l)
+{
+	fprintf(l->out, "host %s { hardware ethernet %s;", l->node, l->own->mac);
+	if (*l->own->ip)
+		fprintf(l->out, " fixed-address %s;", l->own->ip);
+	fprintf(l->out, " next-server %s; filename \"%s\"; }\n", l->of_server->ip,
+		l->boot_file);
+}
+
+static void write_xcat(const struct line *l)
+{
+	fprintf(l->out,
+		"chdef -t node %s servicenode=%s xcatmaster=%s tftpserver=%s "
+		"nfsserver=%s\n",
+		l->node, l->server, l->server, l->server, l->server);
+}
+
+static void write_warewulf(const struct line *l)
+{
+	fprintf(l->out, "wwctl node set --yes --tagadd Tag=%s %s\n", l->server, l->node);
+}
+
+static void write_openchami(const struct line *l)
+{
+	fprintf(l->out, "  - \"%s\"\n", l->own->mac);
+}
+
+static void tag_dnsmasq(const struct line *l)
+{
+	fprintf(l->out, "dhcp-boot=tag:%s,%s,%s,%s\n", l->server, l->boot_file, l->server,
+		l->of_server->ip);
+}
+
+static void tag_openchami(const struct line *l)
+{
+	fprintf(l->out,
+		"---\nkernel: http://%s/kernel\ninitrd: http://%s/initrd\n"
+		"params: \"ip=dhcp\"\nmacs:\n",
+		l->server, l->server);
+}
+
+static const struct {
+	const char *name;
+	const char *heading; /* first line */
+	bool needs_mac, needs_server_ip, quotes;
+	bool by_server; /* nodes server by server, behind the server's own lines */
+	void (*server)(const struct line *line);
+	void (*node)(const struct line *line);
+} formats[FAB_N_BOOT_FORMATS] = {
+	{"csv", "node,server,mac,ip\n", false, false, true, false, NULL, write_csv},
+	{"json", "", false, false, true, false, NULL, write_json},
+	{"dnsmasq", "", true, true, false, true, tag_dnsmasq, write_dnsmasq},
+	{"dhcpd", "", true, true, false, false, NULL, write_dhcpd},
+	{"xcat", "", false, false, false, false, NULL, write_xcat},
+	{"warewulf", "", false, false, false, false, NULL, write_warewulf},
+	{"openchami", "", true, false, false, true, tag_openchami, write_openchami},
+};
+
+enum fab_boot_format fab_boot_format_find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < FAB_N_BOOT_FORMATS && strcmp(formats[i].name, name) != 0)
+		i++;
+	return (enum fab_boot_format)i;
+}
+
+const char *fab_boot_format_names(void)
+{
+	return "csv, json, dnsmasq, dhcpd, xcat, warewulf, openchami";
+}
+
+static void set_server(struct line *l, const struct fab_machine *m,
+		       const struct fab_book *book, uint32_t interface)
+{
+	fab_machine_interface_name(m, interface, l->server, sizeof(l->server));
+	l->of_server = fab_book_find(book, l->server);
+	if (!l->of_server)
+		l->of_server = &nothing;
+}
+
+static void set_node(struct line *l, const struct fab_machine *m,
+		     const struct fab_book *book, uint32_t node)
+{
+	fab_machine_node_name(m, node, l->node, sizeof(l->node));
+	l->own = fab_book_find(book, l->node);
+	if (!l->own)
+		l->own = &nothing;
+}
+
+/* The name in a server's lines may hold a slash for a second interface: no host name. */
+static int check(const struct line *l, enum fab_boot_format format, struct fab_err *err)
+{
+	if (!formats[format].quotes &&
+	    (!fab_is_host_name(l->node) || !fab_is_host_name(l->server)))
+		return fab_fail(err, EINVAL,
+				"'%.80s' is no host name that a %s file could hold: "
+				"letters, digits, . _ and - only",
+				fab_is_host_name(l->node) ? l->server : l->node,
+				formats[format].name);
+	if (formats[format].needs_mac && !*l->own->mac)
+		return fab_fail(err, EINVAL,
+				"no MAC address is told for node '%.80s', which %s needs",
+				l->node, formats[format].name);
+	if (formats[format].needs_server_ip && !*l->of_server->ip)
+		return fab_fail(
+			err, EINVAL,
+			"no IP address is told for server '%.80s', which %s needs",
+			l->server, formats[format].name);
+	return 0;
+}
+
+static bool is_file_name(const char *text)
+{
+	for (const char *at = text; *at; at++)
+		if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr("\"'\\,;{}", *at))
+			return false;
+	return *text && strlen(text) < 128;
+}
+
+struct pair {
+	uint32_t interface, node;
+};
+
+static int cmp_pair(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->interface != y->interface)
+		return x->interface < y->interface ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static struct pair *order_of(const struct fab_batch *batch, const uint32_t *interface_of,
+			     bool by_server)
+{
+	struct pair *pair = FAB_NEW((size_t)batch->n + 1, struct pair);
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		pair[i] = (struct pair){interface_of[batch->node[i]], batch->node[i]};
+	if (by_server)
+		qsort(pair, batch->n, sizeof(*pair), cmp_pair);
+	return pair;
+}
+
+int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
+		    const struct fab_batch *batch, const uint32_t *interface_of,
+		    const struct fab_book *book, const char *boot_file,
+		    struct fab_err *err)
+{
+	struct pair *pair = order_of(batch, interface_of, formats[format].by_server);
+	struct line l = {.out = out, .boot_file = boot_file};
+	int rc = 0;
+
+	if (!is_file_name(boot_file))
+		rc = fab_fail(err, EINVAL,
+			      "'%.80s' is no file name that can stand in configuration",
+			      boot_file);
+	for (int writes = 0; writes < 2 && !rc; writes++) {
+		if (writes)
+			fputs(formats[format].heading, out);
+		for (uint32_t i = 0; i < batch->n && !rc; i++) {
+			if (pair[i].interface >= m->n_interfaces)
+				continue;
+			set_server(&l, m, book, pair[i].interface);
+			set_node(&l, m, book, pair[i].node);
+			if (!writes) {
+				rc = check(&l, format, err);
+				continue;
+			}
+			if (formats[format].server &&
+			    (!i || pair[i].interface != pair[i - 1].interface))
+				formats[format].server(&l);
+			formats[format].node(&l);
+		}
+	}
+	free(pair);
+	return rc;
+}
