@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "boot/advice.h"
 #include "boot/mapping.h"
 #include "boot/transfer.h"
 #include "boot/units.h"
@@ -559,5 +560,33 @@ Test(boot, hostile_names_do_not_get_into_configuration)
 	text = exported(m, "json", NULL, &err);
 	cr_expect_not_null(text);
 	free(text);
+	fab_machine_free(m);
+}
+
+Test(boot, advice_on_the_preset)
+{
+	struct fab_machine *m = machine("preset:taihulight");
+	struct fab_batch all = batch_of(m, "all"), one = batch_of(m, "first:1:supernode");
+	struct fab_advice_level levels[FAB_MACHINE_LEVELS_MAX];
+	struct fab_alternatives alternatives;
+
+	/* 102.4 s need all 160 servers, twice as much half of them, less cannot be had */
+	cr_expect_eq(fab_advice_servers(m, &all, 400, 102.4), 160);
+	cr_expect_eq(fab_advice_servers(m, &all, 400, 204.8), 80);
+	cr_expect_eq(fab_advice_servers(m, &all, 400, 60), 0);
+	/* cascades and servers limit together: raising one of them alone gives nothing */
+	cr_expect_eq(fab_advice_raise(m, &all, levels), 5);
+	cr_expect_float_eq(levels[0].bandwidth_mbps, 1000 / 256.0, 1e-6);
+	/* a supernode: 256 nodes behind 20 Gb/s */
+	fab_advice_raise(m, &one, levels);
+	cr_expect_str_eq(m->level[levels[0].level].segment, "N3");
+	cr_expect_float_eq(levels[0].bandwidth_mbps, 125, 1e-6);
+	fab_alternatives_of(m, &all, 400, 1, 0, &alternatives);
+	cr_expect_float_eq(alternatives.multicast_seconds, 0.4, 1e-9);
+	cr_expect_float_eq(alternatives.peer_seconds, 9 * 0.4, 1e-9);
+	/* 256 nodes in a row at the full rate of the boards */
+	cr_expect_float_eq(alternatives.chain_seconds, (400 + 255) / 1000.0, 1e-9);
+	fab_batch_fini(&all);
+	fab_batch_fini(&one);
 	fab_machine_free(m);
 }

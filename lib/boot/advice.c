@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "boot/advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/mapping_impl.h"
+
+/* Is the batch booted in time with the first n of the servers? */
+static bool is_enough(struct fab_machine *m, const struct fab_batch *batch,
+		      const uint32_t *order, uint32_t n_order, uint32_t n, double mbps)
+{
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		m->server_is_down[s] = true;
+	for (uint32_t i = 0; i < n_order && n; i++) {
+		uint32_t server = m->interface_server[order[i]];
+
+		n -= m->server_is_down[server];
+		m->server_is_down[server] = false;
+	}
+	return fab_mapping_upper_bound_mbps(m, batch) >= mbps * (1 - 1e-9);
+}
+
+uint32_t fab_advice_servers(const struct fab_machine *m, const struct fab_batch *batch,
+			    double image_mbit, double seconds)
+{
+	struct fab_machine copy = *m;
+	uint32_t n_order, *order = fab_interfaces_spread(m, &n_order);
+	uint32_t low = 0, high = 0;
+	double mbps = image_mbit / seconds;
+
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		high += !m->server_is_down[s];
+	copy.server_is_down = FAB_NEW(m->n_servers, bool);
+	if (!is_enough(&copy, batch, order, n_order, high, mbps))
+		high = 0;
+	while (high > low + 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (is_enough(&copy, batch, order, n_order, middle, mbps))
+			high = middle;
+		else
+			low = middle;
+	}
+	free(copy.server_is_down);
+	free(order);
+	return high;
+}
+
+uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
+			  struct fab_advice_level *out)
+{
+	struct fab_machine copy = *m;
+	uint32_t count[FAB_MACHINE_LEVELS_MAX] = {0}, n = 0;
+
+	copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		count[m->level_of[v]]++;
+	for (uint32_t l = 1; l < m->n_levels; l++) {
+		struct fab_advice_level a = {.level = l};
+		uint32_t at = n;
+
+		if (!m->level[l].is_limited)
+			continue;
+		for (uint32_t v = 0; v < m->n_vertices; v++)
+			copy.capacity_mbps[v] =
+				m->capacity_mbps[v] * (m->level_of[v] == l ? 2 : 1);
+		a.bandwidth_mbps = fab_mapping_upper_bound_mbps(&copy, batch);
+		for (; at && (out[at - 1].bandwidth_mbps < a.bandwidth_mbps ||
+			      (out[at - 1].bandwidth_mbps <= a.bandwidth_mbps &&
+			       count[out[at - 1].level] > count[l]));
+		     at--)
+			out[at] = out[at - 1];
+		out[at] = a;
+		n++;
+	}
+	free(copy.capacity_mbps);
+	return n;
+}
+
+/* The least capacity above any node of the batch, and above the servers as a whole. */
+static double stream_mbps(const struct fab_machine *m, const struct fab_batch *batch)
+{
+	double least = INFINITY, server = 0;
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		for (uint32_t v = m->node_vertex[batch->node[i]]; v; v = m->parent[v])
+			least = fmin(least, m->capacity_mbps[v]);
+	/* one server is the source: the best connected one */
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		double own = INFINITY;
+
+		if (!fab_interface_is_up(m, i))
+			continue;
+		for (uint32_t v = m->interface_vertex[i]; v; v = m->parent[v])
+			own = fmin(own, m->capacity_mbps[v]);
+		server = fmax(server, own);
+	}
+	return fmin(least, server);
+}
+
+/* A hop of a chain from one leaf of the tree to another. */
+static void add_hop(const struct fab_machine *m, uint32_t from, uint32_t to,
+		    uint32_t *down, uint32_t *up)
+{
+	while (to != from)
+		if (to > from) {
+			down[to]++;
+			to = m->parent[to];
+		} else {
+			up[from]++;
+			from = m->parent[from];
+		}
+}
+
+static double chain_seconds(const struct fab_machine *m, const struct fab_batch *batch,
+			    double image_mbit, double chunk_mbit)
+{
+	uint32_t n_up, *server = fab_interfaces_up(m, &n_up);
+	uint32_t *down = FAB_NEW0(m->n_vertices, uint32_t);
+	uint32_t *up = FAB_NEW0(m->n_vertices, uint32_t);
+	uint32_t n_chains = batch->n < n_up ? batch->n : n_up, length;
+	double rate = INFINITY;
+
+	length = n_chains ? (batch->n + n_chains - 1) / n_chains : 0;
+	for (uint32_t i = 0; i < batch->n; i++)
+		add_hop(m,
+			i % length ? m->node_vertex[batch->node[i - 1]]
+				   : m->interface_vertex[server[i / length]],
+			m->node_vertex[batch->node[i]], down, up);
+	for (uint32_t v = 1; v < m->n_vertices; v++) {
+		if (down[v])
+			rate = fmin(rate, m->capacity_mbps[v] / down[v]);
+		if (up[v])
+			rate = fmin(rate, m->capacity_mbps[v] / up[v]);
+	}
+	free(server);
+	free(down);
+	free(up);
+	return length ? (image_mbit + (length - 1) * fmin(chunk_mbit, image_mbit)) / rate
+		      : 0;
+}
+
+void fab_alternatives_of(const struct fab_machine *m, const struct fab_batch *batch,
+			 double image_mbit, double chunk_mbit, double repair,
+			 struct fab_alternatives *out)
+{
+	double stream = stream_mbps(m, batch), slowest = INFINITY;
+	uint32_t n_up, *server = fab_interfaces_up(m, &n_up), rounds = 0;
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		slowest = fmin(slowest, m->capacity_mbps[m->node_vertex[batch->node[i]]]);
+	for (uint32_t i = 0; i < n_up; i++)
+		slowest = fmin(slowest, m->capacity_mbps[m->interface_vertex[server[i]]]);
+	for (uint64_t have = n_up; have < (uint64_t)batch->n + n_up; have *= 2)
+		rounds++;
+	free(server);
+	out->multicast_seconds = image_mbit * (1 + repair) / stream;
+	out->chain_seconds = chain_seconds(m, batch, image_mbit, chunk_mbit);
+	out->peer_seconds = rounds * image_mbit / slowest;
+}
