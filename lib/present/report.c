@@ -53,6 +53,8 @@ bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
 		return !cell.u && (column->flags & FAB_COL_NULL_ZERO);
 	case FAB_BOOL:
 		return cell.u == FAB_UNKNOWN;
+	case FAB_ROWS: /* but in JSON, which does not ask */
+		return true;
 	}
 	return false;
 }
@@ -138,6 +140,14 @@ void fab_report_uint(struct fab_report *r, const char *name, uint64_t value)
 			 (union fab_cell){.u = value});
 }
 
+/* Is it shown when no columns are asked for? */
+static bool is_by_default(const struct fab_report *r, const struct fab_column *column)
+{
+	if (column->type == FAB_ROWS && r->options.format != FAB_FORMAT_JSON)
+		return false;
+	return r->writer->wants_extra || !(column->flags & FAB_COL_EXTRA);
+}
+
 /* Fill r->chosen with the columns that this table shows in this format. */
 static size_t choose(struct fab_report *r, const struct fab_column *columns,
 		     size_t n_columns)
@@ -161,7 +171,7 @@ static size_t choose(struct fab_report *r, const struct fab_column *columns,
 	}
 	if (!r->table.is_primary || !r->options.columns)
 		for (size_t i = 0; i < n_columns; i++)
-			if (r->writer->wants_extra || !(columns[i].flags & FAB_COL_EXTRA))
+			if (is_by_default(r, &columns[i]))
 				r->chosen_index[n++] = i;
 	for (size_t i = 0; i < n; i++)
 		r->chosen[i] = &columns[r->chosen_index[i]];

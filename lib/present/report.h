@@ -28,6 +28,7 @@ enum fab_type {
 	FAB_BOOL,   /* .u: 0 false, 1 true, FAB_UNKNOWN is null */
 	FAB_NUMBER, /* .real; as FAB_REAL, but a whole number is printed as one */
 	FAB_GUID,   /* .u, printed 0x%016x, a string in JSON */
+	FAB_ROWS,   /* .rows, an array of objects in JSON; nothing in the other formats */
 };
 
 /* A truth value that nobody asked for. */
@@ -49,6 +50,15 @@ union fab_cell {
 	const char *text; /* borrowed during the call */
 	uint64_t u;
 	double real;
+	const struct fab_rows *rows; /* borrowed during the call */
+};
+
+/* Rows inside a row. */
+struct fab_rows {
+	const struct fab_column *columns;
+	size_t n_columns;
+	const union fab_cell *cells; /* [n * n_columns], row by row */
+	size_t n;
 };
 
 struct fab_report_options {

@@ -395,3 +395,44 @@ Test(present, json_lines_on_a_full_disk)
 	cr_assert(err.text[0]);
 	fclose(out);
 }
+
+/* Rows inside a row: an array in JSON, no column in CSV. */
+static char *print_rows_in_row(enum fab_format format)
+{
+	static const struct fab_column inner[] = {{"name", FAB_TEXT, NULL, 0},
+						  {"share", FAB_UINT, NULL, 0}};
+	static const struct fab_column outer[] = {{"algorithm", FAB_TEXT, NULL, 0},
+						  {"segments", FAB_ROWS, NULL, 0}};
+	static const union fab_cell cells[] = {
+		{.text = "a"}, {.u = 1}, {.text = "b"}, {.u = 2}};
+	const struct fab_rows two = {inner, 2, cells, 2}, none = {inner, 2, cells, 0};
+	const struct fab_report_options options = {.format = format};
+	struct fab_report *r;
+	struct fab_err err;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	r = fab_report_new(out, &options, "fabric-test", "results", NULL);
+	fab_report_table_begin(r, "results", "Results", outer, FAB_COUNT(outer));
+	fab_report_row(r, (const union fab_cell[]){{.text = "x"}, {.rows = &two}});
+	fab_report_row(r, (const union fab_cell[]){{.text = "y"}, {.rows = &none}});
+	fab_report_table_end(r);
+	cr_assert_eq(fab_report_finish(r, &err), 0);
+	fclose(out);
+	return text;
+}
+
+Test(present, rows_in_a_row)
+{
+	char *json = print_rows_in_row(FAB_FORMAT_JSON);
+	char *csv = print_rows_in_row(FAB_FORMAT_CSV);
+
+	cr_assert(strstr(json, "{\"algorithm\": \"x\", \"segments\": [{\"name\": \"a\", "
+			       "\"share\": 1}, {\"name\": \"b\", \"share\": 2}]}"),
+		  "%s", json);
+	cr_assert(strstr(json, "{\"algorithm\": \"y\", \"segments\": []}"), "%s", json);
+	cr_assert_str_eq(csv, "algorithm\r\nx\r\ny\r\n");
+	free(json);
+	free(csv);
+}
