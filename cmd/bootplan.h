@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fabric-bootplan computes and how it is printed. */
+#pragma once
+
+#include "base/mem.h"
+#include "boot/share.h"
+#include "cli/cli.h"
+#include "present/report.h"
+#include "source/unpack.h"
+
+enum { BOOTPLAN_MAX_CHOICES = 32 };
+
+/* One batch booted by one mapping. */
+struct bootplan_result {
+	const char *algorithm;
+	const struct fab_batch *batch;
+	uint32_t n_servers; /* that serve a node of the batch */
+	struct fab_share share;
+	double boot_seconds;
+	bool is_sound; /* with --verify */
+};
+
+/* Everything that was computed and is reported. */
+struct bootplan_outcome {
+	struct fab_machine *m;
+	uint64_t image_bytes;
+	double target_seconds; /* 0: none was given */
+	bool was_verified;
+	struct fab_batch *batches; /* ascending; the last one is the largest */
+	uint32_t n_batches;
+	/* batch by batch, in each the algorithms in the order asked for */
+	FAB_VEC(struct bootplan_result) results;
+};
+
+/* Is there such a file? "-" is standard input. */
+bool bootplan_is_file(const char *path);
+/* Its name in messages. */
+const char *bootplan_label(const char *path);
+/* Read it; exits when it cannot be read. */
+void bootplan_read(const char *path, struct fab_input *in);
+/* The machine of a fabric whose servers are given by files or patterns, or of --machine.
+ * Exits when there is none. The caller frees. */
+struct fab_machine *bootplan_machine_of_fabric(const struct fab_fabric *f,
+					       const char *const *given_servers,
+					       size_t n_given, double default_mbps);
+struct fab_machine *bootplan_machine_of_text(const char *given);
+
+/* Columns of the main table. */
+extern const struct fab_column bootplan_columns[];
+extern const size_t bootplan_n_columns;
+
+/* The quickest of the largest batch; there is a result. */
+const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o);
+
+/* Print the report. Fails with the errno of the write. */
+int bootplan_report(FILE *out, const struct fab_report_options *options,
+		    const struct bootplan_outcome *o, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Write who boots from where: JSON lines, one node of the batch each. `algorithm` is
+ * what gave interface_of.
+ */
+int bootplan_write_mapping(FILE *out, const struct fab_machine *m,
+			   const struct fab_batch *batch, const char *algorithm,
+			   const uint32_t *interface_of,
+			   struct fab_err *err) FAB_MUST_CHECK;

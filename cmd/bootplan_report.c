@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The report of fabric-bootplan: its tables and what their columns mean. */
+#include "bootplan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "present/jsonl.h"
+
+enum { NAME_BYTES = 256 };
+
+const struct fab_column bootplan_columns[] = {
+	{"algorithm", FAB_TEXT, "which server boots which node, by this rule", 0},
+	{"batch", FAB_TEXT, "what boots together", 0},
+	{"nodes", FAB_UINT, "nodes that boot together", 0},
+	{"servers", FAB_UINT, "servers that serve them", 0},
+	{"bottleneck", FAB_TEXT, "segment with the least share", 0},
+	{"bandwidth_mbps", FAB_REAL, "of the slowest node, Mb/s", 0},
+	{"boot_seconds", FAB_REAL, "until the slowest node has its image", 0},
+	{"model", FAB_TEXT, "how nodes share a segment", FAB_COL_EXTRA},
+	{"slowest_node", FAB_TEXT, "the first of the slowest nodes", FAB_COL_EXTRA},
+	{"within_target", FAB_BOOL, "not slower than --target; null without it", 0},
+	{"verified", FAB_BOOL, "checked by --verify; null without it", FAB_COL_EXTRA},
+	{"segments", FAB_ROWS, "share of each kind of segment on the way", FAB_COL_EXTRA},
+};
+
+const size_t bootplan_n_columns = FAB_COUNT(bootplan_columns);
+
+/* In JSON these are `segments` of a result, without the first. */
+static const struct fab_column segment_columns[] = {
+	{"algorithm", FAB_TEXT, "rule that gave the servers", 0},
+	{"name", FAB_TEXT, "kind of segment", 0},
+	{"capacity_mbps", FAB_NUMBER, "of the tightest one, Mb/s", 0},
+	{"max_sharers", FAB_UINT, "most nodes on any one", 0},
+	{"share_mbps", FAB_REAL, "least share of a node, Mb/s", 0},
+	{"tightest", FAB_TEXT, "which one that is", 0},
+};
+
+enum { N_SEGMENT_CELLS = FAB_COUNT(segment_columns) };
+
+/* Cells of the segments of one result and the names they point to. */
+struct segments {
+	char name[2 * FAB_MACHINE_LEVELS_MAX][NAME_BYTES];
+	char tightest[2 * FAB_MACHINE_LEVELS_MAX][NAME_BYTES];
+	union fab_cell cells[2 * FAB_MACHINE_LEVELS_MAX][N_SEGMENT_CELLS];
+	union fab_cell nested[2 * FAB_MACHINE_LEVELS_MAX * (N_SEGMENT_CELLS - 1)];
+};
+
+static void fill_segments(struct segments *s, const struct fab_machine *m,
+			  const struct bootplan_result *result)
+{
+	for (uint32_t i = 0; i < result->share.n_segments; i++) {
+		const struct fab_share_segment *segment = &result->share.segment[i];
+		union fab_cell *cells = s->cells[i];
+
+		cells[0].text = result->algorithm;
+		cells[1].text =
+			fab_share_segment_name(m, segment, s->name[i], NAME_BYTES);
+		cells[2].real = segment->capacity_mbps;
+		cells[3].u = segment->max_sharers;
+		cells[4].real = segment->share_mbps;
+		cells[5].text = fab_machine_vertex_name(m, segment->vertex,
+							s->tightest[i], NAME_BYTES);
+		for (size_t k = 1; k < N_SEGMENT_CELLS; k++)
+			s->nested[i * (N_SEGMENT_CELLS - 1) + k - 1] = cells[k];
+	}
+}
+
+const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o)
+{
+	const struct bootplan_result *best = &o->results.v[o->results.n - 1];
+
+	/* of equal ones the first */
+	for (const struct bootplan_result *r = best; r >= o->results.v; r--)
+		if (r->batch == best->batch && r->boot_seconds <= best->boot_seconds)
+			best = r;
+	return best;
+}
+
+static uint64_t within_target(const struct bootplan_outcome *o,
+			      const struct bootplan_result *result)
+{
+	return o->target_seconds ? result->boot_seconds <= o->target_seconds
+				 : FAB_UNKNOWN;
+}
+
+static const char *bottleneck_name(const struct bootplan_result *result,
+				   const struct segments *s)
+{
+	uint32_t at = result->share.bottleneck;
+
+	return at == FAB_NONE ? NULL : s->name[at];
+}
+
+static void print_result(struct fab_report *r, const struct bootplan_outcome *o,
+			 const struct bootplan_result *result, struct segments *s)
+{
+	const struct fab_rows rows = {segment_columns + 1, N_SEGMENT_CELLS - 1, s->nested,
+				      result->share.n_segments};
+	char slowest[NAME_BYTES];
+
+	fill_segments(s, o->m, result);
+	fab_machine_node_name(o->m, result->share.slowest_node, slowest, sizeof(slowest));
+	fab_report_row(r, (const union fab_cell[]){
+				  {.text = result->algorithm},
+				  {.text = result->batch->text},
+				  {.u = result->batch->n},
+				  {.u = result->n_servers},
+				  {.text = bottleneck_name(result, s)},
+				  {.real = result->share.bandwidth_mbps},
+				  {.real = result->boot_seconds},
+				  {.text = "equal-share"},
+				  {.text = slowest},
+				  {.u = within_target(o, result)},
+				  {.u = o->was_verified ? result->is_sound : FAB_UNKNOWN},
+				  {.rows = &rows},
+			  });
+}
+
+/* For people: the segments of the largest batch. */
+static void print_segments(struct fab_report *r, const struct bootplan_outcome *o,
+			   struct segments *s)
+{
+	fab_report_table_begin(r, "segments", "Segments on the way", segment_columns,
+			       N_SEGMENT_CELLS);
+	for (size_t i = 0; i < o->results.n; i++) {
+		const struct bootplan_result *result = &o->results.v[i];
+
+		if (result->batch != &o->batches[o->n_batches - 1])
+			continue;
+		fill_segments(s, o->m, result);
+		for (uint32_t k = 0; k < result->share.n_segments; k++)
+			fab_report_row(r, s->cells[k]);
+	}
+	fab_report_table_end(r);
+}
+
+/* What is read first: how long, who is last and why. */
+static void print_answers(struct fab_report *r, const struct bootplan_outcome *o,
+			  struct segments *s)
+{
+	static const struct fab_column fields[] = {
+		{"image_bytes", FAB_UINT, "of the image", 0},
+		{"target_seconds", FAB_NUMBER, "--target", FAB_COL_EXTRA},
+		{"best.boot_seconds", FAB_REAL, "until all of the batch have booted", 0},
+	};
+	const struct bootplan_result *best = bootplan_best(o);
+	uint32_t at = best->share.bottleneck;
+	char slowest[NAME_BYTES], rack[NAME_BYTES];
+	uint32_t vertex = o->m->node_vertex[best->share.slowest_node];
+
+	fill_segments(s, o->m, best);
+	if (o->m->parent[vertex] != FAB_NONE)
+		vertex = o->m->parent[vertex];
+	fab_report_text(r, "machine", o->m->source);
+	fab_report_uint(r, "machine_nodes", o->m->n_nodes);
+	fab_report_uint(r, "machine_servers", o->m->n_servers);
+	fab_report_field(r, &fields[0], (union fab_cell){.u = o->image_bytes});
+	fab_report_field(r, &fields[1],
+			 (union fab_cell){.real = o->target_seconds ? o->target_seconds
+								    : (double)NAN});
+	fab_report_text(r, "best.algorithm", best->algorithm);
+	fab_report_field(r, &fields[2], (union fab_cell){.real = best->boot_seconds});
+	fab_report_text(r, "best.slowest_node",
+			fab_machine_node_name(o->m, best->share.slowest_node, slowest,
+					      sizeof(slowest)));
+	fab_report_text(r, "best.slowest_unit",
+			fab_machine_vertex_name(o->m, vertex, rack, sizeof(rack)));
+	fab_report_text(r, "best.bottleneck", bottleneck_name(best, s));
+	fab_report_text(r, "best.tightest", at == FAB_NONE ? NULL : s->tightest[at]);
+}
+
+int bootplan_report(FILE *out, const struct fab_report_options *options,
+		    const struct bootplan_outcome *o, struct fab_err *err)
+{
+	struct fab_report *r =
+		fab_report_new(out, options, "fabric-bootplan", "results", o->m->fabric);
+	struct segments *s = FAB_NEW0(1, struct segments);
+
+	if (!o->m->fabric && options->format == FAB_FORMAT_JSON)
+		fab_report_text(r, "fabric", NULL);
+	print_answers(r, o, s);
+	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
+			       bootplan_n_columns);
+	for (size_t i = 0; i < o->results.n; i++)
+		print_result(r, o, &o->results.v[i], s);
+	fab_report_table_end(r);
+	if (options->format == FAB_FORMAT_TABLE)
+		print_segments(r, o, s);
+	free(s);
+	return fab_report_finish(r, err);
+}
+
+int bootplan_write_mapping(FILE *out, const struct fab_machine *m,
+			   const struct fab_batch *batch, const char *algorithm,
+			   const uint32_t *interface_of, struct fab_err *err)
+{
+	char node[NAME_BYTES], interface[NAME_BYTES];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < batch->n && !rc; i++) {
+		json_t *object = json_object();
+
+		fab_machine_node_name(m, batch->node[i], node, sizeof(node));
+		fab_machine_interface_name(m, interface_of[batch->node[i]], interface,
+					   sizeof(interface));
+		if (!object ||
+		    json_object_set_new(object, "algorithm", fab_json_text(algorithm)) ||
+		    json_object_set_new(object, "node", fab_json_text(node)) ||
+		    json_object_set_new(object, "server", fab_json_text(interface)))
+			fab_oom(sizeof(void *));
+		rc = fab_jsonl_write(out, object, err);
+	}
+	return rc;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-bootplan: which server boots which node, and how long that takes. */
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "boot/units.h"
+#include "bootplan.h"
+#include "source/source.h"
+#include "source/unpack.h"
+
+enum {
+	OPT_MACHINE = 0x100,
+	OPT_SERVERS,
+	OPT_DEFAULT_RATE,
+	OPT_FAIL_SERVER,
+	OPT_BOOT,
+	OPT_SWEEP,
+	OPT_ALGORITHM,
+	OPT_LOADED,
+	OPT_IMAGE_SIZE,
+	OPT_TARGET,
+	OPT_CHECK,
+	OPT_MAPPING_OUT,
+	DEFAULT_IMAGE_BYTES = 50000000,
+};
+#define MAX_TARGET_NS (UINT64_C(1000000000) * 1000000)
+#define MBIT_PER_BYTE 8e-6
+
+struct params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	const char *machine;
+	FAB_VEC(const char *) servers;
+	FAB_VEC(const char *) failed;
+	double default_mbps;
+	const char *boot;
+	bool is_sweep;
+	const char *sweep_unit;
+	struct fab_mapping_choice choices[BOOTPLAN_MAX_CHOICES];
+	size_t n_choices;
+	const char *loaded;
+	uint64_t image_bytes;
+	double target_seconds;
+	bool check;
+	const char *mapping_out;
+};
+
+static const struct argp_option options[] = {
+	{.doc = "The machine:", .group = 2},
+	{"machine", OPT_MACHINE, "SPEC", 0,
+	 "Instead of FABRIC: preset:taihulight, levels as in "
+	 "rack=4@20G,node=32@1G/server=2@10G, or a file that describes a machine",
+	 2},
+	{"servers", OPT_SERVERS, "FILE|PATTERN", 0,
+	 "Hosts of FABRIC that are boot servers: a pattern for their names, or a file "
+	 "with a name or pattern a line; repeatable",
+	 2},
+	{"default-rate", OPT_DEFAULT_RATE, "RATE", 0,
+	 "Rate of cables of FABRIC whose speed is not known", 2},
+	{"fail-server", OPT_FAIL_SERVER, "PATTERN", 0,
+	 "Servers that are down; repeatable", 2},
+	{.doc = "What boots, and from where:", .group = 3},
+	{"boot", OPT_BOOT, "SPEC|FILE", 0,
+	 "all (default), first:N, first:N:UNIT, unit:NAME, a pattern for node names, or "
+	 "a file with a name or pattern a line",
+	 3},
+	{"sweep", OPT_SWEEP, "UNIT", OPTION_ARG_OPTIONAL,
+	 "Batches of 1, 2, 5, 10 ... units up to all; without UNIT of every level", 3},
+	{"algorithm", OPT_ALGORITHM, "LIST", 0,
+	 "Rules that give nodes their servers, separated by commas, or all (default "
+	 "scda,bcda,balanced)",
+	 3},
+	{"loaded", OPT_LOADED, "FILE", 0,
+	 "What a site has now, a line NODE SERVER each, as algorithm loaded", 3},
+	{"image-size", OPT_IMAGE_SIZE, "SIZE", 0,
+	 "What every node loads, as 50MB (default) or 64MiB", 3},
+	{"target", OPT_TARGET, "TIME", 0, "Say what boots within TIME, as 60s", 3},
+	{"check", OPT_CHECK, NULL, 0,
+	 "With --target: exit with status 1 when no algorithm keeps to it", 3},
+	{"mapping-out", OPT_MAPPING_OUT, "FILE", 0,
+	 "Write the servers of all nodes that boot to FILE as JSON lines (- is standard "
+	 "output)",
+	 3},
+	{0},
+};
+
+static void add_choice(struct params *p, const struct fab_mapping_choice *choice)
+{
+	for (size_t i = 0; i < p->n_choices; i++)
+		if (!strcmp(p->choices[i].name, choice->name))
+			return;
+	if (p->n_choices < BOOTPLAN_MAX_CHOICES)
+		p->choices[p->n_choices++] = *choice;
+}
+
+static void choose(struct params *p, const char *name, size_t len,
+		   struct argp_state *state)
+{
+	struct fab_mapping_choice choice;
+	struct fab_err err;
+
+	if (fab_mapping_choose(name, len, &choice, &err)) {
+		if (state)
+			argp_error(state, "--algorithm: %s", err.text);
+		return;
+	}
+	add_choice(p, &choice);
+}
+
+static void parse_algorithms(struct params *p, const char *list, struct argp_state *state)
+{
+	p->n_choices = 0;
+	for (const char *at = list;; at++) {
+		size_t len = strcspn(at, ",");
+
+		if (len == 3 && !strncmp(at, "all", 3)) {
+			for (size_t i = 0; i < fab_mapping_n_engines; i++)
+				if (fab_mapping_engines[i]->is_in_all)
+					choose(p, fab_mapping_engines[i]->name,
+					       strlen(fab_mapping_engines[i]->name),
+					       state);
+		} else {
+			choose(p, at, len, state);
+		}
+		at += len;
+		if (!*at)
+			return;
+	}
+}
+
+static void parse_target(struct params *p, const char *arg, struct argp_state *state)
+{
+	uint64_t ns;
+
+	if (!fab_parse_time_ns(arg, strlen(arg), MAX_TARGET_NS, &ns) || !ns)
+		argp_error(state, "--target: '%s' is not a time: expected one as 60s",
+			   arg);
+	p->target_seconds = (double)ns / 1e9;
+}
+
+static const char *not_empty(const char *option, const char *arg,
+			     struct argp_state *state)
+{
+	if (!*arg)
+		argp_error(state, "%s: the value is empty", option);
+	return arg;
+}
+
+static void check_machine(const struct params *p, struct argp_state *state)
+{
+	if (!p->input.fabric && !p->machine)
+		argp_error(state, "no machine: FABRIC or --machine=SPEC is missing");
+	if (p->input.fabric && p->machine)
+		argp_error(state, "FABRIC and --machine do not go together");
+	if (p->machine && (p->servers.n || p->default_mbps > 0))
+		argp_error(state, "%s goes with FABRIC only",
+			   p->servers.n ? "--servers" : "--default-rate");
+	if (p->input.fabric && !p->servers.n)
+		argp_error(state, "no servers: --servers=FILE|PATTERN is missing");
+}
+
+static void check_complete(struct params *p, struct argp_state *state)
+{
+	struct fab_err err;
+
+	if (p->output.columns && fab_columns_check(p->output.columns, bootplan_columns,
+						   bootplan_n_columns, &err))
+		argp_error(state, "--columns: %s", err.text);
+	if (p->output.list_columns)
+		return;
+	check_machine(p, state);
+	if (p->check && p->target_seconds <= 0)
+		argp_error(state, "--check goes with --target=TIME only");
+	if (p->boot && p->is_sweep)
+		argp_error(state, "--boot and --sweep do not go together");
+	for (size_t i = 0; i < p->n_choices; i++)
+		if (p->choices[i].engine->needs_loaded && !p->loaded)
+			argp_error(state, "--algorithm=%s needs --loaded=FILE",
+				   p->choices[i].name);
+	if (p->loaded)
+		choose(p, "loaded", 6, state);
+	if (p->mapping_out && !strcmp(p->mapping_out, "-") &&
+	    (!p->output.path || !strcmp(p->output.path, "-")))
+		argp_error(state, "--mapping-out=- needs --output=FILE for the report");
+	if (p->mapping_out && p->output.path && strcmp(p->mapping_out, "-") != 0 &&
+	    !strcmp(p->mapping_out, p->output.path))
+		argp_error(state, "--mapping-out and --output are the same file: '%s'",
+			   p->output.path);
+}
+
+static error_t parse_plan_option(int key, char *arg, struct params *p,
+				 struct argp_state *state)
+{
+	struct fab_err err;
+
+	if (key == OPT_BOOT)
+		p->boot = not_empty("--boot", arg, state);
+	else if (key == OPT_ALGORITHM)
+		parse_algorithms(p, arg, state);
+	else if (key == OPT_LOADED)
+		p->loaded = not_empty("--loaded", arg, state);
+	else if (key == OPT_TARGET)
+		parse_target(p, arg, state);
+	else if (key == OPT_CHECK)
+		p->check = true;
+	else if (key == OPT_MAPPING_OUT)
+		p->mapping_out = not_empty("--mapping-out", arg, state);
+	else if (key != OPT_IMAGE_SIZE)
+		return ARGP_ERR_UNKNOWN;
+	else if (fab_parse_size_bytes(arg, strlen(arg), &p->image_bytes, &err))
+		argp_error(state, "--image-size: %s", err.text);
+	return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct params *p = state->input;
+	struct fab_err err;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &p->input;
+		state->child_inputs[1] = &p->output;
+		state->child_inputs[2] = &p->run;
+		return 0;
+	case OPT_MACHINE:
+		p->machine = not_empty("--machine", arg, state);
+		return 0;
+	case OPT_SERVERS:
+		FAB_PUSH(&p->servers, not_empty("--servers", arg, state));
+		return 0;
+	case OPT_FAIL_SERVER:
+		FAB_PUSH(&p->failed, not_empty("--fail-server", arg, state));
+		return 0;
+	case OPT_DEFAULT_RATE:
+		if (fab_parse_rate_mbps(arg, strlen(arg), &p->default_mbps, &err))
+			argp_error(state, "--default-rate: %s", err.text);
+		return 0;
+	case OPT_SWEEP:
+		p->is_sweep = true;
+		p->sweep_unit = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (p->input.fabric)
+			argp_error(state, "more than one FABRIC: '%s' and '%s'",
+				   p->input.fabric, arg);
+		p->input.fabric = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check_complete(p, state);
+		return 0;
+	default:
+		return parse_plan_option(key, arg, p, state);
+	}
+}
+
+static const struct argp_child children[] = {
+	{&fab_cli_input_argp, 0, NULL, 0},
+	{&fab_cli_output_argp, 0, NULL, 0},
+	{&fab_cli_run_argp, 0, NULL, 0},
+	{0},
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "[FABRIC]",
+	.doc = "Say which server boots which node of a machine, what bandwidth the nodes "
+	       "get when they boot together, and how long that takes, for several "
+	       "mappings side by side.",
+	.children = children,
+};
+
+static struct fab_machine *make_machine(const struct params *p,
+					const struct fab_fabric *f)
+{
+	struct fab_machine *m =
+		f ? bootplan_machine_of_fabric(f, p->servers.v, p->servers.n,
+					       p->default_mbps)
+		  : bootplan_machine_of_text(p->machine);
+	struct fab_err err;
+
+	for (uint32_t i = 0; i < m->n_warnings; i++)
+		fab_cli_warn(&p->run, "%s", m->warnings[i]);
+	for (size_t i = 0; i < p->failed.n; i++)
+		if (fab_machine_fail_server(m, p->failed.v[i], &err))
+			fab_cli_die(&err);
+	return m;
+}
+
+static void check_unit(const struct fab_machine *m, const char *unit)
+{
+	char units[512] = "";
+	size_t at = 0;
+
+	if (!unit || fab_machine_find_level(m, unit, strlen(unit)) != FAB_NONE)
+		return;
+	for (uint32_t i = 1; i < m->n_levels && at < sizeof(units); i++)
+		if (!m->level[i].is_server)
+			at += (size_t)snprintf(units + at, sizeof(units) - at, "%s%s",
+					       at ? ", " : "", m->level[i].unit);
+	fab_cli_exit(FAB_EXIT_ERROR, "--sweep: '%s' is no unit of the machine: it has %s",
+		     unit, units);
+}
+
+static void make_batches(const struct params *p, struct bootplan_outcome *o)
+{
+	const char *boot = p->boot ? p->boot : "all";
+	struct fab_err err;
+	int rc;
+
+	if (p->is_sweep) {
+		check_unit(o->m, p->sweep_unit);
+		o->n_batches = fab_batch_sweep(o->m, p->sweep_unit, &o->batches);
+		if (!o->n_batches)
+			fab_cli_exit(FAB_EXIT_ERROR, "--sweep: nothing to boot");
+		return;
+	}
+	o->batches = FAB_NEW0(1, struct fab_batch);
+	o->n_batches = 1;
+	if (bootplan_is_file(boot)) {
+		struct fab_input in;
+
+		bootplan_read(boot, &in);
+		rc = fab_batch_read(o->m, bootplan_label(boot), in.bytes, in.n,
+				    o->batches, &err);
+		fab_input_fini(&in);
+	} else {
+		rc = fab_batch_parse(o->m, boot, o->batches, &err);
+	}
+	if (rc)
+		fab_cli_die(&err);
+}
+
+/* What is kept between the batches of a sweep. */
+struct work {
+	uint32_t *interface_of[BOOTPLAN_MAX_CHOICES]; /* [n_nodes] each */
+	uint32_t *loaded;
+	bool *is_used; /* [n_servers] */
+	struct fab_share_workspace *share;
+};
+
+static void read_loaded(const struct params *p, const struct fab_machine *m,
+			struct work *w)
+{
+	struct fab_input in;
+	struct fab_err err;
+
+	bootplan_read(p->loaded, &in);
+	w->loaded = FAB_NEW(m->n_nodes, uint32_t);
+	if (fab_mapping_read(m, bootplan_label(p->loaded), in.bytes, in.n, w->loaded,
+			     &err))
+		fab_cli_die(&err);
+	fab_input_fini(&in);
+}
+
+static uint32_t count_servers(const struct fab_machine *m, const struct fab_batch *batch,
+			      const uint32_t *interface_of, bool *is_used)
+{
+	uint32_t n = 0;
+
+	memset(is_used, 0, m->n_servers * sizeof(*is_used));
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t server = m->interface_server[interface_of[batch->node[i]]];
+
+		n += !is_used[server];
+		is_used[server] = true;
+	}
+	return n;
+}
+
+/* By a second path: servers that are up, and the slowest node by brute force. */
+static bool verify(const struct params *p, const struct bootplan_outcome *o,
+		   const struct bootplan_result *r, const uint32_t *interface_of)
+{
+	double slowest, ours = r->share.bandwidth_mbps;
+	struct fab_err err;
+
+	if (fab_mapping_verify(o->m, r->batch, interface_of, &err)) {
+		fab_cli_warn(&p->run, "%s: %s", r->algorithm, err.text);
+		return false;
+	}
+	slowest = fab_share_slowest_brute(o->m, r->batch, interface_of);
+	if (slowest == ours || fabs(slowest - ours) <= 1e-9 * ours)
+		return true;
+	fab_cli_warn(&p->run, "%s: the slowest node gets %g Mb/s, not %g", r->algorithm,
+		     slowest, ours);
+	return false;
+}
+
+/* One batch by one algorithm; is the result sound? */
+static bool plan_one(const struct params *p, struct bootplan_outcome *o, struct work *w,
+		     const struct fab_batch *batch, size_t choice)
+{
+	const struct fab_mapping_choice *c = &p->choices[choice];
+	const struct fab_mapping_problem problem = {
+		.m = o->m, .batch = batch, .loaded = w->loaded, .seed = p->run.seed};
+	struct bootplan_result r = {.algorithm = c->name, .batch = batch};
+	uint32_t *interface_of = w->interface_of[choice];
+	bool is_first = !interface_of;
+	struct fab_err err;
+
+	if (is_first)
+		interface_of = w->interface_of[choice] = FAB_NEW(o->m->n_nodes, uint32_t);
+	if ((is_first || c->engine->is_for_batch) &&
+	    c->engine->map(&problem, c->argument, interface_of, &err))
+		fab_cli_die(&err);
+	if (fab_share_of(o->m, batch, interface_of, false, w->share, &r.share, &err))
+		fab_cli_die(&err);
+	r.n_servers = count_servers(o->m, batch, interface_of, w->is_used);
+	r.boot_seconds = (double)p->image_bytes * MBIT_PER_BYTE / r.share.bandwidth_mbps;
+	if (p->run.verify)
+		r.is_sound = verify(p, o, &r, interface_of);
+	FAB_PUSH(&o->results, r);
+	return !p->run.verify || r.is_sound;
+}
+
+static void write_mapping(const struct params *p, const struct bootplan_outcome *o,
+			  const struct work *w)
+{
+	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, p->mapping_out);
+	for (size_t i = 0; i < p->n_choices; i++)
+		if (bootplan_write_mapping(sink.file, o->m, batch, p->choices[i].name,
+					   w->interface_of[i], &err))
+			fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+static void print_report(const struct params *p, const struct bootplan_outcome *o)
+{
+	struct fab_report_options report;
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, p->output.path);
+	report = fab_cli_report_options(&p->output, &sink);
+	if (bootplan_report(sink.file, &report, o, &err))
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+static void free_outcome(struct bootplan_outcome *o)
+{
+	for (size_t i = 0; i < o->results.n; i++)
+		fab_share_fini(&o->results.v[i].share);
+	free(o->results.v);
+	for (uint32_t i = 0; i < o->n_batches; i++)
+		fab_batch_fini(&o->batches[i]);
+	free(o->batches);
+	fab_machine_free(o->m);
+}
+
+/* What the options ask for, from the machine to the report; the exit status. */
+static int run(const struct params *p, const struct fab_fabric *f)
+{
+	struct bootplan_outcome o = {.image_bytes = p->image_bytes,
+				     .target_seconds = p->target_seconds,
+				     .was_verified = p->run.verify};
+	struct work w = {0};
+	bool is_sound = true;
+
+	o.m = make_machine(p, f);
+	make_batches(p, &o);
+	if (p->loaded)
+		read_loaded(p, o.m, &w);
+	w.share = fab_share_workspace_new(o.m);
+	w.is_used = FAB_NEW(o.m->n_servers, bool);
+	for (uint32_t b = 0; b < o.n_batches; b++)
+		for (size_t i = 0; i < p->n_choices; i++)
+			is_sound &= plan_one(p, &o, &w, &o.batches[b], i);
+	if (p->mapping_out)
+		write_mapping(p, &o, &w);
+	print_report(p, &o);
+	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
+		is_sound = false;
+	for (size_t i = 0; i < p->n_choices; i++)
+		free(w.interface_of[i]);
+	free(w.loaded);
+	free(w.is_used);
+	fab_share_workspace_free(w.share);
+	free_outcome(&o);
+	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+}
+
+int main(int argc, char **argv)
+{
+	struct params p = {.run.seed = 1, .image_bytes = DEFAULT_IMAGE_BYTES};
+	struct fab_fabric *f = NULL;
+	int status = FAB_EXIT_DONE;
+
+	fab_cli_init("fabric-bootplan");
+	parse_algorithms(&p, "scda,bcda,balanced", NULL);
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (p.output.list_columns) {
+		fab_columns_list(stdout, bootplan_columns, bootplan_n_columns);
+	} else {
+		if (p.input.fabric)
+			f = fab_cli_open_fabric(&p.input, &p.run);
+		status = run(&p, f);
+		fab_fabric_free(f);
+	}
+	free(p.servers.v);
+	free(p.failed.v);
+	return status;
+}
