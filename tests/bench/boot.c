@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Seconds for a machine of a million nodes and 5000 servers (every mapping, equal shares,
+ * max-min transfers), for a sweep of 100 batches of the paper's machine, and peak memory.
+ */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "boot/transfer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static const char large[] = "cabinet=125@400G,board=500@10G,cpu=16@1G/"
+			    "cascade=50@200G,server=100@10G";
+
+static double peak_mib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_maxrss / 1024;
+}
+
+static int measure(const struct fab_machine *m, const struct fab_batch *batch,
+		   const struct fab_mapping_engine *e, struct fab_share_workspace *w)
+{
+	const struct fab_transfer_options options = {
+		.image_bytes = 50000000, .n_files = 1, .efficiency = 1};
+	const struct fab_mapping_problem problem = {.m = m, .batch = batch};
+	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+	double start = fab_now(), map, share_time, transfer_time, least;
+	struct fab_transfer transfer;
+	struct fab_share share;
+	struct fab_err err;
+	int rc = e->map(&problem, 1, of, &err);
+
+	map = fab_now() - start;
+	start = fab_now();
+	if (!rc)
+		rc = fab_share_of(m, batch, of, false, w, &share, &err);
+	share_time = fab_now() - start;
+	least = peak_mib();
+	start = fab_now();
+	if (!rc)
+		rc = fab_transfer_run(m, batch, of, &options, &transfer, &err);
+	transfer_time = fab_now() - start;
+	free(of);
+	if (rc) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	printf("%-10s %10.3f %10.3f %10.3f %8llu %10.2f %10.2f %8.0f %8.0f\n", e->name,
+	       map, share_time, transfer_time, (unsigned long long)transfer.n_events,
+	       400 / share.bandwidth_mbps, transfer.last_s, least, peak_mib());
+	fab_share_fini(&share);
+	fab_transfer_fini(&transfer);
+	return 0;
+}
+
+static int sweep(void)
+{
+	struct fab_share_workspace *w;
+	struct fab_machine *m;
+	struct fab_err err;
+	double start = fab_now();
+	int rc = fab_machine_parse("preset:taihulight", &m, &err);
+
+	if (rc)
+		return 1;
+	w = fab_share_workspace_new(m);
+	for (uint32_t k = 1; k <= 100 && !rc; k++) {
+		uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+		struct fab_share share;
+		struct fab_batch batch;
+		char text[40];
+
+		snprintf(text, sizeof(text), "first:%u", m->n_nodes / 100 * k);
+		rc = fab_batch_parse(m, text, &batch, &err);
+		for (size_t i = 0; i < fab_mapping_n_engines && !rc; i++) {
+			const struct fab_mapping_problem problem = {.m = m,
+								    .batch = &batch};
+
+			if (!fab_mapping_engines[i]->is_in_all || i > 1)
+				continue;
+			rc = fab_mapping_engines[i]->map(&problem, 0, of, &err);
+			if (!rc)
+				rc = fab_share_of(m, &batch, of, false, w, &share, &err);
+			fab_share_fini(&share);
+		}
+		fab_batch_fini(&batch);
+		free(of);
+	}
+	printf("100 batches of the paper's machine, scda and bcda: %.3f s\n",
+	       fab_now() - start);
+	fab_share_workspace_free(w);
+	fab_machine_free(m);
+	return rc != 0;
+}
+
+int main(void)
+{
+	struct fab_share_workspace *w;
+	double start = fab_now();
+	struct fab_machine *m;
+	struct fab_batch all;
+	struct fab_err err;
+	int failed;
+
+	if (fab_machine_parse(large, &m, &err) || fab_batch_parse(m, "all", &all, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	printf("%u nodes, %u servers, made in %.3f s\n", m->n_nodes, m->n_servers,
+	       fab_now() - start);
+	printf("%-10s %10s %10s %10s %8s %10s %10s %8s %8s\n", "mapping", "map_s",
+	       "share_s", "max_min_s", "events", "equal_s", "last_s", "map_MiB", "MiB");
+	failed = sweep();
+	w = fab_share_workspace_new(m);
+	for (size_t i = 0; i < fab_mapping_n_engines; i++)
+		if (!fab_mapping_engines[i]->needs_loaded)
+			failed |= measure(m, &all, fab_mapping_engines[i], w);
+	fab_share_workspace_free(w);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+	return failed;
+}
