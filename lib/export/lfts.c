@@ -33,11 +33,11 @@ static void put_switch(FILE *out, const struct fab_lid_rows *t, uint32_t sw)
 	const struct fab_fabric *f = t->routes->f;
 	unsigned n = 0;
 
-	fprintf(out, "Unicast lids [0x0-0x%x] of switch Lid %u guid 0x%016llx (",
+	fprintf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016llx ('",
 		t->n ? t->lid[t->n - 1] : 0, f->port_lid[f->node_first_port[sw]],
 		(unsigned long long)f->node_guid[sw]);
 	put_name(out, fab_node_name(f, sw));
-	fputs("):\n", out);
+	fputs("'):\n", out);
 	for (uint32_t i = 0; i < t->n; i++) {
 		unsigned port = fab_lid_out(t, sw, i);
 		uint32_t node = f->port_node[t->port[i]];
@@ -50,7 +50,7 @@ static void put_switch(FILE *out, const struct fab_lid_rows *t, uint32_t sw)
 		fputs("'\n", out);
 		n++;
 	}
-	fprintf(out, "%u lids dumped \n", n);
+	fprintf(out, "%u lids dumped\n", n);
 }
 
 int fab_export_lfts(FILE *out, const struct fab_routes *routes, struct fab_err *err)
