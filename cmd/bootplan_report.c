@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "boot/advice.h"
 #include "present/jsonl.h"
 
 enum { NAME_BYTES = 256 };
@@ -171,6 +172,40 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	fab_report_text(r, "best.tightest", at == FAB_NONE ? NULL : s->tightest[at]);
 }
 
+/* What to buy: servers for the target, and the segments worth raising. */
+static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	static const struct fab_column columns[] = {
+		{"segment", FAB_TEXT, "kind of segment, all of them twice as fast", 0},
+		{"bandwidth_mbps", FAB_REAL, "of the slowest node by the best mapping",
+		 0},
+		{"boot_seconds", FAB_REAL, "that it takes then", 0},
+	};
+	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
+	double image_mbit = (double)o->image_bytes * 8e-6;
+	struct fab_advice_level level[FAB_MACHINE_LEVELS_MAX];
+	uint32_t n = fab_advice_raise(o->m, batch, level);
+
+	if (o->target_seconds > 0)
+		fab_report_field(
+			r,
+			&(struct fab_column){.name = "servers_needed",
+					     .type = FAB_UINT,
+					     .flags = FAB_COL_NULL_ZERO},
+			(union fab_cell){.u = fab_advice_servers(o->m, batch, image_mbit,
+								 o->target_seconds)});
+	fab_report_table_begin(r, "advice",
+			       "With the best mapping and twice the capacity", columns,
+			       FAB_COUNT(columns));
+	for (uint32_t i = 0; i < n; i++)
+		fab_report_row(r, (const union fab_cell[]){
+					  {.text = o->m->level[level[i].level].segment},
+					  {.real = level[i].bandwidth_mbps},
+					  {.real = image_mbit / level[i].bandwidth_mbps},
+				  });
+	fab_report_table_end(r);
+}
+
 int bootplan_report(FILE *out, const struct fab_report_options *options,
 		    const struct bootplan_outcome *o, struct fab_err *err)
 {
@@ -181,6 +216,7 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 	if (!o->m->fabric && options->format == FAB_FORMAT_JSON)
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);
+	print_advice(r, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
 	for (size_t i = 0; i < o->results.n; i++)
