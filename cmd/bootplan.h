@@ -16,7 +16,10 @@ struct bootplan_result {
 	const struct fab_batch *batch;
 	uint32_t n_servers; /* that serve a node of the batch */
 	struct fab_share share;
-	double boot_seconds;
+	const char *model;
+	/* of the model; the shares are always the equal ones */
+	double bandwidth_mbps, boot_seconds;
+	uint32_t slowest_node;
 	bool is_sound; /* with --verify */
 };
 

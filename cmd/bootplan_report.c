@@ -19,7 +19,7 @@ const struct fab_column bootplan_columns[] = {
 	{"bottleneck", FAB_TEXT, "segment with the least share", 0},
 	{"bandwidth_mbps", FAB_REAL, "of the slowest node, Mb/s", 0},
 	{"boot_seconds", FAB_REAL, "until the slowest node has its image", 0},
-	{"model", FAB_TEXT, "how nodes share a segment", FAB_COL_EXTRA},
+	{"model", FAB_TEXT, "how nodes share a segment", 0},
 	{"slowest_node", FAB_TEXT, "the first of the slowest nodes", FAB_COL_EXTRA},
 	{"within_target", FAB_BOOL, "not slower than --target; null without it", 0},
 	{"verified", FAB_BOOL, "checked by --verify; null without it", FAB_COL_EXTRA},
@@ -102,16 +102,16 @@ static void print_result(struct fab_report *r, const struct bootplan_outcome *o,
 	char slowest[NAME_BYTES];
 
 	fill_segments(s, o->m, result);
-	fab_machine_node_name(o->m, result->share.slowest_node, slowest, sizeof(slowest));
+	fab_machine_node_name(o->m, result->slowest_node, slowest, sizeof(slowest));
 	fab_report_row(r, (const union fab_cell[]){
 				  {.text = result->algorithm},
 				  {.text = result->batch->text},
 				  {.u = result->batch->n},
 				  {.u = result->n_servers},
 				  {.text = bottleneck_name(result, s)},
-				  {.real = result->share.bandwidth_mbps},
+				  {.real = result->bandwidth_mbps},
 				  {.real = result->boot_seconds},
-				  {.text = "equal-share"},
+				  {.text = result->model},
 				  {.text = slowest},
 				  {.u = within_target(o, result)},
 				  {.u = o->was_verified ? result->is_sound : FAB_UNKNOWN},
@@ -128,8 +128,9 @@ static void print_segments(struct fab_report *r, const struct bootplan_outcome *
 	for (size_t i = 0; i < o->results.n; i++) {
 		const struct bootplan_result *result = &o->results.v[i];
 
-		if (result->batch != &o->batches[o->n_batches - 1])
-			continue;
+		if (result->batch != &o->batches[o->n_batches - 1] ||
+		    (i && result->algorithm == result[-1].algorithm))
+			continue; /* or the same by another model */
 		fill_segments(s, o->m, result);
 		for (uint32_t k = 0; k < result->share.n_segments; k++)
 			fab_report_row(r, s->cells[k]);
@@ -149,7 +150,7 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	const struct bootplan_result *best = bootplan_best(o);
 	uint32_t at = best->share.bottleneck;
 	char slowest[NAME_BYTES], rack[NAME_BYTES];
-	uint32_t vertex = o->m->node_vertex[best->share.slowest_node];
+	uint32_t vertex = o->m->node_vertex[best->slowest_node];
 
 	fill_segments(s, o->m, best);
 	if (o->m->parent[vertex] != FAB_NONE)
@@ -164,7 +165,7 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	fab_report_text(r, "best.algorithm", best->algorithm);
 	fab_report_field(r, &fields[2], (union fab_cell){.real = best->boot_seconds});
 	fab_report_text(r, "best.slowest_node",
-			fab_machine_node_name(o->m, best->share.slowest_node, slowest,
+			fab_machine_node_name(o->m, best->slowest_node, slowest,
 					      sizeof(slowest)));
 	fab_report_text(r, "best.slowest_unit",
 			fab_machine_vertex_name(o->m, vertex, rack, sizeof(rack)));

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "boot/transfer.h"
 #include "boot/units.h"
 #include "bootplan.h"
 #include "source/source.h"
@@ -22,6 +23,7 @@ enum {
 	OPT_SWEEP,
 	OPT_ALGORITHM,
 	OPT_LOADED,
+	OPT_MODEL,
 	OPT_IMAGE_SIZE,
 	OPT_TARGET,
 	OPT_CHECK,
@@ -45,6 +47,7 @@ struct params {
 	struct fab_mapping_choice choices[BOOTPLAN_MAX_CHOICES];
 	size_t n_choices;
 	const char *loaded;
+	bool is_equal_share, is_max_min;
 	uint64_t image_bytes;
 	double target_seconds;
 	bool check;
@@ -78,6 +81,10 @@ static const struct argp_option options[] = {
 	 3},
 	{"loaded", OPT_LOADED, "FILE", 0,
 	 "What a site has now, a line NODE SERVER each, as algorithm loaded", 3},
+	{"model", OPT_MODEL, "MODEL", 0,
+	 "How nodes share bandwidth: equal-share (default), max-min (others take what a "
+	 "node cannot use, and what it leaves when it is done) or all",
+	 3},
 	{"image-size", OPT_IMAGE_SIZE, "SIZE", 0,
 	 "What every node loads, as 50MB (default) or 64MiB", 3},
 	{"target", OPT_TARGET, "TIME", 0, "Say what boots within TIME, as 60s", 3},
@@ -132,6 +139,19 @@ static void parse_algorithms(struct params *p, const char *list, struct argp_sta
 		if (!*at)
 			return;
 	}
+}
+
+static void parse_model(struct params *p, const char *arg, struct argp_state *state)
+{
+	bool is_all = !strcmp(arg, "all");
+
+	p->is_equal_share = is_all || !strcmp(arg, "equal-share");
+	p->is_max_min = is_all || !strcmp(arg, "max-min");
+	if (!p->is_equal_share && !p->is_max_min)
+		argp_error(
+			state,
+			"--model: '%s' is unknown; there are: equal-share, max-min, all",
+			arg);
 }
 
 static void parse_target(struct params *p, const char *arg, struct argp_state *state)
@@ -203,6 +223,8 @@ static error_t parse_plan_option(int key, char *arg, struct params *p,
 		p->boot = not_empty("--boot", arg, state);
 	else if (key == OPT_ALGORITHM)
 		parse_algorithms(p, arg, state);
+	else if (key == OPT_MODEL)
+		parse_model(p, arg, state);
 	else if (key == OPT_LOADED)
 		p->loaded = not_empty("--loaded", arg, state);
 	else if (key == OPT_TARGET)
@@ -394,6 +416,26 @@ static bool verify(const struct params *p, const struct bootplan_outcome *o,
 	return false;
 }
 
+/* The same shares, and what max-min fairness makes of them. */
+static void add_max_min(const struct params *p, struct bootplan_outcome *o,
+			const struct bootplan_result *equal, const uint32_t *interface_of)
+{
+	const struct fab_transfer_options transfer = {
+		.image_bytes = p->image_bytes, .n_files = 1, .efficiency = 1};
+	struct bootplan_result r = *equal;
+	struct fab_transfer t;
+	struct fab_err err;
+
+	if (fab_transfer_run(o->m, r.batch, interface_of, &transfer, &t, &err))
+		fab_cli_die(&err);
+	r.model = "max-min";
+	r.bandwidth_mbps = t.first_rate_mbps;
+	r.boot_seconds = t.last_s;
+	r.slowest_node = t.slowest_node;
+	fab_transfer_fini(&t);
+	FAB_PUSH(&o->results, r);
+}
+
 /* One batch by one algorithm; is the result sound? */
 static bool plan_one(const struct params *p, struct bootplan_outcome *o, struct work *w,
 		     const struct fab_batch *batch, size_t choice)
@@ -415,9 +457,15 @@ static bool plan_one(const struct params *p, struct bootplan_outcome *o, struct 
 		fab_cli_die(&err);
 	r.n_servers = count_servers(o->m, batch, interface_of, w->is_used);
 	r.boot_seconds = (double)p->image_bytes * MBIT_PER_BYTE / r.share.bandwidth_mbps;
+	r.model = "equal-share";
+	r.bandwidth_mbps = r.share.bandwidth_mbps;
+	r.slowest_node = r.share.slowest_node;
 	if (p->run.verify)
 		r.is_sound = verify(p, o, &r, interface_of);
-	FAB_PUSH(&o->results, r);
+	if (p->is_equal_share)
+		FAB_PUSH(&o->results, r);
+	if (p->is_max_min)
+		add_max_min(p, o, &r, interface_of);
 	return !p->run.verify || r.is_sound;
 }
 
@@ -494,7 +542,9 @@ static int run(const struct params *p, const struct fab_fabric *f)
 
 int main(int argc, char **argv)
 {
-	struct params p = {.run.seed = 1, .image_bytes = DEFAULT_IMAGE_BYTES};
+	struct params p = {.run.seed = 1,
+			   .is_equal_share = true,
+			   .image_bytes = DEFAULT_IMAGE_BYTES};
 	struct fab_fabric *f = NULL;
 	int status = FAB_EXIT_DONE;
 
