@@ -21,6 +21,11 @@ struct balance {
 	uint64_t *demand; /* [n_vertices] nodes that need a server above */
 	uint64_t *supply; /* [n_vertices] nodes above that could be served from here */
 	uint64_t *served; /* [n_vertices] nodes served across this vertex */
+	/* nodes are counted where they hang once for all */
+	uint32_t *inner; /* vertices that are no nodes, ascending */
+	uint32_t n_inner;
+	uint64_t *below;  /* [n_vertices] nodes of the batch right below */
+	double node_mbps; /* least capacity of a node of the batch */
 };
 
 static uint64_t quota(double capacity, double bandwidth)
@@ -34,17 +39,18 @@ static uint64_t quota(double capacity, double bandwidth)
 static bool is_possible(struct balance *b, double bandwidth)
 {
 	const struct fab_machine *m = b->m;
-	size_t bytes = m->n_vertices * sizeof(uint64_t);
 
-	memset(b->demand, 0, bytes);
-	memset(b->supply, 0, bytes);
-	for (uint32_t i = 0; i < b->batch->n; i++)
-		b->demand[m->node_vertex[b->batch->node[i]]] = 1;
+	if (bandwidth > b->node_mbps * (1 + 1e-12))
+		return false;
+	for (uint32_t i = 0; i < b->n_inner; i++) {
+		b->demand[b->inner[i]] = b->below[b->inner[i]];
+		b->supply[b->inner[i]] = 0;
+	}
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		if (fab_interface_is_up(m, i))
 			b->supply[m->interface_vertex[i]] = b->batch->n;
-	for (uint32_t v = m->n_vertices; v-- > 1;) {
-		uint32_t p = m->parent[v];
+	for (uint32_t i = b->n_inner; i-- > 1;) {
+		uint32_t v = b->inner[i], p = m->parent[v];
 		uint64_t q = quota(m->capacity_mbps[v], bandwidth);
 		uint64_t d = b->demand[v], s = b->supply[v];
 
@@ -67,9 +73,23 @@ static void init(struct balance *b, const struct fab_machine *m,
 {
 	*b = (struct balance){.m = m,
 			      .batch = batch,
-			      .demand = FAB_NEW(m->n_vertices, uint64_t),
-			      .supply = FAB_NEW(m->n_vertices, uint64_t),
-			      .served = FAB_NEW(m->n_vertices, uint64_t)};
+			      .demand = FAB_NEW0(m->n_vertices, uint64_t),
+			      .supply = FAB_NEW0(m->n_vertices, uint64_t),
+			      .served = FAB_NEW0(m->n_vertices, uint64_t),
+			      .inner = FAB_NEW(m->n_vertices, uint32_t),
+			      .below = FAB_NEW0(m->n_vertices, uint64_t),
+			      .node_mbps = INFINITY};
+	for (uint32_t v = 0, node = 0; v < m->n_vertices; v++)
+		if (node < m->n_nodes && m->node_vertex[node] == v)
+			node++;
+		else
+			b->inner[b->n_inner++] = v;
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t v = m->node_vertex[batch->node[i]];
+
+		b->below[m->parent[v]]++;
+		b->node_mbps = fmin(b->node_mbps, m->capacity_mbps[v]);
+	}
 }
 
 static void fini(struct balance *b)
@@ -77,6 +97,8 @@ static void fini(struct balance *b)
 	free(b->demand);
 	free(b->supply);
 	free(b->served);
+	free(b->inner);
+	free(b->below);
 }
 
 /* The largest possible bandwidth; INFINITY when nothing is limited. */

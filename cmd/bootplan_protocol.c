@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options of fabric-bootplan about how an image is transferred. */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "boot/units.h"
+#include "bootplan.h"
+
+enum {
+	OPT_MODEL = 0x140,
+	OPT_FILES,
+	OPT_EFFICIENCY,
+	OPT_REQUEST_TIME,
+	OPT_STAGGER,
+	OPT_TFTP,
+	OPT_SERVER_DISK,
+	OPT_SERVER_CONNECTIONS,
+};
+#define MAX_TIME_NS (UINT64_C(1000000000) * 86400)
+
+static const struct argp_option options[] = {
+	{.doc = "How it is transferred:", .group = 4},
+	{"model", OPT_MODEL, "MODEL", 0,
+	 "equal-share (default), max-min (fair rates, followed while nodes finish) or "
+	 "all",
+	 4},
+	{"files", OPT_FILES, "N", 0, "Files that a node asks for, together the image", 4},
+	{"efficiency", OPT_EFFICIENCY, "SHARE", 0,
+	 "Part of the bytes on the wire that is image, such as 0.94 (default 1)", 4},
+	{"request-time", OPT_REQUEST_TIME, "TIME", 0, "Time to ask for a file, as 2ms",
+	 4},
+	{"stagger", OPT_STAGGER, "TIME", 0,
+	 "max-min: every node starts so much after the one before", 4},
+	{"tftp", OPT_TFTP, "BLOCK:WINDOW:RTT", 0,
+	 "One transfer gets WINDOW blocks of BLOCK bytes a round trip, as 1468:16:200us",
+	 4},
+	{"server-disk", OPT_SERVER_DISK, "RATE", 0, "A server reads no faster", 4},
+	{"server-connections", OPT_SERVER_CONNECTIONS, "N", 0,
+	 "max-min: a server serves so many at once, the others wait in order", 4},
+	{0},
+};
+
+static double time_of(const char *option, const char *arg, struct argp_state *state)
+{
+	uint64_t ns;
+
+	if (!fab_parse_time_ns(arg, strlen(arg), MAX_TIME_NS, &ns))
+		argp_error(state,
+			   "%s: '%s' is not a time up to a day: expected one as 2ms",
+			   option, arg);
+	return (double)ns / 1e9;
+}
+
+static uint32_t number_of(const char *option, const char *arg, size_t len,
+			  struct argp_state *state)
+{
+	uint64_t n;
+
+	if (!fab_parse_u64(arg, len, 1, 1000000, &n))
+		argp_error(state, "%s: '%.*s' is not a number from 1 to 1000000", option,
+			   (int)len, arg);
+	return (uint32_t)n;
+}
+
+static void parse_tftp(struct bootplan_protocol *p, const char *arg,
+		       struct argp_state *state)
+{
+	size_t block = strcspn(arg, ":");
+	const char *window = arg + block + (arg[block] != 0);
+	size_t len = strcspn(window, ":");
+	double rtt;
+
+	if (!arg[block] || !window[len])
+		argp_error(state,
+			   "--tftp: '%s': expected BLOCK:WINDOW:RTT as 1468:16:200us",
+			   arg);
+	rtt = time_of("--tftp", window + len + 1, state);
+	if (!(rtt > 0))
+		argp_error(state, "--tftp: the round trip takes no time");
+	p->transfer.flow_cap_mbps =
+		fab_transfer_tftp_mbps(number_of("--tftp", arg, block, state),
+				       number_of("--tftp", window, len, state), rtt);
+}
+
+static void parse_model(struct bootplan_protocol *p, const char *arg,
+			struct argp_state *state)
+{
+	bool all = !strcmp(arg, "all");
+
+	p->is_equal_share = all || !strcmp(arg, "equal-share");
+	p->is_max_min = all || !strcmp(arg, "max-min");
+	if (!p->is_equal_share && !p->is_max_min)
+		argp_error(
+			state,
+			"--model: '%s' is no model: expected equal-share, max-min or all",
+			arg);
+}
+
+static void check(const struct bootplan_protocol *p, struct argp_state *state)
+{
+	if (!p->is_max_min &&
+	    (p->transfer.stagger_seconds > 0 || p->transfer.server_connections))
+		argp_error(state, "%s needs --model=max-min",
+			   p->transfer.server_connections ? "--server-connections"
+							  : "--stagger");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct bootplan_protocol *p = state->input;
+	struct fab_err err;
+
+	switch (key) {
+	case OPT_MODEL:
+		parse_model(p, arg, state);
+		return 0;
+	case OPT_FILES:
+		p->transfer.n_files = number_of("--files", arg, strlen(arg), state);
+		return 0;
+	case OPT_EFFICIENCY:
+		if (!fab_parse_probability(arg, strlen(arg), &p->transfer.efficiency) ||
+		    p->transfer.efficiency < 0.01)
+			argp_error(state,
+				   "--efficiency: '%s' is not a number from 0.01 to 1",
+				   arg);
+		return 0;
+	case OPT_REQUEST_TIME:
+		p->transfer.request_seconds = time_of("--request-time", arg, state);
+		return 0;
+	case OPT_STAGGER:
+		p->transfer.stagger_seconds = time_of("--stagger", arg, state);
+		return 0;
+	case OPT_TFTP:
+		parse_tftp(p, arg, state);
+		return 0;
+	case OPT_SERVER_DISK:
+		if (fab_parse_rate_mbps(arg, strlen(arg), &p->transfer.server_disk_mbps,
+					&err))
+			argp_error(state, "--server-disk: %s", err.text);
+		return 0;
+	case OPT_SERVER_CONNECTIONS:
+		p->transfer.server_connections =
+			number_of("--server-connections", arg, strlen(arg), state);
+		return 0;
+	case ARGP_KEY_END:
+		check(p, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp bootplan_protocol_argp = {.options = options, .parser = parse};
