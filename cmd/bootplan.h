@@ -3,8 +3,9 @@
 #pragma once
 
 #include "base/mem.h"
-#include "boot/share.h"
+#include "boot/transfer.h"
 #include "cli/cli.h"
+#include "export/boot.h"
 #include "present/report.h"
 #include "source/unpack.h"
 
@@ -34,6 +35,20 @@ struct bootplan_outcome {
 	/* batch by batch, in each the algorithms in the order asked for */
 	FAB_VEC(struct bootplan_result) results;
 };
+
+/* Options about how an image is transferred; its input is a fab_transfer_options. */
+extern const struct argp bootplan_protocol_argp;
+
+/* Configuration for boot servers: --to and the options beside it. */
+struct bootplan_export {
+	enum fab_boot_format format;
+	bool has_format;
+	const char *path, *hosts, *boot_file; /* NULL: not given */
+};
+extern const struct argp bootplan_export_argp;
+/* Write it; exits when that fails. */
+void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
+		     const struct fab_batch *batch, const uint32_t *interface_of);
 
 /* Is there such a file? "-" is standard input. */
 bool bootplan_is_file(const char *path);

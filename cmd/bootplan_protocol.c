@@ -9,8 +9,7 @@
 #include "bootplan.h"
 
 enum {
-	OPT_MODEL = 0x140,
-	OPT_FILES,
+	OPT_FILES = 0x140,
 	OPT_EFFICIENCY,
 	OPT_REQUEST_TIME,
 	OPT_STAGGER,
@@ -22,10 +21,6 @@ enum {
 
 static const struct argp_option options[] = {
 	{.doc = "How it is transferred:", .group = 4},
-	{"model", OPT_MODEL, "MODEL", 0,
-	 "equal-share (default), max-min (fair rates, followed while nodes finish) or "
-	 "all",
-	 4},
 	{"files", OPT_FILES, "N", 0, "Files that a node asks for, together the image", 4},
 	{"efficiency", OPT_EFFICIENCY, "SHARE", 0,
 	 "Part of the bytes on the wire that is image, such as 0.94 (default 1)", 4},
@@ -64,7 +59,7 @@ static uint32_t number_of(const char *option, const char *arg, size_t len,
 	return (uint32_t)n;
 }
 
-static void parse_tftp(struct bootplan_protocol *p, const char *arg,
+static void parse_tftp(struct fab_transfer_options *p, const char *arg,
 		       struct argp_state *state)
 {
 	size_t block = strcspn(arg, ":");
@@ -79,73 +74,43 @@ static void parse_tftp(struct bootplan_protocol *p, const char *arg,
 	rtt = time_of("--tftp", window + len + 1, state);
 	if (!(rtt > 0))
 		argp_error(state, "--tftp: the round trip takes no time");
-	p->transfer.flow_cap_mbps =
+	p->flow_cap_mbps =
 		fab_transfer_tftp_mbps(number_of("--tftp", arg, block, state),
 				       number_of("--tftp", window, len, state), rtt);
 }
 
-static void parse_model(struct bootplan_protocol *p, const char *arg,
-			struct argp_state *state)
-{
-	bool all = !strcmp(arg, "all");
-
-	p->is_equal_share = all || !strcmp(arg, "equal-share");
-	p->is_max_min = all || !strcmp(arg, "max-min");
-	if (!p->is_equal_share && !p->is_max_min)
-		argp_error(
-			state,
-			"--model: '%s' is no model: expected equal-share, max-min or all",
-			arg);
-}
-
-static void check(const struct bootplan_protocol *p, struct argp_state *state)
-{
-	if (!p->is_max_min &&
-	    (p->transfer.stagger_seconds > 0 || p->transfer.server_connections))
-		argp_error(state, "%s needs --model=max-min",
-			   p->transfer.server_connections ? "--server-connections"
-							  : "--stagger");
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct bootplan_protocol *p = state->input;
+	struct fab_transfer_options *p = state->input;
 	struct fab_err err;
 
 	switch (key) {
-	case OPT_MODEL:
-		parse_model(p, arg, state);
-		return 0;
 	case OPT_FILES:
-		p->transfer.n_files = number_of("--files", arg, strlen(arg), state);
+		p->n_files = number_of("--files", arg, strlen(arg), state);
 		return 0;
 	case OPT_EFFICIENCY:
-		if (!fab_parse_probability(arg, strlen(arg), &p->transfer.efficiency) ||
-		    p->transfer.efficiency < 0.01)
+		if (!fab_parse_probability(arg, strlen(arg), &p->efficiency) ||
+		    p->efficiency < 0.01)
 			argp_error(state,
 				   "--efficiency: '%s' is not a number from 0.01 to 1",
 				   arg);
 		return 0;
 	case OPT_REQUEST_TIME:
-		p->transfer.request_seconds = time_of("--request-time", arg, state);
+		p->request_seconds = time_of("--request-time", arg, state);
 		return 0;
 	case OPT_STAGGER:
-		p->transfer.stagger_seconds = time_of("--stagger", arg, state);
+		p->stagger_seconds = time_of("--stagger", arg, state);
 		return 0;
 	case OPT_TFTP:
 		parse_tftp(p, arg, state);
 		return 0;
 	case OPT_SERVER_DISK:
-		if (fab_parse_rate_mbps(arg, strlen(arg), &p->transfer.server_disk_mbps,
-					&err))
+		if (fab_parse_rate_mbps(arg, strlen(arg), &p->server_disk_mbps, &err))
 			argp_error(state, "--server-disk: %s", err.text);
 		return 0;
 	case OPT_SERVER_CONNECTIONS:
-		p->transfer.server_connections =
+		p->server_connections =
 			number_of("--server-connections", arg, strlen(arg), state);
-		return 0;
-	case ARGP_KEY_END:
-		check(p, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

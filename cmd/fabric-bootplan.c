@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "boot/transfer.h"
 #include "boot/units.h"
 #include "bootplan.h"
 #include "source/source.h"
@@ -31,7 +30,6 @@ enum {
 	DEFAULT_IMAGE_BYTES = 50000000,
 };
 #define MAX_TARGET_NS (UINT64_C(1000000000) * 1000000)
-#define MBIT_PER_BYTE 8e-6
 
 struct params {
 	struct fab_cli_input input;
@@ -48,10 +46,11 @@ struct params {
 	size_t n_choices;
 	const char *loaded;
 	bool is_equal_share, is_max_min;
-	uint64_t image_bytes;
 	double target_seconds;
 	bool check;
 	const char *mapping_out;
+	struct fab_transfer_options transfer;
+	struct bootplan_export export;
 };
 
 static const struct argp_option options[] = {
@@ -185,6 +184,24 @@ static void check_machine(const struct params *p, struct argp_state *state)
 		argp_error(state, "no servers: --servers=FILE|PATTERN is missing");
 }
 
+/* What goes with the model and with --to. */
+static void check_transfer(const struct params *p, struct argp_state *state)
+{
+	const struct fab_transfer_options *t = &p->transfer;
+
+	if (!p->is_max_min && (t->stagger_seconds > 0 || t->server_connections))
+		argp_error(state, "%s needs --model=max-min",
+			   t->server_connections ? "--server-connections" : "--stagger");
+	if (p->export.path && p->n_choices != 1)
+		argp_error(
+			state,
+			"--to writes the mapping of one algorithm, --algorithm names %zu",
+			p->n_choices);
+	if (p->export.path && !strcmp(p->export.path, "-") &&
+	    (!p->output.path || !strcmp(p->output.path, "-")))
+		argp_error(state, "--to-out=- needs --output=FILE for the report");
+}
+
 static void check_complete(struct params *p, struct argp_state *state)
 {
 	struct fab_err err;
@@ -205,6 +222,7 @@ static void check_complete(struct params *p, struct argp_state *state)
 				   p->choices[i].name);
 	if (p->loaded)
 		choose(p, "loaded", 6, state);
+	check_transfer(p, state);
 	if (p->mapping_out && !strcmp(p->mapping_out, "-") &&
 	    (!p->output.path || !strcmp(p->output.path, "-")))
 		argp_error(state, "--mapping-out=- needs --output=FILE for the report");
@@ -235,7 +253,7 @@ static error_t parse_plan_option(int key, char *arg, struct params *p,
 		p->mapping_out = not_empty("--mapping-out", arg, state);
 	else if (key != OPT_IMAGE_SIZE)
 		return ARGP_ERR_UNKNOWN;
-	else if (fab_parse_size_bytes(arg, strlen(arg), &p->image_bytes, &err))
+	else if (fab_parse_size_bytes(arg, strlen(arg), &p->transfer.image_bytes, &err))
 		argp_error(state, "--image-size: %s", err.text);
 	return 0;
 }
@@ -250,6 +268,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &p->input;
 		state->child_inputs[1] = &p->output;
 		state->child_inputs[2] = &p->run;
+		state->child_inputs[3] = &p->transfer;
+		state->child_inputs[4] = &p->export;
 		return 0;
 	case OPT_MACHINE:
 		p->machine = not_empty("--machine", arg, state);
@@ -283,10 +303,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{&fab_cli_input_argp, 0, NULL, 0},
-	{&fab_cli_output_argp, 0, NULL, 0},
-	{&fab_cli_run_argp, 0, NULL, 0},
-	{0},
+	{&fab_cli_input_argp, 0, NULL, 0},   {&fab_cli_output_argp, 0, NULL, 0},
+	{&fab_cli_run_argp, 0, NULL, 0},     {&bootplan_protocol_argp, 0, NULL, 0},
+	{&bootplan_export_argp, 0, NULL, 0}, {0},
 };
 
 static const struct argp argp = {
@@ -420,13 +439,11 @@ static bool verify(const struct params *p, const struct bootplan_outcome *o,
 static void add_max_min(const struct params *p, struct bootplan_outcome *o,
 			const struct bootplan_result *equal, const uint32_t *interface_of)
 {
-	const struct fab_transfer_options transfer = {
-		.image_bytes = p->image_bytes, .n_files = 1, .efficiency = 1};
 	struct bootplan_result r = *equal;
 	struct fab_transfer t;
 	struct fab_err err;
 
-	if (fab_transfer_run(o->m, r.batch, interface_of, &transfer, &t, &err))
+	if (fab_transfer_run(o->m, r.batch, interface_of, &p->transfer, &t, &err))
 		fab_cli_die(&err);
 	r.model = "max-min";
 	r.bandwidth_mbps = t.first_rate_mbps;
@@ -456,7 +473,8 @@ static bool plan_one(const struct params *p, struct bootplan_outcome *o, struct 
 	if (fab_share_of(o->m, batch, interface_of, false, w->share, &r.share, &err))
 		fab_cli_die(&err);
 	r.n_servers = count_servers(o->m, batch, interface_of, w->is_used);
-	r.boot_seconds = (double)p->image_bytes * MBIT_PER_BYTE / r.share.bandwidth_mbps;
+	r.boot_seconds = fab_transfer_equal_share_seconds(o->m, batch, interface_of,
+							  &r.share, &p->transfer);
 	r.model = "equal-share";
 	r.bandwidth_mbps = r.share.bandwidth_mbps;
 	r.slowest_node = r.share.slowest_node;
@@ -511,7 +529,7 @@ static void free_outcome(struct bootplan_outcome *o)
 /* What the options ask for, from the machine to the report; the exit status. */
 static int run(const struct params *p, const struct fab_fabric *f)
 {
-	struct bootplan_outcome o = {.image_bytes = p->image_bytes,
+	struct bootplan_outcome o = {.image_bytes = p->transfer.image_bytes,
 				     .target_seconds = p->target_seconds,
 				     .was_verified = p->run.verify};
 	struct work w = {0};
@@ -528,6 +546,9 @@ static int run(const struct params *p, const struct fab_fabric *f)
 			is_sound &= plan_one(p, &o, &w, &o.batches[b], i);
 	if (p->mapping_out)
 		write_mapping(p, &o, &w);
+	if (p->export.path)
+		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
+				w.interface_of[0]);
 	print_report(p, &o);
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
 		is_sound = false;
@@ -544,7 +565,9 @@ int main(int argc, char **argv)
 {
 	struct params p = {.run.seed = 1,
 			   .is_equal_share = true,
-			   .image_bytes = DEFAULT_IMAGE_BYTES};
+			   .transfer = {.image_bytes = DEFAULT_IMAGE_BYTES,
+					.n_files = 1,
+					.efficiency = 1}};
 	struct fab_fabric *f = NULL;
 	int status = FAB_EXIT_DONE;
 
