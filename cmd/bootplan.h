@@ -50,6 +50,10 @@ extern const struct argp bootplan_export_argp;
 void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
 		     const struct fab_batch *batch, const uint32_t *interface_of);
 
+/* With --store: add the outcome to the database. Exits on failure. */
+void bootplan_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
+		    const struct bootplan_outcome *o);
+
 /* Is there such a file? "-" is standard input. */
 bool bootplan_is_file(const char *path);
 /* Its name in messages. */

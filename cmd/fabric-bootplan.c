@@ -51,6 +51,7 @@ struct params {
 	const char *mapping_out;
 	struct fab_transfer_options transfer;
 	struct bootplan_export export;
+	struct fab_cli_store store;
 };
 
 static const struct argp_option options[] = {
@@ -270,6 +271,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &p->run;
 		state->child_inputs[3] = &p->transfer;
 		state->child_inputs[4] = &p->export;
+		state->child_inputs[5] = &p->store;
 		return 0;
 	case OPT_MACHINE:
 		p->machine = not_empty("--machine", arg, state);
@@ -303,9 +305,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{&fab_cli_input_argp, 0, NULL, 0},   {&fab_cli_output_argp, 0, NULL, 0},
-	{&fab_cli_run_argp, 0, NULL, 0},     {&bootplan_protocol_argp, 0, NULL, 0},
-	{&bootplan_export_argp, 0, NULL, 0}, {0},
+	{&fab_cli_input_argp, 0, NULL, 0},
+	{&fab_cli_output_argp, 0, NULL, 0},
+	{&fab_cli_run_argp, 0, NULL, 0},
+	{&bootplan_protocol_argp, 0, NULL, 0},
+	{&bootplan_export_argp, 0, NULL, 0},
+	{&fab_cli_store_argp, 0, NULL, 0},
+	{0},
 };
 
 static const struct argp argp = {
@@ -527,7 +533,7 @@ static void free_outcome(struct bootplan_outcome *o)
 }
 
 /* What the options ask for, from the machine to the report; the exit status. */
-static int run(const struct params *p, const struct fab_fabric *f)
+static int run(struct params *p, const struct fab_fabric *f)
 {
 	struct bootplan_outcome o = {.image_bytes = p->transfer.image_bytes,
 				     .target_seconds = p->target_seconds,
@@ -535,6 +541,7 @@ static int run(const struct params *p, const struct fab_fabric *f)
 	struct work w = {0};
 	bool is_sound = true;
 
+	fab_cli_open_store(&p->store);
 	o.m = make_machine(p, f);
 	make_batches(p, &o);
 	if (p->loaded)
@@ -550,6 +557,7 @@ static int run(const struct params *p, const struct fab_fabric *f)
 		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
 				w.interface_of[0]);
 	print_report(p, &o);
+	bootplan_store(&p->store, &p->run, &o);
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
 		is_sound = false;
 	for (size_t i = 0; i < p->n_choices; i++)
@@ -584,5 +592,6 @@ int main(int argc, char **argv)
 	}
 	free(p.servers.v);
 	free(p.failed.v);
+	fab_cli_close_store(&p.store);
 	return status;
 }

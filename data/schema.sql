@@ -4,7 +4,7 @@
 -- and add migrations/<old version>.sql, which leads from the old version to the new one.
 
 PRAGMA application_id = 0x6661626b; -- "fabk"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- One run of a command.
 CREATE TABLE run (
@@ -81,6 +81,12 @@ INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
   (11, 'seconds.trees', 'less', 1, 'time for choosing roots and growing trees'),
   (12, 'seconds.total', 'less', 1, 'distances, roots and trees together');
 
+INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
+  (13, 'boot_seconds', 'less', 0, 'time until the slowest node has its image'),
+  (14, 'bandwidth_mbps', 'more', 0, 'Mb/s that the slowest node gets'),
+  (15, 'max_sharers', 'less', 0, 'nodes on the segment that limits them'),
+  (16, 'servers', NULL, 0, 'servers that serve a node of the batch');
+
 -- For people: the runs, newest first, a line each.
 CREATE VIEW runs AS
   SELECT run.id AS run, time, label, source, fingerprint,
@@ -110,3 +116,14 @@ CREATE VIEW load AS
     1.0 * sum(links) OVER (PARTITION BY result ORDER BY load) /
       sum(links) OVER (PARTITION BY result) AS share
   FROM histogram JOIN result ON result.id = histogram.result;
+
+-- For people: a line for each mapping and model of each run of fabric-bootplan.
+CREATE VIEW bootplan AS
+  SELECT run.id AS run, time, label, source, fingerprint, algorithm,
+    (SELECT value FROM fact WHERE fact.run = run.id AND name = 'nodes') AS nodes,
+    max(iif(metric.name = 'servers', value, NULL)) AS servers,
+    max(iif(metric.name = 'bandwidth_mbps', value, NULL)) AS bandwidth_mbps,
+    max(iif(metric.name = 'boot_seconds', value, NULL)) AS boot_seconds
+  FROM run JOIN result ON result.run = run.id JOIN metric ON metric.result = result.id
+  WHERE command = 'fabric-bootplan'
+  GROUP BY result.id ORDER BY run.id, position;

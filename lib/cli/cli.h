@@ -72,7 +72,8 @@ extern const struct argp fab_cli_store_argp;
 void fab_cli_open_store(struct fab_cli_store *store);
 /*
  * With --store: complete `run` (command, version, arguments, label, host, time, fabric;
- * its facts and results are the caller's), add it, and say on standard error, unless
+ * its facts and results are the caller's; without a fabric (NULL) so are source,
+ * fingerprint and counts), add it, and say on standard error, unless
  * quiet, which number it got.
  */
 void fab_cli_add_run(struct fab_cli_store *store, const struct fab_cli_run *cli,

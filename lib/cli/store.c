@@ -122,14 +122,16 @@ void fab_cli_add_run(struct fab_cli_store *store, const struct fab_cli_run *cli,
 	complete.arguments = store->arguments;
 	complete.host = host;
 	complete.label = store->label;
-	complete.source = f->source;
-	complete.fingerprint = fab_fabric_fingerprint(f);
-	complete.switches = f->n_switches;
-	complete.adapters = f->n_adapters;
-	complete.aggregation_nodes = f->n_aggregation_nodes;
-	complete.hosts = f->n_hosts;
-	complete.switch_links = f->n_switch_links;
-	complete.host_links = f->n_host_links;
+	if (f) {
+		complete.source = f->source;
+		complete.fingerprint = fab_fabric_fingerprint(f);
+		complete.switches = f->n_switches;
+		complete.adapters = f->n_adapters;
+		complete.aggregation_nodes = f->n_aggregation_nodes;
+		complete.hosts = f->n_hosts;
+		complete.switch_links = f->n_switch_links;
+		complete.host_links = f->n_host_links;
+	}
 	if (fab_store_add(store->store, &complete, &id, &err) != 0)
 		fab_cli_die(&err);
 	if (!cli->quiet) {
