@@ -12,18 +12,24 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "fabric/fabric.h"
 
 enum { FAB_ARC_NONE = 0xffff, FAB_ARC_HERE = 0xfffe, FAB_ARC_BROKEN = 0xfffd };
 
-/* What is dead; the fabric itself stays as it is. */
+/* A dead switch or a dead cable. */
+struct fab_fault {
+	bool is_cable;
+	uint32_t id;
+};
+
+/* What is dead; the fabric itself stays as it is. Made by unicast/faults.h. */
 struct fab_faults {
 	const struct fab_fabric *f;
 	bool *switch_is_dead; /* [n_switches] */
 	bool *cable_is_dead;  /* [n_cables]; those of a dead switch, too */
-	uint32_t n_switches,
-		n_cables; /* named dead: cables of dead switches not counted */
-	char *text;	  /* names of what is dead, comma separated, escaped for people */
+	/* what was named dead, in that order; cables of dead switches are not in it */
+	FAB_VEC(struct fab_fault) named;
 };
 
 /* How the lane of a hop follows from the service level. */
@@ -54,10 +60,17 @@ struct fab_routes {
 	 * number of arcs stands for "from or to an adapter" */
 	uint64_t *vl_first; /* [n_switches + 1] */
 	uint8_t *sl2vl;
+	/* What a reader of the results should know ("no roots found: min hops"), NULL:
+	 * nothing. */
+	char *note;
 };
 
+/* Frees everything but f and faults; NULL is allowed. */
 void fab_routes_free(struct fab_routes *routes);
-/* Zeroed but for f, faults, n_columns and next (filled with FAB_ARC_NONE). */
+/*
+ * Zeroed but for f, faults, n_columns, column_switch (unset) and next (unset); one lane.
+ * The caller frees. n_columns * n_switches * 2 bytes.
+ */
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 				  const struct fab_faults *faults, uint32_t n_columns);
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/faults.h"
+
+#include "fabric/tiers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_faults *fab_faults_new(const struct fab_fabric *f)
+{
+	struct fab_faults *faults = FAB_NEW0(1, struct fab_faults);
+
+	faults->f = f;
+	faults->switch_is_dead = FAB_NEW0(f->n_switches + 1, bool);
+	faults->cable_is_dead = FAB_NEW0(f->n_cables + 1, bool);
+	return faults;
+}
+
+void fab_faults_free(struct fab_faults *faults)
+{
+	if (!faults)
+		return;
+	free(faults->switch_is_dead);
+	free(faults->cable_is_dead);
+	free(faults->named.v);
+	free(faults);
+}
+
+static void set_switch(struct fab_faults *faults, uint32_t sw, bool is_dead)
+{
+	const struct fab_fabric *f = faults->f;
+
+	faults->switch_is_dead[sw] = is_dead;
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+		if (f->port_cable[p] != FAB_NONE)
+			faults->cable_is_dead[f->port_cable[p]] = is_dead;
+}
+
+void fab_faults_clear(struct fab_faults *faults)
+{
+	for (size_t i = 0; i < faults->named.n; i++) {
+		struct fab_fault fault = faults->named.v[i];
+
+		if (fault.is_cable)
+			faults->cable_is_dead[fault.id] = false;
+		else
+			set_switch(faults, fault.id, false);
+	}
+	faults->named.n = 0;
+}
+
+void fab_faults_kill_switch(struct fab_faults *faults, uint32_t sw)
+{
+	struct fab_fault fault = {.is_cable = false, .id = sw};
+
+	if (faults->switch_is_dead[sw])
+		return;
+	set_switch(faults, sw, true);
+	FAB_PUSH(&faults->named, fault);
+}
+
+void fab_faults_kill_cable(struct fab_faults *faults, uint32_t cable)
+{
+	struct fab_fault fault = {.is_cable = true, .id = cable};
+
+	if (faults->cable_is_dead[cable])
+		return;
+	faults->cable_is_dead[cable] = true;
+	FAB_PUSH(&faults->named, fault);
+}
+
+void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault)
+{
+	if (fault.is_cable)
+		fab_faults_kill_cable(faults, fault.id);
+	else
+		fab_faults_kill_switch(faults, fault.id);
+}
+
+bool fab_fault_kind_parse(const char *text, enum fab_fault_kind *out)
+{
+	for (int kind = FAB_FAULT_LEAVES; kind <= FAB_FAULT_ANY; kind++)
+		if (!strcmp(text, fab_fault_kind_name((enum fab_fault_kind)kind))) {
+			*out = (enum fab_fault_kind)kind;
+			return true;
+		}
+	return false;
+}
+
+const char *fab_fault_kind_name(enum fab_fault_kind kind)
+{
+	static const char *const names[] = {"leaves", "roots", "links", "any"};
+
+	return names[kind];
+}
+
+void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
+			   const struct fab_faults *faults, struct fab_fault_list *out)
+{
+	uint32_t *n_hosts = FAB_NEW(f->n_switches + 1, uint32_t);
+
+	*out = (struct fab_fault_list){0};
+	fab_tiers_count_hosts(f, n_hosts);
+	for (uint32_t sw = 0; sw < f->n_switches && kind != FAB_FAULT_LINKS; sw++) {
+		struct fab_fault fault = {.is_cable = false, .id = sw};
+
+		if ((faults && faults->switch_is_dead[sw]) ||
+		    (kind == FAB_FAULT_LEAVES && !n_hosts[sw]) ||
+		    (kind == FAB_FAULT_ROOTS && n_hosts[sw]))
+			continue;
+		FAB_PUSH(&out->of, fault);
+	}
+	free(n_hosts);
+	if (kind != FAB_FAULT_LINKS && kind != FAB_FAULT_ANY)
+		return;
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		struct fab_fault fault = {.is_cable = true, .id = c};
+
+		if (!faults || !faults->cable_is_dead[c])
+			FAB_PUSH(&out->of, fault);
+	}
+}
+
+void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,
+		     size_t k, struct fab_rng *rng)
+{
+	struct fab_fault *v = candidates->of.v;
+
+	for (size_t i = 0; i < k; i++) {
+		size_t j = i + fab_rng_below(rng, candidates->of.n - i);
+		struct fab_fault picked = v[j];
+
+		v[j] = v[i];
+		v[i] = picked;
+		fab_faults_kill(faults, picked);
+	}
+}
+
+bool fab_faults_next_combination(size_t *pick, size_t k, size_t n)
+{
+	for (size_t i = k; i-- > 0;) {
+		if (pick[i] + (k - i) >= n)
+			continue;
+		pick[i]++;
+		for (size_t j = i + 1; j < k; j++)
+			pick[j] = pick[j - 1] + 1;
+		return true;
+	}
+	return false;
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+uint64_t fab_faults_combinations(uint64_t n, uint64_t k)
+{
+	wide c = 1;
+
+	if (k > n)
+		return 0;
+	if (k > n - k)
+		k = n - k;
+	for (uint64_t i = 1; i <= k; i++) {
+		c = c * (n - k + i) / i;
+		if (c > UINT64_MAX)
+			return UINT64_MAX;
+	}
+	return (uint64_t)c;
+}
+
+char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault)
+{
+	uint32_t port;
+
+	if (!fault.is_cable)
+		return fab_strdup(fab_node_name(f, fault.id));
+	port = f->cable_a[fault.id];
+	return fab_format("%s:%u", fab_node_name(f, f->port_node[port]),
+			  f->port_num[port]);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is dead: named, from a file, drawn by chance, or every set there is. */
+#pragma once
+
+#include "base/rng.h"
+#include "unicast/routes.h"
+
+/* Nothing dead yet. The caller frees; the fabric is borrowed. */
+struct fab_faults *fab_faults_new(const struct fab_fabric *f);
+/* NULL is allowed. */
+void fab_faults_free(struct fab_faults *faults);
+/* Nothing dead again. O(ports of what was dead). */
+void fab_faults_clear(struct fab_faults *faults);
+
+/* Let a switch and all its cables, or a cable, die. Twice is once. O(ports). */
+void fab_faults_kill_switch(struct fab_faults *faults, uint32_t sw);
+void fab_faults_kill_cable(struct fab_faults *faults, uint32_t cable);
+void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault);
+
+/*
+ * The switch that a text names: its node description or mapped name; `0x` and a GUID;
+ * `lid:N`; or the coordinates of a leaf switch of a kfat, `3.7`, which stand for the name
+ * that ends in `leaf-3.7`. ENOENT: none; EINVAL: more than one, or an adapter. O(nodes).
+ */
+int fab_faults_find_switch(const struct fab_fabric *f, const char *text, size_t len,
+			   uint32_t *out, struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * The cable at SWITCH:PORT, where SWITCH is as above and PORT a number; the last colon
+ * counts. ENOENT: no such switch, or no cable at the port.
+ */
+int fab_faults_find_cable(const struct fab_fabric *f, const char *text, size_t len,
+			  uint32_t *out, struct fab_err *err) FAB_MUST_CHECK;
+
+/* Switches by names, comma separated; a name with a comma stands in "". */
+int fab_faults_add_switches(struct fab_faults *faults, const char *text,
+			    struct fab_err *err) FAB_MUST_CHECK;
+/* Cables by SWITCH:PORT, comma separated. */
+int fab_faults_add_cables(struct fab_faults *faults, const char *text,
+			  struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * A file of them, `-`: standard input. A line: the name of a switch, or the word `link`
+ * and SWITCH:PORT; empty lines and those that begin with # do not count. Errors name file
+ * and line.
+ */
+int fab_faults_add_file(struct fab_faults *faults, const char *path,
+			struct fab_err *err) FAB_MUST_CHECK;
+
+/* What may die by chance. */
+enum fab_fault_kind {
+	FAB_FAULT_LEAVES, /* switches with hosts */
+	FAB_FAULT_ROOTS,  /* switches without */
+	FAB_FAULT_LINKS,  /* cables between switches */
+	FAB_FAULT_ANY,	  /* all of these */
+};
+/* "leaves", "roots", "links", "any"; false: no such. */
+bool fab_fault_kind_parse(const char *text, enum fab_fault_kind *out);
+const char *fab_fault_kind_name(enum fab_fault_kind kind);
+
+struct fab_fault_list {
+	FAB_VEC(struct fab_fault) of;
+};
+
+/* All that are of a kind and are not dead in `faults` (NULL: nothing is). The caller
+ * frees out->of.v. O(ports). */
+void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
+			   const struct fab_faults *faults, struct fab_fault_list *out);
+/* Kill k different ones of the list, each set as likely; permutes the list. k <= n. */
+void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,
+		     size_t k, struct fab_rng *rng);
+/*
+ * Combinations in order: pick[0 .. k-1] ascending indices below n. Start from 0 .. k-1;
+ * false after the last one. O(k).
+ */
+bool fab_faults_next_combination(size_t *pick, size_t k, size_t n);
+/* n choose k, or UINT64_MAX when it is more. */
+uint64_t fab_faults_combinations(uint64_t n, uint64_t k);
+
+/*
+ * A dead part in words for people and scripts: the switch's name, or `NAME:PORT` of the
+ * cable's first end. On the heap; as the fabric has it, not escaped.
+ */
+char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault);
