@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which switches of a high-dimension fat tree are leaves, which line a root switch
+ * belongs to, and along which dimension a line runs; parts may be missing.
+ *
+ *   pieces  what the fabric falls into without its leaf switches
+ *   lines   pieces that share two leaf switches or more are planes of one line: in a grid
+ *           two lines meet in one point at most
+ *   runs    lines that run along the same dimension (kfat_runs.c)
+ */
+#include "unicast/kfat_impl.h"
+
+#include "fabric/tiers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_MAX = 64, FILLED_AT_LEAST = 4 };
+
+uint32_t fab_kfat_root_of(uint32_t *parent, uint32_t a)
+{
+	while (parent[a] != a) {
+		parent[a] = parent[parent[a]];
+		a = parent[a];
+	}
+	return a;
+}
+
+/* The lower number stays the root, so that numbering follows the fabric's order. */
+void fab_kfat_unite(uint32_t *parent, uint32_t a, uint32_t b)
+{
+	a = fab_kfat_root_of(parent, a);
+	b = fab_kfat_root_of(parent, b);
+	if (a < b)
+		parent[b] = a;
+	else
+		parent[a] = b;
+}
+
+static uint32_t n_peers(const struct fab_fabric *f, uint32_t sw)
+{
+	return f->peer_first[sw + 1] - f->peer_first[sw];
+}
+
+static bool has_peer_in(const struct fab_fabric *f, uint32_t sw, const uint32_t *mark)
+{
+	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
+		if (mark[f->peer[i]])
+			return true;
+	return false;
+}
+
+/*
+ * Leaves are the switches with hosts; with `idle` also those that lost all of theirs:
+ * joined to no leaf and to no more switches than a leaf is.
+ */
+static void find_leaves(struct fab_kfat *k, bool idle)
+{
+	const struct fab_fabric *f = k->f;
+	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), uplinks = 0;
+
+	fab_tiers_count_hosts(f, hosts);
+	for (uint32_t u = 0; u < f->n_switches; u++)
+		if (hosts[u] && n_peers(f, u) > uplinks)
+			uplinks = n_peers(f, u);
+	k->n_leaves = 0;
+	for (uint32_t u = 0; u < f->n_switches; u++) {
+		bool is_idle = !hosts[u] && n_peers(f, u) && n_peers(f, u) <= uplinks &&
+			       !has_peer_in(f, u, hosts);
+		bool is_leaf = hosts[u] || (idle && is_idle);
+
+		k->leaf_of[u] = is_leaf ? k->n_leaves : FAB_NONE;
+		if (is_leaf)
+			k->leaf[k->n_leaves++] = u;
+	}
+	free(hosts);
+}
+
+/* Two leaf switches joined directly are a contradiction. */
+static int check_leaves(const struct fab_kfat *k, struct fab_err *err)
+{
+	const struct fab_fabric *f = k->f;
+
+	if (k->n_leaves < 2)
+		return fab_fail(err, EINVAL,
+				"no kfat: %" PRIu32 " switches have hosts, expected 2 or "
+				"more",
+				k->n_leaves);
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t u = k->leaf[i];
+
+		for (uint32_t j = f->peer_first[u]; j < f->peer_first[u + 1]; j++)
+			if (k->leaf_of[f->peer[j]] != FAB_NONE)
+				return fab_fail(err, EINVAL,
+						"no kfat: '%.64s' and '%.64s' both have "
+						"hosts and are joined directly",
+						fab_node_name(f, u),
+						fab_node_name(f, f->peer[j]));
+	}
+	return 0;
+}
+
+/* parent[switch]: switches without hosts that are joined are of one piece. */
+static uint32_t *find_pieces(struct fab_kfat *k)
+{
+	const struct fab_fabric *f = k->f;
+	uint32_t *parent = FAB_NEW(f->n_switches + 1, uint32_t);
+
+	k->has_deep_lines = false;
+	for (uint32_t u = 0; u < f->n_switches; u++)
+		parent[u] = u;
+	for (uint32_t u = 0; u < f->n_switches; u++) {
+		if (k->leaf_of[u] != FAB_NONE)
+			continue;
+		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+			if (k->leaf_of[f->peer[i]] == FAB_NONE) {
+				fab_kfat_unite(parent, u, f->peer[i]);
+				k->has_deep_lines = true;
+			}
+	}
+	return parent;
+}
+
+/* Planes: pieces that share two leaves become one. */
+static void join_planes(const struct fab_kfat *k, uint32_t *parent)
+{
+	const struct fab_fabric *f = k->f;
+	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
+	uint32_t *piece = FAB_NEW(f->n_switches + 1, uint32_t);
+
+	for (uint32_t u = 0; u < f->n_switches; u++)
+		piece[u] = fab_kfat_root_of(parent, u);
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t u = k->leaf[i];
+
+		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++)
+			for (uint32_t b = f->peer_first[u]; b < a; b++) {
+				uint32_t p = piece[f->peer[a]], q = piece[f->peer[b]];
+				uint64_t key = p < q ? (uint64_t)p << 32 | q
+						     : (uint64_t)q << 32 | p;
+
+				if (p != q && fab_map64_put(seen, key, i) != i)
+					fab_kfat_unite(parent, p, q);
+			}
+	}
+	free(piece);
+	fab_map64_free(seen);
+}
+
+/* Number the lines that have two leaves or more by their lowest switch. */
+static void number_lines(struct fab_kfat *k, uint32_t *parent)
+{
+	const struct fab_fabric *f = k->f;
+	uint32_t *first_leaf = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *number = FAB_NEW(f->n_switches + 1, uint32_t);
+
+	memset(first_leaf, 0xff, f->n_switches * sizeof(*first_leaf));
+	memset(number, 0xff, f->n_switches * sizeof(*number));
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t u = k->leaf[i];
+
+		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++) {
+			uint32_t line = fab_kfat_root_of(parent, f->peer[a]);
+
+			if (first_leaf[line] == FAB_NONE)
+				first_leaf[line] = i;
+			else if (first_leaf[line] != i)
+				number[line] = 0; /* two leaves */
+		}
+	}
+	k->n_lines = 0;
+	for (uint32_t u = 0; u < f->n_switches; u++) {
+		uint32_t line = fab_kfat_root_of(parent, u);
+
+		k->switch_line[u] = FAB_NONE;
+		if (k->leaf_of[u] != FAB_NONE || number[line] == FAB_NONE)
+			continue;
+		if (line == u)
+			number[line] = k->n_lines++;
+		k->switch_line[u] = number[line];
+	}
+	free(first_leaf);
+	free(number);
+}
+
+/* Lines of each leaf in the order of its ports, each once: at[first[i] .. first[i+1]). */
+static void list_lines(const struct fab_kfat *k, struct kfat_lines *l)
+{
+	const struct fab_fabric *f = k->f;
+	size_t arcs = 0;
+
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		arcs += f->arc_first[k->leaf[i] + 1] - f->arc_first[k->leaf[i]];
+	l->first = FAB_NEW(k->n_leaves + 1, uint32_t);
+	l->at = FAB_NEW(arcs + 1, uint32_t);
+	l->first[0] = 0;
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t u = k->leaf[i], from = l->first[i], to = from;
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t line = k->switch_line[f->arc_peer[a]], j = from;
+
+			while (j < to && l->at[j] != line)
+				j++;
+			if (j == to && line != FAB_NONE)
+				l->at[to++] = line;
+		}
+		l->first[i + 1] = to;
+	}
+}
+
+static int count_dims(struct fab_kfat *k, const struct kfat_lines *l, struct fab_err *err)
+{
+	uint32_t most = 0;
+
+	k->n_dims = 0;
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		if (l->first[i + 1] - l->first[i] > k->n_dims) {
+			k->n_dims = l->first[i + 1] - l->first[i];
+			most = i;
+		}
+	if (k->n_dims < 2)
+		return fab_fail(err, EINVAL,
+				"no kfat: leaf switch '%.64s' is joined to %" PRIu32
+				" line of switches without hosts, and no other to more: "
+				"expected 2, one a dimension",
+				fab_node_name(k->f, k->leaf[most]), k->n_dims);
+	if (k->n_dims > FAB_SHAPE_DIMS_MAX)
+		return fab_fail(err, EINVAL,
+				"no kfat: leaf switch '%.64s' is joined to %" PRIu32
+				" lines of switches without hosts, more than %d "
+				"dimensions",
+				fab_node_name(k->f, k->leaf[most]), k->n_dims,
+				FAB_SHAPE_DIMS_MAX);
+	return 0;
+}
+
+/* line_of by dimension; a leaf has one line along a dimension. */
+static int place_lines(struct fab_kfat *k, const struct kfat_lines *l,
+		       struct fab_err *err)
+{
+	size_t n = (size_t)k->n_leaves * k->n_dims;
+
+	k->line_of = FAB_NEW(n, uint32_t);
+	memset(k->line_of, 0xff, n * sizeof(*k->line_of));
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		for (uint32_t j = l->first[i]; j < l->first[i + 1]; j++) {
+			uint32_t d = k->line_dim[l->at[j]];
+			uint32_t *at = &k->line_of[(size_t)i * k->n_dims + d];
+
+			if (*at != FAB_NONE)
+				return fab_fail(err, EINVAL,
+						"no kfat: leaf switch '%.64s' is joined "
+						"to two lines along dimension %" PRIu32,
+						fab_node_name(k->f, k->leaf[i]), d);
+			*at = l->at[j];
+		}
+	return 0;
+}
+
+/* Coordinate d is the same for leaves that lines along other dimensions join. */
+static void number_coords(struct fab_kfat *k)
+{
+	uint32_t *parent = FAB_NEW(k->n_leaves + 1, uint32_t);
+	uint32_t *first = FAB_NEW(k->n_lines + 1, uint32_t);
+
+	k->coord = FAB_NEW((size_t)k->n_leaves * k->n_dims, uint32_t);
+	for (uint32_t d = 0; d < k->n_dims; d++) {
+		for (uint32_t i = 0; i < k->n_leaves; i++)
+			parent[i] = i;
+		memset(first, 0xff, k->n_lines * sizeof(*first));
+		for (uint32_t i = 0; i < k->n_leaves; i++)
+			for (uint32_t e = 0; e < k->n_dims; e++) {
+				uint32_t line = k->line_of[(size_t)i * k->n_dims + e];
+
+				if (e == d || line == FAB_NONE)
+					continue;
+				if (first[line] == FAB_NONE)
+					first[line] = i;
+				fab_kfat_unite(parent, first[line], i);
+			}
+		k->dims[d] = 0;
+		for (uint32_t i = 0; i < k->n_leaves; i++) {
+			uint32_t root = fab_kfat_root_of(parent, i);
+
+			k->coord[(size_t)i * k->n_dims + d] =
+				root == i ? k->dims[d]++
+					  : k->coord[(size_t)root * k->n_dims + d];
+		}
+	}
+	free(parent);
+	free(first);
+}
+
+/* Leaves that differ in no coordinate, or a grid that is nearly empty. */
+static int check_grid(const struct fab_kfat *k, struct fab_err *err)
+{
+	uint64_t all = 1, limit = (uint64_t)k->n_leaves * FILLED_AT_LEAST;
+	struct fab_map64 *seen = fab_map64_new(k->n_leaves);
+	int rc = 0;
+
+	for (uint32_t d = 0; d < k->n_dims && all <= limit; d++)
+		all *= k->dims[d];
+	if (all > limit)
+		rc = fab_fail(err, EINVAL,
+			      "no kfat: %" PRIu32 " leaf switches fill less than a "
+			      "quarter of the grid that their lines make",
+			      k->n_leaves);
+	for (uint32_t i = 0; i < k->n_leaves && !rc; i++) {
+		uint64_t at = 0;
+		uint32_t other;
+
+		for (uint32_t d = 0; d < k->n_dims; d++)
+			at = at * k->dims[d] + k->coord[(size_t)i * k->n_dims + d];
+		other = fab_map64_put(seen, at, i);
+		if (other != i)
+			rc = fab_fail(err, EINVAL,
+				      "no kfat: leaf switches '%.64s' and '%.64s' stand "
+				      "in the same point of the grid",
+				      fab_node_name(k->f, k->leaf[other]),
+				      fab_node_name(k->f, k->leaf[i]));
+	}
+	fab_map64_free(seen);
+	return rc;
+}
+
+static void count_planes(struct fab_kfat *k)
+{
+	const struct fab_fabric *f = k->f;
+
+	k->n_planes = 0;
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t n[FAB_SHAPE_DIMS_MAX] = {0}, u = k->leaf[i];
+
+		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++) {
+			uint32_t line = k->switch_line[f->peer[a]];
+
+			if (line != FAB_NONE && ++n[k->line_dim[line]] > k->n_planes)
+				k->n_planes = n[k->line_dim[line]];
+		}
+	}
+}
+
+static struct fab_kfat *new_kfat(const struct fab_fabric *f)
+{
+	struct fab_kfat *k = FAB_NEW0(1, struct fab_kfat);
+
+	k->f = f;
+	k->leaf = FAB_NEW(f->n_switches + 1, uint32_t);
+	k->leaf_of = FAB_NEW(f->n_switches + 1, uint32_t);
+	k->switch_line = FAB_NEW(f->n_switches + 1, uint32_t);
+	return k;
+}
+
+static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **out,
+		     struct fab_err *err)
+{
+	struct fab_kfat *k = new_kfat(f);
+	struct kfat_lines l = {0};
+	uint32_t *parent;
+	int rc;
+
+	find_leaves(k, idle);
+	rc = check_leaves(k, err);
+	if (!rc) {
+		parent = find_pieces(k);
+		join_planes(k, parent);
+		number_lines(k, parent);
+		free(parent);
+		list_lines(k, &l);
+		rc = count_dims(k, &l, err);
+	}
+	if (!rc)
+		rc = fab_kfat_find_runs(k, &l, err);
+	if (!rc)
+		rc = place_lines(k, &l, err);
+	if (!rc) {
+		number_coords(k);
+		rc = check_grid(k, err);
+	}
+	if (!rc)
+		count_planes(k);
+	free(l.first);
+	free(l.at);
+	if (rc)
+		fab_kfat_free(k);
+	else
+		*out = k;
+	return rc;
+}
+
+int fab_kfat_recognize(const struct fab_fabric *f, struct fab_kfat **out,
+		       struct fab_err *err)
+{
+	struct fab_err ignored;
+	int rc = recognize(f, false, out, err);
+
+	if (!rc || !recognize(f, true, out, &ignored))
+		return 0;
+	return rc;
+}
+
+void fab_kfat_free(struct fab_kfat *k)
+{
+	if (!k)
+		return;
+	free(k->leaf);
+	free(k->leaf_of);
+	free(k->coord);
+	free(k->line_of);
+	free(k->line_dim);
+	free(k->switch_line);
+	free(k);
+}
