@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* Entries from which on huge pages pay. */
+enum { HUGE_AT_LEAST = 1 << 20 };
+
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 				  const struct fab_faults *faults, uint32_t n_columns)
 {
@@ -13,7 +16,8 @@ struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 	r->faults = faults;
 	r->n_columns = n_columns;
 	r->column_switch = FAB_NEW(n_columns ? n_columns : 1, uint32_t);
-	r->next = fab_alloc_huge((entries ? entries : 1) * sizeof(*r->next));
+	r->next = entries < HUGE_AT_LEAST ? fab_alloc(entries + 1, sizeof(*r->next))
+					  : fab_alloc_huge(entries * sizeof(*r->next));
 	r->n_vls = 1;
 	r->n_sls = 1;
 	return r;

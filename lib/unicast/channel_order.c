@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/channel_order.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct edge {
+	uint32_t from, to;
+	uint32_t next_out, next_in; /* of the same vertex, FAB_NONE at the end */
+	bool is_dropped;
+};
+
+struct fab_channel_order {
+	uint32_t n;
+	uint32_t *place;		/* [n] position in the order */
+	uint32_t *first_out, *first_in; /* [n] edge, FAB_NONE */
+	uint8_t *is_seen;		/* [n] in the running search */
+	FAB_VEC(struct edge) edges;
+	struct fab_map64 *id; /* from << 32 | to -> edge */
+	FAB_VEC(uint32_t) ahead, behind, places;
+};
+
+struct keyed {
+	uint32_t key, vertex;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
+}
+
+struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key)
+{
+	struct fab_channel_order *o = FAB_NEW0(1, struct fab_channel_order);
+	struct keyed *sorted = FAB_NEW(n + 1, struct keyed);
+
+	o->n = n;
+	o->place = FAB_NEW(n + 1, uint32_t);
+	o->first_out = FAB_NEW(n + 1, uint32_t);
+	o->first_in = FAB_NEW(n + 1, uint32_t);
+	o->is_seen = FAB_NEW0(n + 1, uint8_t);
+	o->id = fab_map64_new(n);
+	memset(o->first_out, 0xff, n * sizeof(*o->first_out));
+	memset(o->first_in, 0xff, n * sizeof(*o->first_in));
+	for (uint32_t v = 0; v < n; v++)
+		sorted[v] = (struct keyed){key[v], v};
+	qsort(sorted, n, sizeof(*sorted), by_key);
+	for (uint32_t i = 0; i < n; i++)
+		o->place[sorted[i].vertex] = i;
+	free(sorted);
+	return o;
+}
+
+void fab_channel_order_free(struct fab_channel_order *o)
+{
+	if (!o)
+		return;
+	free(o->place);
+	free(o->first_out);
+	free(o->first_in);
+	free(o->is_seen);
+	free(o->edges.v);
+	free(o->ahead.v);
+	free(o->behind.v);
+	free(o->places.v);
+	fab_map64_free(o->id);
+	free(o);
+}
+
+/* What `from` leads to up to place `last`; false when that is `target`, too. */
+static bool look_ahead(struct fab_channel_order *o, uint32_t from, uint32_t target)
+{
+	uint32_t last = o->place[target];
+
+	o->ahead.n = 0;
+	o->is_seen[from] = 1;
+	FAB_PUSH(&o->ahead, from);
+	for (size_t i = 0; i < o->ahead.n; i++) {
+		uint32_t e = o->first_out[o->ahead.v[i]];
+
+		for (; e != FAB_NONE; e = o->edges.v[e].next_out) {
+			uint32_t v = o->edges.v[e].to;
+
+			if (o->edges.v[e].is_dropped || o->is_seen[v] ||
+			    o->place[v] > last)
+				continue;
+			if (v == target)
+				return false;
+			o->is_seen[v] = 1;
+			FAB_PUSH(&o->ahead, v);
+		}
+	}
+	return true;
+}
+
+static void look_behind(struct fab_channel_order *o, uint32_t to, uint32_t first)
+{
+	o->behind.n = 0;
+	o->is_seen[to] = 1;
+	FAB_PUSH(&o->behind, to);
+	for (size_t i = 0; i < o->behind.n; i++) {
+		uint32_t e = o->first_in[o->behind.v[i]];
+
+		for (; e != FAB_NONE; e = o->edges.v[e].next_in) {
+			uint32_t v = o->edges.v[e].from;
+
+			if (o->edges.v[e].is_dropped || o->is_seen[v] ||
+			    o->place[v] < first)
+				continue;
+			o->is_seen[v] = 1;
+			FAB_PUSH(&o->behind, v);
+		}
+	}
+}
+
+static void forget(struct fab_channel_order *o, const uint32_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		o->is_seen[v[i]] = 0;
+}
+
+static void sort_by_place(uint32_t *v, size_t n, const uint32_t *place)
+{
+	for (size_t i = 1; i < n; i++) { /* few, and nearly in order */
+		uint32_t moved = v[i];
+		size_t j = i;
+
+		for (; j && place[v[j - 1]] > place[moved]; j--)
+			v[j] = v[j - 1];
+		v[j] = moved;
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What is behind takes the first of all their places, what is ahead the others. */
+static void reorder(struct fab_channel_order *o)
+{
+	size_t at = 0;
+
+	sort_by_place(o->behind.v, o->behind.n, o->place);
+	sort_by_place(o->ahead.v, o->ahead.n, o->place);
+	o->places.n = 0;
+	for (size_t i = 0; i < o->behind.n; i++)
+		FAB_PUSH(&o->places, o->place[o->behind.v[i]]);
+	for (size_t i = 0; i < o->ahead.n; i++)
+		FAB_PUSH(&o->places, o->place[o->ahead.v[i]]);
+	qsort(o->places.v, o->places.n, sizeof(*o->places.v), by_value);
+	for (size_t i = 0; i < o->behind.n; i++)
+		o->place[o->behind.v[i]] = o->places.v[at++];
+	for (size_t i = 0; i < o->ahead.n; i++)
+		o->place[o->ahead.v[i]] = o->places.v[at++];
+}
+
+static bool make_room(struct fab_channel_order *o, uint32_t from, uint32_t to)
+{
+	bool is_free;
+
+	if (from == to)
+		return false;
+	if (o->place[from] < o->place[to])
+		return true;
+	is_free = look_ahead(o, to, from);
+	forget(o, o->ahead.v, o->ahead.n);
+	if (!is_free)
+		return false;
+	look_behind(o, from, o->place[to]);
+	forget(o, o->behind.v, o->behind.n);
+	reorder(o);
+	return true;
+}
+
+enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint32_t from,
+				    uint32_t to, uint32_t *id)
+{
+	uint64_t key = (uint64_t)from << 32 | to;
+	uint32_t known = fab_map64_get(o->id, key);
+	struct edge e = {.from = from, .to = to};
+
+	if (known != FAB_NONE && !o->edges.v[known].is_dropped)
+		return FAB_EDGE_KNOWN;
+	if (!make_room(o, from, to))
+		return FAB_EDGE_CYCLE;
+	if (known != FAB_NONE) {
+		o->edges.v[known].is_dropped = false;
+		*id = known;
+		return FAB_EDGE_NEW;
+	}
+	*id = (uint32_t)o->edges.n;
+	e.next_out = o->first_out[from];
+	e.next_in = o->first_in[to];
+	o->first_out[from] = o->first_in[to] = *id;
+	FAB_PUSH(&o->edges, e);
+	fab_map64_put(o->id, key, *id);
+	return FAB_EDGE_NEW;
+}
+
+void fab_channel_order_drop(struct fab_channel_order *o, uint32_t id)
+{
+	o->edges.v[id].is_dropped = true;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A graph that stays without cycles while edges are added: a topological order that is
+ * mended locally (Pearce, Kelly 2006).
+ */
+#pragma once
+
+#include "base/macros.h"
+
+struct fab_channel_order;
+
+/*
+ * n vertices, no edges. key[v]: the order to begin with, equal keys by number; edges that
+ * run from lower to higher keys cost nothing. The caller frees. O(n log n).
+ */
+struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key);
+void fab_channel_order_free(struct fab_channel_order *order);
+
+enum fab_edge { FAB_EDGE_NEW, FAB_EDGE_KNOWN, FAB_EDGE_CYCLE };
+/*
+ * Add an edge unless it closes a cycle; *id gets its number for fab_channel_order_drop()
+ * when it is new. O(vertices and edges between the two in the order).
+ */
+enum fab_edge fab_channel_order_add(struct fab_channel_order *order, uint32_t from,
+				    uint32_t to, uint32_t *id);
+/* Take a new edge back. */
+void fab_channel_order_drop(struct fab_channel_order *order, uint32_t id);

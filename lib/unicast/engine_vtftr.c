@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * VTFTR as published (paper section 1): xy; yx where the turn of xy is dead; where both
+ * are, row - column - row through a column without faults, else column - row - column
+ * through a row without. A packet changes from lane 0 to lane 1 on the turn from a column
+ * to a row. The paper knows dead leaf switches only: what needs a dead root switch or
+ * link is lost. Service levels are ours (section 2): InfiniBand has no other way to
+ * change the lane in mid-path.
+ */
+#include "unicast/legs.h"
+#include "unicast/service_levels.h"
+
+#include "base/rng.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct turns {
+	const struct fab_legs *legs;
+	uint32_t *row, *column; /* line by y, by x; FAB_NONE */
+	bool *row_is_whole, *column_is_whole;
+};
+
+static uint32_t x_of(const struct fab_kfat *k, uint32_t leaf)
+{
+	return k->coord[(size_t)leaf * 2];
+}
+
+static uint32_t y_of(const struct fab_kfat *k, uint32_t leaf)
+{
+	return k->coord[(size_t)leaf * 2 + 1];
+}
+
+/* All leaves of the line are there, alive, and reach each other along it. */
+static bool is_whole(const struct fab_legs *legs, uint32_t line, uint32_t n)
+{
+	uint32_t first = fab_legs_leaf(legs, line, 0);
+
+	if (first == FAB_NONE)
+		return false;
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t leaf = fab_legs_leaf(legs, line, i);
+
+		if (leaf == FAB_NONE || !fab_legs_has(legs, line, leaf, first) ||
+		    !fab_legs_has(legs, line, first, leaf))
+			return false;
+	}
+	return true;
+}
+
+static void find_turns(struct turns *t, const struct fab_legs *legs)
+{
+	const struct fab_kfat *k = legs->k;
+
+	t->legs = legs;
+	t->row = FAB_NEW(k->dims[1] + 1, uint32_t);
+	t->column = FAB_NEW(k->dims[0] + 1, uint32_t);
+	t->row_is_whole = FAB_NEW0(k->dims[1] + 1, bool);
+	t->column_is_whole = FAB_NEW0(k->dims[0] + 1, bool);
+	for (uint32_t y = 0; y < k->dims[1]; y++)
+		t->row[y] = FAB_NONE;
+	for (uint32_t x = 0; x < k->dims[0]; x++)
+		t->column[x] = FAB_NONE;
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		const uint32_t *line = k->line_of + (size_t)leaf * 2;
+
+		if (line[0] != FAB_NONE)
+			t->row[y_of(k, leaf)] = line[0];
+		if (line[1] != FAB_NONE)
+			t->column[x_of(k, leaf)] = line[1];
+	}
+	for (uint32_t y = 0; y < k->dims[1]; y++)
+		t->row_is_whole[y] = is_whole(legs, t->row[y], k->dims[0]);
+	for (uint32_t x = 0; x < k->dims[0]; x++)
+		t->column_is_whole[x] = is_whole(legs, t->column[x], k->dims[1]);
+}
+
+static void free_turns(struct turns *t)
+{
+	free(t->row);
+	free(t->column);
+	free(t->row_is_whole);
+	free(t->column_is_whole);
+}
+
+/* One that is whole, other for each destination; FAB_NONE: there is none. */
+static uint32_t pick_whole(const bool *is_whole, uint32_t n, uint32_t to)
+{
+	uint32_t start = (uint32_t)(fab_mix64(to) % n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (is_whole[(start + i) % n])
+			return (start + i) % n;
+	return FAB_NONE;
+}
+
+/* Is the leaf at (line, coordinate) there and joined to it? */
+static bool is_sound(const struct turns *t, uint32_t line, uint32_t coord)
+{
+	uint32_t leaf = fab_legs_leaf(t->legs, line, coord);
+
+	return leaf != FAB_NONE;
+}
+
+static void plan(const struct turns *t, uint32_t to, struct fab_leg_plan *p)
+{
+	const struct fab_legs *legs = t->legs;
+	const struct fab_kfat *k = legs->k;
+	uint32_t xd = x_of(k, to), yd = y_of(k, to);
+	uint32_t c = pick_whole(t->column_is_whole, k->dims[0], to);
+	uint32_t r = pick_whole(t->row_is_whole, k->dims[1], to);
+
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		p->target[line] = FAB_NONE;
+	for (uint32_t y = 0; y < k->dims[1]; y++) {
+		uint32_t x = y == yd || is_sound(t, t->row[y], xd) ? xd : c;
+
+		if (t->row[y] != FAB_NONE && x != FAB_NONE)
+			p->target[t->row[y]] = fab_legs_leaf(legs, t->row[y], x);
+	}
+	for (uint32_t x = 0; x < k->dims[0]; x++) {
+		uint32_t y = x == xd || is_sound(t, t->column[x], yd) ? yd : r;
+
+		if (t->column[x] != FAB_NONE && y != FAB_NONE)
+			p->target[t->column[x]] = fab_legs_leaf(legs, t->column[x], y);
+	}
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t x = x_of(k, leaf), y = y_of(k, leaf);
+		bool by_row = y == yd || (x != xd && is_sound(t, t->row[y], xd));
+
+		if (!by_row && x != xd && !is_sound(t, t->column[x], yd))
+			by_row = c != FAB_NONE;
+		p->dim[leaf] = !by_row;
+	}
+}
+
+static void fill(const struct turns *t, struct fab_routes *r)
+{
+	const struct fab_kfat *k = t->legs->k;
+	struct fab_leg_plan p;
+
+	fab_leg_plan_init(&p, k);
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		uint32_t to = k->leaf_of[r->column_switch[i]];
+
+		plan(t, to, &p);
+		fab_legs_fill(t->legs, &p, to, r->next + (size_t)i * k->f->n_switches);
+	}
+	fab_leg_plan_fini(&p);
+}
+
+/* Lane of each hop: 1 from the first turn from a column to a row on. */
+static bool set_lanes(const struct fab_kfat *k, const struct fab_hop *hops, uint32_t n,
+		      uint8_t *lanes)
+{
+	uint8_t lane = 0;
+	uint32_t last = FAB_NONE;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t arc = k->f->arc_first[hops[i].sw] + hops[i].out;
+		uint32_t line = k->switch_line[k->leaf_of[hops[i].sw] != FAB_NONE
+						       ? k->f->arc_peer[arc]
+						       : hops[i].sw];
+		uint32_t dim = k->line_dim[line];
+
+		if (last == 1 && dim == 0)
+			lane = 1;
+		lanes[i] = lane;
+		last = dim;
+	}
+	return lane;
+}
+
+/* Pairs without the turn are level 0, lane 0; the others are packed from level 1 on. */
+static int pack(const struct turns *t, struct fab_routes *r, struct fab_err *err)
+{
+	const struct fab_kfat *k = t->legs->k;
+	struct fab_hop hops[FAB_PATH_MAX];
+	uint8_t lanes[FAB_PATH_MAX];
+	struct fab_sl_packer *packer;
+	int rc = fab_sl_packer_new(r, &packer, err);
+
+	if (rc)
+		return rc;
+	r->n_sl_sources = r->n_columns;
+	r->sl_source = FAB_NEW(r->n_columns + 1, uint32_t);
+	r->sl = FAB_NEW0((size_t)r->n_columns * r->n_columns + 1, uint8_t);
+	for (uint32_t s = 0; s < r->n_columns; s++)
+		r->sl_source[s] = r->column_switch[s];
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		for (uint32_t s = 0; s < r->n_columns; s++) {
+			uint32_t n = fab_path_hops(r, t->legs->live->back,
+						   r->column_switch[s], i, hops);
+			unsigned sl;
+
+			if (!set_lanes(k, hops, n, lanes))
+				continue;
+			sl = fab_sl_packer_add(packer, hops, lanes, n, 1);
+			r->sl[(size_t)s * r->n_columns + i] = (uint8_t)sl;
+			if (sl != FAB_SL_NONE && sl >= r->n_sls)
+				r->n_sls = (uint8_t)(sl + 1);
+			r->n_vls = 2;
+		}
+	if (r->n_vls > 1)
+		fab_sl_packer_finish(packer);
+	fab_sl_packer_free(packer);
+	return 0;
+}
+
+static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_routes **out,
+		       struct fab_err *err)
+{
+	const struct fab_kfat *k = problem->kfat;
+	struct fab_live live;
+	struct fab_legs legs;
+	struct turns t;
+	struct fab_routes *r;
+	uint32_t *columns, n;
+	int rc;
+
+	if (k->n_dims != 2)
+		return fab_fail(err, EINVAL,
+				"vtftr is published for 2 dimensions, the fabric has %u",
+				k->n_dims);
+	fab_live_init(&live, k->f, problem->faults);
+	fab_legs_init(&legs, k, &live);
+	find_turns(&t, &legs);
+	columns = FAB_NEW(k->f->n_switches + 1, uint32_t);
+	n = fab_live_columns(&live, k, columns);
+	r = fab_routes_new(k->f, problem->faults, n);
+	free(r->column_switch);
+	r->column_switch = columns;
+	fill(&t, r);
+	rc = pack(&t, r, err);
+	free_turns(&t);
+	fab_legs_fini(&legs);
+	fab_live_fini(&live);
+	if (rc)
+		fab_routes_free(r);
+	else
+		*out = r;
+	return rc;
+}
+
+const struct fab_unicast_engine fab_unicast_vtftr = {
+	.name = "vtftr",
+	.summary = "as published: detours through rows or columns without faults",
+	.needs_kfat = true,
+	.is_in_all = true,
+	.route = route_vtftr,
+};

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * VTFTR for InfiniBand (paper note, section 2): any usable line, any number of dimensions
+ * and planes, dead root switches and links, too. Tables are in-trees in phase order
+ * (unicast/phases.h); lanes come with service levels:
+ *
+ *   one lane     when every pair has its way within one round of dimension order
+ *   variant I    service level = lane: 1 for all other ways, where that closes no cycle
+ *   variant II   lanes by service level, in- and out-port; ways in phase order have the
+ *                lanes of their phases, left-overs the first word of lanes that closes no
+ *                cycle (vtftr_ib_lanes.c)
+ *
+ * What no word is found for is tried again with one lane more, up to max_vls; then with
+ * longer ways in phase order for its destination.
+ */
+#include "unicast/vtftr_ib.h"
+
+#include "base/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS_FIRST = 2, TRIES_MAX = 4 };
+
+static struct fab_routes *new_routes(const struct vtftr_ib *v)
+{
+	const struct fab_fabric *f = v->problem->f;
+	uint32_t *columns = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t n = fab_live_columns(&v->live, v->problem->kfat, columns);
+	struct fab_routes *r = fab_routes_new(f, v->problem->faults, n);
+
+	memcpy(r->column_switch, columns, n * sizeof(*columns));
+	free(columns);
+	return r;
+}
+
+/* Tables of all columns; way[] of those that are not plain all over, else NULL. */
+static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	struct fab_routes *r = v->routes;
+	int n_threads = fab_threads_for(v->problem->n_threads,
+					(uint64_t)r->n_columns * k->f->n_switches);
+
+#pragma omp parallel num_threads(n_threads)
+	{
+		struct fab_phase_space *space = fab_phase_space_new(ph);
+		uint8_t *way = FAB_NEW(k->n_leaves + 1, uint8_t);
+
+#pragma omp for schedule(dynamic, 16)
+		for (uint32_t i = 0; i < r->n_columns; i++) {
+			uint16_t *next = r->next + (size_t)i * k->f->n_switches;
+			uint32_t leaf = k->leaf_of[r->column_switch[i]];
+
+			free(v->way[i]);
+			v->way[i] = NULL;
+			if (fab_phases_column(ph, space, leaf, v->is_longer[i], next,
+					      way))
+				continue;
+			v->way[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
+			memcpy(v->way[i], way, k->n_leaves);
+		}
+		free(way);
+		fab_phase_space_free(space);
+	}
+}
+
+static uint64_t count_ways(const struct vtftr_ib *v, enum fab_way way)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		for (uint32_t s = 0; v->way[i] && s < v->routes->n_columns; s++)
+			n += v->way[i][v->source_leaf[s]] == way;
+	return n;
+}
+
+/* Service levels of all pairs, 0 at first. */
+static void new_levels(struct fab_routes *r)
+{
+	size_t n = (size_t)r->n_columns * r->n_columns;
+
+	free(r->sl);
+	free(r->sl_source);
+	r->sl = FAB_NEW0(n + 1, uint8_t);
+	r->n_sl_sources = r->n_columns;
+	r->sl_source = FAB_NEW(r->n_columns + 1, uint32_t);
+	memcpy(r->sl_source, r->column_switch, r->n_columns * sizeof(*r->sl_source));
+}
+
+/* Variant I: all that is not plain on lane 1. */
+static void use_variant_1(struct vtftr_ib *v)
+{
+	struct fab_routes *r = v->routes;
+
+	new_levels(r);
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		for (uint32_t s = 0; v->way[i] && s < r->n_columns; s++) {
+			uint8_t way = v->way[i][v->source_leaf[s]];
+
+			if (way == FAB_WAY_PHASED || way == FAB_WAY_LEFT)
+				r->sl[(size_t)s * r->n_columns + i] = 1;
+		}
+	r->lanes = FAB_LANES_SL;
+	r->n_vls = r->n_sls = 2;
+}
+
+/* Trees, and lanes of the first variant that does; VTFTR_IB_OPEN: none so far. */
+static enum vtftr_ib_result try_plain(struct vtftr_ib *v, struct fab_phases *ph)
+{
+	grow_trees(v, ph);
+	v->n_left = count_ways(v, FAB_WAY_LEFT);
+	if (!v->n_left && !count_ways(v, FAB_WAY_PHASED))
+		return VTFTR_IB_DONE;
+	if (v->problem->max_vls < 2 || !vtftr_ib_one_lane_does(v))
+		return VTFTR_IB_OPEN;
+	use_variant_1(v);
+	return VTFTR_IB_DONE;
+}
+
+/* With rows first where that can help, then with the most phases. */
+static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
+{
+	bool rows_first = ph->rows_first;
+
+	if (try_plain(v, ph) == VTFTR_IB_DONE)
+		return VTFTR_IB_DONE;
+	if (rows_first && v->n_left) {
+		ph->rows_first = false;
+		if (try_plain(v, ph) == VTFTR_IB_DONE)
+			return VTFTR_IB_DONE;
+	}
+	return VTFTR_IB_OPEN;
+}
+
+/* Destinations with pairs that have no lanes go longer ways next time. */
+static bool lengthen(struct vtftr_ib *v)
+{
+	bool has_new = false;
+
+	for (uint32_t i = 0; i < v->routes->n_columns; i++) {
+		if (!v->is_stuck[i] || v->is_longer[i])
+			continue;
+		v->is_longer[i] = true;
+		has_new = true;
+	}
+	return has_new;
+}
+
+static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
+		  struct fab_err *err)
+{
+	struct fab_phases ph;
+	int rc = 0;
+
+	fab_phases_init(&ph, v->problem->kfat, &v->live, n_rounds);
+	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
+	if (!*is_done) {
+		new_levels(v->routes);
+		rc = vtftr_ib_pack(v, n_rounds, err);
+		*is_done = !rc && !v->n_stuck;
+	}
+	fab_phases_fini(&ph);
+	return rc;
+}
+
+static void say(struct vtftr_ib *v, unsigned n_rounds)
+{
+	uint64_t n_longer = 0;
+
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		n_longer += v->is_longer[i];
+	free(v->routes->note);
+	v->routes->note = NULL;
+	if (v->n_stuck)
+		v->routes->note = fab_format("%u lanes do not suffice: %llu pairs are "
+					     "left without a way",
+					     n_rounds, (unsigned long long)v->n_stuck);
+	else if (n_longer)
+		v->routes->note = fab_format("%u lanes do not suffice for shortest ways: "
+					     "%llu destinations have longer ones",
+					     n_rounds, (unsigned long long)n_longer);
+	else if (n_rounds > ROUNDS_FIRST)
+		v->routes->note = fab_format("2 lanes do not suffice, %u do", n_rounds);
+}
+
+static int solve(struct vtftr_ib *v, struct fab_err *err)
+{
+	unsigned max = v->problem->max_vls;
+	unsigned n_rounds = max < ROUNDS_FIRST ? max : ROUNDS_FIRST;
+	bool is_done = false;
+	int rc = 0;
+
+	for (unsigned i = 0; i < TRIES_MAX + max && !is_done; i++) {
+		rc = assign(v, n_rounds, &is_done, err);
+		if (rc)
+			return rc;
+		if (is_done)
+			break;
+		if (n_rounds < max)
+			n_rounds++;
+		else if (!lengthen(v))
+			break;
+	}
+	say(v, n_rounds);
+	return 0;
+}
+
+static void end(struct vtftr_ib *v)
+{
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		free(v->way[i]);
+	free(v->way);
+	free(v->is_longer);
+	free(v->is_stuck);
+	free(v->source_leaf);
+	fab_live_fini(&v->live);
+}
+
+static int route_vtftr_ib(const struct fab_unicast_problem *problem,
+			  struct fab_routes **out, struct fab_err *err)
+{
+	struct vtftr_ib v = {.problem = problem};
+	uint32_t n;
+	int rc;
+
+	fab_live_init(&v.live, problem->f, problem->faults);
+	v.routes = new_routes(&v);
+	n = v.routes->n_columns;
+	v.way = FAB_NEW0(n + 1, uint8_t *);
+	v.is_longer = FAB_NEW0(n + 1, bool);
+	v.is_stuck = FAB_NEW0(n + 1, bool);
+	v.source_leaf = FAB_NEW(n + 1, uint32_t);
+	for (uint32_t i = 0; i < n; i++)
+		v.source_leaf[i] = problem->kfat->leaf_of[v.routes->column_switch[i]];
+	rc = solve(&v, err);
+	end(&v);
+	if (rc)
+		fab_routes_free(v.routes);
+	else
+		*out = v.routes;
+	return rc;
+}
+
+const struct fab_unicast_engine fab_unicast_vtftr_ib = {
+	.name = "vtftr-ib",
+	.summary = "any usable line, with service levels for InfiniBand",
+	.needs_kfat = true,
+	.is_in_all = true,
+	.route = route_vtftr_ib,
+};

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/legs.h"
+
+#include "base/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t coord_in(const struct fab_kfat *k, uint32_t leaf, uint32_t line)
+{
+	return k->coord[(size_t)leaf * k->n_dims + k->line_dim[line]];
+}
+
+static void list_leaves(struct fab_legs *legs)
+{
+	const struct fab_kfat *k = legs->k;
+	size_t n;
+
+	for (uint32_t d = 0; d < k->n_dims; d++)
+		if (k->dims[d] > legs->width)
+			legs->width = k->dims[d];
+	n = (size_t)k->n_lines * legs->width;
+	legs->leaf_at = FAB_NEW(n + 1, uint32_t);
+	memset(legs->leaf_at, 0xff, n * sizeof(*legs->leaf_at));
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		if (!fab_switch_is_live(legs->live, k->leaf[leaf]))
+			continue;
+		for (uint32_t d = 0; d < k->n_dims; d++) {
+			uint32_t line = k->line_of[(size_t)leaf * k->n_dims + d];
+
+			if (line != FAB_NONE)
+				legs->leaf_at[(size_t)line * legs->width +
+					      coord_in(k, leaf, line)] = leaf;
+		}
+	}
+}
+
+static void list_switches(struct fab_legs *legs)
+{
+	const struct fab_kfat *k = legs->k;
+	uint32_t n = k->f->n_switches, *at;
+
+	legs->switch_first = FAB_NEW0(k->n_lines + 2, uint32_t);
+	legs->line_switch = FAB_NEW(n + 1, uint32_t);
+	legs->in_line = FAB_NEW0(n + 1, uint32_t);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (k->switch_line[sw] != FAB_NONE)
+			legs->switch_first[k->switch_line[sw] + 1]++;
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		legs->switch_first[line + 1] += legs->switch_first[line];
+	at = FAB_NEW(k->n_lines + 1, uint32_t);
+	memcpy(at, legs->switch_first, k->n_lines * sizeof(*at));
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint32_t line = k->switch_line[sw];
+
+		if (line == FAB_NONE)
+			continue;
+		legs->in_line[sw] = at[line] - legs->switch_first[line];
+		legs->line_switch[at[line]++] = sw;
+	}
+	free(at);
+}
+
+/* A search along one line, against the traffic, from the target leaf. */
+struct walk {
+	const struct fab_legs *legs;
+	uint32_t line, target;
+	uint32_t *hops;	   /* [switches of the line] to the target, FAB_NONE */
+	uint8_t *is_down;  /* [switches of the line] the way goes down only */
+	uint8_t *has_leaf; /* [n_switches] joined to a leaf: the lower level */
+	uint16_t *way;	   /* [way_width] of this target */
+};
+
+/*
+ * May switch sw send by arc a? To the target; or up; or down to where the way on goes
+ * down, too. The number of hops it has then, FAB_NONE: no.
+ */
+static uint32_t hops_by(const struct walk *w, uint32_t sw, uint32_t a, bool *is_down)
+{
+	const struct fab_kfat *k = w->legs->k;
+	uint32_t peer = k->f->arc_peer[a], at;
+	bool goes_down;
+
+	if (!w->legs->live->arc_is_live[a])
+		return FAB_NONE;
+	*is_down = true;
+	if (k->leaf_of[peer] != FAB_NONE)
+		return k->leaf_of[peer] == w->target ? 1 : FAB_NONE;
+	at = w->legs->in_line[peer];
+	goes_down = w->has_leaf[peer] && !w->has_leaf[sw];
+	if (w->hops[at] == FAB_NONE || (goes_down && !w->is_down[at]) ||
+	    (!goes_down && (w->has_leaf[peer] || !w->has_leaf[sw])))
+		return FAB_NONE;
+	*is_down = goes_down;
+	return w->hops[at] + 1;
+}
+
+/* Switches that are `hops` away: returns how many are new. */
+static uint32_t reach(struct walk *w, uint32_t hops)
+{
+	const struct fab_legs *legs = w->legs;
+	const struct fab_fabric *f = legs->k->f;
+	uint32_t first = legs->switch_first[w->line], n_new = 0;
+
+	for (uint32_t i = first; i < legs->switch_first[w->line + 1]; i++) {
+		uint32_t sw = legs->line_switch[i];
+		uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+
+		if (w->hops[i - first] != FAB_NONE)
+			continue;
+		for (uint32_t j = 0; j < d; j++) { /* targets begin at different arcs */
+			uint32_t at = (j + w->target) % d;
+			bool is_down;
+
+			if (hops_by(w, sw, f->arc_first[sw] + at, &is_down) != hops)
+				continue;
+			w->hops[i - first] = hops;
+			w->is_down[i - first] = is_down;
+			w->way[legs->width + i - first] = (uint16_t)at;
+			n_new++;
+			break;
+		}
+	}
+	return n_new;
+}
+
+/* The arc of a leaf into the line with the fewest hops to the target. */
+static uint16_t enter(const struct walk *w, uint32_t leaf)
+{
+	const struct fab_legs *legs = w->legs;
+	const struct fab_kfat *k = legs->k;
+	uint32_t sw = k->leaf[leaf], first = k->f->arc_first[sw];
+	uint32_t d = k->f->arc_first[sw + 1] - first, best = FAB_NONE;
+	uint16_t arc = FAB_ARC_NONE;
+
+	for (uint32_t j = 0; j < d; j++) {
+		uint32_t at = (j + w->target) % d, peer = k->f->arc_peer[first + at];
+
+		if (!legs->live->arc_is_live[first + at] ||
+		    k->switch_line[peer] != w->line ||
+		    w->hops[legs->in_line[peer]] >= best)
+			continue;
+		best = w->hops[legs->in_line[peer]];
+		arc = (uint16_t)at;
+	}
+	return arc;
+}
+
+static void walk_to(struct walk *w, uint32_t target)
+{
+	const struct fab_legs *legs = w->legs;
+	uint32_t n = legs->switch_first[w->line + 1] - legs->switch_first[w->line];
+
+	w->target = target;
+	memset(w->hops, 0xff, n * sizeof(*w->hops));
+	for (uint32_t hops = 1; reach(w, hops); hops++)
+		;
+	for (uint32_t c = 0; c < legs->width; c++) {
+		uint32_t leaf = fab_legs_leaf(legs, w->line, c);
+
+		if (leaf != FAB_NONE && leaf != target)
+			w->way[c] = enter(w, leaf);
+	}
+}
+
+static uint8_t *find_low(const struct fab_kfat *k)
+{
+	uint8_t *has_leaf = FAB_NEW0(k->f->n_switches + 1, uint8_t);
+
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		for (uint32_t p = k->f->peer_first[k->leaf[i]];
+		     p < k->f->peer_first[k->leaf[i] + 1]; p++)
+			has_leaf[k->f->peer[p]] = 1;
+	return has_leaf;
+}
+
+static void find_ways(struct fab_legs *legs)
+{
+	const struct fab_kfat *k = legs->k;
+	struct walk w = {.legs = legs, .has_leaf = find_low(k)};
+	size_t all = 0;
+
+	legs->way_first = FAB_NEW(k->n_lines + 1, size_t);
+	legs->way_width = FAB_NEW(k->n_lines + 1, uint32_t);
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		legs->way_first[line] = all;
+		legs->way_width[line] = legs->width + legs->switch_first[line + 1] -
+					legs->switch_first[line];
+		all += (size_t)legs->width * legs->way_width[line];
+	}
+	legs->way = FAB_NEW(all + 1, uint16_t);
+	memset(legs->way, 0xff, all * sizeof(*legs->way));
+	w.hops = FAB_NEW(k->f->n_switches + 1, uint32_t);
+	w.is_down = FAB_NEW(k->f->n_switches + 1, uint8_t);
+	for (w.line = 0; w.line < k->n_lines; w.line++)
+		for (uint32_t c = 0; c < legs->width; c++) {
+			uint32_t target = fab_legs_leaf(legs, w.line, c);
+
+			w.way = legs->way + legs->way_first[w.line] +
+				(size_t)c * legs->way_width[w.line];
+			if (target != FAB_NONE)
+				walk_to(&w, target);
+		}
+	free(w.hops);
+	free(w.is_down);
+	free(w.has_leaf);
+}
+
+void fab_legs_init(struct fab_legs *legs, const struct fab_kfat *k,
+		   const struct fab_live *live)
+{
+	*legs = (struct fab_legs){.k = k, .live = live};
+	list_leaves(legs);
+	list_switches(legs);
+	find_ways(legs);
+}
+
+void fab_legs_fini(struct fab_legs *legs)
+{
+	free(legs->leaf_at);
+	free(legs->switch_first);
+	free(legs->line_switch);
+	free(legs->in_line);
+	free(legs->way_first);
+	free(legs->way_width);
+	free(legs->way);
+}
+
+static const uint16_t *ways_to(const struct fab_legs *legs, uint32_t line, uint32_t to)
+{
+	return legs->way + legs->way_first[line] +
+	       (size_t)coord_in(legs->k, to, line) * legs->way_width[line];
+}
+
+bool fab_legs_has(const struct fab_legs *legs, uint32_t line, uint32_t from, uint32_t to)
+{
+	return ways_to(legs, line, to)[coord_in(legs->k, from, line)] != FAB_ARC_NONE;
+}
+
+void fab_leg_plan_init(struct fab_leg_plan *plan, const struct fab_kfat *k)
+{
+	plan->target = FAB_NEW(k->n_lines + 1, uint32_t);
+	plan->dim = FAB_NEW(k->n_leaves + 1, uint8_t);
+}
+
+void fab_leg_plan_fini(struct fab_leg_plan *plan)
+{
+	free(plan->target);
+	free(plan->dim);
+}
+
+static uint16_t leave_by(const struct fab_legs *legs, const struct fab_leg_plan *plan,
+			 uint32_t leaf)
+{
+	const struct fab_kfat *k = legs->k;
+	uint32_t line, target;
+
+	if (plan->dim[leaf] == FAB_LEG_NONE)
+		return FAB_ARC_NONE;
+	line = k->line_of[(size_t)leaf * k->n_dims + plan->dim[leaf]];
+	target = line == FAB_NONE ? FAB_NONE : plan->target[line];
+	if (target == FAB_NONE || target == leaf)
+		return FAB_ARC_NONE;
+	return ways_to(legs, line, target)[coord_in(k, leaf, line)];
+}
+
+void fab_legs_fill(const struct fab_legs *legs, const struct fab_leg_plan *plan,
+		   uint32_t to, uint16_t *next)
+{
+	const struct fab_kfat *k = legs->k;
+
+	memset(next, 0xff, k->f->n_switches * sizeof(*next));
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		const uint32_t *sw = legs->line_switch + legs->switch_first[line];
+		uint32_t n = legs->switch_first[line + 1] - legs->switch_first[line];
+		const uint16_t *way;
+
+		if (plan->target[line] == FAB_NONE)
+			continue;
+		way = ways_to(legs, line, plan->target[line]) + legs->width;
+		for (uint32_t i = 0; i < n; i++)
+			next[sw[i]] = way[i];
+	}
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
+		if (fab_switch_is_live(legs->live, k->leaf[leaf]))
+			next[k->leaf[leaf]] = leave_by(legs, plan, leaf);
+	next[k->leaf[to]] = FAB_ARC_HERE;
+}
+
+struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
+				  fab_leg_planner *planner)
+{
+	const struct fab_kfat *k = problem->kfat;
+	uint32_t *columns = FAB_NEW(k->f->n_switches + 1, uint32_t);
+	struct fab_live live;
+	struct fab_legs legs;
+	struct fab_routes *r;
+	uint32_t n;
+
+	fab_live_init(&live, k->f, problem->faults);
+	fab_legs_init(&legs, k, &live);
+	n = fab_live_columns(&live, k, columns);
+	r = fab_routes_new(k->f, problem->faults, n);
+	memcpy(r->column_switch, columns, n * sizeof(*columns));
+	free(columns);
+#pragma omp parallel num_threads(                                                        \
+	fab_threads_for(problem->n_threads, (uint64_t)n * k->f->n_switches))
+	{
+		struct fab_leg_plan plan;
+
+		fab_leg_plan_init(&plan, k);
+#pragma omp for schedule(static)
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t to = k->leaf_of[r->column_switch[i]];
+
+			planner(&legs, to, &plan);
+			fab_legs_fill(&legs, &plan, to,
+				      r->next + (size_t)i * k->f->n_switches);
+		}
+		fab_leg_plan_fini(&plan);
+	}
+	fab_legs_fini(&legs);
+	fab_live_fini(&live);
+	return r;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Legs: the ways along one line of a kfat, from leaf to leaf. Algorithms that think in
+ * rows and columns say where each line sends the packets of a destination; the entries of
+ * its switches follow from that.
+ */
+#pragma once
+
+#include "unicast/engine.h"
+#include "unicast/live.h"
+
+struct fab_legs {
+	const struct fab_kfat *k;
+	const struct fab_live *live;
+	uint32_t width;		/* largest of dims */
+	uint32_t *leaf_at;	/* [n_lines * width] leaf by its coordinate, FAB_NONE */
+	uint32_t *switch_first; /* [n_lines + 1] into line_switch */
+	uint32_t *line_switch;	/* switches of a line, ascending */
+	uint32_t *in_line;	/* [n_switches] position of a line switch in its line */
+	/* way[way_first[line] + coordinate of the target * way_width[line] + i]: arc of
+	 * the leaf with coordinate i < width, of switch i - width of the line; counted
+	 * from its first arc, FAB_ARC_NONE: no way along the line */
+	size_t *way_first;
+	uint32_t *way_width;
+	uint16_t *way;
+};
+
+/* The caller ends it; what it is made of is borrowed. O(lines * leaves of a line * cables
+ * of a line). */
+void fab_legs_init(struct fab_legs *legs, const struct fab_kfat *k,
+		   const struct fab_live *live);
+void fab_legs_fini(struct fab_legs *legs);
+
+enum { FAB_LEG_NONE = 0xff };
+
+/* What a destination asks of every line and every leaf. */
+struct fab_leg_plan {
+	uint32_t *target; /* [n_lines] leaf to send to, FAB_NONE */
+	uint8_t *dim;	  /* [n_leaves] dimension to leave by, FAB_LEG_NONE */
+};
+
+void fab_leg_plan_init(struct fab_leg_plan *plan, const struct fab_kfat *k);
+void fab_leg_plan_fini(struct fab_leg_plan *plan);
+/* Entries of all switches for the destination leaf: next[n_switches]. O(switches). */
+void fab_legs_fill(const struct fab_legs *legs, const struct fab_leg_plan *plan,
+		   uint32_t leaf, uint16_t *next);
+
+/* Fills the plan of one destination leaf. */
+typedef void fab_leg_planner(const struct fab_legs *legs, uint32_t to,
+			     struct fab_leg_plan *plan);
+/* Tables for all sound leaf switches, one lane; the caller frees. */
+struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
+				  fab_leg_planner *planner)
+	__attribute__((returns_nonnull));
+
+/* Leaf of a line with a coordinate along it, FAB_NONE: none or dead. */
+static inline uint32_t fab_legs_leaf(const struct fab_legs *legs, uint32_t line,
+				     uint32_t coord)
+{
+	return line == FAB_NONE ? FAB_NONE
+				: legs->leaf_at[(size_t)line * legs->width + coord];
+}
+
+/* Is there a way along the line from leaf to leaf? */
+bool fab_legs_has(const struct fab_legs *legs, uint32_t line, uint32_t from, uint32_t to);

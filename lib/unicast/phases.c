@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/phases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Reached, but not yet part of a level. */
+static const uint32_t NEW_LEVEL = FAB_NONE - 1;
+
+struct fab_phase_space {
+	uint32_t *level;  /* [n_switches] hops to the destination, FAB_NONE */
+	uint32_t *order;  /* [n_switches] switches by level */
+	int16_t *phase;	  /* [n_switches] leaf: phi; line: p; -1: against the order */
+	uint8_t *is_down; /* [n_switches] the way on goes down in the line */
+};
+
+struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph)
+{
+	struct fab_phase_space *s = FAB_NEW(1, struct fab_phase_space);
+	uint32_t n = ph->k->f->n_switches + 1;
+
+	s->level = FAB_NEW(n, uint32_t);
+	s->order = FAB_NEW(n, uint32_t);
+	s->phase = FAB_NEW(n, int16_t);
+	s->is_down = FAB_NEW0(n, uint8_t);
+	return s;
+}
+
+void fab_phase_space_free(struct fab_phase_space *s)
+{
+	free(s->level);
+	free(s->order);
+	free(s->phase);
+	free(s->is_down);
+	free(s);
+}
+
+/* The largest phase of dimension d below phi, -1: none. */
+static int phase_below(int phi, unsigned d, unsigned n_dims)
+{
+	int below = phi - 1 - (int)d;
+
+	return below < 0 ? -1 : (int)d + below / (int)n_dims * (int)n_dims;
+}
+
+/* What sw would be worth if it went on by way of its arc to u. */
+struct offer {
+	int phase;
+	uint32_t score; /* the larger the better among equal phases */
+	bool is_down;
+};
+
+static uint32_t shuffle(uint32_t to, uint32_t by)
+{
+	uint32_t h = (to + 1) * 0x9e3779b1u ^ by * 0x85ebca6bu;
+
+	return (h ^ h >> 15) * 0x2c1b3c6du >> 8;
+}
+
+static struct offer offer_to_line(const struct fab_phases *ph,
+				  const struct fab_phase_space *s, uint32_t to,
+				  uint32_t sw, uint32_t u)
+{
+	const struct fab_kfat *k = ph->k;
+	uint32_t line = k->switch_line[sw];
+	struct offer o = {.phase = -1, .score = shuffle(to, u), .is_down = true};
+
+	if (line == FAB_NONE)
+		return o;
+	if (k->leaf_of[u] != FAB_NONE) {
+		unsigned d = k->line_dim[line];
+		size_t at = (size_t)k->leaf_of[u] * k->n_dims + d;
+
+		if (s->phase[u] >= 0)
+			o.phase = phase_below(s->phase[u], d, k->n_dims);
+		o.score |= (uint32_t)ph->n_whole[at] << 24;
+		return o;
+	}
+	o.is_down = ph->has_leaf[u] && !ph->has_leaf[sw];
+	if (ph->has_leaf[u] == ph->has_leaf[sw] || (o.is_down && !s->is_down[u]))
+		return o;
+	o.phase = s->phase[u];
+	return o;
+}
+
+static struct offer offer_to_leaf(const struct fab_phases *ph,
+				  const struct fab_phase_space *s, uint32_t to,
+				  uint32_t u)
+{
+	const struct fab_kfat *k = ph->k;
+	struct offer o = {.phase = s->phase[u], .score = shuffle(to, u)};
+
+	if (k->switch_line[u] == FAB_NONE)
+		o.phase = -1;
+	return o;
+}
+
+static bool is_better(const struct fab_phases *ph, const struct offer *a,
+		      const struct offer *b, bool is_leaf)
+{
+	bool in_detour = is_leaf && ph->rows_first && ph->n_rounds == 2 &&
+			 a->phase >= 0 && a->phase < 2 && b->phase >= 0 && b->phase < 2;
+
+	if (in_detour && (a->phase == 0) != (b->phase == 0))
+		return a->phase == 0;
+	if (a->phase != b->phase)
+		return a->phase > b->phase;
+	return a->score > b->score;
+}
+
+/* The best way on over switches of the level below; false: against the phase order. */
+static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		  uint32_t sw, uint32_t level, uint16_t *next)
+{
+	const struct fab_fabric *f = ph->k->f;
+	bool is_leaf = ph->k->leaf_of[sw] != FAB_NONE, has_any = false;
+	struct offer best = {.phase = -1};
+
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		uint32_t u = f->arc_peer[a];
+		struct offer o;
+
+		if (s->level[u] != level || !ph->live->arc_is_live[a])
+			continue;
+		o = is_leaf ? offer_to_leaf(ph, s, to, u)
+			    : offer_to_line(ph, s, to, sw, u);
+		if (has_any && !is_better(ph, &o, &best, is_leaf))
+			continue;
+		has_any = true;
+		best = o;
+		*next = (uint16_t)(a - f->arc_first[sw]);
+	}
+	s->phase[sw] = (int16_t)best.phase;
+	s->is_down[sw] = best.is_down;
+	return best.phase >= 0;
+}
+
+static void start(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		  uint16_t *next)
+{
+	memset(next, 0xff, ph->k->f->n_switches * sizeof(*next));
+	next[to] = FAB_ARC_HERE;
+	s->phase[to] = (int16_t)(ph->n_rounds * ph->k->n_dims);
+	s->is_down[to] = true;
+}
+
+static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		     uint16_t *next)
+{
+	uint32_t n = fab_live_search(ph->live, to, s->level, s->order);
+
+	start(ph, s, to, next);
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t sw = s->order[i];
+
+		adopt(ph, s, to, sw, s->level[sw] - 1, &next[sw]);
+	}
+}
+
+/*
+ * Grow from the switches order[from .. to) of a level: their neighbours that are not
+ * reached yet and, but for the last resort, keep the phase order. Returns the new end.
+ */
+static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
+		     uint32_t dest, uint32_t from, uint32_t to, bool any, uint16_t *next)
+{
+	const struct fab_fabric *f = ph->k->f;
+	uint32_t tail = to;
+
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t u = s->order[i], level = s->level[u];
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+			uint16_t by = FAB_ARC_NONE;
+
+			if (s->level[v] != FAB_NONE || !ph->live->arc_is_live[a] ||
+			    (!adopt(ph, s, dest, v, level, &by) && !any))
+				continue;
+			next[v] = by;
+			s->level[v] = NEW_LEVEL;
+			s->order[tail++] = v;
+		}
+	}
+	return tail;
+}
+
+static void set_level(struct fab_phase_space *s, uint32_t from, uint32_t to,
+		      uint32_t level)
+{
+	for (uint32_t i = from; i < to; i++)
+		s->level[s->order[i]] = level;
+}
+
+/* In phase order first; what that does not reach joins level by level behind it. */
+static void phased(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		   uint16_t *next)
+{
+	uint32_t from = 0, end = 1, all = 1, level = 0;
+
+	memset(s->level, 0xff, ph->k->f->n_switches * sizeof(*s->level));
+	start(ph, s, to, next);
+	s->order[0] = to;
+	set_level(s, 0, 1, 0);
+	while (from < end) {
+		all = grow(ph, s, to, from, end, false, next);
+		set_level(s, end, all, ++level);
+		from = end;
+		end = all;
+	}
+	/* the last resort: all that is reached counts as one level */
+	for (from = 0; from < all;) {
+		uint32_t reached = all;
+
+		set_level(s, 0, all, ++level);
+		all = grow(ph, s, to, from, all, true, next);
+		from = reached;
+	}
+}
+
+static bool classify(const struct fab_phases *ph, const struct fab_phase_space *s,
+		     const uint16_t *next, uint8_t *way)
+{
+	const struct fab_kfat *k = ph->k;
+	int last_round = (int)((ph->n_rounds - 1) * k->n_dims);
+	bool all_plain = true;
+
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t sw = k->leaf[leaf];
+
+		if (next[sw] == FAB_ARC_NONE)
+			way[leaf] = FAB_WAY_NONE;
+		else if (s->phase[sw] < 0)
+			way[leaf] = FAB_WAY_LEFT;
+		else
+			way[leaf] = s->phase[sw] >= last_round ? FAB_WAY_PLAIN
+							       : FAB_WAY_PHASED;
+		all_plain = all_plain &&
+			    (way[leaf] == FAB_WAY_PLAIN || way[leaf] == FAB_WAY_NONE);
+	}
+	return all_plain;
+}
+
+bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
+		       uint32_t leaf, bool longer, uint16_t *next, uint8_t *way)
+{
+	uint32_t to = ph->k->leaf[leaf];
+
+	if (fab_phases_sound_column(ph, leaf, next))
+		return true;
+	if (longer)
+		phased(ph, s, to, next);
+	else
+		shortest(ph, s, to, next);
+	return classify(ph, s, next, way);
+}

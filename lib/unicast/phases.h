@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * In-trees of a kfat in phase order (paper note, section 2): phases p = 0 .. lanes * D -
+ * 1 stand for dimension p mod D on lane p / D of that many rounds; a way uses ascending
+ * phases, so that ways in phase order close no cycle of channels. Seen from the
+ * destination, each switch takes the way on that leaves the most phases before it.
+ */
+#pragma once
+
+#include "unicast/engine.h"
+#include "unicast/live.h"
+
+struct fab_phases {
+	const struct fab_kfat *k;
+	const struct fab_live *live;
+	unsigned n_rounds;
+	/* two dimensions: detours begin in the row where they can, so that all of them
+	 * go through columns; set by the caller */
+	bool rows_first;
+	uint8_t *n_whole;  /* [n_leaves * D] whole lines of a leaf but that along d */
+	uint8_t *has_leaf; /* [n_switches] a line's switch that is joined to leaves */
+	/* one root switch a line and two dimensions: the tables of a destination whose
+	 * column is sound follow from a template; else NULL */
+	struct fab_plain *plain;
+};
+
+/* The caller ends it. O(leaves * dims + arcs). */
+void fab_phases_init(struct fab_phases *phases, const struct fab_kfat *k,
+		     const struct fab_live *live, unsigned n_rounds);
+void fab_phases_fini(struct fab_phases *phases);
+
+/* How a leaf stands to a destination. */
+enum fab_way {
+	FAB_WAY_PLAIN,	/* in phase order, in the last round only */
+	FAB_WAY_PHASED, /* in phase order */
+	FAB_WAY_LEFT,	/* against the phase order */
+	FAB_WAY_NONE,	/* not connected */
+};
+
+/* Of fab_phases_column(): a destination whose row, column and rows' turns are sound. */
+bool fab_phases_sound_column(const struct fab_phases *phases, uint32_t leaf,
+			     uint16_t *next);
+
+struct fab_phase_space; /* room for one search */
+struct fab_phase_space *fab_phase_space_new(const struct fab_phases *phases);
+void fab_phase_space_free(struct fab_phase_space *space);
+
+/*
+ * Entries of all switches for a destination leaf, next[n_switches], and the way of each
+ * leaf, way[n_leaves]. With `longer` ways in phase order come first, however long; else
+ * all are shortest. Returns whether all sound leaves but the cut-off ones are plain.
+ * O(arcs), less where the destination's row and column are sound.
+ */
+bool fab_phases_column(const struct fab_phases *phases, struct fab_phase_space *space,
+		       uint32_t leaf, bool longer, uint16_t *next, uint8_t *way);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is known of a kfat before any destination; and the common case: two dimensions,
+ * one root switch a line, and a destination that every sound leaf reaches by row, then
+ * column.
+ */
+#include "unicast/phases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_plain {
+	uint32_t n_x, n_y;
+	uint32_t *row, *column; /* root switch by y, by x; FAB_NONE: none */
+	uint16_t *row_arc; /* [n_y * n_x] arc of a row's root to the leaf in column x */
+	uint16_t
+		*column_arc; /* [n_x * n_y] arc of a column's root to the leaf in row y */
+	uint32_t *leaf_at;   /* [n_x * n_y] switch, FAB_NONE */
+	uint16_t *to_row, *to_column; /* [n_switches] arc of a leaf, FAB_ARC_NONE */
+	bool *is_sound;		      /* [n_x] every leaf can turn into the column */
+};
+
+static uint32_t x_of(const struct fab_kfat *k, uint32_t leaf)
+{
+	return k->coord[(size_t)leaf * 2];
+}
+
+static uint32_t y_of(const struct fab_kfat *k, uint32_t leaf)
+{
+	return k->coord[(size_t)leaf * 2 + 1];
+}
+
+/* A line of a whole grid is whole when nothing of it is missing or dead. */
+static bool *find_whole(const struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
+	bool *is_whole = FAB_NEW0(k->n_lines + 1, bool);
+
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
+		for (uint32_t d = 0; d < k->n_dims; d++) {
+			uint32_t line = k->line_of[(size_t)leaf * k->n_dims + d];
+
+			if (line != FAB_NONE &&
+			    fab_switch_is_live(ph->live, k->leaf[leaf]))
+				n[line]++;
+		}
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		is_whole[line] = n[line] == k->dims[k->line_dim[line]];
+	for (uint32_t sw = 0; sw < k->f->n_switches; sw++)
+		for (uint32_t a = k->f->arc_first[sw];
+		     k->switch_line[sw] != FAB_NONE && a < k->f->arc_first[sw + 1]; a++)
+			if (!ph->live->arc_is_live[a])
+				is_whole[k->switch_line[sw]] = false;
+	free(n);
+	return is_whole;
+}
+
+static void count_whole(struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	bool *is_whole = find_whole(ph);
+
+	ph->n_whole = FAB_NEW0((size_t)k->n_leaves * k->n_dims + 1, uint8_t);
+	ph->has_leaf = FAB_NEW0(k->f->n_switches + 1, uint8_t);
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t sw = k->leaf[leaf];
+
+		for (uint32_t d = 0; d < k->n_dims; d++)
+			for (uint32_t e = 0; e < k->n_dims; e++) {
+				uint32_t line = k->line_of[(size_t)leaf * k->n_dims + e];
+
+				if (e != d && line != FAB_NONE && is_whole[line])
+					ph->n_whole[(size_t)leaf * k->n_dims + d]++;
+			}
+		for (uint32_t i = k->f->peer_first[sw]; i < k->f->peer_first[sw + 1]; i++)
+			ph->has_leaf[k->f->peer[i]] = 1;
+	}
+	free(is_whole);
+}
+
+/* One switch a line, one cable a leaf and line. */
+static bool has_plain_lines(const struct fab_kfat *k)
+{
+	uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
+	bool is_plain =
+		k->n_dims == 2 && k->n_planes == 1 && !k->has_deep_lines &&
+		(uint64_t)k->dims[0] * k->dims[1] <= 4 * (uint64_t)k->n_leaves + 16;
+
+	for (uint32_t sw = 0; sw < k->f->n_switches && is_plain; sw++)
+		if (k->switch_line[sw] != FAB_NONE)
+			is_plain = ++n[k->switch_line[sw]] == 1;
+	for (uint32_t i = 0; i < k->n_leaves && is_plain; i++) {
+		uint32_t sw = k->leaf[i];
+
+		is_plain = k->f->arc_first[sw + 1] - k->f->arc_first[sw] ==
+			   k->f->peer_first[sw + 1] - k->f->peer_first[sw];
+	}
+	free(n);
+	return is_plain;
+}
+
+static void *filled(size_t n, size_t size)
+{
+	void *v = fab_alloc(n + 1, size);
+
+	memset(v, 0xff, n * size);
+	return v;
+}
+
+static struct fab_plain *new_plain(const struct fab_kfat *k)
+{
+	struct fab_plain *p = FAB_NEW0(1, struct fab_plain);
+	size_t n = (size_t)k->dims[0] * k->dims[1];
+
+	p->n_x = k->dims[0];
+	p->n_y = k->dims[1];
+	p->row = filled(p->n_y, sizeof(*p->row));
+	p->column = filled(p->n_x, sizeof(*p->column));
+	p->row_arc = filled(n, sizeof(*p->row_arc));
+	p->column_arc = filled(n, sizeof(*p->column_arc));
+	p->leaf_at = filled(n, sizeof(*p->leaf_at));
+	p->to_row = filled(k->f->n_switches, sizeof(*p->to_row));
+	p->to_column = filled(k->f->n_switches, sizeof(*p->to_column));
+	p->is_sound = FAB_NEW0(p->n_x + 1, bool);
+	return p;
+}
+
+static void free_plain(struct fab_plain *p)
+{
+	if (!p)
+		return;
+	free(p->row);
+	free(p->column);
+	free(p->row_arc);
+	free(p->column_arc);
+	free(p->leaf_at);
+	free(p->to_row);
+	free(p->to_column);
+	free(p->is_sound);
+	free(p);
+}
+
+/* The arcs between a sound leaf and its two roots. */
+static void place_leaf(const struct fab_phases *ph, struct fab_plain *p, uint32_t leaf)
+{
+	const struct fab_fabric *f = ph->k->f;
+	uint32_t sw = ph->k->leaf[leaf], x = x_of(ph->k, leaf), y = y_of(ph->k, leaf);
+
+	p->leaf_at[(size_t)x * p->n_y + y] = sw;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		uint32_t root = f->arc_peer[a], line = ph->k->switch_line[root];
+
+		if (line == FAB_NONE || !ph->live->arc_is_live[a])
+			continue;
+		if (ph->k->line_dim[line] == 0) {
+			p->row[y] = root;
+			p->to_row[sw] = (uint16_t)(a - f->arc_first[sw]);
+			p->row_arc[(size_t)y * p->n_x + x] = ph->live->back[a];
+		} else {
+			p->column[x] = root;
+			p->to_column[sw] = (uint16_t)(a - f->arc_first[sw]);
+			p->column_arc[(size_t)x * p->n_y + y] = ph->live->back[a];
+		}
+	}
+}
+
+/* Every row with a sound leaf can turn into column x, and the column is joined. */
+static bool column_is_sound(const struct fab_plain *p, const bool *row_counts, uint32_t x)
+{
+	for (uint32_t y = 0; y < p->n_y; y++) {
+		uint32_t sw = p->leaf_at[(size_t)x * p->n_y + y];
+
+		if (!row_counts[y])
+			continue;
+		if (sw == FAB_NONE || p->to_column[sw] == FAB_ARC_NONE ||
+		    p->row_arc[(size_t)y * p->n_x + x] == FAB_ARC_NONE)
+			return false;
+	}
+	return true;
+}
+
+static struct fab_plain *make_plain(const struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	struct fab_plain *p = new_plain(k);
+	bool *row_counts = FAB_NEW0(p->n_y + 1, bool), all_enter = true;
+
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		if (!fab_switch_is_live(ph->live, k->leaf[leaf]))
+			continue;
+		place_leaf(ph, p, leaf);
+		row_counts[y_of(k, leaf)] = true;
+		all_enter = all_enter && p->to_row[k->leaf[leaf]] != FAB_ARC_NONE;
+	}
+	for (uint32_t x = 0; x < p->n_x; x++)
+		p->is_sound[x] = all_enter && column_is_sound(p, row_counts, x);
+	free(row_counts);
+	return p;
+}
+
+/* The columns of other leaves serve their roots' own packets only. */
+static uint16_t any_arc(const struct fab_plain *p, uint32_t x, uint32_t y)
+{
+	const uint16_t *arc = p->column_arc + (size_t)x * p->n_y;
+
+	for (uint32_t i = 0; i < p->n_y; i++)
+		if (arc[(y + i) % p->n_y] != FAB_ARC_NONE)
+			return arc[(y + i) % p->n_y];
+	return FAB_ARC_NONE;
+}
+
+bool fab_phases_sound_column(const struct fab_phases *ph, uint32_t leaf, uint16_t *next)
+{
+	const struct fab_plain *p = ph->plain;
+	uint32_t xd, yd;
+
+	if (!p)
+		return false;
+	xd = x_of(ph->k, leaf);
+	yd = y_of(ph->k, leaf);
+	if (!p->is_sound[xd])
+		return false;
+	memcpy(next, p->to_row, ph->k->f->n_switches * sizeof(*next));
+	for (uint32_t y = 0; y < p->n_y; y++) {
+		uint32_t sw = p->leaf_at[(size_t)xd * p->n_y + y];
+
+		if (sw != FAB_NONE)
+			next[sw] = p->to_column[sw];
+		if (p->row[y] != FAB_NONE)
+			next[p->row[y]] = p->row_arc[(size_t)y * p->n_x + xd];
+	}
+	for (uint32_t x = 0; x < p->n_x; x++)
+		if (p->column[x] != FAB_NONE)
+			next[p->column[x]] = any_arc(p, x, yd);
+	next[ph->k->leaf[leaf]] = FAB_ARC_HERE;
+	return true;
+}
+
+void fab_phases_init(struct fab_phases *ph, const struct fab_kfat *k,
+		     const struct fab_live *live, unsigned n_rounds)
+{
+	*ph = (struct fab_phases){.k = k, .live = live, .n_rounds = n_rounds};
+	count_whole(ph);
+	if (has_plain_lines(k)) {
+		ph->plain = make_plain(ph);
+		ph->rows_first = true;
+	}
+}
+
+void fab_phases_fini(struct fab_phases *ph)
+{
+	free(ph->n_whole);
+	free(ph->has_leaf);
+	free_plain(ph->plain);
+}

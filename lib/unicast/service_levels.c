@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/service_levels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FREE = 0xff };
+static const uint64_t BYTES_MAX = UINT64_C(1) << 30;
+
+struct fab_sl_packer {
+	struct fab_routes *routes;
+	uint64_t *first;
+	uint8_t *lane;
+};
+
+int fab_sl_packer_new(struct fab_routes *routes, struct fab_sl_packer **out,
+		      struct fab_err *err)
+{
+	const struct fab_fabric *f = routes->f;
+	uint64_t *first = FAB_NEW(f->n_switches + 1, uint64_t);
+
+	first[0] = 0;
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		uint64_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+
+		first[sw + 1] = first[sw] + (d + 1) * (d + 1) * FAB_SLS_MAX;
+	}
+	if (first[f->n_switches] > BYTES_MAX) {
+		free(first);
+		return fab_fail(err, ERANGE,
+				"tables of lanes by service level and ports would take "
+				"more than 1 GiB");
+	}
+	*out = FAB_NEW(1, struct fab_sl_packer);
+	(*out)->routes = routes;
+	(*out)->first = first;
+	(*out)->lane = FAB_NEW(first[f->n_switches] + 1, uint8_t);
+	memset((*out)->lane, FREE, first[f->n_switches]);
+	return 0;
+}
+
+void fab_sl_packer_free(struct fab_sl_packer *packer)
+{
+	if (!packer)
+		return;
+	free(packer->first);
+	free(packer->lane);
+	free(packer);
+}
+
+uint32_t fab_path_hops(const struct fab_routes *r, const uint16_t *back, uint32_t source,
+		       uint32_t column, struct fab_hop *hops)
+{
+	const struct fab_fabric *f = r->f;
+	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	uint32_t sw = source, n = 0;
+	uint16_t in = (uint16_t)(f->arc_first[sw + 1] - f->arc_first[sw]);
+
+	while (next[sw] < FAB_ARC_BROKEN && n < FAB_PATH_MAX) {
+		uint32_t arc = f->arc_first[sw] + next[sw];
+
+		hops[n++] = (struct fab_hop){sw, in, next[sw]};
+		in = back[arc];
+		sw = f->arc_peer[arc];
+	}
+	return next[sw] == FAB_ARC_HERE ? n : 0;
+}
+
+static uint8_t *entry(const struct fab_sl_packer *p, const struct fab_hop *hop,
+		      unsigned sl)
+{
+	const struct fab_fabric *f = p->routes->f;
+	uint64_t d = f->arc_first[hop->sw + 1] - f->arc_first[hop->sw];
+
+	return p->lane + p->first[hop->sw] +
+	       (hop->in * (d + 1) + hop->out) * FAB_SLS_MAX + sl;
+}
+
+unsigned fab_sl_packer_add(struct fab_sl_packer *p, const struct fab_hop *hops,
+			   const uint8_t *lanes, uint32_t n, unsigned first)
+{
+	for (unsigned sl = first; sl < FAB_SLS_MAX; sl++) {
+		uint32_t i = 0;
+
+		while (i < n && (*entry(p, &hops[i], sl) == FREE ||
+				 *entry(p, &hops[i], sl) == lanes[i]))
+			i++;
+		if (i < n)
+			continue;
+		for (i = 0; i < n; i++)
+			*entry(p, &hops[i], sl) = lanes[i];
+		return sl;
+	}
+	return FAB_SL_NONE;
+}
+
+void fab_sl_packer_finish(struct fab_sl_packer *p)
+{
+	struct fab_routes *r = p->routes;
+
+	for (uint64_t i = 0; i < p->first[r->f->n_switches]; i++)
+		if (p->lane[i] == FREE)
+			p->lane[i] = 0;
+	r->lanes = FAB_LANES_TABLE;
+	r->vl_first = p->first;
+	r->sl2vl = p->lane;
+	p->first = NULL;
+	p->lane = NULL;
+}

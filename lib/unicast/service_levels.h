@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Service levels for paths that change lanes: a switch chooses the lane by service level,
+ * in-port and out-port (SL2VL, IBA 1.3 section 7.6.6), so that two paths can share a
+ * level where they agree in all entries that they use.
+ */
+#pragma once
+
+#include "unicast/routes.h"
+
+enum { FAB_SLS_MAX = 16, FAB_SL_NONE = 0xff, FAB_PATH_MAX = 256 };
+
+struct fab_sl_packer;
+
+/* For FAB_LANES_TABLE tables of `routes`: all switches, nothing fixed yet. The caller
+ * frees. Fails with ERANGE when the tables would take more than 1 GiB. */
+int fab_sl_packer_new(struct fab_routes *routes, struct fab_sl_packer **out,
+		      struct fab_err *err) FAB_MUST_CHECK;
+void fab_sl_packer_free(struct fab_sl_packer *packer);
+
+/* A hop: packets leave sw by arc `out`, in by arc `in` (number of arcs: an adapter). */
+struct fab_hop {
+	uint32_t sw;
+	uint16_t in, out;
+};
+
+/*
+ * The hops from a switch to column's switch along the tables: at most FAB_PATH_MAX.
+ * Returns their number, 0 when there is no way or source is the destination. Needs
+ * `back`, arcs back from fab_live. O(hops).
+ */
+uint32_t fab_path_hops(const struct fab_routes *routes, const uint16_t *back,
+		       uint32_t source, uint32_t column, struct fab_hop *hops);
+
+/*
+ * The lowest service level >= first whose entries agree with lane[i] at hop[i], which are
+ * then fixed; FAB_SL_NONE when none of the 16 does. O(levels * hops).
+ */
+unsigned fab_sl_packer_add(struct fab_sl_packer *packer, const struct fab_hop *hops,
+			   const uint8_t *lanes, uint32_t n, unsigned first);
+
+/* Hand the tables over to the routes: lanes, vl_first, sl2vl; free entries are lane 0. */
+void fab_sl_packer_finish(struct fab_sl_packer *packer);

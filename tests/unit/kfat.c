@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Recognition of kfats, whole and with parts missing. */
+#include "support/gen.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/remnant.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Coordinates in the names must be those found, but for which number stands for which. */
+static void expect_coords(const struct fab_kfat *k)
+{
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		for (uint32_t j = 0; j < i; j++) {
+			char *a = strrchr(fab_node_name(k->f, k->leaf[i]), '-') + 1;
+			char *b = strrchr(fab_node_name(k->f, k->leaf[j]), '-') + 1;
+
+			for (uint32_t d = 0; d < k->n_dims; d++) {
+				unsigned long x = strtoul(a, &a, 10);
+				unsigned long y = strtoul(b, &b, 10);
+				bool same = k->coord[i * k->n_dims + d] ==
+					    k->coord[j * k->n_dims + d];
+
+				cr_assert_eq(same, x == y);
+				a += *a == '.';
+				b += *b == '.';
+			}
+		}
+}
+
+static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool deep)
+{
+	struct fab_fabric *f = test_gen_raw(spec);
+	struct fab_kfat *k;
+	struct fab_err err;
+
+	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s: %s", spec, err.text);
+	cr_assert_eq(k->n_dims, n_dims);
+	cr_assert_eq(k->n_leaves, n_leaves);
+	cr_assert_eq(k->has_deep_lines, deep);
+	cr_assert_eq(k->n_planes, 1);
+	expect_coords(k);
+	fab_kfat_free(k);
+	fab_fabric_free(f);
+}
+
+Test(kfat, whole)
+{
+	expect("kfat:dims=2x2,hosts=1", 2, 4, false);
+	expect("kfat:dims=4x7,hosts=2", 2, 28, false);
+	expect("kfat:dims=3x4x5,hosts=1", 3, 60, false);
+	expect("kfat:dims=12x2x3,hosts=1", 3, 72, false);
+	expect("kfat:dims=2x2x2x2,hosts=1", 4, 16, false);
+	expect("kfat:dims=4x4,hosts=1,levels=2,radix=4", 2, 16, true);
+	expect("kfat:dims=5x5x5,hosts=1,levels=2,radix=4", 3, 125, true);
+}
+
+/* Coordinates are in the order of the names for what is whole. */
+Test(kfat, numbers_follow_the_fabric)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=3x4,hosts=1");
+	struct fab_kfat *k;
+	char name[32];
+
+	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		snprintf(name, sizeof(name), "leaf-%u.%u", k->coord[i * 2],
+			 k->coord[i * 2 + 1]);
+		cr_assert_str_eq(fab_node_name(f, k->leaf[i]), name);
+	}
+	fab_kfat_free(k);
+	fab_fabric_free(f);
+}
+
+static void expect_remnants(const char *spec, enum fab_fault_kind kind, size_t dead,
+			    uint32_t n_dims)
+{
+	struct fab_fabric *f = test_gen_raw(spec);
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_fault_list list;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, dead);
+	fab_faults_candidates(f, kind, NULL, &list);
+	for (unsigned i = 0; i < 30; i++) {
+		struct fab_fabric *left;
+		struct fab_kfat *k;
+		struct fab_err err;
+
+		fab_faults_clear(faults);
+		fab_faults_draw(faults, &list, dead, &rng);
+		cr_assert_eq(fab_fabric_without(f, faults, &left, &err), 0);
+		cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s: %s", spec,
+			     err.text);
+		cr_assert_eq(k->n_dims, n_dims);
+		if (kind == FAB_FAULT_LEAVES)
+			expect_coords(k);
+		fab_kfat_free(k);
+		fab_fabric_free(left);
+	}
+	free(list.of.v);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+Test(kfat, parts_missing)
+{
+	expect_remnants("kfat:dims=6x6,hosts=1", FAB_FAULT_LEAVES, 5, 2);
+	expect_remnants("kfat:dims=6x6,hosts=1", FAB_FAULT_ROOTS, 2, 2);
+	expect_remnants("kfat:dims=6x6,hosts=1", FAB_FAULT_LINKS, 6, 2);
+	expect_remnants("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LEAVES, 6, 3);
+	expect_remnants("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LINKS, 5, 3);
+	expect_remnants("kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_LEAVES, 4, 2);
+}
+
+static void refuse(const char *spec, const char *why)
+{
+	struct fab_fabric *f = test_gen_raw(spec);
+	struct fab_kfat *k;
+	struct fab_err err = {0};
+
+	cr_assert_eq(fab_kfat_recognize(f, &k, &err), -EINVAL, "%s", spec);
+	cr_assert_not_null(strstr(err.text, why), "%s: %s", spec, err.text);
+	fab_fabric_free(f);
+}
+
+Test(kfat, what_is_none)
+{
+	refuse("torus:dims=4x4,hosts=1", "joined directly");
+	refuse("fattree:radix=8,levels=2", "1 line");
+	refuse("fattree:radix=4,levels=3", "1 line");
+	refuse("dragonfly:a=4,p=2,h=2", "joined directly");
+	refuse("random:switches=20,degree=4,hosts=0,seed=1", "0 switches have hosts");
+}
+
+/* A leaf switch that lost its hosts is still a leaf. */
+Test(kfat, idle_leaf)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=4x4,hosts=1"), *left;
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_kfat *k;
+	struct fab_err err;
+
+	for (uint32_t p = f->node_first_port[5]; p < f->node_first_port[6]; p++)
+		if (f->port_cable[p] != FAB_NONE && f->port_cable[p] >= f->n_switch_links)
+			fab_faults_kill_cable(faults, f->port_cable[p]);
+	cr_assert_eq(faults->named.n, 1);
+	cr_assert_eq(fab_fabric_without(f, faults, &left, &err), 0);
+	cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s", err.text);
+	cr_assert_eq(k->n_leaves, 16);
+	expect_coords(k);
+	fab_kfat_free(k);
+	fab_fabric_free(left);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}

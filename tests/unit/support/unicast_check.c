@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/unicast_check.h"
+
+#include "unicast/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 16 };
+
+struct walk {
+	const struct fab_routes *r;
+	struct fab_live live;
+	FAB_VEC(uint64_t) pairs;
+	unsigned vls, sls;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint8_t level_of(const struct fab_routes *r, uint32_t source, uint32_t column)
+{
+	for (uint32_t s = 0; r->sl && s < r->n_sl_sources; s++)
+		if (r->sl_source[s] == source)
+			return r->sl[(size_t)s * r->n_columns + column];
+	return 0;
+}
+
+/* Hops of a pair, 0: does not arrive. */
+static uint32_t walk(struct walk *w, uint32_t source, uint32_t column)
+{
+	const struct fab_routes *r = w->r;
+	const struct fab_fabric *f = r->f;
+	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	uint32_t sw = source, hops = 0, last = FAB_NONE;
+	uint32_t in = f->arc_first[sw + 1] - f->arc_first[sw];
+	size_t n_before = w->pairs.n;
+	uint8_t sl = level_of(r, source, column);
+	unsigned vls = 0;
+
+	while (sl < LANES && next[sw] < FAB_ARC_BROKEN && hops <= f->n_switches) {
+		uint32_t arc = f->arc_first[sw] + next[sw];
+		unsigned vl = fab_routes_vl(r, sw, in, next[sw], sl);
+		uint32_t channel = arc * LANES + vl;
+
+		if (!w->live.arc_is_live[arc])
+			break;
+		if (vl >= vls)
+			vls = vl + 1;
+		if (last != FAB_NONE)
+			FAB_PUSH(&w->pairs, (uint64_t)last << 32 | channel);
+		last = channel;
+		in = w->live.back[arc];
+		sw = f->arc_peer[arc];
+		hops++;
+	}
+	if (sl >= LANES || next[sw] != FAB_ARC_HERE || sw != r->column_switch[column]) {
+		w->pairs.n = n_before;
+		return 0;
+	}
+	if (vls > w->vls)
+		w->vls = vls;
+	if (sl >= w->sls)
+		w->sls = sl + 1u;
+	return hops;
+}
+
+static bool has_cycle(struct walk *w)
+{
+	uint32_t n = w->r->f->arc_first[w->r->f->n_switches] * LANES;
+	uint32_t *n_in = FAB_NEW0(n + 1, uint32_t), tail = 0;
+	uint32_t *queue = FAB_NEW(n + 1, uint32_t), *first = FAB_NEW0(n + 2, uint32_t);
+	size_t m = 0;
+
+	qsort(w->pairs.v, w->pairs.n, sizeof(*w->pairs.v), by_value);
+	for (size_t i = 0; i < w->pairs.n; i++)
+		if (!i || w->pairs.v[i] != w->pairs.v[i - 1])
+			w->pairs.v[m++] = w->pairs.v[i];
+	for (size_t i = 0; i < m; i++) {
+		first[(w->pairs.v[i] >> 32) + 1]++;
+		n_in[(uint32_t)w->pairs.v[i]]++;
+	}
+	for (uint32_t c = 0; c < n; c++)
+		first[c + 1] += first[c];
+	for (uint32_t c = 0; c < n; c++)
+		if (!n_in[c])
+			queue[tail++] = c;
+	for (uint32_t head = 0; head < tail; head++)
+		for (uint32_t i = first[queue[head]]; i < first[queue[head] + 1]; i++)
+			if (!--n_in[(uint32_t)w->pairs.v[i]])
+				queue[tail++] = (uint32_t)w->pairs.v[i];
+	free(n_in);
+	free(queue);
+	free(first);
+	return tail < n;
+}
+
+struct unicast_check unicast_check(const struct fab_routes *r)
+{
+	const struct fab_fabric *f = r->f;
+	struct walk w = {.r = r};
+	struct unicast_check c = {0};
+	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
+
+	fab_live_init(&w.live, f, r->faults);
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		fab_live_search(&w.live, r->column_switch[i], dist, order);
+		for (uint32_t s = 0; s < r->n_columns; s++) {
+			uint32_t source = r->column_switch[s], hops;
+
+			if (s == i)
+				continue;
+			hops = walk(&w, source, i);
+			c.pairs++;
+			c.connected += hops > 0;
+			c.connected_in_graph += dist[source] != FAB_NONE;
+			c.minimal += hops && hops == dist[source];
+			if (hops > c.max_hops)
+				c.max_hops = hops;
+		}
+	}
+	c.has_cycle = has_cycle(&w);
+	c.vls = w.vls;
+	c.sls = w.sls;
+	free(w.pairs.v);
+	free(dist);
+	free(order);
+	fab_live_fini(&w.live);
+	return c;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Judges unicast tables the slow way: every pair is walked, hop by hop. */
+#pragma once
+
+#include "unicast/routes.h"
+
+struct unicast_check {
+	uint64_t pairs, connected, connected_in_graph, minimal;
+	uint32_t max_hops;
+	unsigned vls, sls;
+	bool has_cycle;
+};
+
+/* Ordered pairs of columns' switches. */
+struct unicast_check unicast_check(const struct fab_routes *routes);

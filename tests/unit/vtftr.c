@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Routing of kfats with dead parts: every pair walked, every dependency counted. */
+#include "support/gen.h"
+#include "support/unicast_check.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct net {
+	struct fab_fabric *f;
+	struct fab_kfat *k;
+};
+
+static struct net make(const char *spec)
+{
+	struct net n = {.f = test_gen_raw(spec)};
+	struct fab_err err;
+
+	cr_assert_eq(fab_kfat_recognize(n.f, &n.k, &err), 0, "%s: %s", spec, err.text);
+	return n;
+}
+
+static void end(struct net *n)
+{
+	fab_kfat_free(n->k);
+	fab_fabric_free(n->f);
+}
+
+static struct fab_routes *route(const struct net *n, const char *engine,
+				const struct fab_faults *faults, unsigned max_vls)
+{
+	const struct fab_unicast_engine *e =
+		fab_unicast_engine_find(engine, strlen(engine));
+	struct fab_unicast_problem problem = {
+		.f = n->f,
+		.faults = faults,
+		.kfat = n->k,
+		.max_vls = max_vls,
+		.n_threads = 1,
+	};
+	struct fab_routes *r;
+	struct fab_err err;
+
+	cr_assert_not_null(e);
+	cr_assert_eq(e->route(&problem, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+struct sums {
+	uint64_t sets, with_note;
+	unsigned vls, sls;
+};
+
+/* All that vtftr-ib promises; `shortest`: hops, too. */
+static void expect_sound(const struct net *n, const struct fab_faults *faults,
+			 unsigned max_vls, bool shortest, struct sums *sums)
+{
+	struct fab_routes *r = route(n, "vtftr-ib", faults, max_vls);
+	struct unicast_check c = unicast_check(r);
+
+	cr_assert_not(c.has_cycle);
+	cr_assert_eq(c.connected, c.connected_in_graph,
+		     "%zu dead: %llu of %llu pairs: %s", faults->named.n,
+		     (unsigned long long)c.connected,
+		     (unsigned long long)c.connected_in_graph, r->note ? r->note : "");
+	if (shortest)
+		cr_assert_eq(c.minimal, c.connected,
+			     "%zu dead: %llu of %llu shortest: %s", faults->named.n,
+			     (unsigned long long)c.minimal,
+			     (unsigned long long)c.connected, r->note ? r->note : "");
+	cr_assert_leq(c.vls, r->n_vls);
+	cr_assert_leq(c.sls, r->n_sls);
+	sums->sets++;
+	sums->with_note += r->note != NULL;
+	if (r->n_vls > sums->vls)
+		sums->vls = r->n_vls;
+	if (r->n_sls > sums->sls)
+		sums->sls = r->n_sls;
+	fab_routes_free(r);
+}
+
+static void kill_set(const struct net *n, struct fab_faults *faults, uint32_t set)
+{
+	fab_faults_clear(faults);
+	for (uint32_t i = 0; i < n->k->n_leaves; i++)
+		if (set >> i & 1)
+			fab_faults_kill_switch(faults, n->k->leaf[i]);
+}
+
+Test(vtftr, every_set_of_4x4)
+{
+	struct net n = make("kfat:dims=4x4,hosts=1");
+	struct fab_faults *faults = fab_faults_new(n.f);
+	struct sums sums = {0};
+
+	for (uint32_t set = 0; set < 65536; set++) {
+		kill_set(&n, faults, set);
+		expect_sound(&n, faults, 2, true, &sums);
+	}
+	cr_log_info("%llu sets, %u lanes, %u service levels",
+		    (unsigned long long)sums.sets, sums.vls, sums.sls);
+	cr_assert_eq(sums.sets, 65536);
+	cr_assert_eq(sums.vls, 2);
+	cr_assert_leq(sums.sls, 6);
+	fab_faults_free(faults);
+	end(&n);
+}
+
+static void draw_sets(const char *spec, enum fab_fault_kind kind, size_t k, unsigned sets,
+		      unsigned max_vls, bool shortest, struct sums *sums)
+{
+	struct net n = make(spec);
+	struct fab_faults *faults = fab_faults_new(n.f);
+	struct fab_fault_list list;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, k * 1000 + max_vls);
+	fab_faults_candidates(n.f, kind, NULL, &list);
+	for (unsigned i = 0; i < sets; i++) {
+		fab_faults_clear(faults);
+		fab_faults_draw(faults, &list, k, &rng);
+		expect_sound(&n, faults, max_vls, shortest, sums);
+	}
+	free(list.of.v);
+	fab_faults_free(faults);
+	end(&n);
+}
+
+Test(vtftr, faults_of_16x16)
+{
+	struct sums sums = {0};
+
+	for (size_t k = 0; k <= 29; k++)
+		draw_sets("kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, k, 2, 2, true,
+			  &sums);
+	cr_assert_eq(sums.vls, 2);
+	cr_assert_eq(sums.sls, 2);
+	cr_assert_eq(sums.with_note, 0);
+	draw_sets("kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 80, 2, 2, true, &sums);
+	cr_assert_leq(sums.sls, 11);
+}
+
+Test(vtftr, three_dimensions)
+{
+	struct sums sums = {0};
+
+	for (size_t k = 0; k <= 8; k++)
+		draw_sets("kfat:dims=3x3x3,hosts=1", FAB_FAULT_LEAVES, k, 100, 2, false,
+			  &sums);
+	cr_assert_eq(sums.vls, 2);
+	draw_sets("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LEAVES, 24, 20, 4, false, &sums);
+	draw_sets("kfat:dims=2x2x2x2,hosts=1", FAB_FAULT_LEAVES, 4, 50, 4, false, &sums);
+}
+
+Test(vtftr, roots_and_links)
+{
+	struct sums sums = {0};
+
+	draw_sets("kfat:dims=5x5,hosts=1", FAB_FAULT_ROOTS, 2, 40, 3, false, &sums);
+	draw_sets("kfat:dims=5x5,hosts=1", FAB_FAULT_LINKS, 6, 100, 3, false, &sums);
+	draw_sets("kfat:dims=5x5,hosts=1", FAB_FAULT_ANY, 6, 100, 3, false, &sums);
+	draw_sets("kfat:dims=4x6,hosts=1", FAB_FAULT_ANY, 5, 100, 3, false, &sums);
+}
+
+Test(vtftr, lines_of_two_levels)
+{
+	struct sums sums = {0};
+
+	draw_sets("kfat:dims=4x4,hosts=1,levels=2,radix=4", FAB_FAULT_LEAVES, 3, 60, 2,
+		  false, &sums);
+	draw_sets("kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_ANY, 6, 60, 3,
+		  false, &sums);
+}
+
+/* The rivals: what they promise without faults, and where they lose pairs. */
+Test(vtftr, other_engines)
+{
+	static const char *const engines[] = {"xy", "algorithm-a", "vtftr", "vtftr-ib",
+					      "minhop"};
+	struct net n = make("kfat:dims=5x4,hosts=2");
+	struct fab_faults *faults = fab_faults_new(n.f);
+	struct unicast_check c;
+	struct fab_routes *r;
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
+		r = route(&n, engines[i], faults, 2);
+		c = unicast_check(r);
+		cr_assert_eq(c.pairs, 20 * 19);
+		cr_assert_eq(c.minimal, c.pairs, "%s", engines[i]);
+		if (i < 4) {
+			cr_assert_not(c.has_cycle, "%s", engines[i]);
+			cr_assert_eq(c.vls, 1);
+		}
+		fab_routes_free(r);
+	}
+	cr_assert_eq(fab_faults_add_switches(faults, "2.1", &err), 0, "%s", err.text);
+	r = route(&n, "xy", faults, 1);
+	c = unicast_check(r);
+	cr_assert_eq(c.pairs - c.connected, 4 * 3); /* turns at the dead leaf */
+	cr_assert_not(c.has_cycle);
+	fab_routes_free(r);
+	r = route(&n, "algorithm-a", faults, 1);
+	c = unicast_check(r);
+	cr_assert_eq(c.pairs, c.connected);
+	cr_assert_eq(c.max_hops, 8);
+	fab_routes_free(r);
+	r = route(&n, "vtftr", faults, 2);
+	c = unicast_check(r);
+	cr_assert_eq(c.pairs, c.connected);
+	cr_assert_eq(c.minimal, c.pairs);
+	cr_assert_not(c.has_cycle);
+	cr_assert_eq(c.vls, 2);
+	fab_routes_free(r);
+	fab_faults_free(faults);
+	end(&n);
+}
+
+/* VTFTR promises all pairs while a row and a column are free of faults. */
+Test(vtftr, as_published)
+{
+	struct net n = make("kfat:dims=6x6,hosts=1");
+	struct fab_faults *faults = fab_faults_new(n.f);
+	struct fab_fault_list list;
+	struct fab_rng rng;
+	unsigned n_promised = 0;
+
+	fab_rng_init(&rng, 7);
+	fab_faults_candidates(n.f, FAB_FAULT_LEAVES, NULL, &list);
+	for (unsigned i = 0; i < 200; i++) {
+		bool row[6] = {0}, column[6] = {0};
+		unsigned rows = 0, columns = 0;
+		struct unicast_check c;
+		struct fab_routes *r;
+
+		fab_faults_clear(faults);
+		fab_faults_draw(faults, &list, 2 + i % 8, &rng);
+		for (size_t j = 0; j < faults->named.n; j++) {
+			const uint32_t *xy =
+				n.k->coord + n.k->leaf_of[faults->named.v[j].id] * 2;
+
+			column[xy[0]] = row[xy[1]] = true;
+		}
+		for (unsigned j = 0; j < 6; j++) {
+			rows += row[j];
+			columns += column[j];
+		}
+		r = route(&n, "vtftr", faults, 2);
+		c = unicast_check(r);
+		cr_assert_not(c.has_cycle);
+		cr_assert_leq(c.vls, 2);
+		cr_assert_leq(c.max_hops, 6);
+		if (rows < 6 || columns < 6) {
+			n_promised++;
+			cr_assert_eq(c.connected, c.pairs);
+		}
+		fab_routes_free(r);
+	}
+	cr_assert_gt(n_promised, 50);
+	free(list.of.v);
+	fab_faults_free(faults);
+	end(&n);
+}
