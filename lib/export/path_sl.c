@@ -22,12 +22,12 @@ static uint32_t switch_of(const struct fab_routes *r, uint32_t node)
 	return FAB_NONE;
 }
 
-/* Index of each switch in sl_source. */
+/* Index of each node in sl_source. */
 static uint32_t *sources(const struct fab_routes *r)
 {
-	uint32_t *source = FAB_NEW(r->f->n_switches, uint32_t);
+	uint32_t *source = FAB_NEW(r->f->n_nodes, uint32_t);
 
-	memset(source, 0xff, r->f->n_switches * sizeof(*source));
+	memset(source, 0xff, r->f->n_nodes * sizeof(*source));
 	for (uint32_t i = 0; i < r->n_sl_sources; i++)
 		source[r->sl_source[i]] = i;
 	return source;
@@ -61,7 +61,8 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *er
 		uint32_t sw = switch_of(r, node);
 
 		if (sw != FAB_NONE)
-			put_adapter(out, t, node, source[sw]);
+			put_adapter(out, t, node,
+				    source[source[node] != FAB_NONE ? node : sw]);
 	}
 	free(source);
 	fab_lid_rows_free(t);

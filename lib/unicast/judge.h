@@ -3,15 +3,23 @@
  * What tables amount to, whoever made them: reachability, hops, lanes, and the exact
  * channel dependency graph (Dally, Seitz 1987: deadlock-free if it has no cycle). A
  * channel is a lane of one direction of a cable between switches; adapters end a path and
- * join no cycle.
+ * join no cycle. Packets that never arrive (no entry, a dead cable, a loop in the tables)
+ * make no dependencies.
  */
 #pragma once
 
 #include "base/mem.h"
 #include "unicast/routes.h"
 
+/*
+ * Between what. Ends are alive: the port's cable and its switch are. Where tables have a
+ * column for each LID, a port with several LIDs is that many targets and one source; a
+ * port without a column is a target that nothing reaches. Where columns are switches, the
+ * column serves all ends on its switch.
+ */
 enum fab_ends {
-	FAB_ENDS_LEAVES,   /* ordered pairs of leaf switches (kfat engines) */
+	FAB_ENDS_LEAVES,   /* the switches of the columns (of tables by LID: switches with
+			      hosts, at their own LIDs) */
 	FAB_ENDS_HOSTS,	   /* end ports of host adapters */
 	FAB_ENDS_ADAPTERS, /* aggregation nodes and routers, too */
 	FAB_ENDS_ALL,	   /* switches' management ports, too */
@@ -31,22 +39,37 @@ struct fab_channel {
 struct fab_judgement {
 	uint64_t pairs, connected, unreachable;
 	uint64_t connected_in_graph; /* pairs that the live graph connects at all */
-	uint64_t hops[256];	     /* pairs by switch-to-switch hops of their path */
+	uint64_t hops[256];	     /* connected pairs by switch-to-switch hops of their
+					path; the last: 255 and more */
 	uint32_t max_hops;
 	uint64_t minimal;  /* pairs whose path is as short as the live graph allows */
-	unsigned vls, sls; /* that are used */
+	unsigned vls, sls; /* that are used between switches; by connected pairs */
 	bool deadlock_free;
 	uint64_t cycle_channels;  /* in strongly connected parts of two and more */
-	uint64_t pairs_on_cycles; /* whose path uses two such, one after the other */
-	uint64_t valley_pairs;	  /* whose path turns from down to up (by tiers) */
+	uint64_t pairs_on_cycles; /* whose path uses two channels of one such part, one
+				     after the other: a dependency that is on a cycle */
+	/* Whose path goes up again after it went down: nearer to the hosts by fab_tiers()
+	 * of the whole fabric, hops within a tier in between or not. */
+	uint64_t valley_pairs;
 	FAB_VEC(struct fab_channel) cycle; /* one shortest cycle, in order */
-	uint32_t valley_at, valley_from,
-		valley_to; /* first: switch, source and target switch */
+	/* First such pair by target switch: where its path turns, source and target
+	 * switch; FAB_NONE without one. */
+	uint32_t valley_at, valley_from, valley_to;
 	uint64_t *load;	   /* [n arcs] pairs over each cable direction; NULL */
-	uint64_t max_load;
+	uint64_t max_load; /* 0 without load */
 };
 
-/* Judge. The caller ends *out. O(columns * switches + dependencies). */
+/*
+ * Judge. The caller ends *out. The same for any number of threads. EINVAL: packets that
+ * are sent on lane 15, which is no lane for data, or a service level above 15; ERANGE:
+ * more than 65533 switches.
+ *
+ * O(columns * (switches + cables) + dependencies); takes, besides the tables, a bit for
+ * each two arcs that follow each other and two lanes, and 200 bytes a switch and thread.
+ * Where the shortest cycle is dear to find (2^26 steps), the shortest of those found
+ * until then is given.
+ */
 int fab_judge(const struct fab_routes *routes, const struct fab_judge_options *options,
 	      struct fab_judgement *out, struct fab_err *err) FAB_MUST_CHECK;
+/* Frees what hangs on it; a zeroed one is allowed. */
 void fab_judgement_fini(struct fab_judgement *j);

@@ -51,7 +51,8 @@ struct fab_routes {
 	enum fab_lanes lanes;
 	uint8_t n_vls, n_sls;
 	/* SL of a packet: sl[source * n_columns + column], source = index in sl_source
-	 * (switch ids ascending, n_sl_sources); NULL: 0 */
+	 * (node ids ascending, n_sl_sources): that of the adapter that sends, else that
+	 * of the switch it hangs on; neither, or NULL: 0. Engines have switches only. */
 	uint32_t n_sl_sources;
 	uint32_t *sl_source;
 	uint8_t *sl;

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/threads.h"
+#include "fabric/tiers.h"
+#include "unicast/judge_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { BLOCK = FAB_JUDGE_BLOCK };
+
+/* What each arc is: dead, up or down, from which arc its peer sees it. */
+static void look_at_arcs(struct fab_judging *j)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t *tier = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint16_t *first_end = FAB_NEW((size_t)f->n_cables + 1, uint16_t);
+	uint32_t *first_arc = FAB_NEW((size_t)f->n_cables + 1, uint32_t);
+
+	fab_tiers(f, tier);
+	j->arc_is_dead = FAB_NEW((size_t)j->n_arcs + 1, bool);
+	j->reverse = FAB_NEW((size_t)j->n_arcs + 1, uint16_t);
+	j->direction = FAB_NEW((size_t)j->n_arcs + 1, uint8_t);
+	memset(first_arc, 0xff, ((size_t)f->n_cables + 1) * sizeof(*first_arc));
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+			uint32_t c = f->arc_cable[a], v = f->arc_peer[a];
+
+			j->arc_is_dead[a] =
+				j->r->faults && (j->r->faults->cable_is_dead[c] ||
+						 fab_switch_is_dead(j->r, s) ||
+						 fab_switch_is_dead(j->r, v));
+			j->direction[a] = tier[v] > tier[s]   ? 1
+					  : tier[v] < tier[s] ? 2
+							      : 0;
+			if (first_arc[c] == FAB_NONE) {
+				first_arc[c] = a;
+				first_end[c] = (uint16_t)(a - f->arc_first[s]);
+			} else {
+				j->reverse[a] = first_end[c];
+				j->reverse[first_arc[c]] =
+					(uint16_t)(a - f->arc_first[s]);
+			}
+		}
+	free(first_arc);
+	free(first_end);
+	free(tier);
+}
+
+static void look_at_peers(struct fab_judging *j)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t *seen_by = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
+
+	memset(seen_by, 0xff, ((size_t)f->n_switches + 1) * sizeof(*seen_by));
+	j->live_first = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	j->live_peer = FAB_NEW((size_t)j->n_arcs + 1, uint32_t);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		j->live_first[s] = n;
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (!j->arc_is_dead[a] && seen_by[f->arc_peer[a]] != s) {
+				seen_by[f->arc_peer[a]] = s;
+				j->live_peer[n++] = f->arc_peer[a];
+			}
+	}
+	j->live_first[f->n_switches] = n;
+	free(seen_by);
+}
+
+/* How many lanes the tables know, that for dropping not counted. */
+static int count_lanes(const struct fab_routes *r, uint32_t *n_vls, struct fab_err *err)
+{
+	size_t n_sl = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
+	size_t n_vl = r->lanes == FAB_LANES_TABLE ? r->vl_first[r->f->n_switches] : 0;
+	uint8_t sls = 0;
+	unsigned most = 0;
+
+	for (size_t i = 0; i < n_sl; i++)
+		sls |= r->sl[i];
+	if (sls >= FAB_JUDGE_SLS)
+		return fab_fail(err, EINVAL,
+				"%s: a service level is more than 15: no such tables",
+				r->f->source);
+	for (size_t i = 0; r->lanes == FAB_LANES_SL && i < n_sl; i++)
+		if (r->sl[i] > most && r->sl[i] < FAB_JUDGE_DROP)
+			most = r->sl[i];
+	for (size_t i = 0; i < n_vl; i++)
+		if (r->sl2vl[i] > most && r->sl2vl[i] < FAB_JUDGE_DROP)
+			most = r->sl2vl[i];
+	*n_vls = most + 1;
+	return 0;
+}
+
+static void work_init(struct fab_judge_work *w, const struct fab_judging *j)
+{
+	size_t n = (size_t)j->n_switches + 1;
+
+	*w = (struct fab_judge_work){.valley_target = SIZE_MAX, .valley_from = FAB_NONE};
+	w->hops = FAB_NEW(n * BLOCK, uint16_t);
+	w->turns = FAB_NEW(n, uint8_t);
+	w->order = FAB_NEW(n, uint32_t);
+	w->path = FAB_NEW(n, uint32_t);
+	w->nearest = FAB_NEW(n * BLOCK, uint16_t);
+	w->sl = FAB_NEW(((size_t)j->n_groups + 1) * BLOCK, uint8_t);
+	w->mask = FAB_NEW(n, uint16_t);
+	w->lanes = FAB_NEW0(n * FAB_JUDGE_SLS, uint16_t);
+	if (j->options->with_load) {
+		w->load = FAB_NEW0((size_t)j->n_arcs + 1, uint64_t);
+		w->flow = FAB_NEW(n, uint64_t);
+	}
+}
+
+static void work_fini(struct fab_judge_work *w)
+{
+	free(w->hops);
+	free(w->turns);
+	free(w->order);
+	free(w->path);
+	free(w->nearest);
+	free(w->sl);
+	free(w->mask);
+	free(w->lanes);
+	free(w->load);
+	free(w->flow);
+}
+
+/* Add up what threads found; sums do not ask who found what. */
+static void merge(const struct fab_judging *j, struct fab_judge_work *into,
+		  const struct fab_judge_work *w)
+{
+	into->connected += w->connected;
+	into->connected_in_graph += w->connected_in_graph;
+	into->minimal += w->minimal;
+	into->valley_pairs += w->valley_pairs;
+	into->pairs_on_cycles += w->pairs_on_cycles;
+	into->vls |= w->vls;
+	into->sls |= w->sls;
+	into->drops |= w->drops;
+	for (int h = 0; h < 256; h++)
+		into->hist[h] += w->hist[h];
+	if (w->max_hops > into->max_hops)
+		into->max_hops = w->max_hops;
+	for (uint32_t a = 0; w->load && a < j->n_arcs; a++)
+		into->load[a] += w->load[a];
+	if (w->valley_target < into->valley_target ||
+	    (w->valley_target == into->valley_target &&
+	     w->valley_from < into->valley_from)) {
+		into->valley_target = w->valley_target;
+		into->valley_from = w->valley_from;
+	}
+}
+
+/* All targets, a block at a time: what they amount to, or who is on cycles. */
+static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
+			struct fab_judge_work *sum)
+{
+	size_t n = j->targets.n, n_blocks = (n + BLOCK - 1) / BLOCK;
+	int n_threads = fab_threads_for(j->options->n_threads,
+					(uint64_t)n * (j->n_switches + j->n_arcs));
+
+	work_init(sum, j);
+#pragma omp parallel num_threads(n_threads) if (n_threads > 1)
+	{
+		struct fab_judge_work w;
+
+		work_init(&w, j);
+		w.sls = sls;
+#pragma omp for schedule(dynamic)
+		for (size_t b = 0; b < n_blocks; b++) {
+			size_t first = b * BLOCK;
+			size_t here = n - first < BLOCK ? n - first : BLOCK;
+
+			if (on_cycles)
+				fab_judge_block_cycles(j, first, here, &w);
+			else
+				fab_judge_block(j, first, here, &w);
+		}
+#pragma omp critical
+		merge(j, sum, &w);
+		work_fini(&w);
+	}
+}
+
+/* Where the path of the first valley turns. */
+static void find_valley(const struct fab_judging *j, const struct fab_judge_work *w,
+			struct fab_judgement *out)
+{
+	const struct fab_fabric *f = j->r->f;
+	const struct fab_target *target;
+	const uint16_t *next;
+	bool goes_down = false;
+
+	out->valley_at = out->valley_from = out->valley_to = FAB_NONE;
+	if (w->valley_target == SIZE_MAX)
+		return;
+	target = &j->targets.v[w->valley_target];
+	next = fab_judge_next(j, target);
+	out->valley_from = w->valley_from;
+	out->valley_to = target->root;
+	for (uint32_t u = w->valley_from; u != target->root;) {
+		uint32_t arc = f->arc_first[u] + next[u];
+
+		if (goes_down && j->direction[arc] == 1) {
+			out->valley_at = u;
+			return;
+		}
+		goes_down |= j->direction[arc] == 2;
+		u = f->arc_peer[arc];
+	}
+}
+
+static void report(const struct fab_judging *j, struct fab_judge_work *w,
+		   struct fab_judgement *out)
+{
+	for (size_t i = 0; i < j->targets.n; i++)
+		out->pairs += (uint64_t)j->targets.v[i].weight * (j->n_ends - 1);
+	out->connected = w->connected;
+	out->unreachable = out->pairs - out->connected;
+	out->connected_in_graph = w->connected_in_graph;
+	memcpy(out->hops, w->hist, sizeof(out->hops));
+	out->max_hops = w->max_hops;
+	out->minimal = w->minimal;
+	out->vls = (unsigned)__builtin_popcount(w->vls);
+	out->sls = (unsigned)__builtin_popcount(w->sls);
+	out->valley_pairs = w->valley_pairs;
+	find_valley(j, w, out);
+	out->load = w->load;
+	w->load = NULL;
+	for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
+		if (out->load[a] > out->max_load)
+			out->max_load = out->load[a];
+}
+
+static void name_cycle(const struct fab_judging *j, struct fab_judgement *out)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t), *cycle;
+	size_t n;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			sw_of[a] = s;
+	cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t arc = cycle[i] / j->cdg.n_vls;
+		struct fab_channel channel = {.sw = sw_of[arc],
+					      .arc = arc - f->arc_first[sw_of[arc]],
+					      .vl = (uint8_t)(cycle[i] % j->cdg.n_vls)};
+
+		FAB_PUSH(&out->cycle, channel);
+	}
+	free(cycle);
+	free(sw_of);
+}
+
+static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_err *err)
+{
+	struct fab_judge_work w, again;
+	int rc = 0;
+
+	work_on_all(j, false, 0, &w);
+	if (w.drops)
+		rc = fab_fail(err, EINVAL,
+			      "%s: the tables send packets on lane 15, on which switches "
+			      "drop data: expected lanes 0 to 14",
+			      j->r->f->source);
+	if (!rc) {
+		report(j, &w, out);
+		fab_cdg_find_parts(&j->cdg);
+		out->cycle_channels = j->cdg.n_in_parts;
+		out->deadlock_free = !out->cycle_channels;
+	}
+	if (!rc && !out->deadlock_free) {
+		name_cycle(j, out);
+		work_on_all(j, true, w.sls, &again);
+		out->pairs_on_cycles = again.pairs_on_cycles;
+		work_fini(&again);
+	}
+	work_fini(&w);
+	return rc;
+}
+
+int fab_judge(const struct fab_routes *r, const struct fab_judge_options *options,
+	      struct fab_judgement *out, struct fab_err *err)
+{
+	struct fab_judging j = {.r = r, .options = options};
+	uint32_t n_vls = 1;
+	int rc = count_lanes(r, &n_vls, err);
+
+	*out = (struct fab_judgement){
+		.valley_at = FAB_NONE, .valley_from = FAB_NONE, .valley_to = FAB_NONE};
+	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)
+		rc = fab_fail(err, ERANGE,
+			      "%s: %u switches, expected at most %d to judge tables",
+			      r->f->source, r->f->n_switches, FAB_HOPS_NEVER);
+	if (rc)
+		return rc;
+	j.n_switches = r->f->n_switches;
+	j.n_arcs = r->f->arc_first[j.n_switches];
+	look_at_arcs(&j);
+	look_at_peers(&j);
+	fab_judge_find_targets(&j);
+	fab_cdg_init(&j.cdg, r->f, n_vls);
+	rc = judge(&j, out, err);
+	fab_cdg_fini(&j.cdg);
+	free(j.arc_is_dead);
+	free(j.reverse);
+	free(j.direction);
+	free(j.live_first);
+	free(j.live_peer);
+	free(j.weight);
+	free(j.group_first);
+	free(j.group_row);
+	free(j.group_size);
+	free(j.targets.v);
+	return rc;
+}
+
+void fab_judgement_fini(struct fab_judgement *j)
+{
+	free(j->cycle.v);
+	free(j->load);
+	*j = (struct fab_judgement){.deadlock_free = false};
+}

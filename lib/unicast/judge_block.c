@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Targets one after the other, each with the tree of paths that lead to it. */
+#include "unicast/judge_impl.h"
+
+#include <string.h>
+
+enum { BLOCK = FAB_JUDGE_BLOCK, SLS = FAB_JUDGE_SLS, DATA = 0x7fff };
+
+/* A switch whose next one is settled. */
+static inline void settle(const struct fab_judging *j, uint16_t *hops,
+			  struct fab_judge_work *w, uint32_t u, uint32_t arc)
+{
+	uint32_t v = j->r->f->arc_peer[arc];
+	uint8_t direction = j->direction[arc], turns = w->turns[v];
+
+	hops[u] = hops[v] < FAB_HOPS_NEVER - 1 ? (uint16_t)(hops[v] + 1) : hops[v];
+	w->turns[u] = (uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
+	w->order[w->n_order++] = u;
+}
+
+/* Arc by which a switch sends on, FAB_NONE: it does not. */
+static inline uint32_t out_arc(const struct fab_judging *j, const uint16_t *next,
+			       uint32_t u)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t arc = f->arc_first[u] + next[u];
+
+	return arc < f->arc_first[u + 1] && !j->arc_is_dead[arc] ? arc : FAB_NONE;
+}
+
+static void follow_from(const struct fab_judging *j, const uint16_t *next, uint32_t start,
+			uint16_t *hops, struct fab_judge_work *w)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t at = start, n = 0, arc;
+	bool arrives = false;
+
+	while (hops[at] == FAB_HOPS_UNSET) {
+		hops[at] = FAB_HOPS_PENDING;
+		arc = out_arc(j, next, at);
+		w->path[n++] = at;
+		if (arc == FAB_NONE)
+			break;
+		at = f->arc_peer[arc];
+	}
+	arrives = hops[at] < FAB_HOPS_NEVER;
+	while (n) {
+		uint32_t u = w->path[--n];
+
+		if (arrives)
+			settle(j, hops, w, u, f->arc_first[u] + next[u]);
+		else
+			hops[u] = FAB_HOPS_NEVER;
+	}
+}
+
+bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,
+		      uint16_t *hops, struct fab_judge_work *w)
+{
+	const uint16_t *next;
+
+	w->n_order = 0;
+	memset(hops, 0xff, j->n_switches * sizeof(*hops));
+	if (target->column == FAB_NONE)
+		return false;
+	next = fab_judge_next(j, target);
+	if (next[target->root] != FAB_ARC_HERE)
+		return false;
+	hops[target->root] = 0;
+	w->turns[target->root] = 0;
+	w->order[w->n_order++] = target->root;
+	for (uint32_t s = 0; s < j->n_switches; s++) {
+		uint32_t arc;
+
+		if (hops[s] != FAB_HOPS_UNSET)
+			continue;
+		arc = out_arc(j, next, s);
+		if (arc != FAB_NONE && hops[j->r->f->arc_peer[arc]] < FAB_HOPS_NEVER)
+			settle(j, hops, w, s, arc);
+		else
+			follow_from(j, next, s, hops, w);
+	}
+	return true;
+}
+
+void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
+			  struct fab_judge_work *w)
+{
+	const struct fab_routes *r = j->r;
+
+	for (uint32_t g = 0; g < j->n_groups; g++) {
+		const uint8_t *row = NULL;
+
+		if (j->group_row[g] != FAB_NONE)
+			row = r->sl + (size_t)j->group_row[g] * r->n_columns;
+		for (size_t k = 0; k < n; k++) {
+			uint32_t column = j->targets.v[first + k].column;
+			bool has = row && column != FAB_NONE;
+
+			w->sl[k * j->n_groups + g] = has ? row[column] : 0;
+		}
+	}
+}
+
+/* Count those who arrive: pairs by hops, valleys. */
+static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
+		  struct fab_judge_work *w)
+{
+	const struct fab_target *target = &j->targets.v[at];
+	uint64_t n = 0, valleys = 0, here;
+
+	for (uint32_t i = 1; i < w->n_order; i++) {
+		uint32_t u = w->order[i], weight = j->weight[u], h = hops[u];
+
+		if (!weight)
+			continue;
+		n += weight;
+		w->hist[h < 255 ? h : 255] += (uint64_t)weight * target->weight;
+		if (h > w->max_hops)
+			w->max_hops = h;
+		if (!(w->turns[u] & 2))
+			continue;
+		valleys += weight;
+		if (at < w->valley_target ||
+		    (at == w->valley_target && u < w->valley_from)) {
+			w->valley_target = at;
+			w->valley_from = u;
+		}
+	}
+	here = j->weight[target->root] ? j->weight[target->root] - 1 : 0;
+	w->hist[0] += here * target->weight;
+	w->connected += (n + here) * target->weight;
+	w->valley_pairs += valleys * target->weight;
+}
+
+static void count_load(const struct fab_judging *j, const struct fab_target *target,
+		       const uint16_t *next, struct fab_judge_work *w)
+{
+	const struct fab_fabric *f = j->r->f;
+
+	for (uint32_t i = 0; i < w->n_order; i++)
+		w->flow[w->order[i]] = (uint64_t)j->weight[w->order[i]] * target->weight;
+	for (uint32_t i = w->n_order; --i > 0;) {
+		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+
+		w->load[arc] += w->flow[u];
+		w->flow[f->arc_peer[arc]] += w->flow[u];
+	}
+}
+
+/* Dependencies when there is one lane. */
+static void depend(struct fab_judging *j, uint32_t root, const uint16_t *next,
+		   struct fab_judge_work *w)
+{
+	const struct fab_fabric *f = j->r->f;
+
+	for (uint32_t i = 0; i < w->n_order; i++)
+		w->mask[w->order[i]] = j->weight[w->order[i]] != 0;
+	for (uint32_t i = w->n_order; --i > 0;) {
+		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+		uint32_t v = f->arc_peer[arc];
+
+		if (!w->mask[u])
+			continue;
+		w->vls |= 1;
+		if (v == root)
+			continue;
+		w->mask[v] = 1;
+		fab_cdg_add(&j->cdg, arc, 0, next[v], 0);
+	}
+}
+
+/* Dependencies when the service level is the lane. */
+static void depend_by_sl(struct fab_judging *j, uint32_t root, const uint8_t *sl,
+			 const uint16_t *next, struct fab_judge_work *w)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < w->n_order; i++) {
+		uint32_t u = w->order[i], mask = 0;
+
+		for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
+			mask |= 1u << sl[g];
+		w->mask[u] = (uint16_t)mask;
+	}
+	for (uint32_t i = w->n_order; --i > 0;) {
+		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+		uint32_t v = f->arc_peer[arc], mask = w->mask[u] & DATA;
+
+		used |= w->mask[u];
+		if (v == root)
+			continue;
+		w->mask[v] |= w->mask[u];
+		for (; mask; mask &= mask - 1) {
+			uint32_t vl = (uint32_t)__builtin_ctz(mask);
+
+			fab_cdg_add(&j->cdg, arc, vl, next[v], vl);
+		}
+	}
+	w->vls |= used;
+	w->drops |= (used & ~(uint32_t)DATA) != 0;
+}
+
+/* A packet of a service level leaves a switch on a lane. */
+static inline void leaves_on(struct fab_judge_work *w, uint32_t u, unsigned sl,
+			     unsigned vl)
+{
+	uint16_t *lanes = &w->lanes[(size_t)u * SLS + sl];
+
+	if (vl >= FAB_JUDGE_DROP) {
+		w->drops = true;
+		vl = 0;
+	}
+	*lanes = (uint16_t)((w->mask[u] >> sl & 1 ? *lanes : 0) | 1u << vl);
+	w->mask[u] = (uint16_t)(w->mask[u] | 1u << sl);
+	w->vls |= 1u << vl;
+}
+
+/* The ends of a switch send. */
+static void depart(const struct fab_judging *j, const uint8_t *sl, const uint16_t *next,
+		   uint32_t u, struct fab_judge_work *w)
+{
+	uint32_t d = fab_degree(j->r->f, u);
+
+	for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
+		leaves_on(w, u, sl[g], fab_routes_vl(j->r, u, d, next[u], sl[g]));
+}
+
+/* Dependencies when lanes follow from tables: those farthest away first, so that
+ * all that comes through a switch is known when it is its turn. */
+static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t *sl,
+			    const uint16_t *next, struct fab_judge_work *w)
+{
+	const struct fab_fabric *f = j->r->f;
+
+	for (uint32_t i = 0; i < w->n_order; i++)
+		w->mask[w->order[i]] = 0;
+	for (uint32_t i = w->n_order; --i > 0;) {
+		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+		uint32_t v = f->arc_peer[arc];
+
+		depart(j, sl, next, u, w);
+		if (v == root)
+			continue;
+		for (uint32_t sls = w->mask[u]; sls; sls &= sls - 1) {
+			unsigned s = (unsigned)__builtin_ctz(sls);
+			unsigned to = fab_routes_vl(j->r, v, j->reverse[arc], next[v], s);
+
+			leaves_on(w, v, s, to);
+			to = to < FAB_JUDGE_DROP ? to : 0;
+			for (uint32_t vls = w->lanes[(size_t)u * SLS + s]; vls;
+			     vls &= vls - 1)
+				fab_cdg_add(&j->cdg, arc, (uint32_t)__builtin_ctz(vls),
+					    next[v], to);
+		}
+	}
+}
+
+static void count_sls(const struct fab_judging *j, const struct fab_target *target,
+		      const uint8_t *sl, struct fab_judge_work *w)
+{
+	for (uint32_t i = 0; i < w->n_order; i++) {
+		uint32_t u = w->order[i];
+
+		if (!i && j->weight[target->root] < 2)
+			continue;
+		for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
+			if (g != target->alone)
+				w->sls |= 1u << sl[g];
+	}
+}
+
+/*
+ * Make distances of upper bounds [n_switches * BLOCK]: sweeps over the cables until
+ * nothing changes. Bounds that are exact already need one sweep.
+ */
+FAB_WIDE static bool sweep(const struct fab_judging *j, uint16_t *nearest)
+{
+	uint16_t changed = 0;
+
+	for (uint32_t u = 0; u < j->n_switches; u++) {
+		uint16_t *own = nearest + (size_t)u * BLOCK, least[BLOCK];
+
+		memcpy(least, own, sizeof(least));
+		for (uint32_t i = j->live_first[u]; i < j->live_first[u + 1]; i++) {
+			const uint16_t *peer = nearest + (size_t)j->live_peer[i] * BLOCK;
+
+			for (int k = 0; k < BLOCK; k++) {
+				uint16_t h = (uint16_t)(peer[k] + 1);
+
+				least[k] = h < least[k] ? h : least[k];
+			}
+		}
+		for (int k = 0; k < BLOCK; k++)
+			changed |= (uint16_t)(least[k] ^ own[k]);
+		memcpy(own, least, sizeof(least));
+	}
+	return changed;
+}
+
+static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
+			  struct fab_judge_work *w)
+{
+	for (size_t k = 0; k < n; k++) {
+		const struct fab_target *target = &j->targets.v[first + k];
+		const uint16_t *hops = w->hops + k * j->n_switches;
+		uint64_t in_graph = 0, minimal = 0;
+
+		for (uint32_t u = 0; u < j->n_switches; u++) {
+			uint32_t weight = j->weight[u] - (u == target->root);
+			uint16_t h = w->nearest[(size_t)u * BLOCK + k];
+
+			if (!j->weight[u] || h >= FAB_HOPS_NEVER)
+				continue;
+			in_graph += weight;
+			minimal += h == hops[u] ? weight : 0;
+		}
+		w->connected_in_graph += in_graph * target->weight;
+		w->minimal += minimal * target->weight;
+	}
+}
+
+static void measure(const struct fab_judging *j, size_t first, size_t n,
+		    struct fab_judge_work *w)
+{
+	for (uint32_t u = 0; u < j->n_switches; u++) {
+		uint16_t *row = w->nearest + (size_t)u * BLOCK;
+
+		for (size_t k = 0; k < BLOCK; k++) {
+			uint16_t h =
+				k < n ? w->hops[k * j->n_switches + u] : FAB_HOPS_PENDING;
+
+			/* one more must not come round to 0 */
+			row[k] = h < FAB_HOPS_NEVER - 1 ? h : FAB_HOPS_PENDING;
+		}
+	}
+	for (size_t k = 0; k < n; k++)
+		w->nearest[(size_t)j->targets.v[first + k].root * BLOCK + k] = 0;
+	while (sweep(j, w->nearest))
+		;
+	count_nearest(j, first, n, w);
+}
+
+void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
+		     struct fab_judge_work *w)
+{
+	fab_judge_gather_sls(j, first, n, w);
+	for (size_t k = 0; k < n; k++) {
+		const struct fab_target *target = &j->targets.v[first + k];
+		const uint8_t *sl = w->sl + k * j->n_groups;
+		uint16_t *hops = w->hops + k * j->n_switches;
+
+		if (!fab_judge_follow(j, target, hops, w))
+			continue;
+		count(j, first + k, hops, w);
+		count_sls(j, target, sl, w);
+		if (w->load)
+			count_load(j, target, fab_judge_next(j, target), w);
+		if (j->r->lanes == FAB_LANES_ONE)
+			depend(j, target->root, fab_judge_next(j, target), w);
+		else if (j->r->lanes == FAB_LANES_SL)
+			depend_by_sl(j, target->root, sl, fab_judge_next(j, target), w);
+		else
+			depend_by_table(j, target->root, sl, fab_judge_next(j, target),
+					w);
+	}
+	measure(j, first, n, w);
+}
+
+/* The channel after arc, on lane vl: by which packets leave the switch at its end. */
+static inline uint32_t channel_after(const struct fab_judging *j, const uint16_t *next,
+				     uint32_t arc, unsigned vl)
+{
+	uint32_t v = j->r->f->arc_peer[arc];
+
+	return (j->r->f->arc_first[v] + next[v]) * j->cdg.n_vls + vl;
+}
+
+/*
+ * What packets from u meet behind the next switch v: is there a dependency that is part
+ * of a cycle? A bit a service level. lanes[u]: those on which they leave v.
+ */
+static uint16_t rest_of(const struct fab_judging *j, const uint16_t *next, uint32_t root,
+			uint32_t u, struct fab_judge_work *w)
+{
+	const struct fab_fabric *f = j->r->f;
+	const struct fab_cdg *g = &j->cdg;
+	uint32_t arc = f->arc_first[u] + next[u], v = f->arc_peer[arc], is_on = 0, then;
+
+	if (v == root)
+		return 0;
+	then = f->arc_first[v] + next[v];
+	for (uint32_t sls = w->sls; sls; sls &= sls - 1) {
+		unsigned s = (unsigned)__builtin_ctz(sls);
+		unsigned vl = fab_routes_vl(j->r, v, j->reverse[arc], next[v], s);
+		unsigned to = w->lanes[(size_t)v * SLS + s];
+
+		w->lanes[(size_t)u * SLS + s] = (uint16_t)vl;
+		if (f->arc_peer[then] != root && vl < g->n_vls && to < g->n_vls &&
+		    fab_cdg_is_on_cycle(g, then * g->n_vls + vl,
+					channel_after(j, next, then, to)))
+			is_on |= 1u << s;
+	}
+	return (uint16_t)(w->mask[v] | is_on);
+}
+
+static void count_cycles(const struct fab_judging *j, const struct fab_target *target,
+			 const uint8_t *sl, struct fab_judge_work *w)
+{
+	const struct fab_fabric *f = j->r->f;
+	const struct fab_cdg *g = &j->cdg;
+	const uint16_t *next = fab_judge_next(j, target);
+
+	w->mask[target->root] = 0;
+	for (uint32_t i = 1; i < w->n_order; i++) {
+		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+		bool is_last = f->arc_peer[arc] == target->root;
+
+		w->mask[u] = rest_of(j, next, target->root, u, w);
+		for (uint32_t k = j->group_first[u]; k < j->group_first[u + 1]; k++) {
+			unsigned s = sl[k], to = w->lanes[(size_t)u * SLS + s];
+			unsigned vl =
+				fab_routes_vl(j->r, u, fab_degree(f, u), next[u], s);
+
+			if (w->mask[u] >> s & 1 ||
+			    (!is_last &&
+			     fab_cdg_is_on_cycle(g, arc * g->n_vls + vl,
+						 channel_after(j, next, arc, to))))
+				w->pairs_on_cycles +=
+					(uint64_t)j->group_size[k] * target->weight;
+		}
+	}
+}
+
+void fab_judge_block_cycles(const struct fab_judging *j, size_t first, size_t n,
+			    struct fab_judge_work *w)
+{
+	fab_judge_gather_sls(j, first, n, w);
+	for (size_t k = 0; k < n; k++)
+		if (fab_judge_follow(j, &j->targets.v[first + k], w->hops, w))
+			count_cycles(j, &j->targets.v[first + k], w->sl + k * j->n_groups,
+				     w);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between what paths are judged. */
+#include "unicast/judge_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The switch at which an end hangs, FAB_NONE: it is no end, or dead. */
+static uint32_t end_switch(const struct fab_judging *j, uint32_t port)
+{
+	const struct fab_fabric *f = j->r->f;
+	const struct fab_faults *faults = j->r->faults;
+	enum fab_ends ends = j->options->ends;
+	uint32_t node = f->port_node[port], sw;
+
+	if (fab_node_is_switch(f, node)) {
+		if (ends != FAB_ENDS_ALL || f->port_num[port])
+			return FAB_NONE;
+		return faults && faults->switch_is_dead[node] ? FAB_NONE : node;
+	}
+	if (f->node_kind[node] != FAB_ADAPTER && ends == FAB_ENDS_HOSTS)
+		return FAB_NONE;
+	sw = fab_port_switch(f, port);
+	if (sw == FAB_NONE || (faults && (faults->switch_is_dead[sw] ||
+					  faults->cable_is_dead[f->port_cable[port]])))
+		return FAB_NONE;
+	return sw;
+}
+
+/* Switches with hosts that are alive: the same for tables by LID. */
+static uint32_t *leaf_ports(const struct fab_judging *j)
+{
+	const struct fab_fabric *f = j->r->f;
+	const struct fab_judge_options hosts = {.ends = FAB_ENDS_HOSTS};
+	const struct fab_judging of_hosts = {.r = j->r, .options = &hosts};
+	uint32_t *at = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
+
+	memset(at, 0xff, ((size_t)f->n_ports + 1) * sizeof(*at));
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t sw = end_switch(&of_hosts, p);
+
+		if (sw != FAB_NONE)
+			at[f->node_first_port[sw]] = sw;
+	}
+	return at;
+}
+
+/* [n_ports] switch of each end, FAB_NONE for other ports. The caller frees. */
+static uint32_t *find_ends(const struct fab_judging *j)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t *at;
+
+	if (j->options->ends == FAB_ENDS_LEAVES)
+		return leaf_ports(j);
+	at = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		at[p] = end_switch(j, p);
+	return at;
+}
+
+static int by_root(const void *x, const void *y)
+{
+	const struct fab_target *a = x, *b = y;
+
+	if (a->root != b->root)
+		return a->root < b->root ? -1 : 1;
+	return (a->column > b->column) - (a->column < b->column);
+}
+
+static void targets_by_lid(struct fab_judging *j, const uint32_t *end)
+{
+	const struct fab_routes *r = j->r;
+	bool *has_column = FAB_NEW0((size_t)r->f->n_ports + 1, bool);
+
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		struct fab_target target = {r->column_switch[c], c, 1, FAB_NONE};
+
+		if (end[r->column_port[c]] == FAB_NONE)
+			continue;
+		has_column[r->column_port[c]] = true;
+		FAB_PUSH(&j->targets, target);
+	}
+	for (uint32_t p = 0; p < r->f->n_ports; p++) {
+		struct fab_target target = {end[p], FAB_NONE, 1, FAB_NONE};
+
+		if (end[p] != FAB_NONE && !has_column[p])
+			FAB_PUSH(&j->targets, target);
+	}
+	free(has_column);
+}
+
+static void targets_by_switch(struct fab_judging *j)
+{
+	const struct fab_routes *r = j->r;
+	uint32_t *column_of = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	bool by_column = j->options->ends == FAB_ENDS_LEAVES;
+
+	memset(column_of, 0xff, ((size_t)j->n_switches + 1) * sizeof(*column_of));
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		column_of[r->column_switch[c]] = c;
+		if (by_column)
+			j->weight[r->column_switch[c]] =
+				!fab_switch_is_dead(r, r->column_switch[c]);
+	}
+	for (uint32_t s = 0; s < j->n_switches; s++) {
+		struct fab_target target = {s, column_of[s], j->weight[s], FAB_NONE};
+
+		if (target.weight)
+			FAB_PUSH(&j->targets, target);
+	}
+	free(column_of);
+}
+
+/* Does a port send otherwise than its switch says? */
+static bool sends_otherwise(const struct fab_judging *j, const uint32_t *end,
+			    const uint32_t *row_of, uint32_t port)
+{
+	uint32_t node = j->r->f->port_node[port];
+
+	return end[port] != FAB_NONE && node >= j->n_switches && row_of[node] != FAB_NONE;
+}
+
+/* How many ends of a switch send as it says, and where its groups begin. */
+static void size_groups(struct fab_judging *j, const uint32_t *end,
+			const uint32_t *row_of, uint32_t *own)
+{
+	uint32_t *n_groups = FAB_NEW0((size_t)j->n_switches + 1, uint32_t), n = 0;
+
+	memcpy(own, j->weight, j->n_switches * sizeof(*own));
+	for (uint32_t p = 0; end && p < j->r->f->n_ports; p++)
+		if (sends_otherwise(j, end, row_of, p)) {
+			n_groups[end[p]]++;
+			own[end[p]]--;
+		}
+	for (uint32_t s = 0; s < j->n_switches; s++) {
+		j->group_first[s] = n;
+		n += n_groups[s] + (own[s] != 0);
+	}
+	j->group_first[j->n_switches] = j->n_groups = n;
+	free(n_groups);
+}
+
+/* Ends of each switch by row of service levels: a group for those that send as the switch
+ * does, one for each other port. */
+static void group_ends(struct fab_judging *j, const uint32_t *end)
+{
+	const struct fab_routes *r = j->r;
+	uint32_t *row_of = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
+	uint32_t *own = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	uint32_t *at = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	uint32_t *group_of = FAB_NEW((size_t)r->f->n_ports + 1, uint32_t);
+
+	memset(group_of, 0xff, ((size_t)r->f->n_ports + 1) * sizeof(*group_of));
+	memset(row_of, 0xff, ((size_t)r->f->n_nodes + 1) * sizeof(*row_of));
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+		row_of[r->sl_source[i]] = i;
+	size_groups(j, end, row_of, own);
+	j->group_row = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
+	j->group_size = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
+	memcpy(at, j->group_first, j->n_switches * sizeof(*at));
+	for (uint32_t s = 0; s < j->n_switches; s++)
+		if (own[s]) {
+			j->group_row[at[s]] = row_of[s];
+			j->group_size[at[s]++] = own[s];
+		}
+	for (uint32_t p = 0; end && p < r->f->n_ports; p++)
+		if (end[p] != FAB_NONE && own[end[p]] == 1)
+			group_of[p] = j->group_first[end[p]];
+	for (uint32_t p = 0; end && p < r->f->n_ports; p++)
+		if (sends_otherwise(j, end, row_of, p)) {
+			j->group_row[at[end[p]]] = row_of[r->f->port_node[p]];
+			group_of[p] = at[end[p]];
+			j->group_size[at[end[p]]++] = 1;
+		}
+	for (size_t i = 0; r->column_port && i < j->targets.n; i++)
+		if (j->targets.v[i].column != FAB_NONE)
+			j->targets.v[i].alone =
+				group_of[r->column_port[j->targets.v[i].column]];
+	free(group_of);
+	free(at);
+	free(own);
+	free(row_of);
+}
+
+void fab_judge_find_targets(struct fab_judging *j)
+{
+	bool by_lid = j->r->column_lid;
+	uint32_t *end = NULL;
+
+	j->weight = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
+	j->group_first = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	if (by_lid || j->options->ends != FAB_ENDS_LEAVES) {
+		end = find_ends(j);
+		for (uint32_t p = 0; p < j->r->f->n_ports; p++)
+			if (end[p] != FAB_NONE)
+				j->weight[end[p]]++;
+	}
+	if (by_lid)
+		targets_by_lid(j, end);
+	else
+		targets_by_switch(j);
+	for (uint32_t s = 0; s < j->n_switches; s++)
+		j->n_ends += j->weight[s];
+	if (j->targets.n)
+		qsort(j->targets.v, j->targets.n, sizeof(*j->targets.v), by_root);
+	group_ends(j, end);
+	free(end);
+}

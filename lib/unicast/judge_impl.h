@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of the judge share. */
+#pragma once
+
+#include "unicast/judge.h"
+
+enum {
+	FAB_JUDGE_BLOCK = 32, /* targets that are worked on together */
+	FAB_JUDGE_SLS = 16,
+	FAB_JUDGE_DROP = 15, /* the lane of management: data on it is dropped */
+	/* hops of a switch: not looked at, on the path being followed, not led there */
+	FAB_HOPS_UNSET = 0xffff,
+	FAB_HOPS_PENDING = 0xfffe,
+	FAB_HOPS_NEVER = 0xfffd,
+};
+
+/* Ends behind a switch, by the column that leads there; FAB_NONE: none does. */
+struct fab_target {
+	uint32_t root, column, weight;
+	uint32_t alone; /* group of sources that is this end and no other, FAB_NONE */
+};
+
+/*
+ * The channel dependency graph. Channel = arc * n_vls + lane. What follows a channel are
+ * channels of the switch at its end: a row of bits, one for each of these.
+ */
+struct fab_cdg {
+	const struct fab_fabric *f;
+	uint32_t n_vls, n_channels;
+	uint64_t *row_first; /* [n arcs] arcs that could follow all arcs before */
+	uint64_t *bits;
+	uint32_t *part; /* [n_channels] strongly connected part, FAB_NONE: alone */
+	uint64_t n_in_parts;
+};
+
+struct fab_judging {
+	const struct fab_routes *r;
+	const struct fab_judge_options *options;
+	uint32_t n_switches, n_arcs;
+	bool *arc_is_dead;
+	uint16_t *reverse;  /* [n arcs] the same cable counted from arc_first of the peer
+			     */
+	uint8_t *direction; /* [n arcs] 1 up, 2 down, 0 neither */
+	/* neighbours over live cables, each once */
+	uint32_t *live_first, *live_peer;
+	uint32_t *weight; /* [n_switches] ends, as sources */
+	/* ends of a switch by row of r->sl (FAB_NONE: SL 0) */
+	uint32_t *group_first, *group_row, *group_size;
+	uint32_t n_groups;
+	FAB_VEC(struct fab_target) targets; /* by root */
+	uint64_t n_ends;
+	struct fab_cdg cdg;
+};
+
+/* What one thread needs for its targets. */
+struct fab_judge_work {
+	uint16_t *hops;	   /* [BLOCK * n_switches] of the tables' paths */
+	uint8_t *turns;	   /* [n_switches] 1: goes up further on; 2: after going down */
+	uint32_t *order;   /* [n_switches] those led to the root, that first */
+	uint32_t *path;	   /* [n_switches] */
+	uint16_t *nearest; /* [n_switches * BLOCK] hops in the live graph */
+	uint8_t *sl;	   /* [BLOCK * n_groups] */
+	uint16_t *mask;	   /* [n_switches] service levels that pass a switch */
+	uint16_t *lanes;   /* [n_switches * SLS] lanes on which they leave it; one lane */
+	uint32_t n_order;
+
+	uint64_t connected, connected_in_graph, minimal, valley_pairs, pairs_on_cycles;
+	uint64_t hist[256];
+	uint32_t max_hops, vls, sls; /* the latter: bits */
+	uint64_t *load, *flow;
+	size_t valley_target; /* first target and switch with a valley */
+	uint32_t valley_from;
+	bool drops;
+};
+
+static inline bool fab_switch_is_dead(const struct fab_routes *r, uint32_t sw)
+{
+	return r->faults && r->faults->switch_is_dead[sw];
+}
+
+static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
+{
+	return f->arc_first[sw + 1] - f->arc_first[sw];
+}
+
+static inline const uint16_t *fab_judge_next(const struct fab_judging *j,
+					     const struct fab_target *target)
+{
+	return j->r->next + (size_t)target->column * j->n_switches;
+}
+
+/* Row of bits of a channel: its first bit. */
+static inline uint64_t fab_cdg_row(const struct fab_cdg *g, uint32_t arc, uint32_t vl)
+{
+	return (g->row_first[arc] * g->n_vls +
+		(uint64_t)vl * fab_degree(g->f, g->f->arc_peer[arc])) *
+	       g->n_vls;
+}
+
+/* Add: from (arc, vl) a packet goes on by the out-th arc of the next switch on lane to.
+ * Threads may do so at once. O(1). */
+static inline void fab_cdg_add(struct fab_cdg *g, uint32_t arc, uint32_t vl, uint32_t out,
+			       uint32_t to)
+{
+	uint64_t bit = fab_cdg_row(g, arc, vl) + (uint64_t)out * g->n_vls + to;
+	uint64_t *word = &g->bits[bit / 64], one = (uint64_t)1 << bit % 64;
+
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & one))
+		__atomic_fetch_or(word, one, __ATOMIC_RELAXED);
+}
+
+static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
+				       uint32_t to)
+{
+	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
+}
+
+/* Fill weight, targets, n_ends and the groups. */
+void fab_judge_find_targets(struct fab_judging *j);
+
+void fab_cdg_init(struct fab_cdg *g, const struct fab_fabric *f, uint32_t n_vls);
+void fab_cdg_fini(struct fab_cdg *g);
+/* Fill part and n_in_parts (Tarjan 1972). O(channels + bits / 64 + dependencies). */
+void fab_cdg_find_parts(struct fab_cdg *g);
+/* A shortest cycle; channels in order, *n of them. The caller frees. */
+uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, size_t *n);
+
+/* Follow the tables of a target: order, hops, turns. False: nothing leads there. */
+bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,
+		      uint16_t *hops, struct fab_judge_work *w);
+/* Service levels of the sources to targets first .. first + n - 1. */
+void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
+			  struct fab_judge_work *w);
+/* Count and collect dependencies for some targets. */
+void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
+		     struct fab_judge_work *w);
+/* Count pairs whose paths are on cycles. */
+void fab_judge_block_cycles(const struct fab_judging *j, size_t first, size_t n,
+			    struct fab_judge_work *w);
