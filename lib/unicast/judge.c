@@ -99,7 +99,7 @@ static void work_init(struct fab_judge_work *w, const struct fab_judging *j)
 {
 	size_t n = (size_t)j->n_switches + 1;
 
-	*w = (struct fab_judge_work){.valley_target = SIZE_MAX, .valley_from = FAB_NONE};
+	*w = (struct fab_judge_work){.valley_target = SIZE_MAX};
 	w->hops = FAB_NEW(n * BLOCK, uint16_t);
 	w->turns = FAB_NEW(n, uint8_t);
 	w->order = FAB_NEW(n, uint32_t);
@@ -146,12 +146,8 @@ static void merge(const struct fab_judging *j, struct fab_judge_work *into,
 		into->max_hops = w->max_hops;
 	for (uint32_t a = 0; w->load && a < j->n_arcs; a++)
 		into->load[a] += w->load[a];
-	if (w->valley_target < into->valley_target ||
-	    (w->valley_target == into->valley_target &&
-	     w->valley_from < into->valley_from)) {
+	if (w->valley_target < into->valley_target)
 		into->valley_target = w->valley_target;
-		into->valley_from = w->valley_from;
-	}
 }
 
 /* All targets, a block at a time: what they amount to, or who is on cycles. */
@@ -185,32 +181,20 @@ static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
 	}
 }
 
-/* Where the path of the first valley turns. */
-static void find_valley(const struct fab_judging *j, const struct fab_judge_work *w,
-			struct fab_judgement *out)
+/* How many columns each switch sends by each arc. */
+static uint32_t *count_destinations(const struct fab_judging *j)
 {
 	const struct fab_fabric *f = j->r->f;
-	const struct fab_target *target;
-	const uint16_t *next;
-	bool goes_down = false;
+	uint32_t *n = FAB_NEW0((size_t)j->n_arcs + 1, uint32_t);
 
-	out->valley_at = out->valley_from = out->valley_to = FAB_NONE;
-	if (w->valley_target == SIZE_MAX)
-		return;
-	target = &j->targets.v[w->valley_target];
-	next = fab_judge_next(j, target);
-	out->valley_from = w->valley_from;
-	out->valley_to = target->root;
-	for (uint32_t u = w->valley_from; u != target->root;) {
-		uint32_t arc = f->arc_first[u] + next[u];
+	for (uint32_t c = 0; c < j->r->n_columns; c++) {
+		const uint16_t *next = j->r->next + (size_t)c * j->n_switches;
 
-		if (goes_down && j->direction[arc] == 1) {
-			out->valley_at = u;
-			return;
-		}
-		goes_down |= j->direction[arc] == 2;
-		u = f->arc_peer[arc];
+		for (uint32_t s = 0; s < j->n_switches; s++)
+			if (next[s] < fab_degree(f, s))
+				n[f->arc_first[s] + next[s]]++;
 	}
+	return n;
 }
 
 static void report(const struct fab_judging *j, struct fab_judge_work *w,
@@ -227,7 +211,10 @@ static void report(const struct fab_judging *j, struct fab_judge_work *w,
 	out->vls = (unsigned)__builtin_popcount(w->vls);
 	out->sls = (unsigned)__builtin_popcount(w->sls);
 	out->valley_pairs = w->valley_pairs;
-	find_valley(j, w, out);
+	if (out->valley_pairs)
+		fab_judge_name_valleys(j, w->valley_target, w, out);
+	if (j->options->with_load)
+		out->destinations = count_destinations(j);
 	out->load = w->load;
 	w->load = NULL;
 	for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
@@ -291,8 +278,7 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	uint32_t n_vls = 1;
 	int rc = count_lanes(r, &n_vls, err);
 
-	*out = (struct fab_judgement){
-		.valley_at = FAB_NONE, .valley_from = FAB_NONE, .valley_to = FAB_NONE};
+	*out = (struct fab_judgement){.deadlock_free = false};
 	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)
 		rc = fab_fail(err, ERANGE,
 			      "%s: %u switches, expected at most %d to judge tables",
@@ -323,6 +309,8 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 void fab_judgement_fini(struct fab_judgement *j)
 {
 	free(j->cycle.v);
+	free(j->valleys.v);
 	free(j->load);
+	free(j->destinations);
 	*j = (struct fab_judgement){.deadlock_free = false};
 }

@@ -36,6 +36,15 @@ struct fab_channel {
 	uint8_t vl;
 };
 
+enum { FAB_VALLEYS_MAX = 64 };
+
+/* Pairs of ends on two switches whose paths go down and up again. */
+struct fab_valley {
+	uint32_t at; /* the switch where the first of these paths turns up */
+	uint32_t from, to;
+	uint64_t pairs;
+};
+
 struct fab_judgement {
 	uint64_t pairs, connected, unreachable;
 	uint64_t connected_in_graph; /* pairs that the live graph connects at all */
@@ -48,15 +57,18 @@ struct fab_judgement {
 	uint64_t cycle_channels;  /* in strongly connected parts of two and more */
 	uint64_t pairs_on_cycles; /* whose path uses two channels of one such part, one
 				     after the other: a dependency that is on a cycle */
+	FAB_VEC(struct fab_channel) cycle; /* one shortest cycle, in order */
 	/* Whose path goes up again after it went down: nearer to the hosts by fab_tiers()
 	 * of the whole fabric, hops within a tier in between or not. */
 	uint64_t valley_pairs;
-	FAB_VEC(struct fab_channel) cycle; /* one shortest cycle, in order */
-	/* First such pair by target switch: where its path turns, source and target
-	 * switch; FAB_NONE without one. */
-	uint32_t valley_at, valley_from, valley_to;
+	/* Where: by switches from and to, in the order of these (to first); the first
+	 * FAB_VALLEYS_MAX of them. */
+	FAB_VEC(struct fab_valley) valleys;
 	uint64_t *load;	   /* [n arcs] pairs over each cable direction; NULL */
 	uint64_t max_load; /* 0 without load */
+	/* [n arcs] columns that a switch sends by an arc, whoever uses them; NULL without
+	 * load */
+	uint32_t *destinations;
 };
 
 /*

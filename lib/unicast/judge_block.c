@@ -118,15 +118,11 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 		w->hist[h < 255 ? h : 255] += (uint64_t)weight * target->weight;
 		if (h > w->max_hops)
 			w->max_hops = h;
-		if (!(w->turns[u] & 2))
-			continue;
-		valleys += weight;
-		if (at < w->valley_target ||
-		    (at == w->valley_target && u < w->valley_from)) {
-			w->valley_target = at;
-			w->valley_from = u;
-		}
+		if (w->turns[u] & 2)
+			valleys += weight;
 	}
+	if (valleys && at < w->valley_target)
+		w->valley_target = at;
 	here = j->weight[target->root] ? j->weight[target->root] - 1 : 0;
 	w->hist[0] += here * target->weight;
 	w->connected += (n + here) * target->weight;

@@ -68,8 +68,7 @@ struct fab_judge_work {
 	uint64_t hist[256];
 	uint32_t max_hops, vls, sls; /* the latter: bits */
 	uint64_t *load, *flow;
-	size_t valley_target; /* first target and switch with a valley */
-	uint32_t valley_from;
+	size_t valley_target; /* the first with a valley, SIZE_MAX */
 	bool drops;
 };
 
@@ -134,6 +133,9 @@ void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 /* Count and collect dependencies for some targets. */
 void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		     struct fab_judge_work *w);
+/* Name the valleys, from the target at `first` on. */
+void fab_judge_name_valleys(const struct fab_judging *j, size_t first,
+			    struct fab_judge_work *w, struct fab_judgement *out);
 /* Count pairs whose paths are on cycles. */
 void fab_judge_block_cycles(const struct fab_judging *j, size_t first, size_t n,
 			    struct fab_judge_work *w);

@@ -298,22 +298,45 @@ static void check_cycle(const struct plain *x, const struct fab_judgement *j)
 	}
 }
 
-static void check_valley(const struct plain *x, const struct fab_judgement *j)
+/* Valleys are named in order, with turns of real paths, and add up. */
+static void check_valleys(const struct plain *x, const struct fab_judgement *j)
 {
-	bool is_found = false;
+	uint64_t n = 0;
 
-	cr_expect_eq(j->valley_at == FAB_NONE, !j->valley_pairs);
-	for (uint32_t c = 0; j->valley_pairs && c < x->r->n_columns; c++) {
-		struct path p;
+	for (size_t i = 0; i < j->valleys.n; i++) {
+		const struct fab_valley *v = &j->valleys.v[i], *before = v - 1;
+		bool is_found = false;
 
-		if (x->r->column_switch[c] != j->valley_to)
-			continue;
-		p = walk(x, j->valley_from, c, 0);
-		for (uint32_t i = 1; p.arrives && i < p.n; i++)
-			is_found |= p.at[i] == j->valley_at && has_valley(x, &p) &&
-				    x->tier[p.at[i + 1]] > x->tier[p.at[i]];
+		n += v->pairs;
+		if (i)
+			cr_expect(before->to < v->to ||
+				  (before->to == v->to && before->from < v->from));
+		for (uint32_t c = 0; c < x->r->n_columns; c++) {
+			struct path p = walk(x, v->from, c, 0);
+
+			if (x->r->column_switch[c] != v->to || !p.arrives)
+				continue;
+			for (uint32_t k = 1; k < p.n; k++)
+				is_found |= p.at[k] == v->at && has_valley(x, &p) &&
+					    x->tier[p.at[k + 1]] > x->tier[p.at[k]];
+		}
+		cr_expect(is_found);
 	}
-	cr_expect_eq(is_found, j->valley_pairs > 0);
+	cr_expect_lt(j->valleys.n, FAB_VALLEYS_MAX);
+	cr_expect_eq(n, j->valley_pairs);
+}
+
+static void check_destinations(const struct fab_routes *r, const struct fab_judgement *j)
+{
+	for (uint32_t s = 0; s < r->f->n_switches; s++)
+		for (uint32_t a = r->f->arc_first[s]; a < r->f->arc_first[s + 1]; a++) {
+			uint32_t n = 0;
+
+			for (uint32_t c = 0; c < r->n_columns; c++)
+				n += r->next[(size_t)c * r->f->n_switches + s] ==
+				     a - r->f->arc_first[s];
+			cr_expect_eq(j->destinations[a], n);
+		}
 }
 
 /* Judge both ways. Returns whether there were cycles. */
@@ -346,7 +369,8 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	for (uint32_t a = 0; a < x.n_arcs; a++)
 		cr_expect_eq(j.load[a], x.load[a]);
 	check_cycle(&x, &j);
-	check_valley(&x, &j);
+	check_valleys(&x, &j);
+	check_destinations(r, &j);
 	has_cycle = !j.deadlock_free;
 	fab_judgement_fini(&j);
 	plain_fini(&x);
@@ -379,10 +403,10 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 		if (!fab_rng_below(rng, 4))
 			plan.nodes.v[node].kind = FAB_AGGREGATION;
 		plan.nodes.v[node].n_ports = 2;
-		for (uint16_t port = 1; port <= n_cables; port++) {
+		for (unsigned port = 1; port <= n_cables; port++) {
 			uint32_t s = (uint32_t)fab_rng_below(rng, n / 2 + 1);
 
-			plan_cable(&plan, node, port, s, ++used[s]);
+			plan_cable(&plan, node, (uint16_t)port, s, ++used[s]);
 		}
 	}
 	f = plan_build(&plan, 0);
@@ -415,7 +439,7 @@ static void random_column(struct fab_rng *rng, const struct fab_routes *r, uint3
 		static const uint16_t spoiled[] = {
 			FAB_ARC_NONE, FAB_ARC_BROKEN, 0, 1, FAB_ARC_HERE, 999};
 
-		if (!fab_rng_below(rng, 3 * f->n_switches))
+		if (!fab_rng_below(rng, 3 * (uint64_t)f->n_switches))
 			next[s] = spoiled[fab_rng_below(rng, FAB_COUNT(spoiled))];
 	}
 }
@@ -535,7 +559,7 @@ static struct fab_routes *ring(uint32_t n, struct fab_fabric **out)
 		for (uint32_t s = 0; s < n; s++)
 			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
 				if (f->arc_peer[a] == (s + 1) % n)
-					r->next[c * n + s] =
+					r->next[(size_t)c * n + s] =
 						s == c ? FAB_ARC_HERE
 						       : (uint16_t)(a - f->arc_first[s]);
 	}

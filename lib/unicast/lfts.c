@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/lfts.h"
+
+#include "base/map.h"
+#include "source/unpack.h"
+#include "unicast/lfts_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAST_LID = 0xbfff, N_LIDS = LAST_LID + 1, NO_PORT = 255, MAX_PORT = 0xfffe };
+
+#define EXPECTED                                                                         \
+	"\"Unicast lids [..] of switch .. guid 0x..\", \"0x0001 003 ...\", "             \
+	"\"N lids dumped\", \"... Switch 0x..\" or \"0x0001 : 003 : ...\""
+
+enum block { NOWHERE, LFTS, FDBS };
+
+struct reading {
+	const struct fab_fabric *f;
+	struct fab_lfts_file file;
+	struct fab_map64 *ports; /* by port GUID */
+	enum block block;
+	uint32_t sw; /* of the block */
+	uint64_t header_line, n_entries;
+	bool has_table;
+	uint16_t *out[N_LIDS];	/* [n_switches] port by which a switch sends on; NULL: no
+				   such LID yet */
+	uint64_t guid[N_LIDS];	/* port GUID that lines name, 0: none did */
+	uint32_t owner[N_LIDS]; /* port of a LID in the fabric */
+};
+
+static struct reading *reading_new(const struct fab_fabric *f)
+{
+	struct reading *r = FAB_NEW0(1, struct reading);
+
+	r->f = f;
+	r->ports = fab_map64_new(f->n_ports);
+	memset(r->owner, 0xff, sizeof(r->owner));
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t lid = f->port_lid[p], node = f->port_node[p];
+		uint32_t end = lid + (1u << (f->port_lmc[p] & 7));
+		bool is_end = !fab_node_is_switch(f, node) || !f->port_num[p];
+
+		if (!is_end)
+			continue;
+		if (f->port_guid[p])
+			fab_map64_put(r->ports, f->port_guid[p], p);
+		for (; lid && lid < end && lid < N_LIDS; lid++)
+			if (r->owner[lid] == FAB_NONE)
+				r->owner[lid] = p;
+	}
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (f->node_guid[s])
+			fab_map64_put(r->ports, f->node_guid[s], f->node_first_port[s]);
+	return r;
+}
+
+static void reading_free(struct reading *r)
+{
+	for (uint32_t lid = 0; lid < N_LIDS; lid++)
+		free(r->out[lid]);
+	fab_map64_free(r->ports);
+	free(r);
+}
+
+static int begin(struct reading *r, enum block block, struct fab_span rest)
+{
+	uint64_t guid;
+	uint32_t node;
+
+	if (!fab_take_hex(&rest, &guid))
+		return fab_lfts_bad_line(&r->file, EXPECTED);
+	if (r->block == LFTS)
+		return fab_lfts_fail(&r->file,
+				     "expected the line \"N lids dumped\" of the table "
+				     "that begins in line %llu first",
+				     (unsigned long long)r->header_line);
+	node = fab_map64_get(r->file.nodes, guid);
+	if (node == FAB_NONE || !fab_node_is_switch(r->f, node))
+		return fab_lfts_fail(&r->file, "switch 0x%016llx is not in the fabric",
+				     (unsigned long long)guid);
+	r->sw = node;
+	r->block = block;
+	r->header_line = r->file.lines.line;
+	r->n_entries = 0;
+	r->has_table = true;
+	return 0;
+}
+
+/* Is there this text? *rest goes on after it. */
+static bool find(struct fab_span *rest, const char *text, size_t n)
+{
+	const char *at = memmem(rest->p, fab_span_len(rest), text, n);
+
+	if (!at)
+		return false;
+	rest->p = at + n;
+	return true;
+}
+#define FIND(rest, literal) find((rest), literal, sizeof(literal) - 1)
+
+/* "... Channel Adapter portguid 0x0002c90300080d59: 'NAME'": the GUID, 0 without one.
+ * Names are anything: they are not looked at. */
+static uint64_t named_guid(struct fab_span rest)
+{
+	const char *quote = memchr(rest.p, '\'', fab_span_len(&rest));
+	uint64_t guid;
+
+	if (quote)
+		rest.end = quote;
+	return FIND(&rest, "portguid 0x") && fab_take_hex(&rest, &guid) ? guid : 0;
+}
+
+static int add_entry(struct reading *r, uint32_t lid, uint32_t num, uint64_t guid)
+{
+	if (!r->out[lid]) {
+		r->out[lid] = FAB_NEW(r->f->n_switches, uint16_t);
+		memset(r->out[lid], 0xff, r->f->n_switches * sizeof(uint16_t));
+	}
+	if (r->out[lid][r->sw] != UINT16_MAX)
+		return fab_lfts_fail(&r->file,
+				     "LID %u a second time for switch 0x%016llx", lid,
+				     (unsigned long long)r->f->node_guid[r->sw]);
+	if (num != NO_PORT && !fab_lfts_has_port(r->f, r->sw, num))
+		return fab_lfts_fail(
+			&r->file, "port %u of \"%.60s\" does not exist (%u ports)", num,
+			fab_node_name(r->f, r->sw), r->f->node_n_ports[r->sw]);
+	if (guid && r->guid[lid] && guid != r->guid[lid])
+		return fab_lfts_fail(&r->file,
+				     "LID %u is of port 0x%016llx, expected 0x%016llx as "
+				     "before",
+				     lid, (unsigned long long)guid,
+				     (unsigned long long)r->guid[lid]);
+	if (guid)
+		r->guid[lid] = guid;
+	/* "no port" differs from "no entry" only here, where it is an entry */
+	r->out[lid][r->sw] = num == NO_PORT ? MAX_PORT : (uint16_t)num;
+	r->n_entries++;
+	return 0;
+}
+
+/* "0x0001 036 # ...", "0x0001 : 036  : 02 : yes", "0x0001 : UNREACHABLE". */
+static int read_entry(struct reading *r)
+{
+	struct fab_span rest = r->file.line;
+	uint64_t lid, guid = 0;
+	uint32_t num = NO_PORT;
+
+	if (!fab_lfts_take_hex(&rest, &lid))
+		return fab_lfts_bad_line(&r->file, EXPECTED);
+	if (r->block == NOWHERE)
+		return fab_lfts_fail(&r->file, "an entry before any line that names a "
+					       "switch");
+	if (!lid || lid > LAST_LID)
+		return fab_lfts_fail(&r->file,
+				     "0x%llx is no unicast LID, expected 0x0001 to 0x%x",
+				     (unsigned long long)lid, LAST_LID);
+	fab_skip_blanks(&rest);
+	if (r->block == FDBS) {
+		if (!fab_take_char(&rest, ':'))
+			return fab_lfts_bad_line(&r->file, EXPECTED);
+		fab_skip_blanks(&rest);
+		if (!FAB_BEGINS(&rest, "UNREACHABLE") && !fab_lfts_take_dec(&rest, &num))
+			return fab_lfts_bad_line(&r->file, EXPECTED);
+	} else {
+		if (!fab_lfts_take_dec(&rest, &num))
+			return fab_lfts_bad_line(&r->file, EXPECTED);
+		guid = named_guid(rest);
+	}
+	return add_entry(r, (uint32_t)lid, num, guid);
+}
+
+/* "56 lids dumped": OpenSM writes the largest LID, others the number of entries. */
+static int read_end(struct reading *r)
+{
+	struct fab_span rest = r->file.line;
+	uint32_t n;
+
+	if (r->block != LFTS || !fab_lfts_take_dec(&rest, &n))
+		return fab_lfts_bad_line(&r->file, EXPECTED);
+	fab_skip_blanks(&rest);
+	if (FAB_TAKE(&rest, "valid"))
+		fab_skip_blanks(&rest);
+	if (!FAB_BEGINS(&rest, "lids dumped"))
+		return fab_lfts_bad_line(&r->file, EXPECTED);
+	if (r->n_entries > n)
+		return fab_lfts_fail(&r->file,
+				     "%u lids dumped, but the table that begins in line "
+				     "%llu has %llu",
+				     n, (unsigned long long)r->header_line,
+				     (unsigned long long)r->n_entries);
+	r->block = NOWHERE;
+	return 0;
+}
+
+static int read_line(struct reading *r)
+{
+	struct fab_span rest = r->file.line;
+
+	if (FAB_BEGINS(&rest, "0x"))
+		return read_entry(r);
+	if (FAB_TAKE(&rest, "Unicast lids")) {
+		if (!FIND(&rest, " guid 0x"))
+			return fab_lfts_bad_line(&r->file, EXPECTED);
+		return begin(r, LFTS, rest);
+	}
+	if (FIND(&rest, "Switch 0x"))
+		return begin(r, FDBS, rest);
+	rest = r->file.line;
+	/* headings of columns */
+	if (FAB_BEGINS(&rest, "LID") || FAB_BEGINS(&rest, "Lid") ||
+	    FAB_BEGINS(&rest, "Port"))
+		return 0;
+	return read_end(r);
+}
+
+static int read_all(struct reading *r)
+{
+	int rc;
+
+	while ((rc = fab_lfts_next_line(&r->file)) > 0) {
+		rc = read_line(r);
+		if (rc)
+			return rc;
+	}
+	if (!rc && r->block == LFTS)
+		return fab_lfts_fail(&r->file,
+				     "the input ends before the line \"N lids dumped\" "
+				     "of the table that begins in line %llu",
+				     (unsigned long long)r->header_line);
+	if (!rc && !r->has_table)
+		return fab_lfts_fail(&r->file, "no forwarding table, expected " EXPECTED);
+	return rc;
+}
+
+/* What a switch does with packets to a port that it sends on by port num. */
+static uint16_t to_arc(const struct reading *r, const struct fab_faults *faults,
+		       const uint16_t *arc, uint32_t target, uint32_t sw, uint16_t num)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t port, cable;
+
+	if (num >= MAX_PORT)
+		return FAB_ARC_NONE;
+	if (!num)
+		return f->port_node[target] == sw ? FAB_ARC_HERE : FAB_ARC_BROKEN;
+	port = fab_port_find(f, sw, num);
+	cable = port == FAB_NONE ? FAB_NONE : f->port_cable[port];
+	if (cable == FAB_NONE || (faults && faults->cable_is_dead[cable]))
+		return FAB_ARC_BROKEN;
+	if (arc[port] != FAB_ARC_NONE)
+		return arc[port];
+	return fab_port_peer(f, port) == target ? FAB_ARC_HERE : FAB_ARC_BROKEN;
+}
+
+/* The port of each LID with entries, FAB_NONE: left out. Returns how many are kept. */
+static uint32_t choose_ports(struct reading *r, uint32_t *n_unknown, uint32_t *n_loose)
+{
+	uint32_t n = 0;
+
+	*n_unknown = *n_loose = 0;
+	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
+		uint32_t port = r->owner[lid];
+
+		if (r->guid[lid])
+			port = fab_map64_get(r->ports, r->guid[lid]);
+		if (!r->out[lid] || port == FAB_NONE) {
+			*n_unknown += r->out[lid] != NULL;
+			port = FAB_NONE;
+		} else if (fab_port_switch(r->f, port) == FAB_NONE) {
+			++*n_loose;
+			port = FAB_NONE;
+		}
+		r->owner[lid] = port;
+		n += port != FAB_NONE;
+	}
+	return n;
+}
+
+static struct fab_routes *to_routes(struct reading *r, const struct fab_faults *faults)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t n_unknown, n_loose, n = choose_ports(r, &n_unknown, &n_loose), c = 0;
+	struct fab_routes *out = fab_routes_new(f, faults, n);
+	uint16_t *arc = fab_lfts_arcs(f);
+
+	out->column_port = FAB_NEW((size_t)n + 1, uint32_t);
+	out->column_lid = FAB_NEW((size_t)n + 1, uint16_t);
+	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
+		uint16_t *next = out->next + (size_t)c * f->n_switches;
+
+		if (r->owner[lid] == FAB_NONE)
+			continue;
+		out->column_port[c] = r->owner[lid];
+		out->column_switch[c] = fab_port_switch(f, r->owner[lid]);
+		out->column_lid[c++] = (uint16_t)lid;
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			next[s] =
+				to_arc(r, faults, arc, r->owner[lid], s, r->out[lid][s]);
+	}
+	free(arc);
+	if (n_unknown)
+		fab_lfts_note(out, "%u LIDs are of ports that are not in the fabric",
+			      n_unknown);
+	if (n_loose)
+		fab_lfts_note(out, "%u LIDs are of ports that hang on no switch",
+			      n_loose);
+	return out;
+}
+
+int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *faults,
+			 const char *file, const char *text, size_t len,
+			 struct fab_routes **out, struct fab_err *err)
+{
+	struct reading *r = reading_new(f);
+	int rc;
+
+	fab_lfts_file_init(&r->file, f, file, text, len, err);
+	rc = read_all(r);
+	if (!rc)
+		*out = to_routes(r, faults);
+	fab_lfts_file_fini(&r->file);
+	reading_free(r);
+	return rc;
+}
+
+typedef int (*add_fn)(struct fab_routes *r, const char *file, const char *text,
+		      size_t len, struct fab_err *err);
+
+static int add(struct fab_routes *r, const char *path, add_fn fn, struct fab_err *err)
+{
+	struct fab_input in;
+	int rc = path ? fab_input_read(path, &in, err) : 0;
+
+	if (rc || !path)
+		return rc;
+	rc = fn(r, path, in.bytes, in.n, err);
+	fab_input_fini(&in);
+	return rc;
+}
+
+int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
+		    const char *lfts_path, const char *path_sl_path,
+		    const char *sl2vl_path, struct fab_routes **out, struct fab_err *err)
+{
+	struct fab_routes *r = NULL;
+	struct fab_input in;
+	int rc = fab_input_read(lfts_path, &in, err);
+
+	if (rc)
+		return rc;
+	rc = fab_routes_from_lfts(f, faults, lfts_path, in.bytes, in.n, &r, err);
+	fab_input_fini(&in);
+	if (!rc)
+		rc = add(r, path_sl_path, fab_routes_add_path_sl, err);
+	if (!rc)
+		rc = add(r, sl2vl_path, fab_routes_add_sl2vl, err);
+	if (rc)
+		fab_routes_free(r);
+	else
+		*out = r;
+	return rc;
+}
