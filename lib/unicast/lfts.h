@@ -50,9 +50,9 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 /*
  * Lanes, lines `0xNODEGUID IN OUT 0xAB 0xCD ...`, eight times two lanes for the service
  * levels 0 to 15. Where no line tells, the lane is 0. Lines of adapters and those for
- * packets that leave to an adapter are checked, but no lane between switches follows from
- * them. Ports of adapters on a switch must agree; port 0 gives way to them.
- * O(lines + arcs of each switch squared).
+ * packets that leave to an adapter are checked (of the latter the first is kept), but no
+ * lane between switches follows from them. Ports of adapters on a switch must agree; port
+ * 0 gives way to them. O(lines + arcs of each switch squared).
  */
 int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
 			 size_t len, struct fab_err *err) FAB_MUST_CHECK;

@@ -61,7 +61,8 @@ static int keep(struct reading *x, uint32_t sw, const struct line *line)
 	uint8_t *vl = x->r->sl2vl + entry * SLS;
 	uint16_t before = x->told_for[entry];
 
-	if (out == d || (before && !line->in))
+	/* to an adapter: the first line will do */
+	if (before && (out == d || !line->in))
 		return 0;
 	if (before > 1 && memcmp(vl, line->vl, SLS) != 0)
 		return fab_lfts_fail(&x->file,

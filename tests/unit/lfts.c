@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Unicast tables read from files: what is written is read back, what is wrong is told. */
+#include "unicast/lfts.h"
+
+#include "base/rng.h"
+#include "export/fdbs.h"
+#include "export/lfts.h"
+#include "export/path_sl.h"
+#include "export/sl2vl.h"
+#include "support/data.h"
+#include "support/gen.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/judge.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+typedef int (*write_fn)(FILE *out, const struct fab_routes *r, struct fab_err *err);
+
+static char *written(write_fn write, const struct fab_routes *r)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct fab_err err = {""};
+
+	cr_assert_eq(write(out, r, &err), 0, "%s", err.text);
+	fclose(out);
+	return text;
+}
+
+static int write_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *err)
+{
+	(void)err;
+	fab_export_sl2vl(out, r);
+	return 0;
+}
+
+static struct fab_routes *read_tables(const struct fab_fabric *f,
+				      const struct fab_faults *faults, const char *text)
+{
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_routes_from_lfts(f, faults, "t", text, strlen(text), &r, &err),
+		     0, "%s", err.text);
+	return r;
+}
+
+static void add_sls(struct fab_routes *r, const char *text)
+{
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_routes_add_path_sl(r, "t", text, strlen(text), &err), 0, "%s",
+		     err.text);
+}
+
+static void add_lanes(struct fab_routes *r, const char *text)
+{
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_routes_add_sl2vl(r, "t", text, strlen(text), &err), 0, "%s",
+		     err.text);
+}
+
+/* Writing it gives the text. */
+static void expect_writes(write_fn write, const struct fab_routes *r, const char *want)
+{
+	char *got = written(write, r);
+
+	cr_expect(!strcmp(got, want), "got:\n%.600s\nwant:\n%.600s", got, want);
+	free(got);
+}
+
+static void expect_same_judgement(const struct fab_routes *a, const struct fab_routes *b)
+{
+	struct fab_judge_options options = {
+		.ends = FAB_ENDS_HOSTS, .with_load = true, .n_threads = 1};
+	struct fab_judgement x, y;
+
+	cr_assert_eq(fab_judge(a, &options, &x, NULL), 0);
+	cr_assert_eq(fab_judge(b, &options, &y, NULL), 0);
+	cr_expect_gt(x.connected, 0);
+	cr_expect_eq(x.pairs, y.pairs);
+	cr_expect_eq(x.connected, y.connected);
+	cr_expect_arr_eq(x.hops, y.hops, sizeof(x.hops));
+	cr_expect_eq(x.minimal, y.minimal);
+	cr_expect_eq(x.vls, y.vls);
+	cr_expect_eq(x.sls, y.sls);
+	cr_expect_eq(x.cycle_channels, y.cycle_channels);
+	cr_expect_eq(x.pairs_on_cycles, y.pairs_on_cycles);
+	cr_expect_eq(x.valley_pairs, y.valley_pairs);
+	cr_expect_eq(x.max_load, y.max_load);
+	fab_judgement_fini(&x);
+	fab_judgement_fini(&y);
+}
+
+/* Lanes that differ in switch, port in, port out, level. */
+static void scatter_lanes(struct fab_routes *r)
+{
+	const struct fab_fabric *f = r->f;
+
+	free(r->vl_first);
+	free(r->sl2vl);
+	r->vl_first = FAB_NEW(f->n_switches + 1, uint64_t);
+	r->vl_first[0] = 0;
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
+
+		r->vl_first[s + 1] = r->vl_first[s] + d * d * 16;
+	}
+	r->sl2vl = FAB_NEW(r->vl_first[f->n_switches], uint8_t);
+	for (uint64_t i = 0; i < r->vl_first[f->n_switches]; i++)
+		r->sl2vl[i] = (uint8_t)(fab_mix64(i) % 15);
+	r->lanes = FAB_LANES_TABLE;
+}
+
+static void check_round(const struct fab_routes *r)
+{
+	char *lfts = written(fab_export_lfts, r), *fdbs = written(fab_export_fdbs, r);
+	char *sls = written(fab_export_path_sl, r), *lanes = written(write_sl2vl, r);
+	struct fab_routes *a = read_tables(r->f, r->faults, lfts);
+	struct fab_routes *b = read_tables(r->f, r->faults, fdbs);
+
+	expect_writes(fab_export_lfts, a, lfts);
+	expect_writes(fab_export_fdbs, a, fdbs);
+	expect_writes(fab_export_lfts, b, lfts);
+	add_sls(a, sls);
+	expect_writes(fab_export_path_sl, a, sls);
+	add_lanes(a, lanes);
+	if (r->lanes != FAB_LANES_SL) /* adapters' own lines */
+		expect_writes(write_sl2vl, a, lanes);
+	expect_same_judgement(r, a);
+	cr_expect_null(a->note, "%s", a->note);
+	fab_routes_free(a);
+	fab_routes_free(b);
+	free(lfts);
+	free(fdbs);
+	free(sls);
+	free(lanes);
+}
+
+static void check_engine(const char *spec, const char *engine, unsigned n_dead)
+{
+	struct fab_fabric *f = test_gen(spec);
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_fault_list list = {{0}};
+	struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 4, .n_threads = 1};
+	struct fab_kfat *kfat = NULL;
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 7);
+	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
+	fab_faults_draw(faults, &list, n_dead, &rng);
+	cr_assert_eq(fab_kfat_recognize(f, &kfat, &err), 0, "%s", err.text);
+	problem.kfat = kfat;
+	cr_assert_eq(fab_unicast_engine_find(engine, strlen(engine))
+			     ->route(&problem, &r, &err),
+		     0, "%s", err.text);
+	check_round(r);
+	scatter_lanes(r);
+	check_round(r);
+	fab_routes_free(r);
+	fab_kfat_free(kfat);
+	free(list.of.v);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+Test(lfts, what_is_written_is_read_back)
+{
+	check_engine("kfat:dims=3x3,hosts=2", "xy", 0);
+	check_engine("kfat:dims=4x4,hosts=2", "minhop", 2);
+	check_engine("kfat:dims=4x4,hosts=1", "vtftr-ib", 5);
+	check_engine("kfat:dims=3x3x3,hosts=1", "vtftr-ib", 3);
+}
+
+/* Two switches A (1) and B (2), port 1 to port 1, A:4 to A:5; hosts 16 on A:2 (two LIDs
+ * 8, 9), 17 on B:2 and A:3. */
+static const char *const small =
+	"vendid=0x0\ndevid=0x0\nsysimgguid=0x1\nswitchguid=0x1(1)\n"
+	"Switch\t6 \"S-0000000000000001\"\t\t# \"A\" enhanced port 0 lid 1 lmc 0\n"
+	"[1]\t\"S-0000000000000002\"[1]\t\t# \"B\" lid 2 4xHDR\n"
+	"[2]\t\"H-0000000000000010\"[1](11) \t\t# \"h1 HCA-1\" lid 8 4xHDR\n"
+	"[3]\t\"H-0000000000000020\"[2](22) \t\t# \"h2 HCA-1\" lid 6 4xHDR\n"
+	"[4]\t\"S-0000000000000001\"[5]\t\t# \"A\" lid 1 4xHDR\n"
+	"[5]\t\"S-0000000000000001\"[4]\t\t# \"A\" lid 1 4xHDR\n"
+	"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x2\nswitchguid=0x2(2)\n"
+	"Switch\t6 \"S-0000000000000002\"\t\t# \"B\" enhanced port 0 lid 2 lmc 0\n"
+	"[1]\t\"S-0000000000000001\"[1]\t\t# \"A\" lid 1 4xHDR\n"
+	"[2]\t\"H-0000000000000020\"[1](21) \t\t# \"h2 HCA-1\" lid 5 4xHDR\n"
+	"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x10\ncaguid=0x10\n"
+	"Ca\t1 \"H-0000000000000010\"\t\t# \"h1 HCA-1\"\n"
+	"[1](11) \t\"S-0000000000000001\"[2]\t\t# lid 8 lmc 1 \"A\" lid 1 4xHDR\n"
+	"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x20\ncaguid=0x20\n"
+	"Ca\t2 \"H-0000000000000020\"\t\t# \"h2 HCA-1\"\n"
+	"[1](21) \t\"S-0000000000000002\"[2]\t\t# lid 5 lmc 0 \"B\" lid 2 4xHDR\n"
+	"[2](22) \t\"S-0000000000000001\"[3]\t\t# lid 6 lmc 0 \"A\" lid 1 4xHDR\n";
+
+/* Column of a LID. */
+static uint32_t column(const struct fab_routes *r, unsigned lid)
+{
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		if (r->column_lid[c] == lid)
+			return c;
+	cr_assert_fail("no LID %u", lid);
+	return FAB_NONE;
+}
+
+static unsigned next_of(const struct fab_routes *r, unsigned lid, uint32_t sw)
+{
+	return r->next[(size_t)column(r, lid) * r->f->n_switches + sw];
+}
+
+Test(lfts, entries_say_what_switches_do)
+{
+	struct fab_fabric *f = text_open(small);
+	struct fab_routes *r = read_tables(
+		f, NULL,
+		"Unicast lids [0x0-0x9] of switch Lid 1 guid 0x1 (A guid 0x7):\r\n"
+		"0x0001 000 # Switch portguid 0x1: 'A'\r\n"
+		"0x0002 001 # Switch portguid 0x2: 'B'\r\n"
+		"0x0005 003 # Channel Adapter portguid 0x21: 'h2 portguid 0x11'\r\n"
+		"0x0006 003 # Channel Adapter portguid 0x22: 'h2'\r\n"
+		"0x0007 004 # Channel Adapter portguid 0x11: 'h1'\r\n"
+		"0x0009 255\r\n"
+		"9 lids dumped\r\n"
+		"# dump_fts\n"
+		"Unicast lids [0x0-0x9] of switch DR path slid 0; dlid 0; 0 guid 0x2 "
+		"(B):\n"
+		"  Lid  Out   Destination\n       Port     Info \n"
+		"0x0001 000 : (Switch portguid 0x1: 'A')\n"
+		"0x0002 000 : (Switch portguid 0x2: 'B')\n"
+		"0x0005 002 : (Channel Adapter portguid 0x21: 'h2')\n"
+		"0x0006 006 : (Channel Adapter portguid 0x22: 'h2')\n"
+		"0x0007 001\n"
+		"5 valid lids dumped \n");
+
+	cr_expect_eq(r->n_columns, 6);
+	cr_expect_eq(next_of(r, 1, 0), FAB_ARC_HERE);
+	cr_expect_eq(next_of(r, 1, 1), FAB_ARC_BROKEN, "port 0 of another switch");
+	cr_expect_eq(next_of(r, 2, 0), 0);
+	cr_expect_eq(next_of(r, 5, 0), FAB_ARC_BROKEN, "the adapter's other port");
+	cr_expect_eq(next_of(r, 5, 1), FAB_ARC_HERE);
+	cr_expect_eq(next_of(r, 6, 0), FAB_ARC_HERE);
+	cr_expect_eq(next_of(r, 6, 1), FAB_ARC_BROKEN, "no cable");
+	cr_expect_eq(next_of(r, 7, 0), FAB_ARC_BROKEN, "a cable back to the switch");
+	cr_expect_eq(next_of(r, 7, 1), 0);
+	cr_expect_eq(f->port_guid[r->column_port[column(r, 7)]], 0x11);
+	cr_expect_eq(f->port_guid[r->column_port[column(r, 5)]], 0x21);
+	cr_expect_eq(r->column_switch[column(r, 5)], 1);
+	cr_expect_eq(next_of(r, 9, 0), FAB_ARC_NONE);
+	cr_expect_eq(f->port_guid[r->column_port[column(r, 9)]], 0x11, "LMC");
+	cr_expect_null(r->note);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+Test(lfts, fdbs_and_dead_cables)
+{
+	struct fab_fabric *f = text_open(small);
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_routes *r;
+	const char *text = "\ndump_ucast_routes: Switch 0x0000000000000002\n"
+			   "LID    : Port : Hops : Optimal\n"
+			   "0x0001 : 001  : 01   : yes\n"
+			   "0x0006 : UNREACHABLE\n"
+			   "0x0008 : 001  : 02   : No 1 hop path possible via port 3!\n";
+
+	r = read_tables(f, faults, text);
+	cr_expect_eq(r->n_columns, 3);
+	cr_expect_eq(next_of(r, 1, 1), 0);
+	cr_expect_eq(next_of(r, 6, 1), FAB_ARC_NONE);
+	cr_expect_eq(next_of(r, 8, 1), 0);
+	cr_expect_eq(next_of(r, 8, 0), FAB_ARC_NONE);
+	fab_routes_free(r);
+	fab_faults_kill_cable(faults, f->arc_cable[0]);
+	r = read_tables(f, faults, text);
+	cr_expect_eq(next_of(r, 8, 1), FAB_ARC_BROKEN);
+	fab_routes_free(r);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+Test(lfts, what_is_left_out_is_told)
+{
+	struct fab_fabric *f = text_open(small);
+	struct fab_routes *r =
+		read_tables(f, NULL,
+			    "Unicast lids [0-9] of switch Lid 1 guid 0x1 ('A'):\n"
+			    "0x0005 001 # Channel Adapter portguid 0x99: 'elsewhere'\n"
+			    "0x0077 001\n"
+			    "0x0008 002\n"
+			    "3 lids dumped\n");
+
+	cr_expect_eq(r->n_columns, 1);
+	cr_expect_str_eq(r->note, "2 LIDs are of ports that are not in the fabric");
+	add_sls(r, "0x10 8 3\n0x99 8 1\n0x10 5 1\n");
+	add_lanes(r, "0x99 1 2 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n");
+	cr_expect_str_eq(r->note, "2 LIDs are of ports that are not in the fabric; "
+				  "2 service levels are of unknown nodes or LIDs; "
+				  "1 lines of lanes are of unknown nodes");
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+#define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x1 ('A'):\n"
+#define FDB "dump_ucast_routes: Switch 0x1\n"
+
+static const struct {
+	const char *text, *want;
+} bad_tables[] = {
+	{"", "t:0: no forwarding table, expected \"Unicast lids"},
+	{"# nothing\n", "t:1: no forwarding table"},
+	{"hello\n", "t:1: expected \"Unicast lids"},
+	{"0x0001 001\n", "t:1: an entry before any line that names a switch"},
+	{"Unicast lids [0-9] of switch Lid 1\n", "t:1: expected"},
+	{"Unicast lids [0-9] of switch Lid 1 guid 0x ('A'):\n", "t:1: expected"},
+	{"Unicast lids [0-9] of switch Lid 1 guid 0x7 ('A'):\n",
+	 "t:1: switch 0x0000000000000007 is not in the fabric"},
+	{"Unicast lids [0-9] of switch Lid 1 guid 0x10 ('A'):\n",
+	 "t:1: switch 0x0000000000000010 is not in the fabric"},
+	{HEAD "0x0001 000\n", "t:2: the input ends before the line \"N lids dumped\""},
+	{HEAD "0x0001 000\n1 lids dump", "t:3: the input ends within the line"},
+	{HEAD "0x0001 000\n" HEAD "1 lids dumped\n",
+	 "t:3: expected the line \"N lids dumped\" of the table that begins in line 1"},
+	{HEAD "0x0001 000\n0x0002 001\n1 lids dumped\n",
+	 "t:4: 1 lids dumped, but the table that begins in line 1 has 2"},
+	{HEAD "0x0001 000\n0x0001 000\n",
+	 "t:3: LID 1 a second time for switch 0x0000000000000001"},
+	{HEAD "0 lids dumped\n1 lids dumped\n", "t:3: expected"},
+	{HEAD "0x0000 001\n", "t:2: 0x0 is no unicast LID, expected 0x0001 to 0xbfff"},
+	{HEAD "0xc000 001\n", "t:2: 0xc000 is no unicast LID"},
+	{HEAD "0x10000000000000001 001\n", "t:2: expected"},
+	{HEAD "0x0001\n", "t:2: expected"},
+	{HEAD "0x0001 0x1\n", "t:2: expected"},
+	{HEAD "0x0001 -1\n", "t:2: expected"},
+	{HEAD "0x0001 1x\n", "t:2: expected"},
+	{HEAD "0x0001 007\n", "t:2: port 7 of \"A\" does not exist (6 ports)"},
+	{HEAD "0x0001 4294967297\n", "t:2: expected"},
+	{HEAD "0x0005 1 # Channel Adapter portguid 0x21: 'a'\n1 lids dumped\n"
+	      "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
+	      "0x0005 1 # Channel Adapter portguid 0x22: 'a'\n",
+	 "t:5: LID 5 is of port 0x0000000000000022, expected 0x0000000000000021"},
+	{FDB "0x0001 000\n", "t:2: expected"},
+	{FDB "0x0001 : reachable\n", "t:2: expected"},
+	{FDB "0x0001 : 009 : 01 : yes\n", "t:2: port 9 of \"A\" does not exist"},
+	{FDB "1 lids dumped\n", "t:2: expected"},
+	{"dump_ucast_routes: Switch 0xg\n", "t:1: expected"},
+};
+
+Test(lfts, bad_tables_are_refused)
+{
+	struct fab_fabric *f = text_open(small);
+
+	for (size_t i = 0; i < FAB_COUNT(bad_tables); i++) {
+		struct fab_routes *r = NULL;
+		struct fab_err err = {""};
+		const char *text = bad_tables[i].text;
+
+		cr_expect_eq(
+			fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &r, &err),
+			-EINVAL, "%s", text);
+		cr_expect_null(r);
+		cr_expect_eq(strstr(err.text, bad_tables[i].want), err.text,
+			     "%s: got: %s", text, err.text);
+	}
+	fab_fabric_free(f);
+}
+
+static const struct {
+	const char *text, *want;
+} bad_sls[] = {
+	{"0x10 5\n", "t:1: expected \"0xNODEGUID LID SL\", found \"0x10 5\""},
+	{"10 5 1\n", "t:1: expected"},
+	{"0x10 5 1 1\n", "t:1: expected"},
+	{"0x10 5 1", "t:1: the input ends within the line"},
+	{"# c\n0x10 5 16\n", "t:2: service level 16, expected 0 to 15"},
+	{"0x10 65536 1\n", "t:1: LID 65536"},
+	{"0x10 5 1\n0x10 5 1\n0x10 5 2\n",
+	 "t:3: service level 2 from 0x0000000000000010 to LID 5, but 1 in a line before"},
+};
+
+#define ZEROS " 0x00 0x00 0x00 0x00 0x00 0x00 0x00"
+
+static const struct {
+	const char *text, *want;
+} bad_lanes[] = {
+	{"0x1 1 2 0x00\n", "t:1: expected \"0xNODEGUID IN OUT\" and 8 times \"0xAB\""},
+	{"0x1 1 2 0x00 0x00" ZEROS "\n", "t:1: expected"},
+	{"0x1 1 2 0x100" ZEROS "\n", "t:1: expected"},
+	{"0x1 1 2 0x00" ZEROS, "t:1: the input ends within the line"},
+	{"0x1 1 7 0x00" ZEROS "\n", "t:1: port 7 of \"A\" does not exist (6 ports)"},
+	{"0x10 0 2 0x00" ZEROS "\n", "t:1: port 2 of \"h1 HCA-1\" does not exist (1"},
+	{"0x1 2 1 0x01" ZEROS "\n0x1 3 1 0x10" ZEROS "\n",
+	 "t:2: lanes from port 3 to port 1 other than those from port 2"},
+};
+
+#define TABLES                                                                           \
+	HEAD "0x0005 001\n0x0006 003\n0x0008 002\n3 lids dumped\n"                       \
+	     "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"                      \
+	     "0x0005 002\n0x0006 001\n0x0008 001\n3 lids dumped\n"
+
+Test(lfts, bad_sls_and_lanes_are_refused)
+{
+	struct fab_fabric *f = text_open(small);
+
+	for (size_t i = 0; i < FAB_COUNT(bad_sls) + FAB_COUNT(bad_lanes); i++) {
+		size_t k = i < FAB_COUNT(bad_sls) ? i : i - FAB_COUNT(bad_sls);
+		bool is_sl = i < FAB_COUNT(bad_sls);
+		const char *text = is_sl ? bad_sls[k].text : bad_lanes[k].text;
+		const char *want = is_sl ? bad_sls[k].want : bad_lanes[k].want;
+		struct fab_routes *r = read_tables(f, NULL, TABLES);
+		struct fab_err err = {""};
+
+		cr_expect_eq((is_sl ? fab_routes_add_path_sl : fab_routes_add_sl2vl)(
+				     r, "t", text, strlen(text), &err),
+			     -EINVAL, "%s", text);
+		cr_expect_eq(strstr(err.text, want), err.text, "%s: got: %s", text,
+			     err.text);
+		fab_routes_free(r);
+	}
+	fab_fabric_free(f);
+}
+
+static unsigned sl_of(const struct fab_routes *r, uint32_t source, unsigned lid)
+{
+	for (uint32_t i = 0; i < r->n_sl_sources; i++)
+		if (r->sl_source[i] == source)
+			return r->sl[(size_t)i * r->n_columns + column(r, lid)];
+	return 99;
+}
+
+/* h2 (node 3) hangs on both switches, h1 (node 2) on A. */
+Test(lfts, nodes_that_differ_from_their_switch)
+{
+	struct fab_fabric *f = text_open(small);
+	struct fab_routes *r = read_tables(f, NULL, TABLES);
+
+	add_sls(r, "0x10 5 1\n0x20 5 1\n0x20 8 0\n");
+	cr_expect_eq(r->n_sl_sources, 2, "a row for each switch, none for its adapters");
+	cr_expect_eq(sl_of(r, 0, 5), 1);
+	cr_expect_eq(sl_of(r, 1, 5), 1);
+	cr_expect_eq(sl_of(r, 0, 6), 0);
+	cr_expect_eq(r->n_sls, 2);
+	fab_routes_free(r);
+	r = read_tables(f, NULL, TABLES);
+	add_sls(r, "0x20 5 2\n");
+	cr_expect_eq(sl_of(r, 0, 5), 2);
+	cr_expect_eq(sl_of(r, 2, 5), 0, "no line: 0, not what its neighbour has");
+	cr_expect_eq(sl_of(r, 3, 5), 99);
+	fab_routes_free(r);
+	r = read_tables(f, NULL, TABLES);
+	add_sls(r, "0x1 6 3\n0x10 6 3\n");
+	cr_expect_eq(sl_of(r, 0, 6), 3, "its own line");
+	cr_expect_eq(sl_of(r, 2, 6), 99);
+	cr_expect_eq(sl_of(r, 3, 6), 0);
+	cr_expect_eq(r->lanes, FAB_LANES_SL);
+	cr_expect_eq(r->n_vls, 4);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+Test(lfts, port_0_gives_way_to_adapters)
+{
+	static const char *const orders[] = {
+		"0x1 0 1 0x50" ZEROS "\n0x1 2 1 0x32" ZEROS "\n0x1 3 1 0x32" ZEROS "\n",
+		"0x1 2 1 0x32" ZEROS "\n0x1 0 1 0x50" ZEROS "\n",
+	};
+	struct fab_fabric *f = text_open(small);
+
+	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
+		struct fab_routes *r = read_tables(f, NULL, TABLES);
+
+		add_lanes(r, orders[i]);
+		cr_expect_eq(r->lanes, FAB_LANES_TABLE);
+		cr_expect_eq(fab_routes_vl(r, 0, 1, 0, 0), 3);
+		cr_expect_eq(fab_routes_vl(r, 0, 1, 0, 1), 2);
+		cr_expect_eq(fab_routes_vl(r, 1, 1, 0, 1), 0);
+		cr_expect_eq(r->n_vls, 4);
+		fab_routes_free(r);
+	}
+	fab_fabric_free(f);
+}
+
+static void save(const char *path, const char *text, bool packed)
+{
+	FILE *out;
+
+	if (packed) {
+		gzFile z = gzopen(path, "wb");
+
+		cr_assert_eq(gzwrite(z, text, (unsigned)strlen(text)), strlen(text));
+		gzclose(z);
+		return;
+	}
+	out = fopen(path, "w");
+	cr_assert_not_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+Test(lfts, files)
+{
+	struct fab_fabric *f = text_open(small);
+	char folder[] = "/tmp/fabkit-lfts-XXXXXX", *lfts, *sls, *lanes;
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_not_null(mkdtemp(folder));
+	lfts = fab_format("%s/lfts.gz", folder);
+	sls = fab_format("%s/sls", folder);
+	lanes = fab_format("%s/lanes", folder);
+	save(lfts, TABLES, true);
+	save(sls, "0x10 5 1\n", false);
+	save(lanes, "0x1 2 1 0x01" ZEROS "\n", false);
+	cr_assert_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, &err), 0, "%s",
+		     err.text);
+	cr_expect_eq(r->n_columns, 3);
+	cr_expect_eq(fab_routes_vl(r, 0, 1, 0, sl_of(r, 0, 5)), 1);
+	fab_routes_free(r);
+	save(sls, "0x10 5\n", false);
+	cr_expect_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, &err), -EINVAL);
+	cr_expect(strstr(err.text, "/sls:1: expected"), "%s", err.text);
+	unlink(sls);
+	cr_expect_eq(fab_routes_read(f, NULL, lfts, sls, lanes, &r, &err), -ENOENT);
+	unlink(lanes);
+	unlink(lfts);
+	rmdir(folder);
+	free(lfts);
+	free(sls);
+	free(lanes);
+	fab_fabric_free(f);
+}
+
+/* Tables of a real subnet manager; figures are those of ibdmchk, which counts the hops
+ * from and to adapters, too. */
+Test(lfts, real_fdbs)
+{
+	struct fab_judge_options options = {.ends = FAB_ENDS_ADAPTERS, .n_threads = 1};
+	struct fab_fabric *f = data_open("opensm-dumps/ibutils-subnet.lst");
+	char *path = data_path("opensm-dumps/ibutils-osm.fdbs");
+	struct fab_routes *r = NULL;
+	struct fab_judgement j;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_routes_read(f, NULL, path, NULL, NULL, &r, &err), 0, "%s",
+		     err.text);
+	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_expect_eq(j.pairs, 6);
+	cr_expect_eq(j.connected, 6);
+	cr_expect_eq(j.hops[4], 2);
+	cr_expect_eq(j.hops[5], 4);
+	cr_expect(j.deadlock_free);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	free(path);
+	fab_fabric_free(f);
+}
