@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/boot.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -112,17 +113,21 @@ static const struct {
 	const char *name;
 	const char *heading; /* first line */
 	bool needs_mac, needs_server_ip, quotes;
+	bool is_strict; /* words that could be taken for something else are refused */
 	bool by_server; /* nodes server by server, behind the server's own lines */
 	void (*server)(const struct line *line);
 	void (*node)(const struct line *line);
 } formats[FAB_N_BOOT_FORMATS] = {
-	{"csv", "node,server,mac,ip\n", false, false, true, false, NULL, write_csv},
-	{"json", "", false, false, true, false, NULL, write_json},
-	{"dnsmasq", "", true, true, false, true, tag_dnsmasq, write_dnsmasq},
-	{"dhcpd", "", true, true, false, false, NULL, write_dhcpd},
-	{"xcat", "", false, false, false, false, NULL, write_xcat},
-	{"warewulf", "", false, false, false, false, NULL, write_warewulf},
-	{"openchami", "", true, false, false, true, tag_openchami, write_openchami},
+	{"csv", "node,server,mac,ip\n", .quotes = true, .node = write_csv},
+	{"json", "", .quotes = true, .node = write_json},
+	{"dnsmasq", "", .needs_mac = true, .needs_server_ip = true, .is_strict = true,
+	 .by_server = true, .server = tag_dnsmasq, .node = write_dnsmasq},
+	{"dhcpd", "", .needs_mac = true, .needs_server_ip = true, .is_strict = true,
+	 .node = write_dhcpd},
+	{"xcat", "", .node = write_xcat},
+	{"warewulf", "", .node = write_warewulf},
+	{"openchami", "", .needs_mac = true, .by_server = true, .server = tag_openchami,
+	 .node = write_openchami},
 };
 
 enum fab_boot_format fab_boot_format_find(const char *name)
@@ -157,6 +162,21 @@ static void set_node(struct line *l, const struct fab_machine *m,
 		l->own = &nothing;
 }
 
+/*
+ * dnsmasq takes a word of dhcp-host for a lease time, an address or an order when it
+ * looks like one, and a name with an empty label ends dhcpd's parser.
+ */
+static bool is_ambiguous(const char *name)
+{
+	size_t digits = strspn(name, "0123456789"), n = strlen(name);
+	struct in_addr ip;
+
+	return !strcmp(name, "ignore") || !strcmp(name, "infinite") ||
+	       inet_pton(AF_INET, name, &ip) == 1 || digits == n ||
+	       (digits && digits + 1 == n && strchr("wdhmsWDHMS", name[digits])) ||
+	       strstr(name, "..") || name[n - 1] == '.';
+}
+
 /* The name in a server's lines may hold a slash for a second interface: no host name. */
 static int check(const struct line *l, enum fab_boot_format format, struct fab_err *err)
 {
@@ -166,6 +186,13 @@ static int check(const struct line *l, enum fab_boot_format format, struct fab_e
 				"'%.80s' is no host name that a %s file could hold: "
 				"letters, digits, . _ and - only",
 				fab_is_host_name(l->node) ? l->server : l->node,
+				formats[format].name);
+	if (formats[format].is_strict &&
+	    (is_ambiguous(l->node) || is_ambiguous(l->server)))
+		return fab_fail(err, EINVAL,
+				"'%.80s' would mean something else than a host name in a "
+				"%s file",
+				is_ambiguous(l->node) ? l->node : l->server,
 				formats[format].name);
 	if (formats[format].needs_mac && !*l->own->mac)
 		return fab_fail(err, EINVAL,

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: bootplan.sh BOOTPLAN dnsmasq|dhcpd
+# The program itself finds the configuration sound that we write for it, also with names that
+# try to be more than a name; what it could misread is refused.
+# Exit status 77 (skipped) without the program.
+set -u
+bootplan=$(readlink -f "$1") format=$2
+PATH=$PATH:/usr/sbin:/sbin
+command -v "$format" >/dev/null || { echo "no $format"; exit 77; }
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+fail() {
+  echo "FAILED: $*"
+  [ -f said ] && tail -n 5 said
+  exit 1
+}
+
+is_sound() { # FILE
+  case $format in
+  dnsmasq) dnsmasq --test -C "$PWD/$1" >said 2>&1 ;;
+  dhcpd)
+    : >leases
+    dhcpd -t -cf "$PWD/$1" -lf "$PWD/leases" >said 2>&1
+    ;;
+  esac
+}
+
+write() { # OPTION...: to `config`
+  rm -f config report
+  "$bootplan" --algorithm=balanced --to="$format" --to-out=config -o report "$@" >said 2>&1
+}
+
+# a line for each node and nothing more
+lines() { # FILE
+  case $format in
+  dnsmasq) grep -c '^dhcp-host=' "$1" ;;
+  dhcpd) grep -c '^host ' "$1" ;;
+  esac
+}
+
+# the program refuses what is wrong: its word counts
+case $format in
+dnsmasq) echo 'dhcp-host=00:00:00:00:00:01,-n' ;;
+dhcpd) echo 'host n { hardware ethernet zz; }' ;;
+esac >wrong
+is_sound wrong && fail "$format finds everything sound"
+
+# the whole machine of the preset's kind, smaller
+machine=rack=6@10G,board=4@1G,node=4@1G/cascade=2@5G,server=3@1G
+for s in 0 1 2 3 4 5; do echo "10.9.0.$((s + 1)) server$s"; done >hosts
+for ((i = 0; i < 96; i++)); do
+  printf 'node%d 02:00:00:00:00:%02x 10.8.0.%d\n' $i $i $((i + 1))
+done >>hosts
+for boot in all first:1 first:3:rack; do
+  write --machine=$machine --boot=$boot --hosts=hosts || fail "no file for $boot"
+  is_sound config || fail "$format refuses $boot"
+done
+write --machine=$machine --hosts=hosts --boot-file=http://10.9.0.1/ipxe.efi || fail "no URL"
+is_sound config || fail "$format refuses an URL"
+write --machine=$machine --hosts=hosts
+[ "$(lines config)" -eq 96 ] || fail "not 96 nodes"
+# without an address of their own
+sed 's/ 10\.8\..*//' hosts >macs
+write --machine=$machine --hosts=macs || fail "nodes need no address"
+is_sound config || fail "$format refuses nodes without an address"
+
+# one name at a time: refused by us, or taken by the program as one node
+taken=0 refused=0
+try() { # NAME
+  printf '%s\n' "$1 - 1G node" 's1 - 1G server' >machine
+  printf '%s 02:00:00:00:00:01 10.8.0.1\n10.9.0.1 s1\n' "$1" >book
+  if write --machine=machine --hosts=book; then
+    is_sound config || fail "$format refuses the name '$1'"
+    [ "$(lines config)" -eq 1 ] || fail "'$1' is more than a node"
+    taken=$((taken + 1))
+  else
+    [ -s said ] && [ ! -e config ] || fail "'$1' is refused without a word, or half written"
+    [ "$(wc -l <said)" -eq 1 ] || fail "'$1' takes more than a line"
+    refused=$((refused + 1))
+  fi
+}
+must() { # taken|refused NAME...
+  local want=$1 before
+  shift
+  for name; do
+    before=$((want == 0 ? refused : taken))
+    try "$name"
+    [ $((want == 0 ? refused : taken)) -gt $before ] || fail "'$name' was to be treated otherwise"
+  done
+}
+must 1 node1 a.b n-1 n_1 A9 1a x- host include filename set true 7up 12hx 10.0.0 deny
+must 0 ignore infinite 60 10m 12H 10.0.0.7 a..b a. .a -a _a 'a,ignore' 'a,set:b' 'a;b' 'a{' 'a}' \
+  'a"b' "a'b" 'a\b' 'a=b' 'a/b' 'a$(id)' 'a`id`' 'a:b' $'a\rb' $'a\001b' $'\303\244' \
+  "$(printf 'n%.0s' {1..64})"
+# a server with such a name
+printf '%s\n' 'n1 - 1G node' 'ignore - 1G server' >machine
+printf 'n1 02:00:00:00:00:01\n10.9.0.1 ignore\n' >book
+write --machine=machine --hosts=book && fail "a server called ignore"
+# lines of --hosts that hold more than a name
+for line in 'n1,ignore 02:00:00:00:00:01' 'n1 02:00:00:00:00:01,ignore' 'n1 02:00:00:00:00:01 10.8.0.1,x' \
+  'n1 02:00:00:00:00:0g' '10.8.0.1 n1;n2' '10.8.0.256 n1'; do
+  printf 'n1 - 1G node\ns1 - 1G server\n' >machine
+  printf '%s\n10.9.0.1 s1\n' "$line" >book
+  write --machine=machine --hosts=book && fail "taken: $line"
+  grep -q 'book:1: ' said || fail "no line number for: $line"
+done
+echo "$format: $taken names taken, $refused refused"
