@@ -50,9 +50,41 @@ extern const struct argp bootplan_export_argp;
 void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
 		     const struct fab_batch *batch, const uint32_t *interface_of);
 
+/* What the command line asks for. */
+struct bootplan_params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	const char *machine;
+	FAB_VEC(const char *) servers;
+	FAB_VEC(const char *) failed;
+	double default_mbps;
+	const char *boot;
+	bool is_sweep;
+	const char *sweep_unit;
+	struct fab_mapping_choice choices[BOOTPLAN_MAX_CHOICES];
+	size_t n_choices;
+	const char *loaded;
+	bool is_equal_share, is_max_min;
+	double target_seconds;
+	bool check;
+	const char *mapping_out;
+	const char *plot;
+	enum fab_plot_terminal terminal;
+	struct fab_transfer_options transfer;
+	struct bootplan_export export;
+	struct fab_cli_store store;
+};
+/* All of it, from the machine to the report; the exit status. */
+int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f);
+
 /* With --store: add the outcome to the database. Exits on failure. */
 void bootplan_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
 		    const struct bootplan_outcome *o);
+
+/* Draw the times of a sweep into a picture. Exits on failure. */
+void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
+		   const struct bootplan_outcome *o);
 
 /* Is there such a file? "-" is standard input. */
 bool bootplan_is_file(const char *path);

@@ -27,32 +27,10 @@ enum {
 	OPT_TARGET,
 	OPT_CHECK,
 	OPT_MAPPING_OUT,
+	OPT_PLOT,
 	DEFAULT_IMAGE_BYTES = 50000000,
 };
 #define MAX_TARGET_NS (UINT64_C(1000000000) * 1000000)
-
-struct params {
-	struct fab_cli_input input;
-	struct fab_cli_output output;
-	struct fab_cli_run run;
-	const char *machine;
-	FAB_VEC(const char *) servers;
-	FAB_VEC(const char *) failed;
-	double default_mbps;
-	const char *boot;
-	bool is_sweep;
-	const char *sweep_unit;
-	struct fab_mapping_choice choices[BOOTPLAN_MAX_CHOICES];
-	size_t n_choices;
-	const char *loaded;
-	bool is_equal_share, is_max_min;
-	double target_seconds;
-	bool check;
-	const char *mapping_out;
-	struct fab_transfer_options transfer;
-	struct bootplan_export export;
-	struct fab_cli_store store;
-};
 
 static const struct argp_option options[] = {
 	{.doc = "The machine:", .group = 2},
@@ -94,10 +72,14 @@ static const struct argp_option options[] = {
 	 "Write the servers of all nodes that boot to FILE as JSON lines (- is standard "
 	 "output)",
 	 3},
+	{"plot", OPT_PLOT, "FILE", 0,
+	 "With --sweep: draw time to boot against batch size into FILE.svg or FILE.png "
+	 "(needs gnuplot)",
+	 3},
 	{0},
 };
 
-static void add_choice(struct params *p, const struct fab_mapping_choice *choice)
+static void add_choice(struct bootplan_params *p, const struct fab_mapping_choice *choice)
 {
 	for (size_t i = 0; i < p->n_choices; i++)
 		if (!strcmp(p->choices[i].name, choice->name))
@@ -106,7 +88,7 @@ static void add_choice(struct params *p, const struct fab_mapping_choice *choice
 		p->choices[p->n_choices++] = *choice;
 }
 
-static void choose(struct params *p, const char *name, size_t len,
+static void choose(struct bootplan_params *p, const char *name, size_t len,
 		   struct argp_state *state)
 {
 	struct fab_mapping_choice choice;
@@ -120,7 +102,8 @@ static void choose(struct params *p, const char *name, size_t len,
 	add_choice(p, &choice);
 }
 
-static void parse_algorithms(struct params *p, const char *list, struct argp_state *state)
+static void parse_algorithms(struct bootplan_params *p, const char *list,
+			     struct argp_state *state)
 {
 	p->n_choices = 0;
 	for (const char *at = list;; at++) {
@@ -141,7 +124,8 @@ static void parse_algorithms(struct params *p, const char *list, struct argp_sta
 	}
 }
 
-static void parse_model(struct params *p, const char *arg, struct argp_state *state)
+static void parse_model(struct bootplan_params *p, const char *arg,
+			struct argp_state *state)
 {
 	bool is_all = !strcmp(arg, "all");
 
@@ -154,7 +138,8 @@ static void parse_model(struct params *p, const char *arg, struct argp_state *st
 			arg);
 }
 
-static void parse_target(struct params *p, const char *arg, struct argp_state *state)
+static void parse_target(struct bootplan_params *p, const char *arg,
+			 struct argp_state *state)
 {
 	uint64_t ns;
 
@@ -172,7 +157,7 @@ static const char *not_empty(const char *option, const char *arg,
 	return arg;
 }
 
-static void check_machine(const struct params *p, struct argp_state *state)
+static void check_machine(const struct bootplan_params *p, struct argp_state *state)
 {
 	if (!p->input.fabric && !p->machine)
 		argp_error(state, "no machine: FABRIC or --machine=SPEC is missing");
@@ -186,7 +171,7 @@ static void check_machine(const struct params *p, struct argp_state *state)
 }
 
 /* What goes with the model and with --to. */
-static void check_transfer(const struct params *p, struct argp_state *state)
+static void check_transfer(const struct bootplan_params *p, struct argp_state *state)
 {
 	const struct fab_transfer_options *t = &p->transfer;
 
@@ -203,7 +188,23 @@ static void check_transfer(const struct params *p, struct argp_state *state)
 		argp_error(state, "--to-out=- needs --output=FILE for the report");
 }
 
-static void check_complete(struct params *p, struct argp_state *state)
+/* Files that are written beside the report. */
+static void check_outputs(const struct bootplan_params *p, struct argp_state *state)
+{
+	if (p->mapping_out && !strcmp(p->mapping_out, "-") &&
+	    (!p->output.path || !strcmp(p->output.path, "-")))
+		argp_error(state, "--mapping-out=- needs --output=FILE for the report");
+	if (p->mapping_out && p->output.path && strcmp(p->mapping_out, "-") != 0 &&
+	    !strcmp(p->mapping_out, p->output.path))
+		argp_error(state, "--mapping-out and --output are the same file: '%s'",
+			   p->output.path);
+	if (p->plot && !p->is_sweep)
+		argp_error(state, "--plot goes with --sweep only");
+	if (p->plot && p->output.path && !strcmp(p->plot, p->output.path))
+		argp_error(state, "--plot and --output are the same file: '%s'", p->plot);
+}
+
+static void check_complete(struct bootplan_params *p, struct argp_state *state)
 {
 	struct fab_err err;
 
@@ -224,16 +225,10 @@ static void check_complete(struct params *p, struct argp_state *state)
 	if (p->loaded)
 		choose(p, "loaded", 6, state);
 	check_transfer(p, state);
-	if (p->mapping_out && !strcmp(p->mapping_out, "-") &&
-	    (!p->output.path || !strcmp(p->output.path, "-")))
-		argp_error(state, "--mapping-out=- needs --output=FILE for the report");
-	if (p->mapping_out && p->output.path && strcmp(p->mapping_out, "-") != 0 &&
-	    !strcmp(p->mapping_out, p->output.path))
-		argp_error(state, "--mapping-out and --output are the same file: '%s'",
-			   p->output.path);
+	check_outputs(p, state);
 }
 
-static error_t parse_plan_option(int key, char *arg, struct params *p,
+static error_t parse_plan_option(int key, char *arg, struct bootplan_params *p,
 				 struct argp_state *state)
 {
 	struct fab_err err;
@@ -252,6 +247,8 @@ static error_t parse_plan_option(int key, char *arg, struct params *p,
 		p->check = true;
 	else if (key == OPT_MAPPING_OUT)
 		p->mapping_out = not_empty("--mapping-out", arg, state);
+	else if (key == OPT_PLOT)
+		p->plot = fab_cli_parse_plot(arg, &p->terminal, state);
 	else if (key != OPT_IMAGE_SIZE)
 		return ARGP_ERR_UNKNOWN;
 	else if (fab_parse_size_bytes(arg, strlen(arg), &p->transfer.image_bytes, &err))
@@ -261,7 +258,7 @@ static error_t parse_plan_option(int key, char *arg, struct params *p,
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct params *p = state->input;
+	struct bootplan_params *p = state->input;
 	struct fab_err err;
 
 	switch (key) {
@@ -324,258 +321,13 @@ static const struct argp argp = {
 	.children = children,
 };
 
-static struct fab_machine *make_machine(const struct params *p,
-					const struct fab_fabric *f)
-{
-	struct fab_machine *m =
-		f ? bootplan_machine_of_fabric(f, p->servers.v, p->servers.n,
-					       p->default_mbps)
-		  : bootplan_machine_of_text(p->machine);
-	struct fab_err err;
-
-	for (uint32_t i = 0; i < m->n_warnings; i++)
-		fab_cli_warn(&p->run, "%s", m->warnings[i]);
-	for (size_t i = 0; i < p->failed.n; i++)
-		if (fab_machine_fail_server(m, p->failed.v[i], &err))
-			fab_cli_die(&err);
-	return m;
-}
-
-static void check_unit(const struct fab_machine *m, const char *unit)
-{
-	char units[512] = "";
-	size_t at = 0;
-
-	if (!unit || fab_machine_find_level(m, unit, strlen(unit)) != FAB_NONE)
-		return;
-	for (uint32_t i = 1; i < m->n_levels && at < sizeof(units); i++)
-		if (!m->level[i].is_server)
-			at += (size_t)snprintf(units + at, sizeof(units) - at, "%s%s",
-					       at ? ", " : "", m->level[i].unit);
-	fab_cli_exit(FAB_EXIT_ERROR, "--sweep: '%s' is no unit of the machine: it has %s",
-		     unit, units);
-}
-
-static void make_batches(const struct params *p, struct bootplan_outcome *o)
-{
-	const char *boot = p->boot ? p->boot : "all";
-	struct fab_err err;
-	int rc;
-
-	if (p->is_sweep) {
-		check_unit(o->m, p->sweep_unit);
-		o->n_batches = fab_batch_sweep(o->m, p->sweep_unit, &o->batches);
-		if (!o->n_batches)
-			fab_cli_exit(FAB_EXIT_ERROR, "--sweep: nothing to boot");
-		return;
-	}
-	o->batches = FAB_NEW0(1, struct fab_batch);
-	o->n_batches = 1;
-	if (bootplan_is_file(boot)) {
-		struct fab_input in;
-
-		bootplan_read(boot, &in);
-		rc = fab_batch_read(o->m, bootplan_label(boot), in.bytes, in.n,
-				    o->batches, &err);
-		fab_input_fini(&in);
-	} else {
-		rc = fab_batch_parse(o->m, boot, o->batches, &err);
-	}
-	if (rc)
-		fab_cli_die(&err);
-}
-
-/* What is kept between the batches of a sweep. */
-struct work {
-	uint32_t *interface_of[BOOTPLAN_MAX_CHOICES]; /* [n_nodes] each */
-	uint32_t *loaded;
-	bool *is_used; /* [n_servers] */
-	struct fab_share_workspace *share;
-};
-
-static void read_loaded(const struct params *p, const struct fab_machine *m,
-			struct work *w)
-{
-	struct fab_input in;
-	struct fab_err err;
-
-	bootplan_read(p->loaded, &in);
-	w->loaded = FAB_NEW(m->n_nodes, uint32_t);
-	if (fab_mapping_read(m, bootplan_label(p->loaded), in.bytes, in.n, w->loaded,
-			     &err))
-		fab_cli_die(&err);
-	fab_input_fini(&in);
-}
-
-static uint32_t count_servers(const struct fab_machine *m, const struct fab_batch *batch,
-			      const uint32_t *interface_of, bool *is_used)
-{
-	uint32_t n = 0;
-
-	memset(is_used, 0, m->n_servers * sizeof(*is_used));
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t server = m->interface_server[interface_of[batch->node[i]]];
-
-		n += !is_used[server];
-		is_used[server] = true;
-	}
-	return n;
-}
-
-/* By a second path: servers that are up, and the slowest node by brute force. */
-static bool verify(const struct params *p, const struct bootplan_outcome *o,
-		   const struct bootplan_result *r, const uint32_t *interface_of)
-{
-	double slowest, ours = r->share.bandwidth_mbps;
-	struct fab_err err;
-
-	if (fab_mapping_verify(o->m, r->batch, interface_of, &err)) {
-		fab_cli_warn(&p->run, "%s: %s", r->algorithm, err.text);
-		return false;
-	}
-	slowest = fab_share_slowest_brute(o->m, r->batch, interface_of);
-	if (slowest == ours || fabs(slowest - ours) <= 1e-9 * ours)
-		return true;
-	fab_cli_warn(&p->run, "%s: the slowest node gets %g Mb/s, not %g", r->algorithm,
-		     slowest, ours);
-	return false;
-}
-
-/* The same shares, and what max-min fairness makes of them. */
-static void add_max_min(const struct params *p, struct bootplan_outcome *o,
-			const struct bootplan_result *equal, const uint32_t *interface_of)
-{
-	struct bootplan_result r = *equal;
-	struct fab_transfer t;
-	struct fab_err err;
-
-	if (fab_transfer_run(o->m, r.batch, interface_of, &p->transfer, &t, &err))
-		fab_cli_die(&err);
-	r.model = "max-min";
-	r.bandwidth_mbps = t.first_rate_mbps;
-	r.boot_seconds = t.last_s;
-	r.slowest_node = t.slowest_node;
-	fab_transfer_fini(&t);
-	FAB_PUSH(&o->results, r);
-}
-
-/* One batch by one algorithm; is the result sound? */
-static bool plan_one(const struct params *p, struct bootplan_outcome *o, struct work *w,
-		     const struct fab_batch *batch, size_t choice)
-{
-	const struct fab_mapping_choice *c = &p->choices[choice];
-	const struct fab_mapping_problem problem = {
-		.m = o->m, .batch = batch, .loaded = w->loaded, .seed = p->run.seed};
-	struct bootplan_result r = {.algorithm = c->name, .batch = batch};
-	uint32_t *interface_of = w->interface_of[choice];
-	bool is_first = !interface_of;
-	struct fab_err err;
-
-	if (is_first)
-		interface_of = w->interface_of[choice] = FAB_NEW(o->m->n_nodes, uint32_t);
-	if ((is_first || c->engine->is_for_batch) &&
-	    c->engine->map(&problem, c->argument, interface_of, &err))
-		fab_cli_die(&err);
-	if (fab_share_of(o->m, batch, interface_of, false, w->share, &r.share, &err))
-		fab_cli_die(&err);
-	r.n_servers = count_servers(o->m, batch, interface_of, w->is_used);
-	r.boot_seconds = fab_transfer_equal_share_seconds(o->m, batch, interface_of,
-							  &r.share, &p->transfer);
-	r.model = "equal-share";
-	r.bandwidth_mbps = r.share.bandwidth_mbps;
-	r.slowest_node = r.share.slowest_node;
-	if (p->run.verify)
-		r.is_sound = verify(p, o, &r, interface_of);
-	if (p->is_equal_share)
-		FAB_PUSH(&o->results, r);
-	if (p->is_max_min)
-		add_max_min(p, o, &r, interface_of);
-	return !p->run.verify || r.is_sound;
-}
-
-static void write_mapping(const struct params *p, const struct bootplan_outcome *o,
-			  const struct work *w)
-{
-	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
-	struct fab_cli_sink sink;
-	struct fab_err err;
-
-	fab_cli_open_sink(&sink, p->mapping_out);
-	for (size_t i = 0; i < p->n_choices; i++)
-		if (bootplan_write_mapping(sink.file, o->m, batch, p->choices[i].name,
-					   w->interface_of[i], &err))
-			fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
-}
-
-static void print_report(const struct params *p, const struct bootplan_outcome *o)
-{
-	struct fab_report_options report;
-	struct fab_cli_sink sink;
-	struct fab_err err;
-
-	fab_cli_open_sink(&sink, p->output.path);
-	report = fab_cli_report_options(&p->output, &sink);
-	if (bootplan_report(sink.file, &report, o, &err))
-		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
-}
-
-static void free_outcome(struct bootplan_outcome *o)
-{
-	for (size_t i = 0; i < o->results.n; i++)
-		fab_share_fini(&o->results.v[i].share);
-	free(o->results.v);
-	for (uint32_t i = 0; i < o->n_batches; i++)
-		fab_batch_fini(&o->batches[i]);
-	free(o->batches);
-	fab_machine_free(o->m);
-}
-
-/* What the options ask for, from the machine to the report; the exit status. */
-static int run(struct params *p, const struct fab_fabric *f)
-{
-	struct bootplan_outcome o = {.image_bytes = p->transfer.image_bytes,
-				     .target_seconds = p->target_seconds,
-				     .was_verified = p->run.verify};
-	struct work w = {0};
-	bool is_sound = true;
-
-	fab_cli_open_store(&p->store);
-	o.m = make_machine(p, f);
-	make_batches(p, &o);
-	if (p->loaded)
-		read_loaded(p, o.m, &w);
-	w.share = fab_share_workspace_new(o.m);
-	w.is_used = FAB_NEW(o.m->n_servers, bool);
-	for (uint32_t b = 0; b < o.n_batches; b++)
-		for (size_t i = 0; i < p->n_choices; i++)
-			is_sound &= plan_one(p, &o, &w, &o.batches[b], i);
-	if (p->mapping_out)
-		write_mapping(p, &o, &w);
-	if (p->export.path)
-		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
-				w.interface_of[0]);
-	print_report(p, &o);
-	bootplan_store(&p->store, &p->run, &o);
-	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
-		is_sound = false;
-	for (size_t i = 0; i < p->n_choices; i++)
-		free(w.interface_of[i]);
-	free(w.loaded);
-	free(w.is_used);
-	fab_share_workspace_free(w.share);
-	free_outcome(&o);
-	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
-}
-
 int main(int argc, char **argv)
 {
-	struct params p = {.run.seed = 1,
-			   .is_equal_share = true,
-			   .transfer = {.image_bytes = DEFAULT_IMAGE_BYTES,
-					.n_files = 1,
-					.efficiency = 1}};
+	struct bootplan_params p = {.run.seed = 1,
+				    .is_equal_share = true,
+				    .transfer = {.image_bytes = DEFAULT_IMAGE_BYTES,
+						 .n_files = 1,
+						 .efficiency = 1}};
 	struct fab_fabric *f = NULL;
 	int status = FAB_EXIT_DONE;
 
@@ -587,7 +339,7 @@ int main(int argc, char **argv)
 	} else {
 		if (p.input.fabric)
 			f = fab_cli_open_fabric(&p.input, &p.run);
-		status = run(&p, f);
+		status = bootplan_run(&p, f);
 		fab_fabric_free(f);
 	}
 	free(p.servers.v);

@@ -110,19 +110,6 @@ static void parse_tolerance(struct params *p, const char *arg, struct argp_state
 	p->has_tolerance = true;
 }
 
-static void parse_plot(struct params *p, const char *arg, struct argp_state *state)
-{
-	const char *dot = strrchr(arg, '.');
-
-	if (dot && dot > arg && !strcmp(dot, ".svg"))
-		p->terminal = FAB_PLOT_SVG;
-	else if (dot && dot > arg && !strcmp(dot, ".png"))
-		p->terminal = FAB_PLOT_PNG;
-	else
-		argp_error(state, "--plot: '%s' does not end in .svg or .png", arg);
-	p->plot = arg;
-}
-
 static void parse_plot_kind(struct params *p, const char *arg, struct argp_state *state)
 {
 	if (!strcmp(arg, "distribution"))
@@ -227,7 +214,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_tolerance(p, arg, state);
 		return 0;
 	case OPT_PLOT:
-		parse_plot(p, arg, state);
+		p->plot = fab_cli_parse_plot(arg, &p->terminal, state);
 		return 0;
 	case OPT_PLOT_KIND:
 		parse_plot_kind(p, arg, state);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "export/gnuplot.h"
 #include "fabric/fabric.h"
 #include "present/report.h"
 #include "store/store.h"
@@ -138,3 +139,17 @@ struct fab_cli_progress *fab_cli_progress_new(const struct fab_cli_run *run,
 					      const char *what, const char *unit);
 int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total);
 void fab_cli_progress_free(struct fab_cli_progress *progress);
+
+/*
+ * --plot=FILE: what kind of picture, by the end of the name; usage error for another end.
+ * Returns `arg`.
+ */
+const char *fab_cli_parse_plot(const char *arg, enum fab_plot_terminal *terminal,
+			       struct argp_state *state);
+/*
+ * Draw with gnuplot: write the script to the file that _begin gives, _end runs it, writes
+ * the picture as a sink does, and closes the file. Both exit with status 3 and one line
+ * when that cannot be, such as without gnuplot.
+ */
+FILE *fab_cli_begin_plot(void);
+void fab_cli_end_plot(FILE *script, const char *path);

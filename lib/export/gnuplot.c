@@ -103,3 +103,32 @@ void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
 	}
 	putc('\n', out);
 }
+
+void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
+			       const char *x_label, const char *y_label,
+			       const struct fab_plot_series *series, size_t n)
+{
+	put_terminal(out, terminal);
+	fputs("set xlabel '", out);
+	put_text(out, x_label);
+	fputs("'\nset ylabel '", out);
+	put_text(out, y_label);
+	fputs("'\nset logscale xy\n"
+	      "set key outside right top\nset grid\n",
+	      out);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "$d%zu << EOD\n", i);
+		for (size_t k = 0; k < series[i].n; k++)
+			if (isfinite(series[i].x[k]) && isfinite(series[i].y[k]))
+				fprintf(out, "%.9g %.9g\n", series[i].x[k],
+					series[i].y[k]);
+		fputs("EOD\n", out);
+	}
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%s$d%zu using 1:2 with linespoints linewidth 2 title '",
+			i ? ", \\\n  " : "plot ", i);
+		put_text(out, series[i].title);
+		putc('\'', out);
+	}
+	putc('\n', out);
+}

@@ -26,3 +26,18 @@ struct fab_plot_curve {
 void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
 			enum fab_plot_terminal terminal,
 			const struct fab_plot_curve *curves, size_t n);
+
+/* Points joined by a line, in the order given. */
+struct fab_plot_series {
+	const char *title;
+	const double *x, *y; /* [n]; a point that is not finite is left out */
+	size_t n;
+};
+
+/*
+ * The same for series over two logarithmic axes; titles are any text. x and y are above
+ * 0. O(points).
+ */
+void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
+			       const char *x_label, const char *y_label,
+			       const struct fab_plot_series *series, size_t n);
