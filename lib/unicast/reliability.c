@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/reliability.h"
+
+#include "base/threads.h"
+#include "unicast/faults.h"
+#include "unicast/service_levels.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One more point: how likely it keeps or touches rows and columns. */
+static void touch_one_more(double n, double m, double k, const double *from, double *to)
+{
+	size_t width = (size_t)m + 1;
+	double free_points = n * m - k;
+
+	for (size_t i = 0; i < ((size_t)n + 1) * width; i++)
+		to[i] = 0;
+	for (double a = 0; a <= n; a++)
+		for (double b = 0; b <= m; b++) {
+			size_t at = (size_t)a * width + (size_t)b;
+			double p = from[at] / free_points;
+
+			if (p == 0)
+				continue;
+			if (a * b > k)
+				to[at] += p * (a * b - k);
+			if (a < n)
+				to[at + width] += p * (n - a) * b;
+			if (b < m)
+				to[at + 1] += p * a * (m - b);
+			if (a < n && b < m)
+				to[at + width + 1] += p * (n - a) * (m - b);
+		}
+}
+
+void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out)
+{
+	size_t states = ((size_t)n + 1) * ((size_t)m + 1);
+	double *from = FAB_NEW0(states, double), *to = FAB_NEW0(states, double);
+
+	from[0] = 1;
+	out[0] = 0;
+	for (uint32_t k = 1; k <= k_max; k++) {
+		double *swap = from;
+
+		if (k > (uint64_t)n * m) {
+			out[k] = out[k - 1];
+			continue;
+		}
+		touch_one_more(n, m, k - 1, from, to);
+		from = to;
+		to = swap;
+		out[k] = from[states - 1];
+	}
+	free(from);
+	free(to);
+}
+
+static double log_choose(double n, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+double fab_touch_all_as_published(uint32_t n, uint32_t k)
+{
+	double all = (double)n * n;
+
+	if (k < n || k > all)
+		return 0;
+	return exp(log_choose(all - n, k - n) - log_choose(all, k));
+}
+
+uint32_t fab_faults_survived(const struct fab_kfat *k)
+{
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; d < k->n_dims; d++)
+		n += k->dims[d] - 1;
+	return n ? n - 1 : 0;
+}
+
+double fab_cut_bound(uint32_t n, uint32_t m, uint32_t k)
+{
+	double points = (double)n * m, lines = n + m - 4.0;
+	double others = points - 4 - 2 * lines, p = 0;
+
+	if (n < 2 || m < 2 || k > points)
+		return 0;
+	/* of the lines for detours, j have both leaves dead, the others one of two */
+	for (double j = 0; j <= lines; j++) {
+		double rest = k - 2 - lines - j;
+
+		if (rest < 0 || rest > others)
+			continue;
+		p += exp(log_choose(lines, j) + (lines - j) * log(2) +
+			 log_choose(others, rest) - log_choose(points, k));
+	}
+	p *= points * (n - 1.0) * (m - 1.0) / 2;
+	return p < 1 ? p : 1;
+}
+
+/* Does the way from each switch arrive? 1 yes, 2 no, 0 not known, 3 on the way. */
+static bool arrives(const struct fab_fabric *f, const uint16_t *next, uint32_t sw,
+		    uint8_t *state, uint32_t *stack)
+{
+	uint32_t depth = 0;
+	uint8_t verdict;
+
+	while (!state[sw]) {
+		if (next[sw] == FAB_ARC_HERE) {
+			state[sw] = 1;
+			break;
+		}
+		if (next[sw] >= FAB_ARC_BROKEN) {
+			state[sw] = 2;
+			break;
+		}
+		state[sw] = 3;
+		stack[depth++] = sw;
+		sw = f->arc_peer[f->arc_first[sw] + next[sw]];
+	}
+	verdict = state[sw] == 1 ? 1 : 2;
+	while (depth)
+		state[stack[--depth]] = verdict;
+	return verdict == 1;
+}
+
+uint64_t fab_routes_unreachable(const struct fab_routes *r)
+{
+	const struct fab_fabric *f = r->f;
+	uint8_t *state = FAB_NEW(f->n_switches + 1, uint8_t);
+	uint32_t *stack = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		const uint16_t *next = r->next + (size_t)i * f->n_switches;
+
+		memset(state, 0, f->n_switches);
+		for (uint32_t s = 0; s < r->n_columns; s++)
+			if (s != i &&
+			    (!arrives(f, next, r->column_switch[s], state, stack) ||
+			     (r->sl &&
+			      r->sl[(size_t)s * r->n_columns + i] == FAB_SL_NONE)))
+				n++;
+	}
+	free(state);
+	free(stack);
+	return n;
+}
+
+struct trial {
+	uint64_t unreachable;
+	bool has_note;
+	int rc;
+};
+
+static struct trial try_once(const struct fab_trials *t, struct fab_faults *faults,
+			     struct fab_fault_list *leaves, uint32_t n_faults,
+			     uint64_t number, struct fab_err *err)
+{
+	struct fab_unicast_problem problem = {.f = t->kfat->f,
+					      .faults = faults,
+					      .kfat = t->kfat,
+					      .max_vls = t->max_vls,
+					      .n_threads = 1};
+	struct trial result = {0};
+	struct fab_routes *routes;
+	struct fab_rng rng;
+
+	/* the list as it was at first, so that trials do not depend on each other */
+	for (uint32_t i = 0; i < t->kfat->n_leaves; i++)
+		leaves->of.v[i] = (struct fab_fault){.id = t->kfat->leaf[i]};
+	fab_rng_init(&rng, fab_mix64(t->seed) ^ fab_mix64(number + 1));
+	fab_faults_clear(faults);
+	fab_faults_draw(faults, leaves, n_faults, &rng);
+	result.rc = t->engine->route(&problem, &routes, err);
+	if (result.rc)
+		return result;
+	result.unreachable = fab_routes_unreachable(routes);
+	result.has_note = routes->note != NULL;
+	fab_routes_free(routes);
+	return result;
+}
+
+/* Wilson's interval: right for few hits, too. */
+static void set_interval(struct fab_reliability *r)
+{
+	double n = (double)r->trials, p = (double)r->hits / n, z = 1.959963984540054;
+	double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+	double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+
+	r->probability = p;
+	r->low = r->hits ? middle - half : 0;
+	r->high = r->hits < r->trials ? middle + half : 1;
+}
+
+int fab_reliability_try(const struct fab_trials *t, uint32_t n_faults,
+			struct fab_reliability *out, struct fab_err *err)
+{
+	uint32_t n = t->kfat->n_leaves, left = n_faults < n ? n - n_faults : 0;
+	double pairs = (double)left * (left - 1.0), share = 0;
+	uint64_t hits = 0, notes = 0, done = 0;
+	int rc = 0;
+
+	if (left < 2)
+		return fab_fail(err, EINVAL,
+				"%u faults leave no pair of the %u leaf switches",
+				n_faults, n);
+#pragma omp parallel num_threads(fab_threads(t->n_threads))                              \
+	reduction(+ : hits, notes, share)
+	{
+		struct fab_faults *faults = fab_faults_new(t->kfat->f);
+		struct fab_fault_list leaves = {0};
+
+		FAB_RESERVE(&leaves.of, n);
+		leaves.of.n = n;
+#pragma omp for schedule(static)
+		for (uint64_t i = 0; i < t->n_trials; i++) {
+			struct fab_err own;
+			struct trial trial =
+				try_once(t, faults, &leaves, n_faults, i, &own);
+
+			hits += trial.unreachable > 0;
+			notes += trial.has_note;
+			share += (double)trial.unreachable;
+#pragma omp critical(fab_reliability)
+			{
+				if (trial.rc && !rc) {
+					rc = trial.rc;
+					if (err)
+						*err = own;
+				}
+				done++;
+				if (t->progress)
+					t->progress(t->progress_context, done,
+						    t->n_trials);
+			}
+		}
+		free(leaves.of.v);
+		fab_faults_free(faults);
+	}
+	*out = (struct fab_reliability){.n_faults = n_faults,
+					.trials = t->n_trials,
+					.hits = hits,
+					.with_note = notes,
+					.share = share / pairs / (double)t->n_trials};
+	set_interval(out);
+	return rc;
+}
+
+double fab_time_to_unreachable(const double *p, uint32_t k_max, uint32_t n_leaves,
+			       double mtbf, bool *is_whole)
+{
+	double time = 0, worst = 0;
+
+	for (uint32_t k = 0; k <= k_max && k < n_leaves; k++) {
+		if (p[k] > worst)
+			worst = p[k];
+		time += (1 - worst) * mtbf / (n_leaves - k);
+	}
+	*is_whole = worst >= 1;
+	return time;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How likely it is that k dead leaf switches cost a pair of sound ones: exact where there
+ * is a closed form, by trials where there is none.
+ */
+#pragma once
+
+#include "unicast/engine.h"
+
+/*
+ * Probability that k different points of a grid of n x m, all sets as likely, touch every
+ * row and every column: the case for which the paper promises nothing (claim 3). A walk
+ * over (rows touched, columns touched) whose terms are all positive, so that small
+ * probabilities keep their digits; the closed form of the paper note,
+ * sum (-1)^(i+j) C(n,i) C(m,j) C((n-i)(m-j), k) / C(nm, k), is the same number.
+ * out[0 .. k_max]. O(n * m * k_max).
+ */
+void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out);
+/*
+ * The paper's own figure for an n x n grid, C(n^2 - n, k - n) / C(n^2, k): it takes the
+ * faults that touch everything to stand on one given diagonal, though there are n!
+ * orderings of it and other ways to touch everything. 0 for k < n.
+ */
+double fab_touch_all_as_published(uint32_t n, uint32_t k);
+/*
+ * Faults that vtftr-ib surely survives: sum of (size - 1) over the dimensions, less one.
+ * That many leaf-disjoint paths join two sound leaves within two rounds of dimension
+ * order (paper note, section 2).
+ */
+uint32_t fab_faults_survived(const struct fab_kfat *k);
+/*
+ * At most so likely is it that k dead leaves of a whole grid of n x m leave some pair of
+ * sound ones without a way of three legs or fewer, hence that they cut one off: the sum
+ * over the pairs of the probability that both turns are dead, and one of the two leaves
+ * of every other row and column that could take a detour. O(n + m).
+ */
+double fab_cut_bound(uint32_t n, uint32_t m, uint32_t k);
+
+struct fab_reliability {
+	uint32_t n_faults;
+	uint64_t trials, hits; /* hits: some pair of sound leaves was unreachable */
+	double probability, low, high; /* 95 % interval of Wilson */
+	double share;		       /* mean share of pairs that were unreachable */
+	uint64_t with_note; /* trials in which the engine had something to say */
+};
+
+/*
+ * Trials: in each, n_faults leaves die by chance (in addition to none), the engine
+ * routes, and its tables are walked. The same for any number of threads. `progress` may
+ * be NULL. EINVAL: fewer sound leaves than faults + 2.
+ */
+struct fab_trials {
+	const struct fab_kfat *kfat;
+	const struct fab_unicast_engine *engine;
+	unsigned max_vls;
+	uint64_t seed, n_trials;
+	int n_threads;
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
+};
+int fab_reliability_try(const struct fab_trials *trials, uint32_t n_faults,
+			struct fab_reliability *out, struct fab_err *err) FAB_MUST_CHECK;
+
+/* Ordered pairs of columns' switches without a way, by the tables and service levels.
+ * O(columns * switches). */
+uint64_t fab_routes_unreachable(const struct fab_routes *routes);
+
+/*
+ * Mean time until a pair is unreachable, leaves dying independently with the mean time
+ * `mtbf` each and never repaired: sum over k of (1 - p[k]) * mtbf / (n - k), p made to
+ * ascend. p[0 .. k_max]; *is_whole: p reaches 1, else the sum is a lower bound. Same unit
+ * as mtbf.
+ */
+double fab_time_to_unreachable(const double *p, uint32_t k_max, uint32_t n_leaves,
+			       double mtbf, bool *is_whole);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Closed forms against counting, trials against closed forms, figures of the paper. */
+#include "unicast/reliability.h"
+#include "support/gen.h"
+#include "unicast/faults.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* All sets of k points of n x m, counted. */
+static double count_touching(uint32_t n, uint32_t m, uint32_t k)
+{
+	uint32_t sets = 0, touching = 0;
+
+	for (uint32_t set = 0; set < UINT32_C(1) << n * m; set++) {
+		uint32_t rows = 0, columns = 0;
+
+		if ((uint32_t)__builtin_popcount(set) != k)
+			continue;
+		for (uint32_t i = 0; i < n * m; i++)
+			if (set >> i & 1) {
+				rows |= 1u << i / m;
+				columns |= 1u << i % m;
+			}
+		sets++;
+		touching += rows == (1u << n) - 1 && columns == (1u << m) - 1;
+	}
+	return (double)touching / sets;
+}
+
+Test(reliability, touching_by_counting)
+{
+	static const uint32_t sizes[][2] = {{2, 2}, {3, 3}, {4, 4}, {3, 5}, {2, 7}};
+	double p[32];
+
+	for (size_t i = 0; i < FAB_COUNT(sizes); i++) {
+		uint32_t n = sizes[i][0], m = sizes[i][1];
+
+		fab_touch_all(n, m, n * m, p);
+		for (uint32_t k = 1; k <= n * m; k++)
+			cr_assert_float_eq(p[k], count_touching(n, m, k), 1e-12);
+	}
+}
+
+static void expect_digits(double got, double want)
+{
+	cr_assert_lt(fabs(got / want - 1), 5e-4, "%g instead of %g", got, want);
+}
+
+Test(reliability, figures_of_the_paper_note)
+{
+	double p[41];
+
+	fab_touch_all(16, 16, 40, p);
+	cr_assert_eq(p[15], 0);
+	expect_digits(p[16], 2.076e-12);
+	expect_digits(p[20], 2.877e-7);
+	cr_assert_lt(fabs(p[24] / 6.15e-5 - 1), 5e-3);
+	cr_assert_lt(fabs(p[30] / 4.40e-3 - 1), 5e-3);
+	cr_assert_lt(fabs(p[40] / 0.107 - 1), 5e-3);
+	expect_digits(fab_touch_all_as_published(16, 20), 4.807e-22);
+}
+
+Test(reliability, survived)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=16x16,hosts=1");
+	struct fab_kfat *k;
+
+	cr_assert_eq(fab_kfat_recognize(f, &k, NULL), 0);
+	cr_assert_eq(fab_faults_survived(k), 29);
+	cr_assert_eq(fab_cut_bound(16, 16, 29), 0);
+	cr_assert_lt(fabs(fab_cut_bound(16, 16, 40) / 2.7e-18 - 1), 0.05);
+	cr_assert_lt(fabs(fab_cut_bound(16, 16, 64) / 8.2e-10 - 1), 0.05);
+	fab_kfat_free(k);
+	fab_fabric_free(f);
+}
+
+/* Every set of k of 3 x 3 against trials; the same for one thread and two. */
+Test(reliability, trials_agree_with_all_sets)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=1");
+	struct fab_kfat *kfat;
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_trials t = {.engine = &fab_unicast_vtftr_ib,
+			       .max_vls = 2,
+			       .seed = 5,
+			       .n_trials = 3000,
+			       .n_threads = 1};
+
+	cr_assert_eq(fab_kfat_recognize(f, &kfat, NULL), 0);
+	t.kfat = kfat;
+	for (uint32_t k = 2; k <= 6; k++) {
+		struct fab_unicast_problem problem = {.f = f,
+						      .faults = faults,
+						      .kfat = kfat,
+						      .max_vls = 2,
+						      .n_threads = 1};
+		struct fab_reliability one, two;
+		size_t pick[9];
+		double n = 0, hits = 0;
+
+		for (size_t i = 0; i < k; i++)
+			pick[i] = i;
+		do {
+			struct fab_routes *r;
+
+			fab_faults_clear(faults);
+			for (size_t i = 0; i < k; i++)
+				fab_faults_kill_switch(faults, kfat->leaf[pick[i]]);
+			cr_assert_eq(t.engine->route(&problem, &r, NULL), 0);
+			n++;
+			hits += fab_routes_unreachable(r) > 0;
+			fab_routes_free(r);
+		} while (fab_faults_next_combination(pick, k, 9));
+		cr_assert_eq(n, (double)fab_faults_combinations(9, k));
+		cr_assert_eq(fab_reliability_try(&t, k, &one, NULL), 0);
+		cr_assert_leq(one.low, hits / n + 0.02);
+		cr_assert_geq(one.high, hits / n - 0.02);
+		if (k <= 3)
+			cr_assert_eq(hits, 0);
+		else
+			cr_assert_gt(hits, 0);
+		t.n_threads = 2;
+		cr_assert_eq(fab_reliability_try(&t, k, &two, NULL), 0);
+		cr_assert_eq(one.hits, two.hits);
+		cr_assert_eq(one.share, two.share);
+		t.n_threads = 1;
+	}
+	fab_faults_free(faults);
+	fab_kfat_free(kfat);
+	fab_fabric_free(f);
+}
+
+Test(reliability, time_to_unreachable)
+{
+	static const double never[] = {0, 0, 0}, at_once[] = {0, 1, 1};
+	bool is_whole;
+
+	cr_assert_float_eq(fab_time_to_unreachable(never, 2, 10, 90, &is_whole),
+			   9 + 10 + 90 / 8.0, 1e-9);
+	cr_assert_not(is_whole);
+	cr_assert_float_eq(fab_time_to_unreachable(at_once, 2, 10, 90, &is_whole), 9,
+			   1e-9);
+	cr_assert(is_whole);
+}
