@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "export/lid_rows.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,13 @@ static void put_adapter(FILE *out, const struct fab_lid_rows *t, uint32_t node,
 	}
 }
 
+static bool has_none(const struct fab_routes *r)
+{
+	size_t n = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
+
+	return n && memchr(r->sl, FAB_SL_NONE, n);
+}
+
 int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *err)
 {
 	struct fab_lid_rows *t = NULL;
@@ -56,6 +64,12 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *er
 
 	if (rc)
 		return rc;
+	if (has_none(r)) {
+		fab_lid_rows_free(t);
+		return fab_fail(err, EINVAL,
+				"pairs without a service level cannot be written: more "
+				"virtual lanes are needed");
+	}
 	source = sources(r);
 	for (uint32_t node = r->f->n_switches; node < r->f->n_nodes; node++) {
 		uint32_t sw = switch_of(r, node);

@@ -72,15 +72,19 @@ static void look_at_peers(struct fab_judging *j)
 }
 
 /* How many lanes the tables know, that for dropping not counted. */
-static int count_lanes(const struct fab_routes *r, uint32_t *n_vls, struct fab_err *err)
+static int count_lanes(const struct fab_routes *r, uint32_t *n_vls, bool *has_none,
+		       struct fab_err *err)
 {
 	size_t n_sl = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
 	size_t n_vl = r->lanes == FAB_LANES_TABLE ? r->vl_first[r->f->n_switches] : 0;
 	uint8_t sls = 0;
 	unsigned most = 0;
 
-	for (size_t i = 0; i < n_sl; i++)
-		sls |= r->sl[i];
+	*has_none = false;
+	for (size_t i = 0; i < n_sl; i++) {
+		*has_none = *has_none || r->sl[i] == FAB_SL_NONE;
+		sls |= r->sl[i] == FAB_SL_NONE ? 0 : r->sl[i];
+	}
 	if (sls >= FAB_JUDGE_SLS)
 		return fab_fail(err, EINVAL,
 				"%s: a service level is more than 15: no such tables",
@@ -276,7 +280,7 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 {
 	struct fab_judging j = {.r = r, .options = options};
 	uint32_t n_vls = 1;
-	int rc = count_lanes(r, &n_vls, err);
+	int rc = count_lanes(r, &n_vls, &j.has_none, err);
 
 	*out = (struct fab_judgement){.deadlock_free = false};
 	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)

@@ -102,15 +102,32 @@ void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 	}
 }
 
+static uint32_t level_bit(uint8_t sl)
+{
+	return sl == FAB_SL_NONE ? 0 : 1u << sl;
+}
+
+/* Ends of a switch that send to a target: those with a service level for it. */
+static uint32_t senders(const struct fab_judging *j, const uint8_t *sl, uint32_t u)
+{
+	uint32_t n = j->weight[u];
+
+	for (uint32_t g = j->group_first[u]; j->has_none && g < j->group_first[u + 1];
+	     g++)
+		if (sl[g] == FAB_SL_NONE)
+			n -= j->group_size[g];
+	return n;
+}
+
 /* Count those who arrive: pairs by hops, valleys. */
 static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
-		  struct fab_judge_work *w)
+		  const uint8_t *sl, struct fab_judge_work *w)
 {
 	const struct fab_target *target = &j->targets.v[at];
 	uint64_t n = 0, valleys = 0, here;
 
 	for (uint32_t i = 1; i < w->n_order; i++) {
-		uint32_t u = w->order[i], weight = j->weight[u], h = hops[u];
+		uint32_t u = w->order[i], weight = senders(j, sl, u), h = hops[u];
 
 		if (!weight)
 			continue;
@@ -130,12 +147,13 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 }
 
 static void count_load(const struct fab_judging *j, const struct fab_target *target,
-		       const uint16_t *next, struct fab_judge_work *w)
+		       const uint16_t *next, const uint8_t *sl, struct fab_judge_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 
 	for (uint32_t i = 0; i < w->n_order; i++)
-		w->flow[w->order[i]] = (uint64_t)j->weight[w->order[i]] * target->weight;
+		w->flow[w->order[i]] =
+			(uint64_t)senders(j, sl, w->order[i]) * target->weight;
 	for (uint32_t i = w->n_order; --i > 0;) {
 		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
 
@@ -177,7 +195,7 @@ static void depend_by_sl(struct fab_judging *j, uint32_t root, const uint8_t *sl
 		uint32_t u = w->order[i], mask = 0;
 
 		for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
-			mask |= 1u << sl[g];
+			mask |= level_bit(sl[g]);
 		w->mask[u] = (uint16_t)mask;
 	}
 	for (uint32_t i = w->n_order; --i > 0;) {
@@ -220,7 +238,8 @@ static void depart(const struct fab_judging *j, const uint8_t *sl, const uint16_
 	uint32_t d = fab_degree(j->r->f, u);
 
 	for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
-		leaves_on(w, u, sl[g], fab_routes_vl(j->r, u, d, next[u], sl[g]));
+		if (sl[g] != FAB_SL_NONE)
+			leaves_on(w, u, sl[g], fab_routes_vl(j->r, u, d, next[u], sl[g]));
 }
 
 /* Dependencies when lanes follow from tables: those farthest away first, so that
@@ -263,7 +282,7 @@ static void count_sls(const struct fab_judging *j, const struct fab_target *targ
 			continue;
 		for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
 			if (g != target->alone)
-				w->sls |= 1u << sl[g];
+				w->sls |= level_bit(sl[g]);
 	}
 }
 
@@ -301,6 +320,7 @@ static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
 	for (size_t k = 0; k < n; k++) {
 		const struct fab_target *target = &j->targets.v[first + k];
 		const uint16_t *hops = w->hops + k * j->n_switches;
+		const uint8_t *sl = w->sl + k * j->n_groups;
 		uint64_t in_graph = 0, minimal = 0;
 
 		for (uint32_t u = 0; u < j->n_switches; u++) {
@@ -310,7 +330,9 @@ static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
 			if (!j->weight[u] || h >= FAB_HOPS_NEVER)
 				continue;
 			in_graph += weight;
-			minimal += h == hops[u] ? weight : 0;
+			minimal += h != hops[u]	 ? 0
+				   : j->has_none ? senders(j, sl, u) - (u == target->root)
+						 : weight;
 		}
 		w->connected_in_graph += in_graph * target->weight;
 		w->minimal += minimal * target->weight;
@@ -349,10 +371,10 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 
 		if (!fab_judge_follow(j, target, hops, w))
 			continue;
-		count(j, first + k, hops, w);
+		count(j, first + k, hops, sl, w);
 		count_sls(j, target, sl, w);
 		if (w->load)
-			count_load(j, target, fab_judge_next(j, target), w);
+			count_load(j, target, fab_judge_next(j, target), sl, w);
 		if (j->r->lanes == FAB_LANES_ONE)
 			depend(j, target->root, fab_judge_next(j, target), w);
 		else if (j->r->lanes == FAB_LANES_SL)
@@ -415,10 +437,12 @@ static void count_cycles(const struct fab_judging *j, const struct fab_target *t
 
 		w->mask[u] = rest_of(j, next, target->root, u, w);
 		for (uint32_t k = j->group_first[u]; k < j->group_first[u + 1]; k++) {
-			unsigned s = sl[k], to = w->lanes[(size_t)u * SLS + s];
-			unsigned vl =
-				fab_routes_vl(j->r, u, fab_degree(f, u), next[u], s);
+			unsigned s = sl[k], to, vl;
 
+			if (s == FAB_SL_NONE)
+				continue;
+			to = w->lanes[(size_t)u * SLS + s];
+			vl = fab_routes_vl(j->r, u, fab_degree(f, u), next[u], s);
 			if (w->mask[u] >> s & 1 ||
 			    (!is_last &&
 			     fab_cdg_is_on_cycle(g, arc * g->n_vls + vl,

@@ -49,6 +49,7 @@ struct fab_judging {
 	uint32_t n_groups;
 	FAB_VEC(struct fab_target) targets; /* by root */
 	uint64_t n_ends;
+	bool has_none; /* some pair has no service level */
 	struct fab_cdg cdg;
 };
 

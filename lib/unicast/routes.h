@@ -15,6 +15,9 @@
 #include "base/mem.h"
 #include "fabric/fabric.h"
 
+/* A pair that has no service level: it must not send. */
+enum { FAB_SL_NONE = 0xff };
+
 enum { FAB_ARC_NONE = 0xffff, FAB_ARC_HERE = 0xfffe, FAB_ARC_BROKEN = 0xfffd };
 
 /* A dead switch or a dead cable. */

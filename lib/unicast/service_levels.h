@@ -8,7 +8,7 @@
 
 #include "unicast/routes.h"
 
-enum { FAB_SLS_MAX = 16, FAB_SL_NONE = 0xff, FAB_PATH_MAX = 256 };
+enum { FAB_SLS_MAX = 16, FAB_PATH_MAX = 256 };
 
 struct fab_sl_packer;
 

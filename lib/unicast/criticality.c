@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/criticality.h"
+
+#include "base/threads.h"
+#include "fabric/tiers.h"
+#include "unicast/faults.h"
+#include "unicast/service_levels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_WAY = 0xffff, TRIED_AT_LEAST = 16 };
+
+/* Hops of every pair of columns' switches, by switch numbers of a list. */
+struct table {
+	uint32_t n;
+	uint16_t *hops; /* [n * n] */
+};
+
+/* Hops from all switches to a column's; NO_WAY. */
+static void hops_to(const struct fab_routes *r, uint32_t column, uint16_t *hops,
+		    uint32_t *stack)
+{
+	const struct fab_fabric *f = r->f;
+	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	const uint16_t unknown = NO_WAY - 1;
+
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		hops[sw] = next[sw] == FAB_ARC_HERE	? 0
+			   : next[sw] >= FAB_ARC_BROKEN ? NO_WAY
+							: unknown;
+	for (uint32_t start = 0; start < f->n_switches; start++) {
+		uint32_t depth = 0, sw = start;
+		uint16_t h;
+
+		while (hops[sw] == unknown && depth < f->n_switches) {
+			hops[sw] = NO_WAY; /* until the end is known: a loop stays so */
+			stack[depth++] = sw;
+			sw = f->arc_peer[f->arc_first[sw] + next[sw]];
+		}
+		h = hops[sw];
+		while (depth) {
+			h = h >= unknown - 1 ? NO_WAY : (uint16_t)(h + 1);
+			hops[stack[--depth]] = h;
+		}
+	}
+}
+
+static struct table measure(const struct fab_routes *r)
+{
+	struct table t = {.n = r->n_columns};
+	uint16_t *hops = FAB_NEW(r->f->n_switches + 1, uint16_t);
+	uint32_t *stack = FAB_NEW(r->f->n_switches + 1, uint32_t);
+
+	t.hops = FAB_NEW((size_t)t.n * t.n + 1, uint16_t);
+	for (uint32_t i = 0; i < t.n; i++) {
+		hops_to(r, i, hops, stack);
+		for (uint32_t s = 0; s < t.n; s++) {
+			bool has_level =
+				!r->sl || r->sl[(size_t)s * t.n + i] != FAB_SL_NONE;
+
+			t.hops[(size_t)i * t.n + s] =
+				has_level ? hops[r->column_switch[s]] : NO_WAY;
+		}
+	}
+	free(hops);
+	free(stack);
+	return t;
+}
+
+/* Both column lists ascend; those of `after` are among those of `before`. */
+static void compare(const struct fab_routes *before, const struct table *was,
+		    const struct fab_routes *after, const struct table *is,
+		    struct fab_loss *loss)
+{
+	uint32_t *at = FAB_NEW(is->n + 1, uint32_t), k = 0;
+
+	for (uint32_t i = 0; i < is->n; i++, k++) {
+		while (before->column_switch[k] != after->column_switch[i])
+			k++;
+		at[i] = k;
+	}
+	for (uint32_t i = 0; i < is->n; i++)
+		for (uint32_t s = 0; s < is->n; s++) {
+			uint16_t now = is->hops[(size_t)i * is->n + s];
+			uint16_t then = was->hops[(size_t)at[i] * was->n + at[s]];
+
+			if (then == NO_WAY)
+				continue;
+			if (now == NO_WAY)
+				loss->unreachable++;
+			else if (now > then)
+				loss->longer += now - then;
+		}
+	free(at);
+}
+
+static int uniform(const struct fab_routes *r, struct fab_judgement *j,
+		   struct fab_err *err)
+{
+	const struct fab_judge_options options = {
+		.ends = FAB_ENDS_HOSTS, .with_load = true, .n_threads = 1};
+
+	return fab_judge(r, &options, j, err);
+}
+
+/* n (n - 1) = pairs */
+static double per_host(const struct fab_judgement *j)
+{
+	double n = (1 + sqrt(1 + 4 * (double)j->pairs)) / 2;
+
+	return j->pairs ? (double)j->max_load / (n - 1) : 0;
+}
+
+/* All live parts and the pairs on them. */
+static int list_parts(const struct fab_routes *r, struct fab_losses *out,
+		      struct fab_err *err)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint64_t *cable = FAB_NEW0(f->n_cables + 1, uint64_t), all = 0;
+	uint64_t *into = FAB_NEW0(f->n_switches + 1, uint64_t);
+	struct fab_judgement j;
+	int rc = uniform(r, &j, err);
+
+	fab_tiers_count_hosts(f, hosts);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		if (r->faults && r->faults->switch_is_dead[sw])
+			hosts[sw] = 0;
+		all += hosts[sw];
+		for (uint32_t a = f->arc_first[sw]; !rc && a < f->arc_first[sw + 1];
+		     a++) {
+			cable[f->arc_cable[a]] += j.load[a];
+			into[f->arc_peer[a]] += j.load[a];
+		}
+	}
+	for (uint32_t sw = 0; !rc && sw < f->n_switches; sw++)
+		if (!r->faults || !r->faults->switch_is_dead[sw])
+			FAB_PUSH(&out->of, ((struct fab_loss){
+						   .part = {.id = sw},
+						   .is_leaf = hosts[sw] > 0,
+						   .pairs = into[sw] +
+							    hosts[sw] * (all - hosts[sw]),
+						   .load = NAN}));
+	for (uint32_t c = 0; !rc && c < f->n_switch_links; c++)
+		if (!r->faults || !r->faults->cable_is_dead[c])
+			FAB_PUSH(&out->of,
+				 ((struct fab_loss){.part = {.is_cable = true, .id = c},
+						    .pairs = cable[c],
+						    .load = NAN}));
+	if (!rc)
+		fab_judgement_fini(&j);
+	free(hosts);
+	free(cable);
+	free(into);
+	return rc;
+}
+
+static int kind_of(const struct fab_loss *l)
+{
+	return l->part.is_cable ? 2 : !l->is_leaf;
+}
+
+static int by_pairs(const void *a, const void *b)
+{
+	const struct fab_loss *x = a, *y = b;
+
+	if (kind_of(x) != kind_of(y))
+		return kind_of(x) - kind_of(y);
+	if (x->pairs != y->pairs)
+		return x->pairs > y->pairs ? -1 : 1;
+	return x->part.id < y->part.id ? -1 : x->part.id > y->part.id;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct fab_loss *x = a, *y = b;
+
+	if (x->unreachable != y->unreachable)
+		return x->unreachable > y->unreachable ? -1 : 1;
+	if (x->longer != y->longer)
+		return x->longer > y->longer ? -1 : 1;
+	if (x->pairs != y->pairs)
+		return x->pairs > y->pairs ? -1 : 1;
+	return by_pairs(a, b);
+}
+
+/* Mark what is tried: all, or the same number of each kind. */
+static void choose(struct fab_losses *losses, const struct fab_routes *r, uint64_t steps)
+{
+	uint64_t each = (uint64_t)(r->n_columns + 1) * r->f->n_switches * 20;
+	uint64_t room = steps / each, of_kind[3] = {0};
+
+	if (losses->of.n)
+		qsort(losses->of.v, losses->of.n, sizeof(*losses->of.v), by_pairs);
+	if (room < 3 * TRIED_AT_LEAST)
+		room = 3 * TRIED_AT_LEAST;
+	for (size_t i = 0; i < losses->of.n; i++)
+		losses->of.v[i].is_tried =
+			losses->of.n <= room ||
+			of_kind[kind_of(&losses->of.v[i])]++ < room / 3;
+}
+
+struct trial {
+	const struct fab_unicast_problem *problem;
+	const struct fab_unicast_engine *engine;
+	const struct fab_routes *before;
+	const struct table *was;
+};
+
+static int lose(const struct trial *t, struct fab_faults *faults, struct fab_loss *loss,
+		struct fab_err *err)
+{
+	struct fab_unicast_problem problem = *t->problem;
+	struct fab_routes *after;
+	struct fab_judgement j;
+	struct table is;
+	int rc;
+
+	fab_faults_clear(faults);
+	for (size_t i = 0; t->problem->faults && i < t->problem->faults->named.n; i++)
+		fab_faults_kill(faults, t->problem->faults->named.v[i]);
+	fab_faults_kill(faults, loss->part);
+	problem.faults = faults;
+	problem.n_threads = 1;
+	rc = t->engine->route(&problem, &after, err);
+	if (rc)
+		return rc;
+	is = measure(after);
+	compare(t->before, t->was, after, &is, loss);
+	free(is.hops);
+	rc = uniform(after, &j, err);
+	if (!rc) {
+		loss->load = per_host(&j);
+		fab_judgement_fini(&j);
+	}
+	fab_routes_free(after);
+	return rc;
+}
+
+static int try_all(const struct trial *t, struct fab_losses *losses, struct fab_err *err)
+{
+	int rc = 0;
+
+#pragma omp parallel num_threads(fab_threads(t->problem->n_threads))
+	{
+		struct fab_faults *faults = fab_faults_new(t->problem->f);
+
+#pragma omp for schedule(dynamic, 1)
+		for (size_t i = 0; i < losses->of.n; i++) {
+			struct fab_err own;
+			int failed;
+
+			if (!losses->of.v[i].is_tried)
+				continue;
+			failed = lose(t, faults, &losses->of.v[i], &own);
+			if (!failed)
+				continue;
+#pragma omp critical(fab_criticality)
+			{
+				rc = failed;
+				if (err)
+					*err = own;
+			}
+		}
+		fab_faults_free(faults);
+	}
+	return rc;
+}
+
+int fab_losses_rank(const struct fab_unicast_problem *problem,
+		    const struct fab_unicast_engine *engine, const struct fab_routes *r,
+		    uint64_t steps, struct fab_losses *out, struct fab_err *err)
+{
+	struct trial t = {.problem = problem, .engine = engine, .before = r};
+	struct table was;
+	int rc;
+
+	*out = (struct fab_losses){0};
+	rc = list_parts(r, out, err);
+	if (!rc && engine) {
+		choose(out, r, steps);
+		was = measure(r);
+		t.was = &was;
+		rc = try_all(&t, out, err);
+		free(was.hops);
+	}
+	for (size_t i = 0; !rc && !engine && i < out->of.n; i++)
+		out->of.v[i].unreachable = out->of.v[i].pairs;
+	if (!rc && out->of.n)
+		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_cost);
+	if (rc)
+		free(out->of.v);
+	return rc;
+}

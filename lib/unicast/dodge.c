@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/dodge.h"
+
+#include "base/threads.h"
+#include "unicast/legs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAST_PHASE = 3, LEGS_MAX = 4 };
+
+/* A packet under way. Phase 0 and 2 are rows, 1 and 3 columns, on lanes 0 and 1. */
+struct packet {
+	const struct fab_legs *legs;
+	uint32_t to;
+	uint32_t dead[FAB_DODGE_BURST_MAX], n_dead; /* unknown to the tables */
+	uint32_t met[FAB_DODGE_BURST_MAX], n_met;
+};
+
+static bool is_in(const uint32_t *set, uint32_t n, uint32_t leaf)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (set[i] == leaf)
+			return true;
+	return false;
+}
+
+static int next_phase(int phase, int dim)
+{
+	int next = phase + 1;
+
+	return (next & 1) == dim ? next : next + 1;
+}
+
+static uint32_t coord(const struct fab_kfat *k, uint32_t leaf, uint32_t d)
+{
+	return k->coord[(size_t)leaf * 2 + d];
+}
+
+/* Can the packet at a leaf, come by `phase`, arrive in so many legs, as far as is known?
+ */
+static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_legs)
+{
+	const struct fab_kfat *k = p->legs->k;
+
+	if (leaf == p->to)
+		return true;
+	for (int dim = 0; dim < 2 && n_legs; dim++) {
+		int next = next_phase(phase, dim);
+		uint32_t line = k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
+
+		if (next > LAST_PHASE || line == FAB_NONE)
+			continue;
+		if (coord(k, leaf, (uint32_t)!dim) == coord(k, p->to, (uint32_t)!dim) &&
+		    fab_legs_has(p->legs, line, leaf, p->to))
+			return true;
+		for (uint32_t c = 0; c < k->dims[dim] && n_legs > 1; c++) {
+			uint32_t by = fab_legs_leaf(p->legs, line, c);
+
+			if (by != FAB_NONE && by != leaf &&
+			    !is_in(p->met, p->n_met, by) &&
+			    fab_legs_has(p->legs, line, leaf, by) &&
+			    can_go(p, by, next, n_legs - 1))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The packet is in a line, come from leaf `from` by `phase`: the leaf to go on by, with
+ * the fewest legs; FAB_NONE: stuck.
+ */
+static uint32_t leave_line(const struct packet *p, uint32_t line, uint32_t from,
+			   int phase)
+{
+	const struct fab_kfat *k = p->legs->k;
+
+	for (unsigned n_legs = 0; n_legs < LEGS_MAX; n_legs++)
+		for (uint32_t c = 0; c < k->dims[phase & 1]; c++) {
+			uint32_t by = fab_legs_leaf(p->legs, line, c);
+
+			if (by != FAB_NONE && by != from &&
+			    !is_in(p->met, p->n_met, by) &&
+			    fab_legs_has(p->legs, line, from, by) &&
+			    can_go(p, by, phase, n_legs))
+				return by;
+		}
+	return FAB_NONE;
+}
+
+/* The line and phase that the packet at a leaf takes next, with the fewest legs. */
+static bool choose_line(const struct packet *p, uint32_t leaf, int phase, uint32_t *line,
+			int *next)
+{
+	const struct fab_kfat *k = p->legs->k;
+
+	for (unsigned n_legs = 0; n_legs < LEGS_MAX; n_legs++)
+		for (int dim = 0; dim < 2; dim++) {
+			*line = k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
+			*next = next_phase(phase, dim);
+			if (*line == FAB_NONE || *next > LAST_PHASE)
+				continue;
+			for (uint32_t c = 0; c < k->dims[dim]; c++) {
+				uint32_t by = fab_legs_leaf(p->legs, *line, c);
+
+				if (by != FAB_NONE && by != leaf &&
+				    !is_in(p->met, p->n_met, by) &&
+				    fab_legs_has(p->legs, *line, leaf, by) &&
+				    can_go(p, by, *next, n_legs))
+					return true;
+			}
+		}
+	return false;
+}
+
+/* From the first dead leaf it meets to the end: legs, FAB_NONE when it gets stuck. */
+static uint32_t dodge(struct packet *p, uint32_t line, uint32_t from, uint32_t meets,
+		      int phase)
+{
+	uint32_t n_legs = 0, by;
+
+	p->n_met = 0;
+	p->met[p->n_met++] = meets;
+	for (;;) {
+		by = leave_line(p, line, from, phase);
+		while (by != FAB_NONE && is_in(p->dead, p->n_dead, by)) {
+			p->met[p->n_met++] = by;
+			by = leave_line(p, line, from, phase);
+		}
+		if (by == FAB_NONE)
+			return FAB_NONE;
+		n_legs++;
+		if (by == p->to)
+			return n_legs;
+		from = by;
+		if (!choose_line(p, from, phase, &line, &phase))
+			return FAB_NONE;
+	}
+}
+
+/* The leaves on the way of the tables, source first; returns the number of legs. */
+static uint32_t read_legs(const struct fab_kfat *k, const struct fab_routes *r,
+			  uint32_t source, uint32_t column, uint32_t *leaf)
+{
+	const uint16_t *next = r->next + (size_t)column * k->f->n_switches;
+	uint32_t sw = source, n = 0;
+
+	leaf[0] = k->leaf_of[sw];
+	while (next[sw] < FAB_ARC_BROKEN) {
+		sw = k->f->arc_peer[k->f->arc_first[sw] + next[sw]];
+		if (k->leaf_of[sw] != FAB_NONE && n < LEGS_MAX)
+			leaf[++n] = k->leaf_of[sw];
+	}
+	return next[sw] == FAB_ARC_HERE ? n : 0;
+}
+
+/* The pair of leaf[0] and leaf[n], whose way turns at leaf[i], dead with the others. */
+static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *leaf,
+		 uint32_t n, uint32_t i, struct fab_dodge *sum)
+{
+	int phase = -1;
+	uint32_t line = FAB_NONE, legs;
+
+	for (uint32_t leg = 0; leg < i; leg++) {
+		int dim = coord(k, leaf[leg], 0) == coord(k, leaf[leg + 1], 0);
+
+		phase = next_phase(phase, dim);
+		line = k->line_of[(size_t)leaf[leg] * 2 + (uint32_t)dim];
+	}
+	p->to = leaf[n];
+	sum->cases++;
+	legs = dodge(p, line, leaf[i - 1], leaf[i], phase);
+	if (legs == FAB_NONE)
+		sum->stuck++;
+	else
+		sum->legs_more += legs + i - 1 > n ? legs + i - 1 - n : 0;
+}
+
+/* All bursts that the way of a pair meets. */
+static void meet_all(const struct fab_kfat *k, struct packet *p,
+		     const struct fab_live *live, const uint32_t *leaf, uint32_t n,
+		     unsigned burst, struct fab_dodge *sum)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		p->dead[0] = leaf[i];
+		p->n_dead = 1;
+		if (burst == 1) {
+			meet(k, p, leaf, n, i, sum);
+			continue;
+		}
+		p->n_dead = 2;
+		for (uint32_t other = 0; other < k->n_leaves; other++) {
+			uint32_t at = 1;
+
+			if (!fab_switch_is_live(live, k->leaf[other]) ||
+			    other == leaf[i] || other == leaf[0] || other == leaf[n])
+				continue;
+			while (at < i && leaf[at] != other)
+				at++;
+			if (at < i)
+				continue; /* it is met there, and counted there */
+			p->dead[1] = other;
+			meet(k, p, leaf, n, i, sum);
+		}
+	}
+}
+
+static uint64_t count_bursts(uint64_t n, unsigned burst)
+{
+	return burst == 1 ? n : n * (n - 1) / 2;
+}
+
+static void run(const struct fab_kfat *k, const struct fab_live *live,
+		const struct fab_legs *legs, const struct fab_routes *r, unsigned burst,
+		int n_threads, struct fab_dodge *out)
+{
+	uint64_t cases = 0, stuck = 0, more = 0;
+
+#pragma omp parallel for num_threads(fab_threads(n_threads)) schedule(dynamic, 8)        \
+	reduction(+ : cases, stuck, more)
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		struct packet p = {.legs = legs};
+		struct fab_dodge sum = {0};
+		uint32_t leaf[LEGS_MAX + 1];
+
+		for (uint32_t s = 0; s < r->n_columns; s++) {
+			uint32_t n = read_legs(k, r, r->column_switch[s], i, leaf);
+
+			meet_all(k, &p, live, leaf, n, burst, &sum);
+		}
+		cases += sum.cases;
+		stuck += sum.stuck;
+		more += sum.legs_more;
+	}
+	*out = (struct fab_dodge){count_bursts(r->n_columns, burst), cases, stuck, more};
+}
+
+int fab_dodge_all(const struct fab_kfat *k, const struct fab_faults *known,
+		  unsigned burst, int n_threads, struct fab_dodge *out,
+		  struct fab_err *err)
+{
+	const struct fab_unicast_problem problem = {.f = k->f,
+						    .faults = known,
+						    .kfat = k,
+						    .max_vls = 2,
+						    .n_threads = n_threads};
+	struct fab_live live;
+	struct fab_legs legs;
+	struct fab_routes *r;
+	int rc = fab_unicast_vtftr.route(&problem, &r, err);
+
+	if (rc)
+		return rc;
+	fab_live_init(&live, k->f, known);
+	fab_legs_init(&legs, k, &live);
+	run(k, &live, &legs, r, burst, n_threads, out);
+	fab_legs_fini(&legs);
+	fab_live_fini(&live);
+	fab_routes_free(r);
+	return 0;
+}
