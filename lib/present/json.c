@@ -36,12 +36,44 @@ static void *json_begin(FILE *out, const struct fab_report_options *options)
 
 static json_t *rows_value(const struct fab_rows *rows);
 
+static json_t *names_value(const struct fab_names *names)
+{
+	json_t *array = json_array();
+
+	if (!array)
+		fab_oom(sizeof(void *));
+	for (size_t i = 0; i < names->n; i++)
+		if (json_array_append_new(array, fab_json_text(names->v[i])))
+			fab_oom(sizeof(void *));
+	return array;
+}
+
+static json_t *counts_value(const struct fab_counts *counts)
+{
+	json_t *object = json_object();
+	char key[24];
+
+	if (!object)
+		fab_oom(sizeof(void *));
+	for (size_t i = 0; i < counts->n; i++) {
+		snprintf(key, sizeof(key), "%zu", i);
+		if (counts->count[i] &&
+		    json_object_set_new(object, key, fab_json_uint(counts->count[i])))
+			fab_oom(sizeof(void *));
+	}
+	return object;
+}
+
 static json_t *cell_value(const struct fab_column *column, union fab_cell cell)
 {
 	json_t *value = NULL;
 
 	if (column->type == FAB_ROWS)
 		return rows_value(cell.rows);
+	if (column->type == FAB_NAMES)
+		return names_value(cell.names);
+	if (column->type == FAB_COUNTS)
+		return counts_value(cell.counts);
 	if (fab_cell_is_null(column, cell))
 		return json_null();
 	switch (column->type) {
@@ -63,6 +95,8 @@ static json_t *cell_value(const struct fab_column *column, union fab_cell cell)
 		value = json_real(cell.real);
 		break;
 	case FAB_ROWS: /* above */
+	case FAB_NAMES:
+	case FAB_COUNTS:
 		break;
 	}
 	if (!value)

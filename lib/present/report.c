@@ -54,6 +54,8 @@ bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
 	case FAB_BOOL:
 		return cell.u == FAB_UNKNOWN;
 	case FAB_ROWS: /* but in JSON, which does not ask */
+	case FAB_NAMES:
+	case FAB_COUNTS:
 		return true;
 	}
 	return false;
@@ -143,7 +145,7 @@ void fab_report_uint(struct fab_report *r, const char *name, uint64_t value)
 /* Is it shown when no columns are asked for? */
 static bool is_by_default(const struct fab_report *r, const struct fab_column *column)
 {
-	if (column->type == FAB_ROWS && r->options.format != FAB_FORMAT_JSON)
+	if (column->type >= FAB_ROWS && r->options.format != FAB_FORMAT_JSON)
 		return false;
 	return r->writer->wants_extra || !(column->flags & FAB_COL_EXTRA);
 }

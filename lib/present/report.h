@@ -29,6 +29,8 @@ enum fab_type {
 	FAB_NUMBER, /* .real; as FAB_REAL, but a whole number is printed as one */
 	FAB_GUID,   /* .u, printed 0x%016x, a string in JSON */
 	FAB_ROWS,   /* .rows, an array of objects in JSON; nothing in the other formats */
+	FAB_NAMES,  /* .names, an array of strings in JSON; nothing in the others */
+	FAB_COUNTS, /* .counts, an object {"2": n, ...} in JSON; nothing in the others */
 };
 
 /* A truth value that nobody asked for. */
@@ -51,6 +53,19 @@ union fab_cell {
 	uint64_t u;
 	double real;
 	const struct fab_rows *rows; /* borrowed during the call */
+	const struct fab_names *names;
+	const struct fab_counts *counts;
+};
+
+struct fab_names {
+	const char *const *v;
+	size_t n;
+};
+
+/* count[i] by i; zeros are left out. */
+struct fab_counts {
+	const uint64_t *count;
+	size_t n;
 };
 
 /* Rows inside a row. */
