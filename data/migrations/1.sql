@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- From version 1 to 2: what fabric-bootplan measures.
+-- From version 1 to 2: what fabric-bootplan and fabric-faults measure.
 INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
   (13, 'boot_seconds', 'less', 0, 'time until the slowest node has its image'),
   (14, 'bandwidth_mbps', 'more', 0, 'Mb/s that the slowest node gets'),
@@ -15,4 +15,34 @@ CREATE VIEW bootplan AS
     max(iif(metric.name = 'boot_seconds', value, NULL)) AS boot_seconds
   FROM run JOIN result ON result.run = run.id JOIN metric ON metric.result = result.id
   WHERE command = 'fabric-bootplan'
+  GROUP BY result.id ORDER BY run.id, position;
+
+INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
+  (17, 'unreachable', 'less', 0, 'ordered pairs without a way'),
+  (18, 'pairs', NULL, 0, 'ordered pairs of sound leaf switches or end ports'),
+  (19, 'max_hops', 'less', 0, 'switch-to-switch hops of the longest way'),
+  (20, 'minimal', NULL, 0, 'pairs with a shortest way'),
+  (21, 'vls', 'less', 0, 'virtual lanes that are used'),
+  (22, 'sls', 'less', 0, 'service levels that are used'),
+  (23, 'deadlock_free', 'more', 0, '1: no cycle of channel dependencies'),
+  (24, 'cycle_channels', 'less', 0, 'channels in cycles'),
+  (25, 'pairs_on_cycles', 'less', 0, 'pairs whose way follows a cycle'),
+  (26, 'entries_changed', 'less', 0, 'table entries that differ from those without faults'),
+  (27, 'load', 'less', 0, 'fullest direction of a cable, in what one host sends'),
+  (28, 'seconds.route', 'less', 1, 'time for tables and lanes'),
+  (29, 'seconds.judge', 'less', 1, 'time to trace all pairs and look for cycles');
+
+-- For people: a line for each algorithm of each run of fabric-faults.
+CREATE VIEW faults AS
+  SELECT run.id AS run, time, label, source, fingerprint, algorithm,
+    (SELECT value FROM fact WHERE fact.run = run.id AND name = 'faults') AS faults,
+    (SELECT value FROM fact WHERE fact.run = run.id AND name = 'sets') AS sets,
+    max(iif(metric.name = 'pairs', value, NULL)) AS pairs,
+    max(iif(metric.name = 'unreachable', value, NULL)) AS unreachable,
+    max(iif(metric.name = 'vls', value, NULL)) AS vls,
+    max(iif(metric.name = 'sls', value, NULL)) AS sls,
+    max(iif(metric.name = 'deadlock_free', value, NULL)) AS deadlock_free,
+    max(iif(metric.name = 'load', value, NULL)) AS load
+  FROM run JOIN result ON result.run = run.id JOIN metric ON metric.result = result.id
+  WHERE command = 'fabric-faults'
   GROUP BY result.id ORDER BY run.id, position;

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-faults: unicast routing under failures, by several algorithms side by side. */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "faults.h"
+
+enum {
+	OPT_FAIL = 0x100,
+	OPT_FAIL_LINK,
+	OPT_FAIL_FILE,
+	OPT_RANDOM,
+	OPT_OF,
+	OPT_COUNT,
+	OPT_EXHAUSTIVE,
+	OPT_ALGORITHM,
+	OPT_MAX_VLS,
+	OPT_ENDPOINTS,
+	OPT_CHECK,
+	DEFAULT_VLS = 2,
+};
+
+static const struct argp_option options[] = {
+	{.doc = "What is dead:", .group = 2},
+	{"fail", OPT_FAIL, "LIST", 0,
+	 "Switches, separated by commas: NAME, 0xGUID, lid:N, or coordinates of a leaf "
+	 "such as 3.7; repeatable",
+	 2},
+	{"fail-link", OPT_FAIL_LINK, "LIST", 0,
+	 "Links, separated by commas: SWITCH:PORT; repeatable", 2},
+	{"fail-file", OPT_FAIL_FILE, "FILE", 0,
+	 "A file of them, a line each: a switch, or the word link and SWITCH:PORT; "
+	 "repeatable",
+	 2},
+	{"random", OPT_RANDOM, "K", 0, "K more, drawn by --seed", 2},
+	{"count", OPT_COUNT, "N", 0, "With --random: N sets of K, summed up (default 1)",
+	 2},
+	{"exhaustive", OPT_EXHAUSTIVE, "K", 0, "Every set of K more, summed up", 2},
+	{"of", OPT_OF, "KIND", 0,
+	 "With --random and --exhaustive: leaves (default), roots, links or any", 2},
+	{.doc = "How to route:", .group = 3},
+	{"algorithm", OPT_ALGORITHM, "LIST", 0,
+	 "Algorithms, separated by commas, or all (default vtftr-ib): xy, algorithm-a, "
+	 "vtftr, vtftr-ib, minhop, updn",
+	 3},
+	{"max-vls", OPT_MAX_VLS, "N", 0,
+	 "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2); where they do not "
+	 "suffice, ways get longer",
+	 3},
+	{"endpoints", OPT_ENDPOINTS, "KIND", 0,
+	 "Pairs of what: leaves (switches; default), hosts (default with --lfts), "
+	 "adapters (SHARP nodes and routers, too) or all (switches' port 0, too)",
+	 3},
+	{"check", OPT_CHECK, NULL, 0,
+	 "Exit with status 1 when a pair is unreachable or a cycle exists", 3},
+	{0},
+};
+
+static void refuse_algorithm(const char *name, int len, struct argp_state *state)
+{
+	char names[256] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < fab_unicast_n_engines && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, ", %s",
+				       fab_unicast_engines[i]->name);
+	argp_error(state, "--algorithm: '%.*s' is unknown; there are: all%s", len, name,
+		   names);
+}
+
+static void add_engine(struct faults_params *p, const struct fab_unicast_engine *engine)
+{
+	for (size_t i = 0; i < p->n_engines; i++)
+		if (p->engines[i] == engine)
+			return;
+	if (p->n_engines < FAULTS_MAX_ENGINES - 1)
+		p->engines[p->n_engines++] = engine;
+}
+
+static void parse_algorithms(struct faults_params *p, const char *list,
+			     struct argp_state *state)
+{
+	p->n_engines = 0;
+	p->has_algorithm = true;
+	for (const char *at = list;; at++) {
+		size_t len = strcspn(at, ",");
+		const struct fab_unicast_engine *e = fab_unicast_engine_find(at, len);
+
+		if (e)
+			add_engine(p, e);
+		else if (len == 3 && !strncmp(at, "all", 3))
+			for (size_t i = 0; i < fab_unicast_n_engines; i++)
+				add_engine(p, fab_unicast_engines[i]);
+		else
+			refuse_algorithm(at, (int)len, state);
+		at += len;
+		if (!*at)
+			return;
+	}
+}
+
+static uint64_t number(const char *option, const char *arg, uint64_t min, uint64_t max,
+		       struct argp_state *state)
+{
+	uint64_t n;
+
+	if (!fab_parse_u64(arg, strlen(arg), min, max, &n))
+		argp_error(state, "%s: '%s' is not a number from %llu to %llu", option,
+			   arg, (unsigned long long)min, (unsigned long long)max);
+	return n;
+}
+
+static void parse_endpoints(struct faults_params *p, const char *arg,
+			    struct argp_state *state)
+{
+	static const char *const names[] = {[FAB_ENDS_LEAVES] = "leaves",
+					    [FAB_ENDS_HOSTS] = "hosts",
+					    [FAB_ENDS_ADAPTERS] = "adapters",
+					    [FAB_ENDS_ALL] = "all"};
+
+	p->has_ends = true;
+	for (size_t i = 0; i < FAB_COUNT(names); i++)
+		if (!strcmp(arg, names[i])) {
+			p->ends = (enum fab_ends)i;
+			return;
+		}
+	argp_error(
+		state,
+		"--endpoints: '%s' is unknown; there are: leaves, hosts, adapters, all",
+		arg);
+}
+
+static void check_wish(const struct faults_params *p, struct argp_state *state)
+{
+	const struct faults_wish *w = &p->wish;
+	unsigned n_stdin = !strcmp(p->input.fabric, "-");
+
+	if (w->random && w->exhaustive)
+		argp_error(state, "--random and --exhaustive do not go together");
+	if (w->count > 1 && !w->random)
+		argp_error(state, "--count goes with --random=K only");
+	for (size_t i = 0; i < w->fail_file.n; i++)
+		n_stdin += !strcmp(w->fail_file.v[i], "-");
+	n_stdin += p->files.lfts && !strcmp(p->files.lfts, "-");
+	if (n_stdin > 1)
+		argp_error(state,
+			   "standard input can be read only once, but is named %u "
+			   "times",
+			   n_stdin);
+}
+
+static void check_columns(const struct faults_params *p, struct argp_state *state)
+{
+	bool is_reliability = p->questions.reliability;
+	struct fab_err err;
+
+	if (p->output.columns &&
+	    fab_columns_check(
+		    p->output.columns,
+		    is_reliability ? faults_reliability_columns : faults_columns,
+		    is_reliability ? faults_reliability_n_columns : faults_n_columns,
+		    &err))
+		argp_error(state, "--columns: %s", err.text);
+}
+
+static void check_complete(struct faults_params *p, struct argp_state *state)
+{
+	check_columns(p, state);
+	if (p->output.list_columns)
+		return;
+	if (!p->input.fabric)
+		argp_error(state,
+			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
+	if (p->files.lfts && !p->has_algorithm)
+		p->n_engines = 0;
+	if (p->files.lfts && !p->has_ends)
+		p->ends = FAB_ENDS_HOSTS;
+	check_wish(p, state);
+	faults_files_check(p, state);
+	faults_questions_check(p, state);
+}
+
+static error_t parse_fault_option(int key, char *arg, struct faults_params *p,
+				  struct argp_state *state)
+{
+	struct faults_wish *w = &p->wish;
+
+	switch (key) {
+	case OPT_FAIL:
+		FAB_PUSH(&w->fail, arg);
+		return 0;
+	case OPT_FAIL_LINK:
+		FAB_PUSH(&w->fail_link, arg);
+		return 0;
+	case OPT_FAIL_FILE:
+		if (!*arg)
+			argp_error(state, "--fail-file: the file name is empty");
+		FAB_PUSH(&w->fail_file, arg);
+		return 0;
+	case OPT_RANDOM:
+		w->random = (uint32_t)number("--random", arg, 1, 1000000, state);
+		return 0;
+	case OPT_COUNT:
+		w->count = number("--count", arg, 1, 1000000000, state);
+		return 0;
+	case OPT_EXHAUSTIVE:
+		w->exhaustive = (uint32_t)number("--exhaustive", arg, 1, 1000, state);
+		return 0;
+	case OPT_OF:
+		if (!fab_fault_kind_parse(arg, &w->of))
+			argp_error(state,
+				   "--of: '%s' is unknown; there are: leaves, roots, "
+				   "links, any",
+				   arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct faults_params *p = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &p->input;
+		state->child_inputs[1] = &p->output;
+		state->child_inputs[2] = &p->run;
+		state->child_inputs[3] = &p->store;
+		state->child_inputs[4] = &p->files;
+		state->child_inputs[5] = &p->questions;
+		return 0;
+	case OPT_ALGORITHM:
+		parse_algorithms(p, arg, state);
+		return 0;
+	case OPT_MAX_VLS:
+		p->max_vls = (unsigned)number("--max-vls", arg, 1, 15, state);
+		return 0;
+	case OPT_ENDPOINTS:
+		parse_endpoints(p, arg, state);
+		return 0;
+	case OPT_CHECK:
+		p->check = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (p->input.fabric)
+			argp_error(state, "more than one FABRIC: '%s' and '%s'",
+				   p->input.fabric, arg);
+		p->input.fabric = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check_complete(p, state);
+		return 0;
+	default:
+		return parse_fault_option(key, arg, p, state);
+	}
+}
+
+static const struct argp_child children[] = {
+	{&fab_cli_input_argp, 0, NULL, 0},
+	{&fab_cli_output_argp, 0, NULL, 0},
+	{&fab_cli_run_argp, 0, NULL, 0},
+	{&fab_cli_store_argp, 0, NULL, 0},
+	{&faults_files_argp, 0, NULL, 0},
+	{&faults_questions_argp, 0, NULL, 0},
+	{0},
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "FABRIC",
+	.doc = "Let switches and links of a fabric die and say what is left: pairs "
+	       "without "
+	       "a way, hops, virtual lanes, credit loops, for several routing algorithms "
+	       "of high-dimension fat trees side by side, or for the tables of a real "
+	       "fabric.",
+	.children = children,
+};
+
+/* What is dead by name. */
+static void name_faults(const struct faults_params *p, struct faults_outcome *o)
+{
+	const struct faults_wish *w = &p->wish;
+	struct fab_err err;
+	int rc = 0;
+
+	o->faults = fab_faults_new(o->f);
+	for (size_t i = 0; i < w->fail.n && !rc; i++)
+		rc = fab_faults_add_switches(o->faults, w->fail.v[i], &err);
+	if (rc)
+		fab_err_prefix(&err, "--fail");
+	for (size_t i = 0; i < w->fail_link.n && !rc; i++) {
+		rc = fab_faults_add_cables(o->faults, w->fail_link.v[i], &err);
+		if (rc)
+			fab_err_prefix(&err, "--fail-link");
+	}
+	for (size_t i = 0; i < w->fail_file.n && !rc; i++)
+		rc = fab_faults_add_file(o->faults, w->fail_file.v[i], &err);
+	if (rc)
+		fab_cli_die(&err);
+}
+
+static void print_report(const struct faults_params *p, const struct faults_outcome *o)
+{
+	struct fab_report_options report;
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, p->output.path);
+	report = fab_cli_report_options(&p->output, &sink);
+	if (faults_report(sink.file, &report, p, o, &err))
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+/* 1 when something was found that was asked for. */
+static int status_of(const struct faults_params *p, const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		const struct faults_result *r = &o->results[i];
+
+		if (!r->is_sound ||
+		    (p->check && (r->sum.unreachable || !r->sum.deadlock_free)))
+			return FAB_EXIT_FOUND;
+	}
+	return FAB_EXIT_DONE;
+}
+
+static int run(struct faults_params *p, struct faults_outcome *o)
+{
+	if (p->questions.reliability) {
+		faults_try_reliability(p, o);
+		print_report(p, o);
+		return FAB_EXIT_DONE;
+	}
+	if (p->questions.explain)
+		faults_find_pair(p, o);
+	faults_solve(p, o);
+	faults_flow(p, o);
+	if (p->questions.has_criticality && o->n)
+		faults_rank_parts(p, o);
+	if (p->questions.dodge)
+		faults_dodge(p, o);
+	faults_write_tables(p, o);
+	print_report(p, o);
+	faults_store(&p->store, &p->run, o);
+	return status_of(p, o);
+}
+
+static void free_outcome(struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		fab_judgement_fini(&o->results[i].sum);
+		fab_routes_free(o->results[i].routes);
+		free(o->results[i].note);
+		free(o->results[i].worst);
+	}
+	for (size_t i = 0; i < o->critical.n; i++)
+		free(o->critical.v[i].name);
+	free(o->flows.v);
+	free(o->reliability.v);
+	free(o->critical.v);
+	free(o->dodged.v);
+	free(o->reliability_text);
+	fab_faults_free(o->faults);
+	fab_kfat_free(o->kfat);
+}
+
+static void free_params(struct faults_params *p)
+{
+	free(p->wish.fail.v);
+	free(p->wish.fail_link.v);
+	free(p->wish.fail_file.v);
+	free(p->questions.permutations.v);
+	fab_cli_close_store(&p->store);
+}
+
+static void list_columns(const struct faults_params *p)
+{
+	if (p->questions.reliability)
+		fab_columns_list(stdout, faults_reliability_columns,
+				 faults_reliability_n_columns);
+	else
+		fab_columns_list(stdout, faults_columns, faults_n_columns);
+}
+
+int main(int argc, char **argv)
+{
+	struct faults_params p = {.run.seed = 1, .wish.count = 1, .max_vls = DEFAULT_VLS};
+	struct faults_outcome o = {0};
+	struct fab_fabric *f;
+	int status;
+
+	fab_cli_init("fabric-faults");
+	add_engine(&p, &fab_unicast_vtftr_ib);
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (p.output.list_columns) {
+		list_columns(&p);
+		free_params(&p);
+		return FAB_EXIT_DONE;
+	}
+	fab_cli_open_store(&p.store);
+	f = fab_cli_open_fabric(&p.input, &p.run);
+	o.f = f;
+	if (fab_kfat_recognize(f, &o.kfat, &o.kfat_error))
+		o.kfat = NULL;
+	name_faults(&p, &o);
+	status = run(&p, &o);
+	free_outcome(&o);
+	free_params(&p);
+	fab_fabric_free(f);
+	return status;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fabric-faults computes and how it is printed. */
+#pragma once
+
+#include "cli/cli.h"
+#include "present/report.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/judge.h"
+#include "unicast/load.h"
+
+enum { FAULTS_MAX_ENGINES = 16 };
+
+/* What is dead, as the command line says. */
+struct faults_wish {
+	FAB_VEC(const char *) fail, fail_link, fail_file;
+	uint32_t random, exhaustive; /* 0: not given */
+	enum fab_fault_kind of;
+	uint64_t count;
+};
+
+/* Where tables are read from and written to. */
+struct faults_files {
+	const char *lfts, *path_sl, *sl2vl;
+	const char *lfts_out, *fdbs_out, *path_sl_out, *sl2vl_out, *subnet_out;
+};
+
+/* What else is asked for. */
+struct faults_questions {
+	const char *explain; /* SRC,DST */
+	bool dodge;
+	bool has_criticality;
+	uint32_t criticality; /* rows */
+	FAB_VEC(const char *) permutations;
+	bool reliability;
+	uint32_t max_faults; /* 0: not given */
+	uint64_t trials;
+	double mtbf_seconds; /* 0: not given */
+};
+
+struct faults_params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	struct fab_cli_store store;
+	struct faults_wish wish;
+	struct faults_files files;
+	struct faults_questions questions;
+	const struct fab_unicast_engine *engines[FAULTS_MAX_ENGINES];
+	size_t n_engines;
+	bool has_algorithm;
+	unsigned max_vls;
+	enum fab_ends ends;
+	bool has_ends;
+	bool check;
+};
+
+/* argp children of the parts. */
+extern const struct argp faults_files_argp;	/* struct faults_files */
+extern const struct argp faults_questions_argp; /* struct faults_questions */
+/* Usage errors for what does not go together. */
+void faults_files_check(const struct faults_params *p, struct argp_state *state);
+void faults_questions_check(const struct faults_params *p, struct argp_state *state);
+
+/* One algorithm, summed over the sets of faults. */
+struct faults_result {
+	const char *algorithm;
+	const struct fab_unicast_engine *engine; /* NULL: tables that were read */
+	uint64_t sets, sets_unreachable, sets_with_cycle;
+	struct fab_judgement sum; /* counts summed, maxima taken; cycle of the first */
+	uint64_t entries_changed, switches_changed;
+	uint32_t max_destinations; /* 0: unknown */
+	bool was_verified, is_sound;
+	double load, load_before; /* fullest direction, in hosts' rates; NaN: unknown */
+	double route_seconds, judge_seconds;
+	char *note;  /* of the first set that has one */
+	char *worst; /* faults of the first set with unreachable pairs or a cycle */
+	struct fab_routes *routes; /* of the only set, else NULL */
+};
+
+/* A permutation by an algorithm. */
+struct faults_flow {
+	const char *permutation, *algorithm;
+	struct fab_flow_load before, after;
+};
+
+struct faults_reliability_row {
+	const char *algorithm, *method;
+	uint32_t faults;
+	double probability, low, high, share, bound, as_published;
+	uint64_t trials;
+	double seconds; /* to the first unreachable pair, NaN: not asked for */
+};
+
+struct faults_critical {
+	char *name;
+	const char *kind;
+	uint64_t pairs, unreachable, longer;
+	double load;
+};
+
+struct faults_dodged {
+	uint32_t known, unknown;
+	uint64_t cases, hops_more, stuck;
+};
+
+/* An end of a pair: a switch, and a port of an adapter or FAB_NONE. */
+struct faults_end {
+	uint32_t sw, port, node;
+};
+
+struct faults_outcome {
+	const struct fab_fabric *f;
+	struct fab_kfat *kfat;	   /* NULL: none */
+	struct fab_err kfat_error; /* why not */
+	struct fab_faults *faults; /* of the only set; or those that every set has */
+	bool is_one_set;
+	uint64_t n_sets; /* asked for */
+	size_t n;
+	struct faults_result results[FAULTS_MAX_ENGINES];
+	FAB_VEC(struct faults_flow) flows;
+	FAB_VEC(struct faults_reliability_row) reliability;
+	FAB_VEC(struct faults_critical) critical;
+	FAB_VEC(struct faults_dodged) dodged;
+	char *reliability_text;
+	struct faults_end from, to; /* of --explain */
+};
+
+extern const struct fab_column faults_columns[];
+extern const size_t faults_n_columns;
+extern const struct fab_column faults_reliability_columns[];
+extern const size_t faults_reliability_n_columns;
+
+/* Route and judge all sets by all algorithms. Exits on bad input. */
+void faults_solve(const struct faults_params *p, struct faults_outcome *o);
+/* Tables from --lfts; exits when they cannot be read. */
+struct fab_routes *faults_read_tables(const struct faults_params *p,
+				      const struct faults_outcome *o);
+/* What --lfts-out and the others ask for, of the last result. */
+void faults_write_tables(const struct faults_params *p, const struct faults_outcome *o);
+/* Flows of --permutation. */
+void faults_flow(const struct faults_params *p, struct faults_outcome *o);
+void faults_try_reliability(const struct faults_params *p, struct faults_outcome *o);
+void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o);
+void faults_dodge(const struct faults_params *p, struct faults_outcome *o);
+
+/* Print the report. Fails with the errno of the write. */
+int faults_report(FILE *out, const struct fab_report_options *options,
+		  const struct faults_params *p, const struct faults_outcome *o,
+		  struct fab_err *err) FAB_MUST_CHECK;
+/* The pair of --explain. Exits on unknown names. */
+void faults_find_pair(const struct faults_params *p, struct faults_outcome *o);
+/* The table `path` of --explain: each algorithm's way. */
+void faults_explain(struct fab_report *r, const struct faults_outcome *o);
+void faults_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
+		  const struct faults_outcome *o);

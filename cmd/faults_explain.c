@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-faults --explain: the way of a pair, hop by hop, and why it goes so. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "faults.h"
+#include "unicast/live.h"
+#include "unicast/service_levels.h"
+
+static const struct fab_column columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"hop", FAB_UINT, "from 1", 0},
+	{"leg", FAB_UINT, "leg along one line of a kfat, from 1", FAB_COL_NULL_ZERO},
+	{"switch", FAB_TEXT, "switch that sends", 0},
+	{"port", FAB_UINT, "port it sends by", 0},
+	{"peer", FAB_TEXT, "what receives", 0},
+	{"sl", FAB_UINT, "service level", 0},
+	{"vl", FAB_UINT, "virtual lane", 0},
+	{"reason", FAB_TEXT, "why the leg is taken", 0},
+};
+
+struct story {
+	struct fab_report *r;
+	const struct faults_outcome *o;
+	const struct faults_result *a;
+	struct faults_end from, to;
+};
+
+/* The first cabled port of the adapter that a text names by name, host or GUID. */
+static uint32_t find_adapter_port(const struct fab_fabric *f, const char *text,
+				  size_t len)
+{
+	uint64_t guid = 0;
+	bool is_guid =
+		len > 2 && !memcmp(text, "0x", 2) && fab_parse_guid(text, len, &guid);
+
+	for (uint32_t p = f->node_first_port[f->n_switches]; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p], host = f->node_host[node];
+		const char *name = fab_node_name(f, node);
+		const char *host_name = host == FAB_NONE ? "" : fab_host_name(f, host);
+
+		if (f->port_cable[p] == FAB_NONE)
+			continue;
+		if (is_guid && (f->port_guid[p] == guid || f->node_guid[node] == guid))
+			return p;
+		if ((strlen(name) == len && !memcmp(name, text, len)) ||
+		    (strlen(host_name) == len && !memcmp(host_name, text, len)))
+			return p;
+	}
+	return FAB_NONE;
+}
+
+static uint32_t find_lid_port(const struct fab_fabric *f, const char *text, size_t len)
+{
+	uint64_t lid;
+
+	if (len < 5 || memcmp(text, "lid:", 4) ||
+	    !fab_parse_u64(text + 4, len - 4, 1, 0xbfff, &lid))
+		return FAB_NONE;
+	for (uint32_t p = f->node_first_port[f->n_switches]; p < f->n_ports; p++)
+		if (f->port_lid[p] && lid >= f->port_lid[p] &&
+		    lid < f->port_lid[p] + (UINT64_C(1) << (f->port_lmc[p] & 7)))
+			return p;
+	return FAB_NONE;
+}
+
+static struct faults_end find_end(const struct fab_fabric *f, const char *text,
+				  size_t len)
+{
+	struct faults_end e = {.port = find_lid_port(f, text, len)};
+	struct fab_err err;
+
+	if (e.port == FAB_NONE)
+		e.port = find_adapter_port(f, text, len);
+	if (e.port != FAB_NONE) {
+		e.node = f->port_node[e.port];
+		e.sw = fab_port_switch(f, e.port);
+		if (e.sw == FAB_NONE)
+			fab_cli_exit(FAB_EXIT_ERROR,
+				     "--explain: '%.*s' is not cabled to a switch",
+				     (int)len, text);
+		return e;
+	}
+	if (fab_faults_find_switch(f, text, len, &e.sw, &err))
+		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", err.text);
+	e.node = e.sw;
+	return e;
+}
+
+static uint32_t column_of(const struct fab_routes *r, const struct faults_end *to)
+{
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		if (r->column_port && to->port != FAB_NONE) {
+			if (r->column_port[i] == to->port)
+				return i;
+		} else if (r->column_switch[i] == to->sw &&
+			   (!r->column_port ||
+			    fab_node_is_switch(r->f, r->f->port_node[r->column_port[i]])))
+			return i;
+	}
+	return FAB_NONE;
+}
+
+static unsigned level_of(const struct fab_routes *r, const struct faults_end *from,
+			 uint32_t column)
+{
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+		if (r->sl_source[i] == from->node || r->sl_source[i] == from->sw)
+			return r->sl[(size_t)i * r->n_columns + column];
+	return 0;
+}
+
+static const char *leaf_name(const struct fab_kfat *k, const uint32_t *coord)
+{
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		if (!memcmp(k->coord + (size_t)i * k->n_dims, coord,
+			    k->n_dims * sizeof(*coord)))
+			return fab_node_name(k->f, k->leaf[i]);
+	return "a leaf that is missing";
+}
+
+/* Why the leg from one leaf to another, on the way to the last. On the heap. */
+static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults,
+		       uint32_t from, uint32_t to, uint32_t last)
+{
+	const uint32_t *a = k->coord + (size_t)from * k->n_dims;
+	const uint32_t *b = k->coord + (size_t)to * k->n_dims;
+	const uint32_t *z = k->coord + (size_t)last * k->n_dims;
+	uint32_t turn[FAB_SHAPE_DIMS_MAX], d = 0, first = 0;
+	const char *name;
+
+	while (d + 1 < k->n_dims && a[d] == b[d])
+		d++;
+	while (first + 1 < k->n_dims && a[first] == z[first])
+		first++;
+	if (to == last)
+		return fab_format("last leg: same line along dimension %u", d);
+	if (b[d] == z[d] && d == first)
+		return fab_format("dimension order: coordinate %u first", d);
+	/* where dimension order would have turned */
+	memcpy(turn, a, k->n_dims * sizeof(*turn));
+	turn[first] = z[first];
+	name = leaf_name(k, turn);
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		if (!memcmp(k->coord + (size_t)i * k->n_dims, turn,
+			    k->n_dims * sizeof(*turn)) &&
+		    !faults->switch_is_dead[k->leaf[i]])
+			return fab_format(
+				"coordinate %u %s: the way by %s is cut further "
+				"on",
+				d, b[d] == z[d] ? "first" : "by a detour", name);
+	return fab_format("%s is dead: coordinate %u %s", name, d,
+			  b[d] == z[d] ? "first" : "by a detour");
+}
+
+/* The leaf at which the leg that begins at hops[i] ends. */
+static uint32_t leg_end(const struct story *s, const struct fab_hop *hops, uint32_t n,
+			uint32_t i)
+{
+	const struct fab_kfat *k = s->o->kfat;
+
+	for (i++; i < n; i++)
+		if (k->leaf_of[hops[i].sw] != FAB_NONE)
+			return k->leaf_of[hops[i].sw];
+	return k->leaf_of[s->to.sw];
+}
+
+static uint32_t port_number(const struct fab_fabric *f, uint32_t sw, uint32_t arc)
+{
+	uint32_t cable = f->arc_cable[f->arc_first[sw] + arc];
+	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
+
+	return f->port_num[f->port_node[a] == sw ? a : b];
+}
+
+static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_t n,
+		      uint32_t i, unsigned sl, uint64_t *leg)
+{
+	const struct fab_fabric *f = s->o->f;
+	const struct fab_kfat *k = s->o->kfat;
+	const struct fab_hop *hop = &hops[i];
+	bool is_leg =
+		k && k->leaf_of[hop->sw] != FAB_NONE && k->leaf_of[s->to.sw] != FAB_NONE;
+	char *reason = NULL;
+	union fab_cell cells[FAB_COUNT(columns)];
+
+	*leg += is_leg;
+	if (is_leg && s->a->engine && s->a->engine->needs_kfat)
+		reason = reason_of(k, s->o->faults, k->leaf_of[hop->sw],
+				   leg_end(s, hops, n, i), k->leaf_of[s->to.sw]);
+	cells[0].text = s->a->algorithm;
+	cells[1].u = i + 1;
+	cells[2].u = *leg;
+	cells[3].text = fab_node_name(f, hop->sw);
+	cells[4].u = port_number(f, hop->sw, hop->out);
+	cells[5].text = fab_node_name(f, f->arc_peer[f->arc_first[hop->sw] + hop->out]);
+	cells[6].u = sl;
+	cells[7].u = fab_routes_vl(s->a->routes, hop->sw, hop->in, hop->out, sl);
+	cells[8].text = reason;
+	fab_report_row(s->r, cells);
+	free(reason);
+}
+
+/* A row that says why there is no way. */
+static void print_nothing(const struct story *s, const char *why)
+{
+	const struct fab_fabric *f = s->o->f;
+	const union fab_cell cells[] = {{.text = s->a->algorithm},
+					{.u = 0},
+					{.u = 0},
+					{.text = fab_node_name(f, s->from.sw)},
+					{.u = 0},
+					{.text = fab_node_name(f, s->to.node)},
+					{.u = 0},
+					{.u = 0},
+					{.text = why}};
+
+	fab_report_row(s->r, cells);
+}
+
+static void tell(const struct story *s, const struct fab_live *live)
+{
+	const struct fab_routes *r = s->a->routes;
+	struct fab_hop hops[FAB_PATH_MAX];
+	uint32_t column = column_of(r, &s->to), n;
+	uint64_t leg = 0;
+	unsigned sl;
+
+	if (s->from.sw == s->to.sw) {
+		print_nothing(s, "both are on this switch");
+		return;
+	}
+	if (!fab_switch_is_live(live, s->from.sw) ||
+	    !fab_switch_is_live(live, s->to.sw)) {
+		print_nothing(s, "one of the two switches is dead");
+		return;
+	}
+	if (column == FAB_NONE) {
+		print_nothing(s, "the tables have no such destination");
+		return;
+	}
+	sl = level_of(r, &s->from, column);
+	n = fab_path_hops(r, live->back, s->from.sw, column, hops);
+	if (!n || sl == FAB_SL_NONE) {
+		print_nothing(s, n ? "no lanes without a cycle" : "no way in the tables");
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		print_hop(s, hops, n, i, sl, &leg);
+}
+
+void faults_find_pair(const struct faults_params *p, struct faults_outcome *o)
+{
+	const char *text = p->questions.explain, *comma = strrchr(text, ',');
+
+	o->from = find_end(o->f, text, (size_t)(comma - text));
+	o->to = find_end(o->f, comma + 1, strlen(comma + 1));
+}
+
+void faults_explain(struct fab_report *r, const struct faults_outcome *o)
+{
+	struct story s = {.r = r, .o = o, .from = o->from, .to = o->to};
+	struct fab_live live;
+
+	fab_live_init(&live, o->f, o->faults);
+	fab_report_table_begin(r, "path", "The way, hop by hop", columns,
+			       FAB_COUNT(columns));
+	for (size_t i = 0; i < o->n; i++) {
+		s.a = &o->results[i];
+		tell(&s, &live);
+	}
+	fab_report_table_end(r);
+	fab_live_fini(&live);
+}

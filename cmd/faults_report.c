@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The report of fabric-faults: its tables and what their columns mean. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "faults.h"
+
+const struct fab_column faults_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm; loaded: tables that were read", 0},
+	{"failed", FAB_NAMES, "what is dead, switches by name, links as NAME:PORT", 0},
+	{"sets", FAB_UINT, "sets of faults that the numbers are summed over", 0},
+	{"pairs", FAB_UINT, "ordered pairs of sound leaf switches, or of --endpoints", 0},
+	{"connected", FAB_UINT, "pairs with a way", 0},
+	{"unreachable", FAB_UINT, "pairs without", 0},
+	{"connected_in_graph", FAB_UINT, "pairs that what is alive connects at all",
+	 FAB_COL_EXTRA},
+	{"hops", FAB_COUNTS, "pairs by switch-to-switch hops", 0},
+	{"max_hops", FAB_UINT, "hops of the longest way", 0},
+	{"minimal", FAB_UINT, "pairs whose way is as short as what is alive allows", 0},
+	{"vls", FAB_UINT, "virtual lanes that are used", 0},
+	{"sls", FAB_UINT, "service levels that are used", 0},
+	{"deadlock_free", FAB_BOOL, "no cycle of channel dependencies, in any set", 0},
+	{"cycle_channels", FAB_UINT, "channels in cycles", 0},
+	{"pairs_on_cycles", FAB_UINT, "pairs whose way follows a cycle for a step", 0},
+	{"valley_pairs", FAB_UINT, "pairs whose way turns from down to up",
+	 FAB_COL_EXTRA},
+	{"entries_changed", FAB_UINT,
+	 "table entries (switch, leaf) that differ from those without faults", 0},
+	{"switches_changed", FAB_UINT, "switches that have such an entry", FAB_COL_EXTRA},
+	{"max_destinations", FAB_UINT,
+	 "most destinations that a switch sends by one port to another switch",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"load", FAB_REAL,
+	 "fullest direction of a cable when every host sends to every other, in what "
+	 "one host sends",
+	 0},
+	{"load_before", FAB_REAL, "the same without faults", FAB_COL_EXTRA},
+	{"sets_unreachable", FAB_UINT, "sets with unreachable pairs", FAB_COL_EXTRA},
+	{"sets_with_cycle", FAB_UINT, "sets with a cycle", FAB_COL_EXTRA},
+	{"worst", FAB_TEXT, "the first set with either", FAB_COL_EXTRA},
+	{"note", FAB_TEXT, "what the algorithm has to say", FAB_COL_EXTRA},
+	{"verified", FAB_BOOL, "every pair was walked by --verify; null without it", 0},
+	{"seconds.route", FAB_REAL, "time for tables and lanes", FAB_COL_EXTRA},
+	{"seconds.judge", FAB_REAL, "time to trace all pairs and look for cycles",
+	 FAB_COL_EXTRA},
+	{"seconds.total", FAB_REAL, "both", 0},
+};
+const size_t faults_n_columns = FAB_COUNT(faults_columns);
+
+static const struct fab_column hops_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"hops", FAB_UINT, "switch-to-switch hops", 0},
+	{"pairs", FAB_UINT, "pairs with so many", 0},
+};
+
+static const struct fab_column cycle_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"step", FAB_UINT, "position in the cycle, from 1", 0},
+	{"switch", FAB_TEXT, "switch that sends", 0},
+	{"port", FAB_UINT, "port it sends by", 0},
+	{"peer", FAB_TEXT, "switch that receives", 0},
+	{"vl", FAB_UINT, "virtual lane", 0},
+};
+
+static const struct fab_column valley_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"from", FAB_TEXT, "source switch", 0},
+	{"to", FAB_TEXT, "target switch", 0},
+	{"pairs", FAB_UINT, "pairs between them whose way turns from down to up", 0},
+	{"at", FAB_TEXT, "switch where the first of them turns", 0},
+};
+
+static const struct fab_column flow_columns[] = {
+	{"permutation", FAB_TEXT, "who sends to whom", 0},
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"flows", FAB_UINT, "hosts that send", 0},
+	{"lost", FAB_UINT, "flows without a way", 0},
+	{"max_load", FAB_UINT, "flows on the fullest direction of a cable", 0},
+	{"mean_load", FAB_REAL, "mean over the directions of live cables", 0},
+	{"max_load_before", FAB_UINT, "the fullest without faults", 0},
+	{"mean_load_before", FAB_REAL, "the mean without faults", FAB_COL_EXTRA},
+};
+
+const struct fab_column faults_reliability_columns[] = {
+	{"algorithm", FAB_TEXT,
+	 "routing algorithm; vtftr-rule: every row and every column has a fault", 0},
+	{"faults", FAB_UINT, "dead leaf switches", 0},
+	{"probability", FAB_REAL, "that some pair of sound leaves is unreachable", 0},
+	{"method", FAB_TEXT, "exact or monte-carlo", 0},
+	{"low", FAB_REAL, "lower end of the 95 % interval", 0},
+	{"high", FAB_REAL, "upper end", 0},
+	{"trials", FAB_UINT, "sets of faults that were drawn", FAB_COL_NULL_ZERO},
+	{"unreachable_share", FAB_REAL, "mean share of pairs that are unreachable", 0},
+	{"bound", FAB_REAL, "the probability is at most this, by adding up the pairs", 0},
+	{"as_published", FAB_REAL, "the paper's figure, which is wrong", 0},
+	{"seconds_to_unreachable", FAB_REAL,
+	 "mean time to the first unreachable pair, with --mtbf; at least that, unless "
+	 "the "
+	 "probability reaches 1",
+	 0},
+};
+const size_t faults_reliability_n_columns = FAB_COUNT(faults_reliability_columns);
+
+static const struct fab_column critical_columns[] = {
+	{"part", FAB_TEXT, "switch, or link as NAME:PORT", 0},
+	{"kind", FAB_TEXT, "leaf, root or link", 0},
+	{"pairs", FAB_UINT, "pairs of hosts whose way uses it now", 0},
+	{"unreachable", FAB_UINT, "pairs of sound leaves lost when it dies, routed anew",
+	 0},
+	{"longer", FAB_UINT, "hops more of all pairs together, routed anew", 0},
+	{"load", FAB_REAL, "fullest direction of a cable then, in what one host sends",
+	 0},
+};
+
+static const struct fab_column dodge_columns[] = {
+	{"known_faults", FAB_UINT, "faults that the tables know", 0},
+	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0},
+	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0},
+	{"hops_more", FAB_UINT, "hops that dodging adds, all cases together", 0},
+	{"stuck", FAB_UINT, "cases that cannot be dodged", 0},
+};
+
+static void print_result(struct fab_report *r, const struct faults_outcome *o,
+			 const struct faults_result *a, const struct fab_names *failed)
+{
+	const struct fab_judgement *j = &a->sum;
+	const struct fab_counts hops = {j->hops, FAB_COUNT(j->hops)};
+	const union fab_cell cells[] = {
+		{.text = a->algorithm},
+		{.names = failed},
+		{.u = a->sets},
+		{.u = j->pairs},
+		{.u = j->connected},
+		{.u = j->unreachable},
+		{.u = j->connected_in_graph},
+		{.counts = &hops},
+		{.u = j->max_hops},
+		{.u = j->minimal},
+		{.u = j->vls},
+		{.u = j->sls},
+		{.u = j->deadlock_free},
+		{.u = j->cycle_channels},
+		{.u = j->pairs_on_cycles},
+		{.u = j->valley_pairs},
+		{.u = a->entries_changed},
+		{.u = a->switches_changed},
+		{.u = a->max_destinations},
+		{.real = a->load},
+		{.real = a->load_before},
+		{.u = a->sets_unreachable},
+		{.u = a->sets_with_cycle},
+		{.text = a->worst},
+		{.text = a->note},
+		{.u = a->was_verified ? a->is_sound : FAB_UNKNOWN},
+		{.real = a->route_seconds},
+		{.real = a->judge_seconds},
+		{.real = a->route_seconds + a->judge_seconds},
+	};
+
+	(void)o;
+	_Static_assert(FAB_COUNT(cells) == FAB_COUNT(faults_columns), "a cell a column");
+	fab_report_row(r, cells);
+}
+
+static void print_results(struct fab_report *r, const struct faults_outcome *o)
+{
+	size_t n = o->faults->named.n;
+	const char **names = FAB_NEW(n + 1, const char *);
+	const struct fab_names failed = {names, n};
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = fab_fault_text(o->f, o->faults->named.v[i]);
+	fab_report_table_begin(r, "results", "Algorithms", faults_columns,
+			       FAB_COUNT(faults_columns));
+	for (size_t i = 0; i < o->n; i++)
+		print_result(r, o, &o->results[i], &failed);
+	fab_report_table_end(r);
+	for (size_t i = 0; i < n; i++)
+		free((char *)(uintptr_t)names[i]);
+	free(names);
+}
+
+static void print_hops(struct fab_report *r, const struct faults_outcome *o)
+{
+	fab_report_table_begin(r, "hops", "Pairs by hops", hops_columns,
+			       FAB_COUNT(hops_columns));
+	for (size_t i = 0; i < o->n; i++)
+		for (size_t h = 0; h < FAB_COUNT(o->results[i].sum.hops); h++) {
+			const union fab_cell cells[] = {{.text = o->results[i].algorithm},
+							{.u = h},
+							{.u = o->results[i].sum.hops[h]}};
+
+			if (o->results[i].sum.hops[h])
+				fab_report_row(r, cells);
+		}
+	fab_report_table_end(r);
+}
+
+static bool any_cycle(const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->results[i].sum.cycle.n)
+			return true;
+	return false;
+}
+
+static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
+{
+	const struct fab_fabric *f = o->f;
+
+	if (!any_cycle(o))
+		return;
+	fab_report_table_begin(r, "cycle", "A shortest cycle of channels", cycle_columns,
+			       FAB_COUNT(cycle_columns));
+	for (size_t i = 0; i < o->n; i++) {
+		const struct fab_judgement *j = &o->results[i].sum;
+
+		for (size_t k = 0; k < j->cycle.n; k++) {
+			const struct fab_channel *c = &j->cycle.v[k];
+			uint32_t arc = f->arc_first[c->sw] + c->arc;
+			uint32_t cable = f->arc_cable[arc];
+			uint32_t port = f->port_node[f->cable_a[cable]] == c->sw
+						? f->cable_a[cable]
+						: f->cable_b[cable];
+			const union fab_cell cells[] = {
+				{.text = o->results[i].algorithm},
+				{.u = k + 1},
+				{.text = fab_node_name(f, c->sw)},
+				{.u = f->port_num[port]},
+				{.text = fab_node_name(f, f->arc_peer[arc])},
+				{.u = c->vl}};
+
+			fab_report_row(r, cells);
+		}
+	}
+	fab_report_table_end(r);
+}
+
+static void print_valleys(struct fab_report *r, const struct faults_outcome *o)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < o->n; i++)
+		any = any || (!o->results[i].engine && o->results[i].sum.valley_pairs);
+	if (!any || o->kfat) /* there every second way turns so */
+		return;
+	fab_report_table_begin(r, "valleys", "Ways that turn from down to up",
+			       valley_columns, FAB_COUNT(valley_columns));
+	for (size_t i = 0; i < o->n; i++) {
+		const struct fab_judgement *j = &o->results[i].sum;
+
+		for (size_t k = 0; !o->results[i].engine && k < j->valleys.n; k++) {
+			const struct fab_valley *v = &j->valleys.v[k];
+			const union fab_cell cells[] = {
+				{.text = o->results[i].algorithm},
+				{.text = fab_node_name(o->f, v->from)},
+				{.text = fab_node_name(o->f, v->to)},
+				{.u = v->pairs},
+				{.text = fab_node_name(o->f, v->at)}};
+
+			fab_report_row(r, cells);
+		}
+	}
+	fab_report_table_end(r);
+}
+
+static void print_flows(struct fab_report *r, const struct faults_outcome *o)
+{
+	if (!o->flows.n)
+		return;
+	fab_report_table_begin(r, "permutations", "Permutations", flow_columns,
+			       FAB_COUNT(flow_columns));
+	for (size_t i = 0; i < o->flows.n; i++) {
+		const struct faults_flow *flow = &o->flows.v[i];
+		const union fab_cell cells[] = {
+			{.text = flow->permutation}, {.text = flow->algorithm},
+			{.u = flow->after.flows},    {.u = flow->after.lost},
+			{.u = flow->after.max},	     {.real = flow->after.mean},
+			{.u = flow->before.max},     {.real = flow->before.mean}};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_reliability(struct fab_report *r, const struct faults_outcome *o)
+{
+	fab_report_table_begin(r, "reliability", "Reliability",
+			       faults_reliability_columns,
+			       FAB_COUNT(faults_reliability_columns));
+	for (size_t i = 0; i < o->reliability.n; i++) {
+		const struct faults_reliability_row *row = &o->reliability.v[i];
+		const union fab_cell cells[] = {
+			{.text = row->algorithm},   {.u = row->faults},
+			{.real = row->probability}, {.text = row->method},
+			{.real = row->low},	    {.real = row->high},
+			{.u = row->trials},	    {.real = row->share},
+			{.real = row->bound},	    {.real = row->as_published},
+			{.real = row->seconds}};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+	if (o->reliability_text)
+		fab_report_text(r, "reliability_note", o->reliability_text);
+}
+
+static void print_critical(struct fab_report *r, const struct faults_outcome *o)
+{
+	if (!o->critical.n)
+		return;
+	fab_report_table_begin(r, "criticality", "What the loss of a part costs",
+			       critical_columns, FAB_COUNT(critical_columns));
+	for (size_t i = 0; i < o->critical.n; i++) {
+		const struct faults_critical *c = &o->critical.v[i];
+		const union fab_cell cells[] = {{.text = c->name}, {.text = c->kind},
+						{.u = c->pairs},   {.u = c->unreachable},
+						{.u = c->longer},  {.real = c->load}};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_dodged(struct fab_report *r, const struct faults_outcome *o)
+{
+	if (!o->dodged.n)
+		return;
+	fab_report_table_begin(r, "dodge", "A fault that the tables do not know",
+			       dodge_columns, FAB_COUNT(dodge_columns));
+	for (size_t i = 0; i < o->dodged.n; i++) {
+		const struct faults_dodged *d = &o->dodged.v[i];
+		const union fab_cell cells[] = {{.u = d->known},
+						{.u = d->unknown},
+						{.u = d->cases},
+						{.u = d->hops_more},
+						{.u = d->stuck}};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_shape(struct fab_report *r, const struct faults_outcome *o)
+{
+	const struct fab_kfat *k = o->kfat;
+	char text[256];
+	size_t at = 0;
+
+	if (!k) {
+		fab_report_text(r, "shape", NULL);
+		return;
+	}
+	at = (size_t)snprintf(text, sizeof(text), "kfat ");
+	for (uint32_t d = 0; d < k->n_dims && at < sizeof(text); d++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", d ? "x" : "",
+				       k->dims[d]);
+	fab_report_text(r, "shape", text);
+}
+
+static void print_faults(struct fab_report *r, const struct faults_params *p,
+			 const struct faults_outcome *o)
+{
+	char *text = fab_strdup("none");
+
+	for (size_t i = 0; i < o->faults->named.n; i++) {
+		char *name = fab_fault_text(o->f, o->faults->named.v[i]);
+		char *longer = i ? fab_format("%s, %s", text, name) : fab_strdup(name);
+
+		free(name);
+		free(text);
+		text = longer;
+	}
+	if (p->output.format == FAB_FORMAT_TABLE)
+		fab_report_text(r, "failed", text);
+	free(text);
+	if (!o->is_one_set)
+		fab_report_uint(r, "sets", o->n_sets);
+}
+
+static void print_notes(struct fab_report *r, const struct faults_params *p,
+			const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->n && p->output.format == FAB_FORMAT_TABLE; i++) {
+		const struct faults_result *a = &o->results[i];
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s", a->algorithm);
+		if (a->note)
+			fab_report_text(r, name, a->note);
+		snprintf(name, sizeof(name), "%s.worst", a->algorithm);
+		if (a->worst && !o->is_one_set)
+			fab_report_text(r, name, a->worst);
+	}
+}
+
+int faults_report(FILE *out, const struct fab_report_options *options,
+		  const struct faults_params *p, const struct faults_outcome *o,
+		  struct fab_err *err)
+{
+	bool is_reliability = p->questions.reliability;
+	struct fab_report *r =
+		fab_report_new(out, options, "fabric-faults",
+			       is_reliability ? "reliability" : "results", o->f);
+
+	print_shape(r, o);
+	if (is_reliability) {
+		print_reliability(r, o);
+		return fab_report_finish(r, err);
+	}
+	print_faults(r, p, o);
+	print_notes(r, p, o);
+	print_results(r, o);
+	print_hops(r, o);
+	print_cycles(r, o);
+	print_valleys(r, o);
+	print_flows(r, o);
+	print_critical(r, o);
+	print_dodged(r, o);
+	if (p->questions.explain)
+		faults_explain(r, o);
+	return fab_report_finish(r, err);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-faults: tables read from files and written to them. */
+#include <string.h>
+
+#include "export/fdbs.h"
+#include "export/lfts.h"
+#include "export/path_sl.h"
+#include "export/sl2vl.h"
+#include "export/subnet_lst.h"
+#include "faults.h"
+#include "unicast/lfts.h"
+#include "unicast/remnant.h"
+
+enum {
+	OPT_LFTS = 0x140,
+	OPT_PATH_SL,
+	OPT_SL2VL,
+	OPT_LFTS_OUT,
+	OPT_FDBS_OUT,
+	OPT_PATH_SL_OUT,
+	OPT_SL2VL_OUT,
+	OPT_SUBNET_OUT,
+};
+
+static const struct argp_option options[] = {
+	{.doc = "Tables:", .group = 4},
+	{"lfts", OPT_LFTS, "FILE", 0,
+	 "Judge the forwarding tables of FILE (opensm-lfts.dump, dump_fts) as algorithm "
+	 "loaded",
+	 4},
+	{"path-sl", OPT_PATH_SL, "FILE", 0,
+	 "With --lfts: service levels of the paths, as ibdmchk reads them", 4},
+	{"sl2vl", OPT_SL2VL, "FILE", 0,
+	 "With --lfts: lanes of the service levels, as ibdmchk reads them", 4},
+	{"lfts-out", OPT_LFTS_OUT, "FILE", 0,
+	 "Write the tables of the one algorithm as OpenSM's engine file loads them", 4},
+	{"fdbs-out", OPT_FDBS_OUT, "FILE", 0, "Write them as opensm.fdbs, for ibdmchk",
+	 4},
+	{"path-sl-out", OPT_PATH_SL_OUT, "FILE", 0,
+	 "Write the service levels of all paths", 4},
+	{"sl2vl-out", OPT_SL2VL_OUT, "FILE", 0, "Write the lanes of the service levels",
+	 4},
+	{"subnet-out", OPT_SUBNET_OUT, "FILE", 0,
+	 "Write what is left of the fabric as opensm-subnet.lst, with the same LIDs", 4},
+	{0},
+};
+
+static const char *file_name(const char *option, const char *arg,
+			     struct argp_state *state)
+{
+	if (!*arg)
+		argp_error(state, "%s: the file name is empty", option);
+	return arg;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct faults_files *files = state->input;
+	struct {
+		int key;
+		const char *name, **to;
+	} all[] = {
+		{OPT_LFTS, "--lfts", &files->lfts},
+		{OPT_PATH_SL, "--path-sl", &files->path_sl},
+		{OPT_SL2VL, "--sl2vl", &files->sl2vl},
+		{OPT_LFTS_OUT, "--lfts-out", &files->lfts_out},
+		{OPT_FDBS_OUT, "--fdbs-out", &files->fdbs_out},
+		{OPT_PATH_SL_OUT, "--path-sl-out", &files->path_sl_out},
+		{OPT_SL2VL_OUT, "--sl2vl-out", &files->sl2vl_out},
+		{OPT_SUBNET_OUT, "--subnet-out", &files->subnet_out},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(all); i++)
+		if (key == all[i].key) {
+			*all[i].to = file_name(all[i].name, arg, state);
+			return 0;
+		}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp faults_files_argp = {.options = options, .parser = parse_option};
+
+static bool is_stdout(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	return !strcmp(a, b) && strncmp(a, "/dev/", 5) != 0;
+}
+
+/* A file holds one thing, and so does standard output. */
+static void check_outputs(const struct faults_params *p, struct argp_state *state)
+{
+	const struct {
+		const char *option, *path;
+	} out[] = {{"--output", p->output.path ? p->output.path : "-"},
+		   {"--lfts-out", p->files.lfts_out},
+		   {"--fdbs-out", p->files.fdbs_out},
+		   {"--path-sl-out", p->files.path_sl_out},
+		   {"--sl2vl-out", p->files.sl2vl_out},
+		   {"--subnet-out", p->files.subnet_out}};
+
+	for (size_t i = 1; i < FAB_COUNT(out); i++) {
+		for (size_t k = 0; out[i].path && k < i; k++) {
+			if (!out[k].path || !is_same_file(out[i].path, out[k].path))
+				continue;
+			if (is_stdout(out[i].path) && !k)
+				argp_error(state,
+					   "%s=- needs --output=FILE for the report",
+					   out[i].option);
+			argp_error(state, "%s and %s are the same file: '%s'",
+				   out[i].option, out[k].option, out[i].path);
+		}
+	}
+}
+
+static bool writes_tables(const struct faults_files *f)
+{
+	return f->lfts_out || f->fdbs_out || f->path_sl_out || f->sl2vl_out;
+}
+
+void faults_files_check(const struct faults_params *p, struct argp_state *state)
+{
+	const struct faults_files *f = &p->files;
+	bool is_one_set = !p->wish.exhaustive && (!p->wish.random || p->wish.count == 1);
+
+	if ((f->path_sl || f->sl2vl) && !f->lfts)
+		argp_error(state, "%s goes with --lfts=FILE only",
+			   f->path_sl ? "--path-sl" : "--sl2vl");
+	if (f->lfts && (p->wish.random || p->wish.exhaustive))
+		argp_error(state,
+			   "--lfts goes with faults by name only: tables that were "
+			   "read do not change");
+	if (writes_tables(f) && (!is_one_set || p->n_engines != 1 || f->lfts))
+		argp_error(state, "tables are written of one algorithm and one set of "
+				  "faults");
+	if (f->subnet_out && !is_one_set)
+		argp_error(state, "--subnet-out is for one set of faults");
+	check_outputs(p, state);
+}
+
+struct fab_routes *faults_read_tables(const struct faults_params *p,
+				      const struct faults_outcome *o)
+{
+	struct fab_routes *routes;
+	struct fab_err err;
+
+	if (fab_routes_read(o->f, o->faults, p->files.lfts, p->files.path_sl,
+			    p->files.sl2vl, &routes, &err))
+		fab_cli_die(&err);
+	return routes;
+}
+
+static int write_lfts(FILE *out, const struct fab_routes *r, struct fab_err *err)
+{
+	return fab_export_lfts(out, r, err);
+}
+
+static int write_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *err)
+{
+	(void)err;
+	fab_export_sl2vl(out, r);
+	return 0;
+}
+
+static void write_file(const char *path, const struct fab_routes *routes,
+		       int (*write)(FILE *, const struct fab_routes *, struct fab_err *))
+{
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	if (!path)
+		return;
+	fab_cli_open_sink(&sink, path);
+	if (write(sink.file, routes, &err))
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+static void write_subnet(const struct faults_outcome *o, const char *path)
+{
+	struct fab_fabric *left;
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	if (fab_fabric_without(o->f, o->faults, &left, &err))
+		fab_cli_die(&err);
+	fab_cli_open_sink(&sink, path);
+	fab_export_subnet_lst(sink.file, left);
+	fab_cli_commit_sink(&sink);
+	fab_fabric_free(left);
+}
+
+void faults_write_tables(const struct faults_params *p, const struct faults_outcome *o)
+{
+	const struct fab_routes *routes = o->n ? o->results[o->n - 1].routes : NULL;
+
+	write_file(p->files.lfts_out, routes, write_lfts);
+	write_file(p->files.fdbs_out, routes, fab_export_fdbs);
+	write_file(p->files.path_sl_out, routes, fab_export_path_sl);
+	write_file(p->files.sl2vl_out, routes, write_sl2vl);
+	if (p->files.subnet_out)
+		write_subnet(o, p->files.subnet_out);
+}
