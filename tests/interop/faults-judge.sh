@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: faults-judge.sh TABLES FABRIC N_DEAD SEED
-# ibdmchk reads a fabric of which N_DEAD switches are dead, with forwarding tables, service
-# levels and lanes that we write: every pair of adapters has a path and there is no credit
-# loop; without the service levels it finds the loop, without an entry the hole.
-# TABLES is the helper that routes. Exit status 77 (skipped) without ibdmchk.
+# usage: faults-judge.sh FAULTS FABRIC N_DEAD SEED [OPTION...]
+# ibdmchk reads a fabric of which N_DEAD leaf switches are dead, with the forwarding tables,
+# service levels and lanes of fabric-faults: every pair of adapters has a path and there is
+# no credit loop; without the service levels it finds the loop, without an entry the hole.
+# FAULTS is fabric-faults. Exit status 77 (skipped) without ibdmchk.
 set -u
-tables=$(readlink -f "$1")
-shift
+faults=$(readlink -f "$1") fabric=$2 dead=$3 seed=$4
+shift 4
 command -v ibdmchk >/dev/null || { echo "no ibdmchk"; exit 77; }
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -24,13 +24,16 @@ judge() { # OPTION...
 }
 
 : >mcfdbs
-told=$("$tables" "$@") || fail "no tables"
-read -r pairs lanes <<<"$told"
+told=$("$faults" "$fabric" --random="$dead" --seed="$seed" "$@" -q --verify --check --endpoints=hosts \
+  --subnet-out=subnet.lst --fdbs-out=fdbs --path-sl-out=psl --sl2vl-out=slvl \
+  --format=csv --no-header --columns=pairs,unreachable,vls,sls,deadlock_free) || fail "no tables: $told"
+IFS=, read -r pairs unreachable lanes levels is_free <<<"${told%$'\r'}"
+[ "$unreachable $is_free" = '0 true' ] || fail "not sound: $told"
 [ "$lanes" -gt 1 ] || fail "nothing to show: one lane is enough"
 
 judge -f fdbs -c psl -d slvl
 grep -q "^-I- Scanned:$pairs CA to CA paths" report || fail "not $pairs paths"
-grep -q "Analyzing Fabric for Credit Loops $lanes SLs" report || fail "not $lanes service levels"
+grep -q "Analyzing Fabric for Credit Loops $levels SLs" report || fail "not $levels service levels"
 grep -q '^-I- no credit loops found' report || fail "credit loops"
 grep -E '^-E-' report && fail "errors"
 cp report sound
@@ -44,4 +47,4 @@ grep -v "^0x$lid : ... *: 01 " fdbs >hole
 [ $(($(wc -l <fdbs) - $(wc -l <hole))) -eq 1 ] || fail "no place for a hole"
 judge -f hole -c psl -d slvl
 grep -qE '^-E-' report || fail "no hole found"
-echo "$* dead: $pairs paths, $lanes lanes, no loop"
+echo "$fabric, $dead dead: $pairs paths, $lanes lanes, $levels service levels, no loop"

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: faults-opensm.sh TOPO TABLES FABRIC N_DEAD SEED
-# ibsim loads what is left of a fabric of which N_DEAD switches are dead, OpenSM's routing
-# engine `file` loads the forwarding tables that we write: the switches get each entry of
-# ours, and ibtracert walks paths by our switches and ports. TOPO is fabric-topo,
-# TABLES the helper that routes. Exit status 77 (skipped) when a program is missing.
+# usage: faults-opensm.sh TOPO FAULTS FABRIC N_DEAD SEED
+# ibsim loads what is left of a fabric of which N_DEAD leaf switches are dead, OpenSM's
+# routing engine `file` loads the forwarding tables of fabric-faults: the switches get each
+# entry of ours, and ibtracert walks paths by our switches and ports. TOPO is fabric-topo,
+# FAULTS fabric-faults. Exit status 77 (skipped) when a program is missing.
 set -u
-topo=$(readlink -f "$1") tables=$(readlink -f "$2")
-shift 2
+topo=$(readlink -f "$1") faults=$(readlink -f "$2") fabric=$3 dead=$4 seed=$5
 PATH=$PATH:/usr/sbin
 for so in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib{,64}/umad2sim/libumad2sim.so; do
   [ -f "$so" ] && break
@@ -41,7 +40,8 @@ fail() {
   exit 1
 }
 
-"$tables" "$@" || fail "no tables"
+"$faults" "$fabric" --random="$dead" --seed="$seed" -q --check -o report \
+  --subnet-out=subnet.lst --lfts-out=lfts || fail "no tables"
 "$topo" --to=ibnetdiscover -o net subnet.lst || fail "no net file"
 export IBSIM_SOCKNAME=fabkit-faults-$$
 nodes=$(grep -c -E '^(Switch|Ca|Rt)' net)
@@ -97,4 +97,4 @@ for to in $(sed -n 's/^{ CA [^}]*PortGUID:\([0-9a-f]*\) .*/\1/p' subnet.lst | so
   walked=$((walked + 1))
 done
 [ $walked -gt 0 ] || fail "nothing to walk"
-echo "$* dead: $(wc -l <want) entries in the switches, $walked paths walked"
+echo "$fabric, $dead dead: $(wc -l <want) entries in the switches, $walked paths walked"
