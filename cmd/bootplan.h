@@ -6,10 +6,11 @@
 #include "boot/transfer.h"
 #include "cli/cli.h"
 #include "export/boot.h"
+#include "mcast/engine.h"
 #include "present/report.h"
 #include "source/unpack.h"
 
-enum { BOOTPLAN_MAX_CHOICES = 32 };
+enum { BOOTPLAN_MAX_CHOICES = 32, BOOTPLAN_MAX_ENGINES = 16 };
 
 /* One batch booted by one mapping. */
 struct bootplan_result {
@@ -24,6 +25,14 @@ struct bootplan_result {
 	bool is_sound; /* with --verify */
 };
 
+/* Another way to get an image to the largest batch. */
+struct bootplan_way {
+	const char *way;       /* "multicast" */
+	const char *algorithm; /* that made the trees; NULL: none */
+	uint32_t n_trees;      /* 0: none */
+	double seconds;
+};
+
 /* Everything that was computed and is reported. */
 struct bootplan_outcome {
 	struct fab_machine *m;
@@ -34,6 +43,8 @@ struct bootplan_outcome {
 	uint32_t n_batches;
 	/* batch by batch, in each the algorithms in the order asked for */
 	FAB_VEC(struct bootplan_result) results;
+	FAB_VEC(struct bootplan_way) ways;
+	bool has_broken_tree; /* with --verify */
 };
 
 /* Options about how an image is transferred; its input is a fab_transfer_options. */
@@ -49,6 +60,16 @@ extern const struct argp bootplan_export_argp;
 /* Write it; exits when that fails. */
 void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
 		     const struct fab_batch *batch, const uint32_t *interface_of);
+
+/* Options about other ways to distribute. */
+struct bootplan_ways {
+	const struct fab_mcast_engine *engines[BOOTPLAN_MAX_ENGINES];
+	size_t n_engines;
+	bool has_engines; /* asked for, not the default */
+	double repair;
+	uint64_t chunk_bytes;
+};
+extern const struct argp bootplan_ways_argp;
 
 /* What the command line asks for. */
 struct bootplan_params {
@@ -73,10 +94,16 @@ struct bootplan_params {
 	enum fab_plot_terminal terminal;
 	struct fab_transfer_options transfer;
 	struct bootplan_export export;
+	struct bootplan_ways ways;
 	struct fab_cli_store store;
 };
 /* All of it, from the machine to the report; the exit status. */
 int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f);
+
+/* Add the other ways for the largest batch; interface_of is the best mapping for it.
+ * Exits on failure. */
+void bootplan_add_ways(const struct bootplan_params *p, struct bootplan_outcome *o,
+		       const uint32_t *interface_of);
 
 /* With --store: add the outcome to the database. Exits on failure. */
 void bootplan_store(struct fab_cli_store *store, const struct fab_cli_run *cli,

@@ -207,6 +207,35 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 	fab_report_table_end(r);
 }
 
+/* Distribution without a transfer from server to node for each node. */
+static void print_ways(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	static const struct fab_column columns[] = {
+		{"way", FAB_TEXT, "how the image gets to all nodes", 0},
+		{"algorithm", FAB_TEXT, "that made the multicast trees", 0},
+		{"trees", FAB_UINT, "multicast trees at once", FAB_COL_NULL_ZERO},
+		{"boot_seconds", FAB_REAL, "that it takes", 0},
+		{"times_faster", FAB_REAL, "than the best mapping", 0},
+	};
+	double best = bootplan_best(o)->boot_seconds;
+
+	fab_report_table_begin(r, "alternatives", "Other ways to distribute", columns,
+			       FAB_COUNT(columns));
+	for (size_t i = 0; i < o->ways.n; i++) {
+		const struct bootplan_way *w = &o->ways.v[i];
+
+		fab_report_row(r, (const union fab_cell[]){
+					  {.text = w->way},
+					  {.text = w->algorithm},
+					  {.u = w->n_trees},
+					  {.real = w->seconds},
+					  {.real = w->seconds > 0 ? best / w->seconds
+								  : (double)NAN},
+				  });
+	}
+	fab_report_table_end(r);
+}
+
 int bootplan_report(FILE *out, const struct fab_report_options *options,
 		    const struct bootplan_outcome *o, struct fab_err *err)
 {
@@ -218,6 +247,7 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);
 	print_advice(r, o);
+	print_ways(r, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
 	for (size_t i = 0; i < o->results.n; i++)

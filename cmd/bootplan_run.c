@@ -176,6 +176,19 @@ static bool plan_one(const struct bootplan_params *p, struct bootplan_outcome *o
 	return !p->run.verify || r.is_sound;
 }
 
+/* Of the largest batch, which was the last one. */
+static const uint32_t *best_mapping(const struct bootplan_params *p,
+				    const struct bootplan_outcome *o,
+				    const struct work *w)
+{
+	const struct bootplan_result *best = bootplan_best(o);
+	size_t i = 0;
+
+	while (p->choices[i].name != best->algorithm)
+		i++;
+	return w->interface_of[i];
+}
+
 static void write_mapping(const struct bootplan_params *p,
 			  const struct bootplan_outcome *o, const struct work *w)
 {
@@ -210,6 +223,7 @@ static void free_outcome(struct bootplan_outcome *o)
 	for (size_t i = 0; i < o->results.n; i++)
 		fab_share_fini(&o->results.v[i].share);
 	free(o->results.v);
+	free(o->ways.v);
 	for (uint32_t i = 0; i < o->n_batches; i++)
 		fab_batch_fini(&o->batches[i]);
 	free(o->batches);
@@ -234,6 +248,8 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	for (uint32_t b = 0; b < o.n_batches; b++)
 		for (size_t i = 0; i < p->n_choices; i++)
 			is_sound &= plan_one(p, &o, &w, &o.batches[b], i);
+	bootplan_add_ways(p, &o, best_mapping(p, &o, &w));
+	is_sound &= !o.has_broken_tree;
 	if (p->mapping_out)
 		write_mapping(p, &o, &w);
 	if (p->export.path)

@@ -33,6 +33,7 @@ void fab_machine_builder_init(struct fab_machine_builder *b)
 						 .segment = fab_strdup("core")};
 	FAB_PUSH(&b->raw, ((struct fab_raw_vertex){.parent = FAB_NONE,
 						   .owner = FAB_NONE,
+						   .port = FAB_NONE,
 						   .capacity_mbps = INFINITY}));
 }
 
@@ -91,6 +92,8 @@ void fab_machine_free(struct fab_machine *m)
 	free(m->end_interface);
 	free(m->node_vertex);
 	free(m->node_host);
+	free(m->node_port);
+	free(m->interface_port);
 	free(m->interface_vertex);
 	free(m->interface_server);
 	free(m->server_host);
@@ -141,6 +144,8 @@ static void alloc(struct fab_machine *m, uint32_t n)
 	m->end_interface = FAB_NEW(n, uint32_t);
 	m->node_vertex = FAB_NEW(n, uint32_t);
 	m->node_host = FAB_NEW(n, uint32_t);
+	m->node_port = FAB_NEW(n, uint32_t);
+	m->interface_port = FAB_NEW(n, uint32_t);
 	m->interface_vertex = FAB_NEW(n, uint32_t);
 	m->interface_server = FAB_NEW(n, uint32_t);
 }
@@ -179,10 +184,12 @@ static void copy_vertices(struct fab_machine *m, const struct fab_machine_builde
 		m->first_interface[v] = m->n_interfaces;
 		if (r->kind == FAB_VERTEX_NODE) {
 			m->node_host[m->n_nodes] = r->owner;
+			m->node_port[m->n_nodes] = r->port;
 			m->node_vertex[m->n_nodes++] = v;
 		} else if (r->kind == FAB_VERTEX_INTERFACE) {
 			m->interface_server[m->n_interfaces] =
 				b->n_servers ? r->owner : m->n_interfaces;
+			m->interface_port[m->n_interfaces] = r->port;
 			m->interface_vertex[m->n_interfaces++] = v;
 		}
 		m->end_node[v] = m->n_nodes;

@@ -47,11 +47,13 @@ struct fab_machine {
 
 	uint32_t n_nodes;      /* compute nodes, servers not counted */
 	uint32_t *node_vertex; /* [n_nodes] */
-	uint32_t *node_host;   /* [n_nodes] host of the fabric; NULL without one */
+	uint32_t *node_host;   /* [n_nodes] host of the fabric; FAB_NONE without one */
+	uint32_t *node_port;   /* [n_nodes] port it boots over; FAB_NONE */
 
 	/* a server has one interface or more; each can be what a node boots from */
 	uint32_t n_servers, n_interfaces;
 	uint32_t *interface_vertex, *interface_server; /* [n_interfaces] */
+	uint32_t *interface_port;		       /* [n_interfaces] FAB_NONE */
 	uint32_t *server_host;			       /* [n_servers]; NULL */
 	bool *server_is_down;			       /* [n_servers] */
 

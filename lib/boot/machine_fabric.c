@@ -193,6 +193,7 @@ static int add_tier(struct fabric_reader *r, uint32_t tier, struct fab_err *err)
 				((struct fab_raw_vertex){
 					.parent = r->above[s],
 					.owner = FAB_NONE,
+					.port = FAB_NONE,
 					.level = (uint8_t)level,
 					.name = tier ? NULL
 						     : fab_strdup(fab_node_name(f, s))}));
@@ -253,6 +254,7 @@ static int add_end(struct fabric_reader *r, uint32_t port, uint32_t level,
 		 ((struct fab_raw_vertex){.parent = r->above[fab_port_switch(r->f, port)],
 					  .capacity_mbps = mbps,
 					  .owner = owner,
+					  .port = port,
 					  .name = name,
 					  .level = (uint8_t)level,
 					  .kind = (uint8_t)kind}));

@@ -99,6 +99,7 @@ static uint32_t vertex_named(struct file_reader *r, size_t word)
 			 ((struct fab_raw_vertex){
 				 .parent = FAB_NONE,
 				 .owner = FAB_NONE,
+				 .port = FAB_NONE,
 				 .capacity_mbps = 0,
 				 .name = fab_strndup(r->word[word], r->len[word])}));
 	return at;

@@ -14,6 +14,7 @@ struct fab_raw_vertex {
 	double capacity_mbps;
 	char *name;	/* owned, NULL: made up */
 	uint32_t owner; /* node: host; interface: server; of the fabric, or FAB_NONE */
+	uint32_t port;	/* of a node or interface in the fabric, or FAB_NONE */
 	uint8_t level, kind;
 };
 

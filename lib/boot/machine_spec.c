@@ -56,6 +56,7 @@ static int grow_level(struct fab_machine_builder *b, const struct fab_machine_sp
 					 .parent = (uint32_t)p,
 					 .capacity_mbps = spec->capacity_mbps[level],
 					 .owner = FAB_NONE,
+					 .port = FAB_NONE,
 					 .level = (uint8_t)level,
 					 .kind = (uint8_t)kind}));
 	*from = start;

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Other ways to get an image to all nodes: multicast, chains, peer to peer. */
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "boot/advice.h"
+#include "boot/units.h"
+#include "bootplan.h"
+#include "mcast/verify.h"
+
+enum {
+	OPT_MULTICAST = 0x180,
+	OPT_REPAIR,
+	OPT_CHUNK,
+	/* without --multicast no distances of a larger fabric are computed */
+	MAX_SWITCHES = 16384,
+};
+
+static const struct argp_option options[] = {
+	{.doc = "Other ways to distribute:", .group = 6},
+	{"multicast", OPT_MULTICAST, "LIST", 0,
+	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, "
+	 "separated by commas, all, or none (default fulb)",
+	 6},
+	{"repair", OPT_REPAIR, "SHARE", 0,
+	 "Part of the image that multicast sends again (default 0)", 6},
+	{"chunk", OPT_CHUNK, "SIZE", 0,
+	 "A node of a chain passes the image on by so much (default 1MiB)", 6},
+	{0},
+};
+
+static void add_engine(struct bootplan_ways *w, const struct fab_mcast_engine *engine)
+{
+	for (size_t i = 0; i < w->n_engines; i++)
+		if (w->engines[i] == engine)
+			return;
+	if (w->n_engines < BOOTPLAN_MAX_ENGINES)
+		w->engines[w->n_engines++] = engine;
+}
+
+static void parse_multicast(struct bootplan_ways *w, const char *list,
+			    struct argp_state *state)
+{
+	w->n_engines = 0;
+	w->has_engines = true;
+	if (!strcmp(list, "none"))
+		return;
+	for (const char *at = list;; at++) {
+		size_t len = strcspn(at, ",");
+		const struct fab_mcast_engine *engine = fab_mcast_engine_find(at, len);
+
+		if (engine)
+			add_engine(w, engine);
+		else if (len == 3 && !strncmp(at, "all", 3))
+			for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+				if (fab_mcast_engines[i]->is_in_all)
+					add_engine(w, fab_mcast_engines[i]);
+			}
+		else
+			argp_error(state,
+				   "--multicast: '%.*s' is no algorithm of "
+				   "fabric-mcroute, all or none",
+				   (int)len, at);
+		at += len;
+		if (!*at)
+			return;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct bootplan_ways *w = state->input;
+	struct fab_err err;
+
+	switch (key) {
+	case OPT_MULTICAST:
+		parse_multicast(w, arg, state);
+		return 0;
+	case OPT_REPAIR:
+		if (!fab_parse_probability(arg, strlen(arg), &w->repair))
+			argp_error(state, "--repair: '%s' is not a number from 0 to 1",
+				   arg);
+		return 0;
+	case OPT_CHUNK:
+		if (fab_parse_size_bytes(arg, strlen(arg), &w->chunk_bytes, &err))
+			argp_error(state, "--chunk: %s", err.text);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp bootplan_ways_argp = {.options = options, .parser = parse};
+
+/* A group for each interface that serves a node: itself and its nodes. */
+static struct fab_groups *make_groups(const struct bootplan_outcome *o,
+				      const struct fab_batch *batch,
+				      const uint32_t *interface_of, struct fab_err *err)
+{
+	const struct fab_machine *m = o->m;
+	struct fab_groups_builder *b = fab_groups_builder_new(m->fabric);
+	uint32_t *first = FAB_NEW0((size_t)m->n_interfaces + 2, uint32_t);
+	uint32_t *sorted = FAB_NEW((size_t)batch->n + 1, uint32_t);
+	struct fab_groups *groups = NULL;
+	char name[256];
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		first[interface_of[batch->node[i]] + 2]++;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		first[i + 2] += first[i + 1];
+	for (uint32_t i = 0; i < batch->n; i++)
+		sorted[first[interface_of[batch->node[i]] + 1]++] = batch->node[i];
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		if (first[i] == first[i + 1])
+			continue;
+		fab_machine_interface_name(m, i, name, sizeof(name));
+		fab_groups_builder_begin(b, name, strlen(name));
+		fab_groups_builder_add(b, m->interface_port[i]);
+		for (uint32_t k = first[i]; k < first[i + 1]; k++)
+			fab_groups_builder_add(b, m->node_port[sorted[k]]);
+	}
+	free(first);
+	free(sorted);
+	/* the builder is freed in any case */
+	return fab_groups_builder_finish(b, false, &groups, err) ? NULL : groups;
+}
+
+/* All trees run at once: a cable is shared by those that use it. */
+static double slowest_mbps(const struct fab_mcast_problem *problem, const uint32_t *load,
+			   double default_mbps)
+{
+	const struct fab_fabric *f = problem->f;
+	const struct fab_groups *g = problem->groups;
+	uint32_t *trees = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
+	double least = INFINITY;
+
+	memcpy(trees, load, f->n_switch_links * sizeof(*load));
+	for (uint64_t i = 0; i < g->first[g->n]; i++)
+		trees[f->port_cable[g->member[i]]]++;
+	for (uint32_t c = 0; c < f->n_cables; c++) {
+		double mbps = fab_cable_gbps(f, c) * 1000;
+
+		if (trees[c])
+			least = fmin(least, (mbps > 0 ? mbps : default_mbps) / trees[c]);
+	}
+	free(trees);
+	return least;
+}
+
+static void add_way(struct bootplan_outcome *o, const char *way, const char *algorithm,
+		    uint32_t n_trees, double seconds)
+{
+	FAB_PUSH(&o->ways, ((struct bootplan_way){way, algorithm, n_trees, seconds}));
+}
+
+/* Grow the trees of all servers by every algorithm. */
+static void route(const struct bootplan_params *p, struct bootplan_outcome *o,
+		  struct fab_mcast_problem *problem, double image_mbit)
+{
+	const struct bootplan_ways *w = &p->ways;
+	struct fab_mcast_options mcast = {.n_threads = p->run.threads};
+	struct fab_mcast_result results[BOOTPLAN_MAX_ENGINES];
+	struct fab_dist *dist;
+	struct fab_err err;
+	double roots_seconds;
+
+	if (fab_dist_new(problem->f, p->run.threads, &dist, &err))
+		fab_cli_die(&err);
+	problem->dist = dist;
+	if (fab_mcast_route(problem, w->engines, w->n_engines, &mcast, results,
+			    &roots_seconds, &err))
+		fab_cli_die(&err);
+	for (size_t i = 0; i < w->n_engines; i++) {
+		double mbps = slowest_mbps(problem, results[i].load, p->default_mbps);
+
+		if (p->run.verify && fab_mcast_verify(problem, &results[i], &err)) {
+			fab_cli_warn(&p->run, "multicast by %s: %s", w->engines[i]->name,
+				     err.text);
+			o->has_broken_tree = true;
+		}
+		add_way(o, "multicast", w->engines[i]->name, problem->groups->n,
+			image_mbit * (1 + w->repair) / mbps);
+		fab_mcast_result_fini(&results[i]);
+	}
+	fab_dist_free(dist);
+}
+
+static void add_trees(const struct bootplan_params *p, struct bootplan_outcome *o,
+		      const struct fab_batch *batch, const uint32_t *interface_of,
+		      double image_mbit)
+{
+	struct fab_mcast_problem problem = {.f = o->m->fabric};
+	struct fab_groups *groups;
+	struct fab_err err;
+
+	if (!p->ways.n_engines ||
+	    (!p->ways.has_engines && problem.f->n_switches > MAX_SWITCHES))
+		return;
+	groups = make_groups(o, batch, interface_of, &err);
+	if (!groups) {
+		fab_cli_warn(&p->run, "no multicast trees: %s", err.text);
+		return;
+	}
+	problem.groups = groups;
+	route(p, o, &problem, image_mbit);
+	fab_groups_free(groups);
+}
+
+void bootplan_add_ways(const struct bootplan_params *p, struct bootplan_outcome *o,
+		       const uint32_t *interface_of)
+{
+	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
+	double image_mbit =
+		(double)p->transfer.image_bytes * 8e-6 / p->transfer.efficiency;
+	struct fab_alternatives a;
+
+	fab_alternatives_of(o->m, batch, image_mbit, (double)p->ways.chunk_bytes * 8e-6,
+			    p->ways.repair, &a);
+	if (o->m->fabric)
+		add_trees(p, o, batch, interface_of, image_mbit);
+	else
+		add_way(o, "multicast", NULL, 1, a.multicast_seconds);
+	add_way(o, "chain", NULL, 0, a.chain_seconds);
+	add_way(o, "peer-to-peer", NULL, 0, a.peer_seconds);
+}
