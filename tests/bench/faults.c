@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Seconds for the tables of a kfat with dead leaf switches, and for the judge: exact
+ * graph of channel dependencies and trace of all leaf pairs; peak memory so far. The best
+ * of three runs.
+ */
+#include "unicast/faults.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "source/source.h"
+#include "unicast/engine.h"
+#include "unicast/judge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { RUNS = 3 };
+
+struct best {
+	double route, judge;
+	uint64_t unreachable;
+	unsigned vls, sls;
+	bool deadlock_free;
+};
+
+static double peak_mib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_maxrss / 1024;
+}
+
+static int once(const struct fab_unicast_problem *problem,
+		const struct fab_unicast_engine *engine, struct best *best)
+{
+	const struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES};
+	double start = fab_now(), seconds;
+	struct fab_judgement j;
+	struct fab_routes *r;
+	struct fab_err err;
+
+	if (engine->route(problem, &r, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	seconds = fab_now() - start;
+	if (seconds < best->route)
+		best->route = seconds;
+	start = fab_now();
+	if (fab_judge(r, &options, &j, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	seconds = fab_now() - start;
+	if (seconds < best->judge)
+		best->judge = seconds;
+	best->unreachable = j.unreachable;
+	best->vls = j.vls;
+	best->sls = j.sls;
+	best->deadlock_free = j.deadlock_free;
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	return 0;
+}
+
+static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
+		   const char *engine)
+{
+	struct best best = {.route = 1e9, .judge = 1e9};
+	struct fab_unicast_problem problem = {.max_vls = 3};
+	struct fab_fault_list list;
+	struct fab_fabric *f;
+	struct fab_kfat *kfat;
+	struct fab_faults *faults;
+	struct fab_rng rng;
+	struct fab_err err;
+	int rc = 0;
+
+	if (fab_source_open(spec, NULL, &f, &err) || fab_kfat_recognize(f, &kfat, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	faults = fab_faults_new(f);
+	fab_rng_init(&rng, 1);
+	fab_faults_candidates(f, of, NULL, &list);
+	fab_faults_draw(faults, &list, n_faults, &rng);
+	problem.f = f;
+	problem.faults = faults;
+	problem.kfat = kfat;
+	for (int run = 0; run < RUNS && !rc; run++)
+		rc = once(&problem, fab_unicast_engine_find(engine, strlen(engine)),
+			  &best);
+	printf("%-36s %-6s %6zu %-10s %8.3f %8.3f %10llu %3u %3u %-4s %6.0f\n", spec,
+	       fab_fault_kind_name(of), n_faults, engine, best.route, best.judge,
+	       (unsigned long long)best.unreachable, best.vls, best.sls,
+	       best.deadlock_free ? "yes" : "no", peak_mib());
+	free(list.of.v);
+	fab_faults_free(faults);
+	fab_kfat_free(kfat);
+	fab_fabric_free(f);
+	return rc;
+}
+
+int main(void)
+{
+	static const struct {
+		const char *spec;
+		enum fab_fault_kind of;
+		size_t n_faults;
+		const char *engine;
+	} cases[] = {
+		{"gen:kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 29, "vtftr-ib"},
+		{"gen:kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 80, "vtftr-ib"},
+		{"gen:kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 29, "minhop"},
+		{"gen:kfat:dims=10x10x10,hosts=1", FAB_FAULT_LEAVES, 20, "vtftr-ib"},
+		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LEAVES, 0, "vtftr-ib"},
+		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LEAVES, 20, "vtftr-ib"},
+		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LEAVES, 141, "vtftr-ib"},
+		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LEAVES, 20, "xy"},
+		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LEAVES, 20, "minhop"},
+		{"gen:kfat:dims=72x72,hosts=1", FAB_FAULT_LINKS, 20, "vtftr-ib"},
+	};
+	int rc = 0;
+
+	printf("%-36s %-6s %6s %-10s %8s %8s %10s %3s %3s %-4s %6s\n", "fabric", "of",
+	       "faults", "algorithm", "tables s", "judge s", "no way", "vls", "sls",
+	       "free", "MiB");
+	for (size_t i = 0; i < FAB_COUNT(cases) && !rc; i++)
+		rc = measure(cases[i].spec, cases[i].of, cases[i].n_faults,
+			     cases[i].engine);
+	return rc;
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is dead, by name and chance; loads, losses and dodging against slow counting. */
+#include "unicast/faults.h"
+#include "base/mem.h"
+#include "support/gen.h"
+#include "unicast/channel_order.h"
+#include "unicast/criticality.h"
+#include "unicast/dodge.h"
+#include "unicast/load.h"
+#include "unicast/verify.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct fab_faults *faults_of(const struct fab_fabric *f, const char *switches)
+{
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_err err;
+
+	cr_assert_eq(fab_faults_add_switches(faults, switches, &err), 0, "%s", err.text);
+	return faults;
+}
+
+Test(faults, names)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=4x3,hosts=2");
+	char text[128];
+	struct fab_faults *faults;
+
+	snprintf(text, sizeof(text), "2.1,leaf-0.0,0x%016llx,lid:4,\"root-x.0\",2.1",
+		 (unsigned long long)f->node_guid[2]);
+	faults = faults_of(f, text);
+	cr_assert_eq(faults->named.n, 5);
+	cr_assert(faults->switch_is_dead[test_switch(f, "leaf-2.1")]);
+	cr_assert(faults->switch_is_dead[0]);
+	cr_assert(faults->switch_is_dead[2]);
+	cr_assert(faults->switch_is_dead[test_switch(f, "leaf-1.0")]); /* LID 4 */
+	cr_assert(faults->switch_is_dead[test_switch(f, "root-x.0")]);
+	for (uint32_t p = f->node_first_port[0]; p < f->node_first_port[1]; p++)
+		if (f->port_cable[p] != FAB_NONE)
+			cr_assert(faults->cable_is_dead[f->port_cable[p]]);
+	fab_faults_clear(faults);
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		cr_assert_not(faults->cable_is_dead[c]);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		cr_assert_not(faults->switch_is_dead[s]);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+Test(faults, names_that_are_none)
+{
+	static const char *const bad[] = {
+		"",	",",   "leaf-9.9", "9.9",	 "lid:0",	  "lid:x",
+		"0xzz", "0x1", "lid:1000", "\"leaf-0.0", "\"leaf-0.0\"x", "1.1,",
+		"."};
+	struct fab_fabric *f = test_gen_raw("kfat:dims=2x2,hosts=1");
+	struct fab_faults *faults = fab_faults_new(f);
+	char host[64];
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(bad); i++)
+		cr_assert_lt(fab_faults_add_switches(faults, bad[i], &err), 0, "%s",
+			     bad[i]);
+	snprintf(host, sizeof(host), "%s", fab_node_name(f, f->n_switches));
+	cr_assert_eq(fab_faults_add_switches(faults, host, &err), -EINVAL);
+	cr_assert_not_null(strstr(err.text, "is an adapter"));
+	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0", &err), 0);
+	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0:0", &err), 0);
+	cr_assert_lt(fab_faults_add_cables(faults, "leaf-0.0:9", &err), 0);
+	cr_assert_lt(fab_faults_add_cables(faults, ":1", &err), 0);
+	cr_assert_eq(fab_faults_add_cables(faults, "leaf-0.0:2,1.1:3", &err), 0, "%s",
+		     err.text);
+	/* "1.1," named 1.1 before it failed, and its cables died with it */
+	cr_assert_eq(faults->named.n, 2);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+static int read_file(struct fab_faults *faults, const char *text, size_t len,
+		     struct fab_err *err)
+{
+	char path[] = "/tmp/fab-faults-XXXXXX";
+	int fd = mkstemp(path), rc;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, text, len), (ssize_t)len);
+	close(fd);
+	rc = fab_faults_add_file(faults, path, err);
+	unlink(path);
+	return rc;
+}
+
+Test(faults, file)
+{
+	static const char good[] = "# dead\n\n leaf-0.0 \r\nlink 1.1:3\nlid:2";
+	static const char zero[] = "leaf-1.0\nleaf\0-0.1\n";
+	struct fab_fabric *f = test_gen_raw("kfat:dims=2x2,hosts=1");
+	struct fab_faults *faults = fab_faults_new(f);
+	char *name;
+	struct fab_err err;
+
+	cr_assert_eq(read_file(faults, good, sizeof(good) - 1, &err), 0, "%s", err.text);
+	cr_assert_eq(faults->named.n, 3);
+	cr_assert(faults->named.v[1].is_cable);
+	name = fab_fault_text(f, faults->named.v[1]);
+	cr_assert_str_eq(name, "leaf-1.1:3");
+	free(name);
+	cr_assert_eq(read_file(faults, zero, sizeof(zero) - 1, &err), -EINVAL);
+	cr_assert_not_null(strstr(err.text, ":2: expected text"), "%s", err.text);
+	cr_assert_eq(fab_faults_add_file(faults, "/nowhere", &err), -ENOENT);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+Test(faults, combinations)
+{
+	size_t pick[3] = {0, 1, 2};
+	uint64_t n = 1, bits = 0;
+
+	do
+		bits |= UINT64_C(1) << (pick[0] + 6 * 0) | UINT64_C(1) << (pick[2] + 8);
+	while (fab_faults_next_combination(pick, 3, 6) && ++n);
+	cr_assert_eq(n, 20);
+	cr_assert_eq(n, fab_faults_combinations(6, 3));
+	cr_assert_eq(bits, 0xf | 0x3c00);
+	cr_assert_eq(fab_faults_combinations(5, 0), 1);
+	cr_assert_eq(fab_faults_combinations(3, 4), 0);
+	cr_assert_eq(fab_faults_combinations(64, 32), UINT64_C(1832624140942590534));
+	cr_assert_eq(fab_faults_combinations(100, 50), UINT64_MAX);
+}
+
+/* Each pair of 5 candidates about as often. */
+Test(faults, drawing_is_fair)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=5x2,hosts=1");
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_fault_list list;
+	unsigned count[10] = {0};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 3);
+	fab_faults_candidates(f, FAB_FAULT_LEAVES, NULL, &list);
+	cr_assert_eq(list.of.n, 10);
+	for (unsigned i = 0; i < 10000; i++) {
+		fab_faults_clear(faults);
+		fab_faults_draw(faults, &list, 3, &rng);
+		cr_assert_eq(faults->named.n, 3);
+		for (size_t k = 0; k < 3; k++)
+			count[faults->named.v[k].id]++;
+	}
+	for (size_t k = 0; k < 10; k++)
+		cr_assert(count[k] > 2800 && count[k] < 3200, "%u", count[k]);
+	free(list.of.v);
+	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
+	cr_assert_eq(list.of.n, 17 - 3 + 20 - 6);
+	free(list.of.v);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+/* Random edges: refused exactly when the others lead back; dropped ones do not count. */
+Test(faults, channel_order)
+{
+	enum { N = 12 };
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 1);
+	for (int round = 0; round < 300; round++) {
+		uint32_t key[N] = {0};
+		bool edge[N][N] = {{false}};
+		struct fab_channel_order *o;
+
+		for (uint32_t v = 0; v < N; v++)
+			key[v] = (uint32_t)fab_rng_below(&rng, 3);
+		o = fab_channel_order_new(N, key);
+		for (int i = 0; i < 60; i++) {
+			uint32_t a = (uint32_t)fab_rng_below(&rng, N), id;
+			uint32_t b = (uint32_t)fab_rng_below(&rng, N);
+			bool lead[N][N];
+			enum fab_edge got;
+
+			memcpy(lead, edge, sizeof(lead));
+			for (int k = 0; k < N; k++)
+				for (int x = 0; x < N; x++)
+					for (int y = 0; y < N; y++)
+						lead[x][y] |= lead[x][k] && lead[k][y];
+			got = fab_channel_order_add(o, a, b, &id);
+			if (a == b || lead[b][a])
+				cr_assert_eq(got, FAB_EDGE_CYCLE);
+			else
+				cr_assert_eq(got,
+					     edge[a][b] ? FAB_EDGE_KNOWN : FAB_EDGE_NEW);
+			if (got == FAB_EDGE_NEW && fab_rng_below(&rng, 4) == 0)
+				fab_channel_order_drop(o, id);
+			else if (got == FAB_EDGE_NEW)
+				edge[a][b] = true;
+		}
+		fab_channel_order_free(o);
+	}
+}
+
+struct routed {
+	struct fab_fabric *f;
+	struct fab_kfat *k;
+	struct fab_faults *faults;
+	struct fab_routes *r;
+	struct fab_unicast_problem problem;
+};
+
+static struct routed route(const char *spec, const char *dead,
+			   const struct fab_unicast_engine *engine)
+{
+	struct routed x = {.f = test_gen_raw(spec)};
+	struct fab_err err;
+
+	cr_assert_eq(fab_kfat_recognize(x.f, &x.k, &err), 0, "%s", err.text);
+	x.faults = dead ? faults_of(x.f, dead) : fab_faults_new(x.f);
+	x.problem = (struct fab_unicast_problem){
+		.f = x.f, .faults = x.faults, .kfat = x.k, .max_vls = 2, .n_threads = 1};
+	cr_assert_eq(engine->route(&x.problem, &x.r, &err), 0, "%s", err.text);
+	return x;
+}
+
+static void end(struct routed *x)
+{
+	fab_routes_free(x->r);
+	fab_faults_free(x->faults);
+	fab_kfat_free(x->k);
+	fab_fabric_free(x->f);
+}
+
+static struct fab_judgement judge(const struct fab_routes *r, enum fab_ends ends)
+{
+	const struct fab_judge_options options = {.ends = ends, .n_threads = 1};
+	struct fab_judgement j;
+
+	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	return j;
+}
+
+/* The second opinion agrees with the judge, and notices each wrong figure. */
+Test(faults, second_opinion)
+{
+	struct routed x =
+		route("kfat:dims=4x4,hosts=2", "1.1,2.2,0.3", &fab_unicast_vtftr_ib);
+	struct fab_judgement j = judge(x.r, FAB_ENDS_LEAVES), wrong;
+	struct fab_err err;
+
+	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
+		     err.text);
+	for (int what = 0; what < 6; what++) {
+		wrong = j;
+		wrong.pairs += what == 0;
+		wrong.connected -= what == 1;
+		wrong.minimal -= what == 2;
+		wrong.vls += what == 3;
+		wrong.sls += what == 4;
+		wrong.deadlock_free ^= what == 5;
+		cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &wrong, &err),
+			     -EINVAL);
+	}
+	fab_judgement_fini(&j);
+	j = judge(x.r, FAB_ENDS_HOSTS);
+	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
+		     err.text);
+	fab_judgement_fini(&j);
+	end(&x);
+}
+
+/* A pair without a service level must not send: for the judge as for the walk. */
+Test(faults, pairs_that_must_not_send)
+{
+	struct routed x = route("kfat:dims=4x4,hosts=2", "1.1", &fab_unicast_vtftr_ib);
+	struct fab_judgement j;
+	struct fab_err err;
+
+	cr_assert_not_null(x.r->sl);
+	x.r->sl[3 * (size_t)x.r->n_columns + 5] = FAB_SL_NONE;
+	x.r->sl[3 * (size_t)x.r->n_columns + 6] = FAB_SL_NONE;
+	j = judge(x.r, FAB_ENDS_LEAVES);
+	cr_assert_eq(j.unreachable, 2);
+	cr_assert_eq(j.minimal, j.connected);
+	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
+		     err.text);
+	fab_judgement_fini(&j);
+	j = judge(x.r, FAB_ENDS_HOSTS);
+	cr_assert_eq(j.unreachable, 8);
+	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
+		     err.text);
+	fab_judgement_fini(&j);
+	end(&x);
+}
+
+static struct fab_flow_load load_of(const struct routed *x, const char *spec)
+{
+	struct fab_flow_ends ends;
+	struct fab_flow_load load;
+	struct fab_err err;
+	uint32_t *to;
+
+	fab_flow_ends_init(&ends, x->f, x->faults);
+	cr_assert_eq(fab_permutation(spec, x->k, x->f, &ends, 1, &to, &err), 0, "%s",
+		     err.text);
+	fab_permutation_load(x->r, &ends, to, &load);
+	fab_flow_ends_fini(&ends);
+	free(to);
+	return load;
+}
+
+/* Dimension order by hand: n x n leaves of h hosts. */
+Test(faults, permutations)
+{
+	struct routed x = route("kfat:dims=4x4,hosts=3", NULL, &fab_unicast_xy);
+	struct fab_flow_load load = load_of(&x, "transpose");
+
+	/* leaf x.y sends to y.x, turning at y.y: three leaves of the row send there */
+	cr_assert_eq(load.flows, 48 - 12);
+	cr_assert_eq(load.lost, 0);
+	cr_assert_eq(load.max, 3 * 3);
+	load = load_of(&x, "shift:12"); /* to the next column: one leg, no sharing */
+	cr_assert_eq(load.max, 3);
+	cr_assert_float_eq(load.mean, 48 * 2 / 64.0, 1e-9);
+	load = load_of(&x, "shift:0");
+	cr_assert_eq(load.flows, 0);
+	load = load_of(&x, "reverse");
+	cr_assert_eq(load.flows, 48);
+	load = load_of(&x, "random");
+	cr_assert_geq(load.max, 3);
+	end(&x);
+	x = route("kfat:dims=4x4,hosts=1", "1.1", &fab_unicast_xy);
+	load = load_of(&x, "transpose"); /* 0.1 and 2.1, 3.1 turn at 1.1 */
+	cr_assert_eq(load.flows, 12);
+	cr_assert_eq(load.lost, 3);
+	end(&x);
+	cr_assert(fab_permutation_is_known("shift:7"));
+	cr_assert_not(fab_permutation_is_known("shift:"));
+	cr_assert_not(fab_permutation_is_known("file:"));
+	cr_assert_not(fab_permutation_is_known("transposed"));
+}
+
+/* Each loss, routed again by hand. */
+Test(faults, losses)
+{
+	struct routed x = route("kfat:dims=3x3,hosts=2", "0.0", &fab_unicast_xy);
+	struct fab_losses losses;
+	struct fab_err err;
+
+	cr_assert_eq(fab_losses_rank(&x.problem, &fab_unicast_xy, x.r, UINT64_MAX,
+				     &losses, &err),
+		     0);
+	cr_assert_eq(losses.of.n, 14 + 18 - 2);
+	for (size_t i = 0; i < losses.of.n; i++) {
+		const struct fab_loss *loss = &losses.of.v[i];
+		struct fab_faults *faults = faults_of(x.f, "0.0");
+		struct fab_unicast_problem problem = x.problem;
+		struct fab_judgement before = judge(x.r, FAB_ENDS_LEAVES), after;
+		struct fab_routes *r;
+		uint64_t gone = 0;
+
+		fab_faults_kill(faults, loss->part);
+		problem.faults = faults;
+		cr_assert_eq(fab_unicast_xy.route(&problem, &r, NULL), 0);
+		after = judge(r, FAB_ENDS_LEAVES);
+		/* connected pairs of the leaf that died do not count as lost */
+		for (uint32_t c = 0; c < x.r->n_columns && !loss->part.is_cable; c++)
+			for (uint32_t s = 0; s < x.r->n_columns; s++) {
+				const uint16_t *next =
+					x.r->next + (size_t)c * x.f->n_switches;
+				uint32_t sw = x.r->column_switch[s];
+
+				if (s == c || (sw != loss->part.id &&
+					       x.r->column_switch[c] != loss->part.id))
+					continue;
+				while (next[sw] < FAB_ARC_BROKEN)
+					sw = x.f->arc_peer[x.f->arc_first[sw] + next[sw]];
+				gone += next[sw] == FAB_ARC_HERE;
+			}
+		cr_assert_eq(loss->unreachable,
+			     before.connected - gone - after.connected);
+		cr_assert_eq(loss->longer, 0); /* xy has no other way */
+		if (i)
+			cr_assert_geq(losses.of.v[i - 1].unreachable, loss->unreachable);
+		fab_judgement_fini(&before);
+		fab_judgement_fini(&after);
+		fab_routes_free(r);
+		fab_faults_free(faults);
+	}
+	free(losses.of.v);
+	end(&x);
+}
+
+/* One unknown fault can always be dodged, with one known one, too; two cannot. */
+Test(faults, dodging)
+{
+	struct routed x = route("kfat:dims=6x6,hosts=1", NULL, &fab_unicast_vtftr);
+	struct fab_dodge d;
+
+	cr_assert_eq(fab_dodge_all(x.k, x.faults, 1, 1, &d, NULL), 0);
+	cr_assert_eq(d.bursts, 36);
+	cr_assert_eq(d.cases, 36 * 25); /* every pair that turns meets its turn */
+	cr_assert_eq(d.stuck, 0);
+	cr_assert_eq(d.legs_more, d.cases); /* row - column - row: a leg more */
+	cr_assert_eq(fab_dodge_all(x.k, x.faults, 2, 2, &d, NULL), 0);
+	cr_assert_eq(d.cases, 36 * 25 * 33);
+	end(&x);
+	x = route("kfat:dims=6x6,hosts=1", "2.3", &fab_unicast_vtftr);
+	cr_assert_eq(fab_dodge_all(x.k, x.faults, 1, 1, &d, NULL), 0);
+	cr_assert_eq(d.stuck, 0);
+	cr_assert_eq(fab_dodge_all(x.k, x.faults, 2, 1, &d, NULL), 0);
+	cr_assert_gt(d.stuck, 0);
+	end(&x);
+	x = route("kfat:dims=3x3x3,hosts=1", NULL, &fab_unicast_xy);
+	cr_assert_eq(fab_dodge_all(x.k, x.faults, 1, 1, &d, NULL), -EINVAL);
+	end(&x);
+}
+
+/* Two-level fat tree: its top switches are the roots, and nothing is cut off or circles.
+ */
+Test(faults, updn)
+{
+	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3");
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
+	struct fab_judgement j;
+	struct fab_routes *r;
+
+	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
+	cr_assert_null(r->note);
+	j = judge(r, FAB_ENDS_HOSTS);
+	cr_assert_eq(j.unreachable, 0);
+	cr_assert(j.deadlock_free);
+	cr_assert_eq(j.valley_pairs, 0);
+	cr_assert_eq(j.minimal, j.pairs);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+	f = test_gen_raw("torus:dims=5x5,hosts=1");
+	problem.f = f;
+	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
+	cr_assert_not_null(r->note);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
