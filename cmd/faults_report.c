@@ -251,7 +251,7 @@ static void print_valleys(struct fab_report *r, const struct faults_outcome *o)
 		const struct fab_judgement *j = &o->results[i].sum;
 
 		for (size_t k = 0; !o->results[i].engine && k < j->valleys.n; k++) {
-			const struct fab_valley *v = &j->valleys.v[k];
+			const struct fab_pairs *v = &j->valleys.v[k];
 			const union fab_cell cells[] = {
 				{.text = o->results[i].algorithm},
 				{.text = fab_node_name(o->f, v->from)},

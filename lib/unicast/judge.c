@@ -103,7 +103,8 @@ static void work_init(struct fab_judge_work *w, const struct fab_judging *j)
 {
 	size_t n = (size_t)j->n_switches + 1;
 
-	*w = (struct fab_judge_work){.valley_target = SIZE_MAX};
+	*w = (struct fab_judge_work){.valley_target = SIZE_MAX,
+				     .unreachable_target = SIZE_MAX};
 	w->hops = FAB_NEW(n * BLOCK, uint16_t);
 	w->turns = FAB_NEW(n, uint8_t);
 	w->order = FAB_NEW(n, uint32_t);
@@ -152,6 +153,8 @@ static void merge(const struct fab_judging *j, struct fab_judge_work *into,
 		into->load[a] += w->load[a];
 	if (w->valley_target < into->valley_target)
 		into->valley_target = w->valley_target;
+	if (w->unreachable_target < into->unreachable_target)
+		into->unreachable_target = w->unreachable_target;
 }
 
 /* All targets, a block at a time: what they amount to, or who is on cycles. */
@@ -215,8 +218,8 @@ static void report(const struct fab_judging *j, struct fab_judge_work *w,
 	out->vls = (unsigned)__builtin_popcount(w->vls);
 	out->sls = (unsigned)__builtin_popcount(w->sls);
 	out->valley_pairs = w->valley_pairs;
-	if (out->valley_pairs)
-		fab_judge_name_valleys(j, w->valley_target, w, out);
+	if (out->valley_pairs || out->unreachable)
+		fab_judge_name_pairs(j, w, out);
 	if (j->options->with_load)
 		out->destinations = count_destinations(j);
 	out->load = w->load;
@@ -314,6 +317,7 @@ void fab_judgement_fini(struct fab_judgement *j)
 {
 	free(j->cycle.v);
 	free(j->valleys.v);
+	free(j->unreached.v);
 	free(j->load);
 	free(j->destinations);
 	*j = (struct fab_judgement){.deadlock_free = false};

@@ -36,13 +36,19 @@ struct fab_channel {
 	uint8_t vl;
 };
 
-enum { FAB_VALLEYS_MAX = 64 };
+enum { FAB_PAIRS_MAX = 64 };
 
-/* Pairs of ends on two switches whose paths go down and up again. */
-struct fab_valley {
-	uint32_t at; /* the switch where the first of these paths turns up */
+/* Pairs of ends on two switches. */
+struct fab_pairs {
+	uint32_t at; /* where, for the first of them */
 	uint32_t from, to;
 	uint64_t pairs;
+};
+
+/* The first FAB_PAIRS_MAX, in the order of the switches to, then from. */
+struct fab_pair_list {
+	struct fab_pairs *v;
+	size_t n, cap;
 };
 
 struct fab_judgement {
@@ -61,9 +67,12 @@ struct fab_judgement {
 	/* Whose path goes up again after it went down: nearer to the hosts by fab_tiers()
 	 * of the whole fabric, hops within a tier in between or not. */
 	uint64_t valley_pairs;
-	/* Where: by switches from and to, in the order of these (to first); the first
-	 * FAB_VALLEYS_MAX of them. */
-	FAB_VEC(struct fab_valley) valleys;
+	/* at: where the path turns up */
+	struct fab_pair_list valleys;
+	/* at: the switch that does not send on, or to which packets come back, or where
+	 * they have no service level; FAB_NONE:
+	 * there is no column */
+	struct fab_pair_list unreached;
 	uint64_t *load;	   /* [n arcs] pairs over each cable direction; NULL */
 	uint64_t max_load; /* 0 without load */
 	/* [n arcs] columns that a switch sends by an arc, whoever uses them; NULL without

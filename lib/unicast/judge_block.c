@@ -107,18 +107,6 @@ static uint32_t level_bit(uint8_t sl)
 	return sl == FAB_SL_NONE ? 0 : 1u << sl;
 }
 
-/* Ends of a switch that send to a target: those with a service level for it. */
-static uint32_t senders(const struct fab_judging *j, const uint8_t *sl, uint32_t u)
-{
-	uint32_t n = j->weight[u];
-
-	for (uint32_t g = j->group_first[u]; j->has_none && g < j->group_first[u + 1];
-	     g++)
-		if (sl[g] == FAB_SL_NONE)
-			n -= j->group_size[g];
-	return n;
-}
-
 /* Count those who arrive: pairs by hops, valleys. */
 static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 		  const uint8_t *sl, struct fab_judge_work *w)
@@ -127,7 +115,8 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 	uint64_t n = 0, valleys = 0, here;
 
 	for (uint32_t i = 1; i < w->n_order; i++) {
-		uint32_t u = w->order[i], weight = senders(j, sl, u), h = hops[u];
+		uint32_t u = w->order[i], weight = fab_judge_senders(j, sl, u),
+			 h = hops[u];
 
 		if (!weight)
 			continue;
@@ -141,6 +130,8 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 	if (valleys && at < w->valley_target)
 		w->valley_target = at;
 	here = j->weight[target->root] ? j->weight[target->root] - 1 : 0;
+	if (n + here < j->n_ends - 1 && at < w->unreachable_target)
+		w->unreachable_target = at;
 	w->hist[0] += here * target->weight;
 	w->connected += (n + here) * target->weight;
 	w->valley_pairs += valleys * target->weight;
@@ -153,7 +144,7 @@ static void count_load(const struct fab_judging *j, const struct fab_target *tar
 
 	for (uint32_t i = 0; i < w->n_order; i++)
 		w->flow[w->order[i]] =
-			(uint64_t)senders(j, sl, w->order[i]) * target->weight;
+			(uint64_t)fab_judge_senders(j, sl, w->order[i]) * target->weight;
 	for (uint32_t i = w->n_order; --i > 0;) {
 		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
 
@@ -331,7 +322,8 @@ static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
 				continue;
 			in_graph += weight;
 			minimal += h != hops[u]	 ? 0
-				   : j->has_none ? senders(j, sl, u) - (u == target->root)
+				   : j->has_none ? fab_judge_senders(j, sl, u) -
+							   (u == target->root)
 						 : weight;
 		}
 		w->connected_in_graph += in_graph * target->weight;
@@ -369,8 +361,11 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		const uint8_t *sl = w->sl + k * j->n_groups;
 		uint16_t *hops = w->hops + k * j->n_switches;
 
-		if (!fab_judge_follow(j, target, hops, w))
+		if (!fab_judge_follow(j, target, hops, w)) {
+			if (first + k < w->unreachable_target)
+				w->unreachable_target = first + k;
 			continue;
+		}
 		count(j, first + k, hops, sl, w);
 		count_sls(j, target, sl, w);
 		if (w->load)

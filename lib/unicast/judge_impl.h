@@ -69,7 +69,8 @@ struct fab_judge_work {
 	uint64_t hist[256];
 	uint32_t max_hops, vls, sls; /* the latter: bits */
 	uint64_t *load, *flow;
-	size_t valley_target; /* the first with a valley, SIZE_MAX */
+	/* the first with a valley, with one who does not arrive; SIZE_MAX */
+	size_t valley_target, unreachable_target;
 	bool drops;
 };
 
@@ -81,6 +82,20 @@ static inline bool fab_switch_is_dead(const struct fab_routes *r, uint32_t sw)
 static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
 {
 	return f->arc_first[sw + 1] - f->arc_first[sw];
+}
+
+/* Ends of a switch that send to a target: those with a service level for it; sl: one for
+ * each group. */
+static inline uint32_t fab_judge_senders(const struct fab_judging *j, const uint8_t *sl,
+					 uint32_t u)
+{
+	uint32_t n = j->weight[u];
+
+	for (uint32_t g = j->group_first[u]; j->has_none && g < j->group_first[u + 1];
+	     g++)
+		if (sl[g] == FAB_SL_NONE)
+			n -= j->group_size[g];
+	return n;
 }
 
 static inline const uint16_t *fab_judge_next(const struct fab_judging *j,
@@ -134,9 +149,9 @@ void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 /* Count and collect dependencies for some targets. */
 void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		     struct fab_judge_work *w);
-/* Name the valleys, from the target at `first` on. */
-void fab_judge_name_valleys(const struct fab_judging *j, size_t first,
-			    struct fab_judge_work *w, struct fab_judgement *out);
+/* Name valleys and those who do not arrive. */
+void fab_judge_name_pairs(const struct fab_judging *j, struct fab_judge_work *w,
+			  struct fab_judgement *out);
 /* Count pairs whose paths are on cycles. */
 void fab_judge_block_cycles(const struct fab_judging *j, size_t first, size_t n,
 			    struct fab_judge_work *w);

@@ -303,8 +303,8 @@ static void check_valleys(const struct plain *x, const struct fab_judgement *j)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < j->valleys.n; i++) {
-		const struct fab_valley *v = &j->valleys.v[i], *before = v - 1;
+	for (size_t i = 0; i < j->valleys.of.n; i++) {
+		const struct fab_pairs *v = &j->valleys.of.v[i], *before = v - 1;
 		bool is_found = false;
 
 		n += v->pairs;
@@ -322,8 +322,37 @@ static void check_valleys(const struct plain *x, const struct fab_judgement *j)
 		}
 		cr_expect(is_found);
 	}
-	cr_expect_lt(j->valleys.n, FAB_VALLEYS_MAX);
+	cr_expect_lt(j->valleys.of.n, FAB_PAIRS_MAX);
 	cr_expect_eq(n, j->valley_pairs);
+}
+
+/* Those who do not arrive are named with the switch at which they end. */
+static void check_unreached(const struct plain *x, const struct fab_judgement *j)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < j->unreached.of.n; i++) {
+		const struct fab_pairs *v = &j->unreached.of.v[i], *before = v - 1;
+		bool is_found = false, has_column = false;
+
+		n += v->pairs;
+		if (i)
+			cr_expect(before->to < v->to ||
+				  (before->to == v->to && before->from < v->from));
+		for (uint32_t c = 0; c < x->r->n_columns; c++) {
+			struct path p = walk(x, v->from, c, 0);
+
+			if (x->r->column_switch[c] != v->to)
+				continue;
+			has_column = true;
+			is_found |= !p.arrives && (p.n == MAX_PATH || p.at[p.n] == v->at);
+		}
+		cr_expect(is_found ||
+			  (v->at == FAB_NONE && (x->r->column_lid || !has_column)));
+	}
+	cr_expect_leq(j->unreached.of.n, FAB_PAIRS_MAX);
+	if (j->unreached.of.n < FAB_PAIRS_MAX)
+		cr_expect_eq(n, j->unreachable);
 }
 
 static void check_destinations(const struct fab_routes *r, const struct fab_judgement *j)
@@ -370,6 +399,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 		cr_expect_eq(j.load[a], x.load[a]);
 	check_cycle(&x, &j);
 	check_valleys(&x, &j);
+	check_unreached(&x, &j);
 	check_destinations(r, &j);
 	has_cycle = !j.deadlock_free;
 	fab_judgement_fini(&j);
