@@ -411,7 +411,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
  * nodes, some with two ports. */
 static struct fab_fabric *random_fabric(struct fab_rng *rng)
 {
-	uint32_t n = 4 + (uint32_t)fab_rng_below(rng, 4);
+	uint32_t n = 4 | (uint32_t)fab_rng_below(rng, 4);
 	uint32_t extra = 2 + (uint32_t)fab_rng_below(rng, 6);
 	struct plan plan = {{0}};
 	uint16_t used[16] = {0};
@@ -458,7 +458,7 @@ static void random_column(struct fab_rng *rng, const struct fab_routes *r, uint3
 		uint32_t s = (uint32_t)fab_rng_below(rng, f->n_switches), a;
 		uint32_t d = f->arc_first[s + 1] - f->arc_first[s];
 
-		if (next[s] != FAB_ARC_NONE)
+		if (next[s] != FAB_ARC_NONE || !d)
 			continue;
 		a = (uint32_t)fab_rng_below(rng, d);
 		if (next[f->arc_peer[f->arc_first[s] + a]] != FAB_ARC_NONE &&
