@@ -60,5 +60,7 @@
 #include "present/report.h"
 #include "source/source.h"
 #include "store/store.h"
+#include "unicast/judge.h"
+#include "unicast/lfts.h"
 #include "unicast/remnant.h"
 #include "unicast/routes.h"

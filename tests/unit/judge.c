@@ -3,287 +3,17 @@
 #include "unicast/judge.h"
 
 #include "base/rng.h"
-#include "fabric/tiers.h"
+#include "support/gen.h"
+#include "support/plain.h"
 #include "support/plan.h"
+#include "unicast/engine.h"
 #include "unicast/faults.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAR = 100000, MAX_PATH = 64, LANES = 3 };
-
-/* What plain looking comes to. */
-struct plain {
-	const struct fab_routes *r;
-	enum fab_ends ends;
-	uint32_t n, n_arcs, n_channels;
-	uint32_t *dist;	 /* [n * n] live */
-	uint32_t *reach; /* [n_channels ^ 2] dependencies to get from one to the other */
-	uint32_t *tier;
-	uint64_t *load;
-	struct fab_judgement got;
-	unsigned vls, sls;
-};
-
-static bool arc_is_live(const struct fab_routes *r, uint32_t sw, uint32_t arc)
-{
-	return !r->faults->cable_is_dead[r->f->arc_cable[arc]] &&
-	       !r->faults->switch_is_dead[sw] &&
-	       !r->faults->switch_is_dead[r->f->arc_peer[arc]];
-}
-
-static void shortest(uint32_t *d, uint32_t n)
-{
-	for (uint32_t k = 0; k < n; k++)
-		for (uint32_t i = 0; i < n; i++)
-			for (uint32_t j = 0; d[i * n + k] < FAR && j < n; j++)
-				if (d[i * n + k] + d[k * n + j] < d[i * n + j])
-					d[i * n + j] = d[i * n + k] + d[k * n + j];
-}
-
-static bool is_leaf(const struct fab_routes *r, uint32_t sw)
-{
-	const struct fab_fabric *f = r->f;
-
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
-		uint32_t peer = fab_port_peer(f, p);
-
-		if (peer != FAB_NONE && f->node_kind[f->port_node[peer]] == FAB_ADAPTER &&
-		    !r->faults->cable_is_dead[f->port_cable[p]])
-			return true;
-	}
-	return false;
-}
-
-/* The switch of an end, FAB_NONE: none. */
-static uint32_t end_at(const struct plain *x, uint32_t port)
-{
-	const struct fab_fabric *f = x->r->f;
-	uint32_t node = f->port_node[port], kind = f->node_kind[node], sw;
-
-	if (kind == FAB_SWITCH) {
-		if (f->port_num[port] || x->r->faults->switch_is_dead[node])
-			return FAB_NONE;
-		if (x->ends == FAB_ENDS_LEAVES)
-			return is_leaf(x->r, node) ? node : FAB_NONE;
-		return x->ends == FAB_ENDS_ALL ? node : FAB_NONE;
-	}
-	if (x->ends == FAB_ENDS_LEAVES || f->port_cable[port] == FAB_NONE)
-		return FAB_NONE;
-	if (kind == FAB_AGGREGATION && x->ends == FAB_ENDS_HOSTS)
-		return FAB_NONE;
-	sw = f->port_node[fab_port_peer(f, port)];
-	return x->r->faults->switch_is_dead[sw] ||
-			       x->r->faults->cable_is_dead[f->port_cable[port]]
-		       ? FAB_NONE
-		       : sw;
-}
-
-static unsigned sl_of(const struct fab_routes *r, uint32_t node, uint32_t sw,
-		      uint32_t column)
-{
-	unsigned sl = 0;
-
-	for (int own = 0; r->sl && own < 2; own++)
-		for (uint32_t i = 0; i < r->n_sl_sources; i++)
-			if (r->sl_source[i] == (own ? node : sw))
-				sl = r->sl[(size_t)i * r->n_columns + column];
-	return sl;
-}
-
-struct path {
-	uint32_t n, channel[MAX_PATH], at[MAX_PATH + 1];
-	bool arrives;
-};
-
-static struct path walk(const struct plain *x, uint32_t from, uint32_t column,
-			unsigned sl)
-{
-	const struct fab_fabric *f = x->r->f;
-	struct path p = {.at = {from}};
-	uint32_t at = from, in = f->arc_first[at + 1] - f->arc_first[at];
-
-	while (p.n < MAX_PATH) {
-		unsigned next = x->r->next[(size_t)column * x->n + at];
-		uint32_t arc = f->arc_first[at] + next, back = 0;
-
-		if (next == FAB_ARC_HERE) {
-			p.arrives = at == x->r->column_switch[column];
-			break;
-		}
-		if (arc >= f->arc_first[at + 1] || !arc_is_live(x->r, at, arc))
-			break;
-		p.channel[p.n++] = arc * LANES + fab_routes_vl(x->r, at, in, next, sl);
-		at = f->arc_peer[arc];
-		p.at[p.n] = at;
-		while (f->arc_cable[f->arc_first[at] + back] != f->arc_cable[arc])
-			back++;
-		in = back;
-	}
-	return p;
-}
-
-static bool has_valley(const struct plain *x, const struct path *p)
-{
-	bool down = false;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (down && x->tier[p->at[i + 1]] > x->tier[p->at[i]])
-			return true;
-		down |= x->tier[p->at[i + 1]] < x->tier[p->at[i]];
-	}
-	return false;
-}
-
-/* One pair; column FAB_NONE: none leads there. */
-static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
-		 uint32_t to, bool with_cycles)
-{
-	const struct fab_fabric *f = x->r->f;
-	uint32_t d = x->dist[from * x->n + to], n = x->n_channels, node;
-	struct path p = {.arrives = false};
-	unsigned sl = 0;
-	bool on_cycle = false;
-
-	node = port == FAB_NONE ? FAB_NONE : f->port_node[port];
-	if (column != FAB_NONE) {
-		sl = sl_of(x->r, node, from, column);
-		p = walk(x, from, column, sl);
-	}
-	for (uint32_t i = 0; p.arrives && i + 1 < p.n; i++) {
-		uint32_t *dep = &x->reach[(size_t)p.channel[i] * n + p.channel[i + 1]];
-
-		if (!with_cycles)
-			*dep = 1;
-		on_cycle |= x->reach[(size_t)p.channel[i + 1] * n + p.channel[i]] < FAR;
-	}
-	if (with_cycles) {
-		x->got.pairs_on_cycles += on_cycle;
-		return;
-	}
-	x->got.pairs++;
-	x->got.connected_in_graph += d < FAR;
-	if (!p.arrives)
-		return;
-	x->got.connected++;
-	x->got.hops[p.n]++;
-	if (p.n > x->got.max_hops)
-		x->got.max_hops = p.n;
-	x->got.minimal += p.n == d;
-	x->sls |= 1u << sl;
-	x->got.valley_pairs += has_valley(x, &p);
-	for (uint32_t i = 0; i < p.n; i++) {
-		x->vls |= 1u << p.channel[i] % LANES;
-		x->load[p.channel[i] / LANES]++;
-	}
-}
-
-static void all_pairs_by_lid(struct plain *x, bool with_cycles)
-{
-	const struct fab_routes *r = x->r;
-
-	for (uint32_t to = 0; to < r->f->n_ports; to++) {
-		bool has_column = false;
-
-		if (end_at(x, to) == FAB_NONE)
-			continue;
-		for (uint32_t c = 0; c <= r->n_columns; c++) {
-			bool is_it =
-				c < r->n_columns ? r->column_port[c] == to : !has_column;
-
-			has_column |= is_it;
-			for (uint32_t from = 0; is_it && from < r->f->n_ports; from++)
-				if (from != to && end_at(x, from) != FAB_NONE)
-					pair(x, from, end_at(x, from),
-					     c < r->n_columns ? c : FAB_NONE,
-					     end_at(x, to), with_cycles);
-		}
-	}
-}
-
-static uint32_t column_of(const struct fab_routes *r, uint32_t sw)
-{
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		if (r->column_switch[c] == sw)
-			return c;
-	return FAB_NONE;
-}
-
-static void all_pairs_by_switch(struct plain *x, bool with_cycles)
-{
-	const struct fab_routes *r = x->r;
-
-	if (x->ends == FAB_ENDS_LEAVES) {
-		for (uint32_t c = 0; c < r->n_columns; c++)
-			for (uint32_t i = 0; i < r->n_columns; i++)
-				if (i != c &&
-				    !r->faults->switch_is_dead[r->column_switch[c]] &&
-				    !r->faults->switch_is_dead[r->column_switch[i]])
-					pair(x, FAB_NONE, r->column_switch[i], c,
-					     r->column_switch[c], with_cycles);
-		return;
-	}
-	for (uint32_t to = 0; to < r->f->n_ports; to++)
-		for (uint32_t from = 0; from < r->f->n_ports; from++)
-			if (from != to && end_at(x, to) != FAB_NONE &&
-			    end_at(x, from) != FAB_NONE)
-				pair(x, from, end_at(x, from),
-				     column_of(r, end_at(x, to)), end_at(x, to),
-				     with_cycles);
-}
-
-static void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
-{
-	const struct fab_fabric *f = r->f;
-	size_t n_reach;
-
-	*x = (struct plain){.r = r, .ends = ends, .n = f->n_switches};
-	x->n_arcs = f->arc_first[x->n];
-	x->n_channels = x->n_arcs * LANES;
-	n_reach = (size_t)x->n_channels * x->n_channels;
-	x->dist = FAB_NEW((size_t)x->n * x->n, uint32_t);
-	x->reach = FAB_NEW(n_reach + 1, uint32_t);
-	x->tier = FAB_NEW(x->n, uint32_t);
-	x->load = FAB_NEW0(x->n_arcs + 1, uint64_t);
-	fab_tiers(f, x->tier);
-	for (size_t i = 0; i < n_reach; i++)
-		x->reach[i] = FAR;
-	for (uint32_t i = 0; i < x->n * x->n; i++)
-		x->dist[i] = i / x->n == i % x->n ? 0 : FAR;
-	for (uint32_t s = 0; s < x->n; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (arc_is_live(r, s, a))
-				x->dist[s * x->n + f->arc_peer[a]] = 1;
-	shortest(x->dist, x->n);
-}
-
-static void plain_judge(struct plain *x)
-{
-	void (*all)(struct plain *, bool) =
-		x->r->column_lid ? all_pairs_by_lid : all_pairs_by_switch;
-	uint32_t n = x->n_channels, shortest_cycle = FAR;
-
-	all(x, false);
-	shortest(x->reach, n);
-	all(x, true);
-	for (uint32_t c = 0; c < n; c++) {
-		if (x->reach[(size_t)c * n + c] >= FAR)
-			continue;
-		x->got.cycle_channels++;
-		if (x->reach[(size_t)c * n + c] < shortest_cycle)
-			shortest_cycle = x->reach[(size_t)c * n + c];
-	}
-	x->got.cycle.n = shortest_cycle < FAR ? shortest_cycle : 0;
-}
-
-static void plain_fini(struct plain *x)
-{
-	free(x->dist);
-	free(x->reach);
-	free(x->tier);
-	free(x->load);
-}
+enum { LANES = PLAIN_LANES };
 
 /* Channels of the cycle follow each other by dependencies. */
 static void check_cycle(const struct plain *x, const struct fab_judgement *j)
@@ -312,12 +42,12 @@ static void check_valleys(const struct plain *x, const struct fab_judgement *j)
 			cr_expect(before->to < v->to ||
 				  (before->to == v->to && before->from < v->from));
 		for (uint32_t c = 0; c < x->r->n_columns; c++) {
-			struct path p = walk(x, v->from, c, 0);
+			struct plain_path p = plain_walk(x, v->from, c, 0);
 
 			if (x->r->column_switch[c] != v->to || !p.arrives)
 				continue;
 			for (uint32_t k = 1; k < p.n; k++)
-				is_found |= p.at[k] == v->at && has_valley(x, &p) &&
+				is_found |= p.at[k] == v->at && plain_has_valley(x, &p) &&
 					    x->tier[p.at[k + 1]] > x->tier[p.at[k]];
 		}
 		cr_expect(is_found);
@@ -340,12 +70,13 @@ static void check_unreached(const struct plain *x, const struct fab_judgement *j
 			cr_expect(before->to < v->to ||
 				  (before->to == v->to && before->from < v->from));
 		for (uint32_t c = 0; c < x->r->n_columns; c++) {
-			struct path p = walk(x, v->from, c, 0);
+			struct plain_path p = plain_walk(x, v->from, c, 0);
 
 			if (x->r->column_switch[c] != v->to)
 				continue;
 			has_column = true;
-			is_found |= !p.arrives && (p.n == MAX_PATH || p.at[p.n] == v->at);
+			is_found |= !p.arrives &&
+				    (p.n == PLAIN_MAX_PATH || p.at[p.n] == v->at);
 		}
 		cr_expect(is_found ||
 			  (v->at == FAB_NONE && (x->r->column_lid || !has_column)));
@@ -462,7 +193,7 @@ static void random_column(struct fab_rng *rng, const struct fab_routes *r, uint3
 			continue;
 		a = (uint32_t)fab_rng_below(rng, d);
 		if (next[f->arc_peer[f->arc_first[s] + a]] != FAB_ARC_NONE &&
-		    arc_is_live(r, s, f->arc_first[s] + a))
+		    plain_arc_is_live(r, s, f->arc_first[s] + a))
 			next[s] = (uint16_t)a;
 	}
 	for (uint32_t s = 0; !is_sound && s < f->n_switches; s++) {
@@ -677,5 +408,78 @@ Test(judge, lane_for_management_is_refused)
 	cr_expect(strstr(err.text, "service level"), "%s", err.text);
 	fab_judgement_fini(&j);
 	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+static void expect_same_pairs(const struct fab_pair_list *a,
+			      const struct fab_pair_list *b)
+{
+	cr_assert_eq(a->of.n, b->of.n);
+	for (size_t i = 0; i < a->of.n; i++) {
+		cr_expect_eq(a->of.v[i].at, b->of.v[i].at);
+		cr_expect_eq(a->of.v[i].from, b->of.v[i].from);
+		cr_expect_eq(a->of.v[i].to, b->of.v[i].to);
+		cr_expect_eq(a->of.v[i].pairs, b->of.v[i].pairs);
+	}
+}
+
+static void expect_same(const struct fab_judgement *a, const struct fab_judgement *b,
+			uint32_t n_arcs)
+{
+	cr_expect_eq(a->pairs, b->pairs);
+	cr_expect_eq(a->connected, b->connected);
+	cr_expect_eq(a->connected_in_graph, b->connected_in_graph);
+	cr_expect_arr_eq(a->hops, b->hops, sizeof(a->hops));
+	cr_expect_eq(a->minimal, b->minimal);
+	cr_expect_eq(a->vls, b->vls);
+	cr_expect_eq(a->cycle_channels, b->cycle_channels);
+	cr_expect_eq(a->pairs_on_cycles, b->pairs_on_cycles);
+	cr_expect_eq(a->valley_pairs, b->valley_pairs);
+	cr_expect_arr_eq(a->load, b->load, n_arcs * sizeof(*a->load));
+	cr_assert_eq(a->cycle.n, b->cycle.n);
+	for (size_t i = 0; i < a->cycle.n; i++) {
+		cr_expect_eq(a->cycle.v[i].sw, b->cycle.v[i].sw);
+		cr_expect_eq(a->cycle.v[i].arc, b->cycle.v[i].arc);
+		cr_expect_eq(a->cycle.v[i].vl, b->cycle.v[i].vl);
+	}
+	expect_same_pairs(&a->valleys, &b->valleys);
+	expect_same_pairs(&a->unreached, &b->unreached);
+}
+
+/* Large enough for threads to be started. */
+Test(judge, threads_change_nothing)
+{
+	static const char *const engines[] = {"minhop", "xy"};
+	struct fab_fabric *f = test_gen("kfat:dims=20x20,hosts=1");
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_kfat *kfat = NULL;
+	struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
+
+	fab_faults_kill_switch(faults, 17);
+	cr_assert_eq(fab_kfat_recognize(f, &kfat, NULL), 0);
+	problem.kfat = kfat;
+	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
+		struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES,
+						    .with_load = true};
+		struct fab_routes *r = NULL;
+		struct fab_judgement a, b;
+
+		cr_assert_eq(fab_unicast_engine_find(engines[i], strlen(engines[i]))
+				     ->route(&problem, &r, NULL),
+			     0);
+		options.n_threads = 1;
+		cr_assert_eq(fab_judge(r, &options, &a, NULL), 0);
+		options.n_threads = 5;
+		cr_assert_eq(fab_judge(r, &options, &b, NULL), 0);
+		expect_same(&a, &b, f->arc_first[f->n_switches]);
+		cr_expect_eq(a.deadlock_free, i == 1);
+		cr_expect_eq(a.unreachable == 0, i == 0);
+		fab_judgement_fini(&a);
+		fab_judgement_fini(&b);
+		fab_routes_free(r);
+	}
+	fab_kfat_free(kfat);
+	fab_faults_free(faults);
 	fab_fabric_free(f);
 }

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/plain.h"
+
+#include "base/mem.h"
+#include "fabric/tiers.h"
+
+#include <stdlib.h>
+
+bool plain_arc_is_live(const struct fab_routes *r, uint32_t sw, uint32_t arc)
+{
+	return !r->faults->cable_is_dead[r->f->arc_cable[arc]] &&
+	       !r->faults->switch_is_dead[sw] &&
+	       !r->faults->switch_is_dead[r->f->arc_peer[arc]];
+}
+
+static void shortest(uint32_t *d, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; d[i * n + k] < PLAIN_FAR && j < n; j++)
+				if (d[i * n + k] + d[k * n + j] < d[i * n + j])
+					d[i * n + j] = d[i * n + k] + d[k * n + j];
+}
+
+static bool is_leaf(const struct fab_routes *r, uint32_t sw)
+{
+	const struct fab_fabric *f = r->f;
+
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+		uint32_t peer = fab_port_peer(f, p);
+
+		if (peer != FAB_NONE && f->node_kind[f->port_node[peer]] == FAB_ADAPTER &&
+		    !r->faults->cable_is_dead[f->port_cable[p]])
+			return true;
+	}
+	return false;
+}
+
+/* The switch of an end, FAB_NONE: none. */
+static uint32_t end_at(const struct plain *x, uint32_t port)
+{
+	const struct fab_fabric *f = x->r->f;
+	uint32_t node = f->port_node[port], kind = f->node_kind[node], sw;
+
+	if (kind == FAB_SWITCH) {
+		if (f->port_num[port] || x->r->faults->switch_is_dead[node])
+			return FAB_NONE;
+		if (x->ends == FAB_ENDS_LEAVES)
+			return is_leaf(x->r, node) ? node : FAB_NONE;
+		return x->ends == FAB_ENDS_ALL ? node : FAB_NONE;
+	}
+	if (x->ends == FAB_ENDS_LEAVES || f->port_cable[port] == FAB_NONE)
+		return FAB_NONE;
+	if (kind == FAB_AGGREGATION && x->ends == FAB_ENDS_HOSTS)
+		return FAB_NONE;
+	sw = f->port_node[fab_port_peer(f, port)];
+	return x->r->faults->switch_is_dead[sw] ||
+			       x->r->faults->cable_is_dead[f->port_cable[port]]
+		       ? FAB_NONE
+		       : sw;
+}
+
+static unsigned sl_of(const struct fab_routes *r, uint32_t node, uint32_t sw,
+		      uint32_t column)
+{
+	unsigned sl = 0;
+
+	for (int own = 0; r->sl && own < 2; own++)
+		for (uint32_t i = 0; i < r->n_sl_sources; i++)
+			if (r->sl_source[i] == (own ? node : sw))
+				sl = r->sl[(size_t)i * r->n_columns + column];
+	return sl;
+}
+
+struct plain_path plain_walk(const struct plain *x, uint32_t from, uint32_t column,
+			     unsigned sl)
+{
+	const struct fab_fabric *f = x->r->f;
+	struct plain_path p = {.at = {from}};
+	uint32_t at = from, in = f->arc_first[at + 1] - f->arc_first[at];
+
+	while (p.n < PLAIN_MAX_PATH) {
+		unsigned next = x->r->next[(size_t)column * x->n + at];
+		uint32_t arc = f->arc_first[at] + next, back = 0;
+
+		if (next == FAB_ARC_HERE) {
+			p.arrives = at == x->r->column_switch[column];
+			break;
+		}
+		if (arc >= f->arc_first[at + 1] || !plain_arc_is_live(x->r, at, arc))
+			break;
+		p.channel[p.n++] =
+			arc * PLAIN_LANES + fab_routes_vl(x->r, at, in, next, sl);
+		at = f->arc_peer[arc];
+		p.at[p.n] = at;
+		while (f->arc_cable[f->arc_first[at] + back] != f->arc_cable[arc])
+			back++;
+		in = back;
+	}
+	return p;
+}
+
+bool plain_has_valley(const struct plain *x, const struct plain_path *p)
+{
+	bool down = false;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (down && x->tier[p->at[i + 1]] > x->tier[p->at[i]])
+			return true;
+		down |= x->tier[p->at[i + 1]] < x->tier[p->at[i]];
+	}
+	return false;
+}
+
+/* One pair; column FAB_NONE: none leads there. */
+static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
+		 uint32_t to, bool with_cycles)
+{
+	const struct fab_fabric *f = x->r->f;
+	uint32_t d = x->dist[from * x->n + to], n = x->n_channels, node;
+	struct plain_path p = {.arrives = false};
+	unsigned sl = 0;
+	bool on_cycle = false;
+
+	node = port == FAB_NONE ? FAB_NONE : f->port_node[port];
+	if (column != FAB_NONE) {
+		sl = sl_of(x->r, node, from, column);
+		p = plain_walk(x, from, column, sl);
+	}
+	for (uint32_t i = 0; p.arrives && i + 1 < p.n; i++) {
+		uint32_t *dep = &x->reach[(size_t)p.channel[i] * n + p.channel[i + 1]];
+
+		if (!with_cycles)
+			*dep = 1;
+		on_cycle |=
+			x->reach[(size_t)p.channel[i + 1] * n + p.channel[i]] < PLAIN_FAR;
+	}
+	if (with_cycles) {
+		x->got.pairs_on_cycles += on_cycle;
+		return;
+	}
+	x->got.pairs++;
+	x->got.connected_in_graph += d < PLAIN_FAR;
+	if (!p.arrives)
+		return;
+	x->got.connected++;
+	x->got.hops[p.n]++;
+	if (p.n > x->got.max_hops)
+		x->got.max_hops = p.n;
+	x->got.minimal += p.n == d;
+	x->sls |= 1u << sl;
+	x->got.valley_pairs += plain_has_valley(x, &p);
+	for (uint32_t i = 0; i < p.n; i++) {
+		x->vls |= 1u << p.channel[i] % PLAIN_LANES;
+		x->load[p.channel[i] / PLAIN_LANES]++;
+	}
+}
+
+static void all_pairs_by_lid(struct plain *x, bool with_cycles)
+{
+	const struct fab_routes *r = x->r;
+
+	for (uint32_t to = 0; to < r->f->n_ports; to++) {
+		bool has_column = false;
+
+		if (end_at(x, to) == FAB_NONE)
+			continue;
+		for (uint32_t c = 0; c <= r->n_columns; c++) {
+			bool is_it =
+				c < r->n_columns ? r->column_port[c] == to : !has_column;
+
+			has_column |= is_it;
+			for (uint32_t from = 0; is_it && from < r->f->n_ports; from++)
+				if (from != to && end_at(x, from) != FAB_NONE)
+					pair(x, from, end_at(x, from),
+					     c < r->n_columns ? c : FAB_NONE,
+					     end_at(x, to), with_cycles);
+		}
+	}
+}
+
+static uint32_t column_of(const struct fab_routes *r, uint32_t sw)
+{
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		if (r->column_switch[c] == sw)
+			return c;
+	return FAB_NONE;
+}
+
+static void all_pairs_by_switch(struct plain *x, bool with_cycles)
+{
+	const struct fab_routes *r = x->r;
+
+	if (x->ends == FAB_ENDS_LEAVES) {
+		for (uint32_t c = 0; c < r->n_columns; c++)
+			for (uint32_t i = 0; i < r->n_columns; i++)
+				if (i != c &&
+				    !r->faults->switch_is_dead[r->column_switch[c]] &&
+				    !r->faults->switch_is_dead[r->column_switch[i]])
+					pair(x, FAB_NONE, r->column_switch[i], c,
+					     r->column_switch[c], with_cycles);
+		return;
+	}
+	for (uint32_t to = 0; to < r->f->n_ports; to++)
+		for (uint32_t from = 0; from < r->f->n_ports; from++)
+			if (from != to && end_at(x, to) != FAB_NONE &&
+			    end_at(x, from) != FAB_NONE)
+				pair(x, from, end_at(x, from),
+				     column_of(r, end_at(x, to)), end_at(x, to),
+				     with_cycles);
+}
+
+void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
+{
+	const struct fab_fabric *f = r->f;
+	size_t n_reach;
+
+	*x = (struct plain){.r = r, .ends = ends, .n = f->n_switches};
+	x->n_arcs = f->arc_first[x->n];
+	x->n_channels = x->n_arcs * PLAIN_LANES;
+	n_reach = (size_t)x->n_channels * x->n_channels;
+	x->dist = FAB_NEW((size_t)x->n * x->n, uint32_t);
+	x->reach = FAB_NEW(n_reach + 1, uint32_t);
+	x->tier = FAB_NEW(x->n, uint32_t);
+	x->load = FAB_NEW0(x->n_arcs + 1, uint64_t);
+	fab_tiers(f, x->tier);
+	for (size_t i = 0; i < n_reach; i++)
+		x->reach[i] = PLAIN_FAR;
+	for (uint32_t i = 0; i < x->n * x->n; i++)
+		x->dist[i] = i / x->n == i % x->n ? 0 : PLAIN_FAR;
+	for (uint32_t s = 0; s < x->n; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (plain_arc_is_live(r, s, a))
+				x->dist[s * x->n + f->arc_peer[a]] = 1;
+	shortest(x->dist, x->n);
+}
+
+void plain_judge(struct plain *x)
+{
+	void (*all)(struct plain *, bool) =
+		x->r->column_lid ? all_pairs_by_lid : all_pairs_by_switch;
+	uint32_t n = x->n_channels, shortest_cycle = PLAIN_FAR;
+
+	all(x, false);
+	shortest(x->reach, n);
+	all(x, true);
+	for (uint32_t c = 0; c < n; c++) {
+		if (x->reach[(size_t)c * n + c] >= PLAIN_FAR)
+			continue;
+		x->got.cycle_channels++;
+		if (x->reach[(size_t)c * n + c] < shortest_cycle)
+			shortest_cycle = x->reach[(size_t)c * n + c];
+	}
+	x->got.cycle.n = shortest_cycle < PLAIN_FAR ? shortest_cycle : 0;
+}
+
+void plain_fini(struct plain *x)
+{
+	free(x->dist);
+	free(x->reach);
+	free(x->tier);
+	free(x->load);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tables judged the plain way: walk the path of each pair, try all ways round. */
+#pragma once
+
+#include "unicast/judge.h"
+
+enum { PLAIN_FAR = 100000, PLAIN_MAX_PATH = 64, PLAIN_LANES = 3 };
+
+/* What plain looking comes to. */
+struct plain {
+	const struct fab_routes *r;
+	enum fab_ends ends;
+	uint32_t n, n_arcs, n_channels;
+	uint32_t *dist;	 /* [n * n] live */
+	uint32_t *reach; /* [n_channels ^ 2] dependencies to get from one to the other */
+	uint32_t *tier;
+	uint64_t *load;
+	struct fab_judgement got;
+	unsigned vls, sls;
+};
+
+/* Channels, and the switches before, between and after. */
+struct plain_path {
+	uint32_t n, channel[PLAIN_MAX_PATH], at[PLAIN_MAX_PATH + 1];
+	bool arrives;
+};
+
+/* Measure the graph; routes must have faults and lanes below PLAIN_LANES. */
+void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends);
+void plain_fini(struct plain *x);
+/* Fill got, vls, sls, load, reach: of got.cycle only the length, no lists. */
+void plain_judge(struct plain *x);
+
+bool plain_arc_is_live(const struct fab_routes *r, uint32_t sw, uint32_t arc);
+struct plain_path plain_walk(const struct plain *x, uint32_t from, uint32_t column,
+			     unsigned sl);
+bool plain_has_valley(const struct plain *x, const struct plain_path *p);
