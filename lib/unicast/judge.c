@@ -71,32 +71,49 @@ static void look_at_peers(struct fab_judging *j)
 	free(seen_by);
 }
 
-/* How many lanes the tables know, that for dropping not counted. */
-static int count_lanes(const struct fab_routes *r, uint32_t *n_vls, bool *has_none,
-		       struct fab_err *err)
+/* Highest service level of a pair, and whether pairs have none. */
+static int scan_levels(struct fab_judging *j, struct fab_err *err)
 {
-	size_t n_sl = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
-	size_t n_vl = r->lanes == FAB_LANES_TABLE ? r->vl_first[r->f->n_switches] : 0;
-	uint8_t sls = 0;
-	unsigned most = 0;
+	const struct fab_routes *r = j->r;
+	size_t n = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
+	uint8_t most = 0, none = 0;
 
-	*has_none = false;
-	for (size_t i = 0; i < n_sl; i++) {
-		*has_none = *has_none || r->sl[i] == FAB_SL_NONE;
-		sls |= r->sl[i] == FAB_SL_NONE ? 0 : r->sl[i];
+	for (size_t i = 0; i < n; i++) {
+		uint8_t sl = r->sl[i], is_none = sl == FAB_SL_NONE;
+
+		none |= is_none;
+		sl = is_none ? 0 : sl;
+		most = sl > most ? sl : most;
 	}
-	if (sls >= FAB_JUDGE_SLS)
-		return fab_fail(err, EINVAL,
-				"%s: a service level is more than 15: no such tables",
-				r->f->source);
-	for (size_t i = 0; r->lanes == FAB_LANES_SL && i < n_sl; i++)
-		if (r->sl[i] > most && r->sl[i] < FAB_JUDGE_DROP)
-			most = r->sl[i];
-	for (size_t i = 0; i < n_vl; i++)
-		if (r->sl2vl[i] > most && r->sl2vl[i] < FAB_JUDGE_DROP)
-			most = r->sl2vl[i];
-	*n_vls = most + 1;
-	return 0;
+	j->has_none = none;
+	j->n_sls = most + 1U;
+	if (most < FAB_JUDGE_SLS)
+		return 0;
+	return fab_fail(err, EINVAL,
+			"%s: a service level is more than 15: no such tables",
+			r->f->source);
+}
+
+/* Keep the lanes of these levels. Returns how many lanes there are, that for dropping not
+ * counted. */
+static uint32_t take_lanes(struct fab_judging *j)
+{
+	const struct fab_routes *r = j->r;
+	size_t n = r->lanes == FAB_LANES_TABLE ? r->vl_first[j->n_switches] : 0;
+	uint8_t most = 0;
+
+	n /= FAB_JUDGE_SLS;
+	if (r->lanes == FAB_LANES_SL)
+		return j->n_sls < FAB_JUDGE_DROP ? j->n_sls : FAB_JUDGE_DROP;
+	j->lane = FAB_NEW(n * j->n_sls + 1, uint8_t);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t sl = 0; sl < j->n_sls; sl++) {
+			uint8_t vl = r->sl2vl[i * FAB_JUDGE_SLS + sl];
+
+			j->lane[i * j->n_sls + sl] = vl;
+			most = vl > most && vl < FAB_JUDGE_DROP ? vl : most;
+		}
+	return most + 1U;
 }
 
 static void work_init(struct fab_judge_work *w, const struct fab_judging *j)
@@ -282,8 +299,7 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	      struct fab_judgement *out, struct fab_err *err)
 {
 	struct fab_judging j = {.r = r, .options = options};
-	uint32_t n_vls = 1;
-	int rc = count_lanes(r, &n_vls, &j.has_none, err);
+	int rc = scan_levels(&j, err);
 
 	*out = (struct fab_judgement){.deadlock_free = false};
 	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)
@@ -297,7 +313,7 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	look_at_arcs(&j);
 	look_at_peers(&j);
 	fab_judge_find_targets(&j);
-	fab_cdg_init(&j.cdg, r->f, n_vls);
+	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
 	rc = judge(&j, out, err);
 	fab_cdg_fini(&j.cdg);
 	free(j.arc_is_dead);
@@ -310,6 +326,7 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	free(j.group_row);
 	free(j.group_size);
 	free(j.targets.v);
+	free(j.lane);
 	return rc;
 }
 

@@ -154,13 +154,13 @@ static void count_load(const struct fab_judging *j, const struct fab_target *tar
 }
 
 /* Dependencies when there is one lane. */
-static void depend(struct fab_judging *j, uint32_t root, const uint16_t *next,
-		   struct fab_judge_work *w)
+static void depend(struct fab_judging *j, uint32_t root, const uint8_t *sl,
+		   const uint16_t *next, struct fab_judge_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 
 	for (uint32_t i = 0; i < w->n_order; i++)
-		w->mask[w->order[i]] = j->weight[w->order[i]] != 0;
+		w->mask[w->order[i]] = fab_judge_senders(j, sl, w->order[i]) != 0;
 	for (uint32_t i = w->n_order; --i > 0;) {
 		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
 		uint32_t v = f->arc_peer[arc];
@@ -230,7 +230,7 @@ static void depart(const struct fab_judging *j, const uint8_t *sl, const uint16_
 
 	for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
 		if (sl[g] != FAB_SL_NONE)
-			leaves_on(w, u, sl[g], fab_routes_vl(j->r, u, d, next[u], sl[g]));
+			leaves_on(w, u, sl[g], fab_judge_vl(j, u, d, next[u], sl[g]));
 }
 
 /* Dependencies when lanes follow from tables: those farthest away first, so that
@@ -251,7 +251,7 @@ static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t 
 			continue;
 		for (uint32_t sls = w->mask[u]; sls; sls &= sls - 1) {
 			unsigned s = (unsigned)__builtin_ctz(sls);
-			unsigned to = fab_routes_vl(j->r, v, j->reverse[arc], next[v], s);
+			unsigned to = fab_judge_vl(j, v, j->reverse[arc], next[v], s);
 
 			leaves_on(w, v, s, to);
 			to = to < FAB_JUDGE_DROP ? to : 0;
@@ -321,10 +321,9 @@ static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
 			if (!j->weight[u] || h >= FAB_HOPS_NEVER)
 				continue;
 			in_graph += weight;
-			minimal += h != hops[u]	 ? 0
-				   : j->has_none ? fab_judge_senders(j, sl, u) -
-							   (u == target->root)
-						 : weight;
+			if (j->has_none && u != target->root)
+				weight = fab_judge_senders(j, sl, u);
+			minimal += h == hops[u] ? weight : 0;
 		}
 		w->connected_in_graph += in_graph * target->weight;
 		w->minimal += minimal * target->weight;
@@ -371,7 +370,7 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		if (w->load)
 			count_load(j, target, fab_judge_next(j, target), sl, w);
 		if (j->r->lanes == FAB_LANES_ONE)
-			depend(j, target->root, fab_judge_next(j, target), w);
+			depend(j, target->root, sl, fab_judge_next(j, target), w);
 		else if (j->r->lanes == FAB_LANES_SL)
 			depend_by_sl(j, target->root, sl, fab_judge_next(j, target), w);
 		else
@@ -406,7 +405,7 @@ static uint16_t rest_of(const struct fab_judging *j, const uint16_t *next, uint3
 	then = f->arc_first[v] + next[v];
 	for (uint32_t sls = w->sls; sls; sls &= sls - 1) {
 		unsigned s = (unsigned)__builtin_ctz(sls);
-		unsigned vl = fab_routes_vl(j->r, v, j->reverse[arc], next[v], s);
+		unsigned vl = fab_judge_vl(j, v, j->reverse[arc], next[v], s);
 		unsigned to = w->lanes[(size_t)v * SLS + s];
 
 		w->lanes[(size_t)u * SLS + s] = (uint16_t)vl;
@@ -437,7 +436,7 @@ static void count_cycles(const struct fab_judging *j, const struct fab_target *t
 			if (s == FAB_SL_NONE)
 				continue;
 			to = w->lanes[(size_t)u * SLS + s];
-			vl = fab_routes_vl(j->r, u, fab_degree(f, u), next[u], s);
+			vl = fab_judge_vl(j, u, fab_degree(f, u), next[u], s);
 			if (w->mask[u] >> s & 1 ||
 			    (!is_last &&
 			     fab_cdg_is_on_cycle(g, arc * g->n_vls + vl,

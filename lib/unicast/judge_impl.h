@@ -50,6 +50,9 @@ struct fab_judging {
 	FAB_VEC(struct fab_target) targets; /* by root */
 	uint64_t n_ends;
 	bool has_none; /* some pair has no service level */
+	/* r->sl2vl with as many levels as pairs have: what is used stays near */
+	uint32_t n_sls;
+	uint8_t *lane;
 	struct fab_cdg cdg;
 };
 
@@ -82,6 +85,21 @@ static inline bool fab_switch_is_dead(const struct fab_routes *r, uint32_t sw)
 static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
 {
 	return f->arc_first[sw + 1] - f->arc_first[sw];
+}
+
+/* fab_routes_vl() for levels that pairs have. */
+static inline unsigned fab_judge_vl(const struct fab_judging *j, uint32_t sw, uint32_t in,
+				    uint32_t out, unsigned sl)
+{
+	uint32_t d = fab_degree(j->r->f, sw);
+
+	if (j->r->lanes == FAB_LANES_ONE)
+		return 0;
+	if (j->r->lanes == FAB_LANES_SL)
+		return sl;
+	return j->lane[(j->r->vl_first[sw] / FAB_JUDGE_SLS + (uint64_t)in * (d + 1) +
+			out) * j->n_sls +
+		       sl];
 }
 
 /* Ends of a switch that send to a target: those with a service level for it; sl: one for

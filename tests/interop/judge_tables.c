@@ -15,10 +15,10 @@
 static void put(const struct fab_fabric *f, const char *what,
 		const struct fab_pair_list *list)
 {
-	for (size_t i = 0; i < list->of.n; i++)
-		printf("%s\t%s\t%s\t%llu\n", what, fab_node_name(f, list->of.v[i].from),
-		       fab_node_name(f, list->of.v[i].to),
-		       (unsigned long long)list->of.v[i].pairs);
+	for (size_t i = 0; i < list->n; i++)
+		printf("%s\t%s\t%s\t%llu\n", what, fab_node_name(f, list->v[i].from),
+		       fab_node_name(f, list->v[i].to),
+		       (unsigned long long)list->v[i].pairs);
 }
 
 int main(int argc, char **argv)

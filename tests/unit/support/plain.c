@@ -125,7 +125,8 @@ static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
 	node = port == FAB_NONE ? FAB_NONE : f->port_node[port];
 	if (column != FAB_NONE) {
 		sl = sl_of(x->r, node, from, column);
-		p = plain_walk(x, from, column, sl);
+		p = plain_walk(x, from, column, sl == FAB_SL_NONE ? 0 : sl);
+		p.arrives = p.arrives && (sl != FAB_SL_NONE || from == to);
 	}
 	for (uint32_t i = 0; p.arrives && i + 1 < p.n; i++) {
 		uint32_t *dep = &x->reach[(size_t)p.channel[i] * n + p.channel[i + 1]];
@@ -148,7 +149,7 @@ static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
 	if (p.n > x->got.max_hops)
 		x->got.max_hops = p.n;
 	x->got.minimal += p.n == d;
-	x->sls |= 1u << sl;
+	x->sls |= sl == FAB_SL_NONE ? 0 : 1u << sl;
 	x->got.valley_pairs += plain_has_valley(x, &p);
 	for (uint32_t i = 0; i < p.n; i++) {
 		x->vls |= 1u << p.channel[i] % PLAIN_LANES;
