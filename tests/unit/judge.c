@@ -153,10 +153,12 @@ static struct fab_fabric *random_fabric(struct fab_rng *rng)
 	for (uint32_t s = 0; s < n; s++)
 		plan_switch(&plan, "sw", 40);
 	for (uint32_t s = 0; s < n + extra; s++) {
-		uint32_t a = (uint32_t)fab_rng_below(rng, n), b;
+		uint32_t a = (uint32_t)fab_rng_below(rng, n), b = a + 1 < n ? a + 1 : 0;
 
-		b = s && s < n ? (uint32_t)fab_rng_below(rng, s) : (a + 1) % n;
-		a = s && s < n ? s : a;
+		if (s && s < n) { /* first a tree */
+			b = (uint32_t)fab_rng_below(rng, s);
+			a = s;
+		}
 		plan_cable(&plan, a, ++used[a], b, ++used[b]);
 	}
 	for (uint32_t i = 0; i < 2 * n; i++) {

@@ -76,7 +76,8 @@ static bool has_cycle(struct walk *w)
 	uint32_t *queue = FAB_NEW(n + 1, uint32_t), *first = FAB_NEW0(n + 2, uint32_t);
 	size_t m = 0;
 
-	qsort(w->pairs.v, w->pairs.n, sizeof(*w->pairs.v), by_value);
+	if (w->pairs.n)
+		qsort(w->pairs.v, w->pairs.n, sizeof(*w->pairs.v), by_value);
 	for (size_t i = 0; i < w->pairs.n; i++)
 		if (!i || w->pairs.v[i] != w->pairs.v[i - 1])
 			w->pairs.v[m++] = w->pairs.v[i];
