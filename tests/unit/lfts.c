@@ -470,6 +470,30 @@ Test(lfts, nodes_that_differ_from_their_switch)
 	fab_fabric_free(f);
 }
 
+/* h1's service level towards itself is that of no pair. */
+Test(lfts, nobody_sends_to_itself)
+{
+	struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	struct fab_fabric *f = text_open(small);
+	struct fab_routes *r = read_tables(f, NULL, TABLES);
+	struct fab_judgement j;
+
+	add_sls(r, "0x10 8 3\n");
+	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_expect_eq(j.pairs, 6, "three ports");
+	cr_expect_eq(j.connected, 6);
+	cr_expect_eq(j.sls, 1);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	r = read_tables(f, NULL, TABLES);
+	add_sls(r, "0x20 8 3\n");
+	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_expect_eq(j.sls, 2);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
 Test(lfts, port_0_gives_way_to_adapters)
 {
 	static const char *const orders[] = {
