@@ -6,9 +6,10 @@
  *
  *   one lane     when every pair has its way within one round of dimension order
  *   variant I    service level = lane: 1 for all other ways, where that closes no cycle
- *   variant II   lanes by service level, in- and out-port; ways in phase order have the
- *                lanes of their phases, left-overs the first word of lanes that closes no
- *                cycle (vtftr_ib_lanes.c)
+ *   variant II   lanes by service level, in- and out-port (vtftr_ib_lanes.c): for each
+ *                way the lowest level and first word of lanes that close no cycle; where
+ *                that leads nowhere, ways in phase order have the lanes of their phases,
+ *                and left-overs the first word that closes none
  *
  * What no word is found for is tried again with one lane more, up to max_vls; then with
  * longer ways in phase order for its destination.
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_FIRST = 2, TRIES_MAX = 4 };
+enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4 };
 
 static struct fab_routes *new_routes(const struct vtftr_ib *v)
 {
@@ -118,18 +119,38 @@ static enum vtftr_ib_result try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 	return VTFTR_IB_DONE;
 }
 
-/* With rows first where that can help, then with the most phases. */
+/* The choice number i: detours spread in several ways, in the end along few lines. */
+static void choose(struct fab_phases *ph, uint32_t i)
+{
+	uint32_t modes = ph->plain ? 2 : 1;
+
+	ph->rows_first = ph->plain && i % modes == 0;
+	ph->salt = i / modes;
+	ph->concentrate = i / modes + 1 == CHOICES;
+}
+
+/*
+ * Other choices among equals, until variant I closes no cycle: detours through columns
+ * and through rows, spread and not. Where none does, the tables with the fewest
+ * left-overs remain.
+ */
 static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 {
-	bool rows_first = ph->rows_first;
+	uint32_t best = 0, n = CHOICES * (ph->plain ? 2 : 1);
+	uint64_t least = UINT64_MAX;
 
-	if (try_plain(v, ph) == VTFTR_IB_DONE)
-		return VTFTR_IB_DONE;
-	if (rows_first && v->n_left) {
-		ph->rows_first = false;
+	for (uint32_t i = 0; i < n; i++) {
+		choose(ph, i);
 		if (try_plain(v, ph) == VTFTR_IB_DONE)
 			return VTFTR_IB_DONE;
+		if (v->n_left <= least) {
+			least = v->n_left;
+			best = i;
+		}
 	}
+	choose(ph, best);
+	grow_trees(v, ph);
+	v->n_left = least;
 	return VTFTR_IB_OPEN;
 }
 
@@ -155,7 +176,11 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 
 	fab_phases_init(&ph, v->problem->kfat, &v->live, n_rounds);
 	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
-	if (!*is_done) {
+	if (!*is_done && n_rounds > 1) {
+		new_levels(v->routes);
+		rc = vtftr_ib_place(v, n_rounds, is_done, err);
+	}
+	if (!rc && !*is_done) {
 		new_levels(v->routes);
 		rc = vtftr_ib_pack(v, n_rounds, err);
 		*is_done = !rc && !v->n_stuck;

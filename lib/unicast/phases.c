@@ -50,9 +50,9 @@ struct offer {
 	bool is_down;
 };
 
-static uint32_t shuffle(uint32_t to, uint32_t by)
+static uint32_t shuffle(uint32_t to, uint32_t by, uint32_t salt)
 {
-	uint32_t h = (to + 1) * 0x9e3779b1u ^ by * 0x85ebca6bu;
+	uint32_t h = (to + 1) * 0x9e3779b1u ^ (by + salt) * 0x85ebca6bu;
 
 	return (h ^ h >> 15) * 0x2c1b3c6du >> 8;
 }
@@ -63,7 +63,8 @@ static struct offer offer_to_line(const struct fab_phases *ph,
 {
 	const struct fab_kfat *k = ph->k;
 	uint32_t line = k->switch_line[sw];
-	struct offer o = {.phase = -1, .score = shuffle(to, u), .is_down = true};
+	struct offer o = {
+		.phase = -1, .score = shuffle(to, u, ph->salt), .is_down = true};
 
 	if (line == FAB_NONE)
 		return o;
@@ -73,6 +74,8 @@ static struct offer offer_to_line(const struct fab_phases *ph,
 
 		if (s->phase[u] >= 0)
 			o.phase = phase_below(s->phase[u], d, k->n_dims);
+		if (ph->concentrate)
+			o.score = ph->soundness[at];
 		o.score |= (uint32_t)ph->n_whole[at] << 24;
 		return o;
 	}
@@ -88,7 +91,7 @@ static struct offer offer_to_leaf(const struct fab_phases *ph,
 				  uint32_t u)
 {
 	const struct fab_kfat *k = ph->k;
-	struct offer o = {.phase = s->phase[u], .score = shuffle(to, u)};
+	struct offer o = {.phase = s->phase[u], .score = shuffle(to, u, ph->salt)};
 
 	if (k->switch_line[u] == FAB_NONE)
 		o.phase = -1;

@@ -17,7 +17,12 @@ struct fab_phases {
 	/* two dimensions: detours begin in the row where they can, so that all of them
 	 * go through columns; set by the caller */
 	bool rows_first;
-	uint8_t *n_whole;  /* [n_leaves * D] whole lines of a leaf but that along d */
+	uint32_t salt;	  /* another choice among equals; set by the caller */
+	bool concentrate; /* detours along as few lines as can be; set by the caller */
+	uint8_t *n_whole; /* [n_leaves * D] whole lines of a leaf but that along d */
+	/* [n_leaves * D] the larger, the fewer parts miss on the leaf's lines but that
+	 * along d; the same order for all destinations */
+	uint32_t *soundness;
 	uint8_t *has_leaf; /* [n_switches] a line's switch that is joined to leaves */
 	/* one root switch a line and two dimensions: the tables of a destination whose
 	 * column is sound follow from a template; else NULL */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SCORE_MAX = (1 << 24) - 1 };
+
 struct fab_plain {
 	uint32_t n_x, n_y;
 	uint32_t *row, *column; /* root switch by y, by x; FAB_NONE: none */
@@ -30,53 +32,87 @@ static uint32_t y_of(const struct fab_kfat *k, uint32_t leaf)
 	return k->coord[(size_t)leaf * 2 + 1];
 }
 
-/* A line of a whole grid is whole when nothing of it is missing or dead. */
-static bool *find_whole(const struct fab_phases *ph)
+/* Parts of a line that are missing or dead: leaves, and cables of its switches. */
+static uint32_t *count_missing(const struct fab_phases *ph)
 {
 	const struct fab_kfat *k = ph->k;
-	uint32_t *n = FAB_NEW0(k->n_lines + 1, uint32_t);
-	bool *is_whole = FAB_NEW0(k->n_lines + 1, bool);
+	uint32_t *missing = FAB_NEW(k->n_lines + 1, uint32_t);
 
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		missing[line] = k->dims[k->line_dim[line]];
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
 		for (uint32_t d = 0; d < k->n_dims; d++) {
 			uint32_t line = k->line_of[(size_t)leaf * k->n_dims + d];
 
 			if (line != FAB_NONE &&
 			    fab_switch_is_live(ph->live, k->leaf[leaf]))
-				n[line]++;
+				missing[line]--;
 		}
-	for (uint32_t line = 0; line < k->n_lines; line++)
-		is_whole[line] = n[line] == k->dims[k->line_dim[line]];
 	for (uint32_t sw = 0; sw < k->f->n_switches; sw++)
 		for (uint32_t a = k->f->arc_first[sw];
 		     k->switch_line[sw] != FAB_NONE && a < k->f->arc_first[sw + 1]; a++)
-			if (!ph->live->arc_is_live[a])
-				is_whole[k->switch_line[sw]] = false;
-	free(n);
-	return is_whole;
+			missing[k->switch_line[sw]] += !ph->live->arc_is_live[a];
+	return missing;
 }
 
-static void count_whole(struct fab_phases *ph)
+/* Fewest missing parts first, then by number: that many lines stand behind a line. */
+static uint32_t *rank_lines(const struct fab_kfat *k, const uint32_t *missing)
+{
+	uint32_t *behind = FAB_NEW(k->n_lines + 1, uint32_t), most = 0, *first;
+
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		if (missing[line] > most)
+			most = missing[line];
+	first = FAB_NEW0((size_t)most + 2, uint32_t);
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		first[missing[line] + 1]++;
+	for (uint32_t m = 0; m <= most; m++)
+		first[m + 1] += first[m];
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		behind[line] = k->n_lines - 1 - first[missing[line]]++;
+	free(first);
+	return behind;
+}
+
+/* What speaks for a leaf on a detour: its lines in the other dimensions. */
+static void rate_leaf(struct fab_phases *ph, uint32_t leaf, const uint32_t *missing,
+		      const uint32_t *behind)
 {
 	const struct fab_kfat *k = ph->k;
-	bool *is_whole = find_whole(ph);
+	const uint32_t *line_of = k->line_of + (size_t)leaf * k->n_dims;
 
-	ph->n_whole = FAB_NEW0((size_t)k->n_leaves * k->n_dims + 1, uint8_t);
+	for (uint32_t d = 0; d < k->n_dims; d++) {
+		size_t at = (size_t)leaf * k->n_dims + d;
+		uint64_t sum = 0;
+
+		for (uint32_t e = 0; e < k->n_dims; e++) {
+			if (e == d || line_of[e] == FAB_NONE)
+				continue;
+			ph->n_whole[at] += !missing[line_of[e]];
+			sum += behind[line_of[e]];
+		}
+		ph->soundness[at] = sum < SCORE_MAX ? (uint32_t)sum : SCORE_MAX;
+	}
+}
+
+static void rate_leaves(struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	uint32_t *missing = count_missing(ph), *behind = rank_lines(k, missing);
+	size_t n = (size_t)k->n_leaves * k->n_dims;
+
+	ph->n_whole = FAB_NEW0(n + 1, uint8_t);
+	ph->soundness = FAB_NEW0(n + 1, uint32_t);
 	ph->has_leaf = FAB_NEW0(k->f->n_switches + 1, uint8_t);
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		uint32_t sw = k->leaf[leaf];
 
-		for (uint32_t d = 0; d < k->n_dims; d++)
-			for (uint32_t e = 0; e < k->n_dims; e++) {
-				uint32_t line = k->line_of[(size_t)leaf * k->n_dims + e];
-
-				if (e != d && line != FAB_NONE && is_whole[line])
-					ph->n_whole[(size_t)leaf * k->n_dims + d]++;
-			}
+		rate_leaf(ph, leaf, missing, behind);
 		for (uint32_t i = k->f->peer_first[sw]; i < k->f->peer_first[sw + 1]; i++)
 			ph->has_leaf[k->f->peer[i]] = 1;
 	}
-	free(is_whole);
+	free(missing);
+	free(behind);
 }
 
 /* One switch a line, one cable a leaf and line. */
@@ -241,7 +277,7 @@ void fab_phases_init(struct fab_phases *ph, const struct fab_kfat *k,
 		     const struct fab_live *live, unsigned n_rounds)
 {
 	*ph = (struct fab_phases){.k = k, .live = live, .n_rounds = n_rounds};
-	count_whole(ph);
+	rate_leaves(ph);
 	if (has_plain_lines(k)) {
 		ph->plain = make_plain(ph);
 		ph->rows_first = true;
@@ -251,6 +287,7 @@ void fab_phases_init(struct fab_phases *ph, const struct fab_kfat *k,
 void fab_phases_fini(struct fab_phases *ph)
 {
 	free(ph->n_whole);
+	free(ph->soundness);
 	free(ph->has_leaf);
 	free_plain(ph->plain);
 }

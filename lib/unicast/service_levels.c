@@ -77,18 +77,25 @@ static uint8_t *entry(const struct fab_sl_packer *p, const struct fab_hop *hop,
 	       (hop->in * (d + 1) + hop->out) * FAB_SLS_MAX + sl;
 }
 
+bool fab_sl_packer_fits(const struct fab_sl_packer *p, const struct fab_hop *hops,
+			const uint8_t *lanes, uint32_t n, unsigned sl)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t has = *entry(p, &hops[i], sl);
+
+		if (has != FREE && has != lanes[i])
+			return false;
+	}
+	return true;
+}
+
 unsigned fab_sl_packer_add(struct fab_sl_packer *p, const struct fab_hop *hops,
 			   const uint8_t *lanes, uint32_t n, unsigned first)
 {
 	for (unsigned sl = first; sl < FAB_SLS_MAX; sl++) {
-		uint32_t i = 0;
-
-		while (i < n && (*entry(p, &hops[i], sl) == FREE ||
-				 *entry(p, &hops[i], sl) == lanes[i]))
-			i++;
-		if (i < n)
+		if (!fab_sl_packer_fits(p, hops, lanes, n, sl))
 			continue;
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			*entry(p, &hops[i], sl) = lanes[i];
 		return sl;
 	}

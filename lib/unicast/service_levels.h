@@ -39,5 +39,9 @@ uint32_t fab_path_hops(const struct fab_routes *routes, const uint16_t *back,
 unsigned fab_sl_packer_add(struct fab_sl_packer *packer, const struct fab_hop *hops,
 			   const uint8_t *lanes, uint32_t n, unsigned first);
 
+/* Do the entries of a service level agree with that? O(hops). */
+bool fab_sl_packer_fits(const struct fab_sl_packer *packer, const struct fab_hop *hops,
+			const uint8_t *lanes, uint32_t n, unsigned sl);
+
 /* Hand the tables over to the routes: lanes, vl_first, sl2vl; free entries are lane 0. */
 void fab_sl_packer_finish(struct fab_sl_packer *packer);

@@ -25,6 +25,15 @@ struct vtftr_ib {
 bool vtftr_ib_one_lane_does(const struct vtftr_ib *v);
 
 /*
+ * Each way that is not plain gets the lowest service level that has a word of lanes for
+ * it which closes no cycle in the exact graph of channel dependencies, one after the
+ * other. Fewer levels than by phases; but a later way may find none: then *is_done is
+ * false and nothing is of use. O(pairs * levels * words).
+ */
+int vtftr_ib_place(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
+		   struct fab_err *err) FAB_MUST_CHECK;
+
+/*
  * Lanes for all pairs that are not plain, packed into service levels from 1 on; fills
  * routes->sl, the SL2VL tables, is_stuck and n_stuck. The exact graph of channel
  * dependencies is kept while there are left-overs.

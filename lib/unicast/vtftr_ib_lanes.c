@@ -126,8 +126,8 @@ static uint32_t *channel_keys(const struct lanes *l, const struct fab_fabric *f)
 	return key;
 }
 
-/* Dependencies of everything in phase order, plain ways included. */
-static void begin_order(struct lanes *l)
+/* Dependencies of the ways up to `last`: plain ones, or all in phase order. */
+static void begin_order(struct lanes *l, enum fab_way last)
 {
 	const struct fab_fabric *f = l->k->f;
 	struct vtftr_ib *v = l->v;
@@ -140,7 +140,7 @@ static void begin_order(struct lanes *l)
 			uint8_t way =
 				v->way[i] ? v->way[i][v->source_leaf[s]] : FAB_WAY_PLAIN;
 
-			if (way != FAB_WAY_PLAIN && way != FAB_WAY_PHASED)
+			if (way > last)
 				continue;
 			if (!read_way(l, v->routes->column_switch[s], i))
 				continue;
@@ -174,12 +174,55 @@ static bool find_word(struct lanes *l)
 	return false;
 }
 
+/* The level of a pair, and how many levels and lanes that makes. */
+static void note_levels(struct lanes *l, uint32_t s, uint32_t i, unsigned sl)
+{
+	struct fab_routes *r = l->v->routes;
+
+	r->sl[(size_t)s * r->n_columns + i] = (uint8_t)sl;
+	if (sl >= r->n_sls)
+		r->n_sls = (uint8_t)(sl + 1);
+	for (uint32_t h = 0; h < l->n_hops; h++)
+		if (l->lane[h] >= r->n_vls)
+			r->n_vls = (uint8_t)(l->lane[h] + 1);
+}
+
+static int begin_lanes(struct vtftr_ib *v, unsigned n_rounds, struct lanes **out,
+		       struct fab_err *err)
+{
+	struct lanes *l = FAB_NEW0(1, struct lanes);
+	int rc = fab_sl_packer_new(v->routes, &l->packer, err);
+
+	if (rc) {
+		free(l);
+		return rc;
+	}
+	l->v = v;
+	l->k = v->problem->kfat;
+	l->n_rounds = n_rounds;
+	v->routes->n_vls = v->routes->n_sls = 1;
+	*out = l;
+	return 0;
+}
+
+/* Hand the tables of lanes over. */
+static void end_lanes(struct lanes *l)
+{
+	struct fab_routes *r = l->v->routes;
+
+	free(r->vl_first);
+	free(r->sl2vl);
+	fab_sl_packer_finish(l->packer);
+	fab_sl_packer_free(l->packer);
+	fab_channel_order_free(l->order);
+	free(l);
+}
+
 static void pack_pair(struct lanes *l, uint32_t s, uint32_t i, bool is_left)
 {
 	struct vtftr_ib *v = l->v;
 	struct fab_routes *r = v->routes;
 	unsigned sl = FAB_SL_NONE;
-	unsigned n_vls = 0;
 
 	if (!read_way(l, r->column_switch[s], i))
 		return;
@@ -187,19 +230,13 @@ static void pack_pair(struct lanes *l, uint32_t s, uint32_t i, bool is_left)
 		lanes_of_phases(l);
 	if (!is_left || find_word(l))
 		sl = fab_sl_packer_add(l->packer, l->hops, l->lane, l->n_hops, 1);
-	r->sl[(size_t)s * r->n_columns + i] = (uint8_t)sl;
 	if (sl == FAB_SL_NONE) {
+		r->sl[(size_t)s * r->n_columns + i] = FAB_SL_NONE;
 		v->is_stuck[i] = true;
 		v->n_stuck++;
 		return;
 	}
-	for (uint32_t h = 0; h < l->n_hops; h++)
-		if (l->lane[h] >= n_vls)
-			n_vls = l->lane[h] + 1u;
-	if (sl >= r->n_sls)
-		r->n_sls = (uint8_t)(sl + 1);
-	if (n_vls > r->n_vls)
-		r->n_vls = (uint8_t)n_vls;
+	note_levels(l, s, i, sl);
 }
 
 static void pack_all(struct lanes *l, enum fab_way way)
@@ -212,33 +249,84 @@ static void pack_all(struct lanes *l, enum fab_way way)
 				pack_pair(l, s, i, way == FAB_WAY_LEFT);
 }
 
+/* The way at hand with its word of lanes in that service level, if both allow it. */
+static bool place_word(struct lanes *l, unsigned sl)
+{
+	spread_lanes(l);
+	if (!fab_sl_packer_fits(l->packer, l->hops, l->lane, l->n_hops, sl) ||
+	    !add_way(l))
+		return false;
+	fab_sl_packer_add(l->packer, l->hops, l->lane, l->n_hops, sl);
+	return true;
+}
+
+/* The lowest service level with a word that closes no cycle, lane 1 all the way first. */
+static unsigned place(struct lanes *l)
+{
+	if (l->n_legs > LEGS_MAX)
+		return FAB_SL_NONE;
+	for (unsigned sl = 1; sl < FAB_SLS_MAX; sl++) {
+		memset(l->leg_lane, 1, l->n_legs);
+		if (place_word(l, sl))
+			return sl;
+		memset(l->leg_lane, 0, l->n_legs);
+		do
+			if (place_word(l, sl))
+				return sl;
+		while (next_word(l));
+	}
+	return FAB_SL_NONE;
+}
+
+static bool place_all(struct lanes *l)
+{
+	struct vtftr_ib *v = l->v;
+	struct fab_routes *r = v->routes;
+
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		for (uint32_t s = 0; v->way[i] && s < r->n_columns; s++) {
+			uint8_t way = v->way[i][v->source_leaf[s]];
+			unsigned sl;
+
+			if ((way != FAB_WAY_PHASED && way != FAB_WAY_LEFT) ||
+			    !read_way(l, r->column_switch[s], i))
+				continue;
+			sl = place(l);
+			if (sl == FAB_SL_NONE)
+				return false;
+			note_levels(l, s, i, sl);
+		}
+	return true;
+}
+
+int vtftr_ib_place(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
+		   struct fab_err *err)
+{
+	struct lanes *l;
+	int rc = begin_lanes(v, n_rounds, &l, err);
+
+	if (rc)
+		return rc;
+	begin_order(l, FAB_WAY_PLAIN);
+	*is_done = place_all(l);
+	end_lanes(l);
+	return 0;
+}
+
 int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
 {
-	struct lanes *l = FAB_NEW0(1, struct lanes);
-	struct fab_routes *r = v->routes;
-	int rc;
+	struct lanes *l;
+	int rc = begin_lanes(v, n_rounds, &l, err);
 
-	l->v = v;
-	l->k = v->problem->kfat;
-	l->n_rounds = n_rounds;
-	v->n_stuck = 0;
-	memset(v->is_stuck, 0, r->n_columns * sizeof(*v->is_stuck));
-	r->n_vls = r->n_sls = 1;
-	rc = fab_sl_packer_new(r, &l->packer, err);
-	if (rc) {
-		free(l);
+	if (rc)
 		return rc;
-	}
+	v->n_stuck = 0;
+	memset(v->is_stuck, 0, v->routes->n_columns * sizeof(*v->is_stuck));
 	pack_all(l, FAB_WAY_PHASED);
 	if (v->n_left) {
-		begin_order(l);
+		begin_order(l, FAB_WAY_PHASED);
 		pack_all(l, FAB_WAY_LEFT);
 	}
-	free(r->vl_first);
-	free(r->sl2vl);
-	fab_sl_packer_finish(l->packer);
-	fab_sl_packer_free(l->packer);
-	fab_channel_order_free(l->order);
-	free(l);
+	end_lanes(l);
 	return 0;
 }

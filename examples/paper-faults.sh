@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: paper-faults.sh
+# Sets what Liu B., Hu S., Shi D., Lu H., "VTFTR: deadlock-free fault-tolerant routing algorithm in
+# high-dimension fat tree", claim beside what fabric-faults finds, and what a construction for
+# InfiniBand makes of it. Finds fabric-faults in PATH or in build/cmd. Exits with 1 when a figure
+# differs from what is expected; where the paper is wrong the table says so.
+set -eu
+cd "$(dirname "$0")/.."
+PATH=$PATH:$PWD/build/cmd
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# column NAME OPTION...: that column of the only row
+column() {
+  name=$1
+  shift
+  fabric-faults --quiet --format=csv --no-header --columns="$name" "$@" | tr -d '\r'
+}
+
+# figure WHAT PAPER EXPECTED OURS: ours must be as expected, to the digits given
+figure() {
+  awk -v what="$1" -v paper="$2" -v want="$3" -v ours="$4" 'BEGIN {
+    digits = want; sub(/[eE].*/, "", digits); gsub(/[^0-9]/, "", digits); sub(/^0*/, "", digits)
+    same = want == ours || (want + 0 != 0 && \
+      sprintf("%.*e", length(digits) - 1, ours) == sprintf("%.*e", length(digits) - 1, want))
+    printf "%-62s %11s %12s  %s\n", what, paper, ours, \
+      !same ? "DIFFERS" : paper == "-" ? "" : paper == want ? "same" : "the paper is wrong"
+    exit !same
+  }' || echo differs >>"$work/differs"
+}
+
+grid=gen:kfat:dims=16x16,hosts=1
+small=gen:kfat:dims=8x8,hosts=1
+printf '%-62s %11s %12s\n' figure paper ours
+
+# latency: 35 ns a hop and 27 ns; the hosts' own two links are not counted in max_hops
+latency() { echo $(($1 * 35 + 2 * 35 + 27)); }
+figure 'ns to another row and column, xy' 237 237 "$(latency "$(column max_hops $small --algorithm=xy)")"
+figure 'ns by yx around a dead leaf, vtftr' 237 237 \
+  "$(latency "$(column max_hops $small --algorithm=vtftr --fail=1.1)")"
+figure 'ns when both turns are dead, vtftr' 307 307 \
+  "$(latency "$(column max_hops $small --algorithm=vtftr --fail=1.1,2.2)")"
+figure 'ns by the detour of algorithm A' 377 377 \
+  "$(latency "$(column max_hops $small --algorithm=algorithm-a --fail=1.1)")"
+
+# reachability
+figure 'leaf pairs that xy loses by one dead leaf, 16 x 16' - 225 "$(column unreachable $grid --algorithm=xy --fail=7.7)"
+figure 'leaf pairs that algorithm A loses by 15 dead leaves' - 102 \
+  "$(column unreachable $grid --algorithm=algorithm-a --random=15)"
+figure 'pairs lost by vtftr, 100 sets of 15 faults' 0 0 \
+  "$(column unreachable $grid --algorithm=vtftr --random=15 --count=100)"
+figure 'lanes of vtftr, those sets' 2 2 "$(column vls $grid --algorithm=vtftr --random=15 --count=100)"
+figure 'free of deadlock: vtftr, those sets' true true \
+  "$(column deadlock_free $grid --algorithm=vtftr --random=15 --count=100)"
+figure 'free of deadlock: the fewest hops, one dead leaf' - false "$(column deadlock_free $grid --algorithm=minhop --fail=7.7)"
+
+# how likely faults touch every row and every column
+for pair in 16:2.076e-12 20:2.877e-07 24:6.15e-05 30:4.40e-03 40:0.107; do
+  k=${pair%%:*}
+  paper=-
+  [ "$k" = 20 ] && paper=4.807e-22
+  figure "every row and column of 16 x 16 has one of $k faults" $paper "${pair#*:}" \
+    "$(column algorithm,probability $grid --reliability --random="$k" --trials=1 | sed -n 's/^vtftr-rule,//p')"
+done
+figure '  and C(240,4)/C(256,20), where the figure of the paper is from' 4.807e-22 4.807e-22 \
+  "$(column algorithm,as_published $grid --reliability --random=20 --trials=1 | sed -n 's/^vtftr-rule,//p')"
+
+# beyond the paper
+figure 'pairs lost by vtftr-ib, 100 sets of 29 faults' - 0 "$(column unreachable $grid --random=29 --count=100)"
+figure '  lanes' - 2 "$(column vls $grid --random=29 --count=100)"
+figure '  service levels' - 2 "$(column sls $grid --random=29 --count=100)"
+figure '  pairs with a shortest way' - 5107650 "$(column minimal $grid --random=29 --count=100)"
+figure 'some pair of sound leaves is cut off by 40 faults, at most' - 2.7e-18 \
+  "$(column algorithm,bound $grid --reliability --random=40 --trials=1 | sed -n 's/^vtftr-ib,//p')"
+figure '  by 64 faults, at most' - 8.2e-10 \
+  "$(column algorithm,bound $grid --reliability --random=64 --trials=1 | sed -n 's/^vtftr-ib,//p')"
+
+# every set of dead leaves of 4 x 4 that leaves two
+sets=0 lost=0 lanes=0 levels=0 free=true
+for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
+  row=$(column sets,pairs,unreachable,connected_in_graph,minimal,vls,sls,deadlock_free gen:kfat:dims=4x4,hosts=1 --exhaustive=$k)
+  old=$IFS
+  IFS=,
+  # shellcheck disable=SC2086
+  set -- $row
+  IFS=$old
+  sets=$((sets + $1)) lost=$((lost + $4 - $5))
+  [ "$6" -gt $lanes ] && lanes=$6
+  [ "$7" -gt $levels ] && levels=$7
+  [ "$8" = true ] || free=$8
+done
+figure 'sets of 1 to 14 dead leaves of 4 x 4' - 65518 $sets
+figure '  pairs that are connected, but not by a shortest way' - 0 $lost
+figure '  lanes' - 2 "$lanes"
+figure '  service levels' - 6 "$levels"
+figure '  free of deadlock' - true "$free"
+
+# faults that the tables do not know
+stuck() {
+  fabric-faults --quiet --format=json --dodge $small "$@" | tr -d ' \r\n' |
+    sed 's/.*"dodge":\[//; s/\].*//; s/},{/}\n{/g' | sed -n 's/.*"stuck":\([0-9]*\).*/\1/p'
+}
+figure 'packets stuck at one unknown fault, 8 x 8' 0 0 "$(stuck | sed -n 1p)"
+figure '  with one known' 0 0 "$(stuck --fail=2.3 | sed -n 1p)"
+figure '  at two unknown at once, with one known' 0 49 "$(stuck --fail=2.3 | sed -n 2p)"
+[ ! -f "$work/differs" ]
