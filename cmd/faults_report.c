@@ -71,6 +71,14 @@ static const struct fab_column valley_columns[] = {
 	{"at", FAB_TEXT, "switch where the first of them turns", 0},
 };
 
+static const struct fab_column unreached_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"from", FAB_TEXT, "source switch", 0},
+	{"to", FAB_TEXT, "target switch", 0},
+	{"pairs", FAB_UINT, "pairs between them without a way", 0},
+	{"at", FAB_TEXT, "switch where the first of them ends", 0},
+};
+
 static const struct fab_column flow_columns[] = {
 	{"permutation", FAB_TEXT, "who sends to whom", 0},
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
@@ -237,32 +245,41 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 	fab_report_table_end(r);
 }
 
-static void print_valleys(struct fab_report *r, const struct faults_outcome *o)
+static void print_pairs(struct fab_report *r, const struct faults_result *a,
+			const struct fab_fabric *f, const struct fab_pairs *pairs,
+			size_t n)
 {
-	bool any = false;
+	for (size_t k = 0; k < n; k++) {
+		const union fab_cell cells[] = {{.text = a->algorithm},
+						{.text = fab_node_name(f, pairs[k].from)},
+						{.text = fab_node_name(f, pairs[k].to)},
+						{.u = pairs[k].pairs},
+						{.text = fab_node_name(f, pairs[k].at)}};
 
-	for (size_t i = 0; i < o->n; i++)
-		any = any || (!o->results[i].engine && o->results[i].sum.valley_pairs);
-	if (!any || o->kfat) /* there every second way turns so */
-		return;
-	fab_report_table_begin(r, "valleys", "Ways that turn from down to up",
-			       valley_columns, FAB_COUNT(valley_columns));
-	for (size_t i = 0; i < o->n; i++) {
-		const struct fab_judgement *j = &o->results[i].sum;
-
-		for (size_t k = 0; !o->results[i].engine && k < j->valleys.n; k++) {
-			const struct fab_pairs *v = &j->valleys.v[k];
-			const union fab_cell cells[] = {
-				{.text = o->results[i].algorithm},
-				{.text = fab_node_name(o->f, v->from)},
-				{.text = fab_node_name(o->f, v->to)},
-				{.u = v->pairs},
-				{.text = fab_node_name(o->f, v->at)}};
-
-			fab_report_row(r, cells);
-		}
+		fab_report_row(r, cells);
 	}
-	fab_report_table_end(r);
+}
+
+/* Of tables that were read: what does not arrive, what turns from down to up. */
+static void print_troubles(struct fab_report *r, const struct faults_outcome *o)
+{
+	const struct faults_result *a = &o->results[0];
+	const struct fab_judgement *j = &a->sum;
+
+	if (!o->n || a->engine)
+		return;
+	if (j->unreached.n) {
+		fab_report_table_begin(r, "unreached", "Pairs without a way",
+				       unreached_columns, FAB_COUNT(unreached_columns));
+		print_pairs(r, a, o->f, j->unreached.v, j->unreached.n);
+		fab_report_table_end(r);
+	}
+	if (j->valleys.n && !o->kfat) { /* there every second way turns so */
+		fab_report_table_begin(r, "valleys", "Ways that turn from down to up",
+				       valley_columns, FAB_COUNT(valley_columns));
+		print_pairs(r, a, o->f, j->valleys.v, j->valleys.n);
+		fab_report_table_end(r);
+	}
 }
 
 static void print_flows(struct fab_report *r, const struct faults_outcome *o)
@@ -414,7 +431,7 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 	print_results(r, o);
 	print_hops(r, o);
 	print_cycles(r, o);
-	print_valleys(r, o);
+	print_troubles(r, o);
 	print_flows(r, o);
 	print_critical(r, o);
 	print_dodged(r, o);

@@ -146,6 +146,9 @@ static void add_judgement(struct faults_result *r, struct fab_judgement *j,
 		sum->valleys.v = j->valleys.v;
 		sum->valleys.n = j->valleys.n;
 		memset(&j->valleys, 0, sizeof(j->valleys));
+		sum->unreached.v = j->unreached.v;
+		sum->unreached.n = j->unreached.n;
+		memset(&j->unreached, 0, sizeof(j->unreached));
 	}
 	if (sum->deadlock_free && !j->deadlock_free) {
 		sum->cycle.v = j->cycle.v;

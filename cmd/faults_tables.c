@@ -25,8 +25,9 @@ enum {
 static const struct argp_option options[] = {
 	{.doc = "Tables:", .group = 4},
 	{"lfts", OPT_LFTS, "FILE", 0,
-	 "Judge the forwarding tables of FILE (opensm-lfts.dump, dump_fts) as algorithm "
-	 "loaded",
+	 "Judge the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, dump_fts) "
+	 "as "
+	 "algorithm loaded",
 	 4},
 	{"path-sl", OPT_PATH_SL, "FILE", 0,
 	 "With --lfts: service levels of the paths, as ibdmchk reads them", 4},
