@@ -28,7 +28,7 @@ struct walker {
 	FAB_VEC(uint32_t) from, to; /* channels: arc * LANES + lane */
 	FAB_VEC(uint32_t) way;	    /* channels of the pair at hand */
 	uint64_t pairs, connected, minimal;
-	unsigned vls, sls;
+	uint32_t vls, sls; /* a bit each */
 };
 
 static bool is_live_host(const struct walker *w, uint32_t port)
@@ -114,16 +114,14 @@ static void keep(struct walker *w, uint8_t sl)
 	for (size_t i = 0; i < w->way.n; i++) {
 		uint32_t n = (uint32_t)w->from.n, to = w->way.v[i];
 
-		if (to % LANES >= w->vls)
-			w->vls = to % LANES + 1;
+		w->vls |= 1u << to % LANES;
 		if (i && fab_map64_put(w->known, (uint64_t)w->way.v[i - 1] << 32 | to,
 				       n) == n) {
 			FAB_PUSH(&w->from, w->way.v[i - 1]);
 			FAB_PUSH(&w->to, to);
 		}
 	}
-	if (w->way.n && sl >= w->sls)
-		w->sls = sl + 1u;
+	w->sls |= 1u << sl;
 }
 
 static bool has_cycle(const struct walker *w)
@@ -206,8 +204,8 @@ static int compare(const struct walker *w, const struct fab_judgement *j,
 		{"pairs", j->pairs, w->pairs},
 		{"connected pairs", j->connected, w->connected},
 		{"shortest ways", j->minimal, w->minimal},
-		{"lanes", j->vls, w->vls},
-		{"service levels", j->sls, w->sls},
+		{"lanes", j->vls, (uint64_t)__builtin_popcount(w->vls)},
+		{"service levels", j->sls, (uint64_t)__builtin_popcount(w->sls)},
 		{"tables free of deadlock", j->deadlock_free, !has_cycle(w)},
 	};
 

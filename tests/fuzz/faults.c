@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is dead and who sends to whom, by files, and kfats of any shape. The first byte of
+ * an input says which: F a file of faults, P a file of flows; else the bytes are a
+ * fabric: how many switches, which have hosts, two bytes a cable, and what dies. What is
+ * recognised as a kfat is routed by every algorithm, judged, and judged a second time.
+ */
+#include "fuzz.h"
+#include "small.h"
+
+#include "base/mem.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/load.h"
+#include "unicast/verify.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SWITCHES_MAX = 24, CABLES_MAX = 60, PORTS = 64 };
+
+/* A file of these bytes: its path, until the descriptor is closed. */
+static int make_file(const uint8_t *bytes, size_t n, char *path, size_t size)
+{
+	int fd = memfd_create("fuzz", 0);
+
+	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+		abort();
+	snprintf(path, size, "/dev/fd/%d", fd);
+	return fd;
+}
+
+static void try_faults(const uint8_t *bytes, size_t n)
+{
+	struct fab_fabric *f = fuzz_small_fabric();
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_err err = {""};
+	char path[32];
+	int fd = make_file(bytes, n, path, sizeof(path));
+
+	if (fab_faults_add_file(faults, path, &err) && !*err.text)
+		abort();
+	if (faults->named.n > (size_t)f->n_switches + f->n_cables)
+		abort();
+	fab_faults_clear(faults);
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		if (faults->cable_is_dead[c])
+			abort();
+	close(fd);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+static void try_flows(const uint8_t *bytes, size_t n)
+{
+	struct fab_fabric *f = fuzz_small_fabric();
+	struct fab_flow_ends ends;
+	struct fab_err err = {""};
+	char path[32], spec[40];
+	int fd = make_file(bytes, n, path, sizeof(path));
+	uint32_t *to = NULL;
+
+	snprintf(spec, sizeof(spec), "file:%s", path);
+	fab_flow_ends_init(&ends, f, NULL);
+	if (!fab_permutation(spec, NULL, f, &ends, 1, &to, &err)) {
+		for (uint32_t i = 0; i < ends.n; i++)
+			if (to[i] != FAB_NONE && to[i] >= ends.n)
+				abort();
+	} else if (!*err.text) {
+		abort();
+	}
+	free(to);
+	close(fd);
+	fab_flow_ends_fini(&ends);
+	fab_fabric_free(f);
+}
+
+/* The bytes as a fabric; NULL where they are none. */
+static struct fab_fabric *make_fabric(const uint8_t *bytes, size_t n, size_t *used)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t n_switches = 2 + bytes[0] % (SWITCHES_MAX - 1), guid = 1;
+	uint32_t hosts = bytes[1] | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3] << 16;
+	uint16_t port[SWITCHES_MAX + 1] = {0};
+	struct fab_fabric *f = NULL;
+	size_t n_cables = bytes[4] % (CABLES_MAX + 1);
+
+	for (uint32_t i = 0; i < n_switches; i++) {
+		struct fab_node_spec spec = {.kind = FAB_SWITCH,
+					     .guid = guid++,
+					     .n_ports = PORTS,
+					     .name = "s",
+					     .name_len = 1};
+
+		fab_builder_add_node(b, &spec);
+	}
+	for (uint32_t i = 0; i < n_switches; i++)
+		if (hosts >> i % 24 & 1)
+			fab_builder_add_cable(b, fuzz_add(b, FAB_ADAPTER, 1000 + i, "h"),
+					      1, i, ++port[i], 4, FAB_HDR);
+	*used = 5;
+	for (size_t c = 0; c < n_cables && *used + 2 <= n; c++, *used += 2) {
+		uint32_t u = bytes[*used] % n_switches, v = bytes[*used + 1] % n_switches;
+
+		if (port[u] + 2 < PORTS && port[v] + 2 < PORTS) {
+			uint16_t from = ++port[u];
+
+			fab_builder_add_cable(b, u, from, v, ++port[v], 4, FAB_HDR);
+		}
+	}
+	if (fab_builder_finish(b, "fuzz", "generated", NULL, &f, NULL))
+		return NULL;
+	return f;
+}
+
+static void expect_sound(const struct fab_unicast_problem *problem,
+			 const struct fab_unicast_engine *engine)
+{
+	const struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES,
+						  .n_threads = 1};
+	bool is_ours = engine == &fab_unicast_vtftr_ib;
+	struct fab_routes *r;
+	struct fab_judgement j;
+	struct fab_err err = {""};
+
+	if (engine->route(problem, &r, &err)) {
+		if (!*err.text)
+			abort();
+		return;
+	}
+	if (fab_judge(r, &options, &j, &err) ||
+	    fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, &err))
+		abort();
+	if ((is_ours || engine == &fab_unicast_xy || engine == &fab_unicast_vtftr) &&
+	    !j.deadlock_free)
+		abort();
+	if (is_ours && !r->note &&
+	    (j.connected != j.connected_in_graph || j.minimal != j.connected ||
+	     j.vls > problem->max_vls))
+		abort();
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+}
+
+static void try_fabric(const uint8_t *bytes, size_t n)
+{
+	struct fab_err err = {""};
+	struct fab_faults *faults;
+	struct fab_fabric *f;
+	struct fab_kfat *k;
+	size_t used;
+
+	if (n < 6)
+		return;
+	f = make_fabric(bytes, n, &used);
+	if (!f)
+		return;
+	if (fab_kfat_recognize(f, &k, &err)) {
+		if (!*err.text)
+			abort();
+		fab_fabric_free(f);
+		return;
+	}
+	faults = fab_faults_new(f);
+	for (; used + 1 < n; used += 2)
+		if (bytes[used] & 1)
+			fab_faults_kill_switch(faults, bytes[used + 1] % f->n_switches);
+		else if (f->n_switch_links)
+			fab_faults_kill_cable(faults,
+					      bytes[used + 1] % f->n_switch_links);
+	for (size_t i = 0; i < fab_unicast_n_engines; i++) {
+		const struct fab_unicast_problem problem = {.f = f,
+							    .faults = faults,
+							    .kfat = k,
+							    .max_vls = 1 + bytes[0] % 3,
+							    .n_threads = 1};
+
+		expect_sound(&problem, fab_unicast_engines[i]);
+	}
+	fab_faults_free(faults);
+	fab_kfat_free(k);
+	fab_fabric_free(f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	if (!n)
+		return 0;
+	if (bytes[0] == 'F')
+		try_faults(bytes + 1, n - 1);
+	else if (bytes[0] == 'P')
+		try_flows(bytes + 1, n - 1);
+	else
+		try_fabric(bytes, n);
+	return 0;
+}
