@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/mem.h"
+#include "boot/failover.h"
 #include "boot/transfer.h"
 #include "cli/cli.h"
 #include "export/boot.h"
@@ -22,7 +23,11 @@ struct bootplan_result {
 	/* of the model; the shares are always the equal ones */
 	double bandwidth_mbps, boot_seconds;
 	uint32_t slowest_node;
-	bool is_sound; /* with --verify */
+	/* with --timeout, by max-min; of other results 0 */
+	uint64_t n_retries;
+	uint32_t n_failed;
+	const struct fab_failover *failover; /* with --fail-server, else NULL */
+	bool is_sound;			     /* with --verify */
 };
 
 /* Another way to get an image to the largest batch. */
@@ -45,6 +50,8 @@ struct bootplan_outcome {
 	FAB_VEC(struct bootplan_result) results;
 	FAB_VEC(struct bootplan_way) ways;
 	bool has_broken_tree; /* with --verify */
+	bool has_timeout;
+	FAB_VEC(struct fab_failover *) failovers; /* owned; results share them */
 };
 
 /* Options about how an image is transferred; its input is a fab_transfer_options. */
@@ -132,6 +139,19 @@ extern const size_t bootplan_n_columns;
 
 /* The quickest of the largest batch; there is a result. */
 const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o);
+
+/* `failover` of a result as rows, and the names in them. */
+struct bootplan_failover_rows {
+	struct fab_rows rows;
+	union fab_cell *cells;
+	char (*names)[256];
+};
+void bootplan_failover_rows(const struct bootplan_outcome *o,
+			    const struct bootplan_result *result,
+			    struct bootplan_failover_rows *out);
+void bootplan_failover_rows_fini(struct bootplan_failover_rows *rows);
+/* The table for people. */
+void bootplan_print_failover(struct fab_report *r, const struct bootplan_outcome *o);
 
 /* Print the report. Fails with the errno of the write. */
 int bootplan_report(FILE *out, const struct fab_report_options *options,

@@ -16,7 +16,10 @@ enum {
 	OPT_TFTP,
 	OPT_SERVER_DISK,
 	OPT_SERVER_CONNECTIONS,
+	OPT_TIMEOUT,
+	OPT_RETRIES,
 };
+enum { MAX_RETRIES = 100 };
 #define MAX_TIME_NS (UINT64_C(1000000000) * 86400)
 
 static const struct argp_option options[] = {
@@ -34,6 +37,14 @@ static const struct argp_option options[] = {
 	{"server-disk", OPT_SERVER_DISK, "RATE", 0, "A server reads no faster", 4},
 	{"server-connections", OPT_SERVER_CONNECTIONS, "N", 0,
 	 "max-min: a server serves so many at once, the others wait in order", 4},
+	{"timeout", OPT_TIMEOUT, "TIME", 0,
+	 "max-min: a node without its image so long after it asked gives up and asks "
+	 "again, from the beginning",
+	 4},
+	{"retries", OPT_RETRIES, "N", 0,
+	 "With --timeout: how often a node asks again before it gives up for good "
+	 "(default 3)",
+	 4},
 	{0},
 };
 
@@ -83,6 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct fab_transfer_options *p = state->input;
 	struct fab_err err;
+	uint64_t retries;
 
 	switch (key) {
 	case OPT_FILES:
@@ -111,6 +123,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SERVER_CONNECTIONS:
 		p->server_connections =
 			number_of("--server-connections", arg, strlen(arg), state);
+		return 0;
+	case OPT_TIMEOUT:
+		p->timeout_seconds = time_of("--timeout", arg, state);
+		if (!(p->timeout_seconds > 0))
+			argp_error(state, "--timeout: there is no time to wait");
+		return 0;
+	case OPT_RETRIES:
+		if (!fab_parse_u64(arg, strlen(arg), 0, MAX_RETRIES, &retries))
+			argp_error(state, "--retries: '%s' is not a number from 0 to %d",
+				   arg, MAX_RETRIES);
+		p->retries = (uint32_t)retries;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "boot/advice.h"
@@ -23,6 +24,15 @@ const struct fab_column bootplan_columns[] = {
 	{"slowest_node", FAB_TEXT, "the first of the slowest nodes", FAB_COL_EXTRA},
 	{"within_target", FAB_BOOL, "not slower than --target; null without it", 0},
 	{"verified", FAB_BOOL, "checked by --verify; null without it", FAB_COL_EXTRA},
+	{"retries", FAB_NUMBER, "requests made again; null without --timeout",
+	 FAB_COL_EXTRA},
+	{"failed_nodes", FAB_NUMBER, "nodes that gave up; null without --timeout",
+	 FAB_COL_EXTRA},
+	{"moved_nodes", FAB_NUMBER,
+	 "nodes with another server than if all were up; null without --fail-server",
+	 FAB_COL_EXTRA},
+	{"failover", FAB_ROWS, "servers that have more nodes than if all were up",
+	 FAB_COL_EXTRA},
 	{"segments", FAB_ROWS, "share of each kind of segment on the way", FAB_COL_EXTRA},
 };
 
@@ -99,9 +109,12 @@ static void print_result(struct fab_report *r, const struct bootplan_outcome *o,
 {
 	const struct fab_rows rows = {segment_columns + 1, N_SEGMENT_CELLS - 1, s->nested,
 				      result->share.n_segments};
+	bool has_retries = o->has_timeout && !strcmp(result->model, "max-min");
+	struct bootplan_failover_rows failover;
 	char slowest[NAME_BYTES];
 
 	fill_segments(s, o->m, result);
+	bootplan_failover_rows(o, result, &failover);
 	fab_machine_node_name(o->m, result->slowest_node, slowest, sizeof(slowest));
 	fab_report_row(r, (const union fab_cell[]){
 				  {.text = result->algorithm},
@@ -115,8 +128,15 @@ static void print_result(struct fab_report *r, const struct bootplan_outcome *o,
 				  {.text = slowest},
 				  {.u = within_target(o, result)},
 				  {.u = o->was_verified ? result->is_sound : FAB_UNKNOWN},
+				  {.real = has_retries ? (double)result->n_retries
+						       : (double)NAN},
+				  {.real = has_retries ? result->n_failed : (double)NAN},
+				  {.real = result->failover ? result->failover->n_moved
+							    : (double)NAN},
+				  {.rows = &failover.rows},
 				  {.rows = &rows},
 			  });
+	bootplan_failover_rows_fini(&failover);
 }
 
 /* For people: the segments of the largest batch. */
@@ -253,8 +273,11 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 	for (size_t i = 0; i < o->results.n; i++)
 		print_result(r, o, &o->results.v[i], s);
 	fab_report_table_end(r);
-	if (options->format == FAB_FORMAT_TABLE)
+	if (options->format == FAB_FORMAT_TABLE) {
+		if (o->failovers.n)
+			bootplan_print_failover(r, o);
 		print_segments(r, o, s);
+	}
 	free(s);
 	return fab_report_finish(r, err);
 }

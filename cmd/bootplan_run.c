@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-bootplan does once its options are read. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,8 @@ static void make_batches(const struct bootplan_params *p, struct bootplan_outcom
 /* What is kept between the batches of a sweep. */
 struct work {
 	uint32_t *interface_of[BOOTPLAN_MAX_CHOICES]; /* [n_nodes] each */
+	uint32_t *before[BOOTPLAN_MAX_CHOICES];	      /* if all servers were up */
+	struct fab_machine whole;		      /* in which they are */
 	uint32_t *loaded;
 	bool *is_used; /* [n_servers] */
 	struct fab_share_workspace *share;
@@ -138,8 +141,40 @@ static void add_max_min(const struct bootplan_params *p, struct bootplan_outcome
 	r.bandwidth_mbps = t.first_rate_mbps;
 	r.boot_seconds = t.last_s;
 	r.slowest_node = t.slowest_node;
+	r.n_retries = t.n_retries;
+	r.n_failed = t.n_failed;
+	if (r.n_failed && r.batch == &o->batches[o->n_batches - 1])
+		fab_cli_warn(&p->run,
+			     "%s: %" PRIu32 " of %" PRIu32 " nodes never boot: "
+			     "no image within --timeout, nor in %" PRIu32 " retries",
+			     r.algorithm, r.n_failed, r.batch->n, p->transfer.retries);
 	fab_transfer_fini(&t);
 	FAB_PUSH(&o->results, r);
+}
+
+/* With --fail-server: what moved, beside the mapping when all servers are up. */
+static const struct fab_failover *fail_over(const struct bootplan_params *p,
+					    struct bootplan_outcome *o, struct work *w,
+					    const struct fab_batch *batch, size_t choice)
+{
+	const struct fab_mapping_choice *c = &p->choices[choice];
+	const struct fab_mapping_problem problem = {
+		.m = &w->whole, .batch = batch, .loaded = w->loaded, .seed = p->run.seed};
+	bool is_first = !w->before[choice];
+	struct fab_failover *f;
+	struct fab_err err;
+
+	if (!p->failed.n)
+		return NULL;
+	if (is_first)
+		w->before[choice] = FAB_NEW(o->m->n_nodes, uint32_t);
+	if ((is_first || c->engine->is_for_batch) &&
+	    c->engine->map(&problem, c->argument, w->before[choice], &err))
+		fab_cli_die(&err);
+	f = FAB_NEW(1, struct fab_failover);
+	fab_failover_of(o->m, batch, w->before[choice], w->interface_of[choice], f);
+	FAB_PUSH(&o->failovers, f);
+	return f;
 }
 
 /* One batch by one algorithm; is the result sound? */
@@ -167,6 +202,7 @@ static bool plan_one(const struct bootplan_params *p, struct bootplan_outcome *o
 	r.model = "equal-share";
 	r.bandwidth_mbps = r.share.bandwidth_mbps;
 	r.slowest_node = r.share.slowest_node;
+	r.failover = fail_over(p, o, w, batch, choice);
 	if (p->run.verify)
 		r.is_sound = verify(p, o, &r, interface_of);
 	if (p->is_equal_share)
@@ -218,12 +254,29 @@ static void print_report(const struct bootplan_params *p,
 	fab_cli_commit_sink(&sink);
 }
 
+static void free_work(struct work *w)
+{
+	for (size_t i = 0; i < BOOTPLAN_MAX_CHOICES; i++) {
+		free(w->interface_of[i]);
+		free(w->before[i]);
+	}
+	free(w->whole.server_is_down);
+	free(w->loaded);
+	free(w->is_used);
+	fab_share_workspace_free(w->share);
+}
+
 static void free_outcome(struct bootplan_outcome *o)
 {
 	for (size_t i = 0; i < o->results.n; i++)
 		fab_share_fini(&o->results.v[i].share);
 	free(o->results.v);
 	free(o->ways.v);
+	for (size_t i = 0; i < o->failovers.n; i++) {
+		fab_failover_fini(o->failovers.v[i]);
+		free(o->failovers.v[i]);
+	}
+	free(o->failovers.v);
 	for (uint32_t i = 0; i < o->n_batches; i++)
 		fab_batch_fini(&o->batches[i]);
 	free(o->batches);
@@ -234,7 +287,8 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 {
 	struct bootplan_outcome o = {.image_bytes = p->transfer.image_bytes,
 				     .target_seconds = p->target_seconds,
-				     .was_verified = p->run.verify};
+				     .was_verified = p->run.verify,
+				     .has_timeout = p->transfer.timeout_seconds > 0};
 	struct work w = {0};
 	bool is_sound = true;
 
@@ -245,6 +299,8 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 		read_loaded(p, o.m, &w);
 	w.share = fab_share_workspace_new(o.m);
 	w.is_used = FAB_NEW(o.m->n_servers, bool);
+	w.whole = *o.m;
+	w.whole.server_is_down = FAB_NEW0(o.m->n_servers, bool);
 	for (uint32_t b = 0; b < o.n_batches; b++)
 		for (size_t i = 0; i < p->n_choices; i++)
 			is_sound &= plan_one(p, &o, &w, &o.batches[b], i);
@@ -261,11 +317,7 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	bootplan_store(&p->store, &p->run, &o);
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
 		is_sound = false;
-	for (size_t i = 0; i < p->n_choices; i++)
-		free(w.interface_of[i]);
-	free(w.loaded);
-	free(w.is_used);
-	fab_share_workspace_free(w.share);
+	free_work(&w);
 	free_outcome(&o);
 	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }

@@ -29,8 +29,10 @@ enum {
 	OPT_MAPPING_OUT,
 	OPT_PLOT,
 	DEFAULT_IMAGE_BYTES = 50000000,
+	DEFAULT_RETRIES = 3,
 	DEFAULT_CHUNK_BYTES = 1048576,
 };
+#define RETRIES_NOT_GIVEN UINT32_MAX
 #define MAX_TARGET_NS (UINT64_C(1000000000) * 1000000)
 
 static const struct argp_option options[] = {
@@ -172,13 +174,21 @@ static void check_machine(const struct bootplan_params *p, struct argp_state *st
 }
 
 /* What goes with the model and with --to. */
-static void check_transfer(const struct bootplan_params *p, struct argp_state *state)
+static void check_transfer(struct bootplan_params *p, struct argp_state *state)
 {
 	const struct fab_transfer_options *t = &p->transfer;
 
-	if (!p->is_max_min && (t->stagger_seconds > 0 || t->server_connections))
-		argp_error(state, "%s needs --model=max-min",
-			   t->server_connections ? "--server-connections" : "--stagger");
+	const char *need = t->server_connections    ? "--server-connections"
+			   : t->stagger_seconds > 0 ? "--stagger"
+			   : t->timeout_seconds > 0 ? "--timeout"
+						    : NULL;
+
+	if (need && !p->is_max_min)
+		argp_error(state, "%s needs --model=max-min", need);
+	if (p->transfer.retries != RETRIES_NOT_GIVEN && !(t->timeout_seconds > 0))
+		argp_error(state, "--retries goes with --timeout only");
+	if (p->transfer.retries == RETRIES_NOT_GIVEN)
+		p->transfer.retries = DEFAULT_RETRIES;
 	if (p->export.path && p->n_choices != 1)
 		argp_error(
 			state,
@@ -330,6 +340,7 @@ int main(int argc, char **argv)
 		.is_equal_share = true,
 		.transfer = {.image_bytes = DEFAULT_IMAGE_BYTES,
 			     .n_files = 1,
+			     .retries = RETRIES_NOT_GIVEN,
 			     .efficiency = 1}};
 	struct fab_fabric *f = NULL;
 	int status = FAB_EXIT_DONE;

@@ -25,6 +25,8 @@ complete -c fabric-bootplan -l stagger -x -d 'Time between the starts of two nod
 complete -c fabric-bootplan -l tftp -x -d 'Block, window and round trip'
 complete -c fabric-bootplan -l server-disk -x -d 'Rate at which a server reads'
 complete -c fabric-bootplan -l server-connections -x -d 'Nodes that a server serves at once'
+complete -c fabric-bootplan -l timeout -x -d 'Time after which a node asks again'
+complete -c fabric-bootplan -l retries -x -d 'How often it asks again'
 complete -c fabric-bootplan -l to -x -a 'csv json dnsmasq dhcpd xcat warewulf openchami' -d 'Format of the configuration'
 complete -c fabric-bootplan -l to-out -r -F -d 'Write configuration for boot servers'
 complete -c fabric-bootplan -l hosts -r -F -d 'MAC and IP addresses'

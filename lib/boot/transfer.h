@@ -17,12 +17,21 @@ struct fab_transfer_options {
 	double stagger_seconds; /* node i of the batch starts at i * stagger */
 	double server_disk_mbps; /* all interfaces of a server together; 0: no limit */
 	uint32_t server_connections; /* at once; others wait in order; 0: no limit */
+	/*
+	 * A node that does not have its image so long after it asked gives up, loses what
+	 * it has, and asks again (with the time of its requests), `retries` times; 0: it
+	 * waits for ever.
+	 */
+	double timeout_seconds;
+	uint32_t retries;
 };
 
 struct fab_transfer {
-	double *finish_s; /* [batch->n] */
+	double *finish_s; /* [batch->n]; INFINITY: it gave up */
 	double first_s, median_s, last_s;
 	uint32_t slowest_node;	/* finishes last */
+	uint64_t n_retries;	/* requests made again */
+	uint32_t n_failed;	/* nodes that gave up for good */
 	uint64_t n_events;	/* times at which rates changed */
 	double first_rate_mbps; /* least rate of a node when all run at once */
 };

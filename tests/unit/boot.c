@@ -8,35 +8,13 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "boot/advice.h"
+#include "boot/failover.h"
 #include "boot/mapping.h"
-#include "boot/transfer.h"
+#include "boot/share.h"
 #include "boot/units.h"
 #include "export/boot.h"
 #include "source/source.h"
-
-static struct fab_machine *machine(const char *spec)
-{
-	struct fab_machine *m;
-	struct fab_err err;
-
-	cr_assert_eq(fab_machine_parse(spec, &m, &err), 0, "%s", err.text);
-	return m;
-}
-
-static uint32_t *map(const struct fab_machine *m, const char *name,
-		     const struct fab_batch *batch)
-{
-	uint32_t *interface_of = FAB_NEW(m->n_nodes, uint32_t);
-	struct fab_mapping_problem problem = {.m = m, .batch = batch};
-	struct fab_mapping_choice choice;
-	struct fab_err err;
-
-	cr_assert_eq(fab_mapping_choose(name, strlen(name), &choice, &err), 0);
-	cr_assert_eq(choice.engine->map(&problem, choice.argument, interface_of, &err),
-		     0);
-	cr_assert_eq(fab_mapping_verify(m, batch, interface_of, &err), 0, "%s", err.text);
-	return interface_of;
-}
+#include "support/boots.h"
 
 static double bandwidth(const struct fab_machine *m, const struct fab_batch *batch,
 			const uint32_t *interface_of, double *shares)
@@ -58,20 +36,11 @@ static double bandwidth(const struct fab_machine *m, const struct fab_batch *bat
 static double best_of(const struct fab_machine *m, const char *name,
 		      const struct fab_batch *batch)
 {
-	uint32_t *of = map(m, name, batch);
+	uint32_t *of = boots_map(m, name, batch);
 	double out = bandwidth(m, batch, of, NULL);
 
 	free(of);
 	return out;
-}
-
-static struct fab_batch batch_of(const struct fab_machine *m, const char *spec)
-{
-	struct fab_batch b;
-	struct fab_err err;
-
-	cr_assert_eq(fab_batch_parse(m, spec, &b, &err), 0, "%s", err.text);
-	return b;
 }
 
 Test(boot, sizes_are_exact)
@@ -113,7 +82,7 @@ Test(boot, sizes_are_exact)
 
 Test(boot, preset_is_the_machine_of_the_paper)
 {
-	struct fab_machine *m = machine("preset:taihulight");
+	struct fab_machine *m = boots_machine("preset:taihulight");
 
 	cr_expect_eq(m->n_nodes, 40960);
 	cr_expect_eq(m->n_servers, 160);
@@ -128,7 +97,7 @@ Test(boot, preset_is_the_machine_of_the_paper)
 Test(boot, closed_forms_are_the_model)
 {
 	static const char *const names[] = {"scda", "bcda"};
-	struct fab_machine *m = machine("preset:taihulight");
+	struct fab_machine *m = boots_machine("preset:taihulight");
 
 	for (unsigned k = 0; k < 2; k++)
 		for (uint32_t boards = 1; boards <= 5120;
@@ -139,8 +108,8 @@ Test(boot, closed_forms_are_the_model)
 			char text[40];
 
 			snprintf(text, sizeof(text), "first:%u:board", boards);
-			b = batch_of(m, text);
-			of = map(m, names[k], &b);
+			b = boots_batch(m, text);
+			of = boots_map(m, names[k], &b);
 			bandwidth(m, &b, of, shares);
 			for (unsigned s = 0; s < 5; s++)
 				cr_expect_float_eq(
@@ -155,10 +124,10 @@ Test(boot, closed_forms_are_the_model)
 
 Test(boot, balanced_is_at_least_as_good_for_random_batches)
 {
-	struct fab_machine *m = machine("preset:taihulight");
+	struct fab_machine *m = boots_machine("preset:taihulight");
 	uint32_t *node = FAB_NEW(m->n_nodes, uint32_t);
-	struct fab_batch all = batch_of(m, "all");
-	uint32_t *scda = map(m, "scda", &all), *bcda = map(m, "bcda", &all);
+	struct fab_batch all = boots_batch(m, "all");
+	uint32_t *scda = boots_map(m, "scda", &all), *bcda = boots_map(m, "bcda", &all);
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, 7);
@@ -184,39 +153,12 @@ Test(boot, balanced_is_at_least_as_good_for_random_batches)
 }
 
 /* A small irregular machine with servers and nodes in the same branches. */
-static struct fab_machine *random_machine(uint64_t seed)
-{
-	char text[1024];
-	size_t at = 0;
-	struct fab_machine *m;
-	struct fab_rng rng;
-	struct fab_err err;
-
-	fab_rng_init(&rng, seed);
-	for (int s = 0; s < 4; s++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "s%d %s %d\n", s,
-				       s < 2	? "-"
-				       : s == 2 ? "s0"
-						: "s1",
-				       1 + (int)fab_rng_below(&rng, 6));
-	for (int n = 0; n < 6; n++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "n%d s%d %d node\n",
-				       n, (int)fab_rng_below(&rng, 4),
-				       1 + (int)fab_rng_below(&rng, 4));
-	for (int n = 0; n < 3; n++)
-		at += (size_t)snprintf(
-			text + at, sizeof(text) - at, "v%d s%d %d server\n", n,
-			(int)fab_rng_below(&rng, 4), 1 + (int)fab_rng_below(&rng, 6));
-	cr_assert_eq(fab_machine_read("test", text, at, &m, &err), 0, "%s", err.text);
-	return m;
-}
-
 /* `balanced` is the best of all 3^6 mappings. */
 Test(boot, balanced_is_optimal)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct fab_machine *m = random_machine(seed);
-		struct fab_batch all = batch_of(m, "all");
+		struct fab_machine *m = boots_random_machine(seed);
+		struct fab_batch all = boots_batch(m, "all");
 		double best = 0, own = best_of(m, "balanced", &all);
 		uint32_t of[6];
 
@@ -238,14 +180,15 @@ Test(boot, balanced_is_optimal)
 Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 {
 	static const char *const units[] = {"board", "supernode", "cabinet"};
-	struct fab_machine *m = machine("preset:taihulight");
-	struct fab_batch all = batch_of(m, "all"), b;
-	uint32_t *robust = map(m, "robust", &all), *bcda = map(m, "bcda", &all);
+	struct fab_machine *m = boots_machine("preset:taihulight");
+	struct fab_batch all = boots_batch(m, "all"), b;
+	uint32_t *robust = boots_map(m, "robust", &all),
+		 *bcda = boots_map(m, "bcda", &all);
 	char text[40];
 
 	for (uint32_t boards = 1; boards <= 5120; boards += 1 + boards / 20) {
 		snprintf(text, sizeof(text), "first:%u:board", boards);
-		b = batch_of(m, text);
+		b = boots_batch(m, text);
 		cr_expect_geq(bandwidth(m, &b, robust, NULL) * (1 + 1e-9),
 			      bandwidth(m, &b, bcda, NULL), "%s", text);
 		fab_batch_fini(&b);
@@ -253,7 +196,7 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 	for (size_t u = 0; u < FAB_COUNT(units); u++)
 		for (int k = 0; k < 40; k += 3) {
 			snprintf(text, sizeof(text), "unit:%s%d", units[u], k);
-			b = batch_of(m, text);
+			b = boots_batch(m, text);
 			cr_expect_geq(bandwidth(m, &b, robust, NULL) * (1 + 1e-9),
 				      bandwidth(m, &b, bcda, NULL), "%s", text);
 			fab_batch_fini(&b);
@@ -266,13 +209,13 @@ Test(boot, robust_is_at_least_bcda_for_prefixes_and_racks)
 
 Test(boot, stable_moves_few)
 {
-	struct fab_machine *m = machine("boards=200@10G,cpus=20@1G,servers=50@10G");
-	struct fab_batch all = batch_of(m, "all");
-	uint32_t *before = map(m, "stable", &all), *after;
+	struct fab_machine *m = boots_machine("boards=200@10G,cpus=20@1G,servers=50@10G");
+	struct fab_batch all = boots_batch(m, "all");
+	uint32_t *before = boots_map(m, "stable", &all), *after;
 	struct fab_err err;
 
 	cr_assert_eq(fab_machine_fail_server(m, "server17", &err), 0);
-	after = map(m, "stable", &all);
+	after = boots_map(m, "stable", &all);
 	cr_expect_lt(fab_mapping_moved(m, before, after), m->n_nodes / 10);
 	free(before);
 	free(after);
@@ -339,148 +282,11 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 	fab_fabric_free(f);
 }
 
-static struct fab_transfer transfer(const struct fab_machine *m,
-				    const struct fab_batch *batch, const uint32_t *of,
-				    struct fab_transfer_options options)
-{
-	struct fab_transfer out;
-	struct fab_err err;
-
-	options.image_bytes = 50000000;
-	options.n_files = 1;
-	options.efficiency = 1;
-	cr_assert_eq(fab_transfer_run(m, batch, of, &options, &out, &err), 0);
-	return out;
-}
-
-/* Filling step by step, every node for itself: the least finishing time first. */
-static void fill_naively(const struct fab_machine *m, const struct fab_batch *b,
-			 const uint32_t *of, double *finish)
-{
-	double left[16], rate[16], now = 0;
-	bool done[16] = {0};
-
-	for (uint32_t i = 0; i < b->n; i++)
-		left[i] = 400;
-	for (uint32_t n_done = 0; n_done < b->n;) {
-		double step = INFINITY;
-		bool frozen[16];
-
-		for (uint32_t i = 0; i < b->n; i++) {
-			frozen[i] = done[i];
-			rate[i] = 0;
-		}
-		for (;;) {
-			double least = INFINITY;
-			uint32_t at = FAB_NONE;
-			int at_up = 0;
-
-			for (uint32_t v = 1; v < m->n_vertices; v++)
-				for (int up = 0; up < 2; up++) {
-					double used = 0, n = 0;
-
-					for (uint32_t i = 0; i < b->n; i++) {
-						uint32_t s = of[i], k = b->node[i];
-						bool in = k >= m->first_node[v] &&
-							  k < m->end_node[v];
-						bool sv = s >= m->first_interface[v] &&
-							  s < m->end_interface[v];
-
-						if (done[i] || in == sv ||
-						    sv != (up == 1))
-							continue;
-						used += frozen[i] ? rate[i] : 0;
-						n += !frozen[i];
-					}
-					if (n > 0 &&
-					    (m->capacity_mbps[v] - used) / n < least) {
-						least = (m->capacity_mbps[v] - used) / n;
-						at = v;
-						at_up = up;
-					}
-				}
-			if (at == FAB_NONE)
-				break;
-			for (uint32_t i = 0; i < b->n; i++) {
-				uint32_t s = of[i], k = b->node[i];
-				bool in = k >= m->first_node[at] && k < m->end_node[at];
-				bool sv = s >= m->first_interface[at] &&
-					  s < m->end_interface[at];
-
-				if (!frozen[i] && in != sv && sv == (at_up == 1)) {
-					frozen[i] = true;
-					rate[i] = least;
-				}
-			}
-		}
-		for (uint32_t i = 0; i < b->n; i++)
-			if (!done[i])
-				step = fmin(step, left[i] / rate[i]);
-		now += step;
-		for (uint32_t i = 0; i < b->n; i++) {
-			left[i] -= done[i] ? 0 : rate[i] * step;
-			if (!done[i] && left[i] < 1e-6) {
-				done[i] = true;
-				finish[i] = now;
-				n_done++;
-			}
-		}
-	}
-}
-
-Test(boot, max_min_is_that_of_naive_filling)
-{
-	for (uint64_t seed = 0; seed < 100; seed++) {
-		struct fab_machine *m = random_machine(seed);
-		struct fab_batch all = batch_of(m, "all");
-		struct fab_transfer t;
-		double finish[16];
-		struct fab_rng rng;
-		uint32_t of[6];
-
-		fab_rng_init(&rng, seed + 1000);
-		for (int i = 0; i < 6; i++)
-			of[i] = (uint32_t)fab_rng_below(&rng, 3);
-		fill_naively(m, &all, of, finish);
-		t = transfer(m, &all, of, (struct fab_transfer_options){0});
-		for (int i = 0; i < 6; i++)
-			cr_expect_float_eq(t.finish_s[i], finish[i], 1e-5, "seed %d",
-					   (int)seed);
-		fab_transfer_fini(&t);
-		fab_batch_fini(&all);
-		fab_machine_free(m);
-	}
-}
-
-Test(boot, max_min_on_the_preset)
-{
-	struct fab_machine *m = machine("preset:taihulight");
-	struct fab_batch all = batch_of(m, "all");
-	uint32_t *bcda = map(m, "bcda", &all);
-	struct fab_transfer t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
-
-	cr_expect_float_eq(t.last_s, 102.4, 1e-6);
-	fab_transfer_fini(&t);
-	/* 16 of a server's 256 at a time: the same bytes through the same segment */
-	t = transfer(m, &all, bcda,
-		     (struct fab_transfer_options){.server_connections = 16});
-	cr_expect_float_eq(t.last_s, 102.4, 1e-3);
-	cr_expect_lt(t.first_s, 10);
-	fab_transfer_fini(&t);
-	t = transfer(m, &all, bcda,
-		     (struct fab_transfer_options){.server_disk_mbps = 500});
-	cr_expect_float_eq(t.last_s, 204.8, 1e-6);
-	fab_transfer_fini(&t);
-	free(bcda);
-	fab_batch_fini(&all);
-	fab_machine_free(m);
-}
-
 static char *exported(const struct fab_machine *m, const char *format,
 		      const char *book_text, struct fab_err *err)
 {
-	struct fab_batch all = batch_of(m, "all");
-	uint32_t *of = map(m, "bcda", &all);
+	struct fab_batch all = boots_batch(m, "all");
+	uint32_t *of = boots_map(m, "bcda", &all);
 	struct fab_book *book = NULL;
 	char *text = NULL;
 	size_t n;
@@ -565,8 +371,9 @@ Test(boot, hostile_names_do_not_get_into_configuration)
 
 Test(boot, advice_on_the_preset)
 {
-	struct fab_machine *m = machine("preset:taihulight");
-	struct fab_batch all = batch_of(m, "all"), one = batch_of(m, "first:1:supernode");
+	struct fab_machine *m = boots_machine("preset:taihulight");
+	struct fab_batch all = boots_batch(m, "all"),
+			 one = boots_batch(m, "first:1:supernode");
 	struct fab_advice_level levels[FAB_MACHINE_LEVELS_MAX];
 	struct fab_alternatives alternatives;
 
@@ -588,5 +395,27 @@ Test(boot, advice_on_the_preset)
 	cr_expect_float_eq(alternatives.chain_seconds, (400 + 255) / 1000.0, 1e-9);
 	fab_batch_fini(&all);
 	fab_batch_fini(&one);
+	fab_machine_free(m);
+}
+
+Test(boot, failover_counts_who_moves)
+{
+	struct fab_machine *m = boots_machine("rack=2@10G,node=4@1G/server=4@1G");
+	struct fab_batch batch = boots_batch(m, "first:6");
+	const uint32_t before[] = {0, 0, 1, 1, 2, 2, 3, 3};
+	const uint32_t after[] = {0, 3, 2, 3, 3, 2, 0, 0};
+	struct fab_failover f;
+	struct fab_err err;
+
+	cr_assert_eq(fab_machine_fail_server(m, "server1", &err), 0);
+	fab_failover_of(m, &batch, before, after, &f);
+	/* server 3 from 0 to 3; 2 keeps two and 0 loses one; nodes 6, 7 do not boot */
+	cr_expect_eq(f.n_moved, 4);
+	cr_assert_eq(f.n, 1);
+	cr_expect_eq(f.grown[0].server, 3);
+	cr_expect_eq(f.grown[0].nodes_before, 0);
+	cr_expect_eq(f.grown[0].nodes, 3);
+	fab_failover_fini(&f);
+	fab_batch_fini(&batch);
 	fab_machine_free(m);
 }

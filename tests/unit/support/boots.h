@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Machines, batches and mappings for tests of lib/boot; failure fails the test. */
+#pragma once
+
+#include "boot/mapping.h"
+
+/* By the grammar of the command line; fab_machine_free(). */
+struct fab_machine *boots_machine(const char *spec);
+/* Six nodes n0 .., three servers v0 .., switches and capacities by chance. */
+struct fab_machine *boots_random_machine(uint64_t seed);
+/* fab_batch_fini(). */
+struct fab_batch boots_batch(const struct fab_machine *m, const char *spec);
+/* Interfaces of all nodes by an algorithm, judged; free(). */
+uint32_t *boots_map(const struct fab_machine *m, const char *name,
+		    const struct fab_batch *batch);
