@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Routing of kfats with dead parts: every pair walked, every dependency counted. */
+#include "base/mem.h"
+#include "fabric/builder.h"
 #include "support/gen.h"
 #include "support/unicast_check.h"
 #include "unicast/engine.h"
@@ -173,6 +175,72 @@ Test(vtftr, lines_of_two_levels)
 		  false, &sums);
 	draw_sets("kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_ANY, 6, 60, 3,
 		  false, &sums);
+}
+
+/* n x m leaves with a host each, `planes` root switches a line. */
+static struct net make_planes(uint32_t n, uint32_t m, uint32_t planes)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t n_switches = n * m + (n + m) * planes;
+	uint16_t *port = FAB_NEW0(n_switches, uint16_t);
+	struct net net;
+	struct fab_err err;
+
+	for (uint32_t i = 0; i < n_switches + n * m; i++) {
+		struct fab_node_spec spec = {.kind = i < n_switches ? FAB_SWITCH
+								    : FAB_ADAPTER,
+					     .guid = i + 1,
+					     .n_ports = 64,
+					     .name = "s",
+					     .name_len = 1};
+
+		fab_builder_add_node(b, &spec);
+	}
+	for (uint32_t i = 0; i < n * m; i++)
+		fab_builder_add_cable(b, i, ++port[i], n_switches + i, 1, 4, FAB_HDR);
+	for (uint32_t i = 0; i < n * m; i++)
+		for (uint32_t p = 0; p < 2 * planes; p++) {
+			uint32_t root =
+				n * m +
+				(p < planes ? i % m * planes + p
+					    : m * planes + i / m * planes + p - planes);
+			uint16_t from = ++port[i];
+
+			fab_builder_add_cable(b, i, from, root, ++port[root], 4, FAB_HDR);
+		}
+	free(port);
+	cr_assert_eq(fab_builder_finish(b, "planes", "generated", NULL, &net.f, &err), 0,
+		     "%s", err.text);
+	cr_assert_eq(fab_kfat_recognize(net.f, &net.k, &err), 0, "%s", err.text);
+	return net;
+}
+
+/* Two planes: no two dead parts but leaves need a way against the phase order. */
+Test(vtftr, planes)
+{
+	struct net n = make_planes(4, 3, 2);
+	struct fab_faults *faults = fab_faults_new(n.f);
+	struct fab_fault_list list;
+	struct sums sums = {0};
+	size_t pick[2] = {0, 1};
+
+	cr_assert_eq(n.k->n_planes, 2);
+	cr_assert_eq(n.k->n_dims, 2);
+	cr_assert_eq(n.k->n_leaves, 12);
+	cr_assert_eq(n.k->n_lines, 7);
+	fab_faults_candidates(n.f, FAB_FAULT_ANY, NULL, &list);
+	cr_assert_eq(list.of.n, 12 + 14 + 48);
+	do {
+		fab_faults_clear(faults);
+		for (size_t i = 0; i < 2; i++)
+			fab_faults_kill(faults, list.of.v[pick[i]]);
+		expect_sound(&n, faults, 2, true, &sums);
+	} while (fab_faults_next_combination(pick, 2, list.of.n));
+	cr_assert_eq(sums.sets, 74 * 73 / 2);
+	cr_assert_eq(sums.with_note, 0);
+	free(list.of.v);
+	fab_faults_free(faults);
+	end(&n);
 }
 
 /* The rivals: what they promise without faults, and where they lose pairs. */
