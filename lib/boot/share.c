@@ -172,32 +172,56 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 	return 0;
 }
 
-/* Is segment v, in a direction, on the way? By the subtrees at its two ends. */
-static bool is_on_way(const struct fab_machine *m, uint32_t v, bool is_up, uint32_t node,
-		      uint32_t interface)
+/* Which vertex of a depth each node and interface lies below, by the vertices' ranges. */
+static void lie_below(const struct fab_machine *m, const uint32_t *depth, uint32_t d,
+		      uint32_t *of_node, uint32_t *of_interface)
 {
-	bool has_node = node >= m->first_node[v] && node < m->end_node[v];
-	bool has_server =
-		interface >= m->first_interface[v] && interface < m->end_interface[v];
-
-	return is_up ? has_server && !has_node : has_node && !has_server;
+	for (uint32_t n = 0; n < m->n_nodes; n++)
+		of_node[n] = FAB_NONE;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		of_interface[i] = FAB_NONE;
+	for (uint32_t v = 1; v < m->n_vertices; v++) {
+		if (depth[v] != d)
+			continue;
+		for (uint32_t n = m->first_node[v]; n < m->end_node[v]; n++)
+			of_node[n] = v;
+		for (uint32_t i = m->first_interface[v]; i < m->end_interface[v]; i++)
+			of_interface[i] = v;
+	}
 }
 
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of)
 {
+	uint32_t *depth = FAB_NEW0(m->n_vertices, uint32_t), deepest = 0;
+	uint32_t *of_node = FAB_NEW(m->n_nodes, uint32_t);
+	uint32_t *of_interface = FAB_NEW(m->n_interfaces, uint32_t);
+	uint32_t *down = FAB_NEW0((size_t)m->n_vertices + 1, uint32_t);
+	uint32_t *up = FAB_NEW0((size_t)m->n_vertices + 1, uint32_t);
 	double least = INFINITY;
 
-	for (uint32_t v = 1; v < m->n_vertices; v++)
-		for (int up = 0; up < 2; up++) {
-			uint32_t sharers = 0;
+	for (uint32_t v = 1; v < m->n_vertices; v++) {
+		depth[v] = depth[m->parent[v]] + 1;
+		deepest = depth[v] > deepest ? depth[v] : deepest;
+	}
+	for (uint32_t d = 1; d <= deepest; d++) {
+		lie_below(m, depth, d, of_node, of_interface);
+		for (uint32_t i = 0; i < batch->n; i++) {
+			uint32_t a = of_node[batch->node[i]];
+			uint32_t b = of_interface[interface_of[batch->node[i]]];
 
-			for (uint32_t i = 0; i < batch->n; i++)
-				sharers += is_on_way(m, v, up, batch->node[i],
-						     interface_of[batch->node[i]]);
-			if (sharers)
-				least = fmin(least, m->capacity_mbps[v] / sharers);
+			down[a == b || a == FAB_NONE ? 0 : a]++;
+			up[a == b || b == FAB_NONE ? 0 : b]++;
 		}
+	}
+	for (uint32_t v = 1; v < m->n_vertices; v++)
+		least = fmin(least,
+			     m->capacity_mbps[v] / (down[v] > up[v] ? down[v] : up[v]));
+	free(depth);
+	free(of_node);
+	free(of_interface);
+	free(down);
+	free(up);
 	return least;
 }
 

@@ -47,7 +47,11 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		 struct fab_share_workspace *w, struct fab_share *out,
 		 struct fab_err *err) FAB_MUST_CHECK;
 void fab_share_fini(struct fab_share *share);
-/* The same by brute force, node by node and pair by pair: for --verify and tests. */
+/*
+ * The same by a second path, for --verify: depth by depth, which vertex a node and its
+ * interface lie below; where these differ both segments are on the way. Every node of the
+ * batch has an interface. O(depth * (vertices + batch)).
+ */
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of);
 
