@@ -21,7 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4 };
+enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4, CHOICES_LARGE = 2 };
+
+/* Entries from which on tables are dear to grow. */
+static const uint64_t LARGE = 4000000;
 
 static struct fab_routes *new_routes(const struct vtftr_ib *v)
 {
@@ -119,14 +122,15 @@ static enum vtftr_ib_result try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 	return VTFTR_IB_DONE;
 }
 
-/* The choice number i: detours spread in several ways, in the end along few lines. */
-static void choose(struct fab_phases *ph, uint32_t i)
+/* The choice number i of n: detours spread in several ways, in the end along few lines.
+ */
+static void choose(struct fab_phases *ph, uint32_t i, uint32_t n)
 {
 	uint32_t modes = ph->plain ? 2 : 1;
 
 	ph->rows_first = ph->plain && i % modes == 0;
 	ph->salt = i / modes;
-	ph->concentrate = i / modes + 1 == CHOICES;
+	ph->concentrate = i + modes >= n;
 }
 
 /*
@@ -136,11 +140,13 @@ static void choose(struct fab_phases *ph, uint32_t i)
  */
 static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 {
-	uint32_t best = 0, n = CHOICES * (ph->plain ? 2 : 1);
+	uint64_t entries = (uint64_t)v->routes->n_columns * v->routes->f->n_switches;
 	uint64_t least = UINT64_MAX;
+	uint32_t best = 0;
+	uint32_t n = (entries < LARGE ? CHOICES : CHOICES_LARGE) * (ph->plain ? 2 : 1);
 
 	for (uint32_t i = 0; i < n; i++) {
-		choose(ph, i);
+		choose(ph, i, n);
 		if (try_plain(v, ph) == VTFTR_IB_DONE)
 			return VTFTR_IB_DONE;
 		if (v->n_left <= least) {
@@ -148,7 +154,7 @@ static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 			best = i;
 		}
 	}
-	choose(ph, best);
+	choose(ph, best, n);
 	grow_trees(v, ph);
 	v->n_left = least;
 	return VTFTR_IB_OPEN;

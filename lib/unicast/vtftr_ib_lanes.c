@@ -126,27 +126,61 @@ static uint32_t *channel_keys(const struct lanes *l, const struct fab_fabric *f)
 	return key;
 }
 
-/* Dependencies of the ways up to `last`: plain ones, or all in phase order. */
-static void begin_order(struct lanes *l, enum fab_way last)
+/* Dependencies of the plain ways of a column, all on lane 0: each switch once. */
+static void add_plain(struct lanes *l, uint32_t column, uint32_t *walked)
+{
+	const struct vtftr_ib *v = l->v;
+	const struct fab_fabric *f = l->k->f;
+	const uint16_t *next = v->routes->next + (size_t)column * f->n_switches;
+
+	for (uint32_t s = 0; s < v->routes->n_columns; s++) {
+		uint32_t sw = v->routes->column_switch[s], in = FAB_NONE, id;
+
+		if (v->way[column] && v->way[column][v->source_leaf[s]] != FAB_WAY_PLAIN)
+			continue;
+		while (next[sw] < FAB_ARC_BROKEN) {
+			uint32_t out = f->arc_first[sw] + next[sw];
+
+			if (in != FAB_NONE)
+				fab_channel_order_add(l->order, in * l->n_rounds,
+						      out * l->n_rounds, &id);
+			if (walked[sw] == column + 1)
+				break;
+			walked[sw] = column + 1;
+			in = out;
+			sw = f->arc_peer[out];
+		}
+	}
+}
+
+static void add_phased(struct lanes *l, uint32_t column)
+{
+	struct vtftr_ib *v = l->v;
+
+	for (uint32_t s = 0; v->way[column] && s < v->routes->n_columns; s++) {
+		if (v->way[column][v->source_leaf[s]] != FAB_WAY_PHASED ||
+		    !read_way(l, v->routes->column_switch[s], column))
+			continue;
+		lanes_of_phases(l);
+		add_way(l);
+	}
+}
+
+/* Dependencies of the plain ways, and with `phased` of all in phase order. */
+static void begin_order(struct lanes *l, bool phased)
 {
 	const struct fab_fabric *f = l->k->f;
-	struct vtftr_ib *v = l->v;
 	uint32_t *key = channel_keys(l, f);
+	uint32_t *walked = FAB_NEW0(f->n_switches + 1, uint32_t);
 
 	l->order = fab_channel_order_new(f->arc_first[f->n_switches] * l->n_rounds, key);
 	free(key);
-	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; s < v->routes->n_columns; s++) {
-			uint8_t way =
-				v->way[i] ? v->way[i][v->source_leaf[s]] : FAB_WAY_PLAIN;
-
-			if (way > last)
-				continue;
-			if (!read_way(l, v->routes->column_switch[s], i))
-				continue;
-			lanes_of_phases(l);
-			add_way(l);
-		}
+	for (uint32_t i = 0; i < l->v->routes->n_columns; i++) {
+		add_plain(l, i, walked);
+		if (phased)
+			add_phased(l, i);
+	}
+	free(walked);
 }
 
 /* The next word of lanes; false after the last one. */
@@ -307,7 +341,7 @@ int vtftr_ib_place(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 
 	if (rc)
 		return rc;
-	begin_order(l, FAB_WAY_PLAIN);
+	begin_order(l, false);
 	*is_done = place_all(l);
 	end_lanes(l);
 	return 0;
@@ -324,7 +358,7 @@ int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
 	memset(v->is_stuck, 0, v->routes->n_columns * sizeof(*v->is_stuck));
 	pack_all(l, FAB_WAY_PHASED);
 	if (v->n_left) {
-		begin_order(l, FAB_WAY_PHASED);
+		begin_order(l, true);
 		pack_all(l, FAB_WAY_LEFT);
 	}
 	end_lanes(l);
