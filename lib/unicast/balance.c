@@ -20,6 +20,8 @@ static bool is_up(const struct balance *b, uint32_t u, uint32_t v)
 {
 	const struct fab_fabric *f = b->live->f;
 
+	if (!b->rank[u] && !b->rank[v])
+		return true; /* between roots either way, as OpenSM has it */
 	if (b->rank[u] != b->rank[v])
 		return b->rank[v] < b->rank[u];
 	return f->node_guid[v] < f->node_guid[u];
@@ -56,6 +58,15 @@ static uint32_t search(struct balance *b, uint32_t to)
 	return tail;
 }
 
+/*
+ * May v send to u? Down to where the way goes on down; up only if nobody comes down to v
+ * on the strength of its own way down.
+ */
+static bool is_legal(const struct balance *b, uint32_t u, uint32_t v)
+{
+	return is_up(b, u, v) ? b->goes_up[u] : !b->goes_up[v];
+}
+
 static uint16_t choose(struct balance *b, uint32_t v, uint32_t n_hosts)
 {
 	const struct fab_fabric *f = b->live->f;
@@ -67,7 +78,7 @@ static uint16_t choose(struct balance *b, uint32_t v, uint32_t n_hosts)
 		if (!b->live->arc_is_live[a] || b->hops[u] == FAB_NONE ||
 		    b->hops[u] + 1 != b->hops[v])
 			continue;
-		if (b->rank && is_up(b, u, v) && !b->goes_up[u])
+		if (b->rank && !is_legal(b, u, v))
 			continue;
 		if (best == FAB_NONE || b->load[a] < b->load[best])
 			best = a;

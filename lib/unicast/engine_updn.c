@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As OpenSM's engine updn without a list of roots: a switch is a root when the adapters
- * stand at one distance from it, more than 90 % of them, and no other distance has more
- * than 5 %. Ranks are distances from the roots; ways go up, then down. Without roots
- * OpenSM falls back to the fewest hops and says so in its log only.
+ * As OpenSM's engine updn without a list of roots: a switch is a root when the ports of
+ * channel adapters, SHARP nodes included, stand at one distance from it, more than 90 %
+ * of them, and no other distance has more than 5 %. Ranks are distances from the roots;
+ * ways go up, then down. Without roots OpenSM falls back to the fewest hops and says so
+ * in its log only.
  */
 #include "unicast/balance.h"
 #include "unicast/live.h"
-
-#include "fabric/tiers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,20 +50,36 @@ static void set_ranks(const struct fab_live *live, uint32_t *rank, uint32_t *que
 	}
 }
 
+/* Live ports of channel adapters on each switch; returns how many there are. */
+static uint64_t count_adapters(const struct fab_live *live, uint32_t *ports)
+{
+	const struct fab_fabric *f = live->f;
+	uint64_t all = 0;
+
+	memset(ports, 0, f->n_switches * sizeof(*ports));
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
+	     c++) {
+		uint32_t sw = f->port_node[f->cable_a[c]];
+		uint32_t kind = f->node_kind[f->port_node[f->cable_b[c]]];
+
+		if (kind == FAB_ROUTER ||
+		    (live->faults && live->faults->cable_is_dead[c]))
+			continue;
+		ports[sw]++;
+		all++;
+	}
+	return all;
+}
+
 static uint32_t find_roots(const struct fab_live *live, uint32_t *rank, uint32_t *queue)
 {
 	const struct fab_fabric *f = live->f;
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n_roots = 0;
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint64_t *bars = FAB_NEW(f->n_switches + 1, uint64_t), all = 0;
+	uint64_t *bars = FAB_NEW(f->n_switches + 1, uint64_t), all;
 
-	fab_tiers_count_hosts(f, hosts);
-	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		if (!fab_switch_is_live(live, sw))
-			hosts[sw] = 0;
-		all += hosts[sw];
-	}
+	all = count_adapters(live, hosts);
 	memset(rank, 0xff, f->n_switches * sizeof(*rank));
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 		if (!fab_live_search(live, sw, dist, order) ||
