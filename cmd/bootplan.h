@@ -22,6 +22,7 @@ struct bootplan_result {
 	const char *model;
 	/* of the model; the shares are always the equal ones */
 	double bandwidth_mbps, boot_seconds;
+	double median_seconds; /* by max-min; else NaN */
 	uint32_t slowest_node;
 	/* with --timeout, by max-min; of other results 0 */
 	uint64_t n_retries;
@@ -89,7 +90,7 @@ struct bootplan_params {
 	double default_mbps;
 	const char *boot;
 	bool is_sweep;
-	const char *sweep_unit;
+	const char *sweep;
 	struct fab_mapping_choice choices[BOOTPLAN_MAX_CHOICES];
 	size_t n_choices;
 	const char *loaded;

@@ -25,21 +25,6 @@ static struct fab_machine *make_machine(const struct bootplan_params *p,
 	return m;
 }
 
-static void check_unit(const struct fab_machine *m, const char *unit)
-{
-	char units[512] = "";
-	size_t at = 0;
-
-	if (!unit || fab_machine_find_level(m, unit, strlen(unit)) != FAB_NONE)
-		return;
-	for (uint32_t i = 1; i < m->n_levels && at < sizeof(units); i++)
-		if (!m->level[i].is_server)
-			at += (size_t)snprintf(units + at, sizeof(units) - at, "%s%s",
-					       at ? ", " : "", m->level[i].unit);
-	fab_cli_exit(FAB_EXIT_ERROR, "--sweep: '%s' is no unit of the machine: it has %s",
-		     unit, units);
-}
-
 static void make_batches(const struct bootplan_params *p, struct bootplan_outcome *o)
 {
 	const char *boot = p->boot ? p->boot : "all";
@@ -47,10 +32,9 @@ static void make_batches(const struct bootplan_params *p, struct bootplan_outcom
 	int rc;
 
 	if (p->is_sweep) {
-		check_unit(o->m, p->sweep_unit);
-		o->n_batches = fab_batch_sweep(o->m, p->sweep_unit, &o->batches);
-		if (!o->n_batches)
-			fab_cli_exit(FAB_EXIT_ERROR, "--sweep: nothing to boot");
+		if (fab_batch_sweep(o->m, p->sweep, p->run.seed, &o->batches,
+				    &o->n_batches, &err))
+			fab_cli_exit(FAB_EXIT_ERROR, "--sweep: %s", err.text);
 		return;
 	}
 	o->batches = FAB_NEW0(1, struct fab_batch);
@@ -140,6 +124,7 @@ static void add_max_min(const struct bootplan_params *p, struct bootplan_outcome
 	r.model = "max-min";
 	r.bandwidth_mbps = t.first_rate_mbps;
 	r.boot_seconds = t.last_s;
+	r.median_seconds = t.median_s;
 	r.slowest_node = t.slowest_node;
 	r.n_retries = t.n_retries;
 	r.n_failed = t.n_failed;
@@ -199,6 +184,7 @@ static bool plan_one(const struct bootplan_params *p, struct bootplan_outcome *o
 	r.n_servers = count_servers(o->m, batch, interface_of, w->is_used);
 	r.boot_seconds = fab_transfer_equal_share_seconds(o->m, batch, interface_of,
 							  &r.share, &p->transfer);
+	r.median_seconds = NAN;
 	r.model = "equal-share";
 	r.bandwidth_mbps = r.share.bandwidth_mbps;
 	r.slowest_node = r.share.slowest_node;
@@ -289,6 +275,7 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 				     .target_seconds = p->target_seconds,
 				     .was_verified = p->run.verify,
 				     .has_timeout = p->transfer.timeout_seconds > 0};
+	struct fab_cli_progress *progress;
 	struct work w = {0};
 	bool is_sound = true;
 
@@ -301,9 +288,13 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	w.is_used = FAB_NEW(o.m->n_servers, bool);
 	w.whole = *o.m;
 	w.whole.server_is_down = FAB_NEW0(o.m->n_servers, bool);
-	for (uint32_t b = 0; b < o.n_batches; b++)
+	progress = fab_cli_progress_new(&p->run, "planning", "batches");
+	for (uint32_t b = 0; b < o.n_batches; b++) {
 		for (size_t i = 0; i < p->n_choices; i++)
 			is_sound &= plan_one(p, &o, &w, &o.batches[b], i);
+		fab_cli_progress_tick(progress, b + 1, o.n_batches);
+	}
+	fab_cli_progress_free(progress);
 	bootplan_add_ways(p, &o, best_mapping(p, &o, &w));
 	is_sound &= !o.has_broken_tree;
 	if (p->mapping_out)

@@ -54,8 +54,11 @@ static const struct argp_option options[] = {
 	 "all (default), first:N, first:N:UNIT, unit:NAME, a pattern for node names, or "
 	 "a file with a name or pattern a line",
 	 3},
-	{"sweep", OPT_SWEEP, "UNIT", OPTION_ARG_OPTIONAL,
-	 "Batches of 1, 2, 5, 10 ... units up to all; without UNIT of every level", 3},
+	{"sweep", OPT_SWEEP, "SPEC", OPTION_ARG_OPTIONAL,
+	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every "
+	 "level); every:UNIT: 1, 2, 3 ... units; "
+	 "each:UNIT: every unit by itself; random:N: N subsets by chance",
+	 3},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
 	 "Rules that give nodes their servers, separated by commas, or all (default "
 	 "scda,bcda,balanced)",
@@ -297,7 +300,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SWEEP:
 		p->is_sweep = true;
-		p->sweep_unit = arg;
+		p->sweep = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (p->input.fabric)

@@ -13,7 +13,8 @@
 
 void fab_batch_fini(struct fab_batch *batch)
 {
-	free(batch->node);
+	if (!batch->is_borrowed)
+		free(batch->node);
 	free(batch->text);
 	*batch = (struct fab_batch){0};
 }
@@ -196,41 +197,4 @@ int fab_batch_read(const struct fab_machine *m, const char *file, const char *te
 	free(node);
 	fab_strmap_free(names);
 	return rc;
-}
-
-uint32_t fab_batch_sweep(const struct fab_machine *m, const char *unit,
-			 struct fab_batch **out)
-{
-	FAB_VEC(struct fab_batch) list = {0};
-	uint32_t last = 0,
-		 only = unit ? fab_machine_find_level(m, unit, strlen(unit)) : FAB_NONE;
-
-	for (uint32_t l = m->n_levels; l-- > 1;) {
-		uint64_t there;
-
-		if (m->level[l].is_server || (unit && l != only))
-			continue;
-		end_of_units(m, l, 0, &there);
-		for (uint64_t step = 1, k = 0;; k++) {
-			static const uint8_t digits[] = {1, 2, 5};
-			uint64_t n = step * digits[k % 3];
-			uint64_t units = n < there ? n : there, all;
-			uint32_t end = end_of_units(m, l, units, &all);
-			struct fab_batch b;
-			char text[80];
-
-			snprintf(text, sizeof(text), "first:%llu:%.40s",
-				 (unsigned long long)units, m->level[l].unit);
-			if (end > last) {
-				range(0, end, text, &b);
-				FAB_PUSH(&list, b);
-				last = end;
-			}
-			if (n >= there)
-				break;
-			step *= k % 3 == 2 ? 10 : 1;
-		}
-	}
-	*out = list.v;
-	return (uint32_t)list.n;
 }

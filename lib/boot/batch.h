@@ -6,8 +6,9 @@
 
 struct fab_batch {
 	uint32_t n;
-	uint32_t *node; /* [n] ascending, each once */
-	char *text;	/* for people: "first:20:board" */
+	uint32_t *node;	  /* [n] ascending, each once */
+	char *text;	  /* for people: "first:20:board" */
+	bool is_borrowed; /* node belongs to another batch of its series */
 };
 
 /*
@@ -27,9 +28,18 @@ void fab_batch_of(const uint32_t *nodes, uint32_t n, const char *text,
 void fab_batch_fini(struct fab_batch *batch);
 
 /*
- * Prefixes that grow: of each level from the nodes outwards (as `unit` says, or all
- * levels when NULL) 1, 2, 5, 10, 20, 50 ... units up to all. Returns the number of
- * batches, array on the heap; each ended by fab_batch_fini(). Sizes rise strictly.
+ * A series of batches; sizes never fall:
+ *   NULL          prefixes of 1, 2, 5, 10, 20, 50 .. units up to all, of each level from
+ *                 the nodes outwards
+ *   UNIT          of this level only
+ *   every:UNIT    every prefix of whole units
+ *   each:UNIT     every unit by itself
+ *   random:N      N subsets by chance, small and large ones: any number of bits that the
+ *                 size can have is equally likely
+ * The array is on the heap, each batch ended by fab_batch_fini(). EINVAL: no such unit,
+ * nothing to boot, random subsets of more than 2^28 nodes together. O(nodes of all
+ * batches); prefixes share theirs.
  */
-uint32_t fab_batch_sweep(const struct fab_machine *m, const char *unit,
-			 struct fab_batch **out);
+int fab_batch_sweep(const struct fab_machine *m, const char *spec, uint64_t seed,
+		    struct fab_batch **out, uint32_t *n,
+		    struct fab_err *err) FAB_MUST_CHECK;
