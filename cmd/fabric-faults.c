@@ -25,7 +25,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{.doc = "What is dead:", .group = 2},
+	{.doc = "What is dead, and how to route:", .group = 2},
 	{"fail", OPT_FAIL, "LIST", 0,
 	 "Switches, separated by commas: NAME, 0xGUID, lid:N, or coordinates of a leaf "
 	 "such as 3.7; repeatable",
@@ -42,21 +42,20 @@ static const struct argp_option options[] = {
 	{"exhaustive", OPT_EXHAUSTIVE, "K", 0, "Every set of K more, summed up", 2},
 	{"of", OPT_OF, "KIND", 0,
 	 "With --random and --exhaustive: leaves (default), roots, links or any", 2},
-	{.doc = "How to route:", .group = 3},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
 	 "Algorithms, separated by commas, or all (default vtftr-ib): xy, algorithm-a, "
 	 "vtftr, vtftr-ib, minhop, updn",
-	 3},
+	 2},
 	{"max-vls", OPT_MAX_VLS, "N", 0,
 	 "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2); where they do not "
 	 "suffice, ways get longer",
-	 3},
+	 2},
 	{"endpoints", OPT_ENDPOINTS, "KIND", 0,
 	 "Pairs of what: leaves (switches; default), hosts (default with --lfts), "
 	 "adapters (SHARP nodes and routers, too) or all (switches' port 0, too)",
-	 3},
+	 2},
 	{"check", OPT_CHECK, NULL, 0,
-	 "Exit with status 1 when a pair is unreachable or a cycle exists", 3},
+	 "Exit with status 1 when a pair is unreachable or a cycle exists", 2},
 	{0},
 };
 

@@ -24,33 +24,33 @@ enum {
 static const uint64_t CRITICALITY_STEPS = UINT64_C(60) * 1000 * 1000 * 1000;
 
 static const struct argp_option options[] = {
-	{.doc = "More questions:", .group = 5},
+	{.doc = "More questions:", .group = 6},
 	{"explain", OPT_EXPLAIN, "SRC,DST", 0,
 	 "Show the way from SRC to DST hop by hop, with lanes and reasons: switches or "
 	 "adapters by name, host, GUID or lid:N",
-	 5},
+	 6},
 	{"permutation", OPT_PERMUTATION, "SPEC", 0,
 	 "Load when each host sends to one other, before and after the faults: shift:K, "
 	 "reverse, random, transpose or file:PATH; repeatable",
-	 5},
+	 6},
 	{"criticality", OPT_CRITICALITY, "N", OPTION_ARG_OPTIONAL,
 	 "Rank switches and links by what their loss costs; show N (default 10) of them",
-	 5},
+	 6},
 	{"dodge", OPT_DODGE, NULL, 0,
 	 "Let sound leaves die unknown to the tables, one and two at a time, and dodge "
 	 "them on the spot as VTFTR does",
-	 5},
+	 6},
 	{"reliability", OPT_RELIABILITY, NULL, 0,
-	 "With --random=K: how likely K dead leaves cost a pair of sound ones", 5},
+	 "With --random=K: how likely K dead leaves cost a pair of sound ones", 6},
 	{"max-faults", OPT_MAX_FAULTS, "K", 0,
-	 "With --reliability: for 1 to K dead leaves", 5},
+	 "With --reliability: for 1 to K dead leaves", 6},
 	{"trials", OPT_TRIALS, "N", 0, "With --reliability: sets to draw (default 1000)",
-	 5},
+	 6},
 	{"mtbf", OPT_MTBF, "TIME", 0,
 	 "With --reliability --max-faults: mean time between failures of a leaf switch, "
 	 "in hours (h), days (d), years (y) or seconds; mean time to the first "
 	 "unreachable pair",
-	 5},
+	 6},
 	{0},
 };
 

@@ -23,26 +23,26 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{.doc = "Tables:", .group = 4},
+	{.doc = "Tables:", .group = 5},
 	{"lfts", OPT_LFTS, "FILE", 0,
 	 "Judge the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, dump_fts) "
 	 "as "
 	 "algorithm loaded",
-	 4},
+	 5},
 	{"path-sl", OPT_PATH_SL, "FILE", 0,
-	 "With --lfts: service levels of the paths, as ibdmchk reads them", 4},
+	 "With --lfts: service levels of the paths, as ibdmchk reads them", 5},
 	{"sl2vl", OPT_SL2VL, "FILE", 0,
-	 "With --lfts: lanes of the service levels, as ibdmchk reads them", 4},
+	 "With --lfts: lanes of the service levels, as ibdmchk reads them", 5},
 	{"lfts-out", OPT_LFTS_OUT, "FILE", 0,
-	 "Write the tables of the one algorithm as OpenSM's engine file loads them", 4},
+	 "Write the tables of the one algorithm as OpenSM's engine file loads them", 5},
 	{"fdbs-out", OPT_FDBS_OUT, "FILE", 0, "Write them as opensm.fdbs, for ibdmchk",
-	 4},
+	 5},
 	{"path-sl-out", OPT_PATH_SL_OUT, "FILE", 0,
-	 "Write the service levels of all paths", 4},
+	 "Write the service levels of all paths", 5},
 	{"sl2vl-out", OPT_SL2VL_OUT, "FILE", 0, "Write the lanes of the service levels",
-	 4},
+	 5},
 	{"subnet-out", OPT_SUBNET_OUT, "FILE", 0,
-	 "Write what is left of the fabric as opensm-subnet.lst, with the same LIDs", 4},
+	 "Write what is left of the fabric as opensm-subnet.lst, with the same LIDs", 5},
 	{0},
 };
 
