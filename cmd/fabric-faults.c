@@ -102,17 +102,6 @@ static void parse_algorithms(struct faults_params *p, const char *list,
 	}
 }
 
-static uint64_t number(const char *option, const char *arg, uint64_t min, uint64_t max,
-		       struct argp_state *state)
-{
-	uint64_t n;
-
-	if (!fab_parse_u64(arg, strlen(arg), min, max, &n))
-		argp_error(state, "%s: '%s' is not a number from %llu to %llu", option,
-			   arg, (unsigned long long)min, (unsigned long long)max);
-	return n;
-}
-
 static void parse_endpoints(struct faults_params *p, const char *arg,
 			    struct argp_state *state)
 {
@@ -196,18 +185,17 @@ static error_t parse_fault_option(int key, char *arg, struct faults_params *p,
 		FAB_PUSH(&w->fail_link, arg);
 		return 0;
 	case OPT_FAIL_FILE:
-		if (!*arg)
-			argp_error(state, "--fail-file: the file name is empty");
-		FAB_PUSH(&w->fail_file, arg);
+		FAB_PUSH(&w->fail_file, fab_cli_file_name("--fail-file", arg, state));
 		return 0;
 	case OPT_RANDOM:
-		w->random = (uint32_t)number("--random", arg, 1, 1000000, state);
+		w->random = (uint32_t)fab_cli_number("--random", arg, 1, 1000000, state);
 		return 0;
 	case OPT_COUNT:
-		w->count = number("--count", arg, 1, 1000000000, state);
+		w->count = fab_cli_number("--count", arg, 1, 1000000000, state);
 		return 0;
 	case OPT_EXHAUSTIVE:
-		w->exhaustive = (uint32_t)number("--exhaustive", arg, 1, 1000, state);
+		w->exhaustive =
+			(uint32_t)fab_cli_number("--exhaustive", arg, 1, 1000, state);
 		return 0;
 	case OPT_OF:
 		if (!fab_fault_kind_parse(arg, &w->of))
@@ -238,7 +226,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_algorithms(p, arg, state);
 		return 0;
 	case OPT_MAX_VLS:
-		p->max_vls = (unsigned)number("--max-vls", arg, 1, 15, state);
+		p->max_vls = (unsigned)fab_cli_number("--max-vls", arg, 1, 15, state);
 		return 0;
 	case OPT_ENDPOINTS:
 		parse_endpoints(p, arg, state);

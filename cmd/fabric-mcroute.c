@@ -150,12 +150,7 @@ static void parse_algorithms(struct params *p, const char *list, struct argp_sta
 
 static void parse_fullest(struct params *p, const char *arg, struct argp_state *state)
 {
-	uint64_t n;
-
-	if (!fab_parse_u64(arg, strlen(arg), 0, 1000000, &n))
-		argp_error(state, "--fullest: '%s' is not a number from 0 to 1000000",
-			   arg);
-	p->fullest = (uint32_t)n;
+	p->fullest = (uint32_t)fab_cli_number("--fullest", arg, 0, 1000000, state);
 }
 
 static void parse_root_ties(struct params *p, const char *arg, struct argp_state *state)
@@ -170,14 +165,6 @@ static void parse_root_ties(struct params *p, const char *arg, struct argp_state
 			   arg);
 }
 
-static const char *file_name(const char *option, const char *arg,
-			     struct argp_state *state)
-{
-	if (!*arg)
-		argp_error(state, "%s: the file name is empty", option);
-	return arg;
-}
-
 static void add_groups(struct params *p, const char *arg, bool is_pattern,
 		       struct argp_state *state)
 {
@@ -190,41 +177,11 @@ static void add_groups(struct params *p, const char *arg, bool is_pattern,
 	FAB_PUSH(&p->groups, ((struct group_source){arg, is_pattern}));
 }
 
-static bool is_stdout(const char *path)
-{
-	return !path || !strcmp(path, "-");
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-	return a && b && !strcmp(a, b) && strncmp(a, "/dev/", 5) != 0;
-}
-
-/* A file holds one thing, and so does standard output. */
-static void check_outputs(const struct params *p, struct argp_state *state)
-{
-	const struct {
-		const char *option, *path;
-	} more[] = {{"--trees-out", p->trees_out}, {"--mcfdbs-out", p->mcfdbs_out}};
-
-	for (size_t i = 0; i < FAB_COUNT(more); i++) {
-		if (!more[i].path)
-			continue;
-		if (is_stdout(more[i].path) && is_stdout(p->output.path))
-			argp_error(state, "%s=- needs --output=FILE for the report",
-				   more[i].option);
-		if (is_same_file(more[i].path, p->output.path))
-			argp_error(state, "%s and --output are the same file: '%s'",
-				   more[i].option, p->output.path);
-	}
-	if (is_same_file(p->trees_out, p->mcfdbs_out))
-		argp_error(state, "--trees-out and --mcfdbs-out are the same file: '%s'",
-			   p->mcfdbs_out);
-}
-
 /* Standard input can be read once. */
 static void check_streams(const struct params *p, struct argp_state *state)
 {
+	const struct fab_cli_file out[] = {{"--trees-out", p->trees_out},
+					   {"--mcfdbs-out", p->mcfdbs_out}};
 	unsigned n_stdin = !strcmp(p->input.fabric, "-");
 
 	for (size_t i = 0; i < p->groups.n; i++)
@@ -238,7 +195,7 @@ static void check_streams(const struct params *p, struct argp_state *state)
 			   p->mcfdbs ? "FABRIC, --groups and --mcfdbs"
 				     : "FABRIC and --groups",
 			   n_stdin);
-	check_outputs(p, state);
+	fab_cli_check_outputs(&p->output, out, FAB_COUNT(out), state);
 }
 
 /* What goes with tables, and what does not. */
@@ -311,9 +268,9 @@ static error_t parse_table_option(int key, char *arg, struct params *p,
 				  struct argp_state *state)
 {
 	if (key == OPT_MCFDBS)
-		p->mcfdbs = file_name("--mcfdbs", arg, state);
+		p->mcfdbs = fab_cli_file_name("--mcfdbs", arg, state);
 	else if (key == OPT_MCFDBS_OUT)
-		p->mcfdbs_out = file_name("--mcfdbs-out", arg, state);
+		p->mcfdbs_out = fab_cli_file_name("--mcfdbs-out", arg, state);
 	else if (key == OPT_MLID_CAP)
 		p->mlid_cap = mcroute_parse_mlid_cap(arg, state);
 	else if (key == OPT_CHECK)
@@ -353,7 +310,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_root_ties(p, arg, state);
 		return 0;
 	case OPT_TREES_OUT:
-		p->trees_out = file_name("--trees-out", arg, state);
+		p->trees_out = fab_cli_file_name("--trees-out", arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (p->input.fabric)

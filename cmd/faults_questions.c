@@ -54,17 +54,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static uint64_t number(const char *option, const char *arg, uint64_t min, uint64_t max,
-		       struct argp_state *state)
-{
-	uint64_t n;
-
-	if (!fab_parse_u64(arg, strlen(arg), min, max, &n))
-		argp_error(state, "%s: '%s' is not a number from %llu to %llu", option,
-			   arg, (unsigned long long)min, (unsigned long long)max);
-	return n;
-}
-
 /* Seconds of "200000h", "5y", "30d", "3600". */
 static double parse_mtbf(const char *arg, struct argp_state *state)
 {
@@ -103,9 +92,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_CRITICALITY:
 		q->has_criticality = true;
-		q->criticality =
-			arg ? (uint32_t)number("--criticality", arg, 1, 1000000, state)
-			    : DEFAULT_CRITICALITY;
+		q->criticality = arg ? (uint32_t)fab_cli_number("--criticality", arg, 1,
+								1000000, state)
+				     : DEFAULT_CRITICALITY;
 		return 0;
 	case OPT_PERMUTATION:
 		if (!fab_permutation_is_known(arg))
@@ -119,10 +108,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		q->reliability = true;
 		return 0;
 	case OPT_MAX_FAULTS:
-		q->max_faults = (uint32_t)number("--max-faults", arg, 1, 100000, state);
+		q->max_faults =
+			(uint32_t)fab_cli_number("--max-faults", arg, 1, 100000, state);
 		return 0;
 	case OPT_TRIALS:
-		q->trials = number("--trials", arg, 1, 1000000000, state);
+		q->trials = fab_cli_number("--trials", arg, 1, 1000000000, state);
 		return 0;
 	case OPT_MTBF:
 		q->mtbf_seconds = parse_mtbf(arg, state);

@@ -46,14 +46,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char *file_name(const char *option, const char *arg,
-			     struct argp_state *state)
-{
-	if (!*arg)
-		argp_error(state, "%s: the file name is empty", option);
-	return arg;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct faults_files *files = state->input;
@@ -73,49 +65,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++)
 		if (key == all[i].key) {
-			*all[i].to = file_name(all[i].name, arg, state);
+			*all[i].to = fab_cli_file_name(all[i].name, arg, state);
 			return 0;
 		}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp faults_files_argp = {.options = options, .parser = parse_option};
-
-static bool is_stdout(const char *path)
-{
-	return !path || !strcmp(path, "-");
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-	return !strcmp(a, b) && strncmp(a, "/dev/", 5) != 0;
-}
-
-/* A file holds one thing, and so does standard output. */
-static void check_outputs(const struct faults_params *p, struct argp_state *state)
-{
-	const struct {
-		const char *option, *path;
-	} out[] = {{"--output", p->output.path ? p->output.path : "-"},
-		   {"--lfts-out", p->files.lfts_out},
-		   {"--fdbs-out", p->files.fdbs_out},
-		   {"--path-sl-out", p->files.path_sl_out},
-		   {"--sl2vl-out", p->files.sl2vl_out},
-		   {"--subnet-out", p->files.subnet_out}};
-
-	for (size_t i = 1; i < FAB_COUNT(out); i++) {
-		for (size_t k = 0; out[i].path && k < i; k++) {
-			if (!out[k].path || !is_same_file(out[i].path, out[k].path))
-				continue;
-			if (is_stdout(out[i].path) && !k)
-				argp_error(state,
-					   "%s=- needs --output=FILE for the report",
-					   out[i].option);
-			argp_error(state, "%s and %s are the same file: '%s'",
-				   out[i].option, out[k].option, out[i].path);
-		}
-	}
-}
 
 static bool writes_tables(const struct faults_files *f)
 {
@@ -125,6 +81,11 @@ static bool writes_tables(const struct faults_files *f)
 void faults_files_check(const struct faults_params *p, struct argp_state *state)
 {
 	const struct faults_files *f = &p->files;
+	const struct fab_cli_file out[] = {{"--lfts-out", f->lfts_out},
+					   {"--fdbs-out", f->fdbs_out},
+					   {"--path-sl-out", f->path_sl_out},
+					   {"--sl2vl-out", f->sl2vl_out},
+					   {"--subnet-out", f->subnet_out}};
 	bool is_one_set = !p->wish.exhaustive && (!p->wish.random || p->wish.count == 1);
 
 	if ((f->path_sl || f->sl2vl) && !f->lfts)
@@ -139,7 +100,7 @@ void faults_files_check(const struct faults_params *p, struct argp_state *state)
 				  "faults");
 	if (f->subnet_out && !is_one_set)
 		argp_error(state, "--subnet-out is for one set of faults");
-	check_outputs(p, state);
+	fab_cli_check_outputs(&p->output, out, FAB_COUNT(out), state);
 }
 
 struct fab_routes *faults_read_tables(const struct faults_params *p,

@@ -138,11 +138,6 @@ bool mcroute_events_given(const struct mcroute_events *e)
 	return e->path || e->pattern;
 }
 
-static bool is_stdout(const char *path)
-{
-	return !path || !strcmp(path, "-");
-}
-
 void mcroute_events_check(const struct mcroute_events *e, const char *fabric,
 			  const struct fab_cli_output *output, struct argp_state *state)
 {
@@ -156,14 +151,8 @@ void mcroute_events_check(const struct mcroute_events *e, const char *fabric,
 	if (e->path && !strcmp(e->path, "-") && fabric && !strcmp(fabric, "-"))
 		argp_error(state, "standard input can be read only once: FABRIC and "
 				  "--events name it together 2 times");
-	if (!e->out)
-		return;
-	if (is_stdout(e->out) && is_stdout(output->path))
-		argp_error(state, "--events-out=- needs --output=FILE for the report");
-	if (output->path && !strcmp(e->out, output->path) &&
-	    strncmp(output->path, "/dev/", 5) != 0)
-		argp_error(state, "--events-out and --output are the same file: '%s'",
-			   output->path);
+	fab_cli_check_outputs(output, &(struct fab_cli_file){"--events-out", e->out}, 1,
+			      state);
 }
 
 static struct fab_events *read_events(const struct mcroute_events *e,

@@ -129,6 +129,24 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 						 const struct fab_cli_sink *sink);
 
 /*
+ * Values of options; what is wrong is a usage error (status 2), `state` is argp's.
+ * A file name that is not empty; a number from min to max.
+ */
+const char *fab_cli_file_name(const char *option, const char *arg,
+			      struct argp_state *state);
+uint64_t fab_cli_number(const char *option, const char *arg, uint64_t min, uint64_t max,
+			struct argp_state *state);
+/* A file that an option names, NULL: not given. */
+struct fab_cli_file {
+	const char *option, *path;
+};
+/* A file holds one thing, and so does standard output (`-`), where the report goes if no
+ * other file is named for it. O(n^2). */
+void fab_cli_check_outputs(const struct fab_cli_output *output,
+			   const struct fab_cli_file *files, size_t n,
+			   struct argp_state *state);
+
+/*
  * Progress on standard error if it is a terminal and the run is not quiet: nothing for
  * the first second, at most ten updates a second, one line, erased at the end.
  * fab_cli_progress_tick has the shape of the library's progress callback and never asks
