@@ -11,6 +11,11 @@
 #include "base/num.h"
 #include "base/text.h"
 
+struct node_list {
+	uint32_t *v;
+	size_t n, cap;
+};
+
 void fab_batch_fini(struct fab_batch *batch)
 {
 	if (!batch->is_borrowed)
@@ -144,12 +149,52 @@ int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_ba
 	return n ? 0 : fab_fail(err, EINVAL, "no node is called '%.100s'", spec);
 }
 
+/* A line without comment and blanks at its ends; false: too long, or has a NUL byte. */
+static bool take_line(const char *line, size_t len, char word[256])
+{
+	const char *hash = memchr(line, '#', len);
+	size_t n = hash ? (size_t)(hash - line) : len;
+
+	while (n && strchr(" \t\r", line[n - 1]))
+		n--;
+	while (n && strchr(" \t\r", *line)) {
+		line++;
+		n--;
+	}
+	if (n > 255 || memchr(line, 0, n))
+		return false;
+	memcpy(word, line, n);
+	word[n] = 0;
+	return true;
+}
+
+/* Nodes of one line to the end of *all. */
+static int read_word(const struct fab_machine *m, const struct fab_strmap *names,
+		     const char *word, uint32_t *scratch, struct node_list *all,
+		     struct fab_err *err)
+{
+	uint32_t found = 0, one = fab_strmap_get(names, word, strlen(word));
+
+	if (one != FAB_NONE)
+		scratch[found++] = one;
+	else
+		add_matching(m, word, scratch, &found);
+	if (!found)
+		return fab_fail(err, EINVAL, "no node is called '%.80s'", word);
+	/* many patterns may match the same: the sum is bounded */
+	if (all->n + found > ((size_t)1 << 28))
+		return fab_fail(err, EINVAL, "too many patterns");
+	for (uint32_t i = 0; i < found; i++)
+		FAB_PUSH(all, scratch[i]);
+	return 0;
+}
+
 int fab_batch_read(const struct fab_machine *m, const char *file, const char *text,
 		   size_t len, struct fab_batch *out, struct fab_err *err)
 {
-	FAB_VEC(uint32_t) all = {0};
 	struct fab_strmap *names = fab_strmap_new(m->n_nodes);
-	uint32_t *node = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	uint32_t *scratch = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	struct node_list all = {0};
 	char word[256];
 	uint64_t line = 0;
 	int rc = 0;
@@ -160,41 +205,30 @@ int fab_batch_read(const struct fab_machine *m, const char *file, const char *te
 	}
 	for (const char *at = text, *end = text + len; at < end && !rc;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t n = (size_t)((stop ? stop : end) - at), blank = 0;
-		uint32_t found = 0, one;
+		size_t n = (size_t)((stop ? stop : end) - at);
+		char where[300];
 
 		line++;
-		while (blank < n && strchr(" \t\r", at[blank]))
-			blank++;
-		snprintf(word, sizeof(word), "%.*s",
-			 (int)(n - blank > 255 ? 255 : n - blank), at + blank);
+		snprintf(where, sizeof(where), "%.250s:%llu", file,
+			 (unsigned long long)line);
+		if (!take_line(at, n, word))
+			rc = fab_fail(err, EINVAL,
+				      "%s: expected a name or a pattern of up to 255 "
+				      "characters",
+				      where);
+		else if (*word) {
+			rc = read_word(m, names, word, scratch, &all, err);
+			if (rc)
+				fab_err_prefix(err, where);
+		}
 		at += n + 1;
-		word[strcspn(word, "#\r")] = 0;
-		for (size_t k = strlen(word); k && strchr(" \t", word[k - 1]); k--)
-			word[k - 1] = 0;
-		if (!*word)
-			continue;
-		one = fab_strmap_get(names, word, strlen(word));
-		if (one != FAB_NONE)
-			node[found++] = one;
-		else
-			add_matching(m, word, node, &found);
-		if (!found)
-			rc = fab_fail(err, EINVAL, "%s:%llu: no node is called '%.80s'",
-				      file, (unsigned long long)line, word);
-		/* many patterns may match the same: the sum is bounded */
-		if (all.n > ((size_t)1 << 28))
-			rc = fab_fail(err, EINVAL, "%s:%llu: too many patterns", file,
-				      (unsigned long long)line);
-		for (uint32_t i = 0; i < found && !rc; i++)
-			FAB_PUSH(&all, node[i]);
 	}
 	if (!rc && !all.n)
 		rc = fab_fail(err, EINVAL, "%s: no node is named in it", file);
 	if (!rc)
 		fab_batch_of(all.v, (uint32_t)all.n, file, out);
 	free(all.v);
-	free(node);
+	free(scratch);
 	fab_strmap_free(names);
 	return rc;
 }

@@ -46,6 +46,12 @@ static int where(const struct file_reader *r, int rc, struct fab_err *err)
 	return rc;
 }
 
+/* The text is not closed by a NUL. */
+static bool is_segment(const struct file_reader *r, size_t i)
+{
+	return i < r->n_words && r->len[i] >= 8 && !memcmp(r->word[i], "segment=", 8);
+}
+
 static bool is_word(const struct file_reader *r, size_t i, const char *text)
 {
 	return i < r->n_words && r->len[i] == strlen(text) &&
@@ -65,7 +71,7 @@ static int read_level(struct file_reader *r, struct fab_err *err)
 				0);
 	if (!fab_parse_u64(r->word[2], r->len[2], 1, 1 << 24, &count))
 		return bad_line(r, err, "expected a number from 1 to 16777216", 2);
-	if (next < r->n_words && strncmp(r->word[next], "segment=", 8) != 0) {
+	if (next < r->n_words && !is_segment(r, next)) {
 		rc = fab_parse_rate_mbps(r->word[next], r->len[next], &capacity, err);
 		if (rc)
 			return where(r, rc, err);
@@ -75,8 +81,7 @@ static int read_level(struct file_reader *r, struct fab_err *err)
 				  capacity, r->in_servers, err);
 	if (rc)
 		return where(r, rc, err);
-	if (next < r->n_words && r->len[next] > 8 &&
-	    !strncmp(r->word[next], "segment=", 8)) {
+	if (is_segment(r, next) && r->len[next] > 8) {
 		struct fab_machine_level *level = &r->b.level[r->b.n_levels - 1];
 
 		free(level->segment);
@@ -154,13 +159,16 @@ static int read_line(struct file_reader *r, const char *line, size_t len,
 	const char *hash = memchr(line, '#', len), *end = hash ? hash : line + len;
 
 	r->n_words = 0;
+	if (memchr(line, 0, (size_t)(end - line)))
+		return fab_fail(err, EINVAL, "%s:%llu: the line has a NUL byte", r->file,
+				(unsigned long long)r->line);
 	for (const char *at = line; at < end;) {
 		size_t blank = 0, n = 0;
 
 		while (at + blank < end && strchr(" \t\r", at[blank]))
 			blank++;
 		at += blank;
-		while (at + n < end && at[n] && !strchr(" \t\r", at[n]))
+		while (at + n < end && !strchr(" \t\r", at[n]))
 			n++;
 		if (!n)
 			break;

@@ -147,7 +147,7 @@ static bool split_line(const char *line, size_t len, char node[256], char server
 	if (hash)
 		len = (size_t)(hash - line);
 	node[0] = server[0] = 0;
-	if (len >= sizeof(text))
+	if (len >= sizeof(text) || memchr(line, 0, len))
 		return false;
 	memcpy(text, line, len);
 	text[len] = 0;

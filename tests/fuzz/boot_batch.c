@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Batches: the first byte says whether a file, --boot or --sweep follows. */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "boot/batch.h"
+#include "boots.h"
+
+/* Random subsets may be many: not more digits than this. */
+enum { MAX_RANDOM_DIGITS = 3 };
+
+static void check(const struct fab_machine *m, const struct fab_batch *b)
+{
+	if (!b->n || b->n > m->n_nodes || !b->text)
+		abort();
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->node[i] >= m->n_nodes || (i && b->node[i] <= b->node[i - 1]))
+			abort();
+}
+
+static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t seed)
+{
+	struct fab_err err = {""};
+	struct fab_batch *list;
+	uint32_t n;
+
+	if (!strncmp(spec, "random:", 7) && strlen(spec) > 7 + MAX_RANDOM_DIGITS)
+		return;
+	if (fab_batch_sweep(m, *spec ? spec : NULL, seed, &list, &n, &err)) {
+		if (!*err.text)
+			abort();
+		return;
+	}
+	if (!n)
+		abort();
+	for (uint32_t i = 0; i < n; i++) {
+		check(m, &list[i]);
+		if (i && list[i].n < list[i - 1].n)
+			abort();
+	}
+	for (uint32_t i = 0; i < n; i++)
+		fab_batch_fini(&list[i]);
+	free(list);
+}
+
+static void try_batch(const struct fab_machine *m, const char *spec, const uint8_t *bytes,
+		      size_t n)
+{
+	struct fab_err err = {""};
+	struct fab_batch b;
+	int rc = spec ? fab_batch_parse(m, spec, &b, &err)
+		      : fab_batch_read(m, "input", (const char *)bytes, n, &b, &err);
+
+	if (rc) {
+		if (!*err.text)
+			abort();
+		return;
+	}
+	check(m, &b);
+	fab_batch_fini(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static struct fab_machine *m;
+	char *spec;
+
+	if (!m)
+		m = fuzz_small_machine();
+	if (!n)
+		return 0;
+	spec = *bytes % 3 ? fab_strndup((const char *)bytes + 1, n - 1) : NULL;
+	if (*bytes % 3 == 2)
+		try_sweep(m, spec, *bytes);
+	else
+		try_batch(m, spec, bytes + 1, n - 1);
+	free(spec);
+	return 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Machines: the first byte says whether a file or levels of the command line follow. */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "boot/machine.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How large a machine may be is the user's to say; here it has to be made soon. */
+static bool is_modest(const uint8_t *bytes, size_t n)
+{
+	double product = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		double number = 0;
+
+		for (; i < n && bytes[i] >= '0' && bytes[i] <= '9'; i++)
+			number = 10 * number + (bytes[i] - '0');
+		product *= number > 1 ? number : 1;
+	}
+	return product < 1e6;
+}
+
+static void check_vertex(const struct fab_machine *m, uint32_t v)
+{
+	uint32_t p = m->parent[v];
+	char name[256];
+
+	if (m->level_of[v] >= m->n_levels || m->first_node[v] > m->end_node[v] ||
+	    m->end_node[v] > m->n_nodes || m->first_interface[v] > m->end_interface[v] ||
+	    m->end_interface[v] > m->n_interfaces ||
+	    !*fab_machine_vertex_name(m, v, name, sizeof(name)))
+		abort();
+	if (!v)
+		return;
+	if (p >= v || !(m->capacity_mbps[v] > 0) || m->first_node[v] < m->first_node[p] ||
+	    m->end_node[v] > m->end_node[p] ||
+	    m->first_interface[v] < m->first_interface[p] ||
+	    m->end_interface[v] > m->end_interface[p])
+		abort();
+}
+
+static void check(const struct fab_machine *m)
+{
+	if (!m->n_nodes || !m->n_servers || m->n_interfaces < m->n_servers ||
+	    m->parent[0] != FAB_NONE || m->end_node[0] != m->n_nodes ||
+	    m->end_interface[0] != m->n_interfaces)
+		abort();
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		check_vertex(m, v);
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		if (m->first_node[m->node_vertex[i]] != i ||
+		    m->end_node[m->node_vertex[i]] != i + 1)
+			abort();
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		if (m->first_interface[m->interface_vertex[i]] != i ||
+		    m->interface_server[i] >= m->n_servers)
+			abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct fab_err err = {""};
+	struct fab_machine *m;
+	int rc;
+
+	if (!n || !is_modest(bytes, n))
+		return 0;
+	if (*bytes & 1) {
+		char *spec = fab_strndup((const char *)bytes + 1, n - 1);
+
+		rc = fab_machine_parse(spec, &m, &err);
+		free(spec);
+	} else {
+		rc = fab_machine_read("input", (const char *)bytes + 1, n - 1, &m, &err);
+	}
+	if (rc) {
+		if (!*err.text)
+			abort();
+		return 0;
+	}
+	check(m);
+	fab_machine_free(m);
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Mappings: the first byte says whether a file or the name of an algorithm follows. */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "boot/mapping.h"
+#include "boots.h"
+
+/* Every algorithm that can be named maps every node to a server that is up. */
+static void try_name(const struct fab_machine *m, const char *name, size_t n)
+{
+	struct fab_mapping_choice choice;
+	struct fab_mapping_problem problem = {.m = m, .seed = 1};
+	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+	struct fab_err err = {""};
+	struct fab_batch all;
+
+	if (fab_batch_parse(m, "first:8", &all, &err))
+		abort();
+	problem.batch = &all;
+	if (fab_mapping_choose(name, n, &choice, &err)) {
+		if (!*err.text)
+			abort();
+	} else if (!choice.engine->needs_loaded) {
+		if (choice.engine->map(&problem, choice.argument, of, &err) ||
+		    fab_mapping_verify(m, &all, of, &err))
+			abort();
+	}
+	fab_batch_fini(&all);
+	free(of);
+}
+
+static void try_file(const struct fab_machine *m, const char *text, size_t n)
+{
+	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
+	struct fab_err err = {""};
+
+	if (fab_mapping_read(m, "input", text, n, of, &err)) {
+		if (strncmp(err.text, "input:", 6) != 0)
+			abort();
+	} else {
+		for (uint32_t i = 0; i < m->n_nodes; i++)
+			if (of[i] != FAB_NONE && of[i] >= m->n_interfaces)
+				abort();
+	}
+	free(of);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static struct fab_machine *m;
+
+	if (!m)
+		m = fuzz_small_machine();
+	if (n && *bytes & 1)
+		try_name(m, (const char *)bytes + 1, n - 1);
+	else if (n)
+		try_file(m, (const char *)bytes + 1, n - 1);
+	return 0;
+}
