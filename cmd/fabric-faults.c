@@ -324,6 +324,7 @@ static int run(struct faults_params *p, struct faults_outcome *o)
 	if (p->questions.reliability) {
 		faults_try_reliability(p, o);
 		print_report(p, o);
+		faults_store_reliability(&p->store, &p->run, o);
 		return FAB_EXIT_DONE;
 	}
 	if (p->questions.explain)
@@ -345,6 +346,9 @@ static void free_outcome(struct faults_outcome *o)
 	for (size_t i = 0; i < o->n; i++) {
 		fab_judgement_fini(&o->results[i].sum);
 		fab_routes_free(o->results[i].routes);
+		for (size_t k = 0; k < o->results[i].each.n; k++)
+			free(o->results[i].each.v[k].dead);
+		free(o->results[i].each.v);
 		free(o->results[i].note);
 		free(o->results[i].worst);
 	}

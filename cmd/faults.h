@@ -62,6 +62,13 @@ extern const struct argp faults_questions_argp; /* struct faults_questions */
 void faults_files_check(const struct faults_params *p, struct argp_state *state);
 void faults_questions_check(const struct faults_params *p, struct argp_state *state);
 
+/* One set of faults by one algorithm, for the database. */
+struct faults_set {
+	char *dead;
+	uint64_t pairs, unreachable, cycle_channels;
+	uint32_t max_hops;
+};
+
 /* One algorithm, summed over the sets of faults. */
 struct faults_result {
 	const char *algorithm;
@@ -73,7 +80,8 @@ struct faults_result {
 	bool was_verified, is_sound;
 	double load, load_before; /* fullest direction, in hosts' rates; NaN: unknown */
 	double route_seconds, judge_seconds;
-	char *note;  /* of the first set that has one */
+	FAB_VEC(struct faults_set) each; /* with --store */
+	char *note;			 /* of the first set that has one */
 	char *worst; /* faults of the first set with unreachable pairs or a cycle */
 	struct fab_routes *routes; /* of the only set, else NULL */
 };
@@ -154,3 +162,5 @@ void faults_find_pair(const struct faults_params *p, struct faults_outcome *o);
 void faults_explain(struct fab_report *r, const struct faults_outcome *o);
 void faults_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
 		  const struct faults_outcome *o);
+void faults_store_reliability(struct fab_cli_store *store, const struct fab_cli_run *cli,
+			      const struct faults_outcome *o);

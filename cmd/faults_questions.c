@@ -145,9 +145,9 @@ static void check_reliability(const struct faults_params *p, struct argp_state *
 		argp_error(state, "--reliability is for leaf switches that die by chance "
 				  "only");
 	if (p->files.lfts || q->explain || q->dodge || q->has_criticality ||
-	    q->permutations.n || p->store.path)
+	    q->permutations.n)
 		argp_error(state, "--reliability does not go with --lfts, --explain, "
-				  "--dodge, --criticality, --permutation or --store");
+				  "--dodge, --criticality or --permutation");
 }
 
 void faults_questions_check(const struct faults_params *p, struct argp_state *state)

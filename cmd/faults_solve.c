@@ -9,6 +9,9 @@
 #include "base/clock.h"
 #include "unicast/verify.h"
 
+/* Sets of faults that go into the database one by one. */
+enum { SETS_STORED_MAX = 100000 };
+
 struct sets {
 	const struct faults_params *p;
 	struct faults_outcome *o;
@@ -170,6 +173,18 @@ static void count_destinations(struct faults_result *r, const struct fab_fabric 
 			r->max_destinations = destinations[a];
 }
 
+static void keep_set(struct faults_result *r, const struct fab_judgement *j,
+		     const struct fab_faults *faults)
+{
+	const struct faults_set set = {.dead = names_of(faults),
+				       .pairs = j->pairs,
+				       .unreachable = j->unreachable,
+				       .cycle_channels = j->cycle_channels,
+				       .max_hops = j->max_hops};
+
+	FAB_PUSH(&r->each, set);
+}
+
 /* Judge tables, keep what is asked for. */
 static void judge_result(struct sets *s, struct faults_result *r,
 			 struct fab_routes *routes, const struct fab_faults *faults)
@@ -191,6 +206,8 @@ static void judge_result(struct sets *s, struct faults_result *r,
 		r->note = fab_strdup(routes->note);
 	if (j.destinations)
 		count_destinations(r, s->o->f, j.destinations);
+	if (s->p->store.path && r->each.n < SETS_STORED_MAX)
+		keep_set(r, &j, faults);
 	add_judgement(r, &j, faults);
 	fab_judgement_fini(&j);
 }

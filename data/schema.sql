@@ -59,6 +59,16 @@ CREATE TABLE histogram (
   PRIMARY KEY (result, load)
 ) STRICT, WITHOUT ROWID;
 
+-- What a result is made of: segments of a machine, sets of faults. One number a row.
+CREATE TABLE detail (
+  result INTEGER NOT NULL REFERENCES result ON DELETE CASCADE,
+  position INTEGER NOT NULL, -- of the part in the result, from 0
+  part TEXT NOT NULL,        -- its name: a segment, what is dead
+  name TEXT NOT NULL,        -- what is measured, as the field in the JSON output
+  value ANY NOT NULL CHECK (typeof(value) IN ('integer', 'real')),
+  PRIMARY KEY (result, position, name)
+) STRICT, WITHOUT ROWID;
+
 -- Which metrics there are, and whether less or more of one is better.
 CREATE TABLE metric_kind (
   name TEXT PRIMARY KEY,
@@ -100,7 +110,11 @@ INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
   (26, 'entries_changed', 'less', 0, 'table entries that differ from those without faults'),
   (27, 'load', 'less', 0, 'fullest direction of a cable, in what one host sends'),
   (28, 'seconds.route', 'less', 1, 'time for tables and lanes'),
-  (29, 'seconds.judge', 'less', 1, 'time to trace all pairs and look for cycles');
+  (29, 'seconds.judge', 'less', 1, 'time to trace all pairs and look for cycles'),
+  (30, 'sets_unreachable', 'less', 0, 'sets of faults with unreachable pairs'),
+  (31, 'sets_with_cycle', 'less', 0, 'sets of faults with a cycle'),
+  (32, 'probability', 'less', 0, 'that some pair of sound leaf switches is unreachable'),
+  (33, 'unreachable_share', 'less', 0, 'mean share of pairs that are unreachable');
 
 -- For people: the runs, newest first, a line each.
 CREATE VIEW runs AS

@@ -131,6 +131,29 @@ static int add_bins(struct fab_store *store, uint64_t result,
 	return insert_fini(&in, err);
 }
 
+static int add_details(struct fab_store *store, uint64_t result,
+		       const struct fab_store_result *r, struct fab_err *err)
+{
+	struct insert in;
+
+	insert_init(&in, store,
+		    "INSERT INTO detail (result, position, part, name, value) "
+		    "VALUES (?, ?, ?, ?, ?)");
+	for (size_t i = 0; i < r->n_details; i++) {
+		const struct fab_store_detail *d = &r->details[i];
+
+		if (!isfinite(d->value))
+			continue;
+		bind_uint(&in, result);
+		bind_uint(&in, d->position);
+		bind_text(&in, d->part);
+		bind_text(&in, d->name);
+		bind_number(&in, d->value);
+		run_insert(&in);
+	}
+	return insert_fini(&in, err);
+}
+
 static int add_result(struct fab_store *store, uint64_t run, size_t position,
 		      const struct fab_store_result *r, struct fab_err *err)
 {
@@ -151,7 +174,9 @@ static int add_result(struct fab_store *store, uint64_t run, size_t position,
 	rc = add_numbers(store,
 			 "INSERT INTO metric (result, name, value) VALUES (?, ?, ?)", id,
 			 r->metrics, r->n_metrics, err);
-	return rc ? rc : add_bins(store, id, r, err);
+	if (!rc)
+		rc = add_bins(store, id, r, err);
+	return rc ? rc : add_details(store, id, r, err);
 }
 
 static int add_all(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,

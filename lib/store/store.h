@@ -49,6 +49,14 @@ struct fab_store_number {
 double fab_store_number_get(const struct fab_store_number *numbers, size_t n,
 			    const char *name);
 
+/* A number of one part of a result: of a segment, of a set of faults. */
+struct fab_store_detail {
+	uint64_t position; /* of the part, from 0 */
+	const char *part;  /* its name */
+	const char *name;  /* differs within a part */
+	double value;	   /* one that is not finite is not stored */
+};
+
 /* So many cables carry such a load. */
 struct fab_store_bin {
 	uint64_t load, links;
@@ -61,6 +69,8 @@ struct fab_store_result {
 	size_t n_metrics;
 	const struct fab_store_bin *bins; /* [n_bins], loads differ */
 	size_t n_bins;
+	const struct fab_store_detail *details; /* [n_details]; not read back */
+	size_t n_details;
 };
 
 /* One run of a command. Texts are never NULL, but for `label`. */

@@ -217,8 +217,8 @@ Test(store, kinds_say_what_is_better, .init = enter, .fini = leave)
 		n_more += runs.kinds[i].better > 0;
 		n_time += runs.kinds[i].is_time;
 	}
-	cr_assert_eq(runs.n_kinds, 29);
-	cr_assert_eq(n_less, 21);
+	cr_assert_eq(runs.n_kinds, 33);
+	cr_assert_eq(n_less, 25);
 	cr_assert_eq(n_more, 3);
 	cr_assert_eq(n_time, 6);
 	fab_store_runs_fini(&runs);
@@ -434,7 +434,7 @@ static bool has_tables(const char *path)
 	if (access(path, F_OK) != 0)
 		return false;
 	expect_sql(path,
-		   "SELECT count(*) IN (0, 12) FROM sqlite_master "
+		   "SELECT count(*) IN (0, 13) FROM sqlite_master "
 		   "WHERE name NOT LIKE 'sqlite%'",
 		   "1");
 	return !sql_is(path, "SELECT count(*) FROM sqlite_master", "0");
