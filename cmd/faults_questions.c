@@ -21,7 +21,9 @@ enum {
 	DEFAULT_CRITICALITY = 10,
 };
 
-static const uint64_t CRITICALITY_STEPS = UINT64_C(60) * 1000 * 1000 * 1000;
+static const uint64_t CRITICALITY_STEPS = UINT64_C(4) * 1000 * 1000 * 1000;
+/* Cases from which on two unknown faults at once take minutes. */
+static const uint64_t DODGE_CASES_MAX = 200 * 1000 * 1000;
 
 static const struct argp_option options[] = {
 	{.doc = "More questions:", .group = 6},
@@ -213,11 +215,19 @@ void faults_dodge(const struct faults_params *p, struct faults_outcome *o)
 			     "%s: --dodge needs a high-dimension fat tree; %s",
 			     p->input.fabric, o->kfat_error.text);
 	for (unsigned burst = 1; burst <= FAB_DODGE_BURST_MAX; burst++) {
+		uint64_t n = o->kfat->n_leaves;
 		struct fab_dodge d;
 		struct fab_err err;
 		struct faults_dodged row = {.unknown = burst,
 					    .known = (uint32_t)o->faults->named.n};
 
+		if (burst > 1 && n * n * n > DODGE_CASES_MAX) {
+			fab_cli_warn(&p->run,
+				     "--dodge: two unknown faults at once are not tried, "
+				     "%llu leaf switches are too many",
+				     (unsigned long long)n);
+			break;
+		}
 		if (fab_dodge_all(o->kfat, o->faults, burst, p->run.threads, &d, &err))
 			fab_cli_die(&err);
 		row.cases = d.cases;

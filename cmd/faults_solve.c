@@ -10,7 +10,7 @@
 #include "unicast/verify.h"
 
 /* Sets of faults that go into the database one by one. */
-enum { SETS_STORED_MAX = 100000 };
+enum { SETS_STORED_MAX = 100000, SETS_MAX = 100 * 1000 * 1000 };
 
 struct sets {
 	const struct faults_params *p;
@@ -294,6 +294,13 @@ static void solve_exhaustive(struct sets *s)
 
 	list_candidates(s, k);
 	s->o->n_sets = fab_faults_combinations(s->candidates.of.n, k);
+	if (s->o->n_sets > SETS_MAX)
+		fab_cli_exit(
+			FAB_EXIT_ERROR,
+			"%s: --exhaustive=%u of %zu %s are more than %d sets: draw some "
+			"with --random=%u --count=N",
+			s->p->input.fabric, k, s->candidates.of.n,
+			fab_fault_kind_name(s->p->wish.of), SETS_MAX, k);
 	s->pick = FAB_NEW(k + 1, size_t);
 	for (size_t i = 0; i < k; i++)
 		s->pick[i] = i;
