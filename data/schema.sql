@@ -59,14 +59,42 @@ CREATE TABLE histogram (
   PRIMARY KEY (result, load)
 ) STRICT, WITHOUT ROWID;
 
--- What a result is made of: segments of a machine, sets of faults. One number a row.
+-- What a result is made of: sets of faults, numbers of faults. One number a row.
 CREATE TABLE detail (
   result INTEGER NOT NULL REFERENCES result ON DELETE CASCADE,
   position INTEGER NOT NULL, -- of the part in the result, from 0
-  part TEXT NOT NULL,        -- its name: a segment, what is dead
+  part TEXT NOT NULL,        -- its name: what is dead
   name TEXT NOT NULL,        -- what is measured, as the field in the JSON output
   value ANY NOT NULL CHECK (typeof(value) IN ('integer', 'real')),
   PRIMARY KEY (result, position, name)
+) STRICT, WITHOUT ROWID;
+
+-- One batch of nodes that boot together by one mapping and model: what fabric-bootplan computed
+-- for every batch of a sweep. Those of the largest batch are results, too.
+CREATE TABLE batch (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+  position INTEGER NOT NULL, -- in the run, from 0
+  algorithm TEXT NOT NULL,   -- as in result
+  name TEXT NOT NULL,        -- as --boot has it
+  nodes INTEGER NOT NULL,
+  servers INTEGER NOT NULL,
+  bandwidth_mbps REAL, -- null: no limit
+  boot_seconds REAL,   -- null: some nodes never boot
+  bottleneck TEXT,     -- null: no limit
+  UNIQUE (run, position)
+) STRICT;
+
+-- The kinds of segments on the way of a batch, by equal shares.
+CREATE TABLE segment (
+  batch INTEGER NOT NULL REFERENCES batch ON DELETE CASCADE,
+  position INTEGER NOT NULL, -- from 0, the nodes' first
+  name TEXT NOT NULL,
+  capacity_mbps REAL,            -- of the tightest one; null: no limit
+  max_sharers INTEGER NOT NULL,  -- most nodes on any one
+  share_mbps REAL NOT NULL,      -- least share of a node
+  tightest TEXT NOT NULL,        -- which one that is
+  PRIMARY KEY (batch, position)
 ) STRICT, WITHOUT ROWID;
 
 -- Which metrics there are, and whether less or more of one is better.
@@ -171,3 +199,17 @@ CREATE VIEW faults AS
   FROM run JOIN result ON result.run = run.id JOIN metric ON metric.result = result.id
   WHERE command = 'fabric-faults'
   GROUP BY result.id ORDER BY run.id, position;
+
+-- For people: a line for each batch, mapping and model of each run of fabric-bootplan.
+CREATE VIEW sweep AS
+  SELECT run.id AS run, time, label, source, fingerprint, algorithm, batch.name AS batch, nodes,
+    servers, bandwidth_mbps, boot_seconds, bottleneck
+  FROM run JOIN batch ON batch.run = run.id
+  ORDER BY run.id, position;
+
+-- For people: the same, a line for each kind of segment on the way.
+CREATE VIEW share AS
+  SELECT run, algorithm, batch.name AS batch, nodes, segment.name AS segment, capacity_mbps,
+    max_sharers, share_mbps, tightest
+  FROM batch JOIN segment ON segment.batch = batch.id
+  ORDER BY run, batch.position, segment.position;

@@ -84,6 +84,7 @@ void fab_machine_free(struct fab_machine *m)
 	free(m->source);
 	free(m->parent);
 	free(m->level_of);
+	free(m->number);
 	free(m->capacity_mbps);
 	free(m->name);
 	free(m->first_node);
@@ -136,6 +137,7 @@ static void alloc(struct fab_machine *m, uint32_t n)
 	m->n_vertices = n;
 	m->parent = FAB_NEW(n, uint32_t);
 	m->level_of = FAB_NEW(n, uint8_t);
+	m->number = FAB_NEW(n, uint32_t);
 	m->capacity_mbps = FAB_NEW(n, double);
 	m->name = FAB_NEW(n, uint32_t);
 	m->first_node = FAB_NEW(n, uint32_t);
@@ -168,6 +170,7 @@ static void copy_vertices(struct fab_machine *m, const struct fab_machine_builde
 			  const uint32_t *order)
 {
 	uint32_t *number = FAB_NEW(m->n_vertices, uint32_t);
+	uint32_t of_level[FAB_MACHINE_LEVELS_MAX] = {0};
 
 	for (uint32_t v = 0; v < m->n_vertices; v++)
 		number[order[v]] = v;
@@ -176,6 +179,7 @@ static void copy_vertices(struct fab_machine *m, const struct fab_machine_builde
 
 		m->parent[v] = v ? number[r->parent] : FAB_NONE;
 		m->level_of[v] = r->level;
+		m->number[v] = of_level[r->level]++;
 		m->capacity_mbps[v] = v ? r->capacity_mbps : INFINITY;
 		if (v && isfinite(r->capacity_mbps))
 			m->level[r->level].is_limited = true;
@@ -272,16 +276,6 @@ int fab_machine_fail_server(struct fab_machine *m, const char *pattern,
 	return 0;
 }
 
-/* How many of its level come before it. */
-static uint32_t number_in_level(const struct fab_machine *m, uint32_t vertex)
-{
-	uint32_t n = 0;
-
-	for (uint32_t v = 0; v < vertex; v++)
-		n += m->level_of[v] == m->level_of[vertex];
-	return n;
-}
-
 static char *made_up(const struct fab_machine *m, uint32_t vertex, uint32_t number,
 		     char *out, size_t size)
 {
@@ -295,7 +289,7 @@ static char *made_up(const struct fab_machine *m, uint32_t vertex, uint32_t numb
 char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex, char *out,
 			      size_t size)
 {
-	return made_up(m, vertex, number_in_level(m, vertex), out, size);
+	return made_up(m, vertex, m->number[vertex], out, size);
 }
 
 char *fab_machine_node_name(const struct fab_machine *m, uint32_t node, char *out,

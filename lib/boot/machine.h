@@ -39,6 +39,7 @@ struct fab_machine {
 	uint32_t n_vertices;
 	uint32_t *parent; /* < the vertex itself; FAB_NONE for the root */
 	uint8_t *level_of;
+	uint32_t *number;      /* among those of its level, from 0 */
 	double *capacity_mbps; /* of the segment above, each direction; INFINITY: none */
 	uint32_t *name; /* offset into names; FAB_NONE: made from level and number */
 	/* nodes below (itself, too): first_node .. end_node - 1; interfaces alike */

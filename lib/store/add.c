@@ -179,6 +179,67 @@ static int add_result(struct fab_store *store, uint64_t run, size_t position,
 	return rc ? rc : add_details(store, id, r, err);
 }
 
+static void bind_real(struct insert *in, double value)
+{
+	if (in->rc != SQLITE_OK)
+		return;
+	in->column++;
+	in->rc = isfinite(value) ? sqlite3_bind_double(in->statement, in->column, value)
+				 : sqlite3_bind_null(in->statement, in->column);
+}
+
+static void add_segments(struct insert *in, uint64_t batch,
+			 const struct fab_store_batch *b)
+{
+	for (size_t i = 0; i < b->n_segments; i++) {
+		const struct fab_store_segment *segment = &b->segments[i];
+
+		bind_uint(in, batch);
+		bind_uint(in, i);
+		bind_text(in, segment->name);
+		bind_real(in, segment->capacity_mbps);
+		bind_uint(in, segment->max_sharers);
+		bind_real(in, segment->share_mbps);
+		bind_text(in, segment->tightest);
+		run_insert(in);
+	}
+}
+
+static int add_batches(struct fab_store *store, uint64_t run,
+		       const struct fab_store_batch *v, size_t n, struct fab_err *err)
+{
+	struct insert batch, segment;
+	int rc, second;
+
+	insert_init(&batch, store,
+		    "INSERT INTO batch (run, position, algorithm, name, nodes, servers, "
+		    "bandwidth_mbps, boot_seconds, bottleneck) "
+		    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	insert_init(&segment, store,
+		    "INSERT INTO segment (batch, position, name, capacity_mbps, "
+		    "max_sharers, share_mbps, tightest) VALUES (?, ?, ?, ?, ?, ?, ?)");
+	for (size_t i = 0; i < n && batch.rc == SQLITE_OK && segment.rc == SQLITE_OK;
+	     i++) {
+		bind_uint(&batch, run);
+		bind_uint(&batch, i);
+		bind_text(&batch, v[i].algorithm);
+		bind_text(&batch, v[i].name);
+		bind_uint(&batch, v[i].nodes);
+		bind_uint(&batch, v[i].servers);
+		bind_real(&batch, v[i].bandwidth_mbps);
+		bind_real(&batch, v[i].boot_seconds);
+		bind_text(&batch, v[i].bottleneck);
+		run_insert(&batch);
+		if (batch.rc == SQLITE_OK)
+			add_segments(&segment,
+				     (uint64_t)sqlite3_last_insert_rowid(store->db),
+				     &v[i]);
+	}
+	rc = insert_fini(&batch, err);
+	second = insert_fini(&segment, rc ? NULL : err);
+	return rc ? rc : second;
+}
+
 static int add_all(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
 		   struct fab_err *err)
 {
@@ -190,7 +251,9 @@ static int add_all(struct fab_store *store, const struct fab_store_run *run, uin
 				 *id, run->facts, run->n_facts, err);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		rc = add_result(store, *id, i, &run->results[i], err);
-	return rc;
+	return rc || !run->n_batches
+		       ? rc
+		       : add_batches(store, *id, run->batches, run->n_batches, err);
 }
 
 int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,

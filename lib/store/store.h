@@ -73,6 +73,23 @@ struct fab_store_result {
 	size_t n_details;
 };
 
+/* A kind of segment on the way of a batch. */
+struct fab_store_segment {
+	const char *name, *tightest;
+	double capacity_mbps, share_mbps; /* not finite: no limit */
+	uint64_t max_sharers;
+};
+
+/* A batch of nodes by one algorithm; what is not finite is not stored. */
+struct fab_store_batch {
+	const char *algorithm, *name;
+	uint64_t nodes, servers;
+	double bandwidth_mbps, boot_seconds;
+	const char *bottleneck;			  /* NULL: none */
+	const struct fab_store_segment *segments; /* [n_segments] */
+	size_t n_segments;
+};
+
 /* One run of a command. Texts are never NULL, but for `label`. */
 struct fab_store_run {
 	uint64_t id;	  /* given by the database; not read by fab_store_add() */
@@ -86,6 +103,9 @@ struct fab_store_run {
 	size_t n_facts;
 	const struct fab_store_result *results; /* [n_results] */
 	size_t n_results;
+	/* written only: fab_store_read() leaves them out */
+	const struct fab_store_batch *batches; /* [n_batches] */
+	size_t n_batches;
 };
 
 /*
