@@ -173,9 +173,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{.argp = &fab_cli_input_argp, .group = 1},
-	{.argp = &fab_cli_output_argp, .group = 3},
-	{.argp = &fab_cli_run_plain_argp, .group = 4},
+	{.argp = &fab_cli_input_argp, .group = FAB_CLI_GROUP_INPUT},
+	{.argp = &fab_cli_output_argp, .group = FAB_CLI_GROUP_OUTPUT},
+	{.argp = &fab_cli_run_plain_argp, .group = FAB_CLI_GROUP_RUN},
 	{0},
 };
 

@@ -22,21 +22,21 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{.doc = "Groups that come and go:", .group = 2},
+	{.doc = "Groups that come and go:", .group = 3},
 	{"events", OPT_EVENTS, "FILE", 0,
 	 "Replay requests to join and to leave groups from FILE (- is standard input)",
-	 2},
+	 3},
 	{"events-pattern", OPT_PATTERN, "SPEC", 0,
 	 "Make the requests from a group pattern, and gap=, skew=, hold=, loss=, retry=",
-	 2},
+	 3},
 	{"events-out", OPT_OUT, "FILE", 0,
-	 "Write the requests of --events-pattern to FILE (- is standard output)", 2},
+	 "Write the requests of --events-pattern to FILE (- is standard output)", 3},
 	{"events-compute", OPT_COMPUTE, "TIME", 0,
-	 "Time that computing the routes of a group once takes (default 1ms)", 2},
+	 "Time that computing the routes of a group once takes (default 1ms)", 3},
 	{"events-timeout", OPT_TIMEOUT, "TIME", 0,
-	 "Time after which a group that is not complete is given up (default 10s)", 2},
+	 "Time after which a group that is not complete is given up (default 10s)", 3},
 	{"events-loss", OPT_LOSS, "P", 0,
-	 "Probability that a request is lost (default 0)", 2},
+	 "Probability that a request is lost (default 0)", 3},
 	{0},
 };
 

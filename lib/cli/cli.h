@@ -4,7 +4,9 @@
  * only code that may exit. A command embeds the structs it needs in its parameters, names
  * the children in its argp, and on ARGP_KEY_INIT sets state->child_inputs[i].
  *
- * Option keys: a command's own start at 0x100, those of the children at 0x200.
+ * Option keys: a command's own start at 0x100, those of the children at 0x200. Groups in
+ * --help: a command's own lie between Input and Output; no two parsers share one, argp
+ * would sort them into each other.
  */
 #pragma once
 
@@ -18,6 +20,12 @@
 #include "store/store.h"
 
 enum { FAB_EXIT_DONE = 0, FAB_EXIT_FOUND = 1, FAB_EXIT_USAGE = 2, FAB_EXIT_ERROR = 3 };
+
+enum {
+	FAB_CLI_GROUP_INPUT = 1,
+	FAB_CLI_GROUP_OUTPUT = 20, /* the store's, too */
+	FAB_CLI_GROUP_RUN,
+};
 
 /* --node-name-map FILE, --hca PATTERN, --subnet FILE. The FABRIC argument itself is the
  * command's. */

@@ -6,22 +6,22 @@
 enum { KEY_NODE_NAME_MAP = KEY_INPUT, KEY_HCA, KEY_SUBNET };
 
 static const struct argp_option input_options[] = {
-	{.doc = "Input:", .group = 1},
+	{.doc = "Input:", .group = FAB_CLI_GROUP_INPUT},
 	{.name = "node-name-map",
 	 .key = KEY_NODE_NAME_MAP,
 	 .arg = "FILE",
 	 .doc = "Names for GUIDs, a line each: GUID \"NAME\"",
-	 .group = 1},
+	 .group = FAB_CLI_GROUP_INPUT},
 	{.name = "hca",
 	 .key = KEY_HCA,
 	 .arg = "PATTERN",
 	 .doc = "Only adapters whose name matches (* ? [..]); chooses a rail",
-	 .group = 1},
+	 .group = FAB_CLI_GROUP_INPUT},
 	{.name = "subnet",
 	 .key = KEY_SUBNET,
 	 .arg = "FILE",
 	 .doc = "Take LIDs from FILE, such as opensm-subnet.lst of the same fabric",
-	 .group = 1},
+	 .group = FAB_CLI_GROUP_INPUT},
 	{0},
 };
 

@@ -13,20 +13,20 @@ enum { KEY_THREADS = KEY_RUN, KEY_SEED, KEY_VERIFY };
 enum { MAX_THREADS = 4096 };
 
 static const struct argp_option run_options[] = {
-	{.doc = "Run:", .group = 4},
+	{.doc = "Run:", .group = FAB_CLI_GROUP_RUN},
 	{.name = "quiet",
 	 .key = 'q',
 	 .doc = "No progress, no warnings; errors only",
-	 .group = 4},
+	 .group = FAB_CLI_GROUP_RUN},
 	{.name = "verbose",
 	 .key = 'v',
 	 .doc = "Say more, such as all warnings",
-	 .group = 4},
+	 .group = FAB_CLI_GROUP_RUN},
 	{.name = "threads",
 	 .key = KEY_THREADS,
 	 .arg = "N",
 	 .doc = "Use N threads (default: one a processor); the result is the same",
-	 .group = 4},
+	 .group = FAB_CLI_GROUP_RUN},
 	{0},
 };
 
@@ -35,11 +35,11 @@ static const struct argp_option chance_options[] = {
 	 .key = KEY_SEED,
 	 .arg = "N",
 	 .doc = "Seed of everything that is left to chance",
-	 .group = 4},
+	 .group = FAB_CLI_GROUP_RUN},
 	{.name = "verify",
 	 .key = KEY_VERIFY,
 	 .doc = "Check the result by a second, independent computation",
-	 .group = 4},
+	 .group = FAB_CLI_GROUP_RUN},
 	{0},
 };
 

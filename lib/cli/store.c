@@ -18,12 +18,12 @@ static const struct argp_option store_options[] = {
 	 .key = KEY_STORE_FILE,
 	 .arg = "FILE",
 	 .doc = "Add the result to the SQLite database FILE",
-	 .group = 3},
+	 .group = FAB_CLI_GROUP_OUTPUT},
 	{.name = "label",
 	 .key = KEY_LABEL,
 	 .arg = "TEXT",
 	 .doc = "With --store: a name for this run",
-	 .group = 3},
+	 .group = FAB_CLI_GROUP_OUTPUT},
 	{0},
 };
 
