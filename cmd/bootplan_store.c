@@ -27,15 +27,15 @@ static uint64_t fingerprint(const struct fab_machine *m)
 static size_t fill_metrics(const struct bootplan_outcome *o,
 			   const struct bootplan_result *r, struct fab_store_number *out)
 {
-	const struct fab_share_segment *tightest = &r->share.segment[r->share.bottleneck];
+	uint32_t at = r->share.bottleneck;
 	size_t n = 0;
 
 	out[n++] = (struct fab_store_number){"boot_seconds", r->boot_seconds};
 	out[n++] = (struct fab_store_number){"bandwidth_mbps", r->bandwidth_mbps};
 	out[n++] = (struct fab_store_number){"servers", r->n_servers};
-	if (r->share.bottleneck != FAB_NONE)
-		out[n++] =
-			(struct fab_store_number){"max_sharers", tightest->max_sharers};
+	if (at != FAB_NONE)
+		out[n++] = (struct fab_store_number){"max_sharers",
+						     r->share.segment[at].max_sharers};
 	if (o->was_verified)
 		out[n++] = (struct fab_store_number){"verified", r->is_sound};
 	return n;
