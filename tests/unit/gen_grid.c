@@ -283,6 +283,23 @@ Test(gen_grid, kfat_of_two_level_lines)
 	fab_fabric_free(f);
 }
 
+Test(gen_grid, kfat_of_planes)
+{
+	struct fab_fabric *f = test_gen("kfat:dims=5x9,hosts=3,planes=2");
+	uint32_t leaf = test_switch(f, "leaf-3.7");
+	static const char *const root[] = {"root0-x.7", "root0-3.x", "root1-x.7",
+					   "root1-3.x"};
+
+	cr_assert_eq(f->n_switches, 45 + 2 * (5 + 9));
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t peer = fab_port_peer(f, fab_port_find(f, leaf, 4 + i));
+
+		cr_assert_str_eq(fab_node_name(f, f->port_node[peer]), root[i]);
+		cr_assert_eq(f->port_num[peer], (i % 2 ? 7 : 3) + 1);
+	}
+	fab_fabric_free(f);
+}
+
 /* Lines that do not fill their switches. */
 Test(gen_grid, kfat_of_ragged_lines)
 {

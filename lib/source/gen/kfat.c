@@ -5,14 +5,17 @@
  * hosts + d + 1 of a leaf goes to its line along dimension d.
  *
  * Leaf "leaf-3.7" is x = 3, y = 7; "root-x.7" is the root of the line along dimension 0
- * through y = 7, "root-3.x" that of the line along dimension 1 through x = 3.
+ * through y = 7, "root-3.x" that of the line along dimension 1 through x = 3. With
+ * several planes, switches or trees side by side on every line, these are "root0-x.7",
+ * "root1-x.7" ..., and plane p takes the ports p * dimensions further up.
  */
 #include "source/gen/families.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
-enum { DIMS, HOSTS, LEVELS, RADIX };
+enum { DIMS, HOSTS, LEVELS, RADIX, PLANES };
 
 static const struct fab_gen_key keys[] = {
 	[DIMS] = {"dims", FAB_GEN_LIST, 'x', .is_required = true, .min = 1,
@@ -23,6 +26,9 @@ static const struct fab_gen_key keys[] = {
 		    .help = "levels of switches that join a line"},
 	[RADIX] = {"radix", FAB_GEN_NUMBER, .min = 2, .max = FAB_GEN_PORTS_MAX,
 		   .help = "ports of the switches of a line, with levels=2"},
+	[PLANES] = {"planes", FAB_GEN_NUMBER, .min = 1, .max = FAB_GEN_PORTS_MAX,
+		    .fallback = 1,
+		    .help = "switches, or trees, that join a line side by side"},
 };
 
 /* What joins the leaves of one line along a dimension. */
@@ -34,10 +40,10 @@ struct line {
 
 struct kfat {
 	const uint32_t *dims;
-	uint32_t n, hosts, radix, n_leaves; /* radix 0: levels=1 */
+	uint32_t n, hosts, radix, planes, n_leaves; /* radix 0: levels=1 */
 	struct line line[FAB_GEN_LIST_MAX];
-	uint32_t low[FAB_GEN_LIST_MAX],
-		top[FAB_GEN_LIST_MAX]; /* first switch of each d */
+	/* first switch of each dimension in plane 0 */
+	uint32_t low[FAB_GEN_LIST_MAX], top[FAB_GEN_LIST_MAX];
 };
 
 /*
@@ -94,21 +100,23 @@ static int plan(struct fab_gen_net *net, const struct fab_gen_value *values,
 		struct kfat *k, struct fab_err *err)
 {
 	struct fab_gen_size size = {.switches = 1};
-	uint64_t leaves = 1;
+	uint64_t leaves = 1, uplinks;
 	int rc;
 
 	*k = (struct kfat){.dims = values[DIMS].list.v,
 			   .n = values[DIMS].list.n,
-			   .hosts = (uint32_t)values[HOSTS].number};
+			   .hosts = (uint32_t)values[HOSTS].number,
+			   .planes = (uint32_t)values[PLANES].number};
+	uplinks = (uint64_t)k->n * k->planes;
 	rc = check_levels(net, values, k, err);
 	for (uint32_t d = 0; d < k->n; d++)
 		leaves = fab_gen_mul(leaves, k->dims[d]);
 	size.switches = leaves;
 	size.adapters = fab_gen_mul(leaves, k->hosts);
-	size.cables = fab_gen_add(size.adapters, fab_gen_mul(leaves, k->n));
-	size.ports = k->hosts + k->n;
+	size.cables = fab_gen_add(size.adapters, fab_gen_mul(leaves, uplinks));
+	size.ports = k->hosts + uplinks;
 	for (uint32_t d = 0; d < k->n && !rc; d++) {
-		uint64_t lines = leaves / k->dims[d];
+		uint64_t lines = fab_gen_mul(leaves / k->dims[d], k->planes);
 		struct line *line = &k->line[d];
 		uint64_t ports = k->radix ? k->radix : k->dims[d];
 
@@ -131,25 +139,43 @@ static int plan(struct fab_gen_net *net, const struct fab_gen_value *values,
 	return rc;
 }
 
-/* Switches of one level of all lines; `count` of them a line of dimension d. */
+/* How many lines run along dimension d. */
+static uint32_t n_lines(const struct kfat *k, uint32_t d)
+{
+	return k->n_leaves / k->dims[d];
+}
+
+/* Switches of one level of a line in one plane; `count` of them. */
+static void add_line(struct fab_gen_net *net, const struct kfat *k, uint32_t ports,
+		     const char *what, const char *line, uint32_t count)
+{
+	for (uint32_t j = 0; j < count; j++) {
+		if (k->radix)
+			fab_gen_switch(net, ports, "%s-%s-%" PRIu32, what, line, j);
+		else
+			fab_gen_switch(net, ports, "%s-%s", what, line);
+	}
+}
+
+/* Switches of one level of all lines, plane by plane; `count` a line of dimension d. */
 static void add_line_switches(struct fab_gen_net *net, const struct kfat *k, uint32_t d,
-			      const char *what, uint32_t count)
+			      const char *level, uint32_t count)
 {
 	uint32_t dims[FAB_GEN_LIST_MAX], v[FAB_GEN_LIST_MAX];
 	uint32_t ports = k->radix ? k->radix : k->dims[d];
-	char text[FAB_GEN_NAME_MAX];
+	char text[FAB_GEN_NAME_MAX], what[FAB_GEN_NAME_MAX];
 
 	for (uint32_t i = 0; i < k->n; i++)
 		dims[i] = i == d ? 1 : k->dims[i];
-	for (uint32_t i = 0; i < k->n_leaves / k->dims[d]; i++) {
-		fab_gen_coords(i, dims, k->n, v);
-		fab_gen_coords_text(v, k->n, d, text);
-		for (uint32_t j = 0; j < count; j++) {
-			if (k->radix)
-				fab_gen_switch(net, ports, "%s-%s-%" PRIu32, what, text,
-					       j);
-			else
-				fab_gen_switch(net, ports, "%s-%s", what, text);
+	for (uint32_t plane = 0; plane < k->planes; plane++) {
+		if (k->planes > 1)
+			snprintf(what, sizeof(what), "%s%" PRIu32, level, plane);
+		else
+			snprintf(what, sizeof(what), "%s", level);
+		for (uint32_t i = 0; i < n_lines(k, d); i++) {
+			fab_gen_coords(i, dims, k->n, v);
+			fab_gen_coords_text(v, k->n, d, text);
+			add_line(net, k, ports, what, text, count);
 		}
 	}
 }
@@ -161,7 +187,7 @@ static void add_switches(struct fab_gen_net *net, struct kfat *k)
 
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		fab_gen_coords(i, k->dims, k->n, v);
-		fab_gen_switch(net, k->hosts + k->n, "leaf-%s",
+		fab_gen_switch(net, k->hosts + k->n * k->planes, "leaf-%s",
 			       fab_gen_coords_text(v, k->n, FAB_NONE, text));
 	}
 	for (uint32_t d = 0; d < k->n; d++) {
@@ -174,30 +200,30 @@ static void add_switches(struct fab_gen_net *net, struct kfat *k)
 	}
 }
 
-/* The cables of dimension `d`: leaves to their lines, and inside the lines. */
+/* The cables of dimension `d` in one plane: leaves to their lines, and inside the lines.
+ */
 static void add_dimension(struct fab_gen_net *net, const struct kfat *k, uint32_t d,
-			  uint32_t stride)
+			  uint32_t stride, uint32_t plane)
 {
 	const struct line *line = &k->line[d];
-	uint32_t size = k->dims[d];
+	uint32_t size = k->dims[d], lines = n_lines(k, d);
+	uint32_t low = k->low[d] + plane * lines * line->lows;
+	uint32_t top = k->top[d] + plane * lines * line->tops;
 
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t at = i / stride % size;
 		uint32_t number = i / stride / size * stride + i % stride;
 
-		fab_gen_cable(net, i, k->hosts + d + 1,
-			      k->low[d] + number * line->lows + at / line->down,
+		fab_gen_cable(net, i, k->hosts + plane * k->n + d + 1,
+			      low + number * line->lows + at / line->down,
 			      at % line->down + 1);
 	}
-	for (uint32_t i = 0; i < k->n_leaves / size * line->lows; i++) {
-		uint32_t top = k->top[d] + i / line->lows * line->tops;
-
+	for (uint32_t i = 0; i < lines * line->lows; i++)
 		for (uint32_t j = 0; j < line->tops * line->cables; j++)
-			fab_gen_cable(net, k->low[d] + i, line->down + j + 1,
-				      top + j / line->cables,
-				      i % line->lows * line->cables + j % line->cables +
-					      1);
-	}
+			fab_gen_cable(
+				net, low + i, line->down + j + 1,
+				top + i / line->lows * line->tops + j / line->cables,
+				i % line->lows * line->cables + j % line->cables + 1);
 }
 
 static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
@@ -213,7 +239,8 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 	for (uint32_t i = 0; i < k.n_leaves; i++)
 		fab_gen_hosts(net, i, k.hosts);
 	for (uint32_t d = k.n; d-- > 0; stride *= k.dims[d])
-		add_dimension(net, &k, d, stride);
+		for (uint32_t plane = 0; plane < k.planes; plane++)
+			add_dimension(net, &k, d, stride, plane);
 	return 0;
 }
 
