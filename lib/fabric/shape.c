@@ -148,6 +148,8 @@ char *fab_shape_text(const struct fab_shape *shape, char *out, size_t size)
 		append(out, size, "%s%" PRIu32, d ? "x" : " ", shape->dims[d]);
 	if (shape->kind == FAB_SHAPE_KFAT && shape->n_levels > 2)
 		append(out, size, " levels=%" PRIu32, shape->n_levels - 1);
+	if (shape->kind == FAB_SHAPE_KFAT && shape->n_planes > 1)
+		append(out, size, " planes=%" PRIu32, shape->n_planes);
 	if (shape->kind == FAB_SHAPE_DRAGONFLY)
 		append(out, size, " groups=%" PRIu32 " a=%" PRIu32, shape->n_groups,
 		       shape->group_size);

@@ -5,8 +5,8 @@
  * hosts. Parallel cables count once, self-loops and aggregation nodes not at all.
  *
  *   kfat       the switches without hosts fall into parts ("lines"), every host switch
- *              is joined to one switch of each of D >= 2 lines, and the lines are those
- *              of a D-dimensional grid of the host switches
+ *              is joined to equally many switches (planes) of each of D >= 2 lines, and
+ *              the lines are those of a D-dimensional grid of the host switches
  *   fattree    levels: a switch's level is its distance from the nearest leaf switch,
  *              and every cable joins two levels that follow each other. Leaves are the
  *              switches with hosts. One that has few hosts and hangs on a leaf with more
@@ -53,6 +53,9 @@ struct fab_shape {
 	uint8_t *level;
 	uint32_t n_roots;
 
+	/* kfat: switches, or trees, that join each line side by side */
+	uint32_t n_planes;
+
 	/* torus, mesh, hyperx, kfat: sizes, largest first, and the coordinates of each
 	 * switch [n_switches * n_dims]. kfat: a switch of a line has FAB_NONE in the
 	 * dimension along which the line runs. */
@@ -80,6 +83,7 @@ const char *fab_shape_name(enum fab_shape_kind kind);
 
 /*
  * In a few words: "fattree levels=3 roots=400", "torus 30x20x20", "kfat 16x16",
- * "dragonfly groups=163 a=18", "none". At most `size` bytes; returns `out`.
+ * "kfat 8x8 levels=2 planes=2", "dragonfly groups=163 a=18", "none". At most `size`
+ * bytes; returns `out`.
  */
 char *fab_shape_text(const struct fab_shape *shape, char *out, size_t size);

@@ -25,7 +25,6 @@ enum { NO_DIM = 255 };
 struct work {
 	const struct fab_graph_view *g;
 	struct fab_grid *grid;
-	bool only_complete;
 	uint32_t root;
 	uint8_t *dim;	 /* of every arc */
 	uint32_t *slot;	 /* arc of the marked vertex to ... */
@@ -75,7 +74,7 @@ static bool find_cliques(struct work *w)
 
 		mark_peers(w, w->root);
 		joined = count_marked(w, v);
-		if (w->dim[i] != NO_DIM || (!joined && !w->only_complete))
+		if (w->dim[i] != NO_DIM || !joined)
 			continue;
 		if (!add_dim(w, FAB_COMPLETE))
 			return false;
@@ -398,10 +397,9 @@ static uint32_t least_degree(const struct fab_graph_view *g)
 	return best;
 }
 
-bool fab_shape_factor(const struct fab_graph_view *g, bool only_complete,
-		      struct fab_grid *grid)
+bool fab_shape_factor(const struct fab_graph_view *g, struct fab_grid *grid)
 {
-	struct work w = {.g = g, .grid = grid, .only_complete = only_complete};
+	struct work w = {.g = g, .grid = grid};
 	bool is_good;
 
 	*grid = (struct fab_grid){0};

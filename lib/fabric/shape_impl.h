@@ -20,7 +20,7 @@ static inline uint32_t fab_view_degree(const struct fab_graph_view *g, uint32_t 
 enum fab_factor {
 	FAB_PATH,     /* of 2 or more */
 	FAB_RING,     /* of 5 or more */
-	FAB_COMPLETE, /* of 3 or more; with `only_complete` also of 2 */
+	FAB_COMPLETE, /* of 3 or more */
 };
 
 struct fab_grid {
@@ -32,12 +32,10 @@ struct fab_grid {
 
 /*
  * Is the connected graph a Cartesian product of paths, rings and complete graphs? (A
- * ring of 4 is two paths of 2, a ring of 3 a complete graph.) With `only_complete`: of
- * complete graphs. On success fills *grid; the caller frees grid->coords.
- * O(dimensions * arcs + vertices * degree^2).
+ * ring of 4 is two paths of 2, a ring of 3 a complete graph.) On success fills *grid; the
+ * caller frees grid->coords. O(dimensions * arcs + vertices * degree^2).
  */
-bool fab_shape_factor(const struct fab_graph_view *g, bool only_complete,
-		      struct fab_grid *grid);
+bool fab_shape_factor(const struct fab_graph_view *g, struct fab_grid *grid);
 
 /*
  * Each tries one shape and fills `shape` (kind and arrays) when the fabric has it.

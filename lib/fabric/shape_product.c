@@ -81,7 +81,7 @@ bool fab_shape_try_grid(const struct fab_fabric *f, struct fab_shape *shape)
 	struct fab_grid grid;
 	struct census census;
 
-	if (!fab_shape_factor(&g, false, &grid))
+	if (!fab_shape_factor(&g, &grid))
 		return false;
 	kind = kind_of(&grid, &census);
 	if (kind != FAB_SHAPE_NONE) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/engine.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 const struct fab_unicast_engine *const fab_unicast_engines[] = {
@@ -18,4 +20,18 @@ const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_
 			return e;
 	}
 	return NULL;
+}
+
+int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_kfat *kfat,
+		     struct fab_err *err)
+{
+	if (engine->needs_kfat && !kfat)
+		return fab_fail(err, EINVAL, "%s needs a high-dimension fat tree",
+				engine->name);
+	if (kfat && engine->n_dims && engine->n_dims != kfat->n_dims)
+		return fab_fail(err, EINVAL,
+				"%s is for %" PRIu32
+				" dimensions, the fabric has %" PRIu32,
+				engine->name, engine->n_dims, kfat->n_dims);
+	return 0;
 }

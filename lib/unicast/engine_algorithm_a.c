@@ -82,10 +82,10 @@ static void plan_a(const struct fab_legs *legs, uint32_t to, struct fab_leg_plan
 static int route_a(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		   struct fab_err *err)
 {
-	if (problem->kfat->n_dims != 2)
-		return fab_fail(err, EINVAL,
-				"algorithm-a is for 2 dimensions, the fabric has %u",
-				problem->kfat->n_dims);
+	int rc = fab_unicast_fits(&fab_unicast_algorithm_a, problem->kfat, err);
+
+	if (rc)
+		return rc;
 	*out = fab_legs_route(problem, plan_a);
 	return 0;
 }
@@ -94,6 +94,6 @@ const struct fab_unicast_engine fab_unicast_algorithm_a = {
 	.name = "algorithm-a",
 	.summary = "one fixed detour of 4 hops more",
 	.needs_kfat = true,
-	.is_in_all = true,
+	.n_dims = 2,
 	.route = route_a,
 };

@@ -17,6 +17,5 @@ static int route_minhop(const struct fab_unicast_problem *problem,
 const struct fab_unicast_engine fab_unicast_minhop = {
 	.name = "minhop",
 	.summary = "fewest hops, ports balanced, as OpenSM does",
-	.is_in_all = true,
 	.route = route_minhop,
 };

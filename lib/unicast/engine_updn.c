@@ -120,6 +120,5 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 const struct fab_unicast_engine fab_unicast_updn = {
 	.name = "updn",
 	.summary = "up, then down, from the roots that OpenSM would find",
-	.is_in_all = true,
 	.route = route_updn,
 };

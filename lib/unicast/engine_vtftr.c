@@ -216,12 +216,10 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	struct turns t;
 	struct fab_routes *r;
 	uint32_t *columns, n;
-	int rc;
+	int rc = fab_unicast_fits(&fab_unicast_vtftr, k, err);
 
-	if (k->n_dims != 2)
-		return fab_fail(err, EINVAL,
-				"vtftr is published for 2 dimensions, the fabric has %u",
-				k->n_dims);
+	if (rc)
+		return rc;
 	fab_live_init(&live, k->f, problem->faults);
 	fab_legs_init(&legs, k, &live);
 	find_turns(&t, &legs);
@@ -246,6 +244,6 @@ const struct fab_unicast_engine fab_unicast_vtftr = {
 	.name = "vtftr",
 	.summary = "as published: detours through rows or columns without faults",
 	.needs_kfat = true,
-	.is_in_all = true,
+	.n_dims = 2,
 	.route = route_vtftr,
 };

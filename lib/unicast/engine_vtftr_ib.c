@@ -277,6 +277,5 @@ const struct fab_unicast_engine fab_unicast_vtftr_ib = {
 	.name = "vtftr-ib",
 	.summary = "any usable line, with service levels for InfiniBand",
 	.needs_kfat = true,
-	.is_in_all = true,
 	.route = route_vtftr_ib,
 };

@@ -41,6 +41,5 @@ const struct fab_unicast_engine fab_unicast_xy = {
 	.name = "xy",
 	.summary = "dimension order, no tolerance of faults",
 	.needs_kfat = true,
-	.is_in_all = true,
 	.route = route_xy,
 };

@@ -32,7 +32,8 @@ static void expect_coords(const struct fab_kfat *k)
 		}
 }
 
-static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool deep)
+static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool deep,
+		   uint32_t n_planes)
 {
 	struct fab_fabric *f = test_gen_raw(spec);
 	struct fab_kfat *k;
@@ -42,7 +43,8 @@ static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool de
 	cr_assert_eq(k->n_dims, n_dims);
 	cr_assert_eq(k->n_leaves, n_leaves);
 	cr_assert_eq(k->has_deep_lines, deep);
-	cr_assert_eq(k->n_planes, 1);
+	cr_assert_eq(k->n_planes, n_planes);
+	cr_assert(fab_kfat_is_whole(k));
 	expect_coords(k);
 	fab_kfat_free(k);
 	fab_fabric_free(f);
@@ -50,13 +52,15 @@ static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool de
 
 Test(kfat, whole)
 {
-	expect("kfat:dims=2x2,hosts=1", 2, 4, false);
-	expect("kfat:dims=4x7,hosts=2", 2, 28, false);
-	expect("kfat:dims=3x4x5,hosts=1", 3, 60, false);
-	expect("kfat:dims=12x2x3,hosts=1", 3, 72, false);
-	expect("kfat:dims=2x2x2x2,hosts=1", 4, 16, false);
-	expect("kfat:dims=4x4,hosts=1,levels=2,radix=4", 2, 16, true);
-	expect("kfat:dims=5x5x5,hosts=1,levels=2,radix=4", 3, 125, true);
+	expect("kfat:dims=2x2,hosts=1", 2, 4, false, 1);
+	expect("kfat:dims=4x7,hosts=2", 2, 28, false, 1);
+	expect("kfat:dims=3x4x5,hosts=1", 3, 60, false, 1);
+	expect("kfat:dims=12x2x3,hosts=1", 3, 72, false, 1);
+	expect("kfat:dims=2x2x2x2,hosts=1", 4, 16, false, 1);
+	expect("kfat:dims=4x4,hosts=1,levels=2,radix=4", 2, 16, true, 1);
+	expect("kfat:dims=5x5x5,hosts=1,levels=2,radix=4", 3, 125, true, 1);
+	expect("kfat:dims=4x5,hosts=1,planes=2", 2, 20, false, 2);
+	expect("kfat:dims=3x2x4,hosts=1,planes=3,levels=2,radix=4", 3, 24, true, 3);
 }
 
 /* Coordinates are in the order of the names for what is whole. */
@@ -97,6 +101,7 @@ static void expect_remnants(const char *spec, enum fab_fault_kind kind, size_t d
 		cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s: %s", spec,
 			     err.text);
 		cr_assert_eq(k->n_dims, n_dims);
+		cr_assert_not(fab_kfat_is_whole(k));
 		if (kind == FAB_FAULT_LEAVES)
 			expect_coords(k);
 		fab_kfat_free(k);
@@ -115,6 +120,7 @@ Test(kfat, parts_missing)
 	expect_remnants("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LEAVES, 6, 3);
 	expect_remnants("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LINKS, 5, 3);
 	expect_remnants("kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_LEAVES, 4, 2);
+	expect_remnants("kfat:dims=6x6,hosts=1,planes=2", FAB_FAULT_ANY, 6, 2);
 }
 
 static void refuse(const char *spec, const char *why)

@@ -175,6 +175,8 @@ static const struct {
 	{"kfat:dims=2x2x2x3", "kfat 3x2x2x2"},
 	{"kfat:dims=8x16,levels=2,radix=8", "kfat 16x8 levels=2"},
 	{"kfat:dims=9x5x2,levels=2,radix=6", "kfat 9x5x2 levels=2"},
+	{"kfat:dims=8x8,planes=2", "kfat 8x8 planes=2"},
+	{"kfat:dims=4x3x2,planes=3,levels=2,radix=4", "kfat 4x3x2 levels=2 planes=3"},
 	{"dragonfly:a=4,p=2,h=2", "dragonfly groups=9 a=4"},
 	{"dragonfly:a=8,p=4,h=4", "dragonfly groups=33 a=8"},
 	{"dragonfly:a=8,p=4,h=4,g=12", "dragonfly groups=12 a=8"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Along which dimension the lines of a kfat run. */
-#include "unicast/kfat_impl.h"
+#include "fabric/kfat_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  *           two lines meet in one point at most
  *   runs    lines that run along the same dimension (kfat_runs.c)
  */
-#include "unicast/kfat_impl.h"
+#include "fabric/kfat_impl.h"
 
 #include "fabric/tiers.h"
 
@@ -141,7 +141,9 @@ static void join_planes(const struct fab_kfat *k, uint32_t *parent)
 				uint64_t key = p < q ? (uint64_t)p << 32 | q
 						     : (uint64_t)q << 32 | p;
 
-				if (p != q && fab_map64_put(seen, key, i) != i)
+				if (fab_kfat_root_of(parent, p) !=
+					    fab_kfat_root_of(parent, q) &&
+				    fab_map64_put(seen, key, i) != i)
 					fab_kfat_unite(parent, p, q);
 			}
 	}
@@ -326,21 +328,61 @@ static int check_grid(const struct fab_kfat *k, struct fab_err *err)
 	return rc;
 }
 
-static void count_planes(struct fab_kfat *k)
+/* Switches that join leaf i to its line in each dimension. */
+static void count_joints(const struct fab_kfat *k, uint32_t i, uint32_t *n)
 {
 	const struct fab_fabric *f = k->f;
+	uint32_t u = k->leaf[i];
+
+	memset(n, 0, k->n_dims * sizeof(*n));
+	for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++) {
+		uint32_t line = k->switch_line[f->peer[a]];
+
+		if (line != FAB_NONE)
+			n[k->line_dim[line]]++;
+	}
+}
+
+static void count_planes(struct fab_kfat *k)
+{
+	uint32_t n[FAB_SHAPE_DIMS_MAX];
 
 	k->n_planes = 0;
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
-		uint32_t n[FAB_SHAPE_DIMS_MAX] = {0}, u = k->leaf[i];
-
-		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++) {
-			uint32_t line = k->switch_line[f->peer[a]];
-
-			if (line != FAB_NONE && ++n[k->line_dim[line]] > k->n_planes)
-				k->n_planes = n[k->line_dim[line]];
-		}
+		count_joints(k, i, n);
+		for (uint32_t d = 0; d < k->n_dims; d++)
+			if (n[d] > k->n_planes)
+				k->n_planes = n[d];
 	}
+}
+
+bool fab_kfat_is_whole(const struct fab_kfat *k)
+{
+	uint32_t n[FAB_SHAPE_DIMS_MAX];
+	uint64_t all = 1;
+
+	for (uint32_t d = 0; d < k->n_dims && all <= k->n_leaves; d++)
+		all *= k->dims[d];
+	if (all != k->n_leaves)
+		return false;
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		count_joints(k, i, n);
+		for (uint32_t d = 0; d < k->n_dims; d++)
+			if (n[d] != k->n_planes)
+				return false;
+	}
+	return true;
+}
+
+char *fab_kfat_text(const struct fab_kfat *k, char *out, size_t size)
+{
+	struct fab_shape shape = {.kind = FAB_SHAPE_KFAT,
+				  .n_dims = k->n_dims,
+				  .n_levels = k->has_deep_lines ? 3 : 2,
+				  .n_planes = k->n_planes};
+
+	memcpy(shape.dims, k->dims, k->n_dims * sizeof(*k->dims));
+	return fab_shape_text(&shape, out, size);
 }
 
 static struct fab_kfat *new_kfat(const struct fab_fabric *f)

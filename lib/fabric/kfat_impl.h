@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "unicast/engine.h"
+#include "fabric/kfat.h"
 
 /* Lines of leaf i, in the order of its ports: at[first[i] .. first[i + 1]). */
 struct kfat_lines {
