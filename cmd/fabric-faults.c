@@ -71,13 +71,18 @@ static void refuse_algorithm(const char *name, int len, struct argp_state *state
 		   names);
 }
 
-static void add_engine(struct faults_params *p, const struct fab_unicast_engine *engine)
+static void add_engine(struct faults_params *p, const struct fab_unicast_engine *engine,
+		       bool is_optional)
 {
 	for (size_t i = 0; i < p->n_engines; i++)
-		if (p->engines[i] == engine)
+		if (p->engines[i] == engine) {
+			p->is_optional[i] = p->is_optional[i] && is_optional;
 			return;
-	if (p->n_engines < FAULTS_MAX_ENGINES - 1)
+		}
+	if (p->n_engines < FAULTS_MAX_ENGINES - 1) {
+		p->is_optional[p->n_engines] = is_optional;
 		p->engines[p->n_engines++] = engine;
+	}
 }
 
 static void parse_algorithms(struct faults_params *p, const char *list,
@@ -90,10 +95,10 @@ static void parse_algorithms(struct faults_params *p, const char *list,
 		const struct fab_unicast_engine *e = fab_unicast_engine_find(at, len);
 
 		if (e)
-			add_engine(p, e);
+			add_engine(p, e, false);
 		else if (len == 3 && !strncmp(at, "all", 3))
 			for (size_t i = 0; i < fab_unicast_n_engines; i++)
-				add_engine(p, fab_unicast_engines[i]);
+				add_engine(p, fab_unicast_engines[i], true);
 		else
 			refuse_algorithm(at, (int)len, state);
 		at += len;
@@ -293,6 +298,29 @@ static void name_faults(const struct faults_params *p, struct faults_outcome *o)
 		fab_cli_die(&err);
 }
 
+/* Algorithms that cannot route the fabric: those of `all` are left out. */
+static void choose_engines(struct faults_params *p, const struct faults_outcome *o)
+{
+	size_t n = 0;
+
+	if (p->files.lfts && !p->has_algorithm)
+		return;
+	for (size_t i = 0; i < p->n_engines; i++) {
+		const char *more = o->kfat ? "" : "; ";
+		struct fab_err err;
+
+		if (!fab_unicast_fits(p->engines[i], o->kfat, &err))
+			p->engines[n++] = p->engines[i];
+		else if (p->is_optional[i])
+			fab_cli_warn(&p->run, "left out: algorithm %s", err.text);
+		else
+			fab_cli_exit(FAB_EXIT_ERROR, "%s: algorithm %s%s%s",
+				     p->input.fabric, err.text, more,
+				     o->kfat ? "" : o->kfat_error.text);
+	}
+	p->n_engines = n;
+}
+
 static void print_report(const struct faults_params *p, const struct faults_outcome *o)
 {
 	struct fab_report_options report;
@@ -389,7 +417,7 @@ int main(int argc, char **argv)
 	int status;
 
 	fab_cli_init("fabric-faults");
-	add_engine(&p, &fab_unicast_vtftr_ib);
+	add_engine(&p, &fab_unicast_vtftr_ib, false);
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
 	if (p.output.list_columns) {
 		list_columns(&p);
@@ -402,6 +430,7 @@ int main(int argc, char **argv)
 	if (fab_kfat_recognize(f, &o.kfat, &o.kfat_error))
 		o.kfat = NULL;
 	name_faults(&p, &o);
+	choose_engines(&p, &o);
 	status = run(&p, &o);
 	free_outcome(&o);
 	free_params(&p);

@@ -47,6 +47,7 @@ struct faults_params {
 	struct faults_files files;
 	struct faults_questions questions;
 	const struct fab_unicast_engine *engines[FAULTS_MAX_ENGINES];
+	bool is_optional[FAULTS_MAX_ENGINES]; /* by `all` only: may be left out */
 	size_t n_engines;
 	bool has_algorithm;
 	unsigned max_vls;

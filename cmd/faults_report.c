@@ -359,21 +359,23 @@ static void print_dodged(struct fab_report *r, const struct faults_outcome *o)
 	fab_report_table_end(r);
 }
 
-static void print_shape(struct fab_report *r, const struct faults_outcome *o)
+/* A kfat may lack parts; other shapes are those of a whole fabric. */
+static void print_shape(struct fab_report *r, const struct faults_outcome *o,
+			bool for_people)
 {
-	const struct fab_kfat *k = o->kfat;
+	struct fab_shape *shape = o->kfat ? NULL : fab_shape_recognize(o->f);
+	enum fab_shape_kind kind = shape ? shape->kind : FAB_SHAPE_KFAT;
+	const char *name = fab_shape_name(kind), *detail = NULL;
 	char text[256];
-	size_t at = 0;
 
-	if (!k) {
-		fab_report_text(r, "shape", NULL);
-		return;
-	}
-	at = (size_t)snprintf(text, sizeof(text), "kfat ");
-	for (uint32_t d = 0; d < k->n_dims && at < sizeof(text); d++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", d ? "x" : "",
-				       k->dims[d]);
-	fab_report_text(r, "shape", text);
+	if (o->kfat)
+		detail = fab_kfat_text(o->kfat, text, sizeof(text));
+	else if (name)
+		detail = fab_shape_text(shape, text, sizeof(text));
+	fab_report_text(r, "shape", for_people ? detail : name);
+	if (!for_people)
+		fab_report_text(r, "shape_detail", detail);
+	fab_shape_free(shape);
 }
 
 static void print_faults(struct fab_report *r, const struct faults_params *p,
@@ -421,7 +423,7 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 		fab_report_new(out, options, "fabric-faults",
 			       is_reliability ? "reliability" : "results", o->f);
 
-	print_shape(r, o);
+	print_shape(r, o, options->format == FAB_FORMAT_TABLE);
 	if (is_reliability) {
 		print_reliability(r, o);
 		return fab_report_finish(r, err);

@@ -40,10 +40,6 @@ static struct fab_routes *route(const struct sets *s,
 	struct fab_routes *routes;
 	struct fab_err err;
 
-	if (engine->needs_kfat && !s->o->kfat)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "%s: algorithm %s needs a high-dimension fat tree; %s",
-			     s->p->input.fabric, engine->name, s->o->kfat_error.text);
 	if (engine->route(&problem, &routes, &err))
 		fab_cli_die(&err);
 	return routes;
