@@ -10,10 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How large a machine may be is the user's to say; here it has to be made soon. */
+/* How large a machine may be is the user's to say; here it has to be made soon. Numbers
+ * in hexadecimal are left out. */
 static bool is_modest(const uint8_t *bytes, size_t n)
 {
 	double product = 1;
+
+	if (memchr(bytes, 'x', n) || memchr(bytes, 'X', n))
+		return false;
 
 	for (size_t i = 0; i < n; i++) {
 		double number = 0;
