@@ -1,19 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: judge-opensm.sh TOPO JUDGE DUMP ENGINE HOSTS ADAPTERS [ROOTS]
-# What OpenSM's routing engine ENGINE makes of a real fabric under ibsim, judged by us and
-# by ibdmchk. HOSTS and ADAPTERS: `pairs unreachable cycle-channels pairs-on-cycles
+# usage: judge-opensm.sh TOPO FAULTS DUMP ENGINE HOSTS ADAPTERS [ROOTS]
+# What OpenSM's routing engine ENGINE makes of a real fabric under ibsim, judged by
+# fabric-faults and by ibdmchk. HOSTS and ADAPTERS: `pairs unreachable cycle-channels pairs-on-cycles
 # valley-pairs` that must come out, `any` for a number that is only known not to be 0.
 # ROOTS: what the names of the root switches contain (updn). Of selene-compute all valleys
 # and all pairs that are not reached lie between MLG01-01 or -02 and MLG01-04.
-# TOPO is fabric-topo, JUDGE the helper that judges. Exit status 77 (skipped) when a
+# TOPO is fabric-topo, FAULTS fabric-faults. Exit status 77 (skipped) when a
 # program or the dump is missing. Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
-topo=$(readlink -f "$1") judge=$(readlink -f "$2") here=$(dirname "$(readlink -f "$0")")
+topo=$(readlink -f "$1") faults=$(readlink -f "$2") here=$(dirname "$(readlink -f "$0")")
 dump=${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$3 engine=$4
 hosts=$5 adapters=$6 roots=${7-}
 [ -f "$dump" ] || { echo "no $dump"; exit 77; }
-command -v ibdmchk >/dev/null || { echo "no ibdmchk"; exit 77; }
+for program in ibdmchk jq; do
+  command -v $program >/dev/null || { echo "no $program"; exit 77; }
+done
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
@@ -37,12 +39,17 @@ rc=$?
 [ $rc -eq 77 ] && exit 77
 [ $rc -eq 0 ] || fail "no tables of OpenSM"
 
-# The helper's line against what is expected.
+# A line of numbers, then a line for all pairs of two switches that turn or have no way.
+judge() { # TABLES ENDS
+  "$faults" sm/opensm-subnet.lst -q --lfts="$1" --endpoints="$2" --format=json | jq -r '
+    (.results[0] | ["judged", .pairs, .unreachable, .cycle_channels, .pairs_on_cycles,
+      .valley_pairs]),
+    ((.valleys // [] | .[]), (.unreached // [] | .[]) | ["pairs", .from, .to, .pairs]) | @tsv'
+}
 expect() { # ENDS WANT
   local i got want
-  "$judge" sm/opensm-subnet.lst sm/opensm-lfts.dump "$1" >"$1" || fail "no judgement of $1"
-  "$judge" sm/opensm-subnet.lst sm/opensm.fdbs "$1" | cmp - "$1" ||
-    fail "opensm.fdbs is not opensm-lfts.dump"
+  judge sm/opensm-lfts.dump "$1" >"$1" || fail "no judgement of $1"
+  judge sm/opensm.fdbs "$1" | cmp - "$1" || fail "opensm.fdbs is not opensm-lfts.dump"
   read -ra got <<<"$(sed -n 's/^judged//p' "$1")"
   read -ra want <<<"$2"
   [ ${#want[@]} -eq 5 ] || fail "want $2"

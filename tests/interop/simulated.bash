@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# To be sourced: ibsim loads a fabric, OpenSM manages it. The current folder becomes an
+# empty one, where the simulated devices appear; it and the programs are gone at the end.
+# The messages of a failure end with the last lines of *.log in $logs.
+
+# need PROGRAM...: exit status 77 when one is missing; $so is the simulation's library
+need() {
+  PATH=$PATH:/usr/sbin
+  for so in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib{,64}/umad2sim/libumad2sim.so; do
+    [ -f "$so" ] && break
+  done
+  [ -f "$so" ] || { echo "no libumad2sim.so"; exit 77; }
+  for program in "$@"; do
+    command -v "$program" >/dev/null || { echo "no $program"; exit 77; }
+  done
+}
+
+stop() {
+  for pid in $sm $sim; do
+    kill "$pid" 2>/dev/null
+    for _ in $(seq 50); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.1
+    done
+    kill -9 "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+  done
+  cd /
+  rm -rf "$work"
+}
+
+fail() {
+  echo "FAILED: $*" >&2
+  tail -n 5 "$logs"/*.log >&2
+  exit 1
+}
+
+# simulate NET: ibsim with the net file NET
+simulate() {
+  local nodes switches ports
+  nodes=$(grep -c -E '^(Switch|Ca|Rt)' "$1")
+  switches=$(grep -c '^Switch' "$1")
+  ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n + 64 }' "$1")
+  export IBSIM_SOCKNAME=fabkit-$$
+  : >"$logs/ibsim.log"
+  ibsim -s -n -N $((nodes + 8)) -S $((switches + 8)) -P "$ports" -L 49152 "$1" \
+    >"$logs/ibsim.log" 2>&1 </dev/null &
+  sim=$!
+  for _ in $(seq 300); do
+    grep -q 'simulator ready' "$logs/ibsim.log" && return
+    kill -0 $sim 2>/dev/null || fail "ibsim does not load $1"
+    sleep 0.1
+  done
+  fail "ibsim takes too long"
+}
+
+# host NET N: id of the Nth adapter
+host() {
+  sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$1" | sed -n "$2p"
+}
+
+# until_up N: SUBNET UP for the Nth time
+until_up() {
+  for _ in $(seq 1800); do
+    [ "$(grep -c 'SUBNET UP' "$logs/opensm.log" 2>/dev/null)" -ge "$1" ] 2>/dev/null && return
+    kill -0 $sm 2>/dev/null || fail "opensm ended"
+    sleep 0.1
+  done
+  fail "opensm takes too long"
+}
+
+# manage NET ENGINE [OPTION...]: OpenSM on the first adapter, its files in $logs; returns
+# when the subnet is up. FAB_PRELOAD: a library that it is to load.
+# 0x43: errors, what happens, and files with the tables; -d 2: every line at once
+manage() {
+  local from=$1 engine=$2
+  shift 2
+  SIM_HOST=$(host "$from" 1) OSM_CACHE_DIR=$logs OSM_TMP_DIR=$logs \
+    LD_PRELOAD=$so${FAB_PRELOAD:+:$FAB_PRELOAD} \
+    opensm -D 0x43 -f "$logs/opensm.log" -R "$engine" -s 0 -n 64 -d 2 "$@" \
+    >"$logs/opensm.out" 2>&1 </dev/null &
+  sm=$!
+  until_up 1
+}
+
+# managed_by ENGINE: OpenSM replaces one that fails by minhop without a word
+managed_by() {
+  local used
+  used=$(grep -o '[a-z0-9-]* tables configured' "$logs/opensm.log" | tail -n 1)
+  [ "$used" = "$1 tables configured" ] || fail "asked for $1, not $used"
+}
+
+sim=
+sm=
+work=$(mktemp -d) || exit 3
+logs=$work
+cd "$work" || exit 3
+trap stop EXIT
+trap 'exit 130' INT TERM
