@@ -240,10 +240,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		p->check = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (p->input.fabric)
-			argp_error(state, "more than one FABRIC: '%s' and '%s'",
-				   p->input.fabric, arg);
-		p->input.fabric = arg;
+		fab_cli_set_fabric(&p->input, arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		check_complete(p, state);

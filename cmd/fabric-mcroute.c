@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-mcroute: multicast trees for many groups, by several algorithms side by side. */
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/num.h"
-#include "cli/cli.h"
-#include "export/trees.h"
-#include "mcast/bounds.h"
-#include "mcast/verify.h"
 #include "mcroute.h"
-#include "mcroute_events.h"
-#include "source/source.h"
-#include "source/unpack.h"
 
 enum {
 	OPT_GROUPS = 0x100,
@@ -30,32 +19,6 @@ enum {
 	OPT_FULLEST,
 	OPT_ROOT_TIES,
 	DEFAULT_FULLEST = 5,
-	DEFAULT_MLID_CAP = 1024,
-};
-
-/* Where groups come from, in the order of the command line. */
-struct group_source {
-	const char *text;
-	bool is_pattern;
-};
-
-struct params {
-	struct fab_cli_input input;
-	struct fab_cli_output output;
-	struct fab_cli_run run;
-	struct fab_cli_store store;
-	FAB_VEC(struct group_source) groups;
-	bool ignore_unknown;
-	const struct fab_mcast_engine *engines[MCROUTE_MAX_ENGINES];
-	size_t n_engines;
-	bool has_algorithm;
-	const char *trees_out;
-	const char *mcfdbs, *mcfdbs_out;
-	bool check;
-	uint32_t mlid_cap; /* 0: not given */
-	uint32_t fullest;
-	enum fab_root_ties root_ties;
-	struct mcroute_events events;
 };
 
 static const struct argp_option options[] = {
@@ -100,7 +63,8 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static bool has_engine(const struct params *p, const struct fab_mcast_engine *engine)
+static bool has_engine(const struct mcroute_params *p,
+		       const struct fab_mcast_engine *engine)
 {
 	for (size_t i = 0; i < p->n_engines; i++)
 		if (p->engines[i] == engine)
@@ -108,7 +72,7 @@ static bool has_engine(const struct params *p, const struct fab_mcast_engine *en
 	return false;
 }
 
-static void add_engine(struct params *p, const struct fab_mcast_engine *engine)
+static void add_engine(struct mcroute_params *p, const struct fab_mcast_engine *engine)
 {
 	if (!has_engine(p, engine) && p->n_engines < MCROUTE_MAX_ENGINES - 1)
 		p->engines[p->n_engines++] = engine;
@@ -126,7 +90,8 @@ static void refuse_algorithm(const char *name, int len, struct argp_state *state
 		   names);
 }
 
-static void parse_algorithms(struct params *p, const char *list, struct argp_state *state)
+static void parse_algorithms(struct mcroute_params *p, const char *list,
+			     struct argp_state *state)
 {
 	p->n_engines = 0;
 	for (const char *at = list;; at++) {
@@ -148,12 +113,14 @@ static void parse_algorithms(struct params *p, const char *list, struct argp_sta
 	}
 }
 
-static void parse_fullest(struct params *p, const char *arg, struct argp_state *state)
+static void parse_fullest(struct mcroute_params *p, const char *arg,
+			  struct argp_state *state)
 {
 	p->fullest = (uint32_t)fab_cli_number("--fullest", arg, 0, 1000000, state);
 }
 
-static void parse_root_ties(struct params *p, const char *arg, struct argp_state *state)
+static void parse_root_ties(struct mcroute_params *p, const char *arg,
+			    struct argp_state *state)
 {
 	if (!strcmp(arg, "spread"))
 		p->root_ties = FAB_TIES_SPREAD;
@@ -165,7 +132,7 @@ static void parse_root_ties(struct params *p, const char *arg, struct argp_state
 			   arg);
 }
 
-static void add_groups(struct params *p, const char *arg, bool is_pattern,
+static void add_groups(struct mcroute_params *p, const char *arg, bool is_pattern,
 		       struct argp_state *state)
 {
 	struct fab_err err;
@@ -174,11 +141,11 @@ static void add_groups(struct params *p, const char *arg, bool is_pattern,
 		argp_error(state, "--groups: the file name is empty");
 	if (is_pattern && fab_groups_check_pattern(arg, &err))
 		argp_error(state, "%s", err.text);
-	FAB_PUSH(&p->groups, ((struct group_source){arg, is_pattern}));
+	FAB_PUSH(&p->groups, ((struct mcroute_groups){arg, is_pattern}));
 }
 
 /* Standard input can be read once. */
-static void check_streams(const struct params *p, struct argp_state *state)
+static void check_streams(const struct mcroute_params *p, struct argp_state *state)
 {
 	const struct fab_cli_file out[] = {{"--trees-out", p->trees_out},
 					   {"--mcfdbs-out", p->mcfdbs_out}};
@@ -199,7 +166,7 @@ static void check_streams(const struct params *p, struct argp_state *state)
 }
 
 /* What goes with tables, and what does not. */
-static void check_tables(struct params *p, struct argp_state *state)
+static void check_tables(struct mcroute_params *p, struct argp_state *state)
 {
 	if (p->check && !p->mcfdbs)
 		argp_error(state, "--check goes with --mcfdbs=FILE only");
@@ -219,7 +186,7 @@ static void check_tables(struct params *p, struct argp_state *state)
 }
 
 /* A trace brings its groups, and its trees come and go. */
-static void refuse_with_events(const struct params *p, struct argp_state *state)
+static void refuse_with_events(const struct mcroute_params *p, struct argp_state *state)
 {
 	const char *other = p->groups.n		? "--groups and --pattern"
 			    : p->ignore_unknown ? "--ignore-unknown"
@@ -236,7 +203,7 @@ static void refuse_with_events(const struct params *p, struct argp_state *state)
 			   other);
 }
 
-static void check_complete(struct params *p, struct argp_state *state)
+static void check_complete(struct mcroute_params *p, struct argp_state *state)
 {
 	bool is_events = mcroute_events_given(&p->events);
 	struct fab_err err;
@@ -264,7 +231,7 @@ static void check_complete(struct params *p, struct argp_state *state)
 	check_tables(p, state);
 }
 
-static error_t parse_table_option(int key, char *arg, struct params *p,
+static error_t parse_table_option(int key, char *arg, struct mcroute_params *p,
 				  struct argp_state *state)
 {
 	if (key == OPT_MCFDBS)
@@ -282,7 +249,7 @@ static error_t parse_table_option(int key, char *arg, struct params *p,
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct params *p = state->input;
+	struct mcroute_params *p = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -313,10 +280,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		p->trees_out = fab_cli_file_name("--trees-out", arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (p->input.fabric)
-			argp_error(state, "more than one FABRIC: '%s' and '%s'",
-				   p->input.fabric, arg);
-		p->input.fabric = arg;
+		fab_cli_set_fabric(&p->input, arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		check_complete(p, state);
@@ -344,174 +308,7 @@ static const struct argp argp = {
 	.children = children,
 };
 
-/* The two files are easily given in each other's place. */
-static bool is_fabric(const char *name, const struct fab_input *in)
-{
-	struct fab_fabric *f;
-
-	if (fab_source_parse(name, in->bytes, in->n, NULL, &f, NULL))
-		return false;
-	fab_fabric_free(f);
-	return true;
-}
-
-static int read_group_file(struct fab_groups_builder *b, const struct params *p,
-			   const char *path, struct fab_err *err)
-{
-	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct fab_input in;
-	int rc = fab_input_read(path, &in, err);
-
-	if (rc)
-		return rc;
-	rc = fab_groups_read(b, name, in.bytes, in.n, p->ignore_unknown, err);
-	if (rc && is_fabric(name, &in))
-		rc = fab_fail(err, EINVAL,
-			      "%s is a fabric, not groups: expected lines NAME: MEMBER "
-			      "MEMBER ...",
-			      name);
-	fab_input_fini(&in);
-	return rc;
-}
-
-static struct fab_groups *make_groups(const struct params *p, const struct fab_fabric *f,
-				      const struct fab_mft *tables)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_groups *groups;
-	struct fab_err err;
-
-	for (size_t i = 0; i < p->groups.n; i++) {
-		const struct group_source *s = &p->groups.v[i];
-		int rc = s->is_pattern
-				 ? fab_groups_add_pattern(b, s->text, p->run.seed, &err)
-				 : read_group_file(b, p, s->text, &err);
-
-		if (rc)
-			fab_cli_die(&err);
-	}
-	if (tables)
-		fab_groups_add_mft(b, tables);
-	if (fab_groups_builder_finish(b, p->ignore_unknown, &groups, &err))
-		fab_cli_die(&err);
-	if (groups->n_unknown || groups->n_empty)
-		fab_cli_warn(&p->run,
-			     "left out: %llu members that are not in the fabric, %llu "
-			     "groups without members",
-			     (unsigned long long)groups->n_unknown,
-			     (unsigned long long)groups->n_empty);
-	return groups;
-}
-
-/* Distances, trees, loads and the bound: results behind those that there are. */
-static void route(const struct params *p, struct mcroute_outcome *o)
-{
-	struct fab_cli_progress *progress =
-		fab_cli_progress_new(&p->run, "routing", "groups");
-	struct fab_mcast_options mcast = {.n_threads = p->run.threads,
-					  .root_ties = p->root_ties,
-					  .progress = fab_cli_progress_tick,
-					  .progress_context = progress};
-	double start = fab_now();
-	struct fab_dist *dist;
-	struct fab_err err;
-
-	if (fab_dist_new(o->problem.f, p->run.threads, &dist, &err))
-		fab_cli_die(&err);
-	o->distances_seconds = fab_now() - start;
-	o->problem.dist = dist;
-	o->dist = dist;
-	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
-			    o->results + o->n, &o->roots_seconds, &err))
-		fab_cli_die(&err);
-	fab_cli_progress_free(progress);
-	mcast.progress = NULL;
-	o->lower_bound = fab_mcast_lower_bound(&o->problem);
-	for (size_t i = 0; i < p->n_engines; i++, o->n++)
-		fab_efi_of(&o->problem, &o->results[o->n], &o->efi[o->n]);
-	if (p->mlid_cap)
-		mcroute_share(o, p->engines, &mcast, &p->run);
-}
-
-/* Every result by a second path; what is wrong goes to standard error. */
-static bool verify(const struct params *p, struct mcroute_outcome *o)
-{
-	bool all = true;
-
-	for (size_t i = o->has_tables; i < o->n; i++) {
-		struct fab_err err;
-
-		o->is_sound[i] = !fab_mcast_verify(&o->problem, &o->results[i], &err);
-		if (!o->is_sound[i])
-			fab_cli_warn(&p->run, "%s", err.text);
-		all &= o->is_sound[i];
-	}
-	return all;
-}
-
-static void print_report(const struct params *p, const struct mcroute_outcome *o)
-{
-	struct fab_report_options report;
-	struct fab_cli_sink sink;
-	struct fab_err err;
-
-	fab_cli_open_sink(&sink, p->output.path);
-	report = fab_cli_report_options(&p->output, &sink);
-	if (mcroute_report(sink.file, &report, o, p->fullest, &err))
-		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
-}
-
-static void write_trees(const struct params *p, const struct mcroute_outcome *o)
-{
-	struct fab_cli_sink sink;
-	struct fab_err err;
-
-	fab_cli_open_sink(&sink, p->trees_out);
-	for (size_t i = o->has_tables; i < o->n; i++)
-		if (fab_export_trees(sink.file, &o->problem, &o->results[i], &err))
-			fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
-}
-
-/* What the options ask for, from the fabric to the report; the exit status. */
-static int run(struct params *p, struct mcroute_outcome *o, const struct fab_fabric *f)
-{
-	struct fab_mft *tables = NULL;
-	struct fab_groups *groups;
-	bool is_sound = true;
-
-	if (p->mcfdbs)
-		tables = mcroute_read_tables(f, p->mcfdbs, p->ignore_unknown, &p->run);
-	groups = make_groups(p, f, tables);
-	o->was_verified = p->run.verify;
-	o->problem = (struct fab_mcast_problem){.f = f, .groups = groups};
-	o->mlid_cap = p->mlid_cap ? p->mlid_cap : DEFAULT_MLID_CAP;
-	mcroute_warn_mlids(o, &p->run);
-	if (tables)
-		mcroute_judge_tables(o, tables);
-	route(p, o);
-	if (p->run.verify)
-		is_sound = verify(p, o);
-	if (p->trees_out)
-		write_trees(p, o);
-	if (p->mcfdbs_out)
-		mcroute_write_tables(o, p->mcfdbs_out);
-	print_report(p, o);
-	mcroute_store(&p->store, &p->run, o);
-	fab_cli_close_store(&p->store);
-	if (p->check && o->loaded.n_broken)
-		is_sound = false;
-	for (size_t i = o->has_tables; i < o->n; i++)
-		fab_mcast_result_fini(&o->results[i]);
-	fab_loaded_fini(&o->loaded);
-	fab_mft_free(tables);
-	fab_dist_free(o->dist);
-	fab_groups_free(groups);
-	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
-}
-
-static int run_events(struct params *p, const struct fab_fabric *f)
+static int run_events(struct mcroute_params *p, const struct fab_fabric *f)
 {
 	const struct mcroute_events_job job = {
 		f, p->engines, p->n_engines, p->root_ties, &p->run, &p->output};
@@ -521,7 +318,7 @@ static int run_events(struct params *p, const struct fab_fabric *f)
 	return status;
 }
 
-static void list_columns(const struct params *p)
+static void list_columns(const struct mcroute_params *p)
 {
 	if (mcroute_events_given(&p->events))
 		fab_columns_list(stdout, mcroute_events_columns,
@@ -532,7 +329,7 @@ static void list_columns(const struct params *p)
 
 int main(int argc, char **argv)
 {
-	struct params p = {.run.seed = 1, .fullest = DEFAULT_FULLEST};
+	struct mcroute_params p = {.run.seed = 1, .fullest = DEFAULT_FULLEST};
 	struct mcroute_outcome o = {0};
 	struct fab_fabric *f;
 	int status;
@@ -548,7 +345,8 @@ int main(int argc, char **argv)
 	}
 	fab_cli_open_store(&p.store);
 	f = fab_cli_open_fabric(&p.input, &p.run);
-	status = mcroute_events_given(&p.events) ? run_events(&p, f) : run(&p, &o, f);
+	status = mcroute_events_given(&p.events) ? run_events(&p, f)
+						 : mcroute_run(&p, &o, f);
 	fab_fabric_free(f);
 	free(p.groups.v);
 	return status;

@@ -83,16 +83,6 @@ static enum target parse_target(const char *arg, struct argp_state *state)
 	return TO_NONE;
 }
 
-static void parse_argument(struct params *p, char *arg, struct argp_state *state)
-{
-	if (p->input.fabric)
-		argp_error(state, "more than one FABRIC: '%s' and '%s'", p->input.fabric,
-			   arg);
-	if (!*arg)
-		argp_error(state, "FABRIC is empty");
-	p->input.fabric = arg;
-}
-
 static struct topo_columns columns_of(enum mode mode)
 {
 	switch (mode) {
@@ -162,7 +152,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		p->switches_only = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		parse_argument(p, arg, state);
+		fab_cli_set_fabric(&p->input, arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		check_params(p, state);

@@ -5,10 +5,37 @@
 #include "cli/cli.h"
 #include "mcast/efi.h"
 #include "mcast/loaded.h"
+#include "mcroute_events.h"
 #include "present/report.h"
 
 /* Results: those of the engines and that of tables that were read. */
 enum { MCROUTE_MAX_ENGINES = 32 };
+
+/* Where groups come from, in the order of the command line. */
+struct mcroute_groups {
+	const char *text;
+	bool is_pattern;
+};
+
+/* The command line. */
+struct mcroute_params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	struct fab_cli_store store;
+	FAB_VEC(struct mcroute_groups) groups;
+	bool ignore_unknown;
+	const struct fab_mcast_engine *engines[MCROUTE_MAX_ENGINES];
+	size_t n_engines;
+	bool has_algorithm;
+	const char *trees_out;
+	const char *mcfdbs, *mcfdbs_out;
+	bool check;
+	uint32_t mlid_cap; /* 0: not given */
+	uint32_t fullest;
+	enum fab_root_ties root_ties;
+	struct mcroute_events events;
+};
 
 /* Everything that was computed and is reported. */
 struct mcroute_outcome {
@@ -27,6 +54,10 @@ struct mcroute_outcome {
 	uint32_t lower_bound;
 	double distances_seconds, roots_seconds;
 };
+
+/* What the options ask for, from the fabric to the report; the exit status. */
+int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
+		const struct fab_fabric *f);
 
 /* Columns of the main table. */
 extern const struct fab_column mcroute_columns[];

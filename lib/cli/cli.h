@@ -137,9 +137,11 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 						 const struct fab_cli_sink *sink);
 
 /*
- * Values of options; what is wrong is a usage error (status 2), `state` is argp's.
- * A file name that is not empty; a number from min to max.
+ * Arguments and values of options; what is wrong is a usage error (status 2), `state` is
+ * argp's. The one FABRIC; a file name that is not empty; a number from min to max.
  */
+void fab_cli_set_fabric(struct fab_cli_input *input, const char *arg,
+			struct argp_state *state);
 const char *fab_cli_file_name(const char *option, const char *arg,
 			      struct argp_state *state);
 uint64_t fab_cli_number(const char *option, const char *arg, uint64_t min, uint64_t max,

@@ -5,6 +5,17 @@
 #include "base/num.h"
 #include "cli/cli.h"
 
+void fab_cli_set_fabric(struct fab_cli_input *input, const char *arg,
+			struct argp_state *state)
+{
+	if (input->fabric)
+		argp_error(state, "more than one FABRIC: '%s' and '%s'", input->fabric,
+			   arg);
+	if (!*arg)
+		argp_error(state, "FABRIC is empty");
+	input->fabric = arg;
+}
+
 const char *fab_cli_file_name(const char *option, const char *arg,
 			      struct argp_state *state)
 {

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From groups to trees, loads and the report. */
+#include "mcroute.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "export/trees.h"
+#include "mcast/bounds.h"
+#include "mcast/verify.h"
+#include "source/source.h"
+#include "source/unpack.h"
+
+enum { DEFAULT_MLID_CAP = 1024 };
+
+/* The two files are easily given in each other's place. */
+static bool is_fabric(const char *name, const struct fab_input *in)
+{
+	struct fab_fabric *f;
+
+	if (fab_source_parse(name, in->bytes, in->n, NULL, &f, NULL))
+		return false;
+	fab_fabric_free(f);
+	return true;
+}
+
+static int read_group_file(struct fab_groups_builder *b, const struct mcroute_params *p,
+			   const char *path, struct fab_err *err)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct fab_input in;
+	int rc = fab_input_read(path, &in, err);
+
+	if (rc)
+		return rc;
+	rc = fab_groups_read(b, name, in.bytes, in.n, p->ignore_unknown, err);
+	if (rc && is_fabric(name, &in))
+		rc = fab_fail(err, EINVAL,
+			      "%s is a fabric, not groups: expected lines NAME: MEMBER "
+			      "MEMBER ...",
+			      name);
+	fab_input_fini(&in);
+	return rc;
+}
+
+static struct fab_groups *make_groups(const struct mcroute_params *p,
+				      const struct fab_fabric *f,
+				      const struct fab_mft *tables)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *groups;
+	struct fab_err err;
+
+	for (size_t i = 0; i < p->groups.n; i++) {
+		const struct mcroute_groups *s = &p->groups.v[i];
+		int rc = s->is_pattern
+				 ? fab_groups_add_pattern(b, s->text, p->run.seed, &err)
+				 : read_group_file(b, p, s->text, &err);
+
+		if (rc)
+			fab_cli_die(&err);
+	}
+	if (tables)
+		fab_groups_add_mft(b, tables);
+	if (fab_groups_builder_finish(b, p->ignore_unknown, &groups, &err))
+		fab_cli_die(&err);
+	if (groups->n_unknown || groups->n_empty)
+		fab_cli_warn(&p->run,
+			     "left out: %llu members that are not in the fabric, %llu "
+			     "groups without members",
+			     (unsigned long long)groups->n_unknown,
+			     (unsigned long long)groups->n_empty);
+	return groups;
+}
+
+/* Distances, trees, loads and the bound: results behind those that there are. */
+static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
+{
+	struct fab_cli_progress *progress =
+		fab_cli_progress_new(&p->run, "routing", "groups");
+	struct fab_mcast_options mcast = {.n_threads = p->run.threads,
+					  .root_ties = p->root_ties,
+					  .progress = fab_cli_progress_tick,
+					  .progress_context = progress};
+	double start = fab_now();
+	struct fab_dist *dist;
+	struct fab_err err;
+
+	if (fab_dist_new(o->problem.f, p->run.threads, &dist, &err))
+		fab_cli_die(&err);
+	o->distances_seconds = fab_now() - start;
+	o->problem.dist = dist;
+	o->dist = dist;
+	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
+			    o->results + o->n, &o->roots_seconds, &err))
+		fab_cli_die(&err);
+	fab_cli_progress_free(progress);
+	mcast.progress = NULL;
+	o->lower_bound = fab_mcast_lower_bound(&o->problem);
+	for (size_t i = 0; i < p->n_engines; i++, o->n++)
+		fab_efi_of(&o->problem, &o->results[o->n], &o->efi[o->n]);
+	if (p->mlid_cap)
+		mcroute_share(o, p->engines, &mcast, &p->run);
+}
+
+/* Every result by a second path; what is wrong goes to standard error. */
+static bool verify(const struct mcroute_params *p, struct mcroute_outcome *o)
+{
+	bool all = true;
+
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		struct fab_err err;
+
+		o->is_sound[i] = !fab_mcast_verify(&o->problem, &o->results[i], &err);
+		if (!o->is_sound[i])
+			fab_cli_warn(&p->run, "%s", err.text);
+		all &= o->is_sound[i];
+	}
+	return all;
+}
+
+static void print_report(const struct mcroute_params *p, const struct mcroute_outcome *o)
+{
+	struct fab_report_options report;
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, p->output.path);
+	report = fab_cli_report_options(&p->output, &sink);
+	if (mcroute_report(sink.file, &report, o, p->fullest, &err))
+		fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+static void write_trees(const struct mcroute_params *p, const struct mcroute_outcome *o)
+{
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	fab_cli_open_sink(&sink, p->trees_out);
+	for (size_t i = o->has_tables; i < o->n; i++)
+		if (fab_export_trees(sink.file, &o->problem, &o->results[i], &err))
+			fab_cli_die(&err);
+	fab_cli_commit_sink(&sink);
+}
+
+int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
+		const struct fab_fabric *f)
+{
+	struct fab_mft *tables = NULL;
+	struct fab_groups *groups;
+	bool is_sound = true;
+
+	if (p->mcfdbs)
+		tables = mcroute_read_tables(f, p->mcfdbs, p->ignore_unknown, &p->run);
+	groups = make_groups(p, f, tables);
+	o->was_verified = p->run.verify;
+	o->problem = (struct fab_mcast_problem){.f = f, .groups = groups};
+	o->mlid_cap = p->mlid_cap ? p->mlid_cap : DEFAULT_MLID_CAP;
+	mcroute_warn_mlids(o, &p->run);
+	if (tables)
+		mcroute_judge_tables(o, tables);
+	route(p, o);
+	if (p->run.verify)
+		is_sound = verify(p, o);
+	if (p->trees_out)
+		write_trees(p, o);
+	if (p->mcfdbs_out)
+		mcroute_write_tables(o, p->mcfdbs_out);
+	print_report(p, o);
+	mcroute_store(&p->store, &p->run, o);
+	fab_cli_close_store(&p->store);
+	if (p->check && o->loaded.n_broken)
+		is_sound = false;
+	for (size_t i = o->has_tables; i < o->n; i++)
+		fab_mcast_result_fini(&o->results[i]);
+	fab_loaded_fini(&o->loaded);
+	fab_mft_free(tables);
+	fab_dist_free(o->dist);
+	fab_groups_free(groups);
+	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+}
