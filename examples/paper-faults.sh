@@ -93,7 +93,7 @@ done
 figure 'sets of 1 to 14 dead leaves of 4 x 4' - 65518 $sets
 figure '  pairs that are connected, but not by a shortest way' - 0 $lost
 figure '  lanes' - 2 "$lanes"
-figure '  service levels' - 4 "$levels"
+figure '  service levels' - 3 "$levels"
 figure '  free of deadlock' - true "$free"
 
 # faults that the tables do not know

@@ -6,10 +6,11 @@
  *
  *   one lane     when every pair has its way within one round of dimension order
  *   variant I    service level = lane: 1 for all other ways, where that closes no cycle
- *   variant II   lanes by service level, in- and out-port (vtftr_ib_lanes.c): for each
- *                way the lowest level and first word of lanes that close no cycle; where
- *                that leads nowhere, ways in phase order have the lanes of their phases,
- *                and left-overs the first word that closes none
+ *   variant II   lanes by service level, in- and out-port: for each way the lowest level
+ *                and first word of lanes that close no cycle, with other tables for a
+ *                column that would need one more (vtftr_ib_place.c); where that leads
+ *                nowhere, ways in phase order have the lanes of their phases, and
+ *                left-overs the first word that closes none (vtftr_ib_lanes.c)
  *
  * What no word is found for is tried again with one lane more, up to max_vls; then with
  * longer ways in phase order for its destination.
@@ -136,20 +137,22 @@ static void choose(struct fab_phases *ph, uint32_t i, uint32_t n)
 /*
  * Other choices among equals, until variant I closes no cycle: detours through columns
  * and through rows, spread and not. Where none does, the tables with the fewest
- * left-overs remain.
+ * left-overs remain, those along few lines first: there the fewest ways are in each
+ * other's way.
  */
 static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 {
 	uint64_t entries = (uint64_t)v->routes->n_columns * v->routes->f->n_switches;
 	uint64_t least = UINT64_MAX;
 	uint32_t best = 0;
-	uint32_t n = (entries < LARGE ? CHOICES : CHOICES_LARGE) * (ph->plain ? 2 : 1);
+	uint32_t modes = ph->plain ? 2 : 1;
+	uint32_t n = (entries < LARGE ? CHOICES : CHOICES_LARGE) * modes;
 
 	for (uint32_t i = 0; i < n; i++) {
 		choose(ph, i, n);
 		if (try_plain(v, ph) == VTFTR_IB_DONE)
 			return VTFTR_IB_DONE;
-		if (v->n_left <= least) {
+		if (v->n_left < least || (v->n_left == least && i == n - modes)) {
 			least = v->n_left;
 			best = i;
 		}
@@ -184,7 +187,9 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
 	if (!*is_done && n_rounds > 1) {
 		new_levels(v->routes);
-		rc = vtftr_ib_place(v, n_rounds, is_done, err);
+		rc = vtftr_ib_place(v, &ph, is_done, err);
+		if (!rc && !*is_done)
+			grow_trees(v, &ph);
 	}
 	if (!rc && !*is_done) {
 		new_levels(v->routes);

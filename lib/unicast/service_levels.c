@@ -12,6 +12,8 @@ struct fab_sl_packer {
 	struct fab_routes *routes;
 	uint64_t *first;
 	uint8_t *lane;
+	bool is_kept;
+	FAB_VEC(uint64_t) fixed; /* entries, from the first mark on */
 };
 
 int fab_sl_packer_new(struct fab_routes *routes, struct fab_sl_packer **out,
@@ -32,7 +34,7 @@ int fab_sl_packer_new(struct fab_routes *routes, struct fab_sl_packer **out,
 				"tables of lanes by service level and ports would take "
 				"more than 1 GiB");
 	}
-	*out = FAB_NEW(1, struct fab_sl_packer);
+	*out = FAB_NEW0(1, struct fab_sl_packer);
 	(*out)->routes = routes;
 	(*out)->first = first;
 	(*out)->lane = FAB_NEW(first[f->n_switches] + 1, uint8_t);
@@ -46,6 +48,7 @@ void fab_sl_packer_free(struct fab_sl_packer *packer)
 		return;
 	free(packer->first);
 	free(packer->lane);
+	free(packer->fixed.v);
 	free(packer);
 }
 
@@ -89,6 +92,13 @@ bool fab_sl_packer_fits(const struct fab_sl_packer *p, const struct fab_hop *hop
 	return true;
 }
 
+static void fix(struct fab_sl_packer *p, uint8_t *at, uint8_t lane)
+{
+	if (*at == FREE && p->is_kept)
+		FAB_PUSH(&p->fixed, (uint64_t)(at - p->lane));
+	*at = lane;
+}
+
 unsigned fab_sl_packer_add(struct fab_sl_packer *p, const struct fab_hop *hops,
 			   const uint8_t *lanes, uint32_t n, unsigned first)
 {
@@ -96,10 +106,22 @@ unsigned fab_sl_packer_add(struct fab_sl_packer *p, const struct fab_hop *hops,
 		if (!fab_sl_packer_fits(p, hops, lanes, n, sl))
 			continue;
 		for (uint32_t i = 0; i < n; i++)
-			*entry(p, &hops[i], sl) = lanes[i];
+			fix(p, entry(p, &hops[i], sl), lanes[i]);
 		return sl;
 	}
 	return FAB_SL_NONE;
+}
+
+size_t fab_sl_packer_mark(struct fab_sl_packer *p)
+{
+	p->is_kept = true;
+	return p->fixed.n;
+}
+
+void fab_sl_packer_back(struct fab_sl_packer *p, size_t mark)
+{
+	while (p->fixed.n > mark)
+		p->lane[p->fixed.v[--p->fixed.n]] = FREE;
 }
 
 void fab_sl_packer_finish(struct fab_sl_packer *p)

@@ -43,5 +43,10 @@ unsigned fab_sl_packer_add(struct fab_sl_packer *packer, const struct fab_hop *h
 bool fab_sl_packer_fits(const struct fab_sl_packer *packer, const struct fab_hop *hops,
 			const uint8_t *lanes, uint32_t n, unsigned sl);
 
+/* What add fixed since a mark can be taken back. The first mark begins to keep account of
+ * it. */
+size_t fab_sl_packer_mark(struct fab_sl_packer *packer);
+void fab_sl_packer_back(struct fab_sl_packer *packer, size_t mark);
+
 /* Hand the tables over to the routes: lanes, vl_first, sl2vl; free entries are lane 0. */
 void fab_sl_packer_finish(struct fab_sl_packer *packer);

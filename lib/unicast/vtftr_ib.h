@@ -19,6 +19,26 @@ struct vtftr_ib {
 };
 
 /*
+ * The dependencies of a column's ways, from one channel (arc) to the next: each that no
+ * other way of the column had before is handed to `take`; where it says false the walk
+ * ends. Ways are those of the kinds in `ways`, 1 << enum fab_way.
+ */
+struct vtftr_ib_walk {
+	const struct vtftr_ib *v;
+	unsigned ways;
+	bool (*take)(void *context, uint32_t from, uint32_t to);
+	void *context;
+	uint32_t *walked; /* [switches], 0 at first */
+	uint32_t stamp;	  /* 0 at first */
+};
+enum {
+	VTFTR_IB_PLAIN = 1 << FAB_WAY_PLAIN,
+	VTFTR_IB_OTHER = 1 << FAB_WAY_PHASED | 1 << FAB_WAY_LEFT,
+};
+/* False: `take` said so. O(switches). */
+bool vtftr_ib_walk(struct vtftr_ib_walk *walk, uint32_t column);
+
+/*
  * Do all ways that are not plain, put on one lane of their own, close no cycle there?
  * O(columns * switches).
  */
@@ -27,10 +47,12 @@ bool vtftr_ib_one_lane_does(const struct vtftr_ib *v);
 /*
  * Each way that is not plain gets the lowest service level that has a word of lanes for
  * it which closes no cycle in the exact graph of channel dependencies, one after the
- * other. Fewer levels than by phases; but a later way may find none: then *is_done is
- * false and nothing is of use. O(pairs * levels * words).
+ * other. A column that would need one level more is grown anew by other choices among
+ * equals first; `phases` is left with another choice. Fewer levels than by phases; but a
+ * way may find none: then *is_done is false and the tables are to be grown anew.
+ * O(pairs * levels * words * choices).
  */
-int vtftr_ib_place(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
+int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases, bool *is_done,
 		   struct fab_err *err) FAB_MUST_CHECK;
 
 /*

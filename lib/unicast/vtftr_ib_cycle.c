@@ -12,49 +12,54 @@ struct dependencies {
 	struct fab_map64 *known;
 };
 
-static void add(struct dependencies *d, uint32_t from, uint32_t to)
+static bool add(void *context, uint32_t from, uint32_t to)
 {
+	struct dependencies *d = context;
 	uint32_t n = (uint32_t)d->from.n;
 
 	if (fab_map64_put(d->known, (uint64_t)from << 32 | to, n) != n)
-		return;
+		return true;
 	FAB_PUSH(&d->from, from);
 	FAB_PUSH(&d->to, to);
+	return true;
 }
 
 /* The way from a switch until it joins one that was walked before. */
-static void walk(struct dependencies *d, const struct fab_fabric *f, const uint16_t *next,
-		 uint32_t sw, uint32_t *walked, uint32_t stamp)
+static bool walk_way(struct vtftr_ib_walk *w, const uint16_t *next, uint32_t sw)
 {
+	const struct fab_fabric *f = w->v->routes->f;
 	uint32_t in = FAB_NONE;
 
 	while (next[sw] < FAB_ARC_BROKEN) {
 		uint32_t out = f->arc_first[sw] + next[sw];
 
-		if (in != FAB_NONE)
-			add(d, in, out);
-		if (walked[sw] == stamp)
-			return;
-		walked[sw] = stamp;
+		if (in != FAB_NONE && !w->take(w->context, in, out))
+			return false;
+		if (w->walked[sw] == w->stamp)
+			break;
+		w->walked[sw] = w->stamp;
 		in = out;
 		sw = f->arc_peer[out];
 	}
+	return true;
 }
 
-static void collect(struct dependencies *d, const struct vtftr_ib *v)
+bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
 {
-	const struct fab_fabric *f = v->routes->f;
-	uint32_t *walked = FAB_NEW0(f->n_switches + 1, uint32_t);
+	const struct fab_routes *r = w->v->routes;
+	const uint16_t *next = r->next + (size_t)column * r->f->n_switches;
+	const uint8_t *way = w->v->way[column];
 
-	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < v->routes->n_columns; s++) {
-			uint8_t way = v->way[i][v->source_leaf[s]];
+	w->stamp++;
+	if (!way && !(w->ways & VTFTR_IB_PLAIN))
+		return true;
+	for (uint32_t s = 0; s < r->n_columns; s++) {
+		uint8_t kind = way ? way[w->v->source_leaf[s]] : FAB_WAY_PLAIN;
 
-			if (way == FAB_WAY_PHASED || way == FAB_WAY_LEFT)
-				walk(d, f, v->routes->next + (size_t)i * f->n_switches,
-				     v->routes->column_switch[s], walked, i + 1);
-		}
-	free(walked);
+		if (w->ways >> kind & 1 && !walk_way(w, next, r->column_switch[s]))
+			return false;
+	}
+	return true;
 }
 
 /* Take away what nothing leads to, over and over: is anything left? */
@@ -95,9 +100,16 @@ bool vtftr_ib_one_lane_does(const struct vtftr_ib *v)
 {
 	const struct fab_fabric *f = v->routes->f;
 	struct dependencies d = {.known = fab_map64_new(1024)};
+	struct vtftr_ib_walk walk = {.v = v,
+				     .ways = VTFTR_IB_OTHER,
+				     .take = add,
+				     .context = &d,
+				     .walked = FAB_NEW0(f->n_switches + 1, uint32_t)};
 	bool does;
 
-	collect(&d, v);
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		vtftr_ib_walk(&walk, i);
+	free(walk.walked);
 	does = !has_cycle(&d, f->arc_first[f->n_switches]);
 	free(d.from.v);
 	free(d.to.v);

@@ -3,33 +3,12 @@
  * Lanes of the ways that are not plain. Lane 0 is the last round, where the plain ways
  * are, lane 1 the one before it, and so on.
  */
-#include "unicast/vtftr_ib.h"
-
-#include "unicast/channel_order.h"
+#include "unicast/vtftr_ib_lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEGS_MAX = 12 };
-
-struct lanes {
-	struct vtftr_ib *v;
-	const struct fab_kfat *k;
-	unsigned n_rounds;
-	struct fab_sl_packer *packer;
-	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
-					    there is a left-over */
-	/* the way at hand */
-	uint32_t n_hops, n_legs;
-	struct fab_hop hops[FAB_PATH_MAX];
-	uint8_t leg_of[FAB_PATH_MAX]; /* of a hop */
-	uint8_t dim[FAB_PATH_MAX];    /* of a leg */
-	uint8_t leg_lane[FAB_PATH_MAX];
-	uint8_t lane[FAB_PATH_MAX]; /* of a hop */
-};
-
-/* The hops from a source, and which legs they make. False: no way. */
-static bool read_way(struct lanes *l, uint32_t source, uint32_t column)
+bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column)
 {
 	const struct fab_kfat *k = l->k;
 
@@ -49,14 +28,14 @@ static bool read_way(struct lanes *l, uint32_t source, uint32_t column)
 	return l->n_hops > 0;
 }
 
-static void spread_lanes(struct lanes *l)
+void vtftr_ib_spread_lanes(struct vtftr_ib_lanes *l)
 {
 	for (uint32_t i = 0; i < l->n_hops; i++)
 		l->lane[i] = l->leg_lane[l->leg_of[i]];
 }
 
 /* Lanes of the phases, from the destination back. */
-static void lanes_of_phases(struct lanes *l)
+static void lanes_of_phases(struct vtftr_ib_lanes *l)
 {
 	int n_dims = (int)l->k->n_dims, phi = (int)l->n_rounds * n_dims;
 
@@ -66,39 +45,46 @@ static void lanes_of_phases(struct lanes *l)
 		phi = d + (phi - 1 - d) / n_dims * n_dims;
 		l->leg_lane[leg] = (uint8_t)((int)l->n_rounds - 1 - phi / n_dims);
 	}
-	spread_lanes(l);
+	vtftr_ib_spread_lanes(l);
 }
 
-static uint32_t channel(const struct lanes *l, uint32_t hop)
+static uint32_t channel(const struct vtftr_ib_lanes *l, uint32_t hop)
 {
 	uint32_t arc = l->k->f->arc_first[l->hops[hop].sw] + l->hops[hop].out;
 
 	return arc * l->n_rounds + l->lane[hop];
 }
 
-/* Add the dependencies of the way at hand; on a cycle take the new ones back. */
-static bool add_way(struct lanes *l)
+void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l, size_t n)
 {
-	uint32_t added[FAB_PATH_MAX], n = 0;
+	while (l->added.n > n)
+		fab_channel_order_drop(l->order, l->added.v[--l->added.n]);
+}
 
-	for (uint32_t i = 1; i < l->n_hops; i++)
+bool vtftr_ib_add_way(struct vtftr_ib_lanes *l)
+{
+	size_t before = l->added.n;
+
+	for (uint32_t i = 1; i < l->n_hops; i++) {
+		uint32_t id;
+
 		switch (fab_channel_order_add(l->order, channel(l, i - 1), channel(l, i),
-					      &added[n])) {
+					      &id)) {
 		case FAB_EDGE_NEW:
-			n++;
+			FAB_PUSH(&l->added, id);
 			break;
 		case FAB_EDGE_KNOWN:
 			break;
 		case FAB_EDGE_CYCLE:
-			while (n)
-				fab_channel_order_drop(l->order, added[--n]);
+			vtftr_ib_drop_ways(l, before);
 			return false;
 		}
+	}
 	return true;
 }
 
 /* Channels by phase, within a phase up before down: ways in phase order ascend. */
-static uint32_t *channel_keys(const struct lanes *l, const struct fab_fabric *f)
+static uint32_t *channel_keys(const struct vtftr_ib_lanes *l, const struct fab_fabric *f)
 {
 	const struct fab_kfat *k = l->k;
 	uint32_t *key =
@@ -126,65 +112,50 @@ static uint32_t *channel_keys(const struct lanes *l, const struct fab_fabric *f)
 	return key;
 }
 
-/* Dependencies of the plain ways of a column, all on lane 0: each switch once. */
-static void add_plain(struct lanes *l, uint32_t column, uint32_t *walked)
+/* A dependency of plain ways, which are on lane 0. */
+static bool add_plain(void *context, uint32_t from, uint32_t to)
 {
-	const struct vtftr_ib *v = l->v;
-	const struct fab_fabric *f = l->k->f;
-	const uint16_t *next = v->routes->next + (size_t)column * f->n_switches;
+	struct vtftr_ib_lanes *l = context;
+	uint32_t id;
 
-	for (uint32_t s = 0; s < v->routes->n_columns; s++) {
-		uint32_t sw = v->routes->column_switch[s], in = FAB_NONE, id;
-
-		if (v->way[column] && v->way[column][v->source_leaf[s]] != FAB_WAY_PLAIN)
-			continue;
-		while (next[sw] < FAB_ARC_BROKEN) {
-			uint32_t out = f->arc_first[sw] + next[sw];
-
-			if (in != FAB_NONE)
-				fab_channel_order_add(l->order, in * l->n_rounds,
-						      out * l->n_rounds, &id);
-			if (walked[sw] == column + 1)
-				break;
-			walked[sw] = column + 1;
-			in = out;
-			sw = f->arc_peer[out];
-		}
-	}
+	fab_channel_order_add(l->order, from * l->n_rounds, to * l->n_rounds, &id);
+	return true;
 }
 
-static void add_phased(struct lanes *l, uint32_t column)
+static void add_phased(struct vtftr_ib_lanes *l, uint32_t column)
 {
 	struct vtftr_ib *v = l->v;
 
 	for (uint32_t s = 0; v->way[column] && s < v->routes->n_columns; s++) {
 		if (v->way[column][v->source_leaf[s]] != FAB_WAY_PHASED ||
-		    !read_way(l, v->routes->column_switch[s], column))
+		    !vtftr_ib_read_way(l, v->routes->column_switch[s], column))
 			continue;
 		lanes_of_phases(l);
-		add_way(l);
+		vtftr_ib_add_way(l);
 	}
 }
 
-/* Dependencies of the plain ways, and with `phased` of all in phase order. */
-static void begin_order(struct lanes *l, bool phased)
+void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased)
 {
 	const struct fab_fabric *f = l->k->f;
 	uint32_t *key = channel_keys(l, f);
-	uint32_t *walked = FAB_NEW0(f->n_switches + 1, uint32_t);
+	struct vtftr_ib_walk walk = {.v = l->v,
+				     .ways = VTFTR_IB_PLAIN,
+				     .take = add_plain,
+				     .context = l,
+				     .walked = FAB_NEW0(f->n_switches + 1, uint32_t)};
 
 	l->order = fab_channel_order_new(f->arc_first[f->n_switches] * l->n_rounds, key);
 	free(key);
 	for (uint32_t i = 0; i < l->v->routes->n_columns; i++) {
-		add_plain(l, i, walked);
+		vtftr_ib_walk(&walk, i);
 		if (phased)
 			add_phased(l, i);
 	}
-	free(walked);
+	free(walk.walked);
 }
 
-/* The next word of lanes; false after the last one. */
-static bool next_word(struct lanes *l)
+bool vtftr_ib_next_word(struct vtftr_ib_lanes *l)
 {
 	for (uint32_t leg = l->n_legs; leg-- > 0;) {
 		if (++l->leg_lane[leg] < l->n_rounds)
@@ -195,21 +166,20 @@ static bool next_word(struct lanes *l)
 }
 
 /* The first word of lanes that closes no cycle. */
-static bool find_word(struct lanes *l)
+static bool find_word(struct vtftr_ib_lanes *l)
 {
-	if (l->n_legs > LEGS_MAX)
+	if (l->n_legs > VTFTR_IB_LEGS_MAX)
 		return false;
 	memset(l->leg_lane, 0, l->n_legs);
 	do {
-		spread_lanes(l);
-		if (add_way(l))
+		vtftr_ib_spread_lanes(l);
+		if (vtftr_ib_add_way(l))
 			return true;
-	} while (next_word(l));
+	} while (vtftr_ib_next_word(l));
 	return false;
 }
 
-/* The level of a pair, and how many levels and lanes that makes. */
-static void note_levels(struct lanes *l, uint32_t s, uint32_t i, unsigned sl)
+void vtftr_ib_note_levels(struct vtftr_ib_lanes *l, uint32_t s, uint32_t i, unsigned sl)
 {
 	struct fab_routes *r = l->v->routes;
 
@@ -221,10 +191,10 @@ static void note_levels(struct lanes *l, uint32_t s, uint32_t i, unsigned sl)
 			r->n_vls = (uint8_t)(l->lane[h] + 1);
 }
 
-static int begin_lanes(struct vtftr_ib *v, unsigned n_rounds, struct lanes **out,
-		       struct fab_err *err)
+int vtftr_ib_begin_lanes(struct vtftr_ib *v, unsigned n_rounds,
+			 struct vtftr_ib_lanes **out, struct fab_err *err)
 {
-	struct lanes *l = FAB_NEW0(1, struct lanes);
+	struct vtftr_ib_lanes *l = FAB_NEW0(1, struct vtftr_ib_lanes);
 	int rc = fab_sl_packer_new(v->routes, &l->packer, err);
 
 	if (rc) {
@@ -239,8 +209,7 @@ static int begin_lanes(struct vtftr_ib *v, unsigned n_rounds, struct lanes **out
 	return 0;
 }
 
-/* Hand the tables of lanes over. */
-static void end_lanes(struct lanes *l)
+void vtftr_ib_end_lanes(struct vtftr_ib_lanes *l)
 {
 	struct fab_routes *r = l->v->routes;
 
@@ -249,16 +218,17 @@ static void end_lanes(struct lanes *l)
 	fab_sl_packer_finish(l->packer);
 	fab_sl_packer_free(l->packer);
 	fab_channel_order_free(l->order);
+	free(l->added.v);
 	free(l);
 }
 
-static void pack_pair(struct lanes *l, uint32_t s, uint32_t i, bool is_left)
+static void pack_pair(struct vtftr_ib_lanes *l, uint32_t s, uint32_t i, bool is_left)
 {
 	struct vtftr_ib *v = l->v;
 	struct fab_routes *r = v->routes;
 	unsigned sl = FAB_SL_NONE;
 
-	if (!read_way(l, r->column_switch[s], i))
+	if (!vtftr_ib_read_way(l, r->column_switch[s], i))
 		return;
 	if (!is_left)
 		lanes_of_phases(l);
@@ -270,10 +240,10 @@ static void pack_pair(struct lanes *l, uint32_t s, uint32_t i, bool is_left)
 		v->n_stuck++;
 		return;
 	}
-	note_levels(l, s, i, sl);
+	vtftr_ib_note_levels(l, s, i, sl);
 }
 
-static void pack_all(struct lanes *l, enum fab_way way)
+static void pack_all(struct vtftr_ib_lanes *l, enum fab_way way)
 {
 	struct vtftr_ib *v = l->v;
 
@@ -283,74 +253,10 @@ static void pack_all(struct lanes *l, enum fab_way way)
 				pack_pair(l, s, i, way == FAB_WAY_LEFT);
 }
 
-/* The way at hand with its word of lanes in that service level, if both allow it. */
-static bool place_word(struct lanes *l, unsigned sl)
-{
-	spread_lanes(l);
-	if (!fab_sl_packer_fits(l->packer, l->hops, l->lane, l->n_hops, sl) ||
-	    !add_way(l))
-		return false;
-	fab_sl_packer_add(l->packer, l->hops, l->lane, l->n_hops, sl);
-	return true;
-}
-
-/* The lowest service level with a word that closes no cycle, lane 1 all the way first. */
-static unsigned place(struct lanes *l)
-{
-	if (l->n_legs > LEGS_MAX)
-		return FAB_SL_NONE;
-	for (unsigned sl = 1; sl < FAB_SLS_MAX; sl++) {
-		memset(l->leg_lane, 1, l->n_legs);
-		if (place_word(l, sl))
-			return sl;
-		memset(l->leg_lane, 0, l->n_legs);
-		do
-			if (place_word(l, sl))
-				return sl;
-		while (next_word(l));
-	}
-	return FAB_SL_NONE;
-}
-
-static bool place_all(struct lanes *l)
-{
-	struct vtftr_ib *v = l->v;
-	struct fab_routes *r = v->routes;
-
-	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < r->n_columns; s++) {
-			uint8_t way = v->way[i][v->source_leaf[s]];
-			unsigned sl;
-
-			if ((way != FAB_WAY_PHASED && way != FAB_WAY_LEFT) ||
-			    !read_way(l, r->column_switch[s], i))
-				continue;
-			sl = place(l);
-			if (sl == FAB_SL_NONE)
-				return false;
-			note_levels(l, s, i, sl);
-		}
-	return true;
-}
-
-int vtftr_ib_place(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
-		   struct fab_err *err)
-{
-	struct lanes *l;
-	int rc = begin_lanes(v, n_rounds, &l, err);
-
-	if (rc)
-		return rc;
-	begin_order(l, false);
-	*is_done = place_all(l);
-	end_lanes(l);
-	return 0;
-}
-
 int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
 {
-	struct lanes *l;
-	int rc = begin_lanes(v, n_rounds, &l, err);
+	struct vtftr_ib_lanes *l;
+	int rc = vtftr_ib_begin_lanes(v, n_rounds, &l, err);
 
 	if (rc)
 		return rc;
@@ -358,9 +264,9 @@ int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
 	memset(v->is_stuck, 0, v->routes->n_columns * sizeof(*v->is_stuck));
 	pack_all(l, FAB_WAY_PHASED);
 	if (v->n_left) {
-		begin_order(l, true);
+		vtftr_ib_begin_order(l, true);
 		pack_all(l, FAB_WAY_LEFT);
 	}
-	end_lanes(l);
+	vtftr_ib_end_lanes(l);
 	return 0;
 }

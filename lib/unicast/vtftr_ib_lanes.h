@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the two ways to give lanes share: the way at hand, what is fixed so far. */
+#pragma once
+
+#include "base/mem.h"
+#include "unicast/channel_order.h"
+#include "unicast/vtftr_ib.h"
+
+enum { VTFTR_IB_LEGS_MAX = 12 };
+
+struct vtftr_ib_lanes {
+	struct vtftr_ib *v;
+	const struct fab_kfat *k;
+	unsigned n_rounds;
+	struct fab_sl_packer *packer;
+	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
+					    there is a left-over */
+	FAB_VEC(uint32_t) added;	 /* dependencies, to take them back */
+	/* the way at hand */
+	uint32_t n_hops, n_legs;
+	struct fab_hop hops[FAB_PATH_MAX];
+	uint8_t leg_of[FAB_PATH_MAX]; /* of a hop */
+	uint8_t dim[FAB_PATH_MAX];    /* of a leg */
+	uint8_t leg_lane[FAB_PATH_MAX];
+	uint8_t lane[FAB_PATH_MAX]; /* of a hop */
+};
+
+/* Nothing fixed; service level 0 for all. The caller ends it. */
+int vtftr_ib_begin_lanes(struct vtftr_ib *v, unsigned n_rounds,
+			 struct vtftr_ib_lanes **out, struct fab_err *err) FAB_MUST_CHECK;
+/* Hand the tables of lanes over to the routes. */
+void vtftr_ib_end_lanes(struct vtftr_ib_lanes *l);
+
+/* The order of channels with the dependencies of the plain ways, and with `phased` of all
+ * in phase order. */
+void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased);
+
+/* Take the way from a source at hand: hops, and which legs they make. False: none. */
+bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column);
+/* Lanes of hops from those of legs. */
+void vtftr_ib_spread_lanes(struct vtftr_ib_lanes *l);
+/* The next word of lanes of legs, from all 0 on; false after the last one. */
+bool vtftr_ib_next_word(struct vtftr_ib_lanes *l);
+/* Add the dependencies of the way at hand; false: they would close a cycle. */
+bool vtftr_ib_add_way(struct vtftr_ib_lanes *l);
+/* Take all back that were added since added.n was n. */
+void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l, size_t n);
+/* The level of a pair, and how many levels and lanes that makes. */
+void vtftr_ib_note_levels(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column,
+			  unsigned sl);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Few service levels: way by way the lowest with a word of lanes that closes no cycle.
+ * Short ways, which have no choice, come first; then column by column the others, and a
+ * column that needs another level is tried with other tables first.
+ */
+#include "unicast/vtftr_ib_lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ways of two legs have one order of dimensions that is sound. */
+enum { SHORT_LEGS = 2, CHOICES = 24, HOPS_ONE_BY_ONE = 8 };
+
+struct place {
+	struct vtftr_ib_lanes *l;
+	struct fab_phases *phases, base; /* as the tables were grown */
+	struct fab_phase_space *space;
+};
+
+/* What can be taken back. */
+struct mark {
+	size_t n_fixed, n_added;
+	uint8_t n_sls, n_vls;
+};
+
+static struct mark set_mark(const struct vtftr_ib_lanes *l)
+{
+	return (struct mark){.n_fixed = fab_sl_packer_mark(l->packer),
+			     .n_added = l->added.n,
+			     .n_sls = l->v->routes->n_sls,
+			     .n_vls = l->v->routes->n_vls};
+}
+
+static void go_back(struct vtftr_ib_lanes *l, struct mark mark)
+{
+	fab_sl_packer_back(l->packer, mark.n_fixed);
+	vtftr_ib_drop_ways(l, mark.n_added);
+	l->v->routes->n_sls = mark.n_sls;
+	l->v->routes->n_vls = mark.n_vls;
+}
+
+/* The way at hand with its lanes in that service level, if both allow it. */
+static bool try_lanes(struct vtftr_ib_lanes *l, unsigned sl)
+{
+	if (!fab_sl_packer_fits(l->packer, l->hops, l->lane, l->n_hops, sl) ||
+	    !vtftr_ib_add_way(l))
+		return false;
+	fab_sl_packer_add(l->packer, l->hops, l->lane, l->n_hops, sl);
+	return true;
+}
+
+static bool try_word(struct vtftr_ib_lanes *l, unsigned sl)
+{
+	vtftr_ib_spread_lanes(l);
+	return try_lanes(l, sl);
+}
+
+/* Lanes that change within a leg, too. */
+static bool try_hops(struct vtftr_ib_lanes *l, unsigned sl)
+{
+	if (l->n_hops > HOPS_ONE_BY_ONE)
+		return false;
+	for (unsigned word = 0; word < 1U << l->n_hops; word++) {
+		for (uint32_t i = 0; i < l->n_hops; i++)
+			l->lane[i] = word >> i & 1;
+		if (try_lanes(l, sl))
+			return true;
+	}
+	return false;
+}
+
+/* Lane 1 all the way first. */
+static bool try_level(struct vtftr_ib_lanes *l, unsigned sl)
+{
+	memset(l->leg_lane, 1, l->n_legs);
+	if (try_word(l, sl))
+		return true;
+	memset(l->leg_lane, 0, l->n_legs);
+	do
+		if (try_word(l, sl))
+			return true;
+	while (vtftr_ib_next_word(l));
+	return try_hops(l, sl);
+}
+
+/* The lowest service level up to `last` for the way at hand. */
+static unsigned find_level(struct vtftr_ib_lanes *l, unsigned last)
+{
+	if (l->n_legs > VTFTR_IB_LEGS_MAX)
+		return FAB_SL_NONE;
+	for (unsigned sl = 1; sl <= last; sl++)
+		if (try_level(l, sl))
+			return sl;
+	return FAB_SL_NONE;
+}
+
+/* Place the ways of a column of so many legs at most. */
+static bool place_ways(struct vtftr_ib_lanes *l, uint32_t column, uint32_t max_legs,
+		       unsigned last)
+{
+	const struct vtftr_ib *v = l->v;
+	const struct fab_routes *r = v->routes;
+
+	for (uint32_t s = 0; v->way[column] && s < r->n_columns; s++) {
+		uint8_t way = v->way[column][v->source_leaf[s]];
+		unsigned sl;
+
+		if ((way != FAB_WAY_PHASED && way != FAB_WAY_LEFT) ||
+		    !vtftr_ib_read_way(l, r->column_switch[s], column) ||
+		    l->n_legs > max_legs)
+			continue;
+		sl = find_level(l, last);
+		if (sl == FAB_SL_NONE)
+			return false;
+		vtftr_ib_note_levels(l, s, column, sl);
+	}
+	return true;
+}
+
+/* Along few lines first, then spread; by rows and by columns in turn. */
+static void choose(struct fab_phases *phases, uint32_t i)
+{
+	phases->rows_first = phases->plain && i % 2 == 0;
+	phases->concentrate = i < 2;
+	phases->salt = i / 2;
+}
+
+static void grow_column(struct place *p, uint32_t column)
+{
+	struct vtftr_ib *v = p->l->v;
+	struct fab_routes *r = v->routes;
+	uint16_t *next = r->next + (size_t)column * r->f->n_switches;
+
+	for (uint32_t s = 0; s < r->n_columns; s++)
+		r->sl[(size_t)s * r->n_columns + column] = 0;
+	fab_phases_column(p->phases, p->space, v->source_leaf[column],
+			  v->is_longer[column], next, v->way[column]);
+}
+
+static bool place_column(struct place *p, uint32_t column)
+{
+	struct vtftr_ib_lanes *l = p->l;
+	struct mark mark = set_mark(l);
+	unsigned last = l->v->routes->n_sls > 1 ? l->v->routes->n_sls - 1U : 1;
+
+	if (place_ways(l, column, UINT32_MAX, last))
+		return true;
+	for (uint32_t i = 0; i < CHOICES; i++) {
+		go_back(l, mark);
+		choose(p->phases, i);
+		grow_column(p, column);
+		if (place_ways(l, column, UINT32_MAX, last))
+			return true;
+	}
+	go_back(l, mark);
+	*p->phases = p->base;
+	grow_column(p, column);
+	return place_ways(l, column, UINT32_MAX, FAB_SLS_MAX - 1);
+}
+
+static bool place_all(struct place *p)
+{
+	const struct vtftr_ib *v = p->l->v;
+	uint32_t n = v->routes->n_columns;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!place_ways(p->l, i, SHORT_LEGS, FAB_SLS_MAX - 1))
+			return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (v->way[i] && !place_column(p, i))
+			return false;
+	return true;
+}
+
+int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases, bool *is_done,
+		   struct fab_err *err)
+{
+	struct place p = {.phases = phases, .base = *phases};
+	int rc = vtftr_ib_begin_lanes(v, phases->n_rounds, &p.l, err);
+
+	if (rc)
+		return rc;
+	p.space = fab_phase_space_new(phases);
+	vtftr_ib_begin_order(p.l, false);
+	*is_done = place_all(&p);
+	*phases = p.base;
+	fab_phase_space_free(p.space);
+	vtftr_ib_end_lanes(p.l);
+	return 0;
+}
