@@ -103,6 +103,11 @@ struct fab_machine *bootplan_machine_of_text(const char *given)
 		fab_input_fini(&in);
 	} else {
 		rc = fab_machine_parse(given, &m, &err);
+		if (rc && !strpbrk(given, "=:"))
+			fab_cli_exit(FAB_EXIT_ERROR,
+				     "--machine: '%s' is no file, and no list of levels "
+				     "LEVEL=N[@RATE]",
+				     given);
 	}
 	if (rc)
 		fab_cli_die(&err);
