@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "present/report.h"
+#include "fabric/shape.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/judge.h"

@@ -128,7 +128,7 @@ static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults
 	const uint32_t *a = k->coord + (size_t)from * k->n_dims;
 	const uint32_t *b = k->coord + (size_t)to * k->n_dims;
 	const uint32_t *z = k->coord + (size_t)last * k->n_dims;
-	uint32_t turn[FAB_SHAPE_DIMS_MAX], d = 0, first = 0;
+	uint32_t turn[FAB_KFAT_DIMS_MAX], d = 0, first = 0;
 	const char *name;
 
 	while (d + 1 < k->n_dims && a[d] == b[d])

@@ -363,19 +363,16 @@ static void print_dodged(struct fab_report *r, const struct faults_outcome *o)
 static void print_shape(struct fab_report *r, const struct faults_outcome *o,
 			bool for_people)
 {
-	struct fab_shape *shape = o->kfat ? NULL : fab_shape_recognize(o->f);
-	enum fab_shape_kind kind = shape ? shape->kind : FAB_SHAPE_KFAT;
-	const char *name = fab_shape_name(kind), *detail = NULL;
-	char text[256];
+	struct fab_shape *whole = o->kfat ? NULL : fab_shape_recognize(o->f);
+	struct fab_shape shape = whole ? *whole : fab_shape_of_kfat(o->kfat);
+	const char *name = fab_shape_name(shape.kind);
+	char text[256],
+		*detail = name ? fab_shape_text(&shape, text, sizeof(text)) : NULL;
 
-	if (o->kfat)
-		detail = fab_kfat_text(o->kfat, text, sizeof(text));
-	else if (name)
-		detail = fab_shape_text(shape, text, sizeof(text));
 	fab_report_text(r, "shape", for_people ? detail : name);
 	if (!for_people)
 		fab_report_text(r, "shape_detail", detail);
-	fab_shape_free(shape);
+	fab_shape_free(whole);
 }
 
 static void print_faults(struct fab_report *r, const struct faults_params *p,

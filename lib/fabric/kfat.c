@@ -229,13 +229,13 @@ static int count_dims(struct fab_kfat *k, const struct kfat_lines *l, struct fab
 				" line of switches without hosts, and no other to more: "
 				"expected 2, one a dimension",
 				fab_node_name(k->f, k->leaf[most]), k->n_dims);
-	if (k->n_dims > FAB_SHAPE_DIMS_MAX)
+	if (k->n_dims > FAB_KFAT_DIMS_MAX)
 		return fab_fail(err, EINVAL,
 				"no kfat: leaf switch '%.64s' is joined to %" PRIu32
 				" lines of switches without hosts, more than %d "
 				"dimensions",
 				fab_node_name(k->f, k->leaf[most]), k->n_dims,
-				FAB_SHAPE_DIMS_MAX);
+				FAB_KFAT_DIMS_MAX);
 	return 0;
 }
 
@@ -345,7 +345,7 @@ static void count_joints(const struct fab_kfat *k, uint32_t i, uint32_t *n)
 
 static void count_planes(struct fab_kfat *k)
 {
-	uint32_t n[FAB_SHAPE_DIMS_MAX];
+	uint32_t n[FAB_KFAT_DIMS_MAX];
 
 	k->n_planes = 0;
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
@@ -358,7 +358,7 @@ static void count_planes(struct fab_kfat *k)
 
 bool fab_kfat_is_whole(const struct fab_kfat *k)
 {
-	uint32_t n[FAB_SHAPE_DIMS_MAX];
+	uint32_t n[FAB_KFAT_DIMS_MAX];
 	uint64_t all = 1;
 
 	for (uint32_t d = 0; d < k->n_dims && all <= k->n_leaves; d++)
@@ -372,17 +372,6 @@ bool fab_kfat_is_whole(const struct fab_kfat *k)
 				return false;
 	}
 	return true;
-}
-
-char *fab_kfat_text(const struct fab_kfat *k, char *out, size_t size)
-{
-	struct fab_shape shape = {.kind = FAB_SHAPE_KFAT,
-				  .n_dims = k->n_dims,
-				  .n_levels = k->has_deep_lines ? 3 : 2,
-				  .n_planes = k->n_planes};
-
-	memcpy(shape.dims, k->dims, k->n_dims * sizeof(*k->dims));
-	return fab_shape_text(&shape, out, size);
 }
 
 static struct fab_kfat *new_kfat(const struct fab_fabric *f)

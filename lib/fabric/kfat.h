@@ -8,12 +8,13 @@
 
 #include "base/err.h"
 #include "fabric/fabric.h"
-#include "fabric/shape.h"
+
+enum { FAB_KFAT_DIMS_MAX = 24 };
 
 /* A kfat with its coordinates, dead parts included. */
 struct fab_kfat {
 	const struct fab_fabric *f;
-	uint32_t n_dims, dims[FAB_SHAPE_DIMS_MAX];
+	uint32_t n_dims, dims[FAB_KFAT_DIMS_MAX];
 	uint32_t n_leaves;
 	uint32_t *leaf;	       /* [n_leaves] switch ids, ascending */
 	uint32_t *leaf_of;     /* [n_switches] index in leaf, FAB_NONE for others */
@@ -42,6 +43,3 @@ void fab_kfat_free(struct fab_kfat *k);
  * joined to equally many switches of its line in each dimension. O(leaves * dims).
  */
 bool fab_kfat_is_whole(const struct fab_kfat *k);
-
-/* In a few words, as fab_shape_text(). At most `size` bytes; returns `out`. */
-char *fab_kfat_text(const struct fab_kfat *k, char *out, size_t size);

@@ -75,6 +75,10 @@ struct fab_shape {
  */
 struct fab_shape *fab_shape_recognize(const struct fab_fabric *f)
 	__attribute__((returns_nonnull, warn_unused_result));
+/* What is known of a kfat without its switches: kind, sizes, levels, planes; the arrays
+ * are NULL. Parts may be missing. */
+struct fab_kfat;
+struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k);
 /* NULL is allowed. */
 void fab_shape_free(struct fab_shape *shape);
 

@@ -54,14 +54,24 @@ static void fill_coords(const struct fab_kfat *k, struct fab_shape *shape)
 	free(leaf_of_line);
 }
 
+struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k)
+{
+	struct fab_shape shape = {.kind = FAB_SHAPE_KFAT,
+				  .n_switches = k->f->n_switches,
+				  .n_levels = k->has_deep_lines ? 3 : 2,
+				  .n_dims = k->n_dims,
+				  .n_planes = k->n_planes};
+
+	_Static_assert(sizeof(shape.dims) == sizeof(k->dims), "as many dimensions");
+	memcpy(shape.dims, k->dims, sizeof(shape.dims));
+	return shape;
+}
+
 static void fill(const struct fab_kfat *k, struct fab_shape *shape)
 {
 	uint32_t *queue = FAB_NEW(k->f->n_switches, uint32_t);
 
-	shape->kind = FAB_SHAPE_KFAT;
-	shape->n_dims = k->n_dims;
-	shape->n_planes = k->n_planes;
-	memcpy(shape->dims, k->dims, k->n_dims * sizeof(*k->dims));
+	*shape = fab_shape_of_kfat(k);
 	fill_coords(k, shape);
 	fab_shape_sort_dims(shape);
 	memcpy(queue, k->leaf, k->n_leaves * sizeof(*queue));
