@@ -182,14 +182,6 @@ static const struct argp argp = {
 	.children = children,
 };
 
-void topo_finish(struct fab_report *r)
-{
-	struct fab_err err;
-
-	if (fab_report_finish(r, &err) != 0)
-		fab_cli_die(&err);
-}
-
 static int export_slurm(FILE *out, const struct fab_fabric *f,
 			const struct fab_cli_run *run, struct fab_err *err)
 {

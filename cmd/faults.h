@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/cli.h"
-#include "present/report.h"
 #include "fabric/shape.h"
+#include "present/report.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/judge.h"

@@ -334,8 +334,7 @@ int mcroute_events_run(const struct mcroute_events *e,
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = events->n});
 	is_sound = print_results(r, e, job, dist, events);
-	if (fab_report_finish(r, &err))
-		fab_cli_die(&err);
+	fab_cli_finish_report(r);
 	fab_cli_commit_sink(&sink);
 	fab_dist_free(dist);
 	fab_events_free(events);

@@ -25,6 +25,3 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 	      const struct fab_fabric *f, const struct fab_fabric *other);
 int topo_ports(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f);
-
-/* End the report or the command. */
-void topo_finish(struct fab_report *r);

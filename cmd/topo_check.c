@@ -126,7 +126,7 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 	}
 	if (!for_people || check->n_findings)
 		put_findings(r, f, check, title, per_code);
-	topo_finish(r);
+	fab_cli_finish_report(r);
 	fab_check_free(check);
 	return n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }

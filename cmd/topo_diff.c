@@ -221,7 +221,7 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 			put_change(r, &sides, &diff->changes[i]);
 		fab_report_table_end(r);
 	}
-	topo_finish(r);
+	fab_cli_finish_report(r);
 	fab_diff_free(diff);
 	return n ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }

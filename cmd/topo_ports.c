@@ -78,6 +78,6 @@ int topo_ports(FILE *out, const struct fab_report_options *options,
 		if (f->port_num[p])
 			put_port(r, f, p);
 	fab_report_table_end(r);
-	topo_finish(r);
+	fab_cli_finish_report(r);
 	return FAB_EXIT_DONE;
 }

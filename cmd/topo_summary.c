@@ -213,7 +213,7 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 		if (!for_people)
 			put_warnings(r, f);
 	}
-	topo_finish(r);
+	fab_cli_finish_report(r);
 	fab_summary_free(s);
 	return FAB_EXIT_DONE;
 }

@@ -135,6 +135,8 @@ void fab_cli_commit_sink(struct fab_cli_sink *sink);
  */
 struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
 						 const struct fab_cli_sink *sink);
+/* End the report; a failed write ends the command. */
+void fab_cli_finish_report(struct fab_report *report);
 
 /*
  * Arguments and values of options; what is wrong is a usage error (status 2), `state` is

@@ -121,3 +121,11 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 	}
 	return options;
 }
+
+void fab_cli_finish_report(struct fab_report *report)
+{
+	struct fab_err err;
+
+	if (fab_report_finish(report, &err))
+		fab_cli_die(&err);
+}
