@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4, CHOICES_LARGE = 2 };
+enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4, CHOICES_LARGE = 2, FEW_LEVELS = 3 };
 
 /* Entries from which on tables are dear to grow. */
 static const uint64_t LARGE = 4000000;
@@ -177,6 +177,34 @@ static bool lengthen(struct vtftr_ib *v)
 	return has_new;
 }
 
+/* Lanes for tables as they were grown. */
+static int try_place(struct vtftr_ib *v, struct fab_phases *ph, enum vtftr_ib_first first,
+		     bool *is_done, struct fab_err *err)
+{
+	new_levels(v->routes);
+	return vtftr_ib_place(v, ph, first, is_done, err);
+}
+
+/* By one order of words; where that takes many levels, by the better of both orders. */
+static int place(struct vtftr_ib *v, struct fab_phases *ph, bool *is_done,
+		 struct fab_err *err)
+{
+	unsigned levels;
+	int rc = try_place(v, ph, VTFTR_IB_PHASES_FIRST, is_done, err);
+
+	levels = *is_done ? v->routes->n_sls : FAB_SLS_MAX + 1;
+	if (rc || levels <= FEW_LEVELS)
+		return rc;
+	grow_trees(v, ph);
+	rc = try_place(v, ph, VTFTR_IB_ONES_FIRST, is_done, err);
+	if (rc || (*is_done && v->routes->n_sls <= levels))
+		return rc;
+	grow_trees(v, ph);
+	return levels > FAB_SLS_MAX
+		       ? 0
+		       : try_place(v, ph, VTFTR_IB_PHASES_FIRST, is_done, err);
+}
+
 static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 		  struct fab_err *err)
 {
@@ -185,12 +213,8 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 
 	fab_phases_init(&ph, v->problem->kfat, &v->live, n_rounds);
 	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
-	if (!*is_done && n_rounds > 1) {
-		new_levels(v->routes);
-		rc = vtftr_ib_place(v, &ph, is_done, err);
-		if (!rc && !*is_done)
-			grow_trees(v, &ph);
-	}
+	if (!*is_done && n_rounds > 1)
+		rc = place(v, &ph, is_done, err);
 	if (!rc && !*is_done) {
 		new_levels(v->routes);
 		rc = vtftr_ib_pack(v, n_rounds, err);

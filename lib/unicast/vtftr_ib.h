@@ -44,15 +44,21 @@ bool vtftr_ib_walk(struct vtftr_ib_walk *walk, uint32_t column);
  */
 bool vtftr_ib_one_lane_does(const struct vtftr_ib *v);
 
+/* Which word of lanes a way tries first. */
+enum vtftr_ib_first {
+	VTFTR_IB_PHASES_FIRST, /* those of its phases: better with very many faults */
+	VTFTR_IB_ONES_FIRST,   /* lane 1 all the way: better on small grids */
+};
+
 /*
  * Each way that is not plain gets the lowest service level that has a word of lanes for
  * it which closes no cycle in the exact graph of channel dependencies, one after the
  * other. A column that would need one level more is grown anew by other choices among
- * equals first; `phases` is left with another choice. Fewer levels than by phases; but a
- * way may find none: then *is_done is false and the tables are to be grown anew.
- * O(pairs * levels * words * choices).
+ * equals first. Fewer levels than by phases alone; but a way may find none: then *is_done
+ * is false and the tables are to be grown anew. O(pairs * levels * words * choices).
  */
-int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases, bool *is_done,
+int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
+		   enum vtftr_ib_first first, bool *is_done,
 		   struct fab_err *err) FAB_MUST_CHECK;
 
 /*

@@ -35,7 +35,7 @@ void vtftr_ib_spread_lanes(struct vtftr_ib_lanes *l)
 }
 
 /* Lanes of the phases, from the destination back. */
-static void lanes_of_phases(struct vtftr_ib_lanes *l)
+void vtftr_ib_lanes_of_phases(struct vtftr_ib_lanes *l)
 {
 	int n_dims = (int)l->k->n_dims, phi = (int)l->n_rounds * n_dims;
 
@@ -61,25 +61,31 @@ void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l, size_t n)
 		fab_channel_order_drop(l->order, l->added.v[--l->added.n]);
 }
 
+/* False: it would close a cycle. */
+static bool add_dependency(struct vtftr_ib_lanes *l, uint32_t from, uint32_t to)
+{
+	uint32_t id;
+
+	switch (fab_channel_order_add(l->order, from, to, &id)) {
+	case FAB_EDGE_NEW:
+		FAB_PUSH(&l->added, id);
+		return true;
+	case FAB_EDGE_KNOWN:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool vtftr_ib_add_way(struct vtftr_ib_lanes *l)
 {
 	size_t before = l->added.n;
 
-	for (uint32_t i = 1; i < l->n_hops; i++) {
-		uint32_t id;
-
-		switch (fab_channel_order_add(l->order, channel(l, i - 1), channel(l, i),
-					      &id)) {
-		case FAB_EDGE_NEW:
-			FAB_PUSH(&l->added, id);
-			break;
-		case FAB_EDGE_KNOWN:
-			break;
-		case FAB_EDGE_CYCLE:
+	for (uint32_t i = 1; i < l->n_hops; i++)
+		if (!add_dependency(l, channel(l, i - 1), channel(l, i))) {
 			vtftr_ib_drop_ways(l, before);
 			return false;
 		}
-	}
 	return true;
 }
 
@@ -116,10 +122,22 @@ static uint32_t *channel_keys(const struct vtftr_ib_lanes *l, const struct fab_f
 static bool add_plain(void *context, uint32_t from, uint32_t to)
 {
 	struct vtftr_ib_lanes *l = context;
-	uint32_t id;
 
-	fab_channel_order_add(l->order, from * l->n_rounds, to * l->n_rounds, &id);
-	return true;
+	return add_dependency(l, from * l->n_rounds, to * l->n_rounds);
+}
+
+bool vtftr_ib_add_plain(struct vtftr_ib_lanes *l, uint32_t column)
+{
+	struct vtftr_ib_walk walk = {.v = l->v,
+				     .ways = VTFTR_IB_PLAIN,
+				     .take = add_plain,
+				     .context = l,
+				     .walked = l->walked,
+				     .stamp = l->stamp};
+	bool is_added = vtftr_ib_walk(&walk, column);
+
+	l->stamp = walk.stamp;
+	return is_added;
 }
 
 static void add_phased(struct vtftr_ib_lanes *l, uint32_t column)
@@ -130,7 +148,7 @@ static void add_phased(struct vtftr_ib_lanes *l, uint32_t column)
 		if (v->way[column][v->source_leaf[s]] != FAB_WAY_PHASED ||
 		    !vtftr_ib_read_way(l, v->routes->column_switch[s], column))
 			continue;
-		lanes_of_phases(l);
+		vtftr_ib_lanes_of_phases(l);
 		vtftr_ib_add_way(l);
 	}
 }
@@ -139,20 +157,14 @@ void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased)
 {
 	const struct fab_fabric *f = l->k->f;
 	uint32_t *key = channel_keys(l, f);
-	struct vtftr_ib_walk walk = {.v = l->v,
-				     .ways = VTFTR_IB_PLAIN,
-				     .take = add_plain,
-				     .context = l,
-				     .walked = FAB_NEW0(f->n_switches + 1, uint32_t)};
 
 	l->order = fab_channel_order_new(f->arc_first[f->n_switches] * l->n_rounds, key);
 	free(key);
 	for (uint32_t i = 0; i < l->v->routes->n_columns; i++) {
-		vtftr_ib_walk(&walk, i);
+		vtftr_ib_add_plain(l, i);
 		if (phased)
 			add_phased(l, i);
 	}
-	free(walk.walked);
 }
 
 bool vtftr_ib_next_word(struct vtftr_ib_lanes *l)
@@ -204,6 +216,7 @@ int vtftr_ib_begin_lanes(struct vtftr_ib *v, unsigned n_rounds,
 	l->v = v;
 	l->k = v->problem->kfat;
 	l->n_rounds = n_rounds;
+	l->walked = FAB_NEW0(v->routes->f->n_switches + 1, uint32_t);
 	v->routes->n_vls = v->routes->n_sls = 1;
 	*out = l;
 	return 0;
@@ -219,6 +232,7 @@ void vtftr_ib_end_lanes(struct vtftr_ib_lanes *l)
 	fab_sl_packer_free(l->packer);
 	fab_channel_order_free(l->order);
 	free(l->added.v);
+	free(l->walked);
 	free(l);
 }
 
@@ -231,7 +245,7 @@ static void pack_pair(struct vtftr_ib_lanes *l, uint32_t s, uint32_t i, bool is_
 	if (!vtftr_ib_read_way(l, r->column_switch[s], i))
 		return;
 	if (!is_left)
-		lanes_of_phases(l);
+		vtftr_ib_lanes_of_phases(l);
 	if (!is_left || find_word(l))
 		sl = fab_sl_packer_add(l->packer, l->hops, l->lane, l->n_hops, 1);
 	if (sl == FAB_SL_NONE) {

@@ -16,6 +16,7 @@ struct vtftr_ib_lanes {
 	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
 					    there is a left-over */
 	FAB_VEC(uint32_t) added;	 /* dependencies, to take them back */
+	uint32_t *walked, stamp;	 /* for vtftr_ib_walk() */
 	/* the way at hand */
 	uint32_t n_hops, n_legs;
 	struct fab_hop hops[FAB_PATH_MAX];
@@ -37,12 +38,16 @@ void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased);
 
 /* Take the way from a source at hand: hops, and which legs they make. False: none. */
 bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column);
+/* Lanes of the phases, from the destination back. */
+void vtftr_ib_lanes_of_phases(struct vtftr_ib_lanes *l);
 /* Lanes of hops from those of legs. */
 void vtftr_ib_spread_lanes(struct vtftr_ib_lanes *l);
 /* The next word of lanes of legs, from all 0 on; false after the last one. */
 bool vtftr_ib_next_word(struct vtftr_ib_lanes *l);
 /* Add the dependencies of the way at hand; false: they would close a cycle. */
 bool vtftr_ib_add_way(struct vtftr_ib_lanes *l);
+/* The same of the plain ways of a column; on false some of them are added. */
+bool vtftr_ib_add_plain(struct vtftr_ib_lanes *l, uint32_t column);
 /* Take all back that were added since added.n was n. */
 void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l, size_t n);
 /* The level of a pair, and how many levels and lanes that makes. */

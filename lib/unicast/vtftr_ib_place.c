@@ -16,6 +16,7 @@ struct place {
 	struct vtftr_ib_lanes *l;
 	struct fab_phases *phases, base; /* as the tables were grown */
 	struct fab_phase_space *space;
+	enum vtftr_ib_first first;
 };
 
 /* What can be taken back. */
@@ -50,12 +51,6 @@ static bool try_lanes(struct vtftr_ib_lanes *l, unsigned sl)
 	return true;
 }
 
-static bool try_word(struct vtftr_ib_lanes *l, unsigned sl)
-{
-	vtftr_ib_spread_lanes(l);
-	return try_lanes(l, sl);
-}
-
 /* Lanes that change within a leg, too. */
 static bool try_hops(struct vtftr_ib_lanes *l, unsigned sl)
 {
@@ -70,35 +65,50 @@ static bool try_hops(struct vtftr_ib_lanes *l, unsigned sl)
 	return false;
 }
 
-/* Lane 1 all the way first. */
-static bool try_level(struct vtftr_ib_lanes *l, unsigned sl)
+static bool try_ones(struct vtftr_ib_lanes *l, unsigned sl)
 {
 	memset(l->leg_lane, 1, l->n_legs);
-	if (try_word(l, sl))
+	vtftr_ib_spread_lanes(l);
+	return try_lanes(l, sl);
+}
+
+static bool try_phases(struct vtftr_ib_lanes *l, unsigned sl)
+{
+	vtftr_ib_lanes_of_phases(l);
+	return try_lanes(l, sl);
+}
+
+static bool try_level(struct vtftr_ib_lanes *l, enum vtftr_ib_first first, unsigned sl)
+{
+	if (first == VTFTR_IB_PHASES_FIRST ? try_phases(l, sl) || try_ones(l, sl)
+					   : try_ones(l, sl))
 		return true;
 	memset(l->leg_lane, 0, l->n_legs);
-	do
-		if (try_word(l, sl))
+	do {
+		vtftr_ib_spread_lanes(l);
+		if (try_lanes(l, sl))
 			return true;
-	while (vtftr_ib_next_word(l));
+	} while (vtftr_ib_next_word(l));
 	return try_hops(l, sl);
 }
 
 /* The lowest service level up to `last` for the way at hand. */
-static unsigned find_level(struct vtftr_ib_lanes *l, unsigned last)
+static unsigned find_level(struct vtftr_ib_lanes *l, enum vtftr_ib_first first,
+			   unsigned last)
 {
 	if (l->n_legs > VTFTR_IB_LEGS_MAX)
 		return FAB_SL_NONE;
 	for (unsigned sl = 1; sl <= last; sl++)
-		if (try_level(l, sl))
+		if (try_level(l, first, sl))
 			return sl;
 	return FAB_SL_NONE;
 }
 
 /* Place the ways of a column of so many legs at most. */
-static bool place_ways(struct vtftr_ib_lanes *l, uint32_t column, uint32_t max_legs,
+static bool place_ways(const struct place *p, uint32_t column, uint32_t max_legs,
 		       unsigned last)
 {
+	struct vtftr_ib_lanes *l = p->l;
 	const struct vtftr_ib *v = l->v;
 	const struct fab_routes *r = v->routes;
 
@@ -110,7 +120,7 @@ static bool place_ways(struct vtftr_ib_lanes *l, uint32_t column, uint32_t max_l
 		    !vtftr_ib_read_way(l, r->column_switch[s], column) ||
 		    l->n_legs > max_legs)
 			continue;
-		sl = find_level(l, last);
+		sl = find_level(l, p->first, last);
 		if (sl == FAB_SL_NONE)
 			return false;
 		vtftr_ib_note_levels(l, s, column, sl);
@@ -126,7 +136,8 @@ static void choose(struct fab_phases *phases, uint32_t i)
 	phases->salt = i / 2;
 }
 
-static void grow_column(struct place *p, uint32_t column)
+/* Another table; false: its plain ways close a cycle. */
+static bool grow_column(struct place *p, uint32_t column)
 {
 	struct vtftr_ib *v = p->l->v;
 	struct fab_routes *r = v->routes;
@@ -136,6 +147,7 @@ static void grow_column(struct place *p, uint32_t column)
 		r->sl[(size_t)s * r->n_columns + column] = 0;
 	fab_phases_column(p->phases, p->space, v->source_leaf[column],
 			  v->is_longer[column], next, v->way[column]);
+	return vtftr_ib_add_plain(p->l, column);
 }
 
 static bool place_column(struct place *p, uint32_t column)
@@ -144,19 +156,18 @@ static bool place_column(struct place *p, uint32_t column)
 	struct mark mark = set_mark(l);
 	unsigned last = l->v->routes->n_sls > 1 ? l->v->routes->n_sls - 1U : 1;
 
-	if (place_ways(l, column, UINT32_MAX, last))
+	if (place_ways(p, column, UINT32_MAX, last))
 		return true;
 	for (uint32_t i = 0; i < CHOICES; i++) {
 		go_back(l, mark);
 		choose(p->phases, i);
-		grow_column(p, column);
-		if (place_ways(l, column, UINT32_MAX, last))
+		if (grow_column(p, column) && place_ways(p, column, UINT32_MAX, last))
 			return true;
 	}
 	go_back(l, mark);
 	*p->phases = p->base;
-	grow_column(p, column);
-	return place_ways(l, column, UINT32_MAX, FAB_SLS_MAX - 1);
+	return grow_column(p, column) &&
+	       place_ways(p, column, UINT32_MAX, FAB_SLS_MAX - 1);
 }
 
 static bool place_all(struct place *p)
@@ -165,7 +176,7 @@ static bool place_all(struct place *p)
 	uint32_t n = v->routes->n_columns;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!place_ways(p->l, i, SHORT_LEGS, FAB_SLS_MAX - 1))
+		if (!place_ways(p, i, SHORT_LEGS, FAB_SLS_MAX - 1))
 			return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (v->way[i] && !place_column(p, i))
@@ -173,10 +184,10 @@ static bool place_all(struct place *p)
 	return true;
 }
 
-int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases, bool *is_done,
-		   struct fab_err *err)
+int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
+		   enum vtftr_ib_first first, bool *is_done, struct fab_err *err)
 {
-	struct place p = {.phases = phases, .base = *phases};
+	struct place p = {.phases = phases, .base = *phases, .first = first};
 	int rc = vtftr_ib_begin_lanes(v, phases->n_rounds, &p.l, err);
 
 	if (rc)
