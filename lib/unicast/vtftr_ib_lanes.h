@@ -38,7 +38,7 @@ void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased);
 
 /* Take the way from a source at hand: hops, and which legs they make. False: none. */
 bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column);
-/* Lanes of the phases, from the destination back. */
+/* Lanes of the phases, from the destination back, of a way in phase order. */
 void vtftr_ib_lanes_of_phases(struct vtftr_ib_lanes *l);
 /* Lanes of hops from those of legs. */
 void vtftr_ib_spread_lanes(struct vtftr_ib_lanes *l);

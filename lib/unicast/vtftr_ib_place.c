@@ -78,10 +78,9 @@ static bool try_phases(struct vtftr_ib_lanes *l, unsigned sl)
 	return try_lanes(l, sl);
 }
 
-static bool try_level(struct vtftr_ib_lanes *l, enum vtftr_ib_first first, unsigned sl)
+static bool try_level(struct vtftr_ib_lanes *l, bool phases_first, unsigned sl)
 {
-	if (first == VTFTR_IB_PHASES_FIRST ? try_phases(l, sl) || try_ones(l, sl)
-					   : try_ones(l, sl))
+	if ((phases_first && try_phases(l, sl)) || try_ones(l, sl))
 		return true;
 	memset(l->leg_lane, 0, l->n_legs);
 	do {
@@ -93,13 +92,12 @@ static bool try_level(struct vtftr_ib_lanes *l, enum vtftr_ib_first first, unsig
 }
 
 /* The lowest service level up to `last` for the way at hand. */
-static unsigned find_level(struct vtftr_ib_lanes *l, enum vtftr_ib_first first,
-			   unsigned last)
+static unsigned find_level(struct vtftr_ib_lanes *l, bool phases_first, unsigned last)
 {
 	if (l->n_legs > VTFTR_IB_LEGS_MAX)
 		return FAB_SL_NONE;
 	for (unsigned sl = 1; sl <= last; sl++)
-		if (try_level(l, first, sl))
+		if (try_level(l, phases_first, sl))
 			return sl;
 	return FAB_SL_NONE;
 }
@@ -120,7 +118,9 @@ static bool place_ways(const struct place *p, uint32_t column, uint32_t max_legs
 		    !vtftr_ib_read_way(l, r->column_switch[s], column) ||
 		    l->n_legs > max_legs)
 			continue;
-		sl = find_level(l, p->first, last);
+		sl = find_level(
+			l, p->first == VTFTR_IB_PHASES_FIRST && way == FAB_WAY_PHASED,
+			last);
 		if (sl == FAB_SL_NONE)
 			return false;
 		vtftr_ib_note_levels(l, s, column, sl);

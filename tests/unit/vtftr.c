@@ -73,6 +73,7 @@ static void expect_sound(const struct net *n, const struct fab_faults *faults,
 			     (unsigned long long)c.minimal,
 			     (unsigned long long)c.connected, r->note ? r->note : "");
 	cr_assert_leq(c.vls, r->n_vls);
+	cr_assert_leq(r->n_vls, max_vls);
 	cr_assert_leq(c.sls, r->n_sls);
 	sums->sets++;
 	sums->with_note += r->note != NULL;
