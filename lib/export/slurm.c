@@ -2,6 +2,7 @@
 #include "export/slurm.h"
 
 #include "base/mem.h"
+#include "base/sets.h"
 #include "base/text.h"
 #include "export/hostlist.h"
 #include "export/slurm_names.h"
@@ -34,13 +35,6 @@ struct tree {
 	uint32_t next_invented;
 	struct fab_slurm_notes notes;
 };
-
-static uint32_t find(uint32_t *set, uint32_t s)
-{
-	while (set[s] != s)
-		s = set[s] = set[set[s]];
-	return s;
-}
 
 /* The switch of an adapter's first port with a cable to one, FAB_NONE. */
 static uint32_t adapter_switch(const struct fab_fabric *f, uint32_t node)
@@ -135,7 +129,7 @@ static void join_tier(struct tree *t, uint32_t tier)
 			uint32_t peer = f->peer[k];
 
 			if (t->tier[peer] <= tier || tier == MAX_TIER)
-				t->set[find(t->set, peer)] = find(t->set, s);
+				fab_sets_unite(t->set, peer, s);
 		}
 	}
 }
@@ -148,7 +142,7 @@ static void join_dragonfly(struct tree *t, const struct fab_shape *shape)
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
 			if (shape->group[f->peer[k]] == shape->group[s])
-				t->set[find(t->set, f->peer[k])] = find(t->set, s);
+				fab_sets_unite(t->set, f->peer[k], s);
 }
 
 /* The first switch by name of this tier in each set gives the set's group its name. */
@@ -158,7 +152,7 @@ static uint32_t *name_givers(struct tree *t, uint32_t tier)
 
 	memset(giver, 0xff, t->f->n_switches * sizeof(*giver));
 	for (uint32_t i = 0; i < t->f->n_switches; i++) {
-		uint32_t s = t->by_name[i], root = find(t->set, s);
+		uint32_t s = t->by_name[i], root = fab_sets_root(t->set, s);
 
 		if (t->tier[s] == tier && !t->is_named[s] && giver[root] == FAB_NONE)
 			giver[root] = s;
@@ -188,9 +182,10 @@ static void group_tops(struct tree *t, uint32_t tier)
 
 	memset(group, 0xff, n_switches * sizeof(*group));
 	for (size_t i = 0; i < n; i++)
-		n_in[find(t->set, t->branches.v[t->tops.v[i]].sw)]++;
+		n_in[fab_sets_root(t->set, t->branches.v[t->tops.v[i]].sw)]++;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t top = t->tops.v[i], root = find(t->set, t->branches.v[top].sw);
+		uint32_t top = t->tops.v[i],
+			 root = fab_sets_root(t->set, t->branches.v[top].sw);
 
 		if (n_in[root] == 1) {
 			t->tops.v[kept++] = top;

@@ -4,25 +4,8 @@
 #include "fabric/check_impl.h"
 #include "fabric/label.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void fab_checker_add(struct fab_checker *c, enum fab_severity severity, const char *code,
-		     struct fab_finding at, const char *format, ...)
-{
-	char text[1024];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	at.code = code;
-	at.severity = severity;
-	at.message = fab_strdup(text);
-	FAB_PUSH(&c->found, at);
-}
 
 static bool is_one_of(const char *code, const char *const *list)
 {

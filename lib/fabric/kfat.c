@@ -19,26 +19,6 @@
 
 enum { SHOWN_MAX = 64, FILLED_AT_LEAST = 4 };
 
-uint32_t fab_kfat_root_of(uint32_t *parent, uint32_t a)
-{
-	while (parent[a] != a) {
-		parent[a] = parent[parent[a]];
-		a = parent[a];
-	}
-	return a;
-}
-
-/* The lower number stays the root, so that numbering follows the fabric's order. */
-void fab_kfat_unite(uint32_t *parent, uint32_t a, uint32_t b)
-{
-	a = fab_kfat_root_of(parent, a);
-	b = fab_kfat_root_of(parent, b);
-	if (a < b)
-		parent[b] = a;
-	else
-		parent[a] = b;
-}
-
 static uint32_t n_peers(const struct fab_fabric *f, uint32_t sw)
 {
 	return f->peer_first[sw + 1] - f->peer_first[sw];
@@ -116,7 +96,7 @@ static uint32_t *find_pieces(struct fab_kfat *k)
 			continue;
 		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
 			if (k->leaf_of[f->peer[i]] == FAB_NONE) {
-				fab_kfat_unite(parent, u, f->peer[i]);
+				fab_sets_unite(parent, u, f->peer[i]);
 				k->has_deep_lines = true;
 			}
 	}
@@ -131,7 +111,7 @@ static void join_planes(const struct fab_kfat *k, uint32_t *parent)
 	uint32_t *piece = FAB_NEW(f->n_switches + 1, uint32_t);
 
 	for (uint32_t u = 0; u < f->n_switches; u++)
-		piece[u] = fab_kfat_root_of(parent, u);
+		piece[u] = fab_sets_root(parent, u);
 	for (uint32_t i = 0; i < k->n_leaves; i++) {
 		uint32_t u = k->leaf[i];
 
@@ -141,10 +121,10 @@ static void join_planes(const struct fab_kfat *k, uint32_t *parent)
 				uint64_t key = p < q ? (uint64_t)p << 32 | q
 						     : (uint64_t)q << 32 | p;
 
-				if (fab_kfat_root_of(parent, p) !=
-					    fab_kfat_root_of(parent, q) &&
+				if (fab_sets_root(parent, p) !=
+					    fab_sets_root(parent, q) &&
 				    fab_map64_put(seen, key, i) != i)
-					fab_kfat_unite(parent, p, q);
+					fab_sets_unite(parent, p, q);
 			}
 	}
 	free(piece);
@@ -164,7 +144,7 @@ static void number_lines(struct fab_kfat *k, uint32_t *parent)
 		uint32_t u = k->leaf[i];
 
 		for (uint32_t a = f->peer_first[u]; a < f->peer_first[u + 1]; a++) {
-			uint32_t line = fab_kfat_root_of(parent, f->peer[a]);
+			uint32_t line = fab_sets_root(parent, f->peer[a]);
 
 			if (first_leaf[line] == FAB_NONE)
 				first_leaf[line] = i;
@@ -174,7 +154,7 @@ static void number_lines(struct fab_kfat *k, uint32_t *parent)
 	}
 	k->n_lines = 0;
 	for (uint32_t u = 0; u < f->n_switches; u++) {
-		uint32_t line = fab_kfat_root_of(parent, u);
+		uint32_t line = fab_sets_root(parent, u);
 
 		k->switch_line[u] = FAB_NONE;
 		if (k->leaf_of[u] != FAB_NONE || number[line] == FAB_NONE)
@@ -281,11 +261,11 @@ static void number_coords(struct fab_kfat *k)
 					continue;
 				if (first[line] == FAB_NONE)
 					first[line] = i;
-				fab_kfat_unite(parent, first[line], i);
+				fab_sets_unite(parent, first[line], i);
 			}
 		k->dims[d] = 0;
 		for (uint32_t i = 0; i < k->n_leaves; i++) {
-			uint32_t root = fab_kfat_root_of(parent, i);
+			uint32_t root = fab_sets_root(parent, i);
 
 			k->coord[(size_t)i * k->n_dims + d] =
 				root == i ? k->dims[d]++

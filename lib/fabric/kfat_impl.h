@@ -4,16 +4,13 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sets.h"
 #include "fabric/kfat.h"
 
 /* Lines of leaf i, in the order of its ports: at[first[i] .. first[i + 1]). */
 struct kfat_lines {
 	uint32_t *first, *at;
 };
-
-/* Sets of numbers: parent[x] = x at first. */
-uint32_t fab_kfat_root_of(uint32_t *parent, uint32_t a);
-void fab_kfat_unite(uint32_t *parent, uint32_t a, uint32_t b);
 
 /*
  * Fill k->line_dim. Two lines that meet run along different dimensions. In two dimensions

@@ -118,8 +118,8 @@ static void close_rectangle(struct runs *r, uint32_t a, uint32_t line_b, uint32_
 			d = fab_map64_get(r->cross, pair_key(from_b, from_c));
 			if (d == FAB_NONE || d == a || d == b || d == c)
 				continue;
-			fab_kfat_unite(r->parent, from_b, line_c);
-			fab_kfat_unite(r->parent, from_c, line_b);
+			fab_sets_unite(r->parent, from_b, line_c);
+			fab_sets_unite(r->parent, from_c, line_b);
 		}
 }
 
@@ -170,7 +170,7 @@ static uint8_t free_dim(const struct runs *r, uint32_t run, const uint8_t *of_ru
 
 			for (uint32_t j = r->l->first[leaf]; j < r->l->first[leaf + 1];
 			     j++) {
-				uint32_t other = fab_kfat_root_of(r->parent, r->l->at[j]);
+				uint32_t other = fab_sets_root(r->parent, r->l->at[j]);
 
 				if (other != run && of_run[other] != UNKNOWN)
 					taken |= UINT32_C(1) << of_run[other];
@@ -189,7 +189,7 @@ static void list_runs(struct runs *r)
 	r->next = FAB_NEW(r->k->n_lines + 1, uint32_t);
 	memset(r->head, 0xff, r->k->n_lines * sizeof(*r->head));
 	for (uint32_t line = r->k->n_lines; line-- > 0;) {
-		uint32_t run = fab_kfat_root_of(r->parent, line);
+		uint32_t run = fab_sets_root(r->parent, line);
 
 		r->next[line] = r->head[run];
 		r->head[run] = line;
@@ -210,13 +210,13 @@ static int name_runs(struct runs *r, struct fab_err *err)
 	while (l->first[leaf + 1] - l->first[leaf] < r->k->n_dims)
 		leaf++;
 	for (uint32_t i = l->first[leaf]; i < l->first[leaf + 1]; i++) {
-		uint32_t run = fab_kfat_root_of(r->parent, l->at[i]);
+		uint32_t run = fab_sets_root(r->parent, l->at[i]);
 
 		if (of_run[run] == UNKNOWN)
 			of_run[run] = next++;
 	}
 	for (uint32_t line = 0; line < r->k->n_lines; line++) {
-		uint32_t run = fab_kfat_root_of(r->parent, line);
+		uint32_t run = fab_sets_root(r->parent, line);
 
 		if (of_run[run] == UNKNOWN)
 			of_run[run] = free_dim(r, run, of_run);
