@@ -2,7 +2,6 @@
 /* What several recognisers of shapes need. */
 #include "fabric/shape_impl.h"
 
-
 #include <string.h>
 
 uint32_t fab_shape_levels(const struct fab_fabric *f, uint32_t *queue, uint32_t n_queue,
