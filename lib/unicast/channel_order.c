@@ -17,12 +17,18 @@ struct edge {
 struct fab_channel_order {
 	uint32_t n;
 	uint32_t *place;		/* [n] position in the order */
+	uint32_t *at;			/* [n] vertex in a position */
 	uint32_t *first_out, *first_in; /* [n] edge, FAB_NONE */
 	uint8_t *is_seen;		/* [n] in the running search */
 	FAB_VEC(struct edge) edges;
 	struct fab_map64 *id; /* from << 32 | to -> edge */
-	FAB_VEC(uint32_t) ahead, behind, places;
+	FAB_VEC(uint32_t) ahead, behind;
+	uint32_t *places; /* of both, merged and apart: twice n_places */
+	size_t n_places;  /* room */
 };
+
+/* Up to so many are sorted by insertion. */
+enum { FEW = 24 };
 
 struct keyed {
 	uint32_t key, vertex;
@@ -37,6 +43,12 @@ static int by_key(const void *a, const void *b)
 	return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
+static void put(struct fab_channel_order *o, uint32_t vertex, uint32_t place)
+{
+	o->place[vertex] = place;
+	o->at[place] = vertex;
+}
+
 struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key)
 {
 	struct fab_channel_order *o = FAB_NEW0(1, struct fab_channel_order);
@@ -44,6 +56,7 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key)
 
 	o->n = n;
 	o->place = FAB_NEW(n + 1, uint32_t);
+	o->at = FAB_NEW(n + 1, uint32_t);
 	o->first_out = FAB_NEW(n + 1, uint32_t);
 	o->first_in = FAB_NEW(n + 1, uint32_t);
 	o->is_seen = FAB_NEW0(n + 1, uint8_t);
@@ -54,7 +67,7 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key)
 		sorted[v] = (struct keyed){key[v], v};
 	qsort(sorted, n, sizeof(*sorted), by_key);
 	for (uint32_t i = 0; i < n; i++)
-		o->place[sorted[i].vertex] = i;
+		put(o, sorted[i].vertex, i);
 	free(sorted);
 	return o;
 }
@@ -70,7 +83,8 @@ void fab_channel_order_free(struct fab_channel_order *o)
 	free(o->edges.v);
 	free(o->ahead.v);
 	free(o->behind.v);
-	free(o->places.v);
+	free(o->places);
+	free(o->at);
 	fab_map64_free(o->id);
 	free(o);
 }
@@ -127,18 +141,6 @@ static void forget(struct fab_channel_order *o, const uint32_t *v, size_t n)
 		o->is_seen[v[i]] = 0;
 }
 
-static void sort_by_place(uint32_t *v, size_t n, const uint32_t *place)
-{
-	for (size_t i = 1; i < n; i++) { /* few, and nearly in order */
-		uint32_t moved = v[i];
-		size_t j = i;
-
-		for (; j && place[v[j - 1]] > place[moved]; j--)
-			v[j] = v[j - 1];
-		v[j] = moved;
-	}
-}
-
 static int by_value(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -146,23 +148,66 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static void sort(uint32_t *v, size_t n)
+{
+	if (n > FEW) {
+		qsort(v, n, sizeof(*v), by_value);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		uint32_t moved = v[i];
+		size_t j = i;
+
+		for (; j && v[j - 1] > moved; j--)
+			v[j] = v[j - 1];
+		v[j] = moved;
+	}
+}
+
+/* Vertices in the order of their places, which go to `places`. */
+static void in_order(const struct fab_channel_order *o, uint32_t *v, size_t n,
+		     uint32_t *places)
+{
+	for (size_t i = 0; i < n; i++)
+		places[i] = o->place[v[i]];
+	sort(places, n);
+	for (size_t i = 0; i < n; i++)
+		v[i] = o->at[places[i]];
+}
+
+static void merge(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b,
+		  uint32_t *out)
+{
+	while (n_a && n_b) {
+		if (*a < *b) {
+			*out++ = *a++;
+			n_a--;
+		} else {
+			*out++ = *b++;
+			n_b--;
+		}
+	}
+	memcpy(out, n_a ? a : b, (n_a + n_b) * sizeof(*out));
+}
+
 /* What is behind takes the first of all their places, what is ahead the others. */
 static void reorder(struct fab_channel_order *o)
 {
-	size_t at = 0;
+	size_t n_behind = o->behind.n, n_ahead = o->ahead.n, n = n_behind + n_ahead;
+	uint32_t *places;
 
-	sort_by_place(o->behind.v, o->behind.n, o->place);
-	sort_by_place(o->ahead.v, o->ahead.n, o->place);
-	o->places.n = 0;
-	for (size_t i = 0; i < o->behind.n; i++)
-		FAB_PUSH(&o->places, o->place[o->behind.v[i]]);
-	for (size_t i = 0; i < o->ahead.n; i++)
-		FAB_PUSH(&o->places, o->place[o->ahead.v[i]]);
-	qsort(o->places.v, o->places.n, sizeof(*o->places.v), by_value);
-	for (size_t i = 0; i < o->behind.n; i++)
-		o->place[o->behind.v[i]] = o->places.v[at++];
-	for (size_t i = 0; i < o->ahead.n; i++)
-		o->place[o->ahead.v[i]] = o->places.v[at++];
+	if (n > o->n_places) {
+		o->n_places = 2 * n;
+		o->places = fab_realloc(o->places, 2 * o->n_places, sizeof(*o->places));
+	}
+	places = o->places + n;
+	in_order(o, o->behind.v, n_behind, places);
+	in_order(o, o->ahead.v, n_ahead, places + n_behind);
+	merge(places, n_behind, places + n_behind, n_ahead, o->places);
+	for (size_t i = 0; i < n_behind; i++)
+		put(o, o->behind.v[i], o->places[i]);
+	for (size_t i = 0; i < n_ahead; i++)
+		put(o, o->ahead.v[i], o->places[n_behind + i]);
 }
 
 static bool make_room(struct fab_channel_order *o, uint32_t from, uint32_t to)
