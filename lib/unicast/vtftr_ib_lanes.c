@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* In `refused`: more than n_back ever is. */
+static const uint32_t FOR_GOOD = FAB_NONE - 1;
+
 bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column)
 {
 	const struct fab_kfat *k = l->k;
@@ -55,17 +58,47 @@ static uint32_t channel(const struct vtftr_ib_lanes *l, uint32_t hop)
 	return arc * l->n_rounds + l->lane[hop];
 }
 
-void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l, size_t n)
+static void drop(struct vtftr_ib_lanes *l, size_t n)
 {
 	while (l->added.n > n)
 		fab_channel_order_drop(l->order, l->added.v[--l->added.n]);
 }
 
+void vtftr_ib_keep_ways(struct vtftr_ib_lanes *l)
+{
+	l->n_kept = l->added.n;
+}
+
+void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l)
+{
+	drop(l, l->n_kept);
+	l->n_back++;
+}
+
+/* Asked again as long as nothing is taken back, it is refused again. */
+static bool is_refused(const struct vtftr_ib_lanes *l, uint64_t key)
+{
+	uint32_t since = fab_map64_get(l->refused, key);
+
+	return since == FOR_GOOD || since == l->n_back;
+}
+
+/* What the ways that are there refuse; not what the way at hand is in the way of. */
+static void note_refused(struct vtftr_ib_lanes *l, uint64_t key)
+{
+	if (l->added.n == l->n_before)
+		fab_map64_set(l->refused, key,
+			      l->added.n > l->n_kept ? l->n_back : FOR_GOOD);
+}
+
 /* False: it would close a cycle. */
 static bool add_dependency(struct vtftr_ib_lanes *l, uint32_t from, uint32_t to)
 {
+	uint64_t key = (uint64_t)from << 32 | to;
 	uint32_t id;
 
+	if (is_refused(l, key))
+		return false;
 	switch (fab_channel_order_add(l->order, from, to, &id)) {
 	case FAB_EDGE_NEW:
 		FAB_PUSH(&l->added, id);
@@ -73,17 +106,17 @@ static bool add_dependency(struct vtftr_ib_lanes *l, uint32_t from, uint32_t to)
 	case FAB_EDGE_KNOWN:
 		return true;
 	default:
+		note_refused(l, key);
 		return false;
 	}
 }
 
 bool vtftr_ib_add_way(struct vtftr_ib_lanes *l)
 {
-	size_t before = l->added.n;
-
+	l->n_before = l->added.n;
 	for (uint32_t i = 1; i < l->n_hops; i++)
 		if (!add_dependency(l, channel(l, i - 1), channel(l, i))) {
-			vtftr_ib_drop_ways(l, before);
+			drop(l, l->n_before);
 			return false;
 		}
 	return true;
@@ -134,7 +167,10 @@ bool vtftr_ib_add_plain(struct vtftr_ib_lanes *l, uint32_t column)
 				     .context = l,
 				     .walked = l->walked,
 				     .stamp = l->stamp};
-	bool is_added = vtftr_ib_walk(&walk, column);
+	bool is_added;
+
+	l->n_before = l->added.n;
+	is_added = vtftr_ib_walk(&walk, column);
 
 	l->stamp = walk.stamp;
 	return is_added;
@@ -216,6 +252,8 @@ int vtftr_ib_begin_lanes(struct vtftr_ib *v, unsigned n_rounds,
 	l->v = v;
 	l->k = v->problem->kfat;
 	l->n_rounds = n_rounds;
+	l->n_kept = SIZE_MAX;
+	l->refused = fab_map64_new(1024);
 	l->walked = FAB_NEW0(v->routes->f->n_switches + 1, uint32_t);
 	v->routes->n_vls = v->routes->n_sls = 1;
 	*out = l;
@@ -233,6 +271,7 @@ void vtftr_ib_end_lanes(struct vtftr_ib_lanes *l)
 	fab_channel_order_free(l->order);
 	free(l->added.v);
 	free(l->walked);
+	fab_map64_free(l->refused);
 	free(l);
 }
 

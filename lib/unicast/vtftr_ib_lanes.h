@@ -2,6 +2,7 @@
 /* What the two ways to give lanes share: the way at hand, what is fixed so far. */
 #pragma once
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "unicast/channel_order.h"
 #include "unicast/vtftr_ib.h"
@@ -16,6 +17,10 @@ struct vtftr_ib_lanes {
 	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
 					    there is a left-over */
 	FAB_VEC(uint32_t) added;	 /* dependencies, to take them back */
+	size_t n_before;		 /* of them before the way at hand */
+	size_t n_kept;			 /* of them that stay; SIZE_MAX: all */
+	struct fab_map64 *refused;	 /* from << 32 | to -> n_back then, or for good */
+	uint32_t n_back;		 /* how often some were taken back */
 	uint32_t *walked, stamp;	 /* for vtftr_ib_walk() */
 	/* the way at hand */
 	uint32_t n_hops, n_legs;
@@ -48,8 +53,10 @@ bool vtftr_ib_next_word(struct vtftr_ib_lanes *l);
 bool vtftr_ib_add_way(struct vtftr_ib_lanes *l);
 /* The same of the plain ways of a column; on false some of them are added. */
 bool vtftr_ib_add_plain(struct vtftr_ib_lanes *l, uint32_t column);
-/* Take all back that were added since added.n was n. */
-void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l, size_t n);
+/* What was added so far stays, what comes may be taken back. */
+void vtftr_ib_keep_ways(struct vtftr_ib_lanes *l);
+/* Take all back that was added since. */
+void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l);
 /* The level of a pair, and how many levels and lanes that makes. */
 void vtftr_ib_note_levels(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column,
 			  unsigned sl);

@@ -21,14 +21,14 @@ struct place {
 
 /* What can be taken back. */
 struct mark {
-	size_t n_fixed, n_added;
+	size_t n_fixed;
 	uint8_t n_sls, n_vls;
 };
 
-static struct mark set_mark(const struct vtftr_ib_lanes *l)
+static struct mark set_mark(struct vtftr_ib_lanes *l)
 {
+	vtftr_ib_keep_ways(l);
 	return (struct mark){.n_fixed = fab_sl_packer_mark(l->packer),
-			     .n_added = l->added.n,
 			     .n_sls = l->v->routes->n_sls,
 			     .n_vls = l->v->routes->n_vls};
 }
@@ -36,7 +36,7 @@ static struct mark set_mark(const struct vtftr_ib_lanes *l)
 static void go_back(struct vtftr_ib_lanes *l, struct mark mark)
 {
 	fab_sl_packer_back(l->packer, mark.n_fixed);
-	vtftr_ib_drop_ways(l, mark.n_added);
+	vtftr_ib_drop_ways(l);
 	l->v->routes->n_sls = mark.n_sls;
 	l->v->routes->n_vls = mark.n_vls;
 }
