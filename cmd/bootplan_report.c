@@ -196,19 +196,37 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	fab_report_text(r, "best.tightest", at == FAB_NONE ? NULL : s->tightest[at]);
 }
 
+/* Kinds of segments, joined by +; on the heap. */
+static char *segments_of(const struct fab_machine *m, uint32_t levels)
+{
+	char *text = fab_strdup("");
+
+	for (uint32_t l = 0; l < m->n_levels; l++) {
+		char *longer;
+
+		if (!(levels >> l & 1))
+			continue;
+		longer =
+			fab_format("%s%s%s", text, *text ? "+" : "", m->level[l].segment);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 /* What to buy: servers for the target, and the segments worth raising. */
 static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 {
 	static const struct fab_column columns[] = {
-		{"segment", FAB_TEXT, "kind of segment, all of them twice as fast", 0},
+		{"segment", FAB_TEXT, "kinds of segments, all of them twice as fast", 0},
 		{"bandwidth_mbps", FAB_REAL, "of the slowest node by the best mapping",
 		 0},
 		{"boot_seconds", FAB_REAL, "that it takes then", 0},
 	};
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
 	double image_mbit = (double)o->image_bytes * 8e-6;
-	struct fab_advice_level level[FAB_MACHINE_LEVELS_MAX];
-	uint32_t n = fab_advice_raise(o->m, batch, level);
+	struct fab_advice advice[FAB_MACHINE_LEVELS_MAX];
+	uint32_t n = fab_advice_raise(o->m, batch, advice);
 
 	if (o->target_seconds > 0)
 		fab_report_field(
@@ -221,12 +239,16 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 	fab_report_table_begin(r, "advice",
 			       "With the best mapping and twice the capacity", columns,
 			       FAB_COUNT(columns));
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		char *segments = segments_of(o->m, advice[i].levels);
+
 		fab_report_row(r, (const union fab_cell[]){
-					  {.text = o->m->level[level[i].level].segment},
-					  {.real = level[i].bandwidth_mbps},
-					  {.real = image_mbit / level[i].bandwidth_mbps},
+					  {.text = segments},
+					  {.real = advice[i].bandwidth_mbps},
+					  {.real = image_mbit / advice[i].bandwidth_mbps},
 				  });
+		free(segments);
+	}
 	fab_report_table_end(r);
 }
 

@@ -48,32 +48,94 @@ uint32_t fab_advice_servers(const struct fab_machine *m, const struct fab_batch 
 	return high;
 }
 
-uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
-			  struct fab_advice_level *out)
+/* Bandwidths come from divisions: what differs by less is the same. */
+static bool is_more(double a, double b)
 {
-	struct fab_machine copy = *m;
+	return a > b * (1 + 1e-9);
+}
+
+/* The bandwidth when all segments of some levels are twice as fast; `copy` is changed. */
+static double when_raised(const struct fab_machine *m, const struct fab_batch *batch,
+			  uint32_t levels, struct fab_machine *copy)
+{
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		copy->capacity_mbps[v] =
+			m->capacity_mbps[v] * (levels >> m->level_of[v] & 1 ? 2 : 1);
+	return fab_mapping_upper_bound_mbps(copy, batch);
+}
+
+/* Levels with a capacity, the one with the most segments first. */
+static uint32_t limited_levels(const struct fab_machine *m, uint32_t *level)
+{
 	uint32_t count[FAB_MACHINE_LEVELS_MAX] = {0}, n = 0;
 
-	copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
 	for (uint32_t v = 0; v < m->n_vertices; v++)
 		count[m->level_of[v]]++;
 	for (uint32_t l = 1; l < m->n_levels; l++) {
-		struct fab_advice_level a = {.level = l};
 		uint32_t at = n;
 
 		if (!m->level[l].is_limited)
 			continue;
-		for (uint32_t v = 0; v < m->n_vertices; v++)
-			copy.capacity_mbps[v] =
-				m->capacity_mbps[v] * (m->level_of[v] == l ? 2 : 1);
-		a.bandwidth_mbps = fab_mapping_upper_bound_mbps(&copy, batch);
-		for (; at && (out[at - 1].bandwidth_mbps < a.bandwidth_mbps ||
-			      (out[at - 1].bandwidth_mbps <= a.bandwidth_mbps &&
-			       count[out[at - 1].level] > count[l]));
-		     at--)
-			out[at] = out[at - 1];
-		out[at] = a;
+		for (; at && count[level[at - 1]] <= count[l]; at--)
+			level[at] = level[at - 1];
+		level[at] = l;
 		n++;
+	}
+	return n;
+}
+
+/* Where no level alone helps: of all of them those that cannot be left out, the dearest
+ * first. None: nothing helps. */
+static uint32_t raise_together(const struct fab_machine *m, const struct fab_batch *batch,
+			       const uint32_t *level, uint32_t n, double base,
+			       struct fab_machine *copy)
+{
+	uint32_t levels = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		levels |= 1U << level[i];
+	if (!is_more(when_raised(m, batch, levels, copy), base))
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_more(when_raised(m, batch, levels & ~(1U << level[i]), copy),
+			    base))
+			levels &= ~(1U << level[i]);
+	return levels;
+}
+
+static uint32_t insert(struct fab_advice *out, uint32_t n, struct fab_advice a)
+{
+	uint32_t at = n;
+
+	for (; at && !is_more(out[at - 1].bandwidth_mbps, a.bandwidth_mbps); at--)
+		out[at] = out[at - 1];
+	out[at] = a;
+	return n + 1;
+}
+
+uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
+			  struct fab_advice *out)
+{
+	struct fab_machine copy = *m;
+	uint32_t level[FAB_MACHINE_LEVELS_MAX], n_levels = limited_levels(m, level);
+	double base = fab_mapping_upper_bound_mbps(m, batch);
+	uint32_t n = 0, together;
+
+	copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
+	for (uint32_t i = 0; i < n_levels; i++) {
+		uint32_t levels = 1U << level[i];
+
+		n = insert(out, n,
+			   (struct fab_advice){levels,
+					       when_raised(m, batch, levels, &copy)});
+	}
+	if (n && !is_more(out[0].bandwidth_mbps, base)) {
+		together = raise_together(m, batch, level, n_levels, base, &copy);
+		if (together)
+			n = insert(out, n,
+				   (struct fab_advice){
+					   together,
+					   when_raised(m, batch, together, &copy)});
 	}
 	free(copy.capacity_mbps);
 	return n;

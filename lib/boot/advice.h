@@ -12,18 +12,19 @@
 uint32_t fab_advice_servers(const struct fab_machine *m, const struct fab_batch *batch,
 			    double image_mbit, double seconds);
 
-struct fab_advice_level {
-	uint32_t level;
+struct fab_advice {
+	uint32_t levels;       /* bit l: level l */
 	double bandwidth_mbps; /* of the slowest node by the best mapping */
 };
 
 /*
  * Each level with a capacity: what the best mapping gives when all its segments are twice
- * as fast. out: [FAB_MACHINE_LEVELS_MAX]; returns how many, the greatest gain first, of
- * equal ones the level with the fewest segments. O(levels * vertices).
+ * as fast. Where none alone helps, also the levels that have to be raised together. out:
+ * [FAB_MACHINE_LEVELS_MAX]; returns how many, the greatest gain first, of equal ones the
+ * level with the fewest segments. O(levels * vertices).
  */
 uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
-			  struct fab_advice_level *out);
+			  struct fab_advice *out);
 
 /* Times of other ways to get one image to all nodes of a batch. */
 struct fab_alternatives {
