@@ -242,12 +242,67 @@ static int place_lines(struct fab_kfat *k, const struct kfat_lines *l,
 	return 0;
 }
 
-/* Coordinate d is the same for leaves that lines along other dimensions join. */
-static void number_coords(struct fab_kfat *k)
+/* Has leaf i a line along dimension d, and along no other? */
+static bool is_stray(const struct fab_kfat *k, uint32_t i, uint32_t d)
+{
+	const uint32_t *line_of = k->line_of + (size_t)i * k->n_dims;
+
+	for (uint32_t e = 0; e < k->n_dims; e++)
+		if ((line_of[e] == FAB_NONE) != (e != d))
+			return false;
+	return true;
+}
+
+/*
+ * Leaves of one coordinate d are `parent`'s sets. A stray leaf, whose other lines are
+ * dead, joins the first set that has no leaf on its line: where it may have stood.
+ */
+static void place_strays(const struct fab_kfat *k, uint32_t d, uint32_t *parent)
+{
+	struct fab_map64 *taken = fab_map64_new(k->n_leaves);  /* set, line */
+	struct fab_map64 *number = fab_map64_new(k->n_leaves); /* root -> set */
+	FAB_VEC(uint32_t) sets = {0};			       /* a leaf of each */
+
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t root = fab_sets_root(parent, i), set;
+		uint32_t line = k->line_of[(size_t)i * k->n_dims + d];
+
+		if (is_stray(k, i, d))
+			continue;
+		set = fab_map64_put(number, root, (uint32_t)sets.n);
+		if (set == sets.n)
+			FAB_PUSH(&sets, root);
+		if (line != FAB_NONE)
+			fab_map64_put(taken, (uint64_t)set << 32 | line, i);
+	}
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t line = k->line_of[(size_t)i * k->n_dims + d], set = 0;
+
+		if (!is_stray(k, i, d))
+			continue;
+		while (set < sets.n &&
+		       fab_map64_get(taken, (uint64_t)set << 32 | line) != FAB_NONE)
+			set++;
+		if (set == sets.n)
+			FAB_PUSH(&sets, i);
+		fab_sets_unite(parent, sets.v[set], i);
+		fab_map64_put(taken, (uint64_t)set << 32 | line, i);
+	}
+	free(sets.v);
+	fab_map64_free(taken);
+	fab_map64_free(number);
+}
+
+/*
+ * Coordinate d is the same for leaves that lines along other dimensions join; with
+ * `strays` also for those that may have been joined.
+ */
+static void number_coords(struct fab_kfat *k, bool strays)
 {
 	uint32_t *parent = FAB_NEW(k->n_leaves + 1, uint32_t);
 	uint32_t *first = FAB_NEW(k->n_lines + 1, uint32_t);
 
+	free(k->coord);
 	k->coord = FAB_NEW((size_t)k->n_leaves * k->n_dims, uint32_t);
 	for (uint32_t d = 0; d < k->n_dims; d++) {
 		for (uint32_t i = 0; i < k->n_leaves; i++)
@@ -263,6 +318,8 @@ static void number_coords(struct fab_kfat *k)
 					first[line] = i;
 				fab_sets_unite(parent, first[line], i);
 			}
+		if (strays)
+			place_strays(k, d, parent);
 		k->dims[d] = 0;
 		for (uint32_t i = 0; i < k->n_leaves; i++) {
 			uint32_t root = fab_sets_root(parent, i);
@@ -388,8 +445,13 @@ static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **ou
 	if (!rc)
 		rc = place_lines(k, &l, err);
 	if (!rc) {
-		number_coords(k);
-		rc = check_grid(k, err);
+		struct fab_err ignored;
+
+		number_coords(k, true);
+		if (check_grid(k, &ignored)) {
+			number_coords(k, false);
+			rc = check_grid(k, err);
+		}
 	}
 	if (!rc)
 		count_planes(k);

@@ -123,6 +123,27 @@ Test(kfat, parts_missing)
 	expect_remnants("kfat:dims=6x6,hosts=1,planes=2", FAB_FAULT_ANY, 6, 2);
 }
 
+/* Without a row's root switch its leaves are still one row; one that lost its cable to
+ * the row's stands in the gap. */
+Test(kfat, strays_keep_their_places)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=8x6,hosts=1"), *left;
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_kfat *k;
+	struct fab_err err;
+
+	cr_assert_eq(fab_faults_add_switches(faults, "1.1,root-x.2,root-x.4", &err), 0);
+	cr_assert_eq(fab_faults_add_cables(faults, "root-x.3:7", &err), 0);
+	cr_assert_eq(fab_fabric_without(f, faults, &left, &err), 0);
+	cr_assert_eq(fab_kfat_recognize(left, &k, &err), 0, "%s", err.text);
+	cr_assert_eq(k->dims[0] * k->dims[1], 48);
+	cr_assert_eq(k->n_leaves, 47);
+	fab_kfat_free(k);
+	fab_fabric_free(left);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
 static void refuse(const char *spec, const char *why)
 {
 	struct fab_fabric *f = test_gen_raw(spec);
