@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/queues.h"
 #include "boot/mapping_impl.h"
 
 struct balance {
@@ -139,32 +140,9 @@ double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 	return bandwidth;
 }
 
-/* Lists of nodes, one a vertex. */
-struct lists {
-	uint32_t *head, *tail; /* [n_vertices] */
-	uint32_t *next;	       /* [n_nodes] */
-};
-
-static void append(struct lists *l, uint32_t v, uint32_t node)
-{
-	l->next[node] = FAB_NONE;
-	if (l->head[v] == FAB_NONE)
-		l->head[v] = node;
-	else
-		l->next[l->tail[v]] = node;
-	l->tail[v] = node;
-}
-
-static uint32_t pop(struct lists *l, uint32_t v)
-{
-	uint32_t node = l->head[v];
-
-	l->head[v] = l->next[node];
-	return node;
-}
-
 /* Hand the nodes that a vertex keeps over to it, the rest up to its parent. */
-static void keep_or_lift(const struct balance *b, struct lists *wait, struct lists *kept)
+static void keep_or_lift(const struct balance *b, struct fab_queues *wait,
+			 struct fab_queues *kept)
 {
 	const struct fab_machine *m = b->m;
 
@@ -172,7 +150,7 @@ static void keep_or_lift(const struct balance *b, struct lists *wait, struct lis
 		uint32_t p = m->parent[v];
 
 		for (uint64_t i = 0; i < b->served[v]; i++)
-			append(kept, v, pop(wait, v));
+			fab_queues_append(kept, v, fab_queues_pop(wait, v));
 		if (wait->head[v] == FAB_NONE)
 			continue;
 		if (wait->head[p] == FAB_NONE)
@@ -218,7 +196,7 @@ static void sift(struct child *heap, size_t n, size_t i)
 
 struct handout {
 	const struct balance *b;
-	struct lists kept;
+	struct fab_queues kept;
 	uint32_t *first, *next; /* children with servers */
 	double *weight;		/* [n_vertices] rate of interfaces below */
 	uint32_t *interface_of;
@@ -233,7 +211,7 @@ static void hand_down(struct handout *h, uint32_t v)
 
 	if (h->first[v] == FAB_NONE) {
 		while (h->kept.head[v] != FAB_NONE) {
-			uint32_t node = pop(&h->kept, v);
+			uint32_t node = fab_queues_pop(&h->kept, v);
 
 			h->interface_of[node] = m->first_interface[v];
 		}
@@ -250,7 +228,7 @@ static void hand_down(struct handout *h, uint32_t v)
 	while (h->kept.head[v] != FAB_NONE && n) {
 		struct child *top = &h->heap.v[0];
 
-		append(&h->kept, top->vertex, pop(&h->kept, v));
+		fab_queues_append(&h->kept, top->vertex, fab_queues_pop(&h->kept, v));
 		top->taken++;
 		if (--top->left == 0)
 			*top = h->heap.v[--n];
@@ -292,31 +270,15 @@ static void hand_out(struct handout *h)
 	free(h->heap.v);
 }
 
-static struct lists lists_new(const struct fab_machine *m)
-{
-	struct lists l = {.head = FAB_NEW(m->n_vertices, uint32_t),
-			  .tail = FAB_NEW(m->n_vertices, uint32_t),
-			  .next = FAB_NEW(m->n_nodes, uint32_t)};
-
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		l.head[v] = FAB_NONE;
-	return l;
-}
-
-static void lists_fini(struct lists *l)
-{
-	free(l->head);
-	free(l->tail);
-	free(l->next);
-}
-
 static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 			uint32_t *interface_of, struct fab_err *err)
 {
 	const struct fab_machine *m = p->m;
-	struct lists wait = lists_new(m);
+	struct fab_queues wait = fab_queues_new(m->n_vertices, m->n_nodes);
 	struct balance b;
-	struct handout h = {.b = &b, .kept = lists_new(m), .interface_of = interface_of};
+	struct handout h = {.b = &b,
+			    .kept = fab_queues_new(m->n_vertices, m->n_nodes),
+			    .interface_of = interface_of};
 	int rc;
 
 	(void)argument;
@@ -325,11 +287,12 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 	init(&b, m, p->batch);
 	best(&b);
 	for (uint32_t i = 0; i < p->batch->n; i++)
-		append(&wait, m->node_vertex[p->batch->node[i]], p->batch->node[i]);
+		fab_queues_append(&wait, m->node_vertex[p->batch->node[i]],
+				  p->batch->node[i]);
 	keep_or_lift(&b, &wait, &h.kept);
 	hand_out(&h);
-	lists_fini(&wait);
-	lists_fini(&h.kept);
+	fab_queues_fini(&wait);
+	fab_queues_fini(&h.kept);
 	fini(&b);
 	return rc;
 }

@@ -31,24 +31,6 @@ static void start_node(struct fab_simulation *s, uint32_t at)
 	s->connections[s->m->interface_server[c->interface]]++;
 }
 
-static void enqueue(struct fab_simulation *s, uint32_t queue, uint32_t at)
-{
-	s->queue_next[at] = FAB_NONE;
-	if (s->queue_head[queue] == FAB_NONE)
-		s->queue_head[queue] = at;
-	else
-		s->queue_next[s->queue_tail[queue]] = at;
-	s->queue_tail[queue] = at;
-}
-
-static uint32_t dequeue(struct fab_simulation *s, uint32_t queue)
-{
-	uint32_t at = s->queue_head[queue];
-
-	s->queue_head[queue] = s->queue_next[at];
-	return at;
-}
-
 /* A node asks its server: it starts, or waits for a connection. */
 static void arrive(struct fab_simulation *s, uint32_t at)
 {
@@ -60,7 +42,7 @@ static void arrive(struct fab_simulation *s, uint32_t at)
 	    s->connections[server] < s->o->server_connections)
 		start_node(s, at);
 	else
-		enqueue(s, server, at);
+		fab_queues_append(&s->queues, server, at);
 }
 
 static double requests_of(const struct fab_simulation *s)
@@ -71,7 +53,7 @@ static double requests_of(const struct fab_simulation *s)
 /* When the next node asks, for the first time or again. */
 static double next_arrival(const struct fab_simulation *s)
 {
-	uint32_t again = s->queue_head[s->m->n_servers];
+	uint32_t again = s->queues.head[s->m->n_servers];
 	double first = s->arrived < s->batch->n
 			       ? requests_of(s) + s->arrived * s->o->stagger_seconds
 			       : INFINITY;
@@ -86,9 +68,9 @@ static void arrive_all(struct fab_simulation *s)
 	while (s->arrived < s->batch->n &&
 	       requests_of(s) + s->arrived * s->o->stagger_seconds <= s->now)
 		arrive(s, s->arrived++);
-	while (s->queue_head[again] != FAB_NONE &&
-	       s->deadline[s->queue_head[again]] <= s->now)
-		arrive(s, dequeue(s, again));
+	while (s->queues.head[again] != FAB_NONE &&
+	       s->deadline[s->queues.head[again]] <= s->now)
+		arrive(s, fab_queues_pop(&s->queues, again));
 }
 
 /* When the next node gives up: of a class, and of those that wait, the first asked first.
@@ -106,8 +88,8 @@ static double next_expiry(const struct fab_simulation *s)
 			least = fmin(least, s->deadline[member_of(s, c, c->done)->at]);
 	}
 	for (uint32_t v = 0; v < s->m->n_servers; v++)
-		if (s->queue_head[v] != FAB_NONE)
-			least = fmin(least, s->deadline[s->queue_head[v]]);
+		if (s->queues.head[v] != FAB_NONE)
+			least = fmin(least, s->deadline[s->queues.head[v]]);
 	return least;
 }
 
@@ -115,7 +97,7 @@ static void give_up(struct fab_simulation *s, uint32_t at, struct fab_transfer *
 {
 	if (s->attempts[at]++ < s->o->retries) {
 		s->deadline[at] = s->now + requests_of(s);
-		enqueue(s, s->m->n_servers, at);
+		fab_queues_append(&s->queues, s->m->n_servers, at);
 		out->n_retries++;
 	} else {
 		out->finish_s[at] = INFINITY;
@@ -135,18 +117,18 @@ static void expire(struct fab_simulation *s, struct fab_transfer *out)
 		}
 	}
 	for (uint32_t v = 0; v < s->m->n_servers; v++)
-		while (s->queue_head[v] != FAB_NONE &&
-		       s->deadline[s->queue_head[v]] <= s->now)
-			give_up(s, dequeue(s, v), out);
+		while (s->queues.head[v] != FAB_NONE &&
+		       s->deadline[s->queues.head[v]] <= s->now)
+			give_up(s, fab_queues_pop(&s->queues, v), out);
 }
 
 /* Who waits takes the connections that became free. */
 static void admit(struct fab_simulation *s)
 {
 	for (uint32_t v = 0; v < s->m->n_servers && s->o->server_connections; v++)
-		while (s->queue_head[v] != FAB_NONE &&
+		while (s->queues.head[v] != FAB_NONE &&
 		       s->connections[v] < s->o->server_connections)
-			start_node(s, dequeue(s, v));
+			start_node(s, fab_queues_pop(&s->queues, v));
 }
 
 /* When the next member of any class is done. */
@@ -257,20 +239,14 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 	*out = (struct fab_transfer){.finish_s = FAB_NEW0((size_t)batch->n + 1, double)};
 	fab_transfer_prepare(&s, interface_of);
 	s.connections = FAB_NEW0(m->n_servers, uint32_t);
-	s.queue_next = FAB_NEW((size_t)batch->n + 1, uint32_t);
-	s.queue_head = FAB_NEW(m->n_servers + 1, uint32_t);
-	s.queue_tail = FAB_NEW(m->n_servers + 1, uint32_t);
-	for (uint32_t v = 0; v <= m->n_servers; v++)
-		s.queue_head[v] = FAB_NONE;
+	s.queues = fab_queues_new((size_t)m->n_servers + 1, batch->n);
 	s.deadline = FAB_NEW((size_t)batch->n + 1, double);
 	s.attempts = FAB_NEW0((size_t)batch->n + 1, uint32_t);
 	simulate(&s, out);
 	sum_up(batch, out);
 	fab_transfer_unprepare(&s);
 	free(s.connections);
-	free(s.queue_next);
-	free(s.queue_head);
-	free(s.queue_tail);
+	fab_queues_fini(&s.queues);
 	free(s.deadline);
 	free(s.attempts);
 	return 0;

@@ -2,6 +2,7 @@
 /* Inside of lib/boot: transfers through time, and the rates at one time. */
 #pragma once
 
+#include "base/queues.h"
 #include "boot/transfer.h"
 
 /* Nodes that are treated alike at any time. */
@@ -45,12 +46,11 @@ struct fab_simulation {
 	uint32_t *by_cap; /* classes by ascending cap */
 	struct fab_transfer_entry *heap;
 	uint32_t n_heap;
-	uint32_t *connections;		   /* [n_servers] */
-	uint32_t *queue_next;		   /* [batch->n] */
-	uint32_t *queue_head, *queue_tail; /* [n_servers], then those that ask again */
-	uint32_t arrived;		   /* nodes that have asked a first time */
-	double *deadline;		   /* [batch->n] when it gives up or asks again */
-	uint32_t *attempts;		   /* [batch->n] that were given up */
+	uint32_t *connections;	  /* [n_servers] */
+	struct fab_queues queues; /* of each server, then those that ask again */
+	uint32_t arrived;	  /* nodes that have asked a first time */
+	double *deadline;	  /* [batch->n] when it gives up or asks again */
+	uint32_t *attempts;	  /* [batch->n] that were given up */
 	double now;
 };
 
