@@ -76,7 +76,8 @@ static const struct fab_column unreached_columns[] = {
 	{"from", FAB_TEXT, "source switch", 0},
 	{"to", FAB_TEXT, "target switch", 0},
 	{"pairs", FAB_UINT, "pairs between them without a way", 0},
-	{"at", FAB_TEXT, "switch where the first of them ends", 0},
+	{"at", FAB_TEXT,
+	 "switch where the first of them ends; none: the tables lack its LID", 0},
 };
 
 static const struct fab_column flow_columns[] = {
@@ -250,11 +251,13 @@ static void print_pairs(struct fab_report *r, const struct faults_result *a,
 			size_t n)
 {
 	for (size_t k = 0; k < n; k++) {
-		const union fab_cell cells[] = {{.text = a->algorithm},
-						{.text = fab_node_name(f, pairs[k].from)},
-						{.text = fab_node_name(f, pairs[k].to)},
-						{.u = pairs[k].pairs},
-						{.text = fab_node_name(f, pairs[k].at)}};
+		uint32_t at = pairs[k].at;
+		const union fab_cell cells[] = {
+			{.text = a->algorithm},
+			{.text = fab_node_name(f, pairs[k].from)},
+			{.text = fab_node_name(f, pairs[k].to)},
+			{.u = pairs[k].pairs},
+			{.text = at == FAB_NONE ? NULL : fab_node_name(f, at)}};
 
 		fab_report_row(r, cells);
 	}

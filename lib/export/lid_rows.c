@@ -10,7 +10,14 @@
 
 bool fab_live_switch(const struct fab_routes *r, uint32_t sw)
 {
-	return !r->faults || !r->faults->switch_is_dead[sw];
+	const struct fab_fabric *f = r->f;
+
+	if (r->faults && r->faults->switch_is_dead[sw])
+		return false;
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+		if (f->port_cable[p] != FAB_NONE && fab_live_cable(r, f->port_cable[p]))
+			return true;
+	return false;
 }
 
 bool fab_live_cable(const struct fab_routes *r, uint32_t cable)

@@ -36,6 +36,8 @@ const uint16_t *fab_lid_row(const struct fab_lid_rows *t, uint32_t row);
 /* Port by which switch sw sends on the i-th LID, FAB_OUT_NONE: nowhere. O(1). */
 unsigned fab_lid_out(const struct fab_lid_rows *t, uint32_t sw, uint32_t i);
 
+/* Is it alive, with a live cable? One without cables is in no list of links, and tables
+ * name the switches of the fabric that goes with them. O(ports that lost their cable). */
 bool fab_live_switch(const struct fab_routes *r, uint32_t sw);
 bool fab_live_cable(const struct fab_routes *r, uint32_t cable);
 /* Port number of an arc (an id, not counted from arc_first) at its own switch. */

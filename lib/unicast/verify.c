@@ -179,17 +179,34 @@ static void walk_to(struct walker *w, uint32_t column, const uint32_t *dist)
 	}
 }
 
+/* Hosts to which no column leads: nothing arrives there. */
+static void count_without_column(struct walker *w)
+{
+	const struct fab_routes *r = w->r;
+	bool *has_column = FAB_NEW0((size_t)r->f->n_ports + 1, bool);
+
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		has_column[r->column_port[i]] = true;
+	for (size_t i = 0; i < w->sources.n; i++)
+		if (!has_column[w->sources.v[i].port])
+			w->pairs += w->sources.n - 1;
+	free(has_column);
+}
+
 static void walk_all(struct walker *w)
 {
-	const struct fab_fabric *f = w->r->f;
+	const struct fab_routes *r = w->r;
+	const struct fab_fabric *f = r->f;
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
 
 	find_sources(w);
-	for (uint32_t i = 0; i < w->r->n_columns; i++) {
-		fab_live_search(&w->live, w->r->column_switch[i], dist, order);
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		fab_live_search(&w->live, r->column_switch[i], dist, order);
 		walk_to(w, i, dist);
 	}
+	if (r->column_port && w->ends == FAB_ENDS_HOSTS)
+		count_without_column(w);
 	free(dist);
 	free(order);
 }
