@@ -19,6 +19,7 @@ enum {
 	OPT_EXHAUSTIVE,
 	OPT_ALGORITHM,
 	OPT_MAX_VLS,
+	OPT_MAX_SLS,
 	OPT_ENDPOINTS,
 	OPT_CHECK,
 	DEFAULT_VLS = 2,
@@ -50,6 +51,8 @@ static const struct argp_option options[] = {
 	 "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2); where they do not "
 	 "suffice, ways get longer",
 	 2},
+	{"max-sls", OPT_MAX_SLS, "N", 0,
+	 "Service levels that vtftr-ib may use, 1 to 16 (default 16)", 2},
 	{"endpoints", OPT_ENDPOINTS, "KIND", 0,
 	 "Pairs of what: leaves (switches; default), hosts (default with --lfts), "
 	 "adapters (SHARP nodes and routers, too) or all (switches' port 0, too)",
@@ -232,6 +235,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MAX_VLS:
 		p->max_vls = (unsigned)fab_cli_number("--max-vls", arg, 1, 15, state);
+		return 0;
+	case OPT_MAX_SLS:
+		p->max_sls = (unsigned)fab_cli_number("--max-sls", arg, 1, 16, state);
 		return 0;
 	case OPT_ENDPOINTS:
 		parse_endpoints(p, arg, state);

@@ -51,7 +51,7 @@ struct faults_params {
 	bool is_optional[FAULTS_MAX_ENGINES]; /* by `all` only: may be left out */
 	size_t n_engines;
 	bool has_algorithm;
-	unsigned max_vls;
+	unsigned max_vls, max_sls;
 	enum fab_ends ends;
 	bool has_ends;
 	bool check;
@@ -141,6 +141,11 @@ extern const size_t faults_n_columns;
 extern const struct fab_column faults_reliability_columns[];
 extern const size_t faults_reliability_n_columns;
 
+/* What engines route: with these faults, NULL none, and the lanes and threads asked for.
+ * Borrows all. */
+struct fab_unicast_problem faults_problem(const struct faults_params *p,
+					  const struct faults_outcome *o,
+					  const struct fab_faults *faults);
 /* Route and judge all sets by all algorithms. Exits on bad input. */
 void faults_solve(const struct faults_params *p, struct faults_outcome *o);
 /* Tables from --lfts; exits when they cannot be read. */

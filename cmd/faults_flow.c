@@ -27,10 +27,7 @@ static void add_flow(const struct faults_params *p, struct faults_outcome *o,
 		     const struct faults_result *r, const char *spec)
 {
 	struct faults_flow flow = {.permutation = spec, .algorithm = r->algorithm};
-	struct fab_unicast_problem problem = {.f = o->f,
-					      .kfat = o->kfat,
-					      .max_vls = p->max_vls,
-					      .n_threads = p->run.threads};
+	struct fab_unicast_problem problem = faults_problem(p, o, NULL);
 	struct fab_routes *sound;
 	struct fab_err err;
 

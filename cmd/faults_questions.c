@@ -175,11 +175,7 @@ static const char *kind_name(const struct fab_loss *loss)
 void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 {
 	const struct faults_result *r = &o->results[o->n - 1];
-	const struct fab_unicast_problem problem = {.f = o->f,
-						    .faults = o->faults,
-						    .kfat = o->kfat,
-						    .max_vls = p->max_vls,
-						    .n_threads = p->run.threads};
+	const struct fab_unicast_problem problem = faults_problem(p, o, o->faults);
 	struct fab_losses losses;
 	struct fab_err err;
 	uint64_t n_skipped = 0;

@@ -22,21 +22,23 @@ struct sets {
 	struct fab_cli_progress *progress;
 };
 
-static struct fab_unicast_problem problem_of(const struct sets *s,
-					     const struct fab_faults *faults)
+struct fab_unicast_problem faults_problem(const struct faults_params *p,
+					  const struct faults_outcome *o,
+					  const struct fab_faults *faults)
 {
-	return (struct fab_unicast_problem){.f = s->o->f,
+	return (struct fab_unicast_problem){.f = o->f,
 					    .faults = faults,
-					    .kfat = s->o->kfat,
-					    .max_vls = s->p->max_vls,
-					    .n_threads = s->p->run.threads};
+					    .kfat = o->kfat,
+					    .max_vls = p->max_vls,
+					    .max_sls = p->max_sls,
+					    .n_threads = p->run.threads};
 }
 
 static struct fab_routes *route(const struct sets *s,
 				const struct fab_unicast_engine *engine,
 				const struct fab_faults *faults)
 {
-	struct fab_unicast_problem problem = problem_of(s, faults);
+	struct fab_unicast_problem problem = faults_problem(s->p, s->o, faults);
 	struct fab_routes *routes;
 	struct fab_err err;
 

@@ -10,6 +10,7 @@ struct fab_unicast_problem {
 	const struct fab_faults *faults;
 	const struct fab_kfat *kfat; /* NULL: an engine that needs none only */
 	unsigned max_vls;	     /* lanes that may be used, 1 .. 15 */
+	unsigned max_sls;	     /* service levels, 1 .. 16; 0: 16 */
 	int n_threads;
 };
 

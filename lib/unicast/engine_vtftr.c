@@ -178,7 +178,7 @@ static int pack(const struct turns *t, struct fab_routes *r, struct fab_err *err
 	struct fab_hop hops[FAB_PATH_MAX];
 	uint8_t lanes[FAB_PATH_MAX];
 	struct fab_sl_packer *packer;
-	int rc = fab_sl_packer_new(r, &packer, err);
+	int rc = fab_sl_packer_new(r, FAB_SLS_MAX, &packer, err);
 
 	if (rc)
 		return rc;

@@ -11,6 +11,8 @@
  *                column that would need one more (vtftr_ib_place.c); where that leads
  *                nowhere, ways in phase order have the lanes of their phases, and
  *                left-overs the first word that closes none (vtftr_ib_lanes.c)
+ *   turns        two dimensions, where that takes more than max_sls service levels and
+ *                three lanes are allowed: two levels, three lanes (vtftr_ib_turns.c)
  *
  * What no word is found for is tried again with one lane more, up to max_vls; then with
  * longer ways in phase order for its destination.
@@ -117,7 +119,8 @@ static enum vtftr_ib_result try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 	v->n_left = count_ways(v, FAB_WAY_LEFT);
 	if (!v->n_left && !count_ways(v, FAB_WAY_PHASED))
 		return VTFTR_IB_DONE;
-	if (v->problem->max_vls < 2 || !vtftr_ib_one_lane_does(v))
+	if (v->problem->max_vls < 2 || vtftr_ib_levels(v) < 2 ||
+	    !vtftr_ib_one_lane_does(v))
 		return VTFTR_IB_OPEN;
 	use_variant_1(v);
 	return VTFTR_IB_DONE;
@@ -215,6 +218,10 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
 	if (!*is_done && n_rounds > 1)
 		rc = place(v, &ph, is_done, err);
+	if (!rc && !*is_done && n_rounds == ROUNDS_FIRST) {
+		new_levels(v->routes);
+		rc = vtftr_ib_order_turns(v, is_done, err);
+	}
 	if (!rc && !*is_done) {
 		new_levels(v->routes);
 		rc = vtftr_ib_pack(v, n_rounds, err);
@@ -226,22 +233,28 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 
 static void say(struct vtftr_ib *v, unsigned n_rounds)
 {
+	unsigned max_sls = vtftr_ib_levels(v);
 	uint64_t n_longer = 0;
+	char *limits;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
 		n_longer += v->is_longer[i];
+	limits = max_sls == FAB_SLS_MAX
+			 ? fab_format("%u lanes do not suffice", n_rounds)
+			 : fab_format("%u lanes with %u service level%s do not suffice",
+				      n_rounds, max_sls, max_sls == 1 ? "" : "s");
 	free(v->routes->note);
 	v->routes->note = NULL;
 	if (v->n_stuck)
-		v->routes->note = fab_format("%u lanes do not suffice: %llu pairs are "
-					     "left without a way",
-					     n_rounds, (unsigned long long)v->n_stuck);
+		v->routes->note = fab_format("%s: %llu pairs are left without a path",
+					     limits, (unsigned long long)v->n_stuck);
 	else if (n_longer)
-		v->routes->note = fab_format("%u lanes do not suffice for shortest ways: "
-					     "%llu destinations have longer ones",
-					     n_rounds, (unsigned long long)n_longer);
+		v->routes->note = fab_format("%s for shortest paths: %llu destinations "
+					     "have longer ones",
+					     limits, (unsigned long long)n_longer);
 	else if (n_rounds > ROUNDS_FIRST)
 		v->routes->note = fab_format("2 lanes do not suffice, %u do", n_rounds);
+	free(limits);
 }
 
 static int solve(struct vtftr_ib *v, struct fab_err *err)

@@ -165,6 +165,7 @@ static struct trial try_once(const struct fab_trials *t, struct fab_faults *faul
 					      .faults = faults,
 					      .kfat = t->kfat,
 					      .max_vls = t->max_vls,
+					      .max_sls = t->max_sls,
 					      .n_threads = 1};
 	struct trial result = {0};
 	struct fab_routes *routes;

@@ -52,7 +52,7 @@ struct fab_reliability {
 struct fab_trials {
 	const struct fab_kfat *kfat;
 	const struct fab_unicast_engine *engine;
-	unsigned max_vls;
+	unsigned max_vls, max_sls; /* as in struct fab_unicast_problem */
 	uint64_t seed, n_trials;
 	int n_threads;
 	int (*progress)(void *context, uint64_t done, uint64_t total);

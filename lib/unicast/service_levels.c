@@ -10,14 +10,15 @@ static const uint64_t BYTES_MAX = UINT64_C(1) << 30;
 
 struct fab_sl_packer {
 	struct fab_routes *routes;
+	unsigned n_levels;
 	uint64_t *first;
 	uint8_t *lane;
 	bool is_kept;
 	FAB_VEC(uint64_t) fixed; /* entries, from the first mark on */
 };
 
-int fab_sl_packer_new(struct fab_routes *routes, struct fab_sl_packer **out,
-		      struct fab_err *err)
+int fab_sl_packer_new(struct fab_routes *routes, unsigned n_levels,
+		      struct fab_sl_packer **out, struct fab_err *err)
 {
 	const struct fab_fabric *f = routes->f;
 	uint64_t *first = FAB_NEW(f->n_switches + 1, uint64_t);
@@ -36,6 +37,7 @@ int fab_sl_packer_new(struct fab_routes *routes, struct fab_sl_packer **out,
 	}
 	*out = FAB_NEW0(1, struct fab_sl_packer);
 	(*out)->routes = routes;
+	(*out)->n_levels = n_levels;
 	(*out)->first = first;
 	(*out)->lane = FAB_NEW(first[f->n_switches] + 1, uint8_t);
 	memset((*out)->lane, FREE, first[f->n_switches]);
@@ -102,7 +104,7 @@ static void fix(struct fab_sl_packer *p, uint8_t *at, uint8_t lane)
 unsigned fab_sl_packer_add(struct fab_sl_packer *p, const struct fab_hop *hops,
 			   const uint8_t *lanes, uint32_t n, unsigned first)
 {
-	for (unsigned sl = first; sl < FAB_SLS_MAX; sl++) {
+	for (unsigned sl = first; sl < p->n_levels; sl++) {
 		if (!fab_sl_packer_fits(p, hops, lanes, n, sl))
 			continue;
 		for (uint32_t i = 0; i < n; i++)
@@ -110,6 +112,12 @@ unsigned fab_sl_packer_add(struct fab_sl_packer *p, const struct fab_hop *hops,
 		return sl;
 	}
 	return FAB_SL_NONE;
+}
+
+void fab_sl_packer_set(struct fab_sl_packer *p, const struct fab_hop *hop, unsigned sl,
+		       uint8_t lane)
+{
+	fix(p, entry(p, hop, sl), lane);
 }
 
 size_t fab_sl_packer_mark(struct fab_sl_packer *p)

@@ -12,10 +12,11 @@ enum { FAB_SLS_MAX = 16, FAB_PATH_MAX = 256 };
 
 struct fab_sl_packer;
 
-/* For FAB_LANES_TABLE tables of `routes`: all switches, nothing fixed yet. The caller
- * frees. Fails with ERANGE when the tables would take more than 1 GiB. */
-int fab_sl_packer_new(struct fab_routes *routes, struct fab_sl_packer **out,
-		      struct fab_err *err) FAB_MUST_CHECK;
+/* For FAB_LANES_TABLE tables of `routes`: all switches, n_levels service levels (1 ..
+ * FAB_SLS_MAX), nothing fixed yet. The caller frees. Fails with ERANGE when the tables
+ * would take more than 1 GiB. */
+int fab_sl_packer_new(struct fab_routes *routes, unsigned n_levels,
+		      struct fab_sl_packer **out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_sl_packer_free(struct fab_sl_packer *packer);
 
 /* A hop: packets leave sw by arc `out`, in by arc `in` (number of arcs: an adapter). */
@@ -34,7 +35,7 @@ uint32_t fab_path_hops(const struct fab_routes *routes, const uint16_t *back,
 
 /*
  * The lowest service level >= first whose entries agree with lane[i] at hop[i], which are
- * then fixed; FAB_SL_NONE when none of the 16 does. O(levels * hops).
+ * then fixed; FAB_SL_NONE when none of the levels does. O(levels * hops).
  */
 unsigned fab_sl_packer_add(struct fab_sl_packer *packer, const struct fab_hop *hops,
 			   const uint8_t *lanes, uint32_t n, unsigned first);
@@ -42,6 +43,10 @@ unsigned fab_sl_packer_add(struct fab_sl_packer *packer, const struct fab_hop *h
 /* Do the entries of a service level agree with that? O(hops). */
 bool fab_sl_packer_fits(const struct fab_sl_packer *packer, const struct fab_hop *hops,
 			const uint8_t *lanes, uint32_t n, unsigned sl);
+
+/* Fix the entry of a hop for a service level, whatever it was. O(1). */
+void fab_sl_packer_set(struct fab_sl_packer *packer, const struct fab_hop *hop,
+		       unsigned sl, uint8_t lane);
 
 /* What add fixed since a mark can be taken back. The first mark begins to keep account of
  * it. */

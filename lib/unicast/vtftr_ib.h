@@ -18,6 +18,12 @@ struct vtftr_ib {
 	uint64_t n_left, n_stuck; /* pairs against the phase order; without lanes */
 };
 
+/* Service levels that may be used. */
+static inline unsigned vtftr_ib_levels(const struct vtftr_ib *v)
+{
+	return v->problem->max_sls ? v->problem->max_sls : FAB_SLS_MAX;
+}
+
 /*
  * The dependencies of a column's ways, from one channel (arc) to the next: each that no
  * other way of the column had before is handed to `take`; where it says false the walk
@@ -68,3 +74,11 @@ int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
  */
 int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds,
 		  struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Two service levels and three lanes by the direction of turns, see the file; *is_done is
+ * false, and only service levels have changed, where a path turns twice or the kfat has
+ * not two dimensions. O(pairs).
+ */
+int vtftr_ib_order_turns(struct vtftr_ib *v, bool *is_done,
+			 struct fab_err *err) FAB_MUST_CHECK;

@@ -243,7 +243,7 @@ int vtftr_ib_begin_lanes(struct vtftr_ib *v, unsigned n_rounds,
 			 struct vtftr_ib_lanes **out, struct fab_err *err)
 {
 	struct vtftr_ib_lanes *l = FAB_NEW0(1, struct vtftr_ib_lanes);
-	int rc = fab_sl_packer_new(v->routes, &l->packer, err);
+	int rc = fab_sl_packer_new(v->routes, vtftr_ib_levels(v), &l->packer, err);
 
 	if (rc) {
 		free(l);

@@ -154,8 +154,11 @@ static bool place_column(struct place *p, uint32_t column)
 {
 	struct vtftr_ib_lanes *l = p->l;
 	struct mark mark = set_mark(l);
+	unsigned most = vtftr_ib_levels(l->v) - 1;
 	unsigned last = l->v->routes->n_sls > 1 ? l->v->routes->n_sls - 1U : 1;
 
+	if (last > most)
+		last = most;
 	if (place_ways(p, column, UINT32_MAX, last))
 		return true;
 	for (uint32_t i = 0; i < CHOICES; i++) {
@@ -166,8 +169,7 @@ static bool place_column(struct place *p, uint32_t column)
 	}
 	go_back(l, mark);
 	*p->phases = p->base;
-	return grow_column(p, column) &&
-	       place_ways(p, column, UINT32_MAX, FAB_SLS_MAX - 1);
+	return grow_column(p, column) && place_ways(p, column, UINT32_MAX, most);
 }
 
 static bool place_all(struct place *p)
@@ -176,7 +178,7 @@ static bool place_all(struct place *p)
 	uint32_t n = v->routes->n_columns;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!place_ways(p, i, SHORT_LEGS, FAB_SLS_MAX - 1))
+		if (!place_ways(p, i, SHORT_LEGS, vtftr_ib_levels(v) - 1))
 			return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (v->way[i] && !place_column(p, i))

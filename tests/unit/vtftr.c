@@ -30,8 +30,9 @@ static void end(struct net *n)
 	fab_fabric_free(n->f);
 }
 
-static struct fab_routes *route(const struct net *n, const char *engine,
-				const struct fab_faults *faults, unsigned max_vls)
+static struct fab_routes *route_within(const struct net *n, const char *engine,
+				       const struct fab_faults *faults, unsigned max_vls,
+				       unsigned max_sls)
 {
 	const struct fab_unicast_engine *e =
 		fab_unicast_engine_find(engine, strlen(engine));
@@ -40,6 +41,7 @@ static struct fab_routes *route(const struct net *n, const char *engine,
 		.faults = faults,
 		.kfat = n->k,
 		.max_vls = max_vls,
+		.max_sls = max_sls,
 		.n_threads = 1,
 	};
 	struct fab_routes *r;
@@ -48,6 +50,12 @@ static struct fab_routes *route(const struct net *n, const char *engine,
 	cr_assert_not_null(e);
 	cr_assert_eq(e->route(&problem, &r, &err), 0, "%s", err.text);
 	return r;
+}
+
+static struct fab_routes *route(const struct net *n, const char *engine,
+				const struct fab_faults *faults, unsigned max_vls)
+{
+	return route_within(n, engine, faults, max_vls, 16);
 }
 
 struct sums {
@@ -175,6 +183,63 @@ Test(vtftr, no_line_is_whole)
 	cr_assert_eq(sums.vls, 2);
 	cr_assert_leq(sums.sls, 3);
 	cr_assert_eq(sums.with_note, 0);
+	fab_faults_free(faults);
+	end(&n);
+}
+
+/* The same sets with two service levels and three lanes. */
+Test(vtftr, two_levels_where_no_line_is_whole)
+{
+	enum { SIDE = 16, SETS = 20 };
+	struct net n = make("kfat:dims=16x16,hosts=1");
+	struct fab_faults *faults = fab_faults_new(n.f);
+	unsigned n_three = 0;
+
+	for (uint32_t set = 0; set < SETS; set++) {
+		struct fab_routes *r;
+		struct unicast_check c;
+
+		fab_faults_clear(faults);
+		for (uint32_t x = 0; x < SIDE; x++)
+			for (uint32_t i = 0; i < 2; i++)
+				fab_faults_kill_switch(
+					faults,
+					n.k->leaf[x * SIDE +
+						  (x * (2 * set + 1) + 5 * i) % SIDE]);
+		r = route_within(&n, "vtftr-ib", faults, 3, 2);
+		c = unicast_check(r);
+		cr_assert_not(c.has_cycle, "set %u", set);
+		cr_assert_eq(c.connected, c.connected_in_graph, "set %u", set);
+		cr_assert_eq(c.minimal, c.connected, "set %u", set);
+		cr_assert_leq(c.vls, r->n_vls);
+		cr_assert_leq(c.sls, 2, "set %u", set);
+		cr_assert_eq(r->n_sls, 2, "set %u", set);
+		cr_assert_null(r->note);
+		n_three += r->n_vls == 3;
+		fab_routes_free(r);
+	}
+	cr_assert_gt(n_three, 0);
+	fab_faults_free(faults);
+	end(&n);
+}
+
+/* What needs more than is allowed is said, and no pair goes beyond it. */
+Test(vtftr, too_few_levels_are_said)
+{
+	struct net n = make("kfat:dims=6x6,hosts=1");
+	struct fab_faults *faults = fab_faults_new(n.f);
+	struct fab_routes *r;
+	struct unicast_check c;
+
+	fab_faults_kill_switch(faults, n.k->leaf[7]);
+	r = route_within(&n, "vtftr-ib", faults, 3, 1);
+	c = unicast_check(r);
+	cr_assert_not(c.has_cycle);
+	cr_assert_eq(r->n_sls, 1);
+	cr_assert_lt(c.connected, c.connected_in_graph);
+	cr_assert_not_null(strstr(r->note, "with 1 service level do not suffice"), "%s",
+			   r->note);
+	fab_routes_free(r);
 	fab_faults_free(faults);
 	end(&n);
 }
