@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lower bounds of the EFI: sound on every shape, and what they say they are. */
+#include "mcast/bounds.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "fabric/shape.h"
+#include "support/gen.h"
+#include "support/plan.h"
+#include "support/routed.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+/* Shapes, and how many groups of how many members they get. */
+static const struct {
+	const char *spec;
+	uint32_t n_groups, most;
+} cases[] = {
+	{"mesh:dims=8x4,hosts=1", 200, 3},
+	{"mesh:dims=2,hosts=3", 20, 4},
+	{"mesh:dims=3x3x3,hosts=1", 90, 4},
+	{"torus:dims=6x5,hosts=1", 150, 3},
+	{"torus:dims=9,hosts=2", 60, 3},
+	{"torus:dims=4x4x4,hosts=1", 120, 6},
+	{"hyperx:dims=5x4,hosts=1", 150, 3},
+	{"hyperx:dims=6,hosts=2", 80, 3},
+	{"dragonfly:a=4,p=2,h=2", 150, 4},
+	{"dragonfly:a=3,p=1,h=1", 60, 3},
+	{"kfat:dims=4x4,hosts=2", 120, 5},
+	{"kfat:dims=3x3x3,hosts=1", 90, 3},
+	{"kfat:dims=4x4,hosts=1,levels=2,radix=4", 90, 4},
+	{"fattree:radix=6,levels=2", 90, 4},
+	{"fattree:radix=4,levels=3", 90, 4},
+	{"fattree:radix=4,levels=4", 90, 6},
+	{"pgft:h=2,m=4/4,w=1/2,p=1/2", 90, 4},
+	{"pgft:h=3,m=3/3/3,w=1/2/2,p=2/1/2", 90, 5},
+	{"random:switches=26,degree=3,hosts=2,seed=3", 120, 4},
+};
+
+static bool is_switch(const struct plan *plan, uint32_t node)
+{
+	return plan->nodes.v[node].kind == FAB_SWITCH;
+}
+
+/* Every tenth cable between switches gone, as many doubled: what `seed` draws. */
+static void damage(struct plan *plan, uint64_t seed)
+{
+	size_t n = plan->cables.n;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	for (size_t i = 0; i < n; i++) {
+		struct plan_cable c = plan->cables.v[i];
+		uint64_t what = fab_rng_below(&rng, 10);
+
+		if (!is_switch(plan, c.a.node) || !is_switch(plan, c.b.node))
+			continue;
+		plan->cables.v[i].is_gone = what == 0;
+		if (what == 1) {
+			c.a.port = ++plan->nodes.v[c.a.node].n_ports;
+			c.b.port = ++plan->nodes.v[c.b.node].n_ports;
+			FAB_PUSH(&plan->cables, c);
+		}
+	}
+}
+
+/* Sound when seed is 0. */
+static struct fab_fabric *make_fabric(const char *spec, uint64_t seed)
+{
+	struct fab_fabric *sound = test_gen_raw(spec), *f;
+	struct plan plan;
+
+	if (!seed)
+		return sound;
+	plan = plan_from_fabric(sound);
+	damage(&plan, seed);
+	f = plan_build(&plan, 0);
+	plan_free(&plan);
+	fab_fabric_free(sound);
+	return f;
+}
+
+/* The plain way: sets of switches as booleans, one look at each group. */
+
+static uint32_t up(uint64_t a, uint64_t b)
+{
+	return b ? (uint32_t)((a + b - 1) / b) : 0;
+}
+
+static uint32_t cut_of(const struct routed *s, const bool *is_in)
+{
+	const struct fab_fabric *f = s->f;
+	uint64_t cables = 0, across = 0;
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		cables += is_in[f->port_node[f->cable_a[c]]] !=
+			  is_in[f->port_node[f->cable_b[c]]];
+	for (uint32_t g = 0; g < s->groups->n; g++) {
+		uint32_t in = 0, out = 0;
+
+		for (uint64_t m = s->groups->first[g]; m < s->groups->first[g + 1]; m++)
+			if (is_in[fab_port_switch(f, s->groups->member[m])])
+				in++;
+			else
+				out++;
+		across += in && out;
+	}
+	return up(across, cables);
+}
+
+/* All trees together need one cable less than they touch parts, of those between. */
+static uint32_t joins_of(const struct routed *s, const uint32_t *part)
+{
+	const struct fab_fabric *f = s->f;
+	uint64_t cables = 0, joins = 0;
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		cables += part[f->port_node[f->cable_a[c]]] !=
+			  part[f->port_node[f->cable_b[c]]];
+	for (uint32_t g = 0; g < s->groups->n; g++) {
+		bool *is_touched = FAB_NEW0(f->n_switches, bool);
+		uint32_t n = 0;
+
+		for (uint64_t m = s->groups->first[g]; m < s->groups->first[g + 1]; m++)
+			is_touched[part[fab_port_switch(f, s->groups->member[m])]] = true;
+		for (uint32_t p = 0; p < f->n_switches; p++)
+			n += is_touched[p];
+		joins += n - 1;
+		free(is_touched);
+	}
+	return up(joins, cables);
+}
+
+/* Each part cut off, and all of them. */
+static uint32_t division_of(const struct routed *s, const uint32_t *part)
+{
+	uint32_t n = s->f->n_switches, best = joins_of(s, part);
+	bool *is_in = FAB_NEW(n, bool);
+
+	for (uint32_t p = 0; p < n; p++) {
+		uint32_t bound;
+
+		for (uint32_t i = 0; i < n; i++)
+			is_in[i] = part[i] == p;
+		bound = cut_of(s, is_in);
+		best = bound > best ? bound : best;
+	}
+	free(is_in);
+	return best;
+}
+
+/* Hops to the nearest switch with a member. */
+static uint32_t rank_of(const struct routed *s, uint32_t sw)
+{
+	uint32_t rank = FAB_NONE;
+
+	for (uint64_t i = 0; i < s->groups->sw_first[s->groups->n]; i++) {
+		uint32_t hops = fab_dist_row(s->dist, s->groups->sw[i])[sw];
+
+		if (hops != FAB_HOPS_UNREACHABLE && hops < rank)
+			rank = hops;
+	}
+	return rank;
+}
+
+/* What stays joined below a rank: each part has the number of its lowest switch. */
+static void join_below(const struct routed *s, const uint32_t *rank, uint32_t limit,
+		       uint32_t *part)
+{
+	const struct fab_fabric *f = s->f;
+	bool changed = true;
+
+	for (uint32_t i = 0; i < f->n_switches; i++)
+		part[i] = i;
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < f->n_switches; i++)
+			for (uint32_t k = f->peer_first[i]; k < f->peer_first[i + 1];
+			     k++) {
+				uint32_t t = f->peer[k];
+
+				if (rank[i] > limit || rank[t] > limit ||
+				    part[t] >= part[i])
+					continue;
+				part[i] = part[t];
+				changed = true;
+			}
+	}
+}
+
+static uint32_t pods_of(const struct routed *s)
+{
+	uint32_t n = s->f->n_switches, best = 0, max = 0;
+	uint32_t *rank = FAB_NEW(n, uint32_t), *part = FAB_NEW(n, uint32_t);
+
+	for (uint32_t i = 0; i < n; i++) {
+		rank[i] = rank_of(s, i);
+		if (rank[i] != FAB_NONE && rank[i] > max)
+			max = rank[i];
+		part[i] = i;
+	}
+	best = division_of(s, part); /* every switch alone */
+	for (uint32_t limit = 0; limit < max; limit++) {
+		uint32_t bound;
+
+		join_below(s, rank, limit, part);
+		bound = division_of(s, part);
+		best = bound > best ? bound : best;
+	}
+	free(rank);
+	free(part);
+	return best;
+}
+
+static uint32_t slabs_of(const struct routed *s, const struct fab_shape *shape)
+{
+	bool *is_in = FAB_NEW(s->f->n_switches, bool);
+	uint32_t best = 0;
+
+	for (uint32_t dim = 0; dim < shape->n_dims; dim++)
+		for (uint32_t low = 0; low < shape->dims[dim]; low++)
+			for (uint32_t high = low; high < shape->dims[dim]; high++) {
+				uint32_t bound;
+
+				for (uint32_t i = 0; i < s->f->n_switches; i++) {
+					uint32_t at =
+						shape->coords[i * shape->n_dims + dim];
+
+					is_in[i] = at >= low && at <= high;
+				}
+				bound = cut_of(s, is_in);
+				best = bound > best ? bound : best;
+			}
+	free(is_in);
+	return best;
+}
+
+static uint32_t shape_of(const struct routed *s)
+{
+	struct fab_shape *shape = fab_shape_recognize(s->f);
+	uint32_t best = 0;
+
+	if (shape->kind == FAB_SHAPE_DRAGONFLY)
+		best = division_of(s, shape->group);
+	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
+	    shape->kind == FAB_SHAPE_HYPERX)
+		best = slabs_of(s, shape);
+	fab_shape_free(shape);
+	return best;
+}
+
+/* Edges of the least spanning tree of a group's switches by their distances. */
+static uint64_t spanning(const struct routed *s, const uint32_t *sw, uint32_t k)
+{
+	bool *is_in = FAB_NEW0(k, bool);
+	uint64_t hops = 0;
+
+	is_in[0] = true;
+	for (uint32_t joined = 1; joined < k; joined++) {
+		uint32_t best = FAB_NONE, who = 0;
+
+		for (uint32_t a = 0; a < k; a++)
+			for (uint32_t b = 0; b < k; b++)
+				if (is_in[a] && !is_in[b] &&
+				    fab_dist_row(s->dist, sw[a])[sw[b]] < best) {
+					best = fab_dist_row(s->dist, sw[a])[sw[b]];
+					who = b;
+				}
+		hops += best;
+		is_in[who] = true;
+	}
+	free(is_in);
+	return hops;
+}
+
+static uint32_t edges_of(const struct routed *s)
+{
+	const struct fab_groups *g = s->groups;
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t k = fab_group_n_switches(g, i);
+		uint64_t least = k - 1, walk;
+
+		if (k > 1) {
+			walk = up(spanning(s, g->sw + g->sw_first[i], k) * k,
+				  2 * (k - 1));
+			least = walk > least ? walk : least;
+		}
+		total += least;
+	}
+	return up(total, s->f->n_switch_links);
+}
+
+static uint32_t plain_bound(const struct routed *s)
+{
+	const uint32_t bounds[] = {pods_of(s), shape_of(s), edges_of(s)};
+	uint32_t best = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(bounds); i++)
+		best = bounds[i] > best ? bounds[i] : best;
+	return best;
+}
+
+/* No engine gets below the bound, and the bound is what the header says. */
+static void check_shape(size_t i, uint64_t seed)
+{
+	struct fab_mcast_result results[ROUTED_MAX_ENGINES];
+	struct fab_efi efi[ROUTED_MAX_ENGINES];
+	struct routed s;
+	uint32_t bound;
+
+	routed_init(&s, make_fabric(cases[i].spec, seed), cases[i].n_groups,
+		    cases[i].most, seed + 1);
+	routed_all(&s, results, efi);
+	bound = fab_mcast_lower_bound(&s.problem);
+	for (size_t e = 0; e < fab_mcast_n_engines; e++)
+		cr_expect_leq(bound, efi[e].max, "%s, seed %llu: %s reaches %u, not %u",
+			      cases[i].spec, (unsigned long long)seed,
+			      results[e].engine->name, efi[e].max, bound);
+	cr_expect_eq(bound, plain_bound(&s), "%s, seed %llu: %u is not %u", cases[i].spec,
+		     (unsigned long long)seed, bound, plain_bound(&s));
+	routed_end(results);
+	routed_fini(&s);
+}
+
+Test(bounds, sound_and_exact_on_every_shape)
+{
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		check_shape(i, 0);
+}
+
+Test(bounds, sound_and_exact_on_damaged_shapes)
+{
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		for (uint64_t seed = 1; seed <= 3; seed++)
+			check_shape(i, seed);
+}
+
+Test(bounds, slabs_leave_out_groups_within_them)
+{
+	/* a chain of 4: nothing but the middle cable is needed, by 3 groups of 5 */
+	struct fab_fabric *f = test_gen_raw("mesh:dims=4,hosts=2");
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_mcast_problem problem = {.f = f};
+	struct fab_groups *g = NULL;
+	struct fab_dist *dist = NULL;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t at = i < 3 ? 1 : 0, to = i < 3 ? 2 : 0;
+
+		fab_groups_builder_begin(b, "x", 1);
+		fab_groups_builder_add(
+			b, fab_node_first_connected_port(f, f->n_switches + 2 * at));
+		fab_groups_builder_add(
+			b, fab_node_first_connected_port(f, f->n_switches + 2 * to + 1));
+	}
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	problem.groups = g;
+	problem.dist = dist;
+	cr_assert_eq(fab_mcast_lower_bound(&problem), 3);
+	fab_groups_free(g);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Loads of trees, of groups that need none, and of the cables to hosts. */
+#include "mcast/efi.h"
+#include "support/nets.h"
+
+#include <criterion/criterion.h>
+
+/* A ring of 4, and groups of the endpoints that `seats` has bits for: 0 .. 3 adapters,
+ * 4 .. 7 switches. */
+struct ring {
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	struct fab_groups *groups;
+	struct fab_mcast_problem problem;
+};
+
+static uint32_t port_of(const struct fab_fabric *f, uint32_t seat)
+{
+	if (seat >= 4)
+		return fab_port_find(f, seat - 4, 0);
+	return fab_node_first_connected_port(f, f->n_switches + seat);
+}
+
+static void ring_init(struct ring *r, const unsigned *seats, size_t n)
+{
+	struct fab_groups_builder *b;
+
+	r->f = test_ring(4);
+	b = fab_groups_builder_new(r->f);
+	for (size_t i = 0; i < n; i++) {
+		fab_groups_builder_begin(b, "g", 1);
+		for (uint32_t seat = 0; seat < 8; seat++)
+			if (seats[i] >> seat & 1)
+				fab_groups_builder_add(b, port_of(r->f, seat));
+	}
+	cr_assert_eq(fab_groups_builder_finish(b, false, &r->groups, NULL), 0);
+	cr_assert_eq(fab_dist_new(r->f, 1, &r->dist, NULL), 0);
+	r->problem = (struct fab_mcast_problem){r->f, r->dist, r->groups};
+}
+
+static struct fab_efi efi_of(const struct ring *r)
+{
+	const struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_result result;
+	struct fab_efi efi;
+	double seconds;
+
+	cr_assert_eq(fab_mcast_route(&r->problem, fab_mcast_engines, 1, &options, &result,
+				     &seconds, NULL),
+		     0);
+	fab_efi_of(&r->problem, &result, &efi);
+	fab_mcast_result_fini(&result);
+	return efi;
+}
+
+static void ring_fini(struct ring *r)
+{
+	fab_groups_free(r->groups);
+	fab_dist_free(r->dist);
+	fab_fabric_free(r->f);
+}
+
+static struct fab_efi efi_with(const unsigned *seats, size_t n)
+{
+	struct ring r;
+	struct fab_efi efi;
+
+	ring_init(&r, seats, n);
+	efi = efi_of(&r);
+	ring_fini(&r);
+	return efi;
+}
+
+Test(efi, groups_of_one_member_load_no_cable)
+{
+	const unsigned seats[] = {1, 1, 1, 2};
+	struct fab_efi efi = efi_with(seats, 4);
+
+	cr_assert_eq(efi.max, 0);
+	cr_assert_eq(efi.max_all, 0);
+	cr_assert_eq(efi.n_at_max, 0);
+	cr_assert_eq(efi.tree_links, 0);
+	cr_assert_eq(efi.max_height, 0);
+	cr_assert_eq(efi.mean, 0);
+}
+
+Test(efi, host_cables_count_groups_of_two_and_more)
+{
+	/* the first adapter alone, twice with the second; a switch has no host cable */
+	const unsigned seats[] = {1, 3, 3, 1 | 16};
+	struct fab_efi efi = efi_with(seats, 4);
+
+	cr_assert_eq(efi.max, 2);
+	cr_assert_eq(efi.n_at_max, 1);
+	cr_assert_eq(efi.max_all, 3);
+	cr_assert_eq(efi.max_height, 1);
+	cr_assert_float_eq(efi.mean, 0.5, 1e-12);
+}
+
+Test(efi, switches_as_members_load_no_host_cable)
+{
+	const unsigned seats[] = {16 | 32, 16 | 64};
+	struct fab_efi efi = efi_with(seats, 2);
+
+	cr_assert_eq(efi.max_all, efi.max);
+	cr_assert_gt(efi.max, 0);
+}
+
+Test(efi, fullest_cables_of_few)
+{
+	const unsigned seats[] = {3, 3, 6};
+	uint32_t load[4] = {0, 2, 5, 2}, out[4];
+	struct ring r;
+
+	ring_init(&r, seats, 3);
+	cr_assert_eq(fab_efi_fullest(r.f, load, 0, out), 0);
+	cr_assert_eq(fab_efi_fullest(r.f, load, 1, out), 1);
+	cr_assert_eq(out[0], 2);
+	cr_assert_eq(fab_efi_fullest(r.f, load, 4, out), 3);
+	cr_assert_eq(out[0], 2);
+	cr_assert_eq(out[1], 1);
+	cr_assert_eq(out[2], 3);
+	ring_fini(&r);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Mappings that go round the servers, block by block, against plain counting. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "support/boots.h"
+
+static const char *const machines[] = {
+	"supernode=4@10Gbps,board=3@5Gbps,cpu=2@1Gbps,servers=5",
+	"supernode=3,board=4@5Gbps,cpu=3@1Gbps/cascade=2@1Gbps,server=2@1Gbps",
+	"supernode=3,board=4,cpu=3/cascade=2@1Gbps,server=2@1Gbps",
+	"board=7@2Gbps,cpu=2,servers=3@1Gbps",
+	"cpu=11@1Gbps,servers=4",
+};
+
+/* Its vertex on a level, or the vertex of the node itself when nothing is there. */
+static uint32_t block_of(const struct fab_machine *m, uint32_t node, uint32_t level)
+{
+	uint32_t v = m->node_vertex[node];
+
+	while (v != FAB_NONE && m->level_of[v] != level)
+		v = m->parent[v];
+	return v == FAB_NONE ? m->node_vertex[node] : v;
+}
+
+/* The k-th interface, around, of a server that is up. */
+static uint32_t interface_at(const struct fab_machine *m, uint32_t k)
+{
+	uint32_t n = 0;
+
+	for (;;)
+		for (uint32_t i = 0; i < m->n_interfaces; i++)
+			if (!m->server_is_down[m->interface_server[i]] && n++ == k)
+				return i;
+}
+
+static void expect_blocks(const struct fab_machine *m, const char *name, uint32_t level,
+			  uint32_t size)
+{
+	struct fab_batch all = boots_batch(m, "all");
+	uint32_t *of = boots_map(m, name, &all), block = 0;
+
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		if (size)
+			block = i / size;
+		else if (i && block_of(m, i, level) != block_of(m, i - 1, level))
+			block++;
+		cr_expect_eq(of[i], interface_at(m, block), "%s, %s: node %u to %u",
+			     m->source, name, i, of[i]);
+	}
+	free(of);
+	fab_batch_fini(&all);
+}
+
+/* The outermost level of nodes with a capacity that is not the nodes' own. */
+static uint32_t supernodes(const struct fab_machine *m)
+{
+	uint32_t own = m->level_of[m->node_vertex[0]], best = own;
+
+	for (uint32_t l = m->n_levels; l-- > 1;)
+		if (l != own && !m->level[l].is_server && m->level[l].is_limited)
+			best = l;
+	return best;
+}
+
+static void expect_all(const struct fab_machine *m)
+{
+	expect_blocks(m, "scda", supernodes(m), 0);
+	expect_blocks(m, "bcda", m->level_of[m->parent[m->node_vertex[0]]], 0);
+	expect_blocks(m, "block:1", 0, 1);
+	expect_blocks(m, "block:3", 0, 3);
+	expect_blocks(m, "block:1000", 0, 1000);
+}
+
+Test(mappings, blocks_go_round_the_servers)
+{
+	for (size_t i = 0; i < FAB_COUNT(machines); i++) {
+		struct fab_machine *m = boots_machine(machines[i]);
+		struct fab_err err = {""};
+		char name[64];
+
+		expect_all(m);
+		fab_machine_server_name(m, 1, name, sizeof(name));
+		cr_assert_eq(fab_machine_fail_server(m, name, &err), 0, "%s", err.text);
+		expect_all(m);
+		fab_machine_free(m);
+	}
+}
+
+Test(mappings, blocks_of_unequal_machines)
+{
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct fab_machine *m = boots_random_machine(seed);
+
+		expect_all(m);
+		fab_machine_free(m);
+	}
+}
+
+/* Three nodes beside the racks, one in front, one between, one behind. */
+Test(mappings, nodes_outside_blocks_go_one_by_one)
+{
+	static const char text[] = "a - 1G node\nr1 - 10G\nb r1 1G node\nc r1 1G node\n"
+				   "d - 1G node\nr2 - 10G\ne r2 1G node\nf r2 1G node\n"
+				   "g - 1G node\ns1 - 1G server\ns2 - 1G server\n"
+				   "s3 - 1G server\n";
+	struct fab_machine *m;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
+		     err.text);
+	expect_all(m);
+	fab_machine_free(m);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/routed.h"
+
+#include "base/rng.h"
+#include "mcast/verify.h"
+
+#include <criterion/criterion.h>
+
+static void add_group(const struct routed *s, struct fab_groups_builder *b, uint32_t size,
+		      struct fab_rng *rng)
+{
+	const uint8_t *row = NULL;
+	uint32_t n = 0;
+
+	fab_groups_builder_begin(b, "g", 1);
+	while (n < size) {
+		uint32_t node =
+			s->f->n_switches + (uint32_t)fab_rng_below(rng, s->f->n_adapters);
+		uint32_t port = fab_node_first_connected_port(s->f, node);
+		uint32_t sw = fab_port_switch(s->f, port);
+
+		if (!row)
+			row = fab_dist_row(s->dist, sw);
+		if (row[sw] == FAB_HOPS_UNREACHABLE)
+			continue;
+		fab_groups_builder_add(b, port);
+		n++;
+	}
+}
+
+/* Takes the fabric. */
+void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint32_t most,
+		 uint64_t seed)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_err err = {""};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	*s = (struct routed){.f = f};
+	cr_assert_eq(fab_dist_new(f, 1, &s->dist, &err), 0, "%s", err.text);
+	for (uint32_t i = 0; i < n_groups; i++)
+		add_group(s, b, 1 + (uint32_t)fab_rng_below(&rng, most), &rng);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
+		     err.text);
+	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
+}
+
+void routed_fini(struct routed *s)
+{
+	fab_groups_free(s->groups);
+	fab_dist_free(s->dist);
+	fab_fabric_free(s->f);
+}
+
+void routed_all(const struct routed *s, struct fab_mcast_result *results,
+		struct fab_efi *efi)
+{
+	const struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_err err = {""};
+	double seconds;
+
+	cr_assert_eq(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines,
+				     &options, results, &seconds, &err),
+		     0, "%s", err.text);
+	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+		cr_assert_eq(fab_mcast_verify(&s->problem, &results[i], &err), 0, "%s",
+			     err.text);
+		fab_efi_of(&s->problem, &results[i], &efi[i]);
+	}
+}
+
+void routed_end(struct fab_mcast_result *results)
+{
+	for (size_t i = 0; i < fab_mcast_n_engines; i++)
+		fab_mcast_result_fini(&results[i]);
+}
