@@ -38,12 +38,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   fab_boot_format_names());
 		return 0;
 	case OPT_TO_OUT:
-		if (!*arg)
-			argp_error(state, "--to-out: the value is empty");
-		e->path = arg;
+		e->path = fab_cli_output_name("--to-out", arg, state);
 		return 0;
 	case OPT_HOSTS:
-		e->hosts = arg;
+		e->hosts = fab_cli_file_name("--hosts", arg, state);
 		return 0;
 	case OPT_BOOT_FILE:
 		e->boot_file = arg;

@@ -163,6 +163,14 @@ static const char *not_empty(const char *option, const char *arg,
 	return arg;
 }
 
+/* A value that may be the name of a file. */
+static const char *file_or_text(const char *option, const char *arg,
+				struct argp_state *state)
+{
+	fab_cli_note_input(option, not_empty(option, arg, state));
+	return arg;
+}
+
 static void check_machine(const struct bootplan_params *p, struct argp_state *state)
 {
 	if (!p->input.fabric && !p->machine)
@@ -197,25 +205,8 @@ static void check_transfer(struct bootplan_params *p, struct argp_state *state)
 			state,
 			"--to writes the mapping of one algorithm, --algorithm names %zu",
 			p->n_choices);
-	if (p->export.path && !strcmp(p->export.path, "-") &&
-	    (!p->output.path || !strcmp(p->output.path, "-")))
-		argp_error(state, "--to-out=- needs --output=FILE for the report");
-}
-
-/* Files that are written beside the report. */
-static void check_outputs(const struct bootplan_params *p, struct argp_state *state)
-{
-	if (p->mapping_out && !strcmp(p->mapping_out, "-") &&
-	    (!p->output.path || !strcmp(p->output.path, "-")))
-		argp_error(state, "--mapping-out=- needs --output=FILE for the report");
-	if (p->mapping_out && p->output.path && strcmp(p->mapping_out, "-") != 0 &&
-	    !strcmp(p->mapping_out, p->output.path))
-		argp_error(state, "--mapping-out and --output are the same file: '%s'",
-			   p->output.path);
 	if (p->plot && !p->is_sweep)
 		argp_error(state, "--plot goes with --sweep only");
-	if (p->plot && p->output.path && !strcmp(p->plot, p->output.path))
-		argp_error(state, "--plot and --output are the same file: '%s'", p->plot);
 }
 
 static void check_complete(struct bootplan_params *p, struct argp_state *state)
@@ -239,7 +230,6 @@ static void check_complete(struct bootplan_params *p, struct argp_state *state)
 	if (p->loaded)
 		choose(p, "loaded", 6, state);
 	check_transfer(p, state);
-	check_outputs(p, state);
 }
 
 static error_t parse_plan_option(int key, char *arg, struct bootplan_params *p,
@@ -248,19 +238,19 @@ static error_t parse_plan_option(int key, char *arg, struct bootplan_params *p,
 	struct fab_err err;
 
 	if (key == OPT_BOOT)
-		p->boot = not_empty("--boot", arg, state);
+		p->boot = file_or_text("--boot", arg, state);
 	else if (key == OPT_ALGORITHM)
 		parse_algorithms(p, arg, state);
 	else if (key == OPT_MODEL)
 		parse_model(p, arg, state);
 	else if (key == OPT_LOADED)
-		p->loaded = not_empty("--loaded", arg, state);
+		p->loaded = fab_cli_file_name("--loaded", arg, state);
 	else if (key == OPT_TARGET)
 		parse_target(p, arg, state);
 	else if (key == OPT_CHECK)
 		p->check = true;
 	else if (key == OPT_MAPPING_OUT)
-		p->mapping_out = not_empty("--mapping-out", arg, state);
+		p->mapping_out = fab_cli_output_name("--mapping-out", arg, state);
 	else if (key == OPT_PLOT)
 		p->plot = fab_cli_parse_plot(arg, &p->terminal, state);
 	else if (key != OPT_IMAGE_SIZE)
@@ -286,10 +276,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[6] = &p->store;
 		return 0;
 	case OPT_MACHINE:
-		p->machine = not_empty("--machine", arg, state);
+		p->machine = file_or_text("--machine", arg, state);
 		return 0;
 	case OPT_SERVERS:
-		FAB_PUSH(&p->servers, not_empty("--servers", arg, state));
+		FAB_PUSH(&p->servers, file_or_text("--servers", arg, state));
 		return 0;
 	case OPT_FAIL_SERVER:
 		FAB_PUSH(&p->failed, not_empty("--fail-server", arg, state));
@@ -347,7 +337,7 @@ int main(int argc, char **argv)
 
 	fab_cli_init("fabric-bootplan");
 	parse_algorithms(&p, "scda,bcda,balanced", NULL);
-	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	fab_cli_parse(&argp, argc, argv, &p);
 	if (p.output.list_columns) {
 		fab_columns_list(stdout, bootplan_columns, bootplan_n_columns);
 	} else {

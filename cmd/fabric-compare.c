@@ -129,6 +129,12 @@ static const char *not_empty(const char *name, const char *arg, struct argp_stat
 	return arg;
 }
 
+static const char *database_name(const char *arg, struct argp_state *state)
+{
+	fab_cli_note_input("DATABASE", not_empty("DATABASE", arg, state));
+	return arg;
+}
+
 static enum mode mode_of(const struct params *p)
 {
 	if (p->compare || p->items.n > 1)
@@ -166,8 +172,6 @@ static void check_complete(const struct params *p, struct argp_state *state)
 		argp_error(state, "--metric needs a run or --compare");
 	if (p->has_plot_kind && !p->plot)
 		argp_error(state, "--plot-kind goes with --plot only");
-	if (p->plot && p->output.path && !strcmp(p->plot, p->output.path))
-		argp_error(state, "--plot and --output are the same file: '%s'", p->plot);
 }
 
 static error_t parse_filter(int key, char *arg, struct argp_state *state)
@@ -223,7 +227,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (p->path)
 			add_item(p, arg, state);
 		else
-			p->path = not_empty("DATABASE", arg, state);
+			p->path = database_name(arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		check_complete(p, state);
@@ -435,7 +439,7 @@ int main(int argc, char **argv)
 	size_t n;
 
 	fab_cli_init("fabric-compare");
-	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	fab_cli_parse(&argp, argc, argv, &p);
 	if (p.output.list_columns) {
 		list_columns(&p);
 		free(p.items.v);

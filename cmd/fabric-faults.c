@@ -133,20 +133,11 @@ static void parse_endpoints(struct faults_params *p, const char *arg,
 static void check_wish(const struct faults_params *p, struct argp_state *state)
 {
 	const struct faults_wish *w = &p->wish;
-	unsigned n_stdin = !strcmp(p->input.fabric, "-");
 
 	if (w->random && w->exhaustive)
 		argp_error(state, "--random and --exhaustive do not go together");
 	if (w->count > 1 && !w->random)
 		argp_error(state, "--count goes with --random=K only");
-	for (size_t i = 0; i < w->fail_file.n; i++)
-		n_stdin += !strcmp(w->fail_file.v[i], "-");
-	n_stdin += p->files.lfts && !strcmp(p->files.lfts, "-");
-	if (n_stdin > 1)
-		argp_error(state,
-			   "standard input can be read only once, but is named %u "
-			   "times",
-			   n_stdin);
 }
 
 static void check_columns(const struct faults_params *p, struct argp_state *state)
@@ -421,7 +412,7 @@ int main(int argc, char **argv)
 
 	fab_cli_init("fabric-faults");
 	add_engine(&p, &fab_unicast_vtftr_ib, false);
-	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	fab_cli_parse(&argp, argc, argv, &p);
 	if (p.output.list_columns) {
 		list_columns(&p);
 		free_params(&p);

@@ -137,32 +137,11 @@ static void add_groups(struct mcroute_params *p, const char *arg, bool is_patter
 {
 	struct fab_err err;
 
-	if (!is_pattern && !*arg)
-		argp_error(state, "--groups: the file name is empty");
+	if (!is_pattern)
+		arg = fab_cli_file_name("--groups", arg, state);
 	if (is_pattern && fab_groups_check_pattern(arg, &err))
 		argp_error(state, "%s", err.text);
 	FAB_PUSH(&p->groups, ((struct mcroute_groups){arg, is_pattern}));
-}
-
-/* Standard input can be read once. */
-static void check_streams(const struct mcroute_params *p, struct argp_state *state)
-{
-	const struct fab_cli_file out[] = {{"--trees-out", p->trees_out},
-					   {"--mcfdbs-out", p->mcfdbs_out}};
-	unsigned n_stdin = !strcmp(p->input.fabric, "-");
-
-	for (size_t i = 0; i < p->groups.n; i++)
-		n_stdin +=
-			!p->groups.v[i].is_pattern && !strcmp(p->groups.v[i].text, "-");
-	n_stdin += p->mcfdbs && !strcmp(p->mcfdbs, "-");
-	if (n_stdin > 1)
-		argp_error(state,
-			   "standard input can be read only once: %s name it together %u "
-			   "times",
-			   p->mcfdbs ? "FABRIC, --groups and --mcfdbs"
-				     : "FABRIC and --groups",
-			   n_stdin);
-	fab_cli_check_outputs(&p->output, out, FAB_COUNT(out), state);
 }
 
 /* What goes with tables, and what does not. */
@@ -219,7 +198,7 @@ static void check_complete(struct mcroute_params *p, struct argp_state *state)
 	if (!p->input.fabric)
 		argp_error(state,
 			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
-	mcroute_events_check(&p->events, p->input.fabric, &p->output, state);
+	mcroute_events_check(&p->events, state);
 	if (is_events) {
 		refuse_with_events(p, state);
 		return;
@@ -227,7 +206,6 @@ static void check_complete(struct mcroute_params *p, struct argp_state *state)
 	if (!p->groups.n && !p->mcfdbs)
 		argp_error(state,
 			   "no groups: --groups=FILE or --pattern=SPEC is missing");
-	check_streams(p, state);
 	check_tables(p, state);
 }
 
@@ -237,7 +215,7 @@ static error_t parse_table_option(int key, char *arg, struct mcroute_params *p,
 	if (key == OPT_MCFDBS)
 		p->mcfdbs = fab_cli_file_name("--mcfdbs", arg, state);
 	else if (key == OPT_MCFDBS_OUT)
-		p->mcfdbs_out = fab_cli_file_name("--mcfdbs-out", arg, state);
+		p->mcfdbs_out = fab_cli_output_name("--mcfdbs-out", arg, state);
 	else if (key == OPT_MLID_CAP)
 		p->mlid_cap = mcroute_parse_mlid_cap(arg, state);
 	else if (key == OPT_CHECK)
@@ -277,7 +255,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_root_ties(p, arg, state);
 		return 0;
 	case OPT_TREES_OUT:
-		p->trees_out = fab_cli_file_name("--trees-out", arg, state);
+		p->trees_out = fab_cli_output_name("--trees-out", arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		fab_cli_set_fabric(&p->input, arg, state);
@@ -337,7 +315,7 @@ int main(int argc, char **argv)
 	fab_cli_init("fabric-mcroute");
 	mcroute_events_init(&p.events);
 	add_engine(&p, fab_mcast_engine_find("fulb", 4));
-	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	fab_cli_parse(&argp, argc, argv, &p);
 	if (p.output.list_columns) {
 		list_columns(&p);
 		fab_cli_close_store(&p.store);

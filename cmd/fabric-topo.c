@@ -117,9 +117,6 @@ static void check_params(struct params *p, struct argp_state *state)
 	if (!p->input.fabric)
 		argp_error(state,
 			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
-	else if (p->other && !strcmp(p->other, "-") && !strcmp(p->input.fabric, "-"))
-		argp_error(state, "--diff: only one of the two fabrics can come from "
-				  "standard input");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -139,6 +136,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		choose_mode(p, MODE_DIFF, "--diff", state);
 		if (!*arg)
 			argp_error(state, "--diff: OTHER is empty");
+		fab_cli_note_input("--diff", arg);
 		p->other = arg;
 		return 0;
 	case KEY_PORTS:
@@ -273,7 +271,7 @@ int main(int argc, char **argv)
 	int status = FAB_EXIT_DONE;
 
 	fab_cli_init(program);
-	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	fab_cli_parse(&argp, argc, argv, &p);
 	if (!p.output.list_columns)
 		f = fab_cli_open_fabric(&p.input, &p.run);
 	if (f && p.other) {

@@ -104,6 +104,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   "--permutation: '%s' is unknown: expected shift:K, "
 				   "reverse, random, transpose or file:PATH",
 				   arg);
+		if (!strncmp(arg, "file:", 5))
+			fab_cli_note_input("--permutation", arg + 5);
 		FAB_PUSH(&q->permutations, arg);
 		return 0;
 	case OPT_RELIABILITY:

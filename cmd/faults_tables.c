@@ -65,7 +65,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++)
 		if (key == all[i].key) {
-			*all[i].to = fab_cli_file_name(all[i].name, arg, state);
+			*all[i].to = (key >= OPT_LFTS_OUT ? fab_cli_output_name
+							  : fab_cli_file_name)(
+				all[i].name, arg, state);
 			return 0;
 		}
 	return ARGP_ERR_UNKNOWN;
@@ -81,11 +83,6 @@ static bool writes_tables(const struct faults_files *f)
 void faults_files_check(const struct faults_params *p, struct argp_state *state)
 {
 	const struct faults_files *f = &p->files;
-	const struct fab_cli_file out[] = {{"--lfts-out", f->lfts_out},
-					   {"--fdbs-out", f->fdbs_out},
-					   {"--path-sl-out", f->path_sl_out},
-					   {"--sl2vl-out", f->sl2vl_out},
-					   {"--subnet-out", f->subnet_out}};
 	bool is_one_set = !p->wish.exhaustive && (!p->wish.random || p->wish.count == 1);
 
 	if ((f->path_sl || f->sl2vl) && !f->lfts)
@@ -100,7 +97,6 @@ void faults_files_check(const struct faults_params *p, struct argp_state *state)
 				  "faults");
 	if (f->subnet_out && !is_one_set)
 		argp_error(state, "--subnet-out is for one set of faults");
-	fab_cli_check_outputs(&p->output, out, FAB_COUNT(out), state);
 }
 
 struct fab_routes *faults_read_tables(const struct faults_params *p,

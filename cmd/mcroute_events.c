@@ -50,14 +50,6 @@ static void parse_time(const char *name, const char *arg, uint64_t *out,
 			   name, arg);
 }
 
-static void parse_path(const char *name, const char *arg, const char **out,
-		       struct argp_state *state)
-{
-	if (!*arg)
-		argp_error(state, "--%s: the file name is empty", name);
-	*out = arg;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct mcroute_events *e = state->input;
@@ -65,7 +57,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_EVENTS:
-		parse_path("events", arg, &e->path, state);
+		e->path = fab_cli_file_name("--events", arg, state);
 		return 0;
 	case OPT_PATTERN:
 		if (fab_events_check_pattern(arg, &err))
@@ -73,7 +65,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		e->pattern = arg;
 		return 0;
 	case OPT_OUT:
-		parse_path("events-out", arg, &e->out, state);
+		e->out = fab_cli_output_name("--events-out", arg, state);
 		break;
 	case OPT_COMPUTE:
 		parse_time("events-compute", arg, &e->compute_ns, state);
@@ -138,8 +130,7 @@ bool mcroute_events_given(const struct mcroute_events *e)
 	return e->path || e->pattern;
 }
 
-void mcroute_events_check(const struct mcroute_events *e, const char *fabric,
-			  const struct fab_cli_output *output, struct argp_state *state)
+void mcroute_events_check(const struct mcroute_events *e, struct argp_state *state)
 {
 	if (!mcroute_events_given(e) && e->has_parameter)
 		argp_error(state, "--events-out, --events-compute, --events-timeout and "
@@ -148,11 +139,6 @@ void mcroute_events_check(const struct mcroute_events *e, const char *fabric,
 		argp_error(state, "--events and --events-pattern do not go together");
 	if (e->path && e->out)
 		argp_error(state, "--events-out needs --events-pattern");
-	if (e->path && !strcmp(e->path, "-") && fabric && !strcmp(fabric, "-"))
-		argp_error(state, "standard input can be read only once: FABRIC and "
-				  "--events name it together 2 times");
-	fab_cli_check_outputs(output, &(struct fab_cli_file){"--events-out", e->out}, 1,
-			      state);
 }
 
 static struct fab_events *read_events(const struct mcroute_events *e,

@@ -35,8 +35,7 @@ void mcroute_events_init(struct mcroute_events *e);
 /* Is there a trace? */
 bool mcroute_events_given(const struct mcroute_events *e);
 /* Do the options go together? Exits through argp_error() when they do not. */
-void mcroute_events_check(const struct mcroute_events *e, const char *fabric,
-			  const struct fab_cli_output *output, struct argp_state *state);
+void mcroute_events_check(const struct mcroute_events *e, struct argp_state *state);
 /* Replay the trace by every engine in both behaviours and print it: the exit status. */
 int mcroute_events_run(const struct mcroute_events *e,
 		       const struct mcroute_events_job *job);

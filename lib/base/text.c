@@ -72,6 +72,21 @@ char *fab_text_safe(const char *text, char *out, size_t size)
 	return out;
 }
 
+bool fab_text_is_safe(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	while (*s) {
+		uint32_t code;
+		unsigned n = utf8_len(s, &code);
+
+		if (!n || is_unsafe(code))
+			return false;
+		s += n;
+	}
+	return true;
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';

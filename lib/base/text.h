@@ -13,6 +13,9 @@
  */
 char *fab_text_safe(const char *text, char *out, size_t size);
 
+/* Would fab_text_safe() leave it as it is? */
+bool fab_text_is_safe(const char *text);
+
 /*
  * Compare like a person: runs of digits by value ("n2" < "n10"), else bytes. A total
  * order: 0 only for equal strings.

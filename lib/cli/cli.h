@@ -92,11 +92,17 @@ void fab_cli_close_store(struct fab_cli_store *store);
 
 /*
  * First thing in main(): program name and version, argp's exit status, character widths
- * from the locale. From then on leaving by exit() or by SIGHUP, SIGINT, SIGTERM removes
- * temporary files, and exit() ends with status 3 and one line when standard output could
- * not be written. A closed pipe ends the command quietly.
+ * from the locale. From then on leaving by exit() or by any signal that can be caught
+ * removes temporary files, and exit() ends with status 3 and one line when standard
+ * output could not be written. A closed pipe ends the command quietly.
  */
 void fab_cli_init(const char *program);
+
+/*
+ * argp_parse() with messages that are safe for a terminal: whatever argp, getopt or a
+ * parser says of an argument is one line without control characters.
+ */
+void fab_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* `program: message` on standard error, then exit with status 3 (or `status`). */
 _Noreturn void fab_cli_die(const struct fab_err *err);
@@ -116,15 +122,18 @@ struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
 
 /*
  * Where results go. With a path: a temporary file beside it, which fab_cli_commit_sink
- * flushes, syncs and renames; it vanishes if the command ends before. The target keeps
- * its permissions; a symbolic link is followed; a device or FIFO is written directly. No
- * path or "-" is standard output. Exits with status 3 when it cannot be written. At most
- * 16 at once.
+ * flushes, syncs and renames; it vanishes if the command ends before. A target that
+ * exists keeps its permissions, owner and group (where only the owner may give a file
+ * away, what was written is copied into it at the end); a symbolic link is followed, also
+ * one that leads to nothing yet; a device, a FIFO and what standard output is open on are
+ * written directly. No path or "-" is standard output. Exits with status 3 when it cannot
+ * be written. At most 16 at once.
  */
 struct fab_cli_sink {
 	FILE *file;
-	char *path;	 /* NULL for standard output */
-	char *temporary; /* NULL when the target is written directly */
+	char *path;	    /* NULL for standard output */
+	char *temporary;    /* NULL when the target is written directly */
+	bool copies_to_old; /* the target is another's: it cannot be replaced */
 };
 void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path);
 void fab_cli_commit_sink(struct fab_cli_sink *sink);
@@ -140,7 +149,8 @@ void fab_cli_finish_report(struct fab_report *report);
 
 /*
  * Arguments and values of options; what is wrong is a usage error (status 2), `state` is
- * argp's. The one FABRIC; a file name that is not empty; a number from min to max.
+ * argp's. The one FABRIC; a file that is read, its name not empty; a number from min to
+ * max.
  */
 void fab_cli_set_fabric(struct fab_cli_input *input, const char *arg,
 			struct argp_state *state);
@@ -148,12 +158,28 @@ const char *fab_cli_file_name(const char *option, const char *arg,
 			      struct argp_state *state);
 uint64_t fab_cli_number(const char *option, const char *arg, uint64_t min, uint64_t max,
 			struct argp_state *state);
-/* A file that an option names, NULL: not given. */
+/* The same for a file that the command writes. */
+const char *fab_cli_output_name(const char *option, const char *arg,
+				struct argp_state *state);
+/*
+ * A value that may name a file (a pattern or a file; NAME of `file:NAME`): an input when
+ * there is such a file. The texts are borrowed for good.
+ */
+void fab_cli_note_input(const char *option, const char *path);
+void fab_cli_note_output(const char *option, const char *path);
+/*
+ * A file holds one result, and none goes over an input: usage error when two outputs, or
+ * an output and an input, are the same file by name, through a link or by inode, or when
+ * two go to standard output (`-`), where the report goes if no other file is named for
+ * it. The output child does this for all files noted until then; --list-columns writes
+ * none of them. O(n^2).
+ */
+void fab_cli_check_files(const struct fab_cli_output *output, struct argp_state *state);
+/* An output that an option names, NULL: not given. */
 struct fab_cli_file {
 	const char *option, *path;
 };
-/* A file holds one thing, and so does standard output (`-`), where the report goes if no
- * other file is named for it. O(n^2). */
+/* The same after noting n more outputs. */
 void fab_cli_check_outputs(const struct fab_cli_output *output,
 			   const struct fab_cli_file *files, size_t n,
 			   struct argp_state *state);

@@ -19,7 +19,8 @@ void fab_cli_message(const char *label, const char *text)
 	char *safe = fab_text_safe(text, fab_alloc(size, 1), size);
 
 	fab_cli_progress_hide();
-	fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, label, safe);
+	fprintf(fab_cli_terminal(), "%s: %s%s\n", program_invocation_short_name, label,
+		safe);
 	free(safe);
 }
 
@@ -54,9 +55,37 @@ static void end_by_signal(int signum)
 	raise(signum); /* SA_RESETHAND: now with its default effect */
 }
 
+/*
+ * Every signal whose default effect is to end the process, also those of a fault in it;
+ * SIGKILL cannot be caught. A handler that is there already (a sanitizer's) stays, and so
+ * does SIG_IGN: nohup and the like have asked to be left alone.
+ */
+static void catch_signals(void)
+{
+	static const int harmless[] = {SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP,
+				       SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
+	static char stack[16384]; /* of the handler, when the own one is full */
+	const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	int flags = (int)SA_RESETHAND;
+
+	if (sigaltstack(&alternative, NULL) == 0)
+		flags |= SA_ONSTACK;
+	for (int signum = 1; signum <= SIGRTMAX; signum++) {
+		struct sigaction action = {.sa_handler = end_by_signal,
+					   .sa_flags = flags};
+		struct sigaction before;
+		bool is_deadly = true;
+
+		for (size_t i = 0; i < FAB_COUNT(harmless); i++)
+			is_deadly = is_deadly && signum != harmless[i];
+		if (is_deadly && sigaction(signum, NULL, &before) == 0 &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(signum, &action, NULL);
+	}
+}
+
 void fab_cli_init(const char *program)
 {
-	static const int deadly[] = {SIGHUP, SIGINT, SIGTERM};
 	static char name[64], version[96];
 
 	snprintf(name, sizeof(name), "%s", program);
@@ -70,16 +99,7 @@ void fab_cli_init(const char *program)
 	atexit(fab_cli_progress_hide);
 	/* whoever started us may have had it ignored: a closed pipe ends us quietly */
 	signal(SIGPIPE, SIG_DFL);
-	for (size_t i = 0; i < FAB_COUNT(deadly); i++) {
-		struct sigaction action = {.sa_handler = end_by_signal,
-					   .sa_flags = (int)SA_RESETHAND};
-		struct sigaction before;
-
-		/* nohup and the like have asked to be left alone */
-		if (sigaction(deadly[i], NULL, &before) == 0 &&
-		    before.sa_handler != SIG_IGN)
-			sigaction(deadly[i], &action, NULL);
-	}
+	catch_signals();
 }
 
 _Noreturn void fab_cli_die(const struct fab_err *err)

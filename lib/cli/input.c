@@ -31,7 +31,7 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_NODE_NAME_MAP:
-		input->node_name_map = arg;
+		input->node_name_map = fab_cli_file_name("--node-name-map", arg, state);
 		return 0;
 	case KEY_HCA:
 		if (!*arg)
@@ -39,9 +39,7 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 		input->hca = arg;
 		return 0;
 	case KEY_SUBNET:
-		if (!*arg)
-			argp_error(state, "--subnet: the file name is empty");
-		input->subnet = arg;
+		input->subnet = fab_cli_file_name("--subnet", arg, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/macros.h"
 
@@ -14,6 +15,13 @@ void fab_cli_progress_hide(void);
 
 /* Unlink the temporary files of sinks that were not committed. Async-signal-safe. */
 void fab_cli_sinks_discard(void);
+
+/* Where a chain of symbolic links ends, whether or not there is such a file; NULL and
+ * ELOOP when it does not end. The caller frees. */
+char *fab_cli_link_end(const char *path);
+
+/* Standard error, also while fab_cli_parse() holds back what is printed there. */
+FILE *fab_cli_terminal(void);
 
 /* `program: LABELtext` and a line end on standard error, made safe for a terminal. */
 void fab_cli_message(const char *label, const char *text);

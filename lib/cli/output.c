@@ -77,6 +77,9 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 	case KEY_NO_HEADER:
 		output->no_header = true;
 		return 0;
+	case ARGP_KEY_END:
+		fab_cli_check_files(output, state);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

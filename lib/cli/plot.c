@@ -23,7 +23,7 @@ const char *fab_cli_parse_plot(const char *arg, enum fab_plot_terminal *terminal
 		*terminal = FAB_PLOT_PNG;
 	else
 		argp_error(state, "--plot: '%s' does not end in .svg or .png", arg);
-	return arg;
+	return fab_cli_output_name("--plot", arg, state);
 }
 
 static FILE *open_temporary(void)

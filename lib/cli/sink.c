@@ -44,18 +44,30 @@ static _Noreturn void cannot_write(const char *path)
 }
 
 /* Permissions of the file there is, else those that a new file gets. */
-static mode_t mode_for(const struct stat *old, bool exists)
+static mode_t mode_for(const struct stat *old)
 {
 	mode_t mask;
 
-	if (exists)
+	if (old)
 		return old->st_mode & 0777;
 	mask = umask(0);
 	umask(mask);
 	return 0666 & ~mask;
 }
 
-static void open_temporary(struct fab_cli_sink *sink, mode_t mode)
+/* A new file is ours: can it be given the owner and group of the old one? */
+static void keep_owner(struct fab_cli_sink *sink, int fd, const struct stat *old)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		cannot_write(sink->path);
+	if (st.st_uid == old->st_uid && st.st_gid == old->st_gid)
+		return;
+	sink->copies_to_old = fchown(fd, old->st_uid, old->st_gid) != 0;
+}
+
+static void open_temporary(struct fab_cli_sink *sink, const struct stat *old)
 {
 	const char *slash = strrchr(sink->path, '/');
 	int dir_len = slash ? (int)(slash + 1 - sink->path) : 0;
@@ -74,11 +86,42 @@ static void open_temporary(struct fab_cli_sink *sink, mode_t mode)
 			     sink->path, MAX_SINKS);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (fd < 0 || fchmod(fd, mode) != 0)
+	if (fd < 0)
 		cannot_write(sink->path);
-	sink->file = fdopen(fd, "w");
+	if (old)
+		keep_owner(sink, fd, old);
+	if (fchmod(fd, mode_for(old)) != 0)
+		cannot_write(sink->path);
+	sink->file = fdopen(fd, "w+");
 	if (!sink->file)
 		cannot_write(sink->path);
+}
+
+/* /dev/stdout, a FIFO: nothing that could be renamed. */
+static void open_directly(struct fab_cli_sink *sink, const char *path,
+			  const struct stat *old)
+{
+	struct stat out;
+	bool is_stdout = fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == old->st_dev &&
+			 out.st_ino == old->st_ino;
+
+	sink->path = fab_strdup(path);
+	/* opening it anew would cut off what stands in it, and begin at its beginning */
+	if (is_stdout && fflush(stdout) == 0) {
+		int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+		sink->file = fd < 0 ? NULL : fdopen(fd, "w");
+	} else {
+		sink->file = fopen(path, "we");
+	}
+	if (!sink->file)
+		cannot_write(path);
+}
+
+static bool is_special(const char *path, const struct stat *old)
+{
+	return !S_ISREG(old->st_mode) || !strncmp(path, "/dev/std", 8) ||
+	       !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
 }
 
 void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path)
@@ -90,25 +133,23 @@ void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path)
 	if (!path || strcmp(path, "-") == 0)
 		return;
 	exists = stat(path, &old) == 0;
+	if (!exists && errno != ENOENT)
+		cannot_write(path);
 	if (exists && S_ISDIR(old.st_mode)) {
 		errno = EISDIR;
 		cannot_write(path);
 	}
-	if (exists && !S_ISREG(old.st_mode)) {
-		/* /dev/stdout, a FIFO: nothing that could be renamed */
-		sink->path = fab_strdup(path);
-		sink->file = fopen(path, "we");
-		if (!sink->file)
-			cannot_write(path);
+	if (exists && is_special(path, &old)) {
+		open_directly(sink, path, &old);
 		return;
 	}
 	/* write through a symbolic link, do not replace it */
-	sink->path = exists ? realpath(path, NULL) : fab_strdup(path);
+	sink->path = exists ? realpath(path, NULL) : fab_cli_link_end(path);
 	if (!sink->path)
 		cannot_write(path);
 	if (exists && access(path, W_OK) != 0)
 		cannot_write(path);
-	open_temporary(sink, mode_for(&old, exists));
+	open_temporary(sink, exists ? &old : NULL);
 }
 
 /* The new name must survive a crash as well: sync the directory. Best effort. */
@@ -136,6 +177,26 @@ static bool is_written(FILE *file)
 	return false;
 }
 
+/* All of the temporary file into the target, which stays the file it is. */
+static void copy_to_old(struct fab_cli_sink *sink)
+{
+	int to = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	char block[65536];
+	size_t n;
+
+	rewind(sink->file);
+	while (to >= 0 && (n = fread(block, 1, sizeof(block), sink->file)) > 0)
+		for (size_t at = 0; at < n;) {
+			ssize_t done = write(to, block + at, n - at);
+
+			if (done < 0 && errno != EINTR)
+				cannot_write(sink->path);
+			at += done < 0 ? 0 : (size_t)done;
+		}
+	if (to < 0 || ferror(sink->file) || fsync(to) != 0 || close(to) != 0)
+		cannot_write(sink->path);
+}
+
 void fab_cli_commit_sink(struct fab_cli_sink *sink)
 {
 	if (!is_written(sink->file))
@@ -144,10 +205,14 @@ void fab_cli_commit_sink(struct fab_cli_sink *sink)
 		return;
 	if (sink->temporary && fsync(fileno(sink->file)) != 0 && errno != EINVAL)
 		cannot_write(sink->path);
+	if (sink->copies_to_old)
+		copy_to_old(sink);
 	if (fclose(sink->file) != 0)
 		cannot_write(sink->path);
 	if (sink->temporary) {
-		if (rename(sink->temporary, sink->path) != 0)
+		if (sink->copies_to_old)
+			unlink(sink->temporary);
+		else if (rename(sink->temporary, sink->path) != 0)
 			cannot_write(sink->path);
 		set_pending(sink->temporary, NULL);
 		sync_directory(sink->path);

@@ -72,9 +72,10 @@ static error_t parse_store(int key, char *arg, struct argp_state *state)
 		store->arguments = quote_all(state->argc - 1, state->argv + 1);
 		return 0;
 	case KEY_STORE_FILE:
-		if (!*arg)
-			argp_error(state, "--store: the file name is empty");
-		store->path = arg;
+		store->path = fab_cli_output_name("--store", arg, state);
+		if (!strcmp(arg, "-"))
+			argp_error(state,
+				   "--store: a database cannot be standard output");
 		return 0;
 	case KEY_LABEL:
 		if (!*arg)

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "present/jsonl.h"
 
 /* What one node's lines are made of. */
 struct line {
@@ -24,8 +26,11 @@ static bool has_quote_need(const char *text)
 	return strpbrk(text, ",\"\r\n") != NULL || text[0] == ' ';
 }
 
-static void csv_text(FILE *out, const char *text)
+static void csv_text(FILE *out, const char *name)
 {
+	char safe[4 * 256 + 8];
+	const char *text = fab_text_safe(name, safe, sizeof(safe));
+
 	if (!has_quote_need(text)) {
 		fputs(text, out);
 		return;
@@ -50,16 +55,17 @@ static void write_csv(const struct line *l)
 static void write_json(const struct line *l)
 {
 	json_t *row = json_object();
+	struct fab_err err;
 
-	json_object_set_new(row, "node", json_string(l->node));
-	json_object_set_new(row, "server", json_string(l->server));
-	json_object_set_new(row, "mac",
-			    *l->own->mac ? json_string(l->own->mac) : json_null());
-	json_object_set_new(row, "ip",
-			    *l->own->ip ? json_string(l->own->ip) : json_null());
-	json_dumpf(row, l->out, JSON_COMPACT);
-	putc('\n', l->out);
-	json_decref(row);
+	if (!row || json_object_set_new(row, "node", fab_json_text(l->node)) ||
+	    json_object_set_new(row, "server", fab_json_text(l->server)) ||
+	    json_object_set_new(row, "mac",
+				fab_json_text(*l->own->mac ? l->own->mac : NULL)) ||
+	    json_object_set_new(row, "ip",
+				fab_json_text(*l->own->ip ? l->own->ip : NULL)))
+		fab_oom(sizeof(void *));
+	/* a failed write shows again when the file is closed */
+	(void)!fab_jsonl_write(l->out, row, &err);
 }
 
 static void write_dnsmasq(const struct line *l)

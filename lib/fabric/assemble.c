@@ -3,6 +3,7 @@
 #include "fabric/builder.h"
 
 #include "base/map.h"
+#include "base/text.h"
 #include "fabric/builder_impl.h"
 #include "fabric/graph.h"
 #include "fabric/hosts.h"
@@ -107,6 +108,22 @@ static void warn_duplicate_guids(struct assembly *a)
 					 fab_node_name(f, first), fab_node_name(f, i));
 	}
 	fab_map64_free(seen);
+}
+
+/* Any host chooses its own description. */
+static void warn_unprintable_names(struct assembly *a)
+{
+	struct fab_fabric *f = a->f;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (!fab_text_is_safe(fab_node_name(f, i)))
+			fab_builder_warn(
+				a->b, "unprintable-name",
+				a->b->nodes.v[a->old_id[i]].line,
+				"the description \"%s\" of GUID 0x%016llx is no "
+				"printable text: such bytes are written as \\xNN, "
+				"in tables of other programs as blanks",
+				fab_node_name(f, i), (unsigned long long)f->node_guid[i]);
 }
 
 static int by_number(const void *x, const void *y)
@@ -482,6 +499,7 @@ static int check_content(const struct assembly *a, const char *source,
 static void assemble(struct assembly *a, const struct fab_host_options *hosts)
 {
 	fill_nodes(a);
+	warn_unprintable_names(a);
 	warn_duplicate_guids(a);
 	number_ports(a);
 	fill_ports(a);

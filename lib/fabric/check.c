@@ -28,9 +28,13 @@ static void take_warnings(struct fab_checker *c)
 {
 	static const char *const found_here[] = {"speed-mismatch", "width-mismatch",
 						 NULL};
-	static const char *const notes[] = {"foreign-line",  "foreign-lines",
-					    "trailing-line", "missing-blank-line",
-					    "unused-name",   NULL};
+	static const char *const notes[] = {"foreign-line",
+					    "foreign-lines",
+					    "trailing-line",
+					    "missing-blank-line",
+					    "unused-name",
+					    "unprintable-name",
+					    NULL};
 	const struct fab_fabric *f = c->f;
 	bool has_guids = has_duplicate_guid(c);
 

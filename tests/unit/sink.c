@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "support/process.h"
+
+static const char *target;
+
+static void write_and_commit(void)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, target);
+	fputs("new\n", sink.file);
+	fab_cli_commit_sink(&sink);
+}
+
+static void write_and_exit(void)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, target);
+	fputs("new\n", sink.file);
+	fflush(sink.file);
+	exit(5);
+}
+
+static int deadly = SIGTERM;
+
+static void write_and_be_killed(void)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, target);
+	fputs("new\n", sink.file);
+	fflush(sink.file);
+	raise(deadly);
+}
+
+Test(sink, writes_whole_or_not_at_all)
+{
+	struct folder f;
+	int status;
+
+	folder_init(&f);
+	target = "result";
+	put(target, "old\n");
+	status = run(write_and_exit, "out", "err");
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	cr_assert_str_eq(slurp(target), "old\n");
+	cr_assert_eq(n_files(), 1, "no temporary file is left");
+	status = run(write_and_be_killed, "out", "err");
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "%x", status);
+	cr_assert_str_eq(slurp(target), "old\n");
+	cr_assert_eq(n_files(), 1, "no temporary file is left by a signal");
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
+	cr_assert_str_eq(slurp(target), "new\n");
+	cr_assert_eq(n_files(), 1);
+	folder_fini(&f);
+}
+
+Test(sink, keeps_permissions_and_links)
+{
+	struct folder f;
+	struct stat st;
+
+	folder_init(&f);
+	target = "result";
+	umask(027);
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_eq(stat(target, &st), 0);
+	cr_assert_eq(st.st_mode & 0777, 0640, "a new file obeys the umask: %o",
+		     st.st_mode);
+	put(target, "old\n");
+	cr_assert_eq(chmod(target, 0604), 0);
+	cr_assert_eq(symlink("result", "link"), 0);
+	target = "link";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_eq(lstat("link", &st), 0);
+	cr_assert(S_ISLNK(st.st_mode));
+	cr_assert_eq(stat("result", &st), 0);
+	cr_assert_eq(st.st_mode & 0777, 0604);
+	cr_assert_str_eq(slurp("result"), "new\n");
+	folder_fini(&f);
+}
+
+/* Every signal that ends a process and can be caught; faults of our own, too. */
+Test(sink, no_signal_leaves_a_temporary_file)
+{
+	static const int signals[] = {SIGHUP,  SIGINT,	  SIGQUIT, SIGPIPE, SIGALRM,
+				      SIGTERM, SIGUSR1,	  SIGUSR2, SIGPOLL, SIGPROF,
+				      SIGXCPU, SIGXFSZ,	  SIGPWR,  SIGTRAP, SIGSYS,
+				      SIGVTALRM, SIGSTKFLT, SIGABRT, SIGSEGV, SIGBUS,
+				      SIGFPE,  SIGILL};
+	struct folder f;
+
+	folder_init(&f);
+	target = "result";
+	for (size_t i = 0; i < FAB_COUNT(signals); i++) {
+		struct sigaction handler;
+		int status;
+
+		deadly = signals[i];
+		/* that of a sanitizer */
+		sigaction(deadly, NULL, &handler);
+		if (handler.sa_handler != SIG_DFL && deadly != SIGPIPE)
+			continue;
+		status = run(write_and_be_killed, "out", "err");
+		cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == deadly,
+			  "signal %d: %x", deadly, status);
+		cr_expect_eq(n_files(), 0, "signal %d", deadly);
+	}
+	folder_fini(&f);
+}
+
+Test(sink, follows_a_link_to_nothing)
+{
+	struct folder f;
+	struct stat st;
+	int status;
+
+	folder_init(&f);
+	cr_assert_eq(mkdir("there", 0700), 0);
+	cr_assert_eq(symlink("there/second", "first"), 0);
+	cr_assert_eq(symlink("third", "there/second"), 0);
+	target = "first";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
+	cr_assert(lstat("first", &st) == 0 && S_ISLNK(st.st_mode));
+	cr_assert(lstat("there/second", &st) == 0 && S_ISLNK(st.st_mode));
+	cr_assert_str_eq(slurp("there/third"), "new\n");
+	target = "loop";
+	cr_assert_eq(symlink("loop", "loop"), 0);
+	status = run(write_and_commit, "out", "err");
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	cr_assert_str_eq(slurp("err"), "fabric-test: loop: cannot write: Too many levels "
+				       "of symbolic links\n");
+	target = "nowhere";
+	cr_assert_eq(symlink("none/x", "nowhere"), 0);
+	status = run(write_and_commit, "out", "err");
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	cr_assert(lstat("nowhere", &st) == 0 && S_ISLNK(st.st_mode));
+	folder_fini(&f);
+}
+
+enum { NOBODY = 65534 };
+
+static void write_as_nobody(void)
+{
+	if (setgid(NOBODY) || setuid(NOBODY))
+		_exit(98);
+	write_and_commit();
+}
+
+Test(sink, keeps_the_owner)
+{
+	struct folder f;
+	struct stat st;
+
+	if (geteuid() != 0)
+		cr_skip("only root gives files away");
+	folder_init(&f);
+	target = "result";
+	put(target, "old, and longer than what comes\n");
+	cr_assert_eq(chown(target, 1234, 4321), 0);
+	cr_assert_eq(chmod(target, 0666), 0);
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
+	cr_assert_eq(stat(target, &st), 0);
+	cr_assert(st.st_uid == 1234 && st.st_gid == 4321 && (st.st_mode & 0777) == 0666);
+	cr_assert_str_eq(slurp(target), "new\n");
+	/* who may write it, but not give it away */
+	put(target, "old, and longer than what comes\n");
+	cr_assert_eq(chmod(".", 0777), 0);
+	cr_assert_eq(run(write_as_nobody, "out", "err"), 0, "%s", slurp("err"));
+	cr_assert_eq(stat(target, &st), 0);
+	cr_assert(st.st_uid == 1234 && st.st_gid == 4321 && (st.st_mode & 0777) == 0666);
+	cr_assert_str_eq(slurp(target), "new\n");
+	cr_assert_eq(n_files(), 1);
+	folder_fini(&f);
+}
+
+static void append_to_stdout(void)
+{
+	int log = open("log", O_WRONLY | O_APPEND);
+
+	if (log < 0 || dup2(log, STDOUT_FILENO) < 0)
+		_exit(98);
+	write_and_commit();
+}
+
+Test(sink, does_not_cut_off_what_stands_in_standard_output)
+{
+	struct folder f;
+
+	folder_init(&f);
+	for (int i = 0; i < 2; i++) {
+		target = i ? "/dev/stdout" : "/dev/fd/1";
+		put("log", "old\n");
+		cr_assert_eq(run(append_to_stdout, "out", "err"), 0, "%s", slurp("err"));
+		cr_assert_str_eq(slurp("log"), "old\nnew\n", "%s", target);
+	}
+	folder_fini(&f);
+}
+
+Test(sink, writes_special_files_directly)
+{
+	struct folder f;
+
+	folder_init(&f);
+	target = "/dev/stdout";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_str_eq(slurp("out"), "new\n");
+	target = "-";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_str_eq(slurp("out"), "new\n");
+	target = "/dev/null";
+	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
+	cr_assert_eq(n_files(), 0);
+	folder_fini(&f);
+}
+
+Test(sink, that_cannot_be_written)
+{
+	static const struct {
+		const char *path, *sentence;
+	} cases[] = {
+		{"/dev/full", "fabric-test: /dev/full: cannot write: No space left on "
+			      "device\n"},
+		{".", "fabric-test: .: cannot write: Is a directory\n"},
+		{"none/x", "fabric-test: none/x: cannot write: No such file or "
+			   "directory\n"},
+	};
+	struct folder f;
+
+	folder_init(&f);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		int status;
+
+		target = cases[i].path;
+		status = run(write_and_commit, "out", "err");
+		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3, "%s", target);
+		cr_assert_str_eq(slurp("err"), cases[i].sentence);
+	}
+	target = NULL;
+	cr_assert_eq(WEXITSTATUS(run(write_and_commit, "/dev/full", "err")), 3);
+	cr_assert_str_eq(slurp("err"), "fabric-test: standard output: cannot write: No "
+				       "space left on device\n");
+	cr_assert_eq(n_files(), 0);
+	folder_fini(&f);
+}

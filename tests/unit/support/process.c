@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/process.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+void folder_init(struct folder *f)
+{
+	snprintf(f->path, sizeof(f->path), "/tmp/fab-test-XXXXXX");
+	cr_assert(mkdtemp(f->path));
+	cr_assert_eq(chdir(f->path), 0);
+}
+
+void folder_fini(struct folder *f)
+{
+	char command[96];
+
+	cr_assert_eq(chdir("/"), 0);
+	snprintf(command, sizeof(command), "rm -r '%s'", f->path);
+	cr_assert_eq(system(command), 0);
+}
+
+static void redirect(int fd, const char *path)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (file < 0 || dup2(file, fd) < 0)
+		_exit(99);
+	close(file);
+}
+
+/* Leave without the leak check of a sanitizer, which dislikes a forked process. */
+static void leave(int status, void *unused)
+{
+	(void)unused;
+	_exit(status);
+}
+
+/* Wait status of `body`; standard output and error go to the files named. */
+int run(void (*body)(void), const char *out, const char *err)
+{
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		redirect(STDOUT_FILENO, out);
+		redirect(STDERR_FILENO, err);
+		on_exit(leave, NULL); /* first in, last out */
+		fab_cli_init("fabric-test");
+		body();
+		exit(0);
+	}
+	cr_assert_gt(pid, 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+/* Contents of a small file, in a static buffer; "" when it does not exist. */
+const char *slurp(const char *path)
+{
+	static char text[4096];
+	FILE *file = fopen(path, "r");
+	size_t n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	text[n] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+void put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Files in the working directory, hidden ones too. */
+int n_files(void)
+{
+	FILE *list = popen("ls -A | grep -vx -e out -e err | wc -l", "r");
+	int n = -1;
+
+	cr_assert(list);
+	cr_assert_eq(fscanf(list, "%d", &n), 1);
+	pclose(list);
+	return n;
+}
