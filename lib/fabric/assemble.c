@@ -100,12 +100,14 @@ static void warn_duplicate_guids(struct assembly *a)
 		if (!f->node_guid[i])
 			continue;
 		first = fab_map64_put(seen, f->node_guid[i], i);
-		if (first != i)
-			fab_builder_warn(a->b, "duplicate-guid",
-					 a->b->nodes.v[a->old_id[i]].line,
-					 "GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
-					 (unsigned long long)f->node_guid[i],
-					 fab_node_name(f, first), fab_node_name(f, i));
+		if (first == i)
+			continue;
+		fab_builder_warn(a->b, "duplicate-guid", a->b->nodes.v[a->old_id[i]].line,
+				 "GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
+				 (unsigned long long)f->node_guid[i],
+				 fab_node_name(f, first), fab_node_name(f, i));
+		fab_builder_warn_about(a->b, "0x%016llx",
+				       (unsigned long long)f->node_guid[i]);
 	}
 	fab_map64_free(seen);
 }
@@ -249,6 +251,29 @@ static void fill_ports(struct assembly *a)
 }
 
 /* Ports beyond those the node says it has: believed, with a warning. */
+static void about_port(struct assembly *a, uint32_t node, uint16_t port)
+{
+	fab_builder_warn_about(a->b, "0x%016llx/%u",
+			       (unsigned long long)a->f->node_guid[node], port);
+}
+
+/* The ports, lower GUID and number first. */
+static void about_cable(struct assembly *a, uint32_t port, uint32_t peer)
+{
+	const struct fab_fabric *f = a->f;
+	uint64_t guid = f->node_guid[f->port_node[port]];
+	uint64_t peer_guid = f->node_guid[f->port_node[peer]];
+
+	if (peer_guid < guid ||
+	    (peer_guid == guid && f->port_num[peer] < f->port_num[port])) {
+		about_cable(a, peer, port);
+		return;
+	}
+	fab_builder_warn_about(a->b, "0x%016llx/%u 0x%016llx/%u",
+			       (unsigned long long)guid, f->port_num[port],
+			       (unsigned long long)peer_guid, f->port_num[peer]);
+}
+
 static void check_port_range(struct assembly *a, uint32_t node, uint16_t port,
 			     uint64_t line)
 {
@@ -257,10 +282,12 @@ static void check_port_range(struct assembly *a, uint32_t node, uint16_t port,
 	if (port <= f->node_n_ports[node])
 		return;
 	/* 0 was given when the number is not known: then it is what is cabled. */
-	if (a->b->nodes.v[a->old_id[node]].n_ports)
+	if (a->b->nodes.v[a->old_id[node]].n_ports) {
 		fab_builder_warn(a->b, "port-out-of-range", line,
 				 "port %u of \"%s\" does not exist (%u ports)", port,
 				 fab_node_name(f, node), f->node_n_ports[node]);
+		about_port(a, node, port);
+	}
 	f->node_n_ports[node] = port;
 }
 
@@ -276,6 +303,7 @@ static bool end_ports(struct assembly *a, const struct fab_end *e, uint32_t *por
 		fab_builder_warn(a->b, "port-out-of-range", e->line,
 				 "a cable on port 0 of \"%s\" is left out",
 				 fab_node_name(a->f, e->port ? peer_node : node));
+		about_port(a, e->port ? peer_node : node, 0);
 		return false;
 	}
 	check_port_range(a, node, e->port, e->line);
@@ -294,6 +322,7 @@ static void warn_conflict(struct assembly *a, uint32_t port, uint32_t peer, uint
 			 "cable from port %u of \"%s\" to port %u of \"%s\" left out: %s",
 			 f->port_num[port], fab_node_name(f, f->port_node[port]),
 			 f->port_num[peer], fab_node_name(f, f->port_node[peer]), why);
+	about_cable(a, port, peer);
 }
 
 static void set_rate(struct fab_fabric *f, uint32_t port, const struct fab_end *e)
@@ -375,6 +404,7 @@ static void settle_mates(struct assembly *a)
 				"names no peer",
 				f->port_num[port], fab_node_name(f, f->port_node[port]),
 				f->port_num[peer], fab_node_name(f, f->port_node[peer]));
+			about_cable(a, port, peer);
 			a->mate[peer] = port;
 			set_rate(f, peer, e);
 		} else if (a->mate[peer] != port) {

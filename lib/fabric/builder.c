@@ -19,7 +19,7 @@ void fab_builder_free(struct fab_builder *b)
 	if (!b)
 		return;
 	for (size_t i = 0; i < b->warnings.n; i++)
-		free(b->warnings.v[i].message);
+		fab_warning_fini(&b->warnings.v[i]);
 	free(b->nodes.v);
 	free(b->name_at.v);
 	free(b->names.v);
@@ -166,6 +166,7 @@ void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 	va_list values;
 
 	b->n_warnings_total++;
+	b->has_warned = false;
 	if (count_code(b, code) >= FAB_WARNINGS_PER_CODE)
 		return;
 	va_start(values, format);
@@ -173,4 +174,19 @@ void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 	va_end(values);
 	warning.message = fab_strdup(text.text);
 	FAB_PUSH(&b->warnings, warning);
+	b->has_warned = true;
+}
+
+void fab_builder_warn_about(struct fab_builder *b, const char *format, ...)
+{
+	char text[128];
+	va_list values;
+
+	if (!b->has_warned)
+		return;
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	free(b->warnings.v[b->warnings.n - 1].about);
+	b->warnings.v[b->warnings.n - 1].about = fab_strdup(text);
 }

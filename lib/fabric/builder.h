@@ -70,6 +70,10 @@ void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port
  */
 void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 		      const char *format, ...) FAB_PRINTF(4, 5);
+/* What the warning given last is about, GUIDs and ports; on one line, none of it from a
+ * description. */
+void fab_builder_warn_about(struct fab_builder *b, const char *format, ...)
+	FAB_PRINTF(2, 3);
 
 /* Did a node name map (borrowed) name the node with this GUID? */
 typedef bool (*fab_is_mapped_fn)(const void *name_map, uint64_t guid);

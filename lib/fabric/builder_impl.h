@@ -30,4 +30,5 @@ struct fab_builder {
 	FAB_VEC(struct fab_warning) warnings;
 	FAB_VEC(struct code_count) codes;
 	uint64_t n_warnings_total;
+	bool has_warned; /* the warning given last was stored */
 };

@@ -3,6 +3,7 @@
 
 #include "fabric/check_impl.h"
 #include "fabric/label.h"
+#include "fabric/tiers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static void take_warnings(struct fab_checker *c)
 		    (has_guids && !strcmp(w->code, "duplicate-guid")))
 			continue;
 		at.line = w->line;
+		at.key = w->about ? fab_strdup(w->about) : NULL;
 		fab_checker_add(c, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM,
 				w->code, at, "%s", w->message);
 	}
@@ -167,12 +169,28 @@ static void sort_findings(struct fab_checker *c)
 	c->check->n_findings = (uint32_t)n;
 }
 
+static void check_levels(struct fab_checker *c)
+{
+	uint32_t n = c->f->n_switches;
+	struct fab_check_levels levels = {.shape = fab_shape_recognize(c->f),
+					  .level = FAB_NEW(n, uint32_t),
+					  .n_missing = FAB_NEW0(n, uint32_t)};
+
+	levels.n_levels = fab_tiers_of_shape(c->f, levels.shape, levels.level);
+	fab_check_pairs(c, &levels);
+	fab_check_uplinks(c, &levels);
+	fab_shape_free(levels.shape);
+	free(levels.level);
+	free(levels.n_missing);
+}
+
 struct fab_check *fab_check_new(const struct fab_fabric *f)
 {
 	struct fab_checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
 
 	check_parts(&c);
 	fab_check_links(&c);
+	check_levels(&c);
 	fab_check_ids(&c);
 	check_adapters(&c);
 	take_warnings(&c);
@@ -180,12 +198,18 @@ struct fab_check *fab_check_new(const struct fab_fabric *f)
 	return c.check;
 }
 
+void fab_finding_fini(struct fab_finding *x)
+{
+	free(x->message);
+	free(x->key);
+}
+
 void fab_check_free(struct fab_check *check)
 {
 	if (!check)
 		return;
 	for (uint32_t i = 0; i < check->n_findings; i++)
-		free(check->findings[i].message);
+		fab_finding_fini(&check->findings[i]);
 	free(check->findings);
 	free(check);
 }

@@ -20,8 +20,11 @@ enum fab_severity {
  *   width-mismatch (the two ends of a cable); slow-link, narrow-link (below what most
  *   cables of that kind have: switch links, host links and links of aggregation nodes
  *   apart); missing-lid, duplicate-lid; duplicate-name; duplicate-port-guid;
- *   adapter-without-switch
+ *   adapter-without-switch; few-cables (two switches joined by fewer cables than most of
+ *   the pairs of one of them in that direction have); few-uplinks (a switch with fewer
+ *   cables up than more than half of its level)
  * Notes
+ *   small-switch (the same, but with less than half as much below it, too),
  *   self-loop, unnamed-adapter, aggregation-nodes, missing-lids (no LID anywhere: the
  *   input has none), and what the reader noted (foreign lines)
  */
@@ -33,6 +36,10 @@ struct fab_finding {
 	fab_port_id port;
 	fab_cable_id cable;
 	uint64_t line;
+	/* What it is about, the same whatever the order of the input: GUIDs of nodes,
+	 * GUID/PORT of ports, ascending, apart by blanks; the message in quotes where
+	 * neither is known. Safe for a terminal and on one line. */
+	char *key;
 };
 
 enum fab_cable_class {
@@ -66,3 +73,5 @@ uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable);
  */
 struct fab_check *fab_check_new(const struct fab_fabric *f);
 void fab_check_free(struct fab_check *check);
+/* Frees what hangs on a finding. */
+void fab_finding_fini(struct fab_finding *finding);

@@ -57,6 +57,16 @@ static int by_lid(const void *x, const void *y)
 	return a->port < b->port ? -1 : a->port > b->port;
 }
 
+/* At the first of two ports; about both. */
+static struct fab_finding at_ports(const struct fab_fabric *f, uint32_t port,
+				   uint32_t other)
+{
+	struct fab_finding at = FAB_AT_PORT(f->port_node[port], port);
+
+	at.key = fab_check_key_ports(f, port, other);
+	return at;
+}
+
 static void report_lids(struct fab_checker *c, const struct lids *lids, size_t n)
 {
 	const struct fab_fabric *f = c->f;
@@ -68,7 +78,7 @@ static void report_lids(struct fab_checker *c, const struct lids *lids, size_t n
 		if (a->part == b->part && b->first <= a->last)
 			fab_checker_add(
 				c, FAB_PROBLEM, "duplicate-lid",
-				FAB_AT_PORT(f->port_node[b->port], b->port),
+				at_ports(f, b->port, a->port),
 				"LID %u belongs to port %u of \"%s\" and to port %u "
 				"of \"%s\"",
 				b->first, f->port_num[a->port],
@@ -159,7 +169,7 @@ static void check_port_guids(struct fab_checker *c)
 		else if (a == b || f->node_guid[a] != f->node_guid[b])
 			fab_checker_add(
 				c, FAB_PROBLEM, "duplicate-port-guid",
-				FAB_AT_PORT(b, g[i].id),
+				at_ports(f, g[i].id, g[first].id),
 				"port GUID 0x%016llx belongs to port %u of \"%s\" and "
 				"to port %u of \"%s\"",
 				(unsigned long long)g[i].guid, f->port_num[g[first].id],
@@ -195,6 +205,19 @@ static int by_name(const void *x, const void *y, void *fabric)
 	return order ? order : (a > b) - (a < b);
 }
 
+/* At the first of several nodes; about all of them. */
+static struct fab_finding at_nodes(const struct fab_fabric *f, const uint32_t *nodes,
+				   size_t n)
+{
+	struct fab_finding at = FAB_AT_NODE(nodes[0]);
+	uint32_t *sorted = FAB_NEW(n, uint32_t);
+
+	memcpy(sorted, nodes, n * sizeof(*sorted));
+	at.key = fab_check_key_nodes(f, sorted, n);
+	free(sorted);
+	return at;
+}
+
 static void report_names(struct fab_checker *c, const char *what, const uint32_t *node,
 			 size_t n)
 {
@@ -208,7 +231,7 @@ static void report_names(struct fab_checker *c, const char *what, const uint32_t
 			end++;
 		if (end - i > 1)
 			fab_checker_add(c, FAB_PROBLEM, "duplicate-name",
-					FAB_AT_NODE(node[i]),
+					at_nodes(f, node + i, end - i),
 					"%zu %s are called \"%s\" (GUIDs 0x%016llx, "
 					"0x%016llx%s)",
 					end - i, what, name,

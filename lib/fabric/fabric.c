@@ -7,12 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+void fab_warning_fini(struct fab_warning *w)
+{
+	free(w->message);
+	free(w->about);
+}
+
 void fab_fabric_free(struct fab_fabric *f)
 {
 	if (!f)
 		return;
 	for (uint32_t i = 0; i < f->n_warnings; i++)
-		free(f->warnings[i].message);
+		fab_warning_fini(&f->warnings[i]);
 	void *const blocks[] = {
 		f->source,	 f->format,
 		f->node_kind,	 f->node_is_enhanced,

@@ -62,6 +62,8 @@ struct fab_warning {
 	const char *code;
 	char *message;
 	uint64_t line;
+	char *about; /* GUID or GUID/PORT ... as in findings (fabric/check.h), NULL:
+			unknown */
 };
 
 struct fab_fabric {
@@ -125,6 +127,9 @@ struct fab_fabric {
 	uint32_t n_warnings;
 	uint64_t n_warnings_total; /* those beyond the stored ones, too */
 };
+
+/* Frees what hangs on a warning. */
+void fab_warning_fini(struct fab_warning *warning);
 
 /* Frees everything; NULL is allowed. */
 void fab_fabric_free(struct fab_fabric *fabric);

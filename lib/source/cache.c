@@ -175,10 +175,14 @@ static int index_ports(struct cache *c)
 				"node 0x%016llx, expected one of the %u nodes",
 				c->name, i + 1, (unsigned long long)guid, c->n_nodes);
 		c->port_node[i] = node;
-		if (fab_strmap_put(c->port_of, (const char *)p, KEY_BYTES, i) != i)
+		if (fab_strmap_put(c->port_of, (const char *)p, KEY_BYTES, i) != i) {
 			fab_builder_warn(c->b, "duplicate-guid", 0,
 					 "port %u with GUID 0x%016llx is there twice",
 					 p[PORT_NUMBER], (unsigned long long)le(p, 8));
+			fab_builder_warn_about(c->b, "0x%016llx/%u",
+					       (unsigned long long)le(p, 8),
+					       p[PORT_NUMBER]);
+		}
 		if (!p[PORT_NUMBER])
 			c->has_ext[node] = fab_smp_has_ext_speeds(p + PORT_INFO);
 	}
@@ -203,6 +207,10 @@ static void add_cached_port(struct cache *c, const uint8_t *p, uint32_t node)
 		fab_builder_warn(c->b, "unknown-peer", 0,
 				 "the peer of port %u of \"%s\" is not in the cache",
 				 p[PORT_NUMBER], fab_builder_name(c->b, node));
+		fab_builder_warn_about(
+			c->b, "0x%016llx/%u",
+			(unsigned long long)fab_builder_node(c->b, node)->guid,
+			p[PORT_NUMBER]);
 		return;
 	}
 	end.peer = c->port_node[peer];

@@ -93,6 +93,7 @@ static int merge_node(struct reader *r, const struct fab_dump_header *h,
 			 "records are taken together",
 			 (int)(h->id.len < FAB_MAX_SHOWN ? h->id.len : FAB_MAX_SHOWN),
 			 h->id.text, first);
+	fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h->id.key);
 	return 0;
 }
 
@@ -105,11 +106,13 @@ static int on_header(struct reader *r, const struct fab_dump_header *h)
 	r->has_free_id = !h->id.is_guid;
 	r->kind = h->kind;
 	r->guid = h->id.is_guid || !r->ids.guid ? h->id.key : r->ids.guid;
-	if (h->id.is_guid && r->ids.has_guid && r->ids.guid != h->id.key)
+	if (h->id.is_guid && r->ids.has_guid && r->ids.guid != h->id.key) {
 		fab_builder_warn(
 			r->b, "guid-mismatch", r->lines.line,
 			"node \"%.*s\" stands below GUID 0x%016llx; its id counts",
 			(int)h->id.len, h->id.text, (unsigned long long)r->ids.guid);
+		fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h->id.key);
+	}
 	at = slot_for(r, h->id.key); /* may move the slots */
 	slot = &r->slots.v[at];
 	if (slot->node == FAB_NONE)

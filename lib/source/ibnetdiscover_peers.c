@@ -36,6 +36,7 @@ static int add_unknown(struct fab_builder *b, const char *name,
 			 "peer \"%.*s\" has no record of its own; what its switch says "
 			 "is taken",
 			 (int)link.peer.len, link.peer.text);
+	fab_builder_warn_about(b, "0x%016llx", (unsigned long long)link.peer.key);
 	return 0;
 }
 
