@@ -39,6 +39,7 @@ complete -c fabric-bootplan -l format -x -a 'table json csv' -d 'Form of the out
 complete -c fabric-bootplan -l columns -x -d 'Columns of the main table'
 complete -c fabric-bootplan -l list-columns -d 'Print the names of the columns'
 complete -c fabric-bootplan -l no-header -d 'No headings and titles'
+complete -c fabric-bootplan -l color -x -a 'auto always never' -d 'Colour in tables'
 complete -c fabric-bootplan -l store -r -F -d 'Add the result to a database'
 complete -c fabric-bootplan -l label -x -d 'Name of this run there'
 complete -c fabric-bootplan -s q -l quiet -d 'Errors only'

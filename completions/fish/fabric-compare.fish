@@ -14,6 +14,7 @@ complete -c fabric-compare -l format -x -a 'table json csv' -d 'Form of the outp
 complete -c fabric-compare -l columns -x -d 'Columns of the main table'
 complete -c fabric-compare -l list-columns -d 'Print the names of the columns'
 complete -c fabric-compare -l no-header -d 'No headings and titles'
+complete -c fabric-compare -l color -x -a 'auto always never' -d 'Colour in tables'
 complete -c fabric-compare -s q -l quiet -d 'Errors only'
 complete -c fabric-compare -s v -l verbose -d 'Say more'
 complete -c fabric-compare -l threads -x -d 'Number of threads'

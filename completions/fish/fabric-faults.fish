@@ -37,6 +37,7 @@ complete -c fabric-faults -l format -x -a 'table json csv' -d 'Form of the outpu
 complete -c fabric-faults -l columns -x -d 'Columns of the main table'
 complete -c fabric-faults -l list-columns -d 'Print the names of the columns'
 complete -c fabric-faults -l no-header -d 'No headings and titles'
+complete -c fabric-faults -l color -x -a 'auto always never' -d 'Colour in tables'
 complete -c fabric-faults -l store -r -F -d 'Add the result to a database'
 complete -c fabric-faults -l label -x -d 'Name of this run there'
 complete -c fabric-faults -s q -l quiet -d 'Errors only'

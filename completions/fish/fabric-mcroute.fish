@@ -26,6 +26,7 @@ complete -c fabric-mcroute -l format -x -a 'table json csv' -d 'Form of the outp
 complete -c fabric-mcroute -l columns -x -d 'Columns of the main table'
 complete -c fabric-mcroute -l list-columns -d 'Print the names of the columns'
 complete -c fabric-mcroute -l no-header -d 'No headings and titles'
+complete -c fabric-mcroute -l color -x -a 'auto always never' -d 'Colour in tables'
 complete -c fabric-mcroute -l store -r -F -d 'Add the result to a database'
 complete -c fabric-mcroute -l label -x -d 'Name of this run there'
 complete -c fabric-mcroute -s q -l quiet -d 'Errors only'

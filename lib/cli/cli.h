@@ -37,7 +37,12 @@ struct fab_cli_input {
 };
 extern const struct argp fab_cli_input_argp;
 
-/* -o/--output FILE, --format table|json|csv, --columns LIST, --list-columns, --no-header
+/* When to use colour: on a terminal; always; never. */
+enum fab_cli_color { FAB_COLOR_AUTO, FAB_COLOR_ALWAYS, FAB_COLOR_NEVER };
+
+/*
+ * -o/--output FILE, --format table|json|csv, --columns LIST, --list-columns, --no-header,
+ * --color auto|always|never
  */
 struct fab_cli_output {
 	const char *path; /* NULL: standard output */
@@ -46,6 +51,7 @@ struct fab_cli_output {
 	const char *columns;
 	bool list_columns;
 	bool no_header;
+	enum fab_cli_color color;
 };
 extern const struct argp fab_cli_output_argp;
 
@@ -139,8 +145,9 @@ void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path);
 void fab_cli_commit_sink(struct fab_cli_sink *sink);
 
 /*
- * Report options from the output child and the terminal: width (COLUMNS first) and colour
- * (not with NO_COLOR or TERM=dumb) only when the sink is standard output on a terminal.
+ * Report options from the output child and the terminal: width (COLUMNS first), and
+ * colour unless --color says otherwise (not with NO_COLOR or TERM=dumb), only when the
+ * sink is standard output on a terminal.
  */
 struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
 						 const struct fab_cli_sink *sink);

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/internal.h"
 
-enum { KEY_FORMAT = KEY_OUTPUT, KEY_COLUMNS, KEY_LIST_COLUMNS, KEY_NO_HEADER };
+enum { KEY_FORMAT = KEY_OUTPUT, KEY_COLUMNS, KEY_LIST_COLUMNS, KEY_NO_HEADER, KEY_COLOR };
 
 static const struct argp_option output_options[] = {
 	{.doc = "Output:", .group = FAB_CLI_GROUP_OUTPUT},
@@ -36,6 +36,11 @@ static const struct argp_option output_options[] = {
 	 .key = KEY_NO_HEADER,
 	 .doc = "Leave out headings",
 	 .group = FAB_CLI_GROUP_OUTPUT},
+	{.name = "color",
+	 .key = KEY_COLOR,
+	 .arg = "WHEN",
+	 .doc = "Colour in tables: auto (default: on a terminal), always or never",
+	 .group = FAB_CLI_GROUP_OUTPUT},
 	{0},
 };
 
@@ -52,6 +57,21 @@ static enum fab_format parse_format(const char *arg, struct argp_state *state)
 			return (enum fab_format)i;
 	argp_error(state, "--format: '%s' is not table, json or csv", arg);
 	return FAB_FORMAT_TABLE;
+}
+
+static enum fab_cli_color parse_color(const char *arg, struct argp_state *state)
+{
+	static const char *const names[] = {
+		[FAB_COLOR_AUTO] = "auto",
+		[FAB_COLOR_ALWAYS] = "always",
+		[FAB_COLOR_NEVER] = "never",
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(names); i++)
+		if (strcmp(arg, names[i]) == 0)
+			return (enum fab_cli_color)i;
+	argp_error(state, "--color: '%s' is not auto, always or never", arg);
+	return FAB_COLOR_AUTO;
 }
 
 static error_t parse_output(int key, char *arg, struct argp_state *state)
@@ -76,6 +96,9 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NO_HEADER:
 		output->no_header = true;
+		return 0;
+	case KEY_COLOR:
+		output->color = parse_color(arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		fab_cli_check_files(output, state);
@@ -102,6 +125,7 @@ static unsigned terminal_width(int fd)
 	return 0;
 }
 
+/* What --color=auto means on a terminal. */
 static bool wants_color(void)
 {
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
@@ -116,11 +140,13 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 		.format = output->format,
 		.columns = output->columns,
 		.no_header = output->no_header,
+		.color = output->color == FAB_COLOR_ALWAYS,
 	};
 
 	if (!sink->path && isatty(fileno(sink->file))) {
 		options.width = terminal_width(fileno(sink->file));
-		options.color = wants_color();
+		if (output->color == FAB_COLOR_AUTO)
+			options.color = wants_color();
 	}
 	return options;
 }

@@ -158,6 +158,14 @@ static void json_field(void *state, const struct fab_column *column, union fab_c
 	set_nested(json->root, column->name, cell_value(column, cell));
 }
 
+static void json_answer(void *state, enum fab_tone tone, const char *text)
+{
+	struct json *json = state;
+
+	(void)tone;
+	set_nested(json->root, "summary", fab_json_text(text));
+}
+
 static void json_table_begin(void *state, const struct fab_table *table)
 {
 	struct json *json = state;
@@ -251,6 +259,7 @@ static void json_finish(void *state)
 const struct fab_writer fab_json_writer = {
 	.wants_extra = true,
 	.begin = json_begin,
+	.answer = json_answer,
 	.field = json_field,
 	.table_begin = json_table_begin,
 	.row = json_row,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "present/report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,11 @@ struct fab_report {
 	const struct fab_writer *writer;
 	void *state;
 
-	struct fab_table table; /* name NULL: none is open */
+	struct fab_table table;		 /* name NULL: none is open */
+	char *answer;			 /* NULL: none, or written already */
+	enum fab_tone tone;		 /* the worst of it */
+	const struct fab_fabric *fabric; /* not yet written; else NULL */
+	bool has_body;			 /* something follows the answer already */
 	const struct fab_column **chosen;
 	size_t *chosen_index; /* of the caller's columns */
 	union fab_cell *cells;
@@ -87,6 +93,14 @@ char *fab_cell_safe_text(const char *text)
 	return fab_text_safe(text, fab_alloc(size, 1), size);
 }
 
+static void put_field(struct fab_report *r, const struct fab_column *column,
+		      union fab_cell cell)
+{
+	if (r->writer->field &&
+	    (r->writer->wants_extra || !(column->flags & FAB_COL_EXTRA)))
+		r->writer->field(r->state, column, cell);
+}
+
 static void put_fabric(struct fab_report *r, const struct fab_fabric *f)
 {
 	fab_report_text(r, "fabric.source", f->source);
@@ -113,21 +127,57 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 	r->writer = writer_of(options->format);
 	r->state = r->writer->begin(out, &r->options);
 	if (options->format == FAB_FORMAT_JSON) {
-		fab_report_uint(r, "schema", SCHEMA);
-		fab_report_text(r, "command", command);
-		fab_report_text(r, "version", FAB_VERSION);
+		put_field(r, &(struct fab_column){.name = "schema", .type = FAB_UINT},
+			  (union fab_cell){.u = SCHEMA});
+		put_field(r, &(struct fab_column){.name = "command", .type = FAB_TEXT},
+			  (union fab_cell){.text = command});
+		put_field(r, &(struct fab_column){.name = "version", .type = FAB_TEXT},
+			  (union fab_cell){.text = FAB_VERSION});
 	}
-	if (fabric)
-		put_fabric(r, fabric);
+	r->fabric = fabric;
 	return r;
+}
+
+void fab_report_answer(struct fab_report *r, enum fab_tone tone, const char *format, ...)
+{
+	char *sentence = NULL, *joined;
+	va_list values;
+
+	assert(!r->has_body);
+	va_start(values, format);
+	if (vasprintf(&sentence, format, values) < 0)
+		fab_oom(strlen(format));
+	va_end(values);
+	joined = fab_format("%s%s%s", r->answer ? r->answer : "", r->answer ? " " : "",
+			    sentence);
+	free(sentence);
+	free(r->answer);
+	r->answer = joined;
+	if (tone > r->tone)
+		r->tone = tone;
+}
+
+/* Write what stands before everything else, once. */
+static void begin_body(struct fab_report *r)
+{
+	const struct fab_fabric *f = r->fabric;
+
+	if (r->has_body)
+		return;
+	r->has_body = true;
+	if (r->answer && r->writer->answer)
+		r->writer->answer(r->state, r->tone, r->answer);
+	free(r->answer);
+	r->answer = NULL;
+	if (f)
+		put_fabric(r, f);
 }
 
 void fab_report_field(struct fab_report *r, const struct fab_column *column,
 		      union fab_cell cell)
 {
-	if (r->writer->field &&
-	    (r->writer->wants_extra || !(column->flags & FAB_COL_EXTRA)))
-		r->writer->field(r->state, column, cell);
+	begin_body(r);
+	put_field(r, column, cell);
 }
 
 void fab_report_text(struct fab_report *r, const char *name, const char *text)
@@ -188,6 +238,7 @@ static bool is_shown(const struct fab_report *r)
 void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
 			    const struct fab_column *columns, size_t n_columns)
 {
+	begin_body(r);
 	r->table = (struct fab_table){.name = name, .title = title};
 	r->table.is_primary = strcmp(name, r->primary) == 0;
 	r->table.n = choose(r, columns, n_columns);
@@ -205,10 +256,17 @@ static void note_failure(struct fab_report *r)
 
 void fab_report_row(struct fab_report *r, const union fab_cell *cells)
 {
+	fab_report_row_tone(r, FAB_TONE_PLAIN, cells);
+}
+
+void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
+			 const union fab_cell *cells)
+{
 	if (!is_shown(r))
 		return;
 	for (size_t i = 0; i < r->table.n; i++)
 		r->cells[i] = cells[r->chosen_index[i]];
+	r->table.tone = tone;
 	r->writer->row(r->state, &r->table, r->cells);
 	note_failure(r);
 }
@@ -233,6 +291,7 @@ int fab_report_finish(struct fab_report *r, struct fab_err *err)
 
 	if (r->table.name)
 		fab_report_table_end(r);
+	begin_body(r);
 	r->writer->finish(r->state);
 	note_failure(r);
 	if (!r->errnum && fflush(r->out) != 0)

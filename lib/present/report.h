@@ -4,12 +4,15 @@
  * tables that comes out as a table for people, as JSON or as CSV. Columns are data; no
  * command touches libsmartcols, jansson or quoting.
  *
- *   fab_report_new -> field* -> (table_begin -> row* -> table_end)* -> fab_report_finish
+ *   fab_report_new -> answer* -> field* -> (table_begin -> row* -> table_end)*
+ *                  -> fab_report_finish
  *
- * table: fields as aligned `name  value` lines, each table under its title, widths of the
- *        terminal, colour only there, node names made safe.
- * json:  one object; fields in order, each table an array of objects. A dot in a name
- *        nests: fabric.switches, seconds.total.
+ * table: the answer, wrapped; fields as aligned `name  value` lines, each table under its
+ *        title. Within the width of the terminal long cells are wrapped and wide tables
+ *        turned on their side; no value is ever cut. Colour only on a terminal, node
+ *        names made safe.
+ * json:  one object; `summary` is the answer; fields in order, each table an array of
+ *        objects. A dot in a name nests: fabric.switches, seconds.total.
  * csv:   RFC 4180, the primary table only, heading row first; a dot becomes `_`.
  */
 #pragma once
@@ -39,7 +42,17 @@ enum fab_type {
 enum {
 	FAB_COL_EXTRA = 1,     /* column, field: not in the table unless asked for */
 	FAB_COL_NULL_ZERO = 2, /* FAB_UINT 0 means: no value */
+	/* a number with its unit in a table (`8.9 us`), plain in JSON and CSV */
+	FAB_COL_SECONDS = 4, /* FAB_REAL, FAB_NUMBER */
+	FAB_COL_BYTES = 8,   /* FAB_UINT */
+	FAB_COL_MBPS = 16,   /* FAB_REAL, FAB_NUMBER */
+	/* on a terminal in the colour of FAB_TONE_BAD */
+	FAB_COL_BAD_IF_ANY = 32, /* FAB_UINT above 0 */
+	FAB_COL_BAD_IF_NO = 64,	 /* FAB_BOOL false */
 };
+
+/* How good or bad something is: a colour on a terminal, beside words that say it. */
+enum fab_tone { FAB_TONE_PLAIN, FAB_TONE_GOOD, FAB_TONE_WARN, FAB_TONE_BAD };
 
 struct fab_column {
 	const char *name; /* stable, lower case with underscores; a dot nests */
@@ -80,7 +93,7 @@ struct fab_report_options {
 	enum fab_format format;
 	const char *columns; /* comma list for the primary table, NULL default */
 	bool no_header;
-	bool color;	/* table: standard output is a terminal */
+	bool color;	/* table: with escape sequences for colours */
 	unsigned width; /* table: columns of the terminal, 0 unlimited */
 };
 
@@ -93,6 +106,14 @@ struct fab_report;
 struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *options,
 				  const char *command, const char *primary,
 				  const struct fab_fabric *fabric);
+/*
+ * A sentence of the answer, with its full stop; one to three of them, before any field or
+ * table. They stand first in a table and are joined to `summary` in JSON; CSV and tables
+ * without headings leave them out. It must be true in every state: what is not known is
+ * said to be so.
+ */
+void fab_report_answer(struct fab_report *r, enum fab_tone tone, const char *format, ...)
+	FAB_PRINTF(3, 4);
 /* One value of the document itself. */
 void fab_report_field(struct fab_report *r, const struct fab_column *column,
 		      union fab_cell cell);
@@ -105,6 +126,9 @@ void fab_report_table_begin(struct fab_report *r, const char *name, const char *
 			    const struct fab_column *columns, size_t n_columns);
 /* n_columns cells. */
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
+/* The same with a tone for the whole row. */
+void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
+			 const union fab_cell *cells);
 void fab_report_table_end(struct fab_report *r);
 /* Write what is buffered and free; fails with the errno of the write. */
 int fab_report_finish(struct fab_report *r, struct fab_err *err) FAB_MUST_CHECK;

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The document for people: aligned fields, then each table as a grid. */
+/* The document for people: the answer, aligned fields, then each table. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "present/grid.h"
-#include "present/writer.h"
-
-/*
- * A short table that is too wide for the terminal is turned: a line for each column, with
- * the rows side by side. So many rows are kept back to find out.
- */
-enum { MAX_TURNED = 12, MIN_TEXT = 12 };
+#include "base/human.h"
+#include "present/layout.h"
+#include "present/wrap.h"
 
 struct field {
 	char *name, *value;
+	enum fab_tone tone;
 };
 
 struct table {
@@ -22,8 +18,7 @@ struct table {
 	const struct fab_report_options *options;
 	FAB_VEC(struct field) fields; /* not yet printed */
 	bool has_printed;	      /* something stands above: leave a blank line */
-	FAB_VEC(char *) cells;	      /* row by row, not yet in the grid */
-	struct fab_grid *grid;	      /* NULL: all rows are still in `cells` */
+	FAB_VEC(struct fab_grid_cell) cells; /* of the open table, row by row */
 };
 
 static void *table_begin(FILE *out, const struct fab_report_options *options)
@@ -45,7 +40,7 @@ static char *human_real(double value)
 /* On the heap; what has no value is a dash. */
 static char *cell_text(const struct fab_column *column, union fab_cell cell)
 {
-	char number[FAB_CELL_BYTES];
+	char number[FAB_HUMAN_BYTES];
 
 	if (fab_cell_is_null(column, cell))
 		return fab_strdup("-");
@@ -53,10 +48,26 @@ static char *cell_text(const struct fab_column *column, union fab_cell cell)
 		return fab_strdup(cell.u ? "yes" : "no");
 	if (column->type == FAB_TEXT)
 		return fab_cell_safe_text(cell.text);
+	if (column->flags & FAB_COL_SECONDS)
+		return fab_strdup(fab_human_seconds(cell.real, number));
+	if (column->flags & FAB_COL_MBPS)
+		return fab_strdup(fab_human_mbps(cell.real, number));
+	if (column->flags & FAB_COL_BYTES)
+		return fab_strdup(fab_human_bytes(cell.u, number));
 	if (column->type == FAB_REAL ||
 	    (column->type == FAB_NUMBER && !fab_is_whole(cell.real)))
 		return human_real(cell.real);
 	return fab_strdup(fab_cell_number(column, cell, number));
+}
+
+static enum fab_tone cell_tone(const struct fab_column *column, union fab_cell cell)
+{
+	if (fab_cell_is_null(column, cell))
+		return FAB_TONE_PLAIN;
+	if ((column->flags & FAB_COL_BAD_IF_ANY && cell.u) ||
+	    (column->flags & FAB_COL_BAD_IF_NO && !cell.u))
+		return FAB_TONE_BAD;
+	return FAB_TONE_PLAIN;
 }
 
 /* "fabric.switch_links" is "switch links" to people. */
@@ -76,7 +87,8 @@ static char *human_name(const char *name)
 static void table_field(void *state, const struct fab_column *column, union fab_cell cell)
 {
 	struct table *t = state;
-	struct field field = {human_name(column->name), cell_text(column, cell)};
+	struct field field = {human_name(column->name), cell_text(column, cell),
+			      cell_tone(column, cell)};
 
 	FAB_PUSH(&t->fields, field);
 }
@@ -86,6 +98,49 @@ static void leave_line(struct table *t)
 	if (t->has_printed)
 		putc('\n', t->out);
 	t->has_printed = true;
+}
+
+/*
+ * A text within the width of the terminal, every line between `begin` and `end`, which
+ * take no room; all lines but the first, which begins behind `indent` columns, are
+ * indented so.
+ */
+static void print_wrapped(const struct table *t, const char *text, size_t indent,
+			  const char *begin, const char *end)
+{
+	size_t width = t->options->width, room = width > indent ? width - indent : 1;
+	const char *line = text;
+
+	if (!t->options->color)
+		begin = end = "";
+	if (!width)
+		room = SIZE_MAX;
+	do {
+		const char *start = line;
+		size_t n = fab_wrap_line(&line, room);
+
+		fprintf(t->out, "%*s%s%.*s%s\n", start == text ? 0 : (int)indent, "",
+			begin, (int)n, start, end);
+	} while (*line);
+}
+
+static void print_toned(const struct table *t, const char *text, size_t indent,
+			enum fab_tone tone)
+{
+	print_wrapped(t, text, indent, fab_tone_begin(tone), fab_tone_end(tone));
+}
+
+static void table_answer(void *state, enum fab_tone tone, const char *text)
+{
+	struct table *t = state;
+	char *safe;
+
+	if (t->options->no_header)
+		return;
+	safe = fab_cell_safe_text(text);
+	leave_line(t);
+	print_toned(t, safe, 0, tone);
+	free(safe);
 }
 
 static void print_fields(struct table *t)
@@ -101,7 +156,8 @@ static void print_fields(struct table *t)
 	for (size_t i = 0; i < t->fields.n; i++) {
 		struct field *f = &t->fields.v[i];
 
-		fprintf(t->out, "%-*s  %s\n", (int)widest, f->name, f->value);
+		fprintf(t->out, "%-*s  ", (int)widest, f->name);
+		print_toned(t, f->value, widest + 2, f->tone);
 		free(f->name);
 		free(f->value);
 	}
@@ -116,125 +172,39 @@ static void table_table_begin(void *state, const struct fab_table *table)
 	print_fields(t);
 }
 
-/* Put the rows kept back into a grid. */
-static void flush(struct table *t, const struct fab_table *table)
-{
-	if (!t->grid) {
-		t->grid = fab_grid_new(t->out, t->options);
-		for (size_t i = 0; i < table->n; i++)
-			fab_grid_add_column(t->grid, table->columns[i]->name,
-					    table->columns[i]->type == FAB_TEXT);
-	}
-	for (size_t i = 0; i < t->cells.n; i += table->n)
-		fab_grid_add_row(t->grid, t->cells.v + i, table->n);
-	t->cells.n = 0;
-}
-
 static void table_row(void *state, const struct fab_table *table,
 		      const union fab_cell *cells)
 {
 	struct table *t = state;
 
-	for (size_t i = 0; i < table->n; i++)
-		FAB_PUSH(&t->cells, cell_text(table->columns[i], cells[i]));
-	if (t->grid || t->cells.n > MAX_TURNED * table->n)
-		flush(t, table);
-}
-
-/* Characters, as good as columns for names in the alphabets of machine rooms. */
-static size_t width_of(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
-/* Width of a column with its heading and a blank; text can be cut to MIN_TEXT. */
-static size_t column_width(const struct table *t, const struct fab_table *table, size_t i)
-{
-	size_t widest = width_of(table->columns[i]->name), heading = widest;
-
-	for (size_t at = i; at < t->cells.n; at += table->n)
-		if (width_of(t->cells.v[at]) > widest)
-			widest = width_of(t->cells.v[at]);
-	if (table->columns[i]->type == FAB_TEXT && widest > MIN_TEXT)
-		widest = heading > MIN_TEXT ? heading : MIN_TEXT;
-	return widest + 1;
-}
-
-/* The same for a row that becomes a column. */
-static size_t row_width(const struct table *t, const struct fab_table *table, size_t row)
-{
-	size_t widest = 0;
-
-	for (size_t i = 0; i < table->n; i++)
-		if (width_of(t->cells.v[row * table->n + i]) > widest)
-			widest = width_of(t->cells.v[row * table->n + i]);
-	return widest + 1;
-}
-
-static bool should_turn(const struct table *t, const struct fab_table *table)
-{
-	size_t n_rows, wide = 0, turned = 0;
-
-	if (t->grid || !t->options->width || t->options->no_header || table->n < 2)
-		return false;
-	n_rows = t->cells.n / table->n;
 	for (size_t i = 0; i < table->n; i++) {
-		wide += column_width(t, table, i);
-		if (width_of(table->columns[i]->name) + 1 > turned)
-			turned = width_of(table->columns[i]->name) + 1;
+		enum fab_tone tone = cell_tone(table->columns[i], cells[i]);
+		struct fab_grid_cell cell = {cell_text(table->columns[i], cells[i]),
+					     tone > table->tone ? tone : table->tone};
+
+		FAB_PUSH(&t->cells, cell);
 	}
-	for (size_t row = 0; row < n_rows; row++)
-		turned += row_width(t, table, row);
-	return wide > t->options->width + 1 && turned < wide;
 }
 
-/* The rows side by side; the first column gives the headings. */
-static void flush_turned(struct table *t, const struct fab_table *table)
+static void print_title(const struct table *t, const char *title)
 {
-	size_t n_rows = t->cells.n / table->n;
-	char **line = FAB_NEW(n_rows + 1, char *);
-
-	t->grid = fab_grid_new(t->out, t->options);
-	fab_grid_add_column(t->grid, table->columns[0]->name, true);
-	for (size_t row = 0; row < n_rows; row++)
-		fab_grid_add_column(t->grid, t->cells.v[row * table->n], false);
-	for (size_t i = 1; i < table->n; i++) {
-		line[0] = fab_strdup(table->columns[i]->name);
-		for (size_t row = 0; row < n_rows; row++)
-			line[row + 1] = t->cells.v[row * table->n + i];
-		fab_grid_add_row(t->grid, line, n_rows + 1);
-	}
-	for (size_t row = 0; row < n_rows; row++)
-		free(t->cells.v[row * table->n]);
-	t->cells.n = 0;
-	free(line);
+	if (title && !t->options->no_header)
+		print_wrapped(t, title, 0, "\033[1m", "\033[0m");
 }
 
 static void table_table_end(void *state, const struct fab_table *table)
 {
 	struct table *t = state;
-	bool is_empty = !t->grid && !t->cells.n;
 
-	if (!is_empty || !t->options->no_header)
+	if (t->cells.n || !t->options->no_header)
 		leave_line(t);
-	if (table->title && !t->options->no_header)
-		fprintf(t->out, t->options->color ? "\033[1m%s\033[0m\n" : "%s\n",
-			table->title);
-	if (is_empty) {
-		if (!t->options->no_header)
-			fputs("(none)\n", t->out);
-		return;
-	}
-	if (should_turn(t, table))
-		flush_turned(t, table);
-	else
-		flush(t, table);
-	fab_grid_finish(t->grid);
-	t->grid = NULL;
+	print_title(t, table->title);
+	if (t->cells.n)
+		fab_layout_print(t->out, t->options, table, t->cells.v,
+				 t->cells.n / table->n);
+	else if (!t->options->no_header)
+		fputs("(none)\n", t->out);
+	t->cells.n = 0;
 }
 
 static void table_finish(void *state)
@@ -249,6 +219,7 @@ static void table_finish(void *state)
 
 const struct fab_writer fab_table_writer = {
 	.begin = table_begin,
+	.answer = table_answer,
 	.field = table_field,
 	.table_begin = table_table_begin,
 	.row = table_row,

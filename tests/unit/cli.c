@@ -77,7 +77,7 @@ Test(cli, options)
 	       (const char *[]){"x.topo", "--node-name-map=m", "--hca=mlx5_[0-3]",
 				"--format=csv", "-ofile", "--columns=a,b", "--threads=2",
 				"--seed=18446744073709551615", "-qvv", "--verify",
-				"--no-header", NULL},
+				"--no-header", "--color=never", NULL},
 	       sizeof(arguments));
 	p = parsed();
 	cr_assert_str_eq(p.input.fabric, "x.topo");
@@ -85,6 +85,7 @@ Test(cli, options)
 	cr_assert_str_eq(p.input.hca, "mlx5_[0-3]");
 	cr_assert_eq(p.output.format, FAB_FORMAT_CSV);
 	cr_assert(p.output.has_format && p.output.no_header && !p.output.list_columns);
+	cr_assert_eq(p.output.color, FAB_COLOR_NEVER);
 	cr_assert_str_eq(p.output.path, "file");
 	cr_assert_str_eq(p.output.columns, "a,b");
 	cr_assert_eq(p.run.threads, 2);
@@ -99,6 +100,7 @@ Test(cli, bad_values_are_usage_errors)
 		const char *argument, *sentence;
 	} cases[] = {
 		{"--format=xml", "--format: 'xml' is not table, json or csv"},
+		{"--color=red", "--color: 'red' is not auto, always or never"},
 		{"--threads=0", "--threads: '0' is not a number from 1 to 4096"},
 		{"--threads=4097", "--threads: '4097' is not a number"},
 		{"--threads=2x", "--threads: '2x' is not a number"},
@@ -312,8 +314,13 @@ Test(cli, report_options_follow_the_terminal)
 	cr_assert_eq(options.format, FAB_FORMAT_CSV);
 	cr_assert_str_eq(options.columns, "a");
 	cr_assert(options.width == 77 && options.color, "%u", options.width);
+	output.color = FAB_COLOR_NEVER;
+	cr_assert_not(fab_cli_report_options(&output, &sink).color);
+	output.color = FAB_COLOR_ALWAYS;
 	setenv("COLUMNS", "50", 1);
 	setenv("NO_COLOR", "1", 1);
+	cr_assert(fab_cli_report_options(&output, &sink).color);
+	output.color = FAB_COLOR_AUTO;
 	options = fab_cli_report_options(&output, &sink);
 	cr_assert(options.width == 50 && !options.color);
 	fclose(sink.file);
@@ -322,6 +329,8 @@ Test(cli, report_options_follow_the_terminal)
 	setenv("NO_COLOR", "", 1);
 	options = fab_cli_report_options(&output, &sink);
 	cr_assert(options.width == 0 && !options.color);
+	output.color = FAB_COLOR_ALWAYS;
+	cr_assert(fab_cli_report_options(&output, &sink).color);
 	fclose(sink.file);
 	close(master);
 }
