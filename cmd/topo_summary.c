@@ -19,7 +19,7 @@ static const struct fab_column columns[] = {
 	{"unnamed_adapters", FAB_UINT, "adapters whose host has no name", 0},
 	{"switch_links", FAB_UINT, "cables between switches", 0},
 	{"host_links", FAB_UINT, "cables between a switch and an adapter", 0},
-	{"components", FAB_UINT, "parts that no cable joins", 0},
+	{"components", FAB_UINT, "parts of the graph of switches", 0},
 	{"diameter", FAB_UINT, "largest number of switch hops", 0},
 	{"shape", FAB_TEXT, "what was recognised from the cables, or nothing", 0},
 	{"shape_detail", FAB_TEXT, "the same with its parameters", 0},

@@ -104,12 +104,13 @@ int fab_machine_read(const char *file, const char *text, size_t len,
  * The hierarchy of a fabric: its tiers of switches above the hosts. A vertex of tier t is
  * a part of the fabric that stays connected without the tiers above t; its capacity is
  * that of all its cables up together. `servers` are lines of a server list or patterns
- * for host names; a server is a host, each of its connected adapters an interface. A
- * compute node boots over its first connected adapter that can reach a server. down
- * patterns of servers that are down; NULL none default_mbps  for cables of unknown speed;
- * 0: EINVAL for those EINVAL: a server that is no host, a server without a cable, a node
- * that no server reaches (named; how many), nothing left to boot. Warnings: bundles of
- * different rates. O(nodes + cables).
+ * for host names; a server is a host. Adapters do not forward, so that all meet on one
+ * plane (fabric/planes.h): that on which most nodes, then most servers are, then that of
+ * their first adapters. Each port of a server there is an interface; a compute node boots
+ * over its first adapter with a port there. default_mbps: for cables of unknown speed, 0:
+ * EINVAL for those. EINVAL: a server that is no host, a server or node that is not on the
+ * plane (named, with the planes), nothing left to boot. Warnings: bundles of different
+ * rates; nodes and servers that share several planes. O(nodes + cables).
  */
 struct fab_machine_servers {
 	const char *const *patterns; /* [n] host names, globs, GUIDs 0x.., lid:N */

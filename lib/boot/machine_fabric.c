@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "boot/machine_impl.h"
+#include "fabric/planes.h"
 #include "fabric/shape.h"
 #include "fabric/tiers.h"
 
@@ -19,8 +20,8 @@ struct fabric_reader {
 	uint32_t *above;     /* [n_switches] raw vertex that a leaf's vertex hangs on */
 	uint32_t *leaf;	     /* [n_switches] raw vertex of a switch with hosts */
 	uint32_t *server_of; /* [n_hosts] number of the server, FAB_NONE */
-	uint32_t *component; /* [n_nodes] */
-	bool *has_server;    /* [components] */
+	struct fab_planes *planes;
+	uint32_t part; /* the plane that all boot over */
 };
 
 static bool is_number(const char *p, const char *prefix, uint64_t *out)
@@ -218,9 +219,10 @@ static int add_tiers(struct fabric_reader *r, struct fab_err *err)
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
 	     c++) {
 		uint32_t node = f->port_node[f->cable_b[c]];
+		uint32_t sw = f->port_node[f->cable_a[c]];
 
-		if (f->node_host[node] != FAB_NONE)
-			r->leaf[f->port_node[f->cable_a[c]]] = 0;
+		if (f->node_host[node] != FAB_NONE && r->planes->of_switch[sw] == r->part)
+			r->leaf[sw] = 0;
 	}
 	/* the top tier joins everything: it is the root */
 	for (uint32_t t = r->n_tiers > 1 ? r->n_tiers - 1 : 1; t-- > 0;) {
@@ -240,7 +242,7 @@ static bool is_usable(const struct fabric_reader *r, uint32_t port)
 {
 	uint32_t sw = fab_port_switch(r->f, port);
 
-	return sw != FAB_NONE && r->f->port_cable[port] != FAB_NONE && r->above[sw] != 0;
+	return sw != FAB_NONE && r->above[sw] != 0 && r->planes->of_switch[sw] == r->part;
 }
 
 static int add_end(struct fabric_reader *r, uint32_t port, uint32_t level,
@@ -261,7 +263,122 @@ static int add_end(struct fabric_reader *r, uint32_t port, uint32_t level,
 	return rc;
 }
 
-/* A server: each adapter with a cable is an interface. */
+/* The first part, in the order of its adapters, that a host is on; FAB_NONE. */
+static uint32_t first_part(const struct fabric_reader *r, uint32_t host)
+{
+	const struct fab_fabric *f = r->f;
+
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++)
+		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
+		     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
+			uint32_t part = fab_planes_of_port(r->planes, f, p);
+
+			if (part != FAB_NONE)
+				return part;
+		}
+	return FAB_NONE;
+}
+
+/* A host that has no port on the plane that is booted over. Returns -EINVAL. */
+static int not_there(const struct fabric_reader *r, uint32_t host, const char *what,
+		     struct fab_err *err)
+{
+	char here[FAB_PLANE_TEXT_SIZE], there[FAB_PLANE_TEXT_SIZE];
+	uint32_t part = first_part(r, host);
+	bool is_parallel =
+		part != FAB_NONE && fab_planes_are_parallel(r->planes, part, r->part);
+
+	if (part == FAB_NONE)
+		return fab_fail(err, EINVAL, "%s '%.100s' has no cable to a switch", what,
+				fab_host_name(r->f, host));
+	fab_plane_text(r->planes, part, here);
+	fab_plane_text(r->planes, r->part, there);
+	if (r->server_of[host] != FAB_NONE)
+		return fab_fail(
+			err, EINVAL,
+			"server '%.100s' is on %s and has no path to nodes, which "
+			"boot over %s%s",
+			fab_host_name(r->f, host), here, there,
+			is_parallel ? "; --hca=PATTERN chooses one plane" : "");
+	return fab_fail(err, EINVAL,
+			"node '%.100s' has no path to any server: it is on %s, server "
+			"'%.100s' on %s%s",
+			fab_host_name(r->f, host), here,
+			fab_host_name(r->f, r->b.server_host[0]), there,
+			is_parallel ? "; --hca=PATTERN chooses one plane" : "");
+}
+
+/* Hosts of each kind on a part: those that could be, and for whom it comes first. */
+struct part_score {
+	uint32_t nodes, servers, first;
+};
+
+/* Count a host at each part that it is on; `seen` [parts] holds the last host of each. */
+static void score_host(const struct fabric_reader *r, uint32_t host, uint32_t *seen,
+		       struct part_score *score)
+{
+	const struct fab_fabric *f = r->f;
+	bool is_first = true;
+
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++)
+		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
+		     p < f->node_first_port[f->host_adapter[i] + 1]; p++) {
+			uint32_t part = fab_planes_of_port(r->planes, f, p);
+
+			if (part == FAB_NONE || seen[part] == host)
+				continue;
+			seen[part] = host;
+			if (r->server_of[host] != FAB_NONE)
+				score[part].servers++;
+			else
+				score[part].nodes++;
+			score[part].first += is_first;
+			is_first = false;
+		}
+}
+
+static bool is_better(const struct part_score *a, const struct part_score *b)
+{
+	if (!a->servers != !b->servers)
+		return a->servers > 0;
+	if (a->nodes != b->nodes)
+		return a->nodes > b->nodes;
+	if (a->servers != b->servers)
+		return a->servers > b->servers;
+	return a->first > b->first;
+}
+
+/*
+ * Adapters do not forward: nodes and servers meet on one plane. Take that on which most
+ * nodes, then most servers are, then that of their first adapters.
+ */
+static void choose_plane(struct fabric_reader *r)
+{
+	uint32_t n = r->planes->n, n_on = 0;
+	struct part_score *score = FAB_NEW0(n, struct part_score);
+	uint32_t *seen = FAB_NEW(n, uint32_t);
+	char name[FAB_PLANE_TEXT_SIZE];
+
+	memset(seen, 0xff, n * sizeof(*seen));
+	for (uint32_t h = 0; h < r->f->n_hosts; h++)
+		score_host(r, h, seen, score);
+	for (uint32_t i = 0; i < n; i++) {
+		n_on += score[i].nodes && score[i].servers;
+		if (is_better(&score[i], &score[r->part]))
+			r->part = i;
+	}
+	if (n_on > 1)
+		FAB_PUSH(&r->b.warnings,
+			 fab_format("nodes and servers share %u planes: they boot over "
+				    "%s (--hca=PATTERN chooses another)",
+				    n_on, fab_plane_text(r->planes, r->part, name)));
+	free(seen);
+	free(score);
+}
+
+/* A server: each port with a cable to the plane is an interface. */
 static int add_server(struct fabric_reader *r, uint32_t host, uint32_t level,
 		      struct fab_err *err)
 {
@@ -285,17 +402,13 @@ static int add_server(struct fabric_reader *r, uint32_t host, uint32_t level,
 				err);
 			if (rc)
 				return rc;
-			r->has_server[r->component[node]] = true;
 			n++;
 		}
 	}
-	if (!n)
-		return fab_fail(err, EINVAL, "server '%.100s' has no cable to a switch",
-				fab_host_name(f, host));
-	return 0;
+	return n ? 0 : not_there(r, host, "server", err);
 }
 
-/* A node boots over its first connected adapter that can reach a server. */
+/* A node boots over its first adapter with a port on the plane. */
 static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
 		    struct fab_err *err)
 {
@@ -305,16 +418,13 @@ static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
 	     i < f->host_first_adapter[host + 1]; i++) {
 		uint32_t node = f->host_adapter[i];
 
-		if (!r->has_server[r->component[node]])
-			continue;
 		for (uint32_t p = f->node_first_port[node];
 		     p < f->node_first_port[node + 1]; p++)
 			if (is_usable(r, p))
 				return add_end(r, p, level, FAB_VERTEX_NODE, host,
 					       fab_strdup(fab_host_name(f, host)), err);
 	}
-	return fab_fail(err, EINVAL, "node '%.100s' has no path to any server",
-			fab_host_name(f, host));
+	return not_there(r, host, "node", err);
 }
 
 static int add_hosts(struct fabric_reader *r, struct fab_err *err)
@@ -345,12 +455,13 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 	r.above = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.server_of = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
-	r.component = FAB_NEW((size_t)f->n_nodes + 1, uint32_t);
-	r.has_server = FAB_NEW0((size_t)fab_fabric_components(f, r.component) + 1, bool);
+	r.planes = fab_planes_new(f);
 	r.n_tiers = fab_tiers_of_shape(f, shape, r.tier);
 	rc = choose_servers(&r, err);
-	if (!rc)
+	if (!rc) {
+		choose_plane(&r);
 		rc = add_tiers(&r, err);
+	}
 	if (!rc)
 		rc = add_hosts(&r, err);
 	if (!rc)
@@ -363,7 +474,6 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 	free(r.above);
 	free(r.leaf);
 	free(r.server_of);
-	free(r.component);
-	free(r.has_server);
+	fab_planes_free(r.planes);
 	return rc;
 }

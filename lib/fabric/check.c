@@ -3,8 +3,10 @@
 
 #include "fabric/check_impl.h"
 #include "fabric/label.h"
+#include "fabric/planes.h"
 #include "fabric/tiers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,54 +55,38 @@ static void take_warnings(struct fab_checker *c)
 	}
 }
 
-struct part {
-	uint32_t n_switches, n_others, first_switch;
-};
-
-/* The part with the most nodes is the fabric; every other one with a switch is reported.
- */
-static void report_parts(struct fab_checker *c, const struct part *parts,
-			 uint32_t n_parts)
+/* A part that is no plane: it ought to be joined to the rest. */
+static void report_part(struct fab_checker *c, const struct fab_planes *planes,
+			uint32_t part)
 {
-	uint32_t main_part = 0;
+	const struct fab_plane *v = &planes->v[part];
+	char shared[128] = "", name[FAB_PLANE_TEXT_SIZE];
 
-	for (uint32_t i = 1; i < n_parts; i++)
-		if (parts[i].n_switches + parts[i].n_others >
-		    parts[main_part].n_switches + parts[main_part].n_others)
-			main_part = i;
-	for (uint32_t i = 0; i < n_parts; i++) {
-		const struct part *p = &parts[i];
-
-		if (i == main_part || !p->n_switches)
-			continue;
-		fab_checker_add(
-			c, FAB_PROBLEM, "unconnected-part", FAB_AT_NODE(p->first_switch),
+	if (v->n_shared)
+		snprintf(shared, sizeof(shared), "; %u of its %u host%s on %s, too",
+			 v->n_shared, v->n_hosts, v->n_hosts == 1 ? " is" : "s are",
+			 fab_plane_text(planes, planes->largest, name));
+	fab_checker_add(c, FAB_PROBLEM, "unconnected-part", FAB_AT_NODE(v->first_switch),
 			"no cable joins \"%s\" to the rest of the fabric (a part of %u "
-			"switch%s and %u other node%s)",
-			fab_node_name(c->f, p->first_switch), p->n_switches,
-			p->n_switches == 1 ? "" : "es", p->n_others,
-			p->n_others == 1 ? "" : "s");
-	}
+			"switch%s and %u adapter%s%s)",
+			fab_node_name(c->f, v->first_switch), v->n_switches,
+			v->n_switches == 1 ? "" : "es", v->n_adapters,
+			v->n_adapters == 1 ? "" : "s", shared);
 }
 
 static void check_parts(struct fab_checker *c)
 {
-	const struct fab_fabric *f = c->f;
-	uint32_t *part_of = FAB_NEW(f->n_nodes, uint32_t);
-	uint32_t n_parts = fab_fabric_components(f, part_of);
-	struct part *parts = FAB_NEW0(n_parts, struct part);
+	struct fab_planes *planes = fab_planes_new(c->f);
 
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		struct part *p = &parts[part_of[i]];
-
-		if (!fab_node_is_switch(f, i))
-			p->n_others++;
-		else if (!p->n_switches++)
-			p->first_switch = i;
-	}
-	report_parts(c, parts, n_parts);
-	free(parts);
-	free(part_of);
+	for (uint32_t i = planes->n_planes; i < planes->n; i++)
+		report_part(c, planes, i);
+	if (planes->n_planes > 1)
+		fab_checker_add(
+			c, FAB_NOTE, "planes", FAB_AT_NODE(FAB_NONE),
+			"the hosts are on %u planes, which no path joins: each is "
+			"a network of its own (--hca=PATTERN chooses one)",
+			planes->n_planes);
+	fab_planes_free(planes);
 }
 
 static bool has_switch(const struct fab_fabric *f, uint32_t node)

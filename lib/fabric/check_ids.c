@@ -41,7 +41,8 @@ static void check_missing_lids(struct fab_checker *c)
 					fab_node_name(f, f->port_node[p]));
 }
 
-/* The LIDs of one port, in one part of the fabric: parts are subnets of their own. */
+/* The LIDs of one port, in one part of the fabric: parts are subnets of their own, and so
+ * are two adapters joined to each other. */
 struct lids {
 	uint32_t part, first, last, port;
 };
@@ -90,20 +91,29 @@ static void report_lids(struct fab_checker *c, const struct lids *lids, size_t n
 	}
 }
 
+/* The number of the port's part; those behind n_parts are cables between adapters. */
+static uint32_t part_of(const struct fab_fabric *f, const uint32_t *component,
+			uint32_t n_parts, uint32_t port)
+{
+	uint32_t sw = fab_port_switch(f, port);
+
+	return sw != FAB_NONE ? component[sw] : n_parts + f->port_cable[port];
+}
+
 static void check_duplicate_lids(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
-	uint32_t *part = FAB_NEW(f->n_nodes, uint32_t);
+	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t n_parts = fab_fabric_components(f, component);
 	struct lids *lids = FAB_NEW(f->n_ports, struct lids);
 	size_t n = 0;
 
-	fab_fabric_components(f, part);
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t lmc = f->port_lmc[p] <= 7 ? f->port_lmc[p] : 0;
 
 		if (!is_end_port(f, p) || !has_lid(f, p))
 			continue;
-		lids[n++] = (struct lids){.part = part[f->port_node[p]],
+		lids[n++] = (struct lids){.part = part_of(f, component, n_parts, p),
 					  .first = f->port_lid[p],
 					  .last = f->port_lid[p] + (1u << lmc) - 1,
 					  .port = p};
@@ -111,7 +121,7 @@ static void check_duplicate_lids(struct fab_checker *c)
 	qsort(lids, n, sizeof(*lids), by_lid);
 	report_lids(c, lids, n);
 	free(lids);
-	free(part);
+	free(component);
 }
 
 struct guid {

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
-#include "fabric/planes.h"
+#include "fabric/bitplanes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +26,11 @@ struct fab_dist {
 
 /*
  * Buffers of one thread. A switch's planes stand together: bit k of the distance of
- * source i is bit i of planes[sw * FAB_PLANES + k].
+ * source i is bit i of planes[sw * FAB_BITPLANES + k].
  */
 struct search {
 	set *seen, *frontier, *next; /* [n] */
-	set *planes;		     /* [n * FAB_PLANES], NULL when levels are not kept */
+	set *planes; /* [n * FAB_BITPLANES], NULL when levels are not kept */
 	void *arena;
 };
 
@@ -42,7 +42,7 @@ static void search_init(struct search *s, uint32_t n, bool keeps_levels)
 {
 	const size_t page = 4096 / sizeof(set), off = 320 / sizeof(set);
 	size_t pitch = (n + page - 1) / page * page + off;
-	size_t planes = keeps_levels ? (size_t)n * FAB_PLANES : 0;
+	size_t planes = keeps_levels ? (size_t)n * FAB_BITPLANES : 0;
 
 	s->arena = fab_alloc_huge((3 * pitch + planes) * sizeof(set));
 	s->seen = s->arena;
@@ -102,7 +102,7 @@ FAB_WIDE static bool step(const struct fab_fabric *f, const struct search *s,
 		seen[v] = old | reach;
 		any = true;
 		if (s->planes)
-			note_level(s->planes + (size_t)v * FAB_PLANES, &reach, level);
+			note_level(s->planes + (size_t)v * FAB_BITPLANES, &reach, level);
 	}
 	return any;
 }
@@ -120,7 +120,7 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 	memset(s->seen, 0, n * sizeof(set));
 	memset(s->frontier, 0, n * sizeof(set));
 	if (s->planes)
-		memset(s->planes, 0, n * sizeof(set) * FAB_PLANES);
+		memset(s->planes, 0, n * sizeof(set) * FAB_BITPLANES);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t bit = (uint64_t)1 << (i % 64);
 
@@ -143,7 +143,7 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 static void store_batch(struct fab_dist *d, const struct search *s, uint32_t first,
 			uint32_t levels)
 {
-	struct fab_planes_way ways[FAB_PLANES_WAYS];
+	struct fab_bitplanes_way ways[FAB_BITPLANES_WAYS];
 	size_t used = (d->stride - first) / 64;
 	int n_planes = 0;
 
@@ -151,11 +151,12 @@ static void store_batch(struct fab_dist *d, const struct search *s, uint32_t fir
 		used = WORDS;
 	while (levels >> n_planes)
 		n_planes++;
-	fab_planes_ways(ways);
+	fab_bitplanes_ways(ways);
 	for (uint32_t v = 0; v < d->n; v++)
-		ways[0].to_bytes((const uint64_t *)(s->planes + (size_t)v * FAB_PLANES),
-				 (const uint64_t *)&s->seen[v], WORDS, n_planes, used,
-				 d->hops + (size_t)v * d->stride + first);
+		ways[0].to_bytes(
+			(const uint64_t *)(s->planes + (size_t)v * FAB_BITPLANES),
+			(const uint64_t *)&s->seen[v], WORDS, n_planes, used,
+			d->hops + (size_t)v * d->stride + first);
 }
 
 /* All batches, in parallel; the largest level of any. `d` NULL: only that. */

@@ -106,10 +106,10 @@ uint64_t fab_fabric_fingerprint(const struct fab_fabric *f)
 
 uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component)
 {
-	uint32_t *stack = FAB_NEW(f->n_nodes, uint32_t), n = 0;
+	uint32_t *stack = FAB_NEW(f->n_switches, uint32_t), n = 0;
 
-	memset(component, 0xff, f->n_nodes * sizeof(*component));
-	for (uint32_t root = 0; root < f->n_nodes; root++) {
+	memset(component, 0xff, f->n_switches * sizeof(*component));
+	for (uint32_t root = 0; root < f->n_switches; root++) {
 		uint32_t depth = 0;
 
 		if (component[root] != FAB_NONE)
@@ -117,17 +117,14 @@ uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component)
 		component[root] = n;
 		stack[depth++] = root;
 		while (depth) {
-			uint32_t node = stack[--depth];
+			uint32_t s = stack[--depth];
 
-			for (uint32_t p = f->node_first_port[node];
-			     p < f->node_first_port[node + 1]; p++) {
-				uint32_t peer = fab_port_peer(f, p);
-
-				if (peer == FAB_NONE ||
-				    component[f->port_node[peer]] != FAB_NONE)
+			for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1];
+			     i++) {
+				if (component[f->peer[i]] != FAB_NONE)
 					continue;
-				component[f->port_node[peer]] = n;
-				stack[depth++] = f->port_node[peer];
+				component[f->peer[i]] = n;
+				stack[depth++] = f->peer[i];
 			}
 		}
 		n++;

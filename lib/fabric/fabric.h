@@ -180,9 +180,9 @@ uint32_t fab_port_switch(const struct fab_fabric *f, fab_port_id port);
 uint64_t fab_fabric_fingerprint(const struct fab_fabric *f);
 
 /*
- * Parts of the fabric that are connected by cables: component[node] = its number,
- * numbered by lowest node id. Returns how many. `component` is the caller's, [n_nodes].
- * O(ports).
+ * Parts of the graph of switches: component[switch] = its number, numbered by lowest
+ * switch. Adapters do not forward, so that one with ports in two parts joins nothing.
+ * Returns how many. `component` is the caller's, [n_switches]. O(switches + cables).
  */
 uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component);
 

@@ -1,98 +1,213 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/planes.h"
 
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+struct work {
+	const struct fab_fabric *f;
+	struct fab_planes *p;
+	uint32_t *seen;		/* [n] mark of who was last seen on the part */
+	uint32_t *list, n_list; /* parts of the host at hand */
+};
 
-/* The bits of a byte in the lowest bits of eight bytes. */
-static inline uint64_t spread(uint64_t bits)
+uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fabric *f,
+			    fab_port_id port)
 {
-	uint64_t x = bits * 0x0101010101010101u & 0x8040201008040201u;
+	uint32_t sw = fab_port_switch(f, port);
 
-	return (x + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+	return sw == FAB_NONE ? FAB_NONE : planes->of_switch[sw];
 }
 
-static void plain(const uint64_t *planes, const uint64_t *seen, size_t words,
-		  int n_planes, size_t used, uint8_t *out)
+static void count_switches(struct fab_planes *p, const struct fab_fabric *f)
 {
-	for (size_t w = 0; w < used; w++)
-		for (unsigned shift = 0; shift < 64; shift += 8) {
-			uint64_t hops = spread(~seen[w] >> shift & 0xff) * 0xff;
+	for (uint32_t s = f->n_switches; s-- > 0;) {
+		p->v[p->of_switch[s]].n_switches++;
+		p->v[p->of_switch[s]].first_switch = s;
+	}
+	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
+		struct fab_plane *v = &p->v[p->of_switch[f->port_node[f->cable_a[c]]]];
 
-			for (int k = 0; k < n_planes; k++)
-				hops |= spread(planes[(size_t)k * words + w] >> shift &
-					       0xff)
-					<< k;
-			memcpy(out + 64 * w + shift, &hops, 8);
-		}
-}
-
-#if defined(__x86_64__)
-/* A mask register selects the bytes that get a plane's bit: one operation a plane. */
-__attribute__((target("avx512f,avx512bw"))) static void
-with_avx512(const uint64_t *planes, const uint64_t *seen, size_t words, int n_planes,
-	    size_t used, uint8_t *out)
-{
-	for (size_t w = 0; w < used; w++) {
-		__m512i hops = _mm512_maskz_set1_epi8(~seen[w], -1);
-
-		for (int k = 0; k < n_planes; k++) {
-			__mmask64 bits = planes[(size_t)k * words + w];
-			__m512i bit = _mm512_maskz_set1_epi8(bits, (char)(1u << k));
-
-			hops = _mm512_or_si512(hops, bit);
-		}
-		_mm512_storeu_si512((void *)(out + 64 * w), hops);
+		if (c < f->n_switch_links)
+			v->n_switch_links++;
+		else
+			v->n_host_links++;
 	}
 }
 
-/* 32 bits to 32 bytes of 0 or 255: each byte looks at its bit of its byte of the word. */
-__attribute__((target("avx2"))) static inline __m256i bytes_of_bits(uint32_t bits)
+/* Add the parts that a node is on to the list, each once under `mark`. */
+static void list_parts(struct work *w, uint32_t node, uint32_t mark)
 {
-	const __m256i which =
-		_mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
-				 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201u);
-	__m256i word = _mm256_shuffle_epi8(_mm256_set1_epi32((int)bits), which);
+	const struct fab_fabric *f = w->f;
 
-	return _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit);
-}
+	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
+	     p++) {
+		uint32_t part = fab_planes_of_port(w->p, f, p);
 
-__attribute__((target("avx2"))) static void with_avx2(const uint64_t *planes,
-						      const uint64_t *seen, size_t words,
-						      int n_planes, size_t used,
-						      uint8_t *out)
-{
-	for (size_t half = 0; half < 2 * used; half++) {
-		size_t w = half / 2, shift = half % 2 * 32;
-		__m256i hops = bytes_of_bits((uint32_t)(~seen[w] >> shift));
-
-		for (int k = 0; k < n_planes; k++) {
-			uint32_t bits =
-				(uint32_t)(planes[(size_t)k * words + w] >> shift);
-			__m256i value = _mm256_set1_epi8((char)(1u << k));
-
-			hops = _mm256_or_si256(
-				hops, _mm256_and_si256(bytes_of_bits(bits), value));
-		}
-		_mm256_storeu_si256((__m256i *)(void *)(out + 32 * half), hops);
+		if (part == FAB_NONE || w->seen[part] == mark)
+			continue;
+		w->seen[part] = mark;
+		w->list[w->n_list++] = part;
 	}
 }
-#endif
 
-size_t fab_planes_ways(struct fab_planes_way *ways)
+static void list_parts_of_host(struct work *w, uint32_t host)
 {
-	size_t n = 0;
+	const struct fab_fabric *f = w->f;
 
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx512bw"))
-		ways[n++] = (struct fab_planes_way){"avx512", with_avx512};
-	if (__builtin_cpu_supports("avx2"))
-		ways[n++] = (struct fab_planes_way){"avx2", with_avx2};
-#endif
-	ways[n++] = (struct fab_planes_way){"plain", plain};
-	return n;
+	w->n_list = 0;
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++)
+		list_parts(w, f->host_adapter[i], host);
+}
+
+static void forget(struct work *w)
+{
+	memset(w->seen, 0xff, w->p->n * sizeof(*w->seen));
+}
+
+static void count_adapters(struct work *w)
+{
+	const struct fab_fabric *f = w->f;
+
+	forget(w);
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
+		w->n_list = 0;
+		list_parts(w, i, i);
+		for (uint32_t k = 0; k < w->n_list && f->node_kind[i] != FAB_ROUTER; k++)
+			w->p->v[w->list[k]].n_adapters++;
+	}
+}
+
+static void count_hosts(struct work *w)
+{
+	forget(w);
+	for (uint32_t h = 0; h < w->f->n_hosts; h++) {
+		list_parts_of_host(w, h);
+		for (uint32_t k = 0; k < w->n_list; k++)
+			w->p->v[w->list[k]].n_hosts++;
+	}
+}
+
+static uint32_t find_largest(const struct fab_planes *p)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < p->n; i++) {
+		const struct fab_plane *a = &p->v[i], *b = &p->v[best];
+
+		if (a->n_hosts != b->n_hosts ? a->n_hosts > b->n_hosts
+					     : a->n_switches > b->n_switches)
+			best = i;
+	}
+	return best;
+}
+
+/* Hosts that parts have in common with the largest. */
+static void count_shared(struct work *w)
+{
+	forget(w);
+	for (uint32_t h = 0; h < w->f->n_hosts; h++) {
+		list_parts_of_host(w, h);
+		if (w->seen[w->p->largest] != h)
+			continue;
+		for (uint32_t k = 0; k < w->n_list; k++)
+			w->p->v[w->list[k]].n_shared++;
+	}
+}
+
+/* Planes go before other parts; both stay in the order of their switches. */
+static void put_planes_first(struct fab_planes *p, uint32_t n_switches)
+{
+	struct fab_plane *old = p->v, *v = FAB_NEW(p->n, struct fab_plane);
+	uint32_t *at = FAB_NEW(p->n, uint32_t), n = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < p->n; i++)
+			if (old[i].is_plane == (pass == 0)) {
+				v[n] = old[i];
+				at[i] = n++;
+			}
+	for (uint32_t s = 0; s < n_switches; s++)
+		p->of_switch[s] = at[p->of_switch[s]];
+	p->largest = at[p->largest];
+	p->v = v;
+	free(at);
+	free(old);
+}
+
+static void choose_planes(struct fab_planes *p)
+{
+	uint64_t n_hosts = p->v[p->largest].n_hosts;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct fab_plane *v = &p->v[i];
+
+		v->is_plane = i == p->largest ||
+			      (v->n_hosts && 2 * (uint64_t)v->n_shared >= n_hosts);
+		p->n_planes += v->is_plane;
+	}
+}
+
+struct fab_planes *fab_planes_new(const struct fab_fabric *f)
+{
+	struct fab_planes *p = FAB_NEW0(1, struct fab_planes);
+	struct work w = {.f = f, .p = p};
+
+	p->of_switch = FAB_NEW(f->n_switches, uint32_t);
+	p->n = fab_fabric_components(f, p->of_switch);
+	p->v = FAB_NEW0(p->n, struct fab_plane);
+	w.seen = FAB_NEW(p->n, uint32_t);
+	w.list = FAB_NEW(p->n, uint32_t);
+	count_switches(p, f);
+	count_adapters(&w);
+	count_hosts(&w);
+	p->largest = find_largest(p);
+	count_shared(&w);
+	choose_planes(p);
+	put_planes_first(p, f->n_switches);
+	free(w.list);
+	free(w.seen);
+	return p;
+}
+
+void fab_planes_free(struct fab_planes *planes)
+{
+	if (!planes)
+		return;
+	free(planes->of_switch);
+	free(planes->v);
+	free(planes);
+}
+
+char *fab_planes_apart(const struct fab_planes *planes, const struct fab_fabric *f,
+		       fab_port_id a, fab_port_id b)
+{
+	uint32_t x = fab_planes_of_port(planes, f, a);
+	uint32_t y = fab_planes_of_port(planes, f, b);
+	char at_x[FAB_PLANE_TEXT_SIZE], at_y[FAB_PLANE_TEXT_SIZE];
+
+	if (x == y || x == FAB_NONE || y == FAB_NONE)
+		return NULL;
+	return fab_format(
+		"no path from \"%.80s\" (%s) to \"%.80s\" (%s): %s",
+		fab_node_name(f, f->port_node[a]), fab_plane_text(planes, x, at_x),
+		fab_node_name(f, f->port_node[b]), fab_plane_text(planes, y, at_y),
+		fab_planes_are_parallel(planes, x, y)
+			? "adapters do not forward; --hca=PATTERN chooses one "
+			  "plane"
+			: "no cable joins these parts of the fabric");
+}
+
+char *fab_plane_text(const struct fab_planes *planes, uint32_t part, char *out)
+{
+	bool is_plane = planes->v[part].is_plane && planes->n_planes > 1;
+
+	snprintf(out, FAB_PLANE_TEXT_SIZE, "%s %" PRIu32, is_plane ? "plane" : "part",
+		 part + 1);
+	return out;
 }

@@ -1,28 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From bit planes, as a search of many sources at once leaves them, to bytes. */
+/*
+ * The parts of the graph of switches, and which of them are planes: parallel networks of
+ * the same hosts, as machines with several rails have them. Adapters do not forward, so
+ * that no path leads from one part to another, however many adapters have ports in both.
+ *
+ * The part with the most hosts (then the most switches, then the lowest switch) is a
+ * plane. Another part is a plane beside it when at least half of the hosts of that one
+ * are on it, too. What is left (a switch that lost its cables, a piece of a plane, a
+ * network for other hosts) is no plane: its hosts cannot reach the others.
+ *
+ * An adapter without a cable to a switch is in no part, and neither are adapters joined
+ * to each other.
+ */
 #pragma once
 
-#include "base/macros.h"
+#include "fabric/fabric.h"
 
-enum { FAB_PLANES = 8 };
-
-/*
- * For the sources 0 .. 64*used-1 of one switch: out[i] = sum over k < n_planes of
- * bit i of plane k << k, and 255 where bit i of `seen` is 0. Plane k is
- * planes[k*words .. k*words+words-1]. O(used * n_planes).
- */
-typedef void (*fab_planes_fn)(const uint64_t *planes, const uint64_t *seen, size_t words,
-			      int n_planes, size_t used, uint8_t *out);
-
-/* One way to do it, for processors that have what it takes. */
-struct fab_planes_way {
-	const char *name;
-	fab_planes_fn to_bytes;
+struct fab_plane {
+	bool is_plane; /* false: another part */
+	fab_node_id first_switch;
+	uint32_t n_switches, n_switch_links, n_host_links;
+	uint32_t n_adapters; /* with a cable to it, aggregation nodes too */
+	uint32_t n_hosts;    /* with an adapter of these */
+	uint32_t n_shared;   /* of these hosts: on the largest plane, too */
 };
 
+struct fab_planes {
+	uint32_t n, n_planes; /* parts; of these planes */
+	struct fab_plane *v;  /* [n] planes, then other parts; both by first_switch */
+	uint32_t largest;     /* the plane with the most hosts */
+	uint32_t *of_switch;  /* [n_switches] index into v */
+};
+
+/* The caller frees. O(ports + parts log parts). */
+struct fab_planes *fab_planes_new(const struct fab_fabric *f);
+/* NULL is allowed. */
+void fab_planes_free(struct fab_planes *planes);
+
+/* The part that a port is on, FAB_NONE when it has no cable to a switch. O(1). */
+uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fabric *f,
+			    fab_port_id port);
+
 /*
- * The ways that this processor can go, widest vectors first; the last is plain C and
- * always there. Writes at most FAB_PLANES_WAYS, returns how many.
+ * Are these two parts planes, so that nobody wants a path from one to the other? A part
+ * that is no plane ought to be joined to something.
  */
-enum { FAB_PLANES_WAYS = 3 };
-size_t fab_planes_ways(struct fab_planes_way *ways);
+static inline bool fab_planes_are_parallel(const struct fab_planes *p, uint32_t a,
+					   uint32_t b)
+{
+	return a != b && p->v[a].is_plane && p->v[b].is_plane;
+}
+
+/*
+ * Why nothing goes from one port to another: 'no path from "n1 mlx5_0" (plane 1) to "n2
+ * mlx5_1" (plane 2): ...' with what to do about it; NULL when both are on one part, or
+ * not on a switch. The caller frees. O(1).
+ */
+char *fab_planes_apart(const struct fab_planes *planes, const struct fab_fabric *f,
+		       fab_port_id a, fab_port_id b);
+
+/* Room for fab_plane_text(). */
+enum { FAB_PLANE_TEXT_SIZE = 24 };
+
+/* What a part is called in every report: "plane 2", "part 3", counted from 1 and without
+ * gaps; a single plane is a part as the others. Returns `out`, of FAB_PLANE_TEXT_SIZE
+ * bytes. */
+char *fab_plane_text(const struct fab_planes *planes, uint32_t part, char *out);

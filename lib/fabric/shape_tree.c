@@ -36,7 +36,7 @@ static struct ranked *rank_switches(const struct fab_fabric *f, const uint32_t *
 				    uint32_t *n)
 {
 	struct ranked *list = FAB_NEW(f->n_switches, struct ranked);
-	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
+	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
 
 	*n = 0;
 	fab_fabric_components(f, component);

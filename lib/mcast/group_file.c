@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct reading {
 	struct fab_groups_builder *b;
@@ -68,6 +69,25 @@ static int ambiguous(const struct reading *r, const struct fab_token *group,
 			fab_token_shown(t), t->text);
 }
 
+/* How much of the fabric a token names, when it names this endpoint. */
+static enum fab_scope scope_of(const struct reading *r, uint32_t endpoint,
+			       const struct fab_token *t)
+{
+	const struct fab_fabric *f = r->b->f;
+	uint32_t node = f->port_node[endpoint], host = f->node_host[node];
+	size_t len = t->len;
+
+	while (len && t->text[len - 1] == ' ')
+		len--;
+	if (!strncasecmp(fab_node_name(f, node), t->text, len) &&
+	    !fab_node_name(f, node)[len + strspn(fab_node_name(f, node) + len, " ")])
+		return FAB_SCOPE_ADAPTER;
+	if (host != FAB_NONE && !strncasecmp(fab_host_name(f, host), t->text, len) &&
+	    !fab_host_name(f, host)[len])
+		return FAB_SCOPE_HOST;
+	return FAB_SCOPE_PORT;
+}
+
 static int read_members(const struct reading *r, const struct fab_token *group,
 			const char *at, const char *end)
 {
@@ -81,7 +101,8 @@ static int read_members(const struct reading *r, const struct fab_token *group,
 		if (endpoint == FAB_MEMBER_AMBIGUOUS)
 			return ambiguous(r, group, &t);
 		if (endpoint != FAB_NONE)
-			fab_groups_builder_add(r->b, endpoint);
+			fab_groups_builder_add_scope(r->b, endpoint,
+						     scope_of(r, endpoint, &t));
 		else if (r->ignore_unknown)
 			fab_groups_builder_count_unknown(r->b, 1);
 		else

@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "fabric/planes.h"
 #include "mcast/groups_impl.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ void fab_groups_builder_free(struct fab_groups_builder *b)
 	free(b->seen);
 	free(b->first.v);
 	free(b->member.v);
+	free(b->scope.v);
 	free(b->name_at.v);
 	free(b->names.v);
 	free(b->origin.v);
@@ -75,11 +77,18 @@ void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, si
 
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint)
 {
+	fab_groups_builder_add_scope(b, endpoint, FAB_SCOPE_PORT);
+}
+
+void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
+				  enum fab_scope scope)
+{
 	/* seen holds the number of the group, from 1, that named the endpoint last */
 	if (b->seen[endpoint] == b->first.n)
 		return;
 	b->seen[endpoint] = (uint32_t)b->first.n;
 	FAB_PUSH(&b->member, endpoint);
+	FAB_PUSH(&b->scope, (uint8_t)scope);
 }
 
 void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n)
@@ -181,27 +190,35 @@ static int list_switches(const struct fab_groups_builder *b, struct fab_groups *
 }
 
 /* Members of one group must reach each other. */
+static int check_group(const struct fab_groups_builder *b, const struct fab_groups *g,
+		       const struct fab_planes *planes, uint32_t group,
+		       struct fab_err *err)
+{
+	const struct fab_fabric *f = b->f;
+
+	for (uint64_t m = g->first[group] + 1; m < g->first[group + 1]; m++) {
+		uint32_t x = g->member[g->first[group]], y = g->member[m];
+		char *apart = fab_planes_apart(planes, f, x, y);
+
+		if (!apart)
+			continue;
+		fab_fail(err, EINVAL, "group \"%.*s\": %s", FAB_SHOWN_NAME,
+			 fab_group_name(g, group), apart);
+		free(apart);
+		return blame(b, group, err);
+	}
+	return 0;
+}
+
 static int check_connected(const struct fab_groups_builder *b, const struct fab_groups *g,
 			   struct fab_err *err)
 {
-	const struct fab_fabric *f = b->f;
-	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
+	struct fab_planes *planes = fab_planes_new(b->f);
 	int rc = 0;
 
-	if (fab_fabric_components(f, component) > 1)
-		for (uint32_t i = 0; i < g->n && !rc; i++)
-			for (uint64_t s = g->sw_first[i] + 1; s < g->sw_first[i + 1]; s++)
-				if (component[g->sw[s]] != component[g->sw[s - 1]]) {
-					fab_fail(err, EINVAL,
-						 "group \"%.*s\": no path between its "
-						 "members on \"%s\" and on \"%s\"",
-						 FAB_SHOWN_NAME, fab_group_name(g, i),
-						 fab_node_name(f, g->sw[s - 1]),
-						 fab_node_name(f, g->sw[s]));
-					rc = blame(b, i, err);
-					break;
-				}
-	free(component);
+	for (uint32_t i = 0; i < g->n && !rc && planes->n > 1; i++)
+		rc = check_group(b, g, planes, i, err);
+	fab_planes_free(planes);
 	return rc;
 }
 
@@ -242,6 +259,7 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 			      "members and %zu groups left out)",
 			      (unsigned long long)b->n_unknown, b->first.n);
 	if (!rc) {
+		fab_groups_share_planes(b);
 		g = take(b);
 		rc = list_switches(b, g, err);
 		if (!rc)

@@ -57,14 +57,20 @@ void fab_groups_builder_free(struct fab_groups_builder *b);
 void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len);
 /* Add an endpoint to the group begun last; one that is in it already is skipped. O(1). */
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint);
+/* What was named: it can be any of these ports that is on the plane of the others. */
+enum fab_scope { FAB_SCOPE_PORT, FAB_SCOPE_ADAPTER, FAB_SCOPE_HOST };
+/* The same for an endpoint that stands for an adapter or a host. */
+void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
+				  enum fab_scope scope);
 /* Members that were named but do not exist (ignore_unknown), for the report. */
 void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n);
 
 /*
  * Frees the builder whatever happens. Fails with EINVAL when a group has no member
- * (unless skip_empty), when a member hangs on no switch, when members of one group are in
- * parts of the fabric that are not connected, or when there is no group at all; the
- * sentence names the group, and its file and line. O(members + ports).
+ * (unless skip_empty), when a member hangs on no switch, when members of one group are on
+ * several planes or other parts of the fabric (fabric/planes.h) and there is no plane on
+ * which all could be, or when there is no group at all; the sentence names the group, two
+ * members and their planes, and its file and line. O(members + ports).
  */
 int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 			      struct fab_groups **out,

@@ -17,6 +17,7 @@ struct fab_groups_builder {
 	uint32_t *seen; /* [n_ports] number, from 1, of the last group that named it */
 	FAB_VEC(size_t) first;
 	FAB_VEC(uint32_t) member;
+	FAB_VEC(uint8_t) scope; /* enum fab_scope of each member */
 	FAB_VEC(uint64_t) name_at;
 	FAB_VEC(char) names;
 	FAB_VEC(struct fab_group_origin) origin; /* of each group */
@@ -28,3 +29,10 @@ struct fab_groups_builder {
 /* The groups that follow come from `source`, which is copied. */
 void fab_groups_builder_enter(struct fab_groups_builder *b, const char *source);
 void fab_groups_builder_leave(struct fab_groups_builder *b);
+
+/*
+ * Where the members of a group are on several planes and each could be on the same one,
+ * as far as its scope goes, put it there (groups_planes.c). O(members * planes of them *
+ * ports of a host).
+ */
+void fab_groups_share_planes(struct fab_groups_builder *b);

@@ -292,6 +292,7 @@ static struct seat *make_seats(const struct fab_fabric *f, const struct pattern 
 struct seating {
 	struct fab_groups_builder *b;
 	const struct seat *seats;
+	enum fab_scope scope;
 	uint64_t ppn, n_processes;
 };
 
@@ -306,7 +307,7 @@ static void begin(const struct seating *s, const char *format, unsigned long lon
 
 static void add(const struct seating *s, uint64_t process)
 {
-	fab_groups_builder_add(s->b, s->seats[process / s->ppn].port);
+	fab_groups_builder_add_scope(s->b, s->seats[process / s->ppn].port, s->scope);
 }
 
 /* Lines along axis k: `stride` apart, `size` long, one for each start. */
@@ -414,6 +415,7 @@ int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint6
 	seats = make_seats(b->f, &p, &n);
 	s.seats = seats;
 	s.ppn = p.ppn;
+	s.scope = p.per_host ? FAB_SCOPE_HOST : FAB_SCOPE_ADAPTER;
 	s.n_processes = n * p.ppn;
 	rc = check_fits(&p, n, err);
 	if (!rc) {

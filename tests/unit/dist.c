@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "fabric/planes.h"
+#include "fabric/bitplanes.h"
 #include "support/nets.h"
 
 #include <criterion/criterion.h>
@@ -87,9 +87,9 @@ Test(dist, refuses_what_a_byte_cannot_hold)
 Test(dist, planes_to_bytes_by_every_way)
 {
 	enum { WORDS = 4, USED = 3 };
-	struct fab_planes_way ways[FAB_PLANES_WAYS];
-	uint64_t planes[FAB_PLANES * WORDS], seen[WORDS];
-	size_t n_ways = fab_planes_ways(ways);
+	struct fab_bitplanes_way ways[FAB_BITPLANES_WAYS];
+	uint64_t planes[FAB_BITPLANES * WORDS], seen[WORDS];
+	size_t n_ways = fab_bitplanes_ways(ways);
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, 1);
@@ -101,7 +101,7 @@ Test(dist, planes_to_bytes_by_every_way)
 		planes[i] &= seen[i % WORDS]; /* no level without having been seen */
 	cr_assert_str_eq(ways[n_ways - 1].name, "plain");
 	for (size_t way = 0; way < n_ways; way++)
-		for (int n_planes = 0; n_planes <= FAB_PLANES; n_planes++) {
+		for (int n_planes = 0; n_planes <= FAB_BITPLANES; n_planes++) {
 			uint8_t out[64 * USED + 1] = {0};
 
 			out[64 * USED] = 77;

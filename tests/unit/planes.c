@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/planes.h"
+
+#include "boot/machine.h"
+#include "fabric/check.h"
+#include "mcast/groups.h"
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A switch a plane, host h on ports h+1; each host has one adapter, port by plane. */
+static struct plan dual_port(uint32_t planes, uint32_t hosts)
+{
+	struct plan plan = {0};
+
+	for (uint32_t i = 0; i < planes; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%u", i + 1);
+		plan_switch(&plan, name, 64);
+	}
+	for (uint32_t h = 0; h < hosts; h++) {
+		char name[32];
+		uint32_t a;
+
+		snprintf(name, sizeof(name), "n%u HCA-1", h + 1);
+		a = plan_adapter(&plan, name);
+		for (uint16_t i = 0; i < planes; i++)
+			plan_cable(&plan, i, (uint16_t)(h + 1), a, (uint16_t)(i + 1));
+	}
+	return plan;
+}
+
+static struct fab_planes *planes_of(struct plan *plan, struct fab_fabric **f)
+{
+	*f = plan_build(plan, 0);
+	plan_free(plan);
+	return fab_planes_new(*f);
+}
+
+Test(planes, adapters_with_two_ports_join_nothing)
+{
+	struct plan plan = dual_port(2, 5);
+	struct fab_fabric *f;
+	struct fab_planes *p = planes_of(&plan, &f);
+	char text[FAB_PLANE_TEXT_SIZE];
+
+	cr_assert_eq(p->n, 2);
+	cr_assert_eq(p->n_planes, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		cr_assert(p->v[i].is_plane);
+		cr_assert_eq(p->of_switch[i], i);
+		cr_assert_eq(p->v[i].first_switch, i);
+		cr_assert_eq(p->v[i].n_switches, 1);
+		cr_assert_eq(p->v[i].n_hosts, 5);
+		cr_assert_eq(p->v[i].n_shared, 5);
+		cr_assert_eq(p->v[i].n_adapters, 5);
+		cr_assert_eq(p->v[i].n_host_links, 5);
+	}
+	cr_assert(fab_planes_are_parallel(p, 0, 1));
+	cr_assert_not(fab_planes_are_parallel(p, 1, 1));
+	cr_assert_str_eq(fab_plane_text(p, 1, text), "plane 2");
+	fab_planes_free(p);
+	fab_fabric_free(f);
+}
+
+/* Half of the hosts of the largest make a plane, fewer do not. */
+Test(planes, half_of_the_hosts_make_a_plane)
+{
+	for (uint32_t lost = 2; lost <= 3; lost++) {
+		struct plan plan = dual_port(2, 4);
+		struct fab_fabric *f;
+		struct fab_planes *p;
+
+		for (uint32_t h = 0; h < lost; h++)
+			plan.cables.v[2 * h].is_gone = true; /* to s1 */
+		p = planes_of(&plan, &f);
+		cr_assert_eq(p->n, 2);
+		cr_assert_eq(p->n_planes, lost == 2 ? 2 : 1);
+		cr_assert_eq(p->v[p->of_switch[1]].n_hosts, 4);
+		cr_assert_eq(p->v[p->of_switch[0]].is_plane, lost == 2);
+		cr_assert_eq(p->v[p->of_switch[0]].n_shared, 4 - lost);
+		fab_planes_free(p);
+		fab_fabric_free(f);
+	}
+}
+
+/* A switch with hosts of its own is no plane; planes are numbered before it. */
+Test(planes, a_switch_apart_is_a_part)
+{
+	struct plan plan = {0};
+	uint32_t apart = plan_switch(&plan, "apart", 8), s = plan_switch(&plan, "s", 8);
+	uint32_t t = plan_switch(&plan, "t", 8);
+	struct fab_fabric *f;
+	struct fab_planes *p;
+	char text[FAB_PLANE_TEXT_SIZE], *why;
+
+	plan_cable(&plan, s, 1, t, 1);
+	plan_cable(&plan, apart, 1, plan_adapter(&plan, "a HCA-1"), 1);
+	plan_cable(&plan, s, 2, plan_adapter(&plan, "b HCA-1"), 1);
+	plan_cable(&plan, t, 2, plan_adapter(&plan, "c HCA-1"), 1);
+	p = planes_of(&plan, &f);
+	cr_assert_eq(p->n, 2);
+	cr_assert_eq(p->n_planes, 1);
+	cr_assert_eq(p->of_switch[0], 1);
+	cr_assert_eq(p->of_switch[1], 0);
+	cr_assert_eq(p->of_switch[2], 0);
+	cr_assert_str_eq(fab_plane_text(p, 0, text), "part 1");
+	why = fab_planes_apart(p, f, f->node_first_port[3], f->node_first_port[4]);
+	cr_assert_str_eq(why, "no path from \"a HCA-1\" (part 2) to \"b HCA-1\" (part "
+			      "1): no cable joins these parts of the fabric");
+	free(why);
+	cr_assert_null(
+		fab_planes_apart(p, f, f->node_first_port[4], f->node_first_port[5]));
+	fab_planes_free(p);
+	fab_fabric_free(f);
+}
+
+/* Adapters that are joined to each other, or to nothing, are in no part. */
+Test(planes, adapters_without_a_switch_are_in_no_part)
+{
+	struct plan plan = dual_port(1, 2);
+	uint32_t a = plan_adapter(&plan, "x HCA-1"), b = plan_adapter(&plan, "y HCA-1");
+	struct fab_fabric *f;
+	struct fab_planes *p;
+
+	plan_adapter(&plan, "z HCA-1");
+	plan_cable(&plan, a, 1, b, 1);
+	p = planes_of(&plan, &f);
+	cr_assert_eq(p->n, 1);
+	cr_assert_eq(p->v[0].n_adapters, 2);
+	cr_assert_eq(fab_planes_of_port(p, f, f->node_first_port[3]), FAB_NONE);
+	fab_planes_free(p);
+	fab_fabric_free(f);
+}
+
+static int read_groups(const struct fab_fabric *f, const char *text,
+		       struct fab_groups **g, struct fab_err *err)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	int rc = fab_groups_read(b, "g", text, strlen(text), false, err);
+
+	if (!rc)
+		return fab_groups_builder_finish(b, false, g, err);
+	fab_groups_builder_free(b);
+	return rc;
+}
+
+/* Named by host or adapter, members move to a plane that has them all. */
+Test(planes, members_meet_on_a_plane)
+{
+	struct plan plan = dual_port(2, 4);
+	struct fab_fabric *f;
+	struct fab_groups *g;
+	struct fab_err err;
+	char text[128];
+
+	plan.cables.v[0].is_gone = true; /* n1 to s1 */
+	f = plan_build(&plan, 0);
+	cr_assert_eq(
+		read_groups(f, "a: n2 n1 n3\nb: \"n1 HCA-1\" \"n2 HCA-1\" n2\nc: n3 n2\n",
+			    &g, &err),
+		0, "%s", err.text);
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_assert_eq(fab_group_n_switches(g, i), 1);
+		cr_assert_eq(g->sw[g->sw_first[i]], i < 2 ? 1 : 0);
+	}
+	cr_assert_eq(fab_group_size(g, 0), 3);
+	cr_assert_eq(fab_group_size(g, 1), 2);
+	fab_groups_free(g);
+	/* ports stay where they are */
+	snprintf(text, sizeof(text), "d: n1 lid:%u", f->port_lid[fab_port_find(f, 3, 1)]);
+	cr_assert_eq(read_groups(f, text, &g, &err), -EINVAL);
+	cr_assert_str_eq(err.text,
+			 "g:1: group \"d\": no path from \"n1 HCA-1\" (plane 2) to \"n2 "
+			 "HCA-1\" (plane 1): adapters do not forward; --hca=PATTERN "
+			 "chooses one plane");
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+/* All nodes and servers boot over one plane: that which most can use. */
+Test(planes, machines_have_one_plane)
+{
+	const char *const servers[] = {"n4"};
+	const struct fab_machine_servers s = {servers, 1, 0};
+	struct plan plan = dual_port(2, 4);
+	struct fab_machine *m;
+	struct fab_fabric *f;
+	struct fab_err err;
+
+	plan.cables.v[0].is_gone = true; /* n1 to s1 */
+	f = plan_build(&plan, 0);
+	cr_assert_eq(fab_machine_of_fabric(f, &s, &m, &err), 0, "%s", err.text);
+	cr_assert_eq(m->n_nodes, 3);
+	cr_assert_eq(m->n_interfaces, 1);
+	cr_assert_eq(fab_port_switch(f, m->interface_port[0]), 1);
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		cr_assert_eq(fab_port_switch(f, m->node_port[i]), 1);
+	fab_machine_free(m);
+	fab_fabric_free(f);
+	/* n2 is on the first plane only: now there is none for all */
+	plan.cables.v[3].is_gone = true;
+	f = plan_build(&plan, 0);
+	cr_assert_eq(fab_machine_of_fabric(f, &s, &m, &err), -EINVAL);
+	cr_assert_str_eq(err.text,
+			 "node 'n1' has no path to any server: it is on plane 2, server "
+			 "'n4' on plane 1; --hca=PATTERN chooses one plane");
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
