@@ -24,11 +24,11 @@ enum fab_severity {
  *   the pairs of one of them in that direction have); few-uplinks (a switch with fewer
  *   cables up than more than half of its level)
  * Notes
- *   planes (parallel networks of the same hosts, fabric/planes.h; what is in several parts
- *   otherwise is an unconnected-part), small-switch (few-uplinks, but with less than half
- *   as much below it, too), self-loop, unnamed-adapter, aggregation-nodes, missing-lids (no
- *   LID anywhere: the
- *   input has none), and what the reader noted (foreign lines)
+ *   planes (parallel networks of the same hosts, fabric/planes.h; what is in several
+ * parts otherwise is an unconnected-part), small-switch (few-uplinks, but with less than
+ * half as much below it, too), self-loop, unnamed-adapter, aggregation-nodes,
+ * missing-lids (no LID anywhere: the input has none), and what the reader noted (foreign
+ * lines)
  */
 struct fab_finding {
 	const char *code;

@@ -133,8 +133,8 @@ Test(groups, errors_name_file_line_group_and_member)
 		{"# nothing", "g.txt: no group, expected lines NAME: MEMBER MEMBER ..."},
 		{"", "g.txt: no group, expected lines NAME: MEMBER MEMBER ..."},
 		{"b: s \"far HCA-1\"",
-		 "g.txt:1: group \"b\": no path between its members "
-		 "on \"s\" and on \"u\""},
+		 "g.txt:1: group \"b\": no path from \"s\" (part 1) to \"far HCA-1\" "
+		 "(part 2): no cable joins these parts of the fabric"},
 		{"b: n1 HCA-1", "g.txt:1: group \"b\": member \"HCA-1\" does not exist; "
 				"with quotes \"n1 HCA-1\" does"},
 		{"b: leaf t", "g.txt:1: group \"b\": member \"leaf\" does not exist; "
