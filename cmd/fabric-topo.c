@@ -14,7 +14,15 @@ static const char program[] = "fabric-topo";
 
 enum mode { MODE_SUMMARY, MODE_CHECK, MODE_DIFF, MODE_PORTS, MODE_TO };
 enum target { TO_NONE, TO_IBNETDISCOVER, TO_DOT, TO_JSON, TO_SLURM, TO_SUBNET_LST };
-enum { KEY_CHECK = 0x100, KEY_DIFF, KEY_PORTS, KEY_TO, KEY_SWITCHES_ONLY };
+enum {
+	KEY_CHECK = 0x100,
+	KEY_DIFF,
+	KEY_PORTS,
+	KEY_TO,
+	KEY_SWITCHES_ONLY,
+	KEY_KNOWN,
+	KEY_KNOWN_OUT
+};
 
 struct params {
 	enum mode mode;
@@ -22,6 +30,7 @@ struct params {
 	enum target target;
 	const char *other; /* --diff */
 	bool switches_only;
+	struct topo_known known;
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;
@@ -32,6 +41,18 @@ static const struct argp_option options[] = {
 	{.name = "check",
 	 .key = KEY_CHECK,
 	 .doc = "List what is wrong with the fabric; exit status 1 on problems",
+	 .group = 2},
+	{.name = "known",
+	 .key = KEY_KNOWN,
+	 .arg = "FILE",
+	 .doc = "With --check: leave out the problems that FILE accepts; exit status 1 "
+		"on "
+		"new ones only",
+	 .group = 2},
+	{.name = "known-out",
+	 .key = KEY_KNOWN_OUT,
+	 .arg = "FILE",
+	 .doc = "With --check: write all problems to FILE, for --known",
 	 .group = 2},
 	{.name = "diff",
 	 .key = KEY_DIFF,
@@ -97,6 +118,17 @@ static struct topo_columns columns_of(enum mode mode)
 	}
 }
 
+static void check_known(const struct params *p, struct argp_state *state)
+{
+	const struct topo_known *known = &p->known;
+	const struct fab_cli_file out[] = {{"--known-out", known->out}};
+
+	if (p->mode != MODE_CHECK && (known->in || known->out))
+		argp_error(state, "%s goes with --check only",
+			   known->in ? "--known" : "--known-out");
+	fab_cli_check_outputs(&p->output, out, FAB_COUNT(out), state);
+}
+
 /* Options that do not go together, and what is missing. */
 static void check_params(struct params *p, struct argp_state *state)
 {
@@ -109,6 +141,7 @@ static void check_params(struct params *p, struct argp_state *state)
 				  "--list-columns or --no-header");
 	if (p->switches_only && p->target != TO_DOT)
 		argp_error(state, "--switches-only goes with --to=dot only");
+	check_known(p, state);
 	if (p->output.columns &&
 	    fab_columns_check(p->output.columns, columns.v, columns.n, &err) != 0)
 		argp_error(state, "--columns: %s", err.text);
@@ -145,6 +178,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TO:
 		choose_mode(p, MODE_TO, "--to", state);
 		p->target = parse_target(arg, state);
+		return 0;
+	case KEY_KNOWN:
+		p->known.in = fab_cli_file_name("--known", arg, state);
+		return 0;
+	case KEY_KNOWN_OUT:
+		p->known.out = fab_cli_file_name("--known-out", arg, state);
 		return 0;
 	case KEY_SWITCHES_ONLY:
 		p->switches_only = true;
@@ -244,7 +283,7 @@ static int run_mode(const struct params *p, const struct fab_fabric *f,
 
 	switch (p->mode) {
 	case MODE_CHECK:
-		return topo_check(sink->file, &report, f, &p->run);
+		return topo_check(sink->file, &report, f, &p->run, &p->known);
 	case MODE_DIFF:
 		return topo_diff(sink->file, &report, f, other);
 	case MODE_PORTS:

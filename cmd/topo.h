@@ -19,8 +19,13 @@ struct topo_columns topo_ports_columns(void);
 /* Print to `out`; the status to exit with. Failing to write ends the command. */
 int topo_summary(FILE *out, const struct fab_report_options *options,
 		 const struct fab_fabric *f, const struct fab_cli_run *run);
+/* Files of accepted problems; NULL: none. */
+struct topo_known {
+	const char *in, *out;
+};
 int topo_check(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct fab_cli_run *run);
+	       const struct fab_fabric *f, const struct fab_cli_run *run,
+	       const struct topo_known *known);
 int topo_diff(FILE *out, const struct fab_report_options *options,
 	      const struct fab_fabric *f, const struct fab_fabric *other);
 int topo_ports(FILE *out, const struct fab_report_options *options,

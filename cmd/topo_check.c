@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fabric/check.h"
+#include "source/known.h"
 
 enum { SHOWN_PER_CODE = 10 }; /* in a table without --verbose */
 
@@ -101,10 +102,39 @@ static void put_findings(struct fab_report *r, const struct fab_fabric *f,
 	fab_report_table_end(r);
 }
 
+static void write_known(const char *path, const struct fab_check *check)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, path);
+	fab_known_write(sink.file, check);
+	fab_cli_commit_sink(&sink);
+}
+
+/* Take the accepted problems out, after all that are there were written. */
+static struct fab_known_counts accept_known(const struct topo_known *files,
+					    struct fab_check *check)
+{
+	struct fab_known_counts counts = {0};
+	struct fab_known *known = NULL;
+	struct fab_err err;
+
+	if (files->in && fab_known_read(files->in, &known, &err))
+		fab_cli_die(&err);
+	if (files->out)
+		write_known(files->out, check);
+	if (known)
+		counts = fab_known_leave_out(known, check);
+	fab_known_free(known);
+	return counts;
+}
+
 int topo_check(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct fab_cli_run *run)
+	       const struct fab_fabric *f, const struct fab_cli_run *run,
+	       const struct topo_known *known)
 {
 	struct fab_check *check = fab_check_new(f);
+	struct fab_known_counts counts = accept_known(known, check);
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	bool table_only = for_people && options->columns;
 	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "findings",
@@ -121,6 +151,10 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 	if (!table_only) {
 		fab_report_uint(r, "problems", n_problems);
 		fab_report_uint(r, "notes", check->n_findings - n_problems);
+		if (known->in) {
+			fab_report_uint(r, "known_problems_left_out", counts.n_left_out);
+			fab_report_uint(r, "known_problems_gone", counts.n_gone);
+		}
 		if (!for_people || check->n_findings)
 			put_counts(r, check);
 	}

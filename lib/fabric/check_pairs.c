@@ -16,7 +16,7 @@ enum { LEAST_PEERS = 3 }; /* of a switch in a direction */
 struct bundle {
 	uint64_t direction;
 	uint32_t n, peer;
-	uint32_t usual;	  /* what more than half of its direction have, 0: no such number */
+	uint32_t usual; /* what more than half of its direction have, 0: no such number */
 	uint32_t n_pairs; /* in its direction */
 };
 
@@ -155,8 +155,7 @@ static void report(struct fab_checker *c, const struct fab_check_levels *l,
 	fab_checker_add(c, FAB_PROBLEM, "few-cables", at,
 			"%u cable%s \"%s\" and \"%s\"; most of the %u switches %s "
 			"\"%s\" have %u to it",
-			x->n, x->n == 1 ? " joins" : "s join",
-			fab_node_name(f, at.node),
+			x->n, x->n == 1 ? " joins" : "s join", fab_node_name(f, at.node),
 			fab_node_name(f, at.node == judge ? other : judge), x->n_pairs,
 			where, fab_node_name(f, judge), x->usual);
 }

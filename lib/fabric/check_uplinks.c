@@ -76,8 +76,8 @@ static void report(struct fab_checker *c, const struct links *x, uint32_t n,
 	fab_checker_add(c, is_small ? FAB_NOTE : FAB_PROBLEM,
 			is_small ? "small-switch" : "few-uplinks", FAB_AT_NODE(x->sw),
 			"\"%s\" has %u cable%s up, where %u of %u %s have %u%s",
-			fab_node_name(c->f, x->sw), x->up, x->up == 1 ? "" : "s",
-			n_usual, n, what, usual->up,
+			fab_node_name(c->f, x->sw), x->up, x->up == 1 ? "" : "s", n_usual,
+			n, what, usual->up,
 			is_small ? "; it has less than half as much below it, too" : "");
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reader of accepted problems. */
+#include "fuzz.h"
+
+#include "fabric/check.h"
+#include "source/known.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct fab_check *check;
+	struct fab_known *known = NULL;
+	struct fab_known_counts counts;
+	struct fab_err err;
+
+	if (fab_known_parse("input", (const char *)bytes, n, &known, &err))
+		return 0;
+	check = calloc(1, sizeof(*check));
+	counts = fab_known_leave_out(known, check);
+	if (counts.n_left_out || counts.n_gone != check->n_findings)
+		__builtin_trap();
+	fab_check_free(check);
+	fab_known_free(known);
+	return 0;
+}
