@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Root candidates and verification where small fabrics show nothing. */
+#include "mcast/roots.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "mcast/bounds.h"
+#include "mcast/verify.h"
+#include "support/gen.h"
+#include "support/nets.h"
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fab_dist *distances(const struct fab_fabric *f)
+{
+	struct fab_dist *dist = NULL;
+
+	cr_assert_eq(fab_dist_new(f, 2, &dist, NULL), 0);
+	return dist;
+}
+
+static struct fab_groups *finish(struct fab_groups_builder *b)
+{
+	struct fab_groups *g = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, &err), 0, "%s", err.text);
+	return g;
+}
+
+/* Largest distance from each switch to those of a group; returns the least. */
+static uint8_t eccentricities(const struct fab_dist *dist, const struct fab_groups *g,
+			      uint32_t group, uint8_t *max, uint32_t n)
+{
+	uint8_t least = UINT8_MAX;
+
+	memset(max, 0, n);
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		for (uint32_t s = 0; s < n; s++)
+			if (fab_dist_row(dist, g->sw[i])[s] > max[s])
+				max[s] = fab_dist_row(dist, g->sw[i])[s];
+	for (uint32_t s = 0; s < n; s++)
+		least = max[s] < least ? max[s] : least;
+	return least;
+}
+
+/* More switches than are treated at a time, and groups larger than bounds look at. */
+Test(roots, candidates_of_large_fabrics)
+{
+	static const char *const specs[] = {"torus:dims=48x47,hosts=1",
+					    "mesh:dims=70x33,hosts=1",
+					    "kfat:dims=46x46,hosts=1"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen_raw(specs[i]);
+		struct fab_dist *dist = distances(f);
+		struct fab_groups_builder *b = fab_groups_builder_new(f);
+		uint8_t *max = FAB_NEW(f->n_switches, uint8_t);
+		struct fab_groups *g;
+		struct fab_roots roots;
+
+		cr_assert_eq(
+			fab_groups_add_pattern(b, "random:groups=60,size=2-40", 3, NULL),
+			0);
+		g = finish(b);
+		fab_roots_find(dist, g, 0, 1 << 24, 2, &roots);
+		cr_assert_eq(roots.n, g->n);
+		for (uint32_t k = 0; k < g->n; k++) {
+			uint8_t least = eccentricities(dist, g, k, max, f->n_switches);
+			const uint64_t *bits = fab_roots_bits(&roots, k);
+
+			cr_expect_eq(fab_roots_radius(&roots, k), least);
+			for (uint32_t s = 0; s < f->n_switches; s++)
+				cr_assert_eq(bits[s / 64] >> (s % 64) & 1,
+					     max[s] == least, "%s: group %u switch %u",
+					     specs[i], k, s);
+		}
+		fab_roots_fini(&roots);
+		free(max);
+		fab_groups_free(g);
+		fab_dist_free(dist);
+		fab_fabric_free(f);
+	}
+}
+
+/* The last switch, wherever the members are. */
+static uint32_t last_switch(struct fab_mcast_state *state, const struct fab_roots *roots,
+			    uint32_t group)
+{
+	(void)roots;
+	(void)group;
+	return state->problem->f->n_switches - 1;
+}
+
+/* A sound tree of its height, but from a root farther away than it has to be. */
+Test(roots, verification_finds_trees_that_are_too_high)
+{
+	struct fab_fabric *f = test_ring(6);
+	struct fab_dist *dist = distances(f);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_mcast_engine far = *fab_mcast_engine_find("minihop", 7), near = far;
+	const struct fab_mcast_engine *engines[] = {&far};
+	const struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_problem problem = {.f = f, .dist = dist};
+	struct fab_mcast_result r;
+	struct fab_groups *g;
+	struct fab_err err = {""};
+	double seconds;
+
+	fab_groups_builder_begin(b, "g", 1);
+	fab_groups_builder_add(b, fab_port_find(f, 1, 0));
+	fab_groups_builder_add(b, fab_port_find(f, 2, 0));
+	problem.groups = g = finish(b);
+	far.choose_root = last_switch;
+	far.may_be_higher = true;
+	cr_assert_eq(fab_mcast_route(&problem, engines, 1, &options, &r, &seconds, NULL),
+		     0);
+	cr_assert_eq(r.forest.height[0], 3);
+	cr_assert_eq(fab_mcast_verify(&problem, &r, &err), 0, "%s", err.text);
+	r.engine = &near;
+	cr_assert_eq(fab_mcast_verify(&problem, &r, &err), -EPROTO);
+	cr_assert(strstr(err.text, "is not of minimal height"), "%s", err.text);
+	fab_mcast_result_fini(&r);
+	fab_groups_free(g);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
+
+/* Two triangles with hosts, one switch without between them: its cables carry all. */
+Test(roots, bound_of_leaf_switches_that_are_joined)
+{
+	struct plan plan = {0};
+	struct fab_mcast_problem problem = {.f = NULL};
+	struct fab_groups_builder *b;
+	struct fab_groups *g;
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	uint16_t used[7] = {0};
+	static const uint32_t cables[][2] = {{0, 1}, {1, 2}, {2, 0}, {2, 6},
+					     {6, 3}, {3, 4}, {4, 5}, {5, 3}};
+
+	for (uint32_t i = 0; i < 7; i++)
+		plan_switch(&plan, "s", 8);
+	for (size_t i = 0; i < FAB_COUNT(cables); i++)
+		plan_cable(&plan, cables[i][0], ++used[cables[i][0]], cables[i][1],
+			   ++used[cables[i][1]]);
+	f = plan_build(&plan, 0);
+	plan_free(&plan);
+	dist = distances(f);
+	b = fab_groups_builder_new(f);
+	for (uint32_t i = 0; i < 9; i++) {
+		fab_groups_builder_begin(b, "g", 1);
+		fab_groups_builder_add(b, fab_port_find(f, i % 3, 0));
+		fab_groups_builder_add(b, fab_port_find(f, 3 + i / 3, 0));
+	}
+	g = finish(b);
+	problem = (struct fab_mcast_problem){f, dist, g};
+	cr_assert_eq(fab_mcast_lower_bound(&problem), 9);
+	fab_groups_free(g);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
