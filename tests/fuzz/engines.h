@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For the target engines: what is drawn from an input, and what is tried on a fabric. */
+#pragma once
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUZZ_CHOICES = 64 };
+
+/* The bytes of an input that choose; read round and round. */
+struct fuzz_draw {
+	uint8_t byte[FUZZ_CHOICES];
+	size_t at;
+};
+
+static inline uint32_t fuzz_byte(struct fuzz_draw *d)
+{
+	return d->byte[d->at++ % FUZZ_CHOICES];
+}
+
+/* 0 .. n - 1 */
+static inline uint32_t fuzz_below(struct fuzz_draw *d, uint32_t n)
+{
+	uint32_t value = fuzz_byte(d);
+
+	if (n > 256)
+		value = value << 8 | fuzz_byte(d);
+	return n ? value % n : 0;
+}
+
+/* What must hold; else what it was that did not, and the end. */
+static inline void fuzz_must(bool holds, const char *what, const char *who)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "%s: %s\n", who, what);
+	abort();
+}
+
+/* Was it refused? Then with a sentence. */
+static inline bool fuzz_refused(int rc, const struct fab_err *err, const char *who)
+{
+	fuzz_must(!rc || *err->text, "refused without a word", who);
+	return rc != 0;
+}
+
+static inline void fuzz_sound(int rc, const struct fab_err *err, const char *who)
+{
+	fuzz_must(!rc, err->text, who);
+}
+
+/* The fabric of an input: a text in any format, or made by its bytes; NULL: none. */
+struct fab_fabric *fuzz_engines_fabric(const uint8_t *bytes, size_t n);
+
+/* piece[switch]: number of what cables between switches join; freed by the caller. */
+uint32_t *fuzz_pieces(const struct fab_fabric *f);
+
+/* All that fabric-topo, -mcroute, -faults, -bootplan would do with it. */
+void fuzz_topo(const struct fab_fabric *f);
+void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d);
+void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d);
+void fuzz_boot(const struct fab_fabric *f, struct fuzz_draw *d);

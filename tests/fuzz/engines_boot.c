@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fabric-bootplan does with a fabric: servers by chance, every mapping, times. */
+#include "base/mem.h"
+#include "boot/advice.h"
+#include "boot/failover.h"
+#include "boot/mapping.h"
+#include "boot/share.h"
+#include "boot/transfer.h"
+#include "engines.h"
+#include "export/boot.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { SERVERS_MAX = 3, ROUNDING = 1000000 };
+
+/* Hosts that are servers by the GUID of an adapter; NULL: no such machine. */
+static struct fab_machine *draw_machine(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	char text[SERVERS_MAX][20];
+	const char *patterns[SERVERS_MAX];
+	struct fab_machine_servers servers = {.patterns = patterns,
+					      .n = 1 + fuzz_below(d, SERVERS_MAX),
+					      .default_mbps = 1000};
+	struct fab_machine *m = NULL;
+	struct fab_err err = {""};
+
+	if (!f->n_hosts)
+		return NULL;
+	for (size_t i = 0; i < servers.n; i++) {
+		uint32_t host = fuzz_below(d, f->n_hosts);
+		uint32_t adapter = f->host_adapter[f->host_first_adapter[host]];
+
+		snprintf(text[i], sizeof(text[i]), "0x%016" PRIx64,
+			 f->node_guid[adapter]);
+		patterns[i] = text[i];
+	}
+	if (fuzz_refused(fab_machine_of_fabric(f, &servers, &m, &err), &err, "machine"))
+		return NULL;
+	return m;
+}
+
+/* Is every node on one piece with what it boots from? */
+static void check_pieces(const struct fab_machine *m, const uint32_t *piece,
+			 const uint32_t *interface_of, const char *who)
+{
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		uint32_t from = m->interface_port[interface_of[i]];
+
+		fuzz_must(piece[fab_port_switch(m->fabric, from)] ==
+				  piece[fab_port_switch(m->fabric, m->node_port[i])],
+			  "a server that the node cannot reach", who);
+	}
+}
+
+static void configure(const struct fab_machine *m, const struct fab_batch *batch,
+		      const uint32_t *interface_of)
+{
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++)
+		fuzz_refused(fab_export_boot(out, (enum fab_boot_format)format, m, batch,
+					     interface_of, NULL, "pxelinux.0", &err),
+			     &err, "configuration");
+	fclose(out);
+	free(text);
+}
+
+static bool is_about(double a, double b)
+{
+	return (isinf(a) && isinf(b)) || fabs(a - b) <= fabs(b) / ROUNDING;
+}
+
+static void measure(const struct fab_machine *m, const struct fab_batch *batch,
+		    const uint32_t *interface_of, const char *who)
+{
+	const struct fab_transfer_options options = {
+		.image_bytes = 1000000, .n_files = 2, .efficiency = 1};
+	struct fab_share_workspace *w = fab_share_workspace_new(m);
+	struct fab_alternatives others;
+	struct fab_transfer t;
+	struct fab_share share;
+	struct fab_err err = {""};
+
+	fuzz_sound(fab_share_of(m, batch, interface_of, true, w, &share, &err), &err,
+		   who);
+	fuzz_must(is_about(share.bandwidth_mbps,
+			   fab_share_slowest_brute(m, batch, interface_of)),
+		  "another slowest node", who);
+	fuzz_must(share.bandwidth_mbps <=
+			  fab_mapping_upper_bound_mbps(m, batch) * (1 + 1.0 / ROUNDING),
+		  "better than the bound", who);
+	fuzz_sound(fab_transfer_run(m, batch, interface_of, &options, &t, &err), &err,
+		   who);
+	fuzz_must(t.first_s <= t.median_s && t.median_s <= t.last_s, "times out of order",
+		  who);
+	fab_transfer_fini(&t);
+	fab_alternatives_of(m, batch, 8, 1, 0, &others);
+	fab_share_fini(&share);
+	fab_share_workspace_free(w);
+}
+
+static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
+{
+	uint32_t *of = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
+	uint32_t *piece = fuzz_pieces(m->fabric);
+	struct fab_mapping_problem problem = {.m = m, .batch = batch, .seed = 1};
+	struct fab_err err = {""};
+
+	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
+		const struct fab_mapping_engine *e = fab_mapping_engines[i];
+
+		if (e->needs_loaded ||
+		    fuzz_refused(e->map(&problem, e->has_argument ? 2 : 0, of, &err),
+				 &err, e->name))
+			continue;
+		fuzz_sound(fab_mapping_verify(m, batch, of, &err), &err, e->name);
+		check_pieces(m, piece, of, e->name);
+		measure(m, batch, of, e->name);
+		configure(m, batch, of);
+	}
+	free(piece);
+	free(of);
+}
+
+static void advise(const struct fab_machine *m, const struct fab_batch *batch)
+{
+	struct fab_advice advice[FAB_MACHINE_LEVELS_MAX];
+
+	fuzz_must(fab_advice_servers(m, batch, 8, 0.01) <= m->n_servers,
+		  "more servers than there are", "advice");
+	fuzz_must(fab_advice_raise(m, batch, advice) <= FAB_MACHINE_LEVELS_MAX,
+		  "more levels than there are", "advice");
+}
+
+static void boot(struct fab_machine *m, struct fuzz_draw *d)
+{
+	static const char *const specs[] = {"all", "first:1", "first:3"};
+	struct fab_batch batch, *batches = NULL;
+	struct fab_err err = {""};
+	uint32_t n = 0;
+	char name[256];
+
+	if (fuzz_refused(fab_batch_parse(m, specs[fuzz_below(d, 3)], &batch, &err), &err,
+			 "batch"))
+		return;
+	map_all(m, &batch);
+	advise(m, &batch);
+	if (!fuzz_refused(fab_batch_sweep(m, NULL, 1, &batches, &n, &err), &err,
+			  "sweep")) {
+		for (uint32_t i = 0; i < n; i++)
+			fab_batch_fini(&batches[i]);
+		free(batches);
+	}
+	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name, sizeof(name));
+	if (!fuzz_refused(fab_machine_fail_server(m, name, &err), &err, "failed server"))
+		map_all(m, &batch);
+	fab_batch_fini(&batch);
+}
+
+void fuzz_boot(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	struct fab_machine *m = draw_machine(f, d);
+
+	if (m)
+		boot(m, d);
+	fab_machine_free(m);
+}

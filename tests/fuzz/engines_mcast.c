@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fabric-mcroute does with a fabric: groups by chance, every engine, tables. */
+#include "base/mem.h"
+#include "engines.h"
+#include "export/mcfdbs.h"
+#include "export/trees.h"
+#include "mcast/bounds.h"
+#include "mcast/efi.h"
+#include "mcast/engine.h"
+#include "mcast/events.h"
+#include "mcast/life.h"
+#include "mcast/live.h"
+#include "mcast/loaded.h"
+#include "mcast/share.h"
+#include "mcast/verify.h"
+
+enum { GROUPS_MAX = 6, MEMBERS_MAX = 7, ENGINES_MAX = 16 };
+
+static const char *const patterns[] = {
+	"random:groups=6,size=2-4",
+	"tree:fanout=2",
+	"grid:2x2",
+	"random:groups=3,size=3,ppn=2",
+	"tree:fanout=3,per=host",
+	"grid:2x2x2,order=lid",
+	"random:groups=40,size=2",
+	"random:groups=9,size=1-3,per=host,order=name",
+};
+
+/* Ports that a member may have, on the piece of the fabric `in`, or anywhere. */
+static uint32_t list_endpoints(const struct fab_fabric *f, const uint32_t *piece,
+			       uint32_t in, uint32_t *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		bool is_switch = fab_node_is_switch(f, f->port_node[p]);
+		uint32_t sw = fab_port_switch(f, p);
+
+		if (is_switch && f->port_num[p])
+			continue;
+		if (in == FAB_NONE || (sw != FAB_NONE && piece[sw] == in))
+			out[n++] = p;
+	}
+	return n;
+}
+
+static void add_groups(const struct fab_fabric *f, struct fuzz_draw *d,
+		       struct fab_groups_builder *b, const uint32_t *piece)
+{
+	uint32_t *end = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
+	uint32_t n_groups = 1 + fuzz_below(d, GROUPS_MAX), n;
+	char name[8];
+
+	for (uint32_t g = 0; g < n_groups; g++) {
+		uint32_t at = fuzz_byte(d), size = 1 + fuzz_below(d, MEMBERS_MAX);
+
+		snprintf(name, sizeof(name), "g%u", g);
+		fab_groups_builder_begin(b, name, strlen(name));
+		n = list_endpoints(f, piece,
+				   at >= 250 ? FAB_NONE : piece[at % f->n_switches], end);
+		for (uint32_t i = 0; i < size && n; i++)
+			fab_groups_builder_add(b, end[fuzz_below(d, n)]);
+	}
+	free(end);
+}
+
+/* Members of a group hang on one piece, whatever was asked for. */
+static void check_pieces(const struct fab_fabric *f, const struct fab_groups *g,
+			 const uint32_t *piece)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++)
+			fuzz_must(piece[fab_port_switch(f, g->member[m])] ==
+					  piece[g->sw[g->sw_first[i]]],
+				  "a group over two planes", fab_group_name(g, i));
+}
+
+/* NULL: there are none. */
+static struct fab_groups *draw_groups(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	uint32_t *piece = fuzz_pieces(f), how = fuzz_byte(d);
+	struct fab_groups *groups = NULL;
+	struct fab_err err = {""};
+
+	if (how < 128)
+		add_groups(f, d, b, piece);
+	else if (fuzz_refused(fab_groups_add_pattern(
+				      b, patterns[how % FAB_COUNT(patterns)], 1, &err),
+			      &err, "pattern"))
+		add_groups(f, d, b, piece);
+	if (!fuzz_refused(fab_groups_builder_finish(b, how & 1, &groups, &err), &err,
+			  "groups"))
+		check_pieces(f, groups, piece);
+	free(piece);
+	return groups;
+}
+
+/* Written tables are trees that reach every member, with the loads that were stated. */
+static void write_and_read(const struct fab_mcast_problem *problem,
+			   const struct fab_mcast_result *r)
+{
+	uint16_t *mlid = FAB_NEW(problem->groups->n, uint16_t);
+	struct fab_loaded loaded;
+	struct fab_mft *mft;
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	fuzz_sound(fab_groups_give_mlids(problem->groups, mlid, &err), &err, "mlids");
+	fab_export_mcfdbs(out, problem, r, mlid);
+	fclose(out);
+	if (n) {
+		fuzz_sound(fab_mcfdbs_read(problem->f, "t", text, n, false, &mft, &err),
+			   &err, "mcfdbs");
+		fab_loaded_of(problem->f, problem->groups, mlid, mft, &loaded);
+		fuzz_must(!loaded.n_broken, "a broken tree is written", r->engine->name);
+		fuzz_must(!memcmp(loaded.load, r->load,
+				  problem->f->n_switch_links * sizeof(*r->load)),
+			  "tables of other loads", r->engine->name);
+		fab_loaded_fini(&loaded);
+		fab_mft_free(mft);
+	}
+	free(text);
+	out = open_memstream(&text, &n);
+	fuzz_sound(fab_export_trees(out, problem, r, &err), &err, "trees");
+	fclose(out);
+	free(text);
+	free(mlid);
+}
+
+static void route_all(const struct fab_mcast_problem *problem,
+		      const struct fab_mcast_options *options, bool writes)
+{
+	struct fab_mcast_result results[ENGINES_MAX];
+	uint32_t bound = fab_mcast_lower_bound(problem);
+	struct fab_err err = {""};
+	double seconds;
+
+	fuzz_sound(fab_mcast_route(problem, fab_mcast_engines, fab_mcast_n_engines,
+				   options, results, &seconds, &err),
+		   &err, "route");
+	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
+		struct fab_efi efi;
+
+		fuzz_sound(fab_mcast_verify(problem, &results[i], &err), &err,
+			   results[i].engine->name);
+		fab_efi_of(problem, &results[i], &efi);
+		fuzz_must(bound <= efi.max, "better than the bound",
+			  results[i].engine->name);
+		if (writes)
+			write_and_read(problem, &results[i]);
+		fab_mcast_result_fini(&results[i]);
+	}
+}
+
+/* Groups that share few multicast LIDs. */
+static void share(const struct fab_mcast_problem *problem,
+		  const struct fab_mcast_options *options, uint32_t n_mlids)
+{
+	struct fab_mcast_problem shared = *problem;
+	struct fab_groups *groups = NULL;
+	struct fab_err err = {""};
+
+	if (fuzz_refused(
+		    fab_groups_share(problem->f, problem->groups, n_mlids, &groups, &err),
+		    &err, "share"))
+		return;
+	shared.groups = groups;
+	route_all(&shared, options, false);
+	fab_groups_free(groups);
+}
+
+static uint64_t route_live(void *live, uint32_t group, const fab_port_id *member,
+			   uint32_t n)
+{
+	return fab_live_route(live, group, member, n);
+}
+
+/* Groups that come and go, by one engine and both machines. */
+static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
+{
+	const struct fab_mcast_engine *engine =
+		fab_mcast_engines[fuzz_below(d, (uint32_t)fab_mcast_n_engines)];
+	struct fab_events *events = NULL;
+	struct fab_err err = {""};
+
+	if (fuzz_refused(fab_events_generate(
+				 problem->f,
+				 "random:groups=8,size=2-3,gap=1us,skew=2us,hold=4us,"
+				 "loss=0.2,retry=1us",
+				 fuzz_byte(d), &events, &err),
+			 &err, "events"))
+		return;
+	for (int how = FAB_LIFE_BATCHED; how <= FAB_LIFE_PLAIN; how++) {
+		const struct fab_life_options options = {
+			.behaviour = (enum fab_life_behaviour)how,
+			.compute_ns = 1000,
+			.timeout_ns = 20000};
+		struct fab_live *live =
+			fab_live_new(problem->f, problem->dist, events->groups->n, engine,
+				     FAB_TIES_SPREAD);
+		const struct fab_life_router router = {.route = route_live,
+						       .context = live};
+		struct fab_life_outcome outcome;
+
+		fab_life_replay(events, &options, &router, &outcome);
+		fuzz_must(outcome.alive <= events->groups->n, "more alive than there are",
+			  "events");
+		fab_live_free(live);
+	}
+	fab_events_free(events);
+}
+
+void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_groups *groups = draw_groups(f, d);
+	struct fab_mcast_problem problem = {.f = f, .groups = groups};
+	struct fab_dist *dist = NULL;
+	struct fab_err err = {""};
+
+	fuzz_sound(fab_dist_new(f, 1, &dist, &err), &err, "distances");
+	problem.dist = dist;
+	options.root_ties = (enum fab_root_ties)fuzz_below(d, 2);
+	if (groups) {
+		route_all(&problem, &options, true);
+		share(&problem, &options, 1 + fuzz_below(d, 3));
+		replay(&problem, d);
+	}
+	fab_groups_free(groups);
+	fab_dist_free(dist);
+}

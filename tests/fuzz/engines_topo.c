@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fabric-topo does with a fabric. */
+#include "engines.h"
+#include "export/dot.h"
+#include "export/ibnetdiscover.h"
+#include "export/slurm.h"
+#include "export/subnet_lst.h"
+#include "fabric/check.h"
+#include "fabric/diff.h"
+#include "fabric/summary.h"
+#include "source/source.h"
+
+static bool has_twins(const struct fab_fabric *f)
+{
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (f->node_guid[i] == f->node_guid[k])
+				return true;
+	return false;
+}
+
+static void look(const struct fab_fabric *f)
+{
+	struct fab_summary *summary = fab_summary_new(f, 1);
+	struct fab_check *check = fab_check_new(f);
+	struct fab_diff *diff = fab_diff_new(f, f);
+	char text[128];
+
+	fab_shape_text(summary->shape, text, sizeof(text));
+	fuzz_must(*text, "a shape without words", "summary");
+	fuzz_must(check->n_problems <= check->n_findings, "more problems than findings",
+		  "check");
+	fuzz_must(has_twins(f) || !diff->n_changes, "differs from itself", "diff");
+	fab_diff_free(diff);
+	fab_check_free(check);
+	fab_summary_free(summary);
+}
+
+/* Every node with a cable has a line, and what is read back is the same. */
+static void write_subnet(const struct fab_fabric *f)
+{
+	struct fab_fabric *again = NULL;
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	fab_export_subnet_lst(out, f);
+	fclose(out);
+	if (!has_twins(f) && f->n_cables) {
+		fuzz_sound(fab_source_parse("subnet", text, n, NULL, &again, &err), &err,
+			   "subnet-lst");
+		fuzz_must(again->n_cables == f->n_cables, "other cables", "subnet-lst");
+		fab_fabric_free(again);
+	}
+	free(text);
+}
+
+void fuzz_topo(const struct fab_fabric *f)
+{
+	const struct fab_dot_options all = {.without_hosts = false};
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	look(f);
+	write_subnet(f);
+	fab_export_dot(out, f, &all);
+	fuzz_refused(fab_export_slurm(out, f, NULL, &err), &err, "slurm");
+	fclose(out);
+	fuzz_must(n > 0, "nothing is drawn", "dot");
+	free(text);
+}

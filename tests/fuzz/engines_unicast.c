@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What fabric-faults does with a fabric: faults by chance, every engine, tables. */
+#include "engines.h"
+#include "export/fdbs.h"
+#include "export/lfts.h"
+#include "export/path_sl.h"
+#include "export/sl2vl.h"
+#include "export/subnet_lst.h"
+#include "source/source.h"
+#include "unicast/criticality.h"
+#include "unicast/dodge.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/lfts.h"
+#include "unicast/load.h"
+#include "unicast/reliability.h"
+#include "unicast/remnant.h"
+#include "unicast/verify.h"
+
+enum { FAULTS_MAX = 5, STEPS_MAX = 20000 };
+
+static struct fab_faults *draw_faults(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	struct fab_faults *faults = fab_faults_new(f);
+	uint32_t n = fuzz_below(d, FAULTS_MAX + 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t kind = fuzz_below(d, 4);
+
+		if (!kind)
+			fab_faults_kill_switch(faults, fuzz_below(d, f->n_switches));
+		else if (kind == 1)
+			fab_faults_kill_cable(faults, fuzz_below(d, f->n_cables));
+		else if (f->n_switch_links)
+			fab_faults_kill_cable(faults, fuzz_below(d, f->n_switch_links));
+	}
+	return faults;
+}
+
+static void check_judgement(const struct fab_judgement *j, const char *who)
+{
+	uint64_t hops = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(j->hops); i++)
+		hops += j->hops[i];
+	fuzz_must(j->connected + j->unreachable == j->pairs, "pairs are lost", who);
+	fuzz_must(j->connected <= j->connected_in_graph,
+		  "connected pairs that the graph does not connect", who);
+	fuzz_must(j->connected_in_graph <= j->pairs, "more pairs than there are", who);
+	fuzz_must(j->minimal <= j->connected, "more shortest paths than paths", who);
+	fuzz_must(hops == j->connected, "hops of other pairs", who);
+	fuzz_must(j->deadlock_free == !j->cycle.n, "a loop that is not shown", who);
+	fuzz_must(j->deadlock_free == !j->cycle_channels, "channels of no loop", who);
+	fuzz_must(j->pairs_on_cycles <= j->connected, "more pairs on loops", who);
+}
+
+/* By all kinds of ends, and a second time. */
+static void judge(const struct fab_routes *r, const char *who)
+{
+	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
+		const struct fab_judge_options options = {
+			.ends = (enum fab_ends)ends, .with_load = true, .n_threads = 1};
+		struct fab_judgement j;
+		struct fab_err err = {""};
+
+		fuzz_sound(fab_judge(r, &options, &j, &err), &err, who);
+		check_judgement(&j, who);
+		if (ends <= FAB_ENDS_HOSTS)
+			fuzz_sound(fab_unicast_verify(r, (enum fab_ends)ends, &j, &err),
+				   &err, who);
+		fab_judgement_fini(&j);
+	}
+}
+
+typedef int write_fn(FILE *out, const struct fab_routes *r, struct fab_err *err);
+
+static int write_lanes(FILE *out, const struct fab_routes *r, struct fab_err *err)
+{
+	(void)err;
+	fab_export_sl2vl(out, r);
+	return 0;
+}
+
+/* As a file in memory; NULL: refused. */
+static char *written(write_fn *write, const struct fab_routes *r, const char *who)
+{
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	int rc = write(out, r, &err);
+
+	fclose(out);
+	if (!fuzz_refused(rc, &err, who))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static struct fab_judgement judge_hosts(const struct fab_routes *r)
+{
+	const struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	struct fab_judgement j;
+	struct fab_err err = {""};
+
+	fuzz_sound(fab_judge(r, &options, &j, &err), &err, "hosts");
+	return j;
+}
+
+/* Tables that were read back, of `f` with `faults`, come to the same. */
+static void compare(const struct fab_routes *ours, const struct fab_fabric *f,
+		    const struct fab_faults *faults, const char *tables, const char *sls,
+		    const char *lanes)
+{
+	struct fab_judgement want = judge_hosts(ours), got;
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	fuzz_sound(fab_routes_from_lfts(f, faults, "tables", tables, strlen(tables), &r,
+					&err),
+		   &err, "read back");
+	fuzz_sound(fab_routes_add_path_sl(r, "sls", sls, strlen(sls), &err), &err,
+		   "read back");
+	fuzz_sound(fab_routes_add_sl2vl(r, "lanes", lanes, strlen(lanes), &err), &err,
+		   "read back");
+	got = judge_hosts(r);
+	fuzz_must(got.connected == want.connected, "connects other pairs", "read back");
+	fuzz_must(got.deadlock_free == want.deadlock_free, "another verdict",
+		  "read back");
+	fuzz_must(got.max_hops == want.max_hops, "other hops", "read back");
+	fab_judgement_fini(&got);
+	fab_judgement_fini(&want);
+	fab_routes_free(r);
+}
+
+/* What is left of the fabric, as a file and read again; NULL: nothing. */
+static struct fab_fabric *left_over(const struct fab_routes *r)
+{
+	struct fab_fabric *left = NULL, *again = NULL;
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n;
+	FILE *out;
+
+	if (fuzz_refused(fab_fabric_without(r->f, r->faults, &left, &err), &err, "left"))
+		return NULL;
+	out = open_memstream(&text, &n);
+	fab_export_subnet_lst(out, left);
+	fclose(out);
+	fuzz_sound(fab_source_parse("left", text, n, NULL, &again, &err), &err, "left");
+	free(text);
+	fab_fabric_free(left);
+	return again;
+}
+
+static void write_and_read(const struct fab_routes *r)
+{
+	char *lfts = written(fab_export_lfts, r, "lfts");
+	char *fdbs = written(fab_export_fdbs, r, "fdbs");
+	char *sls = written(fab_export_path_sl, r, "path-sl");
+	char *lanes = written(write_lanes, r, "sl2vl");
+	struct fab_fabric *left = left_over(r);
+
+	fuzz_must(!lfts == !fdbs, "one is written, one is not", "tables");
+	/* without a live cable there is no table */
+	if (left && lfts && sls) {
+		compare(r, r->f, r->faults, lfts, sls, lanes);
+		compare(r, left, NULL, fdbs, sls, lanes);
+	}
+	fab_fabric_free(left);
+	free(lfts);
+	free(fdbs);
+	free(sls);
+	free(lanes);
+}
+
+static void send(const struct fab_routes *r, const struct fab_kfat *k)
+{
+	static const char *const specs[] = {"shift:1", "reverse", "random", "transpose"};
+	struct fab_flow_ends ends;
+	struct fab_flow_load load;
+	struct fab_err err = {""};
+	uint32_t *to = NULL;
+
+	fab_flow_ends_init(&ends, r->f, r->faults);
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		if (fuzz_refused(fab_permutation(specs[i], k, r->f, &ends, 1, &to, &err),
+				 &err, "permutation"))
+			continue;
+		fab_permutation_load(r, &ends, to, &load);
+		fuzz_must(load.lost <= load.flows && load.max <= load.flows,
+			  "more than all", "permutation");
+		free(to);
+	}
+	fab_flow_ends_fini(&ends);
+}
+
+/* What its parts are worth, and what may happen to it. */
+static void ask(const struct fab_unicast_problem *problem,
+		const struct fab_unicast_engine *engine, const struct fab_routes *r,
+		bool routes_anew)
+{
+	const struct fab_trials trials = {.kfat = problem->kfat,
+					  .engine = engine,
+					  .max_vls = problem->max_vls,
+					  .seed = 1,
+					  .n_trials = 2,
+					  .n_threads = 1};
+	struct fab_losses losses = {.of = {.n = 0}};
+	struct fab_reliability reliability;
+	struct fab_dodge dodge;
+	struct fab_err err = {""};
+
+	if (!fuzz_refused(fab_losses_rank(problem, routes_anew ? engine : NULL, r,
+					  STEPS_MAX, &losses, &err),
+			  &err, "losses"))
+		free(losses.of.v);
+	send(r, problem->kfat);
+	if (!problem->kfat)
+		return;
+	fuzz_refused(fab_dodge_all(problem->kfat, problem->faults, 1, 1, &dodge, &err),
+		     &err, "dodge");
+	if (!problem->faults->named.n)
+		fuzz_refused(fab_reliability_try(&trials, 1, &reliability, &err), &err,
+			     "reliability");
+}
+
+static void route(const struct fab_unicast_problem *problem,
+		  const struct fab_unicast_engine *engine, bool is_asked, bool anew)
+{
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	if (fuzz_refused(fab_unicast_fits(engine, problem->kfat, &err), &err, "fits") ||
+	    fuzz_refused(engine->route(problem, &r, &err), &err, engine->name))
+		return;
+	judge(r, engine->name);
+	write_and_read(r);
+	if (is_asked)
+		ask(problem, engine, r, anew);
+	fab_routes_free(r);
+}
+
+void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	struct fab_faults *faults = draw_faults(f, d);
+	struct fab_unicast_problem problem = {.f = f, .faults = faults, .n_threads = 1};
+	struct fab_kfat *k = NULL;
+	struct fab_err err = {""};
+	uint32_t asked = fuzz_below(d, (uint32_t)fab_unicast_n_engines);
+
+	if (!fuzz_refused(fab_kfat_recognize(f, &k, &err), &err, "kfat"))
+		problem.kfat = k;
+	problem.max_vls = 1 + fuzz_below(d, 4);
+	for (size_t i = 0; i < fab_unicast_n_engines; i++)
+		route(&problem, fab_unicast_engines[i], i == asked, problem.max_vls & 1);
+	fab_kfat_free(k);
+	fab_faults_free(faults);
+}
