@@ -54,8 +54,9 @@ static const struct argp_option options[] = {
 	{"max-sls", OPT_MAX_SLS, "N", 0,
 	 "Service levels that vtftr-ib may use, 1 to 16 (default 16)", 2},
 	{"endpoints", OPT_ENDPOINTS, "KIND", 0,
-	 "Pairs of what: leaves (switches; default), hosts (default with --lfts), "
-	 "adapters (SHARP nodes and routers, too) or all (switches' port 0, too)",
+	 "Pairs of what: leaves (switches; default on a kfat), hosts (default elsewhere "
+	 "and with --lfts), adapters (SHARP nodes and routers, too) or all (switches' "
+	 "port 0, too)",
 	 2},
 	{"check", OPT_CHECK, NULL, 0,
 	 "Exit with status 1 when a pair is unreachable or a cycle exists", 2},
@@ -164,8 +165,6 @@ static void check_complete(struct faults_params *p, struct argp_state *state)
 			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
 	if (p->files.lfts && !p->has_algorithm)
 		p->n_engines = 0;
-	if (p->files.lfts && !p->has_ends)
-		p->ends = FAB_ENDS_HOSTS;
 	check_wish(p, state);
 	faults_files_check(p, state);
 	faults_questions_check(p, state);

@@ -26,7 +26,7 @@ const struct fab_column faults_columns[] = {
 	{"valley_pairs", FAB_UINT, "pairs whose way turns from down to up",
 	 FAB_COL_EXTRA},
 	{"entries_changed", FAB_UINT,
-	 "table entries (switch, leaf) that differ from those without faults", 0},
+	 "table entries (switch, leaf or LID) that differ from those without faults", 0},
 	{"switches_changed", FAB_UINT, "switches that have such an entry", FAB_COL_EXTRA},
 	{"max_destinations", FAB_UINT,
 	 "most destinations that a switch sends by one port to another switch",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "unicast/complete.h"
 #include "unicast/verify.h"
 
 /* Sets of faults that go into the database one by one. */
@@ -60,6 +61,31 @@ static struct fab_judgement judge(const struct sets *s, const struct fab_routes 
 	return j;
 }
 
+/* Between what tables are judged: an engine's on a kfat between leaf switches. */
+static enum fab_ends ends_of(const struct sets *s, const struct faults_result *r)
+{
+	if (s->p->has_ends)
+		return s->p->ends;
+	return r->engine && s->o->kfat ? FAB_ENDS_LEAVES : FAB_ENDS_HOSTS;
+}
+
+/* What is exported: tables by leaf switch get columns for what hangs elsewhere. */
+static struct fab_routes *complete(const struct fab_routes *routes, enum fab_ends ends)
+{
+	bool is_complete = ends == FAB_ENDS_LEAVES || routes->column_lid;
+
+	return is_complete ? NULL : fab_routes_complete(routes);
+}
+
+/* Is it the same destination? A port with several LIDs has them side by side. */
+static bool is_same_column(const struct fab_routes *a, uint32_t i,
+			   const struct fab_routes *b, uint32_t k)
+{
+	if (a->column_port)
+		return a->column_port[i] == b->column_port[k];
+	return a->column_switch[i] == b->column_switch[k];
+}
+
 /* Entries that differ from those without faults, of destinations that are still there. */
 static void count_changes(struct faults_result *r, const struct fab_routes *now,
 			  const struct fab_routes *sound)
@@ -67,12 +93,12 @@ static void count_changes(struct faults_result *r, const struct fab_routes *now,
 	uint32_t n = now->f->n_switches, at = 0;
 	bool *is_changed = FAB_NEW0(n + 1, bool);
 
-	for (uint32_t i = 0; i < now->n_columns; i++) {
-		const uint16_t *a = now->next + (size_t)i * n, *b;
+	for (uint32_t i = 0; i < now->n_columns; i++, at++) {
+		const uint16_t *a = fab_routes_next(now, i), *b;
 
-		while (sound->column_switch[at] != now->column_switch[i])
+		while (!is_same_column(sound, at, now, i))
 			at++;
-		b = sound->next + (size_t)at * n;
+		b = fab_routes_next(sound, at);
 		for (uint32_t sw = 0; sw < n; sw++) {
 			if (a[sw] == b[sw] ||
 			    (now->faults && now->faults->switch_is_dead[sw]))
@@ -96,10 +122,12 @@ static double per_host(const struct fab_judgement *j)
 
 static double uniform_load(const struct sets *s, const struct fab_routes *routes)
 {
-	struct fab_judgement j = judge(s, routes, FAB_ENDS_HOSTS, true);
+	struct fab_routes *whole = complete(routes, FAB_ENDS_HOSTS);
+	struct fab_judgement j = judge(s, whole ? whole : routes, FAB_ENDS_HOSTS, true);
 	double load = per_host(&j);
 
 	fab_judgement_fini(&j);
+	fab_routes_free(whole);
 	return load;
 }
 
@@ -183,31 +211,47 @@ static void keep_set(struct faults_result *r, const struct fab_judgement *j,
 	FAB_PUSH(&r->each, set);
 }
 
+/* What the tables and their engine have to say; on the heap, NULL: nothing. */
+static char *note_of(const struct fab_unicast_engine *engine,
+		     const struct fab_routes *routes)
+{
+	const char *caveat = engine ? engine->caveat : NULL;
+
+	if (caveat && routes->note)
+		return fab_format("%s; %s", routes->note, caveat);
+	if (!caveat && !routes->note)
+		return NULL;
+	return fab_strdup(caveat ? caveat : routes->note);
+}
+
 /* Judge tables, keep what is asked for. */
 static void judge_result(struct sets *s, struct faults_result *r,
 			 struct fab_routes *routes, const struct fab_faults *faults)
 {
-	enum fab_ends ends = r->engine && !s->p->has_ends ? FAB_ENDS_LEAVES : s->p->ends;
+	enum fab_ends ends = ends_of(s, r);
 	double start = fab_now();
-	struct fab_judgement j = judge(s, routes, ends, s->o->is_one_set);
+	struct fab_routes *whole = complete(routes, ends);
+	const struct fab_routes *judged = whole ? whole : routes;
+	struct fab_judgement j = judge(s, judged, ends, s->o->is_one_set);
 	struct fab_err err;
 
 	r->judge_seconds += fab_now() - start;
-	if (s->p->run.verify && (ends == FAB_ENDS_LEAVES || ends == FAB_ENDS_HOSTS)) {
+	if (s->p->run.verify) {
 		r->was_verified = true;
-		if (fab_unicast_verify(routes, ends, &j, &err)) {
+		if (fab_unicast_verify(judged, ends, &j, &err)) {
 			r->is_sound = false;
 			fab_cli_warn(&s->p->run, "%s: %s", r->algorithm, err.text);
 		}
 	}
-	if (routes->note && !r->note)
-		r->note = fab_strdup(routes->note);
+	if (!r->note)
+		r->note = note_of(r->engine, routes);
 	if (j.destinations)
 		count_destinations(r, s->o->f, j.destinations);
 	if (s->p->store.path && r->each.n < SETS_STORED_MAX)
 		keep_set(r, &j, faults);
 	add_judgement(r, &j, faults);
 	fab_judgement_fini(&j);
+	fab_routes_free(whole);
 }
 
 static void solve_set(struct sets *s, const struct fab_faults *faults)

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "unicast/complete.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -92,144 +93,18 @@ static int claim(const struct fab_routes *r, uint32_t *owner, uint32_t port,
 	return 0;
 }
 
-/* Which switches a row leads to its target: 1 yes, 2 no. */
-static void trace(const struct fab_fabric *f, const uint16_t *next, uint8_t *state,
-		  uint32_t *path)
-{
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint32_t n = 0, at = s;
-		uint8_t end = 0;
-
-		while (!state[at]) {
-			state[at] = 3; /* on this path: to come here again is a loop */
-			path[n++] = at;
-			if (next[at] >= FAB_ARC_BROKEN)
-				break;
-			at = f->arc_peer[f->arc_first[at] + next[at]];
-		}
-		end = state[at] == 1 ? 1 : 2;
-		while (n)
-			state[path[--n]] = end;
-	}
-}
-
-/* Give the switches that are not led to `root` the shortest way to one that is. */
-static void attach(const struct fab_routes *r, uint16_t *next, uint8_t *state,
-		   uint32_t *queue)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t head = 0, tail = 0;
-
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		if (state[s] == 1)
-			queue[tail++] = s;
-		else
-			next[s] = FAB_ARC_NONE;
-	}
-	while (head < tail) {
-		uint32_t u = queue[head++];
-
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-			uint32_t v = f->arc_peer[a], back = f->arc_first[v];
-
-			if (state[v] == 1 || !fab_live_switch(r, v) ||
-			    !fab_live_cable(r, f->arc_cable[a]))
-				continue;
-			while (f->arc_cable[back] != f->arc_cable[a])
-				back++;
-			next[v] = (uint16_t)(back - f->arc_first[v]);
-			state[v] = 1;
-			queue[tail++] = v;
-		}
-	}
-}
-
-/* The neighbour of a switch whose column has the most entries; *back: its arc to it. */
-static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_of,
-			    const uint32_t *entries, uint32_t root, uint32_t *back)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t best = FAB_NONE;
-
-	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
-		uint32_t v = f->arc_peer[a], c = column_of[v];
-
-		if (c == FAB_NONE || !fab_live_switch(r, v) ||
-		    !fab_live_cable(r, f->arc_cable[a]) ||
-		    (best != FAB_NONE && entries[c] <= entries[best]))
-			continue;
-		best = c;
-		*back = f->arc_first[v];
-		while (f->arc_cable[*back] != f->arc_cable[a])
-			++*back;
-	}
-	return best;
-}
-
-static void fill_extra(const struct fab_lid_rows *t, const uint32_t *column_of,
-		       const uint32_t *entries, uint32_t root, uint16_t *next)
-{
-	const struct fab_routes *r = t->routes;
-	const struct fab_fabric *f = r->f;
-	uint8_t *state = FAB_NEW0(f->n_switches, uint8_t);
-	uint32_t *path = FAB_NEW(f->n_switches, uint32_t), back = 0;
-	uint32_t column = best_column(r, column_of, entries, root, &back);
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		next[s] = FAB_ARC_NONE;
-	if (column != FAB_NONE) {
-		uint32_t leaf = r->column_switch[column];
-
-		memcpy(next, r->next + (size_t)column * f->n_switches,
-		       f->n_switches * sizeof(*next));
-		next[leaf] = (uint16_t)(back - f->arc_first[leaf]);
-	}
-	state[root] = 1;
-	trace(f, next, state, path);
-	attach(r, next, state, path);
-	next[root] = FAB_ARC_HERE;
-	free(path);
-	free(state);
-}
-
-static uint32_t *count_entries(const struct fab_routes *r)
-{
-	uint32_t *entries = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
-
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		for (uint32_t s = 0; s < r->f->n_switches; s++)
-			entries[c] += r->next[(size_t)c * r->f->n_switches + s] <
-				      FAB_ARC_BROKEN;
-	return entries;
-}
-
 static void rows_by_switch(struct fab_lid_rows *t)
 {
-	const struct fab_routes *r = t->routes;
-	const struct fab_fabric *f = r->f;
-	uint32_t *column_of = FAB_NEW(f->n_switches, uint32_t), *entries;
-	uint32_t *row_of = FAB_NEW(f->n_switches, uint32_t);
+	const struct fab_routes *r = t->routes = t->whole =
+		fab_routes_complete(t->routes);
+	uint32_t *column_of = FAB_NEW(r->f->n_switches, uint32_t);
 
-	memset(column_of, 0xff, f->n_switches * sizeof(*column_of));
+	memset(column_of, 0xff, r->f->n_switches * sizeof(*column_of));
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		column_of[r->column_switch[c]] = c;
-	memcpy(row_of, column_of, f->n_switches * sizeof(*row_of));
 	t->n_rows = r->n_columns;
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (row_of[s] == FAB_NONE && fab_live_switch(r, s))
-			row_of[s] = t->n_rows++;
-	t->extra = fab_alloc((size_t)(t->n_rows - r->n_columns) * f->n_switches + 1,
-			     sizeof(*t->extra));
-	entries = count_entries(r);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (column_of[s] == FAB_NONE && row_of[s] != FAB_NONE)
-			fill_extra(t, column_of, entries, s,
-				   t->extra + (size_t)(row_of[s] - r->n_columns) *
-						      f->n_switches);
 	for (uint32_t i = 0; i < t->n; i++)
-		t->row[i] = row_of[t->sw[i]];
-	free(entries);
-	free(row_of);
+		t->row[i] = column_of[t->sw[i]];
 	free(column_of);
 }
 
@@ -292,17 +167,13 @@ void fab_lid_rows_free(struct fab_lid_rows *t)
 	free(t->port);
 	free(t->sw);
 	free(t->row);
-	free(t->extra);
+	fab_routes_free(t->whole);
 	free(t);
 }
 
 const uint16_t *fab_lid_row(const struct fab_lid_rows *t, uint32_t row)
 {
-	const struct fab_routes *r = t->routes;
-
-	if (row < r->n_columns)
-		return r->next + (size_t)row * r->f->n_switches;
-	return t->extra + (size_t)(row - r->n_columns) * r->f->n_switches;
+	return fab_routes_next(t->routes, row);
 }
 
 unsigned fab_lid_out(const struct fab_lid_rows *t, uint32_t sw, uint32_t i)

@@ -8,21 +8,19 @@
 enum { FAB_LID_LAST_UNICAST = 0xbfff, FAB_OUT_NONE = 255 };
 
 /*
- * The LIDs of what is alive: switches, and ports of adapters whose cable is. A LID uses
- * the row of the switch at which it leaves the fabric. Rows are the columns of `routes`;
- * for a switch without one (a root switch) there is a row made from the column of a
- * neighbour: towards it, and over its cable; where that column leads nowhere, along the
- * shortest way to a switch that has an entry.
+ * The LIDs of what is alive: switches, and ports of adapters whose cable is. Rows are the
+ * columns of `routes`, tables by leaf switch being completed (unicast/complete.h): a LID
+ * uses its own, or that of the switch at which it leaves the fabric.
  */
 struct fab_lid_rows {
-	const struct fab_routes *routes;
+	const struct fab_routes *routes; /* completed */
+	struct fab_routes *whole;	 /* owns it, or NULL */
 	uint32_t n;
 	uint16_t *lid;	/* [n] ascending */
 	uint32_t *port; /* [n] end port: port 0 of a switch */
 	uint32_t *sw;	/* [n] switch at which it leaves */
 	uint32_t *row;	/* [n] FAB_NONE: no table leads there */
 	uint32_t n_rows;
-	uint16_t *extra; /* rows from routes->n_columns on */
 };
 
 /* EINVAL: a port that has no LID or one beyond 0xbfff or that of another, or more ports

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shortest legal ways, spread over ports by the destinations that these serve. */
+/* Shortest legal paths for each LID, spread over ports by the LIDs that these serve. */
 #pragma once
 
 #include "unicast/engine.h"
 
 /*
- * Tables for all sound leaf switches (kfat), else switches with hosts. `rank` NULL: any
- * way is legal; else [n_switches], 0 the roots: up (to a lower rank, or an equal rank of
- * lower GUID) first, down afterwards, from root to root in both senses, found as OpenSM's
- * updn does, where a switch is visited once. Each switch takes the arc with the least
- * hosts behind it so far, the lowest of equal ones. One lane. The caller frees.
- * O(columns * arcs).
+ * Tables by LID for everything alive that has one or will get one: switches, adapters of
+ * hosts, aggregation nodes, routers. `rank` NULL: any path is legal, else see
+ * unicast/min_hops.h. Each switch sends a LID by the port of fewest hops that serves the
+ * fewest LIDs of adapters so far, the lowest of equal ones, in the order of
+ * unicast/destinations.h. Further LIDs of a port (LMC) begin after the port of the one
+ * before and prefer neighbours of other systems, then other neighbours. One lane. The
+ * caller frees. O(switches * arcs + LIDs * shortest ports); columns that are alike share
+ * a row. Source: OpenSM 3.3, its unicast manager.
  */
 struct fab_routes *fab_balance_route(const struct fab_unicast_problem *problem,
 				     const uint32_t *rank)

@@ -15,6 +15,7 @@ enum { NO_WAY = 0xffff, TRIED_AT_LEAST = 16 };
 /* Hops of every pair of columns' switches, by switch numbers of a list. */
 struct table {
 	uint32_t n;
+	uint32_t *leaf; /* [n] switches, ascending */
 	uint16_t *hops; /* [n * n] */
 };
 
@@ -23,7 +24,7 @@ static void hops_to(const struct fab_routes *r, uint32_t column, uint16_t *hops,
 		    uint32_t *stack)
 {
 	const struct fab_fabric *f = r->f;
-	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	const uint16_t *next = fab_routes_next(r, column);
 	const uint16_t unknown = NO_WAY - 1;
 
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
@@ -49,35 +50,40 @@ static void hops_to(const struct fab_routes *r, uint32_t column, uint16_t *hops,
 
 static struct table measure(const struct fab_routes *r)
 {
-	struct table t = {.n = r->n_columns};
+	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
+	struct table t = {.n = n};
 	uint16_t *hops = FAB_NEW(r->f->n_switches + 1, uint16_t);
 	uint32_t *stack = FAB_NEW(r->f->n_switches + 1, uint32_t);
 
-	t.hops = FAB_NEW((size_t)t.n * t.n + 1, uint16_t);
-	for (uint32_t i = 0; i < t.n; i++) {
-		hops_to(r, i, hops, stack);
-		for (uint32_t s = 0; s < t.n; s++) {
+	t.hops = FAB_NEW((size_t)n * n + 1, uint16_t);
+	t.leaf = FAB_NEW((size_t)n + 1, uint32_t);
+	for (uint32_t i = 0; i < n; i++)
+		t.leaf[i] = r->column_switch[column[i]];
+	for (uint32_t i = 0; i < n; i++) {
+		hops_to(r, column[i], hops, stack);
+		for (uint32_t s = 0; s < n; s++) {
 			bool has_level =
-				!r->sl || r->sl[(size_t)s * t.n + i] != FAB_SL_NONE;
+				!r->sl ||
+				r->sl[(size_t)column[s] * r->n_columns + column[i]] !=
+					FAB_SL_NONE;
 
-			t.hops[(size_t)i * t.n + s] =
-				has_level ? hops[r->column_switch[s]] : NO_WAY;
+			t.hops[(size_t)i * n + s] = has_level ? hops[t.leaf[s]] : NO_WAY;
 		}
 	}
+	free(column);
 	free(hops);
 	free(stack);
 	return t;
 }
 
-/* Both column lists ascend; those of `after` are among those of `before`. */
-static void compare(const struct fab_routes *before, const struct table *was,
-		    const struct fab_routes *after, const struct table *is,
+/* Both lists of leaves ascend; those of `is` are among those of `was`. */
+static void compare(const struct table *was, const struct table *is,
 		    struct fab_loss *loss)
 {
 	uint32_t *at = FAB_NEW(is->n + 1, uint32_t), k = 0;
 
 	for (uint32_t i = 0; i < is->n; i++, k++) {
-		while (before->column_switch[k] != after->column_switch[i])
+		while (was->leaf[k] != is->leaf[i])
 			k++;
 		at[i] = k;
 	}
@@ -205,7 +211,6 @@ static void choose(struct fab_losses *losses, const struct fab_routes *r, uint64
 struct trial {
 	const struct fab_unicast_problem *problem;
 	const struct fab_unicast_engine *engine;
-	const struct fab_routes *before;
 	const struct table *was;
 };
 
@@ -228,8 +233,9 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	if (rc)
 		return rc;
 	is = measure(after);
-	compare(t->before, t->was, after, &is, loss);
+	compare(t->was, &is, loss);
 	free(is.hops);
+	free(is.leaf);
 	rc = uniform(after, &j, err);
 	if (!rc) {
 		loss->load = per_host(&j);
@@ -273,7 +279,7 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 		    const struct fab_unicast_engine *engine, const struct fab_routes *r,
 		    uint64_t steps, struct fab_losses *out, struct fab_err *err)
 {
-	struct trial t = {.problem = problem, .engine = engine, .before = r};
+	struct trial t = {.problem = problem, .engine = engine};
 	struct table was;
 	int rc;
 
@@ -285,6 +291,7 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 		t.was = &was;
 		rc = try_all(&t, out, err);
 		free(was.hops);
+		free(was.leaf);
 	}
 	for (size_t i = 0; !rc && !engine && i < out->of.n; i++)
 		out->of.v[i].unreachable = out->of.v[i].pairs;

@@ -17,10 +17,11 @@ struct fab_unicast_problem {
 struct fab_unicast_engine {
 	const char *name; /* xy algorithm-a vtftr vtftr-ib minhop updn */
 	const char *summary;
+	const char *caveat; /* what its verdicts do not promise; NULL: nothing */
 	bool needs_kfat;
 	uint32_t n_dims; /* of the kfats that it is for; 0: any */
-	/* Tables for the sound leaf switches (kfat) or switches with hosts. What cannot
-	 * be reached has no entry. The caller frees *out. */
+	/* Tables for the sound leaf switches of a kfat, or by LID for everything alive.
+	 * What cannot be reached has no entry. The caller frees *out. */
 	int (*route)(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		     struct fab_err *err);
 };
@@ -35,3 +36,8 @@ int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_k
 extern const struct fab_unicast_engine fab_unicast_xy, fab_unicast_algorithm_a;
 extern const struct fab_unicast_engine fab_unicast_vtftr, fab_unicast_vtftr_ib;
 extern const struct fab_unicast_engine fab_unicast_minhop, fab_unicast_updn;
+
+/* The caveat of engines that stand for OpenSM's. */
+#define FAB_CAVEAT_OPENSM                                                                \
+	"the verdict is that of the tables that --lfts-out writes; OpenSM's own tables " \
+	"may differ: dump them and give --lfts"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * As OpenSM's engine minhop: the fewest hops, and among the ports that have them the one
- * that serves the fewest destinations so far. OpenSM decides for each LID; here all LIDs
- * of a switch go one way and count together.
+ * that serves the fewest LIDs so far. The same ports as OpenSM 3.3 chooses with default
+ * options when it starts anew; while it runs it keeps what it chose as long as that is
+ * shortest.
  */
 #include "unicast/balance.h"
 
@@ -17,5 +18,6 @@ static int route_minhop(const struct fab_unicast_problem *problem,
 const struct fab_unicast_engine fab_unicast_minhop = {
 	.name = "minhop",
 	.summary = "fewest hops, ports balanced, as OpenSM does",
+	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_minhop,
 };

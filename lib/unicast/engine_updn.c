@@ -3,7 +3,7 @@
  * As OpenSM's engine updn without a list of roots: a switch is a root when the ports of
  * channel adapters, SHARP nodes included, stand at one distance from it, more than 90 %
  * of them, and no other distance has more than 5 %. Ranks are distances from the roots;
- * ways go up, then down. Without roots OpenSM falls back to the fewest hops and says so
+ * paths go up, then down. Without roots OpenSM falls back to the fewest hops and says so
  * in its log only.
  */
 #include "unicast/balance.h"
@@ -120,5 +120,6 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 const struct fab_unicast_engine fab_unicast_updn = {
 	.name = "updn",
 	.summary = "up, then down, from the roots that OpenSM would find",
+	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_updn,
 };

@@ -212,7 +212,7 @@ static uint32_t *count_destinations(const struct fab_judging *j)
 	uint32_t *n = FAB_NEW0((size_t)j->n_arcs + 1, uint32_t);
 
 	for (uint32_t c = 0; c < j->r->n_columns; c++) {
-		const uint16_t *next = j->r->next + (size_t)c * j->n_switches;
+		const uint16_t *next = fab_routes_next(j->r, c);
 
 		for (uint32_t s = 0; s < j->n_switches; s++)
 			if (next[s] < fab_degree(f, s))
@@ -268,9 +268,36 @@ static void name_cycle(const struct fab_judging *j, struct fab_judgement *out)
 	free(sw_of);
 }
 
+/* Who is on cycles, once it is known that there are some. */
+static uint64_t count_on_cycles(struct fab_judging *j, uint32_t sls)
+{
+	struct fab_judge_work w;
+	size_t n_words = 0;
+	uint64_t n;
+
+	if (j->has_followers) {
+		uint32_t n_leaves = 0;
+
+		j->leaf_number = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+		for (size_t i = 0; i < j->targets.n; i++)
+			if (!i || j->targets.v[i].root != j->targets.v[i - 1].root)
+				j->leaf_number[j->targets.v[i].root] = n_leaves++;
+		n_words = (size_t)((uint64_t)n_leaves * j->n_switches / 64 + 1);
+		j->on_cycle = FAB_NEW0(n_words, uint64_t);
+	}
+	work_on_all(j, true, sls, &w);
+	n = w.pairs_on_cycles;
+	work_fini(&w);
+	for (size_t i = 0; i < n_words; i++)
+		n += (uint64_t)__builtin_popcountll(j->on_cycle[i]);
+	free(j->leaf_number);
+	free(j->on_cycle);
+	return n;
+}
+
 static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_err *err)
 {
-	struct fab_judge_work w, again;
+	struct fab_judge_work w;
 	int rc = 0;
 
 	work_on_all(j, false, 0, &w);
@@ -287,9 +314,7 @@ static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_er
 	}
 	if (!rc && !out->deadlock_free) {
 		name_cycle(j, out);
-		work_on_all(j, true, w.sls, &again);
-		out->pairs_on_cycles = again.pairs_on_cycles;
-		work_fini(&again);
+		out->pairs_on_cycles = count_on_cycles(j, w.sls);
 	}
 	work_fini(&w);
 	return rc;

@@ -18,8 +18,12 @@
  * column serves all ends on its switch.
  */
 enum fab_ends {
-	FAB_ENDS_LEAVES,   /* the switches of the columns (of tables by LID: switches with
-			      hosts, at their own LIDs) */
+	/* Leaf switches, as the tables name them, else those of the columns. Where hosts
+	 * have columns of their own, the path to a leaf is that to the first host behind
+	 * it; lanes, dependencies and pairs on cycles are those of the paths to all of
+	 * them. Of tables by LID that name no leaves: the switches with hosts, at their
+	 * own LIDs. */
+	FAB_ENDS_LEAVES,
 	FAB_ENDS_HOSTS,	   /* end ports of host adapters */
 	FAB_ENDS_ADAPTERS, /* aggregation nodes and routers, too */
 	FAB_ENDS_ALL,	   /* switches' management ports, too */

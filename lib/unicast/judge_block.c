@@ -417,6 +417,20 @@ static uint16_t rest_of(const struct fab_judging *j, const uint16_t *next, uint3
 	return (uint16_t)(w->mask[v] | is_on);
 }
 
+static void add_on_cycle(const struct fab_judging *j, const struct fab_target *target,
+			 uint32_t u, uint32_t n, struct fab_judge_work *w)
+{
+	uint64_t bit;
+
+	if (!j->has_followers) {
+		w->pairs_on_cycles += (uint64_t)n * target->weight;
+		return;
+	}
+	bit = (uint64_t)j->leaf_number[target->root] * j->n_switches + u;
+	__atomic_fetch_or(&j->on_cycle[bit / 64], (uint64_t)1 << bit % 64,
+			  __ATOMIC_RELAXED);
+}
+
 static void count_cycles(const struct fab_judging *j, const struct fab_target *target,
 			 const uint8_t *sl, struct fab_judge_work *w)
 {
@@ -441,8 +455,7 @@ static void count_cycles(const struct fab_judging *j, const struct fab_target *t
 			    (!is_last &&
 			     fab_cdg_is_on_cycle(g, arc * g->n_vls + vl,
 						 channel_after(j, next, arc, to))))
-				w->pairs_on_cycles +=
-					(uint64_t)j->group_size[k] * target->weight;
+				add_on_cycle(j, target, u, j->group_size[k], w);
 		}
 	}
 }

@@ -27,7 +27,8 @@ static uint32_t end_switch(const struct fab_judging *j, uint32_t port)
 	return sw;
 }
 
-/* Switches with hosts that are alive: the same for tables by LID. */
+/* Ports 0 of the leaf switches, of tables by LID: those that an engine names, else all
+ * with hosts that are alive. */
 static uint32_t *leaf_ports(const struct fab_judging *j)
 {
 	const struct fab_fabric *f = j->r->f;
@@ -36,7 +37,9 @@ static uint32_t *leaf_ports(const struct fab_judging *j)
 	uint32_t *at = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
 
 	memset(at, 0xff, ((size_t)f->n_ports + 1) * sizeof(*at));
-	for (uint32_t p = 0; p < f->n_ports; p++) {
+	for (uint32_t i = 0; j->r->leaf && i < j->r->n_leaves; i++)
+		at[f->node_first_port[j->r->leaf[i]]] = j->r->leaf[i];
+	for (uint32_t p = 0; !j->r->leaf && p < f->n_ports; p++) {
 		uint32_t sw = end_switch(&of_hosts, p);
 
 		if (sw != FAB_NONE)
@@ -68,19 +71,45 @@ static int by_root(const void *x, const void *y)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
+/* Add a target, or count it with one whose packets go the same way: by row. */
+static void add_target(struct fab_judging *j, uint32_t column, uint32_t weight,
+		       uint32_t *by_row)
+{
+	const struct fab_routes *r = j->r;
+	uint32_t *at = r->column_row && !r->sl ? &by_row[r->column_row[column]] : NULL;
+
+	if (at && *at != FAB_NONE) {
+		j->targets.v[*at].weight += weight;
+		return;
+	}
+	if (at)
+		*at = (uint32_t)j->targets.n;
+	FAB_PUSH(&j->targets, ((struct fab_target){r->column_switch[column], column,
+						   weight, FAB_NONE}));
+}
+
+/* [n_rows] FAB_NONE. The caller frees. */
+static uint32_t *new_by_row(const struct fab_routes *r)
+{
+	uint32_t *by_row = FAB_NEW((size_t)r->n_rows + 1, uint32_t);
+
+	memset(by_row, 0xff, ((size_t)r->n_rows + 1) * sizeof(*by_row));
+	return by_row;
+}
+
 static void targets_by_lid(struct fab_judging *j, const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
 	bool *has_column = FAB_NEW0((size_t)r->f->n_ports + 1, bool);
+	uint32_t *by_row = new_by_row(r);
 
 	for (uint32_t c = 0; c < r->n_columns; c++) {
-		struct fab_target target = {r->column_switch[c], c, 1, FAB_NONE};
-
 		if (end[r->column_port[c]] == FAB_NONE)
 			continue;
 		has_column[r->column_port[c]] = true;
-		FAB_PUSH(&j->targets, target);
+		add_target(j, c, 1, by_row);
 	}
+	free(by_row);
 	for (uint32_t p = 0; p < r->f->n_ports; p++) {
 		struct fab_target target = {end[p], FAB_NONE, 1, FAB_NONE};
 
@@ -88,6 +117,38 @@ static void targets_by_lid(struct fab_judging *j, const uint32_t *end)
 			FAB_PUSH(&j->targets, target);
 	}
 	free(has_column);
+}
+
+/* Leaf switches of an engine's tables by LID: all hosts behind one are looked at, the
+ * first of them is what counts; a leaf without hosts is its own. */
+static void targets_by_leaf(struct fab_judging *j)
+{
+	const struct fab_routes *r = j->r;
+	uint32_t *first = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	uint32_t *by_row = new_by_row(r);
+
+	memset(first, 0xff, ((size_t)j->n_switches + 1) * sizeof(*first));
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		uint32_t sw = r->column_switch[c],
+			 node = r->f->port_node[r->column_port[c]];
+
+		if (!j->weight[sw] || r->f->node_kind[node] != FAB_ADAPTER)
+			continue;
+		add_target(j, c, first[sw] == FAB_NONE, by_row);
+		first[sw] = c;
+	}
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		uint32_t sw = r->column_switch[c];
+
+		if (!j->weight[sw] || first[sw] != FAB_NONE ||
+		    r->f->port_node[r->column_port[c]] != sw)
+			continue;
+		add_target(j, c, 1, by_row);
+		first[sw] = c;
+	}
+	free(by_row);
+	free(first);
+	j->has_followers = true;
 }
 
 static void targets_by_switch(struct fab_judging *j)
@@ -99,10 +160,12 @@ static void targets_by_switch(struct fab_judging *j)
 	memset(column_of, 0xff, ((size_t)j->n_switches + 1) * sizeof(*column_of));
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		column_of[r->column_switch[c]] = c;
-		if (by_column)
+		if (by_column && !r->leaf)
 			j->weight[r->column_switch[c]] =
 				!fab_switch_is_dead(r, r->column_switch[c]);
 	}
+	for (uint32_t i = 0; by_column && r->leaf && i < r->n_leaves; i++)
+		j->weight[r->leaf[i]] = !fab_switch_is_dead(r, r->leaf[i]);
 	for (uint32_t s = 0; s < j->n_switches; s++) {
 		struct fab_target target = {s, column_of[s], j->weight[s], FAB_NONE};
 
@@ -196,7 +259,9 @@ void fab_judge_find_targets(struct fab_judging *j)
 			if (end[p] != FAB_NONE)
 				j->weight[end[p]]++;
 	}
-	if (by_lid)
+	if (by_lid && j->options->ends == FAB_ENDS_LEAVES && j->r->leaf)
+		targets_by_leaf(j);
+	else if (by_lid)
 		targets_by_lid(j, end);
 	else
 		targets_by_switch(j);

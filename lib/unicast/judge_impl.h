@@ -49,7 +49,12 @@ struct fab_judging {
 	uint32_t n_groups;
 	FAB_VEC(struct fab_target) targets; /* by root */
 	uint64_t n_ends;
-	bool has_none; /* some pair has no service level */
+	/* Leaf switches whose hosts have paths of their own: some targets have no weight,
+	 * and a pair is on a cycle when a path to any host of the leaf is. */
+	bool has_followers;
+	uint32_t *leaf_number; /* [n_switches] of targets' roots */
+	uint64_t *on_cycle;    /* bits [leaf number * n_switches + source] */
+	bool has_none;	       /* some pair has no service level */
 	/* r->sl2vl with as many levels as pairs have: what is used stays near */
 	uint32_t n_sls;
 	uint8_t *lane;
@@ -119,7 +124,7 @@ static inline uint32_t fab_judge_senders(const struct fab_judging *j, const uint
 static inline const uint16_t *fab_judge_next(const struct fab_judging *j,
 					     const struct fab_target *target)
 {
-	return j->r->next + (size_t)target->column * j->n_switches;
+	return fab_routes_next(j->r, target->column);
 }
 
 /* Row of bits of a channel: its first bit. */

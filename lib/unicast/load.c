@@ -229,7 +229,7 @@ static bool add_flow(const struct fab_routes *r, uint32_t sw, uint32_t column,
 		     uint64_t *load)
 {
 	const struct fab_fabric *f = r->f;
-	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	const uint16_t *next = fab_routes_next(r, column);
 	uint32_t from = sw, hops = 0;
 
 	for (; next[sw] < FAB_ARC_BROKEN && hops <= f->n_switches; hops++)

@@ -133,19 +133,21 @@ uint64_t fab_routes_unreachable(const struct fab_routes *r)
 	const struct fab_fabric *f = r->f;
 	uint8_t *state = FAB_NEW(f->n_switches + 1, uint8_t);
 	uint32_t *stack = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *leaf, n_leaves = fab_routes_leaf_columns(r, &leaf);
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < r->n_columns; i++) {
-		const uint16_t *next = r->next + (size_t)i * f->n_switches;
+	for (uint32_t i = 0; i < n_leaves; i++) {
+		const uint16_t *next = fab_routes_next(r, leaf[i]);
 
 		memset(state, 0, f->n_switches);
-		for (uint32_t s = 0; s < r->n_columns; s++)
+		for (uint32_t s = 0; s < n_leaves; s++)
 			if (s != i &&
-			    (!arrives(f, next, r->column_switch[s], state, stack) ||
-			     (r->sl &&
-			      r->sl[(size_t)s * r->n_columns + i] == FAB_SL_NONE)))
+			    (!arrives(f, next, r->column_switch[leaf[s]], state, stack) ||
+			     (r->sl && r->sl[(size_t)leaf[s] * r->n_columns + leaf[i]] ==
+					       FAB_SL_NONE)))
 				n++;
 	}
+	free(leaf);
 	free(state);
 	free(stack);
 	return n;

@@ -14,13 +14,64 @@ struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 
 	r->f = f;
 	r->faults = faults;
-	r->n_columns = n_columns;
+	r->n_columns = r->n_rows = r->row_cap = n_columns;
 	r->column_switch = FAB_NEW(n_columns ? n_columns : 1, uint32_t);
 	r->next = entries < HUGE_AT_LEAST ? fab_alloc(entries + 1, sizeof(*r->next))
 					  : fab_alloc_huge(entries * sizeof(*r->next));
 	r->n_vls = 1;
 	r->n_sls = 1;
 	return r;
+}
+
+struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
+					 const struct fab_faults *faults,
+					 uint32_t n_columns)
+{
+	struct fab_routes *r = fab_routes_new(f, faults, 0);
+	size_t n = n_columns ? n_columns : 1;
+
+	r->n_columns = n_columns;
+	r->column_switch = fab_realloc(r->column_switch, n, sizeof(*r->column_switch));
+	r->column_port = FAB_NEW(n, uint32_t);
+	r->column_lid = FAB_NEW(n, uint16_t);
+	r->column_row = FAB_NEW(n, uint32_t);
+	return r;
+}
+
+uint32_t fab_routes_add_row(struct fab_routes *r)
+{
+	if (r->n_rows == r->row_cap) {
+		r->row_cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
+		r->next = fab_realloc(r->next, (size_t)r->row_cap * r->f->n_switches + 1,
+				      sizeof(*r->next));
+	}
+	return r->n_rows++;
+}
+
+uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t *of = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
+
+	*out = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		of[s] = FAB_NONE;
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		uint32_t sw = r->column_switch[c], was = of[sw];
+
+		if (was == FAB_NONE ||
+		    (fab_node_is_switch(f, f->port_node[r->column_port[was]]) &&
+		     !fab_node_is_switch(f, f->port_node[r->column_port[c]])))
+			of[sw] = c;
+	}
+	if (r->leaf)
+		for (uint32_t i = 0; i < r->n_leaves; i++)
+			(*out)[n++] = of[r->leaf[i]];
+	for (uint32_t s = 0; !r->leaf && !r->column_lid && s < f->n_switches; s++)
+		if (of[s] != FAB_NONE)
+			(*out)[n++] = of[s];
+	free(of);
+	return n;
 }
 
 void fab_routes_free(struct fab_routes *r)
@@ -30,6 +81,8 @@ void fab_routes_free(struct fab_routes *r)
 	free(r->column_switch);
 	free(r->column_port);
 	free(r->column_lid);
+	free(r->column_row);
+	free(r->leaf);
 	free(r->next);
 	free(r->sl_source);
 	free(r->sl);

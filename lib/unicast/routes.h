@@ -3,9 +3,11 @@
  * Unicast forwarding of a fabric of which parts may be dead: tables and lanes, made by an
  * engine or read from files.
  *
- * A column is a destination: a switch at which packets leave the graph of switches.
- * Engines have a column for each sound leaf switch; tables that were read have one for
- * each LID.
+ * A column is a destination: a switch at which packets leave the graph of switches, or a
+ * LID. Engines of kfats have a column for each sound leaf switch, which all hosts behind
+ * it share; minhop, updn and tables that were read have one for each LID. A row says
+ * where each switch sends a column's packets. Columns whose paths are the same share a
+ * row: the hosts of a leaf choose among the few rows that lead to it.
  */
 #pragma once
 
@@ -44,12 +46,20 @@ struct fab_routes {
 	uint32_t n_columns;
 	uint32_t *column_switch; /* [n_columns] */
 	uint32_t *column_port; /* [n_columns] end port of the LID; NULL: a leaf switch */
-	uint16_t *column_lid;  /* [n_columns]; NULL: a leaf switch */
-	/* next[column * n_switches + sw]: arc of sw, counted from f->arc_first[sw];
+	/* [n_columns]; NULL: a leaf switch; all 0: the fabric has no LIDs (yet) */
+	uint16_t *column_lid;
+	uint32_t n_rows;
+	uint32_t *column_row; /* [n_columns]; NULL: a column has the row of its number */
+	/* next[row * n_switches + sw]: arc of sw, counted from f->arc_first[sw];
 	 * FAB_ARC_HERE at the destination switch (its port is right), FAB_ARC_BROKEN a
 	 * port without a live cable to a switch or to the wrong adapter, FAB_ARC_NONE no
 	 * entry */
 	uint16_t *next;
+	uint32_t row_cap; /* rows that there is room for */
+	/* The leaf switches that an engine routed for, ascending; NULL: nobody said:
+	 * those of the columns, of tables by LID the switches with hosts. */
+	uint32_t n_leaves;
+	uint32_t *leaf;
 
 	enum fab_lanes lanes;
 	uint8_t n_vls, n_sls;
@@ -77,6 +87,28 @@ void fab_routes_free(struct fab_routes *routes);
  */
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 				  const struct fab_faults *faults, uint32_t n_columns);
+/* The same for columns of LIDs, all unset, that share rows: there are none yet. */
+struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
+					 const struct fab_faults *faults,
+					 uint32_t n_columns);
+/* A row more, unset; returns its number. Pointers into next are stale then. Amortised
+ * O(n_switches). */
+uint32_t fab_routes_add_row(struct fab_routes *routes);
+
+/*
+ * A column for each leaf switch, in the order of the switches: its own, or in tables by
+ * LID that of the first adapter behind it, else the switch's own LID. Tables by LID that
+ * name no leaves have none. The caller frees. Returns how many. O(columns + switches).
+ */
+uint32_t fab_routes_leaf_columns(const struct fab_routes *routes, uint32_t **out);
+
+/* Where each switch sends packets of a column. Borrowed. O(1). */
+static inline const uint16_t *fab_routes_next(const struct fab_routes *r, uint32_t column)
+{
+	uint32_t row = r->column_row ? r->column_row[column] : column;
+
+	return r->next + (size_t)row * r->f->n_switches;
+}
 
 /* Lane on which a packet of service level sl leaves sw by arc `out`, having come by arc
  * `in` (number of arcs: from an adapter). O(1). */

@@ -58,7 +58,7 @@ uint32_t fab_path_hops(const struct fab_routes *r, const uint16_t *back, uint32_
 		       uint32_t column, struct fab_hop *hops)
 {
 	const struct fab_fabric *f = r->f;
-	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	const uint16_t *next = fab_routes_next(r, column);
 	uint32_t sw = source, n = 0;
 	uint16_t in = (uint16_t)(f->arc_first[sw + 1] - f->arc_first[sw]);
 

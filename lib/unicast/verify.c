@@ -11,11 +11,18 @@
 
 enum { LANES = 16 };
 
-/* Where packets come from: a column's switch, or a host's port. */
+/* Where packets come from: a leaf switch, or an end port. */
 struct source {
 	uint32_t sw;
 	uint32_t port; /* FAB_NONE: the switch itself */
 	uint32_t row;  /* of service levels, FAB_NONE: level 0 */
+};
+
+/* Where they go: what a column stands for, or an end that no column leads to. */
+struct target {
+	uint32_t sw, port; /* FAB_NONE: all ends on the switch */
+	uint32_t column;   /* FAB_NONE */
+	uint32_t weight;   /* pairs that it counts for each source; 0: only walked */
 };
 
 struct walker {
@@ -23,7 +30,8 @@ struct walker {
 	enum fab_ends ends;
 	struct fab_live live;
 	FAB_VEC(struct source) sources;
-	uint32_t *n_hosts; /* [n_switches] live host ports */
+	FAB_VEC(struct target) targets;
+	uint32_t *n_ends; /* [n_switches] */
 	struct fab_map64 *known;
 	FAB_VEC(uint32_t) from, to; /* channels: arc * LANES + lane */
 	FAB_VEC(uint32_t) way;	    /* channels of the pair at hand */
@@ -31,59 +39,151 @@ struct walker {
 	uint32_t vls, sls; /* a bit each */
 };
 
-static bool is_live_host(const struct walker *w, uint32_t port)
+/* The switch on which an end port hangs that takes part, FAB_NONE: it does not. */
+static uint32_t end_switch(const struct walker *w, uint32_t port, enum fab_ends ends)
 {
 	const struct fab_fabric *f = w->r->f;
-	uint32_t sw;
+	uint32_t node = f->port_node[port], sw = fab_port_switch(f, port);
+	bool is_switch = fab_node_is_switch(f, node);
 
-	if (f->node_kind[f->port_node[port]] != FAB_ADAPTER)
-		return false;
-	sw = fab_port_switch(f, port);
-	return sw != FAB_NONE &&
-	       (!w->r->faults || (!w->r->faults->switch_is_dead[sw] &&
-				  !w->r->faults->cable_is_dead[f->port_cable[port]]));
+	if (sw == FAB_NONE || !fab_switch_is_live(&w->live, sw))
+		return FAB_NONE;
+	if (is_switch)
+		return ends == FAB_ENDS_ALL && !f->port_num[port] ? sw : FAB_NONE;
+	if (f->node_kind[node] != FAB_ADAPTER && ends == FAB_ENDS_HOSTS)
+		return FAB_NONE;
+	if (w->r->faults && w->r->faults->cable_is_dead[f->port_cable[port]])
+		return FAB_NONE;
+	return sw;
 }
 
-static void find_sources(struct walker *w)
+/* Leaf switches: as the tables say, else the switches with hosts, or those of columns. */
+static bool *find_leaves(const struct walker *w)
 {
 	const struct fab_routes *r = w->r;
-	const struct fab_fabric *f = r->f;
-	uint32_t *row = FAB_NEW(f->n_nodes + 1, uint32_t);
+	bool *is_leaf = FAB_NEW0((size_t)r->f->n_switches + 1, bool);
 
-	memset(row, 0xff, f->n_nodes * sizeof(*row));
+	for (uint32_t i = 0; r->leaf && i < r->n_leaves; i++)
+		is_leaf[r->leaf[i]] = true;
+	for (uint32_t i = 0; !r->leaf && !r->column_lid && i < r->n_columns; i++)
+		is_leaf[r->column_switch[i]] = true;
+	for (uint32_t p = 0; !r->leaf && r->column_lid && p < r->f->n_ports; p++) {
+		uint32_t sw = end_switch(w, p, FAB_ENDS_HOSTS);
+
+		if (sw != FAB_NONE)
+			is_leaf[sw] = true;
+	}
+	return is_leaf;
+}
+
+static void add_source(struct walker *w, uint32_t sw, uint32_t port, const uint32_t *row)
+{
+	uint32_t by = port == FAB_NONE ? sw : w->r->f->port_node[port];
+
+	if (row[by] == FAB_NONE)
+		by = sw;
+	w->n_ends[sw]++;
+	FAB_PUSH(&w->sources, ((struct source){sw, port, row[by]}));
+}
+
+static void add_target(struct walker *w, uint32_t sw, uint32_t port, uint32_t column,
+		       uint32_t weight)
+{
+	FAB_PUSH(&w->targets, ((struct target){sw, port, column, weight}));
+}
+
+/* A column for each LID: of leaf switches the hosts behind them, of which the first
+ * counts; of tables that were read the switches' own. */
+static void target_leaves_by_lid(struct walker *w, const bool *is_leaf)
+{
+	const struct fab_routes *r = w->r;
+	bool *is_met = FAB_NEW0((size_t)r->f->n_switches + 1, bool);
+
+	for (int of_hosts = r->leaf != NULL; of_hosts >= 0; of_hosts--)
+		for (uint32_t c = 0; c < r->n_columns; c++) {
+			uint32_t port = r->column_port[c], sw = r->column_switch[c];
+			enum fab_ends ends = of_hosts ? FAB_ENDS_HOSTS : FAB_ENDS_ALL;
+
+			if (!is_leaf[sw] || end_switch(w, port, ends) == FAB_NONE ||
+			    (!of_hosts &&
+			     (r->f->port_node[port] != sw || (r->leaf && is_met[sw]))))
+				continue;
+			add_target(w, sw, FAB_NONE, c, !r->leaf || !is_met[sw]);
+			if (of_hosts || !r->leaf)
+				is_met[sw] = true;
+		}
+	for (uint32_t sw = 0; sw < r->f->n_switches; sw++)
+		if (is_leaf[sw] && !is_met[sw] && !r->leaf)
+			add_target(w, sw, FAB_NONE, FAB_NONE, 1);
+	free(is_met);
+}
+
+static void find_leaf_ends(struct walker *w, const uint32_t *row)
+{
+	const struct fab_routes *r = w->r;
+	bool *is_leaf = find_leaves(w);
+
+	for (uint32_t sw = 0; sw < r->f->n_switches; sw++)
+		if (is_leaf[sw])
+			add_source(w, sw, FAB_NONE, row);
+	for (uint32_t c = 0; !r->column_lid && c < r->n_columns; c++)
+		if (is_leaf[r->column_switch[c]])
+			add_target(w, r->column_switch[c], FAB_NONE, c, 1);
+	if (r->column_lid)
+		target_leaves_by_lid(w, is_leaf);
+	free(is_leaf);
+}
+
+static void find_port_ends(struct walker *w, const uint32_t *row)
+{
+	const struct fab_routes *r = w->r;
+	uint32_t n = r->column_lid ? r->f->n_ports : r->f->n_switches;
+	bool *has_column = FAB_NEW0((size_t)n + 1, bool);
+
+	for (uint32_t p = 0; p < r->f->n_ports; p++) {
+		uint32_t sw = end_switch(w, p, w->ends);
+
+		if (sw != FAB_NONE)
+			add_source(w, sw, p, row);
+	}
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		uint32_t sw = r->column_switch[c];
+		uint32_t port = r->column_lid ? r->column_port[c] : FAB_NONE;
+
+		has_column[r->column_lid ? port : sw] = true;
+		if (r->column_lid ? end_switch(w, port, w->ends) != FAB_NONE
+				  : w->n_ends[sw] > 0)
+			add_target(w, sw, port, c, r->column_lid ? 1 : w->n_ends[sw]);
+	}
+	for (size_t i = 0; i < w->sources.n; i++) {
+		const struct source *s = &w->sources.v[i];
+
+		if (!has_column[r->column_lid ? s->port : s->sw])
+			add_target(w, s->sw, s->port, FAB_NONE, 1);
+	}
+	free(has_column);
+}
+
+static void find_ends(struct walker *w)
+{
+	const struct fab_routes *r = w->r;
+	uint32_t *row = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
+
+	memset(row, 0xff, r->f->n_nodes * sizeof(*row));
 	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
 		row[r->sl_source[i]] = i;
-	w->n_hosts = FAB_NEW0(f->n_switches + 1, uint32_t);
-	for (uint32_t i = 0; i < r->n_columns && w->ends == FAB_ENDS_LEAVES; i++) {
-		uint32_t sw = r->column_switch[i];
-
-		FAB_PUSH(&w->sources, ((struct source){sw, FAB_NONE, row[sw]}));
-	}
-	for (uint32_t p = 0; p < f->n_ports && w->ends == FAB_ENDS_HOSTS; p++) {
-		uint32_t sw, by;
-
-		if (!is_live_host(w, p))
-			continue;
-		sw = fab_port_switch(f, p);
-		by = row[f->port_node[p]] != FAB_NONE ? f->port_node[p] : sw;
-		w->n_hosts[sw]++;
-		FAB_PUSH(&w->sources, ((struct source){sw, p, row[by]}));
-	}
+	w->n_ends = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
+	if (w->ends == FAB_ENDS_LEAVES)
+		find_leaf_ends(w, row);
+	else
+		find_port_ends(w, row);
 	free(row);
 }
 
-/* How many targets a column stands for, seen from a source. */
-static uint64_t count_targets(const struct walker *w, const struct source *s,
-			      uint32_t column)
+/* Is the target the source itself, or one of its ends the source? */
+static bool is_own(const struct source *s, const struct target *t)
 {
-	const struct fab_routes *r = w->r;
-
-	if (w->ends == FAB_ENDS_LEAVES)
-		return s->sw != r->column_switch[column];
-	if (r->column_port)
-		return is_live_host(w, r->column_port[column]) &&
-		       r->column_port[column] != s->port;
-	return w->n_hosts[r->column_switch[column]] - (s->sw == r->column_switch[column]);
+	return t->port == FAB_NONE ? s->sw == t->sw : s->port == t->port;
 }
 
 /* Hops of a pair, FAB_NONE: does not arrive. */
@@ -91,7 +191,7 @@ static uint32_t walk(struct walker *w, uint32_t source, uint32_t column, uint8_t
 {
 	const struct fab_routes *r = w->r;
 	const struct fab_fabric *f = r->f;
-	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	const uint16_t *next = fab_routes_next(r, column);
 	uint32_t sw = source, in = f->arc_first[sw + 1] - f->arc_first[sw];
 
 	w->way.n = 0;
@@ -156,21 +256,22 @@ static bool has_cycle(const struct walker *w)
 	return tail < n;
 }
 
-static void walk_to(struct walker *w, uint32_t column, const uint32_t *dist)
+static void walk_to(struct walker *w, const struct target *t, const uint32_t *dist)
 {
+	const struct fab_routes *r = w->r;
+
 	for (size_t i = 0; i < w->sources.n; i++) {
 		const struct source *s = &w->sources.v[i];
-		uint64_t n = count_targets(w, s, column);
-		uint8_t sl =
-			!w->r->sl || s->row == FAB_NONE
-				? 0
-				: w->r->sl[(size_t)s->row * w->r->n_columns + column];
+		uint64_t n = t->weight - (is_own(s, t) && t->weight);
+		uint8_t sl = 0;
 		uint32_t hops;
 
-		if (!n)
-			continue;
 		w->pairs += n;
-		hops = walk(w, s->sw, column, sl);
+		if (t->column == FAB_NONE || (is_own(s, t) && !n))
+			continue;
+		if (r->sl && s->row != FAB_NONE)
+			sl = r->sl[(size_t)s->row * r->n_columns + t->column];
+		hops = walk(w, s->sw, t->column, sl);
 		if (hops == FAB_NONE)
 			continue;
 		w->connected += n;
@@ -179,34 +280,21 @@ static void walk_to(struct walker *w, uint32_t column, const uint32_t *dist)
 	}
 }
 
-/* Hosts to which no column leads: nothing arrives there. */
-static void count_without_column(struct walker *w)
-{
-	const struct fab_routes *r = w->r;
-	bool *has_column = FAB_NEW0((size_t)r->f->n_ports + 1, bool);
-
-	for (uint32_t i = 0; i < r->n_columns; i++)
-		has_column[r->column_port[i]] = true;
-	for (size_t i = 0; i < w->sources.n; i++)
-		if (!has_column[w->sources.v[i].port])
-			w->pairs += w->sources.n - 1;
-	free(has_column);
-}
-
 static void walk_all(struct walker *w)
 {
-	const struct fab_routes *r = w->r;
-	const struct fab_fabric *f = r->f;
-	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
+	const struct fab_fabric *f = w->r->f;
+	uint32_t *dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t), at = FAB_NONE;
 
-	find_sources(w);
-	for (uint32_t i = 0; i < r->n_columns; i++) {
-		fab_live_search(&w->live, r->column_switch[i], dist, order);
-		walk_to(w, i, dist);
+	find_ends(w);
+	for (size_t i = 0; i < w->targets.n; i++) {
+		const struct target *t = &w->targets.v[i];
+
+		if (t->sw != at)
+			fab_live_search(&w->live, t->sw, dist, order);
+		at = t->sw;
+		walk_to(w, t, dist);
 	}
-	if (r->column_port && w->ends == FAB_ENDS_HOSTS)
-		count_without_column(w);
 	free(dist);
 	free(order);
 }
@@ -247,7 +335,8 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	rc = compare(&w, j, err);
 	fab_live_fini(&w.live);
 	fab_map64_free(w.known);
-	free(w.n_hosts);
+	free(w.n_ends);
+	free(w.targets.v);
 	free(w.sources.v);
 	free(w.from.v);
 	free(w.to.v);

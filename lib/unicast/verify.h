@@ -5,11 +5,10 @@
 #include "unicast/judge.h"
 
 /*
- * Walk every pair of ends (FAB_ENDS_LEAVES of engines' tables, or FAB_ENDS_HOSTS where
- * a host port without a column is one that nothing reaches), collect the dependencies of
- * channels one by one, take away what nothing leads to until nothing is left; compare
- * pairs, connected and shortest ones, lanes, service levels and freedom of deadlock with
- * the judgement. EINVAL: the first difference, in one sentence. O(switches^2 * hops).
+ * Walk every pair of ends, collect the dependencies of channels one by one, take away
+ * what nothing leads to until nothing is left; compare pairs, connected and shortest
+ * ones, lanes, service levels and freedom of deadlock with the judgement. EINVAL: the
+ * first difference, in one sentence. O(ends * columns * hops).
  */
 int fab_unicast_verify(const struct fab_routes *routes, enum fab_ends ends,
 		       const struct fab_judgement *judgement,

@@ -1,12 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: faults-engines.sh TOPO FAULTS FABRIC ENGINE
+# usage: faults-engines.sh TOPO FAULTS FABRIC ENGINE [LMC]
 # The real OpenSM routes a fabric under ibsim by ENGINE (minhop or updn), fabric-faults by its
-# own of that name: as many pairs of hosts are reached, by ways as long. TOPO is fabric-topo,
-# FAULTS fabric-faults. Exit status 77 (skipped) when a program is missing.
+# own of that name: the tables are the same port for port, and so is what they amount to.
+# FABRIC is gen: or a real dump. TOPO is fabric-topo, FAULTS fabric-faults. Exit status 77
+# (skipped) when a program or the dump is missing. Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
-topo=$(readlink -f "$1") faults=$(readlink -f "$2") fabric=$3 engine=$4
+topo=$(readlink -f "$1") faults=$(readlink -f "$2") fabric=$3 engine=$4 lmc=${5:-0}
 here=$(dirname "$(readlink -f "$0")")
+case $fabric in
+gen:*) ;;
+*)
+  fabric=$(readlink -m "${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric")
+  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
+  ;;
+esac
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
@@ -16,15 +24,29 @@ fail() {
   exit 1
 }
 "$topo" -q --to=ibnetdiscover -o net "$fabric" || fail "no net file"
-"$here"/opensm-tables.sh net "$engine" sm >tables.out 2>&1
+"$here"/opensm-tables.sh net "$engine" sm -l "$lmc" >tables.out 2>&1
 rc=$?
 [ $rc -eq 77 ] && { cat tables.out; exit 77; }
 # where updn finds no roots OpenSM falls back to minhop, and so do we
 [ -s sm/opensm-lfts.dump ] || { cat tables.out; fail "no tables of OpenSM"; }
-columns='--endpoints=hosts -q --format=csv --no-header --columns=pairs,unreachable,max_hops,minimal'
-# shellcheck disable=SC2086
-theirs=$("$faults" sm/opensm-subnet.lst --lfts=sm/opensm-lfts.dump $columns) || fail "not judged"
-# shellcheck disable=SC2086
-ours=$("$faults" net --algorithm="$engine" $columns) || fail "not routed"
-[ "$ours" = "$theirs" ] || fail "OpenSM $theirs, ours $ours"
-echo "$fabric, $engine: $ours"
+# OpenSM writes no LMC into its list of links
+"$topo" -q --to=ibnetdiscover sm/opensm-subnet.lst | sed '/^\[/s/ lmc 0/ lmc '"$lmc"'/' >left ||
+  fail "its links are not read"
+columns='-q --format=csv --no-header --columns=pairs,unreachable,max_hops,minimal,cycle_channels,pairs_on_cycles,valley_pairs'
+for ends in hosts adapters all; do
+  # shellcheck disable=SC2086
+  theirs=$("$faults" left --lfts=sm/opensm-lfts.dump --endpoints=$ends $columns) || fail "not judged"
+  # shellcheck disable=SC2086
+  ours=$("$faults" left --algorithm="$engine" --lfts-out=ours --endpoints=$ends $columns) ||
+    fail "not routed"
+  [ "$ours" = "$theirs" ] || fail "$ends: OpenSM $theirs, ours $ours"
+  echo "$fabric, $engine, $ends: $ours"
+done
+entries() { # "switch LID port", sorted
+  awk '/^Unicast/ { for (i = 1; i < NF; i++) if ($i == "guid") sw = $(i + 1) }
+    /^0x/ { print sw, $1, $2 + 0 }' "$1" | LC_ALL=C sort
+}
+entries sm/opensm-lfts.dump >theirs
+entries ours | cmp - theirs || fail "$(entries ours | comm -13 - theirs | wc -l) entries differ"
+[ -s theirs ] || fail "no entries"
+echo "$(wc -l <theirs) entries: all equal"

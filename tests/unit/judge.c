@@ -95,8 +95,7 @@ static void check_destinations(const struct fab_routes *r, const struct fab_judg
 			uint32_t n = 0;
 
 			for (uint32_t c = 0; c < r->n_columns; c++)
-				n += r->next[(size_t)c * r->f->n_switches + s] ==
-				     a - r->f->arc_first[s];
+				n += fab_routes_next(r, c)[s] == a - r->f->arc_first[s];
 			cr_expect_eq(j->destinations[a], n);
 		}
 }
@@ -240,6 +239,19 @@ static void random_lanes(struct fab_rng *rng, struct fab_routes *r)
 		r->sl2vl[i] = (uint8_t)fab_rng_below(rng, LANES);
 }
 
+/* Some columns take the row of another one to the same switch. */
+static void share_rows(struct fab_rng *rng, struct fab_routes *r)
+{
+	r->column_row = FAB_NEW(r->n_columns + 1, uint32_t);
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		r->column_row[c] = c;
+		for (uint32_t b = 0; b < c; b++)
+			if (r->column_switch[b] == r->column_switch[c] &&
+			    fab_rng_below(rng, 2))
+				r->column_row[c] = r->column_row[b];
+	}
+}
+
 static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fabric *f,
 					const struct fab_faults *faults, bool by_lid)
 {
@@ -269,6 +281,8 @@ static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fa
 			      is_sound);
 	}
 	r->n_columns = c;
+	if (by_lid && fab_rng_below(rng, 2))
+		share_rows(rng, r);
 	random_lanes(rng, r);
 	return r;
 }

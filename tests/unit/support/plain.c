@@ -80,7 +80,7 @@ struct plain_path plain_walk(const struct plain *x, uint32_t from, uint32_t colu
 	uint32_t at = from, in = f->arc_first[at + 1] - f->arc_first[at];
 
 	while (p.n < PLAIN_MAX_PATH) {
-		unsigned next = x->r->next[(size_t)column * x->n + at];
+		unsigned next = fab_routes_next(x->r, column)[at];
 		uint32_t arc = f->arc_first[at] + next, back = 0;
 
 		if (next == FAB_ARC_HERE) {

@@ -35,7 +35,7 @@ static uint32_t walk(struct walk *w, uint32_t source, uint32_t column)
 {
 	const struct fab_routes *r = w->r;
 	const struct fab_fabric *f = r->f;
-	const uint16_t *next = r->next + (size_t)column * f->n_switches;
+	const uint16_t *next = fab_routes_next(r, column);
 	uint32_t sw = source, hops = 0, last = FAB_NONE;
 	uint32_t in = f->arc_first[sw + 1] - f->arc_first[sw];
 	size_t n_before = w->pairs.n;
@@ -107,16 +107,17 @@ struct unicast_check unicast_check(const struct fab_routes *r)
 	struct unicast_check c = {0};
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *leaf, n = fab_routes_leaf_columns(r, &leaf);
 
 	fab_live_init(&w.live, f, r->faults);
-	for (uint32_t i = 0; i < r->n_columns; i++) {
-		fab_live_search(&w.live, r->column_switch[i], dist, order);
-		for (uint32_t s = 0; s < r->n_columns; s++) {
-			uint32_t source = r->column_switch[s], hops;
+	for (uint32_t i = 0; i < n; i++) {
+		fab_live_search(&w.live, r->column_switch[leaf[i]], dist, order);
+		for (uint32_t s = 0; s < n; s++) {
+			uint32_t source = r->column_switch[leaf[s]], hops;
 
 			if (s == i)
 				continue;
-			hops = walk(&w, source, i);
+			hops = walk(&w, source, leaf[i]);
 			c.pairs++;
 			c.connected += hops > 0;
 			c.connected_in_graph += dist[source] != FAB_NONE;
@@ -130,6 +131,7 @@ struct unicast_check unicast_check(const struct fab_routes *r)
 	c.sls = w.sls;
 	free(w.pairs.v);
 	free(dist);
+	free(leaf);
 	free(order);
 	fab_live_fini(&w.live);
 	return c;

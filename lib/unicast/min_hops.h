@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The ports by which each switch reaches a destination with the fewest (legal) hops. */
+#pragma once
+
+#include "unicast/live.h"
+
+struct fab_min_hops {
+	const struct fab_live *live;
+	const uint32_t *rank; /* [n_switches] 0 the roots; NULL: every path is legal */
+	/* of the destination that was searched last */
+	uint32_t n_order;
+	uint32_t *order; /* [n_order] switches that have a path, the destination first */
+	uint32_t *hops;	 /* [n_switches] FAB_NONE: no path */
+	uint32_t *port_first; /* [n_switches + 1] into port */
+	uint16_t *port;	      /* arcs of fewest hops, counted from arc_first, ascending */
+	/* scratch */
+	uint32_t *arc_hops; /* [arcs] */
+	bool *goes_down, *is_queued;
+};
+
+/*
+ * live and rank are borrowed. With ranks a path goes up (to a lower rank, or to an equal
+ * one of higher GUID; between roots both ways) and then down, and is found as OpenSM's
+ * engine updn finds it. The caller ends it. O(arcs).
+ */
+void fab_min_hops_init(struct fab_min_hops *m, const struct fab_live *live,
+		       const uint32_t *rank);
+void fab_min_hops_fini(struct fab_min_hops *m);
+/* Search towards a live switch. O(arcs); with ranks a switch may be looked at again. */
+void fab_min_hops_to(struct fab_min_hops *m, uint32_t to);
