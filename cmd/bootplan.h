@@ -154,6 +154,8 @@ void bootplan_failover_rows_fini(struct bootplan_failover_rows *rows);
 /* The table for people. */
 void bootplan_print_failover(struct fab_report *r, const struct bootplan_outcome *o);
 
+/* The sentences that the report begins with. */
+void bootplan_answer(struct fab_report *r, const struct bootplan_outcome *o);
 /* Print the report. Fails with the errno of the write. */
 int bootplan_report(FILE *out, const struct fab_report_options *options,
 		    const struct bootplan_outcome *o, struct fab_err *err) FAB_MUST_CHECK;

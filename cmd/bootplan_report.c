@@ -18,14 +18,18 @@ const struct fab_column bootplan_columns[] = {
 	{"nodes", FAB_UINT, "nodes that boot together", 0},
 	{"servers", FAB_UINT, "servers that serve them", 0},
 	{"bottleneck", FAB_TEXT, "segment with the least share", 0},
-	{"bandwidth_mbps", FAB_REAL, "of the slowest node, Mb/s", 0},
-	{"boot_seconds", FAB_REAL, "until the slowest node has its image", 0},
+	{"bandwidth_mbps", FAB_REAL, "of the slowest node, Mb/s", FAB_COL_MBPS},
+	{"boot_seconds", FAB_REAL, "until the slowest node has its image",
+	 FAB_COL_SECONDS},
 	{"model", FAB_TEXT, "how nodes share a segment", 0},
 	{"slowest_node", FAB_TEXT, "the first of the slowest nodes", FAB_COL_EXTRA},
-	{"within_target", FAB_BOOL, "not slower than --target; null without it", 0},
-	{"verified", FAB_BOOL, "checked by --verify; null without it", FAB_COL_EXTRA},
+	{"within_target", FAB_BOOL, "not slower than --target; null without it",
+	 FAB_COL_BAD_IF_NO},
+	{"verified", FAB_BOOL, "checked by --verify; null without it",
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO},
 	{"median_seconds", FAB_REAL,
-	 "until half of the nodes have it; null by equal shares", FAB_COL_EXTRA},
+	 "until half of the nodes have it; null by equal shares",
+	 FAB_COL_EXTRA | FAB_COL_SECONDS},
 	{"retries", FAB_NUMBER, "requests made again; null without --timeout",
 	 FAB_COL_EXTRA},
 	{"failed_nodes", FAB_NUMBER, "nodes that gave up; null without --timeout",
@@ -44,9 +48,9 @@ const size_t bootplan_n_columns = FAB_COUNT(bootplan_columns);
 static const struct fab_column segment_columns[] = {
 	{"algorithm", FAB_TEXT, "rule that gave the servers", 0},
 	{"name", FAB_TEXT, "kind of segment", 0},
-	{"capacity_mbps", FAB_NUMBER, "of the tightest one, Mb/s", 0},
+	{"capacity_mbps", FAB_NUMBER, "of the tightest one, Mb/s", FAB_COL_MBPS},
 	{"max_sharers", FAB_UINT, "most nodes on any one", 0},
-	{"share_mbps", FAB_REAL, "least share of a node, Mb/s", 0},
+	{"share_mbps", FAB_REAL, "least share of a node, Mb/s", FAB_COL_MBPS},
 	{"tightest", FAB_TEXT, "which one that is", 0},
 };
 
@@ -166,9 +170,11 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 			  struct segments *s)
 {
 	static const struct fab_column fields[] = {
-		{"image_bytes", FAB_UINT, "of the image", 0},
-		{"target_seconds", FAB_NUMBER, "--target", FAB_COL_EXTRA},
-		{"best.boot_seconds", FAB_REAL, "until all of the batch have booted", 0},
+		{"image_bytes", FAB_UINT, "of the image", FAB_COL_BYTES},
+		{"target_seconds", FAB_NUMBER, "--target",
+		 FAB_COL_EXTRA | FAB_COL_SECONDS},
+		{"best.boot_seconds", FAB_REAL, "until all of the batch have booted",
+		 FAB_COL_SECONDS},
 	};
 	const struct bootplan_result *best = bootplan_best(o);
 	uint32_t at = best->share.bottleneck;
@@ -220,8 +226,8 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 	static const struct fab_column columns[] = {
 		{"segment", FAB_TEXT, "kinds of segments, all of them twice as fast", 0},
 		{"bandwidth_mbps", FAB_REAL, "of the slowest node by the best mapping",
-		 0},
-		{"boot_seconds", FAB_REAL, "that it takes then", 0},
+		 FAB_COL_MBPS},
+		{"boot_seconds", FAB_REAL, "that it takes then", FAB_COL_SECONDS},
 	};
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
 	double image_mbit = (double)o->image_bytes * 8e-6;
@@ -259,7 +265,7 @@ static void print_ways(struct fab_report *r, const struct bootplan_outcome *o)
 		{"way", FAB_TEXT, "how the image gets to all nodes", 0},
 		{"algorithm", FAB_TEXT, "that made the multicast trees", 0},
 		{"trees", FAB_UINT, "multicast trees at once", FAB_COL_NULL_ZERO},
-		{"boot_seconds", FAB_REAL, "that it takes", 0},
+		{"boot_seconds", FAB_REAL, "that it takes", FAB_COL_SECONDS},
 		{"times_faster", FAB_REAL, "than the best mapping", 0},
 	};
 	double best = bootplan_best(o)->boot_seconds;
@@ -288,6 +294,7 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 		fab_report_new(out, options, "fabric-bootplan", "results", o->m->fabric);
 	struct segments *s = FAB_NEW0(1, struct segments);
 
+	bootplan_answer(r, o);
 	if (!o->m->fabric && options->format == FAB_FORMAT_JSON)
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);

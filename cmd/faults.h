@@ -159,6 +159,9 @@ void faults_try_reliability(const struct faults_params *p, struct faults_outcome
 void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o);
 void faults_dodge(const struct faults_params *p, struct faults_outcome *o);
 
+/* The sentences that the report begins with. */
+void faults_answer(struct fab_report *r, const struct faults_params *p,
+		   const struct faults_outcome *o);
 /* Print the report. Fails with the errno of the write. */
 int faults_report(FILE *out, const struct fab_report_options *options,
 		  const struct faults_params *p, const struct faults_outcome *o,

@@ -12,7 +12,7 @@ const struct fab_column faults_columns[] = {
 	{"sets", FAB_UINT, "sets of faults that the numbers are summed over", 0},
 	{"pairs", FAB_UINT, "ordered pairs of sound leaf switches, or of --endpoints", 0},
 	{"connected", FAB_UINT, "pairs with a way", 0},
-	{"unreachable", FAB_UINT, "pairs without", 0},
+	{"unreachable", FAB_UINT, "pairs without", FAB_COL_BAD_IF_ANY},
 	{"connected_in_graph", FAB_UINT, "pairs that what is alive connects at all",
 	 FAB_COL_EXTRA},
 	{"hops", FAB_COUNTS, "pairs by switch-to-switch hops", 0},
@@ -20,9 +20,11 @@ const struct fab_column faults_columns[] = {
 	{"minimal", FAB_UINT, "pairs whose way is as short as what is alive allows", 0},
 	{"vls", FAB_UINT, "virtual lanes that are used", 0},
 	{"sls", FAB_UINT, "service levels that are used", 0},
-	{"deadlock_free", FAB_BOOL, "no cycle of channel dependencies, in any set", 0},
-	{"cycle_channels", FAB_UINT, "channels in cycles", 0},
-	{"pairs_on_cycles", FAB_UINT, "pairs whose way follows a cycle for a step", 0},
+	{"deadlock_free", FAB_BOOL, "no cycle of channel dependencies, in any set",
+	 FAB_COL_BAD_IF_NO},
+	{"cycle_channels", FAB_UINT, "channels in cycles", FAB_COL_BAD_IF_ANY},
+	{"pairs_on_cycles", FAB_UINT, "pairs whose way follows a cycle for a step",
+	 FAB_COL_BAD_IF_ANY},
 	{"valley_pairs", FAB_UINT, "pairs whose way turns from down to up",
 	 FAB_COL_EXTRA},
 	{"entries_changed", FAB_UINT,
@@ -36,15 +38,19 @@ const struct fab_column faults_columns[] = {
 	 "one host sends",
 	 0},
 	{"load_before", FAB_REAL, "the same without faults", FAB_COL_EXTRA},
-	{"sets_unreachable", FAB_UINT, "sets with unreachable pairs", FAB_COL_EXTRA},
-	{"sets_with_cycle", FAB_UINT, "sets with a cycle", FAB_COL_EXTRA},
+	{"sets_unreachable", FAB_UINT, "sets with unreachable pairs",
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY},
+	{"sets_with_cycle", FAB_UINT, "sets with a cycle",
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY},
 	{"worst", FAB_TEXT, "the first set with either", FAB_COL_EXTRA},
 	{"note", FAB_TEXT, "what the algorithm has to say", FAB_COL_EXTRA},
-	{"verified", FAB_BOOL, "every pair was walked by --verify; null without it", 0},
-	{"seconds.route", FAB_REAL, "time for tables and lanes", FAB_COL_EXTRA},
+	{"verified", FAB_BOOL, "every pair was walked by --verify; null without it",
+	 FAB_COL_BAD_IF_NO},
+	{"seconds.route", FAB_REAL, "time for tables and lanes",
+	 FAB_COL_EXTRA | FAB_COL_SECONDS},
 	{"seconds.judge", FAB_REAL, "time to trace all pairs and look for cycles",
-	 FAB_COL_EXTRA},
-	{"seconds.total", FAB_REAL, "both", 0},
+	 FAB_COL_EXTRA | FAB_COL_SECONDS},
+	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS},
 };
 const size_t faults_n_columns = FAB_COUNT(faults_columns);
 
@@ -84,7 +90,7 @@ static const struct fab_column flow_columns[] = {
 	{"permutation", FAB_TEXT, "who sends to whom", 0},
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
 	{"flows", FAB_UINT, "hosts that send", 0},
-	{"lost", FAB_UINT, "flows without a way", 0},
+	{"lost", FAB_UINT, "flows without a way", FAB_COL_BAD_IF_ANY},
 	{"max_load", FAB_UINT, "flows on the fullest direction of a cable", 0},
 	{"mean_load", FAB_REAL, "mean over the directions of live cables", 0},
 	{"max_load_before", FAB_UINT, "the fullest without faults", 0},
@@ -107,7 +113,7 @@ const struct fab_column faults_reliability_columns[] = {
 	 "mean time to the first unreachable pair, with --mtbf; at least that, unless "
 	 "the "
 	 "probability reaches 1",
-	 0},
+	 FAB_COL_SECONDS},
 };
 const size_t faults_reliability_n_columns = FAB_COUNT(faults_reliability_columns);
 
@@ -116,7 +122,7 @@ static const struct fab_column critical_columns[] = {
 	{"kind", FAB_TEXT, "leaf, root or link", 0},
 	{"pairs", FAB_UINT, "pairs of hosts whose way uses it now", 0},
 	{"unreachable", FAB_UINT, "pairs of sound leaves lost when it dies, routed anew",
-	 0},
+	 FAB_COL_BAD_IF_ANY},
 	{"longer", FAB_UINT, "hops more of all pairs together, routed anew", 0},
 	{"load", FAB_REAL, "fullest direction of a cable then, in what one host sends",
 	 0},
@@ -127,7 +133,7 @@ static const struct fab_column dodge_columns[] = {
 	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0},
 	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0},
 	{"hops_more", FAB_UINT, "hops that dodging adds, all cases together", 0},
-	{"stuck", FAB_UINT, "cases that cannot be dodged", 0},
+	{"stuck", FAB_UINT, "cases that cannot be dodged", FAB_COL_BAD_IF_ANY},
 };
 
 static void print_result(struct fab_report *r, const struct faults_outcome *o,
@@ -423,6 +429,7 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 		fab_report_new(out, options, "fabric-faults",
 			       is_reliability ? "reliability" : "results", o->f);
 
+	faults_answer(r, p, o);
 	print_shape(r, o, options->format == FAB_FORMAT_TABLE);
 	if (is_reliability) {
 		print_reliability(r, o);

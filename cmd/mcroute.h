@@ -63,6 +63,8 @@ int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 extern const struct fab_column mcroute_columns[];
 extern const size_t mcroute_n_columns;
 
+/* The sentences that the report begins with. */
+void mcroute_answer(struct fab_report *r, const struct mcroute_outcome *o);
 /*
  * Print the report: fields, algorithms, histogram and the `n_fullest` fullest cables of
  * each algorithm. Fails with the errno of the write.

@@ -18,13 +18,16 @@ const struct fab_column mcroute_columns[] = {
 	{"max_height", FAB_UINT,
 	 "switch hops from a root to its farthest member, largest", 0},
 	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0},
-	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it", 0},
+	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
+	 FAB_COL_BAD_IF_NO},
 	{"seconds.distances", FAB_REAL,
-	 "time for hop distances, shared by all algorithms", 0},
+	 "time for hop distances, shared by all algorithms", FAB_COL_SECONDS},
 	{"seconds.roots", FAB_REAL, "time for root candidates, shared by all algorithms",
-	 0},
-	{"seconds.trees", FAB_REAL, "time for choosing roots and growing trees", 0},
-	{"seconds.total", FAB_REAL, "distances, roots and trees together", 0},
+	 FAB_COL_SECONDS},
+	{"seconds.trees", FAB_REAL, "time for choosing roots and growing trees",
+	 FAB_COL_SECONDS},
+	{"seconds.total", FAB_REAL, "distances, roots and trees together",
+	 FAB_COL_SECONDS},
 };
 
 const size_t mcroute_n_columns = FAB_COUNT(mcroute_columns);
@@ -194,6 +197,7 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 	struct fab_report *r =
 		fab_report_new(out, options, "fabric-mcroute", "results", o->problem.f);
 
+	mcroute_answer(r, o);
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = g->n_unknown});

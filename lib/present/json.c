@@ -161,9 +161,13 @@ static void json_field(void *state, const struct fab_column *column, union fab_c
 static void json_answer(void *state, enum fab_tone tone, const char *text)
 {
 	struct json *json = state;
+	const char *before = json_string_value(json_object_get(json->root, "summary"));
+	char *joined =
+		fab_format("%s%s%s", before ? before : "", before ? " " : "", text);
 
 	(void)tone;
-	set_nested(json->root, "summary", fab_json_text(text));
+	set_nested(json->root, "summary", fab_json_text(joined));
+	free(joined);
 }
 
 static void json_table_begin(void *state, const struct fab_table *table)

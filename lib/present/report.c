@@ -15,6 +15,11 @@
 
 enum { SCHEMA = 1 };
 
+struct sentence {
+	char *text;
+	enum fab_tone tone;
+};
+
 struct fab_report {
 	FILE *out;
 	int errnum; /* of the first write that failed */
@@ -24,8 +29,7 @@ struct fab_report {
 	void *state;
 
 	struct fab_table table;		 /* name NULL: none is open */
-	char *answer;			 /* NULL: none, or written already */
-	enum fab_tone tone;		 /* the worst of it */
+	FAB_VEC(struct sentence) answer; /* until it is written */
 	const struct fab_fabric *fabric; /* not yet written; else NULL */
 	bool has_body;			 /* something follows the answer already */
 	const struct fab_column **chosen;
@@ -140,21 +144,15 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 
 void fab_report_answer(struct fab_report *r, enum fab_tone tone, const char *format, ...)
 {
-	char *sentence = NULL, *joined;
+	struct sentence sentence = {.tone = tone};
 	va_list values;
 
 	assert(!r->has_body);
 	va_start(values, format);
-	if (vasprintf(&sentence, format, values) < 0)
+	if (vasprintf(&sentence.text, format, values) < 0)
 		fab_oom(strlen(format));
 	va_end(values);
-	joined = fab_format("%s%s%s", r->answer ? r->answer : "", r->answer ? " " : "",
-			    sentence);
-	free(sentence);
-	free(r->answer);
-	r->answer = joined;
-	if (tone > r->tone)
-		r->tone = tone;
+	FAB_PUSH(&r->answer, sentence);
 }
 
 /* Write what stands before everything else, once. */
@@ -165,10 +163,13 @@ static void begin_body(struct fab_report *r)
 	if (r->has_body)
 		return;
 	r->has_body = true;
-	if (r->answer && r->writer->answer)
-		r->writer->answer(r->state, r->tone, r->answer);
-	free(r->answer);
-	r->answer = NULL;
+	for (size_t i = 0; i < r->answer.n; i++) {
+		if (r->writer->answer)
+			r->writer->answer(r->state, r->answer.v[i].tone,
+					  r->answer.v[i].text);
+		free(r->answer.v[i].text);
+	}
+	free(r->answer.v);
 	if (f)
 		put_fabric(r, f);
 }

@@ -138,7 +138,7 @@ static void table_answer(void *state, enum fab_tone tone, const char *text)
 	if (t->options->no_header)
 		return;
 	safe = fab_cell_safe_text(text);
-	leave_line(t);
+	t->has_printed = true;
 	print_toned(t, safe, 0, tone);
 	free(safe);
 }

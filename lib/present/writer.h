@@ -25,7 +25,7 @@ struct fab_writer {
 	bool wants_extra; /* columns marked FAB_COL_EXTRA, too */
 	bool only_primary;
 	void *(*begin)(FILE *out, const struct fab_report_options *options);
-	/* before all else; NULL: this format has no place for it */
+	/* a sentence, before all else; NULL: this format has no place for it */
 	void (*answer)(void *state, enum fab_tone tone, const char *text);
 	void (*field)(void *state, const struct fab_column *column, union fab_cell cell);
 	void (*table_begin)(void *state, const struct fab_table *table);

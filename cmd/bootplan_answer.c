@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-bootplan: the answer in words, before everything else. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "boot/advice.h"
+#include "bootplan.h"
+
+enum { NAME_BYTES = 256 };
+
+/* How long a mapping takes, on the heap: "0.48 s", "for ever". */
+static char *time_text(const struct bootplan_result *x)
+{
+	char time[FAB_HUMAN_BYTES];
+
+	return fab_strdup(isfinite(x->boot_seconds)
+				  ? fab_human_seconds(x->boot_seconds, time)
+				  : "for ever");
+}
+
+static bool is_rival(const struct bootplan_result *x, const struct bootplan_result *best)
+{
+	return x != best && x->batch == best->batch && !strcmp(x->model, best->model);
+}
+
+/* Append ", NAME" or NAME. */
+static void add_name(char **names, const char *name)
+{
+	char *longer = fab_format("%s%s%s", *names, **names ? " and " : "", name);
+
+	free(*names);
+	*names = longer;
+}
+
+/* Names of the rivals from the first on that need as long as that one. */
+static char *names_like(const struct bootplan_outcome *o,
+			const struct bootplan_result *best, size_t first, bool *is_later)
+{
+	char *names = fab_strdup(""), *time = time_text(&o->results.v[first]);
+
+	*is_later = false;
+	for (size_t i = 0; i < o->results.n; i++) {
+		const struct bootplan_result *x = &o->results.v[i];
+		char *own = time_text(x);
+
+		if (is_rival(x, best) && !strcmp(own, time)) {
+			*is_later |= i < first;
+			add_name(&names, x->algorithm);
+		}
+		free(own);
+	}
+	free(time);
+	return names;
+}
+
+/* Other mappings of the batch by the same model: "; scda and bcda need 0.48 s". */
+static char *others_text(const struct bootplan_outcome *o,
+			 const struct bootplan_result *best)
+{
+	char *text = fab_strdup(""), *own = time_text(best);
+
+	for (size_t i = 0; i < o->results.n; i++) {
+		bool is_later;
+		char *names, *time, *longer;
+
+		if (!is_rival(&o->results.v[i], best))
+			continue;
+		names = names_like(o, best, i, &is_later);
+		time = time_text(&o->results.v[i]);
+		longer = fab_format("%s; %s %s %s", text, names,
+				    strstr(names, " and ") ? "need" : "needs",
+				    strcmp(time, own) ? time : "as long");
+		if (!is_later) {
+			free(text);
+			text = longer;
+		} else {
+			free(longer);
+		}
+		free(names);
+		free(time);
+	}
+	free(own);
+	return text;
+}
+
+/* What holds the nodes back. */
+static char *reason_text(const struct bootplan_outcome *o,
+			 const struct bootplan_result *best)
+{
+	const struct fab_share_segment *segment;
+	char name[NAME_BYTES], rate[FAB_HUMAN_BYTES];
+
+	if (best->share.bottleneck == FAB_NONE)
+		return fab_strdup("");
+	segment = &best->share.segment[best->share.bottleneck];
+	return fab_format("; segment %s holds them back (%u node%s on the tightest, %s "
+			  "each)",
+			  fab_share_segment_name(o->m, segment, name, sizeof(name)),
+			  segment->max_sharers, segment->max_sharers == 1 ? "" : "s",
+			  fab_human_mbps(segment->share_mbps, rate));
+}
+
+static void say_time(struct fab_report *r, const struct bootplan_outcome *o,
+		     const struct bootplan_result *best)
+{
+	char nodes[FAB_HUMAN_BYTES], time[FAB_HUMAN_BYTES];
+	char *reason = reason_text(o, best), *others = others_text(o, best);
+	const char *of = o->n_batches > 1 ? " (the largest batch)" : "";
+
+	fab_human_count(best->batch->n, nodes);
+	if (isfinite(best->boot_seconds))
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%u server%s boot%s %s node%s%s in %s with %s%s%s.",
+				  best->n_servers, best->n_servers == 1 ? "" : "s",
+				  best->n_servers == 1 ? "s" : "", nodes,
+				  best->batch->n == 1 ? "" : "s", of,
+				  fab_human_seconds(best->boot_seconds, time),
+				  best->algorithm, reason, others);
+	else
+		fab_report_answer(
+			r, FAB_TONE_BAD, "%u of %s nodes%s never boot, even with %s%s%s.",
+			best->n_failed, nodes, of, best->algorithm, reason, others);
+	free(reason);
+	free(others);
+}
+
+static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
+		       const struct bootplan_result *best)
+{
+	char target[FAB_HUMAN_BYTES];
+	uint32_t servers;
+
+	if (!(o->target_seconds > 0))
+		return;
+	fab_human_seconds(o->target_seconds, target);
+	if (best->boot_seconds <= o->target_seconds) {
+		fab_report_answer(r, FAB_TONE_GOOD, "That is within the target of %s.",
+				  target);
+		return;
+	}
+	servers = fab_advice_servers(o->m, best->batch, (double)o->image_bytes * 8e-6,
+				     o->target_seconds);
+	if (servers)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s; the best mapping would "
+				  "keep it with %u servers.",
+				  target, servers);
+	else
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s, and by equal shares so "
+				  "would any mapping to these servers.",
+				  target);
+}
+
+static void say_doubts(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	size_t n_wrong = 0;
+
+	for (size_t i = 0; i < o->results.n; i++)
+		n_wrong += !o->results.v[i].is_sound;
+	if (o->was_verified && (n_wrong || o->has_broken_tree))
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"--verify found %zu wrong results%s: do not use them.", n_wrong,
+			o->has_broken_tree ? " and broken multicast trees" : "");
+}
+
+void bootplan_answer(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	const struct bootplan_result *best = bootplan_best(o);
+
+	say_time(r, o, best);
+	say_target(r, o, best);
+	say_doubts(r, o);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-faults: the answer in words, before everything else. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/mem.h"
+#include "faults.h"
+
+/* What pairs are counted of, as people call them. */
+static const char *ends_name(const struct faults_params *p)
+{
+	static const char *const names[] = {[FAB_ENDS_LEAVES] = "pairs of leaf switches",
+					    [FAB_ENDS_HOSTS] = "pairs of host ports",
+					    [FAB_ENDS_ADAPTERS] =
+						    "pairs of adapter ports",
+					    [FAB_ENDS_ALL] = "pairs of ports"};
+
+	return names[p->ends];
+}
+
+/* What the answer calls the tables. */
+static const char *tables_name(const struct faults_result *a)
+{
+	return a->engine ? a->algorithm : "The tables that were read";
+}
+
+static void say_reached(struct fab_report *r, const struct faults_params *p,
+			const struct faults_result *a)
+{
+	const struct fab_judgement *j = &a->sum;
+	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+
+	fab_human_count(j->pairs, all);
+	if (!j->pairs)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%s: there are no %s to judge, nothing is known.",
+				  tables_name(a), ends_name(p));
+	else if (j->unreachable)
+		fab_report_answer(r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path.",
+				  tables_name(a), fab_human_count(j->unreachable, n), all,
+				  ends_name(p), j->unreachable == 1 ? "is" : "are");
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.",
+				  tables_name(a), all, ends_name(p));
+}
+
+static void say_loops(struct fab_report *r, const struct faults_result *a)
+{
+	const struct fab_judgement *j = &a->sum;
+	char n[FAB_HUMAN_BYTES];
+
+	if (!j->pairs)
+		return;
+	if (!j->deadlock_free)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"Credit loop over %zu cables: %s pairs can block each other "
+			"(shortest loop below).",
+			j->cycle.n, fab_human_count(j->pairs_on_cycles, n));
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "No credit loop, with %u virtual lane%s.", j->vls,
+				  j->vls == 1 ? "" : "s");
+}
+
+/* Sums over many sets of faults. */
+static void say_sets(struct fab_report *r, const struct faults_params *p,
+		     const struct faults_result *a)
+{
+	char lost[FAB_HUMAN_BYTES], sets[FAB_HUMAN_BYTES], loops[FAB_HUMAN_BYTES];
+	bool is_bad = a->sets_unreachable || a->sets_with_cycle;
+
+	fab_human_count(a->sets_unreachable, lost);
+	fab_human_count(a->sets_with_cycle, loops);
+	fab_human_count(a->sets, sets);
+	fab_report_answer(r, is_bad ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			  "%s: of %s sets of faults %s leave some %s without a path and "
+			  "%s make a credit loop.",
+			  tables_name(a), sets, lost, ends_name(p), loops);
+}
+
+enum kind { KIND_SOUND, KIND_LOST, KIND_LOOP, KIND_BOTH, KIND_NOTHING, N_KINDS };
+
+static enum kind kind_of(const struct faults_result *a)
+{
+	const struct fab_judgement *j = &a->sum;
+
+	if (!j->pairs)
+		return KIND_NOTHING;
+	if (j->unreachable)
+		return j->deadlock_free ? KIND_LOST : KIND_BOTH;
+	return j->deadlock_free ? KIND_SOUND : KIND_LOOP;
+}
+
+/* Several algorithms: which of them do, which do not, and why. */
+static void say_many(struct fab_report *r, const struct faults_params *p,
+		     const struct faults_outcome *o)
+{
+	static const char *const texts[] = {
+		[KIND_SOUND] = "every pair has a path and there is no credit loop",
+		[KIND_LOST] = "pairs are without a path",
+		[KIND_LOOP] = "there is a credit loop",
+		[KIND_BOTH] = "pairs are without a path and there is a credit loop",
+		[KIND_NOTHING] = "there are no pairs to judge",
+	};
+
+	for (int kind = KIND_SOUND; kind < N_KINDS; kind++) {
+		char *names = NULL;
+
+		for (size_t i = 0; i < o->n; i++) {
+			char *longer;
+
+			if (kind_of(&o->results[i]) != (enum kind)kind)
+				continue;
+			longer = fab_format("%s%s%s", names ? names : "",
+					    names ? ", " : "", o->results[i].algorithm);
+			free(names);
+			names = longer;
+		}
+		if (names)
+			fab_report_answer(
+				r, kind == KIND_SOUND ? FAB_TONE_PLAIN : FAB_TONE_BAD,
+				"%s: %s%s.", names, texts[kind],
+				o->is_one_set ? "" : " (all sets together)");
+		free(names);
+	}
+	(void)p;
+}
+
+static void say_verified(struct fab_report *r, const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (!o->results[i].is_sound)
+			fab_report_answer(r, FAB_TONE_BAD,
+					  "The tables of %s failed --verify: do not use "
+					  "them.",
+					  o->results[i].algorithm);
+}
+
+static void say_reliability(struct fab_report *r, const struct faults_outcome *o)
+{
+	const struct faults_reliability_row *best = NULL, *row;
+
+	for (size_t i = 0; i < o->reliability.n; i++) {
+		row = &o->reliability.v[i];
+		if (!isfinite(row->probability) || !strcmp(row->algorithm, "vtftr-rule"))
+			continue;
+		if (!best || row->faults > best->faults ||
+		    (row->faults == best->faults && row->probability < best->probability))
+			best = row;
+	}
+	if (!best) {
+		fab_report_answer(r, FAB_TONE_WARN, "No probability is known.");
+		return;
+	}
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%s: with %u dead leaf switches some pair is lost with "
+			  "probability %.3g (%s%s).",
+			  best->algorithm, best->faults, best->probability, best->method,
+			  best->trials ? ", interval below" : "");
+}
+
+void faults_answer(struct fab_report *r, const struct faults_params *p,
+		   const struct faults_outcome *o)
+{
+	if (p->questions.reliability) {
+		say_reliability(r, o);
+		return;
+	}
+	if (!o->n)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "No algorithm was tried: nothing is known.");
+	else if (o->n > 1)
+		say_many(r, p, o);
+	else if (!o->is_one_set)
+		say_sets(r, p, &o->results[0]);
+	else {
+		say_reached(r, p, &o->results[0]);
+		say_loops(r, &o->results[0]);
+	}
+	say_verified(r, o);
+}

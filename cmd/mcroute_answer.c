@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-mcroute: the answer in words, before everything else. */
+#include <inttypes.h>
+
+#include "base/human.h"
+#include "mcroute.h"
+
+/* The result with the least of what is asked for; of equal ones the first. */
+static size_t best_of(const struct mcroute_outcome *o, size_t first)
+{
+	size_t best = first;
+
+	for (size_t i = first; i < o->n; i++)
+		if (o->efi[i].max < o->efi[best].max)
+			best = i;
+	return best;
+}
+
+static size_t worst_of(const struct mcroute_outcome *o, size_t first)
+{
+	size_t worst = first;
+
+	for (size_t i = first; i < o->n; i++)
+		if (o->efi[i].max > o->efi[worst].max)
+			worst = i;
+	return worst;
+}
+
+/* How far the best can still be from what is possible at all. */
+static void bound_text(const struct mcroute_outcome *o, uint32_t max, char *out,
+		       size_t size)
+{
+	if (max <= o->lower_bound)
+		snprintf(out, size, "and no trees whatever can do with fewer");
+	else if (o->lower_bound)
+		snprintf(out, size, "proven >= %u whatever the trees", o->lower_bound);
+	else
+		snprintf(out, size, "no lower bound is known");
+}
+
+static void say_best(struct fab_report *r, const struct mcroute_outcome *o, size_t first)
+{
+	size_t best = best_of(o, first), worst = worst_of(o, first);
+	const char *name = o->results[best].engine->name;
+	uint32_t max = o->efi[best].max;
+	char trees[FAB_HUMAN_BYTES], bound[80], others[160] = "";
+
+	fab_human_count(o->problem.groups->n, trees);
+	bound_text(o, max, bound, sizeof(bound));
+	if (o->efi[worst].max > max)
+		snprintf(others, sizeof(others), "; of %zu algorithms the worst, %s, %u",
+			 o->n - first, o->results[worst].engine->name, o->efi[worst].max);
+	else if (o->n - first > 1)
+		snprintf(others, sizeof(others), "; the other algorithms the same");
+	if (!max)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s: no cable between switches is used, the members "
+				  "of every group (of %s) are on one switch.",
+				  name, trees);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s: the fullest cable between switches carries %u of "
+				  "%s trees, %s%s.",
+				  name, max, trees, bound, others);
+}
+
+/* The tables that were read: never better than they are. */
+static void say_tables(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	char broken[FAB_HUMAN_BYTES], trees[FAB_HUMAN_BYTES];
+
+	fab_human_count(o->problem.groups->n, trees);
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "The tables that were read put %u of %s groups on their "
+			  "fullest cable.",
+			  o->efi[0].max, trees);
+	if (o->loaded.n_broken)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s of the groups %s broken in them (list below).",
+				  fab_human_count(o->loaded.n_broken, broken),
+				  o->loaded.n_broken == 1 ? "is" : "are");
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "All their trees reach their members without a loop.");
+}
+
+/* What keeps the rest from being the whole truth. */
+static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	const struct fab_groups *g = o->problem.groups;
+	char count[FAB_HUMAN_BYTES], cap[FAB_HUMAN_BYTES];
+
+	for (size_t i = o->has_tables; o->was_verified && i < o->n; i++)
+		if (!o->is_sound[i])
+			fab_report_answer(r, FAB_TONE_BAD,
+					  "The trees of %s failed --verify: do not use "
+					  "them.",
+					  o->results[i].engine->name);
+	if (g->n > o->mlid_cap)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%s groups need a multicast LID each, the switches "
+				  "hold %s.",
+				  fab_human_count(g->n, count),
+				  fab_human_count(o->mlid_cap, cap));
+	if (g->n_unknown)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "Without %s members that are not in the fabric.",
+				  fab_human_count(g->n_unknown, count));
+}
+
+void mcroute_answer(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	if (!o->problem.groups->n) {
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "There are no groups: nothing was routed or judged.");
+		return;
+	}
+	if (o->n > o->has_tables)
+		say_best(r, o, o->has_tables);
+	if (o->has_tables)
+		say_tables(r, o);
+	say_doubts(r, o);
+}
