@@ -3,10 +3,8 @@
 
 #include "fabric/check_impl.h"
 #include "fabric/label.h"
-#include "fabric/planes.h"
 #include "fabric/tiers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,40 +51,6 @@ static void take_warnings(struct fab_checker *c)
 		fab_checker_add(c, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM,
 				w->code, at, "%s", w->message);
 	}
-}
-
-/* A part that is no plane: it ought to be joined to the rest. */
-static void report_part(struct fab_checker *c, const struct fab_planes *planes,
-			uint32_t part)
-{
-	const struct fab_plane *v = &planes->v[part];
-	char shared[128] = "", name[FAB_PLANE_TEXT_SIZE];
-
-	if (v->n_shared)
-		snprintf(shared, sizeof(shared), "; %u of its %u host%s on %s, too",
-			 v->n_shared, v->n_hosts, v->n_hosts == 1 ? " is" : "s are",
-			 fab_plane_text(planes, planes->largest, name));
-	fab_checker_add(c, FAB_PROBLEM, "unconnected-part", FAB_AT_NODE(v->first_switch),
-			"no cable joins \"%s\" to the rest of the fabric (a part of %u "
-			"switch%s and %u adapter%s%s)",
-			fab_node_name(c->f, v->first_switch), v->n_switches,
-			v->n_switches == 1 ? "" : "es", v->n_adapters,
-			v->n_adapters == 1 ? "" : "s", shared);
-}
-
-static void check_parts(struct fab_checker *c)
-{
-	struct fab_planes *planes = fab_planes_new(c->f);
-
-	for (uint32_t i = planes->n_planes; i < planes->n; i++)
-		report_part(c, planes, i);
-	if (planes->n_planes > 1)
-		fab_checker_add(
-			c, FAB_NOTE, "planes", FAB_AT_NODE(FAB_NONE),
-			"the hosts are on %u planes, which no path joins: each is "
-			"a network of its own (--hca=PATTERN chooses one)",
-			planes->n_planes);
-	fab_planes_free(planes);
 }
 
 static bool has_switch(const struct fab_fabric *f, uint32_t node)
@@ -174,7 +138,7 @@ struct fab_check *fab_check_new(const struct fab_fabric *f)
 {
 	struct fab_checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
 
-	check_parts(&c);
+	fab_check_planes(&c);
 	fab_check_links(&c);
 	check_levels(&c);
 	fab_check_ids(&c);

@@ -23,7 +23,9 @@ enum fab_severity {
  *   adapter-without-switch; few-cables (two switches joined by fewer cables than most of
  *   the pairs of one of them in that direction have); few-uplinks (a switch with fewer
  *   cables up than more than half of its level)
+ *   unequal-plane (fewer switches, cables or hosts than the other planes)
  * Notes
+ *   small-plane (the same, but less than half),
  *   planes (parallel networks of the same hosts, fabric/planes.h; what is in several
  * parts otherwise is an unconnected-part), small-switch (few-uplinks, but with less than
  * half as much below it, too), self-loop, unnamed-adapter, aggregation-nodes,

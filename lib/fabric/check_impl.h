@@ -45,4 +45,5 @@ struct fab_check_levels {
 void fab_check_pairs(struct fab_checker *c, struct fab_check_levels *levels);
 /* check_uplinks.c: switches with fewer cables up than others of their level */
 void fab_check_uplinks(struct fab_checker *c, const struct fab_check_levels *levels);
-void fab_check_ids(struct fab_checker *c); /* check_ids.c: LIDs, GUIDs, names */
+void fab_check_planes(struct fab_checker *c); /* check_planes.c: parts, planes */
+void fab_check_ids(struct fab_checker *c);    /* check_ids.c: LIDs, GUIDs, names */

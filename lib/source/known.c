@@ -56,8 +56,8 @@ static bool is_end(const struct fab_span *s)
 static bool take_code(struct fab_span *s, struct fab_span *code)
 {
 	code->p = s->p;
-	while (s->p < s->end && ((*s->p >= 'a' && *s->p <= 'z') || *s->p == '-' ||
-				 fab_is_digit(*s->p)))
+	while (s->p < s->end &&
+	       ((*s->p >= 'a' && *s->p <= 'z') || *s->p == '-' || fab_is_digit(*s->p)))
 		s->p++;
 	code->end = s->p;
 	return code->p != code->end && fab_span_len(code) <= CODE_MAX &&
@@ -109,7 +109,8 @@ static char *id_of_abouts(struct parser *p, const struct fab_span *code)
 	for (size_t i = 0; i < p->about.n; i++) {
 		const struct about *a = &p->about.v[i];
 
-		at += snprintf(at, ABOUT_BYTES, " 0x%016llx", (unsigned long long)a->guid);
+		at += snprintf(at, ABOUT_BYTES, " 0x%016llx",
+			       (unsigned long long)a->guid);
 		if (a->has_port)
 			at += snprintf(at, ABOUT_BYTES, "/%u", a->port);
 	}
@@ -228,9 +229,9 @@ static uint32_t add_gone(const struct fab_known *known, const bool *is_met,
 			continue;
 		check->findings[at++] = (struct fab_finding){
 			.code = "known-gone",
-			.message = fab_format("known, but not found any more: %s (%s:%llu)",
-					      line->id, known->name,
-					      (unsigned long long)line->number),
+			.message = fab_format(
+				"known, but not found any more: %s (%s:%llu)", line->id,
+				known->name, (unsigned long long)line->number),
 			.key = fab_strdup(line->id),
 			.node = FAB_NONE,
 			.port = FAB_NONE,
@@ -278,7 +279,8 @@ static int by_code(const void *x, const void *y)
 
 void fab_known_write(FILE *out, const struct fab_check *check)
 {
-	const struct fab_finding **v = FAB_NEW(check->n_problems, const struct fab_finding *);
+	const struct fab_finding **v =
+		FAB_NEW(check->n_problems, const struct fab_finding *);
 	char safe[4096];
 
 	for (uint32_t i = 0; i < check->n_problems; i++)

@@ -370,6 +370,60 @@ Test(check, key_of_each_finding)
 	plan_free(&plan);
 }
 
+/* Two trees of equal hosts: each host has an adapter on either. */
+static struct plan two_planes(void)
+{
+	struct plan plan = {0};
+
+	for (uint32_t plane = 0; plane < 2; plane++)
+		for (uint32_t s = 0; s < 5; s++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "p%us%u", plane, s);
+			plan_switch(&plan, name, 16);
+		}
+	for (uint32_t plane = 0; plane < 2; plane++)
+		for (uint32_t leaf = 0; leaf < 3; leaf++)
+			for (uint32_t top = 3; top < 5; top++)
+				plan_cable(&plan, plane * 5 + leaf, (uint16_t)top,
+					   plane * 5 + top, (uint16_t)(leaf + 1));
+	for (uint32_t h = 0; h < 12; h++) {
+		char name[32];
+		uint32_t adapter;
+
+		snprintf(name, sizeof(name), "node%u mlx5_%u", h / 2, h % 2);
+		adapter = plan_adapter(&plan, name);
+		plan_cable(&plan, h % 2 * 5 + h / 4, (uint16_t)(8 + h / 2 % 2), adapter,
+			   1);
+	}
+	return plan;
+}
+
+Test(check, planes_of_unequal_size)
+{
+	struct plan plan = two_planes();
+
+	expect(plan_copy(&plan), "(planes)");
+	plan.cables.v[12 + 3].is_gone = true; /* node1 mlx5_1 */
+	plan.nodes.v[10 + 3].is_gone = true;
+	plan.cables.v[6].is_gone = true;
+	expect(plan, "unequal-plane few-uplinks (planes)");
+}
+
+Test(check, plane_of_another_kind)
+{
+	struct plan plan = two_planes();
+
+	for (uint32_t i = 6; i < 10; i++)
+		plan.nodes.v[i].is_gone = true;
+	for (uint32_t i = 6; i < 12; i++)
+		plan.cables.v[i].is_gone = true;
+	for (uint32_t h = 1; h < 12; h += 2)
+		plan.cables.v[12 + h].a =
+			(struct plan_end){5, (uint16_t)(h + 1), 4, FAB_HDR};
+	expect(plan, "(small-plane) (planes)");
+}
+
 /* What the owners' dumps hold, counted by other means. */
 Test(check, real_dumps)
 {
