@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
 	 "Algorithms, separated by commas, or all (default fulb): minihop, minihop-new, "
 	 "sssp, "
-	 "sssp-new, sssp-heap, sssp-heap-new, fulb, fulb-links, opensm",
+	 "sssp-new, sssp-heap, sssp-heap-new, fulb, fulb-links, opensm, balanced",
 	 2},
 	{"root-ties", OPT_ROOT_TIES, "RULE", 0,
 	 "Which of equally good roots: spread over the fabric (default) or lowest", 2},

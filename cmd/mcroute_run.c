@@ -93,12 +93,13 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 	o->distances_seconds = fab_now() - start;
 	o->problem.dist = dist;
 	o->dist = dist;
+	o->lower_bound = fab_mcast_lower_bound(&o->problem);
+	mcast.bound = o->lower_bound;
 	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
 			    o->results + o->n, &o->roots_seconds, &err))
 		fab_cli_die(&err);
 	fab_cli_progress_free(progress);
 	mcast.progress = NULL;
-	o->lower_bound = fab_mcast_lower_bound(&o->problem);
 	for (size_t i = 0; i < p->n_engines; i++, o->n++)
 		fab_efi_of(&o->problem, &o->results[o->n], &o->efi[o->n]);
 	if (p->mlid_cap)

@@ -31,7 +31,7 @@ complete -c fabric-bootplan -l to -x -a 'csv json dnsmasq dhcpd xcat warewulf op
 complete -c fabric-bootplan -l to-out -r -F -d 'Write configuration for boot servers'
 complete -c fabric-bootplan -l hosts -r -F -d 'MAC and IP addresses'
 complete -c fabric-bootplan -l boot-file -x -d 'What a node loads first'
-complete -c fabric-bootplan -l multicast -x -a 'all none minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new fulb fulb-links opensm' -d 'Algorithms of multicast trees'
+complete -c fabric-bootplan -l multicast -x -a 'all none minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new fulb fulb-links opensm balanced' -d 'Algorithms of multicast trees'
 complete -c fabric-bootplan -l repair -x -d 'Part that multicast sends again'
 complete -c fabric-bootplan -l chunk -x -d 'What a node of a chain passes on at once'
 complete -c fabric-bootplan -s o -l output -r -F -d 'Write the result to a file'

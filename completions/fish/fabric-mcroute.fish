@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-set -l algorithms all minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new fulb fulb-links opensm
+set -l algorithms all minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new fulb fulb-links opensm balanced
 
 complete -c fabric-mcroute -l node-name-map -r -F -d 'Names for GUIDs'
 complete -c fabric-mcroute -l subnet -r -F -d 'Take LIDs from a file'

@@ -45,16 +45,27 @@ struct fab_mcast_state {
 	struct fab_forest forest;
 	uint64_t n_edges; /* of the groups so far and the one being grown */
 	void *scratch;	  /* of the engine */
+	void (*scratch_free)(void *scratch); /* NULL: free() */
+};
+
+/* What an engine may know when it improves its trees. */
+struct fab_mcast_improvement {
+	uint32_t bound; /* no trees have a smaller largest load; 0: not known */
+	/* done of total; non-zero stops; may be NULL */
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *context;
 };
 
 struct fab_mcast_engine {
 	const char *name;
 	const char *summary;
 	enum fab_root_rule root_rule;
-	bool is_in_all;	    /* member of `--algorithm all` */
+	bool is_in_all;	    /* member of `--algorithm all`; engines that improve their
+			       trees start from its trees where those are better */
 	bool may_be_higher; /* its trees need not be of minimal height */
-	/* Scratch of the engine, freed by free(); NULL: none. */
+	/* Scratch of the engine; NULL: none. scratch_free NULL: free(). */
 	void *(*scratch_new)(const struct fab_mcast_problem *problem);
+	void (*scratch_free)(void *scratch);
 	/*
 	 * The engine's own choice of the root of `group`, which `roots` has candidates
 	 * for, instead of root_rule; any switch that the members can be reached from.
@@ -67,6 +78,12 @@ struct fab_mcast_engine {
 	 * every edge. mark/stamp are fresh but for the root.
 	 */
 	void (*grow)(struct fab_mcast_state *state, uint32_t group);
+	/*
+	 * Revise the trees of all groups once they are grown: others for some of them, of
+	 * the same height, with loads and uses that follow. NULL: they stay.
+	 */
+	void (*improve)(struct fab_mcast_state *state,
+			const struct fab_mcast_improvement *how);
 };
 
 /* All engines, in the order in which they are documented. */

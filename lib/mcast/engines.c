@@ -7,6 +7,7 @@ const struct fab_mcast_engine *const fab_mcast_engines[] = {
 	&fab_mcast_minihop,  &fab_mcast_minihop_new, &fab_mcast_sssp,
 	&fab_mcast_sssp_new, &fab_mcast_sssp_heap,   &fab_mcast_sssp_heap_new,
 	&fab_mcast_fulb,     &fab_mcast_fulb_links,  &fab_mcast_opensm,
+	&fab_mcast_balanced,
 };
 const size_t fab_mcast_n_engines = FAB_COUNT(fab_mcast_engines);
 

@@ -8,4 +8,4 @@ extern const struct fab_mcast_engine fab_mcast_minihop, fab_mcast_minihop_new;
 extern const struct fab_mcast_engine fab_mcast_sssp, fab_mcast_sssp_new;
 extern const struct fab_mcast_engine fab_mcast_sssp_heap, fab_mcast_sssp_heap_new;
 extern const struct fab_mcast_engine fab_mcast_fulb, fab_mcast_fulb_links;
-extern const struct fab_mcast_engine fab_mcast_opensm;
+extern const struct fab_mcast_engine fab_mcast_opensm, fab_mcast_balanced;

@@ -177,3 +177,44 @@ void fab_roots_fini(struct fab_roots *roots)
 	free(roots->bits);
 	*roots = (struct fab_roots){0};
 }
+
+struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
+{
+	struct fab_roots_one *one = FAB_NEW0(1, struct fab_roots_one);
+	size_t stride = fab_dist_stride(dist);
+
+	one->dist = dist;
+	one->words = stride / 64;
+	one->largest = FAB_NEW(stride, uint8_t);
+	one->block_min = FAB_NEW(stride / BLOCK + 1, uint8_t);
+	one->bits = FAB_NEW(one->words, uint64_t);
+	return one;
+}
+
+void fab_roots_one_free(struct fab_roots_one *one)
+{
+	if (!one)
+		return;
+	free(one->largest);
+	free(one->block_min);
+	free(one->bits);
+	free(one);
+}
+
+uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n)
+{
+	return find_set(one->dist, sw, n, one->largest, one->block_min, one->bits);
+}
+
+uint32_t fab_roots_draw(const uint64_t *bits, size_t words, uint64_t hash)
+{
+	size_t word = (size_t)(hash % words);
+	uint64_t left = bits[word] & ~(uint64_t)0 << (hash >> 58);
+
+	/* at most once around, to the bits of the first word that were left out */
+	for (size_t i = 0; i < words && !left; i++) {
+		word = word + 1 == words ? 0 : word + 1;
+		left = bits[word];
+	}
+	return (uint32_t)word * 64 + (uint32_t)__builtin_ctzll(left);
+}

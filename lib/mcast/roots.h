@@ -29,6 +29,24 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 		    struct fab_roots *out);
 void fab_roots_fini(struct fab_roots *roots);
 
+/* Room to find the candidates of one list of switches after the other. */
+struct fab_roots_one {
+	const struct fab_dist *dist;
+	size_t words;
+	uint8_t *largest, *block_min;
+	uint64_t *bits; /* [words] of the last one */
+};
+
+/* Borrows the distances. The caller frees. */
+struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
+	__attribute__((returns_nonnull));
+void fab_roots_one_free(struct fab_roots_one *one);
+/* Candidates of the switches sw[n]; returns their radius. O(n * switches) at most. */
+uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n);
+/* One of a set by chance: the next one, around, from a place that `hash` says. O(words).
+ */
+uint32_t fab_roots_draw(const uint64_t *bits, size_t words, uint64_t hash);
+
 /* The set of a group as bits. */
 static inline const uint64_t *fab_roots_bits(const struct fab_roots *r, uint32_t group)
 {

@@ -17,6 +17,7 @@ typedef int (*fab_progress_fn)(void *context, uint64_t done, uint64_t total);
 struct fab_mcast_options {
 	int n_threads; /* 0: as many as OpenMP gives */
 	enum fab_root_ties root_ties;
+	uint32_t bound;		  /* what fab_mcast_lower_bound() says; 0: not known */
 	fab_progress_fn progress; /* may be NULL */
 	void *progress_context;
 };

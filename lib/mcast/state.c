@@ -17,6 +17,7 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 	s->adjacent = FAB_NEW0(f->n_switches, uint32_t);
 	s->mark = FAB_NEW0(f->n_switches, uint32_t);
 	s->scratch = engine->scratch_new ? engine->scratch_new(problem) : NULL;
+	s->scratch_free = engine->scratch_free;
 	fab_forest_init(&s->forest, problem->groups->n);
 }
 
@@ -26,7 +27,10 @@ void fab_mcast_state_fini(struct fab_mcast_state *s)
 	free(s->root_use);
 	free(s->adjacent);
 	free(s->mark);
-	free(s->scratch);
+	if (s->scratch_free)
+		s->scratch_free(s->scratch);
+	else
+		free(s->scratch);
 	fab_forest_fini(&s->forest);
 }
 
@@ -44,13 +48,14 @@ const uint32_t *fab_mcast_root_value(const struct fab_mcast_state *s,
 	return NULL;
 }
 
-/* Count the edges of the new tree. */
-static void add_loads(struct fab_mcast_state *s, uint64_t first)
+void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t root,
+			   const uint32_t *cable, uint64_t n_edges)
 {
 	const struct fab_fabric *f = s->problem->f;
 
-	for (uint64_t e = first; e < s->n_edges; e++) {
-		uint32_t c = s->forest.cable[e];
+	s->root_use[root]++;
+	for (uint64_t e = 0; e < n_edges; e++) {
+		uint32_t c = cable[e];
 
 		s->load[c]++;
 		s->adjacent[f->port_node[f->cable_a[c]]]++;
@@ -86,8 +91,7 @@ void fab_mcast_state_grow(struct fab_mcast_state *s,
 	s->mark[root] = ++s->stamp;
 	engine->grow(s, group);
 	s->forest.first[group + 1] = s->n_edges;
-	s->root_use[root]++;
-	add_loads(s, first);
+	fab_mcast_state_count(s, root, s->forest.cable + first, s->n_edges - first);
 }
 
 void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t root, const uint32_t *cable,
@@ -103,4 +107,29 @@ void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t root, const uint32
 		s->adjacent[f->port_node[f->cable_a[c]]]--;
 		s->adjacent[f->port_node[f->cable_b[c]]]--;
 	}
+}
+
+uint32_t fab_mcast_max_load(const struct fab_mcast_state *s)
+{
+	uint32_t max = 0;
+
+	for (uint32_t c = 0; c < s->problem->f->n_switch_links; c++)
+		max = s->load[c] > max ? s->load[c] : max;
+	return max;
+}
+
+void fab_mcast_state_take(struct fab_mcast_state *s, struct fab_mcast_state *other)
+{
+	struct fab_mcast_state old = *s;
+
+	s->load = other->load;
+	s->root_use = other->root_use;
+	s->adjacent = other->adjacent;
+	s->forest = other->forest;
+	s->n_edges = other->n_edges;
+	other->load = old.load;
+	other->root_use = old.root_use;
+	other->adjacent = old.adjacent;
+	other->forest = old.forest;
+	other->n_edges = old.n_edges;
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Balanced trees of minimal height: each group takes the cheapest tree of a few roots
+ * (mcast/cheap_tree.h) over the loads that are there; then those on the fullest cables
+ * are routed again (mcast/rip_up.h).
+ */
+#include "mcast/engines.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "mcast/cheap_tree.h"
+#include "mcast/choose.h"
+#include "mcast/rip_up.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DRAWN_ROOTS = 2, PASSES = 60, STALLS = 6 };
+
+struct scratch {
+	struct fab_cheap_tree *tree;
+	uint32_t max; /* largest load so far */
+};
+
+static void *scratch_new(const struct fab_mcast_problem *problem)
+{
+	struct scratch *x = FAB_NEW0(1, struct scratch);
+
+	x->tree = fab_cheap_tree_new(problem);
+	return x;
+}
+
+static void scratch_free(void *scratch)
+{
+	struct scratch *x = scratch;
+
+	if (x)
+		fab_cheap_tree_free(x->tree);
+	free(x);
+}
+
+static double grow_from(struct fab_mcast_state *s, uint32_t group, uint32_t root,
+			double limit)
+{
+	const struct fab_groups *g = s->problem->groups;
+	struct scratch *x = s->scratch;
+
+	return fab_cheap_tree_grow(x->tree, s->load, g->sw + g->sw_first[group],
+				   fab_group_n_switches(g, group), root, limit);
+}
+
+static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
+			    uint32_t group)
+{
+	const uint64_t *bits = fab_roots_bits(roots, group);
+	uint32_t tried[DRAWN_ROOTS + 2], n = 0, best = FAB_NONE;
+	double least = __DBL_MAX__;
+
+	tried[n++] = fab_root_choose(bits, roots->words, FAB_TIES_SPREAD, s->adjacent);
+	tried[n++] = fab_root_choose(bits, roots->words, FAB_TIES_SPREAD, s->root_use);
+	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
+		tried[n++] = fab_roots_draw(bits, roots->words,
+					    fab_mix64((uint64_t)group << 8 | i));
+	for (uint32_t i = 0; i < n; i++) {
+		double price = grow_from(s, group, tried[i], least);
+
+		if (price < least) {
+			least = price;
+			best = tried[i];
+		}
+	}
+	return best;
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	struct scratch *x = s->scratch;
+	const uint32_t *sw, *cable;
+	uint32_t n;
+
+	grow_from(s, group, s->forest.root[group], __DBL_MAX__);
+	n = fab_cheap_tree_n_edges(x->tree);
+	sw = fab_cheap_tree_sw(x->tree);
+	cable = fab_cheap_tree_cable(x->tree);
+	for (uint32_t i = 0; i < n; i++) {
+		fab_mcast_join(s, sw[i], cable[i]);
+		if (s->load[cable[i]] >= x->max)
+			x->max = s->load[cable[i]] + 1;
+	}
+	fab_cheap_tree_set_max(x->tree, x->max);
+}
+
+static void improve(struct fab_mcast_state *s, const struct fab_mcast_improvement *how)
+{
+	const struct fab_rip_up_options options = {.bound = how->bound,
+						   .n_passes = PASSES,
+						   .n_stalls = STALLS,
+						   .progress = how->progress,
+						   .progress_context = how->context};
+
+	fab_rip_up(s, &options);
+}
+
+const struct fab_mcast_engine fab_mcast_balanced = {
+	.name = "balanced",
+	.summary = "cheapest tree of several roots, then those on full cables again",
+	.scratch_new = scratch_new,
+	.scratch_free = scratch_free,
+	.choose_root = choose_root,
+	.grow = grow,
+	.improve = improve,
+};

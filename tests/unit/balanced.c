@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees that are revised: never worse than others, never higher, the bound where it is
+ * known to be reached. */
+#include "mcast/cheap_tree.h"
+#include "mcast/engines.h"
+#include "mcast/rip_up.h"
+#include "mcast/roots.h"
+#include "mcast/state.h"
+#include "mcast/verify.h"
+#include "support/gen.h"
+#include "support/routed.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t index_of(const struct fab_mcast_engine *engine)
+{
+	for (uint32_t i = 0; i < fab_mcast_n_engines; i++)
+		if (fab_mcast_engines[i] == engine)
+			return i;
+	return FAB_NONE;
+}
+
+/* Every shape, groups by chance: no algorithm of minimal height is below it. */
+static void check_shape(const char *spec, uint32_t n_groups, uint32_t most, uint64_t seed)
+{
+	struct fab_mcast_result results[ROUTED_MAX_ENGINES];
+	struct fab_efi efi[ROUTED_MAX_ENGINES];
+	uint32_t own = index_of(&fab_mcast_balanced);
+	struct routed s;
+
+	routed_init(&s, test_gen_raw(spec), n_groups, most, seed);
+	routed_all(&s, results, efi);
+	for (uint32_t e = 0; e < fab_mcast_n_engines; e++)
+		cr_expect(fab_mcast_engines[e]->may_be_higher ||
+				  efi[own].max <= efi[e].max,
+			  "%s, seed %llu: balanced %u, %s %u", spec,
+			  (unsigned long long)seed, efi[own].max,
+			  fab_mcast_engines[e]->name, efi[e].max);
+	cr_expect_leq(efi[own].max_height, efi[index_of(&fab_mcast_fulb)].max_height);
+	routed_end(results);
+	routed_fini(&s);
+}
+
+Test(balanced, never_above_another)
+{
+	static const struct {
+		const char *spec;
+		uint32_t n_groups, most;
+	} cases[] = {
+		{"fattree:radix=8,levels=3", 60, 12},
+		{"fattree:radix=4,levels=3", 40, 16},
+		{"pgft:h=2,m=6/5,w=1/3,p=1/2", 40, 8},
+		{"torus:dims=6x5,hosts=1", 40, 6},
+		{"torus:dims=4x4x4,hosts=2", 60, 10},
+		{"mesh:dims=8x4,hosts=1", 60, 3},
+		{"dragonfly:a=4,p=2,h=2", 60, 9},
+		{"hyperx:dims=4x4,hosts=2", 40, 8},
+		{"random:switches=30,degree=4,hosts=2,seed=5", 60, 7},
+		{"kfat:dims=4x4,hosts=2", 40, 8},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		for (uint64_t seed = 0; seed < 6; seed++)
+			check_shape(cases[i].spec, cases[i].n_groups, cases[i].most,
+				    seed);
+}
+
+/* Trees of `engine` for all groups. */
+static void grow_all(struct fab_mcast_state *s, const struct fab_mcast_problem *p,
+		     const struct fab_mcast_engine *engine)
+{
+	struct fab_roots roots;
+
+	fab_mcast_state_init(s, p, engine);
+	fab_roots_find(p->dist, p->groups, 0, SIZE_MAX / 2, 1, &roots);
+	for (uint32_t g = 0; g < p->groups->n; g++)
+		fab_mcast_state_grow(
+			s, engine, &roots, g,
+			fab_roots_draw(fab_roots_bits(&roots, g), roots.words, g));
+	fab_roots_fini(&roots);
+}
+
+/* What hangs on a state as a result, which borrows it. */
+static struct fab_mcast_result result_of(const struct fab_mcast_state *s,
+					 const struct fab_mcast_engine *engine)
+{
+	return (struct fab_mcast_result){
+		.engine = engine, .forest = s->forest, .load = s->load};
+}
+
+Test(balanced, rerouting_keeps_trees_sound)
+{
+	static const char *const specs[] = {"fattree:radix=6,levels=3",
+					    "torus:dims=5x4,hosts=2",
+					    "dragonfly:a=4,p=2,h=2"};
+	unsigned n_less = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		for (uint64_t seed = 0; seed < 5; seed++) {
+			const struct fab_rip_up_options options = {.n_passes = 20,
+								   .n_stalls = 3};
+			struct fab_mcast_state state;
+			struct fab_mcast_result r;
+			struct fab_err err = {""};
+			struct routed s;
+			uint32_t before;
+
+			routed_init(&s, test_gen_raw(specs[i]), 50, 9, seed);
+			grow_all(&state, &s.problem, &fab_mcast_minihop);
+			before = fab_mcast_max_load(&state);
+			fab_rip_up(&state, &options);
+			r = result_of(&state, &fab_mcast_minihop);
+			cr_expect_eq(fab_mcast_verify(&s.problem, &r, &err), 0,
+				     "%s, seed %llu: %s", specs[i],
+				     (unsigned long long)seed, err.text);
+			cr_expect_leq(fab_mcast_max_load(&state), before);
+			n_less += fab_mcast_max_load(&state) < before;
+			fab_mcast_state_fini(&state);
+			routed_fini(&s);
+		}
+	cr_assert_geq(n_less, 12, "%u of 15", n_less);
+}
+
+/* What is at the bound stays as it is; what a caller stops stays sound. */
+static int stop(void *context, uint64_t done, uint64_t total)
+{
+	++*(unsigned *)context;
+	return done < total;
+}
+
+Test(balanced, stops_where_it_is_told)
+{
+	unsigned n_calls = 0;
+	struct fab_rip_up_options options = {.n_passes = 20, .n_stalls = 3};
+	struct fab_mcast_state state;
+	struct fab_mcast_result r;
+	struct fab_err err = {""};
+	struct routed s;
+	uint32_t before, *load;
+	size_t bytes;
+
+	routed_init(&s, test_gen_raw("torus:dims=6x6,hosts=2"), 600, 6, 1);
+	grow_all(&state, &s.problem, &fab_mcast_minihop);
+	before = fab_mcast_max_load(&state);
+	bytes = s.f->n_switch_links * sizeof(*load);
+	load = malloc(bytes);
+	memcpy(load, state.load, bytes);
+	options.bound = before;
+	fab_rip_up(&state, &options);
+	cr_assert_eq(memcmp(load, state.load, bytes), 0);
+	options.bound = 0;
+	options.progress = stop;
+	options.progress_context = &n_calls;
+	fab_rip_up(&state, &options);
+	cr_assert_eq(n_calls, 1);
+	r = result_of(&state, &fab_mcast_minihop);
+	cr_assert_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s", err.text);
+	cr_assert_leq(fab_mcast_max_load(&state), before);
+	free(load);
+	fab_mcast_state_fini(&state);
+	routed_fini(&s);
+}
+
+/* Two leaf switches, two roots of one load each: the third group takes the idle cable. */
+Test(balanced, cheap_trees_share_and_avoid)
+{
+	struct fab_fabric *f = test_gen_raw("pgft:h=2,m=1/3,w=1/2,p=1/1");
+	uint32_t load[6] = {0}, root = FAB_NONE, leaf[3], n = 0;
+	struct fab_mcast_problem p = {.f = f};
+	struct fab_cheap_tree *t;
+	struct fab_dist *dist;
+	double price;
+
+	cr_assert_eq(f->n_switch_links, 6);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (f->arc_first[sw + 1] - f->arc_first[sw] == 2)
+			leaf[n++] = sw;
+		else
+			root = sw;
+	cr_assert_eq(n, 3);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	p.dist = dist;
+	t = fab_cheap_tree_new(&p);
+	fab_cheap_tree_set_max(t, 2);
+	price = fab_cheap_tree_grow(t, load, leaf, 3, root, 1e9);
+	cr_assert_eq(fab_cheap_tree_n_edges(t), 3);
+	cr_assert_float_eq(price, 3 * 0.25, 1e-12);
+	cr_assert_float_eq(
+		price, fab_cheap_tree_price(t, load, fab_cheap_tree_cable(t), 3), 1e-12);
+	/* from a leaf: two hops to the others, both over one root, the idle one */
+	for (uint32_t a = f->arc_first[leaf[0]]; a < f->arc_first[leaf[0] + 1]; a++)
+		load[f->arc_cable[a]] = f->arc_peer[a] == root;
+	price = fab_cheap_tree_grow(t, load, leaf, 3, leaf[0], 1e9);
+	cr_assert_eq(fab_cheap_tree_n_edges(t), 3);
+	for (uint32_t i = 0; i < 3; i++)
+		cr_assert_neq(fab_cheap_tree_sw(t)[i], root);
+	cr_assert_float_eq(price, 3 * 0.25, 1e-12);
+	/* a tree that costs too much is not finished */
+	cr_assert_geq(fab_cheap_tree_grow(t, load, leaf, 3, leaf[0], 0.1), 0.1);
+	fab_cheap_tree_free(t);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
+
+Test(balanced, roots_drawn_are_candidates)
+{
+	uint64_t bits[3] = {0, (uint64_t)1 << 5 | (uint64_t)1 << 63, 0};
+	unsigned seen[192] = {0};
+
+	for (uint64_t i = 0; i < 4096; i++) {
+		uint32_t sw = fab_roots_draw(bits, 3, i * 0x9e3779b97f4a7c15);
+
+		cr_assert(sw == 69 || sw == 127, "%u", sw);
+		seen[sw]++;
+	}
+	cr_assert_gt(seen[69], 0);
+	cr_assert_gt(seen[127], 0);
+}
