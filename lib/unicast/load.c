@@ -286,8 +286,6 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 		if (to[i] == FAB_NONE || to[i] == i)
 			continue;
 		out->flows++;
-		if (ends->sw[i] == ends->sw[to[i]])
-			continue;
 		if (column[to[i]] == FAB_NONE ||
 		    !has_level(r, row, ends->sw[i], column[to[i]]) ||
 		    !add_flow(r, ends->sw[i], column[to[i]], load))

@@ -235,9 +235,10 @@ static void route(const struct fab_unicast_problem *problem,
 	    fuzz_refused(engine->route(problem, &r, &err), &err, engine->name))
 		return;
 	judge(r, engine->name);
-	write_and_read(r);
-	if (is_asked)
+	if (is_asked) {
+		write_and_read(r);
 		ask(problem, engine, r, anew);
+	}
 	fab_routes_free(r);
 }
 

@@ -135,6 +135,8 @@ Test(reliability, trials_agree_with_all_sets)
 Test(reliability, time_to_unreachable)
 {
 	static const double never[] = {0, 0, 0}, at_once[] = {0, 1, 1};
+	/* trials scatter: what falls counts as what it was before */
+	static const double falling[] = {0, 0.5, 0.25, 1};
 	bool is_whole;
 
 	cr_assert_float_eq(fab_time_to_unreachable(never, 2, 10, 90, &is_whole),
@@ -143,4 +145,9 @@ Test(reliability, time_to_unreachable)
 	cr_assert_float_eq(fab_time_to_unreachable(at_once, 2, 10, 90, &is_whole), 9,
 			   1e-9);
 	cr_assert(is_whole);
+	cr_assert_float_eq(fab_time_to_unreachable(falling, 3, 10, 90, &is_whole),
+			   9 + 5 + 45 / 8.0, 1e-9);
+	cr_assert(is_whole);
+	fab_time_to_unreachable(falling, 2, 10, 90, &is_whole);
+	cr_assert_not(is_whole);
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tables that were read: flows of a permutation, service levels of switches. */
+#include "base/mem.h"
+#include "support/plan.h"
+#include "unicast/lfts.h"
+#include "unicast/load.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Switches of LIDs 1 and 2; hosts of LIDs 3 and 4 on the first, 5 on the second. */
+static struct fab_fabric *two_switches(void)
+{
+	struct plan plan = {0};
+	struct fab_fabric *f;
+
+	plan_switch(&plan, "A", 4);
+	plan_switch(&plan, "B", 4);
+	plan_adapter(&plan, "h3 HCA-1");
+	plan_adapter(&plan, "h4 HCA-1");
+	plan_adapter(&plan, "h5 HCA-1");
+	plan_cable(&plan, 0, 1, 1, 1);
+	plan_cable(&plan, 0, 2, 2, 1);
+	plan_cable(&plan, 0, 3, 3, 1);
+	plan_cable(&plan, 1, 2, 4, 1);
+	f = plan_build(&plan, 0);
+	plan_free(&plan);
+	return f;
+}
+
+/* Each host sends to the next one: h3 to h4, h4 to h5, h5 to h3. */
+static struct fab_flow_load load_of(const char *table_a, const char *table_b)
+{
+	struct fab_fabric *f = two_switches();
+	struct fab_flow_load load;
+	struct fab_flow_ends ends;
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+	uint32_t *to = NULL;
+	char text[512];
+	int n = snprintf(text, sizeof(text),
+			 "Unicast lids [0-5] of switch Lid 1 guid 0x%llx ('A'):\n%s"
+			 "Unicast lids [0-5] of switch Lid 2 guid 0x%llx ('B'):\n%s",
+			 (unsigned long long)f->node_guid[0], table_a,
+			 (unsigned long long)f->node_guid[1], table_b);
+
+	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
+		     "%s", err.text);
+	fab_flow_ends_init(&ends, f, NULL);
+	cr_assert_eq(fab_permutation("shift:1", NULL, f, &ends, 1, &to, &err), 0, "%s",
+		     err.text);
+	fab_permutation_load(r, &ends, to, &load);
+	free(to);
+	fab_flow_ends_fini(&ends);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+	return load;
+}
+
+static const char table_b[] = "0x0001 001\n0x0002 000\n0x0003 001\n0x0004 001\n"
+			      "0x0005 002\n5 lids dumped\n";
+
+Test(flows, complete_tables_lose_none)
+{
+	struct fab_flow_load load =
+		load_of("0x0001 000\n0x0002 001\n0x0003 002\n0x0004 003\n0x0005 001\n"
+			"5 lids dumped\n",
+			table_b);
+
+	cr_assert_eq(load.flows, 3);
+	cr_assert_eq(load.lost, 0);
+	cr_assert_eq(load.max, 1);
+	cr_assert_float_eq(load.mean, 1, 1e-12);
+}
+
+/* A switch forwards by its table between its own ports, too. */
+Test(flows, own_hosts_without_an_entry_are_lost)
+{
+	struct fab_flow_load none =
+		load_of("0x0001 000\n0x0002 001\n0x0003 002\n0x0005 001\n"
+			"4 lids dumped\n",
+			table_b);
+	struct fab_flow_load wrong =
+		load_of("0x0001 000\n0x0002 001\n0x0003 002\n0x0004 002\n0x0005 001\n"
+			"5 lids dumped\n",
+			table_b);
+
+	cr_assert_eq(none.flows, 3);
+	cr_assert_eq(none.lost, 1);
+	cr_assert_eq(wrong.flows, 3);
+	cr_assert_eq(wrong.lost, 1);
+}
+
+/* Service level from a node to the LID of h5. */
+static unsigned level_of(const struct fab_routes *r, uint32_t node)
+{
+	for (uint32_t i = 0; i < r->n_sl_sources; i++)
+		if (r->sl_source[i] == node)
+			return r->sl[(size_t)i * r->n_columns + 4];
+	return FAB_NONE;
+}
+
+/* A switch without a line of its own counts as its first adapter. */
+Test(flows, levels_of_switches_are_those_of_the_first_adapter)
+{
+	struct fab_fabric *f = two_switches();
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+	char text[1024];
+	int n = snprintf(text, sizeof(text),
+			 "Unicast lids [0-5] of switch Lid 1 guid 0x%llx ('A'):\n"
+			 "0x0001 000\n0x0002 001\n0x0003 002\n0x0004 003\n0x0005 001\n"
+			 "5 lids dumped\n"
+			 "Unicast lids [0-5] of switch Lid 2 guid 0x%llx ('B'):\n%s",
+			 (unsigned long long)f->node_guid[0],
+			 (unsigned long long)f->node_guid[1], table_b);
+
+	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
+		     "%s", err.text);
+	for (uint32_t node = 2, at = 0; node < 5; node++)
+		for (unsigned lid = 1; lid <= 5; lid++) {
+			at += (uint32_t)snprintf(
+				text + at, sizeof(text) - at, "0x%llx %u %u\n",
+				(unsigned long long)f->node_guid[node], lid, 5 - node);
+			n = (int)at;
+		}
+	cr_assert_eq(fab_routes_add_path_sl(r, "s", text, (size_t)n, &err), 0, "%s",
+		     err.text);
+	cr_expect_eq(level_of(r, 0), 3);
+	cr_expect_eq(level_of(r, 3), 2); /* the second adapter keeps its own */
+	cr_expect_eq(level_of(r, 1), 1);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
