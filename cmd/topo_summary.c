@@ -3,8 +3,11 @@
 #include "topo.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "fabric/summary.h"
+
+enum { SHOWN_PLANES = 20 }; /* in a table */
 
 /* The summary as one row, for CSV. */
 static const struct fab_column columns[] = {
@@ -24,6 +27,27 @@ static const struct fab_column columns[] = {
 	{"shape", FAB_TEXT, "what was recognised from the cables, or nothing", 0},
 	{"shape_detail", FAB_TEXT, "the same with its parameters", 0},
 	{"warnings", FAB_UINT, "number of warnings about the input", 0},
+	{"diameter_at_most", FAB_UINT, "bound of the diameter; equal to it: it is exact",
+	 0},
+	{"planes", FAB_UINT, "parts that are parallel networks of the same hosts", 0},
+	{"unattached_adapters", FAB_UINT, "adapters without a cable to a switch", 0},
+};
+
+static const struct fab_column plane_columns[] = {
+	{"plane", FAB_TEXT, "what it is called: plane 1, part 2", 0},
+	{"first_switch", FAB_TEXT, "its first switch", 0},
+	{"switches", FAB_UINT, "its switches", 0},
+	{"hosts", FAB_UINT, "hosts with an adapter on it", 0},
+	{"shared_hosts", FAB_UINT, "of these: hosts of the largest plane, too",
+	 FAB_COL_EXTRA},
+	{"adapters", FAB_UINT, "adapters with a cable to it", FAB_COL_EXTRA},
+	{"switch_links", FAB_UINT, "cables between its switches", 0},
+	{"host_links", FAB_UINT, "cables to adapters", 0},
+	{"diameter", FAB_UINT, "largest number of switch hops on it", 0},
+	{"diameter_at_most", FAB_UINT, "bound of the diameter", FAB_COL_EXTRA},
+	{"shape", FAB_TEXT, "what was recognised, with its parameters", 0},
+	{"is_plane", FAB_BOOL, "a parallel network; false: a part that is none",
+	 FAB_COL_EXTRA},
 };
 
 static const struct fab_column link_columns[] = {
@@ -84,11 +108,34 @@ static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		{.text = fab_shape_name(s->shape->kind)},
 		{.text = detail},
 		{.u = f->n_warnings_total},
+		{.u = s->diameter_at_most},
+		{.u = s->planes->n_planes},
+		{.u = s->n_unattached},
 	};
 
 	fab_report_table_begin(r, "summary", NULL, columns, FAB_COUNT(columns));
 	fab_report_row(r, cells);
 	fab_report_table_end(r);
+}
+
+/* A number that is only known between bounds says so. */
+static void put_diameter(struct fab_report *r, const struct fab_summary *s,
+			 bool for_people)
+{
+	char text[64];
+
+	if (for_people && s->diameter != s->diameter_at_most) {
+		snprintf(text, sizeof(text), "at least %u, at most %u", s->diameter,
+			 s->diameter_at_most);
+		fab_report_text(r, "diameter", text);
+		return;
+	}
+	fab_report_uint(r, "diameter", s->diameter);
+	if (for_people)
+		return;
+	fab_report_uint(r, "diameter_at_most", s->diameter_at_most);
+	fab_report_text(r, "diameter_is",
+			s->diameter == s->diameter_at_most ? "exact" : "bounds");
 }
 
 static void put_fields(struct fab_report *r, const struct fab_fabric *f,
@@ -101,7 +148,11 @@ static void put_fields(struct fab_report *r, const struct fab_fabric *f,
 	if (s->n_unnamed_adapters || !for_people)
 		fab_report_uint(r, "unnamed_adapters", s->n_unnamed_adapters);
 	fab_report_uint(r, "components", s->n_components);
-	fab_report_uint(r, "diameter", s->diameter);
+	if (s->n_components > 1 || !for_people)
+		fab_report_uint(r, "planes", s->planes->n_planes);
+	if (s->n_unattached || !for_people)
+		fab_report_uint(r, "unattached_adapters", s->n_unattached);
+	put_diameter(r, s, for_people);
 	fab_report_text(r, "shape",
 			for_people && detail ? detail : fab_shape_name(s->shape->kind));
 	if (!for_people)
@@ -158,6 +209,51 @@ static void put_levels(struct fab_report *r, const struct fab_summary *s)
 	fab_report_table_end(r);
 }
 
+/* Planes and other parts; people see the first of them. */
+static void put_planes(struct fab_report *r, const struct fab_fabric *f,
+		       const struct fab_summary *s, bool for_people)
+{
+	uint32_t n = s->n_components;
+	char title[96] = "Planes: parallel networks, which no path joins";
+
+	if (s->planes->n_planes < n)
+		snprintf(title, sizeof(title),
+			 "Parts of the fabric, which no path joins");
+	if (for_people && n > SHOWN_PLANES) {
+		snprintf(title, sizeof(title),
+			 "Parts of the fabric, which no path joins (the first %d of %u)",
+			 SHOWN_PLANES, n);
+		n = SHOWN_PLANES;
+	}
+	fab_report_table_begin(r, "parts", title, plane_columns,
+			       FAB_COUNT(plane_columns));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fab_plane *v = &s->planes->v[i];
+		const struct fab_part_summary *p = &s->parts[i];
+		char name[FAB_PLANE_TEXT_SIZE], shape[256];
+		bool has_shape = p->shape && p->shape->kind != FAB_SHAPE_NONE;
+		const union fab_cell cells[FAB_COUNT(plane_columns)] = {
+			{.text = fab_plane_text(s->planes, i, name)},
+			{.text = fab_node_name(f, v->first_switch)},
+			{.u = v->n_switches},
+			{.u = v->n_hosts},
+			{.u = v->n_shared},
+			{.u = v->n_adapters},
+			{.u = v->n_switch_links},
+			{.u = v->n_host_links},
+			{.u = p->diameter},
+			{.u = p->diameter_at_most},
+			{.text = has_shape
+					 ? fab_shape_text(p->shape, shape, sizeof(shape))
+					 : NULL},
+			{.u = v->is_plane},
+		};
+
+		fab_report_row(r, cells);
+	}
+	fab_report_table_end(r);
+}
+
 static void put_rails(struct fab_report *r, const struct fab_summary *s)
 {
 	fab_report_table_begin(r, "rails", "Adapters of hosts", rail_columns,
@@ -207,6 +303,8 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 		put_row(r, f, s, detail);
 	} else {
 		put_fields(r, f, s, detail, for_people);
+		if (!for_people || s->n_components > 1)
+			put_planes(r, f, s, for_people);
 		put_links(r, s);
 		put_levels(r, s);
 		put_rails(r, s);

@@ -147,6 +147,50 @@ void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port
 }
 
 /* How many warnings of this code there were before. */
+uint32_t fab_builder_copy_node(struct fab_builder *b, const struct fab_fabric *f,
+			       fab_node_id node)
+{
+	const char *name = fab_node_name(f, node);
+	uint32_t id =
+		fab_builder_add_node(b, &(struct fab_node_spec){
+						.kind = f->node_kind[node],
+						.guid = f->node_guid[node],
+						.sys_guid = f->node_sys_guid[node],
+						.vendor = f->node_vendor[node],
+						.device = f->node_device[node],
+						.n_ports = f->node_n_ports[node],
+						.is_enhanced = f->node_is_enhanced[node],
+						.name = name,
+						.name_len = strlen(name),
+					});
+
+	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
+		if (f->port_guid[p] || f->port_lid[p])
+			fab_builder_set_port(b, id, f->port_num[p], f->port_guid[p],
+					     f->port_lid[p], f->port_lmc[p]);
+	return id;
+}
+
+static void copy_end(struct fab_builder *b, const struct fab_fabric *f,
+		     const uint32_t *id, uint32_t port, uint32_t peer)
+{
+	fab_builder_add_end(b, &(struct fab_end){
+				       .node = id[f->port_node[port]],
+				       .port = f->port_num[port],
+				       .peer = id[f->port_node[peer]],
+				       .peer_port = f->port_num[peer],
+				       .width = f->port_width[port],
+				       .speed = f->port_speed[port],
+			       });
+}
+
+void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *f,
+			    fab_cable_id cable, const uint32_t *id)
+{
+	copy_end(b, f, id, f->cable_a[cable], f->cable_b[cable]);
+	copy_end(b, f, id, f->cable_b[cable], f->cable_a[cable]);
+}
+
 static uint64_t count_code(struct fab_builder *b, const char *code)
 {
 	struct code_count first = {.code = code, .n = 1};

@@ -64,6 +64,14 @@ void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port
 			   uint32_t node_b, uint16_t port_b, uint8_t width,
 			   uint8_t speed);
 
+/* A node of a finished fabric with its name and what its ports are called; its id here.
+ */
+uint32_t fab_builder_copy_node(struct fab_builder *b, const struct fab_fabric *from,
+			       fab_node_id node);
+/* A cable of it as both ends tell it; id[node] are the ids here. */
+void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *from,
+			    fab_cable_id cable, const uint32_t *id);
+
 /*
  * Note a warning; `code` is a literal. Of each code the first 100 are stored, the others
  * are only counted.

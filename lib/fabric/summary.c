@@ -3,7 +3,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "fabric/dist.h"
+#include "fabric/diameter.h"
+#include "fabric/excerpt.h"
 #include "fabric/label.h"
 #include "fabric/tiers.h"
 
@@ -147,15 +148,99 @@ static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
 		s->levels[i].n_side /= 2; /* seen from both ends */
 }
 
+/* A shape without what it says of single switches. */
+static struct fab_shape *shape_outline(const struct fab_shape *shape)
+{
+	struct fab_shape *copy = FAB_NEW(1, struct fab_shape);
+
+	*copy = *shape;
+	copy->level = NULL;
+	copy->coords = NULL;
+	copy->group = NULL;
+	return copy;
+}
+
+/* The diameter of a part, which `f` is. */
+static void measure(struct fab_summary *s, uint32_t part, const struct fab_fabric *f,
+		    const struct fab_shape *shape, int n_threads)
+{
+	struct fab_diameter d = fab_fabric_diameter_bounds(f, shape, n_threads);
+
+	s->parts[part].diameter = d.hops;
+	s->parts[part].diameter_at_most = d.at_most;
+	if (d.hops > s->diameter)
+		s->diameter = d.hops;
+	if (d.at_most > s->diameter_at_most)
+		s->diameter_at_most = d.at_most;
+}
+
+/* Adapters, aggregation nodes too, that are in no part. */
+static uint32_t count_unattached(const struct fab_fabric *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
+		uint32_t p = f->node_first_port[i];
+
+		while (p < f->node_first_port[i + 1] && fab_port_switch(f, p) == FAB_NONE)
+			p++;
+		n += p == f->node_first_port[i + 1] && f->node_kind[i] != FAB_ROUTER;
+	}
+	return n;
+}
+
+static bool planes_are_alike(const struct fab_summary *s)
+{
+	char first[128], other[128];
+
+	for (uint32_t i = 0; i < s->planes->n_planes; i++) {
+		if (!s->parts[i].shape)
+			return false;
+		fab_shape_text(s->parts[i].shape, i ? other : first, sizeof(first));
+		if (i && strcmp(first, other) != 0)
+			return false;
+	}
+	return s->planes->n_planes > 1;
+}
+
+static void look_at_parts(struct fab_summary *s, const struct fab_fabric *f,
+			  int n_threads)
+{
+	struct fab_excerpts *excerpts = fab_excerpts_new(f, s->planes);
+
+	for (uint32_t i = 0; i < s->n_components; i++) {
+		struct fab_fabric *part = fab_excerpt(excerpts, i);
+		struct fab_shape *shape = part ? fab_shape_recognize(part) : NULL;
+
+		if (part) {
+			measure(s, i, part, shape, n_threads);
+			s->parts[i].shape = shape_outline(shape);
+		}
+		fab_shape_free(shape);
+		fab_fabric_free(part);
+	}
+	fab_excerpts_free(excerpts);
+	if (s->shape->kind == FAB_SHAPE_NONE && planes_are_alike(s)) {
+		fab_shape_free(s->shape);
+		s->shape = shape_outline(s->parts[0].shape);
+	}
+}
+
 struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads)
 {
 	struct fab_summary *s = FAB_NEW0(1, struct fab_summary);
-	uint32_t *part = FAB_NEW(f->n_nodes, uint32_t);
 
-	s->n_components = fab_fabric_components(f, part);
-	free(part);
-	s->diameter = fab_fabric_diameter(f, n_threads);
+	s->planes = fab_planes_new(f);
+	s->n_components = s->planes->n;
+	s->n_unattached = count_unattached(f);
+	s->parts = FAB_NEW0(s->n_components, struct fab_part_summary);
 	s->shape = fab_shape_recognize(f);
+	if (s->n_components == 1) {
+		measure(s, 0, f, s->shape, n_threads);
+		s->parts[0].shape = shape_outline(s->shape);
+	} else {
+		look_at_parts(s, f, n_threads);
+	}
 	count_links(s, f);
 	count_rails(s, f);
 	count_levels(s, f);
@@ -166,6 +251,10 @@ void fab_summary_free(struct fab_summary *summary)
 {
 	if (!summary)
 		return;
+	for (uint32_t i = 0; i < summary->n_components; i++)
+		fab_shape_free(summary->parts[i].shape);
+	free(summary->parts);
+	fab_planes_free(summary->planes);
 	fab_shape_free(summary->shape);
 	free(summary->level_of);
 	free(summary->levels);

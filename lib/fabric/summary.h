@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "fabric/check.h"
 #include "fabric/fabric.h"
+#include "fabric/planes.h"
 #include "fabric/shape.h"
 
 /* Cables that are alike: of one class, width and speed (the lower of both ends). */
@@ -33,11 +34,21 @@ struct fab_rail_count {
 	uint32_t n_adapters, n_hosts;
 };
 
+/* One part of the graph of switches; what is counted stands in struct fab_plane. */
+struct fab_part_summary {
+	struct fab_shape *shape; /* NULL: not a cable in it */
+	uint32_t diameter, diameter_at_most;
+};
+
 struct fab_summary {
-	uint32_t n_components; /* parts that no cable joins */
-	uint32_t diameter;     /* switch hops */
+	uint32_t n_components;	   /* parts of the graph of switches */
+	struct fab_planes *planes; /* these parts, and which of them are planes */
+	/* switch hops, the largest of any part: exact when both are equal, else bounds */
+	uint32_t diameter, diameter_at_most;
+	/* of all parts together, or that of every plane where these are alike */
 	struct fab_shape *shape;
-	uint32_t *level_of; /* [n_switches], FAB_NONE: above no host */
+	struct fab_part_summary *parts; /* [n_components] */
+	uint32_t *level_of;		/* [n_switches], FAB_NONE: above no host */
 	struct fab_level *levels;
 	uint32_t n_levels;
 	struct fab_link_count *links; /* by class, then fastest first */
@@ -45,11 +56,12 @@ struct fab_summary {
 	struct fab_rail_count *rails; /* by number of adapters */
 	uint32_t n_rails;
 	uint32_t n_unnamed_adapters;
+	uint32_t n_unattached; /* adapters without a cable to a switch */
 };
 
 /*
  * Never NULL; the caller frees with fab_summary_free(). n_threads 0: as many as OpenMP
- * gives. Time of fab_fabric_diameter() and fab_shape_recognize().
+ * gives. Time of fab_fabric_diameter_bounds() and fab_shape_recognize().
  */
 struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads);
 void fab_summary_free(struct fab_summary *summary);

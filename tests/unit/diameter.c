@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/diameter.h"
+
+#include "fabric/builder.h"
+#include "fabric/dist.h"
+#include "fabric/excerpt.h"
+#include "fabric/summary.h"
+#include "support/gen.h"
+#include "support/nets.h"
+#include "support/plan.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+/* As far as it is by the plain search of all, with the shape and without. */
+static void expect_exact(const struct fab_fabric *f, const char *what)
+{
+	uint32_t wanted = fab_fabric_diameter(f, 1);
+	struct fab_shape *shape = fab_shape_recognize(f);
+	struct fab_diameter a = fab_fabric_diameter_bounds(f, shape, 1);
+	struct fab_diameter b = fab_fabric_diameter_bounds(f, NULL, 1);
+
+	cr_expect_eq(a.hops, wanted, "%s: %u, expected %u", what, a.hops, wanted);
+	cr_expect_eq(b.hops, wanted, "%s: %u, expected %u", what, b.hops, wanted);
+	cr_expect_eq(a.at_most, wanted, "%s", what);
+	cr_expect_eq(b.at_most, wanted, "%s", what);
+	fab_shape_free(shape);
+}
+
+Test(diameter, generated_shapes)
+{
+	static const char *const specs[] = {
+		"torus:dims=5x4x3,hosts=1",
+		"torus:dims=1001",
+		"torus:dims=400x3",
+		"mesh:dims=2",
+		"mesh:dims=700",
+		"mesh:dims=300x2x2",
+		"hyperx:dims=5x4,hosts=1",
+		"fattree:radix=8,levels=3",
+		"kfat:dims=4x4,hosts=2",
+		"dragonfly:a=4,p=2,h=2",
+		"fattree:radix=4,levels=1",
+		"random:switches=60,degree=4,hosts=1,seed=3",
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen_raw(specs[i]);
+
+		expect_exact(f, specs[i]);
+		fab_fabric_free(f);
+	}
+}
+
+/* Trees, and graphs with few and with many more cables than those. */
+Test(diameter, random_graphs)
+{
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		uint32_t extra = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 3 : 60;
+		struct fab_fabric *f =
+			test_random_fabric(20 + (uint32_t)seed * 5, extra, 1, seed);
+		char what[32];
+
+		snprintf(what, sizeof(what), "seed %u", (unsigned)seed);
+		expect_exact(f, what);
+		fab_fabric_free(f);
+	}
+}
+
+/* A ring of n switches with `spurs` more that hang on the first ones. */
+static struct fab_fabric *ring_with_spurs(uint32_t n, uint32_t spurs)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab_fabric *f = NULL;
+
+	for (uint32_t i = 0; i < n + spurs; i++)
+		fab_builder_add_node(b, &(struct fab_node_spec){.kind = FAB_SWITCH,
+								.guid = i + 1,
+								.n_ports = 4,
+								.name = "s",
+								.name_len = 1});
+	for (uint32_t i = 0; i < n; i++)
+		fab_builder_add_cable(b, i, 1, (i + 1) % n, 2, 4, FAB_HDR);
+	for (uint32_t i = 0; i < spurs; i++)
+		fab_builder_add_cable(b, i * (n / spurs), 3, n + i, 1, 4, FAB_HDR);
+	cr_assert_eq(fab_builder_finish(b, "t", "t", NULL, &f, NULL), 0);
+	return f;
+}
+
+/* Long and of no shape: single searches, each bounding all. */
+Test(diameter, rings_with_spurs)
+{
+	for (uint32_t spurs = 1; spurs <= 3; spurs++)
+		for (uint32_t n = 300; n < 304; n++) {
+			struct fab_fabric *f = ring_with_spurs(n, spurs);
+
+			expect_exact(f, "ring with spurs");
+			fab_fabric_free(f);
+		}
+}
+
+/* What cannot be proved in bounded work is told as bounds, which hold. */
+Test(diameter, too_long_to_prove)
+{
+	struct fab_fabric *f = ring_with_spurs(100000, 1);
+	struct fab_diameter d = fab_fabric_diameter_bounds(f, NULL, 1);
+
+	cr_assert_leq(d.hops, 50001);
+	cr_assert_geq(d.hops, 50000);
+	cr_assert_geq(d.at_most, 50001);
+	cr_assert_leq(d.at_most, 50300);
+	fab_fabric_free(f);
+}
+
+/* Parts one by one: the same switches, cables and hosts as the whole. */
+Test(diameter, parts_are_fabrics_of_their_own)
+{
+	struct plan plan = plan_tree(4, 2, 3), other = plan_tree(3, 1, 2);
+	uint32_t base = (uint32_t)plan.nodes.n;
+	struct fab_summary *s;
+	struct fab_fabric *f;
+
+	for (size_t i = 0; i < other.nodes.n; i++) {
+		other.nodes.v[i].guid += 1000;
+		FAB_PUSH(&plan.nodes, other.nodes.v[i]);
+	}
+	for (size_t i = 0; i < other.cables.n; i++) {
+		struct plan_cable cable = other.cables.v[i];
+
+		cable.a.node += base;
+		cable.b.node += base;
+		FAB_PUSH(&plan.cables, cable);
+	}
+	plan_switch(&plan, "bare", 4);
+	f = plan_build(&plan, 5);
+	s = fab_summary_new(f, 1);
+	cr_assert_eq(s->n_components, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct fab_plane *v = &s->planes->v[i];
+
+		if (v->n_switches == 6) {
+			cr_assert_eq(v->n_hosts, 12);
+			cr_assert_eq(v->n_switch_links, 8);
+			cr_assert_eq(s->parts[i].diameter, 2);
+			cr_assert_eq(s->parts[i].shape->n_roots, 2);
+		} else if (v->n_switches == 4) {
+			cr_assert_eq(v->n_hosts, 6);
+			cr_assert_eq(s->parts[i].shape->kind, FAB_SHAPE_FATTREE);
+			cr_assert_eq(s->parts[i].shape->n_roots, 1);
+		} else {
+			cr_assert_eq(v->n_switches, 1);
+			cr_assert_null(s->parts[i].shape);
+		}
+	}
+	fab_summary_free(s);
+	fab_fabric_free(f);
+	plan_free(&plan);
+	plan_free(&other);
+}
+
+/* Two tori are no shape together; as planes they have that of each. */
+Test(diameter, planes_of_one_shape)
+{
+	struct plan plan = {0};
+	struct fab_summary *s;
+	struct fab_fabric *f;
+	char text[64];
+
+	for (uint32_t i = 0; i < 10; i++)
+		plan_switch(&plan, "s", 8);
+	for (uint32_t i = 0; i < 10; i++)
+		plan_cable(&plan, i, 1, i / 5 * 5 + (i + 1) % 5, 2);
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t a = plan_adapter(&plan, "h HCA-1");
+
+		snprintf(plan.nodes.v[a].name, sizeof(plan.nodes.v[a].name), "h%u HCA-1",
+			 i);
+		plan_cable(&plan, i, 3, a, 1);
+		plan_cable(&plan, 5 + i, 3, a, 2);
+	}
+	f = plan_build(&plan, 0);
+	s = fab_summary_new(f, 1);
+	cr_assert_eq(s->planes->n_planes, 2);
+	cr_assert_eq(s->diameter, 2);
+	cr_assert_str_eq(fab_shape_text(s->shape, text, sizeof(text)), "torus 5");
+	fab_summary_free(s);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
