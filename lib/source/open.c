@@ -201,12 +201,17 @@ int fab_source_parse(const char *name, const void *bytes, size_t n,
 	return rc;
 }
 
+static bool is_fabric(const char *text, size_t n)
+{
+	return find_text_format(text, n) != NULL;
+}
+
 static int open_file(const char *path, const struct fab_source_options *options,
 		     struct fab_fabric **out, struct fab_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "<stdin>";
 	struct fab_input in;
-	int rc = fab_input_read(path, &in, err);
+	int rc = fab_input_read_known(path, is_fabric, &in, err);
 
 	if (rc)
 		return rc;

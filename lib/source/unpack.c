@@ -2,6 +2,7 @@
 #include "source/unpack.h"
 
 #include "base/mem.h"
+#include "source/cache.h"
 
 #define ZLIB_CONST
 #include <errno.h>
@@ -136,17 +137,23 @@ static int unpack_zstd(const char *bytes, size_t n, struct sink *sink,
 	return rc;
 }
 
-int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_input *in,
-		     struct fab_err *err)
+static bool is_packed(const void *bytes, size_t n, bool *is_gzip)
 {
 	static const unsigned char gzip[] = {0x1f, 0x8b, 8},
 				   zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-	bool is_gzip = n >= sizeof(gzip) && !memcmp(bytes, gzip, sizeof(gzip));
-	bool is_zstd = n >= sizeof(zstd) && !memcmp(bytes, zstd, sizeof(zstd));
+
+	*is_gzip = n >= sizeof(gzip) && !memcmp(bytes, gzip, sizeof(gzip));
+	return *is_gzip || (n >= sizeof(zstd) && !memcmp(bytes, zstd, sizeof(zstd)));
+}
+
+int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_input *in,
+		     struct fab_err *err)
+{
+	bool is_gzip, packed = is_packed(bytes, n, &is_gzip);
 	struct sink sink = {.name = name, .kind = is_gzip ? "gzip" : "zstd"};
 	int rc;
 
-	if (!is_gzip && !is_zstd) {
+	if (!packed) {
 		*in = (struct fab_input){.bytes = bytes, .n = n};
 		return 0;
 	}
@@ -164,15 +171,48 @@ int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_i
 	return 0;
 }
 
-/* Everything that comes out of a descriptor. */
-static int slurp(int fd, const char *name, size_t hint, char **out, size_t *out_n,
-		 struct fab_err *err)
-{
-	size_t cap = hint + 65536, n = 0;
-	char *bytes = fab_alloc(cap, 1);
+/* What is looked at while an input is read. */
+struct watch {
+	bool (*is_known)(const char *bytes, size_t n);
+	bool saw_head, saw_more;
+};
 
-	for (;;) {
-		ssize_t got = read(fd, bytes + n, cap - n - 1);
+/* Is it worth reading on? Fails when the input is none of ours; *ends: stop here. */
+static int look(struct watch *w, const char *name, const char *bytes, size_t n,
+		bool *ends, struct fab_err *err)
+{
+	bool is_gzip, is_text = !is_packed(bytes, n, &is_gzip) && !fab_is_cache(bytes, n);
+
+	if (!w->saw_head && n >= FAB_INPUT_HEAD) {
+		const char *nul = is_text ? memchr(bytes, '\0', n) : NULL;
+
+		w->saw_head = true;
+		if (nul)
+			return fab_fail(err, EINVAL,
+					"%s: binary data (a NUL byte at byte %zu) of no "
+					"known format, expected text",
+					name, (size_t)(nul - bytes) + 1);
+	}
+	if (!w->saw_more && n >= FAB_INPUT_SEEN) {
+		w->saw_more = true;
+		*ends = is_text && w->is_known && !w->is_known(bytes, n);
+	}
+	return 0;
+}
+
+/* Everything that comes out of a descriptor. */
+static int slurp(int fd, const char *name, size_t hint, struct watch *w, char **out,
+		 size_t *out_n, struct fab_err *err)
+{
+	size_t cap = hint + FAB_INPUT_HEAD + 4096, n = 0;
+	char *bytes = fab_alloc(cap, 1);
+	bool ends = false;
+	int rc;
+
+	while (!ends) {
+		size_t room = cap - n - 1;
+		ssize_t got =
+			read(fd, bytes + n, room > 1 << 20 ? (size_t)1 << 20 : room);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -185,10 +225,13 @@ static int slurp(int fd, const char *name, size_t hint, char **out, size_t *out_
 		if (!got)
 			break;
 		n += (size_t)got;
-		if (n > FAB_INPUT_MAX_BYTES) {
+		rc = look(w, name, bytes, n, &ends, err);
+		if (!rc && n > FAB_INPUT_MAX_BYTES)
+			rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", name,
+				      FAB_INPUT_MAX_BYTES);
+		if (rc) {
 			free(bytes);
-			return fab_fail(err, EFBIG, "%s: more than %zu bytes", name,
-					FAB_INPUT_MAX_BYTES);
+			return rc;
 		}
 		if (cap - n < 4096) {
 			cap = fab_grow(cap, cap + 65536);
@@ -201,7 +244,8 @@ static int slurp(int fd, const char *name, size_t hint, char **out, size_t *out_
 	return 0;
 }
 
-static int read_raw(const char *path, char **bytes, size_t *n, struct fab_err *err)
+static int read_raw(const char *path, struct watch *w, char **bytes, size_t *n,
+		    struct fab_err *err)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct stat st;
@@ -220,8 +264,9 @@ static int read_raw(const char *path, char **bytes, size_t *n, struct fab_err *e
 		rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", path,
 			      FAB_INPUT_MAX_BYTES);
 	else
-		rc = slurp(fd, path, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, bytes,
-			   n, err);
+		rc = slurp(fd, is_stdin ? "<stdin>" : path,
+			   S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, w, bytes, n,
+			   err);
 	if (!is_stdin)
 		close(fd);
 	return rc;
@@ -229,10 +274,17 @@ static int read_raw(const char *path, char **bytes, size_t *n, struct fab_err *e
 
 int fab_input_read(const char *path, struct fab_input *in, struct fab_err *err)
 {
+	return fab_input_read_known(path, NULL, in, err);
+}
+
+int fab_input_read_known(const char *path, bool (*is_known)(const char *bytes, size_t n),
+			 struct fab_input *in, struct fab_err *err)
+{
+	struct watch w = {.is_known = is_known};
 	const char *name = strcmp(path, "-") ? path : "<stdin>";
 	char *bytes = NULL;
 	size_t n = 0;
-	int rc = read_raw(path, &bytes, &n, err);
+	int rc = read_raw(path, &w, &bytes, &n, err);
 
 	if (rc)
 		return rc;

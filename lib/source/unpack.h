@@ -2,6 +2,8 @@
 /* A whole input in memory, unpacked. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /*
@@ -17,6 +19,7 @@ struct fab_input {
 enum {
 	FAB_INPUT_MAX_RATIO = 200,  /* unpacked bytes a packed byte ... */
 	FAB_INPUT_SLACK = 16 << 20, /* ... beyond this many */
+	FAB_INPUT_HEAD = 1 << 16,   /* bytes that tell what an input is */
 };
 /* No input and nothing unpacked is larger than this. */
 #define FAB_INPUT_MAX_BYTES ((size_t)4 << 30)
@@ -24,12 +27,23 @@ enum {
 /*
  * Read a file ("-" is standard input) to its end and unpack it when it begins with the
  * magic number of gzip or zstd. Nothing is mapped: a file that another process cuts short
- * meanwhile must not kill the reader. Errors: those of open(2) and read(2), EFBIG beyond
+ * meanwhile must not kill the reader. What goes on after FAB_INPUT_HEAD bytes is read on
+ * only when these are text, packed data or a cache of libibnetdisc: /dev/zero has no end.
+ * Errors: those of open(2) and read(2), EFBIG beyond
  * FAB_INPUT_MAX_BYTES, EINVAL packed bytes that are damaged or unpack to more than
  * FAB_INPUT_MAX_RATIO times their size. The caller finishes *in with fab_input_fini().
  */
 int fab_input_read(const char *path, struct fab_input *in,
 		   struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * The same for an input that begins with what is looked for: when `is_known` does not
+ * find it in the first FAB_INPUT_SEEN bytes of an input that is not packed, these are all
+ * that is read.
+ */
+#define FAB_INPUT_SEEN ((size_t)16 << 20)
+int fab_input_read_known(const char *path, bool (*is_known)(const char *bytes, size_t n),
+			 struct fab_input *in, struct fab_err *err) FAB_MUST_CHECK;
 
 /* The same for bytes already in memory; borrows them when they are not packed. */
 int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_input *in,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Adding a run: one transaction. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "store/store_impl.h"
@@ -49,6 +52,7 @@ static void run_insert(struct insert *in)
 {
 	if (in->rc != SQLITE_OK)
 		return;
+	fab_store_step(in->store);
 	in->rc = sqlite3_step(in->statement);
 	if (in->rc == SQLITE_DONE)
 		in->rc = sqlite3_reset(in->statement);
@@ -256,21 +260,52 @@ static int add_all(struct fab_store *store, const struct fab_store_run *run, uin
 		       : add_batches(store, *id, run->batches, run->n_batches, err);
 }
 
+/* Who made the file and failed has taken it away again: what was written is in none. */
+static int check_place(struct fab_store *store, struct fab_err *err)
+{
+	int has_moved = 0;
+
+	if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) ==
+		    SQLITE_OK &&
+	    has_moved)
+		return fab_fail(err, ENOENT,
+				"%s: was removed or renamed while the run was written",
+				store->path);
+	return 0;
+}
+
+/* A file that we made and that holds nothing yet goes. */
+static void give_up(struct fab_store *store)
+{
+	struct stat st;
+
+	if (store->db)
+		fab_store_rollback(store);
+	if (store->is_new && stat(store->path, &st) == 0 && !st.st_size)
+		unlink(store->path);
+}
+
 int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
 		  struct fab_err *err)
 {
 	uint64_t run_id = 0;
-	int rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
+	int rc = store->db ? 0 : fab_store_make(store, err);
 
-	if (rc)
-		return rc;
-	rc = add_all(store, run, &run_id, err);
+	if (!rc)
+		rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
+	if (!rc && store->lacks_schema)
+		rc = fab_store_bring_up(store, store->schema, err);
+	if (!rc)
+		rc = add_all(store, run, &run_id, err);
 	if (!rc)
 		rc = fab_store_exec(store, "COMMIT", "write", err);
+	if (!rc)
+		rc = check_place(store, err);
 	if (rc) {
-		fab_store_rollback(store);
+		give_up(store);
 		return rc;
 	}
+	store->is_new = store->lacks_schema = false;
 	if (id)
 		*id = run_id;
 	return 0;

@@ -37,6 +37,10 @@ int fab_store_fail(const struct fab_store *store, int rc, const char *doing,
 				"%s: cannot %s: another program keeps the database "
 				"locked",
 				store->path, doing);
+	case SQLITE_INTERRUPT:
+		return fab_fail(err, ETIMEDOUT,
+				"%s: cannot %s: a statement has not ended within %g s",
+				store->path, doing, store->step_s);
 	case SQLITE_FULL:
 		return fab_fail(err, ENOSPC, "%s: cannot %s: %s", store->path, doing,
 				strerror(ENOSPC));
@@ -57,14 +61,18 @@ int fab_store_fail(const struct fab_store *store, int rc, const char *doing,
 int fab_store_exec(struct fab_store *store, const char *sql, const char *doing,
 		   struct fab_err *err)
 {
-	int rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+	int rc;
 
+	fab_store_step(store);
+	rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
 	return rc == SQLITE_OK ? 0 : fab_store_fail(store, rc, doing, err);
 }
 
 void fab_store_rollback(struct fab_store *store)
 {
 	/* after a full disk SQLite may have rolled back already */
-	if (!sqlite3_get_autocommit(store->db))
+	if (!sqlite3_get_autocommit(store->db)) {
+		fab_store_step(store);
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+	}
 }

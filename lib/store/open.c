@@ -11,7 +11,7 @@
 #include "schema_sql.h"
 #include "store/store_impl.h"
 
-enum { APPLICATION_ID = 0x6661626b, BUSY_MS = 60000, MAX_BYTES = 1 << 26 };
+enum { APPLICATION_ID = 0x6661626b, BUSY_MS = 60000 };
 
 /* What there is in a file that SQLite can read. */
 struct content {
@@ -33,8 +33,10 @@ static int query_int(struct fab_store *store, const char *sql, int64_t *out,
 	sqlite3_stmt *statement = NULL;
 	int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
 
-	if (rc == SQLITE_OK)
+	if (rc == SQLITE_OK) {
+		fab_store_step(store);
 		rc = sqlite3_step(statement);
+	}
 	if (rc == SQLITE_ROW)
 		*out = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
@@ -96,22 +98,29 @@ static int migrate(struct fab_store *store, int64_t version,
 }
 
 /* Make or migrate under the lock of a writer: somebody else may have been faster. */
-static int bring_up(struct fab_store *store, const struct fab_store_schema *schema,
-		    struct fab_err *err)
+int fab_store_bring_up(struct fab_store *store, const struct fab_store_schema *schema,
+		       struct fab_err *err)
 {
 	struct content c = {0};
-	int rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
+	int rc = look(store, &c, err);
 
 	if (rc)
 		return rc;
-	rc = look(store, &c, err);
-	if (!rc && is_empty(&c))
-		rc = fab_store_exec(store, schema->create, "write", err);
-	else if (!rc) {
-		rc = check_content(store, &c, schema, err);
-		if (!rc)
-			rc = migrate(store, c.version, schema, err);
-	}
+	if (is_empty(&c))
+		return fab_store_exec(store, schema->create, "write", err);
+	rc = check_content(store, &c, schema, err);
+	if (!rc)
+		rc = fab_store_check_tables(store, schema, err);
+	return rc ? rc : migrate(store, c.version, schema, err);
+}
+
+static int bring_up(struct fab_store *store, const struct fab_store_schema *schema,
+		    struct fab_err *err)
+{
+	int rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
+
+	if (!rc)
+		rc = fab_store_bring_up(store, schema, err);
 	if (!rc)
 		rc = fab_store_exec(store, "COMMIT", "write", err);
 	if (rc)
@@ -134,6 +143,8 @@ static int check_schema(struct fab_store *store, enum fab_store_mode mode,
 				store->path);
 	}
 	rc = check_content(store, &c, schema, err);
+	if (!rc)
+		rc = fab_store_check_tables(store, schema, err);
 	if (rc || c.version == newest(schema))
 		return rc;
 	if (mode == FAB_STORE_WRITE)
@@ -179,15 +190,12 @@ static int check_file(const char *path, enum fab_store_mode mode, struct fab_err
 	return 0;
 }
 
-/* The file comes from anywhere: nothing in its schema may do more than hold data. */
 static int configure(struct fab_store *store, enum fab_store_mode mode,
 		     struct fab_err *err)
 {
 	sqlite3_extended_result_codes(store->db, 1);
 	sqlite3_busy_timeout(store->db, BUSY_MS);
-	sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, MAX_BYTES);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	fab_store_guard(store);
 	if (mode == FAB_STORE_WRITE && sqlite3_db_readonly(store->db, "main") == 1)
 		return fab_store_fail(store, SQLITE_READONLY, "write", err);
 	return fab_store_exec(store,
@@ -198,37 +206,55 @@ static int configure(struct fab_store *store, enum fab_store_mode mode,
 			      "read", err);
 }
 
-int fab_store_open_schema(const char *path, enum fab_store_mode mode,
-			  const struct fab_store_schema *schema, struct fab_store **out,
-			  struct fab_err *err)
+static int connect_to(struct fab_store *store, enum fab_store_mode mode,
+		      struct fab_err *err)
 {
 	/* reading needs to write as well: the journal of a writer that was killed */
 	int flags = SQLITE_OPEN_READWRITE |
 		    (mode == FAB_STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
+	/* ":memory:" is a name like any other */
+	char *name = fab_format("%s%s", *store->path == '/' ? "" : "./", store->path);
+	int rc = sqlite3_open_v2(name, &store->db, flags, NULL);
+
+	free(name);
+	if (!store->db)
+		fab_oom(0);
+	return rc == SQLITE_OK ? configure(store, mode, err)
+			       : fab_store_fail(store, rc, "open", err);
+}
+
+int fab_store_make(struct fab_store *store, struct fab_err *err)
+{
+	struct stat st;
+
+	store->is_new = stat(store->path, &st) != 0;
+	return connect_to(store, FAB_STORE_WRITE, err);
+}
+
+int fab_store_open_schema(const char *path, enum fab_store_mode mode,
+			  const struct fab_store_schema *schema, struct fab_store **out,
+			  struct fab_err *err)
+{
 	struct fab_store *store;
-	char *name;
+	struct stat st;
 	int rc = check_file(path, mode, err);
 
 	if (rc)
 		return rc;
 	store = FAB_NEW0(1, struct fab_store);
 	store->path = fab_strdup(path);
-	/* ":memory:" is a name like any other */
-	name = fab_format("%s%s", *path == '/' ? "" : "./", path);
-	rc = sqlite3_open_v2(name, &store->db, flags, NULL);
-	free(name);
-	if (!store->db)
-		fab_oom(0);
-	rc = rc == SQLITE_OK ? configure(store, mode, err)
-			     : fab_store_fail(store, rc, "open", err);
-	if (!rc)
+	store->schema = schema;
+	/* what fails before it has a result leaves no file */
+	store->lacks_schema = mode == FAB_STORE_WRITE && stat(path, &st) != 0;
+	if (!store->lacks_schema)
+		rc = connect_to(store, mode, err);
+	if (!rc && store->db)
 		rc = check_schema(store, mode, schema, err);
-	if (rc) {
+	if (rc)
 		fab_store_close(store);
-		return rc;
-	}
-	*out = store;
-	return 0;
+	else
+		*out = store;
+	return rc;
 }
 
 int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,

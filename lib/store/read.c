@@ -41,8 +41,10 @@ static void query_init(struct query *q, struct fab_store *store, struct memory *
 
 static bool query_next(struct query *q)
 {
-	if (q->rc == SQLITE_OK || q->rc == SQLITE_ROW)
+	if (q->rc == SQLITE_OK || q->rc == SQLITE_ROW) {
+		fab_store_step(q->store);
 		q->rc = sqlite3_step(q->statement);
+	}
 	return q->rc == SQLITE_ROW;
 }
 
@@ -337,9 +339,14 @@ int fab_store_read(struct fab_store *store, const struct fab_store_filter *filte
 		   struct fab_store_runs *out, struct fab_err *err)
 {
 	struct fab_store_runs runs = {.memory = FAB_NEW0(1, struct memory)};
-	/* one transaction: all queries see the same moment */
-	int rc = fab_store_exec(store, "BEGIN", "read", err);
+	int rc;
 
+	if (!store->db) { /* no file yet */
+		*out = runs;
+		return 0;
+	}
+	/* one transaction: all queries see the same moment */
+	rc = fab_store_exec(store, "BEGIN", "read", err);
 	if (!rc)
 		rc = read_all(store, filter, &runs, err);
 	fab_store_rollback(store);

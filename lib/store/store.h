@@ -24,15 +24,16 @@ struct fab_store;
 
 enum fab_store_mode {
 	FAB_STORE_READ,	 /* must exist and hold the newest schema */
-	FAB_STORE_WRITE, /* made when it does not exist or is empty */
+	FAB_STORE_WRITE, /* made with the first run when it does not exist */
 };
 
 /*
  * Open a database of results; the caller closes it. Refused with a sentence that begins
  * with the path: what is no regular file, no SQLite database or one of another program,
- * a newer schema (EINVAL), a file or folder that cannot be written (EROFS, EACCES), one
- * that somebody keeps locked (EBUSY). An older schema is migrated for writing and refused
- * for reading. O(1), but for a migration.
+ * a newer schema, a view or virtual table in place of a table (EINVAL), a file or folder
+ * that cannot be written (EROFS, EACCES), one that somebody keeps locked (EBUSY). An
+ * older schema is migrated for writing and refused for reading. O(1), but for a
+ * migration.
  */
 int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
 		   struct fab_err *err) FAB_MUST_CHECK;

@@ -7,8 +7,12 @@
 #include "store/store.h"
 
 struct fab_store {
-	sqlite3 *db;
-	char *path; /* as given, for messages */
+	sqlite3 *db; /* NULL: there is no file yet, the first run makes it */
+	char *path;  /* as given, for messages */
+	const struct fab_store_schema *schema;
+	bool is_new;		 /* the file is made by us, and no run is in it */
+	bool lacks_schema;	 /* it comes with the first run */
+	double deadline, step_s; /* on the clock: end of the statement; its length */
 };
 
 /*
@@ -25,6 +29,24 @@ struct fab_store_schema {
 int fab_store_open_schema(const char *path, enum fab_store_mode mode,
 			  const struct fab_store_schema *schema, struct fab_store **out,
 			  struct fab_err *err) FAB_MUST_CHECK;
+
+/* Make the file that there is not yet; its schema comes with the first transaction. */
+int fab_store_make(struct fab_store *store, struct fab_err *err) FAB_MUST_CHECK;
+/* In a transaction for writing: the newest schema, whatever the file had. */
+int fab_store_bring_up(struct fab_store *store, const struct fab_store_schema *schema,
+		       struct fab_err *err) FAB_MUST_CHECK;
+
+/* A step of a statement begins: from now on it has step_s seconds. */
+void fab_store_step(struct fab_store *store);
+/* Nothing in the schema of a file may do more than hold data: switch off what could, and
+ * bound what a statement takes. */
+void fab_store_guard(struct fab_store *store);
+/*
+ * Are our tables plain tables, as far as they are there? EINVAL names one that is a view
+ * or a virtual table, whose reading runs what its maker wrote.
+ */
+int fab_store_check_tables(struct fab_store *store, const struct fab_store_schema *schema,
+			   struct fab_err *err) FAB_MUST_CHECK;
 
 /* `PATH: sentence` for what SQLite has just returned. `doing`: "read" or "write". */
 int fab_store_fail(const struct fab_store *store, int rc, const char *doing,

@@ -18,10 +18,10 @@
  * No cycle: nothing leads to a channel on which packets are injected into a row. Of the
  * others, those on lanes 0 and 2 are used by level 0 only, those on lane 1 by level 1
  * only, so that a cycle has channels of one level. Within a row and within a column the
- * channels of a path go up, then down, so that a cycle must turn from a column into a row.
- * There it goes over a channel of lane 2 (1), which only packets that come from a column
- * use, and each of them leaves the row at a lower (higher) column; from there the cycle
- * stays in that column until it turns again. So the columns at which it turns only
+ * channels of a path go up, then down, so that a cycle must turn from a column into a
+ * row. There it goes over a channel of lane 2 (1), which only packets that come from a
+ * column use, and each of them leaves the row at a lower (higher) column; from there the
+ * cycle stays in that column until it turns again. So the columns at which it turns only
  * descend (ascend), and it never closes.
  */
 #include "unicast/vtftr_ib_lanes.h"

@@ -96,11 +96,11 @@ Test(sink, keeps_permissions_and_links)
 /* Every signal that ends a process and can be caught; faults of our own, too. */
 Test(sink, no_signal_leaves_a_temporary_file)
 {
-	static const int signals[] = {SIGHUP,  SIGINT,	  SIGQUIT, SIGPIPE, SIGALRM,
-				      SIGTERM, SIGUSR1,	  SIGUSR2, SIGPOLL, SIGPROF,
-				      SIGXCPU, SIGXFSZ,	  SIGPWR,  SIGTRAP, SIGSYS,
+	static const int signals[] = {SIGHUP,	 SIGINT,    SIGQUIT, SIGPIPE, SIGALRM,
+				      SIGTERM,	 SIGUSR1,   SIGUSR2, SIGPOLL, SIGPROF,
+				      SIGXCPU,	 SIGXFSZ,   SIGPWR,  SIGTRAP, SIGSYS,
 				      SIGVTALRM, SIGSTKFLT, SIGABRT, SIGSEGV, SIGBUS,
-				      SIGFPE,  SIGILL};
+				      SIGFPE,	 SIGILL};
 	struct folder f;
 
 	folder_init(&f);
