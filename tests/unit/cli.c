@@ -47,7 +47,7 @@ static const struct argp_child children[] = {{.argp = &fab_cli_input_argp},
 					     {0}};
 static const struct argp test_argp = {.parser = parse, .children = children};
 
-static const char *arguments[12]; /* of the next parse_arguments(), NULL-ended */
+static const char *arguments[16]; /* of the next parse_arguments(), NULL-ended */
 
 static struct params parsed(void)
 {
@@ -71,14 +71,22 @@ static void parse_arguments(void)
 
 Test(cli, options)
 {
+	static const char *const given[] = {"x.topo",
+					    "--node-name-map=m",
+					    "--hca=mlx5_[0-3]",
+					    "--format=csv",
+					    "-ofile",
+					    "--columns=a,b",
+					    "--threads=2",
+					    "--seed=18446744073709551615",
+					    "-qvv",
+					    "--verify",
+					    "--no-header",
+					    "--color=never",
+					    NULL};
 	struct params p;
 
-	memcpy(arguments,
-	       (const char *[]){"x.topo", "--node-name-map=m", "--hca=mlx5_[0-3]",
-				"--format=csv", "-ofile", "--columns=a,b", "--threads=2",
-				"--seed=18446744073709551615", "-qvv", "--verify",
-				"--no-header", "--color=never", NULL},
-	       sizeof(arguments));
+	memcpy(arguments, given, sizeof(given));
 	p = parsed();
 	cr_assert_str_eq(p.input.fabric, "x.topo");
 	cr_assert_str_eq(p.input.node_name_map, "m");
