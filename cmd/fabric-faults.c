@@ -44,8 +44,8 @@ static const struct argp_option options[] = {
 	{"of", OPT_OF, "KIND", 0,
 	 "With --random and --exhaustive: leaves (default), roots, links or any", 2},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
-	 "Algorithms, separated by commas, or all (default vtftr-ib): xy, algorithm-a, "
-	 "vtftr, vtftr-ib, minhop, updn",
+	 "Algorithms, separated by commas, or all: xy, algorithm-a, vtftr, vtftr-ib, "
+	 "minhop, updn (default: vtftr-ib on a kfat, minhop,updn elsewhere)",
 	 2},
 	{"max-vls", OPT_MAX_VLS, "N", 0,
 	 "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2); where they do not "
@@ -163,8 +163,6 @@ static void check_complete(struct faults_params *p, struct argp_state *state)
 	if (!p->input.fabric)
 		argp_error(state,
 			   "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
-	if (p->files.lfts && !p->has_algorithm)
-		p->n_engines = 0;
 	check_wish(p, state);
 	faults_files_check(p, state);
 	faults_questions_check(p, state);
@@ -291,15 +289,47 @@ static void name_faults(const struct faults_params *p, struct faults_outcome *o)
 		fab_cli_die(&err);
 }
 
+/* What is used when nothing is said: what fits the shape. Tables are written of one. */
+static void add_default_engines(struct faults_params *p, const struct faults_outcome *o)
+{
+	if (p->has_algorithm || p->files.lfts)
+		return;
+	if (o->kfat || p->questions.reliability) {
+		add_engine(p, &fab_unicast_vtftr_ib, false);
+		return;
+	}
+	add_engine(p, &fab_unicast_minhop, false);
+	if (!faults_writes_tables(p))
+		add_engine(p, &fab_unicast_updn, false);
+}
+
+static _Noreturn void refuse_engine(const struct faults_params *p,
+				    const struct faults_outcome *o,
+				    const struct fab_err *err)
+{
+	const char *why = o->kfat ? "" : o->kfat_error.text, *more = o->kfat ? "" : "; ";
+	char names[160] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < fab_unicast_n_engines && at < sizeof(names); i++) {
+		struct fab_err none;
+
+		if (!fab_unicast_fits(fab_unicast_engines[i], o->kfat, &none))
+			at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
+					       at ? ", " : "",
+					       fab_unicast_engines[i]->name);
+	}
+	fab_cli_exit(FAB_EXIT_ERROR, "%s: algorithm %s%s%s; what routes it: %s",
+		     p->input.fabric, err->text, more, why, names);
+}
+
 /* Algorithms that cannot route the fabric: those of `all` are left out. */
 static void choose_engines(struct faults_params *p, const struct faults_outcome *o)
 {
 	size_t n = 0;
 
-	if (p->files.lfts && !p->has_algorithm)
-		return;
+	add_default_engines(p, o);
 	for (size_t i = 0; i < p->n_engines; i++) {
-		const char *more = o->kfat ? "" : "; ";
 		struct fab_err err;
 
 		if (!fab_unicast_fits(p->engines[i], o->kfat, &err))
@@ -307,9 +337,7 @@ static void choose_engines(struct faults_params *p, const struct faults_outcome 
 		else if (p->is_optional[i])
 			fab_cli_warn(&p->run, "left out: algorithm %s", err.text);
 		else
-			fab_cli_exit(FAB_EXIT_ERROR, "%s: algorithm %s%s%s",
-				     p->input.fabric, err.text, more,
-				     o->kfat ? "" : o->kfat_error.text);
+			refuse_engine(p, o, &err);
 	}
 	p->n_engines = n;
 }
@@ -410,7 +438,6 @@ int main(int argc, char **argv)
 	int status;
 
 	fab_cli_init("fabric-faults");
-	add_engine(&p, &fab_unicast_vtftr_ib, false);
 	fab_cli_parse(&argp, argc, argv, &p);
 	if (p.output.list_columns) {
 		list_columns(&p);

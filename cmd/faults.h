@@ -9,6 +9,7 @@
 #include "unicast/faults.h"
 #include "unicast/judge.h"
 #include "unicast/load.h"
+#include "unicast/lost.h"
 
 enum { FAULTS_MAX_ENGINES = 16 };
 
@@ -60,6 +61,8 @@ struct faults_params {
 /* argp children of the parts. */
 extern const struct argp faults_files_argp;	/* struct faults_files */
 extern const struct argp faults_questions_argp; /* struct faults_questions */
+/* Are tables of one algorithm to be written? */
+bool faults_writes_tables(const struct faults_params *p);
 /* Usage errors for what does not go together. */
 void faults_files_check(const struct faults_params *p, struct argp_state *state);
 void faults_questions_check(const struct faults_params *p, struct argp_state *state);
@@ -77,6 +80,7 @@ struct faults_result {
 	const struct fab_unicast_engine *engine; /* NULL: tables that were read */
 	uint64_t sets, sets_unreachable, sets_with_cycle;
 	struct fab_judgement sum; /* counts summed, maxima taken; cycle of the first */
+	struct fab_lost lost;	  /* summed */
 	uint64_t entries_changed, switches_changed;
 	uint32_t max_destinations; /* 0: unknown */
 	bool was_verified, is_sound;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The report of fabric-faults: its tables and what their columns mean. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@ const struct fab_column faults_columns[] = {
 	{"pairs", FAB_UINT, "ordered pairs of sound leaf switches, or of --endpoints", 0},
 	{"connected", FAB_UINT, "pairs with a way", 0},
 	{"unreachable", FAB_UINT, "pairs without", FAB_COL_BAD_IF_ANY},
+	{"lost_hosts", FAB_UINT, "hosts with no adapter left on a live switch", 0},
+	{"lost_adapters", FAB_UINT, "ports of host adapters (rails) that are cut off", 0},
+	{"lost_pairs", FAB_UINT, "pairs of which an end is dead or cut off", 0},
 	{"connected_in_graph", FAB_UINT, "pairs that what is alive connects at all",
 	 FAB_COL_EXTRA},
 	{"hops", FAB_COUNTS, "pairs by switch-to-switch hops", 0},
@@ -148,6 +152,9 @@ static void print_result(struct fab_report *r, const struct faults_outcome *o,
 		{.u = j->pairs},
 		{.u = j->connected},
 		{.u = j->unreachable},
+		{.u = a->lost.hosts},
+		{.u = a->lost.adapters},
+		{.u = a->lost.pairs},
 		{.u = j->connected_in_graph},
 		{.counts = &hops},
 		{.u = j->max_hops},
@@ -384,6 +391,23 @@ static void print_shape(struct fab_report *r, const struct faults_outcome *o,
 	fab_shape_free(whole);
 }
 
+/* What is gone for good, before what is left. */
+static void print_lost(struct fab_report *r, const struct faults_params *p,
+		       const struct faults_outcome *o)
+{
+	const struct fab_lost *lost = o->n ? &o->results[0].lost : NULL;
+	char *text;
+
+	if (!lost || !lost->pairs || p->output.format != FAB_FORMAT_TABLE)
+		return;
+	text = fab_format("%" PRIu64 " hosts, %" PRIu64 " adapters of hosts, %" PRIu64
+			  " pairs%s",
+			  lost->hosts, lost->adapters, lost->pairs,
+			  o->is_one_set ? "" : ", all sets together");
+	fab_report_text(r, "lost", text);
+	free(text);
+}
+
 static void print_faults(struct fab_report *r, const struct faults_params *p,
 			 const struct faults_outcome *o)
 {
@@ -400,6 +424,7 @@ static void print_faults(struct fab_report *r, const struct faults_params *p,
 	if (p->output.format == FAB_FORMAT_TABLE)
 		fab_report_text(r, "failed", text);
 	free(text);
+	print_lost(r, p, o);
 	if (!o->is_one_set)
 		fab_report_uint(r, "sets", o->n_sets);
 }

@@ -146,6 +146,13 @@ static char *names_of(const struct fab_faults *faults)
 	return text;
 }
 
+static void add_lost(struct faults_result *r, const struct fab_lost *lost)
+{
+	r->lost.hosts += lost->hosts;
+	r->lost.adapters += lost->adapters;
+	r->lost.pairs += lost->pairs;
+}
+
 static void add_judgement(struct faults_result *r, struct fab_judgement *j,
 			  const struct fab_faults *faults)
 {
@@ -233,6 +240,8 @@ static void judge_result(struct sets *s, struct faults_result *r,
 	struct fab_routes *whole = complete(routes, ends);
 	const struct fab_routes *judged = whole ? whole : routes;
 	struct fab_judgement j = judge(s, judged, ends, s->o->is_one_set);
+	struct fab_lost lost =
+		fab_lost_count(faults, s->o->kfat, ends, routes->column_lid != NULL);
 	struct fab_err err;
 
 	r->judge_seconds += fab_now() - start;
@@ -250,6 +259,7 @@ static void judge_result(struct sets *s, struct faults_result *r,
 	if (s->p->store.path && r->each.n < SETS_STORED_MAX)
 		keep_set(r, &j, faults);
 	add_judgement(r, &j, faults);
+	add_lost(r, &lost);
 	fab_judgement_fini(&j);
 	fab_routes_free(whole);
 }

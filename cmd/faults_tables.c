@@ -80,6 +80,11 @@ static bool writes_tables(const struct faults_files *f)
 	return f->lfts_out || f->fdbs_out || f->path_sl_out || f->sl2vl_out;
 }
 
+bool faults_writes_tables(const struct faults_params *p)
+{
+	return writes_tables(&p->files);
+}
+
 void faults_files_check(const struct faults_params *p, struct argp_state *state)
 {
 	const struct faults_files *f = &p->files;
@@ -92,7 +97,8 @@ void faults_files_check(const struct faults_params *p, struct argp_state *state)
 		argp_error(state,
 			   "--lfts goes with faults by name only: tables that were "
 			   "read do not change");
-	if (writes_tables(f) && (!is_one_set || p->n_engines != 1 || f->lfts))
+	if (writes_tables(f) &&
+	    (!is_one_set || (p->has_algorithm && p->n_engines != 1) || f->lfts))
 		argp_error(state, "tables are written of one algorithm and one set of "
 				  "faults");
 	if (f->subnet_out && !is_one_set)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/lost.h"
+
+#include <stdlib.h>
+
+/* Is the port cabled to a switch? */
+static bool is_cabled(const struct fab_fabric *f, uint32_t port)
+{
+	return f->port_node[port] >= f->n_switches &&
+	       fab_port_switch(f, port) != FAB_NONE;
+}
+
+/* Of a cabled port: is its way to the switch alive? */
+static bool is_left(const struct fab_faults *faults, uint32_t port)
+{
+	const struct fab_fabric *f = faults->f;
+
+	return !faults->switch_is_dead[fab_port_switch(f, port)] &&
+	       !faults->cable_is_dead[f->port_cable[port]];
+}
+
+static void count_adapters(const struct fab_faults *faults, struct fab_lost *lost)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = FAB_NEW0((size_t)f->n_hosts + 1, uint8_t); /* 1 had, 2 has one */
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p], host = f->node_host[node];
+
+		if (f->node_kind[node] != FAB_ADAPTER || !is_cabled(f, p))
+			continue;
+		lost->adapters += !is_left(faults, p);
+		if (host != FAB_NONE)
+			state[host] |= is_left(faults, p) ? 2 : 1;
+	}
+	for (uint32_t h = 0; h < f->n_hosts; h++)
+		lost->hosts += state[h] == 1;
+	free(state);
+}
+
+/* Sources and targets, without faults and with them. */
+struct ends {
+	uint64_t sources, targets, sources_left, targets_left;
+};
+
+static void add(struct ends *e, bool is_live, uint32_t n_targets)
+{
+	e->sources++;
+	e->targets += n_targets;
+	e->sources_left += is_live;
+	e->targets_left += is_live ? n_targets : 0;
+}
+
+static void count_leaves(const struct fab_faults *faults, const struct fab_kfat *kfat,
+			 struct ends *e)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
+
+	for (uint32_t i = 0; kfat && i < kfat->n_leaves; i++)
+		state[kfat->leaf[i]] = faults->switch_is_dead[kfat->leaf[i]] ? 1 : 2;
+	for (uint32_t p = 0; !kfat && p < f->n_ports; p++)
+		if (f->node_kind[f->port_node[p]] == FAB_ADAPTER && is_cabled(f, p))
+			state[fab_port_switch(f, p)] |= is_left(faults, p) ? 2 : 1;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (state[s])
+			add(e, state[s] > 1, 1);
+	free(state);
+}
+
+static void count_ports(const struct fab_faults *faults, enum fab_ends ends, bool by_lid,
+			struct ends *e)
+{
+	const struct fab_fabric *f = faults->f;
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p];
+		uint32_t n = by_lid ? 1U << (f->port_lmc[p] & 7) : 1;
+
+		if (fab_node_is_switch(f, node)) {
+			if (ends == FAB_ENDS_ALL && !f->port_num[p])
+				add(e, !faults->switch_is_dead[node], n);
+		} else if (is_cabled(f, p) && (ends != FAB_ENDS_HOSTS ||
+					       f->node_kind[node] == FAB_ADAPTER)) {
+			add(e, is_left(faults, p), n);
+		}
+	}
+}
+
+struct fab_lost fab_lost_count(const struct fab_faults *faults,
+			       const struct fab_kfat *kfat, enum fab_ends ends,
+			       bool by_lid)
+{
+	struct fab_lost lost = {0};
+	struct ends e = {0};
+
+	count_adapters(faults, &lost);
+	if (ends == FAB_ENDS_LEAVES)
+		count_leaves(faults, kfat, &e);
+	else
+		count_ports(faults, ends, by_lid, &e);
+	if (e.sources)
+		lost.pairs = e.targets * (e.sources - 1);
+	if (e.sources_left)
+		lost.pairs -= e.targets_left * (e.sources_left - 1);
+	return lost;
+}
