@@ -44,7 +44,7 @@ struct fab_diff {
  * Cables are the same that join the same ports of the same nodes. A lost and a gained
  * cable with an end or both nodes in common are one that moved. Cables of nodes that are
  * missing or new are not listed. LIDs do not count; nor do speeds and widths that one
- * side does not know.
+ * side does not know, and QDR of a cache is FDR10, too, which a cache cannot tell.
  *
  * Never NULL; the caller frees with fab_diff_free(). O(n log n) in nodes and ports.
  */

@@ -456,3 +456,42 @@ Test(diff, real_dumps_by_name)
 		plan_free(&new);
 	}
 }
+
+/* A cache of libibnetdisc cannot tell FDR10 from QDR; a text can. */
+Test(diff, caches_do_not_know_fdr10)
+{
+	static const struct {
+		const char *format[2];
+		uint8_t speed[2];
+		uint32_t changes;
+	} cases[] = {
+		{{"cache", "ibnetdiscover"}, {FAB_QDR, FAB_FDR10}, 0},
+		{{"ibnetdiscover", "cache"}, {FAB_FDR10, FAB_QDR}, 0},
+		{{"ibnetdiscover", "ibnetdiscover"}, {FAB_QDR, FAB_FDR10}, 1},
+		{{"cache", "ibnetdiscover"}, {FAB_FDR10, FAB_QDR}, 1},
+		{{"cache", "ibnetdiscover"}, {FAB_QDR, FAB_FDR}, 1},
+		{{"cache", "ibnetdiscover"}, {FAB_DDR, FAB_FDR10}, 1},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f[2];
+		struct fab_diff *diff;
+
+		for (int k = 0; k < 2; k++) {
+			struct plan plan = plan_tree(2, 1, 1);
+
+			plan.cables.v[0].a.speed = plan.cables.v[0].b.speed =
+				cases[i].speed[k];
+			f[k] = plan_build(&plan, 0);
+			free(f[k]->format);
+			f[k]->format = fab_strdup(cases[i].format[k]);
+			plan_free(&plan);
+		}
+		diff = fab_diff_new(f[0], f[1]);
+		cr_expect_eq(diff->n_changes, cases[i].changes, "case %zu: %u", i,
+			     diff->n_changes);
+		fab_diff_free(diff);
+		fab_fabric_free(f[0]);
+		fab_fabric_free(f[1]);
+	}
+}
