@@ -170,6 +170,8 @@ static void close_up(struct rip_up *r)
 		new.root[g] = old.root[g];
 		new.height[g] = old.height[g];
 		new.first[g] = s->n_edges;
+		if (!n) /* of one switch: nothing to copy, maybe nowhere to */
+			continue;
 		fab_forest_reserve(&new, s->n_edges, n);
 		memcpy(new.sw + s->n_edges, old.sw + old.first[g], n * sizeof(*new.sw));
 		memcpy(new.cable + s->n_edges, old.cable + old.first[g],
