@@ -127,9 +127,10 @@ bool bootplan_is_file(const char *path);
 const char *bootplan_label(const char *path);
 /* Read it; exits when it cannot be read. */
 void bootplan_read(const char *path, struct fab_input *in);
-/* The machine of a fabric whose servers are given by files or patterns, or of --machine.
+/* The machine of a fabric whose servers are given by files or lists, or of --machine.
  * Exits when there is none. The caller frees. */
-struct fab_machine *bootplan_machine_of_fabric(const struct fab_fabric *f,
+struct fab_machine *bootplan_machine_of_fabric(const struct fab_cli_run *run,
+					       const struct fab_fabric *f,
 					       const char *const *given_servers,
 					       size_t n_given, double default_mbps);
 struct fab_machine *bootplan_machine_of_text(const char *given);

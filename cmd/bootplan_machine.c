@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "bootplan.h"
+#include "fabric/resolver.h"
 
 bool bootplan_is_file(const char *path)
 {
@@ -27,65 +28,53 @@ const char *bootplan_label(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-/* Patterns of a server file, a line each, # begins a comment; on the heap. */
-static void add_server_lines(const struct fab_input *in, const char *path,
-			     struct fab_machine_servers *servers, char ***patterns)
+/* Hosts that an option names, or a file. */
+static void add_servers(const struct fab_cli_run *run, const struct fab_lookup *hosts,
+			const char *given, struct fab_ids *ids)
 {
-	const char *end = in->bytes + in->n;
-	FAB_VEC(char *) list = {*patterns, servers->n, servers->n};
-	size_t before = list.n;
+	struct fab_matches matches = {.with_names = run->verbose};
+	bool is_file = bootplan_is_file(given);
+	struct fab_err err;
+	int rc;
 
-	for (const char *line = in->bytes; line < end;) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-		const char *last = stop ? stop : end;
-		const char *hash = memchr(line, '#', (size_t)(last - line));
-		const char *next = last + 1;
+	if (is_file) {
+		struct fab_input in;
 
-		last = hash ? hash : last;
-		while (line < last && strchr(" \t\r", *line))
-			line++;
-		while (last > line && strchr(" \t\r", last[-1]))
-			last--;
-		if (last > line)
-			FAB_PUSH(&list, fab_strndup(line, (size_t)(last - line)));
-		line = next;
+		bootplan_read(given, &in);
+		rc = fab_lookup_lines(hosts, bootplan_label(given), in.bytes, in.n, ids,
+				      &matches, &err);
+		fab_input_fini(&in);
+	} else {
+		rc = fab_lookup_list(hosts, given, strlen(given), ids, &matches, &err);
+		if (rc)
+			fab_err_prefix(&err, "--servers");
 	}
-	if (list.n == before)
-		fab_cli_exit(FAB_EXIT_ERROR, "%s names no server: expected a name a line",
-			     bootplan_label(path));
-	*patterns = list.v;
-	servers->n = list.n;
+	if (rc)
+		fab_cli_die(&err);
+	fab_cli_tell_matches(run, is_file ? bootplan_label(given) : "--servers",
+			     &matches);
 }
 
-struct fab_machine *bootplan_machine_of_fabric(const struct fab_fabric *f,
+struct fab_machine *bootplan_machine_of_fabric(const struct fab_cli_run *run,
+					       const struct fab_fabric *f,
 					       const char *const *given_servers,
 					       size_t n_given, double default_mbps)
 {
-	struct fab_machine_servers servers = {.default_mbps = default_mbps};
-	char **patterns = NULL;
+	struct fab_machine_servers servers = {.default_mbps = default_mbps,
+					      .resolver = fab_resolver_new(f)};
+	const struct fab_lookup hosts =
+		fab_resolver_lookup(servers.resolver, FAB_WANT_HOST);
+	struct fab_ids ids = {0};
 	struct fab_machine *m;
 	struct fab_err err;
 
-	for (size_t i = 0; i < n_given; i++) {
-		const char *given = given_servers[i];
-
-		if (bootplan_is_file(given)) {
-			struct fab_input in;
-
-			bootplan_read(given, &in);
-			add_server_lines(&in, given, &servers, &patterns);
-			fab_input_fini(&in);
-		} else {
-			patterns = fab_realloc(patterns, servers.n + 1, sizeof(char *));
-			patterns[servers.n++] = fab_strdup(given);
-		}
-	}
-	servers.patterns = (const char *const *)patterns;
+	for (size_t i = 0; i < n_given; i++)
+		add_servers(run, &hosts, given_servers[i], &ids);
+	servers.hosts = ids.of.v;
+	servers.n_hosts = ids.of.n;
 	if (fab_machine_of_fabric(f, &servers, &m, &err))
 		fab_cli_die(&err);
-	for (size_t i = 0; i < servers.n; i++)
-		free(patterns[i]);
-	free(patterns);
+	free(ids.of.v);
 	return m;
 }
 

@@ -12,22 +12,28 @@ static struct fab_machine *make_machine(const struct bootplan_params *p,
 					const struct fab_fabric *f)
 {
 	struct fab_machine *m =
-		f ? bootplan_machine_of_fabric(f, p->servers.v, p->servers.n,
+		f ? bootplan_machine_of_fabric(&p->run, f, p->servers.v, p->servers.n,
 					       p->default_mbps)
 		  : bootplan_machine_of_text(p->machine);
+	struct fab_matches matches = {.with_names = p->run.verbose};
 	struct fab_err err;
 
 	for (uint32_t i = 0; i < m->n_warnings; i++)
 		fab_cli_warn(&p->run, "%s", m->warnings[i]);
-	for (size_t i = 0; i < p->failed.n; i++)
-		if (fab_machine_fail_server(m, p->failed.v[i], &err))
+	for (size_t i = 0; i < p->failed.n; i++) {
+		if (fab_machine_fail_server(m, p->failed.v[i], &matches, &err)) {
+			fab_err_prefix(&err, "--fail-server");
 			fab_cli_die(&err);
+		}
+		fab_cli_tell_matches(&p->run, "--fail-server", &matches);
+	}
 	return m;
 }
 
 static void make_batches(const struct bootplan_params *p, struct bootplan_outcome *o)
 {
 	const char *boot = p->boot ? p->boot : "all";
+	bool is_file = bootplan_is_file(boot);
 	struct fab_err err;
 	int rc;
 
@@ -39,7 +45,7 @@ static void make_batches(const struct bootplan_params *p, struct bootplan_outcom
 	}
 	o->batches = FAB_NEW0(1, struct fab_batch);
 	o->n_batches = 1;
-	if (bootplan_is_file(boot)) {
+	if (is_file) {
 		struct fab_input in;
 
 		bootplan_read(boot, &in);
@@ -48,9 +54,13 @@ static void make_batches(const struct bootplan_params *p, struct bootplan_outcom
 		fab_input_fini(&in);
 	} else {
 		rc = fab_batch_parse(o->m, boot, o->batches, &err);
+		if (rc)
+			fab_err_prefix(&err, "--boot");
 	}
 	if (rc)
 		fab_cli_die(&err);
+	fab_cli_tell_matches(&p->run, is_file ? bootplan_label(boot) : "--boot",
+			     &o->batches->matches);
 }
 
 /* What is kept between the batches of a sweep. */

@@ -274,17 +274,23 @@ static void name_faults(const struct faults_params *p, struct faults_outcome *o)
 	int rc = 0;
 
 	o->faults = fab_faults_new(o->f);
-	for (size_t i = 0; i < w->fail.n && !rc; i++)
+	o->faults->matches.with_names = p->run.verbose;
+	for (size_t i = 0; i < w->fail.n && !rc; i++) {
 		rc = fab_faults_add_switches(o->faults, w->fail.v[i], &err);
+		fab_cli_tell_matches(&p->run, "--fail", &o->faults->matches);
+	}
 	if (rc)
 		fab_err_prefix(&err, "--fail");
 	for (size_t i = 0; i < w->fail_link.n && !rc; i++) {
 		rc = fab_faults_add_cables(o->faults, w->fail_link.v[i], &err);
+		fab_cli_tell_matches(&p->run, "--fail-link", &o->faults->matches);
 		if (rc)
 			fab_err_prefix(&err, "--fail-link");
 	}
-	for (size_t i = 0; i < w->fail_file.n && !rc; i++)
+	for (size_t i = 0; i < w->fail_file.n && !rc; i++) {
 		rc = fab_faults_add_file(o->faults, w->fail_file.v[i], &err);
+		fab_cli_tell_matches(&p->run, w->fail_file.v[i], &o->faults->matches);
+	}
 	if (rc)
 		fab_cli_die(&err);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "faults.h"
 #include "unicast/live.h"
 #include "unicast/service_levels.h"
@@ -28,64 +27,22 @@ struct story {
 	struct faults_end from, to;
 };
 
-/* The first cabled port of the adapter that a text names by name, host or GUID. */
-static uint32_t find_adapter_port(const struct fab_fabric *f, const char *text,
-				  size_t len)
+static struct faults_end find_end(const struct fab_lookup *lookup,
+				  const struct fab_fabric *f, const struct fab_item *name)
 {
-	uint64_t guid = 0;
-	bool is_guid =
-		len > 2 && !memcmp(text, "0x", 2) && fab_parse_guid(text, len, &guid);
-
-	for (uint32_t p = f->node_first_port[f->n_switches]; p < f->n_ports; p++) {
-		uint32_t node = f->port_node[p], host = f->node_host[node];
-		const char *name = fab_node_name(f, node);
-		const char *host_name = host == FAB_NONE ? "" : fab_host_name(f, host);
-
-		if (f->port_cable[p] == FAB_NONE)
-			continue;
-		if (is_guid && (f->port_guid[p] == guid || f->node_guid[node] == guid))
-			return p;
-		if ((strlen(name) == len && !memcmp(name, text, len)) ||
-		    (strlen(host_name) == len && !memcmp(host_name, text, len)))
-			return p;
-	}
-	return FAB_NONE;
-}
-
-static uint32_t find_lid_port(const struct fab_fabric *f, const char *text, size_t len)
-{
-	uint64_t lid;
-
-	if (len < 5 || memcmp(text, "lid:", 4) ||
-	    !fab_parse_u64(text + 4, len - 4, 1, 0xbfff, &lid))
-		return FAB_NONE;
-	for (uint32_t p = f->node_first_port[f->n_switches]; p < f->n_ports; p++)
-		if (f->port_lid[p] && lid >= f->port_lid[p] &&
-		    lid < f->port_lid[p] + (UINT64_C(1) << (f->port_lmc[p] & 7)))
-			return p;
-	return FAB_NONE;
-}
-
-static struct faults_end find_end(const struct fab_fabric *f, const char *text,
-				  size_t len)
-{
-	struct faults_end e = {.port = find_lid_port(f, text, len)};
+	struct faults_end e;
 	struct fab_err err;
 
-	if (e.port == FAB_NONE)
-		e.port = find_adapter_port(f, text, len);
-	if (e.port != FAB_NONE) {
-		e.node = f->port_node[e.port];
-		e.sw = fab_port_switch(f, e.port);
-		if (e.sw == FAB_NONE)
-			fab_cli_exit(FAB_EXIT_ERROR,
-				     "--explain: '%.*s' is not cabled to a switch",
-				     (int)len, text);
-		return e;
-	}
-	if (fab_faults_find_switch(f, text, len, &e.sw, &err))
+	if (lookup->find(lookup->of, name, &e.port, &err))
 		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", err.text);
-	e.node = e.sw;
+	e.node = f->port_node[e.port];
+	e.sw = fab_port_switch(f, e.port);
+	if (e.sw == FAB_NONE)
+		fab_cli_exit(FAB_EXIT_ERROR,
+			     "--explain: '%.*s' is not cabled to a switch",
+			     (int)name->len, name->text);
+	if (fab_node_is_switch(f, e.node))
+		e.port = FAB_NONE;
 	return e;
 }
 
@@ -253,10 +210,16 @@ static void tell(const struct story *s, const struct fab_live *live)
 
 void faults_find_pair(const struct faults_params *p, struct faults_outcome *o)
 {
-	const char *text = p->questions.explain, *comma = strrchr(text, ',');
+	const struct fab_lookup lookup =
+		fab_resolver_lookup(fab_faults_resolver(o->faults), FAB_WANT_ENDPOINT);
+	const char *text = p->questions.explain;
+	struct fab_item pair[2];
+	struct fab_err err;
 
-	o->from = find_end(o->f, text, (size_t)(comma - text));
-	o->to = find_end(o->f, comma + 1, strlen(comma + 1));
+	if (fab_lookup_pair(&lookup, &lookup, text, strlen(text), ",", pair, &err))
+		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", err.text);
+	o->from = find_end(&lookup, o->f, &pair[0]);
+	o->to = find_end(&lookup, o->f, &pair[1]);
 }
 
 void faults_explain(struct fab_report *r, const struct faults_outcome *o)

@@ -35,7 +35,10 @@ static int read_group_file(struct fab_groups_builder *b, const struct mcroute_pa
 
 	if (rc)
 		return rc;
+	fab_groups_builder_matches(b)->with_names = p->run.verbose;
 	rc = fab_groups_read(b, name, in.bytes, in.n, p->ignore_unknown, err);
+	if (!rc)
+		fab_cli_tell_matches(&p->run, name, fab_groups_builder_matches(b));
 	if (rc && is_fabric(name, &in))
 		rc = fab_fail(err, EINVAL,
 			      "%s is a fabric, not groups: expected lines NAME: MEMBER "

@@ -15,9 +15,12 @@
  */
 #pragma once
 
+#include "base/directory.h"
 #include "base/err.h"
+#include "base/lookup.h"
 #include "base/macros.h"
 #include "base/mem.h"
+#include "base/namelist.h"
 #include "base/num.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -26,6 +29,7 @@
 #include "boot/book.h"
 #include "boot/failover.h"
 #include "boot/machine.h"
+#include "boot/machine_names.h"
 #include "boot/mapping.h"
 #include "boot/share.h"
 #include "boot/transfer.h"
@@ -53,6 +57,7 @@
 #include "fabric/kfat.h"
 #include "fabric/label.h"
 #include "fabric/planes.h"
+#include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "fabric/summary.h"
 #include "fabric/tiers.h"

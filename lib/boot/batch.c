@@ -2,25 +2,19 @@
 #include "boot/batch.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "base/text.h"
-
-struct node_list {
-	uint32_t *v;
-	size_t n, cap;
-};
+#include "boot/machine_names.h"
 
 void fab_batch_fini(struct fab_batch *batch)
 {
 	if (!batch->is_borrowed)
 		free(batch->node);
 	free(batch->text);
+	fab_matches_fini(&batch->matches);
 	*batch = (struct fab_batch){0};
 }
 
@@ -96,43 +90,56 @@ static int parse_first(const struct fab_machine *m, const char *spec,
 	return 0;
 }
 
-static void add_matching(const struct fab_machine *m, const char *pattern, uint32_t *node,
-			 uint32_t *n)
+/* Vertices become the nodes below them. */
+static void below(const struct fab_machine *m, struct fab_ids *ids)
 {
-	char name[256];
+	struct fab_ids nodes = {0};
+	uint32_t *until = FAB_NEW0((size_t)m->n_nodes + 1, uint32_t);
 
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (fab_text_glob(pattern,
-				  fab_machine_node_name(m, i, name, sizeof(name))))
-			node[(*n)++] = i;
+	for (size_t i = 0; i < ids->of.n; i++) {
+		uint32_t first = m->first_node[ids->of.v[i]];
+		uint32_t end = m->end_node[ids->of.v[i]];
+
+		if (until[first] < end)
+			until[first] = end;
+	}
+	for (uint32_t at = 0, end = 0; at < m->n_nodes; at++) {
+		end = until[at] > end ? until[at] : end;
+		if (at < end)
+			FAB_PUSH(&nodes.of, at);
+	}
+	free(until);
+	free(ids->of.v);
+	*ids = nodes;
 }
 
-static int parse_unit(const struct fab_machine *m, const char *name,
+/* The nodes of a list, which may be below units. */
+static int parse_list(const struct fab_machine *m, const char *list, bool of_units,
 		      struct fab_batch *out, struct fab_err *err)
 {
-	uint32_t count[FAB_MACHINE_LEVELS_MAX] = {0};
-	char text[256];
+	struct fab_machine_names *names = fab_machine_names_new(m);
+	const struct fab_lookup lookup = of_units ? fab_machine_unit_lookup(names)
+						  : fab_machine_node_lookup(names);
+	struct fab_matches matches = {.with_names = true};
+	struct fab_ids ids = {0};
+	int rc = fab_lookup_list(&lookup, list, strlen(list), &ids, &matches, err);
 
-	for (uint32_t v = 0; v < m->n_vertices; v++) {
-		const char *own = m->name[v] == FAB_NONE ? text : m->names + m->name[v];
-		uint8_t l = m->level_of[v];
-
-		if (m->name[v] == FAB_NONE)
-			snprintf(text, sizeof(text), "%s%u", m->level[l].unit, count[l]);
-		count[l]++;
-		if (!strcmp(own, name) && m->end_node[v] > m->first_node[v]) {
-			range(m->first_node[v], m->end_node[v], name, out);
-			return 0;
-		}
+	if (!rc && of_units)
+		below(m, &ids);
+	if (!rc) {
+		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, list, out);
+		out->matches = matches;
+	} else {
+		fab_matches_fini(&matches);
 	}
-	return fab_fail(err, EINVAL, "the machine has no unit '%.80s' with nodes", name);
+	free(ids.of.v);
+	fab_machine_names_free(names);
+	return rc;
 }
 
 int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_batch *out,
 		    struct fab_err *err)
 {
-	uint32_t *node, n = 0;
-
 	if (!strcmp(spec, "all")) {
 		range(0, m->n_nodes, spec, out);
 		return 0;
@@ -140,95 +147,26 @@ int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_ba
 	if (!strncmp(spec, "first:", 6))
 		return parse_first(m, spec, out, err);
 	if (!strncmp(spec, "unit:", 5))
-		return parse_unit(m, spec + 5, out, err);
-	node = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
-	add_matching(m, spec, node, &n);
-	if (n)
-		fab_batch_of(node, n, spec, out);
-	free(node);
-	return n ? 0 : fab_fail(err, EINVAL, "no node is called '%.100s'", spec);
-}
-
-/* A line without comment and blanks at its ends; false: too long, or has a NUL byte. */
-static bool take_line(const char *line, size_t len, char word[256])
-{
-	const char *hash = memchr(line, '#', len);
-	size_t n = hash ? (size_t)(hash - line) : len;
-
-	while (n && strchr(" \t\r", line[n - 1]))
-		n--;
-	while (n && strchr(" \t\r", *line)) {
-		line++;
-		n--;
-	}
-	if (n > 255 || memchr(line, 0, n))
-		return false;
-	memcpy(word, line, n);
-	word[n] = 0;
-	return true;
-}
-
-/* Nodes of one line to the end of *all. */
-static int read_word(const struct fab_machine *m, const struct fab_strmap *names,
-		     const char *word, uint32_t *scratch, struct node_list *all,
-		     struct fab_err *err)
-{
-	uint32_t found = 0, one = fab_strmap_get(names, word, strlen(word));
-
-	if (one != FAB_NONE)
-		scratch[found++] = one;
-	else
-		add_matching(m, word, scratch, &found);
-	if (!found)
-		return fab_fail(err, EINVAL, "no node is called '%.80s'", word);
-	/* many patterns may match the same: the sum is bounded */
-	if (all->n + found > ((size_t)1 << 28))
-		return fab_fail(err, EINVAL, "too many patterns");
-	for (uint32_t i = 0; i < found; i++)
-		FAB_PUSH(all, scratch[i]);
-	return 0;
+		return parse_list(m, spec + 5, true, out, err);
+	return parse_list(m, spec, false, out, err);
 }
 
 int fab_batch_read(const struct fab_machine *m, const char *file, const char *text,
 		   size_t len, struct fab_batch *out, struct fab_err *err)
 {
-	struct fab_strmap *names = fab_strmap_new(m->n_nodes);
-	uint32_t *scratch = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
-	struct node_list all = {0};
-	char word[256];
-	uint64_t line = 0;
-	int rc = 0;
+	struct fab_machine_names *names = fab_machine_names_new(m);
+	const struct fab_lookup nodes = fab_machine_node_lookup(names);
+	struct fab_matches matches = {.with_names = true};
+	struct fab_ids ids = {0};
+	int rc = fab_lookup_lines(&nodes, file, text, len, &ids, &matches, err);
 
-	for (uint32_t i = 0; i < m->n_nodes; i++) {
-		fab_machine_node_name(m, i, word, sizeof(word));
-		fab_strmap_put(names, word, strlen(word), i);
+	if (!rc) {
+		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, file, out);
+		out->matches = matches;
+	} else {
+		fab_matches_fini(&matches);
 	}
-	for (const char *at = text, *end = text + len; at < end && !rc;) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t n = (size_t)((stop ? stop : end) - at);
-		char where[300];
-
-		line++;
-		snprintf(where, sizeof(where), "%.250s:%llu", file,
-			 (unsigned long long)line);
-		if (!take_line(at, n, word))
-			rc = fab_fail(err, EINVAL,
-				      "%s: expected a name or a pattern of up to 255 "
-				      "characters",
-				      where);
-		else if (*word) {
-			rc = read_word(m, names, word, scratch, &all, err);
-			if (rc)
-				fab_err_prefix(err, where);
-		}
-		at += n + 1;
-	}
-	if (!rc && !all.n)
-		rc = fab_fail(err, EINVAL, "%s: no node is named in it", file);
-	if (!rc)
-		fab_batch_of(all.v, (uint32_t)all.n, file, out);
-	free(all.v);
-	free(scratch);
-	fab_strmap_free(names);
+	free(ids.of.v);
+	fab_machine_names_free(names);
 	return rc;
 }

@@ -6,20 +6,22 @@
 
 struct fab_batch {
 	uint32_t n;
-	uint32_t *node;	  /* [n] ascending, each once */
-	char *text;	  /* for people: "first:20:board" */
-	bool is_borrowed; /* node belongs to another batch of its series */
+	uint32_t *node;		    /* [n] ascending, each once */
+	char *text;		    /* for people: "first:20:board" */
+	bool is_borrowed;	    /* node belongs to another batch of its series */
+	struct fab_matches matches; /* what host lists and patterns stood for */
 };
 
 /*
- * `all`; `first:N` nodes; `first:N:UNIT`, N whole units of a level; `unit:NAME`,
- * everything below one vertex; anything else is a pattern for node names. EINVAL: no such
- * unit, more than there are, a pattern that nothing matches. O(nodes).
+ * `all`; `first:N` nodes; `first:N:UNIT`, N whole units of a level; `unit:LIST`,
+ * everything below these vertices; anything else is a list of nodes: names, host lists
+ * and patterns (boot/machine_names.h), separated by commas. EINVAL, ENOENT: no such unit
+ * or node, more than there are, a pattern that nothing matches. O(nodes).
  */
 int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_batch *out,
 		    struct fab_err *err) FAB_MUST_CHECK;
-/* A name or pattern a line, # comments. EINVAL with file and line. O(lines * log nodes +
- * patterns * nodes). */
+/* Such a list a line, # comments. EINVAL, ENOENT with file and line. O(text + patterns *
+ * nodes). */
 int fab_batch_read(const struct fab_machine *m, const char *file, const char *text,
 		   size_t len, struct fab_batch *out, struct fab_err *err) FAB_MUST_CHECK;
 /* A batch of given nodes (copied, sorted, once each). */

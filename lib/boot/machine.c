@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "boot/machine_impl.h"
+#include "boot/machine_names.h"
+#include "fabric/resolver.h"
 
 /* Length of the singular: boards -> board, switches -> switch, boxes -> box. */
 static size_t singular(const char *unit, size_t len)
@@ -67,6 +68,7 @@ void fab_machine_builder_fini(struct fab_machine_builder *b)
 		free(b->warnings.v[i]);
 	free(b->warnings.v);
 	free(b->server_host);
+	fab_resolver_free(b->resolver);
 	*b = (struct fab_machine_builder){0};
 }
 
@@ -100,6 +102,7 @@ void fab_machine_free(struct fab_machine *m)
 	free(m->server_host);
 	free(m->server_is_down);
 	free(m->names);
+	fab_resolver_free(m->resolver);
 	free(m);
 }
 
@@ -236,6 +239,8 @@ int fab_machine_builder_finish(struct fab_machine_builder *b, const char *source
 		m->warnings = b->warnings.v;
 		m->n_warnings = (uint32_t)b->warnings.n;
 		b->server_host = NULL;
+		m->resolver = b->resolver;
+		b->resolver = NULL;
 		b->warnings.v = NULL;
 		b->warnings.n = 0;
 	}
@@ -253,27 +258,24 @@ int fab_machine_builder_finish(struct fab_machine_builder *b, const char *source
 	return 0;
 }
 
-int fab_machine_fail_server(struct fab_machine *m, const char *pattern,
-			    struct fab_err *err)
+int fab_machine_fail_server(struct fab_machine *m, const char *list,
+			    struct fab_matches *matches, struct fab_err *err)
 {
-	uint32_t n = 0, up = 0;
-	char name[256];
+	struct fab_machine_names *names = fab_machine_names_new(m);
+	const struct fab_lookup servers = fab_machine_server_lookup(names);
+	struct fab_ids ids = {0};
+	uint32_t up = 0;
+	int rc = fab_lookup_list(&servers, list, strlen(list), &ids, matches, err);
 
-	for (uint32_t s = 0; s < m->n_servers; s++) {
-		fab_machine_server_name(m, s, name, sizeof(name));
-		if (fab_text_glob(pattern, name)) {
-			m->server_is_down[s] = true;
-			n++;
-		}
+	for (size_t i = 0; i < ids.of.n && !rc; i++)
+		m->server_is_down[ids.of.v[i]] = true;
+	for (uint32_t s = 0; s < m->n_servers; s++)
 		up += !m->server_is_down[s];
-	}
-	if (!n)
-		return fab_fail(err, EINVAL,
-				"no server is called '%s'; the first one is %s", pattern,
-				fab_machine_server_name(m, 0, name, sizeof(name)));
-	if (!up)
-		return fab_fail(err, EINVAL, "'%s' leaves no server that is up", pattern);
-	return 0;
+	if (!rc && !up)
+		rc = fab_fail(err, EINVAL, "'%.80s' leaves no server that is up", list);
+	free(ids.of.v);
+	fab_machine_names_free(names);
+	return rc;
 }
 
 static char *made_up(const struct fab_machine *m, uint32_t vertex, uint32_t number,
@@ -321,31 +323,6 @@ uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit, s
 
 	for (uint32_t i = 0; i < m->n_levels; i++)
 		if (strlen(m->level[i].unit) == n && !strncmp(m->level[i].unit, unit, n))
-			return i;
-	return FAB_NONE;
-}
-
-uint32_t fab_machine_find_node(const struct fab_machine *m, const char *name)
-{
-	char text[256];
-
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (!strcmp(fab_machine_node_name(m, i, text, sizeof(text)), name))
-			return i;
-	return FAB_NONE;
-}
-
-uint32_t fab_machine_find_interface(const struct fab_machine *m, const char *name)
-{
-	char text[256];
-
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		if (!strcmp(fab_machine_interface_name(m, i, text, sizeof(text)), name))
-			return i;
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		if (!strcmp(fab_machine_server_name(m, m->interface_server[i], text,
-						    sizeof(text)),
-			    name))
 			return i;
 	return FAB_NONE;
 }

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/lookup.h"
 #include "fabric/fabric.h"
 
 enum { FAB_MACHINE_LEVELS_MAX = 16 };
@@ -31,6 +32,7 @@ struct fab_machine_level {
 struct fab_machine {
 	char *source;			 /* what it was made from */
 	const struct fab_fabric *fabric; /* borrowed; NULL when described */
+	struct fab_resolver *resolver;	 /* of its names; NULL when described */
 
 	uint32_t n_levels;
 	struct fab_machine_level level[FAB_MACHINE_LEVELS_MAX];
@@ -103,26 +105,35 @@ int fab_machine_read(const char *file, const char *text, size_t len,
 /*
  * The hierarchy of a fabric: its tiers of switches above the hosts. A vertex of tier t is
  * a part of the fabric that stays connected without the tiers above t; its capacity is
- * that of all its cables up together. `servers` are lines of a server list or patterns
- * for host names; a server is a host. Adapters do not forward, so that all meet on one
- * plane (fabric/planes.h): that on which most nodes, then most servers are, then that of
- * their first adapters. Each port of a server there is an interface; a compute node boots
- * over its first adapter with a port there. default_mbps: for cables of unknown speed, 0:
- * EINVAL for those. EINVAL: a server that is no host, a server or node that is not on the
- * plane (named, with the planes), nothing left to boot. Warnings: bundles of different
- * rates; nodes and servers that share several planes. O(nodes + cables).
+ * that of all its cables up together. A server is a host. Adapters do not forward, so
+ * that all meet on one plane (fabric/planes.h): that on which most nodes, then most
+ * servers are, then that of their first adapters. Each port of a server there is an
+ * interface; a compute node boots over its first adapter with a port there. EINVAL,
+ * ENOENT: a server that is no host, a server or node that is not on the plane (named,
+ * with the planes), nothing left to boot. Warnings: bundles of different rates; nodes and
+ * servers that share several planes. O(nodes + cables).
  */
 struct fab_machine_servers {
-	const char *const *patterns; /* [n] host names, globs, GUIDs 0x.., lid:N */
+	/* [n] hosts by any name, host lists, patterns (fabric/resolver.h), separated by
+	 * commas */
+	const char *const *patterns;
 	size_t n;
-	double default_mbps;
+	const uint32_t *hosts; /* [n_hosts] and these */
+	size_t n_hosts;
+	struct fab_resolver *resolver; /* taken over whatever happens; NULL: made */
+	double default_mbps; /* for cables of unknown speed; 0: EINVAL for those */
 };
 int fab_machine_of_fabric(const struct fab_fabric *f,
 			  const struct fab_machine_servers *servers,
 			  struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Mark servers as down whose name matches; EINVAL when none does, or none is left up. */
-int fab_machine_fail_server(struct fab_machine *machine, const char *pattern,
+/*
+ * Mark servers as down: names, host lists and patterns (boot/machine_names.h), separated
+ * by commas; `matches` (base/lookup.h) may be NULL. ENOENT, EINVAL: one is no server, or
+ * none is left up.
+ */
+int fab_machine_fail_server(struct fab_machine *machine, const char *list,
+			    struct fab_matches *matches,
 			    struct fab_err *err) FAB_MUST_CHECK;
 
 /* Name of a vertex, node, server, interface into `out`; returns it. E.g. "board3.17",
@@ -138,6 +149,3 @@ char *fab_machine_interface_name(const struct fab_machine *m, uint32_t interface
 /* Level whose unit is this name (singular or plural); FAB_NONE. */
 uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
 				size_t len);
-/* By exact name; FAB_NONE. O(1) after the first call is not promised: O(n). */
-uint32_t fab_machine_find_node(const struct fab_machine *m, const char *name);
-uint32_t fab_machine_find_interface(const struct fab_machine *m, const char *name);

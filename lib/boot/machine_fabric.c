@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "base/text.h"
 #include "boot/machine_impl.h"
 #include "fabric/planes.h"
+#include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "fabric/tiers.h"
 
@@ -24,59 +23,35 @@ struct fabric_reader {
 	uint32_t part; /* the plane that all boot over */
 };
 
-static bool is_number(const char *p, const char *prefix, uint64_t *out)
+static int mark_servers(struct fabric_reader *r, struct fab_err *err)
 {
-	size_t n = strlen(prefix);
+	const struct fab_lookup hosts = fab_resolver_lookup(r->b.resolver, FAB_WANT_HOST);
+	struct fab_ids ids = {0};
+	int rc = 0;
 
-	return !strncmp(p, prefix, n) &&
-	       fab_parse_u64(p + n, strlen(p + n), 1, 65535, out);
-}
-
-static bool host_matches(const struct fab_fabric *f, uint32_t host, const char *pattern)
-{
-	uint64_t guid = 0, lid = 0;
-	bool is_lid = is_number(pattern, "lid:", &lid);
-	bool is_guid = !strncmp(pattern, "0x", 2) &&
-		       fab_parse_guid(pattern, strlen(pattern), &guid);
-
-	if (!is_lid && !is_guid)
-		return fab_text_glob(pattern, fab_host_name(f, host));
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++) {
-		uint32_t node = f->host_adapter[i];
-
-		if (is_guid && f->node_guid[node] == guid)
-			return true;
-		for (uint32_t p = f->node_first_port[node];
-		     p < f->node_first_port[node + 1]; p++)
-			if ((is_guid && f->port_guid[p] == guid) ||
-			    (is_lid && f->port_lid[p] == lid))
-				return true;
-	}
-	return false;
+	for (size_t i = 0; i < r->servers->n && !rc; i++)
+		rc = fab_lookup_list(&hosts, r->servers->patterns[i],
+				     strlen(r->servers->patterns[i]), &ids, NULL, err);
+	if (rc)
+		fab_err_prefix(err, "servers");
+	for (size_t i = 0; i < ids.of.n; i++)
+		r->server_of[ids.of.v[i]] = 0;
+	for (size_t i = 0; i < r->servers->n_hosts; i++)
+		r->server_of[r->servers->hosts[i]] = 0;
+	free(ids.of.v);
+	return rc;
 }
 
 static int choose_servers(struct fabric_reader *r, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
+	int rc;
 
 	for (uint32_t h = 0; h < f->n_hosts; h++)
 		r->server_of[h] = FAB_NONE;
-	for (size_t i = 0; i < r->servers->n; i++) {
-		uint32_t found = 0;
-
-		for (uint32_t h = 0; h < f->n_hosts; h++)
-			if (host_matches(f, h, r->servers->patterns[i])) {
-				r->server_of[h] = 0;
-				found++;
-			}
-		if (!found)
-			return fab_fail(err, EINVAL,
-					"server '%.100s' is no host of the fabric; the "
-					"first one is '%.100s'",
-					r->servers->patterns[i],
-					f->n_hosts ? fab_host_name(f, 0) : "");
-	}
+	rc = mark_servers(r, err);
+	if (rc)
+		return rc;
 	r->b.server_host = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
 	for (uint32_t h = 0; h < f->n_hosts; h++)
 		if (r->server_of[h] != FAB_NONE) {
@@ -451,6 +426,7 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 	int rc;
 
 	fab_machine_builder_init(&r.b);
+	r.b.resolver = servers->resolver ? servers->resolver : fab_resolver_new(f);
 	r.tier = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.above = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);

@@ -44,9 +44,10 @@ int fab_mapping_choose(const char *text, size_t len, struct fab_mapping_choice *
 
 /*
  * A mapping that a site has now: lines `NODE SERVER` (blank or comma between), #
- * comments; SERVER is a server or interface name. EINVAL: file and line, unknown node or
- * server, a node twice with other servers. Nodes not named get FAB_NONE. interface_of
- * [n_nodes] is the caller's. O(bytes + nodes).
+ * comments; names as in boot/machine_names.h, NODE also a host list or pattern, SERVER a
+ * server or interface. EINVAL, ENOENT: file and line, unknown node or server, a node
+ * twice with other servers. Nodes not named get FAB_NONE. interface_of [n_nodes] is the
+ * caller's. O(bytes + nodes).
  */
 int fab_mapping_read(const struct fab_machine *m, const char *file, const char *text,
 		     size_t len, uint32_t *interface_of,

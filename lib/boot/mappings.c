@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/num.h"
+#include "boot/machine_names.h"
 #include "boot/mapping_impl.h"
 
 const struct fab_mapping_engine *const fab_mapping_engines[] = {
@@ -138,87 +138,69 @@ uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 	return out;
 }
 
-/* One line `NODE SERVER`; both words are copied out, empty for a line without. */
-static bool split_line(const char *line, size_t len, char node[256], char server[256])
-{
-	const char *hash = memchr(line, '#', len);
-	char text[600], *rest = text, *word;
-
-	if (hash)
-		len = (size_t)(hash - line);
-	node[0] = server[0] = 0;
-	if (len >= sizeof(text) || memchr(line, 0, len))
-		return false;
-	memcpy(text, line, len);
-	text[len] = 0;
-	for (int i = 0; (word = strsep(&rest, " \t\r,")) != NULL;) {
-		if (!*word)
-			continue;
-		if (i == 2 || strlen(word) > 255)
-			return false;
-		strcpy(i++ ? server : node, word);
-	}
-	return !*node || *server;
-}
-
-struct mapping_names {
-	struct fab_strmap *nodes, *interfaces;
+struct mapping_reader {
+	struct fab_lookup nodes, interfaces;
+	uint32_t *interface_of;
 };
 
-static int read_pair(const struct mapping_names *names, const char *file, uint64_t line,
-		     const char *node, const char *server, uint32_t *interface_of,
+/* NODE SERVER; several nodes may be a host list. */
+static int read_pair(const struct mapping_reader *r, const struct fab_item *line,
 		     struct fab_err *err)
 {
-	uint32_t n = fab_strmap_get(names->nodes, node, strlen(node));
-	uint32_t i = fab_strmap_get(names->interfaces, server, strlen(server));
+	struct fab_item pair[2];
+	struct fab_ids nodes = {0};
+	uint32_t interface;
+	int rc = memchr(line->text, 0, line->len)
+			 ? fab_fail(err, EINVAL, "expected text, found a zero byte")
+			 : fab_lookup_pair(&r->nodes, &r->interfaces, line->text,
+					   line->len, " \t,", pair, err);
 
-	if (n == FAB_NONE)
-		return fab_fail(err, EINVAL, "%s:%llu: no node is called '%.80s'", file,
-				(unsigned long long)line, node);
-	if (i == FAB_NONE)
-		return fab_fail(err, EINVAL, "%s:%llu: no server is called '%.80s'", file,
-				(unsigned long long)line, server);
-	if (interface_of[n] != FAB_NONE && interface_of[n] != i)
-		return fab_fail(err, EINVAL,
-				"%s:%llu: '%.80s' has another server already", file,
-				(unsigned long long)line, node);
-	interface_of[n] = i;
-	return 0;
+	if (rc)
+		return fab_fail(err, EINVAL, "expected NODE SERVER");
+	rc = fab_lookup_item(&r->nodes, &pair[0], &nodes, NULL, err);
+	if (!rc)
+		rc = r->interfaces.find(r->interfaces.of, &pair[1], &interface, err);
+	for (size_t i = 0; i < nodes.of.n && !rc; i++) {
+		uint32_t *of = &r->interface_of[nodes.of.v[i]];
+
+		if (*of != FAB_NONE && *of != interface)
+			rc = fab_fail(err, EINVAL, "'%.*s' has another server already",
+				      pair[0].len > 80 ? 80 : (int)pair[0].len,
+				      pair[0].text);
+		*of = interface;
+	}
+	free(nodes.of.v);
+	return rc;
 }
 
 int fab_mapping_read(const struct fab_machine *m, const char *file, const char *text,
 		     size_t len, uint32_t *interface_of, struct fab_err *err)
 {
-	struct mapping_names names = {fab_strmap_new(m->n_nodes),
-				      fab_strmap_new(2 * (size_t)m->n_interfaces)};
-	char node[256], server[256];
-	uint64_t line = 0;
+	struct fab_machine_names *names = fab_machine_names_new(m);
+	const struct mapping_reader r = {.nodes = fab_machine_node_lookup(names),
+					 .interfaces =
+						 fab_machine_interface_lookup(names),
+					 .interface_of = interface_of};
+	uint64_t number = 0;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < m->n_nodes; i++) {
+	for (uint32_t i = 0; i < m->n_nodes; i++)
 		interface_of[i] = FAB_NONE;
-		fab_machine_node_name(m, i, node, sizeof(node));
-		fab_strmap_put(names.nodes, node, strlen(node), i);
-	}
-	for (uint32_t i = 0; i < m->n_interfaces; i++) {
-		fab_machine_interface_name(m, i, server, sizeof(server));
-		fab_strmap_put(names.interfaces, server, strlen(server), i);
-	}
 	for (const char *at = text, *end = text + len; at < end && !rc;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t n = (size_t)((stop ? stop : end) - at);
+		struct fab_item line = fab_list_line(at, stop ? stop : end);
+		char where[300];
 
-		line++;
-		if (!split_line(at, n, node, server))
-			rc = fab_fail(err, EINVAL, "%s:%llu: expected NODE SERVER", file,
-				      (unsigned long long)line);
-		else if (*node)
-			rc = read_pair(&names, file, line, node, server, interface_of,
-				       err);
-		at += n + 1;
+		number++;
+		at = stop ? stop + 1 : end;
+		rc = line.len ? read_pair(&r, &line, err) : 0;
+		if (!rc)
+			continue;
+		snprintf(where, sizeof(where), "%.250s:%llu", file,
+			 (unsigned long long)number);
+		fab_err_prefix(err, where);
 	}
-	fab_strmap_free(names.nodes);
-	fab_strmap_free(names.interfaces);
+	fab_machine_names_free(names);
 	return rc;
 }
 

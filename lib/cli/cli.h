@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/lookup.h"
 #include "export/gnuplot.h"
 #include "fabric/fabric.h"
 #include "present/report.h"
@@ -117,6 +118,14 @@ _Noreturn void fab_cli_exit(int status, const char *format, ...) FAB_PRINTF(2, 3
  */
 void fab_cli_warn(const struct fab_cli_run *run, const char *format, ...)
 	FAB_PRINTF(2, 3);
+
+/*
+ * Say on standard error, unless quiet, how many each host list and pattern of an option
+ * or file stood for (`--servers=io*: 4 hosts`), and which with --verbose, if
+ * matches->with_names was set from the run; then empty `matches`.
+ */
+void fab_cli_tell_matches(const struct fab_cli_run *run, const char *where,
+			  struct fab_matches *matches);
 
 /*
  * Open the FABRIC argument; on failure prints one line and exits with status 3. Warnings

@@ -5,7 +5,7 @@
 #include "base/sets.h"
 #include "base/text.h"
 #include "export/hostlist.h"
-#include "export/slurm_names.h"
+#include "fabric/plain_names.h"
 #include "fabric/tiers.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct branch {
 
 struct tree {
 	const struct fab_fabric *f;
-	struct fab_slurm_names names;
+	struct fab_plain_names names;
 	uint32_t *tier, *set; /* [n_switches]; set: union-find, parent pointers */
 	uint32_t *by_name;    /* [n_switches] in the order of their names */
 	bool *is_named;	      /* [n_switches] its name stands in the file */
@@ -164,7 +164,7 @@ static uint32_t new_group(struct tree *t, uint32_t giver, uint32_t sw)
 {
 	if (giver == FAB_NONE)
 		return add_branch(t,
-				  fab_slurm_names_invent(&t->names, t->f, "group",
+				  fab_plain_names_invent(&t->names, t->f, "group",
 							 &t->next_invented),
 				  sw, false);
 	t->is_named[giver] = true;
@@ -205,7 +205,7 @@ static void group_tops(struct tree *t, uint32_t tier)
 
 static int by_name(const void *x, const void *y, void *names)
 {
-	const struct fab_slurm_names *n = names;
+	const struct fab_plain_names *n = names;
 
 	return fab_text_natural_cmp(n->of_switch[*(const uint32_t *)x],
 				    n->of_switch[*(const uint32_t *)y]);
@@ -326,7 +326,7 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 			 .next_invented = 1};
 	int rc = 0;
 
-	fab_slurm_names_init(&t.names, f);
+	fab_plain_names_init(&t.names, f);
 	build(&t);
 	if (!t.notes.n_hosts) {
 		rc = fab_fail(err, EINVAL, "%s: no host with a cable to a switch",
@@ -340,7 +340,7 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 		*notes = t.notes;
 	for (size_t i = 0; i < t.branches.n; i++)
 		free(t.branches.v[i].name);
-	fab_slurm_names_fini(&t.names, f);
+	fab_plain_names_fini(&t.names, f);
 	free(t.branches.v);
 	free(t.tops.v);
 	free(t.tier);

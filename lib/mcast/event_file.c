@@ -2,12 +2,15 @@
 /* TIME join GROUP MEMBER COUNT, TIME leave GROUP MEMBER: a request a line. */
 #include "mcast/events.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "fabric/resolver.h"
 #include "mcast/groups_impl.h"
 #include "mcast/members.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +28,7 @@ struct name {
 
 struct reading {
 	const struct fab_fabric *f;
-	const struct fab_members *dir;
+	const struct fab_resolver *resolver;
 	struct fab_line_place place;
 	struct fab_strmap *group_of; /* name to number */
 	FAB_VEC(struct name) groups;
@@ -95,21 +98,18 @@ static uint32_t number_of(struct reading *r, const struct fab_token *t)
 
 static int read_member(const struct reading *r, const struct fab_token *t, uint32_t *port)
 {
+	const struct fab_item name = {
+		.text = t->text, .len = t->len, .is_quoted = t->is_quoted};
+	char prefix[256];
+
 	if (!t->len && !t->is_quoted)
 		return expected(r, "a member", t);
-	*port = fab_members_find(r->dir, t);
-	if (*port == FAB_NONE)
-		return fab_fail(r->place.err, EINVAL,
-				"%s:%llu: member \"%.*s\" does not exist", r->place.file,
-				(unsigned long long)r->place.line, fab_token_shown(t),
-				t->text);
-	if (*port == FAB_MEMBER_AMBIGUOUS)
-		return fab_fail(r->place.err, EINVAL,
-				"%s:%llu: several nodes are called \"%.*s\", expected a "
-				"GUID or lid:N",
-				r->place.file, (unsigned long long)r->place.line,
-				fab_token_shown(t), t->text);
-	return 0;
+	if (!fab_resolve(r->resolver, FAB_WANT_ENDPOINT, &name, port, r->place.err))
+		return 0;
+	snprintf(prefix, sizeof(prefix), "%.200s:%llu: member", r->place.file,
+		 (unsigned long long)r->place.line);
+	fab_err_prefix(r->place.err, prefix);
+	return -EINVAL;
 }
 
 /* What follows the member: COUNT of a join, then perhaps `lost`. */
@@ -263,20 +263,20 @@ static int read_lines(struct reading *r, const char *at, const char *end)
 int fab_events_read(const struct fab_fabric *f, const char *file, const char *text,
 		    size_t len, struct fab_events **out, struct fab_err *err)
 {
-	struct fab_members dir;
-	struct reading r = {.f = f, .dir = &dir, .place = {file, 0, err}};
+	struct reading r = {.f = f, .place = {file, 0, err}};
+	struct fab_resolver *resolver;
 	bool is_marked = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3);
 	int rc;
 
 	if (len && memchr(text, '\0', len))
 		return fab_fail(err, EINVAL,
 				"%s: a binary file, expected lines of requests", file);
-	fab_members_init(&dir, f);
+	r.resolver = resolver = fab_resolver_new(f);
 	r.group_of = fab_strmap_new(64);
 	rc = read_lines(&r, is_marked ? text + 3 : text, text + len);
 	if (!rc)
 		rc = finish(&r, out);
-	fab_members_fini(&dir);
+	fab_resolver_free(resolver);
 	fab_strmap_free(r.group_of);
 	free(r.groups.v);
 	free(r.requests.v);

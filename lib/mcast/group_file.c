@@ -15,9 +15,8 @@
 
 struct reading {
 	struct fab_groups_builder *b;
-	const struct fab_members *dir;
+	struct fab_lookup lookup;
 	struct fab_line_place place;
-	bool ignore_unknown;
 };
 
 static unsigned long long line_of(const struct reading *r)
@@ -27,65 +26,77 @@ static unsigned long long line_of(const struct reading *r)
 
 /* Do two neighbours make a name together? Then its quotes were forgotten. */
 static bool join(const struct reading *r, const struct fab_token *a,
-		 const struct fab_token *b, struct fab_token *joined)
+		 const struct fab_token *b, struct fab_item *joined)
 {
+	uint32_t port;
+
 	if (!a->len || !b->len || a->is_quoted || b->is_quoted)
 		return false;
-	*joined = (struct fab_token){.text = a->text,
-				     .len = (size_t)(b->text + b->len - a->text),
-				     .is_quoted = true};
-	return fab_members_find(r->dir, joined) != FAB_NONE;
+	*joined = (struct fab_item){.text = a->text,
+				    .len = (size_t)(b->text + b->len - a->text),
+				    .is_quoted = true};
+	return !r->lookup.find(r->lookup.of, joined, &port, NULL);
 }
 
-/* Member t does not exist; `at` is what follows it, `last` the member before. */
+/* Put file, line and group in front of what is wrong with a member. */
+static int blame(const struct reading *r, const struct fab_token *group)
+{
+	char *prefix = fab_format("%s:%llu: group \"%.*s\"", r->place.file, line_of(r),
+				  fab_token_shown(group), group->text);
+
+	fab_err_prefix(r->place.err, prefix);
+	free(prefix);
+	return -EINVAL;
+}
+
+/* Member t is none; `at` is what follows it, `last` the member before. */
 static int unknown(const struct reading *r, const struct fab_token *group,
 		   const struct fab_token *last, const struct fab_token *t,
 		   const char *at, const char *end)
 {
-	struct fab_token next, name;
+	struct fab_token next;
+	struct fab_item name;
 
 	if (fab_token_next(&r->place, &at, end, false, &next))
 		next.len = 0;
 	if (join(r, last, t, &name) || join(r, t, &next, &name))
-		return fab_fail(
-			r->place.err, EINVAL,
-			"%s:%llu: group \"%.*s\": member \"%.*s\" does not exist; "
-			"with quotes \"%.*s\" does",
-			r->place.file, line_of(r), fab_token_shown(group), group->text,
-			fab_token_shown(t), t->text, fab_token_shown(&name), name.text);
-	return fab_fail(r->place.err, EINVAL,
-			"%s:%llu: group \"%.*s\": member \"%.*s\" does not exist",
-			r->place.file, line_of(r), fab_token_shown(group), group->text,
-			fab_token_shown(t), t->text);
+		fab_fail(r->place.err, EINVAL,
+			 "no switch, host or adapter is called '%.*s'; with quotes "
+			 "\"%.*s\" is one",
+			 fab_token_shown(t), t->text,
+			 name.len < FAB_SHOWN_NAME ? (int)name.len : FAB_SHOWN_NAME,
+			 name.text);
+	return blame(r, group);
 }
 
-static int ambiguous(const struct reading *r, const struct fab_token *group,
-		     const struct fab_token *t)
+/* A member and how much of the fabric was named by it. */
+static void add_member(struct fab_groups_builder *b, uint32_t member)
 {
-	return fab_fail(r->place.err, EINVAL,
-			"%s:%llu: group \"%.*s\": several nodes are called \"%.*s\", "
-			"expected a GUID or lid:N",
-			r->place.file, line_of(r), fab_token_shown(group), group->text,
-			fab_token_shown(t), t->text);
+	static const enum fab_scope scopes[] = {
+		[FAB_MEMBER_PORT] = FAB_SCOPE_PORT,
+		[FAB_MEMBER_ADAPTER] = FAB_SCOPE_ADAPTER,
+		[FAB_MEMBER_HOST] = FAB_SCOPE_HOST,
+	};
+	enum fab_member_kind kind;
+	uint32_t port = fab_member_port(b->f, member, &kind);
+
+	fab_groups_builder_add_scope(b, port, scopes[kind]);
 }
 
-/* How much of the fabric a token names, when it names this endpoint. */
-static enum fab_scope scope_of(const struct reading *r, uint32_t endpoint,
-			       const struct fab_token *t)
+static int read_member(const struct reading *r, const struct fab_token *t)
 {
-	const struct fab_fabric *f = r->b->f;
-	uint32_t node = f->port_node[endpoint], host = f->node_host[node];
-	size_t len = t->len;
+	const struct fab_item name = {
+		.text = t->text, .len = t->len, .is_quoted = t->is_quoted};
+	struct fab_ids members = {0};
+	int rc = t->is_quoted ? fab_lookup_item(&r->lookup, &name, &members, NULL,
+						r->place.err)
+			      : fab_lookup_list(&r->lookup, t->text, t->len, &members,
+						&r->b->matches, r->place.err);
 
-	while (len && t->text[len - 1] == ' ')
-		len--;
-	if (!strncasecmp(fab_node_name(f, node), t->text, len) &&
-	    !fab_node_name(f, node)[len + strspn(fab_node_name(f, node) + len, " ")])
-		return FAB_SCOPE_ADAPTER;
-	if (host != FAB_NONE && !strncasecmp(fab_host_name(f, host), t->text, len) &&
-	    !fab_host_name(f, host)[len])
-		return FAB_SCOPE_HOST;
-	return FAB_SCOPE_PORT;
+	for (size_t i = 0; i < members.of.n && !rc; i++)
+		add_member(r->b, members.of.v[i]);
+	free(members.of.v);
+	return rc;
 }
 
 static int read_members(const struct reading *r, const struct fab_token *group,
@@ -96,17 +107,11 @@ static int read_members(const struct reading *r, const struct fab_token *group,
 
 	for (; !rc && (t.len || t.is_quoted);
 	     rc = fab_token_next(&r->place, &at, end, false, &t)) {
-		uint32_t endpoint = fab_members_find(r->dir, &t);
-
-		if (endpoint == FAB_MEMBER_AMBIGUOUS)
-			return ambiguous(r, group, &t);
-		if (endpoint != FAB_NONE)
-			fab_groups_builder_add_scope(r->b, endpoint,
-						     scope_of(r, endpoint, &t));
-		else if (r->ignore_unknown)
-			fab_groups_builder_count_unknown(r->b, 1);
-		else
+		rc = read_member(r, &t);
+		if (rc == -ENOENT)
 			return unknown(r, group, &last, &t, at, end);
+		if (rc)
+			return blame(r, group);
 		last = t;
 	}
 	return rc;
@@ -157,13 +162,14 @@ static int read_tables(struct fab_groups_builder *b, const char *file, const cha
 static int read_lines(struct fab_groups_builder *b, const char *file, const char *text,
 		      size_t len, bool ignore_unknown, struct fab_err *err)
 {
-	struct fab_members dir;
-	struct reading r = {b, &dir, {file, 0, err}, ignore_unknown};
+	struct reading r = {.b = b, .place = {file, 0, err}};
 	const char *at = text, *end = text + len;
 	size_t n_before = b->first.n;
 	int rc = 0;
 
-	fab_members_init(&dir, b->f);
+	r.lookup = fab_resolver_lookup(fab_groups_builder_resolver(b), FAB_WANT_MEMBER);
+	if (ignore_unknown)
+		r.lookup.n_missing = &b->n_unknown;
 	while (at < end && !rc) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = newline ? newline : end;
@@ -172,7 +178,6 @@ static int read_lines(struct fab_groups_builder *b, const char *file, const char
 		rc = read_line(&r, at, stop);
 		at = newline ? newline + 1 : end;
 	}
-	fab_members_fini(&dir);
 	if (!rc && b->first.n == n_before)
 		rc = fab_fail(err, EINVAL,
 			      "%s: no group, expected lines NAME: MEMBER MEMBER ...",

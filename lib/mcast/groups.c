@@ -48,7 +48,21 @@ void fab_groups_builder_free(struct fab_groups_builder *b)
 	for (size_t i = 0; i < b->sources.n; i++)
 		free(b->sources.v[i]);
 	free(b->sources.v);
+	fab_resolver_free(b->resolver);
+	fab_matches_fini(&b->matches);
 	free(b);
+}
+
+const struct fab_resolver *fab_groups_builder_resolver(struct fab_groups_builder *b)
+{
+	if (!b->resolver)
+		b->resolver = fab_resolver_new(b->f);
+	return b->resolver;
+}
+
+struct fab_matches *fab_groups_builder_matches(struct fab_groups_builder *b)
+{
+	return &b->matches;
 }
 
 void fab_groups_builder_enter(struct fab_groups_builder *b, const char *source)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/lookup.h"
 #include "fabric/fabric.h"
 
 /*
@@ -65,6 +66,10 @@ void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endp
 /* Members that were named but do not exist (ignore_unknown), for the report. */
 void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n);
 
+/* What host lists and patterns of the files stood for; the builder's, for the caller to
+ * read, set up and empty between files. */
+struct fab_matches *fab_groups_builder_matches(struct fab_groups_builder *b);
+
 /*
  * Frees the builder whatever happens. Fails with EINVAL when a group has no member
  * (unless skip_empty), when a member hangs on no switch, when members of one group are on
@@ -77,15 +82,16 @@ int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
 			      struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Read groups from text: a line a group, `NAME: MEMBER MEMBER ...`; a member is a node
- * description or host name, a port or node GUID (`0x...`), or `lid:N`; `#` starts a
- * comment; names with blanks stand in double quotes. `file` is the name for messages.
- * With ignore_unknown members that do not exist are counted, else they are EINVAL
- * `FILE:LINE: group "x": member "y" does not exist`. A description, GUID or LID that
- * several nodes share is EINVAL, and so is a text without any group. A byte order mark at
- * the beginning is skipped. The output of saquery (mcast/saquery.h) and opensm.mcfdbs
- * (mcast/mcfdbs.h) are told by their first line: then a group is called by its MLID.
- * O(text + nodes), sorted formats O(text log text).
+ * Read groups from text: a line a group, `NAME: MEMBER MEMBER ...`; a member is any
+ * name of a switch, adapter or host (fabric/resolver.h), a host list, a pattern, or
+ * several of these between commas; `#` starts a comment; names with blanks stand in
+ * double quotes, and then are names to the letter. `file` is the name for messages. With
+ * ignore_unknown members that do not exist are counted, else they are EINVAL `FILE:LINE:
+ * group "x": ...`. A name, GUID or LID that several nodes share is EINVAL, and so is a
+ * text without any group. A byte order mark at the beginning is skipped. The output of
+ * saquery (mcast/saquery.h) and opensm.mcfdbs (mcast/mcfdbs.h) are told by their first
+ * line: then a group is called by its MLID. O(text + nodes), sorted formats O(text log
+ * text).
  */
 int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
 		    size_t len, bool ignore_unknown, struct fab_err *err) FAB_MUST_CHECK;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/mem.h"
+#include "fabric/resolver.h"
 #include "mcast/groups.h"
 #include "mcast/members.h"
 
@@ -24,11 +25,15 @@ struct fab_groups_builder {
 	struct fab_group_origin here;		 /* of the next group */
 	FAB_VEC(char *) sources;		 /* what origins point to */
 	uint64_t n_unknown;
+	struct fab_resolver *resolver; /* NULL until a file names members */
+	struct fab_matches matches;
 };
 
 /* The groups that follow come from `source`, which is copied. */
 void fab_groups_builder_enter(struct fab_groups_builder *b, const char *source);
 void fab_groups_builder_leave(struct fab_groups_builder *b);
+/* Names of members; the builder keeps it. */
+const struct fab_resolver *fab_groups_builder_resolver(struct fab_groups_builder *b);
 
 /*
  * Where the members of a group are on several planes and each could be on the same one,

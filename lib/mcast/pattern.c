@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "fabric/resolver.h"
 #include "mcast/groups_impl.h"
 
 #include <errno.h>

@@ -23,7 +23,16 @@ void fab_faults_free(struct fab_faults *faults)
 	free(faults->switch_is_dead);
 	free(faults->cable_is_dead);
 	free(faults->named.v);
+	fab_resolver_free(faults->resolver);
+	fab_matches_fini(&faults->matches);
 	free(faults);
+}
+
+const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults)
+{
+	if (!faults->resolver)
+		faults->resolver = fab_resolver_new(faults->f);
+	return faults->resolver;
 }
 
 static void set_switch(struct fab_faults *faults, uint32_t sw, bool is_dead)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/rng.h"
+#include "fabric/resolver.h"
 #include "unicast/routes.h"
 
 /* Nothing dead yet. The caller frees; the fabric is borrowed. */
@@ -17,29 +18,23 @@ void fab_faults_kill_switch(struct fab_faults *faults, uint32_t sw);
 void fab_faults_kill_cable(struct fab_faults *faults, uint32_t cable);
 void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault);
 
-/*
- * The switch that a text names: its node description or mapped name; `0x` and a GUID;
- * `lid:N`; or the coordinates of a leaf switch of a kfat, `3.7`, which stand for the name
- * that ends in `leaf-3.7`. ENOENT: none; EINVAL: more than one, or an adapter. O(nodes).
- */
-int fab_faults_find_switch(const struct fab_fabric *f, const char *text, size_t len,
-			   uint32_t *out, struct fab_err *err) FAB_MUST_CHECK;
-/*
- * The cable at SWITCH:PORT, where SWITCH is as above and PORT a number; the last colon
- * counts. ENOENT: no such switch, or no cable at the port.
- */
-int fab_faults_find_cable(const struct fab_fabric *f, const char *text, size_t len,
-			  uint32_t *out, struct fab_err *err) FAB_MUST_CHECK;
+/* Names of the fabric's switches and cables; `faults` keeps it. O(nodes + ports) at the
+ * first call. */
+const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults);
 
-/* Switches by names, comma separated; a name with a comma stands in "". */
+/*
+ * Switches by any name that fabric/resolver.h knows, lists of them, host lists and
+ * patterns (base/lookup.h). ENOENT, EINVAL: one is none, several, or no switch; then
+ * those before it are dead. What lists stood for is added to faults->matches.
+ */
 int fab_faults_add_switches(struct fab_faults *faults, const char *text,
 			    struct fab_err *err) FAB_MUST_CHECK;
-/* Cables by SWITCH:PORT, comma separated. */
+/* Cables alike, as SWITCH:PORT or HOST/PORT; PORT may be [1-4], or * in a pattern. */
 int fab_faults_add_cables(struct fab_faults *faults, const char *text,
 			  struct fab_err *err) FAB_MUST_CHECK;
 /*
- * A file of them, `-`: standard input. A line: the name of a switch, or the word `link`
- * and SWITCH:PORT; empty lines and those that begin with # do not count. Errors name file
+ * A file of them, `-`: standard input. A line: switches as above, or the word `link`
+ * and cables; empty lines and those that begin with # do not count. Errors name file
  * and line.
  */
 int fab_faults_add_file(struct fab_faults *faults, const char *path,

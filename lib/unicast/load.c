@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "fabric/resolver.h"
 #include "unicast/service_levels.h"
 
 #include <errno.h>
@@ -99,67 +100,92 @@ static int transpose(const struct fab_kfat *k, const struct fab_flow_ends *ends,
 	return 0;
 }
 
-/* A word of a line as an end: by the adapter's name or a GUID. */
-static uint32_t find_end(const struct fab_strmap *names, const struct fab_map64 *guids,
-			 const char *word, size_t len)
-{
-	uint32_t i = fab_strmap_get(names, word, len);
-	uint64_t guid;
+/* Who sends to whom, by a file. */
+struct flow_reader {
+	const struct fab_fabric *f;
+	struct fab_lookup lookup;
+	struct fab_map64 *end_of; /* port to end */
+	uint32_t *to;
+};
 
-	if (i == FAB_NONE && fab_parse_guid(word, len, &guid))
-		i = fab_map64_get(guids, guid);
-	return i;
+/* The ends that an item of a line names; `ends` is the caller's to free. */
+static int find_ends(const struct flow_reader *r, const struct fab_item *item,
+		     struct fab_ids *ends, struct fab_err *err)
+{
+	int rc = fab_lookup_item(&r->lookup, item, ends, NULL, err);
+
+	for (size_t i = 0; i < ends->of.n && !rc; i++) {
+		uint32_t port = ends->of.v[i];
+
+		ends->of.v[i] = fab_map64_get(r->end_of, port);
+		if (ends->of.v[i] == FAB_NONE)
+			rc = fab_fail(err, ENOENT,
+				      "'%.*s' is no live host adapter: it, its switch or "
+				      "its cable is dead, or it is no host's",
+				      TEXT_MAX,
+				      fab_node_name(r->f, r->f->port_node[port]));
+	}
+	return rc;
 }
 
-static int read_line(char *line, const struct fab_strmap *names,
-		     const struct fab_map64 *guids, uint32_t *to, struct fab_err *err)
+static int add_flows(const struct flow_reader *r, const struct fab_item pair[2],
+		     struct fab_err *err)
 {
-	char *from = line + strspn(line, " \t"), *target, *rest;
-	uint32_t i, j;
-	size_t len = strcspn(from, " \t\r\n"), target_len;
+	struct fab_ids ends[2] = {{{0}}, {{0}}};
+	int rc = find_ends(r, &pair[0], &ends[0], err);
 
-	if (!len || *from == '#')
+	if (!rc)
+		rc = find_ends(r, &pair[1], &ends[1], err);
+	if (!rc && ends[0].of.n != ends[1].of.n)
+		rc = fab_fail(err, EINVAL,
+			      "%zu sources and %zu targets: expected as many of both",
+			      ends[0].of.n, ends[1].of.n);
+	for (size_t i = 0; i < ends[0].of.n && !rc; i++) {
+		uint32_t *to = &r->to[ends[0].of.v[i]];
+
+		if (*to != FAB_NONE)
+			rc = fab_fail(err, EINVAL, "'%.*s' sends twice",
+				      pair[0].len > TEXT_MAX ? TEXT_MAX
+							     : (int)pair[0].len,
+				      pair[0].text);
+		*to = ends[1].of.v[i];
+	}
+	free(ends[0].of.v);
+	free(ends[1].of.v);
+	return rc;
+}
+
+static int read_line(const struct flow_reader *r, const char *line, size_t len,
+		     struct fab_err *err)
+{
+	struct fab_item pair[2];
+	int rc;
+
+	while (len && strchr(" \t\r\n", line[len - 1]))
+		len--;
+	while (len && strchr(" \t", *line)) {
+		line++;
+		len--;
+	}
+	if (!len || *line == '#')
 		return 0;
-	target = from + len + strspn(from + len, " \t");
-	target_len = strcspn(target, " \t\r\n");
-	rest = target + target_len + strspn(target + target_len, " \t\r\n");
-	if (!target_len || *rest)
-		return fab_fail(err, EINVAL, "expected SOURCE TARGET");
-	i = find_end(names, guids, from, len);
-	j = find_end(names, guids, target, target_len);
-	if (i == FAB_NONE || j == FAB_NONE)
-		return fab_fail(err, ENOENT, "no live host adapter is '%.*s'", TEXT_MAX,
-				i == FAB_NONE ? from : target);
-	if (to[i] != FAB_NONE)
-		return fab_fail(err, EINVAL, "'%.*s' sends twice", TEXT_MAX, from);
-	to[i] = j;
-	return 0;
+	if (memchr(line, '\0', len))
+		return fab_fail(err, EINVAL, "expected text, found a zero byte");
+	rc = fab_lookup_pair(&r->lookup, &r->lookup, line, len, " \t", pair, err);
+	return rc ? rc : add_flows(r, pair, err);
 }
 
-static int read_file(const char *path, const struct fab_fabric *f,
-		     const struct fab_flow_ends *ends, uint32_t *to, struct fab_err *err)
+static int read_lines(const struct flow_reader *r, FILE *file, const char *path,
+		      struct fab_err *err)
 {
-	FILE *file = fopen(path, "re");
-	struct fab_strmap *names;
-	struct fab_map64 *guids;
 	char *line = NULL, prefix[TEXT_MAX + 40];
 	size_t cap = 0;
+	ssize_t len;
 	int rc = 0;
 
-	if (!file)
-		return fab_fail(err, errno, "%s: cannot open: %s", path, strerror(errno));
-	names = fab_strmap_new(ends->n);
-	guids = fab_map64_new(ends->n);
-	for (uint32_t i = 0; i < ends->n; i++) {
-		uint32_t node = f->port_node[ends->port[i]];
-		const char *name = fab_node_name(f, node);
-
-		fab_strmap_put(names, name, strlen(name), i);
-		fab_map64_put(guids, f->node_guid[node], i);
-		fab_map64_put(guids, f->port_guid[ends->port[i]], i);
-	}
-	for (uint64_t number = 1; !rc && getline(&line, &cap, file) >= 0; number++) {
-		rc = read_line(line, names, guids, to, err);
+	for (uint64_t number = 1; !rc && (len = getline(&line, &cap, file)) >= 0;
+	     number++) {
+		rc = read_line(r, line, (size_t)len, err);
 		if (!rc)
 			continue;
 		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, path, number);
@@ -167,9 +193,29 @@ static int read_file(const char *path, const struct fab_fabric *f,
 	}
 	if (!rc && ferror(file))
 		rc = fab_fail(err, EIO, "%s: cannot read", path);
-	fab_strmap_free(names);
-	fab_map64_free(guids);
 	free(line);
+	return rc;
+}
+
+static int read_file(const char *path, const struct fab_fabric *f,
+		     const struct fab_flow_ends *ends, uint32_t *to, struct fab_err *err)
+{
+	FILE *file = fopen(path, "re");
+	struct flow_reader r = {.f = f, .to = to};
+	struct fab_resolver *resolver;
+	int rc;
+
+	if (!file)
+		return fab_fail(err, errno, "%s: cannot open: %s", path, strerror(errno));
+	resolver = fab_resolver_new(f);
+	r.lookup = fab_resolver_lookup(resolver, FAB_WANT_ADAPTER);
+	r.lookup.match = NULL;
+	r.end_of = fab_map64_new(ends->n);
+	for (uint32_t i = 0; i < ends->n; i++)
+		fab_map64_put(r.end_of, ends->port[i], i);
+	rc = read_lines(&r, file, path, err);
+	fab_map64_free(r.end_of);
+	fab_resolver_free(resolver);
 	fclose(file);
 	return rc;
 }

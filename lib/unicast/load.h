@@ -20,7 +20,8 @@ void fab_flow_ends_fini(struct fab_flow_ends *ends);
  *   reverse      first to last
  *   random       each set as likely, by `seed`
  *   transpose    kfat of two equal dimensions: leaf x.y to leaf y.x, hosts in order
- *   file:PATH    lines SOURCE TARGET: names of hosts' adapters or GUIDs, apart by blanks
+ *   file:PATH    lines SOURCE TARGET: hosts or adapters by any name (fabric/resolver.h),
+ *                apart by blanks, or two host lists of as many
  * EINVAL or ENOENT: one sentence, of a file with its line.
  */
 int fab_permutation(const char *spec, const struct fab_kfat *kfat,

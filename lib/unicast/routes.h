@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/lookup.h"
 #include "base/mem.h"
 #include "fabric/fabric.h"
 
@@ -35,6 +36,8 @@ struct fab_faults {
 	bool *cable_is_dead;  /* [n_cables]; those of a dead switch, too */
 	/* what was named dead, in that order; cables of dead switches are not in it */
 	FAB_VEC(struct fab_fault) named;
+	struct fab_resolver *resolver; /* NULL until something is named by text */
+	struct fab_matches matches;    /* what host lists and patterns stood for */
 };
 
 /* How the lane of a hop follows from the service level. */

@@ -156,7 +156,8 @@ static void boot(struct fab_machine *m, struct fuzz_draw *d)
 		free(batches);
 	}
 	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name, sizeof(name));
-	if (!fuzz_refused(fab_machine_fail_server(m, name, &err), &err, "failed server"))
+	if (!fuzz_refused(fab_machine_fail_server(m, name, NULL, &err), &err,
+			  "failed server"))
 		map_all(m, &batch);
 	fab_batch_fini(&batch);
 }

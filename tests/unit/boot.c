@@ -240,7 +240,7 @@ Test(boot, stable_moves_few)
 	uint32_t *before = boots_map(m, "stable", &all), *after;
 	struct fab_err err;
 
-	cr_assert_eq(fab_machine_fail_server(m, "server17", &err), 0);
+	cr_assert_eq(fab_machine_fail_server(m, "server17", NULL, &err), 0);
 	after = boots_map(m, "stable", &all);
 	cr_expect_lt(fab_mapping_moved(m, before, after), m->n_nodes / 10);
 	free(before);
@@ -442,7 +442,7 @@ Test(boot, failover_counts_who_moves)
 	struct fab_failover f;
 	struct fab_err err;
 
-	cr_assert_eq(fab_machine_fail_server(m, "server1", &err), 0);
+	cr_assert_eq(fab_machine_fail_server(m, "server1", NULL, &err), 0);
 	fab_failover_of(m, &batch, before, after, &f);
 	/* server 3 from 0 to 3; 2 keeps two and 0 loses one; nodes 6, 7 do not boot */
 	cr_expect_eq(f.n_moved, 4);

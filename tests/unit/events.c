@@ -72,8 +72,9 @@ Test(events, what_is_no_trace)
 		{"1 join\n", "trace:1: expected the name of a group"},
 		{"1 join \"\" h0 2\n", "trace:1: expected the name of a group"},
 		{"1 join a\n", "trace:1: expected a member, found the end"},
-		{"1 join a h9 2\n", "trace:1: member \"h9\" does not exist"},
-		{"1 join a \"\" 2\n", "trace:1: member \"\" does not exist"},
+		{"1 join a h9 2\n", "trace:1: member: no switch, host or adapter is "
+				    "called 'h9'; did you mean 'h0'?"},
+		{"1 join a \"\" 2\n", "trace:1: member: expected a name"},
 		{"1 join a h0\n", "trace:1: expected the number of members"},
 		{"1 join a h0 0\n", "trace:1: expected the number of members"},
 		{"1 join a h0 lost\n", "trace:1: expected the number of members"},

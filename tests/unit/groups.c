@@ -117,13 +117,16 @@ Test(groups, errors_name_file_line_group_and_member)
 		const char *text, *message;
 	} cases[] = {
 		{"a: s\nb: nobody s",
-		 "g.txt:2: group \"b\": member \"nobody\" does not exist"},
-		{"b: lid:99", "g.txt:1: group \"b\": member \"lid:99\" does not exist"},
-		{"b: lid:x", "g.txt:1: group \"b\": member \"lid:x\" does not exist"},
-		{"b: 0x99", "g.txt:1: group \"b\": member \"0x99\" does not exist"},
+		 "g.txt:2: group \"b\": no switch, host or adapter is called 'nobody'"},
+		{"b: lid:99", "g.txt:1: group \"b\": no port has LID 99"},
+		{"b: lid:x",
+		 "g.txt:1: group \"b\": 'lid:x': expected lid:N, N from 1 to 49151"},
+		{"b: 0x99", "g.txt:1: group \"b\": no switch, host or adapter has the "
+			    "GUID or name '0x99'"},
 		{"b: s twin",
-		 "g.txt:1: group \"b\": several nodes are called \"twin\", expected "
-		 "a GUID or lid:N"},
+		 "g.txt:1: group \"b\": 'twin' can be each of 2: twin "
+		 "(0x00000000000000c0), twin (0x00000000000000d0); expected one, by its "
+		 "GUID"},
 		{"no colon here",
 		 "g.txt:1: expected NAME: MEMBER MEMBER ..., found no colon "
 		 "behind \"no\""},
@@ -135,17 +138,15 @@ Test(groups, errors_name_file_line_group_and_member)
 		{"b: s \"far HCA-1\"",
 		 "g.txt:1: group \"b\": no path from \"s\" (part 1) to \"far HCA-1\" "
 		 "(part 2): no cable joins these parts of the fabric"},
-		{"b: n1 HCA-1", "g.txt:1: group \"b\": member \"HCA-1\" does not exist; "
-				"with quotes \"n1 HCA-1\" does"},
-		{"b: leaf t", "g.txt:1: group \"b\": member \"leaf\" does not exist; "
-			      "with quotes \"leaf t\" does"},
-		{"b: leaf", "g.txt:1: group \"b\": member \"leaf\" does not exist"},
-		{"b: s \"\" s", "g.txt:1: group \"b\": member \"\" does not exist"},
-		{"b: lid:20",
-		 "g.txt:1: group \"b\": several nodes are called \"lid:20\", "
-		 "expected a GUID or lid:N"},
-		{"b: 0xb9", "g.txt:1: group \"b\": several nodes are called \"0xb9\", "
-			    "expected a GUID or lid:N"},
+		{"b: n1 HCA-1", "g.txt:1: group \"b\": no switch, host or adapter is "
+				"called 'HCA-1'; with quotes \"n1 HCA-1\" is one"},
+		{"b: leaf t", "g.txt:1: group \"b\": no switch, host or adapter is "
+			      "called 'leaf'; with quotes \"leaf t\" is one"},
+		{"b: leaf",
+		 "g.txt:1: group \"b\": no switch, host or adapter is called 'leaf'"},
+		{"b: s \"\" s", "g.txt:1: group \"b\": expected a name, found nothing"},
+		{"b: lid:20", "g.txt:1: group \"b\": 'lid:20' can be each of 2: "},
+		{"b: 0xb9", "g.txt:1: group \"b\": '0xb9' can be each of 2: "},
 	};
 	struct fab_fabric *f = small();
 
@@ -155,7 +156,9 @@ Test(groups, errors_name_file_line_group_and_member)
 
 		cr_assert_eq(read_groups(f, cases[i].text, false, &g, &err), -EINVAL,
 			     "%s", cases[i].text);
-		cr_assert_str_eq(err.text, cases[i].message);
+		cr_assert_eq(
+			strncmp(err.text, cases[i].message, strlen(cases[i].message)), 0,
+			"'%s' instead of '%s'", err.text, cases[i].message);
 	}
 	fab_fabric_free(f);
 }

@@ -84,7 +84,8 @@ Test(mappings, blocks_go_round_the_servers)
 
 		expect_all(m);
 		fab_machine_server_name(m, 1, name, sizeof(name));
-		cr_assert_eq(fab_machine_fail_server(m, name, &err), 0, "%s", err.text);
+		cr_assert_eq(fab_machine_fail_server(m, name, NULL, &err), 0, "%s",
+			     err.text);
 		expect_all(m);
 		fab_machine_free(m);
 	}

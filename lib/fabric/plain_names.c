@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/slurm_names.h"
+#include "fabric/plain_names.h"
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -88,7 +88,7 @@ static uint32_t settle(char **wish, uint32_t n, char letter, const uint64_t *gui
 	return n_others;
 }
 
-void fab_slurm_names_init(struct fab_slurm_names *names, const struct fab_fabric *f)
+void fab_plain_names_init(struct fab_plain_names *names, const struct fab_fabric *f)
 {
 	uint64_t *guid = FAB_NEW(f->n_hosts, uint64_t);
 	char label[FAB_LABEL_SIZE];
@@ -108,7 +108,7 @@ void fab_slurm_names_init(struct fab_slurm_names *names, const struct fab_fabric
 	free(guid);
 }
 
-void fab_slurm_names_fini(struct fab_slurm_names *names, const struct fab_fabric *f)
+void fab_plain_names_fini(struct fab_plain_names *names, const struct fab_fabric *f)
 {
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		free(names->of_switch[s]);
@@ -118,7 +118,7 @@ void fab_slurm_names_fini(struct fab_slurm_names *names, const struct fab_fabric
 	free(names->of_host);
 }
 
-char *fab_slurm_names_invent(const struct fab_slurm_names *names,
+char *fab_plain_names_invent(const struct fab_plain_names *names,
 			     const struct fab_fabric *f, const char *stem, uint32_t *next)
 {
 	for (;; ++*next) {

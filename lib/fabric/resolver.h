@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a name stands for: the one resolver for everything that people write, in options
+ * and in files. A name is
+ *   a description, mapped name or host name, as any report prints it (\x1b for a control
+ *   character), short as drawings have it (fabric/label.h), or plain as Slurm has it
+ *   (fabric/plain_names.h);
+ *   NAME/PORT        a port of an adapter, host or switch; of a host with several
+ * adapters also the number of its connected port SWITCH:PORT      a cable; NAME/PORT is
+ * one too lid:N            any LID of a port, those of its LMC too a GUID           of a
+ * node or port: 0x and up to 16 digits, 16 digits, four groups between colons,
+ * fe80::GUID, S-, H- or R- and 16 digits 3.7              the switch whose name ends in
+ * `leaf-3.7`: coordinates in a kfat Letter case and blanks at the ends do not count, but
+ * a name that is equal to the letter goes before others. What two things are called is
+ * refused, with both of them named.
+ */
+#pragma once
+
+#include "base/lookup.h"
+#include "fabric/fabric.h"
+
+struct fab_resolver;
+
+/* The fabric is borrowed. The caller frees. O(nodes + ports). */
+struct fab_resolver *fab_resolver_new(const struct fab_fabric *f);
+/* NULL is allowed. */
+void fab_resolver_free(struct fab_resolver *r);
+
+/* What is looked for, and so what an id is. */
+enum fab_want {
+	FAB_WANT_SWITCH,   /* node id of a switch */
+	FAB_WANT_HOST,	   /* host id; an adapter or port stands for its host */
+	FAB_WANT_ENDPOINT, /* port: 0 of a switch, the first connected one of an adapter,
+			      fab_host_endpoint() of a host */
+	FAB_WANT_ADAPTER,  /* the same, but of adapters and hosts only */
+	FAB_WANT_CABLE,	   /* cable id */
+	FAB_WANT_MEMBER,   /* as an endpoint, but an id for fab_member_port() */
+	FAB_N_WANTS,
+};
+
+/* The endpoint of a member, and what was named for it: this port (or a switch), an
+ * adapter or a host, which have others, too. O(adapters of the host). */
+enum fab_member_kind { FAB_MEMBER_PORT, FAB_MEMBER_ADAPTER, FAB_MEMBER_HOST };
+uint32_t fab_member_port(const struct fab_fabric *f, uint32_t member,
+			 enum fab_member_kind *kind);
+
+/*
+ * Find one thing; `err` may be NULL, then nothing is spent on a sentence. ENOENT: no such
+ * thing, the nearest name is told; EINVAL: several (some are told, with GUIDs), something
+ * else, or something without a cable where one is needed. O(len) and, with `err`,
+ * O(names).
+ */
+int fab_resolve(const struct fab_resolver *r, enum fab_want want,
+		const struct fab_item *name, uint32_t *id,
+		struct fab_err *err) FAB_MUST_CHECK;
+/* The same for text that is not quoted. */
+int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const char *text,
+		     size_t len, uint32_t *id, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * For lists, host lists and patterns (base/lookup.h). A pattern is held against host
+ * names; where it matches none, and adapters or switches are looked for, against theirs.
+ * Of cables the pattern is SWITCH:PORT. Valid as long as the resolver.
+ */
+struct fab_lookup fab_resolver_lookup(const struct fab_resolver *r, enum fab_want want);
+
+/*
+ * Where a host sends and receives: the first connected port of the first of its adapters
+ * by name, so that hosts take the same rail whatever the order of the input; those on a
+ * switch go before others. FAB_NONE without a cable. O(adapters of the host).
+ */
+uint32_t fab_host_endpoint(const struct fab_fabric *f, fab_host_id host);
+/* Host id and GUID of its first adapter. */
+uint64_t fab_host_guid(const struct fab_fabric *f, fab_host_id host);
