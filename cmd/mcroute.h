@@ -51,9 +51,16 @@ struct mcroute_outcome {
 	struct fab_efi efi[MCROUTE_MAX_ENGINES];
 	bool was_verified;
 	bool is_sound[MCROUTE_MAX_ENGINES];
-	uint32_t lower_bound;
+	uint32_t lower_bound;  /* of any trees */
+	uint32_t height_bound; /* of trees of minimal height; 0: not tried */
 	double distances_seconds, roots_seconds;
 };
+
+/* The larger of the bounds, for trees of minimal height. */
+static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
+{
+	return o->height_bound > o->lower_bound ? o->height_bound : o->lower_bound;
+}
 
 /* What the options ask for, from the fabric to the report; the exit status. */
 int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,

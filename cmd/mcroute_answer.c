@@ -27,11 +27,20 @@ static size_t worst_of(const struct mcroute_outcome *o, size_t first)
 }
 
 /* How far the best can still be from what is possible at all. */
-static void bound_text(const struct mcroute_outcome *o, uint32_t max, char *out,
+static void bound_text(const struct mcroute_outcome *o, size_t result, char *out,
 		       size_t size)
 {
+	uint32_t max = o->efi[result].max;
+	bool is_low = !o->results[result].engine->may_be_higher &&
+		      o->height_bound > o->lower_bound;
+
 	if (max <= o->lower_bound)
 		snprintf(out, size, "and no trees whatever can do with fewer");
+	else if (is_low && max <= o->height_bound)
+		snprintf(out, size, "and no trees of minimal height can do with fewer");
+	else if (is_low)
+		snprintf(out, size, "proven >= %u for trees of minimal height",
+			 o->height_bound);
 	else if (o->lower_bound)
 		snprintf(out, size, "proven >= %u whatever the trees", o->lower_bound);
 	else
@@ -46,7 +55,7 @@ static void say_best(struct fab_report *r, const struct mcroute_outcome *o, size
 	char trees[FAB_HUMAN_BYTES], bound[80], others[160] = "";
 
 	fab_human_count(o->problem.groups->n, trees);
-	bound_text(o, max, bound, sizeof(bound));
+	bound_text(o, best, bound, sizeof(bound));
 	if (o->efi[worst].max > max)
 		snprintf(others, sizeof(others), "; of %zu algorithms the worst, %s, %u",
 			 o->n - first, o->results[worst].engine->name, o->efi[worst].max);

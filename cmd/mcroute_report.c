@@ -2,6 +2,7 @@
 /* The report of fabric-mcroute: its tables and what their columns mean. */
 #include "mcroute.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,10 @@ const struct fab_column mcroute_columns[] = {
 	 0},
 	{"links_at_max", FAB_UINT, "switch-to-switch cables with the largest number", 0},
 	{"lower_bound", FAB_UINT, "no trees whatever can have a smaller max_efi", 0},
+	{"height_bound", FAB_NUMBER,
+	 "no trees of minimal height can have a smaller max_efi; null: not tried, or the "
+	 "algorithm's may be higher",
+	 FAB_COL_EXTRA},
 	{"max_height", FAB_UINT,
 	 "switch hops from a root to its farthest member, largest", 0},
 	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0},
@@ -64,6 +69,9 @@ static void print_results(struct fab_report *r, const struct mcroute_outcome *o)
 			{.real = e->mean},
 			{.u = e->n_at_max},
 			{.u = o->lower_bound},
+			{.real = o->height_bound && !o->results[i].engine->may_be_higher
+					 ? mcroute_low_bound(o)
+					 : NAN},
 			{.u = e->max_height},
 			{.u = e->tree_links},
 			{.u = o->was_verified ? o->is_sound[i] : FAB_UNKNOWN},

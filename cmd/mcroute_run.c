@@ -97,7 +97,8 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 	o->problem.dist = dist;
 	o->dist = dist;
 	o->lower_bound = fab_mcast_lower_bound(&o->problem);
-	mcast.bound = o->lower_bound;
+	o->height_bound = fab_mcast_height_bound(&o->problem);
+	mcast.bound = mcroute_low_bound(o);
 	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
 			    o->results + o->n, &o->roots_seconds, &err))
 		fab_cli_die(&err);

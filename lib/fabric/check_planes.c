@@ -49,7 +49,9 @@ enum measure { SWITCHES, LINKS, HOSTS, N_MEASURES };
 
 static uint32_t measure_of(const struct fab_plane *v, enum measure m)
 {
-	return m == SWITCHES ? v->n_switches : m == LINKS ? v->n_switch_links : v->n_hosts;
+	return m == SWITCHES ? v->n_switches
+	       : m == LINKS  ? v->n_switch_links
+			     : v->n_hosts;
 }
 
 /* The value that most planes have; of equally common ones the largest. */
@@ -83,8 +85,8 @@ static int put_measure(char *out, size_t size, bool is_first, uint32_t n, uint32
 static void check_plane(struct fab_checker *c, const struct fab_planes *planes,
 			uint32_t part, const uint32_t *usual)
 {
-	static const char *const what[N_MEASURES] = {
-		"switches", "cables between switches", "hosts"};
+	static const char *const what[N_MEASURES] = {"switches",
+						     "cables between switches", "hosts"};
 	const struct fab_plane *v = &planes->v[part];
 	char name[FAB_PLANE_TEXT_SIZE], text[256];
 	bool is_small = false;

@@ -19,6 +19,15 @@
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
 /*
+ * A bound for trees of minimal height: at each switch the groups with members there and
+ * elsewhere use one of the cables each that minimal height leaves them; the least largest
+ * load over all choices, by matching. 0: not tried, with more than 4 million pairs of a
+ * group and a member's switch. O(pairs * cables of a switch, and the candidates of each
+ * group), more where groups compete for few cables.
+ */
+uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem);
+
+/*
  * Both bounds for one division of the switches into disjoint parts: part[sw] is the part
  * of a switch, below n_parts, or FAB_NONE for none of them. O(arcs + members).
  */

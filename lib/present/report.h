@@ -109,8 +109,8 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 /*
  * A sentence of the answer, with its full stop; one to three of them, before any field or
  * table. They stand first in a table, each on a line of its own, and are joined to
- * `summary` in JSON; CSV and tables without headings leave them out. It must be true in every state: what is not known is
- * said to be so.
+ * `summary` in JSON; CSV and tables without headings leave them out. It must be true in
+ * every state: what is not known is said to be so.
  */
 void fab_report_answer(struct fab_report *r, enum fab_tone tone, const char *format, ...)
 	FAB_PRINTF(3, 4);

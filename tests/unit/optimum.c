@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "mcast/bounds.h"
+#include "mcast/engines.h"
 #include "support/plan.h"
 #include "support/routed.h"
 
@@ -151,13 +152,18 @@ static struct fab_fabric *tiny_fabric(struct fab_rng *rng)
 	return f;
 }
 
+/* How often bounds and the best engine are the optimum. */
+struct reached {
+	unsigned bound, low_bound, balanced, low_only;
+};
+
 /* Between the bound and what engines reach lies the optimum. */
-static bool check_tiny(uint64_t seed)
+static void check_tiny(uint64_t seed, struct reached *reached)
 {
 	struct fab_mcast_result results[ROUTED_MAX_ENGINES];
 	struct fab_efi efi[ROUTED_MAX_ENGINES];
 	struct tiny *t = FAB_NEW0(1, struct tiny);
-	uint32_t bound, best, best_low;
+	uint32_t bound, low_bound, best, best_low;
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, seed);
@@ -166,11 +172,14 @@ static bool check_tiny(uint64_t seed)
 	t->n = t->s.f->n_switches;
 	list_trees(t);
 	bound = fab_mcast_lower_bound(&t->s.problem);
+	low_bound = fab_mcast_height_bound(&t->s.problem);
 	best = optimum(t, false);
 	best_low = optimum(t, true);
 	routed_all(&t->s, results, efi);
 	cr_expect_leq(bound, best, "seed %llu: %u trees on a cable, bound %u",
 		      (unsigned long long)seed, best, bound);
+	cr_expect_leq(low_bound, best_low, "seed %llu: %u trees on a cable, bound %u",
+		      (unsigned long long)seed, best_low, low_bound);
 	for (size_t e = 0; e < fab_mcast_n_engines; e++) {
 		bool may_be_higher = results[e].engine->may_be_higher;
 
@@ -183,20 +192,27 @@ static bool check_tiny(uint64_t seed)
 				  "seed %llu: %s is %u high, not %u",
 				  (unsigned long long)seed, results[e].engine->name,
 				  results[e].forest.height[g], t->least[g]);
+		if (results[e].engine == &fab_mcast_balanced)
+			reached->balanced += efi[e].max == best_low;
 	}
 	routed_end(results);
 	routed_fini(&t->s);
 	free(t);
-	return bound == best;
+	reached->bound += bound == best;
+	reached->low_bound += (low_bound > bound ? low_bound : bound) == best_low;
+	reached->low_only += low_bound > bound;
 }
 
 Test(optimum, below_the_optimum_of_all_trees)
 {
 	enum { N = 300 };
-	unsigned n_reached = 0;
+	struct reached reached = {0};
 
 	for (uint64_t seed = 0; seed < N; seed++)
-		n_reached += check_tiny(seed);
+		check_tiny(seed, &reached);
 	/* a bound that says nothing would be sound, too */
-	cr_assert_gt(n_reached, N * 3 / 4, "%u of %u", n_reached, N);
+	cr_assert_gt(reached.bound, N * 3 / 4, "%u of %u", reached.bound, N);
+	cr_assert_gt(reached.low_bound, N * 3 / 4, "%u of %u", reached.low_bound, N);
+	cr_assert_gt(reached.low_only, 0, "%u of %u", reached.low_only, N);
+	cr_assert_gt(reached.balanced, N * 9 / 10, "%u of %u", reached.balanced, N);
 }

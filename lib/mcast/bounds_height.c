@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a group may leave a switch: in a tree of minimal height r, rooted at one of the
+ * group's candidates, a member's switch that is not the root hangs on a switch at most
+ * r - 1 hops from that root. So of the switch's cables only those count whose other end
+ * is within r - 1 hops of some candidate; all of them where the switch is a candidate
+ * itself. Each group with members elsewhere uses one of them at least: the least largest
+ * load over all choices, found by matching groups to cables, is a bound.
+ */
+#include "mcast/bounds.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pairs of a group and a member's switch from which on it would take too long. */
+static const uint64_t PAIRS_MAX = 4000000;
+
+/* Groups of a switch that may leave it to the same neighbours. */
+struct kind {
+	uint32_t sw;
+	uint64_t peers; /* first of its bits in `bits` */
+	uint32_t n;	/* groups */
+};
+
+struct exits {
+	const struct fab_mcast_problem *p;
+	struct fab_roots_one *roots;
+	FAB_VEC(struct kind) kinds;
+	FAB_VEC(uint64_t) bits;
+	struct fab_map64 *known; /* digest of switch and bits to kind */
+	uint32_t *seen;		 /* [n_switches] == round: `near` holds */
+	bool *near;		 /* [n_switches] within r - 1 hops of a candidate */
+	uint32_t round;
+	/* of the switch being matched */
+	uint32_t *room;	 /* [peers] cables to a neighbour */
+	uint32_t *load;	 /* [peers] groups that leave to it */
+	uint32_t *taken; /* [kinds * peers] of a kind to a neighbour */
+	uint32_t *queue, *from_peer, *from_kind;
+};
+
+static size_t words_of(const struct fab_fabric *f, uint32_t sw)
+{
+	return (f->peer_first[sw + 1] - f->peer_first[sw] + 63) / 64;
+}
+
+/* Is a switch within `hops` of a candidate of the group at hand? */
+static bool is_near(struct exits *x, uint32_t sw, uint8_t hops)
+{
+	const uint8_t *row;
+
+	if (x->seen[sw] == x->round)
+		return x->near[sw];
+	x->seen[sw] = x->round;
+	x->near[sw] = false;
+	row = fab_dist_row(x->p->dist, sw);
+	for (size_t w = 0; w < x->roots->words && !x->near[sw]; w++)
+		for (uint64_t left = x->roots->bits[w]; left; left &= left - 1)
+			if (row[w * 64 + (size_t)__builtin_ctzll(left)] <= hops) {
+				x->near[sw] = true;
+				break;
+			}
+	return x->near[sw];
+}
+
+/* The neighbours that a group may leave a switch to, as bits behind the others. */
+static void push_exits(struct exits *x, uint32_t sw, uint8_t radius)
+{
+	const struct fab_fabric *f = x->p->f;
+	bool is_root = x->roots->bits[sw / 64] >> (sw % 64) & 1;
+	size_t at = x->bits.n;
+
+	for (size_t w = 0; w < words_of(f, sw); w++)
+		FAB_PUSH(&x->bits, 0);
+	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
+		if (is_root || is_near(x, f->peer[i], (uint8_t)(radius - 1)))
+			x->bits.v[at + (i - f->peer_first[sw]) / 64] |=
+				(uint64_t)1 << ((i - f->peer_first[sw]) % 64);
+}
+
+/* Count n groups with the exits that were pushed last; equal ones are one kind. */
+static void add_kind(struct exits *x, uint32_t sw, uint32_t n)
+{
+	size_t words = words_of(x->p->f, sw);
+	uint64_t at = x->bits.n - words;
+	uint64_t key = fab_hash_bytes(x->bits.v + at, words * sizeof(uint64_t), sw);
+	uint32_t id = fab_map64_put(x->known, key, (uint32_t)x->kinds.n);
+
+	if (id < x->kinds.n && x->kinds.v[id].sw == sw &&
+	    !memcmp(x->bits.v + x->kinds.v[id].peers, x->bits.v + at,
+		    words * sizeof(uint64_t))) {
+		x->kinds.v[id].n += n;
+		x->bits.n = at;
+		return;
+	}
+	FAB_PUSH(&x->kinds, ((struct kind){sw, at, n}));
+}
+
+/* Exits of the groups with the switches of `group`, n of them. */
+static void add_groups(struct exits *x, uint32_t group, uint32_t n)
+{
+	const struct fab_groups *g = x->p->groups;
+	const uint32_t *sw = g->sw + g->sw_first[group];
+	uint32_t n_sw = fab_group_n_switches(g, group);
+	uint8_t radius = fab_roots_one_find(x->roots, sw, n_sw);
+
+	x->round++;
+	for (uint32_t i = 0; i < n_sw; i++) {
+		push_exits(x, sw[i], radius);
+		add_kind(x, sw[i], n);
+	}
+}
+
+static bool may_leave(const struct exits *x, const struct kind *k, uint32_t peer)
+{
+	return x->bits.v[k->peers + peer / 64] >> (peer % 64) & 1;
+}
+
+/* Make room for one group of `kind` by moving others; false: not with this cap. */
+static bool move_others(struct exits *x, const struct kind *kinds, uint32_t kind,
+			uint32_t n_kinds, uint32_t n_peers, uint32_t cap)
+{
+	uint32_t head = 0, tail = 0;
+
+	memset(x->from_kind, 0xff, n_peers * sizeof(*x->from_kind));
+	memset(x->from_peer, 0xff, n_kinds * sizeof(*x->from_peer));
+	x->queue[tail++] = kind;
+	x->from_peer[kind] = n_peers; /* where it starts */
+	while (head < tail) {
+		uint32_t k = x->queue[head++];
+
+		for (uint32_t p = 0; p < n_peers; p++) {
+			if (!may_leave(x, &kinds[k], p) || x->from_kind[p] != FAB_NONE)
+				continue;
+			x->from_kind[p] = k;
+			if (x->load[p] < cap * x->room[p]) {
+				x->load[p]++;
+				for (uint32_t at = p; at != n_peers;) {
+					uint32_t of = x->from_kind[at];
+
+					x->taken[of * n_peers + at]++;
+					at = x->from_peer[of];
+					if (at != n_peers)
+						x->taken[of * n_peers + at]--;
+				}
+				return true;
+			}
+			for (uint32_t u = 0; u < n_kinds; u++)
+				if (x->from_peer[u] == FAB_NONE &&
+				    x->taken[u * n_peers + p]) {
+					x->from_peer[u] = p;
+					x->queue[tail++] = u;
+				}
+		}
+	}
+	return false;
+}
+
+/* The least largest load of a switch's cables, at least `cap`. */
+static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kinds,
+		      uint32_t cap)
+{
+	const struct fab_fabric *f = x->p->f;
+	uint32_t sw = kinds[0].sw, first = f->peer_first[sw];
+	uint32_t n_peers = f->peer_first[sw + 1] - first;
+
+	x->room = FAB_NEW0(n_peers + 1, uint32_t);
+	x->load = FAB_NEW0(n_peers + 1, uint32_t);
+	x->taken = FAB_NEW0((size_t)n_kinds * n_peers + 1, uint32_t);
+	x->queue = FAB_NEW(n_kinds + 1, uint32_t);
+	x->from_peer = FAB_NEW(n_kinds + 1, uint32_t);
+	x->from_kind = FAB_NEW(n_peers + 1, uint32_t);
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		for (uint32_t p = 0; p < n_peers; p++)
+			x->room[p] += f->peer[first + p] == f->arc_peer[a];
+	for (uint32_t k = 0; k < n_kinds; k++)
+		for (uint32_t i = 0; i < kinds[k].n; i++)
+			while (!move_others(x, kinds, k, n_kinds, n_peers, cap) &&
+			       cap < x->p->groups->n)
+				cap++;
+	free(x->room);
+	free(x->load);
+	free(x->taken);
+	free(x->queue);
+	free(x->from_peer);
+	free(x->from_kind);
+	return cap;
+}
+
+static int by_switch(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	return (x->peers > y->peers) - (x->peers < y->peers);
+}
+
+/* Groups with the same switches are counted with the first of them. */
+static uint32_t *count_same(const struct fab_groups *g)
+{
+	uint32_t *n = FAB_NEW0(g->n + 1, uint32_t);
+
+	for (uint32_t i = 0; i < g->n; i++)
+		n[g->same_as[i]]++;
+	return n;
+}
+
+uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
+{
+	const struct fab_groups *g = problem->groups;
+	uint32_t n_switches = problem->f->n_switches, bound = 0, *n_same;
+	struct exits x = {.p = problem};
+
+	if (g->sw_first[g->n] > PAIRS_MAX)
+		return 0;
+	x.roots = fab_roots_one_new(problem->dist);
+	x.known = fab_map64_new(1024);
+	x.seen = FAB_NEW0(n_switches, uint32_t);
+	x.near = FAB_NEW(n_switches, bool);
+	n_same = count_same(g);
+	for (uint32_t i = 0; i < g->n; i++)
+		if (n_same[i] && fab_group_n_switches(g, i) > 1)
+			add_groups(&x, i, n_same[i]);
+	if (x.kinds.n)
+		qsort(x.kinds.v, x.kinds.n, sizeof(*x.kinds.v), by_switch);
+	for (size_t i = 0, end; i < x.kinds.n; i = end) {
+		for (end = i; end < x.kinds.n && x.kinds.v[end].sw == x.kinds.v[i].sw;)
+			end++;
+		bound = match(&x, x.kinds.v + i, (uint32_t)(end - i), bound);
+	}
+	free(n_same);
+	fab_roots_one_free(x.roots);
+	fab_map64_free(x.known);
+	free(x.seen);
+	free(x.near);
+	free(x.kinds.v);
+	free(x.bits.v);
+	return bound;
+}
