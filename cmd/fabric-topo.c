@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/dot.h"
+#include "export/guid_lists.h"
 #include "export/ibnetdiscover.h"
 #include "export/json.h"
 #include "export/slurm.h"
@@ -13,7 +14,16 @@
 static const char program[] = "fabric-topo";
 
 enum mode { MODE_SUMMARY, MODE_CHECK, MODE_DIFF, MODE_PORTS, MODE_TO };
-enum target { TO_NONE, TO_IBNETDISCOVER, TO_DOT, TO_JSON, TO_SLURM, TO_SUBNET_LST };
+enum target {
+	TO_NONE,
+	TO_IBNETDISCOVER,
+	TO_DOT,
+	TO_JSON,
+	TO_SLURM,
+	TO_SUBNET_LST,
+	TO_ROOT_GUIDS,
+	TO_CN_GUIDS
+};
 enum {
 	KEY_CHECK = 0x100,
 	KEY_DIFF,
@@ -21,7 +31,8 @@ enum {
 	KEY_TO,
 	KEY_SWITCHES_ONLY,
 	KEY_KNOWN,
-	KEY_KNOWN_OUT
+	KEY_KNOWN_OUT,
+	KEY_FOLD
 };
 
 struct params {
@@ -29,7 +40,7 @@ struct params {
 	const char *mode_option; /* the option that chose the mode */
 	enum target target;
 	const char *other; /* --diff */
-	bool switches_only;
+	bool switches_only, fold;
 	struct topo_known known;
 	struct fab_cli_input input;
 	struct fab_cli_output output;
@@ -66,12 +77,18 @@ static const struct argp_option options[] = {
 	{.name = "to",
 	 .key = KEY_TO,
 	 .arg = "KIND",
-	 .doc = "Convert to ibnetdiscover, dot, json, slurm (topology.conf) or "
-		"subnet-lst (as OpenSM writes it)",
+	 .doc = "Convert to ibnetdiscover, dot, json, slurm (topology.conf), "
+		"subnet-lst (as OpenSM writes it), root-guids or cn-guids "
+		"(root_guid_file "
+		"and cn_guid_file of OpenSM)",
 	 .group = 2},
 	{.name = "switches-only",
 	 .key = KEY_SWITCHES_ONLY,
 	 .doc = "With --to=dot: leave out hosts and other adapters",
+	 .group = 2},
+	{.name = "fold",
+	 .key = KEY_FOLD,
+	 .doc = "With --to=dot: a box for each pod instead of its switches and hosts",
 	 .group = 2},
 	{0},
 };
@@ -93,13 +110,16 @@ static enum target parse_target(const char *arg, struct argp_state *state)
 		[TO_JSON] = "json",
 		[TO_SLURM] = "slurm",
 		[TO_SUBNET_LST] = "subnet-lst",
+		[TO_ROOT_GUIDS] = "root-guids",
+		[TO_CN_GUIDS] = "cn-guids",
 	};
 
 	for (size_t i = TO_IBNETDISCOVER; i < FAB_COUNT(names); i++)
 		if (!strcmp(arg, names[i]))
 			return (enum target)i;
 	argp_error(state,
-		   "--to: '%s' is not ibnetdiscover, dot, json, slurm or subnet-lst",
+		   "--to: '%s' is not ibnetdiscover, dot, json, slurm, subnet-lst, "
+		   "root-guids or cn-guids",
 		   arg);
 	return TO_NONE;
 }
@@ -141,6 +161,8 @@ static void check_params(struct params *p, struct argp_state *state)
 				  "--list-columns or --no-header");
 	if (p->switches_only && p->target != TO_DOT)
 		argp_error(state, "--switches-only goes with --to=dot only");
+	if (p->fold && p->target != TO_DOT)
+		argp_error(state, "--fold goes with --to=dot only");
 	check_known(p, state);
 	if (p->output.columns &&
 	    fab_columns_check(p->output.columns, columns.v, columns.n, &err) != 0)
@@ -187,6 +209,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SWITCHES_ONLY:
 		p->switches_only = true;
+		return 0;
+	case KEY_FOLD:
+		p->fold = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		fab_cli_set_fabric(&p->input, arg, state);
@@ -252,7 +277,7 @@ static int export_slurm(FILE *out, const struct fab_fabric *f,
 
 static int export_fabric(FILE *out, const struct params *p, const struct fab_fabric *f)
 {
-	struct fab_dot_options dot = {.without_hosts = p->switches_only};
+	struct fab_dot_options dot = {.without_hosts = p->switches_only, .fold = p->fold};
 	struct fab_err err;
 
 	switch (p->target) {
@@ -268,6 +293,13 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 		break;
 	case TO_SUBNET_LST:
 		fab_export_subnet_lst(out, f);
+		break;
+	case TO_ROOT_GUIDS:
+		if (fab_export_root_guids(out, f, &err) != 0)
+			fab_cli_die(&err);
+		break;
+	case TO_CN_GUIDS:
+		fab_export_cn_guids(out, f);
 		break;
 	default:
 		fab_export_ibnetdiscover(out, f);

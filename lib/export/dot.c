@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/dot.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "export/dot_fold.h"
 #include "fabric/check.h"
 #include "fabric/label.h"
-#include "fabric/tiers.h"
+#include "fabric/shape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Parallel cables: between the same two boxes of the picture. */
 struct edge {
@@ -17,41 +20,151 @@ struct edge {
 struct dot {
 	FILE *out;
 	const struct fab_fabric *f;
-	uint32_t *tier; /* [n_switches] */
+	struct fab_shape *shape;
+	struct fab_dot_boxes boxes;
 };
 
-/* A quoted string; what would steer a terminal or Graphviz becomes \xNN in words. */
-static void put_quoted(FILE *out, const char *text)
+enum { LARGE = 100 }; /* boxes; of more dot draws straight lines, and in less time */
+
+/* Inside quotes; what would steer a terminal or Graphviz becomes \xNN in words. */
+static void put_inside(FILE *out, const char *text)
 {
 	char safe[4 * FAB_LABEL_SIZE];
 
 	fab_text_safe(text, safe, sizeof(safe));
-	fputc('"', out);
 	for (const char *p = safe; *p; p++) {
 		if (*p == '"' || *p == '\\')
 			fputc('\\', out);
 		fputc(*p, out);
 	}
+}
+
+static void put_quoted(FILE *out, const char *text)
+{
+	fputc('"', out);
+	put_inside(out, text);
 	fputc('"', out);
 }
 
-/* Boxes: switches and other nodes by node id, hosts behind them. */
-static uint32_t box_of(const struct fab_fabric *f, uint32_t node)
+/* Nodes of the picture: boxes of switches by their first switch, other nodes by node id,
+ * hosts behind them. */
+static uint32_t box_of(const struct dot *d, uint32_t node)
 {
+	const struct fab_fabric *f = d->f;
+
+	if (fab_node_is_switch(f, node))
+		return d->boxes.v[d->boxes.of_switch[node]].first;
 	return f->node_host[node] == FAB_NONE ? node : f->n_nodes + f->node_host[node];
+}
+
+/* How many switches have the short name, by its first one. */
+static struct fab_strmap *count_labels(const struct fab_fabric *f, uint32_t *n_equal)
+{
+	struct fab_strmap *first = fab_strmap_new(f->n_switches);
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		char label[FAB_LABEL_SIZE];
+
+		fab_label_short(fab_node_name(f, s), label, sizeof(label));
+		n_equal[s] = 0;
+		n_equal[fab_strmap_put(first, label, strlen(label), s)]++;
+	}
+	return first;
+}
+
+static void put_short_name(const struct dot *d, uint32_t sw)
+{
+	char label[FAB_LABEL_SIZE];
+
+	put_inside(d->out,
+		   fab_label_short(fab_node_name(d->f, sw), label, sizeof(label)));
+}
+
+/* A single switch; its GUID below the name where others have the same. */
+static void put_switch(const struct dot *d, uint32_t sw, const struct fab_strmap *first,
+		       const uint32_t *n_equal)
+{
+	unsigned long long guid = d->f->node_guid[sw];
+	char label[FAB_LABEL_SIZE];
+
+	fab_label_short(fab_node_name(d->f, sw), label, sizeof(label));
+	fprintf(d->out, "  n%u [label=\"", sw);
+	put_inside(d->out, label);
+	if (n_equal[fab_strmap_get(first, label, strlen(label))] > 1)
+		fprintf(d->out, "\\n0x%016llx", guid);
+	fprintf(d->out, "\", tooltip=\"0x%016llx\"];\n", guid);
+}
+
+/* A pod: from which to which switch, and how many of what. */
+static void put_pod(const struct dot *d, const struct fab_dot_box *b)
+{
+	fprintf(d->out, "  n%u [shape=box3d, label=\"", b->first);
+	put_short_name(d, b->first);
+	if (b->last != b->first) {
+		fputs(" .. ", d->out);
+		put_short_name(d, b->last);
+	}
+	fprintf(d->out, "\\n%u switches", b->n_switches);
+	if (b->n_lowest != b->n_switches)
+		fprintf(d->out, ", %u of the lowest tier", b->n_lowest);
+	if (b->n_hosts)
+		fprintf(d->out, "\\n%u host cable%s", b->n_hosts,
+			b->n_hosts == 1 ? "" : "s");
+	fputs("\"];\n", d->out);
 }
 
 static void put_switches(const struct dot *d)
 {
-	char label[FAB_LABEL_SIZE];
+	uint32_t *n_equal = FAB_NEW(d->f->n_switches, uint32_t);
+	struct fab_strmap *first = count_labels(d->f, n_equal);
 
-	for (uint32_t s = 0; s < d->f->n_switches; s++) {
-		fprintf(d->out, "  n%u [label=", s);
-		put_quoted(d->out,
-			   fab_label_short(fab_node_name(d->f, s), label, sizeof(label)));
-		fprintf(d->out, ", tooltip=\"0x%016llx\"];\n",
-			(unsigned long long)d->f->node_guid[s]);
+	for (uint32_t i = 0; i < d->boxes.n; i++) {
+		const struct fab_dot_box *b = &d->boxes.v[i];
+
+		if (b->n_switches == 1)
+			put_switch(d, b->first, first, n_equal);
+		else
+			put_pod(d, b);
 	}
+	fab_strmap_free(first);
+	free(n_equal);
+}
+
+static int by_tier(const void *x, const void *y, void *boxes)
+{
+	const struct fab_dot_box *v = boxes;
+	const struct fab_dot_box *a = &v[*(const uint32_t *)x],
+				 *b = &v[*(const uint32_t *)y];
+
+	if (a->tier != b->tier)
+		return a->tier > b->tier ? -1 : 1;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* The boxes of each tier side by side, the highest first. Where all have hosts, as in a
+ * torus, there is nothing to rank. */
+static void put_ranks(const struct dot *d)
+{
+	uint32_t *order = FAB_NEW(d->boxes.n, uint32_t), n = d->boxes.n, end;
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), by_tier, d->boxes.v);
+	if (d->boxes.v[order[0]].tier == d->boxes.v[order[n - 1]].tier)
+		n = 0;
+	for (uint32_t i = 0; i < n; i = end) {
+		const struct fab_dot_box *b = &d->boxes.v[order[i]];
+
+		for (end = i + 1; end < n && d->boxes.v[order[end]].tier == b->tier;)
+			end++;
+		if (b->tier == FAB_NONE || end - i < 2)
+			continue;
+		fputs("  {rank=same", d->out);
+		for (uint32_t k = i; k < end; k++)
+			fprintf(d->out, "; n%u", d->boxes.v[order[k]].first);
+		fputs("}\n", d->out);
+	}
+	free(order);
 }
 
 static void put_others(const struct dot *d)
@@ -77,12 +190,14 @@ static void put_others(const struct dot *d)
 static bool stands_above(const struct dot *d, uint32_t a, uint32_t b)
 {
 	bool a_is_switch = a < d->f->n_switches, b_is_switch = b < d->f->n_switches;
+	uint32_t a_tier, b_tier;
 
 	if (!a_is_switch || !b_is_switch)
 		return a_is_switch || (!b_is_switch && a < b);
-	if (d->tier[a] != d->tier[b])
-		return d->tier[a] != FAB_NONE &&
-		       (d->tier[b] == FAB_NONE || d->tier[a] > d->tier[b]);
+	a_tier = d->boxes.v[d->boxes.of_switch[a]].tier;
+	b_tier = d->boxes.v[d->boxes.of_switch[b]].tier;
+	if (a_tier != b_tier)
+		return a_tier != FAB_NONE && (b_tier == FAB_NONE || a_tier > b_tier);
 	return a < b;
 }
 
@@ -116,14 +231,17 @@ static void put_edges(const struct dot *d, uint32_t n_cables)
 {
 	const struct fab_fabric *f = d->f;
 	struct edge *edges = FAB_NEW(n_cables, struct edge);
+	size_t n = 0;
 
 	for (uint32_t c = 0; c < n_cables; c++) {
-		uint32_t a = box_of(f, f->port_node[f->cable_a[c]]);
-		uint32_t b = box_of(f, f->port_node[f->cable_b[c]]);
+		uint32_t x = f->port_node[f->cable_a[c]], y = f->port_node[f->cable_b[c]];
+		uint32_t a = box_of(d, x), b = box_of(d, y);
 		bool is_above = stands_above(d, a, b);
 
-		edges[c] = (struct edge){is_above ? a : b, is_above ? b : a, c};
+		if (a != b || x == y) /* not those within a pod */
+			edges[n++] = (struct edge){is_above ? a : b, is_above ? b : a, c};
 	}
+	n_cables = (uint32_t)n;
 	qsort(edges, n_cables, sizeof(*edges), by_boxes);
 	for (size_t i = 0, end; i < n_cables; i = end) {
 		end = i + 1;
@@ -138,17 +256,24 @@ static void put_edges(const struct dot *d, uint32_t n_cables)
 void fab_export_dot(FILE *out, const struct fab_fabric *f,
 		    const struct fab_dot_options *options)
 {
-	struct dot d = {.out = out, .f = f, .tier = FAB_NEW(f->n_switches, uint32_t)};
-	bool without_hosts = options && options->without_hosts;
+	struct dot d = {.out = out, .f = f, .shape = fab_shape_recognize(f)};
+	bool fold = options && options->fold;
+	bool without_hosts = fold || (options && options->without_hosts);
 
-	fab_tiers(f, d.tier);
+	fab_dot_boxes_init(&d.boxes, f, d.shape, fold);
 	fputs("graph fabric {\n  label=", out);
 	put_quoted(out, f->source);
 	fputs(";\n  node [shape=box, fontname=\"sans-serif\"];\n", out);
+	if (d.boxes.n > LARGE)
+		fputs("  graph [splines=line, ranksep=4, nodesep=0.05, mclimit=0.05, "
+		      "nslimit=1, nslimit1=1, maxiter=10];\n",
+		      out);
 	put_switches(&d);
 	if (!without_hosts)
 		put_others(&d);
+	put_ranks(&d);
 	put_edges(&d, without_hosts ? f->n_switch_links : f->n_cables);
 	fputs("}\n", out);
-	free(d.tier);
+	fab_dot_boxes_fini(&d.boxes);
+	fab_shape_free(d.shape);
 }

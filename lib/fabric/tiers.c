@@ -2,6 +2,7 @@
 #include "fabric/tiers.h"
 
 #include "base/mem.h"
+#include "base/sets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,4 +48,78 @@ uint32_t fab_tiers_of_shape(const struct fab_fabric *f, const struct fab_shape *
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		tier[s] = shape->level[s] < shape->n_levels ? shape->level[s] : FAB_NONE;
 	return shape->n_levels;
+}
+
+/* Switches by tier, those in none left out; returns how many. */
+static uint32_t sort_by_tier(const uint32_t *tier, uint32_t n_switches, uint32_t n_tiers,
+			     uint32_t *order)
+{
+	uint32_t *at = FAB_NEW0((size_t)n_tiers + 1, uint32_t), n;
+
+	for (uint32_t s = 0; s < n_switches; s++)
+		if (tier[s] < n_tiers)
+			at[tier[s] + 1]++;
+	for (uint32_t t = 0; t < n_tiers; t++)
+		at[t + 1] += at[t];
+	n = at[n_tiers];
+	for (uint32_t s = 0; s < n_switches; s++)
+		if (tier[s] < n_tiers)
+			order[at[tier[s]]++] = s;
+	free(at);
+	return n;
+}
+
+/* Join the sets; does that leave fewer sets with a leaf switch? */
+static bool joins_leaves(uint32_t *parent, bool *has_leaf, uint32_t a, uint32_t b)
+{
+	bool both;
+
+	a = fab_sets_root(parent, a);
+	b = fab_sets_root(parent, b);
+	if (a == b)
+		return false;
+	both = has_leaf[a] && has_leaf[b];
+	has_leaf[a] = has_leaf[b] = has_leaf[a] || has_leaf[b];
+	fab_sets_unite(parent, a, b);
+	return both;
+}
+
+/* The tier of the last switch that joins leaf switches, when they come tier by tier. */
+static uint32_t last_that_joins(const struct fab_fabric *f, const uint32_t *tier,
+				uint32_t n_tiers)
+{
+	uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t *order = FAB_NEW(f->n_switches, uint32_t);
+	bool *has_leaf = FAB_NEW(f->n_switches, bool);
+	uint32_t n = sort_by_tier(tier, f->n_switches, n_tiers, order), top = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		parent[s] = s;
+		has_leaf[s] = tier[s] == 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = order[i];
+
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
+			if (tier[f->peer[k]] <= tier[s] &&
+			    joins_leaves(parent, has_leaf, s, f->peer[k]))
+				top = tier[s];
+	}
+	free(parent);
+	free(order);
+	free(has_leaf);
+	return top;
+}
+
+uint32_t fab_tiers_top(const struct fab_fabric *f, const struct fab_shape *shape,
+		       uint32_t *tier)
+{
+	uint32_t n_tiers = fab_tiers_of_shape(f, shape, tier);
+	bool is_tree = shape->kind == FAB_SHAPE_FATTREE || shape->kind == FAB_SHAPE_KFAT;
+	uint32_t top;
+
+	if (!n_tiers || (shape->kind != FAB_SHAPE_NONE && !is_tree))
+		return FAB_NONE;
+	top = last_that_joins(f, tier, n_tiers);
+	return top || f->n_switches == 1 ? top : FAB_NONE;
 }

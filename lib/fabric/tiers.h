@@ -22,3 +22,12 @@ uint32_t fab_tiers_of_shape(const struct fab_fabric *f, const struct fab_shape *
 
 /* Host adapters cabled to each switch, every cable counted; [n_switches]. O(cables). */
 void fab_tiers_count_hosts(const struct fab_fabric *f, uint32_t *n_host_links);
+
+/*
+ * The top rank of a tree: the lowest tier with which the cables join all switches of tier
+ * 0 that they join at all; what stands above it hangs on it (a few management switches).
+ * Fills tier[n_switches] as fab_tiers_of_shape(). FAB_NONE: there are no ranks, because
+ * the shape has none or all switches have hosts. O(tiers * cables).
+ */
+uint32_t fab_tiers_top(const struct fab_fabric *f, const struct fab_shape *shape,
+		       uint32_t *tier);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files of GUIDs for OpenSM: root_guid_file (roots, for updn and ftree) and cn_guid_file
+ * (compute nodes, for ftree). A GUID a line, then its name; # begins a comment line.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "fabric/fabric.h"
+
+/*
+ * Node GUIDs of the switches of the top rank (fab_tiers_top), by GUID. EINVAL: the fabric
+ * has no ranks, such as a torus. Errors of writing are left to ferror(out). O(cables).
+ */
+int fab_export_root_guids(FILE *out, const struct fab_fabric *f,
+			  struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Port GUIDs of all ports of host adapters with a cable to a switch, by GUID; aggregation
+ * nodes and routers are none. O(ports log ports).
+ */
+void fab_export_cn_guids(FILE *out, const struct fab_fabric *f);
