@@ -67,8 +67,10 @@ static const struct argp_option options[] = {
 	 .group = 2},
 	{.name = "diff",
 	 .key = KEY_DIFF,
-	 .arg = "OTHER",
-	 .doc = "List what differs in the fabric OTHER; exit status 1 on differences",
+	 .arg = "OLD",
+	 .doc = "List what changed from the fabric OLD to FABRIC, the new one, as "
+		"diff(1); "
+		"exit status 1 on differences",
 	 .group = 2},
 	{.name = "ports",
 	 .key = KEY_PORTS,
@@ -190,7 +192,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_DIFF:
 		choose_mode(p, MODE_DIFF, "--diff", state);
 		if (!*arg)
-			argp_error(state, "--diff: OTHER is empty");
+			argp_error(state, "--diff: OLD is empty");
 		fab_cli_note_input("--diff", arg);
 		p->other = arg;
 		return 0;

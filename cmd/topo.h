@@ -26,7 +26,8 @@ struct topo_known {
 int topo_check(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f, const struct fab_cli_run *run,
 	       const struct topo_known *known);
+/* From `old` to `f`. */
 int topo_diff(FILE *out, const struct fab_report_options *options,
-	      const struct fab_fabric *f, const struct fab_fabric *other);
+	      const struct fab_fabric *f, const struct fab_fabric *old);
 int topo_ports(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f);

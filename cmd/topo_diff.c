@@ -5,27 +5,27 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
 
 static const struct fab_column columns[] = {
+	{"sign", FAB_TEXT, "- only in OLD, + only in NEW, ! changed", 0},
 	{"change", FAB_TEXT, "missing, new, moved, renamed, replaced, speed or width", 0},
 	{"object", FAB_TEXT, "switch, adapter, switch-link or host-link", 0},
 	{"name", FAB_TEXT, "what changed: the node, or the ends that the cable kept", 0},
-	{"old", FAB_TEXT, "what FABRIC has", 0},
-	{"new", FAB_TEXT, "what OTHER has", 0},
-	{"old_node", FAB_TEXT, "in FABRIC: the node, or end a of the cable",
-	 FAB_COL_EXTRA},
+	{"old", FAB_TEXT, "what OLD has", 0},
+	{"new", FAB_TEXT, "what NEW has", 0},
+	{"old_node", FAB_TEXT, "in OLD: the node, or end a of the cable", FAB_COL_EXTRA},
 	{"old_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
 	{"old_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"old_peer", FAB_TEXT, "in FABRIC: end b of the cable", FAB_COL_EXTRA},
+	{"old_peer", FAB_TEXT, "in OLD: end b of the cable", FAB_COL_EXTRA},
 	{"old_peer_port", FAB_UINT, "port of that end",
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"new_node", FAB_TEXT, "in OTHER: the node, or end a of the cable",
-	 FAB_COL_EXTRA},
+	{"new_node", FAB_TEXT, "in NEW: the node, or end a of the cable", FAB_COL_EXTRA},
 	{"new_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
 	{"new_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"new_peer", FAB_TEXT, "in OTHER: end b of the cable", FAB_COL_EXTRA},
+	{"new_peer", FAB_TEXT, "in NEW: end b of the cable", FAB_COL_EXTRA},
 	{"new_peer_port", FAB_UINT, "port of that end",
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
 };
@@ -163,6 +163,12 @@ static void put_side(union fab_cell *cells, const struct fab_fabric *f, uint32_t
 	cells[4].u = b == FAB_NONE ? 0 : f->port_num[b];
 }
 
+/* As diff(1) has them; ! of its context form. */
+static const char *sign_of(enum fab_change_kind kind)
+{
+	return kind == FAB_CHANGE_MISSING ? "-" : kind == FAB_CHANGE_NEW ? "+" : "!";
+}
+
 static void put_change(struct fab_report *r, const struct sides *s,
 		       const struct fab_change *c)
 {
@@ -170,13 +176,14 @@ static void put_change(struct fab_report *r, const struct sides *s,
 	struct row row = is_node ? node_row(s, c) : cable_row(s, c);
 	union fab_cell cells[FAB_COUNT(columns)];
 
-	cells[0].text = fab_change_name(c->kind);
-	cells[1].text = object_name(s, c);
-	cells[2].text = row.name;
-	cells[3].text = row.old;
-	cells[4].text = row.new;
-	put_side(cells + 5, s->old, c->old_node, c->old_cable);
-	put_side(cells + 10, s->new, c->new_node, c->new_cable);
+	cells[0].text = sign_of(c->kind);
+	cells[1].text = fab_change_name(c->kind);
+	cells[2].text = object_name(s, c);
+	cells[3].text = row.name;
+	cells[4].text = row.old;
+	cells[5].text = row.new;
+	put_side(cells + 6, s->old, c->old_node, c->old_cable);
+	put_side(cells + 11, s->new, c->new_node, c->new_cable);
 	fab_report_row(r, cells);
 	free(row.name);
 	free(row.old);
@@ -198,10 +205,11 @@ static void put_other(struct fab_report *r, const struct fab_fabric *f)
 }
 
 int topo_diff(FILE *out, const struct fab_report_options *options,
-	      const struct fab_fabric *f, const struct fab_fabric *other)
+	      const struct fab_fabric *f, const struct fab_fabric *old)
 {
-	struct fab_diff *diff = fab_diff_new(f, other);
-	struct sides sides = {f, other, diff};
+	struct fab_diff *diff = fab_diff_new(old, f);
+	struct sides sides = {old, f, diff};
+	char title[512], old_name[200], new_name[200];
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	bool table_only = for_people && options->columns;
 	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "differences",
@@ -209,14 +217,19 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 	uint32_t n = diff->n_changes;
 
 	if (!table_only) {
-		put_other(r, other);
+		put_other(r, old);
+		fab_report_text(r, "old", old->source);
+		fab_report_text(r, "new", f->source);
 		fab_report_text(r, "matched_by", diff->by_guid ? "guid" : "name");
 		fab_report_uint(r, "n_differences", n);
 	}
+	snprintf(title, sizeof(title),
+		 "Differences (- only in OLD: %s, + only in NEW: %s, ! changed)",
+		 fab_text_safe(old->source, old_name, sizeof(old_name)),
+		 fab_text_safe(f->source, new_name, sizeof(new_name)));
 	if (n || !for_people) {
-		fab_report_table_begin(r, "differences",
-				       table_only ? NULL : "Differences", columns,
-				       FAB_COUNT(columns));
+		fab_report_table_begin(r, "differences", table_only ? NULL : title,
+				       columns, FAB_COUNT(columns));
 		for (uint32_t i = 0; i < n; i++)
 			put_change(r, &sides, &diff->changes[i]);
 		fab_report_table_end(r);

@@ -76,8 +76,8 @@ for name in one two; do
 done
 
 # What differs between the two, from either side; in the order in which nodes are found.
-differences() { # NAME-OR-EMPTY FABRIC OTHER: those of FABRIC and OTHER, on the live fabric NAME
-  ${1:+live $1} "$topo" "$2" --diff="$3" --format=csv >lines
+differences() { # NAME-OR-EMPTY OLD NEW: those from OLD to NEW, on the live fabric NAME
+  ${1:+live $1} "$topo" --diff "$2" "$3" --format=csv >lines
   [ $? -eq 1 ] || fail "no differences between $2 and $3"
   LC_ALL=C sort lines
 }
