@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/dot.h"
 
+#include "fabric/tiers.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -45,6 +46,7 @@ Test(dot, whole_picture)
 		"  n5 [shape=point, label=\"Mellanox Technologies Aggregation Node\"];\n"
 		"  n6 [shape=ellipse, label=\"node001\"];\n"
 		"  n7 [shape=ellipse, label=\"node002\"];\n"
+		"  {rank=same; n0; n1}\n"
 		"  n0 -- n6 [tooltip=\"4xHDR\"];\n"
 		"  n1 -- n7 [tooltip=\"4xHDR\"];\n"
 		"  n2 -- n0 [label=\"2\", penwidth=1.5, tooltip=\"2 x 4xHDR\"];\n"
@@ -79,4 +81,23 @@ Test(dot, names_are_escaped)
 	cr_assert_not_null(strstr(text, "n1 [label=\"esc\\\\x1b[2J\\\\xff\", "));
 	cr_assert_null(strchr(text, '\x1b'));
 	free(text);
+}
+
+/* The top rank is what joins the leaf switches, not what hangs above it. */
+Test(dot, top_rank_of_a_tree_with_a_switch_above)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	uint32_t above = plan_switch(&plan, "management", 8), tier[16];
+	struct fab_fabric *f;
+	struct fab_shape *shape;
+
+	plan.nodes.v[4].n_ports = 9;
+	plan_cable(&plan, 4, 9, above, 1);
+	f = plan_build(&plan, 0);
+	shape = fab_shape_recognize(f);
+	cr_assert_eq(fab_tiers_top(f, shape, tier), 1);
+	cr_assert_eq(tier[f->n_switches - 1], 2);
+	fab_shape_free(shape);
+	fab_fabric_free(f);
+	plan_free(&plan);
 }
