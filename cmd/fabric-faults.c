@@ -367,6 +367,8 @@ static int status_of(const struct faults_params *p, const struct faults_outcome 
 	for (size_t i = 0; i < o->n; i++) {
 		const struct faults_result *r = &o->results[i];
 
+		if (p->check)
+			faults_warn_unknown(p, r);
 		if (!r->is_sound ||
 		    (p->check && (r->sum.unreachable || !r->sum.deadlock_free)))
 			return FAB_EXIT_FOUND;

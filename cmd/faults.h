@@ -166,6 +166,14 @@ void faults_dodge(const struct faults_params *p, struct faults_outcome *o);
 /* The sentences that the report begins with. */
 void faults_answer(struct fab_report *r, const struct faults_params *p,
 		   const struct faults_outcome *o);
+/* What is assumed where tables were read without all files; NULL: nothing. */
+const char *faults_assumed(const struct faults_result *r);
+/* First lines and table on what tables that were read do not say. */
+void faults_print_gap_texts(struct fab_report *r, const struct faults_outcome *o);
+void faults_print_gaps(struct fab_report *r, const struct faults_outcome *o);
+/* Say why freedom of deadlock is not known, if so. */
+void faults_warn_unknown(const struct faults_params *p, const struct faults_result *r);
+
 /* Print the report. Fails with the errno of the write. */
 int faults_report(FILE *out, const struct fab_report_options *options,
 		  const struct faults_params *p, const struct faults_outcome *o,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-faults: the answer in words, before everything else. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +8,12 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "faults.h"
+#include "unicast/gaps.h"
 
 /* What pairs are counted of, as people call them. */
-static const char *ends_name(const struct faults_params *p)
+static const char *ends_name(const struct faults_params *p,
+			     const struct faults_outcome *o,
+			     const struct faults_result *a)
 {
 	static const char *const names[] = {[FAB_ENDS_LEAVES] = "pairs of leaf switches",
 					    [FAB_ENDS_HOSTS] = "pairs of host ports",
@@ -17,6 +21,8 @@ static const char *ends_name(const struct faults_params *p)
 						    "pairs of adapter ports",
 					    [FAB_ENDS_ALL] = "pairs of ports"};
 
+	if (!p->has_ends)
+		return names[a->engine && o->kfat ? FAB_ENDS_LEAVES : FAB_ENDS_HOSTS];
 	return names[p->ends];
 }
 
@@ -27,7 +33,7 @@ static const char *tables_name(const struct faults_result *a)
 }
 
 static void say_reached(struct fab_report *r, const struct faults_params *p,
-			const struct faults_result *a)
+			const struct faults_outcome *o, const struct faults_result *a)
 {
 	const struct fab_judgement *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
@@ -36,24 +42,29 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 	if (!j->pairs)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "%s: there are no %s to judge, nothing is known.",
-				  tables_name(a), ends_name(p));
+				  tables_name(a), ends_name(p, o, a));
 	else if (j->unreachable)
 		fab_report_answer(r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path.",
 				  tables_name(a), fab_human_count(j->unreachable, n), all,
-				  ends_name(p), j->unreachable == 1 ? "is" : "are");
+				  ends_name(p, o, a), j->unreachable == 1 ? "is" : "are");
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.",
-				  tables_name(a), all, ends_name(p));
+				  tables_name(a), all, ends_name(p, o, a));
 }
 
 static void say_loops(struct fab_report *r, const struct faults_result *a)
 {
 	const struct fab_judgement *j = &a->sum;
-	char n[FAB_HUMAN_BYTES];
+	const char *assumed = faults_assumed(a);
+	char n[FAB_HUMAN_BYTES], *why = fab_judgement_why_unknown(j);
 
 	if (!j->pairs)
 		return;
-	if (!j->deadlock_free)
+	if (why)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "Whether there is a credit loop is not known: %s.",
+				  why);
+	else if (!j->deadlock_free)
 		fab_report_answer(
 			r, FAB_TONE_BAD,
 			"Credit loop over %zu cables: %s pairs can block each other "
@@ -63,11 +74,25 @@ static void say_loops(struct fab_report *r, const struct faults_result *a)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "No credit loop, with %u virtual lane%s.", j->vls,
 				  j->vls == 1 ? "" : "s");
+	if (assumed)
+		fab_report_answer(r, FAB_TONE_WARN, "%c%s.", toupper(*assumed),
+				  assumed + 1);
+	free(why);
+}
+
+/* LIDs that tables that were read lack; the rest is in what is not known of loops. */
+static void say_missing(struct fab_report *r, const struct faults_outcome *o)
+{
+	char *text = fab_gaps_text(o->f, &o->results[0].sum.gaps, FAB_GAP_LID);
+
+	if (text)
+		fab_report_answer(r, FAB_TONE_BAD, "%s.", text);
+	free(text);
 }
 
 /* Sums over many sets of faults. */
 static void say_sets(struct fab_report *r, const struct faults_params *p,
-		     const struct faults_result *a)
+		     const struct faults_outcome *o, const struct faults_result *a)
 {
 	char lost[FAB_HUMAN_BYTES], sets[FAB_HUMAN_BYTES], loops[FAB_HUMAN_BYTES];
 	bool is_bad = a->sets_unreachable || a->sets_with_cycle;
@@ -78,10 +103,19 @@ static void say_sets(struct fab_report *r, const struct faults_params *p,
 	fab_report_answer(r, is_bad ? FAB_TONE_BAD : FAB_TONE_PLAIN,
 			  "%s: of %s sets of faults %s leave some %s without a path and "
 			  "%s make a credit loop.",
-			  tables_name(a), sets, lost, ends_name(p), loops);
+			  tables_name(a), sets, lost, ends_name(p, o, a), loops);
 }
 
-enum kind { KIND_SOUND, KIND_LOST, KIND_LOOP, KIND_BOTH, KIND_NOTHING, N_KINDS };
+enum kind {
+	KIND_SOUND,
+	KIND_LOST,
+	KIND_LOOP,
+	KIND_BOTH,
+	KIND_UNKNOWN,
+	KIND_LOST_UNKNOWN,
+	KIND_NOTHING,
+	N_KINDS
+};
 
 static enum kind kind_of(const struct faults_result *a)
 {
@@ -89,6 +123,8 @@ static enum kind kind_of(const struct faults_result *a)
 
 	if (!j->pairs)
 		return KIND_NOTHING;
+	if (j->is_unknown)
+		return j->unreachable ? KIND_LOST_UNKNOWN : KIND_UNKNOWN;
 	if (j->unreachable)
 		return j->deadlock_free ? KIND_LOST : KIND_BOTH;
 	return j->deadlock_free ? KIND_SOUND : KIND_LOOP;
@@ -103,6 +139,9 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 		[KIND_LOST] = "pairs are without a path",
 		[KIND_LOOP] = "there is a credit loop",
 		[KIND_BOTH] = "pairs are without a path and there is a credit loop",
+		[KIND_UNKNOWN] = "whether there is a credit loop is not known",
+		[KIND_LOST_UNKNOWN] = "pairs are without a path, and whether there is a "
+				      "credit loop is not known",
 		[KIND_NOTHING] = "there are no pairs to judge",
 	};
 
@@ -175,9 +214,10 @@ void faults_answer(struct fab_report *r, const struct faults_params *p,
 	else if (o->n > 1)
 		say_many(r, p, o);
 	else if (!o->is_one_set)
-		say_sets(r, p, &o->results[0]);
+		say_sets(r, p, o, &o->results[0]);
 	else {
-		say_reached(r, p, &o->results[0]);
+		say_reached(r, p, o, &o->results[0]);
+		say_missing(r, o);
 		say_loops(r, &o->results[0]);
 	}
 	say_verified(r, o);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-faults --explain: the way of a pair, hop by hop, and why it goes so. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@ static const struct fab_column columns[] = {
 	{"switch", FAB_TEXT, "switch that sends", 0},
 	{"port", FAB_UINT, "port it sends by", 0},
 	{"peer", FAB_TEXT, "what receives", 0},
-	{"sl", FAB_UINT, "service level", 0},
-	{"vl", FAB_UINT, "virtual lane", 0},
+	{"sl", FAB_NUMBER, "service level; unknown: no file tells", FAB_COL_UNKNOWN},
+	{"vl", FAB_NUMBER, "virtual lane; unknown: no file tells", FAB_COL_UNKNOWN},
 	{"reason", FAB_TEXT, "why the leg is taken", 0},
 };
 
@@ -60,13 +61,29 @@ static uint32_t column_of(const struct fab_routes *r, const struct faults_end *t
 	return FAB_NONE;
 }
 
-static unsigned level_of(const struct fab_routes *r, const struct faults_end *from,
-			 uint32_t column)
+static uint8_t level_of(const struct fab_routes *r, const struct faults_end *from,
+			uint32_t column)
 {
-	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
-		if (r->sl_source[i] == from->node || r->sl_source[i] == from->sw)
-			return r->sl[(size_t)i * r->n_columns + column];
-	return 0;
+	uint8_t level = r->sl ? r->sl_default : 0;
+
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++) {
+		uint32_t source = r->sl_source[i];
+
+		/* switches come first: what the adapter has of its own counts */
+		if (source == from->sw || source == from->node)
+			level = r->sl[(size_t)i * r->n_columns + column];
+	}
+	return level;
+}
+
+/* Lane of a hop; NaN: no file tells. */
+static double lane_of(const struct fab_routes *r, const struct fab_hop *hop, uint8_t sl)
+{
+	unsigned vl = FAB_VL_UNKNOWN;
+
+	if (sl != FAB_SL_UNKNOWN || r->lanes == FAB_LANES_ONE)
+		vl = fab_routes_vl(r, hop->sw, hop->in, hop->out, sl);
+	return vl == FAB_VL_UNKNOWN ? NAN : vl;
 }
 
 static const char *leaf_name(const struct fab_kfat *k, const uint32_t *coord)
@@ -133,7 +150,7 @@ static uint32_t port_number(const struct fab_fabric *f, uint32_t sw, uint32_t ar
 }
 
 static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_t n,
-		      uint32_t i, unsigned sl, uint64_t *leg)
+		      uint32_t i, uint8_t sl, uint64_t *leg)
 {
 	const struct fab_fabric *f = s->o->f;
 	const struct fab_kfat *k = s->o->kfat;
@@ -153,8 +170,8 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 	cells[3].text = fab_node_name(f, hop->sw);
 	cells[4].u = port_number(f, hop->sw, hop->out);
 	cells[5].text = fab_node_name(f, f->arc_peer[f->arc_first[hop->sw] + hop->out]);
-	cells[6].u = sl;
-	cells[7].u = fab_routes_vl(s->a->routes, hop->sw, hop->in, hop->out, sl);
+	cells[6].real = sl == FAB_SL_UNKNOWN ? NAN : sl;
+	cells[7].real = lane_of(s->a->routes, hop, sl);
 	cells[8].text = reason;
 	fab_report_row(s->r, cells);
 	free(reason);
@@ -170,8 +187,8 @@ static void print_nothing(const struct story *s, const char *why)
 					{.text = fab_node_name(f, s->from.sw)},
 					{.u = 0},
 					{.text = fab_node_name(f, s->to.node)},
-					{.u = 0},
-					{.u = 0},
+					{.real = 0},
+					{.real = 0},
 					{.text = why}};
 
 	fab_report_row(s->r, cells);
@@ -183,7 +200,7 @@ static void tell(const struct story *s, const struct fab_live *live)
 	struct fab_hop hops[FAB_PATH_MAX];
 	uint32_t column = column_of(r, &s->to), n;
 	uint64_t leg = 0;
-	unsigned sl;
+	uint8_t sl;
 
 	if (s->from.sw == s->to.sw) {
 		print_nothing(s, "both are on this switch");

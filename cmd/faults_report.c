@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "faults.h"
+#include "unicast/gaps.h"
 
 const struct fab_column faults_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm; loaded: tables that were read", 0},
@@ -24,8 +25,10 @@ const struct fab_column faults_columns[] = {
 	{"minimal", FAB_UINT, "pairs whose way is as short as what is alive allows", 0},
 	{"vls", FAB_UINT, "virtual lanes that are used", 0},
 	{"sls", FAB_UINT, "service levels that are used", 0},
-	{"deadlock_free", FAB_BOOL, "no cycle of channel dependencies, in any set",
-	 FAB_COL_BAD_IF_NO},
+	{"deadlock_free", FAB_BOOL,
+	 "no cycle of channel dependencies, in any set; unknown (null): none found, but "
+	 "something is missing",
+	 FAB_COL_BAD_IF_NO | FAB_COL_UNKNOWN},
 	{"cycle_channels", FAB_UINT, "channels in cycles", FAB_COL_BAD_IF_ANY},
 	{"pairs_on_cycles", FAB_UINT, "pairs whose way follows a cycle for a step",
 	 FAB_COL_BAD_IF_ANY},
@@ -48,6 +51,22 @@ const struct fab_column faults_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY},
 	{"worst", FAB_TEXT, "the first set with either", FAB_COL_EXTRA},
 	{"note", FAB_TEXT, "what the algorithm has to say", FAB_COL_EXTRA},
+	{"assumed", FAB_TEXT, "what is assumed of lanes that no file tells",
+	 FAB_COL_EXTRA},
+	{"deadlock_unknown", FAB_TEXT, "why deadlock_free is not known", FAB_COL_EXTRA},
+	{"missing_lids", FAB_NUMBER, "LIDs of endpoints that tables that were read lack",
+	 FAB_COL_EXTRA},
+	{"missing_tables", FAB_NUMBER, "switches without a table, or with part of one",
+	 FAB_COL_EXTRA},
+	{"missing_service_levels", FAB_NUMBER, "connected pairs without a service level",
+	 FAB_COL_EXTRA},
+	{"missing_lanes", FAB_NUMBER,
+	 "(switch, in-port, out-port, service level) that packets use, without a lane",
+	 FAB_COL_EXTRA},
+	{"strange_lids", FAB_NUMBER, "LIDs of the tables that no port has",
+	 FAB_COL_EXTRA},
+	{"strange_switches", FAB_NUMBER, "tables of switches that the fabric lacks",
+	 FAB_COL_EXTRA},
 	{"verified", FAB_BOOL, "every pair was walked by --verify; null without it",
 	 FAB_COL_BAD_IF_NO},
 	{"seconds.route", FAB_REAL, "time for tables and lanes",
@@ -140,10 +159,17 @@ static const struct fab_column dodge_columns[] = {
 	{"stuck", FAB_UINT, "cases that cannot be dodged", FAB_COL_BAD_IF_ANY},
 };
 
+/* Of tables that were read; of those that are made nothing is missing. */
+static union fab_cell gap_cell(const struct faults_result *a, enum fab_gap_kind kind)
+{
+	return (union fab_cell){.real = a->engine ? NAN : (double)a->sum.gaps.n[kind]};
+}
+
 static void print_result(struct fab_report *r, const struct faults_outcome *o,
 			 const struct faults_result *a, const struct fab_names *failed)
 {
 	const struct fab_judgement *j = &a->sum;
+	char *why = fab_judgement_why_unknown(j);
 	const struct fab_counts hops = {j->hops, FAB_COUNT(j->hops)};
 	const union fab_cell cells[] = {
 		{.text = a->algorithm},
@@ -161,7 +187,7 @@ static void print_result(struct fab_report *r, const struct faults_outcome *o,
 		{.u = j->minimal},
 		{.u = j->vls},
 		{.u = j->sls},
-		{.u = j->deadlock_free},
+		{.u = j->is_unknown ? FAB_UNKNOWN : j->deadlock_free},
 		{.u = j->cycle_channels},
 		{.u = j->pairs_on_cycles},
 		{.u = j->valley_pairs},
@@ -174,6 +200,14 @@ static void print_result(struct fab_report *r, const struct faults_outcome *o,
 		{.u = a->sets_with_cycle},
 		{.text = a->worst},
 		{.text = a->note},
+		{.text = faults_assumed(a)},
+		{.text = why},
+		gap_cell(a, FAB_GAP_LID),
+		gap_cell(a, FAB_GAP_TABLE),
+		gap_cell(a, FAB_GAP_SL),
+		gap_cell(a, FAB_GAP_LANE),
+		gap_cell(a, FAB_GAP_STRANGE_LID),
+		gap_cell(a, FAB_GAP_STRANGE_SWITCH),
 		{.u = a->was_verified ? a->is_sound : FAB_UNKNOWN},
 		{.real = a->route_seconds},
 		{.real = a->judge_seconds},
@@ -183,6 +217,7 @@ static void print_result(struct fab_report *r, const struct faults_outcome *o,
 	(void)o;
 	_Static_assert(FAB_COUNT(cells) == FAB_COUNT(faults_columns), "a cell a column");
 	fab_report_row(r, cells);
+	free(why);
 }
 
 static void print_results(struct fab_report *r, const struct faults_outcome *o)
@@ -462,9 +497,12 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 	}
 	print_faults(r, p, o);
 	print_notes(r, p, o);
+	if (options->format == FAB_FORMAT_TABLE)
+		faults_print_gap_texts(r, o);
 	print_results(r, o);
 	print_hops(r, o);
 	print_cycles(r, o);
+	faults_print_gaps(r, o);
 	print_troubles(r, o);
 	print_flows(r, o);
 	print_critical(r, o);

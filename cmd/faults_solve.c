@@ -161,7 +161,7 @@ static void add_judgement(struct faults_result *r, struct fab_judgement *j,
 
 	r->sets++;
 	r->sets_unreachable += j->unreachable > 0;
-	r->sets_with_cycle += !j->deadlock_free;
+	r->sets_with_cycle += j->cycle_channels > 0;
 	sum->pairs += j->pairs;
 	sum->connected += j->connected;
 	sum->unreachable += j->unreachable;
@@ -179,6 +179,8 @@ static void add_judgement(struct faults_result *r, struct fab_judgement *j,
 		r->worst = names_of(faults);
 	if (r->sets == 1) {
 		sum->deadlock_free = true;
+		sum->gaps = j->gaps;
+		memset(&j->gaps, 0, sizeof(j->gaps));
 		sum->valleys.v = j->valleys.v;
 		sum->valleys.n = j->valleys.n;
 		memset(&j->valleys, 0, sizeof(j->valleys));
@@ -186,13 +188,14 @@ static void add_judgement(struct faults_result *r, struct fab_judgement *j,
 		sum->unreached.n = j->unreached.n;
 		memset(&j->unreached, 0, sizeof(j->unreached));
 	}
-	if (sum->deadlock_free && !j->deadlock_free) {
+	if (!sum->cycle_channels && j->cycle_channels) {
 		sum->cycle.v = j->cycle.v;
 		sum->cycle.n = j->cycle.n;
 		memset(&j->cycle, 0, sizeof(j->cycle));
 	}
 	sum->deadlock_free = sum->deadlock_free && j->deadlock_free;
 	sum->cycle_channels += j->cycle_channels;
+	sum->is_unknown = (sum->is_unknown || j->is_unknown) && !sum->cycle_channels;
 	sum->pairs_on_cycles += j->pairs_on_cycles;
 	sum->valley_pairs += j->valley_pairs;
 }

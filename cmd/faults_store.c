@@ -19,7 +19,7 @@ static size_t fill_metrics(const struct faults_result *r, struct fab_store_numbe
 		{"minimal", (double)j->minimal},
 		{"vls", j->vls},
 		{"sls", j->sls},
-		{"deadlock_free", j->deadlock_free},
+		{"deadlock_free", j->is_unknown ? NAN : j->deadlock_free},
 		{"cycle_channels", (double)j->cycle_channels},
 		{"pairs_on_cycles", (double)j->pairs_on_cycles},
 		{"entries_changed", (double)r->entries_changed},

@@ -49,6 +49,7 @@ enum {
 	/* on a terminal in the colour of FAB_TONE_BAD */
 	FAB_COL_BAD_IF_ANY = 32, /* FAB_UINT above 0 */
 	FAB_COL_BAD_IF_NO = 64,	 /* FAB_BOOL false */
+	FAB_COL_UNKNOWN = 1024,	 /* table: what has no value is "unknown", no dash */
 };
 
 /* How good or bad something is: a colour on a terminal, beside words that say it. */

@@ -43,7 +43,7 @@ static char *cell_text(const struct fab_column *column, union fab_cell cell)
 	char number[FAB_HUMAN_BYTES];
 
 	if (fab_cell_is_null(column, cell))
-		return fab_strdup("-");
+		return fab_strdup(column->flags & FAB_COL_UNKNOWN ? "unknown" : "-");
 	if (column->type == FAB_BOOL)
 		return fab_strdup(cell.u ? "yes" : "no");
 	if (column->type == FAB_TEXT)

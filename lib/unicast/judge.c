@@ -76,16 +76,19 @@ static int scan_levels(struct fab_judging *j, struct fab_err *err)
 {
 	const struct fab_routes *r = j->r;
 	size_t n = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
-	uint8_t most = 0, none = 0;
+	uint8_t most = 0, none = 0, unknown = r->sl && r->sl_default == FAB_SL_UNKNOWN;
 
 	for (size_t i = 0; i < n; i++) {
 		uint8_t sl = r->sl[i], is_none = sl == FAB_SL_NONE;
+		uint8_t is_unknown = sl == FAB_SL_UNKNOWN;
 
 		none |= is_none;
-		sl = is_none ? 0 : sl;
+		unknown |= is_unknown;
+		sl = is_none | is_unknown ? 0 : sl;
 		most = sl > most ? sl : most;
 	}
 	j->has_none = none;
+	j->has_unknown = unknown;
 	j->n_sls = most + 1U;
 	if (most < FAB_JUDGE_SLS)
 		return 0;
@@ -106,6 +109,9 @@ static uint32_t take_lanes(struct fab_judging *j)
 	if (r->lanes == FAB_LANES_SL)
 		return j->n_sls < FAB_JUDGE_DROP ? j->n_sls : FAB_JUDGE_DROP;
 	j->lane = FAB_NEW(n * j->n_sls + 1, uint8_t);
+	if (n && r->told && r->told->has_lanes)
+		j->is_missed = FAB_NEW0(r->told->lane_first[j->n_switches] * j->n_sls + 1,
+					uint8_t);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t sl = 0; sl < j->n_sls; sl++) {
 			uint8_t vl = r->sl2vl[i * FAB_JUDGE_SLS + sl];
@@ -154,6 +160,7 @@ static void work_fini(struct fab_judge_work *w)
 static void merge(const struct fab_judging *j, struct fab_judge_work *into,
 		  const struct fab_judge_work *w)
 {
+	into->without_sl += w->without_sl;
 	into->connected += w->connected;
 	into->connected_in_graph += w->connected_in_graph;
 	into->minimal += w->minimal;
@@ -295,6 +302,48 @@ static uint64_t count_on_cycles(struct fab_judging *j, uint32_t sls)
 	return n;
 }
 
+/*
+ * Levels or lanes alone were given: the lanes are assumed. Without a cycle when all is on
+ * one lane there is none whatever the lanes are.
+ */
+static int check_assumed(const struct fab_judging *j, struct fab_judgement *out,
+			 struct fab_err *err)
+{
+	const struct fab_told *told = j->r->told;
+	struct fab_judge_options options = *j->options;
+	struct fab_routes one = *j->r;
+	struct fab_judgement on_one;
+	int rc;
+
+	if (!told || told->has_sls == told->has_lanes)
+		return 0;
+	one.lanes = FAB_LANES_ONE;
+	one.sl = NULL;
+	one.told = NULL;
+	options.with_load = false;
+	rc = fab_judge(&one, &options, &on_one, err);
+	if (rc)
+		return rc;
+	out->is_unknown = !on_one.deadlock_free;
+	fab_judgement_fini(&on_one);
+	return 0;
+}
+
+/* No cycle was found: is there certainly none? */
+static int judge_freedom(const struct fab_judging *j, struct fab_judgement *out,
+			 struct fab_err *err)
+{
+	const uint64_t *n = out->gaps.n;
+	int rc = 0;
+
+	if (n[FAB_GAP_TABLE] || n[FAB_GAP_SL] || n[FAB_GAP_LANE])
+		out->is_unknown = true;
+	else
+		rc = check_assumed(j, out, err);
+	out->deadlock_free = !out->is_unknown;
+	return rc;
+}
+
 static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_err *err)
 {
 	struct fab_judge_work w;
@@ -309,10 +358,12 @@ static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_er
 	if (!rc) {
 		report(j, &w, out);
 		fab_cdg_find_parts(&j->cdg);
+		fab_judge_find_gaps(j, &w, out);
 		out->cycle_channels = j->cdg.n_in_parts;
-		out->deadlock_free = !out->cycle_channels;
+		if (!out->cycle_channels)
+			rc = judge_freedom(j, out, err);
 	}
-	if (!rc && !out->deadlock_free) {
+	if (!rc && out->cycle_channels) {
 		name_cycle(j, out);
 		out->pairs_on_cycles = count_on_cycles(j, w.sls);
 	}
@@ -347,6 +398,8 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	free(j.live_first);
 	free(j.live_peer);
 	free(j.weight);
+	free(j.end);
+	free(j.is_missed);
 	free(j.group_first);
 	free(j.group_row);
 	free(j.group_size);
@@ -357,6 +410,7 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 
 void fab_judgement_fini(struct fab_judgement *j)
 {
+	free(j->gaps.first.v);
 	free(j->cycle.v);
 	free(j->valleys.v);
 	free(j->unreached.v);

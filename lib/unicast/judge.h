@@ -14,7 +14,7 @@
 /*
  * Between what. Ends are alive: the port's cable and its switch are. Where tables have a
  * column for each LID, a port with several LIDs is that many targets and one source; a
- * port without a column is a target that nothing reaches. Where columns are switches, the
+ * LID without a column is a target that nothing reaches. Where columns are switches, the
  * column serves all ends on its switch.
  */
 enum fab_ends {
@@ -55,6 +55,35 @@ struct fab_pair_list {
 	size_t n, cap;
 };
 
+/* What tables that were read do not say. */
+enum fab_gap_kind {
+	FAB_GAP_LID,   /* a port that is an end and a LID of it: no column */
+	FAB_GAP_TABLE, /* a live switch with live cables: no table, or part of one */
+	FAB_GAP_SL,    /* a connected pair: no service level */
+	FAB_GAP_LANE,  /* a way through a switch that is used: no lane */
+	FAB_GAP_STRANGE_LID,	/* a LID of the tables: no port of the fabric has it */
+	FAB_GAP_STRANGE_SWITCH, /* a switch of the tables that the fabric lacks */
+	FAB_GAP_KINDS,
+};
+
+enum { FAB_GAPS_NAMED = 8 };
+
+struct fab_gap {
+	enum fab_gap_kind kind;
+	uint32_t from; /* node: the one that lacks, the source, the switch; FAB_NONE */
+	uint16_t port; /* its number; of a lane: in-port, 0: the switch itself */
+	uint32_t to;   /* node: the target of a pair; FAB_NONE */
+	uint16_t out;  /* port number of a lane */
+	uint16_t lid;  /* of LID and pair; 0: the port has none */
+	uint8_t sl;    /* of a lane */
+	uint64_t guid; /* of a strange switch */
+};
+
+struct fab_gaps {
+	uint64_t n[FAB_GAP_KINDS];
+	FAB_VEC(struct fab_gap) first; /* the first FAB_GAPS_NAMED of each kind */
+};
+
 struct fab_judgement {
 	uint64_t pairs, connected, unreachable;
 	uint64_t connected_in_graph; /* pairs that the live graph connects at all */
@@ -63,7 +92,12 @@ struct fab_judgement {
 	uint32_t max_hops;
 	uint64_t minimal;  /* pairs whose path is as short as the live graph allows */
 	unsigned vls, sls; /* that are used between switches; by connected pairs */
+	/* Certainly: no cycle and nothing missing that could close one (is_unknown). */
 	bool deadlock_free;
+	/* No cycle in what is known, but tables, service levels or lanes are missing; or
+	 * lanes are assumed, and all on one lane would have a cycle. */
+	bool is_unknown;
+	struct fab_gaps gaps;	  /* of tables that were read; else nothing */
 	uint64_t cycle_channels;  /* in strongly connected parts of two and more */
 	uint64_t pairs_on_cycles; /* whose path uses two channels of one such part, one
 				     after the other: a dependency that is on a cycle */

@@ -87,6 +87,7 @@ void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 			  struct fab_judge_work *w)
 {
 	const struct fab_routes *r = j->r;
+	uint8_t none = r->sl ? r->sl_default : 0;
 
 	for (uint32_t g = 0; g < j->n_groups; g++) {
 		const uint8_t *row = NULL;
@@ -97,14 +98,35 @@ void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 			uint32_t column = j->targets.v[first + k].column;
 			bool has = row && column != FAB_NONE;
 
-			w->sl[k * j->n_groups + g] = has ? row[column] : 0;
+			w->sl[k * j->n_groups + g] = has ? row[column] : none;
 		}
 	}
 }
 
 static uint32_t level_bit(uint8_t sl)
 {
-	return sl == FAB_SL_NONE ? 0 : 1u << sl;
+	return fab_judge_is_level(sl) ? 1u << sl : 0;
+}
+
+/* Pairs that are connected, but no file says with which service level. */
+static void count_unknown(const struct fab_judging *j, const struct fab_target *target,
+			  const uint8_t *sl, struct fab_judge_work *w)
+{
+	for (uint32_t i = 0; i < w->n_order; i++) {
+		uint32_t u = w->order[i], first = j->group_first[u];
+
+		for (uint32_t g = first; g < j->group_first[u + 1]; g++) {
+			/* the target itself sends as its switch does, or is alone */
+			bool has_target =
+				!i && (target->alone == FAB_NONE ? g == first
+								 : g == target->alone);
+
+			if (sl[g] == FAB_SL_UNKNOWN)
+				w->without_sl +=
+					(uint64_t)(j->group_size[g] - has_target) *
+					target->weight;
+		}
+	}
 }
 
 /* Count those who arrive: pairs by hops, valleys. */
@@ -213,13 +235,26 @@ static inline void leaves_on(struct fab_judge_work *w, uint32_t u, unsigned sl,
 {
 	uint16_t *lanes = &w->lanes[(size_t)u * SLS + sl];
 
+	uint32_t bit;
+
 	if (vl >= FAB_JUDGE_DROP) {
-		w->drops = true;
-		vl = 0;
+		w->drops |= vl == FAB_JUDGE_DROP;
+		bit = 0;
+	} else {
+		bit = 1u << vl;
 	}
-	*lanes = (uint16_t)((w->mask[u] >> sl & 1 ? *lanes : 0) | 1u << vl);
+	*lanes = (uint16_t)((w->mask[u] >> sl & 1 ? *lanes : 0) | bit);
 	w->mask[u] = (uint16_t)(w->mask[u] | 1u << sl);
-	w->vls |= 1u << vl;
+	w->vls |= bit;
+}
+
+/* A packet came by arc and needs a lane that is not told. */
+static void note_missed(struct fab_judging *j, uint32_t sw, uint32_t in, uint32_t out,
+			unsigned sl)
+{
+	uint64_t at = fab_told_at(j->r, sw, fab_judge_port(j->r->f, sw, in), out);
+
+	__atomic_store_n(&j->is_missed[at * j->n_sls + sl], 1, __ATOMIC_RELAXED);
 }
 
 /* The ends of a switch send. */
@@ -229,7 +264,7 @@ static void depart(const struct fab_judging *j, const uint8_t *sl, const uint16_
 	uint32_t d = fab_degree(j->r->f, u);
 
 	for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
-		if (sl[g] != FAB_SL_NONE)
+		if (fab_judge_is_level(sl[g]))
 			leaves_on(w, u, sl[g], fab_judge_vl(j, u, d, next[u], sl[g]));
 }
 
@@ -254,7 +289,11 @@ static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t 
 			unsigned to = fab_judge_vl(j, v, j->reverse[arc], next[v], s);
 
 			leaves_on(w, v, s, to);
-			to = to < FAB_JUDGE_DROP ? to : 0;
+			if (to >= FAB_JUDGE_DROP) {
+				if (to == FAB_VL_UNKNOWN)
+					note_missed(j, v, j->reverse[arc], next[v], s);
+				continue;
+			}
 			for (uint32_t vls = w->lanes[(size_t)u * SLS + s]; vls;
 			     vls &= vls - 1)
 				fab_cdg_add(&j->cdg, arc, (uint32_t)__builtin_ctz(vls),
@@ -367,6 +406,8 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		}
 		count(j, first + k, hops, sl, w);
 		count_sls(j, target, sl, w);
+		if (j->has_unknown)
+			count_unknown(j, target, sl, w);
 		if (w->load)
 			count_load(j, target, fab_judge_next(j, target), sl, w);
 		if (j->r->lanes == FAB_LANES_ONE)
@@ -447,12 +488,12 @@ static void count_cycles(const struct fab_judging *j, const struct fab_target *t
 		for (uint32_t k = j->group_first[u]; k < j->group_first[u + 1]; k++) {
 			unsigned s = sl[k], to, vl;
 
-			if (s == FAB_SL_NONE)
+			if (!fab_judge_is_level(sl[k]))
 				continue;
 			to = w->lanes[(size_t)u * SLS + s];
 			vl = fab_judge_vl(j, u, fab_degree(f, u), next[u], s);
 			if (w->mask[u] >> s & 1 ||
-			    (!is_last &&
+			    (!is_last && vl < g->n_vls && to < g->n_vls &&
 			     fab_cdg_is_on_cycle(g, arc * g->n_vls + vl,
 						 channel_after(j, next, arc, to))))
 				add_on_cycle(j, target, u, j->group_size[k], w);

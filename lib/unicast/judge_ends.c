@@ -97,26 +97,34 @@ static uint32_t *new_by_row(const struct fab_routes *r)
 	return by_row;
 }
 
+uint32_t fab_judge_n_lids(const struct fab_routes *r, uint32_t port)
+{
+	return r->told ? 1u << (r->f->port_lmc[port] & 7) : 1;
+}
+
 static void targets_by_lid(struct fab_judging *j, const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
-	bool *has_column = FAB_NEW0((size_t)r->f->n_ports + 1, bool);
+	uint32_t *n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
 	uint32_t *by_row = new_by_row(r);
 
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		if (end[r->column_port[c]] == FAB_NONE)
 			continue;
-		has_column[r->column_port[c]] = true;
+		n_columns[r->column_port[c]]++;
 		add_target(j, c, 1, by_row);
 	}
 	free(by_row);
 	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		struct fab_target target = {end[p], FAB_NONE, 1, FAB_NONE};
+		uint32_t n = fab_judge_n_lids(r, p);
+		struct fab_target target = {end[p], FAB_NONE, 0, FAB_NONE};
 
-		if (end[p] != FAB_NONE && !has_column[p])
-			FAB_PUSH(&j->targets, target);
+		if (end[p] == FAB_NONE || n_columns[p] >= n)
+			continue;
+		target.weight = n - n_columns[p];
+		FAB_PUSH(&j->targets, target);
 	}
-	free(has_column);
+	free(n_columns);
 }
 
 /* Leaf switches of an engine's tables by LID: all hosts behind one are looked at, the
@@ -270,5 +278,5 @@ void fab_judge_find_targets(struct fab_judging *j)
 	if (j->targets.n)
 		qsort(j->targets.v, j->targets.n, sizeof(*j->targets.v), by_root);
 	group_ends(j, end);
-	free(end);
+	j->end = end;
 }

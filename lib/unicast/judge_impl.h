@@ -55,6 +55,11 @@ struct fab_judging {
 	uint32_t *leaf_number; /* [n_switches] of targets' roots */
 	uint64_t *on_cycle;    /* bits [leaf number * n_switches + source] */
 	bool has_none;	       /* some pair has no service level */
+	bool has_unknown;      /* of some pair it is not known */
+	uint32_t *end;	       /* [n_ports] switch of each end, FAB_NONE; NULL: leaves */
+	/* [fab_told_at() * n_sls + sl] a packet needs the lane, which is not told; NULL:
+	 * all are, or lanes need none */
+	uint8_t *is_missed;
 	/* r->sl2vl with as many levels as pairs have: what is used stays near */
 	uint32_t n_sls;
 	uint8_t *lane;
@@ -73,6 +78,7 @@ struct fab_judge_work {
 	uint16_t *lanes;   /* [n_switches * SLS] lanes on which they leave it; one lane */
 	uint32_t n_order;
 
+	uint64_t without_sl;
 	uint64_t connected, connected_in_graph, minimal, valley_pairs, pairs_on_cycles;
 	uint64_t hist[256];
 	uint32_t max_hops, vls, sls; /* the latter: bits */
@@ -92,19 +98,24 @@ static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
 	return f->arc_first[sw + 1] - f->arc_first[sw];
 }
 
+/* Entry of the tables of lanes, of 16 levels each. */
+static inline uint64_t fab_judge_entry(const struct fab_judging *j, uint32_t sw,
+				       uint32_t in, uint32_t out)
+{
+	uint32_t d = fab_degree(j->r->f, sw);
+
+	return j->r->vl_first[sw] / FAB_JUDGE_SLS + (uint64_t)in * (d + 1) + out;
+}
+
 /* fab_routes_vl() for levels that pairs have. */
 static inline unsigned fab_judge_vl(const struct fab_judging *j, uint32_t sw, uint32_t in,
 				    uint32_t out, unsigned sl)
 {
-	uint32_t d = fab_degree(j->r->f, sw);
-
 	if (j->r->lanes == FAB_LANES_ONE)
 		return 0;
 	if (j->r->lanes == FAB_LANES_SL)
 		return sl;
-	return j->lane[(j->r->vl_first[sw] / FAB_JUDGE_SLS + (uint64_t)in * (d + 1) +
-			out) * j->n_sls +
-		       sl];
+	return j->lane[fab_judge_entry(j, sw, in, out) * j->n_sls + sl];
 }
 
 /* Ends of a switch that send to a target: those with a service level for it; sl: one for
@@ -153,7 +164,10 @@ static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
 	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
 }
 
-/* Fill weight, targets, n_ends and the groups. */
+/* How many columns a port should have: of tables that were read one for each LID that the
+ * fabric has it have, else one. */
+uint32_t fab_judge_n_lids(const struct fab_routes *r, uint32_t port);
+/* Fill weight, targets, n_ends, end and the groups. */
 void fab_judge_find_targets(struct fab_judging *j);
 
 void fab_cdg_init(struct fab_cdg *g, const struct fab_fabric *f, uint32_t n_vls);
@@ -169,6 +183,24 @@ bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *targ
 /* Service levels of the sources to targets first .. first + n - 1. */
 void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 			  struct fab_judge_work *w);
+/* Port by which an arc (counted from arc_first) leaves its switch. */
+static inline uint32_t fab_judge_port(const struct fab_fabric *f, uint32_t sw,
+				      uint32_t arc)
+{
+	uint32_t c = f->arc_cable[f->arc_first[sw] + arc], a = f->cable_a[c];
+
+	return f->port_node[a] == sw ? a : f->cable_b[c];
+}
+
+/* A service level that is a number. */
+static inline bool fab_judge_is_level(uint8_t sl)
+{
+	return sl < FAB_JUDGE_SLS;
+}
+
+/* Count and name what is missing; pairs without a service level are counted already. */
+void fab_judge_find_gaps(const struct fab_judging *j, struct fab_judge_work *w,
+			 struct fab_judgement *out);
 /* Count and collect dependencies for some targets. */
 void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		     struct fab_judge_work *w);

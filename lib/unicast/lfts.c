@@ -21,9 +21,11 @@ struct reading {
 	struct fab_lfts_file file;
 	struct fab_map64 *ports; /* by port GUID */
 	enum block block;
-	uint32_t sw; /* of the block */
+	uint32_t sw; /* of the block, FAB_NONE: not in the fabric */
 	uint64_t header_line, n_entries;
-	bool has_table;
+	uint8_t *form; /* [n_switches] enum block of its table, NOWHERE: none */
+	FAB_VEC(uint64_t) strange; /* GUIDs of switches that the fabric does not have */
+	uint64_t n_tables;
 	uint16_t *out[N_LIDS];	/* [n_switches] port by which a switch sends on; NULL: no
 				   such LID yet */
 	uint64_t guid[N_LIDS];	/* port GUID that lines name, 0: none did */
@@ -36,6 +38,7 @@ static struct reading *reading_new(const struct fab_fabric *f)
 
 	r->f = f;
 	r->ports = fab_map64_new(f->n_ports);
+	r->form = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
 	memset(r->owner, 0xff, sizeof(r->owner));
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t lid = f->port_lid[p], node = f->port_node[p];
@@ -61,6 +64,8 @@ static void reading_free(struct reading *r)
 	for (uint32_t lid = 0; lid < N_LIDS; lid++)
 		free(r->out[lid]);
 	fab_map64_free(r->ports);
+	free(r->form);
+	free(r->strange.v);
 	free(r);
 }
 
@@ -77,14 +82,17 @@ static int begin(struct reading *r, enum block block, struct fab_span rest)
 				     "that begins in line %llu first",
 				     (unsigned long long)r->header_line);
 	node = fab_map64_get(r->file.nodes, guid);
-	if (node == FAB_NONE || !fab_node_is_switch(r->f, node))
-		return fab_lfts_fail(&r->file, "switch 0x%016llx is not in the fabric",
-				     (unsigned long long)guid);
+	if (node == FAB_NONE || !fab_node_is_switch(r->f, node)) {
+		FAB_PUSH(&r->strange, guid);
+		node = FAB_NONE;
+	} else {
+		r->form[node] = (uint8_t)block;
+	}
 	r->sw = node;
 	r->block = block;
 	r->header_line = r->file.lines.line;
 	r->n_entries = 0;
-	r->has_table = true;
+	r->n_tables++;
 	return 0;
 }
 
@@ -114,6 +122,9 @@ static uint64_t named_guid(struct fab_span rest)
 
 static int add_entry(struct reading *r, uint32_t lid, uint32_t num, uint64_t guid)
 {
+	r->n_entries++;
+	if (r->sw == FAB_NONE)
+		return 0;
 	if (!r->out[lid]) {
 		r->out[lid] = FAB_NEW(r->f->n_switches, uint16_t);
 		memset(r->out[lid], 0xff, r->f->n_switches * sizeof(uint16_t));
@@ -136,7 +147,6 @@ static int add_entry(struct reading *r, uint32_t lid, uint32_t num, uint64_t gui
 		r->guid[lid] = guid;
 	/* "no port" differs from "no entry" only here, where it is an entry */
 	r->out[lid][r->sw] = num == NO_PORT ? MAX_PORT : (uint16_t)num;
-	r->n_entries++;
 	return 0;
 }
 
@@ -229,8 +239,14 @@ static int read_all(struct reading *r)
 				     "the input ends before the line \"N lids dumped\" "
 				     "of the table that begins in line %llu",
 				     (unsigned long long)r->header_line);
-	if (!rc && !r->has_table)
+	if (!rc && !r->n_tables)
 		return fab_lfts_fail(&r->file, "no forwarding table, expected " EXPECTED);
+	if (!rc && r->strange.n == r->n_tables)
+		return fab_lfts_fail(&r->file,
+				     "none of the %llu tables is of a switch of the "
+				     "fabric: the first is of 0x%016llx",
+				     (unsigned long long)r->n_tables,
+				     (unsigned long long)r->strange.v[0]);
 	return rc;
 }
 
@@ -255,21 +271,19 @@ static uint16_t to_arc(const struct reading *r, const struct fab_faults *faults,
 }
 
 /* The port of each LID with entries, FAB_NONE: left out. Returns how many are kept. */
-static uint32_t choose_ports(struct reading *r, uint32_t *n_unknown, uint32_t *n_loose)
+static uint32_t choose_ports(struct reading *r, struct fab_told *told)
 {
 	uint32_t n = 0;
 
-	*n_unknown = *n_loose = 0;
 	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
 		uint32_t port = r->owner[lid];
 
 		if (r->guid[lid])
 			port = fab_map64_get(r->ports, r->guid[lid]);
-		if (!r->out[lid] || port == FAB_NONE) {
-			*n_unknown += r->out[lid] != NULL;
+		if (!r->out[lid])
 			port = FAB_NONE;
-		} else if (fab_port_switch(r->f, port) == FAB_NONE) {
-			++*n_loose;
+		else if (port == FAB_NONE || fab_port_switch(r->f, port) == FAB_NONE) {
+			FAB_PUSH(&told->strange_lids, (uint16_t)lid);
 			port = FAB_NONE;
 		}
 		r->owner[lid] = port;
@@ -278,13 +292,40 @@ static uint32_t choose_ports(struct reading *r, uint32_t *n_unknown, uint32_t *n
 	return n;
 }
 
+/*
+ * The form of opensm.fdbs has a line for every LID: one that other tables have and this
+ * one lacks was cut off.
+ */
+static void find_whole_tables(const struct reading *r, struct fab_told *told)
+{
+	told->has_table = FAB_NEW((size_t)r->f->n_switches + 1, bool);
+	for (uint32_t s = 0; s < r->f->n_switches; s++)
+		told->has_table[s] = r->form[s] != NOWHERE;
+	for (uint32_t lid = 1; lid < N_LIDS; lid++)
+		for (uint32_t s = 0; r->out[lid] && s < r->f->n_switches; s++)
+			if (r->out[lid][s] == UINT16_MAX && r->form[s] == FDBS)
+				told->has_table[s] = false;
+}
+
+static struct fab_told *to_told(struct reading *r)
+{
+	struct fab_told *told = FAB_NEW0(1, struct fab_told);
+
+	find_whole_tables(r, told);
+	for (size_t i = 0; i < r->strange.n; i++)
+		FAB_PUSH(&told->strange_switches, r->strange.v[i]);
+	return told;
+}
+
 static struct fab_routes *to_routes(struct reading *r, const struct fab_faults *faults)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t n_unknown, n_loose, n = choose_ports(r, &n_unknown, &n_loose), c = 0;
+	struct fab_told *told = to_told(r);
+	uint32_t n = choose_ports(r, told), c = 0;
 	struct fab_routes *out = fab_routes_new(f, faults, n);
 	uint16_t *arc = fab_lfts_arcs(f);
 
+	out->told = told;
 	out->column_port = FAB_NEW((size_t)n + 1, uint32_t);
 	out->column_lid = FAB_NEW((size_t)n + 1, uint16_t);
 	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
@@ -300,12 +341,6 @@ static struct fab_routes *to_routes(struct reading *r, const struct fab_faults *
 				to_arc(r, faults, arc, r->owner[lid], s, r->out[lid][s]);
 	}
 	free(arc);
-	if (n_unknown)
-		fab_lfts_note(out, "%u LIDs are of ports that are not in the fabric",
-			      n_unknown);
-	if (n_loose)
-		fab_lfts_note(out, "%u LIDs are of ports that hang on no switch",
-			      n_loose);
 	return out;
 }
 

@@ -29,27 +29,30 @@ int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
  *     0x0002 : UNREACHABLE
  * There is a column for each LID, ascending. A LID is that of the port whose GUID a line
  * names; where none does, of the port that has it in the fabric (LMC counts). LIDs of
- * ports that are not in the fabric, or hang on no switch, are left out; the note says how
- * many. A switch that is not in the fabric, a port that a switch does not have, a LID
- * twice in a switch or of two ports, and a table without its end are errors.
- * O(lines + LIDs * switches).
+ * ports that are not in the fabric, or hang on no switch, and tables of switches that are
+ * not in the fabric are left out: r->told names them, and the switches without a table or
+ * with one that lacks lines of the second form. Tables none of which is of a switch of
+ * the fabric, a port that a switch does not have, a LID twice in a switch or of two
+ * ports, and a table of the first form without its end are errors. O(lines + LIDs *
+ * switches).
  */
 int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *faults,
 			 const char *file, const char *text, size_t len,
 			 struct fab_routes **out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Service levels, lines `0xNODEGUID LID SL`, for tables by LID. Nodes without a line have
- * SL 0; nodes and LIDs that are not known are left out (note). Lanes are service levels
- * from then on. A switch without a line of its own counts as its first adapter. Rows that
- * are equal on a switch are kept once. O(lines + nodes * LIDs).
+ * Service levels, lines `0xNODEGUID LID SL`, for tables by LID. A pair without a line has
+ * FAB_SL_UNKNOWN; nodes and LIDs that are not known are left out (note). Lanes are
+ * service levels from then on. A switch without a line of its own counts as its first
+ * adapter. Rows that are equal on a switch are kept once. O(lines + nodes * LIDs).
  */
 int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *text,
 			   size_t len, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * Lanes, lines `0xNODEGUID IN OUT 0xAB 0xCD ...`, eight times two lanes for the service
- * levels 0 to 15. Where no line tells, the lane is 0. Lines of adapters and those for
+ * levels 0 to 15. Where no line tells, the lane is FAB_VL_UNKNOWN; r->told says for which
+ * ports. Lines of adapters and those for
  * packets that leave to an adapter are checked (of the latter the first is kept), but no
  * lane between switches follows from them. Ports of adapters on a switch must agree; port
  * 0 gives way to them. O(lines + arcs of each switch squared).

@@ -42,10 +42,9 @@ static bool parse(struct fab_span rest, struct line *line)
 }
 
 /* Arc of a switch behind its port, its number of arcs: none. */
-static uint32_t arc_of(const struct reading *x, uint32_t sw, uint32_t num)
+static uint32_t arc_of(const struct reading *x, uint32_t sw, uint32_t port)
 {
 	const struct fab_fabric *f = x->r->f;
-	uint32_t port = fab_port_find(f, sw, num);
 
 	if (port == FAB_NONE || x->arc[port] == FAB_ARC_NONE)
 		return f->arc_first[sw + 1] - f->arc_first[sw];
@@ -56,11 +55,15 @@ static int keep(struct reading *x, uint32_t sw, const struct line *line)
 {
 	const struct fab_fabric *f = x->r->f;
 	uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
-	uint32_t in = arc_of(x, sw, line->in), out = arc_of(x, sw, line->out);
+	uint32_t in_port = fab_port_find(f, sw, line->in);
+	uint32_t in = arc_of(x, sw, in_port);
+	uint32_t out = arc_of(x, sw, fab_port_find(f, sw, line->out));
 	uint64_t entry = x->r->vl_first[sw] / SLS + (uint64_t)in * (d + 1) + out;
 	uint8_t *vl = x->r->sl2vl + entry * SLS;
 	uint16_t before = x->told_for[entry];
 
+	if (in_port != FAB_NONE)
+		x->r->told->is_lane_told[fab_told_at(x->r, sw, in_port, out)] = true;
 	/* to an adapter: the first line will do */
 	if (before && (out == d || !line->in))
 		return 0;
@@ -105,16 +108,22 @@ static int read_line(struct reading *x)
 static void begin(struct reading *x)
 {
 	struct fab_routes *r = x->r;
+	struct fab_told *told = r->told;
 	const struct fab_fabric *f = r->f;
 
 	r->vl_first = FAB_NEW((size_t)f->n_switches + 1, uint64_t);
 	r->vl_first[0] = 0;
+	told->lane_first = FAB_NEW0((size_t)f->n_switches + 1, uint64_t);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
+		uint64_t n_ports = f->node_first_port[s + 1] - f->node_first_port[s];
 
 		r->vl_first[s + 1] = r->vl_first[s] + d * d * SLS;
+		told->lane_first[s + 1] = told->lane_first[s] + d * n_ports;
 	}
-	r->sl2vl = FAB_NEW0((size_t)r->vl_first[f->n_switches] + 1, uint8_t);
+	r->sl2vl = FAB_NEW((size_t)r->vl_first[f->n_switches] + 1, uint8_t);
+	memset(r->sl2vl, FAB_VL_UNKNOWN, (size_t)r->vl_first[f->n_switches] + 1);
+	told->is_lane_told = FAB_NEW0((size_t)told->lane_first[f->n_switches] + 1, bool);
 	x->told_for = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
 	x->arc = fab_lfts_arcs(f);
 }
@@ -128,6 +137,7 @@ static void finish(struct reading *x)
 		if (r->sl2vl[i] > most && r->sl2vl[i] < DROP)
 			most = r->sl2vl[i];
 	r->lanes = FAB_LANES_TABLE;
+	r->told->has_lanes = true;
 	r->n_vls = (uint8_t)(most + 1);
 	if (x->n_unknown)
 		fab_lfts_note(r, "%llu lines of lanes are of unknown nodes",

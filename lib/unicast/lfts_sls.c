@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SL = 15, UNSET = 0xff };
+enum { MAX_SL = 15, UNSET = FAB_SL_UNKNOWN };
 
 struct reading {
 	struct fab_routes *r;
@@ -55,27 +55,19 @@ static int read_line(struct reading *x)
 	return 0;
 }
 
-static void unset_to_zero(const struct reading *x)
-{
-	for (uint32_t i = 0; i < x->r->f->n_nodes; i++)
-		for (uint32_t c = 0; x->row[i] && c < x->r->n_columns; c++)
-			if (x->row[i][c] == UNSET)
-				x->row[i][c] = 0;
-}
-
 static bool is_same(const struct reading *x, uint32_t a, uint32_t b)
 {
 	const uint8_t *p = x->row[a], *q = x->row[b];
 
 	for (uint32_t c = 0; c < x->r->n_columns; c++)
-		if ((p ? p[c] : 0) != (q ? q[c] : 0))
+		if ((p ? p[c] : UNSET) != (q ? q[c] : UNSET))
 			return false;
 	return true;
 }
 
 /*
  * The node whose row a switch takes as its own: itself, or the first adapter on it that
- * has one; FAB_NONE: all of its ends have SL 0.
+ * has one; FAB_NONE: none has.
  */
 static uint32_t *models(const struct reading *x)
 {
@@ -118,7 +110,7 @@ static void keep_row(struct reading *x, uint32_t source, uint32_t node)
 	if (x->row[node])
 		memcpy(to, x->row[node], r->n_columns);
 	else
-		memset(to, 0, r->n_columns);
+		memset(to, UNSET, r->n_columns);
 	r->sl_source[r->n_sl_sources++] = source;
 }
 
@@ -142,6 +134,8 @@ static void to_rows(struct reading *x)
 	free(is_kept);
 	free(model);
 	r->lanes = FAB_LANES_SL;
+	r->sl_default = UNSET;
+	r->told->has_sls = true;
 	r->n_sls = r->n_vls = (uint8_t)(x->most + 1);
 	if (x->n_unknown)
 		fab_lfts_note(r, "%llu service levels are of unknown nodes or LIDs",
@@ -170,10 +164,8 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 		if (rc)
 			break;
 	}
-	if (!rc) {
-		unset_to_zero(&x);
+	if (!rc)
 		to_rows(&x);
-	}
 	fab_lfts_file_fini(&x.file);
 	for (uint32_t i = 0; i < r->f->n_nodes; i++)
 		free(x.row[i]);

@@ -74,10 +74,23 @@ uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
 	return n;
 }
 
+static void told_free(struct fab_told *told)
+{
+	if (!told)
+		return;
+	free(told->has_table);
+	free(told->strange_lids.v);
+	free(told->strange_switches.v);
+	free(told->is_lane_told);
+	free(told->lane_first);
+	free(told);
+}
+
 void fab_routes_free(struct fab_routes *r)
 {
 	if (!r)
 		return;
+	told_free(r->told);
 	free(r->column_switch);
 	free(r->column_port);
 	free(r->column_lid);

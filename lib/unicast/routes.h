@@ -18,8 +18,9 @@
 #include "base/mem.h"
 #include "fabric/fabric.h"
 
-/* A pair that has no service level: it must not send. */
-enum { FAB_SL_NONE = 0xff };
+/* A pair that has no service level: it must not send. Unknown: it sends, but no file says
+ * with which (where there is more than one lane only). */
+enum { FAB_SL_NONE = 0xff, FAB_SL_UNKNOWN = 0xfe, FAB_VL_UNKNOWN = 0xff };
 
 enum { FAB_ARC_NONE = 0xffff, FAB_ARC_HERE = 0xfffe, FAB_ARC_BROKEN = 0xfffd };
 
@@ -42,6 +43,24 @@ struct fab_faults {
 
 /* How the lane of a hop follows from the service level. */
 enum fab_lanes { FAB_LANES_ONE, FAB_LANES_SL, FAB_LANES_TABLE };
+
+/*
+ * What the files of tables said and did not say: of tables that were read. "Strange" is
+ * what the fabric does not have.
+ */
+struct fab_told {
+	bool *has_table; /* [n_switches] there is one, with all lines that it should have
+			  */
+	FAB_VEC(uint16_t) strange_lids;	    /* of no port that hangs on a switch */
+	FAB_VEC(uint64_t) strange_switches; /* node GUIDs */
+	bool has_sls, has_lanes;	    /* a file of these was read */
+	/* with has_lanes: does a line tell the lanes from a port of a switch to an arc of
+	 * it? is_lane_told[lane_first[sw] + port * (d + 1) + out]; port counted from
+	 * node_first_port, out from arc_first, d = number of arcs stands for "to an
+	 * adapter" */
+	bool *is_lane_told;
+	uint64_t *lane_first; /* [n_switches + 1] */
+};
 
 struct fab_routes {
 	const struct fab_fabric *f;
@@ -68,15 +87,18 @@ struct fab_routes {
 	uint8_t n_vls, n_sls;
 	/* SL of a packet: sl[source * n_columns + column], source = index in sl_source
 	 * (node ids ascending, n_sl_sources): that of the adapter that sends, else that
-	 * of the switch it hangs on; neither, or NULL: 0. Engines have switches only. */
+	 * of the switch it hangs on; neither: sl_default; NULL: 0. Engines have switches
+	 * only. */
+	uint8_t sl_default;
 	uint32_t n_sl_sources;
 	uint32_t *sl_source;
 	uint8_t *sl;
 	/* FAB_LANES_TABLE: lane of (switch, in, out, sl): sl2vl[vl_first[sw] + (in * (d +
 	 * 1) + out) * 16 + sl]; in/out: arc of the switch counted from arc_first, d = its
-	 * number of arcs stands for "from or to an adapter" */
+	 * number of arcs stands for "from or to an adapter"; FAB_VL_UNKNOWN: not told */
 	uint64_t *vl_first; /* [n_switches + 1] */
 	uint8_t *sl2vl;
+	struct fab_told *told; /* NULL: made by an engine */
 	/* What a reader of the results should know ("no roots found: min hops"), NULL:
 	 * nothing. */
 	char *note;
@@ -111,6 +133,17 @@ static inline const uint16_t *fab_routes_next(const struct fab_routes *r, uint32
 	uint32_t row = r->column_row ? r->column_row[column] : column;
 
 	return r->next + (size_t)row * r->f->n_switches;
+}
+
+/* Where is_lane_told says whether the lanes from a port of sw to an arc are told. O(1).
+ */
+static inline uint64_t fab_told_at(const struct fab_routes *r, uint32_t sw, uint32_t port,
+				   uint32_t out)
+{
+	uint32_t d = r->f->arc_first[sw + 1] - r->f->arc_first[sw];
+
+	return r->told->lane_first[sw] +
+	       (uint64_t)(port - r->f->node_first_port[sw]) * (d + 1) + out;
 }
 
 /* Lane on which a packet of service level sl leaves sw by arc `out`, having come by arc

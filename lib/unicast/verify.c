@@ -15,7 +15,7 @@ enum { LANES = 16 };
 struct source {
 	uint32_t sw;
 	uint32_t port; /* FAB_NONE: the switch itself */
-	uint32_t row;  /* of service levels, FAB_NONE: level 0 */
+	uint32_t row;  /* of service levels, FAB_NONE: none */
 };
 
 /* Where they go: what a column stands for, or an end that no column leads to. */
@@ -34,8 +34,8 @@ struct walker {
 	uint32_t *n_ends; /* [n_switches] */
 	struct fab_map64 *known;
 	FAB_VEC(uint32_t) from, to; /* channels: arc * LANES + lane */
-	FAB_VEC(uint32_t) way;	    /* channels of the pair at hand */
-	uint64_t pairs, connected, minimal;
+	FAB_VEC(uint32_t) way; /* channels of the pair at hand, FAB_NONE: lane unknown */
+	uint64_t pairs, connected, minimal, without_sl;
 	uint32_t vls, sls; /* a bit each */
 };
 
@@ -92,12 +92,18 @@ static void add_target(struct walker *w, uint32_t sw, uint32_t port, uint32_t co
 	FAB_PUSH(&w->targets, ((struct target){sw, port, column, weight}));
 }
 
+/* Columns that lead to a port if none is missing. */
+static uint32_t lids_of(const struct fab_routes *r, uint32_t port)
+{
+	return r->told ? 1u << (r->f->port_lmc[port] & 7) : 1;
+}
+
 /* A column for each LID: of leaf switches the hosts behind them, of which the first
  * counts; of tables that were read the switches' own. */
 static void target_leaves_by_lid(struct walker *w, const bool *is_leaf)
 {
 	const struct fab_routes *r = w->r;
-	bool *is_met = FAB_NEW0((size_t)r->f->n_switches + 1, bool);
+	uint32_t *n_met = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
 
 	for (int of_hosts = r->leaf != NULL; of_hosts >= 0; of_hosts--)
 		for (uint32_t c = 0; c < r->n_columns; c++) {
@@ -106,16 +112,19 @@ static void target_leaves_by_lid(struct walker *w, const bool *is_leaf)
 
 			if (!is_leaf[sw] || end_switch(w, port, ends) == FAB_NONE ||
 			    (!of_hosts &&
-			     (r->f->port_node[port] != sw || (r->leaf && is_met[sw]))))
+			     (r->f->port_node[port] != sw || (r->leaf && n_met[sw]))))
 				continue;
-			add_target(w, sw, FAB_NONE, c, !r->leaf || !is_met[sw]);
+			add_target(w, sw, FAB_NONE, c, !r->leaf || !n_met[sw]);
 			if (of_hosts || !r->leaf)
-				is_met[sw] = true;
+				n_met[sw]++;
 		}
-	for (uint32_t sw = 0; sw < r->f->n_switches; sw++)
-		if (is_leaf[sw] && !is_met[sw] && !r->leaf)
-			add_target(w, sw, FAB_NONE, FAB_NONE, 1);
-	free(is_met);
+	for (uint32_t sw = 0; !r->leaf && sw < r->f->n_switches; sw++) {
+		uint32_t n = lids_of(r, r->f->node_first_port[sw]);
+
+		if (is_leaf[sw] && n_met[sw] < n)
+			add_target(w, sw, FAB_NONE, FAB_NONE, n - n_met[sw]);
+	}
+	free(n_met);
 }
 
 static void find_leaf_ends(struct walker *w, const uint32_t *row)
@@ -138,7 +147,7 @@ static void find_port_ends(struct walker *w, const uint32_t *row)
 {
 	const struct fab_routes *r = w->r;
 	uint32_t n = r->column_lid ? r->f->n_ports : r->f->n_switches;
-	bool *has_column = FAB_NEW0((size_t)n + 1, bool);
+	uint32_t *n_columns = FAB_NEW0((size_t)n + 1, uint32_t);
 
 	for (uint32_t p = 0; p < r->f->n_ports; p++) {
 		uint32_t sw = end_switch(w, p, w->ends);
@@ -150,7 +159,7 @@ static void find_port_ends(struct walker *w, const uint32_t *row)
 		uint32_t sw = r->column_switch[c];
 		uint32_t port = r->column_lid ? r->column_port[c] : FAB_NONE;
 
-		has_column[r->column_lid ? port : sw] = true;
+		n_columns[r->column_lid ? port : sw]++;
 		if (r->column_lid ? end_switch(w, port, w->ends) != FAB_NONE
 				  : w->n_ends[sw] > 0)
 			add_target(w, sw, port, c, r->column_lid ? 1 : w->n_ends[sw]);
@@ -158,10 +167,13 @@ static void find_port_ends(struct walker *w, const uint32_t *row)
 	for (size_t i = 0; i < w->sources.n; i++) {
 		const struct source *s = &w->sources.v[i];
 
-		if (!has_column[r->column_lid ? s->port : s->sw])
-			add_target(w, s->sw, s->port, FAB_NONE, 1);
+		uint32_t has = n_columns[r->column_lid ? s->port : s->sw];
+
+		if (has < lids_of(r, s->port))
+			add_target(w, s->sw, s->port, FAB_NONE,
+				   lids_of(r, s->port) - has);
 	}
-	free(has_column);
+	free(n_columns);
 }
 
 static void find_ends(struct walker *w)
@@ -186,7 +198,26 @@ static bool is_own(const struct source *s, const struct target *t)
 	return t->port == FAB_NONE ? s->sw == t->sw : s->port == t->port;
 }
 
+/* How much of a target's weight is the source itself. */
+static uint32_t own_of(const struct source *s, const struct target *t)
+{
+	if (!is_own(s, t) || !t->weight)
+		return 0;
+	return t->port == FAB_NONE && s->port != FAB_NONE ? 1 : t->weight;
+}
+
 /* Hops of a pair, FAB_NONE: does not arrive. */
+/* The channel of a hop. */
+static uint32_t channel_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
+			   uint32_t out, uint8_t sl)
+{
+	unsigned vl = FAB_VL_UNKNOWN;
+
+	if (sl < LANES || r->lanes == FAB_LANES_ONE)
+		vl = fab_routes_vl(r, sw, in, out, sl);
+	return vl < LANES ? (r->f->arc_first[sw] + out) * LANES + vl : FAB_NONE;
+}
+
 static uint32_t walk(struct walker *w, uint32_t source, uint32_t column, uint8_t sl)
 {
 	const struct fab_routes *r = w->r;
@@ -195,16 +226,18 @@ static uint32_t walk(struct walker *w, uint32_t source, uint32_t column, uint8_t
 	uint32_t sw = source, in = f->arc_first[sw + 1] - f->arc_first[sw];
 
 	w->way.n = 0;
-	while (sl < LANES && next[sw] < FAB_ARC_BROKEN && w->way.n <= f->n_switches) {
+	while (sl != FAB_SL_NONE && next[sw] < FAB_ARC_BROKEN &&
+	       w->way.n <= f->n_switches) {
 		uint32_t arc = f->arc_first[sw] + next[sw];
 
 		if (!w->live.arc_is_live[arc])
 			return FAB_NONE;
-		FAB_PUSH(&w->way, arc * LANES + fab_routes_vl(r, sw, in, next[sw], sl));
+		FAB_PUSH(&w->way, channel_of(r, sw, in, next[sw], sl));
 		in = w->live.back[arc];
 		sw = f->arc_peer[arc];
 	}
-	if (sl >= LANES || next[sw] != FAB_ARC_HERE || sw != r->column_switch[column])
+	if (sl == FAB_SL_NONE || next[sw] != FAB_ARC_HERE ||
+	    sw != r->column_switch[column])
 		return FAB_NONE;
 	return (uint32_t)w->way.n;
 }
@@ -214,14 +247,18 @@ static void keep(struct walker *w, uint8_t sl)
 	for (size_t i = 0; i < w->way.n; i++) {
 		uint32_t n = (uint32_t)w->from.n, to = w->way.v[i];
 
+		if (to == FAB_NONE)
+			continue;
 		w->vls |= 1u << to % LANES;
-		if (i && fab_map64_put(w->known, (uint64_t)w->way.v[i - 1] << 32 | to,
-				       n) == n) {
+		if (i && w->way.v[i - 1] != FAB_NONE &&
+		    fab_map64_put(w->known, (uint64_t)w->way.v[i - 1] << 32 | to, n) ==
+			    n) {
 			FAB_PUSH(&w->from, w->way.v[i - 1]);
 			FAB_PUSH(&w->to, to);
 		}
 	}
-	w->sls |= 1u << sl;
+	if (sl < LANES)
+		w->sls |= 1u << sl;
 }
 
 static bool has_cycle(const struct walker *w)
@@ -262,8 +299,8 @@ static void walk_to(struct walker *w, const struct target *t, const uint32_t *di
 
 	for (size_t i = 0; i < w->sources.n; i++) {
 		const struct source *s = &w->sources.v[i];
-		uint64_t n = t->weight - (is_own(s, t) && t->weight);
-		uint8_t sl = 0;
+		uint64_t n = t->weight - own_of(s, t);
+		uint8_t sl = r->sl ? r->sl_default : 0;
 		uint32_t hops;
 
 		w->pairs += n;
@@ -276,6 +313,7 @@ static void walk_to(struct walker *w, const struct target *t, const uint32_t *di
 			continue;
 		w->connected += n;
 		w->minimal += hops == dist[s->sw] ? n : 0;
+		w->without_sl += sl == FAB_SL_UNKNOWN ? n : 0;
 		keep(w, sl);
 	}
 }
@@ -311,7 +349,9 @@ static int compare(const struct walker *w, const struct fab_judgement *j,
 		{"shortest ways", j->minimal, w->minimal},
 		{"lanes", j->vls, (uint64_t)__builtin_popcount(w->vls)},
 		{"service levels", j->sls, (uint64_t)__builtin_popcount(w->sls)},
-		{"tables free of deadlock", j->deadlock_free, !has_cycle(w)},
+		{"pairs of unknown service level", j->gaps.n[FAB_GAP_SL], w->without_sl},
+		{"tables free of deadlock", j->deadlock_free || j->is_unknown,
+		 !has_cycle(w)},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(figures); i++)

@@ -57,7 +57,8 @@ static void judge(const struct fab_routes *r)
 		} else if (j.connected > j.connected_in_graph ||
 			   j.connected_in_graph > j.pairs || j.minimal > j.connected ||
 			   j.pairs_on_cycles > j.connected ||
-			   j.deadlock_free != !j.cycle.n || j.max_hops > 1) {
+			   (j.deadlock_free || j.is_unknown) != !j.cycle.n ||
+			   j.max_hops > 1) {
 			abort();
 		}
 		fab_judgement_fini(&j);

@@ -100,6 +100,18 @@ static void check_destinations(const struct fab_routes *r, const struct fab_judg
 		}
 }
 
+/* The first of each kind are named. */
+static void check_named(const struct fab_judgement *j)
+{
+	uint64_t n[FAB_GAP_KINDS] = {0};
+
+	for (size_t i = 0; i < j->gaps.first.n; i++)
+		n[j->gaps.first.v[i].kind]++;
+	for (int kind = 0; kind < FAB_GAP_KINDS; kind++)
+		cr_expect_eq(n[kind], j->gaps.n[kind] < FAB_GAPS_NAMED ? j->gaps.n[kind]
+								       : FAB_GAPS_NAMED);
+}
+
 /* Judge both ways. Returns whether there were cycles. */
 static bool check(const struct fab_routes *r, enum fab_ends ends)
 {
@@ -108,7 +120,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	struct fab_judgement j;
 	struct fab_err err = {""};
 	struct plain x;
-	bool has_cycle;
+	bool has_cycle, has_gaps = false;
 
 	plain_init(&x, r, ends);
 	plain_judge(&x);
@@ -122,7 +134,13 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	cr_expect_eq(j.minimal, x.got.minimal);
 	cr_expect_eq(j.vls, (unsigned)__builtin_popcount(x.vls));
 	cr_expect_eq(j.sls, (unsigned)__builtin_popcount(x.sls));
-	cr_expect_eq(j.deadlock_free, !x.got.cycle_channels);
+	for (int kind = FAB_GAP_SL; kind <= FAB_GAP_LANE; kind++) {
+		has_gaps |= x.got.gaps.n[kind] > 0;
+		cr_expect_eq(j.gaps.n[kind], r->told ? x.got.gaps.n[kind] : 0);
+	}
+	check_named(&j);
+	cr_expect_eq(j.is_unknown, has_gaps && !x.got.cycle_channels);
+	cr_expect_eq(j.deadlock_free, !has_gaps && !x.got.cycle_channels);
 	cr_expect_eq(j.cycle_channels, x.got.cycle_channels);
 	cr_expect_eq(j.pairs_on_cycles, x.got.pairs_on_cycles);
 	cr_expect_eq(j.valley_pairs, x.got.valley_pairs);
@@ -133,7 +151,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	check_valleys(&x, &j);
 	check_unreached(&x, &j);
 	check_destinations(r, &j);
-	has_cycle = !j.deadlock_free;
+	has_cycle = x.got.cycle_channels;
 	fab_judgement_fini(&j);
 	plain_fini(&x);
 	return has_cycle;
@@ -252,6 +270,63 @@ static void share_rows(struct fab_rng *rng, struct fab_routes *r)
 	}
 }
 
+/* Lanes from some ports that no line tells: known where another port of the kind has one.
+ */
+static void random_lane_gaps(struct fab_rng *rng, struct fab_routes *r)
+{
+	const struct fab_fabric *f = r->f;
+	struct fab_told *told = r->told;
+
+	told->lane_first = FAB_NEW0(f->n_switches + 1, uint64_t);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		told->lane_first[s + 1] =
+			told->lane_first[s] +
+			(uint64_t)(f->node_first_port[s + 1] - f->node_first_port[s]) *
+				(f->arc_first[s + 1] - f->arc_first[s] + 1);
+	told->is_lane_told = FAB_NEW0(told->lane_first[f->n_switches] + 1, bool);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t d = f->arc_first[s + 1] - f->arc_first[s];
+
+		for (uint32_t in = 0; in <= d; in++)
+			for (uint32_t out = 0; out <= d; out++) {
+				uint8_t *vl = r->sl2vl + r->vl_first[s] +
+					      (in * (d + 1) + out) * 16;
+				bool is_any = false;
+
+				for (uint32_t p = f->node_first_port[s];
+				     p < f->node_first_port[s + 1]; p++) {
+					bool is_told = fab_rng_below(rng, 15) > 0;
+
+					if (plain_arc_of(f, s, p) != in)
+						continue;
+					told->is_lane_told[fab_told_at(r, s, p, out)] =
+						is_told;
+					is_any |= is_told;
+				}
+				if (!is_any)
+					memset(vl, FAB_VL_UNKNOWN, 16);
+			}
+	}
+}
+
+/* Service levels and lanes that no file told. */
+static void random_gaps(struct fab_rng *rng, struct fab_routes *r)
+{
+	const struct fab_fabric *f = r->f;
+
+	r->told = FAB_NEW0(1, struct fab_told);
+	r->told->has_table = FAB_NEW(f->n_switches + 1, bool);
+	memset(r->told->has_table, 1, f->n_switches);
+	r->told->has_sls = r->told->has_lanes = true;
+	if (r->sl && fab_rng_below(rng, 2))
+		r->sl_default = FAB_SL_UNKNOWN;
+	for (size_t i = 0; i < (size_t)r->n_sl_sources * r->n_columns; i++)
+		if (!fab_rng_below(rng, 20))
+			r->sl[i] = FAB_SL_UNKNOWN;
+	if (r->sl2vl)
+		random_lane_gaps(rng, r);
+}
+
 static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fabric *f,
 					const struct fab_faults *faults, bool by_lid)
 {
@@ -284,6 +359,8 @@ static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fa
 	if (by_lid && fab_rng_below(rng, 2))
 		share_rows(rng, r);
 	random_lanes(rng, r);
+	if (by_lid && r->lanes != FAB_LANES_ONE && fab_rng_below(rng, 2))
+		random_gaps(rng, r);
 	return r;
 }
 

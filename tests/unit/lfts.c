@@ -12,6 +12,7 @@
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/judge.h"
+#include "unicast/verify.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -303,11 +304,13 @@ Test(lfts, what_is_left_out_is_told)
 			    "3 lids dumped\n");
 
 	cr_expect_eq(r->n_columns, 1);
-	cr_expect_str_eq(r->note, "2 LIDs are of ports that are not in the fabric");
+	cr_expect_null(r->note);
+	cr_expect_eq(r->told->strange_lids.n, 2);
+	cr_expect_eq(r->told->strange_lids.v[0], 5);
+	cr_expect_eq(r->told->strange_lids.v[1], 0x77);
 	add_sls(r, "0x10 8 3\n0x99 8 1\n0x10 5 1\n");
 	add_lanes(r, "0x99 1 2 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n");
-	cr_expect_str_eq(r->note, "2 LIDs are of ports that are not in the fabric; "
-				  "2 service levels are of unknown nodes or LIDs; "
+	cr_expect_str_eq(r->note, "2 service levels are of unknown nodes or LIDs; "
 				  "1 lines of lanes are of unknown nodes");
 	fab_routes_free(r);
 	fab_fabric_free(f);
@@ -326,9 +329,11 @@ static const struct {
 	{"Unicast lids [0-9] of switch Lid 1\n", "t:1: expected"},
 	{"Unicast lids [0-9] of switch Lid 1 guid 0x ('A'):\n", "t:1: expected"},
 	{"Unicast lids [0-9] of switch Lid 1 guid 0x7 ('A'):\n",
-	 "t:1: switch 0x0000000000000007 is not in the fabric"},
-	{"Unicast lids [0-9] of switch Lid 1 guid 0x10 ('A'):\n",
-	 "t:1: switch 0x0000000000000010 is not in the fabric"},
+	 "t:1: the input ends before the line \"N lids dumped\""},
+	{"Unicast lids [0-9] of switch Lid 1 guid 0x10 ('A'):\n0 lids dumped\n"
+	 "dump_ucast_routes: Switch 0x7\n0x0005 : 077 : 01 : yes\n",
+	 "t:4: none of the 2 tables is of a switch of the fabric: the first is of "
+	 "0x0000000000000010"},
 	{HEAD "0x0001 000\n", "t:2: the input ends before the line \"N lids dumped\""},
 	{HEAD "0x0001 000\n1 lids dump", "t:3: the input ends within the line"},
 	{HEAD "0x0001 000\n" HEAD "1 lids dumped\n",
@@ -446,24 +451,26 @@ Test(lfts, nodes_that_differ_from_their_switch)
 	struct fab_fabric *f = text_open(small);
 	struct fab_routes *r = read_tables(f, NULL, TABLES);
 
-	add_sls(r, "0x10 5 1\n0x20 5 1\n0x20 8 0\n");
+	add_sls(r, "0x10 5 1\n0x20 5 1\n0x20 8 0\n0x10 8 0\n");
 	cr_expect_eq(r->n_sl_sources, 2, "a row for each switch, none for its adapters");
 	cr_expect_eq(sl_of(r, 0, 5), 1);
 	cr_expect_eq(sl_of(r, 1, 5), 1);
-	cr_expect_eq(sl_of(r, 0, 6), 0);
+	cr_expect_eq(sl_of(r, 0, 6), FAB_SL_UNKNOWN);
+	cr_expect_eq(r->sl_default, FAB_SL_UNKNOWN);
 	cr_expect_eq(r->n_sls, 2);
 	fab_routes_free(r);
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x20 5 2\n");
 	cr_expect_eq(sl_of(r, 0, 5), 2);
-	cr_expect_eq(sl_of(r, 2, 5), 0, "no line: 0, not what its neighbour has");
+	cr_expect_eq(sl_of(r, 2, 5), FAB_SL_UNKNOWN,
+		     "no line: not what its neighbour has");
 	cr_expect_eq(sl_of(r, 3, 5), 99);
 	fab_routes_free(r);
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x1 6 3\n0x10 6 3\n");
 	cr_expect_eq(sl_of(r, 0, 6), 3, "its own line");
 	cr_expect_eq(sl_of(r, 2, 6), 99);
-	cr_expect_eq(sl_of(r, 3, 6), 0);
+	cr_expect_eq(sl_of(r, 3, 6), FAB_SL_UNKNOWN);
 	cr_expect_eq(r->lanes, FAB_LANES_SL);
 	cr_expect_eq(r->n_vls, 4);
 	fab_routes_free(r);
@@ -478,17 +485,19 @@ Test(lfts, nobody_sends_to_itself)
 	struct fab_routes *r = read_tables(f, NULL, TABLES);
 	struct fab_judgement j;
 
-	add_sls(r, "0x10 8 3\n");
+	add_sls(r, "0x10 8 3\n0x10 5 0\n0x10 6 0\n0x20 5 0\n0x20 6 0\n0x20 8 0\n");
 	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
-	cr_expect_eq(j.pairs, 6, "three ports");
-	cr_expect_eq(j.connected, 6);
+	cr_expect_eq(j.pairs, 8, "three ports, one with two LIDs");
+	cr_expect_eq(j.connected, 6, "the second is in no table");
 	cr_expect_eq(j.sls, 1);
+	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 0);
 	fab_judgement_fini(&j);
 	fab_routes_free(r);
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x20 8 3\n");
 	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
-	cr_expect_eq(j.sls, 2);
+	cr_expect_eq(j.sls, 1);
+	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 4, "both ports of h2 have one to h1");
 	fab_judgement_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
@@ -509,8 +518,172 @@ Test(lfts, port_0_gives_way_to_adapters)
 		cr_expect_eq(r->lanes, FAB_LANES_TABLE);
 		cr_expect_eq(fab_routes_vl(r, 0, 1, 0, 0), 3);
 		cr_expect_eq(fab_routes_vl(r, 0, 1, 0, 1), 2);
-		cr_expect_eq(fab_routes_vl(r, 1, 1, 0, 1), 0);
+		cr_expect_eq(fab_routes_vl(r, 1, 1, 0, 1), FAB_VL_UNKNOWN);
 		cr_expect_eq(r->n_vls, 4);
+		fab_routes_free(r);
+	}
+	fab_fabric_free(f);
+}
+
+static struct fab_judgement judged(const struct fab_routes *r)
+{
+	struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	struct fab_judgement j;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
+	return j;
+}
+
+static void expect_gap(const struct fab_judgement *j, size_t i, struct fab_gap want)
+{
+	const struct fab_gap *got;
+
+	cr_assert_lt(i, j->gaps.first.n);
+	got = &j->gaps.first.v[i];
+	cr_expect_eq(got->kind, want.kind);
+	cr_expect_eq(got->from, want.from);
+	cr_expect_eq(got->port, want.port);
+	cr_expect_eq(got->to, want.to);
+	cr_expect_eq(got->out, want.out);
+	cr_expect_eq(got->lid, want.lid);
+	cr_expect_eq(got->sl, want.sl);
+	cr_expect_eq(got->guid, want.guid);
+}
+
+/* h1 has the LIDs 8 and 9 (LMC 1); 6, of the second port of h2, is in no table. */
+Test(lfts, lids_that_tables_lack)
+{
+	struct fab_fabric *f = text_open(small);
+	struct fab_routes *r =
+		read_tables(f, NULL,
+			    HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
+				 "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
+				 "0x0005 002\n0x0008 001\n2 lids dumped\n");
+	struct fab_judgement j = judged(r);
+
+	cr_expect_eq(j.pairs, 4 * 2, "LIDs 5, 6, 8 and 9, from two other ports each");
+	cr_expect_eq(j.unreachable, 2 * 2);
+	cr_expect_eq(j.gaps.n[FAB_GAP_LID], 2);
+	cr_assert_eq(j.gaps.first.n, 2);
+	expect_gap(&j, 0, (struct fab_gap){FAB_GAP_LID, 2, 1, FAB_NONE, 0, 9, 0, 0});
+	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_LID, 3, 2, FAB_NONE, 0, 6, 0, 0});
+	cr_expect(j.deadlock_free, "what is not sent closes no cycle");
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+static const struct {
+	const char *text;
+	bool b_is_missing;
+} part_tables[] = {
+	{HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n", true},
+	{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n", true},
+	/* cut off after the first line */
+	{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n"
+	     "dump_ucast_routes: Switch 0x2\n0x0005 : 002 : 01 : yes\n",
+	 true},
+	{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n"
+	     "dump_ucast_routes: Switch 0x2\n0x0005 : 002 : 01 : yes\n"
+	     "0x0008 : UNREACHABLE\n",
+	 false},
+	{HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
+	      "Unicast lids [0-9] of switch Lid 7 guid 0x7 ('new'):\n"
+	      "0x0005 077\n1 lids dumped\n"
+	      "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
+	      "0x0005 002\n1 lids dumped\n",
+	 false},
+};
+
+Test(lfts, tables_that_are_missing)
+{
+	struct fab_fabric *f = text_open(small);
+
+	for (size_t i = 0; i < FAB_COUNT(part_tables); i++) {
+		struct fab_routes *r = read_tables(f, NULL, part_tables[i].text);
+		struct fab_judgement j = judged(r);
+		bool is_strange = i == FAB_COUNT(part_tables) - 1;
+
+		cr_expect_eq(j.gaps.n[FAB_GAP_TABLE], part_tables[i].b_is_missing, "%zu",
+			     i);
+		cr_expect_eq(j.is_unknown, part_tables[i].b_is_missing);
+		cr_expect_eq(j.deadlock_free, !part_tables[i].b_is_missing);
+		if (part_tables[i].b_is_missing)
+			expect_gap(&j, 2,
+				   (struct fab_gap){.kind = FAB_GAP_TABLE,
+						    .from = 1,
+						    .to = FAB_NONE});
+		cr_expect_eq(j.gaps.n[FAB_GAP_STRANGE_SWITCH], is_strange);
+		if (is_strange)
+			expect_gap(&j, 2,
+				   (struct fab_gap){.kind = FAB_GAP_STRANGE_SWITCH,
+						    .from = FAB_NONE,
+						    .to = FAB_NONE,
+						    .guid = 7});
+		fab_judgement_fini(&j);
+		fab_routes_free(r);
+	}
+	fab_fabric_free(f);
+}
+
+Test(lfts, pairs_without_a_service_level)
+{
+	struct fab_fabric *f = text_open(small);
+	struct fab_routes *r = read_tables(f, NULL, TABLES);
+	struct fab_judgement j;
+
+	add_sls(r, "");
+	j = judged(r);
+	cr_expect_eq(j.connected, 6);
+	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 6);
+	cr_expect(j.is_unknown);
+	cr_expect_not(j.deadlock_free);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	r = read_tables(f, NULL, TABLES);
+	add_sls(r, "0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n");
+	add_lanes(r, "0x1 2 1 0x00" ZEROS "\n0x1 3 1 0x00" ZEROS "\n");
+	j = judged(r);
+	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 1, "from port 2 of h2 to its port 1");
+	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_SL, 3, 2, 3, 0, 5, 0, 0});
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+/* From A (ports 2 and 3 to adapters) to B by port 1; B's way back is told. */
+static const struct {
+	const char *text;
+	uint64_t n;
+	uint16_t in_port;
+} part_lanes[] = {
+	{"", 3, 2},
+	{"0x1 0 1 0x00" ZEROS "\n", 3, 2},
+	{"0x1 2 1 0x00" ZEROS "\n", 2, 3},
+	{"0x1 3 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 1, 2},
+	{"0x1 3 1 0x00" ZEROS "\n0x1 2 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 0, 0},
+};
+
+Test(lfts, ways_without_a_lane)
+{
+	struct fab_fabric *f = text_open(small);
+
+	for (size_t i = 0; i < FAB_COUNT(part_lanes); i++) {
+		struct fab_routes *r = read_tables(f, NULL, TABLES);
+		struct fab_judgement j;
+
+		add_sls(r, "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n");
+		add_lanes(r, part_lanes[i].text);
+		j = judged(r);
+		cr_expect_eq(j.gaps.n[FAB_GAP_LANE], part_lanes[i].n, "%zu: %d", i,
+			     (int)j.gaps.n[FAB_GAP_LANE]);
+		if (part_lanes[i].n)
+			cr_expect_eq(j.gaps.first.v[1].port, part_lanes[i].in_port);
+		cr_expect_eq(j.deadlock_free, !part_lanes[i].n);
+		cr_expect_eq(j.is_unknown, part_lanes[i].n > 0);
+		fab_judgement_fini(&j);
 		fab_routes_free(r);
 	}
 	fab_fabric_free(f);

@@ -63,13 +63,25 @@ static uint32_t end_at(const struct plain *x, uint32_t port)
 static unsigned sl_of(const struct fab_routes *r, uint32_t node, uint32_t sw,
 		      uint32_t column)
 {
-	unsigned sl = 0;
+	unsigned sl = r->sl ? r->sl_default : 0;
 
 	for (int own = 0; r->sl && own < 2; own++)
 		for (uint32_t i = 0; i < r->n_sl_sources; i++)
 			if (r->sl_source[i] == (own ? node : sw))
 				sl = r->sl[(size_t)i * r->n_columns + column];
 	return sl;
+}
+
+/* The channel of a hop, FAB_NONE: its lane is unknown. */
+static uint32_t channel_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
+			   uint32_t out, unsigned sl)
+{
+	unsigned vl = FAB_VL_UNKNOWN;
+
+	if (sl != FAB_SL_UNKNOWN || r->lanes == FAB_LANES_ONE)
+		vl = fab_routes_vl(r, sw, in, out, sl);
+	return vl == FAB_VL_UNKNOWN ? FAB_NONE
+				    : (r->f->arc_first[sw] + out) * PLAIN_LANES + vl;
 }
 
 struct plain_path plain_walk(const struct plain *x, uint32_t from, uint32_t column,
@@ -89,8 +101,8 @@ struct plain_path plain_walk(const struct plain *x, uint32_t from, uint32_t colu
 		}
 		if (arc >= f->arc_first[at + 1] || !plain_arc_is_live(x->r, at, arc))
 			break;
-		p.channel[p.n++] =
-			arc * PLAIN_LANES + fab_routes_vl(x->r, at, in, next, sl);
+		p.arc[p.n] = arc;
+		p.channel[p.n++] = channel_of(x->r, at, in, next, sl);
 		at = f->arc_peer[arc];
 		p.at[p.n] = at;
 		while (f->arc_cable[f->arc_first[at] + back] != f->arc_cable[arc])
@@ -112,6 +124,42 @@ bool plain_has_valley(const struct plain *x, const struct plain_path *p)
 	return false;
 }
 
+uint32_t plain_arc_of(const struct fab_fabric *f, uint32_t sw, uint32_t port)
+{
+	uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw], arc = 0;
+
+	while (arc < d && (f->port_cable[port] == FAB_NONE ||
+			   f->arc_cable[f->arc_first[sw] + arc] != f->port_cable[port]))
+		arc++;
+	return arc;
+}
+
+/* Port of a switch by which packets come that are i hops on their way from an end. */
+static uint32_t in_port(const struct fab_fabric *f, const struct plain_path *p,
+			uint32_t i, uint32_t end)
+{
+	uint32_t c = i ? f->arc_cable[p->arc[i - 1]] : 0;
+
+	if (i)
+		return f->port_node[f->cable_a[c]] == p->at[i] ? f->cable_a[c]
+							       : f->cable_b[c];
+	return f->port_node[end] == p->at[0] ? end : fab_port_peer(f, end);
+}
+
+/* A hop whose lane would have to be told. */
+static void miss(struct plain *x, const struct plain_path *p, uint32_t i, uint32_t end,
+		 unsigned sl)
+{
+	const struct fab_routes *r = x->r;
+	uint32_t sw = p->at[i], port = in_port(r->f, p, i, end);
+	uint64_t at = fab_told_at(r, sw, port, p->arc[i] - r->f->arc_first[sw]);
+	bool is_told = r->f->port_num[port] ? r->told->is_lane_told[at]
+					    : p->channel[i] != FAB_NONE;
+
+	x->got.gaps.n[FAB_GAP_LANE] += !is_told && !x->is_missed[at * 16 + sl];
+	x->is_missed[at * 16 + sl] |= !is_told;
+}
+
 /* One pair; column FAB_NONE: none leads there. */
 static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
 		 uint32_t to, bool with_cycles)
@@ -131,6 +179,8 @@ static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
 	for (uint32_t i = 0; p.arrives && i + 1 < p.n; i++) {
 		uint32_t *dep = &x->reach[(size_t)p.channel[i] * n + p.channel[i + 1]];
 
+		if (p.channel[i] == FAB_NONE || p.channel[i + 1] == FAB_NONE)
+			continue;
 		if (!with_cycles)
 			*dep = 1;
 		on_cycle |=
@@ -149,11 +199,15 @@ static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
 	if (p.n > x->got.max_hops)
 		x->got.max_hops = p.n;
 	x->got.minimal += p.n == d;
-	x->sls |= sl == FAB_SL_NONE ? 0 : 1u << sl;
+	x->sls |= sl >= FAB_SL_UNKNOWN ? 0 : 1u << sl;
+	x->got.gaps.n[FAB_GAP_SL] += sl == FAB_SL_UNKNOWN;
 	x->got.valley_pairs += plain_has_valley(x, &p);
 	for (uint32_t i = 0; i < p.n; i++) {
-		x->vls |= 1u << p.channel[i] % PLAIN_LANES;
-		x->load[p.channel[i] / PLAIN_LANES]++;
+		if (p.channel[i] != FAB_NONE)
+			x->vls |= 1u << p.channel[i] % PLAIN_LANES;
+		if (x->is_missed && sl != FAB_SL_UNKNOWN)
+			miss(x, &p, i, port, sl);
+		x->load[p.arc[i]]++;
 	}
 }
 
@@ -224,6 +278,8 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 	x->reach = FAB_NEW(n_reach + 1, uint32_t);
 	x->tier = FAB_NEW(x->n, uint32_t);
 	x->load = FAB_NEW0(x->n_arcs + 1, uint64_t);
+	if (r->told && r->told->has_lanes && r->sl2vl)
+		x->is_missed = FAB_NEW0(r->told->lane_first[f->n_switches] * 16, uint8_t);
 	fab_tiers(f, x->tier);
 	for (size_t i = 0; i < n_reach; i++)
 		x->reach[i] = PLAIN_FAR;
@@ -261,4 +317,5 @@ void plain_fini(struct plain *x)
 	free(x->reach);
 	free(x->tier);
 	free(x->load);
+	free(x->is_missed);
 }

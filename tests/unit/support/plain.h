@@ -17,11 +17,13 @@ struct plain {
 	uint64_t *load;
 	struct fab_judgement got;
 	unsigned vls, sls;
+	uint8_t *is_missed; /* [fab_told_at() * 16 + sl] a packet needs it, not told */
 };
 
 /* Channels, and the switches before, between and after. */
 struct plain_path {
-	uint32_t n, channel[PLAIN_MAX_PATH], at[PLAIN_MAX_PATH + 1];
+	uint32_t n, channel[PLAIN_MAX_PATH]; /* FAB_NONE: the lane is unknown */
+	uint32_t arc[PLAIN_MAX_PATH], at[PLAIN_MAX_PATH + 1];
 	bool arrives;
 };
 
@@ -31,6 +33,8 @@ void plain_fini(struct plain *x);
 /* Fill got, vls, sls, load, reach: of got.cycle only the length, no lists. */
 void plain_judge(struct plain *x);
 
+/* The arc of a switch behind one of its ports, their number: none. */
+uint32_t plain_arc_of(const struct fab_fabric *f, uint32_t sw, uint32_t port);
 bool plain_arc_is_live(const struct fab_routes *r, uint32_t sw, uint32_t arc);
 struct plain_path plain_walk(const struct plain *x, uint32_t from, uint32_t column,
 			     unsigned sl);
