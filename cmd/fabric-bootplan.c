@@ -41,18 +41,18 @@ static const struct argp_option options[] = {
 	 "Instead of FABRIC: preset:taihulight, levels as in "
 	 "rack=4@20G,node=32@1G/server=2@10G, or a file that describes a machine",
 	 2},
-	{"servers", OPT_SERVERS, "FILE|PATTERN", 0,
-	 "Hosts of FABRIC that are boot servers: a pattern for their names, or a file "
-	 "with a name or pattern a line; repeatable",
+	{"servers", OPT_SERVERS, "FILE|LIST", 0,
+	 "Hosts of FABRIC that are boot servers: names, host lists as io[1-4] and "
+	 "patterns, separated by commas, or a file with such a list a line; repeatable",
 	 2},
 	{"default-rate", OPT_DEFAULT_RATE, "RATE", 0,
 	 "Rate of cables of FABRIC whose speed is not known", 2},
-	{"fail-server", OPT_FAIL_SERVER, "PATTERN", 0,
-	 "Servers that are down; repeatable", 2},
+	{"fail-server", OPT_FAIL_SERVER, "LIST", 0,
+	 "Servers that are down: names, host lists and patterns; repeatable", 2},
 	{.doc = "What boots, and from where:", .group = 3},
 	{"boot", OPT_BOOT, "SPEC|FILE", 0,
-	 "all (default), first:N, first:N:UNIT, unit:NAME, a pattern for node names, or "
-	 "a file with a name or pattern a line",
+	 "all (default), first:N, first:N:UNIT, unit:LIST, a list of nodes (names, host "
+	 "lists as n[1-16], patterns), or a file with such a list a line",
 	 3},
 	{"sweep", OPT_SWEEP, "SPEC", OPTION_ARG_OPTIONAL,
 	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every "
@@ -181,7 +181,7 @@ static void check_machine(const struct bootplan_params *p, struct argp_state *st
 		argp_error(state, "%s goes with FABRIC only",
 			   p->servers.n ? "--servers" : "--default-rate");
 	if (p->input.fabric && !p->servers.n)
-		argp_error(state, "no servers: --servers=FILE|PATTERN is missing");
+		argp_error(state, "no servers: --servers=FILE|LIST is missing");
 }
 
 /* What goes with the model and with --to. */

@@ -28,13 +28,13 @@ enum {
 static const struct argp_option options[] = {
 	{.doc = "What is dead, and how to route:", .group = 2},
 	{"fail", OPT_FAIL, "LIST", 0,
-	 "Switches, separated by commas: NAME, 0xGUID, lid:N, or coordinates of a leaf "
-	 "such as 3.7; repeatable",
+	 "Switches, separated by commas: NAME, 0xGUID, lid:N, coordinates of a leaf such "
+	 "as 3.7, host lists as ib[1-4], patterns; repeatable",
 	 2},
 	{"fail-link", OPT_FAIL_LINK, "LIST", 0,
-	 "Links, separated by commas: SWITCH:PORT; repeatable", 2},
+	 "Links, separated by commas: SWITCH:PORT or HOST/PORT; repeatable", 2},
 	{"fail-file", OPT_FAIL_FILE, "FILE", 0,
-	 "A file of them, a line each: a switch, or the word link and SWITCH:PORT; "
+	 "A file of them, a line each: switches, or the word link and links; "
 	 "repeatable",
 	 2},
 	{"random", OPT_RANDOM, "K", 0, "K more, drawn by --seed", 2},

@@ -324,6 +324,14 @@ static const char *word_end(const char *at, const char *end, const char *separat
 	return at;
 }
 
+/* What stands in "" is a name to the letter. */
+static struct fab_item unquoted(struct fab_item word)
+{
+	if (word.len > 1 && word.text[0] == '"' && word.text[word.len - 1] == '"')
+		word = (struct fab_item){word.text + 1, word.len - 2, true};
+	return word;
+}
+
 /* How many words there are; the first two. */
 static size_t split_words(const char *at, const char *end, const char *separators,
 			  struct fab_item pair[2])
@@ -332,12 +340,9 @@ static size_t split_words(const char *at, const char *end, const char *separator
 
 	while (at < end) {
 		const char *stop = word_end(at, end, separators);
-		struct fab_item word = trimmed(at, stop, blanks);
 
-		if (word.len > 1 && word.text[0] == '"' && word.text[word.len - 1] == '"')
-			word = (struct fab_item){word.text + 1, word.len - 2, true};
 		if (n++ < 2)
-			pair[n - 1] = word;
+			pair[n - 1] = unquoted(trimmed(at, stop, blanks));
 		for (at = stop; at < end && is_one_of(*at, blanks);)
 			at++;
 		if (at < end && is_one_of(*at, separators) && !is_one_of(*at, blanks))
@@ -360,14 +365,17 @@ int fab_lookup_pair(const struct fab_lookup *first, const struct fab_lookup *sec
 	if (split_words(all.text, end, separators, pair) == 2 && pair[0].len &&
 	    pair[1].len)
 		return 0;
-	for (const char *at = all.text; at < end; at++) {
-		const struct fab_item a = trimmed(all.text, at, blanks);
-		const struct fab_item b = trimmed(at, end, has_comma ? ", \t" : " \t");
+	for (const char *at = all.text + 1; at < end; at++) {
+		struct fab_item a = trimmed(all.text, at, blanks);
+		struct fab_item b = trimmed(at, end, has_comma ? ", \t" : " \t");
 		uint32_t id;
 
-		if (!is_one_of(*at, separators) || !a.len || !b.len ||
-		    is_one_of(a.text[a.len - 1], separators) || at != a.text + a.len ||
-		    first->find(first->of, &a, &id, NULL) ||
+		if (!is_one_of(*at, separators) || !b.len || at != a.text + a.len ||
+		    is_one_of(at[-1], separators))
+			continue;
+		a = unquoted(a);
+		b = unquoted(b);
+		if (first->find(first->of, &a, &id, NULL) ||
 		    second->find(second->of, &b, &id, NULL))
 			continue;
 		pair[0] = a;

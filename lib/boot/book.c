@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/directory.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -14,6 +15,7 @@ enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 63 };
 
 struct fab_book {
 	struct fab_strmap *by_name;
+	struct fab_directory *names; /* the same, whatever the letters' case */
 	FAB_VEC(struct fab_book_entry) entries;
 };
 
@@ -60,8 +62,10 @@ static bool note(struct fab_book *book, const char *name, const char *mac, const
 	uint32_t at = fab_strmap_put(book->by_name, name, strlen(name), n);
 	struct fab_book_entry *e;
 
-	if (at == n)
+	if (at == n) {
 		FAB_PUSH(&book->entries, ((struct fab_book_entry){0}));
+		fab_directory_add(book->names, name, strlen(name), n);
+	}
 	e = &book->entries.v[at];
 	if ((*mac && *e->mac && strcmp(mac, e->mac) != 0) ||
 	    (*ip && *e->ip && strcmp(ip, e->ip) != 0))
@@ -129,6 +133,7 @@ int fab_book_read(const char *file, const char *text, size_t len, struct fab_boo
 	int rc = 0;
 
 	book->by_name = fab_strmap_new(64);
+	book->names = fab_directory_new(64);
 	for (const char *at = text, *end = text + len; at < end && !rc;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at)), *wrong;
 		size_t n = (size_t)((stop ? stop : end) - at);
@@ -161,6 +166,7 @@ void fab_book_free(struct fab_book *book)
 	if (!book)
 		return;
 	fab_strmap_free(book->by_name);
+	fab_directory_free(book->names);
 	free(book->entries.v);
 	free(book);
 }
@@ -169,5 +175,11 @@ const struct fab_book_entry *fab_book_find(const struct fab_book *book, const ch
 {
 	uint32_t at = book ? fab_strmap_get(book->by_name, name, strlen(name)) : FAB_NONE;
 
+	if (book && at == FAB_NONE) {
+		struct fab_hits hits =
+			fab_directory_find(book->names, name, strlen(name), false);
+
+		at = hits.n == 1 ? fab_directory_hit(book->names, &hits) : FAB_NONE;
+	}
 	return at == FAB_NONE ? NULL : &book->entries.v[at];
 }

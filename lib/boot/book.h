@@ -24,7 +24,8 @@ int fab_book_read(const char *file, const char *text, size_t len, struct fab_boo
 		  struct fab_err *err) FAB_MUST_CHECK;
 /* NULL is allowed. */
 void fab_book_free(struct fab_book *book);
-/* Borrowed; NULL when nothing is told of the name, or the book is NULL. O(1). */
+/* Borrowed; by the name to the letter, else whatever its case, if only one is. NULL when
+ * nothing is told of the name, or the book is NULL. O(1). */
 const struct fab_book_entry *fab_book_find(const struct fab_book *book, const char *name);
 
 /*

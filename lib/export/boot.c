@@ -2,10 +2,12 @@
 #include "export/boot.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -115,22 +117,87 @@ static void tag_openchami(const struct line *l)
 		l->server, l->server);
 }
 
+/*
+ * dnsmasq takes a word of dhcp-host for a lease time, an address or an order when it
+ * looks like one, and a name with an empty label ends dhcpd's parser.
+ */
+static bool is_dhcp_word(const char *name)
+{
+	size_t digits = strspn(name, "0123456789"), n = strlen(name);
+	struct in_addr ip;
+
+	return !strcmp(name, "ignore") || !strcmp(name, "infinite") ||
+	       inet_pton(AF_INET, name, &ip) == 1 || digits == n ||
+	       (digits && digits + 1 == n && strchr("wdhmsWDHMS", name[digits])) ||
+	       strstr(name, "..") || name[n - 1] == '.';
+}
+
+/* Two halves of a name that differ in numbers only: n1 and n16. */
+static bool is_range(const char *low, size_t n_low, const char *high)
+{
+	size_t i = 0;
+	const char *at = high;
+
+	while (i < n_low && *at) {
+		bool is_number = isdigit((unsigned char)low[i]) != 0;
+
+		if (is_number != (isdigit((unsigned char)*at) != 0) ||
+		    (!is_number && low[i] != *at))
+			return false;
+		if (!is_number) {
+			i++;
+			at++;
+			continue;
+		}
+		while (i < n_low && isdigit((unsigned char)low[i]))
+			i++;
+		while (isdigit((unsigned char)*at))
+			at++;
+	}
+	return i == n_low && !*at && (strlen(high) != n_low || memcmp(low, high, n_low));
+}
+
+/*
+ * xCAT reads a name that is no node of its tables as a group, or as a range when it has
+ * an odd number of hyphens and both sides of the middle one differ in numbers only;
+ * groups of its own are called so.
+ */
+static bool is_noderange(const char *name)
+{
+	static const char *const groups[] = {"all", "compute", "service"};
+	const char *middle = name;
+	size_t hyphens = 0;
+
+	for (const char *at = name; *at; at++)
+		hyphens += *at == '-';
+	for (size_t i = 0; i < FAB_COUNT(groups); i++)
+		if (!strcasecmp(name, groups[i]))
+			return true;
+	if (hyphens % 2 == 0)
+		return false;
+	for (size_t i = 0; i <= hyphens / 2; i++)
+		middle = strchr(middle, '-') + 1;
+	return is_range(name, (size_t)(middle - name - 1), middle);
+}
+
 static const struct {
 	const char *name;
 	const char *heading; /* first line */
 	bool needs_mac, needs_server_ip, quotes;
-	bool is_strict; /* words that could be taken for something else are refused */
+	/* would a name be taken for something else? NULL: none is */
+	bool (*is_ambiguous)(const char *name);
 	bool by_server; /* nodes server by server, behind the server's own lines */
 	void (*server)(const struct line *line);
 	void (*node)(const struct line *line);
 } formats[FAB_N_BOOT_FORMATS] = {
 	{"csv", "node,server,mac,ip\n", .quotes = true, .node = write_csv},
 	{"json", "", .quotes = true, .node = write_json},
-	{"dnsmasq", "", .needs_mac = true, .needs_server_ip = true, .is_strict = true,
-	 .by_server = true, .server = tag_dnsmasq, .node = write_dnsmasq},
-	{"dhcpd", "", .needs_mac = true, .needs_server_ip = true, .is_strict = true,
-	 .node = write_dhcpd},
-	{"xcat", "", .node = write_xcat},
+	{"dnsmasq", "", .needs_mac = true, .needs_server_ip = true,
+	 .is_ambiguous = is_dhcp_word, .by_server = true, .server = tag_dnsmasq,
+	 .node = write_dnsmasq},
+	{"dhcpd", "", .needs_mac = true, .needs_server_ip = true,
+	 .is_ambiguous = is_dhcp_word, .node = write_dhcpd},
+	{"xcat", "", .is_ambiguous = is_noderange, .node = write_xcat},
 	{"warewulf", "", .node = write_warewulf},
 	{"openchami", "", .needs_mac = true, .by_server = true, .server = tag_openchami,
 	 .node = write_openchami},
@@ -168,24 +235,11 @@ static void set_node(struct line *l, const struct fab_machine *m,
 		l->own = &nothing;
 }
 
-/*
- * dnsmasq takes a word of dhcp-host for a lease time, an address or an order when it
- * looks like one, and a name with an empty label ends dhcpd's parser.
- */
-static bool is_ambiguous(const char *name)
-{
-	size_t digits = strspn(name, "0123456789"), n = strlen(name);
-	struct in_addr ip;
-
-	return !strcmp(name, "ignore") || !strcmp(name, "infinite") ||
-	       inet_pton(AF_INET, name, &ip) == 1 || digits == n ||
-	       (digits && digits + 1 == n && strchr("wdhmsWDHMS", name[digits])) ||
-	       strstr(name, "..") || name[n - 1] == '.';
-}
-
 /* The name in a server's lines may hold a slash for a second interface: no host name. */
 static int check(const struct line *l, enum fab_boot_format format, struct fab_err *err)
 {
+	bool (*is_ambiguous)(const char *name) = formats[format].is_ambiguous;
+
 	if (!formats[format].quotes &&
 	    (!fab_is_host_name(l->node) || !fab_is_host_name(l->server)))
 		return fab_fail(err, EINVAL,
@@ -193,8 +247,7 @@ static int check(const struct line *l, enum fab_boot_format format, struct fab_e
 				"letters, digits, . _ and - only",
 				fab_is_host_name(l->node) ? l->server : l->node,
 				formats[format].name);
-	if (formats[format].is_strict &&
-	    (is_ambiguous(l->node) || is_ambiguous(l->server)))
+	if (is_ambiguous && (is_ambiguous(l->node) || is_ambiguous(l->server)))
 		return fab_fail(err, EINVAL,
 				"'%.80s' would mean something else than a host name in a "
 				"%s file",

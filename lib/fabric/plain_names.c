@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_NAME = 64 };
 
@@ -16,8 +17,15 @@ static bool is_allowed(char c)
 	       (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
 }
 
+/* Words that mean more than a name in topology.conf. */
+static bool is_reserved(const char *name)
+{
+	return !strcasecmp(name, "all") || !strcasecmp(name, "default") ||
+	       !strcasecmp(name, "none");
+}
+
 /* Runs of other characters become one `-`, none at the ends. NULL when nothing is left or
- * it is too long. */
+ * it is too long, or a word of Slurm's. */
 static char *clean(const char *name)
 {
 	char *out = fab_alloc(strlen(name) + 1, 1);
@@ -32,7 +40,7 @@ static char *clean(const char *name)
 	while (n && out[n - 1] == '-')
 		n--;
 	out[n] = '\0';
-	if (n && n <= MAX_NAME)
+	if (n && n <= MAX_NAME && !is_reserved(out))
 		return out;
 	free(out);
 	return NULL;

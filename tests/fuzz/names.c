@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names, lists, host lists and patterns on a small fabric with odd names: the first byte
+ * says what is looked for, and whether the rest is a list, lines of lists or a pair.
+ */
+#include "fuzz.h"
+#include "small.h"
+
+#include "base/mem.h"
+#include "fabric/resolver.h"
+
+/* More names than this are not taken one by one. */
+enum { MAX_NAMES = 100000 };
+
+static uint32_t n_ids(const struct fab_fabric *f, enum fab_want want)
+{
+	switch (want) {
+	case FAB_WANT_SWITCH:
+		return f->n_switches;
+	case FAB_WANT_HOST:
+		return f->n_hosts;
+	case FAB_WANT_CABLE:
+		return f->n_cables;
+	case FAB_WANT_MEMBER:
+		return f->n_ports + f->n_nodes + f->n_hosts;
+	default:
+		return f->n_ports;
+	}
+}
+
+static void try_hostlist(const char *text, size_t n)
+{
+	struct fab_hostlist *list;
+	struct fab_err err = {""};
+	uint64_t count = 0;
+	const char *name;
+
+	if (fab_hostlist_new(text, n, MAX_NAMES, &list, &err)) {
+		if (!*err.text)
+			abort();
+		return;
+	}
+	while ((name = fab_hostlist_next(list))) {
+		if (fab_is_hostlist(name, strlen(name)) && !fab_is_hostlist(text, n))
+			abort();
+		count++;
+	}
+	if (count != fab_hostlist_count(list) || count > MAX_NAMES)
+		abort();
+	fab_hostlist_free(list);
+}
+
+static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
+		       enum fab_want want, bool is_file, const char *text, size_t n)
+{
+	struct fab_matches matches = {.with_names = true};
+	struct fab_ids ids = {0};
+	struct fab_err err = {""};
+	int rc = is_file ? fab_lookup_lines(l, "input", text, n, &ids, &matches, &err)
+			 : fab_lookup_list(l, text, n, &ids, &matches, &err);
+
+	if (rc ? !*err.text : !ids.of.n)
+		abort();
+	for (size_t i = 0; i < ids.of.n; i++)
+		if (ids.of.v[i] >= n_ids(f, want))
+			abort();
+	for (size_t i = 0; i < matches.of.n; i++)
+		if (!matches.of.v[i].n && !rc)
+			abort();
+	fab_matches_fini(&matches);
+	free(ids.of.v);
+}
+
+static void try_pair(const struct fab_lookup *l, const char *text, size_t n)
+{
+	struct fab_item pair[2];
+	struct fab_err err = {""};
+
+	if (fab_lookup_pair(l, l, text, n, " \t,", pair, &err)) {
+		if (!*err.text)
+			abort();
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		if (pair[i].text < text || pair[i].text + pair[i].len > text + n ||
+		    !pair[i].len)
+			abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static struct fab_fabric *f;
+	static struct fab_resolver *r;
+	enum fab_want want;
+	struct fab_lookup lookup;
+	char *text;
+
+	if (!f) {
+		f = fuzz_small_fabric();
+		r = fab_resolver_new(f);
+	}
+	if (!n)
+		return 0;
+	want = (enum fab_want)(bytes[0] % FAB_N_WANTS);
+	lookup = fab_resolver_lookup(r, want);
+	text = fab_strndup((const char *)bytes + 1, n - 1);
+	n = strlen(text);
+	try_hostlist(text, n);
+	try_pair(&lookup, text, n);
+	try_lookup(f, &lookup, want, bytes[0] & 0x80, text, n);
+	free(text);
+	return 0;
+}
