@@ -109,7 +109,7 @@ struct faults_reliability_row {
 struct faults_critical {
 	char *name;
 	const char *kind;
-	uint64_t pairs, unreachable, longer;
+	uint64_t pairs, interrupted, unreachable, rerouted, longer;
 	double load;
 };
 

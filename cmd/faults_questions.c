@@ -176,20 +176,28 @@ static const char *kind_name(const struct fab_loss *loss)
 
 void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 {
-	const struct faults_result *r = &o->results[o->n - 1];
+	/* the last algorithm that was asked for; of the default ones the first */
+	const struct faults_result *r =
+		&o->results[p->has_algorithm || p->files.lfts ? o->n - 1 : 0];
 	const struct fab_unicast_problem problem = faults_problem(p, o, o->faults);
+	struct fab_cli_progress *bar =
+		fab_cli_progress_new(&p->run, "single losses", "parts");
+	const struct fab_losses_progress progress = {fab_cli_progress_tick, bar};
 	struct fab_losses losses;
 	struct fab_err err;
 	uint64_t n_skipped = 0;
 
-	if (fab_losses_rank(&problem, r->engine, r->routes, CRITICALITY_STEPS, &losses,
-			    &err))
+	if (fab_losses_rank(&problem, r->engine, r->routes, CRITICALITY_STEPS, &progress,
+			    &losses, &err))
 		fab_cli_die(&err);
+	fab_cli_progress_free(bar);
 	for (size_t i = 0; i < losses.of.n; i++) {
 		const struct fab_loss *loss = &losses.of.v[i];
 		struct faults_critical c = {.kind = kind_name(loss),
 					    .pairs = loss->pairs,
+					    .interrupted = loss->interrupted,
 					    .unreachable = loss->unreachable,
+					    .rerouted = loss->unreachable_rerouted,
 					    .longer = loss->longer,
 					    .load = loss->load};
 

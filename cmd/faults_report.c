@@ -143,9 +143,15 @@ const size_t faults_reliability_n_columns = FAB_COUNT(faults_reliability_columns
 static const struct fab_column critical_columns[] = {
 	{"part", FAB_TEXT, "switch, or link as NAME:PORT", 0},
 	{"kind", FAB_TEXT, "leaf, root or link", 0},
-	{"pairs", FAB_UINT, "pairs of hosts whose way uses it now", 0},
-	{"unreachable", FAB_UINT, "pairs of sound leaves lost when it dies, routed anew",
-	 FAB_COL_BAD_IF_ANY},
+	{"pairs", FAB_UINT, "pairs of hosts whose path uses it now", 0},
+	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0},
+	{"unreachable", FAB_UINT,
+	 "pairs of sound leaves lost when it dies, routed anew; with --lfts alone: "
+	 "pairs, "
+	 "until rerouted",
+	 0},
+	{"unreachable_rerouted", FAB_UINT,
+	 "pairs of other hosts without a path after rerouting", 0},
 	{"longer", FAB_UINT, "hops more of all pairs together, routed anew", 0},
 	{"load", FAB_REAL, "fullest direction of a cable then, in what one host sends",
 	 0},
@@ -382,9 +388,10 @@ static void print_critical(struct fab_report *r, const struct faults_outcome *o)
 			       critical_columns, FAB_COUNT(critical_columns));
 	for (size_t i = 0; i < o->critical.n; i++) {
 		const struct faults_critical *c = &o->critical.v[i];
-		const union fab_cell cells[] = {{.text = c->name}, {.text = c->kind},
-						{.u = c->pairs},   {.u = c->unreachable},
-						{.u = c->longer},  {.real = c->load}};
+		const union fab_cell cells[] = {
+			{.text = c->name},     {.text = c->kind},     {.u = c->pairs},
+			{.u = c->interrupted}, {.u = c->unreachable}, {.u = c->rerouted},
+			{.u = c->longer},      {.real = c->load}};
 
 		fab_report_row(r, cells);
 	}

@@ -4,11 +4,16 @@
 #include "base/threads.h"
 #include "fabric/tiers.h"
 #include "unicast/faults.h"
+#include "unicast/loss.h"
 #include "unicast/service_levels.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 enum { NO_WAY = 0xffff, TRIED_AT_LEAST = 16 };
 
@@ -78,7 +83,7 @@ static struct table measure(const struct fab_routes *r)
 
 /* Both lists of leaves ascend; those of `is` are among those of `was`. */
 static void compare(const struct table *was, const struct table *is,
-		    struct fab_loss *loss)
+		    const uint32_t *hosts, struct fab_loss *loss)
 {
 	uint32_t *at = FAB_NEW(is->n + 1, uint32_t), k = 0;
 
@@ -94,10 +99,13 @@ static void compare(const struct table *was, const struct table *is,
 
 			if (then == NO_WAY)
 				continue;
-			if (now == NO_WAY)
+			if (now == NO_WAY) {
 				loss->unreachable++;
-			else if (now > then)
+				loss->unreachable_rerouted +=
+					(uint64_t)hosts[is->leaf[i]] * hosts[is->leaf[s]];
+			} else if (now > then) {
 				loss->longer += now - then;
+			}
 		}
 	free(at);
 }
@@ -112,11 +120,11 @@ static int uniform(const struct fab_routes *r, struct fab_judgement *j,
 }
 
 /* n (n - 1) = pairs */
-static double per_host(const struct fab_judgement *j)
+static double per_host(uint64_t pairs, uint64_t max_load)
 {
-	double n = (1 + sqrt(1 + 4 * (double)j->pairs)) / 2;
+	double n = (1 + sqrt(1 + 4 * (double)pairs)) / 2;
 
-	return j->pairs ? (double)j->max_load / (n - 1) : 0;
+	return pairs ? (double)max_load / (n - 1) : 0;
 }
 
 /* All live parts and the pairs on them. */
@@ -212,7 +220,28 @@ struct trial {
 	const struct fab_unicast_problem *problem;
 	const struct fab_unicast_engine *engine;
 	const struct table *was;
+	const struct fab_loss_base *base;
+	const struct fab_losses_progress *progress;
+	uint64_t n_done, n_all;
 };
+
+static bool is_first_thread(void)
+{
+#ifdef _OPENMP
+	return !omp_get_thread_num();
+#else
+	return true;
+#endif
+}
+
+/* One part more is done. */
+static void tick(struct trial *t)
+{
+	uint64_t done = __atomic_add_fetch(&t->n_done, 1, __ATOMIC_RELAXED);
+
+	if (t->progress && t->progress->tick && is_first_thread())
+		t->progress->tick(t->progress->context, done, t->n_all);
+}
 
 static int lose(const struct trial *t, struct fab_faults *faults, struct fab_loss *loss,
 		struct fab_err *err)
@@ -233,21 +262,24 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	if (rc)
 		return rc;
 	is = measure(after);
-	compare(t->was, &is, loss);
+	compare(t->was, &is, t->base->hosts, loss);
 	free(is.hops);
 	free(is.leaf);
 	rc = uniform(after, &j, err);
 	if (!rc) {
-		loss->load = per_host(&j);
+		loss->load = per_host(j.pairs, j.max_load);
 		fab_judgement_fini(&j);
 	}
 	fab_routes_free(after);
 	return rc;
 }
 
-static int try_all(const struct trial *t, struct fab_losses *losses, struct fab_err *err)
+static int try_all(struct trial *t, struct fab_losses *losses, struct fab_err *err)
 {
 	int rc = 0;
+
+	for (size_t i = 0; i < losses->of.n; i++)
+		t->n_all += losses->of.v[i].is_tried;
 
 #pragma omp parallel num_threads(fab_threads(t->problem->n_threads))
 	{
@@ -261,6 +293,7 @@ static int try_all(const struct trial *t, struct fab_losses *losses, struct fab_
 			if (!losses->of.v[i].is_tried)
 				continue;
 			failed = lose(t, faults, &losses->of.v[i], &own);
+			tick(t);
 			if (!failed)
 				continue;
 #pragma omp critical(fab_criticality)
@@ -275,26 +308,79 @@ static int try_all(const struct trial *t, struct fab_losses *losses, struct fab_
 	return rc;
 }
 
+/* Single losses under shortest paths, without routing all anew. */
+static void try_shortest(struct trial *t, struct fab_losses *losses)
+{
+	bool rerouted = t->engine != NULL;
+
+	t->n_all = losses->of.n;
+#pragma omp parallel num_threads(fab_threads(t->problem->n_threads))
+	{
+		struct fab_loss_work *w = fab_loss_work_new(t->base);
+
+#pragma omp for schedule(dynamic, 8)
+		for (size_t i = 0; i < losses->of.n; i++) {
+			struct fab_loss *loss = &losses->of.v[i];
+			struct fab_loss_effect e;
+
+			fab_loss_try(t->base, w, loss->part, rerouted, &e);
+			loss->is_tried = true;
+			loss->interrupted = e.interrupted;
+			loss->unreachable = rerouted ? e.unreachable : loss->pairs;
+			loss->unreachable_rerouted = e.host_pairs;
+			loss->longer = e.longer;
+			if (rerouted)
+				loss->load = per_host(e.pairs, e.max_load);
+			tick(t);
+		}
+		fab_loss_work_free(w);
+	}
+}
+
+/* An engine that must route everything anew. */
+static int try_anew(struct trial *t, struct fab_losses *losses, uint64_t steps,
+		    struct fab_err *err)
+{
+	const struct fab_routes *r = t->base->r;
+	struct table was = measure(r);
+	int rc;
+
+	choose(losses, r, steps);
+	for (size_t i = 0; i < losses->of.n; i++)
+		losses->of.v[i].interrupted =
+			fab_loss_interrupted(t->base, losses->of.v[i].part);
+	t->was = &was;
+	rc = try_all(t, losses, err);
+	free(was.hops);
+	free(was.leaf);
+	return rc;
+}
+
 int fab_losses_rank(const struct fab_unicast_problem *problem,
 		    const struct fab_unicast_engine *engine, const struct fab_routes *r,
-		    uint64_t steps, struct fab_losses *out, struct fab_err *err)
+		    uint64_t steps, const struct fab_losses_progress *progress,
+		    struct fab_losses *out, struct fab_err *err)
 {
-	struct trial t = {.problem = problem, .engine = engine};
-	struct table was;
+	struct fab_loss_base base;
+	struct trial t = {.problem = problem,
+			  .engine = engine,
+			  .base = &base,
+			  .progress = progress};
+	struct fab_live live;
 	int rc;
 
 	*out = (struct fab_losses){0};
 	rc = list_parts(r, out, err);
-	if (!rc && engine) {
-		choose(out, r, steps);
-		was = measure(r);
-		t.was = &was;
-		rc = try_all(&t, out, err);
-		free(was.hops);
-		free(was.leaf);
-	}
-	for (size_t i = 0; !rc && !engine && i < out->of.n; i++)
-		out->of.v[i].unreachable = out->of.v[i].pairs;
+	if (rc)
+		return rc;
+	fab_live_init(&live, r->f, r->faults);
+	fab_loss_base_init(&base, r, &live);
+	if (!engine || engine == &fab_unicast_minhop)
+		try_shortest(&t, out);
+	else
+		rc = try_anew(&t, out, steps, err);
+	fab_loss_base_fini(&base);
+	fab_live_fini(&live);
 	if (!rc && out->of.n)
 		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_cost);
 	if (rc)

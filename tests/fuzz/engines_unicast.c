@@ -211,7 +211,7 @@ static void ask(const struct fab_unicast_problem *problem,
 	struct fab_err err = {""};
 
 	if (!fuzz_refused(fab_losses_rank(problem, routes_anew ? engine : NULL, r,
-					  STEPS_MAX, &losses, &err),
+					  STEPS_MAX, NULL, &losses, &err),
 			  &err, "losses"))
 		free(losses.of.v);
 	send(r, problem->kfat);

@@ -7,6 +7,7 @@
 #include "support/gen.h"
 #include "support/nets.h"
 #include "unicast/complete.h"
+#include "unicast/criticality.h"
 #include "unicast/destinations.h"
 #include "unicast/faults.h"
 #include "unicast/judge.h"
@@ -269,4 +270,131 @@ Test(balance, completed_tables_reach_all)
 	fab_kfat_free(kfat);
 	fab_faults_free(faults);
 	fab_fabric_free(f);
+}
+
+static uint64_t key_of(const struct fab_loss *l)
+{
+	return (uint64_t)l->part.is_cable << 32 | l->part.id;
+}
+
+static int by_part(const void *a, const void *b)
+{
+	uint64_t x = key_of(a), y = key_of(b);
+
+	return (x > y) - (x < y);
+}
+
+static struct fab_losses rank_all(const struct net *x, const struct fab_unicast_engine *e,
+				  const struct fab_routes *r, int n_threads)
+{
+	const struct fab_unicast_problem problem = {
+		.f = x->f, .faults = x->faults, .max_vls = 1, .n_threads = n_threads};
+	struct fab_losses losses;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_losses_rank(&problem, e, r, UINT64_MAX, NULL, &losses, &err), 0,
+		     "%s", err.text);
+	qsort(losses.of.v, losses.of.n, sizeof(*losses.of.v), by_part);
+	return losses;
+}
+
+/* Pairs of hosts on other switches that pass a part: every path is walked. */
+static uint64_t walk_interrupted(const struct net *x, const struct fab_routes *r,
+				 struct fab_fault part)
+{
+	const struct fab_fabric *f = x->f;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < x->n; i++)
+		for (uint32_t k = 0; k < x->n; k++) {
+			const struct fab_destination *from = &x->all[k], *to = &x->all[i];
+			const uint16_t *next = fab_routes_next(r, to->column);
+			uint32_t at = from->sw;
+			bool uses = false;
+
+			if (from->offset || f->port_node[from->port] < f->n_switches ||
+			    f->port_node[to->port] < f->n_switches ||
+			    (!part.is_cable &&
+			     (from->sw == part.id || to->sw == part.id)))
+				continue;
+			while (next[at] < FAB_ARC_BROKEN) {
+				uint32_t arc = f->arc_first[at] + next[at];
+
+				uses |= part.is_cable ? f->arc_cable[arc] == part.id
+						      : at == part.id;
+				at = f->arc_peer[arc];
+			}
+			n += uses && next[at] == FAB_ARC_HERE;
+		}
+	return n;
+}
+
+/* Every single loss: as routing everything anew has it. */
+Test(balance, losses_are_those_of_routing_all_anew)
+{
+	/* the same engine by another name: everything is routed anew */
+	const struct fab_unicast_engine anew = {.name = "anew",
+						.route = fab_unicast_minhop.route};
+	uint64_t unreachable = 0, longer = 0;
+
+	for (uint64_t seed = 1; seed < 25; seed++) {
+		struct net x = net_new(seed);
+		struct fab_routes *r = route(&x, &fab_unicast_minhop);
+		struct fab_losses a = rank_all(&x, &fab_unicast_minhop, r, 2);
+		struct fab_losses b = rank_all(&x, &anew, r, 1);
+		struct fab_losses c = rank_all(&x, NULL, r, 1);
+
+		cr_assert_eq(a.of.n, b.of.n);
+		cr_assert_eq(a.of.n, c.of.n);
+		for (size_t i = 0; i < a.of.n; i++) {
+			const struct fab_loss *p = &a.of.v[i], *q = &b.of.v[i];
+
+			cr_assert_eq(key_of(p), key_of(q));
+			cr_expect_eq(p->pairs, q->pairs);
+			cr_expect_eq(p->unreachable, q->unreachable);
+			cr_expect_eq(p->unreachable_rerouted, q->unreachable_rerouted);
+			cr_expect_eq(p->longer, q->longer);
+			cr_expect_eq(p->interrupted, q->interrupted);
+			cr_expect_eq(p->interrupted, walk_interrupted(&x, r, p->part));
+			cr_expect_eq(c.of.v[i].unreachable, p->pairs);
+			cr_expect_eq(c.of.v[i].unreachable_rerouted,
+				     p->unreachable_rerouted);
+			unreachable += p->unreachable;
+			longer += p->longer;
+		}
+		free(a.of.v);
+		free(b.of.v);
+		free(c.of.v);
+		fab_routes_free(r);
+		net_free(&x);
+	}
+	cr_expect_gt(unreachable, 0);
+	cr_expect_gt(longer, 0);
+}
+
+/* Where every path is the only shortest one the load is that of routing all anew, too. */
+Test(balance, load_after_a_loss)
+{
+	const struct fab_unicast_engine anew = {.name = "anew",
+						.route = fab_unicast_minhop.route};
+
+	for (uint64_t seed = 1; seed < 12; seed++) {
+		struct net x = {.f = seed < 6 ? test_ring(5 + 2 * (uint32_t)seed)
+					      : test_random_fabric(15, 0, 3, seed)};
+		struct fab_routes *r;
+		struct fab_losses a, b;
+
+		x.faults = fab_faults_new(x.f);
+		r = route(&x, &fab_unicast_minhop);
+		a = rank_all(&x, &fab_unicast_minhop, r, 1);
+		b = rank_all(&x, &anew, r, 1);
+		for (size_t i = 0; i < a.of.n; i++)
+			cr_expect_float_eq(a.of.v[i].load, b.of.v[i].load, 1e-9, "%g %g",
+					   a.of.v[i].load, b.of.v[i].load);
+		free(a.of.v);
+		free(b.of.v);
+		fab_routes_free(r);
+		fab_faults_free(x.faults);
+		fab_fabric_free(x.f);
+	}
 }

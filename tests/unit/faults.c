@@ -350,7 +350,7 @@ Test(faults, losses)
 	struct fab_losses losses;
 	struct fab_err err;
 
-	cr_assert_eq(fab_losses_rank(&x.problem, &fab_unicast_xy, x.r, UINT64_MAX,
+	cr_assert_eq(fab_losses_rank(&x.problem, &fab_unicast_xy, x.r, UINT64_MAX, NULL,
 				     &losses, &err),
 		     0);
 	cr_assert_eq(losses.of.n, 14 + 18 - 2);

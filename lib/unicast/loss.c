@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/loss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_PATH = 0xffff };
+
+/* Hops that a switch could have. */
+struct settling {
+	uint16_t hops;
+	uint32_t sw;
+};
+
+struct fab_loss_work {
+	const struct fab_loss_base *b;
+	struct fab_fault part;
+	bool rerouted;
+	uint64_t *load;
+	uint32_t *count;
+	/* per target: switches whose hops grow, and their hops then */
+	uint32_t n_far, *far;
+	uint16_t *hops; /* [n_switches] where is_far */
+	bool *is_far;
+	uint32_t *n_cut; /* [n_switches] shortest ports that are gone; 0 at rest */
+	FAB_VEC(uint32_t) cut;
+	/* per target: switches that may have to choose anew, far ones first */
+	FAB_VEC(uint32_t) suspects;
+	bool *is_suspect;
+	/* per row: those that must, what is left of the flow of a switch, and its port */
+	uint32_t n_changed, *changed;
+	int64_t *less; /* [n_switches] flow taken away; 0 at rest */
+	FAB_VEC(uint32_t) lessened;
+	uint16_t *port; /* [n_switches] where is_changed */
+	bool *is_changed;
+	uint32_t *left; /* [n_changed] flow to lead anew */
+	FAB_VEC(struct settling) border, inner;
+};
+
+struct fab_loss_work *fab_loss_work_new(const struct fab_loss_base *b)
+{
+	size_t n = (size_t)b->n_switches + 1;
+	struct fab_loss_work *w = FAB_NEW0(1, struct fab_loss_work);
+	uint32_t arcs = b->r->f->arc_first[b->n_switches];
+
+	w->b = b;
+	w->load = FAB_NEW((size_t)arcs + 1, uint64_t);
+	w->count = FAB_NEW((size_t)arcs + 1, uint32_t);
+	w->far = FAB_NEW(n, uint32_t);
+	w->hops = FAB_NEW(n, uint16_t);
+	w->is_far = FAB_NEW0(n, bool);
+	w->n_cut = FAB_NEW0(n, uint32_t);
+	w->is_suspect = FAB_NEW0(n, bool);
+	w->changed = FAB_NEW(n, uint32_t);
+	w->less = FAB_NEW0(n, int64_t);
+	w->port = FAB_NEW(n, uint16_t);
+	w->is_changed = FAB_NEW0(n, bool);
+	w->left = FAB_NEW(n, uint32_t);
+	return w;
+}
+
+void fab_loss_work_free(struct fab_loss_work *w)
+{
+	if (!w)
+		return;
+	free(w->load);
+	free(w->count);
+	free(w->far);
+	free(w->hops);
+	free(w->is_far);
+	free(w->n_cut);
+	free(w->cut.v);
+	free(w->suspects.v);
+	free(w->is_suspect);
+	free(w->changed);
+	free(w->less);
+	free(w->lessened.v);
+	free(w->port);
+	free(w->is_changed);
+	free(w->left);
+	free(w->border.v);
+	free(w->inner.v);
+	free(w);
+}
+
+/* Does an arc of a switch lead nowhere now? */
+static bool is_gone(const struct fab_loss_work *w, uint32_t sw, uint32_t arc)
+{
+	const struct fab_fabric *f = w->b->r->f;
+
+	if (!w->b->live->arc_is_live[arc])
+		return true;
+	if (w->part.is_cable)
+		return f->arc_cable[arc] == w->part.id;
+	return f->arc_peer[arc] == w->part.id || sw == w->part.id;
+}
+
+static uint16_t hops_of(const struct fab_loss_work *w, const uint16_t *dist, uint32_t sw)
+{
+	return w->is_far[sw] ? w->hops[sw] : dist[sw];
+}
+
+/* A switch loses one of its shortest ports; with the last one its hops grow. */
+static void cut(struct fab_loss_work *w, const uint16_t *parents, uint32_t sw)
+{
+	if (!w->n_cut[sw]++)
+		FAB_PUSH(&w->cut, sw);
+	if (w->n_cut[sw] < parents[sw])
+		return;
+	w->is_far[sw] = true;
+	w->hops[sw] = NO_PATH;
+	w->far[w->n_far++] = sw;
+}
+
+/* The ends of the part at which shortest ports are gone, each port once. */
+static void cut_part(struct fab_loss_work *w, const uint16_t *dist,
+		     const uint16_t *parents)
+{
+	const struct fab_fabric *f = w->b->r->f;
+	uint32_t x = w->part.id;
+
+	if (w->part.is_cable) {
+		uint32_t a = f->port_node[f->cable_a[x]], b = f->port_node[f->cable_b[x]];
+
+		if (dist[a] != NO_PATH && dist[a] == dist[b] + 1)
+			cut(w, parents, a);
+		else if (dist[b] != NO_PATH && dist[b] == dist[a] + 1)
+			cut(w, parents, b);
+		return;
+	}
+	for (uint32_t a = f->arc_first[x]; a < f->arc_first[x + 1]; a++)
+		if (w->b->live->arc_is_live[a] && dist[x] != NO_PATH &&
+		    dist[f->arc_peer[a]] == dist[x] + 1)
+			cut(w, parents, f->arc_peer[a]);
+}
+
+/* All whose hops grow, near ones first. */
+static void find_far(struct fab_loss_work *w, const uint16_t *dist,
+		     const uint16_t *parents)
+{
+	const struct fab_fabric *f = w->b->r->f;
+
+	cut_part(w, dist, parents);
+	for (uint32_t i = 0; i < w->n_far; i++) {
+		uint32_t u = w->far[i];
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+
+			if (!is_gone(w, u, a) && dist[v] == dist[u] + 1)
+				cut(w, parents, v);
+		}
+	}
+}
+
+/* Hops of a far switch through neighbours whose hops are settled. */
+static uint16_t best_through(const struct fab_loss_work *w, const uint16_t *dist,
+			     uint32_t u)
+{
+	const struct fab_fabric *f = w->b->r->f;
+	uint16_t best = NO_PATH;
+
+	for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+		uint16_t h = hops_of(w, dist, f->arc_peer[a]);
+
+		if (!is_gone(w, u, a) && h != NO_PATH && h + 1 < best)
+			best = (uint16_t)(h + 1);
+	}
+	return best;
+}
+
+static int by_hops(const void *x, const void *y)
+{
+	const struct settling *a = x, *b = y;
+
+	if (a->hops != b->hops)
+		return a->hops < b->hops ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* New hops, nearest first: from what borders on the rest inwards. */
+static void settle_far(struct fab_loss_work *w, const uint16_t *dist)
+{
+	const struct fab_fabric *f = w->b->r->f;
+	size_t i = 0, head = 0;
+
+	w->border.n = w->inner.n = 0;
+	for (uint32_t k = 0; k < w->n_far; k++) {
+		uint16_t h = best_through(w, dist, w->far[k]);
+
+		if (h != NO_PATH)
+			FAB_PUSH(&w->border, ((struct settling){h, w->far[k]}));
+	}
+	if (w->border.n > 1)
+		qsort(w->border.v, w->border.n, sizeof(*w->border.v), by_hops);
+	while (i < w->border.n || head < w->inner.n) {
+		bool is_inner =
+			i == w->border.n || (head < w->inner.n &&
+					     w->inner.v[head].hops < w->border.v[i].hops);
+		struct settling s = is_inner ? w->inner.v[head++] : w->border.v[i++];
+
+		if (w->hops[s.sw] != NO_PATH)
+			continue;
+		w->hops[s.sw] = s.hops;
+		for (uint32_t a = f->arc_first[s.sw]; a < f->arc_first[s.sw + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+
+			if (!is_gone(w, s.sw, a) && w->is_far[v] && w->hops[v] == NO_PATH)
+				FAB_PUSH(&w->inner,
+					 ((struct settling){(uint16_t)(s.hops + 1), v}));
+		}
+	}
+}
+
+static void compare(const struct fab_loss_work *w, uint32_t t, const uint16_t *dist,
+		    struct fab_loss_effect *out)
+{
+	const struct fab_loss_base *b = w->b;
+	uint32_t to = b->target[t];
+
+	for (uint32_t i = 0; i < w->n_far; i++) {
+		uint32_t u = w->far[i];
+		bool counts = b->is_leaf[u] && b->is_leaf[to];
+
+		if (w->hops[u] != NO_PATH) {
+			out->longer += counts ? (uint64_t)w->hops[u] - dist[u] : 0;
+			continue;
+		}
+		out->unreachable += counts;
+		out->host_pairs += (uint64_t)b->hosts[u] * b->hosts[to];
+	}
+}
+
+static void suspect(struct fab_loss_work *w, uint32_t sw)
+{
+	if (w->is_suspect[sw])
+		return;
+	w->is_suspect[sw] = true;
+	FAB_PUSH(&w->suspects, sw);
+}
+
+/* Who may have to choose anew: those that lost a shortest port. Far ones first. */
+static void find_suspects(struct fab_loss_work *w, const uint16_t *dist)
+{
+	for (size_t i = 0; i < w->cut.n; i++)
+		suspect(w, w->cut.v[i]);
+	/* what its own hosts sent; what passed it is taken off where it comes from */
+	if (!w->part.is_cable && dist[w->part.id] != NO_PATH && w->b->hosts[w->part.id])
+		suspect(w, w->part.id);
+	/* few: by insertion */
+	for (size_t i = 1; i < w->suspects.n; i++) {
+		uint32_t sw = w->suspects.v[i];
+		size_t k = i;
+
+		for (; k && dist[w->suspects.v[k - 1]] < dist[sw]; k--)
+			w->suspects.v[k] = w->suspects.v[k - 1];
+		w->suspects.v[k] = sw;
+	}
+}
+
+/* Must a switch leave its port? */
+static bool must_change(const struct fab_loss_work *w, uint32_t sw, uint16_t port)
+{
+	const struct fab_fabric *f = w->b->r->f;
+	uint32_t arc = f->arc_first[sw] + port;
+
+	return port < FAB_ARC_BROKEN &&
+	       (sw == w->part.id || w->is_far[sw] || is_gone(w, sw, arc) ||
+		w->is_far[f->arc_peer[arc]]);
+}
+
+/* What a switch does in the i-th tree. */
+static uint16_t port_of(const struct fab_loss_base *b, uint32_t sw, uint32_t i)
+{
+	return b->port[(size_t)sw * b->n_trees + i];
+}
+
+/* Take the flow of a switch off its path to the target. Returns how much that is. */
+static uint32_t detach(struct fab_loss_work *w, uint32_t i, uint32_t sw)
+{
+	const struct fab_loss_base *b = w->b;
+	const struct fab_fabric *f = b->r->f;
+	uint32_t lids = b->row_lids[b->row[i]], at = sw;
+	uint32_t flow = (uint32_t)(b->flow[(size_t)sw * b->n_trees + i] - w->less[sw]);
+	uint16_t port = port_of(b, sw, i);
+
+	if (port >= FAB_ARC_BROKEN)
+		return 0;
+	w->count[f->arc_first[sw] + port] -= lids;
+	for (; flow && port < FAB_ARC_BROKEN; port = port_of(b, at, i)) {
+		uint32_t arc = f->arc_first[at] + port;
+
+		w->load[arc] -= (uint64_t)flow * lids;
+		at = f->arc_peer[arc];
+		if (!w->less[at])
+			FAB_PUSH(&w->lessened, at);
+		w->less[at] += flow;
+	}
+	return flow;
+}
+
+static uint16_t choose(const struct fab_loss_work *w, const uint16_t *dist, uint32_t sw)
+{
+	const struct fab_fabric *f = w->b->r->f;
+	uint32_t first = f->arc_first[sw], best = FAB_NONE;
+	uint16_t hops = hops_of(w, dist, sw);
+
+	for (uint32_t a = first; a < f->arc_first[sw + 1] && hops != NO_PATH; a++)
+		if (!is_gone(w, sw, a) && hops_of(w, dist, f->arc_peer[a]) + 1 == hops &&
+		    (best == FAB_NONE || w->count[a] < w->count[best]))
+			best = a;
+	return best == FAB_NONE ? FAB_ARC_NONE : (uint16_t)(best - first);
+}
+
+static void attach(struct fab_loss_work *w, uint32_t i, uint32_t sw, uint32_t flow)
+{
+	const struct fab_loss_base *b = w->b;
+	const struct fab_fabric *f = b->r->f;
+	uint32_t lids = b->row_lids[b->row[i]];
+
+	for (uint32_t at = sw; flow;) {
+		uint16_t port = w->is_changed[at] ? w->port[at] : port_of(b, at, i);
+		uint32_t arc = f->arc_first[at] + port;
+
+		if (port >= FAB_ARC_BROKEN)
+			return;
+		w->load[arc] += (uint64_t)flow * lids;
+		at = f->arc_peer[arc];
+	}
+}
+
+/* The switches that must choose anew in the i-th tree. Returns how many. */
+static uint32_t find_changed(struct fab_loss_work *w, uint32_t i)
+{
+	const struct fab_loss_base *b = w->b;
+
+	w->n_changed = 0;
+	for (size_t k = 0; k < w->suspects.n; k++) {
+		uint32_t sw = w->suspects.v[k];
+
+		if ((!w->part.is_cable && sw == w->part.id) ||
+		    must_change(w, sw, port_of(b, sw, i)))
+			w->changed[w->n_changed++] = sw;
+	}
+	return w->n_changed;
+}
+
+/* The i-th tree: detach all that must change, let them choose, attach them again. */
+static void reroute_tree(struct fab_loss_work *w, uint32_t i, const uint16_t *dist)
+{
+	const struct fab_loss_base *b = w->b;
+	uint32_t dead = w->part.is_cable ? FAB_NONE : w->part.id;
+
+	for (uint32_t k = 0; k < w->n_changed; k++)
+		w->left[k] = detach(w, i, w->changed[k]);
+	for (uint32_t k = 0; k < w->n_changed; k++) {
+		uint32_t sw = w->changed[k];
+
+		w->port[sw] = sw == dead ? FAB_ARC_NONE : choose(w, dist, sw);
+		w->is_changed[sw] = true;
+		if (w->port[sw] != FAB_ARC_NONE)
+			w->count[b->r->f->arc_first[sw] + w->port[sw]] +=
+				b->row_lids[b->row[i]];
+	}
+	for (uint32_t k = 0; k < w->n_changed; k++)
+		if (w->changed[k] != dead)
+			attach(w, i, w->changed[k], w->left[k]);
+	for (uint32_t k = 0; k < w->n_changed; k++)
+		w->is_changed[w->changed[k]] = false;
+	for (size_t k = 0; k < w->lessened.n; k++)
+		w->less[w->lessened.v[k]] = 0;
+	w->lessened.n = 0;
+}
+
+/* The trees of a switch that dies. */
+static void drop_trees(struct fab_loss_work *w, uint32_t t)
+{
+	const struct fab_loss_base *b = w->b;
+	const struct fab_fabric *f = b->r->f;
+
+	for (uint32_t s = 0; s < b->n_switches; s++)
+		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++) {
+			uint16_t port = port_of(b, s, i);
+			uint32_t lids = b->row_lids[b->row[i]];
+
+			if (port >= FAB_ARC_BROKEN)
+				continue;
+			w->load[f->arc_first[s] + port] -=
+				(uint64_t)b->flow[(size_t)s * b->n_trees + i] * lids;
+			w->count[f->arc_first[s] + port] -= lids;
+		}
+}
+
+static void try_target(struct fab_loss_work *w, uint32_t t, struct fab_loss_effect *out)
+{
+	const struct fab_loss_base *b = w->b;
+	const uint16_t *dist = b->dist + (size_t)t * b->n_switches;
+
+	find_far(w, dist, b->parents + (size_t)t * b->n_switches);
+	if (w->n_far) {
+		settle_far(w, dist);
+		compare(w, t, dist, out);
+	}
+	if (w->rerouted) {
+		find_suspects(w, dist);
+		for (uint32_t i = b->row_first[t];
+		     w->suspects.n && i < b->row_first[t + 1]; i++)
+			if (find_changed(w, i))
+				reroute_tree(w, i, dist);
+	}
+	for (size_t i = 0; i < w->cut.n; i++)
+		w->n_cut[w->cut.v[i]] = 0;
+	for (uint32_t i = 0; i < w->n_far; i++)
+		w->is_far[w->far[i]] = false;
+	for (size_t i = 0; i < w->suspects.n; i++)
+		w->is_suspect[w->suspects.v[i]] = false;
+	w->cut.n = w->suspects.n = 0;
+	w->n_far = 0;
+}
+
+uint64_t fab_loss_interrupted(const struct fab_loss_base *b, struct fab_fault part)
+{
+	const struct fab_fabric *f = b->r->f;
+	uint64_t n = 0;
+
+	if (part.is_cable) {
+		for (int end = 0; end < 2; end++) {
+			uint32_t sw = f->port_node[end ? f->cable_b[part.id]
+						       : f->cable_a[part.id]];
+
+			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+				n += f->arc_cable[a] == part.id ? b->load[a] : 0;
+		}
+		return n;
+	}
+	for (uint32_t t = 0; t < b->n_targets; t++)
+		for (uint32_t i = b->row_first[t];
+		     b->target[t] != part.id && i < b->row_first[t + 1]; i++) {
+			uint32_t flow = b->flow[(size_t)part.id * b->n_trees + i];
+
+			if (flow)
+				n += (uint64_t)(flow - b->hosts[part.id]) *
+				     b->row_lids[b->row[i]];
+		}
+	return n;
+}
+
+void fab_loss_try(const struct fab_loss_base *b, struct fab_loss_work *w,
+		  struct fab_fault part, bool rerouted, struct fab_loss_effect *out)
+{
+	uint32_t arcs = b->r->f->arc_first[b->n_switches];
+	uint64_t hosts = b->n_hosts, lids = b->n_lids;
+
+	*out = (struct fab_loss_effect){.interrupted = fab_loss_interrupted(b, part)};
+	w->part = part;
+	w->rerouted = rerouted;
+	if (rerouted) {
+		memcpy(w->load, b->load, arcs * sizeof(*w->load));
+		memcpy(w->count, b->count, arcs * sizeof(*w->count));
+	}
+	for (uint32_t t = 0; t < b->n_targets; t++) {
+		if (part.is_cable || b->target[t] != part.id) {
+			try_target(w, t, out);
+			continue;
+		}
+		if (rerouted)
+			drop_trees(w, t);
+		hosts -= b->hosts[part.id];
+		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++)
+			lids -= b->row_lids[b->row[i]];
+	}
+	out->pairs = hosts ? lids * (hosts - 1) : 0;
+	for (uint32_t a = 0; rerouted && a < arcs; a++)
+		if (w->load[a] > out->max_load)
+			out->max_load = w->load[a];
+}

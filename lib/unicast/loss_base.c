@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/loss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_PATH = 0xffff };
+
+static void count_hosts(struct fab_loss_base *b)
+{
+	const struct fab_fabric *f = b->r->f;
+	const struct fab_faults *faults = b->live->faults;
+
+	b->hosts = FAB_NEW0((size_t)b->n_switches + 1, uint32_t);
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t sw;
+
+		if (f->node_kind[f->port_node[p]] != FAB_ADAPTER)
+			continue;
+		sw = fab_port_switch(f, p);
+		if (sw == FAB_NONE || !fab_switch_is_live(b->live, sw) ||
+		    (faults && faults->cable_is_dead[f->port_cable[p]]))
+			continue;
+		b->hosts[sw]++;
+		b->n_hosts++;
+	}
+}
+
+static void find_leaves(struct fab_loss_base *b)
+{
+	const struct fab_routes *r = b->r;
+	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
+
+	b->is_leaf = FAB_NEW0((size_t)b->n_switches + 1, bool);
+	for (uint32_t i = 0; i < n; i++)
+		b->is_leaf[r->column_switch[column[i]]] = true;
+	for (uint32_t s = 0; !n && s < b->n_switches; s++)
+		b->is_leaf[s] = b->hosts[s] > 0;
+	free(column);
+}
+
+/* Hops to each target and how many ports have the fewest. */
+static void measure(struct fab_loss_base *b)
+{
+	const struct fab_fabric *f = b->r->f;
+	uint32_t n = b->n_switches;
+	uint32_t *dist = FAB_NEW((size_t)n + 1, uint32_t);
+	uint32_t *order = FAB_NEW((size_t)n + 1, uint32_t);
+
+	b->dist = FAB_NEW((size_t)b->n_targets * n + 1, uint16_t);
+	b->parents = FAB_NEW0((size_t)b->n_targets * n + 1, uint16_t);
+	for (uint32_t t = 0; t < b->n_targets; t++) {
+		uint16_t *hops = b->dist + (size_t)t * n;
+		uint16_t *parents = b->parents + (size_t)t * n;
+
+		fab_live_search(b->live, b->target[t], dist, order);
+		for (uint32_t s = 0; s < n; s++)
+			hops[s] = dist[s] < NO_PATH ? (uint16_t)dist[s] : NO_PATH;
+		for (uint32_t s = 0; s < n; s++)
+			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+				parents[s] += b->live->arc_is_live[a] &&
+					      hops[s] != NO_PATH &&
+					      hops[f->arc_peer[a]] + 1 == hops[s];
+	}
+	free(order);
+	free(dist);
+}
+
+/* LIDs of hosts by row; of tables by switch all behind it share one. */
+static void count_lids(struct fab_loss_base *b, uint32_t *root)
+{
+	const struct fab_routes *r = b->r;
+	const struct fab_fabric *f = r->f;
+
+	b->row_lids = FAB_NEW0((size_t)b->n_rows + 1, uint32_t);
+	memset(root, 0xff, ((size_t)b->n_rows + 1) * sizeof(*root));
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		uint32_t row = r->column_row ? r->column_row[c] : c, n = 1;
+
+		if (!r->column_port)
+			n = b->hosts[r->column_switch[c]];
+		else if (f->node_kind[f->port_node[r->column_port[c]]] != FAB_ADAPTER)
+			n = 0;
+		root[row] = r->column_switch[c];
+		b->row_lids[row] += n;
+		b->n_lids += n;
+	}
+}
+
+/* Rows by the target that they lead to; those of no host are left out. */
+static void sort_rows(struct fab_loss_base *b, const uint32_t *root)
+{
+	uint32_t *number = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
+
+	b->row_first = FAB_NEW0((size_t)b->n_targets + 2, uint32_t);
+	b->row = FAB_NEW((size_t)b->n_rows + 1, uint32_t);
+	for (uint32_t t = 0; t < b->n_targets; t++)
+		number[b->target[t]] = t;
+	for (uint32_t row = 0; row < b->n_rows; row++)
+		if (b->row_lids[row])
+			b->row_first[number[root[row]] + 2]++;
+	for (uint32_t t = 2; t < b->n_targets + 1; t++)
+		b->row_first[t] += b->row_first[t - 1];
+	for (uint32_t row = 0; row < b->n_rows; row++)
+		if (b->row_lids[row])
+			b->row[b->row_first[number[root[row]] + 1]++] = row;
+	free(number);
+}
+
+/* Hosts that pass each switch on their way along a row: from far to near. */
+static void find_flow(const struct fab_loss_base *b, uint32_t row, uint32_t *order,
+		      uint32_t *n_in, uint32_t *flow)
+{
+	const struct fab_fabric *f = b->r->f;
+	const uint16_t *next = b->r->next + (size_t)row * b->n_switches;
+	uint32_t tail = 0;
+
+	memset(n_in, 0, b->n_switches * sizeof(*n_in));
+	for (uint32_t s = 0; s < b->n_switches; s++)
+		if (next[s] < FAB_ARC_BROKEN)
+			n_in[f->arc_peer[f->arc_first[s] + next[s]]]++;
+	for (uint32_t s = 0; s < b->n_switches; s++) {
+		flow[s] = b->hosts[s];
+		if (!n_in[s])
+			order[tail++] = s;
+	}
+	for (uint32_t head = 0; head < tail; head++) {
+		uint32_t s = order[head], arc, to;
+
+		if (next[s] >= FAB_ARC_BROKEN)
+			continue;
+		arc = f->arc_first[s] + next[s];
+		to = f->arc_peer[arc];
+		flow[to] += flow[s];
+		if (!--n_in[to])
+			order[tail++] = to;
+	}
+}
+
+/* Hosts that do not arrive pass nobody: take back what ends elsewhere or goes round. */
+static void keep_arriving(const struct fab_loss_base *b, uint32_t row, uint32_t *order,
+			  uint32_t *flow)
+{
+	const struct fab_fabric *f = b->r->f;
+	const uint16_t *next = b->r->next + (size_t)row * b->n_switches;
+	uint8_t *state = FAB_NEW0((size_t)b->n_switches + 1, uint8_t);
+
+	for (uint32_t s = 0; s < b->n_switches; s++) {
+		uint32_t at = s, n = 0;
+		uint8_t end;
+
+		while (!state[at]) {
+			state[at] = 3;
+			order[n++] = at;
+			if (next[at] >= FAB_ARC_BROKEN)
+				break;
+			at = f->arc_peer[f->arc_first[at] + next[at]];
+		}
+		end = state[at] == 1 || next[at] == FAB_ARC_HERE ? 1 : 2;
+		while (n)
+			state[order[--n]] = end;
+	}
+	for (uint32_t s = 0; s < b->n_switches; s++)
+		if (state[s] != 1)
+			flow[s] = 0;
+	free(state);
+}
+
+/* The tables by switch, a block at a time: both sides stay near. */
+static void turn_tables(struct fab_loss_base *b)
+{
+	enum { BLOCK = 64 };
+	uint32_t n = b->n_switches;
+
+	b->n_trees = b->row_first[b->n_targets];
+	b->port = FAB_NEW((size_t)n * b->n_trees + 1, uint16_t);
+	for (uint32_t first = 0; first < n; first += BLOCK)
+		for (uint32_t i = 0; i < b->n_trees; i++) {
+			const uint16_t *next = b->r->next + (size_t)b->row[i] * n;
+
+			for (uint32_t s = first; s < n && s < first + BLOCK; s++)
+				b->port[(size_t)s * b->n_trees + i] = next[s];
+		}
+}
+
+static void add_flows(struct fab_loss_base *b)
+{
+	const struct fab_fabric *f = b->r->f;
+	uint32_t n = b->n_switches, *order = FAB_NEW((size_t)n + 1, uint32_t);
+	uint32_t *n_in = FAB_NEW((size_t)n + 1, uint32_t);
+	uint32_t *flow = FAB_NEW((size_t)n + 1, uint32_t);
+
+	b->flow = FAB_NEW((size_t)b->n_trees * n + 1, uint32_t);
+	b->load = FAB_NEW0(f->arc_first[n] + 1U, uint64_t);
+	b->count = FAB_NEW0(f->arc_first[n] + 1U, uint32_t);
+	for (uint32_t i = 0; i < b->n_trees; i++) {
+		uint32_t row = b->row[i];
+		const uint16_t *next = b->r->next + (size_t)row * n;
+
+		find_flow(b, row, order, n_in, flow);
+		keep_arriving(b, row, order, flow);
+		for (uint32_t s = 0; s < n; s++) {
+			b->flow[(size_t)s * b->n_trees + i] = flow[s];
+			if (next[s] >= FAB_ARC_BROKEN)
+				continue;
+			b->load[f->arc_first[s] + next[s]] +=
+				(uint64_t)flow[s] * b->row_lids[row];
+			b->count[f->arc_first[s] + next[s]] += b->row_lids[row];
+		}
+	}
+	free(flow);
+	free(n_in);
+	free(order);
+}
+
+void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r,
+			const struct fab_live *live)
+{
+	uint32_t *root = FAB_NEW((size_t)r->n_rows + 1, uint32_t);
+
+	*b = (struct fab_loss_base){.r = r,
+				    .live = live,
+				    .n_switches = r->f->n_switches,
+				    .n_rows = r->n_rows};
+	count_hosts(b);
+	find_leaves(b);
+	b->target = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
+	for (uint32_t s = 0; s < b->n_switches; s++)
+		if (fab_switch_is_live(live, s) && (b->is_leaf[s] || b->hosts[s]))
+			b->target[b->n_targets++] = s;
+	measure(b);
+	count_lids(b, root);
+	sort_rows(b, root);
+	turn_tables(b);
+	add_flows(b);
+	free(root);
+}
+
+void fab_loss_base_fini(struct fab_loss_base *b)
+{
+	free(b->is_leaf);
+	free(b->hosts);
+	free(b->target);
+	free(b->dist);
+	free(b->parents);
+	free(b->row_first);
+	free(b->row);
+	free(b->row_lids);
+	free(b->port);
+	free(b->flow);
+	free(b->load);
+	free(b->count);
+}
