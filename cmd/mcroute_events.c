@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcroute_events.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/human.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "export/events.h"
 #include "mcast/efi.h"
@@ -19,7 +22,13 @@ enum {
 	OPT_COMPUTE,
 	OPT_TIMEOUT,
 	OPT_LOSS,
+	OPT_POLL,
+	OPT_NOTIFY,
+	DEFAULT_COMPUTE_NS = 1000000,
+	DEFAULT_POLL_NS = 100000,
+	DEFAULT_NOTIFY_NS = 10000,
 };
+static const uint64_t DEFAULT_TIMEOUT_NS = 10000000000;
 
 static const struct argp_option options[] = {
 	{.doc = "Groups that come and go:", .group = 3},
@@ -37,6 +46,12 @@ static const struct argp_option options[] = {
 	 "Time after which a group that is not complete is given up (default 10s)", 3},
 	{"events-loss", OPT_LOSS, "P", 0,
 	 "Probability that a request is lost (default 0)", 3},
+	{"events-poll", OPT_POLL, "TIME", 0,
+	 "Batched: time between two questions of a group's first member whether it is "
+	 "ready (default 100us)",
+	 3},
+	{"events-notify", OPT_NOTIFY, "TIME", 0,
+	 "Batched: time that its message to the others takes (default 10us)", 3},
 	{0},
 };
 
@@ -73,6 +88,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_TIMEOUT:
 		parse_time("events-timeout", arg, &e->timeout_ns, state);
 		break;
+	case OPT_POLL:
+		parse_time("events-poll", arg, &e->poll_ns, state);
+		break;
+	case OPT_NOTIFY:
+		parse_time("events-notify", arg, &e->notify_ns, state);
+		break;
 	case OPT_LOSS:
 		if (!fab_parse_probability(arg, strlen(arg), &e->loss))
 			argp_error(state,
@@ -91,7 +112,9 @@ const struct argp mcroute_events_argp = {.options = options, .parser = parse_opt
 const struct fab_column mcroute_events_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
 	{"behaviour", FAB_TEXT,
-	 "batched: computed once when all have joined; plain: at every request", 0},
+	 "batched: computed once when all have joined; plain: at every request; "
+	 "coalesced: requests are gathered, as OpenSM does",
+	 0},
 	{"recomputations", FAB_UINT, "times that the routes of a group were computed", 0},
 	{"table_updates", FAB_UINT, "multicast table entries of switches that changed",
 	 0},
@@ -99,6 +122,19 @@ const struct fab_column mcroute_events_columns[] = {
 	{"unusable_seconds.mean", FAB_REAL, "the same, mean over the groups", 0},
 	{"unusable_seconds.max", FAB_REAL, "the same, of the group that waited longest",
 	 0},
+	{"routed_seconds.mean", FAB_REAL,
+	 "from the last join of a group until all members have routes, mean", 0},
+	{"routed_seconds.max", FAB_REAL, "the same, longest", 0},
+	{"told_seconds.mean", FAB_REAL,
+	 "until all members know it, mean; null: nobody is told", 0},
+	{"told_seconds.max", FAB_REAL, "the same, longest", FAB_COL_EXTRA},
+	{"completed", FAB_UINT, "times that all members of a group had joined",
+	 FAB_COL_EXTRA},
+	{"routed", FAB_UINT, "times that they then all had routes before one left",
+	 FAB_COL_EXTRA},
+	{"passes", FAB_UINT, "passes over gathered requests (coalesced)",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	{"polls", FAB_UINT, "questions of first members (batched)", FAB_COL_EXTRA},
 	{"timed_out", FAB_UINT, "groups destroyed by a time-out", 0},
 	{"lost", FAB_UINT, "requests that nobody received", 0},
 	{"repeated", FAB_UINT, "requests for what was so already", FAB_COL_EXTRA},
@@ -122,7 +158,10 @@ const size_t mcroute_events_n_columns = FAB_COUNT(mcroute_events_columns);
 
 void mcroute_events_init(struct mcroute_events *e)
 {
-	*e = (struct mcroute_events){.compute_ns = 1000000, .timeout_ns = 10000000000};
+	*e = (struct mcroute_events){.compute_ns = DEFAULT_COMPUTE_NS,
+				     .timeout_ns = DEFAULT_TIMEOUT_NS,
+				     .poll_ns = DEFAULT_POLL_NS,
+				     .notify_ns = DEFAULT_NOTIFY_NS};
 }
 
 bool mcroute_events_given(const struct mcroute_events *e)
@@ -133,8 +172,9 @@ bool mcroute_events_given(const struct mcroute_events *e)
 void mcroute_events_check(const struct mcroute_events *e, struct argp_state *state)
 {
 	if (!mcroute_events_given(e) && e->has_parameter)
-		argp_error(state, "--events-out, --events-compute, --events-timeout and "
-				  "--events-loss need --events or --events-pattern");
+		argp_error(state, "--events-out, --events-compute, --events-timeout, "
+				  "--events-loss, --events-poll and --events-notify need "
+				  "--events or --events-pattern");
 	if (e->path && e->pattern)
 		argp_error(state, "--events and --events-pattern do not go together");
 	if (e->path && e->out)
@@ -232,6 +272,8 @@ static void replay(const struct mcroute_events *e, const struct mcroute_events_j
 	const struct fab_life_options life = {.behaviour = behaviour,
 					      .compute_ns = e->compute_ns,
 					      .timeout_ns = e->timeout_ns,
+					      .poll_ns = e->poll_ns,
+					      .notify_ns = e->notify_ns,
 					      .loss = e->loss,
 					      .seed = job->run->seed};
 	double start = fab_now();
@@ -254,6 +296,14 @@ static void print_row(struct fab_report *r, const char *algorithm, const char *b
 		{.real = o->life.unusable_sum_s},
 		{.real = o->life.unusable_mean_s},
 		{.real = o->life.unusable_max_s},
+		{.real = o->life.routed_mean_s},
+		{.real = o->life.routed_max_s},
+		{.real = o->life.told_mean_s},
+		{.real = o->life.told_max_s},
+		{.u = o->life.completed},
+		{.u = o->life.routed},
+		{.u = o->life.passes},
+		{.u = o->life.polls},
 		{.u = o->life.timed_out},
 		{.u = o->life.lost},
 		{.u = o->life.repeated},
@@ -270,28 +320,70 @@ static void print_row(struct fab_report *r, const char *algorithm, const char *b
 	fab_report_row(r, cells);
 }
 
-/* Both behaviours of every engine; were all trees sound? */
-static bool print_results(struct fab_report *r, const struct mcroute_events *e,
-			  const struct mcroute_events_job *job,
-			  const struct fab_dist *dist, const struct fab_events *events)
+/* All behaviours of every engine, [n_engines * FAB_LIFE_N_BEHAVIOURS] on the heap. */
+static struct outcome *replay_all(const struct mcroute_events *e,
+				  const struct mcroute_events_job *job,
+				  const struct fab_dist *dist,
+				  const struct fab_events *events)
 {
-	bool all = true;
+	struct outcome *all =
+		FAB_NEW0(job->n_engines * FAB_LIFE_N_BEHAVIOURS, struct outcome);
+
+	for (size_t i = 0; i < job->n_engines * FAB_LIFE_N_BEHAVIOURS; i++)
+		replay(e, job, dist, events, job->engines[i / FAB_LIFE_N_BEHAVIOURS],
+		       (enum fab_life_behaviour)(i % FAB_LIFE_N_BEHAVIOURS), &all[i]);
+	return all;
+}
+
+/* Times do not depend on the algorithm. */
+static void print_answer(struct fab_report *r, const struct outcome *all)
+{
+	const struct fab_life_outcome *batched = &all[FAB_LIFE_BATCHED].life;
+	const struct fab_life_outcome *plain = &all[FAB_LIFE_PLAIN].life;
+	const struct fab_life_outcome *coalesced = &all[FAB_LIFE_COALESCED].life;
+	char text[4][FAB_HUMAN_BYTES];
+
+	if (!batched->routed || !plain->routed || !coalesced->routed) {
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "No group had all its members joined and routed in "
+				  "every behaviour: nothing to compare.");
+		return;
+	}
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"From the last join until all members have routes, mean: batched %s, "
+		"plain %s, coalesced as OpenSM does %s; batched, all members know after "
+		"%s.",
+		fab_human_seconds(batched->routed_mean_s, text[0]),
+		fab_human_seconds(plain->routed_mean_s, text[1]),
+		fab_human_seconds(coalesced->routed_mean_s, text[2]),
+		fab_human_seconds(batched->told_mean_s, text[3]));
+	if (batched->routed != plain->routed || batched->routed != coalesced->routed)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "These are means over different groups: %llu, %llu and "
+				  "%llu were complete and then routed.",
+				  (unsigned long long)batched->routed,
+				  (unsigned long long)plain->routed,
+				  (unsigned long long)coalesced->routed);
+}
+
+/* Were all trees sound? */
+static bool print_results(struct fab_report *r, const struct mcroute_events_job *job,
+			  const struct outcome *all)
+{
+	bool is_sound = true;
 
 	fab_report_table_begin(r, "results", "Behaviours", mcroute_events_columns,
 			       mcroute_events_n_columns);
-	for (size_t i = 0; i < job->n_engines; i++)
-		for (int b = FAB_LIFE_BATCHED; b <= FAB_LIFE_PLAIN; b++) {
-			enum fab_life_behaviour behaviour = (enum fab_life_behaviour)b;
-			struct outcome o;
-
-			replay(e, job, dist, events, job->engines[i], behaviour, &o);
-			print_row(r, job->engines[i]->name,
-				  fab_life_behaviour_name(behaviour), &o,
-				  job->run->verify);
-			all &= o.is_sound;
-		}
+	for (size_t i = 0; i < job->n_engines * FAB_LIFE_N_BEHAVIOURS; i++) {
+		print_row(r, job->engines[i / FAB_LIFE_N_BEHAVIOURS]->name,
+			  fab_life_behaviour_name(
+				  (enum fab_life_behaviour)(i % FAB_LIFE_N_BEHAVIOURS)),
+			  &all[i], job->run->verify);
+		is_sound &= all[i].is_sound;
+	}
 	fab_report_table_end(r);
-	return all;
+	return is_sound;
 }
 
 int mcroute_events_run(const struct mcroute_events *e,
@@ -303,6 +395,7 @@ int mcroute_events_run(const struct mcroute_events *e,
 		{"requests", FAB_UINT, "requests to join and to leave, lost ones too", 0},
 	};
 	struct fab_events *events = make_events(e, job);
+	struct outcome *all;
 	const struct fab_groups *g = events->groups;
 	struct fab_report_options how;
 	struct fab_report *r;
@@ -313,16 +406,19 @@ int mcroute_events_run(const struct mcroute_events *e,
 
 	if (fab_dist_new(job->f, job->run->threads, &dist, &err))
 		fab_cli_die(&err);
+	all = replay_all(e, job, dist, events);
 	fab_cli_open_sink(&sink, job->output->path);
 	how = fab_cli_report_options(job->output, &sink);
 	r = fab_report_new(sink.file, &how, "fabric-mcroute", "results", job->f);
+	print_answer(r, all);
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = events->n});
-	is_sound = print_results(r, e, job, dist, events);
+	is_sound = print_results(r, job, all);
 	fab_cli_finish_report(r);
 	fab_cli_commit_sink(&sink);
 	fab_dist_free(dist);
 	fab_events_free(events);
+	free(all);
 	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }

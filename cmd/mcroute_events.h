@@ -10,7 +10,7 @@
 /* --events FILE, --events-pattern SPEC and what belongs to them. */
 struct mcroute_events {
 	const char *path, *pattern, *out; /* NULL: not given */
-	uint64_t compute_ns, timeout_ns;
+	uint64_t compute_ns, timeout_ns, poll_ns, notify_ns;
 	double loss;
 	bool has_parameter; /* one that only makes sense with a trace */
 };
@@ -36,6 +36,6 @@ void mcroute_events_init(struct mcroute_events *e);
 bool mcroute_events_given(const struct mcroute_events *e);
 /* Do the options go together? Exits through argp_error() when they do not. */
 void mcroute_events_check(const struct mcroute_events *e, struct argp_state *state);
-/* Replay the trace by every engine in both behaviours and print it: the exit status. */
+/* Replay the trace by every engine in all behaviours and print it: the exit status. */
 int mcroute_events_run(const struct mcroute_events *e,
 		       const struct mcroute_events_job *job);

@@ -21,6 +21,8 @@ complete -c fabric-mcroute -l events-out -r -F -d 'Write the requests of the pat
 complete -c fabric-mcroute -l events-compute -x -d 'Time to compute the routes of a group'
 complete -c fabric-mcroute -l events-timeout -x -d 'Time to give up an incomplete group'
 complete -c fabric-mcroute -l events-loss -x -d 'Probability that a request is lost'
+complete -c fabric-mcroute -l events-poll -x -d 'Time between questions whether a group is ready'
+complete -c fabric-mcroute -l events-notify -x -d 'Time to tell the other members'
 complete -c fabric-mcroute -s o -l output -r -F -d 'Write the result to a file'
 complete -c fabric-mcroute -l format -x -a 'table json csv' -d 'Form of the output'
 complete -c fabric-mcroute -l columns -x -d 'Columns of the main table'

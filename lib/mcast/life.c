@@ -4,10 +4,11 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* What is known of a member. */
-enum { JOINED = 1, LEFT = 2, ROUTED = 4 };
+enum { JOINED = 1, LEFT = 2, ROUTED = 4, TAKEN = 8 };
 
 struct group {
 	enum fab_life_state state;
@@ -16,6 +17,10 @@ struct group {
 	uint32_t count; /* members it is to have */
 	uint32_t n_joined, n_left;
 	uint32_t n_pending; /* plain: requests whose computation has not ended */
+	uint32_t n_taken;   /* coalesced: those of them that the pass has taken */
+	bool is_waiting;    /* coalesced: for the next pass */
+	bool is_complete;   /* all have joined, not all are routed */
+	uint64_t first_ns, complete_ns; /* first join of this life, last one */
 	bool is_unusable;
 	uint64_t since_ns; /* when it became so */
 	uint64_t unusable_ns;
@@ -43,6 +48,7 @@ struct replay {
 	uint8_t *seats;	   /* [members of all groups] */
 	uint32_t *members; /* room for the members of a group */
 	FAB_VEC(struct job) jobs;
+	FAB_VEC(uint32_t) waiting; /* coalesced: groups of the next pass */
 	FAB_VEC(struct timer) timers;
 	size_t next_job, next_timer;
 };
@@ -88,6 +94,56 @@ static void compute(struct replay *r, uint32_t group, uint32_t seat, bool is_lea
 					 seat, is_leave}));
 }
 
+/* A join was received that made `joined` members of `count`. */
+static void note_join(struct replay *r, struct group *g, uint32_t joined, uint32_t count)
+{
+	if (joined == 1)
+		g->first_ns = r->now_ns;
+	if (joined != count)
+		return;
+	g->is_complete = true;
+	g->complete_ns = r->now_ns;
+	r->out->completed++;
+}
+
+/* The first member asks for the state in steps, from its join on; the end of step that
+ * finds the group ready at `ready`. */
+static uint64_t told_at(struct replay *r, uint64_t first, uint64_t ready)
+{
+	uint64_t poll = r->options->poll_ns, n;
+
+	if (!poll)
+		return ready;
+	n = (ready - first) / poll + ((ready - first) % poll != 0);
+	n = n ? n : 1;
+	r->out->polls += n;
+	return add_ns(first, n > UINT64_MAX / poll ? UINT64_MAX : n * poll);
+}
+
+/* The members that have joined have routes. */
+static void note_routed(struct replay *r, struct group *g)
+{
+	struct fab_life_outcome *o = r->out;
+	double seconds = (double)(r->now_ns - g->complete_ns) / 1e9;
+
+	if (!g->is_complete)
+		return;
+	g->is_complete = false;
+	o->routed++;
+	o->routed_sum_s += seconds;
+	if (seconds > o->routed_max_s)
+		o->routed_max_s = seconds;
+	if (r->options->behaviour != FAB_LIFE_BATCHED)
+		return; /* nobody is told */
+	seconds = (double)(add_ns(told_at(r, g->first_ns, r->now_ns),
+				  r->options->notify_ns) -
+			   g->complete_ns) /
+		  1e9;
+	o->told_sum_s += seconds;
+	if (seconds > o->told_max_s)
+		o->told_max_s = seconds;
+}
+
 /* The members with this flag get routes. */
 static void route(struct replay *r, uint32_t group, uint8_t flag)
 {
@@ -112,6 +168,7 @@ static void destroy(struct replay *r, uint32_t group)
 		r->seats[s] = 0;
 	route(r, group, JOINED);
 	g->count = g->n_joined = g->n_left = 0;
+	g->is_complete = false;
 	enter(r, group, FAB_LIFE_ABSENT);
 }
 
@@ -145,7 +202,8 @@ static void batched_join(struct replay *r, const struct fab_event *e)
 		return;
 	}
 	*seat = JOINED;
-	if (++g->n_joined < g->count)
+	note_join(r, g, ++g->n_joined, g->count);
+	if (g->n_joined < g->count)
 		return;
 	enter(r, e->group, FAB_LIFE_COMPUTING);
 	compute(r, e->group, e->seat, false);
@@ -165,6 +223,7 @@ static void batched_leave(struct replay *r, const struct fab_event *e)
 		return;
 	}
 	*seat |= LEFT;
+	g->is_complete = false;
 	g->n_left++;
 	if (g->state != FAB_LIFE_COMPUTING)
 		note_left(r, e->group);
@@ -173,12 +232,57 @@ static void batched_leave(struct replay *r, const struct fab_event *e)
 static void batched_computed(struct replay *r, const struct job *job)
 {
 	route(r, job->group, JOINED);
+	note_routed(r, &r->groups[job->group]);
 	set_unusable(r, &r->groups[job->group], false);
 	enter(r, job->group, FAB_LIFE_READY);
 	if (r->groups[job->group].n_left)
 		note_left(r, job->group);
 }
 
+/* Nothing is computed and groups wait: a pass over all of them, members as they are. */
+static void start_pass(struct replay *r)
+{
+	const struct fab_groups *all = r->events->groups;
+
+	if (r->next_job < r->jobs.n || !r->waiting.n)
+		return;
+	r->out->passes++;
+	for (size_t i = 0; i < r->waiting.n; i++) {
+		uint32_t group = r->waiting.v[i];
+		struct group *g = &r->groups[group];
+
+		for (uint64_t s = all->first[group]; s < all->first[group + 1]; s++)
+			r->seats[s] =
+				(uint8_t)(r->seats[s] & JOINED ? r->seats[s] | TAKEN
+							       : r->seats[s] & ~TAKEN);
+		g->n_taken = g->n_pending;
+		g->is_waiting = false;
+		compute(r, group, 0, false);
+	}
+	r->waiting.n = 0;
+}
+
+static void wait_for_pass(struct replay *r, uint32_t group)
+{
+	struct group *g = &r->groups[group];
+
+	if (!g->is_waiting)
+		FAB_PUSH(&r->waiting, group);
+	g->is_waiting = true;
+	start_pass(r);
+}
+
+static bool all_are_routed(const struct replay *r, uint32_t group)
+{
+	const struct fab_groups *all = r->events->groups;
+
+	for (uint64_t s = all->first[group]; s < all->first[group + 1]; s++)
+		if (r->seats[s] & JOINED && !(r->seats[s] & ROUTED))
+			return false;
+	return true;
+}
+
+/* InfiniBand: membership changes at once, routes later. */
 static void plain_request(struct replay *r, const struct fab_event *e)
 {
 	struct group *g = &r->groups[e->group];
@@ -195,8 +299,31 @@ static void plain_request(struct replay *r, const struct fab_event *e)
 	*seat ^= JOINED;
 	g->n_joined += e->is_leave ? UINT32_MAX : 1;
 	g->n_pending++;
+	if (e->is_leave)
+		g->is_complete = false;
+	else
+		note_join(r, g, g->n_joined, e->count);
 	set_unusable(r, g, g->n_joined);
-	compute(r, e->group, e->seat, e->is_leave);
+	if (r->options->behaviour == FAB_LIFE_PLAIN)
+		compute(r, e->group, e->seat, e->is_leave);
+	else
+		wait_for_pass(r, e->group);
+}
+
+static void coalesced_computed(struct replay *r, const struct job *job)
+{
+	const struct fab_groups *all = r->events->groups;
+	struct group *g = &r->groups[job->group];
+
+	for (uint64_t s = all->first[job->group]; s < all->first[job->group + 1]; s++)
+		r->seats[s] = (uint8_t)(r->seats[s] & TAKEN ? r->seats[s] | ROUTED
+							    : r->seats[s] & ~ROUTED);
+	route(r, job->group, ROUTED);
+	g->n_pending -= g->n_taken;
+	set_unusable(r, g, g->n_pending && g->n_joined);
+	if (all_are_routed(r, job->group))
+		note_routed(r, g);
+	start_pass(r);
 }
 
 static void plain_computed(struct replay *r, const struct job *job)
@@ -210,6 +337,8 @@ static void plain_computed(struct replay *r, const struct job *job)
 	route(r, job->group, ROUTED);
 	g->n_pending--;
 	set_unusable(r, g, g->n_pending && g->n_joined);
+	if (all_are_routed(r, job->group))
+		note_routed(r, g);
 }
 
 /* By a number of its own for each request, so that behaviours can be compared. */
@@ -228,7 +357,7 @@ static void receive(struct replay *r, size_t i)
 	r->now_ns = e->time_ns;
 	if (is_lost(r, i))
 		r->out->lost++;
-	else if (r->options->behaviour == FAB_LIFE_PLAIN)
+	else if (r->options->behaviour != FAB_LIFE_BATCHED)
 		plain_request(r, e);
 	else if (e->is_leave)
 		batched_leave(r, e);
@@ -244,6 +373,8 @@ static void end_job(struct replay *r)
 	r->out->recomputations++;
 	if (r->options->behaviour == FAB_LIFE_PLAIN)
 		plain_computed(r, &job);
+	else if (r->options->behaviour == FAB_LIFE_COALESCED)
+		coalesced_computed(r, &job);
 	else
 		batched_computed(r, &job);
 }
@@ -295,10 +426,16 @@ static void sum_up(const struct replay *r)
 		o->unusable_sum_s += seconds;
 		if (seconds > o->unusable_max_s)
 			o->unusable_max_s = seconds;
-		o->alive += r->options->behaviour == FAB_LIFE_PLAIN
-				    ? g->n_joined > 0
-				    : g->state != FAB_LIFE_ABSENT;
+		o->alive += r->options->behaviour == FAB_LIFE_BATCHED
+				    ? g->state != FAB_LIFE_ABSENT
+				    : g->n_joined > 0;
 	}
+	o->routed_mean_s = o->routed ? o->routed_sum_s / (double)o->routed : NAN;
+	o->told_mean_s = o->routed ? o->told_sum_s / (double)o->routed : NAN;
+	if (!o->routed)
+		o->routed_max_s = NAN;
+	if (!o->routed || r->options->behaviour != FAB_LIFE_BATCHED)
+		o->told_mean_s = o->told_max_s = NAN;
 	o->unusable_mean_s = n ? o->unusable_sum_s / n : 0;
 }
 
@@ -323,10 +460,15 @@ void fab_life_replay(const struct fab_events *events,
 	free(r.seats);
 	free(r.members);
 	free(r.jobs.v);
+	free(r.waiting.v);
 	free(r.timers.v);
 }
 
 const char *fab_life_behaviour_name(enum fab_life_behaviour behaviour)
 {
-	return behaviour == FAB_LIFE_PLAIN ? "plain" : "batched";
+	static const char *const names[] = {[FAB_LIFE_BATCHED] = "batched",
+					    [FAB_LIFE_PLAIN] = "plain",
+					    [FAB_LIFE_COALESCED] = "coalesced"};
+
+	return names[behaviour];
 }

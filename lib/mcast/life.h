@@ -20,7 +20,12 @@
  * again for every request that makes an endpoint a member or ends that, also for the
  * last.
  *
- * Of both: routes are computed one after the other, in the order of the requests that
+ * Coalesced (OpenSM): as plain, but requests are gathered. When nothing is computed and a
+ * request was received, a pass begins: it computes each group that has requests waiting
+ * once, in the order of their first one, with the members it has then. Requests that are
+ * received meanwhile wait for the next pass, which begins when this one ends.
+ *
+ * Of all: routes are computed one after the other, in the order of the requests that
  * make it necessary, compute_ns each, and are in effect when computed. At one time
  * computations end first, then requests are received, then time-outs are over. A request
  * that repeats what is so already (a member joins again) changes nothing and counts as
@@ -28,15 +33,28 @@
  * or with another number of members) as refused. After the last request the clock runs
  * until no computation and no time-out is left.
  *
+ * One measure of all: a group is complete when a join is received that makes its members
+ * as many as the join says; from then until every member has routes is its routed time.
+ * When a member leaves before, there is none. Batched, the members also learn of it
+ * (steps 3 and 4 of Chen et al.): the first that joined asks for the state every poll_ns
+ * from its join on, and when it finds the group ready tells the others by a message to
+ * the group, which takes notify_ns; this is the told time. InfiniBand answers a join
+ * before there are routes and tells nobody.
+ *
  * A group is unusable while it has members that wait for routes: batched from the first
- * join received until ready or destroyed; plain while a request of it waits for its
+ * join received until ready or destroyed; else while a request of it waits for its
  * computation or is computed and it has a member.
  */
 #pragma once
 
 #include "mcast/events.h"
 
-enum fab_life_behaviour { FAB_LIFE_BATCHED, FAB_LIFE_PLAIN };
+enum fab_life_behaviour {
+	FAB_LIFE_BATCHED,
+	FAB_LIFE_PLAIN,
+	FAB_LIFE_COALESCED,
+	FAB_LIFE_N_BEHAVIOURS,
+};
 
 enum fab_life_state {
 	FAB_LIFE_ABSENT,
@@ -64,8 +82,11 @@ struct fab_life_router {
 struct fab_life_options {
 	enum fab_life_behaviour behaviour;
 	uint64_t compute_ns, timeout_ns;
-	double loss;   /* probability that a request is lost that is not marked so */
-	uint64_t seed; /* of this; the same requests are lost in both behaviours */
+	uint64_t
+		poll_ns; /* between two questions of the first member; 0: it just knows */
+	uint64_t notify_ns; /* of its message to the others */
+	double loss;	    /* probability that a request is lost that is not marked so */
+	uint64_t seed;	    /* of this; the same requests are lost in all behaviours */
 };
 
 struct fab_life_outcome {
@@ -73,8 +94,14 @@ struct fab_life_outcome {
 	uint64_t table_updates;		  /* sum of what route() returned */
 	uint64_t timed_out;		  /* groups destroyed by a time-out */
 	uint64_t lost, repeated, refused; /* requests */
-	uint32_t alive; /* groups with routes in the end (batched: ready; plain: members)
-			 */
+	uint32_t alive;	 /* groups with routes in the end (batched: ready; plain: members)
+			  */
+	uint64_t passes; /* coalesced; else 0 */
+	uint64_t completed, routed; /* times a group was, and then had a routed time */
+	uint64_t polls;		    /* questions of first members, batched */
+	/* over those that were routed; NaN: none was, or nobody is told */
+	double routed_sum_s, routed_mean_s, routed_max_s;
+	double told_sum_s, told_mean_s, told_max_s;
 	/* over the groups of the trace */
 	double unusable_sum_s, unusable_mean_s, unusable_max_s;
 };
@@ -87,5 +114,5 @@ void fab_life_replay(const struct fab_events *events,
 		     const struct fab_life_options *options,
 		     const struct fab_life_router *router, struct fab_life_outcome *out);
 
-/* "batched", "plain": borrowed static text. */
+/* "batched", "plain", "coalesced": borrowed static text. */
 const char *fab_life_behaviour_name(enum fab_life_behaviour behaviour);

@@ -73,16 +73,15 @@ static int check_all(struct fab_store *store, sqlite3 *model, struct fab_err *er
 				    "WHERE lower(name) = ? AND type IN ('table', 'view')",
 				    -1, &find, NULL);
 
-	if (rc == SQLITE_OK &&
-	    sqlite3_prepare_v2(model,
-			       "SELECT lower(name) FROM sqlite_master "
-			       "WHERE type = 'table'",
-			       -1, &names, NULL) != SQLITE_OK)
+	if (rc == SQLITE_OK && sqlite3_prepare_v2(model,
+						  "SELECT lower(name) FROM sqlite_master "
+						  "WHERE type = 'table'",
+						  -1, &names, NULL) != SQLITE_OK)
 		fab_oom(0);
 	rc = rc == SQLITE_OK ? 0 : fab_store_fail(store, rc, "read", err);
 	while (!rc && sqlite3_step(names) == SQLITE_ROW)
-		rc = check_table(store, find,
-				 (const char *)sqlite3_column_text(names, 0), err);
+		rc = check_table(store, find, (const char *)sqlite3_column_text(names, 0),
+				 err);
 	sqlite3_finalize(find);
 	sqlite3_finalize(names);
 	return rc;

@@ -114,6 +114,11 @@ struct naive {
 		uint64_t ticks_left;
 	} jobs[EVENTS];
 	uint64_t unusable[GROUPS];
+	uint32_t n_dirty, dirty[GROUPS];
+	/* of the one measure: since when a group is complete, and its first join */
+	bool is_complete[GROUPS];
+	uint64_t complete[GROUPS], first[GROUPS];
+	double routed_s, routed_max_s, told_s, told_max_s;
 	struct fab_life_outcome out;
 	struct log log;
 };
@@ -121,6 +126,7 @@ struct naive {
 static void naive_destroy(struct naive *s, uint32_t g)
 {
 	s->joined[g] = s->left[g] = 0;
+	s->is_complete[g] = false;
 	s->state[g] = FAB_LIFE_ABSENT;
 	log_route(&s->log, g, 0);
 	s->out.table_updates += 3;
@@ -148,6 +154,64 @@ static void naive_left(struct naive *s, uint32_t g, uint64_t now)
 		naive_destroy(s, g);
 }
 
+static bool naive_is_dirty(const struct naive *s, uint32_t g)
+{
+	for (uint32_t i = 0; i < s->n_dirty; i++)
+		if (s->dirty[i] == g)
+			return true;
+	return false;
+}
+
+/* Coalesced: all groups that changed, in their order, with the members of now. */
+static void naive_pass(struct naive *s)
+{
+	if (s->options->behaviour != FAB_LIFE_COALESCED || s->n_jobs || !s->n_dirty)
+		return;
+	for (uint32_t i = 0; i < s->n_dirty; i++)
+		naive_compute(s, s->dirty[i], s->joined[s->dirty[i]]);
+	s->n_dirty = 0;
+	s->out.passes++;
+}
+
+/* All that have joined have routes. */
+static void naive_measure(struct naive *s, uint32_t g, uint64_t now)
+{
+	double routed = (double)(now - s->complete[g]) / 1e9;
+	uint64_t asked = s->first[g];
+
+	if (!s->is_complete[g] || s->joined[g] & ~s->routed[g])
+		return;
+	s->is_complete[g] = false;
+	s->out.routed++;
+	s->routed_s += routed;
+	s->routed_max_s = fmax(s->routed_max_s, routed);
+	if (s->options->behaviour != FAB_LIFE_BATCHED)
+		return;
+	if (s->options->poll_ns)
+		do {
+			asked += s->options->poll_ns;
+			s->out.polls++;
+		} while (asked < now);
+	else
+		asked = now;
+	routed = (double)(asked + s->options->notify_ns - s->complete[g]) / 1e9;
+	s->told_s += routed;
+	s->told_max_s = fmax(s->told_max_s, routed);
+}
+
+static void naive_joined(struct naive *s, const struct fab_event *e)
+{
+	uint32_t n = (uint32_t)__builtin_popcount(s->joined[e->group]);
+
+	if (n == 1)
+		s->first[e->group] = e->time_ns;
+	if (n != e->count)
+		return;
+	s->is_complete[e->group] = true;
+	s->complete[e->group] = e->time_ns;
+	s->out.completed++;
+}
+
 /* Jobs at the head of the queue that have had their time. */
 static void naive_end_jobs(struct naive *s, uint64_t now)
 {
@@ -155,12 +219,16 @@ static void naive_end_jobs(struct naive *s, uint64_t now)
 		uint32_t g = s->jobs[0].group;
 
 		s->routed[g] ^= s->jobs[0].change;
+		if (s->options->behaviour == FAB_LIFE_COALESCED)
+			s->routed[g] = s->jobs[0].change;
 		memmove(&s->jobs[0], &s->jobs[1], --s->n_jobs * sizeof(s->jobs[0]));
 		s->out.recomputations++;
 		if (s->options->behaviour == FAB_LIFE_BATCHED)
 			s->routed[g] = s->joined[g];
 		log_route(&s->log, g, s->routed[g]);
 		s->out.table_updates += 3 + (uint64_t)__builtin_popcount(s->routed[g]);
+		naive_measure(s, g, now);
+		naive_pass(s);
 		if (s->options->behaviour == FAB_LIFE_BATCHED) {
 			naive_set(s, g, FAB_LIFE_READY, now);
 			naive_left(s, g, now);
@@ -185,6 +253,7 @@ static void naive_join(struct naive *s, const struct fab_event *e, uint32_t bit)
 		return;
 	}
 	s->joined[g] |= bit;
+	naive_joined(s, e);
 	if ((uint32_t)__builtin_popcount(s->joined[g]) < s->count[g])
 		return;
 	naive_set(s, g, FAB_LIFE_COMPUTING, e->time_ns);
@@ -201,6 +270,7 @@ static void naive_leave(struct naive *s, const struct fab_event *e, uint32_t bit
 		s->out.refused++;
 	} else {
 		s->left[g] |= bit;
+		s->is_complete[g] = false;
 		naive_left(s, g, e->time_ns);
 	}
 }
@@ -222,7 +292,15 @@ static void naive_receive(struct naive *s, const struct fab_event *e)
 		s->out.repeated += !e->is_leave;
 	} else {
 		s->joined[e->group] ^= bit;
-		naive_compute(s, e->group, bit);
+		if (e->is_leave)
+			s->is_complete[e->group] = false;
+		else
+			naive_joined(s, e);
+		if (s->options->behaviour == FAB_LIFE_PLAIN)
+			naive_compute(s, e->group, bit);
+		else if (!naive_is_dirty(s, e->group))
+			s->dirty[s->n_dirty++] = e->group;
+		naive_pass(s);
 	}
 }
 
@@ -234,7 +312,7 @@ static bool naive_is_unusable(const struct naive *s, uint32_t g)
 	for (uint32_t i = 0; i < s->n_jobs; i++)
 		if (s->jobs[i].group == g)
 			return s->joined[g];
-	return false;
+	return naive_is_dirty(s, g) && s->joined[g];
 }
 
 static void naive_time_out(struct naive *s, uint32_t g, uint64_t now)
@@ -287,6 +365,25 @@ static void compare(const struct naive *want, const struct fab_life_outcome *got
 	cr_assert_eq(got->repeated, o->repeated);
 	cr_assert_eq(got->refused, o->refused);
 	cr_assert_eq(got->alive, o->alive);
+	cr_assert_eq(got->passes, o->passes);
+	cr_assert_eq(got->completed, o->completed);
+	cr_assert_eq(got->routed, o->routed);
+	cr_assert_eq(got->polls, o->polls);
+	if (!o->routed) {
+		cr_assert(isnan(got->routed_mean_s) && isnan(got->told_mean_s));
+	} else {
+		double n = (double)o->routed;
+
+		cr_assert_float_eq(got->routed_mean_s, want->routed_s / n, 1e-12);
+		cr_assert_float_eq(got->routed_max_s, want->routed_max_s, 1e-12);
+	}
+	if (!o->routed || want->options->behaviour != FAB_LIFE_BATCHED) {
+		cr_assert(isnan(got->told_mean_s) && isnan(got->told_max_s));
+	} else {
+		cr_assert_float_eq(got->told_mean_s, want->told_s / (double)o->routed,
+				   1e-12);
+		cr_assert_float_eq(got->told_max_s, want->told_max_s, 1e-12);
+	}
 	cr_assert_float_eq(got->unusable_sum_s, o->unusable_sum_s, 1e-12);
 	cr_assert_float_eq(got->unusable_max_s, o->unusable_max_s, 1e-12);
 	cr_assert_float_eq(got->unusable_mean_s, o->unusable_sum_s / GROUPS, 1e-12);
@@ -297,16 +394,18 @@ static void compare(const struct naive *want, const struct fab_life_outcome *got
 	}
 }
 
-/* Both behaviours, with computations and time-outs from none to long. */
+/* All behaviours, with computations and time-outs from none to long. */
 Test(life, as_a_simulation_tick_by_tick)
 {
-	uint64_t timed_out = 0, batched = 0;
+	uint64_t timed_out = 0, batched = 0, routed = 0, gathered = 0;
 
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct fab_life_options options = {
-			.behaviour = seed % 2 ? FAB_LIFE_PLAIN : FAB_LIFE_BATCHED,
-			.compute_ns = seed / 2 % 5,
-			.timeout_ns = seed / 10 % 30};
+		struct fab_life_options options = {.behaviour = (enum fab_life_behaviour)(
+							   seed % FAB_LIFE_N_BEHAVIOURS),
+						   .compute_ns = seed / 2 % 5,
+						   .timeout_ns = seed / 10 % 30,
+						   .poll_ns = seed / 3 % 4,
+						   .notify_ns = seed % 5};
 		struct log log = {.n = {0}};
 		struct fab_life_router router = {route, enter, &log};
 		struct naive naive = {.options = &options};
@@ -319,10 +418,15 @@ Test(life, as_a_simulation_tick_by_tick)
 		compare(&naive, &out, &log);
 		timed_out += out.timed_out;
 		batched += options.behaviour == FAB_LIFE_BATCHED ? out.recomputations : 0;
+		routed += out.routed;
+		gathered += options.behaviour == FAB_LIFE_COALESCED &&
+			    out.passes < out.recomputations;
 	}
 	/* the traces are such that much happens */
-	cr_assert_gt(timed_out, N_SEEDS);
-	cr_assert_gt(batched, N_SEEDS / 4);
+	cr_assert_gt(timed_out, N_SEEDS / 2);
+	cr_assert_gt(batched, N_SEEDS / 8);
+	cr_assert_gt(routed, N_SEEDS);
+	cr_assert_gt(gathered, N_SEEDS / 6);
 }
 
 static uint64_t no_route(void *context, uint32_t group, const fab_port_id *member,
@@ -409,7 +513,7 @@ Test(life, the_longest_times)
 	trace_init(&t, 3);
 	for (size_t i = 0; i < EVENTS; i++)
 		t.v[i].time_ns += FAB_MAX_EVENT_NS - 1000;
-	for (int b = FAB_LIFE_BATCHED; b <= FAB_LIFE_PLAIN; b++) {
+	for (int b = FAB_LIFE_BATCHED; b < FAB_LIFE_N_BEHAVIOURS; b++) {
 		options.behaviour = (enum fab_life_behaviour)b;
 		options.compute_ns = FAB_MAX_SPAN_NS;
 		fab_life_replay(&t.events, &options, &nobody, &out);
@@ -419,4 +523,53 @@ Test(life, the_longest_times)
 		fab_life_replay(&t.events, &options, &nobody, &out);
 		cr_assert_eq(out.recomputations, recomputations);
 	}
+}
+
+/*
+ * Closed forms: n members of one group join at 0, 1, 2 ... ns, and one computation takes
+ * c
+ * >= n. Batched: one computation. Plain: n, one after the other. Coalesced: the first
+ * join at once, all others in a second pass.
+ */
+Test(life, one_measure_of_all_machines)
+{
+	struct trace t;
+	struct fab_life_outcome out[FAB_LIFE_N_BEHAVIOURS];
+
+	for (uint32_t n = 2; n <= SEATS; n++)
+		for (uint64_t c = n; c < 20; c += 5) {
+			struct fab_life_options options = {.compute_ns = c,
+							   .timeout_ns = 1000,
+							   .poll_ns = 7,
+							   .notify_ns = 3};
+			uint64_t ready = n - 1 + c; /* batched */
+
+			trace_init(&t, 1);
+			t.events.n = n;
+			for (uint32_t i = 0; i < n; i++)
+				t.v[i] = (struct fab_event){
+					.time_ns = i, .seat = i, .count = n};
+			for (int b = 0; b < FAB_LIFE_N_BEHAVIOURS; b++) {
+				options.behaviour = (enum fab_life_behaviour)b;
+				fab_life_replay(&t.events, &options, &nobody, &out[b]);
+				cr_assert_eq(out[b].completed, 1);
+				cr_assert_eq(out[b].routed, 1);
+			}
+			cr_assert_float_eq(out[FAB_LIFE_BATCHED].routed_max_s,
+					   (double)c / 1e9, 1e-15);
+			cr_assert_float_eq(out[FAB_LIFE_PLAIN].routed_max_s,
+					   (double)(n * c - (n - 1)) / 1e9, 1e-15);
+			cr_assert_float_eq(out[FAB_LIFE_COALESCED].routed_max_s,
+					   (double)(2 * c - (n - 1)) / 1e9, 1e-15);
+			cr_assert_eq(out[FAB_LIFE_BATCHED].recomputations, 1);
+			cr_assert_eq(out[FAB_LIFE_PLAIN].recomputations, n);
+			cr_assert_eq(out[FAB_LIFE_COALESCED].recomputations, 2);
+			cr_assert_eq(out[FAB_LIFE_COALESCED].passes, 2);
+			/* asked at 7, 14 ... until ready, and told 3 later */
+			cr_assert_eq(out[FAB_LIFE_BATCHED].polls, (ready + 6) / 7);
+			cr_assert_float_eq(
+				out[FAB_LIFE_BATCHED].told_max_s,
+				(double)((ready + 6) / 7 * 7 + 3 - (n - 1)) / 1e9, 1e-15);
+			cr_assert(isnan(out[FAB_LIFE_PLAIN].told_max_s));
+		}
 }

@@ -15,8 +15,11 @@
 static const struct fab_store_number facts[] = {{"groups", 3}};
 static const struct fab_store_number metrics[] = {{"max_efi", 2}, {"mean_efi", 0.5}};
 static const struct fab_store_bin bins[] = {{1, 4}, {2, 1}};
-static const struct fab_store_result results[] = {
-	{.algorithm = "fulb", .metrics = metrics, .n_metrics = 2, .bins = bins, .n_bins = 2}};
+static const struct fab_store_result results[] = {{.algorithm = "fulb",
+						   .metrics = metrics,
+						   .n_metrics = 2,
+						   .bins = bins,
+						   .n_bins = 2}};
 static const struct fab_store_run sample = {.time = "2026-01-01T00:00:00Z",
 					    .command = "fabric-mcroute",
 					    .version = "0",
@@ -78,9 +81,9 @@ static void expect_refused(const char *part)
 		struct fab_store *store = NULL;
 		struct fab_err err = {""};
 
-		cr_assert_eq(fab_store_open("a.db", (enum fab_store_mode)mode, &store,
-					    &err),
-			     -EINVAL, "%s", part);
+		cr_assert_eq(
+			fab_store_open("a.db", (enum fab_store_mode)mode, &store, &err),
+			-EINVAL, "%s", part);
 		cr_assert(strstr(err.text, part), "%s", err.text);
 		cr_assert_null(store);
 	}
