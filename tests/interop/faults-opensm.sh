@@ -36,7 +36,7 @@ comm -23 want got >missing
 first=$(sed -n 's/^{ CA [^}]*PortGUID:\([0-9a-f]*\) .*/\1/p' subnet.lst | sort -u | head -n 1)
 walked=0
 for to in $(sed -n 's/^{ CA [^}]*PortGUID:\([0-9a-f]*\) .*/\1/p' subnet.lst | sort -u | tail -n +2 | head -n 20); do
-  SIM_HOST=$(host net 1) LD_PRELOAD=$so timeout 60 ibtracert -G "0x$first" "0x$to" >trace 2>trace.log ||
+  SIM_HOST=$(host net 1) within 60 env LD_PRELOAD=$so ibtracert -G "0x$first" "0x$to" >trace 2>trace.log ||
     fail "ibtracert finds no path to $to"
   grep -q "^To ca" trace || fail "ibtracert does not arrive at $to"
   sed -n 's/^\[.*\] -> switch port {\(0x[0-9a-f]*\)}.*/\1/p' trace >by

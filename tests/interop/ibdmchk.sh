@@ -6,6 +6,8 @@
 # COMMANDS is the folder of the commands, TABLES the helper that makes tables.
 # Exit status 77 (skipped) without ibdmchk.
 set -u
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "$0")")/patience.bash"
 PATH=$1:$PATH tables=$(readlink -f "$2") fabric=$3 pattern=$4
 command -v ibdmchk >/dev/null || { echo "no ibdmchk"; exit 77; }
 case $fabric in
@@ -26,7 +28,7 @@ fail() {
 
 # Its multicast section into `report`. It crashes when all is said: the text counts.
 judge() { # MCFDBS
-  (timeout 200 ibdmchk -s subnet.lst -f fdbs -m "$1"; true) >all 2>&1
+  (within 200 ibdmchk -s subnet.lst -f fdbs -m "$1"; true) >all 2>&1
   sed -n '/Scanning all multicast groups/,/^---/p' all >report
   tail -n 1 report | grep -q '^---' || fail "no multicast section for $1: $(tail -n 3 all)"
 }

@@ -5,6 +5,8 @@
 # own discovery all find the same fabric in it, rates and LIDs included.
 # Exit status 77 (skipped) without ibsim.
 set -u
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "$0")")/patience.bash"
 read=$1 live=$2 fabric=$3
 
 for so in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib{,64}/umad2sim/libumad2sim.so; do
@@ -49,20 +51,20 @@ ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n }' "$dir/net")
 ibsim -s -n -N $((nodes + 1)) -S $((switches + 1)) -P $((ports + 1)) -L 49152 \
   "$dir/net" >"$dir/ibsim.log" 2>&1 </dev/null &
 pid=$!
-for _ in $(seq 300); do
+for _ in $(seq "$(patience 300)"); do
   grep -q 'MaxMcastCap' "$dir/ibsim.log" && break
   kill -0 $pid 2>/dev/null || fail "ibsim does not load what we write"
   sleep 0.1
 done
 # its sockets come a moment after its tables
-for _ in $(seq 100); do
+for _ in $(seq "$(patience 100)"); do
   grep -q "@$IBSIM_SOCKNAME:ctl" /proc/net/unix && break
   sleep 0.1
 done
 
 SIM_HOST=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$dir/net" | head -n 1)
 export SIM_HOST
-LD_PRELOAD=$so timeout 120 ibnetdiscover --cache "$dir/cache" >"$dir/dump" 2>"$dir/diags.log" ||
+within 120 env LD_PRELOAD=$so ibnetdiscover --cache "$dir/cache" >"$dir/dump" 2>"$dir/diags.log" ||
   fail "ibnetdiscover"
 for source in dump cache; do
   [ "$("$read" fingerprint "$dir/$source")" = "$want" ] ||
@@ -71,10 +73,10 @@ done
 
 # the other forms of its output; the list of ports names adapters by their ports
 for option in -g -f; do
-  LD_PRELOAD=$so timeout 120 ibnetdiscover $option >"$dir/other" 2>>"$dir/diags.log"
+  within 120 env LD_PRELOAD=$so ibnetdiscover $option >"$dir/other" 2>>"$dir/diags.log"
   [ "$("$read" fingerprint "$dir/other")" = "$want" ] || fail "ibnetdiscover $option"
 done
-LD_PRELOAD=$so timeout 120 ibnetdiscover -p >"$dir/ports" 2>>"$dir/diags.log"
+within 120 env LD_PRELOAD=$so ibnetdiscover -p >"$dir/ports" 2>>"$dir/diags.log"
 [ "$("$read" fingerprint "$dir/ports" | cut -d ' ' -f 2,4)" = "$(echo "$want" | cut -d ' ' -f 2,4)" ] ||
   fail "ibnetdiscover -p: $("$read" fingerprint "$dir/ports"), not $want"
 
@@ -91,7 +93,7 @@ sed 's/FDR10$/QDR/' "$dir/dump.lines" | cmp - "$dir/cache.lines" ||
 # libumad2sim must come before the runtime of the sanitizers, which refuse that
 if [ "$live" = yes ]; then
   for where in ib: ib:ibsim0 ib:ibsim0/1; do
-    LD_PRELOAD=$so timeout 120 "$read" dump $where 2>"$dir/live.log" >"$dir/live" ||
+    within 120 env LD_PRELOAD=$so "$read" dump $where 2>"$dir/live.log" >"$dir/live" ||
       fail "$where"
     [ -s "$dir/live.log" ] && grep -v '^ibwarn:.*attached as client' "$dir/live.log" &&
       fail "$where says something on standard error"

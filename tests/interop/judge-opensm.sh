@@ -9,6 +9,8 @@
 # TOPO is fabric-topo, FAULTS fabric-faults. Exit status 77 (skipped) when a
 # program or the dump is missing. Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "$0")")/patience.bash"
 topo=$(readlink -f "$1") faults=$(readlink -f "$2") here=$(dirname "$(readlink -f "$0")")
 dump=${FAB_TEST_DATA:-$FAB_SOURCE_DIR/../shared/topologies}/$3 engine=$4
 hosts=$5 adapters=$6 roots=${7-}
@@ -76,7 +78,7 @@ agree() { # ENDS
   local pairs unreachable channels rest none
   read -r pairs unreachable channels rest <<<"$(sed -n 's/^judged//p' "$1")"
   : >mcfdbs
-  (timeout 250 ibdmchk -s "$1.lst" -f sm/opensm.fdbs -m mcfdbs; true) >report 2>&1
+  (within 250 ibdmchk -s "$1.lst" -f sm/opensm.fdbs -m mcfdbs; true) >report 2>&1
   none=$(grep -c '^-E- Fail to find a path' report)
   [ "$none" -eq "$unreachable" ] || fail "$1: $unreachable unreachable pairs, ibdmchk says $none"
   [ "$unreachable" -gt 0 ] && return

@@ -6,6 +6,8 @@
 # moved to another port and a switch renamed, which --diff finds whichever of the two is live.
 # Exit status 77 (skipped) without ibsim.
 set -u
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "$0")")/patience.bash"
 topo=$1 mcroute=$2
 PATH=$PATH:/usr/sbin
 for so in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib{,64}/umad2sim/libumad2sim.so; do
@@ -34,7 +36,7 @@ fail() {
 start() { # NAME: simulate the net file NAME
   IBSIM_SOCKNAME=fabkit-live-$$-$1 ibsim -s -n -N 400 -S 200 -P 4000 "$1" >"$1.log" 2>&1 </dev/null &
   pids="$pids $!"
-  for _ in $(seq 100); do
+  for _ in $(seq "$(patience 100)"); do
     grep -q 'simulator ready' "$1.log" && return
     sleep 0.1
   done
@@ -45,7 +47,7 @@ live() {
   local name=$1 rc
   shift
   SIM_HOST=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$name" | head -n 1) \
-    IBSIM_SOCKNAME=fabkit-live-$$-$name LD_PRELOAD=$so timeout 60 "$@" 2>err.log
+    IBSIM_SOCKNAME=fabkit-live-$$-$name within 60 env LD_PRELOAD=$so "$@" 2>err.log
   rc=$?
   grep -v '^ibwarn:.*attached as client' err.log >&2
   return $rc

@@ -38,7 +38,7 @@ sed 's/.*"hosts":\[\(.*\)\]}$/\1/' "$trees" | awk '{
 
 simulate "$net"
 manage "$net" "$engine"
-SIM_HOST=$(host "$net" 2) LD_PRELOAD=$so timeout 300 "$mcjoin" <(cut -f 2 groups) >joined 2>"$out/mcjoin.log" ||
+SIM_HOST=$(host "$net" 2) within 300 env LD_PRELOAD=$so "$mcjoin" <(cut -f 2 groups) >joined 2>"$out/mcjoin.log" ||
   fail "not all members could join"
 paste <(cut -f 1 groups) joined >"$out/mlids"
 for _ in $(seq "${SWEEPS:-1}"); do # SIGHUP: a heavy sweep

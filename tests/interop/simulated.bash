@@ -3,6 +3,9 @@
 # empty one, where the simulated devices appear; it and the programs are gone at the end.
 # The messages of a failure end with the last lines of *.log in $logs.
 
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/patience.bash"
+
 # need PROGRAM...: exit status 77 when one is missing; $so is the simulation's library
 need() {
   PATH=$PATH:/usr/sbin
@@ -46,12 +49,24 @@ simulate() {
   ibsim -s -n -N $((nodes + 8)) -S $((switches + 8)) -P "$ports" -L 49152 "$1" \
     >"$logs/ibsim.log" 2>&1 </dev/null &
   sim=$!
-  for _ in $(seq 300); do
-    grep -q 'simulator ready' "$logs/ibsim.log" && return
-    kill -0 $sim 2>/dev/null || fail "ibsim does not load $1"
+  await "$sim" ibsim 30 grep -q 'simulator ready' "$logs/ibsim.log" && return
+  fail "ibsim does not load $1"
+}
+
+# await PID NAME SECONDS CONDITION...: until it holds; fails when the program ends before.
+# It gives up on one that has had so many seconds of a processor, or waits for more than that.
+await() {
+  local pid=$1 name=$2 limit start=$SECONDS
+  limit=$(patience "$3")
+  local cpu=$3
+  shift 3
+  while ! "$@"; do
+    kill -0 "$pid" 2>/dev/null || return 1
+    [ $((SECONDS - start)) -le "$limit" ] || give_up "$name" "$limit"
+    [ -n "${FAB_PATIENCE:-}" ] || [ "$(cpu_seconds "$pid")" -le "$cpu" ] ||
+      give_up "$name" "$cpu s of processor time, $((SECONDS - start))"
     sleep 0.1
   done
-  fail "ibsim takes too long"
 }
 
 # host NET N: id of the Nth adapter
@@ -59,14 +74,13 @@ host() {
   sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$1" | sed -n "$2p"
 }
 
+is_up() { # N
+  [ "$(grep -c 'SUBNET UP' "$logs/opensm.log" 2>/dev/null)" -ge "$1" ] 2>/dev/null
+}
+
 # until_up N: SUBNET UP for the Nth time
 until_up() {
-  for _ in $(seq 1800); do
-    [ "$(grep -c 'SUBNET UP' "$logs/opensm.log" 2>/dev/null)" -ge "$1" ] 2>/dev/null && return
-    kill -0 $sm 2>/dev/null || fail "opensm ended"
-    sleep 0.1
-  done
-  fail "opensm takes too long"
+  await "$sm" opensm 300 is_up "$1" || fail "opensm ended"
 }
 
 # manage NET ENGINE [OPTION...]: OpenSM on the first adapter, its files in $logs; returns
