@@ -238,6 +238,58 @@ Test(diff, generic_names_are_matched_by_place)
 	plan_free(&new);
 }
 
+Test(diff, no_name_is_no_name_in_common)
+{
+	struct plan old = plan_tree(4, 2, 3), new;
+	struct tally t;
+
+	old.nodes.v[9].name[0] = 0;
+	new = plan_copy(&old);
+	new.nodes.v[9].guid = 0xabcdef;
+	new.nodes.v[3].n_ports = 12;
+	new.cables.v[11].a = (struct plan_end){3, 12, 4, FAB_HDR};
+	t = compare(&old, &new, 5);
+	cr_assert_eq(t.total, 2, "%u changes", t.total);
+	cr_assert_eq(t.node[FAB_CHANGE_MISSING], 1);
+	cr_assert_eq(t.node[FAB_CHANGE_NEW], 1);
+	plan_free(&old);
+	plan_free(&new);
+}
+
+/* A switch with four cables; now one of its name has two of them, another one the third.
+ */
+Test(diff, half_of_the_places_is_no_majority)
+{
+	struct plan old = {0}, new;
+	struct tally t;
+	uint32_t other;
+
+	for (uint32_t i = 0; i < 4; i++)
+		plan_switch(&old, (const char *[]){"a", "b", "c", "d"}[i], 4);
+	plan_switch(&old, "s", 4);
+	for (uint16_t i = 0; i < 4; i++)
+		plan_cable(&old, i, 1, 4, (uint16_t)(i + 1));
+	new = plan_copy(&old);
+	new.nodes.v[4].guid = 0xabcdef;
+	other = plan_switch(&new, "s", 4);
+	new.cables.v[2].b.node = other;
+	new.cables.v[3].is_gone = true;
+	t = compare(&old, &new, 0);
+	cr_assert_eq(t.node[FAB_CHANGE_MISSING], 1);
+	cr_assert_eq(t.node[FAB_CHANGE_NEW], 2);
+	cr_assert_eq(t.node[FAB_CHANGE_REPLACED], 0);
+	/* with the third it has most of them */
+	new.cables.v[2].b.node = 4;
+	new.cables.v[3].b.node = other;
+	new.cables.v[3].is_gone = false;
+	t = compare(&old, &new, 0);
+	cr_assert_eq(t.node[FAB_CHANGE_REPLACED], 1);
+	cr_assert_eq(t.node[FAB_CHANGE_NEW], 1);
+	cr_assert_eq(t.node[FAB_CHANGE_MISSING], 0);
+	plan_free(&old);
+	plan_free(&new);
+}
+
 Test(diff, two_adapters_that_changed_places)
 {
 	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);

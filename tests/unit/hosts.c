@@ -75,16 +75,17 @@ Test(hosts, system_image_guid_for_other_descriptions)
 	static const struct one adapters[] = {
 		{"storage node A", 7}, {"plain", 8},	      {"storage node B", 7},
 		{"plain", 9},	       {"n1 eth0", 0},	      {"n1 ibx", 0},
-		{"gpu HCA-", 10},      {"plain more 1 2", 8},
+		{"gpu HCA-", 10},      {"plain more 1 2", 8}, {"gpu mlx5_", 11},
 	};
 	struct fab_fabric *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
-	cr_expect_eq(f->n_hosts, 6, "%u hosts", f->n_hosts);
+	cr_expect_eq(f->n_hosts, 7, "%u hosts", f->n_hosts);
 	expect_host(f, 0, "storage node A", 2);
 	expect_host(f, 1, "plain", 2);
 	expect_host(f, 2, "plain", 1);
 	expect_host(f, 3, "n1 eth0", 1);
 	expect_host(f, 5, "gpu HCA-", 1);
+	expect_host(f, 6, "gpu mlx5_", 1); /* a digit, but no number behind it */
 	fab_fabric_free(f);
 }
 

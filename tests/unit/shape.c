@@ -447,6 +447,12 @@ Test(shape, hosts_on_upper_levels)
 	g = test_with_hosts(f, upper, 1);
 	fab_shape_free(expect(g, "fattree levels=3 roots=16", "a host on l2-3"));
 	fab_fabric_free(g);
+	/* a quarter of the hosts of a leaf is not few: this one is a leaf */
+	g = test_with_hosts(f, upper + 1, 1);
+	shape = expect(g, "fattree levels=3 roots=15", "a host on l3-5");
+	cr_assert_eq(shape->level[upper[1]], 0);
+	fab_shape_free(shape);
+	fab_fabric_free(g);
 	fab_fabric_free(f);
 	/* with eight hosts a leaf a single one is few, also on a core switch */
 	f = test_gen("fattree:radix=16,levels=3");
@@ -459,6 +465,26 @@ Test(shape, hosts_on_upper_levels)
 	cr_assert_eq(shape->level[upper[1]], 2);
 	fab_shape_free(shape);
 	fab_fabric_free(g);
+	fab_fabric_free(f);
+}
+
+/* One adapter in eight may be elsewhere than on leaves, not one in seven. */
+Test(shape, one_host_in_eight_on_a_spine)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=4,levels=2"), *g;
+	uint32_t spine = test_switch(f, "l2-0"), leaf = test_switch(f, "leaf-0");
+
+	for (uint32_t i = 1; i <= 2; i++) {
+		uint32_t port = fab_port_find(f, leaf, i);
+
+		g = test_without_cable(f, f->port_cable[port]);
+		fab_fabric_free(f);
+		f = g;
+		g = test_with_hosts(f, &spine, 1);
+		fab_shape_free(expect(g, i == 1 ? "fattree levels=2 roots=2" : "none",
+				      i == 1 ? "1 of 8" : "1 of 7"));
+		fab_fabric_free(g);
+	}
 	fab_fabric_free(f);
 }
 
