@@ -143,6 +143,18 @@ static bool take_better(struct run *r, const struct fab_mcast_problem *problem,
 	return is_better;
 }
 
+/* Improved trees and better ones by turns, for as long as the largest load falls. */
+static void improve_all(struct run *r, const struct fab_mcast_problem *problem,
+			const struct fab_mcast_options *options)
+{
+	uint32_t max;
+
+	do {
+		max = fab_mcast_max_load(&r->state);
+		improve(r, options);
+	} while (take_better(r, problem, options) && fab_mcast_max_load(&r->state) < max);
+}
+
 static void hand_over(struct run *r, struct fab_mcast_result *out)
 {
 	*out = (struct fab_mcast_result){.engine = r->engine,
@@ -170,13 +182,9 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		fab_mcast_state_init(&runs[i].state, problem, engines[i]);
 	}
 	stopped = grow_all(problem, runs, n_engines, options, roots_seconds);
-	for (size_t i = 0; i < n_engines && !stopped; i++) {
-		if (!engines[i]->improve)
-			continue;
-		improve(&runs[i], options);
-		while (take_better(&runs[i], problem, options))
-			improve(&runs[i], options);
-	}
+	for (size_t i = 0; i < n_engines && !stopped; i++)
+		if (engines[i]->improve)
+			improve_all(&runs[i], problem, options);
 	for (size_t i = 0; i < n_engines; i++) {
 		hand_over(&runs[i], &results[i]);
 		if (stopped)
