@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/planes.h"
 #include "faults.h"
 #include "unicast/live.h"
 #include "unicast/service_levels.h"
@@ -225,6 +226,24 @@ static void tell(const struct story *s, const struct fab_live *live)
 		print_hop(s, hops, n, i, sl, &leg);
 }
 
+/* What stands for an end: its port, or that of its switch. */
+static uint32_t port_of(const struct fab_fabric *f, const struct faults_end *e)
+{
+	return e->port != FAB_NONE ? e->port : f->node_first_port[e->sw];
+}
+
+/* Ends on two planes have no path whatever the tables are. */
+static void check_planes(const struct faults_outcome *o)
+{
+	struct fab_planes *planes = fab_planes_new(o->f);
+	char *apart = fab_planes_apart(planes, o->f, port_of(o->f, &o->from),
+				       port_of(o->f, &o->to));
+
+	if (apart)
+		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", apart);
+	fab_planes_free(planes);
+}
+
 void faults_find_pair(const struct faults_params *p, struct faults_outcome *o)
 {
 	const struct fab_lookup lookup =
@@ -237,6 +256,7 @@ void faults_find_pair(const struct faults_params *p, struct faults_outcome *o)
 		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", err.text);
 	o->from = find_end(&lookup, o->f, &pair[0]);
 	o->to = find_end(&lookup, o->f, &pair[1]);
+	check_planes(o);
 }
 
 void faults_explain(struct fab_report *r, const struct faults_outcome *o)

@@ -2,6 +2,7 @@
 /* fabric-faults --permutation: flows before and after the faults. */
 #include <stdlib.h>
 
+#include "fabric/planes.h"
 #include "faults.h"
 
 static void load_of(const struct faults_params *p, const struct faults_outcome *o,
@@ -42,8 +43,22 @@ static void add_flow(const struct faults_params *p, struct faults_outcome *o,
 	FAB_PUSH(&o->flows, flow);
 }
 
+/* Permutations are of all host ports: flows from plane to plane are lost. */
+static void warn_planes(const struct faults_params *p, const struct faults_outcome *o)
+{
+	struct fab_planes *planes = fab_planes_new(o->f);
+
+	if (p->questions.permutations.n && planes->n_planes > 1)
+		fab_cli_warn(&p->run,
+			     "--permutation: the host ports are on %u planes; flows from "
+			     "one to another are lost; --hca=PATTERN chooses one plane",
+			     planes->n_planes);
+	fab_planes_free(planes);
+}
+
 void faults_flow(const struct faults_params *p, struct faults_outcome *o)
 {
+	warn_planes(p, o);
 	for (size_t k = 0; k < p->questions.permutations.n; k++)
 		for (size_t i = 0; i < o->n; i++)
 			add_flow(p, o, &o->results[i], p->questions.permutations.v[k]);

@@ -163,6 +163,7 @@ static void add_judgement(struct faults_result *r, struct fab_judgement *j,
 	r->sets_unreachable += j->unreachable > 0;
 	r->sets_with_cycle += j->cycle_channels > 0;
 	sum->pairs += j->pairs;
+	sum->pairs_across_planes += j->pairs_across_planes;
 	sum->connected += j->connected;
 	sum->unreachable += j->unreachable;
 	sum->connected_in_graph += j->connected_in_graph;

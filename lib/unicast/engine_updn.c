@@ -50,11 +50,11 @@ static void set_ranks(const struct fab_live *live, uint32_t *rank, uint32_t *que
 	}
 }
 
-/* Live ports of channel adapters on each switch; returns how many there are. */
-static uint64_t count_adapters(const struct fab_live *live, uint32_t *ports)
+/* Live ports of channel adapters on each switch, and all[part] of each part. */
+static void count_adapters(const struct fab_live *live, const uint32_t *part,
+			   uint32_t *ports, uint64_t *all)
 {
 	const struct fab_fabric *f = live->f;
-	uint64_t all = 0;
 
 	memset(ports, 0, f->n_switches * sizeof(*ports));
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
@@ -66,9 +66,8 @@ static uint64_t count_adapters(const struct fab_live *live, uint32_t *ports)
 		    (live->faults && live->faults->cable_is_dead[c]))
 			continue;
 		ports[sw]++;
-		all++;
+		all[part[sw]]++;
 	}
-	return all;
 }
 
 static uint32_t find_roots(const struct fab_live *live, uint32_t *rank, uint32_t *queue)
@@ -77,17 +76,22 @@ static uint32_t find_roots(const struct fab_live *live, uint32_t *rank, uint32_t
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n_roots = 0;
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint64_t *bars = FAB_NEW(f->n_switches + 1, uint64_t), all;
+	uint64_t *bars = FAB_NEW(f->n_switches + 1, uint64_t);
+	uint64_t *all = FAB_NEW0(f->n_switches + 1, uint64_t);
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
 
-	all = count_adapters(live, hosts);
+	fab_fabric_components(f, part);
+	count_adapters(live, part, hosts, all);
 	memset(rank, 0xff, f->n_switches * sizeof(*rank));
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 		if (!fab_live_search(live, sw, dist, order) ||
-		    !is_root(f, hosts, all, dist, bars))
+		    !is_root(f, hosts, all[part[sw]], dist, bars))
 			continue;
 		rank[sw] = 0;
 		queue[n_roots++] = sw;
 	}
+	free(part);
+	free(all);
 	free(bars);
 	free(order);
 	free(dist);
@@ -95,22 +99,56 @@ static uint32_t find_roots(const struct fab_live *live, uint32_t *rank, uint32_t
 	return n_roots;
 }
 
+/*
+ * A part without roots has the fewest hops: between roots every path is legal, so that
+ * all its switches are roots. Returns how many parts of several switches these are.
+ */
+static uint32_t free_parts(const struct fab_fabric *f, uint32_t *rank)
+{
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n_free = 0;
+	uint32_t n = fab_fabric_components(f, part);
+	bool *has_root = FAB_NEW0((size_t)n + 1, bool);
+	bool *is_counted = FAB_NEW0((size_t)n + 1, bool);
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		has_root[part[s]] |= !rank[s];
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		bool has_peer = f->peer_first[s + 1] > f->peer_first[s];
+
+		if (has_root[part[s]])
+			continue;
+		rank[s] = 0;
+		n_free += has_peer && !is_counted[part[s]];
+		is_counted[part[s]] |= has_peer;
+	}
+	free(part);
+	free(has_root);
+	free(is_counted);
+	return n_free;
+}
+
 static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
 	uint32_t *rank = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_roots;
-	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t);
+	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_free;
 	struct fab_live live;
 
 	(void)err;
 	fab_live_init(&live, problem->f, problem->faults);
 	n_roots = find_roots(&live, rank, queue);
 	set_ranks(&live, rank, queue, n_roots);
+	n_free = n_roots ? free_parts(problem->f, rank) : 0;
 	*out = fab_balance_route(problem, n_roots ? rank : NULL);
 	if (!n_roots)
 		(*out)->note =
 			fab_strdup("no roots found: falls back to the fewest hops, "
 				   "as OpenSM does");
+	else if (n_free)
+		(*out)->note =
+			fab_format("no roots found on %u of the planes: these fall "
+				   "back to the fewest hops, as OpenSM does",
+				   n_free);
 	fab_live_fini(&live);
 	free(rank);
 	free(queue);

@@ -231,8 +231,13 @@ static uint32_t *count_destinations(const struct fab_judging *j)
 static void report(const struct fab_judging *j, struct fab_judge_work *w,
 		   struct fab_judgement *out)
 {
-	for (size_t i = 0; i < j->targets.n; i++)
-		out->pairs += (uint64_t)j->targets.v[i].weight * (j->n_ends - 1);
+	for (size_t i = 0; i < j->targets.n; i++) {
+		const struct fab_target *t = &j->targets.v[i];
+		uint64_t beside = fab_judge_ends_beside(j, t->root);
+
+		out->pairs += t->weight * (j->n_ends - 1 - beside);
+		out->pairs_across_planes += t->weight * beside;
+	}
 	out->connected = w->connected;
 	out->unreachable = out->pairs - out->connected;
 	out->connected_in_graph = w->connected_in_graph;
@@ -404,6 +409,8 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	free(j.group_row);
 	free(j.group_size);
 	free(j.targets.v);
+	free(j.plane_ends);
+	fab_planes_free(j.planes);
 	free(j.lane);
 	return rc;
 }

@@ -152,7 +152,8 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 	if (valleys && at < w->valley_target)
 		w->valley_target = at;
 	here = j->weight[target->root] ? j->weight[target->root] - 1 : 0;
-	if (n + here < j->n_ends - 1 && at < w->unreachable_target)
+	if (n + here + fab_judge_ends_beside(j, target->root) < j->n_ends - 1 &&
+	    at < w->unreachable_target)
 		w->unreachable_target = at;
 	w->hist[0] += here * target->weight;
 	w->connected += (n + here) * target->weight;

@@ -254,6 +254,21 @@ static void group_ends(struct fab_judging *j, const uint32_t *end)
 	free(row_of);
 }
 
+/* Planes are networks of their own; other parts ought to be joined, and count. */
+static void count_on_planes(struct fab_judging *j)
+{
+	j->planes = fab_planes_new(j->r->f);
+	j->plane_ends = FAB_NEW0(j->planes->n, uint64_t);
+	for (uint32_t s = 0; s < j->n_switches; s++) {
+		uint32_t part = j->planes->of_switch[s];
+
+		if (!j->planes->v[part].is_plane)
+			continue;
+		j->plane_ends[part] += j->weight[s];
+		j->n_on_planes += j->weight[s];
+	}
+}
+
 void fab_judge_find_targets(struct fab_judging *j)
 {
 	bool by_lid = j->r->column_lid;
@@ -275,6 +290,7 @@ void fab_judge_find_targets(struct fab_judging *j)
 		targets_by_switch(j);
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		j->n_ends += j->weight[s];
+	count_on_planes(j);
 	if (j->targets.n)
 		qsort(j->targets.v, j->targets.n, sizeof(*j->targets.v), by_root);
 	group_ends(j, end);

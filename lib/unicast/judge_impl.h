@@ -2,6 +2,7 @@
 /* What the parts of the judge share. */
 #pragma once
 
+#include "fabric/planes.h"
 #include "unicast/judge.h"
 
 enum {
@@ -49,6 +50,9 @@ struct fab_judging {
 	uint32_t n_groups;
 	FAB_VEC(struct fab_target) targets; /* by root */
 	uint64_t n_ends;
+	struct fab_planes *planes;
+	uint64_t *plane_ends; /* [parts] ends on each plane; 0 for other parts */
+	uint64_t n_on_planes; /* all of these */
 	/* Leaf switches whose hosts have paths of their own: some targets have no weight,
 	 * and a pair is on a cycle when a path to any host of the leaf is. */
 	bool has_followers;
@@ -87,6 +91,14 @@ struct fab_judge_work {
 	size_t valley_target, unreachable_target;
 	bool drops;
 };
+
+/* Ends on other planes than a switch: nobody sends from one plane to another. */
+static inline uint64_t fab_judge_ends_beside(const struct fab_judging *j, uint32_t sw)
+{
+	uint32_t part = j->planes->of_switch[sw];
+
+	return j->planes->v[part].is_plane ? j->n_on_planes - j->plane_ends[part] : 0;
+}
 
 static inline bool fab_switch_is_dead(const struct fab_routes *r, uint32_t sw)
 {

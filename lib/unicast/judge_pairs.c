@@ -106,6 +106,9 @@ static void add_unreachable(struct towards *t, const struct fab_judging *j,
 		uint64_t pairs = (uint64_t)j->weight[u] * target->weight;
 		uint32_t at = u;
 
+		if (fab_planes_are_parallel(j->planes, j->planes->of_switch[u],
+					    j->planes->of_switch[target->root]))
+			continue;
 		if (u == target->root && (is_led || pairs))
 			pairs -= is_led ? pairs : target->weight;
 		else if (is_led)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/lost.h"
 
+#include "fabric/planes.h"
+
 #include <stdlib.h>
 
 /* Is the port cabled to a switch? */
@@ -43,7 +45,13 @@ struct ends {
 	uint64_t sources, targets, sources_left, targets_left;
 };
 
-static void add(struct ends *e, bool is_live, uint32_t n_targets)
+/* Ends of each part: [parts], and of all. */
+struct tally {
+	const struct fab_planes *planes;
+	struct ends *of_part, all;
+};
+
+static void add_to(struct ends *e, bool is_live, uint32_t n_targets)
 {
 	e->sources++;
 	e->targets += n_targets;
@@ -51,8 +59,14 @@ static void add(struct ends *e, bool is_live, uint32_t n_targets)
 	e->targets_left += is_live ? n_targets : 0;
 }
 
+static void add(struct tally *t, uint32_t sw, bool is_live, uint32_t n_targets)
+{
+	add_to(&t->all, is_live, n_targets);
+	add_to(&t->of_part[t->planes->of_switch[sw]], is_live, n_targets);
+}
+
 static void count_leaves(const struct fab_faults *faults, const struct fab_kfat *kfat,
-			 struct ends *e)
+			 struct tally *t)
 {
 	const struct fab_fabric *f = faults->f;
 	uint8_t *state = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
@@ -64,12 +78,12 @@ static void count_leaves(const struct fab_faults *faults, const struct fab_kfat 
 			state[fab_port_switch(f, p)] |= is_left(faults, p) ? 2 : 1;
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (state[s])
-			add(e, state[s] > 1, 1);
+			add(t, s, state[s] > 1, 1);
 	free(state);
 }
 
 static void count_ports(const struct fab_faults *faults, enum fab_ends ends, bool by_lid,
-			struct ends *e)
+			struct tally *t)
 {
 	const struct fab_fabric *f = faults->f;
 
@@ -79,12 +93,35 @@ static void count_ports(const struct fab_faults *faults, enum fab_ends ends, boo
 
 		if (fab_node_is_switch(f, node)) {
 			if (ends == FAB_ENDS_ALL && !f->port_num[p])
-				add(e, !faults->switch_is_dead[node], n);
+				add(t, node, !faults->switch_is_dead[node], n);
 		} else if (is_cabled(f, p) && (ends != FAB_ENDS_HOSTS ||
 					       f->node_kind[node] == FAB_ADAPTER)) {
-			add(e, is_left(faults, p), n);
+			add(t, fab_port_switch(f, p), is_left(faults, p), n);
 		}
 	}
+}
+
+/* Pairs of which an end is cut off: those of all ends, less those across planes. */
+static uint64_t count_pairs(const struct tally *t)
+{
+	struct ends on_planes = {0};
+	uint64_t all = 0, left = 0;
+
+	for (uint32_t i = 0; i < t->planes->n_planes; i++) {
+		on_planes.sources += t->of_part[i].sources;
+		on_planes.sources_left += t->of_part[i].sources_left;
+	}
+	if (t->all.sources)
+		all = t->all.targets * (t->all.sources - 1);
+	if (t->all.sources_left)
+		left = t->all.targets_left * (t->all.sources_left - 1);
+	for (uint32_t i = 0; i < t->planes->n_planes; i++) {
+		const struct ends *e = &t->of_part[i];
+
+		all -= e->targets * (on_planes.sources - e->sources);
+		left -= e->targets_left * (on_planes.sources_left - e->sources_left);
+	}
+	return all - left;
 }
 
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
@@ -92,16 +129,17 @@ struct fab_lost fab_lost_count(const struct fab_faults *faults,
 			       bool by_lid)
 {
 	struct fab_lost lost = {0};
-	struct ends e = {0};
+	struct fab_planes *planes = fab_planes_new(faults->f);
+	struct tally t = {.planes = planes};
 
+	t.of_part = FAB_NEW0(planes->n, struct ends);
 	count_adapters(faults, &lost);
 	if (ends == FAB_ENDS_LEAVES)
-		count_leaves(faults, kfat, &e);
+		count_leaves(faults, kfat, &t);
 	else
-		count_ports(faults, ends, by_lid, &e);
-	if (e.sources)
-		lost.pairs = e.targets * (e.sources - 1);
-	if (e.sources_left)
-		lost.pairs -= e.targets_left * (e.sources_left - 1);
+		count_ports(faults, ends, by_lid, &t);
+	lost.pairs = count_pairs(&t);
+	free(t.of_part);
+	fab_planes_free(planes);
 	return lost;
 }

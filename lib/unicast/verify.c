@@ -2,6 +2,7 @@
 #include "unicast/verify.h"
 
 #include "base/map.h"
+#include "fabric/planes.h"
 #include "unicast/live.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct walker {
 	const struct fab_routes *r;
 	enum fab_ends ends;
 	struct fab_live live;
+	struct fab_planes *planes;
 	FAB_VEC(struct source) sources;
 	FAB_VEC(struct target) targets;
 	uint32_t *n_ends; /* [n_switches] */
@@ -303,6 +305,9 @@ static void walk_to(struct walker *w, const struct target *t, const uint32_t *di
 		uint8_t sl = r->sl ? r->sl_default : 0;
 		uint32_t hops;
 
+		if (fab_planes_are_parallel(w->planes, w->planes->of_switch[s->sw],
+					    w->planes->of_switch[t->sw]))
+			continue;
 		w->pairs += n;
 		if (t->column == FAB_NONE || (is_own(s, t) && !n))
 			continue;
@@ -325,6 +330,7 @@ static void walk_all(struct walker *w)
 	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t), at = FAB_NONE;
 
 	find_ends(w);
+	w->planes = fab_planes_new(f);
 	for (size_t i = 0; i < w->targets.n; i++) {
 		const struct target *t = &w->targets.v[i];
 
@@ -376,6 +382,7 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	fab_live_fini(&w.live);
 	fab_map64_free(w.known);
 	free(w.n_ends);
+	fab_planes_free(w.planes);
 	free(w.targets.v);
 	free(w.sources.v);
 	free(w.from.v);
