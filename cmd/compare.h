@@ -31,8 +31,8 @@ struct compare_columns compare_show_columns(const struct fab_store_runs *runs,
 					    const struct compare_item *item);
 void compare_show_columns_free(struct compare_columns *columns);
 int compare_show(FILE *out, const struct fab_report_options *options,
-		 const struct compare_columns *columns, const struct compare_item *item,
-		 struct fab_err *err) FAB_MUST_CHECK;
+		 const struct fab_store_runs *runs, const struct compare_columns *columns,
+		 const struct compare_item *item, struct fab_err *err) FAB_MUST_CHECK;
 
 /* Side by side: every item after the first with the first. */
 struct compare_columns compare_diff_columns(void);
@@ -49,3 +49,12 @@ int compare_diff(FILE *out, const struct fab_report_options *options,
 void compare_plot(const char *path, enum fab_plot_kind kind,
 		  enum fab_plot_terminal terminal, const struct compare_item *items,
 		  size_t n_items);
+
+/* The sentences that the reports begin with. */
+void compare_list_answer(struct fab_report *r, const struct fab_store_runs *runs);
+void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs,
+			 const struct compare_item *item);
+void compare_diff_answer(struct fab_report *r, const struct compare_counts *counts);
+/* What changed most, verdict is "worse" or "better". */
+void compare_change_answer(struct fab_report *r, const char *verdict, const char *metric,
+			   const char *algorithm, double base, double value);

@@ -36,7 +36,14 @@ struct pair {
 	const struct fab_store_result *base, *other;
 };
 
+struct change {
+	const char *metric, *algorithm; /* metric NULL: none */
+	double base, value;
+};
+
 struct diff {
+	bool is_printing;    /* false: count only */
+	struct change *most; /* [by verdict] */
 	const struct fab_store_runs *runs;
 	double tolerance;
 	struct compare_counts *counts;
@@ -65,6 +72,36 @@ static void count(struct compare_counts *counts, enum verdict verdict)
 	counts->same += verdict == VERDICT_SAME;
 }
 
+/* How far apart, of the larger; what becomes 0 or was 0 is 1. */
+static double change_of(double base, double value)
+{
+	double larger = fmax(fabs(base), fabs(value));
+
+	return larger > 0 ? fabs(value - base) / larger : 0;
+}
+
+/* The first of the largest changes of each verdict. */
+static void note_change(struct change *most, const struct fab_store_kind *kind,
+			enum verdict verdict, const char *algorithm, double base,
+			double value)
+{
+	struct change *m = &most[verdict];
+
+	if (verdict != VERDICT_BETTER && verdict != VERDICT_WORSE)
+		return;
+	if (!m->metric || change_of(base, value) > change_of(m->base, m->value))
+		*m = (struct change){kind->name, algorithm, base, value};
+}
+
+static enum fab_tone tone_of(const struct fab_store_kind *kind, enum verdict verdict)
+{
+	if (kind->is_time)
+		return FAB_TONE_PLAIN;
+	return verdict == VERDICT_WORSE	   ? FAB_TONE_BAD
+	       : verdict == VERDICT_BETTER ? FAB_TONE_GOOD
+					   : FAB_TONE_PLAIN;
+}
+
 static void put_metric(const struct diff *d, const struct fab_store_kind *kind,
 		       const struct pair *p)
 {
@@ -85,9 +122,15 @@ static void put_metric(const struct diff *d, const struct fab_store_kind *kind,
 
 	if (isnan(base) && isnan(value))
 		return;
-	if (!kind->is_time)
-		count(d->counts, verdict);
-	fab_report_row(d->report, cells);
+	if (!d->is_printing) {
+		if (!kind->is_time)
+			count(d->counts, verdict);
+		if (!kind->is_time && p->other)
+			note_change(d->most, kind, verdict, p->other->algorithm, base,
+				    value);
+		return;
+	}
+	fab_report_row_tone(d->report, tone_of(kind, verdict), cells);
 }
 
 static void put_pair(const struct diff *d, const struct pair *p)
@@ -159,9 +202,23 @@ int compare_diff(FILE *out, const struct fab_report_options *options,
 	static const struct fab_column base_column = {"base", FAB_TEXT, "", 0};
 	struct fab_report *r =
 		fab_report_new(out, options, "fabric-compare", "comparison", NULL);
-	struct diff d = {runs, tolerance, counts, r};
+	struct change most[VERDICT_WORSE + 1] = {0};
+	struct diff d = {.most = most,
+			 .runs = runs,
+			 .tolerance = tolerance,
+			 .counts = counts,
+			 .report = r};
 	char *base = describe(&items[0]);
 
+	for (size_t i = 1; i < n_items; i++)
+		put_item(&d, &items[0], &items[i]);
+	d.is_printing = true;
+	compare_diff_answer(r, counts);
+	for (int v = VERDICT_WORSE; v >= VERDICT_BETTER; v--)
+		if (most[v].metric)
+			compare_change_answer(r, verdict_names[v], most[v].metric,
+					      most[v].algorithm, most[v].base,
+					      most[v].value);
 	fab_report_field(r, &base_column, (union fab_cell){.text = base});
 	fab_report_table_begin(r, "comparison", "Compared with the base", columns,
 			       FAB_COUNT(columns));

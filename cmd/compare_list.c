@@ -77,6 +77,7 @@ int compare_list(FILE *out, const struct fab_report_options *options,
 	struct fab_report *r =
 		fab_report_new(out, options, "fabric-compare", "runs", NULL);
 
+	compare_list_answer(r, runs);
 	fab_report_table_begin(r, "runs", "Runs", columns, FAB_COUNT(columns));
 	for (size_t i = 0; i < runs->n; i++)
 		print_run(r, &runs->v[i]);

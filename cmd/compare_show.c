@@ -137,12 +137,13 @@ static void print_histogram(struct fab_report *r, const struct compare_item *ite
 }
 
 int compare_show(FILE *out, const struct fab_report_options *options,
-		 const struct compare_columns *columns, const struct compare_item *item,
-		 struct fab_err *err)
+		 const struct fab_store_runs *runs, const struct compare_columns *columns,
+		 const struct compare_item *item, struct fab_err *err)
 {
 	struct fab_report *r =
 		fab_report_new(out, options, "fabric-compare", "results", NULL);
 
+	compare_show_answer(r, runs, item);
 	print_fields(r, item->run);
 	print_results(r, columns, item);
 	print_histogram(r, item);

@@ -397,7 +397,7 @@ static int print(const struct params *p, const struct fab_store_runs *runs,
 	case MODE_SHOW:
 		columns = compare_show_columns(runs, &items[0]);
 		check_columns(p, &columns);
-		rc = compare_show(out, report, &columns, &items[0], err);
+		rc = compare_show(out, report, runs, &columns, &items[0], err);
 		compare_show_columns_free(&columns);
 		return rc;
 	default:

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "fabric/check.h"
+#include "fabric/diff.h"
 #include "fabric/fabric.h"
+#include "fabric/summary.h"
 
 struct topo_columns {
 	const struct fab_column *v;
@@ -31,3 +34,17 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 	      const struct fab_fabric *f, const struct fab_fabric *old);
 int topo_ports(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f);
+
+/* The sentences that the reports begin with. `detail` is the shape, NULL: none known. */
+void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,
+			 const struct fab_summary *s, const char *detail);
+/* `check` without what is accepted by --known (has_known), which are n_left_out. */
+void topo_check_answer(struct fab_report *r, const struct fab_fabric *f,
+		       const struct fab_check *check, bool has_known,
+		       uint64_t n_left_out);
+/* object_of: "switch", "adapter", "switch-link" or "host-link". */
+void topo_diff_answer(struct fab_report *r, const struct fab_diff *diff,
+		      const char *(*object_of)(const void *context,
+					       const struct fab_change *change),
+		      const void *context);
+void topo_ports_answer(struct fab_report *r, const struct fab_fabric *f);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "fabric/check.h"
+#include "fabric/check_groups.h"
 #include "source/known.h"
 
 enum { SHOWN_PER_CODE = 10 }; /* in a table without --verbose */
@@ -62,44 +62,66 @@ static void put_counts(struct fab_report *r, const struct fab_check *check)
 }
 
 static void put_finding(struct fab_report *r, const struct fab_fabric *f,
-			const struct fab_finding *x)
+			const struct fab_finding *x, const char *message)
 {
 	const union fab_cell cells[FAB_COUNT(columns)] = {
 		{.text = severity_name(x->severity)},
 		{.text = x->code},
-		{.text = x->message},
+		{.text = message},
 		{.text = x->node == FAB_NONE ? NULL : fab_node_name(f, x->node)},
 		{.u = x->node == FAB_NONE ? 0 : f->node_guid[x->node]},
 		{.u = x->port == FAB_NONE ? 0 : f->port_num[x->port]},
 		{.u = x->line},
 	};
 
-	fab_report_row(r, cells);
+	fab_report_row_tone(r, x->severity == FAB_PROBLEM ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			    cells);
 }
 
-/* How many are shown when there is a limit for each code. */
-static uint32_t count_shown(const struct fab_check *check, uint32_t per_code)
-{
-	uint32_t shown = 0;
-
-	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
-		end = end_of_code(check, i);
-		shown += end - i < per_code ? end - i : per_code;
-	}
-	return shown;
-}
-
+/* All findings, one by one. */
 static void put_findings(struct fab_report *r, const struct fab_fabric *f,
-			 const struct fab_check *check, const char *title,
-			 uint32_t per_code)
+			 const struct fab_check *check, const char *title)
 {
 	fab_report_table_begin(r, "findings", title, columns, FAB_COUNT(columns));
-	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
-		end = end_of_code(check, i);
-		for (uint32_t k = i; k < end && k - i < per_code; k++)
-			put_finding(r, f, &check->findings[k]);
+	for (uint32_t i = 0; i < check->n_findings; i++)
+		put_finding(r, f, &check->findings[i], check->findings[i].message);
+	fab_report_table_end(r);
+}
+
+/* For people: what repeats is one row, and there are some rows of each kind. */
+static void put_groups(struct fab_report *r, const struct fab_fabric *f,
+		       const struct fab_check *check)
+{
+	struct fab_finding_groups groups;
+	const char *code = "";
+	uint32_t n_of_code = 0, n_shown = 0;
+
+	fab_finding_groups_init(f, check, &groups);
+	for (uint32_t i = 0; i < groups.n; i++) {
+		const char *own = check->findings[groups.v[i].first].code;
+
+		n_of_code = strcmp(own, code) ? 0 : n_of_code;
+		code = own;
+		n_shown += n_of_code++ < SHOWN_PER_CODE;
+	}
+	fab_report_table_begin(r, "findings",
+			       n_shown < groups.n
+				       ? "Findings (the first 10 of each kind, what "
+					 "repeats in one; --verbose: all)"
+			       : groups.n < check->n_findings
+				       ? "Findings (what repeats in one; --verbose: all)"
+				       : "Findings",
+			       columns, FAB_COUNT(columns));
+	for (uint32_t i = 0; i < groups.n; i++) {
+		const struct fab_finding *x = &check->findings[groups.v[i].first];
+
+		n_of_code = strcmp(x->code, code) ? 0 : n_of_code;
+		code = x->code;
+		if (n_of_code++ < SHOWN_PER_CODE)
+			put_finding(r, f, x, groups.v[i].text);
 	}
 	fab_report_table_end(r);
+	fab_finding_groups_fini(&groups);
 }
 
 static void write_known(const char *path, const struct fab_check *check)
@@ -141,14 +163,9 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 					      table_only ? NULL : f);
 	uint32_t n_problems = check->n_problems;
 	bool show_all = !for_people || run->verbose || table_only;
-	uint32_t per_code = show_all ? UINT32_MAX : SHOWN_PER_CODE;
-	const char *title =
-		table_only ? NULL
-		: count_shown(check, per_code) < check->n_findings
-			? "Findings (the first 10 of each kind; --verbose: all)"
-			: "Findings";
 
 	if (!table_only) {
+		topo_check_answer(r, f, check, known->in != NULL, counts.n_left_out);
 		fab_report_uint(r, "problems", n_problems);
 		fab_report_uint(r, "notes", check->n_findings - n_problems);
 		if (known->in) {
@@ -158,8 +175,10 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 		if (!for_people || check->n_findings)
 			put_counts(r, check);
 	}
-	if (!for_people || check->n_findings)
-		put_findings(r, f, check, title, per_code);
+	if (show_all && (!for_people || check->n_findings))
+		put_findings(r, f, check, table_only ? NULL : "Findings");
+	else if (check->n_findings)
+		put_groups(r, f, check);
 	fab_cli_finish_report(r);
 	fab_check_free(check);
 	return n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;

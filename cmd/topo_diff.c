@@ -147,6 +147,11 @@ static const char *object_name(const struct sides *s, const struct fab_change *c
 	return c->new_cable < s->new->n_switch_links ? "switch-link" : "host-link";
 }
 
+static const char *object_of(const void *context, const struct fab_change *change)
+{
+	return object_name(context, change);
+}
+
 /* Five cells: node, guid, port, peer, port of the peer. */
 static void put_side(union fab_cell *cells, const struct fab_fabric *f, uint32_t node,
 		     uint32_t cable)
@@ -217,6 +222,7 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 	uint32_t n = diff->n_changes;
 
 	if (!table_only) {
+		topo_diff_answer(r, diff, object_of, &sides);
 		put_other(r, old);
 		fab_report_text(r, "old", old->source);
 		fab_report_text(r, "new", f->source);

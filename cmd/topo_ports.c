@@ -73,6 +73,7 @@ int topo_ports(FILE *out, const struct fab_report_options *options,
 	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "ports",
 					      for_people ? NULL : f);
 
+	topo_ports_answer(r, f);
 	fab_report_table_begin(r, "ports", NULL, columns, FAB_COUNT(columns));
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (f->port_num[p])

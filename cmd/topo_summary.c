@@ -302,6 +302,7 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 	if (row_only) {
 		put_row(r, f, s, detail);
 	} else {
+		topo_summary_answer(r, f, s, detail);
 		put_fields(r, f, s, detail, for_people);
 		if (!for_people || s->n_components > 1)
 			put_planes(r, f, s, for_people);

@@ -127,7 +127,7 @@ void fab_report_table_begin(struct fab_report *r, const char *name, const char *
 			    const struct fab_column *columns, size_t n_columns);
 /* n_columns cells. */
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
-/* The same with a tone for the whole row. */
+/* The same with a tone for the first cell. */
 void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
 			 const union fab_cell *cells);
 void fab_report_table_end(struct fab_report *r);

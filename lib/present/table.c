@@ -180,7 +180,8 @@ static void table_row(void *state, const struct fab_table *table,
 	for (size_t i = 0; i < table->n; i++) {
 		enum fab_tone tone = cell_tone(table->columns[i], cells[i]);
 		struct fab_grid_cell cell = {cell_text(table->columns[i], cells[i]),
-					     tone > table->tone ? tone : table->tone};
+					     i || tone > table->tone ? tone
+								     : table->tone};
 
 		FAB_PUSH(&t->cells, cell);
 	}

@@ -52,7 +52,7 @@ size_t fab_longest_word(const char *text)
 
 size_t fab_wrap_line(const char **text, size_t width)
 {
-	const char *start = *text, *at = start, *blank = NULL, *end;
+	const char *start = *text, *at = start, *blank = NULL, *mark = NULL, *end;
 	size_t used = 0, columns;
 
 	while (*at) {
@@ -60,12 +60,14 @@ size_t fab_wrap_line(const char **text, size_t width)
 
 		if (*at == ' ' && at > start && at[-1] != ' ')
 			blank = at;
+		if (at > start && strchr("/_.,;:", at[-1]))
+			mark = at;
 		if (used + columns > width && at > start)
 			break;
 		used += columns;
 		at += n;
 	}
-	end = *at && blank ? blank : at;
+	end = !*at ? at : blank ? blank : mark ? mark : at;
 	*text = end + strspn(end, *end == ' ' ? " " : "");
 	return (size_t)(end - start);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/check.h"
+#include "fabric/check_groups.h"
 
 #include "support/data.h"
 #include "support/plan.h"
@@ -450,4 +451,45 @@ Test(check, real_dumps)
 		fab_check_free(check);
 		fab_fabric_free(f);
 	}
+}
+
+/* Two cables of one switch to two ports of one host: one group; others apart. */
+Test(check, findings_that_repeat_are_one_group)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	struct fab_finding_groups groups;
+	struct fab_check *check;
+	struct fab_fabric *f;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < 3; i++)
+		plan_switch(&plan, "lonely", 8);
+	f = plan_build(&plan, 0);
+	check = fab_check_new(f);
+	fab_finding_groups_init(f, check, &groups);
+	for (uint32_t i = 0; i < groups.n; i++) {
+		cr_expect(!i || groups.v[i].first > groups.v[i - 1].first);
+		cr_expect(strstr(groups.v[i].text,
+				 check->findings[groups.v[i].first].message) ||
+			  groups.v[i].n > 1);
+		n += groups.v[i].n;
+	}
+	cr_expect_eq(n, check->n_findings);
+	cr_expect_str_eq(fab_check_worst(check)->code, "unconnected-part");
+	fab_finding_groups_fini(&groups);
+	fab_check_free(check);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+Test(check, nothing_is_worst_without_problems)
+{
+	struct plan plan = plan_tree(4, 2, 3);
+	struct fab_fabric *f = plan_build(&plan, 0);
+	struct fab_check *check = fab_check_new(f);
+
+	cr_expect_null(fab_check_worst(check));
+	fab_check_free(check);
+	fab_fabric_free(f);
+	plan_free(&plan);
 }

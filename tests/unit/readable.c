@@ -77,6 +77,7 @@ Test(readable, lines_break_at_blanks_and_lose_nothing)
 		{4, "\xc3\xbc\xc3\xbc\xc3\xbc \xc3\xbc",
 		 "\xc3\xbc\xc3\xbc\xc3\xbc|\xc3\xbc|"},
 		{1, "\xff\xfe", "\xff|\xfe|"},
+		{9, "seconds.total", "seconds.|total|"},
 		{9, "", "|"},
 	};
 

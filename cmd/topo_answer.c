@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-topo: the answers in words, before everything else. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/mem.h"
+#include "fabric/check_groups.h"
+#include "fabric/planes.h"
+#include "topo.h"
+
+/* "1 switch", "8 switches". */
+static char *counted(uint64_t n, const char *one, const char *many)
+{
+	char number[FAB_HUMAN_BYTES];
+
+	return fab_format("%s %s", fab_human_count(n, number), n == 1 ? one : many);
+}
+
+/* Planes are as it should be, other parts are not. */
+static void say_parts(struct fab_report *r, const struct fab_fabric *f)
+{
+	struct fab_planes *planes = fab_planes_new(f);
+	uint32_t n_cut = planes->n - planes->n_planes;
+
+	if (planes->n_planes > 1)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"It has %u planes, parallel networks of the same hosts.",
+			planes->n_planes);
+	if (n_cut)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%u more part%s of the switches %s cut off from the "
+				  "rest.",
+				  n_cut, n_cut == 1 ? "" : "s",
+				  n_cut == 1 ? "is" : "are");
+	fab_planes_free(planes);
+}
+
+/* What the leaf switches can send up, compared with what hosts send. */
+static void say_blocking(struct fab_report *r, const struct fab_summary *s)
+{
+	const struct fab_level *l = s->levels;
+	double ratio;
+
+	if (!s->n_levels || !(l->rate_up > 0) || !(l->rate_down > 0))
+		return;
+	ratio = l->rate_down / l->rate_up;
+	if (ratio > 1.005)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Leaf switches have %.3g times the rate down to hosts "
+				  "that they have up.",
+				  ratio);
+}
+
+void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,
+			 const struct fab_summary *s, const char *detail)
+{
+	char *switches = counted(f->n_switches, "switch", "switches");
+	char *hosts = counted(f->n_hosts, "host", "hosts");
+	char *cables = counted(f->n_switch_links, "cable", "cables");
+	char *warnings = counted(f->n_warnings_total, "warning", "warnings");
+
+	if (detail)
+		fab_report_answer(r, FAB_TONE_PLAIN, "%s: %s, %s, %s between switches.",
+				  detail, switches, hosts, cables);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "No shape known here: %s, %s, %s between switches.",
+				  switches, hosts, cables);
+	say_parts(r, f);
+	say_blocking(r, s);
+	if (f->n_warnings_total)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "Reading it gave %s; --check says what is wrong.",
+				  warnings);
+	free(switches);
+	free(hosts);
+	free(cables);
+	free(warnings);
+}
+
+void topo_check_answer(struct fab_report *r, const struct fab_fabric *f,
+		       const struct fab_check *check, bool has_known, uint64_t n_left_out)
+{
+	uint32_t n_notes = check->n_findings - check->n_problems;
+	char *problems = counted(check->n_problems, "problem", "problems");
+	char *notes = counted(n_notes, "note", "notes");
+	char *known = n_left_out ? fab_format(", besides %llu accepted by --known",
+					      (unsigned long long)n_left_out)
+				 : fab_strdup("");
+	const char *new = has_known ? "new " : "";
+	const struct fab_finding *worst = fab_check_worst(check);
+
+	if (worst) {
+		fab_report_answer(r, FAB_TONE_BAD, "%s%s and %s%s.",
+				  has_known ? "New: " : "", problems, notes, known);
+		fab_report_answer(r, FAB_TONE_BAD, "The worst, %s: %s.", worst->code,
+				  worst->message);
+	} else {
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"No %sproblem found in cables, rates, LIDs and names of "
+			"%u switches and %u adapters%s; %s.",
+			new, f->n_switches, f->n_adapters, known, notes);
+	}
+	free(problems);
+	free(notes);
+	free(known);
+}
+
+/* Counts of changes by kind and object: "2 switches missing". */
+struct tally {
+	const char *kind, *object;
+	uint64_t n;
+};
+
+static char *tally_text(const struct tally *t)
+{
+	bool is_switch = !strcmp(t->object, "switch");
+	bool is_adapter = !strcmp(t->object, "adapter");
+	const char *one = is_switch			      ? "switch"
+			  : is_adapter			      ? "adapter"
+			  : !strcmp(t->object, "switch-link") ? "cable between switches"
+							      : "cable to a host";
+	const char *many = is_switch			       ? "switches"
+			   : is_adapter			       ? "adapters"
+			   : !strcmp(t->object, "switch-link") ? "cables between switches"
+							       : "cables to hosts";
+	char *what = counted(t->n, one, many);
+	const char *kind = !strcmp(t->kind, "speed")   ? "with another speed"
+			   : !strcmp(t->kind, "width") ? "with another width"
+						       : t->kind;
+	char *text = fab_format("%s %s", what, kind);
+
+	free(what);
+	return text;
+}
+
+static void add_change(struct tally *tally, size_t *n, const char *kind,
+		       const char *object)
+{
+	size_t i = 0;
+
+	while (i < *n && (strcmp(tally[i].kind, kind) || strcmp(tally[i].object, object)))
+		i++;
+	if (i == *n)
+		tally[(*n)++] = (struct tally){kind, object, 0};
+	tally[i].n++;
+}
+
+void topo_diff_answer(struct fab_report *r, const struct fab_diff *diff,
+		      const char *(*object_of)(const void *context,
+					       const struct fab_change *change),
+		      const void *context)
+{
+	struct tally tally[4 * (FAB_CHANGE_WIDTH + 1)];
+	char *list = fab_strdup(""), *total;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < diff->n_changes; i++)
+		add_change(tally, &n, fab_change_name(diff->changes[i].kind),
+			   object_of(context, &diff->changes[i]));
+	for (size_t i = 0; i < n; i++) {
+		char *one = tally_text(&tally[i]);
+		char *longer = fab_format("%s%s%s", list, i ? ", " : "", one);
+
+		free(one);
+		free(list);
+		list = longer;
+	}
+	total = counted(diff->n_changes, "difference", "differences");
+	if (diff->n_changes)
+		fab_report_answer(r, FAB_TONE_WARN, "%s: %s.", total, list);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "No differences in nodes, cables, names, and in speeds "
+				  "and widths as far as both sides know them.");
+	if (!diff->by_guid)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "The two share no GUID: nodes were matched by name "
+				  "only.");
+	free(list);
+	free(total);
+}
+
+void topo_ports_answer(struct fab_report *r, const struct fab_fabric *f)
+{
+	uint64_t n = 0, n_cabled = 0;
+	char ports[FAB_HUMAN_BYTES], cabled[FAB_HUMAN_BYTES];
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		n += f->port_num[p] != 0;
+		n_cabled += f->port_num[p] && fab_port_peer(f, p) != FAB_NONE;
+	}
+	fab_report_answer(r, FAB_TONE_PLAIN, "%s ports, of these %s with a cable.",
+			  fab_human_count(n, ports), fab_human_count(n_cabled, cabled));
+}
