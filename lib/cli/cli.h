@@ -207,6 +207,8 @@ void fab_cli_check_outputs(const struct fab_cli_output *output,
  * to stop. Without a terminal _new returns NULL, which the others accept.
  */
 struct fab_cli_progress;
+/* Show the phases that the library reports, too, where no progress of ours ticks. */
+void fab_cli_progress_listen(const struct fab_cli_run *run);
 struct fab_cli_progress *fab_cli_progress_new(const struct fab_cli_run *run,
 					      const char *what, const char *unit);
 int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total);

@@ -58,6 +58,7 @@ struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
 	struct fab_fabric *fabric;
 	struct fab_err err = {""};
 
+	fab_cli_progress_listen(run);
 	if (fab_source_open(input->fabric, &options, &fabric, &err) != 0)
 		fab_cli_die(&err);
 	if (!run->quiet)

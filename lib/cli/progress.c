@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "cli/cli.h"
 #include "cli/internal.h"
 
@@ -42,29 +44,63 @@ struct fab_cli_progress *fab_cli_progress_new(const struct fab_cli_run *run,
 	return p;
 }
 
-int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total)
+/* Draw the line, if it is time to. */
+static void show(struct fab_cli_progress *p, uint64_t done, uint64_t total)
 {
-	struct fab_cli_progress *p = progress;
-	char line[160];
-	double now, spent;
-	int n;
+	char line[256], took[FAB_HUMAN_BYTES], left[FAB_HUMAN_BYTES] = "";
+	double now = fab_now(), spent = now - p->start;
 
-	if (!p)
-		return 0;
-	now = fab_now();
 	if (now < p->next)
-		return 0;
+		return;
 	p->next = now + STEP_SECONDS;
-	spent = now - p->start;
-	n = snprintf(line, sizeof(line),
-		     "%s %3.0f%% (%" PRIu64 "/%" PRIu64 " %s)  %.1f s", p->what,
-		     total ? 100.0 * (double)done / (double)total : 0.0, done, total,
-		     p->unit, spent);
-	if (done && done <= total && n > 0 && (size_t)n < sizeof(line))
-		snprintf(line + n, sizeof(line) - (size_t)n, ", ~%.1f s left",
-			 spent * (double)(total - done) / (double)done);
+	if (done && done <= total)
+		fab_human_seconds(spent * (double)(total - done) / (double)done, left);
+	snprintf(line, sizeof(line), "%s %3.0f%% (%" PRIu64 "/%" PRIu64 " %s)  %s%s%s%s",
+		 p->what, total ? 100.0 * (double)done / (double)total : 0.0, done, total,
+		 p->unit, fab_human_seconds(spent, took), *left ? ", ~" : "", left,
+		 *left ? " left" : "");
 	fprintf(stderr, "\r%s\033[K", line);
 	is_visible = 1;
+}
+
+/*
+ * Phases that the library reports where no progress of a command has ticked yet: each is
+ * timed from its first report.
+ */
+static struct {
+	const char *name; /* NULL: none yet */
+	bool is_covered;  /* a command's own progress says more */
+	struct fab_cli_progress line;
+} phase;
+
+static void hear(void *context, const char *name, const char *unit, uint64_t done,
+		 uint64_t total)
+{
+	(void)context;
+	if (phase.is_covered)
+		return;
+	if (phase.name != name) {
+		phase.name = name;
+		phase.line.start = fab_now();
+		phase.line.next = phase.line.start + FIRST_SECONDS;
+	}
+	phase.line.what = (char *)(uintptr_t)name;
+	phase.line.unit = (char *)(uintptr_t)unit;
+	show(&phase.line, done, total);
+}
+
+void fab_cli_progress_listen(const struct fab_cli_run *run)
+{
+	if (!run->quiet && isatty(STDERR_FILENO))
+		fab_progress_listen(hear, NULL);
+}
+
+int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total)
+{
+	if (!progress)
+		return 0;
+	phase.is_covered = true;
+	show(progress, done, total);
 	return 0;
 }
 
@@ -73,6 +109,7 @@ void fab_cli_progress_free(struct fab_cli_progress *progress)
 	if (!progress)
 		return;
 	fab_cli_progress_hide();
+	phase.is_covered = false;
 	free(progress->what);
 	free(progress->unit);
 	free(progress);

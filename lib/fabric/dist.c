@@ -2,6 +2,7 @@
 #include "fabric/dist.h"
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "fabric/bitplanes.h"
 
@@ -178,6 +179,8 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 		for (int64_t b = 0; b < n_batches; b++) {
 			uint32_t first = (uint32_t)b * BATCH;
 			uint32_t levels = search_batch(f, &s, first);
+
+			fab_progress_report("distances", "switches", first, n);
 
 			if (levels > farthest)
 				farthest = levels;

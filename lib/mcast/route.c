@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "mcast/choose.h"
 #include "mcast/state.h"
@@ -50,8 +51,13 @@ static void route_chunk(struct run *r, const struct fab_ballot *ballot)
 	double start = fab_now();
 	struct fab_cursor *cursors = FAB_NEW0(ballot->n_lists, struct fab_cursor);
 
-	for (uint32_t i = 0; i < ballot->roots->n && !r->is_over; i++)
-		route_group(r, ballot, cursors, ballot->roots->first_group + i);
+	for (uint32_t i = 0; i < ballot->roots->n && !r->is_over; i++) {
+		uint32_t group = ballot->roots->first_group + i;
+
+		fab_progress_report("trees", "groups", group,
+				    r->state.problem->groups->n);
+		route_group(r, ballot, cursors, group);
+	}
 	free(cursors);
 	r->seconds += fab_now() - start;
 }

@@ -2,6 +2,7 @@
 #include "mcast/verify.h"
 
 #include "base/mem.h"
+#include "base/progress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -175,6 +176,7 @@ static int check_trees(struct check *c)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < g->n && !rc; i++) {
+		fab_progress_report("verifying", "groups", i, g->n);
 		rc = read_tree(c, i);
 		if (!rc)
 			rc = check_members(c, i);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/progress.h"
 #include "base/threads.h"
 #include "fabric/tiers.h"
 #include "unicast/judge_impl.h"
@@ -201,6 +202,8 @@ static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
 			size_t first = b * BLOCK;
 			size_t here = n - first < BLOCK ? n - first : BLOCK;
 
+			fab_progress_report(on_cycles ? "credit loops" : "judging",
+					    "destinations", first, n);
 			if (on_cycles)
 				fab_judge_block_cycles(j, first, here, &w);
 			else

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "base/text.h"
 
@@ -256,4 +257,25 @@ Test(base, glob)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		cr_assert_eq(fab_text_glob(cases[i].pattern, cases[i].text), cases[i].ok,
 			     "%s %s", cases[i].pattern, cases[i].text);
+}
+
+static void note_phase(void *context, const char *phase, const char *unit, uint64_t done,
+		       uint64_t total)
+{
+	char *text = context;
+
+	sprintf(text + strlen(text), "%s %u/%u %s;", phase, (unsigned)done,
+		(unsigned)total, unit);
+}
+
+Test(base, progress_is_heard_by_who_listens)
+{
+	char text[128] = "";
+
+	fab_progress_report("before", "x", 1, 2);
+	fab_progress_listen(note_phase, text);
+	fab_progress_report("distances", "switches", 3, 4);
+	fab_progress_listen(NULL, NULL);
+	fab_progress_report("after", "x", 1, 2);
+	cr_assert_str_eq(text, "distances 3/4 switches;");
 }
