@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Loads of trees, of groups that need none, and of the cables to hosts. */
 #include "mcast/efi.h"
+#include "mcast/mcfdbs.h"
 #include "support/nets.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
 
 /* A ring of 4, and groups of the endpoints that `seats` has bits for: 0 .. 3 adapters,
  * 4 .. 7 switches. */
@@ -121,4 +124,30 @@ Test(efi, fullest_cables_of_few)
 	cr_assert_eq(out[1], 1);
 	cr_assert_eq(out[2], 3);
 	ring_fini(&r);
+}
+
+/* The MLIDs of tables go from 0xc000 to 0xfffe. */
+static int read_mlid(const struct fab_fabric *f, const char *mlid)
+{
+	char text[128];
+	struct fab_mft *mft = NULL;
+	int n = snprintf(text, sizeof(text),
+			 "Switch 0x%016llx\nLID    : Out Port(s)\n%s : 0x001\n",
+			 (unsigned long long)f->node_guid[0], mlid);
+	int rc = fab_mcfdbs_read(f, "t", text, (size_t)n, false, &mft, NULL);
+
+	if (!rc)
+		fab_mft_free(mft);
+	return rc;
+}
+
+Test(efi, first_and_last_mlid)
+{
+	struct fab_fabric *f = test_ring(4);
+
+	cr_expect_eq(read_mlid(f, "0xC000"), 0);
+	cr_expect_eq(read_mlid(f, "0xFFFE"), 0);
+	cr_expect_eq(read_mlid(f, "0xBFFF"), -EINVAL);
+	cr_expect_eq(read_mlid(f, "0xFFFF"), -EINVAL);
+	fab_fabric_free(f);
 }

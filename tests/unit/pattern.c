@@ -121,6 +121,21 @@ Test(pattern, a_tree_has_levels_of_leaders)
 	fab_fabric_free(f);
 }
 
+/* The last two leaders are a level, too. */
+Test(pattern, a_tree_ends_with_two_leaders)
+{
+	struct fab_fabric *f = test_ring(4);
+	struct fab_groups *g = make(f, "tree:fanout=2");
+
+	cr_assert_eq(g->n, 3);
+	for (uint32_t i = 0; i < g->n; i++)
+		cr_assert_eq(fab_group_size(g, i), 2);
+	cr_assert_eq(process(f, g, 2, 0), 0);
+	cr_assert_eq(process(f, g, 2, 1), 2);
+	fab_groups_free(g);
+	fab_fabric_free(f);
+}
+
 Test(pattern, order_of_endpoints)
 {
 	struct fab_fabric *f = test_random_fabric(12, 5, 1, 3);
