@@ -151,3 +151,21 @@ Test(efi, first_and_last_mlid)
 	cr_expect_eq(read_mlid(f, "0xFFFF"), -EINVAL);
 	fab_fabric_free(f);
 }
+
+/* A line that comes again adds nothing. */
+Test(efi, mlids_that_come_twice)
+{
+	struct fab_fabric *f = test_ring(4);
+	struct fab_mft *mft = NULL;
+	char text[160];
+	int n = snprintf(text, sizeof(text),
+			 "Switch 0x%016llx\nLID    : Out Port(s)\n0xC000 : 0x001\n"
+			 "0xC000 : 0x001\n",
+			 (unsigned long long)f->node_guid[0]);
+
+	cr_assert_eq(fab_mcfdbs_read(f, "t", text, (size_t)n, false, &mft, NULL), 0);
+	cr_expect_eq(mft->n, 1);
+	cr_expect_eq(mft->first[1], 1);
+	fab_mft_free(mft);
+	fab_fabric_free(f);
+}

@@ -2,6 +2,7 @@
 /* Tables that were read: flows of a permutation, service levels of switches. */
 #include "base/mem.h"
 #include "support/plan.h"
+#include "unicast/faults.h"
 #include "unicast/lfts.h"
 #include "unicast/load.h"
 
@@ -133,4 +134,12 @@ Test(flows, levels_of_switches_are_those_of_the_first_adapter)
 	cr_expect_eq(level_of(r, 1), 1);
 	fab_routes_free(r);
 	fab_fabric_free(f);
+}
+
+Test(flows, combinations_at_the_edges)
+{
+	cr_expect_eq(fab_faults_combinations(5, 5), 1);
+	cr_expect_eq(fab_faults_combinations(5, 0), 1);
+	cr_expect_eq(fab_faults_combinations(4, 5), 0);
+	cr_expect_eq(fab_faults_combinations(5, 3), 10);
 }
