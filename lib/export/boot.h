@@ -29,7 +29,8 @@ const char *fab_boot_format_names(void);
  * `boot_file` is what nodes load first. EINVAL names the node or server that lacks one,
  * or whose name could not stand in such a file (fab_is_host_name; csv and json take any,
  * for they can quote; dnsmasq and dhcpd refuse also what they would take for an address,
- * a time or an order, xcat groups and ranges); then nothing is written. O(batch + servers).
+ * a time or an order, xcat groups and ranges); then nothing is written. O(batch +
+ * servers).
  */
 int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
 		    const struct fab_batch *batch, const uint32_t *interface_of,

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /* A cable one group nearer to the largest load costs so many times as much; one that
- * would exceed it GUARD times more. */
-static const double FACTOR = 4, GUARD = 4096, LEAST = 1e-9;
+ * would exceed it GUARD times more. One that exceeds it already outweighs all cables of a
+ * tree that exceed it by the group at hand, so that no reroute makes it worse. */
+static const double FACTOR = 4, GUARD = 4096, FORBIDDEN = 1e15, LEAST = 1e-9;
 
 struct fab_cheap_tree {
 	const struct fab_mcast_problem *p;
@@ -73,13 +74,14 @@ void fab_cheap_tree_set_max(struct fab_cheap_tree *t, uint32_t max)
 		t->price[load] = price > LEAST ? price : LEAST;
 		price /= FACTOR;
 	}
-	for (uint32_t load = max; load < t->n_prices; load++)
-		t->price[load] = GUARD;
+	t->price[max] = GUARD;
+	for (uint32_t load = max + 1; load < t->n_prices; load++)
+		t->price[load] = FORBIDDEN;
 }
 
 static double price_of(const struct fab_cheap_tree *t, uint32_t load)
 {
-	return load < t->n_prices ? t->price[load] : GUARD;
+	return load < t->n_prices ? t->price[load] : FORBIDDEN;
 }
 
 /* The cheapest cable of a switch one hop nearer to the root. */
@@ -88,7 +90,7 @@ static double cheapest_up(const struct fab_cheap_tree *t, const uint32_t *load,
 {
 	const struct fab_fabric *f = t->p->f;
 	int nearer = row[sw] - 1;
-	double best = GUARD * 2;
+	double best = FORBIDDEN;
 
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 		if (row[f->arc_peer[a]] == nearer) {

@@ -87,9 +87,9 @@ struct fab_gaps {
 struct fab_judgement {
 	uint64_t pairs, connected, unreachable;
 	uint64_t pairs_across_planes; /* not among these: ends on two planes */
-	uint64_t connected_in_graph; /* pairs that the live graph connects at all */
-	uint64_t hops[256];	     /* connected pairs by switch-to-switch hops of their
-					path; the last: 255 and more */
+	uint64_t connected_in_graph;  /* pairs that the live graph connects at all */
+	uint64_t hops[256];	      /* connected pairs by switch-to-switch hops of their
+					 path; the last: 255 and more */
 	uint32_t max_hops;
 	uint64_t minimal;  /* pairs whose path is as short as the live graph allows */
 	unsigned vls, sls; /* that are used between switches; by connected pairs */

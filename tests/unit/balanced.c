@@ -197,6 +197,13 @@ Test(balanced, cheap_trees_share_and_avoid)
 	for (uint32_t i = 0; i < 3; i++)
 		cr_assert_neq(fab_cheap_tree_sw(t)[i], root);
 	cr_assert_float_eq(price, 3 * 0.25, 1e-12);
+	/* what is above the largest load already outweighs any tree that reaches it */
+	for (uint32_t c = 0; c < 6; c++)
+		load[c] = c ? 2 : 3;
+	cr_assert_gt(fab_cheap_tree_price(t, load, (const uint32_t[]){0}, 1),
+		     1e6 * fab_cheap_tree_price(t, load, (const uint32_t[]){1}, 1));
+	for (uint32_t a = f->arc_first[leaf[0]]; a < f->arc_first[leaf[0] + 1]; a++)
+		load[f->arc_cable[a]] = f->arc_peer[a] == root;
 	/* a tree that costs too much is not finished */
 	cr_assert_geq(fab_cheap_tree_grow(t, load, leaf, 3, leaf[0], 0.1), 0.1);
 	fab_cheap_tree_free(t);
