@@ -10,10 +10,19 @@
 #include "export/json.h"
 #include "export/slurm.h"
 #include "export/subnet_lst.h"
+#include "unicast/engine.h"
 
 static const char program[] = "fabric-topo";
 
-enum mode { MODE_SUMMARY, MODE_CHECK, MODE_DIFF, MODE_PORTS, MODE_TO };
+enum mode {
+	MODE_SUMMARY,
+	MODE_CHECK,
+	MODE_DIFF,
+	MODE_PORTS,
+	MODE_TO,
+	MODE_TRACE,
+	MODE_USERS
+};
 enum target {
 	TO_NONE,
 	TO_IBNETDISCOVER,
@@ -32,7 +41,12 @@ enum {
 	KEY_SWITCHES_ONLY,
 	KEY_KNOWN,
 	KEY_KNOWN_OUT,
-	KEY_FOLD
+	KEY_FOLD,
+	KEY_TRACE,
+	KEY_USERS,
+	KEY_LFTS,
+	KEY_ALGORITHM,
+	KEY_MCFDBS
 };
 
 struct params {
@@ -42,6 +56,7 @@ struct params {
 	const char *other; /* --diff */
 	bool switches_only, fold;
 	struct topo_known known;
+	struct topo_tables tables;
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;
@@ -75,6 +90,33 @@ static const struct argp_option options[] = {
 	{.name = "ports",
 	 .key = KEY_PORTS,
 	 .doc = "List all cabled ports with their peers",
+	 .group = 2},
+	{.name = "trace",
+	 .key = KEY_TRACE,
+	 .arg = "A,B",
+	 .doc = "Follow the path from A to B, cable by cable; exit status 1 when it does "
+		"not arrive",
+	 .group = 2},
+	{.name = "users",
+	 .key = KEY_USERS,
+	 .arg = "SWITCH:PORT",
+	 .doc = "Count the pairs, hosts and trees that use a cable; --verbose names them",
+	 .group = 2},
+	{.name = "lfts",
+	 .key = KEY_LFTS,
+	 .arg = "FILE",
+	 .doc = "With --trace and --users: forwarding tables of the fabric",
+	 .group = 2},
+	{.name = "algorithm",
+	 .key = KEY_ALGORITHM,
+	 .arg = "NAME",
+	 .doc = "With --trace and --users: tables by this algorithm of fabric-faults "
+		"(default minhop)",
+	 .group = 2},
+	{.name = "mcfdbs",
+	 .key = KEY_MCFDBS,
+	 .arg = "FILE",
+	 .doc = "With --users: multicast tables, whose trees are counted, too",
 	 .group = 2},
 	{.name = "to",
 	 .key = KEY_TO,
@@ -135,6 +177,10 @@ static struct topo_columns columns_of(enum mode mode)
 		return topo_diff_columns();
 	case MODE_PORTS:
 		return topo_ports_columns();
+	case MODE_TRACE:
+		return topo_trace_columns();
+	case MODE_USERS:
+		return topo_users_columns();
 	default:
 		return topo_summary_columns();
 	}
@@ -149,6 +195,22 @@ static void check_known(const struct params *p, struct argp_state *state)
 		argp_error(state, "%s goes with --check only",
 			   known->in ? "--known" : "--known-out");
 	fab_cli_check_outputs(&p->output, out, FAB_COUNT(out), state);
+}
+
+static void check_tables(const struct params *p, struct argp_state *state)
+{
+	const struct topo_tables *t = &p->tables;
+	bool is_asked = p->mode == MODE_TRACE || p->mode == MODE_USERS;
+
+	if ((t->lfts || t->algorithm) && !is_asked)
+		argp_error(state, "%s goes with --trace and --users only",
+			   t->lfts ? "--lfts" : "--algorithm");
+	if (t->lfts && t->algorithm)
+		argp_error(state, "--lfts and --algorithm exclude each other");
+	if (t->mcfdbs && p->mode != MODE_USERS)
+		argp_error(state, "--mcfdbs goes with --users only");
+	if (t->algorithm && !fab_unicast_engine_find(t->algorithm, strlen(t->algorithm)))
+		argp_error(state, "--algorithm: '%s' is unknown", t->algorithm);
 }
 
 /* Options that do not go together, and what is missing. */
@@ -166,6 +228,7 @@ static void check_params(struct params *p, struct argp_state *state)
 	if (p->fold && p->target != TO_DOT)
 		argp_error(state, "--fold goes with --to=dot only");
 	check_known(p, state);
+	check_tables(p, state);
 	if (p->output.columns &&
 	    fab_columns_check(p->output.columns, columns.v, columns.n, &err) != 0)
 		argp_error(state, "--columns: %s", err.text);
@@ -211,6 +274,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SWITCHES_ONLY:
 		p->switches_only = true;
+		return 0;
+	case KEY_TRACE:
+		choose_mode(p, MODE_TRACE, "--trace", state);
+		p->tables.trace = arg;
+		return 0;
+	case KEY_USERS:
+		choose_mode(p, MODE_USERS, "--users", state);
+		p->tables.users = arg;
+		return 0;
+	case KEY_LFTS:
+		p->tables.lfts = fab_cli_file_name("--lfts", arg, state);
+		return 0;
+	case KEY_ALGORITHM:
+		p->tables.algorithm = arg;
+		return 0;
+	case KEY_MCFDBS:
+		p->tables.mcfdbs = fab_cli_file_name("--mcfdbs", arg, state);
 		return 0;
 	case KEY_FOLD:
 		p->fold = true;
@@ -322,6 +402,10 @@ static int run_mode(const struct params *p, const struct fab_fabric *f,
 		return topo_diff(sink->file, &report, f, other);
 	case MODE_PORTS:
 		return topo_ports(sink->file, &report, f);
+	case MODE_TRACE:
+		return topo_trace(sink->file, &report, f, &p->tables);
+	case MODE_USERS:
+		return topo_users(sink->file, &report, f, &p->tables, p->run.verbose);
 	case MODE_TO:
 		return export_fabric(sink->file, p, f);
 	default:

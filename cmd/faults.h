@@ -10,6 +10,7 @@
 #include "unicast/judge.h"
 #include "unicast/load.h"
 #include "unicast/lost.h"
+#include "unicast/trace.h"
 
 enum { FAULTS_MAX_ENGINES = 16 };
 
@@ -118,11 +119,6 @@ struct faults_dodged {
 	uint64_t cases, hops_more, stuck;
 };
 
-/* An end of a pair: a switch, and a port of an adapter or FAB_NONE. */
-struct faults_end {
-	uint32_t sw, port, node;
-};
-
 struct faults_outcome {
 	const struct fab_fabric *f;
 	struct fab_kfat *kfat;	   /* NULL: none */
@@ -137,7 +133,7 @@ struct faults_outcome {
 	FAB_VEC(struct faults_critical) critical;
 	FAB_VEC(struct faults_dodged) dodged;
 	char *reliability_text;
-	struct faults_end from, to; /* of --explain */
+	struct fab_trace_end from, to; /* of --explain */
 };
 
 extern const struct fab_column faults_columns[];

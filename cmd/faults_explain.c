@@ -26,13 +26,14 @@ struct story {
 	struct fab_report *r;
 	const struct faults_outcome *o;
 	const struct faults_result *a;
-	struct faults_end from, to;
+	struct fab_trace_end from, to;
 };
 
-static struct faults_end find_end(const struct fab_lookup *lookup,
-				  const struct fab_fabric *f, const struct fab_item *name)
+static struct fab_trace_end find_end(const struct fab_lookup *lookup,
+				     const struct fab_fabric *f,
+				     const struct fab_item *name)
 {
-	struct faults_end e;
+	struct fab_trace_end e;
 	struct fab_err err;
 
 	if (lookup->find(lookup->of, name, &e.port, &err))
@@ -46,35 +47,6 @@ static struct faults_end find_end(const struct fab_lookup *lookup,
 	if (fab_node_is_switch(f, e.node))
 		e.port = FAB_NONE;
 	return e;
-}
-
-static uint32_t column_of(const struct fab_routes *r, const struct faults_end *to)
-{
-	for (uint32_t i = 0; i < r->n_columns; i++) {
-		if (r->column_port && to->port != FAB_NONE) {
-			if (r->column_port[i] == to->port)
-				return i;
-		} else if (r->column_switch[i] == to->sw &&
-			   (!r->column_port ||
-			    fab_node_is_switch(r->f, r->f->port_node[r->column_port[i]])))
-			return i;
-	}
-	return FAB_NONE;
-}
-
-static uint8_t level_of(const struct fab_routes *r, const struct faults_end *from,
-			uint32_t column)
-{
-	uint8_t level = r->sl ? r->sl_default : 0;
-
-	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++) {
-		uint32_t source = r->sl_source[i];
-
-		/* switches come first: what the adapter has of its own counts */
-		if (source == from->sw || source == from->node)
-			level = r->sl[(size_t)i * r->n_columns + column];
-	}
-	return level;
 }
 
 /* Lane of a hop; NaN: no file tells. */
@@ -199,7 +171,7 @@ static void tell(const struct story *s, const struct fab_live *live)
 {
 	const struct fab_routes *r = s->a->routes;
 	struct fab_hop hops[FAB_PATH_MAX];
-	uint32_t column = column_of(r, &s->to), n;
+	uint32_t column = fab_trace_column(r, &s->to), n;
 	uint64_t leg = 0;
 	uint8_t sl;
 
@@ -216,7 +188,7 @@ static void tell(const struct story *s, const struct fab_live *live)
 		print_nothing(s, "the tables have no such destination");
 		return;
 	}
-	sl = level_of(r, &s->from, column);
+	sl = fab_trace_sl(r, &s->from, column);
 	n = fab_path_hops(r, live->back, s->from.sw, column, hops);
 	if (!n || sl == FAB_SL_NONE) {
 		print_nothing(s, n ? "no lanes without a cycle" : "no way in the tables");
@@ -227,7 +199,7 @@ static void tell(const struct story *s, const struct fab_live *live)
 }
 
 /* What stands for an end: its port, or that of its switch. */
-static uint32_t port_of(const struct fab_fabric *f, const struct faults_end *e)
+static uint32_t port_of(const struct fab_fabric *f, const struct fab_trace_end *e)
 {
 	return e->port != FAB_NONE ? e->port : f->node_first_port[e->sw];
 }

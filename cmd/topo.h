@@ -18,6 +18,8 @@ struct topo_columns topo_summary_columns(void);
 struct topo_columns topo_check_columns(void);
 struct topo_columns topo_diff_columns(void);
 struct topo_columns topo_ports_columns(void);
+struct topo_columns topo_trace_columns(void);
+struct topo_columns topo_users_columns(void);
 
 /* Print to `out`; the status to exit with. Failing to write ends the command. */
 int topo_summary(FILE *out, const struct fab_report_options *options,
@@ -34,6 +36,17 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 	      const struct fab_fabric *f, const struct fab_fabric *old);
 int topo_ports(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f);
+
+/* --trace and --users: the question, and where the tables come from; NULL: not given. */
+struct topo_tables {
+	const char *trace, *users;
+	const char *lfts, *algorithm, *mcfdbs;
+};
+int topo_trace(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct topo_tables *tables);
+int topo_users(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct topo_tables *tables,
+	       bool verbose);
 
 /* The sentences that the reports begin with. `detail` is the shape, NULL: none known. */
 void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,

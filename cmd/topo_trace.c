@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-topo --trace and --users: paths through tables, and what uses a cable. */
+#include "topo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/mem.h"
+#include "fabric/check.h"
+#include "fabric/planes.h"
+#include "fabric/resolver.h"
+#include "mcast/mcfdbs.h"
+#include "source/unpack.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/lfts.h"
+#include "unicast/trace.h"
+
+static const struct fab_column hop_columns[] = {
+	{"hop", FAB_UINT, "cable of the path, from 1", 0},
+	{"node", FAB_TEXT, "what sends", 0},
+	{"port", FAB_UINT, "port it sends by", 0},
+	{"peer", FAB_TEXT, "what receives", 0},
+	{"peer_port", FAB_UINT, "port at which it receives", 0},
+	{"speed", FAB_TEXT, "speed of the cable, the lower of its ends", 0},
+	{"width", FAB_UINT, "lanes of the cable", FAB_COL_NULL_ZERO},
+	{"vl", FAB_NUMBER, "virtual lane between switches; unknown: nothing tells",
+	 FAB_COL_UNKNOWN},
+};
+
+static const struct fab_column user_columns[] = {
+	{"from", FAB_TEXT, "where packets enter the cable", 0},
+	{"from_port", FAB_UINT, "port there", 0},
+	{"to", FAB_TEXT, "where they leave it", 0},
+	{"to_port", FAB_UINT, "port there", 0},
+	{"pairs", FAB_UINT, "ordered pairs of ports of hosts", 0},
+	{"senders", FAB_UINT, "hosts that send over it", 0},
+	{"receivers", FAB_UINT, "hosts that receive over it", 0},
+};
+
+static const struct fab_column host_columns[] = {
+	{"from", FAB_TEXT, "where packets enter the cable", 0},
+	{"host", FAB_TEXT, "host", 0},
+	{"sends", FAB_BOOL, "does it send over the cable", 0},
+	{"receives", FAB_BOOL, "does it receive over it", 0},
+};
+
+static const struct fab_column tree_columns[] = {
+	{"mlid", FAB_TEXT, "multicast LID of a tree that uses the cable", 0},
+};
+
+struct topo_columns topo_trace_columns(void)
+{
+	return (struct topo_columns){hop_columns, FAB_COUNT(hop_columns)};
+}
+
+struct topo_columns topo_users_columns(void)
+{
+	return (struct topo_columns){user_columns, FAB_COUNT(user_columns)};
+}
+
+static struct fab_routes *open_routes(const struct topo_tables *t,
+				      const struct fab_fabric *f)
+{
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
+	const struct fab_unicast_engine *engine = &fab_unicast_minhop;
+	struct fab_routes *routes;
+	struct fab_kfat *kfat = NULL;
+	struct fab_err err;
+
+	if (t->lfts) {
+		if (fab_routes_read(f, NULL, t->lfts, NULL, NULL, &routes, &err))
+			fab_cli_die(&err);
+		return routes;
+	}
+	if (t->algorithm)
+		engine = fab_unicast_engine_find(t->algorithm, strlen(t->algorithm));
+	if (fab_kfat_recognize(f, &kfat, NULL))
+		kfat = NULL;
+	problem.kfat = kfat;
+	if (fab_unicast_fits(engine, kfat, &err) ||
+	    engine->route(&problem, &routes, &err))
+		fab_cli_exit(FAB_EXIT_ERROR, "algorithm %s", err.text);
+	fab_kfat_free(kfat);
+	return routes;
+}
+
+static const char *table_name(const struct topo_tables *t)
+{
+	return t->lfts ? t->lfts : t->algorithm ? t->algorithm : "minhop";
+}
+
+/* Where the tables come from, and what they do not tell. */
+static void say_tables(struct fab_report *r, const struct topo_tables *t,
+		       const struct fab_routes *routes)
+{
+	const struct fab_told *told = routes->told;
+	uint32_t n_without = 0;
+
+	for (uint32_t i = 0; told && i < routes->f->n_switches; i++)
+		n_without += !told->has_table[i];
+	if (!t->lfts)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "The tables are computed by %s; those that the fabric "
+				  "has may differ (--lfts reads them).",
+				  table_name(t));
+	else if (n_without)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s lacks the table of %u of %u switches, or lines of "
+				  "it: what goes by them is not known.",
+				  t->lfts, n_without, routes->f->n_switches);
+}
+
+static const char *lanes_text(const struct fab_routes *routes)
+{
+	return routes->told ? "not known: --lfts tells neither service levels nor lanes"
+			    : NULL;
+}
+
+/* Ends on two planes have no path whatever the tables are. */
+static void check_planes(const struct fab_fabric *f, uint32_t from, uint32_t to)
+{
+	struct fab_planes *planes = fab_planes_new(f);
+	char *apart = fab_planes_apart(planes, f, from, to);
+
+	if (apart)
+		fab_cli_exit(FAB_EXIT_ERROR, "--trace: %s", apart);
+	fab_planes_free(planes);
+}
+
+static void find_ends(const char *text, const struct fab_fabric *f,
+		      struct fab_trace_end ends[2])
+{
+	struct fab_resolver *resolver = fab_resolver_new(f);
+	struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
+	struct fab_item pair[2];
+	uint32_t ports[2];
+	struct fab_err err;
+	int rc = fab_lookup_pair(&lookup, &lookup, text, strlen(text), ",", pair, &err);
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		rc = lookup.find(lookup.of, &pair[i], &ports[i], &err);
+		if (!rc)
+			rc = fab_trace_end_of(f, ports[i], &ends[i], &err);
+	}
+	if (rc)
+		fab_cli_exit(FAB_EXIT_ERROR, "--trace: %s", err.text);
+	check_planes(f, ports[0], ports[1]);
+	fab_resolver_free(resolver);
+}
+
+static void put_hop(struct fab_report *r, const struct fab_fabric *f, uint32_t number,
+		    const struct fab_trace_hop *hop)
+{
+	uint32_t a = f->port_node[hop->out], b = f->port_node[hop->in];
+	uint32_t cable = f->port_cable[hop->out];
+	uint8_t speed = fab_cable_speed(f, cable);
+	const union fab_cell cells[FAB_COUNT(hop_columns)] = {
+		{.u = number},
+		{.text = fab_node_name(f, a)},
+		{.u = f->port_num[hop->out]},
+		{.text = fab_node_name(f, b)},
+		{.u = f->port_num[hop->in]},
+		{.text = speed ? fab_speed_name(speed) : NULL},
+		{.u = fab_cable_width(f, cable)},
+		{.real = hop->vl == FAB_VL_UNKNOWN ? NAN : hop->vl},
+	};
+
+	fab_report_row(r, cells);
+}
+
+static void say_trace(struct fab_report *r, const struct fab_fabric *f,
+		      const struct fab_trace_end ends[2], const struct fab_trace *trace)
+{
+	const char *from = fab_node_name(f, ends[0].node);
+	const char *to = fab_node_name(f, ends[1].node);
+	const char *plural = trace->hops.n == 1 ? "" : "s";
+	uint32_t last = ends[0].sw;
+
+	if (trace->hops.n)
+		last = f->port_node[trace->hops.v[trace->hops.n - 1].in];
+	if (trace->stopped)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "No path from %s to %s: after %zu cable%s, at %s: %s.",
+				  from, to, trace->hops.n, plural, fab_node_name(f, last),
+				  trace->stopped);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "The path from %s to %s takes %zu cable%s.", from, to,
+				  trace->hops.n, plural);
+}
+
+int topo_trace(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct topo_tables *tables)
+{
+	struct fab_trace_end ends[2];
+	struct fab_routes *routes;
+	struct fab_trace trace;
+	struct fab_report *r;
+	int status;
+
+	find_ends(tables->trace, f, ends);
+	routes = open_routes(tables, f);
+	fab_trace_init(&trace, routes, &ends[0], &ends[1]);
+	r = fab_report_new(out, options, "fabric-topo", "path",
+			   options->columns && options->format == FAB_FORMAT_TABLE ? NULL
+										   : f);
+	say_trace(r, f, ends, &trace);
+	say_tables(r, tables, routes);
+	fab_report_text(r, "tables", table_name(tables));
+	fab_report_text(r, "lanes", lanes_text(routes));
+	fab_report_text(r, "from", fab_node_name(f, ends[0].node));
+	fab_report_text(r, "to", fab_node_name(f, ends[1].node));
+	fab_report_field(r, &(struct fab_column){.name = "arrives", .type = FAB_BOOL},
+			 (union fab_cell){.u = !trace.stopped});
+	fab_report_text(r, "stopped", trace.stopped);
+	fab_report_uint(r, "cables", trace.hops.n);
+	fab_report_table_begin(r, "path", "Path, cable by cable", hop_columns,
+			       FAB_COUNT(hop_columns));
+	for (size_t i = 0; i < trace.hops.n; i++)
+		put_hop(r, f, (uint32_t)i + 1, &trace.hops.v[i]);
+	fab_report_table_end(r);
+	fab_cli_finish_report(r);
+	status = trace.stopped ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+	fab_trace_fini(&trace);
+	fab_routes_free(routes);
+	return status;
+}
+
+static uint32_t find_cable(const char *text, const struct fab_fabric *f)
+{
+	struct fab_resolver *resolver = fab_resolver_new(f);
+	struct fab_err err;
+	uint32_t cable;
+
+	if (fab_resolve_text(resolver, FAB_WANT_CABLE, text, strlen(text), &cable, &err))
+		fab_cli_exit(FAB_EXIT_ERROR, "--users: %s", err.text);
+	fab_resolver_free(resolver);
+	if (cable >= f->n_switch_links + f->n_host_links)
+		fab_cli_exit(FAB_EXIT_ERROR, "--users: '%s' is no cable of a switch",
+			     text);
+	return cable;
+}
+
+/* [n] is the tree of an MLID on the cable? Returns how many are; NULL tables: none. */
+static uint32_t find_trees(const struct fab_fabric *f, const struct fab_mft *mft,
+			   uint32_t cable, bool *uses)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < mft->n; i++) {
+		uses[i] = false;
+		for (uint64_t k = mft->first[i]; k < mft->first[i + 1]; k++)
+			uses[i] |= mft->port[k] == f->cable_a[cable] ||
+				   mft->port[k] == f->cable_b[cable];
+		n += uses[i];
+	}
+	return n;
+}
+
+static void put_use(struct fab_report *r, const struct fab_fabric *f,
+		    const struct fab_cable_use *use)
+{
+	uint32_t to = fab_port_peer(f, use->from);
+	const union fab_cell cells[FAB_COUNT(user_columns)] = {
+		{.text = fab_node_name(f, f->port_node[use->from])},
+		{.u = f->port_num[use->from]},
+		{.text = fab_node_name(f, f->port_node[to])},
+		{.u = f->port_num[to]},
+		{.u = use->pairs},
+		{.u = use->n_senders},
+		{.u = use->n_receivers},
+	};
+
+	fab_report_row(r, cells);
+}
+
+static void put_hosts(struct fab_report *r, const struct fab_fabric *f,
+		      const struct fab_cable_use use[2])
+{
+	fab_report_table_begin(r, "hosts", "Hosts", host_columns,
+			       FAB_COUNT(host_columns));
+	for (int i = 0; i < 2; i++)
+		for (uint32_t h = 0; h < f->n_hosts; h++) {
+			const union fab_cell cells[FAB_COUNT(host_columns)] = {
+				{.text = fab_node_name(f, f->port_node[use[i].from])},
+				{.text = fab_host_name(f, h)},
+				{.u = use[i].sends[h]},
+				{.u = use[i].receives[h]},
+			};
+
+			if (use[i].sends[h] || use[i].receives[h])
+				fab_report_row(r, cells);
+		}
+	fab_report_table_end(r);
+}
+
+/* n_trees: FAB_NONE: no tables of trees were read. */
+static void say_users(struct fab_report *r, const struct fab_fabric *f,
+		      const struct fab_cable_use use[2], uint32_t n_trees, uint32_t n_all)
+{
+	const char *ends[2] = {fab_node_name(f, f->port_node[use[0].from]),
+			       fab_node_name(f, f->port_node[use[1].from])};
+	char n[3][FAB_HUMAN_BYTES];
+
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%s pair%s of host ports use%s the cable of %s and %s: %s from "
+			  "the first, %s from the second.",
+			  fab_human_count(use[0].pairs + use[1].pairs, n[0]),
+			  use[0].pairs + use[1].pairs == 1 ? "" : "s",
+			  use[0].pairs + use[1].pairs == 1 ? "s" : "", ends[0], ends[1],
+			  fab_human_count(use[0].pairs, n[1]),
+			  fab_human_count(use[1].pairs, n[2]));
+	if (n_trees != FAB_NONE)
+		fab_report_answer(r, FAB_TONE_PLAIN, "%u of %u multicast trees use it.",
+				  n_trees, n_all);
+}
+
+static struct fab_mft *open_trees(const char *path, const struct fab_fabric *f)
+{
+	struct fab_mft *mft = NULL;
+	struct fab_input in;
+	struct fab_err err;
+
+	if (!path)
+		return NULL;
+	if (fab_input_read(path, &in, &err) ||
+	    fab_mcfdbs_read(f, path, in.bytes, in.n, false, &mft, &err))
+		fab_cli_die(&err);
+	fab_input_fini(&in);
+	return mft;
+}
+
+static void put_trees(struct fab_report *r, const struct fab_mft *mft, const bool *uses)
+{
+	fab_report_table_begin(r, "trees", "Trees", tree_columns,
+			       FAB_COUNT(tree_columns));
+	for (uint32_t i = 0; i < mft->n; i++) {
+		char text[FAB_MLID_TEXT];
+		union fab_cell cell = {.text = fab_mlid_text(mft->mlid[i], text)};
+
+		if (uses[i])
+			fab_report_row(r, &cell);
+	}
+	fab_report_table_end(r);
+}
+
+int topo_users(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct topo_tables *tables, bool verbose)
+{
+	uint32_t cable = find_cable(tables->users, f);
+	struct fab_mft *mft = open_trees(tables->mcfdbs, f);
+	bool *uses = FAB_NEW(mft ? mft->n : 0, bool);
+	struct fab_routes *routes = open_routes(tables, f);
+	uint32_t n_trees = mft ? find_trees(f, mft, cable, uses) : FAB_NONE;
+	struct fab_cable_use use[2];
+	struct fab_report *r;
+
+	fab_cable_use_init(use, routes, cable);
+	r = fab_report_new(out, options, "fabric-topo", "users",
+			   options->columns && options->format == FAB_FORMAT_TABLE ? NULL
+										   : f);
+	say_users(r, f, use, n_trees, mft ? mft->n : 0);
+	say_tables(r, tables, routes);
+	fab_report_text(r, "tables", table_name(tables));
+	fab_report_uint(r, "pairs", use[0].pairs + use[1].pairs);
+	if (mft)
+		fab_report_uint(r, "n_trees", n_trees);
+	fab_report_table_begin(r, "users", "Users of the cable, each way", user_columns,
+			       FAB_COUNT(user_columns));
+	for (int i = 0; i < 2; i++)
+		put_use(r, f, &use[i]);
+	fab_report_table_end(r);
+	if (verbose)
+		put_hosts(r, f, use);
+	if (verbose && mft)
+		put_trees(r, mft, uses);
+	fab_cli_finish_report(r);
+	fab_cable_use_fini(use);
+	fab_routes_free(routes);
+	fab_mft_free(mft);
+	free(uses);
+	return FAB_EXIT_DONE;
+}

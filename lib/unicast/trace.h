@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One path through forwarding tables, and everything that uses one cable. */
+#pragma once
+
+#include "unicast/routes.h"
+
+/* Where a path begins or ends: a port of an adapter, or with FAB_NONE the switch. */
+struct fab_trace_end {
+	uint32_t port, node, sw;
+};
+
+/* The end that a port stands for. ENOENT: it has no cable to a switch. O(1). */
+int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_trace_end *out,
+		     struct fab_err *err) FAB_MUST_CHECK;
+
+/* The column by which packets for an end are sent, FAB_NONE: none. O(columns). */
+uint32_t fab_trace_column(const struct fab_routes *r, const struct fab_trace_end *to);
+/* The service level of packets from an end, FAB_SL_NONE: none, FAB_SL_UNKNOWN: no file
+ * tells. O(sources). */
+uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_trace_end *from,
+		     uint32_t column);
+
+/* Port ids: from where, to where; the cables of the two adapters are hops, too. */
+struct fab_trace_hop {
+	uint32_t out, in;
+	/* between switches; FAB_VL_UNKNOWN: of the cable of an adapter, or no file tells
+	 */
+	unsigned vl;
+};
+
+struct fab_trace {
+	FAB_VEC(struct fab_trace_hop) hops;
+	unsigned sl;	     /* FAB_SL_UNKNOWN: no file tells */
+	const char *stopped; /* why it goes no further; NULL: it arrives */
+};
+
+/* Follow the tables. The caller ends it. O(hops * ports of a switch). */
+void fab_trace_init(struct fab_trace *trace, const struct fab_routes *r,
+		    const struct fab_trace_end *from, const struct fab_trace_end *to);
+void fab_trace_fini(struct fab_trace *trace);
+
+/* One direction of a cable. */
+struct fab_cable_use {
+	uint32_t from;			 /* port at which packets enter the cable */
+	uint64_t pairs;			 /* ordered pairs of ports of hosts */
+	uint32_t n_senders, n_receivers; /* hosts */
+	bool *sends, *receives;		 /* [n_hosts] */
+};
+
+/*
+ * Which pairs of ports of hosts use a cable with a switch, each way: `use` gets two
+ * directions, that from cable_a first. Pairs on one switch use no cable between switches.
+ * The caller ends both. O(columns * switches).
+ */
+void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
+			fab_cable_id cable);
+void fab_cable_use_fini(struct fab_cable_use use[2]);
