@@ -65,9 +65,10 @@ struct bootplan_export {
 	const char *path, *hosts, *boot_file; /* NULL: not given */
 };
 extern const struct argp bootplan_export_argp;
-/* Write it; exits when that fails. */
+/* Add it to the results; exits when that fails. */
 void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
-		     const struct fab_batch *batch, const uint32_t *interface_of);
+		     const struct fab_batch *batch, const uint32_t *interface_of,
+		     struct fab_cli_results *results);
 
 /* Options about other ways to distribute. */
 struct bootplan_ways {

@@ -60,10 +60,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp bootplan_export_argp = {.options = options, .parser = parse};
 
 void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
-		     const struct fab_batch *batch, const uint32_t *interface_of)
+		     const struct fab_batch *batch, const uint32_t *interface_of,
+		     struct fab_cli_results *results)
 {
 	struct fab_book *book = NULL;
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
 	if (e->hosts) {
@@ -74,10 +74,9 @@ void bootplan_export(const struct bootplan_export *e, const struct fab_machine *
 			fab_cli_die(&err);
 		fab_input_fini(&in);
 	}
-	fab_cli_open_sink(&sink, e->path);
-	if (fab_export_boot(sink.file, e->format, m, batch, interface_of, book,
-			    e->boot_file ? e->boot_file : "ipxe.efi", &err))
+	if (fab_export_boot(fab_cli_open_result(results, e->path), e->format, m, batch,
+			    interface_of, book, e->boot_file ? e->boot_file : "ipxe.efi",
+			    &err))
 		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
 	fab_book_free(book);
 }

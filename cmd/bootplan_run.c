@@ -222,32 +222,31 @@ static const uint32_t *best_mapping(const struct bootplan_params *p,
 }
 
 static void write_mapping(const struct bootplan_params *p,
-			  const struct bootplan_outcome *o, const struct work *w)
+			  const struct bootplan_outcome *o, const struct work *w,
+			  struct fab_cli_results *results)
 {
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
-	struct fab_cli_sink sink;
+	FILE *file = fab_cli_open_result(results, p->mapping_out);
 	struct fab_err err;
 
-	fab_cli_open_sink(&sink, p->mapping_out);
 	for (size_t i = 0; i < p->n_choices; i++)
-		if (bootplan_write_mapping(sink.file, o->m, batch, p->choices[i].name,
+		if (bootplan_write_mapping(file, o->m, batch, p->choices[i].name,
 					   w->interface_of[i], &err))
 			fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
 }
 
 static void print_report(const struct bootplan_params *p,
-			 const struct bootplan_outcome *o)
+			 const struct bootplan_outcome *o,
+			 struct fab_cli_results *results)
 {
+	FILE *file = fab_cli_open_result(results, p->output.path);
 	struct fab_report_options report;
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
-	fab_cli_open_sink(&sink, p->output.path);
-	report = fab_cli_report_options(&p->output, &sink);
-	if (bootplan_report(sink.file, &report, o, &err))
+	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
+	if (bootplan_report(file, &report, o, &err))
 		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
+	fab_cli_commit_results(results);
 }
 
 static void free_work(struct work *w)
@@ -285,6 +284,7 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 				     .target_seconds = p->target_seconds,
 				     .was_verified = p->run.verify,
 				     .has_timeout = p->transfer.timeout_seconds > 0};
+	struct fab_cli_results results = {.n = 0};
 	struct fab_cli_progress *progress;
 	struct work w = {0};
 	bool is_sound = true;
@@ -308,13 +308,13 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	bootplan_add_ways(p, &o, best_mapping(p, &o, &w));
 	is_sound &= !o.has_broken_tree;
 	if (p->mapping_out)
-		write_mapping(p, &o, &w);
+		write_mapping(p, &o, &w, &results);
 	if (p->export.path)
 		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
-				w.interface_of[0]);
+				w.interface_of[0], &results);
 	if (p->plot)
 		bootplan_plot(p->plot, p->terminal, &o);
-	print_report(p, &o);
+	print_report(p, &o, &results);
 	bootplan_store(&p->store, &p->run, &o);
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
 		is_sound = false;

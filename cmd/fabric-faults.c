@@ -348,17 +348,17 @@ static void choose_engines(struct faults_params *p, const struct faults_outcome 
 	p->n_engines = n;
 }
 
-static void print_report(const struct faults_params *p, const struct faults_outcome *o)
+static void print_report(const struct faults_params *p, const struct faults_outcome *o,
+			 struct fab_cli_results *results)
 {
+	FILE *file = fab_cli_open_result(results, p->output.path);
 	struct fab_report_options report;
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
-	fab_cli_open_sink(&sink, p->output.path);
-	report = fab_cli_report_options(&p->output, &sink);
-	if (faults_report(sink.file, &report, p, o, &err))
+	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
+	if (faults_report(file, &report, p, o, &err))
 		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
+	fab_cli_commit_results(results);
 }
 
 /* 1 when something was found that was asked for. */
@@ -378,9 +378,11 @@ static int status_of(const struct faults_params *p, const struct faults_outcome 
 
 static int run(struct faults_params *p, struct faults_outcome *o)
 {
+	struct fab_cli_results results = {.n = 0};
+
 	if (p->questions.reliability) {
 		faults_try_reliability(p, o);
-		print_report(p, o);
+		print_report(p, o, &results);
 		faults_store_reliability(&p->store, &p->run, o);
 		return FAB_EXIT_DONE;
 	}
@@ -392,8 +394,8 @@ static int run(struct faults_params *p, struct faults_outcome *o)
 		faults_rank_parts(p, o);
 	if (p->questions.dodge)
 		faults_dodge(p, o);
-	faults_write_tables(p, o);
-	print_report(p, o);
+	faults_write_tables(p, o, &results);
+	print_report(p, o, &results);
 	faults_store(&p->store, &p->run, o);
 	return status_of(p, o);
 }

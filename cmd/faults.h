@@ -152,7 +152,8 @@ void faults_solve(const struct faults_params *p, struct faults_outcome *o);
 struct fab_routes *faults_read_tables(const struct faults_params *p,
 				      const struct faults_outcome *o);
 /* What --lfts-out and the others ask for, of the last result. */
-void faults_write_tables(const struct faults_params *p, const struct faults_outcome *o);
+void faults_write_tables(const struct faults_params *p, const struct faults_outcome *o,
+			 struct fab_cli_results *results);
 /* Flows of --permutation. */
 void faults_flow(const struct faults_params *p, struct faults_outcome *o);
 void faults_try_reliability(const struct faults_params *p, struct faults_outcome *o);

@@ -129,42 +129,37 @@ static int write_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *er
 	return 0;
 }
 
-static void write_file(const char *path, const struct fab_routes *routes,
+static void write_file(struct fab_cli_results *results, const char *path,
+		       const struct fab_routes *routes,
 		       int (*write)(FILE *, const struct fab_routes *, struct fab_err *))
 {
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
-	if (!path)
-		return;
-	fab_cli_open_sink(&sink, path);
-	if (write(sink.file, routes, &err))
+	if (path && write(fab_cli_open_result(results, path), routes, &err))
 		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
 }
 
-static void write_subnet(const struct faults_outcome *o, const char *path)
+static void write_subnet(struct fab_cli_results *results, const struct faults_outcome *o,
+			 const char *path)
 {
 	struct fab_fabric *left;
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
 	if (fab_fabric_without(o->f, o->faults, &left, &err))
 		fab_cli_die(&err);
-	fab_cli_open_sink(&sink, path);
-	fab_export_subnet_lst(sink.file, left);
-	fab_cli_commit_sink(&sink);
+	fab_export_subnet_lst(fab_cli_open_result(results, path), left);
 	fab_fabric_free(left);
 }
 
-void faults_write_tables(const struct faults_params *p, const struct faults_outcome *o)
+void faults_write_tables(const struct faults_params *p, const struct faults_outcome *o,
+			 struct fab_cli_results *results)
 {
 	const struct fab_routes *routes = o->n ? o->results[o->n - 1].routes : NULL;
 
-	write_file(p->files.lfts_out, routes, write_lfts);
-	write_file(p->files.fdbs_out, routes, fab_export_fdbs);
-	write_file(p->files.path_sl_out, routes, fab_export_path_sl);
-	write_file(p->files.sl2vl_out, routes, write_sl2vl);
+	write_file(results, p->files.lfts_out, routes, write_lfts);
+	write_file(results, p->files.fdbs_out, routes, fab_export_fdbs);
+	write_file(results, p->files.path_sl_out, routes, fab_export_path_sl);
+	write_file(results, p->files.sl2vl_out, routes, write_sl2vl);
 	if (p->files.subnet_out)
-		write_subnet(o, p->files.subnet_out);
+		write_subnet(results, o, p->files.subnet_out);
 }

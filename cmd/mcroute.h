@@ -94,8 +94,9 @@ struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path
 void mcroute_judge_tables(struct mcroute_outcome *o, const struct fab_mft *tables);
 /* The table `broken`. */
 void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o);
-/* Write --mcfdbs-out: the trees of the last result. */
-void mcroute_write_tables(const struct mcroute_outcome *o, const char *path);
+/* Add --mcfdbs-out to the results: the trees of the last one. */
+void mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
+			  struct fab_cli_results *results);
 
 /* The value of --mlid-cap; a usage error when it is none. */
 uint32_t mcroute_parse_mlid_cap(const char *arg, struct argp_state *state);

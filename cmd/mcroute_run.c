@@ -126,34 +126,34 @@ static bool verify(const struct mcroute_params *p, struct mcroute_outcome *o)
 	return all;
 }
 
-static void print_report(const struct mcroute_params *p, const struct mcroute_outcome *o)
+static void print_report(const struct mcroute_params *p, const struct mcroute_outcome *o,
+			 struct fab_cli_results *results)
 {
+	FILE *file = fab_cli_open_result(results, p->output.path);
 	struct fab_report_options report;
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
-	fab_cli_open_sink(&sink, p->output.path);
-	report = fab_cli_report_options(&p->output, &sink);
-	if (mcroute_report(sink.file, &report, o, p->fullest, &err))
+	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
+	if (mcroute_report(file, &report, o, p->fullest, &err))
 		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
+	fab_cli_commit_results(results);
 }
 
-static void write_trees(const struct mcroute_params *p, const struct mcroute_outcome *o)
+static void write_trees(const struct mcroute_params *p, const struct mcroute_outcome *o,
+			struct fab_cli_results *results)
 {
-	struct fab_cli_sink sink;
+	FILE *file = fab_cli_open_result(results, p->trees_out);
 	struct fab_err err;
 
-	fab_cli_open_sink(&sink, p->trees_out);
 	for (size_t i = o->has_tables; i < o->n; i++)
-		if (fab_export_trees(sink.file, &o->problem, &o->results[i], &err))
+		if (fab_export_trees(file, &o->problem, &o->results[i], &err))
 			fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
 }
 
 int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 		const struct fab_fabric *f)
 {
+	struct fab_cli_results results = {.n = 0};
 	struct fab_mft *tables = NULL;
 	struct fab_groups *groups;
 	bool is_sound = true;
@@ -171,10 +171,10 @@ int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 	if (p->run.verify)
 		is_sound = verify(p, o);
 	if (p->trees_out)
-		write_trees(p, o);
+		write_trees(p, o, &results);
 	if (p->mcfdbs_out)
-		mcroute_write_tables(o, p->mcfdbs_out);
-	print_report(p, o);
+		mcroute_write_tables(o, p->mcfdbs_out, &results);
+	print_report(p, o, &results);
 	mcroute_store(&p->store, &p->run, o);
 	fab_cli_close_store(&p->store);
 	if (p->check && o->loaded.n_broken)

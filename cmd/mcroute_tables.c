@@ -86,18 +86,17 @@ void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o)
 	fab_report_table_end(r);
 }
 
-void mcroute_write_tables(const struct mcroute_outcome *o, const char *path)
+void mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
+			  struct fab_cli_results *results)
 {
 	uint16_t *mlid = FAB_NEW(o->problem.groups->n, uint16_t);
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
 	if (fab_groups_give_mlids(o->problem.groups, mlid, &err)) {
 		fab_err_prefix(&err, "--mcfdbs-out");
 		fab_cli_die(&err);
 	}
-	fab_cli_open_sink(&sink, path);
-	fab_export_mcfdbs(sink.file, &o->problem, &o->results[o->n - 1], mlid);
-	fab_cli_commit_sink(&sink);
+	fab_export_mcfdbs(fab_cli_open_result(results, path), &o->problem,
+			  &o->results[o->n - 1], mlid);
 	free(mlid);
 }

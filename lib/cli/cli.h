@@ -154,6 +154,18 @@ void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path);
 void fab_cli_commit_sink(struct fab_cli_sink *sink);
 
 /*
+ * Several results of one command, all or none of them: open each and write it, then
+ * commit them together; no target changes before all are written and synced. A result on
+ * standard output commits those before it as it is opened. Exits as sinks do.
+ */
+struct fab_cli_results {
+	struct fab_cli_sink sinks[8];
+	size_t n;
+};
+FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path);
+void fab_cli_commit_results(struct fab_cli_results *results);
+
+/*
  * Report options from the output child and the terminal: width (COLUMNS first), and
  * colour unless --color says otherwise (not with NO_COLOR or TERM=dumb), only when the
  * sink is standard output on a terminal.

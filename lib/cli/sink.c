@@ -197,14 +197,20 @@ static void copy_to_old(struct fab_cli_sink *sink)
 		cannot_write(sink->path);
 }
 
-void fab_cli_commit_sink(struct fab_cli_sink *sink)
+/* Everything that can fail before the target changes. */
+static void settle(struct fab_cli_sink *sink)
 {
 	if (!is_written(sink->file))
 		cannot_write(sink->path ? sink->path : "standard output");
-	if (!sink->path)
-		return;
 	if (sink->temporary && fsync(fileno(sink->file)) != 0 && errno != EINVAL)
 		cannot_write(sink->path);
+}
+
+void fab_cli_commit_sink(struct fab_cli_sink *sink)
+{
+	settle(sink);
+	if (!sink->path)
+		return;
 	if (sink->copies_to_old)
 		copy_to_old(sink);
 	if (fclose(sink->file) != 0)
@@ -220,4 +226,28 @@ void fab_cli_commit_sink(struct fab_cli_sink *sink)
 	free(sink->temporary);
 	free(sink->path);
 	*sink = (struct fab_cli_sink){0};
+}
+
+FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
+{
+	struct fab_cli_sink sink;
+
+	fab_cli_open_sink(&sink, path);
+	/* whoever reads standard output may close it, which ends the command */
+	if (!sink.path)
+		fab_cli_commit_results(results);
+	if (results->n == FAB_COUNT(results->sinks))
+		fab_cli_exit(FAB_EXIT_ERROR, "%s: more than %zu results at once", path,
+			     FAB_COUNT(results->sinks));
+	results->sinks[results->n++] = sink;
+	return sink.file;
+}
+
+void fab_cli_commit_results(struct fab_cli_results *results)
+{
+	for (size_t i = 0; i < results->n; i++)
+		settle(&results->sinks[i]);
+	for (size_t i = 0; i < results->n; i++)
+		fab_cli_commit_sink(&results->sinks[i]);
+	results->n = 0;
 }
