@@ -32,8 +32,10 @@ static const char *tables_name(const struct faults_result *a)
 	return a->engine ? a->algorithm : "The tables that were read";
 }
 
+/* "NAMES: all N pairs have a path": names as the answer calls the tables. */
 static void say_reached(struct fab_report *r, const struct faults_params *p,
-			const struct faults_outcome *o, const struct faults_result *a)
+			const struct faults_outcome *o, const struct faults_result *a,
+			const char *names)
 {
 	const struct fab_judgement *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
@@ -42,14 +44,14 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 	if (!j->pairs)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "%s: there are no %s to judge, nothing is known.",
-				  tables_name(a), ends_name(p, o, a));
+				  names, ends_name(p, o, a));
 	else if (j->unreachable)
 		fab_report_answer(r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path.",
-				  tables_name(a), fab_human_count(j->unreachable, n), all,
+				  names, fab_human_count(j->unreachable, n), all,
 				  ends_name(p, o, a), j->unreachable == 1 ? "is" : "are");
 	else
-		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.",
-				  tables_name(a), all, ends_name(p, o, a));
+		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.", names,
+				  all, ends_name(p, o, a));
 }
 
 static void say_loops(struct fab_report *r, const struct faults_result *a)
@@ -80,6 +82,37 @@ static void say_loops(struct fab_report *r, const struct faults_result *a)
 	free(why);
 }
 
+/* Hosts that died with what is dead; the pairs above are those of the others. */
+static void say_lost(struct fab_report *r, const struct faults_outcome *o)
+{
+	const struct fab_lost *lost = &o->results[0].lost;
+	char hosts[FAB_HUMAN_BYTES], adapters[FAB_HUMAN_BYTES], pairs[FAB_HUMAN_BYTES];
+
+	if (!lost->adapters || !o->is_one_set)
+		return;
+	fab_human_count(lost->hosts, hosts);
+	fab_human_count(lost->adapters, adapters);
+	fab_human_count(lost->pairs, pairs);
+	fab_report_answer(r, FAB_TONE_BAD,
+			  "Lost with what is dead: %s host%s (%s port%s of adapters, %s "
+			  "pairs).",
+			  hosts, lost->hosts == 1 ? "" : "s", adapters,
+			  lost->adapters == 1 ? "" : "s", pairs);
+}
+
+/* Ours are not those of a running subnet manager. */
+static void say_whose(struct fab_report *r, const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->results[i].engine && o->results[i].engine->imitates_opensm) {
+			fab_report_answer(r, FAB_TONE_WARN,
+					  "That is of the tables that --lfts-out writes; "
+					  "OpenSM's own may differ: dump them and give "
+					  "--lfts.");
+			return;
+		}
+}
+
 /* LIDs that tables that were read lack; the rest is in what is not known of loops. */
 static void say_missing(struct fab_report *r, const struct faults_outcome *o)
 {
@@ -106,6 +139,9 @@ static void say_sets(struct fab_report *r, const struct faults_params *p,
 			  tables_name(a), sets, lost, ends_name(p, o, a), loops);
 }
 
+/* Outcomes that are told apart by their figures. */
+enum { FEW = 2 };
+
 enum kind {
 	KIND_SOUND,
 	KIND_LOST,
@@ -130,9 +166,18 @@ static enum kind kind_of(const struct faults_result *a)
 	return j->deadlock_free ? KIND_SOUND : KIND_LOOP;
 }
 
-/* Several algorithms: which of them do, which do not, and why. */
-static void say_many(struct fab_report *r, const struct faults_params *p,
-		     const struct faults_outcome *o)
+/* "a, b, c" */
+static void add_name(char **names, const char *name)
+{
+	char *longer =
+		fab_format("%s%s%s", *names ? *names : "", *names ? ", " : "", name);
+
+	free(*names);
+	*names = longer;
+}
+
+/* Several algorithms with so many different outcomes: which of them do, and why not. */
+static void say_kinds(struct fab_report *r, const struct faults_outcome *o)
 {
 	static const char *const texts[] = {
 		[KIND_SOUND] = "every pair has a path and there is no credit loop",
@@ -148,16 +193,9 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 	for (int kind = KIND_SOUND; kind < N_KINDS; kind++) {
 		char *names = NULL;
 
-		for (size_t i = 0; i < o->n; i++) {
-			char *longer;
-
-			if (kind_of(&o->results[i]) != (enum kind)kind)
-				continue;
-			longer = fab_format("%s%s%s", names ? names : "",
-					    names ? ", " : "", o->results[i].algorithm);
-			free(names);
-			names = longer;
-		}
+		for (size_t i = 0; i < o->n; i++)
+			if (kind_of(&o->results[i]) == (enum kind)kind)
+				add_name(&names, o->results[i].algorithm);
 		if (names)
 			fab_report_answer(
 				r, kind == KIND_SOUND ? FAB_TONE_PLAIN : FAB_TONE_BAD,
@@ -165,7 +203,50 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 				o->is_one_set ? "" : " (all sets together)");
 		free(names);
 	}
-	(void)p;
+}
+
+/* Would the answer say the same of both, but for the name? */
+static bool is_alike(const struct faults_result *a, const struct faults_result *b)
+{
+	return kind_of(a) == kind_of(b) && a->sum.pairs == b->sum.pairs &&
+	       a->sum.unreachable == b->sum.unreachable && a->sum.vls == b->sum.vls &&
+	       a->sum.cycle.n == b->sum.cycle.n &&
+	       a->sum.pairs_on_cycles == b->sum.pairs_on_cycles;
+}
+
+/* Has an earlier result said it? */
+static bool is_said(const struct faults_outcome *o, size_t result)
+{
+	for (size_t i = 0; i < result; i++)
+		if (is_alike(&o->results[i], &o->results[result]))
+			return true;
+	return false;
+}
+
+/* Several algorithms: with their figures where few of them differ. */
+static void say_many(struct fab_report *r, const struct faults_params *p,
+		     const struct faults_outcome *o)
+{
+	size_t n_different = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		n_different += !is_said(o, i);
+	if (n_different > FEW || !o->is_one_set) {
+		say_kinds(r, o);
+		return;
+	}
+	for (size_t i = 0; i < o->n; i++) {
+		char *names = NULL;
+
+		if (is_said(o, i))
+			continue;
+		for (size_t k = i; k < o->n; k++)
+			if (is_alike(&o->results[i], &o->results[k]))
+				add_name(&names, o->results[k].algorithm);
+		say_reached(r, p, o, &o->results[i], names);
+		say_loops(r, &o->results[i]);
+		free(names);
+	}
 }
 
 static void say_verified(struct fab_report *r, const struct faults_outcome *o)
@@ -216,9 +297,12 @@ void faults_answer(struct fab_report *r, const struct faults_params *p,
 	else if (!o->is_one_set)
 		say_sets(r, p, o, &o->results[0]);
 	else {
-		say_reached(r, p, o, &o->results[0]);
+		say_reached(r, p, o, &o->results[0], tables_name(&o->results[0]));
 		say_missing(r, o);
 		say_loops(r, &o->results[0]);
 	}
+	if (o->n)
+		say_lost(r, o);
+	say_whose(r, o);
 	say_verified(r, o);
 }

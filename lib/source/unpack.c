@@ -238,6 +238,9 @@ static int slurp(int fd, const char *name, size_t hint, struct watch *w, char **
 			bytes = fab_realloc(bytes, cap, 1);
 		}
 	}
+	/* how much a pipe gives at a time is no part of the answer */
+	if (ends)
+		n = FAB_INPUT_SEEN;
 	bytes[n] = '\0';
 	*out = bytes;
 	*out_n = n;

@@ -19,7 +19,8 @@ struct fab_unicast_engine {
 	const char *summary;
 	const char *caveat; /* what its verdicts do not promise; NULL: nothing */
 	bool needs_kfat;
-	uint32_t n_dims; /* of the kfats that it is for; 0: any */
+	bool imitates_opensm; /* by rules of OpenSM, whose own tables may differ */
+	uint32_t n_dims;      /* of the kfats that it is for; 0: any */
 	/* Tables for the sound leaf switches of a kfat, or by LID for everything alive.
 	 * What cannot be reached has no entry. The caller frees *out. */
 	int (*route)(const struct fab_unicast_problem *problem, struct fab_routes **out,

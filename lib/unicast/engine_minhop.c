@@ -18,6 +18,7 @@ static int route_minhop(const struct fab_unicast_problem *problem,
 const struct fab_unicast_engine fab_unicast_minhop = {
 	.name = "minhop",
 	.summary = "fewest hops, ports balanced, as OpenSM does",
+	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_minhop,
 };
