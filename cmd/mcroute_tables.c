@@ -32,7 +32,7 @@ struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path
 	struct fab_input in;
 	struct fab_err err;
 
-	if (fab_input_read(path, &in, &err))
+	if (fab_input_read_tables(path, &in, &err))
 		fab_cli_die(&err);
 	if (fab_mcfdbs_read(f, name, in.bytes, in.n, ignore_unknown, &tables, &err))
 		fab_cli_die(&err);

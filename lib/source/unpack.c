@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "source/cache.h"
+#include "source/scan.h"
 
 #define ZLIB_CONST
 #include <errno.h>
@@ -173,9 +174,60 @@ int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_i
 
 /* What is looked at while an input is read. */
 struct watch {
-	bool (*is_known)(const char *bytes, size_t n);
+	bool (*is_known)(const char *bytes, size_t n); /* NULL: lines of text */
+	size_t max;
 	bool saw_head, saw_more;
+	size_t seen, line; /* bytes without a NUL; where the last line begins */
 };
+
+/* The first line with content in `line`; false: there is none, or it is one word. */
+static bool has_words(const char *bytes, size_t n, struct fab_span *line)
+{
+	struct fab_lines lines = {.at = bytes, .end = bytes + n};
+
+	while (fab_lines_next(&lines, line)) {
+		if (line->p == line->end || *line->p == '#')
+			continue;
+		for (const char *c = line->p; c < line->end; c++)
+			if (strchr(" \t,:;=", *c))
+				return true;
+		return false;
+	}
+	*line = (struct fab_span){bytes, bytes};
+	return false;
+}
+
+/* The same while long text goes on: what has no end is not read to it. */
+static int look_at_text(struct watch *w, const char *name, const char *bytes, size_t n,
+			struct fab_err *err)
+{
+	const char *from = bytes + w->seen, *nul = memchr(from, '\0', n - w->seen);
+	const char *end = memrchr(from, '\n', n - w->seen);
+	struct fab_span line;
+
+	if (nul)
+		return fab_fail(err, EINVAL, "%s: a NUL byte at byte %zu, expected text",
+				name, (size_t)(nul - bytes) + 1);
+	w->seen = n;
+	if (end)
+		w->line = (size_t)(end + 1 - bytes);
+	if (n - w->line >= FAB_INPUT_SEEN)
+		return fab_fail(err, EINVAL,
+				"%s: a line of more than %zu bytes at byte %zu, expected "
+				"lines of text",
+				name, FAB_INPUT_SEEN, w->line + 1);
+	if (w->saw_more || n < FAB_INPUT_SEEN || has_words(bytes, n, &line))
+		return 0;
+	if (line.p == line.end)
+		return fab_fail(err, EINVAL,
+				"%s: the first %zu bytes are comments and blanks", name,
+				FAB_INPUT_SEEN);
+	return fab_fail(err, EINVAL,
+			"%s: more than %zu bytes that begin with \"%.*s\": no list of "
+			"names is as long, and records have two words",
+			name, FAB_INPUT_SEEN,
+			fab_span_len(&line) < 40 ? (int)fab_span_len(&line) : 40, line.p);
+}
 
 /* Is it worth reading on? Fails when the input is none of ours; *ends: stop here. */
 static int look(struct watch *w, const char *name, const char *bytes, size_t n,
@@ -193,6 +245,9 @@ static int look(struct watch *w, const char *name, const char *bytes, size_t n,
 					"known format, expected text",
 					name, (size_t)(nul - bytes) + 1);
 	}
+	if (w->saw_head && is_text && !w->is_known &&
+	    look_at_text(w, name, bytes, n, err))
+		return EINVAL;
 	if (!w->saw_more && n >= FAB_INPUT_SEEN) {
 		w->saw_more = true;
 		*ends = is_text && w->is_known && !w->is_known(bytes, n);
@@ -226,9 +281,9 @@ static int slurp(int fd, const char *name, size_t hint, struct watch *w, char **
 			break;
 		n += (size_t)got;
 		rc = look(w, name, bytes, n, &ends, err);
-		if (!rc && n > FAB_INPUT_MAX_BYTES)
+		if (!rc && n > w->max)
 			rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", name,
-				      FAB_INPUT_MAX_BYTES);
+				      w->max);
 		if (rc) {
 			free(bytes);
 			return rc;
@@ -263,9 +318,8 @@ static int read_raw(const char *path, struct watch *w, char **bytes, size_t *n,
 	}
 	if (S_ISDIR(st.st_mode))
 		rc = fab_fail(err, EISDIR, "%s: %s", path, strerror(EISDIR));
-	else if (st.st_size > (off_t)FAB_INPUT_MAX_BYTES)
-		rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", path,
-			      FAB_INPUT_MAX_BYTES);
+	else if (st.st_size > (off_t)w->max)
+		rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", path, w->max);
 	else
 		rc = slurp(fd, is_stdin ? "<stdin>" : path,
 			   S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, w, bytes, n,
@@ -275,15 +329,9 @@ static int read_raw(const char *path, struct watch *w, char **bytes, size_t *n,
 	return rc;
 }
 
-int fab_input_read(const char *path, struct fab_input *in, struct fab_err *err)
+static int read_watched(const char *path, struct watch w, struct fab_input *in,
+			struct fab_err *err)
 {
-	return fab_input_read_known(path, NULL, in, err);
-}
-
-int fab_input_read_known(const char *path, bool (*is_known)(const char *bytes, size_t n),
-			 struct fab_input *in, struct fab_err *err)
-{
-	struct watch w = {.is_known = is_known};
 	const char *name = strcmp(path, "-") ? path : "<stdin>";
 	char *bytes = NULL;
 	size_t n = 0;
@@ -299,6 +347,24 @@ int fab_input_read_known(const char *path, bool (*is_known)(const char *bytes, s
 	else
 		in->heap = bytes;
 	return rc;
+}
+
+int fab_input_read(const char *path, struct fab_input *in, struct fab_err *err)
+{
+	return read_watched(path, (struct watch){.max = FAB_INPUT_MAX_LIST}, in, err);
+}
+
+int fab_input_read_tables(const char *path, struct fab_input *in, struct fab_err *err)
+{
+	return read_watched(path, (struct watch){.max = FAB_INPUT_MAX_BYTES}, in, err);
+}
+
+int fab_input_read_known(const char *path, bool (*is_known)(const char *bytes, size_t n),
+			 struct fab_input *in, struct fab_err *err)
+{
+	return read_watched(
+		path, (struct watch){.is_known = is_known, .max = FAB_INPUT_MAX_BYTES},
+		in, err);
 }
 
 void fab_input_fini(struct fab_input *in)

@@ -21,20 +21,27 @@ enum {
 	FAB_INPUT_SLACK = 16 << 20, /* ... beyond this many */
 	FAB_INPUT_HEAD = 1 << 16,   /* bytes that tell what an input is */
 };
-/* No input and nothing unpacked is larger than this. */
+/* No input and nothing unpacked is larger than this; lists that people write are not
+ * larger than the second. */
 #define FAB_INPUT_MAX_BYTES ((size_t)4 << 30)
+#define FAB_INPUT_MAX_LIST ((size_t)1 << 30)
 
 /*
  * Read a file ("-" is standard input) to its end and unpack it when it begins with the
  * magic number of gzip or zstd. Nothing is mapped: a file that another process cuts short
  * meanwhile must not kill the reader. What goes on after FAB_INPUT_HEAD bytes is read on
  * only when these are text, packed data or a cache of libibnetdisc: /dev/zero has no end.
+ * Text that goes on after FAB_INPUT_SEEN bytes must have lines that end, the first with
+ * content of two words (none has one word a line by the million), and no NUL byte.
  * Errors: those of open(2) and read(2), EFBIG beyond
- * FAB_INPUT_MAX_BYTES, EINVAL packed bytes that are damaged or unpack to more than
+ * FAB_INPUT_MAX_LIST, EINVAL packed bytes that are damaged or unpack to more than
  * FAB_INPUT_MAX_RATIO times their size. The caller finishes *in with fab_input_fini().
  */
 int fab_input_read(const char *path, struct fab_input *in,
 		   struct fab_err *err) FAB_MUST_CHECK;
+/* The same for tables that programs write, up to FAB_INPUT_MAX_BYTES. */
+int fab_input_read_tables(const char *path, struct fab_input *in,
+			  struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * The same for an input that begins with what is looked for: when `is_known` does not

@@ -2,6 +2,9 @@
 /* Switches and cables that die by name. */
 #include "unicast/faults.h"
 
+#include "source/scan.h"
+#include "source/unpack.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,42 +64,39 @@ static int add_line(struct fab_faults *faults, const char *line, size_t len,
 	return add_list(faults, FAB_WANT_SWITCH, line, len, err);
 }
 
-static int add_lines(struct fab_faults *faults, FILE *file, const char *path,
-		     struct fab_err *err)
+static int add_lines(struct fab_faults *faults, const struct fab_input *in,
+		     const char *path, struct fab_err *err)
 {
-	char *line = NULL, prefix[TEXT_MAX + 40];
-	size_t cap = 0;
-	ssize_t len;
+	struct fab_lines lines = {.at = in->bytes, .end = in->bytes + in->n};
+	char prefix[TEXT_MAX + 40];
+	struct fab_span line;
 	int rc = 0;
 
-	for (uint64_t number = 1; !rc && (len = getline(&line, &cap, file)) >= 0;
-	     number++) {
+	while (!rc && fab_lines_next(&lines, &line)) {
+		size_t len = fab_span_len(&line);
+
 		if (len > LINE_MAX_BYTES)
 			rc = fab_fail(err, EINVAL, "expected a line of at most %d bytes",
 				      LINE_MAX_BYTES);
 		else
-			rc = add_line(faults, line, (size_t)len, err);
+			rc = add_line(faults, line.p, len, err);
 		if (!rc)
 			continue;
-		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, path, number);
+		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, path,
+			 (uint64_t)lines.line);
 		fab_err_prefix(err, prefix);
 	}
-	free(line);
-	if (!rc && ferror(file))
-		rc = fab_fail(err, EIO, "%s: cannot read: %s", path, strerror(errno));
 	return rc;
 }
 
 int fab_faults_add_file(struct fab_faults *faults, const char *path, struct fab_err *err)
 {
-	bool is_stdin = !strcmp(path, "-");
-	FILE *file = is_stdin ? stdin : fopen(path, "re");
-	int rc;
+	struct fab_input in;
+	int rc = fab_input_read(path, &in, err);
 
-	if (!file)
-		return fab_fail(err, errno, "%s: cannot open: %s", path, strerror(errno));
-	rc = add_lines(faults, file, is_stdin ? "(stdin)" : path, err);
-	if (!is_stdin)
-		fclose(file);
+	if (rc)
+		return rc;
+	rc = add_lines(faults, &in, strcmp(path, "-") ? path : "(stdin)", err);
+	fab_input_fini(&in);
 	return rc;
 }

@@ -366,7 +366,7 @@ typedef int (*add_fn)(struct fab_routes *r, const char *file, const char *text,
 static int add(struct fab_routes *r, const char *path, add_fn fn, struct fab_err *err)
 {
 	struct fab_input in;
-	int rc = path ? fab_input_read(path, &in, err) : 0;
+	int rc = path ? fab_input_read_tables(path, &in, err) : 0;
 
 	if (rc || !path)
 		return rc;
@@ -381,7 +381,7 @@ int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
 {
 	struct fab_routes *r = NULL;
 	struct fab_input in;
-	int rc = fab_input_read(lfts_path, &in, err);
+	int rc = fab_input_read_tables(lfts_path, &in, err);
 
 	if (rc)
 		return rc;

@@ -4,6 +4,8 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "fabric/resolver.h"
+#include "source/scan.h"
+#include "source/unpack.h"
 #include "unicast/service_levels.h"
 
 #include <errno.h>
@@ -175,48 +177,46 @@ static int read_line(const struct flow_reader *r, const char *line, size_t len,
 	return rc ? rc : add_flows(r, pair, err);
 }
 
-static int read_lines(const struct flow_reader *r, FILE *file, const char *path,
-		      struct fab_err *err)
+static int read_lines(const struct flow_reader *r, const struct fab_input *in,
+		      const char *path, struct fab_err *err)
 {
-	char *line = NULL, prefix[TEXT_MAX + 40];
-	size_t cap = 0;
-	ssize_t len;
-	int rc = 0;
+	struct fab_lines lines = {.at = in->bytes, .end = in->bytes + in->n};
+	char prefix[TEXT_MAX + 40];
+	struct fab_span line;
 
-	for (uint64_t number = 1; !rc && (len = getline(&line, &cap, file)) >= 0;
-	     number++) {
-		rc = read_line(r, line, (size_t)len, err);
+	while (fab_lines_next(&lines, &line)) {
+		int rc = read_line(r, line.p, fab_span_len(&line), err);
+
 		if (!rc)
 			continue;
-		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, path, number);
+		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, path,
+			 (uint64_t)lines.line);
 		fab_err_prefix(err, prefix);
+		return rc;
 	}
-	if (!rc && ferror(file))
-		rc = fab_fail(err, EIO, "%s: cannot read", path);
-	free(line);
-	return rc;
+	return 0;
 }
 
 static int read_file(const char *path, const struct fab_fabric *f,
 		     const struct fab_flow_ends *ends, uint32_t *to, struct fab_err *err)
 {
-	FILE *file = fopen(path, "re");
 	struct flow_reader r = {.f = f, .to = to};
 	struct fab_resolver *resolver;
-	int rc;
+	struct fab_input in;
+	int rc = fab_input_read(path, &in, err);
 
-	if (!file)
-		return fab_fail(err, errno, "%s: cannot open: %s", path, strerror(errno));
+	if (rc)
+		return rc;
 	resolver = fab_resolver_new(f);
 	r.lookup = fab_resolver_lookup(resolver, FAB_WANT_ADAPTER);
 	r.lookup.match = NULL;
 	r.end_of = fab_map64_new(ends->n);
 	for (uint32_t i = 0; i < ends->n; i++)
 		fab_map64_put(r.end_of, ends->port[i], i);
-	rc = read_lines(&r, file, path, err);
+	rc = read_lines(&r, &in, path, err);
 	fab_map64_free(r.end_of);
 	fab_resolver_free(resolver);
-	fclose(file);
+	fab_input_fini(&in);
 	return rc;
 }
 
