@@ -357,6 +357,21 @@ static int export_slurm(FILE *out, const struct fab_fabric *f,
 	return 0;
 }
 
+static int export_cn_guids(FILE *out, const struct fab_fabric *f,
+			   const struct fab_cli_run *run, struct fab_err *err)
+{
+	uint32_t n_left_out;
+	int rc = fab_export_cn_guids(out, f, &n_left_out, err);
+
+	if (!rc && n_left_out)
+		fab_cli_warn(
+			run,
+			"ports of hosts on no switch of the lowest rank: %u, left "
+			"out (no compute nodes to ftree; io_guid_file can hold them)",
+			n_left_out);
+	return rc;
+}
+
 static int export_fabric(FILE *out, const struct params *p, const struct fab_fabric *f)
 {
 	struct fab_dot_options dot = {.without_hosts = p->switches_only, .fold = p->fold};
@@ -381,7 +396,8 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 			fab_cli_die(&err);
 		break;
 	case TO_CN_GUIDS:
-		fab_export_cn_guids(out, f);
+		if (export_cn_guids(out, f, &p->run, &err) != 0)
+			fab_cli_die(&err);
 		break;
 	default:
 		fab_export_ibnetdiscover(out, f);

@@ -34,47 +34,117 @@ static void put_entries(FILE *out, const struct fab_fabric *f, struct entry *v, 
 	}
 }
 
-int fab_export_root_guids(FILE *out, const struct fab_fabric *f, struct fab_err *err)
+/*
+ * Roots: switches of the top rank; rank[switch], the caller's, gets the hops below the
+ * nearest root as OpenSM counts them, FAB_NONE where none is reached.
+ */
+static int find_roots(const struct fab_fabric *f, uint32_t *rank, const char *what,
+		      struct fab_err *err)
 {
 	struct fab_shape *shape = fab_shape_recognize(f);
-	uint32_t *tier = FAB_NEW(f->n_switches, uint32_t);
-	struct entry *v = FAB_NEW(f->n_switches, struct entry);
-	uint32_t top = fab_tiers_top(f, shape, tier);
+	uint32_t top = fab_tiers_top(f, shape, rank);
 	const char *name = fab_shape_name(shape->kind);
-	size_t n = 0;
 	int rc = 0;
 
 	if (top == FAB_NONE)
 		rc = fab_fail(err, EINVAL,
-			      "%s: no roots: the switches of a %s stand in no ranks; "
+			      "%s: no %s: the switches of a %s stand in no ranks; "
 			      "updn and ftree are for trees",
-			      f->source, name ? name : "fabric of no known shape");
+			      f->source, what, name ? name : "fabric of no known shape");
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		rank[s] = rank[s] == top ? 0 : FAB_NONE;
+	fab_shape_free(shape);
+	return rc;
+}
+
+/* Hops from the switches of rank 0 to all others. */
+static void spread(const struct fab_fabric *f, uint32_t *rank)
+{
+	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), n = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (!rank[s])
+			queue[n++] = s;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t a = f->arc_first[queue[i]]; a < f->arc_first[queue[i] + 1];
+		     a++) {
+			uint32_t peer = f->arc_peer[a];
+
+			if (rank[peer] != FAB_NONE)
+				continue;
+			rank[peer] = rank[queue[i]] + 1;
+			queue[n++] = peer;
+		}
+	free(queue);
+}
+
+int fab_export_root_guids(FILE *out, const struct fab_fabric *f, struct fab_err *err)
+{
+	uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
+	struct entry *v = FAB_NEW(f->n_switches, struct entry);
+	size_t n = 0;
+	int rc = find_roots(f, rank, "roots", err);
+
 	for (uint32_t s = 0; !rc && s < f->n_switches; s++)
-		if (tier[s] == top)
+		if (!rank[s])
 			v[n++] = (struct entry){f->node_guid[s], s};
 	if (!rc) {
 		fputs("# root_guid_file of OpenSM: switches of the top rank\n", out);
 		put_entries(out, f, v, n);
 	}
 	free(v);
-	free(tier);
-	fab_shape_free(shape);
+	free(rank);
 	return rc;
 }
 
-void fab_export_cn_guids(FILE *out, const struct fab_fabric *f)
+/* The rank of the switch at a cable of a host adapter; FAB_NONE: of none, or no host. */
+static uint32_t rank_of_host(const struct fab_fabric *f, const uint32_t *rank,
+			     uint32_t cable)
+{
+	if (f->node_kind[f->port_node[f->cable_b[cable]]] != FAB_ADAPTER)
+		return FAB_NONE;
+	return rank[f->port_node[f->cable_a[cable]]];
+}
+
+static void put_compute_nodes(FILE *out, const struct fab_fabric *f, const uint32_t *rank,
+			      uint32_t *n_left_out)
 {
 	struct entry *v = FAB_NEW(f->n_host_links, struct entry);
+	uint32_t first = f->n_switch_links, last = first + f->n_host_links, lowest = 0;
 	size_t n = 0;
 
-	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
-	     c++) {
+	for (uint32_t c = first; c < last; c++) {
+		uint32_t r = rank_of_host(f, rank, c);
+
+		if (r != FAB_NONE && r > lowest)
+			lowest = r;
+	}
+	for (uint32_t c = first; c < last; c++) {
 		uint32_t port = f->cable_b[c];
 
-		if (f->node_kind[f->port_node[port]] == FAB_ADAPTER)
+		if (f->node_kind[f->port_node[port]] != FAB_ADAPTER)
+			continue;
+		if (rank_of_host(f, rank, c) == lowest)
 			v[n++] = (struct entry){f->port_guid[port], f->port_node[port]};
+		else
+			++*n_left_out;
 	}
-	fputs("# cn_guid_file of OpenSM: ports of hosts\n", out);
+	fputs("# cn_guid_file of OpenSM: ports of hosts on leaf switches\n", out);
 	put_entries(out, f, v, n);
 	free(v);
+}
+
+int fab_export_cn_guids(FILE *out, const struct fab_fabric *f, uint32_t *n_left_out,
+			struct fab_err *err)
+{
+	uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
+	int rc = find_roots(f, rank, "compute nodes", err);
+
+	*n_left_out = 0;
+	if (!rc) {
+		spread(f, rank);
+		put_compute_nodes(out, f, rank, n_left_out);
+	}
+	free(rank);
+	return rc;
 }
