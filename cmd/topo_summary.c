@@ -31,6 +31,8 @@ static const struct fab_column columns[] = {
 	 0},
 	{"planes", FAB_UINT, "parts that are parallel networks of the same hosts", 0},
 	{"unattached_adapters", FAB_UINT, "adapters without a cable to a switch", 0},
+	{"left_out_switches", FAB_UINT, "of rails that --hca did not choose: not counted",
+	 0},
 };
 
 static const struct fab_column plane_columns[] = {
@@ -111,6 +113,7 @@ static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		{.u = s->diameter_at_most},
 		{.u = s->planes->n_planes},
 		{.u = s->n_unattached},
+		{.u = f->n_left_out_switches},
 	};
 
 	fab_report_table_begin(r, "summary", NULL, columns, FAB_COUNT(columns));
@@ -152,6 +155,8 @@ static void put_fields(struct fab_report *r, const struct fab_fabric *f,
 		fab_report_uint(r, "planes", s->planes->n_planes);
 	if (s->n_unattached || !for_people)
 		fab_report_uint(r, "unattached_adapters", s->n_unattached);
+	if (f->n_left_out_switches || !for_people)
+		fab_report_uint(r, "left_out_switches", f->n_left_out_switches);
 	put_diameter(r, s, for_people);
 	fab_report_text(r, "shape",
 			for_people && detail ? detail : fab_shape_name(s->shape->kind));

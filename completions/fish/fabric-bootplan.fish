@@ -3,7 +3,7 @@ set -l algorithms all scda bcda block: local robust stable balanced loaded
 
 complete -c fabric-bootplan -l node-name-map -r -F -d 'Names for GUIDs'
 complete -c fabric-bootplan -l subnet -r -F -d 'Take LIDs from a file'
-complete -c fabric-bootplan -l hca -x -d 'Only adapters that match'
+complete -c fabric-bootplan -l hca -x -d 'Only adapters that match, with /N their port N'
 complete -c fabric-bootplan -l machine -r -F -a 'preset:taihulight' -d 'A machine instead of a fabric'
 complete -c fabric-bootplan -l servers -r -F -d 'Hosts that are boot servers'
 complete -c fabric-bootplan -l default-rate -x -d 'Rate of cables of unknown speed'

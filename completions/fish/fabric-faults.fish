@@ -3,7 +3,7 @@ set -l algorithms all xy algorithm-a vtftr vtftr-ib minhop updn
 
 complete -c fabric-faults -l node-name-map -r -F -d 'Names for GUIDs'
 complete -c fabric-faults -l subnet -r -F -d 'Take LIDs from a file'
-complete -c fabric-faults -l hca -x -d 'Only adapters that match'
+complete -c fabric-faults -l hca -x -d 'Only adapters that match, with /N their port N'
 complete -c fabric-faults -l fail -x -d 'Switches that are dead'
 complete -c fabric-faults -l fail-link -x -d 'Links that are dead'
 complete -c fabric-faults -l fail-file -r -F -d 'A file of what is dead'

@@ -3,7 +3,7 @@ set -l algorithms all minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new 
 
 complete -c fabric-mcroute -l node-name-map -r -F -d 'Names for GUIDs'
 complete -c fabric-mcroute -l subnet -r -F -d 'Take LIDs from a file'
-complete -c fabric-mcroute -l hca -x -d 'Only adapters that match'
+complete -c fabric-mcroute -l hca -x -d 'Only adapters that match, with /N their port N'
 complete -c fabric-mcroute -l groups -r -F -d 'Read groups from a file'
 complete -c fabric-mcroute -l pattern -x -a 'grid: random:groups= tree:fanout=' -d 'Add the groups of a pattern'
 complete -c fabric-mcroute -l ignore-unknown -d 'Go on without unknown members'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 complete -c fabric-topo -l node-name-map -r -d 'names for GUIDs'
 complete -c fabric-topo -l subnet -r -F -d 'take LIDs from a file'
-complete -c fabric-topo -l hca -x -d 'only adapters whose name matches'
+complete -c fabric-topo -l hca -x -d 'only adapters whose name matches, with /N their port N'
 complete -c fabric-topo -l check -d 'list what is wrong'
 complete -c fabric-topo -l known -r -F -d 'leave out accepted problems'
 complete -c fabric-topo -l known-out -r -F -d 'write all problems to a file'

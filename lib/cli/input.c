@@ -15,7 +15,9 @@ static const struct argp_option input_options[] = {
 	{.name = "hca",
 	 .key = KEY_HCA,
 	 .arg = "PATTERN",
-	 .doc = "Only adapters whose name matches (* ? [..]); chooses a rail",
+	 .doc = "Only adapters whose name matches (* ? [..]), with /N their port N; "
+		"chooses "
+		"a rail, with its switches",
 	 .group = FAB_CLI_GROUP_INPUT},
 	{.name = "subnet",
 	 .key = KEY_SUBNET,

@@ -49,6 +49,19 @@ static void print_warnings(const struct fab_cli_run *run, const struct fab_fabri
 			     f->source, f->n_warnings_total - f->n_warnings);
 }
 
+/* What --hca leaves out is no part of any answer. */
+static void print_left_out(const struct fab_cli_run *run, const struct fab_fabric *f,
+			   const char *hca)
+{
+	if (f->n_left_out_switches)
+		fab_cli_warn(run,
+			     "%s: --hca '%s' leaves out %" PRIu32
+			     " switch%s, on which no adapter is left",
+			     strcmp(f->source, "-") ? f->source : "<stdin>", hca,
+			     f->n_left_out_switches,
+			     f->n_left_out_switches == 1 ? "" : "es");
+}
+
 struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
 				       const struct fab_cli_run *run)
 {
@@ -61,7 +74,9 @@ struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
 	fab_cli_progress_listen(run);
 	if (fab_source_open(input->fabric, &options, &fabric, &err) != 0)
 		fab_cli_die(&err);
-	if (!run->quiet)
+	if (!run->quiet) {
 		print_warnings(run, fabric);
+		print_left_out(run, fabric, input->hca);
+	}
 	return fabric;
 }

@@ -7,6 +7,7 @@
 #include "fabric/builder_impl.h"
 #include "fabric/graph.h"
 #include "fabric/hosts.h"
+#include "fabric/rail.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,18 +16,12 @@
 struct assembly {
 	struct fab_builder *b;
 	struct fab_fabric *f;
-	const char *hca;
+	struct fab_rail rail;
 	uint32_t *new_id; /* [nodes added] node id in the fabric, FAB_NONE: left out */
 	uint32_t *old_id; /* [n_nodes] */
 	uint32_t *claim;  /* [n_ports] index + 1 of the end that speaks for the port */
 	uint32_t *mate;	  /* [n_ports] port at the other end, FAB_NONE */
 };
-
-static bool keeps(const struct assembly *a, uint32_t node)
-{
-	return !a->hca || a->b->nodes.v[node].kind != FAB_ADAPTER ||
-	       fab_hosts_hca_matches(fab_builder_name(a->b, node), a->hca);
-}
 
 static void count_kind(struct fab_fabric *f, enum fab_node_kind kind)
 {
@@ -48,7 +43,7 @@ static void number_nodes(struct assembly *a)
 		for (uint32_t i = 0; i < n; i++) {
 			enum fab_node_kind kind = a->b->nodes.v[i].kind;
 
-			if ((kind == FAB_SWITCH) != (pass == 0) || !keeps(a, i))
+			if ((kind == FAB_SWITCH) != (pass == 0) || !a->rail.is_kept[i])
 				continue;
 			a->old_id[f->n_nodes] = i;
 			a->new_id[i] = f->n_nodes++;
@@ -508,7 +503,7 @@ static int check_size(const struct assembly *a, const char *source, struct fab_e
 	return 0;
 }
 
-static int check_content(const struct assembly *a, const char *source,
+static int check_content(const struct assembly *a, const char *source, const char *hca,
 			 struct fab_err *err)
 {
 	const struct fab_fabric *f = a->f;
@@ -516,9 +511,14 @@ static int check_content(const struct assembly *a, const char *source,
 	if (!f->n_switches)
 		return fab_fail(err, EINVAL, "%s: no switch in it (%u adapters)", source,
 				f->n_adapters);
-	if (a->hca && f->n_adapters == f->n_aggregation_nodes)
+	if (hca && !a->rail.n_adapters)
 		return fab_fail(err, EINVAL, "%s: no adapter matches --hca '%s'", source,
-				a->hca);
+				hca);
+	if (hca && a->rail.is_port && !a->rail.n_connected)
+		return fab_fail(err, EINVAL,
+				"%s: no port that matches --hca '%s' has a cable to a "
+				"switch",
+				source, hca);
 	if (!f->n_cables)
 		return fab_fail(err, EINVAL,
 				"%s: no cable in it (%u switches, %u adapters)", source,
@@ -552,15 +552,17 @@ int fab_builder_finish(struct fab_builder *b, const char *source, const char *fo
 
 	if (!hosts)
 		hosts = &no_options;
-	a.hca = hosts->hca;
 	a.f->source = fab_strdup(source);
 	a.f->format = fab_strdup(format);
 	rc = check_size(&a, source, err);
 	if (!rc) {
+		fab_rail_choose(b, hosts->hca, &a.rail);
+		a.f->n_left_out_switches = a.rail.n_left_out;
 		number_nodes(&a);
 		assemble(&a, hosts);
-		rc = check_content(&a, source, err);
+		rc = check_content(&a, source, hosts->hca, err);
 	}
+	fab_rail_fini(&a.rail);
 	free(a.new_id);
 	free(a.old_id);
 	free(a.claim);

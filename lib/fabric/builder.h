@@ -91,7 +91,8 @@ struct fab_host_options {
 	fab_is_mapped_fn is_mapped; /* NULL: there is no name map */
 	const void *name_map;	    /* first argument of is_mapped */
 	const char *hca;	    /* glob: keep only adapters whose adapter part or name
-				       matches; NULL all */
+				       matches, "GLOB/PORT" one port of them, and the
+				       switches of their rail; NULL all */
 };
 
 /*

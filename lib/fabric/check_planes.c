@@ -123,7 +123,14 @@ void fab_check_planes(struct fab_checker *c)
 	if (planes->n_planes > 1)
 		fab_checker_add(c, FAB_NOTE, "planes", FAB_AT_NODE(FAB_NONE),
 				"the hosts are on %u planes, which no path joins: each "
-				"is a network of its own (--hca=PATTERN chooses one)",
+				"is a network of its own (--hca=PATTERN chooses one, "
+				"--hca=PATTERN/PORT where ports of an adapter differ)",
 				planes->n_planes);
+	if (c->f->n_left_out_switches)
+		fab_checker_add(c, FAB_NOTE, "left-out", FAB_AT_NODE(FAB_NONE),
+				"--hca leaves out %u switch%s, on which no adapter is "
+				"left: they are not checked",
+				c->f->n_left_out_switches,
+				c->f->n_left_out_switches == 1 ? "" : "es");
 	fab_planes_free(planes);
 }

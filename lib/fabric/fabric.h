@@ -75,6 +75,7 @@ struct fab_fabric {
 	uint32_t n_adapters;	      /* channel adapters, aggregation nodes included */
 	uint32_t n_aggregation_nodes; /* of these: SHARP aggregation nodes */
 	uint32_t n_routers;
+	uint32_t n_left_out_switches; /* of rails that --hca did not choose: not in it */
 	uint32_t n_ports;
 	uint32_t n_cables, n_switch_links, n_host_links;
 	uint32_t n_hosts;

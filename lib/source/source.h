@@ -7,7 +7,8 @@
 
 struct fab_source_options {
 	const char *node_name_map; /* path, NULL none */
-	const char *hca;	   /* glob that chooses adapters, NULL all */
+	const char *hca;	   /* "GLOB" or "GLOB/PORT" that chooses adapters and with
+				      them a rail, NULL all */
 	const char *subnet; /* path of a description to take LIDs from, NULL none */
 };
 

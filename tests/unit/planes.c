@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/planes.h"
+#include "fabric/builder.h"
 
 #include "boot/machine.h"
 #include "fabric/check.h"
@@ -212,4 +213,59 @@ Test(planes, machines_have_one_plane)
 			 "'n4' on plane 1; --hca=PATTERN chooses one plane");
 	fab_fabric_free(f);
 	plan_free(&plan);
+}
+
+/* Two switches with an adapter that has a port on each; a third one without adapters; an
+ * aggregation node on the second switch. */
+static struct fab_fabric *one_rail_of(const char *hca, struct fab_err *err)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab_host_options options = {.hca = hca};
+	struct fab_fabric *f = NULL;
+	struct fab_node_spec node = {.kind = FAB_SWITCH, .n_ports = 4};
+	static const char *const names[] = {"s1", "s2", "s3", "n1 HCA-1", "agg"};
+	uint32_t id[5];
+
+	for (uint32_t i = 0; i < 5; i++) {
+		node.guid = 16 * (i + 1);
+		node.name = names[i];
+		node.name_len = strlen(names[i]);
+		node.kind = i < 3 ? FAB_SWITCH : i == 3 ? FAB_ADAPTER : FAB_AGGREGATION;
+		node.n_ports = i < 3 ? 4 : i == 3 ? 2 : 1;
+		id[i] = fab_builder_add_node(b, &node);
+	}
+	fab_builder_add_cable(b, id[0], 1, id[3], 1, 4, FAB_HDR);
+	fab_builder_add_cable(b, id[1], 1, id[3], 2, 4, FAB_HDR);
+	fab_builder_add_cable(b, id[1], 2, id[4], 1, 4, FAB_HDR);
+	if (fab_builder_finish(b, "t", "generated", &options, &f, err))
+		return NULL;
+	return f;
+}
+
+Test(planes, hca_keeps_one_port_and_the_switches_it_leads_to)
+{
+	struct fab_err err = {""};
+	struct fab_fabric *f = one_rail_of("HCA-?/1", &err);
+
+	cr_assert_not_null(f, "%s", err.text);
+	cr_expect_eq(f->n_switches, 2, "s1, and s3 that never had adapters");
+	cr_expect_str_eq(fab_node_name(f, 1), "s3");
+	cr_expect_eq(f->n_left_out_switches, 1);
+	cr_expect_eq(f->n_adapters, 1, "the aggregation node went with its switch");
+	cr_expect_eq(f->n_cables, 1);
+	fab_fabric_free(f);
+	f = one_rail_of("*/2", &err);
+	cr_assert_not_null(f, "%s", err.text);
+	cr_expect_str_eq(fab_node_name(f, 0), "s2");
+	cr_expect_eq(f->n_adapters, 2);
+	cr_expect_eq(f->n_cables, 2);
+	cr_expect_eq(f->n_left_out_switches, 1);
+	fab_fabric_free(f);
+	f = one_rail_of("HCA-1", &err);
+	cr_assert_not_null(f, "%s", err.text);
+	cr_expect_eq(f->n_switches, 3);
+	cr_expect_eq(f->n_left_out_switches, 0);
+	fab_fabric_free(f);
+	cr_expect_null(one_rail_of("HCA-1/3", &err));
+	cr_expect_str_eq(err.text, "t: no adapter matches --hca 'HCA-1/3'");
 }
