@@ -14,6 +14,7 @@
 struct fab_cli_progress {
 	char *what, *unit;
 	double start, next; /* seconds on the clock */
+	uint64_t first;	    /* what was done at the start */
 };
 
 /* Is a progress line on the terminal? Messages must take it off first. */
@@ -53,8 +54,9 @@ static void show(struct fab_cli_progress *p, uint64_t done, uint64_t total)
 	if (now < p->next)
 		return;
 	p->next = now + STEP_SECONDS;
-	if (done && done <= total)
-		fab_human_seconds(spent * (double)(total - done) / (double)done, left);
+	if (done > p->first && done <= total)
+		fab_human_seconds(
+			spent * (double)(total - done) / (double)(done - p->first), left);
 	snprintf(line, sizeof(line), "%s %3.0f%% (%" PRIu64 "/%" PRIu64 " %s)  %s%s%s%s",
 		 p->what, total ? 100.0 * (double)done / (double)total : 0.0, done, total,
 		 p->unit, fab_human_seconds(spent, took), *left ? ", ~" : "", left,
@@ -64,12 +66,12 @@ static void show(struct fab_cli_progress *p, uint64_t done, uint64_t total)
 }
 
 /*
- * Phases that the library reports where no progress of a command has ticked yet: each is
- * timed from its first report.
+ * Phases that the library reports where no progress of a command has ticked within a
+ * second: each is timed from its first report.
  */
 static struct {
 	const char *name; /* NULL: none yet */
-	bool is_covered;  /* a command's own progress says more */
+	double covered;	  /* until then a command's own progress says more */
 	struct fab_cli_progress line;
 } phase;
 
@@ -77,16 +79,16 @@ static void hear(void *context, const char *name, const char *unit, uint64_t don
 		 uint64_t total)
 {
 	(void)context;
-	if (phase.is_covered)
-		return;
-	if (phase.name != name) {
+	if (phase.name != name || done < phase.line.first) {
 		phase.name = name;
 		phase.line.start = fab_now();
 		phase.line.next = phase.line.start + FIRST_SECONDS;
+		phase.line.first = done;
 	}
 	phase.line.what = (char *)(uintptr_t)name;
 	phase.line.unit = (char *)(uintptr_t)unit;
-	show(&phase.line, done, total);
+	if (fab_now() >= phase.covered)
+		show(&phase.line, done, total);
 }
 
 void fab_cli_progress_listen(const struct fab_cli_run *run)
@@ -99,7 +101,7 @@ int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total)
 {
 	if (!progress)
 		return 0;
-	phase.is_covered = true;
+	phase.covered = fab_now() + FIRST_SECONDS;
 	show(progress, done, total);
 	return 0;
 }
@@ -109,7 +111,7 @@ void fab_cli_progress_free(struct fab_cli_progress *progress)
 	if (!progress)
 		return;
 	fab_cli_progress_hide();
-	phase.is_covered = false;
+	phase.covered = 0;
 	free(progress->what);
 	free(progress->unit);
 	free(progress);

@@ -85,7 +85,9 @@ static int grow_all(const struct fab_mcast_problem *problem, struct run *runs,
 					n_runs * 16 * problem->groups->sw_first[n]);
 	int stopped = 0;
 
-	(void)n_workers; /* without OpenMP */
+	/* one run stays with this thread, whose progress is heard */
+	if ((size_t)n_workers > n_runs)
+		n_workers = (int)n_runs;
 	for (uint32_t done = 0; done < n && !stopped && !all_over(runs, n_runs);) {
 		struct fab_ballot ballot;
 		struct fab_roots roots;

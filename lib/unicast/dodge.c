@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/dodge.h"
 
+#include "base/progress.h"
 #include "base/threads.h"
 #include "unicast/legs.h"
 
@@ -225,6 +226,7 @@ static void run(const struct fab_kfat *k, const struct fab_live *live,
 		struct fab_dodge sum = {0};
 		uint32_t leaf[LEGS_MAX + 1];
 
+		fab_progress_report("dodging", "destinations", i, r->n_columns);
 		for (uint32_t s = 0; s < r->n_columns; s++) {
 			uint32_t n = read_legs(k, r, r->column_switch[s], i, leaf);
 

@@ -2,6 +2,7 @@
 #include "unicast/verify.h"
 
 #include "base/map.h"
+#include "base/progress.h"
 #include "fabric/planes.h"
 #include "unicast/live.h"
 
@@ -334,6 +335,7 @@ static void walk_all(struct walker *w)
 	for (size_t i = 0; i < w->targets.n; i++) {
 		const struct target *t = &w->targets.v[i];
 
+		fab_progress_report("verifying", "destinations", i, w->targets.n);
 		if (t->sw != at)
 			fab_live_search(&w->live, t->sw, dist, order);
 		at = t->sw;
