@@ -119,13 +119,17 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t column = fab_trace_column(r, to), cable = FAB_NONE;
+	/* between two ports of one switch its table decides, too */
+	bool is_self = from->sw == to->sw && from->port == to->port;
 
 	*t = (struct fab_trace){.sl = 0};
 	if (from->port != FAB_NONE) {
 		cable = f->port_cable[from->port];
 		add_hop(t, f, from->port, FAB_VL_UNKNOWN);
 	}
-	if (from->sw != to->sw && column == FAB_NONE) {
+	if (column == FAB_NONE &&
+	    (from->sw != to->sw ||
+	     (!is_self && to->port != FAB_NONE && r->column_port))) {
 		t->stopped = "the tables have no such destination";
 		return;
 	}
@@ -137,7 +141,7 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 		t->stopped = "the pair has no service level: no lanes without a cycle";
 		return;
 	}
-	if (from->sw != to->sw)
+	if (column != FAB_NONE && !is_self)
 		follow(t, r, from->sw, column, cable);
 	if (!t->stopped && to->port != FAB_NONE && to->port != from->port)
 		add_hop(t, f, fab_port_peer(f, to->port), FAB_VL_UNKNOWN);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What uses a cable, compared with following every pair on its own. */
+#include "base/mem.h"
+#include "export/lfts.h"
+#include "support/data.h"
+#include "support/gen.h"
+#include "unicast/engine.h"
+#include "unicast/lfts.h"
+#include "unicast/trace.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fab_routes *routed(const struct fab_fabric *f,
+				 const struct fab_unicast_engine *engine)
+{
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(engine->route(&problem, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+/* Ports of adapters that hang on a switch. */
+static uint32_t host_ports(const struct fab_fabric *f, uint32_t *ports)
+{
+	uint32_t n = 0;
+
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links; c++)
+		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
+			ports[n++] = f->cable_b[c];
+	return n;
+}
+
+/* uses[port]: pairs whose packets leave that port. Returns the pairs that arrive. */
+static uint64_t follow_all(const struct fab_routes *r, const uint32_t *ports, uint32_t n,
+			   uint64_t *uses)
+{
+	uint64_t n_arrive = 0;
+
+	for (uint64_t i = 0; i < (uint64_t)n * n; i++) {
+		struct fab_trace_end ends[2];
+		struct fab_trace trace;
+
+		if (i / n == i % n)
+			continue;
+		cr_assert_eq(fab_trace_end_of(r->f, ports[i / n], &ends[0], NULL), 0);
+		cr_assert_eq(fab_trace_end_of(r->f, ports[i % n], &ends[1], NULL), 0);
+		fab_trace_init(&trace, r, &ends[0], &ends[1]);
+		n_arrive += !trace.stopped;
+		for (size_t h = 0; !trace.stopped && h < trace.hops.n; h++)
+			uses[trace.hops.v[h].out]++;
+		fab_trace_fini(&trace);
+	}
+	return n_arrive;
+}
+
+static void check_one(const struct fab_fabric *f, const struct fab_cable_use *use,
+		      const uint64_t *uses)
+{
+	uint32_t senders = 0, receivers = 0;
+
+	cr_assert_eq(use->pairs, uses[use->from], "port %u of %s: %lu, followed %lu",
+		     f->port_num[use->from], fab_node_name(f, f->port_node[use->from]),
+		     (unsigned long)use->pairs, (unsigned long)uses[use->from]);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		senders += use->sends[h];
+		receivers += use->receives[h];
+	}
+	cr_assert_eq(senders, use->n_senders);
+	cr_assert_eq(receivers, use->n_receivers);
+	cr_assert_eq(!use->pairs, !senders);
+	cr_assert_eq(!use->pairs, !receivers);
+}
+
+/* All cables, both directions; returns the pairs that arrive. */
+static uint64_t check_all(const struct fab_routes *r)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t *ports = FAB_NEW(f->n_host_links, uint32_t);
+	uint64_t *uses = FAB_NEW0(f->n_ports, uint64_t), n_arrive;
+	uint32_t n = host_ports(f, ports);
+
+	n_arrive = follow_all(r, ports, n, uses);
+	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
+		struct fab_cable_use use[2];
+
+		fab_cable_use_init(use, r, c);
+		cr_assert_eq(use[0].from, f->cable_a[c]);
+		cr_assert_eq(use[1].from, f->cable_b[c]);
+		check_one(f, &use[0], uses);
+		check_one(f, &use[1], uses);
+		fab_cable_use_fini(use);
+	}
+	free(ports);
+	free(uses);
+	return n_arrive;
+}
+
+Test(cable_use, is_the_sum_over_all_pairs)
+{
+	static const char *const specs[] = {
+		"fattree:radix=4,levels=3",
+		"torus:dims=3x4,hosts=2",
+		"dragonfly:a=4,p=2,h=1",
+		"random:switches=12,degree=3,hosts=2,seed=5",
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i]);
+		uint64_t n = f->n_host_links;
+		struct fab_routes *r = routed(f, &fab_unicast_minhop);
+
+		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i]);
+		fab_routes_free(r);
+		r = routed(f, &fab_unicast_updn);
+		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i]);
+		fab_routes_free(r);
+		fab_fabric_free(f);
+	}
+}
+
+/* Text of tables by minhop, every `nth` entry of which is gone (0: none) or, when it is
+ * `turned`, leads out by port 1. */
+static char *damaged(const struct fab_routes *r, unsigned nth, bool turned)
+{
+	char *text = NULL, *damaged = NULL, *rest, *line;
+	size_t size;
+	FILE *out = open_memstream(&text, &size), *to;
+	struct fab_err err = {""};
+	unsigned n = 0;
+
+	cr_assert_eq(fab_export_lfts(out, r, &err), 0, "%s", err.text);
+	fclose(out);
+	to = open_memstream(&damaged, &size);
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		bool is_hit = !strncmp(line, "0x", 2) && nth && ++n % nth == 0;
+
+		if (!is_hit)
+			fprintf(to, "%s\n", line);
+		else if (turned)
+			fprintf(to, "%.7s001 # turned\n", line);
+	}
+	fclose(to);
+	free(text);
+	return damaged;
+}
+
+Test(cable_use, leaves_out_pairs_that_do_not_arrive)
+{
+	struct fab_fabric *f = test_gen("torus:dims=3x4,hosts=2");
+	uint64_t n = f->n_host_links, all = n * (n - 1);
+	struct fab_routes *r = routed(f, &fab_unicast_minhop);
+
+	for (unsigned kind = 0; kind < 3; kind++) {
+		char *text = damaged(r, kind ? 7 : 0, kind == 2);
+		struct fab_routes *back = NULL;
+		struct fab_err err = {""};
+		uint64_t n_arrive;
+
+		cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &back,
+						  &err),
+			     0, "%s", err.text);
+		n_arrive = check_all(back);
+		cr_assert_eq(n_arrive == all, !kind, "kind %u: %lu", kind,
+			     (unsigned long)n_arrive);
+		cr_assert_gt(n_arrive, 0);
+		fab_routes_free(back);
+		free(text);
+	}
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
