@@ -33,7 +33,7 @@ static struct fab_trace_end find_end(const struct fab_lookup *lookup,
 				     const struct fab_fabric *f,
 				     const struct fab_item *name)
 {
-	struct fab_trace_end e;
+	struct fab_trace_end e = {.lid = fab_trace_lid(name)};
 	struct fab_err err;
 
 	if (lookup->find(lookup->of, name, &e.port, &err))

@@ -144,6 +144,8 @@ static void find_ends(const char *text, const struct fab_fabric *f,
 		rc = lookup.find(lookup.of, &pair[i], &ports[i], &err);
 		if (!rc)
 			rc = fab_trace_end_of(f, ports[i], &ends[i], &err);
+		if (!rc)
+			ends[i].lid = fab_trace_lid(&pair[i]);
 	}
 	if (rc)
 		fab_cli_exit(FAB_EXIT_ERROR, "--trace: %s", err.text);

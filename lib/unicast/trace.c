@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/trace.h"
 
+#include "base/num.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
 
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_trace_end *out,
 		     struct fab_err *err)
@@ -18,11 +21,28 @@ int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_trace
 	return 0;
 }
 
+uint16_t fab_trace_lid(const struct fab_item *name)
+{
+	uint64_t lid;
+
+	if (name->is_quoted || name->len <= 4 || strncasecmp(name->text, "lid:", 4) ||
+	    !fab_parse_u64(name->text + 4, name->len - 4, 1, UINT16_MAX, &lid))
+		return 0;
+	return (uint16_t)lid;
+}
+
+/* Is the column that of the LID? Of any, when none is asked for or known. */
+static bool is_lid(const struct fab_routes *r, uint32_t column, uint16_t lid)
+{
+	return !lid || !r->column_lid || !r->column_lid[column] ||
+	       r->column_lid[column] == lid;
+}
+
 uint32_t fab_trace_column(const struct fab_routes *r, const struct fab_trace_end *to)
 {
 	for (uint32_t i = 0; i < r->n_columns; i++) {
 		if (r->column_port && to->port != FAB_NONE) {
-			if (r->column_port[i] == to->port)
+			if (r->column_port[i] == to->port && is_lid(r, i, to->lid))
 				return i;
 		} else if (r->column_switch[i] == to->sw &&
 			   (!r->column_port ||

@@ -2,12 +2,17 @@
 /* One path through forwarding tables, and everything that uses one cable. */
 #pragma once
 
+#include "base/lookup.h"
 #include "unicast/routes.h"
 
 /* Where a path begins or ends: a port of an adapter, or with FAB_NONE the switch. */
 struct fab_trace_end {
 	uint32_t port, node, sw;
+	uint16_t lid; /* of the port, to which packets go; 0: its first */
 };
+
+/* The LID that a name of an end says (`lid:N`), 0: none. */
+uint16_t fab_trace_lid(const struct fab_item *name);
 
 /* The end that a port stands for. ENOENT: it has no cable to a switch. O(1). */
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_trace_end *out,
