@@ -5,6 +5,25 @@
 #include "fabric/planes.h"
 #include "faults.h"
 
+/* Nothing goes from one plane to another: such a flow is a mistake, not a loss. */
+static void refuse_across_planes(const struct fab_fabric *f, const char *spec,
+				 const struct fab_flow_ends *ends, const uint32_t *to)
+{
+	struct fab_planes *planes = fab_planes_new(f);
+
+	for (uint32_t i = 0; i < ends->n; i++) {
+		uint32_t from = planes->of_switch[ends->sw[i]];
+
+		if (to[i] != FAB_NONE &&
+		    fab_planes_are_parallel(planes, from,
+					    planes->of_switch[ends->sw[to[i]]]))
+			fab_cli_exit(FAB_EXIT_ERROR, "--permutation=%s: %s", spec,
+				     fab_planes_apart(planes, f, ends->port[i],
+						      ends->port[to[i]]));
+	}
+	fab_planes_free(planes);
+}
+
 static void load_of(const struct faults_params *p, const struct faults_outcome *o,
 		    const char *spec, const struct fab_routes *routes,
 		    struct fab_flow_load *out)
@@ -19,6 +38,7 @@ static void load_of(const struct faults_params *p, const struct faults_outcome *
 			     p->input.fabric);
 	if (fab_permutation(spec, o->kfat, o->f, &ends, p->run.seed, &to, &err))
 		fab_cli_die(&err);
+	refuse_across_planes(o->f, spec, &ends, to);
 	fab_permutation_load(routes, &ends, to, out);
 	free(to);
 	fab_flow_ends_fini(&ends);
@@ -43,22 +63,8 @@ static void add_flow(const struct faults_params *p, struct faults_outcome *o,
 	FAB_PUSH(&o->flows, flow);
 }
 
-/* Permutations are of all host ports: flows from plane to plane are lost. */
-static void warn_planes(const struct faults_params *p, const struct faults_outcome *o)
-{
-	struct fab_planes *planes = fab_planes_new(o->f);
-
-	if (p->questions.permutations.n && planes->n_planes > 1)
-		fab_cli_warn(&p->run,
-			     "--permutation: the host ports are on %u planes; flows from "
-			     "one to another are lost; --hca=PATTERN chooses one plane",
-			     planes->n_planes);
-	fab_planes_free(planes);
-}
-
 void faults_flow(const struct faults_params *p, struct faults_outcome *o)
 {
-	warn_planes(p, o);
 	for (size_t k = 0; k < p->questions.permutations.n; k++)
 		for (size_t i = 0; i < o->n; i++)
 			add_flow(p, o, &o->results[i], p->questions.permutations.v[k]);

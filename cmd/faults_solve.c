@@ -112,12 +112,11 @@ static void count_changes(struct faults_result *r, const struct fab_routes *now,
 	free(is_changed);
 }
 
-/* Hosts that take part, to express a load in what one host sends. */
+/* A load in what one host sends to all others that it has a path to. */
 static double per_host(const struct fab_judgement *j)
 {
-	double n = (1 + sqrt(1 + 4 * (double)j->pairs)) / 2; /* n (n - 1) = pairs */
-
-	return j->pairs ? (double)j->max_load / (n - 1) : NAN;
+	return j->pairs ? (double)j->max_load / ((double)j->pairs / (double)j->ends)
+			: NAN;
 }
 
 static double uniform_load(const struct sets *s, const struct fab_routes *routes)

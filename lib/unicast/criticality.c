@@ -119,12 +119,10 @@ static int uniform(const struct fab_routes *r, struct fab_judgement *j,
 	return fab_judge(r, &options, j, err);
 }
 
-/* n (n - 1) = pairs */
-static double per_host(uint64_t pairs, uint64_t max_load)
+/* In what one host sends: pairs / ends. */
+static double per_host(uint64_t pairs, uint64_t ends, uint64_t max_load)
 {
-	double n = (1 + sqrt(1 + 4 * (double)pairs)) / 2;
-
-	return pairs ? (double)max_load / (n - 1) : 0;
+	return pairs ? (double)max_load / ((double)pairs / (double)ends) : 0;
 }
 
 /* All live parts and the pairs on them. */
@@ -267,7 +265,7 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	free(is.leaf);
 	rc = uniform(after, &j, err);
 	if (!rc) {
-		loss->load = per_host(j.pairs, j.max_load);
+		loss->load = per_host(j.pairs, j.ends, j.max_load);
 		fab_judgement_fini(&j);
 	}
 	fab_routes_free(after);
@@ -330,7 +328,7 @@ static void try_shortest(struct trial *t, struct fab_losses *losses)
 			loss->unreachable_rerouted = e.host_pairs;
 			loss->longer = e.longer;
 			if (rerouted)
-				loss->load = per_host(e.pairs, e.max_load);
+				loss->load = per_host(e.pairs, e.ends, e.max_load);
 			tick(t);
 		}
 		fab_loss_work_free(w);

@@ -241,6 +241,7 @@ static void report(const struct fab_judging *j, struct fab_judge_work *w,
 		out->pairs += t->weight * (j->n_ends - 1 - beside);
 		out->pairs_across_planes += t->weight * beside;
 	}
+	out->ends = j->n_ends;
 	out->connected = w->connected;
 	out->unreachable = out->pairs - out->connected;
 	out->connected_in_graph = w->connected_in_graph;

@@ -445,6 +445,28 @@ uint64_t fab_loss_interrupted(const struct fab_loss_base *b, struct fab_fault pa
 	return n;
 }
 
+/* Of these hosts and LIDs, pairs on two planes. */
+static uint64_t pairs_across(const struct fab_loss_base *b, struct fab_fault part,
+			     uint64_t hosts, uint64_t lids)
+{
+	uint32_t n = b->planes->n_planes;
+	uint32_t lost = part.is_cable ? FAB_NONE : b->planes->of_switch[part.id];
+	uint64_t on_planes = 0, across = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		on_planes += b->plane_hosts[i];
+	if (lost < n)
+		on_planes -= b->n_hosts - hosts;
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_less = i == lost;
+		uint64_t own = b->plane_hosts[i] - (is_less ? b->n_hosts - hosts : 0);
+
+		across += (b->plane_lids[i] - (is_less ? b->n_lids - lids : 0)) *
+			  (on_planes - own);
+	}
+	return across;
+}
+
 void fab_loss_try(const struct fab_loss_base *b, struct fab_loss_work *w,
 		  struct fab_fault part, bool rerouted, struct fab_loss_effect *out)
 {
@@ -469,7 +491,8 @@ void fab_loss_try(const struct fab_loss_base *b, struct fab_loss_work *w,
 		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++)
 			lids -= b->row_lids[b->row[i]];
 	}
-	out->pairs = hosts ? lids * (hosts - 1) : 0;
+	out->ends = hosts;
+	out->pairs = hosts ? lids * (hosts - 1) - pairs_across(b, part, hosts, lids) : 0;
 	for (uint32_t a = 0; rerouted && a < arcs; a++)
 		if (w->load[a] > out->max_load)
 			out->max_load = w->load[a];

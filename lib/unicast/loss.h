@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "fabric/planes.h"
 #include "unicast/judge.h"
 #include "unicast/live.h"
 
@@ -16,6 +17,8 @@ struct fab_loss_base {
 	bool *is_leaf;		  /* [n_switches] */
 	uint32_t *hosts;	  /* [n_switches] live ports of host adapters */
 	uint64_t n_hosts, n_lids; /* of hosts */
+	struct fab_planes *planes;
+	uint64_t *plane_hosts, *plane_lids; /* [planes->n_planes] */
 	/* switches that are destinations: leaves, and others with hosts */
 	uint32_t n_targets, *target;
 	uint16_t *dist;	   /* [n_targets * n_switches] 0xffff: no path */
@@ -46,7 +49,7 @@ struct fab_loss_effect {
 	uint64_t host_pairs;  /* the same in pairs of hosts */
 	uint64_t longer;      /* hops more of the pairs of leaves that keep one */
 	uint64_t max_load;    /* pairs of hosts on the fullest direction then */
-	uint64_t pairs;	      /* of hosts that are left */
+	uint64_t ends, pairs; /* hosts that are left; of these, but across planes */
 };
 
 /* Pairs of other hosts whose path uses a live part. O(rows), of a cable O(ports). */

@@ -26,6 +26,24 @@ static void count_hosts(struct fab_loss_base *b)
 	}
 }
 
+/* Hosts and their LIDs by plane. */
+static void count_planes(struct fab_loss_base *b)
+{
+	b->planes = fab_planes_new(b->r->f);
+	b->plane_hosts = FAB_NEW0(b->planes->n_planes, uint64_t);
+	b->plane_lids = FAB_NEW0(b->planes->n_planes, uint64_t);
+	for (uint32_t s = 0; s < b->n_switches; s++)
+		if (b->planes->of_switch[s] < b->planes->n_planes)
+			b->plane_hosts[b->planes->of_switch[s]] += b->hosts[s];
+	for (uint32_t t = 0; t < b->n_targets; t++) {
+		uint32_t part = b->planes->of_switch[b->target[t]];
+
+		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++)
+			if (part < b->planes->n_planes)
+				b->plane_lids[part] += b->row_lids[b->row[i]];
+	}
+}
+
 static void find_leaves(struct fab_loss_base *b)
 {
 	const struct fab_routes *r = b->r;
@@ -231,6 +249,7 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r,
 	measure(b);
 	count_lids(b, root);
 	sort_rows(b, root);
+	count_planes(b);
 	turn_tables(b);
 	add_flows(b);
 	free(root);
@@ -250,4 +269,7 @@ void fab_loss_base_fini(struct fab_loss_base *b)
 	free(b->flow);
 	free(b->load);
 	free(b->count);
+	free(b->plane_hosts);
+	free(b->plane_lids);
+	fab_planes_free(b->planes);
 }
