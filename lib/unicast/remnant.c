@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "fabric/builder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +33,26 @@ static bool node_is_left(const struct fab_fabric *f, const struct fab_faults *fa
 	return !had_cable;
 }
 
+/* Does a switch keep a cable? What only joins adapters is no fabric. */
+static bool has_cable_left(const struct fab_fabric *f, const struct fab_faults *faults)
+{
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		if (cable_is_left(faults, c) &&
+		    fab_node_is_switch(f, f->port_node[f->cable_a[c]]))
+			return true;
+	return false;
+}
+
 int fab_fabric_without(const struct fab_fabric *f, const struct fab_faults *faults,
 		       struct fab_fabric **out, struct fab_err *err)
 {
-	struct fab_builder *b = fab_builder_new();
-	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	struct fab_builder *b;
+	uint32_t *id;
 
+	if (!has_cable_left(f, faults))
+		return fab_fail(err, EINVAL, "%s: no switch has a cable left", f->source);
+	b = fab_builder_new();
+	id = FAB_NEW(f->n_nodes, uint32_t);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		id[i] = node_is_left(f, faults, i) ? fab_builder_copy_node(b, f, i)
 						   : FAB_NONE;
