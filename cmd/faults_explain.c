@@ -167,6 +167,18 @@ static void print_nothing(const struct story *s, const char *why)
 	fab_report_row(s->r, cells);
 }
 
+/* Between two ports of one switch its table decides, too, where it has LIDs. */
+static bool stays(const struct story *s, uint32_t column)
+{
+	const struct fab_routes *r = s->a->routes;
+
+	if (s->from.sw != s->to.sw)
+		return false;
+	if (column == FAB_NONE)
+		return !r->column_port || s->to.port == FAB_NONE;
+	return fab_routes_next(r, column)[s->to.sw] == FAB_ARC_HERE;
+}
+
 static void tell(const struct story *s, const struct fab_live *live)
 {
 	const struct fab_routes *r = s->a->routes;
@@ -175,7 +187,7 @@ static void tell(const struct story *s, const struct fab_live *live)
 	uint64_t leg = 0;
 	uint8_t sl;
 
-	if (s->from.sw == s->to.sw) {
+	if (stays(s, column)) {
 		print_nothing(s, "both are on this switch");
 		return;
 	}
@@ -191,7 +203,8 @@ static void tell(const struct story *s, const struct fab_live *live)
 	sl = fab_trace_sl(r, &s->from, column);
 	n = fab_path_hops(r, live->back, s->from.sw, column, hops);
 	if (!n || sl == FAB_SL_NONE) {
-		print_nothing(s, n ? "no lanes without a cycle" : "no way in the tables");
+		print_nothing(s,
+			      n ? "no lanes without a cycle" : "no path in the tables");
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -237,7 +250,7 @@ void faults_explain(struct fab_report *r, const struct faults_outcome *o)
 	struct fab_live live;
 
 	fab_live_init(&live, o->f, o->faults);
-	fab_report_table_begin(r, "path", "The way, hop by hop", columns,
+	fab_report_table_begin(r, "path", "The path, hop by hop", columns,
 			       FAB_COUNT(columns));
 	for (size_t i = 0; i < o->n; i++) {
 		s.a = &o->results[i];

@@ -5,7 +5,7 @@
 #include "base/macros.h"
 
 /* Bytes that any of these texts needs, the NUL included. */
-enum { FAB_HUMAN_BYTES = 40 };
+enum { FAB_HUMAN_BYTES = 64 };
 
 /*
  * Seconds with the unit that fits: `8.9 us`, `1.3 ms`, `2.5 s`, `3 min 20 s`, `2 h 5

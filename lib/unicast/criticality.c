@@ -131,7 +131,9 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint64_t *cable = FAB_NEW0(f->n_cables + 1, uint64_t), all = 0;
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint64_t *all = FAB_NEW0(fab_fabric_components(f, part) + 1, uint64_t);
+	uint64_t *cable = FAB_NEW0(f->n_cables + 1, uint64_t);
 	uint64_t *into = FAB_NEW0(f->n_switches + 1, uint64_t);
 	struct fab_judgement j;
 	int rc = uniform(r, &j, err);
@@ -140,7 +142,7 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 		if (r->faults && r->faults->switch_is_dead[sw])
 			hosts[sw] = 0;
-		all += hosts[sw];
+		all[part[sw]] += hosts[sw];
 		for (uint32_t a = f->arc_first[sw]; !rc && a < f->arc_first[sw + 1];
 		     a++) {
 			cable[f->arc_cable[a]] += j.load[a];
@@ -149,12 +151,13 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 	}
 	for (uint32_t sw = 0; !rc && sw < f->n_switches; sw++)
 		if (!r->faults || !r->faults->switch_is_dead[sw])
-			FAB_PUSH(&out->of, ((struct fab_loss){
-						   .part = {.id = sw},
-						   .is_leaf = hosts[sw] > 0,
-						   .pairs = into[sw] +
-							    hosts[sw] * (all - hosts[sw]),
-						   .load = NAN}));
+			FAB_PUSH(&out->of,
+				 ((struct fab_loss){
+					 .part = {.id = sw},
+					 .is_leaf = hosts[sw] > 0,
+					 .pairs = into[sw] +
+						  hosts[sw] * (all[part[sw]] - hosts[sw]),
+					 .load = NAN}));
 	for (uint32_t c = 0; !rc && c < f->n_switch_links; c++)
 		if (!r->faults || !r->faults->cable_is_dead[c])
 			FAB_PUSH(&out->of,
@@ -164,6 +167,8 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 	if (!rc)
 		fab_judgement_fini(&j);
 	free(hosts);
+	free(part);
+	free(all);
 	free(cable);
 	free(into);
 	return rc;

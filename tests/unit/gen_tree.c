@@ -219,7 +219,7 @@ Test(gen_tree, fattree_is_the_pgft)
 Test(gen_tree, rails)
 {
 	struct fab_fabric *f = test_gen_raw("pgft:m=4/3,w=2/2,p=1/1");
-	uint32_t *component = FAB_NEW(f->n_nodes, uint32_t);
+	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
 
 	cr_assert_eq(f->n_hosts, 12);
 	cr_assert_eq(f->n_adapters, 24);
@@ -230,7 +230,12 @@ Test(gen_tree, rails)
 		const uint32_t *rail = f->host_adapter + f->host_first_adapter[h];
 
 		cr_assert_eq(f->host_first_adapter[h + 1] - f->host_first_adapter[h], 2);
-		cr_assert_neq(component[rail[0]], component[rail[1]]);
+		uint32_t port[2];
+
+		for (int i = 0; i < 2; i++)
+			port[i] = fab_node_first_connected_port(f, rail[i]);
+		cr_assert_neq(component[fab_port_switch(f, port[0])],
+			      component[fab_port_switch(f, port[1])]);
 	}
 	cr_assert_str_eq(fab_node_name(f, f->n_switches + 3), "h1 HCA-2");
 	free(component);
