@@ -183,7 +183,7 @@ static void check_fabric(struct fab_fabric *f)
 	fab_fabric_free(f);
 }
 
-Test(resolver, finds_what_is_printed_of_real_fabrics, .timeout = 120)
+Test(resolver, finds_what_is_printed_of_real_fabrics)
 {
 	for (size_t i = 0; i < FAB_COUNT(dumps); i++)
 		check_fabric(data_open(dumps[i]));
@@ -451,7 +451,7 @@ Test(resolver, matches_are_told)
 }
 
 /* A million names of 16 000 hosts take about as long each as a thousand. */
-Test(resolver, is_quick, .timeout = 60)
+Test(resolver, is_quick)
 {
 	struct fab_fabric *f = test_gen_raw("fattree:radix=40,levels=3");
 	struct fab_resolver *r = fab_resolver_new(f);
