@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "mcroute_events.h"
+#include "events.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "events.h"
 #include "mcast/efi.h"
 #include "mcast/loaded.h"
-#include "mcroute_events.h"
 #include "present/report.h"
 
 /* Results: those of the engines and that of tables that were read. */
