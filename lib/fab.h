@@ -34,6 +34,7 @@
 #include "boot/share.h"
 #include "boot/transfer.h"
 #include "boot/units.h"
+#include "event/stream.h"
 #include "export/boot.h"
 #include "export/dot.h"
 #include "export/events.h"

@@ -8,6 +8,11 @@
 uint64_t fab_mix64(uint64_t x);
 /* A 64-bit hash of bytes under a seed (wyhash-like quality, not cryptographic). */
 uint64_t fab_hash_bytes(const void *bytes, size_t n, uint64_t seed);
+/* 64 uniform bits as a number in [0, 1), a multiple of 2^-53. */
+static inline double fab_unit(uint64_t bits)
+{
+	return (double)(bits >> 11) * 0x1p-53;
+}
 
 /* xoshiro256** (Blackman, Vigna 2018). */
 struct fab_rng {

@@ -129,7 +129,7 @@ struct making {
 /* 53 random bits as a number from 0 to below 1. */
 static bool happens(struct making *m, double probability)
 {
-	return (double)(fab_rng_next(&m->rng) >> 11) * 0x1p-53 < probability;
+	return fab_unit(fab_rng_next(&m->rng)) < probability;
 }
 
 /* A request some time from `from_ns` on, and again while it gets lost. */

@@ -346,8 +346,7 @@ static bool is_lost(const struct replay *r, size_t i)
 {
 	uint64_t bits = fab_mix64(fab_mix64(r->options->seed) ^ i);
 
-	return r->events->v[i].is_lost ||
-	       (double)(bits >> 11) * 0x1p-53 < r->options->loss;
+	return r->events->v[i].is_lost || fab_unit(bits) < r->options->loss;
 }
 
 static void receive(struct replay *r, size_t i)
