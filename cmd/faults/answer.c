@@ -166,8 +166,7 @@ static enum kind kind_of(const struct faults_result *a)
 	return j->deadlock_free ? KIND_SOUND : KIND_LOOP;
 }
 
-/* "a, b, c" */
-static void add_name(char **names, const char *name)
+void faults_add_name(char **names, const char *name)
 {
 	char *longer =
 		fab_format("%s%s%s", *names ? *names : "", *names ? ", " : "", name);
@@ -195,7 +194,7 @@ static void say_kinds(struct fab_report *r, const struct faults_outcome *o)
 
 		for (size_t i = 0; i < o->n; i++)
 			if (kind_of(&o->results[i]) == (enum kind)kind)
-				add_name(&names, o->results[i].algorithm);
+				faults_add_name(&names, o->results[i].algorithm);
 		if (names)
 			fab_report_answer(
 				r, kind == KIND_SOUND ? FAB_TONE_PLAIN : FAB_TONE_BAD,
@@ -242,7 +241,7 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 			continue;
 		for (size_t k = i; k < o->n; k++)
 			if (is_alike(&o->results[i], &o->results[k]))
-				add_name(&names, o->results[k].algorithm);
+				faults_add_name(&names, o->results[k].algorithm);
 		say_reached(r, p, o, &o->results[i], names);
 		say_loops(r, &o->results[i]);
 		free(names);
@@ -289,6 +288,7 @@ void faults_answer(struct fab_report *r, const struct faults_params *p,
 		say_reliability(r, o);
 		return;
 	}
+	faults_answer_questions(r, p, o);
 	if (!o->n)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "No algorithm was tried: nothing is known.");

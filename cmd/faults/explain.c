@@ -179,36 +179,75 @@ static bool stays(const struct story *s, uint32_t column)
 	return fab_routes_next(r, column)[s->to.sw] == FAB_ARC_HERE;
 }
 
-static void tell(const struct story *s, const struct fab_live *live)
+/* The path of the pair, or why it has no hop. */
+struct walk {
+	struct fab_hop hops[FAB_PATH_MAX];
+	uint32_t n;
+	uint8_t sl;
+	bool is_local;	 /* no hop is needed */
+	const char *why; /* no hop; NULL: there are some */
+};
+
+static void walk(const struct story *s, const struct fab_live *live, struct walk *w)
 {
 	const struct fab_routes *r = s->a->routes;
-	struct fab_hop hops[FAB_PATH_MAX];
-	uint32_t column = fab_trace_column(r, &s->to), n;
-	uint64_t leg = 0;
-	uint8_t sl;
+	uint32_t column = fab_trace_column(r, &s->to);
+	bool is_alive = fab_switch_is_live(live, s->from.sw) &&
+			fab_switch_is_live(live, s->to.sw);
 
-	if (stays(s, column)) {
-		print_nothing(s, "both are on this switch");
+	*w = (struct walk){.is_local = is_alive && stays(s, column)};
+	if (w->is_local)
+		w->why = "both are on this switch";
+	else if (!is_alive)
+		w->why = s->from.sw == s->to.sw ? "the switch of both is dead"
+						: "one of the two switches is dead";
+	else if (column == FAB_NONE)
+		w->why = "the tables have no such destination";
+	if (w->why)
+		return;
+	w->sl = fab_trace_sl(r, &s->from, column);
+	w->n = fab_path_hops(r, live->back, s->from.sw, column, w->hops);
+	if (!w->n)
+		w->why = "no path in the tables";
+	else if (w->sl == FAB_SL_NONE)
+		w->why = "no lanes without a cycle";
+}
+
+static void tell(const struct story *s, const struct fab_live *live)
+{
+	struct walk w;
+	uint64_t leg = 0;
+
+	walk(s, live, &w);
+	if (w.why) {
+		print_nothing(s, w.why);
 		return;
 	}
-	if (!fab_switch_is_live(live, s->from.sw) ||
-	    !fab_switch_is_live(live, s->to.sw)) {
-		print_nothing(s, "one of the two switches is dead");
-		return;
-	}
-	if (column == FAB_NONE) {
-		print_nothing(s, "the tables have no such destination");
-		return;
-	}
-	sl = fab_trace_sl(r, &s->from, column);
-	n = fab_path_hops(r, live->back, s->from.sw, column, hops);
-	if (!n || sl == FAB_SL_NONE) {
-		print_nothing(s,
-			      n ? "no lanes without a cycle" : "no path in the tables");
-		return;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		print_hop(s, hops, n, i, sl, &leg);
+	for (uint32_t i = 0; i < w.n; i++)
+		print_hop(s, w.hops, w.n, i, w.sl, &leg);
+}
+
+char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_bad)
+{
+	const struct story s = {
+		.o = o, .a = &o->results[result], .from = o->from, .to = o->to};
+	bool is_same = s.from.node == s.to.node && s.from.port == s.to.port;
+	struct fab_live live;
+	struct walk w;
+
+	fab_live_init(&live, o->f, o->faults);
+	walk(&s, &live, &w);
+	fab_live_fini(&live);
+	*is_bad = w.why && !w.is_local;
+	if (*is_bad)
+		return fab_format("%s%s", strncmp(w.why, "no ", 3) ? "no path, " : "",
+				  w.why);
+	if (is_same)
+		return fab_strdup("nothing to route, both names are of one port");
+	if (w.is_local)
+		return fab_format("no hop, both are on switch %s",
+				  fab_node_name(o->f, s.to.sw));
+	return fab_format("%u hop%s between switches", w.n, w.n == 1 ? "" : "s");
 }
 
 /* What stands for an end: its port, or that of its switch. */

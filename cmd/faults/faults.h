@@ -111,6 +111,7 @@ struct faults_critical {
 	char *name;
 	const char *kind;
 	uint64_t pairs, interrupted, unreachable, rerouted, longer;
+	uint32_t host_ports; /* of a switch, of its own */
 	double load;
 };
 
@@ -131,6 +132,8 @@ struct faults_outcome {
 	FAB_VEC(struct faults_flow) flows;
 	FAB_VEC(struct faults_reliability_row) reliability;
 	FAB_VEC(struct faults_critical) critical;
+	const struct faults_result *ranked; /* that critical is of */
+	uint64_t n_parts, n_untried;	    /* of these; with fewer pairs */
 	FAB_VEC(struct faults_dodged) dodged;
 	char *reliability_text;
 	struct fab_trace_end from, to; /* of --explain */
@@ -163,6 +166,11 @@ void faults_dodge(const struct faults_params *p, struct faults_outcome *o);
 /* The sentences that the report begins with. */
 void faults_answer(struct fab_report *r, const struct faults_params *p,
 		   const struct faults_outcome *o);
+/* Those that answer --explain, --permutation, --criticality and --dodge. */
+void faults_answer_questions(struct fab_report *r, const struct faults_params *p,
+			     const struct faults_outcome *o);
+/* Append a name to a list on the heap, NULL at first. */
+void faults_add_name(char **names, const char *name);
 /* What is assumed where tables were read without all files; NULL: nothing. */
 const char *faults_assumed(const struct faults_result *r);
 /* First lines and table on what tables that were read do not say. */
@@ -177,6 +185,9 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 		  struct fab_err *err) FAB_MUST_CHECK;
 /* The pair of --explain. Exits on unknown names. */
 void faults_find_pair(const struct faults_params *p, struct faults_outcome *o);
+/* How long the path of --explain is by a result, or why there is none (is_bad); on the
+ * heap. */
+char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_bad);
 /* The table `path` of --explain: each algorithm's way. */
 void faults_explain(struct fab_report *r, const struct faults_outcome *o);
 void faults_store(struct fab_cli_store *store, const struct fab_cli_run *cli,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "fabric/tiers.h"
 #include "faults.h"
 #include "unicast/criticality.h"
 #include "unicast/dodge.h"
@@ -183,10 +184,11 @@ void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 	struct fab_cli_progress *bar =
 		fab_cli_progress_new(&p->run, "single losses", "parts");
 	const struct fab_losses_progress progress = {fab_cli_progress_tick, bar};
+	uint32_t *hosts = FAB_NEW(o->f->n_switches + 1, uint32_t);
 	struct fab_losses losses;
 	struct fab_err err;
-	uint64_t n_skipped = 0;
 
+	fab_tiers_count_hosts(o->f, hosts);
 	if (fab_losses_rank(&problem, r->engine, r->routes, CRITICALITY_STEPS, &progress,
 			    &losses, &err))
 		fab_cli_die(&err);
@@ -201,17 +203,21 @@ void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 					    .longer = loss->longer,
 					    .load = loss->load};
 
-		n_skipped += r->engine && !loss->is_tried;
+		o->n_untried += r->engine && !loss->is_tried;
 		if (i >= p->questions.criticality)
 			continue;
 		c.name = fab_fault_text(o->f, loss->part);
+		c.host_ports = loss->part.is_cable ? 0 : hosts[loss->part.id];
 		FAB_PUSH(&o->critical, c);
 	}
-	if (n_skipped)
+	o->ranked = r;
+	o->n_parts = losses.of.n;
+	if (o->n_untried)
 		fab_cli_warn(&p->run,
 			     "--criticality: %llu parts with fewer pairs were not tried",
-			     (unsigned long long)n_skipped);
+			     (unsigned long long)o->n_untried);
 	free(losses.of.v);
+	free(hosts);
 }
 
 void faults_dodge(const struct faults_params *p, struct faults_outcome *o)
