@@ -86,6 +86,7 @@
 #include "unicast/judge.h"
 #include "unicast/lfts.h"
 #include "unicast/load.h"
+#include "unicast/path.h"
 #include "unicast/reliability.h"
 #include "unicast/remnant.h"
 #include "unicast/routes.h"

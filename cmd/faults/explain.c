@@ -26,14 +26,14 @@ struct story {
 	struct fab_report *r;
 	const struct faults_outcome *o;
 	const struct faults_result *a;
-	struct fab_trace_end from, to;
+	struct fab_endpoint from, to;
 };
 
-static struct fab_trace_end find_end(const struct fab_lookup *lookup,
-				     const struct fab_fabric *f,
-				     const struct fab_item *name)
+static struct fab_endpoint find_end(const struct fab_lookup *lookup,
+				    const struct fab_fabric *f,
+				    const struct fab_item *name)
 {
-	struct fab_trace_end e = {.lid = fab_trace_lid(name)};
+	struct fab_endpoint e = {.lid = fab_trace_lid(name)};
 	struct fab_err err;
 
 	if (lookup->find(lookup->of, name, &e.port, &err))
@@ -191,7 +191,7 @@ struct walk {
 static void walk(const struct story *s, const struct fab_live *live, struct walk *w)
 {
 	const struct fab_routes *r = s->a->routes;
-	uint32_t column = fab_trace_column(r, &s->to);
+	uint32_t column = fab_path_column(r, &s->to);
 	bool is_alive = fab_switch_is_live(live, s->from.sw) &&
 			fab_switch_is_live(live, s->to.sw);
 
@@ -206,7 +206,7 @@ static void walk(const struct story *s, const struct fab_live *live, struct walk
 	if (w->why)
 		return;
 	w->sl = fab_trace_sl(r, &s->from, column);
-	w->n = fab_path_hops(r, live->back, s->from.sw, column, w->hops);
+	w->n = fab_path_hops(r, s->from.sw, column, w->hops);
 	if (!w->n)
 		w->why = "no path in the tables";
 	else if (w->sl == FAB_SL_NONE)
@@ -251,7 +251,7 @@ char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_b
 }
 
 /* What stands for an end: its port, or that of its switch. */
-static uint32_t port_of(const struct fab_fabric *f, const struct fab_trace_end *e)
+static uint32_t port_of(const struct fab_fabric *f, const struct fab_endpoint *e)
 {
 	return e->port != FAB_NONE ? e->port : f->node_first_port[e->sw];
 }

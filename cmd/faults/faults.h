@@ -136,7 +136,7 @@ struct faults_outcome {
 	uint64_t n_parts, n_untried;	    /* of these; with fewer pairs */
 	FAB_VEC(struct faults_dodged) dodged;
 	char *reliability_text;
-	struct fab_trace_end from, to; /* of --explain */
+	struct fab_endpoint from, to; /* of --explain */
 };
 
 extern const struct fab_column faults_columns[];

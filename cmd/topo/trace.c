@@ -131,7 +131,7 @@ static void check_planes(const struct fab_fabric *f, uint32_t from, uint32_t to)
 }
 
 static void find_ends(const char *text, const struct fab_fabric *f,
-		      struct fab_trace_end ends[2])
+		      struct fab_endpoint ends[2])
 {
 	struct fab_resolver *resolver = fab_resolver_new(f);
 	struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
@@ -174,7 +174,7 @@ static void put_hop(struct fab_report *r, const struct fab_fabric *f, uint32_t n
 }
 
 static void say_trace(struct fab_report *r, const struct fab_fabric *f,
-		      const struct fab_trace_end ends[2], const struct fab_trace *trace)
+		      const struct fab_endpoint ends[2], const struct fab_trace *trace)
 {
 	const char *from = fab_node_name(f, ends[0].node);
 	const char *to = fab_node_name(f, ends[1].node);
@@ -197,7 +197,7 @@ static void say_trace(struct fab_report *r, const struct fab_fabric *f,
 int topo_trace(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f, const struct topo_tables *tables)
 {
-	struct fab_trace_end ends[2];
+	struct fab_endpoint ends[2];
 	struct fab_routes *routes;
 	struct fab_trace trace;
 	struct fab_report *r;

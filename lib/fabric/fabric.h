@@ -118,7 +118,9 @@ struct fab_fabric {
 	uint32_t *arc_first; /* [n_switches + 1] */
 	uint32_t *arc_peer;  /* switch at the other end */
 	uint32_t *arc_cable;
-	uint32_t *peer_first; /* [n_switches + 1] */
+	uint16_t *arc_reverse; /* the same cable from the peer, counted from its arc_first
+				*/
+	uint32_t *peer_first;  /* [n_switches + 1] */
 	uint32_t *peer;
 
 	char *names; /* all names, each closed by NUL */

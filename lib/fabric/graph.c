@@ -40,6 +40,26 @@ static uint32_t unique(uint32_t *id, uint32_t n)
 	return kept;
 }
 
+/* Each cable is met twice. */
+static void fill_reverse(struct fab_fabric *f)
+{
+	uint32_t *arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
+
+	f->arc_reverse = FAB_NEW(2 * (size_t)f->n_switch_links, uint16_t);
+	memset(arc_of, 0xff, f->n_switch_links * sizeof(*arc_of));
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+			uint32_t b = arc_of[f->arc_cable[a]];
+
+			arc_of[f->arc_cable[a]] = a;
+			if (b == FAB_NONE)
+				continue;
+			f->arc_reverse[a] = (uint16_t)(b - f->arc_first[f->arc_peer[a]]);
+			f->arc_reverse[b] = (uint16_t)(a - f->arc_first[s]);
+		}
+	free(arc_of);
+}
+
 void fab_graph_build(struct fab_fabric *f)
 {
 	uint32_t n = f->n_switches, at = 0, kept = 0;
@@ -68,4 +88,5 @@ void fab_graph_build(struct fab_fabric *f)
 	f->arc_first[n] = at;
 	f->peer_first[n] = kept;
 	f->peer = fab_realloc(f->peer, kept, sizeof(*f->peer));
+	fill_reverse(f);
 }

@@ -5,7 +5,7 @@
 #include "fabric/fabric.h"
 
 /*
- * Fills arc_first, arc_peer, arc_cable, peer_first and peer of a fabric whose cables are
+ * Fills arc_first, arc_peer, arc_cable, arc_reverse, peer_first and peer of a fabric whose cables are
  * numbered. O(cables + cables of a switch log of it).
  */
 void fab_graph_build(struct fab_fabric *f);

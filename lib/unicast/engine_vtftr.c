@@ -189,8 +189,7 @@ static int pack(const struct turns *t, struct fab_routes *r, struct fab_err *err
 		r->sl_source[s] = r->column_switch[s];
 	for (uint32_t i = 0; i < r->n_columns; i++)
 		for (uint32_t s = 0; s < r->n_columns; s++) {
-			uint32_t n = fab_path_hops(r, t->legs->live->back,
-						   r->column_switch[s], i, hops);
+			uint32_t n = fab_path_hops(r, r->column_switch[s], i, hops);
 			unsigned sl;
 
 			if (!set_lanes(k, hops, n, lanes))

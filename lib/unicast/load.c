@@ -6,7 +6,7 @@
 #include "fabric/resolver.h"
 #include "source/scan.h"
 #include "source/unpack.h"
-#include "unicast/service_levels.h"
+#include "unicast/path.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -254,40 +254,16 @@ int fab_permutation(const char *spec, const struct fab_kfat *kfat,
 	return rc;
 }
 
-/* The column that leads to an end. */
-static uint32_t *columns_of(const struct fab_routes *r, const struct fab_flow_ends *ends)
-{
-	uint32_t n = r->column_port ? r->f->n_ports : r->f->n_switches;
-	uint32_t *by = FAB_NEW(n + 1, uint32_t);
-	uint32_t *column = FAB_NEW(ends->n + 1, uint32_t);
-
-	memset(by, 0xff, n * sizeof(*by));
-	for (uint32_t i = r->n_columns; i-- > 0;)
-		by[r->column_port ? r->column_port[i] : r->column_switch[i]] = i;
-	for (uint32_t i = 0; i < ends->n; i++)
-		column[i] = by[r->column_port ? ends->port[i] : ends->sw[i]];
-	free(by);
-	return column;
-}
-
 /* Add one flow; false when it does not arrive. */
 static bool add_flow(const struct fab_routes *r, uint32_t sw, uint32_t column,
 		     uint64_t *load)
 {
-	const struct fab_fabric *f = r->f;
-	const uint16_t *next = fab_routes_next(r, column);
-	uint32_t from = sw, hops = 0;
+	struct fab_path path = fab_path_from(r, sw, column);
 
-	for (; next[sw] < FAB_ARC_BROKEN && hops <= f->n_switches; hops++)
-		sw = f->arc_peer[f->arc_first[sw] + next[sw]];
-	if (next[sw] != FAB_ARC_HERE)
+	if (fab_path_length(r, sw, column) == FAB_NONE)
 		return false;
-	for (sw = from; next[sw] < FAB_ARC_BROKEN;) {
-		uint32_t arc = f->arc_first[sw] + next[sw];
-
-		load[arc]++;
-		sw = f->arc_peer[arc];
-	}
+	while (fab_path_step(&path))
+		load[path.arc]++;
 	return true;
 }
 
@@ -321,7 +297,7 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 {
 	const struct fab_fabric *f = r->f;
 	uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches] + 1, uint64_t);
-	uint32_t *column = columns_of(r, ends);
+	uint32_t *column = fab_path_columns(r, ends->n, ends->sw, ends->port);
 	uint32_t *row = FAB_NEW(f->n_nodes + 1, uint32_t);
 
 	*out = (struct fab_flow_load){0};

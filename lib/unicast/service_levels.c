@@ -54,24 +54,6 @@ void fab_sl_packer_free(struct fab_sl_packer *packer)
 	free(packer);
 }
 
-uint32_t fab_path_hops(const struct fab_routes *r, const uint16_t *back, uint32_t source,
-		       uint32_t column, struct fab_hop *hops)
-{
-	const struct fab_fabric *f = r->f;
-	const uint16_t *next = fab_routes_next(r, column);
-	uint32_t sw = source, n = 0;
-	uint16_t in = (uint16_t)(f->arc_first[sw + 1] - f->arc_first[sw]);
-
-	while (next[sw] < FAB_ARC_BROKEN && n < FAB_PATH_MAX) {
-		uint32_t arc = f->arc_first[sw] + next[sw];
-
-		hops[n++] = (struct fab_hop){sw, in, next[sw]};
-		in = back[arc];
-		sw = f->arc_peer[arc];
-	}
-	return next[sw] == FAB_ARC_HERE ? n : 0;
-}
-
 static uint8_t *entry(const struct fab_sl_packer *p, const struct fab_hop *hop,
 		      unsigned sl)
 {

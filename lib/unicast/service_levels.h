@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include "unicast/routes.h"
+#include "unicast/path.h"
 
-enum { FAB_SLS_MAX = 16, FAB_PATH_MAX = 256 };
+enum { FAB_SLS_MAX = 16 };
 
 struct fab_sl_packer;
 
@@ -18,20 +18,6 @@ struct fab_sl_packer;
 int fab_sl_packer_new(struct fab_routes *routes, unsigned n_levels,
 		      struct fab_sl_packer **out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_sl_packer_free(struct fab_sl_packer *packer);
-
-/* A hop: packets leave sw by arc `out`, in by arc `in` (number of arcs: an adapter). */
-struct fab_hop {
-	uint32_t sw;
-	uint16_t in, out;
-};
-
-/*
- * The hops from a switch to column's switch along the tables: at most FAB_PATH_MAX.
- * Returns their number, 0 when there is no way or source is the destination. Needs
- * `back`, arcs back from fab_live. O(hops).
- */
-uint32_t fab_path_hops(const struct fab_routes *routes, const uint16_t *back,
-		       uint32_t source, uint32_t column, struct fab_hop *hops);
 
 /*
  * The lowest service level >= first whose entries agree with lane[i] at hop[i], which are

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_trace_end *out,
+int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
 		     struct fab_err *err)
 {
-	*out = (struct fab_trace_end){
+	*out = (struct fab_endpoint){
 		.port = port, .node = f->port_node[port], .sw = fab_port_switch(f, port)};
 	if (out->sw == FAB_NONE)
 		return fab_fail(err, ENOENT,
@@ -31,28 +31,7 @@ uint16_t fab_trace_lid(const struct fab_item *name)
 	return (uint16_t)lid;
 }
 
-/* Is the column that of the LID? Of any, when none is asked for or known. */
-static bool is_lid(const struct fab_routes *r, uint32_t column, uint16_t lid)
-{
-	return !lid || !r->column_lid || !r->column_lid[column] ||
-	       r->column_lid[column] == lid;
-}
-
-uint32_t fab_trace_column(const struct fab_routes *r, const struct fab_trace_end *to)
-{
-	for (uint32_t i = 0; i < r->n_columns; i++) {
-		if (r->column_port && to->port != FAB_NONE) {
-			if (r->column_port[i] == to->port && is_lid(r, i, to->lid))
-				return i;
-		} else if (r->column_switch[i] == to->sw &&
-			   (!r->column_port ||
-			    fab_node_is_switch(r->f, r->f->port_node[r->column_port[i]])))
-			return i;
-	}
-	return FAB_NONE;
-}
-
-uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_trace_end *from,
+uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,
 		     uint32_t column)
 {
 	uint8_t level = r->sl ? r->sl_default : 0;
@@ -76,17 +55,6 @@ static uint32_t port_of_arc(const struct fab_fabric *f, uint32_t sw, uint32_t ar
 	return f->port_node[a] == sw ? a : f->cable_b[cable];
 }
 
-/* The arc of sw with this cable; the number of arcs: it comes from an adapter. */
-static uint32_t arc_of_cable(const struct fab_fabric *f, uint32_t sw, uint32_t cable)
-{
-	uint32_t n = f->arc_first[sw + 1] - f->arc_first[sw];
-
-	for (uint32_t i = 0; i < n; i++)
-		if (f->arc_cable[f->arc_first[sw] + i] == cable)
-			return i;
-	return n;
-}
-
 static void add_hop(struct fab_trace *t, const struct fab_fabric *f, uint32_t out,
 		    unsigned vl)
 {
@@ -106,47 +74,38 @@ static unsigned lane_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
 	return fab_routes_vl(r, sw, in, out, sl);
 }
 
+/* Why a path ends that does not arrive, by enum fab_path_end. */
+static const char *const stops[] = {
+	[FAB_PATH_NO_ENTRY] = "this switch has no entry for the destination",
+	[FAB_PATH_BROKEN] = "the entry of this switch leads to no cable, or to the wrong "
+			    "adapter",
+	[FAB_PATH_CIRCLE] = "the tables lead in a circle",
+};
+
 /* From switch to switch as far as the tables lead. */
 static void follow(struct fab_trace *t, const struct fab_routes *r, uint32_t sw,
-		   uint32_t column, uint32_t cable)
+		   uint32_t column)
 {
-	const uint16_t *next = fab_routes_next(r, column);
-	const struct fab_fabric *f = r->f;
+	struct fab_path path = fab_path_from(r, sw, column);
+	struct fab_hop hop;
 
-	for (uint32_t n = 0; next[sw] != FAB_ARC_HERE; n++) {
-		uint32_t out;
-
-		if (next[sw] == FAB_ARC_NONE)
-			t->stopped = "this switch has no entry for the destination";
-		else if (next[sw] == FAB_ARC_BROKEN)
-			t->stopped =
-				"the entry of this switch leads to no cable, or to the "
-				"wrong adapter";
-		else if (n > f->n_switches)
-			t->stopped = "the tables lead in a circle";
-		if (t->stopped)
-			return;
-		out = port_of_arc(f, sw, next[sw]);
-		add_hop(t, f, out,
-			lane_of(r, sw, arc_of_cable(f, sw, cable), next[sw], t->sl));
-		cable = f->port_cable[out];
-		sw = f->port_node[fab_port_peer(f, out)];
-	}
+	while (fab_path_hop(&path, &hop))
+		add_hop(t, r->f, port_of_arc(r->f, hop.sw, hop.out),
+			lane_of(r, hop.sw, hop.in, hop.out, t->sl));
+	t->stopped = stops[fab_path_end(&path)];
 }
 
 void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
-		    const struct fab_trace_end *from, const struct fab_trace_end *to)
+		    const struct fab_endpoint *from, const struct fab_endpoint *to)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t column = fab_trace_column(r, to), cable = FAB_NONE;
+	uint32_t column = fab_path_column(r, to);
 	/* between two ports of one switch its table decides, too */
 	bool is_self = from->sw == to->sw && from->port == to->port;
 
 	*t = (struct fab_trace){.sl = 0};
-	if (from->port != FAB_NONE) {
-		cable = f->port_cable[from->port];
+	if (from->port != FAB_NONE)
 		add_hop(t, f, from->port, FAB_VL_UNKNOWN);
-	}
 	if (column == FAB_NONE &&
 	    (from->sw != to->sw ||
 	     (!is_self && to->port != FAB_NONE && r->column_port))) {
@@ -162,7 +121,7 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 		return;
 	}
 	if (column != FAB_NONE && !is_self)
-		follow(t, r, from->sw, column, cable);
+		follow(t, r, from->sw, column);
 	if (!t->stopped && to->port != FAB_NONE && to->port != from->port)
 		add_hop(t, f, fab_port_peer(f, to->port), FAB_VL_UNKNOWN);
 }

@@ -3,26 +3,18 @@
 #pragma once
 
 #include "base/lookup.h"
-#include "unicast/routes.h"
-
-/* Where a path begins or ends: a port of an adapter, or with FAB_NONE the switch. */
-struct fab_trace_end {
-	uint32_t port, node, sw;
-	uint16_t lid; /* of the port, to which packets go; 0: its first */
-};
+#include "unicast/path.h"
 
 /* The LID that a name of an end says (`lid:N`), 0: none. */
 uint16_t fab_trace_lid(const struct fab_item *name);
 
 /* The end that a port stands for. ENOENT: it has no cable to a switch. O(1). */
-int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_trace_end *out,
+int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/* The column by which packets for an end are sent, FAB_NONE: none. O(columns). */
-uint32_t fab_trace_column(const struct fab_routes *r, const struct fab_trace_end *to);
 /* The service level of packets from an end, FAB_SL_NONE: none, FAB_SL_UNKNOWN: no file
  * tells. O(sources). */
-uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_trace_end *from,
+uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,
 		     uint32_t column);
 
 /* Port ids: from where, to where; the cables of the two adapters are hops, too. */
@@ -41,7 +33,7 @@ struct fab_trace {
 
 /* Follow the tables. The caller ends it. O(hops * ports of a switch). */
 void fab_trace_init(struct fab_trace *trace, const struct fab_routes *r,
-		    const struct fab_trace_end *from, const struct fab_trace_end *to);
+		    const struct fab_endpoint *from, const struct fab_endpoint *to);
 void fab_trace_fini(struct fab_trace *trace);
 
 /* One direction of a cable. */

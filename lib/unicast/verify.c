@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "fabric/planes.h"
 #include "unicast/live.h"
+#include "unicast/path.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -209,40 +210,29 @@ static uint32_t own_of(const struct source *s, const struct target *t)
 	return t->port == FAB_NONE && s->port != FAB_NONE ? 1 : t->weight;
 }
 
-/* Hops of a pair, FAB_NONE: does not arrive. */
 /* The channel of a hop. */
-static uint32_t channel_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
-			   uint32_t out, uint8_t sl)
+static uint32_t channel_of(const struct fab_routes *r, const struct fab_hop *hop,
+			   uint8_t sl)
 {
 	unsigned vl = FAB_VL_UNKNOWN;
 
 	if (sl < LANES || r->lanes == FAB_LANES_ONE)
-		vl = fab_routes_vl(r, sw, in, out, sl);
-	return vl < LANES ? (r->f->arc_first[sw] + out) * LANES + vl : FAB_NONE;
+		vl = fab_routes_vl(r, hop->sw, hop->in, hop->out, sl);
+	return vl < LANES ? (r->f->arc_first[hop->sw] + hop->out) * LANES + vl : FAB_NONE;
 }
 
+/* Hops of a pair, FAB_NONE: does not arrive. */
 static uint32_t walk(struct walker *w, uint32_t source, uint32_t column, uint8_t sl)
 {
-	const struct fab_routes *r = w->r;
-	const struct fab_fabric *f = r->f;
-	const uint16_t *next = fab_routes_next(r, column);
-	uint32_t sw = source, in = f->arc_first[sw + 1] - f->arc_first[sw];
+	struct fab_path path = fab_path_from(w->r, source, column);
+	struct fab_hop hop;
 
 	w->way.n = 0;
-	while (sl != FAB_SL_NONE && next[sw] < FAB_ARC_BROKEN &&
-	       w->way.n <= f->n_switches) {
-		uint32_t arc = f->arc_first[sw] + next[sw];
-
-		if (!w->live.arc_is_live[arc])
-			return FAB_NONE;
-		FAB_PUSH(&w->way, channel_of(r, sw, in, next[sw], sl));
-		in = w->live.back[arc];
-		sw = f->arc_peer[arc];
-	}
-	if (sl == FAB_SL_NONE || next[sw] != FAB_ARC_HERE ||
-	    sw != r->column_switch[column])
+	if (sl == FAB_SL_NONE)
 		return FAB_NONE;
-	return (uint32_t)w->way.n;
+	while (fab_path_hop(&path, &hop))
+		FAB_PUSH(&w->way, channel_of(w->r, &hop, sl));
+	return fab_path_end(&path) == FAB_PATH_ARRIVES ? path.n_hops : FAB_NONE;
 }
 
 static void keep(struct walker *w, uint8_t sl)

@@ -16,7 +16,7 @@ bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t colum
 	const struct fab_kfat *k = l->k;
 
 	l->n_legs = 0;
-	l->n_hops = fab_path_hops(l->v->routes, l->v->live.back, source, column, l->hops);
+	l->n_hops = fab_path_hops(l->v->routes, source, column, l->hops);
 	for (uint32_t i = 0; i < l->n_hops; i++) {
 		uint32_t sw = l->hops[i].sw;
 		uint32_t line;

@@ -42,7 +42,7 @@ static uint64_t follow_all(const struct fab_routes *r, const uint32_t *ports, ui
 	uint64_t n_arrive = 0;
 
 	for (uint64_t i = 0; i < (uint64_t)n * n; i++) {
-		struct fab_trace_end ends[2];
+		struct fab_endpoint ends[2];
 		struct fab_trace trace;
 
 		if (i / n == i % n)
