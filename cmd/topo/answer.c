@@ -17,6 +17,26 @@ static char *counted(uint64_t n, const char *one, const char *many)
 	return fab_format("%s %s", fab_human_count(n, number), n == 1 ? one : many);
 }
 
+static void say_planes(struct fab_report *r, const struct fab_planes *p)
+{
+	uint32_t n_some = p->n_hosts - p->n_on_all;
+	char some[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+
+	if (!n_some)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"It has %u planes, parallel networks of the same hosts.",
+			p->n_planes);
+	else
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "It has %u planes, parallel networks: %s of %s hosts "
+				  "%s on only %s of them.",
+				  p->n_planes, fab_human_count(n_some, some),
+				  fab_human_count(p->n_hosts, all),
+				  n_some == 1 ? "is" : "are",
+				  p->n_planes == 2 ? "one" : "some");
+}
+
 /* Planes are as it should be, other parts are not. */
 static void say_parts(struct fab_report *r, const struct fab_fabric *f)
 {
@@ -24,10 +44,7 @@ static void say_parts(struct fab_report *r, const struct fab_fabric *f)
 	uint32_t n_cut = planes->n - planes->n_planes;
 
 	if (planes->n_planes > 1)
-		fab_report_answer(
-			r, FAB_TONE_PLAIN,
-			"It has %u planes, parallel networks of the same hosts.",
-			planes->n_planes);
+		say_planes(r, planes);
 	if (n_cut)
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "%u more part%s of the switches %s cut off from the "

@@ -181,6 +181,12 @@ static void say_trace(struct fab_report *r, const struct fab_fabric *f,
 	const char *plural = trace->hops.n == 1 ? "" : "s";
 	uint32_t last = ends[0].sw;
 
+	if (ends[0].node == ends[1].node && ends[0].port == ends[1].port) {
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Both names are of %s: there is no path to follow.",
+				  ends[0].port != FAB_NONE ? "one port" : "one switch");
+		return;
+	}
 	if (trace->hops.n)
 		last = f->port_node[trace->hops.v[trace->hops.n - 1].in];
 	if (trace->stopped)

@@ -109,6 +109,21 @@ static void check_plane(struct fab_checker *c, const struct fab_planes *planes,
 				planes->n_planes > 2 ? "s" : "", text);
 }
 
+static void note_planes(struct fab_checker *c, const struct fab_planes *planes)
+{
+	uint32_t n_some = planes->n_hosts - planes->n_on_all;
+	char some[80] = "";
+
+	if (n_some)
+		snprintf(some, sizeof(some), " (%u of %u hosts on only %s of them)",
+			 n_some, planes->n_hosts, planes->n_planes == 2 ? "one" : "some");
+	fab_checker_add(c, FAB_NOTE, "planes", FAB_AT_NODE(FAB_NONE),
+			"the hosts are on %u planes%s, which no path joins: each is a "
+			"network of its own (--hca=PATTERN chooses one, "
+			"--hca=PATTERN/PORT where ports of an adapter differ)",
+			planes->n_planes, some);
+}
+
 void fab_check_planes(struct fab_checker *c)
 {
 	struct fab_planes *planes = fab_planes_new(c->f);
@@ -121,11 +136,7 @@ void fab_check_planes(struct fab_checker *c)
 	for (uint32_t i = 0; i < planes->n_planes; i++)
 		check_plane(c, planes, i, usual);
 	if (planes->n_planes > 1)
-		fab_checker_add(c, FAB_NOTE, "planes", FAB_AT_NODE(FAB_NONE),
-				"the hosts are on %u planes, which no path joins: each "
-				"is a network of its own (--hca=PATTERN chooses one, "
-				"--hca=PATTERN/PORT where ports of an adapter differ)",
-				planes->n_planes);
+		note_planes(c, planes);
 	if (c->f->n_left_out_switches)
 		fab_checker_add(c, FAB_NOTE, "left-out", FAB_AT_NODE(FAB_NONE),
 				"--hca leaves out %u switch%s, on which no adapter is "

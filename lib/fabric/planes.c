@@ -153,6 +153,22 @@ static void choose_planes(struct fab_planes *p)
 	}
 }
 
+static void count_on_planes(struct work *w)
+{
+	struct fab_planes *p = w->p;
+
+	forget(w);
+	for (uint32_t h = 0; h < w->f->n_hosts; h++) {
+		uint32_t n = 0;
+
+		list_parts_of_host(w, h);
+		for (uint32_t k = 0; k < w->n_list; k++)
+			n += p->v[w->list[k]].is_plane;
+		p->n_hosts += n > 0;
+		p->n_on_all += n == p->n_planes;
+	}
+}
+
 struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 {
 	struct fab_planes *p = FAB_NEW0(1, struct fab_planes);
@@ -170,6 +186,7 @@ struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 	count_shared(&w);
 	choose_planes(p);
 	put_planes_first(p, f->n_switches);
+	count_on_planes(&w);
 	free(w.list);
 	free(w.seen);
 	return p;

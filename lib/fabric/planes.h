@@ -30,6 +30,7 @@ struct fab_planes {
 	struct fab_plane *v;  /* [n] planes, then other parts; both by first_switch */
 	uint32_t largest;     /* the plane with the most hosts */
 	uint32_t *of_switch;  /* [n_switches] index into v */
+	uint32_t n_hosts, n_on_all; /* hosts on some plane; of these on every plane */
 };
 
 /* The caller frees. O(ports + parts log parts). */

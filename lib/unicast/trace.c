@@ -104,11 +104,13 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 	bool is_self = from->sw == to->sw && from->port == to->port;
 
 	*t = (struct fab_trace){.sl = 0};
+	if (is_self)
+		return;
 	if (from->port != FAB_NONE)
 		add_hop(t, f, from->port, FAB_VL_UNKNOWN);
 	if (column == FAB_NONE &&
 	    (from->sw != to->sw ||
-	     (!is_self && to->port != FAB_NONE && r->column_port))) {
+	     (to->port != FAB_NONE && r->column_port))) {
 		t->stopped = "the tables have no such destination";
 		return;
 	}
@@ -120,9 +122,9 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 		t->stopped = "the pair has no service level: no lanes without a cycle";
 		return;
 	}
-	if (column != FAB_NONE && !is_self)
+	if (column != FAB_NONE)
 		follow(t, r, from->sw, column);
-	if (!t->stopped && to->port != FAB_NONE && to->port != from->port)
+	if (!t->stopped && to->port != FAB_NONE)
 		add_hop(t, f, fab_port_peer(f, to->port), FAB_VL_UNKNOWN);
 }
 

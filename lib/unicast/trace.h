@@ -31,7 +31,7 @@ struct fab_trace {
 	const char *stopped; /* why it goes no further; NULL: it arrives */
 };
 
-/* Follow the tables. The caller ends it. O(hops * ports of a switch). */
+/* Follow the tables; from an end to itself there is no hop. The caller ends it. O(hops * ports of a switch). */
 void fab_trace_init(struct fab_trace *trace, const struct fab_routes *r,
 		    const struct fab_endpoint *from, const struct fab_endpoint *to);
 void fab_trace_fini(struct fab_trace *trace);
