@@ -34,6 +34,8 @@
 #include "boot/share.h"
 #include "boot/transfer.h"
 #include "boot/units.h"
+#include "event/schedule.h"
+#include "event/stats.h"
 #include "event/stream.h"
 #include "export/boot.h"
 #include "export/dot.h"

@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/stats.h"
+
+/* What is due, in the order in which it happens at one time. The item is the node. */
+enum { EXPIRY, ARRIVAL, ARRIVAL_AGAIN };
 
 double fab_transfer_tftp_mbps(uint32_t block_bytes, uint32_t window_blocks,
 			      double rtt_seconds)
@@ -31,13 +35,20 @@ static void start_node(struct fab_simulation *s, uint32_t at)
 	s->connections[s->m->interface_server[c->interface]]++;
 }
 
+static void add_due(struct fab_simulation *s, double time, uint8_t kind, uint32_t at)
+{
+	fab_schedule_add(&s->due, fab_time_of_seconds(time), kind, at);
+}
+
 /* A node asks its server: it starts, or waits for a connection. */
 static void arrive(struct fab_simulation *s, uint32_t at)
 {
 	uint32_t server = s->m->interface_server[s->class[s->class_of[at]].interface];
 
-	s->deadline[at] = s->o->timeout_seconds > 0 ? s->now + s->o->timeout_seconds
-						    : (double)INFINITY;
+	if (s->o->timeout_seconds > 0) {
+		s->deadline[at] = s->now + s->o->timeout_seconds;
+		add_due(s, s->deadline[at], EXPIRY, at);
+	}
 	if (!s->o->server_connections ||
 	    s->connections[server] < s->o->server_connections)
 		start_node(s, at);
@@ -50,54 +61,55 @@ static double requests_of(const struct fab_simulation *s)
 	return s->o->n_files * s->o->request_seconds;
 }
 
-/* When the next node asks, for the first time or again. */
-static double next_arrival(const struct fab_simulation *s)
+/* The next node that asks for the first time. */
+static void expect_arrival(struct fab_simulation *s)
 {
-	uint32_t again = s->queues.head[s->m->n_servers];
-	double first = s->arrived < s->batch->n
-			       ? requests_of(s) + s->arrived * s->o->stagger_seconds
-			       : INFINITY;
+	if (s->arrived < s->batch->n)
+		add_due(s, requests_of(s) + s->arrived * s->o->stagger_seconds, ARRIVAL,
+			s->arrived);
+}
 
-	return again == FAB_NONE ? first : fmin(first, s->deadline[again]);
+/* When something is due next; expiries of nodes that are done, or have asked again since,
+ * are dropped. */
+static double next_due(struct fab_simulation *s)
+{
+	const struct fab_due *due;
+	struct fab_due stale;
+
+	while ((due = fab_schedule_peek(&s->due)) && fab_due_kind(due) == EXPIRY &&
+	       fab_seconds_of_time(due->time) < s->deadline[due->item])
+		(void)fab_schedule_take(&s->due, &stale);
+	return due ? fab_seconds_of_time(due->time) : (double)INFINITY;
+}
+
+/* Take the next event of these kinds that is due now; false: there is none. */
+static bool take_due(struct fab_simulation *s, uint8_t first, uint8_t last,
+		     struct fab_due *due)
+{
+	const struct fab_due *next = fab_schedule_peek(&s->due);
+
+	return next && fab_seconds_of_time(next->time) <= s->now &&
+	       fab_due_kind(next) >= first && fab_due_kind(next) <= last &&
+	       fab_schedule_take(&s->due, due);
 }
 
 static void arrive_all(struct fab_simulation *s)
 {
-	uint32_t again = s->m->n_servers;
+	struct fab_due due;
 
-	while (s->arrived < s->batch->n &&
-	       requests_of(s) + s->arrived * s->o->stagger_seconds <= s->now)
-		arrive(s, s->arrived++);
-	while (s->queues.head[again] != FAB_NONE &&
-	       s->deadline[s->queues.head[again]] <= s->now)
-		arrive(s, fab_queues_pop(&s->queues, again));
-}
-
-/* When the next node gives up: of a class, and of those that wait, the first asked first.
- */
-static double next_expiry(const struct fab_simulation *s)
-{
-	double least = INFINITY;
-
-	if (!(s->o->timeout_seconds > 0))
-		return INFINITY;
-	for (uint32_t i = 0; i < s->n_classes; i++) {
-		const struct fab_transfer_class *c = &s->class[i];
-
-		if (fab_transfer_active(c))
-			least = fmin(least, s->deadline[member_of(s, c, c->done)->at]);
+	while (take_due(s, ARRIVAL, ARRIVAL_AGAIN, &due)) {
+		s->arrived += fab_due_kind(&due) == ARRIVAL;
+		arrive(s, (uint32_t)due.item);
+		if (fab_due_kind(&due) == ARRIVAL)
+			expect_arrival(s);
 	}
-	for (uint32_t v = 0; v < s->m->n_servers; v++)
-		if (s->queues.head[v] != FAB_NONE)
-			least = fmin(least, s->deadline[s->queues.head[v]]);
-	return least;
 }
 
 static void give_up(struct fab_simulation *s, uint32_t at, struct fab_transfer *out)
 {
+	s->deadline[at] = INFINITY;
 	if (s->attempts[at]++ < s->o->retries) {
-		s->deadline[at] = s->now + requests_of(s);
-		fab_queues_append(&s->queues, s->m->n_servers, at);
+		add_due(s, s->now + requests_of(s), ARRIVAL_AGAIN, at);
 		out->n_retries++;
 	} else {
 		out->finish_s[at] = INFINITY;
@@ -107,6 +119,13 @@ static void give_up(struct fab_simulation *s, uint32_t at, struct fab_transfer *
 
 static void expire(struct fab_simulation *s, struct fab_transfer *out)
 {
+	struct fab_due due;
+	bool is_due = false;
+
+	while (take_due(s, EXPIRY, EXPIRY, &due))
+		is_due = true;
+	if (!is_due)
+		return;
 	for (uint32_t i = 0; i < s->n_classes; i++) {
 		struct fab_transfer_class *c = &s->class[i];
 
@@ -164,18 +183,13 @@ static void finish_members(struct fab_simulation *s, struct fab_transfer *out)
 
 		while (fab_transfer_active(c) &&
 		       member_of(s, c, c->done)->target <= c->received + slack) {
-			out->finish_s[member_of(s, c, c->done)->at] = s->now;
-			c->done++;
+			uint32_t at = member_of(s, c, c->done++)->at;
+
+			out->finish_s[at] = s->now;
+			s->deadline[at] = INFINITY;
 			s->connections[server]--;
 		}
 	}
-}
-
-static int cmp_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static void sum_up(const struct fab_batch *batch, struct fab_transfer *out)
@@ -190,10 +204,10 @@ static void sum_up(const struct fab_batch *batch, struct fab_transfer *out)
 			out->slowest_node = batch->node[i];
 		}
 	}
-	qsort(sorted, batch->n, sizeof(*sorted), cmp_double);
+	qsort(sorted, batch->n, sizeof(*sorted), fab_cmp_double);
 	if (batch->n) {
 		out->first_s = sorted[0];
-		out->median_s = sorted[batch->n / 2];
+		out->median_s = fab_quantile(sorted, batch->n, 0.5);
 	}
 	free(sorted);
 }
@@ -201,17 +215,17 @@ static void sum_up(const struct fab_batch *batch, struct fab_transfer *out)
 static void simulate(struct fab_simulation *s, struct fab_transfer *out)
 {
 	out->first_rate_mbps = INFINITY;
+	expect_arrival(s);
 	for (bool was_full = false;;) {
 		double finish = next_finish(s);
-		double to = fmin(fmin(next_arrival(s), next_expiry(s)), finish);
+		double to = fmin(next_due(s), finish);
 
 		if (!isfinite(to))
 			break;
 		advance(s, to);
 		if (finish <= s->now * (1 + 1e-12))
 			finish_members(s, out);
-		if (s->o->timeout_seconds > 0)
-			expire(s, out);
+		expire(s, out);
 		admit(s);
 		arrive_all(s);
 		fab_transfer_fill(s);
@@ -239,7 +253,7 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 	*out = (struct fab_transfer){.finish_s = FAB_NEW0((size_t)batch->n + 1, double)};
 	fab_transfer_prepare(&s, interface_of);
 	s.connections = FAB_NEW0(m->n_servers, uint32_t);
-	s.queues = fab_queues_new((size_t)m->n_servers + 1, batch->n);
+	s.queues = fab_queues_new(m->n_servers, batch->n);
 	s.deadline = FAB_NEW((size_t)batch->n + 1, double);
 	s.attempts = FAB_NEW0((size_t)batch->n + 1, uint32_t);
 	simulate(&s, out);
@@ -247,6 +261,7 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 	fab_transfer_unprepare(&s);
 	free(s.connections);
 	fab_queues_fini(&s.queues);
+	fab_schedule_fini(&s.due);
 	free(s.deadline);
 	free(s.attempts);
 	return 0;

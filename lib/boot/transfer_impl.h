@@ -4,6 +4,7 @@
 
 #include "base/queues.h"
 #include "boot/transfer.h"
+#include "event/schedule.h"
 
 /* Nodes that are treated alike at any time. */
 struct fab_transfer_class {
@@ -47,10 +48,11 @@ struct fab_simulation {
 	struct fab_transfer_entry *heap;
 	uint32_t n_heap;
 	uint32_t *connections;	  /* [n_servers] */
-	struct fab_queues queues; /* of each server, then those that ask again */
+	struct fab_queues queues; /* nodes that wait for each server */
 	uint32_t arrived;	  /* nodes that have asked a first time */
-	double *deadline;	  /* [batch->n] when it gives up or asks again */
+	double *deadline;	  /* [batch->n] when it gives up; INFINITY: it does not */
 	uint32_t *attempts;	  /* [batch->n] that were given up */
+	struct fab_schedule due;  /* times: fab_time_of_seconds() */
 	double now;
 };
 

@@ -4,8 +4,8 @@
  * of nothing that was drawn before. Items (fault sets, trials, packets, hosts) can be
  * computed in any order, by any thread and in any part of a sweep, with the same numbers.
  *
- * Philox 2x64-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3,
- * SC 2011, section 3.3): the key is the seed, the counter item and draw / 2. Different
+ * Philox 2x64-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2,
+ * 3, SC 2011, section 3.3): the key is the seed, the counter item and draw / 2. Different
  * (seed, item, draw) never share a block.
  */
 #pragma once

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "event/schedule.h"
+#include "event/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,16 +28,16 @@ struct group {
 	uint64_t unusable_ns;
 };
 
-/* A computation, and a time-out. Both stand in the order of their ends. */
-struct job {
-	uint64_t end_ns;
-	uint32_t group, seat;
-	bool is_leave;
+/* What is due, in the order in which it happens at one time. */
+enum kind {
+	COMPUTED, /* item: in `jobs` */
+	REQUEST,  /* item: of the trace */
+	TIME_OUT, /* item: group, and its visit in the low half */
 };
 
-struct timer {
-	uint64_t end_ns;
-	uint32_t group, visit;
+struct job {
+	uint32_t group, seat;
+	bool is_leave;
 };
 
 struct replay {
@@ -43,22 +45,16 @@ struct replay {
 	const struct fab_life_options *options;
 	const struct fab_life_router *router;
 	struct fab_life_outcome *out;
-	uint64_t now_ns;
+	struct fab_schedule schedule; /* times in ns */
 	struct group *groups;
 	uint8_t *seats;	   /* [members of all groups] */
 	uint32_t *members; /* room for the members of a group */
 	FAB_VEC(struct job) jobs;
-	FAB_VEC(uint32_t) waiting; /* coalesced: groups of the next pass */
-	FAB_VEC(struct timer) timers;
-	size_t next_job, next_timer;
+	size_t n_computed;			 /* of them: the others wait or run */
+	uint64_t free_ns;			 /* when the last one ends */
+	FAB_VEC(uint32_t) waiting;		 /* coalesced: groups of the next pass */
+	struct fab_tally routed, told, unusable; /* seconds */
 };
-
-static uint64_t add_ns(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 static void enter(struct replay *r, uint32_t group, enum fab_life_state state)
 {
@@ -67,42 +63,43 @@ static void enter(struct replay *r, uint32_t group, enum fab_life_state state)
 	g->state = state;
 	g->visit++;
 	if (r->router->enter)
-		r->router->enter(r->router->context, group, state, r->now_ns);
+		r->router->enter(r->router->context, group, state, r->schedule.now);
 	if (state == FAB_LIFE_RECEIVING_JOIN || state == FAB_LIFE_RECEIVING_LEAVE)
-		FAB_PUSH(&r->timers,
-			 ((struct timer){add_ns(r->now_ns, r->options->timeout_ns), group,
-					 g->visit}));
+		fab_schedule_add(&r->schedule,
+				 fab_time_add(r->schedule.now, r->options->timeout_ns),
+				 TIME_OUT, (uint64_t)group << 32 | g->visit);
 }
 
 static void set_unusable(struct replay *r, struct group *g, bool is_unusable)
 {
 	if (g->is_unusable && !is_unusable)
-		g->unusable_ns = add_ns(g->unusable_ns, r->now_ns - g->since_ns);
+		g->unusable_ns =
+			fab_time_add(g->unusable_ns, r->schedule.now - g->since_ns);
 	if (!g->is_unusable && is_unusable)
-		g->since_ns = r->now_ns;
+		g->since_ns = r->schedule.now;
 	g->is_unusable = is_unusable;
 }
 
 /* One computation at a time: this one after those that wait. */
 static void compute(struct replay *r, uint32_t group, uint32_t seat, bool is_leave)
 {
-	uint64_t start = r->now_ns;
+	bool is_idle = r->n_computed == r->jobs.n;
 
-	if (r->jobs.n > r->next_job)
-		start = r->jobs.v[r->jobs.n - 1].end_ns;
-	FAB_PUSH(&r->jobs, ((struct job){add_ns(start, r->options->compute_ns), group,
-					 seat, is_leave}));
+	r->free_ns = fab_time_add(is_idle ? r->schedule.now : r->free_ns,
+				  r->options->compute_ns);
+	fab_schedule_add(&r->schedule, r->free_ns, COMPUTED, r->jobs.n);
+	FAB_PUSH(&r->jobs, ((struct job){group, seat, is_leave}));
 }
 
 /* A join was received that made `joined` members of `count`. */
 static void note_join(struct replay *r, struct group *g, uint32_t joined, uint32_t count)
 {
 	if (joined == 1)
-		g->first_ns = r->now_ns;
+		g->first_ns = r->schedule.now;
 	if (joined != count)
 		return;
 	g->is_complete = true;
-	g->complete_ns = r->now_ns;
+	g->complete_ns = r->schedule.now;
 	r->out->completed++;
 }
 
@@ -117,31 +114,22 @@ static uint64_t told_at(struct replay *r, uint64_t first, uint64_t ready)
 	n = (ready - first) / poll + ((ready - first) % poll != 0);
 	n = n ? n : 1;
 	r->out->polls += n;
-	return add_ns(first, n > UINT64_MAX / poll ? UINT64_MAX : n * poll);
+	return fab_time_add(first, n > UINT64_MAX / poll ? UINT64_MAX : n * poll);
 }
 
 /* The members that have joined have routes. */
 static void note_routed(struct replay *r, struct group *g)
 {
-	struct fab_life_outcome *o = r->out;
-	double seconds = (double)(r->now_ns - g->complete_ns) / 1e9;
+	uint64_t now = r->schedule.now, told;
 
 	if (!g->is_complete)
 		return;
 	g->is_complete = false;
-	o->routed++;
-	o->routed_sum_s += seconds;
-	if (seconds > o->routed_max_s)
-		o->routed_max_s = seconds;
+	fab_tally_add(&r->routed, (double)(now - g->complete_ns) / 1e9);
 	if (r->options->behaviour != FAB_LIFE_BATCHED)
 		return; /* nobody is told */
-	seconds = (double)(add_ns(told_at(r, g->first_ns, r->now_ns),
-				  r->options->notify_ns) -
-			   g->complete_ns) /
-		  1e9;
-	o->told_sum_s += seconds;
-	if (seconds > o->told_max_s)
-		o->told_max_s = seconds;
+	told = fab_time_add(told_at(r, g->first_ns, now), r->options->notify_ns);
+	fab_tally_add(&r->told, (double)(told - g->complete_ns) / 1e9);
 }
 
 /* The members with this flag get routes. */
@@ -244,7 +232,7 @@ static void start_pass(struct replay *r)
 {
 	const struct fab_groups *all = r->events->groups;
 
-	if (r->next_job < r->jobs.n || !r->waiting.n)
+	if (r->n_computed < r->jobs.n || !r->waiting.n)
 		return;
 	r->out->passes++;
 	for (size_t i = 0; i < r->waiting.n; i++) {
@@ -349,11 +337,17 @@ static bool is_lost(const struct replay *r, size_t i)
 	return r->events->v[i].is_lost || fab_unit(bits) < r->options->loss;
 }
 
+/* One request of the trace waits at a time, the next one. */
+static void expect_request(struct replay *r, size_t i)
+{
+	if (i < r->events->n)
+		fab_schedule_add(&r->schedule, r->events->v[i].time_ns, REQUEST, i);
+}
+
 static void receive(struct replay *r, size_t i)
 {
 	const struct fab_event *e = &r->events->v[i];
 
-	r->now_ns = e->time_ns;
 	if (is_lost(r, i))
 		r->out->lost++;
 	else if (r->options->behaviour != FAB_LIFE_BATCHED)
@@ -362,13 +356,14 @@ static void receive(struct replay *r, size_t i)
 		batched_leave(r, e);
 	else
 		batched_join(r, e);
+	expect_request(r, i + 1);
 }
 
-static void end_job(struct replay *r)
+static void end_job(struct replay *r, size_t i)
 {
-	struct job job = r->jobs.v[r->next_job++];
+	struct job job = r->jobs.v[i];
 
-	r->now_ns = job.end_ns;
+	r->n_computed++;
 	r->out->recomputations++;
 	if (r->options->behaviour == FAB_LIFE_PLAIN)
 		plain_computed(r, &job);
@@ -378,64 +373,57 @@ static void end_job(struct replay *r)
 		batched_computed(r, &job);
 }
 
-static void end_timer(struct replay *r)
+static void end_timer(struct replay *r, uint32_t group, uint32_t visit)
 {
-	struct timer timer = r->timers.v[r->next_timer++];
-
-	r->now_ns = timer.end_ns;
-	if (r->groups[timer.group].visit != timer.visit)
+	if (r->groups[group].visit != visit)
 		return;
 	r->out->timed_out++;
-	destroy(r, timer.group);
+	destroy(r, group);
 }
 
 static void run(struct replay *r)
 {
-	const struct fab_events *e = r->events;
-	size_t next = 0;
+	struct fab_due due;
 
-	for (;;) {
-		bool has_job = r->next_job < r->jobs.n;
-		bool has_timer = r->next_timer < r->timers.n;
-		uint64_t job = has_job ? r->jobs.v[r->next_job].end_ns : UINT64_MAX;
-		uint64_t timer =
-			has_timer ? r->timers.v[r->next_timer].end_ns : UINT64_MAX;
-		uint64_t event = next < e->n ? e->v[next].time_ns : UINT64_MAX;
-
-		if (has_job && job <= event && job <= timer)
-			end_job(r);
-		else if (next < e->n && event <= timer)
-			receive(r, next++);
-		else if (has_timer)
-			end_timer(r);
-		else
-			return;
-	}
+	expect_request(r, 0);
+	while (fab_schedule_take(&r->schedule, &due))
+		switch ((enum kind)fab_due_kind(&due)) {
+		case COMPUTED:
+			end_job(r, due.item);
+			break;
+		case REQUEST:
+			receive(r, due.item);
+			break;
+		case TIME_OUT:
+			end_timer(r, (uint32_t)(due.item >> 32), (uint32_t)due.item);
+			break;
+		}
 }
 
-static void sum_up(const struct replay *r)
+static void sum_up(struct replay *r)
 {
 	struct fab_life_outcome *o = r->out;
-	uint32_t n = r->events->groups->n;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < r->events->groups->n; i++) {
 		const struct group *g = &r->groups[i];
-		double seconds = (double)g->unusable_ns / 1e9;
 
-		o->unusable_sum_s += seconds;
-		if (seconds > o->unusable_max_s)
-			o->unusable_max_s = seconds;
+		fab_tally_add(&r->unusable, (double)g->unusable_ns / 1e9);
 		o->alive += r->options->behaviour == FAB_LIFE_BATCHED
 				    ? g->state != FAB_LIFE_ABSENT
 				    : g->n_joined > 0;
 	}
-	o->routed_mean_s = o->routed ? o->routed_sum_s / (double)o->routed : NAN;
-	o->told_mean_s = o->routed ? o->told_sum_s / (double)o->routed : NAN;
-	if (!o->routed)
-		o->routed_max_s = NAN;
-	if (!o->routed || r->options->behaviour != FAB_LIFE_BATCHED)
-		o->told_mean_s = o->told_max_s = NAN;
-	o->unusable_mean_s = n ? o->unusable_sum_s / n : 0;
+	o->routed = r->routed.n;
+	o->routed_sum_s = r->routed.sum;
+	o->routed_mean_s = fab_tally_mean(&r->routed);
+	o->routed_max_s = fab_tally_max(&r->routed);
+	o->told_sum_s = r->told.sum;
+	o->told_mean_s = fab_tally_mean(&r->told);
+	o->told_max_s = fab_tally_max(&r->told);
+	o->unusable_sum_s = r->unusable.sum;
+	if (r->unusable.n) {
+		o->unusable_mean_s = fab_tally_mean(&r->unusable);
+		o->unusable_max_s = r->unusable.max;
+	}
 }
 
 void fab_life_replay(const struct fab_events *events,
@@ -460,7 +448,7 @@ void fab_life_replay(const struct fab_events *events,
 	free(r.members);
 	free(r.jobs.v);
 	free(r.waiting.v);
-	free(r.timers.v);
+	fab_schedule_fini(&r.schedule);
 }
 
 const char *fab_life_behaviour_name(enum fab_life_behaviour behaviour)

@@ -2,6 +2,7 @@
 #include "unicast/reliability.h"
 
 #include "base/threads.h"
+#include "event/stats.h"
 #include "unicast/faults.h"
 #include "unicast/service_levels.h"
 
@@ -188,24 +189,13 @@ static struct trial try_once(const struct fab_trials *t, struct fab_faults *faul
 	return result;
 }
 
-/* Wilson's interval: right for few hits, too. */
-static void set_interval(struct fab_reliability *r)
-{
-	double n = (double)r->trials, p = (double)r->hits / n, z = 1.959963984540054;
-	double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
-	double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-
-	r->probability = p;
-	r->low = r->hits ? middle - half : 0;
-	r->high = r->hits < r->trials ? middle + half : 1;
-}
-
 int fab_reliability_try(const struct fab_trials *t, uint32_t n_faults,
 			struct fab_reliability *out, struct fab_err *err)
 {
 	uint32_t n = t->kfat->n_leaves, left = n_faults < n ? n - n_faults : 0;
 	double pairs = (double)left * (left - 1.0), share = 0;
 	uint64_t hits = 0, notes = 0, done = 0;
+	struct fab_interval within;
 	int rc = 0;
 
 	if (left < 2)
@@ -245,12 +235,15 @@ int fab_reliability_try(const struct fab_trials *t, uint32_t n_faults,
 		free(leaves.of.v);
 		fab_faults_free(faults);
 	}
+	within = fab_wilson(hits, t->n_trials, FAB_ALPHA);
 	*out = (struct fab_reliability){.n_faults = n_faults,
 					.trials = t->n_trials,
 					.hits = hits,
 					.with_note = notes,
-					.share = share / pairs / (double)t->n_trials};
-	set_interval(out);
+					.share = share / pairs / (double)t->n_trials,
+					.probability = (double)hits / (double)t->n_trials,
+					.low = within.low,
+					.high = within.high};
 	return rc;
 }
 

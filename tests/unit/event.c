@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random streams, clocks, queues and statistics of simulations. */
+#include "event/schedule.h"
+#include "event/stats.h"
 #include "event/stream.h"
 
 #include <criterion/criterion.h>
@@ -75,5 +77,210 @@ Test(event, streams_are_uniform_across_items_and_draws)
 	for (int i = 0; i < 7; i++) {
 		cr_assert_lt(fabs(by_draw[i] - N / 7.0), 5 * sqrt(N * 6 / 49.0));
 		cr_assert_lt(fabs(by_item[i] - N / 7.0), 5 * sqrt(N * 6 / 49.0));
+	}
+}
+
+/* Against a plain list: the least time, of these the least kind, of these the first. */
+Test(event, schedule_takes_by_time_kind_and_order)
+{
+	enum { N = 5000 };
+	static struct {
+		uint64_t time;
+		uint8_t kind;
+		bool is_taken;
+	} list[N];
+	struct fab_schedule s = {0};
+	struct fab_stream chance = fab_stream_of(3, 0);
+	unsigned n = 0, n_taken = 0;
+
+	cr_assert_null(fab_schedule_peek(&s));
+	while (n_taken < N) {
+		struct fab_due due;
+		unsigned best = N;
+
+		for (uint64_t more = fab_stream_below(&chance, 5); more && n < N;
+		     more--) {
+			/* now and then before now: that is now */
+			uint64_t time = s.now + fab_stream_below(&chance, 9);
+
+			time = time < 2 ? 0 : time - 2;
+			list[n].time = time > s.now ? time : s.now;
+			list[n].kind = (uint8_t)fab_stream_below(&chance, 3) * 100;
+			fab_schedule_add(&s, time, list[n].kind, n);
+			n++;
+		}
+		for (unsigned i = 0; i < n; i++)
+			if (!list[i].is_taken &&
+			    (best == N || list[i].time < list[best].time ||
+			     (list[i].time == list[best].time &&
+			      list[i].kind < list[best].kind)))
+				best = i;
+		if (best == N) {
+			cr_assert_not(fab_schedule_take(&s, &due));
+			continue;
+		}
+		cr_assert_eq(fab_schedule_peek(&s)->item, best);
+		cr_assert(fab_schedule_take(&s, &due));
+		cr_assert_eq(due.item, best);
+		cr_assert_eq(due.time, list[best].time);
+		cr_assert_eq(fab_due_kind(&due), list[best].kind);
+		cr_assert_eq(s.now, due.time);
+		list[best].is_taken = true;
+		n_taken++;
+	}
+	fab_schedule_fini(&s);
+}
+
+Test(event, seconds_are_times_in_the_same_order)
+{
+	static const double seconds[] = {0, 5e-324,    1e-9, 0.1,
+					 1, 1 + 1e-15, 3e8,  INFINITY};
+
+	for (size_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
+		uint64_t time = fab_time_of_seconds(seconds[i]);
+
+		cr_assert_eq(fab_seconds_of_time(time), seconds[i]);
+		if (i)
+			cr_assert_gt(time, fab_time_of_seconds(seconds[i - 1]));
+	}
+	cr_assert_eq(fab_time_of_seconds(-0.0), 0);
+	cr_assert_eq(fab_time_add(5, 6), 11);
+	cr_assert_eq(fab_time_add(5, UINT64_MAX - 4), UINT64_MAX);
+}
+
+Test(event, a_tally_is_what_two_passes_say)
+{
+	enum { N = 1000, PARTS = 4 };
+	struct fab_tally all = {0}, merged = {0}, part[PARTS] = {0}, one = {0};
+	struct fab_stream chance = fab_stream_of(4, 0);
+	static double v[N];
+	double mean = 0, squares = 0;
+	struct fab_interval within;
+
+	cr_assert(isnan(fab_tally_mean(&all)) && isnan(fab_tally_deviation(&all)) &&
+		  isnan(fab_tally_max(&all)));
+	for (int i = 0; i < N; i++) {
+		v[i] = 1e6 + fab_stream_exponential(&chance, 10);
+		mean += v[i] / N;
+		fab_tally_add(&all, v[i]);
+		fab_tally_add(&part[i % 7 % PARTS], v[i]);
+	}
+	for (int i = 0; i < N; i++)
+		squares += (v[i] - mean) * (v[i] - mean);
+	for (int i = 0; i < PARTS; i++)
+		fab_tally_merge(&merged, &part[i]);
+	fab_tally_merge(&merged, &one);
+	qsort(v, N, sizeof(*v), fab_cmp_double);
+	for (int i = 0; i < 2; i++) {
+		const struct fab_tally *t = i ? &merged : &all;
+
+		cr_assert_eq(t->n, N);
+		cr_assert_float_eq(fab_tally_mean(t), mean, 1e-6);
+		cr_assert_float_eq(fab_tally_deviation(t), sqrt(squares / (N - 1)), 1e-6);
+		cr_assert_eq(t->min, v[0]);
+		cr_assert_eq(fab_tally_max(t), v[N - 1]);
+	}
+	within = fab_tally_interval(&all, FAB_ALPHA);
+	cr_assert_float_eq(within.high - mean, 1.9623414611 * sqrt(squares / (N - 1) / N),
+			   1e-6);
+	cr_assert_float_eq(mean - within.low, within.high - mean, 1e-6);
+	fab_tally_add(&one, 3);
+	within = fab_tally_interval(&one, FAB_ALPHA);
+	cr_assert(isinf(within.low) && isinf(within.high) && within.low < within.high);
+}
+
+/* The probability that Student's t exceeds t >= 0, by Simpson's rule over its density. */
+static double student_tail(double t, double freedom)
+{
+	enum { STEPS = 20000 };
+	double front = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) /
+		       sqrt(freedom * M_PI);
+	double sum = 0;
+
+	for (int i = 0; i <= STEPS; i++) {
+		double x = t * i / STEPS;
+		double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+
+		sum += weight * front * pow(1 + x * x / freedom, -(freedom + 1) / 2);
+	}
+	return 0.5 - sum * t / STEPS / 3;
+}
+
+Test(event, quantiles_of_distributions)
+{
+	static const double freedom[] = {1, 2, 3, 4.5, 9, 30, 999, 1e5};
+	static const double tail[] = {0.4, 0.1, 0.025, 0.005};
+
+	cr_assert_eq(fab_normal_above(0.025), 1.959963984540054);
+	cr_assert_eq(fab_normal_above(0.5), 0);
+	for (double p = 1e-300; p < 0.5; p *= 3) {
+		double x = fab_normal_above(p);
+
+		cr_assert_float_eq(0.5 * erfc(x / sqrt(2)) / p, 1, 1e-11);
+		cr_assert_float_eq(fab_normal_above(1 - p),
+				   -fab_normal_above(1 - (1 - p)), 1e-12);
+	}
+	for (size_t f = 0; f < sizeof(freedom) / sizeof(*freedom); f++)
+		for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++) {
+			double t = fab_student_above(tail[i], freedom[f]);
+
+			cr_assert_float_eq(student_tail(t, freedom[f]), tail[i], 1e-9,
+					   "%g %g", freedom[f], tail[i]);
+			cr_assert_float_eq(fab_student_above(1 - tail[i], freedom[f]), -t,
+					   1e-9);
+		}
+	cr_assert_float_eq(fab_student_above(0.025, 1), 12.706204736174694, 1e-9);
+}
+
+/* Both ends solve |p - hits / trials| = z sqrt(p (1 - p) / trials). */
+Test(event, wilson_solves_its_equation)
+{
+	for (uint64_t trials = 1; trials < 60; trials += 7)
+		for (uint64_t hits = 0; hits <= trials; hits++) {
+			struct fab_interval w = fab_wilson(hits, trials, FAB_ALPHA);
+			double n = (double)trials, p = (double)hits / n;
+			double z = 1.959963984540054;
+
+			cr_assert(w.low <= p && p <= w.high);
+			cr_assert_float_eq(p - w.low, z * sqrt(w.low * (1 - w.low) / n),
+					   1e-12);
+			cr_assert_float_eq(w.high - p,
+					   z * sqrt(w.high * (1 - w.high) / n), 1e-12);
+		}
+}
+
+Test(event, quantiles_of_samples)
+{
+	static const double v[] = {1, 2, 3, 4};
+	static struct fab_histogram h, other;
+	static uint64_t sample[20000];
+	static double sorted[20000];
+	struct fab_stream chance = fab_stream_of(5, 0);
+
+	cr_assert_eq(fab_quantile(v, 4, 0), 1);
+	cr_assert_eq(fab_quantile(v, 4, 0.49), 2);
+	cr_assert_eq(fab_quantile(v, 4, 0.5), 3);
+	cr_assert_eq(fab_quantile(v, 4, 1), 4);
+	cr_assert_eq(fab_quantile(v, 3, 0.5), 2);
+	cr_assert_eq(fab_histogram_quantile(&h, 0.5), 0);
+	for (int i = 0; i < 20000; i++) {
+		sample[i] = fab_stream_next(&chance) >> fab_stream_below(&chance, 64);
+		if (i < 3)
+			sample[i] = UINT64_MAX - (uint64_t)i; /* none is too large */
+		sorted[i] = (double)sample[i];
+		fab_histogram_add(i % 3 ? &h : &other, sample[i]);
+	}
+	fab_histogram_merge(&h, &other);
+	cr_assert_eq(h.n, 20000);
+	cr_assert_eq(fab_histogram_quantile(&h, 1), UINT64_MAX);
+	qsort(sorted, 20000, sizeof(*sorted), fab_cmp_double);
+	for (double q = 0; q <= 1; q += 1.0 / 512) {
+		double exact = fab_quantile(sorted, 20000, q);
+		double got = (double)fab_histogram_quantile(&h, q);
+
+		cr_assert(got >= exact && got <= exact * (1 + 1.0 / 64), "%g: %g for %g",
+			  q, got, exact);
+		if (exact < 128)
+			cr_assert_eq(got, exact);
 	}
 }

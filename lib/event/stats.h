@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What samples say: means, spread, quantiles, intervals. */
+#pragma once
+
+#include "base/macros.h"
+
+/* Samples that are summed up, not kept. All zero: none. */
+struct fab_tally {
+	uint64_t n;
+	double sum, min, max; /* min, max: undefined while n is 0 */
+	double squares;	      /* of the distances from the mean */
+};
+
+/* O(1) (Welford 1962). */
+void fab_tally_add(struct fab_tally *t, double sample);
+/* Add the samples of another (Chan, Golub, LeVeque 1983). O(1). */
+void fab_tally_merge(struct fab_tally *t, const struct fab_tally *other);
+/* NaN without samples. */
+double fab_tally_mean(const struct fab_tally *t);
+double fab_tally_max(const struct fab_tally *t);
+/* Standard deviation of the population that the samples are from; NaN below two. */
+double fab_tally_deviation(const struct fab_tally *t);
+
+struct fab_interval {
+	double low, high;
+};
+
+/* The share of intervals of 95 % that miss: what is meant by alpha here. */
+#define FAB_ALPHA 0.05
+
+/*
+ * Where the mean of a normal population lies with probability 1 - alpha (Student's t).
+ * Endless below two samples. 0 < alpha < 1.
+ */
+struct fab_interval fab_tally_interval(const struct fab_tally *t, double alpha);
+/*
+ * Where the probability of an event lies that was seen `hits` times in `trials` > 0
+ * (Wilson 1927): right for few hits, too. No hit: from 0; nothing but hits: to 1.
+ */
+struct fab_interval fab_wilson(uint64_t hits, uint64_t trials, double alpha);
+/* The number that a standard normal variable exceeds with probability p, 0 < p < 1; to
+ * some units of the last place. */
+double fab_normal_above(double p);
+/* The same of Student's t with `freedom` >= 1 degrees; to 1e-10 of it. */
+double fab_student_above(double p, double freedom);
+
+/* Order for qsort(). */
+int fab_cmp_double(const void *a, const void *b);
+/*
+ * The value of n > 0 ascending ones that has the share q, 0 .. 1, of them before it:
+ * number floor(q n), the last for 1. q = 0.5: the median, the upper one of two. O(1).
+ */
+double fab_quantile(const double *sorted, size_t n, double q);
+
+/*
+ * Counts of integers in buckets of equal ratio: 0 .. 127 exactly, larger ones to less
+ * than 1/64 of the value. 30 KiB whatever the samples.
+ */
+enum {
+	FAB_HISTOGRAM_BITS = 6,
+	FAB_HISTOGRAM_BUCKETS = (64 - FAB_HISTOGRAM_BITS + 1) << 6
+};
+
+struct fab_histogram {
+	uint64_t n, max;
+	uint64_t count[FAB_HISTOGRAM_BUCKETS];
+};
+
+void fab_histogram_add(struct fab_histogram *h, uint64_t sample);
+/* O(buckets). */
+void fab_histogram_merge(struct fab_histogram *h, const struct fab_histogram *other);
+/*
+ * A value that the sample number floor(q n) of the ascending ones does not exceed, and
+ * that is less than 1/64 above it; the greatest sample for q = 1; 0 without samples.
+ * O(buckets).
+ */
+uint64_t fab_histogram_quantile(const struct fab_histogram *h, double q);
