@@ -11,7 +11,7 @@
 #include "present/report.h"
 #include "source/unpack.h"
 
-enum { BOOTPLAN_MAX_CHOICES = 32, BOOTPLAN_MAX_ENGINES = 16 };
+enum { BOOTPLAN_MAX_CHOICES = 32, BOOTPLAN_MAX_ENGINES = 16, BOOTPLAN_NAME_BYTES = 256 };
 
 /* One batch booted by one mapping. */
 struct bootplan_result {
@@ -136,23 +136,61 @@ struct fab_machine *bootplan_machine_of_fabric(const struct fab_cli_run *run,
 					       size_t n_given, double default_mbps);
 struct fab_machine *bootplan_machine_of_text(const char *given);
 
-/* Columns of the main table. */
+/* `failover` of a result as rows, and the names in them. */
+struct bootplan_failover_server {
+	const char *algorithm, *server;
+	uint32_t moved_nodes, nodes_before, nodes;
+	char name[BOOTPLAN_NAME_BYTES];
+};
+struct bootplan_failover_rows {
+	struct fab_rows rows;
+	struct bootplan_failover_server *v; /* [rows.n] */
+};
+void bootplan_failover_rows(const struct bootplan_outcome *o,
+			    const struct bootplan_result *result,
+			    struct bootplan_failover_rows *out);
+void bootplan_failover_rows_fini(struct bootplan_failover_rows *rows);
+
+/* Kinds of segments on the path of a result, with their names. */
+struct bootplan_segment {
+	const char *algorithm, *name, *tightest;
+	double capacity_mbps, share_mbps; /* not finite: no limit */
+	uint32_t max_sharers;
+};
+struct bootplan_segments {
+	uint32_t n;
+	struct bootplan_segment v[2 * FAB_MACHINE_LEVELS_MAX];
+	char names[2 * FAB_MACHINE_LEVELS_MAX][BOOTPLAN_NAME_BYTES];
+	char tightest[2 * FAB_MACHINE_LEVELS_MAX][BOOTPLAN_NAME_BYTES];
+};
+void bootplan_segments_of(const struct fab_machine *m,
+			  const struct bootplan_result *result,
+			  struct bootplan_segments *out);
+
+/* What a row of the main table is made of, and the store keeps; borrows the result. */
+struct bootplan_row {
+	struct bootplan_result a;
+	const char *batch, *bottleneck, *slowest;
+	uint32_t nodes;
+	uint64_t within_target, verified;			/* or FAB_UNKNOWN */
+	double retries, failed_nodes, moved_nodes, max_sharers; /* NaN: not asked for */
+	struct fab_rows failover, segments;
+	/* what these point to */
+	char name[BOOTPLAN_NAME_BYTES];
+	struct bootplan_segments segment;
+	struct bootplan_failover_rows grown;
+};
+void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *o,
+		       const struct bootplan_result *result);
+void bootplan_row_fini(struct bootplan_row *row);
+
+/* Columns of the main table: all that is known of a metric stands in its row. */
 extern const struct fab_column bootplan_columns[];
 extern const size_t bootplan_n_columns;
 
 /* The quickest of the largest batch; there is a result. */
 const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o);
 
-/* `failover` of a result as rows, and the names in them. */
-struct bootplan_failover_rows {
-	struct fab_rows rows;
-	union fab_cell *cells;
-	char (*names)[256];
-};
-void bootplan_failover_rows(const struct bootplan_outcome *o,
-			    const struct bootplan_result *result,
-			    struct bootplan_failover_rows *out);
-void bootplan_failover_rows_fini(struct bootplan_failover_rows *rows);
 /* The table for people. */
 void bootplan_print_failover(struct fab_report *r, const struct bootplan_outcome *o);
 

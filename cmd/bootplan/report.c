@@ -12,75 +12,83 @@
 
 enum { NAME_BYTES = 256 };
 
+#define AT(member) FAB_AT(struct bootplan_row, member)
 const struct fab_column bootplan_columns[] = {
-	{"algorithm", FAB_TEXT, "which server boots which node, by this rule", 0},
-	{"batch", FAB_TEXT, "what boots together", 0},
-	{"nodes", FAB_UINT, "nodes that boot together", 0},
-	{"servers", FAB_UINT, "servers that serve them", 0},
-	{"bottleneck", FAB_TEXT, "segment with the least share", 0},
-	{"bandwidth_mbps", FAB_REAL, "of the slowest node, Mb/s", FAB_COL_MBPS},
+	{"algorithm", FAB_TEXT, "which server boots which node, by this rule", 0,
+	 AT(a.algorithm)},
+	{"batch", FAB_TEXT, "what boots together", 0, AT(batch)},
+	{"nodes", FAB_UINT, "nodes that boot together", 0, AT(nodes), FAB_METRIC_PLAIN},
+	{"servers", FAB_UINT, "servers that serve them", 0, AT(a.n_servers),
+	 FAB_METRIC_PLAIN},
+	{"bottleneck", FAB_TEXT, "segment with the least share", 0, AT(bottleneck)},
+	{"bandwidth_mbps", FAB_REAL, "of the slowest node, Mb/s", FAB_COL_MBPS,
+	 AT(a.bandwidth_mbps), FAB_METRIC_MORE},
 	{"boot_seconds", FAB_REAL, "until the slowest node has its image",
-	 FAB_COL_SECONDS},
-	{"model", FAB_TEXT, "how nodes share a segment", 0},
-	{"slowest_node", FAB_TEXT, "the first of the slowest nodes", FAB_COL_EXTRA},
+	 FAB_COL_SECONDS, AT(a.boot_seconds), FAB_METRIC_LESS},
+	{"model", FAB_TEXT, "how nodes share a segment", 0, AT(a.model)},
+	{"slowest_node", FAB_TEXT, "the first of the slowest nodes", FAB_COL_EXTRA,
+	 AT(slowest)},
 	{"within_target", FAB_BOOL, "not slower than --target; null without it",
-	 FAB_COL_BAD_IF_NO},
+	 FAB_COL_BAD_IF_NO, AT(within_target), FAB_METRIC_MORE},
 	{"verified", FAB_BOOL, "checked by --verify; null without it",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(verified), FAB_METRIC_MORE},
 	{"median_seconds", FAB_REAL,
 	 "until half of the nodes have it; null by equal shares",
-	 FAB_COL_EXTRA | FAB_COL_SECONDS},
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.median_seconds), FAB_METRIC_LESS},
 	{"retries", FAB_NUMBER, "requests made again; null without --timeout",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(retries), FAB_METRIC_LESS},
 	{"failed_nodes", FAB_NUMBER, "nodes that gave up; null without --timeout",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(failed_nodes), FAB_METRIC_LESS},
 	{"moved_nodes", FAB_NUMBER,
 	 "nodes with another server than if all were up; null without --fail-server",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(moved_nodes), FAB_METRIC_LESS},
 	{"failover", FAB_ROWS, "servers that have more nodes than if all were up",
-	 FAB_COL_EXTRA},
-	{"segments", FAB_ROWS, "share of each kind of segment on the way", FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(failover)},
+	{"max_sharers", FAB_NUMBER,
+	 "nodes on the segment that limits them; null: none does", FAB_COL_EXTRA,
+	 AT(max_sharers), FAB_METRIC_LESS},
+	{"segments", FAB_ROWS, "share of each kind of segment on the way", FAB_COL_EXTRA,
+	 AT(segments)},
 };
+#undef AT
 
 const size_t bootplan_n_columns = FAB_COUNT(bootplan_columns);
 
 /* In JSON these are `segments` of a result, without the first. */
+#define AT(member) FAB_AT(struct bootplan_segment, member)
 static const struct fab_column segment_columns[] = {
-	{"algorithm", FAB_TEXT, "rule that gave the servers", 0},
-	{"name", FAB_TEXT, "kind of segment", 0},
-	{"capacity_mbps", FAB_NUMBER, "of the tightest one, Mb/s", FAB_COL_MBPS},
-	{"max_sharers", FAB_UINT, "most nodes on any one", 0},
-	{"share_mbps", FAB_REAL, "least share of a node, Mb/s", FAB_COL_MBPS},
-	{"tightest", FAB_TEXT, "which one that is", 0},
+	{"algorithm", FAB_TEXT, "rule that gave the servers", 0, AT(algorithm)},
+	{"name", FAB_TEXT, "kind of segment", 0, AT(name)},
+	{"capacity_mbps", FAB_NUMBER, "of the tightest one, Mb/s", FAB_COL_MBPS,
+	 AT(capacity_mbps), FAB_METRIC_PLAIN},
+	{"max_sharers", FAB_UINT, "most nodes on any one", 0, AT(max_sharers),
+	 FAB_METRIC_LESS},
+	{"share_mbps", FAB_REAL, "least share of a node, Mb/s", FAB_COL_MBPS,
+	 AT(share_mbps), FAB_METRIC_MORE},
+	{"tightest", FAB_TEXT, "which one that is", 0, AT(tightest)},
 };
+#undef AT
 
-enum { N_SEGMENT_CELLS = FAB_COUNT(segment_columns) };
+enum { N_SEGMENT_COLUMNS = FAB_COUNT(segment_columns) };
 
-/* Cells of the segments of one result and the names they point to. */
-struct segments {
-	char name[2 * FAB_MACHINE_LEVELS_MAX][NAME_BYTES];
-	char tightest[2 * FAB_MACHINE_LEVELS_MAX][NAME_BYTES];
-	union fab_cell cells[2 * FAB_MACHINE_LEVELS_MAX][N_SEGMENT_CELLS];
-	union fab_cell nested[2 * FAB_MACHINE_LEVELS_MAX * (N_SEGMENT_CELLS - 1)];
-};
-
-static void fill_segments(struct segments *s, const struct fab_machine *m,
-			  const struct bootplan_result *result)
+void bootplan_segments_of(const struct fab_machine *m,
+			  const struct bootplan_result *result,
+			  struct bootplan_segments *out)
 {
-	for (uint32_t i = 0; i < result->share.n_segments; i++) {
-		const struct fab_share_segment *segment = &result->share.segment[i];
-		union fab_cell *cells = s->cells[i];
+	out->n = result->share.n_segments;
+	for (uint32_t i = 0; i < out->n; i++) {
+		const struct fab_share_segment *s = &result->share.segment[i];
 
-		cells[0].text = result->algorithm;
-		cells[1].text =
-			fab_share_segment_name(m, segment, s->name[i], NAME_BYTES);
-		cells[2].real = segment->capacity_mbps;
-		cells[3].u = segment->max_sharers;
-		cells[4].real = segment->share_mbps;
-		cells[5].text = fab_machine_vertex_name(m, segment->vertex,
-							s->tightest[i], NAME_BYTES);
-		for (size_t k = 1; k < N_SEGMENT_CELLS; k++)
-			s->nested[i * (N_SEGMENT_CELLS - 1) + k - 1] = cells[k];
+		out->v[i] = (struct bootplan_segment){
+			.algorithm = result->algorithm,
+			.name = fab_share_segment_name(m, s, out->names[i],
+						       sizeof(out->names[i])),
+			.capacity_mbps = s->capacity_mbps,
+			.max_sharers = s->max_sharers,
+			.share_mbps = s->share_mbps,
+			.tightest = fab_machine_vertex_name(
+				m, s->vertex, out->tightest[i], sizeof(out->tightest[i])),
+		};
 	}
 }
 
@@ -103,71 +111,67 @@ static uint64_t within_target(const struct bootplan_outcome *o,
 }
 
 static const char *bottleneck_name(const struct bootplan_result *result,
-				   const struct segments *s)
+				   const struct bootplan_segments *s)
 {
 	uint32_t at = result->share.bottleneck;
 
-	return at == FAB_NONE ? NULL : s->name[at];
+	return at == FAB_NONE ? NULL : s->names[at];
 }
 
-static void print_result(struct fab_report *r, const struct bootplan_outcome *o,
-			 const struct bootplan_result *result, struct segments *s)
+void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *o,
+		       const struct bootplan_result *result)
 {
-	const struct fab_rows rows = {segment_columns + 1, N_SEGMENT_CELLS - 1, s->nested,
-				      result->share.n_segments};
 	bool has_retries = o->has_timeout && !strcmp(result->model, "max-min");
-	struct bootplan_failover_rows failover;
-	char slowest[NAME_BYTES];
+	uint32_t at = result->share.bottleneck;
 
-	fill_segments(s, o->m, result);
-	bootplan_failover_rows(o, result, &failover);
-	fab_machine_node_name(o->m, result->slowest_node, slowest, sizeof(slowest));
-	fab_report_row(r, (const union fab_cell[]){
-				  {.text = result->algorithm},
-				  {.text = result->batch->text},
-				  {.u = result->batch->n},
-				  {.u = result->n_servers},
-				  {.text = bottleneck_name(result, s)},
-				  {.real = result->bandwidth_mbps},
-				  {.real = result->boot_seconds},
-				  {.text = result->model},
-				  {.text = slowest},
-				  {.u = within_target(o, result)},
-				  {.u = o->was_verified ? result->is_sound : FAB_UNKNOWN},
-				  {.real = result->median_seconds},
-				  {.real = has_retries ? (double)result->n_retries
-						       : (double)NAN},
-				  {.real = has_retries ? result->n_failed : (double)NAN},
-				  {.real = result->failover ? result->failover->n_moved
-							    : (double)NAN},
-				  {.rows = &failover.rows},
-				  {.rows = &rows},
-			  });
-	bootplan_failover_rows_fini(&failover);
+	bootplan_segments_of(o->m, result, &row->segment);
+	bootplan_failover_rows(o, result, &row->grown);
+	row->a = *result;
+	row->batch = result->batch->text;
+	row->nodes = result->batch->n;
+	row->bottleneck = bottleneck_name(result, &row->segment);
+	row->slowest = fab_machine_node_name(o->m, result->slowest_node, row->name,
+					     sizeof(row->name));
+	row->within_target = within_target(o, result);
+	row->verified = o->was_verified ? result->is_sound : FAB_UNKNOWN;
+	row->retries = has_retries ? (double)result->n_retries : (double)NAN;
+	row->failed_nodes = has_retries ? result->n_failed : (double)NAN;
+	row->moved_nodes = result->failover ? result->failover->n_moved : (double)NAN;
+	row->max_sharers =
+		at == FAB_NONE ? (double)NAN : result->share.segment[at].max_sharers;
+	row->failover = row->grown.rows;
+	row->segments = (struct fab_rows){segment_columns + 1, N_SEGMENT_COLUMNS - 1,
+					  row->segment.v, sizeof(*row->segment.v),
+					  row->segment.n};
+}
+
+void bootplan_row_fini(struct bootplan_row *row)
+{
+	bootplan_failover_rows_fini(&row->grown);
 }
 
 /* For people: the segments of the largest batch. */
 static void print_segments(struct fab_report *r, const struct bootplan_outcome *o,
-			   struct segments *s)
+			   struct bootplan_segments *s)
 {
 	fab_report_table_begin(r, "segments", "Segments on the way", segment_columns,
-			       N_SEGMENT_CELLS);
+			       N_SEGMENT_COLUMNS);
 	for (size_t i = 0; i < o->results.n; i++) {
 		const struct bootplan_result *result = &o->results.v[i];
 
 		if (result->batch != &o->batches[o->n_batches - 1] ||
 		    (i && result->algorithm == result[-1].algorithm))
 			continue; /* or the same by another model */
-		fill_segments(s, o->m, result);
-		for (uint32_t k = 0; k < result->share.n_segments; k++)
-			fab_report_row(r, s->cells[k]);
+		bootplan_segments_of(o->m, result, s);
+		for (uint32_t k = 0; k < s->n; k++)
+			fab_report_record(r, &s->v[k]);
 	}
 	fab_report_table_end(r);
 }
 
 /* What is read first: how long, who is last and why. */
 static void print_answers(struct fab_report *r, const struct bootplan_outcome *o,
-			  struct segments *s)
+			  struct bootplan_segments *s)
 {
 	static const struct fab_column fields[] = {
 		{"image_bytes", FAB_UINT, "of the image", FAB_COL_BYTES},
@@ -181,7 +185,7 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	char slowest[NAME_BYTES], rack[NAME_BYTES];
 	uint32_t vertex = o->m->node_vertex[best->slowest_node];
 
-	fill_segments(s, o->m, best);
+	bootplan_segments_of(o->m, best, s);
 	if (o->m->parent[vertex] != FAB_NONE)
 		vertex = o->m->parent[vertex];
 	fab_report_text(r, "machine", o->m->source);
@@ -292,7 +296,8 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 {
 	struct fab_report *r =
 		fab_report_new(out, options, "fabric-bootplan", "results", o->m->fabric);
-	struct segments *s = FAB_NEW0(1, struct segments);
+	struct bootplan_segments *s = FAB_NEW0(1, struct bootplan_segments);
+	struct bootplan_row *row = FAB_NEW0(1, struct bootplan_row);
 
 	bootplan_answer(r, o);
 	if (!o->m->fabric && options->format == FAB_FORMAT_JSON)
@@ -302,8 +307,11 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 	print_ways(r, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
-	for (size_t i = 0; i < o->results.n; i++)
-		print_result(r, o, &o->results.v[i], s);
+	for (size_t i = 0; i < o->results.n; i++) {
+		bootplan_row_init(row, o, &o->results.v[i]);
+		fab_report_record(r, row);
+		bootplan_row_fini(row);
+	}
 	fab_report_table_end(r);
 	if (options->format == FAB_FORMAT_TABLE) {
 		if (o->failovers.n)
@@ -311,6 +319,7 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 		print_segments(r, o, s);
 	}
 	free(s);
+	free(row);
 	return fab_report_finish(r, err);
 }
 

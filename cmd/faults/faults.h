@@ -139,6 +139,21 @@ struct faults_outcome {
 	struct fab_endpoint from, to; /* of --explain */
 };
 
+/* What a row of the main table is made of, and the store keeps; borrows the result. */
+struct faults_row {
+	struct faults_result a;
+	struct fab_names failed;
+	struct fab_counts hops;
+	uint64_t deadlock_free, verified; /* or FAB_UNKNOWN */
+	double gaps[FAB_GAP_KINDS];	  /* [by enum fab_gap_kind], NaN: cannot be */
+	double total_seconds;
+	const char *assumed;
+	char *why_unknown;
+};
+void faults_row_init(struct faults_row *row, const struct faults_result *a);
+void faults_row_fini(struct faults_row *row);
+
+/* Columns of the main table: all that is known of a metric stands in its row. */
 extern const struct fab_column faults_columns[];
 extern const size_t faults_n_columns;
 extern const struct fab_column faults_reliability_columns[];

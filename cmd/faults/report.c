@@ -8,75 +8,96 @@
 #include "faults.h"
 #include "unicast/gaps.h"
 
+#define AT(member) FAB_AT(struct faults_row, member)
 const struct fab_column faults_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm; loaded: tables that were read", 0},
-	{"failed", FAB_NAMES, "what is dead, switches by name, links as NAME:PORT", 0},
-	{"sets", FAB_UINT, "sets of faults that the numbers are summed over", 0},
-	{"pairs", FAB_UINT, "ordered pairs of sound leaf switches, or of --endpoints", 0},
-	{"connected", FAB_UINT, "pairs with a way", 0},
-	{"unreachable", FAB_UINT, "pairs without", FAB_COL_BAD_IF_ANY},
-	{"lost_hosts", FAB_UINT, "hosts with no adapter left on a live switch", 0},
-	{"lost_adapters", FAB_UINT, "ports of host adapters (rails) that are cut off", 0},
-	{"lost_pairs", FAB_UINT, "pairs of which an end is dead or cut off", 0},
+	{"algorithm", FAB_TEXT, "routing algorithm; loaded: tables that were read", 0,
+	 AT(a.algorithm)},
+	{"failed", FAB_NAMES, "what is dead, switches by name, links as NAME:PORT", 0,
+	 AT(failed)},
+	{"sets", FAB_UINT, "sets of faults that the numbers are summed over", 0,
+	 AT(a.sets), FAB_METRIC_PLAIN},
+	{"pairs", FAB_UINT, "ordered pairs of sound leaf switches, or of --endpoints", 0,
+	 AT(a.sum.pairs), FAB_METRIC_PLAIN},
+	{"connected", FAB_UINT, "pairs with a way", 0, AT(a.sum.connected),
+	 FAB_METRIC_PLAIN},
+	{"unreachable", FAB_UINT, "pairs without", FAB_COL_BAD_IF_ANY,
+	 AT(a.sum.unreachable), FAB_METRIC_LESS},
+	{"lost_hosts", FAB_UINT, "hosts with no adapter left on a live switch", 0,
+	 AT(a.lost.hosts), FAB_METRIC_LESS},
+	{"lost_adapters", FAB_UINT, "ports of host adapters (rails) that are cut off", 0,
+	 AT(a.lost.adapters), FAB_METRIC_LESS},
+	{"lost_pairs", FAB_UINT, "pairs of which an end is dead or cut off", 0,
+	 AT(a.lost.pairs), FAB_METRIC_LESS},
 	{"pairs_across_planes", FAB_UINT, "not among pairs: their ends are on two planes",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(a.sum.pairs_across_planes), FAB_METRIC_PLAIN},
 	{"connected_in_graph", FAB_UINT, "pairs that what is alive connects at all",
-	 FAB_COL_EXTRA},
-	{"hops", FAB_COUNTS, "pairs by switch-to-switch hops", 0},
-	{"max_hops", FAB_UINT, "hops of the longest way", 0},
-	{"minimal", FAB_UINT, "pairs whose way is as short as what is alive allows", 0},
-	{"vls", FAB_UINT, "virtual lanes that are used", 0},
-	{"sls", FAB_UINT, "service levels that are used", 0},
+	 FAB_COL_EXTRA, AT(a.sum.connected_in_graph), FAB_METRIC_PLAIN},
+	{"hops", FAB_COUNTS, "pairs by switch-to-switch hops", 0, AT(hops)},
+	{"max_hops", FAB_UINT, "hops of the longest way", 0, AT(a.sum.max_hops),
+	 FAB_METRIC_LESS},
+	{"minimal", FAB_UINT, "pairs whose way is as short as what is alive allows", 0,
+	 AT(a.sum.minimal), FAB_METRIC_PLAIN},
+	{"vls", FAB_UINT, "virtual lanes that are used", 0, AT(a.sum.vls),
+	 FAB_METRIC_LESS},
+	{"sls", FAB_UINT, "service levels that are used", 0, AT(a.sum.sls),
+	 FAB_METRIC_LESS},
 	{"deadlock_free", FAB_BOOL,
 	 "no cycle of channel dependencies, in any set; unknown (null): none found, but "
 	 "something is missing",
-	 FAB_COL_BAD_IF_NO | FAB_COL_UNKNOWN},
-	{"cycle_channels", FAB_UINT, "channels in cycles", FAB_COL_BAD_IF_ANY},
+	 FAB_COL_BAD_IF_NO | FAB_COL_UNKNOWN, AT(deadlock_free), FAB_METRIC_MORE},
+	{"cycle_channels", FAB_UINT, "channels in cycles", FAB_COL_BAD_IF_ANY,
+	 AT(a.sum.cycle_channels), FAB_METRIC_LESS},
 	{"pairs_on_cycles", FAB_UINT, "pairs whose way follows a cycle for a step",
-	 FAB_COL_BAD_IF_ANY},
-	{"valley_pairs", FAB_UINT, "pairs whose way turns from down to up",
-	 FAB_COL_EXTRA},
+	 FAB_COL_BAD_IF_ANY, AT(a.sum.pairs_on_cycles), FAB_METRIC_LESS},
+	{"valley_pairs", FAB_UINT, "pairs whose way turns from down to up", FAB_COL_EXTRA,
+	 AT(a.sum.valley_pairs), FAB_METRIC_PLAIN},
 	{"entries_changed", FAB_UINT,
-	 "table entries (switch, leaf or LID) that differ from those without faults", 0},
-	{"switches_changed", FAB_UINT, "switches that have such an entry", FAB_COL_EXTRA},
+	 "table entries (switch, leaf or LID) that differ from those without faults", 0,
+	 AT(a.entries_changed), FAB_METRIC_LESS},
+	{"switches_changed", FAB_UINT, "switches that have such an entry", FAB_COL_EXTRA,
+	 AT(a.switches_changed), FAB_METRIC_LESS},
 	{"max_destinations", FAB_UINT,
 	 "most destinations that a switch sends by one port to another switch",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(a.max_destinations), FAB_METRIC_PLAIN},
 	{"load", FAB_REAL,
 	 "fullest direction of a cable when every host sends to every other, in what "
 	 "one host sends",
-	 0},
-	{"load_before", FAB_REAL, "the same without faults", FAB_COL_EXTRA},
+	 0, AT(a.load), FAB_METRIC_LESS},
+	{"load_before", FAB_REAL, "the same without faults", FAB_COL_EXTRA,
+	 AT(a.load_before), FAB_METRIC_PLAIN},
 	{"sets_unreachable", FAB_UINT, "sets with unreachable pairs",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(a.sets_unreachable), FAB_METRIC_LESS},
 	{"sets_with_cycle", FAB_UINT, "sets with a cycle",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY},
-	{"worst", FAB_TEXT, "the first set with either", FAB_COL_EXTRA},
-	{"note", FAB_TEXT, "what the algorithm has to say", FAB_COL_EXTRA},
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(a.sets_with_cycle), FAB_METRIC_LESS},
+	{"worst", FAB_TEXT, "the first set with either", FAB_COL_EXTRA, AT(a.worst)},
+	{"note", FAB_TEXT, "what the algorithm has to say", FAB_COL_EXTRA, AT(a.note)},
 	{"assumed", FAB_TEXT, "what is assumed of lanes that no file tells",
-	 FAB_COL_EXTRA},
-	{"deadlock_unknown", FAB_TEXT, "why deadlock_free is not known", FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(assumed)},
+	{"deadlock_unknown", FAB_TEXT, "why deadlock_free is not known", FAB_COL_EXTRA,
+	 AT(why_unknown)},
 	{"missing_lids", FAB_NUMBER, "LIDs of endpoints that tables that were read lack",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_LID]), FAB_METRIC_LESS},
 	{"missing_tables", FAB_NUMBER, "switches without a table, or with part of one",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_TABLE]), FAB_METRIC_LESS},
 	{"missing_service_levels", FAB_NUMBER, "connected pairs without a service level",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_SL]), FAB_METRIC_LESS},
 	{"missing_lanes", FAB_NUMBER,
 	 "(switch, in-port, out-port, service level) that packets use, without a lane",
-	 FAB_COL_EXTRA},
-	{"strange_lids", FAB_NUMBER, "LIDs of the tables that no port has",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_LANE]), FAB_METRIC_LESS},
+	{"strange_lids", FAB_NUMBER, "LIDs of the tables that no port has", FAB_COL_EXTRA,
+	 AT(gaps[FAB_GAP_STRANGE_LID]), FAB_METRIC_PLAIN},
 	{"strange_switches", FAB_NUMBER, "tables of switches that the fabric lacks",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_STRANGE_SWITCH]), FAB_METRIC_PLAIN},
 	{"verified", FAB_BOOL, "every pair was walked by --verify; null without it",
-	 FAB_COL_BAD_IF_NO},
+	 FAB_COL_BAD_IF_NO, AT(verified), FAB_METRIC_MORE},
 	{"seconds.route", FAB_REAL, "time for tables and lanes",
-	 FAB_COL_EXTRA | FAB_COL_SECONDS},
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.route_seconds), FAB_METRIC_TIME},
 	{"seconds.judge", FAB_REAL, "time to trace all pairs and look for cycles",
-	 FAB_COL_EXTRA | FAB_COL_SECONDS},
-	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS},
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.judge_seconds), FAB_METRIC_TIME},
+	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS, AT(total_seconds),
+	 FAB_METRIC_TIME},
 };
+#undef AT
 const size_t faults_n_columns = FAB_COUNT(faults_columns);
 
 static const struct fab_column hops_columns[] = {
@@ -111,122 +132,102 @@ static const struct fab_column unreached_columns[] = {
 	 "switch where the first of them ends; none: the tables lack its LID", 0},
 };
 
+#define AT(member) FAB_AT(struct faults_flow, member)
 static const struct fab_column flow_columns[] = {
-	{"permutation", FAB_TEXT, "who sends to whom", 0},
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"flows", FAB_UINT, "hosts that send", 0},
-	{"lost", FAB_UINT, "flows without a way", FAB_COL_BAD_IF_ANY},
-	{"max_load", FAB_UINT, "flows on the fullest direction of a cable", 0},
-	{"mean_load", FAB_REAL, "mean over the directions of live cables", 0},
-	{"max_load_before", FAB_UINT, "the fullest without faults", 0},
-	{"mean_load_before", FAB_REAL, "the mean without faults", FAB_COL_EXTRA},
+	{"permutation", FAB_TEXT, "who sends to whom", 0, AT(permutation)},
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	{"flows", FAB_UINT, "hosts that send", 0, AT(after.flows)},
+	{"lost", FAB_UINT, "flows without a way", FAB_COL_BAD_IF_ANY, AT(after.lost)},
+	{"max_load", FAB_UINT, "flows on the fullest direction of a cable", 0,
+	 AT(after.max)},
+	{"mean_load", FAB_REAL, "mean over the directions of live cables", 0,
+	 AT(after.mean)},
+	{"max_load_before", FAB_UINT, "the fullest without faults", 0, AT(before.max)},
+	{"mean_load_before", FAB_REAL, "the mean without faults", FAB_COL_EXTRA,
+	 AT(before.mean)},
 };
+#undef AT
 
+#define AT(member) FAB_AT(struct faults_reliability_row, member)
 const struct fab_column faults_reliability_columns[] = {
 	{"algorithm", FAB_TEXT,
-	 "routing algorithm; vtftr-rule: every row and every column has a fault", 0},
-	{"faults", FAB_UINT, "dead leaf switches", 0},
-	{"probability", FAB_REAL, "that some pair of sound leaves is unreachable", 0},
-	{"method", FAB_TEXT, "exact or monte-carlo", 0},
-	{"low", FAB_REAL, "lower end of the 95 % interval", 0},
-	{"high", FAB_REAL, "upper end", 0},
-	{"trials", FAB_UINT, "sets of faults that were drawn", FAB_COL_NULL_ZERO},
-	{"unreachable_share", FAB_REAL, "mean share of pairs that are unreachable", 0},
-	{"bound", FAB_REAL, "the probability is at most this, by adding up the pairs", 0},
-	{"as_published", FAB_REAL, "the paper's figure, which is wrong", 0},
+	 "routing algorithm; vtftr-rule: every row and every column has a fault", 0,
+	 AT(algorithm)},
+	{"faults", FAB_UINT, "dead leaf switches", 0, AT(faults)},
+	{"probability", FAB_REAL, "that some pair of sound leaves is unreachable", 0,
+	 AT(probability), FAB_METRIC_LESS},
+	{"method", FAB_TEXT, "exact or monte-carlo", 0, AT(method)},
+	{"low", FAB_REAL, "lower end of the 95 % interval", 0, AT(low), FAB_METRIC_PLAIN},
+	{"high", FAB_REAL, "upper end", 0, AT(high), FAB_METRIC_PLAIN},
+	{"trials", FAB_UINT, "sets of faults that were drawn", FAB_COL_NULL_ZERO,
+	 AT(trials), FAB_METRIC_PLAIN},
+	{"unreachable_share", FAB_REAL, "mean share of pairs that are unreachable", 0,
+	 AT(share), FAB_METRIC_LESS},
+	{"bound", FAB_REAL, "the probability is at most this, by adding up the pairs", 0,
+	 AT(bound), FAB_METRIC_LESS},
+	{"as_published", FAB_REAL, "the paper's figure, which is wrong", 0,
+	 AT(as_published), FAB_METRIC_PLAIN},
 	{"seconds_to_unreachable", FAB_REAL,
 	 "mean time to the first unreachable pair, with --mtbf; at least that, unless "
 	 "the "
 	 "probability reaches 1",
-	 FAB_COL_SECONDS},
+	 FAB_COL_SECONDS, AT(seconds), FAB_METRIC_MORE},
 };
+#undef AT
 const size_t faults_reliability_n_columns = FAB_COUNT(faults_reliability_columns);
 
+#define AT(member) FAB_AT(struct faults_critical, member)
 static const struct fab_column critical_columns[] = {
-	{"part", FAB_TEXT, "switch, or link as NAME:PORT", 0},
-	{"kind", FAB_TEXT, "leaf, root or link", 0},
-	{"pairs", FAB_UINT, "pairs of hosts whose path uses it now", 0},
-	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0},
+	{"part", FAB_TEXT, "switch, or link as NAME:PORT", 0, AT(name)},
+	{"kind", FAB_TEXT, "leaf, root or link", 0, AT(kind)},
+	{"pairs", FAB_UINT, "pairs of hosts whose path uses it now", 0, AT(pairs)},
+	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0,
+	 AT(interrupted)},
 	{"unreachable", FAB_UINT,
 	 "pairs of sound leaves lost when it dies, routed anew; with --lfts alone: "
 	 "pairs, "
 	 "until rerouted",
-	 0},
+	 0, AT(unreachable)},
 	{"unreachable_rerouted", FAB_UINT,
-	 "pairs of other hosts without a path after rerouting", 0},
-	{"longer", FAB_UINT, "hops more of all pairs together, routed anew", 0},
-	{"load", FAB_REAL, "fullest direction of a cable then, in what one host sends",
-	 0},
+	 "pairs of other hosts without a path after rerouting", 0, AT(rerouted)},
+	{"longer", FAB_UINT, "hops more of all pairs together, routed anew", 0,
+	 AT(longer)},
+	{"load", FAB_REAL, "fullest direction of a cable then, in what one host sends", 0,
+	 AT(load)},
 };
+#undef AT
 
+#define AT(member) FAB_AT(struct faults_dodged, member)
 static const struct fab_column dodge_columns[] = {
-	{"known_faults", FAB_UINT, "faults that the tables know", 0},
-	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0},
-	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0},
-	{"hops_more", FAB_UINT, "hops that dodging adds, all cases together", 0},
-	{"stuck", FAB_UINT, "cases that cannot be dodged", FAB_COL_BAD_IF_ANY},
+	{"known_faults", FAB_UINT, "faults that the tables know", 0, AT(known)},
+	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0,
+	 AT(unknown)},
+	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0, AT(cases)},
+	{"hops_more", FAB_UINT, "hops that dodging adds, all cases together", 0,
+	 AT(hops_more)},
+	{"stuck", FAB_UINT, "cases that cannot be dodged", FAB_COL_BAD_IF_ANY, AT(stuck)},
 };
+#undef AT
 
-/* Of tables that were read; of those that are made nothing is missing. */
-static union fab_cell gap_cell(const struct faults_result *a, enum fab_gap_kind kind)
+void faults_row_init(struct faults_row *row, const struct faults_result *a)
 {
-	return (union fab_cell){.real = a->engine ? NAN : (double)a->sum.gaps.n[kind]};
+	*row = (struct faults_row){
+		.a = *a,
+		.deadlock_free = a->sum.is_unknown ? FAB_UNKNOWN : a->sum.deadlock_free,
+		.verified = a->was_verified ? a->is_sound : FAB_UNKNOWN,
+		.total_seconds = a->route_seconds + a->judge_seconds,
+		.assumed = faults_assumed(a),
+		.why_unknown = fab_judgement_why_unknown(&a->sum),
+	};
+	row->hops = (struct fab_counts){a->sum.hops, FAB_COUNT(a->sum.hops)};
+	/* of tables that were read; of those that are made nothing is missing */
+	for (size_t kind = 0; kind < FAB_GAP_KINDS; kind++)
+		row->gaps[kind] = a->engine ? (double)NAN : (double)a->sum.gaps.n[kind];
 }
 
-static void print_result(struct fab_report *r, const struct faults_outcome *o,
-			 const struct faults_result *a, const struct fab_names *failed)
+void faults_row_fini(struct faults_row *row)
 {
-	const struct fab_judgement *j = &a->sum;
-	char *why = fab_judgement_why_unknown(j);
-	const struct fab_counts hops = {j->hops, FAB_COUNT(j->hops)};
-	const union fab_cell cells[] = {
-		{.text = a->algorithm},
-		{.names = failed},
-		{.u = a->sets},
-		{.u = j->pairs},
-		{.u = j->connected},
-		{.u = j->unreachable},
-		{.u = a->lost.hosts},
-		{.u = a->lost.adapters},
-		{.u = a->lost.pairs},
-		{.u = j->pairs_across_planes},
-		{.u = j->connected_in_graph},
-		{.counts = &hops},
-		{.u = j->max_hops},
-		{.u = j->minimal},
-		{.u = j->vls},
-		{.u = j->sls},
-		{.u = j->is_unknown ? FAB_UNKNOWN : j->deadlock_free},
-		{.u = j->cycle_channels},
-		{.u = j->pairs_on_cycles},
-		{.u = j->valley_pairs},
-		{.u = a->entries_changed},
-		{.u = a->switches_changed},
-		{.u = a->max_destinations},
-		{.real = a->load},
-		{.real = a->load_before},
-		{.u = a->sets_unreachable},
-		{.u = a->sets_with_cycle},
-		{.text = a->worst},
-		{.text = a->note},
-		{.text = faults_assumed(a)},
-		{.text = why},
-		gap_cell(a, FAB_GAP_LID),
-		gap_cell(a, FAB_GAP_TABLE),
-		gap_cell(a, FAB_GAP_SL),
-		gap_cell(a, FAB_GAP_LANE),
-		gap_cell(a, FAB_GAP_STRANGE_LID),
-		gap_cell(a, FAB_GAP_STRANGE_SWITCH),
-		{.u = a->was_verified ? a->is_sound : FAB_UNKNOWN},
-		{.real = a->route_seconds},
-		{.real = a->judge_seconds},
-		{.real = a->route_seconds + a->judge_seconds},
-	};
-
-	(void)o;
-	_Static_assert(FAB_COUNT(cells) == FAB_COUNT(faults_columns), "a cell a column");
-	fab_report_row(r, cells);
-	free(why);
+	free(row->why_unknown);
 }
 
 static void print_results(struct fab_report *r, const struct faults_outcome *o)
@@ -239,8 +240,14 @@ static void print_results(struct fab_report *r, const struct faults_outcome *o)
 		names[i] = fab_fault_text(o->f, o->faults->named.v[i]);
 	fab_report_table_begin(r, "results", "Algorithms", faults_columns,
 			       FAB_COUNT(faults_columns));
-	for (size_t i = 0; i < o->n; i++)
-		print_result(r, o, &o->results[i], &failed);
+	for (size_t i = 0; i < o->n; i++) {
+		struct faults_row row;
+
+		faults_row_init(&row, &o->results[i]);
+		row.failed = failed;
+		fab_report_record(r, &row);
+		faults_row_fini(&row);
+	}
 	fab_report_table_end(r);
 	for (size_t i = 0; i < n; i++)
 		free((char *)(uintptr_t)names[i]);
@@ -348,16 +355,8 @@ static void print_flows(struct fab_report *r, const struct faults_outcome *o)
 		return;
 	fab_report_table_begin(r, "permutations", "Permutations", flow_columns,
 			       FAB_COUNT(flow_columns));
-	for (size_t i = 0; i < o->flows.n; i++) {
-		const struct faults_flow *flow = &o->flows.v[i];
-		const union fab_cell cells[] = {
-			{.text = flow->permutation}, {.text = flow->algorithm},
-			{.u = flow->after.flows},    {.u = flow->after.lost},
-			{.u = flow->after.max},	     {.real = flow->after.mean},
-			{.u = flow->before.max},     {.real = flow->before.mean}};
-
-		fab_report_row(r, cells);
-	}
+	for (size_t i = 0; i < o->flows.n; i++)
+		fab_report_record(r, &o->flows.v[i]);
 	fab_report_table_end(r);
 }
 
@@ -366,18 +365,8 @@ static void print_reliability(struct fab_report *r, const struct faults_outcome 
 	fab_report_table_begin(r, "reliability", "Reliability",
 			       faults_reliability_columns,
 			       FAB_COUNT(faults_reliability_columns));
-	for (size_t i = 0; i < o->reliability.n; i++) {
-		const struct faults_reliability_row *row = &o->reliability.v[i];
-		const union fab_cell cells[] = {
-			{.text = row->algorithm},   {.u = row->faults},
-			{.real = row->probability}, {.text = row->method},
-			{.real = row->low},	    {.real = row->high},
-			{.u = row->trials},	    {.real = row->share},
-			{.real = row->bound},	    {.real = row->as_published},
-			{.real = row->seconds}};
-
-		fab_report_row(r, cells);
-	}
+	for (size_t i = 0; i < o->reliability.n; i++)
+		fab_report_record(r, &o->reliability.v[i]);
 	fab_report_table_end(r);
 	if (o->reliability_text)
 		fab_report_text(r, "reliability_note", o->reliability_text);
@@ -389,15 +378,8 @@ static void print_critical(struct fab_report *r, const struct faults_outcome *o)
 		return;
 	fab_report_table_begin(r, "criticality", "What the loss of a part costs",
 			       critical_columns, FAB_COUNT(critical_columns));
-	for (size_t i = 0; i < o->critical.n; i++) {
-		const struct faults_critical *c = &o->critical.v[i];
-		const union fab_cell cells[] = {
-			{.text = c->name},     {.text = c->kind},     {.u = c->pairs},
-			{.u = c->interrupted}, {.u = c->unreachable}, {.u = c->rerouted},
-			{.u = c->longer},      {.real = c->load}};
-
-		fab_report_row(r, cells);
-	}
+	for (size_t i = 0; i < o->critical.n; i++)
+		fab_report_record(r, &o->critical.v[i]);
 	fab_report_table_end(r);
 }
 
@@ -407,16 +389,8 @@ static void print_dodged(struct fab_report *r, const struct faults_outcome *o)
 		return;
 	fab_report_table_begin(r, "dodge", "A fault that the tables do not know",
 			       dodge_columns, FAB_COUNT(dodge_columns));
-	for (size_t i = 0; i < o->dodged.n; i++) {
-		const struct faults_dodged *d = &o->dodged.v[i];
-		const union fab_cell cells[] = {{.u = d->known},
-						{.u = d->unknown},
-						{.u = d->cases},
-						{.u = d->hops_more},
-						{.u = d->stuck}};
-
-		fab_report_row(r, cells);
-	}
+	for (size_t i = 0; i < o->dodged.n; i++)
+		fab_report_record(r, &o->dodged.v[i]);
 	fab_report_table_end(r);
 }
 

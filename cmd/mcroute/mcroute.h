@@ -66,7 +66,17 @@ static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
 int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 		const struct fab_fabric *f);
 
-/* Columns of the main table. */
+/* What a row of the main table is made of, and the store keeps. */
+struct mcroute_row {
+	const char *algorithm;
+	struct fab_efi efi;
+	uint32_t lower_bound;
+	double height_bound;		       /* NaN: none for this algorithm */
+	uint64_t verified;		       /* or FAB_UNKNOWN */
+	double distances, roots, trees, total; /* seconds */
+};
+struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i);
+/* Columns of the main table: all that is known of a metric stands in its row. */
 extern const struct fab_column mcroute_columns[];
 extern const size_t mcroute_n_columns;
 

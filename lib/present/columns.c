@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Columns as data: choosing, checking and listing them. */
+#include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "present/columns.h"
+#include "present/writer.h"
 
 /* Do the first `len` bytes of `text` name the column? `_` serves for the dot, too. */
 static bool is_named(const struct fab_column *column, const char *text, size_t len)
@@ -62,6 +65,47 @@ int fab_columns_check(const char *list, const struct fab_column *columns,
 			return 0;
 		name += len + 1;
 	}
+}
+
+static union fab_cell cell_of_count(const struct fab_column *column, uint64_t value)
+{
+	if (column->type == FAB_REAL || column->type == FAB_NUMBER)
+		return (union fab_cell){.real = (double)value};
+	return (union fab_cell){.u = value};
+}
+
+union fab_cell fab_column_read(const struct fab_column *column, const void *record)
+{
+	const void *at = (const char *)record + column->at.offset;
+
+	switch (column->at.held) {
+	case FAB_HELD_TEXT:
+		return (union fab_cell){.text = *(const char *const *)at};
+	case FAB_HELD_U64:
+		return cell_of_count(column, *(const uint64_t *)at);
+	case FAB_HELD_U32:
+		return cell_of_count(column, *(const uint32_t *)at);
+	case FAB_HELD_BOOL:
+		return cell_of_count(column, *(const bool *)at);
+	case FAB_HELD_DOUBLE:
+		return (union fab_cell){.real = *(const double *)at};
+	case FAB_HELD_STRUCT: /* any of the three: all are pointers */
+		return (union fab_cell){.rows = at};
+	case FAB_HELD_NOWHERE:
+		break;
+	}
+	assert(!"a column without a place");
+	return (union fab_cell){.u = 0};
+}
+
+double fab_column_number(const struct fab_column *column, const void *record)
+{
+	union fab_cell cell = fab_column_read(column, record);
+
+	if (column->type == FAB_TEXT || fab_cell_is_null(column, cell))
+		return NAN;
+	return column->type == FAB_REAL || column->type == FAB_NUMBER ? cell.real
+								      : (double)cell.u;
 }
 
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns)

@@ -128,6 +128,7 @@ static void set_nested(json_t *object, const char *name, json_t *value)
 
 static json_t *row_value(const struct fab_rows *rows, size_t row)
 {
+	const char *record = (const char *)rows->records + row * rows->record_size;
 	json_t *object = json_object();
 
 	if (!object)
@@ -135,7 +136,7 @@ static json_t *row_value(const struct fab_rows *rows, size_t row)
 	for (size_t i = 0; i < rows->n_columns; i++)
 		set_nested(object, rows->columns[i].name,
 			   cell_value(&rows->columns[i],
-				      rows->cells[row * rows->n_columns + i]));
+				      fab_column_read(&rows->columns[i], record)));
 	return object;
 }
 

@@ -260,6 +260,13 @@ void fab_report_row(struct fab_report *r, const union fab_cell *cells)
 	fab_report_row_tone(r, FAB_TONE_PLAIN, cells);
 }
 
+static void put_row(struct fab_report *r, enum fab_tone tone)
+{
+	r->table.tone = tone;
+	r->writer->row(r->state, &r->table, r->cells);
+	note_failure(r);
+}
+
 void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
 			 const union fab_cell *cells)
 {
@@ -267,9 +274,16 @@ void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
 		return;
 	for (size_t i = 0; i < r->table.n; i++)
 		r->cells[i] = cells[r->chosen_index[i]];
-	r->table.tone = tone;
-	r->writer->row(r->state, &r->table, r->cells);
-	note_failure(r);
+	put_row(r, tone);
+}
+
+void fab_report_record(struct fab_report *r, const void *record)
+{
+	if (!is_shown(r))
+		return;
+	for (size_t i = 0; i < r->table.n; i++)
+		r->cells[i] = fab_column_read(r->chosen[i], record);
+	put_row(r, FAB_TONE_PLAIN);
 }
 
 void fab_report_table_end(struct fab_report *r)

@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -55,11 +56,56 @@ enum {
 /* How good or bad something is: a colour on a terminal, beside words that say it. */
 enum fab_tone { FAB_TONE_PLAIN, FAB_TONE_GOOD, FAB_TONE_WARN, FAB_TONE_BAD };
 
+/*
+ * What a column measures: with one of these but the first the store keeps its number, and
+ * fabric-compare says which of two is better. The unit is that of the flags.
+ */
+enum fab_metric {
+	FAB_NO_METRIC,
+	FAB_METRIC_PLAIN, /* neither more nor less is better */
+	FAB_METRIC_LESS,
+	FAB_METRIC_MORE,
+	FAB_METRIC_TIME, /* what the computation took: less, and differs from run to run
+			  */
+};
+
+/* How the value of a column is held by the record that a row is made of: FAB_AT(). */
+enum fab_held {
+	FAB_HELD_NOWHERE,
+	FAB_HELD_TEXT,
+	FAB_HELD_U64,
+	FAB_HELD_U32,
+	FAB_HELD_BOOL,
+	FAB_HELD_DOUBLE,
+	FAB_HELD_STRUCT, /* fab_rows, fab_names, fab_counts */
+};
+struct fab_place {
+	size_t offset;
+	enum fab_held held;
+};
+/* `member` (never an array) of `record`, a type. */
+#define FAB_AT(record, member)                                                             \
+	{                                                                                  \
+		offsetof(record, member),                                                \
+			_Generic(((record *)0)->member,                                  \
+				 char *: FAB_HELD_TEXT,                                  \
+				 const char *: FAB_HELD_TEXT,                            \
+				 uint64_t: FAB_HELD_U64,                                 \
+				 uint32_t: FAB_HELD_U32,                                 \
+				 bool: FAB_HELD_BOOL,                                    \
+				 double: FAB_HELD_DOUBLE,                                \
+				 struct fab_rows: FAB_HELD_STRUCT,                       \
+				 struct fab_names: FAB_HELD_STRUCT,                      \
+				 struct fab_counts: FAB_HELD_STRUCT) \
+	}
+
 struct fab_column {
 	const char *name; /* stable, lower case with underscores; a dot nests */
 	enum fab_type type;
 	const char *help; /* one line, with the unit */
 	unsigned flags;
+	struct fab_place at; /* for fab_report_record() */
+	enum fab_metric metric;
 };
 
 union fab_cell {
@@ -86,8 +132,9 @@ struct fab_counts {
 struct fab_rows {
 	const struct fab_column *columns;
 	size_t n_columns;
-	const union fab_cell *cells; /* [n * n_columns], row by row */
-	size_t n;
+	const void
+		*records; /* [n], each of record_size bytes; columns have places in it */
+	size_t record_size, n;
 };
 
 struct fab_report_options {
@@ -127,7 +174,9 @@ void fab_report_table_begin(struct fab_report *r, const char *name, const char *
 			    const struct fab_column *columns, size_t n_columns);
 /* n_columns cells. */
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
-/* The same with a tone for the first cell. */
+/* The same from a record: every column has its place (FAB_AT) in it. */
+void fab_report_record(struct fab_report *r, const void *record);
+/* The same as fab_report_row() with a tone for the first cell. */
 void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
 			 const union fab_cell *cells);
 void fab_report_table_end(struct fab_report *r);
@@ -140,5 +189,9 @@ int fab_report_finish(struct fab_report *r, struct fab_err *err) FAB_MUST_CHECK;
  */
 int fab_columns_check(const char *list, const struct fab_column *columns,
 		      size_t n_columns, struct fab_err *err) FAB_MUST_CHECK;
+/* The value of a column in a record. What a FAB_BOOL does not know is FAB_UNKNOWN. */
+union fab_cell fab_column_read(const struct fab_column *column, const void *record);
+/* The same as a number, true as 1; NaN: there is no value. */
+double fab_column_number(const struct fab_column *column, const void *record);
 /* Print `name  help` lines: what --list-columns shows. */
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns);

@@ -399,13 +399,18 @@ Test(present, json_lines_on_a_full_disk)
 /* Rows inside a row: an array in JSON, no column in CSV. */
 static char *print_rows_in_row(enum fab_format format)
 {
-	static const struct fab_column inner[] = {{"name", FAB_TEXT, NULL, 0},
-						  {"share", FAB_UINT, NULL, 0}};
+	struct record {
+		uint64_t share;
+		const char *name;
+	};
+	static const struct fab_column inner[] = {
+		{"name", FAB_TEXT, NULL, 0, FAB_AT(struct record, name)},
+		{"share", FAB_UINT, NULL, 0, FAB_AT(struct record, share)}};
 	static const struct fab_column outer[] = {{"algorithm", FAB_TEXT, NULL, 0},
 						  {"segments", FAB_ROWS, NULL, 0}};
-	static const union fab_cell cells[] = {
-		{.text = "a"}, {.u = 1}, {.text = "b"}, {.u = 2}};
-	const struct fab_rows two = {inner, 2, cells, 2}, none = {inner, 2, cells, 0};
+	static const struct record records[] = {{1, "a"}, {2, "b"}};
+	const struct fab_rows two = {inner, 2, records, sizeof(*records), 2},
+			      none = {inner, 2, records, sizeof(*records), 0};
 	const struct fab_report_options options = {.format = format};
 	struct fab_report *r;
 	struct fab_err err;
@@ -435,4 +440,65 @@ Test(present, rows_in_a_row)
 	cr_assert_str_eq(csv, "algorithm\r\nx\r\ny\r\n");
 	free(json);
 	free(csv);
+}
+
+/* Every kind of member, in another order than the columns. */
+struct record {
+	double real;
+	bool is_so;
+	uint32_t small;
+	uint64_t large, unknown;
+	struct fab_counts counts;
+	const char *text;
+};
+
+#define AT(member) FAB_AT(struct record, member)
+static const struct fab_column record_columns[] = {
+	{"text", FAB_TEXT, NULL, 0, AT(text)},
+	{"large", FAB_UINT, NULL, 0, AT(large), FAB_METRIC_LESS},
+	{"small", FAB_UINT, NULL, 0, AT(small)},
+	{"as_number", FAB_NUMBER, NULL, 0, AT(small)},
+	{"is_so", FAB_BOOL, NULL, 0, AT(is_so)},
+	{"unknown", FAB_BOOL, NULL, 0, AT(unknown)},
+	{"real", FAB_REAL, NULL, 0, AT(real)},
+	{"counts", FAB_COUNTS, NULL, 0, AT(counts)},
+};
+#undef AT
+
+Test(present, a_record_is_read_by_the_places_of_its_columns)
+{
+	static const uint64_t count[] = {0, 3};
+	const struct record record = {.real = 0.5,
+				      .is_so = true,
+				      .small = 7,
+				      .large = 1ull << 40,
+				      .unknown = FAB_UNKNOWN,
+				      .counts = {count, 2},
+				      .text = "t"};
+	const struct fab_report_options options = {.format = FAB_FORMAT_JSON};
+	static const double numbers[] = {NAN, 1099511627776.0, 7, 7, 1, NAN, 0.5, NAN};
+	struct fab_report *r;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	r = fab_report_new(out, &options, "fabric-test", "results", NULL);
+	fab_report_table_begin(r, "results", "Results", record_columns,
+			       FAB_COUNT(record_columns));
+	fab_report_record(r, &record);
+	fab_report_table_end(r);
+	cr_assert_eq(fab_report_finish(r, NULL), 0);
+	fclose(out);
+	cr_assert(strstr(text,
+			 "{\"text\": \"t\", \"large\": 1099511627776, \"small\": 7, "
+			 "\"as_number\": 7, \"is_so\": true, \"unknown\": null, "
+			 "\"real\": 0.5, \"counts\": {\"1\": 3}}"),
+		  "%s", text);
+	free(text);
+	for (size_t i = 0; i < FAB_COUNT(record_columns); i++) {
+		double number = fab_column_number(&record_columns[i], &record);
+
+		cr_assert(isnan(numbers[i]) ? isnan(number) : number == numbers[i],
+			  "%s: %g", record_columns[i].name, number);
+	}
 }
