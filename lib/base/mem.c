@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -69,6 +71,24 @@ void *fab_alloc_huge(size_t bytes)
 	/* Only advice: without huge pages the block serves as well, just slower. */
 	(void)madvise(p, rounded, MADV_HUGEPAGE);
 	return p;
+}
+
+uint64_t fab_memory_bytes(void)
+{
+	static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t bytes = UINT64_MAX;
+
+	if (pages > 0 && page > 0)
+		bytes = (uint64_t)pages * (uint64_t)page;
+	for (size_t i = 0; i < FAB_COUNT(limits); i++) {
+		struct rlimit limit;
+
+		if (!getrlimit(limits[i], &limit) && limit.rlim_cur != RLIM_INFINITY &&
+		    limit.rlim_cur < bytes)
+			bytes = limit.rlim_cur;
+	}
+	return bytes;
 }
 
 char *fab_strndup(const char *text, size_t n)

@@ -23,6 +23,12 @@ void *fab_realloc(void *old, size_t n, size_t size) __attribute__((returns_nonnu
  */
 void *fab_alloc_huge(size_t bytes) __attribute__((returns_nonnull));
 
+/*
+ * Bytes that this process may take: the memory of the machine, less where a limit
+ * (`ulimit -v`, `-d`) is set. O(1).
+ */
+uint64_t fab_memory_bytes(void);
+
 char *fab_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *fab_strndup(const char *text, size_t n) __attribute__((malloc, returns_nonnull));
 /* Formatted text on the heap. */

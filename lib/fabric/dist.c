@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/dist.h"
 
+#include "base/human.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/threads.h"
@@ -192,6 +193,17 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 	return farthest;
 }
 
+static int fail_memory(const struct fab_fabric *f, uint64_t bytes, struct fab_err *err)
+{
+	char takes[FAB_HUMAN_BYTES], has[FAB_HUMAN_BYTES];
+
+	return fab_fail(err, ENOMEM,
+			"%s: the distances between %u switches take %s of memory, there "
+			"are %s",
+			f->source, f->n_switches, fab_human_bytes(bytes, takes),
+			fab_human_bytes(fab_memory_bytes(), has));
+}
+
 int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
 		 struct fab_err *err)
 {
@@ -199,6 +211,12 @@ int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **ou
 
 	d->n = f->n_switches;
 	d->stride = ((size_t)d->n + 63) / 64 * 64;
+	if (d->n * d->stride > fab_memory_bytes()) {
+		int rc = fail_memory(f, d->n * d->stride, err);
+
+		free(d);
+		return rc;
+	}
 	d->hops = fab_alloc_huge(d->n * d->stride);
 	if (search_all(f, d, n_threads) > FARTHEST) {
 		fab_dist_free(d);

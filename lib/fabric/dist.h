@@ -16,7 +16,8 @@ struct fab_dist;
 
 /*
  * All distances of a fabric; n_threads 0 = as many as OpenMP gives. Fails with ERANGE
- * when two connected switches are more than 254 hops apart (InfiniBand ends at 63).
+ * when two connected switches are more than 254 hops apart (InfiniBand ends at 63),
+ * with ENOMEM when the memory does not hold them.
  * O(cables * switches / 512 + switches^2), switches^2 bytes.
  */
 int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,

@@ -19,6 +19,18 @@
 /* Pairs of a group and a member's switch from which on it would take too long. */
 static const uint64_t PAIRS_MAX = 4000000;
 
+/* Bytes of candidate sets that are kept, lest equal ones are looked at again. */
+static const size_t SETS_BYTES_MAX = (size_t)64 << 20;
+
+enum nearness { UNKNOWN, FAR, NEAR };
+
+/* A set of candidates: trees of many large groups have the same ones. */
+struct candidates {
+	uint64_t *bits; /* [words] */
+	uint8_t radius;
+	uint8_t *near; /* [n_switches] enum nearness: within radius - 1 hops of one */
+};
+
 /* Groups of a switch that may leave it to the same neighbours. */
 struct kind {
 	uint32_t sw;
@@ -31,10 +43,10 @@ struct exits {
 	struct fab_roots_one *roots;
 	FAB_VEC(struct kind) kinds;
 	FAB_VEC(uint64_t) bits;
-	struct fab_map64 *known; /* digest of switch and bits to kind */
-	uint32_t *seen;		 /* [n_switches] == round: `near` holds */
-	bool *near;		 /* [n_switches] within r - 1 hops of a candidate */
-	uint32_t round;
+	struct fab_map64 *known;	 /* digest of switch and bits to kind */
+	FAB_VEC(struct candidates) sets; /* the first one is used again and again */
+	struct fab_map64 *set_of;	 /* digest of radius and bits to set */
+	struct fab_map64 *kind_of;	 /* set and switch to kind */
 	/* of the switch being matched */
 	uint32_t *room;	 /* [peers] cables to a neighbour */
 	uint32_t *load;	 /* [peers] groups that leave to it */
@@ -47,42 +59,87 @@ static size_t words_of(const struct fab_fabric *f, uint32_t sw)
 	return (f->peer_first[sw + 1] - f->peer_first[sw] + 63) / 64;
 }
 
-/* Is a switch within `hops` of a candidate of the group at hand? */
-static bool is_near(struct exits *x, uint32_t sw, uint8_t hops)
+/* Is a switch a candidate or that many hops from one? */
+static bool has_candidate_within(const struct exits *x, const struct candidates *set,
+				 uint32_t sw, uint8_t hops)
 {
-	const uint8_t *row;
+	const struct fab_fabric *f = x->p->f;
+	const uint8_t *row = fab_dist_row(x->p->dist, sw);
 
-	if (x->seen[sw] == x->round)
-		return x->near[sw];
-	x->seen[sw] = x->round;
-	x->near[sw] = false;
-	row = fab_dist_row(x->p->dist, sw);
-	for (size_t w = 0; w < x->roots->words && !x->near[sw]; w++)
-		for (uint64_t left = x->roots->bits[w]; left; left &= left - 1)
-			if (row[w * 64 + (size_t)__builtin_ctzll(left)] <= hops) {
-				x->near[sw] = true;
-				break;
-			}
-	return x->near[sw];
+	if (set->bits[sw / 64] >> (sw % 64) & 1)
+		return true;
+	if (hops == 0)
+		return false;
+	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
+		if (set->bits[f->peer[i] / 64] >> (f->peer[i] % 64) & 1)
+			return true;
+	for (size_t w = 0; hops > 1 && w < x->roots->words; w++)
+		for (uint64_t left = set->bits[w]; left; left &= left - 1)
+			if (row[w * 64 + (size_t)__builtin_ctzll(left)] <= hops)
+				return true;
+	return false;
+}
+
+static bool is_near(const struct exits *x, const struct candidates *set, uint32_t sw)
+{
+	if (set->near[sw] == UNKNOWN)
+		set->near[sw] =
+			has_candidate_within(x, set, sw, (uint8_t)(set->radius - 1))
+				? NEAR
+				: FAR;
+	return set->near[sw] == NEAR;
+}
+
+static uint32_t push_set(struct exits *x)
+{
+	struct candidates set = {.bits = FAB_NEW(x->roots->words, uint64_t),
+				 .near = FAB_NEW(x->p->f->n_switches, uint8_t)};
+
+	FAB_PUSH(&x->sets, set);
+	return (uint32_t)(x->sets.n - 1);
+}
+
+/*
+ * The candidates found last, as one of the sets: a known one, a new one, or once they are
+ * too many the first, which is overwritten.
+ */
+static uint32_t set_of_last(struct exits *x, uint8_t radius)
+{
+	size_t bytes = x->roots->words * sizeof(uint64_t);
+	uint64_t key = fab_hash_bytes(x->roots->bits, bytes, radius);
+	bool is_full = x->sets.n * (bytes + x->p->f->n_switches) > SETS_BYTES_MAX;
+	uint32_t id = is_full ? fab_map64_get(x->set_of, key)
+			      : fab_map64_put(x->set_of, key, (uint32_t)x->sets.n);
+	struct candidates *set;
+
+	if (id < x->sets.n && x->sets.v[id].radius == radius &&
+	    !memcmp(x->sets.v[id].bits, x->roots->bits, bytes))
+		return id;
+	id = id == x->sets.n ? push_set(x) : 0;
+	set = &x->sets.v[id];
+	set->radius = radius;
+	memcpy(set->bits, x->roots->bits, bytes);
+	memset(set->near, UNKNOWN, x->p->f->n_switches);
+	return id;
 }
 
 /* The neighbours that a group may leave a switch to, as bits behind the others. */
-static void push_exits(struct exits *x, uint32_t sw, uint8_t radius)
+static void push_exits(struct exits *x, const struct candidates *set, uint32_t sw)
 {
 	const struct fab_fabric *f = x->p->f;
-	bool is_root = x->roots->bits[sw / 64] >> (sw % 64) & 1;
+	bool is_root = set->bits[sw / 64] >> (sw % 64) & 1;
 	size_t at = x->bits.n;
 
 	for (size_t w = 0; w < words_of(f, sw); w++)
 		FAB_PUSH(&x->bits, 0);
 	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
-		if (is_root || is_near(x, f->peer[i], (uint8_t)(radius - 1)))
+		if (is_root || is_near(x, set, f->peer[i]))
 			x->bits.v[at + (i - f->peer_first[sw]) / 64] |=
 				(uint64_t)1 << ((i - f->peer_first[sw]) % 64);
 }
 
 /* Count n groups with the exits that were pushed last; equal ones are one kind. */
-static void add_kind(struct exits *x, uint32_t sw, uint32_t n)
+static uint32_t add_kind(struct exits *x, uint32_t sw, uint32_t n)
 {
 	size_t words = words_of(x->p->f, sw);
 	uint64_t at = x->bits.n - words;
@@ -94,9 +151,10 @@ static void add_kind(struct exits *x, uint32_t sw, uint32_t n)
 		    words * sizeof(uint64_t))) {
 		x->kinds.v[id].n += n;
 		x->bits.n = at;
-		return;
+		return id;
 	}
 	FAB_PUSH(&x->kinds, ((struct kind){sw, at, n}));
+	return (uint32_t)(x->kinds.n - 1);
 }
 
 /* Exits of the groups with the switches of `group`, n of them. */
@@ -105,12 +163,20 @@ static void add_groups(struct exits *x, uint32_t group, uint32_t n)
 	const struct fab_groups *g = x->p->groups;
 	const uint32_t *sw = g->sw + g->sw_first[group];
 	uint32_t n_sw = fab_group_n_switches(g, group);
-	uint8_t radius = fab_roots_one_find(x->roots, sw, n_sw);
+	uint32_t set = set_of_last(x, fab_roots_one_find(x->roots, sw, n_sw));
 
-	x->round++;
 	for (uint32_t i = 0; i < n_sw; i++) {
-		push_exits(x, sw[i], radius);
-		add_kind(x, sw[i], n);
+		uint64_t key = (uint64_t)set << 32 | sw[i];
+		uint32_t kind = set ? fab_map64_get(x->kind_of, key) : FAB_NONE;
+
+		if (kind != FAB_NONE) {
+			x->kinds.v[kind].n += n;
+			continue;
+		}
+		push_exits(x, &x->sets.v[set], sw[i]);
+		kind = add_kind(x, sw[i], n);
+		if (set)
+			fab_map64_put(x->kind_of, key, kind);
 	}
 }
 
@@ -209,18 +275,31 @@ static uint32_t *count_same(const struct fab_groups *g)
 	return n;
 }
 
+static void free_sets(struct exits *x)
+{
+	for (size_t i = 0; i < x->sets.n; i++) {
+		free(x->sets.v[i].bits);
+		free(x->sets.v[i].near);
+	}
+	free(x->sets.v);
+	fab_map64_free(x->set_of);
+	fab_map64_free(x->kind_of);
+}
+
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
 {
 	const struct fab_groups *g = problem->groups;
-	uint32_t n_switches = problem->f->n_switches, bound = 0, *n_same;
+	uint32_t bound = 0, *n_same;
 	struct exits x = {.p = problem};
 
 	if (g->sw_first[g->n] > PAIRS_MAX)
 		return 0;
 	x.roots = fab_roots_one_new(problem->dist);
 	x.known = fab_map64_new(1024);
-	x.seen = FAB_NEW0(n_switches, uint32_t);
-	x.near = FAB_NEW(n_switches, bool);
+	x.set_of = fab_map64_new(1024);
+	x.kind_of = fab_map64_new(1024);
+	push_set(&x);
+	x.sets.v[0].radius = 0;
 	n_same = count_same(g);
 	for (uint32_t i = 0; i < g->n; i++)
 		if (n_same[i] && fab_group_n_switches(g, i) > 1)
@@ -235,8 +314,7 @@ uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
 	free(n_same);
 	fab_roots_one_free(x.roots);
 	fab_map64_free(x.known);
-	free(x.seen);
-	free(x.near);
+	free_sets(&x);
 	free(x.kinds.v);
 	free(x.bits.v);
 	return bound;

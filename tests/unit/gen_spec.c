@@ -39,9 +39,8 @@ Test(gen_spec, bad_specs_are_explained)
 		{"torus:dims=4x4,hosts=-1", "gen:torus: hosts=-1: a number from 0 to "
 					    "65534 is needed (hosts a switch)"},
 		{"torus:dims=4x4,hosts=65534", "more than the 65534 ports"},
-		{"torus:dims=2097152x2097152x2097152x2097152", "more than the 2097152 "
+		{"torus:dims=2097152x2097152x2097152x2097152", "more than the 67108864 "
 							       "switches"},
-		{"torus:dims=1024x1024,hosts=1", "more than the 2097152 cables"},
 		{"torus:dims=1,hosts=0", "cable"},
 		{"torus:dims=4,speed=fast",
 		 "gen:torus: speed=fast: SDR, DDR, QDR, FDR10"},
@@ -57,7 +56,7 @@ Test(gen_spec, bad_specs_are_explained)
 		{"fattree:radix=8,levels=0", "levels=0: a number from 1 to 16"},
 		{"fattree:radix=8,hosts=5", "hosts=5: a leaf switch of radix 8 has room "
 					    "for 4"},
-		{"fattree:radix=65534,levels=16", "more than the 2097152 switches"},
+		{"fattree:radix=65534,levels=16", "more than the 67108864 switches"},
 		{"pgft:m=4/4", "gen:pgft: key w is missing (parents of a node, level 1"},
 		{"pgft:m=4/4,w=1", "gen:pgft: m has 2 numbers but w has 1"},
 		{"pgft:m=4/4,w=1/2,p=1", "gen:pgft: m has 2 numbers but p has 1"},
@@ -68,7 +67,7 @@ Test(gen_spec, bad_specs_are_explained)
 		{"dragonfly:a=4,p=2,h=2,g=10", "gen:dragonfly: g=10: a*h+1 = 9 groups is "
 					       "the most that a=4,h=2 can join"},
 		{"dragonfly:a=60000,p=1,h=60000", "more than the 65534 ports"},
-		{"dragonfly:a=30000,p=1,h=30000", "more than the 2097152 switches"},
+		{"dragonfly:a=30000,p=1,h=30000", "more than the 67108864 switches"},
 		{"kfat:dims=4x4,radix=4", "gen:kfat: radix is for levels=2"},
 		{"kfat:dims=4x4,levels=2",
 		 "gen:kfat: levels=2 needs radix, an even number"},
@@ -79,7 +78,8 @@ Test(gen_spec, bad_specs_are_explained)
 		 "join"},
 		{"kfat:dims=65535", "more than the 65534 ports"},
 		{"hyperx:dims=65536", "more than the 65534 ports"},
-		{"hyperx:dims=60000", "more than the 2097152 cables"},
+		{"hyperx:dims=60000", "more than the 1073741824 cables that can be "
+				      "numbered (and take 234 GB of memory)"},
 		{"random:switches=4,degree=4", "degree=4: a switch has only 3 others"},
 		{"random:switches=5,degree=3", "switches=5,degree=3: one of them must be "
 					       "even"},

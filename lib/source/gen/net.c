@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/gen/net.h"
 
+#include "base/human.h"
+#include "base/mem.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -26,26 +29,44 @@ uint64_t fab_gen_add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &c) ? UINT64_MAX : c;
 }
 
+/* Bytes of a fabric while it is built, about; measured. */
+static uint64_t bytes_of(const struct fab_gen_size *size)
+{
+	enum { NODE_BYTES = 220, CABLE_BYTES = 130 };
+	uint64_t nodes = fab_gen_add(size->switches, size->adapters);
+
+	return fab_gen_add(fab_gen_mul(nodes, NODE_BYTES),
+			   fab_gen_mul(size->cables, CABLE_BYTES));
+}
+
 int fab_gen_check_size(const struct fab_gen_net *net, const struct fab_gen_size *size,
 		       struct fab_err *err)
 {
 	static const char more[] = "more than the";
+	uint64_t bytes = bytes_of(size), available = fab_memory_bytes();
+	char takes[FAB_HUMAN_BYTES], has[FAB_HUMAN_BYTES];
 
 	if (size->ports > FAB_GEN_PORTS_MAX)
 		return fab_fail(
 			err, EINVAL,
 			"gen:%s: a switch would have %s %d ports that are allowed",
 			net->kind, more, FAB_GEN_PORTS_MAX);
+	fab_human_bytes(bytes, takes);
 	if (fab_gen_add(size->switches, size->adapters) > FAB_GEN_NODES_MAX)
 		return fab_fail(err, EINVAL,
 				"gen:%s: the fabric would have %s %d switches and "
-				"adapters that are allowed",
-				net->kind, more, FAB_GEN_NODES_MAX);
+				"adapters that can be numbered (and take %s of memory)",
+				net->kind, more, FAB_GEN_NODES_MAX, takes);
 	if (size->cables > FAB_GEN_CABLES_MAX)
 		return fab_fail(err, EINVAL,
-				"gen:%s: the fabric would have %s %d cables that are "
-				"allowed",
-				net->kind, more, FAB_GEN_CABLES_MAX);
+				"gen:%s: the fabric would have %s %d cables that can be "
+				"numbered (and take %s of memory)",
+				net->kind, more, FAB_GEN_CABLES_MAX, takes);
+	if (bytes > available)
+		return fab_fail(err, ENOMEM,
+				"gen:%s: the fabric would take about %s of memory, there "
+				"are %s",
+				net->kind, takes, fab_human_bytes(available, has));
 	return 0;
 }
 

@@ -20,8 +20,8 @@
 
 enum {
 	FAB_GEN_PORTS_MAX = 65534,    /* of one switch */
-	FAB_GEN_NODES_MAX = 1 << 21,  /* switches and adapters together */
-	FAB_GEN_CABLES_MAX = 1 << 21, /* = 2^22 ports */
+	FAB_GEN_NODES_MAX = 1 << 26,  /* switches and adapters: 2^32 bytes of names */
+	FAB_GEN_CABLES_MAX = 1 << 30, /* = 2^31 ports */
 	FAB_GEN_PREFIX_MAX = 24,
 	FAB_GEN_NAME_MAX = 96,
 };
@@ -47,7 +47,10 @@ struct fab_gen_size {
 uint64_t fab_gen_mul(uint64_t a, uint64_t b);
 uint64_t fab_gen_add(uint64_t a, uint64_t b);
 
-/* EINVAL when the fabric is larger than the limits above. */
+/*
+ * EINVAL when the fabric is larger than the limits above, ENOMEM when it would take more
+ * memory than the process may have; the sentence says how much.
+ */
 int fab_gen_check_size(const struct fab_gen_net *net, const struct fab_gen_size *size,
 		       struct fab_err *err) FAB_MUST_CHECK;
 
