@@ -7,7 +7,7 @@
 
 #include "fabric/planes.h"
 #include "faults.h"
-#include "unicast/live.h"
+#include "unicast/routes.h"
 #include "unicast/service_levels.h"
 
 static const struct fab_column columns[] = {
@@ -188,12 +188,12 @@ struct walk {
 	const char *why; /* no hop; NULL: there are some */
 };
 
-static void walk(const struct story *s, const struct fab_live *live, struct walk *w)
+static void walk(const struct story *s, struct walk *w)
 {
 	const struct fab_routes *r = s->a->routes;
 	uint32_t column = fab_path_column(r, &s->to);
-	bool is_alive = fab_switch_is_live(live, s->from.sw) &&
-			fab_switch_is_live(live, s->to.sw);
+	bool is_alive = fab_switch_is_live(s->o->faults, s->from.sw) &&
+			fab_switch_is_live(s->o->faults, s->to.sw);
 
 	*w = (struct walk){.is_local = is_alive && stays(s, column)};
 	if (w->is_local)
@@ -213,12 +213,12 @@ static void walk(const struct story *s, const struct fab_live *live, struct walk
 		w->why = "no lanes without a cycle";
 }
 
-static void tell(const struct story *s, const struct fab_live *live)
+static void tell(const struct story *s)
 {
 	struct walk w;
 	uint64_t leg = 0;
 
-	walk(s, live, &w);
+	walk(s, &w);
 	if (w.why) {
 		print_nothing(s, w.why);
 		return;
@@ -232,12 +232,9 @@ char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_b
 	const struct story s = {
 		.o = o, .a = &o->results[result], .from = o->from, .to = o->to};
 	bool is_same = s.from.node == s.to.node && s.from.port == s.to.port;
-	struct fab_live live;
 	struct walk w;
 
-	fab_live_init(&live, o->f, o->faults);
-	walk(&s, &live, &w);
-	fab_live_fini(&live);
+	walk(&s, &w);
 	*is_bad = w.why && !w.is_local;
 	if (*is_bad)
 		return fab_format("%s%s", strncmp(w.why, "no ", 3) ? "no path, " : "",
@@ -286,15 +283,12 @@ void faults_find_pair(const struct faults_params *p, struct faults_outcome *o)
 void faults_explain(struct fab_report *r, const struct faults_outcome *o)
 {
 	struct story s = {.r = r, .o = o, .from = o->from, .to = o->to};
-	struct fab_live live;
 
-	fab_live_init(&live, o->f, o->faults);
 	fab_report_table_begin(r, "path", "The path, hop by hop", columns,
 			       FAB_COUNT(columns));
 	for (size_t i = 0; i < o->n; i++) {
 		s.a = &o->results[i];
-		tell(&s, &live);
+		tell(&s);
 	}
 	fab_report_table_end(r);
-	fab_live_fini(&live);
 }

@@ -90,3 +90,26 @@ void fab_graph_build(struct fab_fabric *f)
 	f->peer = fab_realloc(f->peer, kept, sizeof(*f->peer));
 	fill_reverse(f);
 }
+
+uint32_t fab_graph_search(const struct fab_fabric *f, const bool *arc_is_dead, uint32_t n,
+			  uint32_t *dist, uint32_t *order)
+{
+	uint32_t tail = n;
+
+	memset(dist, 0xff, f->n_switches * sizeof(*dist));
+	for (uint32_t i = 0; i < n; i++)
+		dist[order[i]] = 0;
+	for (uint32_t head = 0; head < tail; head++) {
+		uint32_t u = order[head];
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+
+			if (dist[v] != FAB_NONE || (arc_is_dead && arc_is_dead[a]))
+				continue;
+			dist[v] = dist[u] + 1;
+			order[tail++] = v;
+		}
+	}
+	return tail;
+}

@@ -186,24 +186,22 @@ struct fab_routes *fab_balance_route(const struct fab_unicast_problem *problem,
 	size_t n_switches = (size_t)f->n_switches + 1;
 	struct balance b = {0};
 	struct fab_destination *all;
-	struct fab_live live;
 	uint32_t n;
 
-	fab_live_init(&live, f, problem->faults);
-	n = fab_destinations(&live, &all);
+	n = fab_destinations(f, problem->faults, &all);
 	b.r = fab_routes_new_by_lid(f, problem->faults, n);
-	fab_min_hops_init(&b.paths, &live, rank);
+	fab_min_hops_init(&b.paths, f, problem->faults, rank);
 	b.load = FAB_NEW0(f->arc_first[f->n_switches] + 1U, uint32_t);
 	b.last_row = FAB_NEW(n_switches, uint32_t);
 	memset(b.last_row, 0xff, n_switches * sizeof(*b.last_row));
 	route_all(&b, all, n);
 	b.r->leaf = FAB_NEW(n_switches, uint32_t);
-	b.r->n_leaves = fab_live_columns(&live, problem->kfat, b.r->leaf);
+	b.r->n_leaves =
+		fab_destination_switches(f, problem->faults, problem->kfat, b.r->leaf);
 	free(b.load);
 	free(b.last_row);
 	free(b.rows.v);
 	free(all);
 	fab_min_hops_fini(&b.paths);
-	fab_live_fini(&live);
 	return b.r;
 }

@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_live(const struct fab_routes *r, uint32_t sw)
-{
-	return !r->faults || !r->faults->switch_is_dead[sw];
-}
-
-static bool cable_is_dead(const struct fab_routes *r, uint32_t cable)
-{
-	return r->faults && r->faults->cable_is_dead[cable];
-}
-
 /* Which switches a row leads to its target: 1 yes, 2 no. */
 static void trace(const struct fab_fabric *f, const uint16_t *next, uint8_t *state,
 		  uint32_t *path)
@@ -54,8 +44,8 @@ static void attach(const struct fab_routes *r, uint16_t *next, uint8_t *state,
 		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
 			uint32_t v = f->arc_peer[a], back = f->arc_first[v];
 
-			if (state[v] == 1 || !is_live(r, v) ||
-			    cable_is_dead(r, f->arc_cable[a]))
+			if (state[v] == 1 || !fab_switch_is_live(r->faults, v) ||
+			    !fab_cable_is_live(r->faults, f->arc_cable[a]))
 				continue;
 			while (f->arc_cable[back] != f->arc_cable[a])
 				back++;
@@ -76,8 +66,8 @@ static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_o
 	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
 		uint32_t v = f->arc_peer[a], c = column_of[v];
 
-		if (c == FAB_NONE || !is_live(r, v) ||
-		    cable_is_dead(r, f->arc_cable[a]) ||
+		if (c == FAB_NONE || !fab_switch_is_live(r->faults, v) ||
+		    !fab_cable_is_live(r->faults, f->arc_cable[a]) ||
 		    (best != FAB_NONE && entries[c] <= entries[best]))
 			continue;
 		best = c;
@@ -178,13 +168,13 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		column_of[r->column_switch[c]] = c;
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		n += column_of[s] == FAB_NONE && is_live(r, s);
+		n += column_of[s] == FAB_NONE && fab_switch_is_live(r->faults, s);
 	to = fab_routes_new(f, r->faults, n);
 	copy_rest(r, to);
 	entries = count_entries(r);
 	n = r->n_columns;
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		if (column_of[s] != FAB_NONE || !is_live(r, s))
+		if (column_of[s] != FAB_NONE || !fab_switch_is_live(r->faults, s))
 			continue;
 		to->column_switch[n] = s;
 		fill_column(r, column_of, entries, s,

@@ -369,21 +369,18 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 			  .engine = engine,
 			  .base = &base,
 			  .progress = progress};
-	struct fab_live live;
 	int rc;
 
 	*out = (struct fab_losses){0};
 	rc = list_parts(r, out, err);
 	if (rc)
 		return rc;
-	fab_live_init(&live, r->f, r->faults);
-	fab_loss_base_init(&base, r, &live);
+	fab_loss_base_init(&base, r);
 	if (!engine || engine == &fab_unicast_minhop)
 		try_shortest(&t, out);
 	else
 		rc = try_anew(&t, out, steps, err);
 	fab_loss_base_fini(&base);
-	fab_live_fini(&live);
 	if (!rc && out->of.n)
 		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_cost);
 	if (rc)

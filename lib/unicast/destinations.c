@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/destinations.h"
 
+#include "fabric/tiers.h"
+#include "unicast/engine.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* The switch at which packets to a port leave, FAB_NONE: it takes none or is dead. */
-static uint32_t exit_switch(const struct fab_live *live, uint32_t port)
+static uint32_t exit_switch(const struct fab_fabric *f, const struct fab_faults *faults,
+			    uint32_t port)
 {
-	const struct fab_fabric *f = live->f;
 	uint32_t node = f->port_node[port], sw = fab_port_switch(f, port);
 
-	if (sw == FAB_NONE || !fab_switch_is_live(live, sw))
+	if (sw == FAB_NONE || !fab_switch_is_live(faults, sw))
 		return FAB_NONE;
 	if (fab_node_is_switch(f, node))
 		return f->port_num[port] ? FAB_NONE : node;
-	if (live->faults && live->faults->cable_is_dead[f->port_cable[port]])
+	if (!fab_cable_is_live(faults, f->port_cable[port]))
 		return FAB_NONE;
 	return sw;
 }
@@ -51,14 +54,14 @@ static int by_order(const void *x, const void *y)
 	return (a->port > b->port) - (a->port < b->port);
 }
 
-static uint32_t list_ends(const struct fab_live *live, struct end *ends, uint32_t *n_all)
+static uint32_t list_ends(const struct fab_fabric *f, const struct fab_faults *faults,
+			  struct end *ends, uint32_t *n_all)
 {
-	const struct fab_fabric *f = live->f;
 	uint32_t *on = FAB_NEW0((size_t)f->n_switches + 1, uint32_t), n = 0;
 
 	*n_all = 0;
 	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t sw = exit_switch(live, p);
+		uint32_t sw = exit_switch(f, faults, p);
 		bool is_switch = fab_node_is_switch(f, f->port_node[p]);
 
 		if (sw == FAB_NONE)
@@ -78,12 +81,12 @@ static uint32_t list_ends(const struct fab_live *live, struct end *ends, uint32_
 	return n;
 }
 
-uint32_t fab_destinations(const struct fab_live *live, struct fab_destination **out)
+uint32_t fab_destinations(const struct fab_fabric *f, const struct fab_faults *faults,
+			  struct fab_destination **out)
 {
-	const struct fab_fabric *f = live->f;
 	struct end *ends = FAB_NEW((size_t)f->n_ports + 1, struct end);
 	uint32_t *column = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
-	uint32_t n_all, n_ends = list_ends(live, ends, &n_all), n = 0;
+	uint32_t n_all, n_ends = list_ends(f, faults, ends, &n_all), n = 0;
 
 	for (uint32_t i = 0, at = 0; i < n_ends; at += n_lids(f, ends[i].port), i++)
 		column[ends[i].port] = at;
@@ -98,5 +101,20 @@ uint32_t fab_destinations(const struct fab_live *live, struct fab_destination **
 					column[ends[i].port] + offset};
 	free(column);
 	free(ends);
+	return n;
+}
+
+uint32_t fab_destination_switches(const struct fab_fabric *f,
+				  const struct fab_faults *faults,
+				  const struct fab_kfat *kfat, uint32_t *sw_of)
+{
+	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n = 0;
+
+	fab_tiers_count_hosts(f, hosts);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (fab_switch_is_live(faults, sw) &&
+		    (kfat ? kfat->leaf_of[sw] != FAB_NONE : hosts[sw] > 0))
+			sw_of[n++] = sw;
+	free(hosts);
 	return n;
 }

@@ -2,7 +2,7 @@
 /* The LIDs of a fabric that tables lead to, in the order in which OpenSM routes them. */
 #pragma once
 
-#include "unicast/live.h"
+#include "unicast/routes.h"
 
 struct fab_destination {
 	uint32_t port, sw; /* end port; the switch at which packets leave */
@@ -17,4 +17,15 @@ struct fab_destination {
  * then by port number; switches by GUID. Source: OpenSM 3.3, its unicast manager. The
  * caller frees *out. Returns how many. O(ports log ports).
  */
-uint32_t fab_destinations(const struct fab_live *live, struct fab_destination **out);
+uint32_t fab_destinations(const struct fab_fabric *f, const struct fab_faults *faults,
+			  struct fab_destination **out);
+
+/*
+ * Destinations of engines with a column a switch: sound leaf switches of a kfat, or
+ * without one the sound switches with hosts, ascending; sw_of[n_switches]. Returns how
+ * many. O(switches + cables).
+ */
+struct fab_kfat;
+uint32_t fab_destination_switches(const struct fab_fabric *f,
+				  const struct fab_faults *faults,
+				  const struct fab_kfat *kfat, uint32_t *sw_of);

@@ -181,7 +181,7 @@ static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *lea
 
 /* All bursts that the way of a pair meets. */
 static void meet_all(const struct fab_kfat *k, struct packet *p,
-		     const struct fab_live *live, const uint32_t *leaf, uint32_t n,
+		     const struct fab_faults *faults, const uint32_t *leaf, uint32_t n,
 		     unsigned burst, struct fab_dodge *sum)
 {
 	for (uint32_t i = 1; i < n; i++) {
@@ -195,7 +195,7 @@ static void meet_all(const struct fab_kfat *k, struct packet *p,
 		for (uint32_t other = 0; other < k->n_leaves; other++) {
 			uint32_t at = 1;
 
-			if (!fab_switch_is_live(live, k->leaf[other]) ||
+			if (!fab_switch_is_live(faults, k->leaf[other]) ||
 			    other == leaf[i] || other == leaf[0] || other == leaf[n])
 				continue;
 			while (at < i && leaf[at] != other)
@@ -213,7 +213,7 @@ static uint64_t count_bursts(uint64_t n, unsigned burst)
 	return burst == 1 ? n : n * (n - 1) / 2;
 }
 
-static void run(const struct fab_kfat *k, const struct fab_live *live,
+static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 		const struct fab_legs *legs, const struct fab_routes *r, unsigned burst,
 		int n_threads, struct fab_dodge *out)
 {
@@ -230,7 +230,7 @@ static void run(const struct fab_kfat *k, const struct fab_live *live,
 		for (uint32_t s = 0; s < r->n_columns; s++) {
 			uint32_t n = read_legs(k, r, r->column_switch[s], i, leaf);
 
-			meet_all(k, &p, live, leaf, n, burst, &sum);
+			meet_all(k, &p, faults, leaf, n, burst, &sum);
 		}
 		cases += sum.cases;
 		stuck += sum.stuck;
@@ -248,18 +248,15 @@ int fab_dodge_all(const struct fab_kfat *k, const struct fab_faults *known,
 						    .kfat = k,
 						    .max_vls = 2,
 						    .n_threads = n_threads};
-	struct fab_live live;
 	struct fab_legs legs;
 	struct fab_routes *r;
 	int rc = fab_unicast_vtftr.route(&problem, &r, err);
 
 	if (rc)
 		return rc;
-	fab_live_init(&live, k->f, known);
-	fab_legs_init(&legs, k, &live);
-	run(k, &live, &legs, r, burst, n_threads, out);
+	fab_legs_init(&legs, k, known);
+	run(k, known, &legs, r, burst, n_threads, out);
 	fab_legs_fini(&legs);
-	fab_live_fini(&live);
 	fab_routes_free(r);
 	return 0;
 }

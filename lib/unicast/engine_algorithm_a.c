@@ -47,7 +47,7 @@ static void plan_columns(const struct fab_legs *legs, uint32_t to,
 
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
 		if (x_of(k, leaf) == x &&
-		    !fab_switch_is_live(legs->live, k->leaf[leaf]) &&
+		    !fab_switch_is_live(legs->faults, k->leaf[leaf]) &&
 		    y_of(k, leaf) < first_dead)
 			first_dead = y_of(k, leaf);
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {

@@ -7,8 +7,9 @@
  * in its log only.
  */
 #include "unicast/balance.h"
-#include "unicast/live.h"
+#include "unicast/routes.h"
 
+#include "unicast/faults.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +32,9 @@ static bool is_root(const struct fab_fabric *f, const uint32_t *hosts, uint64_t 
 }
 
 /* Distances from all roots at once. */
-static void set_ranks(const struct fab_live *live, uint32_t *rank, uint32_t *queue,
-		      uint32_t tail)
+static void set_ranks(const struct fab_fabric *f, const struct fab_faults *faults,
+		      uint32_t *rank, uint32_t *queue, uint32_t tail)
 {
-	const struct fab_fabric *f = live->f;
 
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t u = queue[head];
@@ -42,7 +42,7 @@ static void set_ranks(const struct fab_live *live, uint32_t *rank, uint32_t *que
 		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
 			uint32_t v = f->arc_peer[a];
 
-			if (!live->arc_is_live[a] || rank[v] != FAB_NONE)
+			if (!fab_arc_is_live(faults, a) || rank[v] != FAB_NONE)
 				continue;
 			rank[v] = rank[u] + 1;
 			queue[tail++] = v;
@@ -51,10 +51,9 @@ static void set_ranks(const struct fab_live *live, uint32_t *rank, uint32_t *que
 }
 
 /* Live ports of channel adapters on each switch, and all[part] of each part. */
-static void count_adapters(const struct fab_live *live, const uint32_t *part,
-			   uint32_t *ports, uint64_t *all)
+static void count_adapters(const struct fab_fabric *f, const struct fab_faults *faults,
+			   const uint32_t *part, uint32_t *ports, uint64_t *all)
 {
-	const struct fab_fabric *f = live->f;
 
 	memset(ports, 0, f->n_switches * sizeof(*ports));
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
@@ -62,17 +61,16 @@ static void count_adapters(const struct fab_live *live, const uint32_t *part,
 		uint32_t sw = f->port_node[f->cable_a[c]];
 		uint32_t kind = f->node_kind[f->port_node[f->cable_b[c]]];
 
-		if (kind == FAB_ROUTER ||
-		    (live->faults && live->faults->cable_is_dead[c]))
+		if (kind == FAB_ROUTER || !fab_cable_is_live(faults, c))
 			continue;
 		ports[sw]++;
 		all[part[sw]]++;
 	}
 }
 
-static uint32_t find_roots(const struct fab_live *live, uint32_t *rank, uint32_t *queue)
+static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *faults,
+			   uint32_t *rank, uint32_t *queue)
 {
-	const struct fab_fabric *f = live->f;
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n_roots = 0;
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
@@ -81,10 +79,10 @@ static uint32_t find_roots(const struct fab_live *live, uint32_t *rank, uint32_t
 	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
 
 	fab_fabric_components(f, part);
-	count_adapters(live, part, hosts, all);
+	count_adapters(f, faults, part, hosts, all);
 	memset(rank, 0xff, f->n_switches * sizeof(*rank));
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		if (!fab_live_search(live, sw, dist, order) ||
+		if (!fab_faults_search(f, faults, sw, dist, order) ||
 		    !is_root(f, hosts, all[part[sw]], dist, bars))
 			continue;
 		rank[sw] = 0;
@@ -132,12 +130,10 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 {
 	uint32_t *rank = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_roots;
 	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_free;
-	struct fab_live live;
 
 	(void)err;
-	fab_live_init(&live, problem->f, problem->faults);
-	n_roots = find_roots(&live, rank, queue);
-	set_ranks(&live, rank, queue, n_roots);
+	n_roots = find_roots(problem->f, problem->faults, rank, queue);
+	set_ranks(problem->f, problem->faults, rank, queue, n_roots);
 	n_free = n_roots ? free_parts(problem->f, rank) : 0;
 	*out = fab_balance_route(problem, n_roots ? rank : NULL);
 	if (!n_roots)
@@ -149,7 +145,6 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 			fab_format("no roots found on %u of the planes: these fall "
 				   "back to the fewest hops, as OpenSM does",
 				   n_free);
-	fab_live_fini(&live);
 	free(rank);
 	free(queue);
 	return 0;

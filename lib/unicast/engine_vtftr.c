@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 
+#include "unicast/destinations.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -210,7 +211,6 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 		       struct fab_err *err)
 {
 	const struct fab_kfat *k = problem->kfat;
-	struct fab_live live;
 	struct fab_legs legs;
 	struct turns t;
 	struct fab_routes *r;
@@ -219,11 +219,10 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 
 	if (rc)
 		return rc;
-	fab_live_init(&live, k->f, problem->faults);
-	fab_legs_init(&legs, k, &live);
+	fab_legs_init(&legs, k, problem->faults);
 	find_turns(&t, &legs);
 	columns = FAB_NEW(k->f->n_switches + 1, uint32_t);
-	n = fab_live_columns(&live, k, columns);
+	n = fab_destination_switches(k->f, problem->faults, k, columns);
 	r = fab_routes_new(k->f, problem->faults, n);
 	free(r->column_switch);
 	r->column_switch = columns;
@@ -231,7 +230,6 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	rc = pack(&t, r, err);
 	free_turns(&t);
 	fab_legs_fini(&legs);
-	fab_live_fini(&live);
 	if (rc)
 		fab_routes_free(r);
 	else

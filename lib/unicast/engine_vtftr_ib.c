@@ -21,6 +21,7 @@
 
 #include "base/threads.h"
 
+#include "unicast/destinations.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,8 @@ static struct fab_routes *new_routes(const struct vtftr_ib *v)
 {
 	const struct fab_fabric *f = v->problem->f;
 	uint32_t *columns = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t n = fab_live_columns(&v->live, v->problem->kfat, columns);
+	uint32_t n = fab_destination_switches(v->problem->f, v->problem->faults,
+					      v->problem->kfat, columns);
 	struct fab_routes *r = fab_routes_new(f, v->problem->faults, n);
 
 	memcpy(r->column_switch, columns, n * sizeof(*columns));
@@ -214,7 +216,7 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 	struct fab_phases ph;
 	int rc = 0;
 
-	fab_phases_init(&ph, v->problem->kfat, &v->live, n_rounds);
+	fab_phases_init(&ph, v->problem->kfat, v->problem->faults, n_rounds);
 	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
 	if (!*is_done && n_rounds > 1)
 		rc = place(v, &ph, is_done, err);
@@ -287,7 +289,6 @@ static void end(struct vtftr_ib *v)
 	free(v->is_longer);
 	free(v->is_stuck);
 	free(v->source_leaf);
-	fab_live_fini(&v->live);
 }
 
 static int route_vtftr_ib(const struct fab_unicast_problem *problem,
@@ -297,7 +298,6 @@ static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 	uint32_t n;
 	int rc;
 
-	fab_live_init(&v.live, problem->f, problem->faults);
 	v.routes = new_routes(&v);
 	n = v.routes->n_columns;
 	v.way = FAB_NEW0(n + 1, uint8_t *);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/faults.h"
 
+#include "fabric/graph.h"
 #include "fabric/tiers.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct fab_faults *fab_faults_new(const struct fab_fabric *f)
 	faults->f = f;
 	faults->switch_is_dead = FAB_NEW0(f->n_switches + 1, bool);
 	faults->cable_is_dead = FAB_NEW0(f->n_cables + 1, bool);
+	faults->arc_is_dead = FAB_NEW0((size_t)f->arc_first[f->n_switches] + 1, bool);
 	return faults;
 }
 
@@ -22,6 +24,7 @@ void fab_faults_free(struct fab_faults *faults)
 		return;
 	free(faults->switch_is_dead);
 	free(faults->cable_is_dead);
+	free(faults->arc_is_dead);
 	free(faults->named.v);
 	fab_resolver_free(faults->resolver);
 	fab_matches_fini(&faults->matches);
@@ -35,6 +38,16 @@ const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults)
 	return faults->resolver;
 }
 
+/* One cable, seen from both ends. */
+static void set_arc(struct fab_faults *faults, uint32_t arc, bool is_dead)
+{
+	const struct fab_fabric *f = faults->f;
+
+	faults->arc_is_dead[arc] = is_dead;
+	faults->arc_is_dead[f->arc_first[f->arc_peer[arc]] + f->arc_reverse[arc]] =
+		is_dead;
+}
+
 static void set_switch(struct fab_faults *faults, uint32_t sw, bool is_dead)
 {
 	const struct fab_fabric *f = faults->f;
@@ -43,6 +56,21 @@ static void set_switch(struct fab_faults *faults, uint32_t sw, bool is_dead)
 	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
 		if (f->port_cable[p] != FAB_NONE)
 			faults->cable_is_dead[f->port_cable[p]] = is_dead;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		set_arc(faults, a, is_dead);
+}
+
+static void set_cable(struct fab_faults *faults, uint32_t cable, bool is_dead)
+{
+	const struct fab_fabric *f = faults->f;
+	uint32_t sw = f->port_node[f->cable_a[cable]];
+
+	faults->cable_is_dead[cable] = is_dead;
+	if (cable >= f->n_switch_links)
+		return;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		if (f->arc_cable[a] == cable)
+			set_arc(faults, a, is_dead);
 }
 
 void fab_faults_clear(struct fab_faults *faults)
@@ -51,7 +79,7 @@ void fab_faults_clear(struct fab_faults *faults)
 		struct fab_fault fault = faults->named.v[i];
 
 		if (fault.is_cable)
-			faults->cable_is_dead[fault.id] = false;
+			set_cable(faults, fault.id, false);
 		else
 			set_switch(faults, fault.id, false);
 	}
@@ -74,7 +102,7 @@ void fab_faults_kill_cable(struct fab_faults *faults, uint32_t cable)
 
 	if (faults->cable_is_dead[cable])
 		return;
-	faults->cable_is_dead[cable] = true;
+	set_cable(faults, cable, true);
 	FAB_PUSH(&faults->named, fault);
 }
 
@@ -84,6 +112,16 @@ void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault)
 		fab_faults_kill_cable(faults, fault.id);
 	else
 		fab_faults_kill_switch(faults, fault.id);
+}
+
+uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *faults,
+			   uint32_t to, uint32_t *dist, uint32_t *order)
+{
+	bool is_live = fab_switch_is_live(faults, to);
+
+	order[0] = to;
+	return fab_graph_search(f, faults ? faults->arc_is_dead : NULL, is_live, dist,
+				order);
 }
 
 bool fab_fault_kind_parse(const char *text, enum fab_fault_kind *out)

@@ -18,6 +18,14 @@ void fab_faults_kill_switch(struct fab_faults *faults, uint32_t sw);
 void fab_faults_kill_cable(struct fab_faults *faults, uint32_t cable);
 void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault);
 
+/*
+ * Hops from every switch to `to` over what is alive: dist[n_switches], FAB_NONE where
+ * there is no path; order[n_switches] gets those with one by distance. Returns how many:
+ * 0, `to` is dead. faults NULL: nothing is dead. O(arcs).
+ */
+uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *faults,
+			   uint32_t to, uint32_t *dist, uint32_t *order);
+
 /* Names of the fabric's switches and cables; `faults` keeps it. O(nodes + ports) at the
  * first call. */
 const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults);

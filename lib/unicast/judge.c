@@ -14,41 +14,22 @@
 
 enum { BLOCK = FAB_JUDGE_BLOCK };
 
-/* What each arc is: dead, up or down, from which arc its peer sees it. */
+/* Does each arc lead up or down? */
 static void look_at_arcs(struct fab_judging *j)
 {
 	const struct fab_fabric *f = j->r->f;
 	uint32_t *tier = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	uint16_t *first_end = FAB_NEW((size_t)f->n_cables + 1, uint16_t);
-	uint32_t *first_arc = FAB_NEW((size_t)f->n_cables + 1, uint32_t);
 
 	fab_tiers(f, tier);
-	j->arc_is_dead = FAB_NEW((size_t)j->n_arcs + 1, bool);
-	j->reverse = FAB_NEW((size_t)j->n_arcs + 1, uint16_t);
 	j->direction = FAB_NEW((size_t)j->n_arcs + 1, uint8_t);
-	memset(first_arc, 0xff, ((size_t)f->n_cables + 1) * sizeof(*first_arc));
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
-			uint32_t c = f->arc_cable[a], v = f->arc_peer[a];
+			uint32_t v = f->arc_peer[a];
 
-			j->arc_is_dead[a] =
-				j->r->faults && (j->r->faults->cable_is_dead[c] ||
-						 fab_switch_is_dead(j->r, s) ||
-						 fab_switch_is_dead(j->r, v));
 			j->direction[a] = tier[v] > tier[s]   ? 1
 					  : tier[v] < tier[s] ? 2
 							      : 0;
-			if (first_arc[c] == FAB_NONE) {
-				first_arc[c] = a;
-				first_end[c] = (uint16_t)(a - f->arc_first[s]);
-			} else {
-				j->reverse[a] = first_end[c];
-				j->reverse[first_arc[c]] =
-					(uint16_t)(a - f->arc_first[s]);
-			}
 		}
-	free(first_arc);
-	free(first_end);
 	free(tier);
 }
 
@@ -63,7 +44,8 @@ static void look_at_peers(struct fab_judging *j)
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		j->live_first[s] = n;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (!j->arc_is_dead[a] && seen_by[f->arc_peer[a]] != s) {
+			if (fab_arc_is_live(j->r->faults, a) &&
+			    seen_by[f->arc_peer[a]] != s) {
 				seen_by[f->arc_peer[a]] = s;
 				j->live_peer[n++] = f->arc_peer[a];
 			}
@@ -401,8 +383,6 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
 	rc = judge(&j, out, err);
 	fab_cdg_fini(&j.cdg);
-	free(j.arc_is_dead);
-	free(j.reverse);
 	free(j.direction);
 	free(j.live_first);
 	free(j.live_peer);

@@ -25,7 +25,8 @@ static inline uint32_t out_arc(const struct fab_judging *j, const uint16_t *next
 	const struct fab_fabric *f = j->r->f;
 	uint32_t arc = f->arc_first[u] + next[u];
 
-	return arc < f->arc_first[u + 1] && !j->arc_is_dead[arc] ? arc : FAB_NONE;
+	return arc < f->arc_first[u + 1] && fab_arc_is_live(j->r->faults, arc) ? arc
+									       : FAB_NONE;
 }
 
 static void follow_from(const struct fab_judging *j, const uint16_t *next, uint32_t start,
@@ -287,12 +288,14 @@ static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t 
 			continue;
 		for (uint32_t sls = w->mask[u]; sls; sls &= sls - 1) {
 			unsigned s = (unsigned)__builtin_ctz(sls);
-			unsigned to = fab_judge_vl(j, v, j->reverse[arc], next[v], s);
+			unsigned to =
+				fab_judge_vl(j, v, j->r->f->arc_reverse[arc], next[v], s);
 
 			leaves_on(w, v, s, to);
 			if (to >= FAB_JUDGE_DROP) {
 				if (to == FAB_VL_UNKNOWN)
-					note_missed(j, v, j->reverse[arc], next[v], s);
+					note_missed(j, v, j->r->f->arc_reverse[arc],
+						    next[v], s);
 				continue;
 			}
 			for (uint32_t vls = w->lanes[(size_t)u * SLS + s]; vls;
@@ -447,7 +450,7 @@ static uint16_t rest_of(const struct fab_judging *j, const uint16_t *next, uint3
 	then = f->arc_first[v] + next[v];
 	for (uint32_t sls = w->sls; sls; sls &= sls - 1) {
 		unsigned s = (unsigned)__builtin_ctz(sls);
-		unsigned vl = fab_judge_vl(j, v, j->reverse[arc], next[v], s);
+		unsigned vl = fab_judge_vl(j, v, j->r->f->arc_reverse[arc], next[v], s);
 		unsigned to = w->lanes[(size_t)v * SLS + s];
 
 		w->lanes[(size_t)u * SLS + s] = (uint16_t)vl;

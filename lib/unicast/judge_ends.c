@@ -170,10 +170,10 @@ static void targets_by_switch(struct fab_judging *j)
 		column_of[r->column_switch[c]] = c;
 		if (by_column && !r->leaf)
 			j->weight[r->column_switch[c]] =
-				!fab_switch_is_dead(r, r->column_switch[c]);
+				fab_switch_is_live(r->faults, r->column_switch[c]);
 	}
 	for (uint32_t i = 0; by_column && r->leaf && i < r->n_leaves; i++)
-		j->weight[r->leaf[i]] = !fab_switch_is_dead(r, r->leaf[i]);
+		j->weight[r->leaf[i]] = fab_switch_is_live(r->faults, r->leaf[i]);
 	for (uint32_t s = 0; s < j->n_switches; s++) {
 		struct fab_target target = {s, column_of[s], j->weight[s], FAB_NONE};
 

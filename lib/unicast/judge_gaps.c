@@ -61,7 +61,7 @@ static void find_lids(const struct fab_judging *j, struct fab_gaps *gaps)
 static void find_tables(const struct fab_judging *j, struct fab_gaps *gaps)
 {
 	for (uint32_t s = 0; s < j->n_switches; s++)
-		if (!j->r->told->has_table[s] && !fab_switch_is_dead(j->r, s) &&
+		if (!j->r->told->has_table[s] && fab_switch_is_live(j->r->faults, s) &&
 		    (j->weight[s] || j->live_first[s] < j->live_first[s + 1]))
 			add(gaps, (struct fab_gap){.kind = FAB_GAP_TABLE,
 						   .from = s,

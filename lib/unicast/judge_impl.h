@@ -38,9 +38,6 @@ struct fab_judging {
 	const struct fab_routes *r;
 	const struct fab_judge_options *options;
 	uint32_t n_switches, n_arcs;
-	bool *arc_is_dead;
-	uint16_t *reverse;  /* [n arcs] the same cable counted from arc_first of the peer
-			     */
 	uint8_t *direction; /* [n arcs] 1 up, 2 down, 0 neither */
 	/* neighbours over live cables, each once */
 	uint32_t *live_first, *live_peer;
@@ -98,11 +95,6 @@ static inline uint64_t fab_judge_ends_beside(const struct fab_judging *j, uint32
 	uint32_t part = j->planes->of_switch[sw];
 
 	return j->planes->v[part].is_plane ? j->n_on_planes - j->plane_ends[part] : 0;
-}
-
-static inline bool fab_switch_is_dead(const struct fab_routes *r, uint32_t sw)
-{
-	return r->faults && r->faults->switch_is_dead[sw];
 }
 
 static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)

@@ -76,7 +76,7 @@ static uint32_t end_of(const struct fab_judging *j, const uint16_t *next, uint32
 	while (seen_by[u] != mark) {
 		seen_by[u] = mark;
 		if (next[u] >= fab_degree(f, u) ||
-		    j->arc_is_dead[f->arc_first[u] + next[u]])
+		    !fab_arc_is_live(j->r->faults, f->arc_first[u] + next[u]))
 			break;
 		u = f->arc_peer[f->arc_first[u] + next[u]];
 	}

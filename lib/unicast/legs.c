@@ -3,6 +3,7 @@
 
 #include "base/threads.h"
 
+#include "unicast/destinations.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static void list_leaves(struct fab_legs *legs)
 	legs->leaf_at = FAB_NEW(n + 1, uint32_t);
 	memset(legs->leaf_at, 0xff, n * sizeof(*legs->leaf_at));
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		if (!fab_switch_is_live(legs->live, k->leaf[leaf]))
+		if (!fab_switch_is_live(legs->faults, k->leaf[leaf]))
 			continue;
 		for (uint32_t d = 0; d < k->n_dims; d++) {
 			uint32_t line = k->line_of[(size_t)leaf * k->n_dims + d];
@@ -81,7 +82,7 @@ static uint32_t hops_by(const struct walk *w, uint32_t sw, uint32_t a, bool *is_
 	uint32_t peer = k->f->arc_peer[a], at;
 	bool goes_down;
 
-	if (!w->legs->live->arc_is_live[a])
+	if (!fab_arc_is_live(w->legs->faults, a))
 		return FAB_NONE;
 	*is_down = true;
 	if (k->leaf_of[peer] != FAB_NONE)
@@ -136,7 +137,7 @@ static uint16_t enter(const struct walk *w, uint32_t leaf)
 	for (uint32_t j = 0; j < d; j++) {
 		uint32_t at = (j + w->target) % d, peer = k->f->arc_peer[first + at];
 
-		if (!legs->live->arc_is_live[first + at] ||
+		if (!fab_arc_is_live(legs->faults, first + at) ||
 		    k->switch_line[peer] != w->line ||
 		    w->hops[legs->in_line[peer]] >= best)
 			continue;
@@ -207,9 +208,9 @@ static void find_ways(struct fab_legs *legs)
 }
 
 void fab_legs_init(struct fab_legs *legs, const struct fab_kfat *k,
-		   const struct fab_live *live)
+		   const struct fab_faults *faults)
 {
-	*legs = (struct fab_legs){.k = k, .live = live};
+	*legs = (struct fab_legs){.k = k, .faults = faults};
 	list_leaves(legs);
 	list_switches(legs);
 	find_ways(legs);
@@ -282,7 +283,7 @@ void fab_legs_fill(const struct fab_legs *legs, const struct fab_leg_plan *plan,
 			next[sw[i]] = way[i];
 	}
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
-		if (fab_switch_is_live(legs->live, k->leaf[leaf]))
+		if (fab_switch_is_live(legs->faults, k->leaf[leaf]))
 			next[k->leaf[leaf]] = leave_by(legs, plan, leaf);
 	next[k->leaf[to]] = FAB_ARC_HERE;
 }
@@ -292,14 +293,12 @@ struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
 {
 	const struct fab_kfat *k = problem->kfat;
 	uint32_t *columns = FAB_NEW(k->f->n_switches + 1, uint32_t);
-	struct fab_live live;
 	struct fab_legs legs;
 	struct fab_routes *r;
 	uint32_t n;
 
-	fab_live_init(&live, k->f, problem->faults);
-	fab_legs_init(&legs, k, &live);
-	n = fab_live_columns(&live, k, columns);
+	fab_legs_init(&legs, k, problem->faults);
+	n = fab_destination_switches(k->f, problem->faults, k, columns);
 	r = fab_routes_new(k->f, problem->faults, n);
 	memcpy(r->column_switch, columns, n * sizeof(*columns));
 	free(columns);
@@ -320,6 +319,5 @@ struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
 		fab_leg_plan_fini(&plan);
 	}
 	fab_legs_fini(&legs);
-	fab_live_fini(&live);
 	return r;
 }

@@ -7,11 +7,11 @@
 #pragma once
 
 #include "unicast/engine.h"
-#include "unicast/live.h"
+#include "unicast/routes.h"
 
 struct fab_legs {
 	const struct fab_kfat *k;
-	const struct fab_live *live;
+	const struct fab_faults *faults;
 	uint32_t width;		/* largest of dims */
 	uint32_t *leaf_at;	/* [n_lines * width] leaf by its coordinate, FAB_NONE */
 	uint32_t *switch_first; /* [n_lines + 1] into line_switch */
@@ -28,7 +28,7 @@ struct fab_legs {
 /* The caller ends it; what it is made of is borrowed. O(lines * leaves of a line * cables
  * of a line). */
 void fab_legs_init(struct fab_legs *legs, const struct fab_kfat *k,
-		   const struct fab_live *live);
+		   const struct fab_faults *faults);
 void fab_legs_fini(struct fab_legs *legs);
 
 enum { FAB_LEG_NONE = 0xff };

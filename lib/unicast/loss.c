@@ -88,7 +88,7 @@ static bool is_gone(const struct fab_loss_work *w, uint32_t sw, uint32_t arc)
 {
 	const struct fab_fabric *f = w->b->r->f;
 
-	if (!w->b->live->arc_is_live[arc])
+	if (!fab_arc_is_live(w->b->r->faults, arc))
 		return true;
 	if (w->part.is_cable)
 		return f->arc_cable[arc] == w->part.id;
@@ -129,7 +129,7 @@ static void cut_part(struct fab_loss_work *w, const uint16_t *dist,
 		return;
 	}
 	for (uint32_t a = f->arc_first[x]; a < f->arc_first[x + 1]; a++)
-		if (w->b->live->arc_is_live[a] && dist[x] != NO_PATH &&
+		if (fab_arc_is_live(w->b->r->faults, a) && dist[x] != NO_PATH &&
 		    dist[f->arc_peer[a]] == dist[x] + 1)
 			cut(w, parents, f->arc_peer[a]);
 }

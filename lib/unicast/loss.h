@@ -7,12 +7,11 @@
 
 #include "fabric/planes.h"
 #include "unicast/judge.h"
-#include "unicast/live.h"
+#include "unicast/routes.h"
 
 /* What all losses start from; read only. */
 struct fab_loss_base {
 	const struct fab_routes *r;
-	const struct fab_live *live;
 	uint32_t n_switches, n_rows;
 	bool *is_leaf;		  /* [n_switches] */
 	uint32_t *hosts;	  /* [n_switches] live ports of host adapters */
@@ -37,10 +36,8 @@ struct fab_loss_base {
 	uint32_t *count; /* [arcs] LIDs of hosts */
 };
 
-/* routes and live are borrowed; live is that of routes->faults. The caller ends it.
- * O(targets * arcs + rows * switches). */
-void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *routes,
-			const struct fab_live *live);
+/* routes are borrowed. The caller ends it. O(targets * arcs + rows * switches). */
+void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *routes);
 void fab_loss_base_fini(struct fab_loss_base *b);
 
 struct fab_loss_effect {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/loss.h"
 
+#include "unicast/faults.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ enum { NO_PATH = 0xffff };
 static void count_hosts(struct fab_loss_base *b)
 {
 	const struct fab_fabric *f = b->r->f;
-	const struct fab_faults *faults = b->live->faults;
+	const struct fab_faults *faults = b->r->faults;
 
 	b->hosts = FAB_NEW0((size_t)b->n_switches + 1, uint32_t);
 	for (uint32_t p = 0; p < f->n_ports; p++) {
@@ -18,7 +19,7 @@ static void count_hosts(struct fab_loss_base *b)
 		if (f->node_kind[f->port_node[p]] != FAB_ADAPTER)
 			continue;
 		sw = fab_port_switch(f, p);
-		if (sw == FAB_NONE || !fab_switch_is_live(b->live, sw) ||
+		if (sw == FAB_NONE || !fab_switch_is_live(b->r->faults, sw) ||
 		    (faults && faults->cable_is_dead[f->port_cable[p]]))
 			continue;
 		b->hosts[sw]++;
@@ -71,12 +72,12 @@ static void measure(struct fab_loss_base *b)
 		uint16_t *hops = b->dist + (size_t)t * n;
 		uint16_t *parents = b->parents + (size_t)t * n;
 
-		fab_live_search(b->live, b->target[t], dist, order);
+		fab_faults_search(f, b->r->faults, b->target[t], dist, order);
 		for (uint32_t s = 0; s < n; s++)
 			hops[s] = dist[s] < NO_PATH ? (uint16_t)dist[s] : NO_PATH;
 		for (uint32_t s = 0; s < n; s++)
 			for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-				parents[s] += b->live->arc_is_live[a] &&
+				parents[s] += fab_arc_is_live(b->r->faults, a) &&
 					      hops[s] != NO_PATH &&
 					      hops[f->arc_peer[a]] + 1 == hops[s];
 	}
@@ -231,20 +232,17 @@ static void add_flows(struct fab_loss_base *b)
 	free(order);
 }
 
-void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r,
-			const struct fab_live *live)
+void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 {
 	uint32_t *root = FAB_NEW((size_t)r->n_rows + 1, uint32_t);
 
-	*b = (struct fab_loss_base){.r = r,
-				    .live = live,
-				    .n_switches = r->f->n_switches,
-				    .n_rows = r->n_rows};
+	*b = (struct fab_loss_base){
+		.r = r, .n_switches = r->f->n_switches, .n_rows = r->n_rows};
 	count_hosts(b);
 	find_leaves(b);
 	b->target = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
 	for (uint32_t s = 0; s < b->n_switches; s++)
-		if (fab_switch_is_live(live, s) && (b->is_leaf[s] || b->hosts[s]))
+		if (fab_switch_is_live(r->faults, s) && (b->is_leaf[s] || b->hosts[s]))
 			b->target[b->n_targets++] = s;
 	measure(b);
 	count_lids(b, root);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/min_hops.h"
 
+#include "unicast/faults.h"
 #include <stdlib.h>
 #include <string.h>
 
-void fab_min_hops_init(struct fab_min_hops *m, const struct fab_live *live,
-		       const uint32_t *rank)
+void fab_min_hops_init(struct fab_min_hops *m, const struct fab_fabric *f,
+		       const struct fab_faults *faults, const uint32_t *rank)
 {
-	const struct fab_fabric *f = live->f;
 	size_t n = (size_t)f->n_switches + 1, arcs = f->arc_first[f->n_switches] + 1U;
 
-	*m = (struct fab_min_hops){.live = live, .rank = rank};
+	*m = (struct fab_min_hops){.f = f, .faults = faults, .rank = rank};
 	m->order = FAB_NEW(n, uint32_t);
 	m->hops = FAB_NEW(n, uint32_t);
 	m->port_first = FAB_NEW(n, uint32_t);
@@ -36,7 +36,7 @@ void fab_min_hops_fini(struct fab_min_hops *m)
 /* Is the step from u to v, away from the destination, one down the ranks? */
 static bool is_down(const struct fab_min_hops *m, uint32_t u, uint32_t v)
 {
-	const uint64_t *guid = m->live->f->node_guid;
+	const uint64_t *guid = m->f->node_guid;
 
 	if (!m->rank[u] && !m->rank[v])
 		return false; /* between roots either way, as OpenSM has it */
@@ -52,7 +52,7 @@ static bool is_down(const struct fab_min_hops *m, uint32_t u, uint32_t v)
  */
 static void search_legal(struct fab_min_hops *m, uint32_t to)
 {
-	const struct fab_fabric *f = m->live->f;
+	const struct fab_fabric *f = m->f;
 	uint32_t n_ring = f->n_switches, head = 0, n_queued = 1, *ring = m->order;
 
 	memset(m->hops, 0xff, f->n_switches * sizeof(*m->hops));
@@ -66,10 +66,10 @@ static void search_legal(struct fab_min_hops *m, uint32_t to)
 		m->is_queued[u] = false;
 		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
 			uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
-			uint32_t back = f->arc_first[v] + m->live->back[a];
+			uint32_t back = f->arc_first[v] + f->arc_reverse[a];
 			bool down = is_down(m, u, v);
 
-			if (v == to || !m->live->arc_is_live[a] ||
+			if (v == to || !fab_arc_is_live(m->faults, a) ||
 			    (m->goes_down[u] && !down) || hops >= m->arc_hops[back])
 				continue;
 			m->arc_hops[back] = hops;
@@ -87,7 +87,7 @@ static void search_legal(struct fab_min_hops *m, uint32_t to)
 /* Switches by hops, which a search that comes back to some does not leave behind. */
 static uint32_t sort_by_hops(struct fab_min_hops *m)
 {
-	uint32_t n = m->live->f->n_switches, most = 0, sum = 0;
+	uint32_t n = m->f->n_switches, most = 0, sum = 0;
 	uint32_t *at;
 
 	for (uint32_t s = 0; s < n; s++)
@@ -112,13 +112,13 @@ static bool is_shortest(const struct fab_min_hops *m, uint32_t sw, uint32_t arc)
 {
 	if (m->rank)
 		return m->arc_hops[arc] == m->hops[sw];
-	return m->live->arc_is_live[arc] &&
-	       m->hops[m->live->f->arc_peer[arc]] + 1 == m->hops[sw];
+	return fab_arc_is_live(m->faults, arc) &&
+	       m->hops[m->f->arc_peer[arc]] + 1 == m->hops[sw];
 }
 
 static void list_ports(struct fab_min_hops *m)
 {
-	const struct fab_fabric *f = m->live->f;
+	const struct fab_fabric *f = m->f;
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -138,7 +138,7 @@ void fab_min_hops_to(struct fab_min_hops *m, uint32_t to)
 		search_legal(m, to);
 		m->n_order = sort_by_hops(m);
 	} else {
-		m->n_order = fab_live_search(m->live, to, m->hops, m->order);
+		m->n_order = fab_faults_search(m->f, m->faults, to, m->hops, m->order);
 	}
 	list_ports(m);
 }

@@ -2,10 +2,11 @@
 /* The ports by which each switch reaches a destination with the fewest (legal) hops. */
 #pragma once
 
-#include "unicast/live.h"
+#include "unicast/routes.h"
 
 struct fab_min_hops {
-	const struct fab_live *live;
+	const struct fab_fabric *f;
+	const struct fab_faults *faults;
 	const uint32_t *rank; /* [n_switches] 0 the roots; NULL: every path is legal */
 	/* of the destination that was searched last */
 	uint32_t n_order;
@@ -19,12 +20,12 @@ struct fab_min_hops {
 };
 
 /*
- * live and rank are borrowed. With ranks a path goes up (to a lower rank, or to an equal
- * one of higher GUID; between roots both ways) and then down, and is found as OpenSM's
- * engine updn finds it. The caller ends it. O(arcs).
+ * f, faults and rank are borrowed. With ranks a path goes up (to a lower rank, or to an
+ * equal one of higher GUID; between roots both ways) and then down, and is found as
+ * OpenSM's engine updn finds it. The caller ends it. O(arcs).
  */
-void fab_min_hops_init(struct fab_min_hops *m, const struct fab_live *live,
-		       const uint32_t *rank);
+void fab_min_hops_init(struct fab_min_hops *m, const struct fab_fabric *f,
+		       const struct fab_faults *faults, const uint32_t *rank);
 void fab_min_hops_fini(struct fab_min_hops *m);
 /* Search towards a live switch. O(arcs); with ranks a switch may be looked at again. */
 void fab_min_hops_to(struct fab_min_hops *m, uint32_t to);

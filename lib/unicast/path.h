@@ -73,8 +73,7 @@ static inline uint32_t fab_path_out(const struct fab_path *p)
 	const struct fab_fabric *f = p->f;
 	uint32_t arc = f->arc_first[p->at] + p->next[p->at];
 
-	if (arc >= f->arc_first[p->at + 1] ||
-	    (p->faults && p->faults->cable_is_dead[f->arc_cable[arc]]))
+	if (arc >= f->arc_first[p->at + 1] || !fab_arc_is_live(p->faults, arc))
 		return FAB_NONE;
 	return arc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/phases.h"
 
+#include "unicast/faults.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,7 @@ static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32
 		uint32_t u = f->arc_peer[a];
 		struct offer o;
 
-		if (s->level[u] != level || !ph->live->arc_is_live[a])
+		if (s->level[u] != level || !fab_arc_is_live(ph->faults, a))
 			continue;
 		o = is_leaf ? offer_to_leaf(ph, s, to, u)
 			    : offer_to_line(ph, s, to, sw, u);
@@ -150,7 +151,7 @@ static void start(const struct fab_phases *ph, struct fab_phase_space *s, uint32
 static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
 		     uint16_t *next)
 {
-	uint32_t n = fab_live_search(ph->live, to, s->level, s->order);
+	uint32_t n = fab_faults_search(ph->k->f, ph->faults, to, s->level, s->order);
 
 	start(ph, s, to, next);
 	for (uint32_t i = 1; i < n; i++) {
@@ -177,7 +178,7 @@ static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
 			uint32_t v = f->arc_peer[a];
 			uint16_t by = FAB_ARC_NONE;
 
-			if (s->level[v] != FAB_NONE || !ph->live->arc_is_live[a] ||
+			if (s->level[v] != FAB_NONE || !fab_arc_is_live(ph->faults, a) ||
 			    (!adopt(ph, s, dest, v, level, &by) && !any))
 				continue;
 			next[v] = by;

@@ -8,11 +8,11 @@
 #pragma once
 
 #include "unicast/engine.h"
-#include "unicast/live.h"
+#include "unicast/routes.h"
 
 struct fab_phases {
 	const struct fab_kfat *k;
-	const struct fab_live *live;
+	const struct fab_faults *faults;
 	unsigned n_rounds;
 	/* two dimensions: detours begin in the row where they can, so that all of them
 	 * go through columns; set by the caller */
@@ -31,7 +31,7 @@ struct fab_phases {
 
 /* The caller ends it. O(leaves * dims + arcs). */
 void fab_phases_init(struct fab_phases *phases, const struct fab_kfat *k,
-		     const struct fab_live *live, unsigned n_rounds);
+		     const struct fab_faults *faults, unsigned n_rounds);
 void fab_phases_fini(struct fab_phases *phases);
 
 /* How a leaf stands to a destination. */

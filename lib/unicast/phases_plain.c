@@ -45,13 +45,13 @@ static uint32_t *count_missing(const struct fab_phases *ph)
 			uint32_t line = k->line_of[(size_t)leaf * k->n_dims + d];
 
 			if (line != FAB_NONE &&
-			    fab_switch_is_live(ph->live, k->leaf[leaf]))
+			    fab_switch_is_live(ph->faults, k->leaf[leaf]))
 				missing[line]--;
 		}
 	for (uint32_t sw = 0; sw < k->f->n_switches; sw++)
 		for (uint32_t a = k->f->arc_first[sw];
 		     k->switch_line[sw] != FAB_NONE && a < k->f->arc_first[sw + 1]; a++)
-			missing[k->switch_line[sw]] += !ph->live->arc_is_live[a];
+			missing[k->switch_line[sw]] += !fab_arc_is_live(ph->faults, a);
 	return missing;
 }
 
@@ -187,16 +187,16 @@ static void place_leaf(const struct fab_phases *ph, struct fab_plain *p, uint32_
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
 		uint32_t root = f->arc_peer[a], line = ph->k->switch_line[root];
 
-		if (line == FAB_NONE || !ph->live->arc_is_live[a])
+		if (line == FAB_NONE || !fab_arc_is_live(ph->faults, a))
 			continue;
 		if (ph->k->line_dim[line] == 0) {
 			p->row[y] = root;
 			p->to_row[sw] = (uint16_t)(a - f->arc_first[sw]);
-			p->row_arc[(size_t)y * p->n_x + x] = ph->live->back[a];
+			p->row_arc[(size_t)y * p->n_x + x] = f->arc_reverse[a];
 		} else {
 			p->column[x] = root;
 			p->to_column[sw] = (uint16_t)(a - f->arc_first[sw]);
-			p->column_arc[(size_t)x * p->n_y + y] = ph->live->back[a];
+			p->column_arc[(size_t)x * p->n_y + y] = f->arc_reverse[a];
 		}
 	}
 }
@@ -223,7 +223,7 @@ static struct fab_plain *make_plain(const struct fab_phases *ph)
 	bool *row_counts = FAB_NEW0(p->n_y + 1, bool), all_enter = true;
 
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		if (!fab_switch_is_live(ph->live, k->leaf[leaf]))
+		if (!fab_switch_is_live(ph->faults, k->leaf[leaf]))
 			continue;
 		place_leaf(ph, p, leaf);
 		row_counts[y_of(k, leaf)] = true;
@@ -274,9 +274,9 @@ bool fab_phases_sound_column(const struct fab_phases *ph, uint32_t leaf, uint16_
 }
 
 void fab_phases_init(struct fab_phases *ph, const struct fab_kfat *k,
-		     const struct fab_live *live, unsigned n_rounds)
+		     const struct fab_faults *faults, unsigned n_rounds)
 {
-	*ph = (struct fab_phases){.k = k, .live = live, .n_rounds = n_rounds};
+	*ph = (struct fab_phases){.k = k, .faults = faults, .n_rounds = n_rounds};
 	rate_leaves(ph);
 	if (has_plain_lines(k)) {
 		ph->plain = make_plain(ph);

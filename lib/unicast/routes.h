@@ -35,11 +35,28 @@ struct fab_faults {
 	const struct fab_fabric *f;
 	bool *switch_is_dead; /* [n_switches] */
 	bool *cable_is_dead;  /* [n_cables]; those of a dead switch, too */
+	bool *arc_is_dead;    /* [arcs] the same for cables between switches */
 	/* what was named dead, in that order; cables of dead switches are not in it */
 	FAB_VEC(struct fab_fault) named;
 	struct fab_resolver *resolver; /* NULL until something is named by text */
 	struct fab_matches matches;    /* what host lists and patterns stood for */
 };
+
+/* What is left of the fabric: the live graph. Faults NULL: nothing is dead. O(1). */
+static inline bool fab_switch_is_live(const struct fab_faults *faults, uint32_t sw)
+{
+	return !faults || !faults->switch_is_dead[sw];
+}
+
+static inline bool fab_cable_is_live(const struct fab_faults *faults, uint32_t cable)
+{
+	return !faults || !faults->cable_is_dead[cable];
+}
+
+static inline bool fab_arc_is_live(const struct fab_faults *faults, uint32_t arc)
+{
+	return !faults || !faults->arc_is_dead[arc];
+}
 
 /* How the lane of a hop follows from the service level. */
 enum fab_lanes { FAB_LANES_ONE, FAB_LANES_SL, FAB_LANES_TABLE };

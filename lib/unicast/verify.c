@@ -4,9 +4,10 @@
 #include "base/map.h"
 #include "base/progress.h"
 #include "fabric/planes.h"
-#include "unicast/live.h"
 #include "unicast/path.h"
+#include "unicast/routes.h"
 
+#include "unicast/faults.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +32,6 @@ struct target {
 struct walker {
 	const struct fab_routes *r;
 	enum fab_ends ends;
-	struct fab_live live;
 	struct fab_planes *planes;
 	FAB_VEC(struct source) sources;
 	FAB_VEC(struct target) targets;
@@ -50,7 +50,7 @@ static uint32_t end_switch(const struct walker *w, uint32_t port, enum fab_ends 
 	uint32_t node = f->port_node[port], sw = fab_port_switch(f, port);
 	bool is_switch = fab_node_is_switch(f, node);
 
-	if (sw == FAB_NONE || !fab_switch_is_live(&w->live, sw))
+	if (sw == FAB_NONE || !fab_switch_is_live(w->r->faults, sw))
 		return FAB_NONE;
 	if (is_switch)
 		return ends == FAB_ENDS_ALL && !f->port_num[port] ? sw : FAB_NONE;
@@ -327,7 +327,7 @@ static void walk_all(struct walker *w)
 
 		fab_progress_report("verifying", "destinations", i, w->targets.n);
 		if (t->sw != at)
-			fab_live_search(&w->live, t->sw, dist, order);
+			fab_faults_search(w->r->f, w->r->faults, t->sw, dist, order);
 		at = t->sw;
 		walk_to(w, t, dist);
 	}
@@ -368,10 +368,8 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	struct walker w = {.r = r, .ends = ends, .known = fab_map64_new(1024)};
 	int rc;
 
-	fab_live_init(&w.live, r->f, r->faults);
 	walk_all(&w);
 	rc = compare(&w, j, err);
-	fab_live_fini(&w.live);
 	fab_map64_free(w.known);
 	free(w.n_ends);
 	fab_planes_free(w.planes);

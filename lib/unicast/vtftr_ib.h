@@ -9,7 +9,6 @@ enum vtftr_ib_result { VTFTR_IB_DONE, VTFTR_IB_OPEN };
 
 struct vtftr_ib {
 	const struct fab_unicast_problem *problem;
-	struct fab_live live;
 	struct fab_routes *routes;
 	uint8_t **way;	       /* [columns][leaf] enum fab_way; NULL: all plain or none */
 	uint32_t *source_leaf; /* [columns] leaf number of a column's switch */

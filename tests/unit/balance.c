@@ -22,7 +22,6 @@
 struct net {
 	struct fab_fabric *f;
 	struct fab_faults *faults;
-	struct fab_live live;
 	struct fab_destination *all;
 	uint32_t n;
 };
@@ -41,15 +40,13 @@ static struct net net_new(uint64_t seed)
 	fab_faults_candidates(x.f, FAB_FAULT_ANY, x.faults, &list);
 	fab_faults_draw(x.faults, &list, (uint32_t)fab_rng_below(&rng, 4), &rng);
 	free(list.of.v);
-	fab_live_init(&x.live, x.f, x.faults);
-	x.n = fab_destinations(&x.live, &x.all);
+	x.n = fab_destinations(x.f, x.faults, &x.all);
 	return x;
 }
 
 static void net_free(struct net *x)
 {
 	free(x->all);
-	fab_live_fini(&x->live);
 	fab_faults_free(x->faults);
 	fab_fabric_free(x->f);
 }
@@ -70,8 +67,8 @@ static uint32_t hops_between(const struct net *x, uint32_t from, uint32_t to)
 	uint32_t *dist = FAB_NEW(x->f->n_switches, uint32_t), hops;
 	uint32_t *order = FAB_NEW(x->f->n_switches, uint32_t);
 
-	fab_live_search(&x->live, to, dist, order);
-	hops = fab_switch_is_live(&x->live, from) ? dist[from] : FAB_NONE;
+	fab_faults_search(x->f, x->faults, to, dist, order);
+	hops = fab_switch_is_live(x->faults, from) ? dist[from] : FAB_NONE;
 	free(dist);
 	free(order);
 	return hops;
@@ -89,7 +86,7 @@ static void check_switch(const struct net *x, const struct fab_routes *r, uint32
 		uint16_t got = fab_routes_next(r, x->all[i].column)[sw];
 
 		for (uint32_t a = 0; a < n && hops && hops != FAB_NONE; a++) {
-			if (!x->live.arc_is_live[first + a] ||
+			if (!fab_arc_is_live(x->faults, first + a) ||
 			    hops_between(x, f->arc_peer[first + a], x->all[i].sw) + 1 !=
 				    hops)
 				continue;

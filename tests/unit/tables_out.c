@@ -8,6 +8,7 @@
 #include "export/subnet_lst.h"
 #include "source/source.h"
 #include "support/gen.h"
+#include "unicast/faults.h"
 #include "unicast/remnant.h"
 
 #include <criterion/criterion.h>
@@ -20,18 +21,9 @@ enum { N_LIDS = 256, NO_PORT = 255 };
 
 struct net {
 	struct fab_fabric *f;
-	struct fab_faults faults;
+	struct fab_faults *faults;
 	struct fab_routes r;
 };
-
-static void kill_switch(struct net *n, uint32_t sw)
-{
-	n->faults.switch_is_dead[sw] = true;
-	for (uint32_t p = n->f->node_first_port[sw]; p < n->f->node_first_port[sw + 1];
-	     p++)
-		if (n->f->port_cable[p] != FAB_NONE)
-			n->faults.cable_is_dead[n->f->port_cable[p]] = true;
-}
 
 static void search(struct net *n, uint32_t root, uint16_t *next)
 {
@@ -48,7 +40,7 @@ static void search(struct net *n, uint32_t root, uint16_t *next)
 		for (uint32_t v = 0; v < f->n_switches; v++)
 			for (uint32_t a = f->arc_first[v]; a < f->arc_first[v + 1]; a++)
 				if (f->arc_peer[a] == u && next[v] == FAB_ARC_NONE &&
-				    !n->faults.cable_is_dead[f->arc_cable[a]]) {
+				    !n->faults->cable_is_dead[f->arc_cable[a]]) {
 					next[v] = (uint16_t)(a - f->arc_first[v]);
 					queue[tail++] = v;
 				}
@@ -60,17 +52,15 @@ static void search(struct net *n, uint32_t root, uint16_t *next)
 static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t n_dead)
 {
 	*n = (struct net){.f = test_gen(spec)};
-	n->faults.f = n->f;
-	n->faults.switch_is_dead = FAB_NEW0(n->f->n_switches, bool);
-	n->faults.cable_is_dead = FAB_NEW0(n->f->n_cables, bool);
+	n->faults = fab_faults_new(n->f);
 	for (uint32_t i = 0; i < n_dead; i++)
-		kill_switch(n, dead[i]);
+		fab_faults_kill_switch(n->faults, dead[i]);
 	n->r.f = n->f;
-	n->r.faults = &n->faults;
+	n->r.faults = n->faults;
 	n->r.column_switch = FAB_NEW(n->f->n_switches, uint32_t);
 	n->r.next = FAB_NEW((size_t)n->f->n_switches * n->f->n_switches, uint16_t);
 	for (uint32_t s = 0; s < n->f->n_switches; s++) {
-		if (n->faults.switch_is_dead[s] || !test_n_hosts_on(n->f, s))
+		if (n->faults->switch_is_dead[s] || !test_n_hosts_on(n->f, s))
 			continue;
 		search(n, s, n->r.next + (size_t)n->r.n_columns * n->f->n_switches);
 		n->r.column_switch[n->r.n_columns++] = s;
@@ -81,8 +71,7 @@ static void end(struct net *n)
 {
 	free(n->r.next);
 	free(n->r.column_switch);
-	free(n->faults.switch_is_dead);
-	free(n->faults.cable_is_dead);
+	fab_faults_free(n->faults);
 	fab_fabric_free(n->f);
 }
 
@@ -133,7 +122,7 @@ static struct entry *read_tables(const struct net *n, char *text)
 		if (at && strncmp(line, "0x", 2)) {
 			cr_assert_eq(sscanf(strstr(at, "0x"), "%llx", &guid), 1);
 			sw = by_guid(n->f, guid);
-			cr_expect(!n->faults.switch_is_dead[sw]);
+			cr_expect(!n->faults->switch_is_dead[sw]);
 		} else if (sscanf(line, "%x : %u : %u : %7s", &lid, &port, &hops, word) ==
 			   4) {
 			cr_assert_lt(lid, N_LIDS);
@@ -158,7 +147,7 @@ static unsigned walk(const struct net *n, const struct entry *t, uint32_t sw,
 		if (!out)
 			return n->f->port_lid[n->f->node_first_port[sw]] == lid;
 		port = out == NO_PORT ? FAB_NONE : fab_port_find(n->f, sw, out);
-		if (port == FAB_NONE || n->faults.cable_is_dead[n->f->port_cable[port]])
+		if (port == FAB_NONE || n->faults->cable_is_dead[n->f->port_cable[port]])
 			return 0;
 		peer = fab_port_peer(n->f, port);
 		if (!fab_node_is_switch(n->f, n->f->port_node[peer])) {
@@ -176,7 +165,7 @@ static bool is_live(const struct net *n, uint32_t node)
 
 	if (!fab_node_is_switch(n->f, node))
 		sw = fab_port_switch(n->f, fab_node_first_connected_port(n->f, node));
-	return !n->faults.switch_is_dead[sw];
+	return !n->faults->switch_is_dead[sw];
 }
 
 static uint32_t lid_of(const struct fab_fabric *f, uint32_t node)
@@ -342,7 +331,7 @@ Test(tables_out, lids_that_do_not_do)
 	n.f->port_lmc[port] = 7; /* 128 LIDs, those of others among them */
 	expect_refused(&n, "belongs to");
 	n.f->port_lmc[port] = 0;
-	kill_switch(&n, 0); /* that host is on it: it needs none */
+	fab_faults_kill_switch(n.faults, 0); /* that host is on it: it needs none */
 	n.f->port_lid[port] = FAB_LID_NONE;
 	free(written(&n, fab_export_lfts));
 	end(&n);
@@ -488,13 +477,13 @@ Test(tables_out, what_is_left_is_a_fabric)
 	FILE *out = open_memstream(&text, &size);
 
 	make(&n, "kfat:dims=3x3,hosts=2", dead, 2);
-	n.faults.cable_is_dead[n.f->n_switch_links] = true; /* host of leaf 0 */
-	cr_assert_eq(fab_fabric_without(n.f, &n.faults, &left, &err), 0, "%s", err.text);
+	fab_faults_kill_cable(n.faults, n.f->n_switch_links); /* host of leaf 0 */
+	cr_assert_eq(fab_fabric_without(n.f, n.faults, &left, &err), 0, "%s", err.text);
 	cr_expect_eq(left->n_switches, n.f->n_switches - 2);
 	cr_expect_eq(left->n_adapters, n.f->n_adapters - 3);
 	cr_expect_eq(left->n_warnings_total, 0);
 	for (uint32_t c = 0; c < n.f->n_cables; c++)
-		n_cables += !n.faults.cable_is_dead[c];
+		n_cables += !n.faults->cable_is_dead[c];
 	cr_expect_eq(left->n_cables, n_cables);
 	for (uint32_t i = 0; i < left->n_nodes; i++) {
 		uint32_t was = by_guid(n.f, left->node_guid[i]);
@@ -509,8 +498,8 @@ Test(tables_out, what_is_left_is_a_fabric)
 	cr_assert_eq(fab_fabric_without(n.f, NULL, &all, &err), 0);
 	cr_expect_eq(fab_fabric_fingerprint(all), fab_fabric_fingerprint(n.f));
 	for (uint32_t s = 0; s < n.f->n_switches; s++)
-		kill_switch(&n, s);
-	cr_expect_eq(fab_fabric_without(n.f, &n.faults, &all, &err), -EINVAL);
+		fab_faults_kill_switch(n.faults, s);
+	cr_expect_eq(fab_fabric_without(n.f, n.faults, &all, &err), -EINVAL);
 	fab_fabric_free(all);
 	fab_fabric_free(again);
 	fab_fabric_free(left);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/unicast_check.h"
 
-#include "unicast/live.h"
+#include "unicast/routes.h"
 
+#include "unicast/faults.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,6 @@ enum { LANES = 16 };
 
 struct walk {
 	const struct fab_routes *r;
-	struct fab_live live;
 	FAB_VEC(uint64_t) pairs;
 	unsigned vls, sls;
 };
@@ -47,14 +47,14 @@ static uint32_t walk(struct walk *w, uint32_t source, uint32_t column)
 		unsigned vl = fab_routes_vl(r, sw, in, next[sw], sl);
 		uint32_t channel = arc * LANES + vl;
 
-		if (!w->live.arc_is_live[arc])
+		if (!fab_arc_is_live(w->r->faults, arc))
 			break;
 		if (vl >= vls)
 			vls = vl + 1;
 		if (last != FAB_NONE)
 			FAB_PUSH(&w->pairs, (uint64_t)last << 32 | channel);
 		last = channel;
-		in = w->live.back[arc];
+		in = f->arc_reverse[arc];
 		sw = f->arc_peer[arc];
 		hops++;
 	}
@@ -109,9 +109,8 @@ struct unicast_check unicast_check(const struct fab_routes *r)
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *leaf, n = fab_routes_leaf_columns(r, &leaf);
 
-	fab_live_init(&w.live, f, r->faults);
 	for (uint32_t i = 0; i < n; i++) {
-		fab_live_search(&w.live, r->column_switch[leaf[i]], dist, order);
+		fab_faults_search(f, r->faults, r->column_switch[leaf[i]], dist, order);
 		for (uint32_t s = 0; s < n; s++) {
 			uint32_t source = r->column_switch[leaf[s]], hops;
 
@@ -133,6 +132,5 @@ struct unicast_check unicast_check(const struct fab_routes *r)
 	free(dist);
 	free(leaf);
 	free(order);
-	fab_live_fini(&w.live);
 	return c;
 }

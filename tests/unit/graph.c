@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Searches in the graph of switches against relaxing all arcs until nothing changes. */
+#include "fabric/graph.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "support/nets.h"
+#include "unicast/faults.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_SEEDS = 40 };
+
+struct setting {
+	struct fab_fabric *f;
+	struct fab_faults *faults;
+	uint32_t n_from, *from; /* some switches, each once */
+};
+
+static void setting_init(struct setting *s, uint64_t seed)
+{
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	s->f = test_random_fabric(3 + (uint32_t)seed * 2, 20, 2 + (uint32_t)seed % 3,
+				  seed);
+	s->faults = fab_faults_new(s->f);
+	for (uint32_t i = 0; i < seed / 4 && s->f->n_switch_links; i++)
+		if (i % 3)
+			fab_faults_kill_cable(
+				s->faults, (uint32_t)fab_rng_below(&rng, s->f->n_cables));
+		else
+			fab_faults_kill_switch(
+				s->faults,
+				(uint32_t)fab_rng_below(&rng, s->f->n_switches));
+	s->from = FAB_NEW(s->f->n_switches, uint32_t);
+	s->n_from = 0;
+	for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
+		if (!fab_rng_below(&rng, 5))
+			s->from[s->n_from++] = sw;
+}
+
+static void setting_fini(struct setting *s)
+{
+	free(s->from);
+	fab_faults_free(s->faults);
+	fab_fabric_free(s->f);
+}
+
+/* Hops from the nearest of n switches: all cables, again and again. */
+static uint32_t *relax(const struct fab_fabric *f, const bool *cable_is_dead, uint32_t n,
+		       const uint32_t *from)
+{
+	uint32_t *dist = FAB_NEW(f->n_switches, uint32_t);
+	bool changes = true;
+
+	memset(dist, 0xff, f->n_switches * sizeof(*dist));
+	for (uint32_t i = 0; i < n; i++)
+		dist[from[i]] = 0;
+	while (changes) {
+		changes = false;
+		for (uint32_t c = 0; c < f->n_switch_links; c++)
+			for (int way = 0; way < 2; way++) {
+				uint32_t u =
+					f->port_node[way ? f->cable_a[c] : f->cable_b[c]];
+				uint32_t v =
+					f->port_node[way ? f->cable_b[c] : f->cable_a[c]];
+
+				if (cable_is_dead[c] || dist[u] == FAB_NONE ||
+				    dist[v] <= dist[u] + 1)
+					continue;
+				dist[v] = dist[u] + 1;
+				changes = true;
+			}
+	}
+	return dist;
+}
+
+static void expect_order(const struct fab_fabric *f, const uint32_t *dist,
+			 const uint32_t *order, uint32_t n)
+{
+	bool *is_met = FAB_NEW0(f->n_switches, bool);
+	uint32_t reached = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		cr_assert_neq(dist[order[i]], FAB_NONE);
+		cr_assert(!is_met[order[i]]);
+		cr_assert(!i || dist[order[i - 1]] <= dist[order[i]]);
+		is_met[order[i]] = true;
+	}
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		reached += dist[sw] != FAB_NONE;
+	cr_assert_eq(n, reached);
+	free(is_met);
+}
+
+Test(graph, a_search_finds_the_fewest_hops)
+{
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct setting s;
+		uint32_t *dist, *order, *expected, n;
+
+		setting_init(&s, seed);
+		dist = FAB_NEW(s.f->n_switches, uint32_t);
+		order = FAB_NEW(s.f->n_switches, uint32_t);
+		memcpy(order, s.from, s.n_from * sizeof(*order));
+		n = fab_graph_search(s.f, s.faults->arc_is_dead, s.n_from, dist, order);
+		expected = relax(s.f, s.faults->cable_is_dead, s.n_from, s.from);
+		cr_assert_arr_eq(dist, expected, s.f->n_switches * sizeof(*dist));
+		expect_order(s.f, dist, order, n);
+		free(expected);
+		for (uint32_t sw = 0; sw < s.f->n_switches; sw++) {
+			bool is_dead = s.faults->switch_is_dead[sw];
+
+			n = fab_faults_search(s.f, s.faults, sw, dist, order);
+			expected = relax(s.f, s.faults->cable_is_dead, !is_dead, &sw);
+			cr_assert_arr_eq(dist, expected, s.f->n_switches * sizeof(*dist));
+			expect_order(s.f, dist, order, n);
+			free(expected);
+		}
+		free(dist);
+		free(order);
+		setting_fini(&s);
+	}
+}
+
+Test(graph, arcs_know_their_reverse_and_die_with_their_cable)
+{
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		const struct fab_fabric *f;
+		struct setting s;
+
+		setting_init(&s, seed);
+		f = s.f;
+		for (uint32_t sw = 0; sw < f->n_switches; sw++)
+			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1];
+			     a++) {
+				uint32_t v = f->arc_peer[a];
+				uint32_t back = f->arc_first[v] + f->arc_reverse[a];
+
+				cr_assert_lt(back, f->arc_first[v + 1]);
+				cr_assert_eq(f->arc_peer[back], sw);
+				cr_assert_eq(f->arc_cable[back], f->arc_cable[a]);
+				cr_assert_eq(s.faults->arc_is_dead[a],
+					     s.faults->cable_is_dead[f->arc_cable[a]]);
+				cr_assert(!s.faults->switch_is_dead[sw] ||
+					  s.faults->arc_is_dead[a]);
+			}
+		fab_faults_clear(s.faults);
+		for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++)
+			cr_assert(!s.faults->arc_is_dead[a]);
+		setting_fini(&s);
+	}
+}
