@@ -81,6 +81,7 @@
 #include "present/report.h"
 #include "source/source.h"
 #include "store/store.h"
+#include "unicast/columns.h"
 #include "unicast/criticality.h"
 #include "unicast/dodge.h"
 #include "unicast/engine.h"

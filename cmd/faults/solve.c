@@ -244,7 +244,7 @@ static void judge_result(struct sets *s, struct faults_result *r,
 	const struct fab_routes *judged = whole ? whole : routes;
 	struct fab_judgement j = judge(s, judged, ends, s->o->is_one_set);
 	struct fab_lost lost =
-		fab_lost_count(faults, s->o->kfat, ends, routes->column_lid != NULL);
+		fab_lost_count(faults, s->o->kfat, ends, fab_routes_tell_lids(routes));
 	struct fab_err err;
 
 	r->judge_seconds += fab_now() - start;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "unicast/columns.h"
 #include "unicast/complete.h"
 
 #include <errno.h>
@@ -97,15 +98,15 @@ static void rows_by_switch(struct fab_lid_rows *t)
 {
 	const struct fab_routes *r = t->routes = t->whole =
 		fab_routes_complete(t->routes);
-	uint32_t *column_of = FAB_NEW(r->f->n_switches, uint32_t);
+	struct fab_columns columns;
 
-	memset(column_of, 0xff, r->f->n_switches * sizeof(*column_of));
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		column_of[r->column_switch[c]] = c;
+	fab_columns_init(&columns, r);
 	t->n_rows = r->n_columns;
 	for (uint32_t i = 0; i < t->n; i++)
-		t->row[i] = column_of[t->sw[i]];
-	free(column_of);
+		t->row[i] =
+			fab_columns_of(&columns, t->port[i],
+				       t->lid[i] - (uint32_t)r->f->port_lid[t->port[i]]);
+	fab_columns_fini(&columns);
 }
 
 static void rows_by_lid(struct fab_lid_rows *t)

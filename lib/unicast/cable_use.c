@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which pairs use a cable. */
+#include "unicast/columns.h"
 #include "unicast/trace.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ enum { UNKNOWN, OPEN, LOST, ARRIVES, THROUGH };
 
 struct search {
 	const struct fab_routes *r;
+	struct fab_columns columns;
 	uint32_t *first, *port; /* [n_switches + 1] into port: ports of hosts by switch */
 	uint8_t *state;		/* [n_switches] of the column at hand */
 	uint32_t *stack;
@@ -111,7 +113,8 @@ static void add_column(struct search *s, uint32_t column, bool is_outward)
 		return;
 	if (!r->column_port) {
 		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
-			add_target(s, column, s->port[i], is_outward);
+			if (fab_columns_of(&s->columns, s->port[i], 0) == column)
+				add_target(s, column, s->port[i], is_outward);
 		return;
 	}
 	port = r->column_port[column];
@@ -149,6 +152,7 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			   .state = FAB_NEW(f->n_switches, uint8_t),
 			   .stack = FAB_NEW(f->n_switches, uint32_t)};
 
+	fab_columns_init(&s.columns, r);
 	list_ports(&s);
 	for (int i = 0; i < 2; i++) {
 		use[i] = (struct fab_cable_use){.from = i ? f->cable_b[cable]
@@ -159,6 +163,7 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 		if (f->port_node[f->cable_a[cable]] != f->port_node[f->cable_b[cable]])
 			search(&s);
 	}
+	fab_columns_fini(&s.columns);
 	free(s.first);
 	free(s.port);
 	free(s.state);

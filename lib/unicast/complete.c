@@ -145,6 +145,9 @@ static void copy_rest(const struct fab_routes *r, struct fab_routes *to)
 	memcpy(to->column_switch, r->column_switch,
 	       r->n_columns * sizeof(*r->column_switch));
 	memcpy(to->next, r->next, (size_t)r->n_columns * n_switches * sizeof(*r->next));
+	to->turn = copy_of(r->turn, r->f->n_ports, sizeof(*r->turn));
+	to->n_alternatives =
+		copy_of(r->n_alternatives, n_switches, sizeof(*r->n_alternatives));
 	to->n_leaves = r->leaf ? r->n_leaves : r->n_columns;
 	to->leaf = copy_of(r->leaf ? r->leaf : r->column_switch, to->n_leaves,
 			   sizeof(*r->leaf));
@@ -165,7 +168,7 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 
 	column_of = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	memset(column_of, 0xff, f->n_switches * sizeof(*column_of));
-	for (uint32_t c = 0; c < r->n_columns; c++)
+	for (uint32_t c = r->n_columns; c-- > 0;)
 		column_of[r->column_switch[c]] = c;
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		n += column_of[s] == FAB_NONE && fab_switch_is_live(r->faults, s);
@@ -177,6 +180,8 @@ struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 		if (column_of[s] != FAB_NONE || !fab_switch_is_live(r->faults, s))
 			continue;
 		to->column_switch[n] = s;
+		if (to->n_alternatives)
+			to->n_alternatives[s] = 1;
 		fill_column(r, column_of, entries, s,
 			    to->next + (size_t)n++ * f->n_switches);
 	}

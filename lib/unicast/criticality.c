@@ -59,6 +59,7 @@ static struct table measure(const struct fab_routes *r)
 	struct table t = {.n = n};
 	uint16_t *hops = FAB_NEW(r->f->n_switches + 1, uint16_t);
 	uint32_t *stack = FAB_NEW(r->f->n_switches + 1, uint32_t);
+	uint32_t *row = fab_routes_sl_rows(r);
 
 	t.hops = FAB_NEW((size_t)n * n + 1, uint16_t);
 	t.leaf = FAB_NEW((size_t)n + 1, uint32_t);
@@ -67,15 +68,16 @@ static struct table measure(const struct fab_routes *r)
 	for (uint32_t i = 0; i < n; i++) {
 		hops_to(r, column[i], hops, stack);
 		for (uint32_t s = 0; s < n; s++) {
-			bool has_level =
-				!r->sl ||
-				r->sl[(size_t)column[s] * r->n_columns + column[i]] !=
-					FAB_SL_NONE;
+			uint32_t from = row[t.leaf[s]];
+			bool has_level = from == FAB_NONE ||
+					 r->sl[(size_t)from * r->n_columns + column[i]] !=
+						 FAB_SL_NONE;
 
 			t.hops[(size_t)i * n + s] = has_level ? hops[t.leaf[s]] : NO_WAY;
 		}
 	}
 	free(column);
+	free(row);
 	free(hops);
 	free(stack);
 	return t;

@@ -145,7 +145,7 @@ static uint32_t dodge(struct packet *p, uint32_t line, uint32_t from, uint32_t m
 static uint32_t read_legs(const struct fab_kfat *k, const struct fab_routes *r,
 			  uint32_t source, uint32_t column, uint32_t *leaf)
 {
-	const uint16_t *next = r->next + (size_t)column * k->f->n_switches;
+	const uint16_t *next = fab_routes_next(r, column);
 	uint32_t sw = source, n = 0;
 
 	leaf[0] = k->leaf_of[sw];
@@ -218,25 +218,29 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 		int n_threads, struct fab_dodge *out)
 {
 	uint64_t cases = 0, stuck = 0, more = 0;
+	/* alternatives go through the same leaves */
+	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
 
 #pragma omp parallel for num_threads(fab_threads(n_threads)) schedule(dynamic, 8)        \
 	reduction(+ : cases, stuck, more)
-	for (uint32_t i = 0; i < r->n_columns; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct packet p = {.legs = legs};
 		struct fab_dodge sum = {0};
 		uint32_t leaf[LEGS_MAX + 1];
 
-		fab_progress_report("dodging", "destinations", i, r->n_columns);
-		for (uint32_t s = 0; s < r->n_columns; s++) {
-			uint32_t n = read_legs(k, r, r->column_switch[s], i, leaf);
+		fab_progress_report("dodging", "destinations", i, n);
+		for (uint32_t s = 0; s < n; s++) {
+			uint32_t n_legs = read_legs(k, r, r->column_switch[column[s]],
+						    column[i], leaf);
 
-			meet_all(k, &p, faults, leaf, n, burst, &sum);
+			meet_all(k, &p, faults, leaf, n_legs, burst, &sum);
 		}
 		cases += sum.cases;
 		stuck += sum.stuck;
 		more += sum.legs_more;
 	}
-	*out = (struct fab_dodge){count_bursts(r->n_columns, burst), cases, stuck, more};
+	free(column);
+	*out = (struct fab_dodge){count_bursts(n, burst), cases, stuck, more};
 }
 
 int fab_dodge_all(const struct fab_kfat *k, const struct fab_faults *known,

@@ -13,16 +13,16 @@
 
 /*
  * Between what. Ends are alive: the port's cable and its switch are. Where tables have a
- * column for each LID, a port with several LIDs is that many targets and one source; a
- * LID without a column is a target that nothing reaches. Where columns are switches, the
- * column serves all ends on its switch.
+ * column for each LID, or alternatives, a port with several LIDs is that many targets and
+ * one source; a LID without a column is a target that nothing reaches. Where columns are
+ * switches without alternatives, the column serves all ends on its switch.
  */
 enum fab_ends {
 	/* Leaf switches, as the tables name them, else those of the columns. Where hosts
 	 * have columns of their own, the path to a leaf is that to the first host behind
-	 * it; lanes, dependencies and pairs on cycles are those of the paths to all of
-	 * them. Of tables by LID that name no leaves: the switches with hosts, at their
-	 * own LIDs. */
+	 * it, and of alternatives it is the first; lanes, dependencies and pairs on
+	 * cycles are those of the paths to all of them. Of tables by LID that name no
+	 * leaves: the switches with hosts, at their own LIDs. */
 	FAB_ENDS_LEAVES,
 	FAB_ENDS_HOSTS,	   /* end ports of host adapters */
 	FAB_ENDS_ADAPTERS, /* aggregation nodes and routers, too */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Between what paths are judged. */
+#include "unicast/columns.h"
 #include "unicast/judge_impl.h"
 
 #include <stdlib.h>
@@ -159,28 +160,81 @@ static void targets_by_leaf(struct fab_judging *j)
 	j->has_followers = true;
 }
 
-static void targets_by_switch(struct fab_judging *j)
+/* Leaf switches as the tables name them, else those of the columns. */
+static void weigh_leaves(struct fab_judging *j)
 {
 	const struct fab_routes *r = j->r;
-	uint32_t *column_of = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
-	bool by_column = j->options->ends == FAB_ENDS_LEAVES;
+	const uint32_t *leaf = r->leaf ? r->leaf : r->column_switch;
 
-	memset(column_of, 0xff, ((size_t)j->n_switches + 1) * sizeof(*column_of));
-	for (uint32_t c = 0; c < r->n_columns; c++) {
-		column_of[r->column_switch[c]] = c;
-		if (by_column && !r->leaf)
-			j->weight[r->column_switch[c]] =
-				fab_switch_is_live(r->faults, r->column_switch[c]);
-	}
-	for (uint32_t i = 0; by_column && r->leaf && i < r->n_leaves; i++)
-		j->weight[r->leaf[i]] = fab_switch_is_live(r->faults, r->leaf[i]);
-	for (uint32_t s = 0; s < j->n_switches; s++) {
-		struct fab_target target = {s, column_of[s], j->weight[s], FAB_NONE};
+	for (uint32_t i = 0; i < (r->leaf ? r->n_leaves : r->n_columns); i++)
+		j->weight[leaf[i]] = fab_switch_is_live(r->faults, leaf[i]);
+}
 
-		if (target.weight)
-			FAB_PUSH(&j->targets, target);
+/* Alternatives that lead to a leaf switch: the first is what counts. */
+static void targets_of_leaf(struct fab_judging *j, uint32_t sw, uint32_t first)
+{
+	const struct fab_routes *r = j->r;
+	uint32_t n = r->n_alternatives ? r->n_alternatives[sw] : 1;
+
+	for (uint32_t i = 0; i < (n ? n : 1); i++)
+		FAB_PUSH(&j->targets,
+			 ((struct fab_target){sw, first == FAB_NONE ? first : first + i,
+					      !i, FAB_NONE}));
+	j->has_followers |= n > 1;
+}
+
+/* How many LIDs of ends lead to each column, and to each switch without one. */
+static void count_lids(const struct fab_judging *j, const struct fab_columns *columns,
+		       const uint32_t *end, uint32_t *n_lids, uint32_t *without)
+{
+	for (uint32_t p = 0; p < j->r->f->n_ports; p++) {
+		uint32_t n = fab_columns_n_lids(j->r, p);
+
+		for (uint32_t i = 0; end[p] != FAB_NONE && i < n; i++) {
+			uint32_t column = fab_columns_of(columns, p, i);
+
+			if (column == FAB_NONE)
+				without[end[p]]++;
+			else
+				n_lids[column]++;
+		}
 	}
-	free(column_of);
+}
+
+static void targets_of_lids(struct fab_judging *j, const struct fab_columns *columns,
+			    const uint32_t *end)
+{
+	const struct fab_routes *r = j->r;
+	uint32_t *n_lids = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
+	uint32_t *without = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
+
+	count_lids(j, columns, end, n_lids, without);
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		if (n_lids[c])
+			FAB_PUSH(&j->targets, ((struct fab_target){r->column_switch[c], c,
+								   n_lids[c], FAB_NONE}));
+	for (uint32_t s = 0; s < j->n_switches; s++)
+		if (without[s])
+			FAB_PUSH(
+				&j->targets,
+				((struct fab_target){s, FAB_NONE, without[s], FAB_NONE}));
+	free(without);
+	free(n_lids);
+}
+
+static void targets_by_switch(struct fab_judging *j, const uint32_t *end)
+{
+	struct fab_columns columns;
+
+	fab_columns_init(&columns, j->r);
+	if (end)
+		targets_of_lids(j, &columns, end);
+	else
+		weigh_leaves(j);
+	for (uint32_t s = 0; !end && s < j->n_switches; s++)
+		if (j->weight[s])
+			targets_of_leaf(j, s, columns.first[s]);
+	fab_columns_fini(&columns);
 }
 
 /* Does a port send otherwise than its switch says? */
@@ -287,7 +341,7 @@ void fab_judge_find_targets(struct fab_judging *j)
 	else if (by_lid)
 		targets_by_lid(j, end);
 	else
-		targets_by_switch(j);
+		targets_by_switch(j, end);
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		j->n_ends += j->weight[s];
 	count_on_planes(j);

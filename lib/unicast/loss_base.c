@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/loss.h"
 
+#include "unicast/columns.h"
 #include "unicast/faults.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { NO_PATH = 0xffff };
 
-static void count_hosts(struct fab_loss_base *b)
+/* The switch on which a live port of a host adapter hangs, FAB_NONE: it is none. */
+static uint32_t host_switch(const struct fab_loss_base *b, uint32_t port)
 {
 	const struct fab_fabric *f = b->r->f;
 	const struct fab_faults *faults = b->r->faults;
+	uint32_t sw = FAB_NONE;
+
+	if (f->node_kind[f->port_node[port]] == FAB_ADAPTER)
+		sw = fab_port_switch(f, port);
+	if (sw == FAB_NONE || !fab_switch_is_live(faults, sw) ||
+	    (faults && faults->cable_is_dead[f->port_cable[port]]))
+		return FAB_NONE;
+	return sw;
+}
+
+static void count_hosts(struct fab_loss_base *b)
+{
+	const struct fab_fabric *f = b->r->f;
 
 	b->hosts = FAB_NEW0((size_t)b->n_switches + 1, uint32_t);
 	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t sw;
+		uint32_t sw = host_switch(b, p);
 
-		if (f->node_kind[f->port_node[p]] != FAB_ADAPTER)
-			continue;
-		sw = fab_port_switch(f, p);
-		if (sw == FAB_NONE || !fab_switch_is_live(b->r->faults, sw) ||
-		    (faults && faults->cable_is_dead[f->port_cable[p]]))
+		if (sw == FAB_NONE)
 			continue;
 		b->hosts[sw]++;
 		b->n_hosts++;
@@ -85,25 +97,46 @@ static void measure(struct fab_loss_base *b)
 	free(dist);
 }
 
-/* LIDs of hosts by row; of tables by switch all behind it share one. */
-static void count_lids(struct fab_loss_base *b, uint32_t *root)
+/* LIDs of hosts by column; those of a switch are shared by all behind it. */
+static uint32_t *count_by_column(const struct fab_loss_base *b)
 {
 	const struct fab_routes *r = b->r;
 	const struct fab_fabric *f = r->f;
+	uint32_t *n = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
+	struct fab_columns columns;
+
+	for (uint32_t c = 0; r->column_port && c < r->n_columns; c++)
+		n[c] = f->node_kind[f->port_node[r->column_port[c]]] == FAB_ADAPTER;
+	if (r->column_port)
+		return n;
+	fab_columns_init(&columns, r);
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		for (uint32_t i = 0; i < fab_columns_n_lids(r, p); i++) {
+			uint32_t sw = host_switch(b, p);
+
+			if (sw != FAB_NONE && columns.first[sw] != FAB_NONE)
+				n[fab_columns_of(&columns, p, i)]++;
+		}
+	fab_columns_fini(&columns);
+	return n;
+}
+
+/* LIDs of hosts by row. */
+static void count_lids(struct fab_loss_base *b, uint32_t *root)
+{
+	const struct fab_routes *r = b->r;
+	uint32_t *n = count_by_column(b);
 
 	b->row_lids = FAB_NEW0((size_t)b->n_rows + 1, uint32_t);
 	memset(root, 0xff, ((size_t)b->n_rows + 1) * sizeof(*root));
 	for (uint32_t c = 0; c < r->n_columns; c++) {
-		uint32_t row = r->column_row ? r->column_row[c] : c, n = 1;
+		uint32_t row = r->column_row ? r->column_row[c] : c;
 
-		if (!r->column_port)
-			n = b->hosts[r->column_switch[c]];
-		else if (f->node_kind[f->port_node[r->column_port[c]]] != FAB_ADAPTER)
-			n = 0;
 		root[row] = r->column_switch[c];
-		b->row_lids[row] += n;
-		b->n_lids += n;
+		b->row_lids[row] += n[c];
+		b->n_lids += n[c];
 	}
+	free(n);
 }
 
 /* Rows by the target that they lead to; those of no host are left out. */

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/path.h"
 
+#include "unicast/columns.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 /* Is the column that of the LID? Of any, when none is asked for or known. */
 static bool is_lid(const struct fab_routes *r, uint32_t column, uint16_t lid)
 {
 	return !lid || !r->column_lid || !r->column_lid[column] ||
 	       r->column_lid[column] == lid;
+}
+
+/* From the first column to the switch of an end to the one that its LID takes. */
+static uint32_t turn_of(const struct fab_routes *r, const struct fab_endpoint *to)
+{
+	uint32_t offset;
+
+	if (!r->n_alternatives || to->port == FAB_NONE)
+		return 0;
+	offset = to->lid ? to->lid - (uint32_t)r->f->port_lid[to->port] : 0;
+	return (r->turn[to->port] + offset) % r->n_alternatives[to->sw];
 }
 
 uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *to)
@@ -20,7 +32,7 @@ uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *
 		} else if (r->column_switch[i] == to->sw &&
 			   (!r->column_port ||
 			    fab_node_is_switch(r->f, r->f->port_node[r->column_port[i]])))
-			return i;
+			return i + turn_of(r, to);
 	}
 	return FAB_NONE;
 }
@@ -28,18 +40,15 @@ uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *
 uint32_t *fab_path_columns(const struct fab_routes *r, uint32_t n, const uint32_t *sw,
 			   const uint32_t *port)
 {
-	uint32_t n_keys = r->column_port ? r->f->n_ports : r->f->n_switches;
-	uint32_t *first = FAB_NEW((size_t)n_keys + 1, uint32_t);
 	uint32_t *column = FAB_NEW((size_t)n + 1, uint32_t);
+	struct fab_columns columns;
 
-	memset(first, 0xff, n_keys * sizeof(*first));
-	for (uint32_t i = r->n_columns; i-- > 0;)
-		first[r->column_port ? r->column_port[i] : r->column_switch[i]] = i;
+	fab_columns_init(&columns, r);
 	for (uint32_t i = 0; i < n; i++)
-		column[i] = first[!r->column_port	? sw[i]
-				  : port[i] != FAB_NONE ? port[i]
-							: r->f->node_first_port[sw[i]]];
-	free(first);
+		column[i] = fab_columns_of(
+			&columns,
+			port[i] != FAB_NONE ? port[i] : r->f->node_first_port[sw[i]], 0);
+	fab_columns_fini(&columns);
 	return column;
 }
 

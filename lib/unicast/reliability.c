@@ -135,19 +135,24 @@ uint64_t fab_routes_unreachable(const struct fab_routes *r)
 	uint8_t *state = FAB_NEW(f->n_switches + 1, uint8_t);
 	uint32_t *stack = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *leaf, n_leaves = fab_routes_leaf_columns(r, &leaf);
+	uint32_t *row = fab_routes_sl_rows(r);
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < n_leaves; i++) {
 		const uint16_t *next = fab_routes_next(r, leaf[i]);
 
 		memset(state, 0, f->n_switches);
-		for (uint32_t s = 0; s < n_leaves; s++)
-			if (s != i &&
-			    (!arrives(f, next, r->column_switch[leaf[s]], state, stack) ||
-			     (r->sl && r->sl[(size_t)leaf[s] * r->n_columns + leaf[i]] ==
-					       FAB_SL_NONE)))
+		for (uint32_t s = 0; s < n_leaves; s++) {
+			uint32_t sw = r->column_switch[leaf[s]];
+
+			if (s != i && (!arrives(f, next, sw, state, stack) ||
+				       (row[sw] != FAB_NONE &&
+					r->sl[(size_t)row[sw] * r->n_columns + leaf[i]] ==
+						FAB_SL_NONE)))
 				n++;
+		}
 	}
+	free(row);
 	free(leaf);
 	free(state);
 	free(stack);

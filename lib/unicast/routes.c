@@ -2,6 +2,7 @@
 #include "unicast/routes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Entries from which on huge pages pay. */
 enum { HUGE_AT_LEAST = 1 << 20 };
@@ -60,7 +61,8 @@ uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
 		uint32_t sw = r->column_switch[c], was = of[sw];
 
 		if (was == FAB_NONE ||
-		    (fab_node_is_switch(f, f->port_node[r->column_port[was]]) &&
+		    (r->column_port &&
+		     fab_node_is_switch(f, f->port_node[r->column_port[was]]) &&
 		     !fab_node_is_switch(f, f->port_node[r->column_port[c]])))
 			of[sw] = c;
 	}
@@ -72,6 +74,16 @@ uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
 			(*out)[n++] = of[s];
 	free(of);
 	return n;
+}
+
+uint32_t *fab_routes_sl_rows(const struct fab_routes *r)
+{
+	uint32_t *row = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
+
+	memset(row, 0xff, r->f->n_nodes * sizeof(*row));
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+		row[r->sl_source[i]] = i;
+	return row;
 }
 
 static void told_free(struct fab_told *told)
@@ -95,6 +107,8 @@ void fab_routes_free(struct fab_routes *r)
 	free(r->column_port);
 	free(r->column_lid);
 	free(r->column_row);
+	free(r->n_alternatives);
+	free(r->turn);
 	free(r->leaf);
 	free(r->next);
 	free(r->sl_source);

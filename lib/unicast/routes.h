@@ -5,9 +5,11 @@
  *
  * A column is a destination: a switch at which packets leave the graph of switches, or a
  * LID. Engines of kfats have a column for each sound leaf switch, which all hosts behind
- * it share; minhop, updn and tables that were read have one for each LID. A row says
- * where each switch sends a column's packets. Columns whose paths are the same share a
- * row: the hosts of a leaf choose among the few rows that lead to it.
+ * it share, or where lines have several switches or cables side by side a few for each:
+ * alternatives, which the LIDs behind the leaf take in turn. minhop, updn and tables that
+ * were read have a column for each LID. A row says where each switch sends a column's
+ * packets. Columns whose paths are the same share a row: the hosts of a leaf choose among
+ * the few rows that lead to it. Which column leads to a LID: unicast/columns.h.
  */
 #pragma once
 
@@ -87,6 +89,11 @@ struct fab_routes {
 	uint32_t *column_port; /* [n_columns] end port of the LID; NULL: a leaf switch */
 	/* [n_columns]; NULL: a leaf switch; all 0: the fabric has no LIDs (yet) */
 	uint16_t *column_lid;
+	/* Alternatives, of columns that are switches; NULL: one column leads to each. The
+	 * columns of a switch lie side by side. */
+	uint16_t *n_alternatives; /* [n_switches] 0: no column leads there */
+	uint16_t *turn; /* [n_ports] of end ports: the alternative of the first LID; the
+			   port's next LIDs take the next ones, around */
 	uint32_t n_rows;
 	uint32_t *column_row; /* [n_columns]; NULL: a column has the row of its number */
 	/* next[row * n_switches + sw]: arc of sw, counted from f->arc_first[sw];
@@ -138,11 +145,23 @@ struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
 uint32_t fab_routes_add_row(struct fab_routes *routes);
 
 /*
- * A column for each leaf switch, in the order of the switches: its own, or in tables by
- * LID that of the first adapter behind it, else the switch's own LID. Tables by LID that
- * name no leaves have none. The caller frees. Returns how many. O(columns + switches).
+ * A column for each leaf switch, in the order of the switches: its own (the first of
+ * several alternatives), or in tables by LID that of the first adapter behind it, else
+ * the switch's own LID. Tables by LID that name no leaves have none. The caller frees.
+ * Returns how many. O(columns + switches).
  */
 uint32_t fab_routes_leaf_columns(const struct fab_routes *routes, uint32_t **out);
+
+/* Row of sl by which each node sends: [n_nodes], FAB_NONE: none of its own. The caller
+ * frees. O(nodes). */
+uint32_t *fab_routes_sl_rows(const struct fab_routes *routes)
+	__attribute__((returns_nonnull));
+
+/* Is a port with several LIDs that many destinations, not one? O(1). */
+static inline bool fab_routes_tell_lids(const struct fab_routes *r)
+{
+	return r->column_lid || r->n_alternatives;
+}
 
 /* Where each switch sends packets of a column. Borrowed. O(1). */
 static inline const uint16_t *fab_routes_next(const struct fab_routes *r, uint32_t column)

@@ -109,8 +109,7 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 	if (from->port != FAB_NONE)
 		add_hop(t, f, from->port, FAB_VL_UNKNOWN);
 	if (column == FAB_NONE &&
-	    (from->sw != to->sw ||
-	     (to->port != FAB_NONE && r->column_port))) {
+	    (from->sw != to->sw || (to->port != FAB_NONE && r->column_port))) {
 		t->stopped = "the tables have no such destination";
 		return;
 	}

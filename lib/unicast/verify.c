@@ -26,7 +26,8 @@ struct source {
 struct target {
 	uint32_t sw, port; /* FAB_NONE: all ends on the switch */
 	uint32_t column;   /* FAB_NONE */
-	uint32_t weight;   /* pairs that it counts for each source; 0: only walked */
+	uint32_t weight;   /* pairs that it counts for each source; 0: only walked, and
+			      arrived where the one before it with a weight does */
 };
 
 struct walker {
@@ -40,6 +41,8 @@ struct walker {
 	FAB_VEC(uint32_t) from, to; /* channels: arc * LANES + lane */
 	FAB_VEC(uint32_t) way; /* channels of the pair at hand, FAB_NONE: lane unknown */
 	uint64_t pairs, connected, minimal, without_sl;
+	bool *arrives;	   /* [sources] at the last target with a weight */
+	uint64_t n_split;  /* pairs of which some alternatives do not arrive */
 	uint32_t vls, sls; /* a bit each */
 };
 
@@ -139,12 +142,38 @@ static void find_leaf_ends(struct walker *w, const uint32_t *row)
 	for (uint32_t sw = 0; sw < r->f->n_switches; sw++)
 		if (is_leaf[sw])
 			add_source(w, sw, FAB_NONE, row);
-	for (uint32_t c = 0; !r->column_lid && c < r->n_columns; c++)
-		if (is_leaf[r->column_switch[c]])
-			add_target(w, r->column_switch[c], FAB_NONE, c, 1);
+	for (uint32_t c = 0; !r->column_lid && c < r->n_columns; c++) {
+		uint32_t sw = r->column_switch[c];
+
+		/* the first of several alternatives is what counts */
+		if (is_leaf[sw])
+			add_target(w, sw, FAB_NONE, c,
+				   !c || r->column_switch[c - 1] != sw);
+	}
 	if (r->column_lid)
 		target_leaves_by_lid(w, is_leaf);
 	free(is_leaf);
+}
+
+/* Alternatives: each LID of an end is a target, and has its turn. */
+static void target_turns(struct walker *w)
+{
+	const struct fab_routes *r = w->r;
+	uint32_t *first = FAB_NEW((size_t)r->f->n_switches + 1, uint32_t);
+
+	for (uint32_t c = r->n_columns; c-- > 0;)
+		first[r->column_switch[c]] = c;
+	for (size_t i = 0; i < w->sources.n; i++) {
+		const struct source *s = &w->sources.v[i];
+		uint32_t n = r->n_alternatives[s->sw];
+
+		for (uint32_t lid = 0; lid < 1u << (r->f->port_lmc[s->port] & 7); lid++)
+			add_target(w, s->sw, s->port,
+				   n ? first[s->sw] + (r->turn[s->port] + lid) % n
+				     : FAB_NONE,
+				   1);
+	}
+	free(first);
 }
 
 static void find_port_ends(struct walker *w, const uint32_t *row)
@@ -158,6 +187,11 @@ static void find_port_ends(struct walker *w, const uint32_t *row)
 
 		if (sw != FAB_NONE)
 			add_source(w, sw, p, row);
+	}
+	if (r->n_alternatives) {
+		target_turns(w);
+		free(n_columns);
+		return;
 	}
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		uint32_t sw = r->column_switch[c];
@@ -305,6 +339,10 @@ static void walk_to(struct walker *w, const struct target *t, const uint32_t *di
 		if (r->sl && s->row != FAB_NONE)
 			sl = r->sl[(size_t)s->row * r->n_columns + t->column];
 		hops = walk(w, s->sw, t->column, sl);
+		w->n_split += r->n_alternatives && !t->weight &&
+			      w->arrives[i] != (hops != FAB_NONE);
+		if (t->weight)
+			w->arrives[i] = hops != FAB_NONE;
 		if (hops == FAB_NONE)
 			continue;
 		w->connected += n;
@@ -321,6 +359,7 @@ static void walk_all(struct walker *w)
 	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t), at = FAB_NONE;
 
 	find_ends(w);
+	w->arrives = FAB_NEW0(w->sources.n + 1, bool);
 	w->planes = fab_planes_new(f);
 	for (size_t i = 0; i < w->targets.n; i++) {
 		const struct target *t = &w->targets.v[i];
@@ -348,6 +387,7 @@ static int compare(const struct walker *w, const struct fab_judgement *j,
 		{"lanes", j->vls, (uint64_t)__builtin_popcount(w->vls)},
 		{"service levels", j->sls, (uint64_t)__builtin_popcount(w->sls)},
 		{"pairs of unknown service level", j->gaps.n[FAB_GAP_SL], w->without_sl},
+		{"pairs that some alternatives do not connect", 0, w->n_split},
 		{"tables free of deadlock", j->deadlock_free || j->is_unknown,
 		 !has_cycle(w)},
 	};
@@ -372,6 +412,7 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	rc = compare(&w, j, err);
 	fab_map64_free(w.known);
 	free(w.n_ends);
+	free(w.arrives);
 	fab_planes_free(w.planes);
 	free(w.targets.v);
 	free(w.sources.v);
