@@ -118,9 +118,9 @@ void bootplan_add_ways(const struct bootplan_params *p, struct bootplan_outcome 
 void bootplan_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
 		    const struct bootplan_outcome *o);
 
-/* Draw the times of a sweep into a picture. Exits on failure. */
+/* Draw the times of a sweep into a picture among the results. Exits on failure. */
 void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
-		   const struct bootplan_outcome *o);
+		   const struct bootplan_outcome *o, struct fab_cli_results *results);
 
 /* Is there such a file? "-" is standard input. */
 bool bootplan_is_file(const char *path);

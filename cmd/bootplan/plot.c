@@ -34,7 +34,7 @@ static size_t fill(const struct bootplan_outcome *o, size_t at, size_t step, dou
 }
 
 void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
-		   const struct bootplan_outcome *o)
+		   const struct bootplan_outcome *o, struct fab_cli_results *results)
 {
 	size_t step = results_a_batch(o), n_points = 0;
 	struct fab_plot_series *series = FAB_NEW0(step, struct fab_plot_series);
@@ -58,7 +58,7 @@ void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
 	script = fab_cli_begin_plot();
 	fab_export_gnuplot_series(script, terminal, "nodes that boot together",
 				  "seconds until all have booted", series, step);
-	fab_cli_end_plot(script, path);
+	fab_cli_end_plot(script, path, results);
 	for (size_t i = 0; i < step; i++)
 		free(titles[i]);
 	free(titles);

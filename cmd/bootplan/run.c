@@ -235,14 +235,30 @@ static void write_mapping(const struct bootplan_params *p,
 			fab_cli_die(&err);
 }
 
-static void print_report(const struct bootplan_params *p,
-			 const struct bootplan_outcome *o,
+struct keeping {
+	struct bootplan_params *p;
+	const struct bootplan_outcome *o;
+};
+
+static void keep(void *context)
+{
+	const struct keeping *k = context;
+
+	bootplan_store(&k->p->store, &k->p->run, k->o);
+}
+
+/* The last result: with it all of them are committed. */
+static void print_report(struct bootplan_params *p, const struct bootplan_outcome *o,
 			 struct fab_cli_results *results)
 {
-	FILE *file = fab_cli_open_result(results, p->output.path);
+	struct keeping keeping = {p, o};
 	struct fab_report_options report;
+	FILE *file;
 	struct fab_err err;
 
+	results->keep = keep;
+	results->context = &keeping;
+	file = fab_cli_open_result(results, p->output.path);
 	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
 	if (bootplan_report(file, &report, o, &err))
 		fab_cli_die(&err);
@@ -313,9 +329,8 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
 				w.interface_of[0], &results);
 	if (p->plot)
-		bootplan_plot(p->plot, p->terminal, &o);
+		bootplan_plot(p->plot, p->terminal, &o, &results);
 	print_report(p, &o, &results);
-	bootplan_store(&p->store, &p->run, &o);
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
 		is_sound = false;
 	free_work(&w);

@@ -48,7 +48,7 @@ int compare_diff(FILE *out, const struct fab_report_options *options,
 /* Draw the items with gnuplot into `path`. Exits with status 3 when that cannot be. */
 void compare_plot(const char *path, enum fab_plot_kind kind,
 		  enum fab_plot_terminal terminal, const struct compare_item *items,
-		  size_t n_items);
+		  size_t n_items, struct fab_cli_results *results);
 
 /* The sentences that the reports begin with. */
 void compare_list_answer(struct fab_report *r, const struct fab_store_runs *runs);

@@ -433,9 +433,10 @@ int main(int argc, char **argv)
 	struct compare_item *items;
 	struct fab_store_kind *chosen;
 	struct fab_store_runs runs;
-	struct fab_cli_sink sink;
+	struct fab_cli_results results = {.n = 0};
 	struct params p = {0};
 	struct fab_err err;
+	FILE *file;
 	size_t n;
 
 	fab_cli_init("fabric-compare");
@@ -449,12 +450,12 @@ int main(int argc, char **argv)
 	chosen = choose_metrics(p.metrics, &runs);
 	items = find_items(&p, &runs, &n);
 	if (p.plot)
-		compare_plot(p.plot, p.plot_kind, p.terminal, items, n);
-	fab_cli_open_sink(&sink, p.output.path);
-	report = fab_cli_report_options(&p.output, &sink);
-	if (print(&p, &runs, items, n, sink.file, &report, &counts, &err) != 0)
+		compare_plot(p.plot, p.plot_kind, p.terminal, items, n, &results);
+	file = fab_cli_open_result(&results, p.output.path);
+	report = fab_cli_report_options(&p.output, &results.sinks[results.n - 1]);
+	if (print(&p, &runs, items, n, file, &report, &counts, &err) != 0)
 		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
+	fab_cli_commit_results(&results);
 	free(items);
 	free(chosen);
 	free(p.items.v);

@@ -49,7 +49,7 @@ static void collect(struct curves *c, enum fab_plot_kind kind,
 
 void compare_plot(const char *path, enum fab_plot_kind kind,
 		  enum fab_plot_terminal terminal, const struct compare_item *items,
-		  size_t n_items)
+		  size_t n_items, struct fab_cli_results *results)
 {
 	struct curves c = {0};
 	FILE *script;
@@ -57,6 +57,6 @@ void compare_plot(const char *path, enum fab_plot_kind kind,
 	collect(&c, kind, items, n_items);
 	script = fab_cli_begin_plot();
 	fab_export_gnuplot(script, kind, terminal, c.list.v, c.list.n);
-	fab_cli_end_plot(script, path);
+	fab_cli_end_plot(script, path, results);
 	free(c.list.v);
 }

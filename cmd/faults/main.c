@@ -348,13 +348,33 @@ static void choose_engines(struct faults_params *p, const struct faults_outcome 
 	p->n_engines = n;
 }
 
-static void print_report(const struct faults_params *p, const struct faults_outcome *o,
+struct keeping {
+	struct faults_params *p;
+	const struct faults_outcome *o;
+};
+
+static void keep(void *context)
+{
+	const struct keeping *k = context;
+
+	if (k->p->questions.reliability)
+		faults_store_reliability(&k->p->store, &k->p->run, k->o);
+	else
+		faults_store(&k->p->store, &k->p->run, k->o);
+}
+
+/* The last result: with it all of them are committed. */
+static void print_report(struct faults_params *p, const struct faults_outcome *o,
 			 struct fab_cli_results *results)
 {
-	FILE *file = fab_cli_open_result(results, p->output.path);
+	struct keeping keeping = {p, o};
 	struct fab_report_options report;
 	struct fab_err err;
+	FILE *file;
 
+	results->keep = keep;
+	results->context = &keeping;
+	file = fab_cli_open_result(results, p->output.path);
 	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
 	if (faults_report(file, &report, p, o, &err))
 		fab_cli_die(&err);
@@ -383,7 +403,6 @@ static int run(struct faults_params *p, struct faults_outcome *o)
 	if (p->questions.reliability) {
 		faults_try_reliability(p, o);
 		print_report(p, o, &results);
-		faults_store_reliability(&p->store, &p->run, o);
 		return FAB_EXIT_DONE;
 	}
 	if (p->questions.explain)
@@ -396,7 +415,6 @@ static int run(struct faults_params *p, struct faults_outcome *o)
 		faults_dodge(p, o);
 	faults_write_tables(p, o, &results);
 	print_report(p, o, &results);
-	faults_store(&p->store, &p->run, o);
 	return status_of(p, o);
 }
 

@@ -197,19 +197,17 @@ static struct fab_events *read_events(const struct mcroute_events *e,
 }
 
 static void write_events(const struct mcroute_events *e, const struct fab_fabric *f,
-			 const struct fab_events *events)
+			 const struct fab_events *events, struct fab_cli_results *results)
 {
-	struct fab_cli_sink sink;
 	struct fab_err err;
 
-	fab_cli_open_sink(&sink, e->out);
-	if (fab_export_events(sink.file, f, events, &err))
+	if (fab_export_events(fab_cli_open_result(results, e->out), f, events, &err))
 		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
 }
 
 static struct fab_events *make_events(const struct mcroute_events *e,
-				      const struct mcroute_events_job *job)
+				      const struct mcroute_events_job *job,
+				      struct fab_cli_results *results)
 {
 	struct fab_events *events;
 	struct fab_err err;
@@ -219,7 +217,7 @@ static struct fab_events *make_events(const struct mcroute_events *e,
 	if (fab_events_generate(job->f, e->pattern, job->run->seed, &events, &err))
 		fab_cli_die(&err);
 	if (e->out)
-		write_events(e, job->f, events);
+		write_events(e, job->f, events, results);
 	return events;
 }
 
@@ -394,29 +392,30 @@ int mcroute_events_run(const struct mcroute_events *e,
 		{"members", FAB_UINT, "members of all groups together", 0},
 		{"requests", FAB_UINT, "requests to join and to leave, lost ones too", 0},
 	};
-	struct fab_events *events = make_events(e, job);
+	struct fab_cli_results results = {.n = 0};
+	struct fab_events *events = make_events(e, job, &results);
 	struct outcome *all;
 	const struct fab_groups *g = events->groups;
 	struct fab_report_options how;
 	struct fab_report *r;
-	struct fab_cli_sink sink;
 	struct fab_dist *dist;
 	struct fab_err err;
 	bool is_sound;
+	FILE *file;
 
 	if (fab_dist_new(job->f, job->run->threads, &dist, &err))
 		fab_cli_die(&err);
 	all = replay_all(e, job, dist, events);
-	fab_cli_open_sink(&sink, job->output->path);
-	how = fab_cli_report_options(job->output, &sink);
-	r = fab_report_new(sink.file, &how, "fabric-mcroute", "results", job->f);
+	file = fab_cli_open_result(&results, job->output->path);
+	how = fab_cli_report_options(job->output, &results.sinks[results.n - 1]);
+	r = fab_report_new(file, &how, "fabric-mcroute", "results", job->f);
 	print_answer(r, all);
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = events->n});
 	is_sound = print_results(r, job, all);
 	fab_cli_finish_report(r);
-	fab_cli_commit_sink(&sink);
+	fab_cli_commit_results(&results);
 	fab_dist_free(dist);
 	fab_events_free(events);
 	free(all);

@@ -126,13 +126,30 @@ static bool verify(const struct mcroute_params *p, struct mcroute_outcome *o)
 	return all;
 }
 
-static void print_report(const struct mcroute_params *p, const struct mcroute_outcome *o,
+struct keeping {
+	struct mcroute_params *p;
+	const struct mcroute_outcome *o;
+};
+
+static void keep(void *context)
+{
+	const struct keeping *k = context;
+
+	mcroute_store(&k->p->store, &k->p->run, k->o);
+}
+
+/* The last result: with it all of them are committed. */
+static void print_report(struct mcroute_params *p, const struct mcroute_outcome *o,
 			 struct fab_cli_results *results)
 {
-	FILE *file = fab_cli_open_result(results, p->output.path);
+	struct keeping keeping = {p, o};
 	struct fab_report_options report;
 	struct fab_err err;
+	FILE *file;
 
+	results->keep = keep;
+	results->context = &keeping;
+	file = fab_cli_open_result(results, p->output.path);
 	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
 	if (mcroute_report(file, &report, o, p->fullest, &err))
 		fab_cli_die(&err);
@@ -175,7 +192,6 @@ int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 	if (p->mcfdbs_out)
 		mcroute_write_tables(o, p->mcfdbs_out, &results);
 	print_report(p, o, &results);
-	mcroute_store(&p->store, &p->run, o);
 	fab_cli_close_store(&p->store);
 	if (p->check && o->loaded.n_broken)
 		is_sound = false;

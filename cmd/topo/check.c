@@ -124,18 +124,10 @@ static void put_groups(struct fab_report *r, const struct fab_fabric *f,
 	fab_finding_groups_fini(&groups);
 }
 
-static void write_known(const char *path, const struct fab_check *check)
-{
-	struct fab_cli_sink sink;
-
-	fab_cli_open_sink(&sink, path);
-	fab_known_write(sink.file, check);
-	fab_cli_commit_sink(&sink);
-}
-
 /* Take the accepted problems out, after all that are there were written. */
 static struct fab_known_counts accept_known(const struct topo_known *files,
-					    struct fab_check *check)
+					    struct fab_check *check,
+					    struct fab_cli_results *results)
 {
 	struct fab_known_counts counts = {0};
 	struct fab_known *known = NULL;
@@ -144,19 +136,18 @@ static struct fab_known_counts accept_known(const struct topo_known *files,
 	if (files->in && fab_known_read(files->in, &known, &err))
 		fab_cli_die(&err);
 	if (files->out)
-		write_known(files->out, check);
+		fab_known_write(fab_cli_open_result(results, files->out), check);
 	if (known)
 		counts = fab_known_leave_out(known, check);
 	fab_known_free(known);
 	return counts;
 }
 
-int topo_check(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct fab_cli_run *run,
-	       const struct topo_known *known)
+static int report_check(FILE *out, const struct fab_report_options *options,
+			const struct fab_fabric *f, const struct fab_cli_run *run,
+			bool has_known, const struct fab_check *check,
+			struct fab_known_counts counts)
 {
-	struct fab_check *check = fab_check_new(f);
-	struct fab_known_counts counts = accept_known(known, check);
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	bool table_only = for_people && options->columns;
 	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "findings",
@@ -165,10 +156,10 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 	bool show_all = !for_people || run->verbose || table_only;
 
 	if (!table_only) {
-		topo_check_answer(r, f, check, known->in != NULL, counts.n_left_out);
+		topo_check_answer(r, f, check, has_known, counts.n_left_out);
 		fab_report_uint(r, "problems", n_problems);
 		fab_report_uint(r, "notes", check->n_findings - n_problems);
-		if (known->in) {
+		if (has_known) {
 			fab_report_uint(r, "known_problems_left_out", counts.n_left_out);
 			fab_report_uint(r, "known_problems_gone", counts.n_gone);
 		}
@@ -180,6 +171,21 @@ int topo_check(FILE *out, const struct fab_report_options *options,
 	else if (check->n_findings)
 		put_groups(r, f, check);
 	fab_cli_finish_report(r);
-	fab_check_free(check);
 	return n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+int topo_check(struct fab_cli_results *results, const struct fab_cli_output *output,
+	       const struct fab_fabric *f, const struct fab_cli_run *run,
+	       const struct topo_known *known)
+{
+	struct fab_check *check = fab_check_new(f);
+	struct fab_known_counts counts = accept_known(known, check, results);
+	FILE *out = fab_cli_open_result(results, output->path);
+	struct fab_report_options options =
+		fab_cli_report_options(output, &results->sinks[results->n - 1]);
+	int status =
+		report_check(out, &options, f, run, known->in != NULL, check, counts);
+
+	fab_check_free(check);
+	return status;
 }

@@ -407,25 +407,28 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 }
 
 static int run_mode(const struct params *p, const struct fab_fabric *f,
-		    const struct fab_fabric *other, struct fab_cli_sink *sink)
+		    const struct fab_fabric *other, struct fab_cli_results *results)
 {
-	struct fab_report_options report = fab_cli_report_options(&p->output, sink);
+	struct fab_report_options report;
+	FILE *out;
 
+	if (p->mode == MODE_CHECK)
+		return topo_check(results, &p->output, f, &p->run, &p->known);
+	out = fab_cli_open_result(results, p->output.path);
+	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
 	switch (p->mode) {
-	case MODE_CHECK:
-		return topo_check(sink->file, &report, f, &p->run, &p->known);
 	case MODE_DIFF:
-		return topo_diff(sink->file, &report, f, other);
+		return topo_diff(out, &report, f, other);
 	case MODE_PORTS:
-		return topo_ports(sink->file, &report, f);
+		return topo_ports(out, &report, f);
 	case MODE_TRACE:
-		return topo_trace(sink->file, &report, f, &p->tables);
+		return topo_trace(out, &report, f, &p->tables);
 	case MODE_USERS:
-		return topo_users(sink->file, &report, f, &p->tables, p->run.verbose);
+		return topo_users(out, &report, f, &p->tables, p->run.verbose);
 	case MODE_TO:
-		return export_fabric(sink->file, p, f);
+		return export_fabric(out, p, f);
 	default:
-		return topo_summary(sink->file, &report, f, &p->run);
+		return topo_summary(out, &report, f, &p->run);
 	}
 }
 
@@ -440,7 +443,7 @@ int main(int argc, char **argv)
 {
 	struct params p = {0};
 	struct fab_fabric *f = NULL, *other = NULL;
-	struct fab_cli_sink sink;
+	struct fab_cli_results results = {.n = 0};
 	int status = FAB_EXIT_DONE;
 
 	fab_cli_init(program);
@@ -453,12 +456,11 @@ int main(int argc, char **argv)
 		input.fabric = p.other;
 		other = fab_cli_open_fabric(&input, &p.run);
 	}
-	fab_cli_open_sink(&sink, p.output.path);
 	if (f)
-		status = run_mode(&p, f, other, &sink);
+		status = run_mode(&p, f, other, &results);
 	else
-		list_columns(&p, sink.file);
-	fab_cli_commit_sink(&sink);
+		list_columns(&p, fab_cli_open_result(&results, p.output.path));
+	fab_cli_commit_results(&results);
 	fab_fabric_free(f);
 	fab_fabric_free(other);
 	return status;

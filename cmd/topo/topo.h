@@ -28,7 +28,8 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 struct topo_known {
 	const char *in, *out;
 };
-int topo_check(FILE *out, const struct fab_report_options *options,
+/* This one opens its report among the results, after the file of problems. */
+int topo_check(struct fab_cli_results *results, const struct fab_cli_output *output,
 	       const struct fab_fabric *f, const struct fab_cli_run *run,
 	       const struct topo_known *known);
 /* From `old` to `f`. */

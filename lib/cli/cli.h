@@ -155,12 +155,17 @@ void fab_cli_commit_sink(struct fab_cli_sink *sink);
 
 /*
  * Several results of one command, all or none of them: open each and write it, then
- * commit them together; no target changes before all are written and synced. A result on
- * standard output commits those before it as it is opened. Exits as sinks do.
+ * commit them together; no target changes before all are written and synced. `keep`
+ * (NULL: nothing), which adds the run to a database, is called once, by the last commit,
+ * when all is written and before any target changes. A result on standard output commits
+ * the files before it as it is opened, because whoever reads it may end the command; it
+ * is printed before the run is kept. Exits as sinks do.
  */
 struct fab_cli_results {
 	struct fab_cli_sink sinks[8];
 	size_t n;
+	void (*keep)(void *context);
+	void *context;
 };
 FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path);
 void fab_cli_commit_results(struct fab_cli_results *results);
@@ -233,9 +238,9 @@ void fab_cli_progress_free(struct fab_cli_progress *progress);
 const char *fab_cli_parse_plot(const char *arg, enum fab_plot_terminal *terminal,
 			       struct argp_state *state);
 /*
- * Draw with gnuplot: write the script to the file that _begin gives, _end runs it, writes
- * the picture as a sink does, and closes the file. Both exit with status 3 and one line
+ * Draw with gnuplot: write the script to the file that _begin gives, _end runs it, adds
+ * the picture to the results, and closes the file. Both exit with status 3 and one line
  * when that cannot be, such as without gnuplot.
  */
 FILE *fab_cli_begin_plot(void);
-void fab_cli_end_plot(FILE *script, const char *path);
+void fab_cli_end_plot(FILE *script, const char *path, struct fab_cli_results *results);

@@ -60,10 +60,10 @@ static pid_t start_gnuplot(FILE *script, int picture, FILE *messages)
 }
 
 /*
- * Run gnuplot from `script` to `sink`; its wait status. The picture comes through a
+ * Run gnuplot from `script` to `out`; its wait status. The picture comes through a
  * pipe, because gnuplot does not tell when a file system is full.
  */
-static int run_gnuplot(FILE *script, const struct fab_cli_sink *sink, FILE *messages)
+static int run_gnuplot(FILE *script, FILE *out, const char *path, FILE *messages)
 {
 	char block[4096];
 	int fds[2], status;
@@ -76,9 +76,9 @@ static int run_gnuplot(FILE *script, const struct fab_cli_sink *sink, FILE *mess
 	pid = start_gnuplot(script, fds[1], messages);
 	close(fds[1]);
 	while ((n = read(fds[0], block, sizeof(block))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0 && (fwrite(block, 1, (size_t)n, sink->file) != (size_t)n ||
-			      fflush(sink->file) != 0))
-			fab_cli_exit(FAB_EXIT_ERROR, "%s: cannot write: %s", sink->path,
+		if (n > 0 && (fwrite(block, 1, (size_t)n, out) != (size_t)n ||
+			      fflush(out) != 0))
+			fab_cli_exit(FAB_EXIT_ERROR, "%s: cannot write: %s", path,
 				     strerror(errno));
 	close(fds[0]);
 	while (waitpid(pid, &status, 0) < 0)
@@ -107,19 +107,16 @@ FILE *fab_cli_begin_plot(void)
 	return open_temporary();
 }
 
-void fab_cli_end_plot(FILE *script, const char *path)
+void fab_cli_end_plot(FILE *script, const char *path, struct fab_cli_results *results)
 {
 	FILE *messages = open_temporary();
-	struct fab_cli_sink sink;
 
 	if (fflush(script) != 0 || ferror(script))
 		fab_cli_exit(FAB_EXIT_ERROR, "cannot write a temporary file: %s",
 			     strerror(errno));
 	rewind(script);
-	fab_cli_open_sink(&sink, path);
-	if (run_gnuplot(script, &sink, messages) != 0)
+	if (run_gnuplot(script, fab_cli_open_result(results, path), path, messages) != 0)
 		die_of_messages(messages);
-	fab_cli_commit_sink(&sink);
 	fclose(script);
 	fclose(messages);
 }

@@ -228,6 +228,15 @@ void fab_cli_commit_sink(struct fab_cli_sink *sink)
 	*sink = (struct fab_cli_sink){0};
 }
 
+static void commit_files(struct fab_cli_results *results)
+{
+	struct fab_cli_results files = *results;
+
+	files.keep = NULL;
+	results->n = 0;
+	fab_cli_commit_results(&files);
+}
+
 FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
 {
 	struct fab_cli_sink sink;
@@ -235,7 +244,7 @@ FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
 	fab_cli_open_sink(&sink, path);
 	/* whoever reads standard output may close it, which ends the command */
 	if (!sink.path)
-		fab_cli_commit_results(results);
+		commit_files(results);
 	if (results->n == FAB_COUNT(results->sinks))
 		fab_cli_exit(FAB_EXIT_ERROR, "%s: more than %zu results at once", path,
 			     FAB_COUNT(results->sinks));
@@ -247,6 +256,9 @@ void fab_cli_commit_results(struct fab_cli_results *results)
 {
 	for (size_t i = 0; i < results->n; i++)
 		settle(&results->sinks[i]);
+	if (results->keep)
+		results->keep(results->context);
+	results->keep = NULL;
 	for (size_t i = 0; i < results->n; i++)
 		fab_cli_commit_sink(&results->sinks[i]);
 	results->n = 0;
