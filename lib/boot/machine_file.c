@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "boot/machine_impl.h"
 #include "boot/machine_spec.h"
 #include "boot/units.h"
@@ -217,42 +218,98 @@ static int check_told(struct file_reader *r, struct fab_err *err)
 	return 0;
 }
 
-/* Levels: switches by depth, nodes, servers. EINVAL: too deep, or a cycle. */
-static int give_levels(struct file_reader *r, struct fab_err *err)
+/*
+ * depth[told] = units above it, the root not counted; *deepest of those that are no nodes
+ * or servers, FAB_NONE: there is none. EINVAL: too deep, or a cycle.
+ */
+static int measure_depths(const struct file_reader *r, uint8_t *depth, uint32_t *deepest,
+			  struct fab_err *err)
 {
-	uint32_t node = 0, server = 0;
-
+	*deepest = FAB_NONE;
 	for (size_t i = 1; i < r->told.n; i++) {
-		struct fab_raw_vertex *t = &r->told.v[i];
-		uint32_t depth = 0, level;
-		char unit[16];
+		const struct fab_raw_vertex *t = &r->told.v[i];
+		uint32_t n = 0;
 
 		for (uint32_t v = t->parent; v; v = r->told.v[v].parent)
-			if (++depth > FAB_MACHINE_LEVELS_MAX)
+			if (++n > FAB_MACHINE_LEVELS_MAX)
 				return fab_fail(err, EINVAL,
 						"%s: the hierarchy above '%.60s' has a "
 						"cycle or more than %d levels",
 						r->file, t->name,
 						FAB_MACHINE_LEVELS_MAX - 3);
-		snprintf(unit, sizeof(unit), "%s",
-			 t->kind == FAB_VERTEX_NODE	   ? "node"
-			 : t->kind == FAB_VERTEX_INTERFACE ? "server"
-							   : "tier");
-		if (t->kind == FAB_VERTEX_SWITCH)
-			snprintf(unit, sizeof(unit), "tier%u", depth + 1);
-		level = fab_machine_builder_level(&r->b, unit, strlen(unit),
-						  t->kind == FAB_VERTEX_INTERFACE);
-		if (level == FAB_NONE)
-			return fab_fail(err, EINVAL, "%s: more than %d levels", r->file,
-					FAB_MACHINE_LEVELS_MAX - 3);
-		t->level = (uint8_t)level;
-		node += t->kind == FAB_VERTEX_NODE;
-		server += t->kind == FAB_VERTEX_INTERFACE;
+		depth[i] = (uint8_t)n;
+		if (t->kind == FAB_VERTEX_SWITCH &&
+		    (*deepest == FAB_NONE || n > *deepest))
+			*deepest = n;
 	}
-	if (!node || !server)
-		return fab_fail(err, EINVAL, "%s: no line names a %s", r->file,
-				node ? "server" : "node");
 	return 0;
+}
+
+/* Levels tier1, tier2 ... by depth, then nodes, then servers, whatever line is first. */
+static int give_levels(struct file_reader *r, struct fab_err *err)
+{
+	uint8_t *depth = FAB_NEW(r->told.n, uint8_t);
+	uint32_t deepest, n_tiers, level[FAB_MACHINE_LEVELS_MAX + 4], n_of[3] = {0};
+	int rc = measure_depths(r, depth, &deepest, err);
+
+	n_tiers = rc || deepest == FAB_NONE ? 0 : deepest + 1;
+	for (uint32_t i = 0; i < n_tiers + 2 && !rc; i++) {
+		char unit[16];
+
+		if (i < n_tiers)
+			snprintf(unit, sizeof(unit), "tier%u", i + 1);
+		else
+			snprintf(unit, sizeof(unit), i == n_tiers ? "node" : "server");
+		level[i] = fab_machine_builder_level(&r->b, unit, strlen(unit),
+						     i == n_tiers + 1);
+		if (level[i] == FAB_NONE)
+			rc = fab_fail(err, EINVAL, "%s: more than %d levels", r->file,
+				      FAB_MACHINE_LEVELS_MAX - 3);
+	}
+	for (size_t i = 1; i < r->told.n && !rc; i++) {
+		struct fab_raw_vertex *t = &r->told.v[i];
+
+		n_of[t->kind]++;
+		t->level = (uint8_t)level[t->kind == FAB_VERTEX_NODE	    ? n_tiers
+					  : t->kind == FAB_VERTEX_INTERFACE ? n_tiers + 1
+									    : depth[i]];
+	}
+	free(depth);
+	if (!rc && (!n_of[FAB_VERTEX_NODE] || !n_of[FAB_VERTEX_INTERFACE]))
+		rc = fab_fail(err, EINVAL, "%s: no line names a %s", r->file,
+			      n_of[FAB_VERTEX_NODE] ? "server" : "node");
+	return rc;
+}
+
+static int by_name(const void *a, const void *b, void *told)
+{
+	const struct fab_raw_vertex *t = told;
+
+	return fab_text_natural_cmp(t[*(const uint32_t *)a].name,
+				    t[*(const uint32_t *)b].name);
+}
+
+/* Hand what was told to the builder in the order of the names: that of the lines does not
+ * matter. */
+static void add_told(struct file_reader *r)
+{
+	uint32_t n = (uint32_t)r->told.n;
+	uint32_t *order = FAB_NEW(n, uint32_t), *place = FAB_NEW(n, uint32_t);
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order + 1, n - 1, sizeof(*order), by_name, r->told.v);
+	for (uint32_t i = 0; i < n; i++)
+		place[order[i]] = i;
+	for (uint32_t i = 1; i < n; i++) {
+		struct fab_raw_vertex *t = &r->told.v[order[i]];
+
+		t->parent = place[t->parent];
+		FAB_PUSH(&r->b.raw, *t);
+		t->name = NULL;
+	}
+	free(order);
+	free(place);
 }
 
 static int finish_file(struct file_reader *r, struct fab_machine **out,
@@ -270,10 +327,8 @@ static int finish_file(struct file_reader *r, struct fab_machine **out,
 					  r->file);
 		if (!rc)
 			rc = give_levels(r, err);
-		for (size_t i = 1; !rc && i < r->told.n; i++) {
-			FAB_PUSH(&r->b.raw, r->told.v[i]);
-			r->told.v[i].name = NULL;
-		}
+		if (!rc)
+			add_told(r);
 	}
 	if (!rc)
 		rc = fab_machine_builder_finish(&r->b, r->file, out, err);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Machine files by name: the order of the lines says nothing. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "boot/mapping.h"
+#include "support/boots.h"
+
+enum { LINES_MAX = 200 };
+
+/* A random hierarchy of up to five levels, uneven, a line for each unit. */
+static size_t draw_lines(struct fab_rng *rng, char line[LINES_MAX][64])
+{
+	char parent[40][16] = {"-"};
+	size_t depth[40] = {0}, n_parents = 1, n = 0;
+
+	while (n_parents < 12) {
+		size_t p = fab_rng_below(rng, n_parents);
+
+		if (depth[p] == 4)
+			continue;
+		depth[n_parents] = depth[p] + 1;
+		snprintf(parent[n_parents], sizeof(parent[0]), "u%zu",
+			 (n_parents * 7) % 12 + 1);
+		snprintf(line[n++], sizeof(line[0]), "%s %s %zuG", parent[n_parents],
+			 parent[p], (size_t)fab_rng_below(rng, 8) + 1);
+		n_parents++;
+	}
+	for (size_t i = 0; i < 30; i++)
+		snprintf(line[n++], sizeof(line[0]), "n%zu %s 1G node", i,
+			 parent[fab_rng_below(rng, n_parents)]);
+	for (size_t i = 0; i < 5; i++)
+		snprintf(line[n++], sizeof(line[0]), "s%zu %s %zuG server", i,
+			 parent[fab_rng_below(rng, n_parents)],
+			 (size_t)fab_rng_below(rng, 3) + 1);
+	return n;
+}
+
+static struct fab_machine *read_lines(char line[LINES_MAX][64], size_t n)
+{
+	char text[LINES_MAX * 64];
+	struct fab_machine *m;
+	struct fab_err err;
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s\n", line[i]);
+	cr_assert_eq(fab_machine_read("m", text, len, &m, &err), 0, "%s", err.text);
+	return m;
+}
+
+static void expect_same(const struct fab_machine *a, const struct fab_machine *b)
+{
+	cr_assert_eq(a->n_levels, b->n_levels);
+	for (uint32_t i = 0; i < a->n_levels; i++) {
+		cr_expect_str_eq(a->level[i].unit, b->level[i].unit);
+		cr_expect_eq(a->level[i].is_server, b->level[i].is_server);
+	}
+	cr_assert_eq(a->n_vertices, b->n_vertices);
+	for (uint32_t v = 0; v < a->n_vertices; v++) {
+		char x[64], y[64];
+
+		cr_expect_str_eq(fab_machine_vertex_name(a, v, x, sizeof(x)),
+				 fab_machine_vertex_name(b, v, y, sizeof(y)));
+		cr_expect_eq(a->parent[v], b->parent[v]);
+		cr_expect_eq(a->level_of[v], b->level_of[v]);
+		cr_expect(a->capacity_mbps[v] <= b->capacity_mbps[v] &&
+			  a->capacity_mbps[v] >= b->capacity_mbps[v]);
+	}
+	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
+		const struct fab_mapping_engine *engine = fab_mapping_engines[i];
+		const char *name = engine->name;
+		uint32_t *of_a, *of_b;
+		struct fab_batch all_a, all_b;
+
+		if (engine->has_argument || engine->needs_loaded)
+			continue;
+		all_a = boots_batch(a, "all");
+		all_b = boots_batch(b, "all");
+		of_a = boots_map(a, name, &all_a);
+		of_b = boots_map(b, name, &all_b);
+
+		cr_expect_arr_eq(of_a, of_b, a->n_nodes * sizeof(*of_a));
+		free(of_a);
+		free(of_b);
+		fab_batch_fini(&all_a);
+		fab_batch_fini(&all_b);
+	}
+}
+
+Test(machine_file, shuffled_lines_are_the_same_machine)
+{
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		static char line[LINES_MAX][64];
+		struct fab_machine *first, *other;
+		struct fab_rng rng;
+		size_t n;
+
+		fab_rng_init(&rng, seed);
+		n = draw_lines(&rng, line);
+		first = read_lines(line, n);
+		for (int turn = 0; turn < 4; turn++) {
+			for (size_t i = n; i-- > 1;) {
+				size_t k = fab_rng_below(&rng, i + 1);
+				char x[64];
+
+				memcpy(x, line[i], sizeof(x));
+				memcpy(line[i], line[k], sizeof(x));
+				memcpy(line[k], x, sizeof(x));
+			}
+			other = read_lines(line, n);
+			expect_same(first, other);
+			fab_machine_free(other);
+		}
+		fab_machine_free(first);
+	}
+}
+
+/* Levels are counted from the core: the pods are the outermost whatever comes first. */
+Test(machine_file, levels_go_by_depth)
+{
+	static char line[LINES_MAX][64] = {"s1 pod1 1G server", "n1 rack1 1G node",
+					   "rack1 pod1 2G", "n2 rack1 1G node",
+					   "pod1 - 4G"};
+	struct fab_machine *m = read_lines(line, 5);
+
+	cr_assert_eq(m->n_levels, 5);
+	cr_expect_str_eq(m->level[1].unit, "tier1");
+	cr_expect_str_eq(m->level[2].unit, "tier2");
+	cr_expect_str_eq(m->level[3].unit, "node");
+	cr_expect_str_eq(m->level[4].unit, "server");
+	cr_expect(m->level[4].is_server);
+	fab_machine_free(m);
+}
