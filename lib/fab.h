@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "base/choice.h"
 #include "base/directory.h"
 #include "base/err.h"
 #include "base/lookup.h"
@@ -81,6 +82,9 @@
 #include "present/report.h"
 #include "source/source.h"
 #include "store/store.h"
+#include "traffic/ends.h"
+#include "traffic/pattern.h"
+#include "traffic/permutation.h"
 #include "unicast/columns.h"
 #include "unicast/criticality.h"
 #include "unicast/dodge.h"

@@ -28,15 +28,19 @@ static void load_of(const struct faults_params *p, const struct faults_outcome *
 		    const char *spec, const struct fab_routes *routes,
 		    struct fab_flow_load *out)
 {
+	const struct fab_faults *faults = routes->faults;
 	struct fab_flow_ends ends;
+	const struct fab_permutation_problem problem = {o->f, o->kfat, &ends,
+							p->run.seed};
 	struct fab_err err;
 	uint32_t *to;
 
-	fab_flow_ends_init(&ends, o->f, routes->faults);
+	fab_flow_ends_init(&ends, o->f, faults ? faults->switch_is_dead : NULL,
+			   faults ? faults->cable_is_dead : NULL);
 	if (!ends.n)
 		fab_cli_exit(FAB_EXIT_ERROR, "%s: no live hosts to send",
 			     p->input.fabric);
-	if (fab_permutation(spec, o->kfat, o->f, &ends, p->run.seed, &to, &err))
+	if (fab_permutation_make(spec, &problem, &to, &err))
 		fab_cli_die(&err);
 	refuse_across_planes(o->f, spec, &ends, to);
 	fab_permutation_load(routes, &ends, to, out);

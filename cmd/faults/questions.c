@@ -80,6 +80,7 @@ static double parse_mtbf(const char *arg, struct argp_state *state)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct faults_questions *q = state->input;
+	struct fab_err err;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -100,11 +101,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				     : DEFAULT_CRITICALITY;
 		return 0;
 	case OPT_PERMUTATION:
-		if (!fab_permutation_is_known(arg))
-			argp_error(state,
-				   "--permutation: '%s' is unknown: expected shift:K, "
-				   "reverse, random, transpose or file:PATH",
-				   arg);
+		if (fab_permutation_check(arg, &err))
+			argp_error(state, "--permutation: %s", err.text);
 		if (!strncmp(arg, "file:", 5))
 			fab_cli_note_input("--permutation", arg + 5);
 		FAB_PUSH(&q->permutations, arg);

@@ -177,13 +177,15 @@ static void send(const struct fab_routes *r, const struct fab_kfat *k)
 {
 	static const char *const specs[] = {"shift:1", "reverse", "random", "transpose"};
 	struct fab_flow_ends ends;
+	const struct fab_permutation_problem problem = {r->f, k, &ends, 1};
 	struct fab_flow_load load;
 	struct fab_err err = {""};
 	uint32_t *to = NULL;
 
-	fab_flow_ends_init(&ends, r->f, r->faults);
+	fab_flow_ends_init(&ends, r->f, r->faults ? r->faults->switch_is_dead : NULL,
+			   r->faults ? r->faults->cable_is_dead : NULL);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		if (fuzz_refused(fab_permutation(specs[i], k, r->f, &ends, 1, &to, &err),
+		if (fuzz_refused(fab_permutation_make(specs[i], &problem, &to, &err),
 				 &err, "permutation"))
 			continue;
 		fab_permutation_load(r, &ends, to, &load);

@@ -56,14 +56,15 @@ static void try_flows(const uint8_t *bytes, size_t n)
 {
 	struct fab_fabric *f = fuzz_small_fabric();
 	struct fab_flow_ends ends;
+	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
 	struct fab_err err = {""};
 	char path[32], spec[40];
 	int fd = make_file(bytes, n, path, sizeof(path));
 	uint32_t *to = NULL;
 
 	snprintf(spec, sizeof(spec), "file:%s", path);
-	fab_flow_ends_init(&ends, f, NULL);
-	if (!fab_permutation(spec, NULL, f, &ends, 1, &to, &err)) {
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	if (!fab_permutation_make(spec, &problem, &to, &err)) {
 		for (uint32_t i = 0; i < ends.n; i++)
 			if (to[i] != FAB_NONE && to[i] >= ends.n)
 				abort();

@@ -37,6 +37,7 @@ static struct fab_flow_load load_of(const char *table_a, const char *table_b)
 	struct fab_fabric *f = two_switches();
 	struct fab_flow_load load;
 	struct fab_flow_ends ends;
+	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 	uint32_t *to = NULL;
@@ -49,8 +50,8 @@ static struct fab_flow_load load_of(const char *table_a, const char *table_b)
 
 	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
 		     "%s", err.text);
-	fab_flow_ends_init(&ends, f, NULL);
-	cr_assert_eq(fab_permutation("shift:1", NULL, f, &ends, 1, &to, &err), 0, "%s",
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	cr_assert_eq(fab_permutation_make("shift:1", &problem, &to, &err), 0, "%s",
 		     err.text);
 	fab_permutation_load(r, &ends, to, &load);
 	free(to);

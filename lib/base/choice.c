@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/choice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/directory.h"
+
+enum { SHOWN = 60 };
+
+size_t fab_choice_name_len(const char *form)
+{
+	return strcspn(form, ":");
+}
+
+uint32_t fab_choices_find(const struct fab_choices *c, const char *name, size_t len)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const char *form = c->at(i).form;
+
+		if (fab_choice_name_len(form) == len && !memcmp(form, name, len))
+			return (uint32_t)i;
+	}
+	return FAB_NONE;
+}
+
+static void append(char **text, const char *more)
+{
+	char *both = fab_format("%s%s", *text, more);
+
+	free(*text);
+	*text = both;
+}
+
+char *fab_choices_text(const struct fab_choices *c, const char *last)
+{
+	char *text = fab_strdup("");
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (i && i + 1 == c->n && *last) {
+			append(&text, " ");
+			append(&text, last);
+			append(&text, " ");
+		} else if (i) {
+			append(&text, ", ");
+		}
+		append(&text, c->at(i).form);
+	}
+	return text;
+}
+
+int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len,
+		       const char *more, struct fab_err *err)
+{
+	struct fab_directory *names = fab_directory_new(c->n + 1);
+	struct fab_near near = {0};
+	char *all = fab_choices_text(c, "");
+	int rc;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const char *form = c->at(i).form;
+
+		fab_directory_add(names, form, fab_choice_name_len(form), (uint32_t)i);
+	}
+	if (more)
+		fab_directory_add(names, more, strlen(more), FAB_NONE);
+	fab_directory_nearest(names, name, len, &near);
+	rc = fab_fail(err, EINVAL, "'%.*s' is unknown; %s%s%shere are: %s%s%s",
+		      len > SHOWN ? SHOWN : (int)len, name,
+		      near.name ? "did you mean '" : "", near.name ? near.name : "",
+		      near.name ? "'? T" : "t", more ? more : "", more ? ", " : "", all);
+	free(all);
+	fab_directory_free(names);
+	return rc;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who sends to whom; what is chosen by name. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "support/nets.h"
+#include "traffic/pattern.h"
+#include "traffic/permutation.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+Test(traffic, permutations_are_told_by_name_and_argument)
+{
+	static const struct {
+		const char *spec;
+		bool ok;
+	} cases[] = {
+		{"shift:7", true},     {"shift:0", true}, {"shift:4294967295", true},
+		{"shift", false},      {"shift:", false}, {"shift:4294967296", false},
+		{"shift:-1", false},   {"reverse", true}, {"reverse:", false},
+		{"reverse:1", false},  {"random", true},  {"transpose", true},
+		{"transposed", false}, {"file:x", true},  {"file:", false},
+		{"file", false},       {"", false},	  {":", false},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_err err = {""};
+		int rc = fab_permutation_check(cases[i].spec, &err);
+
+		cr_assert_eq(rc, cases[i].ok ? 0 : -EINVAL, "'%s'", cases[i].spec);
+		cr_assert_eq(*err.text == '\0', cases[i].ok);
+		/* the sentence names every row of the table */
+		for (size_t k = 0; rc && k < fab_permutation_choices.n; k++)
+			cr_assert_not_null(strstr(err.text, fab_permutations[k]->form));
+	}
+}
+
+/* Every row that needs no file is a permutation: each end is sent to once. */
+Test(traffic, each_end_is_sent_to_once)
+{
+	static const char *const specs[] = {"shift:3", "shift:1000", "reverse", "random"};
+	struct fab_fabric *f = test_random_fabric(10, 5, 4, 3);
+	struct fab_flow_ends ends;
+	const struct fab_permutation_problem problem = {f, NULL, &ends, 9};
+
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	cr_assert_gt(ends.n, 8);
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		bool *seen = FAB_NEW0(ends.n, bool);
+		struct fab_err err;
+		uint32_t *to;
+
+		cr_assert_eq(fab_permutation_make(specs[i], &problem, &to, &err), 0);
+		for (uint32_t k = 0; k < ends.n; k++) {
+			cr_assert_lt(to[k], ends.n);
+			cr_assert_not(seen[to[k]]);
+			seen[to[k]] = true;
+			if (i < 2)
+				cr_assert_eq(to[k], (k + (i ? 1000 : 3)) % ends.n);
+			if (i == 2)
+				cr_assert_eq(to[k], ends.n - 1 - k);
+		}
+		free(seen);
+		free(to);
+	}
+	fab_flow_ends_fini(&ends);
+	fab_fabric_free(f);
+}
+
+Test(traffic, what_is_dead_sends_nothing)
+{
+	struct fab_fabric *f = test_random_fabric(10, 5, 4, 3);
+	bool *switch_is_dead = FAB_NEW0(f->n_switches, bool);
+	bool *cable_is_dead = FAB_NEW0(f->n_cables, bool);
+	struct fab_flow_ends all, live;
+	uint32_t port;
+
+	fab_flow_ends_init(&all, f, NULL, NULL);
+	port = all.port[all.n - 1];
+	cable_is_dead[f->port_cable[port]] = true;
+	switch_is_dead[all.sw[0]] = true;
+	fab_flow_ends_init(&live, f, switch_is_dead, cable_is_dead);
+	for (uint32_t i = 0, k = 0; i < all.n; i++) {
+		if (all.sw[i] == all.sw[0] || all.port[i] == port)
+			continue;
+		cr_assert_eq(live.port[k], all.port[i]);
+		cr_assert_eq(live.sw[k], fab_port_switch(f, all.port[i]));
+		k++;
+		if (i == all.n - 1)
+			cr_assert_eq(k, live.n);
+	}
+	cr_assert_lt(live.n, all.n);
+	fab_flow_ends_fini(&all);
+	fab_flow_ends_fini(&live);
+	free(switch_is_dead);
+	free(cable_is_dead);
+	fab_fabric_free(f);
+}
+
+/* Every kind has what its sentences promise. */
+Test(traffic, patterns_are_told_by_name)
+{
+	struct fab_pattern p;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_pattern_parse("grid:3x4,ppn=2,order=lid", 5, &p, &err), 0);
+	cr_assert_eq(p.kind, &fab_pattern_grid);
+	cr_assert_eq(p.kind->needs(&p), 12);
+	cr_assert_eq(p.ppn, 2);
+	cr_assert_eq(p.order, FAB_ORDER_LID);
+	cr_assert_eq(p.seed, 5);
+	for (size_t i = 0; i < fab_pattern_choices.n; i++) {
+		const struct fab_pattern_kind *kind = fab_pattern_kinds[i];
+		char *spec =
+			fab_format("%.*s:%swhat=1", (int)fab_choice_name_len(kind->form),
+				   kind->form, kind->first_is_bare ? "2x2," : "");
+
+		cr_assert_eq(fab_pattern_parse(spec, 1, &p, &err), -EINVAL);
+		cr_assert_not_null(strstr(err.text, kind->takes), "%s", err.text);
+		free(spec);
+		cr_assert_eq(fab_pattern_parse("nothing:1", 1, &p, &err), -EINVAL);
+		cr_assert_not_null(strstr(err.text, kind->form), "%s", err.text);
+	}
+}
+
+Test(traffic, the_sentence_on_an_unknown_name)
+{
+	struct fab_err err;
+	char *text = fab_choices_text(&fab_permutation_choices, "or");
+
+	cr_assert_str_eq(text, "shift:K, reverse, random, transpose or file:PATH");
+	free(text);
+	cr_assert_eq(
+		fab_choices_refuse(&fab_permutation_choices, "revers", 6, NULL, &err),
+		-EINVAL);
+	cr_assert_str_eq(err.text,
+			 "'revers' is unknown; did you mean 'reverse'? There are: "
+			 "shift:K, reverse, random, transpose, file:PATH");
+	cr_assert_eq(fab_choices_refuse(&fab_permutation_choices, "xyz", 3, "all", &err),
+		     -EINVAL);
+	cr_assert_str_eq(err.text, "'xyz' is unknown; there are: all, shift:K, reverse, "
+				   "random, transpose, file:PATH");
+	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file", 4), 4);
+	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file:", 5), FAB_NONE);
+	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "shif", 4), FAB_NONE);
+}
