@@ -58,6 +58,7 @@
 #include "fabric/diff.h"
 #include "fabric/dist.h"
 #include "fabric/fabric.h"
+#include "fabric/guids.h"
 #include "fabric/kfat.h"
 #include "fabric/label.h"
 #include "fabric/planes.h"

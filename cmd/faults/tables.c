@@ -117,18 +117,6 @@ struct fab_routes *faults_read_tables(const struct faults_params *p,
 	return routes;
 }
 
-static int write_lfts(FILE *out, const struct fab_routes *r, struct fab_err *err)
-{
-	return fab_export_lfts(out, r, err);
-}
-
-static int write_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *err)
-{
-	(void)err;
-	fab_export_sl2vl(out, r);
-	return 0;
-}
-
 static void write_file(struct fab_cli_results *results, const char *path,
 		       const struct fab_routes *routes,
 		       int (*write)(FILE *, const struct fab_routes *, struct fab_err *))
@@ -147,7 +135,8 @@ static void write_subnet(struct fab_cli_results *results, const struct faults_ou
 
 	if (fab_fabric_without(o->f, o->faults, &left, &err))
 		fab_cli_die(&err);
-	fab_export_subnet_lst(fab_cli_open_result(results, path), left);
+	if (fab_export_subnet_lst(fab_cli_open_result(results, path), left, &err))
+		fab_cli_die(&err);
 	fab_fabric_free(left);
 }
 
@@ -156,10 +145,10 @@ void faults_write_tables(const struct faults_params *p, const struct faults_outc
 {
 	const struct fab_routes *routes = o->n ? o->results[o->n - 1].routes : NULL;
 
-	write_file(results, p->files.lfts_out, routes, write_lfts);
+	write_file(results, p->files.lfts_out, routes, fab_export_lfts);
 	write_file(results, p->files.fdbs_out, routes, fab_export_fdbs);
 	write_file(results, p->files.path_sl_out, routes, fab_export_path_sl);
-	write_file(results, p->files.sl2vl_out, routes, write_sl2vl);
+	write_file(results, p->files.sl2vl_out, routes, fab_export_sl2vl);
 	if (p->files.subnet_out)
 		write_subnet(results, o, p->files.subnet_out);
 }

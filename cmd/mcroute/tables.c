@@ -96,7 +96,8 @@ void mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
 		fab_err_prefix(&err, "--mcfdbs-out");
 		fab_cli_die(&err);
 	}
-	fab_export_mcfdbs(fab_cli_open_result(results, path), &o->problem,
-			  &o->results[o->n - 1], mlid);
+	if (fab_export_mcfdbs(fab_cli_open_result(results, path), &o->problem,
+			      &o->results[o->n - 1], mlid, &err))
+		fab_cli_die(&err);
 	free(mlid);
 }

@@ -389,7 +389,8 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 			fab_cli_die(&err);
 		break;
 	case TO_SUBNET_LST:
-		fab_export_subnet_lst(out, f);
+		if (fab_export_subnet_lst(out, f, &err) != 0)
+			fab_cli_die(&err);
 		break;
 	case TO_ROOT_GUIDS:
 		if (fab_export_root_guids(out, f, &err) != 0)
@@ -400,7 +401,8 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 			fab_cli_die(&err);
 		break;
 	default:
-		fab_export_ibnetdiscover(out, f);
+		if (fab_export_ibnetdiscover(out, f, &err) != 0)
+			fab_cli_die(&err);
 		break;
 	}
 	return FAB_EXIT_DONE;

@@ -9,6 +9,9 @@
 /* Open addressing, linear probing; seeded, so that input cannot choose its collisions. */
 struct fab_map64;
 
+/* Instead of an id: several have the key. Beyond every id. */
+#define FAB_SHARED (FAB_NONE - 1)
+
 struct fab_map64 *fab_map64_new(size_t expected);
 void fab_map64_free(struct fab_map64 *map);
 /* The value of `key`, FAB_NONE when absent. O(1). */

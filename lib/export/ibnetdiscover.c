@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/ibnetdiscover.h"
 
+#include "fabric/guids.h"
 #include "source/scan.h"
 
 #include <string.h>
@@ -127,8 +128,12 @@ static void put_title(FILE *out, const struct fab_fabric *f)
 			: guid);
 }
 
-void fab_export_ibnetdiscover(FILE *out, const struct fab_fabric *f)
+int fab_export_ibnetdiscover(FILE *out, const struct fab_fabric *f, struct fab_err *err)
 {
+	int rc = fab_guids_differ(f, f->n_nodes, "dumps", err);
+
+	if (rc)
+		return rc;
 	put_title(out, f);
 	for (uint32_t node = 0; node < f->n_nodes; node++) {
 		put_header(out, f, node);
@@ -136,4 +141,5 @@ void fab_export_ibnetdiscover(FILE *out, const struct fab_fabric *f)
 		     port < f->node_first_port[node + 1]; port++)
 			put_port(out, f, port);
 	}
+	return 0;
 }

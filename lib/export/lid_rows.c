@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "fabric/guids.h"
 #include "unicast/columns.h"
 #include "unicast/complete.h"
 
@@ -128,8 +129,10 @@ int fab_lid_rows_new(const struct fab_routes *r, struct fab_lid_rows **out,
 {
 	uint32_t *owner = FAB_NEW(FAB_LID_LAST_UNICAST + 1, uint32_t);
 	struct fab_lid_rows *t;
-	int rc = check_count(r, err);
+	int rc = fab_guids_differ(r->f, r->f->n_switches, "forwarding tables", err);
 
+	if (!rc)
+		rc = check_count(r, err);
 	memset(owner, 0xff, (FAB_LID_LAST_UNICAST + 1) * sizeof(*owner));
 	for (uint32_t p = 0; !rc && p < r->f->n_ports; p++)
 		if (exit_switch(r, p) != FAB_NONE)

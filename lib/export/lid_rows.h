@@ -23,8 +23,9 @@ struct fab_lid_rows {
 	uint32_t n_rows;
 };
 
-/* EINVAL: a port that has no LID or one beyond 0xbfff or that of another, or more ports
- * than a subnet has LIDs. O(ports + columns of root switches * (switches + cables)). */
+/* EINVAL: a port that has no LID or one beyond 0xbfff or that of another, more ports than
+ * a subnet has LIDs, or two switches of one GUID. O(ports + columns of root switches *
+ * (switches + cables)). */
 int fab_lid_rows_new(const struct fab_routes *routes, struct fab_lid_rows **out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 void fab_lid_rows_free(struct fab_lid_rows *t);

@@ -2,6 +2,7 @@
 #include "export/mcfdbs.h"
 
 #include "base/mem.h"
+#include "fabric/guids.h"
 
 #include <stdlib.h>
 
@@ -65,11 +66,16 @@ static void print(FILE *out, const struct fab_fabric *f, const uint64_t *v, size
 		putc_unlocked('\n', out);
 }
 
-void fab_export_mcfdbs(FILE *out, const struct fab_mcast_problem *problem,
-		       const struct fab_mcast_result *result, const uint16_t *mlid)
+int fab_export_mcfdbs(FILE *out, const struct fab_mcast_problem *problem,
+		      const struct fab_mcast_result *result, const uint16_t *mlid,
+		      struct fab_err *err)
 {
+	int rc = fab_guids_differ(problem->f, problem->f->n_switches, "multicast tables",
+				  err);
 	struct entries e = {0};
 
+	if (rc)
+		return rc;
 	for (uint32_t i = 0; i < problem->groups->n; i++)
 		if (fab_group_size(problem->groups, i) > 1)
 			add_group(&e, problem, &result->forest, i, mlid[i]);
@@ -77,4 +83,5 @@ void fab_export_mcfdbs(FILE *out, const struct fab_mcast_problem *problem,
 		qsort(e.list.v, e.list.n, sizeof(*e.list.v), by_value);
 	print(out, problem->f, e.list.v, e.list.n);
 	free(e.list.v);
+	return 0;
 }

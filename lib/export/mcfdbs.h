@@ -9,8 +9,10 @@
 /*
  * Write the tables of all switches that have an entry, in the order of the fabric; in
  * each by MLID, then port. mlid: [groups], one a group. As OpenSM does it, a group of
- * fewer than two members has none. Errors are left to ferror(out). O(n log n) for n
- * entries: two a tree link and one a member.
+ * fewer than two members has none. EINVAL: two switches of the fabric have one GUID, by
+ * which tables are told apart. Errors of the file are left to ferror(out). O(switches +
+ * n log n) for n entries: two a tree link and one a member.
  */
-void fab_export_mcfdbs(FILE *out, const struct fab_mcast_problem *problem,
-		       const struct fab_mcast_result *result, const uint16_t *mlid);
+int fab_export_mcfdbs(FILE *out, const struct fab_mcast_problem *problem,
+		      const struct fab_mcast_result *result, const uint16_t *mlid,
+		      struct fab_err *err) FAB_MUST_CHECK;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "export/lid_rows.h"
+#include "fabric/guids.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,6 +65,11 @@ int fab_export_path_sl(FILE *out, const struct fab_routes *r, struct fab_err *er
 
 	if (rc)
 		return rc;
+	rc = fab_guids_differ(r->f, r->f->n_nodes, "service levels", err);
+	if (rc) {
+		fab_lid_rows_free(t);
+		return rc;
+	}
 	if (has_none(r)) {
 		fab_lid_rows_free(t);
 		return fab_fail(err, EINVAL,

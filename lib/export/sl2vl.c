@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "export/lid_rows.h"
+#include "fabric/guids.h"
 
 #include <stdlib.h>
 
@@ -59,11 +60,14 @@ static void put_switch(FILE *out, const struct fab_routes *r, uint32_t sw)
 	free(arc);
 }
 
-void fab_export_sl2vl(FILE *out, const struct fab_routes *r)
+int fab_export_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
+	int rc = fab_guids_differ(f, f->n_nodes, "lanes of service levels", err);
 	unsigned vl[N_SLS];
 
+	if (rc)
+		return rc;
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		if (fab_live_switch(r, sw))
 			put_switch(out, r, sw);
@@ -74,4 +78,5 @@ void fab_export_sl2vl(FILE *out, const struct fab_routes *r)
 		     p < f->node_first_port[node + 1]; p++)
 			if (is_live_port(r, p))
 				put_line(out, f->node_guid[node], 0, f->port_num[p], vl);
+	return 0;
 }

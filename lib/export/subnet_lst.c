@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/subnet_lst.h"
 
+#include "fabric/guids.h"
 #include "source/scan.h"
 
 #include <string.h>
@@ -78,8 +79,12 @@ static const char *speed_text(uint8_t speed)
 	return speed < FAB_COUNT(texts) && texts[speed] ? texts[speed] : "??";
 }
 
-void fab_export_subnet_lst(FILE *out, const struct fab_fabric *f)
+int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f, struct fab_err *err)
 {
+	int rc = fab_guids_differ(f, f->n_nodes, "lists of links", err);
+
+	if (rc)
+		return rc;
 	for (uint32_t port = 0; port < f->n_ports; port++) {
 		uint32_t peer = fab_port_peer(f, port);
 
@@ -94,4 +99,5 @@ void fab_export_subnet_lst(FILE *out, const struct fab_fabric *f)
 			fputs(" PHY=??", out);
 		fprintf(out, " LOG=ACT SPD=%s\n", speed_text(f->port_speed[port]));
 	}
+	return 0;
 }

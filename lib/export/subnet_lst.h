@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/err.h"
 #include "fabric/fabric.h"
 
 /*
@@ -11,7 +12,9 @@
  * read. Nodes without a cable, LMCs and revisions are not in such a file. A description
  * is cut to 64 bytes, its control characters become blanks, and a brace in it that would
  * end it early becomes a parenthesis; aggregation nodes keep the description that tells
- * them apart. Of a device number the lower 16 bits are written. Errors are left to
- * ferror(out). O(ports).
+ * them apart. Of a device number the lower 16 bits are written. EINVAL: two nodes have
+ * one GUID, by which they are told apart. Errors of the file are left to ferror(out).
+ * O(nodes + ports).
  */
-void fab_export_subnet_lst(FILE *out, const struct fab_fabric *f);
+int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f,
+			  struct fab_err *err) FAB_MUST_CHECK;

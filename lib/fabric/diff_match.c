@@ -2,13 +2,12 @@
 /* Which node of one fabric is which of the other. */
 #include "base/map.h"
 #include "fabric/diff_impl.h"
+#include "fabric/guids.h"
 #include "fabric/label.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define AMBIGUOUS (FAB_NONE - 1) /* several nodes have this key */
 
 /* Switches are matched with switches, adapters of any kind with each other. */
 static bool same_kind(const struct fab_differ *d, uint32_t old_node, uint32_t new_node)
@@ -23,26 +22,16 @@ static void join(struct fab_differ *d, uint32_t old_node, uint32_t new_node)
 	d->diff->old_of[new_node] = old_node;
 }
 
-/* GUID to node; AMBIGUOUS where several nodes have it. */
-static struct fab_map64 *guid_map(const struct fab_fabric *f)
-{
-	struct fab_map64 *map = fab_map64_new(f->n_nodes);
-
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		if (f->node_guid[i] && fab_map64_put(map, f->node_guid[i], i) != i)
-			fab_map64_set(map, f->node_guid[i], AMBIGUOUS);
-	return map;
-}
-
 static void match_guids(struct fab_differ *d)
 {
-	struct fab_map64 *old = guid_map(d->old), *new = guid_map(d->new);
+	struct fab_map64 *old = fab_guids_new(d->old, d->old->n_nodes);
+	struct fab_map64 *new = fab_guids_new(d->new, d->new->n_nodes);
 
 	for (uint32_t i = 0; i < d->old->n_nodes; i++) {
 		uint64_t guid = d->old->node_guid[i];
 		uint32_t k = guid ? fab_map64_get(new, guid) : FAB_NONE;
 
-		if (k >= AMBIGUOUS || fab_map64_get(old, guid) != i ||
+		if (k >= FAB_SHARED || fab_map64_get(old, guid) != i ||
 		    !same_kind(d, i, k))
 			continue;
 		join(d, i, k);
@@ -74,7 +63,7 @@ bool fab_diff_same_name(const struct fab_differ *d, uint32_t old_node, uint32_t 
 	return na == nb && !memcmp(a, b, na);
 }
 
-/* Name to node among those not matched yet; AMBIGUOUS where several have it. */
+/* Name to node among those not matched yet; FAB_SHARED where several have it. */
 static struct fab_strmap *name_map(const struct fab_fabric *f, const uint32_t *mate)
 {
 	struct fab_strmap *map = fab_strmap_new(f->n_nodes);
@@ -87,7 +76,7 @@ static struct fab_strmap *name_map(const struct fab_fabric *f, const uint32_t *m
 			continue;
 		len = name_key(f, i, key);
 		if (fab_strmap_put(map, key, len, i) != i)
-			fab_strmap_set(map, key, len, AMBIGUOUS);
+			fab_strmap_set(map, key, len, FAB_SHARED);
 	}
 	return map;
 }
@@ -106,7 +95,7 @@ static void match_names(struct fab_differ *d)
 			continue;
 		len = name_key(d->old, i, key);
 		k = fab_strmap_get(new, key, len);
-		if (len > 1 && k < AMBIGUOUS && fab_strmap_get(old, key, len) == i)
+		if (len > 1 && k < FAB_SHARED && fab_strmap_get(old, key, len) == i)
 			join(d, i, k);
 	}
 	fab_strmap_free(old);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "fabric/guids.h"
 #include "fabric/label.h"
 #include "fabric/plain_names.h"
 
@@ -111,10 +112,6 @@ static void add_guids(struct fab_resolver *r)
 {
 	const struct fab_fabric *f = r->f;
 
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		if (f->node_guid[i] &&
-		    fab_map64_put(r->node_guid, f->node_guid[i], i) != i)
-			fab_map64_set(r->node_guid, f->node_guid[i], FAB_SHARED);
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (f->port_guid[p] &&
 		    fab_map64_put(r->port_guid, f->port_guid[p], p) != p)
@@ -144,7 +141,7 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 	r->names[FAB_THING_SWITCH] = fab_directory_new(2 * (size_t)f->n_switches);
 	r->names[FAB_THING_ADAPTER] = fab_directory_new(f->n_nodes - f->n_switches);
 	r->names[FAB_THING_HOST] = fab_directory_new(f->n_hosts);
-	r->node_guid = fab_map64_new(f->n_nodes);
+	r->node_guid = fab_guids_new(f, f->n_nodes);
 	r->port_guid = fab_map64_new(f->n_nodes);
 	r->lid = FAB_NEW(FAB_LIDS, uint32_t);
 	for (int want = 0; want < FAB_N_WANTS; want++)

@@ -9,8 +9,6 @@ enum {
 	FAB_LIDS = 0xc000,
 	FAB_READINGS_MAX = 64, /* kept of each text; there may be more */
 };
-/* Two things have the number. */
-#define FAB_SHARED (FAB_NONE - 1)
 
 /* Kinds of things that have names. */
 enum fab_thing_kind {

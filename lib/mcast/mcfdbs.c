@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "fabric/guids.h"
 #include "mcast/groups_impl.h"
 #include "source/scan.h"
 
@@ -59,6 +60,12 @@ static int read_switch(struct reading *r, struct fab_span line)
 		return bad_line(r, &line);
 	r->has_switch = true;
 	r->sw = fab_map64_get(r->switches, guid);
+	if (r->sw == FAB_SHARED)
+		return fab_fail(r->err, EINVAL,
+				"%s:%llu: the fabric has two switches 0x%016llx: whose "
+				"table it is cannot be told",
+				r->file, (unsigned long long)r->lines.line,
+				(unsigned long long)guid);
 	if (r->sw != FAB_NONE)
 		return 0;
 	r->n_unknown++;
@@ -191,14 +198,12 @@ int fab_mcfdbs_read(const struct fab_fabric *f, const char *file, const char *te
 	struct reading r = {.f = f,
 			    .file = file,
 			    .lines = {.at = text, .end = text + len},
-			    .switches = fab_map64_new(f->n_switches),
+			    .switches = fab_guids_new(f, f->n_switches),
 			    .sw = FAB_NONE,
 			    .ignore_unknown = ignore_unknown,
 			    .err = err};
 	int rc;
 
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		fab_map64_put(r.switches, f->node_guid[s], s);
 	rc = read_lines(&r);
 	if (!rc)
 		*out = to_rows(&r);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 enum { FULL_MEMBER = 1, STATE_MASK = 0xf };
-#define TWICE (FAB_NONE - 1)
 
 /* What a record has told so far. */
 struct record {
@@ -33,7 +32,7 @@ struct found {
 struct reading {
 	struct fab_groups_builder *b;
 	const char *file;
-	struct fab_map64 *ports; /* by GUID, TWICE when two have it */
+	struct fab_map64 *ports; /* by GUID, FAB_SHARED when two have it */
 	bool ignore_unknown;
 	struct record now;
 	uint64_t n_members;
@@ -141,7 +140,7 @@ static int finish_record(struct reading *r)
 	if (!(now.state & FULL_MEMBER))
 		return 0;
 	port = fab_map64_get(r->ports, now.guid);
-	if (port < TWICE) {
+	if (port < FAB_SHARED) {
 		FAB_PUSH(&r->found, ((struct found){now.mlid, port, (uint32_t)r->found.n,
 						    now.guid_line}));
 		return 0;
@@ -154,7 +153,7 @@ static int finish_record(struct reading *r)
 		r->err, EINVAL,
 		"%s:%llu: group \"0x%04x\": member with port GUID 0x%016llx %s", r->file,
 		(unsigned long long)now.guid_line, now.mlid, (unsigned long long)now.guid,
-		port == TWICE ? "is there twice in the fabric" : "does not exist");
+		port == FAB_SHARED ? "is there twice in the fabric" : "does not exist");
 }
 
 static int read_line(struct reading *r, struct fab_span line, uint64_t number)
@@ -216,7 +215,7 @@ static struct fab_map64 *ports_by_guid(const struct fab_fabric *f)
 			guid = f->node_guid[f->port_node[p]];
 		if (guid && (f->port_cable[p] != FAB_NONE || !f->port_num[p]) &&
 		    fab_map64_put(map, guid, p) != p)
-			fab_map64_set(map, guid, TWICE);
+			fab_map64_set(map, guid, FAB_SHARED);
 	}
 	return map;
 }

@@ -32,6 +32,12 @@ struct reading {
 	uint32_t owner[N_LIDS]; /* port of a LID in the fabric */
 };
 
+static void add_port(struct reading *r, uint64_t guid, uint32_t port)
+{
+	if (guid && fab_map64_put(r->ports, guid, port) != port)
+		fab_map64_set(r->ports, guid, FAB_SHARED);
+}
+
 static struct reading *reading_new(const struct fab_fabric *f)
 {
 	struct reading *r = FAB_NEW0(1, struct reading);
@@ -47,15 +53,13 @@ static struct reading *reading_new(const struct fab_fabric *f)
 
 		if (!is_end)
 			continue;
-		if (f->port_guid[p])
-			fab_map64_put(r->ports, f->port_guid[p], p);
+		add_port(r, f->port_guid[p], p);
 		for (; lid && lid < end && lid < N_LIDS; lid++)
 			if (r->owner[lid] == FAB_NONE)
 				r->owner[lid] = p;
 	}
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (f->node_guid[s])
-			fab_map64_put(r->ports, f->node_guid[s], f->node_first_port[s]);
+		add_port(r, f->node_guid[s], f->node_first_port[s]);
 	return r;
 }
 
@@ -73,6 +77,7 @@ static int begin(struct reading *r, enum block block, struct fab_span rest)
 {
 	uint64_t guid;
 	uint32_t node;
+	int rc;
 
 	if (!fab_take_hex(&rest, &guid))
 		return fab_lfts_bad_line(&r->file, EXPECTED);
@@ -81,7 +86,9 @@ static int begin(struct reading *r, enum block block, struct fab_span rest)
 				     "expected the line \"N lids dumped\" of the table "
 				     "that begins in line %llu first",
 				     (unsigned long long)r->header_line);
-	node = fab_map64_get(r->file.nodes, guid);
+	rc = fab_lfts_find_node(&r->file, guid, &node);
+	if (rc)
+		return rc;
 	if (node == FAB_NONE || !fab_node_is_switch(r->f, node)) {
 		FAB_PUSH(&r->strange, guid);
 		node = FAB_NONE;
@@ -270,6 +277,16 @@ static uint16_t to_arc(const struct reading *r, const struct fab_faults *faults,
 	return fab_port_peer(f, port) == target ? FAB_ARC_HERE : FAB_ARC_BROKEN;
 }
 
+/* The port of a GUID; of several it is the one that has the LID in the fabric. */
+static uint32_t named_port(const struct reading *r, uint64_t guid, uint32_t owner)
+{
+	uint32_t port = fab_map64_get(r->ports, guid);
+
+	if (port != FAB_SHARED)
+		return port;
+	return owner != FAB_NONE && r->f->port_guid[owner] == guid ? owner : FAB_NONE;
+}
+
 /* The port of each LID with entries, FAB_NONE: left out. Returns how many are kept. */
 static uint32_t choose_ports(struct reading *r, struct fab_told *told)
 {
@@ -279,7 +296,7 @@ static uint32_t choose_ports(struct reading *r, struct fab_told *told)
 		uint32_t port = r->owner[lid];
 
 		if (r->guid[lid])
-			port = fab_map64_get(r->ports, r->guid[lid]);
+			port = named_port(r, r->guid[lid], port);
 		if (!r->out[lid])
 			port = FAB_NONE;
 		else if (port == FAB_NONE || fab_port_switch(r->f, port) == FAB_NONE) {

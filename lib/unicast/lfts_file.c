@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/map.h"
+#include "fabric/guids.h"
 #include "unicast/lfts_impl.h"
 
 #include <errno.h>
@@ -15,10 +16,8 @@ void fab_lfts_file_init(struct fab_lfts_file *file, const struct fab_fabric *f,
 {
 	*file = (struct fab_lfts_file){.name = name,
 				       .lines = {.at = text, .end = text + len},
-				       .nodes = fab_map64_new(f->n_nodes),
+				       .nodes = fab_guids_new(f, f->n_nodes),
 				       .err = err};
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		fab_map64_put(file->nodes, f->node_guid[i], i);
 }
 
 void fab_lfts_file_fini(struct fab_lfts_file *file)
@@ -36,6 +35,17 @@ int fab_lfts_fail(const struct fab_lfts_file *file, const char *format, ...)
 	va_end(args);
 	return fab_fail(file->err, EINVAL, "%s:%llu: %s", file->name,
 			(unsigned long long)file->lines.line, text);
+}
+
+int fab_lfts_find_node(const struct fab_lfts_file *file, uint64_t guid, uint32_t *node)
+{
+	*node = fab_map64_get(file->nodes, guid);
+	if (*node != FAB_SHARED)
+		return 0;
+	return fab_lfts_fail(file,
+			     "the fabric has two nodes 0x%016llx: which of them is meant "
+			     "cannot be told",
+			     (unsigned long long)guid);
 }
 
 int fab_lfts_bad_line(const struct fab_lfts_file *file, const char *expected)

@@ -10,7 +10,7 @@ struct fab_lfts_file {
 	const char *name;
 	struct fab_lines lines;
 	struct fab_span line;
-	struct fab_map64 *nodes; /* by node GUID */
+	struct fab_map64 *nodes; /* by node GUID, FAB_SHARED */
 	struct fab_err *err;
 };
 
@@ -29,6 +29,9 @@ int fab_lfts_bad_line(const struct fab_lfts_file *file, const char *expected);
 /* -EINVAL and "file:line: <text>". */
 int fab_lfts_fail(const struct fab_lfts_file *file, const char *format, ...)
 	FAB_PRINTF(2, 3);
+
+/* The node that has the GUID, FAB_NONE: none. -EINVAL and a sentence: two have it. */
+int fab_lfts_find_node(const struct fab_lfts_file *file, uint64_t guid, uint32_t *node);
 
 /* "0x" and digits; the number ends with the line or before a blank. */
 bool fab_lfts_take_hex(struct fab_span *s, uint64_t *out);

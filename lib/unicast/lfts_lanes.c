@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lanes of service levels, out of a file. */
-#include "base/map.h"
 #include "unicast/lfts_impl.h"
 
 #include <errno.h>
@@ -87,7 +86,8 @@ static int read_line(struct reading *x)
 	if (!parse(x->file.line, &line))
 		return fab_lfts_bad_line(&x->file,
 					 "\"0xNODEGUID IN OUT\" and 8 times \"0xAB\"");
-	node = fab_map64_get(x->file.nodes, line.guid);
+	if (fab_lfts_find_node(&x->file, line.guid, &node))
+		return -EINVAL;
 	if (node == FAB_NONE) {
 		x->n_unknown++;
 		return 0;

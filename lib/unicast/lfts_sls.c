@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Service levels of paths, out of a file. */
-#include "base/map.h"
 #include "unicast/lfts_impl.h"
 
 #include <errno.h>
@@ -33,7 +32,8 @@ static int read_line(struct reading *x)
 				     MAX_SL);
 	if (lid > UINT16_MAX)
 		return fab_lfts_fail(&x->file, "LID %u, expected 1 to %d", lid, 0xbfff);
-	node = fab_map64_get(x->file.nodes, guid);
+	if (fab_lfts_find_node(&x->file, guid, &node))
+		return -EINVAL;
 	column = x->column[lid];
 	if (node == FAB_NONE || column == FAB_NONE) {
 		x->n_unknown++;

@@ -27,7 +27,8 @@ static int dump_of(const char *fabric, char **text, size_t *n)
 	out = open_memstream(text, n);
 	if (!out)
 		return 1;
-	fab_export_ibnetdiscover(out, f);
+	if (fab_export_ibnetdiscover(out, f, &err))
+		fprintf(stderr, "%s\n", err.text);
 	fab_fabric_free(f);
 	return fclose(out);
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "fabric/fabric.h"
+#include "unicast/routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,4 +64,6 @@ uint32_t *fuzz_pieces(const struct fab_fabric *f);
 void fuzz_topo(const struct fab_fabric *f);
 void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d);
 void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d);
+/* Every path through tables without faults, and what uses each cable. */
+void fuzz_trace(const struct fab_routes *r);
 void fuzz_boot(const struct fab_fabric *f, struct fuzz_draw *d);

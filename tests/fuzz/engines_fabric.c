@@ -161,7 +161,7 @@ static struct fab_fabric *read_again(struct fab_fabric *f)
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	fab_export_ibnetdiscover(out, f);
+	fuzz_sound(fab_export_ibnetdiscover(out, f, &err), &err, "dump");
 	fclose(out);
 	fuzz_sound(fab_source_parse("dump", text, n, NULL, &again, &err), &err, "dump");
 	fuzz_must(fab_fabric_fingerprint(f) == fab_fabric_fingerprint(again),

@@ -106,13 +106,15 @@ static void write_and_read(const struct fab_mcast_problem *problem,
 	struct fab_mft *mft;
 	struct fab_err err = {""};
 	char *text = NULL;
+	bool is_refused;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
 	fuzz_sound(fab_groups_give_mlids(problem->groups, mlid, &err), &err, "mlids");
-	fab_export_mcfdbs(out, problem, r, mlid);
+	is_refused = fuzz_refused(fab_export_mcfdbs(out, problem, r, mlid, &err), &err,
+				  "mcfdbs");
 	fclose(out);
-	if (n) {
+	if (n && !is_refused) {
 		fuzz_sound(fab_mcfdbs_read(problem->f, "t", text, n, false, &mft, &err),
 			   &err, "mcfdbs");
 		fab_loaded_of(problem->f, problem->groups, mlid, mft, &loaded);
@@ -179,7 +181,7 @@ static uint64_t route_live(void *live, uint32_t group, const fab_port_id *member
 	return fab_live_route(live, group, member, n);
 }
 
-/* Groups that come and go, by one engine and both machines. */
+/* Groups that come and go, by one engine and all behaviours. */
 static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 {
 	const struct fab_mcast_engine *engine =
@@ -194,7 +196,7 @@ static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 				 fuzz_byte(d), &events, &err),
 			 &err, "events"))
 		return;
-	for (int how = FAB_LIFE_BATCHED; how <= FAB_LIFE_PLAIN; how++) {
+	for (int how = FAB_LIFE_BATCHED; how < FAB_LIFE_N_BEHAVIOURS; how++) {
 		const struct fab_life_options options = {
 			.behaviour = (enum fab_life_behaviour)how,
 			.compute_ns = 1000,

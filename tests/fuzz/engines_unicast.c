@@ -73,13 +73,6 @@ static void judge(const struct fab_routes *r, const char *who)
 
 typedef int write_fn(FILE *out, const struct fab_routes *r, struct fab_err *err);
 
-static int write_lanes(FILE *out, const struct fab_routes *r, struct fab_err *err)
-{
-	(void)err;
-	fab_export_sl2vl(out, r);
-	return 0;
-}
-
 /* As a file in memory; NULL: refused. */
 static char *written(write_fn *write, const struct fab_routes *r, const char *who)
 {
@@ -144,7 +137,12 @@ static struct fab_fabric *left_over(const struct fab_routes *r)
 	if (fuzz_refused(fab_fabric_without(r->f, r->faults, &left, &err), &err, "left"))
 		return NULL;
 	out = open_memstream(&text, &n);
-	fab_export_subnet_lst(out, left);
+	if (fuzz_refused(fab_export_subnet_lst(out, left, &err), &err, "left")) {
+		fclose(out);
+		free(text);
+		fab_fabric_free(left);
+		return NULL;
+	}
 	fclose(out);
 	fuzz_sound(fab_source_parse("left", text, n, NULL, &again, &err), &err, "left");
 	free(text);
@@ -157,12 +155,12 @@ static void write_and_read(const struct fab_routes *r)
 	char *lfts = written(fab_export_lfts, r, "lfts");
 	char *fdbs = written(fab_export_fdbs, r, "fdbs");
 	char *sls = written(fab_export_path_sl, r, "path-sl");
-	char *lanes = written(write_lanes, r, "sl2vl");
+	char *lanes = written(fab_export_sl2vl, r, "sl2vl");
 	struct fab_fabric *left = left_over(r);
 
 	fuzz_must(!lfts == !fdbs, "one is written, one is not", "tables");
 	/* without a live cable there is no table */
-	if (left && lfts && sls) {
+	if (left && lfts && sls && lanes) {
 		compare(r, r->f, r->faults, lfts, sls, lanes);
 		compare(r, left, NULL, fdbs, sls, lanes);
 	}
@@ -243,6 +241,22 @@ static void route(const struct fab_unicast_problem *problem,
 	fab_routes_free(r);
 }
 
+/* Without faults, as fabric-topo asks it. */
+static void trace(const struct fab_unicast_problem *problem,
+		  const struct fab_unicast_engine *engine)
+{
+	const struct fab_unicast_problem whole = {
+		.f = problem->f, .kfat = problem->kfat, .max_vls = 2, .n_threads = 1};
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	if (fuzz_refused(fab_unicast_fits(engine, whole.kfat, &err), &err, "fits") ||
+	    fuzz_refused(engine->route(&whole, &r, &err), &err, engine->name))
+		return;
+	fuzz_trace(r);
+	fab_routes_free(r);
+}
+
 void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d)
 {
 	struct fab_faults *faults = draw_faults(f, d);
@@ -256,6 +270,7 @@ void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d)
 	problem.max_vls = 1 + fuzz_below(d, 4);
 	for (size_t i = 0; i < fab_unicast_n_engines; i++)
 		route(&problem, fab_unicast_engines[i], i == asked, problem.max_vls & 1);
+	trace(&problem, fab_unicast_engines[asked]);
 	fab_kfat_free(k);
 	fab_faults_free(faults);
 }

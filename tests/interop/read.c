@@ -17,11 +17,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.text);
 		return 3;
 	}
-	if (!strcmp(argv[1], "dump"))
-		fab_export_ibnetdiscover(stdout, f);
-	else
+	if (!strcmp(argv[1], "dump")) {
+		if (fab_export_ibnetdiscover(stdout, f, &err)) {
+			fprintf(stderr, "%s\n", err.text);
+			return 3;
+		}
+	} else {
 		printf("%s %u %u %u %016llx\n", argv[1], f->n_switches, f->n_adapters,
 		       f->n_cables, (unsigned long long)fab_fabric_fingerprint(f));
+	}
 	fab_fabric_free(f);
 	return 0;
 }

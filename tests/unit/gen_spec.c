@@ -177,7 +177,7 @@ static char *dump(const struct fab_fabric *f, size_t *n)
 	FILE *out = open_memstream(&text, n);
 
 	cr_assert(out);
-	fab_export_ibnetdiscover(out, f);
+	cr_assert_eq(fab_export_ibnetdiscover(out, f, NULL), 0);
 	cr_assert_eq(fclose(out), 0);
 	return text;
 }

@@ -36,13 +36,6 @@ static char *written(write_fn write, const struct fab_routes *r)
 	return text;
 }
 
-static int write_sl2vl(FILE *out, const struct fab_routes *r, struct fab_err *err)
-{
-	(void)err;
-	fab_export_sl2vl(out, r);
-	return 0;
-}
-
 static struct fab_routes *read_tables(const struct fab_fabric *f,
 				      const struct fab_faults *faults, const char *text)
 {
@@ -125,7 +118,7 @@ static void scatter_lanes(struct fab_routes *r)
 static void check_round(const struct fab_routes *r)
 {
 	char *lfts = written(fab_export_lfts, r), *fdbs = written(fab_export_fdbs, r);
-	char *sls = written(fab_export_path_sl, r), *lanes = written(write_sl2vl, r);
+	char *sls = written(fab_export_path_sl, r), *lanes = written(fab_export_sl2vl, r);
 	struct fab_routes *a = read_tables(r->f, r->faults, lfts);
 	struct fab_routes *b = read_tables(r->f, r->faults, fdbs);
 
@@ -136,7 +129,7 @@ static void check_round(const struct fab_routes *r)
 	expect_writes(fab_export_path_sl, a, sls);
 	add_lanes(a, lanes);
 	if (r->lanes != FAB_LANES_SL) /* adapters' own lines */
-		expect_writes(write_sl2vl, a, lanes);
+		expect_writes(fab_export_sl2vl, a, lanes);
 	expect_same_judgement(r, a);
 	cr_expect_null(a->note, "%s", a->note);
 	fab_routes_free(a);

@@ -152,7 +152,7 @@ static char *write_list(const struct fab_fabric *f, size_t *n)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, n);
 
-	fab_export_subnet_lst(out, f);
+	cr_assert_eq(fab_export_subnet_lst(out, f, NULL), 0);
 	fclose(out);
 	return text;
 }

@@ -316,6 +316,7 @@ Test(tables_out, lids_that_do_not_do)
 {
 	struct net n;
 	uint32_t port;
+	uint64_t guid;
 	uint16_t was;
 
 	make(&n, "kfat:dims=3x3,hosts=2", NULL, 0);
@@ -331,6 +332,10 @@ Test(tables_out, lids_that_do_not_do)
 	n.f->port_lmc[port] = 7; /* 128 LIDs, those of others among them */
 	expect_refused(&n, "belongs to");
 	n.f->port_lmc[port] = 0;
+	guid = n.f->node_guid[4];
+	n.f->node_guid[4] = n.f->node_guid[1];
+	expect_refused(&n, "to have its own");
+	n.f->node_guid[4] = guid;
 	fab_faults_kill_switch(n.faults, 0); /* that host is on it: it needs none */
 	n.f->port_lid[port] = FAB_LID_NONE;
 	free(written(&n, fab_export_lfts));
@@ -424,7 +429,7 @@ static void check_lanes(const struct net *n)
 	unsigned in, to, n_lines = 0;
 	int at;
 
-	fab_export_sl2vl(out, &n->r);
+	cr_assert_eq(fab_export_sl2vl(out, &n->r, NULL), 0);
 	fclose(out);
 	rest = text;
 	while ((line = strsep(&rest, "\n")) && *line) {
@@ -491,7 +496,7 @@ Test(tables_out, what_is_left_is_a_fabric)
 		cr_expect_str_eq(fab_node_name(left, i), fab_node_name(n.f, was));
 		cr_expect_eq(lid_of(left, i), lid_of(n.f, was));
 	}
-	fab_export_subnet_lst(out, left);
+	cr_assert_eq(fab_export_subnet_lst(out, left, &err), 0, "%s", err.text);
 	fclose(out);
 	cr_assert_eq(fab_source_parse("t", text, size, NULL, &again, &err), 0);
 	cr_expect_eq(fab_fabric_fingerprint(again), fab_fabric_fingerprint(left));

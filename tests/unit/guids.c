@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two nodes of one GUID: what names nodes by GUID is neither written nor believed. */
+#include "fabric/guids.h"
+
+#include "export/ibnetdiscover.h"
+#include "export/lfts.h"
+#include "export/mcfdbs.h"
+#include "export/path_sl.h"
+#include "export/sl2vl.h"
+#include "export/subnet_lst.h"
+#include "mcast/engine.h"
+#include "mcast/mcfdbs.h"
+#include "support/gen.h"
+#include "support/routed.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/judge.h"
+#include "unicast/lfts.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 1, SECOND = 4 };
+
+Test(guids, ids_of_guids)
+{
+	struct fab_fabric *f = test_gen("kfat:dims=3x3,hosts=2");
+	struct fab_map64 *map;
+	struct fab_err err = {""};
+
+	map = fab_guids_new(f, f->n_nodes);
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		cr_expect_eq(fab_map64_get(map, f->node_guid[i]), i);
+	fab_map64_free(map);
+	cr_expect_eq(fab_guids_differ(f, f->n_nodes, "x", &err), 0);
+	/* the last adapter is as the first: no matter for what names switches only */
+	f->node_guid[f->n_nodes - 1] = f->node_guid[f->n_switches];
+	cr_expect_eq(fab_guids_differ(f, f->n_switches, "x", &err), 0);
+	cr_expect_eq(fab_guids_differ(f, f->n_nodes - 1, "x", &err), 0);
+	cr_expect_eq(fab_guids_differ(f, f->n_nodes, "all of them", &err), -EINVAL);
+	cr_expect(strstr(err.text, fab_node_name(f, f->n_nodes - 1)), "%s", err.text);
+	cr_expect(strstr(err.text, fab_node_name(f, f->n_switches)), "%s", err.text);
+	cr_expect(strstr(err.text, "all of them"), "%s", err.text);
+	/* GUID 0 is one as any other */
+	f->node_guid[FIRST] = f->node_guid[SECOND] = 0;
+	cr_expect_eq(fab_guids_differ(f, f->n_switches, "x", &err), -EINVAL);
+	map = fab_guids_new(f, f->n_switches);
+	cr_expect_eq(fab_map64_get(map, 0), FAB_SHARED);
+	cr_expect_eq(fab_map64_get(map, f->node_guid[0]), 0);
+	fab_map64_free(map);
+	fab_fabric_free(f);
+}
+
+/* Every file that names nodes by GUID. */
+enum kind { DUMP, LIST, LFTS, SLS, LANES, MCFDBS, N_KINDS };
+
+struct world {
+	struct routed groups; /* owns the fabric */
+	struct fab_fabric *f;
+	struct fab_faults *faults;
+	struct fab_routes *routes;
+	struct fab_mcast_result results[ROUTED_MAX_ENGINES];
+	struct fab_efi efi[ROUTED_MAX_ENGINES];
+	char *text[N_KINDS];
+};
+
+static int write_kind(const struct world *w, enum kind kind, FILE *out,
+		      struct fab_err *err)
+{
+	uint16_t mlid[8];
+
+	switch (kind) {
+	case DUMP:
+		return fab_export_ibnetdiscover(out, w->f, err);
+	case LIST:
+		return fab_export_subnet_lst(out, w->f, err);
+	case LFTS:
+		return fab_export_lfts(out, w->routes, err);
+	case SLS:
+		return fab_export_path_sl(out, w->routes, err);
+	case LANES:
+		return fab_export_sl2vl(out, w->routes, err);
+	default:
+		cr_assert_eq(fab_groups_give_mlids(w->groups.groups, mlid, err), 0);
+		return fab_export_mcfdbs(out, &w->groups.problem, &w->results[0], mlid,
+					 err);
+	}
+}
+
+/* NULL: refused, with the sentence in *err and nothing written. */
+static char *write_text(const struct world *w, enum kind kind, struct fab_err *err)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	int rc = write_kind(w, kind, out, err);
+
+	fclose(out);
+	if (!rc)
+		return text;
+	cr_expect_eq(rc, -EINVAL);
+	cr_expect_eq(n, 0);
+	free(text);
+	return NULL;
+}
+
+static int read_kind(const struct world *w, enum kind kind, struct fab_err *err)
+{
+	struct fab_routes *r = NULL;
+	struct fab_mft *mft = NULL;
+	const char *text = w->text[kind];
+	size_t n = strlen(text);
+	int rc;
+
+	if (kind == MCFDBS) {
+		rc = fab_mcfdbs_read(w->f, "t", text, n, true, &mft, err);
+		fab_mft_free(mft);
+		return rc;
+	}
+	rc = fab_routes_from_lfts(w->f, NULL, "t", w->text[LFTS], strlen(w->text[LFTS]),
+				  &r, err);
+	if (!rc && kind == SLS)
+		rc = fab_routes_add_path_sl(r, "t", text, n, err);
+	if (!rc && kind == LANES)
+		rc = fab_routes_add_sl2vl(r, "t", text, n, err);
+	fab_routes_free(r);
+	return rc;
+}
+
+/* A fabric, tables and trees of it, and all of it written. */
+static void begin(struct world *w)
+{
+	struct fab_unicast_problem problem = {.n_threads = 1, .max_vls = 1};
+	struct fab_err err = {""};
+
+	*w = (struct world){.f = test_gen("kfat:dims=3x3,hosts=2")};
+	routed_init(&w->groups, w->f, 8, 4, 1);
+	routed_all(&w->groups, w->results, w->efi);
+	w->faults = fab_faults_new(w->f);
+	problem.f = w->f;
+	problem.faults = w->faults;
+	cr_assert_eq(fab_unicast_minhop.route(&problem, &w->routes, &err), 0, "%s",
+		     err.text);
+	for (int i = 0; i < N_KINDS; i++) {
+		w->text[i] = write_text(w, (enum kind)i, &err);
+		cr_assert(w->text[i], "%s", err.text);
+	}
+}
+
+static void end(struct world *w)
+{
+	for (int i = 0; i < N_KINDS; i++)
+		free(w->text[i]);
+	fab_routes_free(w->routes);
+	fab_faults_free(w->faults);
+	routed_end(w->results);
+	routed_fini(&w->groups);
+}
+
+static void expect_written(const struct world *w, enum kind kind, bool is_written)
+{
+	struct fab_err err = {""};
+	char *text = write_text(w, kind, &err);
+
+	cr_expect_eq(!text, !is_written, "kind %d", kind);
+	cr_expect(text || strstr(err.text, "expected each to have its own"), "%s",
+		  err.text);
+	free(text);
+}
+
+static void expect_read(const struct world *w, enum kind kind, bool is_read)
+{
+	struct fab_err err = {""};
+
+	cr_expect_eq(read_kind(w, kind, &err), is_read ? 0 : -EINVAL, "kind %d: %s", kind,
+		     err.text);
+	cr_expect(is_read || strstr(err.text, "t:"), "%s", err.text);
+	cr_expect(is_read || strstr(err.text, "the fabric has two "), "%s", err.text);
+}
+
+Test(guids, switches_of_one_guid)
+{
+	struct world w;
+
+	begin(&w);
+	for (int i = LFTS; i < N_KINDS; i++)
+		expect_read(&w, (enum kind)i, true);
+	w.f->node_guid[SECOND] = w.f->node_guid[FIRST];
+	for (int i = 0; i < N_KINDS; i++)
+		expect_written(&w, (enum kind)i, false);
+	for (int i = LFTS; i < N_KINDS; i++)
+		expect_read(&w, (enum kind)i, false);
+	end(&w);
+}
+
+/* Tables name switches only; an adapter's port they name beside its LID. */
+Test(guids, adapters_of_one_guid)
+{
+	struct world w;
+	uint32_t a, b;
+
+	begin(&w);
+	a = w.f->n_switches;
+	b = w.f->n_nodes - 1;
+	w.f->node_guid[b] = w.f->node_guid[a];
+	for (int i = 0; i < N_KINDS; i++) {
+		bool is_table = i == LFTS || i == MCFDBS;
+
+		expect_written(&w, (enum kind)i, is_table);
+		if (i >= LFTS)
+			expect_read(&w, (enum kind)i, is_table);
+	}
+	end(&w);
+}
+
+/* Ports of one GUID are told apart by the LIDs that they have in the fabric. */
+Test(guids, ports_of_one_guid)
+{
+	const struct fab_judge_options options = {.ends = FAB_ENDS_ADAPTERS,
+						  .n_threads = 1};
+	struct fab_routes *r = NULL;
+	struct fab_judgement j;
+	struct fab_err err = {""};
+	struct world w;
+	uint32_t a, b;
+	char *text;
+
+	begin(&w);
+	a = fab_node_first_connected_port(w.f, w.f->n_switches);
+	b = fab_node_first_connected_port(w.f, w.f->n_nodes - 1);
+	w.f->port_guid[b] = w.f->port_guid[a];
+	text = write_text(&w, LFTS, &err);
+	cr_assert(text, "%s", err.text);
+	cr_assert_eq(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, &err),
+		     0, "%s", err.text);
+	cr_expect_eq(r->told->strange_lids.n, 0);
+	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_expect_eq(j.connected, j.pairs);
+	cr_expect_eq(j.unreachable, 0);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	/* a LID that neither has is left out */
+	w.f->port_lid[b] = 4000;
+	cr_assert_eq(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, &err),
+		     0, "%s", err.text);
+	cr_expect_eq(r->told->strange_lids.n, 1);
+	fab_routes_free(r);
+	free(text);
+	end(&w);
+}
