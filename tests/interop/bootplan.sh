@@ -5,6 +5,8 @@
 # try to be more than a name; what it could misread is refused.
 # Exit status 77 (skipped) without the program.
 set -u
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "$0")")/patience.bash"
 bootplan=$(readlink -f "$1") format=$2
 PATH=$PATH:/usr/sbin:/sbin
 command -v "$format" >/dev/null || { echo "no $format"; exit 77; }
@@ -19,10 +21,10 @@ fail() {
 
 is_sound() { # FILE
   case $format in
-  dnsmasq) dnsmasq --test -C "$PWD/$1" >said 2>&1 ;;
+  dnsmasq) within 60 dnsmasq --test -C "$PWD/$1" >said 2>&1 ;;
   dhcpd)
     : >leases
-    dhcpd -t -cf "$PWD/$1" -lf "$PWD/leases" >said 2>&1
+    within 60 dhcpd -t -cf "$PWD/$1" -lf "$PWD/leases" >said 2>&1
     ;;
   esac
 }

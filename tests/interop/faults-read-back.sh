@@ -5,6 +5,8 @@
 # it is read back by itself (both forms of tables) and by ibdmchk: the same judgement.
 # FAULTS is fabric-faults. Exit status 77 (skipped) without ibdmchk or jq.
 set -u
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "$0")")/patience.bash"
 faults=$(readlink -f "$1") n=$2 fabric=$3 algorithm=$4
 for program in ibdmchk jq; do
   command -v $program >/dev/null || { echo "no $program"; exit 77; }
@@ -27,7 +29,7 @@ figures() { # FABRIC OPTION...
 # It crashes when all is said: the text counts.
 judge() {
   : >mcfdbs
-  (timeout 200 ibdmchk -s left -f fdbs -c psl -d slvl -m mcfdbs; true) >report 2>&1
+  (within 200 ibdmchk -s left -f fdbs -c psl -d slvl -m mcfdbs; true) >report 2>&1
   grep -q 'Fail to parse\|Fail to find node' report && fail "ibdmchk refuses: $(grep '^-E-' report | head -n 3)"
   # a fabric in parts it reads, and judges no further
   grep -q '^-E- Fail to update Min Hops Tables' report && [ "$apart" -gt 0 ] && return

@@ -51,16 +51,15 @@ ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n }' "$dir/net")
 ibsim -s -n -N $((nodes + 1)) -S $((switches + 1)) -P $((ports + 1)) -L 49152 \
   "$dir/net" >"$dir/ibsim.log" 2>&1 </dev/null &
 pid=$!
-for _ in $(seq "$(patience 300)"); do
-  grep -q 'MaxMcastCap' "$dir/ibsim.log" && break
-  kill -0 $pid 2>/dev/null || fail "ibsim does not load what we write"
-  sleep 0.1
-done
+is_loaded() {
+  grep -q 'MaxMcastCap' "$dir/ibsim.log"
+}
+has_sockets() {
+  grep -q "@$IBSIM_SOCKNAME:ctl" /proc/net/unix
+}
 # its sockets come a moment after its tables
-for _ in $(seq "$(patience 100)"); do
-  grep -q "@$IBSIM_SOCKNAME:ctl" /proc/net/unix && break
-  sleep 0.1
-done
+await $pid ibsim 30 is_loaded && await $pid ibsim 30 has_sockets ||
+  fail "ibsim does not load what we write"
 
 SIM_HOST=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$dir/net" | head -n 1)
 export SIM_HOST

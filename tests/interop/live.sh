@@ -36,11 +36,7 @@ fail() {
 start() { # NAME: simulate the net file NAME
   IBSIM_SOCKNAME=fabkit-live-$$-$1 ibsim -s -n -N 400 -S 200 -P 4000 "$1" >"$1.log" 2>&1 </dev/null &
   pids="$pids $!"
-  for _ in $(seq "$(patience 100)"); do
-    grep -q 'simulator ready' "$1.log" && return
-    sleep 0.1
-  done
-  fail "ibsim does not load $1"
+  await $! ibsim 30 grep -q 'simulator ready' "$1.log" || fail "ibsim does not load $1"
 }
 # live NAME COMMAND...: run where the fabric NAME is ib:, without what umad2sim itself says
 live() {

@@ -53,22 +53,6 @@ simulate() {
   fail "ibsim does not load $1"
 }
 
-# await PID NAME SECONDS CONDITION...: until it holds; fails when the program ends before.
-# It gives up on one that has had so many seconds of a processor, or waits for more than that.
-await() {
-  local pid=$1 name=$2 limit start=$SECONDS
-  limit=$(patience "$3")
-  local cpu=$3
-  shift 3
-  while ! "$@"; do
-    kill -0 "$pid" 2>/dev/null || return 1
-    [ $((SECONDS - start)) -le "$limit" ] || give_up "$name" "$limit"
-    [ -n "${FAB_PATIENCE:-}" ] || [ "$(cpu_seconds "$pid")" -le "$cpu" ] ||
-      give_up "$name" "$cpu s of processor time, $((SECONDS - start))"
-    sleep 0.1
-  done
-}
-
 # host NET N: id of the Nth adapter
 host() {
   sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$1" | sed -n "$2p"
