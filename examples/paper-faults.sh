@@ -46,7 +46,7 @@ figure 'ns by the detour of algorithm A' 377 377 \
 
 # reachability
 figure 'leaf pairs that xy loses by one dead leaf, 16 x 16' - 225 "$(column unreachable $grid --algorithm=xy --fail=7.7)"
-figure 'leaf pairs that algorithm A loses by 15 dead leaves' - 1176 \
+figure 'leaf pairs that algorithm A loses by 15 dead leaves' - 180 \
   "$(column unreachable $grid --algorithm=algorithm-a --random=15)"
 figure 'pairs lost by vtftr, 100 sets of 15 faults' 0 0 \
   "$(column unreachable $grid --algorithm=vtftr --random=15 --count=100)"

@@ -70,6 +70,7 @@ void faults_questions_check(const struct faults_params *p, struct argp_state *st
 
 /* One set of faults by one algorithm, for the database. */
 struct faults_set {
+	uint64_t number; /* from 0 */
 	char *dead;
 	uint64_t pairs, unreachable, cycle_channels;
 	uint32_t max_hops;

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "event/sweep.h"
+#include "unicast/changes.h"
 #include "unicast/complete.h"
+#include "unicast/fault_sets.h"
 #include "unicast/verify.h"
 
 /* Sets of faults that go into the database one by one. */
@@ -16,11 +19,22 @@ enum { SETS_STORED_MAX = 100000, SETS_MAX = 100 * 1000 * 1000 };
 struct sets {
 	const struct faults_params *p;
 	struct faults_outcome *o;
-	struct fab_fault_list candidates;
-	struct fab_rng rng;
-	size_t *pick;
+	struct fab_fault_sets all;
+	int n_threads;				      /* of one set */
 	struct fab_routes *sound[FAULTS_MAX_ENGINES]; /* tables without any fault */
-	struct fab_cli_progress *progress;
+};
+
+/* What one algorithm makes of one set of faults. */
+struct judged {
+	struct fab_judgement j;
+	struct fab_lost lost;
+	struct fab_changes changes;
+	uint32_t max_destinations;
+	double load, load_before;
+	double route_seconds, judge_seconds;
+	char *trouble;		   /* that --verify found; NULL: none */
+	char *note, *dead;	   /* NULL: none, not needed */
+	struct fab_routes *routes; /* of the only set */
 };
 
 struct fab_unicast_problem faults_problem(const struct faults_params *p,
@@ -35,30 +49,24 @@ struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					    .n_threads = p->run.threads};
 }
 
-static struct fab_routes *route(const struct sets *s,
-				const struct fab_unicast_engine *engine,
-				const struct fab_faults *faults)
+static int route(const struct sets *s, const struct fab_unicast_engine *engine,
+		 const struct fab_faults *faults, struct fab_routes **out,
+		 struct fab_err *err)
 {
 	struct fab_unicast_problem problem = faults_problem(s->p, s->o, faults);
-	struct fab_routes *routes;
-	struct fab_err err;
 
-	if (engine->route(&problem, &routes, &err))
-		fab_cli_die(&err);
-	return routes;
+	problem.n_threads = s->n_threads;
+	return engine->route(&problem, out, err);
 }
 
-static struct fab_judgement judge(const struct sets *s, const struct fab_routes *routes,
-				  enum fab_ends ends, bool with_load)
+static int judge(const struct sets *s, const struct fab_routes *routes,
+		 enum fab_ends ends, bool with_load, struct fab_judgement *out,
+		 struct fab_err *err)
 {
 	const struct fab_judge_options options = {
-		.ends = ends, .with_load = with_load, .n_threads = s->p->run.threads};
-	struct fab_judgement j;
-	struct fab_err err;
+		.ends = ends, .with_load = with_load, .n_threads = s->n_threads};
 
-	if (fab_judge(routes, &options, &j, &err))
-		fab_cli_die(&err);
-	return j;
+	return fab_judge(routes, &options, out, err);
 }
 
 /* Between what tables are judged: an engine's on a kfat between leaf switches. */
@@ -77,57 +85,11 @@ static struct fab_routes *complete(const struct fab_routes *routes, enum fab_end
 	return is_complete ? NULL : fab_routes_complete(routes);
 }
 
-/* Is it the same destination? A port with several LIDs has them side by side. */
-static bool is_same_column(const struct fab_routes *a, uint32_t i,
-			   const struct fab_routes *b, uint32_t k)
-{
-	if (a->column_port)
-		return a->column_port[i] == b->column_port[k];
-	return a->column_switch[i] == b->column_switch[k];
-}
-
-/* Entries that differ from those without faults, of destinations that are still there. */
-static void count_changes(struct faults_result *r, const struct fab_routes *now,
-			  const struct fab_routes *sound)
-{
-	uint32_t n = now->f->n_switches, at = 0;
-	bool *is_changed = FAB_NEW0(n + 1, bool);
-
-	for (uint32_t i = 0; i < now->n_columns; i++, at++) {
-		const uint16_t *a = fab_routes_next(now, i), *b;
-
-		while (!is_same_column(sound, at, now, i))
-			at++;
-		b = fab_routes_next(sound, at);
-		for (uint32_t sw = 0; sw < n; sw++) {
-			if (a[sw] == b[sw] ||
-			    (now->faults && now->faults->switch_is_dead[sw]))
-				continue;
-			r->entries_changed++;
-			is_changed[sw] = true;
-		}
-	}
-	for (uint32_t sw = 0; sw < n; sw++)
-		r->switches_changed += is_changed[sw];
-	free(is_changed);
-}
-
 /* A load in what one host sends to all others that it has a path to. */
 static double per_host(const struct fab_judgement *j)
 {
 	return j->pairs ? (double)j->max_load / ((double)j->pairs / (double)j->ends)
 			: NAN;
-}
-
-static double uniform_load(const struct sets *s, const struct fab_routes *routes)
-{
-	struct fab_routes *whole = complete(routes, FAB_ENDS_HOSTS);
-	struct fab_judgement j = judge(s, whole ? whole : routes, FAB_ENDS_HOSTS, true);
-	double load = per_host(&j);
-
-	fab_judgement_fini(&j);
-	fab_routes_free(whole);
-	return load;
 }
 
 static char *names_of(const struct fab_faults *faults)
@@ -145,82 +107,6 @@ static char *names_of(const struct fab_faults *faults)
 	return text;
 }
 
-static void add_lost(struct faults_result *r, const struct fab_lost *lost)
-{
-	r->lost.hosts += lost->hosts;
-	r->lost.adapters += lost->adapters;
-	r->lost.pairs += lost->pairs;
-}
-
-static void add_judgement(struct faults_result *r, struct fab_judgement *j,
-			  const struct fab_faults *faults)
-{
-	struct fab_judgement *sum = &r->sum;
-	bool is_bad = j->unreachable || !j->deadlock_free;
-
-	r->sets++;
-	r->sets_unreachable += j->unreachable > 0;
-	r->sets_with_cycle += j->cycle_channels > 0;
-	sum->pairs += j->pairs;
-	sum->pairs_across_planes += j->pairs_across_planes;
-	sum->connected += j->connected;
-	sum->unreachable += j->unreachable;
-	sum->connected_in_graph += j->connected_in_graph;
-	sum->minimal += j->minimal;
-	for (size_t i = 0; i < FAB_COUNT(sum->hops); i++)
-		sum->hops[i] += j->hops[i];
-	if (j->max_hops > sum->max_hops)
-		sum->max_hops = j->max_hops;
-	if (j->vls > sum->vls)
-		sum->vls = j->vls;
-	if (j->sls > sum->sls)
-		sum->sls = j->sls;
-	if (is_bad && !r->worst && faults->named.n)
-		r->worst = names_of(faults);
-	if (r->sets == 1) {
-		sum->deadlock_free = true;
-		sum->gaps = j->gaps;
-		memset(&j->gaps, 0, sizeof(j->gaps));
-		sum->valleys.v = j->valleys.v;
-		sum->valleys.n = j->valleys.n;
-		memset(&j->valleys, 0, sizeof(j->valleys));
-		sum->unreached.v = j->unreached.v;
-		sum->unreached.n = j->unreached.n;
-		memset(&j->unreached, 0, sizeof(j->unreached));
-	}
-	if (!sum->cycle_channels && j->cycle_channels) {
-		sum->cycle.v = j->cycle.v;
-		sum->cycle.n = j->cycle.n;
-		memset(&j->cycle, 0, sizeof(j->cycle));
-	}
-	sum->deadlock_free = sum->deadlock_free && j->deadlock_free;
-	sum->cycle_channels += j->cycle_channels;
-	sum->is_unknown = (sum->is_unknown || j->is_unknown) && !sum->cycle_channels;
-	sum->pairs_on_cycles += j->pairs_on_cycles;
-	sum->valley_pairs += j->valley_pairs;
-}
-
-/* The port of a switch to another that most destinations go by. */
-static void count_destinations(struct faults_result *r, const struct fab_fabric *f,
-			       const uint32_t *destinations)
-{
-	for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++)
-		if (destinations[a] > r->max_destinations)
-			r->max_destinations = destinations[a];
-}
-
-static void keep_set(struct faults_result *r, const struct fab_judgement *j,
-		     const struct fab_faults *faults)
-{
-	const struct faults_set set = {.dead = names_of(faults),
-				       .pairs = j->pairs,
-				       .unreachable = j->unreachable,
-				       .cycle_channels = j->cycle_channels,
-				       .max_hops = j->max_hops};
-
-	FAB_PUSH(&r->each, set);
-}
-
 /* What the tables and their engine have to say; on the heap, NULL: nothing. */
 static char *note_of(const struct fab_unicast_engine *engine,
 		     const struct fab_routes *routes)
@@ -234,146 +120,311 @@ static char *note_of(const struct fab_unicast_engine *engine,
 	return fab_strdup(caveat ? caveat : routes->note);
 }
 
-/* Judge tables, keep what is asked for. */
-static void judge_result(struct sets *s, struct faults_result *r,
-			 struct fab_routes *routes, const struct fab_faults *faults)
+static int uniform_load(const struct sets *s, const struct fab_routes *routes,
+			double *out, struct fab_err *err)
+{
+	struct fab_routes *whole = complete(routes, FAB_ENDS_HOSTS);
+	struct fab_judgement j;
+	int rc = judge(s, whole ? whole : routes, FAB_ENDS_HOSTS, true, &j, err);
+
+	fab_routes_free(whole);
+	if (rc)
+		return rc;
+	*out = per_host(&j);
+	fab_judgement_fini(&j);
+	return 0;
+}
+
+/* Most destinations that a switch sends by one port to another switch. */
+static uint32_t count_destinations(const struct fab_fabric *f,
+				   const uint32_t *destinations)
+{
+	uint32_t most = 0;
+
+	for (uint32_t a = 0; destinations && a < f->arc_first[f->n_switches]; a++)
+		if (destinations[a] > most)
+			most = destinations[a];
+	return most;
+}
+
+/* Judge tables into *out. */
+static int judge_tables(const struct sets *s, const struct faults_result *r,
+			const struct fab_routes *routes, const struct fab_faults *faults,
+			struct judged *out, struct fab_err *err)
 {
 	enum fab_ends ends = ends_of(s, r);
 	double start = fab_now();
 	struct fab_routes *whole = complete(routes, ends);
 	const struct fab_routes *judged = whole ? whole : routes;
-	struct fab_judgement j = judge(s, judged, ends, s->o->is_one_set);
-	struct fab_lost lost =
-		fab_lost_count(faults, s->o->kfat, ends, fab_routes_tell_lids(routes));
-	struct fab_err err;
+	struct fab_err found;
+	int rc = judge(s, judged, ends, s->o->is_one_set, &out->j, err);
 
-	r->judge_seconds += fab_now() - start;
-	if (s->p->run.verify) {
-		r->was_verified = true;
-		if (fab_unicast_verify(judged, ends, &j, &err)) {
-			r->is_sound = false;
-			fab_cli_warn(&s->p->run, "%s: %s", r->algorithm, err.text);
-		}
+	if (rc) {
+		fab_routes_free(whole);
+		return rc;
 	}
-	if (!r->note)
-		r->note = note_of(r->engine, routes);
-	if (j.destinations)
-		count_destinations(r, s->o->f, j.destinations);
-	if (s->p->store.path && r->each.n < SETS_STORED_MAX)
-		keep_set(r, &j, faults);
-	add_judgement(r, &j, faults);
-	add_lost(r, &lost);
-	fab_judgement_fini(&j);
+	out->lost =
+		fab_lost_count(faults, s->o->kfat, ends, fab_routes_tell_lids(routes));
+	out->judge_seconds = fab_now() - start;
+	if (s->p->run.verify && fab_unicast_verify(judged, ends, &out->j, &found))
+		out->trouble = fab_strdup(found.text);
+	out->note = note_of(r->engine, routes);
+	out->max_destinations = count_destinations(s->o->f, out->j.destinations);
+	if (faults->named.n &&
+	    (s->p->store.path || out->j.unreachable || !out->j.deadlock_free))
+		out->dead = names_of(faults);
 	fab_routes_free(whole);
+	return 0;
 }
 
-static void solve_set(struct sets *s, const struct fab_faults *faults)
+static void free_judged(struct judged *a)
+{
+	fab_judgement_fini(&a->j);
+	fab_routes_free(a->routes);
+	free(a->trouble);
+	free(a->note);
+	free(a->dead);
+}
+
+/* Loads are for one set only: they are dear. */
+static int add_loads(const struct sets *s, const struct fab_routes *sound,
+		     struct judged *a, struct fab_err *err)
+{
+	int rc = uniform_load(s, a->routes, &a->load, err);
+
+	a->load_before = a->load;
+	return rc || !sound ? rc : uniform_load(s, sound, &a->load_before, err);
+}
+
+/* Algorithm i on one set. */
+static int try_engine(const struct sets *s, size_t i, const struct fab_faults *faults,
+		      struct judged *out, struct fab_err *err)
+{
+	const struct faults_result *r = &s->o->results[i + (s->p->files.lfts != NULL)];
+	double start = fab_now();
+	struct fab_routes *routes;
+	int rc = route(s, r->engine, faults, &routes, err);
+
+	if (rc)
+		return rc;
+	out->load = out->load_before = NAN;
+	out->route_seconds = fab_now() - start;
+	out->routes = routes;
+	rc = judge_tables(s, r, routes, faults, out, err);
+	if (!rc && s->sound[i])
+		out->changes = fab_changes_count(routes, s->sound[i]);
+	if (!rc && s->o->is_one_set)
+		return add_loads(s, s->sound[i], out, err);
+	fab_routes_free(routes);
+	out->routes = NULL;
+	return rc;
+}
+
+static void keep_set(struct faults_result *r, uint64_t number, struct judged *a)
+{
+	const struct faults_set set = {.number = number,
+				       .dead = a->dead ? a->dead : fab_strdup(""),
+				       .pairs = a->j.pairs,
+				       .unreachable = a->j.unreachable,
+				       .cycle_channels = a->j.cycle_channels,
+				       .max_hops = a->j.max_hops};
+
+	a->dead = NULL;
+	FAB_PUSH(&r->each, set);
+}
+
+/* Add set `number` by one algorithm to its result; nothing of *a is left. */
+static void add_judged(const struct sets *s, struct faults_result *r, uint64_t number,
+		       struct judged *a)
+{
+	bool is_bad = a->j.unreachable || !a->j.deadlock_free;
+
+	if (a->trouble)
+		fab_cli_warn(&s->p->run, "%s: %s", r->algorithm, a->trouble);
+	r->was_verified = s->p->run.verify;
+	r->is_sound = r->is_sound && !a->trouble;
+	r->sets_unreachable += a->j.unreachable > 0;
+	r->sets_with_cycle += a->j.cycle_channels > 0;
+	r->entries_changed += a->changes.entries;
+	r->switches_changed += a->changes.switches;
+	r->route_seconds += a->route_seconds;
+	r->judge_seconds += a->judge_seconds;
+	r->lost.hosts += a->lost.hosts;
+	r->lost.adapters += a->lost.adapters;
+	r->lost.pairs += a->lost.pairs;
+	if (a->max_destinations > r->max_destinations)
+		r->max_destinations = a->max_destinations;
+	if (is_bad && !r->worst && a->dead)
+		r->worst = fab_strdup(a->dead);
+	if (!r->note) {
+		r->note = a->note;
+		a->note = NULL;
+	}
+	r->load = a->load;
+	r->load_before = a->load_before;
+	r->routes = a->routes;
+	a->routes = NULL;
+	if (s->p->store.path && number < SETS_STORED_MAX)
+		keep_set(r, number, a);
+	fab_judgement_add(&r->sum, &a->j, !r->sets++);
+	free_judged(a);
+}
+
+/* All algorithms on one set, an array of judged; on failure nothing is left. */
+static int try_set(const struct sets *s, const struct fab_faults *faults,
+		   struct judged *out, struct fab_err *err)
 {
 	for (size_t i = 0; i < s->p->n_engines; i++) {
-		struct faults_result *r = &s->o->results[i + (s->p->files.lfts != NULL)];
-		double start = fab_now();
-		struct fab_routes *routes = route(s, r->engine, faults);
+		int rc = try_engine(s, i, faults, &out[i], err);
 
-		r->route_seconds += fab_now() - start;
-		judge_result(s, r, routes, faults);
-		if (s->sound[i])
-			count_changes(r, routes, s->sound[i]);
-		if (s->o->is_one_set) {
-			r->load = uniform_load(s, routes);
-			r->load_before =
-				s->sound[i] ? uniform_load(s, s->sound[i]) : r->load;
-			r->routes = routes;
-		} else {
-			fab_routes_free(routes);
-		}
+		if (!rc)
+			continue;
+		for (size_t k = 0; k <= i; k++)
+			free_judged(&out[k]);
+		return rc;
 	}
+	return 0;
+}
+
+static void *open_maker(void *context)
+{
+	const struct sets *s = context;
+	struct fab_fault_maker *maker = FAB_NEW(1, struct fab_fault_maker);
+
+	fab_fault_maker_init(maker, &s->all);
+	return maker;
+}
+
+static void close_maker(void *context, void *maker)
+{
+	(void)context;
+	fab_fault_maker_fini(maker);
+	free(maker);
+}
+
+static int work_on_set(void *context, void *memory, uint64_t number, void *result,
+		       struct fab_err *err)
+{
+	struct fab_fault_maker *maker = memory;
+
+	fab_fault_maker_make(maker, number);
+	return try_set(context, maker->faults, result, err);
+}
+
+static void take_set(void *context, uint64_t number, void *result)
+{
+	const struct sets *s = context;
+	struct judged *a = result;
+
+	for (size_t i = 0; i < s->p->n_engines; i++)
+		add_judged(s, &s->o->results[i + (s->p->files.lfts != NULL)], number,
+			   &a[i]);
+}
+
+static void drop_set(void *context, void *result)
+{
+	const struct sets *s = context;
+	struct judged *a = result;
+
+	for (size_t i = 0; i < s->p->n_engines; i++)
+		free_judged(&a[i]);
 }
 
 static void solve_loaded(struct sets *s)
 {
 	struct faults_result *r = &s->o->results[0];
+	struct judged a = {.load_before = NAN};
 	double start = fab_now();
+	struct fab_err err;
 
 	r->algorithm = "loaded";
 	r->is_sound = true;
-	r->routes = faults_read_tables(s->p, s->o);
-	r->route_seconds = fab_now() - start;
-	judge_result(s, r, r->routes, s->o->faults);
-	r->load = uniform_load(s, r->routes);
-	r->load_before = NAN;
+	a.routes = faults_read_tables(s->p, s->o);
+	a.route_seconds = fab_now() - start;
+	if (judge_tables(s, r, a.routes, s->o->faults, &a, &err) ||
+	    uniform_load(s, a.routes, &a.load, &err))
+		fab_cli_die(&err);
+	add_judged(s, r, 0, &a);
 }
 
-/* Candidates for more faults; exits when there are too few. */
-static void list_candidates(struct sets *s, uint32_t k)
+static void solve_one(struct sets *s)
 {
-	const struct faults_wish *w = &s->p->wish;
+	struct judged *a = FAB_NEW0(s->p->n_engines + 1, struct judged);
+	struct fab_err err;
 
-	fab_faults_candidates(s->o->f, w->of, s->o->faults, &s->candidates);
-	if (s->candidates.of.n < k)
-		fab_cli_exit(FAB_EXIT_ERROR, "%s: %u faults are asked for, of %zu %s",
-			     s->p->input.fabric, k, s->candidates.of.n,
-			     fab_fault_kind_name(w->of));
+	if (try_set(s, s->o->faults, a, &err))
+		fab_cli_die(&err);
+	take_set(s, 0, a);
+	free(a);
 }
 
-/* What is dead in every set. */
-static struct fab_faults *copy_named(const struct faults_outcome *o)
+/* Many sets: one a thread. */
+static void solve_sets(struct sets *s)
 {
-	struct fab_faults *copy = fab_faults_new(o->f);
+	struct fab_sweep sweep = {.what = "set of faults",
+				  .n_items = s->all.n,
+				  .n_threads = s->p->run.threads,
+				  .result_bytes = s->p->n_engines * sizeof(struct judged),
+				  .context = s,
+				  .open = open_maker,
+				  .close = close_maker,
+				  .work = work_on_set,
+				  .take = take_set,
+				  .drop = drop_set,
+				  .progress = fab_cli_progress_tick};
+	struct fab_err err;
 
-	for (size_t i = 0; i < o->faults->named.n; i++)
-		fab_faults_kill(copy, o->faults->named.v[i]);
-	return copy;
-}
-
-static void solve_random(struct sets *s)
-{
-	const struct faults_wish *w = &s->p->wish;
-
-	list_candidates(s, w->random);
-	for (uint64_t i = 0; i < w->count; i++) {
-		struct fab_faults *faults =
-			s->o->is_one_set ? s->o->faults : copy_named(s->o);
-
-		fab_faults_draw(faults, &s->candidates, w->random, &s->rng);
-		solve_set(s, faults);
-		fab_cli_progress_tick(s->progress, i + 1, w->count);
-		if (!s->o->is_one_set)
-			fab_faults_free(faults);
+	s->n_threads = fab_sweep_inner_threads(&sweep);
+	sweep.progress_context = fab_cli_progress_new(&s->p->run, "routing", "sets");
+	if (fab_sweep_run(&sweep, &err)) {
+		fab_err_prefix(&err, s->p->input.fabric);
+		fab_cli_die(&err);
 	}
+	fab_cli_progress_free(sweep.progress_context);
 }
 
-static void solve_exhaustive(struct sets *s)
+/* Number the sets; exits when there are too few faults or too many sets. */
+static void number_sets(struct sets *s)
 {
-	uint32_t k = s->p->wish.exhaustive;
-	uint64_t done = 0;
+	const struct faults_wish *w = &s->p->wish;
+	struct fab_err err;
+	int rc = w->exhaustive
+			 ? fab_fault_sets_all(s->o->f, s->o->faults, w->of, w->exhaustive,
+					      &s->all, &err)
+			 : fab_fault_sets_random(s->o->f, s->o->faults, w->of, w->random,
+						 w->count, s->p->run.seed, &s->all, &err);
 
-	list_candidates(s, k);
-	s->o->n_sets = fab_faults_combinations(s->candidates.of.n, k);
-	if (s->o->n_sets > SETS_MAX)
+	if (rc) {
+		fab_err_prefix(&err, s->p->input.fabric);
+		fab_cli_die(&err);
+	}
+	if (w->exhaustive && s->all.n > SETS_MAX)
 		fab_cli_exit(
 			FAB_EXIT_ERROR,
 			"%s: --exhaustive=%u of %zu %s are more than %d sets: draw some "
 			"with --random=%u --count=N",
-			s->p->input.fabric, k, s->candidates.of.n,
-			fab_fault_kind_name(s->p->wish.of), SETS_MAX, k);
-	s->pick = FAB_NEW(k + 1, size_t);
-	for (size_t i = 0; i < k; i++)
-		s->pick[i] = i;
-	do {
-		struct fab_faults *faults = copy_named(s->o);
+			s->p->input.fabric, w->exhaustive, s->all.candidates.of.n,
+			fab_fault_kind_name(w->of), SETS_MAX, w->exhaustive);
+	s->o->n_sets = s->all.n;
+}
 
-		for (size_t i = 0; i < k; i++)
-			fab_faults_kill(faults, s->candidates.of.v[s->pick[i]]);
-		solve_set(s, faults);
-		fab_faults_free(faults);
-		fab_cli_progress_tick(s->progress, ++done, s->o->n_sets);
-	} while (fab_faults_next_combination(s->pick, k, s->candidates.of.n));
+/* The only set by chance is what is dead in all that follows. */
+static void draw_one(struct sets *s)
+{
+	struct fab_fault_maker maker;
+
+	fab_fault_maker_init(&maker, &s->all);
+	fab_fault_maker_make(&maker, 0);
+	for (size_t i = 0; i < maker.faults->named.n; i++)
+		fab_faults_kill(s->o->faults, maker.faults->named.v[i]);
+	fab_fault_maker_fini(&maker);
 }
 
 static void begin_results(struct sets *s)
 {
 	const struct faults_params *p = s->p;
 	struct faults_outcome *o = s->o;
+	struct fab_err err;
 
 	o->n = p->n_engines + (p->files.lfts != NULL);
 	for (size_t i = 0; i < p->n_engines; i++) {
@@ -383,31 +434,31 @@ static void begin_results(struct sets *s)
 		r->algorithm = r->engine->name;
 		r->is_sound = true;
 		r->load = r->load_before = NAN;
-		if (o->faults->named.n || p->wish.random || p->wish.exhaustive)
-			s->sound[i] = route(s, r->engine, NULL);
+		if ((o->faults->named.n || p->wish.random || p->wish.exhaustive) &&
+		    route(s, r->engine, NULL, &s->sound[i], &err))
+			fab_cli_die(&err);
 	}
 }
 
 void faults_solve(const struct faults_params *p, struct faults_outcome *o)
 {
-	struct sets s = {.p = p, .o = o};
+	struct sets s = {.p = p, .o = o, .n_threads = p->run.threads};
 
 	o->is_one_set = !p->wish.exhaustive && (!p->wish.random || p->wish.count == 1);
-	o->n_sets = p->wish.random ? p->wish.count : 1;
-	fab_rng_init(&s.rng, p->run.seed);
-	s.progress = fab_cli_progress_new(&p->run, "routing", "sets");
+	o->n_sets = 1;
 	if (p->files.lfts)
 		solve_loaded(&s);
 	begin_results(&s);
-	if (p->wish.exhaustive)
-		solve_exhaustive(&s);
-	else if (p->wish.random)
-		solve_random(&s);
-	else
-		solve_set(&s, o->faults);
-	fab_cli_progress_free(s.progress);
+	if (p->wish.random || p->wish.exhaustive)
+		number_sets(&s);
+	if (!o->is_one_set) {
+		solve_sets(&s);
+	} else {
+		if (p->wish.random)
+			draw_one(&s);
+		solve_one(&s);
+	}
 	for (size_t i = 0; i < p->n_engines; i++)
 		fab_routes_free(s.sound[i]);
-	free(s.candidates.of.v);
-	free(s.pick);
+	fab_fault_sets_fini(&s.all);
 }

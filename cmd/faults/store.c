@@ -57,7 +57,8 @@ static struct fab_store_detail *fill_sets(const struct faults_result *r, size_t 
 
 		for (size_t k = 0; k < N_SET_METRICS; k++)
 			details[(*n)++] = (struct fab_store_detail){
-				i, set->dead, numbers[k].name, numbers[k].value};
+				set->number, set->dead, numbers[k].name,
+				numbers[k].value};
 	}
 	return details;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One line on the terminal that says how far the work is and how long it will take. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@ struct fab_cli_progress {
 	double start, next; /* seconds on the clock */
 	uint64_t first;	    /* what was done at the start */
 };
+
+/* Threads of a sweep report by turns, while the first one is heard in between. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Is a progress line on the terminal? Messages must take it off first. */
 static volatile int is_visible;
@@ -79,6 +83,7 @@ static void hear(void *context, const char *name, const char *unit, uint64_t don
 		 uint64_t total)
 {
 	(void)context;
+	pthread_mutex_lock(&lock);
 	if (phase.name != name || done < phase.line.first) {
 		phase.name = name;
 		phase.line.start = fab_now();
@@ -89,6 +94,7 @@ static void hear(void *context, const char *name, const char *unit, uint64_t don
 	phase.line.unit = (char *)(uintptr_t)unit;
 	if (fab_now() >= phase.covered)
 		show(&phase.line, done, total);
+	pthread_mutex_unlock(&lock);
 }
 
 void fab_cli_progress_listen(const struct fab_cli_run *run)
@@ -101,8 +107,10 @@ int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total)
 {
 	if (!progress)
 		return 0;
+	pthread_mutex_lock(&lock);
 	phase.covered = fab_now() + FIRST_SECONDS;
 	show(progress, done, total);
+	pthread_mutex_unlock(&lock);
 	return 0;
 }
 

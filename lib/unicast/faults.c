@@ -168,50 +168,28 @@ void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 	}
 }
 
+static void swap(struct fab_fault *v, size_t i, size_t j)
+{
+	struct fab_fault other = v[j];
+
+	v[j] = v[i];
+	v[i] = other;
+}
+
 void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,
-		     size_t k, struct fab_rng *rng)
+		     size_t k, struct fab_stream *stream)
 {
 	struct fab_fault *v = candidates->of.v;
+	size_t *with = FAB_NEW(k + 1, size_t);
 
 	for (size_t i = 0; i < k; i++) {
-		size_t j = i + fab_rng_below(rng, candidates->of.n - i);
-		struct fab_fault picked = v[j];
-
-		v[j] = v[i];
-		v[i] = picked;
-		fab_faults_kill(faults, picked);
+		with[i] = i + fab_stream_below(stream, candidates->of.n - i);
+		swap(v, i, with[i]);
+		fab_faults_kill(faults, v[i]);
 	}
-}
-
-bool fab_faults_next_combination(size_t *pick, size_t k, size_t n)
-{
-	for (size_t i = k; i-- > 0;) {
-		if (pick[i] + (k - i) >= n)
-			continue;
-		pick[i]++;
-		for (size_t j = i + 1; j < k; j++)
-			pick[j] = pick[j - 1] + 1;
-		return true;
-	}
-	return false;
-}
-
-__extension__ typedef unsigned __int128 wide;
-
-uint64_t fab_faults_combinations(uint64_t n, uint64_t k)
-{
-	wide c = 1;
-
-	if (k > n)
-		return 0;
-	if (k > n - k)
-		k = n - k;
-	for (uint64_t i = 1; i <= k; i++) {
-		c = c * (n - k + i) / i;
-		if (c > UINT64_MAX)
-			return UINT64_MAX;
-	}
-	return (uint64_t)c;
+	for (size_t i = k; i-- > 0;)
+		swap(v, i, with[i]);
+	free(with);
 }
 
 char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault)

@@ -2,7 +2,7 @@
 /* What is dead: named, from a file, drawn by chance, or every set there is. */
 #pragma once
 
-#include "base/rng.h"
+#include "event/stream.h"
 #include "fabric/resolver.h"
 #include "unicast/routes.h"
 
@@ -67,16 +67,13 @@ struct fab_fault_list {
  * frees out->of.v. O(ports). */
 void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 			   const struct fab_faults *faults, struct fab_fault_list *out);
-/* Kill k different ones of the list, each set as likely; permutes the list. k <= n. */
-void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,
-		     size_t k, struct fab_rng *rng);
 /*
- * Combinations in order: pick[0 .. k-1] ascending indices below n. Start from 0 .. k-1;
- * false after the last one. O(k).
+ * Kill k different ones of the list, each set as likely. k <= n. The list is changed on
+ * the way and then as it was: what is drawn depends on the list and the stream only.
+ * O(k + ports of what dies).
  */
-bool fab_faults_next_combination(size_t *pick, size_t k, size_t n);
-/* n choose k, or UINT64_MAX when it is more. */
-uint64_t fab_faults_combinations(uint64_t n, uint64_t k);
+void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,
+		     size_t k, struct fab_stream *stream);
 
 /*
  * A dead part in words for people and scripts: the switch's name, or `NAME:PORT` of the

@@ -132,5 +132,12 @@ struct fab_judgement {
  */
 int fab_judge(const struct fab_routes *routes, const struct fab_judge_options *options,
 	      struct fab_judgement *out, struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * Add the check of one more set of faults to the sum of those before it, zeroed before
+ * the first: counts are added, maxima taken; lists are those of the first set, the cycle
+ * that of the first set with one; no loads. Takes lists from *j, which remains to be
+ * ended. O(1).
+ */
+void fab_judgement_add(struct fab_judgement *sum, struct fab_judgement *j, bool is_first);
 /* Frees what hangs on it; a zeroed one is allowed. */
 void fab_judgement_fini(struct fab_judgement *j);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/reliability.h"
 
-#include "base/threads.h"
 #include "event/stats.h"
-#include "unicast/faults.h"
+#include "unicast/fault_sets.h"
 #include "unicast/service_levels.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { TRIALS_AT_ONCE = 8 };
 
 /* One more point: how likely it keeps or touches rows and columns. */
 static void touch_one_more(double n, double m, double k, const double *from, double *to)
@@ -159,97 +160,122 @@ uint64_t fab_routes_unreachable(const struct fab_routes *r)
 	return n;
 }
 
+/* Trials as a sweep. */
+struct trials {
+	const struct fab_trials *t;
+	struct fab_fault_sets sets;
+	struct fab_reliability *sum;
+};
+
 struct trial {
 	uint64_t unreachable;
 	bool has_note;
-	int rc;
 };
 
-static struct trial try_once(const struct fab_trials *t, struct fab_faults *faults,
-			     struct fab_fault_list *leaves, uint32_t n_faults,
-			     uint64_t number, struct fab_err *err)
+static void *open_maker(void *context)
 {
+	const struct trials *all = context;
+	struct fab_fault_maker *maker = FAB_NEW(1, struct fab_fault_maker);
+
+	fab_fault_maker_init(maker, &all->sets);
+	return maker;
+}
+
+static void close_maker(void *context, void *memory)
+{
+	(void)context;
+	fab_fault_maker_fini(memory);
+	free(memory);
+}
+
+static int try_once(void *context, void *memory, uint64_t number, void *out,
+		    struct fab_err *err)
+{
+	const struct trials *all = context;
+	const struct fab_trials *t = all->t;
+	struct fab_fault_maker *maker = memory;
 	struct fab_unicast_problem problem = {.f = t->kfat->f,
-					      .faults = faults,
+					      .faults = maker->faults,
 					      .kfat = t->kfat,
 					      .max_vls = t->max_vls,
 					      .max_sls = t->max_sls,
 					      .n_threads = 1};
-	struct trial result = {0};
+	struct trial *trial = out;
 	struct fab_routes *routes;
-	struct fab_rng rng;
+	int rc;
 
-	/* the list as it was at first, so that trials do not depend on each other */
-	for (uint32_t i = 0; i < t->kfat->n_leaves; i++)
-		leaves->of.v[i] = (struct fab_fault){.id = t->kfat->leaf[i]};
-	fab_rng_init(&rng, fab_mix64(t->seed) ^ fab_mix64(number + 1));
-	fab_faults_clear(faults);
-	fab_faults_draw(faults, leaves, n_faults, &rng);
-	result.rc = t->engine->route(&problem, &routes, err);
-	if (result.rc)
-		return result;
-	result.unreachable = fab_routes_unreachable(routes);
-	result.has_note = routes->note != NULL;
+	fab_fault_maker_make(maker, number);
+	rc = t->engine->route(&problem, &routes, err);
+	if (rc)
+		return rc;
+	trial->unreachable = fab_routes_unreachable(routes);
+	trial->has_note = routes->note != NULL;
 	fab_routes_free(routes);
-	return result;
+	return 0;
+}
+
+static void add_trial(void *context, uint64_t number, void *result)
+{
+	struct fab_reliability *sum = ((struct trials *)context)->sum;
+	const struct trial *trial = result;
+
+	(void)number;
+	sum->trials++;
+	sum->hits += trial->unreachable > 0;
+	sum->unreachable += trial->unreachable;
+	sum->with_note += trial->has_note;
+}
+
+void fab_reliability_sum_up(struct fab_reliability *r)
+{
+	struct fab_interval within = fab_wilson(r->hits, r->trials, FAB_ALPHA);
+
+	r->probability = (double)r->hits / (double)r->trials;
+	r->low = within.low;
+	r->high = within.high;
+	r->share = (double)r->unreachable / (double)r->pairs / (double)r->trials;
 }
 
 int fab_reliability_try(const struct fab_trials *t, uint32_t n_faults,
 			struct fab_reliability *out, struct fab_err *err)
 {
-	uint32_t n = t->kfat->n_leaves, left = n_faults < n ? n - n_faults : 0;
-	double pairs = (double)left * (left - 1.0), share = 0;
-	uint64_t hits = 0, notes = 0, done = 0;
-	struct fab_interval within;
-	int rc = 0;
+	uint64_t n = t->kfat->n_leaves, left = n_faults < n ? n - n_faults : 0;
+	struct fab_reliability sum = {.n_faults = n_faults, .pairs = left * (left - 1)};
+	struct trials all = {.t = t, .sum = &sum};
+	const struct fab_sweep sweep = {.what = "trial",
+					.n_items = t->n_trials,
+					.shard = t->shard,
+					.n_threads = t->n_threads,
+					.grain = TRIALS_AT_ONCE,
+					.result_bytes = sizeof(struct trial),
+					.context = &all,
+					.open = open_maker,
+					.close = close_maker,
+					.work = try_once,
+					.take = add_trial,
+					.progress = t->progress,
+					.progress_context = t->progress_context};
+	struct fab_faults *none;
+	int rc;
 
 	if (left < 2)
 		return fab_fail(err, EINVAL,
 				"%u faults leave no pair of the %u leaf switches",
-				n_faults, n);
-#pragma omp parallel num_threads(fab_threads(t->n_threads))                              \
-	reduction(+ : hits, notes, share)
-	{
-		struct fab_faults *faults = fab_faults_new(t->kfat->f);
-		struct fab_fault_list leaves = {0};
-
-		FAB_RESERVE(&leaves.of, n);
-		leaves.of.n = n;
-#pragma omp for schedule(static)
-		for (uint64_t i = 0; i < t->n_trials; i++) {
-			struct fab_err own;
-			struct trial trial =
-				try_once(t, faults, &leaves, n_faults, i, &own);
-
-			hits += trial.unreachable > 0;
-			notes += trial.has_note;
-			share += (double)trial.unreachable;
-#pragma omp critical(fab_reliability)
-			{
-				if (trial.rc && !rc) {
-					rc = trial.rc;
-					if (err)
-						*err = own;
-				}
-				done++;
-				if (t->progress)
-					t->progress(t->progress_context, done,
-						    t->n_trials);
-			}
-		}
-		free(leaves.of.v);
-		fab_faults_free(faults);
-	}
-	within = fab_wilson(hits, t->n_trials, FAB_ALPHA);
-	*out = (struct fab_reliability){.n_faults = n_faults,
-					.trials = t->n_trials,
-					.hits = hits,
-					.with_note = notes,
-					.share = share / pairs / (double)t->n_trials,
-					.probability = (double)hits / (double)t->n_trials,
-					.low = within.low,
-					.high = within.high};
-	return rc;
+				n_faults, t->kfat->n_leaves);
+	none = fab_faults_new(t->kfat->f);
+	all.sets = (struct fab_fault_sets){
+		.always = none, .k = n_faults, .n = t->n_trials, .seed = t->seed};
+	for (uint32_t i = 0; i < n; i++)
+		FAB_PUSH(&all.sets.candidates.of,
+			 ((struct fab_fault){.id = t->kfat->leaf[i]}));
+	rc = fab_sweep_run(&sweep, err);
+	fab_faults_free(none);
+	fab_fault_sets_fini(&all.sets);
+	if (rc)
+		return rc;
+	fab_reliability_sum_up(&sum);
+	*out = sum;
+	return 0;
 }
 
 double fab_time_to_unreachable(const double *p, uint32_t k_max, uint32_t n_leaves,

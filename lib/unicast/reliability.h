@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "event/sweep.h"
 #include "unicast/engine.h"
 
 /*
@@ -39,21 +40,30 @@ double fab_cut_bound(uint32_t n, uint32_t m, uint32_t k);
 struct fab_reliability {
 	uint32_t n_faults;
 	uint64_t trials, hits; /* hits: some pair of sound leaves was unreachable */
+	uint64_t unreachable;  /* pairs, of all trials together */
+	uint64_t pairs;	       /* of a trial */
 	double probability, low, high; /* 95 % interval of Wilson */
 	double share;		       /* mean share of pairs that were unreachable */
 	uint64_t with_note; /* trials in which the engine had something to say */
 };
 
+/* Probability, interval and share from the counts before them, trials > 0: also of the
+ * sums of several. O(1). */
+void fab_reliability_sum_up(struct fab_reliability *r);
+
 /*
  * Trials: in each, n_faults leaves die by chance (in addition to none), the engine
- * routes, and its tables are walked. The same for any number of threads. `progress` may
- * be NULL. EINVAL: fewer sound leaves than faults + 2.
+ * routes, and its tables are walked. Which leaves die follows from the seed and the
+ * number of the trial (unicast/fault_sets.h); a shard makes its trials of n_trials. The
+ * same for any number of threads. `progress` may be NULL. EINVAL: fewer sound leaves than
+ * faults + 2; what an engine refuses, with the number of the trial.
  */
 struct fab_trials {
 	const struct fab_kfat *kfat;
 	const struct fab_unicast_engine *engine;
 	unsigned max_vls, max_sls; /* as in struct fab_unicast_problem */
 	uint64_t seed, n_trials;
+	struct fab_shard shard;
 	int n_threads;
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;

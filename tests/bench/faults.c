@@ -75,7 +75,7 @@ static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
 	struct fab_fabric *f;
 	struct fab_kfat *kfat;
 	struct fab_faults *faults;
-	struct fab_rng rng;
+	struct fab_stream rng = fab_stream_of(1, 0);
 	struct fab_err err;
 	int rc = 0;
 
@@ -84,7 +84,6 @@ static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
 		return 1;
 	}
 	faults = fab_faults_new(f);
-	fab_rng_init(&rng, 1);
 	fab_faults_candidates(f, of, NULL, &list);
 	fab_faults_draw(faults, &list, n_faults, &rng);
 	problem.f = f;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is dead, by name and chance; loads, losses and dodging against slow counting. */
+#include "base/rng.h"
 #include "unicast/faults.h"
 #include "base/mem.h"
 #include "support/gen.h"
 #include "unicast/channel_order.h"
 #include "unicast/criticality.h"
 #include "unicast/dodge.h"
+#include "unicast/fault_sets.h"
 #include "unicast/load.h"
 #include "unicast/verify.h"
 
@@ -117,17 +119,36 @@ Test(faults, file)
 	fab_fabric_free(f);
 }
 
+/* The next one in lexicographic order. */
+static bool next_combination(size_t *pick, size_t k, size_t n)
+{
+	for (size_t i = k; i-- > 0;) {
+		if (pick[i] + (k - i) >= n)
+			continue;
+		pick[i]++;
+		for (size_t j = i + 1; j < k; j++)
+			pick[j] = pick[j - 1] + 1;
+		return true;
+	}
+	return false;
+}
+
 Test(faults, combinations)
 {
-	size_t pick[3] = {0, 1, 2};
-	uint64_t n = 1, bits = 0;
+	for (size_t n = 1; n < 12; n++)
+		for (size_t k = 0; k <= n; k++) {
+			size_t want[12], got[12];
+			uint64_t number = 0;
 
-	do
-		bits |= UINT64_C(1) << (pick[0] + 6 * 0) | UINT64_C(1) << (pick[2] + 8);
-	while (fab_faults_next_combination(pick, 3, 6) && ++n);
-	cr_assert_eq(n, 20);
-	cr_assert_eq(n, fab_faults_combinations(6, 3));
-	cr_assert_eq(bits, 0xf | 0x3c00);
+			for (size_t i = 0; i < k; i++)
+				want[i] = i;
+			do {
+				fab_faults_combination(number++, k, n, got);
+				for (size_t i = 0; i < k; i++)
+					cr_assert_eq(got[i], want[i]);
+			} while (next_combination(want, k, n));
+			cr_assert_eq(number, fab_faults_combinations(n, k));
+		}
 	cr_assert_eq(fab_faults_combinations(5, 0), 1);
 	cr_assert_eq(fab_faults_combinations(3, 4), 0);
 	cr_assert_eq(fab_faults_combinations(64, 32), UINT64_C(1832624140942590534));
@@ -141,9 +162,8 @@ Test(faults, drawing_is_fair)
 	struct fab_faults *faults = fab_faults_new(f);
 	struct fab_fault_list list;
 	unsigned count[10] = {0};
-	struct fab_rng rng;
+	struct fab_stream rng = fab_stream_of(3, 0);
 
-	fab_rng_init(&rng, 3);
 	fab_faults_candidates(f, FAB_FAULT_LEAVES, NULL, &list);
 	cr_assert_eq(list.of.n, 10);
 	for (unsigned i = 0; i < 10000; i++) {
@@ -155,11 +175,52 @@ Test(faults, drawing_is_fair)
 	}
 	for (size_t k = 0; k < 10; k++)
 		cr_assert(count[k] > 2800 && count[k] < 3200, "%u", count[k]);
+	for (size_t i = 0; i < 10; i++)
+		cr_assert_eq(list.of.v[i].id, i, "the list is as it was");
 	free(list.of.v);
 	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
 	cr_assert_eq(list.of.n, 17 - 3 + 20 - 6);
 	free(list.of.v);
 	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+/* A set follows from its number, whatever was made before, and keeps what is always dead.
+ */
+Test(faults, sets_by_number)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=5x4,hosts=1");
+	struct fab_faults *always = fab_faults_new(f);
+	struct fab_fault_sets sets;
+	struct fab_fault_maker up, down;
+	struct fab_fault seen[20][4];
+	struct fab_err err;
+
+	fab_faults_kill_switch(always, 0);
+	cr_assert_eq(
+		fab_fault_sets_random(f, always, FAB_FAULT_LEAVES, 3, 20, 9, &sets, &err),
+		0);
+	cr_assert_eq(sets.candidates.of.n, 19);
+	fab_fault_maker_init(&up, &sets);
+	fab_fault_maker_init(&down, &sets);
+	for (uint64_t i = 0; i < 20; i++) {
+		fab_fault_maker_make(&up, i);
+		cr_assert_eq(up.faults->named.n, 4);
+		cr_assert_eq(up.faults->named.v[0].id, 0);
+		memcpy(seen[i], up.faults->named.v, sizeof(seen[i]));
+	}
+	for (uint64_t i = 20; i-- > 0;) {
+		fab_fault_maker_make(&down, i);
+		for (size_t k = 0; k < 4; k++)
+			cr_assert_eq(down.faults->named.v[k].id, seen[i][k].id);
+	}
+	fab_fault_maker_fini(&up);
+	fab_fault_maker_fini(&down);
+	fab_fault_sets_fini(&sets);
+	cr_assert_eq(fab_fault_sets_all(f, always, FAB_FAULT_LEAVES, 20, &sets, &err),
+		     -EINVAL);
+	cr_assert_str_eq(err.text, "20 faults are asked for, of 19 leaves");
+	fab_faults_free(always);
 	fab_fabric_free(f);
 }
 

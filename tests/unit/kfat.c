@@ -86,9 +86,8 @@ static void expect_remnants(const char *spec, enum fab_fault_kind kind, size_t d
 	struct fab_fabric *f = test_gen_raw(spec);
 	struct fab_faults *faults = fab_faults_new(f);
 	struct fab_fault_list list;
-	struct fab_rng rng;
+	struct fab_stream rng = fab_stream_of(dead, 0);
 
-	fab_rng_init(&rng, dead);
 	fab_faults_candidates(f, kind, NULL, &list);
 	for (unsigned i = 0; i < 30; i++) {
 		struct fab_fabric *left;

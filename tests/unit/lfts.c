@@ -150,9 +150,8 @@ static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 	struct fab_kfat *kfat = NULL;
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
-	struct fab_rng rng;
+	struct fab_stream rng = fab_stream_of(7, 0);
 
-	fab_rng_init(&rng, 7);
 	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
 	fab_faults_draw(faults, &list, n_dead, &rng);
 	cr_assert_eq(fab_kfat_recognize(f, &kfat, &err), 0, "%s", err.text);

@@ -2,6 +2,7 @@
 /* Closed forms against counting, trials against closed forms, figures of the paper. */
 #include "unicast/reliability.h"
 #include "support/gen.h"
+#include "unicast/fault_sets.h"
 #include "unicast/faults.h"
 
 #include <criterion/criterion.h>
@@ -100,20 +101,18 @@ Test(reliability, trials_agree_with_all_sets)
 		size_t pick[9];
 		double n = 0, hits = 0;
 
-		for (size_t i = 0; i < k; i++)
-			pick[i] = i;
-		do {
+		for (uint64_t s = 0; s < fab_faults_combinations(9, k); s++) {
 			struct fab_routes *r;
 
 			fab_faults_clear(faults);
+			fab_faults_combination(s, k, 9, pick);
 			for (size_t i = 0; i < k; i++)
 				fab_faults_kill_switch(faults, kfat->leaf[pick[i]]);
 			cr_assert_eq(t.engine->route(&problem, &r, NULL), 0);
 			n++;
 			hits += fab_routes_unreachable(r) > 0;
 			fab_routes_free(r);
-		} while (fab_faults_next_combination(pick, k, 9));
-		cr_assert_eq(n, (double)fab_faults_combinations(9, k));
+		}
 		cr_assert_eq(fab_reliability_try(&t, k, &one, NULL), 0);
 		cr_assert_leq(one.low, hits / n + 0.02);
 		cr_assert_geq(one.high, hits / n - 0.02);
