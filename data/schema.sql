@@ -4,7 +4,7 @@
 -- and add migrations/<old version>.sql, which leads from the old version to the new one.
 
 PRAGMA application_id = 0x6661626b; -- "fabk"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- One run of a command.
 CREATE TABLE run (
@@ -25,12 +25,22 @@ CREATE TABLE run (
   host_links INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX run_of_fabric ON run (fingerprint);
+CREATE INDEX run_of_label ON run (label COLLATE NOCASE);
+CREATE INDEX run_of_command ON run (command);
 
 -- What belongs to the run as a whole, such as its number of groups.
 CREATE TABLE fact (
   run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
   name TEXT NOT NULL,
   value ANY NOT NULL CHECK (typeof(value) IN ('integer', 'real')),
+  PRIMARY KEY (run, name)
+) STRICT, WITHOUT ROWID;
+
+-- What the run was asked for, where it is no number: patterns of groups, faults, batches.
+CREATE TABLE asked (
+  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
   PRIMARY KEY (run, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -42,6 +52,7 @@ CREATE TABLE result (
   algorithm TEXT NOT NULL,
   UNIQUE (run, position)
 ) STRICT;
+CREATE INDEX result_of_algorithm ON result (algorithm, run);
 
 -- What was measured, one number a row.
 CREATE TABLE metric (
@@ -97,52 +108,18 @@ CREATE TABLE segment (
   PRIMARY KEY (batch, position)
 ) STRICT, WITHOUT ROWID;
 
--- Which metrics there are, and whether less or more of one is better.
+-- Which metrics a command has, and whether less or more of one is better. Every run brings
+-- those of its command.
 CREATE TABLE metric_kind (
-  name TEXT PRIMARY KEY,
+  command TEXT NOT NULL,
+  name TEXT NOT NULL,
   position INTEGER NOT NULL,                      -- the order in which people read them
   better TEXT CHECK (better IN ('less', 'more')), -- null: neither
   is_time INTEGER NOT NULL DEFAULT 0,             -- 1: differs from run to run
-  help TEXT NOT NULL
+  unit TEXT,                                      -- s, Mb/s, B; null: a plain number
+  help TEXT NOT NULL,
+  PRIMARY KEY (command, name)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
-  (1, 'max_efi', 'less', 0, 'largest number of trees on a switch-to-switch cable'),
-  (2, 'max_efi_all', 'less', 0, 'the same over all cables, host cables too'),
-  (3, 'mean_efi', 'less', 0, 'mean number of trees over all switch-to-switch cables'),
-  (4, 'links_at_max', NULL, 0, 'switch-to-switch cables with the largest number'),
-  (5, 'lower_bound', NULL, 0, 'no trees whatever can have a smaller max_efi'),
-  (6, 'max_height', 'less', 0, 'switch hops from a root to its farthest member, largest'),
-  (7, 'tree_links', 'less', 0, 'switch-to-switch cables of all trees together'),
-  (8, 'verified', 'more', 0, '1: every tree was checked and is sound, 0: one is not'),
-  (9, 'seconds.distances', 'less', 1, 'time for hop distances'),
-  (10, 'seconds.roots', 'less', 1, 'time for root candidates'),
-  (11, 'seconds.trees', 'less', 1, 'time for choosing roots and growing trees'),
-  (12, 'seconds.total', 'less', 1, 'distances, roots and trees together');
-
-INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
-  (13, 'boot_seconds', 'less', 0, 'time until the slowest node has its image'),
-  (14, 'bandwidth_mbps', 'more', 0, 'Mb/s that the slowest node gets'),
-  (15, 'max_sharers', 'less', 0, 'nodes on the segment that limits them'),
-  (16, 'servers', NULL, 0, 'servers that serve a node of the batch');
-
-INSERT INTO metric_kind (position, name, better, is_time, help) VALUES
-  (17, 'unreachable', 'less', 0, 'ordered pairs without a way'),
-  (18, 'pairs', NULL, 0, 'ordered pairs of sound leaf switches or end ports'),
-  (19, 'max_hops', 'less', 0, 'switch-to-switch hops of the longest way'),
-  (20, 'minimal', NULL, 0, 'pairs with a shortest way'),
-  (21, 'vls', 'less', 0, 'virtual lanes that are used'),
-  (22, 'sls', 'less', 0, 'service levels that are used'),
-  (23, 'deadlock_free', 'more', 0, '1: no cycle of channel dependencies'),
-  (24, 'cycle_channels', 'less', 0, 'channels in cycles'),
-  (25, 'pairs_on_cycles', 'less', 0, 'pairs whose way follows a cycle'),
-  (26, 'entries_changed', 'less', 0, 'table entries that differ from those without faults'),
-  (27, 'load', 'less', 0, 'fullest direction of a cable, in what one host sends'),
-  (28, 'seconds.route', 'less', 1, 'time for tables and lanes'),
-  (29, 'seconds.judge', 'less', 1, 'time to trace all pairs and look for cycles'),
-  (30, 'sets_unreachable', 'less', 0, 'sets of faults with unreachable pairs'),
-  (31, 'sets_with_cycle', 'less', 0, 'sets of faults with a cycle'),
-  (32, 'probability', 'less', 0, 'that some pair of sound leaf switches is unreachable'),
-  (33, 'unreachable_share', 'less', 0, 'mean share of pairs that are unreachable');
 
 -- For people: the runs, newest first, a line each.
 CREATE VIEW runs AS

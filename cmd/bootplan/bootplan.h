@@ -115,8 +115,7 @@ void bootplan_add_ways(const struct bootplan_params *p, struct bootplan_outcome 
 		       const uint32_t *interface_of);
 
 /* With --store: add the outcome to the database. Exits on failure. */
-void bootplan_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
-		    const struct bootplan_outcome *o);
+void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o);
 
 /* Draw the times of a sweep into a picture among the results. Exits on failure. */
 void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
@@ -187,6 +186,9 @@ void bootplan_row_fini(struct bootplan_row *row);
 /* Columns of the main table: all that is known of a metric stands in its row. */
 extern const struct fab_column bootplan_columns[];
 extern const size_t bootplan_n_columns;
+/* Columns of struct bootplan_segment. */
+extern const struct fab_column bootplan_segment_columns[];
+extern const size_t bootplan_segment_n_columns;
 
 /* The quickest of the largest batch; there is a result. */
 const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o);

@@ -56,7 +56,7 @@ const size_t bootplan_n_columns = FAB_COUNT(bootplan_columns);
 
 /* In JSON these are `segments` of a result, without the first. */
 #define AT(member) FAB_AT(struct bootplan_segment, member)
-static const struct fab_column segment_columns[] = {
+const struct fab_column bootplan_segment_columns[] = {
 	{"algorithm", FAB_TEXT, "rule that gave the servers", 0, AT(algorithm)},
 	{"name", FAB_TEXT, "kind of segment", 0, AT(name)},
 	{"capacity_mbps", FAB_NUMBER, "of the tightest one, Mb/s", FAB_COL_MBPS,
@@ -69,7 +69,7 @@ static const struct fab_column segment_columns[] = {
 };
 #undef AT
 
-enum { N_SEGMENT_COLUMNS = FAB_COUNT(segment_columns) };
+const size_t bootplan_segment_n_columns = FAB_COUNT(bootplan_segment_columns);
 
 void bootplan_segments_of(const struct fab_machine *m,
 			  const struct bootplan_result *result,
@@ -140,9 +140,9 @@ void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *
 	row->max_sharers =
 		at == FAB_NONE ? (double)NAN : result->share.segment[at].max_sharers;
 	row->failover = row->grown.rows;
-	row->segments = (struct fab_rows){segment_columns + 1, N_SEGMENT_COLUMNS - 1,
-					  row->segment.v, sizeof(*row->segment.v),
-					  row->segment.n};
+	row->segments = (struct fab_rows){
+		bootplan_segment_columns + 1, FAB_COUNT(bootplan_segment_columns) - 1,
+		row->segment.v, sizeof(*row->segment.v), row->segment.n};
 }
 
 void bootplan_row_fini(struct bootplan_row *row)
@@ -154,8 +154,9 @@ void bootplan_row_fini(struct bootplan_row *row)
 static void print_segments(struct fab_report *r, const struct bootplan_outcome *o,
 			   struct bootplan_segments *s)
 {
-	fab_report_table_begin(r, "segments", "Segments on the way", segment_columns,
-			       N_SEGMENT_COLUMNS);
+	fab_report_table_begin(r, "segments", "Segments on the way",
+			       bootplan_segment_columns,
+			       FAB_COUNT(bootplan_segment_columns));
 	for (size_t i = 0; i < o->results.n; i++) {
 		const struct bootplan_result *result = &o->results.v[i];
 

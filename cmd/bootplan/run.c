@@ -244,7 +244,7 @@ static void keep(void *context)
 {
 	const struct keeping *k = context;
 
-	bootplan_store(&k->p->store, &k->p->run, k->o);
+	bootplan_store(k->p, k->o);
 }
 
 /* The last result: with it all of them are committed. */

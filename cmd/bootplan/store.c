@@ -10,8 +10,6 @@
 
 #include "base/rng.h"
 
-enum { N_METRICS = 5, NAME_BYTES = 256 };
-
 /* What hangs on what at which rate: for a machine what the fingerprint is for a fabric.
  */
 static uint64_t fingerprint(const struct fab_machine *m)
@@ -24,23 +22,6 @@ static uint64_t fingerprint(const struct fab_machine *m)
 			      m->n_interfaces * sizeof(*m->interface_vertex), hash);
 }
 
-static size_t fill_metrics(const struct bootplan_outcome *o,
-			   const struct bootplan_result *r, struct fab_store_number *out)
-{
-	uint32_t at = r->share.bottleneck;
-	size_t n = 0;
-
-	out[n++] = (struct fab_store_number){"boot_seconds", r->boot_seconds};
-	out[n++] = (struct fab_store_number){"bandwidth_mbps", r->bandwidth_mbps};
-	out[n++] = (struct fab_store_number){"servers", r->n_servers};
-	if (at != FAB_NONE)
-		out[n++] = (struct fab_store_number){"max_sharers",
-						     r->share.segment[at].max_sharers};
-	if (o->was_verified)
-		out[n++] = (struct fab_store_number){"verified", r->is_sound};
-	return n;
-}
-
 static char *name_of(const struct bootplan_result *r)
 {
 	return fab_format("%s%s", r->algorithm,
@@ -48,106 +29,124 @@ static char *name_of(const struct bootplan_result *r)
 }
 
 /* Everything that was computed, with the names that it needs. */
-struct batches {
-	struct fab_store_batch *v;
-	struct fab_store_segment *segments;
-	char **names; /* of algorithms */
-	char (*tightest)[NAME_BYTES], (*kinds)[NAME_BYTES];
+struct kept {
+	struct fab_store_segment *segments; /* all, batch by batch */
+	size_t n_segments;
+	struct fab_store_batch *batches; /* [results] */
+	FAB_VEC(char *) names;
+	struct fab_store_number *metrics; /* [results][columns] */
+	struct fab_store_result *results; /* of the largest batch */
+	size_t n_results;
 };
 
-static void fill_segments(const struct bootplan_outcome *o,
-			  const struct bootplan_result *r, struct batches *b, size_t at)
+static const char *keep_name(struct kept *k, char *name)
 {
-	for (uint32_t i = 0; i < r->share.n_segments; i++, at++) {
-		const struct fab_share_segment *s = &r->share.segment[i];
-
-		b->segments[at] = (struct fab_store_segment){
-			.name = fab_share_segment_name(o->m, s, b->kinds[at], NAME_BYTES),
-			.tightest = fab_machine_vertex_name(o->m, s->vertex,
-							    b->tightest[at], NAME_BYTES),
-			.capacity_mbps = s->capacity_mbps,
-			.share_mbps = s->share_mbps,
-			.max_sharers = s->max_sharers};
-	}
+	FAB_PUSH(&k->names, name);
+	return name;
 }
 
-static void fill_batches(const struct bootplan_outcome *o, struct batches *b)
+static void keep_batch(const struct bootplan_outcome *o, size_t i, struct kept *k)
 {
-	size_t n = o->results.n, n_segments = 0, at = 0;
+	const struct bootplan_result *r = &o->results.v[i];
+	struct fab_store_batch *b = &k->batches[i];
+	struct bootplan_segments s;
 
-	for (size_t i = 0; i < n; i++)
+	bootplan_segments_of(o->m, r, &s);
+	*b = (struct fab_store_batch){
+		.algorithm = keep_name(k, name_of(r)),
+		.name = r->batch->text,
+		.nodes = r->batch->n,
+		.servers = r->n_servers,
+		.bandwidth_mbps = r->bandwidth_mbps,
+		.boot_seconds = r->boot_seconds,
+		.segments = k->segments + k->n_segments,
+		.n_segments = s.n,
+	};
+	for (uint32_t l = 0; l < s.n; l++)
+		k->segments[k->n_segments++] = (struct fab_store_segment){
+			.name = keep_name(k, fab_strdup(s.v[l].name)),
+			.tightest = keep_name(k, fab_strdup(s.v[l].tightest)),
+			.capacity_mbps = s.v[l].capacity_mbps,
+			.share_mbps = s.v[l].share_mbps,
+			.max_sharers = s.v[l].max_sharers};
+	if (r->share.bottleneck != FAB_NONE)
+		b->bottleneck = b->segments[r->share.bottleneck].name;
+}
+
+static void keep_result(const struct bootplan_outcome *o, size_t i, struct kept *k)
+{
+	struct fab_store_number *metrics = k->metrics + k->n_results * bootplan_n_columns;
+	struct bootplan_row *row = FAB_NEW0(1, struct bootplan_row);
+
+	bootplan_row_init(row, o, &o->results.v[i]);
+	k->results[k->n_results++] = (struct fab_store_result){
+		.algorithm = k->batches[i].algorithm,
+		.metrics = metrics,
+		.n_metrics = fab_store_metrics(bootplan_columns, bootplan_n_columns, row,
+					       metrics)};
+	bootplan_row_fini(row);
+	free(row);
+}
+
+static void kept_init(struct kept *k, const struct bootplan_outcome *o)
+{
+	size_t n = o->results.n + 1, n_segments = 1;
+
+	for (size_t i = 0; i < o->results.n; i++)
 		n_segments += o->results.v[i].share.n_segments;
-	b->v = FAB_NEW0(n + 1, struct fab_store_batch);
-	b->names = FAB_NEW(n + 1, char *);
-	b->segments = FAB_NEW0(n_segments + 1, struct fab_store_segment);
-	b->tightest = fab_alloc(n_segments + 1, NAME_BYTES);
-	b->kinds = fab_alloc(n_segments + 1, NAME_BYTES);
-	for (size_t i = 0; i < n; i++) {
-		const struct bootplan_result *r = &o->results.v[i];
-
-		fill_segments(o, r, b, at);
-		b->names[i] = name_of(r);
-		b->v[i] = (struct fab_store_batch){.algorithm = b->names[i],
-						   .name = r->batch->text,
-						   .nodes = r->batch->n,
-						   .servers = r->n_servers,
-						   .bandwidth_mbps = r->bandwidth_mbps,
-						   .boot_seconds = r->boot_seconds,
-						   .segments = b->segments + at,
-						   .n_segments = r->share.n_segments};
-		if (r->share.bottleneck != FAB_NONE)
-			b->v[i].bottleneck = b->kinds[at + r->share.bottleneck];
-		at += r->share.n_segments;
+	*k = (struct kept){
+		.segments = FAB_NEW0(n_segments, struct fab_store_segment),
+		.batches = FAB_NEW0(n, struct fab_store_batch),
+		.metrics = FAB_NEW(n * bootplan_n_columns, struct fab_store_number),
+		.results = FAB_NEW0(n, struct fab_store_result),
+	};
+	for (size_t i = 0; i < o->results.n; i++) {
+		keep_batch(o, i, k);
+		if (o->results.v[i].batch == &o->batches[o->n_batches - 1])
+			keep_result(o, i, k);
 	}
 }
 
-static void free_batches(struct batches *b, size_t n)
+static void kept_fini(struct kept *k)
 {
-	for (size_t i = 0; i < n; i++)
-		free(b->names[i]);
-	free(b->v);
-	free(b->names);
-	free(b->segments);
-	free(b->tightest);
-	free(b->kinds);
+	for (size_t i = 0; i < k->names.n; i++)
+		free(k->names.v[i]);
+	free(k->names.v);
+	free(k->segments);
+	free(k->batches);
+	free(k->metrics);
+	free(k->results);
 }
 
-void bootplan_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
-		    const struct bootplan_outcome *o)
+void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o)
 {
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
 	const struct fab_store_number facts[] = {{"nodes", batch->n},
 						 {"machine_nodes", o->m->n_nodes},
 						 {"machine_servers", o->m->n_servers},
 						 {"image_bytes", (double)o->image_bytes}};
-	struct fab_store_number(*metrics)[N_METRICS] =
-		fab_alloc(o->results.n + 1, sizeof(*metrics));
-	struct fab_store_result *results =
-		FAB_NEW0(o->results.n + 1, struct fab_store_result);
-	struct batches batches;
+	const struct fab_store_text asked[] = {
+		{"batch", batch->text},
+		{"sweep", p->is_sweep ? p->sweep ? p->sweep : "all" : NULL}};
+	const struct fab_store_table tables[] = {
+		{bootplan_columns, bootplan_n_columns},
+		{bootplan_segment_columns, bootplan_segment_n_columns}};
+	struct kept kept;
 	struct fab_store_run run = {.facts = facts,
 				    .n_facts = FAB_COUNT(facts),
-				    .results = results,
+				    .asked = asked,
+				    .n_asked = FAB_COUNT(asked),
+				    .tables = tables,
+				    .n_tables = FAB_COUNT(tables),
 				    .source = o->m->source,
 				    .fingerprint = fingerprint(o->m),
 				    .hosts = (uint64_t)o->m->n_nodes + o->m->n_servers};
 
-	fill_batches(o, &batches);
-	run.batches = batches.v;
+	kept_init(&kept, o);
+	run.results = kept.results;
+	run.n_results = kept.n_results;
+	run.batches = kept.batches;
 	run.n_batches = o->results.n;
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct bootplan_result *r = &o->results.v[i];
-		size_t k = run.n_results;
-
-		if (r->batch != batch)
-			continue;
-		results[k] = (struct fab_store_result){.algorithm = batches.names[i],
-						       .metrics = metrics[k]};
-		results[k].n_metrics = fill_metrics(o, r, metrics[k]);
-		run.n_results++;
-	}
-	fab_cli_add_run(store, cli, o->m->fabric, &run);
-	free_batches(&batches, o->results.n);
-	free(metrics);
-	free(results);
+	fab_cli_add_run(&p->store, &p->run, o->m->fabric, &run);
+	kept_fini(&kept);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/human.h"
 #include "compare.h"
@@ -35,7 +36,8 @@ void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs
 		run->n_results, run->n_results == 1 ? "" : "s");
 	for (size_t k = 0; k < runs->n_kinds && !best; k++) {
 		kind = &runs->kinds[k];
-		for (size_t i = 0; kind->better && !kind->is_time && i < run->n_results;
+		for (size_t i = 0; kind->better && !kind->is_time && i < run->n_results &&
+				   !strcmp(kind->command, run->command);
 		     i++) {
 			const struct fab_store_result *x = &run->results[i];
 			double value = fab_store_number_get(x->metrics, x->n_metrics,

@@ -136,7 +136,8 @@ static void put_metric(const struct diff *d, const struct fab_store_kind *kind,
 static void put_pair(const struct diff *d, const struct pair *p)
 {
 	for (size_t k = 0; k < d->runs->n_kinds; k++)
-		put_metric(d, &d->runs->kinds[k], p);
+		if (!strcmp(d->runs->kinds[k].command, p->base_item->run->command))
+			put_metric(d, &d->runs->kinds[k], p);
 }
 
 /* The first result of this name, or NULL. */

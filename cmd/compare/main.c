@@ -259,14 +259,13 @@ static void read_runs(const struct params *p, struct fab_store_runs *runs)
 	struct fab_store *store;
 	struct fab_err err;
 
-	/* what `last` is shows only when all have been read */
 	filter.ids = p->items.n ? ids : NULL;
-	filter.n_ids = p->items.n;
-	for (size_t i = 0; i < p->items.n; i++) {
-		ids[i] = p->items.v[i].id;
-		if (!ids[i])
-			filter.ids = NULL;
-	}
+	for (size_t i = 0; i < p->items.n; i++)
+		if (p->items.v[i].id)
+			ids[filter.n_ids++] = p->items.v[i].id;
+		else
+			filter.last = true;
+	filter.names_only = mode_of(p) == MODE_LIST && !p->plot;
 	if (fab_store_open(p->path, FAB_STORE_READ, &store, &err) != 0 ||
 	    fab_store_read(store, &filter, runs, &err) != 0)
 		fab_cli_die(&err);

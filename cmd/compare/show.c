@@ -50,7 +50,8 @@ struct compare_columns compare_show_columns(const struct fab_store_runs *runs,
 			const struct fab_store_result *r = &run->results[i];
 			const char *name = runs->kinds[k].name;
 
-			if (isnan(fab_store_number_get(r->metrics, r->n_metrics, name)) ||
+			if (strcmp(runs->kinds[k].command, run->command) != 0 ||
+			    isnan(fab_store_number_get(r->metrics, r->n_metrics, name)) ||
 			    has_column(v, n, name))
 				continue;
 			v[n++] = (struct fab_column){name, FAB_NUMBER,

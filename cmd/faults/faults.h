@@ -56,6 +56,7 @@ struct faults_params {
 	unsigned max_vls, max_sls;
 	enum fab_ends ends;
 	bool has_ends;
+	const char *ends_text; /* as given */
 	bool check;
 };
 
@@ -206,7 +207,5 @@ void faults_find_pair(const struct faults_params *p, struct faults_outcome *o);
 char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_bad);
 /* The table `path` of --explain: each algorithm's way. */
 void faults_explain(struct fab_report *r, const struct faults_outcome *o);
-void faults_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
-		  const struct faults_outcome *o);
-void faults_store_reliability(struct fab_cli_store *store, const struct fab_cli_run *cli,
-			      const struct faults_outcome *o);
+void faults_store(const struct faults_params *p, const struct faults_outcome *o);
+void faults_store_reliability(const struct faults_params *p, const struct faults_outcome *o);

@@ -120,6 +120,7 @@ static void parse_endpoints(struct faults_params *p, const char *arg,
 					    [FAB_ENDS_ALL] = "all"};
 
 	p->has_ends = true;
+	p->ends_text = arg;
 	for (size_t i = 0; i < FAB_COUNT(names); i++)
 		if (!strcmp(arg, names[i])) {
 			p->ends = (enum fab_ends)i;
@@ -358,9 +359,9 @@ static void keep(void *context)
 	const struct keeping *k = context;
 
 	if (k->p->questions.reliability)
-		faults_store_reliability(&k->p->store, &k->p->run, k->o);
+		faults_store_reliability(k->p, k->o);
 	else
-		faults_store(&k->p->store, &k->p->run, k->o);
+		faults_store(k->p, k->o);
 }
 
 /* The last result: with it all of them are committed. */

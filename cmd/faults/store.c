@@ -1,138 +1,176 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-faults keeps with --store. */
-#include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "faults.h"
 
-enum { N_METRICS = 18, N_SET_METRICS = 4, N_ROW_METRICS = 4 };
-
-/* The names are those of the JSON output. */
-static size_t fill_metrics(const struct faults_result *r, struct fab_store_number *out)
-{
-	const struct fab_judgement *j = &r->sum;
-	const struct fab_store_number metrics[] = {
-		{"unreachable", (double)j->unreachable},
-		{"pairs", (double)j->pairs},
-		{"max_hops", j->max_hops},
-		{"minimal", (double)j->minimal},
-		{"vls", j->vls},
-		{"sls", j->sls},
-		{"deadlock_free", j->is_unknown ? NAN : j->deadlock_free},
-		{"cycle_channels", (double)j->cycle_channels},
-		{"pairs_on_cycles", (double)j->pairs_on_cycles},
-		{"entries_changed", (double)r->entries_changed},
-		{"load", r->load},
-		{"sets_unreachable", (double)r->sets_unreachable},
-		{"sets_with_cycle", (double)r->sets_with_cycle},
-		{"seconds.route", r->route_seconds},
-		{"seconds.judge", r->judge_seconds},
-		{"seconds.total", r->route_seconds + r->judge_seconds},
-		{"verified", r->is_sound},
-	};
-	size_t n = 0;
-
-	_Static_assert(FAB_COUNT(metrics) <= N_METRICS, "room for all");
-	for (size_t i = 0; i < FAB_COUNT(metrics) - !r->was_verified; i++)
-		if (!isnan(metrics[i].value))
-			out[n++] = metrics[i];
-	return n;
-}
+/* Of a result, and of one of its sets of faults. */
+static const struct fab_column set_columns[] = {
+	{"pairs", FAB_UINT, "", 0, FAB_AT(struct faults_set, pairs), FAB_METRIC_PLAIN},
+	{"unreachable", FAB_UINT, "", 0, FAB_AT(struct faults_set, unreachable),
+	 FAB_METRIC_LESS},
+	{"max_hops", FAB_UINT, "", 0, FAB_AT(struct faults_set, max_hops),
+	 FAB_METRIC_LESS},
+	{"cycle_channels", FAB_UINT, "", 0, FAB_AT(struct faults_set, cycle_channels),
+	 FAB_METRIC_LESS},
+};
 
 /* On the heap: the numbers of each set of faults. */
 static struct fab_store_detail *fill_sets(const struct faults_result *r, size_t *n)
 {
 	struct fab_store_detail *details =
-		FAB_NEW(r->each.n * N_SET_METRICS + 1, struct fab_store_detail);
+		FAB_NEW(r->each.n * FAB_COUNT(set_columns) + 1, struct fab_store_detail);
 
 	*n = 0;
-	for (size_t i = 0; i < r->each.n; i++) {
-		const struct faults_set *set = &r->each.v[i];
-		const struct fab_store_number numbers[N_SET_METRICS] = {
-			{"pairs", (double)set->pairs},
-			{"unreachable", (double)set->unreachable},
-			{"max_hops", set->max_hops},
-			{"cycle_channels", (double)set->cycle_channels}};
-
-		for (size_t k = 0; k < N_SET_METRICS; k++)
-			details[(*n)++] = (struct fab_store_detail){
-				set->number, set->dead, numbers[k].name,
-				numbers[k].value};
-	}
+	for (size_t i = 0; i < r->each.n; i++)
+		*n += fab_store_details(set_columns, FAB_COUNT(set_columns),
+					&r->each.v[i], r->each.v[i].number,
+					r->each.v[i].dead, details + *n);
 	return details;
 }
 
-void faults_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
-		  const struct faults_outcome *o)
+/* What is dead in every set; NULL: nothing. On the heap. */
+static char *failed_names(const struct faults_outcome *o)
 {
-	struct fab_store_number metrics[FAULTS_MAX_ENGINES][N_METRICS];
+	char *text = NULL;
+
+	for (size_t i = 0; i < o->faults->named.n; i++) {
+		char *name = fab_fault_text(o->f, o->faults->named.v[i]);
+		char *longer =
+			fab_format("%s%s%s", text ? text : "", text ? "," : "", name);
+
+		free(name);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* Sets of faults that are drawn or gone through; NULL: none. On the heap. */
+static char *sets_asked(const struct faults_params *p)
+{
+	const struct faults_wish *w = &p->wish;
+	const char *kind = fab_fault_kind_name(w->of);
+
+	if (w->random)
+		return fab_format("%" PRIu64 " times %u of %s, seed %" PRIu64, w->count,
+				  w->random, kind, p->run.seed);
+	return w->exhaustive ? fab_format("all %u of %s", w->exhaustive, kind) : NULL;
+}
+
+void faults_store(const struct faults_params *p, const struct faults_outcome *o)
+{
+	const struct fab_store_table table = {faults_columns, faults_n_columns};
 	struct fab_store_detail *details[FAULTS_MAX_ENGINES];
 	struct fab_store_result results[FAULTS_MAX_ENGINES];
+	struct fab_store_number *metrics =
+		FAB_NEW(o->n * faults_n_columns + 1, struct fab_store_number);
 	const struct fab_store_number facts[] = {{"faults", (double)o->faults->named.n},
 						 {"sets", (double)o->n_sets}};
+	char *failed = failed_names(o), *sets = sets_asked(p);
+	const struct fab_store_text asked[] = {{"failed", failed},
+					       {"sets_of_faults", sets},
+					       {"tables", p->files.lfts},
+					       {"endpoints", p->ends_text}};
 	struct fab_store_run run = {.facts = facts,
 				    .n_facts = FAB_COUNT(facts),
+				    .asked = asked,
+				    .n_asked = FAB_COUNT(asked),
+				    .tables = &table,
+				    .n_tables = 1,
 				    .results = results,
 				    .n_results = o->n};
 
 	for (size_t i = 0; i < o->n; i++) {
-		const struct faults_result *r = &o->results[i];
+		struct fab_store_number *own = metrics + i * faults_n_columns;
+		struct faults_row row;
 
-		results[i] = (struct fab_store_result){.algorithm = r->algorithm,
-						       .metrics = metrics[i]};
-		results[i].n_metrics = fill_metrics(r, metrics[i]);
-		details[i] = fill_sets(r, &results[i].n_details);
-		results[i].details = details[i];
+		faults_row_init(&row, &o->results[i]);
+		results[i] = (struct fab_store_result){.algorithm = row.a.algorithm,
+						       .metrics = own};
+		results[i].n_metrics =
+			fab_store_metrics(faults_columns, faults_n_columns, &row, own);
+		results[i].details = details[i] =
+			fill_sets(&o->results[i], &results[i].n_details);
+		faults_row_fini(&row);
 	}
-	fab_cli_add_run(store, cli, o->f, &run);
+	fab_cli_add_run(&p->store, &p->run, o->f, &run);
 	for (size_t i = 0; i < o->n; i++)
 		free(details[i]);
+	free(metrics);
+	free(failed);
+	free(sets);
 }
 
-/* The rows of an algorithm, one after the other, are one result: its last row counts. */
-void faults_store_reliability(struct fab_cli_store *store, const struct fab_cli_run *cli,
+/* What is kept of the rows of --reliability: of n rows, the parts' names on the heap. */
+struct reliability {
+	const struct faults_reliability_row *rows;
+	size_t n, n_details;
+	struct fab_store_result *results;
+	size_t n_results;
+	struct fab_store_detail *details;
+	struct fab_store_number *metrics;
+	char **parts;
+};
+
+/* All rows of the algorithm of row `first`: the numbers of the last one, and each a part.
+ */
+static void keep_algorithm(struct reliability *k, size_t first)
+{
+	const struct fab_column *columns = faults_reliability_columns;
+	size_t width = faults_reliability_n_columns;
+	struct fab_store_result *r = &k->results[k->n_results];
+
+	r->algorithm = k->rows[first].algorithm;
+	r->details = k->details + k->n_details;
+	r->metrics = k->metrics + k->n_results++ * width;
+	for (size_t i = first; i < k->n; i++) {
+		const struct faults_reliability_row *row = &k->rows[i];
+
+		if (strcmp(row->algorithm, r->algorithm) != 0)
+			continue;
+		k->parts[i] = fab_format("faults=%u", row->faults);
+		r->n_metrics = fab_store_metrics(columns, width, row,
+						 k->metrics + (k->n_results - 1) * width);
+		k->n_details += fab_store_details(columns, width, row, i, k->parts[i],
+						  k->details + k->n_details);
+	}
+	r->n_details = (size_t)(k->details + k->n_details - r->details);
+}
+
+void faults_store_reliability(const struct faults_params *p,
 			      const struct faults_outcome *o)
 {
-	size_t n = o->reliability.n, n_details = 0;
-	struct fab_store_number(*metrics)[2] = fab_alloc(n + 1, sizeof(*metrics));
-	struct fab_store_result *results = FAB_NEW0(n + 1, struct fab_store_result);
-	struct fab_store_detail *details =
-		FAB_NEW(n * N_ROW_METRICS + 1, struct fab_store_detail);
-	char **parts = FAB_NEW(n + 1, char *);
-	struct fab_store_run run = {.results = results};
+	size_t n = o->reliability.n, width = faults_reliability_n_columns;
+	const struct fab_store_table table = {faults_reliability_columns, width};
+	struct reliability k = {
+		.rows = o->reliability.v,
+		.n = n,
+		.results = FAB_NEW0(n + 1, struct fab_store_result),
+		.details = FAB_NEW(n * width + 1, struct fab_store_detail),
+		.metrics = FAB_NEW(n * width + 1, struct fab_store_number),
+		.parts = FAB_NEW0(n + 1, char *)};
+	char *trials = fab_format("%" PRIu64 ", seed %" PRIu64, p->questions.trials,
+				  p->run.seed);
+	const struct fab_store_text asked[] = {{"trials", trials}};
+	struct fab_store_run run = {.results = k.results,
+				    .asked = asked,
+				    .n_asked = FAB_COUNT(asked),
+				    .tables = &table,
+				    .n_tables = 1};
 
-	for (size_t i = 0; i < n; i++) {
-		const struct faults_reliability_row *row = &o->reliability.v[i];
-		const struct fab_store_number numbers[N_ROW_METRICS] = {
-			{"probability", row->probability},
-			{"low", row->low},
-			{"high", row->high},
-			{"unreachable_share", row->share}};
-		struct fab_store_result *r = &results[run.n_results];
-
-		if (i && !strcmp(row->algorithm, o->reliability.v[i - 1].algorithm))
-			r--;
-		else
-			run.n_results++;
-		if (!r->details)
-			r->details = details + n_details;
-		parts[i] = fab_format("faults=%u", row->faults);
-		for (size_t k = 0; k < N_ROW_METRICS; k++, n_details++)
-			details[n_details] = (struct fab_store_detail){
-				row->faults, parts[i], numbers[k].name, numbers[k].value};
-		r->n_details += N_ROW_METRICS;
-		r->algorithm = row->algorithm;
-		r->metrics = metrics[r - results];
-		r->n_metrics = 2;
-		metrics[r - results][0] = numbers[0];
-		metrics[r - results][1] = numbers[3];
-	}
-	fab_cli_add_run(store, cli, o->f, &run);
 	for (size_t i = 0; i < n; i++)
-		free(parts[i]);
-	free(parts);
-	free(details);
-	free(metrics);
-	free(results);
+		if (!k.parts[i])
+			keep_algorithm(&k, i);
+	run.n_results = k.n_results;
+	fab_cli_add_run(&p->store, &p->run, o->f, &run);
+	for (size_t i = 0; i < n; i++)
+		free(k.parts[i]);
+	free(k.parts);
+	free(trials);
+	free(k.details);
+	free(k.metrics);
+	free(k.results);
 }

@@ -91,8 +91,7 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 		   struct fab_err *err) FAB_MUST_CHECK;
 
 /* With --store: add the outcome to the database. Exits on failure. */
-void mcroute_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
-		   const struct mcroute_outcome *o);
+void mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o);
 
 /*
  * Read --mcfdbs: exits when it cannot be read. Switches left out under ignore_unknown

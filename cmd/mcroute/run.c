@@ -135,7 +135,7 @@ static void keep(void *context)
 {
 	const struct keeping *k = context;
 
-	mcroute_store(&k->p->store, &k->p->run, k->o);
+	mcroute_store(k->p, k->o);
 }
 
 /* The last result: with it all of them are committed. */

@@ -2,39 +2,11 @@
 /* What fabric-mcroute keeps with --store. */
 #include "mcroute.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-
-enum { N_METRICS = 12 };
-
-/* The names are those of the JSON output. */
-static size_t fill_metrics(const struct mcroute_outcome *o, size_t i,
-			   struct fab_store_number *out)
-{
-	const struct fab_efi *e = &o->efi[i];
-	double trees = o->results[i].trees_seconds;
-	const struct fab_store_number metrics[N_METRICS] = {
-		{"max_efi", e->max},
-		{"max_efi_all", e->max_all},
-		{"mean_efi", e->mean},
-		{"links_at_max", e->n_at_max},
-		{"lower_bound", o->lower_bound},
-		{"max_height", e->max_height},
-		{"tree_links", (double)e->tree_links},
-		{"seconds.distances", o->distances_seconds},
-		{"seconds.roots", o->roots_seconds},
-		{"seconds.trees", trees},
-		{"seconds.total", o->distances_seconds + o->roots_seconds + trees},
-		{"verified", o->is_sound[i]},
-	};
-	/* nobody knows without --verify */
-	size_t n = o->was_verified ? N_METRICS : N_METRICS - 1;
-
-	for (size_t k = 0; k < n; k++)
-		out[k] = metrics[k];
-	return n;
-}
 
 /* On the heap: the loads that occur. */
 static struct fab_store_bin *fill_bins(const struct mcroute_outcome *o, size_t i,
@@ -52,29 +24,75 @@ static struct fab_store_bin *fill_bins(const struct mcroute_outcome *o, size_t i
 	return bins;
 }
 
-void mcroute_store(struct fab_cli_store *store, const struct fab_cli_run *cli,
-		   const struct mcroute_outcome *o)
+/* Where groups come from, as the command line has it; on the heap. */
+static char *join_groups(const struct mcroute_params *p, bool is_pattern)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < p->groups.n; i++) {
+		char *longer;
+
+		if (p->groups.v[i].is_pattern != is_pattern)
+			continue;
+		longer = fab_format("%s%s%s", text ? text : "", text ? " " : "",
+				    p->groups.v[i].text);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* Where a pattern is drawn; on the heap. */
+static char *seed_of(const struct mcroute_params *p)
+{
+	for (size_t i = 0; i < p->groups.n; i++)
+		if (p->groups.v[i].is_pattern &&
+		    !strncmp(p->groups.v[i].text, "random", 6))
+			return fab_format("%" PRIu64, p->run.seed);
+	return NULL;
+}
+
+void mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o)
 {
 	const struct fab_groups *g = o->problem.groups;
+	const struct fab_store_table table = {mcroute_columns, mcroute_n_columns};
 	const struct fab_store_number facts[] = {
 		{"groups", g->n},
 		{"members", (double)g->first[g->n]},
 		{"unknown_members", (double)g->n_unknown}};
-	struct fab_store_number metrics[MCROUTE_MAX_ENGINES][N_METRICS];
+	const struct fab_store_text asked[] = {
+		{"pattern", join_groups(p, true)},
+		{"groups", join_groups(p, false)},
+		{"seed", seed_of(p)},
+		{"tables", o->has_tables ? p->mcfdbs : NULL}};
+	struct fab_store_number *metrics =
+		FAB_NEW(o->n * mcroute_n_columns + 1, struct fab_store_number);
 	struct fab_store_bin *bins[MCROUTE_MAX_ENGINES];
 	struct fab_store_result results[MCROUTE_MAX_ENGINES];
 	struct fab_store_run run = {.facts = facts,
 				    .n_facts = FAB_COUNT(facts),
+				    .asked = asked,
+				    .n_asked = FAB_COUNT(asked),
+				    .tables = &table,
+				    .n_tables = 1,
 				    .results = results,
 				    .n_results = o->n};
 
 	for (size_t i = 0; i < o->n; i++) {
-		results[i] = (struct fab_store_result){
-			.algorithm = o->results[i].engine->name, .metrics = metrics[i]};
-		results[i].n_metrics = fill_metrics(o, i, metrics[i]);
+		const struct mcroute_row row = mcroute_row_of(o, i);
+
+		results[i] = (struct fab_store_result){.algorithm = row.algorithm,
+						       .metrics = metrics +
+								  i * mcroute_n_columns};
+		results[i].n_metrics =
+			fab_store_metrics(mcroute_columns, mcroute_n_columns, &row,
+					  metrics + i * mcroute_n_columns);
 		results[i].bins = bins[i] = fill_bins(o, i, &results[i].n_bins);
 	}
-	fab_cli_add_run(store, cli, o->problem.f, &run);
+	fab_cli_add_run(&p->store, &p->run, o->problem.f, &run);
 	for (size_t i = 0; i < o->n; i++)
 		free(bins[i]);
+	for (size_t i = 0; i < 3; i++)
+		free((char *)(uintptr_t)asked[i].value);
+	free(metrics);
 }

@@ -92,7 +92,7 @@ void fab_cli_open_store(struct fab_cli_store *store);
  * fingerprint and counts), add it, and say on standard error, unless
  * quiet, which number it got.
  */
-void fab_cli_add_run(struct fab_cli_store *store, const struct fab_cli_run *cli,
+void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
 		     const struct fab_fabric *f, const struct fab_store_run *run);
 /* At the end, whether or not anything was opened. */
 void fab_cli_close_store(struct fab_cli_store *store);

@@ -102,7 +102,7 @@ void fab_cli_open_store(struct fab_cli_store *store)
 		fab_cli_die(&err);
 }
 
-void fab_cli_add_run(struct fab_cli_store *store, const struct fab_cli_run *cli,
+void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
 		     const struct fab_fabric *f, const struct fab_store_run *run)
 {
 	struct fab_store_run complete = *run;

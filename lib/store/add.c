@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -59,6 +60,43 @@ static void run_insert(struct insert *in)
 	in->column = 0;
 }
 
+static void bind_real(struct insert *in, double value)
+{
+	if (in->rc != SQLITE_OK)
+		return;
+	in->column++;
+	in->rc = isfinite(value) ? sqlite3_bind_double(in->statement, in->column, value)
+				 : sqlite3_bind_null(in->statement, in->column);
+}
+
+/*
+ * One row: for each letter of `types` a value. t: a text or NULL, u: uint64_t, n: a
+ * double that is kept as a whole number where it is one, r: a double, null where not
+ * finite.
+ */
+static void put(struct insert *in, const char *types, ...)
+{
+	va_list values;
+
+	va_start(values, types);
+	for (; *types; types++)
+		switch (*types) {
+		case 't':
+			bind_text(in, va_arg(values, const char *));
+			break;
+		case 'u':
+			bind_uint(in, va_arg(values, uint64_t));
+			break;
+		case 'n':
+			bind_number(in, va_arg(values, double));
+			break;
+		default:
+			bind_real(in, va_arg(values, double));
+		}
+	va_end(values);
+	run_insert(in);
+}
+
 static int insert_fini(struct insert *in, struct fab_err *err)
 {
 	int rc =
@@ -68,12 +106,16 @@ static int insert_fini(struct insert *in, struct fab_err *err)
 	return rc;
 }
 
+static uint64_t last_id(const struct insert *in)
+{
+	return (uint64_t)sqlite3_last_insert_rowid(in->store->db);
+}
+
 static int add_run(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
 		   struct fab_err *err)
 {
 	char fingerprint[32];
 	struct insert in;
-	int rc;
 
 	insert_init(&in, store,
 		    "INSERT INTO run (time, command, version, arguments, label, host, "
@@ -81,24 +123,11 @@ static int add_run(struct fab_store *store, const struct fab_store_run *run, uin
 		    "switch_links, host_links) "
 		    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	snprintf(fingerprint, sizeof(fingerprint), "0x%016" PRIx64, run->fingerprint);
-	bind_text(&in, run->time);
-	bind_text(&in, run->command);
-	bind_text(&in, run->version);
-	bind_text(&in, run->arguments);
-	bind_text(&in, run->label);
-	bind_text(&in, run->host);
-	bind_text(&in, run->source);
-	bind_text(&in, fingerprint);
-	bind_uint(&in, run->switches);
-	bind_uint(&in, run->adapters);
-	bind_uint(&in, run->aggregation_nodes);
-	bind_uint(&in, run->hosts);
-	bind_uint(&in, run->switch_links);
-	bind_uint(&in, run->host_links);
-	run_insert(&in);
-	rc = insert_fini(&in, err);
-	*id = (uint64_t)sqlite3_last_insert_rowid(store->db);
-	return rc;
+	put(&in, "ttttttttuuuuuu", run->time, run->command, run->version, run->arguments,
+	    run->label, run->host, run->source, fingerprint, run->switches, run->adapters,
+	    run->aggregation_nodes, run->hosts, run->switch_links, run->host_links);
+	*id = last_id(&in);
+	return insert_fini(&in, err);
 }
 
 /* Numbers that belong to the row `owner`. */
@@ -108,14 +137,70 @@ static int add_numbers(struct fab_store *store, const char *sql, uint64_t owner,
 	struct insert in;
 
 	insert_init(&in, store, sql);
-	for (size_t i = 0; i < n; i++) {
-		if (!isfinite(v[i].value))
-			continue;
-		bind_uint(&in, owner);
-		bind_text(&in, v[i].name);
-		bind_number(&in, v[i].value);
-		run_insert(&in);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(v[i].value))
+			put(&in, "utn", owner, v[i].name, v[i].value);
+	return insert_fini(&in, err);
+}
+
+static int add_asked(struct fab_store *store, uint64_t run,
+		     const struct fab_store_text *v, size_t n, struct fab_err *err)
+{
+	struct insert in;
+
+	insert_init(&in, store, "INSERT INTO asked (run, name, value) VALUES (?, ?, ?)");
+	for (size_t i = 0; i < n; i++)
+		if (v[i].value)
+			put(&in, "utt", run, v[i].name, v[i].value);
+	return insert_fini(&in, err);
+}
+
+static const char *unit_of(const struct fab_column *column)
+{
+	return column->flags & FAB_COL_SECONDS ? "s"
+	       : column->flags & FAB_COL_MBPS  ? "Mb/s"
+	       : column->flags & FAB_COL_BYTES ? "B"
+					       : NULL;
+}
+
+static const char *better_of(enum fab_metric metric)
+{
+	return metric == FAB_METRIC_PLAIN  ? NULL
+	       : metric == FAB_METRIC_MORE ? "more"
+					   : "less";
+}
+
+/* What the tables of a run say of metrics; the first of a name counts. Nothing is written
+ * that is there already. */
+static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
+		     struct fab_err *err)
+{
+	uint64_t position = 0;
+	struct insert in;
+
+	insert_init(&in, store,
+		    "INSERT INTO metric_kind (command, name, position, better, is_time, "
+		    "unit, help) VALUES (?, ?, ?, ?, ?, ?, ?) "
+		    "ON CONFLICT (command, name) DO UPDATE SET position = "
+		    "excluded.position, better = excluded.better, "
+		    "is_time = excluded.is_time, unit = excluded.unit, "
+		    "help = excluded.help "
+		    "WHERE (position, better, is_time, unit, help) IS NOT "
+		    "(excluded.position, excluded.better, excluded.is_time, "
+		    "excluded.unit, excluded.help)");
+	/* backwards: the first of a name is written last */
+	for (size_t t = 0; t < run->n_tables; t++)
+		position += run->tables[t].n;
+	for (size_t t = run->n_tables; t-- > 0;)
+		for (size_t i = run->tables[t].n; i-- > 0; position--) {
+			const struct fab_column *c = &run->tables[t].columns[i];
+
+			if (c->metric != FAB_NO_METRIC)
+				put(&in, "ttututt", run->command, c->name, position,
+				    better_of(c->metric),
+				    (uint64_t)(c->metric == FAB_METRIC_TIME), unit_of(c),
+				    c->help);
+		}
 	return insert_fini(&in, err);
 }
 
@@ -126,12 +211,8 @@ static int add_bins(struct fab_store *store, uint64_t result,
 
 	insert_init(&in, store,
 		    "INSERT INTO histogram (result, load, links) VALUES (?, ?, ?)");
-	for (size_t i = 0; i < r->n_bins; i++) {
-		bind_uint(&in, result);
-		bind_uint(&in, r->bins[i].load);
-		bind_uint(&in, r->bins[i].links);
-		run_insert(&in);
-	}
+	for (size_t i = 0; i < r->n_bins; i++)
+		put(&in, "uuu", result, r->bins[i].load, r->bins[i].links);
 	return insert_fini(&in, err);
 }
 
@@ -146,14 +227,9 @@ static int add_details(struct fab_store *store, uint64_t result,
 	for (size_t i = 0; i < r->n_details; i++) {
 		const struct fab_store_detail *d = &r->details[i];
 
-		if (!isfinite(d->value))
-			continue;
-		bind_uint(&in, result);
-		bind_uint(&in, d->position);
-		bind_text(&in, d->part);
-		bind_text(&in, d->name);
-		bind_number(&in, d->value);
-		run_insert(&in);
+		if (isfinite(d->value))
+			put(&in, "uuttn", result, d->position, d->part, d->name,
+			    d->value);
 	}
 	return insert_fini(&in, err);
 }
@@ -167,46 +243,17 @@ static int add_result(struct fab_store *store, uint64_t run, size_t position,
 
 	insert_init(&in, store,
 		    "INSERT INTO result (run, position, algorithm) VALUES (?, ?, ?)");
-	bind_uint(&in, run);
-	bind_uint(&in, position);
-	bind_text(&in, r->algorithm);
-	run_insert(&in);
+	put(&in, "uut", run, (uint64_t)position, r->algorithm);
+	id = last_id(&in);
 	rc = insert_fini(&in, err);
-	if (rc)
-		return rc;
-	id = (uint64_t)sqlite3_last_insert_rowid(store->db);
-	rc = add_numbers(store,
-			 "INSERT INTO metric (result, name, value) VALUES (?, ?, ?)", id,
-			 r->metrics, r->n_metrics, err);
+	if (!rc)
+		rc = add_numbers(
+			store,
+			"INSERT INTO metric (result, name, value) VALUES (?, ?, ?)", id,
+			r->metrics, r->n_metrics, err);
 	if (!rc)
 		rc = add_bins(store, id, r, err);
 	return rc ? rc : add_details(store, id, r, err);
-}
-
-static void bind_real(struct insert *in, double value)
-{
-	if (in->rc != SQLITE_OK)
-		return;
-	in->column++;
-	in->rc = isfinite(value) ? sqlite3_bind_double(in->statement, in->column, value)
-				 : sqlite3_bind_null(in->statement, in->column);
-}
-
-static void add_segments(struct insert *in, uint64_t batch,
-			 const struct fab_store_batch *b)
-{
-	for (size_t i = 0; i < b->n_segments; i++) {
-		const struct fab_store_segment *segment = &b->segments[i];
-
-		bind_uint(in, batch);
-		bind_uint(in, i);
-		bind_text(in, segment->name);
-		bind_real(in, segment->capacity_mbps);
-		bind_uint(in, segment->max_sharers);
-		bind_real(in, segment->share_mbps);
-		bind_text(in, segment->tightest);
-		run_insert(in);
-	}
 }
 
 static int add_batches(struct fab_store *store, uint64_t run,
@@ -224,20 +271,19 @@ static int add_batches(struct fab_store *store, uint64_t run,
 		    "max_sharers, share_mbps, tightest) VALUES (?, ?, ?, ?, ?, ?, ?)");
 	for (size_t i = 0; i < n && batch.rc == SQLITE_OK && segment.rc == SQLITE_OK;
 	     i++) {
-		bind_uint(&batch, run);
-		bind_uint(&batch, i);
-		bind_text(&batch, v[i].algorithm);
-		bind_text(&batch, v[i].name);
-		bind_uint(&batch, v[i].nodes);
-		bind_uint(&batch, v[i].servers);
-		bind_real(&batch, v[i].bandwidth_mbps);
-		bind_real(&batch, v[i].boot_seconds);
-		bind_text(&batch, v[i].bottleneck);
-		run_insert(&batch);
-		if (batch.rc == SQLITE_OK)
-			add_segments(&segment,
-				     (uint64_t)sqlite3_last_insert_rowid(store->db),
-				     &v[i]);
+		const struct fab_store_batch *b = &v[i];
+		uint64_t id;
+
+		put(&batch, "uuttuurrt", run, (uint64_t)i, b->algorithm, b->name,
+		    b->nodes, b->servers, b->bandwidth_mbps, b->boot_seconds,
+		    b->bottleneck);
+		id = last_id(&batch);
+		for (size_t k = 0; k < b->n_segments && batch.rc == SQLITE_OK; k++) {
+			const struct fab_store_segment *s = &b->segments[k];
+
+			put(&segment, "uutrurt", id, (uint64_t)k, s->name,
+			    s->capacity_mbps, s->max_sharers, s->share_mbps, s->tightest);
+		}
 	}
 	rc = insert_fini(&batch, err);
 	second = insert_fini(&segment, rc ? NULL : err);
@@ -253,6 +299,10 @@ static int add_all(struct fab_store *store, const struct fab_store_run *run, uin
 		rc = add_numbers(store,
 				 "INSERT INTO fact (run, name, value) VALUES (?, ?, ?)",
 				 *id, run->facts, run->n_facts, err);
+	if (!rc)
+		rc = add_asked(store, *id, run->asked, run->n_asked, err);
+	if (!rc)
+		rc = add_kinds(store, run, err);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		rc = add_result(store, *id, i, &run->results[i], err);
 	return rc || !run->n_batches

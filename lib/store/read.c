@@ -1,85 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading runs back. The file may come from anywhere: no value is trusted. */
+/*
+ * Reading runs back: one query for each kind of rows, in the order of their owners. The
+ * file may come from anywhere: no value is trusted.
+ */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/num.h"
-#include "base/text.h"
-#include "store/store_impl.h"
+#include "store/query.h"
 
 enum { MAX_NAME = 64 };
 
-/* Everything that the runs point to, freed together. */
-struct memory {
-	FAB_VEC(void *) blocks;
+/* The runs, then what belongs to runs, results and batches. */
+enum {
+	RUNS,
+	FACTS,
+	ASKED,
+	RESULTS,
+	N_OF_LIST,
+	METRICS = N_OF_LIST,
+	BINS,
+	DETAILS,
+	BATCHES,
+	SEGMENTS,
+	N_KINDS
 };
 
-/* A query on its way; the first failure stays in rc. */
-struct query {
-	struct fab_store *store;
-	struct memory *memory;
-	sqlite3_stmt *statement;
-	int rc;
+/* Rows of one kind: how they are read, and where an owner points to those it has. */
+struct kind {
+	int owner;	 /* kind that has them; their first column is its id */
+	const char *sql; /* in the order of the owners */
+	void (*read)(struct fab_query *q, void *out);
+	size_t size, id; /* of an element; where its id is */
+	size_t list, n;	 /* where the owner keeps them */
 };
 
-static void *keep(struct memory *memory, void *block)
-{
-	FAB_PUSH(&memory->blocks, block);
-	return block;
-}
-
-static void query_init(struct query *q, struct fab_store *store, struct memory *memory,
-		       const char *sql, uint64_t key)
-{
-	*q = (struct query){.store = store, .memory = memory};
-	q->rc = sqlite3_prepare_v2(store->db, sql, -1, &q->statement, NULL);
-	if (q->rc == SQLITE_OK && sqlite3_bind_parameter_count(q->statement))
-		q->rc = sqlite3_bind_int64(q->statement, 1, (sqlite3_int64)key);
-}
-
-static bool query_next(struct query *q)
-{
-	if (q->rc == SQLITE_OK || q->rc == SQLITE_ROW) {
-		fab_store_step(q->store);
-		q->rc = sqlite3_step(q->statement);
-	}
-	return q->rc == SQLITE_ROW;
-}
-
-static int query_fini(struct query *q, struct fab_err *err)
-{
-	int rc = q->rc == SQLITE_DONE ? 0 : fab_store_fail(q->store, q->rc, "read", err);
-
-	sqlite3_finalize(q->statement);
-	return rc;
-}
-
-/* A copy that lives as long as the runs; NULL for a null. */
-static const char *text_at(struct query *q, int column)
-{
-	const unsigned char *text = sqlite3_column_text(q->statement, column);
-
-	if (!text && sqlite3_column_type(q->statement, column) != SQLITE_NULL)
-		fab_oom(0);
-	return text ? keep(q->memory, fab_strdup((const char *)text)) : NULL;
-}
-
-static const char *text_or_empty(struct query *q, int column)
-{
-	const char *text = text_at(q, column);
-
-	return text ? text : "";
-}
-
-/* What is below zero is 0. */
-static uint64_t uint_at(struct query *q, int column)
-{
-	sqlite3_int64 value = sqlite3_column_int64(q->statement, column);
-
-	return value < 0 ? 0 : (uint64_t)value;
-}
+/* Elements of one kind, on the heap. */
+struct list {
+	char *v;
+	size_t n, cap;
+};
 
 static uint64_t guid_of(const char *text)
 {
@@ -88,195 +50,224 @@ static uint64_t guid_of(const char *text)
 	return fab_parse_guid(text, strlen(text), &guid) ? guid : 0;
 }
 
-static bool is_chosen(const struct fab_store_filter *filter, uint64_t id)
+static void read_run(struct fab_query *q, void *out)
 {
-	if (!filter->ids)
-		return true;
-	for (size_t i = 0; i < filter->n_ids; i++)
-		if (filter->ids[i] == id)
-			return true;
-	return false;
-}
-
-static bool is_fabric(const char *pattern, const struct fab_store_run *run)
-{
-	uint64_t guid;
-
-	if (!strncmp(pattern, "0x", 2) && fab_parse_guid(pattern, strlen(pattern), &guid))
-		return guid == run->fingerprint;
-	return fab_text_glob(pattern, run->source);
-}
-
-static bool run_passes(const struct fab_store_filter *filter,
-		       const struct fab_store_run *run)
-{
-	if (!is_chosen(filter, run->id))
-		return false;
-	if (filter->command && strcmp(filter->command, run->command) != 0)
-		return false;
-	if (filter->label && !(run->label && fab_text_glob(filter->label, run->label)))
-		return false;
-	return !filter->fabric || is_fabric(filter->fabric, run);
-}
-
-/* Is the name in the comma list? Without a list every name is. */
-static bool is_listed(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (list) {
-		size_t n = strcspn(list, ",");
-
-		if (n == len && !strncmp(list, name, n))
-			return true;
-		if (!list[n])
-			return false;
-		list += n + 1;
-	}
-	return true;
-}
-
-static int read_numbers(struct fab_store *store, struct memory *memory, const char *sql,
-			uint64_t owner, const struct fab_store_number **out, size_t *n,
-			struct fab_err *err)
-{
-	FAB_VEC(struct fab_store_number) list = {0};
-	struct query q;
-
-	query_init(&q, store, memory, sql, owner);
-	while (query_next(&q))
-		FAB_PUSH(&list, ((struct fab_store_number){
-					text_or_empty(&q, 0),
-					sqlite3_column_double(q.statement, 1)}));
-	*out = keep(memory, list.v);
-	*n = list.n;
-	return query_fini(&q, err);
-}
-
-static int read_bins(struct fab_store *store, struct memory *memory, uint64_t result,
-		     struct fab_store_result *out, struct fab_err *err)
-{
-	FAB_VEC(struct fab_store_bin) list = {0};
-	struct query q;
-
-	query_init(&q, store, memory,
-		   "SELECT load, links FROM histogram WHERE result = ? ORDER BY load",
-		   result);
-	while (query_next(&q))
-		FAB_PUSH(&list, ((struct fab_store_bin){uint_at(&q, 0), uint_at(&q, 1)}));
-	out->bins = keep(memory, list.v);
-	out->n_bins = list.n;
-	return query_fini(&q, err);
-}
-
-static int read_result(struct fab_store *store, struct memory *memory, uint64_t id,
-		       struct fab_store_result *out, struct fab_err *err)
-{
-	int rc = read_numbers(store, memory,
-			      "SELECT name, value FROM metric WHERE result = ? "
-			      "ORDER BY name",
-			      id, &out->metrics, &out->n_metrics, err);
-
-	return rc ? rc : read_bins(store, memory, id, out, err);
-}
-
-/* The results that the filter lets pass, and all that belongs to them. */
-static int read_results(struct fab_store *store, struct memory *memory,
-			const struct fab_store_filter *filter, struct fab_store_run *run,
-			struct fab_err *err)
-{
-	FAB_VEC(struct fab_store_result) list = {0};
-	struct query q;
-	int rc = 0;
-
-	query_init(&q, store, memory,
-		   "SELECT id, algorithm FROM result WHERE run = ? ORDER BY position",
-		   run->id);
-	while (!rc && query_next(&q)) {
-		struct fab_store_result r = {.algorithm = text_or_empty(&q, 1)};
-
-		if (!is_listed(filter->algorithm, r.algorithm))
-			continue;
-		rc = read_result(store, memory,
-				 (uint64_t)sqlite3_column_int64(q.statement, 0), &r, err);
-		FAB_PUSH(&list, r);
-	}
-	run->results = keep(memory, list.v);
-	run->n_results = list.n;
-	if (rc) {
-		sqlite3_finalize(q.statement);
-		return rc;
-	}
-	return query_fini(&q, err);
-}
-
-static struct fab_store_run run_at(struct query *q)
-{
-	return (struct fab_store_run){
-		.id = uint_at(q, 0),
-		.time = text_or_empty(q, 1),
-		.command = text_or_empty(q, 2),
-		.version = text_or_empty(q, 3),
-		.arguments = text_or_empty(q, 4),
-		.label = text_at(q, 5),
-		.host = text_or_empty(q, 6),
-		.source = text_or_empty(q, 7),
-		.fingerprint = guid_of(text_or_empty(q, 8)),
-		.switches = uint_at(q, 9),
-		.adapters = uint_at(q, 10),
-		.aggregation_nodes = uint_at(q, 11),
-		.hosts = uint_at(q, 12),
-		.switch_links = uint_at(q, 13),
-		.host_links = uint_at(q, 14),
+	*(struct fab_store_run *)out = (struct fab_store_run){
+		.id = fab_query_uint(q, 0),
+		.time = fab_query_text_or_empty(q, 1),
+		.command = fab_query_name(q, 2),
+		.version = fab_query_name(q, 3),
+		.arguments = fab_query_text_or_empty(q, 4),
+		.label = fab_query_text(q, 5),
+		.host = fab_query_name(q, 6),
+		.source = fab_query_name(q, 7),
+		.fingerprint = guid_of(fab_query_name(q, 8)),
+		.switches = fab_query_uint(q, 9),
+		.adapters = fab_query_uint(q, 10),
+		.aggregation_nodes = fab_query_uint(q, 11),
+		.hosts = fab_query_uint(q, 12),
+		.switch_links = fab_query_uint(q, 13),
+		.host_links = fab_query_uint(q, 14),
 	};
 }
 
-/* The runs themselves; their numbers come after. */
-static int read_runs(struct fab_store *store, struct memory *memory,
-		     const struct fab_store_filter *filter, struct fab_store_run **out,
-		     size_t *n, struct fab_err *err)
+static void read_number(struct fab_query *q, void *out)
 {
-	FAB_VEC(struct fab_store_run) list = {0};
-	struct query q;
-
-	query_init(&q, store, memory,
-		   "SELECT id, time, command, version, arguments, label, host, source, "
-		   "fingerprint, switches, adapters, aggregation_nodes, hosts, "
-		   "switch_links, host_links FROM run ORDER BY id",
-		   0);
-	while (query_next(&q)) {
-		struct fab_store_run run = run_at(&q);
-
-		if (run_passes(filter, &run))
-			FAB_PUSH(&list, run);
-	}
-	*out = keep(memory, list.v);
-	*n = list.n;
-	return query_fini(&q, err);
+	*(struct fab_store_number *)out = (struct fab_store_number){
+		fab_query_name(q, 1), fab_query_real(q, 2, NAN)};
 }
 
-/* Complete the runs; those without a result that passes fall out. */
-static int read_details(struct fab_store *store, struct memory *memory,
-			const struct fab_store_filter *filter, struct fab_store_run *runs,
-			size_t *n, struct fab_err *err)
+static void read_asked(struct fab_query *q, void *out)
 {
-	size_t n_kept = 0;
+	*(struct fab_store_text *)out = (struct fab_store_text){
+		fab_query_name(q, 1), fab_query_text_or_empty(q, 2)};
+}
 
-	for (size_t i = 0; i < *n; i++) {
-		int rc = read_numbers(store, memory,
-				      "SELECT name, value FROM fact WHERE run = ? "
-				      "ORDER BY name",
-				      runs[i].id, &runs[i].facts, &runs[i].n_facts, err);
+static void read_result(struct fab_query *q, void *out)
+{
+	*(struct fab_store_result *)out = (struct fab_store_result){
+		.id = fab_query_uint(q, 1), .algorithm = fab_query_name(q, 2)};
+}
 
-		if (!rc)
-			rc = read_results(store, memory, filter, &runs[i], err);
-		if (rc)
-			return rc;
-		if (runs[i].n_results || !filter->algorithm)
-			runs[n_kept++] = runs[i];
+static void read_bin(struct fab_query *q, void *out)
+{
+	*(struct fab_store_bin *)out =
+		(struct fab_store_bin){fab_query_uint(q, 1), fab_query_uint(q, 2)};
+}
+
+static void read_detail(struct fab_query *q, void *out)
+{
+	*(struct fab_store_detail *)out = (struct fab_store_detail){
+		fab_query_uint(q, 1), fab_query_name(q, 2), fab_query_name(q, 3),
+		fab_query_real(q, 4, NAN)};
+}
+
+static void read_batch(struct fab_query *q, void *out)
+{
+	*(struct fab_store_batch *)out = (struct fab_store_batch){
+		.id = fab_query_uint(q, 1),
+		.algorithm = fab_query_name(q, 2),
+		.name = fab_query_text_or_empty(q, 3),
+		.nodes = fab_query_uint(q, 4),
+		.servers = fab_query_uint(q, 5),
+		.bandwidth_mbps = fab_query_real(q, 6, NAN),
+		.boot_seconds = fab_query_real(q, 7, NAN),
+		.bottleneck = fab_query_text(q, 8),
+	};
+}
+
+static void read_segment(struct fab_query *q, void *out)
+{
+	*(struct fab_store_segment *)out = (struct fab_store_segment){
+		.name = fab_query_name(q, 1),
+		.tightest = fab_query_text_or_empty(q, 2),
+		.capacity_mbps = fab_query_real(q, 3, NAN),
+		.share_mbps = fab_query_real(q, 4, NAN),
+		.max_sharers = fab_query_uint(q, 5),
+	};
+}
+
+#define OF(owner, member)                                                                \
+	offsetof(struct owner, member), offsetof(struct owner, n_##member)
+#define NO_ID 0
+
+static const struct kind kinds[N_KINDS] = {
+	[RUNS] = {-1,
+		  "SELECT id, time, command, version, arguments, label, host, source, "
+		  "fingerprint, switches, adapters, aggregation_nodes, hosts, "
+		  "switch_links, host_links FROM run "
+		  "WHERE id IN (SELECT id FROM temp.chosen) ORDER BY id",
+		  read_run, sizeof(struct fab_store_run),
+		  offsetof(struct fab_store_run, id), 0, 0},
+	[FACTS] = {RUNS,
+		   "SELECT run, name, value FROM temp.chosen CROSS JOIN fact "
+		   "ON run = chosen.id ORDER BY chosen.id, name",
+		   read_number, sizeof(struct fab_store_number), NO_ID,
+		   OF(fab_store_run, facts)},
+	[ASKED] = {RUNS,
+		   "SELECT run, name, value FROM temp.chosen CROSS JOIN asked "
+		   "ON run = chosen.id ORDER BY chosen.id, name",
+		   read_asked, sizeof(struct fab_store_text), NO_ID,
+		   OF(fab_store_run, asked)},
+	[RESULTS] = {RUNS,
+		     "SELECT run, id, algorithm FROM temp.chosen_result "
+		     "ORDER BY run, position",
+		     read_result, sizeof(struct fab_store_result),
+		     offsetof(struct fab_store_result, id), OF(fab_store_run, results)},
+	[METRICS] = {RESULTS,
+		     "SELECT r.id, name, value FROM temp.chosen_result AS r "
+		     "CROSS JOIN metric ON result = r.id "
+		     "ORDER BY r.run, r.position, name",
+		     read_number, sizeof(struct fab_store_number), NO_ID,
+		     OF(fab_store_result, metrics)},
+	[BINS] = {RESULTS,
+		  "SELECT r.id, load, links FROM temp.chosen_result AS r "
+		  "CROSS JOIN histogram ON result = r.id "
+		  "ORDER BY r.run, r.position, load",
+		  read_bin, sizeof(struct fab_store_bin), NO_ID,
+		  OF(fab_store_result, bins)},
+	[DETAILS] = {RESULTS,
+		     "SELECT r.id, d.position, part, name, value "
+		     "FROM temp.chosen_result AS r CROSS JOIN detail AS d "
+		     "ON result = r.id ORDER BY r.run, r.position, d.position, name",
+		     read_detail, sizeof(struct fab_store_detail), NO_ID,
+		     OF(fab_store_result, details)},
+	[BATCHES] = {RUNS,
+		     "SELECT run, batch.id, algorithm, name, nodes, servers, "
+		     "bandwidth_mbps, boot_seconds, bottleneck FROM temp.chosen "
+		     "CROSS JOIN batch ON run = chosen.id WHERE algorithm IN "
+		     "(SELECT algorithm FROM temp.chosen_result AS r "
+		     "WHERE r.run = chosen.id) ORDER BY chosen.id, position",
+		     read_batch, sizeof(struct fab_store_batch),
+		     offsetof(struct fab_store_batch, id), OF(fab_store_run, batches)},
+	[SEGMENTS] = {BATCHES,
+		      "SELECT batch, segment.name, tightest, capacity_mbps, share_mbps, "
+		      "max_sharers FROM temp.chosen CROSS JOIN batch AS b "
+		      "ON run = chosen.id CROSS JOIN segment ON batch = b.id "
+		      "WHERE algorithm IN (SELECT algorithm FROM temp.chosen_result AS r "
+		      "WHERE r.run = chosen.id) "
+		      "ORDER BY chosen.id, b.position, segment.position",
+		      read_segment, sizeof(struct fab_store_segment), NO_ID,
+		      OF(fab_store_batch, segments)},
+};
+
+static void *add_element(struct list *list, const struct kind *kind)
+{
+	if (list->n == list->cap) {
+		list->cap = fab_grow(list->cap, list->n + 1);
+		list->v = fab_realloc(list->v, list->cap, kind->size);
 	}
-	*n = n_kept;
+	return list->v + kind->size * list->n++;
+}
+
+/* Let the owner have n elements from number `first` on. */
+static void give(char *owner, const struct kind *kind, const struct list *list,
+		 size_t first, size_t n)
+{
+	const void *v = list->v + kind->size * first;
+
+	memcpy(owner + kind->list, &v, sizeof(v));
+	memcpy(owner + kind->n, &n, sizeof(n));
+}
+
+static uint64_t id_of(const struct list *list, const struct kind *kind, size_t i)
+{
+	uint64_t id;
+
+	memcpy(&id, list->v + kind->size * i + kind->id, sizeof(id));
+	return id;
+}
+
+/*
+ * Copy all rows of a kind; n_of [owners] counts those of each owner. One that no owner
+ * has means that an index of the file is broken.
+ */
+static int read_rows(struct fab_query *q, struct list *lists, int which, size_t *n_of,
+		     struct fab_err *err)
+{
+	const struct kind *kind = &kinds[which];
+	size_t at = 0;
+
+	while (fab_query_next(q)) {
+		if (n_of) {
+			const struct list *owners = &lists[kind->owner];
+			uint64_t id = fab_query_uint(q, 0);
+
+			while (at < owners->n &&
+			       id_of(owners, &kinds[kind->owner], at) != id)
+				at++;
+			if (at == owners->n)
+				return fab_fail(err, EINVAL,
+						"%s: the database is damaged: rows "
+						"without an owner",
+						q->store->path);
+			n_of[at]++;
+		}
+		kind->read(q, add_element(&lists[which], kind));
+	}
 	return 0;
+}
+
+static int read_kind(struct fab_store *store, struct fab_store_memory *memory,
+		     struct list *lists, int which, struct fab_err *err)
+{
+	const struct kind *kind = &kinds[which];
+	struct list *owners = kind->owner < 0 ? NULL : &lists[kind->owner];
+	size_t *n_of = owners ? FAB_NEW0(owners->n + 1, size_t) : NULL, first = 0;
+	struct fab_query q;
+	int rc, second;
+
+	fab_query_init(&q, store, memory, kind->sql);
+	rc = read_rows(&q, lists, which, n_of, err);
+	if (rc)
+		sqlite3_finalize(q.statement);
+	second = rc ? rc : fab_query_fini(&q, err);
+	fab_store_keep(memory, lists[which].v);
+	for (size_t i = 0; owners && i < owners->n; first += n_of[i++])
+		give(owners->v + kinds[kind->owner].size * i, kind, &lists[which], first,
+		     n_of[i]);
+	free(n_of);
+	return second;
 }
 
 /* Names of metrics become names of columns: nothing but what such a name may have. */
@@ -294,51 +285,57 @@ static bool is_line(const char *text)
 	return !*text;
 }
 
-static int read_kinds(struct fab_store *store, struct memory *memory,
-		      struct fab_store_runs *out, struct fab_err *err)
+static int read_metrics(struct fab_store *store, struct fab_store_memory *memory,
+			struct fab_store_runs *out, struct fab_err *err)
 {
 	FAB_VEC(struct fab_store_kind) list = {0};
-	struct query q;
+	struct fab_query q;
 
-	query_init(&q, store, memory,
-		   "SELECT name, coalesce(better = 'more', 0) - "
-		   "coalesce(better = 'less', 0), is_time, help "
-		   "FROM metric_kind ORDER BY position, name",
-		   0);
-	while (query_next(&q)) {
-		struct fab_store_kind kind = {
-			text_or_empty(&q, 0), sqlite3_column_int(q.statement, 1),
-			sqlite3_column_int(q.statement, 2) != 0, text_or_empty(&q, 3)};
+	fab_query_init(&q, store, memory,
+		       "SELECT command, name, coalesce(better = 'more', 0) - "
+		       "coalesce(better = 'less', 0), is_time, unit, help "
+		       "FROM metric_kind ORDER BY command, position, name");
+	while (fab_query_next(&q)) {
+		struct fab_store_kind kind = {fab_query_name(&q, 0),
+					      fab_query_text_or_empty(&q, 1),
+					      sqlite3_column_int(q.statement, 2),
+					      sqlite3_column_int(q.statement, 3) != 0,
+					      fab_query_name(&q, 4),
+					      fab_query_text_or_empty(&q, 5)};
 
 		if (!is_word(kind.name))
 			continue;
+		if (!*kind.unit)
+			kind.unit = NULL;
 		if (!is_line(kind.help))
 			kind.help = "";
 		FAB_PUSH(&list, kind);
 	}
-	out->kinds = keep(memory, list.v);
+	out->kinds = fab_store_keep(memory, list.v);
 	out->n_kinds = list.n;
-	return query_fini(&q, err);
+	return fab_query_fini(&q, err);
 }
 
 static int read_all(struct fab_store *store, const struct fab_store_filter *filter,
 		    struct fab_store_runs *runs, struct fab_err *err)
 {
-	struct fab_store_run *v = NULL;
-	int rc = read_kinds(store, runs->memory, runs, err);
+	int n_kinds = filter->names_only ? N_OF_LIST : N_KINDS;
+	struct list lists[N_KINDS] = {0};
+	int rc = read_metrics(store, runs->memory, runs, err);
 
 	if (!rc)
-		rc = read_runs(store, runs->memory, filter, &v, &runs->n, err);
-	if (!rc)
-		rc = read_details(store, runs->memory, filter, v, &runs->n, err);
-	runs->v = v;
+		rc = fab_store_choose(store, filter, err);
+	for (int i = 0; i < n_kinds && !rc; i++)
+		rc = read_kind(store, runs->memory, lists, i, err);
+	runs->v = (const struct fab_store_run *)(const void *)lists[RUNS].v;
+	runs->n = lists[RUNS].n;
 	return rc;
 }
 
 int fab_store_read(struct fab_store *store, const struct fab_store_filter *filter,
 		   struct fab_store_runs *out, struct fab_err *err)
 {
-	struct fab_store_runs runs = {.memory = FAB_NEW0(1, struct memory)};
+	struct fab_store_runs runs = {.memory = FAB_NEW0(1, struct fab_store_memory)};
 	int rc;
 
 	if (!store->db) { /* no file yet */
@@ -360,15 +357,19 @@ int fab_store_read(struct fab_store *store, const struct fab_store_filter *filte
 
 void fab_store_runs_fini(struct fab_store_runs *runs)
 {
-	struct memory *memory = runs->memory;
-
-	if (!memory)
-		return;
-	for (size_t i = 0; i < memory->blocks.n; i++)
-		free(memory->blocks.v[i]);
-	free(memory->blocks.v);
-	free(memory);
+	if (runs->memory)
+		fab_store_memory_free(runs->memory);
 	*runs = (struct fab_store_runs){0};
+}
+
+const struct fab_store_kind *fab_store_kind_get(const struct fab_store_runs *runs,
+						const char *command, const char *name)
+{
+	for (size_t i = 0; i < runs->n_kinds; i++)
+		if (!strcmp(runs->kinds[i].command, command) &&
+		    !strcmp(runs->kinds[i].name, name))
+			return &runs->kinds[i];
+	return NULL;
 }
 
 double fab_store_number_get(const struct fab_store_number *numbers, size_t n,

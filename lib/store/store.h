@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "present/report.h"
 
 struct fab_store;
 
@@ -70,9 +71,32 @@ struct fab_store_result {
 	size_t n_metrics;
 	const struct fab_store_bin *bins; /* [n_bins], loads differ */
 	size_t n_bins;
-	const struct fab_store_detail *details; /* [n_details]; not read back */
+	const struct fab_store_detail *details; /* [n_details], part by part */
 	size_t n_details;
+	uint64_t id; /* given by the database; not read by fab_store_add() */
 };
+
+/* A text with its name: what was asked for. */
+struct fab_store_text {
+	const char *name, *value; /* value NULL: not stored */
+};
+
+/* Columns of which some are metrics: what a command measures. */
+struct fab_store_table {
+	const struct fab_column *columns; /* [n] */
+	size_t n;
+};
+
+/*
+ * The metrics of a record, those columns that are one, into out [n]: their number. What
+ * has no value is left out. O(n).
+ */
+size_t fab_store_metrics(const struct fab_column *columns, size_t n, const void *record,
+			 struct fab_store_number *out);
+/* The same as numbers of one part of a result. */
+size_t fab_store_details(const struct fab_column *columns, size_t n, const void *record,
+			 uint64_t position, const char *part,
+			 struct fab_store_detail *out);
 
 /* A kind of segment on the way of a batch. */
 struct fab_store_segment {
@@ -89,6 +113,7 @@ struct fab_store_batch {
 	const char *bottleneck;			  /* NULL: none */
 	const struct fab_store_segment *segments; /* [n_segments] */
 	size_t n_segments;
+	uint64_t id; /* as that of a result */
 };
 
 /* One run of a command. Texts are never NULL, but for `label`. */
@@ -104,9 +129,13 @@ struct fab_store_run {
 	size_t n_facts;
 	const struct fab_store_result *results; /* [n_results] */
 	size_t n_results;
-	/* written only: fab_store_read() leaves them out */
 	const struct fab_store_batch *batches; /* [n_batches] */
 	size_t n_batches;
+	const struct fab_store_text *asked; /* [n_asked], names differ */
+	size_t n_asked;
+	/* written only: what they say of metrics is read back as kinds */
+	const struct fab_store_table *tables; /* [n_tables] */
+	size_t n_tables;
 };
 
 /*
@@ -117,38 +146,58 @@ struct fab_store_run {
 int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
 		  struct fab_err *err) FAB_MUST_CHECK;
 
-/* Which runs to read. What is NULL or 0 lets everything pass. */
+/* Which runs to read. What is NULL, false or 0 lets everything pass. */
 struct fab_store_filter {
+	bool names_only; /* of runs facts, what was asked for and algorithms: for a list
+			  */
 	const uint64_t *ids; /* [n_ids], only these */
 	size_t n_ids;
+	bool last; /* of those that pass all that follows the newest, beside ids */
 	const char *fabric;    /* pattern for the source, or the fingerprint 0x... */
 	const char *label;     /* pattern; what has no label does not pass */
 	const char *command;   /* exactly */
 	const char *algorithm; /* comma list; other results are left out, and so are runs
 				  that have none of these */
+	const char *before;    /* UTC as in fab_store_run: only runs that ended earlier */
+	uint64_t keep; /* without the newest so many of each label that pass the above but
+			  `before`; runs without a label are one label */
 };
 
-/* Is less of it better (-1), more (1), or neither (0)? */
+/* A metric of a command. */
 struct fab_store_kind {
+	const char *command;
 	const char *name; /* lower case, digits, _ and dots only */
-	int better;
+	int better;	  /* less -1, more 1, neither 0 */
 	bool is_time;	  /* differs from run to run */
+	const char *unit; /* s, Mb/s, B; NULL: a plain number */
 	const char *help; /* printable ASCII */
 };
 
 struct fab_store_runs {
 	const struct fab_store_run *v; /* [n], oldest first */
 	size_t n;
-	const struct fab_store_kind *kinds; /* [n_kinds], in reading order */
+	const struct fab_store_kind *kinds; /* [n_kinds], by command, in reading order */
 	size_t n_kinds;
 	void *memory; /* private */
 };
 
 /*
- * Read runs with all that belongs to them, as of one moment. Patterns are those of
- * fab_text_glob(). The caller ends *out with fab_store_runs_fini(). EINVAL when the
- * database is damaged. O(runs stored + numbers and bins of those that pass).
+ * Read runs with what belongs to them, as of one moment. Patterns are those of
+ * fab_text_glob(). The caller frees *out with fab_store_runs_fini(). EINVAL when the
+ * database is damaged. Filters that are no pattern use an index; O(runs that are looked
+ * at + rows of those that pass).
  */
 int fab_store_read(struct fab_store *store, const struct fab_store_filter *filter,
 		   struct fab_store_runs *out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_store_runs_fini(struct fab_store_runs *runs);
+/* The metric of this name of the command; NULL: none is known. O(kinds). */
+const struct fab_store_kind *fab_store_kind_get(const struct fab_store_runs *runs,
+						const char *command, const char *name);
+
+/*
+ * Remove runs with all that belongs to them, all or none; numbers that are no run are
+ * passed over. The room that they took is given back to the file system. ENOSPC, EIO,
+ * EBUSY with a sentence. O(file).
+ */
+int fab_store_remove(struct fab_store *store, const uint64_t *ids, size_t n,
+		     struct fab_err *err) FAB_MUST_CHECK;

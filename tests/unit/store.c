@@ -209,26 +209,86 @@ Test(store, round_trip, .init = enter, .fini = leave)
 	expect_sql("a.db", "SELECT share FROM load WHERE load = 199 AND run = 1", "1.0");
 }
 
-Test(store, kinds_say_what_is_better, .init = enter, .fini = leave)
-{
-	struct fab_store *store = open_empty("a.db");
-	struct fab_store_runs runs;
-	unsigned n_less = 0, n_more = 0, n_time = 0;
+/* A run brings what its columns say of metrics. */
+struct record {
+	double load;
+	uint64_t pairs;
+	double took;
+};
 
+static const struct fab_column record_columns[] = {
+	{"name", FAB_TEXT, "no metric", 0},
+	{"load", FAB_REAL, "of a cable", FAB_COL_MBPS, FAB_AT(struct record, load),
+	 FAB_METRIC_LESS},
+	{"pairs", FAB_UINT, "of hosts", 0, FAB_AT(struct record, pairs), FAB_METRIC_MORE},
+	{"seconds", FAB_REAL, "it took", FAB_COL_SECONDS, FAB_AT(struct record, took),
+	 FAB_METRIC_TIME},
+	{"pairs", FAB_UINT, "said twice", 0, FAB_AT(struct record, pairs),
+	 FAB_METRIC_PLAIN},
+};
+
+static void add_with_columns(struct fab_store *store, const char *command,
+			     const struct fab_column *columns, size_t n)
+{
+	const struct fab_store_table table = {columns, n};
+	struct fab_err err = {""};
+	struct sample s;
+
+	fill_sample(&s, 1, NULL);
+	s.run.command = command;
+	s.run.tables = &table;
+	s.run.n_tables = 1;
+	cr_assert_eq(fab_store_add(store, &s.run, NULL, &err), 0, "%s", err.text);
+}
+
+Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
+{
+	static const struct fab_column newer[] = {{"load", FAB_REAL, "said better", 0,
+						   FAB_AT(struct record, load),
+						   FAB_METRIC_LESS}};
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	const struct fab_store_kind *kind;
+	struct fab_store_runs runs;
+
+	add_with_columns(store, "one", record_columns, FAB_COUNT(record_columns));
+	add_with_columns(store, "one", record_columns, FAB_COUNT(record_columns));
+	add_with_columns(store, "two", newer, 1);
 	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, NULL),
 		     0);
-	fab_store_close(store);
-	cr_assert_eq(runs.n, 0);
-	for (size_t i = 0; i < runs.n_kinds; i++) {
-		n_less += runs.kinds[i].better < 0;
-		n_more += runs.kinds[i].better > 0;
-		n_time += runs.kinds[i].is_time;
-	}
-	cr_assert_eq(runs.n_kinds, 33);
-	cr_assert_eq(n_less, 25);
-	cr_assert_eq(n_more, 3);
-	cr_assert_eq(n_time, 6);
+	cr_assert_eq(runs.n_kinds, 4);
+	cr_assert_str_eq(runs.kinds[0].name, "load");
+	cr_assert_str_eq(runs.kinds[0].unit, "Mb/s");
+	cr_assert_eq(runs.kinds[0].better, -1);
+	cr_assert_str_eq(runs.kinds[1].name, "pairs");
+	cr_assert_str_eq(runs.kinds[1].help, "of hosts");
+	cr_assert_eq(runs.kinds[1].better, 1);
+	cr_assert_null(runs.kinds[1].unit);
+	kind = fab_store_kind_get(&runs, "one", "seconds");
+	cr_assert(kind && kind->is_time && kind->better == -1);
+	cr_assert_str_eq(kind->unit, "s");
+	/* another command has its own */
+	cr_assert_str_eq(fab_store_kind_get(&runs, "two", "load")->help, "said better");
+	cr_assert_null(fab_store_kind_get(&runs, "two", "pairs"));
 	fab_store_runs_fini(&runs);
+	/* what a newer program says replaces, and what it does not say stays */
+	add_with_columns(store, "one", newer, 1);
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, NULL),
+		     0);
+	cr_assert_eq(runs.n_kinds, 4);
+	cr_assert_str_eq(fab_store_kind_get(&runs, "one", "load")->help, "said better");
+	fab_store_runs_fini(&runs);
+	fab_store_close(store);
+}
+
+Test(store, metrics_of_a_record)
+{
+	const struct record record = {0.0 / 0.0, 7, 0.25};
+	struct fab_store_number numbers[FAB_COUNT(record_columns)];
+
+	cr_assert_eq(fab_store_metrics(record_columns, 4, &record, numbers), 2);
+	cr_assert_str_eq(numbers[0].name, "pairs");
+	cr_assert_eq(numbers[0].value, 7);
+	cr_assert_eq(numbers[1].value, 0.25);
 }
 
 /* Runs and results that pass; a database of two runs, "old" and none as labels. */
@@ -269,6 +329,124 @@ Test(store, filters, .init = enter, .fini = leave)
 	expect_passing(&(struct fab_store_filter){.algorithm = "opensm,fulb"}, 2, 4);
 	expect_passing(&(struct fab_store_filter){.algorithm = "full"}, 0, 0);
 	expect_passing(&(struct fab_store_filter){.command = "fabric-topo"}, 0, 0);
+	expect_passing(&(struct fab_store_filter){.label = "OLD"}, 1, N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.last = true}, 1, N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.ids = ids, .n_ids = 1, .last = true},
+		       1, N_RESULTS);
+	expect_passing(
+		&(struct fab_store_filter){
+			.ids = ids + 1, .n_ids = 1, .last = true, .label = "old"},
+		1, N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.before = "2026-11-20T12:34:57Z"}, 2,
+		       2 * N_RESULTS);
+	expect_passing(&(struct fab_store_filter){.before = "2026-11-20T12:34:56Z"}, 0,
+		       0);
+	expect_passing(&(struct fab_store_filter){.keep = 1}, 0, 0);
+	expect_passing(&(struct fab_store_filter){.label = "o'; DROP TABLE run; --"}, 0,
+		       0);
+}
+
+/* The newest of each label stay, those without a label being one. */
+Test(store, the_last_of_a_label_are_kept, .init = enter, .fini = leave)
+{
+	static const char *const labels[] = {"a", "b", "a", NULL, "a", NULL, "b"};
+	struct fab_store_filter filter = {.keep = 1};
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct fab_store_runs runs;
+	struct fab_err err = {""};
+
+	for (size_t i = 0; i < FAB_COUNT(labels); i++)
+		add(store, i, labels[i]);
+	cr_assert_eq(fab_store_read(store, &filter, &runs, NULL), 0);
+	cr_assert_eq(runs.n, 4);
+	cr_assert_eq(runs.v[0].id, 1);
+	cr_assert_eq(runs.v[1].id, 2);
+	cr_assert_eq(runs.v[2].id, 3);
+	cr_assert_eq(runs.v[3].id, 4);
+	fab_store_runs_fini(&runs);
+	filter.keep = 2;
+	filter.label = "a";
+	cr_assert_eq(fab_store_read(store, &filter, &runs, NULL), 0);
+	cr_assert_eq(runs.n, 1);
+	cr_assert_eq(runs.v[0].id, 1);
+	cr_assert_eq(fab_store_remove(store, &runs.v[0].id, 1, &err), 0, "%s", err.text);
+	fab_store_runs_fini(&runs);
+	expect_sql("a.db", "SELECT count(*) FROM run", "6");
+	expect_sql("a.db", "SELECT count(*) FROM metric", "48");
+	expect_sql("a.db", "SELECT count(*) FROM histogram", "4800");
+	expect_sql("a.db", "PRAGMA freelist_count", "0");
+	expect_sql("a.db", "PRAGMA integrity_check", "ok");
+	fab_store_close(store);
+}
+
+/* Parts, batches with segments and what was asked for come back as they were. */
+Test(store, parts_come_back, .init = enter, .fini = leave)
+{
+	static const struct fab_store_detail details[] = {
+		{0, "x", "load", 1}, {0, "x", "pairs", 2.5}, {1, "y", "load", 3}};
+	static const struct fab_store_segment segments[] = {
+		{"node", "n0", 0.0 / 0.0, 5, 3}, {"rack", "r1", 10, 2.5, 4}};
+	const struct fab_store_batch batches[] = {
+		{"fulb", "first:1", 1, 1, 8, 0.5, NULL, segments, 0},
+		{"sssp", "first:2", 2, 1, 4, 0.0 / 0.0, "rack", segments, 2},
+		{"fulb", "first:2", 2, 1, 4, 1, NULL, segments, 1}};
+	static const struct fab_store_text asked[] = {{"pattern", "grid"},
+						      {"seed", NULL}};
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct fab_store_runs runs;
+	struct sample s;
+
+	for (int i = 0; i < 2; i++) {
+		fill_sample(&s, 1, NULL);
+		s.results[1].details = details;
+		s.results[1].n_details = 3;
+		s.run.batches = batches;
+		s.run.n_batches = 3;
+		s.run.asked = asked;
+		s.run.n_asked = 2;
+		cr_assert_eq(fab_store_add(store, &s.run, NULL, NULL), 0);
+	}
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, NULL),
+		     0);
+	for (size_t i = 0; i < 2; i++) {
+		const struct fab_store_run *r = &runs.v[i];
+
+		cr_assert_eq(r->n_asked, 1);
+		cr_assert_str_eq(r->asked[0].value, "grid");
+		cr_assert_eq(r->results[0].n_details, 0);
+		cr_assert_eq(r->results[1].n_details, 3);
+		cr_assert_str_eq(r->results[1].details[1].name, "pairs");
+		cr_assert_eq(r->results[1].details[1].value, 2.5);
+		cr_assert_str_eq(r->results[1].details[2].part, "y");
+		cr_assert_eq(r->n_batches, 3);
+		cr_assert_eq(r->batches[0].n_segments, 0);
+		cr_assert_null(r->batches[0].bottleneck);
+		cr_assert_eq(r->batches[1].n_segments, 2);
+		cr_assert(!(r->batches[1].boot_seconds >= 0));
+		cr_assert(!(r->batches[1].segments[0].capacity_mbps >= 0));
+		cr_assert_str_eq(r->batches[1].segments[1].tightest, "r1");
+		cr_assert_eq(r->batches[1].segments[1].max_sharers, 4);
+		cr_assert_str_eq(r->batches[2].segments[0].name, "node");
+		cr_assert_eq(r->results[3].n_bins, N_BINS);
+	}
+	fab_store_runs_fini(&runs);
+	/* batches of other algorithms are left out with them */
+	cr_assert_eq(fab_store_read(store,
+				    &(struct fab_store_filter){.algorithm = "sssp"},
+				    &runs, NULL),
+		     0);
+	cr_assert_eq(runs.v[1].n_batches, 1);
+	cr_assert_eq(runs.v[1].batches[0].n_segments, 2);
+	fab_store_runs_fini(&runs);
+	/* a list needs no more than names */
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){.names_only = true},
+				    &runs, NULL),
+		     0);
+	cr_assert_eq(runs.v[0].n_results, N_RESULTS);
+	cr_assert_eq(runs.v[0].n_facts, 2);
+	cr_assert_eq(runs.v[0].results[0].n_metrics, 0);
+	fab_store_runs_fini(&runs);
+	fab_store_close(store);
 }
 
 Test(store, refuses_what_is_not_its_own, .init = enter, .fini = leave)
@@ -446,7 +624,7 @@ static bool has_tables(const char *path)
 	if (access(path, F_OK) != 0)
 		return false;
 	expect_sql(path,
-		   "SELECT count(*) IN (0, 17) FROM sqlite_master "
+		   "SELECT count(*) IN (0, 21) FROM sqlite_master "
 		   "WHERE name NOT LIKE 'sqlite%'",
 		   "1");
 	return !sql_is(path, "SELECT count(*) FROM sqlite_master", "0");

@@ -134,8 +134,8 @@ Test(store_guard, statements_end_in_time)
 	folder_init(&f);
 	make();
 	sql("WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < "
-	    "100000) INSERT INTO metric_kind (position, name, help) "
-	    "SELECT -i, 'm' || i, '' FROM n");
+	    "100000) INSERT INTO metric_kind (command, position, name, help) "
+	    "SELECT '', -i, 'm' || i, '' FROM n");
 	store = open_store(FAB_STORE_READ);
 	store->step_s = 1e-9;
 	cr_assert_eq(fab_store_read(store, &filter, &runs, &err), -ETIMEDOUT, "%s",
