@@ -99,3 +99,4 @@
 #include "unicast/remnant.h"
 #include "unicast/routes.h"
 #include "unicast/verify.h"
+#include "unicast/walk.h"

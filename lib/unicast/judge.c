@@ -113,8 +113,7 @@ static void work_init(struct fab_judge_work *w, const struct fab_judging *j)
 				     .unreachable_target = SIZE_MAX};
 	w->hops = FAB_NEW(n * BLOCK, uint16_t);
 	w->turns = FAB_NEW(n, uint8_t);
-	w->order = FAB_NEW(n, uint32_t);
-	w->path = FAB_NEW(n, uint32_t);
+	fab_walk_init(&w->walk, j->r->f, j->r->faults);
 	w->nearest = FAB_NEW(n * BLOCK, uint16_t);
 	w->sl = FAB_NEW(((size_t)j->n_groups + 1) * BLOCK, uint8_t);
 	w->mask = FAB_NEW(n, uint16_t);
@@ -129,8 +128,7 @@ static void work_fini(struct fab_judge_work *w)
 {
 	free(w->hops);
 	free(w->turns);
-	free(w->order);
-	free(w->path);
+	fab_walk_fini(&w->walk);
 	free(w->nearest);
 	free(w->sl);
 	free(w->mask);

@@ -6,82 +6,16 @@
 
 enum { BLOCK = FAB_JUDGE_BLOCK, SLS = FAB_JUDGE_SLS, DATA = 0x7fff };
 
-/* A switch whose next one is settled. */
-static inline void settle(const struct fab_judging *j, uint16_t *hops,
-			  struct fab_judge_work *w, uint32_t u, uint32_t arc)
-{
-	uint32_t v = j->r->f->arc_peer[arc];
-	uint8_t direction = j->direction[arc], turns = w->turns[v];
-
-	hops[u] = hops[v] < FAB_HOPS_NEVER - 1 ? (uint16_t)(hops[v] + 1) : hops[v];
-	w->turns[u] = (uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
-	w->order[w->n_order++] = u;
-}
-
-/* Arc by which a switch sends on, FAB_NONE: it does not. */
-static inline uint32_t out_arc(const struct fab_judging *j, const uint16_t *next,
-			       uint32_t u)
-{
-	const struct fab_fabric *f = j->r->f;
-	uint32_t arc = f->arc_first[u] + next[u];
-
-	return arc < f->arc_first[u + 1] && fab_arc_is_live(j->r->faults, arc) ? arc
-									       : FAB_NONE;
-}
-
-static void follow_from(const struct fab_judging *j, const uint16_t *next, uint32_t start,
-			uint16_t *hops, struct fab_judge_work *w)
-{
-	const struct fab_fabric *f = j->r->f;
-	uint32_t at = start, n = 0, arc;
-	bool arrives = false;
-
-	while (hops[at] == FAB_HOPS_UNSET) {
-		hops[at] = FAB_HOPS_PENDING;
-		arc = out_arc(j, next, at);
-		w->path[n++] = at;
-		if (arc == FAB_NONE)
-			break;
-		at = f->arc_peer[arc];
-	}
-	arrives = hops[at] < FAB_HOPS_NEVER;
-	while (n) {
-		uint32_t u = w->path[--n];
-
-		if (arrives)
-			settle(j, hops, w, u, f->arc_first[u] + next[u]);
-		else
-			hops[u] = FAB_HOPS_NEVER;
-	}
-}
-
 bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,
 		      uint16_t *hops, struct fab_judge_work *w)
 {
-	const uint16_t *next;
-
-	w->n_order = 0;
-	memset(hops, 0xff, j->n_switches * sizeof(*hops));
-	if (target->column == FAB_NONE)
-		return false;
-	next = fab_judge_next(j, target);
-	if (next[target->root] != FAB_ARC_HERE)
-		return false;
-	hops[target->root] = 0;
+	w->walk.hops = hops;
+	w->walk.n_order = 0;
 	w->turns[target->root] = 0;
-	w->order[w->n_order++] = target->root;
-	for (uint32_t s = 0; s < j->n_switches; s++) {
-		uint32_t arc;
-
-		if (hops[s] != FAB_HOPS_UNSET)
-			continue;
-		arc = out_arc(j, next, s);
-		if (arc != FAB_NONE && hops[j->r->f->arc_peer[arc]] < FAB_HOPS_NEVER)
-			settle(j, hops, w, s, arc);
-		else
-			follow_from(j, next, s, hops, w);
-	}
-	return true;
+	if (target->column != FAB_NONE)
+		return fab_walk_all(&w->walk, fab_judge_next(j, target), target->root);
+	memset(hops, 0xff, j->n_switches * sizeof(*hops));
+	return false;
 }
 
 void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
@@ -113,8 +47,8 @@ static uint32_t level_bit(uint8_t sl)
 static void count_unknown(const struct fab_judging *j, const struct fab_target *target,
 			  const uint8_t *sl, struct fab_judge_work *w)
 {
-	for (uint32_t i = 0; i < w->n_order; i++) {
-		uint32_t u = w->order[i], first = j->group_first[u];
+	for (uint32_t i = 0; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i], first = j->group_first[u];
 
 		for (uint32_t g = first; g < j->group_first[u + 1]; g++) {
 			/* the target itself sends as its switch does, or is alone */
@@ -135,11 +69,14 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 		  const uint8_t *sl, struct fab_judge_work *w)
 {
 	const struct fab_target *target = &j->targets.v[at];
+	const uint16_t *next = fab_judge_next(j, target);
 	uint64_t n = 0, valleys = 0, here;
 
-	for (uint32_t i = 1; i < w->n_order; i++) {
-		uint32_t u = w->order[i], weight = fab_judge_senders(j, sl, u),
+	for (uint32_t i = 1; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i], weight = fab_judge_senders(j, sl, u),
 			 h = hops[u];
+
+		uint8_t turns = fab_judge_turn(j, next, u, w);
 
 		if (!weight)
 			continue;
@@ -147,7 +84,7 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 		w->hist[h < 255 ? h : 255] += (uint64_t)weight * target->weight;
 		if (h > w->max_hops)
 			w->max_hops = h;
-		if (w->turns[u] & 2)
+		if (turns & 2)
 			valleys += weight;
 	}
 	if (valleys && at < w->valley_target)
@@ -166,11 +103,12 @@ static void count_load(const struct fab_judging *j, const struct fab_target *tar
 {
 	const struct fab_fabric *f = j->r->f;
 
-	for (uint32_t i = 0; i < w->n_order; i++)
-		w->flow[w->order[i]] =
-			(uint64_t)fab_judge_senders(j, sl, w->order[i]) * target->weight;
-	for (uint32_t i = w->n_order; --i > 0;) {
-		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+	for (uint32_t i = 0; i < w->walk.n_order; i++)
+		w->flow[w->walk.order[i]] =
+			(uint64_t)fab_judge_senders(j, sl, w->walk.order[i]) *
+			target->weight;
+	for (uint32_t i = w->walk.n_order; --i > 0;) {
+		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
 
 		w->load[arc] += w->flow[u];
 		w->flow[f->arc_peer[arc]] += w->flow[u];
@@ -183,10 +121,11 @@ static void depend(struct fab_judging *j, uint32_t root, const uint8_t *sl,
 {
 	const struct fab_fabric *f = j->r->f;
 
-	for (uint32_t i = 0; i < w->n_order; i++)
-		w->mask[w->order[i]] = fab_judge_senders(j, sl, w->order[i]) != 0;
-	for (uint32_t i = w->n_order; --i > 0;) {
-		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+	for (uint32_t i = 0; i < w->walk.n_order; i++)
+		w->mask[w->walk.order[i]] =
+			fab_judge_senders(j, sl, w->walk.order[i]) != 0;
+	for (uint32_t i = w->walk.n_order; --i > 0;) {
+		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
 		uint32_t v = f->arc_peer[arc];
 
 		if (!w->mask[u])
@@ -206,15 +145,15 @@ static void depend_by_sl(struct fab_judging *j, uint32_t root, const uint8_t *sl
 	const struct fab_fabric *f = j->r->f;
 	uint32_t used = 0;
 
-	for (uint32_t i = 0; i < w->n_order; i++) {
-		uint32_t u = w->order[i], mask = 0;
+	for (uint32_t i = 0; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i], mask = 0;
 
 		for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
 			mask |= level_bit(sl[g]);
 		w->mask[u] = (uint16_t)mask;
 	}
-	for (uint32_t i = w->n_order; --i > 0;) {
-		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+	for (uint32_t i = w->walk.n_order; --i > 0;) {
+		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
 		uint32_t v = f->arc_peer[arc], mask = w->mask[u] & DATA;
 
 		used |= w->mask[u];
@@ -277,10 +216,10 @@ static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t 
 {
 	const struct fab_fabric *f = j->r->f;
 
-	for (uint32_t i = 0; i < w->n_order; i++)
-		w->mask[w->order[i]] = 0;
-	for (uint32_t i = w->n_order; --i > 0;) {
-		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+	for (uint32_t i = 0; i < w->walk.n_order; i++)
+		w->mask[w->walk.order[i]] = 0;
+	for (uint32_t i = w->walk.n_order; --i > 0;) {
+		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
 		uint32_t v = f->arc_peer[arc];
 
 		depart(j, sl, next, u, w);
@@ -309,8 +248,8 @@ static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t 
 static void count_sls(const struct fab_judging *j, const struct fab_target *target,
 		      const uint8_t *sl, struct fab_judge_work *w)
 {
-	for (uint32_t i = 0; i < w->n_order; i++) {
-		uint32_t u = w->order[i];
+	for (uint32_t i = 0; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i];
 
 		if (!i && j->weight[target->root] < 2)
 			continue;
@@ -484,8 +423,8 @@ static void count_cycles(const struct fab_judging *j, const struct fab_target *t
 	const uint16_t *next = fab_judge_next(j, target);
 
 	w->mask[target->root] = 0;
-	for (uint32_t i = 1; i < w->n_order; i++) {
-		uint32_t u = w->order[i], arc = f->arc_first[u] + next[u];
+	for (uint32_t i = 1; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
 		bool is_last = f->arc_peer[arc] == target->root;
 
 		w->mask[u] = rest_of(j, next, target->root, u, w);

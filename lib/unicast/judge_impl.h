@@ -4,15 +4,12 @@
 
 #include "fabric/planes.h"
 #include "unicast/judge.h"
+#include "unicast/walk.h"
 
 enum {
 	FAB_JUDGE_BLOCK = 32, /* targets that are worked on together */
 	FAB_JUDGE_SLS = 16,
 	FAB_JUDGE_DROP = 15, /* the lane of management: data on it is dropped */
-	/* hops of a switch: not looked at, on the path being followed, not led there */
-	FAB_HOPS_UNSET = 0xffff,
-	FAB_HOPS_PENDING = 0xfffe,
-	FAB_HOPS_NEVER = 0xfffd,
 };
 
 /* Ends behind a switch, by the column that leads there; FAB_NONE: none does. */
@@ -69,15 +66,13 @@ struct fab_judging {
 
 /* What one thread needs for its targets. */
 struct fab_judge_work {
-	uint16_t *hops;	   /* [BLOCK * n_switches] of the tables' paths */
+	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
+	struct fab_walk walk; /* of the target at hand; its hops are among these */
 	uint8_t *turns;	   /* [n_switches] 1: goes up further on; 2: after going down */
-	uint32_t *order;   /* [n_switches] those led to the root, that first */
-	uint32_t *path;	   /* [n_switches] */
 	uint16_t *nearest; /* [n_switches * BLOCK] hops in the live graph */
 	uint8_t *sl;	   /* [BLOCK * n_groups] */
 	uint16_t *mask;	   /* [n_switches] service levels that pass a switch */
 	uint16_t *lanes;   /* [n_switches * SLS] lanes on which they leave it; one lane */
-	uint32_t n_order;
 
 	uint64_t without_sl;
 	uint64_t connected, connected_in_graph, minimal, valley_pairs, pairs_on_cycles;
@@ -120,6 +115,18 @@ static inline unsigned fab_judge_vl(const struct fab_judging *j, uint32_t sw, ui
 	if (j->r->lanes == FAB_LANES_SL)
 		return sl;
 	return j->lane[fab_judge_entry(j, sw, in, out) * j->n_sls + sl];
+}
+
+/* Whose path goes up after it went down: w->turns of a switch that sends on, once that of
+ * the next one is known (the root's is 0). */
+static inline uint8_t fab_judge_turn(const struct fab_judging *j, const uint16_t *next,
+				     uint32_t u, struct fab_judge_work *w)
+{
+	uint32_t arc = j->r->f->arc_first[u] + next[u];
+	uint8_t direction = j->direction[arc], turns = w->turns[j->r->f->arc_peer[arc]];
+
+	turns = (uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
+	return w->turns[u] = turns;
 }
 
 /* Ends of a switch that send to a target: those with a service level for it; sl: one for
@@ -181,7 +188,7 @@ void fab_cdg_find_parts(struct fab_cdg *g);
 /* A shortest cycle; channels in order, *n of them. The caller frees. */
 uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, size_t *n);
 
-/* Follow the tables of a target: order, hops, turns. False: nothing leads there. */
+/* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,
 		      uint16_t *hops, struct fab_judge_work *w);
 /* Service levels of the sources to targets first .. first + n - 1. */

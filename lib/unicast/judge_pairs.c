@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pairs that deserve a word, by the switches at their ends. */
 #include "unicast/judge_impl.h"
+#include "unicast/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,47 +53,49 @@ static void keep(struct towards *t, const struct fab_judging *j, uint32_t root)
 }
 
 /* Where the path from a switch turns up again. */
-static uint32_t turn_of(const struct fab_judging *j, const uint16_t *next, uint32_t u)
+static uint32_t turn_of(const struct fab_judging *j, const struct fab_target *target,
+			uint32_t u)
 {
-	const struct fab_fabric *f = j->r->f;
+	struct fab_path path = fab_path_from(j->r, u, target->column);
 	bool goes_down = false;
 
-	for (;;) {
-		uint32_t arc = f->arc_first[u] + next[u];
-
-		if (goes_down && j->direction[arc] == 1)
-			return u;
-		goes_down |= j->direction[arc] == 2;
-		u = f->arc_peer[arc];
-	}
-}
-
-/* Where packets from a switch end that do not arrive: dropped, or back again. */
-static uint32_t end_of(const struct fab_judging *j, const uint16_t *next, uint32_t u,
-		       uint32_t *seen_by, uint32_t mark)
-{
-	const struct fab_fabric *f = j->r->f;
-
-	while (seen_by[u] != mark) {
-		seen_by[u] = mark;
-		if (next[u] >= fab_degree(f, u) ||
-		    !fab_arc_is_live(j->r->faults, f->arc_first[u] + next[u]))
+	for (; fab_path_step(&path); u = path.at) {
+		if (goes_down && j->direction[path.arc] == 1)
 			break;
-		u = f->arc_peer[f->arc_first[u] + next[u]];
+		goes_down |= j->direction[path.arc] == 2;
 	}
 	return u;
 }
 
-static void add_valleys(struct towards *t, const struct fab_judging *j,
-			const struct fab_target *target, const struct fab_judge_work *w)
+/* Where packets from a switch end that do not arrive: dropped, or back again. */
+static uint32_t end_of(const struct fab_judging *j, const struct fab_target *target,
+		       uint32_t u, uint32_t *seen_by)
 {
-	for (uint32_t i = 1; i < w->n_order; i++) {
-		uint32_t u = w->order[i];
+	struct fab_path path = fab_path_from(j->r, u, target->column);
+
+	do {
+		if (seen_by[path.at] == u)
+			break;
+		seen_by[path.at] = u;
+	} while (fab_path_step(&path));
+	return path.at;
+}
+
+static void add_valleys(struct towards *t, const struct fab_judging *j,
+			const struct fab_target *target, struct fab_judge_work *w)
+{
+	const uint16_t *next;
+
+	if (target->column == FAB_NONE)
+		return;
+	next = fab_judge_next(j, target);
+	for (uint32_t i = 1; i < w->walk.n_order; i++) {
+		uint32_t u = w->walk.order[i];
 		uint64_t pairs =
 			(uint64_t)fab_judge_senders(j, w->sl, u) * target->weight;
 
-		if (w->turns[u] & 2 && pairs)
-			add(t, u, turn_of(j, fab_judge_next(j, target), u), pairs);
+		if (fab_judge_turn(j, next, u, w) & 2 && pairs)
+			add(t, u, turn_of(j, target, u), pairs);
 	}
 }
 
@@ -100,7 +103,7 @@ static void add_valleys(struct towards *t, const struct fab_judging *j,
 static void add_unreachable(struct towards *t, const struct fab_judging *j,
 			    const struct fab_target *target, struct fab_judge_work *w)
 {
-	memset(w->path, 0xff, j->n_switches * sizeof(*w->path));
+	memset(w->walk.path, 0xff, j->n_switches * sizeof(*w->walk.path));
 	for (uint32_t u = 0; u < j->n_switches; u++) {
 		bool is_led = w->hops[u] < FAB_HOPS_NEVER;
 		uint64_t pairs = (uint64_t)j->weight[u] * target->weight;
@@ -119,7 +122,7 @@ static void add_unreachable(struct towards *t, const struct fab_judging *j,
 		if (target->column == FAB_NONE)
 			at = FAB_NONE;
 		else if (!is_led)
-			at = end_of(j, fab_judge_next(j, target), u, w->path, u);
+			at = end_of(j, target, u, w->walk.path);
 		add(t, u, at, pairs);
 	}
 }
