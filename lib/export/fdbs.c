@@ -3,74 +3,42 @@
 
 #include "base/mem.h"
 #include "export/lid_rows.h"
+#include "unicast/faults.h"
+#include "unicast/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { NOT_SHORTEST = 0x8000, HOPS = 0x7fff, UNKNOWN = 0xffff };
 
-/* Hops of every switch to `root` along a row; UNKNOWN: it does not get there. */
-static void row_hops(const struct fab_fabric *f, const uint16_t *next, uint32_t root,
-		     uint16_t *hops, uint32_t *path)
-{
-	uint8_t *is_seen = FAB_NEW0(f->n_switches, uint8_t);
-
-	memset(hops, 0xff, f->n_switches * sizeof(*hops));
-	hops[root] = 0;
-	is_seen[root] = 1;
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint32_t n = 0, at = s, h;
-
-		while (!is_seen[at]) {
-			is_seen[at] = 1;
-			path[n++] = at;
-			if (next[at] >= FAB_ARC_BROKEN)
-				break;
-			at = f->arc_peer[f->arc_first[at] + next[at]];
-		}
-		h = hops[at];
-		while (n && h != UNKNOWN) {
-			h = h < HOPS - 1 ? h + 1 : h;
-			hops[path[--n]] = (uint16_t)h;
-		}
-	}
-	free(is_seen);
-}
-
-/* Mark the hops that are more than the live graph needs. */
-static void mark_longer(const struct fab_routes *r, uint32_t root, uint16_t *hops,
-			uint32_t *dist, uint32_t *queue)
+/* Hops of every switch to `root` along a row, and whether the live graph needs fewer;
+ * UNKNOWN: it does not get there. */
+static void row_hops(const struct fab_routes *r, struct fab_walk *walk,
+		     const uint16_t *next, uint32_t root, uint16_t *hops, uint32_t *dist)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t head = 0, tail = 0;
 
-	memset(dist, 0xff, f->n_switches * sizeof(*dist));
-	dist[root] = 0;
-	queue[tail++] = root;
-	while (head < tail) {
-		uint32_t u = queue[head++];
+	fab_walk_begin(walk, next, root);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint16_t h = fab_walk_hops(walk, s);
 
-		if (hops[u] != UNKNOWN && hops[u] > dist[u])
-			hops[u] |= NOT_SHORTEST;
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-			uint32_t v = f->arc_peer[a];
-
-			if (dist[v] != FAB_NONE || !fab_live_switch(r, v) ||
-			    !fab_live_cable(r, f->arc_cable[a]))
-				continue;
-			dist[v] = dist[u] + 1;
-			queue[tail++] = v;
-		}
+		hops[s] = h >= FAB_HOPS_NEVER ? UNKNOWN : h < HOPS ? h : HOPS - 1;
 	}
+	fab_faults_search(f, r->faults, root, dist, walk->order);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (hops[s] != UNKNOWN && hops[s] > dist[s])
+			hops[s] |= NOT_SHORTEST;
 }
 
 static uint16_t *hops_of_rows(const struct fab_lid_rows *t)
 {
 	const struct fab_routes *r = t->routes;
 	uint32_t n = r->f->n_switches, *dist = FAB_NEW(n, uint32_t);
-	uint32_t *queue = FAB_NEW(n, uint32_t), *root = FAB_NEW(t->n_rows + 1, uint32_t);
+	uint32_t *root = FAB_NEW(t->n_rows + 1, uint32_t);
 	uint16_t *hops = FAB_NEW((size_t)t->n_rows * n + 1, uint16_t);
+	struct fab_walk walk;
 
+	fab_walk_init(&walk, r->f, r->faults);
 	memset(root, 0xff, t->n_rows * sizeof(*root));
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->row[i] != FAB_NONE)
@@ -78,12 +46,11 @@ static uint16_t *hops_of_rows(const struct fab_lid_rows *t)
 	for (uint32_t row = 0; row < t->n_rows; row++) {
 		if (root[row] == FAB_NONE)
 			continue;
-		row_hops(r->f, fab_lid_row(t, row), root[row], hops + (size_t)row * n,
-			 queue);
-		mark_longer(r, root[row], hops + (size_t)row * n, dist, queue);
+		row_hops(r, &walk, fab_lid_row(t, row), root[row], hops + (size_t)row * n,
+			 dist);
 	}
 	free(root);
-	free(queue);
+	fab_walk_fini(&walk);
 	free(dist);
 	return hops;
 }

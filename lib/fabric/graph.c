@@ -92,7 +92,7 @@ void fab_graph_build(struct fab_fabric *f)
 }
 
 uint32_t fab_graph_search(const struct fab_fabric *f, const bool *arc_is_dead, uint32_t n,
-			  uint32_t *dist, uint32_t *order)
+			  uint32_t *dist, uint32_t *order, uint32_t *by)
 {
 	uint32_t tail = n;
 
@@ -109,6 +109,8 @@ uint32_t fab_graph_search(const struct fab_fabric *f, const bool *arc_is_dead, u
 				continue;
 			dist[v] = dist[u] + 1;
 			order[tail++] = v;
+			if (by)
+				by[v] = a;
 		}
 	}
 	return tail;

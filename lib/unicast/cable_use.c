@@ -2,19 +2,17 @@
 /* Which pairs use a cable. */
 #include "unicast/columns.h"
 #include "unicast/trace.h"
+#include "unicast/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Where a switch's packets of a column go. */
-enum { UNKNOWN, OPEN, LOST, ARRIVES, THROUGH };
 
 struct search {
 	const struct fab_routes *r;
 	struct fab_columns columns;
 	uint32_t *first, *port; /* [n_switches + 1] into port: ports of hosts by switch */
-	uint8_t *state;		/* [n_switches] of the column at hand */
-	uint32_t *stack;
+	struct fab_walk walk;	/* of the column at hand */
+	bool *goes_through;	/* [n_switches] */
 	struct fab_cable_use *use; /* direction at hand */
 	uint32_t sw, arc, end;	   /* its switch and arc; end: port of the adapter of a
 				      host cable, FAB_NONE */
@@ -38,29 +36,20 @@ static void list_ports(struct search *s)
 				f->cable_b[c];
 }
 
-/* THROUGH the direction at hand, ARRIVES without it, or LOST. */
-static uint8_t find_state(struct search *s, const uint16_t *next, uint32_t sw)
+/* Who sends through the direction at hand along the column being walked. */
+static void find_senders(struct search *s)
 {
 	const struct fab_fabric *f = s->r->f;
-	uint32_t n = 0;
-	uint8_t state;
+	const struct fab_walk *w = &s->walk;
 
-	while (s->state[sw] == UNKNOWN && next[sw] < FAB_ARC_BROKEN) {
-		s->state[sw] = OPEN;
-		s->stack[n++] = sw;
-		sw = f->arc_peer[f->arc_first[sw] + next[sw]];
+	memset(s->goes_through, false, f->n_switches * sizeof(*s->goes_through));
+	for (uint32_t i = 1; i < w->n_order; i++) {
+		uint32_t sw = w->order[i], out = w->next[sw];
+
+		s->goes_through[sw] =
+			(sw == s->sw && out == s->arc) ||
+			s->goes_through[f->arc_peer[f->arc_first[sw] + out]];
 	}
-	if (s->state[sw] == UNKNOWN)
-		s->state[sw] = next[sw] == FAB_ARC_HERE ? ARRIVES : LOST;
-	state = s->state[sw] == OPEN ? LOST : s->state[sw];
-	while (n) {
-		sw = s->stack[--n];
-		if (state == ARRIVES && s->end == FAB_NONE && sw == s->sw &&
-		    next[sw] == s->arc)
-			state = THROUGH;
-		s->state[sw] = state;
-	}
-	return s->state[sw] == OPEN ? LOST : state;
 }
 
 static void mark(bool *set, uint32_t *n, uint32_t host)
@@ -81,25 +70,22 @@ static void add_pair(struct search *s, uint32_t from, uint32_t to)
 }
 
 /* Does the cable carry what this switch's ports send to the port? */
-static bool carries(struct search *s, const uint16_t *next, uint32_t sw, uint32_t from,
-		    uint32_t to, bool is_outward)
+static bool carries(struct search *s, uint32_t sw, uint32_t from, uint32_t to,
+		    bool is_outward)
 {
-	uint8_t state = find_state(s, next, sw);
-
 	if (s->end == FAB_NONE)
-		return state == THROUGH;
-	return state == ARRIVES && (is_outward ? to : from) == s->end;
+		return s->goes_through[sw];
+	return s->walk.hops[sw] < FAB_HOPS_NEVER && (is_outward ? to : from) == s->end;
 }
 
 /* All senders to one port by its column. */
-static void add_target(struct search *s, uint32_t column, uint32_t to, bool is_outward)
+static void add_target(struct search *s, uint32_t to, bool is_outward)
 {
-	const uint16_t *next = fab_routes_next(s->r, column);
 	const struct fab_fabric *f = s->r->f;
 
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
-			if (carries(s, next, sw, s->port[i], to, is_outward))
+			if (carries(s, sw, s->port[i], to, is_outward))
 				add_pair(s, s->port[i], to);
 }
 
@@ -108,13 +94,15 @@ static void add_column(struct search *s, uint32_t column, bool is_outward)
 	const struct fab_routes *r = s->r;
 	uint32_t sw = r->column_switch[column], port;
 
-	memset(s->state, UNKNOWN, r->f->n_switches);
-	if (s->end == FAB_NONE && fab_routes_next(r, column)[s->sw] != s->arc)
+	if ((s->end == FAB_NONE && fab_routes_next(r, column)[s->sw] != s->arc) ||
+	    !fab_walk_all(&s->walk, fab_routes_next(r, column), sw))
 		return;
+	if (s->end == FAB_NONE)
+		find_senders(s);
 	if (!r->column_port) {
 		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
 			if (fab_columns_of(&s->columns, s->port[i], 0) == column)
-				add_target(s, column, s->port[i], is_outward);
+				add_target(s, s->port[i], is_outward);
 		return;
 	}
 	port = r->column_port[column];
@@ -123,7 +111,7 @@ static void add_column(struct search *s, uint32_t column, bool is_outward)
 	if (column && r->column_port[column - 1] == port)
 		return; /* another LID of the same port */
 	if (s->end == FAB_NONE || !is_outward || port == s->end)
-		add_target(s, column, port, is_outward);
+		add_target(s, port, is_outward);
 }
 
 /* One direction: from the port `use->from`. */
@@ -148,11 +136,10 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			fab_cable_id cable)
 {
 	const struct fab_fabric *f = r->f;
-	struct search s = {.r = r,
-			   .state = FAB_NEW(f->n_switches, uint8_t),
-			   .stack = FAB_NEW(f->n_switches, uint32_t)};
+	struct search s = {.r = r, .goes_through = FAB_NEW(f->n_switches + 1, bool)};
 
 	fab_columns_init(&s.columns, r);
+	fab_walk_init(&s.walk, f, r->faults);
 	list_ports(&s);
 	for (int i = 0; i < 2; i++) {
 		use[i] = (struct fab_cable_use){.from = i ? f->cable_b[cable]
@@ -166,8 +153,8 @@ void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 	fab_columns_fini(&s.columns);
 	free(s.first);
 	free(s.port);
-	free(s.state);
-	free(s.stack);
+	free(s.goes_through);
+	fab_walk_fini(&s.walk);
 }
 
 void fab_cable_use_fini(struct fab_cable_use use[2])

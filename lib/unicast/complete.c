@@ -1,62 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/complete.h"
 
+#include "fabric/graph.h"
+#include "unicast/walk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Which switches a row leads to its target: 1 yes, 2 no. */
-static void trace(const struct fab_fabric *f, const uint16_t *next, uint8_t *state,
-		  uint32_t *path)
-{
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint32_t n = 0, at = s;
-		uint8_t end = 0;
-
-		while (!state[at]) {
-			state[at] = 3; /* on this path: to come here again is a loop */
-			path[n++] = at;
-			if (next[at] >= FAB_ARC_BROKEN)
-				break;
-			at = f->arc_peer[f->arc_first[at] + next[at]];
-		}
-		end = state[at] == 1 ? 1 : 2;
-		while (n)
-			state[path[--n]] = end;
-	}
-}
-
 /* Give the switches that are not led to `root` the shortest path to one that is. */
-static void attach(const struct fab_routes *r, uint16_t *next, uint8_t *state,
-		   uint32_t *queue)
+static void attach(const struct fab_routes *r, uint16_t *next, uint32_t root)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t head = 0, tail = 0;
+	const bool *arc_is_dead = r->faults ? r->faults->arc_is_dead : NULL;
+	uint32_t *dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0, n_led;
+	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint32_t *by = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	struct fab_walk walk;
 
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		if (state[s] == 1)
-			queue[tail++] = s;
-		else
+	fab_walk_init(&walk, f, r->faults);
+	fab_walk_begin(&walk, next, root);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (fab_walk_hops(&walk, s) < FAB_HOPS_NEVER)
+			order[n++] = s;
+	n_led = n;
+	n = fab_graph_search(f, arc_is_dead, n, dist, order, by);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (dist[s])
 			next[s] = FAB_ARC_NONE;
-	}
-	while (head < tail) {
-		uint32_t u = queue[head++];
-
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-			uint32_t v = f->arc_peer[a], back = f->arc_first[v];
-
-			if (state[v] == 1 || !fab_switch_is_live(r->faults, v) ||
-			    !fab_cable_is_live(r->faults, f->arc_cable[a]))
-				continue;
-			while (f->arc_cable[back] != f->arc_cable[a])
-				back++;
-			next[v] = (uint16_t)(back - f->arc_first[v]);
-			state[v] = 1;
-			queue[tail++] = v;
-		}
-	}
+	for (uint32_t i = n_led; i < n; i++)
+		next[order[i]] = f->arc_reverse[by[order[i]]];
+	fab_walk_fini(&walk);
+	free(by);
+	free(order);
+	free(dist);
 }
 
-/* The neighbour of a switch whose column has the most entries; *back: its arc to it. */
+/* The neighbour of a switch whose column has the most entries; *back: the arc from
+ * there. */
 static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_of,
 			    const uint32_t *entries, uint32_t root, uint32_t *back)
 {
@@ -64,16 +44,13 @@ static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_o
 	uint32_t best = FAB_NONE;
 
 	for (uint32_t a = f->arc_first[root]; a < f->arc_first[root + 1]; a++) {
-		uint32_t v = f->arc_peer[a], c = column_of[v];
+		uint32_t c = column_of[f->arc_peer[a]];
 
-		if (c == FAB_NONE || !fab_switch_is_live(r->faults, v) ||
-		    !fab_cable_is_live(r->faults, f->arc_cable[a]) ||
+		if (c == FAB_NONE || !fab_arc_is_live(r->faults, a) ||
 		    (best != FAB_NONE && entries[c] <= entries[best]))
 			continue;
 		best = c;
-		*back = f->arc_first[v];
-		while (f->arc_cable[*back] != f->arc_cable[a])
-			++*back;
+		*back = f->arc_reverse[a];
 	}
 	return best;
 }
@@ -82,9 +59,7 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 			const uint32_t *entries, uint32_t root, uint16_t *next)
 {
 	const struct fab_fabric *f = r->f;
-	uint8_t *state = FAB_NEW0(f->n_switches, uint8_t);
-	uint32_t *path = FAB_NEW(f->n_switches, uint32_t), back = 0;
-	uint32_t column = best_column(r, column_of, entries, root, &back);
+	uint32_t back = 0, column = best_column(r, column_of, entries, root, &back);
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		next[s] = FAB_ARC_NONE;
@@ -93,14 +68,10 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 
 		memcpy(next, r->next + (size_t)column * f->n_switches,
 		       f->n_switches * sizeof(*next));
-		next[leaf] = (uint16_t)(back - f->arc_first[leaf]);
+		next[leaf] = (uint16_t)back;
 	}
-	state[root] = 1;
-	trace(f, next, state, path);
-	attach(r, next, state, path);
+	attach(r, next, root);
 	next[root] = FAB_ARC_HERE;
-	free(path);
-	free(state);
 }
 
 static uint32_t *count_entries(const struct fab_routes *r)

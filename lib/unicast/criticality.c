@@ -5,7 +5,7 @@
 #include "fabric/tiers.h"
 #include "unicast/faults.h"
 #include "unicast/loss.h"
-#include "unicast/service_levels.h"
+#include "unicast/walk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,62 +24,37 @@ struct table {
 	uint16_t *hops; /* [n * n] */
 };
 
-/* Hops from all switches to a column's; NO_WAY. */
-static void hops_to(const struct fab_routes *r, uint32_t column, uint16_t *hops,
-		    uint32_t *stack)
-{
-	const struct fab_fabric *f = r->f;
-	const uint16_t *next = fab_routes_next(r, column);
-	const uint16_t unknown = NO_WAY - 1;
-
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		hops[sw] = next[sw] == FAB_ARC_HERE	? 0
-			   : next[sw] >= FAB_ARC_BROKEN ? NO_WAY
-							: unknown;
-	for (uint32_t start = 0; start < f->n_switches; start++) {
-		uint32_t depth = 0, sw = start;
-		uint16_t h;
-
-		while (hops[sw] == unknown && depth < f->n_switches) {
-			hops[sw] = NO_WAY; /* until the end is known: a loop stays so */
-			stack[depth++] = sw;
-			sw = f->arc_peer[f->arc_first[sw] + next[sw]];
-		}
-		h = hops[sw];
-		while (depth) {
-			h = h >= unknown - 1 ? NO_WAY : (uint16_t)(h + 1);
-			hops[stack[--depth]] = h;
-		}
-	}
-}
-
 static struct table measure(const struct fab_routes *r)
 {
 	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
 	struct table t = {.n = n};
-	uint16_t *hops = FAB_NEW(r->f->n_switches + 1, uint16_t);
-	uint32_t *stack = FAB_NEW(r->f->n_switches + 1, uint32_t);
 	uint32_t *row = fab_routes_sl_rows(r);
+	struct fab_walk walk;
 
 	t.hops = FAB_NEW((size_t)n * n + 1, uint16_t);
 	t.leaf = FAB_NEW((size_t)n + 1, uint32_t);
+	fab_walk_init(&walk, r->f, r->faults);
 	for (uint32_t i = 0; i < n; i++)
 		t.leaf[i] = r->column_switch[column[i]];
 	for (uint32_t i = 0; i < n; i++) {
-		hops_to(r, column[i], hops, stack);
+		bool arrives =
+			fab_walk_begin(&walk, fab_routes_next(r, column[i]), t.leaf[i]);
+
 		for (uint32_t s = 0; s < n; s++) {
 			uint32_t from = row[t.leaf[s]];
 			bool has_level = from == FAB_NONE ||
 					 r->sl[(size_t)from * r->n_columns + column[i]] !=
 						 FAB_SL_NONE;
+			uint16_t hops = fab_walk_hops(&walk, t.leaf[s]);
 
-			t.hops[(size_t)i * n + s] = has_level ? hops[t.leaf[s]] : NO_WAY;
+			t.hops[(size_t)i * n + s] =
+				arrives && has_level && hops < FAB_HOPS_NEVER ? hops
+									      : NO_WAY;
 		}
 	}
 	free(column);
 	free(row);
-	free(hops);
-	free(stack);
+	fab_walk_fini(&walk);
 	return t;
 }
 

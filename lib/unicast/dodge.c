@@ -4,6 +4,7 @@
 #include "base/progress.h"
 #include "base/threads.h"
 #include "unicast/legs.h"
+#include "unicast/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,16 +146,14 @@ static uint32_t dodge(struct packet *p, uint32_t line, uint32_t from, uint32_t m
 static uint32_t read_legs(const struct fab_kfat *k, const struct fab_routes *r,
 			  uint32_t source, uint32_t column, uint32_t *leaf)
 {
-	const uint16_t *next = fab_routes_next(r, column);
-	uint32_t sw = source, n = 0;
+	struct fab_path path = fab_path_from(r, source, column);
+	uint32_t n = 0;
 
-	leaf[0] = k->leaf_of[sw];
-	while (next[sw] < FAB_ARC_BROKEN) {
-		sw = k->f->arc_peer[k->f->arc_first[sw] + next[sw]];
-		if (k->leaf_of[sw] != FAB_NONE && n < LEGS_MAX)
-			leaf[++n] = k->leaf_of[sw];
-	}
-	return next[sw] == FAB_ARC_HERE ? n : 0;
+	leaf[0] = k->leaf_of[source];
+	while (fab_path_step(&path))
+		if (k->leaf_of[path.at] != FAB_NONE && n < LEGS_MAX)
+			leaf[++n] = k->leaf_of[path.at];
+	return fab_path_end(&path) == FAB_PATH_ARRIVES ? n : 0;
 }
 
 /* The pair of leaf[0] and leaf[n], whose way turns at leaf[i], dead with the others. */

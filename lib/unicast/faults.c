@@ -121,7 +121,7 @@ uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *
 
 	order[0] = to;
 	return fab_graph_search(f, faults ? faults->arc_is_dead : NULL, is_live, dist,
-				order);
+				order, NULL);
 }
 
 bool fab_fault_kind_parse(const char *text, enum fab_fault_kind *out)

@@ -3,6 +3,7 @@
 
 #include "unicast/columns.h"
 #include "unicast/faults.h"
+#include "unicast/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,63 +160,21 @@ static void sort_rows(struct fab_loss_base *b, const uint32_t *root)
 	free(number);
 }
 
-/* Hosts that pass each switch on their way along a row: from far to near. */
-static void find_flow(const struct fab_loss_base *b, uint32_t row, uint32_t *order,
-		      uint32_t *n_in, uint32_t *flow)
+/* Hosts that pass each switch on their way along a row: from far to near. Those that do
+ * not arrive pass nobody. */
+static void find_flow(const struct fab_loss_base *b, struct fab_walk *walk,
+		      uint32_t *flow)
 {
 	const struct fab_fabric *f = b->r->f;
-	const uint16_t *next = b->r->next + (size_t)row * b->n_switches;
-	uint32_t tail = 0;
 
-	memset(n_in, 0, b->n_switches * sizeof(*n_in));
-	for (uint32_t s = 0; s < b->n_switches; s++)
-		if (next[s] < FAB_ARC_BROKEN)
-			n_in[f->arc_peer[f->arc_first[s] + next[s]]]++;
-	for (uint32_t s = 0; s < b->n_switches; s++) {
-		flow[s] = b->hosts[s];
-		if (!n_in[s])
-			order[tail++] = s;
+	memset(flow, 0, b->n_switches * sizeof(*flow));
+	for (uint32_t i = 0; i < walk->n_order; i++)
+		flow[walk->order[i]] = b->hosts[walk->order[i]];
+	for (uint32_t i = walk->n_order; i > 1; i--) {
+		uint32_t s = walk->order[i - 1];
+
+		flow[f->arc_peer[f->arc_first[s] + walk->next[s]]] += flow[s];
 	}
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t s = order[head], arc, to;
-
-		if (next[s] >= FAB_ARC_BROKEN)
-			continue;
-		arc = f->arc_first[s] + next[s];
-		to = f->arc_peer[arc];
-		flow[to] += flow[s];
-		if (!--n_in[to])
-			order[tail++] = to;
-	}
-}
-
-/* Hosts that do not arrive pass nobody: take back what ends elsewhere or goes round. */
-static void keep_arriving(const struct fab_loss_base *b, uint32_t row, uint32_t *order,
-			  uint32_t *flow)
-{
-	const struct fab_fabric *f = b->r->f;
-	const uint16_t *next = b->r->next + (size_t)row * b->n_switches;
-	uint8_t *state = FAB_NEW0((size_t)b->n_switches + 1, uint8_t);
-
-	for (uint32_t s = 0; s < b->n_switches; s++) {
-		uint32_t at = s, n = 0;
-		uint8_t end;
-
-		while (!state[at]) {
-			state[at] = 3;
-			order[n++] = at;
-			if (next[at] >= FAB_ARC_BROKEN)
-				break;
-			at = f->arc_peer[f->arc_first[at] + next[at]];
-		}
-		end = state[at] == 1 || next[at] == FAB_ARC_HERE ? 1 : 2;
-		while (n)
-			state[order[--n]] = end;
-	}
-	for (uint32_t s = 0; s < b->n_switches; s++)
-		if (state[s] != 1)
-			flow[s] = 0;
-	free(state);
 }
 
 /* The tables by switch, a block at a time: both sides stay near. */
@@ -235,13 +194,13 @@ static void turn_tables(struct fab_loss_base *b)
 		}
 }
 
-static void add_flows(struct fab_loss_base *b)
+static void add_flows(struct fab_loss_base *b, const uint32_t *root)
 {
 	const struct fab_fabric *f = b->r->f;
-	uint32_t n = b->n_switches, *order = FAB_NEW((size_t)n + 1, uint32_t);
-	uint32_t *n_in = FAB_NEW((size_t)n + 1, uint32_t);
-	uint32_t *flow = FAB_NEW((size_t)n + 1, uint32_t);
+	uint32_t n = b->n_switches, *flow = FAB_NEW((size_t)n + 1, uint32_t);
+	struct fab_walk walk;
 
+	fab_walk_init(&walk, f, b->r->faults);
 	b->flow = FAB_NEW((size_t)b->n_trees * n + 1, uint32_t);
 	b->load = FAB_NEW0(f->arc_first[n] + 1U, uint64_t);
 	b->count = FAB_NEW0(f->arc_first[n] + 1U, uint32_t);
@@ -249,8 +208,8 @@ static void add_flows(struct fab_loss_base *b)
 		uint32_t row = b->row[i];
 		const uint16_t *next = b->r->next + (size_t)row * n;
 
-		find_flow(b, row, order, n_in, flow);
-		keep_arriving(b, row, order, flow);
+		fab_walk_all(&walk, next, root[row]);
+		find_flow(b, &walk, flow);
 		for (uint32_t s = 0; s < n; s++) {
 			b->flow[(size_t)s * b->n_trees + i] = flow[s];
 			if (next[s] >= FAB_ARC_BROKEN)
@@ -261,8 +220,7 @@ static void add_flows(struct fab_loss_base *b)
 		}
 	}
 	free(flow);
-	free(n_in);
-	free(order);
+	fab_walk_fini(&walk);
 }
 
 void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
@@ -282,7 +240,7 @@ void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 	sort_rows(b, root);
 	count_planes(b);
 	turn_tables(b);
-	add_flows(b);
+	add_flows(b, root);
 	free(root);
 }
 

@@ -4,6 +4,7 @@
 #include "event/stats.h"
 #include "unicast/fault_sets.h"
 #include "unicast/service_levels.h"
+#include "unicast/walk.h"
 
 #include <errno.h>
 #include <math.h>
@@ -104,59 +105,33 @@ double fab_cut_bound(uint32_t n, uint32_t m, uint32_t k)
 	return p < 1 ? p : 1;
 }
 
-/* Does the way from each switch arrive? 1 yes, 2 no, 0 not known, 3 on the way. */
-static bool arrives(const struct fab_fabric *f, const uint16_t *next, uint32_t sw,
-		    uint8_t *state, uint32_t *stack)
-{
-	uint32_t depth = 0;
-	uint8_t verdict;
-
-	while (!state[sw]) {
-		if (next[sw] == FAB_ARC_HERE) {
-			state[sw] = 1;
-			break;
-		}
-		if (next[sw] >= FAB_ARC_BROKEN) {
-			state[sw] = 2;
-			break;
-		}
-		state[sw] = 3;
-		stack[depth++] = sw;
-		sw = f->arc_peer[f->arc_first[sw] + next[sw]];
-	}
-	verdict = state[sw] == 1 ? 1 : 2;
-	while (depth)
-		state[stack[--depth]] = verdict;
-	return verdict == 1;
-}
-
 uint64_t fab_routes_unreachable(const struct fab_routes *r)
 {
-	const struct fab_fabric *f = r->f;
-	uint8_t *state = FAB_NEW(f->n_switches + 1, uint8_t);
-	uint32_t *stack = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *leaf, n_leaves = fab_routes_leaf_columns(r, &leaf);
 	uint32_t *row = fab_routes_sl_rows(r);
+	struct fab_walk walk;
 	uint64_t n = 0;
 
+	fab_walk_init(&walk, r->f, r->faults);
 	for (uint32_t i = 0; i < n_leaves; i++) {
-		const uint16_t *next = fab_routes_next(r, leaf[i]);
+		bool arrives = fab_walk_begin(&walk, fab_routes_next(r, leaf[i]),
+					      r->column_switch[leaf[i]]);
 
-		memset(state, 0, f->n_switches);
 		for (uint32_t s = 0; s < n_leaves; s++) {
 			uint32_t sw = r->column_switch[leaf[s]];
+			bool has_level =
+				row[sw] == FAB_NONE ||
+				r->sl[(size_t)row[sw] * r->n_columns + leaf[i]] !=
+					FAB_SL_NONE;
 
-			if (s != i && (!arrives(f, next, sw, state, stack) ||
-				       (row[sw] != FAB_NONE &&
-					r->sl[(size_t)row[sw] * r->n_columns + leaf[i]] ==
-						FAB_SL_NONE)))
+			if (s != i && (!arrives || !has_level ||
+				       fab_walk_hops(&walk, sw) == FAB_HOPS_NEVER))
 				n++;
 		}
 	}
+	fab_walk_fini(&walk);
 	free(row);
 	free(leaf);
-	free(state);
-	free(stack);
 	return n;
 }
 

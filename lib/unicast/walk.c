@@ -25,13 +25,11 @@ void fab_walk_fini(struct fab_walk *w)
 bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root)
 {
 	w->next = next;
-	w->n_order = 0;
 	memset(w->hops, 0xff, w->f->n_switches * sizeof(*w->hops));
-	if (next[root] != FAB_ARC_HERE)
-		return false;
 	w->hops[root] = 0;
-	w->order[w->n_order++] = root;
-	return true;
+	w->order[0] = root;
+	w->n_order = 1;
+	return next[root] == FAB_ARC_HERE;
 }
 
 /* The switch that the packets of `sw` come to, FAB_NONE: they are not sent on. */
@@ -79,8 +77,11 @@ void fab_walk_from(struct fab_walk *w, uint32_t sw)
 
 bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
 {
-	if (!fab_walk_begin(w, next, root))
+	if (!fab_walk_begin(w, next, root)) {
+		w->hops[root] = FAB_HOPS_UNSET;
+		w->n_order = 0;
 		return false;
+	}
 	for (uint32_t s = 0; s < w->f->n_switches; s++) {
 		uint32_t peer;
 

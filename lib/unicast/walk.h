@@ -37,8 +37,9 @@ void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 void fab_walk_fini(struct fab_walk *w);
 
 /*
- * From now on the row `next` (fab_routes_next()) that leads to switch `root`. False: it
- * does not arrive there itself, so that nobody does. O(switches).
+ * From now on the row `next` (fab_routes_next()) that leads to switch `root`; nobody but
+ * the root is asked for yet. False: the root itself has no right entry, so that packets
+ * come there and no further. O(switches).
  */
 bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root);
 
@@ -53,6 +54,9 @@ static inline uint16_t fab_walk_hops(struct fab_walk *w, uint32_t sw)
 	return w->hops[sw];
 }
 
-/* Follow from all switches: then hops and order are those of all. As fab_walk_begin()
- * otherwise. O(switches). */
+/*
+ * The same for all switches at once: then hops and order are those of all. False: the
+ * root has no right entry; nobody is led there then, and hops are FAB_HOPS_UNSET.
+ * O(switches).
+ */
 bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root);

@@ -100,16 +100,26 @@ Test(graph, a_search_finds_the_fewest_hops)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct setting s;
-		uint32_t *dist, *order, *expected, n;
+		uint32_t *dist, *order, *by, *expected, n;
 
 		setting_init(&s, seed);
 		dist = FAB_NEW(s.f->n_switches, uint32_t);
 		order = FAB_NEW(s.f->n_switches, uint32_t);
+		by = FAB_NEW(s.f->n_switches, uint32_t);
 		memcpy(order, s.from, s.n_from * sizeof(*order));
-		n = fab_graph_search(s.f, s.faults->arc_is_dead, s.n_from, dist, order);
+		n = fab_graph_search(s.f, s.faults->arc_is_dead, s.n_from, dist, order,
+				     by);
 		expected = relax(s.f, s.faults->cable_is_dead, s.n_from, s.from);
 		cr_assert_arr_eq(dist, expected, s.f->n_switches * sizeof(*dist));
 		expect_order(s.f, dist, order, n);
+		for (uint32_t i = s.n_from; i < n; i++) {
+			uint32_t arc = by[order[i]], back = s.f->arc_reverse[arc];
+
+			cr_assert_eq(s.f->arc_peer[arc], order[i]);
+			back = s.f->arc_peer[s.f->arc_first[order[i]] + back];
+			cr_assert_eq(dist[back] + 1, dist[order[i]]);
+			cr_assert(!s.faults->arc_is_dead[arc]);
+		}
 		free(expected);
 		for (uint32_t sw = 0; sw < s.f->n_switches; sw++) {
 			bool is_dead = s.faults->switch_is_dead[sw];
@@ -122,6 +132,7 @@ Test(graph, a_search_finds_the_fewest_hops)
 		}
 		free(dist);
 		free(order);
+		free(by);
 		setting_fini(&s);
 	}
 }

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "support/nets.h"
 #include "unicast/faults.h"
+#include "unicast/walk.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -199,4 +200,57 @@ Test(path, a_destination_has_a_column_for_each_lid)
 	free(port);
 	fab_routes_free(r);
 	fab_fabric_free(f);
+}
+
+/* All switches of one column at once: as many hops as each path has alone. */
+Test(path, a_walk_is_all_paths_of_a_column)
+{
+	uint32_t n_led = 0, n_lost = 0;
+
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		struct fab_walk all, some;
+		struct setting s;
+
+		setting_init(&s, seed);
+		fab_walk_init(&all, s.f, s.r->faults);
+		fab_walk_init(&some, s.f, s.r->faults);
+		for (uint32_t c = 0; c < N_COLUMNS; c++) {
+			const uint16_t *next = fab_routes_next(s.r, c);
+			uint32_t root = s.r->column_switch[c], n = 0;
+			bool arrives = fab_walk_all(&all, next, root);
+
+			cr_assert_eq(arrives, next[root] == FAB_ARC_HERE);
+			cr_assert_eq(fab_walk_begin(&some, next, root), arrives);
+			for (uint32_t sw = s.f->n_switches; sw-- > 0;) {
+				uint32_t hops = fab_path_length(s.r, sw, c);
+
+				n += hops != FAB_NONE;
+				n_lost += hops == FAB_NONE;
+				if (!arrives || hops == FAB_NONE)
+					cr_assert_geq(all.hops[sw], FAB_HOPS_NEVER);
+				else
+					cr_assert_eq(all.hops[sw], hops);
+				if (arrives && sw % 2)
+					cr_assert_eq(fab_walk_hops(&some, sw),
+						     all.hops[sw]);
+			}
+			cr_assert_eq(all.n_order, n);
+			n_led += n;
+			for (uint32_t i = 1; i < n; i++) {
+				uint32_t sw = all.order[i];
+
+				/* after the switch that it sends to */
+				sw = s.f->arc_peer[s.f->arc_first[sw] + next[sw]];
+				for (n = 0; n < i && all.order[n] != sw; n++)
+					;
+				cr_assert_lt(n, i);
+				n = all.n_order;
+			}
+		}
+		fab_walk_fini(&all);
+		fab_walk_fini(&some);
+		setting_fini(&s);
+	}
+	cr_assert_gt(n_led, 500);
+	cr_assert_gt(n_lost, 500);
 }
