@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
 	 3},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
 	 "Rules that give nodes their servers, separated by commas, or all (default "
-	 "scda,bcda,balanced)",
+	 "scda,bcda,balanced): @MAPPINGS@",
 	 3},
 	{"loaded", OPT_LOADED, "FILE", 0,
 	 "What a site has now, a line NODE SERVER each, as algorithm loaded", 3},
@@ -94,40 +94,21 @@ static void add_choice(struct bootplan_params *p, const struct fab_mapping_choic
 		p->choices[p->n_choices++] = *choice;
 }
 
-static void choose(struct bootplan_params *p, const char *name, size_t len,
-		   struct argp_state *state)
+static void add_algorithms(struct bootplan_params *p, const char *list,
+			   struct argp_state *state)
 {
+	struct fab_chosen_list chosen = {0};
 	struct fab_mapping_choice choice;
 	struct fab_err err;
 
-	if (fab_mapping_choose(name, len, &choice, &err)) {
-		if (state)
+	fab_cli_choose("--algorithm", &fab_mapping_choices, list,
+		       BOOTPLAN_MAX_CHOICES - 1, &chosen, state);
+	for (size_t i = 0; i < chosen.of.n; i++) {
+		if (fab_mapping_choose(&chosen.of.v[i], &choice, &err))
 			argp_error(state, "--algorithm: %s", err.text);
-		return;
+		add_choice(p, &choice);
 	}
-	add_choice(p, &choice);
-}
-
-static void parse_algorithms(struct bootplan_params *p, const char *list,
-			     struct argp_state *state)
-{
-	p->n_choices = 0;
-	for (const char *at = list;; at++) {
-		size_t len = strcspn(at, ",");
-
-		if (len == 3 && !strncmp(at, "all", 3)) {
-			for (size_t i = 0; i < fab_mapping_n_engines; i++)
-				if (fab_mapping_engines[i]->is_in_all)
-					choose(p, fab_mapping_engines[i]->name,
-					       strlen(fab_mapping_engines[i]->name),
-					       state);
-		} else {
-			choose(p, at, len, state);
-		}
-		at += len;
-		if (!*at)
-			return;
-	}
+	free(chosen.of.v);
 }
 
 static void parse_model(struct bootplan_params *p, const char *arg,
@@ -228,7 +209,7 @@ static void check_complete(struct bootplan_params *p, struct argp_state *state)
 			argp_error(state, "--algorithm=%s needs --loaded=FILE",
 				   p->choices[i].name);
 	if (p->loaded)
-		choose(p, "loaded", 6, state);
+		add_algorithms(p, "loaded", state);
 	check_transfer(p, state);
 }
 
@@ -239,9 +220,10 @@ static error_t parse_plan_option(int key, char *arg, struct bootplan_params *p,
 
 	if (key == OPT_BOOT)
 		p->boot = file_or_text("--boot", arg, state);
-	else if (key == OPT_ALGORITHM)
-		parse_algorithms(p, arg, state);
-	else if (key == OPT_MODEL)
+	else if (key == OPT_ALGORITHM) {
+		p->n_choices = 0;
+		add_algorithms(p, arg, state);
+	} else if (key == OPT_MODEL)
 		parse_model(p, arg, state);
 	else if (key == OPT_LOADED)
 		p->loaded = fab_cli_file_name("--loaded", arg, state);
@@ -318,6 +300,7 @@ static const struct argp argp = {
 	       "get when they boot together, and how long that takes, for several "
 	       "mappings side by side.",
 	.children = children,
+	.help_filter = fab_cli_help,
 };
 
 int main(int argc, char **argv)
@@ -336,7 +319,7 @@ int main(int argc, char **argv)
 	int status = FAB_EXIT_DONE;
 
 	fab_cli_init("fabric-bootplan");
-	parse_algorithms(&p, "scda,bcda,balanced", NULL);
+	add_algorithms(&p, "scda,bcda,balanced", NULL);
 	fab_cli_parse(&argp, argc, argv, &p);
 	if (p.output.list_columns) {
 		fab_columns_list(stdout, bootplan_columns, bootplan_n_columns);

@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
 	{.doc = "Other ways to distribute:", .group = 6},
 	{"multicast", OPT_MULTICAST, "LIST", 0,
 	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, "
-	 "separated by commas, all, or none (default fulb)",
+	 "separated by commas, all, or none (default fulb): @MULTICAST@",
 	 6},
 	{"repair", OPT_REPAIR, "SHARE", 0,
 	 "Part of the image that multicast sends again (default 0)", 6},
@@ -32,42 +32,21 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static void add_engine(struct bootplan_ways *w, const struct fab_mcast_engine *engine)
-{
-	for (size_t i = 0; i < w->n_engines; i++)
-		if (w->engines[i] == engine)
-			return;
-	if (w->n_engines < BOOTPLAN_MAX_ENGINES)
-		w->engines[w->n_engines++] = engine;
-}
-
 static void parse_multicast(struct bootplan_ways *w, const char *list,
 			    struct argp_state *state)
 {
+	struct fab_chosen_list chosen = {0};
+
 	w->n_engines = 0;
 	w->has_engines = true;
 	if (!strcmp(list, "none"))
 		return;
-	for (const char *at = list;; at++) {
-		size_t len = strcspn(at, ",");
-		const struct fab_mcast_engine *engine = fab_mcast_engine_find(at, len);
-
-		if (engine)
-			add_engine(w, engine);
-		else if (len == 3 && !strncmp(at, "all", 3))
-			for (size_t i = 0; i < fab_mcast_n_engines; i++) {
-				if (fab_mcast_engines[i]->is_in_all)
-					add_engine(w, fab_mcast_engines[i]);
-			}
-		else
-			argp_error(state,
-				   "--multicast: '%.*s' is no algorithm of "
-				   "fabric-mcroute, all or none",
-				   (int)len, at);
-		at += len;
-		if (!*at)
-			return;
-	}
+	fab_cli_choose("--multicast", &fab_mcast_choices, list, BOOTPLAN_MAX_ENGINES,
+		       &chosen, state);
+	w->n_engines = chosen.of.n;
+	for (size_t i = 0; i < chosen.of.n; i++)
+		w->engines[i] = fab_mcast_engines[chosen.of.v[i].row];
+	free(chosen.of.v);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -93,7 +72,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp bootplan_ways_argp = {.options = options, .parser = parse};
+const struct argp bootplan_ways_argp = {
+	.options = options, .parser = parse, .help_filter = fab_cli_help};
 
 /* A group for each interface that serves a node: itself and its nodes. */
 static struct fab_groups *make_groups(const struct bootplan_outcome *o,

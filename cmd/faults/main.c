@@ -44,8 +44,8 @@ static const struct argp_option options[] = {
 	{"of", OPT_OF, "KIND", 0,
 	 "With --random and --exhaustive: leaves (default), roots, links or any", 2},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
-	 "Algorithms, separated by commas, or all: xy, algorithm-a, vtftr, vtftr-ib, "
-	 "minhop, updn (default: vtftr-ib on a kfat, minhop,updn elsewhere)",
+	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a "
+	 "kfat, minhop,updn elsewhere)",
 	 2},
 	{"max-vls", OPT_MAX_VLS, "N", 0,
 	 "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2); where they do not "
@@ -63,52 +63,20 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static void refuse_algorithm(const char *name, int len, struct argp_state *state)
-{
-	char names[256] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < fab_unicast_n_engines && at < sizeof(names); i++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, ", %s",
-				       fab_unicast_engines[i]->name);
-	argp_error(state, "--algorithm: '%.*s' is unknown; there are: all%s", len, name,
-		   names);
-}
-
-static void add_engine(struct faults_params *p, const struct fab_unicast_engine *engine,
-		       bool is_optional)
-{
-	for (size_t i = 0; i < p->n_engines; i++)
-		if (p->engines[i] == engine) {
-			p->is_optional[i] = p->is_optional[i] && is_optional;
-			return;
-		}
-	if (p->n_engines < FAULTS_MAX_ENGINES - 1) {
-		p->is_optional[p->n_engines] = is_optional;
-		p->engines[p->n_engines++] = engine;
-	}
-}
-
 static void parse_algorithms(struct faults_params *p, const char *list,
 			     struct argp_state *state)
 {
-	p->n_engines = 0;
-	p->has_algorithm = true;
-	for (const char *at = list;; at++) {
-		size_t len = strcspn(at, ",");
-		const struct fab_unicast_engine *e = fab_unicast_engine_find(at, len);
+	struct fab_chosen_list chosen = {0};
 
-		if (e)
-			add_engine(p, e, false);
-		else if (len == 3 && !strncmp(at, "all", 3))
-			for (size_t i = 0; i < fab_unicast_n_engines; i++)
-				add_engine(p, fab_unicast_engines[i], true);
-		else
-			refuse_algorithm(at, (int)len, state);
-		at += len;
-		if (!*at)
-			return;
+	fab_cli_choose("--algorithm", &fab_unicast_choices, list, FAULTS_MAX_ENGINES - 1,
+		       &chosen, state);
+	p->has_algorithm = true;
+	p->n_engines = chosen.of.n;
+	for (size_t i = 0; i < chosen.of.n; i++) {
+		p->engines[i] = fab_unicast_engines[chosen.of.v[i].row];
+		p->is_optional[i] = chosen.of.v[i].by_all;
 	}
+	free(chosen.of.v);
 }
 
 static void parse_endpoints(struct faults_params *p, const char *arg,
@@ -265,6 +233,7 @@ static const struct argp argp = {
 	       "of high-dimension fat trees side by side, or for the tables of a real "
 	       "fabric.",
 	.children = children,
+	.help_filter = fab_cli_help,
 };
 
 /* What is dead by name. */
@@ -302,12 +271,12 @@ static void add_default_engines(struct faults_params *p, const struct faults_out
 	if (p->has_algorithm || p->files.lfts)
 		return;
 	if (o->kfat || p->questions.reliability) {
-		add_engine(p, &fab_unicast_vtftr_ib, false);
+		p->engines[p->n_engines++] = &fab_unicast_vtftr_ib;
 		return;
 	}
-	add_engine(p, &fab_unicast_minhop, false);
+	p->engines[p->n_engines++] = &fab_unicast_minhop;
 	if (!faults_writes_tables(p))
-		add_engine(p, &fab_unicast_updn, false);
+		p->engines[p->n_engines++] = &fab_unicast_updn;
 }
 
 static _Noreturn void refuse_engine(const struct faults_params *p,

@@ -33,8 +33,8 @@ static const struct argp_option options[] = {
 	 "adapters by name, host, GUID or lid:N",
 	 6},
 	{"permutation", OPT_PERMUTATION, "SPEC", 0,
-	 "Load when each host sends to one other, before and after the faults: shift:K, "
-	 "reverse, random, transpose or file:PATH; repeatable",
+	 "Load when each host sends to one other, before and after the faults: "
+	 "@PERMUTATIONS@; repeatable",
 	 6},
 	{"criticality", OPT_CRITICALITY, "N", OPTION_ARG_OPTIONAL,
 	 "Rank switches and links by what their loss costs; show N (default 10) of them",
@@ -125,7 +125,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp faults_questions_argp = {.options = options, .parser = parse_option};
+const struct argp faults_questions_argp = {
+	.options = options, .parser = parse_option, .help_filter = fab_cli_help};
 
 static void check_reliability(const struct faults_params *p, struct argp_state *state)
 {

@@ -29,9 +29,7 @@ static const struct argp_option options[] = {
 	 "repeatable",
 	 2},
 	{"pattern", OPT_PATTERN, "SPEC", 0,
-	 "Add the groups of a pattern: grid:AxB[xC...], random:groups=N,size=K[-L] or "
-	 "tree:fanout=K; repeatable",
-	 2},
+	 "Add the groups of a pattern: @PATTERNS@; repeatable", 2},
 	{"ignore-unknown", OPT_IGNORE_UNKNOWN, NULL, 0,
 	 "Go on without members that are not in the fabric, and say how many", 2},
 	{"mcfdbs", OPT_MCFDBS, "FILE", 0,
@@ -42,10 +40,7 @@ static const struct argp_option options[] = {
 	{"check", OPT_CHECK, NULL, 0,
 	 "With --mcfdbs: exit with status 1 when a tree in the tables is broken", 2},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
-	 "Algorithms, separated by commas, or all (default fulb): minihop, minihop-new, "
-	 "sssp, "
-	 "sssp-new, sssp-heap, sssp-heap-new, fulb, fulb-links, opensm, balanced",
-	 2},
+	 "Algorithms, separated by commas, or all (default fulb): @MULTICAST@", 2},
 	{"root-ties", OPT_ROOT_TIES, "RULE", 0,
 	 "Which of equally good roots: spread over the fabric (default) or lowest", 2},
 	{"fullest", OPT_FULLEST, "N", 0,
@@ -63,54 +58,17 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static bool has_engine(const struct mcroute_params *p,
-		       const struct fab_mcast_engine *engine)
-{
-	for (size_t i = 0; i < p->n_engines; i++)
-		if (p->engines[i] == engine)
-			return true;
-	return false;
-}
-
-static void add_engine(struct mcroute_params *p, const struct fab_mcast_engine *engine)
-{
-	if (!has_engine(p, engine) && p->n_engines < MCROUTE_MAX_ENGINES - 1)
-		p->engines[p->n_engines++] = engine;
-}
-
-static void refuse_algorithm(const char *name, int len, struct argp_state *state)
-{
-	char names[256] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < fab_mcast_n_engines && at < sizeof(names); i++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, ", %s",
-				       fab_mcast_engines[i]->name);
-	argp_error(state, "--algorithm: '%.*s' is unknown; there are: all%s", len, name,
-		   names);
-}
-
 static void parse_algorithms(struct mcroute_params *p, const char *list,
 			     struct argp_state *state)
 {
-	p->n_engines = 0;
-	for (const char *at = list;; at++) {
-		size_t len = strcspn(at, ",");
-		const struct fab_mcast_engine *engine = fab_mcast_engine_find(at, len);
+	struct fab_chosen_list chosen = {0};
 
-		if (engine)
-			add_engine(p, engine);
-		else if (len == 3 && !strncmp(at, "all", 3))
-			for (size_t i = 0; i < fab_mcast_n_engines; i++) {
-				if (fab_mcast_engines[i]->is_in_all)
-					add_engine(p, fab_mcast_engines[i]);
-			}
-		else
-			refuse_algorithm(at, (int)len, state);
-		at += len;
-		if (!*at)
-			return;
-	}
+	fab_cli_choose("--algorithm", &fab_mcast_choices, list, MCROUTE_MAX_ENGINES - 1,
+		       &chosen, state);
+	p->n_engines = chosen.of.n;
+	for (size_t i = 0; i < chosen.of.n; i++)
+		p->engines[i] = fab_mcast_engines[chosen.of.v[i].row];
+	free(chosen.of.v);
 }
 
 static void parse_fullest(struct mcroute_params *p, const char *arg,
@@ -284,6 +242,7 @@ static const struct argp argp = {
 	       "several "
 	       "algorithms side by side.",
 	.children = children,
+	.help_filter = fab_cli_help,
 };
 
 static int run_events(struct mcroute_params *p, const struct fab_fabric *f)
@@ -314,7 +273,7 @@ int main(int argc, char **argv)
 
 	fab_cli_init("fabric-mcroute");
 	mcroute_events_init(&p.events);
-	add_engine(&p, fab_mcast_engine_find("fulb", 4));
+	parse_algorithms(&p, "fulb", NULL);
 	fab_cli_parse(&argp, argc, argv, &p);
 	if (p.output.list_columns) {
 		list_columns(&p);

@@ -111,7 +111,7 @@ static const struct argp_option options[] = {
 	 .key = KEY_ALGORITHM,
 	 .arg = "NAME",
 	 .doc = "With --trace and --users: tables by this algorithm of fabric-faults "
-		"(default minhop)",
+		"(default minhop): @UNICAST@",
 	 .group = 2},
 	{.name = "mcfdbs",
 	 .key = KEY_MCFDBS,
@@ -209,8 +209,9 @@ static void check_tables(const struct params *p, struct argp_state *state)
 		argp_error(state, "--lfts and --algorithm exclude each other");
 	if (t->mcfdbs && p->mode != MODE_USERS)
 		argp_error(state, "--mcfdbs goes with --users only");
-	if (t->algorithm && !fab_unicast_engine_find(t->algorithm, strlen(t->algorithm)))
-		argp_error(state, "--algorithm: '%s' is unknown", t->algorithm);
+	if (t->algorithm)
+		fab_cli_choose_one("--algorithm", &fab_unicast_choices, t->algorithm,
+				   state);
 }
 
 /* Options that do not go together, and what is missing. */
@@ -324,6 +325,7 @@ static const struct argp argp = {
 	       "gen:KIND:PARAMETERS for a generated fabric or ib:[CA[/PORT]] for the "
 	       "live one.",
 	.children = children,
+	.help_filter = fab_cli_help,
 };
 
 static int export_slurm(FILE *out, const struct fab_fabric *f,

@@ -74,3 +74,67 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 	fab_directory_free(names);
 	return rc;
 }
+
+static void add(struct fab_chosen_list *out, struct fab_chosen chosen)
+{
+	for (size_t i = 0; i < out->of.n; i++) {
+		struct fab_chosen *old = &out->of.v[i];
+
+		if (old->len == chosen.len && !memcmp(old->text, chosen.text, old->len)) {
+			old->by_all = old->by_all && chosen.by_all;
+			return;
+		}
+	}
+	FAB_PUSH(&out->of, chosen);
+}
+
+static void add_all(const struct fab_choices *c, struct fab_chosen_list *out)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct fab_choice row = c->at(i);
+
+		if (row.is_in_all)
+			add(out, (struct fab_chosen){.row = (uint32_t)i,
+						     .by_all = true,
+						     .text = row.form,
+						     .len = strlen(row.form)});
+	}
+}
+
+/* NAME or NAME:ARGUMENT, as its row has it. */
+static int add_one(const struct fab_choices *c, const char *text, size_t len,
+		   struct fab_chosen_list *out, struct fab_err *err)
+{
+	const char *colon = memchr(text, ':', len), *form;
+	size_t n = colon ? (size_t)(colon - text) : len;
+	uint32_t row = fab_choices_find(c, text, n);
+
+	if (row == FAB_NONE)
+		return fab_choices_refuse(c, text, len, "all", err);
+	form = c->at(row).form;
+	if ((colon != NULL) != (form[n] != '\0'))
+		return fab_fail(err, EINVAL, "'%.*s': expected %s",
+				len > SHOWN ? SHOWN : (int)len, text, form);
+	add(out, (struct fab_chosen){.row = row, .text = text, .len = len});
+	return 0;
+}
+
+int fab_choices_parse(const struct fab_choices *c, const char *list,
+		      struct fab_chosen_list *out, struct fab_err *err)
+{
+	int rc = 0;
+
+	out->of.n = 0;
+	for (const char *at = list; !rc; at++) {
+		size_t len = strcspn(at, ",");
+
+		if (len == 3 && !memcmp(at, "all", 3))
+			add_all(c, out);
+		else
+			rc = add_one(c, at, len, out, err);
+		at += len;
+		if (!*at)
+			break;
+	}
+	return rc;
+}

@@ -5,12 +5,18 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/err.h"
+#include "base/mem.h"
 
 /* A row, as people write it: NAME, or NAME:ARGUMENT ("block:N", "file:PATH"). */
 struct fab_choice {
-	const char *form;    /* static text */
-	const char *summary; /* one line; static text */
+	const char *form;    /* static texts, all of them */
+	const char *summary; /* one line */
+	const char *manual;  /* sentences for the manual page, `names` quoted so; NULL:
+				the summary */
+	bool is_in_all;	     /* one of those that "all" stands for */
 };
 
 struct fab_choices {
@@ -27,6 +33,27 @@ uint32_t fab_choices_find(const struct fab_choices *c, const char *name, size_t 
 
 /* All forms: "a, b, c or d" with `last` "or"; with "" commas only. On the heap. */
 char *fab_choices_text(const struct fab_choices *c, const char *last);
+
+/* One that was chosen. */
+struct fab_chosen {
+	uint32_t row;
+	bool by_all;	  /* not named itself */
+	const char *text; /* as it was named: NAME or NAME:ARGUMENT; borrowed */
+	size_t len;
+};
+
+struct fab_chosen_list {
+	FAB_VEC(struct fab_chosen) of;
+};
+
+/*
+ * Names between commas; "all": those of the table that are in it. Each text once, in the
+ * order in which it came first. EINVAL with one sentence: a name that is no row's, an
+ * argument that is missing or too much. The caller frees out->of.v, also after an error;
+ * `list` is borrowed. O(names * rows).
+ */
+int fab_choices_parse(const struct fab_choices *c, const char *list,
+		      struct fab_chosen_list *out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * EINVAL, and the one sentence on a name that no row has: the nearest name if one is

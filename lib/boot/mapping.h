@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/choice.h"
 #include "boot/batch.h"
 
 struct fab_mapping_problem {
@@ -18,9 +19,9 @@ struct fab_mapping_problem {
 };
 
 struct fab_mapping_engine {
-	const char *name; /* "scda"; "block" takes a number: block:N */
+	const char *form; /* "scda"; with a number as argument "block:N" */
 	const char *summary;
-	bool has_argument;
+	const char *manual; /* as struct fab_choice has it */
 	bool needs_loaded;
 	bool is_for_batch; /* the answer depends on the batch */
 	bool is_in_all;
@@ -31,6 +32,7 @@ struct fab_mapping_engine {
 
 extern const struct fab_mapping_engine *const fab_mapping_engines[];
 extern const size_t fab_mapping_n_engines;
+extern const struct fab_choices fab_mapping_choices; /* the same, by name */
 
 /* One chosen algorithm: "block:16". */
 struct fab_mapping_choice {
@@ -38,8 +40,8 @@ struct fab_mapping_choice {
 	uint32_t argument;
 	char name[32];
 };
-/* EINVAL with the names there are. */
-int fab_mapping_choose(const char *text, size_t len, struct fab_mapping_choice *out,
+/* As fab_choices_parse() gives it. EINVAL: the argument is no number of nodes. */
+int fab_mapping_choose(const struct fab_chosen *chosen, struct fab_mapping_choice *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
 
 /*

@@ -298,8 +298,10 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 }
 
 const struct fab_mapping_engine fab_mapping_balanced = {
-	.name = "balanced",
+	.form = "balanced",
 	.summary = "the most for the slowest node of the batch that any mapping can give",
+	.manual = "The largest bandwidth of the slowest node for the batch at "
+		  "hand.",
 	.is_for_batch = true,
 	.is_in_all = true,
 	.map = map_balanced,

@@ -71,20 +71,24 @@ static int map_block(const struct fab_mapping_problem *p, uint32_t argument,
 }
 
 const struct fab_mapping_engine fab_mapping_scda = {
-	.name = "scda",
+	.form = "scda",
 	.summary = "supernode i to server i mod N",
+	.manual = "Block-cyclic by the outermost units with a capacity of their "
+		  "own (supernodes in the preset): unit i boots from server i "
+		  "modulo their number.",
 	.is_in_all = true,
 	.map = map_scda,
 };
 const struct fab_mapping_engine fab_mapping_bcda = {
-	.name = "bcda",
+	.form = "bcda",
 	.summary = "board i to server i mod N",
+	.manual = "The same by the units right above the nodes (boards).",
 	.is_in_all = true,
 	.map = map_bcda,
 };
 const struct fab_mapping_engine fab_mapping_block = {
-	.name = "block",
-	.summary = "block:N: N nodes after each other to the next server",
-	.has_argument = true,
+	.form = "block:N",
+	.summary = "N nodes after each other to the next server",
+	.manual = "The same by N consecutive nodes.",
 	.map = map_block,
 };

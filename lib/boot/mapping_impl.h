@@ -5,10 +5,20 @@
 #include "base/mem.h"
 #include "boot/mapping.h"
 
-extern const struct fab_mapping_engine fab_mapping_scda, fab_mapping_bcda;
-extern const struct fab_mapping_engine fab_mapping_block, fab_mapping_local;
-extern const struct fab_mapping_engine fab_mapping_balanced, fab_mapping_robust;
-extern const struct fab_mapping_engine fab_mapping_stable, fab_mapping_loaded;
+/* A file adds its row here; in the order in which they are documented. */
+#define FAB_MAPPING_ENGINES(ROW)                                                         \
+	ROW(scda)                                                                        \
+	ROW(bcda)                                                                        \
+	ROW(block)                                                                       \
+	ROW(local)                                                                       \
+	ROW(robust)                                                                      \
+	ROW(stable)                                                                      \
+	ROW(balanced)                                                                    \
+	ROW(loaded)
+
+#define FAB_DECLARE(row) extern const struct fab_mapping_engine fab_mapping_##row;
+FAB_MAPPING_ENGINES(FAB_DECLARE)
+#undef FAB_DECLARE
 
 static inline bool fab_interface_is_up(const struct fab_machine *m, uint32_t interface)
 {

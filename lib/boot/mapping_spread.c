@@ -143,26 +143,32 @@ static int map_loaded(const struct fab_mapping_problem *p, uint32_t argument,
 }
 
 const struct fab_mapping_engine fab_mapping_local = {
-	.name = "local",
+	.form = "local",
 	.summary = "a server as near as there is, those at the same distance in turn",
+	.manual = "The nearest server, those equally near in turn.",
 	.is_in_all = true,
 	.map = map_local,
 };
 const struct fab_mapping_engine fab_mapping_robust = {
-	.name = "robust",
+	.form = "robust",
 	.summary = "even for every prefix and every rack at once",
+	.manual = "Consecutive nodes go to servers in turn that lie behind "
+		  "different segments, so that every prefix and every unit is "
+		  "spread.",
 	.is_in_all = true,
 	.map = map_robust,
 };
 const struct fab_mapping_engine fab_mapping_stable = {
-	.name = "stable",
+	.form = "stable",
 	.summary = "few nodes move when nodes or servers come and go",
+	.manual = "Few nodes move when nodes or servers come and go.",
 	.is_in_all = true,
 	.map = map_stable,
 };
 const struct fab_mapping_engine fab_mapping_loaded = {
-	.name = "loaded",
+	.form = "loaded",
 	.summary = "what a site has now, from a file",
+	.manual = "The servers of `--loaded`.",
 	.needs_loaded = true,
 	.map = map_loaded,
 };

@@ -9,42 +9,35 @@
 #include "boot/machine_names.h"
 #include "boot/mapping_impl.h"
 
+#define ADDRESS(row) &fab_mapping_##row,
 const struct fab_mapping_engine *const fab_mapping_engines[] = {
-	&fab_mapping_scda,     &fab_mapping_bcda,   &fab_mapping_block,
-	&fab_mapping_local,    &fab_mapping_robust, &fab_mapping_stable,
-	&fab_mapping_balanced, &fab_mapping_loaded,
-};
+	FAB_MAPPING_ENGINES(ADDRESS)};
 const size_t fab_mapping_n_engines = FAB_COUNT(fab_mapping_engines);
 
-int fab_mapping_choose(const char *text, size_t len, struct fab_mapping_choice *out,
+static struct fab_choice choice_at(size_t i)
+{
+	const struct fab_mapping_engine *e = fab_mapping_engines[i];
+
+	return (struct fab_choice){e->form, e->summary, e->manual, e->is_in_all};
+}
+
+const struct fab_choices fab_mapping_choices = {
+	"algorithm", FAB_COUNT(fab_mapping_engines), choice_at};
+
+int fab_mapping_choose(const struct fab_chosen *chosen, struct fab_mapping_choice *out,
 		       struct fab_err *err)
 {
-	const char *colon = memchr(text, ':', len);
-	size_t n = colon ? (size_t)(colon - text) : len, at = 0;
-	char names[256] = "";
+	const struct fab_mapping_engine *e = fab_mapping_engines[chosen->row];
+	size_t len = chosen->len, n = fab_choice_name_len(e->form);
+	uint64_t argument = 0;
 
-	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
-		const struct fab_mapping_engine *e = fab_mapping_engines[i];
-		uint64_t argument = 0;
-
-		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s%s",
-				       i ? ", " : "", e->name,
-				       e->has_argument ? ":N" : "");
-		if (strlen(e->name) != n || strncmp(e->name, text, n) != 0)
-			continue;
-		if (e->has_argument != (colon != NULL) ||
-		    (colon && !fab_parse_u64(colon + 1, len - n - 1, 1, UINT32_MAX - 1,
-					     &argument)))
-			return fab_fail(err, EINVAL, "'%.*s': expected %s%s",
-					len > 60 ? 60 : (int)len, text, e->name,
-					e->has_argument ? ":N, N nodes from 1 on" : "");
-		*out = (struct fab_mapping_choice){.engine = e,
-						   .argument = (uint32_t)argument};
-		snprintf(out->name, sizeof(out->name), "%.*s", (int)len, text);
-		return 0;
-	}
-	return fab_fail(err, EINVAL, "'%.*s' is unknown; there are: %s",
-			len > 60 ? 60 : (int)len, text, names);
+	if (n < len && !fab_parse_u64(chosen->text + n + 1, len - n - 1, 1,
+				      UINT32_MAX - 1, &argument))
+		return fab_fail(err, EINVAL, "'%.*s': expected %s, N nodes from 1 on",
+				len > 60 ? 60 : (int)len, chosen->text, e->form);
+	*out = (struct fab_mapping_choice){.engine = e, .argument = (uint32_t)argument};
+	snprintf(out->name, sizeof(out->name), "%.*s", (int)len, chosen->text);
+	return 0;
 }
 
 uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n)

@@ -13,6 +13,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "base/choice.h"
 #include "base/err.h"
 #include "base/lookup.h"
 #include "export/gnuplot.h"
@@ -191,6 +192,25 @@ const char *fab_cli_file_name(const char *option, const char *arg,
 			      struct argp_state *state);
 uint64_t fab_cli_number(const char *option, const char *arg, uint64_t min, uint64_t max,
 			struct argp_state *state);
+/*
+ * Names of a table between commas, or all (base/choice.h), at most `max`; `out` is zero
+ * or of a call before; the caller frees out->of.v, `list` is borrowed. Of one name: its
+ * row.
+ */
+void fab_cli_choose(const char *option, const struct fab_choices *choices,
+		    const char *list, size_t max, struct fab_chosen_list *out,
+		    struct argp_state *state);
+uint32_t fab_cli_choose_one(const char *option, const struct fab_choices *choices,
+			    const char *name, struct argp_state *state);
+/* The tables, by the names that help, manual pages and completions have for them. */
+struct fab_cli_table {
+	const char *name; /* "MULTICAST" */
+	const struct fab_choices *choices;
+};
+extern const struct fab_cli_table fab_cli_tables[];
+extern const size_t fab_cli_n_tables;
+/* argp's help_filter: the names of a table in place of @MULTICAST@ and the like. */
+char *fab_cli_help(int key, const char *text, void *input);
 /* The same for a file that the command writes. */
 const char *fab_cli_output_name(const char *option, const char *arg,
 				struct argp_state *state);

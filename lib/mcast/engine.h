@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "base/choice.h"
 #include "mcast/forest.h"
 #include "mcast/groups.h"
 #include "mcast/roots.h"
@@ -59,6 +60,7 @@ struct fab_mcast_improvement {
 struct fab_mcast_engine {
 	const char *name;
 	const char *summary;
+	const char *manual; /* as struct fab_choice has it */
 	enum fab_root_rule root_rule;
 	bool is_in_all;	    /* member of `--algorithm all`; engines that improve their
 			       trees start from its trees where those are better */
@@ -89,6 +91,7 @@ struct fab_mcast_engine {
 /* All engines, in the order in which they are documented. */
 extern const struct fab_mcast_engine *const fab_mcast_engines[];
 extern const size_t fab_mcast_n_engines;
+extern const struct fab_choices fab_mcast_choices; /* the same, by name */
 
 /* By name; NULL when there is none. */
 const struct fab_mcast_engine *fab_mcast_engine_find(const char *name, size_t len);

@@ -43,6 +43,10 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 const struct fab_mcast_engine fab_mcast_fulb = {
 	.name = "fulb",
 	.summary = "root used least often, least loaded port of fewest hops",
+	.manual = "The root is the candidate that was the root of the fewest "
+		  "groups so far. From every member towards it by the least "
+		  "loaded of the ports with the fewest hops, until the path meets "
+		  "the tree.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.grow = grow,
@@ -51,6 +55,7 @@ const struct fab_mcast_engine fab_mcast_fulb = {
 const struct fab_mcast_engine fab_mcast_fulb_links = {
 	.name = "fulb-links",
 	.summary = "fulb from the root of least adjacent load",
+	.manual = "The same from the candidate whose own cables carry the least.",
 	.root_rule = FAB_ROOT_LEAST_ADJACENT,
 	.is_in_all = true,
 	.grow = grow,

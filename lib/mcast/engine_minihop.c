@@ -48,6 +48,9 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 const struct fab_mcast_engine fab_mcast_minihop = {
 	.name = "minihop",
 	.summary = "first root, lowest port of fewest hops; balances nothing",
+	.manual = "The root is the candidate that comes first. From it every "
+		  "member is reached by the lowest-numbered port among those with "
+		  "the fewest hops. Balances nothing.",
 	.root_rule = FAB_ROOT_FIRST,
 	.is_in_all = true,
 	.grow = grow,
@@ -56,6 +59,8 @@ const struct fab_mcast_engine fab_mcast_minihop = {
 const struct fab_mcast_engine fab_mcast_minihop_new = {
 	.name = "minihop-new",
 	.summary = "minihop from the root used least often",
+	.manual = "The same from the candidate that was the root of the fewest "
+		  "groups so far.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.grow = grow,

@@ -141,6 +141,20 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 const struct fab_mcast_engine fab_mcast_opensm = {
 	.name = "opensm",
 	.summary = "what OpenSM does by default: one root for most groups, lowest port",
+	.manual = "What the subnet manager OpenSM 3.3.23 does by default, port "
+		  "for port: the trees of its engines minhop, ftree, lash, dor "
+		  "and file, and on trees of switches updn and dnup. The root is "
+		  "the switch with the fewest hops to the farthest switch that "
+		  "has members, one more to a switch that is not a member itself "
+		  "(so that a tree may be higher than need be when switches are "
+		  "members beside adapters); among equals the first in the order "
+		  "of the GUIDs read backwards byte by byte, as OpenSM compares "
+		  "them on little-endian machines. From it every member is "
+		  "reached by the lowest-numbered port among those with the "
+		  "fewest hops. Loads are never looked at. OpenSM does not go "
+		  "farther than 62 hops from the root; members beyond are cut "
+		  "off, which `--verify` finds. That all switches take part in "
+		  "multicast is assumed.",
 	.may_be_higher = true,
 	.scratch_new = scratch_new,
 	.choose_root = choose_root,

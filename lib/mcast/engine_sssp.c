@@ -99,6 +99,9 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 const struct fab_mcast_engine fab_mcast_sssp = {
 	.name = "sssp",
 	.summary = "first root, shortest paths, least summed load among equal hops",
+	.manual = "The root is the candidate that comes first. Shortest paths "
+		  "from it; among paths of equally many hops those with the least "
+		  "sum of loads.",
 	.root_rule = FAB_ROOT_FIRST,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
@@ -108,6 +111,8 @@ const struct fab_mcast_engine fab_mcast_sssp = {
 const struct fab_mcast_engine fab_mcast_sssp_new = {
 	.name = "sssp-new",
 	.summary = "sssp from the root used least often",
+	.manual = "The same from the candidate that was the root of the fewest "
+		  "groups so far.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.scratch_new = scratch_new,

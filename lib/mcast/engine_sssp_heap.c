@@ -124,6 +124,8 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 const struct fab_mcast_engine fab_mcast_sssp_heap = {
 	.name = "sssp-heap",
 	.summary = "sssp by a priority queue: the same trees, slower",
+	.manual = "The trees of `sssp` by Dijkstra's algorithm with a priority "
+		  "queue, as published; for comparing times.",
 	.root_rule = FAB_ROOT_FIRST,
 	.scratch_new = scratch_new,
 	.grow = grow,
@@ -132,6 +134,7 @@ const struct fab_mcast_engine fab_mcast_sssp_heap = {
 const struct fab_mcast_engine fab_mcast_sssp_heap_new = {
 	.name = "sssp-heap-new",
 	.summary = "sssp-new by a priority queue: the same trees, slower",
+	.manual = "The trees of `sssp-new` in the same way.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.scratch_new = scratch_new,
 	.grow = grow,

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/engines.h"
 
-#include <string.h>
-
-const struct fab_mcast_engine *const fab_mcast_engines[] = {
-	&fab_mcast_minihop,  &fab_mcast_minihop_new, &fab_mcast_sssp,
-	&fab_mcast_sssp_new, &fab_mcast_sssp_heap,   &fab_mcast_sssp_heap_new,
-	&fab_mcast_fulb,     &fab_mcast_fulb_links,  &fab_mcast_opensm,
-	&fab_mcast_balanced,
-};
+#define ADDRESS(row) &fab_mcast_##row,
+const struct fab_mcast_engine *const fab_mcast_engines[] = {FAB_MCAST_ENGINES(ADDRESS)};
 const size_t fab_mcast_n_engines = FAB_COUNT(fab_mcast_engines);
+
+static struct fab_choice choice_at(size_t i)
+{
+	const struct fab_mcast_engine *e = fab_mcast_engines[i];
+
+	return (struct fab_choice){e->name, e->summary, e->manual, e->is_in_all};
+}
+
+const struct fab_choices fab_mcast_choices = {"algorithm", FAB_COUNT(fab_mcast_engines),
+					      choice_at};
 
 const struct fab_mcast_engine *fab_mcast_engine_find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < fab_mcast_n_engines; i++)
-		if (strlen(fab_mcast_engines[i]->name) == len &&
-		    !memcmp(fab_mcast_engines[i]->name, name, len))
-			return fab_mcast_engines[i];
-	return NULL;
+	uint32_t i = fab_choices_find(&fab_mcast_choices, name, len);
+
+	return i == FAB_NONE ? NULL : fab_mcast_engines[i];
 }

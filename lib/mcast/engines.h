@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The engines by name: what a file adds here and in engines.c to be in the table. */
+/* The engines by name: a file adds its row here. */
 #pragma once
 
 #include "mcast/engine.h"
 
-extern const struct fab_mcast_engine fab_mcast_minihop, fab_mcast_minihop_new;
-extern const struct fab_mcast_engine fab_mcast_sssp, fab_mcast_sssp_new;
-extern const struct fab_mcast_engine fab_mcast_sssp_heap, fab_mcast_sssp_heap_new;
-extern const struct fab_mcast_engine fab_mcast_fulb, fab_mcast_fulb_links;
-extern const struct fab_mcast_engine fab_mcast_opensm, fab_mcast_balanced;
+/* In the order in which they are documented: fab_mcast_<row>. */
+#define FAB_MCAST_ENGINES(ROW)                                                           \
+	ROW(minihop)                                                                     \
+	ROW(minihop_new)                                                                 \
+	ROW(sssp)                                                                        \
+	ROW(sssp_new)                                                                    \
+	ROW(sssp_heap)                                                                   \
+	ROW(sssp_heap_new)                                                               \
+	ROW(fulb)                                                                        \
+	ROW(fulb_links)                                                                  \
+	ROW(opensm)                                                                      \
+	ROW(balanced)
+
+#define FAB_DECLARE(row) extern const struct fab_mcast_engine fab_mcast_##row;
+FAB_MCAST_ENGINES(FAB_DECLARE)
+#undef FAB_DECLARE

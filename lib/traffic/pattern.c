@@ -21,7 +21,7 @@ const struct fab_pattern_kind *const fab_pattern_kinds[] = {
 static struct fab_choice choice_at(size_t i)
 {
 	return (struct fab_choice){fab_pattern_kinds[i]->form,
-				   fab_pattern_kinds[i]->summary};
+				   fab_pattern_kinds[i]->summary, NULL, true};
 }
 
 const struct fab_choices fab_pattern_choices = {"pattern", FAB_COUNT(fab_pattern_kinds),

@@ -61,9 +61,9 @@ static void make(const struct fab_pattern *p, const struct fab_seating *s)
 	for (uint64_t i = 0; i < n; i++)
 		shuffled[i] = (uint32_t)i;
 	for (uint64_t g = 0; g < p->number[GROUPS]; g++) {
-		uint64_t size = p->number[LEAST] +
-				fab_rng_below(&rng, p->number[MOST] -
-							    p->number[LEAST] + 1);
+		uint64_t size =
+			p->number[LEAST] +
+			fab_rng_below(&rng, p->number[MOST] - p->number[LEAST] + 1);
 
 		fab_seating_begin(s, "random", p->seed, g);
 		for (uint64_t i = 0; i < size; i++) {

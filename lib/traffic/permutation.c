@@ -114,7 +114,7 @@ const struct fab_permutation *const fab_permutations[] = {
 static struct fab_choice choice_at(size_t i)
 {
 	return (struct fab_choice){fab_permutations[i]->form,
-				   fab_permutations[i]->summary};
+				   fab_permutations[i]->summary, NULL, true};
 }
 
 const struct fab_choices fab_permutation_choices = {

@@ -3,23 +3,27 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
+#define ADDRESS(row) &fab_unicast_##row,
 const struct fab_unicast_engine *const fab_unicast_engines[] = {
-	&fab_unicast_xy,       &fab_unicast_algorithm_a, &fab_unicast_vtftr,
-	&fab_unicast_vtftr_ib, &fab_unicast_minhop,	 &fab_unicast_updn,
-};
+	FAB_UNICAST_ENGINES(ADDRESS)};
 const size_t fab_unicast_n_engines = FAB_COUNT(fab_unicast_engines);
+
+static struct fab_choice choice_at(size_t i)
+{
+	const struct fab_unicast_engine *e = fab_unicast_engines[i];
+
+	return (struct fab_choice){e->name, e->summary, e->manual, .is_in_all = true};
+}
+
+const struct fab_choices fab_unicast_choices = {
+	"algorithm", FAB_COUNT(fab_unicast_engines), choice_at};
 
 const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < fab_unicast_n_engines; i++) {
-		const struct fab_unicast_engine *e = fab_unicast_engines[i];
+	uint32_t i = fab_choices_find(&fab_unicast_choices, name, len);
 
-		if (strlen(e->name) == len && !memcmp(e->name, name, len))
-			return e;
-	}
-	return NULL;
+	return i == FAB_NONE ? NULL : fab_unicast_engines[i];
 }
 
 int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_kfat *kfat,

@@ -2,6 +2,7 @@
 /* Unicast routing algorithms: one table, one file each. */
 #pragma once
 
+#include "base/choice.h"
 #include "fabric/kfat.h"
 #include "unicast/routes.h"
 
@@ -15,8 +16,9 @@ struct fab_unicast_problem {
 };
 
 struct fab_unicast_engine {
-	const char *name; /* xy algorithm-a vtftr vtftr-ib minhop updn */
+	const char *name;
 	const char *summary;
+	const char *manual; /* as struct fab_choice has it */
 	const char *caveat; /* what its verdicts do not promise; NULL: nothing */
 	bool needs_kfat;
 	bool imitates_opensm; /* by rules of OpenSM, whose own tables may differ */
@@ -29,14 +31,24 @@ struct fab_unicast_engine {
 
 extern const struct fab_unicast_engine *const fab_unicast_engines[];
 extern const size_t fab_unicast_n_engines;
+extern const struct fab_choices fab_unicast_choices; /* the same, by name */
 const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_t len);
 /* Can it route this kfat, or with NULL a fabric that is none? EINVAL: why not. */
 int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_kfat *kfat,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-extern const struct fab_unicast_engine fab_unicast_xy, fab_unicast_algorithm_a;
-extern const struct fab_unicast_engine fab_unicast_vtftr, fab_unicast_vtftr_ib;
-extern const struct fab_unicast_engine fab_unicast_minhop, fab_unicast_updn;
+/* A file adds its row here; in the order in which they are documented. */
+#define FAB_UNICAST_ENGINES(ROW)                                                         \
+	ROW(xy)                                                                          \
+	ROW(algorithm_a)                                                                 \
+	ROW(vtftr)                                                                       \
+	ROW(vtftr_ib)                                                                    \
+	ROW(minhop)                                                                      \
+	ROW(updn)
+
+#define FAB_DECLARE(row) extern const struct fab_unicast_engine fab_unicast_##row;
+FAB_UNICAST_ENGINES(FAB_DECLARE)
+#undef FAB_DECLARE
 
 /* The caveat of engines that stand for OpenSM's. */
 #define FAB_CAVEAT_OPENSM                                                                \

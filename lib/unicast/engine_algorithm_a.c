@@ -93,6 +93,9 @@ static int route_a(const struct fab_unicast_problem *problem, struct fab_routes 
 const struct fab_unicast_engine fab_unicast_algorithm_a = {
 	.name = "algorithm-a",
 	.summary = "one fixed detour of 4 hops more",
+	.manual = "One fixed detour of 4 hops more, by the next column and the "
+		  "next row. One lane, no answer to several faults, and credit "
+		  "loops. Two dimensions.",
 	.needs_kfat = true,
 	.n_dims = 2,
 	.route = route_a,

@@ -18,6 +18,9 @@ static int route_minhop(const struct fab_unicast_problem *problem,
 const struct fab_unicast_engine fab_unicast_minhop = {
 	.name = "minhop",
 	.summary = "fewest hops, ports balanced, as OpenSM does",
+	.manual = "The fewest hops as OpenSM's engine of that name: each LID goes "
+		  "by the port of fewest hops that serves the fewest LIDs so far, "
+		  "those of switches' own ports not counted.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_minhop,

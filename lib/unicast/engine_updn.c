@@ -153,6 +153,8 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 const struct fab_unicast_engine fab_unicast_updn = {
 	.name = "updn",
 	.summary = "up, then down, from the roots that OpenSM would find",
+	.manual = "Up, then down, from the roots that OpenSM finds without a "
+		  "list; without roots the fewest hops, as OpenSM does.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_updn,

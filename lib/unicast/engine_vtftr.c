@@ -240,6 +240,10 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 const struct fab_unicast_engine fab_unicast_vtftr = {
 	.name = "vtftr",
 	.summary = "as published: detours through rows or columns without faults",
+	.manual = "As published: column first where the row's turn is dead; where "
+		  "both are, a detour through a column or row without any fault. "
+		  "Two lanes, changed on the turn from a column to a row. Two "
+		  "dimensions; it knows dead leaf switches only.",
 	.needs_kfat = true,
 	.n_dims = 2,
 	.route = route_vtftr,

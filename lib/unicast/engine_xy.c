@@ -40,6 +40,8 @@ static int route_xy(const struct fab_unicast_problem *problem, struct fab_routes
 const struct fab_unicast_engine fab_unicast_xy = {
 	.name = "xy",
 	.summary = "dimension order, no tolerance of faults",
+	.manual = "Dimension order: row, then column. One lane; a pair that would "
+		  "turn at a dead leaf is lost.",
 	.needs_kfat = true,
 	.route = route_xy,
 };

@@ -50,7 +50,7 @@ static int measure(const struct fab_machine *m, const struct fab_batch *batch,
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
-	printf("%-10s %10.3f %10.3f %10.3f %8llu %10.2f %10.2f %8.0f %8.0f\n", e->name,
+	printf("%-10s %10.3f %10.3f %10.3f %8llu %10.2f %10.2f %8.0f %8.0f\n", e->form,
 	       map, share_time, transfer_time, (unsigned long long)transfer.n_events,
 	       400 / share.bandwidth_mbps, transfer.last_s, least, peak_mib());
 	fab_share_fini(&share);

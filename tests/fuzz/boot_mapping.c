@@ -7,7 +7,7 @@
 #include "boots.h"
 
 /* Every algorithm that can be named maps every node to a server that is up. */
-static void try_name(const struct fab_machine *m, const char *name, size_t n)
+static void try_chosen(const struct fab_machine *m, const struct fab_chosen *chosen)
 {
 	struct fab_mapping_choice choice;
 	struct fab_mapping_problem problem = {.m = m, .seed = 1};
@@ -18,7 +18,7 @@ static void try_name(const struct fab_machine *m, const char *name, size_t n)
 	if (fab_batch_parse(m, "first:8", &all, &err))
 		abort();
 	problem.batch = &all;
-	if (fab_mapping_choose(name, n, &choice, &err)) {
+	if (fab_mapping_choose(chosen, &choice, &err)) {
 		if (!*err.text)
 			abort();
 	} else if (!choice.engine->needs_loaded) {
@@ -28,6 +28,23 @@ static void try_name(const struct fab_machine *m, const char *name, size_t n)
 	}
 	fab_batch_fini(&all);
 	free(of);
+}
+
+static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
+{
+	struct fab_chosen_list chosen = {0};
+	char *list = fab_strndup(bytes, n);
+	struct fab_err err = {""};
+
+	if (fab_choices_parse(&fab_mapping_choices, list, &chosen, &err)) {
+		if (!*err.text)
+			abort();
+	} else {
+		for (size_t i = 0; i < chosen.of.n; i++)
+			try_chosen(m, &chosen.of.v[i]);
+	}
+	free(chosen.of.v);
+	free(list);
 }
 
 static void try_file(const struct fab_machine *m, const char *text, size_t n)
@@ -53,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (!m)
 		m = fuzz_small_machine();
 	if (n && *bytes & 1)
-		try_name(m, (const char *)bytes + 1, n - 1);
+		try_names(m, (const char *)bytes + 1, n - 1);
 	else if (n)
 		try_file(m, (const char *)bytes + 1, n - 1);
 	return 0;

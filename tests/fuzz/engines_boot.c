@@ -114,12 +114,12 @@ static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
 		const struct fab_mapping_engine *e = fab_mapping_engines[i];
 
 		if (e->needs_loaded ||
-		    fuzz_refused(e->map(&problem, e->has_argument ? 2 : 0, of, &err),
-				 &err, e->name))
+		    fuzz_refused(e->map(&problem, strchr(e->form, ':') ? 2 : 0, of, &err),
+				 &err, e->form))
 			continue;
-		fuzz_sound(fab_mapping_verify(m, batch, of, &err), &err, e->name);
-		check_pieces(m, piece, of, e->name);
-		measure(m, batch, of, e->name);
+		fuzz_sound(fab_mapping_verify(m, batch, of, &err), &err, e->form);
+		check_pieces(m, piece, of, e->form);
+		measure(m, batch, of, e->form);
 		configure(m, batch, of);
 	}
 	free(piece);

@@ -73,11 +73,11 @@ static void expect_same(const struct fab_machine *a, const struct fab_machine *b
 	}
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
 		const struct fab_mapping_engine *engine = fab_mapping_engines[i];
-		const char *name = engine->name;
+		const char *name = engine->form;
 		uint32_t *of_a, *of_b;
 		struct fab_batch all_a, all_b;
 
-		if (engine->has_argument || engine->needs_loaded)
+		if (strchr(name, ':') || engine->needs_loaded)
 			continue;
 		all_a = boots_batch(a, "all");
 		all_b = boots_batch(b, "all");

@@ -22,10 +22,13 @@ uint32_t *boots_map(const struct fab_machine *m, const char *name,
 {
 	uint32_t *interface_of = FAB_NEW(m->n_nodes, uint32_t);
 	struct fab_mapping_problem problem = {.m = m, .batch = batch};
+	struct fab_chosen_list chosen = {0};
 	struct fab_mapping_choice choice;
 	struct fab_err err;
 
-	cr_assert_eq(fab_mapping_choose(name, strlen(name), &choice, &err), 0);
+	cr_assert_eq(fab_choices_parse(&fab_mapping_choices, name, &chosen, &err), 0);
+	cr_assert_eq(fab_mapping_choose(chosen.of.v, &choice, &err), 0);
+	free(chosen.of.v);
 	cr_assert_eq(choice.engine->map(&problem, choice.argument, interface_of, &err),
 		     0);
 	cr_assert_eq(fab_mapping_verify(m, batch, interface_of, &err), 0, "%s", err.text);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options whose values are names of a table, and their help. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "boot/mapping.h"
+#include "cli/cli.h"
+#include "mcast/engine.h"
+#include "traffic/pattern.h"
+#include "traffic/permutation.h"
+#include "unicast/engine.h"
+
+const struct fab_cli_table fab_cli_tables[] = {
+	{"MULTICAST", &fab_mcast_choices},	    {"UNICAST", &fab_unicast_choices},
+	{"MAPPINGS", &fab_mapping_choices},	    {"PATTERNS", &fab_pattern_choices},
+	{"PERMUTATIONS", &fab_permutation_choices},
+};
+const size_t fab_cli_n_tables = FAB_COUNT(fab_cli_tables);
+
+void fab_cli_choose(const char *option, const struct fab_choices *choices,
+		    const char *list, size_t max, struct fab_chosen_list *out,
+		    struct argp_state *state)
+{
+	struct fab_err err;
+
+	free(out->of.v);
+	*out = (struct fab_chosen_list){0};
+	if (fab_choices_parse(choices, list, out, &err))
+		argp_error(state, "%s: %s", option, err.text);
+	if (out->of.n > max)
+		argp_error(state, "%s: %zu %ss, %zu are the most", option, out->of.n,
+			   choices->what, max);
+}
+
+uint32_t fab_cli_choose_one(const char *option, const struct fab_choices *choices,
+			    const char *name, struct argp_state *state)
+{
+	uint32_t row = fab_choices_find(choices, name, strlen(name));
+	struct fab_err err;
+
+	if (row == FAB_NONE &&
+	    fab_choices_refuse(choices, name, strlen(name), NULL, &err))
+		argp_error(state, "%s: %s", option, err.text);
+	return row;
+}
+
+/* The table that is named at `mark`, "@NAME@"; *end: behind it. */
+static const struct fab_cli_table *table_at(const char *mark, const char **end)
+{
+	for (size_t i = 0; i < FAB_COUNT(fab_cli_tables); i++) {
+		size_t len = strlen(fab_cli_tables[i].name);
+
+		if (!strncmp(mark + 1, fab_cli_tables[i].name, len) &&
+		    mark[len + 1] == '@') {
+			*end = mark + len + 2;
+			return &fab_cli_tables[i];
+		}
+	}
+	return NULL;
+}
+
+char *fab_cli_help(int key, const char *text, void *input)
+{
+	char *mark = text ? strchr(text, '@') : NULL, *names, *filled;
+	const char *end;
+	const struct fab_cli_table *table = mark ? table_at(mark, &end) : NULL;
+
+	(void)key;
+	(void)input;
+	if (!table)
+		return (char *)(uintptr_t)text;
+	names = fab_choices_text(table->choices, "");
+	filled = fab_format("%.*s%s%s", (int)(mark - text), text, names, end);
+	free(names);
+	return filled;
+}
