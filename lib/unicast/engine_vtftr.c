@@ -12,7 +12,6 @@
 
 #include "base/rng.h"
 
-#include "unicast/destinations.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -145,7 +144,8 @@ static void fill(const struct turns *t, struct fab_routes *r)
 		uint32_t to = k->leaf_of[r->column_switch[i]];
 
 		plan(t, to, &p);
-		fab_legs_fill(t->legs, &p, to, r->next + (size_t)i * k->f->n_switches);
+		fab_legs_fill(t->legs, &p, to, fab_routes_alternative(r, i),
+			      r->next + (size_t)i * k->f->n_switches);
 	}
 	fab_leg_plan_fini(&p);
 }
@@ -183,14 +183,10 @@ static int pack(const struct turns *t, struct fab_routes *r, struct fab_err *err
 
 	if (rc)
 		return rc;
-	r->n_sl_sources = r->n_columns;
-	r->sl_source = FAB_NEW(r->n_columns + 1, uint32_t);
-	r->sl = FAB_NEW0((size_t)r->n_columns * r->n_columns + 1, uint8_t);
-	for (uint32_t s = 0; s < r->n_columns; s++)
-		r->sl_source[s] = r->column_switch[s];
+	fab_routes_new_levels(r);
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; s < r->n_columns; s++) {
-			uint32_t n = fab_path_hops(r, r->column_switch[s], i, hops);
+		for (uint32_t s = 0; s < r->n_sl_sources; s++) {
+			uint32_t n = fab_path_hops(r, r->sl_source[s], i, hops);
 			unsigned sl;
 
 			if (!set_lanes(k, hops, n, lanes))
@@ -214,20 +210,17 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	struct fab_legs legs;
 	struct turns t;
 	struct fab_routes *r;
-	uint32_t *columns, n;
 	int rc = fab_unicast_fits(&fab_unicast_vtftr, k, err);
 
 	if (rc)
 		return rc;
 	fab_legs_init(&legs, k, problem->faults);
 	find_turns(&t, &legs);
-	columns = FAB_NEW(k->f->n_switches + 1, uint32_t);
-	n = fab_destination_switches(k->f, problem->faults, k, columns);
-	r = fab_routes_new(k->f, problem->faults, n);
-	free(r->column_switch);
-	r->column_switch = columns;
+	r = fab_alternatives_routes(&legs.alternatives);
 	fill(&t, r);
 	rc = pack(&t, r, err);
+	if (!rc)
+		fab_alternatives_settle(r);
 	free_turns(&t);
 	fab_legs_fini(&legs);
 	if (rc)

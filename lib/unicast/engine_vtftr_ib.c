@@ -21,7 +21,6 @@
 
 #include "base/threads.h"
 
-#include "unicast/destinations.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,20 +29,30 @@ enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4, CHOICES_LARGE = 2, FEW_LEVE
 /* Entries from which on tables are dear to grow. */
 static const uint64_t LARGE = 4000000;
 
-static struct fab_routes *new_routes(const struct vtftr_ib *v)
+/* Tables of a leaf's columns, from the first on; way[] of those that are not plain all
+ * over, else NULL. */
+static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
+		      struct fab_phase_space *space, uint32_t column, uint8_t *way)
 {
-	const struct fab_fabric *f = v->problem->f;
-	uint32_t *columns = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t n = fab_destination_switches(v->problem->f, v->problem->faults,
-					      v->problem->kfat, columns);
-	struct fab_routes *r = fab_routes_new(f, v->problem->faults, n);
+	const struct fab_kfat *k = ph->k;
+	struct fab_routes *r = v->routes;
+	uint32_t sw = r->column_switch[column];
+	const struct fab_phase_rows rows = {
+		.n = r->n_alternatives ? r->n_alternatives[sw] : 1,
+		.next = r->next + (size_t)column * k->f->n_switches};
+	bool is_plain = fab_phases_column(ph, space, k->leaf_of[sw],
+					  v->is_longer[k->leaf_of[sw]], &rows, way);
 
-	memcpy(r->column_switch, columns, n * sizeof(*columns));
-	free(columns);
-	return r;
+	for (uint32_t i = column; i < column + rows.n; i++) {
+		free(v->way[i]);
+		v->way[i] = NULL;
+		if (is_plain)
+			continue;
+		v->way[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
+		memcpy(v->way[i], way, k->n_leaves);
+	}
 }
 
-/* Tables of all columns; way[] of those that are not plain all over, else NULL. */
 static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 {
 	const struct fab_kfat *k = ph->k;
@@ -57,18 +66,9 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 		uint8_t *way = FAB_NEW(k->n_leaves + 1, uint8_t);
 
 #pragma omp for schedule(dynamic, 16)
-		for (uint32_t i = 0; i < r->n_columns; i++) {
-			uint16_t *next = r->next + (size_t)i * k->f->n_switches;
-			uint32_t leaf = k->leaf_of[r->column_switch[i]];
-
-			free(v->way[i]);
-			v->way[i] = NULL;
-			if (fab_phases_column(ph, space, leaf, v->is_longer[i], next,
-					      way))
-				continue;
-			v->way[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
-			memcpy(v->way[i], way, k->n_leaves);
-		}
+		for (uint32_t i = 0; i < r->n_columns; i++)
+			if (!fab_routes_alternative(r, i))
+				grow_tree(v, ph, space, i, way);
 		free(way);
 		fab_phase_space_free(space);
 	}
@@ -79,22 +79,9 @@ static uint64_t count_ways(const struct vtftr_ib *v, enum fab_way way)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < v->routes->n_columns; s++)
+		for (uint32_t s = 0; v->way[i] && s < v->routes->n_leaves; s++)
 			n += v->way[i][v->source_leaf[s]] == way;
 	return n;
-}
-
-/* Service levels of all pairs, 0 at first. */
-static void new_levels(struct fab_routes *r)
-{
-	size_t n = (size_t)r->n_columns * r->n_columns;
-
-	free(r->sl);
-	free(r->sl_source);
-	r->sl = FAB_NEW0(n + 1, uint8_t);
-	r->n_sl_sources = r->n_columns;
-	r->sl_source = FAB_NEW(r->n_columns + 1, uint32_t);
-	memcpy(r->sl_source, r->column_switch, r->n_columns * sizeof(*r->sl_source));
 }
 
 /* Variant I: all that is not plain on lane 1. */
@@ -102,9 +89,9 @@ static void use_variant_1(struct vtftr_ib *v)
 {
 	struct fab_routes *r = v->routes;
 
-	new_levels(r);
+	fab_routes_new_levels(r);
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < r->n_columns; s++) {
+		for (uint32_t s = 0; v->way[i] && s < r->n_leaves; s++) {
 			uint8_t way = v->way[i][v->source_leaf[s]];
 
 			if (way == FAB_WAY_PHASED || way == FAB_WAY_LEFT)
@@ -173,7 +160,7 @@ static bool lengthen(struct vtftr_ib *v)
 {
 	bool has_new = false;
 
-	for (uint32_t i = 0; i < v->routes->n_columns; i++) {
+	for (uint32_t i = 0; i < v->problem->kfat->n_leaves; i++) {
 		if (!v->is_stuck[i] || v->is_longer[i])
 			continue;
 		v->is_longer[i] = true;
@@ -186,7 +173,7 @@ static bool lengthen(struct vtftr_ib *v)
 static int try_place(struct vtftr_ib *v, struct fab_phases *ph, enum vtftr_ib_first first,
 		     bool *is_done, struct fab_err *err)
 {
-	new_levels(v->routes);
+	fab_routes_new_levels(v->routes);
 	return vtftr_ib_place(v, ph, first, is_done, err);
 }
 
@@ -216,16 +203,16 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 	struct fab_phases ph;
 	int rc = 0;
 
-	fab_phases_init(&ph, v->problem->kfat, v->problem->faults, n_rounds);
+	fab_phases_init(&ph, &v->alternatives, n_rounds);
 	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
 	if (!*is_done && n_rounds > 1)
 		rc = place(v, &ph, is_done, err);
 	if (!rc && !*is_done && n_rounds == ROUNDS_FIRST) {
-		new_levels(v->routes);
+		fab_routes_new_levels(v->routes);
 		rc = vtftr_ib_order_turns(v, is_done, err);
 	}
 	if (!rc && !*is_done) {
-		new_levels(v->routes);
+		fab_routes_new_levels(v->routes);
 		rc = vtftr_ib_pack(v, n_rounds, err);
 		*is_done = !rc && !v->n_stuck;
 	}
@@ -239,7 +226,7 @@ static void say(struct vtftr_ib *v, unsigned n_rounds)
 	uint64_t n_longer = 0;
 	char *limits;
 
-	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+	for (uint32_t i = 0; i < v->problem->kfat->n_leaves; i++)
 		n_longer += v->is_longer[i];
 	limits = max_sls == FAB_SLS_MAX
 			 ? fab_format("%u lanes do not suffice", n_rounds)
@@ -277,6 +264,8 @@ static int solve(struct vtftr_ib *v, struct fab_err *err)
 		else if (!lengthen(v))
 			break;
 	}
+	if (v->n_stuck)
+		v->n_stuck = fab_alternatives_settle(v->routes);
 	say(v, n_rounds);
 	return 0;
 }
@@ -289,6 +278,7 @@ static void end(struct vtftr_ib *v)
 	free(v->is_longer);
 	free(v->is_stuck);
 	free(v->source_leaf);
+	fab_alternatives_fini(&v->alternatives);
 }
 
 static int route_vtftr_ib(const struct fab_unicast_problem *problem,
@@ -298,14 +288,15 @@ static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 	uint32_t n;
 	int rc;
 
-	v.routes = new_routes(&v);
-	n = v.routes->n_columns;
-	v.way = FAB_NEW0(n + 1, uint8_t *);
+	fab_alternatives_init(&v.alternatives, problem->kfat, problem->faults);
+	v.routes = fab_alternatives_routes(&v.alternatives);
+	n = problem->kfat->n_leaves;
+	v.way = FAB_NEW0(v.routes->n_columns + 1, uint8_t *);
 	v.is_longer = FAB_NEW0(n + 1, bool);
 	v.is_stuck = FAB_NEW0(n + 1, bool);
 	v.source_leaf = FAB_NEW(n + 1, uint32_t);
-	for (uint32_t i = 0; i < n; i++)
-		v.source_leaf[i] = problem->kfat->leaf_of[v.routes->column_switch[i]];
+	for (uint32_t i = 0; i < v.routes->n_leaves; i++)
+		v.source_leaf[i] = problem->kfat->leaf_of[v.routes->leaf[i]];
 	rc = solve(&v, err);
 	end(&v);
 	if (rc)

@@ -3,7 +3,6 @@
 
 #include "base/threads.h"
 
-#include "unicast/destinations.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +68,8 @@ struct walk {
 	uint32_t *hops;	   /* [switches of the line] to the target, FAB_NONE */
 	uint8_t *is_down;  /* [switches of the line] the way goes down only */
 	uint8_t *has_leaf; /* [n_switches] joined to a leaf: the lower level */
-	uint16_t *way;	   /* [way_width] of this target */
+	uint16_t *way;	   /* [n_ways * way_width] of this target */
+	uint16_t *usable;  /* [arcs of a switch] room */
 };
 
 /*
@@ -96,6 +96,26 @@ static uint32_t hops_by(const struct walk *w, uint32_t sw, uint32_t a, bool *is_
 	return w->hops[at] + 1;
 }
 
+/* Note by which arc the i-th of the line goes on, alternatives alike. */
+static void note(const struct walk *w, uint32_t i, uint32_t sw, uint16_t arc)
+{
+	const struct fab_legs *legs = w->legs;
+	uint32_t width = legs->way_width[w->line];
+	const struct fab_fabric *f = legs->k->f;
+	bool is_last = f->arc_peer[f->arc_first[sw] + arc] == legs->k->leaf[w->target];
+
+	w->way[i] = arc;
+	for (uint32_t way = 1; way < legs->n_ways; way++) {
+		uint32_t number =
+			fab_alternatives_number(&legs->alternatives, w->target, way - 1);
+
+		w->way[(size_t)way * width + i] =
+			is_last ? fab_alternatives_down(&legs->alternatives, sw,
+							w->target, number, arc)
+				: arc;
+	}
+}
+
 /* Switches that are `hops` away: returns how many are new. */
 static uint32_t reach(struct walk *w, uint32_t hops)
 {
@@ -117,7 +137,7 @@ static uint32_t reach(struct walk *w, uint32_t hops)
 				continue;
 			w->hops[i - first] = hops;
 			w->is_down[i - first] = is_down;
-			w->way[legs->width + i - first] = (uint16_t)at;
+			note(w, legs->width + i - first, sw, (uint16_t)at);
 			n_new++;
 			break;
 		}
@@ -125,8 +145,9 @@ static uint32_t reach(struct walk *w, uint32_t hops)
 	return n_new;
 }
 
-/* The arc of a leaf into the line with the fewest hops to the target. */
-static uint16_t enter(const struct walk *w, uint32_t leaf)
+/* The arc of a leaf into the line with the fewest hops to the target; all that have as
+ * many: usable[*n]. */
+static uint16_t enter(const struct walk *w, uint32_t leaf, uint32_t *n)
 {
 	const struct fab_legs *legs = w->legs;
 	const struct fab_kfat *k = legs->k;
@@ -134,17 +155,41 @@ static uint16_t enter(const struct walk *w, uint32_t leaf)
 	uint32_t d = k->f->arc_first[sw + 1] - first, best = FAB_NONE;
 	uint16_t arc = FAB_ARC_NONE;
 
+	*n = 0;
 	for (uint32_t j = 0; j < d; j++) {
 		uint32_t at = (j + w->target) % d, peer = k->f->arc_peer[first + at];
+		uint32_t hops;
 
 		if (!fab_arc_is_live(legs->faults, first + at) ||
-		    k->switch_line[peer] != w->line ||
-		    w->hops[legs->in_line[peer]] >= best)
+		    k->switch_line[peer] != w->line)
 			continue;
-		best = w->hops[legs->in_line[peer]];
-		arc = (uint16_t)at;
+		hops = w->hops[legs->in_line[peer]];
+		if (hops < best) {
+			best = hops;
+			arc = (uint16_t)at;
+			*n = 0;
+		}
+		if (hops == best && best != FAB_NONE)
+			w->usable[(*n)++] = (uint16_t)at;
 	}
 	return arc;
+}
+
+/* How a leaf enters the line, with each alternative. */
+static void enter_all(const struct walk *w, uint32_t coord, uint32_t leaf)
+{
+	const struct fab_legs *legs = w->legs;
+	const struct fab_alternatives *a = &legs->alternatives;
+	uint32_t n, dim = legs->k->line_dim[w->line];
+	uint16_t arc = enter(w, leaf, &n);
+
+	w->way[coord] = arc;
+	for (uint32_t way = 1; way < legs->n_ways && n; way++)
+		w->way[(size_t)way * legs->way_width[w->line] + coord] =
+			fab_alternatives_up(
+				a, leaf, dim,
+				fab_alternatives_number(a, w->target, way - 1), w->usable,
+				n);
 }
 
 static void walk_to(struct walk *w, uint32_t target)
@@ -160,7 +205,7 @@ static void walk_to(struct walk *w, uint32_t target)
 		uint32_t leaf = fab_legs_leaf(legs, w->line, c);
 
 		if (leaf != FAB_NONE && leaf != target)
-			w->way[c] = enter(w, leaf);
+			enter_all(w, c, leaf);
 	}
 }
 
@@ -187,23 +232,25 @@ static void find_ways(struct fab_legs *legs)
 		legs->way_first[line] = all;
 		legs->way_width[line] = legs->width + legs->switch_first[line + 1] -
 					legs->switch_first[line];
-		all += (size_t)legs->width * legs->way_width[line];
+		all += (size_t)legs->width * legs->n_ways * legs->way_width[line];
 	}
 	legs->way = FAB_NEW(all + 1, uint16_t);
 	memset(legs->way, 0xff, all * sizeof(*legs->way));
 	w.hops = FAB_NEW(k->f->n_switches + 1, uint32_t);
 	w.is_down = FAB_NEW(k->f->n_switches + 1, uint8_t);
+	w.usable = FAB_NEW((size_t)UINT16_MAX + 1, uint16_t);
 	for (w.line = 0; w.line < k->n_lines; w.line++)
 		for (uint32_t c = 0; c < legs->width; c++) {
 			uint32_t target = fab_legs_leaf(legs, w.line, c);
 
 			w.way = legs->way + legs->way_first[w.line] +
-				(size_t)c * legs->way_width[w.line];
+				(size_t)c * legs->n_ways * legs->way_width[w.line];
 			if (target != FAB_NONE)
 				walk_to(&w, target);
 		}
 	free(w.hops);
 	free(w.is_down);
+	free(w.usable);
 	free(w.has_leaf);
 }
 
@@ -211,6 +258,8 @@ void fab_legs_init(struct fab_legs *legs, const struct fab_kfat *k,
 		   const struct fab_faults *faults)
 {
 	*legs = (struct fab_legs){.k = k, .faults = faults};
+	fab_alternatives_init(&legs->alternatives, k, faults);
+	legs->n_ways = legs->alternatives.n_most > 1 ? legs->alternatives.n_most + 1 : 1;
 	list_leaves(legs);
 	list_switches(legs);
 	find_ways(legs);
@@ -218,6 +267,7 @@ void fab_legs_init(struct fab_legs *legs, const struct fab_kfat *k,
 
 void fab_legs_fini(struct fab_legs *legs)
 {
+	fab_alternatives_fini(&legs->alternatives);
 	free(legs->leaf_at);
 	free(legs->switch_first);
 	free(legs->line_switch);
@@ -227,15 +277,17 @@ void fab_legs_fini(struct fab_legs *legs)
 	free(legs->way);
 }
 
-static const uint16_t *ways_to(const struct fab_legs *legs, uint32_t line, uint32_t to)
+static const uint16_t *ways_to(const struct fab_legs *legs, uint32_t line, uint32_t to,
+			       uint32_t way)
 {
-	return legs->way + legs->way_first[line] +
-	       (size_t)coord_in(legs->k, to, line) * legs->way_width[line];
+	size_t n = (size_t)coord_in(legs->k, to, line) * legs->n_ways + way;
+
+	return legs->way + legs->way_first[line] + n * legs->way_width[line];
 }
 
 bool fab_legs_has(const struct fab_legs *legs, uint32_t line, uint32_t from, uint32_t to)
 {
-	return ways_to(legs, line, to)[coord_in(legs->k, from, line)] != FAB_ARC_NONE;
+	return ways_to(legs, line, to, 0)[coord_in(legs->k, from, line)] != FAB_ARC_NONE;
 }
 
 void fab_leg_plan_init(struct fab_leg_plan *plan, const struct fab_kfat *k)
@@ -251,7 +303,7 @@ void fab_leg_plan_fini(struct fab_leg_plan *plan)
 }
 
 static uint16_t leave_by(const struct fab_legs *legs, const struct fab_leg_plan *plan,
-			 uint32_t leaf)
+			 uint32_t leaf, uint32_t way)
 {
 	const struct fab_kfat *k = legs->k;
 	uint32_t line, target;
@@ -262,13 +314,14 @@ static uint16_t leave_by(const struct fab_legs *legs, const struct fab_leg_plan 
 	target = line == FAB_NONE ? FAB_NONE : plan->target[line];
 	if (target == FAB_NONE || target == leaf)
 		return FAB_ARC_NONE;
-	return ways_to(legs, line, target)[coord_in(k, leaf, line)];
+	return ways_to(legs, line, target, way)[coord_in(k, leaf, line)];
 }
 
 void fab_legs_fill(const struct fab_legs *legs, const struct fab_leg_plan *plan,
-		   uint32_t to, uint16_t *next)
+		   uint32_t to, uint32_t i, uint16_t *next)
 {
 	const struct fab_kfat *k = legs->k;
+	uint32_t by = fab_alternatives_has(&legs->alternatives, to) ? 1 + i : 0;
 
 	memset(next, 0xff, k->f->n_switches * sizeof(*next));
 	for (uint32_t line = 0; line < k->n_lines; line++) {
@@ -278,13 +331,13 @@ void fab_legs_fill(const struct fab_legs *legs, const struct fab_leg_plan *plan,
 
 		if (plan->target[line] == FAB_NONE)
 			continue;
-		way = ways_to(legs, line, plan->target[line]) + legs->width;
-		for (uint32_t i = 0; i < n; i++)
-			next[sw[i]] = way[i];
+		way = ways_to(legs, line, plan->target[line], by) + legs->width;
+		for (uint32_t s = 0; s < n; s++)
+			next[sw[s]] = way[s];
 	}
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
 		if (fab_switch_is_live(legs->faults, k->leaf[leaf]))
-			next[k->leaf[leaf]] = leave_by(legs, plan, leaf);
+			next[k->leaf[leaf]] = leave_by(legs, plan, leaf, by);
 	next[k->leaf[to]] = FAB_ARC_HERE;
 }
 
@@ -292,28 +345,23 @@ struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
 				  fab_leg_planner *planner)
 {
 	const struct fab_kfat *k = problem->kfat;
-	uint32_t *columns = FAB_NEW(k->f->n_switches + 1, uint32_t);
 	struct fab_legs legs;
 	struct fab_routes *r;
-	uint32_t n;
 
 	fab_legs_init(&legs, k, problem->faults);
-	n = fab_destination_switches(k->f, problem->faults, k, columns);
-	r = fab_routes_new(k->f, problem->faults, n);
-	memcpy(r->column_switch, columns, n * sizeof(*columns));
-	free(columns);
+	r = fab_alternatives_routes(&legs.alternatives);
 #pragma omp parallel num_threads(                                                        \
-	fab_threads_for(problem->n_threads, (uint64_t)n * k->f->n_switches))
+	fab_threads_for(problem->n_threads, (uint64_t)r->n_columns * k->f->n_switches))
 	{
 		struct fab_leg_plan plan;
 
 		fab_leg_plan_init(&plan, k);
 #pragma omp for schedule(static)
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < r->n_columns; i++) {
 			uint32_t to = k->leaf_of[r->column_switch[i]];
 
 			planner(&legs, to, &plan);
-			fab_legs_fill(&legs, &plan, to,
+			fab_legs_fill(&legs, &plan, to, fab_routes_alternative(r, i),
 				      r->next + (size_t)i * k->f->n_switches);
 		}
 		fab_leg_plan_fini(&plan);

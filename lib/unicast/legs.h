@@ -6,20 +6,23 @@
  */
 #pragma once
 
+#include "unicast/alternatives.h"
 #include "unicast/engine.h"
-#include "unicast/routes.h"
 
 struct fab_legs {
 	const struct fab_kfat *k;
 	const struct fab_faults *faults;
+	struct fab_alternatives alternatives;
 	uint32_t width;		/* largest of dims */
 	uint32_t *leaf_at;	/* [n_lines * width] leaf by its coordinate, FAB_NONE */
 	uint32_t *switch_first; /* [n_lines + 1] into line_switch */
 	uint32_t *line_switch;	/* switches of a line, ascending */
 	uint32_t *in_line;	/* [n_switches] position of a line switch in its line */
-	/* way[way_first[line] + coordinate of the target * way_width[line] + i]: arc of
-	 * the leaf with coordinate i < width, of switch i - width of the line; counted
-	 * from its first arc, FAB_ARC_NONE: no way along the line */
+	/* way[way_first[line] + (coordinate of the target * n_ways + w) * way_width[line]
+	 * + i]: arc of the leaf with coordinate i < width, of switch i - width of the
+	 * line; counted from its first arc, FAB_ARC_NONE: no way along the line. w = 0:
+	 * of a destination without alternatives, 1 + i: of alternative i. */
+	uint32_t n_ways;
 	size_t *way_first;
 	uint32_t *way_width;
 	uint16_t *way;
@@ -41,14 +44,16 @@ struct fab_leg_plan {
 
 void fab_leg_plan_init(struct fab_leg_plan *plan, const struct fab_kfat *k);
 void fab_leg_plan_fini(struct fab_leg_plan *plan);
-/* Entries of all switches for the destination leaf: next[n_switches]. O(switches). */
+/* Entries of all switches for alternative i of the destination leaf: next[n_switches].
+ * O(switches). */
 void fab_legs_fill(const struct fab_legs *legs, const struct fab_leg_plan *plan,
-		   uint32_t leaf, uint16_t *next);
+		   uint32_t leaf, uint32_t i, uint16_t *next);
 
 /* Fills the plan of one destination leaf. */
 typedef void fab_leg_planner(const struct fab_legs *legs, uint32_t to,
 			     struct fab_leg_plan *plan);
-/* Tables for all sound leaf switches, one lane; the caller frees. */
+/* Tables for all sound leaf switches and their alternatives, one lane; the caller frees.
+ */
 struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
 				  fab_leg_planner *planner)
 	__attribute__((returns_nonnull));

@@ -13,6 +13,7 @@ struct fab_phase_space {
 	uint32_t *order;  /* [n_switches] switches by level */
 	int16_t *phase;	  /* [n_switches] leaf: phi; line: p; -1: against the order */
 	uint8_t *is_down; /* [n_switches] the way on goes down in the line */
+	uint16_t *usable; /* [arcs of a switch] room */
 };
 
 struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph)
@@ -24,6 +25,7 @@ struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph)
 	s->order = FAB_NEW(n, uint32_t);
 	s->phase = FAB_NEW(n, int16_t);
 	s->is_down = FAB_NEW0(n, uint8_t);
+	s->usable = FAB_NEW((size_t)UINT16_MAX + 1, uint16_t);
 	return s;
 }
 
@@ -33,6 +35,7 @@ void fab_phase_space_free(struct fab_phase_space *s)
 	free(s->order);
 	free(s->phase);
 	free(s->is_down);
+	free(s->usable);
 	free(s);
 }
 
@@ -139,25 +142,77 @@ static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32
 	return best.phase >= 0;
 }
 
-static void start(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
-		  uint16_t *next)
+/* The arcs of a leaf to switches of one line that are as good as this one. */
+static uint32_t find_usable(const struct fab_phases *ph, struct fab_phase_space *s,
+			    uint32_t sw, uint32_t level, uint16_t arc)
 {
-	memset(next, 0xff, ph->k->f->n_switches * sizeof(*next));
-	next[to] = FAB_ARC_HERE;
+	const struct fab_fabric *f = ph->k->f;
+	uint32_t first = f->arc_first[sw], like = f->arc_peer[first + arc], n = 0;
+
+	for (uint32_t a = first; a < f->arc_first[sw + 1]; a++) {
+		uint32_t u = f->arc_peer[a];
+
+		if (s->level[u] == level && fab_arc_is_live(ph->faults, a) &&
+		    ph->k->switch_line[u] == ph->k->switch_line[like] &&
+		    s->phase[u] == s->phase[like])
+			s->usable[n++] = (uint16_t)(a - first);
+	}
+	return n;
+}
+
+/* A switch goes on by this arc, over a switch of the level, and so with alternatives. */
+static void take(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		 uint32_t sw, uint32_t level, uint16_t arc,
+		 const struct fab_phase_rows *rows)
+{
+	const struct fab_alternatives *al = ph->alternatives;
+	const struct fab_kfat *k = ph->k;
+	uint32_t leaf = k->leaf_of[sw], u = k->f->arc_peer[k->f->arc_first[sw] + arc];
+	uint32_t dest = k->leaf_of[to], line = k->switch_line[u], n = 0;
+
+	rows->next[sw] = arc;
+	if (!fab_alternatives_has(al, dest))
+		return;
+	if (leaf != FAB_NONE && line != FAB_NONE)
+		n = find_usable(ph, s, sw, level, arc);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint32_t number = fab_alternatives_number(al, dest, rows->first + i);
+		uint16_t *next = rows->next + (size_t)i * k->f->n_switches;
+
+		next[sw] = arc;
+		if (n)
+			next[sw] = fab_alternatives_up(al, leaf, k->line_dim[line],
+						       number, s->usable, n);
+		else if (leaf == FAB_NONE && k->leaf_of[u] != FAB_NONE)
+			next[sw] =
+				fab_alternatives_down(al, sw, k->leaf_of[u], number, arc);
+	}
+}
+
+static void start(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		  const struct fab_phase_rows *rows)
+{
+	size_t n = ph->k->f->n_switches;
+
+	memset(rows->next, 0xff, rows->n * n * sizeof(*rows->next));
+	for (uint32_t i = 0; i < rows->n; i++)
+		rows->next[i * n + to] = FAB_ARC_HERE;
 	s->phase[to] = (int16_t)(ph->n_rounds * ph->k->n_dims);
 	s->is_down[to] = true;
 }
 
 static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
-		     uint16_t *next)
+		     const struct fab_phase_rows *rows)
 {
 	uint32_t n = fab_faults_search(ph->k->f, ph->faults, to, s->level, s->order);
 
-	start(ph, s, to, next);
+	start(ph, s, to, rows);
 	for (uint32_t i = 1; i < n; i++) {
-		uint32_t sw = s->order[i];
+		uint32_t sw = s->order[i], level = s->level[sw] - 1;
+		uint16_t arc = FAB_ARC_NONE;
 
-		adopt(ph, s, to, sw, s->level[sw] - 1, &next[sw]);
+		adopt(ph, s, to, sw, level, &arc);
+		take(ph, s, to, sw, level, arc, rows);
 	}
 }
 
@@ -166,7 +221,8 @@ static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uin
  * reached yet and, but for the last resort, keep the phase order. Returns the new end.
  */
 static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
-		     uint32_t dest, uint32_t from, uint32_t to, bool any, uint16_t *next)
+		     uint32_t dest, uint32_t from, uint32_t to, bool any,
+		     const struct fab_phase_rows *rows)
 {
 	const struct fab_fabric *f = ph->k->f;
 	uint32_t tail = to;
@@ -181,7 +237,7 @@ static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
 			if (s->level[v] != FAB_NONE || !fab_arc_is_live(ph->faults, a) ||
 			    (!adopt(ph, s, dest, v, level, &by) && !any))
 				continue;
-			next[v] = by;
+			take(ph, s, dest, v, level, by, rows);
 			s->level[v] = NEW_LEVEL;
 			s->order[tail++] = v;
 		}
@@ -198,16 +254,16 @@ static void set_level(struct fab_phase_space *s, uint32_t from, uint32_t to,
 
 /* In phase order first; what that does not reach joins level by level behind it. */
 static void phased(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
-		   uint16_t *next)
+		   const struct fab_phase_rows *rows)
 {
 	uint32_t from = 0, end = 1, all = 1, level = 0;
 
 	memset(s->level, 0xff, ph->k->f->n_switches * sizeof(*s->level));
-	start(ph, s, to, next);
+	start(ph, s, to, rows);
 	s->order[0] = to;
 	set_level(s, 0, 1, 0);
 	while (from < end) {
-		all = grow(ph, s, to, from, end, false, next);
+		all = grow(ph, s, to, from, end, false, rows);
 		set_level(s, end, all, ++level);
 		from = end;
 		end = all;
@@ -217,7 +273,7 @@ static void phased(const struct fab_phases *ph, struct fab_phase_space *s, uint3
 		uint32_t reached = all;
 
 		set_level(s, 0, all, ++level);
-		all = grow(ph, s, to, from, all, true, next);
+		all = grow(ph, s, to, from, all, true, rows);
 		from = reached;
 	}
 }
@@ -246,15 +302,16 @@ static bool classify(const struct fab_phases *ph, const struct fab_phase_space *
 }
 
 bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
-		       uint32_t leaf, bool longer, uint16_t *next, uint8_t *way)
+		       uint32_t leaf, bool longer, const struct fab_phase_rows *rows,
+		       uint8_t *way)
 {
 	uint32_t to = ph->k->leaf[leaf];
 
-	if (fab_phases_sound_column(ph, leaf, next))
+	if (fab_phases_sound_column(ph, leaf, rows->next))
 		return true;
 	if (longer)
-		phased(ph, s, to, next);
+		phased(ph, s, to, rows);
 	else
-		shortest(ph, s, to, next);
-	return classify(ph, s, next, way);
+		shortest(ph, s, to, rows);
+	return classify(ph, s, rows->next, way);
 }

@@ -7,12 +7,13 @@
  */
 #pragma once
 
+#include "unicast/alternatives.h"
 #include "unicast/engine.h"
-#include "unicast/routes.h"
 
 struct fab_phases {
 	const struct fab_kfat *k;
 	const struct fab_faults *faults;
+	const struct fab_alternatives *alternatives;
 	unsigned n_rounds;
 	/* two dimensions: detours begin in the row where they can, so that all of them
 	 * go through columns; set by the caller */
@@ -29,9 +30,10 @@ struct fab_phases {
 	struct fab_plain *plain;
 };
 
-/* The caller ends it. O(leaves * dims + arcs). */
-void fab_phases_init(struct fab_phases *phases, const struct fab_kfat *k,
-		     const struct fab_faults *faults, unsigned n_rounds);
+/* The caller ends it; alternatives, with their kfat and faults, are borrowed. O(leaves *
+ * dims + arcs). */
+void fab_phases_init(struct fab_phases *phases,
+		     const struct fab_alternatives *alternatives, unsigned n_rounds);
 void fab_phases_fini(struct fab_phases *phases);
 
 /* How a leaf stands to a destination. */
@@ -50,11 +52,21 @@ struct fab_phase_space; /* room for one search */
 struct fab_phase_space *fab_phase_space_new(const struct fab_phases *phases);
 void fab_phase_space_free(struct fab_phase_space *space);
 
+/* Where entries go: of alternatives first .. first + n - 1 of a destination, next[n *
+ * n_switches]. */
+struct fab_phase_rows {
+	uint32_t first, n;
+	uint16_t *next;
+};
+
 /*
- * Entries of all switches for a destination leaf, next[n_switches], and the way of each
- * leaf, way[n_leaves]. With `longer` ways in phase order come first, however long; else
- * all are shortest. Returns whether all sound leaves but the cut-off ones are plain.
- * O(arcs), less where the destination's row and column are sound.
+ * Entries of all switches for a destination leaf, and the way of each leaf,
+ * way[n_leaves]: with all alternatives the same, which differ in the cables between a
+ * leaf and the switches of one line only. With `longer` ways in phase order come first,
+ * however long; else all are shortest. Returns whether all sound leaves but the cut-off
+ * ones are plain. O(arcs), less where the destination's row and column are sound;
+ * O(arcs + switches) for each alternative more.
  */
 bool fab_phases_column(const struct fab_phases *phases, struct fab_phase_space *space,
-		       uint32_t leaf, bool longer, uint16_t *next, uint8_t *way);
+		       uint32_t leaf, bool longer, const struct fab_phase_rows *rows,
+		       uint8_t *way);

@@ -273,12 +273,15 @@ bool fab_phases_sound_column(const struct fab_phases *ph, uint32_t leaf, uint16_
 	return true;
 }
 
-void fab_phases_init(struct fab_phases *ph, const struct fab_kfat *k,
-		     const struct fab_faults *faults, unsigned n_rounds)
+void fab_phases_init(struct fab_phases *ph, const struct fab_alternatives *alternatives,
+		     unsigned n_rounds)
 {
-	*ph = (struct fab_phases){.k = k, .faults = faults, .n_rounds = n_rounds};
+	*ph = (struct fab_phases){.k = alternatives->k,
+				  .faults = alternatives->faults,
+				  .alternatives = alternatives,
+				  .n_rounds = n_rounds};
 	rate_leaves(ph);
-	if (has_plain_lines(k)) {
+	if (has_plain_lines(ph->k)) {
 		ph->plain = make_plain(ph);
 		ph->rows_first = true;
 	}

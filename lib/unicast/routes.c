@@ -76,6 +76,16 @@ uint32_t fab_routes_leaf_columns(const struct fab_routes *r, uint32_t **out)
 	return n;
 }
 
+void fab_routes_new_levels(struct fab_routes *r)
+{
+	free(r->sl);
+	free(r->sl_source);
+	r->sl = FAB_NEW0((size_t)r->n_leaves * r->n_columns + 1, uint8_t);
+	r->n_sl_sources = r->n_leaves;
+	r->sl_source = FAB_NEW((size_t)r->n_leaves + 1, uint32_t);
+	memcpy(r->sl_source, r->leaf, r->n_leaves * sizeof(*r->sl_source));
+}
+
 uint32_t *fab_routes_sl_rows(const struct fab_routes *r)
 {
 	uint32_t *row = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);

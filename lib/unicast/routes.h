@@ -152,6 +152,9 @@ uint32_t fab_routes_add_row(struct fab_routes *routes);
  */
 uint32_t fab_routes_leaf_columns(const struct fab_routes *routes, uint32_t **out);
 
+/* Service levels from all leaf switches to all columns: 0. Needs leaf. O(leaves *
+ * columns). */
+void fab_routes_new_levels(struct fab_routes *routes);
 /* Row of sl by which each node sends: [n_nodes], FAB_NONE: none of its own. The caller
  * frees. O(nodes). */
 uint32_t *fab_routes_sl_rows(const struct fab_routes *routes)
@@ -161,6 +164,17 @@ uint32_t *fab_routes_sl_rows(const struct fab_routes *routes)
 static inline bool fab_routes_tell_lids(const struct fab_routes *r)
 {
 	return r->column_lid || r->n_alternatives;
+}
+
+/* Of a column that is a switch: which alternative. O(alternatives). */
+static inline uint32_t fab_routes_alternative(const struct fab_routes *r, uint32_t column)
+{
+	uint32_t i = 0;
+
+	while (r->n_alternatives && i < column &&
+	       r->column_switch[column - i - 1] == r->column_switch[column])
+		i++;
+	return i;
 }
 
 /* Where each switch sends packets of a column. Borrowed. O(1). */

@@ -9,11 +9,12 @@ enum vtftr_ib_result { VTFTR_IB_DONE, VTFTR_IB_OPEN };
 
 struct vtftr_ib {
 	const struct fab_unicast_problem *problem;
+	struct fab_alternatives alternatives;
 	struct fab_routes *routes;
 	uint8_t **way;	       /* [columns][leaf] enum fab_way; NULL: all plain or none */
-	uint32_t *source_leaf; /* [columns] leaf number of a column's switch */
-	bool *is_longer;       /* [columns] phase order before length */
-	bool *is_stuck;	       /* [columns] some pair has no lanes */
+	uint32_t *source_leaf; /* [routes->n_leaves] number in the kfat */
+	bool *is_longer;       /* [leaves of the kfat] phase order before length */
+	bool *is_stuck;	       /* [leaves of the kfat] some pair has no lanes */
 	uint64_t n_left, n_stuck; /* pairs against the phase order; without lanes */
 };
 
@@ -21,6 +22,12 @@ struct vtftr_ib {
 static inline unsigned vtftr_ib_levels(const struct vtftr_ib *v)
 {
 	return v->problem->max_sls ? v->problem->max_sls : FAB_SLS_MAX;
+}
+
+/* Leaf to which a column leads, by its number in the kfat. */
+static inline uint32_t vtftr_ib_leaf(const struct vtftr_ib *v, uint32_t column)
+{
+	return v->problem->kfat->leaf_of[v->routes->column_switch[column]];
 }
 
 /*

@@ -53,10 +53,10 @@ bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
 	w->stamp++;
 	if (!way && !(w->ways & VTFTR_IB_PLAIN))
 		return true;
-	for (uint32_t s = 0; s < r->n_columns; s++) {
+	for (uint32_t s = 0; s < r->n_leaves; s++) {
 		uint8_t kind = way ? way[w->v->source_leaf[s]] : FAB_WAY_PLAIN;
 
-		if (w->ways >> kind & 1 && !walk_way(w, next, r->column_switch[s]))
+		if (w->ways >> kind & 1 && !walk_way(w, next, r->leaf[s]))
 			return false;
 	}
 	return true;

@@ -180,9 +180,9 @@ static void add_phased(struct vtftr_ib_lanes *l, uint32_t column)
 {
 	struct vtftr_ib *v = l->v;
 
-	for (uint32_t s = 0; v->way[column] && s < v->routes->n_columns; s++) {
+	for (uint32_t s = 0; v->way[column] && s < v->routes->n_leaves; s++) {
 		if (v->way[column][v->source_leaf[s]] != FAB_WAY_PHASED ||
-		    !vtftr_ib_read_way(l, v->routes->column_switch[s], column))
+		    !vtftr_ib_read_way(l, v->routes->leaf[s], column))
 			continue;
 		vtftr_ib_lanes_of_phases(l);
 		vtftr_ib_add_way(l);
@@ -281,7 +281,7 @@ static void pack_pair(struct vtftr_ib_lanes *l, uint32_t s, uint32_t i, bool is_
 	struct fab_routes *r = v->routes;
 	unsigned sl = FAB_SL_NONE;
 
-	if (!vtftr_ib_read_way(l, r->column_switch[s], i))
+	if (!vtftr_ib_read_way(l, r->leaf[s], i))
 		return;
 	if (!is_left)
 		vtftr_ib_lanes_of_phases(l);
@@ -289,7 +289,7 @@ static void pack_pair(struct vtftr_ib_lanes *l, uint32_t s, uint32_t i, bool is_
 		sl = fab_sl_packer_add(l->packer, l->hops, l->lane, l->n_hops, 1);
 	if (sl == FAB_SL_NONE) {
 		r->sl[(size_t)s * r->n_columns + i] = FAB_SL_NONE;
-		v->is_stuck[i] = true;
+		v->is_stuck[vtftr_ib_leaf(v, i)] = true;
 		v->n_stuck++;
 		return;
 	}
@@ -301,7 +301,7 @@ static void pack_all(struct vtftr_ib_lanes *l, enum fab_way way)
 	struct vtftr_ib *v = l->v;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < v->routes->n_columns; s++)
+		for (uint32_t s = 0; v->way[i] && s < v->routes->n_leaves; s++)
 			if (v->way[i][v->source_leaf[s]] == way)
 				pack_pair(l, s, i, way == FAB_WAY_LEFT);
 }
@@ -314,7 +314,7 @@ int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
 	if (rc)
 		return rc;
 	v->n_stuck = 0;
-	memset(v->is_stuck, 0, v->routes->n_columns * sizeof(*v->is_stuck));
+	memset(v->is_stuck, 0, l->k->n_leaves * sizeof(*v->is_stuck));
 	pack_all(l, FAB_WAY_PHASED);
 	if (v->n_left) {
 		vtftr_ib_begin_order(l, true);

@@ -110,13 +110,12 @@ static bool place_ways(const struct place *p, uint32_t column, uint32_t max_legs
 	const struct vtftr_ib *v = l->v;
 	const struct fab_routes *r = v->routes;
 
-	for (uint32_t s = 0; v->way[column] && s < r->n_columns; s++) {
+	for (uint32_t s = 0; v->way[column] && s < r->n_leaves; s++) {
 		uint8_t way = v->way[column][v->source_leaf[s]];
 		unsigned sl;
 
 		if ((way != FAB_WAY_PHASED && way != FAB_WAY_LEFT) ||
-		    !vtftr_ib_read_way(l, r->column_switch[s], column) ||
-		    l->n_legs > max_legs)
+		    !vtftr_ib_read_way(l, r->leaf[s], column) || l->n_legs > max_legs)
 			continue;
 		sl = find_level(
 			l, p->first == VTFTR_IB_PHASES_FIRST && way == FAB_WAY_PHASED,
@@ -141,12 +140,16 @@ static bool grow_column(struct place *p, uint32_t column)
 {
 	struct vtftr_ib *v = p->l->v;
 	struct fab_routes *r = v->routes;
-	uint16_t *next = r->next + (size_t)column * r->f->n_switches;
+	uint32_t leaf = vtftr_ib_leaf(v, column);
+	const struct fab_phase_rows rows = {.first = fab_routes_alternative(r, column),
+					    .n = 1,
+					    .next = r->next +
+						    (size_t)column * r->f->n_switches};
 
-	for (uint32_t s = 0; s < r->n_columns; s++)
+	for (uint32_t s = 0; s < r->n_leaves; s++)
 		r->sl[(size_t)s * r->n_columns + column] = 0;
-	fab_phases_column(p->phases, p->space, v->source_leaf[column],
-			  v->is_longer[column], next, v->way[column]);
+	fab_phases_column(p->phases, p->space, leaf, v->is_longer[leaf], &rows,
+			  v->way[column]);
 	return vtftr_ib_add_plain(p->l, column);
 }
 

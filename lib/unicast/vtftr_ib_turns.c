@@ -78,12 +78,12 @@ static bool note_pairs(struct vtftr_ib_lanes *l)
 	struct fab_routes *r = v->routes;
 
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < r->n_columns; s++) {
+		for (uint32_t s = 0; v->way[i] && s < r->n_leaves; s++) {
 			uint8_t way = v->way[i][v->source_leaf[s]];
 			unsigned sl;
 
 			if ((way != FAB_WAY_PHASED && way != FAB_WAY_LEFT) ||
-			    !vtftr_ib_read_way(l, r->column_switch[s], i))
+			    !vtftr_ib_read_way(l, r->leaf[s], i))
 				continue;
 			sl = level_of(l);
 			if (sl == FAB_SL_NONE)

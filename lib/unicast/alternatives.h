@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Kfats whose lines several switches (planes) or parallel cables join: which of them a
+ * LID takes. A leaf switch has as many alternatives as there are cables from a leaf into
+ * a line, at most as many as there are LIDs behind it; its LIDs take them in turn.
+ *
+ * LIDs of all leaves are numbered on. In each line that its packets cross, LID number n
+ * takes cable n mod m of each leaf, of the m that the leaf has into the line, in the
+ * order of the switches there. Where all cables are alive, the LIDs behind a leaf so use
+ * all planes equally, up and down, and one LID stays on its plane all the way. Where a
+ * cable leads nowhere, because it, its switch or what the switch needs is dead, only the
+ * LIDs that would take it are spread over the others of that leaf, in this line only.
+ *
+ * No deadlock comes of it where tables with one alternative have none by the order of
+ * lines, segments or turns: these arguments are about which line a channel belongs to,
+ * and whether it leads into the line or out, never about which of the switches of the
+ * line it touches. Within a line a path goes up to one switch (or tree) and down from it,
+ * so that no channel down is waited for by one up of the same segment, on whatever plane.
+ */
+#pragma once
+
+#include "unicast/engine.h"
+
+struct fab_alternatives {
+	const struct fab_kfat *k;
+	const struct fab_faults *faults;
+	uint32_t n_most; /* of a leaf; 1: nobody has a choice, and the rest is unset */
+	uint32_t *n;	 /* [n_leaves] columns that lead to a leaf */
+	uint32_t *first_lid;  /* [n_leaves] number of the first LID behind a leaf */
+	uint32_t *slot_first; /* [n_leaves * n_dims + 1] into slot */
+	uint16_t *slot; /* arcs of a leaf into its line, dead ones too, by switch, then in
+			   their order */
+	bool has_parallel; /* several cables between a leaf and a switch of a line */
+};
+
+/* The caller ends it; kfat and faults (NULL: none) are borrowed. O(ports + arcs * cables
+ * of a leaf into a line). */
+void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
+			   const struct fab_faults *faults);
+void fab_alternatives_fini(struct fab_alternatives *a);
+
+/* Tables with a column for each alternative of each sound leaf switch, the entries unset;
+ * one lane. The caller frees. O(ports). */
+struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
+	__attribute__((returns_nonnull));
+
+/*
+ * The cable of a leaf into its line of a dimension for a LID, by number: arc[n] are those
+ * that lead on, n > 0. O(n).
+ */
+uint16_t fab_alternatives_up(const struct fab_alternatives *a, uint32_t leaf,
+			     uint32_t dim, uint32_t number, const uint16_t *arc,
+			     uint32_t n);
+/* The cable from a switch of a line down to a leaf; `any` is one that is alive. O(1),
+ * with parallel cables O(arcs of the switch). */
+uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
+			       uint32_t leaf, uint32_t number, uint16_t any);
+
+/* Number of a LID that takes alternative i of a leaf. */
+static inline uint32_t fab_alternatives_number(const struct fab_alternatives *a,
+					       uint32_t leaf, uint32_t i)
+{
+	return a->first_lid[leaf] + i;
+}
+
+/* Has a leaf alternatives? Else its tables are what they would be without others. */
+static inline bool fab_alternatives_has(const struct fab_alternatives *a, uint32_t leaf)
+{
+	return a->n_most > 1 && a->n[leaf] > 1;
+}
+
+/*
+ * Where some pairs have no service level by one alternative, and fewer by another of the
+ * same leaf, that one takes its place: all alternatives of a leaf are reached from the
+ * same switches. Copies of paths and their lanes, which close no new cycle. Returns how
+ * many pairs of leaf switches have none then. O(sources * columns).
+ */
+uint64_t fab_alternatives_settle(struct fab_routes *routes);
