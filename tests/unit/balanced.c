@@ -123,6 +123,55 @@ Test(balanced, rerouting_keeps_trees_sound)
 	cr_assert_geq(n_less, 12, "%u of 15", n_less);
 }
 
+/* Largest load and how many cables have it, as one number that falls with both. */
+static uint64_t fullest(const struct fab_mcast_state *s)
+{
+	uint32_t max = fab_mcast_max_load(s), n = 0;
+
+	for (uint32_t c = 0; c < s->problem->f->n_switch_links; c++)
+		n += s->load[c] == max;
+	return (uint64_t)max << 32 | n;
+}
+
+static uint64_t fullest_after(const struct fab_mcast_problem *p, uint32_t n_passes,
+			      uint32_t n_stalls)
+{
+	const struct fab_rip_up_options options = {.n_passes = n_passes,
+						   .n_stalls = n_stalls};
+	struct fab_mcast_state state;
+	uint64_t out;
+
+	grow_all(&state, p, &fab_mcast_minihop);
+	fab_rip_up(&state, &options);
+	out = fullest(&state);
+	fab_mcast_state_fini(&state);
+	return out;
+}
+
+/* With one stall allowed, the passes end with the first that makes nothing less: neither
+ * the largest load nor the number of cables that have it. */
+Test(balanced, goes_on_while_the_fullest_become_fewer)
+{
+	unsigned n_several = 0;
+
+	for (uint64_t seed = 0; seed < 12; seed++) {
+		struct routed s;
+		uint64_t before, after = 0;
+		uint32_t n = 0;
+
+		routed_init(&s, test_gen_raw("torus:dims=5x4,hosts=2"), 60, 9, seed);
+		before = fullest_after(&s.problem, 0, 1);
+		while ((after = fullest_after(&s.problem, ++n, 100)) < before &&
+		       after >> 32 > 1)
+			before = after;
+		cr_expect_eq(fullest_after(&s.problem, 100, 1), after,
+			     "seed %llu, pass %u", (unsigned long long)seed, n);
+		n_several += n > 2;
+		routed_fini(&s);
+	}
+	cr_expect_geq(n_several, 4, "%u", n_several);
+}
+
 /* What is at the bound stays as it is; what a caller stops stays sound. */
 static int stop(void *context, uint64_t done, uint64_t total)
 {

@@ -145,3 +145,62 @@ Test(flows, combinations_at_the_edges)
 	cr_expect_eq(fab_faults_combinations(4, 5), 0);
 	cr_expect_eq(fab_faults_combinations(5, 3), 10);
 }
+
+/*
+ * A and B with two cables; h6 of LIDs 6 and 7 on B, of which A
+ * knows the first only. A flow to a port takes its first LID.
+ */
+Test(flows, first_lid_of_a_port)
+{
+	struct plan plan = {0};
+	struct fab_fabric *f;
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+	struct fab_flow_load load;
+	struct fab_flow_ends ends;
+	uint32_t to[3], n_a = 0;
+	char text[512];
+	int n;
+
+	plan_switch(&plan, "A", 8);
+	plan_switch(&plan, "B", 8);
+	for (uint16_t i = 0; i < 2; i++) {
+		plan_adapter(&plan, i ? "h4 HCA-1" : "h3 HCA-1");
+		plan_cable(&plan, 0, (uint16_t)(3 + i), 2u + i, 1);
+		plan_cable(&plan, 0, (uint16_t)(1 + i), 1, (uint16_t)(1 + i));
+	}
+	plan_adapter(&plan, "h6 HCA-1");
+	plan.nodes.v[4].lid[1] = 6;
+	plan.nodes.v[4].lmc = 1;
+	plan_cable(&plan, 1, 3, 4, 1);
+	f = plan_build(&plan, 0);
+	n = snprintf(text, sizeof(text),
+		     "Unicast lids [0-7] of switch Lid 1 guid 0x%llx ('A'):\n"
+		     "0x0003 003\n0x0004 004\n0x0006 001\n0x0007 255\n4 lids dumped\n"
+		     "Unicast lids [0-7] of switch Lid 2 guid 0x%llx ('B'):\n"
+		     "0x0003 001\n0x0004 001\n0x0006 003\n0x0007 003\n4 lids dumped\n",
+		     (unsigned long long)f->node_guid[0],
+		     (unsigned long long)f->node_guid[1]);
+	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
+		     "%s", err.text);
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	cr_assert_eq(ends.n, 3);
+	for (uint32_t i = 0; i < ends.n; i++) {
+		bool is_last = f->port_lid[ends.port[i]] == 6;
+
+		to[i] = FAB_NONE;
+		for (uint32_t k = 0; !is_last && k < ends.n; k++)
+			if (f->port_lid[ends.port[k]] == 6)
+				to[i] = k;
+		n_a += to[i] != FAB_NONE;
+	}
+	cr_assert_eq(n_a, 2);
+	fab_permutation_load(r, &ends, to, &load);
+	cr_expect_eq(load.flows, 2);
+	cr_expect_eq(load.lost, 0);
+	cr_expect_eq(load.max, 2);
+	fab_flow_ends_fini(&ends);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}

@@ -580,3 +580,31 @@ Test(judge, threads_change_nothing)
 	fab_faults_free(faults);
 	fab_fabric_free(f);
 }
+
+/* Hops are counted one by one up to 254; what is longer is counted together. */
+Test(judge, paths_of_hundreds_of_hops)
+{
+	enum { N = 258, LONG = 255 };
+	struct fab_fabric *f = test_gen_raw("mesh:dims=258,hosts=1");
+	struct fab_faults *faults = fab_faults_new(f);
+	const struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
+	const struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	struct fab_routes *r = NULL;
+	struct fab_judgement j;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_expect_eq(j.connected, N * (N - 1));
+	cr_expect_eq(j.max_hops, N - 1);
+	for (uint32_t h = 1; h < LONG; h++)
+		cr_expect_eq(j.hops[h], 2 * (N - h), "%u hops: %llu", h,
+			     (unsigned long long)j.hops[h]);
+	cr_expect_eq(j.hops[LONG],
+		     2 * (N - LONG) + 2 * (N - LONG - 1) + 2 * (N - LONG - 2));
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}

@@ -9,6 +9,7 @@
 #include "export/sl2vl.h"
 #include "support/data.h"
 #include "support/gen.h"
+#include "support/plan.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/judge.h"
@@ -753,5 +754,37 @@ Test(lfts, real_fdbs)
 	fab_judgement_fini(&j);
 	fab_routes_free(r);
 	free(path);
+	fab_fabric_free(f);
+}
+
+/* 0xbfff is the last LID of a destination. */
+Test(lfts, last_lid)
+{
+	struct plan plan = {0};
+	struct fab_fabric *f;
+	struct fab_routes *r;
+	struct fab_err err = {""};
+	char text[256];
+	int n;
+
+	plan_switch(&plan, "A", 4);
+	plan_adapter(&plan, "h1 HCA-1");
+	plan.nodes.v[1].lid[1] = 0xbfff;
+	plan_cable(&plan, 0, 1, 1, 1);
+	f = plan_build(&plan, 0);
+	plan_free(&plan);
+	n = snprintf(text, sizeof(text),
+		     "Unicast lids [0-49151] of switch Lid 1 guid 0x%llx ('A'):\n"
+		     "0xbfff 001\n1 lids dumped\n",
+		     (unsigned long long)f->node_guid[0]);
+	r = read_tables(f, NULL, text);
+	cr_assert_eq(r->n_columns, 1);
+	cr_expect_eq(r->column_lid[0], 0xbfff);
+	cr_expect_eq(fab_routes_next(r, 0)[0], FAB_ARC_HERE);
+	fab_routes_free(r);
+	memcpy(strstr(text, "0xbfff 001"), "0xc000", 6);
+	cr_expect_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err),
+		     -EINVAL);
+	cr_expect(strstr(err.text, "0xc000 is no unicast LID"), "%s", err.text);
 	fab_fabric_free(f);
 }

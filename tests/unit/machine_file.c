@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Machine files by name: the order of the lines says nothing. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,4 +136,26 @@ Test(machine_file, levels_go_by_depth)
 	cr_expect_str_eq(m->level[4].unit, "server");
 	cr_expect(m->level[4].is_server);
 	fab_machine_free(m);
+}
+
+static void expect_refused(const char *text, const char *what)
+{
+	struct fab_machine *m = NULL;
+	struct fab_err err = {""};
+
+	cr_expect_eq(fab_machine_read("m", text, strlen(text), &m, &err), -EINVAL, "%s",
+		     text);
+	cr_expect(strstr(err.text, what), "%s", err.text);
+}
+
+/* Only switches have anything below them, and no line says more than it may. */
+Test(machine_file, lines_that_do_not_do)
+{
+	expect_refused("a - 1G\nn a 1G node extra\ns a 1G server\n",
+		       "m:2: expected NAME");
+	expect_refused("a - 1G\nn a\ns a 1G server\n", "m:2: expected NAME");
+	expect_refused("a - 1G\ns a 1G server\nn s 1G node\n",
+		       "'s' is a node or server and has 'n' below it");
+	expect_refused("a - 1G\nn a 1G node\ns n 1G server\n",
+		       "'n' is a node or server and has 's' below it");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mappings that go round the servers, block by block, against plain counting. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,5 +115,26 @@ Test(mappings, nodes_outside_blocks_go_one_by_one)
 	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
 		     err.text);
 	expect_all(m);
+	fab_machine_free(m);
+}
+
+/* A mapping on a server that is down, or on none, is no mapping. */
+Test(mappings, verify_knows_servers_that_are_down)
+{
+	struct fab_machine *m = boots_machine("board=4,cpu=2,servers=3@1Gbps");
+	struct fab_batch all = boots_batch(m, "all");
+	uint32_t *of = boots_map(m, "scda", &all);
+	struct fab_err err = {""};
+
+	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), 0, "%s", err.text);
+	m->server_is_down[m->interface_server[of[1]]] = true;
+	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), -EINVAL);
+	cr_expect(strstr(err.text, "a server that is down"), "%s", err.text);
+	m->server_is_down[m->interface_server[of[1]]] = false;
+	of[2] = FAB_NONE;
+	cr_expect_eq(fab_mapping_verify(m, &all, of, &err), -EINVAL);
+	cr_expect(strstr(err.text, "no server"), "%s", err.text);
+	free(of);
+	fab_batch_fini(&all);
 	fab_machine_free(m);
 }
