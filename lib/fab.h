@@ -29,6 +29,7 @@
 #include "boot/batch.h"
 #include "boot/book.h"
 #include "boot/failover.h"
+#include "boot/limits.h"
 #include "boot/machine.h"
 #include "boot/machine_names.h"
 #include "boot/mapping.h"

@@ -89,17 +89,25 @@ static char *others_text(const struct bootplan_outcome *o,
 static char *reason_text(const struct bootplan_outcome *o,
 			 const struct bootplan_result *best)
 {
+	struct bootplan_segments *s = FAB_NEW0(1, struct bootplan_segments);
 	const struct fab_share_segment *segment;
-	char name[NAME_BYTES], rate[FAB_HUMAN_BYTES];
+	char rate[FAB_HUMAN_BYTES], *text;
+	bool is_joint;
 
-	if (best->share.bottleneck == FAB_NONE)
+	if (best->share.bottleneck == FAB_NONE) {
+		free(s);
 		return fab_strdup("");
+	}
+	bootplan_segments_of(o->m, best, s);
 	segment = &best->share.segment[best->share.bottleneck];
-	return fab_format("; segment %s holds them back (%u node%s on the tightest, %s "
-			  "each)",
-			  fab_share_segment_name(o->m, segment, name, sizeof(name)),
+	is_joint = strchr(s->bottleneck, '+') != NULL;
+	text = fab_format("; segment%s %s hold%s them back (%u node%s on the tightest, "
+			  "%s each)",
+			  is_joint ? "s" : "", s->bottleneck, is_joint ? "" : "s",
 			  segment->max_sharers, segment->max_sharers == 1 ? "" : "s",
 			  fab_human_mbps(segment->share_mbps, rate));
+	free(s);
+	return text;
 }
 
 static void say_time(struct fab_report *r, const struct bootplan_outcome *o,
@@ -130,7 +138,7 @@ static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 		       const struct bootplan_result *best)
 {
 	char target[FAB_HUMAN_BYTES];
-	uint32_t servers;
+	struct fab_servers_needed needed;
 
 	if (!(o->target_seconds > 0))
 		return;
@@ -140,17 +148,23 @@ static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 				  target);
 		return;
 	}
-	servers = fab_advice_servers(o->m, best->batch, (double)o->image_bytes * 8e-6,
-				     o->target_seconds);
-	if (servers)
+	needed = fab_advice_servers(o->m, best->batch, o->transfer, o->target_seconds);
+	if (needed.n_new)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s; it takes %s%u servers "
+				  "by equal shares, %u more than the %u that are up.",
+				  target, needed.is_estimate ? "about " : "", needed.n,
+				  needed.n_new, needed.n_up);
+	else if (needed.n)
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "That misses the target of %s; the best mapping would "
-				  "keep it with %u servers.",
-				  target, servers);
+				  "keep it with %s%u of the %u servers.",
+				  target, needed.is_estimate ? "about " : "", needed.n,
+				  needed.n_up);
 	else
 		fab_report_answer(r, FAB_TONE_BAD,
-				  "That misses the target of %s, and by equal shares so "
-				  "would any mapping to these servers.",
+				  "That misses the target of %s, and by equal shares no "
+				  "number of such servers would keep it.",
 				  target);
 }
 

@@ -17,8 +17,9 @@ enum { BOOTPLAN_MAX_CHOICES = 32, BOOTPLAN_MAX_ENGINES = 16, BOOTPLAN_NAME_BYTES
 struct bootplan_result {
 	const char *algorithm;
 	const struct fab_batch *batch;
-	uint32_t n_servers; /* that serve a node of the batch */
-	struct fab_share share;
+	uint32_t n_servers;	/* that serve a node of the batch */
+	struct fab_share share; /* with the limits of transfers (boot/limits.h) */
+	double cables_mbps;	/* of the slowest node without them */
 	const char *model;
 	/* of the model; the shares are always the equal ones */
 	double bandwidth_mbps, boot_seconds;
@@ -44,6 +45,7 @@ struct bootplan_outcome {
 	struct fab_machine *m;
 	uint64_t image_bytes;
 	double target_seconds; /* 0: none was given */
+	const struct fab_transfer_options *transfer;
 	bool was_verified;
 	struct fab_batch *batches; /* ascending; the last one is the largest */
 	uint32_t n_batches;
@@ -158,9 +160,10 @@ struct bootplan_segment {
 };
 struct bootplan_segments {
 	uint32_t n;
-	struct bootplan_segment v[2 * FAB_MACHINE_LEVELS_MAX];
-	char names[2 * FAB_MACHINE_LEVELS_MAX][BOOTPLAN_NAME_BYTES];
-	char tightest[2 * FAB_MACHINE_LEVELS_MAX][BOOTPLAN_NAME_BYTES];
+	char bottleneck[BOOTPLAN_NAME_BYTES]; /* "N2+N5", empty: nothing limits */
+	struct bootplan_segment v[FAB_SHARE_SEGMENTS_MAX];
+	char names[FAB_SHARE_SEGMENTS_MAX][BOOTPLAN_NAME_BYTES];
+	char tightest[FAB_SHARE_SEGMENTS_MAX][BOOTPLAN_NAME_BYTES];
 };
 void bootplan_segments_of(const struct fab_machine *m,
 			  const struct bootplan_result *result,

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "boot/advice.h"
+#include "boot/limits.h"
 #include "present/jsonl.h"
 
 enum { NAME_BYTES = 256 };
@@ -20,7 +21,7 @@ const struct fab_column bootplan_columns[] = {
 	{"nodes", FAB_UINT, "nodes that boot together", 0, AT(nodes), FAB_METRIC_PLAIN},
 	{"servers", FAB_UINT, "servers that serve them", 0, AT(a.n_servers),
 	 FAB_METRIC_PLAIN},
-	{"bottleneck", FAB_TEXT, "segment with the least share", 0, AT(bottleneck)},
+	{"bottleneck", FAB_TEXT, "segments with the least share", 0, AT(bottleneck)},
 	{"bandwidth_mbps", FAB_REAL, "of the slowest node, Mb/s", FAB_COL_MBPS,
 	 AT(a.bandwidth_mbps), FAB_METRIC_MORE},
 	{"boot_seconds", FAB_REAL, "until the slowest node has its image",
@@ -71,6 +72,20 @@ const struct fab_column bootplan_segment_columns[] = {
 
 const size_t bootplan_segment_n_columns = FAB_COUNT(bootplan_segment_columns);
 
+/* Names of all segments with the least share, in the order node to server: "N2+N5". */
+static void name_bottleneck(const struct fab_share *share, struct bootplan_segments *s)
+{
+	size_t at = 0;
+
+	s->bottleneck[0] = 0;
+	for (uint32_t i = 0; i < s->n && share->bottleneck != FAB_NONE; i++)
+		if (at < sizeof(s->bottleneck) &&
+		    share->segment[i].share_mbps <= share->bandwidth_mbps * (1 + 1e-9))
+			at += (size_t)snprintf(s->bottleneck + at,
+					       sizeof(s->bottleneck) - at, "%s%s",
+					       at ? "+" : "", s->names[i]);
+}
+
 void bootplan_segments_of(const struct fab_machine *m,
 			  const struct bootplan_result *result,
 			  struct bootplan_segments *out)
@@ -90,6 +105,7 @@ void bootplan_segments_of(const struct fab_machine *m,
 				m, s->vertex, out->tightest[i], sizeof(out->tightest[i])),
 		};
 	}
+	name_bottleneck(&result->share, out);
 }
 
 const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o)
@@ -110,12 +126,9 @@ static uint64_t within_target(const struct bootplan_outcome *o,
 				 : FAB_UNKNOWN;
 }
 
-static const char *bottleneck_name(const struct bootplan_result *result,
-				   const struct bootplan_segments *s)
+static const char *bottleneck_name(const struct bootplan_segments *s)
 {
-	uint32_t at = result->share.bottleneck;
-
-	return at == FAB_NONE ? NULL : s->names[at];
+	return *s->bottleneck ? s->bottleneck : NULL;
 }
 
 void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *o,
@@ -129,7 +142,7 @@ void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *
 	row->a = *result;
 	row->batch = result->batch->text;
 	row->nodes = result->batch->n;
-	row->bottleneck = bottleneck_name(result, &row->segment);
+	row->bottleneck = bottleneck_name(&row->segment);
 	row->slowest = fab_machine_node_name(o->m, result->slowest_node, row->name,
 					     sizeof(row->name));
 	row->within_target = within_target(o, result);
@@ -203,7 +216,7 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 					      sizeof(slowest)));
 	fab_report_text(r, "best.slowest_unit",
 			fab_machine_vertex_name(o->m, vertex, rack, sizeof(rack)));
-	fab_report_text(r, "best.bottleneck", bottleneck_name(best, s));
+	fab_report_text(r, "best.bottleneck", bottleneck_name(s));
 	fab_report_text(r, "best.tightest", at == FAB_NONE ? NULL : s->tightest[at]);
 }
 
@@ -212,17 +225,37 @@ static char *segments_of(const struct fab_machine *m, uint32_t levels)
 {
 	char *text = fab_strdup("");
 
-	for (uint32_t l = 0; l < m->n_levels; l++) {
+	for (uint32_t l = 0; l < FAB_MACHINE_LEVELS_MAX + FAB_N_LIMITS; l++) {
 		char *longer;
 
 		if (!(levels >> l & 1))
 			continue;
-		longer =
-			fab_format("%s%s%s", text, *text ? "+" : "", m->level[l].segment);
+		longer = fab_format("%s%s%s", text, *text ? "+" : "",
+				    l < FAB_MACHINE_LEVELS_MAX
+					    ? m->level[l].segment
+					    : fab_limit_name((enum fab_limit)(
+						      l - FAB_MACHINE_LEVELS_MAX)));
 		free(text);
 		text = longer;
 	}
 	return text;
+}
+
+/* How many servers the target takes, and how many of them are not there. */
+static void print_servers_needed(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	static const struct fab_column fields[] = {
+		{"servers_needed", FAB_UINT, "for the target; null: no number is enough",
+		 FAB_COL_NULL_ZERO},
+		{"servers_to_buy", FAB_UINT, "of these, beyond those that are up", 0},
+		{"servers_needed_exact", FAB_BOOL, "the fewest; no: fewer may do", 0},
+	};
+	struct fab_servers_needed needed = fab_advice_servers(
+		o->m, &o->batches[o->n_batches - 1], o->transfer, o->target_seconds);
+
+	fab_report_field(r, &fields[0], (union fab_cell){.u = needed.n});
+	fab_report_field(r, &fields[1], (union fab_cell){.u = needed.n_new});
+	fab_report_field(r, &fields[2], (union fab_cell){.u = !needed.is_estimate});
 }
 
 /* What to buy: servers for the target, and the segments worth raising. */
@@ -235,18 +268,13 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 		{"boot_seconds", FAB_REAL, "that it takes then", FAB_COL_SECONDS},
 	};
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
-	double image_mbit = (double)o->image_bytes * 8e-6;
-	struct fab_advice advice[FAB_MACHINE_LEVELS_MAX];
-	uint32_t n = fab_advice_raise(o->m, batch, advice);
+	const struct fab_transfer_options *t = o->transfer;
+	double image_mbit = (double)o->image_bytes * 8e-6 / t->efficiency;
+	struct fab_advice advice[FAB_ADVICE_MAX];
+	uint32_t n = fab_advice_raise(o->m, batch, t, advice);
 
 	if (o->target_seconds > 0)
-		fab_report_field(
-			r,
-			&(struct fab_column){.name = "servers_needed",
-					     .type = FAB_UINT,
-					     .flags = FAB_COL_NULL_ZERO},
-			(union fab_cell){.u = fab_advice_servers(o->m, batch, image_mbit,
-								 o->target_seconds)});
+		print_servers_needed(r, o);
 	fab_report_table_begin(r, "advice",
 			       "With the best mapping and twice the capacity", columns,
 			       FAB_COUNT(columns));
@@ -256,7 +284,8 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 		fab_report_row(r, (const union fab_cell[]){
 					  {.text = segments},
 					  {.real = advice[i].bandwidth_mbps},
-					  {.real = image_mbit / advice[i].bandwidth_mbps},
+					  {.real = t->n_files * t->request_seconds +
+						   image_mbit / advice[i].bandwidth_mbps},
 				  });
 		free(segments);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "boot/limits.h"
 #include "bootplan.h"
 
 static struct fab_machine *make_machine(const struct bootplan_params *p,
@@ -106,7 +107,7 @@ static uint32_t count_servers(const struct fab_machine *m, const struct fab_batc
 static bool verify(const struct bootplan_params *p, const struct bootplan_outcome *o,
 		   const struct bootplan_result *r, const uint32_t *interface_of)
 {
-	double slowest, ours = r->share.bandwidth_mbps;
+	double slowest, ours = r->cables_mbps;
 	struct fab_err err;
 
 	if (fab_mapping_verify(o->m, r->batch, interface_of, &err)) {
@@ -191,6 +192,8 @@ static bool plan_one(const struct bootplan_params *p, struct bootplan_outcome *o
 		fab_cli_die(&err);
 	if (fab_share_of(o->m, batch, interface_of, false, w->share, &r.share, &err))
 		fab_cli_die(&err);
+	r.cables_mbps = r.share.bandwidth_mbps;
+	fab_limits_share(o->m, batch, interface_of, &p->transfer, &r.share);
 	r.n_servers = count_servers(o->m, batch, interface_of, w->is_used);
 	r.boot_seconds = fab_transfer_equal_share_seconds(o->m, batch, interface_of,
 							  &r.share, &p->transfer);
@@ -298,6 +301,7 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 {
 	struct bootplan_outcome o = {.image_bytes = p->transfer.image_bytes,
 				     .target_seconds = p->target_seconds,
+				     .transfer = &p->transfer,
 				     .was_verified = p->run.verify,
 				     .has_timeout = p->transfer.timeout_seconds > 0};
 	struct fab_cli_results results = {.n = 0};

@@ -69,8 +69,8 @@ static void keep_batch(const struct bootplan_outcome *o, size_t i, struct kept *
 			.capacity_mbps = s.v[l].capacity_mbps,
 			.share_mbps = s.v[l].share_mbps,
 			.max_sharers = s.v[l].max_sharers};
-	if (r->share.bottleneck != FAB_NONE)
-		b->bottleneck = b->segments[r->share.bottleneck].name;
+	if (*s.bottleneck)
+		b->bottleneck = keep_name(k, fab_strdup(s.bottleneck));
 }
 
 static void keep_result(const struct bootplan_outcome *o, size_t i, struct kept *k)

@@ -5,48 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot/limits.h"
 #include "boot/mapping_impl.h"
-
-/* Is the batch booted in time with the first n of the servers? */
-static bool is_enough(struct fab_machine *m, const struct fab_batch *batch,
-		      const uint32_t *order, uint32_t n_order, uint32_t n, double mbps)
-{
-	for (uint32_t s = 0; s < m->n_servers; s++)
-		m->server_is_down[s] = true;
-	for (uint32_t i = 0; i < n_order && n; i++) {
-		uint32_t server = m->interface_server[order[i]];
-
-		n -= m->server_is_down[server];
-		m->server_is_down[server] = false;
-	}
-	return fab_mapping_upper_bound_mbps(m, batch) >= mbps * (1 - 1e-9);
-}
-
-uint32_t fab_advice_servers(const struct fab_machine *m, const struct fab_batch *batch,
-			    double image_mbit, double seconds)
-{
-	struct fab_machine copy = *m;
-	uint32_t n_order, *order = fab_interfaces_spread(m, &n_order);
-	uint32_t low = 0, high = 0;
-	double mbps = image_mbit / seconds;
-
-	for (uint32_t s = 0; s < m->n_servers; s++)
-		high += !m->server_is_down[s];
-	copy.server_is_down = FAB_NEW(m->n_servers, bool);
-	if (!is_enough(&copy, batch, order, n_order, high, mbps))
-		high = 0;
-	while (high > low + 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (is_enough(&copy, batch, order, n_order, middle, mbps))
-			high = middle;
-		else
-			low = middle;
-	}
-	free(copy.server_is_down);
-	free(order);
-	return high;
-}
 
 /* Bandwidths come from divisions: what differs by less is the same. */
 static bool is_more(double a, double b)
@@ -54,52 +14,60 @@ static bool is_more(double a, double b)
 	return a > b * (1 + 1e-9);
 }
 
-/* The bandwidth when all segments of some levels are twice as fast; `copy` is changed. */
-static double when_raised(const struct fab_machine *m, const struct fab_batch *batch,
-			  uint32_t levels, struct fab_machine *copy)
+/* A machine, and what of it is raised to see what that gives. */
+struct raising {
+	const struct fab_machine *m;
+	const struct fab_batch *batch;
+	const struct fab_transfer_options *options;
+	struct fab_machine copy;
+	/* levels and limits, their bits; the one with the most segments first */
+	uint32_t bit[FAB_ADVICE_MAX], n;
+	double base_mbps;
+};
+
+/* The bandwidth when all segments of some levels are twice as fast. */
+static double when_raised(struct raising *x, uint32_t levels)
 {
-	for (uint32_t v = 0; v < m->n_vertices; v++)
-		copy->capacity_mbps[v] =
-			m->capacity_mbps[v] * (levels >> m->level_of[v] & 1 ? 2 : 1);
-	return fab_mapping_upper_bound_mbps(copy, batch);
+	fab_limits_capacities(x->m, x->batch, x->options, levels, x->copy.capacity_mbps);
+	return fab_mapping_upper_bound_mbps(&x->copy, x->batch);
 }
 
-/* Levels with a capacity, the one with the most segments first. */
-static uint32_t limited_levels(const struct fab_machine *m, uint32_t *level)
+/* Levels with a capacity, the one with the most segments first, then limits. */
+static void find_limited(struct raising *x)
 {
-	uint32_t count[FAB_MACHINE_LEVELS_MAX] = {0}, n = 0;
+	const struct fab_machine *m = x->m;
+	uint32_t count[FAB_MACHINE_LEVELS_MAX] = {0};
 
 	for (uint32_t v = 0; v < m->n_vertices; v++)
 		count[m->level_of[v]]++;
 	for (uint32_t l = 1; l < m->n_levels; l++) {
-		uint32_t at = n;
+		uint32_t at = x->n;
 
 		if (!m->level[l].is_limited)
 			continue;
-		for (; at && count[level[at - 1]] <= count[l]; at--)
-			level[at] = level[at - 1];
-		level[at] = l;
-		n++;
+		for (; at && count[__builtin_ctz(x->bit[at - 1])] <= count[l]; at--)
+			x->bit[at] = x->bit[at - 1];
+		x->bit[at] = 1U << l;
+		x->n++;
 	}
-	return n;
+	for (int k = 0; k < FAB_N_LIMITS; k++)
+		if (fab_limit_is_given(x->options, (enum fab_limit)k))
+			x->bit[x->n++] = fab_limit_bit((enum fab_limit)k);
 }
 
 /* Where no level alone helps: of all of them those that cannot be left out, the dearest
  * first. None: nothing helps. */
-static uint32_t raise_together(const struct fab_machine *m, const struct fab_batch *batch,
-			       const uint32_t *level, uint32_t n, double base,
-			       struct fab_machine *copy)
+static uint32_t raise_together(struct raising *x)
 {
 	uint32_t levels = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		levels |= 1U << level[i];
-	if (!is_more(when_raised(m, batch, levels, copy), base))
+	for (uint32_t i = 0; i < x->n; i++)
+		levels |= x->bit[i];
+	if (!is_more(when_raised(x, levels), x->base_mbps))
 		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (is_more(when_raised(m, batch, levels & ~(1U << level[i]), copy),
-			    base))
-			levels &= ~(1U << level[i]);
+	for (uint32_t i = 0; i < x->n; i++)
+		if (is_more(when_raised(x, levels & ~x->bit[i]), x->base_mbps))
+			levels &= ~x->bit[i];
 	return levels;
 }
 
@@ -114,30 +82,26 @@ static uint32_t insert(struct fab_advice *out, uint32_t n, struct fab_advice a)
 }
 
 uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
+			  const struct fab_transfer_options *options,
 			  struct fab_advice *out)
 {
-	struct fab_machine copy = *m;
-	uint32_t level[FAB_MACHINE_LEVELS_MAX], n_levels = limited_levels(m, level);
-	double base = fab_mapping_upper_bound_mbps(m, batch);
+	struct raising x = {.m = m, .batch = batch, .options = options, .copy = *m};
 	uint32_t n = 0, together;
 
-	copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
-	for (uint32_t i = 0; i < n_levels; i++) {
-		uint32_t levels = 1U << level[i];
-
+	x.copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
+	x.base_mbps = when_raised(&x, 0);
+	find_limited(&x);
+	for (uint32_t i = 0; i < x.n; i++)
 		n = insert(out, n,
-			   (struct fab_advice){levels,
-					       when_raised(m, batch, levels, &copy)});
-	}
-	if (n && !is_more(out[0].bandwidth_mbps, base)) {
-		together = raise_together(m, batch, level, n_levels, base, &copy);
+			   (struct fab_advice){x.bit[i], when_raised(&x, x.bit[i])});
+	if (n && !is_more(out[0].bandwidth_mbps, x.base_mbps)) {
+		together = raise_together(&x);
 		if (together)
-			n = insert(out, n,
-				   (struct fab_advice){
-					   together,
-					   when_raised(m, batch, together, &copy)});
+			n = insert(
+				out, n,
+				(struct fab_advice){together, when_raised(&x, together)});
 	}
-	free(copy.capacity_mbps);
+	free(x.copy.capacity_mbps);
 	return n;
 }
 

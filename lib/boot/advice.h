@@ -3,27 +3,46 @@
 #pragma once
 
 #include "boot/mapping.h"
+#include "boot/transfer.h"
 
-/*
- * The fewest of the servers that are up, taken in an order that spreads them over the
- * branches, with which the best mapping boots the batch in `seconds`; 0 when not even all
- * of them can. Equal shares. O(vertices * log servers).
- */
-uint32_t fab_advice_servers(const struct fab_machine *m, const struct fab_batch *batch,
-			    double image_mbit, double seconds);
-
-struct fab_advice {
-	uint32_t levels;       /* bit l: level l */
-	double bandwidth_mbps; /* of the slowest node by the best mapping */
+/* How many servers a time takes. */
+struct fab_servers_needed {
+	uint32_t n; /* 0: no number of servers is enough, something else is in the way */
+	uint32_t n_up;	/* servers that are up */
+	uint32_t n_new; /* of n, those beyond the ones that are up: to be bought */
+	/* servers have several interfaces: these are counted one by one, so that fewer
+	 * servers may do, and each interface is given the whole disk */
+	bool is_estimate;
 };
 
 /*
- * Each level with a capacity: what the best mapping gives when all its segments are twice
- * as fast. Where none alone helps, also the levels that have to be raised together. out:
- * [FAB_MACHINE_LEVELS_MAX]; returns how many, the greatest gain first, of equal ones the
- * level with the fewest segments. O(levels * vertices).
+ * The fewest servers with which the best mapping boots the batch in `seconds` by equal
+ * shares: of those that are up, else all of them and new ones that are like the median
+ * one and hang where servers hang. The limits of the transfer model count
+ * (boot/limits.h), and the time of its requests. Exact but for is_estimate. O(vertices
+ * log servers).
+ */
+struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
+					     const struct fab_batch *batch,
+					     const struct fab_transfer_options *options,
+					     double seconds);
+
+struct fab_advice {
+	uint32_t levels;       /* bit l: level l; fab_limit_bit(): a limit */
+	double bandwidth_mbps; /* of the slowest node by the best mapping */
+};
+
+enum { FAB_ADVICE_MAX = FAB_MACHINE_LEVELS_MAX + 4 };
+
+/*
+ * Each level with a capacity, and each limit of the transfer model that is given: what
+ * the best mapping gives when all of it is twice as fast. Where none alone helps, also
+ * those that have to be raised together. out: [FAB_ADVICE_MAX]; returns how many, the
+ * greatest gain first, of equal ones the level with the fewest segments. O(levels *
+ * vertices).
  */
 uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
+			  const struct fab_transfer_options *options,
 			  struct fab_advice *out);
 
 /* Times of other ways to get one image to all nodes of a batch. */

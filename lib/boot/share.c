@@ -42,7 +42,8 @@ char *fab_share_segment_name(const struct fab_machine *m,
 			     const struct fab_share_segment *segment, char *out,
 			     size_t size)
 {
-	bool is_usual = segment->is_up == m->level[segment->level].is_server;
+	bool is_usual = segment->level == FAB_NONE ||
+			segment->is_up == m->level[segment->level].is_server;
 
 	snprintf(out, size, "%s%s", segment->name,
 		 is_usual	  ? ""

@@ -10,7 +10,7 @@
 
 /* The segments of one level in one direction, summed up by the tightest. */
 struct fab_share_segment {
-	uint32_t level;
+	uint32_t level;	      /* FAB_NONE: a limit of transfers (boot/limits.h) */
 	bool is_up;	      /* from servers towards the root */
 	const char *name;     /* level's segment; borrowed */
 	uint32_t vertex;      /* the tightest of them */
@@ -19,9 +19,12 @@ struct fab_share_segment {
 	double share_mbps;    /* least capacity / sharers of them */
 };
 
+/* Levels in both directions, and the limits. */
+enum { FAB_SHARE_SEGMENTS_MAX = 2 * FAB_MACHINE_LEVELS_MAX + 4 };
+
 struct fab_share {
 	uint32_t n_segments; /* those that are used, in the order node .. server */
-	struct fab_share_segment segment[2 * FAB_MACHINE_LEVELS_MAX];
+	struct fab_share_segment segment[FAB_SHARE_SEGMENTS_MAX];
 	uint32_t bottleneck;   /* index of the segment with the least share; of equal ones
 				  the one nearest to the server; FAB_NONE: no limit */
 	double bandwidth_mbps; /* of the slowest node */

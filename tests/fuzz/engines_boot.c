@@ -128,11 +128,17 @@ static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
 
 static void advise(const struct fab_machine *m, const struct fab_batch *batch)
 {
-	struct fab_advice advice[FAB_MACHINE_LEVELS_MAX];
+	const struct fab_transfer_options options = {.image_bytes = 1000000,
+						     .n_files = 1,
+						     .efficiency = 1,
+						     .server_connections = 2,
+						     .server_disk_mbps = 900};
+	struct fab_advice advice[FAB_ADVICE_MAX];
+	struct fab_servers_needed needed = fab_advice_servers(m, batch, &options, 0.01);
 
-	fuzz_must(fab_advice_servers(m, batch, 8, 0.01) <= m->n_servers,
-		  "more servers than there are", "advice");
-	fuzz_must(fab_advice_raise(m, batch, advice) <= FAB_MACHINE_LEVELS_MAX,
+	fuzz_must(needed.n - needed.n_new <= needed.n_up, "more servers than there are",
+		  "advice");
+	fuzz_must(fab_advice_raise(m, batch, &options, advice) <= FAB_ADVICE_MAX,
 		  "more levels than there are", "advice");
 }
 

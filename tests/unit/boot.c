@@ -400,15 +400,17 @@ Test(boot, advice_on_the_preset)
 	struct fab_machine *m = boots_machine("preset:taihulight");
 	struct fab_batch all = boots_batch(m, "all"),
 			 one = boots_batch(m, "first:1:supernode");
-	struct fab_advice levels[FAB_MACHINE_LEVELS_MAX];
+	const struct fab_transfer_options plain = {
+		.image_bytes = 50000000, .n_files = 1, .efficiency = 1};
+	struct fab_advice levels[FAB_ADVICE_MAX];
 	struct fab_alternatives alternatives;
 
 	/* 102.4 s need all 160 servers, twice as much half of them, less cannot be had */
-	cr_expect_eq(fab_advice_servers(m, &all, 400, 102.4), 160);
-	cr_expect_eq(fab_advice_servers(m, &all, 400, 204.8), 80);
-	cr_expect_eq(fab_advice_servers(m, &all, 400, 60), 0);
+	cr_expect_eq(fab_advice_servers(m, &all, &plain, 102.4).n, 160);
+	cr_expect_eq(fab_advice_servers(m, &all, &plain, 204.8).n, 80);
+	cr_expect_eq(fab_advice_servers(m, &all, &plain, 60).n, 0);
 	/* cascades and servers limit together: raising one of them alone gives nothing */
-	cr_expect_eq(fab_advice_raise(m, &all, levels), 6);
+	cr_expect_eq(fab_advice_raise(m, &all, &plain, levels), 6);
 	cr_expect_eq(__builtin_popcount(levels[0].levels), 2);
 	for (uint32_t l = 0; l < m->n_levels; l++) {
 		const char *segment = m->level[l].segment;
@@ -420,7 +422,7 @@ Test(boot, advice_on_the_preset)
 	cr_expect_float_eq(levels[0].bandwidth_mbps, 1000 / 128.0, 1e-6);
 	cr_expect_float_eq(levels[1].bandwidth_mbps, 1000 / 256.0, 1e-6);
 	/* a supernode: 256 nodes behind 20 Gb/s */
-	fab_advice_raise(m, &one, levels);
+	fab_advice_raise(m, &one, &plain, levels);
 	cr_expect_str_eq(m->level[__builtin_ctz(levels[0].levels)].segment, "N3");
 	cr_expect_float_eq(levels[0].bandwidth_mbps, 125, 1e-6);
 	fab_alternatives_of(m, &all, 400, 1, 0, &alternatives);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How few servers are enough. At a bandwidth b a segment of capacity c takes floor(c / b)
+ * nodes each direction, and serving nodes by servers of the same subtree first is never
+ * wrong (mapping_balanced.c). What a subtree has left over (less than 0: lacks) with its
+ * k best servers is concave in k: that of a server is a step, sums and cuts from above
+ * keep it so. So a subtree is a value with its fewest servers and the gains of the next
+ * ones, falling; the root needs as many as bring it to 0.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/advice.h"
+#include "boot/limits.h"
+#include "boot/mapping_impl.h"
+#include "event/stats.h"
+
+struct gain {
+	uint64_t of_each, n; /* n servers that add so many nodes each */
+};
+
+struct subtree {
+	int64_t left_over; /* nodes that its servers could serve beyond its own */
+	uint64_t n_taken;  /* servers that it cannot do without */
+	FAB_VEC(struct gain) gain;
+};
+
+struct needing {
+	const struct fab_machine *m;
+	const struct fab_batch *batch;
+	const double *capacity;
+	double bandwidth_mbps;
+	struct subtree *at; /* [n_vertices] */
+};
+
+static uint64_t quota(double capacity, double bandwidth)
+{
+	double q = floor(capacity / bandwidth * (1 + 1e-9));
+
+	return q < 1e15 ? (uint64_t)q : (uint64_t)1e15;
+}
+
+static int cmp_gain(const void *a, const void *b)
+{
+	const struct gain *x = a, *y = b;
+
+	return x->of_each > y->of_each ? -1 : x->of_each < y->of_each;
+}
+
+/* Take servers until the subtree lacks no more than `most`; false: there are too few. */
+static bool take(struct subtree *t, int64_t most)
+{
+	size_t i = 0;
+
+	for (; t->left_over < -most && i < t->gain.n; i++) {
+		struct gain *g = &t->gain.v[i];
+		uint64_t lacking = (uint64_t)(-most - t->left_over), n;
+
+		if (!g->of_each)
+			return false;
+		n = (lacking + g->of_each - 1) / g->of_each;
+		n = n < g->n ? n : g->n;
+		t->left_over += (int64_t)(n * g->of_each);
+		t->n_taken += n;
+		g->n -= n;
+		if (g->n)
+			break;
+	}
+	memmove(t->gain.v, t->gain.v + i, (t->gain.n - i) * sizeof(*t->gain.v));
+	t->gain.n -= i;
+	return t->left_over >= -most;
+}
+
+/* Not more than `most` gets out of the subtree. */
+static void cut(struct subtree *t, int64_t most)
+{
+	int64_t room;
+	size_t i = 0;
+
+	if (t->left_over > most)
+		t->left_over = most;
+	room = most - t->left_over;
+	for (; i < t->gain.n && room > 0; i++) {
+		struct gain *g = &t->gain.v[i];
+		uint64_t fit;
+
+		if (!g->of_each)
+			break;
+		fit = (uint64_t)room / g->of_each;
+		if (fit >= g->n) {
+			room -= (int64_t)(g->n * g->of_each);
+			continue;
+		}
+		/* `fit` of them in full, one in part */
+		g->n = fit;
+		t->gain.n = i + (fit > 0);
+		if (room % (int64_t)g->of_each)
+			FAB_PUSH(&t->gain,
+				 ((struct gain){(uint64_t)room % g->of_each, 1}));
+		return;
+	}
+	t->gain.n = i;
+}
+
+/* Everything of a child into its parent. */
+static void join(struct subtree *parent, struct subtree *child)
+{
+	parent->left_over += child->left_over;
+	parent->n_taken += child->n_taken;
+	for (size_t i = 0; i < child->gain.n; i++)
+		FAB_PUSH(&parent->gain, child->gain.v[i]);
+	free(child->gain.v);
+	*child = (struct subtree){0};
+}
+
+/* The fewest servers; FAB_NONE: there are not enough. The subtrees are used up. */
+static uint64_t fewest(struct needing *x)
+{
+	const struct fab_machine *m = x->m;
+	bool is_possible = true;
+	uint64_t n = FAB_NONE;
+
+	for (uint32_t i = 0; i < x->batch->n; i++)
+		x->at[m->node_vertex[x->batch->node[i]]].left_over--;
+	for (uint32_t v = m->n_vertices; v-- > 0;) {
+		struct subtree *t = &x->at[v];
+		int64_t most = v ? (int64_t)quota(x->capacity[v], x->bandwidth_mbps) : 0;
+
+		if (t->gain.n > 1)
+			qsort(t->gain.v, t->gain.n, sizeof(*t->gain.v), cmp_gain);
+		is_possible = is_possible && take(t, most);
+		if (v) {
+			cut(t, most);
+			join(&x->at[m->parent[v]], t);
+		}
+	}
+	if (is_possible)
+		n = x->at[0].n_taken;
+	free(x->at[0].gain.v);
+	x->at[0] = (struct subtree){0};
+	return n;
+}
+
+/* What a server of the median capacity serves. */
+static uint64_t median_quota(const struct needing *x)
+{
+	uint32_t n, *up = fab_interfaces_up(x->m, &n);
+	double *capacity = FAB_NEW(n, double), median;
+
+	for (uint32_t i = 0; i < n; i++)
+		capacity[i] = x->capacity[x->m->interface_vertex[up[i]]];
+	qsort(capacity, n, sizeof(*capacity), fab_cmp_double);
+	median = capacity[(n - 1) / 2];
+	free(capacity);
+	free(up);
+	return quota(median, x->bandwidth_mbps);
+}
+
+/* Each server that is up can be had for one; what it serves is cut by its own segment. */
+static void offer_servers(struct needing *x, bool is_for_nothing)
+{
+	for (uint32_t i = 0; i < x->m->n_interfaces; i++) {
+		struct subtree *t = &x->at[x->m->interface_vertex[i]];
+
+		if (!fab_interface_is_up(x->m, i))
+			continue;
+		if (is_for_nothing)
+			t->left_over = x->batch->n;
+		else
+			FAB_PUSH(&t->gain, ((struct gain){x->batch->n, 1}));
+	}
+}
+
+/* Beside those there are, more like the median one, wherever a server hangs now. */
+static void offer_new(struct needing *x)
+{
+	uint64_t each = median_quota(x);
+
+	each = each < x->batch->n ? each : x->batch->n;
+	for (uint32_t i = 0; i < x->m->n_interfaces; i++) {
+		struct subtree *t = &x->at[x->m->parent[x->m->interface_vertex[i]]];
+
+		if (each && !t->gain.n && fab_interface_is_up(x->m, i))
+			FAB_PUSH(&t->gain, ((struct gain){each, x->batch->n}));
+	}
+}
+
+static uint32_t count_up(const struct fab_machine *m, bool *has_several)
+{
+	uint32_t n = 0, n_interfaces = 0;
+
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		n += !m->server_is_down[s];
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		n_interfaces += fab_interface_is_up(m, i);
+	*has_several = n_interfaces > n;
+	return n;
+}
+
+struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
+					     const struct fab_batch *batch,
+					     const struct fab_transfer_options *options,
+					     double seconds)
+{
+	double budget = seconds - options->n_files * options->request_seconds;
+	double image_mbit = (double)options->image_bytes * 8e-6 / options->efficiency;
+	double *capacity = FAB_NEW(m->n_vertices, double);
+	struct needing x = {.m = m,
+			    .batch = batch,
+			    .capacity = capacity,
+			    .bandwidth_mbps = image_mbit / budget,
+			    .at = FAB_NEW0(m->n_vertices, struct subtree)};
+	struct fab_servers_needed out = {0};
+	uint64_t n = FAB_NONE;
+
+	out.n_up = count_up(m, &out.is_estimate);
+	fab_limits_capacities(m, batch, options, 0, capacity);
+	if (budget > 0 && batch->n) {
+		offer_servers(&x, false);
+		n = fewest(&x);
+		if (n != FAB_NONE && n > out.n_up)
+			n = out.n_up; /* interfaces were counted */
+	}
+	if (n == FAB_NONE && budget > 0 && batch->n) {
+		offer_servers(&x, true);
+		offer_new(&x);
+		n = fewest(&x);
+		if (n != FAB_NONE) {
+			out.n_new = (uint32_t)n;
+			n += out.n_up;
+		}
+	}
+	out.n = n == FAB_NONE ? 0 : (uint32_t)n;
+	free(x.at);
+	free(capacity);
+	return out;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How many servers are enough, and what limits, against trying all sets of servers. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "boot/advice.h"
+#include "boot/limits.h"
+#include "support/boots.h"
+
+/* Up to 8 nodes and 7 servers of unlike rates in a tree of up to three levels. */
+static struct fab_machine *draw_machine(uint64_t seed)
+{
+	struct fab_machine *m;
+	struct fab_rng rng;
+	struct fab_err err;
+	char text[4000];
+	size_t at = 0;
+	uint32_t n_nodes, n_servers;
+
+	fab_rng_init(&rng, seed);
+	for (int i = 0; i < 5; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "u%d %s%.0d %u\n", i,
+				       i < 2 ? "-" : "u", i < 2 ? 0 : i - 1,
+				       (uint32_t)fab_rng_below(&rng, 40) + 5);
+	n_nodes = (uint32_t)fab_rng_below(&rng, 8) + 1;
+	n_servers = (uint32_t)fab_rng_below(&rng, 7) + 1;
+	for (uint32_t i = 0; i < n_nodes; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "n%u u%u %u node\n",
+				       i, (uint32_t)fab_rng_below(&rng, 5),
+				       (uint32_t)fab_rng_below(&rng, 10) + 5);
+	for (uint32_t i = 0; i < n_servers; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       "s%u u%u %u server\n", i,
+				       (uint32_t)fab_rng_below(&rng, 5),
+				       (uint32_t)fab_rng_below(&rng, 30) + 2);
+	cr_assert_eq(fab_machine_read("m", text, at, &m, &err), 0, "%s", err.text);
+	return m;
+}
+
+/* By trying all sets of servers; 0: not even all are enough. */
+static uint32_t fewest_brute(const struct fab_machine *m, const struct fab_batch *batch,
+			     const struct fab_transfer_options *options, double mbps)
+{
+	struct fab_machine copy = *m;
+	bool down[8];
+	uint32_t best = 0;
+
+	copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
+	copy.server_is_down = down;
+	fab_limits_capacities(m, batch, options, 0, copy.capacity_mbps);
+	for (uint32_t set = 1; set < 1U << m->n_servers; set++) {
+		uint32_t n = (uint32_t)__builtin_popcount(set);
+
+		for (uint32_t s = 0; s < m->n_servers; s++)
+			down[s] = !(set >> s & 1);
+		if ((!best || n < best) &&
+		    fab_mapping_upper_bound_mbps(&copy, batch) >= mbps * (1 - 1e-9))
+			best = n;
+	}
+	free(copy.capacity_mbps);
+	return best;
+}
+
+Test(advice, servers_needed_are_the_fewest)
+{
+	uint32_t n_some = 0, n_new = 0;
+
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct fab_machine *m = draw_machine(seed);
+		struct fab_batch all = boots_batch(m, "all");
+		struct fab_transfer_options o = {
+			.image_bytes = 1000000,
+			.n_files = 2,
+			.request_seconds = 0.5,
+			.efficiency = 0.5,
+			.server_disk_mbps = seed % 3 ? 0 : 11,
+			.server_connections = seed % 5 ? 0 : 2};
+
+		for (double mbps = 1; mbps < 10; mbps *= 1.31) {
+			double seconds = 1 + 16 / mbps;
+			struct fab_servers_needed got =
+				fab_advice_servers(m, &all, &o, seconds);
+			uint32_t want = fewest_brute(m, &all, &o, mbps);
+
+			cr_expect_not(got.is_estimate);
+			cr_expect_eq(got.n_up, m->n_servers);
+			if (want)
+				cr_expect(got.n == want && !got.n_new,
+					  "seed %u, %g Mb/s: %u, not %u", (unsigned)seed,
+					  mbps, got.n, want);
+			else
+				cr_expect(!got.n || got.n_new == got.n - got.n_up,
+					  "seed %u, %g Mb/s", (unsigned)seed, mbps);
+			n_some += want > 0 && want < m->n_servers;
+			n_new += got.n_new > 0;
+		}
+		fab_batch_fini(&all);
+		fab_machine_free(m);
+	}
+	cr_expect_gt(n_some, 100);
+	cr_expect_gt(n_new, 20);
+}
+
+/* What is to be bought, bought: with so many the bound holds, with one less it does not. */
+Test(advice, servers_to_buy_are_enough_and_needed)
+{
+	for (uint32_t nodes = 1; nodes <= 20; nodes++)
+		for (uint32_t servers = 1; servers <= 3; servers++) {
+			const struct fab_transfer_options o = {
+				.image_bytes = 1000000, .n_files = 1, .efficiency = 1};
+			char spec[80];
+			struct fab_machine *m;
+			struct fab_batch all;
+			struct fab_servers_needed got;
+
+			snprintf(spec, sizeof(spec), "node=%u@100/server=%u@70", nodes,
+				 servers);
+			m = boots_machine(spec);
+			all = boots_batch(m, "all");
+			/* 8 Mbit in 0.3 s are 26.7 Mb/s: a server has two nodes */
+			got = fab_advice_servers(m, &all, &o, 0.3);
+			cr_expect_eq(got.n, (nodes + 1) / 2, "%s", spec);
+			cr_expect_eq(got.n_new, got.n > servers ? got.n - servers : 0,
+				     "%s", spec);
+			fab_batch_fini(&all);
+			fab_machine_free(m);
+		}
+}
+
+/* Eight nodes of 1 Gb/s and four such servers: 100 MB at half the rate take 3.2 s; in 1.7
+ * s each node needs a server of its own. */
+Test(advice, limits_of_transfers_count)
+{
+	struct fab_machine *m = boots_machine("node=8@1G/server=4@1G");
+	struct fab_batch all = boots_batch(m, "all");
+	struct fab_transfer_options o = {
+		.image_bytes = 100000000, .n_files = 1, .efficiency = 0.5};
+	struct fab_advice advice[FAB_ADVICE_MAX];
+	struct fab_servers_needed got = fab_advice_servers(m, &all, &o, 1.7);
+
+	cr_expect_eq(got.n, 8);
+	cr_expect_eq(got.n_new, 4);
+	o.server_disk_mbps = 500;
+	cr_expect_eq(fab_advice_servers(m, &all, &o, 1.7).n, 0);
+	cr_expect_eq(fab_advice_servers(m, &all, &o, 3.2).n, 8);
+	cr_expect_geq(fab_advice_raise(m, &all, &o, advice), 1);
+	cr_expect_eq(advice[0].levels, fab_limit_bit(FAB_LIMIT_DISK));
+	o.server_disk_mbps = 0;
+	o.flow_cap_mbps = 100;
+	cr_expect_geq(fab_advice_raise(m, &all, &o, advice), 1);
+	cr_expect_eq(advice[0].levels, fab_limit_bit(FAB_LIMIT_TRANSFER));
+	o.server_connections = 1;
+	cr_expect_geq(fab_advice_raise(m, &all, &o, advice), 1);
+	cr_expect_float_eq(advice[0].bandwidth_mbps, 100, 1e-6);
+	cr_expect_eq(fab_advice_servers(m, &all, &o, 15.9).n, 0);
+	cr_expect_eq(fab_advice_servers(m, &all, &o, 16.1).n, 8);
+	cr_expect_eq(fab_advice_servers(m, &all, &o, 0).n, 0);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
