@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct turns {
 	const struct fab_legs *legs;
@@ -134,22 +135,6 @@ static void plan(const struct turns *t, uint32_t to, struct fab_leg_plan *p)
 	}
 }
 
-static void fill(const struct turns *t, struct fab_routes *r)
-{
-	const struct fab_kfat *k = t->legs->k;
-	struct fab_leg_plan p;
-
-	fab_leg_plan_init(&p, k);
-	for (uint32_t i = 0; i < r->n_columns; i++) {
-		uint32_t to = k->leaf_of[r->column_switch[i]];
-
-		plan(t, to, &p);
-		fab_legs_fill(t->legs, &p, to, fab_routes_alternative(r, i),
-			      r->next + (size_t)i * k->f->n_switches);
-	}
-	fab_leg_plan_fini(&p);
-}
-
 /* Lane of each hop: 1 from the first turn from a column to a row on. */
 static bool set_lanes(const struct fab_kfat *k, const struct fab_hop *hops, uint32_t n,
 		      uint8_t *lanes)
@@ -172,34 +157,112 @@ static bool set_lanes(const struct fab_kfat *k, const struct fab_hop *hops, uint
 	return lane;
 }
 
-/* Pairs without the turn are level 0, lane 0; the others are packed from level 1 on. */
-static int pack(const struct turns *t, struct fab_routes *r, struct fab_err *err)
+/* Does what a line sends to its target turn from a column to a row later on? */
+enum turning { UNKNOWN, STRAIGHT, TURNS };
+
+/* The tables of one destination, and what they ask of the lanes. */
+struct filling {
+	const struct turns *t;
+	struct fab_routes *r;
+	struct fab_leg_plan plan;
+	enum turning *turning; /* [n_lines] */
+	struct fab_sl_packer *packer;
+};
+
+/* A path that goes in a circle is taken for one that turns: whoever follows it sees. */
+static enum turning turning_of(struct filling *fill, uint32_t line, uint32_t to)
 {
-	const struct fab_kfat *k = t->legs->k;
+	const struct fab_kfat *k = fill->t->legs->k;
+	uint32_t target = fill->plan.target[line], next;
+	uint8_t dim;
+
+	if (fill->turning[line] != UNKNOWN)
+		return fill->turning[line];
+	fill->turning[line] = TURNS;
+	dim = target == FAB_NONE || target == to ? FAB_LEG_NONE : fill->plan.dim[target];
+	next = dim == FAB_LEG_NONE ? FAB_NONE : k->line_of[(size_t)target * 2 + dim];
+	if (next == FAB_NONE)
+		return fill->turning[line] = STRAIGHT;
+	if (k->line_dim[line] == 1 && dim == 0)
+		return TURNS;
+	return fill->turning[line] = turning_of(fill, next, to);
+}
+
+static bool find_turning(struct filling *fill, uint32_t to)
+{
+	uint32_t n_lines = fill->t->legs->k->n_lines;
+	bool any = false;
+
+	memset(fill->turning, 0, n_lines * sizeof(*fill->turning));
+	for (uint32_t line = 0; line < n_lines; line++)
+		any = turning_of(fill, line, to) == TURNS || any;
+	return any;
+}
+
+/* May a leaf's path turn from a column to a row? */
+static bool may_turn(const struct filling *fill, uint32_t leaf)
+{
+	uint8_t dim = fill->plan.dim[leaf];
+	uint32_t line;
+
+	if (dim == FAB_LEG_NONE)
+		return false;
+	line = fill->t->legs->k->line_of[(size_t)leaf * 2 + dim];
+	return line != FAB_NONE && fill->turning[line] == TURNS;
+}
+
+/* Levels of the pairs of a column: without the turn level 0, lane 0; the others are
+ * packed from level 1 on. */
+static void pack(struct filling *fill, uint32_t column)
+{
+	const struct fab_kfat *k = fill->t->legs->k;
+	struct fab_routes *r = fill->r;
 	struct fab_hop hops[FAB_PATH_MAX];
 	uint8_t lanes[FAB_PATH_MAX];
-	struct fab_sl_packer *packer;
-	int rc = fab_sl_packer_new(r, FAB_SLS_MAX, &packer, err);
+
+	if (!find_turning(fill, k->leaf_of[r->column_switch[column]]))
+		return;
+	for (uint32_t s = 0; s < r->n_sl_sources; s++) {
+		uint32_t sw = r->sl_source[s], n;
+		unsigned sl;
+
+		if (!may_turn(fill, k->leaf_of[sw]))
+			continue;
+		n = fab_path_hops(r, sw, column, hops);
+		if (!set_lanes(k, hops, n, lanes))
+			continue;
+		sl = fab_sl_packer_add(fill->packer, hops, lanes, n, 1);
+		r->sl[(size_t)s * r->n_columns + column] = (uint8_t)sl;
+		if (sl != FAB_SL_NONE && sl >= r->n_sls)
+			r->n_sls = (uint8_t)(sl + 1);
+		r->n_vls = 2;
+	}
+}
+
+static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err *err)
+{
+	const struct fab_kfat *k = t->legs->k;
+	struct filling fill = {.t = t, .r = r};
+	int rc = fab_sl_packer_new(r, FAB_SLS_MAX, &fill.packer, err);
 
 	if (rc)
 		return rc;
 	fab_routes_new_levels(r);
-	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; s < r->n_sl_sources; s++) {
-			uint32_t n = fab_path_hops(r, r->sl_source[s], i, hops);
-			unsigned sl;
+	fab_leg_plan_init(&fill.plan, k);
+	fill.turning = FAB_NEW(k->n_lines + 1, enum turning);
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		uint32_t to = k->leaf_of[r->column_switch[i]];
 
-			if (!set_lanes(k, hops, n, lanes))
-				continue;
-			sl = fab_sl_packer_add(packer, hops, lanes, n, 1);
-			r->sl[(size_t)s * r->n_columns + i] = (uint8_t)sl;
-			if (sl != FAB_SL_NONE && sl >= r->n_sls)
-				r->n_sls = (uint8_t)(sl + 1);
-			r->n_vls = 2;
-		}
+		plan(t, to, &fill.plan);
+		fab_legs_fill(t->legs, &fill.plan, to, fab_routes_alternative(r, i),
+			      r->next + (size_t)i * k->f->n_switches);
+		pack(&fill, i);
+	}
+	free(fill.turning);
+	fab_leg_plan_fini(&fill.plan);
 	if (r->n_vls > 1)
-		fab_sl_packer_finish(packer);
-	fab_sl_packer_free(packer);
+		fab_sl_packer_finish(fill.packer);
+	fab_sl_packer_free(fill.packer);
 	return 0;
 }
 
@@ -217,8 +280,7 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	fab_legs_init(&legs, k, problem->faults);
 	find_turns(&t, &legs);
 	r = fab_alternatives_routes(&legs.alternatives);
-	fill(&t, r);
-	rc = pack(&t, r, err);
+	rc = fill_all(&t, r, err);
 	if (!rc)
 		fab_alternatives_settle(r);
 	free_turns(&t);
