@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/channel_order.h"
 
-#include "base/map.h"
 #include "base/mem.h"
 
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 struct edge {
 	uint32_t from, to;
 	uint32_t next_out, next_in; /* of the same vertex, FAB_NONE at the end */
+	uint32_t next_same;	    /* of the same slot */
 	bool is_dropped;
 };
 
@@ -21,7 +21,7 @@ struct fab_channel_order {
 	uint32_t *first_out, *first_in; /* [n] edge, FAB_NONE */
 	uint8_t *is_seen;		/* [n] in the running search */
 	FAB_VEC(struct edge) edges;
-	struct fab_map64 *id; /* from << 32 | to -> edge */
+	uint32_t *slot; /* [n_slots] edge, FAB_NONE */
 	FAB_VEC(uint32_t) ahead, behind;
 	uint32_t *places; /* of both, merged and apart: twice n_places */
 	size_t n_places;  /* room */
@@ -49,7 +49,8 @@ static void put(struct fab_channel_order *o, uint32_t vertex, uint32_t place)
 	o->at[place] = vertex;
 }
 
-struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key)
+struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
+						uint64_t n_slots)
 {
 	struct fab_channel_order *o = FAB_NEW0(1, struct fab_channel_order);
 	struct keyed *sorted = FAB_NEW(n + 1, struct keyed);
@@ -60,7 +61,8 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key)
 	o->first_out = FAB_NEW(n + 1, uint32_t);
 	o->first_in = FAB_NEW(n + 1, uint32_t);
 	o->is_seen = FAB_NEW0(n + 1, uint8_t);
-	o->id = fab_map64_new(n);
+	o->slot = FAB_NEW(n_slots + 1, uint32_t);
+	memset(o->slot, 0xff, n_slots * sizeof(*o->slot));
 	memset(o->first_out, 0xff, n * sizeof(*o->first_out));
 	memset(o->first_in, 0xff, n * sizeof(*o->first_in));
 	for (uint32_t v = 0; v < n; v++)
@@ -85,7 +87,7 @@ void fab_channel_order_free(struct fab_channel_order *o)
 	free(o->behind.v);
 	free(o->places);
 	free(o->at);
-	fab_map64_free(o->id);
+	free(o->slot);
 	free(o);
 }
 
@@ -228,11 +230,29 @@ static bool make_room(struct fab_channel_order *o, uint32_t from, uint32_t to)
 	return true;
 }
 
-enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint32_t from,
-				    uint32_t to, uint32_t *id)
+/* The edge, dropped or not; FAB_NONE: it was never added. */
+static uint32_t find(const struct fab_channel_order *o, uint64_t slot, uint32_t from,
+		     uint32_t to)
 {
-	uint64_t key = (uint64_t)from << 32 | to;
-	uint32_t known = fab_map64_get(o->id, key);
+	uint32_t e = o->slot[slot];
+
+	while (e != FAB_NONE && (o->edges.v[e].from != from || o->edges.v[e].to != to))
+		e = o->edges.v[e].next_same;
+	return e;
+}
+
+bool fab_channel_order_has(const struct fab_channel_order *o, uint64_t slot,
+			   uint32_t from, uint32_t to)
+{
+	uint32_t e = find(o, slot, from, to);
+
+	return e != FAB_NONE && !o->edges.v[e].is_dropped;
+}
+
+enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint64_t slot,
+				    uint32_t from, uint32_t to, uint32_t *id)
+{
+	uint32_t known = find(o, slot, from, to);
 	struct edge e = {.from = from, .to = to};
 
 	if (known != FAB_NONE && !o->edges.v[known].is_dropped)
@@ -247,9 +267,9 @@ enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint32_t from,
 	*id = (uint32_t)o->edges.n;
 	e.next_out = o->first_out[from];
 	e.next_in = o->first_in[to];
-	o->first_out[from] = o->first_in[to] = *id;
+	e.next_same = o->slot[slot];
+	o->first_out[from] = o->first_in[to] = o->slot[slot] = *id;
 	FAB_PUSH(&o->edges, e);
-	fab_map64_put(o->id, key, *id);
 	return FAB_EDGE_NEW;
 }
 

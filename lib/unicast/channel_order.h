@@ -5,15 +5,20 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/macros.h"
 
 struct fab_channel_order;
 
 /*
  * n vertices, no edges. key[v]: the order to begin with, equal keys by number; edges that
- * run from lower to higher keys cost nothing. The caller frees. O(n log n).
+ * run from lower to higher keys cost nothing. An edge is looked up by its slot, which the
+ * caller gives: edges that share one are searched one after the other. The caller frees.
+ * O(n log n + slots).
  */
-struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key);
+struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
+						uint64_t n_slots);
 void fab_channel_order_free(struct fab_channel_order *order);
 
 enum fab_edge { FAB_EDGE_NEW, FAB_EDGE_KNOWN, FAB_EDGE_CYCLE };
@@ -21,7 +26,10 @@ enum fab_edge { FAB_EDGE_NEW, FAB_EDGE_KNOWN, FAB_EDGE_CYCLE };
  * Add an edge unless it closes a cycle; *id gets its number for fab_channel_order_drop()
  * when it is new. O(vertices and edges between the two in the order).
  */
-enum fab_edge fab_channel_order_add(struct fab_channel_order *order, uint32_t from,
-				    uint32_t to, uint32_t *id);
+enum fab_edge fab_channel_order_add(struct fab_channel_order *order, uint64_t slot,
+				    uint32_t from, uint32_t to, uint32_t *id);
+/* Is the edge there? O(edges of the slot). */
+bool fab_channel_order_has(const struct fab_channel_order *order, uint64_t slot,
+			   uint32_t from, uint32_t to);
 /* Take a new edge back. */
 void fab_channel_order_drop(struct fab_channel_order *order, uint32_t id);

@@ -51,13 +51,6 @@ void vtftr_ib_lanes_of_phases(struct vtftr_ib_lanes *l)
 	vtftr_ib_spread_lanes(l);
 }
 
-static uint32_t channel(const struct vtftr_ib_lanes *l, uint32_t hop)
-{
-	uint32_t arc = l->k->f->arc_first[l->hops[hop].sw] + l->hops[hop].out;
-
-	return arc * l->n_rounds + l->lane[hop];
-}
-
 static void drop(struct vtftr_ib_lanes *l, size_t n)
 {
 	while (l->added.n > n)
@@ -91,24 +84,35 @@ static void note_refused(struct vtftr_ib_lanes *l, uint64_t key)
 			      l->added.n > l->n_kept ? l->n_back : FOR_GOOD);
 }
 
-/* False: it would close a cycle. */
-static bool add_dependency(struct vtftr_ib_lanes *l, uint32_t from, uint32_t to)
+struct channel {
+	uint32_t arc, lane;
+};
+
+static struct channel channel(const struct vtftr_ib_lanes *l, uint32_t hop)
 {
+	return (struct channel){l->k->f->arc_first[l->hops[hop].sw] + l->hops[hop].out,
+				l->lane[hop]};
+}
+
+/* False: it would close a cycle. */
+static bool add_dependency(struct vtftr_ib_lanes *l, struct channel a, struct channel b)
+{
+	const struct fab_fabric *f = l->k->f;
+	uint32_t from = a.arc * l->n_rounds + a.lane, to = b.arc * l->n_rounds + b.lane;
+	uint64_t slot = l->slot_first[a.arc] + b.arc - f->arc_first[f->arc_peer[a.arc]];
 	uint64_t key = (uint64_t)from << 32 | to;
 	uint32_t id;
 
+	if (fab_channel_order_has(l->order, slot, from, to))
+		return true;
 	if (is_refused(l, key))
 		return false;
-	switch (fab_channel_order_add(l->order, from, to, &id)) {
-	case FAB_EDGE_NEW:
-		FAB_PUSH(&l->added, id);
-		return true;
-	case FAB_EDGE_KNOWN:
-		return true;
-	default:
+	if (fab_channel_order_add(l->order, slot, from, to, &id) == FAB_EDGE_CYCLE) {
 		note_refused(l, key);
 		return false;
 	}
+	FAB_PUSH(&l->added, id);
+	return true;
 }
 
 bool vtftr_ib_add_way(struct vtftr_ib_lanes *l)
@@ -156,7 +160,7 @@ static bool add_plain(void *context, uint32_t from, uint32_t to)
 {
 	struct vtftr_ib_lanes *l = context;
 
-	return add_dependency(l, from * l->n_rounds, to * l->n_rounds);
+	return add_dependency(l, (struct channel){from, 0}, (struct channel){to, 0});
 }
 
 bool vtftr_ib_add_plain(struct vtftr_ib_lanes *l, uint32_t column)
@@ -189,12 +193,30 @@ static void add_phased(struct vtftr_ib_lanes *l, uint32_t column)
 	}
 }
 
+static void number_slots(struct vtftr_ib_lanes *l)
+{
+	const struct fab_fabric *f = l->k->f;
+	uint32_t n_arcs = f->arc_first[f->n_switches];
+	uint64_t n = 0;
+
+	l->slot_first = FAB_NEW((size_t)n_arcs + 1, uint64_t);
+	for (uint32_t a = 0; a < n_arcs; a++) {
+		uint32_t sw = f->arc_peer[a];
+
+		l->slot_first[a] = n;
+		n += f->arc_first[sw + 1] - f->arc_first[sw];
+	}
+	l->slot_first[n_arcs] = n;
+}
+
 void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased)
 {
 	const struct fab_fabric *f = l->k->f;
-	uint32_t *key = channel_keys(l, f);
+	uint32_t *key = channel_keys(l, f), n_arcs = f->arc_first[f->n_switches];
 
-	l->order = fab_channel_order_new(f->arc_first[f->n_switches] * l->n_rounds, key);
+	number_slots(l);
+	l->order =
+		fab_channel_order_new(n_arcs * l->n_rounds, key, l->slot_first[n_arcs]);
 	free(key);
 	for (uint32_t i = 0; i < l->v->routes->n_columns; i++) {
 		vtftr_ib_add_plain(l, i);
@@ -269,6 +291,7 @@ void vtftr_ib_end_lanes(struct vtftr_ib_lanes *l)
 	fab_sl_packer_finish(l->packer);
 	fab_sl_packer_free(l->packer);
 	fab_channel_order_free(l->order);
+	free(l->slot_first);
 	free(l->added.v);
 	free(l->walked);
 	fab_map64_free(l->refused);

@@ -16,12 +16,13 @@ struct vtftr_ib_lanes {
 	struct fab_sl_packer *packer;
 	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
 					    there is a left-over */
-	FAB_VEC(uint32_t) added;	 /* dependencies, to take them back */
-	size_t n_before;		 /* of them before the way at hand */
-	size_t n_kept;			 /* of them that stay; SIZE_MAX: all */
-	struct fab_map64 *refused;	 /* from << 32 | to -> n_back then, or for good */
-	uint32_t n_back;		 /* how often some were taken back */
-	uint32_t *walked, stamp;	 /* for vtftr_ib_walk() */
+	uint64_t *slot_first; /* [arcs + 1] of dependencies, by the port out after it */
+	FAB_VEC(uint32_t) added;   /* dependencies, to take them back */
+	size_t n_before;	   /* of them before the way at hand */
+	size_t n_kept;		   /* of them that stay; SIZE_MAX: all */
+	struct fab_map64 *refused; /* from << 32 | to -> n_back then, or for good */
+	uint32_t n_back;	   /* how often some were taken back */
+	uint32_t *walked, stamp;   /* for vtftr_ib_walk() */
 	/* the way at hand */
 	uint32_t n_hops, n_legs;
 	struct fab_hop hops[FAB_PATH_MAX];

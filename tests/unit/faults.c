@@ -238,7 +238,7 @@ Test(faults, channel_order)
 
 		for (uint32_t v = 0; v < N; v++)
 			key[v] = (uint32_t)fab_rng_below(&rng, 3);
-		o = fab_channel_order_new(N, key);
+		o = fab_channel_order_new(N, key, N);
 		for (int i = 0; i < 60; i++) {
 			uint32_t a = (uint32_t)fab_rng_below(&rng, N), id;
 			uint32_t b = (uint32_t)fab_rng_below(&rng, N);
@@ -250,7 +250,7 @@ Test(faults, channel_order)
 				for (int x = 0; x < N; x++)
 					for (int y = 0; y < N; y++)
 						lead[x][y] |= lead[x][k] && lead[k][y];
-			got = fab_channel_order_add(o, a, b, &id);
+			got = fab_channel_order_add(o, a, a, b, &id);
 			if (a == b || lead[b][a])
 				cr_assert_eq(got, FAB_EDGE_CYCLE);
 			else
