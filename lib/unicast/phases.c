@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "unicast/phases.h"
+#include "unicast/phases_impl.h"
 
 #include "unicast/faults.h"
 #include <stdlib.h>
@@ -7,14 +7,6 @@
 
 /* Reached, but not yet part of a level. */
 static const uint32_t NEW_LEVEL = FAB_NONE - 1;
-
-struct fab_phase_space {
-	uint32_t *level;  /* [n_switches] hops to the destination, FAB_NONE */
-	uint32_t *order;  /* [n_switches] switches by level */
-	int16_t *phase;	  /* [n_switches] leaf: phi; line: p; -1: against the order */
-	uint8_t *is_down; /* [n_switches] the way on goes down in the line */
-	uint16_t *usable; /* [arcs of a switch] room */
-};
 
 struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph)
 {
@@ -26,6 +18,11 @@ struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph)
 	s->phase = FAB_NEW(n, int16_t);
 	s->is_down = FAB_NEW0(n, uint8_t);
 	s->usable = FAB_NEW((size_t)UINT16_MAX + 1, uint16_t);
+	s->mark = FAB_NEW0(n, uint32_t);
+	s->after = FAB_NEW(n, uint32_t);
+	s->moved = FAB_NEW(n, uint32_t);
+	s->stamp = 0;
+	s->has_chosen = false;
 	return s;
 }
 
@@ -36,15 +33,10 @@ void fab_phase_space_free(struct fab_phase_space *s)
 	free(s->phase);
 	free(s->is_down);
 	free(s->usable);
+	free(s->mark);
+	free(s->after);
+	free(s->moved);
 	free(s);
-}
-
-/* The largest phase of dimension d below phi, -1: none. */
-static int phase_below(int phi, unsigned d, unsigned n_dims)
-{
-	int below = phi - 1 - (int)d;
-
-	return below < 0 ? -1 : (int)d + below / (int)n_dims * (int)n_dims;
 }
 
 /* What sw would be worth if it went on by way of its arc to u. */
@@ -77,7 +69,7 @@ static struct offer offer_to_line(const struct fab_phases *ph,
 		size_t at = (size_t)k->leaf_of[u] * k->n_dims + d;
 
 		if (s->phase[u] >= 0)
-			o.phase = phase_below(s->phase[u], d, k->n_dims);
+			o.phase = fab_phase_below(s->phase[u], d, k->n_dims);
 		if (ph->concentrate)
 			o.score = ph->soundness[at];
 		o.score |= (uint32_t)ph->n_whole[at] << 24;
@@ -115,9 +107,15 @@ static bool is_better(const struct fab_phases *ph, const struct offer *a,
 	return a->score > b->score;
 }
 
-/* The best way on over switches of the level below; false: against the phase order. */
-static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
-		  uint32_t sw, uint32_t level, uint16_t *next)
+/* Would other settings of the phases choose otherwise between the two? */
+static bool is_choice(const struct fab_phases *ph, const struct offer *a,
+		      const struct offer *b)
+{
+	return a->phase == b->phase || (ph->plain && a->phase < 2 && b->phase < 2);
+}
+
+bool fab_phases_adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		      uint32_t sw, uint32_t level, uint16_t *next)
 {
 	const struct fab_fabric *f = ph->k->f;
 	bool is_leaf = ph->k->leaf_of[sw] != FAB_NONE, has_any = false;
@@ -131,6 +129,7 @@ static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32
 			continue;
 		o = is_leaf ? offer_to_leaf(ph, s, to, u)
 			    : offer_to_line(ph, s, to, sw, u);
+		s->has_chosen = s->has_chosen || (has_any && is_choice(ph, &o, &best));
 		if (has_any && !is_better(ph, &o, &best, is_leaf))
 			continue;
 		has_any = true;
@@ -211,7 +210,7 @@ static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uin
 		uint32_t sw = s->order[i], level = s->level[sw] - 1;
 		uint16_t arc = FAB_ARC_NONE;
 
-		adopt(ph, s, to, sw, level, &arc);
+		fab_phases_adopt(ph, s, to, sw, level, &arc);
 		take(ph, s, to, sw, level, arc, rows);
 	}
 }
@@ -235,7 +234,7 @@ static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
 			uint16_t by = FAB_ARC_NONE;
 
 			if (s->level[v] != FAB_NONE || !fab_arc_is_live(ph->faults, a) ||
-			    (!adopt(ph, s, dest, v, level, &by) && !any))
+			    (!fab_phases_adopt(ph, s, dest, v, level, &by) && !any))
 				continue;
 			take(ph, s, dest, v, level, by, rows);
 			s->level[v] = NEW_LEVEL;
@@ -288,13 +287,7 @@ static bool classify(const struct fab_phases *ph, const struct fab_phase_space *
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		uint32_t sw = k->leaf[leaf];
 
-		if (next[sw] == FAB_ARC_NONE)
-			way[leaf] = FAB_WAY_NONE;
-		else if (s->phase[sw] < 0)
-			way[leaf] = FAB_WAY_LEFT;
-		else
-			way[leaf] = s->phase[sw] >= last_round ? FAB_WAY_PLAIN
-							       : FAB_WAY_PHASED;
+		way[leaf] = (uint8_t)fab_phases_way(next[sw], s->phase[sw], last_round);
 		all_plain = all_plain &&
 			    (way[leaf] == FAB_WAY_PLAIN || way[leaf] == FAB_WAY_NONE);
 	}
@@ -306,12 +299,21 @@ bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
 		       uint8_t *way)
 {
 	uint32_t to = ph->k->leaf[leaf];
+	bool is_plain;
 
+	s->has_chosen = false;
 	if (fab_phases_sound_column(ph, leaf, rows->next))
 		return true;
+	if (!longer && fab_whole_column(ph, s, leaf, rows->next, way, &is_plain))
+		return is_plain;
 	if (longer)
 		phased(ph, s, to, rows);
 	else
 		shortest(ph, s, to, rows);
 	return classify(ph, s, rows->next, way);
+}
+
+bool fab_phases_has_chosen(const struct fab_phase_space *space)
+{
+	return space->has_chosen;
 }

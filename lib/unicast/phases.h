@@ -28,6 +28,7 @@ struct fab_phases {
 	/* one root switch a line and two dimensions: the tables of a destination whose
 	 * column is sound follow from a template; else NULL */
 	struct fab_plain *plain;
+	struct fab_whole *whole; /* no part missing but by faults; else NULL */
 };
 
 /* The caller ends it; alternatives, with their kfat and faults, are borrowed. O(leaves *
@@ -70,3 +71,6 @@ struct fab_phase_rows {
 bool fab_phases_column(const struct fab_phases *phases, struct fab_phase_space *space,
 		       uint32_t leaf, bool longer, const struct fab_phase_rows *rows,
 		       uint8_t *way);
+/* Was there a choice for the last column: would it differ with another salt, with rows
+ * first or concentrated? O(1). */
+bool fab_phases_has_chosen(const struct fab_phase_space *space);

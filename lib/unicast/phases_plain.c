@@ -4,7 +4,7 @@
  * one root switch a line, and a destination that every sound leaf reaches by row, then
  * column.
  */
-#include "unicast/phases.h"
+#include "unicast/phases_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +285,7 @@ void fab_phases_init(struct fab_phases *ph, const struct fab_alternatives *alter
 		ph->plain = make_plain(ph);
 		ph->rows_first = true;
 	}
+	ph->whole = fab_whole_new(ph);
 }
 
 void fab_phases_fini(struct fab_phases *ph)
@@ -293,4 +294,5 @@ void fab_phases_fini(struct fab_phases *ph)
 	free(ph->soundness);
 	free(ph->has_leaf);
 	free_plain(ph->plain);
+	fab_whole_free(ph->whole);
 }
