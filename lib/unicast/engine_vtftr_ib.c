@@ -43,6 +43,7 @@ static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
 	bool is_plain = fab_phases_column(ph, space, k->leaf_of[sw],
 					  v->is_longer[k->leaf_of[sw]], &rows, way);
 
+	v->is_settled[k->leaf_of[sw]] = !fab_phases_has_chosen(space);
 	for (uint32_t i = column; i < column + rows.n; i++) {
 		free(v->way[i]);
 		v->way[i] = NULL;
@@ -67,7 +68,8 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 
 #pragma omp for schedule(dynamic, 16)
 		for (uint32_t i = 0; i < r->n_columns; i++)
-			if (!fab_routes_alternative(r, i))
+			if (!fab_routes_alternative(r, i) &&
+			    !v->is_settled[vtftr_ib_leaf(v, i)])
 				grow_tree(v, ph, space, i, way);
 		free(way);
 		fab_phase_space_free(space);
@@ -204,6 +206,7 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 	int rc = 0;
 
 	fab_phases_init(&ph, &v->alternatives, n_rounds);
+	memset(v->is_settled, 0, ph.k->n_leaves * sizeof(*v->is_settled));
 	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
 	if (!*is_done && n_rounds > 1)
 		rc = place(v, &ph, is_done, err);
@@ -213,7 +216,7 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 	}
 	if (!rc && !*is_done) {
 		fab_routes_new_levels(v->routes);
-		rc = vtftr_ib_pack(v, n_rounds, err);
+		rc = vtftr_ib_pack(v, &ph, err);
 		*is_done = !rc && !v->n_stuck;
 	}
 	fab_phases_fini(&ph);
@@ -276,6 +279,7 @@ static void end(struct vtftr_ib *v)
 		free(v->way[i]);
 	free(v->way);
 	free(v->is_longer);
+	free(v->is_settled);
 	free(v->is_stuck);
 	free(v->source_leaf);
 	fab_alternatives_fini(&v->alternatives);
@@ -293,6 +297,7 @@ static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 	n = problem->kfat->n_leaves;
 	v.way = FAB_NEW0(v.routes->n_columns + 1, uint8_t *);
 	v.is_longer = FAB_NEW0(n + 1, bool);
+	v.is_settled = FAB_NEW0(n + 1, bool);
 	v.is_stuck = FAB_NEW0(n + 1, bool);
 	v.source_leaf = FAB_NEW(n + 1, uint32_t);
 	for (uint32_t i = 0; i < v.routes->n_leaves; i++)

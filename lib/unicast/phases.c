@@ -21,6 +21,7 @@ struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph)
 	s->mark = FAB_NEW0(n, uint32_t);
 	s->after = FAB_NEW(n, uint32_t);
 	s->moved = FAB_NEW(n, uint32_t);
+	s->next = FAB_NEW(n, uint16_t);
 	s->stamp = 0;
 	s->has_chosen = false;
 	return s;
@@ -36,6 +37,7 @@ void fab_phase_space_free(struct fab_phase_space *s)
 	free(s->mark);
 	free(s->after);
 	free(s->moved);
+	free(s->next);
 	free(s);
 }
 

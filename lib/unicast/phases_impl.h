@@ -12,6 +12,7 @@ struct fab_phase_space {
 	uint16_t *usable; /* [arcs of a switch] room */
 	uint32_t *after;  /* [n_switches] a list, and another, of whoever searches */
 	uint32_t *moved;
+	uint16_t *next; /* [n_switches] of whoever needs it */
 	uint32_t *mark; /* [n_switches] == stamp: looked at for this destination */
 	uint32_t stamp;
 	bool has_chosen; /* among equals, for this destination */
@@ -59,3 +60,17 @@ void fab_whole_free(struct fab_whole *whole);
  */
 bool fab_whole_column(const struct fab_phases *ph, struct fab_phase_space *s,
 		      uint32_t leaf, uint16_t *next, uint8_t *way, bool *is_plain);
+/*
+ * The dependencies from arc to arc of all paths that nothing dead is on, in ascending
+ * order of dimensions, over all destinations: each handed to `take` once. O(arcs *
+ * leaves of a line).
+ */
+void fab_whole_dependencies(const struct fab_phases *ph,
+			    bool (*take)(void *context, uint32_t from, uint32_t to),
+			    void *context);
+/*
+ * Switches alive whose hop to a destination leaf is another than without faults:
+ * changed[n_switches] gets them. Returns how many. O(switches * dims).
+ */
+uint32_t fab_whole_changed(const struct fab_phases *ph, struct fab_phase_space *s,
+			   uint32_t leaf, const uint16_t *next, uint32_t *changed);

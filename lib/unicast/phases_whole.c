@@ -311,3 +311,93 @@ bool fab_whole_column(const struct fab_phases *ph, struct fab_phase_space *s,
 	*is_plain = classify(&x, way);
 	return true;
 }
+
+/* An arc of a leaf into the line, by a coordinate along it; FAB_NONE: dead. */
+static uint32_t arc_into(const struct fab_phases *ph, uint32_t line, uint32_t coord)
+{
+	const struct fab_fabric *f = ph->k->f;
+	const struct fab_whole *w = ph->whole;
+	uint32_t down =
+		f->arc_first[w->root[line]] + w->down[(size_t)line * w->width + coord];
+
+	if (!fab_arc_is_live(ph->faults, down))
+		return FAB_NONE;
+	return f->arc_first[f->arc_peer[down]] + f->arc_reverse[down];
+}
+
+static uint32_t n_joined(const struct fab_phases *ph, uint32_t line)
+{
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < ph->k->dims[ph->k->line_dim[line]]; c++)
+		n += arc_into(ph, line, c) != FAB_NONE;
+	return n;
+}
+
+/* Packets that leave a line by an arc go on to the lines of later dimensions. */
+static void go_on(const struct fab_phases *ph, uint32_t down, uint32_t d,
+		  const uint32_t *joined, bool (*take)(void *, uint32_t, uint32_t),
+		  void *context)
+{
+	const struct fab_kfat *k = ph->k;
+	const struct fab_whole *w = ph->whole;
+	uint32_t sw = k->f->arc_peer[down], leaf = k->leaf_of[sw];
+
+	for (uint32_t e = d + 1; e < k->n_dims; e++) {
+		uint32_t up =
+			k->f->arc_first[sw] + w->up[(size_t)e * k->f->n_switches + sw];
+		uint32_t line = k->line_of[(size_t)leaf * k->n_dims + e];
+
+		if (fab_arc_is_live(ph->faults, up) && joined[line] > 1)
+			take(context, down, up);
+	}
+}
+
+static void depend_in_line(const struct fab_phases *ph, uint32_t line,
+			   const uint32_t *joined,
+			   bool (*take)(void *, uint32_t, uint32_t), void *context)
+{
+	const struct fab_kfat *k = ph->k;
+	const struct fab_whole *w = ph->whole;
+	uint32_t d = k->line_dim[line];
+
+	for (uint32_t to = 0; to < k->dims[d] && joined[line] > 1; to++) {
+		uint32_t down = k->f->arc_first[w->root[line]] +
+				w->down[(size_t)line * w->width + to];
+
+		if (!fab_arc_is_live(ph->faults, down))
+			continue;
+		for (uint32_t from = 0; from < k->dims[d]; from++) {
+			uint32_t up = arc_into(ph, line, from);
+
+			if (from != to && up != FAB_NONE)
+				take(context, up, down);
+		}
+		go_on(ph, down, d, joined, take, context);
+	}
+}
+
+void fab_whole_dependencies(const struct fab_phases *ph,
+			    bool (*take)(void *context, uint32_t from, uint32_t to),
+			    void *context)
+{
+	uint32_t n = ph->k->n_lines, *joined = FAB_NEW(n + 1, uint32_t);
+
+	for (uint32_t line = 0; line < n; line++)
+		joined[line] = n_joined(ph, line);
+	for (uint32_t line = 0; line < n; line++)
+		depend_in_line(ph, line, joined, take, context);
+	free(joined);
+}
+
+uint32_t fab_whole_changed(const struct fab_phases *ph, struct fab_phase_space *s,
+			   uint32_t leaf, const uint16_t *next, uint32_t *changed)
+{
+	uint32_t n = 0;
+
+	place_all(ph, s, leaf, s->next);
+	for (uint32_t sw = 0; sw < ph->k->f->n_switches; sw++)
+		if (next[sw] != s->next[sw] && fab_switch_is_live(ph->faults, sw))
+			changed[n++] = sw;
+	return n;
+}

@@ -14,6 +14,7 @@ struct vtftr_ib {
 	uint8_t **way;	       /* [columns][leaf] enum fab_way; NULL: all plain or none */
 	uint32_t *source_leaf; /* [routes->n_leaves] number in the kfat */
 	bool *is_longer;       /* [leaves of the kfat] phase order before length */
+	bool *is_settled;      /* [leaves of the kfat] grown, any choice gives the same */
 	bool *is_stuck;	       /* [leaves of the kfat] some pair has no lanes */
 	uint64_t n_left, n_stuck; /* pairs against the phase order; without lanes */
 };
@@ -49,6 +50,9 @@ enum {
 };
 /* False: `take` said so. O(switches). */
 bool vtftr_ib_walk(struct vtftr_ib_walk *walk, uint32_t column);
+/* The same from the leaf switches sw[n] only. */
+bool vtftr_ib_walk_from(struct vtftr_ib_walk *walk, uint32_t column, const uint32_t *sw,
+			uint32_t n);
 
 /*
  * Do all ways that are not plain, put on one lane of their own, close no cycle there?
@@ -78,7 +82,7 @@ int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
  * routes->sl, the SL2VL tables, is_stuck and n_stuck. The exact graph of channel
  * dependencies is kept while there are left-overs.
  */
-int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds,
+int vtftr_ib_pack(struct vtftr_ib *v, const struct fab_phases *phases,
 		  struct fab_err *err) FAB_MUST_CHECK;
 
 /*

@@ -44,22 +44,31 @@ static bool walk_way(struct vtftr_ib_walk *w, const uint16_t *next, uint32_t sw)
 	return true;
 }
 
-bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
+bool vtftr_ib_walk_from(struct vtftr_ib_walk *w, uint32_t column, const uint32_t *sw,
+			uint32_t n)
 {
 	const struct fab_routes *r = w->v->routes;
+	const uint32_t *leaf_of = w->v->problem->kfat->leaf_of;
 	const uint16_t *next = r->next + (size_t)column * r->f->n_switches;
 	const uint8_t *way = w->v->way[column];
 
 	w->stamp++;
 	if (!way && !(w->ways & VTFTR_IB_PLAIN))
 		return true;
-	for (uint32_t s = 0; s < r->n_leaves; s++) {
-		uint8_t kind = way ? way[w->v->source_leaf[s]] : FAB_WAY_PLAIN;
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t kind = way ? way[leaf_of[sw[i]]] : FAB_WAY_PLAIN;
 
-		if (w->ways >> kind & 1 && !walk_way(w, next, r->leaf[s]))
+		if (w->ways >> kind & 1 && !walk_way(w, next, sw[i]))
 			return false;
 	}
 	return true;
+}
+
+bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
+{
+	const struct fab_routes *r = w->v->routes;
+
+	return vtftr_ib_walk_from(w, column, r->leaf, r->n_leaves);
 }
 
 /* Take away what nothing leads to, over and over: is anything left? */

@@ -155,10 +155,9 @@ static uint32_t *channel_keys(const struct vtftr_ib_lanes *l, const struct fab_f
 	return key;
 }
 
-/* A dependency of plain ways, which are on lane 0. */
-static bool add_plain(void *context, uint32_t from, uint32_t to)
+bool vtftr_ib_take_plain(void *lanes, uint32_t from, uint32_t to)
 {
-	struct vtftr_ib_lanes *l = context;
+	struct vtftr_ib_lanes *l = lanes;
 
 	return add_dependency(l, (struct channel){from, 0}, (struct channel){to, 0});
 }
@@ -167,7 +166,7 @@ bool vtftr_ib_add_plain(struct vtftr_ib_lanes *l, uint32_t column)
 {
 	struct vtftr_ib_walk walk = {.v = l->v,
 				     .ways = VTFTR_IB_PLAIN,
-				     .take = add_plain,
+				     .take = vtftr_ib_take_plain,
 				     .context = l,
 				     .walked = l->walked,
 				     .stamp = l->stamp};
@@ -209,7 +208,8 @@ static void number_slots(struct vtftr_ib_lanes *l)
 	l->slot_first[n_arcs] = n;
 }
 
-void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased)
+void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, const struct fab_phases *phases,
+			  bool phased)
 {
 	const struct fab_fabric *f = l->k->f;
 	uint32_t *key = channel_keys(l, f), n_arcs = f->arc_first[f->n_switches];
@@ -218,11 +218,9 @@ void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased)
 	l->order =
 		fab_channel_order_new(n_arcs * l->n_rounds, key, l->slot_first[n_arcs]);
 	free(key);
-	for (uint32_t i = 0; i < l->v->routes->n_columns; i++) {
-		vtftr_ib_add_plain(l, i);
-		if (phased)
-			add_phased(l, i);
-	}
+	vtftr_ib_add_all_plain(l, phases);
+	for (uint32_t i = 0; phased && i < l->v->routes->n_columns; i++)
+		add_phased(l, i);
 }
 
 bool vtftr_ib_next_word(struct vtftr_ib_lanes *l)
@@ -329,10 +327,11 @@ static void pack_all(struct vtftr_ib_lanes *l, enum fab_way way)
 				pack_pair(l, s, i, way == FAB_WAY_LEFT);
 }
 
-int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
+int vtftr_ib_pack(struct vtftr_ib *v, const struct fab_phases *phases,
+		  struct fab_err *err)
 {
 	struct vtftr_ib_lanes *l;
-	int rc = vtftr_ib_begin_lanes(v, n_rounds, &l, err);
+	int rc = vtftr_ib_begin_lanes(v, phases->n_rounds, &l, err);
 
 	if (rc)
 		return rc;
@@ -340,7 +339,7 @@ int vtftr_ib_pack(struct vtftr_ib *v, unsigned n_rounds, struct fab_err *err)
 	memset(v->is_stuck, 0, l->k->n_leaves * sizeof(*v->is_stuck));
 	pack_all(l, FAB_WAY_PHASED);
 	if (v->n_left) {
-		vtftr_ib_begin_order(l, true);
+		vtftr_ib_begin_order(l, phases, true);
 		pack_all(l, FAB_WAY_LEFT);
 	}
 	vtftr_ib_end_lanes(l);

@@ -40,7 +40,13 @@ void vtftr_ib_end_lanes(struct vtftr_ib_lanes *l);
 
 /* The order of channels with the dependencies of the plain ways, and with `phased` of all
  * in phase order. */
-void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, bool phased);
+void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, const struct fab_phases *phases,
+			  bool phased);
+/* A dependency of plain ways, which are on lane 0: what vtftr_ib_walk() is told with the
+ * lanes as context. */
+bool vtftr_ib_take_plain(void *lanes, uint32_t from, uint32_t to);
+/* The dependencies of the plain ways of all columns. O(columns * switches). */
+void vtftr_ib_add_all_plain(struct vtftr_ib_lanes *l, const struct fab_phases *phases);
 
 /* Take the way from a source at hand: hops, and which legs they make. False: none. */
 bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column);

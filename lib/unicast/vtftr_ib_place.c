@@ -198,7 +198,7 @@ int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
 	if (rc)
 		return rc;
 	p.space = fab_phase_space_new(phases);
-	vtftr_ib_begin_order(p.l, false);
+	vtftr_ib_begin_order(p.l, phases, false);
 	*is_done = place_all(&p);
 	*phases = p.base;
 	fab_phase_space_free(p.space);
