@@ -56,27 +56,72 @@ void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs
 				  kind->name, best->algorithm, least);
 }
 
-void compare_diff_answer(struct fab_report *r, const struct compare_counts *counts)
+/* How far apart, of the larger; what becomes 0 or was 0 is 1. */
+static double change_of(const struct compare_row *row)
+{
+	double larger = fmax(fabs(row->base), fabs(row->value));
+
+	return larger > 0 ? fabs(row->value - row->base) / larger : 0;
+}
+
+/* The first of the largest changes of this verdict. */
+static void answer_most(struct fab_report *r, const struct compare_rows *rows,
+			enum compare_verdict verdict)
+{
+	const struct compare_row *most = NULL;
+
+	for (size_t i = 0; i < rows->of.n; i++) {
+		const struct compare_row *row = &rows->of.v[i];
+
+		if (row->verdict == verdict && !row->part && !row->kind->is_time &&
+		    (!most || change_of(row) > change_of(most)))
+			most = row;
+	}
+	if (most)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Most %s: %s of %s, from %.6g to %.6g.",
+				  compare_verdict_name(verdict), most->metric,
+				  most->pair->other->algorithm, most->base, most->value);
+}
+
+static void answer_counts(struct fab_report *r, const struct compare_counts *c)
 {
 	char better[FAB_HUMAN_BYTES], worse[FAB_HUMAN_BYTES], same[FAB_HUMAN_BYTES];
 
-	fab_human_count(counts->better, better);
-	fab_human_count(counts->worse, worse);
-	fab_human_count(counts->same, same);
-	if (!counts->better && !counts->worse && !counts->same)
+	fab_human_count(c->better, better);
+	fab_human_count(c->worse, worse);
+	fab_human_count(c->same, same);
+	if (!c->better && !c->worse && !c->same)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Nothing was compared: no metric with a better and a "
 				  "worse is on both sides.");
 	else
-		fab_report_answer(r, counts->worse ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+		fab_report_answer(r, c->worse ? FAB_TONE_BAD : FAB_TONE_PLAIN,
 				  "Beside the base %s metric%s became worse, %s better, "
 				  "%s the same (times apart).",
-				  worse, counts->worse == 1 ? "" : "s", better, same);
+				  worse, c->worse == 1 ? "" : "s", better, same);
 }
 
-void compare_change_answer(struct fab_report *r, const char *verdict, const char *metric,
-			   const char *algorithm, double base, double value)
+void compare_diff_answer(struct fab_report *r, const struct compare_rows *rows)
 {
-	fab_report_answer(r, FAB_TONE_PLAIN, "Most %s: %s of %s, from %.6g to %.6g.",
-			  verdict, metric, algorithm, base, value);
+	const struct compare_counts *p = &rows->parts;
+	uint64_t vanished = rows->counts.vanished + p->vanished;
+	char text[4][FAB_HUMAN_BYTES];
+
+	answer_counts(r, &rows->counts);
+	if (vanished)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s value%s of the base %s missing beside it.",
+				  fab_human_count(vanished, text[0]),
+				  vanished == 1 ? "" : "s", vanished == 1 ? "is" : "are");
+	answer_most(r, rows, COMPARE_WORSE);
+	answer_most(r, rows, COMPARE_BETTER);
+	if (p->better || p->worse || p->same)
+		fab_report_answer(r, p->worse ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+				  "Of the parts (sets of faults, batches, segments) %s "
+				  "value%s became worse, %s better, %s the same.",
+				  fab_human_count(p->worse, text[1]),
+				  p->worse == 1 ? "" : "s",
+				  fab_human_count(p->better, text[2]),
+				  fab_human_count(p->same, text[3]));
 }

@@ -2,6 +2,7 @@
 /* What fabric-compare can do with the runs that it has read. */
 #pragma once
 
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "export/gnuplot.h"
 #include "present/report.h"
@@ -22,6 +23,8 @@ struct compare_item {
 struct compare_columns compare_list_columns(void);
 int compare_list(FILE *out, const struct fab_report_options *options,
 		 const struct fab_store_runs *runs, struct fab_err *err) FAB_MUST_CHECK;
+/* The table of it. */
+void compare_print_runs(struct fab_report *r, const struct fab_store_runs *runs);
 
 /*
  * All about one run. The columns of its table depend on its metrics; the caller frees
@@ -34,16 +37,95 @@ int compare_show(FILE *out, const struct fab_report_options *options,
 		 const struct fab_store_runs *runs, const struct compare_columns *columns,
 		 const struct compare_item *item, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Side by side: every item after the first with the first. */
-struct compare_columns compare_diff_columns(void);
-struct compare_counts {
-	uint64_t better, worse, same; /* times apart */
+/* Two results that are compared; one of them may be missing. */
+struct compare_pair {
+	const struct compare_item *base_item, *item;
+	const struct fab_store_result *base, *other;
 };
-/* tolerance: so large a part of the base value is no difference. */
+struct compare_pairs {
+	struct compare_pair *v;
+	size_t n, cap;
+};
+/*
+ * Every item after the first with the first, the base. A base that names its algorithm is
+ * compared with all; else results of one name belong together, and where there is no such
+ * name, one result on a side is compared with all of the other. The caller frees
+ * pairs->v.
+ */
+void compare_pair_up(const struct compare_item *items, size_t n_items,
+		     struct compare_pairs *pairs);
+
+/* A number of a part of a result: of a set of faults, a batch, a segment of one. */
+struct compare_value {
+	const char *part, *metric;
+	double value;
+	uint32_t occurrence; /* of the same part and metric, from 0 */
+};
+struct compare_values {
+	FAB_VEC(struct compare_value) of;
+	FAB_VEC(char *) names; /* that parts point to */
+	struct fab_strmap *index;
+};
+/* Parts of a result of the run; r NULL: none. */
+void compare_values_init(struct compare_values *v, const struct fab_store_run *run,
+			 const struct fab_store_result *r);
+/* The value of this part, metric and occurrence; NaN: none. O(1). */
+double compare_values_get(const struct compare_values *v, const struct compare_value *x);
+void compare_values_fini(struct compare_values *v);
+
+enum compare_verdict { COMPARE_NONE, COMPARE_SAME, COMPARE_BETTER, COMPARE_WORSE };
+/* NULL for COMPARE_NONE. */
+const char *compare_verdict_name(enum compare_verdict verdict);
+
+/* One metric of a pair, or of a part of it. */
+struct compare_row {
+	const struct compare_pair *pair;
+	const struct fab_store_kind *kind; /* NULL: nobody says what it is */
+	const char *part;		   /* NULL: of the result as a whole */
+	const char *metric;
+	double base, value; /* NaN: none */
+	enum compare_verdict verdict;
+	bool has_vanished; /* the base has it and less or more of it is better; no time */
+};
+
+/* Times apart. */
+struct compare_counts {
+	uint64_t better, worse, same, vanished;
+};
+
+/* All that is compared, pair by pair: metrics, then parts. */
+struct compare_rows {
+	FAB_VEC(struct compare_row) of;
+	size_t *first;	  /* [pairs + 1] of each pair */
+	double tolerance; /* so large a part of the base is no difference */
+	struct compare_counts counts, parts; /* of metrics; of parts */
+	FAB_VEC(struct compare_values *) kept;
+};
+/* is_chosen: by --metric, runs has these kinds only. Borrows runs and pairs. */
+void compare_rows_init(struct compare_rows *rows, const struct fab_store_runs *runs,
+		       const struct compare_pairs *pairs, double tolerance,
+		       bool is_chosen);
+void compare_rows_fini(struct compare_rows *rows);
+
+/* The report: rows for scripts, metrics down and runs across for people. */
+struct compare_columns compare_diff_columns(void);
 int compare_diff(FILE *out, const struct fab_report_options *options,
-		 const struct fab_store_runs *runs, const struct compare_item *items,
-		 size_t n_items, double tolerance, struct compare_counts *counts,
-		 struct fab_err *err) FAB_MUST_CHECK;
+		 const struct compare_item *items, const struct compare_pairs *pairs,
+		 const struct compare_rows *rows, struct fab_err *err) FAB_MUST_CHECK;
+/* For people: the tables of metrics and of parts. */
+void compare_print_sides(struct fab_report *r, unsigned width,
+			 const struct compare_pairs *pairs,
+			 const struct compare_rows *rows);
+/* Warn of what runs that are compared were asked for, where it differs. */
+void compare_warn(const struct fab_cli_run *cli, const struct compare_item *items,
+		  size_t n);
+/* A column for numbers of this unit (NULL: a plain number). */
+struct fab_column compare_number_column(const char *name, const char *unit,
+					const char *help);
+/* A column for a fact, which says its unit in its name. */
+struct fab_column compare_fact_column(const char *name);
+/* A fact with its unit; on the heap. */
+char *compare_fact_text(const struct fab_store_number *fact);
 
 /* Draw the items with gnuplot into `path`. Exits with status 3 when that cannot be. */
 void compare_plot(const char *path, enum fab_plot_kind kind,
@@ -54,7 +136,4 @@ void compare_plot(const char *path, enum fab_plot_kind kind,
 void compare_list_answer(struct fab_report *r, const struct fab_store_runs *runs);
 void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs,
 			 const struct compare_item *item);
-void compare_diff_answer(struct fab_report *r, const struct compare_counts *counts);
-/* What changed most, verdict is "worse" or "better". */
-void compare_change_answer(struct fab_report *r, const char *verdict, const char *metric,
-			   const char *algorithm, double base, double value);
+void compare_diff_answer(struct fab_report *r, const struct compare_rows *rows);

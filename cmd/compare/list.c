@@ -7,30 +7,42 @@
 
 #include "base/mem.h"
 
-static const struct fab_column columns[] = {
-	{"run", FAB_UINT, "number of the run", 0},
-	{"time", FAB_TEXT, "when it ended, UTC", 0},
-	{"label", FAB_TEXT, "its --label", 0},
-	{"source", FAB_TEXT, "the FABRIC argument", 0},
-	{"groups", FAB_NUMBER, "multicast groups", 0},
-	{"algorithms", FAB_TEXT, "names, separated by blanks", 0},
-	{"members", FAB_NUMBER, "members of all groups together", FAB_COL_EXTRA},
-	{"command", FAB_TEXT, "what was run", FAB_COL_EXTRA},
-	{"version", FAB_TEXT, "version of the command", FAB_COL_EXTRA},
-	{"arguments", FAB_TEXT, "its command line, as a shell would read it",
-	 FAB_COL_EXTRA},
-	{"host", FAB_TEXT, "where it ran", FAB_COL_EXTRA},
-	{"fingerprint", FAB_GUID, "of the fabric", FAB_COL_EXTRA},
-	{"switches", FAB_UINT, "of the fabric", FAB_COL_EXTRA},
-	{"hosts", FAB_UINT, "of the fabric", FAB_COL_EXTRA},
+/* A run as the list shows it. */
+struct record {
+	struct fab_store_run run;
+	char *asked, *algorithms; /* on the heap */
+	double groups, members;
 };
+
+#define AT(member) FAB_AT(struct record, member)
+static const struct fab_column columns[] = {
+	{"run", FAB_UINT, "number of the run", 0, AT(run.id)},
+	{"time", FAB_TEXT, "when it ended, UTC", 0, AT(run.time)},
+	{"label", FAB_TEXT, "its --label", 0, AT(run.label)},
+	{"source", FAB_TEXT, "the FABRIC argument", 0, AT(run.source)},
+	{"groups", FAB_NUMBER, "multicast groups", FAB_COL_EXTRA, AT(groups)},
+	{"algorithms", FAB_TEXT, "names, separated by blanks", 0, AT(algorithms)},
+	{"asked", FAB_TEXT, "numbers of what was asked for, such as groups and faults", 0,
+	 AT(asked)},
+	{"members", FAB_NUMBER, "members of all groups together", FAB_COL_EXTRA,
+	 AT(members)},
+	{"command", FAB_TEXT, "what was run", FAB_COL_EXTRA, AT(run.command)},
+	{"version", FAB_TEXT, "version of the command", FAB_COL_EXTRA, AT(run.version)},
+	{"arguments", FAB_TEXT, "its command line, as a shell would read it",
+	 FAB_COL_EXTRA, AT(run.arguments)},
+	{"host", FAB_TEXT, "where it ran", FAB_COL_EXTRA, AT(run.host)},
+	{"fingerprint", FAB_GUID, "of the fabric", FAB_COL_EXTRA, AT(run.fingerprint)},
+	{"switches", FAB_UINT, "of the fabric", FAB_COL_EXTRA, AT(run.switches)},
+	{"hosts", FAB_UINT, "of the fabric", FAB_COL_EXTRA, AT(run.hosts)},
+};
+#undef AT
 
 struct compare_columns compare_list_columns(void)
 {
 	return (struct compare_columns){columns, FAB_COUNT(columns)};
 }
 
-/* On the heap. */
+/* Names separated by blanks; on the heap. */
 static char *join_algorithms(const struct fab_store_run *run)
 {
 	size_t size = 1;
@@ -47,28 +59,55 @@ static char *join_algorithms(const struct fab_store_run *run)
 	return text;
 }
 
+char *compare_fact_text(const struct fab_store_number *fact)
+{
+	struct fab_column column = compare_fact_column(fact->name);
+
+	return fab_cell_human(&column, (union fab_cell){.real = fact->value});
+}
+
+/* `groups 32, members 224`: what is not 0; NULL: nothing. On the heap. */
+static char *join_facts(const struct fab_store_run *run)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < run->n_facts; i++) {
+		const struct fab_store_number *fact = &run->facts[i];
+		char *value, *longer;
+
+		if (fact->value == 0)
+			continue;
+		value = compare_fact_text(fact);
+		longer = fab_format("%s%s%s %s", text ? text : "", text ? ", " : "",
+				    fact->name, value);
+		free(text);
+		free(value);
+		text = longer;
+	}
+	return text;
+}
+
 static void print_run(struct fab_report *r, const struct fab_store_run *run)
 {
-	char *algorithms = join_algorithms(run);
-	const union fab_cell cells[] = {
-		{.u = run->id},
-		{.text = run->time},
-		{.text = run->label},
-		{.text = run->source},
-		{.real = fab_store_number_get(run->facts, run->n_facts, "groups")},
-		{.text = algorithms},
-		{.real = fab_store_number_get(run->facts, run->n_facts, "members")},
-		{.text = run->command},
-		{.text = run->version},
-		{.text = run->arguments},
-		{.text = run->host},
-		{.u = run->fingerprint},
-		{.u = run->switches},
-		{.u = run->hosts},
+	struct record record = {
+		.run = *run,
+		.asked = join_facts(run),
+		.algorithms = join_algorithms(run),
+		.groups = fab_store_number_get(run->facts, run->n_facts, "groups"),
+		.members = fab_store_number_get(run->facts, run->n_facts, "members"),
 	};
 
-	fab_report_row(r, cells);
-	free(algorithms);
+	fab_report_record(r, &record);
+	free(record.asked);
+	free(record.algorithms);
+}
+
+void compare_print_runs(struct fab_report *r, const struct fab_store_runs *runs)
+{
+	fab_report_table_begin(r, "runs", "Runs", columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < runs->n; i++)
+		print_run(r, &runs->v[i]);
+	fab_report_table_end(r);
 }
 
 int compare_list(FILE *out, const struct fab_report_options *options,
@@ -78,9 +117,6 @@ int compare_list(FILE *out, const struct fab_report_options *options,
 		fab_report_new(out, options, "fabric-compare", "runs", NULL);
 
 	compare_list_answer(r, runs);
-	fab_report_table_begin(r, "runs", "Runs", columns, FAB_COUNT(columns));
-	for (size_t i = 0; i < runs->n; i++)
-		print_run(r, &runs->v[i]);
-	fab_report_table_end(r);
+	compare_print_runs(r, runs);
 	return fab_report_finish(r, err);
 }

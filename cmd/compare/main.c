@@ -293,14 +293,14 @@ static struct fab_store_kind *choose_metrics(const char *list,
 	FAB_VEC(struct fab_store_kind) chosen = {0};
 
 	for (const char *at = list; at; at = *at ? at + 1 : NULL) {
-		size_t len = strcspn(at, ","), i = 0;
+		size_t len = strcspn(at, ","), i = 0, before = chosen.n;
 
-		while (i < runs->n_kinds && (strlen(runs->kinds[i].name) != len ||
-					     strncmp(runs->kinds[i].name, at, len) != 0))
-			i++;
-		if (i == runs->n_kinds)
+		for (; i < runs->n_kinds; i++)
+			if (strlen(runs->kinds[i].name) == len &&
+			    !strncmp(runs->kinds[i].name, at, len))
+				FAB_PUSH(&chosen, runs->kinds[i]);
+		if (chosen.n == before)
 			refuse_metric(runs, at, (int)len);
-		FAB_PUSH(&chosen, runs->kinds[i]);
 		at += len;
 	}
 	if (list) {
@@ -356,33 +356,43 @@ static struct compare_item *find_items(const struct params *p,
 	return items;
 }
 
-/* Ratios between different jobs say little. */
-static void warn_of_differences(const struct params *p, const struct compare_item *items,
-				size_t n)
+/* Does --check fail, and why? What is worse stands in the report. */
+static bool has_failed_check(const struct params *p, const struct compare_rows *rows)
 {
-	const struct fab_store_run *base = items[0].run;
-	double groups = fab_store_number_get(base->facts, base->n_facts, "groups");
+	const struct compare_counts *c = &rows->counts, *parts = &rows->parts;
 
-	for (size_t i = 1; i < n; i++) {
-		const struct fab_store_run *run = items[i].run;
-		double other = fab_store_number_get(run->facts, run->n_facts, "groups");
-
-		if (run->fingerprint != base->fingerprint)
-			fab_cli_warn(&p->run,
-				     "runs %" PRIu64 " and %" PRIu64
-				     " are of different fabrics: %s and %s",
-				     base->id, run->id, base->source, run->source);
-		else if (groups < other || groups > other)
-			fab_cli_warn(&p->run,
-				     "runs %" PRIu64 " and %" PRIu64
-				     " are of different groups: %.0f and %.0f",
-				     base->id, run->id, groups, other);
+	if (c->vanished || parts->vanished)
+		fab_cli_warn(&p->run, "--check: %" PRIu64 " values of the base are gone",
+			     c->vanished + parts->vanished);
+	if (!c->better && !c->worse && !c->same) {
+		fab_cli_warn(&p->run, "--check: nothing could be compared");
+		return true;
 	}
+	return c->worse || parts->worse || c->vanished || parts->vanished;
+}
+
+static int print_comparison(const struct params *p, const struct fab_store_runs *runs,
+			    const struct compare_item *items, size_t n, FILE *out,
+			    const struct fab_report_options *report, bool *has_failed,
+			    struct fab_err *err)
+{
+	struct compare_pairs pairs = {0};
+	struct compare_rows rows;
+	int rc;
+
+	compare_pair_up(items, n, &pairs);
+	compare_rows_init(&rows, runs, &pairs, p->tolerance, p->metrics != NULL);
+	rc = compare_diff(out, report, items, &pairs, &rows, err);
+	if (p->check)
+		*has_failed = has_failed_check(p, &rows);
+	compare_rows_fini(&rows);
+	free(pairs.v);
+	return rc;
 }
 
 static int print(const struct params *p, const struct fab_store_runs *runs,
 		 const struct compare_item *items, size_t n, FILE *out,
-		 const struct fab_report_options *report, struct compare_counts *counts,
+		 const struct fab_report_options *report, bool *has_failed,
 		 struct fab_err *err)
 {
 	struct compare_columns columns;
@@ -390,9 +400,8 @@ static int print(const struct params *p, const struct fab_store_runs *runs,
 
 	switch (mode_of(p)) {
 	case MODE_COMPARE:
-		warn_of_differences(p, items, n);
-		return compare_diff(out, report, runs, items, n, p->tolerance, counts,
-				    err);
+		compare_warn(&p->run, items, n);
+		return print_comparison(p, runs, items, n, out, report, has_failed, err);
 	case MODE_SHOW:
 		columns = compare_show_columns(runs, &items[0]);
 		check_columns(p, &columns);
@@ -427,7 +436,7 @@ static void list_columns(const struct params *p)
 
 int main(int argc, char **argv)
 {
-	struct compare_counts counts = {0};
+	bool has_failed = false;
 	struct fab_report_options report;
 	struct compare_item *items;
 	struct fab_store_kind *chosen;
@@ -452,12 +461,12 @@ int main(int argc, char **argv)
 		compare_plot(p.plot, p.plot_kind, p.terminal, items, n, &results);
 	file = fab_cli_open_result(&results, p.output.path);
 	report = fab_cli_report_options(&p.output, &results.sinks[results.n - 1]);
-	if (print(&p, &runs, items, n, file, &report, &counts, &err) != 0)
+	if (print(&p, &runs, items, n, file, &report, &has_failed, &err) != 0)
 		fab_cli_die(&err);
 	fab_cli_commit_results(&results);
 	free(items);
 	free(chosen);
 	free(p.items.v);
 	fab_store_runs_fini(&runs);
-	return p.check && counts.worse ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+	return has_failed ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }

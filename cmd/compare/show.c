@@ -8,11 +8,47 @@
 
 #include "base/mem.h"
 
-static const struct fab_column histogram_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"efi", FAB_UINT, "number of trees on a cable", 0},
-	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0},
+/* A row of a part of a result. */
+struct record {
+	const char *algorithm, *part, *metric, *name, *tightest, *bottleneck;
+	uint64_t load, links, nodes, servers, max_sharers;
+	double value, capacity_mbps, share_mbps, bandwidth_mbps, boot_seconds;
 };
+
+#define AT(member) FAB_AT(struct record, member)
+static const struct fab_column histogram_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	{"efi", FAB_UINT, "number of trees on a cable", 0, AT(load)},
+	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0, AT(links)},
+};
+static const struct fab_column detail_columns[] = {
+	{"algorithm", FAB_TEXT, "of the result", 0, AT(algorithm)},
+	{"part", FAB_TEXT, "set of faults, or number of faults", 0, AT(part)},
+	{"metric", FAB_TEXT, "what is measured", 0, AT(metric)},
+	{"value", FAB_NUMBER, "what it is", 0, AT(value)},
+};
+static const struct fab_column batch_columns[] = {
+	{"algorithm", FAB_TEXT, "of the result", 0, AT(algorithm)},
+	{"batch", FAB_TEXT, "what boots together", 0, AT(part)},
+	{"nodes", FAB_UINT, "nodes of it", 0, AT(nodes)},
+	{"servers", FAB_UINT, "that serve them", 0, AT(servers)},
+	{"bandwidth_mbps", FAB_NUMBER, "of the slowest node", FAB_COL_MBPS,
+	 AT(bandwidth_mbps)},
+	{"boot_seconds", FAB_NUMBER, "until all have booted", FAB_COL_SECONDS,
+	 AT(boot_seconds)},
+	{"bottleneck", FAB_TEXT, "segment with the least share", 0, AT(bottleneck)},
+};
+static const struct fab_column segment_columns[] = {
+	{"algorithm", FAB_TEXT, "of the result", 0, AT(algorithm)},
+	{"batch", FAB_TEXT, "what boots together", 0, AT(part)},
+	{"name", FAB_TEXT, "kind of segment", 0, AT(name)},
+	{"capacity_mbps", FAB_NUMBER, "of the tightest one", FAB_COL_MBPS,
+	 AT(capacity_mbps)},
+	{"max_sharers", FAB_UINT, "most nodes on any one", 0, AT(max_sharers)},
+	{"share_mbps", FAB_NUMBER, "least share of a node", FAB_COL_MBPS, AT(share_mbps)},
+	{"tightest", FAB_TEXT, "which one that is", 0, AT(tightest)},
+};
+#undef AT
 
 static bool is_wanted(const struct compare_item *item, const struct fab_store_result *r)
 {
@@ -54,8 +90,8 @@ struct compare_columns compare_show_columns(const struct fab_store_runs *runs,
 			    isnan(fab_store_number_get(r->metrics, r->n_metrics, name)) ||
 			    has_column(v, n, name))
 				continue;
-			v[n++] = (struct fab_column){name, FAB_NUMBER,
-						     runs->kinds[k].help, 0};
+			v[n++] = compare_number_column(name, runs->kinds[k].unit,
+						       runs->kinds[k].help);
 		}
 	return (struct compare_columns){v, n};
 }
@@ -65,16 +101,47 @@ void compare_show_columns_free(struct compare_columns *columns)
 	free((void *)(uintptr_t)columns->v);
 }
 
-static void put_fact(struct fab_report *r, const struct fab_store_run *run,
-		     const char *name)
+/* Of a file that anybody wrote: a name that can be a field's. */
+static bool is_field_name(const char *name)
 {
-	fab_report_field(r, &(struct fab_column){.name = name, .type = FAB_NUMBER},
-			 (union fab_cell){.real = fab_store_number_get(
-						  run->facts, run->n_facts, name)});
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
+/* In JSON below `facts`; groups and members also as they always were. */
+static void put_facts(struct fab_report *r, const struct fab_store_run *run,
+		      bool is_for_people)
+{
+	static const char *const old[] = {"groups", "members"};
+
+	for (size_t i = 0; i < FAB_COUNT(old) && !is_for_people; i++)
+		fab_report_field(
+			r, &(struct fab_column){.name = old[i], .type = FAB_NUMBER},
+			(union fab_cell){.real = fab_store_number_get(
+						 run->facts, run->n_facts, old[i])});
+	for (size_t i = 0; i < run->n_facts; i++) {
+		struct fab_column column = compare_fact_column(run->facts[i].name);
+		char *name =
+			fab_format("%s%s", is_for_people ? "" : "facts.", column.name);
+
+		column.name = name;
+		if (is_field_name(run->facts[i].name))
+			fab_report_field(r, &column,
+					 (union fab_cell){.real = run->facts[i].value});
+		free(name);
+	}
+	for (size_t i = 0; i < run->n_asked; i++) {
+		char *name = fab_format("asked%c%s", is_for_people ? '_' : '.',
+					run->asked[i].name);
+
+		if (is_field_name(run->asked[i].name))
+			fab_report_text(r, name, run->asked[i].value);
+		free(name);
+	}
 }
 
 /* `command` and `version` of the document are those of fabric-compare. */
-static void print_fields(struct fab_report *r, const struct fab_store_run *run)
+static void print_fields(struct fab_report *r, const struct fab_store_run *run,
+			 bool is_for_people)
 {
 	fab_report_uint(r, "run", run->id);
 	fab_report_text(r, "time", run->time);
@@ -93,8 +160,7 @@ static void print_fields(struct fab_report *r, const struct fab_store_run *run)
 	fab_report_uint(r, "fabric.hosts", run->hosts);
 	fab_report_uint(r, "fabric.switch_links", run->switch_links);
 	fab_report_uint(r, "fabric.host_links", run->host_links);
-	put_fact(r, run, "groups");
-	put_fact(r, run, "members");
+	put_facts(r, run, is_for_people);
 }
 
 static void print_results(struct fab_report *r, const struct compare_columns *columns,
@@ -126,15 +192,152 @@ static void print_histogram(struct fab_report *r, const struct compare_item *ite
 	for (size_t i = 0; i < item->run->n_results; i++) {
 		const struct fab_store_result *result = &item->run->results[i];
 
-		for (size_t k = 0; k < result->n_bins && is_wanted(item, result); k++) {
-			const union fab_cell cells[] = {{.text = result->algorithm},
-							{.u = result->bins[k].load},
-							{.u = result->bins[k].links}};
+		for (size_t k = 0; k < result->n_bins && is_wanted(item, result); k++)
+			fab_report_record(
+				r, &(struct record){.algorithm = result->algorithm,
+						    .load = result->bins[k].load,
+						    .links = result->bins[k].links});
+	}
+	fab_report_table_end(r);
+}
 
-			fab_report_row(r, cells);
+static void print_details(struct fab_report *r, const struct compare_item *item)
+{
+	fab_report_table_begin(r, "details", NULL, detail_columns,
+			       FAB_COUNT(detail_columns));
+	for (size_t i = 0; i < item->run->n_results; i++) {
+		const struct fab_store_result *result = &item->run->results[i];
+
+		for (size_t k = 0; k < result->n_details && is_wanted(item, result); k++)
+			fab_report_record(
+				r, &(struct record){.algorithm = result->algorithm,
+						    .part = result->details[k].part,
+						    .metric = result->details[k].name,
+						    .value = result->details[k].value});
+	}
+	fab_report_table_end(r);
+}
+
+/* Names of what is measured of the parts of a result, in reading order. */
+static size_t names_of_parts(const struct fab_store_runs *runs, const char *command,
+			     const struct fab_store_result *r, struct fab_column *columns)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < runs->n_kinds; k++)
+		for (size_t i = 0; i < r->n_details; i++)
+			if (!strcmp(runs->kinds[k].command, command) &&
+			    !strcmp(runs->kinds[k].name, r->details[i].name)) {
+				columns[n++] = compare_number_column(
+					runs->kinds[k].name, runs->kinds[k].unit, NULL);
+				break;
+			}
+	return n;
+}
+
+/* For people: parts down, metrics across. */
+static void print_parts(struct fab_report *r, const struct fab_store_runs *runs,
+			const char *command, const struct fab_store_result *result)
+{
+	struct fab_column *columns = FAB_NEW(runs->n_kinds + 1, struct fab_column);
+	union fab_cell *cells = FAB_NEW(runs->n_kinds + 1, union fab_cell);
+	size_t n = names_of_parts(runs, command, result, columns + 1), first = 0;
+	char *title = fab_format("Parts of %s", result->algorithm);
+
+	columns[0] = (struct fab_column){"part", FAB_TEXT, NULL, 0};
+	fab_report_table_begin(r, "details", title, columns, n + 1);
+	for (size_t i = 0; i < result->n_details; i++) {
+		const struct fab_store_detail *d = &result->details[i];
+
+		if (i == first) {
+			cells[0].text = d->part;
+			for (size_t k = 1; k <= n; k++)
+				cells[k].real = NAN;
+		}
+		for (size_t k = 1; k <= n; k++)
+			if (!strcmp(columns[k].name, d->name))
+				cells[k].real = d->value;
+		if (i + 1 < result->n_details && d[1].position == d->position)
+			continue;
+		fab_report_row(r, cells);
+		first = i + 1;
+	}
+	fab_report_table_end(r);
+	free(title);
+	free(cells);
+	free(columns);
+}
+
+static bool has_algorithm(const struct compare_item *item, const char *algorithm)
+{
+	return !item->algorithm || !strcmp(item->algorithm, algorithm);
+}
+
+static void print_batches(struct fab_report *r, const struct compare_item *item)
+{
+	fab_report_table_begin(r, "batches", "Batches", batch_columns,
+			       FAB_COUNT(batch_columns));
+	for (size_t i = 0; i < item->run->n_batches; i++) {
+		const struct fab_store_batch *b = &item->run->batches[i];
+
+		if (has_algorithm(item, b->algorithm))
+			fab_report_record(
+				r, &(struct record){.algorithm = b->algorithm,
+						    .part = b->name,
+						    .nodes = b->nodes,
+						    .servers = b->servers,
+						    .bandwidth_mbps = b->bandwidth_mbps,
+						    .boot_seconds = b->boot_seconds,
+						    .bottleneck = b->bottleneck});
+	}
+	fab_report_table_end(r);
+}
+
+static void print_segments(struct fab_report *r, const struct compare_item *item)
+{
+	fab_report_table_begin(r, "segments", "Segments of the batches", segment_columns,
+			       FAB_COUNT(segment_columns));
+	for (size_t i = 0; i < item->run->n_batches; i++) {
+		const struct fab_store_batch *b = &item->run->batches[i];
+
+		for (size_t k = 0; k < b->n_segments; k++) {
+			const struct fab_store_segment *s = &b->segments[k];
+
+			if (has_algorithm(item, b->algorithm))
+				fab_report_record(
+					r, &(struct record){
+						   .algorithm = b->algorithm,
+						   .part = b->name,
+						   .name = s->name,
+						   .tightest = s->tightest,
+						   .capacity_mbps = s->capacity_mbps,
+						   .share_mbps = s->share_mbps,
+						   .max_sharers = s->max_sharers});
 		}
 	}
 	fab_report_table_end(r);
+}
+
+/* What the results are made of: for people what there is, for scripts every table. */
+static void print_made_of(struct fab_report *r, const struct fab_store_runs *runs,
+			  const struct compare_item *item, bool is_for_people)
+{
+	bool has_bins = false;
+
+	for (size_t i = 0; i < item->run->n_results; i++)
+		has_bins |= item->run->results[i].n_bins > 0;
+	if (has_bins || !is_for_people)
+		print_histogram(r, item);
+	if (!is_for_people)
+		print_details(r, item);
+	for (size_t i = 0; i < item->run->n_results && is_for_people; i++)
+		if (item->run->results[i].n_details &&
+		    is_wanted(item, &item->run->results[i]))
+			print_parts(r, runs, item->run->command, &item->run->results[i]);
+	if (item->run->n_batches || !is_for_people) {
+		print_batches(r, item);
+		print_segments(r, item);
+	}
 }
 
 int compare_show(FILE *out, const struct fab_report_options *options,
@@ -143,10 +346,11 @@ int compare_show(FILE *out, const struct fab_report_options *options,
 {
 	struct fab_report *r =
 		fab_report_new(out, options, "fabric-compare", "results", NULL);
+	bool is_for_people = options->format == FAB_FORMAT_TABLE;
 
 	compare_show_answer(r, runs, item);
-	print_fields(r, item->run);
+	print_fields(r, item->run, is_for_people);
 	print_results(r, columns, item);
-	print_histogram(r, item);
+	print_made_of(r, runs, item, is_for_people);
 	return fab_report_finish(r, err);
 }

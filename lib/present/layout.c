@@ -117,7 +117,8 @@ static void print_rows(const struct layout *l, bool is_wrapped)
 
 	for (size_t i = 0; i < l->table->n; i++)
 		fab_grid_add_column(
-			grid, l->table->columns[i]->name, is_text(l, i),
+			grid, l->table->columns[i]->name,
+			is_text(l, i) && !(l->table->columns[i]->flags & FAB_COL_RIGHT),
 			is_wrapped && l->limit[i] < l->natural[i] ? l->limit[i] : 0);
 	for (size_t row = 0; row < l->n_rows; row++)
 		fab_grid_add_row(grid, l->cells + row * l->table->n);

@@ -45,12 +45,14 @@ enum {
 	FAB_COL_NULL_ZERO = 2, /* FAB_UINT 0 means: no value */
 	/* a number with its unit in a table (`8.9 us`), plain in JSON and CSV */
 	FAB_COL_SECONDS = 4, /* FAB_REAL, FAB_NUMBER */
-	FAB_COL_BYTES = 8,   /* FAB_UINT */
+	FAB_COL_BYTES = 8,   /* FAB_UINT, FAB_NUMBER */
 	FAB_COL_MBPS = 16,   /* FAB_REAL, FAB_NUMBER */
 	/* on a terminal in the colour of FAB_TONE_BAD */
 	FAB_COL_BAD_IF_ANY = 32, /* FAB_UINT above 0 */
 	FAB_COL_BAD_IF_NO = 64,	 /* FAB_BOOL false */
 	FAB_COL_UNKNOWN = 1024,	 /* table: what has no value is "unknown", no dash */
+	FAB_COL_RIGHT = 2048,	 /* FAB_TEXT: numbers as texts, flush right in a table */
+	FAB_COL_VERDICT = 4096,	 /* FAB_TEXT better, worse, gone: in the colour of that */
 };
 
 /* How good or bad something is: a colour on a terminal, beside words that say it. */
@@ -193,5 +195,7 @@ int fab_columns_check(const char *list, const struct fab_column *columns,
 union fab_cell fab_column_read(const struct fab_column *column, const void *record);
 /* The same as a number, true as 1; NaN: there is no value. */
 double fab_column_number(const struct fab_column *column, const void *record);
+/* The cell as a table shows it, on the heap: with its unit, a dash where it is null. */
+char *fab_cell_human(const struct fab_column *column, union fab_cell cell);
 /* Print `name  help` lines: what --list-columns shows. */
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns);

@@ -37,8 +37,12 @@ static char *human_real(double value)
 			  value);
 }
 
-/* On the heap; what has no value is a dash. */
-static char *cell_text(const struct fab_column *column, union fab_cell cell)
+static uint64_t bytes_of(const struct fab_column *column, union fab_cell cell)
+{
+	return column->type == FAB_UINT ? cell.u : (uint64_t)fmax(cell.real, 0);
+}
+
+char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 {
 	char number[FAB_HUMAN_BYTES];
 
@@ -53,7 +57,7 @@ static char *cell_text(const struct fab_column *column, union fab_cell cell)
 	if (column->flags & FAB_COL_MBPS)
 		return fab_strdup(fab_human_mbps(cell.real, number));
 	if (column->flags & FAB_COL_BYTES)
-		return fab_strdup(fab_human_bytes(cell.u, number));
+		return fab_strdup(fab_human_bytes(bytes_of(column, cell), number));
 	if (column->type == FAB_REAL ||
 	    (column->type == FAB_NUMBER && !fab_is_whole(cell.real)))
 		return human_real(cell.real);
@@ -67,6 +71,11 @@ static enum fab_tone cell_tone(const struct fab_column *column, union fab_cell c
 	if ((column->flags & FAB_COL_BAD_IF_ANY && cell.u) ||
 	    (column->flags & FAB_COL_BAD_IF_NO && !cell.u))
 		return FAB_TONE_BAD;
+	if (column->flags & FAB_COL_VERDICT)
+		return !strcmp(cell.text, "worse") || !strcmp(cell.text, "gone")
+			       ? FAB_TONE_BAD
+		       : !strcmp(cell.text, "better") ? FAB_TONE_GOOD
+						      : FAB_TONE_PLAIN;
 	return FAB_TONE_PLAIN;
 }
 
@@ -87,7 +96,7 @@ static char *human_name(const char *name)
 static void table_field(void *state, const struct fab_column *column, union fab_cell cell)
 {
 	struct table *t = state;
-	struct field field = {human_name(column->name), cell_text(column, cell),
+	struct field field = {human_name(column->name), fab_cell_human(column, cell),
 			      cell_tone(column, cell)};
 
 	FAB_PUSH(&t->fields, field);
@@ -179,7 +188,7 @@ static void table_row(void *state, const struct fab_table *table,
 
 	for (size_t i = 0; i < table->n; i++) {
 		enum fab_tone tone = cell_tone(table->columns[i], cells[i]);
-		struct fab_grid_cell cell = {cell_text(table->columns[i], cells[i]),
+		struct fab_grid_cell cell = {fab_cell_human(table->columns[i], cells[i]),
 					     i || tone > table->tone ? tone
 								     : table->tone};
 
