@@ -124,8 +124,10 @@ static int uniform_load(const struct sets *s, const struct fab_routes *routes,
 			double *out, struct fab_err *err)
 {
 	struct fab_routes *whole = complete(routes, FAB_ENDS_HOSTS);
+	const struct fab_judge_options options = {
+		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = s->n_threads};
 	struct fab_judgement j;
-	int rc = judge(s, whole ? whole : routes, FAB_ENDS_HOSTS, true, &j, err);
+	int rc = fab_judge(whole ? whole : routes, &options, &j, err);
 
 	fab_routes_free(whole);
 	if (rc)

@@ -80,6 +80,19 @@ static int scan_levels(struct fab_judging *j, struct fab_err *err)
 			r->f->source);
 }
 
+/* Levels that have one lane, whatever the ports. */
+static void find_same_lanes(struct fab_judging *j, size_t n)
+{
+	for (uint32_t sl = 0; sl < j->n_sls; sl++) {
+		uint8_t lane = n ? j->lane[sl] : FAB_VL_UNKNOWN;
+		bool differs = false;
+
+		for (size_t i = 0; i < n && !differs; i++)
+			differs = j->lane[i * j->n_sls + sl] != lane;
+		j->lane_of_sl[sl] = differs ? FAB_VL_UNKNOWN : lane;
+	}
+}
+
 /* Keep the lanes of these levels. Returns how many lanes there are, that for dropping not
  * counted. */
 static uint32_t take_lanes(struct fab_judging *j)
@@ -102,6 +115,7 @@ static uint32_t take_lanes(struct fab_judging *j)
 			j->lane[i * j->n_sls + sl] = vl;
 			most = vl > most && vl < FAB_JUDGE_DROP ? vl : most;
 		}
+	find_same_lanes(j, n);
 	return most + 1U;
 }
 
@@ -118,7 +132,7 @@ static void work_init(struct fab_judge_work *w, const struct fab_judging *j)
 	w->sl = FAB_NEW(((size_t)j->n_groups + 1) * BLOCK, uint8_t);
 	w->mask = FAB_NEW(n, uint16_t);
 	w->lanes = FAB_NEW0(n * FAB_JUDGE_SLS, uint16_t);
-	if (j->options->with_load) {
+	if (j->options->with_load || j->options->only_load) {
 		w->load = FAB_NEW0((size_t)j->n_arcs + 1, uint64_t);
 		w->flow = FAB_NEW(n, uint64_t);
 	}
@@ -211,8 +225,9 @@ static uint32_t *count_destinations(const struct fab_judging *j)
 	return n;
 }
 
-static void report(const struct fab_judging *j, struct fab_judge_work *w,
-		   struct fab_judgement *out)
+/* Pairs that there are, and how many use each cable. */
+static void report_load(const struct fab_judging *j, struct fab_judge_work *w,
+			struct fab_judgement *out)
 {
 	for (size_t i = 0; i < j->targets.n; i++) {
 		const struct fab_target *t = &j->targets.v[i];
@@ -222,6 +237,16 @@ static void report(const struct fab_judging *j, struct fab_judge_work *w,
 		out->pairs_across_planes += t->weight * beside;
 	}
 	out->ends = j->n_ends;
+	out->load = w->load;
+	w->load = NULL;
+	for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
+		if (out->load[a] > out->max_load)
+			out->max_load = out->load[a];
+}
+
+static void report(const struct fab_judging *j, struct fab_judge_work *w,
+		   struct fab_judgement *out)
+{
 	out->connected = w->connected;
 	out->unreachable = out->pairs - out->connected;
 	out->connected_in_graph = w->connected_in_graph;
@@ -235,11 +260,6 @@ static void report(const struct fab_judging *j, struct fab_judge_work *w,
 		fab_judge_name_pairs(j, w, out);
 	if (j->options->with_load)
 		out->destinations = count_destinations(j);
-	out->load = w->load;
-	w->load = NULL;
-	for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
-		if (out->load[a] > out->max_load)
-			out->max_load = out->load[a];
 }
 
 static void name_cycle(const struct fab_judging *j, struct fab_judgement *out)
@@ -344,7 +364,9 @@ static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_er
 			      "%s: the tables send packets on lane 15, on which switches "
 			      "drop data: expected lanes 0 to 14",
 			      j->r->f->source);
-	if (!rc) {
+	if (!rc)
+		report_load(j, &w, out);
+	if (!rc && !j->options->only_load) {
 		report(j, &w, out);
 		fab_cdg_find_parts(&j->cdg);
 		fab_judge_find_gaps(j, &w, out);

@@ -31,7 +31,8 @@ enum fab_ends {
 
 struct fab_judge_options {
 	enum fab_ends ends;
-	bool with_load; /* fill load */
+	bool with_load; /* fill load and destinations */
+	bool only_load; /* fill load, ends and pairs, and nothing else */
 	int n_threads;
 };
 

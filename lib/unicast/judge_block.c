@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { BLOCK = FAB_JUDGE_BLOCK, SLS = FAB_JUDGE_SLS, DATA = 0x7fff };
+enum { BLOCK = FAB_JUDGE_BLOCK, TILE = 64, SLS = FAB_JUDGE_SLS, DATA = 0x7fff };
 
 bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,
 		      uint16_t *hops, struct fab_judge_work *w)
@@ -18,23 +18,42 @@ bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *targ
 	return false;
 }
 
-void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
-			  struct fab_judge_work *w)
+/* Levels of some groups towards targets first .. first + n - 1: sl[n][TILE]. */
+static void gather_tile(const struct fab_judging *j, uint32_t group, uint32_t n_groups,
+			size_t first, size_t n, uint8_t sl[][TILE])
 {
 	const struct fab_routes *r = j->r;
 	uint8_t none = r->sl ? r->sl_default : 0;
 
-	for (uint32_t g = 0; g < j->n_groups; g++) {
-		const uint8_t *row = NULL;
+	for (uint32_t i = 0; i < n_groups; i++) {
+		uint32_t from = j->group_row[group + i];
+		const uint8_t *row =
+			from == FAB_NONE ? NULL : r->sl + (size_t)from * r->n_columns;
 
-		if (j->group_row[g] != FAB_NONE)
-			row = r->sl + (size_t)j->group_row[g] * r->n_columns;
 		for (size_t k = 0; k < n; k++) {
 			uint32_t column = j->targets.v[first + k].column;
 			bool has = row && column != FAB_NONE;
 
-			w->sl[k * j->n_groups + g] = has ? row[column] : none;
+			sl[k][i] = has ? row[column] : none;
 		}
+	}
+}
+
+void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
+			  struct fab_judge_work *w)
+{
+	uint8_t sl[BLOCK][TILE];
+
+	if (!j->r->sl) {
+		memset(w->sl, 0, n * j->n_groups);
+		return;
+	}
+	for (uint32_t g = 0; g < j->n_groups; g += TILE) {
+		uint32_t here = j->n_groups - g < TILE ? j->n_groups - g : TILE;
+
+		gather_tile(j, g, here, first, n, sl);
+		for (size_t k = 0; k < n; k++)
+			memcpy(w->sl + k * j->n_groups + g, sl[k], here);
 	}
 }
 
@@ -336,7 +355,10 @@ static void measure(const struct fab_judging *j, size_t first, size_t n,
 void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		     struct fab_judge_work *w)
 {
-	fab_judge_gather_sls(j, first, n, w);
+	bool only_load = j->options->only_load;
+
+	if (!only_load || j->has_none)
+		fab_judge_gather_sls(j, first, n, w);
 	for (size_t k = 0; k < n; k++) {
 		const struct fab_target *target = &j->targets.v[first + k];
 		const uint8_t *sl = w->sl + k * j->n_groups;
@@ -347,12 +369,14 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 				w->unreachable_target = first + k;
 			continue;
 		}
+		if (w->load)
+			count_load(j, target, fab_judge_next(j, target), sl, w);
+		if (only_load)
+			continue;
 		count(j, first + k, hops, sl, w);
 		count_sls(j, target, sl, w);
 		if (j->has_unknown)
 			count_unknown(j, target, sl, w);
-		if (w->load)
-			count_load(j, target, fab_judge_next(j, target), sl, w);
 		if (j->r->lanes == FAB_LANES_ONE)
 			depend(j, target->root, sl, fab_judge_next(j, target), w);
 		else if (j->r->lanes == FAB_LANES_SL)
@@ -361,7 +385,8 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 			depend_by_table(j, target->root, sl, fab_judge_next(j, target),
 					w);
 	}
-	measure(j, first, n, w);
+	if (!only_load)
+		measure(j, first, n, w);
 }
 
 /* The channel after arc, on lane vl: by which packets leave the switch at its end. */

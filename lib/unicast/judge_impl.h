@@ -58,9 +58,11 @@ struct fab_judging {
 	/* [fab_told_at() * n_sls + sl] a packet needs the lane, which is not told; NULL:
 	 * all are, or lanes need none */
 	uint8_t *is_missed;
-	/* r->sl2vl with as many levels as pairs have: what is used stays near */
+	/* r->sl2vl with as many levels as pairs have: what is used stays near; and the
+	 * lane of a level that has the same everywhere, FAB_VL_UNKNOWN */
 	uint32_t n_sls;
 	uint8_t *lane;
+	uint8_t lane_of_sl[FAB_JUDGE_SLS];
 	struct fab_cdg cdg;
 };
 
@@ -114,6 +116,8 @@ static inline unsigned fab_judge_vl(const struct fab_judging *j, uint32_t sw, ui
 		return 0;
 	if (j->r->lanes == FAB_LANES_SL)
 		return sl;
+	if (j->lane_of_sl[sl] != FAB_VL_UNKNOWN)
+		return j->lane_of_sl[sl];
 	return j->lane[fab_judge_entry(j, sw, in, out) * j->n_sls + sl];
 }
 
