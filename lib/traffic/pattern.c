@@ -11,17 +11,14 @@
 
 enum { MAX_PPN = 4096 };
 
-/* In the order in which they are documented. */
-const struct fab_pattern_kind *const fab_pattern_kinds[] = {
-	&fab_pattern_grid,
-	&fab_pattern_random,
-	&fab_pattern_tree,
-};
+#define ADDRESS(row) &fab_pattern_##row,
+const struct fab_pattern_kind *const fab_pattern_kinds[] = {FAB_PATTERN_KINDS(ADDRESS)};
 
 static struct fab_choice choice_at(size_t i)
 {
 	return (struct fab_choice){fab_pattern_kinds[i]->form,
-				   fab_pattern_kinds[i]->summary, NULL, true};
+				   fab_pattern_kinds[i]->summary,
+				   fab_pattern_kinds[i]->manual, true};
 }
 
 const struct fab_choices fab_pattern_choices = {"pattern", FAB_COUNT(fab_pattern_kinds),

@@ -48,7 +48,8 @@ struct fab_seating {
 struct fab_pattern_kind {
 	const char *form; /* "random:groups=N,size=K" */
 	const char *summary;
-	const char *takes; /* for sentences: "random takes groups, size, seed, ..." */
+	const char *manual; /* as struct fab_choice has it */
+	const char *takes;  /* for sentences: "random takes groups, size, seed, ..." */
 	/*
 	 * A parameter KEY=VALUE of the kind; key NULL: the first one, which has none. 1:
 	 * it is none of this kind's; else 0 or EINVAL. first_is_bare: it is so called.
@@ -65,8 +66,15 @@ struct fab_pattern_kind {
 
 extern const struct fab_pattern_kind *const fab_pattern_kinds[];
 extern const struct fab_choices fab_pattern_choices;
-extern const struct fab_pattern_kind fab_pattern_grid, fab_pattern_random;
-extern const struct fab_pattern_kind fab_pattern_tree;
+/* A file adds its row here; in the order in which they are documented. */
+#define FAB_PATTERN_KINDS(ROW)                                                           \
+	ROW(grid)                                                                        \
+	ROW(random)                                                                      \
+	ROW(tree)
+
+#define FAB_DECLARE(row) extern const struct fab_pattern_kind fab_pattern_##row;
+FAB_PATTERN_KINDS(FAB_DECLARE)
+#undef FAB_DECLARE
 
 /* Read a spec; `seed` serves where it names none. EINVAL with a sentence. O(spec). */
 int fab_pattern_parse(const char *spec, uint64_t seed, struct fab_pattern *out,

@@ -66,6 +66,11 @@ static void make(const struct fab_pattern *p, const struct fab_seating *s)
 const struct fab_pattern_kind fab_pattern_grid = {
 	.form = "grid:AxB",
 	.summary = "every line of the grid along every axis, last axis fastest",
+	.manual =
+		"The processes form a grid AxB or AxBxC..., of up to 8 axes, the last "
+		"one "
+		"varying fastest. Every line of the grid along every axis is a group, so "
+		"that a process is in as many groups as there are axes longer than 1.",
 	.takes = "a grid takes per, ppn, order, seed",
 	.parse = parse,
 	.first_is_bare = true,

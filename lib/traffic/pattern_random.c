@@ -81,6 +81,9 @@ static void make(const struct fab_pattern *p, const struct fab_seating *s)
 const struct fab_pattern_kind fab_pattern_random = {
 	.form = "random:groups=N,size=K",
 	.summary = "different processes by chance; size=K-L: of a size by chance",
+	.manual = "N groups of K different processes, or with `size=`K-L of a number "
+		  "from K "
+		  "to L. Without `seed=` the seed is that of `--seed`.",
 	.takes = "random takes groups, size, seed, per, ppn, order",
 	.parse = parse,
 	.check = check,

@@ -52,6 +52,9 @@ static void make(const struct fab_pattern *p, const struct fab_seating *s)
 const struct fab_pattern_kind fab_pattern_tree = {
 	.form = "tree:fanout=K",
 	.summary = "K neighbours a group, their first ones again K a group, ...",
+	.manual = "K processes that follow each other are a group; the first of each are "
+		  "the "
+		  "processes of the next level, and so on until one group is left.",
 	.takes = "a tree takes fanout, per, ppn, order, seed",
 	.parse = parse,
 	.check = check,

@@ -99,22 +99,43 @@ static int transpose(const struct fab_permutation_problem *p, const char *argume
 	return 0;
 }
 
-/* In the order in which they are documented. */
-const struct fab_permutation *const fab_permutations[] = {
-	&(const struct fab_permutation){"shift:K", "to the host K further on, around",
-					takes_shift, shift},
-	&(const struct fab_permutation){"reverse", "first to last", NULL, reverse},
-	&(const struct fab_permutation){"random", "by chance", NULL, shuffle},
-	&(const struct fab_permutation){
-		"transpose", "kfat of two equal dimensions: leaf x.y to leaf y.x", NULL,
-		transpose},
-	&fab_permutation_file,
+const struct fab_permutation fab_permutation_shift = {
+	.form = "shift:K",
+	.summary = "to the host K further on, around",
+	.manual = "Each host sends to the host K further on; the last ones to the first.",
+	.takes = takes_shift,
+	.make = shift,
 };
+
+const struct fab_permutation fab_permutation_reverse = {
+	.form = "reverse",
+	.summary = "first to last",
+	.manual = "The first host sends to the last, the second to the last but one.",
+	.make = reverse,
+};
+
+const struct fab_permutation fab_permutation_random = {
+	.form = "random",
+	.summary = "by chance",
+	.manual = "Each permutation as likely, by `--seed`.",
+	.make = shuffle,
+};
+
+const struct fab_permutation fab_permutation_transpose = {
+	.form = "transpose",
+	.summary = "kfat of two equal dimensions: leaf x.y to leaf y.x",
+	.manual = "The hosts of leaf x.y of a square kfat send to those of leaf y.x.",
+	.make = transpose,
+};
+
+#define ADDRESS(row) &fab_permutation_##row,
+const struct fab_permutation *const fab_permutations[] = {FAB_PERMUTATIONS(ADDRESS)};
 
 static struct fab_choice choice_at(size_t i)
 {
 	return (struct fab_choice){fab_permutations[i]->form,
-				   fab_permutations[i]->summary, NULL, true};
+				   fab_permutations[i]->summary,
+				   fab_permutations[i]->manual, true};
 }
 
 const struct fab_choices fab_permutation_choices = {

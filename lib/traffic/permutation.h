@@ -17,6 +17,7 @@ struct fab_permutation_problem {
 struct fab_permutation {
 	const char *form; /* "shift:K": name, and argument if it takes one */
 	const char *summary;
+	const char *manual; /* as struct fab_choice has it; NULL: the summary */
 	/* Is this an argument? NULL: it takes none. Without looking at the fabric. */
 	bool (*takes)(const char *argument);
 	/* Fill to[ends->n], all FAB_NONE at first, by numbers of ends. EINVAL or ENOENT:
@@ -28,8 +29,17 @@ struct fab_permutation {
 extern const struct fab_permutation *const fab_permutations[];
 extern const struct fab_choices fab_permutation_choices;
 
-/* What a row of the table is in; the one of a file is in permutation_file.c. */
-extern const struct fab_permutation fab_permutation_file;
+/* A file adds its row here; in the order in which they are documented. */
+#define FAB_PERMUTATIONS(ROW)                                                            \
+	ROW(shift)                                                                       \
+	ROW(reverse)                                                                     \
+	ROW(random)                                                                      \
+	ROW(transpose)                                                                   \
+	ROW(file)
+
+#define FAB_DECLARE(row) extern const struct fab_permutation fab_permutation_##row;
+FAB_PERMUTATIONS(FAB_DECLARE)
+#undef FAB_DECLARE
 
 /* Is it one of these with its argument? Without looking at the fabric; EINVAL. */
 int fab_permutation_check(const char *spec, struct fab_err *err) FAB_MUST_CHECK;

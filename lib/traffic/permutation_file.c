@@ -136,9 +136,12 @@ static bool takes_path(const char *argument)
 	return *argument;
 }
 
-/*
- * Lines SOURCE TARGET: hosts or adapters by any name (fabric/resolver.h), apart by
- * blanks, or two host lists of as many.
- */
 const struct fab_permutation fab_permutation_file = {
-	"file:PATH", "lines SOURCE TARGET of a file", takes_path, read_file};
+	.form = "file:PATH",
+	.summary = "lines SOURCE TARGET of a file",
+	.manual = "A file with a line `SOURCE TARGET` a flow: hosts or adapters by any "
+		  "name, "
+		  "apart by blanks, or two host lists of as many.",
+	.takes = takes_path,
+	.make = read_file,
+};

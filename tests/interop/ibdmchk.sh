@@ -35,7 +35,7 @@ judge() { # MCFDBS
 
 fabric-topo --to=subnet-lst -o subnet.lst "$fabric" || fail "no subnet.lst"
 "$tables" fdbs "$fabric" >fdbs || fail "no unicast tables"
-for algorithm in minihop minihop-new sssp sssp-new sssp-heap sssp-heap-new fulb fulb-links opensm; do
+for algorithm in $("$FAB_FILL" names MULTICAST); do
   fabric-mcroute -q "$fabric" --pattern="$pattern" --algorithm=$algorithm --mcfdbs-out=mcfdbs \
     --trees-out=trees --columns=max_efi,max_efi_all,tree_links,max_height --format=csv -o want ||
     fail "$algorithm: no tables"

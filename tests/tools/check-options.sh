@@ -78,7 +78,7 @@ check_completion() { # SHELL SYNTAX-CHECK FILE
   check_same "$work/$1" "$3"
 }
 
-check_completion bash 'bash -n' "$completions/bash/$name"
-check_completion zsh 'zsh -n' "$completions/zsh/_$name"
-check_completion fish 'fish --no-execute' "$completions/fish/$name.fish"
+check_completion bash 'bash -n' "$completions/$name"
+check_completion zsh 'zsh -n' "$completions/_$name"
+check_completion fish 'fish --no-execute' "$completions/$name.fish"
 exit $failed

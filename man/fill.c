@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * usage: fill man|bash|zsh|fish FILE    FILE with the names of tables filled in
+ *        fill names TABLE               the names of a table, a line each
+ * For the build and the tests. Where TABLE is one of lib/cli/choices.c,
+ *   @TABLE@         its names
+ *   @TABLE_WORDS@   in completions: what is typed, up to an argument ("shift:")
+ *   @TABLE_LIST@    in pages: a paragraph for each name
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+
+enum kind { MAN, SHELL, ZSH };
+
+/* Text in a page: `x` in bold, hyphens as they are, a line for each sentence. */
+static void print_text(const char *text)
+{
+	bool is_bold = false;
+
+	for (const char *at = text; *at; at++) {
+		if (*at == '`') {
+			is_bold = !is_bold;
+			fputs(is_bold ? "\\fB" : "\\fR", stdout);
+		} else if (*at == '-') {
+			fputs("\\-", stdout);
+		} else if (*at == ' ' && at[-1] == '.') {
+			putchar('\n');
+		} else {
+			putchar(*at);
+		}
+	}
+}
+
+static void print_list(const struct fab_choices *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct fab_choice row = c->at(i);
+		int len = (int)fab_choice_name_len(row.form);
+
+		printf("%s.TP\n", i ? "\n" : "");
+		if (row.form[len]) {
+			printf(".BI \"%.*s:\" \"", len, row.form);
+			print_text(row.form + len + 1);
+			puts("\"");
+		} else {
+			fputs(".B ", stdout);
+			print_text(row.form);
+			putchar('\n');
+		}
+		print_text(row.manual ? row.manual : row.summary);
+		if (!row.is_in_all)
+			fputs("\nNot in\n.BR all .", stdout);
+	}
+}
+
+/* What is typed of a form: up to its argument, which begins with a capital. */
+static void print_words(const struct fab_choices *c, enum kind kind)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (i)
+			putchar(' ');
+		for (const char *at = c->at(i).form; *at && !(*at >= 'A' && *at <= 'Z');
+		     at++) {
+			if (kind == ZSH && *at == ':')
+				putchar('\\');
+			putchar(*at);
+		}
+	}
+}
+
+static void print_names(const struct fab_choices *c, enum kind kind)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		char *name = fab_strdup(c->at(i).form);
+
+		if (kind != MAN)
+			name[fab_choice_name_len(name)] = '\0';
+		if (i)
+			fputs(kind == MAN ? ", " : " ", stdout);
+		if (kind == MAN)
+			print_text(name);
+		else
+			fputs(name, stdout);
+		free(name);
+	}
+}
+
+/* The mark that begins at `at`; its length, 0: it is none. */
+static size_t fill_mark(const char *at, enum kind kind)
+{
+	for (size_t i = 0; i < fab_cli_n_tables; i++) {
+		const struct fab_choices *c = fab_cli_tables[i].choices;
+		size_t len = strlen(fab_cli_tables[i].name);
+		const char *behind = at + 1 + len;
+
+		if (strncmp(at + 1, fab_cli_tables[i].name, len) != 0)
+			continue;
+		if (*behind == '@') {
+			print_names(c, kind);
+			return len + 2;
+		}
+		if (kind == MAN && !strncmp(behind, "_LIST@", 6)) {
+			print_list(c);
+			return len + 7;
+		}
+		if (kind != MAN && !strncmp(behind, "_WORDS@", 7)) {
+			print_words(c, kind);
+			return len + 8;
+		}
+	}
+	return 0;
+}
+
+static int fill(const char *path, enum kind kind)
+{
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!file) {
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		return 1;
+	}
+	while (getline(&line, &size, file) > 0)
+		for (const char *at = line; *at;) {
+			size_t len = *at == '@' ? fill_mark(at, kind) : 0;
+
+			if (!len)
+				putchar(*at++);
+			at += len;
+		}
+	free(line);
+	return fclose(file) || fflush(stdout) ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const kinds[] = {"man", "bash", "zsh", "fish"};
+
+	if (argc != 3)
+		return 2;
+	for (size_t i = 0; i < FAB_COUNT(kinds); i++)
+		if (!strcmp(argv[1], kinds[i]))
+			return fill(argv[2], i == 0 ? MAN : i == 2 ? ZSH : SHELL);
+	for (size_t i = 0; i < fab_cli_n_tables; i++)
+		for (size_t k = 0; !strcmp(argv[2], fab_cli_tables[i].name) &&
+				   k < fab_cli_tables[i].choices->n;
+		     k++)
+			puts(fab_cli_tables[i].choices->at(k).form);
+	return 0;
+}
