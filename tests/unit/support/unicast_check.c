@@ -100,6 +100,22 @@ static bool has_cycle(struct walk *w)
 	return tail < n;
 }
 
+/* All alternatives of a leaf: the fewest and the most hops, 0: one does not arrive. */
+static void walk_all(struct walk *w, uint32_t source, uint32_t column, uint32_t *fewest,
+		     uint32_t *most)
+{
+	uint32_t sw = w->r->column_switch[column];
+	uint32_t n = w->r->n_alternatives ? w->r->n_alternatives[sw] : 1;
+
+	*most = *fewest = walk(w, source, column);
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t hops = walk(w, source, column + i);
+
+		*most = hops > *most ? hops : *most;
+		*fewest = hops < *fewest ? hops : *fewest;
+	}
+}
+
 struct unicast_check unicast_check(const struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
@@ -112,17 +128,17 @@ struct unicast_check unicast_check(const struct fab_routes *r)
 	for (uint32_t i = 0; i < n; i++) {
 		fab_faults_search(f, r->faults, r->column_switch[leaf[i]], dist, order);
 		for (uint32_t s = 0; s < n; s++) {
-			uint32_t source = r->column_switch[leaf[s]], hops;
+			uint32_t source = r->column_switch[leaf[s]], hops, most;
 
 			if (s == i)
 				continue;
-			hops = walk(&w, source, leaf[i]);
+			walk_all(&w, source, leaf[i], &hops, &most);
 			c.pairs++;
 			c.connected += hops > 0;
 			c.connected_in_graph += dist[source] != FAB_NONE;
-			c.minimal += hops && hops == dist[source];
-			if (hops > c.max_hops)
-				c.max_hops = hops;
+			c.minimal += hops && hops == dist[source] && hops == most;
+			if (most > c.max_hops)
+				c.max_hops = most;
 		}
 	}
 	c.has_cycle = has_cycle(&w);

@@ -11,5 +11,6 @@ struct unicast_check {
 	bool has_cycle;
 };
 
-/* Ordered pairs of columns' switches. */
+/* Ordered pairs of columns' switches; of several alternatives all must arrive, and be
+ * shortest. */
 struct unicast_check unicast_check(const struct fab_routes *routes);

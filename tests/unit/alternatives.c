@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* LIDs behind a leaf of a kfat whose lines several switches or cables join. */
+#include "base/mem.h"
+#include "support/gen.h"
+#include "support/unicast_check.h"
+#include "unicast/columns.h"
+#include "unicast/engine.h"
+#include "unicast/fault_sets.h"
+#include "unicast/faults.h"
+#include "unicast/judge.h"
+#include "unicast/load.h"
+#include "unicast/path.h"
+#include "unicast/verify.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct net {
+	struct fab_fabric *f;
+	struct fab_kfat *k;
+};
+
+static struct net net_of(struct fab_fabric *f)
+{
+	struct net n = {.f = f};
+	struct fab_err err;
+
+	cr_assert_eq(fab_kfat_recognize(n.f, &n.k, &err), 0, "%s", err.text);
+	return n;
+}
+
+static void end(struct net *n)
+{
+	fab_kfat_free(n->k);
+	fab_fabric_free(n->f);
+}
+
+static struct fab_routes *route(const struct net *n, const char *engine,
+				const struct fab_faults *faults)
+{
+	const struct fab_unicast_engine *e =
+		fab_unicast_engine_find(engine, strlen(engine));
+	const struct fab_unicast_problem problem = {.f = n->f,
+						    .faults = faults,
+						    .kfat = n->k,
+						    .max_vls = 3,
+						    .max_sls = 16,
+						    .n_threads = 1};
+	struct fab_routes *r;
+	struct fab_err err;
+
+	cr_assert_eq(e->route(&problem, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+static struct fab_judgement judge(const struct fab_routes *r, enum fab_ends ends)
+{
+	const struct fab_judge_options options = {
+		.ends = ends, .with_load = true, .n_threads = 1};
+	struct fab_judgement j;
+	struct fab_err err;
+
+	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	return j;
+}
+
+/*
+ * Pairs of hosts on the fullest cable when each line has `cables` that share its packets
+ * equally, by dimension order: into dimension d those from what agrees with the leaf from
+ * d on, to what differs from it in d and agrees before.
+ */
+static uint64_t closed_form(const struct fab_kfat *k, uint64_t hosts, uint64_t cables)
+{
+	uint64_t most = 0;
+
+	for (uint32_t d = 0; d < k->n_dims; d++) {
+		uint64_t n = (uint64_t)k->n_leaves / k->dims[d] * (k->dims[d] - 1);
+
+		most = n > most ? n : most;
+	}
+	return most * hosts * hosts / cables;
+}
+
+static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
+			uint64_t cables)
+{
+	struct fab_routes *r = route(n, engine, NULL);
+	struct fab_judgement j = judge(r, FAB_ENDS_HOSTS);
+	struct fab_err err;
+
+	cr_expect_eq(j.unreachable, 0);
+	cr_expect(j.deadlock_free);
+	cr_expect_eq(j.max_load, closed_form(n->k, hosts, cables),
+		     "%s: %s: %llu, not %llu", n->f->source, engine,
+		     (unsigned long long)j.max_load,
+		     (unsigned long long)closed_form(n->k, hosts, cables));
+	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+}
+
+static const char *const engines[] = {"xy", "algorithm-a", "vtftr", "vtftr-ib"};
+
+Test(alternatives, all_to_all_uses_all_planes)
+{
+	static const struct {
+		const char *spec;
+		unsigned hosts, planes;
+	} nets[] = {{"kfat:dims=4x3,hosts=4,planes=2", 4, 2},
+		    {"kfat:dims=4x4,hosts=4,planes=4", 4, 4},
+		    {"kfat:dims=5x3,hosts=3,planes=3", 3, 3},
+		    {"kfat:dims=2x6,hosts=16,planes=8", 16, 8}};
+
+	for (size_t i = 0; i < FAB_COUNT(nets); i++) {
+		struct net n = net_of(test_gen_raw(nets[i].spec));
+
+		for (size_t e = 0; e < FAB_COUNT(engines); e++)
+			expect_load(&n, engines[e], nets[i].hosts, nets[i].planes);
+		end(&n);
+	}
+}
+
+Test(alternatives, three_dimensions)
+{
+	struct net n = net_of(test_gen_raw("kfat:dims=3x4x2,hosts=2,planes=2"));
+
+	expect_load(&n, "xy", 2, 2);
+	expect_load(&n, "vtftr-ib", 2, 2);
+	end(&n);
+}
+
+/* Two cables between each leaf and each of its two roots. */
+static struct net with_cables_twice(const char *spec)
+{
+	struct fab_fabric *f = test_gen_raw(spec), *one = test_gen_raw(spec);
+
+	for (uint32_t c = 0; c < one->n_switch_links; c++) {
+		struct fab_fabric *more =
+			test_with_cable(f, one->port_node[one->cable_a[c]],
+					one->port_node[one->cable_b[c]]);
+
+		cr_assert_not_null(more);
+		fab_fabric_free(f);
+		f = more;
+	}
+	fab_fabric_free(one);
+	return net_of(f);
+}
+
+Test(alternatives, parallel_cables)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2");
+	uint32_t pair[2] = {f->port_node[f->cable_a[0]], f->port_node[f->cable_b[0]]};
+	struct net n = net_of(test_with_cable(f, pair[0], pair[1]));
+	struct fab_routes *r = route(&n, "vtftr-ib", NULL);
+	struct unicast_check c = unicast_check(r);
+	uint32_t n_used = 0;
+
+	/* the second cable is used, too, in both directions */
+	for (uint32_t way = 0; way < 2; way++) {
+		struct fab_judgement j = judge(r, FAB_ENDS_HOSTS);
+		uint32_t sw = pair[way], peer = pair[!way];
+
+		for (uint32_t a = n.f->arc_first[sw]; a < n.f->arc_first[sw + 1]; a++)
+			n_used += n.f->arc_peer[a] == peer && j.load[a];
+		fab_judgement_fini(&j);
+	}
+	cr_expect_eq(n_used, 4);
+	cr_expect_eq(c.connected, c.pairs);
+	cr_expect_not(c.has_cycle);
+	fab_routes_free(r);
+	end(&n);
+	fab_fabric_free(f);
+}
+
+Test(alternatives, parallel_cables_everywhere)
+{
+	struct net n = with_cables_twice("kfat:dims=3x3,hosts=2");
+
+	cr_assert_eq(n.f->n_switch_links, 36);
+	for (size_t e = 0; e < FAB_COUNT(engines); e++)
+		expect_load(&n, engines[e], 2, 2);
+	end(&n);
+}
+
+/* The largest load of a permutation. */
+static uint64_t load_of(const struct net *n, const struct fab_routes *r, const char *spec)
+{
+	struct fab_flow_ends ends;
+	struct fab_flow_load load;
+	const struct fab_permutation_problem problem = {n->f, n->k, &ends, 1};
+	struct fab_err err;
+	uint32_t *to;
+
+	fab_flow_ends_init(&ends, n->f, NULL, NULL);
+	cr_assert_eq(fab_permutation_make(spec, &problem, &to, &err), 0, "%s", err.text);
+	fab_permutation_load(r, &ends, to, &load);
+	cr_assert_eq(load.lost, 0);
+	free(to);
+	fab_flow_ends_fini(&ends);
+	return load.max;
+}
+
+/* Leaf to leaf with as many hosts as planes: what one host a leaf and one plane have. */
+Test(alternatives, permutations_of_leaves)
+{
+	struct net n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
+	struct net one = net_of(test_gen_raw("kfat:dims=4x4,hosts=1"));
+
+	for (size_t e = 0; e < FAB_COUNT(engines); e++) {
+		struct fab_routes *r = route(&n, engines[e], NULL);
+		struct fab_routes *of_one = route(&one, engines[e], NULL);
+
+		cr_expect_eq(load_of(&n, r, "shift:4"), 1, "%s", engines[e]);
+		cr_expect_eq(load_of(&n, r, "shift:4"), load_of(&one, of_one, "shift:1"));
+		cr_expect_eq(load_of(&n, r, "shift:20"),
+			     load_of(&one, of_one, "shift:5"));
+		cr_expect_eq(load_of(&n, r, "transpose"),
+			     load_of(&one, of_one, "transpose"));
+		fab_routes_free(r);
+		fab_routes_free(of_one);
+	}
+	end(&n);
+	end(&one);
+}
+
+/* A leaf with one LID, and lines with one cable, know nothing of alternatives. */
+Test(alternatives, none_where_nothing_is_to_choose)
+{
+	static const char *const specs[] = {"kfat:dims=4x3,hosts=1,planes=4",
+					    "kfat:dims=4x3,hosts=4",
+					    "kfat:dims=6x6,hosts=3,levels=2,radix=4"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		for (size_t e = 0; e < FAB_COUNT(engines); e++) {
+			struct net n = net_of(test_gen_raw(specs[i]));
+			struct fab_routes *r = route(&n, engines[e], NULL);
+
+			cr_expect_null(r->n_alternatives);
+			cr_expect_eq(r->n_columns, n.k->n_leaves);
+			fab_routes_free(r);
+			end(&n);
+		}
+}
+
+/* The arc by which a switch sends to a host's LID. */
+static uint16_t arc_to(const struct fab_routes *r, uint32_t sw, uint32_t port,
+		       uint32_t offset)
+{
+	struct fab_columns columns;
+	uint16_t arc;
+
+	fab_columns_init(&columns, r);
+	arc = fab_routes_next(r, fab_columns_of(&columns, port, offset))[sw];
+	fab_columns_fini(&columns);
+	return arc;
+}
+
+/* LMC: the LIDs of one port go by different planes, as those of several hosts do. */
+Test(alternatives, lids_of_one_port)
+{
+	struct net n = net_of(test_gen_raw("kfat:dims=3x3,hosts=1,planes=4"));
+	uint32_t host = 0, from = n.k->leaf[0];
+	struct fab_endpoint to;
+	struct fab_routes *r;
+	struct fab_judgement j;
+	struct fab_err err;
+
+	for (uint32_t p = 0; p < n.f->n_ports; p++)
+		if (!fab_node_is_switch(n.f, n.f->port_node[p])) {
+			n.f->port_lmc[p] = 2;
+			n.f->port_lid[p] = (uint16_t)(1000 + 4 * p);
+			host = p;
+		}
+	r = route(&n, "vtftr-ib", NULL);
+	to = (struct fab_endpoint){.port = host,
+				   .node = n.f->port_node[host],
+				   .sw = fab_port_switch(n.f, host)};
+	cr_assert_neq(to.sw, from);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t column;
+
+		to.lid = (uint16_t)(n.f->port_lid[host] + i);
+		column = fab_path_column(r, &to);
+		cr_expect_eq(fab_routes_next(r, column)[from], arc_to(r, from, host, i));
+		for (uint32_t k = 0; k < i; k++)
+			cr_expect_neq(arc_to(r, from, host, i), arc_to(r, from, host, k),
+				      "LIDs %u and %u", i, k);
+	}
+	j = judge(r, FAB_ENDS_HOSTS);
+	cr_expect_eq(j.pairs, 9 * 8 * 4, "each LID is a destination");
+	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	end(&n);
+}
+
+/* A dead root: who used it is spread over the other planes, nobody else moves. */
+Test(alternatives, only_those_of_a_dead_root_move)
+{
+	struct net n = net_of(test_gen_raw("kfat:dims=4x4,hosts=4,planes=4"));
+	struct fab_faults *faults = fab_faults_new(n.f);
+	uint32_t root = test_switch(n.f, "root2-x.1"), used[4] = {0};
+
+	fab_faults_kill_switch(faults, root);
+	for (size_t e = 0; e < FAB_COUNT(engines); e++) {
+		struct fab_routes *was = route(&n, engines[e], NULL);
+		struct fab_routes *is = route(&n, engines[e], faults);
+
+		cr_assert_eq(was->n_columns, is->n_columns);
+		for (uint32_t c = 0; c < is->n_columns; c++)
+			for (uint32_t i = 0; i < n.k->n_leaves; i++) {
+				uint32_t sw = n.k->leaf[i];
+				uint16_t a = fab_routes_next(was, c)[sw];
+				uint16_t b = fab_routes_next(is, c)[sw];
+				uint32_t to;
+
+				if (a == b)
+					continue;
+				cr_expect_eq(n.f->arc_peer[n.f->arc_first[sw] + a], root);
+				to = n.f->arc_peer[n.f->arc_first[sw] + b];
+				for (uint32_t p = 0; p < 4; p++) {
+					char name[16];
+
+					snprintf(name, sizeof(name), "root%u-x.1", p);
+					used[p] += to == test_switch(n.f, name);
+				}
+			}
+		fab_routes_free(was);
+		fab_routes_free(is);
+	}
+	cr_expect_eq(used[2], 0);
+	cr_expect(used[0] && used[1] && used[3]);
+	fab_faults_free(faults);
+	end(&n);
+}
+
+static void expect_sound(const struct fab_routes *r, bool reaches_all)
+{
+	static const enum fab_ends ends[] = {FAB_ENDS_LEAVES, FAB_ENDS_HOSTS};
+	struct unicast_check c = unicast_check(r);
+	struct fab_err err;
+
+	cr_assert_not(c.has_cycle);
+	if (reaches_all)
+		cr_assert_eq(c.connected, c.connected_in_graph, "%s",
+			     r->note ? r->note : "");
+	for (size_t i = 0; i < FAB_COUNT(ends); i++) {
+		struct fab_judgement j = judge(r, ends[i]);
+
+		cr_assert(j.deadlock_free);
+		if (reaches_all)
+			cr_assert_eq(j.connected, j.connected_in_graph);
+		cr_assert_eq(fab_unicast_verify(r, ends[i], &j, &err), 0, "%s", err.text);
+		if (ends[i] == FAB_ENDS_LEAVES)
+			cr_assert_eq(j.connected, c.connected,
+				     "all alternatives of a leaf are judged alike");
+		fab_judgement_fini(&j);
+	}
+}
+
+/* Whatever dies on several planes: no cycle, and vtftr-ib reaches what is connected. */
+Test(alternatives, faults_of_planes)
+{
+	static const struct {
+		const char *spec;
+		enum fab_fault_kind kind;
+		size_t n_faults;
+	} cases[] = {
+		{"kfat:dims=4x4,hosts=4,planes=2", FAB_FAULT_ANY, 6},
+		{"kfat:dims=4x4,hosts=3,planes=2", FAB_FAULT_ROOTS, 5},
+		{"kfat:dims=4x3,hosts=5,planes=3", FAB_FAULT_LINKS, 16},
+		{"kfat:dims=4x4,hosts=2,planes=2", FAB_FAULT_LEAVES, 7},
+		{"kfat:dims=3x3x2,hosts=2,planes=2", FAB_FAULT_ANY, 5},
+		{"kfat:dims=5x4,hosts=2,planes=2,levels=2,radix=4", FAB_FAULT_ANY, 6}};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct net n = net_of(test_gen_raw(cases[i].spec));
+		struct fab_faults *faults = fab_faults_new(n.f);
+		struct fab_fault_list list;
+
+		fab_faults_candidates(n.f, cases[i].kind, NULL, &list);
+		for (unsigned set = 0; set < 30; set++) {
+			struct fab_stream rng = fab_stream_of(i, set);
+
+			fab_faults_clear(faults);
+			fab_faults_draw(faults, &list, cases[i].n_faults, &rng);
+			for (size_t e = 0; e < FAB_COUNT(engines); e++) {
+				struct fab_routes *r;
+
+				/* the one promises no lanes, both two dimensions */
+				if (e == 1 || (e == 2 && n.k->n_dims != 2))
+					continue;
+				r = route(&n, engines[e], faults);
+				expect_sound(r, e == 3);
+				fab_routes_free(r);
+			}
+		}
+		free(list.of.v);
+		fab_faults_free(faults);
+		end(&n);
+	}
+}
