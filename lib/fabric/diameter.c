@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "fabric/dist.h"
+#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,23 +52,12 @@ static bool by_shape(const struct fab_shape *shape, struct fab_diameter *out)
 /* Distances from a switch; the farthest one, of which queue's last entry is one. */
 static uint32_t search(struct bounds *b, uint32_t from)
 {
-	const struct fab_fabric *f = b->f;
-	uint32_t tail = 0;
+	const struct fab_graph g = fab_graph_of_peers(b->f);
+	uint32_t n;
 
-	memset(b->dist, 0xff, b->n * sizeof(*b->dist));
-	b->dist[from] = 0;
-	b->queue[tail++] = from;
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t u = b->queue[head];
-
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++) {
-			if (b->dist[f->peer[i]] != FAB_NONE)
-				continue;
-			b->dist[f->peer[i]] = b->dist[u] + 1;
-			b->queue[tail++] = f->peer[i];
-		}
-	}
-	return b->dist[b->queue[tail - 1]];
+	b->queue[0] = from;
+	n = fab_graph_search(&g, NULL, 1, b->dist, b->queue, NULL);
+	return b->dist[b->queue[n - 1]];
 }
 
 /* Search from a switch and take what follows for all others. Returns the farthest one. */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,31 +100,9 @@ uint64_t fab_fabric_fingerprint(const struct fab_fabric *f)
 
 uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component)
 {
-	uint32_t *stack = FAB_NEW(f->n_switches, uint32_t), n = 0;
+	const struct fab_graph g = fab_graph_of_peers(f);
 
-	memset(component, 0xff, f->n_switches * sizeof(*component));
-	for (uint32_t root = 0; root < f->n_switches; root++) {
-		uint32_t depth = 0;
-
-		if (component[root] != FAB_NONE)
-			continue;
-		component[root] = n;
-		stack[depth++] = root;
-		while (depth) {
-			uint32_t s = stack[--depth];
-
-			for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1];
-			     i++) {
-				if (component[f->peer[i]] != FAB_NONE)
-					continue;
-				component[f->peer[i]] = n;
-				stack[depth++] = f->peer[i];
-			}
-		}
-		n++;
-	}
-	free(stack);
-	return n;
+	return fab_graph_parts(&g, NULL, component);
 }
 
 const char *fab_speed_name(enum fab_speed speed)

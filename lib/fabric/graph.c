@@ -91,27 +91,181 @@ void fab_graph_build(struct fab_fabric *f)
 	fill_reverse(f);
 }
 
-uint32_t fab_graph_search(const struct fab_fabric *f, const bool *arc_is_dead, uint32_t n,
+uint32_t fab_graph_search(const struct fab_graph *g, const bool *is_cut, uint32_t n_from,
 			  uint32_t *dist, uint32_t *order, uint32_t *by)
 {
-	uint32_t tail = n;
+	uint32_t tail = n_from;
 
-	memset(dist, 0xff, f->n_switches * sizeof(*dist));
-	for (uint32_t i = 0; i < n; i++)
+	memset(dist, 0xff, g->n * sizeof(*dist));
+	for (uint32_t i = 0; i < n_from; i++)
 		dist[order[i]] = 0;
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t u = order[head];
 
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-			uint32_t v = f->arc_peer[a];
+		for (uint32_t e = g->first[u]; e < g->first[u + 1]; e++) {
+			uint32_t v = g->peer[e];
 
-			if (dist[v] != FAB_NONE || (arc_is_dead && arc_is_dead[a]))
+			if (dist[v] != FAB_NONE || (is_cut && is_cut[e]))
 				continue;
 			dist[v] = dist[u] + 1;
 			order[tail++] = v;
 			if (by)
-				by[v] = a;
+				by[v] = e;
 		}
 	}
 	return tail;
+}
+
+uint32_t fab_graph_parts(const struct fab_graph *g, const bool *is_cut, uint32_t *part)
+{
+	uint32_t *stack = FAB_NEW((size_t)g->n + 1, uint32_t), n = 0;
+
+	memset(part, 0xff, g->n * sizeof(*part));
+	for (uint32_t root = 0; root < g->n; root++) {
+		uint32_t depth = 0;
+
+		if (part[root] != FAB_NONE)
+			continue;
+		part[root] = n;
+		stack[depth++] = root;
+		while (depth) {
+			uint32_t u = stack[--depth];
+
+			for (uint32_t e = g->first[u]; e < g->first[u + 1]; e++) {
+				if (part[g->peer[e]] != FAB_NONE || (is_cut && is_cut[e]))
+					continue;
+				part[g->peer[e]] = n;
+				stack[depth++] = g->peer[e];
+			}
+		}
+		n++;
+	}
+	free(stack);
+	return n;
+}
+
+void fab_graph_init(struct fab_graph *g, uint32_t n, size_t n_edges, const uint32_t *from,
+		    const uint32_t *to)
+{
+	uint32_t *first = FAB_NEW0((size_t)n + 2, uint32_t);
+	uint32_t *peer = FAB_NEW(n_edges + 1, uint32_t);
+
+	/* counted two places on, so that filling moves each start to its place */
+	for (size_t i = 0; i < n_edges; i++)
+		first[from[i] + 2]++;
+	for (uint32_t v = 2; v <= n; v++)
+		first[v] += first[v - 1];
+	for (size_t i = 0; i < n_edges; i++)
+		peer[first[from[i] + 1]++] = to[i];
+	*g = (struct fab_graph){n, first, peer};
+}
+
+void fab_graph_fini(struct fab_graph *g)
+{
+	free((void *)(uintptr_t)g->first);
+	free((void *)(uintptr_t)g->peer);
+}
+
+bool fab_graph_has_cycle(const struct fab_graph *g)
+{
+	uint32_t *n_in = FAB_NEW0((size_t)g->n + 1, uint32_t);
+	uint32_t *queue = FAB_NEW((size_t)g->n + 1, uint32_t), tail = 0;
+
+	for (uint32_t e = 0; e < g->first[g->n]; e++)
+		n_in[g->peer[e]]++;
+	for (uint32_t v = 0; v < g->n; v++)
+		if (!n_in[v])
+			queue[tail++] = v;
+	for (uint32_t head = 0; head < tail; head++) {
+		uint32_t v = queue[head];
+
+		for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
+			if (!--n_in[g->peer[e]])
+				queue[tail++] = g->peer[e];
+	}
+	free(queue);
+	free(n_in);
+	return tail < g->n;
+}
+
+struct girth {
+	const struct fab_graph *g;
+	const uint32_t *part;
+	uint32_t *from;	 /* [n] the vertex before, on the path from the start */
+	uint32_t *depth; /* [n] FAB_NONE: not reached; 0 too: done with */
+	uint32_t *queue;
+	uint32_t n_queue;
+	uint64_t n_steps;
+	uint32_t *best;
+	uint32_t n_best; /* FAB_NONE: no cycle yet */
+};
+
+static void keep(struct girth *s, uint32_t start, uint32_t last)
+{
+	uint32_t n = s->n_best = s->depth[last] + 1;
+
+	for (uint32_t v = last; n; v = s->from[v])
+		s->best[--n] = v;
+	s->best[0] = start;
+}
+
+/* The edges of a vertex; true: one leads back to the start, no shorter cycle does. */
+static bool look_from(struct girth *s, uint32_t start, uint32_t v)
+{
+	for (uint32_t e = s->g->first[v]; e < s->g->first[v + 1]; e++) {
+		uint32_t to = s->g->peer[e];
+
+		s->n_steps++;
+		if (to == start) {
+			keep(s, start, v);
+			return true;
+		}
+		if (s->depth[to] != FAB_NONE || s->part[to] != s->part[start])
+			continue;
+		s->depth[to] = s->depth[v] + 1;
+		s->from[to] = v;
+		s->queue[s->n_queue++] = to;
+	}
+	return false;
+}
+
+/* Breadth first from a vertex back to it, no further than what is known is long. */
+static void cycle_from(struct girth *s, uint32_t start)
+{
+	s->n_queue = 0;
+	s->queue[s->n_queue++] = start;
+	s->depth[start] = 0;
+	for (uint32_t head = 0; head < s->n_queue; head++)
+		if ((s->n_best != FAB_NONE &&
+		     s->depth[s->queue[head]] + 1 >= s->n_best) ||
+		    look_from(s, start, s->queue[head]))
+			break;
+	/* all cycles through the start are known: it is left out from now on */
+	for (uint32_t i = 1; i < s->n_queue; i++)
+		s->depth[s->queue[i]] = FAB_NONE;
+}
+
+uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *part,
+				   uint64_t max_steps, uint32_t *n_cycle)
+{
+	size_t size = (size_t)g->n + 1;
+	struct girth s = {.g = g, .part = part, .n_best = FAB_NONE};
+
+	s.from = FAB_NEW(size, uint32_t);
+	s.depth = FAB_NEW(size, uint32_t);
+	s.queue = FAB_NEW(size, uint32_t);
+	s.best = FAB_NEW(size, uint32_t);
+	memset(s.depth, 0xff, size * sizeof(*s.depth));
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (part[v] == FAB_NONE)
+			continue;
+		cycle_from(&s, v);
+		if (s.n_best <= 2 || (s.n_best != FAB_NONE && s.n_steps > max_steps))
+			break;
+	}
+	free(s.from);
+	free(s.depth);
+	free(s.queue);
+	*n_cycle = s.n_best == FAB_NONE ? 0 : s.n_best;
+	return s.best;
 }

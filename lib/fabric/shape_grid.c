@@ -23,8 +23,8 @@
 enum { NO_DIM = 255 };
 
 struct work {
-	const struct fab_graph_view *g;
-	struct fab_grid *grid;
+	const struct fab_graph *g;
+	struct fab_product *grid;
 	uint32_t root;
 	uint8_t *dim;	 /* of every arc */
 	uint32_t *slot;	 /* arc of the marked vertex to ... */
@@ -67,7 +67,7 @@ static bool add_dim(struct work *w, enum fab_factor factor)
  */
 static bool find_cliques(struct work *w)
 {
-	const struct fab_graph_view *g = w->g;
+	const struct fab_graph *g = w->g;
 
 	for (uint32_t i = g->first[w->root]; i < g->first[w->root + 1]; i++) {
 		uint32_t v = g->peer[i], joined, given = 0;
@@ -99,7 +99,7 @@ static bool find_cliques(struct work *w)
 /* The other neighbours of the root: two of one dimension, or one. */
 static bool find_lines(struct work *w)
 {
-	const struct fab_graph_view *g = w->g;
+	const struct fab_graph *g = w->g;
 	uint32_t first = g->first[w->root], end = g->first[w->root + 1], left = 0;
 
 	for (uint32_t i = first; i < end; i++)
@@ -155,7 +155,7 @@ static bool close_square(struct work *w, uint32_t u, uint32_t x, uint8_t dim)
 /* Give all edges of `v` their dimensions, which those of its parent `u` have. */
 static bool label_vertex(struct work *w, uint32_t v, uint32_t u)
 {
-	const struct fab_graph_view *g = w->g;
+	const struct fab_graph *g = w->g;
 	uint32_t left = 0;
 	uint8_t along;
 
@@ -183,9 +183,10 @@ static bool label_vertex(struct work *w, uint32_t v, uint32_t u)
 	return left <= 1;
 }
 
+/* Breadth first, giving up at the first vertex that fits no product. */
 static bool label_all(struct work *w)
 {
-	const struct fab_graph_view *g = w->g;
+	const struct fab_graph *g = w->g;
 	uint32_t tail = 0;
 
 	memset(w->parent, 0xff, g->n * sizeof(*w->parent));
@@ -266,48 +267,41 @@ static uint32_t list_clique(const struct work *w, uint32_t dim, uint32_t *line)
 	return n;
 }
 
-/* Coordinate `value` of dimension `dim` for the layer of `start`. */
-static void flood(struct work *w, uint32_t start, uint32_t dim, uint32_t value)
+/* Number the layers of a dimension, parts of the graph without its edges, as the line
+ * through the root meets them. False: it meets one twice. */
+static bool number_layers(struct work *w, uint32_t dim, const uint32_t *line, uint32_t n)
 {
-	uint32_t tail = 0, n_dims = w->grid->n_dims;
-	uint32_t *coords = w->grid->coords;
+	uint32_t n_dims = w->grid->n_dims, *part = w->queue, *number = w->parent;
+	bool *is_along = FAB_NEW((size_t)w->g->first[w->g->n] + 1, bool), is_good = true;
 
-	coords[(size_t)start * n_dims + dim] = value;
-	w->queue[tail++] = start;
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t v = w->queue[head];
-
-		for (uint32_t i = w->g->first[v]; i < w->g->first[v + 1]; i++) {
-			uint32_t *c = &coords[(size_t)w->g->peer[i] * n_dims + dim];
-
-			if (w->dim[i] == dim || *c != FAB_NONE)
-				continue;
-			*c = value;
-			w->queue[tail++] = w->g->peer[i];
-		}
+	for (uint32_t i = 0; i < w->g->first[w->g->n]; i++)
+		is_along[i] = w->dim[i] == dim;
+	fab_graph_parts(w->g, is_along, part);
+	memset(number, 0xff, w->g->n * sizeof(*number));
+	for (uint32_t i = 0; i < n; i++) {
+		is_good &= number[part[line[i]]] == FAB_NONE;
+		number[part[line[i]]] = i;
 	}
+	for (uint32_t v = 0; v < w->g->n; v++)
+		w->grid->coords[(size_t)v * n_dims + dim] = number[part[v]];
+	free(is_along);
+	return is_good;
 }
 
 static bool give_coords(struct work *w)
 {
-	struct fab_grid *grid = w->grid;
+	struct fab_product *grid = w->grid;
 	uint32_t *line = FAB_NEW((size_t)w->g->n + 1, uint32_t);
 	size_t n_coords = (size_t)w->g->n * grid->n_dims;
 	bool is_good = true;
 
 	grid->coords = FAB_NEW(n_coords, uint32_t);
-	memset(grid->coords, 0xff, n_coords * sizeof(*grid->coords));
 	for (uint32_t d = 0; d < grid->n_dims && is_good; d++) {
 		uint32_t n = grid->factor[d] == FAB_COMPLETE ? list_clique(w, d, line)
 							     : walk_line(w, d, line);
 
 		grid->dims[d] = n;
-		is_good = n >= 2;
-		for (uint32_t i = 0; i < n && is_good; i++) {
-			is_good = grid->coords[(size_t)line[i] * grid->n_dims + d] ==
-				  FAB_NONE;
-			flood(w, line[i], d, i);
-		}
+		is_good = n >= 2 && number_layers(w, d, line, n);
 	}
 	free(line);
 	for (size_t i = 0; i < n_coords && is_good; i++)
@@ -316,7 +310,7 @@ static bool give_coords(struct work *w)
 }
 
 /* May an edge join the coordinates a and b of this dimension? */
-static bool fits(const struct fab_grid *grid, uint32_t d, uint32_t a, uint32_t b)
+static bool fits(const struct fab_product *grid, uint32_t d, uint32_t a, uint32_t b)
 {
 	uint32_t diff = a > b ? a - b : b - a;
 
@@ -334,7 +328,7 @@ static bool fits(const struct fab_grid *grid, uint32_t d, uint32_t a, uint32_t b
 /* Every edge along one dimension, as its factor allows. */
 static bool check_edges(const struct work *w)
 {
-	const struct fab_grid *grid = w->grid;
+	const struct fab_product *grid = w->grid;
 	uint32_t n = grid->n_dims;
 
 	for (uint32_t v = 0; v < w->g->n; v++)
@@ -358,7 +352,7 @@ static bool check_edges(const struct work *w)
 /* As many vertices and edges as the product has, and no place taken twice. */
 static bool check_counts(const struct work *w)
 {
-	const struct fab_grid *grid = w->grid;
+	const struct fab_product *grid = w->grid;
 	uint32_t n = w->g->n;
 	uint64_t all = 1, arcs = 0;
 	bool *taken, is_good = true;
@@ -387,22 +381,22 @@ static bool check_counts(const struct work *w)
 	return is_good;
 }
 
-static uint32_t least_degree(const struct fab_graph_view *g)
+static uint32_t least_degree(const struct fab_graph *g)
 {
 	uint32_t best = 0;
 
 	for (uint32_t v = 1; v < g->n; v++)
-		if (fab_view_degree(g, v) < fab_view_degree(g, best))
+		if (fab_graph_degree(g, v) < fab_graph_degree(g, best))
 			best = v;
 	return best;
 }
 
-bool fab_shape_factor(const struct fab_graph_view *g, struct fab_grid *grid)
+bool fab_shape_factor(const struct fab_graph *g, struct fab_product *grid)
 {
 	struct work w = {.g = g, .grid = grid};
 	bool is_good;
 
-	*grid = (struct fab_grid){0};
+	*grid = (struct fab_product){0};
 	if (g->n < 2)
 		return false;
 	w.root = least_degree(g);

@@ -2,19 +2,8 @@
 /* What the recognisers of the single shapes share. */
 #pragma once
 
+#include "fabric/graph.h"
 #include "fabric/shape.h"
-
-/* A simple undirected graph in compressed rows, peers ascending. Borrowed arrays. */
-struct fab_graph_view {
-	uint32_t n;
-	const uint32_t *first; /* [n + 1] */
-	const uint32_t *peer;
-};
-
-static inline uint32_t fab_view_degree(const struct fab_graph_view *g, uint32_t v)
-{
-	return g->first[v + 1] - g->first[v];
-}
 
 /* A factor of a Cartesian product. */
 enum fab_factor {
@@ -23,7 +12,8 @@ enum fab_factor {
 	FAB_COMPLETE, /* of 3 or more */
 };
 
-struct fab_grid {
+/* A Cartesian product and where each vertex lies in it. */
+struct fab_product {
 	uint32_t n_dims;
 	uint32_t dims[FAB_SHAPE_DIMS_MAX];
 	enum fab_factor factor[FAB_SHAPE_DIMS_MAX];
@@ -31,11 +21,12 @@ struct fab_grid {
 };
 
 /*
- * Is the connected graph a Cartesian product of paths, rings and complete graphs? (A
- * ring of 4 is two paths of 2, a ring of 3 a complete graph.) On success fills *grid; the
- * caller frees grid->coords. O(dimensions * arcs + vertices * degree^2).
+ * Is the connected simple graph (peers ascending) a Cartesian product of paths, rings and
+ * complete graphs? (A ring of 4 is two paths of 2, a ring of 3 a complete graph.) On
+ * success fills *grid; the caller frees grid->coords. O(dimensions * arcs + vertices *
+ * degree^2).
  */
-bool fab_shape_factor(const struct fab_graph_view *g, struct fab_grid *grid);
+bool fab_shape_factor(const struct fab_graph *g, struct fab_product *grid);
 
 /*
  * Each tries one shape and fills `shape` (kind and arrays) when the fabric has it.

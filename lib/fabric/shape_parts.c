@@ -2,31 +2,24 @@
 /* What several recognisers of shapes need. */
 #include "fabric/shape_impl.h"
 
+#include "base/mem.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 uint32_t fab_shape_levels(const struct fab_fabric *f, uint32_t *queue, uint32_t n_queue,
 			  uint8_t *level)
 {
-	uint32_t tail = n_queue;
+	const struct fab_graph g = fab_graph_of_peers(f);
+	uint32_t *dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n_levels = 0;
+	uint32_t n = fab_graph_search(&g, NULL, n_queue, dist, queue, NULL);
 
-	memset(level, 255, f->n_switches);
-	for (uint32_t i = 0; i < n_queue; i++)
-		level[queue[i]] = 0;
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t u = queue[head];
-
-		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++) {
-			uint32_t v = f->peer[i];
-
-			if (level[v] != 255)
-				continue;
-			if (level[u] == 253)
-				return 0;
-			level[v] = (uint8_t)(level[u] + 1);
-			queue[tail++] = v;
-		}
-	}
-	return tail ? level[queue[tail - 1]] + 1u : 0;
+	if (n)
+		n_levels = dist[queue[n - 1]] + 1;
+	for (uint32_t u = 0; u < f->n_switches; u++)
+		level[u] = dist[u] < 255 ? (uint8_t)dist[u] : 255;
+	free(dist);
+	return n_levels <= 254 ? n_levels : 0;
 }
 
 uint32_t fab_shape_count_roots(const struct fab_fabric *f, const uint8_t *level)

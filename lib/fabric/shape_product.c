@@ -11,7 +11,7 @@ struct census {
 	uint32_t pairs, paths, rings, completes; /* of 2; >= 3; >= 3; >= 4 */
 };
 
-static enum fab_shape_kind kind_of(const struct fab_grid *grid, struct census *c)
+static enum fab_shape_kind kind_of(const struct fab_product *grid, struct census *c)
 {
 	*c = (struct census){0};
 	for (uint32_t d = 0; d < grid->n_dims; d++) {
@@ -44,7 +44,7 @@ static uint32_t around(uint32_t a, uint32_t b)
 }
 
 /* Copy sizes and coordinates; with `merge`, pairs of dimensions of 2 as one of 4. */
-static void take_dims(struct fab_shape *shape, const struct fab_grid *grid, bool merge)
+static void take_dims(struct fab_shape *shape, const struct fab_product *grid, bool merge)
 {
 	uint32_t source[FAB_SHAPE_DIMS_MAX] = {0}, other[FAB_SHAPE_DIMS_MAX] = {0};
 	uint32_t open = FAB_NONE;
@@ -76,9 +76,9 @@ static void take_dims(struct fab_shape *shape, const struct fab_grid *grid, bool
 
 bool fab_shape_try_grid(const struct fab_fabric *f, struct fab_shape *shape)
 {
-	struct fab_graph_view g = {f->n_switches, f->peer_first, f->peer};
+	struct fab_graph g = {f->n_switches, f->peer_first, f->peer};
 	enum fab_shape_kind kind;
-	struct fab_grid grid;
+	struct fab_product grid;
 	struct census census;
 
 	if (!fab_shape_factor(&g, &grid))

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/sets.h"
+#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,26 +18,18 @@ void fab_tiers_count_hosts(const struct fab_fabric *f, uint32_t *n_host_links)
 
 uint32_t fab_tiers(const struct fab_fabric *f, uint32_t *tier)
 {
-	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
-	uint32_t n = 0, highest = 0;
+	const struct fab_graph g = fab_graph_of_peers(f);
+	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0,
+		 highest = 0;
 
 	fab_tiers_count_hosts(f, tier);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
+	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (tier[s])
-			queue[n++] = s;
-		tier[s] = tier[s] ? 0 : FAB_NONE;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t s = queue[i];
-
-		highest = tier[s];
-		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
-			if (tier[f->peer[k]] == FAB_NONE) {
-				tier[f->peer[k]] = tier[s] + 1;
-				queue[n++] = f->peer[k];
-			}
-	}
-	free(queue);
+			order[n++] = s;
+	n = fab_graph_search(&g, NULL, n, tier, order, NULL);
+	if (n)
+		highest = tier[order[n - 1]];
+	free(order);
 	return n ? highest + 1 : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "mcast/bounds.h"
 
 #include "base/mem.h"
+#include "fabric/graph.h"
 #include "fabric/shape.h"
 
 #include <stdlib.h>
@@ -95,97 +96,52 @@ static uint32_t switch_bound(const struct fab_mcast_problem *problem)
 	return bound;
 }
 
-/* May a step from switch `from` to its peer number `peer` stay within a part? */
-typedef bool (*joins_fn)(const void *context, uint32_t from, uint32_t peer);
-
-/* Parts = what is connected by the peers that `joins` lets through. Returns how many. */
-static uint32_t split(const struct fab_fabric *f, joins_fn joins, const void *context,
-		      uint32_t *part)
+/* Levels counted from the switches that endpoints of the groups hang on: rank[switch].
+ * Returns the highest. */
+static uint32_t find_ranks(const struct fab_mcast_problem *problem, uint32_t *rank)
 {
-	uint32_t *stack = FAB_NEW(f->n_switches, uint32_t), n_parts = 0;
-
-	memset(part, 0xff, f->n_switches * sizeof(*part));
-	for (uint32_t root = 0; root < f->n_switches; root++) {
-		uint32_t depth = 0;
-
-		if (part[root] != FAB_NONE)
-			continue;
-		part[root] = n_parts;
-		stack[depth++] = root;
-		while (depth) {
-			uint32_t s = stack[--depth];
-
-			for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1];
-			     i++) {
-				uint32_t t = f->peer[i];
-
-				if (part[t] != FAB_NONE || !joins(context, s, i))
-					continue;
-				part[t] = n_parts;
-				stack[depth++] = t;
-			}
-		}
-		n_parts++;
-	}
-	free(stack);
-	return n_parts;
-}
-
-/* Levels counted from the switches that endpoints of the groups hang on. */
-struct ranks {
-	const struct fab_fabric *f;
-	uint32_t *rank; /* [n_switches] */
-	uint32_t max, limit;
-};
-
-static void find_ranks(const struct fab_mcast_problem *problem, struct ranks *r)
-{
-	const struct fab_fabric *f = problem->f;
+	const struct fab_graph graph = fab_graph_of_peers(problem->f);
 	const struct fab_groups *g = problem->groups;
-	uint32_t *queue = FAB_NEW(f->n_switches, uint32_t), head = 0, tail = 0;
+	uint32_t *order = FAB_NEW((size_t)graph.n + 1, uint32_t), n = 0, max;
 
-	r->f = f;
-	r->rank = FAB_NEW(f->n_switches, uint32_t);
-	memset(r->rank, 0xff, f->n_switches * sizeof(*r->rank));
+	memset(rank, 0xff, graph.n * sizeof(*rank));
 	for (uint64_t i = 0; i < g->sw_first[g->n]; i++)
-		if (r->rank[g->sw[i]] == FAB_NONE) {
-			r->rank[g->sw[i]] = 0;
-			queue[tail++] = g->sw[i];
+		if (rank[g->sw[i]] == FAB_NONE) {
+			rank[g->sw[i]] = 0;
+			order[n++] = g->sw[i];
 		}
-	while (head < tail) {
-		uint32_t s = queue[head++];
-
-		r->max = r->rank[s];
-		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
-			if (r->rank[f->peer[i]] == FAB_NONE) {
-				r->rank[f->peer[i]] = r->rank[s] + 1;
-				queue[tail++] = f->peer[i];
-			}
-	}
-	free(queue);
+	n = fab_graph_search(&graph, NULL, n, rank, order, NULL);
+	max = n ? rank[order[n - 1]] : 0;
+	free(order);
+	return max;
 }
 
-static bool joins_below(const void *context, uint32_t from, uint32_t peer)
+/* Cut what leads to or from levels above `limit`. */
+static void cut_above(const struct fab_graph *g, const uint32_t *rank, uint32_t limit,
+		      bool *is_cut)
 {
-	const struct ranks *r = context;
-
-	return r->rank[from] <= r->limit && r->rank[r->f->peer[peer]] <= r->limit;
+	for (uint32_t s = 0; s < g->n; s++)
+		for (uint32_t i = g->first[s]; i < g->first[s + 1]; i++)
+			is_cut[i] = rank[s] > limit || rank[g->peer[i]] > limit;
 }
 
 /* Parts that remain when the levels above `limit` are taken away, for each limit. */
 static uint32_t pod_bound(const struct fab_mcast_problem *problem, uint32_t *part)
 {
-	struct ranks r = {0};
-	uint32_t bound = 0;
+	const struct fab_graph g = fab_graph_of_peers(problem->f);
+	bool *is_cut = FAB_NEW((size_t)g.first[g.n] + 1, bool);
+	uint32_t *rank = FAB_NEW((size_t)g.n + 1, uint32_t);
+	uint32_t max = find_ranks(problem, rank), bound = 0;
 
-	find_ranks(problem, &r);
-	for (r.limit = 0; r.limit < r.max; r.limit++) {
-		uint32_t n = split(problem->f, joins_below, &r, part);
-		uint32_t b = fab_mcast_cut_bound(problem, part, n);
+	for (uint32_t limit = 0; limit < max; limit++) {
+		uint32_t b;
 
+		cut_above(&g, rank, limit, is_cut);
+		b = fab_mcast_cut_bound(problem, part, fab_graph_parts(&g, is_cut, part));
 		bound = b > bound ? b : bound;
 	}
-	free(r.rank);
+	free(rank);
+	free(is_cut);
 	return bound;
 }
 

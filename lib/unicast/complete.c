@@ -11,6 +11,7 @@
 static void attach(const struct fab_routes *r, uint16_t *next, uint32_t root)
 {
 	const struct fab_fabric *f = r->f;
+	const struct fab_graph g = fab_graph_of_arcs(f);
 	const bool *arc_is_dead = r->faults ? r->faults->arc_is_dead : NULL;
 	uint32_t *dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0, n_led;
 	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
@@ -23,7 +24,7 @@ static void attach(const struct fab_routes *r, uint16_t *next, uint32_t root)
 		if (fab_walk_hops(&walk, s) < FAB_HOPS_NEVER)
 			order[n++] = s;
 	n_led = n;
-	n = fab_graph_search(f, arc_is_dead, n, dist, order, by);
+	n = fab_graph_search(&g, arc_is_dead, n, dist, order, by);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (dist[s])
 			next[s] = FAB_ARC_NONE;

@@ -9,6 +9,7 @@
 #include "unicast/balance.h"
 #include "unicast/routes.h"
 
+#include "fabric/graph.h"
 #include "unicast/faults.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,25 +32,6 @@ static bool is_root(const struct fab_fabric *f, const uint32_t *hosts, uint64_t 
 	return n_high == 1 && n_low == 1;
 }
 
-/* Distances from all roots at once. */
-static void set_ranks(const struct fab_fabric *f, const struct fab_faults *faults,
-		      uint32_t *rank, uint32_t *queue, uint32_t tail)
-{
-
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t u = queue[head];
-
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-			uint32_t v = f->arc_peer[a];
-
-			if (!fab_arc_is_live(faults, a) || rank[v] != FAB_NONE)
-				continue;
-			rank[v] = rank[u] + 1;
-			queue[tail++] = v;
-		}
-	}
-}
-
 /* Live ports of channel adapters on each switch, and all[part] of each part. */
 static void count_adapters(const struct fab_fabric *f, const struct fab_faults *faults,
 			   const uint32_t *part, uint32_t *ports, uint64_t *all)
@@ -69,7 +51,7 @@ static void count_adapters(const struct fab_fabric *f, const struct fab_faults *
 }
 
 static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *faults,
-			   uint32_t *rank, uint32_t *queue)
+			   uint32_t *roots)
 {
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n_roots = 0;
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
@@ -80,13 +62,11 @@ static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *
 
 	fab_fabric_components(f, part);
 	count_adapters(f, faults, part, hosts, all);
-	memset(rank, 0xff, f->n_switches * sizeof(*rank));
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 		if (!fab_faults_search(f, faults, sw, dist, order) ||
 		    !is_root(f, hosts, all[part[sw]], dist, bars))
 			continue;
-		rank[sw] = 0;
-		queue[n_roots++] = sw;
+		roots[n_roots++] = sw;
 	}
 	free(part);
 	free(all);
@@ -128,12 +108,14 @@ static uint32_t free_parts(const struct fab_fabric *f, uint32_t *rank)
 static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
+	const struct fab_graph g = fab_graph_of_arcs(problem->f);
 	uint32_t *rank = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_roots;
 	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_free;
 
 	(void)err;
-	n_roots = find_roots(problem->f, problem->faults, rank, queue);
-	set_ranks(problem->f, problem->faults, rank, queue, n_roots);
+	n_roots = find_roots(problem->f, problem->faults, queue);
+	fab_graph_search(&g, problem->faults ? problem->faults->arc_is_dead : NULL,
+			 n_roots, rank, queue, NULL);
 	n_free = n_roots ? free_parts(problem->f, rank) : 0;
 	*out = fab_balance_route(problem, n_roots ? rank : NULL);
 	if (!n_roots)

@@ -117,10 +117,11 @@ void fab_faults_kill(struct fab_faults *faults, struct fab_fault fault)
 uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *faults,
 			   uint32_t to, uint32_t *dist, uint32_t *order)
 {
+	const struct fab_graph g = fab_graph_of_arcs(f);
 	bool is_live = fab_switch_is_live(faults, to);
 
 	order[0] = to;
-	return fab_graph_search(f, faults ? faults->arc_is_dead : NULL, is_live, dist,
+	return fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, is_live, dist,
 				order, NULL);
 }
 

@@ -266,13 +266,13 @@ static void name_cycle(const struct fab_judging *j, struct fab_judgement *out)
 {
 	const struct fab_fabric *f = j->r->f;
 	uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t), *cycle;
-	size_t n;
+	uint32_t n;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
 			sw_of[a] = s;
 	cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
-	for (size_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t arc = cycle[i] / j->cdg.n_vls;
 		struct fab_channel channel = {.sw = sw_of[arc],
 					      .arc = arc - f->arc_first[sw_of[arc]],

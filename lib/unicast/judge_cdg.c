@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The channel dependency graph and its cycles. */
+/*
+ * The channel dependency graph and its cycles. Its edges are bits, of which there are
+ * too many for a list; only those of channels on cycles become a graph in rows.
+ */
 #include "unicast/judge_impl.h"
+
+#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,79 +140,25 @@ void fab_cdg_find_parts(struct fab_cdg *g)
 	free(t.is_on_stack);
 }
 
-struct girth {
-	const struct fab_cdg *g;
-	uint32_t *from;	 /* [n_channels] the channel before, on the way from the start */
-	uint32_t *depth; /* [n_channels] FAB_NONE: not reached; 0 too: done with */
-	uint32_t *queue;
-	uint32_t n_queue;
-	uint64_t n_steps;
-	uint32_t *best;
-	uint32_t n_best; /* FAB_NONE: no cycle yet */
-};
-
-static void keep(struct girth *s, uint32_t start, uint32_t last)
+uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n)
 {
-	uint32_t n = s->n_best = s->depth[last] + 1;
+	FAB_VEC(uint32_t) from = {0}, to = {0};
+	struct fab_graph graph;
+	uint32_t *cycle;
 
-	for (uint32_t c = last; n; c = s->from[c])
-		s->best[--n] = c;
-	s->best[0] = start;
-}
+	for (uint32_t c = 0; c < g->n_channels; c++) {
+		uint32_t at = 0, next;
 
-/* Breadth first from a channel back to it, no further than what is known is long. */
-static void cycle_from(struct girth *s, uint32_t start)
-{
-	bool is_found = false;
-
-	s->n_queue = 0;
-	s->queue[s->n_queue++] = start;
-	s->depth[start] = 0;
-	for (uint32_t head = 0; head < s->n_queue && !is_found; head++) {
-		uint32_t c = s->queue[head], at = 0, next;
-
-		if (s->n_best != FAB_NONE && s->depth[c] + 1 >= s->n_best)
-			break;
-		while ((next = next_of(s->g, c, &at)) != FAB_NONE) {
-			s->n_steps++;
-			if (next == start) {
-				keep(s, start, c);
-				is_found = true;
-				break;
-			}
-			if (s->depth[next] != FAB_NONE ||
-			    s->g->part[next] != s->g->part[start])
-				continue;
-			s->depth[next] = s->depth[c] + 1;
-			s->from[next] = c;
-			s->queue[s->n_queue++] = next;
+		while (g->part[c] != FAB_NONE &&
+		       (next = next_of(g, c, &at)) != FAB_NONE) {
+			FAB_PUSH(&from, c);
+			FAB_PUSH(&to, next);
 		}
 	}
-	/* all cycles through the start are known: it is left out from now on */
-	for (uint32_t i = 1; i < s->n_queue; i++)
-		s->depth[s->queue[i]] = FAB_NONE;
-}
-
-uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, size_t *n)
-{
-	size_t size = (size_t)g->n_channels + 1;
-	struct girth s = {.g = g, .n_best = FAB_NONE};
-
-	s.from = FAB_NEW(size, uint32_t);
-	s.depth = FAB_NEW(size, uint32_t);
-	s.queue = FAB_NEW(size, uint32_t);
-	s.best = FAB_NEW(size, uint32_t);
-	memset(s.depth, 0xff, size * sizeof(*s.depth));
-	for (uint32_t c = 0; c < g->n_channels; c++) {
-		if (g->part[c] == FAB_NONE)
-			continue;
-		cycle_from(&s, c);
-		if (s.n_best == 2 || (s.n_best != FAB_NONE && s.n_steps > MAX_STEPS))
-			break;
-	}
-	free(s.from);
-	free(s.depth);
-	free(s.queue);
-	*n = s.n_best == FAB_NONE ? 0 : s.n_best;
-	return s.best;
+	fab_graph_init(&graph, g->n_channels, from.n, from.v, to.v);
+	cycle = fab_graph_shortest_cycle(&graph, g->part, MAX_STEPS, n);
+	fab_graph_fini(&graph);
+	free(from.v);
+	free(to.v);
+	return cycle;
 }

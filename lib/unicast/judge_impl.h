@@ -190,7 +190,7 @@ void fab_cdg_fini(struct fab_cdg *g);
 /* Fill part and n_in_parts (Tarjan 1972). O(channels + bits / 64 + dependencies). */
 void fab_cdg_find_parts(struct fab_cdg *g);
 /* A shortest cycle; channels in order, *n of them. The caller frees. */
-uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, size_t *n);
+uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,

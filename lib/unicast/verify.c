@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/progress.h"
+#include "fabric/graph.h"
 #include "fabric/planes.h"
 #include "unicast/path.h"
 #include "unicast/routes.h"
@@ -291,33 +292,13 @@ static void keep(struct walker *w, uint8_t sl)
 static bool has_cycle(const struct walker *w)
 {
 	uint32_t n = w->r->f->arc_first[w->r->f->n_switches] * LANES;
-	uint32_t *first = FAB_NEW0(n + 2, uint32_t), *n_in = FAB_NEW0(n + 1, uint32_t);
-	uint32_t *to = FAB_NEW(w->from.n + 1, uint32_t);
-	uint32_t *queue = FAB_NEW(n + 1, uint32_t), tail = 0;
-	uint32_t *at = FAB_NEW(n + 1, uint32_t);
+	struct fab_graph g;
+	bool has;
 
-	for (size_t i = 0; i < w->from.n; i++) {
-		first[w->from.v[i] + 1]++;
-		n_in[w->to.v[i]]++;
-	}
-	for (uint32_t c = 0; c < n; c++)
-		first[c + 1] += first[c];
-	memcpy(at, first, n * sizeof(*at));
-	for (size_t i = 0; i < w->from.n; i++)
-		to[at[w->from.v[i]]++] = w->to.v[i];
-	for (uint32_t c = 0; c < n; c++)
-		if (!n_in[c])
-			queue[tail++] = c;
-	for (uint32_t head = 0; head < tail; head++)
-		for (uint32_t i = first[queue[head]]; i < first[queue[head] + 1]; i++)
-			if (!--n_in[to[i]])
-				queue[tail++] = to[i];
-	free(first);
-	free(n_in);
-	free(to);
-	free(queue);
-	free(at);
-	return tail < n;
+	fab_graph_init(&g, n, w->from.n, w->from.v, w->to.v);
+	has = fab_graph_has_cycle(&g);
+	fab_graph_fini(&g);
+	return has;
 }
 
 static void walk_to(struct walker *w, const struct target *t, const uint32_t *dist)

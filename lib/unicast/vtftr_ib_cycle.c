@@ -3,6 +3,7 @@
 #include "unicast/vtftr_ib.h"
 
 #include "base/map.h"
+#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,40 +72,6 @@ bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
 	return vtftr_ib_walk_from(w, column, r->leaf, r->n_leaves);
 }
 
-/* Take away what nothing leads to, over and over: is anything left? */
-static bool has_cycle(const struct dependencies *d, uint32_t n_arcs)
-{
-	uint32_t *first = FAB_NEW0(n_arcs + 2, uint32_t);
-	uint32_t *n_in = FAB_NEW0(n_arcs + 1, uint32_t);
-	uint32_t *to = FAB_NEW(d->from.n + 1, uint32_t);
-	uint32_t *queue = FAB_NEW(n_arcs + 1, uint32_t), tail = 0;
-
-	for (size_t i = 0; i < d->from.n; i++) {
-		first[d->from.v[i] + 1]++;
-		n_in[d->to.v[i]]++;
-	}
-	for (uint32_t a = 0; a < n_arcs; a++)
-		first[a + 1] += first[a];
-	for (size_t i = 0; i < d->from.n; i++)
-		to[first[d->from.v[i]]++] = d->to.v[i];
-	/* first[a] is now where a + 1 begins */
-	for (uint32_t a = 0; a < n_arcs; a++)
-		if (!n_in[a])
-			queue[tail++] = a;
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t a = queue[head];
-
-		for (uint32_t i = a ? first[a - 1] : 0; i < first[a]; i++)
-			if (!--n_in[to[i]])
-				queue[tail++] = to[i];
-	}
-	free(first);
-	free(n_in);
-	free(to);
-	free(queue);
-	return tail < n_arcs;
-}
-
 bool vtftr_ib_one_lane_does(const struct vtftr_ib *v)
 {
 	const struct fab_fabric *f = v->routes->f;
@@ -114,12 +81,15 @@ bool vtftr_ib_one_lane_does(const struct vtftr_ib *v)
 				     .take = add,
 				     .context = &d,
 				     .walked = FAB_NEW0(f->n_switches + 1, uint32_t)};
+	struct fab_graph g;
 	bool does;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
 		vtftr_ib_walk(&walk, i);
 	free(walk.walked);
-	does = !has_cycle(&d, f->arc_first[f->n_switches]);
+	fab_graph_init(&g, f->arc_first[f->n_switches], d.from.n, d.from.v, d.to.v);
+	does = !fab_graph_has_cycle(&g);
+	fab_graph_fini(&g);
 	free(d.from.v);
 	free(d.to.v);
 	fab_map64_free(d.known);

@@ -99,15 +99,17 @@ static void expect_order(const struct fab_fabric *f, const uint32_t *dist,
 Test(graph, a_search_finds_the_fewest_hops)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct fab_graph g;
 		struct setting s;
 		uint32_t *dist, *order, *by, *expected, n;
 
 		setting_init(&s, seed);
+		g = fab_graph_of_arcs(s.f);
 		dist = FAB_NEW(s.f->n_switches, uint32_t);
 		order = FAB_NEW(s.f->n_switches, uint32_t);
 		by = FAB_NEW(s.f->n_switches, uint32_t);
 		memcpy(order, s.from, s.n_from * sizeof(*order));
-		n = fab_graph_search(s.f, s.faults->arc_is_dead, s.n_from, dist, order,
+		n = fab_graph_search(&g, s.faults->arc_is_dead, s.n_from, dist, order,
 				     by);
 		expected = relax(s.f, s.faults->cable_is_dead, s.n_from, s.from);
 		cr_assert_arr_eq(dist, expected, s.f->n_switches * sizeof(*dist));
@@ -162,6 +164,125 @@ Test(graph, arcs_know_their_reverse_and_die_with_their_cable)
 		fab_faults_clear(s.faults);
 		for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++)
 			cr_assert(!s.faults->arc_is_dead[a]);
+		setting_fini(&s);
+	}
+}
+
+/* Edges at random, as lists. */
+struct edges {
+	uint32_t n, n_edges, from[200], to[200];
+};
+
+static void draw(struct edges *e, uint64_t seed)
+{
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	e->n = 1 + (uint32_t)fab_rng_below(&rng, 30);
+	e->n_edges = (uint32_t)fab_rng_below(&rng, 2 * e->n);
+	for (uint32_t i = 0; i < e->n_edges; i++) {
+		e->from[i] = (uint32_t)fab_rng_below(&rng, e->n);
+		e->to[i] = (uint32_t)fab_rng_below(&rng, e->n);
+	}
+}
+
+/* reach[u * n + v]: steps of the shortest walk of one edge or more (Floyd, Warshall). */
+static uint32_t *all_walks(const struct edges *e)
+{
+	uint32_t n = e->n, *steps = FAB_NEW((size_t)n * n, uint32_t);
+
+	for (uint32_t i = 0; i < n * n; i++)
+		steps[i] = FAB_NONE / 2;
+	for (uint32_t i = 0; i < e->n_edges; i++)
+		steps[e->from[i] * n + e->to[i]] = 1;
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t u = 0; u < n; u++)
+			for (uint32_t v = 0; v < n; v++)
+				if (steps[u * n + k] + steps[k * n + v] <
+				    steps[u * n + v])
+					steps[u * n + v] =
+						steps[u * n + k] + steps[k * n + v];
+	return steps;
+}
+
+static bool has_edge(const struct edges *e, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = 0; i < e->n_edges; i++)
+		if (e->from[i] == from && e->to[i] == to)
+			return true;
+	return false;
+}
+
+/* Strongly connected parts from all walks: the lowest vertex; FAB_NONE: on no cycle. */
+static void find_parts(const struct edges *e, const uint32_t *steps, uint32_t *part)
+{
+	for (uint32_t u = 0; u < e->n; u++) {
+		part[u] = FAB_NONE;
+		for (uint32_t v = e->n; v-- > 0;)
+			if (steps[u * e->n + v] < FAB_NONE / 2 &&
+			    steps[v * e->n + u] < FAB_NONE / 2)
+				part[u] = v;
+	}
+}
+
+Test(graph, cycles_are_found_and_the_shortest_one)
+{
+	uint32_t n_with = 0, n_without = 0, n_long = 0;
+
+	for (uint64_t seed = 0; seed < 400; seed++) {
+		uint32_t part[30], *steps, *cycle, n, least = FAB_NONE / 2;
+		struct fab_graph g;
+		struct edges e;
+
+		draw(&e, seed);
+		steps = all_walks(&e);
+		find_parts(&e, steps, part);
+		for (uint32_t v = 0; v < e.n; v++)
+			if (steps[v * e.n + v] < least)
+				least = steps[v * e.n + v];
+		fab_graph_init(&g, e.n, e.n_edges, e.from, e.to);
+		cr_assert_eq(g.first[e.n], e.n_edges);
+		for (uint32_t v = 0; v < e.n; v++)
+			for (uint32_t i = g.first[v]; i < g.first[v + 1]; i++)
+				cr_assert(has_edge(&e, v, g.peer[i]));
+		cr_assert_eq(fab_graph_has_cycle(&g), least < FAB_NONE / 2);
+		cycle = fab_graph_shortest_cycle(&g, part, UINT64_MAX, &n);
+		cr_assert_eq(n, least < FAB_NONE / 2 ? least : 0);
+		for (uint32_t i = 0; i < n; i++)
+			cr_assert(has_edge(&e, cycle[i], cycle[(i + 1) % n]));
+		n_with += n > 0;
+		n_without += !n;
+		n_long += n > 4;
+		free(cycle);
+		fab_graph_fini(&g);
+		free(steps);
+	}
+	cr_assert(n_with > 50 && n_without > 50 && n_long > 10);
+}
+
+/* Parts: the lowest switch that can be reached, over what is not cut. */
+Test(graph, parts_are_what_hangs_together)
+{
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		uint32_t *part, *dist, n, next = 0;
+		struct fab_graph g;
+		struct setting s;
+
+		setting_init(&s, seed);
+		g = fab_graph_of_arcs(s.f);
+		part = FAB_NEW(g.n, uint32_t);
+		n = fab_graph_parts(&g, s.faults->arc_is_dead, part);
+		for (uint32_t sw = 0; sw < g.n; sw++) {
+			uint32_t lowest = 0;
+
+			dist = relax(s.f, s.faults->cable_is_dead, 1, &sw);
+			while (dist[lowest] == FAB_NONE)
+				lowest++;
+			cr_assert_eq(part[sw], lowest == sw ? next++ : part[lowest]);
+			free(dist);
+		}
+		cr_assert_eq(n, next);
+		free(part);
 		setting_fini(&s);
 	}
 }
