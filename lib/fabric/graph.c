@@ -256,12 +256,18 @@ uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *pa
 	s.queue = FAB_NEW(size, uint32_t);
 	s.best = FAB_NEW(size, uint32_t);
 	memset(s.depth, 0xff, size * sizeof(*s.depth));
-	for (uint32_t v = 0; v < g->n; v++) {
-		if (part[v] == FAB_NONE)
-			continue;
-		cycle_from(&s, v);
-		if (s.n_best <= 2 || (s.n_best != FAB_NONE && s.n_steps > max_steps))
+	/* none is shorter than two but an edge from a vertex to itself */
+	for (uint32_t v = 0; v < g->n && s.n_best != 1; v++)
+		for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
+			if (g->peer[e] == v) {
+				s.best[0] = v;
+				s.n_best = 1;
+			}
+	for (uint32_t v = 0; v < g->n && s.n_best > 2; v++) {
+		if (s.n_best != FAB_NONE && s.n_steps > max_steps)
 			break;
+		if (part[v] != FAB_NONE)
+			cycle_from(&s, v);
 	}
 	free(s.from);
 	free(s.depth);
