@@ -21,3 +21,13 @@ int fab_threads_for(int wanted, uint64_t steps)
 
 	return steps < worth_a_thread ? 1 : fab_threads(wanted);
 }
+
+void fab_threads_rest(int n_threads)
+{
+#if defined(_OPENMP) && _OPENMP >= 201811
+	if (n_threads > 1 && !omp_in_parallel())
+		(void)omp_pause_resource_all(omp_pause_soft);
+#else
+	(void)n_threads;
+#endif
+}

@@ -13,3 +13,11 @@ int fab_threads(int wanted);
  * when starting threads would cost more than they save.
  */
 int fab_threads_for(int wanted, uint64_t steps);
+
+/*
+ * After a piece of work on so many threads: let them end, lest they wait for the next one
+ * by turning round and round, which is what OMP_WAIT_POLICY or the library's own ways may
+ * have them do. Without effect on one thread and within other parallel work. Starting
+ * them anew takes some 50 us.
+ */
+void fab_threads_rest(int n_threads);

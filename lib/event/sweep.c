@@ -174,6 +174,7 @@ static void run_all(struct run *r, int outer, int inner)
 #pragma omp parallel num_threads(outer)
 	work_on(r);
 	omp_set_max_active_levels(levels);
+	fab_threads_rest(outer);
 #else
 	(void)outer;
 	(void)inner;

@@ -190,6 +190,7 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 		}
 		search_fini(&s);
 	}
+	fab_threads_rest(n_workers);
 	return farthest;
 }
 

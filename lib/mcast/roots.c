@@ -152,7 +152,6 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	out->radius = FAB_NEW(out->n_sets, uint8_t);
 	out->bits = FAB_NEW(out->n_sets * words, uint64_t);
 	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
-	(void)n_workers; /* without OpenMP */
 #pragma omp parallel num_threads(n_workers)
 	{
 		uint8_t *acc = FAB_NEW(stride, uint8_t);
@@ -167,6 +166,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 		free(acc);
 		free(block_min);
 	}
+	fab_threads_rest(n_workers);
 	free(leader);
 }
 

@@ -101,6 +101,7 @@ static int grow_all(const struct fab_mcast_problem *problem, struct run *runs,
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers)
 		for (size_t i = 0; i < n_runs; i++)
 			route_chunk(&runs[i], &ballot);
+		fab_threads_rest(n_workers);
 		done += roots.n;
 		fab_ballot_fini(&ballot);
 		fab_roots_fini(&roots);

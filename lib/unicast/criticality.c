@@ -91,7 +91,7 @@ static int uniform(const struct fab_routes *r, struct fab_judgement *j,
 		   struct fab_err *err)
 {
 	const struct fab_judge_options options = {
-		.ends = FAB_ENDS_HOSTS, .with_load = true, .n_threads = 1};
+		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = 1};
 
 	return fab_judge(r, &options, j, err);
 }
@@ -254,14 +254,23 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	return rc;
 }
 
+/* For so many losses: less than a thread is worth is done by one. */
+static int threads_for(const struct trial *t)
+{
+	const struct fab_fabric *f = t->problem->f;
+
+	return fab_threads_for(t->problem->n_threads,
+			       t->n_all * f->n_switches * f->n_switches);
+}
+
 static int try_all(struct trial *t, struct fab_losses *losses, struct fab_err *err)
 {
-	int rc = 0;
+	int rc = 0, n_threads;
 
 	for (size_t i = 0; i < losses->of.n; i++)
 		t->n_all += losses->of.v[i].is_tried;
-
-#pragma omp parallel num_threads(fab_threads(t->problem->n_threads))
+	n_threads = threads_for(t);
+#pragma omp parallel num_threads(n_threads)
 	{
 		struct fab_faults *faults = fab_faults_new(t->problem->f);
 
@@ -285,6 +294,7 @@ static int try_all(struct trial *t, struct fab_losses *losses, struct fab_err *e
 		}
 		fab_faults_free(faults);
 	}
+	fab_threads_rest(n_threads);
 	return rc;
 }
 
@@ -292,9 +302,11 @@ static int try_all(struct trial *t, struct fab_losses *losses, struct fab_err *e
 static void try_shortest(struct trial *t, struct fab_losses *losses)
 {
 	bool rerouted = t->engine != NULL;
+	int n_threads;
 
 	t->n_all = losses->of.n;
-#pragma omp parallel num_threads(fab_threads(t->problem->n_threads))
+	n_threads = threads_for(t);
+#pragma omp parallel num_threads(n_threads)
 	{
 		struct fab_loss_work *w = fab_loss_work_new(t->base);
 
@@ -315,6 +327,7 @@ static void try_shortest(struct trial *t, struct fab_losses *losses)
 		}
 		fab_loss_work_free(w);
 	}
+	fab_threads_rest(n_threads);
 }
 
 /* An engine that must route everything anew. */

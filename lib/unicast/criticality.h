@@ -34,10 +34,13 @@ struct fab_losses_progress {
  * For each live switch and link between switches: the pairs on it by the tables, and what
  * remains when it dies and all is routed anew. For minhop only what used the part is
  * routed anew, by shortest paths, and so it is, without load, where engine is NULL:
- * tables that nobody makes anew. Other engines route everything anew; where that would
- * take more than `steps` elementary steps, only the parts with the most pairs of each
- * kind are tried. Sorted: unreachable, longer, pairs, all descending, then fabric order.
- * The caller frees out->of.v.
+ * tables that nobody makes anew: the same as if all were routed anew. Other engines
+ * route all destinations anew, as their tables depend on each other (counters of updn,
+ * whole lines of vtftr, lanes of vtftr-ib) or are quick to make (xy, algorithm-a); of
+ * kfats that were whole vtftr-ib looks again only at what led over the part. Where it
+ * would take more than `steps` elementary steps, only the parts with the
+ * most pairs of each kind are tried. Sorted: unreachable, longer, pairs, all descending,
+ * then fabric order. The caller frees out->of.v.
  */
 int fab_losses_rank(const struct fab_unicast_problem *problem,
 		    const struct fab_unicast_engine *engine,

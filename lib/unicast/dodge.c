@@ -220,7 +220,8 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 	/* alternatives go through the same leaves */
 	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
 
-#pragma omp parallel for num_threads(fab_threads(n_threads)) schedule(dynamic, 8)        \
+	n_threads = fab_threads_for(n_threads, (uint64_t)n * n * 32);
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 8)        \
 	reduction(+ : cases, stuck, more)
 	for (uint32_t i = 0; i < n; i++) {
 		struct packet p = {.legs = legs};
@@ -239,6 +240,7 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 		more += sum.legs_more;
 	}
 	free(column);
+	fab_threads_rest(n_threads);
 	*out = (struct fab_dodge){count_bursts(n, burst), cases, stuck, more};
 }
 

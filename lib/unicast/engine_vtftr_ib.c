@@ -58,8 +58,12 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 {
 	const struct fab_kfat *k = ph->k;
 	struct fab_routes *r = v->routes;
-	int n_threads = fab_threads_for(v->problem->n_threads,
-					(uint64_t)r->n_columns * k->f->n_switches);
+	uint64_t n_left = 0;
+	int n_threads;
+
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		n_left += !v->is_settled[vtftr_ib_leaf(v, i)];
+	n_threads = fab_threads_for(v->problem->n_threads, n_left * k->f->n_switches);
 
 #pragma omp parallel num_threads(n_threads)
 	{
@@ -74,6 +78,7 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 		free(way);
 		fab_phase_space_free(space);
 	}
+	fab_threads_rest(n_threads);
 }
 
 static uint64_t count_ways(const struct vtftr_ib *v, enum fab_way way)

@@ -207,6 +207,7 @@ static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
 		merge(j, sum, &w);
 		work_fini(&w);
 	}
+	fab_threads_rest(n_threads);
 }
 
 /* How many columns each switch sends by each arc. */

@@ -347,11 +347,13 @@ struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
 	const struct fab_kfat *k = problem->kfat;
 	struct fab_legs legs;
 	struct fab_routes *r;
+	int n_threads;
 
 	fab_legs_init(&legs, k, problem->faults);
 	r = fab_alternatives_routes(&legs.alternatives);
-#pragma omp parallel num_threads(                                                        \
-	fab_threads_for(problem->n_threads, (uint64_t)r->n_columns * k->f->n_switches))
+	n_threads = fab_threads_for(problem->n_threads,
+				    (uint64_t)r->n_columns * k->f->n_switches);
+#pragma omp parallel num_threads(n_threads)
 	{
 		struct fab_leg_plan plan;
 
@@ -366,6 +368,7 @@ struct fab_routes *fab_legs_route(const struct fab_unicast_problem *problem,
 		}
 		fab_leg_plan_fini(&plan);
 	}
+	fab_threads_rest(n_threads);
 	fab_legs_fini(&legs);
 	return r;
 }
