@@ -46,6 +46,7 @@ struct bootplan_outcome {
 	uint64_t image_bytes;
 	double target_seconds; /* 0: none was given */
 	const struct fab_transfer_options *transfer;
+	bool is_signalling; /* --rate */
 	bool was_verified;
 	struct fab_batch *batches; /* ascending; the last one is the largest */
 	uint32_t n_batches;
@@ -91,6 +92,8 @@ struct bootplan_params {
 	FAB_VEC(const char *) servers;
 	FAB_VEC(const char *) failed;
 	double default_mbps;
+	const char *rate; /* --rate; NULL: not given */
+	bool is_signalling;
 	const char *boot;
 	bool is_sweep;
 	const char *sweep;
@@ -134,7 +137,8 @@ void bootplan_read(const char *path, struct fab_input *in);
 struct fab_machine *bootplan_machine_of_fabric(const struct fab_cli_run *run,
 					       const struct fab_fabric *f,
 					       const char *const *given_servers,
-					       size_t n_given, double default_mbps);
+					       size_t n_given, double default_mbps,
+					       bool is_signalling);
 struct fab_machine *bootplan_machine_of_text(const char *given);
 
 /* `failover` of a result as rows, and the names in them. */

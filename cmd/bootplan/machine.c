@@ -58,9 +58,11 @@ static void add_servers(const struct fab_cli_run *run, const struct fab_lookup *
 struct fab_machine *bootplan_machine_of_fabric(const struct fab_cli_run *run,
 					       const struct fab_fabric *f,
 					       const char *const *given_servers,
-					       size_t n_given, double default_mbps)
+					       size_t n_given, double default_mbps,
+					       bool is_signalling)
 {
 	struct fab_machine_servers servers = {.default_mbps = default_mbps,
+					      .is_signalling = is_signalling,
 					      .resolver = fab_resolver_new(f)};
 	const struct fab_lookup hosts =
 		fab_resolver_lookup(servers.resolver, FAB_WANT_HOST);

@@ -17,6 +17,7 @@ enum {
 	OPT_MACHINE = 0x100,
 	OPT_SERVERS,
 	OPT_DEFAULT_RATE,
+	OPT_RATE,
 	OPT_FAIL_SERVER,
 	OPT_BOOT,
 	OPT_SWEEP,
@@ -47,6 +48,10 @@ static const struct argp_option options[] = {
 	 2},
 	{"default-rate", OPT_DEFAULT_RATE, "RATE", 0,
 	 "Rate of cables of FABRIC whose speed is not known", 2},
+	{"rate", OPT_RATE, "KIND", 0,
+	 "What cables of FABRIC carry: data (default: QDR 32 Gb/s, FDR 54.5) or "
+	 "signalling (with the line code: QDR 40, FDR 56)",
+	 2},
 	{"fail-server", OPT_FAIL_SERVER, "LIST", 0,
 	 "Servers that are down: names, host lists and patterns; repeatable", 2},
 	{.doc = "What boots, and from where:", .group = 3},
@@ -158,6 +163,9 @@ static void check_machine(const struct bootplan_params *p, struct argp_state *st
 		argp_error(state, "no machine: FABRIC or --machine=SPEC is missing");
 	if (p->input.fabric && p->machine)
 		argp_error(state, "FABRIC and --machine do not go together");
+	if (p->machine && p->rate)
+		argp_error(state, "--rate is for cables of FABRIC: --machine has rates of "
+				  "its own");
 	if (p->machine && (p->servers.n || p->default_mbps > 0))
 		argp_error(state, "%s goes with FABRIC only",
 			   p->servers.n ? "--servers" : "--default-rate");
@@ -265,6 +273,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_FAIL_SERVER:
 		FAB_PUSH(&p->failed, not_empty("--fail-server", arg, state));
+		return 0;
+	case OPT_RATE:
+		p->rate = arg;
+		p->is_signalling = !strcmp(arg, "signalling");
+		if (!p->is_signalling && strcmp(arg, "data") != 0)
+			argp_error(state, "--rate: '%s' is neither data nor signalling",
+				   arg);
 		return 0;
 	case OPT_DEFAULT_RATE:
 		if (fab_parse_rate_mbps(arg, strlen(arg), &p->default_mbps, &err))

@@ -205,6 +205,8 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	fab_report_text(r, "machine", o->m->source);
 	fab_report_uint(r, "machine_nodes", o->m->n_nodes);
 	fab_report_uint(r, "machine_servers", o->m->n_servers);
+	if (o->m->fabric)
+		fab_report_text(r, "rates", o->is_signalling ? "signalling" : "data");
 	fab_report_field(r, &fields[0], (union fab_cell){.u = o->image_bytes});
 	fab_report_field(r, &fields[1],
 			 (union fab_cell){.real = o->target_seconds ? o->target_seconds

@@ -14,7 +14,7 @@ static struct fab_machine *make_machine(const struct bootplan_params *p,
 {
 	struct fab_machine *m =
 		f ? bootplan_machine_of_fabric(&p->run, f, p->servers.v, p->servers.n,
-					       p->default_mbps)
+					       p->default_mbps, p->is_signalling)
 		  : bootplan_machine_of_text(p->machine);
 	struct fab_matches matches = {.with_names = p->run.verbose};
 	struct fab_err err;
@@ -302,6 +302,7 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	struct bootplan_outcome o = {.image_bytes = p->transfer.image_bytes,
 				     .target_seconds = p->target_seconds,
 				     .transfer = &p->transfer,
+				     .is_signalling = p->is_signalling,
 				     .was_verified = p->run.verify,
 				     .has_timeout = p->transfer.timeout_seconds > 0};
 	struct fab_cli_results results = {.n = 0};

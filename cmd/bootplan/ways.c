@@ -110,7 +110,7 @@ static struct fab_groups *make_groups(const struct bootplan_outcome *o,
 
 /* All trees run at once: a cable is shared by those that use it. */
 static double slowest_mbps(const struct fab_mcast_problem *problem, const uint32_t *load,
-			   double default_mbps)
+			   double default_mbps, bool is_signalling)
 {
 	const struct fab_fabric *f = problem->f;
 	const struct fab_groups *g = problem->groups;
@@ -121,7 +121,9 @@ static double slowest_mbps(const struct fab_mcast_problem *problem, const uint32
 	for (uint64_t i = 0; i < g->first[g->n]; i++)
 		trees[f->port_cable[g->member[i]]]++;
 	for (uint32_t c = 0; c < f->n_cables; c++) {
-		double mbps = fab_cable_gbps(f, c) * 1000;
+		double mbps = (is_signalling ? fab_cable_gbps(f, c)
+					     : fab_cable_data_gbps(f, c)) *
+			      1000;
 
 		if (trees[c])
 			least = fmin(least, (mbps > 0 ? mbps : default_mbps) / trees[c]);
@@ -154,7 +156,8 @@ static void route(const struct bootplan_params *p, struct bootplan_outcome *o,
 			    &roots_seconds, &err))
 		fab_cli_die(&err);
 	for (size_t i = 0; i < w->n_engines; i++) {
-		double mbps = slowest_mbps(problem, results[i].load, p->default_mbps);
+		double mbps = slowest_mbps(problem, results[i].load, p->default_mbps,
+					  p->is_signalling);
 
 		if (p->run.verify && fab_mcast_verify(problem, &results[i], &err)) {
 			fab_cli_warn(&p->run, "multicast by %s: %s", w->engines[i]->name,

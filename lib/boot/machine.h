@@ -122,6 +122,7 @@ struct fab_machine_servers {
 	size_t n_hosts;
 	struct fab_resolver *resolver; /* taken over whatever happens; NULL: made */
 	double default_mbps; /* for cables of unknown speed; 0: EINVAL for those */
+	bool is_signalling;  /* rates with the line code (QDR 40 Gb/s), not those of data */
 };
 int fab_machine_of_fabric(const struct fab_fabric *f,
 			  const struct fab_machine_servers *servers,

@@ -68,7 +68,9 @@ static int cable_mbps(const struct fabric_reader *r, uint32_t cable, double *mbp
 {
 	const struct fab_fabric *f = r->f;
 
-	*mbps = fab_cable_gbps(f, cable) * 1000;
+	*mbps = (r->servers->is_signalling ? fab_cable_gbps(f, cable)
+					   : fab_cable_data_gbps(f, cable)) *
+		1000;
 	if (!(*mbps > 0))
 		*mbps = r->servers->default_mbps;
 	if (*mbps > 0)

@@ -129,6 +129,25 @@ double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable)
 	return at_a < at_b ? at_a : at_b;
 }
 
+/* What is left of the signalling rate by its line code: 8b/10b, 64b/66b; EDR and faster
+ * are named by their data rate. */
+double fab_speed_data_gbps(enum fab_speed speed)
+{
+	static const double gbps[] = {
+		0, 2, 4, 8, 10, 14.0625 * 64 / 66, 25, 50, 100, 200};
+
+	return (size_t)speed < FAB_COUNT(gbps) ? gbps[speed] : 0;
+}
+
+double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable)
+{
+	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
+	double at_a = f->port_width[a] * fab_speed_data_gbps(f->port_speed[a]);
+	double at_b = f->port_width[b] * fab_speed_data_gbps(f->port_speed[b]);
+
+	return at_a < at_b ? at_a : at_b;
+}
+
 size_t fab_fabric_bytes(const struct fab_fabric *f)
 {
 	const size_t node = sizeof(*f->node_kind) + sizeof(*f->node_is_enhanced) +

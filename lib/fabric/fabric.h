@@ -195,6 +195,11 @@ const char *fab_speed_name(enum fab_speed speed);
 double fab_speed_lane_gbps(enum fab_speed speed);
 /* Lower rate of the two ends of a cable in Gbit/s, 0 unknown. */
 double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable);
+/* Gbit/s of data of one lane, without the line code (QDR 8, FDR 13.64, EDR 25); 0
+ * unknown. IBA volume 2, link rates. O(1). */
+double fab_speed_data_gbps(enum fab_speed speed);
+/* Lower data rate of the two ends of a cable in Gbit/s (4xQDR 32), 0 unknown. O(1). */
+double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable);
 
 /* Bytes that the fabric takes in memory, without the names. */
 size_t fab_fabric_bytes(const struct fab_fabric *f);

@@ -237,3 +237,16 @@ Test(builder, lids_from_another_description)
 	fab_fabric_free(f);
 	fab_fabric_free(from);
 }
+
+/* As the specification codes them: 8b/10b up to QDR, 64b/66b from FDR on. */
+Test(builder, data_rates)
+{
+	cr_expect_float_eq(4 * fab_speed_data_gbps(FAB_QDR), 32, 1e-9);
+	cr_expect_float_eq(4 * fab_speed_data_gbps(FAB_FDR), 54.5, 0.05);
+	cr_expect_float_eq(4 * fab_speed_data_gbps(FAB_EDR), 100, 1e-9);
+	cr_expect_float_eq(fab_speed_data_gbps(FAB_SPEED_UNKNOWN), 0, 0);
+	cr_expect_float_eq(fab_speed_data_gbps((enum fab_speed)99), 0, 0);
+	for (int s = FAB_SDR; s <= FAB_XDR; s++)
+		cr_expect_leq(fab_speed_data_gbps((enum fab_speed)s),
+			      fab_speed_lane_gbps((enum fab_speed)s));
+}
