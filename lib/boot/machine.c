@@ -11,7 +11,8 @@
 #include "boot/machine_names.h"
 #include "fabric/resolver.h"
 
-/* Length of the singular: boards -> board, switches -> switch, boxes -> box. */
+/* Length of the singular: boards -> board, switches -> switch, boxes -> box; class and
+ * chassis are one as they are. */
 static size_t singular(const char *unit, size_t len)
 {
 	static const char *const es[] = {"ches", "shes", "xes", "sses"};
@@ -22,7 +23,8 @@ static size_t singular(const char *unit, size_t len)
 		if (len > n && !strncmp(unit + len - n, es[i], n))
 			return len - 2;
 	}
-	if (len > 1 && unit[len - 1] == 's' && unit[len - 2] != 's')
+	if (len > 1 && unit[len - 1] == 's' && unit[len - 2] != 's' &&
+	    unit[len - 2] != 'i')
 		return len - 1;
 	return len;
 }

@@ -2,7 +2,8 @@
 /*
  * A tree of minimal height that avoids full cables: level by level from the farthest
  * members towards the root, each switch hangs on the parent that costs least, where a
- * parent that several switches can share is cheap for each of them.
+ * parent that several switches can share is cheap for each of them; of equal ones that
+ * behind the lowest port.
  *
  * A cable costs the more, the nearer its load is to the largest: price[load], which rises
  * by a constant factor a group and by another at the largest load, so that one group more

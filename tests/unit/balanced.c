@@ -238,6 +238,15 @@ Test(balanced, cheap_trees_share_and_avoid)
 	cr_assert_float_eq(price, 3 * 0.25, 1e-12);
 	cr_assert_float_eq(
 		price, fab_cheap_tree_price(t, load, fab_cheap_tree_cable(t), 3), 1e-12);
+	/* of parents that cost the same it is the one behind the lowest port */
+	fab_cheap_tree_grow(t, load, leaf, 3, leaf[0], 1e9);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t sw = fab_cheap_tree_sw(t)[i];
+
+		if (f->arc_first[sw + 1] - f->arc_first[sw] == 2)
+			cr_expect_eq(fab_cheap_tree_cable(t)[i],
+				     f->arc_cable[f->arc_first[sw]]);
+	}
 	/* from a leaf: two hops to the others, both over one root, the idle one */
 	for (uint32_t a = f->arc_first[leaf[0]]; a < f->arc_first[leaf[0] + 1]; a++)
 		load[f->arc_cable[a]] = f->arc_peer[a] == root;

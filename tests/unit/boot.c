@@ -395,6 +395,39 @@ Test(boot, hostile_names_do_not_get_into_configuration)
 	fab_machine_free(m);
 }
 
+/* 28 nodes: with n servers the fullest serves fullest_of(n) of them, each 1 Gb/s in all.
+ */
+static uint32_t fullest_of(uint32_t n)
+{
+	return (28 + n - 1) / n;
+}
+
+/* The fewest servers for a time are the fewest, not one more; for a bit less time more.
+ */
+Test(boot, advice_counts_servers)
+{
+	struct fab_machine *m =
+		boots_machine("board=7@10Gbps,cpu=4@10Gbps,servers=28@1Gbps");
+	struct fab_batch all = boots_batch(m, "all");
+	const struct fab_transfer_options image = {
+		.image_bytes = 125000000, .n_files = 1, .efficiency = 1};
+
+	for (uint32_t n = 1; n <= 28; n++) {
+		uint32_t least = 1, more = 1;
+		double seconds = fullest_of(n);
+
+		while (fullest_of(least) > fullest_of(n))
+			least++;
+		while (more <= 28 && fullest_of(more) >= fullest_of(n))
+			more++;
+		cr_expect_eq(fab_advice_servers(m, &all, &image, seconds).n, least);
+		cr_expect_eq(fab_advice_servers(m, &all, &image, seconds * 0.999).n,
+			     more <= 28 ? more : 0);
+	}
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
+
 Test(boot, advice_on_the_preset)
 {
 	struct fab_machine *m = boots_machine("preset:taihulight");
@@ -455,4 +488,31 @@ Test(boot, failover_counts_who_moves)
 	fab_failover_fini(&f);
 	fab_batch_fini(&batch);
 	fab_machine_free(m);
+}
+
+/* A level is called in the singular, whatever the machine says. */
+Test(boot, units_in_the_singular)
+{
+	static const struct {
+		const char *told, *unit;
+	} cases[] = {
+		{"boards", "board"},  {"switches", "switch"}, {"boxes", "box"},
+		{"classes", "class"}, {"class", "class"},     {"chassis", "chassis"},
+		{"brushes", "brush"}, {"gpus", "gpu"},	      {"s", "s"},
+		{"racks", "rack"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		char spec[64];
+		struct fab_machine *m;
+
+		snprintf(spec, sizeof(spec), "%s=3@1Gbps,cpus=2,servers=2",
+			 cases[i].told);
+		m = boots_machine(spec);
+		cr_expect_str_eq(m->level[1].unit, cases[i].unit, "%s", m->level[1].unit);
+		cr_expect_eq(
+			fab_machine_find_level(m, cases[i].told, strlen(cases[i].told)),
+			1);
+		fab_machine_free(m);
+	}
 }

@@ -547,3 +547,27 @@ Test(diff, caches_do_not_know_fdr10)
 		fab_fabric_free(f[1]);
 	}
 }
+
+static void set_width(struct plan *p, uint8_t width)
+{
+	p->cables.v[1].a.width = p->cables.v[1].b.width = width;
+}
+
+/* A width that one of the two fabrics does not know is no change. */
+Test(diff, widths_that_are_not_known)
+{
+	struct plan known = plan_tree(2, 2, 2), other = plan_copy(&known);
+	struct tally t;
+
+	set_width(&other, 0);
+	t = compare(&known, &other, 3);
+	cr_expect_eq(t.total, 0);
+	t = compare(&other, &known, 3);
+	cr_expect_eq(t.total, 0);
+	set_width(&other, 1);
+	t = compare(&known, &other, 3);
+	cr_expect_eq(t.total, 1);
+	cr_expect_eq(t.cable[FAB_CHANGE_WIDTH], 1);
+	plan_free(&known);
+	plan_free(&other);
+}

@@ -254,3 +254,43 @@ Test(events, patterns_that_are_none)
 	cr_assert(strstr(err.text, "last longer than 4000000000 s"), "%s", err.text);
 	fab_fabric_free(f);
 }
+
+/* Without skew and hold a member joins and leaves at one time: first it joins. */
+Test(events, who_joins_and_leaves_at_once)
+{
+	struct fab_fabric *f = test_random_fabric(20, 30, 3, 1);
+	struct fab_events *e;
+	struct fab_err err = {""};
+
+	cr_assert_eq(
+		fab_events_generate(f, "grid:6x10,gap=10ms,skew=0,hold=0", 1, &e, &err),
+		0, "%s", err.text);
+	cr_assert_eq(e->n, 2 * 120);
+	for (size_t i = 0; i < e->n; i += 2) {
+		cr_expect(!e->v[i].is_leave && e->v[i + 1].is_leave);
+		cr_expect_eq(e->v[i].seat, e->v[i + 1].seat);
+		cr_expect_eq(e->v[i].time_ns, e->v[i + 1].time_ns);
+	}
+	fab_events_free(e);
+	fab_fabric_free(f);
+}
+
+Test(events, the_longest_pattern)
+{
+	struct fab_fabric *f = test_ring(6);
+	struct fab_events *e;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_events_generate(f,
+					 "random:groups=4000,size=2,gap=1000000,skew=0",
+					 1, &e, &err),
+		     0, "%s", err.text);
+	cr_expect_eq(e->v[e->n - 1].time_ns, 3999ull * 1000000 * 1000000000);
+	fab_events_free(e);
+	cr_expect_eq(fab_events_generate(f,
+					 "random:groups=4000,size=2,gap=1000000,skew=1ns",
+					 1, &e, &err),
+		     -EINVAL);
+	cr_expect(strstr(err.text, "last longer than"), "%s", err.text);
+	fab_fabric_free(f);
+}

@@ -240,3 +240,20 @@ Test(groups, equal_lists_of_switches_are_found)
 	fab_groups_free(g);
 	fab_fabric_free(f);
 }
+
+/* A text that ends with a colon ends a name there, whatever lies behind it in memory. */
+Test(groups, the_last_colon)
+{
+	static const char text[] = "a: s n1\nb:s n1";
+	struct fab_fabric *f = small();
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *g = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(
+		fab_groups_read(b, "g.txt", text, strlen("a: s n1\nb:"), false, &err), 0,
+		"%s", err.text);
+	cr_expect_eq(fab_groups_builder_finish(b, false, &g, &err), -EINVAL);
+	cr_expect_str_eq(err.text, "g.txt:2: group \"b\" has no member");
+	fab_fabric_free(f);
+}

@@ -280,6 +280,29 @@ Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
 	fab_store_close(store);
 }
 
+/* A store from elsewhere: what is said of a metric is one line of plain text or nothing.
+ */
+Test(store, help_from_elsewhere, .init = enter, .fini = leave)
+{
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	struct fab_store_runs runs;
+
+	add_with_columns(store, "one", record_columns, FAB_COUNT(record_columns));
+	fab_store_close(store);
+	sql("a.db", "UPDATE metric_kind SET help = 'a' || char(10) || 'b' WHERE name = "
+		    "'load'");
+	sql("a.db", "UPDATE metric_kind SET help = char(27) || '[2J' WHERE name = "
+		    "'seconds'");
+	store = open_store("a.db", FAB_STORE_READ);
+	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, NULL),
+		     0);
+	cr_expect_str_eq(fab_store_kind_get(&runs, "one", "load")->help, "");
+	cr_expect_str_eq(fab_store_kind_get(&runs, "one", "seconds")->help, "");
+	cr_expect_str_eq(fab_store_kind_get(&runs, "one", "pairs")->help, "of hosts");
+	fab_store_runs_fini(&runs);
+	fab_store_close(store);
+}
+
 Test(store, metrics_of_a_record)
 {
 	const struct record record = {0.0 / 0.0, 7, 0.25};
