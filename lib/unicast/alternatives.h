@@ -51,7 +51,7 @@ struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
 uint16_t fab_alternatives_up(const struct fab_alternatives *a, uint32_t leaf,
 			     uint32_t dim, uint32_t number, const uint16_t *arc,
 			     uint32_t n);
-/* The cable from a switch of a line down to a leaf; `any` is one that is alive. O(1),
+/* The cable from a switch, which is of a line, down to a leaf; `any` is one that is alive. O(1),
  * with parallel cables O(arcs of the switch). */
 uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
 			       uint32_t leaf, uint32_t number, uint16_t any);

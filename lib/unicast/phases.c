@@ -184,7 +184,7 @@ static void take(const struct fab_phases *ph, struct fab_phase_space *s, uint32_
 		if (n)
 			next[sw] = fab_alternatives_up(al, leaf, k->line_dim[line],
 						       number, s->usable, n);
-		else if (leaf == FAB_NONE && k->leaf_of[u] != FAB_NONE)
+		else if (k->switch_line[sw] != FAB_NONE && k->leaf_of[u] != FAB_NONE)
 			next[sw] =
 				fab_alternatives_down(al, sw, k->leaf_of[u], number, arc);
 	}
