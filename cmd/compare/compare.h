@@ -37,6 +37,18 @@ int compare_show(FILE *out, const struct fab_report_options *options,
 		 const struct fab_store_runs *runs, const struct compare_columns *columns,
 		 const struct compare_item *item, struct fab_err *err) FAB_MUST_CHECK;
 
+/* --prune and the options beside it. */
+struct compare_prune {
+	bool is_asked, yes;
+	char before[32]; /* UTC as in fab_store_run; "": any age */
+	uint64_t keep;	 /* newest of each label; 0: none */
+};
+extern const struct argp compare_prune_argp;
+/* Say which runs go, these; with --yes they are gone before it is said. */
+int compare_prune(FILE *out, const struct fab_report_options *options, const char *path,
+		  const struct compare_prune *p, const struct fab_store_runs *runs,
+		  struct fab_err *err) FAB_MUST_CHECK;
+
 /* Two results that are compared; one of them may be missing. */
 struct compare_pair {
 	const struct compare_item *base_item, *item;

@@ -24,7 +24,7 @@ enum {
 	MAX_ITEMS = 1000,
 };
 
-enum mode { MODE_LIST, MODE_SHOW, MODE_COMPARE };
+enum mode { MODE_LIST, MODE_SHOW, MODE_COMPARE, MODE_PRUNE };
 
 /* RUN or RUN:ALGORITHM as it was given. */
 struct item_spec {
@@ -46,6 +46,7 @@ struct params {
 	enum fab_plot_terminal terminal;
 	enum fab_plot_kind plot_kind;
 	bool has_plot_kind;
+	struct compare_prune prune;
 };
 
 static const struct argp_option options[] = {
@@ -137,6 +138,8 @@ static const char *database_name(const char *arg, struct argp_state *state)
 
 static enum mode mode_of(const struct params *p)
 {
+	if (p->prune.is_asked)
+		return MODE_PRUNE;
 	if (p->compare || p->items.n > 1)
 		return MODE_COMPARE;
 	return p->items.n ? MODE_SHOW : MODE_LIST;
@@ -149,6 +152,24 @@ static void check_columns(const struct params *p, const struct compare_columns *
 	if (p->output.columns &&
 	    fab_columns_check(p->output.columns, columns->v, columns->n, &err))
 		fab_cli_exit(FAB_EXIT_USAGE, "--columns: %s", err.text);
+}
+
+/* Nobody removes everything, or half a run, by leaving out a word. */
+static void check_prune(const struct params *p, struct argp_state *state)
+{
+	const struct fab_store_filter *f = &p->filter;
+
+	if (p->compare || p->plot)
+		argp_error(state, "--prune and --%s do not go together",
+			   p->compare ? "compare" : "plot");
+	if (!p->items.n && !*p->prune.before && !p->prune.keep && !f->fabric &&
+	    !f->label && !f->command && !f->algorithm)
+		argp_error(state, "--prune needs runs, --older-than, --keep-last or one "
+				  "of --fabric, --label, --command, --algorithm");
+	for (size_t i = 0; i < p->items.n; i++)
+		if (p->items.v[i].algorithm)
+			argp_error(state, "--prune removes whole runs: RUN without ':%s'",
+				   p->items.v[i].algorithm);
 }
 
 static void check_complete(const struct params *p, struct argp_state *state)
@@ -168,8 +189,10 @@ static void check_complete(const struct params *p, struct argp_state *state)
 	if ((p->check || p->has_tolerance) && mode_of(p) != MODE_COMPARE)
 		argp_error(state, "%s needs two runs or --compare",
 			   p->check ? "--check" : "--tolerance");
-	if (p->metrics && mode_of(p) == MODE_LIST)
+	if (p->metrics && (mode_of(p) == MODE_LIST || mode_of(p) == MODE_PRUNE))
 		argp_error(state, "--metric needs a run or --compare");
+	if (p->prune.is_asked)
+		check_prune(p, state);
 	if (p->has_plot_kind && !p->plot)
 		argp_error(state, "--plot-kind goes with --plot only");
 }
@@ -204,6 +227,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &p->output;
 		state->child_inputs[1] = &p->run;
+		state->child_inputs[2] = &p->prune;
 		return 0;
 	case OPT_METRIC:
 		p->metrics = not_empty("metric", arg, state);
@@ -240,6 +264,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
 	{&fab_cli_output_argp, 0, NULL, 0},
 	{&fab_cli_run_plain_argp, 0, NULL, 0},
+	{&compare_prune_argp, 0, NULL, 0},
 	{0},
 };
 
@@ -265,7 +290,10 @@ static void read_runs(const struct params *p, struct fab_store_runs *runs)
 			ids[filter.n_ids++] = p->items.v[i].id;
 		else
 			filter.last = true;
-	filter.names_only = mode_of(p) == MODE_LIST && !p->plot;
+	filter.names_only =
+		mode_of(p) == MODE_PRUNE || (mode_of(p) == MODE_LIST && !p->plot);
+	filter.before = *p->prune.before ? p->prune.before : NULL;
+	filter.keep = p->prune.keep;
 	if (fab_store_open(p->path, FAB_STORE_READ, &store, &err) != 0 ||
 	    fab_store_read(store, &filter, runs, &err) != 0)
 		fab_cli_die(&err);
@@ -408,6 +436,8 @@ static int print(const struct params *p, const struct fab_store_runs *runs,
 		rc = compare_show(out, report, runs, &columns, &items[0], err);
 		compare_show_columns_free(&columns);
 		return rc;
+	case MODE_PRUNE:
+		return compare_prune(out, report, p->path, &p->prune, runs, err);
 	default:
 		return compare_list(out, report, runs, err);
 	}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --prune: which runs go, saying so, and removing them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/num.h"
+#include "compare.h"
+
+enum { OPT_PRUNE = 0x300, OPT_OLDER_THAN, OPT_KEEP_LAST, OPT_YES, MAX_YEARS = 1000 };
+
+static const struct argp_option options[] = {
+	{"prune", OPT_PRUNE, NULL, 0,
+	 "Remove the runs named, or all that pass; without --yes say only which", 2},
+	{"older-than", OPT_OLDER_THAN, "AGE", 0,
+	 "With --prune: runs that ended before a day (2026-01-31, UTC), or so long ago: "
+	 "hours, days, weeks, years as 12h, 30d, 8w, 1y",
+	 2},
+	{"keep-last", OPT_KEEP_LAST, "N", 0,
+	 "With --prune: the newest N of each label stay; those without a label are one",
+	 2},
+	{"yes", OPT_YES, NULL, 0, "With --prune: do remove them", 2},
+	{0},
+};
+
+static bool is_day(const char *arg)
+{
+	static const char form[] = "dddd-dd-dd";
+	size_t i;
+
+	for (i = 0; form[i] && arg[i]; i++)
+		if (form[i] == 'd' ? arg[i] < '0' || arg[i] > '9' : arg[i] != form[i])
+			return false;
+	return !form[i] && !arg[i];
+}
+
+/* Seconds of the unit; 0: none. */
+static uint64_t unit_seconds(char unit)
+{
+	const uint64_t hour = 3600;
+
+	return unit == 'h'   ? hour
+	       : unit == 'd' ? 24 * hour
+	       : unit == 'w' ? 7 * 24 * hour
+	       : unit == 'y' ? 365 * 24 * hour
+			     : 0;
+}
+
+static void parse_age(struct compare_prune *p, const char *arg, struct argp_state *state)
+{
+	size_t len = strlen(arg);
+	uint64_t unit = len > 1 ? unit_seconds(arg[len - 1]) : 0, n;
+	struct tm utc;
+	time_t then;
+
+	if (is_day(arg)) {
+		snprintf(p->before, sizeof(p->before), "%sT00:00:00Z", arg);
+		return;
+	}
+	if (!unit ||
+	    !fab_parse_u64(arg, len - 1, 0, MAX_YEARS * unit_seconds('y') / unit, &n))
+		argp_error(state,
+			   "--older-than: '%s' is no age as 12h, 30d, 8w or 1y, and no "
+			   "day as 2026-01-31",
+			   arg);
+	then = time(NULL) - (time_t)(n * unit);
+	strftime(p->before, sizeof(p->before), "%Y-%m-%dT%H:%M:%SZ",
+		 gmtime_r(&then, &utc));
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct compare_prune *p = state->input;
+
+	switch (key) {
+	case OPT_PRUNE:
+		p->is_asked = true;
+		return 0;
+	case OPT_OLDER_THAN:
+		parse_age(p, arg, state);
+		return 0;
+	case OPT_KEEP_LAST:
+		p->keep = fab_cli_number("--keep-last", arg, 1, INT64_MAX, state);
+		return 0;
+	case OPT_YES:
+		p->yes = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!p->is_asked && (*p->before || p->keep || p->yes))
+			argp_error(state, "%s goes with --prune only",
+				   *p->before ? "--older-than"
+				   : p->keep  ? "--keep-last"
+					      : "--yes");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp compare_prune_argp = {.options = options, .parser = parse_option};
+
+static int remove_runs(const char *path, const struct fab_store_runs *runs,
+		       struct fab_err *err)
+{
+	uint64_t *ids = FAB_NEW(runs->n + 1, uint64_t);
+	struct fab_store *store = NULL;
+	int rc = fab_store_open(path, FAB_STORE_WRITE, &store, err);
+
+	for (size_t i = 0; i < runs->n; i++)
+		ids[i] = runs->v[i].id;
+	if (!rc)
+		rc = fab_store_remove(store, ids, runs->n, err);
+	fab_store_close(store);
+	free(ids);
+	return rc;
+}
+
+static void answer(struct fab_report *r, const struct fab_store_runs *runs, bool is_done)
+{
+	const char *s = runs->n == 1 ? "" : "s";
+
+	if (!runs->n)
+		fab_report_answer(r, FAB_TONE_PLAIN, "No run is to go.");
+	else if (is_done)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%zu run%s removed, from %" PRIu64 " of %s to %" PRIu64
+				  " of %s.",
+				  runs->n, s, runs->v[0].id, runs->v[0].time,
+				  runs->v[runs->n - 1].id, runs->v[runs->n - 1].time);
+	else
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%zu run%s would go, from %" PRIu64 " of %s to %" PRIu64
+				  " of %s. Nothing was removed: add --yes.",
+				  runs->n, s, runs->v[0].id, runs->v[0].time,
+				  runs->v[runs->n - 1].id, runs->v[runs->n - 1].time);
+}
+
+int compare_prune(FILE *out, const struct fab_report_options *options_of_report,
+		  const char *path, const struct compare_prune *p,
+		  const struct fab_store_runs *runs, struct fab_err *err)
+{
+	bool is_done = p->yes && runs->n;
+	struct fab_report *r;
+	int rc = is_done ? remove_runs(path, runs, err) : 0;
+
+	if (rc)
+		return rc;
+	r = fab_report_new(out, options_of_report, "fabric-compare", "runs", NULL);
+	answer(r, runs, is_done);
+	fab_report_field(r,
+			 &(struct fab_column){"removed", FAB_BOOL, NULL, FAB_COL_EXTRA},
+			 (union fab_cell){.u = is_done});
+	compare_print_runs(r, runs);
+	return fab_report_finish(r, err);
+}
