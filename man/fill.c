@@ -6,6 +6,8 @@
  *   @TABLE@         its names
  *   @TABLE_WORDS@   in completions: what is typed, up to an argument ("shift:")
  *   @TABLE_LIST@    in pages: a paragraph for each name
+ * METRICS_FAULTS_LIST and the like are the metrics among the columns of a command,
+ * @METRICS@ the names of all of them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +15,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bootplan/bootplan.h"
 #include "cli/cli.h"
+#include "faults/faults.h"
+#include "mcroute/mcroute.h"
 
 enum kind { MAN, SHELL, ZSH };
 
@@ -90,6 +95,88 @@ static void print_names(const struct fab_choices *c, enum kind kind)
 	}
 }
 
+static const struct {
+	const char *mark;
+	const struct fab_column *columns;
+	const size_t *n;
+} metrics[] = {
+	{"@METRICS_MCROUTE_LIST@", mcroute_columns, &mcroute_n_columns},
+	{"@METRICS_FAULTS_LIST@", faults_columns, &faults_n_columns},
+	{"@METRICS_RELIABILITY_LIST@", faults_reliability_columns,
+	 &faults_reliability_n_columns},
+	{"@METRICS_BOOTPLAN_LIST@", bootplan_columns, &bootplan_n_columns},
+	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
+};
+
+/* Name, what it is, unit, and which of two is better. */
+static void print_metrics(const struct fab_column *columns, size_t n)
+{
+	static const char *const better[] = {
+		[FAB_METRIC_PLAIN] = "",
+		[FAB_METRIC_LESS] = "; less is better",
+		[FAB_METRIC_MORE] = "; more is better",
+		[FAB_METRIC_TIME] = "; a time, which differs from run to run"};
+	bool is_first = true;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fab_column *c = &columns[i];
+
+		if (c->metric == FAB_NO_METRIC)
+			continue;
+		printf("%s.TP\n.B %s\n", is_first ? "" : "\n", c->name);
+		print_text(c->help);
+		fputs(c->flags & FAB_COL_SECONDS ? " (s)"
+		      : c->flags & FAB_COL_MBPS	 ? " (Mb/s)"
+		      : c->flags & FAB_COL_BYTES ? " (B)"
+						 : "",
+		      stdout);
+		fputs(better[c->metric], stdout);
+		is_first = false;
+	}
+}
+
+/* Has a table before this one, or this one before i, the name? */
+static bool is_repeated(size_t table, size_t i)
+{
+	const char *name = metrics[table].columns[i].name;
+
+	for (size_t t = 0; t <= table; t++)
+		for (size_t k = 0; k < (t == table ? i : *metrics[t].n); k++)
+			if (metrics[t].columns[k].metric != FAB_NO_METRIC &&
+			    !strcmp(metrics[t].columns[k].name, name))
+				return true;
+	return false;
+}
+
+static void print_metric_names(void)
+{
+	const char *between = "";
+
+	for (size_t t = 0; t < FAB_COUNT(metrics); t++)
+		for (size_t i = 0; i < *metrics[t].n; i++) {
+			const struct fab_column *c = &metrics[t].columns[i];
+
+			if (c->metric == FAB_NO_METRIC || is_repeated(t, i))
+				continue;
+			printf("%s%s", between, c->name);
+			between = " ";
+		}
+}
+
+static size_t fill_metrics(const char *at)
+{
+	if (!strncmp(at, "@METRICS@", 9)) {
+		print_metric_names();
+		return 9;
+	}
+	for (size_t t = 0; t < FAB_COUNT(metrics); t++)
+		if (!strncmp(at, metrics[t].mark, strlen(metrics[t].mark))) {
+			print_metrics(metrics[t].columns, *metrics[t].n);
+			return strlen(metrics[t].mark);
+		}
+	return 0;
+}
+
 /* The mark that begins at `at`; its length, 0: it is none. */
 static size_t fill_mark(const char *at, enum kind kind)
 {
@@ -113,7 +200,7 @@ static size_t fill_mark(const char *at, enum kind kind)
 			return len + 8;
 		}
 	}
-	return 0;
+	return fill_metrics(at);
 }
 
 static int fill(const char *path, enum kind kind)

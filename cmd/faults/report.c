@@ -8,98 +8,6 @@
 #include "faults.h"
 #include "unicast/gaps.h"
 
-#define AT(member) FAB_AT(struct faults_row, member)
-const struct fab_column faults_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm; loaded: tables that were read", 0,
-	 AT(a.algorithm)},
-	{"failed", FAB_NAMES, "what is dead, switches by name, links as NAME:PORT", 0,
-	 AT(failed)},
-	{"sets", FAB_UINT, "sets of faults that the numbers are summed over", 0,
-	 AT(a.sets), FAB_METRIC_PLAIN},
-	{"pairs", FAB_UINT, "ordered pairs of sound leaf switches, or of --endpoints", 0,
-	 AT(a.sum.pairs), FAB_METRIC_PLAIN},
-	{"connected", FAB_UINT, "pairs with a way", 0, AT(a.sum.connected),
-	 FAB_METRIC_PLAIN},
-	{"unreachable", FAB_UINT, "pairs without", FAB_COL_BAD_IF_ANY,
-	 AT(a.sum.unreachable), FAB_METRIC_LESS},
-	{"lost_hosts", FAB_UINT, "hosts with no adapter left on a live switch", 0,
-	 AT(a.lost.hosts), FAB_METRIC_LESS},
-	{"lost_adapters", FAB_UINT, "ports of host adapters (rails) that are cut off", 0,
-	 AT(a.lost.adapters), FAB_METRIC_LESS},
-	{"lost_pairs", FAB_UINT, "pairs of which an end is dead or cut off", 0,
-	 AT(a.lost.pairs), FAB_METRIC_LESS},
-	{"pairs_across_planes", FAB_UINT, "not among pairs: their ends are on two planes",
-	 FAB_COL_EXTRA, AT(a.sum.pairs_across_planes), FAB_METRIC_PLAIN},
-	{"connected_in_graph", FAB_UINT, "pairs that what is alive connects at all",
-	 FAB_COL_EXTRA, AT(a.sum.connected_in_graph), FAB_METRIC_PLAIN},
-	{"hops", FAB_COUNTS, "pairs by switch-to-switch hops", 0, AT(hops)},
-	{"max_hops", FAB_UINT, "hops of the longest way", 0, AT(a.sum.max_hops),
-	 FAB_METRIC_LESS},
-	{"minimal", FAB_UINT, "pairs whose way is as short as what is alive allows", 0,
-	 AT(a.sum.minimal), FAB_METRIC_PLAIN},
-	{"vls", FAB_UINT, "virtual lanes that are used", 0, AT(a.sum.vls),
-	 FAB_METRIC_LESS},
-	{"sls", FAB_UINT, "service levels that are used", 0, AT(a.sum.sls),
-	 FAB_METRIC_LESS},
-	{"deadlock_free", FAB_BOOL,
-	 "no cycle of channel dependencies, in any set; unknown (null): none found, but "
-	 "something is missing",
-	 FAB_COL_BAD_IF_NO | FAB_COL_UNKNOWN, AT(deadlock_free), FAB_METRIC_MORE},
-	{"cycle_channels", FAB_UINT, "channels in cycles", FAB_COL_BAD_IF_ANY,
-	 AT(a.sum.cycle_channels), FAB_METRIC_LESS},
-	{"pairs_on_cycles", FAB_UINT, "pairs whose way follows a cycle for a step",
-	 FAB_COL_BAD_IF_ANY, AT(a.sum.pairs_on_cycles), FAB_METRIC_LESS},
-	{"valley_pairs", FAB_UINT, "pairs whose way turns from down to up", FAB_COL_EXTRA,
-	 AT(a.sum.valley_pairs), FAB_METRIC_PLAIN},
-	{"entries_changed", FAB_UINT,
-	 "table entries (switch, leaf or LID) that differ from those without faults", 0,
-	 AT(a.entries_changed), FAB_METRIC_LESS},
-	{"switches_changed", FAB_UINT, "switches that have such an entry", FAB_COL_EXTRA,
-	 AT(a.switches_changed), FAB_METRIC_LESS},
-	{"max_destinations", FAB_UINT,
-	 "most destinations that a switch sends by one port to another switch",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(a.max_destinations), FAB_METRIC_PLAIN},
-	{"load", FAB_REAL,
-	 "fullest direction of a cable when every host sends to every other, in what "
-	 "one host sends",
-	 0, AT(a.load), FAB_METRIC_LESS},
-	{"load_before", FAB_REAL, "the same without faults", FAB_COL_EXTRA,
-	 AT(a.load_before), FAB_METRIC_PLAIN},
-	{"sets_unreachable", FAB_UINT, "sets with unreachable pairs",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(a.sets_unreachable), FAB_METRIC_LESS},
-	{"sets_with_cycle", FAB_UINT, "sets with a cycle",
-	 FAB_COL_EXTRA | FAB_COL_BAD_IF_ANY, AT(a.sets_with_cycle), FAB_METRIC_LESS},
-	{"worst", FAB_TEXT, "the first set with either", FAB_COL_EXTRA, AT(a.worst)},
-	{"note", FAB_TEXT, "what the algorithm has to say", FAB_COL_EXTRA, AT(a.note)},
-	{"assumed", FAB_TEXT, "what is assumed of lanes that no file tells",
-	 FAB_COL_EXTRA, AT(assumed)},
-	{"deadlock_unknown", FAB_TEXT, "why deadlock_free is not known", FAB_COL_EXTRA,
-	 AT(why_unknown)},
-	{"missing_lids", FAB_NUMBER, "LIDs of endpoints that tables that were read lack",
-	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_LID]), FAB_METRIC_LESS},
-	{"missing_tables", FAB_NUMBER, "switches without a table, or with part of one",
-	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_TABLE]), FAB_METRIC_LESS},
-	{"missing_service_levels", FAB_NUMBER, "connected pairs without a service level",
-	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_SL]), FAB_METRIC_LESS},
-	{"missing_lanes", FAB_NUMBER,
-	 "(switch, in-port, out-port, service level) that packets use, without a lane",
-	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_LANE]), FAB_METRIC_LESS},
-	{"strange_lids", FAB_NUMBER, "LIDs of the tables that no port has", FAB_COL_EXTRA,
-	 AT(gaps[FAB_GAP_STRANGE_LID]), FAB_METRIC_PLAIN},
-	{"strange_switches", FAB_NUMBER, "tables of switches that the fabric lacks",
-	 FAB_COL_EXTRA, AT(gaps[FAB_GAP_STRANGE_SWITCH]), FAB_METRIC_PLAIN},
-	{"verified", FAB_BOOL, "every pair was walked by --verify; null without it",
-	 FAB_COL_BAD_IF_NO, AT(verified), FAB_METRIC_MORE},
-	{"seconds.route", FAB_REAL, "time for tables and lanes",
-	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.route_seconds), FAB_METRIC_TIME},
-	{"seconds.judge", FAB_REAL, "time to trace all pairs and look for cycles",
-	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.judge_seconds), FAB_METRIC_TIME},
-	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS, AT(total_seconds),
-	 FAB_METRIC_TIME},
-};
-#undef AT
-const size_t faults_n_columns = FAB_COUNT(faults_columns);
-
 static const struct fab_column hops_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
 	{"hops", FAB_UINT, "switch-to-switch hops", 0},
@@ -147,34 +55,6 @@ static const struct fab_column flow_columns[] = {
 	 AT(before.mean)},
 };
 #undef AT
-
-#define AT(member) FAB_AT(struct faults_reliability_row, member)
-const struct fab_column faults_reliability_columns[] = {
-	{"algorithm", FAB_TEXT,
-	 "routing algorithm; vtftr-rule: every row and every column has a fault", 0,
-	 AT(algorithm)},
-	{"faults", FAB_UINT, "dead leaf switches", 0, AT(faults)},
-	{"probability", FAB_REAL, "that some pair of sound leaves is unreachable", 0,
-	 AT(probability), FAB_METRIC_LESS},
-	{"method", FAB_TEXT, "exact or monte-carlo", 0, AT(method)},
-	{"low", FAB_REAL, "lower end of the 95 % interval", 0, AT(low), FAB_METRIC_PLAIN},
-	{"high", FAB_REAL, "upper end", 0, AT(high), FAB_METRIC_PLAIN},
-	{"trials", FAB_UINT, "sets of faults that were drawn", FAB_COL_NULL_ZERO,
-	 AT(trials), FAB_METRIC_PLAIN},
-	{"unreachable_share", FAB_REAL, "mean share of pairs that are unreachable", 0,
-	 AT(share), FAB_METRIC_LESS},
-	{"bound", FAB_REAL, "the probability is at most this, by adding up the pairs", 0,
-	 AT(bound), FAB_METRIC_LESS},
-	{"as_published", FAB_REAL, "the paper's figure, which is wrong", 0,
-	 AT(as_published), FAB_METRIC_PLAIN},
-	{"seconds_to_unreachable", FAB_REAL,
-	 "mean time to the first unreachable pair, with --mtbf; at least that, unless "
-	 "the "
-	 "probability reaches 1",
-	 FAB_COL_SECONDS, AT(seconds), FAB_METRIC_MORE},
-};
-#undef AT
-const size_t faults_reliability_n_columns = FAB_COUNT(faults_reliability_columns);
 
 #define AT(member) FAB_AT(struct faults_critical, member)
 static const struct fab_column critical_columns[] = {
@@ -239,7 +119,7 @@ static void print_results(struct fab_report *r, const struct faults_outcome *o)
 	for (size_t i = 0; i < n; i++)
 		names[i] = fab_fault_text(o->f, o->faults->named.v[i]);
 	fab_report_table_begin(r, "results", "Algorithms", faults_columns,
-			       FAB_COUNT(faults_columns));
+			       faults_n_columns);
 	for (size_t i = 0; i < o->n; i++) {
 		struct faults_row row;
 
@@ -363,8 +243,7 @@ static void print_flows(struct fab_report *r, const struct faults_outcome *o)
 static void print_reliability(struct fab_report *r, const struct faults_outcome *o)
 {
 	fab_report_table_begin(r, "reliability", "Reliability",
-			       faults_reliability_columns,
-			       FAB_COUNT(faults_reliability_columns));
+			       faults_reliability_columns, faults_reliability_n_columns);
 	for (size_t i = 0; i < o->reliability.n; i++)
 		fab_report_record(r, &o->reliability.v[i]);
 	fab_report_table_end(r);

@@ -8,44 +8,6 @@
 
 #include "base/mem.h"
 
-#define AT(member) FAB_AT(struct mcroute_row, member)
-const struct fab_column mcroute_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
-	{"max_efi", FAB_UINT, "largest number of trees on a switch-to-switch cable", 0,
-	 AT(efi.max), FAB_METRIC_LESS},
-	{"max_efi_all", FAB_UINT, "the same over all cables, host cables too", 0,
-	 AT(efi.max_all), FAB_METRIC_LESS},
-	{"mean_efi", FAB_REAL, "mean number of trees over all switch-to-switch cables", 0,
-	 AT(efi.mean), FAB_METRIC_LESS},
-	{"links_at_max", FAB_UINT, "switch-to-switch cables with the largest number", 0,
-	 AT(efi.n_at_max), FAB_METRIC_PLAIN},
-	{"lower_bound", FAB_UINT, "no trees whatever can have a smaller max_efi", 0,
-	 AT(lower_bound), FAB_METRIC_PLAIN},
-	{"height_bound", FAB_NUMBER,
-	 "no trees of minimal height can have a smaller max_efi; null: not tried, or the "
-	 "algorithm's may be higher",
-	 FAB_COL_EXTRA, AT(height_bound), FAB_METRIC_PLAIN},
-	{"max_height", FAB_UINT,
-	 "switch hops from a root to its farthest member, largest", 0, AT(efi.max_height),
-	 FAB_METRIC_LESS},
-	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0,
-	 AT(efi.tree_links), FAB_METRIC_LESS},
-	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
-	 FAB_COL_BAD_IF_NO, AT(verified), FAB_METRIC_MORE},
-	{"seconds.distances", FAB_REAL,
-	 "time for hop distances, shared by all algorithms", FAB_COL_SECONDS,
-	 AT(distances), FAB_METRIC_TIME},
-	{"seconds.roots", FAB_REAL, "time for root candidates, shared by all algorithms",
-	 FAB_COL_SECONDS, AT(roots), FAB_METRIC_TIME},
-	{"seconds.trees", FAB_REAL, "time for choosing roots and growing trees",
-	 FAB_COL_SECONDS, AT(trees), FAB_METRIC_TIME},
-	{"seconds.total", FAB_REAL, "distances, roots and trees together",
-	 FAB_COL_SECONDS, AT(total), FAB_METRIC_TIME},
-};
-#undef AT
-
-const size_t mcroute_n_columns = FAB_COUNT(mcroute_columns);
-
 static const struct fab_column histogram_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
 	{"efi", FAB_UINT, "number of trees on a cable", 0},
@@ -84,7 +46,7 @@ struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i)
 static void print_results(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	fab_report_table_begin(r, "results", "Algorithms", mcroute_columns,
-			       FAB_COUNT(mcroute_columns));
+			       mcroute_n_columns);
 	for (size_t i = 0; i < o->n; i++) {
 		const struct mcroute_row row = mcroute_row_of(o, i);
 
