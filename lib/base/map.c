@@ -16,12 +16,16 @@ struct fab_map64 {
 	uint32_t *value;
 };
 
+/* What a byte string stands for. */
+struct entry {
+	size_t offset, len; /* in `keys` */
+	uint32_t value;
+};
+
+/* Slots by hash; several strings may have one. */
 struct fab_strmap {
-	uint64_t seed;
-	size_t mask, used;
-	uint64_t *hash;
-	uint32_t *value;
-	size_t *offset, *len; /* of the key in `keys` */
+	struct fab_map64 slots; /* hash to entry */
+	FAB_VEC(struct entry) entries;
 	FAB_VEC(char) keys;
 };
 
@@ -56,15 +60,45 @@ static uint32_t *free_values(size_t slots)
 	return value;
 }
 
-struct fab_map64 *fab_map64_new(size_t expected)
+static void init(struct fab_map64 *map, size_t slots)
 {
-	struct fab_map64 *map = FAB_NEW0(1, struct fab_map64);
-	size_t slots = slots_for(expected);
-
-	map->seed = random_seed();
 	map->mask = slots - 1;
 	map->key = FAB_NEW(slots, uint64_t);
 	map->value = free_values(slots);
+}
+
+static size_t first_slot(const struct fab_map64 *map, uint64_t key)
+{
+	return fab_mix64(key ^ map->seed) & map->mask;
+}
+
+/* Twice the slots. Keys in the old ones differ, whatever a hash says. */
+static void grow(struct fab_map64 *map)
+{
+	struct fab_map64 old = *map;
+
+	init(map, (old.mask + 1) * 2);
+	for (size_t i = 0; i <= old.mask; i++) {
+		size_t s;
+
+		if (old.value[i] == FAB_NONE)
+			continue;
+		s = first_slot(map, old.key[i]);
+		while (map->value[s] != FAB_NONE)
+			s = (s + 1) & map->mask;
+		map->key[s] = old.key[i];
+		map->value[s] = old.value[i];
+	}
+	free(old.key);
+	free(old.value);
+}
+
+struct fab_map64 *fab_map64_new(size_t expected)
+{
+	struct fab_map64 *map = FAB_NEW0(1, struct fab_map64);
+
+	map->seed = random_seed();
+	init(map, slots_for(expected));
 	return map;
 }
 
@@ -77,60 +111,56 @@ void fab_map64_free(struct fab_map64 *map)
 	free(map);
 }
 
-/* The slot of `key`, or the free one where it would go. */
-static size_t slot64(const struct fab_map64 *map, uint64_t key)
-{
-	size_t i = fab_mix64(key ^ map->seed) & map->mask;
+/* A byte string that is looked up, of which the key is the hash. */
+struct query {
+	const struct fab_strmap *of;
+	const char *text;
+	size_t len;
+};
 
-	while (map->value[i] != FAB_NONE && map->key[i] != key)
+static bool is_asked_for(const struct query *q, uint32_t id)
+{
+	const struct entry *e = &q->of->entries.v[id];
+
+	return e->len == q->len &&
+	       (!q->len || !memcmp(q->of->keys.v + e->offset, q->text, q->len));
+}
+
+/* The slot of `key`, or the free one where it would go; q NULL: the key is all. */
+static inline size_t slot_of(const struct fab_map64 *map, uint64_t key,
+			     const struct query *q)
+{
+	size_t i = first_slot(map, key);
+
+	while (map->value[i] != FAB_NONE &&
+	       !(map->key[i] == key && (!q || is_asked_for(q, map->value[i]))))
 		i = (i + 1) & map->mask;
 	return i;
 }
 
-uint32_t fab_map64_get(const struct fab_map64 *map, uint64_t key)
+/* The slot that now holds it, inserted with FAB_NONE still to be replaced if new. */
+static inline size_t insert(struct fab_map64 *map, uint64_t key, const struct query *q)
 {
-	return map->value[slot64(map, key)];
-}
-
-static void grow64(struct fab_map64 *map)
-{
-	struct fab_map64 old = *map;
-	size_t slots = (old.mask + 1) * 2, i;
-
-	map->mask = slots - 1;
-	map->key = FAB_NEW(slots, uint64_t);
-	map->value = free_values(slots);
-	for (i = 0; i <= old.mask; i++) {
-		size_t s;
-
-		if (old.value[i] == FAB_NONE)
-			continue;
-		s = slot64(map, old.key[i]);
-		map->key[s] = old.key[i];
-		map->value[s] = old.value[i];
-	}
-	free(old.key);
-	free(old.value);
-}
-
-/* The slot that now holds `key`, inserted with FAB_NONE still to be replaced if new. */
-static size_t insert64(struct fab_map64 *map, uint64_t key)
-{
-	size_t s = slot64(map, key);
+	size_t s = slot_of(map, key, q);
 
 	if (map->value[s] != FAB_NONE)
 		return s;
 	if (++map->used * 2 > map->mask + 1) {
-		grow64(map);
-		s = slot64(map, key);
+		grow(map);
+		s = slot_of(map, key, q);
 	}
 	map->key[s] = key;
 	return s;
 }
 
+uint32_t fab_map64_get(const struct fab_map64 *map, uint64_t key)
+{
+	return map->value[slot_of(map, key, NULL)];
+}
+
 uint32_t fab_map64_put(struct fab_map64 *map, uint64_t key, uint32_t value)
 {
-	size_t s = insert64(map, key);
+	size_t s = insert(map, key, NULL);
 
 	if (map->value[s] == FAB_NONE)
 		map->value[s] = value;
@@ -139,7 +169,7 @@ uint32_t fab_map64_put(struct fab_map64 *map, uint64_t key, uint32_t value)
 
 void fab_map64_set(struct fab_map64 *map, uint64_t key, uint32_t value)
 {
-	size_t s = insert64(map, key); /* may move the arrays */
+	size_t s = insert(map, key, NULL); /* may move the arrays */
 
 	map->value[s] = value;
 }
@@ -147,14 +177,9 @@ void fab_map64_set(struct fab_map64 *map, uint64_t key, uint32_t value)
 struct fab_strmap *fab_strmap_new(size_t expected)
 {
 	struct fab_strmap *map = FAB_NEW0(1, struct fab_strmap);
-	size_t slots = slots_for(expected);
 
-	map->seed = random_seed();
-	map->mask = slots - 1;
-	map->hash = FAB_NEW(slots, uint64_t);
-	map->offset = FAB_NEW(slots, size_t);
-	map->len = FAB_NEW(slots, size_t);
-	map->value = free_values(slots);
+	map->slots.seed = random_seed();
+	init(&map->slots, slots_for(expected));
 	return map;
 }
 
@@ -162,91 +187,48 @@ void fab_strmap_free(struct fab_strmap *map)
 {
 	if (!map)
 		return;
-	free(map->hash);
-	free(map->offset);
-	free(map->len);
-	free(map->value);
+	free(map->slots.key);
+	free(map->slots.value);
+	free(map->entries.v);
 	free(map->keys.v);
 	free(map);
 }
 
-static size_t str_slot(const struct fab_strmap *map, uint64_t hash, const char *key,
-		       size_t len)
-{
-	size_t i = hash & map->mask;
-
-	while (map->value[i] != FAB_NONE &&
-	       !(map->hash[i] == hash && map->len[i] == len &&
-		 (!len || !memcmp(map->keys.v + map->offset[i], key, len))))
-		i = (i + 1) & map->mask;
-	return i;
-}
-
 uint32_t fab_strmap_get(const struct fab_strmap *map, const char *key, size_t len)
 {
-	return map->value[str_slot(map, fab_hash_bytes(key, len, map->seed), key, len)];
+	const struct query q = {map, key, len};
+	uint64_t hash = fab_hash_bytes(key, len, map->slots.seed);
+	uint32_t id = map->slots.value[slot_of(&map->slots, hash, &q)];
+
+	return id == FAB_NONE ? FAB_NONE : map->entries.v[id].value;
 }
 
-static void str_grow(struct fab_strmap *map)
+/* The entry of `key`, which gets `value` when it is new. */
+static struct entry *str_insert(struct fab_strmap *map, const char *key, size_t len,
+				uint32_t value)
 {
-	struct fab_strmap old = *map;
-	size_t slots = (old.mask + 1) * 2, i, s;
+	const struct query q = {map, key, len};
+	struct entry e = {.offset = map->keys.n, .len = len, .value = value};
+	size_t s = insert(&map->slots, fab_hash_bytes(key, len, map->slots.seed), &q);
 
-	map->mask = slots - 1;
-	map->hash = FAB_NEW(slots, uint64_t);
-	map->offset = FAB_NEW(slots, size_t);
-	map->len = FAB_NEW(slots, size_t);
-	map->value = free_values(slots);
-	for (i = 0; i <= old.mask; i++) {
-		if (old.value[i] == FAB_NONE)
-			continue;
-		for (s = old.hash[i] & map->mask; map->value[s] != FAB_NONE;)
-			s = (s + 1) & map->mask;
-		map->hash[s] = old.hash[i];
-		map->offset[s] = old.offset[i];
-		map->len[s] = old.len[i];
-		map->value[s] = old.value[i];
+	if (map->slots.value[s] == FAB_NONE) {
+		map->slots.value[s] = (uint32_t)map->entries.n;
+		FAB_PUSH(&map->entries, e);
+		FAB_RESERVE(&map->keys, len);
+		if (len)
+			memcpy(map->keys.v + map->keys.n, key, len);
+		map->keys.n += len;
 	}
-	free(old.hash);
-	free(old.offset);
-	free(old.len);
-	free(old.value);
-}
-
-static size_t str_insert(struct fab_strmap *map, const char *key, size_t len)
-{
-	uint64_t hash = fab_hash_bytes(key, len, map->seed);
-	size_t s = str_slot(map, hash, key, len);
-
-	if (map->value[s] != FAB_NONE)
-		return s;
-	if (++map->used * 2 > map->mask + 1) {
-		str_grow(map);
-		s = str_slot(map, hash, key, len);
-	}
-	map->hash[s] = hash;
-	map->len[s] = len;
-	map->offset[s] = map->keys.n;
-	FAB_RESERVE(&map->keys, len);
-	if (len)
-		memcpy(map->keys.v + map->keys.n, key, len);
-	map->keys.n += len;
-	return s;
+	return &map->entries.v[map->slots.value[s]];
 }
 
 uint32_t fab_strmap_put(struct fab_strmap *map, const char *key, size_t len,
 			uint32_t value)
 {
-	size_t s = str_insert(map, key, len);
-
-	if (map->value[s] == FAB_NONE)
-		map->value[s] = value;
-	return map->value[s];
+	return str_insert(map, key, len, value)->value;
 }
 
 void fab_strmap_set(struct fab_strmap *map, const char *key, size_t len, uint32_t value)
 {
-	size_t s = str_insert(map, key, len); /* may move the arrays */
-
-	map->value[s] = value;
+	str_insert(map, key, len, value)->value = value;
 }

@@ -196,3 +196,18 @@ bool fab_text_glob(const char *pattern, const char *text)
 		pattern++;
 	return !*pattern;
 }
+
+void fab_text_put_csv(FILE *out, const char *text, bool is_quoted)
+{
+	if (!is_quoted && !text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/macros.h"
 
@@ -15,6 +16,10 @@ char *fab_text_safe(const char *text, char *out, size_t size);
 
 /* Would fab_text_safe() leave it as it is? */
 bool fab_text_is_safe(const char *text);
+
+/* Write a field of comma-separated values (RFC 4180): quoted where it must be, or always.
+ */
+void fab_text_put_csv(FILE *out, const char *text, bool is_quoted);
 
 /*
  * Compare like a person: runs of digits by value ("n2" < "n10"), else bytes. A total

@@ -23,27 +23,12 @@ struct line {
 
 static const struct fab_book_entry nothing;
 
-static bool has_quote_need(const char *text)
-{
-	return strpbrk(text, ",\"\r\n") != NULL || text[0] == ' ';
-}
-
 static void csv_text(FILE *out, const char *name)
 {
 	char safe[4 * 256 + 8];
 	const char *text = fab_text_safe(name, safe, sizeof(safe));
 
-	if (!has_quote_need(text)) {
-		fputs(text, out);
-		return;
-	}
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	putc('"', out);
+	fab_text_put_csv(out, text, text[0] == ' ');
 }
 
 static void write_csv(const struct line *l)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "present/writer.h"
 
 struct csv {
@@ -17,21 +18,6 @@ static void *csv_begin(FILE *out, const struct fab_report_options *options)
 	csv->out = out;
 	csv->no_header = options->no_header;
 	return csv;
-}
-
-static void put_quoted(FILE *out, const char *text)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	putc('"', out);
 }
 
 static void put_heading(FILE *out, const char *name)
@@ -64,7 +50,7 @@ static void put_cell(FILE *out, const struct fab_column *column, union fab_cell 
 		fputs(cell.u ? "true" : "false", out);
 	} else if (column->type == FAB_TEXT) {
 		safe = fab_cell_safe_text(cell.text);
-		put_quoted(out, safe);
+		fab_text_put_csv(out, safe, false);
 		free(safe);
 	} else {
 		fputs(fab_cell_number(column, cell, number), out);
