@@ -11,6 +11,7 @@ struct edge {
 	uint32_t from, to;
 	uint32_t next_out, next_in; /* of the same vertex, FAB_NONE at the end */
 	uint32_t next_same;	    /* of the same slot */
+	uint32_t slot;
 	bool is_dropped;
 };
 
@@ -50,7 +51,7 @@ static void put(struct fab_channel_order *o, uint32_t vertex, uint32_t place)
 }
 
 struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
-						uint64_t n_slots)
+						uint32_t n_slots)
 {
 	struct fab_channel_order *o = FAB_NEW0(1, struct fab_channel_order);
 	struct keyed *sorted = FAB_NEW(n + 1, struct keyed);
@@ -61,7 +62,7 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
 	o->first_out = FAB_NEW(n + 1, uint32_t);
 	o->first_in = FAB_NEW(n + 1, uint32_t);
 	o->is_seen = FAB_NEW0(n + 1, uint8_t);
-	o->slot = FAB_NEW(n_slots + 1, uint32_t);
+	o->slot = FAB_NEW((size_t)n_slots + 1, uint32_t);
 	memset(o->slot, 0xff, n_slots * sizeof(*o->slot));
 	memset(o->first_out, 0xff, n * sizeof(*o->first_out));
 	memset(o->first_in, 0xff, n * sizeof(*o->first_in));
@@ -231,7 +232,7 @@ static bool make_room(struct fab_channel_order *o, uint32_t from, uint32_t to)
 }
 
 /* The edge, dropped or not; FAB_NONE: it was never added. */
-static uint32_t find(const struct fab_channel_order *o, uint64_t slot, uint32_t from,
+static uint32_t find(const struct fab_channel_order *o, uint32_t slot, uint32_t from,
 		     uint32_t to)
 {
 	uint32_t e = o->slot[slot];
@@ -241,7 +242,7 @@ static uint32_t find(const struct fab_channel_order *o, uint64_t slot, uint32_t 
 	return e;
 }
 
-bool fab_channel_order_has(const struct fab_channel_order *o, uint64_t slot,
+bool fab_channel_order_has(const struct fab_channel_order *o, uint32_t slot,
 			   uint32_t from, uint32_t to)
 {
 	uint32_t e = find(o, slot, from, to);
@@ -249,7 +250,7 @@ bool fab_channel_order_has(const struct fab_channel_order *o, uint64_t slot,
 	return e != FAB_NONE && !o->edges.v[e].is_dropped;
 }
 
-enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint64_t slot,
+enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint32_t slot,
 				    uint32_t from, uint32_t to, uint32_t *id)
 {
 	uint32_t known = find(o, slot, from, to);
@@ -268,12 +269,23 @@ enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint64_t slot,
 	e.next_out = o->first_out[from];
 	e.next_in = o->first_in[to];
 	e.next_same = o->slot[slot];
+	e.slot = (uint32_t)slot;
 	o->first_out[from] = o->first_in[to] = o->slot[slot] = *id;
 	FAB_PUSH(&o->edges, e);
 	return FAB_EDGE_NEW;
 }
 
+/* The edge added last of all goes for good; any other is passed over from now on. */
 void fab_channel_order_drop(struct fab_channel_order *o, uint32_t id)
 {
-	o->edges.v[id].is_dropped = true;
+	struct edge *e = &o->edges.v[id];
+
+	e->is_dropped = true;
+	if (id != o->edges.n - 1 || o->first_out[e->from] != id ||
+	    o->first_in[e->to] != id || o->slot[e->slot] != id)
+		return;
+	o->first_out[e->from] = e->next_out;
+	o->first_in[e->to] = e->next_in;
+	o->slot[e->slot] = e->next_same;
+	o->edges.n--;
 }

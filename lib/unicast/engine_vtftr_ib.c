@@ -184,24 +184,99 @@ static int try_place(struct vtftr_ib *v, struct fab_phases *ph, enum vtftr_ib_fi
 	return vtftr_ib_place(v, ph, first, is_done, err);
 }
 
+/* Tables and lanes that were placed, kept while others are tried. */
+struct placed {
+	uint16_t *next; /* of columns of leaves that had a choice, one after the other */
+	uint8_t *sl, *sl2vl;
+	uint64_t *vl_first;
+	uint8_t n_sls, n_vls;
+};
+
+/* Copy the columns of leaves that had a choice, to or from `next`. */
+static void copy_columns(const struct vtftr_ib *v, uint16_t *next, bool to)
+{
+	const struct fab_routes *r = v->routes;
+	size_t n = r->f->n_switches;
+
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		uint16_t *own = r->next + i * n;
+
+		if (v->is_settled[vtftr_ib_leaf(v, i)])
+			continue;
+		memcpy(to ? next : own, to ? own : next, n * sizeof(*next));
+		next += n;
+	}
+}
+
+/* Takes the tables of lanes away. */
+static struct placed keep(const struct vtftr_ib *v)
+{
+	struct fab_routes *r = v->routes;
+	struct placed p = {.sl = r->sl,
+			   .sl2vl = r->sl2vl,
+			   .vl_first = r->vl_first,
+			   .n_sls = r->n_sls,
+			   .n_vls = r->n_vls};
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		n += !v->is_settled[vtftr_ib_leaf(v, i)];
+	p.next = FAB_NEW(n * r->f->n_switches + 1, uint16_t);
+	copy_columns(v, p.next, true);
+	r->sl = r->sl2vl = NULL;
+	r->vl_first = NULL;
+	return p;
+}
+
+static void take_back(struct vtftr_ib *v, struct placed *p)
+{
+	struct fab_routes *r = v->routes;
+
+	copy_columns(v, p->next, false);
+	free(r->sl);
+	free(r->sl2vl);
+	free(r->vl_first);
+	r->sl = p->sl;
+	r->sl2vl = p->sl2vl;
+	r->vl_first = p->vl_first;
+	r->n_sls = p->n_sls;
+	r->n_vls = p->n_vls;
+	r->lanes = FAB_LANES_TABLE;
+	free(p->next);
+	*p = (struct placed){0};
+}
+
+static void drop(struct placed *p)
+{
+	free(p->next);
+	free(p->sl);
+	free(p->sl2vl);
+	free(p->vl_first);
+}
+
 /* By one order of words; where that takes many levels, by the better of both orders. */
 static int place(struct vtftr_ib *v, struct fab_phases *ph, bool *is_done,
 		 struct fab_err *err)
 {
-	unsigned levels;
+	struct placed first = {0};
+	bool was_done;
 	int rc = try_place(v, ph, VTFTR_IB_PHASES_FIRST, is_done, err);
 
-	levels = *is_done ? v->routes->n_sls : FAB_SLS_MAX + 1;
-	if (rc || levels <= FEW_LEVELS)
+	was_done = *is_done;
+	if (rc || (was_done && v->routes->n_sls <= FEW_LEVELS))
 		return rc;
+	if (was_done)
+		first = keep(v);
 	grow_trees(v, ph);
 	rc = try_place(v, ph, VTFTR_IB_ONES_FIRST, is_done, err);
-	if (rc || (*is_done && v->routes->n_sls <= levels))
-		return rc;
-	grow_trees(v, ph);
-	return levels > FAB_SLS_MAX
-		       ? 0
-		       : try_place(v, ph, VTFTR_IB_PHASES_FIRST, is_done, err);
+	if (!rc && was_done && !(*is_done && v->routes->n_sls <= first.n_sls)) {
+		take_back(v, &first);
+		*is_done = true;
+	} else if (!rc && !*is_done) {
+		grow_trees(v, ph);
+	}
+	drop(&first);
+	return rc;
 }
 
 static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,

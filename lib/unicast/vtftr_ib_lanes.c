@@ -99,7 +99,7 @@ static bool add_dependency(struct vtftr_ib_lanes *l, struct channel a, struct ch
 {
 	const struct fab_fabric *f = l->k->f;
 	uint32_t from = a.arc * l->n_rounds + a.lane, to = b.arc * l->n_rounds + b.lane;
-	uint64_t slot = l->slot_first[a.arc] + b.arc - f->arc_first[f->arc_peer[a.arc]];
+	uint32_t slot = l->slot_first[a.arc] + b.arc - f->arc_first[f->arc_peer[a.arc]];
 	uint64_t key = (uint64_t)from << 32 | to;
 	uint32_t id;
 
@@ -196,9 +196,9 @@ static void number_slots(struct vtftr_ib_lanes *l)
 {
 	const struct fab_fabric *f = l->k->f;
 	uint32_t n_arcs = f->arc_first[f->n_switches];
-	uint64_t n = 0;
+	uint32_t n = 0; /* few: tables of lanes have 16 entries for each of them */
 
-	l->slot_first = FAB_NEW((size_t)n_arcs + 1, uint64_t);
+	l->slot_first = FAB_NEW((size_t)n_arcs + 1, uint32_t);
 	for (uint32_t a = 0; a < n_arcs; a++) {
 		uint32_t sw = f->arc_peer[a];
 

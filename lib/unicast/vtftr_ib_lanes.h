@@ -16,7 +16,7 @@ struct vtftr_ib_lanes {
 	struct fab_sl_packer *packer;
 	struct fab_channel_order *order; /* channel = arc * n_rounds + lane; NULL until
 					    there is a left-over */
-	uint64_t *slot_first; /* [arcs + 1] of dependencies, by the port out after it */
+	uint32_t *slot_first; /* [arcs + 1] of dependencies, by the port out after it */
 	FAB_VEC(uint32_t) added;   /* dependencies, to take them back */
 	size_t n_before;	   /* of them before the way at hand */
 	size_t n_kept;		   /* of them that stay; SIZE_MAX: all */
