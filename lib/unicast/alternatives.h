@@ -11,11 +11,19 @@
  * cable leads nowhere, because it, its switch or what the switch needs is dead, only the
  * LIDs that would take it are spread over the others of that leaf, in this line only.
  *
- * No deadlock comes of it where tables with one alternative have none by the order of
- * lines, segments or turns: these arguments are about which line a channel belongs to,
- * and whether it leads into the line or out, never about which of the switches of the
- * line it touches. Within a line a path goes up to one switch (or tree) and down from it,
- * so that no channel down is waited for by one up of the same segment, on whatever plane.
+ * No deadlock comes of it. A segment of a path, from leaf to leaf along one line, goes up
+ * to one switch (or to the top of one tree) of the line and down from it; so its channels
+ * ascend when those of a line are ordered "up, then down", whichever switch they are at,
+ * and a dependency from a channel down leads out of the line, to the next segment. That
+ * leaves orders of segments, and these are the engines': by dimension (xy), by lane and
+ * dimension (vtftr, phases), by the columns of turns (vtftr_ib_turns.c). They give a
+ * segment its place by the dimension of its line, the lane, and the leaves at its ends,
+ * and ask of each path by itself that its segments ascend; so do the paths of an
+ * alternative, whose cables are chosen among those to switches of one line that stand at
+ * the same place of the order. Two paths that turn at one leaf by different planes share
+ * the leaf, not a channel, and the order is one of the channels of all planes. Where
+ * vtftr-ib asks the exact graph of channels instead (words of lanes, left-over pairs),
+ * the paths of all alternatives are in it.
  */
 #pragma once
 

@@ -4,8 +4,9 @@
  * are, row - column - row through a column without faults, else column - row - column
  * through a row without. A packet changes from lane 0 to lane 1 on the turn from a column
  * to a row. The paper knows dead leaf switches only: what needs a dead root switch or
- * link is lost. Service levels are ours (section 2): InfiniBand has no other way to
- * change the lane in mid-path.
+ * link is lost; of several switches a line any will do (unicast/alternatives.h). Service
+ * levels are ours (section 2): InfiniBand has no other way to change the lane in
+ * mid-path.
  */
 #include "unicast/legs.h"
 #include "unicast/service_levels.h"

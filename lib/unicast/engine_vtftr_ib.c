@@ -14,6 +14,10 @@
  *   turns        two dimensions, where that takes more than max_sls service levels and
  *                three lanes are allowed: two levels, three lanes (vtftr_ib_turns.c)
  *
+ * Alternatives of a leaf have the same ways in the same lines, by other switches of them
+ * (unicast/alternatives.h), each with a service level of its own; where one of them gets
+ * no lanes for some pair and another one does, that takes its place.
+ *
  * What no word is found for is tried again with one lane more, up to max_vls; then with
  * longer ways in phase order for its destination.
  */

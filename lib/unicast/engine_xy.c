@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dimension order: a packet corrects coordinate 0, then 1, and so on. One lane, free of
- * deadlock; what turns at a dead leaf switch is lost. The base of VTFTR (paper section
- * 1).
+ * deadlock, also where hosts of a leaf use several planes (unicast/alternatives.h); what
+ * turns at a dead leaf switch is lost. The base of VTFTR (paper section 1).
  */
 #include "unicast/legs.h"
 

@@ -22,7 +22,8 @@
  * row. There it goes over a channel of lane 2 (1), which only packets that come from a
  * column use, and each of them leaves the row at a lower (higher) column; from there the
  * cycle stays in that column until it turns again. So the columns at which it turns only
- * descend (ascend), and it never closes.
+ * descend (ascend), and it never closes. Which of several switches of a row or column the
+ * channels are at, plane by plane, does not matter to any of this.
  */
 #include "unicast/vtftr_ib_lanes.h"
 
