@@ -138,6 +138,13 @@ static void refuse_with_events(const struct mcroute_params *p, struct argp_state
 	if (other)
 		argp_error(state, "--events and --events-pattern do not go with %s",
 			   other);
+	for (size_t i = 0; i < p->n_engines; i++)
+		if (!p->engines[i]->grow)
+			argp_error(
+				state,
+				"--events: %s routes all groups at once, not each as it "
+				"comes",
+				p->engines[i]->name);
 }
 
 static void check_complete(struct mcroute_params *p, struct argp_state *state)

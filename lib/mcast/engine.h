@@ -2,10 +2,10 @@
 /*
  * Multicast routing algorithms ("engines"): one table, one file each.
  *
- * An engine is a rule that picks the root among a group's candidates and a way to grow
- * the tree. Groups are routed one after the other; what an engine keeps between groups
- * (loads, how often a root was used) is in its state. Engines give trees of minimal
- * height unless they say otherwise.
+ * An engine grows trees one group after the other (a rule that picks the root among a
+ * group's candidates, and grow()), or solves all groups at once (solve()), or both: then
+ * it revises what was grown. What it keeps (loads, how often a root was used) is in its
+ * state. Engines give trees of minimal height unless they say otherwise.
  */
 #pragma once
 
@@ -49,12 +49,15 @@ struct fab_mcast_state {
 	void (*scratch_free)(void *scratch); /* NULL: free() */
 };
 
-/* What an engine may know when it improves its trees. */
-struct fab_mcast_improvement {
-	uint32_t bound; /* no trees have a smaller largest load; 0: not known */
-	/* done of total; non-zero stops; may be NULL */
-	int (*progress)(void *context, uint64_t done, uint64_t total);
-	void *context;
+/* Called now and then with what is done; non-zero stops. */
+typedef int (*fab_progress_fn)(void *context, uint64_t done, uint64_t total);
+
+struct fab_mcast_options {
+	int n_threads; /* 0: as many as OpenMP gives */
+	enum fab_root_ties root_ties;
+	uint32_t bound;		  /* what fab_mcast_lower_bound() says; 0: not known */
+	fab_progress_fn progress; /* may be NULL */
+	void *progress_context;
 };
 
 struct fab_mcast_engine {
@@ -62,8 +65,8 @@ struct fab_mcast_engine {
 	const char *summary;
 	const char *manual; /* as struct fab_choice has it */
 	enum fab_root_rule root_rule;
-	bool is_in_all;	    /* member of `--algorithm all`; engines that improve their
-			       trees start from its trees where those are better */
+	bool is_in_all;	    /* member of `--algorithm all`, and a rival of engines that
+			       revise trees (mcast/rivals.h) */
 	bool may_be_higher; /* its trees need not be of minimal height */
 	/* Scratch of the engine; NULL: none. scratch_free NULL: free(). */
 	void *(*scratch_new)(const struct fab_mcast_problem *problem);
@@ -77,15 +80,19 @@ struct fab_mcast_engine {
 				const struct fab_roots *roots, uint32_t group);
 	/*
 	 * Grow the tree of `group` from forest.root[group]: call fab_mcast_join() for
-	 * every edge. mark/stamp are fresh but for the root.
+	 * every edge. mark/stamp are fresh but for the root. NULL: only all groups at
+	 * once.
 	 */
 	void (*grow)(struct fab_mcast_state *state, uint32_t group);
 	/*
-	 * Revise the trees of all groups once they are grown: others for some of them, of
-	 * the same height, with loads and uses that follow. NULL: they stay.
+	 * The trees of all groups at once, in any order and as often as it likes, by
+	 * mcast/revise.h. `state` has those that were grown, or without grow() none.
+	 * Non-zero: progress stopped it; the trees there are sound. The same trees for
+	 * any number of threads. NULL: those that were grown stay.
 	 */
-	void (*improve)(struct fab_mcast_state *state,
-			const struct fab_mcast_improvement *how);
+	int (*solve)(const struct fab_mcast_problem *problem,
+		     struct fab_mcast_state *state,
+		     const struct fab_mcast_options *options);
 };
 
 /* All engines, in the order in which they are documented. */

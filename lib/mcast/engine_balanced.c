@@ -2,7 +2,7 @@
 /*
  * Balanced trees of minimal height: each group takes the cheapest tree of a few roots
  * (mcast/cheap_tree.h) over the loads that are there; then those on the fullest cables
- * are routed again (mcast/rip_up.h).
+ * are routed again (mcast/rip_up.h), from the better trees of others where there are any.
  */
 #include "mcast/engines.h"
 
@@ -11,6 +11,8 @@
 #include "mcast/cheap_tree.h"
 #include "mcast/choose.h"
 #include "mcast/rip_up.h"
+#include "mcast/rivals.h"
+#include "mcast/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,15 +92,24 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	fab_cheap_tree_set_max(x->tree, x->max);
 }
 
-static void improve(struct fab_mcast_state *s, const struct fab_mcast_improvement *how)
+/* Trees revised and better ones of others by turns, while the largest load falls. */
+static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
+		 const struct fab_mcast_options *o)
 {
-	const struct fab_rip_up_options options = {.bound = how->bound,
+	const struct fab_rip_up_options options = {.bound = o->bound,
 						   .n_passes = PASSES,
 						   .n_stalls = STALLS,
-						   .progress = how->progress,
-						   .progress_context = how->context};
+						   .progress = o->progress,
+						   .progress_context =
+							   o->progress_context};
+	uint32_t max;
 
-	fab_rip_up(s, &options);
+	do {
+		max = fab_mcast_max_load(s);
+		if (fab_rip_up(s, &options))
+			return 1;
+	} while (fab_mcast_take_rival(problem, s, o) && fab_mcast_max_load(s) < max);
+	return 0;
 }
 
 const struct fab_mcast_engine fab_mcast_balanced = {
@@ -121,5 +132,5 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 	.scratch_free = scratch_free,
 	.choose_root = choose_root,
 	.grow = grow,
-	.improve = improve,
+	.solve = solve,
 };

@@ -8,7 +8,7 @@ struct fab_live;
 
 /*
  * No group has a tree yet. `f` and `dist` are borrowed until the end. Groups are known by
- * number, 0 .. n_groups-1. O(switches + cables + groups).
+ * number, 0 .. n_groups-1. The engine has grow(). O(switches + cables + groups).
  */
 struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist *dist,
 			      uint32_t n_groups, const struct fab_mcast_engine *engine,

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "mcast/cheap_tree.h"
 #include "mcast/choose.h"
+#include "mcast/revise.h"
 #include "mcast/state.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct rip_up {
 	const struct fab_rip_up_options *o;
 	struct fab_cheap_tree *tree;
 	struct fab_roots_one *roots;
-	uint32_t *n_edges; /* [groups]; the tree of g begins at forest.first[g] */
+	struct fab_revision revision;
 	uint32_t max, n_at_max;
 	uint32_t pass;
 	struct {
@@ -47,9 +48,9 @@ static void find_max(struct rip_up *r)
 
 static bool touches(const struct rip_up *r, uint32_t group, uint32_t least)
 {
-	const uint32_t *cable = r->s->forest.cable + r->s->forest.first[group];
+	const uint32_t *cable = fab_revision_cables(&r->revision, group);
 
-	for (uint32_t i = 0; i < r->n_edges[group]; i++)
+	for (uint32_t i = 0; i < fab_revision_size(&r->revision, group); i++)
 		if (r->s->load[cable[i]] >= least)
 			return true;
 	return false;
@@ -99,40 +100,24 @@ static void try_roots(struct rip_up *r, uint32_t group, uint32_t old)
 	}
 }
 
-/* Put the best tree in place of the old one, behind all edges where it is larger. */
-static void replace(struct rip_up *r, uint32_t group)
-{
-	struct fab_mcast_state *s = r->s;
-
-	if (r->best.n > r->n_edges[group]) {
-		fab_forest_reserve(&s->forest, s->n_edges, r->best.n);
-		s->forest.first[group] = s->n_edges;
-		s->n_edges += r->best.n;
-	}
-	r->n_edges[group] = r->best.n;
-	s->forest.root[group] = r->best.root;
-	memcpy(s->forest.sw + s->forest.first[group], r->best.sw,
-	       r->best.n * sizeof(*r->best.sw));
-	memcpy(s->forest.cable + s->forest.first[group], r->best.cable,
-	       r->best.n * sizeof(*r->best.cable));
-}
-
 /* Returns whether the group has a cheaper tree now. */
 static bool reroute(struct rip_up *r, uint32_t group)
 {
 	struct fab_mcast_state *s = r->s;
-	uint32_t old = s->forest.root[group];
-	const uint32_t *cable = s->forest.cable + s->forest.first[group];
+	uint32_t old = fab_revision_root(&r->revision, group);
 
-	fab_mcast_state_drop(s, old, cable, r->n_edges[group]);
+	fab_revision_take_out(&r->revision, group);
 	r->best.root = FAB_NONE;
-	r->best.price = fab_cheap_tree_price(r->tree, s->load, cable, r->n_edges[group]);
+	r->best.price = fab_cheap_tree_price(r->tree, s->load,
+					     fab_revision_cables(&r->revision, group),
+					     fab_revision_size(&r->revision, group));
 	try_roots(r, group, old);
-	if (r->best.root != FAB_NONE)
-		replace(r, group);
-	fab_mcast_state_count(s, s->forest.root[group],
-			      s->forest.cable + s->forest.first[group],
-			      r->n_edges[group]);
+	if (r->best.root == FAB_NONE)
+		fab_revision_put_back(&r->revision, group);
+	else
+		fab_revision_put(&r->revision, group, r->best.root,
+				 s->forest.height[group], r->best.n, r->best.sw,
+				 r->best.cable);
 	return r->best.root != FAB_NONE;
 }
 
@@ -156,33 +141,6 @@ static bool run_pass(struct rip_up *r, uint32_t least)
 	return !is_stopped;
 }
 
-/* Edges in the order of the groups again. */
-static void close_up(struct rip_up *r)
-{
-	struct fab_mcast_state *s = r->s;
-	struct fab_forest old = s->forest, new = {0};
-
-	fab_forest_init(&new, old.n);
-	s->n_edges = 0;
-	for (uint32_t g = 0; g < old.n; g++) {
-		uint32_t n = r->n_edges[g];
-
-		new.root[g] = old.root[g];
-		new.height[g] = old.height[g];
-		new.first[g] = s->n_edges;
-		if (!n) /* of one switch: nothing to copy, maybe nowhere to */
-			continue;
-		fab_forest_reserve(&new, s->n_edges, n);
-		memcpy(new.sw + s->n_edges, old.sw + old.first[g], n * sizeof(*new.sw));
-		memcpy(new.cable + s->n_edges, old.cable + old.first[g],
-		       n * sizeof(*new.cable));
-		s->n_edges += n;
-	}
-	new.first[old.n] = s->n_edges;
-	fab_forest_fini(&old);
-	s->forest = new;
-}
-
 static void begin(struct rip_up *r)
 {
 	const struct fab_mcast_problem *p = r->s->problem;
@@ -192,26 +150,24 @@ static void begin(struct rip_up *r)
 	r->roots = fab_roots_one_new(p->dist);
 	r->best.sw = FAB_NEW(n, uint32_t);
 	r->best.cable = FAB_NEW(n, uint32_t);
-	r->n_edges = FAB_NEW(p->groups->n, uint32_t);
-	for (uint32_t g = 0; g < p->groups->n; g++)
-		r->n_edges[g] = fab_forest_size(&r->s->forest, g);
+	r->revision = fab_revision_begin(r->s);
 	find_max(r);
 }
 
 static void end(struct rip_up *r)
 {
-	close_up(r);
+	fab_revision_end(&r->revision);
 	fab_cheap_tree_free(r->tree);
 	fab_roots_one_free(r->roots);
 	free(r->best.sw);
 	free(r->best.cable);
-	free(r->n_edges);
 }
 
-void fab_rip_up(struct fab_mcast_state *s, const struct fab_rip_up_options *o)
+int fab_rip_up(struct fab_mcast_state *s, const struct fab_rip_up_options *o)
 {
 	struct rip_up r = {.s = s, .o = o};
 	uint32_t stalls = 0;
+	bool is_stopped = false;
 
 	begin(&r);
 	while (r.max > o->bound && r.max > 1 && r.pass < o->n_passes &&
@@ -219,11 +175,13 @@ void fab_rip_up(struct fab_mcast_state *s, const struct fab_rip_up_options *o)
 		uint32_t max = r.max, n_at_max = r.n_at_max;
 
 		/* where only the fullest are moved nothing gives way at some point */
-		if (!run_pass(&r, stalls ? r.max - 1 : r.max))
+		is_stopped = !run_pass(&r, stalls ? r.max - 1 : r.max);
+		if (is_stopped)
 			break;
 		find_max(&r);
 		stalls = r.max < max || r.n_at_max < n_at_max ? 0 : stalls + 1;
 		r.pass++;
 	}
 	end(&r);
+	return is_stopped;
 }

@@ -14,13 +14,14 @@ struct fab_rip_up_options {
 	uint32_t n_stalls; /* or after so many in which nothing became less */
 	/* now and then, groups of the pass; non-zero stops, the trees stay sound; may
 	 * be NULL */
-	int (*progress)(void *context, uint64_t done, uint64_t total);
+	fab_progress_fn progress;
 	void *progress_context;
 };
 
 /*
  * Improve the trees of all groups in `state`, each of minimal height, which they stay.
- * Loads and uses follow. The same for the same trees and options. O(passes * (edges of
+ * Loads and uses follow. Non-zero: progress stopped it. The same for the same trees and
+ * options. O(passes * (edges of
  * all trees + rerouted groups * (candidates + edges * cables of a switch))).
  */
-void fab_rip_up(struct fab_mcast_state *state, const struct fab_rip_up_options *options);
+int fab_rip_up(struct fab_mcast_state *state, const struct fab_rip_up_options *options);

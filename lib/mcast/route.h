@@ -11,17 +11,6 @@ struct fab_mcast_result {
 	double trees_seconds;
 };
 
-/* Called now and then with the groups done, of all engines together; non-zero stops. */
-typedef int (*fab_progress_fn)(void *context, uint64_t done, uint64_t total);
-
-struct fab_mcast_options {
-	int n_threads; /* 0: as many as OpenMP gives */
-	enum fab_root_ties root_ties;
-	uint32_t bound;		  /* what fab_mcast_lower_bound() says; 0: not known */
-	fab_progress_fn progress; /* may be NULL */
-	void *progress_context;
-};
-
 /*
  * result[i] is what engine[i] does; the caller ends each with fab_mcast_result_fini().
  * *roots_seconds: time of finding candidates. The same for any number of threads: engines

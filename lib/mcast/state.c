@@ -19,6 +19,10 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 	s->scratch = engine->scratch_new ? engine->scratch_new(problem) : NULL;
 	s->scratch_free = engine->scratch_free;
 	fab_forest_init(&s->forest, problem->groups->n);
+	for (uint32_t i = 0; i < problem->groups->n; i++) {
+		s->forest.root[i] = FAB_NONE;
+		s->forest.height[i] = 0;
+	}
 }
 
 void fab_mcast_state_fini(struct fab_mcast_state *s)

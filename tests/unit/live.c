@@ -76,7 +76,7 @@ Test(live, groups_that_only_come)
 {
 	for (uint64_t seed = 0; seed < 4; seed++)
 		for (size_t i = 0; i < fab_mcast_n_engines; i++) {
-			if (fab_mcast_engines[i]->improve)
+			if (fab_mcast_engines[i]->solve)
 				continue; /* at once it revises, one by one not */
 			struct fab_mcast_options options = {
 				.n_threads = 1,

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/grow.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/threads.h"
+#include "mcast/choose.h"
+#include "mcast/state.h"
+
+/* Candidate sets held at a time, and how many groups are routed between two reports. */
+enum { ROOTS_BYTES = 16 << 20 };
+
+static bool exceeds(const struct fab_mcast_state *s, uint32_t group, uint32_t cap)
+{
+	for (uint64_t e = s->forest.first[group]; e < s->n_edges; e++)
+		if (s->load[s->forest.cable[e]] > cap)
+			return true;
+	return false;
+}
+
+static void route_group(struct fab_mcast_grower *r, const struct fab_ballot *ballot,
+			struct fab_cursor *cursors, uint32_t group)
+{
+	struct fab_mcast_state *s = r->state;
+	uint32_t root = r->engine->choose_root
+				? r->engine->choose_root(s, ballot->roots, group)
+				: fab_ballot_choose(
+					  ballot, cursors, group,
+					  fab_mcast_root_value(s, r->engine->root_rule));
+
+	fab_mcast_state_grow(s, r->engine, ballot->roots, group, root);
+	r->is_over = r->cap != UINT32_MAX && exceeds(s, group, r->cap);
+}
+
+/* The groups whose candidates are at hand. */
+static void route_chunk(struct fab_mcast_grower *r, const struct fab_ballot *ballot)
+{
+	double start = fab_now();
+	struct fab_cursor *cursors = FAB_NEW0(ballot->n_lists, struct fab_cursor);
+
+	for (uint32_t i = 0; i < ballot->roots->n && !r->is_over; i++) {
+		uint32_t group = ballot->roots->first_group + i;
+
+		fab_progress_report("trees", "groups", group,
+				    r->state->problem->groups->n);
+		route_group(r, ballot, cursors, group);
+	}
+	free(cursors);
+	r->seconds += fab_now() - start;
+}
+
+static int report(const struct fab_mcast_options *o, uint64_t done, uint64_t total)
+{
+	return o->progress ? o->progress(o->progress_context, done, total) : 0;
+}
+
+static bool all_over(const struct fab_mcast_grower *growers, size_t n_growers)
+{
+	for (size_t i = 0; i < n_growers; i++)
+		if (!growers[i].is_over)
+			return false;
+	return true;
+}
+
+int fab_mcast_grow(const struct fab_mcast_problem *problem,
+		   struct fab_mcast_grower *growers, size_t n_growers,
+		   const struct fab_mcast_options *options, double *roots_seconds)
+{
+	uint32_t n = problem->groups->n;
+	int n_workers = fab_threads_for(options->n_threads,
+					n_growers * 16 * problem->groups->sw_first[n]);
+	int stopped = 0;
+
+	if (!n_growers)
+		return 0;
+
+	/* one grower stays with this thread, whose progress is heard */
+	if ((size_t)n_workers > n_growers)
+		n_workers = (int)n_growers;
+	for (uint32_t done = 0; done < n && !stopped && !all_over(growers, n_growers);) {
+		struct fab_ballot ballot;
+		struct fab_roots roots;
+		double start = fab_now();
+
+		fab_roots_find(problem->dist, problem->groups, done, ROOTS_BYTES,
+			       options->n_threads, &roots);
+		fab_ballot_init(&ballot, &roots, problem->f->n_switches,
+				options->root_ties);
+		*roots_seconds += fab_now() - start;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers)
+		for (size_t i = 0; i < n_growers; i++)
+			route_chunk(&growers[i], &ballot);
+		fab_threads_rest(n_workers);
+		done += roots.n;
+		fab_ballot_fini(&ballot);
+		fab_roots_fini(&roots);
+		stopped = report(options, done, n);
+	}
+	return stopped;
+}

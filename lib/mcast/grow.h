@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees of all groups, one after the other, by some engines side by side. */
+#pragma once
+
+#include "mcast/engine.h"
+
+/* An engine at work; it has grow(). */
+struct fab_mcast_grower {
+	const struct fab_mcast_engine *engine;
+	struct fab_mcast_state *state; /* as fab_mcast_state_init() leaves it */
+	uint32_t cap;		       /* trees of a larger load are of no use */
+	bool is_over;		       /* there is one: the rest is not grown */
+	double seconds;
+};
+
+/*
+ * Distances and root candidates are shared; *roots_seconds grows by the time for these.
+ * Non-zero: progress stopped it. The same trees for any number of threads. O(per group:
+ * as the engine says; candidates as fab_roots_find()).
+ */
+int fab_mcast_grow(const struct fab_mcast_problem *problem,
+		   struct fab_mcast_grower *growers, size_t n_growers,
+		   const struct fab_mcast_options *options, double *roots_seconds);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/revise.h"
+
+#include "base/mem.h"
+#include "mcast/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_revision fab_revision_begin(struct fab_mcast_state *s)
+{
+	uint32_t n = s->forest.n;
+	struct fab_revision r = {.s = s, .n_edges = FAB_NEW0(n, uint32_t)};
+
+	for (uint32_t g = 0; g < n; g++)
+		if (s->forest.root[g] != FAB_NONE)
+			r.n_edges[g] = fab_forest_size(&s->forest, g);
+	return r;
+}
+
+void fab_revision_end(struct fab_revision *r)
+{
+	struct fab_mcast_state *s = r->s;
+	struct fab_forest old = s->forest, new = {0};
+
+	fab_forest_init(&new, old.n);
+	s->n_edges = 0;
+	for (uint32_t g = 0; g < old.n; g++) {
+		uint32_t n = r->n_edges[g];
+
+		new.root[g] = old.root[g];
+		new.height[g] = old.height[g];
+		new.first[g] = s->n_edges;
+		if (!n) /* of one switch: nothing to copy, maybe nowhere to */
+			continue;
+		fab_forest_reserve(&new, s->n_edges, n);
+		memcpy(new.sw + s->n_edges, old.sw + old.first[g], n * sizeof(*new.sw));
+		memcpy(new.cable + s->n_edges, old.cable + old.first[g],
+		       n * sizeof(*new.cable));
+		s->n_edges += n;
+	}
+	new.first[old.n] = s->n_edges;
+	fab_forest_fini(&old);
+	s->forest = new;
+	free(r->n_edges);
+	*r = (struct fab_revision){0};
+}
+
+void fab_revision_take_out(struct fab_revision *r, uint32_t group)
+{
+	fab_mcast_state_drop(r->s, fab_revision_root(r, group),
+			     fab_revision_cables(r, group), r->n_edges[group]);
+}
+
+void fab_revision_put_back(struct fab_revision *r, uint32_t group)
+{
+	fab_mcast_state_count(r->s, fab_revision_root(r, group),
+			      fab_revision_cables(r, group), r->n_edges[group]);
+}
+
+/* In place of the old one, behind all edges where it is larger. */
+void fab_revision_put(struct fab_revision *r, uint32_t group, uint32_t root,
+		      uint8_t height, uint32_t n, const uint32_t *sw,
+		      const uint32_t *cable)
+{
+	struct fab_mcast_state *s = r->s;
+	struct fab_forest *forest = &s->forest;
+
+	if (n > r->n_edges[group]) {
+		fab_forest_reserve(forest, s->n_edges, n);
+		forest->first[group] = s->n_edges;
+		s->n_edges += n;
+	}
+	r->n_edges[group] = n;
+	forest->root[group] = root;
+	forest->height[group] = height;
+	if (n) {
+		memcpy(forest->sw + forest->first[group], sw, n * sizeof(*sw));
+		memcpy(forest->cable + forest->first[group], cable, n * sizeof(*cable));
+	}
+	fab_revision_put_back(r, group);
+}
