@@ -4,7 +4,7 @@
 -- and add migrations/<old version>.sql, which leads from the old version to the new one.
 
 PRAGMA application_id = 0x6661626b; -- "fabk"
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- One run of a command.
 CREATE TABLE run (
@@ -43,6 +43,19 @@ CREATE TABLE asked (
   value TEXT NOT NULL,
   PRIMARY KEY (run, name)
 ) STRICT, WITHOUT ROWID;
+
+-- A run that is one shard of a sweep: every count-th item, from the number-th on. Shards of one
+-- sweep have the same job and input.
+CREATE TABLE shard (
+  run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
+  number INTEGER NOT NULL,    -- from 1
+  count INTEGER NOT NULL,
+  unit TEXT NOT NULL,         -- what the items are: sets of faults, trials, parts, batches
+  items INTEGER NOT NULL,     -- of the shard
+  all_items INTEGER NOT NULL, -- of the sweep
+  job TEXT NOT NULL,          -- arguments, but for those that say where and how it runs
+  input TEXT NOT NULL         -- 0x and 16 digits: what files and names stood for
+) STRICT;
 
 -- One algorithm of a run.
 CREATE TABLE result (
@@ -118,6 +131,7 @@ CREATE TABLE metric_kind (
   is_time INTEGER NOT NULL DEFAULT 0,             -- 1: differs from run to run
   unit TEXT,                                      -- s, Mb/s, B; null: a plain number
   help TEXT NOT NULL,
+  merge TEXT CHECK (merge IN ('sum', 'max', 'all')), -- of shards; null: cannot be merged
   PRIMARY KEY (command, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -127,7 +141,8 @@ CREATE VIEW runs AS
     (SELECT value FROM fact WHERE run = run.id AND name = 'groups') AS groups,
     (SELECT group_concat(algorithm, ' ')
       FROM (SELECT algorithm FROM result WHERE run = run.id ORDER BY position)) AS algorithms,
-    command, arguments
+    command, arguments,
+    (SELECT number || '/' || count FROM shard WHERE run = run.id) AS shard
   FROM run ORDER BY run.id DESC;
 
 -- For people: a line for each algorithm of each run of fabric-mcroute.

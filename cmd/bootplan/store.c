@@ -53,6 +53,7 @@ static void keep_batch(const struct bootplan_outcome *o, size_t i, struct kept *
 
 	bootplan_segments_of(o->m, r, &s);
 	*b = (struct fab_store_batch){
+		.position = i,
 		.algorithm = keep_name(k, name_of(r)),
 		.name = r->batch->text,
 		.nodes = r->batch->n,

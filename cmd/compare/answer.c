@@ -34,6 +34,13 @@ void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs
 		r, FAB_TONE_PLAIN, "Run %" PRIu64 " of %s: %s on %s, %zu result%s.",
 		run->id, run->time, run->command, run->source ? run->source : "no fabric",
 		run->n_results, run->n_results == 1 ? "" : "s");
+	if (run->n_shard)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "It is shard %" PRIu64 " of %" PRIu64 ": %" PRIu64
+				  " of %" PRIu64 " %s.",
+				  run->shard->number, run->shard->count,
+				  run->shard->items, run->shard->all_items,
+				  run->shard->unit);
 	for (size_t k = 0; k < runs->n_kinds && !best; k++) {
 		kind = &runs->kinds[k];
 		for (size_t i = 0; kind->better && !kind->is_time && i < run->n_results &&

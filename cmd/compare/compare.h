@@ -144,6 +144,20 @@ void compare_plot(const char *path, enum fab_plot_kind kind,
 		  enum fab_plot_terminal terminal, const struct compare_item *items,
 		  size_t n_items, struct fab_cli_results *results);
 
+/* "2/8" into `out`; NULL when the run is all of its sweep. */
+const char *compare_shard_text(const struct fab_store_run *run, char *out, size_t size);
+/* Shards of a sweep as one run of the database `path`: those of `files`, or without files
+ * its own, whose place the run takes. Exits with status 3 when they do not make a whole.
+ */
+struct compare_merge {
+	const char *path;
+	const char *const *files; /* [n_files] */
+	size_t n_files;
+	const struct fab_store_filter *filter;
+};
+struct compare_columns compare_merge_columns(void);
+void compare_merge(const struct compare_merge *p, const struct fab_cli_output *output);
+
 /* The sentences that the reports begin with. */
 void compare_list_answer(struct fab_report *r, const struct fab_store_runs *runs);
 void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs,

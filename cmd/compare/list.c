@@ -11,6 +11,7 @@
 struct record {
 	struct fab_store_run run;
 	char *asked, *algorithms; /* on the heap */
+	const char *shard;
 	double groups, members;
 };
 
@@ -22,6 +23,8 @@ static const struct fab_column columns[] = {
 	{"source", FAB_TEXT, "the FABRIC argument", 0, AT(run.source)},
 	{"groups", FAB_NUMBER, "multicast groups", FAB_COL_EXTRA, AT(groups)},
 	{"algorithms", FAB_TEXT, "names, separated by blanks", 0, AT(algorithms)},
+	{"shard", FAB_TEXT, "K/N: only so much of a sweep; null: all of it", 0,
+	 AT(shard)},
 	{"asked", FAB_TEXT, "numbers of what was asked for, such as groups and faults", 0,
 	 AT(asked)},
 	{"members", FAB_NUMBER, "members of all groups together", FAB_COL_EXTRA,
@@ -89,10 +92,12 @@ static char *join_facts(const struct fab_store_run *run)
 
 static void print_run(struct fab_report *r, const struct fab_store_run *run)
 {
+	char shard[64];
 	struct record record = {
 		.run = *run,
 		.asked = join_facts(run),
 		.algorithms = join_algorithms(run),
+		.shard = compare_shard_text(run, shard, sizeof(shard)),
 		.groups = fab_store_number_get(run->facts, run->n_facts, "groups"),
 		.members = fab_store_number_get(run->facts, run->n_facts, "members"),
 	};

@@ -21,10 +21,11 @@ enum {
 	OPT_TOLERANCE,
 	OPT_PLOT,
 	OPT_PLOT_KIND,
+	OPT_MERGE,
 	MAX_ITEMS = 1000,
 };
 
-enum mode { MODE_LIST, MODE_SHOW, MODE_COMPARE, MODE_PRUNE };
+enum mode { MODE_LIST, MODE_SHOW, MODE_COMPARE, MODE_PRUNE, MODE_MERGE };
 
 /* RUN or RUN:ALGORITHM as it was given. */
 struct item_spec {
@@ -36,7 +37,9 @@ struct params {
 	struct fab_cli_output output;
 	struct fab_cli_run run;
 	const char *path;
+	FAB_VEC(const char *) args; /* behind DATABASE: runs, or files of --merge */
 	FAB_VEC(struct item_spec) items;
+	bool merge;
 	struct fab_store_filter filter;
 	const char *metrics; /* comma list; NULL: all */
 	bool compare, check;
@@ -68,6 +71,10 @@ static const struct argp_option options[] = {
 	 "Exit status 1 when something but a time is worse than in the base", 2},
 	{"tolerance", OPT_TOLERANCE, "PERCENT", 0,
 	 "Differences up to PERCENT of the base count as none (default 0)", 2},
+	{"merge", OPT_MERGE, NULL, 0,
+	 "Put the shards of a sweep (--shard) together as one run in DATABASE: those of "
+	 "the files named behind it, or its own, whose place the run takes",
+	 2},
 	{"plot", OPT_PLOT, "FILE", 0,
 	 "Draw the runs into FILE.svg or FILE.png (needs gnuplot)", 2},
 	{"plot-kind", OPT_PLOT_KIND, "KIND", 0,
@@ -136,10 +143,28 @@ static const char *database_name(const char *arg, struct argp_state *state)
 	return arg;
 }
 
+/* What stands behind DATABASE: files, or runs. */
+static void parse_args(struct params *p, struct argp_state *state)
+{
+	for (size_t i = 0; i < p->args.n; i++)
+		if (p->merge)
+			fab_cli_note_input("FILE",
+					   not_empty("merge", p->args.v[i], state));
+		else
+			add_item(p, p->args.v[i], state);
+	if (p->merge &&
+	    (p->compare || p->prune.is_asked || p->check || p->has_tolerance ||
+	     p->metrics || p->plot || p->filter.algorithm))
+		argp_error(state, "--merge goes with --fabric, --label and --command "
+				  "only");
+}
+
 static enum mode mode_of(const struct params *p)
 {
 	if (p->prune.is_asked)
 		return MODE_PRUNE;
+	if (p->merge)
+		return MODE_MERGE;
 	if (p->compare || p->items.n > 1)
 		return MODE_COMPARE;
 	return p->items.n ? MODE_SHOW : MODE_LIST;
@@ -172,11 +197,22 @@ static void check_prune(const struct params *p, struct argp_state *state)
 				   p->items.v[i].algorithm);
 }
 
+/* Columns that do not depend on the runs. */
+static struct compare_columns columns_of(const struct params *p)
+{
+	switch (mode_of(p)) {
+	case MODE_MERGE:
+		return compare_merge_columns();
+	case MODE_COMPARE:
+		return compare_diff_columns();
+	default:
+		return compare_list_columns();
+	}
+}
+
 static void check_complete(const struct params *p, struct argp_state *state)
 {
-	struct compare_columns columns = mode_of(p) == MODE_COMPARE
-						 ? compare_diff_columns()
-						 : compare_list_columns();
+	struct compare_columns columns = columns_of(p);
 	struct fab_err err;
 
 	if (mode_of(p) != MODE_SHOW && p->output.columns &&
@@ -235,6 +271,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_COMPARE:
 		p->compare = true;
 		return 0;
+	case OPT_MERGE:
+		p->merge = true;
+		return 0;
 	case OPT_CHECK:
 		p->check = true;
 		return 0;
@@ -249,11 +288,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (p->path)
-			add_item(p, arg, state);
+			FAB_PUSH(&p->args, arg);
 		else
 			p->path = database_name(arg, state);
 		return 0;
 	case ARGP_KEY_END:
+		parse_args(p, state);
 		check_complete(p, state);
 		return 0;
 	default:
@@ -271,7 +311,7 @@ static const struct argp_child children[] = {
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
-	.args_doc = "DATABASE [RUN[:ALGORITHM]...]",
+	.args_doc = "DATABASE [RUN[:ALGORITHM]...]\nDATABASE --merge [FILE...]",
 	.doc = "List the results that --store=DATABASE has kept, show one run, put runs "
 	       "side by side with ratios and what got better or worse, or draw them.",
 	.children = children,
@@ -446,9 +486,7 @@ static int print(const struct params *p, const struct fab_store_runs *runs,
 /* Those of a run that is shown depend on the run. */
 static void list_columns(const struct params *p)
 {
-	struct compare_columns columns = mode_of(p) == MODE_COMPARE
-						 ? compare_diff_columns()
-						 : compare_list_columns();
+	struct compare_columns columns = columns_of(p);
 	struct fab_store_runs runs;
 	struct compare_item item;
 
@@ -484,6 +522,13 @@ int main(int argc, char **argv)
 		free(p.items.v);
 		return FAB_EXIT_DONE;
 	}
+	if (p.merge) {
+		compare_merge(
+			&(struct compare_merge){p.path, p.args.v, p.args.n, &p.filter},
+			&p.output);
+		free(p.args.v);
+		return FAB_EXIT_DONE;
+	}
 	read_runs(&p, &runs);
 	chosen = choose_metrics(p.metrics, &runs);
 	items = find_items(&p, &runs, &n);
@@ -497,6 +542,7 @@ int main(int argc, char **argv)
 	free(items);
 	free(chosen);
 	free(p.items.v);
+	free(p.args.v);
 	fab_store_runs_fini(&runs);
 	return has_failed ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }

@@ -143,9 +143,14 @@ static void put_facts(struct fab_report *r, const struct fab_store_run *run,
 static void print_fields(struct fab_report *r, const struct fab_store_run *run,
 			 bool is_for_people)
 {
+	char shard[64];
+
 	fab_report_uint(r, "run", run->id);
 	fab_report_text(r, "time", run->time);
 	fab_report_text(r, "label", run->label);
+	if (run->n_shard)
+		fab_report_text(r, "shard",
+				compare_shard_text(run, shard, sizeof(shard)));
 	fab_report_text(r, "host", run->host);
 	fab_report_text(r, "run_command", run->command);
 	fab_report_text(r, "run_version", run->version);

@@ -62,7 +62,10 @@ static char *differ_in_text(char *list, const char *name, const char *a, const c
 /* What one of the runs has, the other not or otherwise; NULL: nothing. On the heap. */
 static char *differences(const struct fab_store_run *a, const struct fab_store_run *b)
 {
-	char *list = NULL;
+	char of_a[64], of_b[64];
+	char *list =
+		differ_in_text(NULL, "shard", compare_shard_text(a, of_a, sizeof(of_a)),
+			       compare_shard_text(b, of_b, sizeof(of_b)));
 
 	for (size_t side = 0; side < 2; side++) {
 		const struct fab_store_run *own = side ? b : a, *other = side ? a : b;

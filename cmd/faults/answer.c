@@ -284,6 +284,7 @@ static void say_reliability(struct fab_report *r, const struct faults_outcome *o
 void faults_answer(struct fab_report *r, const struct faults_params *p,
 		   const struct faults_outcome *o)
 {
+	fab_cli_answer_shard(r, &p->shard);
 	if (p->questions.reliability) {
 		say_reliability(r, o);
 		return;

@@ -102,17 +102,18 @@ static void say_critical(struct fab_report *r, const struct faults_outcome *o)
 	char *text, *among, n[FAB_HUMAN_BYTES], untried[FAB_HUMAN_BYTES];
 
 	if (!o->critical.n) {
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "There is no switch or link whose loss could be tried.");
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"There is no switch or link whose loss could be tried.");
 		return;
 	}
 	fab_human_count(o->n_parts - o->n_untried, n);
 	fab_human_count(o->n_untried, untried);
-	among = o->n_untried ? fab_format("%s single losses that were tried (%s with fewer "
-					  "pairs were not)",
-					  n, untried)
-			     : fab_format("%s single loss%s", n,
-				  o->n_parts == 1 ? "" : "es");
+	among = o->n_untried
+			? fab_format("%s single losses that were tried (%s with fewer "
+				     "pairs were not)",
+				     n, untried)
+			: fab_format("%s single loss%s", n, o->n_parts == 1 ? "" : "es");
 	text = loss_text(o, c);
 	fab_report_answer(r, c->rerouted ? FAB_TONE_BAD : FAB_TONE_PLAIN,
 			  "Of %s, that of %s %s costs most: %s.", among,

@@ -31,13 +31,13 @@ const struct fab_column faults_columns[] = {
 	{"connected_in_graph", FAB_UINT, "pairs that what is alive connects at all",
 	 FAB_COL_EXTRA, AT(a.sum.connected_in_graph), FAB_METRIC_PLAIN},
 	{"hops", FAB_COUNTS, "pairs by switch-to-switch hops", 0, AT(hops)},
-	{"max_hops", FAB_UINT, "hops of the longest way", 0, AT(a.sum.max_hops),
+	{"max_hops", FAB_UINT, "hops of the longest way", FAB_COL_MAX, AT(a.sum.max_hops),
 	 FAB_METRIC_LESS},
 	{"minimal", FAB_UINT, "pairs whose way is as short as what is alive allows", 0,
 	 AT(a.sum.minimal), FAB_METRIC_PLAIN},
-	{"vls", FAB_UINT, "virtual lanes that are used", 0, AT(a.sum.vls),
+	{"vls", FAB_UINT, "virtual lanes that are used", FAB_COL_MAX, AT(a.sum.vls),
 	 FAB_METRIC_LESS},
-	{"sls", FAB_UINT, "service levels that are used", 0, AT(a.sum.sls),
+	{"sls", FAB_UINT, "service levels that are used", FAB_COL_MAX, AT(a.sum.sls),
 	 FAB_METRIC_LESS},
 	{"deadlock_free", FAB_BOOL,
 	 "no cycle of channel dependencies, in any set; unknown (null): none found, but "
@@ -56,7 +56,8 @@ const struct fab_column faults_columns[] = {
 	 AT(a.switches_changed), FAB_METRIC_LESS},
 	{"max_destinations", FAB_UINT,
 	 "most destinations that a switch sends by one port to another switch",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(a.max_destinations), FAB_METRIC_PLAIN},
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO | FAB_COL_MAX, AT(a.max_destinations),
+	 FAB_METRIC_PLAIN},
 	{"load", FAB_REAL,
 	 "fullest direction of a cable when every host sends to every other, in what "
 	 "one host sends",
@@ -94,6 +95,8 @@ const struct fab_column faults_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.judge_seconds), FAB_METRIC_TIME},
 	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS, AT(total_seconds),
 	 FAB_METRIC_TIME},
+	{"shard", FAB_TEXT, "as --shard has it: so much of the sets; null: all of them",
+	 FAB_COL_EXTRA, AT(a.shard)},
 };
 #undef AT
 const size_t faults_n_columns = FAB_COUNT(faults_columns);
@@ -122,6 +125,14 @@ const struct fab_column faults_reliability_columns[] = {
 	 "the "
 	 "probability reaches 1",
 	 FAB_COL_SECONDS, AT(seconds), FAB_METRIC_MORE},
+	{"hits", FAB_UINT, "trials in which some pair was unreachable",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(hits), FAB_METRIC_PLAIN},
+	{"unreachable_pairs", FAB_UINT, "unreachable pairs, all trials together",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(lost_pairs), FAB_METRIC_PLAIN},
+	{"pairs_per_trial", FAB_UINT, "ordered pairs of sound leaf switches",
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(pairs), FAB_METRIC_PLAIN},
+	{"shard", FAB_TEXT, "as --shard has it: so much of the trials; null: all of them",
+	 FAB_COL_EXTRA, AT(shard)},
 };
 #undef AT
 const size_t faults_reliability_n_columns = FAB_COUNT(faults_reliability_columns);

@@ -49,6 +49,7 @@ struct faults_params {
 	struct faults_wish wish;
 	struct faults_files files;
 	struct faults_questions questions;
+	struct fab_cli_shard shard;
 	const struct fab_unicast_engine *engines[FAULTS_MAX_ENGINES];
 	bool is_optional[FAULTS_MAX_ENGINES]; /* by `all` only: may be left out */
 	size_t n_engines;
@@ -91,7 +92,8 @@ struct faults_result {
 	double route_seconds, judge_seconds;
 	FAB_VEC(struct faults_set) each; /* with --store */
 	char *note;			 /* of the first set that has one */
-	char *worst; /* faults of the first set with unreachable pairs or a cycle */
+	char *worst;	   /* faults of the first set with unreachable pairs or a cycle */
+	const char *shard; /* NULL: all sets */
 	struct fab_routes *routes; /* of the only set, else NULL */
 };
 
@@ -106,6 +108,8 @@ struct faults_reliability_row {
 	uint32_t faults;
 	double probability, low, high, share, bound, as_published;
 	uint64_t trials;
+	uint64_t hits, lost_pairs, pairs; /* of trials: see struct fab_reliability */
+	const char *shard;		  /* NULL: all trials */
 	double seconds; /* to the first unreachable pair, NaN: not asked for */
 };
 
@@ -166,8 +170,9 @@ extern const size_t faults_reliability_n_columns;
 struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					  const struct faults_outcome *o,
 					  const struct fab_faults *faults);
-/* Route and judge all sets by all algorithms. Exits on bad input. */
-void faults_solve(const struct faults_params *p, struct faults_outcome *o);
+/* Route and judge all sets, or those of the shard, by all algorithms. Exits on bad input.
+ */
+void faults_solve(struct faults_params *p, struct faults_outcome *o);
 /* Tables from --lfts; exits when they cannot be read. */
 struct fab_routes *faults_read_tables(const struct faults_params *p,
 				      const struct faults_outcome *o);
@@ -176,7 +181,7 @@ void faults_write_tables(const struct faults_params *p, const struct faults_outc
 			 struct fab_cli_results *results);
 /* Flows of --permutation. */
 void faults_flow(const struct faults_params *p, struct faults_outcome *o);
-void faults_try_reliability(const struct faults_params *p, struct faults_outcome *o);
+void faults_try_reliability(struct faults_params *p, struct faults_outcome *o);
 void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o);
 void faults_dodge(const struct faults_params *p, struct faults_outcome *o);
 
@@ -208,4 +213,5 @@ char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_b
 /* The table `path` of --explain: each algorithm's way. */
 void faults_explain(struct fab_report *r, const struct faults_outcome *o);
 void faults_store(const struct faults_params *p, const struct faults_outcome *o);
-void faults_store_reliability(const struct faults_params *p, const struct faults_outcome *o);
+void faults_store_reliability(const struct faults_params *p,
+			      const struct faults_outcome *o);

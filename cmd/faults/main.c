@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/rng.h"
 #include "faults.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
 	OPT_OF,
 	OPT_COUNT,
 	OPT_EXHAUSTIVE,
+	OPT_SHARD,
 	OPT_ALGORITHM,
 	OPT_MAX_VLS,
 	OPT_MAX_SLS,
@@ -41,6 +43,10 @@ static const struct argp_option options[] = {
 	{"count", OPT_COUNT, "N", 0, "With --random: N sets of K, summed up (default 1)",
 	 2},
 	{"exhaustive", OPT_EXHAUSTIVE, "K", 0, "Every set of K more, summed up", 2},
+	{"shard", OPT_SHARD, "K/N", 0,
+	 "Only every N-th set, trial or part, from the K-th on; fabric-compare --merge "
+	 "puts N such results together",
+	 2},
 	{"of", OPT_OF, "KIND", 0,
 	 "With --random and --exhaustive: leaves (default), roots, links or any", 2},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
@@ -108,6 +114,10 @@ static void check_wish(const struct faults_params *p, struct argp_state *state)
 		argp_error(state, "--random and --exhaustive do not go together");
 	if (w->count > 1 && !w->random)
 		argp_error(state, "--count goes with --random=K only");
+	if (p->shard.part.count && !w->exhaustive && w->count == 1 &&
+	    !p->questions.reliability && !p->questions.has_criticality)
+		argp_error(state, "--shard goes with --count, --exhaustive, "
+				  "--reliability or --criticality only");
 }
 
 static void check_columns(const struct faults_params *p, struct argp_state *state)
@@ -189,6 +199,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ALGORITHM:
 		parse_algorithms(p, arg, state);
+		return 0;
+	case OPT_SHARD:
+		fab_cli_parse_shard(&p->shard, arg, state);
 		return 0;
 	case OPT_MAX_VLS:
 		p->max_vls = (unsigned)fab_cli_number("--max-vls", arg, 1, 15, state);
@@ -366,6 +379,18 @@ static int status_of(const struct faults_params *p, const struct faults_outcome 
 	return FAB_EXIT_DONE;
 }
 
+/* What is dead in every set, by whatever names. */
+static void note_input(struct faults_params *p, const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->faults->named.n; i++) {
+		const struct fab_fault *fault = &o->faults->named.v[i];
+
+		p->shard.input = fab_mix64(p->shard.input ^
+					   ((uint64_t)fault->id << 1 | fault->is_cable));
+	}
+	p->store.shard = &p->shard;
+}
+
 static int run(struct faults_params *p, struct faults_outcome *o)
 {
 	struct fab_cli_results results = {.n = 0};
@@ -449,6 +474,7 @@ int main(int argc, char **argv)
 		o.kfat = NULL;
 	name_faults(&p, &o);
 	choose_engines(&p, &o);
+	note_input(&p, &o);
 	status = run(&p, &o);
 	free_outcome(&o);
 	free_params(&p);

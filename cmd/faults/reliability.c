@@ -66,6 +66,7 @@ static void add_trials(const struct faults_params *p, struct faults_outcome *o,
 				    .max_sls = p->max_sls,
 				    .seed = p->run.seed,
 				    .n_trials = p->questions.trials,
+				    .shard = p->shard.part,
 				    .n_threads = p->run.threads,
 				    .progress = fab_cli_progress_tick,
 				    .progress_context = progress};
@@ -85,6 +86,10 @@ static void add_trials(const struct faults_params *p, struct faults_outcome *o,
 		row.low = r.low;
 		row.high = r.high;
 		row.share = r.share;
+		row.hits = r.hits;
+		row.lost_pairs = r.unreachable;
+		row.pairs = r.pairs;
+		row.shard = fab_cli_shard_text(&p->shard);
 	}
 	fab_cli_progress_free(progress);
 	FAB_PUSH(&o->reliability, row);
@@ -127,7 +132,7 @@ static void explain_rule(struct faults_outcome *o, uint32_t k)
 		rule_name);
 }
 
-void faults_try_reliability(const struct faults_params *p, struct faults_outcome *o)
+void faults_try_reliability(struct faults_params *p, struct faults_outcome *o)
 {
 	uint32_t first = p->questions.max_faults ? 1 : p->wish.random;
 	uint32_t last = p->questions.max_faults ? p->questions.max_faults : first;
@@ -140,6 +145,7 @@ void faults_try_reliability(const struct faults_params *p, struct faults_outcome
 		fab_cli_exit(FAB_EXIT_ERROR,
 			     "%s: %u faults leave no pair of %u leaf switches",
 			     p->input.fabric, last, o->kfat->n_leaves);
+	fab_cli_count_shard(&p->shard, p->questions.trials, "trials");
 	for (size_t i = 0; i < p->n_engines; i++)
 		for (uint32_t k = first; k <= last; k++)
 			add_trials(p, o, p->engines[i], k);

@@ -354,6 +354,7 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 
 	faults_answer(r, p, o);
 	print_shape(r, o, options->format == FAB_FORMAT_TABLE);
+	fab_cli_report_shard(r, &p->shard);
 	if (is_reliability) {
 		print_reliability(r, o);
 		return fab_report_finish(r, err);

@@ -365,6 +365,7 @@ static void solve_sets(struct sets *s)
 {
 	struct fab_sweep sweep = {.what = "set of faults",
 				  .n_items = s->all.n,
+				  .shard = s->p->shard.part,
 				  .n_threads = s->p->run.threads,
 				  .result_bytes = s->p->n_engines * sizeof(struct judged),
 				  .context = s,
@@ -435,6 +436,7 @@ static void begin_results(struct sets *s)
 		r->engine = p->engines[i];
 		r->algorithm = r->engine->name;
 		r->is_sound = true;
+		r->shard = o->is_one_set ? NULL : fab_cli_shard_text(&p->shard);
 		r->load = r->load_before = NAN;
 		if ((o->faults->named.n || p->wish.random || p->wish.exhaustive) &&
 		    route(s, r->engine, NULL, &s->sound[i], &err))
@@ -442,7 +444,7 @@ static void begin_results(struct sets *s)
 	}
 }
 
-void faults_solve(const struct faults_params *p, struct faults_outcome *o)
+void faults_solve(struct faults_params *p, struct faults_outcome *o)
 {
 	struct sets s = {.p = p, .o = o, .n_threads = p->run.threads};
 
@@ -454,6 +456,7 @@ void faults_solve(const struct faults_params *p, struct faults_outcome *o)
 	if (p->wish.random || p->wish.exhaustive)
 		number_sets(&s);
 	if (!o->is_one_set) {
+		fab_cli_count_shard(&p->shard, o->n_sets, "sets of faults");
 		solve_sets(&s);
 	} else {
 		if (p->wish.random)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-faults keeps with --store. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,7 +156,14 @@ void faults_store_reliability(const struct faults_params *p,
 	char *trials = fab_format("%" PRIu64 ", seed %" PRIu64, p->questions.trials,
 				  p->run.seed);
 	const struct fab_store_text asked[] = {{"trials", trials}};
+	/* what the mean time follows from */
+	const struct fab_store_number facts[] = {
+		{"leaves", o->kfat->n_leaves},
+		{"mtbf_seconds", p->questions.mtbf_seconds > 0 ? p->questions.mtbf_seconds
+							       : (double)NAN}};
 	struct fab_store_run run = {.results = k.results,
+				    .facts = facts,
+				    .n_facts = FAB_COUNT(facts),
 				    .asked = asked,
 				    .n_asked = FAB_COUNT(asked),
 				    .tables = &table,

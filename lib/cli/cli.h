@@ -16,6 +16,7 @@
 #include "base/choice.h"
 #include "base/err.h"
 #include "base/lookup.h"
+#include "event/sweep.h"
 #include "export/gnuplot.h"
 #include "fabric/fabric.h"
 #include "present/report.h"
@@ -73,6 +74,25 @@ struct fab_cli_run {
 extern const struct argp fab_cli_run_argp;
 extern const struct argp fab_cli_run_plain_argp;
 
+/* --shard=K/N and what it comes to; zeroed: not given. */
+struct fab_cli_shard {
+	struct fab_shard part;
+	char text[44];	     /* "2/8" */
+	const char *unit;    /* "sets", "trials", "parts", "batches" */
+	uint64_t items, all; /* of the shard, of the sweep */
+	uint64_t input;	     /* digest of what the files named in the arguments held */
+};
+void fab_cli_parse_shard(struct fab_cli_shard *shard, const char *arg,
+			 struct argp_state *state);
+/* The sweep has so many items: exits with status 3 where shards would have none. */
+void fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const char *unit);
+/* "2/8"; NULL: all of the sweep. */
+const char *fab_cli_shard_text(const struct fab_cli_shard *shard);
+/* A shard is never taken for the whole: the first sentence of the answer, and the fields
+ * shard, shard_unit, shard_items, all_items. Nothing without --shard. */
+void fab_cli_answer_shard(struct fab_report *r, const struct fab_cli_shard *shard);
+void fab_cli_report_shard(struct fab_report *r, const struct fab_cli_shard *shard);
+
 /*
  * --store FILE, --label TEXT: keep the result. On failure all of these print one line and
  * exit with status 3.
@@ -81,6 +101,8 @@ struct fab_cli_store {
 	const char *path; /* NULL: nothing is kept */
 	const char *label;
 	char *arguments; /* of the command line, as a shell would read them */
+	char *job;	 /* those of them that shards of one sweep have in common */
+	const struct fab_cli_shard *shard; /* borrowed; NULL: the run is no shard */
 	struct fab_store *store;
 };
 extern const struct argp fab_cli_store_argp;

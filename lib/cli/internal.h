@@ -2,6 +2,7 @@
 /* Inside of lib/cli: what the files of this room need of each other. */
 #pragma once
 
+#include <argp.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -9,6 +10,12 @@
 
 /* Option keys of the children, one block each. */
 enum { KEY_INPUT = 0x200, KEY_OUTPUT = 0x220, KEY_RUN = 0x240, KEY_STORE = 0x260 };
+
+/* Arguments as a shell would read them; the caller frees. */
+char *fab_cli_quote(int n, char **args);
+/* Those that shards of one sweep have in common, options by their long names; the caller
+ * frees. What the parser will refuse is left out. */
+char *fab_cli_job_text(const struct argp *argp, int argc, char **argv);
 
 /* Take the progress line off the terminal, so that a message can be printed. */
 void fab_cli_progress_hide(void);

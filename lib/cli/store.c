@@ -46,7 +46,7 @@ static char *quote(char *out, const char *arg)
 	return out;
 }
 
-static char *quote_all(int n, char **args)
+char *fab_cli_quote(int n, char **args)
 {
 	size_t size = 1;
 	char *text, *end;
@@ -69,7 +69,8 @@ static error_t parse_store(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		/* parsing will change the order of the arguments */
-		store->arguments = quote_all(state->argc - 1, state->argv + 1);
+		store->arguments = fab_cli_quote(state->argc - 1, state->argv + 1);
+		store->job = fab_cli_job_text(state->root_argp, state->argc, state->argv);
 		return 0;
 	case KEY_STORE_FILE:
 		store->path = fab_cli_output_name("--store", arg, state);
@@ -105,7 +106,9 @@ void fab_cli_open_store(struct fab_cli_store *store)
 void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
 		     const struct fab_fabric *f, const struct fab_store_run *run)
 {
+	const struct fab_cli_shard *shard = store->shard;
 	struct fab_store_run complete = *run;
+	struct fab_store_shard part;
 	char host[256] = "", when[32];
 	time_t now = time(NULL);
 	struct fab_err err;
@@ -133,6 +136,13 @@ void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run
 		complete.switch_links = f->n_switch_links;
 		complete.host_links = f->n_host_links;
 	}
+	if (shard && shard->part.count) {
+		part = (struct fab_store_shard){
+			shard->part.number, shard->part.count, shard->items, shard->all,
+			shard->unit,	    store->job,	       shard->input};
+		complete.shard = &part;
+		complete.n_shard = 1;
+	}
 	if (fab_store_add(store->store, &complete, &id, &err) != 0)
 		fab_cli_die(&err);
 	if (!cli->quiet) {
@@ -149,5 +159,6 @@ void fab_cli_close_store(struct fab_cli_store *store)
 	fab_store_close(store->store);
 	store->store = NULL;
 	free(store->arguments);
-	store->arguments = NULL;
+	free(store->job);
+	store->arguments = store->job = NULL;
 }

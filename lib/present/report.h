@@ -53,6 +53,7 @@ enum {
 	FAB_COL_UNKNOWN = 1024,	 /* table: what has no value is "unknown", no dash */
 	FAB_COL_RIGHT = 2048,	 /* FAB_TEXT: numbers as texts, flush right in a table */
 	FAB_COL_VERDICT = 4096,	 /* FAB_TEXT better, worse, gone: in the colour of that */
+	FAB_COL_MAX = 8192, /* FAB_UINT: the largest of parts of a sweep, not the sum */
 };
 
 /* How good or bad something is: a colour on a terminal, beside words that say it. */

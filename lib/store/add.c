@@ -155,12 +155,37 @@ static int add_asked(struct fab_store *store, uint64_t run,
 	return insert_fini(&in, err);
 }
 
+static int add_shard(struct fab_store *store, uint64_t run,
+		     const struct fab_store_shard *s, struct fab_err *err)
+{
+	char input[32];
+	struct insert in;
+
+	insert_init(&in, store,
+		    "INSERT INTO shard (run, number, count, unit, items, all_items, job, "
+		    "input) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+	snprintf(input, sizeof(input), "0x%016" PRIx64, s->input);
+	put(&in, "uuutuutt", run, s->number, s->count, s->unit, s->items, s->all_items,
+	    s->job, input);
+	return insert_fini(&in, err);
+}
+
 static const char *unit_of(const struct fab_column *column)
 {
 	return column->flags & FAB_COL_SECONDS ? "s"
 	       : column->flags & FAB_COL_MBPS  ? "Mb/s"
 	       : column->flags & FAB_COL_BYTES ? "B"
 					       : NULL;
+}
+
+/* Counts are added up, but for those of which the largest counts. */
+static const char *merge_of(const struct fab_column *c)
+{
+	if (c->flags & FAB_COL_MAX)
+		return "max";
+	if (c->type == FAB_BOOL)
+		return "all";
+	return c->type == FAB_UINT || c->metric == FAB_METRIC_TIME ? "sum" : NULL;
 }
 
 static const char *better_of(enum fab_metric metric)
@@ -180,14 +205,14 @@ static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
 
 	insert_init(&in, store,
 		    "INSERT INTO metric_kind (command, name, position, better, is_time, "
-		    "unit, help) VALUES (?, ?, ?, ?, ?, ?, ?) "
+		    "unit, help, merge) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
 		    "ON CONFLICT (command, name) DO UPDATE SET position = "
 		    "excluded.position, better = excluded.better, "
 		    "is_time = excluded.is_time, unit = excluded.unit, "
-		    "help = excluded.help "
-		    "WHERE (position, better, is_time, unit, help) IS NOT "
+		    "help = excluded.help, merge = excluded.merge "
+		    "WHERE (position, better, is_time, unit, help, merge) IS NOT "
 		    "(excluded.position, excluded.better, excluded.is_time, "
-		    "excluded.unit, excluded.help)");
+		    "excluded.unit, excluded.help, excluded.merge)");
 	/* backwards: the first of a name is written last */
 	for (size_t t = 0; t < run->n_tables; t++)
 		position += run->tables[t].n;
@@ -196,10 +221,10 @@ static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
 			const struct fab_column *c = &run->tables[t].columns[i];
 
 			if (c->metric != FAB_NO_METRIC)
-				put(&in, "ttututt", run->command, c->name, position,
+				put(&in, "ttututtt", run->command, c->name, position,
 				    better_of(c->metric),
 				    (uint64_t)(c->metric == FAB_METRIC_TIME), unit_of(c),
-				    c->help);
+				    c->help, merge_of(c));
 		}
 	return insert_fini(&in, err);
 }
@@ -274,7 +299,7 @@ static int add_batches(struct fab_store *store, uint64_t run,
 		const struct fab_store_batch *b = &v[i];
 		uint64_t id;
 
-		put(&batch, "uuttuurrt", run, (uint64_t)i, b->algorithm, b->name,
+		put(&batch, "uuttuurrt", run, b->position, b->algorithm, b->name,
 		    b->nodes, b->servers, b->bandwidth_mbps, b->boot_seconds,
 		    b->bottleneck);
 		id = last_id(&batch);
@@ -301,6 +326,8 @@ static int add_all(struct fab_store *store, const struct fab_store_run *run, uin
 				 *id, run->facts, run->n_facts, err);
 	if (!rc)
 		rc = add_asked(store, *id, run->asked, run->n_asked, err);
+	if (!rc && run->n_shard)
+		rc = add_shard(store, *id, run->shard, err);
 	if (!rc)
 		rc = add_kinds(store, run, err);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
@@ -338,6 +365,12 @@ static void give_up(struct fab_store *store)
 int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
 		  struct fab_err *err)
 {
+	return fab_store_replace(store, NULL, 0, run, id, err);
+}
+
+int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids,
+		      const struct fab_store_run *run, uint64_t *id, struct fab_err *err)
+{
 	uint64_t run_id = 0;
 	int rc = store->db ? 0 : fab_store_make(store, err);
 
@@ -347,6 +380,8 @@ int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint
 		rc = fab_store_bring_up(store, store->schema, err);
 	if (!rc)
 		rc = add_all(store, run, &run_id, err);
+	if (!rc && n_ids)
+		rc = fab_store_take_out(store, ids, n_ids, true, err);
 	if (!rc)
 		rc = fab_store_exec(store, "COMMIT", "write", err);
 	if (!rc)

@@ -18,6 +18,7 @@ enum {
 	RUNS,
 	FACTS,
 	ASKED,
+	SHARD,
 	RESULTS,
 	N_OF_LIST,
 	METRICS = N_OF_LIST,
@@ -83,6 +84,19 @@ static void read_asked(struct fab_query *q, void *out)
 		fab_query_name(q, 1), fab_query_text_or_empty(q, 2)};
 }
 
+static void read_shard(struct fab_query *q, void *out)
+{
+	*(struct fab_store_shard *)out = (struct fab_store_shard){
+		.number = fab_query_uint(q, 1),
+		.count = fab_query_uint(q, 2),
+		.unit = fab_query_name(q, 3),
+		.items = fab_query_uint(q, 4),
+		.all_items = fab_query_uint(q, 5),
+		.job = fab_query_text_or_empty(q, 6),
+		.input = guid_of(fab_query_text_or_empty(q, 7)),
+	};
+}
+
 static void read_result(struct fab_query *q, void *out)
 {
 	*(struct fab_store_result *)out = (struct fab_store_result){
@@ -113,6 +127,7 @@ static void read_batch(struct fab_query *q, void *out)
 		.bandwidth_mbps = fab_query_real(q, 6, NAN),
 		.boot_seconds = fab_query_real(q, 7, NAN),
 		.bottleneck = fab_query_text(q, 8),
+		.position = fab_query_uint(q, 9),
 	};
 }
 
@@ -149,6 +164,12 @@ static const struct kind kinds[N_KINDS] = {
 		   "ON run = chosen.id ORDER BY chosen.id, name",
 		   read_asked, sizeof(struct fab_store_text), NO_ID,
 		   OF(fab_store_run, asked)},
+	[SHARD] = {RUNS,
+		   "SELECT run, number, count, unit, items, all_items, job, input "
+		   "FROM temp.chosen CROSS JOIN shard ON run = chosen.id "
+		   "ORDER BY chosen.id",
+		   read_shard, sizeof(struct fab_store_shard), NO_ID,
+		   OF(fab_store_run, shard)},
 	[RESULTS] = {RUNS,
 		     "SELECT run, id, algorithm FROM temp.chosen_result "
 		     "ORDER BY run, position",
@@ -172,14 +193,15 @@ static const struct kind kinds[N_KINDS] = {
 		     "ON result = r.id ORDER BY r.run, r.position, d.position, name",
 		     read_detail, sizeof(struct fab_store_detail), NO_ID,
 		     OF(fab_store_result, details)},
-	[BATCHES] = {RUNS,
-		     "SELECT run, batch.id, algorithm, name, nodes, servers, "
-		     "bandwidth_mbps, boot_seconds, bottleneck FROM temp.chosen "
-		     "CROSS JOIN batch ON run = chosen.id WHERE algorithm IN "
-		     "(SELECT algorithm FROM temp.chosen_result AS r "
-		     "WHERE r.run = chosen.id) ORDER BY chosen.id, position",
-		     read_batch, sizeof(struct fab_store_batch),
-		     offsetof(struct fab_store_batch, id), OF(fab_store_run, batches)},
+	[BATCHES] =
+		{RUNS,
+		 "SELECT run, batch.id, algorithm, name, nodes, servers, "
+		 "bandwidth_mbps, boot_seconds, bottleneck, position FROM temp.chosen "
+		 "CROSS JOIN batch ON run = chosen.id WHERE algorithm IN "
+		 "(SELECT algorithm FROM temp.chosen_result AS r "
+		 "WHERE r.run = chosen.id) ORDER BY chosen.id, position",
+		 read_batch, sizeof(struct fab_store_batch),
+		 offsetof(struct fab_store_batch, id), OF(fab_store_run, batches)},
 	[SEGMENTS] = {BATCHES,
 		      "SELECT batch, segment.name, tightest, capacity_mbps, share_mbps, "
 		      "max_sharers FROM temp.chosen CROSS JOIN batch AS b "
@@ -293,15 +315,18 @@ static int read_metrics(struct fab_store *store, struct fab_store_memory *memory
 
 	fab_query_init(&q, store, memory,
 		       "SELECT command, name, coalesce(better = 'more', 0) - "
-		       "coalesce(better = 'less', 0), is_time, unit, help "
-		       "FROM metric_kind ORDER BY command, position, name");
+		       "coalesce(better = 'less', 0), is_time, unit, help, "
+		       "CASE merge WHEN 'sum' THEN 1 WHEN 'max' THEN 2 "
+		       "WHEN 'all' THEN 3 ELSE 0 END FROM metric_kind ORDER BY command, "
+		       "position, name");
 	while (fab_query_next(&q)) {
 		struct fab_store_kind kind = {fab_query_name(&q, 0),
 					      fab_query_text_or_empty(&q, 1),
 					      sqlite3_column_int(q.statement, 2),
 					      sqlite3_column_int(q.statement, 3) != 0,
 					      fab_query_name(&q, 4),
-					      fab_query_text_or_empty(&q, 5)};
+					      fab_query_text_or_empty(&q, 5),
+					      (enum fab_merge)fab_query_uint(&q, 6)};
 
 		if (!is_word(kind.name))
 			continue;

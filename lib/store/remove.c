@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Removing runs. */
+#include <errno.h>
+
 #include "store/query.h"
 
-static int remove_all(struct fab_store *store, const uint64_t *ids, size_t n,
-		      struct fab_err *err)
+int fab_store_take_out(struct fab_store *store, const uint64_t *ids, size_t n,
+		       bool must_exist, struct fab_err *err)
 {
 	sqlite3_stmt *statement = NULL;
 	int rc = sqlite3_prepare_v2(store->db, "DELETE FROM run WHERE id = ?", -1,
@@ -14,6 +16,13 @@ static int remove_all(struct fab_store *store, const uint64_t *ids, size_t n,
 		fab_store_step(store);
 		if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_DONE)
 			rc = sqlite3_reset(statement);
+		if (rc == SQLITE_OK && must_exist && !sqlite3_changes(store->db)) {
+			sqlite3_finalize(statement);
+			return fab_fail(err, EBUSY,
+					"%s: run %llu is not there any more: somebody "
+					"else has taken it out",
+					store->path, (unsigned long long)ids[i]);
+		}
 	}
 	sqlite3_finalize(statement);
 	return rc == SQLITE_OK ? 0 : fab_store_fail(store, rc, "write", err);
@@ -38,7 +47,7 @@ int fab_store_remove(struct fab_store *store, const uint64_t *ids, size_t n,
 	if (!store->db || !n)
 		return 0;
 	if (!rc)
-		rc = remove_all(store, ids, n, err);
+		rc = fab_store_take_out(store, ids, n, false, err);
 	if (!rc)
 		rc = fab_store_exec(store, "COMMIT", "write", err);
 	if (rc) {

@@ -76,6 +76,15 @@ struct fab_store_result {
 	uint64_t id; /* given by the database; not read by fab_store_add() */
 };
 
+/* Of a run that is one shard of a sweep: what it has of it. */
+struct fab_store_shard {
+	uint64_t number, count; /* number from 1 to count */
+	uint64_t items, all_items;
+	const char *unit; /* "sets of faults", "trials", "parts", "batches" */
+	const char *job;  /* arguments, but for those that say where and how it runs */
+	uint64_t input;	  /* digest of what files and names stood for */
+};
+
 /* A text with its name: what was asked for. */
 struct fab_store_text {
 	const char *name, *value; /* value NULL: not stored */
@@ -107,6 +116,7 @@ struct fab_store_segment {
 
 /* A batch of nodes by one algorithm; what is not finite is not stored. */
 struct fab_store_batch {
+	uint64_t position; /* in the run, ascending */
 	const char *algorithm, *name;
 	uint64_t nodes, servers;
 	double bandwidth_mbps, boot_seconds;
@@ -133,6 +143,8 @@ struct fab_store_run {
 	size_t n_batches;
 	const struct fab_store_text *asked; /* [n_asked], names differ */
 	size_t n_asked;
+	const struct fab_store_shard *shard; /* [n_shard] */
+	size_t n_shard;			     /* 0: all of it; or 1 */
 	/* written only: what they say of metrics is read back as kinds */
 	const struct fab_store_table *tables; /* [n_tables] */
 	size_t n_tables;
@@ -145,6 +157,14 @@ struct fab_store_run {
  */
 int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
 		  struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * The same, and in the same transaction remove the runs whose place it takes: EBUSY when
+ * one of them is not there any more.
+ */
+int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids,
+		      const struct fab_store_run *run, uint64_t *id,
+		      struct fab_err *err) FAB_MUST_CHECK;
 
 /* Which runs to read. What is NULL, false or 0 lets everything pass. */
 struct fab_store_filter {
@@ -163,6 +183,9 @@ struct fab_store_filter {
 			  `before`; runs without a label are one label */
 };
 
+/* What a metric of all shards is: cannot be told, the sum, the largest, all true. */
+enum fab_merge { FAB_MERGE_NONE, FAB_MERGE_SUM, FAB_MERGE_MAX, FAB_MERGE_ALL };
+
 /* A metric of a command. */
 struct fab_store_kind {
 	const char *command;
@@ -171,6 +194,7 @@ struct fab_store_kind {
 	bool is_time;	  /* differs from run to run */
 	const char *unit; /* s, Mb/s, B; NULL: a plain number */
 	const char *help; /* printable ASCII */
+	enum fab_merge merge;
 };
 
 struct fab_store_runs {

@@ -48,6 +48,10 @@ void fab_store_guard(struct fab_store *store);
 int fab_store_check_tables(struct fab_store *store, const struct fab_store_schema *schema,
 			   struct fab_err *err) FAB_MUST_CHECK;
 
+/* In a transaction: remove runs; EBUSY when one that must exist does not. */
+int fab_store_take_out(struct fab_store *store, const uint64_t *ids, size_t n,
+		       bool must_exist, struct fab_err *err) FAB_MUST_CHECK;
+
 /* `PATH: sentence` for what SQLite has just returned. `doing`: "read" or "write". */
 int fab_store_fail(const struct fab_store *store, int rc, const char *doing,
 		   struct fab_err *err);

@@ -410,9 +410,9 @@ Test(store, parts_come_back, .init = enter, .fini = leave)
 	static const struct fab_store_segment segments[] = {
 		{"node", "n0", 0.0 / 0.0, 5, 3}, {"rack", "r1", 10, 2.5, 4}};
 	const struct fab_store_batch batches[] = {
-		{"fulb", "first:1", 1, 1, 8, 0.5, NULL, segments, 0},
-		{"sssp", "first:2", 2, 1, 4, 0.0 / 0.0, "rack", segments, 2},
-		{"fulb", "first:2", 2, 1, 4, 1, NULL, segments, 1}};
+		{0, "fulb", "first:1", 1, 1, 8, 0.5, NULL, segments, 0},
+		{1, "sssp", "first:2", 2, 1, 4, 0.0 / 0.0, "rack", segments, 2},
+		{2, "fulb", "first:2", 2, 1, 4, 1, NULL, segments, 1}};
 	static const struct fab_store_text asked[] = {{"pattern", "grid"},
 						      {"seed", NULL}};
 	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
@@ -647,7 +647,7 @@ static bool has_tables(const char *path)
 	if (access(path, F_OK) != 0)
 		return false;
 	expect_sql(path,
-		   "SELECT count(*) IN (0, 21) FROM sqlite_master "
+		   "SELECT count(*) IN (0, 22) FROM sqlite_master "
 		   "WHERE name NOT LIKE 'sqlite%'",
 		   "1");
 	return !sql_is(path, "SELECT count(*) FROM sqlite_master", "0");
