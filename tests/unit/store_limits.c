@@ -247,3 +247,50 @@ Test(store_limits, reading_leaves_no_lock, .init = enter, .fini = leave)
 	fab_store_close(reader);
 	fab_store_close(writer);
 }
+
+/* A command is the one that is asked for, whatever comes before or behind it. */
+Test(store_limits, runs_of_one_command, .init = enter, .fini = leave)
+{
+	static const char *const commands[] = {"fabric-bootplan", "fabric-faults",
+					       "fabric-mcroute"};
+	struct fab_store *store = open_store(FAB_STORE_WRITE);
+	struct fab_store_run run = plain_run();
+	struct fab_store_runs runs;
+
+	for (int i = 0; i < 3; i++) {
+		run.command = commands[i];
+		cr_assert_eq(fab_store_add(store, &run, NULL, NULL), 0);
+	}
+	for (int i = 0; i < 3; i++) {
+		const struct fab_store_filter filter = {.command = commands[i]};
+
+		cr_assert_eq(fab_store_read(store, &filter, &runs, NULL), 0);
+		cr_assert_eq(runs.n, 1);
+		cr_expect_str_eq(runs.v[0].command, commands[i]);
+		fab_store_runs_fini(&runs);
+	}
+	fab_store_close(store);
+}
+
+/* What is not finite is no detail. */
+Test(store_limits, details_are_finite, .init = enter, .fini = leave)
+{
+	static const struct fab_store_detail details[] = {{0, "p", "a", 1},
+							  {0, "p", "b", INFINITY},
+							  {0, "p", "c", -INFINITY},
+							  {0, "p", "d", NAN},
+							  {1, "q", "a", 2}};
+	struct fab_store *store = open_store(FAB_STORE_WRITE);
+	struct fab_store_run run = plain_run();
+	struct fab_store_result result = {
+		.algorithm = "x", .details = details, .n_details = FAB_COUNT(details)};
+
+	run.results = &result;
+	run.n_results = 1;
+	cr_assert_eq(fab_store_add(store, &run, NULL, NULL), 0);
+	fab_store_close(store);
+	expect_sql(
+		"SELECT group_concat(part || name) FROM (SELECT part, name FROM detail "
+		"ORDER BY part, name)",
+		"pa,qa");
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values at the edges: exactly full, exactly one, of the same number. */
+#include "base/mem.h"
+#include "fabric/plain_names.h"
+#include "fabric/resolver.h"
+#include "support/boots.h"
+#include "support/gen.h"
+#include "support/plan.h"
+#include "unicast/destinations.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/lfts.h"
+#include "unicast/lost.h"
+#include "unicast/trace.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Test(edges, batches_of_all_units)
+{
+	struct fab_machine *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
+	struct fab_batch b = boots_batch(m, "first:6:board");
+
+	cr_expect_eq(b.n, 24);
+	fab_batch_fini(&b);
+	b = boots_batch(m, "first:24");
+	cr_expect_eq(b.n, 24);
+	fab_batch_fini(&b);
+	/* units that begin at the same node and end at others */
+	b = boots_batch(m, "unit:board0,pod0");
+	cr_expect_eq(b.n, 12);
+	fab_batch_fini(&b);
+	b = boots_batch(m, "unit:pod1,board3,board1");
+	cr_expect_eq(b.n, 16);
+	fab_batch_fini(&b);
+	fab_machine_free(m);
+}
+
+/* Two switches with a cable; h1 with an adapter on each, h2 with one on the second. */
+static struct plan two_adapters(void)
+{
+	struct plan plan = {0};
+
+	plan_switch(&plan, "A", 8);
+	plan_switch(&plan, "B", 8);
+	plan_adapter(&plan, "h1 HCA-1");
+	plan_adapter(&plan, "h1 HCA-2");
+	plan_adapter(&plan, "h2 HCA-1");
+	plan_cable(&plan, 0, 1, 1, 1);
+	plan_cable(&plan, 0, 2, 2, 1);
+	plan_cable(&plan, 1, 2, 3, 1);
+	plan_cable(&plan, 1, 3, 4, 1);
+	return plan;
+}
+
+static struct fab_fabric *build(struct plan *plan)
+{
+	struct fab_fabric *f = plan_build(plan, 0);
+
+	plan_free(plan);
+	return f;
+}
+
+/* A host is lost with the last of its adapters. */
+Test(edges, hosts_that_keep_one_adapter)
+{
+	struct plan plan = two_adapters();
+	struct fab_fabric *f = build(&plan);
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_lost lost;
+
+	cr_assert_eq(f->n_hosts, 2);
+	fab_faults_kill_switch(faults, 0);
+	lost = fab_lost_count(faults, NULL, FAB_ENDS_HOSTS, false);
+	cr_expect_eq(lost.adapters, 1);
+	cr_expect_eq(lost.hosts, 0);
+	fab_faults_kill_switch(faults, 1);
+	lost = fab_lost_count(faults, NULL, FAB_ENDS_HOSTS, false);
+	cr_expect_eq(lost.adapters, 3);
+	cr_expect_eq(lost.hosts, 2);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+/* An LMC of 7 is 128 LIDs. */
+Test(edges, lids_of_a_port)
+{
+	for (uint8_t lmc = 0; lmc < 8; lmc++) {
+		struct plan plan = two_adapters();
+		struct fab_destination *list = NULL;
+		struct fab_fabric *f;
+		uint32_t n, most = 0;
+
+		plan.nodes.v[4].lmc = lmc;
+		plan.nodes.v[4].lid[1] = 128;
+		f = build(&plan);
+		n = fab_destinations(f, NULL, &list);
+		cr_expect_eq(n, 4 + (1u << lmc));
+		for (uint32_t i = 0; i < n; i++)
+			most = list[i].offset > most ? list[i].offset : most;
+		cr_expect_eq(most, (1u << lmc) - 1);
+		free(list);
+		fab_fabric_free(f);
+	}
+}
+
+/* From switch to switch: neither is a port, but they are not one end. */
+Test(edges, paths_between_switches)
+{
+	struct plan plan = two_adapters();
+	struct fab_fabric *f = build(&plan);
+	const struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
+	struct fab_endpoint ends[2];
+	struct fab_routes *r = NULL;
+	struct fab_trace t;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, &err), 0, "%s", err.text);
+	for (uint32_t i = 0; i < 2; i++)
+		cr_assert_eq(fab_trace_end_of(f, f->node_first_port[i], &ends[i], &err),
+			     0);
+	fab_trace_init(&t, r, &ends[0], &ends[1]);
+	cr_expect_null(t.stopped, "%s", t.stopped);
+	cr_expect_eq(t.hops.n, 1);
+	fab_trace_fini(&t);
+	fab_trace_init(&t, r, &ends[1], &ends[1]);
+	cr_expect_eq(t.hops.n, 0);
+	fab_trace_fini(&t);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+/* Tables that send packets to h2 back and forth: nobody's packets use the cable. */
+Test(edges, nobody_uses_a_loop)
+{
+	struct plan plan = two_adapters();
+	struct fab_fabric *f;
+	struct fab_cable_use use[2];
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+	char text[512];
+	int n;
+
+	plan.nodes.v[4].lid[1] = 9;
+	f = build(&plan);
+	n = snprintf(text, sizeof(text),
+		     "Unicast lids [0-9] of switch Lid 1 guid 0x%llx ('A'):\n"
+		     "0x0009 001\n1 lids dumped\n"
+		     "Unicast lids [0-9] of switch Lid 2 guid 0x%llx ('B'):\n"
+		     "0x0009 001\n1 lids dumped\n",
+		     (unsigned long long)f->node_guid[0],
+		     (unsigned long long)f->node_guid[1]);
+	cr_assert_eq(fab_routes_from_lfts(f, NULL, "t", text, (size_t)n, &r, &err), 0,
+		     "%s", err.text);
+	for (uint32_t c = 0; c < f->n_switch_links + f->n_host_links; c++) {
+		fab_cable_use_init(use, r, c);
+		cr_expect_eq(use[0].pairs, 0, "cable %u", c);
+		cr_expect_eq(use[1].pairs, 0, "cable %u", c);
+		fab_cable_use_fini(use);
+	}
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+/* A GUID of a node that is that of another node's port, too, means both. */
+Test(edges, a_guid_of_two_things)
+{
+	struct plan plan = two_adapters();
+	struct fab_resolver *resolver;
+	struct fab_fabric *f;
+	struct fab_err err = {""};
+	uint32_t id = 0;
+
+	plan.nodes.v[3].guid = 0xabc1;
+	plan.nodes.v[4].port_guid[1] = 0xabc1;
+	f = build(&plan);
+	resolver = fab_resolver_new(f);
+	cr_expect_neq(
+		fab_resolve_text(resolver, FAB_WANT_ENDPOINT, "0xabc1", 6, &id, &err), 0);
+	cr_expect(strstr(err.text, "each of 2"), "%s", err.text);
+	fab_resolver_free(resolver);
+	fab_fabric_free(f);
+}
+
+/* Slurm's names have at most 64 characters and begin with none of "-" and ".". */
+Test(edges, plain_names)
+{
+	enum { LONGEST = 64 };
+	struct plan plan = two_adapters();
+	struct fab_plain_names names;
+	struct fab_fabric *f;
+
+	memset(plan.nodes.v[0].name, 'x', LONGEST);
+	plan.nodes.v[0].name[LONGEST] = 0;
+	strcpy(plan.nodes.v[1].name, ".hidden");
+	f = build(&plan);
+	fab_plain_names_init(&names, f);
+	cr_expect_eq(strlen(names.of_switch[0]), LONGEST, "%s", names.of_switch[0]);
+	cr_expect_str_eq(names.of_switch[1], "hidden");
+	fab_plain_names_fini(&names, f);
+	fab_fabric_free(f);
+}
