@@ -146,3 +146,57 @@ Test(traffic, the_sentence_on_an_unknown_name)
 	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file:", 5), FAB_NONE);
 	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "shif", 4), FAB_NONE);
 }
+
+static struct fab_choice letter_at(size_t i)
+{
+	static const struct fab_choice rows[] = {{"alpha", "a", NULL, true},
+						 {"beta:N", "b", NULL, false},
+						 {"gamma", "c", NULL, true}};
+
+	return rows[i];
+}
+
+static const struct fab_choices letters = {"letter", 3, letter_at};
+
+Test(traffic, lists_of_names)
+{
+	static const struct {
+		const char *list, *texts; /* NULL: refused */
+		const char *all;	  /* 1: by all only */
+	} cases[] = {
+		{"alpha", "alpha ", "0"},
+		{"all", "alpha gamma ", "11"},
+		{"gamma,all", "gamma alpha ", "01"},
+		{"all,gamma", "alpha gamma ", "10"},
+		{"beta:1,beta:2,beta:1", "beta:1 beta:2 ", "00"},
+		{"beta", NULL, NULL},
+		{"alpha:1", NULL, NULL},
+		{"", NULL, NULL},
+		{"alpha,", NULL, NULL},
+		{"alpha,,gamma", NULL, NULL},
+		{"alph", NULL, NULL},
+		{"all:1", NULL, NULL},
+	};
+	struct fab_chosen_list chosen = {0};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_err err = {""};
+		char texts[64] = "";
+		int rc = fab_choices_parse(&letters, cases[i].list, &chosen, &err);
+
+		cr_assert_eq(rc, cases[i].texts ? 0 : -EINVAL, "'%s'", cases[i].list);
+		cr_assert_eq(*err.text != '\0', rc != 0);
+		for (size_t k = 0; !rc && k < chosen.of.n; k++) {
+			const struct fab_chosen *c = &chosen.of.v[k];
+
+			strncat(texts, c->text, c->len);
+			strcat(texts, " ");
+			cr_assert_eq(c->by_all, cases[i].all[k] == '1', "'%s'",
+				     cases[i].list);
+			cr_assert_eq(letter_at(c->row).form[0], *c->text);
+		}
+		if (!rc)
+			cr_assert_str_eq(texts, cases[i].texts);
+	}
+	free(chosen.of.v);
+}
