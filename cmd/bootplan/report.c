@@ -268,8 +268,8 @@ static void print_ways(struct fab_report *r, const struct bootplan_outcome *o)
 int bootplan_report(FILE *out, const struct fab_report_options *options,
 		    const struct bootplan_outcome *o, struct fab_err *err)
 {
-	struct fab_report *r =
-		fab_report_new(out, options, "fabric-bootplan", "results", o->m->fabric);
+	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-bootplan",
+						    "results", o->m->fabric);
 	struct bootplan_segments *s = FAB_NEW0(1, struct bootplan_segments);
 	struct bootplan_row *row = FAB_NEW0(1, struct bootplan_row);
 

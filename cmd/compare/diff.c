@@ -101,7 +101,7 @@ int compare_diff(FILE *out, const struct fab_report_options *options,
 		 const struct compare_rows *rows, struct fab_err *err)
 {
 	struct fab_report *r =
-		fab_report_new(out, options, "fabric-compare", "comparison", NULL);
+		fab_cli_begin_report(out, options, "fabric-compare", "comparison", NULL);
 	bool is_for_people = options->format == FAB_FORMAT_TABLE;
 	char *base = describe(&items[0]);
 

@@ -119,7 +119,7 @@ int compare_list(FILE *out, const struct fab_report_options *options,
 		 const struct fab_store_runs *runs, struct fab_err *err)
 {
 	struct fab_report *r =
-		fab_report_new(out, options, "fabric-compare", "runs", NULL);
+		fab_cli_begin_report(out, options, "fabric-compare", "runs", NULL);
 
 	compare_list_answer(r, runs);
 	compare_print_runs(r, runs);

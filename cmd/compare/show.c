@@ -350,7 +350,7 @@ int compare_show(FILE *out, const struct fab_report_options *options,
 		 const struct compare_item *item, struct fab_err *err)
 {
 	struct fab_report *r =
-		fab_report_new(out, options, "fabric-compare", "results", NULL);
+		fab_cli_begin_report(out, options, "fabric-compare", "results", NULL);
 	bool is_for_people = options->format == FAB_FORMAT_TABLE;
 
 	compare_show_answer(r, runs, item);

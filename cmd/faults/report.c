@@ -349,8 +349,8 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 {
 	bool is_reliability = p->questions.reliability;
 	struct fab_report *r =
-		fab_report_new(out, options, "fabric-faults",
-			       is_reliability ? "reliability" : "results", o->f);
+		fab_cli_begin_report(out, options, "fabric-faults",
+				     is_reliability ? "reliability" : "results", o->f);
 
 	faults_answer(r, p, o);
 	print_shape(r, o, options->format == FAB_FORMAT_TABLE);

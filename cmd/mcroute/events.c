@@ -408,7 +408,7 @@ int mcroute_events_run(const struct mcroute_events *e,
 	all = replay_all(e, job, dist, events);
 	file = fab_cli_open_result(&results, job->output->path);
 	how = fab_cli_report_options(job->output, &results.sinks[results.n - 1]);
-	r = fab_report_new(file, &how, "fabric-mcroute", "results", job->f);
+	r = fab_cli_begin_report(file, &how, "fabric-mcroute", "results", job->f);
 	print_answer(r, all);
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});

@@ -171,8 +171,8 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 		 FAB_COL_EXTRA},
 	};
 	const struct fab_groups *g = o->problem.groups;
-	struct fab_report *r =
-		fab_report_new(out, options, "fabric-mcroute", "results", o->problem.f);
+	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-mcroute",
+						    "results", o->problem.f);
 
 	mcroute_answer(r, o);
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});

@@ -150,8 +150,8 @@ static int report_check(FILE *out, const struct fab_report_options *options,
 {
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	bool table_only = for_people && options->columns;
-	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "findings",
-					      table_only ? NULL : f);
+	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
+						    "findings", table_only ? NULL : f);
 	uint32_t n_problems = check->n_problems;
 	bool show_all = !for_people || run->verbose || table_only;
 

@@ -217,8 +217,8 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 	char title[512], old_name[200], new_name[200];
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	bool table_only = for_people && options->columns;
-	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "differences",
-					      table_only ? NULL : f);
+	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
+						    "differences", table_only ? NULL : f);
 	uint32_t n = diff->n_changes;
 
 	if (!table_only) {

@@ -70,8 +70,8 @@ int topo_ports(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f)
 {
 	bool for_people = options->format == FAB_FORMAT_TABLE;
-	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "ports",
-					      for_people ? NULL : f);
+	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo", "ports",
+						    for_people ? NULL : f);
 
 	topo_ports_answer(r, f);
 	fab_report_table_begin(r, "ports", NULL, columns, FAB_COUNT(columns));

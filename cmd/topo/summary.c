@@ -297,8 +297,8 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	bool row_only =
 		options->format == FAB_FORMAT_CSV || (for_people && options->columns);
-	struct fab_report *r = fab_report_new(out, options, "fabric-topo", "summary",
-					      row_only ? NULL : f);
+	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
+						    "summary", row_only ? NULL : f);
 	char text[256];
 	const char *detail = s->shape->kind == FAB_SHAPE_NONE
 				     ? NULL

@@ -212,9 +212,9 @@ int topo_trace(FILE *out, const struct fab_report_options *options,
 	find_ends(tables->trace, f, ends);
 	routes = open_routes(tables, f);
 	fab_trace_init(&trace, routes, &ends[0], &ends[1]);
-	r = fab_report_new(out, options, "fabric-topo", "path",
-			   options->columns && options->format == FAB_FORMAT_TABLE ? NULL
-										   : f);
+	r = fab_cli_begin_report(
+		out, options, "fabric-topo", "path",
+		options->columns && options->format == FAB_FORMAT_TABLE ? NULL : f);
 	say_trace(r, f, ends, &trace);
 	say_tables(r, tables, routes);
 	fab_report_text(r, "tables", table_name(tables));
@@ -367,9 +367,9 @@ int topo_users(FILE *out, const struct fab_report_options *options,
 	struct fab_report *r;
 
 	fab_cable_use_init(use, routes, cable);
-	r = fab_report_new(out, options, "fabric-topo", "users",
-			   options->columns && options->format == FAB_FORMAT_TABLE ? NULL
-										   : f);
+	r = fab_cli_begin_report(
+		out, options, "fabric-topo", "users",
+		options->columns && options->format == FAB_FORMAT_TABLE ? NULL : f);
 	say_users(r, f, use, n_trees, mft ? mft->n : 0);
 	say_tables(r, tables, routes);
 	fab_report_text(r, "tables", table_name(tables));

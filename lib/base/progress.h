@@ -6,9 +6,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/macros.h"
 
-/* `phase` ("distances") and `unit` ("switches") are static texts; done <= total. */
+/* `phase` ("distances") and `unit` ("switches", "bytes") are static texts; done <= total,
+ * total 0: nobody knows. */
 typedef void fab_progress_listener(void *context, const char *phase, const char *unit,
 				   uint64_t done, uint64_t total);
 
@@ -17,3 +20,23 @@ void fab_progress_listen(fab_progress_listener *listener, void *context);
 /* Cheap when nobody listens; with a listener some 100 ns. */
 void fab_progress_report(const char *phase, const char *unit, uint64_t done,
 			 uint64_t total);
+
+/*
+ * A line for people about work that has begun at `start`, when `first` was done; seconds
+ * are those of any clock. There is none in the first second, and then at most ten a
+ * second: `routing  62% (413/666 switches)  1.8 s, ~1.1 s left`. The rest takes as long
+ * for each as what was done since; nothing is said of it before anything was done.
+ */
+struct fab_progress_line {
+	const char *what, *unit; /* borrowed */
+	double start, next;	 /* next: no line before */
+	uint64_t first;
+};
+
+enum { FAB_PROGRESS_BYTES = 320 };
+
+void fab_progress_line_begin(struct fab_progress_line *line, const char *what,
+			     const char *unit, uint64_t first, double now);
+/* Is it time for a line? Then it is in `out`, of FAB_PROGRESS_BYTES. */
+bool fab_progress_line_text(struct fab_progress_line *line, double now, uint64_t done,
+			    uint64_t total, char *out);

@@ -200,6 +200,11 @@ void fab_cli_commit_results(struct fab_cli_results *results);
  */
 struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
 						 const struct fab_cli_sink *sink);
+/* fab_report_new(), after all that takes long: takes the progress line off first. */
+struct fab_report *fab_cli_begin_report(FILE *out,
+					const struct fab_report_options *options,
+					const char *command, const char *primary,
+					const struct fab_fabric *fabric);
 /* End the report; a failed write ends the command. */
 void fab_cli_finish_report(struct fab_report *report);
 

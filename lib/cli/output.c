@@ -151,6 +151,15 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 	return options;
 }
 
+struct fab_report *fab_cli_begin_report(FILE *out,
+					const struct fab_report_options *options,
+					const char *command, const char *primary,
+					const struct fab_fabric *fabric)
+{
+	fab_cli_progress_hide();
+	return fab_report_new(out, options, command, primary, fabric);
+}
+
 void fab_cli_finish_report(struct fab_report *report)
 {
 	struct fab_err err;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One line on the terminal that says how far the work is and how long it will take. */
-#include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/human.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cli/cli.h"
@@ -14,8 +13,7 @@
 
 struct fab_cli_progress {
 	char *what, *unit;
-	double start, next; /* seconds on the clock */
-	uint64_t first;	    /* what was done at the start */
+	struct fab_progress_line line;
 };
 
 /* Threads of a sweep report by turns, while the first one is heard in between. */
@@ -24,7 +22,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Is a progress line on the terminal? Messages must take it off first. */
 static volatile int is_visible;
 
-static const double FIRST_SECONDS = 1.0, STEP_SECONDS = 0.1;
+/* So long after a tick a command's own progress says more than the library's. */
+static const double COVERED_SECONDS = 1.0;
+/* Shorter phases are not shown. */
+static const double SHOWN_SECONDS = 0.1;
 
 void fab_cli_progress_hide(void)
 {
@@ -44,39 +45,31 @@ struct fab_cli_progress *fab_cli_progress_new(const struct fab_cli_run *run,
 	p = FAB_NEW0(1, struct fab_cli_progress);
 	p->what = fab_strdup(what);
 	p->unit = fab_strdup(unit);
-	p->start = fab_now();
-	p->next = p->start + FIRST_SECONDS;
+	fab_progress_line_begin(&p->line, p->what, p->unit, 0, fab_now());
 	return p;
 }
 
 /* Draw the line, if it is time to. */
-static void show(struct fab_cli_progress *p, uint64_t done, uint64_t total)
+static void show(struct fab_progress_line *line, uint64_t done, uint64_t total)
 {
-	char line[256], took[FAB_HUMAN_BYTES], left[FAB_HUMAN_BYTES] = "";
-	double now = fab_now(), spent = now - p->start;
+	char text[FAB_PROGRESS_BYTES];
 
-	if (now < p->next)
+	if (!fab_progress_line_text(line, fab_now(), done, total, text))
 		return;
-	p->next = now + STEP_SECONDS;
-	if (done > p->first && done <= total)
-		fab_human_seconds(
-			spent * (double)(total - done) / (double)(done - p->first), left);
-	snprintf(line, sizeof(line), "%s %3.0f%% (%" PRIu64 "/%" PRIu64 " %s)  %s%s%s%s",
-		 p->what, total ? 100.0 * (double)done / (double)total : 0.0, done, total,
-		 p->unit, fab_human_seconds(spent, took), *left ? ", ~" : "", left,
-		 *left ? " left" : "");
-	fprintf(stderr, "\r%s\033[K", line);
+	fprintf(stderr, "\r%s\033[K", text);
 	is_visible = 1;
 }
 
 /*
  * Phases that the library reports where no progress of a command has ticked within a
- * second: each is timed from its first report.
+ * second: each is timed from its first report, and again from the beginning when it
+ * begins anew. The first second without a line is that of all of them together.
  */
 static struct {
 	const char *name; /* NULL: none yet */
 	double covered;	  /* until then a command's own progress says more */
-	struct fab_cli_progress line;
+	uint64_t last;	  /* that was done */
+	struct fab_progress_line line;
 } phase;
 
 static void hear(void *context, const char *name, const char *unit, uint64_t done,
@@ -84,14 +77,15 @@ static void hear(void *context, const char *name, const char *unit, uint64_t don
 {
 	(void)context;
 	pthread_mutex_lock(&lock);
-	if (phase.name != name || done < phase.line.first) {
-		phase.name = name;
-		phase.line.start = fab_now();
-		phase.line.next = phase.line.start + FIRST_SECONDS;
-		phase.line.first = done;
+	if (phase.name != name || done < phase.last) {
+		double next = phase.line.next, now = fab_now();
+
+		fab_progress_line_begin(&phase.line, name, unit, done, now);
+		if (phase.name)
+			phase.line.next = fmax(next, now + SHOWN_SECONDS);
 	}
-	phase.line.what = (char *)(uintptr_t)name;
-	phase.line.unit = (char *)(uintptr_t)unit;
+	phase.name = name;
+	phase.last = done;
 	if (fab_now() >= phase.covered)
 		show(&phase.line, done, total);
 	pthread_mutex_unlock(&lock);
@@ -108,8 +102,8 @@ int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total)
 	if (!progress)
 		return 0;
 	pthread_mutex_lock(&lock);
-	phase.covered = fab_now() + FIRST_SECONDS;
-	show(progress, done, total);
+	phase.covered = fab_now() + COVERED_SECONDS;
+	show(&((struct fab_cli_progress *)progress)->line, done, total);
 	pthread_mutex_unlock(&lock);
 	return 0;
 }

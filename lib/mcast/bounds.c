@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "fabric/graph.h"
+#include "base/progress.h"
 #include "fabric/shape.h"
 
 #include <stdlib.h>
@@ -293,6 +294,7 @@ static uint32_t metric_bound(const struct fab_mcast_problem *problem)
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint64_t k = fab_group_n_switches(g, i), half;
 
+		fab_progress_report("lower bound", "groups", i, g->n);
 		edges[i] = edges[g->same_as[i]];
 		if (g->same_as[i] == i) {
 			edges[i] = k - 1;

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -301,14 +302,18 @@ uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
 	push_set(&x);
 	x.sets.v[0].radius = 0;
 	n_same = count_same(g);
-	for (uint32_t i = 0; i < g->n; i++)
+	for (uint32_t i = 0; i < g->n; i++) {
+		fab_progress_report("bound by height: exits", "groups", i, g->n);
 		if (n_same[i] && fab_group_n_switches(g, i) > 1)
 			add_groups(&x, i, n_same[i]);
+	}
 	if (x.kinds.n)
 		qsort(x.kinds.v, x.kinds.n, sizeof(*x.kinds.v), by_switch);
 	for (size_t i = 0, end; i < x.kinds.n; i = end) {
 		for (end = i; end < x.kinds.n && x.kinds.v[end].sw == x.kinds.v[i].sw;)
 			end++;
+		fab_progress_report("bound by height: matching", "sets of groups", i,
+				    x.kinds.n);
 		bound = match(&x, x.kinds.v + i, (uint32_t)(end - i), bound);
 	}
 	free(n_same);

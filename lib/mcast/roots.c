@@ -2,6 +2,7 @@
 #include "mcast/roots.h"
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -158,11 +159,13 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 		uint8_t *block_min = FAB_NEW(stride / BLOCK + 1, uint8_t);
 
 #pragma omp for schedule(dynamic, 4)
-		for (uint32_t i = 0; i < out->n_sets; i++)
+		for (uint32_t i = 0; i < out->n_sets; i++) {
+			fab_progress_report("roots", "groups", leader[i], groups->n);
 			out->radius[i] =
 				find_set(dist, groups->sw + groups->sw_first[leader[i]],
 					 fab_group_n_switches(groups, leader[i]), acc,
 					 block_min, out->bits + i * words);
+		}
 		free(acc);
 		free(block_min);
 	}

@@ -287,10 +287,12 @@ static bool strip_prefix(struct reader *r, struct fab_span *line)
 
 static int read_lines(struct reader *r)
 {
+	const char *text = r->lines.at;
 	struct fab_span line;
 	int rc;
 
 	while (fab_lines_next(&r->lines, &line)) {
+		fab_lines_tell(&r->lines, text);
 		if (line.p == line.end)
 			continue;
 		if (*line.p != '[' || r->prefix) {

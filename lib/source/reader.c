@@ -94,6 +94,7 @@ int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *te
 		struct fab_told_cable cable;
 		enum fab_line_result result;
 
+		fab_lines_tell(&lines, text);
 		if (line.p == line.end || *line.p == '#')
 			continue;
 		result = parse(line, &cable);

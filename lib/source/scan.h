@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/macros.h"
+#include "base/progress.h"
 
 /* Borrowed bytes, not closed by NUL. As a cursor: what is still to be read. */
 struct fab_span {
@@ -38,6 +38,14 @@ static inline bool fab_is_blank(char c)
 static inline bool fab_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+/* Say now and then how far the reading of a text is, which begins at `text`. */
+static inline void fab_lines_tell(const struct fab_lines *lines, const char *text)
+{
+	if (lines->line % 4096 == 0)
+		fab_progress_report("reading", "bytes", (uint64_t)(lines->at - text),
+				    (uint64_t)(lines->end - text));
 }
 
 /* The next line without its newline and outer blanks (a CR is one); false at the end. */

@@ -2,6 +2,7 @@
 #include "source/unpack.h"
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "source/cache.h"
 #include "source/scan.h"
 
@@ -280,6 +281,7 @@ static int slurp(int fd, const char *name, size_t hint, struct watch *w, char **
 		if (!got)
 			break;
 		n += (size_t)got;
+		fab_progress_report("reading", "bytes", n, hint > n ? hint : 0);
 		rc = look(w, name, bytes, n, &ends, err);
 		if (!rc && n > w->max)
 			rc = fab_fail(err, EFBIG, "%s: more than %zu bytes", name,

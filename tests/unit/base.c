@@ -279,3 +279,53 @@ Test(base, progress_is_heard_by_who_listens)
 	fab_progress_report("after", "x", 1, 2);
 	cr_assert_str_eq(text, "distances 3/4 switches;");
 }
+
+/* ---- progress, by a clock that the test turns ---- */
+
+static struct fab_progress_line progress_line;
+static char progress_text[FAB_PROGRESS_BYTES];
+
+static const char *line_at(double now, uint64_t done, uint64_t total)
+{
+	*progress_text = '\0';
+	return fab_progress_line_text(&progress_line, now, done, total, progress_text)
+		       ? progress_text
+		       : "";
+}
+
+Test(base, progress_line)
+{
+	fab_progress_line_begin(&progress_line, "routing", "switches", 0, 100);
+	/* nothing in the first second, then ten a second at most */
+	cr_assert_str_empty(line_at(100, 1, 600));
+	cr_assert_str_empty(line_at(100.99, 100, 600));
+	cr_assert_str_eq(line_at(101, 150, 600),
+			 "routing  25% (150/600 switches)  1 s, ~3 s left");
+	cr_assert_str_empty(line_at(101.05, 151, 600));
+	cr_assert_str_eq(line_at(102.5, 600, 600),
+			 "routing 100% (600/600 switches)  2.5 s, ~0 s left");
+	/* nothing was done yet, or more than there is: no time left is invented */
+	cr_assert_str_eq(line_at(110, 0, 600), "routing   0% (0/600 switches)  10 s");
+	cr_assert_str_eq(line_at(111, 700, 600), "routing 117% (700/600 switches)  11 s");
+	/* hours */
+	cr_assert_str_eq(line_at(160, 1, 600),
+			 "routing   0% (1/600 switches)  1 min, ~9 h 59 min left");
+}
+
+Test(base, progress_line_that_begins_late)
+{
+	/* what was done before took no time that is known */
+	fab_progress_line_begin(&progress_line, "trees", "groups", 500, 10);
+	cr_assert_str_eq(line_at(12, 500, 1000), "trees  50% (500/1000 groups)  2 s");
+	cr_assert_str_eq(line_at(14, 750, 1000),
+			 "trees  75% (750/1000 groups)  4 s, ~4 s left");
+}
+
+Test(base, progress_line_of_bytes)
+{
+	fab_progress_line_begin(&progress_line, "reading", "bytes", 0, 0);
+	cr_assert_str_eq(line_at(2, 30000000, 120000000),
+			 "reading  25% (30 MB/120 MB)  2 s, ~6 s left");
+	/* a pipe does not tell how much there is */
+	cr_assert_str_eq(line_at(4, 1250000, 0), "reading 1.25 MB  4 s");
+}
