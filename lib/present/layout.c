@@ -194,6 +194,83 @@ static bool can_turn(const struct layout *l)
 	       name_width(l) + 1 + MIN_TURNED <= l->options->width;
 }
 
+/* Do the rows side by side need more than one part? */
+static bool needs_parts(const struct layout *l)
+{
+	size_t names = name_width(l), width = names;
+
+	for (size_t row = 0; row < l->n_rows; row++)
+		width += 1 + row_width(l, row, l->options->width - names - 1);
+	return width > l->options->width;
+}
+
+static bool is_same_in_all(const struct layout *l, size_t column)
+{
+	for (size_t row = 1; row < l->n_rows; row++)
+		if (strcmp(text_at(l, row, column), text_at(l, 0, column)) != 0)
+			return false;
+	return true;
+}
+
+/* "the same in all rows: model equal-share, within_target -", and a line that is free */
+static void say_same(const struct layout *l, const bool *is_same)
+{
+	char *text = fab_strdup("the same in all rows:");
+	const char *comma = "";
+
+	for (size_t i = 0; i < l->table->n; i++) {
+		char *longer;
+
+		if (!is_same[i])
+			continue;
+		longer = fab_format("%s%s %s %s", text, comma, l->table->columns[i]->name,
+				    text_at(l, 0, i));
+		free(text);
+		text = longer;
+		comma = ",";
+	}
+	for (const char *at = text; *at;) {
+		const char *line = at;
+
+		fprintf(l->out, "%.*s\n", (int)fab_wrap_line(&at, l->options->width),
+			line);
+	}
+	free(text);
+	putc('\n', l->out);
+}
+
+/*
+ * A table of many rows without the columns that are the same in all of them, which are
+ * said before it; false: there are none, nothing is printed.
+ */
+static bool print_without_same(const struct layout *l)
+{
+	size_t n = l->table->n, n_left = 0, n_cells = 0;
+	const struct fab_column **columns = FAB_NEW(n, const struct fab_column *);
+	bool *is_same = FAB_NEW0(n, bool);
+	struct fab_table left = *l->table;
+
+	for (size_t i = 0; i < n; i++) {
+		is_same[i] = i && is_same_in_all(l, i);
+		if (!is_same[i])
+			columns[n_left++] = l->table->columns[i];
+	}
+	if (n_left < n) {
+		say_same(l, is_same);
+		for (size_t k = 0; k < l->n_rows * n; k++)
+			if (is_same[k % n])
+				free(l->cells[k].text);
+			else
+				l->cells[n_cells++] = l->cells[k];
+		left.columns = columns;
+		left.n = n_left;
+		fab_layout_print(l->out, l->options, &left, l->cells, l->n_rows);
+	}
+	free(columns);
+	free(is_same);
+	return n_left < n;
+}
+
 void fab_layout_print(FILE *out, const struct fab_report_options *options,
 		      const struct fab_table *table, struct fab_grid_cell *cells,
 		      size_t n_rows)
@@ -212,8 +289,12 @@ void fab_layout_print(FILE *out, const struct fab_report_options *options,
 		measure(&l);
 	if (!options->width || natural_width(&l) <= options->width)
 		print_rows(&l, false);
-	else if (can_wrap(&l, WORD) ||
-		 ((n_rows > MAX_TURNED || !can_turn(&l)) && can_wrap(&l, SHORT_WORD)))
+	else if (can_wrap(&l, WORD))
+		print_rows(&l, true);
+	else if (!options->columns && can_turn(&l) && needs_parts(&l) &&
+		 print_without_same(&l))
+		; /* the rest was laid out by itself */
+	else if ((n_rows > MAX_TURNED || !can_turn(&l)) && can_wrap(&l, SHORT_WORD))
 		print_rows(&l, true);
 	else if (can_turn(&l))
 		print_turned(&l);
