@@ -5,6 +5,7 @@
 
 #include "base/human.h"
 #include "base/mem.h"
+#include "fabric/rates.h"
 #include "faults.h"
 #include "unicast/dodge.h"
 
@@ -153,6 +154,41 @@ static void say_dodged(struct fab_report *r, const struct faults_outcome *o)
 				  "Two at once were not tried: too many cases.");
 }
 
+char *faults_rates_text(const struct faults_outcome *o)
+{
+	const struct fab_rates rates = fab_rates_of(o->f, 0, o->f->n_switch_links);
+	char *unknown = fab_rates_unknown_text(o->f, &rates), *text = NULL;
+	bool differ = rates.most_gbps > rates.least_gbps;
+
+	if (unknown || differ)
+		text = fab_format("counted without rates: of the cables between switches "
+				  "%s%s",
+				  unknown ? unknown : "", unknown && differ ? ", " : "");
+	if (differ) {
+		char *longer = fab_format("%s%s have %g to %g Gb/s", text,
+					  unknown ? "the others" : "some",
+					  rates.least_gbps, rates.most_gbps);
+
+		free(text);
+		text = longer;
+	}
+	free(unknown);
+	return text;
+}
+
+/* Where loads were asked for, what they leave out is part of the answer. */
+static void say_rates(struct fab_report *r, const struct faults_params *p,
+		      const struct faults_outcome *o)
+{
+	char *text = NULL;
+
+	if (p->questions.permutations.n || p->questions.has_criticality)
+		text = faults_rates_text(o);
+	if (text)
+		fab_report_answer(r, FAB_TONE_WARN, "Loads are %s.", text);
+	free(text);
+}
+
 void faults_answer_questions(struct fab_report *r, const struct faults_params *p,
 			     const struct faults_outcome *o)
 {
@@ -161,6 +197,7 @@ void faults_answer_questions(struct fab_report *r, const struct faults_params *p
 	say_flows(r, p, o);
 	if (p->questions.has_criticality && o->n)
 		say_critical(r, o);
+	say_rates(r, p, o);
 	if (p->questions.dodge)
 		say_dodged(r, o);
 }

@@ -193,6 +193,9 @@ void faults_answer_questions(struct fab_report *r, const struct faults_params *p
 			     const struct faults_outcome *o);
 /* Append a name to a list on the heap, NULL at first. */
 void faults_add_name(char **names, const char *name);
+/* How loads, which count cables alike, mislead: rates that differ or are not known; on
+ * the heap, NULL: they do not. */
+char *faults_rates_text(const struct faults_outcome *o);
 /* What is assumed where tables were read without all files; NULL: nothing. */
 const char *faults_assumed(const struct faults_result *r);
 /* First lines and table on what tables that were read do not say. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fabric/rates.h"
 #include "faults.h"
 #include "unicast/gaps.h"
 
@@ -289,6 +290,33 @@ static void print_shape(struct fab_report *r, const struct faults_outcome *o,
 	fab_shape_free(whole);
 }
 
+/* Loads count what passes, whatever the rate of a cable: say where that misleads. */
+static void print_rates(struct fab_report *r, const struct faults_outcome *o,
+			bool for_people)
+{
+	static const struct fab_column fields[] = {
+		{.name = "rates.least_gbps", .type = FAB_NUMBER},
+		{.name = "rates.most_gbps", .type = FAB_NUMBER},
+		{.name = "rates.unknown_links", .type = FAB_UINT},
+	};
+	const struct fab_rates rates = fab_rates_of(o->f, 0, o->f->n_switch_links);
+	bool is_known = rates.least_gbps > 0;
+	char *text = faults_rates_text(o);
+
+	if (for_people && text)
+		fab_report_text(r, "load", text);
+	free(text);
+	if (for_people)
+		return;
+	fab_report_field(
+		r, &fields[0],
+		(union fab_cell){.real = is_known ? rates.least_gbps : (double)NAN});
+	fab_report_field(
+		r, &fields[1],
+		(union fab_cell){.real = is_known ? rates.most_gbps : (double)NAN});
+	fab_report_field(r, &fields[2], (union fab_cell){.u = rates.n_unknown});
+}
+
 /* What is gone for good, before what is left. */
 static void print_lost(struct fab_report *r, const struct faults_params *p,
 		       const struct faults_outcome *o)
@@ -355,6 +383,7 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 	faults_answer(r, p, o);
 	print_shape(r, o, options->format == FAB_FORMAT_TABLE);
 	fab_cli_report_shard(r, &p->shard);
+	print_rates(r, o, options->format == FAB_FORMAT_TABLE);
 	if (is_reliability) {
 		print_reliability(r, o);
 		return fab_report_finish(r, err);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "fabric/check_groups.h"
 #include "fabric/planes.h"
+#include "fabric/rates.h"
 #include "topo.h"
 
 /* "1 switch", "8 switches". */
@@ -70,6 +71,16 @@ static void say_blocking(struct fab_report *r, const struct fab_summary *s)
 				  ratio);
 }
 
+static void say_rates(struct fab_report *r, const struct fab_fabric *f)
+{
+	const struct fab_rates rates = fab_rates_of(f, 0, f->n_cables);
+	char *text = fab_rates_unknown_text(f, &rates);
+
+	if (text)
+		fab_report_answer(r, FAB_TONE_WARN, "Of the cables %s.", text);
+	free(text);
+}
+
 void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,
 			 const struct fab_summary *s, const char *detail)
 {
@@ -87,6 +98,7 @@ void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,
 				  switches, hosts, cables);
 	say_parts(r, f);
 	say_blocking(r, s);
+	say_rates(r, f);
 	if (f->n_warnings_total)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Reading it gave %s; --check says what is wrong.",
@@ -115,12 +127,18 @@ void topo_check_answer(struct fab_report *r, const struct fab_fabric *f,
 		fab_report_answer(r, FAB_TONE_BAD, "The worst, %s: %s.", worst->code,
 				  worst->message);
 	} else {
-		fab_report_answer(
-			r, FAB_TONE_PLAIN,
-			"No %sproblem found in cables, rates, LIDs and names of "
-			"%u switches and %u adapters%s; %s.",
-			new, f->n_switches, f->n_adapters, known, notes);
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "No %sproblem found in cables, %sLIDs and names of "
+				  "%u switches and %u adapters%s; %s.",
+				  new,
+				  check->n_unknown_rates == f->n_cables ? "" : "rates, ",
+				  f->n_switches, f->n_adapters, known, notes);
 	}
+	if (check->n_unknown_rates)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "The rate of %u of %u cables is not known and was not "
+				  "checked.",
+				  check->n_unknown_rates, f->n_cables);
 	free(problems);
 	free(notes);
 	free(known);

@@ -7,6 +7,7 @@
 
 #include "boot/machine_impl.h"
 #include "fabric/planes.h"
+#include "fabric/rates.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "fabric/tiers.h"
@@ -419,6 +420,20 @@ static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 	return rc;
 }
 
+/* Cables whose rate is assumed, in one line. */
+static void warn_assumed(struct fabric_reader *r)
+{
+	const struct fab_rates rates =
+		fab_rates_of(r->f, 0, r->f->n_switch_links + r->f->n_host_links);
+	char *text = fab_rates_unknown_text(r->f, &rates);
+
+	if (text)
+		FAB_PUSH(&r->b.warnings,
+			 fab_format("of the cables %s: %g Mb/s is assumed", text,
+				    r->servers->default_mbps));
+	free(text);
+}
+
 int fab_machine_of_fabric(const struct fab_fabric *f,
 			  const struct fab_machine_servers *servers,
 			  struct fab_machine **out, struct fab_err *err)
@@ -442,6 +457,8 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 	}
 	if (!rc)
 		rc = add_hosts(&r, err);
+	if (!rc)
+		warn_assumed(&r);
 	if (!rc)
 		rc = fab_machine_builder_finish(&r.b, f->source, out, err);
 	if (!rc)

@@ -25,6 +25,7 @@ enum fab_severity {
  *   cables up than more than half of its level)
  *   unequal-plane (fewer switches, cables or hosts than the other planes)
  * Notes
+ *   unknown-rate (cables whose speed or width the input does not tell),
  *   small-plane (the same, but less than half),
  *   planes (parallel networks of the same hosts, fabric/planes.h; what is in several
  * parts otherwise is an unconnected-part), small-switch (few-uplinks, but with less than
@@ -62,6 +63,7 @@ struct fab_check {
 	uint32_t n_cables[FAB_N_CABLE_CLASSES];
 	uint8_t usual_width[FAB_N_CABLE_CLASSES];
 	uint8_t usual_speed[FAB_N_CABLE_CLASSES]; /* enum fab_speed */
+	uint32_t n_unknown_rates; /* cables without speed or width, not compared */
 };
 
 enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable);

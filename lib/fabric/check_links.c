@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Cables: widths and speeds against each other and against the usual, self-loops. */
 #include "fabric/check_impl.h"
+#include "fabric/rates.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const class_names[FAB_N_CABLE_CLASSES] = {
@@ -122,11 +124,25 @@ static void check_speed(struct fab_checker *c, uint32_t cable, struct fab_findin
 				class_names[class], fab_speed_name(usual));
 }
 
+/* What was not compared is said: silence would mean that the rates are right. */
+static void note_unknown_rates(struct fab_checker *c)
+{
+	const struct fab_rates rates = fab_rates_of(c->f, 0, c->f->n_cables);
+	char *text = fab_rates_unknown_text(c->f, &rates);
+
+	c->check->n_unknown_rates = rates.n_unknown;
+	if (text)
+		fab_checker_add(c, FAB_NOTE, "unknown-rate", FAB_AT_NODE(FAB_NONE),
+				"of the cables %s: they were not compared", text);
+	free(text);
+}
+
 void fab_check_links(struct fab_checker *c)
 {
 	const struct fab_fabric *f = c->f;
 
 	find_usual(c);
+	note_unknown_rates(c);
 	for (uint32_t i = 0; i < f->n_cables; i++) {
 		struct fab_finding at = {.node = f->port_node[f->cable_a[i]],
 					 .port = f->cable_a[i],

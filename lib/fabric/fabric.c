@@ -126,6 +126,9 @@ double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable)
 	double at_a = f->port_width[a] * fab_speed_lane_gbps(f->port_speed[a]);
 	double at_b = f->port_width[b] * fab_speed_lane_gbps(f->port_speed[b]);
 
+	/* both ends run alike: what one of them tells holds */
+	if (!(at_a > 0) || !(at_b > 0))
+		return at_a > 0 ? at_a : at_b;
 	return at_a < at_b ? at_a : at_b;
 }
 
