@@ -160,18 +160,18 @@ char *faults_rates_text(const struct faults_outcome *o)
 	char *unknown = fab_rates_unknown_text(o->f, &rates), *text = NULL;
 	bool differ = rates.most_gbps > rates.least_gbps;
 
-	if (unknown || differ)
+	if (unknown && differ)
 		text = fab_format("counted without rates: of the cables between switches "
-				  "%s%s",
-				  unknown ? unknown : "", unknown && differ ? ", " : "");
-	if (differ) {
-		char *longer = fab_format("%s%s have %g to %g Gb/s", text,
-					  unknown ? "the others" : "some",
-					  rates.least_gbps, rates.most_gbps);
-
-		free(text);
-		text = longer;
-	}
+				  "%s, the others have %g to %g Gb/s",
+				  unknown, rates.least_gbps, rates.most_gbps);
+	else if (unknown)
+		text = fab_format("counted without rates: of the cables between switches "
+				  "%s",
+				  unknown);
+	else if (differ)
+		text = fab_format("counted without rates: cables between switches have "
+				  "%g to %g Gb/s",
+				  rates.least_gbps, rates.most_gbps);
 	free(unknown);
 	return text;
 }
