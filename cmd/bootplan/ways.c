@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Other ways to get an image to all nodes: multicast, chains, peer to peer. */
 #include <argp.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "boot/advice.h"
 #include "boot/units.h"
 #include "bootplan.h"
+#include "mcast/rate.h"
 #include "mcast/verify.h"
 
 enum {
@@ -108,30 +108,6 @@ static struct fab_groups *make_groups(const struct bootplan_outcome *o,
 	return fab_groups_builder_finish(b, false, &groups, err) ? NULL : groups;
 }
 
-/* All trees run at once: a cable is shared by those that use it. */
-static double slowest_mbps(const struct fab_mcast_problem *problem, const uint32_t *load,
-			   double default_mbps, bool is_signalling)
-{
-	const struct fab_fabric *f = problem->f;
-	const struct fab_groups *g = problem->groups;
-	uint32_t *trees = FAB_NEW0((size_t)f->n_cables + 1, uint32_t);
-	double least = INFINITY;
-
-	memcpy(trees, load, f->n_switch_links * sizeof(*load));
-	for (uint64_t i = 0; i < g->first[g->n]; i++)
-		trees[f->port_cable[g->member[i]]]++;
-	for (uint32_t c = 0; c < f->n_cables; c++) {
-		double mbps = (is_signalling ? fab_cable_gbps(f, c)
-					     : fab_cable_data_gbps(f, c)) *
-			      1000;
-
-		if (trees[c])
-			least = fmin(least, (mbps > 0 ? mbps : default_mbps) / trees[c]);
-	}
-	free(trees);
-	return least;
-}
-
 static void add_way(struct bootplan_outcome *o, const char *way, const char *algorithm,
 		    uint32_t n_trees, double seconds)
 {
@@ -156,8 +132,8 @@ static void route(const struct bootplan_params *p, struct bootplan_outcome *o,
 			    &roots_seconds, &err))
 		fab_cli_die(&err);
 	for (size_t i = 0; i < w->n_engines; i++) {
-		double mbps = slowest_mbps(problem, results[i].load, p->default_mbps,
-					  p->is_signalling);
+		double mbps = fab_mcast_slowest_mbps(problem, results[i].load,
+						     p->default_mbps, p->is_signalling);
 
 		if (p->run.verify && fab_mcast_verify(problem, &results[i], &err)) {
 			fab_cli_warn(&p->run, "multicast by %s: %s", w->engines[i]->name,

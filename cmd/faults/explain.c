@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/planes.h"
 #include "faults.h"
 #include "unicast/routes.h"
 #include "unicast/service_levels.h"
@@ -28,26 +27,6 @@ struct story {
 	const struct faults_result *a;
 	struct fab_endpoint from, to;
 };
-
-static struct fab_endpoint find_end(const struct fab_lookup *lookup,
-				    const struct fab_fabric *f,
-				    const struct fab_item *name)
-{
-	struct fab_endpoint e = {.lid = fab_trace_lid(name)};
-	struct fab_err err;
-
-	if (lookup->find(lookup->of, name, &e.port, &err))
-		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", err.text);
-	e.node = f->port_node[e.port];
-	e.sw = fab_port_switch(f, e.port);
-	if (e.sw == FAB_NONE)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "--explain: '%.*s' is not cabled to a switch",
-			     (int)name->len, name->text);
-	if (fab_node_is_switch(f, e.node))
-		e.port = FAB_NONE;
-	return e;
-}
 
 /* Lane of a hop; NaN: no file tells. */
 static double lane_of(const struct fab_routes *r, const struct fab_hop *hop, uint8_t sl)
@@ -247,37 +226,17 @@ char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_b
 	return fab_format("%u hop%s between switches", w.n, w.n == 1 ? "" : "s");
 }
 
-/* What stands for an end: its port, or that of its switch. */
-static uint32_t port_of(const struct fab_fabric *f, const struct fab_endpoint *e)
-{
-	return e->port != FAB_NONE ? e->port : f->node_first_port[e->sw];
-}
-
-/* Ends on two planes have no path whatever the tables are. */
-static void check_planes(const struct faults_outcome *o)
-{
-	struct fab_planes *planes = fab_planes_new(o->f);
-	char *apart = fab_planes_apart(planes, o->f, port_of(o->f, &o->from),
-				       port_of(o->f, &o->to));
-
-	if (apart)
-		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", apart);
-	fab_planes_free(planes);
-}
-
 void faults_find_pair(const struct faults_params *p, struct faults_outcome *o)
 {
 	const struct fab_lookup lookup =
 		fab_resolver_lookup(fab_faults_resolver(o->faults), FAB_WANT_ENDPOINT);
-	const char *text = p->questions.explain;
-	struct fab_item pair[2];
+	struct fab_endpoint ends[2];
 	struct fab_err err;
 
-	if (fab_lookup_pair(&lookup, &lookup, text, strlen(text), ",", pair, &err))
+	if (fab_trace_pair(o->f, &lookup, p->questions.explain, ends, &err))
 		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", err.text);
-	o->from = find_end(&lookup, o->f, &pair[0]);
-	o->to = find_end(&lookup, o->f, &pair[1]);
-	check_planes(o);
+	o->from = ends[0];
+	o->to = ends[1];
 }
 
 void faults_explain(struct fab_report *r, const struct faults_outcome *o)

@@ -85,13 +85,6 @@ static struct fab_routes *complete(const struct fab_routes *routes, enum fab_end
 	return is_complete ? NULL : fab_routes_complete(routes);
 }
 
-/* A load in what one host sends to all others that it has a path to. */
-static double per_host(const struct fab_judgement *j)
-{
-	return j->pairs ? (double)j->max_load / ((double)j->pairs / (double)j->ends)
-			: NAN;
-}
-
 static char *names_of(const struct fab_faults *faults)
 {
 	char *text = fab_strdup("");
@@ -132,7 +125,7 @@ static int uniform_load(const struct sets *s, const struct fab_routes *routes,
 	fab_routes_free(whole);
 	if (rc)
 		return rc;
-	*out = per_host(&j);
+	*out = fab_load_per_host(j.max_load, j.pairs, j.ends);
 	fab_judgement_fini(&j);
 	return 0;
 }

@@ -9,7 +9,6 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "fabric/check.h"
-#include "fabric/planes.h"
 #include "fabric/resolver.h"
 #include "mcast/mcfdbs.h"
 #include "source/unpack.h"
@@ -119,37 +118,15 @@ static const char *lanes_text(const struct fab_routes *routes)
 			    : NULL;
 }
 
-/* Ends on two planes have no path whatever the tables are. */
-static void check_planes(const struct fab_fabric *f, uint32_t from, uint32_t to)
-{
-	struct fab_planes *planes = fab_planes_new(f);
-	char *apart = fab_planes_apart(planes, f, from, to);
-
-	if (apart)
-		fab_cli_exit(FAB_EXIT_ERROR, "--trace: %s", apart);
-	fab_planes_free(planes);
-}
-
 static void find_ends(const char *text, const struct fab_fabric *f,
 		      struct fab_endpoint ends[2])
 {
 	struct fab_resolver *resolver = fab_resolver_new(f);
-	struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
-	struct fab_item pair[2];
-	uint32_t ports[2];
+	const struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
 	struct fab_err err;
-	int rc = fab_lookup_pair(&lookup, &lookup, text, strlen(text), ",", pair, &err);
 
-	for (int i = 0; i < 2 && !rc; i++) {
-		rc = lookup.find(lookup.of, &pair[i], &ports[i], &err);
-		if (!rc)
-			rc = fab_trace_end_of(f, ports[i], &ends[i], &err);
-		if (!rc)
-			ends[i].lid = fab_trace_lid(&pair[i]);
-	}
-	if (rc)
+	if (fab_trace_pair(f, &lookup, text, ends, &err))
 		fab_cli_exit(FAB_EXIT_ERROR, "--trace: %s", err.text);
-	check_planes(f, ports[0], ports[1]);
 	fab_resolver_free(resolver);
 }
 

@@ -120,24 +120,29 @@ double fab_speed_lane_gbps(enum fab_speed speed)
 	return (size_t)speed < FAB_COUNT(gbps) ? gbps[speed] : 0;
 }
 
+/* Both ends run alike: what one of them tells holds where the other does not. */
+static double lower_rate(double a, double b)
+{
+	if (!(a > 0) || !(b > 0))
+		return a > 0 ? a : b;
+	return a < b ? a : b;
+}
+
 double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable)
 {
 	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
 	double at_a = f->port_width[a] * fab_speed_lane_gbps(f->port_speed[a]);
 	double at_b = f->port_width[b] * fab_speed_lane_gbps(f->port_speed[b]);
 
-	/* both ends run alike: what one of them tells holds */
-	if (!(at_a > 0) || !(at_b > 0))
-		return at_a > 0 ? at_a : at_b;
-	return at_a < at_b ? at_a : at_b;
+	return lower_rate(at_a, at_b);
 }
 
 /* What is left of the signalling rate by its line code: 8b/10b, 64b/66b; EDR and faster
  * are named by their data rate. */
 double fab_speed_data_gbps(enum fab_speed speed)
 {
-	static const double gbps[] = {
-		0, 2, 4, 8, 10, 14.0625 * 64 / 66, 25, 50, 100, 200};
+	static const double gbps[] = {0,  2,  4,   8,  10, 14.0625 * 64 / 66,
+				      25, 50, 100, 200};
 
 	return (size_t)speed < FAB_COUNT(gbps) ? gbps[speed] : 0;
 }
@@ -148,7 +153,7 @@ double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable)
 	double at_a = f->port_width[a] * fab_speed_data_gbps(f->port_speed[a]);
 	double at_b = f->port_width[b] * fab_speed_data_gbps(f->port_speed[b]);
 
-	return at_a < at_b ? at_a : at_b;
+	return lower_rate(at_a, at_b);
 }
 
 size_t fab_fabric_bytes(const struct fab_fabric *f)

@@ -96,10 +96,10 @@ static int uniform(const struct fab_routes *r, struct fab_judgement *j,
 	return fab_judge(r, &options, j, err);
 }
 
-/* In what one host sends: pairs / ends. */
-static double per_host(uint64_t pairs, uint64_t ends, uint64_t max_load)
+/* In what one host sends; 0 where nobody sends. */
+static double load_of(uint64_t max_load, uint64_t pairs, uint64_t ends)
 {
-	return pairs ? (double)max_load / ((double)pairs / (double)ends) : 0;
+	return pairs ? fab_load_per_host(max_load, pairs, ends) : 0;
 }
 
 /* All live parts and the pairs on them. */
@@ -247,7 +247,7 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	free(is.leaf);
 	rc = uniform(after, &j, err);
 	if (!rc) {
-		loss->load = per_host(j.pairs, j.ends, j.max_load);
+		loss->load = load_of(j.max_load, j.pairs, j.ends);
 		fab_judgement_fini(&j);
 	}
 	fab_routes_free(after);
@@ -322,7 +322,7 @@ static void try_shortest(struct trial *t, struct fab_losses *losses)
 			loss->unreachable_rerouted = e.host_pairs;
 			loss->longer = e.longer;
 			if (rerouted)
-				loss->load = per_host(e.pairs, e.ends, e.max_load);
+				loss->load = load_of(e.max_load, e.pairs, e.ends);
 			tick(t);
 		}
 		fab_loss_work_free(w);

@@ -5,6 +5,7 @@
 #include "unicast/judge_impl.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,6 +419,11 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	fab_planes_free(j.planes);
 	free(j.lane);
 	return rc;
+}
+
+double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends)
+{
+	return pairs ? (double)load / ((double)pairs / (double)ends) : (double)NAN;
 }
 
 void fab_judgement_fini(struct fab_judgement *j)

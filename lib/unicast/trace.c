@@ -2,9 +2,11 @@
 #include "unicast/trace.h"
 
 #include "base/num.h"
+#include "fabric/planes.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
@@ -19,6 +21,36 @@ int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpo
 	if (fab_node_is_switch(f, out->node))
 		out->port = FAB_NONE;
 	return 0;
+}
+
+/* Ends on two planes have no path whatever the tables are. */
+static int check_planes(const struct fab_fabric *f, const uint32_t ports[2],
+			struct fab_err *err)
+{
+	struct fab_planes *planes = fab_planes_new(f);
+	char *apart = fab_planes_apart(planes, f, ports[0], ports[1]);
+	int rc = apart ? fab_fail(err, EINVAL, "%s", apart) : 0;
+
+	free(apart);
+	fab_planes_free(planes);
+	return rc;
+}
+
+int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
+		   const char *text, struct fab_endpoint ends[2], struct fab_err *err)
+{
+	struct fab_item pair[2];
+	uint32_t ports[2];
+	int rc = fab_lookup_pair(lookup, lookup, text, strlen(text), ",", pair, err);
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		rc = lookup->find(lookup->of, &pair[i], &ports[i], err);
+		if (!rc)
+			rc = fab_trace_end_of(f, ports[i], &ends[i], err);
+		if (!rc)
+			ends[i].lid = fab_trace_lid(&pair[i]);
+	}
+	return rc ? rc : check_planes(f, ports, err);
 }
 
 uint16_t fab_trace_lid(const struct fab_item *name)

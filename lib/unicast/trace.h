@@ -12,6 +12,15 @@ uint16_t fab_trace_lid(const struct fab_item *name);
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
+/*
+ * "FROM,TO": the two ends by any name (fabric/resolver.h; `lookup` finds ports of
+ * endpoints). EINVAL, ENOENT with a sentence: what is no pair, an unknown name, an end
+ * without a cable to a switch, ends on two planes, which no tables can join.
+ */
+int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
+		   const char *text, struct fab_endpoint ends[2],
+		   struct fab_err *err) FAB_MUST_CHECK;
+
 /* The service level of packets from an end, FAB_SL_NONE: none, FAB_SL_UNKNOWN: no file
  * tells. O(sources). */
 uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,
@@ -31,7 +40,8 @@ struct fab_trace {
 	const char *stopped; /* why it goes no further; NULL: it arrives */
 };
 
-/* Follow the tables; from an end to itself there is no hop. The caller ends it. O(hops * ports of a switch). */
+/* Follow the tables; from an end to itself there is no hop. The caller frees with
+ * fab_trace_fini(). O(hops * ports of a switch). */
 void fab_trace_init(struct fab_trace *trace, const struct fab_routes *r,
 		    const struct fab_endpoint *from, const struct fab_endpoint *to);
 void fab_trace_fini(struct fab_trace *trace);
