@@ -93,14 +93,6 @@ static uint32_t leg_end(const struct story *s, const struct fab_hop *hops, uint3
 	return k->leaf_of[s->to.sw];
 }
 
-static uint32_t port_number(const struct fab_fabric *f, uint32_t sw, uint32_t arc)
-{
-	uint32_t cable = f->arc_cable[f->arc_first[sw] + arc];
-	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-
-	return f->port_num[f->port_node[a] == sw ? a : b];
-}
-
 static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_t n,
 		      uint32_t i, uint8_t sl, uint64_t *leg)
 {
@@ -120,7 +112,8 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 	cells[1].u = i + 1;
 	cells[2].u = *leg;
 	cells[3].text = fab_node_name(f, hop->sw);
-	cells[4].u = port_number(f, hop->sw, hop->out);
+	cells[4].u =
+		f->port_num[fab_arc_port(f, hop->sw, f->arc_first[hop->sw] + hop->out)];
 	cells[5].text = fab_node_name(f, f->arc_peer[f->arc_first[hop->sw] + hop->out]);
 	cells[6].real = sl == FAB_SL_UNKNOWN ? NAN : sl;
 	cells[7].real = lane_of(s->a->routes, hop, sl);

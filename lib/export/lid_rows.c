@@ -28,13 +28,6 @@ bool fab_live_cable(const struct fab_routes *r, uint32_t cable)
 	return !r->faults || !r->faults->cable_is_dead[cable];
 }
 
-unsigned fab_arc_port(const struct fab_fabric *f, uint32_t sw, uint32_t arc)
-{
-	uint32_t c = f->arc_cable[arc], end = f->cable_a[c];
-
-	return f->port_num[f->port_node[end] == sw ? end : f->cable_b[c]];
-}
-
 /* The switch at which packets to a port leave, FAB_NONE: it takes none or is dead. */
 static uint32_t exit_switch(const struct fab_routes *r, uint32_t port)
 {
@@ -193,6 +186,7 @@ unsigned fab_lid_out(const struct fab_lid_rows *t, uint32_t sw, uint32_t i)
 			return 0;
 		return f->port_num[fab_port_peer(f, t->port[i])];
 	}
-	return next < FAB_ARC_BROKEN ? fab_arc_port(f, sw, f->arc_first[sw] + next)
-				     : FAB_OUT_NONE;
+	return next < FAB_ARC_BROKEN
+		       ? f->port_num[fab_arc_port(f, sw, f->arc_first[sw] + next)]
+		       : FAB_OUT_NONE;
 }

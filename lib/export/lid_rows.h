@@ -39,5 +39,3 @@ unsigned fab_lid_out(const struct fab_lid_rows *t, uint32_t sw, uint32_t i);
  * name the switches of the fabric that goes with them. O(ports that lost their cable). */
 bool fab_live_switch(const struct fab_routes *r, uint32_t sw);
 bool fab_live_cable(const struct fab_routes *r, uint32_t cable);
-/* Port number of an arc (an id, not counted from arc_first) at its own switch. */
-unsigned fab_arc_port(const struct fab_fabric *f, uint32_t sw, uint32_t arc);

@@ -163,6 +163,15 @@ static inline fab_port_id fab_port_peer(const struct fab_fabric *f, fab_port_id 
 	return f->cable_a[c] == port ? f->cable_b[c] : f->cable_a[c];
 }
 
+/* The port by which an arc of a switch leaves it. O(1). */
+static inline fab_port_id fab_arc_port(const struct fab_fabric *f, uint32_t sw,
+				       uint32_t arc)
+{
+	uint32_t c = f->arc_cable[arc], a = f->cable_a[c];
+
+	return f->port_node[a] == sw ? a : f->cable_b[c];
+}
+
 /* Port `num` of a node, FAB_NONE when it is not kept. O(log ports of the node). */
 fab_port_id fab_port_find(const struct fab_fabric *f, fab_node_id node, unsigned num);
 

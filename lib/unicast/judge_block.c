@@ -212,7 +212,8 @@ static inline void leaves_on(struct fab_judge_work *w, uint32_t u, unsigned sl,
 static void note_missed(struct fab_judging *j, uint32_t sw, uint32_t in, uint32_t out,
 			unsigned sl)
 {
-	uint64_t at = fab_told_at(j->r, sw, fab_judge_port(j->r->f, sw, in), out);
+	uint64_t at = fab_told_at(
+		j->r, sw, fab_arc_port(j->r->f, sw, j->r->f->arc_first[sw] + in), out);
 
 	__atomic_store_n(&j->is_missed[at * j->n_sls + sl], 1, __ATOMIC_RELAXED);
 }

@@ -180,7 +180,8 @@ static void add_lanes(const struct fab_judging *j, uint32_t sw, struct fab_gaps 
 
 				if (!j->is_missed[at + sl])
 					continue;
-				gap.out = f->port_num[fab_judge_port(f, sw, out)];
+				gap.out = f->port_num[fab_arc_port(
+					f, sw, f->arc_first[sw] + out)];
 				add(gaps, gap);
 			}
 		}

@@ -198,15 +198,6 @@ bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *targ
 /* Service levels of the sources to targets first .. first + n - 1. */
 void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 			  struct fab_judge_work *w);
-/* Port by which an arc (counted from arc_first) leaves its switch. */
-static inline uint32_t fab_judge_port(const struct fab_fabric *f, uint32_t sw,
-				      uint32_t arc)
-{
-	uint32_t c = f->arc_cable[f->arc_first[sw] + arc], a = f->cable_a[c];
-
-	return f->port_node[a] == sw ? a : f->cable_b[c];
-}
-
 /* A service level that is a number. */
 static inline bool fab_judge_is_level(uint8_t sl)
 {

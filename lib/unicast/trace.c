@@ -78,15 +78,6 @@ uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from
 	return level;
 }
 
-/* The port of sw at the cable of its arc, counted from the first. */
-static uint32_t port_of_arc(const struct fab_fabric *f, uint32_t sw, uint32_t arc)
-{
-	uint32_t cable = f->arc_cable[f->arc_first[sw] + arc];
-	uint32_t a = f->cable_a[cable];
-
-	return f->port_node[a] == sw ? a : f->cable_b[cable];
-}
-
 static void add_hop(struct fab_trace *t, const struct fab_fabric *f, uint32_t out,
 		    unsigned vl)
 {
@@ -122,7 +113,7 @@ static void follow(struct fab_trace *t, const struct fab_routes *r, uint32_t sw,
 	struct fab_hop hop;
 
 	while (fab_path_hop(&path, &hop))
-		add_hop(t, r->f, port_of_arc(r->f, hop.sw, hop.out),
+		add_hop(t, r->f, fab_arc_port(r->f, hop.sw, path.arc),
 			lane_of(r, hop.sw, hop.in, hop.out, t->sl));
 	t->stopped = stops[fab_path_end(&path)];
 }
