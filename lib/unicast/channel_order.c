@@ -9,10 +9,15 @@
 
 struct edge {
 	uint32_t from, to;
-	uint32_t next_out, next_in; /* of the same vertex, FAB_NONE at the end */
-	uint32_t next_same;	    /* of the same slot */
-	uint32_t slot;
-	bool is_dropped;
+	uint32_t next_same, slot; /* of the same slot, FAB_NONE at the end */
+};
+
+/*
+ * What searches look at, apart from the rest: the other vertex of an edge, or of one that
+ * was dropped the vertex whose list it is in, which a search has always seen.
+ */
+struct link {
+	uint32_t vertex, next; /* FAB_NONE at the end */
 };
 
 struct fab_channel_order {
@@ -22,7 +27,8 @@ struct fab_channel_order {
 	uint32_t *first_out, *first_in; /* [n] edge, FAB_NONE */
 	uint8_t *is_seen;		/* [n] in the running search */
 	FAB_VEC(struct edge) edges;
-	uint32_t *slot; /* [n_slots] edge, FAB_NONE */
+	FAB_VEC(struct link) out, in; /* of each edge */
+	uint32_t *slot;		      /* [n_slots] edge, FAB_NONE */
 	FAB_VEC(uint32_t) ahead, behind;
 	uint32_t *places; /* of both, merged and apart: twice n_places */
 	size_t n_places;  /* room */
@@ -84,6 +90,8 @@ void fab_channel_order_free(struct fab_channel_order *o)
 	free(o->first_in);
 	free(o->is_seen);
 	free(o->edges.v);
+	free(o->out.v);
+	free(o->in.v);
 	free(o->ahead.v);
 	free(o->behind.v);
 	free(o->places);
@@ -103,11 +111,10 @@ static bool look_ahead(struct fab_channel_order *o, uint32_t from, uint32_t targ
 	for (size_t i = 0; i < o->ahead.n; i++) {
 		uint32_t e = o->first_out[o->ahead.v[i]];
 
-		for (; e != FAB_NONE; e = o->edges.v[e].next_out) {
-			uint32_t v = o->edges.v[e].to;
+		for (; e != FAB_NONE; e = o->out.v[e].next) {
+			uint32_t v = o->out.v[e].vertex;
 
-			if (o->edges.v[e].is_dropped || o->is_seen[v] ||
-			    o->place[v] > last)
+			if (o->is_seen[v] || o->place[v] > last)
 				continue;
 			if (v == target)
 				return false;
@@ -126,11 +133,10 @@ static void look_behind(struct fab_channel_order *o, uint32_t to, uint32_t first
 	for (size_t i = 0; i < o->behind.n; i++) {
 		uint32_t e = o->first_in[o->behind.v[i]];
 
-		for (; e != FAB_NONE; e = o->edges.v[e].next_in) {
-			uint32_t v = o->edges.v[e].from;
+		for (; e != FAB_NONE; e = o->in.v[e].next) {
+			uint32_t v = o->in.v[e].vertex;
 
-			if (o->edges.v[e].is_dropped || o->is_seen[v] ||
-			    o->place[v] < first)
+			if (o->is_seen[v] || o->place[v] < first)
 				continue;
 			o->is_seen[v] = 1;
 			FAB_PUSH(&o->behind, v);
@@ -242,50 +248,57 @@ static uint32_t find(const struct fab_channel_order *o, uint32_t slot, uint32_t 
 	return e;
 }
 
+static bool is_dropped(const struct fab_channel_order *o, uint32_t e)
+{
+	return o->out.v[e].vertex == o->edges.v[e].from;
+}
+
 bool fab_channel_order_has(const struct fab_channel_order *o, uint32_t slot,
 			   uint32_t from, uint32_t to)
 {
 	uint32_t e = find(o, slot, from, to);
 
-	return e != FAB_NONE && !o->edges.v[e].is_dropped;
+	return e != FAB_NONE && !is_dropped(o, e);
+}
+
+static uint32_t add_edge(struct fab_channel_order *o, uint32_t slot, uint32_t from,
+			 uint32_t to)
+{
+	uint32_t e = (uint32_t)o->edges.n;
+
+	FAB_PUSH(&o->edges, ((struct edge){from, to, o->slot[slot], slot}));
+	FAB_PUSH(&o->out, ((struct link){to, o->first_out[from]}));
+	FAB_PUSH(&o->in, ((struct link){from, o->first_in[to]}));
+	return o->first_out[from] = o->first_in[to] = o->slot[slot] = e;
 }
 
 enum fab_edge fab_channel_order_add(struct fab_channel_order *o, uint32_t slot,
 				    uint32_t from, uint32_t to, uint32_t *id)
 {
 	uint32_t known = find(o, slot, from, to);
-	struct edge e = {.from = from, .to = to};
 
-	if (known != FAB_NONE && !o->edges.v[known].is_dropped)
+	if (known != FAB_NONE && !is_dropped(o, known))
 		return FAB_EDGE_KNOWN;
 	if (!make_room(o, from, to))
 		return FAB_EDGE_CYCLE;
-	if (known != FAB_NONE) {
-		o->edges.v[known].is_dropped = false;
-		*id = known;
-		return FAB_EDGE_NEW;
-	}
-	*id = (uint32_t)o->edges.n;
-	e.next_out = o->first_out[from];
-	e.next_in = o->first_in[to];
-	e.next_same = o->slot[slot];
-	e.slot = (uint32_t)slot;
-	o->first_out[from] = o->first_in[to] = o->slot[slot] = *id;
-	FAB_PUSH(&o->edges, e);
+	*id = known != FAB_NONE ? known : add_edge(o, slot, from, to);
+	o->out.v[*id].vertex = to;
+	o->in.v[*id].vertex = from;
 	return FAB_EDGE_NEW;
 }
 
 /* The edge added last of all goes for good; any other is passed over from now on. */
 void fab_channel_order_drop(struct fab_channel_order *o, uint32_t id)
 {
-	struct edge *e = &o->edges.v[id];
+	const struct edge *e = &o->edges.v[id];
 
-	e->is_dropped = true;
+	o->out.v[id].vertex = e->from;
+	o->in.v[id].vertex = e->to;
 	if (id != o->edges.n - 1 || o->first_out[e->from] != id ||
 	    o->first_in[e->to] != id || o->slot[e->slot] != id)
 		return;
-	o->first_out[e->from] = e->next_out;
-	o->first_in[e->to] = e->next_in;
+	o->first_out[e->from] = o->out.v[id].next;
+	o->first_in[e->to] = o->in.v[id].next;
 	o->slot[e->slot] = e->next_same;
-	o->edges.n--;
+	o->edges.n = o->out.n = o->in.n = id;
 }
