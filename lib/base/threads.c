@@ -17,7 +17,7 @@ int fab_threads(int wanted)
 
 int fab_threads_for(int wanted, uint64_t steps)
 {
-	const uint64_t worth_a_thread = 200000; /* about a millisecond */
+	const uint64_t worth_a_thread = 4000000; /* about ten milliseconds */
 
 	return steps < worth_a_thread ? 1 : fab_threads(wanted);
 }
