@@ -150,18 +150,40 @@ static void forget(struct fab_channel_order *o, const uint32_t *v, size_t n)
 		o->is_seen[v[i]] = 0;
 }
 
-static int by_value(const void *a, const void *b)
+static uint32_t middle_of(uint32_t a, uint32_t b, uint32_t c)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
+	if (a > b)
+		return a < c ? a : b > c ? b : c;
+	return b < c ? b : a > c ? a : c;
 }
 
+/* Hoare's partition; qsort() takes three times as long. */
 static void sort(uint32_t *v, size_t n)
 {
-	if (n > FEW) {
-		qsort(v, n, sizeof(*v), by_value);
-		return;
+	while (n > FEW) {
+		uint32_t pivot = middle_of(v[0], v[n / 2], v[n - 1]);
+		size_t i = 0, j = n - 1;
+
+		for (;; i++, j--) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			uint32_t moved = v[i];
+
+			v[i] = v[j];
+			v[j] = moved;
+		}
+		if (j + 1 < n - j - 1) {
+			sort(v, j + 1);
+			v += j + 1;
+			n -= j + 1;
+		} else {
+			sort(v + j + 1, n - j - 1);
+			n = j + 1;
+		}
 	}
 	for (size_t i = 1; i < n; i++) {
 		uint32_t moved = v[i];
