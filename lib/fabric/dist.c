@@ -8,6 +8,7 @@
 #include "fabric/bitplanes.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,23 @@ enum {
 /* A set of the sources of a batch. */
 typedef uint64_t set __attribute__((vector_size(WORDS * sizeof(uint64_t))));
 
+/* Bytes up to which all rows are made at once. */
+static const size_t AT_ONCE_BYTES = (size_t)256 << 20;
+
+/* Rows that were asked for. */
+struct made {
+	/* [n / BATCH, rounded up] rows of BATCH switches each, NULL: nobody asked yet */
+	uint8_t **rows;
+	pthread_mutex_t *lock; /* of each of them */
+	uint64_t bytes;	       /* of all */
+};
+
 struct fab_dist {
+	const struct fab_fabric *f;
 	uint32_t n;
 	size_t stride;
-	uint8_t *hops; /* [n * stride] */
+	uint8_t *hops; /* [n * stride]; NULL: on demand */
+	struct made *made;
 };
 
 /*
@@ -161,23 +175,84 @@ static void store_batch(struct fab_dist *d, const struct search *s, uint32_t fir
 			d->hops + (size_t)v * d->stride + first);
 }
 
+/* What the search of a batch found, from planes to bytes, as rows of its sources. */
+static void store_rows(const struct fab_dist *d, const struct search *s, uint32_t levels,
+		       uint32_t n_rows, uint8_t *rows)
+{
+	enum { TILE = 64 };
+	uint8_t(*tile)[BATCH] = fab_alloc(TILE, BATCH);
+	struct fab_bitplanes_way ways[FAB_BITPLANES_WAYS];
+	int n_planes = 0;
+
+	while (levels >> n_planes)
+		n_planes++;
+	fab_bitplanes_ways(ways);
+	for (size_t v = 0; v < d->stride; v += TILE) {
+		memset(tile, FAB_HOPS_UNREACHABLE, TILE * sizeof(*tile));
+		for (size_t k = 0; k < TILE && v + k < d->n; k++)
+			ways[0].to_bytes(
+				(const uint64_t *)(s->planes + (v + k) * FAB_BITPLANES),
+				(const uint64_t *)&s->seen[v + k], WORDS, n_planes, WORDS,
+				tile[k]);
+		for (uint32_t i = 0; i < n_rows; i++)
+			for (size_t k = 0; k < TILE; k++)
+				rows[i * d->stride + v + k] = tile[k][i];
+	}
+	free(tile);
+}
+
+/* The rows of a batch; the caller has its lock. */
+static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
+{
+	uint32_t first = batch * BATCH;
+	uint32_t n_rows = d->n - first < BATCH ? d->n - first : BATCH;
+	size_t bytes = n_rows * d->stride;
+	struct search s;
+	uint8_t *rows;
+
+	if (__atomic_add_fetch(&d->made->bytes, bytes, __ATOMIC_RELAXED) >
+	    fab_memory_bytes())
+		fab_oom(d->made->bytes);
+	search_init(&s, d->n, true);
+	rows = fab_alloc_huge(bytes);
+	store_rows(d, &s, search_batch(d->f, &s, first), n_rows, rows);
+	search_fini(&s);
+	return rows;
+}
+
+static const uint8_t *rows_of(const struct fab_dist *d, uint32_t batch)
+{
+	struct made *made = d->made;
+	uint8_t *rows = __atomic_load_n(&made->rows[batch], __ATOMIC_ACQUIRE);
+
+	if (rows)
+		return rows;
+	pthread_mutex_lock(&made->lock[batch]);
+	rows = made->rows[batch];
+	if (!rows) {
+		rows = make_rows(d, batch);
+		__atomic_store_n(&made->rows[batch], rows, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&made->lock[batch]);
+	return rows;
+}
+
 /* All batches, in parallel; the largest level of any. `d` NULL: only that. */
 static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n_threads)
 {
 	uint32_t n = f->n_switches, farthest = 0;
-	int64_t n_batches = ((int64_t)n + BATCH - 1) / BATCH;
-	int n_workers =
-		fab_threads_for(n_threads, (uint64_t)n_batches * f->peer_first[n]);
+	int64_t n_all = ((int64_t)n + BATCH - 1) / BATCH;
+	int n_workers = fab_threads_for(n_threads, (uint64_t)n_all * f->peer_first[n]);
 
-	if (n_workers > n_batches)
-		n_workers = (int)n_batches;
+	if (n_workers > n_all)
+		n_workers = (int)n_all;
 #pragma omp parallel num_threads(n_workers) reduction(max : farthest)
 	{
 		struct search s;
 
 		search_init(&s, n, d != NULL);
 #pragma omp for schedule(dynamic, 1)
-		for (int64_t b = 0; b < n_batches; b++) {
+		for (int64_t b = 0; b < n_all; b++) {
 			uint32_t first = (uint32_t)b * BATCH;
 			uint32_t levels = search_batch(f, &s, first);
 
@@ -205,42 +280,97 @@ static int fail_memory(const struct fab_fabric *f, uint64_t bytes, struct fab_er
 			fab_human_bytes(fab_memory_bytes(), has));
 }
 
-int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
-		 struct fab_err *err)
+static struct fab_dist *new_dist(const struct fab_fabric *f)
 {
 	struct fab_dist *d = FAB_NEW0(1, struct fab_dist);
 
+	d->f = f;
 	d->n = f->n_switches;
 	d->stride = ((size_t)d->n + 63) / 64 * 64;
-	if (d->n * d->stride > fab_memory_bytes()) {
-		int rc = fail_memory(f, d->n * d->stride, err);
+	return d;
+}
 
+static int fail_far(struct fab_dist *d, struct fab_err *err)
+{
+	int rc = fab_fail(err, ERANGE,
+			  "%s: two switches are more than %d hops apart, more than any "
+			  "routing here is made for",
+			  d->f->source, FARTHEST);
+
+	fab_dist_free(d);
+	return rc;
+}
+
+static uint32_t n_batches(const struct fab_dist *d)
+{
+	return (d->n + BATCH - 1) / BATCH;
+}
+
+int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
+			   struct fab_dist **out, struct fab_err *err)
+{
+	struct fab_dist *d = new_dist(f);
+
+	d->made = FAB_NEW0(1, struct made);
+	d->made->rows = FAB_NEW0(n_batches(d) + 1, uint8_t *);
+	d->made->lock = FAB_NEW(n_batches(d) + 1, pthread_mutex_t);
+	for (uint32_t i = 0; i < n_batches(d); i++)
+		pthread_mutex_init(&d->made->lock[i], NULL);
+	if (search_all(f, NULL, n_threads) > FARTHEST)
+		return fail_far(d, err);
+	*out = d;
+	return 0;
+}
+
+int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
+		 struct fab_err *err)
+{
+	struct fab_dist *d = new_dist(f);
+	size_t bytes = d->n * d->stride;
+	int rc;
+
+	if (bytes > AT_ONCE_BYTES) {
+		free(d);
+		return fab_dist_new_on_demand(f, n_threads, out, err);
+	}
+	if (bytes > fab_memory_bytes()) {
+		rc = fail_memory(f, bytes, err);
 		free(d);
 		return rc;
 	}
-	d->hops = fab_alloc_huge(d->n * d->stride);
-	if (search_all(f, d, n_threads) > FARTHEST) {
-		fab_dist_free(d);
-		return fab_fail(err, ERANGE,
-				"%s: two switches are more than %d hops apart, more than "
-				"any routing here is made for",
-				f->source, FARTHEST);
-	}
+	d->hops = fab_alloc_huge(bytes);
+	if (search_all(f, d, n_threads) > FARTHEST)
+		return fail_far(d, err);
 	*out = d;
 	return 0;
+}
+
+static void free_made(struct fab_dist *d)
+{
+	for (uint32_t i = 0; i < n_batches(d); i++) {
+		free(d->made->rows[i]);
+		pthread_mutex_destroy(&d->made->lock[i]);
+	}
+	free(d->made->rows);
+	free(d->made->lock);
+	free(d->made);
 }
 
 void fab_dist_free(struct fab_dist *dist)
 {
 	if (!dist)
 		return;
+	if (dist->made)
+		free_made(dist);
 	free(dist->hops);
 	free(dist);
 }
 
 const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw)
 {
-	return dist->hops + sw * dist->stride;
+	if (dist->hops)
+		return dist->hops + sw * dist->stride;
+	return rows_of(dist, sw / BATCH) + sw % BATCH * dist->stride;
 }
 
 size_t fab_dist_stride(const struct fab_dist *dist)
@@ -250,7 +380,7 @@ size_t fab_dist_stride(const struct fab_dist *dist)
 
 size_t fab_dist_bytes(const struct fab_dist *dist)
 {
-	return dist->n * dist->stride;
+	return dist->made ? dist->made->bytes : dist->n * dist->stride;
 }
 
 FAB_WIDE static unsigned row_max(const uint8_t *row, size_t n)

@@ -15,23 +15,29 @@
 struct fab_dist;
 
 /*
- * All distances of a fabric; n_threads 0 = as many as OpenMP gives. Fails with ERANGE
- * when two connected switches are more than 254 hops apart (InfiniBand ends at 63),
- * with ENOMEM when the memory does not hold them.
- * O(cables * switches / 512 + switches^2), switches^2 bytes.
+ * The distances of a fabric, which is borrowed; n_threads 0 = as many as OpenMP gives.
+ * Up to 256 MiB (16 384 switches) all are made at once, else rows are made when somebody
+ * asks for them, those of 512 switches at a time. Fails with ERANGE when two connected
+ * switches are more than 254 hops apart (InfiniBand ends at 63), with ENOMEM when the
+ * memory does not hold them. O(cables * switches / 512 + switches^2), switches^2 bytes,
+ * of rows on demand as many as are asked for.
  */
 int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
 		 struct fab_err *err) FAB_MUST_CHECK;
+/* The same with rows on demand, however few. */
+int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
+			   struct fab_dist **out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_dist_free(struct fab_dist *dist);
 
 /*
  * Borrowed row of a switch: hops to each switch, FAB_HOPS_UNREACHABLE for none. Rows are
- * padded to a multiple of 64 bytes with FAB_HOPS_UNREACHABLE and aligned to 64.
+ * padded to a multiple of 64 bytes with FAB_HOPS_UNREACHABLE and aligned to 64. Threads
+ * may ask at once. O(1); a row on demand costs O(cables) the first time.
  */
 const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw);
 /* Length of a padded row in bytes. */
 size_t fab_dist_stride(const struct fab_dist *dist);
-/* Bytes the matrix takes. */
+/* Bytes that the rows take that there are. */
 size_t fab_dist_bytes(const struct fab_dist *dist);
 
 /* Largest finite distance between any two switches. O(switches^2). */

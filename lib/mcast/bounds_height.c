@@ -65,7 +65,7 @@ static bool has_candidate_within(const struct exits *x, const struct candidates 
 				 uint32_t sw, uint8_t hops)
 {
 	const struct fab_fabric *f = x->p->f;
-	const uint8_t *row = fab_dist_row(x->p->dist, sw);
+	const uint8_t *row;
 
 	if (set->bits[sw / 64] >> (sw % 64) & 1)
 		return true;
@@ -74,7 +74,10 @@ static bool has_candidate_within(const struct exits *x, const struct candidates 
 	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
 		if (set->bits[f->peer[i] / 64] >> (f->peer[i] % 64) & 1)
 			return true;
-	for (size_t w = 0; hops > 1 && w < x->roots->words; w++)
+	if (hops == 1)
+		return false;
+	row = fab_dist_row(x->p->dist, sw);
+	for (size_t w = 0; w < x->roots->words; w++)
 		for (uint64_t left = set->bits[w]; left; left &= left - 1)
 			if (row[w * 64 + (size_t)__builtin_ctzll(left)] <= hops)
 				return true;

@@ -31,6 +31,21 @@ static void slow_row(const struct fab_fabric *f, uint32_t source, uint8_t *row)
 	free(queue);
 }
 
+static void check_rows(const struct fab_fabric *f, int n_threads)
+{
+	struct fab_dist *all, *some;
+
+	cr_assert_eq(fab_dist_new(f, n_threads, &all, NULL), 0);
+	cr_assert_eq(fab_dist_new_on_demand(f, n_threads, &some, NULL), 0);
+	cr_assert_eq(fab_dist_bytes(some), 0);
+	for (uint32_t s = f->n_switches; s-- > 0;)
+		cr_assert_arr_eq(fab_dist_row(some, s), fab_dist_row(all, s),
+				 fab_dist_stride(all), "row %u", s);
+	cr_assert_eq(fab_dist_bytes(some), fab_dist_bytes(all));
+	fab_dist_free(all);
+	fab_dist_free(some);
+}
+
 static void check_all(struct fab_fabric *f, int n_threads)
 {
 	uint8_t *row = FAB_NEW(f->n_switches, uint8_t);
@@ -52,6 +67,7 @@ static void check_all(struct fab_fabric *f, int n_threads)
 	cr_assert_eq(fab_fabric_diameter(f, n_threads), diameter);
 	fab_dist_free(d);
 	free(row);
+	check_rows(f, n_threads);
 	fab_fabric_free(f);
 }
 
