@@ -109,51 +109,83 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp mcroute_events_argp = {.options = options, .parser = parse_option};
 
+/* One engine in one behaviour, and how it ended. */
+struct outcome {
+	struct fab_life_outcome life;
+	struct fab_efi efi;
+	uint32_t peak;
+	bool is_sound;
+	double seconds;
+};
+
+/* A row of the report. */
+struct row {
+	const char *algorithm, *behaviour;
+	struct outcome o;
+	uint64_t verified; /* or FAB_UNKNOWN */
+};
+
+#define AT(member) FAB_AT(struct row, member)
 const struct fab_column mcroute_events_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
 	{"behaviour", FAB_TEXT,
 	 "batched: computed once when all have joined; plain: at every request; "
 	 "coalesced: requests are gathered, as OpenSM does",
-	 0},
-	{"recomputations", FAB_UINT, "times that the routes of a group were computed", 0},
-	{"table_updates", FAB_UINT, "multicast table entries of switches that changed",
-	 0},
-	{"unusable_seconds.sum", FAB_REAL, "time that groups waited for routes", 0},
-	{"unusable_seconds.mean", FAB_REAL, "the same, mean over the groups", 0},
+	 0, AT(behaviour)},
+	{"recomputations", FAB_UINT, "times that the routes of a group were computed", 0,
+	 AT(o.life.recomputations)},
+	{"table_updates", FAB_UINT, "multicast table entries of switches that changed", 0,
+	 AT(o.life.table_updates)},
+	{"unusable_seconds.sum", FAB_REAL, "time that groups waited for routes", 0,
+	 AT(o.life.unusable_sum_s)},
+	{"unusable_seconds.mean", FAB_REAL, "the same, mean over the groups", 0,
+	 AT(o.life.unusable_mean_s)},
 	{"unusable_seconds.max", FAB_REAL, "the same, of the group that waited longest",
-	 0},
+	 0, AT(o.life.unusable_max_s)},
 	{"routed_seconds.mean", FAB_REAL,
-	 "from the last join of a group until all members have routes, mean", 0},
-	{"routed_seconds.max", FAB_REAL, "the same, longest", 0},
+	 "from the last join of a group until all members have routes, mean", 0,
+	 AT(o.life.routed_mean_s)},
+	{"routed_seconds.max", FAB_REAL, "the same, longest", 0, AT(o.life.routed_max_s)},
 	{"told_seconds.mean", FAB_REAL,
-	 "until all members know it, mean; null: nobody is told", 0},
-	{"told_seconds.max", FAB_REAL, "the same, longest", FAB_COL_EXTRA},
+	 "until all members know it, mean; null: nobody is told", 0,
+	 AT(o.life.told_mean_s)},
+	{"told_seconds.max", FAB_REAL, "the same, longest", FAB_COL_EXTRA,
+	 AT(o.life.told_max_s)},
 	{"completed", FAB_UINT, "times that all members of a group had joined",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(o.life.completed)},
 	{"routed", FAB_UINT, "times that they then all had routes before one left",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(o.life.routed)},
 	{"passes", FAB_UINT, "passes over gathered requests (coalesced)",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"polls", FAB_UINT, "questions of first members (batched)", FAB_COL_EXTRA},
-	{"timed_out", FAB_UINT, "groups destroyed by a time-out", 0},
-	{"lost", FAB_UINT, "requests that nobody received", 0},
-	{"repeated", FAB_UINT, "requests for what was so already", FAB_COL_EXTRA},
-	{"refused", FAB_UINT, "requests that did not fit the state of the group", 0},
-	{"alive", FAB_UINT, "groups that exist in the end", 0},
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(o.life.passes)},
+	{"polls", FAB_UINT, "questions of first members (batched)", FAB_COL_EXTRA,
+	 AT(o.life.polls)},
+	{"timed_out", FAB_UINT, "groups destroyed by a time-out", 0,
+	 AT(o.life.timed_out)},
+	{"lost", FAB_UINT, "requests that nobody received", 0, AT(o.life.lost)},
+	{"repeated", FAB_UINT, "requests for what was so already", FAB_COL_EXTRA,
+	 AT(o.life.repeated)},
+	{"refused", FAB_UINT, "requests that did not fit the state of the group", 0,
+	 AT(o.life.refused)},
+	{"alive", FAB_UINT, "groups that exist in the end", 0, AT(o.life.alive)},
 	{"max_efi", FAB_UINT,
-	 "largest number of trees on a switch-to-switch cable in the end", 0},
+	 "largest number of trees on a switch-to-switch cable in the end", 0,
+	 AT(o.efi.max)},
 	{"mean_efi", FAB_REAL,
 	 "mean number of trees over all switch-to-switch cables in the end",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(o.efi.mean)},
 	{"peak_efi", FAB_UINT,
-	 "largest number of trees on a switch-to-switch cable at any time", 0},
+	 "largest number of trees on a switch-to-switch cable at any time", 0,
+	 AT(o.peak)},
 	{"max_height", FAB_UINT,
 	 "switch hops from a root to its farthest member in the end, largest",
-	 FAB_COL_EXTRA},
+	 FAB_COL_EXTRA, AT(o.efi.max_height)},
 	{"verified", FAB_BOOL,
-	 "the trees in the end were checked by --verify; null without it", FAB_COL_EXTRA},
-	{"seconds.total", FAB_REAL, "time that the replay took", FAB_COL_EXTRA},
+	 "the trees in the end were checked by --verify; null without it", FAB_COL_EXTRA,
+	 AT(verified)},
+	{"seconds.total", FAB_REAL, "time that the replay took", FAB_COL_EXTRA,
+	 AT(o.seconds)},
 };
+#undef AT
 const size_t mcroute_events_n_columns = FAB_COUNT(mcroute_events_columns);
 
 void mcroute_events_init(struct mcroute_events *e)
@@ -226,15 +258,6 @@ static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uin
 	return fab_live_route(live, group, member, n);
 }
 
-/* One engine in one behaviour, and how it ended. */
-struct outcome {
-	struct fab_life_outcome life;
-	struct fab_efi efi;
-	uint32_t peak;
-	bool is_sound;
-	double seconds;
-};
-
 /* What the trees that are left amount to. */
 static void judge(const struct mcroute_events_job *job, const struct fab_dist *dist,
 		  const struct fab_live *live, const struct fab_events *events,
@@ -286,36 +309,10 @@ static void replay(const struct mcroute_events *e, const struct mcroute_events_j
 static void print_row(struct fab_report *r, const char *algorithm, const char *behaviour,
 		      const struct outcome *o, bool was_verified)
 {
-	const union fab_cell cells[] = {
-		{.text = algorithm},
-		{.text = behaviour},
-		{.u = o->life.recomputations},
-		{.u = o->life.table_updates},
-		{.real = o->life.unusable_sum_s},
-		{.real = o->life.unusable_mean_s},
-		{.real = o->life.unusable_max_s},
-		{.real = o->life.routed_mean_s},
-		{.real = o->life.routed_max_s},
-		{.real = o->life.told_mean_s},
-		{.real = o->life.told_max_s},
-		{.u = o->life.completed},
-		{.u = o->life.routed},
-		{.u = o->life.passes},
-		{.u = o->life.polls},
-		{.u = o->life.timed_out},
-		{.u = o->life.lost},
-		{.u = o->life.repeated},
-		{.u = o->life.refused},
-		{.u = o->life.alive},
-		{.u = o->efi.max},
-		{.real = o->efi.mean},
-		{.u = o->peak},
-		{.u = o->efi.max_height},
-		{.u = was_verified ? o->is_sound : FAB_UNKNOWN},
-		{.real = o->seconds},
-	};
+	const struct row row = {algorithm, behaviour, *o,
+				was_verified ? o->is_sound : FAB_UNKNOWN};
 
-	fab_report_row(r, cells);
+	fab_report_record(r, &row);
 }
 
 /* All behaviours of every engine, [n_engines * FAB_LIFE_N_BEHAVIOURS] on the heap. */
