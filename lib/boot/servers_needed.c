@@ -67,7 +67,8 @@ static bool take(struct subtree *t, int64_t most)
 		if (g->n)
 			break;
 	}
-	memmove(t->gain.v, t->gain.v + i, (t->gain.n - i) * sizeof(*t->gain.v));
+	if (i) /* without any there may be no list */
+		memmove(t->gain.v, t->gain.v + i, (t->gain.n - i) * sizeof(*t->gain.v));
 	t->gain.n -= i;
 	return t->left_over >= -most;
 }

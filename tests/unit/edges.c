@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values at the edges: exactly full, exactly one, of the same number. */
 #include "base/mem.h"
+#include "fabric/excerpt.h"
 #include "fabric/plain_names.h"
 #include "fabric/resolver.h"
 #include "support/boots.h"
@@ -201,4 +202,44 @@ Test(edges, plain_names)
 	cr_expect_str_eq(names.of_switch[1], "hidden");
 	fab_plain_names_fini(&names, f);
 	fab_fabric_free(f);
+}
+
+/* An adapter with two cables into a part is one adapter there. */
+Test(edges, excerpts_have_each_node_once)
+{
+	struct plan plan = two_adapters();
+	struct fab_excerpts *excerpts;
+	struct fab_planes *planes;
+	struct fab_fabric *f, *part;
+
+	plan_cable(&plan, 0, 5, 4, 2);
+	f = build(&plan);
+	planes = fab_planes_new(f);
+	excerpts = fab_excerpts_new(f, planes);
+	part = fab_excerpt(excerpts, 0);
+	cr_assert(part);
+	cr_expect_eq(part->n_nodes, f->n_nodes);
+	cr_expect_eq(part->n_cables, f->n_cables);
+	cr_expect_eq(fab_fabric_fingerprint(part), fab_fabric_fingerprint(f));
+	fab_fabric_free(part);
+	fab_excerpts_free(excerpts);
+	fab_planes_free(planes);
+	fab_fabric_free(f);
+}
+
+/* "ibp1" is the name of an adapter as "ibp10" is. */
+Test(edges, short_names_of_adapters)
+{
+	static const char *const names[] = {"h1 ibp1", "h1 ibp10", "h1 ib0"};
+
+	for (size_t i = 0; i < FAB_COUNT(names); i++) {
+		struct plan plan = two_adapters();
+		struct fab_fabric *f;
+
+		strcpy(plan.nodes.v[2].name, names[i]);
+		f = build(&plan);
+		cr_expect_eq(f->n_hosts, 2, "%s: %u", names[i], f->n_hosts);
+		cr_expect_str_eq(fab_host_name(f, 0), "h1");
+		fab_fabric_free(f);
+	}
 }
