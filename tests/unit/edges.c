@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values at the edges: exactly full, exactly one, of the same number. */
 #include "base/mem.h"
+#include "boot/book.h"
+#include "boot/failover.h"
+#include "fabric/check.h"
 #include "fabric/excerpt.h"
 #include "fabric/plain_names.h"
 #include "fabric/resolver.h"
+#include "fabric/shape.h"
 #include "support/boots.h"
 #include "support/gen.h"
 #include "support/plan.h"
+#include "unicast/columns.h"
 #include "unicast/destinations.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
@@ -242,4 +247,172 @@ Test(edges, short_names_of_adapters)
 		cr_expect_str_eq(fab_host_name(f, 0), "h1");
 		fab_fabric_free(f);
 	}
+}
+
+static int read_book(const char *text, struct fab_book **book, struct fab_err *err)
+{
+	return fab_book_read("b", text, strlen(text), book, err);
+}
+
+/* A name has up to 63 characters; two addresses of one name are one too many, whichever
+ * comes first. */
+Test(edges, books)
+{
+	static const char *const clashes[] = {
+		"h1 02:00:00:00:00:01\nh1 02:00:00:00:00:02\n",
+		"h1 02:00:00:00:00:02\nh1 02:00:00:00:00:01\n",
+	};
+	struct fab_book *book = NULL;
+	struct fab_err err = {""};
+	char text[128], name[65];
+
+	memset(name, 'n', 64);
+	name[64] = 0;
+	snprintf(text, sizeof(text), "%.63s 02:00:00:00:00:01\n", name);
+	cr_assert_eq(read_book(text, &book, &err), 0, "%s", err.text);
+	fab_book_free(book);
+	snprintf(text, sizeof(text), "%s 02:00:00:00:00:01\n", name);
+	cr_expect_neq(read_book(text, &book, &err), 0);
+	for (size_t i = 0; i < FAB_COUNT(clashes); i++)
+		cr_expect_neq(read_book(clashes[i], &book, &err), 0, "%s", clashes[i]);
+}
+
+/* Who serves most nodes more than before comes first. */
+Test(edges, servers_that_grow)
+{
+	struct fab_machine *m = boots_machine("board=3,cpu=4,servers=3");
+	struct fab_batch all = boots_batch(m, "all");
+	uint32_t *before = boots_map(m, "scda", &all),
+		 *after = boots_map(m, "scda", &all);
+	struct fab_failover out;
+	uint32_t n_third = 0;
+
+	/* of the third server's nodes one goes to the first, the others to the second */
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		if (m->interface_server[before[i]] == 2)
+			after[i] = n_third++ ? 1 : 0;
+	cr_assert_eq(n_third, 4);
+	fab_failover_of(m, &all, before, after, &out);
+	cr_assert_eq(out.n, 2);
+	cr_expect_eq(out.grown[0].server, 1);
+	cr_expect_eq(out.grown[0].nodes - out.grown[0].nodes_before, 3);
+	cr_expect_eq(out.grown[1].server, 0);
+	fab_failover_fini(&out);
+	free(before);
+	free(after);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
+
+/* A path times a complete graph of four is no mesh, nor a torus. */
+Test(edges, products_of_unlike_factors)
+{
+	enum { N = 3, M = 4 };
+	struct plan plan = {0};
+	struct fab_fabric *f;
+	struct fab_shape *shape;
+	uint16_t port[N * M] = {0};
+
+	for (uint32_t i = 0; i < N * M; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%u", i);
+		plan_switch(&plan, name, 8);
+	}
+	for (uint32_t a = 0; a < N * M; a++)
+		for (uint32_t b = a + 1; b < N * M; b++) {
+			bool is_path = a % M == b % M && b / M == a / M + 1;
+
+			if (is_path || a / M == b / M) {
+				port[a]++;
+				port[b]++;
+				plan_cable(&plan, a, port[a], b, port[b]);
+			}
+		}
+	f = build(&plan);
+	shape = fab_shape_recognize(f);
+	cr_expect_neq(shape->kind, FAB_SHAPE_MESH);
+	cr_expect_neq(shape->kind, FAB_SHAPE_TORUS);
+	fab_shape_free(shape);
+	fab_fabric_free(f);
+}
+
+/* The LIDs behind a leaf take its alternatives in turn. */
+Test(edges, lids_take_turns)
+{
+	struct fab_fabric *f = test_gen("kfat:dims=3x3,hosts=4,planes=2");
+	struct fab_kfat *k = NULL;
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_routes *r = NULL;
+	struct fab_columns columns;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s", err.text);
+	problem.kfat = k;
+	problem.faults = faults;
+	cr_assert_eq(fab_unicast_vtftr_ib.route(&problem, &r, &err), 0, "%s", err.text);
+	fab_columns_init(&columns, r);
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		unsigned n_of[2] = {0};
+		uint32_t least = FAB_NONE;
+
+		for (int turn = 0; turn < 2; turn++)
+			for (uint32_t c = f->n_switch_links;
+			     c < f->n_switch_links + f->n_host_links; c++) {
+				uint32_t at;
+
+				if (f->port_node[f->cable_a[c]] != k->leaf[i])
+					continue;
+				at = fab_columns_of(&columns, f->cable_b[c], 0);
+				if (turn)
+					n_of[(at - least) & 1]++;
+				else
+					least = at < least ? at : least;
+			}
+		cr_expect_eq(n_of[0], 2);
+		cr_expect_eq(n_of[1], 2);
+	}
+	fab_columns_fini(&columns);
+	fab_routes_free(r);
+	fab_faults_free(faults);
+	fab_kfat_free(k);
+	fab_fabric_free(f);
+}
+
+/* Where one half of the neighbours has two cables and one half one, neither is usual. */
+Test(edges, no_usual_number_of_cables)
+{
+	enum { N = 4 };
+	struct plan plan = {0};
+	struct fab_fabric *f;
+	struct fab_check *check;
+	uint16_t port[2 * N] = {0};
+
+	for (uint32_t i = 0; i < 2 * N; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), i < N ? "leaf%u" : "spine%u", i % N);
+		plan_switch(&plan, name, 36);
+	}
+	for (uint32_t a = 0; a < N; a++)
+		for (uint32_t b = N; b < 2 * N; b++)
+			for (uint32_t i = 0; i < 1 + (a + b) % 2; i++) {
+				port[a]++;
+				port[b]++;
+				plan_cable(&plan, a, port[a], b, port[b]);
+			}
+	for (uint32_t a = 0; a < N; a++) {
+		char name[16];
+		uint32_t h;
+
+		snprintf(name, sizeof(name), "h%u HCA-1", a);
+		h = plan_adapter(&plan, name);
+		plan_cable(&plan, a, ++port[a], h, 1);
+	}
+	f = build(&plan);
+	check = fab_check_new(f);
+	cr_expect_eq(check->n_problems, 0);
+	fab_check_free(check);
+	fab_fabric_free(f);
 }
