@@ -87,8 +87,8 @@ int vtftr_ib_pack(struct vtftr_ib *v, const struct fab_phases *phases,
 
 /*
  * Two service levels and three lanes by the direction of turns, see the file; *is_done is
- * false, and only service levels have changed, where a path turns twice or the kfat has
- * not two dimensions. O(pairs).
+ * false, and only service levels have changed, where a path turns twice, the kfat has
+ * not two dimensions, or lines of several levels of switches. O(pairs).
  */
 int vtftr_ib_order_turns(struct vtftr_ib *v, bool *is_done,
 			 struct fab_err *err) FAB_MUST_CHECK;

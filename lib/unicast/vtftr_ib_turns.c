@@ -22,8 +22,11 @@
  * row. There it goes over a channel of lane 2 (1), which only packets that come from a
  * column use, and each of them leaves the row at a lower (higher) column; from there the
  * cycle stays in that column until it turns again. So the columns at which it turns only
- * descend (ascend), and it never closes. Which of several switches of a row or column the
- * channels are at, plane by plane, does not matter to any of this.
+ * descend (ascend), and it never closes. That takes lines of one level of switches: in a
+ * deeper line a packet that turned shares channels with injected ones behind its first
+ * switch, where its lane cannot be told from theirs, and cycles were seen. Which of
+ * several switches of a row or column the channels are at, plane by plane, does not
+ * matter to any of this.
  *
  * Where a row is whole, two levels and two lanes do: every pair whose direct paths are
  * dead can go along its column to that row, along the row, and along the column of the
@@ -152,8 +155,8 @@ int vtftr_ib_order_turns(struct vtftr_ib *v, bool *is_done, struct fab_err *err)
 	int rc;
 
 	*is_done = false;
-	if (v->problem->kfat->n_dims != 2 || v->problem->max_vls < N_LANES ||
-	    vtftr_ib_levels(v) < N_LEVELS)
+	if (v->problem->kfat->n_dims != 2 || v->problem->kfat->has_deep_lines ||
+	    v->problem->max_vls < N_LANES || vtftr_ib_levels(v) < N_LEVELS)
 		return 0;
 	rc = vtftr_ib_begin_lanes(v, N_LANES, &l, err);
 	if (rc)

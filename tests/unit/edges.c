@@ -15,6 +15,7 @@
 #include "unicast/destinations.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
+#include "unicast/judge.h"
 #include "unicast/lfts.h"
 #include "unicast/lost.h"
 #include "unicast/trace.h"
@@ -414,5 +415,39 @@ Test(edges, no_usual_number_of_cables)
 	check = fab_check_new(f);
 	cr_expect_eq(check->n_problems, 0);
 	fab_check_free(check);
+	fab_fabric_free(f);
+}
+
+/* Lines of several levels of switches: two service levels by turns would close a cycle.
+ */
+Test(edges, turns_in_deep_lines)
+{
+	static const char *const dead[] = {"leaf-0.0", "leaf-1.4", "leaf-2.3", "leaf-3.1",
+					   "leaf-3.2", "leaf-4.2", "leaf-4.3"};
+	struct fab_fabric *f = test_gen("kfat:dims=5x5,hosts=1,levels=2,radix=4");
+	struct fab_faults *faults = fab_faults_new(f);
+	const struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES,
+						  .n_threads = 1};
+	struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 3, .max_sls = 2, .n_threads = 1};
+	struct fab_kfat *k = NULL;
+	struct fab_routes *r = NULL;
+	struct fab_judgement j;
+	struct fab_err err = {""};
+
+	for (size_t i = 0; i < FAB_COUNT(dead); i++)
+		fab_faults_kill_switch(faults, test_switch(f, dead[i]));
+	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s", err.text);
+	problem.kfat = k;
+	cr_assert_eq(fab_unicast_vtftr_ib.route(&problem, &r, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_expect(j.deadlock_free);
+	cr_expect_leq(r->n_sls, 2);
+	cr_expect_leq(r->n_vls, 3);
+	cr_expect(r->note || j.connected == j.connected_in_graph);
+	fab_judgement_fini(&j);
+	fab_routes_free(r);
+	fab_kfat_free(k);
+	fab_faults_free(faults);
 	fab_fabric_free(f);
 }
