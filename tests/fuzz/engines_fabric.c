@@ -29,6 +29,8 @@ static const char *const specs[] = {
 	"gen:random:switches=12,degree=3,hosts=1,seed=1",
 	"gen:torus:dims=2x2x2,hosts=2",
 	"gen:fattree:radix=6,levels=1",
+	"gen:kfat:dims=3x2,hosts=3,planes=2",
+	"gen:kfat:dims=2x2x2,hosts=2,planes=3",
 };
 
 /* What remains of an input. */
