@@ -2,8 +2,8 @@
 #include "mcast/bounds.h"
 
 #include "base/mem.h"
-#include "fabric/graph.h"
 #include "base/progress.h"
+#include "fabric/graph.h"
 #include "fabric/shape.h"
 
 #include <stdlib.h>

@@ -140,7 +140,8 @@ int fab_judge(const struct fab_routes *routes, const struct fab_judge_options *o
  * ended. O(1).
  */
 void fab_judgement_add(struct fab_judgement *sum, struct fab_judgement *j, bool is_first);
-/* A load in what one of `ends` sends when they send `pairs` packets together; NaN: none. */
+/* A load in what one of `ends` sends when they send `pairs` packets together; NaN: none.
+ */
 double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends);
 /* Frees what hangs on it; a zeroed one is allowed. */
 void fab_judgement_fini(struct fab_judgement *j);
