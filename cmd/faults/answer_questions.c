@@ -123,7 +123,7 @@ static void say_critical(struct fab_report *r, const struct faults_outcome *o)
 	free(text);
 }
 
-/* "1 dead leaf switch that the tables do not know: all 368 cases are dodged" */
+/* "1 dead leaf switch that the tables do not know: all 368 cases are rerouted" */
 static void say_dodged(struct fab_report *r, const struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->dodged.n; i++) {
@@ -139,13 +139,13 @@ static void say_dodged(struct fab_report *r, const struct faults_outcome *o)
 		else if (!d->stuck)
 			fab_report_answer(r, FAB_TONE_PLAIN,
 					  "%u dead leaf switch%s that the tables do not "
-					  "know: all %s cases can be dodged on the spot.",
+					  "know: all %s cases can be rerouted locally.",
 					  d->unknown, d->unknown == 1 ? "" : "es", all);
 		else
 			fab_report_answer(r, FAB_TONE_BAD,
 					  "%u dead leaf switch%s that the tables do not "
-					  "know: %s of %s cases cannot be dodged on the "
-					  "spot.",
+					  "know: %s of %s cases cannot be rerouted "
+					  "locally.",
 					  d->unknown, d->unknown == 1 ? "" : "es",
 					  fab_human_count(d->stuck, stuck), all);
 	}

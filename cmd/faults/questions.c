@@ -39,10 +39,11 @@ static const struct argp_option options[] = {
 	{"criticality", OPT_CRITICALITY, "N", OPTION_ARG_OPTIONAL,
 	 "Rank switches and links by what their loss costs; show N (default 10) of them",
 	 6},
-	{"dodge", OPT_DODGE, NULL, 0,
-	 "Let sound leaves die unknown to the tables, one and two at a time, and dodge "
-	 "them on the spot as VTFTR does",
+	{"local-reroute", OPT_DODGE, NULL, 0,
+	 "Let sound leaves die unknown to the tables, one and two at a time, and reroute "
+	 "around them locally as VTFTR does",
 	 6},
+	{"dodge", OPT_DODGE, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 6},
 	{"reliability", OPT_RELIABILITY, NULL, 0,
 	 "With --random=K: how likely K dead leaves cost a pair of sound ones", 6},
 	{"max-faults", OPT_MAX_FAULTS, "K", 0,
@@ -151,7 +152,7 @@ static void check_reliability(const struct faults_params *p, struct argp_state *
 	if (p->files.lfts || q->explain || q->dodge || q->has_criticality ||
 	    q->permutations.n)
 		argp_error(state, "--reliability does not go with --lfts, --explain, "
-				  "--dodge, --criticality or --permutation");
+				  "--local-reroute, --criticality or --permutation");
 }
 
 void faults_questions_check(const struct faults_params *p, struct argp_state *state)
@@ -163,7 +164,7 @@ void faults_questions_check(const struct faults_params *p, struct argp_state *st
 	if (!is_one_set &&
 	    (q->explain || q->dodge || q->has_criticality || q->permutations.n))
 		argp_error(state,
-			   "--explain, --dodge, --criticality and --permutation are "
+			   "--explain, --local-reroute, --criticality and --permutation are "
 			   "for one set of faults");
 }
 
@@ -223,7 +224,7 @@ void faults_dodge(const struct faults_params *p, struct faults_outcome *o)
 {
 	if (!o->kfat)
 		fab_cli_exit(FAB_EXIT_ERROR,
-			     "%s: --dodge needs a high-dimension fat tree; %s",
+			     "%s: --local-reroute needs a high-dimension fat tree; %s",
 			     p->input.fabric, o->kfat_error.text);
 	for (unsigned burst = 1; burst <= FAB_DODGE_BURST_MAX; burst++) {
 		uint64_t n = o->kfat->n_leaves;
@@ -234,7 +235,7 @@ void faults_dodge(const struct faults_params *p, struct faults_outcome *o)
 
 		if (burst > 1 && n * n * n > DODGE_CASES_MAX) {
 			fab_cli_warn(&p->run,
-				     "--dodge: two unknown faults at once are not tried, "
+				     "--local-reroute: two unknown faults at once are not tried, "
 				     "%llu leaf switches are too many",
 				     (unsigned long long)n);
 			break;

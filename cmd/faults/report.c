@@ -86,7 +86,7 @@ static const struct fab_column dodge_columns[] = {
 	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0, AT(cases)},
 	{"hops_more", FAB_UINT, "hops that dodging adds, all cases together", 0,
 	 AT(hops_more)},
-	{"stuck", FAB_UINT, "cases that cannot be dodged", FAB_COL_BAD_IF_ANY, AT(stuck)},
+	{"stuck", FAB_UINT, "cases that cannot be rerouted locally", FAB_COL_BAD_IF_ANY, AT(stuck)},
 };
 #undef AT
 
