@@ -50,7 +50,7 @@ CREATE TABLE shard (
   run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
   number INTEGER NOT NULL,    -- from 1
   count INTEGER NOT NULL,
-  unit TEXT NOT NULL,         -- what the items are: sets of faults, trials, parts, batches
+  unit TEXT NOT NULL,         -- what the items are: sets of faults, trials, batches
   items INTEGER NOT NULL,     -- of the shard
   all_items INTEGER NOT NULL, -- of the sweep
   job TEXT NOT NULL,          -- arguments, but for those that say where and how it runs

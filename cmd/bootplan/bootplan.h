@@ -30,6 +30,7 @@ struct bootplan_result {
 	uint32_t n_failed;
 	const struct fab_failover *failover; /* with --fail-server, else NULL */
 	bool is_sound;			     /* with --verify */
+	const char *shard;		     /* NULL: all batches of the sweep */
 };
 
 /* Another way to get an image to the largest batch. */
@@ -50,11 +51,15 @@ struct bootplan_outcome {
 	bool was_verified;
 	struct fab_batch *batches; /* ascending; the last one is the largest */
 	uint32_t n_batches;
+	/* the largest batch of the sweep, of which a shard may have smaller ones only */
+	uint32_t largest_nodes;
+	char *largest_text;
 	/* batch by batch, in each the algorithms in the order asked for */
 	FAB_VEC(struct bootplan_result) results;
 	FAB_VEC(struct bootplan_way) ways;
 	bool has_broken_tree; /* with --verify */
 	bool has_timeout;
+	const struct fab_cli_shard *sharding;
 	FAB_VEC(struct fab_failover *) failovers; /* owned; results share them */
 };
 
@@ -110,6 +115,7 @@ struct bootplan_params {
 	struct bootplan_export export;
 	struct bootplan_ways ways;
 	struct fab_cli_store store;
+	struct fab_cli_shard shard;
 };
 /* All of it, from the machine to the report; the exit status. */
 int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f);

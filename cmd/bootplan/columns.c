@@ -43,6 +43,8 @@ const struct fab_column bootplan_columns[] = {
 	 AT(max_sharers), FAB_METRIC_LESS},
 	{"segments", FAB_ROWS, "share of each kind of segment on the way", FAB_COL_EXTRA,
 	 AT(segments)},
+	{"shard", FAB_TEXT, "as --shard has it: so much of the sweep; null: all of it",
+	 FAB_COL_EXTRA, AT(a.shard)},
 };
 #undef AT
 const size_t bootplan_n_columns = FAB_COUNT(bootplan_columns);

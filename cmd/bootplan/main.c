@@ -21,6 +21,7 @@ enum {
 	OPT_FAIL_SERVER,
 	OPT_BOOT,
 	OPT_SWEEP,
+	OPT_SHARD,
 	OPT_ALGORITHM,
 	OPT_LOADED,
 	OPT_MODEL,
@@ -63,6 +64,10 @@ static const struct argp_option options[] = {
 	 "A series of batches: UNIT: 1, 2, 5, 10 ... units up to all (default: of every "
 	 "level); every:UNIT: 1, 2, 3 ... units; "
 	 "each:UNIT: every unit by itself; random:N: N subsets by chance",
+	 3},
+	{"shard", OPT_SHARD, "K/N", 0,
+	 "With --sweep: only every N-th batch, from the K-th on; fabric-compare --merge "
+	 "puts N such results together",
 	 3},
 	{"algorithm", OPT_ALGORITHM, "LIST", 0,
 	 "Rules that give nodes their servers, separated by commas, or all (default "
@@ -164,8 +169,9 @@ static void check_machine(const struct bootplan_params *p, struct argp_state *st
 	if (p->input.fabric && p->machine)
 		argp_error(state, "FABRIC and --machine do not go together");
 	if (p->machine && p->rate)
-		argp_error(state, "--rate is for cables of FABRIC: --machine has rates of "
-				  "its own");
+		argp_error(state,
+			   "--rate is for cables of FABRIC: --machine has rates of "
+			   "its own");
 	if (p->machine && (p->servers.n || p->default_mbps > 0))
 		argp_error(state, "%s goes with FABRIC only",
 			   p->servers.n ? "--servers" : "--default-rate");
@@ -210,6 +216,8 @@ static void check_complete(struct bootplan_params *p, struct argp_state *state)
 	check_machine(p, state);
 	if (p->check && p->target_seconds <= 0)
 		argp_error(state, "--check goes with --target=TIME only");
+	if (p->shard.part.count && !p->is_sweep)
+		argp_error(state, "--shard goes with --sweep only");
 	if (p->boot && p->is_sweep)
 		argp_error(state, "--boot and --sweep do not go together");
 	for (size_t i = 0; i < p->n_choices; i++)
@@ -288,6 +296,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_SWEEP:
 		p->is_sweep = true;
 		p->sweep = arg;
+		return 0;
+	case OPT_SHARD:
+		fab_cli_parse_shard(&p->shard, arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		fab_cli_set_fabric(&p->input, arg, state);

@@ -273,7 +273,9 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 	struct bootplan_segments *s = FAB_NEW0(1, struct bootplan_segments);
 	struct bootplan_row *row = FAB_NEW0(1, struct bootplan_row);
 
+	fab_cli_answer_shard(r, o->sharding);
 	bootplan_answer(r, o);
+	fab_cli_report_shard(r, o->sharding);
 	if (!o->m->fabric && options->format == FAB_FORMAT_JSON)
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "boot/limits.h"
 #include "bootplan.h"
+#include "event/sweep.h"
 
 static struct fab_machine *make_machine(const struct bootplan_params *p,
 					const struct fab_fabric *f)
@@ -64,18 +66,33 @@ static void make_batches(const struct bootplan_params *p, struct bootplan_outcom
 			     &o->batches->matches);
 }
 
-/* What is kept between the batches of a sweep. */
+/* What is kept between the batches of a sweep; each thread has its own. */
 struct work {
 	uint32_t *interface_of[BOOTPLAN_MAX_CHOICES]; /* [n_nodes] each */
 	uint32_t *before[BOOTPLAN_MAX_CHOICES];	      /* if all servers were up */
-	struct fab_machine whole;		      /* in which they are */
-	uint32_t *loaded;
-	bool *is_used; /* [n_servers] */
+	bool *is_used;				      /* [n_servers] */
 	struct fab_share_workspace *share;
 };
 
+/* What all threads read. */
+struct sweep {
+	const struct bootplan_params *p;
+	struct bootplan_outcome *o;
+	struct fab_machine whole; /* in which all servers are up */
+	uint32_t *loaded;
+	bool is_sound;
+};
+
+/* What comes of one batch. */
+struct planned {
+	FAB_VEC(struct bootplan_result) results;
+	FAB_VEC(struct fab_failover *) failovers;
+	FAB_VEC(char *) doubts; /* for warnings, on the heap */
+	bool is_broken;		/* --verify found something */
+};
+
 static void read_loaded(const struct bootplan_params *p, const struct fab_machine *m,
-			struct work *w)
+			struct sweep *w)
 {
 	struct fab_input in;
 	struct fab_err err;
@@ -104,34 +121,37 @@ static uint32_t count_servers(const struct fab_machine *m, const struct fab_batc
 }
 
 /* By a second path: servers that are up, and the slowest node by brute force. */
-static bool verify(const struct bootplan_params *p, const struct bootplan_outcome *o,
-		   const struct bootplan_result *r, const uint32_t *interface_of)
+static void verify(const struct bootplan_outcome *o, struct bootplan_result *r,
+		   const uint32_t *interface_of, struct planned *out)
 {
 	double slowest, ours = r->cables_mbps;
 	struct fab_err err;
 
 	if (fab_mapping_verify(o->m, r->batch, interface_of, &err)) {
-		fab_cli_warn(&p->run, "%s: %s", r->algorithm, err.text);
-		return false;
+		FAB_PUSH(&out->doubts, fab_format("%s: %s", r->algorithm, err.text));
+		out->is_broken = true;
+		return;
 	}
 	slowest = fab_share_slowest_brute(o->m, r->batch, interface_of);
-	if (slowest == ours || fabs(slowest - ours) <= 1e-9 * ours)
-		return true;
-	fab_cli_warn(&p->run, "%s: the slowest node gets %g Mb/s, not %g", r->algorithm,
-		     slowest, ours);
-	return false;
+	r->is_sound = slowest == ours || fabs(slowest - ours) <= 1e-9 * ours;
+	if (r->is_sound)
+		return;
+	FAB_PUSH(&out->doubts, fab_format("%s: the slowest node gets %g Mb/s, not %g",
+					  r->algorithm, slowest, ours));
+	out->is_broken = true;
 }
 
 /* The same shares, and what max-min fairness makes of them. */
-static void add_max_min(const struct bootplan_params *p, struct bootplan_outcome *o,
-			const struct bootplan_result *equal, const uint32_t *interface_of)
+static int add_max_min(const struct bootplan_params *p, const struct bootplan_outcome *o,
+		       const struct bootplan_result *equal, const uint32_t *interface_of,
+		       struct planned *out, struct fab_err *err)
 {
 	struct bootplan_result r = *equal;
 	struct fab_transfer t;
-	struct fab_err err;
+	int rc = fab_transfer_run(o->m, r.batch, interface_of, &p->transfer, &t, err);
 
-	if (fab_transfer_run(o->m, r.batch, interface_of, &p->transfer, &t, &err))
-		fab_cli_die(&err);
+	if (rc)
+		return rc;
 	r.model = "max-min";
 	r.bandwidth_mbps = t.first_rate_mbps;
 	r.boot_seconds = t.last_s;
@@ -140,75 +160,230 @@ static void add_max_min(const struct bootplan_params *p, struct bootplan_outcome
 	r.n_retries = t.n_retries;
 	r.n_failed = t.n_failed;
 	if (r.n_failed && r.batch == &o->batches[o->n_batches - 1])
-		fab_cli_warn(&p->run,
-			     "%s: %" PRIu32 " of %" PRIu32 " nodes never boot: "
-			     "no image within --timeout, nor in %" PRIu32 " retries",
-			     r.algorithm, r.n_failed, r.batch->n, p->transfer.retries);
+		FAB_PUSH(&out->doubts,
+			 fab_format("%s: %" PRIu32 " of %" PRIu32 " nodes never boot: "
+				    "no image within --timeout, nor in %" PRIu32
+				    " retries",
+				    r.algorithm, r.n_failed, r.batch->n,
+				    p->transfer.retries));
 	fab_transfer_fini(&t);
-	FAB_PUSH(&o->results, r);
+	FAB_PUSH(&out->results, r);
+	return 0;
+}
+
+/* The mapping of a batch by an algorithm into *interface_of, NULL at first: one that does
+ * not depend on the batch is made once. */
+static int map_batch(const struct sweep *s, const struct fab_machine *m,
+		     const struct fab_batch *batch, size_t choice,
+		     uint32_t **interface_of, struct fab_err *err)
+{
+	const struct fab_mapping_choice *c = &s->p->choices[choice];
+	const struct fab_mapping_problem problem = {
+		.m = m, .batch = batch, .loaded = s->loaded, .seed = s->p->run.seed};
+	bool is_first = !*interface_of;
+
+	if (is_first)
+		*interface_of = FAB_NEW(m->n_nodes, uint32_t);
+	return is_first || c->engine->is_for_batch
+		       ? c->engine->map(&problem, c->argument, *interface_of, err)
+		       : 0;
 }
 
 /* With --fail-server: what moved, beside the mapping when all servers are up. */
-static const struct fab_failover *fail_over(const struct bootplan_params *p,
-					    struct bootplan_outcome *o, struct work *w,
-					    const struct fab_batch *batch, size_t choice)
+static int fail_over(const struct sweep *s, struct work *w, const struct fab_batch *batch,
+		     size_t choice, struct bootplan_result *r, struct planned *out,
+		     struct fab_err *err)
 {
-	const struct fab_mapping_choice *c = &p->choices[choice];
-	const struct fab_mapping_problem problem = {
-		.m = &w->whole, .batch = batch, .loaded = w->loaded, .seed = p->run.seed};
-	bool is_first = !w->before[choice];
 	struct fab_failover *f;
-	struct fab_err err;
+	int rc;
 
-	if (!p->failed.n)
-		return NULL;
-	if (is_first)
-		w->before[choice] = FAB_NEW(o->m->n_nodes, uint32_t);
-	if ((is_first || c->engine->is_for_batch) &&
-	    c->engine->map(&problem, c->argument, w->before[choice], &err))
-		fab_cli_die(&err);
+	if (!s->p->failed.n)
+		return 0;
+	rc = map_batch(s, &s->whole, batch, choice, &w->before[choice], err);
+	if (rc)
+		return rc;
 	f = FAB_NEW(1, struct fab_failover);
-	fab_failover_of(o->m, batch, w->before[choice], w->interface_of[choice], f);
-	FAB_PUSH(&o->failovers, f);
-	return f;
+	fab_failover_of(s->o->m, batch, w->before[choice], w->interface_of[choice], f);
+	FAB_PUSH(&out->failovers, f);
+	r->failover = f;
+	return 0;
 }
 
-/* One batch by one algorithm; is the result sound? */
-static bool plan_one(const struct bootplan_params *p, struct bootplan_outcome *o,
-		     struct work *w, const struct fab_batch *batch, size_t choice)
+/* One batch by one algorithm. */
+static int plan_one(const struct sweep *s, struct work *w, const struct fab_batch *batch,
+		    size_t choice, struct planned *out, struct fab_err *err)
 {
-	const struct fab_mapping_choice *c = &p->choices[choice];
-	const struct fab_mapping_problem problem = {
-		.m = o->m, .batch = batch, .loaded = w->loaded, .seed = p->run.seed};
-	struct bootplan_result r = {.algorithm = c->name, .batch = batch};
-	uint32_t *interface_of = w->interface_of[choice];
-	bool is_first = !interface_of;
-	struct fab_err err;
+	const struct bootplan_params *p = s->p;
+	const struct fab_machine *m = s->o->m;
+	struct bootplan_result r = {.algorithm = p->choices[choice].name,
+				    .batch = batch,
+				    .shard = fab_cli_shard_text(&p->shard)};
+	const uint32_t *interface_of;
+	int rc = map_batch(s, m, batch, choice, &w->interface_of[choice], err);
 
-	if (is_first)
-		interface_of = w->interface_of[choice] = FAB_NEW(o->m->n_nodes, uint32_t);
-	if ((is_first || c->engine->is_for_batch) &&
-	    c->engine->map(&problem, c->argument, interface_of, &err))
-		fab_cli_die(&err);
-	if (fab_share_of(o->m, batch, interface_of, false, w->share, &r.share, &err))
-		fab_cli_die(&err);
+	interface_of = w->interface_of[choice];
+	if (!rc)
+		rc = fab_share_of(m, batch, interface_of, false, w->share, &r.share, err);
+	if (rc)
+		return rc;
 	r.cables_mbps = r.share.bandwidth_mbps;
-	fab_limits_share(o->m, batch, interface_of, &p->transfer, &r.share);
-	r.n_servers = count_servers(o->m, batch, interface_of, w->is_used);
-	r.boot_seconds = fab_transfer_equal_share_seconds(o->m, batch, interface_of,
+	fab_limits_share(m, batch, interface_of, &p->transfer, &r.share);
+	r.n_servers = count_servers(m, batch, interface_of, w->is_used);
+	r.boot_seconds = fab_transfer_equal_share_seconds(m, batch, interface_of,
 							  &r.share, &p->transfer);
 	r.median_seconds = NAN;
 	r.model = "equal-share";
 	r.bandwidth_mbps = r.share.bandwidth_mbps;
 	r.slowest_node = r.share.slowest_node;
-	r.failover = fail_over(p, o, w, batch, choice);
+	rc = fail_over(s, w, batch, choice, &r, out, err);
 	if (p->run.verify)
-		r.is_sound = verify(p, o, &r, interface_of);
+		verify(s->o, &r, interface_of, out);
 	if (p->is_equal_share)
-		FAB_PUSH(&o->results, r);
-	if (p->is_max_min)
-		add_max_min(p, o, &r, interface_of);
-	return !p->run.verify || r.is_sound;
+		FAB_PUSH(&out->results, r);
+	return rc || !p->is_max_min ? rc
+				    : add_max_min(p, s->o, &r, interface_of, out, err);
+}
+
+static void *open_work(void *context)
+{
+	const struct sweep *s = context;
+	struct work *w = FAB_NEW0(1, struct work);
+
+	w->share = fab_share_workspace_new(s->o->m);
+	w->is_used = FAB_NEW(s->o->m->n_servers, bool);
+	return w;
+}
+
+static void close_work(void *context, void *memory)
+{
+	struct work *w = memory;
+
+	(void)context;
+	for (size_t i = 0; i < BOOTPLAN_MAX_CHOICES; i++) {
+		free(w->interface_of[i]);
+		free(w->before[i]);
+	}
+	free(w->is_used);
+	fab_share_workspace_free(w->share);
+	free(w);
+}
+
+static void drop_planned(void *context, void *result)
+{
+	struct planned *a = result;
+
+	(void)context;
+	for (size_t i = 0; i < a->failovers.n; i++) {
+		fab_failover_fini(a->failovers.v[i]);
+		free(a->failovers.v[i]);
+	}
+	for (size_t i = 0; i < a->doubts.n; i++)
+		free(a->doubts.v[i]);
+	free(a->results.v);
+	free(a->failovers.v);
+	free(a->doubts.v);
+}
+
+/* The batches of the shard are all that o->batches holds. */
+static const struct fab_batch *batch_of(const struct sweep *s, uint64_t number)
+{
+	uint64_t count = s->p->shard.part.count;
+
+	return &s->o->batches[count ? number / count : number];
+}
+
+static int plan_batch(void *context, void *memory, uint64_t number, void *result,
+		      struct fab_err *err)
+{
+	const struct sweep *s = context;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->p->n_choices && !rc; i++)
+		rc = plan_one(s, memory, batch_of(s, number), i, result, err);
+	if (rc)
+		drop_planned(context, result);
+	return rc;
+}
+
+static void take_planned(void *context, uint64_t number, void *result)
+{
+	struct sweep *s = context;
+	struct planned *a = result;
+
+	(void)number;
+	for (size_t i = 0; i < a->results.n; i++)
+		FAB_PUSH(&s->o->results, a->results.v[i]);
+	for (size_t i = 0; i < a->failovers.n; i++)
+		FAB_PUSH(&s->o->failovers, a->failovers.v[i]);
+	for (size_t i = 0; i < a->doubts.n; i++)
+		fab_cli_warn(&s->p->run, "%s", a->doubts.v[i]);
+	s->is_sound = s->is_sound && !a->is_broken;
+	a->failovers.n = 0; /* they belong to the outcome now */
+	drop_planned(context, a);
+}
+
+/* All batches of the shard, one a thread. */
+static void plan_all(struct sweep *s)
+{
+	struct fab_sweep sweep = {.what = "batch",
+				  .n_items = s->p->shard.all,
+				  .shard = s->p->shard.part,
+				  .n_threads = s->p->run.threads,
+				  .result_bytes = sizeof(struct planned),
+				  .context = s,
+				  .open = open_work,
+				  .close = close_work,
+				  .work = plan_batch,
+				  .take = take_planned,
+				  .drop = drop_planned,
+				  .progress = fab_cli_progress_tick};
+	struct fab_err err;
+
+	sweep.progress_context = fab_cli_progress_new(&s->p->run, "planning", "batches");
+	if (fab_sweep_run(&sweep, &err))
+		fab_cli_die(&err);
+	fab_cli_progress_free(sweep.progress_context);
+}
+
+/* The mappings of the largest batch, for files and other ways. */
+static struct work *map_largest(struct sweep *s)
+{
+	struct work *w = open_work(s);
+	struct fab_err err;
+
+	for (size_t i = 0; i < s->p->n_choices; i++)
+		if (map_batch(s, s->o->m, &s->o->batches[s->o->n_batches - 1], i,
+			      &w->interface_of[i], &err))
+			fab_cli_die(&err);
+	return w;
+}
+
+/* Keep only the batches of the shard; what all shards say of the sweep stays. */
+static void take_shard(struct bootplan_params *p, struct bootplan_outcome *o)
+{
+	const struct fab_batch *largest = &o->batches[o->n_batches - 1];
+	uint32_t n = 0;
+
+	o->largest_nodes = largest->n;
+	o->largest_text = fab_strdup(largest->text);
+	fab_cli_count_shard(&p->shard, o->n_batches, "batches");
+	if (!p->shard.part.count)
+		return;
+	for (uint32_t i = 0; i < o->n_batches; i++) {
+		struct fab_batch *b = &o->batches[i];
+
+		if (n < p->shard.items && i == fab_shard_item(&p->shard.part, n)) {
+			o->batches[n++] = *b;
+		} else if (b == largest && n && o->batches[n - 1].is_borrowed) {
+			/* its nodes are theirs */
+			o->batches[n - 1].is_borrowed = false;
+			b->is_borrowed = true;
+			fab_batch_fini(b);
+		} else {
+			fab_batch_fini(b);
+		}
+	}
+	o->n_batches = n;
 }
 
 /* Of the largest batch, which was the last one. */
@@ -268,18 +443,6 @@ static void print_report(struct bootplan_params *p, const struct bootplan_outcom
 	fab_cli_commit_results(results);
 }
 
-static void free_work(struct work *w)
-{
-	for (size_t i = 0; i < BOOTPLAN_MAX_CHOICES; i++) {
-		free(w->interface_of[i]);
-		free(w->before[i]);
-	}
-	free(w->whole.server_is_down);
-	free(w->loaded);
-	free(w->is_used);
-	fab_share_workspace_free(w->share);
-}
-
 static void free_outcome(struct bootplan_outcome *o)
 {
 	for (size_t i = 0; i < o->results.n; i++)
@@ -294,7 +457,22 @@ static void free_outcome(struct bootplan_outcome *o)
 	for (uint32_t i = 0; i < o->n_batches; i++)
 		fab_batch_fini(&o->batches[i]);
 	free(o->batches);
+	free(o->largest_text);
 	fab_machine_free(o->m);
+}
+
+/* What files and names stood for: servers that are down, a mapping that was read. */
+static void note_input(struct bootplan_params *p, const struct bootplan_outcome *o,
+		       const struct sweep *s)
+{
+	const struct fab_machine *m = o->m;
+
+	p->shard.input = fab_hash_bytes(m->server_is_down,
+					m->n_servers * sizeof(*m->server_is_down), 1);
+	if (s->loaded)
+		p->shard.input = fab_hash_bytes(
+			s->loaded, m->n_nodes * sizeof(*s->loaded), p->shard.input);
+	p->store.shard = &p->shard;
 }
 
 int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
@@ -304,41 +482,38 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 				     .transfer = &p->transfer,
 				     .is_signalling = p->is_signalling,
 				     .was_verified = p->run.verify,
+				     .sharding = &p->shard,
 				     .has_timeout = p->transfer.timeout_seconds > 0};
 	struct fab_cli_results results = {.n = 0};
-	struct fab_cli_progress *progress;
-	struct work w = {0};
-	bool is_sound = true;
+	struct sweep s = {.p = p, .o = &o, .is_sound = true};
+	struct work *w;
 
 	fab_cli_open_store(&p->store);
 	o.m = make_machine(p, f);
 	make_batches(p, &o);
 	if (p->loaded)
-		read_loaded(p, o.m, &w);
-	w.share = fab_share_workspace_new(o.m);
-	w.is_used = FAB_NEW(o.m->n_servers, bool);
-	w.whole = *o.m;
-	w.whole.server_is_down = FAB_NEW0(o.m->n_servers, bool);
-	progress = fab_cli_progress_new(&p->run, "planning", "batches");
-	for (uint32_t b = 0; b < o.n_batches; b++) {
-		for (size_t i = 0; i < p->n_choices; i++)
-			is_sound &= plan_one(p, &o, &w, &o.batches[b], i);
-		fab_cli_progress_tick(progress, b + 1, o.n_batches);
-	}
-	fab_cli_progress_free(progress);
-	bootplan_add_ways(p, &o, best_mapping(p, &o, &w));
-	is_sound &= !o.has_broken_tree;
+		read_loaded(p, o.m, &s);
+	take_shard(p, &o);
+	note_input(p, &o, &s);
+	s.whole = *o.m;
+	s.whole.server_is_down = FAB_NEW0(o.m->n_servers, bool);
+	plan_all(&s);
+	w = map_largest(&s);
+	bootplan_add_ways(p, &o, best_mapping(p, &o, w));
+	s.is_sound &= !o.has_broken_tree;
 	if (p->mapping_out)
-		write_mapping(p, &o, &w, &results);
+		write_mapping(p, &o, w, &results);
 	if (p->export.path)
 		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
-				w.interface_of[0], &results);
+				w->interface_of[0], &results);
 	if (p->plot)
 		bootplan_plot(p->plot, p->terminal, &o, &results);
 	print_report(p, &o, &results);
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
-		is_sound = false;
-	free_work(&w);
+		s.is_sound = false;
+	close_work(&s, w);
+	free(s.whole.server_is_down);
+	free(s.loaded);
 	free_outcome(&o);
-	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+	return s.is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }

@@ -49,11 +49,14 @@ static void keep_batch(const struct bootplan_outcome *o, size_t i, struct kept *
 {
 	const struct bootplan_result *r = &o->results.v[i];
 	struct fab_store_batch *b = &k->batches[i];
+	uint64_t per_batch = o->results.n / o->n_batches;
 	struct bootplan_segments s;
 
 	bootplan_segments_of(o->m, r, &s);
 	*b = (struct fab_store_batch){
-		.position = i,
+		.position =
+			fab_shard_item(&o->sharding->part, i / per_batch) * per_batch +
+			i % per_batch,
 		.algorithm = keep_name(k, name_of(r)),
 		.name = r->batch->text,
 		.nodes = r->batch->n,
@@ -121,13 +124,12 @@ static void kept_fini(struct kept *k)
 
 void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o)
 {
-	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
-	const struct fab_store_number facts[] = {{"nodes", batch->n},
+	const struct fab_store_number facts[] = {{"nodes", o->largest_nodes},
 						 {"machine_nodes", o->m->n_nodes},
 						 {"machine_servers", o->m->n_servers},
 						 {"image_bytes", (double)o->image_bytes}};
 	const struct fab_store_text asked[] = {
-		{"batch", batch->text},
+		{"batch", o->largest_text},
 		{"sweep", p->is_sweep ? p->sweep ? p->sweep : "all" : NULL}};
 	const struct fab_store_table tables[] = {
 		{bootplan_columns, bootplan_n_columns},

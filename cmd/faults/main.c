@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 	 2},
 	{"exhaustive", OPT_EXHAUSTIVE, "K", 0, "Every set of K more, summed up", 2},
 	{"shard", OPT_SHARD, "K/N", 0,
-	 "Only every N-th set, trial or part, from the K-th on; fabric-compare --merge "
+	 "Only every N-th set or trial, from the K-th on; fabric-compare --merge "
 	 "puts N such results together",
 	 2},
 	{"of", OPT_OF, "KIND", 0,
@@ -115,9 +115,9 @@ static void check_wish(const struct faults_params *p, struct argp_state *state)
 	if (w->count > 1 && !w->random)
 		argp_error(state, "--count goes with --random=K only");
 	if (p->shard.part.count && !w->exhaustive && w->count == 1 &&
-	    !p->questions.reliability && !p->questions.has_criticality)
-		argp_error(state, "--shard goes with --count, --exhaustive, "
-				  "--reliability or --criticality only");
+	    !p->questions.reliability)
+		argp_error(state, "--shard goes with --count, --exhaustive or "
+				  "--reliability only");
 }
 
 static void check_columns(const struct faults_params *p, struct argp_state *state)

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "base/rng.h"
 #include "boot/batch.h"
+#include "event/stream.h"
 
 enum { MAX_RANDOM = 1000000 };
 #define MAX_NODES ((uint64_t)1 << 28) /* of all batches together */
@@ -104,39 +104,55 @@ static void add_units(struct sweep *s, uint32_t level)
 									  sizeof(name))));
 }
 
-/* Subsets whose size is as likely to have 3 bits as 10. */
+/* Subset `number`, which follows from the seed and the number alone; its size is as
+ * likely to have 3 bits as 10. `shuffled` is 0 .. n_nodes-1 before and after. */
+static void add_subset(struct sweep *s, uint32_t number, uint64_t seed,
+		       uint32_t *shuffled, uint32_t *with)
+{
+	uint32_t n_nodes = s->m->n_nodes, size, n_bits = 1;
+	struct fab_stream stream = fab_stream_of(seed, number);
+	char *text = fab_format("random:%u", number + 1);
+	struct fab_batch b;
+	uint64_t half;
+
+	while (n_nodes >> n_bits)
+		n_bits++;
+	half = (uint64_t)1 << fab_stream_below(&stream, n_bits);
+	size = (uint32_t)(half + fab_stream_below(&stream, half));
+	size = size > n_nodes ? n_nodes : size;
+	for (uint32_t i = 0; i < size; i++) {
+		uint32_t node = shuffled[i];
+
+		with[i] = i + (uint32_t)fab_stream_below(&stream, n_nodes - i);
+		shuffled[i] = shuffled[with[i]];
+		shuffled[with[i]] = node;
+	}
+	fab_batch_of(shuffled, size, text, &b);
+	FAB_PUSH(&s->list, b);
+	for (uint32_t i = size; i-- > 0;) {
+		uint32_t node = shuffled[i];
+
+		shuffled[i] = shuffled[with[i]];
+		shuffled[with[i]] = node;
+	}
+	free(text);
+}
+
 static int add_random(struct sweep *s, uint32_t n, uint64_t seed, struct fab_err *err)
 {
 	uint32_t n_nodes = s->m->n_nodes;
 	uint32_t *shuffled = FAB_NEW((size_t)n_nodes + 1, uint32_t);
-	uint64_t total = 0, n_bits = 1;
-	struct fab_rng rng;
+	uint32_t *with = FAB_NEW((size_t)n_nodes + 1, uint32_t);
+	uint64_t total = 0;
 
-	fab_rng_init(&rng, seed);
-	while (n_nodes >> n_bits)
-		n_bits++;
 	for (uint32_t i = 0; i < n_nodes; i++)
 		shuffled[i] = i;
 	for (uint32_t k = 0; k < n && total <= MAX_NODES; k++) {
-		uint64_t half = (uint64_t)1 << fab_rng_below(&rng, n_bits);
-		uint32_t size = (uint32_t)(half + fab_rng_below(&rng, half));
-		char *text = fab_format("random:%u", k + 1);
-		struct fab_batch b;
-
-		size = size > n_nodes ? n_nodes : size;
-		for (uint32_t i = 0; i < size; i++) {
-			uint32_t at = i + (uint32_t)fab_rng_below(&rng, n_nodes - i);
-			uint32_t node = shuffled[at];
-
-			shuffled[at] = shuffled[i];
-			shuffled[i] = node;
-		}
-		fab_batch_of(shuffled, size, text, &b);
-		FAB_PUSH(&s->list, b);
-		total += size;
-		free(text);
+		add_subset(s, k, seed, shuffled, with);
+		total += s->list.v[s->list.n - 1].n;
 	}
 	free(shuffled);
+	free(with);
 	return total <= MAX_NODES
 		       ? 0
 		       : fab_fail(err, EINVAL,

@@ -78,7 +78,7 @@ extern const struct argp fab_cli_run_plain_argp;
 struct fab_cli_shard {
 	struct fab_shard part;
 	char text[44];	     /* "2/8" */
-	const char *unit;    /* "sets", "trials", "parts", "batches" */
+	const char *unit;    /* "sets of faults", "trials", "batches" */
 	uint64_t items, all; /* of the shard, of the sweep */
 	uint64_t input;	     /* digest of what the files named in the arguments held */
 };

@@ -10,7 +10,7 @@
 #include "store/merge_impl.h"
 
 static const char sets_unit[] = "sets of faults", trials_unit[] = "trials",
-		  parts_unit[] = "parts", batches_unit[] = "batches";
+		  batches_unit[] = "batches";
 
 static const struct fab_store_shard *shard_of(const struct fab_merging *m)
 {
@@ -73,9 +73,6 @@ static enum fab_merge rule_of(const struct fab_merging *m, const char *name)
 
 		if (strcmp(kind->command, command) != 0 || strcmp(kind->name, name) != 0)
 			continue;
-		/* every shard has routed the same, and took its time */
-		if (is_unit(m, parts_unit) && !kind->is_time)
-			return FAB_MERGE_NONE;
 		return kind->merge;
 	}
 	return FAB_MERGE_NONE;
@@ -342,8 +339,7 @@ static void describe_run(const struct fab_merging *m)
 
 static int merge_all(const struct fab_merging *m, struct fab_err *err)
 {
-	static const char *const units[] = {sets_unit, trials_unit, parts_unit,
-					    batches_unit};
+	static const char *const units[] = {sets_unit, trials_unit, batches_unit};
 	bool is_known = false;
 	int rc = check_facts(m, err);
 

@@ -80,7 +80,7 @@ struct fab_store_result {
 struct fab_store_shard {
 	uint64_t number, count; /* number from 1 to count */
 	uint64_t items, all_items;
-	const char *unit; /* "sets of faults", "trials", "parts", "batches" */
+	const char *unit; /* "sets of faults", "trials", "batches" */
 	const char *job;  /* arguments, but for those that say where and how it runs */
 	uint64_t input;	  /* digest of what files and names stood for */
 };
