@@ -34,8 +34,8 @@ struct bootplan_result {
 };
 
 /* Another way to get an image to the largest batch. */
-struct bootplan_way {
-	const char *way;       /* "multicast" */
+struct bootplan_method {
+	const char *method;    /* "multicast" */
 	const char *algorithm; /* that made the trees; NULL: none */
 	uint32_t n_trees;      /* 0: none */
 	double seconds;
@@ -56,7 +56,7 @@ struct bootplan_outcome {
 	char *largest_text;
 	/* batch by batch, in each the algorithms in the order asked for */
 	FAB_VEC(struct bootplan_result) results;
-	FAB_VEC(struct bootplan_way) ways;
+	FAB_VEC(struct bootplan_method) methods;
 	bool has_broken_tree; /* with --verify */
 	bool has_timeout;
 	const struct fab_cli_shard *sharding;
@@ -79,14 +79,14 @@ void bootplan_export(const struct bootplan_export *e, const struct fab_machine *
 		     struct fab_cli_results *results);
 
 /* Options about other ways to distribute. */
-struct bootplan_ways {
+struct bootplan_methods {
 	const struct fab_mcast_engine *engines[BOOTPLAN_MAX_ENGINES];
 	size_t n_engines;
 	bool has_engines; /* asked for, not the default */
 	double repair;
 	uint64_t chunk_bytes;
 };
-extern const struct argp bootplan_ways_argp;
+extern const struct argp bootplan_methods_argp;
 
 /* What the command line asks for. */
 struct bootplan_params {
@@ -113,7 +113,7 @@ struct bootplan_params {
 	enum fab_plot_terminal terminal;
 	struct fab_transfer_options transfer;
 	struct bootplan_export export;
-	struct bootplan_ways ways;
+	struct bootplan_methods methods;
 	struct fab_cli_store store;
 	struct fab_cli_shard shard;
 };
@@ -122,8 +122,8 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f);
 
 /* Add the other ways for the largest batch; interface_of is the best mapping for it.
  * Exits on failure. */
-void bootplan_add_ways(const struct bootplan_params *p, struct bootplan_outcome *o,
-		       const uint32_t *interface_of);
+void bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
+			  const uint32_t *interface_of);
 
 /* With --store: add the outcome to the database. Exits on failure. */
 void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o);

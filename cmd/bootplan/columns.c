@@ -41,7 +41,7 @@ const struct fab_column bootplan_columns[] = {
 	{"max_sharers", FAB_NUMBER,
 	 "nodes on the segment that limits them; null: none does", FAB_COL_EXTRA,
 	 AT(max_sharers), FAB_METRIC_LESS},
-	{"segments", FAB_ROWS, "share of each kind of segment on the way", FAB_COL_EXTRA,
+	{"segments", FAB_ROWS, "share of each kind of path segment", FAB_COL_EXTRA,
 	 AT(segments)},
 	{"shard", FAB_TEXT, "as --shard has it: so much of the sweep; null: all of it",
 	 FAB_COL_EXTRA, AT(a.shard)},

@@ -63,20 +63,21 @@ void bootplan_export(const struct bootplan_export *e, const struct fab_machine *
 		     const struct fab_batch *batch, const uint32_t *interface_of,
 		     struct fab_cli_results *results)
 {
-	struct fab_book *book = NULL;
+	struct fab_host_addresses *addresses = NULL;
 	struct fab_err err;
 
 	if (e->hosts) {
 		struct fab_input in;
 
 		bootplan_read(e->hosts, &in);
-		if (fab_book_read(bootplan_label(e->hosts), in.bytes, in.n, &book, &err))
+		if (fab_host_addresses_read(bootplan_label(e->hosts), in.bytes, in.n,
+					    &addresses, &err))
 			fab_cli_die(&err);
 		fab_input_fini(&in);
 	}
 	if (fab_export_boot(fab_cli_open_result(results, e->path), e->format, m, batch,
-			    interface_of, book, e->boot_file ? e->boot_file : "ipxe.efi",
-			    &err))
+			    interface_of, addresses,
+			    e->boot_file ? e->boot_file : "ipxe.efi", &err))
 		fab_cli_die(&err);
-	fab_book_free(book);
+	fab_host_addresses_free(addresses);
 }

@@ -270,7 +270,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &p->run;
 		state->child_inputs[3] = &p->transfer;
 		state->child_inputs[4] = &p->export;
-		state->child_inputs[5] = &p->ways;
+		state->child_inputs[5] = &p->methods;
 		state->child_inputs[6] = &p->store;
 		return 0;
 	case OPT_MACHINE:
@@ -314,7 +314,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
 	{&fab_cli_input_argp, 0, NULL, 0},   {&fab_cli_output_argp, 0, NULL, 0},
 	{&fab_cli_run_argp, 0, NULL, 0},     {&bootplan_protocol_argp, 0, NULL, 0},
-	{&bootplan_export_argp, 0, NULL, 0}, {&bootplan_ways_argp, 0, NULL, 0},
+	{&bootplan_export_argp, 0, NULL, 0}, {&bootplan_methods_argp, 0, NULL, 0},
 	{&fab_cli_store_argp, 0, NULL, 0},   {0},
 };
 
@@ -333,9 +333,9 @@ int main(int argc, char **argv)
 {
 	struct bootplan_params p = {
 		.run.seed = 1,
-		.ways = {.engines = {fab_mcast_engine_find("fulb", 4)},
-			 .n_engines = 1,
-			 .chunk_bytes = DEFAULT_CHUNK_BYTES},
+		.methods = {.engines = {fab_mcast_engine_find("fulb", 4)},
+			    .n_engines = 1,
+			    .chunk_bytes = DEFAULT_CHUNK_BYTES},
 		.is_equal_share = true,
 		.transfer = {.image_bytes = DEFAULT_IMAGE_BYTES,
 			     .n_files = 1,

@@ -110,8 +110,8 @@ void bootplan_row_fini(struct bootplan_row *row)
 static void print_segments(struct fab_report *r, const struct bootplan_outcome *o,
 			   struct bootplan_segments *s)
 {
-	fab_report_table_begin(r, "segments", "Segments on the way",
-			       bootplan_segment_columns, bootplan_segment_n_columns);
+	fab_report_table_begin(r, "segments", "Path segments", bootplan_segment_columns,
+			       bootplan_segment_n_columns);
 	for (size_t i = 0; i < o->results.n; i++) {
 		const struct bootplan_result *result = &o->results.v[i];
 
@@ -237,7 +237,7 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 }
 
 /* Distribution without a transfer from server to node for each node. */
-static void print_ways(struct fab_report *r, const struct bootplan_outcome *o)
+static void print_methods(struct fab_report *r, const struct bootplan_outcome *o)
 {
 	static const struct fab_column columns[] = {
 		{"way", FAB_TEXT, "how the image gets to all nodes", 0},
@@ -248,13 +248,13 @@ static void print_ways(struct fab_report *r, const struct bootplan_outcome *o)
 	};
 	double best = bootplan_best(o)->boot_seconds;
 
-	fab_report_table_begin(r, "alternatives", "Other ways to distribute", columns,
+	fab_report_table_begin(r, "alternatives", "Other methods to distribute", columns,
 			       FAB_COUNT(columns));
-	for (size_t i = 0; i < o->ways.n; i++) {
-		const struct bootplan_way *w = &o->ways.v[i];
+	for (size_t i = 0; i < o->methods.n; i++) {
+		const struct bootplan_method *w = &o->methods.v[i];
 
 		fab_report_row(r, (const union fab_cell[]){
-					  {.text = w->way},
+					  {.text = w->method},
 					  {.text = w->algorithm},
 					  {.u = w->n_trees},
 					  {.real = w->seconds},
@@ -280,7 +280,7 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);
 	print_advice(r, o);
-	print_ways(r, o);
+	print_methods(r, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,
 			       bootplan_n_columns);
 	for (size_t i = 0; i < o->results.n; i++) {

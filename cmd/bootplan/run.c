@@ -448,7 +448,7 @@ static void free_outcome(struct bootplan_outcome *o)
 	for (size_t i = 0; i < o->results.n; i++)
 		fab_share_fini(&o->results.v[i].share);
 	free(o->results.v);
-	free(o->ways.v);
+	free(o->methods.v);
 	for (size_t i = 0; i < o->failovers.n; i++) {
 		fab_failover_fini(o->failovers.v[i]);
 		free(o->failovers.v[i]);
@@ -499,7 +499,7 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	s.whole.server_is_down = FAB_NEW0(o.m->n_servers, bool);
 	plan_all(&s);
 	w = map_largest(&s);
-	bootplan_add_ways(p, &o, best_mapping(p, &o, w));
+	bootplan_add_methods(p, &o, best_mapping(p, &o, w));
 	s.is_sound &= !o.has_broken_tree;
 	if (p->mapping_out)
 		write_mapping(p, &o, w, &results);

@@ -37,13 +37,13 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 			const struct faults_outcome *o, const struct faults_result *a,
 			const char *names)
 {
-	const struct fab_judgement *j = &a->sum;
+	const struct fab_analysis *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
 
 	fab_human_count(j->pairs, all);
 	if (!j->pairs)
 		fab_report_answer(r, FAB_TONE_WARN,
-				  "%s: there are no %s to judge, nothing is known.",
+				  "%s: there are no %s to analyse, nothing is known.",
 				  names, ends_name(p, o, a));
 	else if (j->unreachable)
 		fab_report_answer(r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path.",
@@ -56,9 +56,9 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 
 static void say_loops(struct fab_report *r, const struct faults_result *a)
 {
-	const struct fab_judgement *j = &a->sum;
+	const struct fab_analysis *j = &a->sum;
 	const char *assumed = faults_assumed(a);
-	char n[FAB_HUMAN_BYTES], *why = fab_judgement_why_unknown(j);
+	char n[FAB_HUMAN_BYTES], *why = fab_analysis_why_unknown(j);
 
 	if (!j->pairs)
 		return;
@@ -155,7 +155,7 @@ enum kind {
 
 static enum kind kind_of(const struct faults_result *a)
 {
-	const struct fab_judgement *j = &a->sum;
+	const struct fab_analysis *j = &a->sum;
 
 	if (!j->pairs)
 		return KIND_NOTHING;
@@ -186,7 +186,7 @@ static void say_kinds(struct fab_report *r, const struct faults_outcome *o)
 		[KIND_UNKNOWN] = "whether there is a credit loop is not known",
 		[KIND_LOST_UNKNOWN] = "pairs are without a path, and whether there is a "
 				      "credit loop is not known",
-		[KIND_NOTHING] = "there are no pairs to judge",
+		[KIND_NOTHING] = "there are no pairs to analyse",
 	};
 
 	for (int kind = KIND_SOUND; kind < N_KINDS; kind++) {

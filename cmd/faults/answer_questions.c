@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "fabric/rates.h"
 #include "faults.h"
-#include "unicast/dodge.h"
+#include "unicast/local_reroute.h"
 
 static const char *plural(uint64_t n)
 {
@@ -126,8 +126,8 @@ static void say_critical(struct fab_report *r, const struct faults_outcome *o)
 /* "1 dead leaf switch that the tables do not know: all 368 cases are rerouted" */
 static void say_dodged(struct fab_report *r, const struct faults_outcome *o)
 {
-	for (size_t i = 0; i < o->dodged.n; i++) {
-		const struct faults_dodged *d = &o->dodged.v[i];
+	for (size_t i = 0; i < o->rerouted.n; i++) {
+		const struct faults_local_reroutes *d = &o->rerouted.v[i];
 		char stuck[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
 
 		fab_human_count(d->cases, all);
@@ -149,7 +149,7 @@ static void say_dodged(struct fab_report *r, const struct faults_outcome *o)
 					  d->unknown, d->unknown == 1 ? "" : "es",
 					  fab_human_count(d->stuck, stuck), all);
 	}
-	if (o->dodged.n < FAB_DODGE_BURST_MAX)
+	if (o->rerouted.n < FAB_LOCAL_REROUTE_BURST_MAX)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Two at once were not tried: too many cases.");
 }
@@ -198,6 +198,6 @@ void faults_answer_questions(struct fab_report *r, const struct faults_params *p
 	if (p->questions.has_criticality && o->n)
 		say_critical(r, o);
 	say_rates(r, p, o);
-	if (p->questions.dodge)
+	if (p->questions.reroute)
 		say_dodged(r, o);
 }

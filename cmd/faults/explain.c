@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-faults --explain: the way of a pair, hop by hop, and why it goes so. */
+/* fabric-faults --explain: the path of a pair, hop by hop, and why it goes so. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,14 @@
 static const struct fab_column columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
 	{"hop", FAB_UINT, "from 1", 0},
-	{"leg", FAB_UINT, "leg along one line of a kfat, from 1", FAB_COL_NULL_ZERO},
+	{"leg", FAB_UINT, "path segment, along one line of a kfat, from 1",
+	 FAB_COL_NULL_ZERO},
 	{"switch", FAB_TEXT, "switch that sends", 0},
 	{"port", FAB_UINT, "port it sends by", 0},
 	{"peer", FAB_TEXT, "what receives", 0},
 	{"sl", FAB_NUMBER, "service level; unknown: no file tells", FAB_COL_UNKNOWN},
 	{"vl", FAB_NUMBER, "virtual lane; unknown: no file tells", FAB_COL_UNKNOWN},
-	{"reason", FAB_TEXT, "why the leg is taken", 0},
+	{"reason", FAB_TEXT, "why the segment is taken", 0},
 };
 
 struct story {
@@ -47,7 +48,7 @@ static const char *leaf_name(const struct fab_kfat *k, const uint32_t *coord)
 	return "a leaf that is missing";
 }
 
-/* Why the leg from one leaf to another, on the way to the last. On the heap. */
+/* Why the segment from one leaf to another, on the path to the last. On the heap. */
 static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults,
 		       uint32_t from, uint32_t to, uint32_t last)
 {
@@ -62,7 +63,7 @@ static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults
 	while (first + 1 < k->n_dims && a[first] == z[first])
 		first++;
 	if (to == last)
-		return fab_format("last leg: same line along dimension %u", d);
+		return fab_format("last segment: same line along dimension %u", d);
 	if (b[d] == z[d] && d == first)
 		return fab_format("dimension order: coordinate %u first", d);
 	/* where dimension order would have turned */
@@ -74,16 +75,16 @@ static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults
 			    k->n_dims * sizeof(*turn)) &&
 		    !faults->switch_is_dead[k->leaf[i]])
 			return fab_format(
-				"coordinate %u %s: the way by %s is cut further "
+				"coordinate %u %s: the path by %s is cut further "
 				"on",
 				d, b[d] == z[d] ? "first" : "by a detour", name);
 	return fab_format("%s is dead: coordinate %u %s", name, d,
 			  b[d] == z[d] ? "first" : "by a detour");
 }
 
-/* The leaf at which the leg that begins at hops[i] ends. */
-static uint32_t leg_end(const struct story *s, const struct fab_hop *hops, uint32_t n,
-			uint32_t i)
+/* The leaf at which the segment that begins at hops[i] ends. */
+static uint32_t segment_end(const struct story *s, const struct fab_hop *hops, uint32_t n,
+			    uint32_t i)
 {
 	const struct fab_kfat *k = s->o->kfat;
 
@@ -94,23 +95,23 @@ static uint32_t leg_end(const struct story *s, const struct fab_hop *hops, uint3
 }
 
 static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_t n,
-		      uint32_t i, uint8_t sl, uint64_t *leg)
+		      uint32_t i, uint8_t sl, uint64_t *segment)
 {
 	const struct fab_fabric *f = s->o->f;
 	const struct fab_kfat *k = s->o->kfat;
 	const struct fab_hop *hop = &hops[i];
-	bool is_leg =
+	bool is_segment =
 		k && k->leaf_of[hop->sw] != FAB_NONE && k->leaf_of[s->to.sw] != FAB_NONE;
 	char *reason = NULL;
 	union fab_cell cells[FAB_COUNT(columns)];
 
-	*leg += is_leg;
-	if (is_leg && s->a->engine && s->a->engine->needs_kfat)
+	*segment += is_segment;
+	if (is_segment && s->a->engine && s->a->engine->needs_kfat)
 		reason = reason_of(k, s->o->faults, k->leaf_of[hop->sw],
-				   leg_end(s, hops, n, i), k->leaf_of[s->to.sw]);
+				   segment_end(s, hops, n, i), k->leaf_of[s->to.sw]);
 	cells[0].text = s->a->algorithm;
 	cells[1].u = i + 1;
-	cells[2].u = *leg;
+	cells[2].u = *segment;
 	cells[3].text = fab_node_name(f, hop->sw);
 	cells[4].u =
 		f->port_num[fab_arc_port(f, hop->sw, f->arc_first[hop->sw] + hop->out)];
@@ -122,7 +123,7 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 	free(reason);
 }
 
-/* A row that says why there is no way. */
+/* A row that says why there is no path. */
 static void print_nothing(const struct story *s, const char *why)
 {
 	const struct fab_fabric *f = s->o->f;
@@ -188,7 +189,7 @@ static void walk(const struct story *s, struct walk *w)
 static void tell(const struct story *s)
 {
 	struct walk w;
-	uint64_t leg = 0;
+	uint64_t segment = 0;
 
 	walk(s, &w);
 	if (w.why) {
@@ -196,7 +197,7 @@ static void tell(const struct story *s)
 		return;
 	}
 	for (uint32_t i = 0; i < w.n; i++)
-		print_hop(s, w.hops, w.n, i, w.sl, &leg);
+		print_hop(s, w.hops, w.n, i, w.sl, &segment);
 }
 
 char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_bad)

@@ -5,9 +5,9 @@
 #include "cli/cli.h"
 #include "fabric/shape.h"
 #include "present/report.h"
+#include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/judge.h"
 #include "unicast/load.h"
 #include "unicast/lost.h"
 #include "unicast/trace.h"
@@ -31,7 +31,7 @@ struct faults_files {
 /* What else is asked for. */
 struct faults_questions {
 	const char *explain; /* SRC,DST */
-	bool dodge;
+	bool reroute;
 	bool has_criticality;
 	uint32_t criticality; /* rows */
 	FAB_VEC(const char *) permutations;
@@ -83,13 +83,13 @@ struct faults_result {
 	const char *algorithm;
 	const struct fab_unicast_engine *engine; /* NULL: tables that were read */
 	uint64_t sets, sets_unreachable, sets_with_cycle;
-	struct fab_judgement sum; /* counts summed, maxima taken; cycle of the first */
-	struct fab_lost lost;	  /* summed */
+	struct fab_analysis sum; /* counts summed, maxima taken; cycle of the first */
+	struct fab_lost lost;	 /* summed */
 	uint64_t entries_changed, switches_changed;
 	uint32_t max_destinations; /* 0: unknown */
 	bool was_verified, is_sound;
 	double load, load_before; /* fullest direction, in hosts' rates; NaN: unknown */
-	double route_seconds, judge_seconds;
+	double route_seconds, analysis_seconds;
 	FAB_VEC(struct faults_set) each; /* with --store */
 	char *note;			 /* of the first set that has one */
 	char *worst;	   /* faults of the first set with unreachable pairs or a cycle */
@@ -121,7 +121,7 @@ struct faults_critical {
 	double load;
 };
 
-struct faults_dodged {
+struct faults_local_reroutes {
 	uint32_t known, unknown;
 	uint64_t cases, hops_more, stuck;
 };
@@ -140,7 +140,7 @@ struct faults_outcome {
 	FAB_VEC(struct faults_critical) critical;
 	const struct faults_result *ranked; /* that critical is of */
 	uint64_t n_parts, n_untried;	    /* of these; with fewer pairs */
-	FAB_VEC(struct faults_dodged) dodged;
+	FAB_VEC(struct faults_local_reroutes) rerouted;
 	char *reliability_text;
 	struct fab_endpoint from, to; /* of --explain */
 };
@@ -170,7 +170,8 @@ extern const size_t faults_reliability_n_columns;
 struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					  const struct faults_outcome *o,
 					  const struct fab_faults *faults);
-/* Route and judge all sets, or those of the shard, by all algorithms. Exits on bad input.
+/* Route and analyse all sets, or those of the shard, by all algorithms. Exits on bad
+ * input.
  */
 void faults_solve(struct faults_params *p, struct faults_outcome *o);
 /* Tables from --lfts; exits when they cannot be read. */
@@ -183,12 +184,12 @@ void faults_write_tables(const struct faults_params *p, const struct faults_outc
 void faults_flow(const struct faults_params *p, struct faults_outcome *o);
 void faults_try_reliability(struct faults_params *p, struct faults_outcome *o);
 void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o);
-void faults_dodge(const struct faults_params *p, struct faults_outcome *o);
+void faults_local_reroute(const struct faults_params *p, struct faults_outcome *o);
 
 /* The sentences that the report begins with. */
 void faults_answer(struct fab_report *r, const struct faults_params *p,
 		   const struct faults_outcome *o);
-/* Those that answer --explain, --permutation, --criticality and --dodge. */
+/* Those that answer --explain, --permutation, --criticality and --local-reroute. */
 void faults_answer_questions(struct fab_report *r, const struct faults_params *p,
 			     const struct faults_outcome *o);
 /* Append a name to a list on the heap, NULL at first. */
@@ -213,7 +214,7 @@ void faults_find_pair(const struct faults_params *p, struct faults_outcome *o);
 /* How long the path of --explain is by a result, or why there is none (is_bad); on the
  * heap. */
 char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_bad);
-/* The table `path` of --explain: each algorithm's way. */
+/* The table `path` of --explain: each algorithm's path. */
 void faults_explain(struct fab_report *r, const struct faults_outcome *o);
 void faults_store(const struct faults_params *p, const struct faults_outcome *o);
 void faults_store_reliability(const struct faults_params *p,

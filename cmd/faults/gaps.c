@@ -38,7 +38,7 @@ void faults_print_gap_texts(struct fab_report *r, const struct faults_outcome *o
 {
 	const struct faults_result *a = &o->results[0];
 	const char *assumed = o->n ? faults_assumed(a) : NULL;
-	char *why = o->n ? fab_judgement_why_unknown(&a->sum) : NULL;
+	char *why = o->n ? fab_analysis_why_unknown(&a->sum) : NULL;
 
 	if (assumed)
 		fab_report_text(r, "lanes", assumed);
@@ -84,7 +84,7 @@ void faults_print_gaps(struct fab_report *r, const struct faults_outcome *o)
 
 void faults_warn_unknown(const struct faults_params *p, const struct faults_result *r)
 {
-	char *why = fab_judgement_why_unknown(&r->sum);
+	char *why = fab_analysis_why_unknown(&r->sum);
 
 	if (why)
 		fab_cli_warn(&p->run, "%s: freedom of deadlock is not known: %s",

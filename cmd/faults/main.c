@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
 	 2},
 	{"max-vls", OPT_MAX_VLS, "N", 0,
 	 "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2); where they do not "
-	 "suffice, ways get longer",
+	 "suffice, paths get longer",
 	 2},
 	{"max-sls", OPT_MAX_SLS, "N", 0,
 	 "Service levels that vtftr-ib may use, 1 to 16 (default 16)", 2},
@@ -242,7 +242,8 @@ static const struct argp argp = {
 	.args_doc = "FABRIC",
 	.doc = "Let switches and links of a fabric die and say what is left: pairs "
 	       "without "
-	       "a way, hops, virtual lanes, credit loops, for several routing algorithms "
+	       "a path, hops, virtual lanes, credit loops, for several routing "
+	       "algorithms "
 	       "of high-dimension fat trees side by side, or for the tables of a real "
 	       "fabric.",
 	.children = children,
@@ -406,8 +407,8 @@ static int run(struct faults_params *p, struct faults_outcome *o)
 	faults_flow(p, o);
 	if (p->questions.has_criticality && o->n)
 		faults_rank_parts(p, o);
-	if (p->questions.dodge)
-		faults_dodge(p, o);
+	if (p->questions.reroute)
+		faults_local_reroute(p, o);
 	faults_write_tables(p, o, &results);
 	print_report(p, o, &results);
 	return status_of(p, o);
@@ -416,7 +417,7 @@ static int run(struct faults_params *p, struct faults_outcome *o)
 static void free_outcome(struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->n; i++) {
-		fab_judgement_fini(&o->results[i].sum);
+		fab_analysis_fini(&o->results[i].sum);
 		fab_routes_free(o->results[i].routes);
 		for (size_t k = 0; k < o->results[i].each.n; k++)
 			free(o->results[i].each.v[k].dead);
@@ -429,7 +430,7 @@ static void free_outcome(struct faults_outcome *o)
 	free(o->flows.v);
 	free(o->reliability.v);
 	free(o->critical.v);
-	free(o->dodged.v);
+	free(o->rerouted.v);
 	free(o->reliability_text);
 	fab_faults_free(o->faults);
 	fab_kfat_free(o->kfat);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 #include "faults.h"
 #include "unicast/criticality.h"
-#include "unicast/dodge.h"
+#include "unicast/local_reroute.h"
 
 enum {
 	OPT_EXPLAIN = 0x160,
@@ -29,7 +29,7 @@ static const uint64_t DODGE_CASES_MAX = 200 * 1000 * 1000;
 static const struct argp_option options[] = {
 	{.doc = "More questions:", .group = 6},
 	{"explain", OPT_EXPLAIN, "SRC,DST", 0,
-	 "Show the way from SRC to DST hop by hop, with lanes and reasons: switches or "
+	 "Show the path from SRC to DST hop by hop, with lanes and reasons: switches or "
 	 "adapters by name, host, GUID or lid:N",
 	 6},
 	{"permutation", OPT_PERMUTATION, "SPEC", 0,
@@ -93,7 +93,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		q->explain = arg;
 		return 0;
 	case OPT_DODGE:
-		q->dodge = true;
+		q->reroute = true;
 		return 0;
 	case OPT_CRITICALITY:
 		q->has_criticality = true;
@@ -149,7 +149,7 @@ static void check_reliability(const struct faults_params *p, struct argp_state *
 	    w->of != FAB_FAULT_LEAVES)
 		argp_error(state, "--reliability is for leaf switches that die by chance "
 				  "only");
-	if (p->files.lfts || q->explain || q->dodge || q->has_criticality ||
+	if (p->files.lfts || q->explain || q->reroute || q->has_criticality ||
 	    q->permutations.n)
 		argp_error(state, "--reliability does not go with --lfts, --explain, "
 				  "--local-reroute, --criticality or --permutation");
@@ -162,10 +162,11 @@ void faults_questions_check(const struct faults_params *p, struct argp_state *st
 
 	check_reliability(p, state);
 	if (!is_one_set &&
-	    (q->explain || q->dodge || q->has_criticality || q->permutations.n))
-		argp_error(state,
-			   "--explain, --local-reroute, --criticality and --permutation are "
-			   "for one set of faults");
+	    (q->explain || q->reroute || q->has_criticality || q->permutations.n))
+		argp_error(
+			state,
+			"--explain, --local-reroute, --criticality and --permutation are "
+			"for one set of faults");
 }
 
 static const char *kind_name(const struct fab_loss *loss)
@@ -188,7 +189,7 @@ void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 	struct fab_losses losses;
 	struct fab_err err;
 
-	fab_tiers_count_hosts(o->f, hosts);
+	fab_ranks_count_hosts(o->f, hosts);
 	if (fab_losses_rank(&problem, r->engine, r->routes, CRITICALITY_STEPS, &progress,
 			    &losses, &err))
 		fab_cli_die(&err);
@@ -220,31 +221,33 @@ void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 	free(hosts);
 }
 
-void faults_dodge(const struct faults_params *p, struct faults_outcome *o)
+void faults_local_reroute(const struct faults_params *p, struct faults_outcome *o)
 {
 	if (!o->kfat)
 		fab_cli_exit(FAB_EXIT_ERROR,
 			     "%s: --local-reroute needs a high-dimension fat tree; %s",
 			     p->input.fabric, o->kfat_error.text);
-	for (unsigned burst = 1; burst <= FAB_DODGE_BURST_MAX; burst++) {
+	for (unsigned burst = 1; burst <= FAB_LOCAL_REROUTE_BURST_MAX; burst++) {
 		uint64_t n = o->kfat->n_leaves;
-		struct fab_dodge d;
+		struct fab_local_reroute d;
 		struct fab_err err;
-		struct faults_dodged row = {.unknown = burst,
-					    .known = (uint32_t)o->faults->named.n};
+		struct faults_local_reroutes row = {
+			.unknown = burst, .known = (uint32_t)o->faults->named.n};
 
 		if (burst > 1 && n * n * n > DODGE_CASES_MAX) {
 			fab_cli_warn(&p->run,
-				     "--local-reroute: two unknown faults at once are not tried, "
+				     "--local-reroute: two unknown faults at once are "
+				     "not tried, "
 				     "%llu leaf switches are too many",
 				     (unsigned long long)n);
 			break;
 		}
-		if (fab_dodge_all(o->kfat, o->faults, burst, p->run.threads, &d, &err))
+		if (fab_local_reroute_all(o->kfat, o->faults, burst, p->run.threads, &d,
+					  &err))
 			fab_cli_die(&err);
 		row.cases = d.cases;
-		row.hops_more = d.legs_more * 2;
+		row.hops_more = d.segments_more * 2;
 		row.stuck = d.stuck;
-		FAB_PUSH(&o->dodged, row);
+		FAB_PUSH(&o->rerouted, row);
 	}
 }

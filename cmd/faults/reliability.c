@@ -30,7 +30,8 @@ static struct faults_reliability_row new_row(const char *algorithm, const char *
 					       .seconds = NAN};
 }
 
-/* The paper's rule: nothing is promised when every row and every column is touched. */
+/* The rule of Liu et al. 2022: nothing is promised when every row and every column is
+ * touched. */
 static void add_rule(const struct faults_params *p, struct faults_outcome *o, uint32_t k)
 {
 	const struct fab_kfat *kfat = o->kfat;
@@ -123,10 +124,10 @@ static void explain_rule(struct faults_outcome *o, uint32_t k)
 	if (!is_whole_square(kfat) || k < n || k > n * n)
 		return;
 	o->reliability_text = fab_format(
-		"the paper gives %.4g for %u faults on %u x %u: that is "
+		"Liu et al. 2022 give %.4g for %u faults on %u x %u: that is "
 		"C(%u,%u)/C(%u,%u), "
 		"which lets the faults touch every row and column on one given diagonal "
-		"only and forgets its %u! orderings and all other ways; the exact figure "
+		"only and forgets its %u! orderings and all other sets; the exact figure "
 		"is that of %s",
 		fab_touch_all_as_published(n, k), k, n, n, n * n - n, k - n, n * n, k, n,
 		rule_name);

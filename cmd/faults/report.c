@@ -28,7 +28,7 @@ static const struct fab_column valley_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
 	{"from", FAB_TEXT, "source switch", 0},
 	{"to", FAB_TEXT, "target switch", 0},
-	{"pairs", FAB_UINT, "pairs between them whose way turns from down to up", 0},
+	{"pairs", FAB_UINT, "pairs between them whose path turns from down to up", 0},
 	{"at", FAB_TEXT, "switch where the first of them turns", 0},
 };
 
@@ -36,7 +36,7 @@ static const struct fab_column unreached_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0},
 	{"from", FAB_TEXT, "source switch", 0},
 	{"to", FAB_TEXT, "target switch", 0},
-	{"pairs", FAB_UINT, "pairs between them without a way", 0},
+	{"pairs", FAB_UINT, "pairs between them without a path", 0},
 	{"at", FAB_TEXT,
 	 "switch where the first of them ends; none: the tables lack its LID", 0},
 };
@@ -46,7 +46,7 @@ static const struct fab_column flow_columns[] = {
 	{"permutation", FAB_TEXT, "who sends to whom", 0, AT(permutation)},
 	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
 	{"flows", FAB_UINT, "hosts that send", 0, AT(after.flows)},
-	{"lost", FAB_UINT, "flows without a way", FAB_COL_BAD_IF_ANY, AT(after.lost)},
+	{"lost", FAB_UINT, "flows without a path", FAB_COL_BAD_IF_ANY, AT(after.lost)},
 	{"max_load", FAB_UINT, "flows on the fullest direction of a cable", 0,
 	 AT(after.max)},
 	{"mean_load", FAB_REAL, "mean over the directions of live cables", 0,
@@ -78,15 +78,16 @@ static const struct fab_column critical_columns[] = {
 };
 #undef AT
 
-#define AT(member) FAB_AT(struct faults_dodged, member)
-static const struct fab_column dodge_columns[] = {
+#define AT(member) FAB_AT(struct faults_local_reroutes, member)
+static const struct fab_column local_reroute_columns[] = {
 	{"known_faults", FAB_UINT, "faults that the tables know", 0, AT(known)},
 	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0,
 	 AT(unknown)},
 	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0, AT(cases)},
 	{"hops_more", FAB_UINT, "hops that dodging adds, all cases together", 0,
 	 AT(hops_more)},
-	{"stuck", FAB_UINT, "cases that cannot be rerouted locally", FAB_COL_BAD_IF_ANY, AT(stuck)},
+	{"stuck", FAB_UINT, "cases that cannot be rerouted locally", FAB_COL_BAD_IF_ANY,
+	 AT(stuck)},
 };
 #undef AT
 
@@ -96,9 +97,9 @@ void faults_row_init(struct faults_row *row, const struct faults_result *a)
 		.a = *a,
 		.deadlock_free = a->sum.is_unknown ? FAB_UNKNOWN : a->sum.deadlock_free,
 		.verified = a->was_verified ? a->is_sound : FAB_UNKNOWN,
-		.total_seconds = a->route_seconds + a->judge_seconds,
+		.total_seconds = a->route_seconds + a->analysis_seconds,
 		.assumed = faults_assumed(a),
-		.why_unknown = fab_judgement_why_unknown(&a->sum),
+		.why_unknown = fab_analysis_why_unknown(&a->sum),
 	};
 	row->hops = (struct fab_counts){a->sum.hops, FAB_COUNT(a->sum.hops)};
 	/* of tables that were read; of those that are made nothing is missing */
@@ -168,7 +169,7 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 	fab_report_table_begin(r, "cycle", "A shortest cycle of channels", cycle_columns,
 			       FAB_COUNT(cycle_columns));
 	for (size_t i = 0; i < o->n; i++) {
-		const struct fab_judgement *j = &o->results[i].sum;
+		const struct fab_analysis *j = &o->results[i].sum;
 
 		for (size_t k = 0; k < j->cycle.n; k++) {
 			const struct fab_channel *c = &j->cycle.v[k];
@@ -212,17 +213,17 @@ static void print_pairs(struct fab_report *r, const struct faults_result *a,
 static void print_troubles(struct fab_report *r, const struct faults_outcome *o)
 {
 	const struct faults_result *a = &o->results[0];
-	const struct fab_judgement *j = &a->sum;
+	const struct fab_analysis *j = &a->sum;
 
 	if (!o->n || a->engine)
 		return;
 	if (j->unreached.n) {
-		fab_report_table_begin(r, "unreached", "Pairs without a way",
+		fab_report_table_begin(r, "unreached", "Pairs without a path",
 				       unreached_columns, FAB_COUNT(unreached_columns));
 		print_pairs(r, a, o->f, j->unreached.v, j->unreached.n);
 		fab_report_table_end(r);
 	}
-	if (j->valleys.n && !o->kfat) { /* there every second way turns so */
+	if (j->valleys.n && !o->kfat) { /* there every second path turns so */
 		fab_report_table_begin(r, "valleys", "Ways that turn from down to up",
 				       valley_columns, FAB_COUNT(valley_columns));
 		print_pairs(r, a, o->f, j->valleys.v, j->valleys.n);
@@ -263,14 +264,14 @@ static void print_critical(struct fab_report *r, const struct faults_outcome *o)
 	fab_report_table_end(r);
 }
 
-static void print_dodged(struct fab_report *r, const struct faults_outcome *o)
+static void print_local_reroutes(struct fab_report *r, const struct faults_outcome *o)
 {
-	if (!o->dodged.n)
+	if (!o->rerouted.n)
 		return;
 	fab_report_table_begin(r, "dodge", "A fault that the tables do not know",
-			       dodge_columns, FAB_COUNT(dodge_columns));
-	for (size_t i = 0; i < o->dodged.n; i++)
-		fab_report_record(r, &o->dodged.v[i]);
+			       local_reroute_columns, FAB_COUNT(local_reroute_columns));
+	for (size_t i = 0; i < o->rerouted.n; i++)
+		fab_report_record(r, &o->rerouted.v[i]);
 	fab_report_table_end(r);
 }
 
@@ -399,7 +400,7 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 	print_troubles(r, o);
 	print_flows(r, o);
 	print_critical(r, o);
-	print_dodged(r, o);
+	print_local_reroutes(r, o);
 	if (p->questions.explain)
 		faults_explain(r, o);
 	return fab_report_finish(r, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every set of faults by every algorithm: routed, judged, summed. */
+/* Every set of faults by every algorithm: routed, analysed, summed. */
 #include "faults.h"
 
 #include <math.h>
@@ -25,13 +25,13 @@ struct sets {
 };
 
 /* What one algorithm makes of one set of faults. */
-struct judged {
-	struct fab_judgement j;
+struct analysed {
+	struct fab_analysis j;
 	struct fab_lost lost;
 	struct fab_changes changes;
 	uint32_t max_destinations;
 	double load, load_before;
-	double route_seconds, judge_seconds;
+	double route_seconds, analysis_seconds;
 	char *trouble;		   /* that --verify found; NULL: none */
 	char *note, *dead;	   /* NULL: none, not needed */
 	struct fab_routes *routes; /* of the only set */
@@ -59,17 +59,17 @@ static int route(const struct sets *s, const struct fab_unicast_engine *engine,
 	return engine->route(&problem, out, err);
 }
 
-static int judge(const struct sets *s, const struct fab_routes *routes,
-		 enum fab_ends ends, bool with_load, struct fab_judgement *out,
-		 struct fab_err *err)
+static int analyse(const struct sets *s, const struct fab_routes *routes,
+		   enum fab_ends ends, bool with_load, struct fab_analysis *out,
+		   struct fab_err *err)
 {
-	const struct fab_judge_options options = {
+	const struct fab_analysis_options options = {
 		.ends = ends, .with_load = with_load, .n_threads = s->n_threads};
 
-	return fab_judge(routes, &options, out, err);
+	return fab_analyse(routes, &options, out, err);
 }
 
-/* Between what tables are judged: an engine's on a kfat between leaf switches. */
+/* Between what tables are analysed: an engine's on a kfat between leaf switches. */
 static enum fab_ends ends_of(const struct sets *s, const struct faults_result *r)
 {
 	if (s->p->has_ends)
@@ -117,16 +117,16 @@ static int uniform_load(const struct sets *s, const struct fab_routes *routes,
 			double *out, struct fab_err *err)
 {
 	struct fab_routes *whole = complete(routes, FAB_ENDS_HOSTS);
-	const struct fab_judge_options options = {
+	const struct fab_analysis_options options = {
 		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = s->n_threads};
-	struct fab_judgement j;
-	int rc = fab_judge(whole ? whole : routes, &options, &j, err);
+	struct fab_analysis j;
+	int rc = fab_analyse(whole ? whole : routes, &options, &j, err);
 
 	fab_routes_free(whole);
 	if (rc)
 		return rc;
 	*out = fab_load_per_host(j.max_load, j.pairs, j.ends);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	return 0;
 }
 
@@ -142,17 +142,17 @@ static uint32_t count_destinations(const struct fab_fabric *f,
 	return most;
 }
 
-/* Judge tables into *out. */
+/* Analyse tables into *out. */
 static int judge_tables(const struct sets *s, const struct faults_result *r,
 			const struct fab_routes *routes, const struct fab_faults *faults,
-			struct judged *out, struct fab_err *err)
+			struct analysed *out, struct fab_err *err)
 {
 	enum fab_ends ends = ends_of(s, r);
 	double start = fab_now();
 	struct fab_routes *whole = complete(routes, ends);
-	const struct fab_routes *judged = whole ? whole : routes;
+	const struct fab_routes *analysed = whole ? whole : routes;
 	struct fab_err found;
-	int rc = judge(s, judged, ends, s->o->is_one_set, &out->j, err);
+	int rc = analyse(s, analysed, ends, s->o->is_one_set, &out->j, err);
 
 	if (rc) {
 		fab_routes_free(whole);
@@ -160,8 +160,8 @@ static int judge_tables(const struct sets *s, const struct faults_result *r,
 	}
 	out->lost =
 		fab_lost_count(faults, s->o->kfat, ends, fab_routes_tell_lids(routes));
-	out->judge_seconds = fab_now() - start;
-	if (s->p->run.verify && fab_unicast_verify(judged, ends, &out->j, &found))
+	out->analysis_seconds = fab_now() - start;
+	if (s->p->run.verify && fab_unicast_verify(analysed, ends, &out->j, &found))
 		out->trouble = fab_strdup(found.text);
 	out->note = note_of(r->engine, routes);
 	out->max_destinations = count_destinations(s->o->f, out->j.destinations);
@@ -172,9 +172,9 @@ static int judge_tables(const struct sets *s, const struct faults_result *r,
 	return 0;
 }
 
-static void free_judged(struct judged *a)
+static void free_analysed(struct analysed *a)
 {
-	fab_judgement_fini(&a->j);
+	fab_analysis_fini(&a->j);
 	fab_routes_free(a->routes);
 	free(a->trouble);
 	free(a->note);
@@ -183,7 +183,7 @@ static void free_judged(struct judged *a)
 
 /* Loads are for one set only: they are dear. */
 static int add_loads(const struct sets *s, const struct fab_routes *sound,
-		     struct judged *a, struct fab_err *err)
+		     struct analysed *a, struct fab_err *err)
 {
 	int rc = uniform_load(s, a->routes, &a->load, err);
 
@@ -193,7 +193,7 @@ static int add_loads(const struct sets *s, const struct fab_routes *sound,
 
 /* Algorithm i on one set. */
 static int try_engine(const struct sets *s, size_t i, const struct fab_faults *faults,
-		      struct judged *out, struct fab_err *err)
+		      struct analysed *out, struct fab_err *err)
 {
 	const struct faults_result *r = &s->o->results[i + (s->p->files.lfts != NULL)];
 	double start = fab_now();
@@ -215,7 +215,7 @@ static int try_engine(const struct sets *s, size_t i, const struct fab_faults *f
 	return rc;
 }
 
-static void keep_set(struct faults_result *r, uint64_t number, struct judged *a)
+static void keep_set(struct faults_result *r, uint64_t number, struct analysed *a)
 {
 	const struct faults_set set = {.number = number,
 				       .dead = a->dead ? a->dead : fab_strdup(""),
@@ -230,7 +230,7 @@ static void keep_set(struct faults_result *r, uint64_t number, struct judged *a)
 
 /* Add set `number` by one algorithm to its result; nothing of *a is left. */
 static void add_judged(const struct sets *s, struct faults_result *r, uint64_t number,
-		       struct judged *a)
+		       struct analysed *a)
 {
 	bool is_bad = a->j.unreachable || !a->j.deadlock_free;
 
@@ -243,7 +243,7 @@ static void add_judged(const struct sets *s, struct faults_result *r, uint64_t n
 	r->entries_changed += a->changes.entries;
 	r->switches_changed += a->changes.switches;
 	r->route_seconds += a->route_seconds;
-	r->judge_seconds += a->judge_seconds;
+	r->analysis_seconds += a->analysis_seconds;
 	r->lost.hosts += a->lost.hosts;
 	r->lost.adapters += a->lost.adapters;
 	r->lost.pairs += a->lost.pairs;
@@ -261,13 +261,13 @@ static void add_judged(const struct sets *s, struct faults_result *r, uint64_t n
 	a->routes = NULL;
 	if (s->p->store.path && number < SETS_STORED_MAX)
 		keep_set(r, number, a);
-	fab_judgement_add(&r->sum, &a->j, !r->sets++);
-	free_judged(a);
+	fab_analysis_add(&r->sum, &a->j, !r->sets++);
+	free_analysed(a);
 }
 
-/* All algorithms on one set, an array of judged; on failure nothing is left. */
+/* All algorithms on one set, an array of analysed; on failure nothing is left. */
 static int try_set(const struct sets *s, const struct fab_faults *faults,
-		   struct judged *out, struct fab_err *err)
+		   struct analysed *out, struct fab_err *err)
 {
 	for (size_t i = 0; i < s->p->n_engines; i++) {
 		int rc = try_engine(s, i, faults, &out[i], err);
@@ -275,7 +275,7 @@ static int try_set(const struct sets *s, const struct fab_faults *faults,
 		if (!rc)
 			continue;
 		for (size_t k = 0; k <= i; k++)
-			free_judged(&out[k]);
+			free_analysed(&out[k]);
 		return rc;
 	}
 	return 0;
@@ -309,7 +309,7 @@ static int work_on_set(void *context, void *memory, uint64_t number, void *resul
 static void take_set(void *context, uint64_t number, void *result)
 {
 	const struct sets *s = context;
-	struct judged *a = result;
+	struct analysed *a = result;
 
 	for (size_t i = 0; i < s->p->n_engines; i++)
 		add_judged(s, &s->o->results[i + (s->p->files.lfts != NULL)], number,
@@ -319,16 +319,16 @@ static void take_set(void *context, uint64_t number, void *result)
 static void drop_set(void *context, void *result)
 {
 	const struct sets *s = context;
-	struct judged *a = result;
+	struct analysed *a = result;
 
 	for (size_t i = 0; i < s->p->n_engines; i++)
-		free_judged(&a[i]);
+		free_analysed(&a[i]);
 }
 
 static void solve_loaded(struct sets *s)
 {
 	struct faults_result *r = &s->o->results[0];
-	struct judged a = {.load_before = NAN};
+	struct analysed a = {.load_before = NAN};
 	double start = fab_now();
 	struct fab_err err;
 
@@ -344,7 +344,7 @@ static void solve_loaded(struct sets *s)
 
 static void solve_one(struct sets *s)
 {
-	struct judged *a = FAB_NEW0(s->p->n_engines + 1, struct judged);
+	struct analysed *a = FAB_NEW0(s->p->n_engines + 1, struct analysed);
 	struct fab_err err;
 
 	if (try_set(s, s->o->faults, a, &err))
@@ -360,7 +360,8 @@ static void solve_sets(struct sets *s)
 				  .n_items = s->all.n,
 				  .shard = s->p->shard.part,
 				  .n_threads = s->p->run.threads,
-				  .result_bytes = s->p->n_engines * sizeof(struct judged),
+				  .result_bytes =
+					  s->p->n_engines * sizeof(struct analysed),
 				  .context = s,
 				  .open = open_maker,
 				  .close = close_maker,

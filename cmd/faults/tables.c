@@ -8,8 +8,8 @@
 #include "export/sl2vl.h"
 #include "export/subnet_lst.h"
 #include "faults.h"
+#include "unicast/degraded.h"
 #include "unicast/lfts.h"
-#include "unicast/remnant.h"
 
 enum {
 	OPT_LFTS = 0x140,

@@ -121,7 +121,7 @@ void mcroute_answer(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	if (!o->problem.groups->n) {
 		fab_report_answer(r, FAB_TONE_WARN,
-				  "There are no groups: nothing was routed or judged.");
+				  "There are no groups: nothing was routed or analysed.");
 		return;
 	}
 	if (o->n > o->has_tables)

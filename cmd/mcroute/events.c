@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "export/events.h"
 #include "mcast/efi.h"
-#include "mcast/life.h"
+#include "mcast/lifecycle.h"
 #include "mcast/live.h"
 #include "mcast/verify.h"
 #include "source/unpack.h"
@@ -111,7 +111,7 @@ const struct argp mcroute_events_argp = {.options = options, .parser = parse_opt
 
 /* One engine in one behaviour, and how it ended. */
 struct outcome {
-	struct fab_life_outcome life;
+	struct fab_lifecycle_outcome lifecycle;
 	struct fab_efi efi;
 	uint32_t peak;
 	bool is_sound;
@@ -133,41 +133,41 @@ const struct fab_column mcroute_events_columns[] = {
 	 "coalesced: requests are gathered, as OpenSM does",
 	 0, AT(behaviour)},
 	{"recomputations", FAB_UINT, "times that the routes of a group were computed", 0,
-	 AT(o.life.recomputations)},
+	 AT(o.lifecycle.recomputations)},
 	{"table_updates", FAB_UINT, "multicast table entries of switches that changed", 0,
-	 AT(o.life.table_updates)},
+	 AT(o.lifecycle.table_updates)},
 	{"unusable_seconds.sum", FAB_REAL, "time that groups waited for routes",
-	 FAB_COL_SECONDS, AT(o.life.unusable_sum_s)},
+	 FAB_COL_SECONDS, AT(o.lifecycle.unusable_sum_s)},
 	{"unusable_seconds.mean", FAB_REAL, "the same, mean over the groups",
-	 FAB_COL_SECONDS, AT(o.life.unusable_mean_s)},
+	 FAB_COL_SECONDS, AT(o.lifecycle.unusable_mean_s)},
 	{"unusable_seconds.max", FAB_REAL, "the same, of the group that waited longest",
-	 FAB_COL_SECONDS, AT(o.life.unusable_max_s)},
+	 FAB_COL_SECONDS, AT(o.lifecycle.unusable_max_s)},
 	{"routed_seconds.mean", FAB_REAL,
 	 "from the last join of a group until all members have routes, mean",
-	 FAB_COL_SECONDS, AT(o.life.routed_mean_s)},
+	 FAB_COL_SECONDS, AT(o.lifecycle.routed_mean_s)},
 	{"routed_seconds.max", FAB_REAL, "the same, longest", FAB_COL_SECONDS,
-	 AT(o.life.routed_max_s)},
+	 AT(o.lifecycle.routed_max_s)},
 	{"told_seconds.mean", FAB_REAL,
 	 "until all members know it, mean; null: nobody is told", FAB_COL_SECONDS,
-	 AT(o.life.told_mean_s)},
+	 AT(o.lifecycle.told_mean_s)},
 	{"told_seconds.max", FAB_REAL, "the same, longest",
-	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(o.life.told_max_s)},
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(o.lifecycle.told_max_s)},
 	{"completed", FAB_UINT, "times that all members of a group had joined",
-	 FAB_COL_EXTRA, AT(o.life.completed)},
+	 FAB_COL_EXTRA, AT(o.lifecycle.completed)},
 	{"routed", FAB_UINT, "times that they then all had routes before one left",
-	 FAB_COL_EXTRA, AT(o.life.routed)},
+	 FAB_COL_EXTRA, AT(o.lifecycle.routed)},
 	{"passes", FAB_UINT, "passes over gathered requests (coalesced)",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(o.life.passes)},
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(o.lifecycle.passes)},
 	{"polls", FAB_UINT, "questions of first members (batched)", FAB_COL_EXTRA,
-	 AT(o.life.polls)},
+	 AT(o.lifecycle.polls)},
 	{"timed_out", FAB_UINT, "groups destroyed by a time-out", 0,
-	 AT(o.life.timed_out)},
-	{"lost", FAB_UINT, "requests that nobody received", 0, AT(o.life.lost)},
+	 AT(o.lifecycle.timed_out)},
+	{"lost", FAB_UINT, "requests that nobody received", 0, AT(o.lifecycle.lost)},
 	{"repeated", FAB_UINT, "requests for what was so already", FAB_COL_EXTRA,
-	 AT(o.life.repeated)},
+	 AT(o.lifecycle.repeated)},
 	{"refused", FAB_UINT, "requests that did not fit the state of the group", 0,
-	 AT(o.life.refused)},
-	{"alive", FAB_UINT, "groups that exist in the end", 0, AT(o.life.alive)},
+	 AT(o.lifecycle.refused)},
+	{"alive", FAB_UINT, "groups that exist in the end", 0, AT(o.lifecycle.alive)},
 	{"max_efi", FAB_UINT,
 	 "largest number of trees on a switch-to-switch cable in the end", 0,
 	 AT(o.efi.max)},
@@ -260,9 +260,9 @@ static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uin
 }
 
 /* What the trees that are left amount to. */
-static void judge(const struct mcroute_events_job *job, const struct fab_dist *dist,
-		  const struct fab_live *live, const struct fab_events *events,
-		  struct outcome *out)
+static void analyse(const struct mcroute_events_job *job, const struct fab_dist *dist,
+		    const struct fab_live *live, const struct fab_events *events,
+		    struct outcome *out)
 {
 	struct fab_mcast_result result;
 	struct fab_groups none = {.first = (uint64_t[1]){0}}, *alive;
@@ -286,24 +286,24 @@ static void judge(const struct mcroute_events_job *job, const struct fab_dist *d
 static void replay(const struct mcroute_events *e, const struct mcroute_events_job *job,
 		   const struct fab_dist *dist, const struct fab_events *events,
 		   const struct fab_mcast_engine *engine,
-		   enum fab_life_behaviour behaviour, struct outcome *out)
+		   enum fab_lifecycle_behaviour behaviour, struct outcome *out)
 {
 	struct fab_live *live =
 		fab_live_new(job->f, dist, events->groups->n, engine, job->root_ties);
-	const struct fab_life_router router = {.route = route, .context = live};
-	const struct fab_life_options life = {.behaviour = behaviour,
-					      .compute_ns = e->compute_ns,
-					      .timeout_ns = e->timeout_ns,
-					      .poll_ns = e->poll_ns,
-					      .notify_ns = e->notify_ns,
-					      .loss = e->loss,
-					      .seed = job->run->seed};
+	const struct fab_lifecycle_router router = {.route = route, .context = live};
+	const struct fab_lifecycle_options lifecycle = {.behaviour = behaviour,
+							.compute_ns = e->compute_ns,
+							.timeout_ns = e->timeout_ns,
+							.poll_ns = e->poll_ns,
+							.notify_ns = e->notify_ns,
+							.loss = e->loss,
+							.seed = job->run->seed};
 	double start = fab_now();
 
-	fab_life_replay(events, &life, &router, &out->life);
+	fab_lifecycle_replay(events, &lifecycle, &router, &out->lifecycle);
 	out->seconds = fab_now() - start;
 	out->peak = fab_live_peak(live);
-	judge(job, dist, live, events, out);
+	analyse(job, dist, live, events, out);
 	fab_live_free(live);
 }
 
@@ -316,27 +316,31 @@ static void print_row(struct fab_report *r, const char *algorithm, const char *b
 	fab_report_record(r, &row);
 }
 
-/* All behaviours of every engine, [n_engines * FAB_LIFE_N_BEHAVIOURS] on the heap. */
+/* All behaviours of every engine, [n_engines * FAB_LIFECYCLE_N_BEHAVIOURS] on the heap.
+ */
 static struct outcome *replay_all(const struct mcroute_events *e,
 				  const struct mcroute_events_job *job,
 				  const struct fab_dist *dist,
 				  const struct fab_events *events)
 {
 	struct outcome *all =
-		FAB_NEW0(job->n_engines * FAB_LIFE_N_BEHAVIOURS, struct outcome);
+		FAB_NEW0(job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS, struct outcome);
 
-	for (size_t i = 0; i < job->n_engines * FAB_LIFE_N_BEHAVIOURS; i++)
-		replay(e, job, dist, events, job->engines[i / FAB_LIFE_N_BEHAVIOURS],
-		       (enum fab_life_behaviour)(i % FAB_LIFE_N_BEHAVIOURS), &all[i]);
+	for (size_t i = 0; i < job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS; i++)
+		replay(e, job, dist, events, job->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS],
+		       (enum fab_lifecycle_behaviour)(i % FAB_LIFECYCLE_N_BEHAVIOURS),
+		       &all[i]);
 	return all;
 }
 
 /* Times do not depend on the algorithm. */
 static void print_answer(struct fab_report *r, const struct outcome *all)
 {
-	const struct fab_life_outcome *batched = &all[FAB_LIFE_BATCHED].life;
-	const struct fab_life_outcome *plain = &all[FAB_LIFE_PLAIN].life;
-	const struct fab_life_outcome *coalesced = &all[FAB_LIFE_COALESCED].life;
+	const struct fab_lifecycle_outcome *batched =
+		&all[FAB_LIFECYCLE_BATCHED].lifecycle;
+	const struct fab_lifecycle_outcome *plain = &all[FAB_LIFECYCLE_PLAIN].lifecycle;
+	const struct fab_lifecycle_outcome *coalesced =
+		&all[FAB_LIFECYCLE_COALESCED].lifecycle;
 	char text[4][FAB_HUMAN_BYTES];
 
 	if (!batched->routed || !plain->routed || !coalesced->routed) {
@@ -371,10 +375,10 @@ static bool print_results(struct fab_report *r, const struct mcroute_events_job 
 
 	fab_report_table_begin(r, "results", "Behaviours", mcroute_events_columns,
 			       mcroute_events_n_columns);
-	for (size_t i = 0; i < job->n_engines * FAB_LIFE_N_BEHAVIOURS; i++) {
-		print_row(r, job->engines[i / FAB_LIFE_N_BEHAVIOURS]->name,
-			  fab_life_behaviour_name(
-				  (enum fab_life_behaviour)(i % FAB_LIFE_N_BEHAVIOURS)),
+	for (size_t i = 0; i < job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS; i++) {
+		print_row(r, job->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS]->name,
+			  fab_lifecycle_behaviour_name((enum fab_lifecycle_behaviour)(
+				  i % FAB_LIFECYCLE_N_BEHAVIOURS)),
 			  &all[i], job->run->verify);
 		is_sound &= all[i].is_sound;
 	}

@@ -95,12 +95,12 @@ void mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome 
 
 /*
  * Read --mcfdbs: exits when it cannot be read. Switches left out under ignore_unknown
- * are a warning. The caller ends the tables with fab_mft_free().
+ * are a warning. The caller frees the tables with fab_mft_free().
  */
 struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path,
 				    bool ignore_unknown, const struct fab_cli_run *run);
 /* Make the tables a result of `o`, which holds problem.f and groups. */
-void mcroute_judge_tables(struct mcroute_outcome *o, const struct fab_mft *tables);
+void mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables);
 /* The table `broken`. */
 void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o);
 /* Add --mcfdbs-out to the results: the trees of the last one. */

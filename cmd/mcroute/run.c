@@ -183,7 +183,7 @@ int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 	o->mlid_cap = p->mlid_cap ? p->mlid_cap : DEFAULT_MLID_CAP;
 	mcroute_warn_mlids(o, &p->run);
 	if (tables)
-		mcroute_judge_tables(o, tables);
+		mcroute_analyse_tables(o, tables);
 	route(p, o);
 	if (p->run.verify)
 		is_sound = verify(p, o);

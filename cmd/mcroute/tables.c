@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-mcroute: multicast tables as OpenSM dumps them, read, judged and written. */
+/* fabric-mcroute: multicast tables as OpenSM dumps them, read, analysed and written. */
 #include "mcroute.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path
 	return tables;
 }
 
-void mcroute_judge_tables(struct mcroute_outcome *o, const struct fab_mft *tables)
+void mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables)
 {
 	uint16_t *mlid = FAB_NEW(o->problem.groups->n, uint16_t);
 	struct fab_mcast_result *result = &o->results[o->n];

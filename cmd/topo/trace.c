@@ -353,8 +353,8 @@ int topo_users(FILE *out, const struct fab_report_options *options,
 	fab_report_uint(r, "pairs", use[0].pairs + use[1].pairs);
 	if (mft)
 		fab_report_uint(r, "n_trees", n_trees);
-	fab_report_table_begin(r, "users", "Users of the cable, each way", user_columns,
-			       FAB_COUNT(user_columns));
+	fab_report_table_begin(r, "users", "Users of the cable, in each direction",
+			       user_columns, FAB_COUNT(user_columns));
 	for (int i = 0; i < 2; i++)
 		put_use(r, f, &use[i]);
 	fab_report_table_end(r);

@@ -11,8 +11,9 @@
 
 struct fab_directory;
 
+/* Empty; `expected` entries fit without growing. The caller frees. O(expected). */
 struct fab_directory *fab_directory_new(size_t expected);
-/* NULL is allowed. */
+/* NULL is allowed. O(size). */
 void fab_directory_free(struct fab_directory *d);
 /* Another name of an id; all names of one id follow each other. The name is copied.
  * O(len). */
@@ -28,7 +29,7 @@ struct fab_hits {
 /* To the letter, or whatever the letters' case. O(len). */
 struct fab_hits fab_directory_find(const struct fab_directory *d, const char *name,
 				   size_t len, bool by_case);
-/* The next of the ids that hits->n counts; call it at most that often. */
+/* The next of the ids that hits->n counts; call it at most that often. O(1). */
 uint32_t fab_directory_hit(const struct fab_directory *d, struct fab_hits *hits);
 
 struct fab_ids {
@@ -46,7 +47,7 @@ struct fab_near {
 };
 /*
  * Replace *best by a nearer name if there is one: at most a third of the letters differ,
- * and not more than three. Bounded: gives up after some 10^8 steps.
+ * and not more than three. Bounded: gives up after some 10^8 steps. O(entries * len).
  */
 void fab_directory_nearest(const struct fab_directory *d, const char *name, size_t len,
 			   struct fab_near *best);

@@ -15,9 +15,9 @@ struct fab_err {
 
 /*
  * Write the sentence (cut to fit, control characters replaced by blanks) and return
- * -errnum, so that a function can end in `return fab_fail(err, EINVAL, ...)`.
+ * -errnum, so that a function can end in `return fab_fail(err, EINVAL, ...)`. O(1).
  */
 int fab_fail(struct fab_err *err, int errnum, const char *format, ...) FAB_PRINTF(3, 4);
 
-/* Put `prefix: ` in front of the sentence already there. */
+/* Put `prefix: ` in front of the sentence already there. O(len). */
 void fab_err_prefix(struct fab_err *err, const char *prefix);

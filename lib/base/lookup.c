@@ -386,7 +386,7 @@ int fab_lookup_pair(const struct fab_lookup *first, const struct fab_lookup *sec
 		return 0;
 	return fab_fail(err, EINVAL, "'%.*s': expected two names%s%s%s", shown(all.len),
 			all.text, has_comma ? " and a comma between" : "",
-			n ? "; it can be read in several ways" : "",
+			n ? "; it can be read by several rules" : "",
 			n ? ": put names into \"\"" : "");
 }
 

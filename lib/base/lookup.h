@@ -24,7 +24,7 @@ struct fab_lookup {
 		*n_missing; /* NULL: what does not exist is an error; else counted here */
 };
 
-/* What host lists and patterns stood for, for people; all of it on the heap. */
+/* What host lists and patterns stood for, for people; all of it on the heap. O(size). */
 struct fab_match {
 	char *item;
 	size_t n;

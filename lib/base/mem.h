@@ -10,16 +10,17 @@
 
 _Noreturn void fab_oom(size_t bytes);
 
-/* n objects of `size` bytes, uninitialised / zeroed. Never NULL. Freed by free(). */
+/* n objects of `size` bytes, uninitialised / zeroed. Never NULL. Freed by free().
+ * fab_alloc: O(1), fab_zalloc: O(n). */
 void *fab_alloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *fab_zalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 
-/* Resize to n objects of `size` bytes. Never NULL. */
+/* Resize to n objects of `size` bytes. Never NULL. O(n). */
 void *fab_realloc(void *old, size_t n, size_t size) __attribute__((returns_nonnull));
 
 /*
  * A large uninitialised block, aligned to 2 MiB and advised to use huge pages (first
- * touch of 4 KiB pages costs more than most searches). Freed by free().
+ * touch of 4 KiB pages costs more than most searches). Freed by free(). O(1).
  */
 void *fab_alloc_huge(size_t bytes) __attribute__((returns_nonnull));
 
@@ -29,9 +30,11 @@ void *fab_alloc_huge(size_t bytes) __attribute__((returns_nonnull));
  */
 uint64_t fab_memory_bytes(void);
 
+/* A copy on the heap; the caller frees. The program ends when there is no memory. O(len).
+ */
 char *fab_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *fab_strndup(const char *text, size_t n) __attribute__((malloc, returns_nonnull));
-/* Formatted text on the heap. */
+/* Formatted text on the heap. O(len). */
 char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
 	__attribute__((returns_nonnull));
 
@@ -61,5 +64,6 @@ char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
 		(vec)->v[(vec)->n++] = (value);                                          \
 	} while (0)
 
-/* The capacity to take when `cap` must become at least `need`: half as much again. */
+/* The capacity to take when `cap` must become at least `need`: half as much again. O(1).
+ */
 size_t fab_grow(size_t cap, size_t need);

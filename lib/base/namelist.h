@@ -32,7 +32,8 @@ int fab_list_next(const char **at, const char *end, struct fab_item *item,
  * or behind a blank, outside of quotes. O(line). */
 struct fab_item fab_list_line(const char *at, const char *end);
 
-/* Has the text a bracket of a host list? A `*` or `?`, or another closed bracket? */
+/* Has the text a bracket of a host list? A `*` or `?`, or another closed bracket? O(len).
+ */
 bool fab_is_hostlist(const char *text, size_t len);
 bool fab_is_pattern(const char *text, size_t len);
 
@@ -43,11 +44,11 @@ bool fab_is_pattern(const char *text, size_t len);
 struct fab_hostlist;
 /*
  * EINVAL: a range that is none or runs backwards, more than 16 brackets, more than `max`
- * names. `text` is borrowed. The caller ends *out with fab_hostlist_free(). O(len).
+ * names. `text` is borrowed. The caller frees *out with fab_hostlist_free(). O(len).
  */
 int fab_hostlist_new(const char *text, size_t len, uint64_t max,
 		     struct fab_hostlist **out, struct fab_err *err) FAB_MUST_CHECK;
-/* NULL is allowed. */
+/* NULL is allowed. fab_hostlist_free: O(size), fab_hostlist_count: O(1). */
 void fab_hostlist_free(struct fab_hostlist *list);
 uint64_t fab_hostlist_count(const struct fab_hostlist *list);
 /* The next name, valid until the next call; NULL at the end. O(name). */

@@ -7,21 +7,23 @@
 #include "base/macros.h"
 
 /* Decimal, or hexadecimal after 0x; no sign, no blanks; false when it is not min .. max.
+ * O(len).
  */
 bool fab_parse_u64(const char *text, size_t len, uint64_t min, uint64_t max,
 		   uint64_t *out);
-/* Hexadecimal digits without 0x, 1 to 16 of them. */
+/* Hexadecimal digits without 0x, 1 to 16 of them. O(len). */
 bool fab_parse_hex(const char *text, size_t len, uint64_t *out);
 /*
  * A GUID as people write it: with or without 0x, upper or lower case, 16 digits or fewer
- * after 0x, or four colon groups (0002:c903:00ab:cdef).
+ * after 0x, or four colon groups (0002:c903:00ab:cdef). O(len).
  */
 bool fab_parse_guid(const char *text, size_t len, uint64_t *out);
 
 /*
  * A time: a decimal number and a unit, `s`, `ms`, `us` or `ns`; without one it is
  * seconds. False when it is more than max_ns, finer than a nanosecond, or no time at all.
+ * O(len).
  */
 bool fab_parse_time_ns(const char *text, size_t len, uint64_t max_ns, uint64_t *out);
-/* A decimal number from 0 to 1 with at most 9 decimals. */
+/* A decimal number from 0 to 1 with at most 9 decimals. O(len). */
 bool fab_parse_probability(const char *text, size_t len, double *out);

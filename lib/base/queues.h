@@ -13,7 +13,7 @@ struct fab_queues {
 	uint32_t *next;	       /* [n_items] */
 };
 
-/* All empty; the caller ends them. O(n_queues). */
+/* All empty; the caller frees them. O(n_queues). */
 static inline struct fab_queues fab_queues_new(size_t n_queues, size_t n_items)
 {
 	struct fab_queues q = {.head = FAB_NEW(n_queues + 1, uint32_t),

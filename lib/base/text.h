@@ -10,11 +10,11 @@
 /*
  * Copy `text` for showing on a terminal: bytes below 0x20 and 0x7f become \xNN, and so
  * does everything that is not well-formed UTF-8, and the C1 control characters. At most
- * `size` bytes with the closing NUL. Returns `out`.
+ * `size` bytes with the closing NUL. Returns `out`. O(len).
  */
 char *fab_text_safe(const char *text, char *out, size_t size);
 
-/* Would fab_text_safe() leave it as it is? */
+/* Would fab_text_safe() leave it as it is? O(len). */
 bool fab_text_is_safe(const char *text);
 
 /* Write a field of comma-separated values (RFC 4180): quoted where it must be, or always.
@@ -23,9 +23,9 @@ void fab_text_put_csv(FILE *out, const char *text, bool is_quoted);
 
 /*
  * Compare like a person: runs of digits by value ("n2" < "n10"), else bytes. A total
- * order: 0 only for equal strings.
+ * order: 0 only for equal strings. O(len).
  */
 int fab_text_natural_cmp(const char *a, const char *b);
 
-/* Shell-like match with * ? and [..] ; letter case ignored. */
+/* Shell-like match with * ? and [..] ; letter case ignored. O(pattern * text). */
 bool fab_text_glob(const char *pattern, const char *text);

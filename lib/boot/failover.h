@@ -18,7 +18,7 @@ struct fab_failover {
 
 /*
  * Compare two mappings of a batch; nodes without an interface (FAB_NONE) count for no
- * server. The caller ends *out. O(batch + servers log servers).
+ * server. The caller frees *out. O(batch + servers log servers).
  */
 void fab_failover_of(const struct fab_machine *m, const struct fab_batch *batch,
 		     const uint32_t *before, const uint32_t *after,

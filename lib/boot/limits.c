@@ -47,8 +47,8 @@ void fab_limits_capacities(const struct fab_machine *m, const struct fab_batch *
 	double disk = INFINITY, flow = INFINITY, served = INFINITY;
 
 	for (uint32_t v = 0; v < m->n_vertices; v++)
-		capacity[v] = m->capacity_mbps[v] *
-			      (doubled >> m->level_of[v] & 1 ? 2 : 1);
+		capacity[v] =
+			m->capacity_mbps[v] * (doubled >> m->level_of[v] & 1 ? 2 : 1);
 	if (!options)
 		return;
 	if (fab_limit_is_given(options, FAB_LIMIT_DISK))
@@ -63,8 +63,8 @@ void fab_limits_capacities(const struct fab_machine *m, const struct fab_batch *
 		served = options->server_connections * transfer_mbps(m, batch, capacity) *
 			 (doubled & fab_limit_bit(FAB_LIMIT_CONNECTIONS) ? 2 : 1);
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		capacity[m->interface_vertex[i]] = fmin(
-			capacity[m->interface_vertex[i]], fmin(disk, served));
+		capacity[m->interface_vertex[i]] =
+			fmin(capacity[m->interface_vertex[i]], fmin(disk, served));
 }
 
 /* Where the most nodes of the batch are served: an interface of that server. */
@@ -107,8 +107,7 @@ static void add(struct fab_share *share, struct fab_share_segment segment,
 
 void fab_limits_share(const struct fab_machine *m, const struct fab_batch *batch,
 		      const uint32_t *interface_of,
-		      const struct fab_transfer_options *options,
-		      struct fab_share *share)
+		      const struct fab_transfer_options *options, struct fab_share *share)
 {
 	uint32_t n, first = FAB_NONE, interface;
 	double flow = INFINITY;
@@ -141,11 +140,11 @@ void fab_limits_share(const struct fab_machine *m, const struct fab_batch *batch
 	flow = fmin(flow, transfer_mbps(m, batch, m->capacity_mbps));
 	if (fab_limit_is_given(options, FAB_LIMIT_CONNECTIONS) && isfinite(flow))
 		add(share,
-		    (struct fab_share_segment){
-			    .is_up = true,
-			    .name = names[FAB_LIMIT_CONNECTIONS],
-			    .vertex = m->interface_vertex[interface],
-			    .capacity_mbps = options->server_connections * flow,
-			    .max_sharers = n},
+		    (struct fab_share_segment){.is_up = true,
+					       .name = names[FAB_LIMIT_CONNECTIONS],
+					       .vertex = m->interface_vertex[interface],
+					       .capacity_mbps =
+						       options->server_connections * flow,
+					       .max_sharers = n},
 		    first);
 }

@@ -5,8 +5,8 @@
  * A vertex is a switch, a board, an adapter ...; the stretch from a vertex up to its
  * parent is a segment with a capacity for each direction (full duplex). An image runs
  * from the server interface up to the lowest common ancestor and down to the node. The
- * paper's machine is the case of two subtrees under one core switch: nodes in the one,
- * servers in the other; in a fabric nodes and servers share leaf switches.
+ * machine of Gong et al. is the case of two subtrees under one core switch: nodes in the
+ * one, servers in the other; in a fabric nodes and servers share leaf switches.
  *
  * Vertices are numbered so that parents come first; nodes, and likewise interfaces, so
  * that those of a subtree are consecutive.
@@ -68,11 +68,12 @@ struct fab_machine {
 	uint32_t n_warnings;
 };
 
+/* NULL is allowed. O(size of the machine). */
 void fab_machine_free(struct fab_machine *machine);
 
 /*
  * A machine from the command line:
- *   preset:taihulight    the paper's (papers: 160 supernodes of 32 boards of 8 CPUs, 160
+ *   preset:taihulight    that of Gong et al. (160 supernodes of 32 boards of 8 CPUs, 160
  *                        servers behind 8 cascade switches; segments N1 .. N5)
  *   LEVEL=N[@RATE],...[/LEVEL=N[@RATE],...]
  *                        levels from the core outwards, N of them in each of the level
@@ -103,8 +104,8 @@ int fab_machine_read(const char *file, const char *text, size_t len,
 		     struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * The hierarchy of a fabric: its tiers of switches above the hosts. A vertex of tier t is
- * a part of the fabric that stays connected without the tiers above t; its capacity is
+ * The hierarchy of a fabric: its ranks of switches above the hosts. A vertex of rank t is
+ * a part of the fabric that stays connected without the ranks above t; its capacity is
  * that of all its cables up together. A server is a host. Adapters do not forward, so
  * that all meet on one plane (fabric/planes.h): that on which most nodes, then most
  * servers are, then that of their first adapters. Each port of a server there is an
@@ -122,7 +123,8 @@ struct fab_machine_servers {
 	size_t n_hosts;
 	struct fab_resolver *resolver; /* taken over whatever happens; NULL: made */
 	double default_mbps; /* for cables of unknown speed; 0: EINVAL for those */
-	bool is_signalling;  /* rates with the line code (QDR 40 Gb/s), not those of data */
+	bool is_signalling;  /* rates with the line code (QDR 40 Gb/s), not those of data
+			      */
 };
 int fab_machine_of_fabric(const struct fab_fabric *f,
 			  const struct fab_machine_servers *servers,
@@ -138,7 +140,7 @@ int fab_machine_fail_server(struct fab_machine *machine, const char *list,
 			    struct fab_err *err) FAB_MUST_CHECK;
 
 /* Name of a vertex, node, server, interface into `out`; returns it. E.g. "board3.17",
- * a host name, "srv1/mlx5_0" where a server has several interfaces. */
+ * a host name, "srv1/mlx5_0" where a server has several interfaces. O(1). */
 char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex, char *out,
 			      size_t size);
 char *fab_machine_node_name(const struct fab_machine *m, uint32_t node, char *out,
@@ -147,6 +149,6 @@ char *fab_machine_server_name(const struct fab_machine *m, uint32_t server, char
 			      size_t size);
 char *fab_machine_interface_name(const struct fab_machine *m, uint32_t interface,
 				 char *out, size_t size);
-/* Level whose unit is this name (singular or plural); FAB_NONE. */
+/* Level whose unit is this name (singular or plural); FAB_NONE. O(levels). */
 uint32_t fab_machine_find_level(const struct fab_machine *m, const char *unit,
 				size_t len);

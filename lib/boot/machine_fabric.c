@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The hierarchy of a fabric: tiers of switches above its hosts. */
+/* The hierarchy of a fabric: ranks of switches above its hosts. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,16 +7,16 @@
 
 #include "boot/machine_impl.h"
 #include "fabric/planes.h"
+#include "fabric/ranks.h"
 #include "fabric/rates.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
-#include "fabric/tiers.h"
 
 struct fabric_reader {
 	const struct fab_fabric *f;
 	const struct fab_machine_servers *servers;
 	struct fab_machine_builder b;
-	uint32_t *tier, n_tiers;
+	uint32_t *rank, n_ranks;
 	uint32_t *above;     /* [n_switches] raw vertex that a leaf's vertex hangs on */
 	uint32_t *leaf;	     /* [n_switches] raw vertex of a switch with hosts */
 	uint32_t *server_of; /* [n_hosts] number of the server, FAB_NONE */
@@ -93,7 +93,7 @@ static uint32_t part_of(uint32_t *part, uint32_t sw)
 }
 
 /* Cables of a part (all its switches) to switches outside of it that are higher up. */
-static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t tier,
+static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 		  const uint32_t *vertex, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
@@ -104,7 +104,7 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t tier,
 	for (uint32_t s = 0; s < f->n_switches && !rc; s++) {
 		uint32_t own = part_of(part, s);
 
-		if (vertex[own] == FAB_NONE || (tier && r->tier[s] > tier))
+		if (vertex[own] == FAB_NONE || (rank && r->rank[s] > rank))
 			continue;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1] && !rc; a++) {
 			double mbps = 0;
@@ -117,7 +117,7 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t tier,
 				least[own] > 0 && least[own] < mbps ? least[own] : mbps;
 			most[own] = most[own] > mbps ? most[own] : mbps;
 		}
-		if (!tier && most[own] > least[own])
+		if (!rank && most[own] > least[own])
 			FAB_PUSH(&r->b.warnings,
 				 fab_format("the cables up from '%.80s' differ: %g to %g "
 					    "Mb/s; counted as their sum",
@@ -128,8 +128,8 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t tier,
 	return rc;
 }
 
-/* The parts that are left without the tiers above `tier`; with tier 0 single switches. */
-static int add_tier(struct fabric_reader *r, uint32_t tier, struct fab_err *err)
+/* The parts that are left without the ranks above `rank`; with rank 0 single switches. */
+static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n = 0, level;
@@ -141,9 +141,9 @@ static int add_tier(struct fabric_reader *r, uint32_t tier, struct fab_err *err)
 		part[s] = s;
 		vertex[s] = FAB_NONE;
 	}
-	for (uint32_t s = 0; s < f->n_switches && tier; s++)
+	for (uint32_t s = 0; s < f->n_switches && rank; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (r->tier[s] <= tier && r->tier[f->arc_peer[a]] <= tier)
+			if (r->rank[s] <= rank && r->rank[f->arc_peer[a]] <= rank)
 				part[part_of(part, s)] = part_of(part, f->arc_peer[a]);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		if (r->leaf[s] != FAB_NONE && vertex[part_of(part, s)] == FAB_NONE) {
@@ -153,11 +153,11 @@ static int add_tier(struct fabric_reader *r, uint32_t tier, struct fab_err *err)
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		vertex[s] = FAB_NONE;
 	snprintf(unit, sizeof(unit),
-		 tier == 0   ? "leaf"
-		 : tier == 1 ? "pod"
+		 rank == 0   ? "leaf"
+		 : rank == 1 ? "pod"
 			     : "tier%u",
-		 tier);
-	if (tier && n <= 1)
+		 rank);
+	if (rank && n <= 1)
 		goto done;
 	level = fab_machine_builder_level(&r->b, unit, strlen(unit), false);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -174,19 +174,19 @@ static int add_tier(struct fabric_reader *r, uint32_t tier, struct fab_err *err)
 					.owner = FAB_NONE,
 					.port = FAB_NONE,
 					.level = (uint8_t)level,
-					.name = tier ? NULL
+					.name = rank ? NULL
 						     : fab_strdup(fab_node_name(f, s))}));
 		}
 		r->above[s] = vertex[own];
 	}
-	rc = sum_up(r, part, tier, vertex, err);
+	rc = sum_up(r, part, rank, vertex, err);
 done:
 	free(part);
 	free(vertex);
 	return rc;
 }
 
-static int add_tiers(struct fabric_reader *r, struct fab_err *err)
+static int add_ranks(struct fabric_reader *r, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
 
@@ -202,9 +202,9 @@ static int add_tiers(struct fabric_reader *r, struct fab_err *err)
 		if (f->node_host[node] != FAB_NONE && r->planes->of_switch[sw] == r->part)
 			r->leaf[sw] = 0;
 	}
-	/* the top tier joins everything: it is the root */
-	for (uint32_t t = r->n_tiers > 1 ? r->n_tiers - 1 : 1; t-- > 0;) {
-		int rc = t <= FAB_MACHINE_LEVELS_MAX - 5 ? add_tier(r, t, err) : 0;
+	/* the top rank joins everything: it is the root */
+	for (uint32_t t = r->n_ranks > 1 ? r->n_ranks - 1 : 1; t-- > 0;) {
+		int rc = t <= FAB_MACHINE_LEVELS_MAX - 5 ? add_rank(r, t, err) : 0;
 
 		if (rc)
 			return rc;
@@ -444,16 +444,16 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 
 	fab_machine_builder_init(&r.b);
 	r.b.resolver = servers->resolver ? servers->resolver : fab_resolver_new(f);
-	r.tier = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	r.rank = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.above = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.server_of = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
 	r.planes = fab_planes_new(f);
-	r.n_tiers = fab_tiers_of_shape(f, shape, r.tier);
+	r.n_ranks = fab_ranks_of_shape(f, shape, r.rank);
 	rc = choose_servers(&r, err);
 	if (!rc) {
 		choose_plane(&r);
-		rc = add_tiers(&r, err);
+		rc = add_ranks(&r, err);
 	}
 	if (!rc)
 		rc = add_hosts(&r, err);
@@ -465,7 +465,7 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 		(*out)->fabric = f;
 	fab_machine_builder_fini(&r.b);
 	fab_shape_free(shape);
-	free(r.tier);
+	free(r.rank);
 	free(r.above);
 	free(r.leaf);
 	free(r.server_of);

@@ -249,19 +249,19 @@ static int measure_depths(const struct file_reader *r, uint8_t *depth, uint32_t 
 static int give_levels(struct file_reader *r, struct fab_err *err)
 {
 	uint8_t *depth = FAB_NEW(r->told.n, uint8_t);
-	uint32_t deepest, n_tiers, level[FAB_MACHINE_LEVELS_MAX + 4], n_of[3] = {0};
+	uint32_t deepest, n_ranks, level[FAB_MACHINE_LEVELS_MAX + 4], n_of[3] = {0};
 	int rc = measure_depths(r, depth, &deepest, err);
 
-	n_tiers = rc || deepest == FAB_NONE ? 0 : deepest + 1;
-	for (uint32_t i = 0; i < n_tiers + 2 && !rc; i++) {
+	n_ranks = rc || deepest == FAB_NONE ? 0 : deepest + 1;
+	for (uint32_t i = 0; i < n_ranks + 2 && !rc; i++) {
 		char unit[16];
 
-		if (i < n_tiers)
+		if (i < n_ranks)
 			snprintf(unit, sizeof(unit), "tier%u", i + 1);
 		else
-			snprintf(unit, sizeof(unit), i == n_tiers ? "node" : "server");
+			snprintf(unit, sizeof(unit), i == n_ranks ? "node" : "server");
 		level[i] = fab_machine_builder_level(&r->b, unit, strlen(unit),
-						     i == n_tiers + 1);
+						     i == n_ranks + 1);
 		if (level[i] == FAB_NONE)
 			rc = fab_fail(err, EINVAL, "%s: more than %d levels", r->file,
 				      FAB_MACHINE_LEVELS_MAX - 3);
@@ -270,8 +270,8 @@ static int give_levels(struct file_reader *r, struct fab_err *err)
 		struct fab_raw_vertex *t = &r->told.v[i];
 
 		n_of[t->kind]++;
-		t->level = (uint8_t)level[t->kind == FAB_VERTEX_NODE	    ? n_tiers
-					  : t->kind == FAB_VERTEX_INTERFACE ? n_tiers + 1
+		t->level = (uint8_t)level[t->kind == FAB_VERTEX_NODE	    ? n_ranks
+					  : t->kind == FAB_VERTEX_INTERFACE ? n_ranks + 1
 									    : depth[i]];
 	}
 	free(depth);

@@ -13,11 +13,11 @@ struct fab_machine_names;
 
 /* The machine is borrowed. The caller frees. O(vertices). */
 struct fab_machine_names *fab_machine_names_new(const struct fab_machine *m);
-/* NULL is allowed. */
+/* NULL is allowed. O(size). */
 void fab_machine_names_free(struct fab_machine_names *names);
 
 /* Ids: nodes; servers; interfaces (a server's name is its first one); vertices that have
- * nodes below. Valid as long as `names`. */
+ * nodes below. Valid as long as `names`. O(1). */
 struct fab_lookup fab_machine_node_lookup(const struct fab_machine_names *names);
 struct fab_lookup fab_machine_server_lookup(const struct fab_machine_names *names);
 struct fab_lookup fab_machine_interface_lookup(const struct fab_machine_names *names);

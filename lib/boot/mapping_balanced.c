@@ -2,11 +2,11 @@
 /*
  * The mapping that gives the slowest node of a batch the most under equal shares.
  *
- * At a bandwidth b a segment of capacity c takes floor(c / b) nodes each way. Serving
- * nodes by servers of the same subtree first is never wrong: of a node served from
- * outside and an outside node served from inside the two servers can be swapped, and both
- * paths only get shorter. So one pass from the leaves to the root decides whether b is
- * possible, and bisection finds the largest b.
+ * At a bandwidth b a segment of capacity c takes floor(c / b) nodes in each direction.
+ * Serving nodes by servers of the same subtree first is never wrong: of a node served
+ * from outside and an outside node served from inside the two servers can be swapped, and
+ * both paths only get shorter. So one pass from the leaves to the root decides whether b
+ * is possible, and bisection finds the largest b.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Block-cyclic mappings: block i goes to server i mod N, over the servers that are up.
- * SCDA takes a supernode as the block, BCDA a board (papers/boot); block:N any number of
- * nodes.
+ * SCDA takes a supernode as the block, BCDA a board (Gong et al., cyclic distribution);
+ * block:N any number of nodes.
  */
 #include <stdlib.h>
 

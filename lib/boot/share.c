@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 struct fab_share_workspace {
-	/* [n_vertices] nodes that use the segment above, each way */
+	/* [n_vertices] nodes that use the segment above, in each direction */
 	uint32_t *down, *up;
 };
 

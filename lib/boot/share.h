@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The equal-share model (papers/boot: full-path minimum bandwidth): on every segment all
+ * The equal-share model (Gong et al.: full-path minimum bandwidth): on every segment all
  * nodes of the batch that use it get the same share; a node gets the least share on its
  * path; the batch is done when its slowest node is.
  */
@@ -33,7 +33,7 @@ struct fab_share {
 };
 
 /* Name of a segment for reports: the level's segment, with "-up" or "-down" behind when
- * it runs against the usual direction of its level. Into `out`. */
+ * it runs against the usual direction of its level. Into `out`. O(1). */
 char *fab_share_segment_name(const struct fab_machine *m,
 			     const struct fab_share_segment *segment, char *out,
 			     size_t size);
@@ -58,6 +58,6 @@ void fab_share_fini(struct fab_share *share);
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of);
 
-/* Closed forms of the paper for its machine: Mb/s of segment N1 .. N5 (0 .. 4) when the
- * first `boards` boards boot whole; is_bcda or SCDA. */
+/* Closed forms of Gong et al. for their machine: Mb/s of segment N1 .. N5 (0 .. 4) when
+ * the first `boards` boards boot whole; is_bcda or SCDA. */
 double fab_share_closed_form_mbps(unsigned segment, uint32_t boards, bool is_bcda);

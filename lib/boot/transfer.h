@@ -36,7 +36,7 @@ struct fab_transfer {
 	double first_rate_mbps; /* least rate of a node when all run at once */
 };
 
-/* What one TFTP transfer can get: window blocks per round trip. */
+/* What one TFTP transfer can get: window blocks per round trip. O(1). */
 double fab_transfer_tftp_mbps(uint32_t block_bytes, uint32_t window_blocks,
 			      double rtt_seconds);
 
@@ -44,7 +44,7 @@ double fab_transfer_tftp_mbps(uint32_t block_bytes, uint32_t window_blocks,
  * Simulate. Nodes of one parent, one server and one capacity form a class: at any time
  * all of them get the same rate, so that they finish in the order in which they started.
  * Times closer than 1e-9 of each other are one event. EINVAL as fab_share_of(). The
- * caller ends *out. O(events * classes * levels * log).
+ * caller frees *out. O(events * classes * levels * log).
  */
 int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 		     const uint32_t *interface_of,

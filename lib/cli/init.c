@@ -38,7 +38,7 @@ static void close_stdout(int status, void *unused)
 		errnum = errno ? errno : EIO;
 	/* EBADF: started without a standard output and nothing was printed */
 	if (!errnum || errnum == EBADF) {
-		/* who gives up half-way frees nothing: no matter for a leak checker */
+		/* who gives up halfway frees nothing: no matter for a leak checker */
 		if (status >= FAB_EXIT_USAGE)
 			_exit(status);
 		return;

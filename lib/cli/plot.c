@@ -76,8 +76,8 @@ static int run_gnuplot(FILE *script, FILE *out, const char *path, FILE *messages
 	pid = start_gnuplot(script, fds[1], messages);
 	close(fds[1]);
 	while ((n = read(fds[0], block, sizeof(block))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0 && (fwrite(block, 1, (size_t)n, out) != (size_t)n ||
-			      fflush(out) != 0))
+		if (n > 0 &&
+		    (fwrite(block, 1, (size_t)n, out) != (size_t)n || fflush(out) != 0))
 			fab_cli_exit(FAB_EXIT_ERROR, "%s: cannot write: %s", path,
 				     strerror(errno));
 	close(fds[0]);

@@ -33,6 +33,7 @@ struct fab_schedule {
 	FAB_VEC(struct fab_due) heap;
 };
 
+/* Frees what it holds. O(events). */
 void fab_schedule_fini(struct fab_schedule *s);
 /* A time before now is now. O(log events waiting). */
 void fab_schedule_add(struct fab_schedule *s, uint64_t time, uint8_t kind, uint64_t item);
@@ -43,12 +44,13 @@ bool fab_schedule_take(struct fab_schedule *s, struct fab_due *due);
 /* Set the clock to a time that is neither before now nor behind the next event. O(1). */
 void fab_schedule_advance(struct fab_schedule *s, uint64_t to);
 
+/* What the event is. O(1). */
 static inline uint8_t fab_due_kind(const struct fab_due *due)
 {
 	return (uint8_t)(due->order >> 56);
 }
 
-/* Sum of two times, the last one there is when it would be beyond. */
+/* Sum of two times, the last one there is when it would be beyond. O(1). */
 static inline uint64_t fab_time_add(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
@@ -59,7 +61,7 @@ static inline uint64_t fab_time_add(uint64_t a, uint64_t b)
 /*
  * Seconds as a time, for models that compute in real numbers, and back: exact, and in the
  * same order (the bits of numbers >= 0 are in the order of the numbers). Such times are
- * compared, never added. 0 <= seconds <= INFINITY.
+ * compared, never added. 0 <= seconds <= INFINITY. O(1).
  */
 static inline uint64_t fab_time_of_seconds(double seconds)
 {
@@ -70,6 +72,7 @@ static inline uint64_t fab_time_of_seconds(double seconds)
 	return time;
 }
 
+/* The same in seconds. O(1). */
 static inline double fab_seconds_of_time(uint64_t time)
 {
 	double seconds;

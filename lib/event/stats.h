@@ -15,10 +15,10 @@ struct fab_tally {
 void fab_tally_add(struct fab_tally *t, double sample);
 /* Add the samples of another (Chan, Golub, LeVeque 1983). O(1). */
 void fab_tally_merge(struct fab_tally *t, const struct fab_tally *other);
-/* NaN without samples. */
+/* NaN without samples. O(1). */
 double fab_tally_mean(const struct fab_tally *t);
 double fab_tally_max(const struct fab_tally *t);
-/* Standard deviation of the population that the samples are from; NaN below two. */
+/* Standard deviation of the population that the samples are from; NaN below two. O(1). */
 double fab_tally_deviation(const struct fab_tally *t);
 
 struct fab_interval {
@@ -35,16 +35,16 @@ struct fab_interval {
 struct fab_interval fab_tally_interval(const struct fab_tally *t, double alpha);
 /*
  * Where the probability of an event lies that was seen `hits` times in `trials` > 0
- * (Wilson 1927): right for few hits, too. No hit: from 0; nothing but hits: to 1.
+ * (Wilson 1927): right for few hits, too. No hit: from 0; nothing but hits: to 1. O(1).
  */
 struct fab_interval fab_wilson(uint64_t hits, uint64_t trials, double alpha);
 /* The number that a standard normal variable exceeds with probability p, 0 < p < 1; to
- * some units of the last place. */
+ * some units of the last place. O(1). */
 double fab_normal_above(double p);
-/* The same of Student's t with `freedom` >= 1 degrees; to 1e-10 of it. */
+/* The same of Student's t with `freedom` >= 1 degrees; to 1e-10 of it. O(1). */
 double fab_student_above(double p, double freedom);
 
-/* Order for qsort(). */
+/* Order for qsort(). O(1). */
 int fab_cmp_double(const void *a, const void *b);
 /*
  * The value of n > 0 ascending ones that has the share q, 0 .. 1, of them before it:
@@ -66,6 +66,7 @@ struct fab_histogram {
 	uint64_t count[FAB_HISTOGRAM_BUCKETS];
 };
 
+/* Count a value. O(1). */
 void fab_histogram_add(struct fab_histogram *h, uint64_t sample);
 /* O(buckets). */
 void fab_histogram_merge(struct fab_histogram *h, const struct fab_histogram *other);

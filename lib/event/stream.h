@@ -25,14 +25,14 @@ struct fab_stream {
 	bool has_spare;
 };
 
-/* Before draw 0. Nothing to free. */
+/* Before draw 0. Nothing to free. O(1). */
 struct fab_stream fab_stream_of(uint64_t seed, uint64_t item);
-/* 64 uniform bits. */
+/* 64 uniform bits. O(1). */
 uint64_t fab_stream_next(struct fab_stream *stream);
-/* Uniform in 0 .. bound-1 without bias; bound > 0. */
+/* Uniform in 0 .. bound-1 without bias; bound > 0. O(1). */
 uint64_t fab_stream_below(struct fab_stream *stream, uint64_t bound);
-/* Uniform in [0, 1), a multiple of 2^-53. */
+/* Uniform in [0, 1), a multiple of 2^-53. O(1). */
 double fab_stream_unit(struct fab_stream *stream);
 /* Exponentially distributed with this mean: times between arrivals of a Poisson process.
- * Finite, >= 0. */
+ * Finite, >= 0. O(1). */
 double fab_stream_exponential(struct fab_stream *stream, double mean);

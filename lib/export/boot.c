@@ -18,10 +18,10 @@ struct line {
 	FILE *out;
 	const char *boot_file;
 	char node[256], server[256];
-	const struct fab_book_entry *own, *of_server; /* never NULL */
+	const struct fab_host_address *own, *of_server; /* never NULL */
 };
 
-static const struct fab_book_entry nothing;
+static const struct fab_host_address nothing;
 
 static void csv_text(FILE *out, const char *name)
 {
@@ -203,19 +203,19 @@ const char *fab_boot_format_names(void)
 }
 
 static void set_server(struct line *l, const struct fab_machine *m,
-		       const struct fab_book *book, uint32_t interface)
+		       const struct fab_host_addresses *addresses, uint32_t interface)
 {
 	fab_machine_interface_name(m, interface, l->server, sizeof(l->server));
-	l->of_server = fab_book_find(book, l->server);
+	l->of_server = fab_host_addresses_find(addresses, l->server);
 	if (!l->of_server)
 		l->of_server = &nothing;
 }
 
 static void set_node(struct line *l, const struct fab_machine *m,
-		     const struct fab_book *book, uint32_t node)
+		     const struct fab_host_addresses *addresses, uint32_t node)
 {
 	fab_machine_node_name(m, node, l->node, sizeof(l->node));
-	l->own = fab_book_find(book, l->node);
+	l->own = fab_host_addresses_find(addresses, l->node);
 	if (!l->own)
 		l->own = &nothing;
 }
@@ -285,7 +285,7 @@ static struct pair *order_of(const struct fab_batch *batch, const uint32_t *inte
 
 int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
 		    const struct fab_batch *batch, const uint32_t *interface_of,
-		    const struct fab_book *book, const char *boot_file,
+		    const struct fab_host_addresses *addresses, const char *boot_file,
 		    struct fab_err *err)
 {
 	struct pair *pair = order_of(batch, interface_of, formats[format].by_server);
@@ -302,8 +302,8 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
 		for (uint32_t i = 0; i < batch->n && !rc; i++) {
 			if (pair[i].interface >= m->n_interfaces)
 				continue;
-			set_server(&l, m, book, pair[i].interface);
-			set_node(&l, m, book, pair[i].node);
+			set_server(&l, m, addresses, pair[i].interface);
+			set_node(&l, m, addresses, pair[i].node);
 			if (!writes) {
 				rc = check(&l, format, err);
 				continue;

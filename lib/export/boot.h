@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "boot/book.h"
+#include "boot/host_addresses.h"
 #include "boot/mapping.h"
 
 enum fab_boot_format {
@@ -18,9 +18,9 @@ enum fab_boot_format {
 	FAB_N_BOOT_FORMATS,
 };
 
-/* "csv" ..; FAB_N_BOOT_FORMATS for another word. */
+/* "csv" ..; FAB_N_BOOT_FORMATS for another word. O(formats). */
 enum fab_boot_format fab_boot_format_find(const char *name);
-/* All names, comma separated; borrowed. */
+/* All names, comma separated; borrowed. O(1). */
 const char *fab_boot_format_names(void);
 
 /*
@@ -34,5 +34,5 @@ const char *fab_boot_format_names(void);
  */
 int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
 		    const struct fab_batch *batch, const uint32_t *interface_of,
-		    const struct fab_book *book, const char *boot_file,
+		    const struct fab_host_addresses *addresses, const char *boot_file,
 		    struct fab_err *err) FAB_MUST_CHECK;

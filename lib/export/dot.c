@@ -130,18 +130,18 @@ static void put_switches(const struct dot *d)
 	free(n_equal);
 }
 
-static int by_tier(const void *x, const void *y, void *boxes)
+static int by_rank(const void *x, const void *y, void *boxes)
 {
 	const struct fab_dot_box *v = boxes;
 	const struct fab_dot_box *a = &v[*(const uint32_t *)x],
 				 *b = &v[*(const uint32_t *)y];
 
-	if (a->tier != b->tier)
-		return a->tier > b->tier ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* The boxes of each tier side by side, the highest first. Where all have hosts, as in a
+/* The boxes of each rank side by side, the highest first. Where all have hosts, as in a
  * torus, there is nothing to rank. */
 static void put_ranks(const struct dot *d)
 {
@@ -149,15 +149,15 @@ static void put_ranks(const struct dot *d)
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
-	qsort_r(order, n, sizeof(*order), by_tier, d->boxes.v);
-	if (d->boxes.v[order[0]].tier == d->boxes.v[order[n - 1]].tier)
+	qsort_r(order, n, sizeof(*order), by_rank, d->boxes.v);
+	if (d->boxes.v[order[0]].rank == d->boxes.v[order[n - 1]].rank)
 		n = 0;
 	for (uint32_t i = 0; i < n; i = end) {
 		const struct fab_dot_box *b = &d->boxes.v[order[i]];
 
-		for (end = i + 1; end < n && d->boxes.v[order[end]].tier == b->tier;)
+		for (end = i + 1; end < n && d->boxes.v[order[end]].rank == b->rank;)
 			end++;
-		if (b->tier == FAB_NONE || end - i < 2)
+		if (b->rank == FAB_NONE || end - i < 2)
 			continue;
 		fputs("  {rank=same", d->out);
 		for (uint32_t k = i; k < end; k++)
@@ -190,14 +190,14 @@ static void put_others(const struct dot *d)
 static bool stands_above(const struct dot *d, uint32_t a, uint32_t b)
 {
 	bool a_is_switch = a < d->f->n_switches, b_is_switch = b < d->f->n_switches;
-	uint32_t a_tier, b_tier;
+	uint32_t a_rank, b_rank;
 
 	if (!a_is_switch || !b_is_switch)
 		return a_is_switch || (!b_is_switch && a < b);
-	a_tier = d->boxes.v[d->boxes.of_switch[a]].tier;
-	b_tier = d->boxes.v[d->boxes.of_switch[b]].tier;
-	if (a_tier != b_tier)
-		return a_tier != FAB_NONE && (b_tier == FAB_NONE || a_tier > b_tier);
+	a_rank = d->boxes.v[d->boxes.of_switch[a]].rank;
+	b_rank = d->boxes.v[d->boxes.of_switch[b]].rank;
+	if (a_rank != b_rank)
+		return a_rank != FAB_NONE && (b_rank == FAB_NONE || a_rank > b_rank);
 	return a < b;
 }
 

@@ -5,13 +5,13 @@
 #include "base/rng.h"
 #include "base/sets.h"
 #include "base/text.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <stdlib.h>
 
 struct folding {
 	const struct fab_fabric *f;
-	uint32_t *tier, top;
+	uint32_t *rank, top;
 	uint32_t *parent; /* sets of switches that share a box */
 };
 
@@ -21,7 +21,7 @@ static void unite_below_top(struct folding *x)
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
-			if (x->tier[s] != x->top && x->tier[f->peer[k]] != x->top)
+			if (x->rank[s] != x->top && x->rank[f->peer[k]] != x->top)
 				fab_sets_unite(x->parent, s, f->peer[k]);
 }
 
@@ -44,15 +44,15 @@ static void unite_groups(struct folding *x, const struct fab_shape *shape)
 /* What a single switch is joined to, boxes as they were before, in one number. */
 struct likeness {
 	uint64_t digest;
-	uint32_t tier, sw;
+	uint32_t rank, sw;
 };
 
 static int by_likeness(const void *a, const void *b)
 {
 	const struct likeness *x = a, *y = b;
 
-	if (x->tier != y->tier)
-		return x->tier < y->tier ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	if (x->digest != y->digest)
 		return x->digest < y->digest ? -1 : 1;
 	return (x->sw > y->sw) - (x->sw < y->sw);
@@ -77,11 +77,11 @@ static void unite_alike(struct folding *x)
 
 			digest += fab_mix64(state + 1);
 		}
-		v[n++] = (struct likeness){digest, x->tier[s], s};
+		v[n++] = (struct likeness){digest, x->rank[s], s};
 	}
 	qsort(v, n, sizeof(*v), by_likeness);
 	for (uint32_t i = 1; i < n; i++)
-		if (v[i].tier == v[i - 1].tier && v[i].digest == v[i - 1].digest)
+		if (v[i].rank == v[i - 1].rank && v[i].digest == v[i - 1].digest)
 			fab_sets_unite(x->parent, v[i - 1].sw, v[i].sw);
 	free(v);
 	free(size);
@@ -98,7 +98,7 @@ static void fill_boxes(struct fab_dot_boxes *boxes, struct folding *x)
 	const struct fab_fabric *f = x->f;
 	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
 
-	fab_tiers_count_hosts(f, n_hosts);
+	fab_ranks_count_hosts(f, n_hosts);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint32_t root = fab_sets_root(x->parent, s);
 		struct fab_dot_box *b;
@@ -107,15 +107,15 @@ static void fill_boxes(struct fab_dot_boxes *boxes, struct folding *x)
 		b = &boxes->v[boxes->of_switch[s]];
 		if (root == s)
 			*b = (struct fab_dot_box){
-				.first = s, .last = s, .tier = x->tier[s]};
-		if (x->tier[s] < b->tier) {
+				.first = s, .last = s, .rank = x->rank[s]};
+		if (x->rank[s] < b->rank) {
 			b->first = b->last = s;
-			b->tier = x->tier[s];
+			b->rank = x->rank[s];
 			b->n_lowest = 0;
 		}
 		b->n_switches++;
 		b->n_hosts += n_hosts[s];
-		if (x->tier[s] != b->tier)
+		if (x->rank[s] != b->rank)
 			continue;
 		b->n_lowest++;
 		b->first = is_before(f, s, b->first) ? s : b->first;
@@ -128,10 +128,10 @@ void fab_dot_boxes_init(struct fab_dot_boxes *boxes, const struct fab_fabric *f,
 			const struct fab_shape *shape, bool fold)
 {
 	struct folding x = {.f = f,
-			    .tier = FAB_NEW(f->n_switches, uint32_t),
+			    .rank = FAB_NEW(f->n_switches, uint32_t),
 			    .parent = FAB_NEW(f->n_switches, uint32_t)};
 
-	x.top = fab_tiers_top(f, shape, x.tier);
+	x.top = fab_ranks_top(f, shape, x.rank);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		x.parent[s] = s;
 	if (fold && shape->group) {
@@ -143,7 +143,7 @@ void fab_dot_boxes_init(struct fab_dot_boxes *boxes, const struct fab_fabric *f,
 	*boxes = (struct fab_dot_boxes){.v = FAB_NEW(f->n_switches, struct fab_dot_box),
 					.of_switch = FAB_NEW(f->n_switches, uint32_t)};
 	fill_boxes(boxes, &x);
-	free(x.tier);
+	free(x.rank);
 	free(x.parent);
 }
 

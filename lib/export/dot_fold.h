@@ -6,9 +6,9 @@
 #include "fabric/shape.h"
 
 struct fab_dot_box {
-	uint32_t first, last; /* switches of its lowest tier, first and last by name */
-	uint32_t tier;	      /* lowest of its switches; FAB_NONE: none has one */
-	uint32_t n_lowest;    /* switches of that tier */
+	uint32_t first, last; /* switches of its lowest rank, first and last by name */
+	uint32_t rank;	      /* lowest of its switches; FAB_NONE: none has one */
+	uint32_t n_lowest;    /* switches of that rank */
 	uint32_t n_switches;
 	uint32_t n_hosts; /* cables to host adapters */
 };
@@ -21,9 +21,9 @@ struct fab_dot_boxes {
 
 /*
  * A box for each switch, or with `fold` for each pod. In a tree a pod is what cables join
- * below the top rank (fab_tiers_top); single switches, those of the top rank too, share
+ * below the top rank (fab_ranks_top); single switches, those of the top rank too, share
  * a box when they are joined to the same pods, or switches, by as many cables. In a
- * dragonfly a pod is a group. Other shapes have none. The caller ends it. O(cables log
+ * dragonfly a pod is a group. Other shapes have none. The caller frees it. O(cables log
  * cables).
  */
 void fab_dot_boxes_init(struct fab_dot_boxes *boxes, const struct fab_fabric *f,

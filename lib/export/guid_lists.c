@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "fabric/label.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int find_roots(const struct fab_fabric *f, uint32_t *rank, const char *wh
 		      struct fab_err *err)
 {
 	struct fab_shape *shape = fab_shape_recognize(f);
-	uint32_t top = fab_tiers_top(f, shape, rank);
+	uint32_t top = fab_ranks_top(f, shape, rank);
 	const char *name = fab_shape_name(shape->kind);
 	int rc = 0;
 

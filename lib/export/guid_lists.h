@@ -11,7 +11,7 @@
 #include "fabric/fabric.h"
 
 /*
- * Node GUIDs of the switches of the top rank (fab_tiers_top), by GUID. EINVAL: the fabric
+ * Node GUIDs of the switches of the top rank (fab_ranks_top), by GUID. EINVAL: the fabric
  * has no ranks, such as a torus. Errors of writing are left to ferror(out). O(cables).
  */
 int fab_export_root_guids(FILE *out, const struct fab_fabric *f,

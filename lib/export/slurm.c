@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "export/hostlist.h"
 #include "fabric/plain_names.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct branch {
 struct tree {
 	const struct fab_fabric *f;
 	struct fab_plain_names names;
-	uint32_t *tier, *set; /* [n_switches]; set: union-find, parent pointers */
+	uint32_t *rank, *set; /* [n_switches]; set: union-find, parent pointers */
 	uint32_t *by_name;    /* [n_switches] in the order of their names */
 	bool *is_named;	      /* [n_switches] its name stands in the file */
 	FAB_VEC(struct branch) branches;
@@ -117,18 +117,18 @@ static void add_leaves(struct tree *t)
 	t->notes.n_leaves = (uint32_t)t->branches.n;
 }
 
-/* Join the neighbours of which the higher one is of this tier (or above, at the last). */
-static void join_tier(struct tree *t, uint32_t tier)
+/* Join the neighbours of which the higher one is of this rank (or above, at the last). */
+static void join_rank(struct tree *t, uint32_t rank)
 {
 	const struct fab_fabric *f = t->f;
 
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		if (t->tier[s] == FAB_NONE || (t->tier[s] > tier && tier < MAX_TIER))
+		if (t->rank[s] == FAB_NONE || (t->rank[s] > rank && rank < MAX_TIER))
 			continue;
 		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
 			uint32_t peer = f->peer[k];
 
-			if (t->tier[peer] <= tier || tier == MAX_TIER)
+			if (t->rank[peer] <= rank || rank == MAX_TIER)
 				fab_sets_unite(t->set, peer, s);
 		}
 	}
@@ -145,8 +145,8 @@ static void join_dragonfly(struct tree *t, const struct fab_shape *shape)
 				fab_sets_unite(t->set, f->peer[k], s);
 }
 
-/* The first switch by name of this tier in each set gives the set's group its name. */
-static uint32_t *name_givers(struct tree *t, uint32_t tier)
+/* The first switch by name of this rank in each set gives the set's group its name. */
+static uint32_t *name_givers(struct tree *t, uint32_t rank)
 {
 	uint32_t *giver = FAB_NEW(t->f->n_switches, uint32_t);
 
@@ -154,7 +154,7 @@ static uint32_t *name_givers(struct tree *t, uint32_t tier)
 	for (uint32_t i = 0; i < t->f->n_switches; i++) {
 		uint32_t s = t->by_name[i], root = fab_sets_root(t->set, s);
 
-		if (t->tier[s] == tier && !t->is_named[s] && giver[root] == FAB_NONE)
+		if (t->rank[s] == rank && !t->is_named[s] && giver[root] == FAB_NONE)
 			giver[root] = s;
 	}
 	return giver;
@@ -172,10 +172,10 @@ static uint32_t new_group(struct tree *t, uint32_t giver, uint32_t sw)
 }
 
 /* Put the tops that are now in one set under a branch of their own. */
-static void group_tops(struct tree *t, uint32_t tier)
+static void group_tops(struct tree *t, uint32_t rank)
 {
 	uint32_t n_switches = t->f->n_switches;
-	uint32_t *giver = name_givers(t, tier);
+	uint32_t *giver = name_givers(t, rank);
 	uint32_t *n_in = FAB_NEW0(n_switches, uint32_t);
 	uint32_t *group = FAB_NEW(n_switches, uint32_t);
 	size_t kept = 0, n = t->tops.n;
@@ -214,7 +214,7 @@ static int by_name(const void *x, const void *y, void *names)
 static void build(struct tree *t)
 {
 	struct fab_shape *shape = fab_shape_recognize(t->f);
-	uint32_t n_tiers = fab_tiers_of_shape(t->f, shape, t->tier);
+	uint32_t n_ranks = fab_ranks_of_shape(t->f, shape, t->rank);
 
 	for (uint32_t s = 0; s < t->f->n_switches; s++)
 		t->set[s] = t->by_name[s] = s;
@@ -225,10 +225,10 @@ static void build(struct tree *t)
 		join_dragonfly(t, shape);
 		group_tops(t, 0);
 	}
-	for (uint32_t tier = 0; tier < n_tiers && tier <= MAX_TIER && t->tops.n > 1;
-	     tier++) {
-		join_tier(t, tier);
-		group_tops(t, tier);
+	for (uint32_t rank = 0; rank < n_ranks && rank <= MAX_TIER && t->tops.n > 1;
+	     rank++) {
+		join_rank(t, rank);
+		group_tops(t, rank);
 	}
 	t->notes.n_roots = (uint32_t)t->tops.n;
 	t->notes.n_unnamed = t->names.n_unnamed;
@@ -317,7 +317,7 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 		     struct fab_err *err)
 {
 	struct tree t = {.f = f,
-			 .tier = FAB_NEW(f->n_switches, uint32_t),
+			 .rank = FAB_NEW(f->n_switches, uint32_t),
 			 .set = FAB_NEW(f->n_switches, uint32_t),
 			 .by_name = FAB_NEW(f->n_switches, uint32_t),
 			 .is_named = FAB_NEW0(f->n_switches, bool),
@@ -343,7 +343,7 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 	fab_plain_names_fini(&t.names, f);
 	free(t.branches.v);
 	free(t.tops.v);
-	free(t.tier);
+	free(t.rank);
 	free(t.set);
 	free(t.by_name);
 	free(t.is_named);

@@ -83,16 +83,16 @@ __attribute__((target("avx2"))) static void with_avx2(const uint64_t *planes,
 }
 #endif
 
-size_t fab_bitplanes_ways(struct fab_bitplanes_way *ways)
+size_t fab_bitplanes_variants(struct fab_bitplanes_variant *variants)
 {
 	size_t n = 0;
 
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx512bw"))
-		ways[n++] = (struct fab_bitplanes_way){"avx512", with_avx512};
+		variants[n++] = (struct fab_bitplanes_variant){"avx512", with_avx512};
 	if (__builtin_cpu_supports("avx2"))
-		ways[n++] = (struct fab_bitplanes_way){"avx2", with_avx2};
+		variants[n++] = (struct fab_bitplanes_variant){"avx2", with_avx2};
 #endif
-	ways[n++] = (struct fab_bitplanes_way){"plain", plain};
+	variants[n++] = (struct fab_bitplanes_variant){"plain", plain};
 	return n;
 }

@@ -15,14 +15,14 @@ typedef void (*fab_bitplanes_fn)(const uint64_t *planes, const uint64_t *seen,
 				 size_t words, int n_planes, size_t used, uint8_t *out);
 
 /* One way to do it, for processors that have what it takes. */
-struct fab_bitplanes_way {
+struct fab_bitplanes_variant {
 	const char *name;
 	fab_bitplanes_fn to_bytes;
 };
 
 /*
  * The ways that this processor can go, widest vectors first; the last is plain C and
- * always there. Writes at most FAB_BITPLANES_WAYS, returns how many.
+ * always there. Writes at most FAB_BITPLANES_VARIANTS, returns how many.
  */
-enum { FAB_BITPLANES_WAYS = 3 };
-size_t fab_bitplanes_ways(struct fab_bitplanes_way *ways);
+enum { FAB_BITPLANES_VARIANTS = 3 };
+size_t fab_bitplanes_variants(struct fab_bitplanes_variant *variants);

@@ -13,8 +13,10 @@
 
 struct fab_builder;
 
+/* An empty fabric to be filled; the caller frees or hands it to fab_builder_finish().
+ * O(1). */
 struct fab_builder *fab_builder_new(void);
-/* Throws away what is not finished; NULL is allowed. */
+/* Throws away what is not finished; NULL is allowed. O(size). */
 void fab_builder_free(struct fab_builder *b);
 
 struct fab_node_spec {
@@ -31,15 +33,16 @@ struct fab_node_spec {
 /* Returns the node's id for the calls below (the finished fabric numbers anew). O(1). */
 uint32_t fab_builder_add_node(struct fab_builder *b, const struct fab_node_spec *spec);
 uint32_t fab_builder_n_nodes(const struct fab_builder *b);
-/* Replace a node's name (node name map). */
+/* Replace a node's name (node name map). O(1). */
 void fab_builder_rename(struct fab_builder *b, uint32_t node, const char *name,
 			size_t len);
-/* Borrowed, until the next call that adds a name. */
+/* Borrowed, until the next call that adds a name. O(1). */
 const char *fab_builder_name(const struct fab_builder *b, uint32_t node);
-/* Borrowed, until the next call that adds a node; its `name` is NULL. */
+/* Borrowed, until the next call that adds a node; its `name` is NULL. O(1). */
 const struct fab_node_spec *fab_builder_node(const struct fab_builder *b, uint32_t node);
 
-/* GUID, LID and LMC of a port (port 0 for a switch). Values 0 leave what is known. */
+/* GUID, LID and LMC of a port (port 0 for a switch). Values 0 leave what is known. O(1).
+ */
 void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
 			  uint64_t guid, uint16_t lid, uint8_t lmc);
 
@@ -58,8 +61,10 @@ struct fab_end {
 	uint64_t line;
 };
 
+/* One end of a cable, as a dump has it: ends are paired when the fabric is finished. O(1)
+ * amortised. */
 void fab_builder_add_end(struct fab_builder *b, const struct fab_end *end);
-/* A whole cable: both ends with the same width and speed. */
+/* A whole cable: both ends with the same width and speed. O(1). */
 void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port_a,
 			   uint32_t node_b, uint16_t port_b, uint8_t width,
 			   uint8_t speed);
@@ -74,12 +79,12 @@ void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *from
 
 /*
  * Note a warning; `code` is a literal. Of each code the first 100 are stored, the others
- * are only counted.
+ * are only counted. O(1).
  */
 void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 		      const char *format, ...) FAB_PRINTF(4, 5);
 /* What the warning given last is about, GUIDs and ports; on one line, none of it from a
- * description. */
+ * description. O(1). */
 void fab_builder_warn_about(struct fab_builder *b, const char *format, ...)
 	FAB_PRINTF(2, 3);
 

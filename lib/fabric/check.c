@@ -3,7 +3,7 @@
 
 #include "fabric/check_impl.h"
 #include "fabric/label.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,7 @@ static void check_levels(struct fab_checker *c)
 					  .level = FAB_NEW(n, uint32_t),
 					  .n_missing = FAB_NEW0(n, uint32_t)};
 
-	levels.n_levels = fab_tiers_of_shape(c->f, levels.shape, levels.level);
+	levels.n_levels = fab_ranks_of_shape(c->f, levels.shape, levels.level);
 	fab_check_pairs(c, &levels);
 	fab_check_uplinks(c, &levels);
 	fab_shape_free(levels.shape);

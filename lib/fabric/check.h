@@ -66,10 +66,11 @@ struct fab_check {
 	uint32_t n_unknown_rates; /* cables without speed or width, not compared */
 };
 
+/* Between what nodes the cable is. O(1). */
 enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable);
 
 /* Lower width (lanes) and speed of the two ends; an unknown end does not count, 0 when
-   both are unknown. */
+   both are unknown. O(1). */
 uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable);
 uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable);
 
@@ -79,5 +80,5 @@ uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable);
  */
 struct fab_check *fab_check_new(const struct fab_fabric *f);
 void fab_check_free(struct fab_check *check);
-/* Frees what hangs on a finding. */
+/* Frees what hangs on a finding. O(size). */
 void fab_finding_fini(struct fab_finding *finding);

@@ -19,7 +19,7 @@ struct fab_finding_groups {
 	uint32_t n;
 };
 
-/* The caller ends *out. O(findings log findings). */
+/* The caller frees *out. O(findings log findings). */
 void fab_finding_groups_init(const struct fab_fabric *f, const struct fab_check *check,
 			     struct fab_finding_groups *out);
 void fab_finding_groups_fini(struct fab_finding_groups *groups);

@@ -140,13 +140,13 @@ static const struct bundle *seen_from_peer(const struct bundles *b, uint32_t sw,
 		       by_direction);
 }
 
-/* Switch `judge`, an end of the pair, has more cables to most of its neighbours. */
+/* Switch `observer`, an end of the pair, has more cables to most of its neighbours. */
 static void report(struct fab_checker *c, const struct fab_check_levels *l,
-		   uint32_t judge, uint32_t other, const struct bundle *x)
+		   uint32_t observer, uint32_t other, const struct bundle *x)
 {
 	const struct fab_fabric *f = c->f;
-	uint32_t pair[2] = {judge, other}, a = l->level[judge], b = l->level[other];
-	struct fab_finding at = FAB_AT_NODE(b < a ? other : judge);
+	uint32_t pair[2] = {observer, other}, a = l->level[observer], b = l->level[other];
+	struct fab_finding at = FAB_AT_NODE(b < a ? other : observer);
 	const char *where = a == b ? "beside" : a < b ? "above" : "below";
 
 	at.key = fab_check_key_nodes(f, pair, 2);
@@ -156,8 +156,8 @@ static void report(struct fab_checker *c, const struct fab_check_levels *l,
 			"%u cable%s \"%s\" and \"%s\"; most of the %u switches %s "
 			"\"%s\" have %u to it",
 			x->n, x->n == 1 ? " joins" : "s join", fab_node_name(f, at.node),
-			fab_node_name(f, at.node == judge ? other : judge), x->n_pairs,
-			where, fab_node_name(f, judge), x->usual);
+			fab_node_name(f, at.node == observer ? other : observer),
+			x->n_pairs, where, fab_node_name(f, observer), x->usual);
 }
 
 void fab_check_pairs(struct fab_checker *c, struct fab_check_levels *l)

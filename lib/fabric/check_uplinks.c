@@ -7,7 +7,7 @@
  */
 #include "base/sets.h"
 #include "fabric/check_impl.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static void count(const struct fab_fabric *f, const uint32_t *level, uint32_t *p
 {
 	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
 
-	fab_tiers_count_hosts(f, n_hosts);
+	fab_ranks_count_hosts(f, n_hosts);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		links[s] = (struct links){.down = n_hosts[s],
 					  .sw = s,

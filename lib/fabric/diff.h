@@ -6,7 +6,7 @@
 
 enum fab_change_kind {
 	FAB_CHANGE_MISSING,  /* node or cable of the old fabric that the new one lacks */
-	FAB_CHANGE_NEW,	     /* the other way round */
+	FAB_CHANGE_NEW,	     /* the reverse */
 	FAB_CHANGE_MOVED,    /* cable that now ends elsewhere */
 	FAB_CHANGE_RENAMED,  /* node with another description */
 	FAB_CHANGE_REPLACED, /* node with another GUID in the place of the old one */
@@ -51,5 +51,6 @@ struct fab_diff {
 struct fab_diff *fab_diff_new(const struct fab_fabric *old, const struct fab_fabric *new);
 void fab_diff_free(struct fab_diff *diff);
 
-/* "missing", "new", "moved", "renamed", "replaced", "speed", "width". Static text. */
+/* "missing", "new", "moved", "renamed", "replaced", "speed", "width". Static text. O(1).
+ */
 const char *fab_change_name(enum fab_change_kind kind);

@@ -159,7 +159,7 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 static void store_batch(struct fab_dist *d, const struct search *s, uint32_t first,
 			uint32_t levels)
 {
-	struct fab_bitplanes_way ways[FAB_BITPLANES_WAYS];
+	struct fab_bitplanes_variant variants[FAB_BITPLANES_VARIANTS];
 	size_t used = (d->stride - first) / 64;
 	int n_planes = 0;
 
@@ -167,9 +167,9 @@ static void store_batch(struct fab_dist *d, const struct search *s, uint32_t fir
 		used = WORDS;
 	while (levels >> n_planes)
 		n_planes++;
-	fab_bitplanes_ways(ways);
+	fab_bitplanes_variants(variants);
 	for (uint32_t v = 0; v < d->n; v++)
-		ways[0].to_bytes(
+		variants[0].to_bytes(
 			(const uint64_t *)(s->planes + (size_t)v * FAB_BITPLANES),
 			(const uint64_t *)&s->seen[v], WORDS, n_planes, used,
 			d->hops + (size_t)v * d->stride + first);
@@ -181,16 +181,16 @@ static void store_rows(const struct fab_dist *d, const struct search *s, uint32_
 {
 	enum { TILE = 64 };
 	uint8_t(*tile)[BATCH] = fab_alloc(TILE, BATCH);
-	struct fab_bitplanes_way ways[FAB_BITPLANES_WAYS];
+	struct fab_bitplanes_variant variants[FAB_BITPLANES_VARIANTS];
 	int n_planes = 0;
 
 	while (levels >> n_planes)
 		n_planes++;
-	fab_bitplanes_ways(ways);
+	fab_bitplanes_variants(variants);
 	for (size_t v = 0; v < d->stride; v += TILE) {
 		memset(tile, FAB_HOPS_UNREACHABLE, TILE * sizeof(*tile));
 		for (size_t k = 0; k < TILE && v + k < d->n; k++)
-			ways[0].to_bytes(
+			variants[0].to_bytes(
 				(const uint64_t *)(s->planes + (v + k) * FAB_BITPLANES),
 				(const uint64_t *)&s->seen[v + k], WORDS, n_planes, WORDS,
 				tile[k]);

@@ -131,29 +131,31 @@ struct fab_fabric {
 	uint64_t n_warnings_total; /* those beyond the stored ones, too */
 };
 
-/* Frees what hangs on a warning. */
+/* Frees what hangs on a warning. O(size). */
 void fab_warning_fini(struct fab_warning *warning);
 
-/* Frees everything; NULL is allowed. */
+/* Frees everything; NULL is allowed. O(size). */
 void fab_fabric_free(struct fab_fabric *fabric);
 
-/* Borrowed: the name of a node or host, valid as long as the fabric. */
+/* Borrowed: the name of a node or host, valid as long as the fabric. O(1). */
 static inline const char *fab_node_name(const struct fab_fabric *f, fab_node_id node)
 {
 	return f->names + f->node_name[node];
 }
 
+/* Borrowed, not escaped: for a terminal see fab_text_safe(). O(1). */
 static inline const char *fab_host_name(const struct fab_fabric *f, fab_host_id host)
 {
 	return f->names + f->host_name[host];
 }
 
+/* Switches have the ids below n_switches. O(1). */
 static inline bool fab_node_is_switch(const struct fab_fabric *f, fab_node_id node)
 {
 	return node < f->n_switches;
 }
 
-/* The port at the other end of a port's cable, FAB_NONE without a cable. */
+/* The port at the other end of a port's cable, FAB_NONE without a cable. O(1). */
 static inline fab_port_id fab_port_peer(const struct fab_fabric *f, fab_port_id port)
 {
 	uint32_t c = f->port_cable[port];
@@ -180,7 +182,7 @@ fab_port_id fab_node_first_connected_port(const struct fab_fabric *f, fab_node_i
 
 /*
  * The switch that a port hangs on: itself for a switch's port, the peer for an adapter's.
- * FAB_NONE when the port has no cable to a switch.
+ * FAB_NONE when the port has no cable to a switch. O(1).
  */
 uint32_t fab_port_switch(const struct fab_fabric *f, fab_port_id port);
 
@@ -198,11 +200,11 @@ uint64_t fab_fabric_fingerprint(const struct fab_fabric *f);
  */
 uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component);
 
-/* "HDR", "???" for unknown: as ibnetdiscover writes it. Borrowed static text. */
+/* "HDR", "???" for unknown: as ibnetdiscover writes it. Borrowed static text. O(1). */
 const char *fab_speed_name(enum fab_speed speed);
-/* Gbit/s of one lane as the rates are named (4xEDR 100, 4xHDR 200); 0 unknown. */
+/* Gbit/s of one lane as the rates are named (4xEDR 100, 4xHDR 200); 0 unknown. O(1). */
 double fab_speed_lane_gbps(enum fab_speed speed);
-/* Lower rate of the two ends of a cable in Gbit/s, 0 unknown. */
+/* Lower rate of the two ends of a cable in Gbit/s, 0 unknown. O(1). */
 double fab_cable_gbps(const struct fab_fabric *f, fab_cable_id cable);
 /* Gbit/s of data of one lane, without the line code (QDR 8, FDR 13.64, EDR 25); 0
  * unknown. IBA volume 2, link rates. O(1). */
@@ -210,5 +212,5 @@ double fab_speed_data_gbps(enum fab_speed speed);
 /* Lower data rate of the two ends of a cable in Gbit/s (4xQDR 32), 0 unknown. O(1). */
 double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable);
 
-/* Bytes that the fabric takes in memory, without the names. */
+/* Bytes that the fabric takes in memory, without the names. O(1). */
 size_t fab_fabric_bytes(const struct fab_fabric *f);

@@ -10,7 +10,7 @@
  */
 #include "fabric/kfat_impl.h"
 
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static void find_leaves(struct fab_kfat *k, bool idle)
 	const struct fab_fabric *f = k->f;
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), uplinks = 0;
 
-	fab_tiers_count_hosts(f, hosts);
+	fab_ranks_count_hosts(f, hosts);
 	for (uint32_t u = 0; u < f->n_switches; u++)
 		if (hosts[u] && n_peers(f, u) > uplinks)
 			uplinks = n_peers(f, u);

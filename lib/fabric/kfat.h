@@ -35,7 +35,7 @@ struct fab_kfat {
  */
 int fab_kfat_recognize(const struct fab_fabric *f, struct fab_kfat **out,
 		       struct fab_err *err) FAB_MUST_CHECK;
-/* NULL is allowed. */
+/* NULL is allowed. O(size). */
 void fab_kfat_free(struct fab_kfat *k);
 
 /*

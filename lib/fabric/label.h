@@ -20,6 +20,6 @@ char *fab_label_short(const char *description, char *out, size_t size);
 
 /*
  * Has the host no name but the GUID of its adapter, because the description is empty,
- * `localhost` or what the maker calls the card (fabric/hosts.h)?
+ * `localhost` or what the maker calls the card (fabric/hosts.h)? O(len).
  */
 bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host);

@@ -35,7 +35,7 @@ struct fab_planes {
 
 /* The caller frees. O(ports + parts log parts). */
 struct fab_planes *fab_planes_new(const struct fab_fabric *f);
-/* NULL is allowed. */
+/* NULL is allowed. O(size). */
 void fab_planes_free(struct fab_planes *planes);
 
 /* The part that a port is on, FAB_NONE when it has no cable to a switch. O(1). */
@@ -65,5 +65,5 @@ enum { FAB_PLANE_TEXT_SIZE = 24 };
 
 /* What a part is called in every report: "plane 2", "part 3", counted from 1 and without
  * gaps; a single plane is a part as the others. Returns `out`, of FAB_PLANE_TEXT_SIZE
- * bytes. */
+ * bytes. O(1). */
 char *fab_plane_text(const struct fab_planes *planes, uint32_t part, char *out);

@@ -23,7 +23,7 @@ struct fab_resolver;
 
 /* The fabric is borrowed. The caller frees. O(nodes + ports). */
 struct fab_resolver *fab_resolver_new(const struct fab_fabric *f);
-/* NULL is allowed. */
+/* NULL is allowed. O(size). */
 void fab_resolver_free(struct fab_resolver *r);
 
 /* What is looked for, and so what an id is. */
@@ -70,5 +70,5 @@ struct fab_lookup fab_resolver_lookup(const struct fab_resolver *r, enum fab_wan
  * switch go before others. FAB_NONE without a cable. O(adapters of the host).
  */
 uint32_t fab_host_endpoint(const struct fab_fabric *f, fab_host_id host);
-/* Host id and GUID of its first adapter. */
+/* Host id and GUID of its first adapter. O(1). */
 uint64_t fab_host_guid(const struct fab_fabric *f, fab_host_id host);

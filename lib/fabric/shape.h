@@ -79,15 +79,16 @@ struct fab_shape *fab_shape_recognize(const struct fab_fabric *f)
  * are NULL. Parts may be missing. */
 struct fab_kfat;
 struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k);
-/* NULL is allowed. */
+/* NULL is allowed. O(size). */
 void fab_shape_free(struct fab_shape *shape);
 
-/* "fattree", "kfat", "torus", "mesh", "hyperx", "dragonfly"; NULL for FAB_SHAPE_NONE. */
+/* "fattree", "kfat", "torus", "mesh", "hyperx", "dragonfly"; NULL for FAB_SHAPE_NONE.
+ * O(1). */
 const char *fab_shape_name(enum fab_shape_kind kind);
 
 /*
  * In a few words: "fattree levels=3 roots=400", "torus 30x20x20", "kfat 16x16",
  * "kfat 8x8 levels=2 planes=2", "dragonfly groups=163 a=18", "none". At most `size`
- * bytes; returns `out`.
+ * bytes; returns `out`. O(1).
  */
 char *fab_shape_text(const struct fab_shape *shape, char *out, size_t size);

@@ -6,7 +6,7 @@
 #include "fabric/diameter.h"
 #include "fabric/excerpt.h"
 #include "fabric/label.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static void add_blocking(struct fab_level *level, struct rates rates)
 static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
 {
 	s->level_of = FAB_NEW(f->n_switches, uint32_t);
-	s->n_levels = fab_tiers_of_shape(f, s->shape, s->level_of);
+	s->n_levels = fab_ranks_of_shape(f, s->shape, s->level_of);
 	s->levels = FAB_NEW0(s->n_levels, struct fab_level);
 	for (uint32_t i = 0; i < f->n_switches; i++) {
 		if (s->level_of[i] == FAB_NONE)

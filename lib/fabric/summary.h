@@ -17,7 +17,7 @@ struct fab_link_count {
 };
 
 /*
- * Switches of equal height above the hosts, 0 for leaves (fab_tiers_of_shape). Rates down
+ * Switches of equal height above the hosts, 0 for leaves (fab_ranks_of_shape). Rates down
  * are those to hosts and lower levels.
  */
 struct fab_level {

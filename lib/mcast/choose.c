@@ -34,7 +34,7 @@ static uint32_t *shuffled(uint32_t n)
 }
 
 /* Number the different sets; first[list] is a set of each. */
-static uint32_t *find_lists(struct fab_ballot *b)
+static uint32_t *find_lists(struct fab_candidates *b)
 {
 	const struct fab_roots *r = b->roots;
 	struct fab_map64 *map = fab_map64_new(r->n_sets);
@@ -70,12 +70,12 @@ static void reorder(const uint64_t *from, size_t words, const uint32_t *rank,
 		}
 }
 
-void fab_ballot_init(struct fab_ballot *b, const struct fab_roots *roots,
-		     uint32_t n_switches, enum fab_root_ties ties)
+void fab_candidates_init(struct fab_candidates *b, const struct fab_roots *roots,
+			 uint32_t n_switches, enum fab_root_ties ties)
 {
 	uint32_t *first, *rank;
 
-	*b = (struct fab_ballot){.roots = roots, .words = roots->words};
+	*b = (struct fab_candidates){.roots = roots, .words = roots->words};
 	first = find_lists(b);
 	b->bits = FAB_NEW(b->n_lists * b->words, uint64_t);
 	if (ties == FAB_TIES_LOWEST) {
@@ -96,12 +96,12 @@ void fab_ballot_init(struct fab_ballot *b, const struct fab_roots *roots,
 	free(first);
 }
 
-void fab_ballot_fini(struct fab_ballot *b)
+void fab_candidates_fini(struct fab_candidates *b)
 {
 	free(b->order);
 	free(b->list_of);
 	free(b->bits);
-	*b = (struct fab_ballot){0};
+	*b = (struct fab_candidates){0};
 }
 
 static uint32_t first_bit(const uint64_t *bits)
@@ -117,8 +117,8 @@ static uint32_t first_bit(const uint64_t *bits)
  * Least value among the list from cursor->at on; stops at the first that is no more than
  * cursor->value.
  */
-static void scan(const struct fab_ballot *b, const uint64_t *bits, const uint32_t *value,
-		 struct fab_cursor *cursor)
+static void scan(const struct fab_candidates *b, const uint64_t *bits,
+		 const uint32_t *value, struct fab_cursor *cursor)
 {
 	uint32_t floor = cursor->value, from = cursor->at;
 	struct fab_cursor best = {UINT32_MAX, 0};
@@ -144,8 +144,8 @@ static void scan(const struct fab_ballot *b, const uint64_t *bits, const uint32_
 	*cursor = best;
 }
 
-uint32_t fab_ballot_choose(const struct fab_ballot *b, struct fab_cursor *cursors,
-			   uint32_t group, const uint32_t *value)
+uint32_t fab_candidates_choose(const struct fab_candidates *b, struct fab_cursor *cursors,
+			       uint32_t group, const uint32_t *value)
 {
 	uint32_t list = b->list_of[b->roots->set[group - b->roots->first_group]];
 	const uint64_t *bits = b->bits + list * b->words;

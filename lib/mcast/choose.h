@@ -8,7 +8,7 @@
  * The candidate sets of some groups as lists in the order in which ties are broken; equal
  * sets share a list. Made once and shared by all engines.
  */
-struct fab_ballot {
+struct fab_candidates {
 	const struct fab_roots *roots;
 	size_t words;
 	uint32_t *order; /* [n_switches] switch at each position, NULL: ids as they are */
@@ -19,12 +19,12 @@ struct fab_ballot {
 };
 
 /*
- * `roots` is borrowed until the ballot ends. O(switches log switches + candidates of all
- * different sets).
+ * `roots` is borrowed until the candidates ends. O(switches log switches + candidates of
+ * all different sets).
  */
-void fab_ballot_init(struct fab_ballot *ballot, const struct fab_roots *roots,
-		     uint32_t n_switches, enum fab_root_ties ties);
-void fab_ballot_fini(struct fab_ballot *ballot);
+void fab_candidates_init(struct fab_candidates *candidates, const struct fab_roots *roots,
+			 uint32_t n_switches, enum fab_root_ties ties);
+void fab_candidates_fini(struct fab_candidates *candidates);
 
 /*
  * Where an engine stands in a list: the least value last seen in it and its position.
@@ -37,11 +37,12 @@ struct fab_cursor {
 
 /*
  * The root of a group: the candidate of least value[switch], the first in the order of
- * the ballot among equals; value NULL: the lowest id. `cursors` is the engine's,
+ * the candidates among equals; value NULL: the lowest id. `cursors` is the engine's,
  * [n_lists]. Amortised O(1) for values that rise by one, at most O(switches).
  */
-uint32_t fab_ballot_choose(const struct fab_ballot *ballot, struct fab_cursor *cursors,
-			   uint32_t group, const uint32_t *value);
+uint32_t fab_candidates_choose(const struct fab_candidates *candidates,
+			       struct fab_cursor *cursors, uint32_t group,
+			       const uint32_t *value);
 
 /*
  * The same by the plain definition, for values that also fall: `bits` are the candidates

@@ -100,10 +100,10 @@ extern const struct fab_mcast_engine *const fab_mcast_engines[];
 extern const size_t fab_mcast_n_engines;
 extern const struct fab_choices fab_mcast_choices; /* the same, by name */
 
-/* By name; NULL when there is none. */
+/* By name; NULL when there is none. O(engines). */
 const struct fab_mcast_engine *fab_mcast_engine_find(const char *name, size_t len);
 
-/* Hang switch `sw` onto its parent by `cable`. */
+/* Hang switch `sw` onto its parent by `cable`. O(1). */
 static inline void fab_mcast_join(struct fab_mcast_state *s, uint32_t sw, uint32_t cable)
 {
 	s->mark[sw] = s->stamp;
@@ -111,6 +111,7 @@ static inline void fab_mcast_join(struct fab_mcast_state *s, uint32_t sw, uint32
 	s->forest.cable[s->n_edges++] = cable;
 }
 
+/* Is the switch in the tree of the group at hand? O(1). */
 static inline bool fab_mcast_is_joined(const struct fab_mcast_state *s, uint32_t sw)
 {
 	return s->mark[sw] == s->stamp;

@@ -4,7 +4,7 @@
  * by the lowest-numbered port among those with the fewest hops to it.
  *
  * The path of a member does not depend on the other members, and paths that meet have
- * come the same way: if w lies on the chosen paths of two members, both chose the
+ * take the same path: if w lies on the chosen paths of two members, both chose the
  * smallest sequence of ports from the root to w. So walking member by member gives the
  * tree of the recursive definition.
  */

@@ -24,7 +24,7 @@ struct fab_events {
 	size_t n;
 };
 
-/* Frees everything; NULL is allowed. */
+/* Frees everything; NULL is allowed. O(size). */
 void fab_events_free(struct fab_events *events);
 
 /*

@@ -19,7 +19,7 @@ struct fab_forest {
 	uint64_t cap;
 };
 
-/* An empty forest for n groups; trees are then added group by group. */
+/* An empty forest for n groups; trees are then added group by group. O(size). */
 void fab_forest_init(struct fab_forest *forest, uint32_t n);
 void fab_forest_fini(struct fab_forest *forest);
 
@@ -27,6 +27,7 @@ void fab_forest_fini(struct fab_forest *forest);
  */
 void fab_forest_reserve(struct fab_forest *forest, uint64_t at, uint64_t more);
 
+/* Cables of the tree of a group. O(1). */
 static inline uint32_t fab_forest_size(const struct fab_forest *forest, uint32_t group)
 {
 	return (uint32_t)(forest->first[group + 1] - forest->first[group]);

@@ -29,20 +29,22 @@ struct fab_groups {
 	uint64_t n_empty;   /* groups left out because no member was left */
 };
 
+/* NULL is allowed. O(groups + members). */
 void fab_groups_free(struct fab_groups *g);
 
-/* Borrowed name of a group. */
+/* Borrowed name of a group. O(1). */
 static inline const char *fab_group_name(const struct fab_groups *g, uint32_t group)
 {
 	return g->names + g->name_at[group];
 }
 
-/* Number of endpoints / of switches of a group. */
+/* Number of endpoints / of switches of a group. O(1). */
 static inline uint32_t fab_group_size(const struct fab_groups *g, uint32_t group)
 {
 	return (uint32_t)(g->first[group + 1] - g->first[group]);
 }
 
+/* Switches with members of the group, each counted once. O(1). */
 static inline uint32_t fab_group_n_switches(const struct fab_groups *g, uint32_t group)
 {
 	return (uint32_t)(g->sw_first[group + 1] - g->sw_first[group]);
@@ -54,7 +56,7 @@ struct fab_groups_builder;
 /* `f` is borrowed until the builder ends. */
 struct fab_groups_builder *fab_groups_builder_new(const struct fab_fabric *f);
 void fab_groups_builder_free(struct fab_groups_builder *b);
-/* Start a group; `name` is copied. */
+/* Start a group; `name` is copied. O(len). */
 void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len);
 /* Add an endpoint to the group begun last; one that is in it already is skipped. O(1). */
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint);
@@ -63,7 +65,7 @@ enum fab_scope { FAB_SCOPE_PORT, FAB_SCOPE_ADAPTER, FAB_SCOPE_HOST };
 /* The same for an endpoint that stands for an adapter or a host. */
 void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
 				  enum fab_scope scope);
-/* Members that were named but do not exist (ignore_unknown), for the report. */
+/* Members that were named but do not exist (ignore_unknown), for the report. O(1). */
 void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n);
 
 /* What host lists and patterns of the files stood for; the builder's, for the caller to

@@ -21,32 +21,34 @@ static bool exceeds(const struct fab_mcast_state *s, uint32_t group, uint32_t ca
 	return false;
 }
 
-static void route_group(struct fab_mcast_grower *r, const struct fab_ballot *ballot,
+static void route_group(struct fab_mcast_grower *r,
+			const struct fab_candidates *candidates,
 			struct fab_cursor *cursors, uint32_t group)
 {
 	struct fab_mcast_state *s = r->state;
 	uint32_t root = r->engine->choose_root
-				? r->engine->choose_root(s, ballot->roots, group)
-				: fab_ballot_choose(
-					  ballot, cursors, group,
+				? r->engine->choose_root(s, candidates->roots, group)
+				: fab_candidates_choose(
+					  candidates, cursors, group,
 					  fab_mcast_root_value(s, r->engine->root_rule));
 
-	fab_mcast_state_grow(s, r->engine, ballot->roots, group, root);
+	fab_mcast_state_grow(s, r->engine, candidates->roots, group, root);
 	r->is_over = r->cap != UINT32_MAX && exceeds(s, group, r->cap);
 }
 
 /* The groups whose candidates are at hand. */
-static void route_chunk(struct fab_mcast_grower *r, const struct fab_ballot *ballot)
+static void route_chunk(struct fab_mcast_grower *r,
+			const struct fab_candidates *candidates)
 {
 	double start = fab_now();
-	struct fab_cursor *cursors = FAB_NEW0(ballot->n_lists, struct fab_cursor);
+	struct fab_cursor *cursors = FAB_NEW0(candidates->n_lists, struct fab_cursor);
 
-	for (uint32_t i = 0; i < ballot->roots->n && !r->is_over; i++) {
-		uint32_t group = ballot->roots->first_group + i;
+	for (uint32_t i = 0; i < candidates->roots->n && !r->is_over; i++) {
+		uint32_t group = candidates->roots->first_group + i;
 
 		fab_progress_report("trees", "groups", group,
 				    r->state->problem->groups->n);
-		route_group(r, ballot, cursors, group);
+		route_group(r, candidates, cursors, group);
 	}
 	free(cursors);
 	r->seconds += fab_now() - start;
@@ -81,21 +83,21 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 	if ((size_t)n_workers > n_growers)
 		n_workers = (int)n_growers;
 	for (uint32_t done = 0; done < n && !stopped && !all_over(growers, n_growers);) {
-		struct fab_ballot ballot;
+		struct fab_candidates candidates;
 		struct fab_roots roots;
 		double start = fab_now();
 
 		fab_roots_find(problem->dist, problem->groups, done, ROOTS_BYTES,
 			       options->n_threads, &roots);
-		fab_ballot_init(&ballot, &roots, problem->f->n_switches,
-				options->root_ties);
+		fab_candidates_init(&candidates, &roots, problem->f->n_switches,
+				    options->root_ties);
 		*roots_seconds += fab_now() - start;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers)
 		for (size_t i = 0; i < n_growers; i++)
-			route_chunk(&growers[i], &ballot);
+			route_chunk(&growers[i], &candidates);
 		fab_threads_rest(n_workers);
 		done += roots.n;
-		fab_ballot_fini(&ballot);
+		fab_candidates_fini(&candidates);
 		fab_roots_fini(&roots);
 		stopped = report(options, done, n);
 	}

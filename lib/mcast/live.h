@@ -31,7 +31,7 @@ uint32_t fab_live_peak(const struct fab_live *live);
 /*
  * The groups that have members now, under their names in `names` (groups by the same
  * numbers), with their trees and loads, in the form that fab_mcast_verify() and
- * fab_efi_of() take. The caller ends both; *groups is NULL when no group has a member,
+ * fab_efi_of() take. The caller frees both; *groups is NULL when no group has a member,
  * and then the result has only the loads. O(members + edges + ports).
  */
 int fab_live_result(const struct fab_live *live, const struct fab_groups *names,

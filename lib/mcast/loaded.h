@@ -46,5 +46,5 @@ void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 		   struct fab_loaded *out);
 void fab_loaded_fini(struct fab_loaded *loaded);
 
-/* "loop", "cut-off", "one-sided", "no-cable". */
+/* "loop", "cut-off", "one-sided", "no-cable". O(1). */
 const char *fab_broken_name(enum fab_broken_kind kind);

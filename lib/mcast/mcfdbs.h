@@ -35,7 +35,7 @@ bool fab_is_mcfdbs(const char *text, size_t len);
  * not in the fabric is EINVAL, or with ignore_unknown counted and left out; so are EINVAL
  * an MLID outside 0xc000 .. 0xfffe, a port that the switch does not have, a line of
  * another kind, a text that ends within a line and one without any switch. A switch or an
- * MLID may come again: the ports add up. The caller ends *out with fab_mft_free(). O(n
+ * MLID may come again: the ports add up. The caller frees *out with fab_mft_free(). O(n
  * log n) for n bytes.
  */
 int fab_mcfdbs_read(const struct fab_fabric *f, const char *file, const char *text,
@@ -54,9 +54,9 @@ uint32_t fab_mft_find(const struct fab_mft *mft, uint16_t mlid);
  */
 void fab_groups_add_mft(struct fab_groups_builder *b, const struct fab_mft *mft);
 
-/* "0xc000" .. "0xfffe", hexadecimal in any case: the MLID; 0 when it is none. */
+/* "0xc000" .. "0xfffe", hexadecimal in any case: the MLID; 0 when it is none. O(1). */
 uint16_t fab_mlid_parse(const char *text, size_t len);
-/* Writes "0x%04x" and returns `out`, [FAB_MLID_TEXT]. */
+/* Writes "0x%04x" and returns `out`, [FAB_MLID_TEXT]. O(1). */
 char *fab_mlid_text(uint16_t mlid, char *out);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Root candidates of a group: the switches whose largest distance to any member's switch
- * is minimal (papers: Chen et al. 2022, "root candidates"). Exact, over all switches.
+ * is minimal (Chen et al. 2022, "root candidates"). Exact, over all switches.
  */
 #pragma once
 
@@ -47,12 +47,13 @@ uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32
  */
 uint32_t fab_roots_draw(const uint64_t *bits, size_t words, uint64_t hash);
 
-/* The set of a group as bits. */
+/* The set of a group as bits. O(1). */
 static inline const uint64_t *fab_roots_bits(const struct fab_roots *r, uint32_t group)
 {
 	return r->bits + r->set[group - r->first_group] * r->words;
 }
 
+/* Hops from a candidate to the farthest switch with members. O(1). */
 static inline uint8_t fab_roots_radius(const struct fab_roots *r, uint32_t group)
 {
 	return r->radius[r->set[group - r->first_group]];

@@ -12,7 +12,7 @@ struct fab_mcast_result {
 };
 
 /*
- * result[i] is what engine[i] does; the caller ends each with fab_mcast_result_fini().
+ * result[i] is what engine[i] does; the caller frees each with fab_mcast_result_fini().
  * *roots_seconds: time of finding candidates. The same for any number of threads: engines
  * run side by side, groups of one engine in their order. Fails with ECANCELED when
  * progress stops it (results are then ended). O(per group: as its engine says; candidates

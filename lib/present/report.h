@@ -153,6 +153,7 @@ struct fab_report;
 /*
  * Start a document on `out` (borrowed). Writes the fields schema, command, version; and
  * with `fabric` its summary under `fabric`. `primary` names the table that CSV prints.
+ * O(1).
  */
 struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *options,
 				  const char *command, const char *primary,
@@ -161,29 +162,29 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
  * A sentence of the answer, with its full stop; one to three of them, before any field or
  * table. They stand first in a table, each on a line of its own, and are joined to
  * `summary` in JSON; CSV and tables without headings leave them out. It must be true in
- * every state: what is not known is said to be so.
+ * every state: what is not known is said to be so. O(1).
  */
 void fab_report_answer(struct fab_report *r, enum fab_tone tone, const char *format, ...)
 	FAB_PRINTF(3, 4);
-/* One value of the document itself. */
+/* One value of the document itself. O(1). */
 void fab_report_field(struct fab_report *r, const struct fab_column *column,
 		      union fab_cell cell);
-/* Short forms for a text (NULL: no value) and a number. */
+/* Short forms for a text (NULL: no value) and a number. O(1). */
 void fab_report_text(struct fab_report *r, const char *name, const char *text);
 void fab_report_uint(struct fab_report *r, const char *name, uint64_t value);
 /* A table. `title` is for people, `name` for scripts. Columns are borrowed until
  * table_end. */
 void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
 			    const struct fab_column *columns, size_t n_columns);
-/* n_columns cells. */
+/* n_columns cells. O(cells). */
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
-/* The same from a record: every column has its place (FAB_AT) in it. */
+/* The same from a record: every column has its place (FAB_AT) in it. O(cells). */
 void fab_report_record(struct fab_report *r, const void *record);
 /* The same as fab_report_row() with a tone for the first cell. */
 void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
 			 const union fab_cell *cells);
 void fab_report_table_end(struct fab_report *r);
-/* Write what is buffered and free; fails with the errno of the write. */
+/* Write what is buffered and free; fails with the errno of the write. O(size). */
 int fab_report_finish(struct fab_report *r, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
@@ -194,7 +195,7 @@ int fab_columns_check(const char *list, const struct fab_column *columns,
 		      size_t n_columns, struct fab_err *err) FAB_MUST_CHECK;
 /* The value of a column in a record. What a FAB_BOOL does not know is FAB_UNKNOWN. */
 union fab_cell fab_column_read(const struct fab_column *column, const void *record);
-/* The same as a number, true as 1; NaN: there is no value. */
+/* The same as a number, true as 1; NaN: there is no value. O(1). */
 double fab_column_number(const struct fab_column *column, const void *record);
 /* The cell as a table shows it, on the heap: with its unit, a dash where it is null. */
 char *fab_cell_human(const struct fab_column *column, union fab_cell cell);

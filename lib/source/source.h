@@ -28,7 +28,7 @@ int fab_source_open(const char *spec, const struct fab_source_options *options,
 
 /*
  * The same for the bytes of a file that are in memory already; `name` stands in front of
- * messages. The bytes are borrowed during the call.
+ * messages. The bytes are borrowed during the call. O(len).
  */
 int fab_source_parse(const char *name, const void *bytes, size_t n,
 		     const struct fab_source_options *options, struct fab_fabric **out,

@@ -38,7 +38,7 @@ enum fab_store_mode {
  */
 int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
 		   struct fab_err *err) FAB_MUST_CHECK;
-/* NULL is accepted. */
+/* NULL is accepted. O(size). */
 void fab_store_close(struct fab_store *store);
 
 /* A number with the name that it has in the JSON output. Whole numbers up to 2^53. */

@@ -7,7 +7,7 @@
  * LIDs of all leaves are numbered on. In each line that its packets cross, LID number n
  * takes cable n mod m of each leaf, of the m that the leaf has into the line, in the
  * order of the switches there. Where all cables are alive, the LIDs behind a leaf so use
- * all planes equally, up and down, and one LID stays on its plane all the way. Where a
+ * all planes equally, up and down, and one LID stays on its plane throughout. Where a
  * cable leads nowhere, because it, its switch or what the switch needs is dead, only the
  * LIDs that would take it are spread over the others of that leaf, in this line only.
  *
@@ -41,7 +41,7 @@ struct fab_alternatives {
 	bool has_parallel; /* several cables between a leaf and a switch of a line */
 };
 
-/* The caller ends it; kfat and faults (NULL: none) are borrowed. O(ports + arcs * cables
+/* The caller frees it; kfat and faults (NULL: none) are borrowed. O(ports + arcs * cables
  * of a leaf into a line). */
 void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 			   const struct fab_faults *faults);
@@ -59,8 +59,8 @@ struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
 uint16_t fab_alternatives_up(const struct fab_alternatives *a, uint32_t leaf,
 			     uint32_t dim, uint32_t number, const uint16_t *arc,
 			     uint32_t n);
-/* The cable from a switch, which is of a line, down to a leaf; `any` is one that is alive. O(1),
- * with parallel cables O(arcs of the switch). */
+/* The cable from a switch, which is of a line, down to a leaf; `any` is one that is
+ * alive. O(1), with parallel cables O(arcs of the switch). */
 uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
 			       uint32_t leaf, uint32_t number, uint16_t any);
 

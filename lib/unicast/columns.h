@@ -10,7 +10,7 @@ struct fab_columns {
 			    column that leads there, FAB_NONE */
 };
 
-/* The caller ends it; routes are borrowed. O(columns + ports). */
+/* The caller frees it; routes are borrowed. O(columns + ports). */
 void fab_columns_init(struct fab_columns *columns, const struct fab_routes *routes);
 void fab_columns_fini(struct fab_columns *columns);
 

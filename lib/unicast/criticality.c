@@ -2,7 +2,7 @@
 #include "unicast/criticality.h"
 
 #include "base/threads.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 #include "unicast/faults.h"
 #include "unicast/loss.h"
 #include "unicast/walk.h"
@@ -87,13 +87,13 @@ static void compare(const struct table *was, const struct table *is,
 	free(at);
 }
 
-static int uniform(const struct fab_routes *r, struct fab_judgement *j,
+static int uniform(const struct fab_routes *r, struct fab_analysis *j,
 		   struct fab_err *err)
 {
-	const struct fab_judge_options options = {
+	const struct fab_analysis_options options = {
 		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = 1};
 
-	return fab_judge(r, &options, j, err);
+	return fab_analyse(r, &options, j, err);
 }
 
 /* In what one host sends; 0 where nobody sends. */
@@ -112,10 +112,10 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 	uint64_t *all = FAB_NEW0(fab_fabric_components(f, part) + 1, uint64_t);
 	uint64_t *cable = FAB_NEW0(f->n_cables + 1, uint64_t);
 	uint64_t *into = FAB_NEW0(f->n_switches + 1, uint64_t);
-	struct fab_judgement j;
+	struct fab_analysis j;
 	int rc = uniform(r, &j, err);
 
-	fab_tiers_count_hosts(f, hosts);
+	fab_ranks_count_hosts(f, hosts);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 		if (r->faults && r->faults->switch_is_dead[sw])
 			hosts[sw] = 0;
@@ -142,7 +142,7 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 						    .pairs = cable[c],
 						    .load = NAN}));
 	if (!rc)
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 	free(hosts);
 	free(part);
 	free(all);
@@ -228,7 +228,7 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 {
 	struct fab_unicast_problem problem = *t->problem;
 	struct fab_routes *after;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct table is;
 	int rc;
 
@@ -248,7 +248,7 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	rc = uniform(after, &j, err);
 	if (!rc) {
 		loss->load = load_of(j.max_load, j.pairs, j.ends);
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 	}
 	fab_routes_free(after);
 	return rc;

@@ -2,8 +2,8 @@
 /* What the loss of one more switch or link costs. */
 #pragma once
 
+#include "unicast/analysis.h"
 #include "unicast/engine.h"
-#include "unicast/judge.h"
 
 struct fab_loss {
 	struct fab_fault part;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/destinations.h"
 
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 #include "unicast/engine.h"
 
 #include <stdlib.h>
@@ -110,7 +110,7 @@ uint32_t fab_destination_switches(const struct fab_fabric *f,
 {
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n = 0;
 
-	fab_tiers_count_hosts(f, hosts);
+	fab_ranks_count_hosts(f, hosts);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		if (fab_switch_is_live(faults, sw) &&
 		    (kfat ? kfat->leaf_of[sw] != FAB_NONE : hosts[sw] > 0))

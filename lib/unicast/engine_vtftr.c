@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * VTFTR as published (paper section 1): xy; yx where the turn of xy is dead; where both
+ * VTFTR as published (Liu et al. 2022): xy; yx where the turn of xy is dead; where both
  * are, row - column - row through a column without faults, else column - row - column
  * through a row without. A packet changes from lane 0 to lane 1 on the turn from a column
- * to a row. The paper knows dead leaf switches only: what needs a dead root switch or
+ * to a row. It knows dead leaf switches only: what needs a dead root switch or
  * link is lost; of several switches a line any will do (unicast/alternatives.h). Service
- * levels are ours (section 2): InfiniBand has no other way to change the lane in
+ * levels are ours (section 2): InfiniBand has no other means to change the lane in
  * mid-path.
  */
-#include "unicast/legs.h"
+#include "unicast/segments.h"
 #include "unicast/service_levels.h"
 
 #include "base/rng.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct turns {
-	const struct fab_legs *legs;
+	const struct fab_segments *segments;
 	uint32_t *row, *column; /* line by y, by x; FAB_NONE */
 	bool *row_is_whole, *column_is_whole;
 };
@@ -34,27 +34,27 @@ static uint32_t y_of(const struct fab_kfat *k, uint32_t leaf)
 }
 
 /* All leaves of the line are there, alive, and reach each other along it. */
-static bool is_whole(const struct fab_legs *legs, uint32_t line, uint32_t n)
+static bool is_whole(const struct fab_segments *segments, uint32_t line, uint32_t n)
 {
-	uint32_t first = fab_legs_leaf(legs, line, 0);
+	uint32_t first = fab_segments_leaf(segments, line, 0);
 
 	if (first == FAB_NONE)
 		return false;
 	for (uint32_t i = 1; i < n; i++) {
-		uint32_t leaf = fab_legs_leaf(legs, line, i);
+		uint32_t leaf = fab_segments_leaf(segments, line, i);
 
-		if (leaf == FAB_NONE || !fab_legs_has(legs, line, leaf, first) ||
-		    !fab_legs_has(legs, line, first, leaf))
+		if (leaf == FAB_NONE || !fab_segments_has(segments, line, leaf, first) ||
+		    !fab_segments_has(segments, line, first, leaf))
 			return false;
 	}
 	return true;
 }
 
-static void find_turns(struct turns *t, const struct fab_legs *legs)
+static void find_turns(struct turns *t, const struct fab_segments *segments)
 {
-	const struct fab_kfat *k = legs->k;
+	const struct fab_kfat *k = segments->k;
 
-	t->legs = legs;
+	t->segments = segments;
 	t->row = FAB_NEW(k->dims[1] + 1, uint32_t);
 	t->column = FAB_NEW(k->dims[0] + 1, uint32_t);
 	t->row_is_whole = FAB_NEW0(k->dims[1] + 1, bool);
@@ -72,9 +72,9 @@ static void find_turns(struct turns *t, const struct fab_legs *legs)
 			t->column[x_of(k, leaf)] = line[1];
 	}
 	for (uint32_t y = 0; y < k->dims[1]; y++)
-		t->row_is_whole[y] = is_whole(legs, t->row[y], k->dims[0]);
+		t->row_is_whole[y] = is_whole(segments, t->row[y], k->dims[0]);
 	for (uint32_t x = 0; x < k->dims[0]; x++)
-		t->column_is_whole[x] = is_whole(legs, t->column[x], k->dims[1]);
+		t->column_is_whole[x] = is_whole(segments, t->column[x], k->dims[1]);
 }
 
 static void free_turns(struct turns *t)
@@ -99,15 +99,15 @@ static uint32_t pick_whole(const bool *is_whole, uint32_t n, uint32_t to)
 /* Is the leaf at (line, coordinate) there and joined to it? */
 static bool is_sound(const struct turns *t, uint32_t line, uint32_t coord)
 {
-	uint32_t leaf = fab_legs_leaf(t->legs, line, coord);
+	uint32_t leaf = fab_segments_leaf(t->segments, line, coord);
 
 	return leaf != FAB_NONE;
 }
 
-static void plan(const struct turns *t, uint32_t to, struct fab_leg_plan *p)
+static void plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 {
-	const struct fab_legs *legs = t->legs;
-	const struct fab_kfat *k = legs->k;
+	const struct fab_segments *segments = t->segments;
+	const struct fab_kfat *k = segments->k;
 	uint32_t xd = x_of(k, to), yd = y_of(k, to);
 	uint32_t c = pick_whole(t->column_is_whole, k->dims[0], to);
 	uint32_t r = pick_whole(t->row_is_whole, k->dims[1], to);
@@ -118,13 +118,14 @@ static void plan(const struct turns *t, uint32_t to, struct fab_leg_plan *p)
 		uint32_t x = y == yd || is_sound(t, t->row[y], xd) ? xd : c;
 
 		if (t->row[y] != FAB_NONE && x != FAB_NONE)
-			p->target[t->row[y]] = fab_legs_leaf(legs, t->row[y], x);
+			p->target[t->row[y]] = fab_segments_leaf(segments, t->row[y], x);
 	}
 	for (uint32_t x = 0; x < k->dims[0]; x++) {
 		uint32_t y = x == xd || is_sound(t, t->column[x], yd) ? yd : r;
 
 		if (t->column[x] != FAB_NONE && y != FAB_NONE)
-			p->target[t->column[x]] = fab_legs_leaf(legs, t->column[x], y);
+			p->target[t->column[x]] =
+				fab_segments_leaf(segments, t->column[x], y);
 	}
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		uint32_t x = x_of(k, leaf), y = y_of(k, leaf);
@@ -165,7 +166,7 @@ enum turning { UNKNOWN, STRAIGHT, TURNS };
 struct filling {
 	const struct turns *t;
 	struct fab_routes *r;
-	struct fab_leg_plan plan;
+	struct fab_segment_plan plan;
 	enum turning *turning; /* [n_lines] */
 	struct fab_sl_packer *packer;
 };
@@ -173,15 +174,16 @@ struct filling {
 /* A path that goes in a circle is taken for one that turns: whoever follows it sees. */
 static enum turning turning_of(struct filling *fill, uint32_t line, uint32_t to)
 {
-	const struct fab_kfat *k = fill->t->legs->k;
+	const struct fab_kfat *k = fill->t->segments->k;
 	uint32_t target = fill->plan.target[line], next;
 	uint8_t dim;
 
 	if (fill->turning[line] != UNKNOWN)
 		return fill->turning[line];
 	fill->turning[line] = TURNS;
-	dim = target == FAB_NONE || target == to ? FAB_LEG_NONE : fill->plan.dim[target];
-	next = dim == FAB_LEG_NONE ? FAB_NONE : k->line_of[(size_t)target * 2 + dim];
+	dim = target == FAB_NONE || target == to ? FAB_SEGMENT_NONE
+						 : fill->plan.dim[target];
+	next = dim == FAB_SEGMENT_NONE ? FAB_NONE : k->line_of[(size_t)target * 2 + dim];
 	if (next == FAB_NONE)
 		return fill->turning[line] = STRAIGHT;
 	if (k->line_dim[line] == 1 && dim == 0)
@@ -191,7 +193,7 @@ static enum turning turning_of(struct filling *fill, uint32_t line, uint32_t to)
 
 static bool find_turning(struct filling *fill, uint32_t to)
 {
-	uint32_t n_lines = fill->t->legs->k->n_lines;
+	uint32_t n_lines = fill->t->segments->k->n_lines;
 	bool any = false;
 
 	memset(fill->turning, 0, n_lines * sizeof(*fill->turning));
@@ -206,9 +208,9 @@ static bool may_turn(const struct filling *fill, uint32_t leaf)
 	uint8_t dim = fill->plan.dim[leaf];
 	uint32_t line;
 
-	if (dim == FAB_LEG_NONE)
+	if (dim == FAB_SEGMENT_NONE)
 		return false;
-	line = fill->t->legs->k->line_of[(size_t)leaf * 2 + dim];
+	line = fill->t->segments->k->line_of[(size_t)leaf * 2 + dim];
 	return line != FAB_NONE && fill->turning[line] == TURNS;
 }
 
@@ -216,7 +218,7 @@ static bool may_turn(const struct filling *fill, uint32_t leaf)
  * packed from level 1 on. */
 static void pack(struct filling *fill, uint32_t column)
 {
-	const struct fab_kfat *k = fill->t->legs->k;
+	const struct fab_kfat *k = fill->t->segments->k;
 	struct fab_routes *r = fill->r;
 	struct fab_hop hops[FAB_PATH_MAX];
 	uint8_t lanes[FAB_PATH_MAX];
@@ -242,25 +244,26 @@ static void pack(struct filling *fill, uint32_t column)
 
 static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err *err)
 {
-	const struct fab_kfat *k = t->legs->k;
+	const struct fab_kfat *k = t->segments->k;
 	struct filling fill = {.t = t, .r = r};
 	int rc = fab_sl_packer_new(r, FAB_SLS_MAX, &fill.packer, err);
 
 	if (rc)
 		return rc;
 	fab_routes_new_levels(r);
-	fab_leg_plan_init(&fill.plan, k);
+	fab_segment_plan_init(&fill.plan, k);
 	fill.turning = FAB_NEW(k->n_lines + 1, enum turning);
 	for (uint32_t i = 0; i < r->n_columns; i++) {
 		uint32_t to = k->leaf_of[r->column_switch[i]];
 
 		plan(t, to, &fill.plan);
-		fab_legs_fill(t->legs, &fill.plan, to, fab_routes_alternative(r, i),
-			      r->next + (size_t)i * k->f->n_switches);
+		fab_segments_fill(t->segments, &fill.plan, to,
+				  fab_routes_alternative(r, i),
+				  r->next + (size_t)i * k->f->n_switches);
 		pack(&fill, i);
 	}
 	free(fill.turning);
-	fab_leg_plan_fini(&fill.plan);
+	fab_segment_plan_fini(&fill.plan);
 	if (r->n_vls > 1)
 		fab_sl_packer_finish(fill.packer);
 	fab_sl_packer_free(fill.packer);
@@ -271,21 +274,21 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 		       struct fab_err *err)
 {
 	const struct fab_kfat *k = problem->kfat;
-	struct fab_legs legs;
+	struct fab_segments segments;
 	struct turns t;
 	struct fab_routes *r;
 	int rc = fab_unicast_fits(&fab_unicast_vtftr, k, err);
 
 	if (rc)
 		return rc;
-	fab_legs_init(&legs, k, problem->faults);
-	find_turns(&t, &legs);
-	r = fab_alternatives_routes(&legs.alternatives);
+	fab_segments_init(&segments, k, problem->faults);
+	find_turns(&t, &segments);
+	r = fab_alternatives_routes(&segments.alternatives);
 	rc = fill_all(&t, r, err);
 	if (!rc)
 		fab_alternatives_settle(r);
 	free_turns(&t);
-	fab_legs_fini(&legs);
+	fab_segments_fini(&segments);
 	if (rc)
 		fab_routes_free(r);
 	else

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * VTFTR for InfiniBand (paper note, section 2): any usable line, any number of dimensions
- * and planes, dead root switches and links, too. Tables are in-trees in phase order
- * (unicast/phases.h); lanes come with service levels:
+ * VTFTR for InfiniBand (after Liu et al. 2022, for destination tables): any usable line,
+ * any number of dimensions and planes, dead root switches and links, too. Tables are
+ * in-trees in phase order (unicast/phases.h); lanes come with service levels:
  *
- *   one lane     when every pair has its way within one round of dimension order
- *   variant I    service level = lane: 1 for all other ways, where that closes no cycle
- *   variant II   lanes by service level, in- and out-port: for each way the lowest level
+ *   one lane     when every pair has its path within one round of dimension order
+ *   variant I    service level = lane: 1 for all other paths, where that closes no cycle
+ *   variant II   lanes by service level, in- and out-port: for each path the lowest level
  *                and first word of lanes that close no cycle, with other tables for a
  *                column that would need one more (vtftr_ib_place.c); where that leads
- *                nowhere, ways in phase order have the lanes of their phases, and
+ *                nowhere, paths in phase order have the lanes of their phases, and
  *                left-overs the first word that closes none (vtftr_ib_lanes.c)
  *   turns        two dimensions, where that takes more than max_sls service levels and
  *                three lanes are allowed: two levels, three lanes (vtftr_ib_turns.c)
  *
- * Alternatives of a leaf have the same ways in the same lines, by other switches of them
+ * Alternatives of a leaf have the same paths in the same lines, by other switches of them
  * (unicast/alternatives.h), each with a service level of its own; where one of them gets
  * no lanes for some pair and another one does, that takes its place.
  *
  * What no word is found for is tried again with one lane more, up to max_vls; then with
- * longer ways in phase order for its destination.
+ * longer paths in phase order for its destination.
  */
 #include "unicast/vtftr_ib.h"
 
@@ -33,10 +33,10 @@ enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4, CHOICES_LARGE = 2, FEW_LEVE
 /* Entries from which on tables are dear to grow. */
 static const uint64_t LARGE = 4000000;
 
-/* Tables of a leaf's columns, from the first on; way[] of those that are not plain all
+/* Tables of a leaf's columns, from the first on; path[] of those that are not plain all
  * over, else NULL. */
 static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
-		      struct fab_phase_space *space, uint32_t column, uint8_t *way)
+		      struct fab_phase_space *space, uint32_t column, uint8_t *path)
 {
 	const struct fab_kfat *k = ph->k;
 	struct fab_routes *r = v->routes;
@@ -45,16 +45,16 @@ static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
 		.n = r->n_alternatives ? r->n_alternatives[sw] : 1,
 		.next = r->next + (size_t)column * k->f->n_switches};
 	bool is_plain = fab_phases_column(ph, space, k->leaf_of[sw],
-					  v->is_longer[k->leaf_of[sw]], &rows, way);
+					  v->is_longer[k->leaf_of[sw]], &rows, path);
 
 	v->is_settled[k->leaf_of[sw]] = !fab_phases_has_chosen(space);
 	for (uint32_t i = column; i < column + rows.n; i++) {
-		free(v->way[i]);
-		v->way[i] = NULL;
+		free(v->path[i]);
+		v->path[i] = NULL;
 		if (is_plain)
 			continue;
-		v->way[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
-		memcpy(v->way[i], way, k->n_leaves);
+		v->path[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
+		memcpy(v->path[i], path, k->n_leaves);
 	}
 }
 
@@ -72,26 +72,26 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 #pragma omp parallel num_threads(n_threads)
 	{
 		struct fab_phase_space *space = fab_phase_space_new(ph);
-		uint8_t *way = FAB_NEW(k->n_leaves + 1, uint8_t);
+		uint8_t *path = FAB_NEW(k->n_leaves + 1, uint8_t);
 
 #pragma omp for schedule(dynamic, 16)
 		for (uint32_t i = 0; i < r->n_columns; i++)
 			if (!fab_routes_alternative(r, i) &&
 			    !v->is_settled[vtftr_ib_leaf(v, i)])
-				grow_tree(v, ph, space, i, way);
-		free(way);
+				grow_tree(v, ph, space, i, path);
+		free(path);
 		fab_phase_space_free(space);
 	}
 	fab_threads_rest(n_threads);
 }
 
-static uint64_t count_ways(const struct vtftr_ib *v, enum fab_way way)
+static uint64_t count_paths(const struct vtftr_ib *v, enum fab_path_kind path)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < v->routes->n_leaves; s++)
-			n += v->way[i][v->source_leaf[s]] == way;
+		for (uint32_t s = 0; v->path[i] && s < v->routes->n_leaves; s++)
+			n += v->path[i][v->source_leaf[s]] == path;
 	return n;
 }
 
@@ -102,10 +102,10 @@ static void use_variant_1(struct vtftr_ib *v)
 
 	fab_routes_new_levels(r);
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < r->n_leaves; s++) {
-			uint8_t way = v->way[i][v->source_leaf[s]];
+		for (uint32_t s = 0; v->path[i] && s < r->n_leaves; s++) {
+			uint8_t path = v->path[i][v->source_leaf[s]];
 
-			if (way == FAB_WAY_PHASED || way == FAB_WAY_LEFT)
+			if (path == FAB_PATH_PHASED || path == FAB_PATH_LEFT)
 				r->sl[(size_t)s * r->n_columns + i] = 1;
 		}
 	r->lanes = FAB_LANES_SL;
@@ -116,8 +116,8 @@ static void use_variant_1(struct vtftr_ib *v)
 static enum vtftr_ib_result try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 {
 	grow_trees(v, ph);
-	v->n_left = count_ways(v, FAB_WAY_LEFT);
-	if (!v->n_left && !count_ways(v, FAB_WAY_PHASED))
+	v->n_left = count_paths(v, FAB_PATH_LEFT);
+	if (!v->n_left && !count_paths(v, FAB_PATH_PHASED))
 		return VTFTR_IB_DONE;
 	if (v->problem->max_vls < 2 || vtftr_ib_levels(v) < 2 ||
 	    !vtftr_ib_one_lane_does(v))
@@ -126,7 +126,7 @@ static enum vtftr_ib_result try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 	return VTFTR_IB_DONE;
 }
 
-/* The choice number i of n: detours spread in several ways, in the end along few lines.
+/* The choice number i of n: detours spread by several rules, in the end along few lines.
  */
 static void choose(struct fab_phases *ph, uint32_t i, uint32_t n)
 {
@@ -140,8 +140,8 @@ static void choose(struct fab_phases *ph, uint32_t i, uint32_t n)
 /*
  * Other choices among equals, until variant I closes no cycle: detours through columns
  * and through rows, spread and not. Where none does, the tables with the fewest
- * left-overs remain, those along few lines first: there the fewest ways are in each
- * other's way.
+ * left-overs remain, those along few lines first: there the fewest paths exclude
+ * each other.
  */
 static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 {
@@ -166,7 +166,7 @@ static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 	return VTFTR_IB_OPEN;
 }
 
-/* Destinations with pairs that have no lanes go longer ways next time. */
+/* Destinations with pairs that have no lanes take longer paths next time. */
 static bool lengthen(struct vtftr_ib *v)
 {
 	bool has_new = false;
@@ -360,8 +360,8 @@ static int solve(struct vtftr_ib *v, struct fab_err *err)
 static void end(struct vtftr_ib *v)
 {
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		free(v->way[i]);
-	free(v->way);
+		free(v->path[i]);
+	free(v->path);
 	free(v->is_longer);
 	free(v->is_settled);
 	free(v->is_stuck);
@@ -379,7 +379,7 @@ static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 	fab_alternatives_init(&v.alternatives, problem->kfat, problem->faults);
 	v.routes = fab_alternatives_routes(&v.alternatives);
 	n = problem->kfat->n_leaves;
-	v.way = FAB_NEW0(v.routes->n_columns + 1, uint8_t *);
+	v.path = FAB_NEW0(v.routes->n_columns + 1, uint8_t *);
 	v.is_longer = FAB_NEW0(n + 1, bool);
 	v.is_settled = FAB_NEW0(n + 1, bool);
 	v.is_stuck = FAB_NEW0(n + 1, bool);

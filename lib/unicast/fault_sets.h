@@ -17,7 +17,7 @@ struct fab_fault_sets {
 };
 
 /*
- * Sets of k more of a kind. `always` and the fabric are borrowed; the caller ends *out
+ * Sets of k more of a kind. `always` and the fabric are borrowed; the caller frees *out
  * with fab_fault_sets_fini(). EINVAL: there are fewer than k. O(ports).
  */
 int fab_fault_sets_random(const struct fab_fabric *f, const struct fab_faults *always,

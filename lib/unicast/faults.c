@@ -2,7 +2,7 @@
 #include "unicast/faults.h"
 
 #include "fabric/graph.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 	uint32_t *n_hosts = FAB_NEW(f->n_switches + 1, uint32_t);
 
 	*out = (struct fab_fault_list){0};
-	fab_tiers_count_hosts(f, n_hosts);
+	fab_ranks_count_hosts(f, n_hosts);
 	for (uint32_t sw = 0; sw < f->n_switches && kind != FAB_FAULT_LINKS; sw++) {
 		struct fab_fault fault = {.is_cable = false, .id = sw};
 

@@ -8,7 +8,7 @@
 
 /* Nothing dead yet. The caller frees; the fabric is borrowed. */
 struct fab_faults *fab_faults_new(const struct fab_fabric *f);
-/* NULL is allowed. */
+/* NULL is allowed. O(size). */
 void fab_faults_free(struct fab_faults *faults);
 /* Nothing dead again. O(ports of what was dead). */
 void fab_faults_clear(struct fab_faults *faults);
@@ -55,7 +55,7 @@ enum fab_fault_kind {
 	FAB_FAULT_LINKS,  /* cables between switches */
 	FAB_FAULT_ANY,	  /* all of these */
 };
-/* "leaves", "roots", "links", "any"; false: no such. */
+/* "leaves", "roots", "links", "any"; false: no such. O(1). */
 bool fab_fault_kind_parse(const char *text, enum fab_fault_kind *out);
 const char *fab_fault_kind_name(enum fab_fault_kind kind);
 
@@ -69,7 +69,7 @@ void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 			   const struct fab_faults *faults, struct fab_fault_list *out);
 /*
  * Kill k different ones of the list, each set as likely. k <= n. The list is changed on
- * the way and then as it was: what is drawn depends on the list and the stream only.
+ * the path and then as it was: what is drawn depends on the list and the stream only.
  * O(k + ports of what dies).
  */
 void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidates,

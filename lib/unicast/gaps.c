@@ -17,8 +17,8 @@ static const struct {
 			   "switches have no table, or only part of one"},
 	[FAB_GAP_SL] = {"service-level", "pair has no service level",
 			"pairs have no service level"},
-	[FAB_GAP_LANE] = {"lane", "way through a switch has no lane",
-			  "ways through switches have no lane"},
+	[FAB_GAP_LANE] = {"lane", "passage through a switch has no lane",
+			  "passages through switches have no lane"},
 	[FAB_GAP_STRANGE_LID] = {"strange-lid",
 				 "LID of the tables is of no port of the fabric",
 				 "LIDs of the tables are of no port of the fabric"},
@@ -89,7 +89,7 @@ char *fab_gaps_text(const struct fab_fabric *f, const struct fab_gaps *gaps,
 	return gaps->n[kind] > n ? join(text, "", fab_strdup(", ...")) : text;
 }
 
-char *fab_judgement_why_unknown(const struct fab_judgement *j)
+char *fab_analysis_why_unknown(const struct fab_analysis *j)
 {
 	static const enum fab_gap_kind reasons[] = {FAB_GAP_TABLE, FAB_GAP_SL,
 						    FAB_GAP_LANE};

@@ -2,7 +2,7 @@
 /* In words: what tables that were read do not say, and what follows from that. */
 #pragma once
 
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 
 /* "lid", "table", "service-level", "lane", "strange-lid", "strange-switch". */
 const char *fab_gap_kind_name(enum fab_gap_kind kind);
@@ -17,4 +17,4 @@ char *fab_gaps_text(const struct fab_fabric *f, const struct fab_gaps *gaps,
 /*
  * Why freedom of deadlock is not known, in one sentence; NULL: it is. The caller frees.
  */
-char *fab_judgement_why_unknown(const struct fab_judgement *j);
+char *fab_analysis_why_unknown(const struct fab_analysis *j);

@@ -55,7 +55,7 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
  * ports. Lines of adapters and those for
  * packets that leave to an adapter are checked (of the latter the first is kept), but no
  * lane between switches follows from them. Ports of adapters on a switch must agree; port
- * 0 gives way to them. O(lines + arcs of each switch squared).
+ * 0 yields to them. O(lines + arcs of each switch squared).
  */
 int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
 			 size_t len, struct fab_err *err) FAB_MUST_CHECK;

@@ -6,7 +6,7 @@
 #include "unicast/engine.h"
 
 struct fab_flow_load {
-	uint64_t flows, lost; /* between different switches or not; without a way */
+	uint64_t flows, lost; /* between different switches or not; without a path */
 	uint64_t max;	      /* flows on the fullest direction of a cable */
 	double mean;	      /* over the directions of live cables between switches */
 };

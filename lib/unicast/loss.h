@@ -6,7 +6,7 @@
 #pragma once
 
 #include "fabric/planes.h"
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 #include "unicast/routes.h"
 
 /* What all losses start from; read only. */
@@ -36,7 +36,7 @@ struct fab_loss_base {
 	uint32_t *count; /* [arcs] LIDs of hosts */
 };
 
-/* routes are borrowed. The caller ends it. O(targets * arcs + rows * switches). */
+/* routes are borrowed. The caller frees it. O(targets * arcs + rows * switches). */
 void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *routes);
 void fab_loss_base_fini(struct fab_loss_base *b);
 

@@ -160,7 +160,7 @@ static void sort_rows(struct fab_loss_base *b, const uint32_t *root)
 	free(number);
 }
 
-/* Hosts that pass each switch on their way along a row: from far to near. Those that do
+/* Hosts that pass each switch on their path along a row: from far to near. Those that do
  * not arrive pass nobody. */
 static void find_flow(const struct fab_loss_base *b, struct fab_walk *walk,
 		      uint32_t *flow)

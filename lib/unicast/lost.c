@@ -12,7 +12,7 @@ static bool is_cabled(const struct fab_fabric *f, uint32_t port)
 	       fab_port_switch(f, port) != FAB_NONE;
 }
 
-/* Of a cabled port: is its way to the switch alive? */
+/* Of a cabled port: is its path to the switch alive? */
 static bool is_left(const struct fab_faults *faults, uint32_t port)
 {
 	const struct fab_fabric *f = faults->f;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fabric/kfat.h"
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 
 struct fab_lost {
 	uint64_t hosts;	   /* with no port left of those that they had */

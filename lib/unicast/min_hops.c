@@ -39,7 +39,7 @@ static bool is_down(const struct fab_min_hops *m, uint32_t u, uint32_t v)
 	const uint64_t *guid = m->f->node_guid;
 
 	if (!m->rank[u] && !m->rank[v])
-		return false; /* between roots either way, as OpenSM has it */
+		return false; /* between roots in either direction, as OpenSM has it */
 	if (m->rank[u] != m->rank[v])
 		return m->rank[u] < m->rank[v];
 	return guid[u] <= guid[v];

@@ -21,8 +21,8 @@ struct fab_min_hops {
 
 /*
  * f, faults and rank are borrowed. With ranks a path goes up (to a lower rank, or to an
- * equal one of higher GUID; between roots both ways) and then down, and is found as
- * OpenSM's engine updn finds it. The caller ends it. O(arcs).
+ * equal one of higher GUID; between roots in both directions) and then down, and is found
+ * as OpenSM's engine updn finds it. The caller frees it. O(arcs).
  */
 void fab_min_hops_init(struct fab_min_hops *m, const struct fab_fabric *f,
 		       const struct fab_faults *faults, const uint32_t *rank);

@@ -94,7 +94,7 @@ static inline bool fab_path_step(struct fab_path *p)
 	return true;
 }
 
-/* The same, telling the hop. */
+/* The same, telling the hop. O(1). */
 static inline bool fab_path_hop(struct fab_path *p, struct fab_hop *hop)
 {
 	const struct fab_fabric *f = p->f;

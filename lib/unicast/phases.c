@@ -41,7 +41,7 @@ void fab_phase_space_free(struct fab_phase_space *s)
 	free(s);
 }
 
-/* What sw would be worth if it went on by way of its arc to u. */
+/* What sw would be worth if it went on over its arc to u. */
 struct offer {
 	int phase;
 	uint32_t score; /* the larger the better among equal phases */
@@ -280,7 +280,7 @@ static void phased(const struct fab_phases *ph, struct fab_phase_space *s, uint3
 }
 
 static bool classify(const struct fab_phases *ph, const struct fab_phase_space *s,
-		     const uint16_t *next, uint8_t *way)
+		     const uint16_t *next, uint8_t *path)
 {
 	const struct fab_kfat *k = ph->k;
 	int last_round = (int)((ph->n_rounds - 1) * k->n_dims);
@@ -289,16 +289,16 @@ static bool classify(const struct fab_phases *ph, const struct fab_phase_space *
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		uint32_t sw = k->leaf[leaf];
 
-		way[leaf] = (uint8_t)fab_phases_way(next[sw], s->phase[sw], last_round);
+		path[leaf] = (uint8_t)fab_phases_way(next[sw], s->phase[sw], last_round);
 		all_plain = all_plain &&
-			    (way[leaf] == FAB_WAY_PLAIN || way[leaf] == FAB_WAY_NONE);
+			    (path[leaf] == FAB_PATH_PLAIN || path[leaf] == FAB_PATH_NONE);
 	}
 	return all_plain;
 }
 
 bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
 		       uint32_t leaf, bool longer, const struct fab_phase_rows *rows,
-		       uint8_t *way)
+		       uint8_t *path)
 {
 	uint32_t to = ph->k->leaf[leaf];
 	bool is_plain;
@@ -306,13 +306,13 @@ bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
 	s->has_chosen = false;
 	if (fab_phases_sound_column(ph, leaf, rows->next))
 		return true;
-	if (!longer && fab_whole_column(ph, s, leaf, rows->next, way, &is_plain))
+	if (!longer && fab_whole_column(ph, s, leaf, rows->next, path, &is_plain))
 		return is_plain;
 	if (longer)
 		phased(ph, s, to, rows);
 	else
 		shortest(ph, s, to, rows);
-	return classify(ph, s, rows->next, way);
+	return classify(ph, s, rows->next, path);
 }
 
 bool fab_phases_has_chosen(const struct fab_phase_space *space)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In-trees of a kfat in phase order (paper note, section 2): phases p = 0 .. lanes * D -
- * 1 stand for dimension p mod D on lane p / D of that many rounds; a way uses ascending
- * phases, so that ways in phase order close no cycle of channels. Seen from the
- * destination, each switch takes the way on that leaves the most phases before it.
+ * In-trees of a kfat in phase order (after Liu et al. 2022, for destination tables):
+ * phases p = 0 .. lanes * D - 1 stand for dimension p mod D on lane p / D of that many
+ * rounds; a path uses ascending phases, so that paths in phase order close no cycle of
+ * channels. Seen from the destination, each switch takes the path on that leaves the most
+ * phases before it.
  */
 #pragma once
 
@@ -31,18 +32,18 @@ struct fab_phases {
 	struct fab_whole *whole; /* no part missing but by faults; else NULL */
 };
 
-/* The caller ends it; alternatives, with their kfat and faults, are borrowed. O(leaves *
+/* The caller frees it; alternatives, with their kfat and faults, are borrowed. O(leaves *
  * dims + arcs). */
 void fab_phases_init(struct fab_phases *phases,
 		     const struct fab_alternatives *alternatives, unsigned n_rounds);
 void fab_phases_fini(struct fab_phases *phases);
 
 /* How a leaf stands to a destination. */
-enum fab_way {
-	FAB_WAY_PLAIN,	/* in phase order, in the last round only */
-	FAB_WAY_PHASED, /* in phase order */
-	FAB_WAY_LEFT,	/* against the phase order */
-	FAB_WAY_NONE,	/* not connected */
+enum fab_path_kind {
+	FAB_PATH_PLAIN,	 /* in phase order, in the last round only */
+	FAB_PATH_PHASED, /* in phase order */
+	FAB_PATH_LEFT,	 /* against the phase order */
+	FAB_PATH_NONE,	 /* not connected */
 };
 
 /* Of fab_phases_column(): a destination whose row, column and rows' turns are sound. */
@@ -61,16 +62,16 @@ struct fab_phase_rows {
 };
 
 /*
- * Entries of all switches for a destination leaf, and the way of each leaf,
- * way[n_leaves]: with all alternatives the same, which differ in the cables between a
- * leaf and the switches of one line only. With `longer` ways in phase order come first,
+ * Entries of all switches for a destination leaf, and the path of each leaf,
+ * path[n_leaves]: with all alternatives the same, which differ in the cables between a
+ * leaf and the switches of one line only. With `longer` paths in phase order come first,
  * however long; else all are shortest. Returns whether all sound leaves but the cut-off
  * ones are plain. O(arcs), less where the destination's row and column are sound;
  * O(arcs + switches) for each alternative more.
  */
 bool fab_phases_column(const struct fab_phases *phases, struct fab_phase_space *space,
 		       uint32_t leaf, bool longer, const struct fab_phase_rows *rows,
-		       uint8_t *way);
+		       uint8_t *path);
 /* Was there a choice for the last column: would it differ with another salt, with rows
  * first or concentrated? O(1). */
 bool fab_phases_has_chosen(const struct fab_phase_space *space);

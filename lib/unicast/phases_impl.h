@@ -27,13 +27,13 @@ static inline int fab_phase_below(int phi, unsigned d, unsigned n_dims)
 }
 
 /* How a leaf with that hop and phase stands. */
-static inline enum fab_way fab_phases_way(uint16_t next, int phase, int last_round)
+static inline enum fab_path_kind fab_phases_way(uint16_t next, int phase, int last_round)
 {
 	if (next == FAB_ARC_NONE)
-		return FAB_WAY_NONE;
+		return FAB_PATH_NONE;
 	if (phase < 0)
-		return FAB_WAY_LEFT;
-	return phase >= last_round ? FAB_WAY_PLAIN : FAB_WAY_PHASED;
+		return FAB_PATH_LEFT;
+	return phase >= last_round ? FAB_PATH_PLAIN : FAB_PATH_PHASED;
 }
 
 /*
@@ -59,7 +59,7 @@ void fab_whole_free(struct fab_whole *whole);
  * of what leads over dead parts).
  */
 bool fab_whole_column(const struct fab_phases *ph, struct fab_phase_space *s,
-		      uint32_t leaf, uint16_t *next, uint8_t *way, bool *is_plain);
+		      uint32_t leaf, uint16_t *next, uint8_t *path, bool *is_plain);
 /*
  * The dependencies from arc to arc of all paths that nothing dead is on, in ascending
  * order of dimensions, over all destinations: each handed to `take` once. O(arcs *

@@ -28,7 +28,7 @@ struct fab_whole {
 	uint16_t *down;		/* [n_lines * width] arc of a line's root by coordinate */
 	uint32_t *root;		/* [n_lines] */
 	uint16_t *root_coord;	/* [n_lines * n_dims] its own dimension: of no leaf */
-	uint8_t *way;		/* [n_leaves] without faults near: plain or dead */
+	uint8_t *path;		/* [n_leaves] without faults near: plain or dead */
 	FAB_VEC(struct cut) cuts;
 	FAB_VEC(uint32_t) dead;
 };
@@ -57,7 +57,8 @@ static void place_leaf(struct fab_whole *w, const struct fab_phases *ph, uint32_
 	const uint32_t *coord = k->coord + (size_t)leaf * k->n_dims;
 	uint32_t sw = k->leaf[leaf];
 
-	w->way[leaf] = fab_switch_is_live(ph->faults, sw) ? FAB_WAY_PLAIN : FAB_WAY_NONE;
+	w->path[leaf] =
+		fab_switch_is_live(ph->faults, sw) ? FAB_PATH_PLAIN : FAB_PATH_NONE;
 	for (uint32_t d = 0; d < k->n_dims; d++)
 		w->coord[(size_t)d * f->n_switches + sw] = (uint16_t)coord[d];
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
@@ -94,7 +95,7 @@ struct fab_whole *fab_whole_new(const struct fab_phases *ph)
 	w->down = FAB_NEW0((size_t)k->n_lines * w->width + 1, uint16_t);
 	w->root = FAB_NEW0(k->n_lines + 1, uint32_t);
 	w->root_coord = FAB_NEW0((size_t)k->n_lines * k->n_dims + 1, uint16_t);
-	w->way = FAB_NEW(k->n_leaves + 1, uint8_t);
+	w->path = FAB_NEW(k->n_leaves + 1, uint8_t);
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
 		place_leaf(w, ph, leaf);
 	for (uint32_t sw = 0; sw < n; sw++)
@@ -112,7 +113,7 @@ void fab_whole_free(struct fab_whole *w)
 	free(w->down);
 	free(w->root);
 	free(w->root_coord);
-	free(w->way);
+	free(w->path);
 	free(w->cuts.v);
 	free(w->dead.v);
 	free(w);
@@ -268,28 +269,28 @@ static void kill_dead(struct search *x)
 }
 
 /* How the leaves that looked again stand; true: all are plain or cut off. */
-static bool classify(const struct search *x, uint8_t *way)
+static bool classify(const struct search *x, uint8_t *path)
 {
 	const struct fab_kfat *k = x->ph->k;
 	int last_round = (int)((x->ph->n_rounds - 1) * k->n_dims);
 	bool is_plain = true;
 
-	memcpy(way, x->ph->whole->way, k->n_leaves);
+	memcpy(path, x->ph->whole->path, k->n_leaves);
 	for (uint32_t i = 0; i < x->n_look; i++) {
 		uint32_t sw = x->look[i], leaf = k->leaf_of[sw];
 
 		if (leaf == FAB_NONE)
 			continue;
-		way[leaf] =
+		path[leaf] =
 			(uint8_t)fab_phases_way(x->next[sw], x->s->phase[sw], last_round);
 		is_plain = is_plain &&
-			   (way[leaf] == FAB_WAY_PLAIN || way[leaf] == FAB_WAY_NONE);
+			   (path[leaf] == FAB_PATH_PLAIN || path[leaf] == FAB_PATH_NONE);
 	}
 	return is_plain;
 }
 
 bool fab_whole_column(const struct fab_phases *ph, struct fab_phase_space *s,
-		      uint32_t leaf, uint16_t *next, uint8_t *way, bool *is_plain)
+		      uint32_t leaf, uint16_t *next, uint8_t *path, bool *is_plain)
 {
 	const struct fab_whole *w = ph->whole;
 	uint32_t n = ph->k->f->n_switches;
@@ -308,7 +309,7 @@ bool fab_whole_column(const struct fab_phases *ph, struct fab_phase_space *s,
 		for (uint32_t sw = x.first[level]; sw != FAB_NONE; sw = x.after[sw])
 			look_for(&x, sw, level);
 	settle(&x);
-	*is_plain = classify(&x, way);
+	*is_plain = classify(&x, path);
 	return true;
 }
 

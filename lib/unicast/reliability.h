@@ -10,30 +10,30 @@
 
 /*
  * Probability that k different points of a grid of n x m, all sets as likely, touch every
- * row and every column: the case for which the paper promises nothing (claim 3). A walk
- * over (rows touched, columns touched) whose terms are all positive, so that small
+ * row and every column: the case for which Liu et al. 2022 promise nothing (claim 3). A
+ * walk over (rows touched, columns touched) whose terms are all positive, so that small
  * probabilities keep their digits; the closed form of the paper note,
  * sum (-1)^(i+j) C(n,i) C(m,j) C((n-i)(m-j), k) / C(nm, k), is the same number.
  * out[0 .. k_max]. O(n * m * k_max).
  */
 void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out);
 /*
- * The paper's own figure for an n x n grid, C(n^2 - n, k - n) / C(n^2, k): it takes the
- * faults that touch everything to stand on one given diagonal, though there are n!
- * orderings of it and other ways to touch everything. 0 for k < n.
+ * The figure of Liu et al. 2022 for an n x n grid, C(n^2 - n, k - n) / C(n^2, k): it
+ * takes the faults that touch everything to stand on one given diagonal, though there are
+ * n! orderings of it and other paths to touch everything. 0 for k < n.
  */
 double fab_touch_all_as_published(uint32_t n, uint32_t k);
 /*
  * Faults that vtftr-ib surely survives: sum of (size - 1) over the dimensions, less one.
  * That many leaf-disjoint paths join two sound leaves within two rounds of dimension
- * order (paper note, section 2).
+ * order (after Liu et al. 2022, for destination tables).
  */
 uint32_t fab_faults_survived(const struct fab_kfat *k);
 /*
  * At most so likely is it that k dead leaves of a whole grid of n x m leave some pair of
- * sound ones without a way of three legs or fewer, hence that they cut one off: the sum
- * over the pairs of the probability that both turns are dead, and one of the two leaves
- * of every other row and column that could take a detour. O(n + m).
+ * sound ones without a path of three segments or fewer, hence that they cut one off: the
+ * sum over the pairs of the probability that both turns are dead, and one of the two
+ * leaves of every other row and column that could take a detour. O(n + m).
  */
 double fab_cut_bound(uint32_t n, uint32_t m, uint32_t k);
 
@@ -71,7 +71,7 @@ struct fab_trials {
 int fab_reliability_try(const struct fab_trials *trials, uint32_t n_faults,
 			struct fab_reliability *out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Ordered pairs of columns' switches without a way, by the tables and service levels.
+/* Ordered pairs of columns' switches without a path, by the tables and service levels.
  * O(columns * switches). */
 uint64_t fab_routes_unreachable(const struct fab_routes *routes);
 

@@ -128,7 +128,7 @@ struct fab_routes {
 	char *note;
 };
 
-/* Frees everything but f and faults; NULL is allowed. */
+/* Frees everything but f and faults; NULL is allowed. O(size). */
 void fab_routes_free(struct fab_routes *routes);
 /*
  * Zeroed but for f, faults, n_columns, column_switch (unset) and next (unset); one lane.

@@ -55,9 +55,9 @@ struct fab_cable_use {
 };
 
 /*
- * Which pairs of ports of hosts use a cable with a switch, each way: `use` gets two
- * directions, that from cable_a first. Pairs on one switch use no cable between switches.
- * The caller ends both. O(columns * switches).
+ * Which pairs of ports of hosts use a cable with a switch, in each direction: `use` gets
+ * two directions, that from cable_a first. Pairs on one switch use no cable between
+ * switches. The caller frees both. O(columns * switches).
  */
 void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
 			fab_cable_id cable);

@@ -40,7 +40,7 @@ struct walker {
 	uint32_t *n_ends; /* [n_switches] */
 	struct fab_map64 *known;
 	FAB_VEC(uint32_t) from, to; /* channels: arc * LANES + lane */
-	FAB_VEC(uint32_t) way; /* channels of the pair at hand, FAB_NONE: lane unknown */
+	FAB_VEC(uint32_t) path; /* channels of the pair at hand, FAB_NONE: lane unknown */
 	uint64_t pairs, connected, minimal, without_sl;
 	bool *arrives;	   /* [sources] at the last target with a weight */
 	uint64_t n_split;  /* pairs of which some alternatives do not arrive */
@@ -262,26 +262,26 @@ static uint32_t walk(struct walker *w, uint32_t source, uint32_t column, uint8_t
 	struct fab_path path = fab_path_from(w->r, source, column);
 	struct fab_hop hop;
 
-	w->way.n = 0;
+	w->path.n = 0;
 	if (sl == FAB_SL_NONE)
 		return FAB_NONE;
 	while (fab_path_hop(&path, &hop))
-		FAB_PUSH(&w->way, channel_of(w->r, &hop, sl));
+		FAB_PUSH(&w->path, channel_of(w->r, &hop, sl));
 	return fab_path_end(&path) == FAB_PATH_ARRIVES ? path.n_hops : FAB_NONE;
 }
 
 static void keep(struct walker *w, uint8_t sl)
 {
-	for (size_t i = 0; i < w->way.n; i++) {
-		uint32_t n = (uint32_t)w->from.n, to = w->way.v[i];
+	for (size_t i = 0; i < w->path.n; i++) {
+		uint32_t n = (uint32_t)w->from.n, to = w->path.v[i];
 
 		if (to == FAB_NONE)
 			continue;
 		w->vls |= 1u << to % LANES;
-		if (i && w->way.v[i - 1] != FAB_NONE &&
-		    fab_map64_put(w->known, (uint64_t)w->way.v[i - 1] << 32 | to, n) ==
+		if (i && w->path.v[i - 1] != FAB_NONE &&
+		    fab_map64_put(w->known, (uint64_t)w->path.v[i - 1] << 32 | to, n) ==
 			    n) {
-			FAB_PUSH(&w->from, w->way.v[i - 1]);
+			FAB_PUSH(&w->from, w->path.v[i - 1]);
 			FAB_PUSH(&w->to, to);
 		}
 	}
@@ -355,16 +355,16 @@ static void walk_all(struct walker *w)
 	free(order);
 }
 
-static int compare(const struct walker *w, const struct fab_judgement *j,
+static int compare(const struct walker *w, const struct fab_analysis *j,
 		   struct fab_err *err)
 {
 	const struct {
 		const char *what;
-		uint64_t judged, walked;
+		uint64_t analysed, walked;
 	} figures[] = {
 		{"pairs", j->pairs, w->pairs},
 		{"connected pairs", j->connected, w->connected},
-		{"shortest ways", j->minimal, w->minimal},
+		{"shortest paths", j->minimal, w->minimal},
 		{"lanes", j->vls, (uint64_t)__builtin_popcount(w->vls)},
 		{"service levels", j->sls, (uint64_t)__builtin_popcount(w->sls)},
 		{"pairs of unknown service level", j->gaps.n[FAB_GAP_SL], w->without_sl},
@@ -374,17 +374,18 @@ static int compare(const struct walker *w, const struct fab_judgement *j,
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(figures); i++)
-		if (figures[i].judged != figures[i].walked)
-			return fab_fail(err, EINVAL,
-					"%s: %" PRIu64 " were judged, walking every pair "
-					"finds %" PRIu64,
-					figures[i].what, figures[i].judged,
-					figures[i].walked);
+		if (figures[i].analysed != figures[i].walked)
+			return fab_fail(
+				err, EINVAL,
+				"%s: %" PRIu64
+				" were counted by the analysis, walking every pair "
+				"finds %" PRIu64,
+				figures[i].what, figures[i].analysed, figures[i].walked);
 	return 0;
 }
 
 int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
-		       const struct fab_judgement *j, struct fab_err *err)
+		       const struct fab_analysis *j, struct fab_err *err)
 {
 	struct walker w = {.r = r, .ends = ends, .known = fab_map64_new(1024)};
 	int rc;
@@ -399,6 +400,6 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	free(w.sources.v);
 	free(w.from.v);
 	free(w.to.v);
-	free(w.way.v);
+	free(w.path.v);
 	return rc;
 }

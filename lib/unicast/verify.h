@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A second opinion on tables, by the plainest way: every pair is walked hop by hop. */
+/* A second opinion on tables, by the simplest method: every pair is walked hop by hop. */
 #pragma once
 
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 
 /*
  * Walk every pair of ends, collect the dependencies of channels one by one, take away
@@ -11,5 +11,5 @@
  * first difference, in one sentence. O(ends * columns * hops).
  */
 int fab_unicast_verify(const struct fab_routes *routes, enum fab_ends ends,
-		       const struct fab_judgement *judgement,
+		       const struct fab_analysis *analysis,
 		       struct fab_err *err) FAB_MUST_CHECK;

@@ -11,7 +11,7 @@ struct vtftr_ib {
 	const struct fab_unicast_problem *problem;
 	struct fab_alternatives alternatives;
 	struct fab_routes *routes;
-	uint8_t **way;	       /* [columns][leaf] enum fab_way; NULL: all plain or none */
+	uint8_t **path; /* [columns][leaf] enum fab_path_kind; NULL: all plain or none */
 	uint32_t *source_leaf; /* [routes->n_leaves] number in the kfat */
 	bool *is_longer;       /* [leaves of the kfat] phase order before length */
 	bool *is_settled;      /* [leaves of the kfat] grown, any choice gives the same */
@@ -32,21 +32,21 @@ static inline uint32_t vtftr_ib_leaf(const struct vtftr_ib *v, uint32_t column)
 }
 
 /*
- * The dependencies of a column's ways, from one channel (arc) to the next: each that no
- * other way of the column had before is handed to `take`; where it says false the walk
- * ends. Ways are those of the kinds in `ways`, 1 << enum fab_way.
+ * The dependencies of a column's paths, from one channel (arc) to the next: each that no
+ * other path of the column had before is handed to `take`; where it says false the walk
+ * ends. Paths are those of the kinds in `paths`, 1 << enum fab_path_kind.
  */
 struct vtftr_ib_walk {
 	const struct vtftr_ib *v;
-	unsigned ways;
+	unsigned paths;
 	bool (*take)(void *context, uint32_t from, uint32_t to);
 	void *context;
 	uint32_t *walked; /* [switches], 0 at first */
 	uint32_t stamp;	  /* 0 at first */
 };
 enum {
-	VTFTR_IB_PLAIN = 1 << FAB_WAY_PLAIN,
-	VTFTR_IB_OTHER = 1 << FAB_WAY_PHASED | 1 << FAB_WAY_LEFT,
+	VTFTR_IB_PLAIN = 1 << FAB_PATH_PLAIN,
+	VTFTR_IB_OTHER = 1 << FAB_PATH_PHASED | 1 << FAB_PATH_LEFT,
 };
 /* False: `take` said so. O(switches). */
 bool vtftr_ib_walk(struct vtftr_ib_walk *walk, uint32_t column);
@@ -55,23 +55,24 @@ bool vtftr_ib_walk_from(struct vtftr_ib_walk *walk, uint32_t column, const uint3
 			uint32_t n);
 
 /*
- * Do all ways that are not plain, put on one lane of their own, close no cycle there?
+ * Do all paths that are not plain, put on one lane of their own, close no cycle there?
  * O(columns * switches).
  */
 bool vtftr_ib_one_lane_does(const struct vtftr_ib *v);
 
-/* Which word of lanes a way tries first. */
+/* Which word of lanes a path tries first. */
 enum vtftr_ib_first {
 	VTFTR_IB_PHASES_FIRST, /* those of its phases: better with very many faults */
-	VTFTR_IB_ONES_FIRST,   /* lane 1 all the way: better on small grids */
+	VTFTR_IB_ONES_FIRST,   /* lane 1 throughout: better on small grids */
 };
 
 /*
- * Each way that is not plain gets the lowest service level that has a word of lanes for
+ * Each path that is not plain gets the lowest service level that has a word of lanes for
  * it which closes no cycle in the exact graph of channel dependencies, one after the
  * other. A column that would need one level more is grown anew by other choices among
- * equals first. Fewer levels than by phases alone; but a way may find none: then *is_done
- * is false and the tables are to be grown anew. O(pairs * levels * words * choices).
+ * equals first. Fewer levels than by phases alone; but a path may find none: then
+ * *is_done is false and the tables are to be grown anew. O(pairs * levels * words *
+ * choices).
  */
 int vtftr_ib_place(struct vtftr_ib *v, struct fab_phases *phases,
 		   enum vtftr_ib_first first, bool *is_done,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Are the dependencies of ways on one lane free of cycles? */
+/* Are the dependencies of paths on one lane free of cycles? */
 #include "unicast/vtftr_ib.h"
 
 #include "base/map.h"
@@ -25,8 +25,8 @@ static bool add(void *context, uint32_t from, uint32_t to)
 	return true;
 }
 
-/* The way from a switch until it joins one that was walked before. */
-static bool walk_way(struct vtftr_ib_walk *w, const uint16_t *next, uint32_t sw)
+/* The path from a switch until it joins one that was walked before. */
+static bool walk_path(struct vtftr_ib_walk *w, const uint16_t *next, uint32_t sw)
 {
 	const struct fab_fabric *f = w->v->routes->f;
 	uint32_t in = FAB_NONE;
@@ -51,15 +51,15 @@ bool vtftr_ib_walk_from(struct vtftr_ib_walk *w, uint32_t column, const uint32_t
 	const struct fab_routes *r = w->v->routes;
 	const uint32_t *leaf_of = w->v->problem->kfat->leaf_of;
 	const uint16_t *next = r->next + (size_t)column * r->f->n_switches;
-	const uint8_t *way = w->v->way[column];
+	const uint8_t *path = w->v->path[column];
 
 	w->stamp++;
-	if (!way && !(w->ways & VTFTR_IB_PLAIN))
+	if (!path && !(w->paths & VTFTR_IB_PLAIN))
 		return true;
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t kind = way ? way[leaf_of[sw[i]]] : FAB_WAY_PLAIN;
+		uint8_t kind = path ? path[leaf_of[sw[i]]] : FAB_PATH_PLAIN;
 
-		if (w->ways >> kind & 1 && !walk_way(w, next, sw[i]))
+		if (w->paths >> kind & 1 && !walk_path(w, next, sw[i]))
 			return false;
 	}
 	return true;
@@ -77,7 +77,7 @@ bool vtftr_ib_one_lane_does(const struct vtftr_ib *v)
 	const struct fab_fabric *f = v->routes->f;
 	struct dependencies d = {.known = fab_map64_new(1024)};
 	struct vtftr_ib_walk walk = {.v = v,
-				     .ways = VTFTR_IB_OTHER,
+				     .paths = VTFTR_IB_OTHER,
 				     .take = add,
 				     .context = &d,
 				     .walked = FAB_NEW0(f->n_switches + 1, uint32_t)};

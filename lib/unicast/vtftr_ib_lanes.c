@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lanes of the ways that are not plain. Lane 0 is the last round, where the plain ways
+ * Lanes of the paths that are not plain. Lane 0 is the last round, where the plain paths
  * are, lane 1 the one before it, and so on.
  */
 #include "unicast/vtftr_ib_lanes.h"
@@ -11,11 +11,11 @@
 /* In `refused`: more than n_back ever is. */
 static const uint32_t FOR_GOOD = FAB_NONE - 1;
 
-bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column)
+bool vtftr_ib_read_path(struct vtftr_ib_lanes *l, uint32_t source, uint32_t column)
 {
 	const struct fab_kfat *k = l->k;
 
-	l->n_legs = 0;
+	l->n_segments = 0;
 	l->n_hops = fab_path_hops(l->v->routes, source, column, l->hops);
 	for (uint32_t i = 0; i < l->n_hops; i++) {
 		uint32_t sw = l->hops[i].sw;
@@ -24,9 +24,10 @@ bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t colum
 		if (k->leaf_of[sw] != FAB_NONE) {
 			line = k->switch_line[k->f->arc_peer[k->f->arc_first[sw] +
 							     l->hops[i].out]];
-			l->dim[l->n_legs++] = line == FAB_NONE ? 0 : k->line_dim[line];
+			l->dim[l->n_segments++] =
+				line == FAB_NONE ? 0 : k->line_dim[line];
 		}
-		l->leg_of[i] = (uint8_t)(l->n_legs - 1);
+		l->segment_of[i] = (uint8_t)(l->n_segments - 1);
 	}
 	return l->n_hops > 0;
 }
@@ -34,7 +35,7 @@ bool vtftr_ib_read_way(struct vtftr_ib_lanes *l, uint32_t source, uint32_t colum
 void vtftr_ib_spread_lanes(struct vtftr_ib_lanes *l)
 {
 	for (uint32_t i = 0; i < l->n_hops; i++)
-		l->lane[i] = l->leg_lane[l->leg_of[i]];
+		l->lane[i] = l->segment_lane[l->segment_of[i]];
 }
 
 /* Lanes of the phases, from the destination back. */
@@ -42,11 +43,11 @@ void vtftr_ib_lanes_of_phases(struct vtftr_ib_lanes *l)
 {
 	int n_dims = (int)l->k->n_dims, phi = (int)l->n_rounds * n_dims;
 
-	for (uint32_t leg = l->n_legs; leg-- > 0;) {
-		int d = l->dim[leg];
+	for (uint32_t segment = l->n_segments; segment-- > 0;) {
+		int d = l->dim[segment];
 
 		phi = d + (phi - 1 - d) / n_dims * n_dims;
-		l->leg_lane[leg] = (uint8_t)((int)l->n_rounds - 1 - phi / n_dims);
+		l->segment_lane[segment] = (uint8_t)((int)l->n_rounds - 1 - phi / n_dims);
 	}
 	vtftr_ib_spread_lanes(l);
 }
@@ -57,12 +58,12 @@ static void drop(struct vtftr_ib_lanes *l, size_t n)
 		fab_channel_order_drop(l->order, l->added.v[--l->added.n]);
 }
 
-void vtftr_ib_keep_ways(struct vtftr_ib_lanes *l)
+void vtftr_ib_keep_paths(struct vtftr_ib_lanes *l)
 {
 	l->n_kept = l->added.n;
 }
 
-void vtftr_ib_drop_ways(struct vtftr_ib_lanes *l)
+void vtftr_ib_drop_paths(struct vtftr_ib_lanes *l)
 {
 	drop(l, l->n_kept);
 	l->n_back++;
@@ -76,7 +77,7 @@ static bool is_refused(const struct vtftr_ib_lanes *l, uint64_t key)
 	return since == FOR_GOOD || since == l->n_back;
 }
 
-/* What the ways that are there refuse; not what the way at hand is in the way of. */
+/* What the paths that are there refuse; not what the path at hand would block. */
 static void note_refused(struct vtftr_ib_lanes *l, uint64_t key)
 {
 	if (l->added.n == l->n_before)
@@ -115,7 +116,7 @@ static bool add_dependency(struct vtftr_ib_lanes *l, struct channel a, struct ch
 	return true;
 }
 
-bool vtftr_ib_add_way(struct vtftr_ib_lanes *l)
+bool vtftr_ib_add_path(struct vtftr_ib_lanes *l)
 {
 	l->n_before = l->added.n;
 	for (uint32_t i = 1; i < l->n_hops; i++)
@@ -126,7 +127,7 @@ bool vtftr_ib_add_way(struct vtftr_ib_lanes *l)
 	return true;
 }
 
-/* Channels by phase, within a phase up before down: ways in phase order ascend. */
+/* Channels by phase, within a phase up before down: paths in phase order ascend. */
 static uint32_t *channel_keys(const struct vtftr_ib_lanes *l, const struct fab_fabric *f)
 {
 	const struct fab_kfat *k = l->k;
@@ -165,7 +166,7 @@ bool vtftr_ib_take_plain(void *lanes, uint32_t from, uint32_t to)
 bool vtftr_ib_add_plain(struct vtftr_ib_lanes *l, uint32_t column)
 {
 	struct vtftr_ib_walk walk = {.v = l->v,
-				     .ways = VTFTR_IB_PLAIN,
+				     .paths = VTFTR_IB_PLAIN,
 				     .take = vtftr_ib_take_plain,
 				     .context = l,
 				     .walked = l->walked,
@@ -183,12 +184,12 @@ static void add_phased(struct vtftr_ib_lanes *l, uint32_t column)
 {
 	struct vtftr_ib *v = l->v;
 
-	for (uint32_t s = 0; v->way[column] && s < v->routes->n_leaves; s++) {
-		if (v->way[column][v->source_leaf[s]] != FAB_WAY_PHASED ||
-		    !vtftr_ib_read_way(l, v->routes->leaf[s], column))
+	for (uint32_t s = 0; v->path[column] && s < v->routes->n_leaves; s++) {
+		if (v->path[column][v->source_leaf[s]] != FAB_PATH_PHASED ||
+		    !vtftr_ib_read_path(l, v->routes->leaf[s], column))
 			continue;
 		vtftr_ib_lanes_of_phases(l);
-		vtftr_ib_add_way(l);
+		vtftr_ib_add_path(l);
 	}
 }
 
@@ -225,10 +226,10 @@ void vtftr_ib_begin_order(struct vtftr_ib_lanes *l, const struct fab_phases *pha
 
 bool vtftr_ib_next_word(struct vtftr_ib_lanes *l)
 {
-	for (uint32_t leg = l->n_legs; leg-- > 0;) {
-		if (++l->leg_lane[leg] < l->n_rounds)
+	for (uint32_t segment = l->n_segments; segment-- > 0;) {
+		if (++l->segment_lane[segment] < l->n_rounds)
 			return true;
-		l->leg_lane[leg] = 0;
+		l->segment_lane[segment] = 0;
 	}
 	return false;
 }
@@ -236,12 +237,12 @@ bool vtftr_ib_next_word(struct vtftr_ib_lanes *l)
 /* The first word of lanes that closes no cycle. */
 static bool find_word(struct vtftr_ib_lanes *l)
 {
-	if (l->n_legs > VTFTR_IB_LEGS_MAX)
+	if (l->n_segments > VTFTR_IB_LEGS_MAX)
 		return false;
-	memset(l->leg_lane, 0, l->n_legs);
+	memset(l->segment_lane, 0, l->n_segments);
 	do {
 		vtftr_ib_spread_lanes(l);
-		if (vtftr_ib_add_way(l))
+		if (vtftr_ib_add_path(l))
 			return true;
 	} while (vtftr_ib_next_word(l));
 	return false;
@@ -302,7 +303,7 @@ static void pack_pair(struct vtftr_ib_lanes *l, uint32_t s, uint32_t i, bool is_
 	struct fab_routes *r = v->routes;
 	unsigned sl = FAB_SL_NONE;
 
-	if (!vtftr_ib_read_way(l, r->leaf[s], i))
+	if (!vtftr_ib_read_path(l, r->leaf[s], i))
 		return;
 	if (!is_left)
 		vtftr_ib_lanes_of_phases(l);
@@ -317,14 +318,14 @@ static void pack_pair(struct vtftr_ib_lanes *l, uint32_t s, uint32_t i, bool is_
 	vtftr_ib_note_levels(l, s, i, sl);
 }
 
-static void pack_all(struct vtftr_ib_lanes *l, enum fab_way way)
+static void pack_all(struct vtftr_ib_lanes *l, enum fab_path_kind path)
 {
 	struct vtftr_ib *v = l->v;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < v->routes->n_leaves; s++)
-			if (v->way[i][v->source_leaf[s]] == way)
-				pack_pair(l, s, i, way == FAB_WAY_LEFT);
+		for (uint32_t s = 0; v->path[i] && s < v->routes->n_leaves; s++)
+			if (v->path[i][v->source_leaf[s]] == path)
+				pack_pair(l, s, i, path == FAB_PATH_LEFT);
 }
 
 int vtftr_ib_pack(struct vtftr_ib *v, const struct fab_phases *phases,
@@ -337,10 +338,10 @@ int vtftr_ib_pack(struct vtftr_ib *v, const struct fab_phases *phases,
 		return rc;
 	v->n_stuck = 0;
 	memset(v->is_stuck, 0, l->k->n_leaves * sizeof(*v->is_stuck));
-	pack_all(l, FAB_WAY_PHASED);
+	pack_all(l, FAB_PATH_PHASED);
 	if (v->n_left) {
 		vtftr_ib_begin_order(l, phases, true);
-		pack_all(l, FAB_WAY_LEFT);
+		pack_all(l, FAB_PATH_LEFT);
 	}
 	vtftr_ib_end_lanes(l);
 	return 0;

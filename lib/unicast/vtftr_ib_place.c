@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Few service levels: way by way the lowest with a word of lanes that closes no cycle.
- * Short ways, which have no choice, come first; then column by column the others, and a
+ * Few service levels: path by path the lowest with a word of lanes that closes no cycle.
+ * Short paths, which have no choice, come first; then column by column the others, and a
  * column that needs another level is tried with other tables first.
  */
 #include "unicast/vtftr_ib_lanes.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ways of two legs have one order of dimensions that is sound. */
+/* Paths of two segments have one order of dimensions that is sound. */
 enum { SHORT_LEGS = 2, CHOICES = 24, HOPS_ONE_BY_ONE = 8 };
 
 struct place {
@@ -27,7 +27,7 @@ struct mark {
 
 static struct mark set_mark(struct vtftr_ib_lanes *l)
 {
-	vtftr_ib_keep_ways(l);
+	vtftr_ib_keep_paths(l);
 	return (struct mark){.n_fixed = fab_sl_packer_mark(l->packer),
 			     .n_sls = l->v->routes->n_sls,
 			     .n_vls = l->v->routes->n_vls};
@@ -36,22 +36,22 @@ static struct mark set_mark(struct vtftr_ib_lanes *l)
 static void go_back(struct vtftr_ib_lanes *l, struct mark mark)
 {
 	fab_sl_packer_back(l->packer, mark.n_fixed);
-	vtftr_ib_drop_ways(l);
+	vtftr_ib_drop_paths(l);
 	l->v->routes->n_sls = mark.n_sls;
 	l->v->routes->n_vls = mark.n_vls;
 }
 
-/* The way at hand with its lanes in that service level, if both allow it. */
+/* The path at hand with its lanes in that service level, if both allow it. */
 static bool try_lanes(struct vtftr_ib_lanes *l, unsigned sl)
 {
 	if (!fab_sl_packer_fits(l->packer, l->hops, l->lane, l->n_hops, sl) ||
-	    !vtftr_ib_add_way(l))
+	    !vtftr_ib_add_path(l))
 		return false;
 	fab_sl_packer_add(l->packer, l->hops, l->lane, l->n_hops, sl);
 	return true;
 }
 
-/* Lanes that change within a leg, too. */
+/* Lanes that change within a segment, too. */
 static bool try_hops(struct vtftr_ib_lanes *l, unsigned sl)
 {
 	if (l->n_hops > HOPS_ONE_BY_ONE)
@@ -67,7 +67,7 @@ static bool try_hops(struct vtftr_ib_lanes *l, unsigned sl)
 
 static bool try_ones(struct vtftr_ib_lanes *l, unsigned sl)
 {
-	memset(l->leg_lane, 1, l->n_legs);
+	memset(l->segment_lane, 1, l->n_segments);
 	vtftr_ib_spread_lanes(l);
 	return try_lanes(l, sl);
 }
@@ -82,7 +82,7 @@ static bool try_level(struct vtftr_ib_lanes *l, bool phases_first, unsigned sl)
 {
 	if ((phases_first && try_phases(l, sl)) || try_ones(l, sl))
 		return true;
-	memset(l->leg_lane, 0, l->n_legs);
+	memset(l->segment_lane, 0, l->n_segments);
 	do {
 		vtftr_ib_spread_lanes(l);
 		if (try_lanes(l, sl))
@@ -91,10 +91,10 @@ static bool try_level(struct vtftr_ib_lanes *l, bool phases_first, unsigned sl)
 	return try_hops(l, sl);
 }
 
-/* The lowest service level up to `last` for the way at hand. */
+/* The lowest service level up to `last` for the path at hand. */
 static unsigned find_level(struct vtftr_ib_lanes *l, bool phases_first, unsigned last)
 {
-	if (l->n_legs > VTFTR_IB_LEGS_MAX)
+	if (l->n_segments > VTFTR_IB_LEGS_MAX)
 		return FAB_SL_NONE;
 	for (unsigned sl = 1; sl <= last; sl++)
 		if (try_level(l, phases_first, sl))
@@ -102,23 +102,24 @@ static unsigned find_level(struct vtftr_ib_lanes *l, bool phases_first, unsigned
 	return FAB_SL_NONE;
 }
 
-/* Place the ways of a column of so many legs at most. */
-static bool place_ways(const struct place *p, uint32_t column, uint32_t max_legs,
-		       unsigned last)
+/* Place the paths of a column of so many segments at most. */
+static bool place_paths(const struct place *p, uint32_t column, uint32_t max_segments,
+			unsigned last)
 {
 	struct vtftr_ib_lanes *l = p->l;
 	const struct vtftr_ib *v = l->v;
 	const struct fab_routes *r = v->routes;
 
-	for (uint32_t s = 0; v->way[column] && s < r->n_leaves; s++) {
-		uint8_t way = v->way[column][v->source_leaf[s]];
+	for (uint32_t s = 0; v->path[column] && s < r->n_leaves; s++) {
+		uint8_t path = v->path[column][v->source_leaf[s]];
 		unsigned sl;
 
-		if ((way != FAB_WAY_PHASED && way != FAB_WAY_LEFT) ||
-		    !vtftr_ib_read_way(l, r->leaf[s], column) || l->n_legs > max_legs)
+		if ((path != FAB_PATH_PHASED && path != FAB_PATH_LEFT) ||
+		    !vtftr_ib_read_path(l, r->leaf[s], column) ||
+		    l->n_segments > max_segments)
 			continue;
 		sl = find_level(
-			l, p->first == VTFTR_IB_PHASES_FIRST && way == FAB_WAY_PHASED,
+			l, p->first == VTFTR_IB_PHASES_FIRST && path == FAB_PATH_PHASED,
 			last);
 		if (sl == FAB_SL_NONE)
 			return false;
@@ -135,7 +136,7 @@ static void choose(struct fab_phases *phases, uint32_t i)
 	phases->salt = i / 2;
 }
 
-/* Another table; false: its plain ways close a cycle. */
+/* Another table; false: its plain paths close a cycle. */
 static bool grow_column(struct place *p, uint32_t column)
 {
 	struct vtftr_ib *v = p->l->v;
@@ -149,7 +150,7 @@ static bool grow_column(struct place *p, uint32_t column)
 	for (uint32_t s = 0; s < r->n_leaves; s++)
 		r->sl[(size_t)s * r->n_columns + column] = 0;
 	fab_phases_column(p->phases, p->space, leaf, v->is_longer[leaf], &rows,
-			  v->way[column]);
+			  v->path[column]);
 	return vtftr_ib_add_plain(p->l, column);
 }
 
@@ -162,17 +163,17 @@ static bool place_column(struct place *p, uint32_t column)
 
 	if (last > most)
 		last = most;
-	if (place_ways(p, column, UINT32_MAX, last))
+	if (place_paths(p, column, UINT32_MAX, last))
 		return true;
 	for (uint32_t i = 0; i < CHOICES; i++) {
 		go_back(l, mark);
 		choose(p->phases, i);
-		if (grow_column(p, column) && place_ways(p, column, UINT32_MAX, last))
+		if (grow_column(p, column) && place_paths(p, column, UINT32_MAX, last))
 			return true;
 	}
 	go_back(l, mark);
 	*p->phases = p->base;
-	return grow_column(p, column) && place_ways(p, column, UINT32_MAX, most);
+	return grow_column(p, column) && place_paths(p, column, UINT32_MAX, most);
 }
 
 static bool place_all(struct place *p)
@@ -181,10 +182,10 @@ static bool place_all(struct place *p)
 	uint32_t n = v->routes->n_columns;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!place_ways(p, i, SHORT_LEGS, vtftr_ib_levels(v) - 1))
+		if (!place_paths(p, i, SHORT_LEGS, vtftr_ib_levels(v) - 1))
 			return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (v->way[i] && !place_column(p, i))
+		if (v->path[i] && !place_column(p, i))
 			return false;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The dependencies of all plain ways. Of a kfat that was whole most follow from its
- * shape, whatever the destination: only ways over switches whose hop is another than
+ * The dependencies of all plain paths. Of a kfat that was whole most follow from its
+ * shape, whatever the destination: only paths over switches whose hop is another than
  * without faults are walked.
  */
 #include "unicast/phases_impl.h"
@@ -15,7 +15,7 @@ struct sources {
 	const struct fab_phases *ph;
 	struct fab_phase_space *space;
 	uint32_t *queue, n_queue; /* [n_switches] */
-	uint32_t *leaf, n_leaves; /* [n_switches] switches whose ways are walked */
+	uint32_t *leaf, n_leaves; /* [n_switches] switches whose paths are walked */
 	uint32_t *seen, stamp;	  /* [n_switches] */
 };
 
@@ -29,7 +29,7 @@ static void see(struct sources *s, uint32_t sw)
 		s->leaf[s->n_leaves++] = sw;
 }
 
-/* Leaf switches whose ways go over a switch with another hop. */
+/* Leaf switches whose paths go over a switch with another hop. */
 static void find_sources(struct sources *s, uint32_t leaf, const uint16_t *next)
 {
 	const struct fab_fabric *f = s->ph->k->f;
@@ -53,7 +53,7 @@ static void walk_changed(struct vtftr_ib_lanes *l, struct sources *s)
 	const struct vtftr_ib *v = l->v;
 	const struct fab_routes *r = v->routes;
 	struct vtftr_ib_walk walk = {.v = v,
-				     .ways = VTFTR_IB_PLAIN,
+				     .paths = VTFTR_IB_PLAIN,
 				     .take = vtftr_ib_take_plain,
 				     .context = l,
 				     .walked = l->walked,

@@ -61,7 +61,7 @@ static uint32_t column_after(const struct vtftr_ib_lanes *l, uint32_t segment)
 	const struct fab_kfat *k = l->k;
 	uint32_t last = l->n_hops - 1, leaf;
 
-	while (l->leg_of[last] > segment)
+	while (l->segment_of[last] > segment)
 		last--;
 	leaf = k->f->arc_peer[k->f->arc_first[l->hops[last].sw] + l->hops[last].out];
 	return k->coord[(size_t)k->leaf_of[leaf] * k->n_dims + ROWS];
@@ -75,9 +75,9 @@ static unsigned level_of(const struct vtftr_ib_lanes *l)
 	unsigned sl = 0;
 
 	for (uint32_t i = 1, segment = 0; i < l->n_hops; i++) {
-		if (l->leg_of[i] == segment)
+		if (l->segment_of[i] == segment)
 			continue;
-		segment = l->leg_of[i];
+		segment = l->segment_of[i];
 		if (l->dim[segment - 1] == l->dim[segment])
 			return FAB_SL_NONE;
 		if (l->dim[segment] != ROWS)
@@ -95,12 +95,12 @@ static bool note_pairs(struct vtftr_ib_lanes *l)
 	struct fab_routes *r = v->routes;
 
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; v->way[i] && s < r->n_leaves; s++) {
-			uint8_t way = v->way[i][v->source_leaf[s]];
+		for (uint32_t s = 0; v->path[i] && s < r->n_leaves; s++) {
+			uint8_t path = v->path[i][v->source_leaf[s]];
 			unsigned sl;
 
-			if ((way != FAB_WAY_PHASED && way != FAB_WAY_LEFT) ||
-			    !vtftr_ib_read_way(l, r->leaf[s], i))
+			if ((path != FAB_PATH_PHASED && path != FAB_PATH_LEFT) ||
+			    !vtftr_ib_read_path(l, r->leaf[s], i))
 				continue;
 			sl = level_of(l);
 			if (sl == FAB_SL_NONE)

@@ -30,7 +30,7 @@ struct fab_walk {
 	uint16_t *own;	/* hops, unless pointed elsewhere */
 };
 
-/* The caller ends it. At most FAB_HOPS_NEVER switches. O(1) besides the memory: 10 bytes
+/* The caller frees it. At most FAB_HOPS_NEVER switches. O(1) besides the memory: 10 bytes
  * a switch. */
 void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 		   const struct fab_faults *faults);

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "source/source.h"
+#include "unicast/analysis.h"
 #include "unicast/engine.h"
-#include "unicast/judge.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +36,9 @@ static double peak_mib(void)
 static int once(const struct fab_unicast_problem *problem,
 		const struct fab_unicast_engine *engine, struct best *best)
 {
-	const struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES};
 	double start = fab_now(), seconds;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_routes *r;
 	struct fab_err err;
 
@@ -50,7 +50,7 @@ static int once(const struct fab_unicast_problem *problem,
 	if (seconds < best->route)
 		best->route = seconds;
 	start = fab_now();
-	if (fab_judge(r, &options, &j, &err)) {
+	if (fab_analyse(r, &options, &j, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
@@ -61,7 +61,7 @@ static int once(const struct fab_unicast_problem *problem,
 	best->vls = j.vls;
 	best->sls = j.sls;
 	best->deadlock_free = j.deadlock_free;
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	return 0;
 }

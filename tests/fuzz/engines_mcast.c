@@ -8,7 +8,7 @@
 #include "mcast/efi.h"
 #include "mcast/engine.h"
 #include "mcast/events.h"
-#include "mcast/life.h"
+#include "mcast/lifecycle.h"
 #include "mcast/live.h"
 #include "mcast/loaded.h"
 #include "mcast/share.h"
@@ -196,19 +196,19 @@ static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 				 fuzz_byte(d), &events, &err),
 			 &err, "events"))
 		return;
-	for (int how = FAB_LIFE_BATCHED; how < FAB_LIFE_N_BEHAVIOURS; how++) {
-		const struct fab_life_options options = {
-			.behaviour = (enum fab_life_behaviour)how,
+	for (int how = FAB_LIFECYCLE_BATCHED; how < FAB_LIFECYCLE_N_BEHAVIOURS; how++) {
+		const struct fab_lifecycle_options options = {
+			.behaviour = (enum fab_lifecycle_behaviour)how,
 			.compute_ns = 1000,
 			.timeout_ns = 20000};
 		struct fab_live *live =
 			fab_live_new(problem->f, problem->dist, events->groups->n, engine,
 				     FAB_TIES_SPREAD);
-		const struct fab_life_router router = {.route = route_live,
-						       .context = live};
-		struct fab_life_outcome outcome;
+		const struct fab_lifecycle_router router = {.route = route_live,
+							    .context = live};
+		struct fab_lifecycle_outcome outcome;
 
-		fab_life_replay(events, &options, &router, &outcome);
+		fab_lifecycle_replay(events, &options, &router, &outcome);
 		fuzz_must(outcome.alive <= events->groups->n, "more alive than there are",
 			  "events");
 		fab_live_free(live);

@@ -3,7 +3,7 @@
  */
 #include "base/mem.h"
 #include "engines.h"
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 #include "unicast/trace.h"
 
 /* Ports of adapters of hosts that hang on a switch. */
@@ -91,15 +91,16 @@ static void check_users(const struct fab_routes *r, const uint64_t *uses)
 
 void fuzz_trace(const struct fab_routes *r)
 {
-	const struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = 1};
 	uint64_t *uses = FAB_NEW0(r->f->n_ports, uint64_t), n_arrive;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
 	n_arrive = follow_all(r, uses);
 	check_users(r, uses);
-	fuzz_sound(fab_judge(r, &options, &j, &err), &err, "trace");
+	fuzz_sound(fab_analyse(r, &options, &j, &err), &err, "trace");
 	fuzz_must(n_arrive == j.connected, "pairs that are not connected", "trace");
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	free(uses);
 }

@@ -8,13 +8,13 @@
 #include "export/subnet_lst.h"
 #include "source/source.h"
 #include "unicast/criticality.h"
-#include "unicast/dodge.h"
+#include "unicast/degraded.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 #include "unicast/load.h"
+#include "unicast/local_reroute.h"
 #include "unicast/reliability.h"
-#include "unicast/remnant.h"
 #include "unicast/verify.h"
 
 enum { FAULTS_MAX = 5, STEPS_MAX = 20000 };
@@ -37,7 +37,7 @@ static struct fab_faults *draw_faults(const struct fab_fabric *f, struct fuzz_dr
 	return faults;
 }
 
-static void check_judgement(const struct fab_judgement *j, const char *who)
+static void check_analysis(const struct fab_analysis *j, const char *who)
 {
 	uint64_t hops = 0;
 
@@ -58,16 +58,16 @@ static void check_judgement(const struct fab_judgement *j, const char *who)
 static void judge(const struct fab_routes *r, const char *who)
 {
 	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
-		const struct fab_judge_options options = {
+		const struct fab_analysis_options options = {
 			.ends = (enum fab_ends)ends, .with_load = true, .n_threads = 1};
-		struct fab_judgement j;
+		struct fab_analysis j;
 		struct fab_err err = {""};
 
-		fuzz_sound(fab_judge(r, &options, &j, &err), &err, who);
-		check_judgement(&j, who);
+		fuzz_sound(fab_analyse(r, &options, &j, &err), &err, who);
+		check_analysis(&j, who);
 		fuzz_sound(fab_unicast_verify(r, (enum fab_ends)ends, &j, &err), &err,
 			   who);
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 	}
 }
 
@@ -89,13 +89,14 @@ static char *written(write_fn *write, const struct fab_routes *r, const char *wh
 	return NULL;
 }
 
-static struct fab_judgement judge_hosts(const struct fab_routes *r)
+static struct fab_analysis analyse_hosts(const struct fab_routes *r)
 {
-	const struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
-	struct fab_judgement j;
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = 1};
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
-	fuzz_sound(fab_judge(r, &options, &j, &err), &err, "hosts");
+	fuzz_sound(fab_analyse(r, &options, &j, &err), &err, "hosts");
 	return j;
 }
 
@@ -104,7 +105,7 @@ static void compare(const struct fab_routes *ours, const struct fab_fabric *f,
 		    const struct fab_faults *faults, const char *tables, const char *sls,
 		    const char *lanes)
 {
-	struct fab_judgement want = judge_hosts(ours), got;
+	struct fab_analysis want = analyse_hosts(ours), got;
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
@@ -115,13 +116,13 @@ static void compare(const struct fab_routes *ours, const struct fab_fabric *f,
 		   "read back");
 	fuzz_sound(fab_routes_add_sl2vl(r, "lanes", lanes, strlen(lanes), &err), &err,
 		   "read back");
-	got = judge_hosts(r);
+	got = analyse_hosts(r);
 	fuzz_must(got.connected == want.connected, "connects other pairs", "read back");
 	fuzz_must(got.deadlock_free == want.deadlock_free, "another verdict",
 		  "read back");
 	fuzz_must(got.max_hops == want.max_hops, "other hops", "read back");
-	fab_judgement_fini(&got);
-	fab_judgement_fini(&want);
+	fab_analysis_fini(&got);
+	fab_analysis_fini(&want);
 	fab_routes_free(r);
 }
 
@@ -207,7 +208,7 @@ static void ask(const struct fab_unicast_problem *problem,
 					  .n_threads = 1};
 	struct fab_losses losses = {.of = {.n = 0}};
 	struct fab_reliability reliability;
-	struct fab_dodge dodge;
+	struct fab_local_reroute reroute;
 	struct fab_err err = {""};
 
 	if (!fuzz_refused(fab_losses_rank(problem, routes_anew ? engine : NULL, r,
@@ -217,7 +218,8 @@ static void ask(const struct fab_unicast_problem *problem,
 	send(r, problem->kfat);
 	if (!problem->kfat)
 		return;
-	fuzz_refused(fab_dodge_all(problem->kfat, problem->faults, 1, 1, &dodge, &err),
+	fuzz_refused(fab_local_reroute_all(problem->kfat, problem->faults, 1, 1, &reroute,
+					   &err),
 		     &err, "dodge");
 	if (!problem->faults->named.n)
 		fuzz_refused(fab_reliability_try(&trials, 1, &reliability, &err), &err,

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "export/events.h"
-#include "mcast/life.h"
+#include "mcast/lifecycle.h"
 #include "mcast/live.h"
 #include "mcast/verify.h"
 
@@ -64,21 +64,21 @@ static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uin
 static void replay(const struct fab_fabric *f, const struct fab_dist *dist,
 		   const struct fab_events *e, uint8_t how)
 {
-	struct fab_life_options options = {.behaviour = how & 2 ? FAB_LIFE_PLAIN
-								: FAB_LIFE_BATCHED,
-					   .compute_ns = how & 4 ? 0 : 1000000,
-					   .timeout_ns = how & 8 ? 0 : 1000000000,
-					   .loss = how & 16 ? 0.3 : 0};
+	struct fab_lifecycle_options options = {
+		.behaviour = how & 2 ? FAB_LIFECYCLE_PLAIN : FAB_LIFECYCLE_BATCHED,
+		.compute_ns = how & 4 ? 0 : 1000000,
+		.timeout_ns = how & 8 ? 0 : 1000000000,
+		.loss = how & 16 ? 0.3 : 0};
 	const struct fab_mcast_engine *engine =
 		fab_mcast_engines[(how >> 5) % fab_mcast_n_engines];
 	struct fab_live *live =
 		fab_live_new(f, dist, e->groups->n, engine, FAB_TIES_SPREAD);
-	const struct fab_life_router router = {.route = route, .context = live};
-	struct fab_life_outcome out;
+	const struct fab_lifecycle_router router = {.route = route, .context = live};
+	struct fab_lifecycle_outcome out;
 	struct fab_mcast_result result;
 	struct fab_groups *alive;
 
-	fab_life_replay(e, &options, &router, &out);
+	fab_lifecycle_replay(e, &options, &router, &out);
 	if (fab_live_result(live, e->groups, &alive, &result, NULL) ||
 	    out.alive != (alive ? alive->n : 0))
 		abort();

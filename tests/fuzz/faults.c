@@ -118,11 +118,11 @@ static struct fab_fabric *make_fabric(const uint8_t *bytes, size_t n, size_t *us
 static void expect_sound(const struct fab_unicast_problem *problem,
 			 const struct fab_unicast_engine *engine)
 {
-	const struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES,
-						  .n_threads = 1};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
+						     .n_threads = 1};
 	bool is_ours = engine == &fab_unicast_vtftr_ib;
 	struct fab_routes *r;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
 	if (engine->route(problem, &r, &err)) {
@@ -130,7 +130,7 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 			abort();
 		return;
 	}
-	if (fab_judge(r, &options, &j, &err) ||
+	if (fab_analyse(r, &options, &j, &err) ||
 	    fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, &err))
 		abort();
 	if ((is_ours || engine == &fab_unicast_xy || engine == &fab_unicast_vtftr) &&
@@ -140,7 +140,7 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 	    (j.connected != j.connected_in_graph || j.minimal != j.connected ||
 	     j.vls > problem->max_vls))
 		abort();
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 }
 

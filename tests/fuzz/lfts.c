@@ -5,7 +5,7 @@
 
 #include "base/macros.h"
 #include "source/source.h"
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 #include "unicast/lfts.h"
 
 #include <stdlib.h>
@@ -46,12 +46,12 @@ static const char tables[] =
 static void judge(const struct fab_routes *r)
 {
 	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
-		struct fab_judge_options options = {
+		struct fab_analysis_options options = {
 			.ends = (enum fab_ends)ends, .with_load = true, .n_threads = 1};
-		struct fab_judgement j;
+		struct fab_analysis j;
 		struct fab_err err = {""};
 
-		if (fab_judge(r, &options, &j, &err)) {
+		if (fab_analyse(r, &options, &j, &err)) {
 			if (!*err.text)
 				abort();
 		} else if (j.connected > j.connected_in_graph ||
@@ -61,7 +61,7 @@ static void judge(const struct fab_routes *r)
 			   j.max_hops > 1) {
 			abort();
 		}
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 	}
 }
 

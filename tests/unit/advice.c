@@ -73,13 +73,12 @@ Test(advice, servers_needed_are_the_fewest)
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct fab_machine *m = draw_machine(seed);
 		struct fab_batch all = boots_batch(m, "all");
-		struct fab_transfer_options o = {
-			.image_bytes = 1000000,
-			.n_files = 2,
-			.request_seconds = 0.5,
-			.efficiency = 0.5,
-			.server_disk_mbps = seed % 3 ? 0 : 11,
-			.server_connections = seed % 5 ? 0 : 2};
+		struct fab_transfer_options o = {.image_bytes = 1000000,
+						 .n_files = 2,
+						 .request_seconds = 0.5,
+						 .efficiency = 0.5,
+						 .server_disk_mbps = seed % 3 ? 0 : 11,
+						 .server_connections = seed % 5 ? 0 : 2};
 
 		for (double mbps = 1; mbps < 10; mbps *= 1.31) {
 			double seconds = 1 + 16 / mbps;
@@ -106,7 +105,8 @@ Test(advice, servers_needed_are_the_fewest)
 	cr_expect_gt(n_new, 20);
 }
 
-/* What is to be bought, bought: with so many the bound holds, with one less it does not. */
+/* What is to be bought, bought: with so many the bound holds, with one less it does not.
+ */
 Test(advice, servers_to_buy_are_enough_and_needed)
 {
 	for (uint32_t nodes = 1; nodes <= 20; nodes++)

@@ -3,11 +3,11 @@
 #include "base/mem.h"
 #include "support/gen.h"
 #include "support/unicast_check.h"
+#include "unicast/analysis.h"
 #include "unicast/columns.h"
 #include "unicast/engine.h"
 #include "unicast/fault_sets.h"
 #include "unicast/faults.h"
-#include "unicast/judge.h"
 #include "unicast/load.h"
 #include "unicast/path.h"
 #include "unicast/verify.h"
@@ -55,14 +55,14 @@ static struct fab_routes *route(const struct net *n, const char *engine,
 	return r;
 }
 
-static struct fab_judgement judge(const struct fab_routes *r, enum fab_ends ends)
+static struct fab_analysis judge(const struct fab_routes *r, enum fab_ends ends)
 {
-	const struct fab_judge_options options = {
+	const struct fab_analysis_options options = {
 		.ends = ends, .with_load = true, .n_threads = 1};
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err;
 
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	return j;
 }
 
@@ -87,7 +87,7 @@ static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 			uint64_t cables)
 {
 	struct fab_routes *r = route(n, engine, NULL);
-	struct fab_judgement j = judge(r, FAB_ENDS_HOSTS);
+	struct fab_analysis j = judge(r, FAB_ENDS_HOSTS);
 	struct fab_err err;
 
 	cr_expect_eq(j.unreachable, 0);
@@ -97,7 +97,7 @@ static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 		     (unsigned long long)j.max_load,
 		     (unsigned long long)closed_form(n->k, hosts, cables));
 	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 }
 
@@ -160,12 +160,12 @@ Test(alternatives, parallel_cables)
 
 	/* the second cable is used, too, in both directions */
 	for (uint32_t way = 0; way < 2; way++) {
-		struct fab_judgement j = judge(r, FAB_ENDS_HOSTS);
+		struct fab_analysis j = judge(r, FAB_ENDS_HOSTS);
 		uint32_t sw = pair[way], peer = pair[!way];
 
 		for (uint32_t a = n.f->arc_first[sw]; a < n.f->arc_first[sw + 1]; a++)
 			n_used += n.f->arc_peer[a] == peer && j.load[a];
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 	}
 	cr_expect_eq(n_used, 4);
 	cr_expect_eq(c.connected, c.pairs);
@@ -265,7 +265,7 @@ Test(alternatives, lids_of_one_port)
 	uint32_t host = 0, from = n.k->leaf[0];
 	struct fab_endpoint to;
 	struct fab_routes *r;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err;
 
 	for (uint32_t p = 0; p < n.f->n_ports; p++)
@@ -292,7 +292,7 @@ Test(alternatives, lids_of_one_port)
 	j = judge(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.pairs, 9 * 8 * 4, "each LID is a destination");
 	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	end(&n);
 }
@@ -348,7 +348,7 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		cr_assert_eq(c.connected, c.connected_in_graph, "%s",
 			     r->note ? r->note : "");
 	for (size_t i = 0; i < FAB_COUNT(ends); i++) {
-		struct fab_judgement j = judge(r, ends[i]);
+		struct fab_analysis j = judge(r, ends[i]);
 
 		cr_assert(j.deadlock_free);
 		if (reaches_all)
@@ -357,7 +357,7 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		if (ends[i] == FAB_ENDS_LEAVES)
 			cr_assert_eq(j.connected, c.connected,
 				     "all alternatives of a leaf are judged alike");
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 	}
 }
 

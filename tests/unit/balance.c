@@ -6,11 +6,11 @@
 #include "base/rng.h"
 #include "support/gen.h"
 #include "support/nets.h"
+#include "unicast/analysis.h"
 #include "unicast/complete.h"
 #include "unicast/criticality.h"
 #include "unicast/destinations.h"
 #include "unicast/faults.h"
-#include "unicast/judge.h"
 #include "unicast/min_hops.h"
 #include "unicast/verify.h"
 
@@ -150,13 +150,13 @@ Test(balance, order_of_destinations)
 	}
 }
 
-static struct fab_judgement judge_of(const struct fab_routes *r, enum fab_ends ends)
+static struct fab_analysis analysis_of(const struct fab_routes *r, enum fab_ends ends)
 {
-	const struct fab_judge_options options = {.ends = ends, .n_threads = 1};
-	struct fab_judgement j;
+	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_assert_eq(fab_unicast_verify(r, ends, &j, &err), 0, "%d: %s", ends, err.text);
 	return j;
 }
@@ -170,14 +170,14 @@ Test(balance, all_ends_are_reached)
 		struct fab_routes *updn = route(&x, &fab_unicast_updn);
 
 		for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
-			struct fab_judgement j = judge_of(minhop, (enum fab_ends)ends);
+			struct fab_analysis j = analysis_of(minhop, (enum fab_ends)ends);
 
 			cr_expect_gt(j.pairs, 0);
 			cr_expect_eq(j.connected, j.connected_in_graph);
 			cr_expect_eq(j.minimal, j.connected);
-			fab_judgement_fini(&j);
-			j = judge_of(updn, (enum fab_ends)ends);
-			fab_judgement_fini(&j);
+			fab_analysis_fini(&j);
+			j = analysis_of(updn, (enum fab_ends)ends);
+			fab_analysis_fini(&j);
 		}
 		fab_routes_free(minhop);
 		fab_routes_free(updn);
@@ -196,11 +196,11 @@ Test(balance, leaves_answer_for_all_their_hosts)
 		struct fab_unicast_problem problem = {
 			.f = f, .max_vls = 1, .n_threads = 1};
 		struct fab_routes *r = NULL;
-		struct fab_judgement leaves, hosts;
+		struct fab_analysis leaves, hosts;
 
 		cr_assert_eq(fab_unicast_minhop.route(&problem, &r, NULL), 0);
-		leaves = judge_of(r, FAB_ENDS_LEAVES);
-		hosts = judge_of(r, FAB_ENDS_HOSTS);
+		leaves = analysis_of(r, FAB_ENDS_LEAVES);
+		hosts = analysis_of(r, FAB_ENDS_HOSTS);
 		cr_expect_eq(leaves.pairs, 25 * 24);
 		cr_expect_gt(leaves.cycle_channels, 0);
 		cr_expect_eq(leaves.cycle_channels, hosts.cycle_channels);
@@ -209,8 +209,8 @@ Test(balance, leaves_answer_for_all_their_hosts)
 			      hosts.pairs_on_cycles);
 		if (!i)
 			cr_expect_eq(leaves.pairs_on_cycles, hosts.pairs_on_cycles);
-		fab_judgement_fini(&leaves);
-		fab_judgement_fini(&hosts);
+		fab_analysis_fini(&leaves);
+		fab_analysis_fini(&hosts);
 		fab_routes_free(r);
 		fab_fabric_free(f);
 	}
@@ -244,21 +244,21 @@ Test(balance, completed_tables_reach_all)
 	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
 		struct fab_routes *r = NULL, *whole;
-		struct fab_judgement j;
+		struct fab_analysis j;
 
 		cr_assert_eq(fab_unicast_engine_find(engines[i], strlen(engines[i]))
 				     ->route(&problem, &r, NULL),
 			     0);
-		j = judge_of(r, FAB_ENDS_ALL);
+		j = analysis_of(r, FAB_ENDS_ALL);
 		cr_expect_gt(j.unreachable, 0);
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 		whole = fab_routes_complete(r);
 		for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
-			j = judge_of(whole, (enum fab_ends)ends);
+			j = analysis_of(whole, (enum fab_ends)ends);
 			cr_expect_eq(j.unreachable, 0);
 			if (ends == FAB_ENDS_LEAVES)
 				cr_expect_eq(j.pairs, 16 * 15);
-			fab_judgement_fini(&j);
+			fab_analysis_fini(&j);
 		}
 		fab_routes_free(whole);
 		fab_routes_free(r);

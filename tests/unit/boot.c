@@ -309,28 +309,29 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 }
 
 static char *exported(const struct fab_machine *m, const char *format,
-		      const char *book_text, struct fab_err *err)
+		      const char *addresses_text, struct fab_err *err)
 {
 	struct fab_batch all = boots_batch(m, "all");
 	uint32_t *of = boots_map(m, "bcda", &all);
-	struct fab_book *book = NULL;
+	struct fab_host_addresses *addresses = NULL;
 	char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
-	int rc = book_text
-			 ? fab_book_read("book", book_text, strlen(book_text), &book, err)
-			 : 0;
+	int rc = addresses_text ? fab_host_addresses_read("book", addresses_text,
+							  strlen(addresses_text),
+							  &addresses, err)
+				: 0;
 
 	if (!rc)
-		rc = fab_export_boot(out, fab_boot_format_find(format), m, &all, of, book,
-				     "ipxe.efi", err);
+		rc = fab_export_boot(out, fab_boot_format_find(format), m, &all, of,
+				     addresses, "ipxe.efi", err);
 	fclose(out);
 	cr_expect(!rc || !*text, "nothing is written on failure");
 	if (rc) {
 		free(text);
 		text = NULL;
 	}
-	fab_book_free(book);
+	fab_host_addresses_free(addresses);
 	free(of);
 	fab_batch_fini(&all);
 	return text;
@@ -356,7 +357,7 @@ Test(boot, configuration_files)
 			      "params: \"ip=dhcp\"\nmacs:\n  - \"00:00:00:00:00:01\"\n"},
 	};
 	static const char file[] = "n1 - 1 node\nv1 - 1 server\n";
-	static const char book[] =
+	static const char addresses[] =
 		"# three forms\n0:0:0:0:0:1 n1\n10.0.0.1 n1 x\n::1 lo\n"
 		"v1 00-00-00-00-00-09 10.0.0.9\n";
 	struct fab_machine *m;
@@ -364,7 +365,7 @@ Test(boot, configuration_files)
 
 	cr_assert_eq(fab_machine_read("m", file, strlen(file), &m, &err), 0);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		char *text = exported(m, cases[i].format, book, &err);
+		char *text = exported(m, cases[i].format, addresses, &err);
 
 		cr_expect_str_eq(text, cases[i].expected);
 		free(text);

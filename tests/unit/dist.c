@@ -100,12 +100,12 @@ Test(dist, refuses_what_a_byte_cannot_hold)
 }
 
 /* Every way that this processor can go, against the definition. */
-Test(dist, planes_to_bytes_by_every_way)
+Test(dist, planes_to_bytes_by_every_variant)
 {
 	enum { WORDS = 4, USED = 3 };
-	struct fab_bitplanes_way ways[FAB_BITPLANES_WAYS];
+	struct fab_bitplanes_variant ways[FAB_BITPLANES_VARIANTS];
 	uint64_t planes[FAB_BITPLANES * WORDS], seen[WORDS];
-	size_t n_ways = fab_bitplanes_ways(ways);
+	size_t n_ways = fab_bitplanes_variants(ways);
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/dot.h"
 
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -87,7 +87,7 @@ Test(dot, names_are_escaped)
 Test(dot, top_rank_of_a_tree_with_a_switch_above)
 {
 	struct plan plan = plan_tree(4, 2, 3);
-	uint32_t above = plan_switch(&plan, "management", 8), tier[16];
+	uint32_t above = plan_switch(&plan, "management", 8), rank[16];
 	struct fab_fabric *f;
 	struct fab_shape *shape;
 
@@ -95,8 +95,8 @@ Test(dot, top_rank_of_a_tree_with_a_switch_above)
 	plan_cable(&plan, 4, 9, above, 1);
 	f = plan_build(&plan, 0);
 	shape = fab_shape_recognize(f);
-	cr_assert_eq(fab_tiers_top(f, shape, tier), 1);
-	cr_assert_eq(tier[f->n_switches - 1], 2);
+	cr_assert_eq(fab_ranks_top(f, shape, rank), 1);
+	cr_assert_eq(rank[f->n_switches - 1], 2);
 	fab_shape_free(shape);
 	fab_fabric_free(f);
 	plan_free(&plan);

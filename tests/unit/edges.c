@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values at the edges: exactly full, exactly one, of the same number. */
 #include "base/mem.h"
-#include "boot/book.h"
 #include "boot/failover.h"
+#include "boot/host_addresses.h"
 #include "fabric/check.h"
 #include "fabric/excerpt.h"
 #include "fabric/plain_names.h"
@@ -11,11 +11,11 @@
 #include "support/boots.h"
 #include "support/gen.h"
 #include "support/plan.h"
+#include "unicast/analysis.h"
 #include "unicast/columns.h"
 #include "unicast/destinations.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/judge.h"
 #include "unicast/lfts.h"
 #include "unicast/lost.h"
 #include "unicast/trace.h"
@@ -250,9 +250,10 @@ Test(edges, short_names_of_adapters)
 	}
 }
 
-static int read_book(const char *text, struct fab_book **book, struct fab_err *err)
+static int read_book(const char *text, struct fab_host_addresses **addresses,
+		     struct fab_err *err)
 {
-	return fab_book_read("b", text, strlen(text), book, err);
+	return fab_host_addresses_read("b", text, strlen(text), addresses, err);
 }
 
 /* A name has up to 63 characters; two addresses of one name are one too many, whichever
@@ -263,19 +264,20 @@ Test(edges, books)
 		"h1 02:00:00:00:00:01\nh1 02:00:00:00:00:02\n",
 		"h1 02:00:00:00:00:02\nh1 02:00:00:00:00:01\n",
 	};
-	struct fab_book *book = NULL;
+	struct fab_host_addresses *addresses = NULL;
 	struct fab_err err = {""};
 	char text[128], name[65];
 
 	memset(name, 'n', 64);
 	name[64] = 0;
 	snprintf(text, sizeof(text), "%.63s 02:00:00:00:00:01\n", name);
-	cr_assert_eq(read_book(text, &book, &err), 0, "%s", err.text);
-	fab_book_free(book);
+	cr_assert_eq(read_book(text, &addresses, &err), 0, "%s", err.text);
+	fab_host_addresses_free(addresses);
 	snprintf(text, sizeof(text), "%s 02:00:00:00:00:01\n", name);
-	cr_expect_neq(read_book(text, &book, &err), 0);
+	cr_expect_neq(read_book(text, &addresses, &err), 0);
 	for (size_t i = 0; i < FAB_COUNT(clashes); i++)
-		cr_expect_neq(read_book(clashes[i], &book, &err), 0, "%s", clashes[i]);
+		cr_expect_neq(read_book(clashes[i], &addresses, &err), 0, "%s",
+			      clashes[i]);
 }
 
 /* Who serves most nodes more than before comes first. */
@@ -426,13 +428,13 @@ Test(edges, turns_in_deep_lines)
 					   "leaf-3.2", "leaf-4.2", "leaf-4.3"};
 	struct fab_fabric *f = test_gen("kfat:dims=5x5,hosts=1,levels=2,radix=4");
 	struct fab_faults *faults = fab_faults_new(f);
-	const struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES,
-						  .n_threads = 1};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
+						     .n_threads = 1};
 	struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 3, .max_sls = 2, .n_threads = 1};
 	struct fab_kfat *k = NULL;
 	struct fab_routes *r = NULL;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
 	for (size_t i = 0; i < FAB_COUNT(dead); i++)
@@ -440,12 +442,12 @@ Test(edges, turns_in_deep_lines)
 	cr_assert_eq(fab_kfat_recognize(f, &k, &err), 0, "%s", err.text);
 	problem.kfat = k;
 	cr_assert_eq(fab_unicast_vtftr_ib.route(&problem, &r, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect(j.deadlock_free);
 	cr_expect_leq(r->n_sls, 2);
 	cr_expect_leq(r->n_vls, 3);
 	cr_expect(r->note || j.connected == j.connected_in_graph);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_kfat_free(k);
 	fab_faults_free(faults);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is dead, by name and chance; loads, losses and dodging against slow counting. */
-#include "base/rng.h"
 #include "unicast/faults.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "support/gen.h"
 #include "unicast/channel_order.h"
 #include "unicast/criticality.h"
-#include "unicast/dodge.h"
 #include "unicast/fault_sets.h"
 #include "unicast/load.h"
+#include "unicast/local_reroute.h"
 #include "unicast/verify.h"
 
 #include <criterion/criterion.h>
@@ -295,12 +295,12 @@ static void end(struct routed *x)
 	fab_fabric_free(x->f);
 }
 
-static struct fab_judgement judge(const struct fab_routes *r, enum fab_ends ends)
+static struct fab_analysis judge(const struct fab_routes *r, enum fab_ends ends)
 {
-	const struct fab_judge_options options = {.ends = ends, .n_threads = 1};
-	struct fab_judgement j;
+	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
+	struct fab_analysis j;
 
-	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
 	return j;
 }
 
@@ -309,7 +309,7 @@ Test(faults, second_opinion)
 {
 	struct routed x =
 		route("kfat:dims=4x4,hosts=2", "1.1,2.2,0.3", &fab_unicast_vtftr_ib);
-	struct fab_judgement j = judge(x.r, FAB_ENDS_LEAVES), wrong;
+	struct fab_analysis j = judge(x.r, FAB_ENDS_LEAVES), wrong;
 	struct fab_err err;
 
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
@@ -325,11 +325,11 @@ Test(faults, second_opinion)
 		cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &wrong, &err),
 			     -EINVAL);
 	}
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	j = judge(x.r, FAB_ENDS_HOSTS);
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
 		     err.text);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	end(&x);
 }
 
@@ -337,7 +337,7 @@ Test(faults, second_opinion)
 Test(faults, pairs_that_must_not_send)
 {
 	struct routed x = route("kfat:dims=4x4,hosts=2", "1.1", &fab_unicast_vtftr_ib);
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err;
 
 	cr_assert_not_null(x.r->sl);
@@ -348,12 +348,12 @@ Test(faults, pairs_that_must_not_send)
 	cr_assert_eq(j.minimal, j.connected);
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
 		     err.text);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	j = judge(x.r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 8);
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
 		     err.text);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	end(&x);
 }
 
@@ -384,7 +384,7 @@ Test(faults, permutations)
 	cr_assert_eq(load.flows, 48 - 12);
 	cr_assert_eq(load.lost, 0);
 	cr_assert_eq(load.max, 3 * 3);
-	load = load_of(&x, "shift:12"); /* to the next column: one leg, no sharing */
+	load = load_of(&x, "shift:12"); /* to the next column: one segment, no sharing */
 	cr_assert_eq(load.max, 3);
 	cr_assert_float_eq(load.mean, 48 * 2 / 64.0, 1e-9);
 	load = load_of(&x, "shift:0");
@@ -416,7 +416,7 @@ Test(faults, losses)
 		const struct fab_loss *loss = &losses.of.v[i];
 		struct fab_faults *faults = faults_of(x.f, "0.0");
 		struct fab_unicast_problem problem = x.problem;
-		struct fab_judgement before = judge(x.r, FAB_ENDS_LEAVES), after;
+		struct fab_analysis before = judge(x.r, FAB_ENDS_LEAVES), after;
 		struct fab_routes *r;
 		uint64_t gone = 0;
 
@@ -443,8 +443,8 @@ Test(faults, losses)
 		cr_assert_eq(loss->longer, 0); /* xy has no other way */
 		if (i)
 			cr_assert_geq(losses.of.v[i - 1].unreachable, loss->unreachable);
-		fab_judgement_fini(&before);
-		fab_judgement_fini(&after);
+		fab_analysis_fini(&before);
+		fab_analysis_fini(&after);
 		fab_routes_free(r);
 		fab_faults_free(faults);
 	}
@@ -452,28 +452,29 @@ Test(faults, losses)
 	end(&x);
 }
 
-/* One unknown fault can always be dodged, with one known one, too; two cannot. */
-Test(faults, dodging)
+/* One unknown fault can always be rerouted locally, with one known one, too; two cannot.
+ */
+Test(faults, rerouting)
 {
 	struct routed x = route("kfat:dims=6x6,hosts=1", NULL, &fab_unicast_vtftr);
-	struct fab_dodge d;
+	struct fab_local_reroute d;
 
-	cr_assert_eq(fab_dodge_all(x.k, x.faults, 1, 1, &d, NULL), 0);
+	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 1, 1, &d, NULL), 0);
 	cr_assert_eq(d.bursts, 36);
 	cr_assert_eq(d.cases, 36 * 25); /* every pair that turns meets its turn */
 	cr_assert_eq(d.stuck, 0);
-	cr_assert_eq(d.legs_more, d.cases); /* row - column - row: a leg more */
-	cr_assert_eq(fab_dodge_all(x.k, x.faults, 2, 2, &d, NULL), 0);
+	cr_assert_eq(d.segments_more, d.cases); /* row - column - row: a segment more */
+	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 2, 2, &d, NULL), 0);
 	cr_assert_eq(d.cases, 36 * 25 * 33);
 	end(&x);
 	x = route("kfat:dims=6x6,hosts=1", "2.3", &fab_unicast_vtftr);
-	cr_assert_eq(fab_dodge_all(x.k, x.faults, 1, 1, &d, NULL), 0);
+	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 1, 1, &d, NULL), 0);
 	cr_assert_eq(d.stuck, 0);
-	cr_assert_eq(fab_dodge_all(x.k, x.faults, 2, 1, &d, NULL), 0);
+	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 2, 1, &d, NULL), 0);
 	cr_assert_gt(d.stuck, 0);
 	end(&x);
 	x = route("kfat:dims=3x3x3,hosts=1", NULL, &fab_unicast_xy);
-	cr_assert_eq(fab_dodge_all(x.k, x.faults, 1, 1, &d, NULL), -EINVAL);
+	cr_assert_eq(fab_local_reroute_all(x.k, x.faults, 1, 1, &d, NULL), -EINVAL);
 	end(&x);
 }
 
@@ -483,7 +484,7 @@ Test(faults, updn)
 {
 	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3");
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 1, .n_threads = 1};
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_routes *r;
 
 	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
@@ -493,7 +494,7 @@ Test(faults, updn)
 	cr_assert(j.deadlock_free);
 	cr_assert_eq(j.valley_pairs, 0);
 	cr_assert_eq(j.minimal, j.pairs);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 	f = test_gen_raw("torus:dims=5x5,hosts=1");

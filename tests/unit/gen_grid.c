@@ -205,7 +205,7 @@ Test(gen_grid, kfat_closed_forms)
 		cr_assert_eq(f->n_hosts, leaves * k->hosts, "%s", k->spec);
 		cr_assert_eq(f->n_switch_links, leaves * k->n, "%s", k->spec);
 		/* The farthest are two roots of one dimension: they differ in all others,
-		 * so that a way between them has n - 1 legs more than its ends. */
+		 * so that a way between them has n - 1 segments more than its ends. */
 		cr_assert_eq(fab_fabric_diameter(f, 1), 2 * k->n, "%s", k->spec);
 		for (uint32_t s = 0; s < leaves; s++)
 			cr_assert_eq(test_degree(f, s), k->n, "%s", k->spec);

@@ -12,9 +12,9 @@
 #include "mcast/mcfdbs.h"
 #include "support/gen.h"
 #include "support/routed.h"
+#include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/judge.h"
 #include "unicast/lfts.h"
 
 #include <criterion/criterion.h>
@@ -219,10 +219,10 @@ Test(guids, adapters_of_one_guid)
 /* Ports of one GUID are told apart by the LIDs that they have in the fabric. */
 Test(guids, ports_of_one_guid)
 {
-	const struct fab_judge_options options = {.ends = FAB_ENDS_ADAPTERS,
-						  .n_threads = 1};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_ADAPTERS,
+						     .n_threads = 1};
 	struct fab_routes *r = NULL;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err = {""};
 	struct world w;
 	uint32_t a, b;
@@ -237,10 +237,10 @@ Test(guids, ports_of_one_guid)
 	cr_assert_eq(fab_routes_from_lfts(w.f, NULL, "t", text, strlen(text), &r, &err),
 		     0, "%s", err.text);
 	cr_expect_eq(r->told->strange_lids.n, 0);
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect_eq(j.connected, j.pairs);
 	cr_expect_eq(j.unreachable, 0);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	/* a LID that neither has is left out */
 	w.f->port_lid[b] = 4000;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Recognition of kfats, whole and with parts missing. */
 #include "support/gen.h"
+#include "unicast/degraded.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/remnant.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ Test(kfat, numbers_follow_the_fabric)
 	fab_fabric_free(f);
 }
 
-static void expect_remnants(const char *spec, enum fab_fault_kind kind, size_t dead,
+static void expect_degraded(const char *spec, enum fab_fault_kind kind, size_t dead,
 			    uint32_t n_dims)
 {
 	struct fab_fabric *f = test_gen_raw(spec);
@@ -113,13 +113,13 @@ static void expect_remnants(const char *spec, enum fab_fault_kind kind, size_t d
 
 Test(kfat, parts_missing)
 {
-	expect_remnants("kfat:dims=6x6,hosts=1", FAB_FAULT_LEAVES, 5, 2);
-	expect_remnants("kfat:dims=6x6,hosts=1", FAB_FAULT_ROOTS, 2, 2);
-	expect_remnants("kfat:dims=6x6,hosts=1", FAB_FAULT_LINKS, 6, 2);
-	expect_remnants("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LEAVES, 6, 3);
-	expect_remnants("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LINKS, 5, 3);
-	expect_remnants("kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_LEAVES, 4, 2);
-	expect_remnants("kfat:dims=6x6,hosts=1,planes=2", FAB_FAULT_ANY, 6, 2);
+	expect_degraded("kfat:dims=6x6,hosts=1", FAB_FAULT_LEAVES, 5, 2);
+	expect_degraded("kfat:dims=6x6,hosts=1", FAB_FAULT_ROOTS, 2, 2);
+	expect_degraded("kfat:dims=6x6,hosts=1", FAB_FAULT_LINKS, 6, 2);
+	expect_degraded("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LEAVES, 6, 3);
+	expect_degraded("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LINKS, 5, 3);
+	expect_degraded("kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_LEAVES, 4, 2);
+	expect_degraded("kfat:dims=6x6,hosts=1,planes=2", FAB_FAULT_ANY, 6, 2);
 }
 
 /* Without a row's root switch its leaves are still one row; one that lost its cable to

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/label.h"
 
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
@@ -64,12 +64,12 @@ Test(label, hosts_without_a_name)
 	plan_free(&plan);
 }
 
-Test(label, tiers_count_from_the_hosts)
+Test(label, ranks_count_from_the_hosts)
 {
 	struct plan plan = plan_tree(3, 2, 2);
 	uint32_t top = plan_switch(&plan, "top", 8), far = plan_switch(&plan, "far", 8);
 	uint32_t an = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
-	uint32_t tier[7], hosts[7];
+	uint32_t rank[7], hosts[7];
 	struct fab_fabric *f;
 
 	plan_cable(&plan, top, 1, 3, 7);
@@ -77,15 +77,15 @@ Test(label, tiers_count_from_the_hosts)
 	plan.nodes.v[3].n_ports = 7;
 	f = plan_build(&plan, 0);
 	cr_assert_eq(f->n_switches, 7);
-	cr_assert_eq(fab_tiers(f, tier), 3);
+	cr_assert_eq(fab_ranks(f, rank), 3);
 	for (uint32_t s = 0; s < 3; s++)
-		cr_assert_eq(tier[s], 0);
-	cr_assert_eq(tier[3], 1);
-	cr_assert_eq(tier[4], 1);
-	cr_assert_eq(tier[5], 2);
-	cr_assert_eq(tier[6], FAB_NONE);
+		cr_assert_eq(rank[s], 0);
+	cr_assert_eq(rank[3], 1);
+	cr_assert_eq(rank[4], 1);
+	cr_assert_eq(rank[5], 2);
+	cr_assert_eq(rank[6], FAB_NONE);
 	(void)far;
-	fab_tiers_count_hosts(f, hosts);
+	fab_ranks_count_hosts(f, hosts);
 	cr_assert_eq(hosts[0], 2);
 	cr_assert_eq(hosts[5], 0);
 	fab_fabric_free(f);

@@ -10,9 +10,9 @@
 #include "support/data.h"
 #include "support/gen.h"
 #include "support/plan.h"
+#include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/judge.h"
 #include "unicast/verify.h"
 
 #include <criterion/criterion.h>
@@ -73,14 +73,14 @@ static void expect_writes(write_fn write, const struct fab_routes *r, const char
 	free(got);
 }
 
-static void expect_same_judgement(const struct fab_routes *a, const struct fab_routes *b)
+static void expect_same_analysis(const struct fab_routes *a, const struct fab_routes *b)
 {
-	struct fab_judge_options options = {
+	struct fab_analysis_options options = {
 		.ends = FAB_ENDS_HOSTS, .with_load = true, .n_threads = 1};
-	struct fab_judgement x, y;
+	struct fab_analysis x, y;
 
-	cr_assert_eq(fab_judge(a, &options, &x, NULL), 0);
-	cr_assert_eq(fab_judge(b, &options, &y, NULL), 0);
+	cr_assert_eq(fab_analyse(a, &options, &x, NULL), 0);
+	cr_assert_eq(fab_analyse(b, &options, &y, NULL), 0);
 	cr_expect_gt(x.connected, 0);
 	cr_expect_eq(x.pairs, y.pairs);
 	cr_expect_eq(x.connected, y.connected);
@@ -92,8 +92,8 @@ static void expect_same_judgement(const struct fab_routes *a, const struct fab_r
 	cr_expect_eq(x.pairs_on_cycles, y.pairs_on_cycles);
 	cr_expect_eq(x.valley_pairs, y.valley_pairs);
 	cr_expect_eq(x.max_load, y.max_load);
-	fab_judgement_fini(&x);
-	fab_judgement_fini(&y);
+	fab_analysis_fini(&x);
+	fab_analysis_fini(&y);
 }
 
 /* Lanes that differ in switch, port in, port out, level. */
@@ -131,7 +131,7 @@ static void check_round(const struct fab_routes *r)
 	add_lanes(a, lanes);
 	if (r->lanes != FAB_LANES_SL) /* adapters' own lines */
 		expect_writes(fab_export_sl2vl, a, lanes);
-	expect_same_judgement(r, a);
+	expect_same_analysis(r, a);
 	cr_expect_null(a->note, "%s", a->note);
 	fab_routes_free(a);
 	fab_routes_free(b);
@@ -473,25 +473,25 @@ Test(lfts, nodes_that_differ_from_their_switch)
 /* h1's service level towards itself is that of no pair. */
 Test(lfts, nobody_sends_to_itself)
 {
-	struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
 	struct fab_fabric *f = text_open(small);
 	struct fab_routes *r = read_tables(f, NULL, TABLES);
-	struct fab_judgement j;
+	struct fab_analysis j;
 
 	add_sls(r, "0x10 8 3\n0x10 5 0\n0x10 6 0\n0x20 5 0\n0x20 6 0\n0x20 8 0\n");
-	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
 	cr_expect_eq(j.pairs, 8, "three ports, one with two LIDs");
 	cr_expect_eq(j.connected, 6, "the second is in no table");
 	cr_expect_eq(j.sls, 1);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 0);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x20 8 3\n");
-	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
 	cr_expect_eq(j.sls, 1);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 4, "both ports of h2 have one to h1");
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 }
@@ -518,18 +518,18 @@ Test(lfts, port_0_gives_way_to_adapters)
 	fab_fabric_free(f);
 }
 
-static struct fab_judgement judged(const struct fab_routes *r)
+static struct fab_analysis judged(const struct fab_routes *r)
 {
-	struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
-	struct fab_judgement j;
+	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
 	return j;
 }
 
-static void expect_gap(const struct fab_judgement *j, size_t i, struct fab_gap want)
+static void expect_gap(const struct fab_analysis *j, size_t i, struct fab_gap want)
 {
 	const struct fab_gap *got;
 
@@ -554,7 +554,7 @@ Test(lfts, lids_that_tables_lack)
 			    HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
 				 "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
 				 "0x0005 002\n0x0008 001\n2 lids dumped\n");
-	struct fab_judgement j = judged(r);
+	struct fab_analysis j = judged(r);
 
 	cr_expect_eq(j.pairs, 4 * 2, "LIDs 5, 6, 8 and 9, from two other ports each");
 	cr_expect_eq(j.unreachable, 2 * 2);
@@ -563,7 +563,7 @@ Test(lfts, lids_that_tables_lack)
 	expect_gap(&j, 0, (struct fab_gap){FAB_GAP_LID, 2, 1, FAB_NONE, 0, 9, 0, 0});
 	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_LID, 3, 2, FAB_NONE, 0, 6, 0, 0});
 	cr_expect(j.deadlock_free, "what is not sent closes no cycle");
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 }
@@ -596,7 +596,7 @@ Test(lfts, tables_that_are_missing)
 
 	for (size_t i = 0; i < FAB_COUNT(part_tables); i++) {
 		struct fab_routes *r = read_tables(f, NULL, part_tables[i].text);
-		struct fab_judgement j = judged(r);
+		struct fab_analysis j = judged(r);
 		bool is_strange = i == FAB_COUNT(part_tables) - 1;
 
 		cr_expect_eq(j.gaps.n[FAB_GAP_TABLE], part_tables[i].b_is_missing, "%zu",
@@ -615,7 +615,7 @@ Test(lfts, tables_that_are_missing)
 						    .from = FAB_NONE,
 						    .to = FAB_NONE,
 						    .guid = 7});
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 		fab_routes_free(r);
 	}
 	fab_fabric_free(f);
@@ -625,7 +625,7 @@ Test(lfts, pairs_without_a_service_level)
 {
 	struct fab_fabric *f = text_open(small);
 	struct fab_routes *r = read_tables(f, NULL, TABLES);
-	struct fab_judgement j;
+	struct fab_analysis j;
 
 	add_sls(r, "");
 	j = judged(r);
@@ -633,7 +633,7 @@ Test(lfts, pairs_without_a_service_level)
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 6);
 	cr_expect(j.is_unknown);
 	cr_expect_not(j.deadlock_free);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n");
@@ -641,7 +641,7 @@ Test(lfts, pairs_without_a_service_level)
 	j = judged(r);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 1, "from port 2 of h2 to its port 1");
 	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_SL, 3, 2, 3, 0, 5, 0, 0});
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 }
@@ -659,13 +659,13 @@ static const struct {
 	{"0x1 3 1 0x00" ZEROS "\n0x1 2 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 0, 0},
 };
 
-Test(lfts, ways_without_a_lane)
+Test(lfts, passages_without_a_lane)
 {
 	struct fab_fabric *f = text_open(small);
 
 	for (size_t i = 0; i < FAB_COUNT(part_lanes); i++) {
 		struct fab_routes *r = read_tables(f, NULL, TABLES);
-		struct fab_judgement j;
+		struct fab_analysis j;
 
 		add_sls(r, "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n");
 		add_lanes(r, part_lanes[i].text);
@@ -676,7 +676,7 @@ Test(lfts, ways_without_a_lane)
 			cr_expect_eq(j.gaps.first.v[1].port, part_lanes[i].in_port);
 		cr_expect_eq(j.deadlock_free, !part_lanes[i].n);
 		cr_expect_eq(j.is_unknown, part_lanes[i].n > 0);
-		fab_judgement_fini(&j);
+		fab_analysis_fini(&j);
 		fab_routes_free(r);
 	}
 	fab_fabric_free(f);
@@ -736,22 +736,22 @@ Test(lfts, files)
  * from and to adapters, too. */
 Test(lfts, real_fdbs)
 {
-	struct fab_judge_options options = {.ends = FAB_ENDS_ADAPTERS, .n_threads = 1};
+	struct fab_analysis_options options = {.ends = FAB_ENDS_ADAPTERS, .n_threads = 1};
 	struct fab_fabric *f = data_open("opensm-dumps/ibutils-subnet.lst");
 	char *path = data_path("opensm-dumps/ibutils-osm.fdbs");
 	struct fab_routes *r = NULL;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
 	cr_assert_eq(fab_routes_read(f, NULL, path, NULL, NULL, &r, &err), 0, "%s",
 		     err.text);
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect_eq(j.pairs, 6);
 	cr_expect_eq(j.connected, 6);
 	cr_expect_eq(j.hops[4], 2);
 	cr_expect_eq(j.hops[5], 4);
 	cr_expect(j.deadlock_free);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	free(path);
 	fab_fabric_free(f);

@@ -48,7 +48,7 @@ static uint64_t route(struct fab_live *live, const struct setting *s, uint32_t g
 			      fab_group_size(g, group));
 }
 
-/* The trees and loads now; the caller ends both. */
+/* The trees and loads now; the caller frees both. */
 static void result(const struct fab_live *live, const struct setting *s,
 		   struct fab_groups **groups, struct fab_mcast_result *r)
 {

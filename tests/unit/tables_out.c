@@ -8,8 +8,8 @@
 #include "export/subnet_lst.h"
 #include "source/source.h"
 #include "support/gen.h"
+#include "unicast/degraded.h"
 #include "unicast/faults.h"
-#include "unicast/remnant.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "support/plain.h"
 
 #include "base/mem.h"
-#include "fabric/tiers.h"
+#include "fabric/ranks.h"
 
 #include <stdlib.h>
 
@@ -117,9 +117,9 @@ bool plain_has_valley(const struct plain *x, const struct plain_path *p)
 	bool down = false;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (down && x->tier[p->at[i + 1]] > x->tier[p->at[i]])
+		if (down && x->rank[p->at[i + 1]] > x->rank[p->at[i]])
 			return true;
-		down |= x->tier[p->at[i + 1]] < x->tier[p->at[i]];
+		down |= x->rank[p->at[i + 1]] < x->rank[p->at[i]];
 	}
 	return false;
 }
@@ -276,11 +276,11 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 	n_reach = (size_t)x->n_channels * x->n_channels;
 	x->dist = FAB_NEW((size_t)x->n * x->n, uint32_t);
 	x->reach = FAB_NEW(n_reach + 1, uint32_t);
-	x->tier = FAB_NEW(x->n, uint32_t);
+	x->rank = FAB_NEW(x->n, uint32_t);
 	x->load = FAB_NEW0(x->n_arcs + 1, uint64_t);
 	if (r->told && r->told->has_lanes && r->sl2vl)
 		x->is_missed = FAB_NEW0(r->told->lane_first[f->n_switches] * 16, uint8_t);
-	fab_tiers(f, x->tier);
+	fab_ranks(f, x->rank);
 	for (size_t i = 0; i < n_reach; i++)
 		x->reach[i] = PLAIN_FAR;
 	for (uint32_t i = 0; i < x->n * x->n; i++)
@@ -292,7 +292,7 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 	shortest(x->dist, x->n);
 }
 
-void plain_judge(struct plain *x)
+void plain_analysis(struct plain *x)
 {
 	void (*all)(struct plain *, bool) =
 		x->r->column_lid ? all_pairs_by_lid : all_pairs_by_switch;
@@ -315,7 +315,7 @@ void plain_fini(struct plain *x)
 {
 	free(x->dist);
 	free(x->reach);
-	free(x->tier);
+	free(x->rank);
 	free(x->load);
 	free(x->is_missed);
 }

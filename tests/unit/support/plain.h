@@ -2,7 +2,7 @@
 /* Tables judged the plain way: walk the path of each pair, try all ways round. */
 #pragma once
 
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 
 enum { PLAIN_FAR = 100000, PLAIN_MAX_PATH = 64, PLAIN_LANES = 3 };
 
@@ -13,9 +13,9 @@ struct plain {
 	uint32_t n, n_arcs, n_channels;
 	uint32_t *dist;	 /* [n * n] live */
 	uint32_t *reach; /* [n_channels ^ 2] dependencies to get from one to the other */
-	uint32_t *tier;
+	uint32_t *rank;
 	uint64_t *load;
-	struct fab_judgement got;
+	struct fab_analysis got;
 	unsigned vls, sls;
 	uint8_t *is_missed; /* [fab_told_at() * 16 + sl] a packet needs it, not told */
 };
@@ -31,7 +31,7 @@ struct plain_path {
 void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends);
 void plain_fini(struct plain *x);
 /* Fill got, vls, sls, load, reach: of got.cycle only the length, no lists. */
-void plain_judge(struct plain *x);
+void plain_analysis(struct plain *x);
 
 /* The arc of a switch behind one of its ports, their number: none. */
 uint32_t plain_arc_of(const struct fab_fabric *f, uint32_t sw, uint32_t port);

@@ -131,7 +131,7 @@ static int by_text(const void *x, const void *y)
 }
 
 /* Walk down from every root; whoever is not met hangs on a cycle. */
-static void judge_tree(struct conf *conf)
+static void check_tree(struct conf *conf)
 {
 	FAB_VEC(size_t) queue = {0};
 
@@ -181,7 +181,7 @@ struct conf conf_read(const char *text)
 		if (*line != '#')
 			read_line(&conf, line);
 	free(copy);
-	judge_tree(&conf);
+	check_tree(&conf);
 	qsort(conf.hosts.v, conf.hosts.n, sizeof(char *), by_text);
 	for (size_t i = 1; i < conf.hosts.n; i++)
 		cr_assert_str_neq(conf.hosts.v[i - 1], conf.hosts.v[i]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks of many sets of faults as one. */
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 
 #include <string.h>
 
 /* Lists of the first set are those of the sum. */
-static void take_lists(struct fab_judgement *sum, struct fab_judgement *j)
+static void take_lists(struct fab_analysis *sum, struct fab_analysis *j)
 {
 	sum->deadlock_free = true;
 	sum->gaps = j->gaps;
@@ -16,7 +16,7 @@ static void take_lists(struct fab_judgement *sum, struct fab_judgement *j)
 	memset(&j->unreached, 0, sizeof(j->unreached));
 }
 
-static void add_maxima(struct fab_judgement *sum, const struct fab_judgement *j)
+static void add_maxima(struct fab_analysis *sum, const struct fab_analysis *j)
 {
 	if (j->max_hops > sum->max_hops)
 		sum->max_hops = j->max_hops;
@@ -26,7 +26,7 @@ static void add_maxima(struct fab_judgement *sum, const struct fab_judgement *j)
 		sum->sls = j->sls;
 }
 
-static void add_cycles(struct fab_judgement *sum, struct fab_judgement *j)
+static void add_cycles(struct fab_analysis *sum, struct fab_analysis *j)
 {
 	if (!sum->cycle_channels && j->cycle_channels) {
 		sum->cycle.v = j->cycle.v;
@@ -39,7 +39,7 @@ static void add_cycles(struct fab_judgement *sum, struct fab_judgement *j)
 	sum->pairs_on_cycles += j->pairs_on_cycles;
 }
 
-void fab_judgement_add(struct fab_judgement *sum, struct fab_judgement *j, bool is_first)
+void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_first)
 {
 	if (is_first)
 		take_lists(sum, j);

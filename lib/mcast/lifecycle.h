@@ -49,24 +49,24 @@
 
 #include "mcast/events.h"
 
-enum fab_life_behaviour {
-	FAB_LIFE_BATCHED,
-	FAB_LIFE_PLAIN,
-	FAB_LIFE_COALESCED,
-	FAB_LIFE_N_BEHAVIOURS,
+enum fab_lifecycle_behaviour {
+	FAB_LIFECYCLE_BATCHED,
+	FAB_LIFECYCLE_PLAIN,
+	FAB_LIFECYCLE_COALESCED,
+	FAB_LIFECYCLE_N_BEHAVIOURS,
 };
 
-enum fab_life_state {
-	FAB_LIFE_ABSENT,
-	FAB_LIFE_RECEIVING_JOIN,
-	FAB_LIFE_COMPUTING,
-	FAB_LIFE_READY,
-	FAB_LIFE_RECEIVING_LEAVE,
-	FAB_LIFE_DESTROYING,
+enum fab_lifecycle_state {
+	FAB_LIFECYCLE_ABSENT,
+	FAB_LIFECYCLE_RECEIVING_JOIN,
+	FAB_LIFECYCLE_COMPUTING,
+	FAB_LIFECYCLE_READY,
+	FAB_LIFECYCLE_RECEIVING_LEAVE,
+	FAB_LIFECYCLE_DESTROYING,
 };
 
 /* Who routes. */
-struct fab_life_router {
+struct fab_lifecycle_router {
 	/*
 	 * The routes of `group` are from now on those of these n endpoints, none when n
 	 * is 0. Returns the table entries that change.
@@ -74,13 +74,13 @@ struct fab_life_router {
 	uint64_t (*route)(void *context, uint32_t group, const fab_port_id *member,
 			  uint32_t n);
 	/* A group enters a state (batched only); may be NULL. */
-	void (*enter)(void *context, uint32_t group, enum fab_life_state state,
+	void (*enter)(void *context, uint32_t group, enum fab_lifecycle_state state,
 		      uint64_t now_ns);
 	void *context;
 };
 
-struct fab_life_options {
-	enum fab_life_behaviour behaviour;
+struct fab_lifecycle_options {
+	enum fab_lifecycle_behaviour behaviour;
 	uint64_t compute_ns, timeout_ns;
 	uint64_t
 		poll_ns; /* between two questions of the first member; 0: it just knows */
@@ -89,7 +89,7 @@ struct fab_life_options {
 	uint64_t seed;	    /* of this; the same requests are lost in all behaviours */
 };
 
-struct fab_life_outcome {
+struct fab_lifecycle_outcome {
 	uint64_t recomputations;
 	uint64_t table_updates;		  /* sum of what route() returned */
 	uint64_t timed_out;		  /* groups destroyed by a time-out */
@@ -110,9 +110,10 @@ struct fab_life_outcome {
  * Replay a trace. O(requests + sum over computations of the group's members), and what
  * route() costs.
  */
-void fab_life_replay(const struct fab_events *events,
-		     const struct fab_life_options *options,
-		     const struct fab_life_router *router, struct fab_life_outcome *out);
+void fab_lifecycle_replay(const struct fab_events *events,
+			  const struct fab_lifecycle_options *options,
+			  const struct fab_lifecycle_router *router,
+			  struct fab_lifecycle_outcome *out);
 
-/* "batched", "plain", "coalesced": borrowed static text. */
-const char *fab_life_behaviour_name(enum fab_life_behaviour behaviour);
+/* "batched", "plain", "coalesced": borrowed static text. O(1). */
+const char *fab_lifecycle_behaviour_name(enum fab_lifecycle_behaviour behaviour);

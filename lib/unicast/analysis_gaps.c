@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What tables that were read do not say. */
-#include "unicast/judge_impl.h"
+#include "unicast/analysis_impl.h"
 
 #include <stdlib.h>
 
@@ -21,13 +21,13 @@ static bool has_column(const struct fab_routes *r, uint32_t port, uint32_t lid)
 
 /* LIDs of a port that is an end, of which `n` are missing. Where the port has other LIDs
  * in the tables than in the fabric, none is its own that is missing. */
-static void add_lids(const struct fab_judging *j, uint32_t port, uint32_t n,
+static void add_lids(const struct fab_analyser *j, uint32_t port, uint32_t n,
 		     struct fab_gaps *gaps)
 {
 	const struct fab_fabric *f = j->r->f;
 	struct fab_gap gap = {
 		FAB_GAP_LID, f->port_node[port], f->port_num[port], FAB_NONE, 0, 0, 0, 0};
-	uint32_t n_lids = fab_judge_n_lids(j->r, port);
+	uint32_t n_lids = fab_analysis_n_lids(j->r, port);
 	uint32_t lid = f->port_lid[port], end = lid + n_lids;
 	bool is_none = n == n_lids;
 
@@ -42,7 +42,7 @@ static void add_lids(const struct fab_judging *j, uint32_t port, uint32_t n,
 		add(gaps, gap);
 }
 
-static void find_lids(const struct fab_judging *j, struct fab_gaps *gaps)
+static void find_lids(const struct fab_analyser *j, struct fab_gaps *gaps)
 {
 	const struct fab_routes *r = j->r;
 	uint32_t *n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
@@ -50,7 +50,7 @@ static void find_lids(const struct fab_judging *j, struct fab_gaps *gaps)
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		n_columns[r->column_port[c]]++;
 	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		uint32_t n = fab_judge_n_lids(r, p);
+		uint32_t n = fab_analysis_n_lids(r, p);
 
 		if (j->end[p] != FAB_NONE && n_columns[p] < n)
 			add_lids(j, p, n - n_columns[p], gaps);
@@ -58,7 +58,7 @@ static void find_lids(const struct fab_judging *j, struct fab_gaps *gaps)
 	free(n_columns);
 }
 
-static void find_tables(const struct fab_judging *j, struct fab_gaps *gaps)
+static void find_tables(const struct fab_analyser *j, struct fab_gaps *gaps)
 {
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		if (!j->r->told->has_table[s] && fab_switch_is_live(j->r->faults, s) &&
@@ -97,7 +97,7 @@ static uint8_t level_of(const struct fab_routes *r, const uint32_t *rows, uint32
 }
 
 /* Name the sources of a target whose service level is not known. False: enough. */
-static bool name_sources(const struct fab_judging *j, const struct fab_target *target,
+static bool name_sources(const struct fab_analyser *j, const struct fab_target *target,
 			 const uint32_t *rows, const uint16_t *hops,
 			 struct fab_gaps *gaps, size_t *n)
 {
@@ -122,35 +122,35 @@ static bool name_sources(const struct fab_judging *j, const struct fab_target *t
 }
 
 /* What an end sends to a target: is the lane told by which it leaves its switch? */
-static void look_at_departure(const struct fab_judging *j,
+static void look_at_departure(const struct fab_analyser *j,
 			      const struct fab_target *target, const uint32_t *rows,
 			      uint32_t end_port)
 {
 	const struct fab_routes *r = j->r;
 	const struct fab_fabric *f = r->f;
-	uint32_t sw = j->end[end_port], out = fab_judge_next(j, target)[sw];
+	uint32_t sw = j->end[end_port], out = fab_analysis_next(j, target)[sw];
 	uint32_t d = fab_degree(f, sw);
 	uint8_t sl = level_of(r, rows, end_port, sw, target->column);
 	bool is_own = f->port_node[end_port] == sw;
 	uint32_t port = is_own ? end_port : fab_port_peer(f, end_port);
 	uint64_t at;
 
-	if (!fab_judge_is_level(sl))
+	if (!fab_analysis_is_level(sl))
 		return;
 	at = fab_told_at(r, sw, port, out);
 	/* port 0 takes the lanes of adapters where it has none of its own */
-	if (is_own ? fab_judge_vl(j, sw, d, out, sl) == FAB_VL_UNKNOWN
+	if (is_own ? fab_analysis_vl(j, sw, d, out, sl) == FAB_VL_UNKNOWN
 		   : !r->told->is_lane_told[at])
 		j->is_missed[at * j->n_sls + sl] = 1;
 }
 
-static void find_departures(const struct fab_judging *j, const uint32_t *rows,
-			    struct fab_judge_work *w)
+static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
+			    struct fab_analysis_work *w)
 {
 	for (size_t i = 0; i < j->targets.n; i++) {
 		const struct fab_target *target = &j->targets.v[i];
 
-		if (!fab_judge_follow(j, target, w->hops, w))
+		if (!fab_analysis_follow(j, target, w->hops, w))
 			continue;
 		for (uint32_t p = 0; p < j->r->f->n_ports; p++) {
 			uint32_t sw = j->end[p];
@@ -162,8 +162,8 @@ static void find_departures(const struct fab_judging *j, const uint32_t *rows,
 	}
 }
 
-/* The ways through a switch by which packets go and for which no lane is told. */
-static void add_lanes(const struct fab_judging *j, uint32_t sw, struct fab_gaps *gaps)
+/* The paths through a switch by which packets go and for which no lane is told. */
+static void add_lanes(const struct fab_analyser *j, uint32_t sw, struct fab_gaps *gaps)
 {
 	const struct fab_fabric *f = j->r->f;
 
@@ -187,13 +187,13 @@ static void add_lanes(const struct fab_judging *j, uint32_t sw, struct fab_gaps 
 		}
 }
 
-static void name_pairs(const struct fab_judging *j, const uint32_t *rows,
-		       struct fab_judge_work *w, struct fab_gaps *gaps)
+static void name_pairs(const struct fab_analyser *j, const uint32_t *rows,
+		       struct fab_analysis_work *w, struct fab_gaps *gaps)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->targets.n; i++)
-		if (fab_judge_follow(j, &j->targets.v[i], w->hops, w) &&
+		if (fab_analysis_follow(j, &j->targets.v[i], w->hops, w) &&
 		    !name_sources(j, &j->targets.v[i], rows, w->hops, gaps, &n))
 			break;
 }
@@ -209,8 +209,8 @@ static uint32_t *rows_of_nodes(const struct fab_routes *r)
 	return rows;
 }
 
-void fab_judge_find_gaps(const struct fab_judging *j, struct fab_judge_work *w,
-			 struct fab_judgement *out)
+void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_work *w,
+			    struct fab_analysis *out)
 {
 	struct fab_gaps *gaps = &out->gaps;
 	uint32_t *rows;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Targets one after the other, each with the tree of paths that lead to it. */
-#include "unicast/judge_impl.h"
+#include "unicast/analysis_impl.h"
 
 #include <string.h>
 
-enum { BLOCK = FAB_JUDGE_BLOCK, TILE = 64, SLS = FAB_JUDGE_SLS, DATA = 0x7fff };
+enum { BLOCK = FAB_ANALYSIS_BLOCK, TILE = 64, SLS = FAB_ANALYSIS_SLS, DATA = 0x7fff };
 
-bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,
-		      uint16_t *hops, struct fab_judge_work *w)
+bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
+			 uint16_t *hops, struct fab_analysis_work *w)
 {
 	w->walk.hops = hops;
 	w->walk.n_order = 0;
 	w->turns[target->root] = 0;
 	if (target->column != FAB_NONE)
-		return fab_walk_all(&w->walk, fab_judge_next(j, target), target->root);
+		return fab_walk_all(&w->walk, fab_analysis_next(j, target), target->root);
 	memset(hops, 0xff, j->n_switches * sizeof(*hops));
 	return false;
 }
 
 /* Levels of some groups towards targets first .. first + n - 1: sl[n][TILE]. */
-static void gather_tile(const struct fab_judging *j, uint32_t group, uint32_t n_groups,
+static void gather_tile(const struct fab_analyser *j, uint32_t group, uint32_t n_groups,
 			size_t first, size_t n, uint8_t sl[][TILE])
 {
 	const struct fab_routes *r = j->r;
@@ -39,8 +39,8 @@ static void gather_tile(const struct fab_judging *j, uint32_t group, uint32_t n_
 	}
 }
 
-void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
-			  struct fab_judge_work *w)
+void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
+			     struct fab_analysis_work *w)
 {
 	uint8_t sl[BLOCK][TILE];
 
@@ -59,12 +59,12 @@ void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
 
 static uint32_t level_bit(uint8_t sl)
 {
-	return fab_judge_is_level(sl) ? 1u << sl : 0;
+	return fab_analysis_is_level(sl) ? 1u << sl : 0;
 }
 
 /* Pairs that are connected, but no file says with which service level. */
-static void count_unknown(const struct fab_judging *j, const struct fab_target *target,
-			  const uint8_t *sl, struct fab_judge_work *w)
+static void count_unknown(const struct fab_analyser *j, const struct fab_target *target,
+			  const uint8_t *sl, struct fab_analysis_work *w)
 {
 	for (uint32_t i = 0; i < w->walk.n_order; i++) {
 		uint32_t u = w->walk.order[i], first = j->group_first[u];
@@ -84,18 +84,18 @@ static void count_unknown(const struct fab_judging *j, const struct fab_target *
 }
 
 /* Count those who arrive: pairs by hops, valleys. */
-static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
-		  const uint8_t *sl, struct fab_judge_work *w)
+static void count(const struct fab_analyser *j, size_t at, const uint16_t *hops,
+		  const uint8_t *sl, struct fab_analysis_work *w)
 {
 	const struct fab_target *target = &j->targets.v[at];
-	const uint16_t *next = fab_judge_next(j, target);
+	const uint16_t *next = fab_analysis_next(j, target);
 	uint64_t n = 0, valleys = 0, here;
 
 	for (uint32_t i = 1; i < w->walk.n_order; i++) {
-		uint32_t u = w->walk.order[i], weight = fab_judge_senders(j, sl, u),
+		uint32_t u = w->walk.order[i], weight = fab_analysis_senders(j, sl, u),
 			 h = hops[u];
 
-		uint8_t turns = fab_judge_turn(j, next, u, w);
+		uint8_t turns = fab_analysis_turn(j, next, u, w);
 
 		if (!weight)
 			continue;
@@ -109,7 +109,7 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 	if (valleys && at < w->valley_target)
 		w->valley_target = at;
 	here = j->weight[target->root] ? j->weight[target->root] - 1 : 0;
-	if (n + here + fab_judge_ends_beside(j, target->root) < j->n_ends - 1 &&
+	if (n + here + fab_analysis_ends_beside(j, target->root) < j->n_ends - 1 &&
 	    at < w->unreachable_target)
 		w->unreachable_target = at;
 	w->hist[0] += here * target->weight;
@@ -117,14 +117,15 @@ static void count(const struct fab_judging *j, size_t at, const uint16_t *hops,
 	w->valley_pairs += valleys * target->weight;
 }
 
-static void count_load(const struct fab_judging *j, const struct fab_target *target,
-		       const uint16_t *next, const uint8_t *sl, struct fab_judge_work *w)
+static void count_load(const struct fab_analyser *j, const struct fab_target *target,
+		       const uint16_t *next, const uint8_t *sl,
+		       struct fab_analysis_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 
 	for (uint32_t i = 0; i < w->walk.n_order; i++)
 		w->flow[w->walk.order[i]] =
-			(uint64_t)fab_judge_senders(j, sl, w->walk.order[i]) *
+			(uint64_t)fab_analysis_senders(j, sl, w->walk.order[i]) *
 			target->weight;
 	for (uint32_t i = w->walk.n_order; --i > 0;) {
 		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
@@ -135,14 +136,14 @@ static void count_load(const struct fab_judging *j, const struct fab_target *tar
 }
 
 /* Dependencies when there is one lane. */
-static void depend(struct fab_judging *j, uint32_t root, const uint8_t *sl,
-		   const uint16_t *next, struct fab_judge_work *w)
+static void depend(struct fab_analyser *j, uint32_t root, const uint8_t *sl,
+		   const uint16_t *next, struct fab_analysis_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 
 	for (uint32_t i = 0; i < w->walk.n_order; i++)
 		w->mask[w->walk.order[i]] =
-			fab_judge_senders(j, sl, w->walk.order[i]) != 0;
+			fab_analysis_senders(j, sl, w->walk.order[i]) != 0;
 	for (uint32_t i = w->walk.n_order; --i > 0;) {
 		uint32_t u = w->walk.order[i], arc = f->arc_first[u] + next[u];
 		uint32_t v = f->arc_peer[arc];
@@ -158,8 +159,8 @@ static void depend(struct fab_judging *j, uint32_t root, const uint8_t *sl,
 }
 
 /* Dependencies when the service level is the lane. */
-static void depend_by_sl(struct fab_judging *j, uint32_t root, const uint8_t *sl,
-			 const uint16_t *next, struct fab_judge_work *w)
+static void depend_by_sl(struct fab_analyser *j, uint32_t root, const uint8_t *sl,
+			 const uint16_t *next, struct fab_analysis_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 	uint32_t used = 0;
@@ -190,15 +191,15 @@ static void depend_by_sl(struct fab_judging *j, uint32_t root, const uint8_t *sl
 }
 
 /* A packet of a service level leaves a switch on a lane. */
-static inline void leaves_on(struct fab_judge_work *w, uint32_t u, unsigned sl,
+static inline void leaves_on(struct fab_analysis_work *w, uint32_t u, unsigned sl,
 			     unsigned vl)
 {
 	uint16_t *lanes = &w->lanes[(size_t)u * SLS + sl];
 
 	uint32_t bit;
 
-	if (vl >= FAB_JUDGE_DROP) {
-		w->drops |= vl == FAB_JUDGE_DROP;
+	if (vl >= FAB_ANALYSIS_DROP) {
+		w->drops |= vl == FAB_ANALYSIS_DROP;
 		bit = 0;
 	} else {
 		bit = 1u << vl;
@@ -209,7 +210,7 @@ static inline void leaves_on(struct fab_judge_work *w, uint32_t u, unsigned sl,
 }
 
 /* A packet came by arc and needs a lane that is not told. */
-static void note_missed(struct fab_judging *j, uint32_t sw, uint32_t in, uint32_t out,
+static void note_missed(struct fab_analyser *j, uint32_t sw, uint32_t in, uint32_t out,
 			unsigned sl)
 {
 	uint64_t at = fab_told_at(
@@ -219,20 +220,20 @@ static void note_missed(struct fab_judging *j, uint32_t sw, uint32_t in, uint32_
 }
 
 /* The ends of a switch send. */
-static void depart(const struct fab_judging *j, const uint8_t *sl, const uint16_t *next,
-		   uint32_t u, struct fab_judge_work *w)
+static void depart(const struct fab_analyser *j, const uint8_t *sl, const uint16_t *next,
+		   uint32_t u, struct fab_analysis_work *w)
 {
 	uint32_t d = fab_degree(j->r->f, u);
 
 	for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
-		if (fab_judge_is_level(sl[g]))
-			leaves_on(w, u, sl[g], fab_judge_vl(j, u, d, next[u], sl[g]));
+		if (fab_analysis_is_level(sl[g]))
+			leaves_on(w, u, sl[g], fab_analysis_vl(j, u, d, next[u], sl[g]));
 }
 
 /* Dependencies when lanes follow from tables: those farthest away first, so that
  * all that comes through a switch is known when it is its turn. */
-static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t *sl,
-			    const uint16_t *next, struct fab_judge_work *w)
+static void depend_by_table(struct fab_analyser *j, uint32_t root, const uint8_t *sl,
+			    const uint16_t *next, struct fab_analysis_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 
@@ -247,11 +248,11 @@ static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t 
 			continue;
 		for (uint32_t sls = w->mask[u]; sls; sls &= sls - 1) {
 			unsigned s = (unsigned)__builtin_ctz(sls);
-			unsigned to =
-				fab_judge_vl(j, v, j->r->f->arc_reverse[arc], next[v], s);
+			unsigned to = fab_analysis_vl(j, v, j->r->f->arc_reverse[arc],
+						      next[v], s);
 
 			leaves_on(w, v, s, to);
-			if (to >= FAB_JUDGE_DROP) {
+			if (to >= FAB_ANALYSIS_DROP) {
 				if (to == FAB_VL_UNKNOWN)
 					note_missed(j, v, j->r->f->arc_reverse[arc],
 						    next[v], s);
@@ -265,8 +266,8 @@ static void depend_by_table(struct fab_judging *j, uint32_t root, const uint8_t 
 	}
 }
 
-static void count_sls(const struct fab_judging *j, const struct fab_target *target,
-		      const uint8_t *sl, struct fab_judge_work *w)
+static void count_sls(const struct fab_analyser *j, const struct fab_target *target,
+		      const uint8_t *sl, struct fab_analysis_work *w)
 {
 	for (uint32_t i = 0; i < w->walk.n_order; i++) {
 		uint32_t u = w->walk.order[i];
@@ -283,7 +284,7 @@ static void count_sls(const struct fab_judging *j, const struct fab_target *targ
  * Make distances of upper bounds [n_switches * BLOCK]: sweeps over the cables until
  * nothing changes. Bounds that are exact already need one sweep.
  */
-FAB_WIDE static bool sweep(const struct fab_judging *j, uint16_t *nearest)
+FAB_WIDE static bool sweep(const struct fab_analyser *j, uint16_t *nearest)
 {
 	uint16_t changed = 0;
 
@@ -307,8 +308,8 @@ FAB_WIDE static bool sweep(const struct fab_judging *j, uint16_t *nearest)
 	return changed;
 }
 
-static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
-			  struct fab_judge_work *w)
+static void count_nearest(const struct fab_analyser *j, size_t first, size_t n,
+			  struct fab_analysis_work *w)
 {
 	for (size_t k = 0; k < n; k++) {
 		const struct fab_target *target = &j->targets.v[first + k];
@@ -324,7 +325,7 @@ static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
 				continue;
 			in_graph += weight;
 			if (j->has_none && u != target->root)
-				weight = fab_judge_senders(j, sl, u);
+				weight = fab_analysis_senders(j, sl, u);
 			minimal += h == hops[u] ? weight : 0;
 		}
 		w->connected_in_graph += in_graph * target->weight;
@@ -332,8 +333,8 @@ static void count_nearest(const struct fab_judging *j, size_t first, size_t n,
 	}
 }
 
-static void measure(const struct fab_judging *j, size_t first, size_t n,
-		    struct fab_judge_work *w)
+static void measure(const struct fab_analyser *j, size_t first, size_t n,
+		    struct fab_analysis_work *w)
 {
 	for (uint32_t u = 0; u < j->n_switches; u++) {
 		uint16_t *row = w->nearest + (size_t)u * BLOCK;
@@ -353,25 +354,25 @@ static void measure(const struct fab_judging *j, size_t first, size_t n,
 	count_nearest(j, first, n, w);
 }
 
-void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
-		     struct fab_judge_work *w)
+void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
+			struct fab_analysis_work *w)
 {
 	bool only_load = j->options->only_load;
 
 	if (!only_load || j->has_none)
-		fab_judge_gather_sls(j, first, n, w);
+		fab_analysis_gather_sls(j, first, n, w);
 	for (size_t k = 0; k < n; k++) {
 		const struct fab_target *target = &j->targets.v[first + k];
 		const uint8_t *sl = w->sl + k * j->n_groups;
 		uint16_t *hops = w->hops + k * j->n_switches;
 
-		if (!fab_judge_follow(j, target, hops, w)) {
+		if (!fab_analysis_follow(j, target, hops, w)) {
 			if (first + k < w->unreachable_target)
 				w->unreachable_target = first + k;
 			continue;
 		}
 		if (w->load)
-			count_load(j, target, fab_judge_next(j, target), sl, w);
+			count_load(j, target, fab_analysis_next(j, target), sl, w);
 		if (only_load)
 			continue;
 		count(j, first + k, hops, sl, w);
@@ -379,11 +380,12 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 		if (j->has_unknown)
 			count_unknown(j, target, sl, w);
 		if (j->r->lanes == FAB_LANES_ONE)
-			depend(j, target->root, sl, fab_judge_next(j, target), w);
+			depend(j, target->root, sl, fab_analysis_next(j, target), w);
 		else if (j->r->lanes == FAB_LANES_SL)
-			depend_by_sl(j, target->root, sl, fab_judge_next(j, target), w);
+			depend_by_sl(j, target->root, sl, fab_analysis_next(j, target),
+				     w);
 		else
-			depend_by_table(j, target->root, sl, fab_judge_next(j, target),
+			depend_by_table(j, target->root, sl, fab_analysis_next(j, target),
 					w);
 	}
 	if (!only_load)
@@ -391,7 +393,7 @@ void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
 }
 
 /* The channel after arc, on lane vl: by which packets leave the switch at its end. */
-static inline uint32_t channel_after(const struct fab_judging *j, const uint16_t *next,
+static inline uint32_t channel_after(const struct fab_analyser *j, const uint16_t *next,
 				     uint32_t arc, unsigned vl)
 {
 	uint32_t v = j->r->f->arc_peer[arc];
@@ -403,8 +405,8 @@ static inline uint32_t channel_after(const struct fab_judging *j, const uint16_t
  * What packets from u meet behind the next switch v: is there a dependency that is part
  * of a cycle? A bit a service level. lanes[u]: those on which they leave v.
  */
-static uint16_t rest_of(const struct fab_judging *j, const uint16_t *next, uint32_t root,
-			uint32_t u, struct fab_judge_work *w)
+static uint16_t rest_of(const struct fab_analyser *j, const uint16_t *next, uint32_t root,
+			uint32_t u, struct fab_analysis_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 	const struct fab_cdg *g = &j->cdg;
@@ -415,7 +417,8 @@ static uint16_t rest_of(const struct fab_judging *j, const uint16_t *next, uint3
 	then = f->arc_first[v] + next[v];
 	for (uint32_t sls = w->sls; sls; sls &= sls - 1) {
 		unsigned s = (unsigned)__builtin_ctz(sls);
-		unsigned vl = fab_judge_vl(j, v, j->r->f->arc_reverse[arc], next[v], s);
+		unsigned vl =
+			fab_analysis_vl(j, v, j->r->f->arc_reverse[arc], next[v], s);
 		unsigned to = w->lanes[(size_t)v * SLS + s];
 
 		w->lanes[(size_t)u * SLS + s] = (uint16_t)vl;
@@ -427,8 +430,8 @@ static uint16_t rest_of(const struct fab_judging *j, const uint16_t *next, uint3
 	return (uint16_t)(w->mask[v] | is_on);
 }
 
-static void add_on_cycle(const struct fab_judging *j, const struct fab_target *target,
-			 uint32_t u, uint32_t n, struct fab_judge_work *w)
+static void add_on_cycle(const struct fab_analyser *j, const struct fab_target *target,
+			 uint32_t u, uint32_t n, struct fab_analysis_work *w)
 {
 	uint64_t bit;
 
@@ -441,12 +444,12 @@ static void add_on_cycle(const struct fab_judging *j, const struct fab_target *t
 			  __ATOMIC_RELAXED);
 }
 
-static void count_cycles(const struct fab_judging *j, const struct fab_target *target,
-			 const uint8_t *sl, struct fab_judge_work *w)
+static void count_cycles(const struct fab_analyser *j, const struct fab_target *target,
+			 const uint8_t *sl, struct fab_analysis_work *w)
 {
 	const struct fab_fabric *f = j->r->f;
 	const struct fab_cdg *g = &j->cdg;
-	const uint16_t *next = fab_judge_next(j, target);
+	const uint16_t *next = fab_analysis_next(j, target);
 
 	w->mask[target->root] = 0;
 	for (uint32_t i = 1; i < w->walk.n_order; i++) {
@@ -457,10 +460,10 @@ static void count_cycles(const struct fab_judging *j, const struct fab_target *t
 		for (uint32_t k = j->group_first[u]; k < j->group_first[u + 1]; k++) {
 			unsigned s = sl[k], to, vl;
 
-			if (!fab_judge_is_level(sl[k]))
+			if (!fab_analysis_is_level(sl[k]))
 				continue;
 			to = w->lanes[(size_t)u * SLS + s];
-			vl = fab_judge_vl(j, u, fab_degree(f, u), next[u], s);
+			vl = fab_analysis_vl(j, u, fab_degree(f, u), next[u], s);
 			if (w->mask[u] >> s & 1 ||
 			    (!is_last && vl < g->n_vls && to < g->n_vls &&
 			     fab_cdg_is_on_cycle(g, arc * g->n_vls + vl,
@@ -470,12 +473,12 @@ static void count_cycles(const struct fab_judging *j, const struct fab_target *t
 	}
 }
 
-void fab_judge_block_cycles(const struct fab_judging *j, size_t first, size_t n,
-			    struct fab_judge_work *w)
+void fab_analysis_block_cycles(const struct fab_analyser *j, size_t first, size_t n,
+			       struct fab_analysis_work *w)
 {
-	fab_judge_gather_sls(j, first, n, w);
+	fab_analysis_gather_sls(j, first, n, w);
 	for (size_t k = 0; k < n; k++)
-		if (fab_judge_follow(j, &j->targets.v[first + k], w->hops, w))
+		if (fab_analysis_follow(j, &j->targets.v[first + k], w->hops, w))
 			count_cycles(j, &j->targets.v[first + k], w->sl + k * j->n_groups,
 				     w);
 }

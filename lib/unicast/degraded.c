@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "unicast/remnant.h"
+#include "unicast/degraded.h"
 
 #include "base/mem.h"
 #include "fabric/builder.h"

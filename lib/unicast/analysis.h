@@ -29,7 +29,7 @@ enum fab_ends {
 	FAB_ENDS_ALL,	   /* switches' management ports, too */
 };
 
-struct fab_judge_options {
+struct fab_analysis_options {
 	enum fab_ends ends;
 	bool with_load; /* fill load and destinations */
 	bool only_load; /* fill load, ends and pairs, and nothing else */
@@ -61,7 +61,7 @@ enum fab_gap_kind {
 	FAB_GAP_LID,   /* a port that is an end and a LID of it: no column */
 	FAB_GAP_TABLE, /* a live switch with live cables: no table, or part of one */
 	FAB_GAP_SL,    /* a connected pair: no service level */
-	FAB_GAP_LANE,  /* a way through a switch that is used: no lane */
+	FAB_GAP_LANE,  /* a path through a switch that is used: no lane */
 	FAB_GAP_STRANGE_LID,	/* a LID of the tables: no port of the fabric has it */
 	FAB_GAP_STRANGE_SWITCH, /* a switch of the tables that the fabric lacks */
 	FAB_GAP_KINDS,
@@ -85,7 +85,7 @@ struct fab_gaps {
 	FAB_VEC(struct fab_gap) first; /* the first FAB_GAPS_NAMED of each kind */
 };
 
-struct fab_judgement {
+struct fab_analysis {
 	uint64_t ends; /* sources; each sends pairs / ends packets, on the mean */
 	uint64_t pairs, connected, unreachable;
 	uint64_t pairs_across_planes; /* not among these: ends on two planes */
@@ -105,8 +105,8 @@ struct fab_judgement {
 	uint64_t pairs_on_cycles; /* whose path uses two channels of one such part, one
 				     after the other: a dependency that is on a cycle */
 	FAB_VEC(struct fab_channel) cycle; /* one shortest cycle, in order */
-	/* Whose path goes up again after it went down: nearer to the hosts by fab_tiers()
-	 * of the whole fabric, hops within a tier in between or not. */
+	/* Whose path goes up again after it went down: nearer to the hosts by fab_ranks()
+	 * of the whole fabric, hops within a rank in between or not. */
 	uint64_t valley_pairs;
 	/* at: where the path turns up */
 	struct fab_pair_list valleys;
@@ -122,26 +122,27 @@ struct fab_judgement {
 };
 
 /*
- * Judge. The caller ends *out. The same for any number of threads. EINVAL: packets that
- * are sent on lane 15, which is no lane for data, or a service level above 15; ERANGE:
- * more than 65533 switches.
+ * Analyse. The caller frees *out. The same for any number of threads. EINVAL: packets
+ * that are sent on lane 15, which is no lane for data, or a service level above 15;
+ * ERANGE: more than 65533 switches.
  *
  * O(columns * (switches + cables) + dependencies); takes, besides the tables, a bit for
  * each two arcs that follow each other and two lanes, and 200 bytes a switch and thread.
  * Where the shortest cycle is dear to find (2^26 steps), the shortest of those found
  * until then is given.
  */
-int fab_judge(const struct fab_routes *routes, const struct fab_judge_options *options,
-	      struct fab_judgement *out, struct fab_err *err) FAB_MUST_CHECK;
+int fab_analyse(const struct fab_routes *routes,
+		const struct fab_analysis_options *options, struct fab_analysis *out,
+		struct fab_err *err) FAB_MUST_CHECK;
 /*
  * Add the check of one more set of faults to the sum of those before it, zeroed before
  * the first: counts are added, maxima taken; lists are those of the first set, the cycle
  * that of the first set with one; no loads. Takes lists from *j, which remains to be
  * ended. O(1).
  */
-void fab_judgement_add(struct fab_judgement *sum, struct fab_judgement *j, bool is_first);
+void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_first);
 /* A load in what one of `ends` sends when they send `pairs` packets together; NaN: none.
  */
 double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends);
-/* Frees what hangs on it; a zeroed one is allowed. */
-void fab_judgement_fini(struct fab_judgement *j);
+/* Frees what hangs on it; a zeroed one is allowed. O(size). */
+void fab_analysis_fini(struct fab_analysis *j);

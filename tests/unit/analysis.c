@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables judged by walking every pair's path, one after the other. */
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 
 #include "base/rng.h"
 #include "support/gen.h"
@@ -16,7 +16,7 @@
 enum { LANES = PLAIN_LANES };
 
 /* Channels of the cycle follow each other by dependencies. */
-static void check_cycle(const struct plain *x, const struct fab_judgement *j)
+static void check_cycle(const struct plain *x, const struct fab_analysis *j)
 {
 	for (size_t i = 0; i < j->cycle.n; i++) {
 		const struct fab_channel *c = &j->cycle.v[i];
@@ -29,7 +29,7 @@ static void check_cycle(const struct plain *x, const struct fab_judgement *j)
 }
 
 /* Valleys are named in order, with turns of real paths, and add up. */
-static void check_valleys(const struct plain *x, const struct fab_judgement *j)
+static void check_valleys(const struct plain *x, const struct fab_analysis *j)
 {
 	uint64_t n = 0;
 
@@ -48,7 +48,7 @@ static void check_valleys(const struct plain *x, const struct fab_judgement *j)
 				continue;
 			for (uint32_t k = 1; k < p.n; k++)
 				is_found |= p.at[k] == v->at && plain_has_valley(x, &p) &&
-					    x->tier[p.at[k + 1]] > x->tier[p.at[k]];
+					    x->rank[p.at[k + 1]] > x->rank[p.at[k]];
 		}
 		cr_expect(is_found);
 	}
@@ -57,7 +57,7 @@ static void check_valleys(const struct plain *x, const struct fab_judgement *j)
 }
 
 /* Those who do not arrive are named with the switch at which they end. */
-static void check_unreached(const struct plain *x, const struct fab_judgement *j)
+static void check_unreached(const struct plain *x, const struct fab_analysis *j)
 {
 	uint64_t n = 0;
 
@@ -88,7 +88,7 @@ static void check_unreached(const struct plain *x, const struct fab_judgement *j
 		cr_expect_eq(n, j->unreachable);
 }
 
-static void check_destinations(const struct fab_routes *r, const struct fab_judgement *j)
+static void check_destinations(const struct fab_routes *r, const struct fab_analysis *j)
 {
 	for (uint32_t s = 0; s < r->f->n_switches; s++)
 		for (uint32_t a = r->f->arc_first[s]; a < r->f->arc_first[s + 1]; a++) {
@@ -101,7 +101,7 @@ static void check_destinations(const struct fab_routes *r, const struct fab_judg
 }
 
 /* The first of each kind are named. */
-static void check_named(const struct fab_judgement *j)
+static void check_named(const struct fab_analysis *j)
 {
 	uint64_t n[FAB_GAP_KINDS] = {0};
 
@@ -115,16 +115,16 @@ static void check_named(const struct fab_judgement *j)
 /* Judge both ways. Returns whether there were cycles. */
 static bool check(const struct fab_routes *r, enum fab_ends ends)
 {
-	struct fab_judge_options options = {
+	struct fab_analysis_options options = {
 		.ends = ends, .with_load = true, .n_threads = 2};
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err = {""};
 	struct plain x;
 	bool has_cycle, has_gaps = false;
 
 	plain_init(&x, r, ends);
-	plain_judge(&x);
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	plain_analysis(&x);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect_eq(j.pairs, x.got.pairs);
 	cr_expect_eq(j.connected, x.got.connected);
 	cr_expect_eq(j.unreachable, x.got.pairs - x.got.connected);
@@ -152,7 +152,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	check_unreached(&x, &j);
 	check_destinations(r, &j);
 	has_cycle = x.got.cycle_channels;
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	plain_fini(&x);
 	return has_cycle;
 }
@@ -364,7 +364,7 @@ static struct fab_routes *random_routes(struct fab_rng *rng, const struct fab_fa
 	return r;
 }
 
-Test(judge, as_walking_every_path)
+Test(analysis, as_walking_every_path)
 {
 	unsigned n_cycles = 0, n_sound = 0;
 
@@ -424,14 +424,14 @@ static struct fab_routes *ring(uint32_t n, struct fab_fabric **out)
 	return r;
 }
 
-Test(judge, ring_is_one_cycle)
+Test(analysis, ring_is_one_cycle)
 {
-	struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
-	struct fab_judgement j;
+	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	struct fab_analysis j;
 	struct fab_fabric *f;
 	struct fab_routes *r = ring(7, &f);
 
-	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
 	cr_expect_eq(j.pairs, 42);
 	cr_expect_eq(j.connected, 42);
 	cr_expect_eq(j.minimal, 21);
@@ -440,16 +440,16 @@ Test(judge, ring_is_one_cycle)
 	cr_expect_eq(j.cycle.n, 7);
 	cr_expect_eq(j.pairs_on_cycles, 35, "all but those one hop away");
 	cr_expect_null(j.load);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 }
 
 /* A lane for each source: none is left by one packet and taken by the next all round. */
-Test(judge, lanes_break_the_ring)
+Test(analysis, lanes_break_the_ring)
 {
-	struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
-	struct fab_judgement j;
+	struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
+	struct fab_analysis j;
 	struct fab_fabric *f;
 	struct fab_routes *r = ring(7, &f);
 
@@ -461,14 +461,14 @@ Test(judge, lanes_break_the_ring)
 		r->sl_source[s] = s;
 		memset(r->sl + (size_t)s * 7, (int)s, 7);
 	}
-	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
 	cr_expect(j.deadlock_free);
 	cr_expect_eq(j.vls, 7);
 	cr_expect_eq(j.sls, 7);
 	cr_expect_eq(j.cycle.n, 0);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	memset(r->sl + 7, 6, 7); /* those from sw1 share the lane of those from sw6 */
-	cr_assert_eq(fab_judge(r, &options, &j, NULL), 0);
+	cr_assert_eq(fab_analyse(r, &options, &j, NULL), 0);
 	cr_expect_not(j.deadlock_free);
 	cr_expect_eq(j.vls, 6);
 	cr_expect_eq(j.cycle.n, 7);
@@ -476,15 +476,15 @@ Test(judge, lanes_break_the_ring)
 	cr_expect_eq(j.pairs_on_cycles, 10, "from two switches, two hops and more");
 	for (size_t i = 0; i < j.cycle.n; i++)
 		cr_expect_eq(j.cycle.v[i].vl, 6);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 }
 
-Test(judge, lane_for_management_is_refused)
+Test(analysis, lane_for_management_is_refused)
 {
-	struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
-	struct fab_judgement j;
+	struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES, .n_threads = 1};
+	struct fab_analysis j;
 	struct fab_err err = {""};
 	struct fab_fabric *f;
 	struct fab_routes *r = ring(4, &f);
@@ -494,16 +494,16 @@ Test(judge, lane_for_management_is_refused)
 	r->sl_source = FAB_NEW0(1, uint32_t);
 	r->sl = FAB_NEW0(4, uint8_t);
 	r->sl[0] = 15; /* from a switch to itself: no lane */
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0);
-	fab_judgement_fini(&j);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0);
+	fab_analysis_fini(&j);
 	r->sl[2] = 15;
-	cr_assert_neq(fab_judge(r, &options, &j, &err), 0);
+	cr_assert_neq(fab_analyse(r, &options, &j, &err), 0);
 	cr_expect(strstr(err.text, "lane 15"), "%s", err.text);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	r->sl[2] = 16;
-	cr_assert_neq(fab_judge(r, &options, &j, &err), 0);
+	cr_assert_neq(fab_analyse(r, &options, &j, &err), 0);
 	cr_expect(strstr(err.text, "service level"), "%s", err.text);
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_fabric_free(f);
 }
@@ -520,7 +520,7 @@ static void expect_same_pairs(const struct fab_pair_list *a,
 	}
 }
 
-static void expect_same(const struct fab_judgement *a, const struct fab_judgement *b,
+static void expect_same(const struct fab_analysis *a, const struct fab_analysis *b,
 			uint32_t n_arcs)
 {
 	cr_expect_eq(a->pairs, b->pairs);
@@ -544,7 +544,7 @@ static void expect_same(const struct fab_judgement *a, const struct fab_judgemen
 }
 
 /* Large enough for threads to be started. */
-Test(judge, threads_change_nothing)
+Test(analysis, threads_change_nothing)
 {
 	static const char *const engines[] = {"minhop", "xy"};
 	struct fab_fabric *f = test_gen("kfat:dims=20x20,hosts=1");
@@ -557,23 +557,23 @@ Test(judge, threads_change_nothing)
 	cr_assert_eq(fab_kfat_recognize(f, &kfat, NULL), 0);
 	problem.kfat = kfat;
 	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		struct fab_judge_options options = {.ends = FAB_ENDS_LEAVES,
-						    .with_load = true};
+		struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES,
+						       .with_load = true};
 		struct fab_routes *r = NULL;
-		struct fab_judgement a, b;
+		struct fab_analysis a, b;
 
 		cr_assert_eq(fab_unicast_engine_find(engines[i], strlen(engines[i]))
 				     ->route(&problem, &r, NULL),
 			     0);
 		options.n_threads = 1;
-		cr_assert_eq(fab_judge(r, &options, &a, NULL), 0);
+		cr_assert_eq(fab_analyse(r, &options, &a, NULL), 0);
 		options.n_threads = 5;
-		cr_assert_eq(fab_judge(r, &options, &b, NULL), 0);
+		cr_assert_eq(fab_analyse(r, &options, &b, NULL), 0);
 		expect_same(&a, &b, f->arc_first[f->n_switches]);
 		cr_expect_eq(a.deadlock_free, i == 1);
 		cr_expect_eq(a.unreachable == 0, i == 0);
-		fab_judgement_fini(&a);
-		fab_judgement_fini(&b);
+		fab_analysis_fini(&a);
+		fab_analysis_fini(&b);
 		fab_routes_free(r);
 	}
 	fab_kfat_free(kfat);
@@ -582,20 +582,21 @@ Test(judge, threads_change_nothing)
 }
 
 /* Hops are counted one by one up to 254; what is longer is counted together. */
-Test(judge, paths_of_hundreds_of_hops)
+Test(analysis, paths_of_hundreds_of_hops)
 {
 	enum { N = 258, LONG = 255 };
 	struct fab_fabric *f = test_gen_raw("mesh:dims=258,hosts=1");
 	struct fab_faults *faults = fab_faults_new(f);
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
-	const struct fab_judge_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = 1};
 	struct fab_routes *r = NULL;
-	struct fab_judgement j;
+	struct fab_analysis j;
 	struct fab_err err = {""};
 
 	cr_assert_eq(fab_unicast_minhop.route(&problem, &r, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_judge(r, &options, &j, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_analyse(r, &options, &j, &err), 0, "%s", err.text);
 	cr_expect_eq(j.connected, N * (N - 1));
 	cr_expect_eq(j.max_hops, N - 1);
 	for (uint32_t h = 1; h < LONG; h++)
@@ -603,7 +604,7 @@ Test(judge, paths_of_hundreds_of_hops)
 			     (unsigned long long)j.hops[h]);
 	cr_expect_eq(j.hops[LONG],
 		     2 * (N - LONG) + 2 * (N - LONG - 1) + 2 * (N - LONG - 2));
-	fab_judgement_fini(&j);
+	fab_analysis_fini(&j);
 	fab_routes_free(r);
 	fab_faults_free(faults);
 	fab_fabric_free(f);

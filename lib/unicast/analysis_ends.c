@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between what paths are judged. */
+/* Between what paths are analysed. */
+#include "unicast/analysis_impl.h"
 #include "unicast/columns.h"
-#include "unicast/judge_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The switch at which an end hangs, FAB_NONE: it is no end, or dead. */
-static uint32_t end_switch(const struct fab_judging *j, uint32_t port)
+static uint32_t end_switch(const struct fab_analyser *j, uint32_t port)
 {
 	const struct fab_fabric *f = j->r->f;
 	const struct fab_faults *faults = j->r->faults;
@@ -30,11 +30,11 @@ static uint32_t end_switch(const struct fab_judging *j, uint32_t port)
 
 /* Ports 0 of the leaf switches, of tables by LID: those that an engine names, else all
  * with hosts that are alive. */
-static uint32_t *leaf_ports(const struct fab_judging *j)
+static uint32_t *leaf_ports(const struct fab_analyser *j)
 {
 	const struct fab_fabric *f = j->r->f;
-	const struct fab_judge_options hosts = {.ends = FAB_ENDS_HOSTS};
-	const struct fab_judging of_hosts = {.r = j->r, .options = &hosts};
+	const struct fab_analysis_options hosts = {.ends = FAB_ENDS_HOSTS};
+	const struct fab_analyser of_hosts = {.r = j->r, .options = &hosts};
 	uint32_t *at = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
 
 	memset(at, 0xff, ((size_t)f->n_ports + 1) * sizeof(*at));
@@ -50,7 +50,7 @@ static uint32_t *leaf_ports(const struct fab_judging *j)
 }
 
 /* [n_ports] switch of each end, FAB_NONE for other ports. The caller frees. */
-static uint32_t *find_ends(const struct fab_judging *j)
+static uint32_t *find_ends(const struct fab_analyser *j)
 {
 	const struct fab_fabric *f = j->r->f;
 	uint32_t *at;
@@ -72,8 +72,8 @@ static int by_root(const void *x, const void *y)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
-/* Add a target, or count it with one whose packets go the same way: by row. */
-static void add_target(struct fab_judging *j, uint32_t column, uint32_t weight,
+/* Add a target, or count it with one whose packets take the same path: by row. */
+static void add_target(struct fab_analyser *j, uint32_t column, uint32_t weight,
 		       uint32_t *by_row)
 {
 	const struct fab_routes *r = j->r;
@@ -98,12 +98,12 @@ static uint32_t *new_by_row(const struct fab_routes *r)
 	return by_row;
 }
 
-uint32_t fab_judge_n_lids(const struct fab_routes *r, uint32_t port)
+uint32_t fab_analysis_n_lids(const struct fab_routes *r, uint32_t port)
 {
 	return r->told ? 1u << (r->f->port_lmc[port] & 7) : 1;
 }
 
-static void targets_by_lid(struct fab_judging *j, const uint32_t *end)
+static void targets_by_lid(struct fab_analyser *j, const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
 	uint32_t *n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
@@ -117,7 +117,7 @@ static void targets_by_lid(struct fab_judging *j, const uint32_t *end)
 	}
 	free(by_row);
 	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		uint32_t n = fab_judge_n_lids(r, p);
+		uint32_t n = fab_analysis_n_lids(r, p);
 		struct fab_target target = {end[p], FAB_NONE, 0, FAB_NONE};
 
 		if (end[p] == FAB_NONE || n_columns[p] >= n)
@@ -130,7 +130,7 @@ static void targets_by_lid(struct fab_judging *j, const uint32_t *end)
 
 /* Leaf switches of an engine's tables by LID: all hosts behind one are looked at, the
  * first of them is what counts; a leaf without hosts is its own. */
-static void targets_by_leaf(struct fab_judging *j)
+static void targets_by_leaf(struct fab_analyser *j)
 {
 	const struct fab_routes *r = j->r;
 	uint32_t *first = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
@@ -161,7 +161,7 @@ static void targets_by_leaf(struct fab_judging *j)
 }
 
 /* Leaf switches as the tables name them, else those of the columns. */
-static void weigh_leaves(struct fab_judging *j)
+static void weigh_leaves(struct fab_analyser *j)
 {
 	const struct fab_routes *r = j->r;
 	const uint32_t *leaf = r->leaf ? r->leaf : r->column_switch;
@@ -171,7 +171,7 @@ static void weigh_leaves(struct fab_judging *j)
 }
 
 /* Alternatives that lead to a leaf switch: the first is what counts. */
-static void targets_of_leaf(struct fab_judging *j, uint32_t sw, uint32_t first)
+static void targets_of_leaf(struct fab_analyser *j, uint32_t sw, uint32_t first)
 {
 	const struct fab_routes *r = j->r;
 	uint32_t n = r->n_alternatives ? r->n_alternatives[sw] : 1;
@@ -184,7 +184,7 @@ static void targets_of_leaf(struct fab_judging *j, uint32_t sw, uint32_t first)
 }
 
 /* How many LIDs of ends lead to each column, and to each switch without one. */
-static void count_lids(const struct fab_judging *j, const struct fab_columns *columns,
+static void count_lids(const struct fab_analyser *j, const struct fab_columns *columns,
 		       const uint32_t *end, uint32_t *n_lids, uint32_t *without)
 {
 	for (uint32_t p = 0; p < j->r->f->n_ports; p++) {
@@ -201,7 +201,7 @@ static void count_lids(const struct fab_judging *j, const struct fab_columns *co
 	}
 }
 
-static void targets_of_lids(struct fab_judging *j, const struct fab_columns *columns,
+static void targets_of_lids(struct fab_analyser *j, const struct fab_columns *columns,
 			    const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
@@ -222,7 +222,7 @@ static void targets_of_lids(struct fab_judging *j, const struct fab_columns *col
 	free(n_lids);
 }
 
-static void targets_by_switch(struct fab_judging *j, const uint32_t *end)
+static void targets_by_switch(struct fab_analyser *j, const uint32_t *end)
 {
 	struct fab_columns columns;
 
@@ -238,7 +238,7 @@ static void targets_by_switch(struct fab_judging *j, const uint32_t *end)
 }
 
 /* Does a port send otherwise than its switch says? */
-static bool sends_otherwise(const struct fab_judging *j, const uint32_t *end,
+static bool sends_otherwise(const struct fab_analyser *j, const uint32_t *end,
 			    const uint32_t *row_of, uint32_t port)
 {
 	uint32_t node = j->r->f->port_node[port];
@@ -247,7 +247,7 @@ static bool sends_otherwise(const struct fab_judging *j, const uint32_t *end,
 }
 
 /* How many ends of a switch send as it says, and where its groups begin. */
-static void size_groups(struct fab_judging *j, const uint32_t *end,
+static void size_groups(struct fab_analyser *j, const uint32_t *end,
 			const uint32_t *row_of, uint32_t *own)
 {
 	uint32_t *n_groups = FAB_NEW0((size_t)j->n_switches + 1, uint32_t), n = 0;
@@ -268,7 +268,7 @@ static void size_groups(struct fab_judging *j, const uint32_t *end,
 
 /* Ends of each switch by row of service levels: a group for those that send as the switch
  * does, one for each other port. */
-static void group_ends(struct fab_judging *j, const uint32_t *end)
+static void group_ends(struct fab_analyser *j, const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
 	uint32_t *row_of = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
@@ -309,7 +309,7 @@ static void group_ends(struct fab_judging *j, const uint32_t *end)
 }
 
 /* Planes are networks of their own; other parts ought to be joined, and count. */
-static void count_on_planes(struct fab_judging *j)
+static void count_on_planes(struct fab_analyser *j)
 {
 	j->planes = fab_planes_new(j->r->f);
 	j->plane_ends = FAB_NEW0(j->planes->n, uint64_t);
@@ -323,7 +323,7 @@ static void count_on_planes(struct fab_judging *j)
 	}
 }
 
-void fab_judge_find_targets(struct fab_judging *j)
+void fab_analysis_find_targets(struct fab_analyser *j)
 {
 	bool by_lid = j->r->column_lid;
 	uint32_t *end = NULL;

@@ -3,7 +3,7 @@
  * The channel dependency graph and its cycles. Its edges are bits, of which there are
  * too many for a list; only those of channels on cycles become a graph in rows.
  */
-#include "unicast/judge_impl.h"
+#include "unicast/analysis_impl.h"
 
 #include "fabric/graph.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pairs that deserve a word, by the switches at their ends. */
-#include "unicast/judge_impl.h"
+#include "unicast/analysis_impl.h"
 #include "unicast/path.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct towards {
 	struct fab_pair_list *list;
 };
 
-static void towards_init(struct towards *t, const struct fab_judging *j, uint64_t n,
+static void towards_init(struct towards *t, const struct fab_analyser *j, uint64_t n,
 			 struct fab_pair_list *list)
 {
 	t->pairs = FAB_NEW0((size_t)j->n_switches + 1, uint64_t);
@@ -41,7 +41,7 @@ static void add(struct towards *t, uint32_t from, uint32_t at, uint64_t pairs)
 	t->left -= pairs;
 }
 
-static void keep(struct towards *t, const struct fab_judging *j, uint32_t root)
+static void keep(struct towards *t, const struct fab_analyser *j, uint32_t root)
 {
 	for (uint32_t u = 0; u < j->n_switches; u++) {
 		struct fab_pairs pairs = {t->at[u], u, root, t->pairs[u]};
@@ -53,7 +53,7 @@ static void keep(struct towards *t, const struct fab_judging *j, uint32_t root)
 }
 
 /* Where the path from a switch turns up again. */
-static uint32_t turn_of(const struct fab_judging *j, const struct fab_target *target,
+static uint32_t turn_of(const struct fab_analyser *j, const struct fab_target *target,
 			uint32_t u)
 {
 	struct fab_path path = fab_path_from(j->r, u, target->column);
@@ -68,7 +68,7 @@ static uint32_t turn_of(const struct fab_judging *j, const struct fab_target *ta
 }
 
 /* Where packets from a switch end that do not arrive: dropped, or back again. */
-static uint32_t end_of(const struct fab_judging *j, const struct fab_target *target,
+static uint32_t end_of(const struct fab_analyser *j, const struct fab_target *target,
 		       uint32_t u, uint32_t *seen_by)
 {
 	struct fab_path path = fab_path_from(j->r, u, target->column);
@@ -81,27 +81,27 @@ static uint32_t end_of(const struct fab_judging *j, const struct fab_target *tar
 	return path.at;
 }
 
-static void add_valleys(struct towards *t, const struct fab_judging *j,
-			const struct fab_target *target, struct fab_judge_work *w)
+static void add_valleys(struct towards *t, const struct fab_analyser *j,
+			const struct fab_target *target, struct fab_analysis_work *w)
 {
 	const uint16_t *next;
 
 	if (target->column == FAB_NONE)
 		return;
-	next = fab_judge_next(j, target);
+	next = fab_analysis_next(j, target);
 	for (uint32_t i = 1; i < w->walk.n_order; i++) {
 		uint32_t u = w->walk.order[i];
 		uint64_t pairs =
-			(uint64_t)fab_judge_senders(j, w->sl, u) * target->weight;
+			(uint64_t)fab_analysis_senders(j, w->sl, u) * target->weight;
 
-		if (fab_judge_turn(j, next, u, w) & 2 && pairs)
+		if (fab_analysis_turn(j, next, u, w) & 2 && pairs)
 			add(t, u, turn_of(j, target, u), pairs);
 	}
 }
 
 /* Those that are not led to the root, or have no service level; path: room for marks. */
-static void add_unreachable(struct towards *t, const struct fab_judging *j,
-			    const struct fab_target *target, struct fab_judge_work *w)
+static void add_unreachable(struct towards *t, const struct fab_analyser *j,
+			    const struct fab_target *target, struct fab_analysis_work *w)
 {
 	memset(w->walk.path, 0xff, j->n_switches * sizeof(*w->walk.path));
 	for (uint32_t u = 0; u < j->n_switches; u++) {
@@ -115,8 +115,8 @@ static void add_unreachable(struct towards *t, const struct fab_judging *j,
 		if (u == target->root && (is_led || pairs))
 			pairs -= is_led ? pairs : target->weight;
 		else if (is_led)
-			pairs -=
-				(uint64_t)fab_judge_senders(j, w->sl, u) * target->weight;
+			pairs -= (uint64_t)fab_analysis_senders(j, w->sl, u) *
+				 target->weight;
 		if (!pairs)
 			continue;
 		if (target->column == FAB_NONE)
@@ -127,8 +127,8 @@ static void add_unreachable(struct towards *t, const struct fab_judging *j,
 	}
 }
 
-void fab_judge_name_pairs(const struct fab_judging *j, struct fab_judge_work *w,
-			  struct fab_judgement *out)
+void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_work *w,
+			     struct fab_analysis *out)
 {
 	size_t first = w->unreachable_target < w->valley_target ? w->unreachable_target
 								: w->valley_target;
@@ -139,9 +139,9 @@ void fab_judge_name_pairs(const struct fab_judging *j, struct fab_judge_work *w,
 	for (size_t i = first; i < j->targets.n; i++) {
 		const struct fab_target *target = &j->targets.v[i];
 
-		fab_judge_follow(j, target, w->hops, w);
+		fab_analysis_follow(j, target, w->hops, w);
 		if (j->has_none)
-			fab_judge_gather_sls(j, i, 1, w);
+			fab_analysis_gather_sls(j, i, 1, w);
 		if (!is_done(&valleys))
 			add_valleys(&valleys, j, target, w);
 		if (!is_done(&unreachable))

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Nothing in an address can end a word or a line. */
-static void check(const struct fab_book_entry *e)
+static void check(const struct fab_host_address *e)
 {
 	if ((*e->mac && strlen(e->mac) != 17) ||
 	    strspn(e->mac, "0123456789abcdef:") != strlen(e->mac) ||
@@ -18,7 +18,8 @@ static void check(const struct fab_book_entry *e)
 }
 
 /* What is written has a line a node, and one a server where the format has them. */
-static void export_all(const struct fab_machine *m, const struct fab_book *book)
+static void export_all(const struct fab_machine *m,
+		       const struct fab_host_addresses *addresses)
 {
 	uint32_t *of = FAB_NEW0(m->n_nodes, uint32_t);
 	struct fab_batch batch;
@@ -31,7 +32,7 @@ static void export_all(const struct fab_machine *m, const struct fab_book *book)
 		size_t n = 0, lines = 0;
 		FILE *out = open_memstream(&text, &n);
 		int rc = fab_export_boot(out, (enum fab_boot_format)format, m, &batch, of,
-					 book, "ipxe.efi", &err);
+					 addresses, "ipxe.efi", &err);
 
 		fclose(out);
 		for (size_t i = 0; i < n; i++)
@@ -47,28 +48,29 @@ static void export_all(const struct fab_machine *m, const struct fab_book *book)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static struct fab_machine *m;
-	struct fab_book *book = NULL;
+	struct fab_host_addresses *addresses = NULL;
 	struct fab_err err = {""};
 	char *copy, *rest, *word;
 
 	if (!m)
 		m = fuzz_small_machine();
-	if (fab_book_read("input", (const char *)bytes, n, &book, &err)) {
+	if (fab_host_addresses_read("input", (const char *)bytes, n, &addresses, &err)) {
 		if (strncmp(err.text, "input:", 6) != 0)
 			abort();
 		return 0;
 	}
 	copy = rest = fab_strndup((const char *)bytes, n);
 	while ((word = strsep(&rest, " \t\r\n#")) != NULL) {
-		const struct fab_book_entry *e = fab_book_find(book, word);
+		const struct fab_host_address *e =
+			fab_host_addresses_find(addresses, word);
 
 		if (e && !fab_is_host_name(word))
 			abort();
 		if (e)
 			check(e);
 	}
-	export_all(m, book);
+	export_all(m, addresses);
 	free(copy);
-	fab_book_free(book);
+	fab_host_addresses_free(addresses);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/progress.h"
 #include "base/threads.h"
-#include "fabric/tiers.h"
-#include "unicast/judge_impl.h"
+#include "fabric/ranks.h"
+#include "unicast/analysis_impl.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,28 +13,28 @@
 #include <omp.h>
 #endif
 
-enum { BLOCK = FAB_JUDGE_BLOCK };
+enum { BLOCK = FAB_ANALYSIS_BLOCK };
 
 /* Does each arc lead up or down? */
-static void look_at_arcs(struct fab_judging *j)
+static void look_at_arcs(struct fab_analyser *j)
 {
 	const struct fab_fabric *f = j->r->f;
-	uint32_t *tier = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint32_t *rank = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 
-	fab_tiers(f, tier);
+	fab_ranks(f, rank);
 	j->direction = FAB_NEW((size_t)j->n_arcs + 1, uint8_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
 			uint32_t v = f->arc_peer[a];
 
-			j->direction[a] = tier[v] > tier[s]   ? 1
-					  : tier[v] < tier[s] ? 2
+			j->direction[a] = rank[v] > rank[s]   ? 1
+					  : rank[v] < rank[s] ? 2
 							      : 0;
 		}
-	free(tier);
+	free(rank);
 }
 
-static void look_at_peers(struct fab_judging *j)
+static void look_at_peers(struct fab_analyser *j)
 {
 	const struct fab_fabric *f = j->r->f;
 	uint32_t *seen_by = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
@@ -56,7 +56,7 @@ static void look_at_peers(struct fab_judging *j)
 }
 
 /* Highest service level of a pair, and whether pairs have none. */
-static int scan_levels(struct fab_judging *j, struct fab_err *err)
+static int scan_levels(struct fab_analyser *j, struct fab_err *err)
 {
 	const struct fab_routes *r = j->r;
 	size_t n = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
@@ -74,7 +74,7 @@ static int scan_levels(struct fab_judging *j, struct fab_err *err)
 	j->has_none = none;
 	j->has_unknown = unknown;
 	j->n_sls = most + 1U;
-	if (most < FAB_JUDGE_SLS)
+	if (most < FAB_ANALYSIS_SLS)
 		return 0;
 	return fab_fail(err, EINVAL,
 			"%s: a service level is more than 15: no such tables",
@@ -82,7 +82,7 @@ static int scan_levels(struct fab_judging *j, struct fab_err *err)
 }
 
 /* Levels that have one lane, whatever the ports. */
-static void find_same_lanes(struct fab_judging *j, size_t n)
+static void find_same_lanes(struct fab_analyser *j, size_t n)
 {
 	for (uint32_t sl = 0; sl < j->n_sls; sl++) {
 		uint8_t lane = n ? j->lane[sl] : FAB_VL_UNKNOWN;
@@ -96,50 +96,50 @@ static void find_same_lanes(struct fab_judging *j, size_t n)
 
 /* Keep the lanes of these levels. Returns how many lanes there are, that for dropping not
  * counted. */
-static uint32_t take_lanes(struct fab_judging *j)
+static uint32_t take_lanes(struct fab_analyser *j)
 {
 	const struct fab_routes *r = j->r;
 	size_t n = r->lanes == FAB_LANES_TABLE ? r->vl_first[j->n_switches] : 0;
 	uint8_t most = 0;
 
-	n /= FAB_JUDGE_SLS;
+	n /= FAB_ANALYSIS_SLS;
 	if (r->lanes == FAB_LANES_SL)
-		return j->n_sls < FAB_JUDGE_DROP ? j->n_sls : FAB_JUDGE_DROP;
+		return j->n_sls < FAB_ANALYSIS_DROP ? j->n_sls : FAB_ANALYSIS_DROP;
 	j->lane = FAB_NEW(n * j->n_sls + 1, uint8_t);
 	if (n && r->told && r->told->has_lanes)
 		j->is_missed = FAB_NEW0(r->told->lane_first[j->n_switches] * j->n_sls + 1,
 					uint8_t);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t sl = 0; sl < j->n_sls; sl++) {
-			uint8_t vl = r->sl2vl[i * FAB_JUDGE_SLS + sl];
+			uint8_t vl = r->sl2vl[i * FAB_ANALYSIS_SLS + sl];
 
 			j->lane[i * j->n_sls + sl] = vl;
-			most = vl > most && vl < FAB_JUDGE_DROP ? vl : most;
+			most = vl > most && vl < FAB_ANALYSIS_DROP ? vl : most;
 		}
 	find_same_lanes(j, n);
 	return most + 1U;
 }
 
-static void work_init(struct fab_judge_work *w, const struct fab_judging *j)
+static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 {
 	size_t n = (size_t)j->n_switches + 1;
 
-	*w = (struct fab_judge_work){.valley_target = SIZE_MAX,
-				     .unreachable_target = SIZE_MAX};
+	*w = (struct fab_analysis_work){.valley_target = SIZE_MAX,
+					.unreachable_target = SIZE_MAX};
 	w->hops = FAB_NEW(n * BLOCK, uint16_t);
 	w->turns = FAB_NEW(n, uint8_t);
 	fab_walk_init(&w->walk, j->r->f, j->r->faults);
 	w->nearest = FAB_NEW(n * BLOCK, uint16_t);
 	w->sl = FAB_NEW(((size_t)j->n_groups + 1) * BLOCK, uint8_t);
 	w->mask = FAB_NEW(n, uint16_t);
-	w->lanes = FAB_NEW0(n * FAB_JUDGE_SLS, uint16_t);
+	w->lanes = FAB_NEW0(n * FAB_ANALYSIS_SLS, uint16_t);
 	if (j->options->with_load || j->options->only_load) {
 		w->load = FAB_NEW0((size_t)j->n_arcs + 1, uint64_t);
 		w->flow = FAB_NEW(n, uint64_t);
 	}
 }
 
-static void work_fini(struct fab_judge_work *w)
+static void work_fini(struct fab_analysis_work *w)
 {
 	free(w->hops);
 	free(w->turns);
@@ -153,8 +153,8 @@ static void work_fini(struct fab_judge_work *w)
 }
 
 /* Add up what threads found; sums do not ask who found what. */
-static void merge(const struct fab_judging *j, struct fab_judge_work *into,
-		  const struct fab_judge_work *w)
+static void merge(const struct fab_analyser *j, struct fab_analysis_work *into,
+		  const struct fab_analysis_work *w)
 {
 	into->without_sl += w->without_sl;
 	into->connected += w->connected;
@@ -178,8 +178,8 @@ static void merge(const struct fab_judging *j, struct fab_judge_work *into,
 }
 
 /* All targets, a block at a time: what they amount to, or who is on cycles. */
-static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
-			struct fab_judge_work *sum)
+static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
+			struct fab_analysis_work *sum)
 {
 	size_t n = j->targets.n, n_blocks = (n + BLOCK - 1) / BLOCK;
 	int n_threads = fab_threads_for(j->options->n_threads,
@@ -188,7 +188,7 @@ static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
 	work_init(sum, j);
 #pragma omp parallel num_threads(n_threads) if (n_threads > 1)
 	{
-		struct fab_judge_work w;
+		struct fab_analysis_work w;
 
 		work_init(&w, j);
 		w.sls = sls;
@@ -200,9 +200,9 @@ static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
 			fab_progress_report(on_cycles ? "credit loops" : "judging",
 					    "destinations", first, n);
 			if (on_cycles)
-				fab_judge_block_cycles(j, first, here, &w);
+				fab_analysis_block_cycles(j, first, here, &w);
 			else
-				fab_judge_block(j, first, here, &w);
+				fab_analysis_block(j, first, here, &w);
 		}
 #pragma omp critical
 		merge(j, sum, &w);
@@ -212,7 +212,7 @@ static void work_on_all(struct fab_judging *j, bool on_cycles, uint32_t sls,
 }
 
 /* How many columns each switch sends by each arc. */
-static uint32_t *count_destinations(const struct fab_judging *j)
+static uint32_t *count_destinations(const struct fab_analyser *j)
 {
 	const struct fab_fabric *f = j->r->f;
 	uint32_t *n = FAB_NEW0((size_t)j->n_arcs + 1, uint32_t);
@@ -228,12 +228,12 @@ static uint32_t *count_destinations(const struct fab_judging *j)
 }
 
 /* Pairs that there are, and how many use each cable. */
-static void report_load(const struct fab_judging *j, struct fab_judge_work *w,
-			struct fab_judgement *out)
+static void report_load(const struct fab_analyser *j, struct fab_analysis_work *w,
+			struct fab_analysis *out)
 {
 	for (size_t i = 0; i < j->targets.n; i++) {
 		const struct fab_target *t = &j->targets.v[i];
-		uint64_t beside = fab_judge_ends_beside(j, t->root);
+		uint64_t beside = fab_analysis_ends_beside(j, t->root);
 
 		out->pairs += t->weight * (j->n_ends - 1 - beside);
 		out->pairs_across_planes += t->weight * beside;
@@ -246,8 +246,8 @@ static void report_load(const struct fab_judging *j, struct fab_judge_work *w,
 			out->max_load = out->load[a];
 }
 
-static void report(const struct fab_judging *j, struct fab_judge_work *w,
-		   struct fab_judgement *out)
+static void report(const struct fab_analyser *j, struct fab_analysis_work *w,
+		   struct fab_analysis *out)
 {
 	out->connected = w->connected;
 	out->unreachable = out->pairs - out->connected;
@@ -259,12 +259,12 @@ static void report(const struct fab_judging *j, struct fab_judge_work *w,
 	out->sls = (unsigned)__builtin_popcount(w->sls);
 	out->valley_pairs = w->valley_pairs;
 	if (out->valley_pairs || out->unreachable)
-		fab_judge_name_pairs(j, w, out);
+		fab_analysis_name_pairs(j, w, out);
 	if (j->options->with_load)
 		out->destinations = count_destinations(j);
 }
 
-static void name_cycle(const struct fab_judging *j, struct fab_judgement *out)
+static void name_cycle(const struct fab_analyser *j, struct fab_analysis *out)
 {
 	const struct fab_fabric *f = j->r->f;
 	uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t), *cycle;
@@ -287,9 +287,9 @@ static void name_cycle(const struct fab_judging *j, struct fab_judgement *out)
 }
 
 /* Who is on cycles, once it is known that there are some. */
-static uint64_t count_on_cycles(struct fab_judging *j, uint32_t sls)
+static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
 {
-	struct fab_judge_work w;
+	struct fab_analysis_work w;
 	size_t n_words = 0;
 	uint64_t n;
 
@@ -317,13 +317,13 @@ static uint64_t count_on_cycles(struct fab_judging *j, uint32_t sls)
  * Levels or lanes alone were given: the lanes are assumed. Without a cycle when all is on
  * one lane there is none whatever the lanes are.
  */
-static int check_assumed(const struct fab_judging *j, struct fab_judgement *out,
+static int check_assumed(const struct fab_analyser *j, struct fab_analysis *out,
 			 struct fab_err *err)
 {
 	const struct fab_told *told = j->r->told;
-	struct fab_judge_options options = *j->options;
+	struct fab_analysis_options options = *j->options;
 	struct fab_routes one = *j->r;
-	struct fab_judgement on_one;
+	struct fab_analysis on_one;
 	int rc;
 
 	if (!told || told->has_sls == told->has_lanes)
@@ -332,16 +332,16 @@ static int check_assumed(const struct fab_judging *j, struct fab_judgement *out,
 	one.sl = NULL;
 	one.told = NULL;
 	options.with_load = false;
-	rc = fab_judge(&one, &options, &on_one, err);
+	rc = fab_analyse(&one, &options, &on_one, err);
 	if (rc)
 		return rc;
 	out->is_unknown = !on_one.deadlock_free;
-	fab_judgement_fini(&on_one);
+	fab_analysis_fini(&on_one);
 	return 0;
 }
 
 /* No cycle was found: is there certainly none? */
-static int judge_freedom(const struct fab_judging *j, struct fab_judgement *out,
+static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 			 struct fab_err *err)
 {
 	const uint64_t *n = out->gaps.n;
@@ -355,9 +355,9 @@ static int judge_freedom(const struct fab_judging *j, struct fab_judgement *out,
 	return rc;
 }
 
-static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_err *err)
+static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_err *err)
 {
-	struct fab_judge_work w;
+	struct fab_analysis_work w;
 	int rc = 0;
 
 	work_on_all(j, false, 0, &w);
@@ -371,10 +371,10 @@ static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_er
 	if (!rc && !j->options->only_load) {
 		report(j, &w, out);
 		fab_cdg_find_parts(&j->cdg);
-		fab_judge_find_gaps(j, &w, out);
+		fab_analysis_find_gaps(j, &w, out);
 		out->cycle_channels = j->cdg.n_in_parts;
 		if (!out->cycle_channels)
-			rc = judge_freedom(j, out, err);
+			rc = check_freedom(j, out, err);
 	}
 	if (!rc && out->cycle_channels) {
 		name_cycle(j, out);
@@ -384,16 +384,16 @@ static int judge(struct fab_judging *j, struct fab_judgement *out, struct fab_er
 	return rc;
 }
 
-int fab_judge(const struct fab_routes *r, const struct fab_judge_options *options,
-	      struct fab_judgement *out, struct fab_err *err)
+int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *options,
+		struct fab_analysis *out, struct fab_err *err)
 {
-	struct fab_judging j = {.r = r, .options = options};
+	struct fab_analyser j = {.r = r, .options = options};
 	int rc = scan_levels(&j, err);
 
-	*out = (struct fab_judgement){.deadlock_free = false};
+	*out = (struct fab_analysis){.deadlock_free = false};
 	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)
 		rc = fab_fail(err, ERANGE,
-			      "%s: %u switches, expected at most %d to judge tables",
+			      "%s: %u switches, expected at most %d to analyse tables",
 			      r->f->source, r->f->n_switches, FAB_HOPS_NEVER);
 	if (rc)
 		return rc;
@@ -401,9 +401,9 @@ int fab_judge(const struct fab_routes *r, const struct fab_judge_options *option
 	j.n_arcs = r->f->arc_first[j.n_switches];
 	look_at_arcs(&j);
 	look_at_peers(&j);
-	fab_judge_find_targets(&j);
+	fab_analysis_find_targets(&j);
 	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
-	rc = judge(&j, out, err);
+	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
 	free(j.direction);
 	free(j.live_first);
@@ -426,7 +426,7 @@ double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends)
 	return pairs ? (double)load / ((double)pairs / (double)ends) : (double)NAN;
 }
 
-void fab_judgement_fini(struct fab_judgement *j)
+void fab_analysis_fini(struct fab_analysis *j)
 {
 	free(j->gaps.first.v);
 	free(j->cycle.v);
@@ -434,5 +434,5 @@ void fab_judgement_fini(struct fab_judgement *j)
 	free(j->unreached.v);
 	free(j->load);
 	free(j->destinations);
-	*j = (struct fab_judgement){.deadlock_free = false};
+	*j = (struct fab_analysis){.deadlock_free = false};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "mcast/life.h"
+#include "mcast/lifecycle.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -13,7 +13,7 @@
 enum { JOINED = 1, LEFT = 2, ROUTED = 4, TAKEN = 8 };
 
 struct group {
-	enum fab_life_state state;
+	enum fab_lifecycle_state state;
 	uint32_t visit; /* states entered: tells a time-out of this state from older ones
 			 */
 	uint32_t count; /* members it is to have */
@@ -42,9 +42,9 @@ struct job {
 
 struct replay {
 	const struct fab_events *events;
-	const struct fab_life_options *options;
-	const struct fab_life_router *router;
-	struct fab_life_outcome *out;
+	const struct fab_lifecycle_options *options;
+	const struct fab_lifecycle_router *router;
+	struct fab_lifecycle_outcome *out;
 	struct fab_schedule schedule; /* times in ns */
 	struct group *groups;
 	uint8_t *seats;	   /* [members of all groups] */
@@ -56,7 +56,7 @@ struct replay {
 	struct fab_tally routed, told, unusable; /* seconds */
 };
 
-static void enter(struct replay *r, uint32_t group, enum fab_life_state state)
+static void enter(struct replay *r, uint32_t group, enum fab_lifecycle_state state)
 {
 	struct group *g = &r->groups[group];
 
@@ -64,7 +64,8 @@ static void enter(struct replay *r, uint32_t group, enum fab_life_state state)
 	g->visit++;
 	if (r->router->enter)
 		r->router->enter(r->router->context, group, state, r->schedule.now);
-	if (state == FAB_LIFE_RECEIVING_JOIN || state == FAB_LIFE_RECEIVING_LEAVE)
+	if (state == FAB_LIFECYCLE_RECEIVING_JOIN ||
+	    state == FAB_LIFECYCLE_RECEIVING_LEAVE)
 		fab_schedule_add(&r->schedule,
 				 fab_time_add(r->schedule.now, r->options->timeout_ns),
 				 TIME_OUT, (uint64_t)group << 32 | g->visit);
@@ -126,7 +127,7 @@ static void note_routed(struct replay *r, struct group *g)
 		return;
 	g->is_complete = false;
 	fab_tally_add(&r->routed, (double)(now - g->complete_ns) / 1e9);
-	if (r->options->behaviour != FAB_LIFE_BATCHED)
+	if (r->options->behaviour != FAB_LIFECYCLE_BATCHED)
 		return; /* nobody is told */
 	told = fab_time_add(told_at(r, g->first_ns, now), r->options->notify_ns);
 	fab_tally_add(&r->told, (double)(told - g->complete_ns) / 1e9);
@@ -150,14 +151,14 @@ static void destroy(struct replay *r, uint32_t group)
 	const struct fab_groups *all = r->events->groups;
 	struct group *g = &r->groups[group];
 
-	enter(r, group, FAB_LIFE_DESTROYING);
+	enter(r, group, FAB_LIFECYCLE_DESTROYING);
 	set_unusable(r, g, false);
 	for (uint64_t s = all->first[group]; s < all->first[group + 1]; s++)
 		r->seats[s] = 0;
 	route(r, group, JOINED);
 	g->count = g->n_joined = g->n_left = 0;
 	g->is_complete = false;
-	enter(r, group, FAB_LIFE_ABSENT);
+	enter(r, group, FAB_LIFECYCLE_ABSENT);
 }
 
 /* A member has left a group that is ready, or had left when it became so. */
@@ -165,8 +166,8 @@ static void note_left(struct replay *r, uint32_t group)
 {
 	struct group *g = &r->groups[group];
 
-	if (g->state == FAB_LIFE_READY)
-		enter(r, group, FAB_LIFE_RECEIVING_LEAVE);
+	if (g->state == FAB_LIFECYCLE_READY)
+		enter(r, group, FAB_LIFECYCLE_RECEIVING_LEAVE);
 	if (g->n_left == g->count)
 		destroy(r, group);
 }
@@ -180,12 +181,12 @@ static void batched_join(struct replay *r, const struct fab_event *e)
 		r->out->repeated++;
 		return;
 	}
-	if (g->state == FAB_LIFE_ABSENT) {
+	if (g->state == FAB_LIFECYCLE_ABSENT) {
 		g->count = e->count;
 		set_unusable(r, g, true);
-		enter(r, e->group, FAB_LIFE_RECEIVING_JOIN);
+		enter(r, e->group, FAB_LIFECYCLE_RECEIVING_JOIN);
 	}
-	if (g->state != FAB_LIFE_RECEIVING_JOIN || g->count != e->count) {
+	if (g->state != FAB_LIFECYCLE_RECEIVING_JOIN || g->count != e->count) {
 		r->out->refused++;
 		return;
 	}
@@ -193,7 +194,7 @@ static void batched_join(struct replay *r, const struct fab_event *e)
 	note_join(r, g, ++g->n_joined, g->count);
 	if (g->n_joined < g->count)
 		return;
-	enter(r, e->group, FAB_LIFE_COMPUTING);
+	enter(r, e->group, FAB_LIFECYCLE_COMPUTING);
 	compute(r, e->group, e->seat, false);
 }
 
@@ -206,14 +207,14 @@ static void batched_leave(struct replay *r, const struct fab_event *e)
 		r->out->repeated++;
 		return;
 	}
-	if (!*seat || g->state == FAB_LIFE_RECEIVING_JOIN) {
+	if (!*seat || g->state == FAB_LIFECYCLE_RECEIVING_JOIN) {
 		r->out->refused++;
 		return;
 	}
 	*seat |= LEFT;
 	g->is_complete = false;
 	g->n_left++;
-	if (g->state != FAB_LIFE_COMPUTING)
+	if (g->state != FAB_LIFECYCLE_COMPUTING)
 		note_left(r, e->group);
 }
 
@@ -222,7 +223,7 @@ static void batched_computed(struct replay *r, const struct job *job)
 	route(r, job->group, JOINED);
 	note_routed(r, &r->groups[job->group]);
 	set_unusable(r, &r->groups[job->group], false);
-	enter(r, job->group, FAB_LIFE_READY);
+	enter(r, job->group, FAB_LIFECYCLE_READY);
 	if (r->groups[job->group].n_left)
 		note_left(r, job->group);
 }
@@ -292,7 +293,7 @@ static void plain_request(struct replay *r, const struct fab_event *e)
 	else
 		note_join(r, g, g->n_joined, e->count);
 	set_unusable(r, g, g->n_joined);
-	if (r->options->behaviour == FAB_LIFE_PLAIN)
+	if (r->options->behaviour == FAB_LIFECYCLE_PLAIN)
 		compute(r, e->group, e->seat, e->is_leave);
 	else
 		wait_for_pass(r, e->group);
@@ -350,7 +351,7 @@ static void receive(struct replay *r, size_t i)
 
 	if (is_lost(r, i))
 		r->out->lost++;
-	else if (r->options->behaviour != FAB_LIFE_BATCHED)
+	else if (r->options->behaviour != FAB_LIFECYCLE_BATCHED)
 		plain_request(r, e);
 	else if (e->is_leave)
 		batched_leave(r, e);
@@ -365,9 +366,9 @@ static void end_job(struct replay *r, size_t i)
 
 	r->n_computed++;
 	r->out->recomputations++;
-	if (r->options->behaviour == FAB_LIFE_PLAIN)
+	if (r->options->behaviour == FAB_LIFECYCLE_PLAIN)
 		plain_computed(r, &job);
-	else if (r->options->behaviour == FAB_LIFE_COALESCED)
+	else if (r->options->behaviour == FAB_LIFECYCLE_COALESCED)
 		coalesced_computed(r, &job);
 	else
 		batched_computed(r, &job);
@@ -402,14 +403,14 @@ static void run(struct replay *r)
 
 static void sum_up(struct replay *r)
 {
-	struct fab_life_outcome *o = r->out;
+	struct fab_lifecycle_outcome *o = r->out;
 
 	for (uint32_t i = 0; i < r->events->groups->n; i++) {
 		const struct group *g = &r->groups[i];
 
 		fab_tally_add(&r->unusable, (double)g->unusable_ns / 1e9);
-		o->alive += r->options->behaviour == FAB_LIFE_BATCHED
-				    ? g->state != FAB_LIFE_ABSENT
+		o->alive += r->options->behaviour == FAB_LIFECYCLE_BATCHED
+				    ? g->state != FAB_LIFECYCLE_ABSENT
 				    : g->n_joined > 0;
 	}
 	o->routed = r->routed.n;
@@ -426,16 +427,17 @@ static void sum_up(struct replay *r)
 	}
 }
 
-void fab_life_replay(const struct fab_events *events,
-		     const struct fab_life_options *options,
-		     const struct fab_life_router *router, struct fab_life_outcome *out)
+void fab_lifecycle_replay(const struct fab_events *events,
+			  const struct fab_lifecycle_options *options,
+			  const struct fab_lifecycle_router *router,
+			  struct fab_lifecycle_outcome *out)
 {
 	const struct fab_groups *g = events->groups;
 	struct replay r = {
 		.events = events, .options = options, .router = router, .out = out};
 	uint32_t widest = 0;
 
-	*out = (struct fab_life_outcome){0};
+	*out = (struct fab_lifecycle_outcome){0};
 	for (uint32_t i = 0; i < g->n; i++)
 		widest = fab_group_size(g, i) > widest ? fab_group_size(g, i) : widest;
 	r.groups = FAB_NEW0(g->n, struct group);
@@ -451,11 +453,11 @@ void fab_life_replay(const struct fab_events *events,
 	fab_schedule_fini(&r.schedule);
 }
 
-const char *fab_life_behaviour_name(enum fab_life_behaviour behaviour)
+const char *fab_lifecycle_behaviour_name(enum fab_lifecycle_behaviour behaviour)
 {
-	static const char *const names[] = {[FAB_LIFE_BATCHED] = "batched",
-					    [FAB_LIFE_PLAIN] = "plain",
-					    [FAB_LIFE_COALESCED] = "coalesced"};
+	static const char *const names[] = {[FAB_LIFECYCLE_BATCHED] = "batched",
+					    [FAB_LIFECYCLE_PLAIN] = "plain",
+					    [FAB_LIFECYCLE_COALESCED] = "coalesced"};
 
 	return names[behaviour];
 }

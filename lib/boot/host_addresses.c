@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "boot/book.h"
+#include "boot/host_addresses.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,10 +13,10 @@
 
 enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 63 };
 
-struct fab_book {
+struct fab_host_addresses {
 	struct fab_strmap *by_name;
 	struct fab_directory *names; /* the same, whatever the letters' case */
-	FAB_VEC(struct fab_book_entry) entries;
+	FAB_VEC(struct fab_host_address) entries;
 };
 
 bool fab_is_host_name(const char *name)
@@ -56,17 +56,18 @@ static bool parse_ip(const char *text, char out[16])
 }
 
 /* Note what is told of a name; false when it contradicts what was. */
-static bool note(struct fab_book *book, const char *name, const char *mac, const char *ip)
+static bool note(struct fab_host_addresses *addresses, const char *name, const char *mac,
+		 const char *ip)
 {
-	uint32_t n = (uint32_t)book->entries.n;
-	uint32_t at = fab_strmap_put(book->by_name, name, strlen(name), n);
-	struct fab_book_entry *e;
+	uint32_t n = (uint32_t)addresses->entries.n;
+	uint32_t at = fab_strmap_put(addresses->by_name, name, strlen(name), n);
+	struct fab_host_address *e;
 
 	if (at == n) {
-		FAB_PUSH(&book->entries, ((struct fab_book_entry){0}));
-		fab_directory_add(book->names, name, strlen(name), n);
+		FAB_PUSH(&addresses->entries, ((struct fab_host_address){0}));
+		fab_directory_add(addresses->names, name, strlen(name), n);
 	}
-	e = &book->entries.v[at];
+	e = &addresses->entries.v[at];
 	if ((*mac && *e->mac && strcmp(mac, e->mac) != 0) ||
 	    (*ip && *e->ip && strcmp(ip, e->ip) != 0))
 		return false;
@@ -88,7 +89,7 @@ static const char *next_word(char **rest)
 }
 
 /* Reads one line; a sentence of what is wrong, or NULL. */
-static const char *read_line(struct fab_book *book, char *line)
+static const char *read_line(struct fab_host_addresses *addresses, char *line)
 {
 	char mac[18] = "", ip[16] = "", *rest = line;
 	struct in6_addr six;
@@ -102,7 +103,7 @@ static const char *read_line(struct fab_book *book, char *line)
 		for (second = next_word(&rest); second; second = next_word(&rest))
 			if (!fab_is_host_name(second))
 				return "this is no host name";
-			else if (!note(book, second, "", ip) &&
+			else if (!note(addresses, second, "", ip) &&
 				 strncmp(ip, "127.", 4) != 0)
 				return "the name has another IP address already";
 		return NULL;
@@ -110,9 +111,10 @@ static const char *read_line(struct fab_book *book, char *line)
 	second = next_word(&rest);
 	third = next_word(&rest);
 	if (parse_mac(first, mac) && second && !third)
-		return !fab_is_host_name(second)     ? "this is no host name"
-		       : note(book, second, mac, "") ? NULL
-						     : "the name has another MAC already";
+		return !fab_is_host_name(second) ? "this is no host name"
+		       : note(addresses, second, mac, "")
+			       ? NULL
+			       : "the name has another MAC already";
 	if (inet_pton(AF_INET6, first, &six) == 1)
 		return NULL;
 	if (!second || !parse_mac(second, mac) || (third && !parse_ip(third, ip)) ||
@@ -120,20 +122,20 @@ static const char *read_line(struct fab_book *book, char *line)
 		return "expected NAME MAC [IP], MAC NAME or IP NAME...";
 	if (!fab_is_host_name(first))
 		return "this is no host name";
-	return note(book, first, mac, ip)
+	return note(addresses, first, mac, ip)
 		       ? NULL
 		       : "the name has another MAC or IP address already";
 }
 
-int fab_book_read(const char *file, const char *text, size_t len, struct fab_book **out,
-		  struct fab_err *err)
+int fab_host_addresses_read(const char *file, const char *text, size_t len,
+			    struct fab_host_addresses **out, struct fab_err *err)
 {
-	struct fab_book *book = FAB_NEW0(1, struct fab_book);
+	struct fab_host_addresses *addresses = FAB_NEW0(1, struct fab_host_addresses);
 	uint64_t number = 0;
 	int rc = 0;
 
-	book->by_name = fab_strmap_new(64);
-	book->names = fab_directory_new(64);
+	addresses->by_name = fab_strmap_new(64);
+	addresses->names = fab_directory_new(64);
 	for (const char *at = text, *end = text + len; at < end && !rc;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at)), *wrong;
 		size_t n = (size_t)((stop ? stop : end) - at);
@@ -145,7 +147,7 @@ int fab_book_read(const char *file, const char *text, size_t len, struct fab_boo
 			memcpy(line, at, n);
 			line[n] = 0;
 			wrong = strlen(line) < n ? "the line has a NUL byte"
-						 : read_line(book, line);
+						 : read_line(addresses, line);
 		}
 		if (wrong)
 			rc = fab_fail(err, EINVAL, "%s:%llu: %s: '%.*s'", file,
@@ -154,32 +156,34 @@ int fab_book_read(const char *file, const char *text, size_t len, struct fab_boo
 		at += n + 1;
 	}
 	if (rc) {
-		fab_book_free(book);
+		fab_host_addresses_free(addresses);
 		return rc;
 	}
-	*out = book;
+	*out = addresses;
 	return 0;
 }
 
-void fab_book_free(struct fab_book *book)
+void fab_host_addresses_free(struct fab_host_addresses *addresses)
 {
-	if (!book)
+	if (!addresses)
 		return;
-	fab_strmap_free(book->by_name);
-	fab_directory_free(book->names);
-	free(book->entries.v);
-	free(book);
+	fab_strmap_free(addresses->by_name);
+	fab_directory_free(addresses->names);
+	free(addresses->entries.v);
+	free(addresses);
 }
 
-const struct fab_book_entry *fab_book_find(const struct fab_book *book, const char *name)
+const struct fab_host_address *
+fab_host_addresses_find(const struct fab_host_addresses *addresses, const char *name)
 {
-	uint32_t at = book ? fab_strmap_get(book->by_name, name, strlen(name)) : FAB_NONE;
+	uint32_t at = addresses ? fab_strmap_get(addresses->by_name, name, strlen(name))
+				: FAB_NONE;
 
-	if (book && at == FAB_NONE) {
+	if (addresses && at == FAB_NONE) {
 		struct fab_hits hits =
-			fab_directory_find(book->names, name, strlen(name), false);
+			fab_directory_find(addresses->names, name, strlen(name), false);
 
-		at = hits.n == 1 ? fab_directory_hit(book->names, &hits) : FAB_NONE;
+		at = hits.n == 1 ? fab_directory_hit(addresses->names, &hits) : FAB_NONE;
 	}
-	return at == FAB_NONE ? NULL : &book->entries.v[at];
+	return at == FAB_NONE ? NULL : &addresses->entries.v[at];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The life of groups against a simulation that does everything tick by tick. */
-#include "mcast/life.h"
+#include "mcast/lifecycle.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -17,7 +17,7 @@ enum { GROUPS = 3, SEATS = 5, EVENTS = 80, MAX_LOG = 1000, N_SEEDS = 400 };
 struct log {
 	uint32_t n[GROUPS];
 	uint32_t members[GROUPS][MAX_LOG];
-	enum fab_life_state state[GROUPS];
+	enum fab_lifecycle_state state[GROUPS];
 	uint64_t now_ns;
 };
 
@@ -41,17 +41,17 @@ static uint64_t route(void *context, uint32_t group, const fab_port_id *member,
 }
 
 /* The states that may follow each, as bits. */
-static void enter(void *context, uint32_t group, enum fab_life_state state,
+static void enter(void *context, uint32_t group, enum fab_lifecycle_state state,
 		  uint64_t now_ns)
 {
 	static const unsigned next[] = {
-		[FAB_LIFE_ABSENT] = 1 << FAB_LIFE_RECEIVING_JOIN,
-		[FAB_LIFE_RECEIVING_JOIN] =
-			1 << FAB_LIFE_COMPUTING | 1 << FAB_LIFE_DESTROYING,
-		[FAB_LIFE_COMPUTING] = 1 << FAB_LIFE_READY,
-		[FAB_LIFE_READY] = 1 << FAB_LIFE_RECEIVING_LEAVE,
-		[FAB_LIFE_RECEIVING_LEAVE] = 1 << FAB_LIFE_DESTROYING,
-		[FAB_LIFE_DESTROYING] = 1 << FAB_LIFE_ABSENT,
+		[FAB_LIFECYCLE_ABSENT] = 1 << FAB_LIFECYCLE_RECEIVING_JOIN,
+		[FAB_LIFECYCLE_RECEIVING_JOIN] =
+			1 << FAB_LIFECYCLE_COMPUTING | 1 << FAB_LIFECYCLE_DESTROYING,
+		[FAB_LIFECYCLE_COMPUTING] = 1 << FAB_LIFECYCLE_READY,
+		[FAB_LIFECYCLE_READY] = 1 << FAB_LIFECYCLE_RECEIVING_LEAVE,
+		[FAB_LIFECYCLE_RECEIVING_LEAVE] = 1 << FAB_LIFECYCLE_DESTROYING,
+		[FAB_LIFECYCLE_DESTROYING] = 1 << FAB_LIFECYCLE_ABSENT,
 	};
 	struct log *log = context;
 
@@ -104,8 +104,8 @@ static void trace_init(struct trace *t, uint64_t seed)
 
 /* The same, tick by tick, with nothing kept but what the page tells. */
 struct naive {
-	const struct fab_life_options *options;
-	enum fab_life_state state[GROUPS];
+	const struct fab_lifecycle_options *options;
+	enum fab_lifecycle_state state[GROUPS];
 	uint64_t entered[GROUPS];
 	uint32_t count[GROUPS], joined[GROUPS], left[GROUPS], routed[GROUPS];
 	uint32_t n_jobs;
@@ -119,7 +119,7 @@ struct naive {
 	bool is_complete[GROUPS];
 	uint64_t complete[GROUPS], first[GROUPS];
 	double routed_s, routed_max_s, told_s, told_max_s;
-	struct fab_life_outcome out;
+	struct fab_lifecycle_outcome out;
 	struct log log;
 };
 
@@ -127,7 +127,7 @@ static void naive_destroy(struct naive *s, uint32_t g)
 {
 	s->joined[g] = s->left[g] = 0;
 	s->is_complete[g] = false;
-	s->state[g] = FAB_LIFE_ABSENT;
+	s->state[g] = FAB_LIFECYCLE_ABSENT;
 	log_route(&s->log, g, 0);
 	s->out.table_updates += 3;
 }
@@ -139,7 +139,7 @@ static void naive_compute(struct naive *s, uint32_t g, uint32_t change)
 	s->jobs[s->n_jobs++].ticks_left = s->options->compute_ns;
 }
 
-static void naive_set(struct naive *s, uint32_t g, enum fab_life_state state,
+static void naive_set(struct naive *s, uint32_t g, enum fab_lifecycle_state state,
 		      uint64_t now)
 {
 	s->state[g] = state;
@@ -148,9 +148,9 @@ static void naive_set(struct naive *s, uint32_t g, enum fab_life_state state,
 
 static void naive_left(struct naive *s, uint32_t g, uint64_t now)
 {
-	if (s->state[g] == FAB_LIFE_READY && s->left[g])
-		naive_set(s, g, FAB_LIFE_RECEIVING_LEAVE, now);
-	if (s->state[g] == FAB_LIFE_RECEIVING_LEAVE && s->left[g] == s->joined[g])
+	if (s->state[g] == FAB_LIFECYCLE_READY && s->left[g])
+		naive_set(s, g, FAB_LIFECYCLE_RECEIVING_LEAVE, now);
+	if (s->state[g] == FAB_LIFECYCLE_RECEIVING_LEAVE && s->left[g] == s->joined[g])
 		naive_destroy(s, g);
 }
 
@@ -165,7 +165,7 @@ static bool naive_is_dirty(const struct naive *s, uint32_t g)
 /* Coalesced: all groups that changed, in their order, with the members of now. */
 static void naive_pass(struct naive *s)
 {
-	if (s->options->behaviour != FAB_LIFE_COALESCED || s->n_jobs || !s->n_dirty)
+	if (s->options->behaviour != FAB_LIFECYCLE_COALESCED || s->n_jobs || !s->n_dirty)
 		return;
 	for (uint32_t i = 0; i < s->n_dirty; i++)
 		naive_compute(s, s->dirty[i], s->joined[s->dirty[i]]);
@@ -185,7 +185,7 @@ static void naive_measure(struct naive *s, uint32_t g, uint64_t now)
 	s->out.routed++;
 	s->routed_s += routed;
 	s->routed_max_s = fmax(s->routed_max_s, routed);
-	if (s->options->behaviour != FAB_LIFE_BATCHED)
+	if (s->options->behaviour != FAB_LIFECYCLE_BATCHED)
 		return;
 	if (s->options->poll_ns)
 		do {
@@ -219,18 +219,18 @@ static void naive_end_jobs(struct naive *s, uint64_t now)
 		uint32_t g = s->jobs[0].group;
 
 		s->routed[g] ^= s->jobs[0].change;
-		if (s->options->behaviour == FAB_LIFE_COALESCED)
+		if (s->options->behaviour == FAB_LIFECYCLE_COALESCED)
 			s->routed[g] = s->jobs[0].change;
 		memmove(&s->jobs[0], &s->jobs[1], --s->n_jobs * sizeof(s->jobs[0]));
 		s->out.recomputations++;
-		if (s->options->behaviour == FAB_LIFE_BATCHED)
+		if (s->options->behaviour == FAB_LIFECYCLE_BATCHED)
 			s->routed[g] = s->joined[g];
 		log_route(&s->log, g, s->routed[g]);
 		s->out.table_updates += 3 + (uint64_t)__builtin_popcount(s->routed[g]);
 		naive_measure(s, g, now);
 		naive_pass(s);
-		if (s->options->behaviour == FAB_LIFE_BATCHED) {
-			naive_set(s, g, FAB_LIFE_READY, now);
+		if (s->options->behaviour == FAB_LIFECYCLE_BATCHED) {
+			naive_set(s, g, FAB_LIFECYCLE_READY, now);
 			naive_left(s, g, now);
 		}
 	}
@@ -244,11 +244,11 @@ static void naive_join(struct naive *s, const struct fab_event *e, uint32_t bit)
 		s->out.repeated++;
 		return;
 	}
-	if (s->state[g] == FAB_LIFE_ABSENT) {
-		naive_set(s, g, FAB_LIFE_RECEIVING_JOIN, e->time_ns);
+	if (s->state[g] == FAB_LIFECYCLE_ABSENT) {
+		naive_set(s, g, FAB_LIFECYCLE_RECEIVING_JOIN, e->time_ns);
 		s->count[g] = e->count;
 	}
-	if (s->state[g] != FAB_LIFE_RECEIVING_JOIN || s->count[g] != e->count) {
+	if (s->state[g] != FAB_LIFECYCLE_RECEIVING_JOIN || s->count[g] != e->count) {
 		s->out.refused++;
 		return;
 	}
@@ -256,7 +256,7 @@ static void naive_join(struct naive *s, const struct fab_event *e, uint32_t bit)
 	naive_joined(s, e);
 	if ((uint32_t)__builtin_popcount(s->joined[g]) < s->count[g])
 		return;
-	naive_set(s, g, FAB_LIFE_COMPUTING, e->time_ns);
+	naive_set(s, g, FAB_LIFECYCLE_COMPUTING, e->time_ns);
 	naive_compute(s, g, 0);
 }
 
@@ -266,7 +266,7 @@ static void naive_leave(struct naive *s, const struct fab_event *e, uint32_t bit
 
 	if (s->left[g] & bit) {
 		s->out.repeated++;
-	} else if (!(s->joined[g] & bit) || s->state[g] == FAB_LIFE_RECEIVING_JOIN) {
+	} else if (!(s->joined[g] & bit) || s->state[g] == FAB_LIFECYCLE_RECEIVING_JOIN) {
 		s->out.refused++;
 	} else {
 		s->left[g] |= bit;
@@ -282,7 +282,7 @@ static void naive_receive(struct naive *s, const struct fab_event *e)
 
 	if (e->is_lost) {
 		s->out.lost++;
-	} else if (s->options->behaviour == FAB_LIFE_BATCHED) {
+	} else if (s->options->behaviour == FAB_LIFECYCLE_BATCHED) {
 		if (e->is_leave)
 			naive_leave(s, e, bit);
 		else
@@ -296,7 +296,7 @@ static void naive_receive(struct naive *s, const struct fab_event *e)
 			s->is_complete[e->group] = false;
 		else
 			naive_joined(s, e);
-		if (s->options->behaviour == FAB_LIFE_PLAIN)
+		if (s->options->behaviour == FAB_LIFECYCLE_PLAIN)
 			naive_compute(s, e->group, bit);
 		else if (!naive_is_dirty(s, e->group))
 			s->dirty[s->n_dirty++] = e->group;
@@ -306,9 +306,9 @@ static void naive_receive(struct naive *s, const struct fab_event *e)
 
 static bool naive_is_unusable(const struct naive *s, uint32_t g)
 {
-	if (s->options->behaviour == FAB_LIFE_BATCHED)
-		return s->state[g] == FAB_LIFE_RECEIVING_JOIN ||
-		       s->state[g] == FAB_LIFE_COMPUTING;
+	if (s->options->behaviour == FAB_LIFECYCLE_BATCHED)
+		return s->state[g] == FAB_LIFECYCLE_RECEIVING_JOIN ||
+		       s->state[g] == FAB_LIFECYCLE_COMPUTING;
 	for (uint32_t i = 0; i < s->n_jobs; i++)
 		if (s->jobs[i].group == g)
 			return s->joined[g];
@@ -317,8 +317,8 @@ static bool naive_is_unusable(const struct naive *s, uint32_t g)
 
 static void naive_time_out(struct naive *s, uint32_t g, uint64_t now)
 {
-	bool waits = s->state[g] == FAB_LIFE_RECEIVING_JOIN ||
-		     s->state[g] == FAB_LIFE_RECEIVING_LEAVE;
+	bool waits = s->state[g] == FAB_LIFECYCLE_RECEIVING_JOIN ||
+		     s->state[g] == FAB_LIFECYCLE_RECEIVING_LEAVE;
 
 	if (!waits || now - s->entered[g] < s->options->timeout_ns)
 		return;
@@ -353,10 +353,10 @@ static void naive_run(struct naive *s, const struct fab_events *events)
 	}
 }
 
-static void compare(const struct naive *want, const struct fab_life_outcome *got,
+static void compare(const struct naive *want, const struct fab_lifecycle_outcome *got,
 		    const struct log *log)
 {
-	const struct fab_life_outcome *o = &want->out;
+	const struct fab_lifecycle_outcome *o = &want->out;
 
 	cr_assert_eq(got->recomputations, o->recomputations);
 	cr_assert_eq(got->table_updates, o->table_updates);
@@ -377,7 +377,7 @@ static void compare(const struct naive *want, const struct fab_life_outcome *got
 		cr_assert_float_eq(got->routed_mean_s, want->routed_s / n, 1e-12);
 		cr_assert_float_eq(got->routed_max_s, want->routed_max_s, 1e-12);
 	}
-	if (!o->routed || want->options->behaviour != FAB_LIFE_BATCHED) {
+	if (!o->routed || want->options->behaviour != FAB_LIFECYCLE_BATCHED) {
 		cr_assert(isnan(got->told_mean_s) && isnan(got->told_max_s));
 	} else {
 		cr_assert_float_eq(got->told_mean_s, want->told_s / (double)o->routed,
@@ -395,31 +395,33 @@ static void compare(const struct naive *want, const struct fab_life_outcome *got
 }
 
 /* All behaviours, with computations and time-outs from none to long. */
-Test(life, as_a_simulation_tick_by_tick)
+Test(lifecycle, as_a_simulation_tick_by_tick)
 {
 	uint64_t timed_out = 0, batched = 0, routed = 0, gathered = 0;
 
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct fab_life_options options = {.behaviour = (enum fab_life_behaviour)(
-							   seed % FAB_LIFE_N_BEHAVIOURS),
-						   .compute_ns = seed / 2 % 5,
-						   .timeout_ns = seed / 10 % 30,
-						   .poll_ns = seed / 3 % 4,
-						   .notify_ns = seed % 5};
+		struct fab_lifecycle_options options = {
+			.behaviour = (enum fab_lifecycle_behaviour)(
+				seed % FAB_LIFECYCLE_N_BEHAVIOURS),
+			.compute_ns = seed / 2 % 5,
+			.timeout_ns = seed / 10 % 30,
+			.poll_ns = seed / 3 % 4,
+			.notify_ns = seed % 5};
 		struct log log = {.n = {0}};
-		struct fab_life_router router = {route, enter, &log};
+		struct fab_lifecycle_router router = {route, enter, &log};
 		struct naive naive = {.options = &options};
-		struct fab_life_outcome out;
+		struct fab_lifecycle_outcome out;
 		struct trace t;
 
 		trace_init(&t, seed);
-		fab_life_replay(&t.events, &options, &router, &out);
+		fab_lifecycle_replay(&t.events, &options, &router, &out);
 		naive_run(&naive, &t.events);
 		compare(&naive, &out, &log);
 		timed_out += out.timed_out;
-		batched += options.behaviour == FAB_LIFE_BATCHED ? out.recomputations : 0;
+		batched += options.behaviour == FAB_LIFECYCLE_BATCHED ? out.recomputations
+								      : 0;
 		routed += out.routed;
-		gathered += options.behaviour == FAB_LIFE_COALESCED &&
+		gathered += options.behaviour == FAB_LIFECYCLE_COALESCED &&
 			    out.passes < out.recomputations;
 	}
 	/* the traces are such that much happens */
@@ -438,7 +440,7 @@ static uint64_t no_route(void *context, uint32_t group, const fab_port_id *membe
 	return n;
 }
 
-static const struct fab_life_router nobody = {.route = no_route};
+static const struct fab_lifecycle_router nobody = {.route = no_route};
 
 static struct fab_events *generate(const char *spec, uint64_t seed)
 {
@@ -452,7 +454,7 @@ static struct fab_events *generate(const char *spec, uint64_t seed)
 	return events;
 }
 
-Test(life, without_loss_one_computation_a_group_or_one_a_request)
+Test(lifecycle, without_loss_one_computation_a_group_or_one_a_request)
 {
 	static const char *const specs[] = {
 		"grid:6x10,hold=1s", "grid:4x5x3,hold=1ms,gap=1ms,skew=5ms",
@@ -460,17 +462,17 @@ Test(life, without_loss_one_computation_a_group_or_one_a_request)
 
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		struct fab_events *e = generate(specs[i], i);
-		struct fab_life_options options = {.compute_ns = 1000000,
-						   .timeout_ns = 1000000000000};
-		struct fab_life_outcome out;
+		struct fab_lifecycle_options options = {.compute_ns = 1000000,
+							.timeout_ns = 1000000000000};
+		struct fab_lifecycle_outcome out;
 
-		fab_life_replay(e, &options, &nobody, &out);
+		fab_lifecycle_replay(e, &options, &nobody, &out);
 		cr_assert_eq(out.recomputations, e->groups->n);
 		cr_assert_eq(out.timed_out + out.lost + out.repeated + out.refused, 0);
 		cr_assert_eq(out.alive, 0);
 		cr_assert_leq(out.unusable_max_s, out.unusable_sum_s);
-		options.behaviour = FAB_LIFE_PLAIN;
-		fab_life_replay(e, &options, &nobody, &out);
+		options.behaviour = FAB_LIFECYCLE_PLAIN;
+		fab_lifecycle_replay(e, &options, &nobody, &out);
 		cr_assert_eq(out.recomputations, e->n);
 		cr_assert_eq(out.timed_out + out.lost + out.repeated + out.refused, 0);
 		cr_assert_eq(out.alive, 0);
@@ -478,49 +480,49 @@ Test(life, without_loss_one_computation_a_group_or_one_a_request)
 	}
 }
 
-Test(life, all_or_nothing_is_lost)
+Test(lifecycle, all_or_nothing_is_lost)
 {
 	struct fab_events *e = generate("grid:6x10,hold=1s", 1);
-	struct fab_life_options options = {
+	struct fab_lifecycle_options options = {
 		.compute_ns = 1000, .timeout_ns = 1000, .loss = 1};
-	struct fab_life_outcome out, again;
+	struct fab_lifecycle_outcome out, again;
 
-	fab_life_replay(e, &options, &nobody, &out);
+	fab_lifecycle_replay(e, &options, &nobody, &out);
 	cr_assert_eq(out.lost, e->n);
 	cr_assert_eq(out.recomputations + out.timed_out + out.alive, 0);
 	cr_assert_float_eq(out.unusable_sum_s, 0, 1e-12);
 
 	/* the same requests in both behaviours, others under another seed */
 	options.loss = 0.25;
-	fab_life_replay(e, &options, &nobody, &out);
+	fab_lifecycle_replay(e, &options, &nobody, &out);
 	cr_assert(out.lost > e->n / 8 && out.lost < e->n / 2);
-	options.behaviour = FAB_LIFE_PLAIN;
-	fab_life_replay(e, &options, &nobody, &again);
+	options.behaviour = FAB_LIFECYCLE_PLAIN;
+	fab_lifecycle_replay(e, &options, &nobody, &again);
 	cr_assert_eq(again.lost, out.lost);
 	cr_assert_eq(again.timed_out, 0);
 	fab_events_free(e);
 }
 
 /* Times at the ends of their ranges neither wrap nor hang. */
-Test(life, the_longest_times)
+Test(lifecycle, the_longest_times)
 {
 	struct trace t;
-	struct fab_life_options options = {.compute_ns = FAB_MAX_SPAN_NS,
-					   .timeout_ns = FAB_MAX_SPAN_NS};
-	struct fab_life_outcome out;
+	struct fab_lifecycle_options options = {.compute_ns = FAB_MAX_SPAN_NS,
+						.timeout_ns = FAB_MAX_SPAN_NS};
+	struct fab_lifecycle_outcome out;
 	uint64_t recomputations;
 
 	trace_init(&t, 3);
 	for (size_t i = 0; i < EVENTS; i++)
 		t.v[i].time_ns += FAB_MAX_EVENT_NS - 1000;
-	for (int b = FAB_LIFE_BATCHED; b < FAB_LIFE_N_BEHAVIOURS; b++) {
-		options.behaviour = (enum fab_life_behaviour)b;
+	for (int b = FAB_LIFECYCLE_BATCHED; b < FAB_LIFECYCLE_N_BEHAVIOURS; b++) {
+		options.behaviour = (enum fab_lifecycle_behaviour)b;
 		options.compute_ns = FAB_MAX_SPAN_NS;
-		fab_life_replay(&t.events, &options, &nobody, &out);
+		fab_lifecycle_replay(&t.events, &options, &nobody, &out);
 		recomputations = out.recomputations;
 		cr_assert(out.unusable_max_s >= 1e6 && out.unusable_max_s < 1e9);
 		options.compute_ns = UINT64_MAX; /* more than can be added */
-		fab_life_replay(&t.events, &options, &nobody, &out);
+		fab_lifecycle_replay(&t.events, &options, &nobody, &out);
 		cr_assert_eq(out.recomputations, recomputations);
 	}
 }
@@ -531,17 +533,17 @@ Test(life, the_longest_times)
  * >= n. Batched: one computation. Plain: n, one after the other. Coalesced: the first
  * join at once, all others in a second pass.
  */
-Test(life, one_measure_of_all_machines)
+Test(lifecycle, one_measure_of_all_machines)
 {
 	struct trace t;
-	struct fab_life_outcome out[FAB_LIFE_N_BEHAVIOURS];
+	struct fab_lifecycle_outcome out[FAB_LIFECYCLE_N_BEHAVIOURS];
 
 	for (uint32_t n = 2; n <= SEATS; n++)
 		for (uint64_t c = n; c < 20; c += 5) {
-			struct fab_life_options options = {.compute_ns = c,
-							   .timeout_ns = 1000,
-							   .poll_ns = 7,
-							   .notify_ns = 3};
+			struct fab_lifecycle_options options = {.compute_ns = c,
+								.timeout_ns = 1000,
+								.poll_ns = 7,
+								.notify_ns = 3};
 			uint64_t ready = n - 1 + c; /* batched */
 
 			trace_init(&t, 1);
@@ -549,27 +551,28 @@ Test(life, one_measure_of_all_machines)
 			for (uint32_t i = 0; i < n; i++)
 				t.v[i] = (struct fab_event){
 					.time_ns = i, .seat = i, .count = n};
-			for (int b = 0; b < FAB_LIFE_N_BEHAVIOURS; b++) {
-				options.behaviour = (enum fab_life_behaviour)b;
-				fab_life_replay(&t.events, &options, &nobody, &out[b]);
+			for (int b = 0; b < FAB_LIFECYCLE_N_BEHAVIOURS; b++) {
+				options.behaviour = (enum fab_lifecycle_behaviour)b;
+				fab_lifecycle_replay(&t.events, &options, &nobody,
+						     &out[b]);
 				cr_assert_eq(out[b].completed, 1);
 				cr_assert_eq(out[b].routed, 1);
 			}
-			cr_assert_float_eq(out[FAB_LIFE_BATCHED].routed_max_s,
+			cr_assert_float_eq(out[FAB_LIFECYCLE_BATCHED].routed_max_s,
 					   (double)c / 1e9, 1e-15);
-			cr_assert_float_eq(out[FAB_LIFE_PLAIN].routed_max_s,
+			cr_assert_float_eq(out[FAB_LIFECYCLE_PLAIN].routed_max_s,
 					   (double)(n * c - (n - 1)) / 1e9, 1e-15);
-			cr_assert_float_eq(out[FAB_LIFE_COALESCED].routed_max_s,
+			cr_assert_float_eq(out[FAB_LIFECYCLE_COALESCED].routed_max_s,
 					   (double)(2 * c - (n - 1)) / 1e9, 1e-15);
-			cr_assert_eq(out[FAB_LIFE_BATCHED].recomputations, 1);
-			cr_assert_eq(out[FAB_LIFE_PLAIN].recomputations, n);
-			cr_assert_eq(out[FAB_LIFE_COALESCED].recomputations, 2);
-			cr_assert_eq(out[FAB_LIFE_COALESCED].passes, 2);
+			cr_assert_eq(out[FAB_LIFECYCLE_BATCHED].recomputations, 1);
+			cr_assert_eq(out[FAB_LIFECYCLE_PLAIN].recomputations, n);
+			cr_assert_eq(out[FAB_LIFECYCLE_COALESCED].recomputations, 2);
+			cr_assert_eq(out[FAB_LIFECYCLE_COALESCED].passes, 2);
 			/* asked at 7, 14 ... until ready, and told 3 later */
-			cr_assert_eq(out[FAB_LIFE_BATCHED].polls, (ready + 6) / 7);
+			cr_assert_eq(out[FAB_LIFECYCLE_BATCHED].polls, (ready + 6) / 7);
 			cr_assert_float_eq(
-				out[FAB_LIFE_BATCHED].told_max_s,
+				out[FAB_LIFECYCLE_BATCHED].told_max_s,
 				(double)((ready + 6) / 7 * 7 + 3 - (n - 1)) / 1e9, 1e-15);
-			cr_assert(isnan(out[FAB_LIFE_PLAIN].told_max_s));
+			cr_assert(isnan(out[FAB_LIFECYCLE_PLAIN].told_max_s));
 		}
 }

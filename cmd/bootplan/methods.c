@@ -20,7 +20,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{.doc = "Other ways to distribute:", .group = 6},
+	{.doc = "Other methods to distribute:", .group = 6},
 	{"multicast", OPT_MULTICAST, "LIST", 0,
 	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, "
 	 "separated by commas, all, or none (default fulb): @MULTICAST@",
@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static void parse_multicast(struct bootplan_ways *w, const char *list,
+static void parse_multicast(struct bootplan_methods *w, const char *list,
 			    struct argp_state *state)
 {
 	struct fab_chosen_list chosen = {0};
@@ -51,7 +51,7 @@ static void parse_multicast(struct bootplan_ways *w, const char *list,
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct bootplan_ways *w = state->input;
+	struct bootplan_methods *w = state->input;
 	struct fab_err err;
 
 	switch (key) {
@@ -72,7 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp bootplan_ways_argp = {
+const struct argp bootplan_methods_argp = {
 	.options = options, .parser = parse, .help_filter = fab_cli_help};
 
 /* A group for each interface that serves a node: itself and its nodes. */
@@ -108,17 +108,18 @@ static struct fab_groups *make_groups(const struct bootplan_outcome *o,
 	return fab_groups_builder_finish(b, false, &groups, err) ? NULL : groups;
 }
 
-static void add_way(struct bootplan_outcome *o, const char *way, const char *algorithm,
-		    uint32_t n_trees, double seconds)
+static void add_path(struct bootplan_outcome *o, const char *method,
+		     const char *algorithm, uint32_t n_trees, double seconds)
 {
-	FAB_PUSH(&o->ways, ((struct bootplan_way){way, algorithm, n_trees, seconds}));
+	FAB_PUSH(&o->methods,
+		 ((struct bootplan_method){method, algorithm, n_trees, seconds}));
 }
 
 /* Grow the trees of all servers by every algorithm. */
 static void route(const struct bootplan_params *p, struct bootplan_outcome *o,
 		  struct fab_mcast_problem *problem, double image_mbit)
 {
-	const struct bootplan_ways *w = &p->ways;
+	const struct bootplan_methods *w = &p->methods;
 	struct fab_mcast_options mcast = {.n_threads = p->run.threads};
 	struct fab_mcast_result results[BOOTPLAN_MAX_ENGINES];
 	struct fab_dist *dist;
@@ -140,8 +141,8 @@ static void route(const struct bootplan_params *p, struct bootplan_outcome *o,
 				     err.text);
 			o->has_broken_tree = true;
 		}
-		add_way(o, "multicast", w->engines[i]->name, problem->groups->n,
-			image_mbit * (1 + w->repair) / mbps);
+		add_path(o, "multicast", w->engines[i]->name, problem->groups->n,
+			 image_mbit * (1 + w->repair) / mbps);
 		fab_mcast_result_fini(&results[i]);
 	}
 	fab_dist_free(dist);
@@ -155,8 +156,8 @@ static void add_trees(const struct bootplan_params *p, struct bootplan_outcome *
 	struct fab_groups *groups;
 	struct fab_err err;
 
-	if (!p->ways.n_engines ||
-	    (!p->ways.has_engines && problem.f->n_switches > MAX_SWITCHES))
+	if (!p->methods.n_engines ||
+	    (!p->methods.has_engines && problem.f->n_switches > MAX_SWITCHES))
 		return;
 	groups = make_groups(o, batch, interface_of, &err);
 	if (!groups) {
@@ -168,20 +169,20 @@ static void add_trees(const struct bootplan_params *p, struct bootplan_outcome *
 	fab_groups_free(groups);
 }
 
-void bootplan_add_ways(const struct bootplan_params *p, struct bootplan_outcome *o,
-		       const uint32_t *interface_of)
+void bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
+			  const uint32_t *interface_of)
 {
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
 	double image_mbit =
 		(double)p->transfer.image_bytes * 8e-6 / p->transfer.efficiency;
 	struct fab_alternatives a;
 
-	fab_alternatives_of(o->m, batch, image_mbit, (double)p->ways.chunk_bytes * 8e-6,
-			    p->ways.repair, &a);
+	fab_alternatives_of(o->m, batch, image_mbit,
+			    (double)p->methods.chunk_bytes * 8e-6, p->methods.repair, &a);
 	if (o->m->fabric)
 		add_trees(p, o, batch, interface_of, image_mbit);
 	else
-		add_way(o, "multicast", NULL, 1, a.multicast_seconds);
-	add_way(o, "chain", NULL, 0, a.chain_seconds);
-	add_way(o, "peer-to-peer", NULL, 0, a.peer_seconds);
+		add_path(o, "multicast", NULL, 1, a.multicast_seconds);
+	add_path(o, "chain", NULL, 0, a.chain_seconds);
+	add_path(o, "peer-to-peer", NULL, 0, a.peer_seconds);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the judge share. */
+/* What the parts of the analysis share. */
 #pragma once
 
 #include "fabric/planes.h"
-#include "unicast/judge.h"
+#include "unicast/analysis.h"
 #include "unicast/walk.h"
 
 enum {
-	FAB_JUDGE_BLOCK = 32, /* targets that are worked on together */
-	FAB_JUDGE_SLS = 16,
-	FAB_JUDGE_DROP = 15, /* the lane of management: data on it is dropped */
+	FAB_ANALYSIS_BLOCK = 32, /* targets that are worked on together */
+	FAB_ANALYSIS_SLS = 16,
+	FAB_ANALYSIS_DROP = 15, /* the lane of management: data on it is dropped */
 };
 
 /* Ends behind a switch, by the column that leads there; FAB_NONE: none does. */
@@ -31,9 +31,9 @@ struct fab_cdg {
 	uint64_t n_in_parts;
 };
 
-struct fab_judging {
+struct fab_analyser {
 	const struct fab_routes *r;
-	const struct fab_judge_options *options;
+	const struct fab_analysis_options *options;
 	uint32_t n_switches, n_arcs;
 	uint8_t *direction; /* [n arcs] 1 up, 2 down, 0 neither */
 	/* neighbours over live cables, each once */
@@ -62,12 +62,12 @@ struct fab_judging {
 	 * lane of a level that has the same everywhere, FAB_VL_UNKNOWN */
 	uint32_t n_sls;
 	uint8_t *lane;
-	uint8_t lane_of_sl[FAB_JUDGE_SLS];
+	uint8_t lane_of_sl[FAB_ANALYSIS_SLS];
 	struct fab_cdg cdg;
 };
 
 /* What one thread needs for its targets. */
-struct fab_judge_work {
+struct fab_analysis_work {
 	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
 	struct fab_walk walk; /* of the target at hand; its hops are among these */
 	uint8_t *turns;	   /* [n_switches] 1: goes up further on; 2: after going down */
@@ -87,7 +87,7 @@ struct fab_judge_work {
 };
 
 /* Ends on other planes than a switch: nobody sends from one plane to another. */
-static inline uint64_t fab_judge_ends_beside(const struct fab_judging *j, uint32_t sw)
+static inline uint64_t fab_analysis_ends_beside(const struct fab_analyser *j, uint32_t sw)
 {
 	uint32_t part = j->planes->of_switch[sw];
 
@@ -100,17 +100,17 @@ static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
 }
 
 /* Entry of the tables of lanes, of 16 levels each. */
-static inline uint64_t fab_judge_entry(const struct fab_judging *j, uint32_t sw,
-				       uint32_t in, uint32_t out)
+static inline uint64_t fab_analysis_entry(const struct fab_analyser *j, uint32_t sw,
+					  uint32_t in, uint32_t out)
 {
 	uint32_t d = fab_degree(j->r->f, sw);
 
-	return j->r->vl_first[sw] / FAB_JUDGE_SLS + (uint64_t)in * (d + 1) + out;
+	return j->r->vl_first[sw] / FAB_ANALYSIS_SLS + (uint64_t)in * (d + 1) + out;
 }
 
 /* fab_routes_vl() for levels that pairs have. */
-static inline unsigned fab_judge_vl(const struct fab_judging *j, uint32_t sw, uint32_t in,
-				    uint32_t out, unsigned sl)
+static inline unsigned fab_analysis_vl(const struct fab_analyser *j, uint32_t sw,
+				       uint32_t in, uint32_t out, unsigned sl)
 {
 	if (j->r->lanes == FAB_LANES_ONE)
 		return 0;
@@ -118,13 +118,14 @@ static inline unsigned fab_judge_vl(const struct fab_judging *j, uint32_t sw, ui
 		return sl;
 	if (j->lane_of_sl[sl] != FAB_VL_UNKNOWN)
 		return j->lane_of_sl[sl];
-	return j->lane[fab_judge_entry(j, sw, in, out) * j->n_sls + sl];
+	return j->lane[fab_analysis_entry(j, sw, in, out) * j->n_sls + sl];
 }
 
 /* Whose path goes up after it went down: w->turns of a switch that sends on, once that of
  * the next one is known (the root's is 0). */
-static inline uint8_t fab_judge_turn(const struct fab_judging *j, const uint16_t *next,
-				     uint32_t u, struct fab_judge_work *w)
+static inline uint8_t fab_analysis_turn(const struct fab_analyser *j,
+					const uint16_t *next, uint32_t u,
+					struct fab_analysis_work *w)
 {
 	uint32_t arc = j->r->f->arc_first[u] + next[u];
 	uint8_t direction = j->direction[arc], turns = w->turns[j->r->f->arc_peer[arc]];
@@ -135,8 +136,8 @@ static inline uint8_t fab_judge_turn(const struct fab_judging *j, const uint16_t
 
 /* Ends of a switch that send to a target: those with a service level for it; sl: one for
  * each group. */
-static inline uint32_t fab_judge_senders(const struct fab_judging *j, const uint8_t *sl,
-					 uint32_t u)
+static inline uint32_t fab_analysis_senders(const struct fab_analyser *j,
+					    const uint8_t *sl, uint32_t u)
 {
 	uint32_t n = j->weight[u];
 
@@ -147,8 +148,8 @@ static inline uint32_t fab_judge_senders(const struct fab_judging *j, const uint
 	return n;
 }
 
-static inline const uint16_t *fab_judge_next(const struct fab_judging *j,
-					     const struct fab_target *target)
+static inline const uint16_t *fab_analysis_next(const struct fab_analyser *j,
+						const struct fab_target *target)
 {
 	return fab_routes_next(j->r, target->column);
 }
@@ -181,9 +182,9 @@ static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
 
 /* How many columns a port should have: of tables that were read one for each LID that the
  * fabric has it have, else one. */
-uint32_t fab_judge_n_lids(const struct fab_routes *r, uint32_t port);
+uint32_t fab_analysis_n_lids(const struct fab_routes *r, uint32_t port);
 /* Fill weight, targets, n_ends, end and the groups. */
-void fab_judge_find_targets(struct fab_judging *j);
+void fab_analysis_find_targets(struct fab_analyser *j);
 
 void fab_cdg_init(struct fab_cdg *g, const struct fab_fabric *f, uint32_t n_vls);
 void fab_cdg_fini(struct fab_cdg *g);
@@ -193,26 +194,26 @@ void fab_cdg_find_parts(struct fab_cdg *g);
 uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
-bool fab_judge_follow(const struct fab_judging *j, const struct fab_target *target,
-		      uint16_t *hops, struct fab_judge_work *w);
+bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
+			 uint16_t *hops, struct fab_analysis_work *w);
 /* Service levels of the sources to targets first .. first + n - 1. */
-void fab_judge_gather_sls(const struct fab_judging *j, size_t first, size_t n,
-			  struct fab_judge_work *w);
+void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
+			     struct fab_analysis_work *w);
 /* A service level that is a number. */
-static inline bool fab_judge_is_level(uint8_t sl)
+static inline bool fab_analysis_is_level(uint8_t sl)
 {
-	return sl < FAB_JUDGE_SLS;
+	return sl < FAB_ANALYSIS_SLS;
 }
 
 /* Count and name what is missing; pairs without a service level are counted already. */
-void fab_judge_find_gaps(const struct fab_judging *j, struct fab_judge_work *w,
-			 struct fab_judgement *out);
+void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_work *w,
+			    struct fab_analysis *out);
 /* Count and collect dependencies for some targets. */
-void fab_judge_block(struct fab_judging *j, size_t first, size_t n,
-		     struct fab_judge_work *w);
+void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
+			struct fab_analysis_work *w);
 /* Name valleys and those who do not arrive. */
-void fab_judge_name_pairs(const struct fab_judging *j, struct fab_judge_work *w,
-			  struct fab_judgement *out);
+void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_work *w,
+			     struct fab_analysis *out);
 /* Count pairs whose paths are on cycles. */
-void fab_judge_block_cycles(const struct fab_judging *j, size_t first, size_t n,
-			    struct fab_judge_work *w);
+void fab_analysis_block_cycles(const struct fab_analyser *j, size_t first, size_t n,
+			       struct fab_analysis_work *w);

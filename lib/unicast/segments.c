@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/segments.h"
+
+#include "base/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t coord_in(const struct fab_kfat *k, uint32_t leaf, uint32_t line)
+{
+	return k->coord[(size_t)leaf * k->n_dims + k->line_dim[line]];
+}
+
+static void list_leaves(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+	size_t n;
+
+	for (uint32_t d = 0; d < k->n_dims; d++)
+		if (k->dims[d] > segments->width)
+			segments->width = k->dims[d];
+	n = (size_t)k->n_lines * segments->width;
+	segments->leaf_at = FAB_NEW(n + 1, uint32_t);
+	memset(segments->leaf_at, 0xff, n * sizeof(*segments->leaf_at));
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		if (!fab_switch_is_live(segments->faults, k->leaf[leaf]))
+			continue;
+		for (uint32_t d = 0; d < k->n_dims; d++) {
+			uint32_t line = k->line_of[(size_t)leaf * k->n_dims + d];
+
+			if (line != FAB_NONE)
+				segments->leaf_at[(size_t)line * segments->width +
+						  coord_in(k, leaf, line)] = leaf;
+		}
+	}
+}
+
+static void list_switches(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t n = k->f->n_switches, *at;
+
+	segments->switch_first = FAB_NEW0(k->n_lines + 2, uint32_t);
+	segments->line_switch = FAB_NEW(n + 1, uint32_t);
+	segments->in_line = FAB_NEW0(n + 1, uint32_t);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (k->switch_line[sw] != FAB_NONE)
+			segments->switch_first[k->switch_line[sw] + 1]++;
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		segments->switch_first[line + 1] += segments->switch_first[line];
+	at = FAB_NEW(k->n_lines + 1, uint32_t);
+	memcpy(at, segments->switch_first, k->n_lines * sizeof(*at));
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint32_t line = k->switch_line[sw];
+
+		if (line == FAB_NONE)
+			continue;
+		segments->in_line[sw] = at[line] - segments->switch_first[line];
+		segments->line_switch[at[line]++] = sw;
+	}
+	free(at);
+}
+
+/* A search along one line, against the traffic, from the target leaf. */
+struct walk {
+	const struct fab_segments *segments;
+	uint32_t line, target;
+	uint32_t *hops;	   /* [switches of the line] to the target, FAB_NONE */
+	uint8_t *is_down;  /* [switches of the line] the path goes down only */
+	uint8_t *has_leaf; /* [n_switches] joined to a leaf: the lower level */
+	uint16_t *path;	   /* [n_ways * path_width] of this target */
+	uint16_t *usable;  /* [arcs of a switch] room */
+};
+
+/*
+ * May switch sw send by arc a? To the target; or up; or down to where the path on goes
+ * down, too. The number of hops it has then, FAB_NONE: no.
+ */
+static uint32_t hops_by(const struct walk *w, uint32_t sw, uint32_t a, bool *is_down)
+{
+	const struct fab_kfat *k = w->segments->k;
+	uint32_t peer = k->f->arc_peer[a], at;
+	bool goes_down;
+
+	if (!fab_arc_is_live(w->segments->faults, a))
+		return FAB_NONE;
+	*is_down = true;
+	if (k->leaf_of[peer] != FAB_NONE)
+		return k->leaf_of[peer] == w->target ? 1 : FAB_NONE;
+	at = w->segments->in_line[peer];
+	goes_down = w->has_leaf[peer] && !w->has_leaf[sw];
+	if (w->hops[at] == FAB_NONE || (goes_down && !w->is_down[at]) ||
+	    (!goes_down && (w->has_leaf[peer] || !w->has_leaf[sw])))
+		return FAB_NONE;
+	*is_down = goes_down;
+	return w->hops[at] + 1;
+}
+
+/* Note by which arc the i-th of the line goes on, alternatives alike. */
+static void note(const struct walk *w, uint32_t i, uint32_t sw, uint16_t arc)
+{
+	const struct fab_segments *segments = w->segments;
+	uint32_t width = segments->path_width[w->line];
+	const struct fab_fabric *f = segments->k->f;
+	bool is_last =
+		f->arc_peer[f->arc_first[sw] + arc] == segments->k->leaf[w->target];
+
+	w->path[i] = arc;
+	for (uint32_t path = 1; path < segments->n_ways; path++) {
+		uint32_t number = fab_alternatives_number(&segments->alternatives,
+							  w->target, path - 1);
+
+		w->path[(size_t)path * width + i] =
+			is_last ? fab_alternatives_down(&segments->alternatives, sw,
+							w->target, number, arc)
+				: arc;
+	}
+}
+
+/* Switches that are `hops` away: returns how many are new. */
+static uint32_t reach(struct walk *w, uint32_t hops)
+{
+	const struct fab_segments *segments = w->segments;
+	const struct fab_fabric *f = segments->k->f;
+	uint32_t first = segments->switch_first[w->line], n_new = 0;
+
+	for (uint32_t i = first; i < segments->switch_first[w->line + 1]; i++) {
+		uint32_t sw = segments->line_switch[i];
+		uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+
+		if (w->hops[i - first] != FAB_NONE)
+			continue;
+		for (uint32_t j = 0; j < d; j++) { /* targets begin at different arcs */
+			uint32_t at = (j + w->target) % d;
+			bool is_down;
+
+			if (hops_by(w, sw, f->arc_first[sw] + at, &is_down) != hops)
+				continue;
+			w->hops[i - first] = hops;
+			w->is_down[i - first] = is_down;
+			note(w, segments->width + i - first, sw, (uint16_t)at);
+			n_new++;
+			break;
+		}
+	}
+	return n_new;
+}
+
+/* The arc of a leaf into the line with the fewest hops to the target; all that have as
+ * many: usable[*n]. */
+static uint16_t enter(const struct walk *w, uint32_t leaf, uint32_t *n)
+{
+	const struct fab_segments *segments = w->segments;
+	const struct fab_kfat *k = segments->k;
+	uint32_t sw = k->leaf[leaf], first = k->f->arc_first[sw];
+	uint32_t d = k->f->arc_first[sw + 1] - first, best = FAB_NONE;
+	uint16_t arc = FAB_ARC_NONE;
+
+	*n = 0;
+	for (uint32_t j = 0; j < d; j++) {
+		uint32_t at = (j + w->target) % d, peer = k->f->arc_peer[first + at];
+		uint32_t hops;
+
+		if (!fab_arc_is_live(segments->faults, first + at) ||
+		    k->switch_line[peer] != w->line)
+			continue;
+		hops = w->hops[segments->in_line[peer]];
+		if (hops < best) {
+			best = hops;
+			arc = (uint16_t)at;
+			*n = 0;
+		}
+		if (hops == best && best != FAB_NONE)
+			w->usable[(*n)++] = (uint16_t)at;
+	}
+	return arc;
+}
+
+/* How a leaf enters the line, with each alternative. */
+static void enter_all(const struct walk *w, uint32_t coord, uint32_t leaf)
+{
+	const struct fab_segments *segments = w->segments;
+	const struct fab_alternatives *a = &segments->alternatives;
+	uint32_t n, dim = segments->k->line_dim[w->line];
+	uint16_t arc = enter(w, leaf, &n);
+
+	w->path[coord] = arc;
+	for (uint32_t path = 1; path < segments->n_ways && n; path++)
+		w->path[(size_t)path * segments->path_width[w->line] + coord] =
+			fab_alternatives_up(
+				a, leaf, dim,
+				fab_alternatives_number(a, w->target, path - 1),
+				w->usable, n);
+}
+
+static void walk_to(struct walk *w, uint32_t target)
+{
+	const struct fab_segments *segments = w->segments;
+	uint32_t n =
+		segments->switch_first[w->line + 1] - segments->switch_first[w->line];
+
+	w->target = target;
+	memset(w->hops, 0xff, n * sizeof(*w->hops));
+	for (uint32_t hops = 1; reach(w, hops); hops++)
+		;
+	for (uint32_t c = 0; c < segments->width; c++) {
+		uint32_t leaf = fab_segments_leaf(segments, w->line, c);
+
+		if (leaf != FAB_NONE && leaf != target)
+			enter_all(w, c, leaf);
+	}
+}
+
+static uint8_t *find_low(const struct fab_kfat *k)
+{
+	uint8_t *has_leaf = FAB_NEW0(k->f->n_switches + 1, uint8_t);
+
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		for (uint32_t p = k->f->peer_first[k->leaf[i]];
+		     p < k->f->peer_first[k->leaf[i] + 1]; p++)
+			has_leaf[k->f->peer[p]] = 1;
+	return has_leaf;
+}
+
+static void find_paths(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+	struct walk w = {.segments = segments, .has_leaf = find_low(k)};
+	size_t all = 0;
+
+	segments->path_first = FAB_NEW(k->n_lines + 1, size_t);
+	segments->path_width = FAB_NEW(k->n_lines + 1, uint32_t);
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		segments->path_first[line] = all;
+		segments->path_width[line] = segments->width +
+					     segments->switch_first[line + 1] -
+					     segments->switch_first[line];
+		all += (size_t)segments->width * segments->n_ways *
+		       segments->path_width[line];
+	}
+	segments->path = FAB_NEW(all + 1, uint16_t);
+	memset(segments->path, 0xff, all * sizeof(*segments->path));
+	w.hops = FAB_NEW(k->f->n_switches + 1, uint32_t);
+	w.is_down = FAB_NEW(k->f->n_switches + 1, uint8_t);
+	w.usable = FAB_NEW((size_t)UINT16_MAX + 1, uint16_t);
+	for (w.line = 0; w.line < k->n_lines; w.line++)
+		for (uint32_t c = 0; c < segments->width; c++) {
+			uint32_t target = fab_segments_leaf(segments, w.line, c);
+
+			w.path = segments->path + segments->path_first[w.line] +
+				 (size_t)c * segments->n_ways *
+					 segments->path_width[w.line];
+			if (target != FAB_NONE)
+				walk_to(&w, target);
+		}
+	free(w.hops);
+	free(w.is_down);
+	free(w.usable);
+	free(w.has_leaf);
+}
+
+void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
+		       const struct fab_faults *faults)
+{
+	*segments = (struct fab_segments){.k = k, .faults = faults};
+	fab_alternatives_init(&segments->alternatives, k, faults);
+	segments->n_ways =
+		segments->alternatives.n_most > 1 ? segments->alternatives.n_most + 1 : 1;
+	list_leaves(segments);
+	list_switches(segments);
+	find_paths(segments);
+}
+
+void fab_segments_fini(struct fab_segments *segments)
+{
+	fab_alternatives_fini(&segments->alternatives);
+	free(segments->leaf_at);
+	free(segments->switch_first);
+	free(segments->line_switch);
+	free(segments->in_line);
+	free(segments->path_first);
+	free(segments->path_width);
+	free(segments->path);
+}
+
+static const uint16_t *ways_to(const struct fab_segments *segments, uint32_t line,
+			       uint32_t to, uint32_t path)
+{
+	size_t n = (size_t)coord_in(segments->k, to, line) * segments->n_ways + path;
+
+	return segments->path + segments->path_first[line] +
+	       n * segments->path_width[line];
+}
+
+bool fab_segments_has(const struct fab_segments *segments, uint32_t line, uint32_t from,
+		      uint32_t to)
+{
+	return ways_to(segments, line, to, 0)[coord_in(segments->k, from, line)] !=
+	       FAB_ARC_NONE;
+}
+
+void fab_segment_plan_init(struct fab_segment_plan *plan, const struct fab_kfat *k)
+{
+	plan->target = FAB_NEW(k->n_lines + 1, uint32_t);
+	plan->dim = FAB_NEW(k->n_leaves + 1, uint8_t);
+}
+
+void fab_segment_plan_fini(struct fab_segment_plan *plan)
+{
+	free(plan->target);
+	free(plan->dim);
+}
+
+static uint16_t leave_by(const struct fab_segments *segments,
+			 const struct fab_segment_plan *plan, uint32_t leaf,
+			 uint32_t path)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t line, target;
+
+	if (plan->dim[leaf] == FAB_SEGMENT_NONE)
+		return FAB_ARC_NONE;
+	line = k->line_of[(size_t)leaf * k->n_dims + plan->dim[leaf]];
+	target = line == FAB_NONE ? FAB_NONE : plan->target[line];
+	if (target == FAB_NONE || target == leaf)
+		return FAB_ARC_NONE;
+	return ways_to(segments, line, target, path)[coord_in(k, leaf, line)];
+}
+
+void fab_segments_fill(const struct fab_segments *segments,
+		       const struct fab_segment_plan *plan, uint32_t to, uint32_t i,
+		       uint16_t *next)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t by = fab_alternatives_has(&segments->alternatives, to) ? 1 + i : 0;
+
+	memset(next, 0xff, k->f->n_switches * sizeof(*next));
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		const uint32_t *sw = segments->line_switch + segments->switch_first[line];
+		uint32_t n =
+			segments->switch_first[line + 1] - segments->switch_first[line];
+		const uint16_t *path;
+
+		if (plan->target[line] == FAB_NONE)
+			continue;
+		path = ways_to(segments, line, plan->target[line], by) + segments->width;
+		for (uint32_t s = 0; s < n; s++)
+			next[sw[s]] = path[s];
+	}
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
+		if (fab_switch_is_live(segments->faults, k->leaf[leaf]))
+			next[k->leaf[leaf]] = leave_by(segments, plan, leaf, by);
+	next[k->leaf[to]] = FAB_ARC_HERE;
+}
+
+struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
+				      fab_segment_planner *planner)
+{
+	const struct fab_kfat *k = problem->kfat;
+	struct fab_segments segments;
+	struct fab_routes *r;
+	int n_threads;
+
+	fab_segments_init(&segments, k, problem->faults);
+	r = fab_alternatives_routes(&segments.alternatives);
+	n_threads = fab_threads_for(problem->n_threads,
+				    (uint64_t)r->n_columns * k->f->n_switches);
+#pragma omp parallel num_threads(n_threads)
+	{
+		struct fab_segment_plan plan;
+
+		fab_segment_plan_init(&plan, k);
+#pragma omp for schedule(static)
+		for (uint32_t i = 0; i < r->n_columns; i++) {
+			uint32_t to = k->leaf_of[r->column_switch[i]];
+
+			planner(&segments, to, &plan);
+			fab_segments_fill(&segments, &plan, to,
+					  fab_routes_alternative(r, i),
+					  r->next + (size_t)i * k->f->n_switches);
+		}
+		fab_segment_plan_fini(&plan);
+	}
+	fab_threads_rest(n_threads);
+	fab_segments_fini(&segments);
+	return r;
+}
