@@ -81,18 +81,26 @@ static char *loss_text(const struct faults_outcome *o, const struct faults_criti
 {
 	char stop[FAB_HUMAN_BYTES], own[FAB_HUMAN_BYTES], left[FAB_HUMAN_BYTES];
 	const char *how = o->ranked->engine ? o->ranked->algorithm : "shortest paths";
-	char *lost = c->host_ports ? fab_format("; its own %s host port%s %s cut off",
-						fab_human_count(c->host_ports, own),
-						plural(c->host_ports),
-						c->host_ports == 1 ? "is" : "are")
-				   : fab_strdup("");
-	char *text = fab_format("%s pair%s of other hosts stop%s until rerouted, %s %s "
-				"no path after it (by %s)%s",
-				fab_human_count(c->interrupted, stop),
-				plural(c->interrupted), c->interrupted == 1 ? "s" : "",
-				c->rerouted ? fab_human_count(c->rerouted, left) : "none",
-				c->rerouted == 1 ? "has" : "have", how, lost);
+	char *lost, *text;
 
+	if (!c->host_ports)
+		lost = fab_strdup("");
+	else
+		lost = fab_format(
+			"%sits own %s host port%s %s cut off", c->interrupted ? "; " : "",
+			fab_human_count(c->host_ports, own), plural(c->host_ports),
+			c->host_ports == 1 ? "is" : "are");
+	if (!c->interrupted)
+		text = fab_format("%s%sno pair of other hosts is interrupted", lost,
+				  *lost ? "; " : "");
+	else
+		text = fab_format("%s pair%s of other hosts stop%s until rerouted, %s %s "
+				  "no path after it (by %s)%s",
+				  fab_human_count(c->interrupted, stop),
+				  plural(c->interrupted), c->interrupted == 1 ? "s" : "",
+				  c->rerouted ? fab_human_count(c->rerouted, left)
+					      : "none",
+				  c->rerouted == 1 ? "has" : "have", how, lost);
 	free(lost);
 	return text;
 }
