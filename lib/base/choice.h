@@ -25,13 +25,14 @@ struct fab_choices {
 	struct fab_choice (*at)(size_t i);
 };
 
-/* Length of the name in a form. */
+/* Length of the name in a form. O(len). */
 size_t fab_choice_name_len(const char *form);
 
 /* The row of this name, FAB_NONE: none has it. O(rows). */
 uint32_t fab_choices_find(const struct fab_choices *c, const char *name, size_t len);
 
-/* All forms: "a, b, c or d" with `last` "or"; with "" commas only. On the heap. */
+/* All forms: "a, b, c or d" with `last` "or"; with "" commas only. On the heap.
+ * O(choices). */
 char *fab_choices_text(const struct fab_choices *c, const char *last);
 
 /* One that was chosen. */
@@ -57,7 +58,7 @@ int fab_choices_parse(const struct fab_choices *c, const char *list,
 
 /*
  * EINVAL, and the one sentence on a name that no row has: the nearest name if one is
- * near, then all there are, `more` ("all", or NULL) first.
+ * near, then all there are, `more` ("all", or NULL) first. O(choices * len).
  */
 int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len,
 		       const char *more, struct fab_err *err);

@@ -57,7 +57,7 @@ int fab_lookup_list(const struct fab_lookup *l, const char *text, size_t len,
 int fab_lookup_pair(const struct fab_lookup *first, const struct fab_lookup *second,
 		    const char *text, size_t len, const char *separators,
 		    struct fab_item pair[2], struct fab_err *err) FAB_MUST_CHECK;
-/* The same as fab_lookup_list() for one item. */
+/* The same as fab_lookup_list() for one item. O(len + matches). */
 int fab_lookup_item(const struct fab_lookup *l, const struct fab_item *item,
 		    struct fab_ids *out, struct fab_matches *matches,
 		    struct fab_err *err) FAB_MUST_CHECK;

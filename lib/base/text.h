@@ -18,6 +18,7 @@ char *fab_text_safe(const char *text, char *out, size_t size);
 bool fab_text_is_safe(const char *text);
 
 /* Write a field of comma-separated values (RFC 4180): quoted where it must be, or always.
+ * O(len).
  */
 void fab_text_put_csv(FILE *out, const char *text, bool is_quoted);
 

@@ -24,7 +24,8 @@ int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_ba
  * nodes). */
 int fab_batch_read(const struct fab_machine *m, const char *file, const char *text,
 		   size_t len, struct fab_batch *out, struct fab_err *err) FAB_MUST_CHECK;
-/* A batch of given nodes (copied, sorted, once each). */
+/* A batch of given nodes (copied, sorted, once each). fab_batch_of: O(n log n),
+ * fab_batch_fini: O(1). */
 void fab_batch_of(const uint32_t *nodes, uint32_t n, const char *text,
 		  struct fab_batch *out);
 void fab_batch_fini(struct fab_batch *batch);

@@ -16,7 +16,7 @@ enum fab_limit {
 	FAB_N_LIMITS,
 };
 
-/* Bit of a limit in a set of levels (struct fab_advice). */
+/* Bit of a limit in a set of levels (struct fab_advice). O(1). */
 static inline uint32_t fab_limit_bit(enum fab_limit limit)
 {
 	return 1U << (FAB_MACHINE_LEVELS_MAX + (unsigned)limit);

@@ -133,7 +133,7 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 /*
  * Mark servers as down: names, host lists and patterns (boot/machine_names.h), separated
  * by commas; `matches` (base/lookup.h) may be NULL. ENOENT, EINVAL: one is no server, or
- * none is left up.
+ * none is left up. O(servers + names).
  */
 int fab_machine_fail_server(struct fab_machine *machine, const char *list,
 			    struct fab_matches *matches,

@@ -40,7 +40,7 @@ struct fab_mapping_choice {
 	uint32_t argument;
 	char name[32];
 };
-/* As fab_choices_parse() gives it. EINVAL: the argument is no number of nodes. */
+/* As fab_choices_parse() gives it. EINVAL: the argument is no number of nodes. O(1). */
 int fab_mapping_choose(const struct fab_chosen *chosen, struct fab_mapping_choice *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
 
@@ -55,7 +55,7 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 		     size_t len, uint32_t *interface_of,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/* Nodes (of all) whose interface differs between two mappings. */
+/* Nodes (of all) whose interface differs between two mappings. O(nodes). */
 uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,
 			   const uint32_t *b);
 
@@ -69,7 +69,7 @@ double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 
 /*
  * By a simpler path: every node of the batch has an interface of a server that is up.
- * EINVAL with the first node that has not.
+ * EINVAL with the first node that has not. O(batch).
  */
 int fab_mapping_verify(const struct fab_machine *m, const struct fab_batch *batch,
 		       const uint32_t *interface_of, struct fab_err *err) FAB_MUST_CHECK;

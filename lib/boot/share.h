@@ -59,5 +59,5 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 			       const uint32_t *interface_of);
 
 /* Closed forms of Gong et al. for their machine: Mb/s of segment N1 .. N5 (0 .. 4) when
- * the first `boards` boards boot whole; is_bcda or SCDA. */
+ * the first `boards` boards boot whole; is_bcda or SCDA. O(1). */
 double fab_share_closed_form_mbps(unsigned segment, uint32_t boards, bool is_bcda);

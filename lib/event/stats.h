@@ -30,7 +30,7 @@ struct fab_interval {
 
 /*
  * Where the mean of a normal population lies with probability 1 - alpha (Student's t).
- * Endless below two samples. 0 < alpha < 1.
+ * Endless below two samples. 0 < alpha < 1. O(1).
  */
 struct fab_interval fab_tally_interval(const struct fab_tally *t, double alpha);
 /*

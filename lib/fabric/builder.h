@@ -70,10 +70,11 @@ void fab_builder_add_cable(struct fab_builder *b, uint32_t node_a, uint16_t port
 			   uint8_t speed);
 
 /* A node of a finished fabric with its name and what its ports are called; its id here.
+ * O(ports of the node).
  */
 uint32_t fab_builder_copy_node(struct fab_builder *b, const struct fab_fabric *from,
 			       fab_node_id node);
-/* A cable of it as both ends tell it; id[node] are the ids here. */
+/* A cable of it as both ends tell it; id[node] are the ids here. O(1). */
 void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *from,
 			    fab_cable_id cable, const uint32_t *id);
 

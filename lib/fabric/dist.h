@@ -24,7 +24,8 @@ struct fab_dist;
  */
 int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
 		 struct fab_err *err) FAB_MUST_CHECK;
-/* The same with rows on demand, however few. */
+/* The same with rows on demand, however few. fab_dist_new_on_demand: O(cables * switches
+ * / 512 + switches^2) for all rows, fab_dist_free: O(size). */
 int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 			   struct fab_dist **out, struct fab_err *err) FAB_MUST_CHECK;
 void fab_dist_free(struct fab_dist *dist);

@@ -44,7 +44,7 @@ uint32_t fab_planes_of_port(const struct fab_planes *planes, const struct fab_fa
 
 /*
  * Are these two parts planes, so that nobody wants a path from one to the other? A part
- * that is no plane ought to be joined to something.
+ * that is no plane ought to be joined to something. O(1).
  */
 static inline bool fab_planes_are_parallel(const struct fab_planes *p, uint32_t a,
 					   uint32_t b)

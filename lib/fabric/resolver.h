@@ -53,14 +53,14 @@ uint32_t fab_member_port(const struct fab_fabric *f, uint32_t member,
 int fab_resolve(const struct fab_resolver *r, enum fab_want want,
 		const struct fab_item *name, uint32_t *id,
 		struct fab_err *err) FAB_MUST_CHECK;
-/* The same for text that is not quoted. */
+/* The same for text that is not quoted. O(len). */
 int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const char *text,
 		     size_t len, uint32_t *id, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * For lists, host lists and patterns (base/lookup.h). A pattern is held against host
  * names; where it matches none, and adapters or switches are looked for, against theirs.
- * Of cables the pattern is SWITCH:PORT. Valid as long as the resolver.
+ * Of cables the pattern is SWITCH:PORT. Valid as long as the resolver. O(1).
  */
 struct fab_lookup fab_resolver_lookup(const struct fab_resolver *r, enum fab_want want);
 

@@ -76,7 +76,7 @@ struct fab_shape {
 struct fab_shape *fab_shape_recognize(const struct fab_fabric *f)
 	__attribute__((returns_nonnull, warn_unused_result));
 /* What is known of a kfat without its switches: kind, sizes, levels, planes; the arrays
- * are NULL. Parts may be missing. */
+ * are NULL. Parts may be missing. O(switches). */
 struct fab_kfat;
 struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k);
 /* NULL is allowed. O(size). */

@@ -53,7 +53,8 @@ static inline uint32_t fab_group_n_switches(const struct fab_groups *g, uint32_t
 /* Collects groups from any number of files and patterns. */
 struct fab_groups_builder;
 
-/* `f` is borrowed until the builder ends. */
+/* `f` is borrowed until the builder ends. fab_groups_builder_new: O(1),
+ * fab_groups_builder_free: O(size). */
 struct fab_groups_builder *fab_groups_builder_new(const struct fab_fabric *f);
 void fab_groups_builder_free(struct fab_groups_builder *b);
 /* Start a group; `name` is copied. O(len). */
@@ -62,14 +63,14 @@ void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, si
 void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint);
 /* What was named: it can be any of these ports that is on the plane of the others. */
 enum fab_scope { FAB_SCOPE_PORT, FAB_SCOPE_ADAPTER, FAB_SCOPE_HOST };
-/* The same for an endpoint that stands for an adapter or a host. */
+/* The same for an endpoint that stands for an adapter or a host. O(1). */
 void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
 				  enum fab_scope scope);
 /* Members that were named but do not exist (ignore_unknown), for the report. O(1). */
 void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n);
 
 /* What host lists and patterns of the files stood for; the builder's, for the caller to
- * read, set up and empty between files. */
+ * read, set up and empty between files. O(1). */
 struct fab_matches *fab_groups_builder_matches(struct fab_groups_builder *b);
 
 /*

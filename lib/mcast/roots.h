@@ -37,7 +37,8 @@ struct fab_roots_one {
 	uint64_t *bits; /* [words] of the last one */
 };
 
-/* Borrows the distances. The caller frees. */
+/* Borrows the distances. The caller frees. fab_roots_one_new: O(switches),
+ * fab_roots_one_free: O(size). */
 struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
 	__attribute__((returns_nonnull));
 void fab_roots_one_free(struct fab_roots_one *one);

@@ -173,14 +173,15 @@ void fab_report_field(struct fab_report *r, const struct fab_column *column,
 void fab_report_text(struct fab_report *r, const char *name, const char *text);
 void fab_report_uint(struct fab_report *r, const char *name, uint64_t value);
 /* A table. `title` is for people, `name` for scripts. Columns are borrowed until
- * table_end. */
+ * table_end. O(1). */
 void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
 			    const struct fab_column *columns, size_t n_columns);
 /* n_columns cells. O(cells). */
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
 /* The same from a record: every column has its place (FAB_AT) in it. O(cells). */
 void fab_report_record(struct fab_report *r, const void *record);
-/* The same as fab_report_row() with a tone for the first cell. */
+/* The same as fab_report_row() with a tone for the first cell. fab_report_row_tone:
+ * O(cells), fab_report_table_end: O(rows * columns). */
 void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
 			 const union fab_cell *cells);
 void fab_report_table_end(struct fab_report *r);
@@ -189,7 +190,7 @@ int fab_report_finish(struct fab_report *r, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * Are all names of the comma list among the columns? EINVAL with a sentence that names
- * the first that is not and lists those there are.
+ * the first that is not and lists those there are. O(columns * len).
  */
 int fab_columns_check(const char *list, const struct fab_column *columns,
 		      size_t n_columns, struct fab_err *err) FAB_MUST_CHECK;
@@ -197,7 +198,8 @@ int fab_columns_check(const char *list, const struct fab_column *columns,
 union fab_cell fab_column_read(const struct fab_column *column, const void *record);
 /* The same as a number, true as 1; NaN: there is no value. O(1). */
 double fab_column_number(const struct fab_column *column, const void *record);
-/* The cell as a table shows it, on the heap: with its unit, a dash where it is null. */
+/* The cell as a table shows it, on the heap: with its unit, a dash where it is null.
+ * O(1). */
 char *fab_cell_human(const struct fab_column *column, union fab_cell cell);
-/* Print `name  help` lines: what --list-columns shows. */
+/* Print `name  help` lines: what --list-columns shows. O(columns * len). */
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns);

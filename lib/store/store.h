@@ -102,7 +102,7 @@ struct fab_store_table {
  */
 size_t fab_store_metrics(const struct fab_column *columns, size_t n, const void *record,
 			 struct fab_store_number *out);
-/* The same as numbers of one part of a result. */
+/* The same as numbers of one part of a result. O(n). */
 size_t fab_store_details(const struct fab_column *columns, size_t n, const void *record,
 			 uint64_t position, const char *part,
 			 struct fab_store_detail *out);
@@ -160,7 +160,7 @@ int fab_store_add(struct fab_store *store, const struct fab_store_run *run, uint
 
 /*
  * The same, and in the same transaction remove the runs whose place it takes: EBUSY when
- * one of them is not there any more.
+ * one of them is not there any more. O(rows of the runs).
  */
 int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids,
 		      const struct fab_store_run *run, uint64_t *id,

@@ -88,15 +88,15 @@ int fab_pattern_make(const struct fab_pattern *p, const struct fab_fabric *f,
 		     const struct fab_pattern_sink *sink,
 		     struct fab_err *err) FAB_MUST_CHECK;
 
-/* For kinds: EINVAL and "--pattern SPEC: 'WHAT' RULE". */
+/* For kinds: EINVAL and "--pattern SPEC: 'WHAT' RULE". O(len). */
 int fab_pattern_bad(const struct fab_pattern *p, const char *what, size_t len,
 		    const char *rule, struct fab_err *err);
-/* KEY=VALUE as a number from min to max: 0, EINVAL, or 1: it is another key. */
+/* KEY=VALUE as a number from min to max: 0, EINVAL, or 1: it is another key. O(len). */
 int fab_pattern_number(const struct fab_pattern *p, const char *want, const char *key,
 		       size_t key_len, const char *value, size_t len, uint64_t min,
 		       uint64_t max, uint64_t *out, struct fab_err *err);
 bool fab_pattern_is_word(const char *text, size_t len, const char *word);
-/* Begin the group "WORD-A-B"; add a process to it. */
+/* Begin the group "WORD-A-B"; add a process to it. O(1). */
 void fab_seating_begin(const struct fab_seating *s, const char *word, uint64_t a,
 		       uint64_t b);
 void fab_seating_add(const struct fab_seating *s, uint64_t process);

@@ -41,7 +41,7 @@ extern const struct fab_choices fab_permutation_choices;
 FAB_PERMUTATIONS(FAB_DECLARE)
 #undef FAB_DECLARE
 
-/* Is it one of these with its argument? Without looking at the fabric; EINVAL. */
+/* Is it one of these with its argument? Without looking at the fabric; EINVAL. O(len). */
 int fab_permutation_check(const char *spec, struct fab_err *err) FAB_MUST_CHECK;
 
 /*

@@ -142,6 +142,7 @@ int fab_analyse(const struct fab_routes *routes,
  */
 void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_first);
 /* A load in what one of `ends` sends when they send `pairs` packets together; NaN: none.
+ * O(1).
  */
 double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends);
 /* Frees what hangs on it; a zeroed one is allowed. O(size). */

@@ -40,7 +40,8 @@ struct fab_losses_progress {
  * kfats that were whole vtftr-ib looks again only at what led over the part. Where it
  * would take more than `steps` elementary steps, only the parts with the
  * most pairs of each kind are tried. Sorted: unreachable, longer, pairs, all descending,
- * then fabric order. The caller frees out->of.v.
+ * then fabric order. The caller frees out->of.v. At most O(parts * destinations *
+ * cables).
  */
 int fab_losses_rank(const struct fab_unicast_problem *problem,
 		    const struct fab_unicast_engine *engine,

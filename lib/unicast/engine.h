@@ -34,7 +34,7 @@ extern const size_t fab_unicast_n_engines;
 extern const struct fab_choices fab_unicast_choices; /* the same, by name */
 /* By its name of `len` bytes; NULL: none has it. O(engines). */
 const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_t len);
-/* Can it route this kfat, or with NULL a fabric that is none? EINVAL: why not. */
+/* Can it route this kfat, or with NULL a fabric that is none? EINVAL: why not. O(1). */
 int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_kfat *kfat,
 		     struct fab_err *err) FAB_MUST_CHECK;
 

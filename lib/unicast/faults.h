@@ -6,7 +6,7 @@
 #include "fabric/resolver.h"
 #include "unicast/routes.h"
 
-/* Nothing dead yet. The caller frees; the fabric is borrowed. */
+/* Nothing dead yet. The caller frees; the fabric is borrowed. O(switches + cables). */
 struct fab_faults *fab_faults_new(const struct fab_fabric *f);
 /* NULL is allowed. O(size). */
 void fab_faults_free(struct fab_faults *faults);
@@ -33,17 +33,19 @@ const struct fab_resolver *fab_faults_resolver(struct fab_faults *faults);
 /*
  * Switches by any name that fabric/resolver.h knows, lists of them, host lists and
  * patterns (base/lookup.h). ENOENT, EINVAL: one is none, several, or no switch; then
- * those before it are dead. What lists stood for is added to faults->matches.
+ * those before it are dead. What lists stood for is added to faults->matches. O(len +
+ * matches).
  */
 int fab_faults_add_switches(struct fab_faults *faults, const char *text,
 			    struct fab_err *err) FAB_MUST_CHECK;
-/* Cables alike, as SWITCH:PORT or HOST/PORT; PORT may be [1-4], or * in a pattern. */
+/* Cables alike, as SWITCH:PORT or HOST/PORT; PORT may be [1-4], or * in a pattern. O(len
+ * + matches). */
 int fab_faults_add_cables(struct fab_faults *faults, const char *text,
 			  struct fab_err *err) FAB_MUST_CHECK;
 /*
  * A file of them, `-`: standard input. A line: switches as above, or the word `link`
  * and cables; empty lines and those that begin with # do not count. Errors name file
- * and line.
+ * and line. O(bytes + matches).
  */
 int fab_faults_add_file(struct fab_faults *faults, const char *path,
 			struct fab_err *err) FAB_MUST_CHECK;
@@ -77,6 +79,6 @@ void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidate
 
 /*
  * A dead part in words for people and scripts: the switch's name, or `NAME:PORT` of the
- * cable's first end. On the heap; as the fabric has it, not escaped.
+ * cable's first end. On the heap; as the fabric has it, not escaped. O(len).
  */
 char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault);

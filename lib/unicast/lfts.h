@@ -10,7 +10,8 @@
 /*
  * Read forwarding tables from a file, and service levels and lanes when paths are not
  * NULL. "-" is standard input; packed files are unpacked. The caller frees *out. Errors:
- * those of reading files; EINVAL: `file:line: ` and what was expected. See below.
+ * those of reading files; EINVAL: `file:line: ` and what was expected. See below. O(bytes
+ * + columns * switches).
  */
 int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
 		    const char *lfts_path, const char *path_sl_path,

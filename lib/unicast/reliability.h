@@ -20,13 +20,13 @@ void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out);
 /*
  * The figure of Liu et al. 2022 for an n x n grid, C(n^2 - n, k - n) / C(n^2, k): it
  * takes the faults that touch everything to stand on one given diagonal, though there are
- * n! orderings of it and other paths to touch everything. 0 for k < n.
+ * n! orderings of it and other sets that touch everything. 0 for k < n. O(k).
  */
 double fab_touch_all_as_published(uint32_t n, uint32_t k);
 /*
  * Faults that vtftr-ib surely survives: sum of (size - 1) over the dimensions, less one.
  * That many leaf-disjoint paths join two sound leaves within two rounds of dimension
- * order (after Liu et al. 2022, for destination tables).
+ * order (after Liu et al. 2022, for destination tables). O(dimensions).
  */
 uint32_t fab_faults_survived(const struct fab_kfat *k);
 /*
@@ -56,7 +56,7 @@ void fab_reliability_sum_up(struct fab_reliability *r);
  * routes, and its tables are walked. Which leaves die follows from the seed and the
  * number of the trial (unicast/fault_sets.h); a shard makes its trials of n_trials. The
  * same for any number of threads. `progress` may be NULL. EINVAL: fewer sound leaves than
- * faults + 2; what an engine refuses, with the number of the trial.
+ * faults + 2; what an engine refuses, with the number of the trial. O(trials * routing).
  */
 struct fab_trials {
 	const struct fab_kfat *kfat;
@@ -79,7 +79,7 @@ uint64_t fab_routes_unreachable(const struct fab_routes *routes);
  * Mean time until a pair is unreachable, leaves dying independently with the mean time
  * `mtbf` each and never repaired: sum over k of (1 - p[k]) * mtbf / (n - k), p made to
  * ascend. p[0 .. k_max]; *is_whole: p reaches 1, else the sum is a lower bound. Same unit
- * as mtbf.
+ * as mtbf. O(k_max).
  */
 double fab_time_to_unreachable(const double *p, uint32_t k_max, uint32_t n_leaves,
 			       double mtbf, bool *is_whole);

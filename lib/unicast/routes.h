@@ -50,11 +50,13 @@ static inline bool fab_switch_is_live(const struct fab_faults *faults, uint32_t 
 	return !faults || !faults->switch_is_dead[sw];
 }
 
+/* The same of a cable. O(1). */
 static inline bool fab_cable_is_live(const struct fab_faults *faults, uint32_t cable)
 {
 	return !faults || !faults->cable_is_dead[cable];
 }
 
+/* The same of an arc: its cable and both ends. O(1). */
 static inline bool fab_arc_is_live(const struct fab_faults *faults, uint32_t arc)
 {
 	return !faults || !faults->arc_is_dead[arc];
@@ -132,11 +134,12 @@ struct fab_routes {
 void fab_routes_free(struct fab_routes *routes);
 /*
  * Zeroed but for f, faults, n_columns, column_switch (unset) and next (unset); one lane.
- * The caller frees. n_columns * n_switches * 2 bytes.
+ * The caller frees. n_columns * n_switches * 2 bytes. O(columns * switches).
  */
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 				  const struct fab_faults *faults, uint32_t n_columns);
-/* The same for columns of LIDs, all unset, that share rows: there are none yet. */
+/* The same for columns of LIDs, all unset, that share rows: there are none yet.
+ * O(columns). */
 struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
 					 const struct fab_faults *faults,
 					 uint32_t n_columns);
