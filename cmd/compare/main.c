@@ -520,6 +520,7 @@ int main(int argc, char **argv)
 	if (p.output.list_columns) {
 		list_columns(&p);
 		free(p.items.v);
+		free(p.args.v);
 		return FAB_EXIT_DONE;
 	}
 	if (p.merge) {
