@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/subnet_lst.h"
 
+#include <errno.h>
+
 #include "fabric/guids.h"
 #include "source/scan.h"
 
@@ -79,12 +81,25 @@ static const char *speed_text(uint8_t speed)
 	return speed < FAB_COUNT(texts) && texts[speed] ? texts[speed] : "??";
 }
 
+/* Switches come first: has one of them a cable? */
+static bool has_cabled_switch(const struct fab_fabric *f)
+{
+	for (uint32_t port = 0; port < f->node_first_port[f->n_switches]; port++)
+		if (fab_port_peer(f, port) != FAB_NONE)
+			return true;
+	return false;
+}
+
 int fab_export_subnet_lst(FILE *out, const struct fab_fabric *f, struct fab_err *err)
 {
 	int rc = fab_guids_differ(f, f->n_nodes, "lists of links", err);
 
 	if (rc)
 		return rc;
+	if (f->n_cables && !has_cabled_switch(f))
+		return fab_fail(err, EINVAL,
+				"no switch has a cable: a list of links would be one of "
+				"adapters only, which nobody reads");
 	for (uint32_t port = 0; port < f->n_ports; port++) {
 		uint32_t peer = fab_port_peer(f, port);
 

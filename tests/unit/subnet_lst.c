@@ -2,12 +2,14 @@
 #include "source/subnet_lst.h"
 
 #include "export/subnet_lst.h"
+#include "fabric/builder.h"
 #include "source/source.h"
 #include "support/data.h"
 #include "support/gen.h"
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,4 +254,31 @@ Test(subnet_lst, odd_descriptions_are_written_safely)
 	fab_fabric_free(g);
 	fab_fabric_free(f);
 	plan_free(&plan);
+}
+
+/* Two adapters joined to each other beside a switch: the list would have no switch. */
+Test(subnet_lst, cables_of_adapters_only_are_refused)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab_fabric *f = NULL;
+	struct fab_err err;
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	for (uint32_t i = 0; i < 3; i++)
+		(void)fab_builder_add_node(
+			b, &(struct fab_node_spec){.kind = i ? FAB_ADAPTER : FAB_SWITCH,
+						   .guid = i + 1,
+						   .n_ports = 2,
+						   .name = "x",
+						   .name_len = 1});
+	fab_builder_add_cable(b, 1, 1, 2, 1, 4, FAB_EDR);
+	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
+		     err.text);
+	cr_expect_eq(fab_export_subnet_lst(out, f, &err), -EINVAL);
+	fclose(out);
+	cr_expect_eq(n, 0);
+	free(text);
+	fab_fabric_free(f);
 }
