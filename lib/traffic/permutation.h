@@ -35,6 +35,10 @@ extern const struct fab_choices fab_permutation_choices;
 	ROW(reverse)                                                                     \
 	ROW(random)                                                                      \
 	ROW(transpose)                                                                   \
+	ROW(tornado)                                                                     \
+	ROW(neighbour)                                                                   \
+	ROW(bitcomp)                                                                     \
+	ROW(bitrev)                                                                      \
 	ROW(file)
 
 #define FAB_DECLARE(row) extern const struct fab_permutation fab_permutation_##row;

@@ -2,6 +2,7 @@
 /* Who sends to whom; what is chosen by name. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "support/gen.h"
 #include "support/nets.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
@@ -21,7 +22,9 @@ Test(traffic, permutations_are_told_by_name_and_argument)
 		{"shift", false},      {"shift:", false}, {"shift:4294967296", false},
 		{"shift:-1", false},   {"reverse", true}, {"reverse:", false},
 		{"reverse:1", false},  {"random", true},  {"transpose", true},
-		{"transposed", false}, {"file:x", true},  {"file:", false},
+		{"transposed", false}, {"tornado", true}, {"tornado:2", false},
+		{"neighbour", true},   {"bitcomp", true}, {"bitrev", true},
+		{"bitrev:", false},    {"file:x", true},  {"file:", false},
 		{"file", false},       {"", false},	  {":", false},
 	};
 
@@ -40,7 +43,8 @@ Test(traffic, permutations_are_told_by_name_and_argument)
 /* Every row that needs no file is a permutation: each end is sent to once. */
 Test(traffic, each_end_is_sent_to_once)
 {
-	static const char *const specs[] = {"shift:3", "shift:1000", "reverse", "random"};
+	static const char *const specs[] = {"shift:3", "shift:1000", "reverse",
+					    "random",  "tornado",    "neighbour"};
 	struct fab_fabric *f = test_random_fabric(10, 5, 4, 3);
 	struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 9};
@@ -67,6 +71,91 @@ Test(traffic, each_end_is_sent_to_once)
 	}
 	fab_flow_ends_fini(&ends);
 	fab_fabric_free(f);
+}
+
+/* to[] of a generated fabric by a permutation; refused when NULL. */
+static uint32_t *permute(const char *fabric, const char *spec, uint32_t *n)
+{
+	struct fab_fabric *f = test_gen(fabric);
+	struct fab_flow_ends ends;
+	const struct fab_permutation_problem problem = {f, NULL, &ends, 9};
+	struct fab_err err;
+	uint32_t *to = NULL;
+
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	*n = ends.n;
+	if (fab_permutation_make(spec, &problem, &to, &err))
+		cr_assert_not_null(strstr(err.text, "power of two"));
+	fab_flow_ends_fini(&ends);
+	fab_fabric_free(f);
+	return to;
+}
+
+/* On a torus of 8 x 6 with 2 hosts a switch a tornado goes 3 and 2 steps, all of them the
+ * same path round; on a ring of 4 kfat rows 1. */
+Test(traffic, tornado_and_neighbour_go_by_the_grid)
+{
+	static const struct {
+		const char *fabric, *spec;
+		uint32_t dims[2], hosts, by[2];
+	} cases[] = {
+		{"torus:dims=8x6,hosts=2", "tornado", {8, 6}, 2, {3, 2}},
+		{"torus:dims=8x6,hosts=2", "neighbour", {8, 6}, 2, {1, 1}},
+		{"torus:dims=7,hosts=1", "tornado", {1, 7}, 1, {0, 3}},
+		{"mesh:dims=5x3,hosts=1", "tornado", {5, 3}, 1, {2, 1}},
+		{"kfat:dims=6x4,hosts=3", "tornado", {6, 4}, 3, {2, 1}},
+		{"hyperx:dims=6x5,hosts=2", "neighbour", {6, 5}, 2, {1, 1}},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		uint32_t nx = cases[i].dims[0], ny = cases[i].dims[1], h = cases[i].hosts,
+			 n;
+		uint32_t *to = permute(cases[i].fabric, cases[i].spec, &n);
+		unsigned ways = 0;
+
+		cr_assert_eq(n, nx * ny * h);
+		/* rings have no first direction: each dimension may be turned round */
+		for (unsigned turn = 0; turn < 4; turn++) {
+			uint32_t bx = turn & 1 ? nx - cases[i].by[0] : cases[i].by[0];
+			uint32_t by = turn & 2 ? ny - cases[i].by[1] : cases[i].by[1];
+			bool fits = true;
+
+			for (uint32_t e = 0; e < n; e++) {
+				uint32_t x = e / h / ny, y = e / h % ny;
+
+				fits &= to[e] ==
+					((x + bx) % nx * ny + (y + by) % ny) * h + e % h;
+			}
+			ways += fits;
+		}
+		/* in a complete graph any numbering is as good: each end once */
+		if (strncmp(cases[i].fabric, "hyperx", 6) &&
+		    strncmp(cases[i].fabric, "kfat", 4))
+			cr_assert_geq(ways, 1, "%s %s", cases[i].fabric, cases[i].spec);
+		for (uint32_t e = 0; e < n; e++) {
+			cr_assert_neq(to[e] / h, e / h);
+			cr_assert_eq(to[e] % h, e % h);
+		}
+		free(to);
+	}
+}
+
+Test(traffic, bits_of_numbers)
+{
+	uint32_t n, *to = permute("torus:dims=4x4,hosts=1", "bitcomp", &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		cr_assert_eq(to[i], 15 - i);
+	free(to);
+	to = permute("torus:dims=4x4,hosts=1", "bitrev", &n);
+	cr_assert_eq(to[1], 8);
+	cr_assert_eq(to[2], 4);
+	cr_assert_eq(to[3], 12);
+	for (uint32_t i = 0; i < n; i++)
+		cr_assert_eq(to[to[i]], i);
+	free(to);
+	cr_assert_null(permute("torus:dims=3x4,hosts=1", "bitrev", &n));
+	cr_assert_null(permute("torus:dims=3x4,hosts=1", "bitcomp", &n));
 }
 
 Test(traffic, what_is_dead_sends_nothing)
@@ -130,19 +219,22 @@ Test(traffic, the_sentence_on_an_unknown_name)
 	struct fab_err err;
 	char *text = fab_choices_text(&fab_permutation_choices, "or");
 
-	cr_assert_str_eq(text, "shift:K, reverse, random, transpose or file:PATH");
+	cr_assert_str_eq(text, "shift:K, reverse, random, transpose, tornado, neighbour, "
+			       "bitcomp, bitrev or file:PATH");
 	free(text);
 	cr_assert_eq(
 		fab_choices_refuse(&fab_permutation_choices, "revers", 6, NULL, &err),
 		-EINVAL);
 	cr_assert_str_eq(err.text,
 			 "'revers' is unknown; did you mean 'reverse'? There are: "
-			 "shift:K, reverse, random, transpose, file:PATH");
+			 "shift:K, reverse, random, transpose, tornado, neighbour, "
+			 "bitcomp, bitrev, file:PATH");
 	cr_assert_eq(fab_choices_refuse(&fab_permutation_choices, "xyz", 3, "all", &err),
 		     -EINVAL);
 	cr_assert_str_eq(err.text, "'xyz' is unknown; there are: all, shift:K, reverse, "
-				   "random, transpose, file:PATH");
-	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file", 4), 4);
+				   "random, transpose, tornado, neighbour, bitcomp, "
+				   "bitrev, file:PATH");
+	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file", 4), 8);
 	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "file:", 5), FAB_NONE);
 	cr_assert_eq(fab_choices_find(&fab_permutation_choices, "shif", 4), FAB_NONE);
 }
