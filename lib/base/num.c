@@ -116,20 +116,37 @@ static bool parse_scaled(const char *text, size_t len, uint64_t scale, uint64_t 
 	return true;
 }
 
-bool fab_parse_time_ns(const char *text, size_t len, uint64_t max_ns, uint64_t *out)
+/* A number and one of the units, which are `scale` of the last; else of `plain`. */
+static bool parse_time(const char *text, size_t len, uint64_t scale, uint64_t plain,
+		       uint64_t max, uint64_t *out)
 {
 	static const struct {
 		const char *name;
-		uint64_t ns;
-	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+		uint64_t ps;
+	} units[] = {{"ps", 1},
+		     {"ns", 1000},
+		     {"us", 1000000},
+		     {"ms", 1000000000},
+		     {"s", 1000000000000}};
 
 	for (size_t i = 0; i < FAB_COUNT(units); i++) {
 		size_t n = strlen(units[i].name);
 
-		if (len > n && !memcmp(text + len - n, units[i].name, n))
-			return parse_scaled(text, len - n, units[i].ns, max_ns, out);
+		if (units[i].ps >= scale && len > n &&
+		    !memcmp(text + len - n, units[i].name, n))
+			return parse_scaled(text, len - n, units[i].ps / scale, max, out);
 	}
-	return parse_scaled(text, len, 1000000000, max_ns, out);
+	return parse_scaled(text, len, plain / scale, max, out);
+}
+
+bool fab_parse_time_ns(const char *text, size_t len, uint64_t max_ns, uint64_t *out)
+{
+	return parse_time(text, len, 1000, 1000000000000, max_ns, out);
+}
+
+bool fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *out)
+{
+	return parse_time(text, len, 1, 1000, max_ps, out);
 }
 
 bool fab_parse_probability(const char *text, size_t len, double *out)

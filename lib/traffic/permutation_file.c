@@ -6,49 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "fabric/resolver.h"
 #include "source/scan.h"
 #include "source/unpack.h"
+#include "traffic/end_names.h"
 #include "traffic/permutation.h"
 
 enum { TEXT_MAX = 120 };
 
 struct flow_reader {
-	const struct fab_fabric *f;
-	struct fab_lookup lookup;
-	struct fab_map64 *end_of; /* port to end */
+	struct fab_end_names names;
 	uint32_t *to;
 };
-
-/* The ends that an item of a line names; `ends` is the caller's to free. */
-static int find_ends(const struct flow_reader *r, const struct fab_item *item,
-		     struct fab_ids *ends, struct fab_err *err)
-{
-	int rc = fab_lookup_item(&r->lookup, item, ends, NULL, err);
-
-	for (size_t i = 0; i < ends->of.n && !rc; i++) {
-		uint32_t port = ends->of.v[i];
-
-		ends->of.v[i] = fab_map64_get(r->end_of, port);
-		if (ends->of.v[i] == FAB_NONE)
-			rc = fab_fail(err, ENOENT,
-				      "'%.*s' is no live host adapter: it, its switch or "
-				      "its cable is dead, or it is no host's",
-				      TEXT_MAX,
-				      fab_node_name(r->f, r->f->port_node[port]));
-	}
-	return rc;
-}
 
 static int add_flows(const struct flow_reader *r, const struct fab_item pair[2],
 		     struct fab_err *err)
 {
 	struct fab_ids ends[2] = {{{0}}, {{0}}};
-	int rc = find_ends(r, &pair[0], &ends[0], err);
+	int rc = fab_end_names_find(&r->names, &pair[0], &ends[0], err);
 
 	if (!rc)
-		rc = find_ends(r, &pair[1], &ends[1], err);
+		rc = fab_end_names_find(&r->names, &pair[1], &ends[1], err);
 	if (!rc && ends[0].of.n != ends[1].of.n)
 		rc = fab_fail(err, EINVAL,
 			      "%zu sources and %zu targets: expected as many of both",
@@ -84,7 +61,7 @@ static int read_line(const struct flow_reader *r, const char *line, size_t len,
 		return 0;
 	if (memchr(line, '\0', len))
 		return fab_fail(err, EINVAL, "expected text, found a zero byte");
-	rc = fab_lookup_pair(&r->lookup, &r->lookup, line, len, " \t", pair, err);
+	rc = fab_end_names_pair(&r->names, line, len, pair, err);
 	return rc ? rc : add_flows(r, pair, err);
 }
 
@@ -111,22 +88,15 @@ static int read_lines(const struct flow_reader *r, const struct fab_input *in,
 static int read_file(const struct fab_permutation_problem *p, const char *path,
 		     uint32_t *to, struct fab_err *err)
 {
-	struct flow_reader r = {.f = p->f, .to = to};
-	struct fab_resolver *resolver;
+	struct flow_reader r = {.to = to};
 	struct fab_input in;
 	int rc = fab_input_read(path, &in, err);
 
 	if (rc)
 		return rc;
-	resolver = fab_resolver_new(p->f);
-	r.lookup = fab_resolver_lookup(resolver, FAB_WANT_ADAPTER);
-	r.lookup.match = NULL;
-	r.end_of = fab_map64_new(p->ends->n);
-	for (uint32_t i = 0; i < p->ends->n; i++)
-		fab_map64_put(r.end_of, p->ends->port[i], i);
+	fab_end_names_init(&r.names, p->f, p->ends);
 	rc = read_lines(&r, &in, path, err);
-	fab_map64_free(r.end_of);
-	fab_resolver_free(resolver);
+	fab_end_names_fini(&r.names);
 	fab_input_fini(&in);
 	return rc;
 }

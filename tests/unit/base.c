@@ -153,6 +153,18 @@ Test(base, times_and_probabilities)
 	cr_assert_not(fab_parse_probability("", 0, &p));
 }
 
+Test(base, times_in_picoseconds)
+{
+	uint64_t ps;
+
+	cr_assert(fab_parse_time_ps("1.5", 3, 1500, &ps) && ps == 1500);
+	cr_assert(fab_parse_time_ps("7ps", 3, 1500, &ps) && ps == 7);
+	cr_assert(fab_parse_time_ps("0.25us", 6, 1u << 30, &ps) && ps == 250000);
+	cr_assert_not(fab_parse_time_ps("1.5", 3, 1499, &ps));
+	cr_assert_not(fab_parse_time_ps("0.0001", 6, 1500, &ps));
+	cr_assert_not(fab_parse_time_ns("7ps", 3, 1500, &ps));
+}
+
 Test(base, guids)
 {
 	static const struct {

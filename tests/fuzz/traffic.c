@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Traces of messages: the first byte says in which times, the rest is the text. */
+#include "fuzz.h"
+#include "small.h"
+
+#include "traffic/message_trace.h"
+
+/* A refusal says why and where; what is accepted is in order and between two ends. */
+static void try_one(const struct fab_fabric *f, const struct fab_flow_ends *ends,
+		    bool in_ticks, const uint8_t *bytes, size_t n)
+{
+	struct fab_message_trace trace;
+	struct fab_err err = {""};
+
+	if (fab_message_trace_parse(f, ends, in_ticks, "input", (const char *)bytes, n,
+				    &trace, &err)) {
+		if (strncmp(err.text, "input:", 6) != 0)
+			abort();
+		return;
+	}
+	if (!trace.of.n)
+		abort();
+	for (size_t i = 0; i < trace.of.n; i++) {
+		const struct fab_traced_message *m = &trace.of.v[i];
+
+		if (m->from >= ends->n || m->to >= ends->n || m->from == m->to ||
+		    m->bytes > FAB_TRACE_MAX_BYTES || m->time > FAB_TRACE_MAX_TIME ||
+		    (i && m->time < m[-1].time))
+			abort();
+	}
+	free(trace.of.v);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static struct fab_flow_ends ends;
+	static struct fab_fabric *f;
+
+	if (!f) {
+		f = fuzz_small_fabric();
+		fab_flow_ends_init(&ends, f, NULL, NULL);
+	}
+	if (n)
+		try_one(f, &ends, bytes[0] & 1, bytes + 1, n - 1);
+	return 0;
+}
