@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What packets do under tables and trees: a simulation of switches, buffers, lanes and
+ * credits by events.
+ *
+ * Model. Whole packets, virtual cut-through. A message is cut into packets of at most the
+ * MTU, each with headers. The head of a packet that starts on a cable at time s is at the
+ * other end at s + cable delay, and may leave that switch at s + cable delay + switch
+ * delay, if the output is free and the next buffer has room for the whole packet; where
+ * the cable out is faster than the cable in, later by the difference of the two wire
+ * times. A packet takes a cable for its wire time: bytes / data rate of the cable. It
+ * frees the buffer when its tail has left (of multicast: the last copy), which the sender
+ * of the buffer learns a cable delay later. It is delivered when its tail is at the
+ * endpoint, and a host delay is over. Endpoints take whatever comes.
+ *
+ * All that happens at one time happens together: first heads arrive, outputs, inputs and
+ * credits get free, messages are born; then each switch chooses. It goes through its
+ * outputs that can start a packet, ascending, from the one behind the first output that
+ * started one at the time before (of those at which any did), around. An output goes
+ * through its lanes from the one behind the last that it served, around (or by weights,
+ * see vlarb); in a lane through the queues that have a packet for it, by input, from the
+ * one behind the last that it served, around; it looks at the first one whose input is
+ * free, and when that one's packet has no credit the lane must wait. So equal inputs give
+ * equal bytes, whatever the threads.
+ *
+ * An oq switch has a queue for each input, output and lane, and an input is always free:
+ * the upper bound. voq: the same queues, but an input reads one packet at a time
+ * (copies of one multicast packet together). fifo: one queue for each input and its lane,
+ * of which the first packet alone can leave.
+ */
+#pragma once
+
+#include "base/choice.h"
+#include "event/stats.h"
+#include "mcast/forest.h"
+#include "mcast/groups.h"
+#include "mcast/mcfdbs.h"
+#include "traffic/ends.h"
+#include "traffic/messages.h"
+#include "unicast/routes.h"
+
+enum {
+	FAB_SIM_LANES_MAX = 15,	   /* data lanes: VL 0 .. 14 */
+	FAB_SIM_HOPS_MAX = 64,	   /* a packet with more is dropped: tables that loop */
+	FAB_SIM_CREDIT_BYTES = 64, /* buffers are counted in these */
+	FAB_SIM_PORTS_MAX = 1 << 28,
+	FAB_SIM_PACKET_MAX = 65535, /* bytes with headers, or flits */
+};
+
+/* A kind of switch: a row of the table. */
+struct fab_sim_switch {
+	const char *name;
+	const char *summary;
+	const char *manual; /* as struct fab_choice has it */
+	bool one_read;	    /* an input reads one packet at a time */
+	bool is_fifo;	    /* one queue for each input and lane */
+};
+
+extern const struct fab_sim_switch fab_sim_switches[]; /* oq, voq, fifo */
+extern const struct fab_choices fab_sim_switch_choices;
+/* By its name of `len` bytes; NULL: none has it. O(rows). */
+const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len);
+
+/* Arbitration between lanes by weights (IBA volume 1, 7.6.9), like OpenSM's qos_vlarb.
+ * All entries 0: round robin. */
+struct fab_sim_vlarb {
+	uint8_t n_high, n_low;			 /* entries, at most 64 each */
+	uint8_t high[64], low[64];		 /* lanes */
+	uint8_t high_weight[64], low_weight[64]; /* units of 64 bytes (flits); 0: skip */
+	/* Bytes / 4096 that the high table may send before a low entry gets its turn; 0:
+	 * one packet; 255: no limit. */
+	uint8_t high_limit;
+};
+
+/* What is simulated: who is cabled to whom, tables and trees. All is borrowed. */
+struct fab_sim_problem {
+	const struct fab_fabric *f;
+	const struct fab_faults *faults;  /* NULL: nothing is dead */
+	const struct fab_flow_ends *ends; /* endpoints; live */
+	const struct fab_routes *routes;  /* NULL: multicast only */
+	/* Groups: trees, or tables (mlid: by group); all NULL: none. A tree of the forest
+	 * reaches the members on its switches; copies are not made for members that are
+	 * no endpoints, or dead. */
+	const struct fab_groups *groups;
+	const struct fab_forest *forest;
+	const struct fab_mft *mft;
+	const uint16_t *mlid;
+	const uint8_t *group_sl; /* NULL: 0 */
+};
+
+struct fab_sim_params {
+	bool by_flit; /* ticks are flit times, sizes flits, buffers packets; else
+			 picoseconds, bytes */
+	const struct fab_sim_switch *kind;
+	unsigned n_vls;	    /* lanes of each cable; 0: as many as the tables have */
+	bool spread_vls;    /* pairs take all lanes by chance: of tables with one lane */
+	uint32_t buffer;    /* of an input port, divided evenly among the lanes */
+	bool buffer_per_vl; /* of each lane */
+	uint32_t mtu;	    /* most payload of a packet */
+	uint32_t header, group_header; /* bytes (flits) with each packet, of multicast */
+	double rate_gbps;	       /* data rate of cables that do not tell theirs */
+	bool all_rates;		       /* of all cables: theirs do not count */
+	uint64_t switch_delay, cable_delay, host_delay; /* ticks; switch + cable > 0 */
+	unsigned speedup; /* of reads from input buffers; 0: 1 */
+	struct fab_sim_vlarb vlarb;
+
+	/* Ticks that are not measured at first; UINT64_MAX: until the throughput of ten
+	 * windows agrees within 1 %, at most 64 * 10 * the latency of an idle network. */
+	uint64_t warmup;
+	/* Ticks that are measured; 0: until all messages of a finite source have arrived.
+	 */
+	uint64_t time;
+	/* After that until the packets born in that time have arrived, at most so long;
+	 * UINT64_MAX: as long as the time. */
+	uint64_t drain;
+	uint64_t stall; /* ticks without a move that end it; 0: 100 latencies */
+
+	int n_threads;	      /* 0: as many as OpenMP gives; parts of the fabric */
+	bool by_heap;	      /* the queue of events is a heap: slower, for tests */
+	uint32_t n_traced;    /* packets whose life is kept */
+	bool with_deliveries; /* keep each delivery, for tests: see fab_sim_result */
+	/* Now and then, in the thread that called: ticks done of the most there can be;
+	 * non-zero: stop, with what is there. NULL: nobody asks. */
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
+};
+
+/* Defaults: picoseconds, voq, 32 KiB a port, MTU 2048, 26 and 66 bytes of headers, 100
+ * ns a switch, 10 ns a cable, 0 a host, 100 Gbit/s. O(1). */
+struct fab_sim_params fab_sim_defaults(void);
+/* The same by flit: 8 packets a port, no headers, 1 tick a cable. O(1). */
+struct fab_sim_params fab_sim_defaults_by_flit(void);
+
+/* A direction of a cable: of a switch's port to what hangs on it, or of an endpoint to
+ * its switch. */
+struct fab_sim_cable {
+	uint32_t port;		 /* that sends: id of the fabric */
+	uint64_t packets, bytes; /* that started in the measured time; flits */
+	double utilisation;	 /* share of the measured time that it was busy */
+};
+
+/* A lane of it. */
+struct fab_sim_lane {
+	uint64_t packets;
+	double mean_queue; /* packets that waited for it, in the measured time */
+	double no_credit;  /* share of the measured time that a packet waited, and the
+			      output was free, for lack of credit */
+};
+
+/* A channel that a stall holds: packets in the buffer behind it cannot leave. */
+struct fab_sim_channel {
+	uint32_t port; /* that sends into the buffer: id of the fabric */
+	uint8_t vl;
+	uint32_t packets; /* in the buffer */
+	/* The first of them: where from, where to; endpoints. to_group: group. */
+	uint32_t source, target;
+	bool to_group;
+};
+
+struct fab_sim_step {
+	uint64_t birth, arrived, left; /* head in, head out of the port */
+	uint32_t source, target;       /* endpoints, or target a group */
+	uint32_t port;		       /* that sends: id of the fabric */
+	uint16_t hop;		       /* 0: the endpoint's own cable */
+	uint8_t vl;
+	bool to_group;
+};
+
+/* A packet at its target; with_deliveries. By time, target, source. */
+struct fab_sim_delivery {
+	uint64_t birth, injected, delivered;
+	uint32_t source, target, group; /* endpoints; group FAB_NONE: none */
+	uint32_t wire;			/* bytes (flits) with headers */
+};
+
+struct fab_sim_group {
+	uint64_t messages; /* born in the measured time, arrived at all members */
+	double latency_mean;
+	uint64_t latency_max;
+};
+
+struct fab_sim_result {
+	uint64_t warmup, time,
+		end; /* ticks: measured from warmup to warmup + time, ended */
+	uint32_t n_ends;
+	/*
+	 * Packets of which the whole run: born = injected + waiting, injected = delivered
+	 * + in flight + dropped. Of multicast the copies that are delivered count apart,
+	 * and a packet is delivered when all copies are. Born packets are those whose
+	 * birth is before warmup + time, or which were sent.
+	 */
+	uint64_t born, waiting, injected, delivered, in_flight;
+	uint64_t copies;     /* delivered to members */
+	uint64_t unroutable; /* born or under way without a path: dropped */
+	uint64_t looped;     /* dropped after FAB_SIM_HOPS_MAX hops */
+	uint64_t packet_hops, events;
+	/* Of the measured time, as shares of what the endpoints' cables carry (with
+	 * headers): of messages born, of packets sent, of packets that arrived. Payload
+	 * alone: goodput. Of multicast a copy that arrives counts for its member. */
+	double offered, sent, accepted, goodput;
+	uint64_t backlog;   /* packets born and not sent: growth in the measured time */
+	bool is_saturated;  /* by more than 1 % of those born */
+	bool is_stalled;    /* nothing moved for the time given */
+	bool is_deadlocked; /* some packets can never move again: cycle says which */
+	bool is_stopped;    /* by progress */
+	bool is_cut;	/* packets born in the measured time were not there at the end */
+	bool is_steady; /* the warm-up ended by itself, or was given */
+	/* Ticks from birth to delivery of packets born in the measured time (each copy),
+	 * exact sums; of the same of whole messages (of groups: the last copy). */
+	struct fab_histogram latency, message_latency;
+	double latency_mean, network_mean, source_wait_mean, message_latency_mean;
+	double hops_mean; /* cables of packets delivered */
+	uint32_t hops_max;
+	struct fab_sim_group *group; /* [n_groups]; NULL: no groups */
+	uint32_t n_groups;
+	/* Directions of cables: switches' ports by switch and port number, then those of
+	 * endpoints. */
+	uint32_t n_cables;
+	struct fab_sim_cable *cable;
+	unsigned n_vls;
+	struct fab_sim_lane *lane; /* [n_cables * n_vls] */
+	uint32_t fullest;	 /* cable of most utilisation; FAB_NONE: nothing moved */
+	uint32_t n_at_most;	 /* that are as full within 1 % */
+	double utilisation_mean; /* of those that sent anything */
+	/* What cannot move: a cycle, each waits for the next, the last for the first. */
+	FAB_VEC(struct fab_sim_channel) cycle;
+	uint64_t stuck_packets, stuck_channels;
+	FAB_VEC(struct fab_sim_step) trace; /* by birth, source, then as it went */
+	FAB_VEC(struct fab_sim_delivery) deliveries;
+	uint64_t credit_limited; /* lanes whose buffer is less than rate * round trip */
+	double simulate_seconds; /* CPU-independent clock; not for equal bytes */
+	size_t bytes;		 /* of memory */
+};
+
+/* Frees what hangs on it; zeroed is allowed. O(size). */
+void fab_sim_result_fini(struct fab_sim_result *result);
+
+/*
+ * Are these possible at all? EINVAL with one sentence: no endpoint, packets larger than
+ * a lane's buffer, a buffer below one MTU, more lanes than 15 or fewer than the tables
+ * have, delays of 0. Without looking at traffic. O(1).
+ */
+int fab_sim_check(const struct fab_sim_problem *problem,
+		  const struct fab_sim_params *params,
+		  struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Wire time in ticks of a message of `bytes` from endpoint `end`: all its packets, one
+ * after the other, on the endpoint's cable. O(1).
+ */
+uint64_t fab_sim_wire_ticks(const struct fab_sim_problem *problem,
+			    const struct fab_sim_params *params, uint32_t end,
+			    uint32_t bytes, bool to_group);
+/* Cables whose rate is not told: they have params->rate_gbps. O(cables). */
+uint32_t fab_sim_unknown_rates(const struct fab_sim_problem *problem);
+
+/*
+ * Latency in ticks of one packet of `bytes` payload from endpoint to endpoint in an idle
+ * network, and the hops between switches; ENOENT: no path. O(hops).
+ */
+int fab_sim_pair(const struct fab_sim_problem *problem,
+		 const struct fab_sim_params *params, uint32_t from, uint32_t to,
+		 uint32_t bytes, uint64_t *latency, uint32_t *hops,
+		 struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Simulate. *result is ended by the caller. Equal bytes for any number of threads, but
+ * simulate_seconds and bytes. Errors: those of fab_sim_check(); EINVAL: a message with a
+ * target that is none, of no bytes, or born before the endpoint's last; ERANGE: times
+ * beyond 2^48 ticks, too many ports. ENOMEM never (fab_oom()). O(packets * hops).
+ */
+int fab_sim_run(const struct fab_sim_problem *problem,
+		const struct fab_sim_params *params, const struct fab_messages *messages,
+		struct fab_sim_result *result, struct fab_err *err) FAB_MUST_CHECK;

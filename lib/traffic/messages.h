@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who sends what when: a source of messages, from which a simulator pulls.
+ *
+ * Endpoints are numbered as in struct fab_flow_ends. Times are ticks of the simulator
+ * (picoseconds, or flit times), sizes are payload: bytes, or flits where a tick is a flit
+ * time. An endpoint sends its messages one after the other, in the order in which next()
+ * gives them; a message that is born while another one is being sent, or has no credit,
+ * waits. Nobody keeps that queue: the next message is asked for when the one before has
+ * left the endpoint, and its time of birth may then have passed.
+ *
+ * Open loop: next() gives the births whatever happens. Closed loop, collectives: next()
+ * gives nothing until received() or completed() has told the endpoint of what it waits
+ * for; the simulator asks again after each of them.
+ *
+ * All calls for one endpoint come from one thread at a time, and for different endpoints
+ * from several: what a call changes is the state of that endpoint and nothing else.
+ * Chance is drawn by counter (event/stream.h: item = endpoint, draw = number of the
+ * message), so that it does not depend on the order of endpoints. Times of births must
+ * not depend on the order of received() and completed() of one time.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/macros.h"
+
+enum {
+	FAB_MESSAGE_BYTES_MAX = 1 << 30, /* of payload */
+	FAB_MESSAGE_TIME_BITS = 48,	 /* times are below 2^48 ticks */
+};
+
+struct fab_message {
+	uint64_t time;	 /* of birth; not before that of the endpoint's message before */
+	uint32_t target; /* endpoint, or with to_group the group's number */
+	uint32_t bytes;	 /* of payload, 1 .. FAB_MESSAGE_BYTES_MAX */
+	uint16_t tag;	 /* whatever the source likes: comes back with the delivery */
+	bool to_group;
+};
+
+/* A message that has arrived as a whole. */
+struct fab_delivery {
+	uint64_t time;
+	uint64_t birth;
+	uint32_t source; /* endpoint */
+	uint32_t target; /* endpoint, or with to_group the group's number */
+	uint16_t tag;
+	bool to_group;
+	/* completed() only: some of it was dropped, or was never sent, because there is
+	 * no path; closed loops go on. Then `time` is when the sender gave it up. */
+	bool is_lost;
+};
+
+struct fab_messages {
+	void *context; /* of all calls */
+	/*
+	 * The next message of an endpoint. `now` is the time that the simulator has come
+	 * to (0 at the beginning): open loops need not look at it. False: it has none,
+	 * until a received() or completed() for this endpoint changes that, or for good.
+	 */
+	bool (*next)(void *context, uint32_t endpoint, uint64_t now,
+		     struct fab_message *out);
+	/* All of a message (of a group: the copy for this member) is at `endpoint`. NULL:
+	 * nobody asks, which is faster. */
+	void (*received)(void *context, uint32_t endpoint,
+			 const struct fab_delivery *delivery);
+	/* A message that `endpoint` sent is at its target, of a group at all members.
+	 * NULL: nobody asks, which is faster. */
+	void (*completed)(void *context, uint32_t endpoint,
+			  const struct fab_delivery *delivery);
+};
