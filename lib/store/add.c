@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 /* A statement that is run for many rows; remembers the first failure. */
@@ -40,13 +40,23 @@ static void bind_uint(struct insert *in, uint64_t value)
 					    (sqlite3_int64)value);
 }
 
+/* What is not finite becomes a null. */
+static void bind_real(struct insert *in, double value)
+{
+	if (in->rc != SQLITE_OK)
+		return;
+	in->column++;
+	in->rc = isfinite(value) ? sqlite3_bind_double(in->statement, in->column, value)
+				 : sqlite3_bind_null(in->statement, in->column);
+}
+
 /* Whole numbers as such: 4 and not 4.0. */
 static void bind_number(struct insert *in, double value)
 {
-	if (fabs(value) <= 9007199254740992.0 && floor(value) == value)
+	if (fabs(value) <= 0x1p53 && floor(value) == value)
 		bind_uint(in, (uint64_t)(int64_t)value);
-	else if (in->rc == SQLITE_OK)
-		in->rc = sqlite3_bind_double(in->statement, ++in->column, value);
+	else
+		bind_real(in, value);
 }
 
 static void run_insert(struct insert *in)
@@ -60,43 +70,6 @@ static void run_insert(struct insert *in)
 	in->column = 0;
 }
 
-static void bind_real(struct insert *in, double value)
-{
-	if (in->rc != SQLITE_OK)
-		return;
-	in->column++;
-	in->rc = isfinite(value) ? sqlite3_bind_double(in->statement, in->column, value)
-				 : sqlite3_bind_null(in->statement, in->column);
-}
-
-/*
- * One row: for each letter of `types` a value. t: a text or NULL, u: uint64_t, n: a
- * double that is kept as a whole number where it is one, r: a double, null where not
- * finite.
- */
-static void put(struct insert *in, const char *types, ...)
-{
-	va_list values;
-
-	va_start(values, types);
-	for (; *types; types++)
-		switch (*types) {
-		case 't':
-			bind_text(in, va_arg(values, const char *));
-			break;
-		case 'u':
-			bind_uint(in, va_arg(values, uint64_t));
-			break;
-		case 'n':
-			bind_number(in, va_arg(values, double));
-			break;
-		default:
-			bind_real(in, va_arg(values, double));
-		}
-	va_end(values);
-	run_insert(in);
-}
-
 static int insert_fini(struct insert *in, struct fab_err *err)
 {
 	int rc =
@@ -106,68 +79,116 @@ static int insert_fini(struct insert *in, struct fab_err *err)
 	return rc;
 }
 
-static uint64_t last_id(const struct insert *in)
+/* A statement for each kind of rows, made when the first one comes. */
+struct adding {
+	struct fab_store *store;
+	struct insert inserts[FAB_N_ROWS];
+};
+
+/* On the heap. */
+static char *insert_of(const struct fab_rows_kind *kind)
 {
-	return (uint64_t)sqlite3_last_insert_rowid(in->store->db);
+	size_t size, n = kind->owner_column != NULL;
+	char *sql;
+	FILE *out = open_memstream(&sql, &size);
+
+	if (!out)
+		fab_oom(0);
+	fprintf(out, "INSERT INTO %s (%s", kind->table, n ? kind->owner_column : "");
+	if (kind->has_place)
+		fprintf(out, ", position"), n++;
+	for (size_t i = 0; i < kind->n_fields; i++)
+		if (kind->fields[i].type != FAB_FIELD_ID)
+			fprintf(out, "%s%s", n++ ? ", " : "", kind->fields[i].name);
+	fputs(") SELECT ?", out);
+	for (size_t i = 1; i < n; i++)
+		fputs(", ?", out);
+	if (kind->is_last_needed)
+		fprintf(out, " WHERE ?%zu IS NOT NULL", n);
+	fclose(out);
+	return sql;
 }
 
-static int add_run(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
-		   struct fab_err *err)
+static void bind_field(struct insert *in, const struct fab_field *field, const char *row)
 {
-	char fingerprint[32];
-	struct insert in;
+	const void *at = row + field->offset;
+	char hex[32];
 
-	insert_init(&in, store,
-		    "INSERT INTO run (time, command, version, arguments, label, host, "
-		    "source, fingerprint, switches, adapters, aggregation_nodes, hosts, "
-		    "switch_links, host_links) "
-		    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-	snprintf(fingerprint, sizeof(fingerprint), "0x%016" PRIx64, run->fingerprint);
-	put(&in, "ttttttttuuuuuu", run->time, run->command, run->version, run->arguments,
-	    run->label, run->host, run->source, fingerprint, run->switches, run->adapters,
-	    run->aggregation_nodes, run->hosts, run->switch_links, run->host_links);
-	*id = last_id(&in);
-	return insert_fini(&in, err);
+	switch (field->type) {
+	case FAB_FIELD_ID:
+		return;
+	case FAB_FIELD_UINT:
+		bind_uint(in, *(const uint64_t *)at);
+		return;
+	case FAB_FIELD_HEX:
+		snprintf(hex, sizeof(hex), "0x%016" PRIx64, *(const uint64_t *)at);
+		bind_text(in, hex);
+		return;
+	case FAB_FIELD_REAL:
+		bind_real(in, *(const double *)at);
+		return;
+	case FAB_FIELD_NUMBER:
+		bind_number(in, *(const double *)at);
+		return;
+	default:
+		bind_text(in, *(const char *const *)at);
+	}
 }
 
-/* Numbers that belong to the row `owner`. */
-static int add_numbers(struct fab_store *store, const char *sql, uint64_t owner,
-		       const struct fab_store_number *v, size_t n, struct fab_err *err)
-{
-	struct insert in;
+static void add_list(struct adding *a, int which, uint64_t owner_id, const char *owner);
 
-	insert_init(&in, store, sql);
-	for (size_t i = 0; i < n; i++)
-		if (isfinite(v[i].value))
-			put(&in, "utn", owner, v[i].name, v[i].value);
-	return insert_fini(&in, err);
+/* A row and all that belongs to it; returns its id. */
+static uint64_t add_row(struct adding *a, int which, uint64_t owner_id, size_t place,
+			const char *row)
+{
+	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
+	struct insert *in = &a->inserts[which];
+	uint64_t id;
+
+	if (!in->statement && in->rc == SQLITE_OK) {
+		char *sql = insert_of(kind);
+
+		insert_init(in, a->store, sql);
+		free(sql);
+	}
+	if (kind->owner_column)
+		bind_uint(in, owner_id);
+	if (kind->has_place)
+		bind_uint(in, place);
+	for (size_t i = 0; i < kind->n_fields; i++)
+		bind_field(in, &kind->fields[i], row);
+	run_insert(in);
+	id = (uint64_t)sqlite3_last_insert_rowid(a->store->db);
+	for (int k = 0; k < FAB_N_ROWS && in->rc == SQLITE_OK; k++)
+		if (fab_rows_kinds[k].owner == which)
+			add_list(a, k, id, row);
+	return id;
 }
 
-static int add_asked(struct fab_store *store, uint64_t run,
-		     const struct fab_store_text *v, size_t n, struct fab_err *err)
+static void add_list(struct adding *a, int which, uint64_t owner_id, const char *owner)
 {
-	struct insert in;
+	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
+	const char *rows = *(const char *const *)(const void *)(owner + kind->list);
+	size_t n = *(const size_t *)(const void *)(owner + kind->n);
 
-	insert_init(&in, store, "INSERT INTO asked (run, name, value) VALUES (?, ?, ?)");
-	for (size_t i = 0; i < n; i++)
-		if (v[i].value)
-			put(&in, "utt", run, v[i].name, v[i].value);
-	return insert_fini(&in, err);
+	for (size_t i = 0; i < n && a->inserts[which].rc == SQLITE_OK; i++)
+		add_row(a, which, owner_id, i, rows + i * kind->size);
 }
 
-static int add_shard(struct fab_store *store, uint64_t run,
-		     const struct fab_store_shard *s, struct fab_err *err)
+static int add_rows(struct fab_store *store, const struct fab_store_run *run,
+		    uint64_t *id, struct fab_err *err)
 {
-	char input[32];
-	struct insert in;
+	struct adding a = {.store = store};
+	int rc = 0;
 
-	insert_init(&in, store,
-		    "INSERT INTO shard (run, number, count, unit, items, all_items, job, "
-		    "input) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-	snprintf(input, sizeof(input), "0x%016" PRIx64, s->input);
-	put(&in, "uuutuutt", run, s->number, s->count, s->unit, s->items, s->all_items,
-	    s->job, input);
-	return insert_fini(&in, err);
+	*id = add_row(&a, FAB_ROWS_RUN, 0, 0, (const char *)run);
+	for (size_t i = 0; i < FAB_N_ROWS; i++) {
+		int one = a.inserts[i].store ? insert_fini(&a.inserts[i], rc ? NULL : err)
+					     : 0;
+
+		rc = rc ? rc : one;
+	}
+	return rc;
 }
 
 static const char *unit_of(const struct fab_column *column)
@@ -220,121 +241,19 @@ static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
 		for (size_t i = run->tables[t].n; i-- > 0; position--) {
 			const struct fab_column *c = &run->tables[t].columns[i];
 
-			if (c->metric != FAB_NO_METRIC)
-				put(&in, "ttututtt", run->command, c->name, position,
-				    better_of(c->metric),
-				    (uint64_t)(c->metric == FAB_METRIC_TIME), unit_of(c),
-				    c->help, merge_of(c));
+			if (c->metric == FAB_NO_METRIC)
+				continue;
+			bind_text(&in, run->command);
+			bind_text(&in, c->name);
+			bind_uint(&in, position);
+			bind_text(&in, better_of(c->metric));
+			bind_uint(&in, c->metric == FAB_METRIC_TIME);
+			bind_text(&in, unit_of(c));
+			bind_text(&in, c->help);
+			bind_text(&in, merge_of(c));
+			run_insert(&in);
 		}
 	return insert_fini(&in, err);
-}
-
-static int add_bins(struct fab_store *store, uint64_t result,
-		    const struct fab_store_result *r, struct fab_err *err)
-{
-	struct insert in;
-
-	insert_init(&in, store,
-		    "INSERT INTO histogram (result, load, links) VALUES (?, ?, ?)");
-	for (size_t i = 0; i < r->n_bins; i++)
-		put(&in, "uuu", result, r->bins[i].load, r->bins[i].links);
-	return insert_fini(&in, err);
-}
-
-static int add_details(struct fab_store *store, uint64_t result,
-		       const struct fab_store_result *r, struct fab_err *err)
-{
-	struct insert in;
-
-	insert_init(&in, store,
-		    "INSERT INTO detail (result, position, part, name, value) "
-		    "VALUES (?, ?, ?, ?, ?)");
-	for (size_t i = 0; i < r->n_details; i++) {
-		const struct fab_store_detail *d = &r->details[i];
-
-		if (isfinite(d->value))
-			put(&in, "uuttn", result, d->position, d->part, d->name,
-			    d->value);
-	}
-	return insert_fini(&in, err);
-}
-
-static int add_result(struct fab_store *store, uint64_t run, size_t position,
-		      const struct fab_store_result *r, struct fab_err *err)
-{
-	struct insert in;
-	uint64_t id;
-	int rc;
-
-	insert_init(&in, store,
-		    "INSERT INTO result (run, position, algorithm) VALUES (?, ?, ?)");
-	put(&in, "uut", run, (uint64_t)position, r->algorithm);
-	id = last_id(&in);
-	rc = insert_fini(&in, err);
-	if (!rc)
-		rc = add_numbers(
-			store,
-			"INSERT INTO metric (result, name, value) VALUES (?, ?, ?)", id,
-			r->metrics, r->n_metrics, err);
-	if (!rc)
-		rc = add_bins(store, id, r, err);
-	return rc ? rc : add_details(store, id, r, err);
-}
-
-static int add_batches(struct fab_store *store, uint64_t run,
-		       const struct fab_store_batch *v, size_t n, struct fab_err *err)
-{
-	struct insert batch, segment;
-	int rc, second;
-
-	insert_init(&batch, store,
-		    "INSERT INTO batch (run, position, algorithm, name, nodes, servers, "
-		    "bandwidth_mbps, boot_seconds, bottleneck) "
-		    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-	insert_init(&segment, store,
-		    "INSERT INTO segment (batch, position, name, capacity_mbps, "
-		    "max_sharers, share_mbps, tightest) VALUES (?, ?, ?, ?, ?, ?, ?)");
-	for (size_t i = 0; i < n && batch.rc == SQLITE_OK && segment.rc == SQLITE_OK;
-	     i++) {
-		const struct fab_store_batch *b = &v[i];
-		uint64_t id;
-
-		put(&batch, "uuttuurrt", run, b->position, b->algorithm, b->name,
-		    b->nodes, b->servers, b->bandwidth_mbps, b->boot_seconds,
-		    b->bottleneck);
-		id = last_id(&batch);
-		for (size_t k = 0; k < b->n_segments && batch.rc == SQLITE_OK; k++) {
-			const struct fab_store_segment *s = &b->segments[k];
-
-			put(&segment, "uutrurt", id, (uint64_t)k, s->name,
-			    s->capacity_mbps, s->max_sharers, s->share_mbps, s->tightest);
-		}
-	}
-	rc = insert_fini(&batch, err);
-	second = insert_fini(&segment, rc ? NULL : err);
-	return rc ? rc : second;
-}
-
-static int add_all(struct fab_store *store, const struct fab_store_run *run, uint64_t *id,
-		   struct fab_err *err)
-{
-	int rc = add_run(store, run, id, err);
-
-	if (!rc)
-		rc = add_numbers(store,
-				 "INSERT INTO fact (run, name, value) VALUES (?, ?, ?)",
-				 *id, run->facts, run->n_facts, err);
-	if (!rc)
-		rc = add_asked(store, *id, run->asked, run->n_asked, err);
-	if (!rc && run->n_shard)
-		rc = add_shard(store, *id, run->shard, err);
-	if (!rc)
-		rc = add_kinds(store, run, err);
-	for (size_t i = 0; i < run->n_results && !rc; i++)
-		rc = add_result(store, *id, i, &run->results[i], err);
-	return rc || !run->n_batches
-		       ? rc
-		       : add_batches(store, *id, run->batches, run->n_batches, err);
 }
 
 /* Who made the file and failed has taken it away again: what was written is in none. */
@@ -379,7 +298,9 @@ int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids
 	if (!rc && store->lacks_schema)
 		rc = fab_store_bring_up(store, store->schema, err);
 	if (!rc)
-		rc = add_all(store, run, &run_id, err);
+		rc = add_rows(store, run, &run_id, err);
+	if (!rc)
+		rc = add_kinds(store, run, err);
 	if (!rc && n_ids)
 		rc = fab_store_take_out(store, ids, n_ids, true, err);
 	if (!rc)
