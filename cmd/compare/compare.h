@@ -19,6 +19,10 @@ struct compare_item {
 	const char *algorithm; /* NULL: all */
 };
 
+/* Read runs of the database; exits with status 3 when it cannot be read. */
+void compare_read(const char *path, const struct fab_store_filter *filter,
+		  const struct fab_cli_run *run, struct fab_store_runs *runs);
+
 /* The list of runs: the columns of its table, and the report. */
 struct compare_columns compare_list_columns(void);
 int compare_list(FILE *out, const struct fab_report_options *options,
@@ -154,6 +158,7 @@ struct compare_merge {
 	const char *const *files; /* [n_files] */
 	size_t n_files;
 	const struct fab_store_filter *filter;
+	const struct fab_cli_run *run;
 };
 struct compare_columns compare_merge_columns(void);
 void compare_merge(const struct compare_merge *p, const struct fab_cli_output *output);

@@ -317,12 +317,27 @@ static const struct argp argp = {
 	.children = children,
 };
 
+void compare_read(const char *path, const struct fab_store_filter *filter,
+		  const struct fab_cli_run *run, struct fab_store_runs *runs)
+{
+	struct fab_store *store;
+	struct fab_err err;
+	char *note;
+
+	if (fab_store_open(path, FAB_STORE_READ, &store, &err) != 0 ||
+	    fab_store_read(store, filter, runs, &err) != 0)
+		fab_cli_die(&err);
+	note = fab_store_note(store);
+	if (note)
+		fab_cli_note(run, "%s", note);
+	free(note);
+	fab_store_close(store);
+}
+
 static void read_runs(const struct params *p, struct fab_store_runs *runs)
 {
 	uint64_t *ids = FAB_NEW(p->items.n + 1, uint64_t);
 	struct fab_store_filter filter = p->filter;
-	struct fab_store *store;
-	struct fab_err err;
 
 	filter.ids = p->items.n ? ids : NULL;
 	for (size_t i = 0; i < p->items.n; i++)
@@ -334,10 +349,7 @@ static void read_runs(const struct params *p, struct fab_store_runs *runs)
 		mode_of(p) == MODE_PRUNE || (mode_of(p) == MODE_LIST && !p->plot);
 	filter.before = *p->prune.before ? p->prune.before : NULL;
 	filter.keep = p->prune.keep;
-	if (fab_store_open(p->path, FAB_STORE_READ, &store, &err) != 0 ||
-	    fab_store_read(store, &filter, runs, &err) != 0)
-		fab_cli_die(&err);
-	fab_store_close(store);
+	compare_read(p->path, &filter, &p->run, runs);
 	free(ids);
 }
 
@@ -524,9 +536,9 @@ int main(int argc, char **argv)
 		return FAB_EXIT_DONE;
 	}
 	if (p.merge) {
-		compare_merge(
-			&(struct compare_merge){p.path, p.args.v, p.args.n, &p.filter},
-			&p.output);
+		compare_merge(&(struct compare_merge){p.path, p.args.v, p.args.n,
+						      &p.filter, &p.run},
+			      &p.output);
 		free(p.args.v);
 		return FAB_EXIT_DONE;
 	}

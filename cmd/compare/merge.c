@@ -35,18 +35,12 @@ static bool is_same_file(const char *a, const char *b)
 }
 
 /* The shards of a file that pass; a file without any is one too many. */
-static void read_file(struct found *f, const char *path,
-		      const struct fab_store_filter *filter)
+static void read_file(struct found *f, const char *path, const struct compare_merge *p)
 {
 	struct fab_store_runs *runs = &f->files[f->n_files++];
 	size_t before = f->parts.n;
-	struct fab_store *store;
-	struct fab_err err;
 
-	if (fab_store_open(path, FAB_STORE_READ, &store, &err) != 0 ||
-	    fab_store_read(store, filter, runs, &err) != 0)
-		fab_cli_die(&err);
-	fab_store_close(store);
+	compare_read(path, p->filter, p->run, runs);
 	for (size_t i = 0; i < runs->n; i++)
 		if (runs->v[i].n_shard)
 			FAB_PUSH(&f->parts, ((struct fab_merge_part){&runs->v[i], path}));
@@ -61,14 +55,14 @@ static void find_shards(const struct compare_merge *p, struct found *f)
 {
 	f->files = FAB_NEW0(p->n_files + 1, struct fab_store_runs);
 	if (!p->n_files)
-		read_file(f, p->path, p->filter);
+		read_file(f, p->path, p);
 	for (size_t i = 0; i < p->n_files; i++) {
 		if (is_same_file(p->path, p->files[i]))
 			fab_cli_exit(FAB_EXIT_ERROR,
 				     "%s: is the database that is written: --merge "
 				     "without files merges the shards in it",
 				     p->files[i]);
-		read_file(f, p->files[i], p->filter);
+		read_file(f, p->files[i], p);
 	}
 }
 

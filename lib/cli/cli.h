@@ -141,6 +141,9 @@ _Noreturn void fab_cli_exit(int status, const char *format, ...) FAB_PRINTF(2, 3
  */
 void fab_cli_warn(const struct fab_cli_run *run, const char *format, ...)
 	FAB_PRINTF(2, 3);
+/* The same without "warning". */
+void fab_cli_note(const struct fab_cli_run *run, const char *format, ...)
+	FAB_PRINTF(2, 3);
 
 /*
  * Say on standard error, unless quiet, how many each host list and pattern of an option

@@ -108,27 +108,40 @@ _Noreturn void fab_cli_die(const struct fab_err *err)
 	exit(FAB_EXIT_ERROR);
 }
 
-_Noreturn void fab_cli_exit(int status, const char *format, ...)
+static void say(const char *label, const char *format, va_list values)
 {
 	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, values);
+	fab_cli_message(label, text);
+}
+
+_Noreturn void fab_cli_exit(int status, const char *format, ...)
+{
 	va_list values;
 
 	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
+	say("", format, values);
 	va_end(values);
-	fab_cli_message("", text);
 	exit(status);
 }
 
 void fab_cli_warn(const struct fab_cli_run *run, const char *format, ...)
 {
-	char text[1024];
 	va_list values;
 
-	if (run && run->quiet)
-		return;
 	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
+	if (!run || !run->quiet)
+		say("warning: ", format, values);
 	va_end(values);
-	fab_cli_message("warning: ", text);
+}
+
+void fab_cli_note(const struct fab_cli_run *run, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	if (!run->quiet)
+		say("", format, values);
+	va_end(values);
 }

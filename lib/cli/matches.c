@@ -28,13 +28,9 @@ void fab_cli_tell_matches(const struct fab_cli_run *run, const char *where,
 
 	for (size_t i = 0; i < matches->of.n && !run->quiet; i++)
 		tell(run, &matches->of.v[i], where, matches);
-	if (matches->n_others && !run->quiet) {
-		char *text = fab_format("%s: and %llu more host lists and patterns",
-					where, (unsigned long long)matches->n_others);
-
-		fab_cli_message("", text);
-		free(text);
-	}
+	if (matches->n_others)
+		fab_cli_note(run, "%s: and %llu more host lists and patterns", where,
+			     (unsigned long long)matches->n_others);
 	fab_matches_fini(matches);
 	matches->with_names = with_names;
 }

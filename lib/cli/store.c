@@ -145,13 +145,7 @@ void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run
 	}
 	if (fab_store_add(store->store, &complete, &id, &err) != 0)
 		fab_cli_die(&err);
-	if (!cli->quiet) {
-		char *text =
-			fab_format("stored as run %" PRIu64 " in %s", id, store->path);
-
-		fab_cli_message("", text);
-		free(text);
-	}
+	fab_cli_note(cli, "stored as run %" PRIu64 " in %s", id, store->path);
 }
 
 void fab_cli_close_store(struct fab_cli_store *store)

@@ -128,6 +128,47 @@ static int bring_up(struct fab_store *store, const struct fab_store_schema *sche
 	return rc;
 }
 
+static int configure(struct fab_store *store, enum fab_store_mode mode,
+		     struct fab_err *err)
+{
+	sqlite3_extended_result_codes(store->db, 1);
+	sqlite3_busy_timeout(store->db, BUSY_MS);
+	fab_store_guard(store);
+	if (mode == FAB_STORE_WRITE && sqlite3_db_readonly(store->db, "main") == 1)
+		return fab_store_fail(store, SQLITE_READONLY, "write", err);
+	return fab_store_exec(store,
+			      mode == FAB_STORE_WRITE ? "PRAGMA synchronous = EXTRA;"
+							"PRAGMA foreign_keys = ON;"
+							"PRAGMA cell_size_check = ON"
+						      : "PRAGMA cell_size_check = ON;",
+			      "read", err);
+}
+
+/*
+ * Read an older schema: a copy that is SQLite's own temporary file is migrated and takes
+ * the place of the file, which stays as it is.
+ */
+static int read_migrated(struct fab_store *store, const struct fab_store_schema *schema,
+			 int64_t version, struct fab_err *err)
+{
+	sqlite3 *original = store->db;
+	sqlite3_backup *backup;
+	int rc;
+
+	if (sqlite3_open("", &store->db) != SQLITE_OK)
+		fab_oom(0);
+	backup = sqlite3_backup_init(store->db, "main", original, "main");
+	sqlite3_backup_step(backup, -1);
+	rc = sqlite3_backup_finish(backup);
+	sqlite3_close(original);
+	rc = rc == SQLITE_OK ? configure(store, FAB_STORE_READ, err)
+			     : fab_store_fail(store, rc, "read", err);
+	if (!rc)
+		rc = bring_up(store, schema, err);
+	store->migrated_from = version;
+	return rc;
+}
+
 static int check_schema(struct fab_store *store, enum fab_store_mode mode,
 			const struct fab_store_schema *schema, struct fab_err *err)
 {
@@ -147,12 +188,18 @@ static int check_schema(struct fab_store *store, enum fab_store_mode mode,
 		rc = fab_store_check_tables(store, schema, err);
 	if (rc || c.version == newest(schema))
 		return rc;
-	if (mode == FAB_STORE_WRITE)
-		return bring_up(store, schema, err);
-	return fab_fail(err, EINVAL,
-			"%s: has schema %" PRId64 ", this program reads %" PRId64
-			": the next run that is stored in it migrates it",
-			store->path, c.version, newest(schema));
+	return mode == FAB_STORE_WRITE ? bring_up(store, schema, err)
+				       : read_migrated(store, schema, c.version, err);
+}
+
+char *fab_store_note(const struct fab_store *store)
+{
+	if (!store->migrated_from)
+		return NULL;
+	return fab_format("%s: has schema %" PRId64 ", this program's is %" PRId64
+			  ": read as migrated; the next run that is stored in it "
+			  "migrates the file",
+			  store->path, store->migrated_from, newest(store->schema));
 }
 
 /* What SQLite would say about these is no help. */
@@ -188,22 +235,6 @@ static int check_file(const char *path, enum fab_store_mode mode, struct fab_err
 		return fab_fail(err, errnum, "%s: cannot write in its folder: %s", path,
 				strerror(errnum));
 	return 0;
-}
-
-static int configure(struct fab_store *store, enum fab_store_mode mode,
-		     struct fab_err *err)
-{
-	sqlite3_extended_result_codes(store->db, 1);
-	sqlite3_busy_timeout(store->db, BUSY_MS);
-	fab_store_guard(store);
-	if (mode == FAB_STORE_WRITE && sqlite3_db_readonly(store->db, "main") == 1)
-		return fab_store_fail(store, SQLITE_READONLY, "write", err);
-	return fab_store_exec(store,
-			      mode == FAB_STORE_WRITE ? "PRAGMA synchronous = EXTRA;"
-							"PRAGMA foreign_keys = ON;"
-							"PRAGMA cell_size_check = ON"
-						      : "PRAGMA cell_size_check = ON;",
-			      "read", err);
 }
 
 static int connect_to(struct fab_store *store, enum fab_store_mode mode,

@@ -12,7 +12,8 @@
  * commit.
  *
  * The schema is data/schema.sql, its meaning is in fabric-store(5). An older one is
- * migrated when a program opens the database for writing; a newer one is refused.
+ * migrated when a program opens the database for writing, and read from a migrated copy;
+ * a newer one is refused.
  */
 #pragma once
 
@@ -24,7 +25,7 @@
 struct fab_store;
 
 enum fab_store_mode {
-	FAB_STORE_READ,	 /* must exist and hold the newest schema */
+	FAB_STORE_READ,	 /* must exist */
 	FAB_STORE_WRITE, /* made with the first run when it does not exist */
 };
 
@@ -32,12 +33,16 @@ enum fab_store_mode {
  * Open a database of results; the caller closes it. Refused with a sentence that begins
  * with the path: what is no regular file, no SQLite database or one of another program,
  * a newer schema, a view or virtual table in place of a table (EINVAL), a file or folder
- * that cannot be written (EROFS, EACCES), one that somebody keeps locked (EBUSY). An
- * older schema is migrated for writing and refused for reading. O(1), but for a
- * migration.
+ * that cannot be written (EROFS, EACCES), one that somebody keeps locked (EBUSY). O(1),
+ * but for a migration or, to read an older schema, a temporary copy: O(file).
  */
 int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
 		   struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * A sentence for people on a file of an older schema that is read as if it were
+ * migrated; NULL: there is nothing to say. The caller frees. O(1).
+ */
+char *fab_store_note(const struct fab_store *store);
 /* NULL is accepted. O(size). */
 void fab_store_close(struct fab_store *store);
 

@@ -10,6 +10,8 @@ struct fab_store {
 	sqlite3 *db; /* NULL: there is no file yet, the first run makes it */
 	char *path;  /* as given, for messages */
 	const struct fab_store_schema *schema;
+	int64_t migrated_from;	 /* db is a migrated copy of a file of this schema; 0: the
+				    file */
 	bool is_new;		 /* the file is made by us, and no run is in it */
 	bool lacks_schema;	 /* it comes with the first run */
 	double deadline, step_s; /* on the clock: end of the statement; its length */

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- The schema of version 1 as it was, and a run that was stored under it.
+-- The schema of version 1 as it was; the migrations lead from it to the later ones.
 
 PRAGMA application_id = 0x6661626b; -- "fabk"
 PRAGMA user_version = 1;
@@ -108,9 +108,3 @@ CREATE VIEW load AS
     1.0 * sum(links) OVER (PARTITION BY result ORDER BY load) /
       sum(links) OVER (PARTITION BY result) AS share
   FROM histogram JOIN result ON result.id = histogram.result;
-
-INSERT INTO run VALUES (1, '2026-01-02T03:04:05Z', 'fabric-mcroute', '0.1.0', 'x', 'old', 'h', 'gen:x',
-  '0x0000000000000001', 1, 2, 0, 2, 0, 2);
-INSERT INTO fact VALUES (1, 'groups', 4);
-INSERT INTO result VALUES (1, 1, 0, 'fulb');
-INSERT INTO metric VALUES (1, 'max_efi', 3), (1, 'seconds.total', 0.25), (1, 'verified', 1);
