@@ -125,11 +125,8 @@ static void print_metrics(const struct fab_column *columns, size_t n)
 			continue;
 		printf("%s.TP\n.B %s\n", is_first ? "" : "\n", c->name);
 		print_text(c->help);
-		fputs(c->flags & FAB_COL_SECONDS ? " (s)"
-		      : c->flags & FAB_COL_MBPS	 ? " (Mb/s)"
-		      : c->flags & FAB_COL_BYTES ? " (B)"
-						 : "",
-		      stdout);
+		if (fab_unit_name(c->flags))
+			printf(" (%s)", fab_unit_name(c->flags));
 		fputs(better[c->metric], stdout);
 		is_first = false;
 	}

@@ -76,6 +76,7 @@ static void answer_most(struct fab_report *r, const struct compare_rows *rows,
 			enum compare_verdict verdict)
 {
 	const struct compare_row *most = NULL;
+	char *base, *value;
 
 	for (size_t i = 0; i < rows->of.n; i++) {
 		const struct compare_row *row = &rows->of.v[i];
@@ -84,11 +85,15 @@ static void answer_most(struct fab_report *r, const struct compare_rows *rows,
 		    (!most || change_of(row) > change_of(most)))
 			most = row;
 	}
-	if (most)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Most %s: %s of %s, from %.6g to %.6g.",
-				  compare_verdict_name(verdict), most->metric,
-				  most->pair->other->algorithm, most->base, most->value);
+	if (!most)
+		return;
+	base = compare_value_text(most, most->base);
+	value = compare_value_text(most, most->value);
+	fab_report_answer(r, FAB_TONE_PLAIN, "Most %s: %s of %s, from %s to %s.",
+			  compare_verdict_name(verdict), most->metric,
+			  most->pair->other->algorithm, base, value);
+	free(base);
+	free(value);
 }
 
 static void answer_counts(struct fab_report *r, const struct compare_counts *c)

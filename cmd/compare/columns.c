@@ -4,22 +4,25 @@
 
 #include "compare.h"
 
-struct fab_column compare_number_column(const char *name, const char *unit,
-					const char *help)
+struct fab_column compare_metric_column(const char *name,
+					const struct fab_store_kind *kind)
 {
-	unsigned flags = !unit			 ? 0
-			 : !strcmp(unit, "s")	 ? FAB_COL_SECONDS
-			 : !strcmp(unit, "Mb/s") ? FAB_COL_MBPS
-			 : !strcmp(unit, "B")	 ? FAB_COL_BYTES
-						 : 0;
+	struct fab_column column = {name, FAB_NUMBER};
 
-	return (struct fab_column){name, FAB_NUMBER, help, flags};
+	if (kind) {
+		column.help = kind->help;
+		column.flags = fab_unit_flags(kind->unit);
+		if (kind->merge == FAB_MERGE_ALL)
+			column.flags |= FAB_COL_TRUTH;
+	}
+	return column;
 }
 
 struct fab_column compare_fact_column(const char *name)
 {
 	const char *end = strrchr(name, '_');
 
-	return compare_number_column(name, end && !strcmp(end, "_bytes") ? "B" : NULL,
-				     NULL);
+	return (struct fab_column){
+		name, FAB_NUMBER, NULL,
+		fab_unit_flags(end && !strcmp(end, "_bytes") ? "B" : NULL)};
 }

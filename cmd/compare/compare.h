@@ -51,7 +51,7 @@ extern const struct argp compare_prune_argp;
 /* Say which runs go, these; with --yes they are gone before it is said. */
 int compare_prune(FILE *out, const struct fab_report_options *options, const char *path,
 		  const struct compare_prune *p, const struct fab_store_runs *runs,
-		  struct fab_err *err) FAB_MUST_CHECK;
+		  const struct fab_cli_run *cli, struct fab_err *err) FAB_MUST_CHECK;
 
 /* Two results that are compared; one of them may be missing. */
 struct compare_pair {
@@ -132,12 +132,14 @@ int compare_diff(FILE *out, const struct fab_report_options *options,
 void compare_print_sides(struct fab_report *r, unsigned width,
 			 const struct compare_pairs *pairs,
 			 const struct compare_rows *rows);
+/* A value of the row with its unit; on the heap. */
+char *compare_value_text(const struct compare_row *row, double value);
 /* Warn of what runs that are compared were asked for, where it differs. */
 void compare_warn(const struct fab_cli_run *cli, const struct compare_item *items,
 		  size_t n);
-/* A column for numbers of this unit (NULL: a plain number). */
-struct fab_column compare_number_column(const char *name, const char *unit,
-					const char *help);
+/* A column for a metric; kind NULL: nobody says what it is. */
+struct fab_column compare_metric_column(const char *name,
+					const struct fab_store_kind *kind);
 /* A column for a fact, which says its unit in its name. */
 struct fab_column compare_fact_column(const char *name);
 /* A fact with its unit; on the heap. */

@@ -489,7 +489,7 @@ static int print(const struct params *p, const struct fab_store_runs *runs,
 		compare_show_columns_free(&columns);
 		return rc;
 	case MODE_PRUNE:
-		return compare_prune(out, report, p->path, &p->prune, runs, err);
+		return compare_prune(out, report, p->path, &p->prune, runs, &p->run, err);
 	default:
 		return compare_list(out, report, runs, err);
 	}

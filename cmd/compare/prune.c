@@ -138,15 +138,18 @@ static void answer(struct fab_report *r, const struct fab_store_runs *runs, bool
 
 int compare_prune(FILE *out, const struct fab_report_options *options_of_report,
 		  const char *path, const struct compare_prune *p,
-		  const struct fab_store_runs *runs, struct fab_err *err)
+		  const struct fab_store_runs *runs, const struct fab_cli_run *cli,
+		  struct fab_err *err)
 {
 	bool is_done = p->yes && runs->n;
 	struct fab_report *r;
-	int rc = is_done ? remove_runs(path, runs, err) : 0;
+	int rc;
 
+	fab_cli_progress_listen(cli);
+	rc = is_done ? remove_runs(path, runs, err) : 0;
 	if (rc)
 		return rc;
-	r = fab_report_new(out, options_of_report, "fabric-compare", "runs", NULL);
+	r = fab_cli_begin_report(out, options_of_report, "fabric-compare", "runs", NULL);
 	answer(r, runs, is_done);
 	fab_report_field(r,
 			 &(struct fab_column){"removed", FAB_BOOL, NULL, FAB_COL_EXTRA},

@@ -90,8 +90,7 @@ struct compare_columns compare_show_columns(const struct fab_store_runs *runs,
 			    isnan(fab_store_number_get(r->metrics, r->n_metrics, name)) ||
 			    has_column(v, n, name))
 				continue;
-			v[n++] = compare_number_column(name, runs->kinds[k].unit,
-						       runs->kinds[k].help);
+			v[n++] = compare_metric_column(name, &runs->kinds[k]);
 		}
 	return (struct compare_columns){v, n};
 }
@@ -233,8 +232,8 @@ static size_t names_of_parts(const struct fab_store_runs *runs, const char *comm
 		for (size_t i = 0; i < r->n_details; i++)
 			if (!strcmp(runs->kinds[k].command, command) &&
 			    !strcmp(runs->kinds[k].name, r->details[i].name)) {
-				columns[n++] = compare_number_column(
-					runs->kinds[k].name, runs->kinds[k].unit, NULL);
+				columns[n++] = compare_metric_column(runs->kinds[k].name,
+								     &runs->kinds[k]);
 				break;
 			}
 	return n;

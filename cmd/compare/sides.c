@@ -105,10 +105,9 @@ static size_t shorten(struct lines *l)
 	return n - l->n;
 }
 
-static char *number_text(const struct compare_row *row, double value)
+char *compare_value_text(const struct compare_row *row, double value)
 {
-	struct fab_column column =
-		compare_number_column("", row->kind ? row->kind->unit : NULL, NULL);
+	struct fab_column column = compare_metric_column("", row->kind);
 
 	return fab_cell_human(&column, (union fab_cell){.real = value});
 }
@@ -121,7 +120,7 @@ static char *text_of(const struct compare_row *row, size_t which)
 	if (!row)
 		return fab_strdup("-");
 	if (which == 0)
-		return number_text(row, row->value);
+		return compare_value_text(row, row->value);
 	if (which == 1)
 		return row->base > 0 && isfinite(row->value)
 			       ? fab_format("%.4g", row->value / row->base)
@@ -168,7 +167,7 @@ static size_t width_of_base(const struct lines *l, const struct block *b)
 
 		part = larger(part, row->part ? strlen(row->part) + 1 : 0);
 		metric = larger(metric, strlen(row->metric));
-		base = larger(base, width_and_free(number_text(row, row->base)));
+		base = larger(base, width_and_free(compare_value_text(row, row->base)));
 	}
 	return part + metric + 1 + base;
 }
@@ -198,7 +197,7 @@ static void put_line(struct fab_report *r, const struct lines *l, size_t line,
 		cells[at++].text = row->part;
 	cells[at++].text = row->metric;
 	own = at;
-	cells[at++].text = number_text(row, base_of(l, line));
+	cells[at++].text = compare_value_text(row, base_of(l, line));
 	for (size_t k = first; k < first + n; k++)
 		for (size_t w = 0; w < PER_RUN; w++)
 			cells[at++].text = text_of(l->cells[line * l->width + k], w);

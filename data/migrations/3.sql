@@ -30,6 +30,8 @@ CREATE TABLE metric_kind (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO metric_kind (command, name, position, better, is_time, unit, help)
   SELECT command, name, position, better, is_time, unit, help FROM old_kind;
+-- those that are yes or no
+UPDATE metric_kind SET merge = 'all' WHERE name IN ('deadlock_free', 'verified');
 DROP TABLE old_kind;
 
 DROP VIEW runs;

@@ -108,6 +108,27 @@ double fab_column_number(const struct fab_column *column, const void *record)
 								      : (double)cell.u;
 }
 
+static const struct {
+	const char *name;
+	unsigned flags;
+} units[] = {{"s", FAB_COL_SECONDS}, {"Mb/s", FAB_COL_MBPS}, {"B", FAB_COL_BYTES}};
+
+const char *fab_unit_name(unsigned flags)
+{
+	for (size_t i = 0; i < FAB_COUNT(units); i++)
+		if (flags & units[i].flags)
+			return units[i].name;
+	return NULL;
+}
+
+unsigned fab_unit_flags(const char *unit)
+{
+	for (size_t i = 0; unit && i < FAB_COUNT(units); i++)
+		if (!strcmp(unit, units[i].name))
+			return units[i].flags;
+	return 0;
+}
+
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns)
 {
 	size_t widest = 0;

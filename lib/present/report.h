@@ -53,6 +53,7 @@ enum {
 	FAB_COL_UNKNOWN = 1024,	 /* table: what has no value is "unknown", no dash */
 	FAB_COL_RIGHT = 2048,	 /* FAB_TEXT: numbers as texts, flush right in a table */
 	FAB_COL_VERDICT = 4096,	 /* FAB_TEXT better, worse, gone: in the colour of that */
+	FAB_COL_TRUTH = 16384,	 /* FAB_NUMBER: 1 and 0 are yes and no in a table */
 	FAB_COL_MAX = 8192, /* FAB_UINT: the largest of parts of a sweep, not the sum */
 };
 
@@ -201,5 +202,8 @@ double fab_column_number(const struct fab_column *column, const void *record);
 /* The cell as a table shows it, on the heap: with its unit, a dash where it is null.
  * O(1). */
 char *fab_cell_human(const struct fab_column *column, union fab_cell cell);
+/* The unit that the flags name: s, Mb/s, B; NULL: none. And its flag. O(1). */
+const char *fab_unit_name(unsigned flags);
+unsigned fab_unit_flags(const char *unit);
 /* Print `name  help` lines: what --list-columns shows. O(columns * len). */
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns);

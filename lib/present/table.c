@@ -50,6 +50,8 @@ char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 		return fab_strdup(column->flags & FAB_COL_UNKNOWN ? "unknown" : "-");
 	if (column->type == FAB_BOOL)
 		return fab_strdup(cell.u ? "yes" : "no");
+	if (column->flags & FAB_COL_TRUTH)
+		return fab_strdup(cell.real > 0 ? "yes" : "no");
 	if (column->type == FAB_TEXT)
 		return fab_cell_safe_text(cell.text);
 	if (column->flags & FAB_COL_SECONDS)

@@ -191,14 +191,6 @@ static int add_rows(struct fab_store *store, const struct fab_store_run *run,
 	return rc;
 }
 
-static const char *unit_of(const struct fab_column *column)
-{
-	return column->flags & FAB_COL_SECONDS ? "s"
-	       : column->flags & FAB_COL_MBPS  ? "Mb/s"
-	       : column->flags & FAB_COL_BYTES ? "B"
-					       : NULL;
-}
-
 /* Counts are added up, but for those of which the largest counts. */
 static const char *merge_of(const struct fab_column *c)
 {
@@ -248,7 +240,7 @@ static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
 			bind_uint(&in, position);
 			bind_text(&in, better_of(c->metric));
 			bind_uint(&in, c->metric == FAB_METRIC_TIME);
-			bind_text(&in, unit_of(c));
+			bind_text(&in, fab_unit_name(c->flags));
 			bind_text(&in, c->help);
 			bind_text(&in, merge_of(c));
 			run_insert(&in);

@@ -283,7 +283,6 @@ static void describe_metrics(const struct fab_merging *m)
 
 	for (size_t i = 0; i < m->n_kinds; i++) {
 		const struct fab_store_kind *kind = &m->kinds[i];
-		const char *unit = kind->unit ? kind->unit : "";
 
 		if (strcmp(kind->command, m->run->command) != 0)
 			continue;
@@ -292,10 +291,7 @@ static void describe_metrics(const struct fab_merging *m)
 			.type = types[kind->merge],
 			.help = kind->help,
 			.flags = (kind->merge == FAB_MERGE_MAX ? FAB_COL_MAX : 0u) |
-				 (!strcmp(unit, "s")	  ? FAB_COL_SECONDS
-				  : !strcmp(unit, "Mb/s") ? FAB_COL_MBPS
-				  : !strcmp(unit, "B")	  ? FAB_COL_BYTES
-							  : 0u),
+				 fab_unit_flags(kind->unit),
 			.metric = kind->is_time	     ? FAB_METRIC_TIME
 				  : kind->better > 0 ? FAB_METRIC_MORE
 				  : kind->better < 0 ? FAB_METRIC_LESS

@@ -2,6 +2,7 @@
 /* Removing runs. */
 #include <errno.h>
 
+#include "base/progress.h"
 #include "store/query.h"
 
 int fab_store_take_out(struct fab_store *store, const uint64_t *ids, size_t n,
@@ -12,6 +13,7 @@ int fab_store_take_out(struct fab_store *store, const uint64_t *ids, size_t n,
 				    &statement, NULL);
 
 	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
+		fab_progress_report("removing", "runs", i, n);
 		rc = sqlite3_bind_int64(statement, 1, (sqlite3_int64)ids[i]);
 		fab_store_step(store);
 		if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_DONE)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "base/rng.h"
 #include "store/store_impl.h"
 
@@ -399,6 +400,32 @@ Test(store, the_last_of_a_label_are_kept, .init = enter, .fini = leave)
 	expect_sql("a.db", "SELECT count(*) FROM histogram", "4800");
 	expect_sql("a.db", "PRAGMA freelist_count", "0");
 	expect_sql("a.db", "PRAGMA integrity_check", "ok");
+	fab_store_close(store);
+}
+
+static void count_report(void *context, const char *phase, const char *unit,
+			 uint64_t done, uint64_t total)
+{
+	uint64_t *n = context;
+
+	cr_assert_str_eq(phase, "removing");
+	cr_assert_str_eq(unit, "runs");
+	cr_assert_eq(done, (*n)++);
+	cr_assert_eq(total, 3);
+}
+
+Test(store, removing_reports_progress, .init = enter, .fini = leave)
+{
+	static const uint64_t ids[] = {1, 2, 3};
+	struct fab_store *store = open_store("a.db", FAB_STORE_WRITE);
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		add(store, i, NULL);
+	fab_progress_listen(count_report, &n);
+	cr_assert_eq(fab_store_remove(store, ids, 3, NULL), 0);
+	fab_progress_listen(NULL, NULL);
+	cr_assert_eq(n, 3);
 	fab_store_close(store);
 }
 
