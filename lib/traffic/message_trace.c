@@ -60,9 +60,9 @@ static int read_time(const struct reader *r, const struct fab_span *word, uint64
 	if (!ok)
 		return fab_fail(err, EINVAL, "'%.*s' is no time: expected %s", shown(len),
 				word->p,
-				r->in_ticks ? "a whole number of ticks"
+				r->in_ticks ? "a whole number of ticks below 2^48"
 					    : "nanoseconds, or a number with ps, ns, us, "
-					      "ms or s");
+					      "ms or s, below 2^48 ps");
 	if (n && *time < r->out->of.v[n - 1].time)
 		return fab_fail(err, EINVAL,
 				"time %.*s is before that of the message above: expected "

@@ -16,9 +16,9 @@
 #include "base/mem.h"
 #include "traffic/ends.h"
 
-/* At most so much in a message: 1 TiB; and no later than this: 1000 hours in ps. */
+/* At most so much in a message: 1 TiB; and no later than this: 281 s, or ticks. */
 #define FAB_TRACE_MAX_BYTES ((uint64_t)1 << 40)
-#define FAB_TRACE_MAX_TIME ((uint64_t)3600000000000000000)
+#define FAB_TRACE_MAX_TIME (((uint64_t)1 << 48) - 1)
 
 struct fab_traced_message {
 	uint64_t time;	   /* picoseconds or ticks */

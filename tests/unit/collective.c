@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Schedules of collectives: every rank ends with the sum of every block. */
+#include "traffic/collective.h"
+#include "base/mem.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_MAX = 33 };
+
+/* have[rank][block]: how often each rank's part is in the sum that this rank has. */
+struct state {
+	uint8_t have[RANKS_MAX][RANKS_MAX][RANKS_MAX];
+};
+
+static void send_block(const struct state *before, struct state *after, uint32_t n,
+		       uint32_t rank, const struct fab_round *r, uint32_t block)
+{
+	for (uint32_t part = 0; part < n; part++) {
+		uint8_t sent = before->have[rank][block][part];
+		uint8_t *got = &after->have[r->to][block][part];
+
+		*got = (uint8_t)(r->is_sum ? *got + sent : sent);
+	}
+}
+
+/* All rounds; a send and the receive of it name each other. */
+static void run(const struct fab_collective *c, uint32_t n, struct state *s)
+{
+	struct state *before = FAB_NEW(1, struct state);
+
+	for (uint32_t round = 0; round < c->n_rounds(n); round++) {
+		*before = *s;
+		for (uint32_t rank = 0; rank < n; rank++) {
+			struct fab_round r = c->round(n, rank, round);
+
+			if (r.from != FAB_NONE)
+				cr_assert_eq(c->round(n, r.from, round).to, rank);
+			if (r.to == FAB_NONE)
+				continue;
+			cr_assert_neq(r.to, rank);
+			cr_assert_eq(c->round(n, r.to, round).from, rank);
+			for (uint32_t i = 0; i < r.n_blocks; i++)
+				send_block(before, s, n, rank, &r,
+					   (r.first_block + i) % n);
+		}
+	}
+	free(before);
+}
+
+Test(collective, every_rank_ends_with_every_block)
+{
+	struct state *s = FAB_NEW(1, struct state);
+
+	for (size_t k = 0; k < fab_n_allreduces; k++)
+		for (uint32_t n = 1; n <= RANKS_MAX; n++) {
+			const struct fab_collective *c = &fab_allreduces[k];
+
+			memset(s, 0, sizeof(*s));
+			for (uint32_t rank = 0; rank < n; rank++)
+				for (uint32_t block = 0; block < n; block++)
+					s->have[rank][block][rank] = 1;
+			run(c, n, s);
+			for (uint32_t rank = 0; rank < n; rank++)
+				for (uint32_t block = 0; block < n; block++)
+					for (uint32_t part = 0; part < n; part++)
+						cr_assert_eq(s->have[rank][block][part],
+							     1, "%s of %u: %u %u %u",
+							     c->name, n, rank, block,
+							     part);
+		}
+	free(s);
+}
+
+Test(collective, rounds_are_those_of_the_books)
+{
+	const struct fab_collective *ring = fab_allreduce_find("ring");
+	const struct fab_collective *recdbl = fab_allreduce_find("recdbl");
+	const struct fab_collective *tree = fab_allreduce_find("tree");
+
+	cr_assert_eq(ring->n_rounds(8), 14);
+	cr_assert_eq(recdbl->n_rounds(8), 3);
+	cr_assert_eq(recdbl->n_rounds(9), 5);
+	cr_assert_eq(tree->n_rounds(8), 6);
+	cr_assert_eq(tree->n_rounds(9), 8);
+	cr_assert_null(fab_allreduce_find("rings"));
+	/* each message of the ring carries one block, all of them the vector twice less
+	 * one block a rank */
+	cr_assert_eq(ring->round(8, 3, 5).n_blocks, 1);
+	cr_assert_eq(recdbl->round(8, 3, 1).n_blocks, 8);
+}
+
+/* Receives of one rank in a ring are all from one: they are counted, not told apart. */
+Test(collective, a_ring_receives_from_one)
+{
+	const struct fab_collective *ring = fab_allreduce_find("ring");
+
+	cr_assert(ring->is_ring);
+	for (uint32_t round = 0; round < ring->n_rounds(7); round++)
+		for (uint32_t rank = 0; rank < 7; rank++)
+			cr_assert_eq(ring->round(7, rank, round).from, (rank + 6) % 7);
+}
+
+Test(collective, blocks_are_the_vector)
+{
+	for (uint32_t n = 1; n < 20; n++)
+		for (uint64_t bytes = 0; bytes < 50; bytes += 7) {
+			uint64_t sum = 0;
+
+			for (uint32_t b = 0; b < n; b++) {
+				uint64_t one = fab_block_bytes(bytes, n, b, 1);
+
+				cr_assert_leq(one, bytes / n + 1);
+				cr_assert_geq(one, bytes / n);
+				sum += one;
+			}
+			cr_assert_eq(sum, bytes);
+			cr_assert_eq(fab_block_bytes(bytes, n, 0, n), bytes);
+			if (n > 1)
+				cr_assert_eq(fab_block_bytes(bytes, n, n - 1, 2),
+					     fab_block_bytes(bytes, n, n - 1, 1) +
+						     fab_block_bytes(bytes, n, 0, 1));
+		}
+}

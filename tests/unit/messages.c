@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sources of messages: who sends what, how often, and when finite ones are over. */
+#include "base/mem.h"
+#include "event/schedule.h"
+#include "event/stream.h"
+#include "support/gen.h"
+#include "traffic/traffic.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WIRE = 100, HOSTS = 12 };
+
+/* A fabric with its ends, and what a traffic is made for. */
+struct setup {
+	struct fab_fabric *f;
+	struct fab_flow_ends ends;
+	struct fab_traffic_problem p;
+	uint32_t size[2];
+};
+
+/* So many ticks a byte, and for each message. */
+static uint64_t wire(const void *context, uint32_t end, uint32_t bytes, bool to_group)
+{
+	(void)context;
+	(void)end;
+	(void)to_group;
+	return bytes;
+}
+
+static void begin(struct setup *s, const char *fabric)
+{
+	*s = (struct setup){.f = test_gen(fabric), .size = {WIRE, 3 * WIRE}};
+	fab_flow_ends_init(&s->ends, s->f, NULL, NULL);
+	s->p = (struct fab_traffic_problem){.f = s->f, .ends = &s->ends, .wire = wire};
+	s->p.how = (struct fab_traffic_options){.rate = 0.5,
+						.window = 1,
+						.size = s->size,
+						.n_sizes = 1,
+						.mtu = WIRE,
+						.seed = 7};
+}
+
+static void end(struct setup *s, struct fab_traffic *t)
+{
+	fab_traffic_fini(t);
+	fab_flow_ends_fini(&s->ends);
+	fab_fabric_free(s->f);
+}
+
+static struct fab_traffic make(struct setup *s, const char *spec)
+{
+	struct fab_traffic t;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_traffic_make(spec, &s->p, &t, &err), 0, "%s: %s", spec,
+		     err.text);
+	return t;
+}
+
+static bool pull(const struct fab_traffic *t, uint32_t e, uint64_t now,
+		 struct fab_message *m)
+{
+	return t->messages.next(t->messages.context, e, now, m);
+}
+
+Test(messages, specs_are_told_by_name_and_argument)
+{
+	static const struct {
+		const char *spec;
+		bool ok;
+	} cases[] = {
+		{"uniform", true},
+		{"uniform:1", false},
+		{"permutation:shift:8", true},
+		{"permutation", false},
+		{"permutation:", false},
+		{"permutation:shift", false},
+		{"hotspot:4:0.2", true},
+		{"hotspot:4", false},
+		{"hotspot:0:0.2", false},
+		{"hotspot:4:1.5", false},
+		{"hotspot", false},
+		{"incast:3", true},
+		{"incast:0", false},
+		{"incast", false},
+		{"groups", true},
+		{"groups:all", true},
+		{"groups:some", false},
+		{"alltoall", true},
+		{"alltoall:random", true},
+		{"alltoall:", false},
+		{"allreduce:ring", true},
+		{"allreduce:recdbl", true},
+		{"allreduce:tree", true},
+		{"allreduce", false},
+		{"allreduce:star", false},
+		{"trace:x", true},
+		{"trace:", false},
+		{"trace", false},
+		{"", false},
+		{"unifrom", false},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		const struct fab_traffic_kind *kind = NULL;
+		const char *argument = NULL;
+		struct fab_err err = {""};
+		int rc = fab_traffic_check(cases[i].spec, &kind, &argument, &err);
+
+		cr_assert_eq(rc, cases[i].ok ? 0 : -EINVAL, "'%s'", cases[i].spec);
+		cr_assert_eq(*err.text == '\0', cases[i].ok);
+	}
+}
+
+/* Open loops: births in order, as many as the rate says, never to itself. */
+Test(messages, open_loops_keep_their_rate)
+{
+	static const enum fab_arrivals arrivals[] = {FAB_ARRIVALS_POISSON,
+						     FAB_ARRIVALS_BERNOULLI};
+	static const uint64_t slots[] = {0, 1};
+	enum { N = 20000 };
+
+	for (size_t i = 0; i < 2 * FAB_COUNT(arrivals); i++) {
+		struct fab_traffic t;
+		struct fab_message m;
+		uint64_t before = 0, bytes = 0;
+		unsigned to[HOSTS] = {0};
+		struct setup s;
+
+		begin(&s, "torus:dims=6,hosts=2");
+		s.p.how.arrivals = arrivals[i / 2];
+		s.p.how.slot = slots[i % 2];
+		s.p.how.n_sizes = 2;
+		t = make(&s, "uniform");
+		cr_assert_eq(t.n_senders, HOSTS);
+		for (unsigned k = 0; k < N; k++) {
+			cr_assert(pull(&t, 5, 0, &m));
+			cr_assert_geq(m.time, before);
+			cr_assert_neq(m.target, 5);
+			cr_assert_lt(m.target, HOSTS);
+			cr_assert(m.bytes == s.size[0] || m.bytes == s.size[1]);
+			if (arrivals[i / 2] == FAB_ARRIVALS_BERNOULLI)
+				cr_assert_eq(m.time % (slots[i % 2] ? 1 : WIRE), 0);
+			to[m.target]++;
+			bytes += m.bytes;
+			before = m.time;
+		}
+		/* 4 standard deviations and more */
+		cr_assert_float_eq((double)bytes / (double)before, 0.5, 0.02);
+		for (unsigned e = 0; e < HOSTS; e++)
+			cr_assert_float_eq(to[e], e == 5 ? 0 : N / 11.0, 170);
+		end(&s, &t);
+	}
+}
+
+/* Whole rate by Bernoulli: a message in every slot. */
+Test(messages, all_of_a_cable)
+{
+	struct fab_traffic t;
+	struct fab_message m;
+	struct setup s;
+
+	begin(&s, "torus:dims=6,hosts=2");
+	s.p.how.arrivals = FAB_ARRIVALS_BERNOULLI;
+	s.p.how.rate = 1;
+	t = make(&s, "uniform");
+	for (uint64_t k = 0; k < 100; k++) {
+		cr_assert(pull(&t, 0, 0, &m));
+		cr_assert_eq(m.time, k * WIRE);
+	}
+	end(&s, &t);
+}
+
+/* Equal seeds give equal messages, whatever is asked for before. */
+Test(messages, endpoints_do_not_hang_on_each_other)
+{
+	struct fab_traffic a, b;
+	struct fab_message x, y;
+	struct setup s;
+
+	begin(&s, "torus:dims=6,hosts=2");
+	a = make(&s, "uniform");
+	b = make(&s, "uniform");
+	for (unsigned k = 0; k < 10; k++)
+		cr_assert(pull(&b, 3, 0, &x));
+	for (unsigned k = 0; k < 100; k++) {
+		cr_assert(pull(&a, 4, 0, &x));
+		cr_assert(pull(&b, 4, 0, &y));
+		cr_assert_eq(x.time, y.time);
+		cr_assert_eq(x.target, y.target);
+	}
+	fab_traffic_fini(&b);
+	end(&s, &a);
+}
+
+/* A window of two: two at once, then one for each that has arrived, after a think time.
+ */
+Test(messages, closed_loops_wait)
+{
+	struct fab_delivery d = {.time = 500};
+	struct fab_traffic t;
+	struct fab_message m;
+	struct setup s;
+
+	begin(&s, "torus:dims=6,hosts=2");
+	s.p.how.arrivals = FAB_ARRIVALS_CLOSED;
+	s.p.how.window = 2;
+	s.p.how.think = 30;
+	t = make(&s, "permutation:shift:1");
+	for (unsigned k = 0; k < 2; k++) {
+		cr_assert(pull(&t, 3, 0, &m));
+		cr_assert_eq(m.time, 0);
+		cr_assert_eq(m.target, 4);
+	}
+	cr_assert_not(pull(&t, 3, 0, &m));
+	t.messages.completed(t.messages.context, 3, &d);
+	d.time = 501;
+	d.is_lost = true; /* what is lost does not end the loop */
+	t.messages.completed(t.messages.context, 3, &d);
+	cr_assert(pull(&t, 3, 500, &m));
+	cr_assert_eq(m.time, 530);
+	cr_assert(pull(&t, 3, 500, &m));
+	cr_assert_eq(m.time, 531);
+	cr_assert_not(pull(&t, 3, 600, &m));
+	cr_assert(pull(&t, 2, 600, &m));
+	end(&s, &t);
+}
+
+Test(messages, few_targets)
+{
+	unsigned hot = 0, sends = 0;
+	struct fab_traffic t;
+	struct fab_message m;
+	struct fab_err err;
+	struct setup s;
+
+	begin(&s, "torus:dims=6,hosts=2");
+	t = make(&s, "hotspot:2:0.25");
+	for (unsigned k = 0; k < 20000; k++) {
+		cr_assert(pull(&t, 1, 0, &m));
+		cr_assert_neq(m.target, 1);
+		hot += m.target == 0 || m.target == 6;
+	}
+	/* the share, and of the rest two of eleven */
+	cr_assert_float_eq(hot / 20000.0, 0.25 + 0.75 * 2 / 11, 0.015);
+	fab_traffic_fini(&t);
+	t = make(&s, "incast:11");
+	cr_assert_eq(t.n_senders, 11);
+	fab_traffic_fini(&t);
+	t = make(&s, "incast:3");
+	cr_assert_eq(t.n_senders, 3);
+	for (uint32_t e = 0; e < HOSTS; e++)
+		if (pull(&t, e, 0, &m)) {
+			cr_assert_eq(m.target, 0);
+			cr_assert_neq(e, 0);
+			sends++;
+		}
+	cr_assert_eq(sends, 3);
+	fab_traffic_fini(&t);
+	cr_assert_eq(fab_traffic_make("incast:12", &s.p, &t, &err), -EINVAL);
+	cr_assert_eq(fab_traffic_make("hotspot:13:0.5", &s.p, &t, &err), -EINVAL);
+	cr_assert_eq(fab_traffic_make("permutation:shift:12", &s.p, &t, &err), -EINVAL);
+	cr_assert_not_null(strstr(err.text, "nobody sends anything"), "%s", err.text);
+	cr_assert_eq(fab_traffic_make("groups", &s.p, &t, &err), -EINVAL);
+	end(&s, &t);
+}
+
+/* Group 0: 3 5 7; group 1: dead, 5, 9; group 2: one live member; group 3: 5, 3. */
+Test(messages, groups_are_sent_to_by_their_first)
+{
+	static const uint64_t first[] = {0, 3, 6, 8, 10};
+	static const uint32_t member[] = {3, 5, 7, FAB_NONE, 5, 9, 8, FAB_NONE, 5, 3};
+	static const uint32_t turns[] = {1, 3, 1, 3}, all[] = {0, 1, 3, 0};
+	struct fab_traffic t;
+	struct fab_message m;
+	struct setup s;
+
+	begin(&s, "torus:dims=6,hosts=2");
+	s.p.n_groups = 4;
+	s.p.group_first = first;
+	s.p.group_end = member;
+	t = make(&s, "groups");
+	cr_assert_eq(t.n_senders, 2);
+	cr_assert_eq(t.n_left_out, 1);
+	cr_assert(pull(&t, 3, 0, &m));
+	cr_assert(m.to_group);
+	cr_assert_eq(m.target, 0);
+	for (unsigned k = 0; k < FAB_COUNT(turns); k++) {
+		cr_assert(pull(&t, 5, 0, &m));
+		cr_assert_eq(m.target, turns[k]);
+	}
+	cr_assert_not(pull(&t, 8, 0, &m));
+	fab_traffic_fini(&t);
+	t = make(&s, "groups:all");
+	cr_assert_eq(t.n_senders, 4);
+	for (unsigned k = 0; k < FAB_COUNT(all); k++) {
+		cr_assert(pull(&t, 5, 0, &m));
+		cr_assert_eq(m.target, all[k]);
+	}
+	end(&s, &t);
+}
+
+/* Each pair once, in an order of its own or by shifts. */
+Test(messages, each_to_each_once)
+{
+	static const char *const specs[] = {"alltoall", "alltoall:random"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_traffic t;
+		struct fab_message m;
+		unsigned in_shifts = 0;
+		struct setup s;
+
+		begin(&s, "torus:dims=7,hosts=3");
+		t = make(&s, specs[i]);
+		cr_assert(t.kind->is_finite);
+		cr_assert_eq(fab_traffic_unfinished(&t), s.ends.n);
+		for (uint32_t e = 0; e < s.ends.n; e++) {
+			bool seen[32] = {false};
+
+			for (uint32_t k = 1; k < s.ends.n; k++) {
+				cr_assert(pull(&t, e, 0, &m));
+				cr_assert_neq(m.target, e);
+				cr_assert_not(seen[m.target]);
+				seen[m.target] = true;
+				in_shifts += m.target == (e + k) % s.ends.n;
+			}
+			cr_assert_not(pull(&t, e, 0, &m));
+		}
+		cr_assert_eq(fab_traffic_unfinished(&t), 0);
+		cr_assert(i ? in_shifts < 60 : in_shifts == s.ends.n * (s.ends.n - 1));
+		end(&s, &t);
+	}
+}
+
+/* Messages that take a time by chance, so that they come out of order: all is done in
+ * the end, and no rank sends before what it waits for is there. */
+static void run_allreduce(const char *spec, uint32_t n, unsigned seed)
+{
+	struct fab_schedule queue = {0};
+	struct fab_stream chance = fab_stream_of(seed, 0);
+	uint64_t *last = FAB_NEW0(n * (size_t)n, uint64_t), sent = 0;
+	struct fab_traffic t;
+	struct fab_message m;
+	struct fab_due due;
+	char fabric[64];
+	struct setup s;
+
+	snprintf(fabric, sizeof(fabric), "torus:dims=%u,hosts=1", n);
+	begin(&s, fabric);
+	t = make(&s, spec);
+	for (uint32_t e = 0; e < n; e++)
+		while (pull(&t, e, 0, &m)) {
+			cr_assert_eq(m.time, 0);
+			fab_schedule_add(&queue, 1 + m.tag, 0,
+					 (uint64_t)m.target << 32 | m.tag);
+			sent++;
+		}
+	while (fab_schedule_take(&queue, &due)) {
+		uint32_t e = (uint32_t)(due.item >> 32);
+		struct fab_delivery d = {.time = due.time, .tag = (uint16_t)due.item};
+
+		t.messages.received(t.messages.context, e, &d);
+		while (pull(&t, e, due.time, &m)) {
+			/* of one pair they come in order */
+			uint64_t *pair = &last[(size_t)e * n + m.target];
+			uint64_t at = due.time + 1 + fab_stream_below(&chance, 50);
+
+			cr_assert_eq(m.time, due.time);
+			*pair = at > *pair ? at : *pair + 1;
+			fab_schedule_add(&queue, *pair, 0,
+					 (uint64_t)m.target << 32 | m.tag);
+			sent++;
+		}
+	}
+	cr_assert_eq(fab_traffic_unfinished(&t), 0, "%s of %u", spec, n);
+	if (!strcmp(spec, "allreduce:ring"))
+		cr_assert_eq(sent, 2 * (n - 1) * (uint64_t)n);
+	if (!strcmp(spec, "allreduce:tree"))
+		cr_assert_eq(sent, 2 * (n - 1));
+	fab_schedule_fini(&queue);
+	free(last);
+	end(&s, &t);
+}
+
+Test(messages, allreduces_come_to_their_end)
+{
+	static const char *const specs[] = {"allreduce:ring", "allreduce:recdbl",
+					    "allreduce:tree"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		for (uint32_t n = 3; n < 21; n++)
+			run_allreduce(specs[i], n, n);
+}
+
+/* What is lost is missed: the others wait, and it is known how many. */
+Test(messages, an_allreduce_that_lost_a_message_is_not_done)
+{
+	struct fab_traffic t;
+	struct fab_message m;
+	struct setup s;
+
+	begin(&s, "torus:dims=6,hosts=2");
+	t = make(&s, "allreduce:ring");
+	for (uint32_t e = 0; e < HOSTS; e++) {
+		cr_assert(pull(&t, e, 0, &m));
+		cr_assert_eq(m.target, (e + 1) % HOSTS);
+		cr_assert_not(pull(&t, e, 0, &m));
+	}
+	cr_assert_eq(fab_traffic_unfinished(&t), HOSTS);
+	end(&s, &t);
+}
+
+/* Long messages in parts, those without a byte as one; by source in order. */
+Test(messages, traces_are_replayed)
+{
+	static const char text[] =
+		"0 h2 h0 0\n1 h1 h0 5\n2 h2 h1 3000000000\n9 h2 h3 1\n";
+	char path[] = "/tmp/fab-trace-XXXXXX", spec[64];
+	struct fab_traffic t;
+	struct fab_message m;
+	struct setup s;
+	int fd = mkstemp(path);
+
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	snprintf(spec, sizeof(spec), "trace:%s", path);
+	begin(&s, "torus:dims=6,hosts=2");
+	t = make(&s, spec);
+	unlink(path);
+	cr_assert_eq(t.n_senders, 2);
+	cr_assert_not(pull(&t, 0, 0, &m));
+	cr_assert(pull(&t, 2, 0, &m) && m.time == 0 && m.bytes == 1 && m.target == 0);
+	for (unsigned k = 0; k < 2; k++)
+		cr_assert(pull(&t, 2, 0, &m) && m.time == 2000 &&
+			  m.bytes == FAB_MESSAGE_BYTES_MAX && m.target == 1);
+	cr_assert(pull(&t, 2, 0, &m) && m.bytes == 3000000000 - (2u << 30));
+	cr_assert(pull(&t, 2, 0, &m) && m.time == 9000 && m.target == 3);
+	cr_assert_not(pull(&t, 2, 0, &m));
+	cr_assert_eq(fab_traffic_unfinished(&t), 1);
+	cr_assert(pull(&t, 1, 0, &m) && m.bytes == 5);
+	cr_assert_eq(fab_traffic_unfinished(&t), 0);
+	end(&s, &t);
+}
