@@ -63,16 +63,11 @@ struct bootplan_outcome {
 	FAB_VEC(struct fab_failover *) failovers; /* owned; results share them */
 };
 
-/* Options about how an image is transferred; its input is a fab_transfer_options. */
-extern const struct argp bootplan_protocol_argp;
-
 /* Configuration for boot servers: --to and the options beside it. */
 struct bootplan_export {
 	enum fab_boot_format format;
-	bool has_format;
 	const char *path, *hosts, *boot_file; /* NULL: not given */
 };
-extern const struct argp bootplan_export_argp;
 /* Add it to the results; exits when that fails. */
 void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
 		     const struct fab_batch *batch, const uint32_t *interface_of,
@@ -80,13 +75,13 @@ void bootplan_export(const struct bootplan_export *e, const struct fab_machine *
 
 /* Options about other ways to distribute. */
 struct bootplan_methods {
+	struct fab_chosen_list multicast; /* from which complete() makes these */
 	const struct fab_mcast_engine *engines[BOOTPLAN_MAX_ENGINES];
 	size_t n_engines;
 	bool has_engines; /* asked for, not the default */
 	double repair;
 	uint64_t chunk_bytes;
 };
-extern const struct argp bootplan_methods_argp;
 
 /* What the command line asks for. */
 struct bootplan_params {
@@ -97,20 +92,19 @@ struct bootplan_params {
 	FAB_VEC(const char *) servers;
 	FAB_VEC(const char *) failed;
 	double default_mbps;
-	const char *rate; /* --rate; NULL: not given */
-	bool is_signalling;
+	uint32_t rate; /* 1: signalling */
 	const char *boot;
 	bool is_sweep;
 	const char *sweep;
+	struct fab_chosen_list algorithms; /* from which complete() makes these */
 	struct fab_mapping_choice choices[BOOTPLAN_MAX_CHOICES];
 	size_t n_choices;
 	const char *loaded;
-	bool is_equal_share, is_max_min;
+	enum { BOOTPLAN_EQUAL_SHARE, BOOTPLAN_MAX_MIN, BOOTPLAN_ALL_MODELS } model;
 	double target_seconds;
 	bool check;
 	const char *mapping_out;
-	const char *plot;
-	enum fab_plot_terminal terminal;
+	struct fab_cli_plot plot;
 	struct fab_transfer_options transfer;
 	struct bootplan_export export;
 	struct bootplan_methods methods;
@@ -118,7 +112,7 @@ struct bootplan_params {
 	struct fab_cli_shard shard;
 };
 /* All of it, from the machine to the report; the exit status. */
-int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f);
+int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err);
 
 /* Add the other ways for the largest batch; interface_of is the best mapping for it.
  * Exits on failure. */
@@ -129,8 +123,8 @@ void bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outco
 void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o);
 
 /* Draw the times of a sweep into a picture among the results. Exits on failure. */
-void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
-		   const struct bootplan_outcome *o, struct fab_cli_results *results);
+void bootplan_plot(const struct fab_cli_plot *plot, const struct bootplan_outcome *o,
+		   struct fab_cli_results *results);
 
 /* Is there such a file? "-" is standard input. */
 bool bootplan_is_file(const char *path);

@@ -1,79 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Other ways to get an image to all nodes: multicast, chains, peer to peer. */
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "boot/advice.h"
-#include "boot/units.h"
 #include "bootplan.h"
 #include "mcast/rate.h"
 #include "mcast/verify.h"
 
-enum {
-	OPT_MULTICAST = 0x180,
-	OPT_REPAIR,
-	OPT_CHUNK,
-	/* without --multicast no distances of a larger fabric are computed */
-	MAX_SWITCHES = 16384,
-};
-
-static const struct argp_option options[] = {
-	{.doc = "Other methods to distribute:", .group = 6},
-	{"multicast", OPT_MULTICAST, "LIST", 0,
-	 "On a FABRIC: multicast over the trees of these algorithms of fabric-mcroute, "
-	 "separated by commas, all, or none (default fulb): @MULTICAST@",
-	 6},
-	{"repair", OPT_REPAIR, "SHARE", 0,
-	 "Part of the image that multicast sends again (default 0)", 6},
-	{"chunk", OPT_CHUNK, "SIZE", 0,
-	 "A node of a chain passes the image on by so much (default 1MiB)", 6},
-	{0},
-};
-
-static void parse_multicast(struct bootplan_methods *w, const char *list,
-			    struct argp_state *state)
-{
-	struct fab_chosen_list chosen = {0};
-
-	w->n_engines = 0;
-	w->has_engines = true;
-	if (!strcmp(list, "none"))
-		return;
-	fab_cli_choose("--multicast", &fab_mcast_choices, list, BOOTPLAN_MAX_ENGINES,
-		       &chosen, state);
-	w->n_engines = chosen.of.n;
-	for (size_t i = 0; i < chosen.of.n; i++)
-		w->engines[i] = fab_mcast_engines[chosen.of.v[i].row];
-	free(chosen.of.v);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct bootplan_methods *w = state->input;
-	struct fab_err err;
-
-	switch (key) {
-	case OPT_MULTICAST:
-		parse_multicast(w, arg, state);
-		return 0;
-	case OPT_REPAIR:
-		if (!fab_parse_probability(arg, strlen(arg), &w->repair))
-			argp_error(state, "--repair: '%s' is not a number from 0 to 1",
-				   arg);
-		return 0;
-	case OPT_CHUNK:
-		if (fab_parse_size_bytes(arg, strlen(arg), &w->chunk_bytes, &err))
-			argp_error(state, "--chunk: %s", err.text);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp bootplan_methods_argp = {
-	.options = options, .parser = parse, .help_filter = fab_cli_help};
+/* Without --multicast no distances of a larger fabric are computed. */
+enum { MAX_SWITCHES = 16384 };
 
 /* A group for each interface that serves a node: itself and its nodes. */
 static struct fab_groups *make_groups(const struct bootplan_outcome *o,
@@ -134,7 +70,7 @@ static void route(const struct bootplan_params *p, struct bootplan_outcome *o,
 		fab_cli_die(&err);
 	for (size_t i = 0; i < w->n_engines; i++) {
 		double mbps = fab_mcast_slowest_mbps(problem, results[i].load,
-						     p->default_mbps, p->is_signalling);
+						     p->default_mbps, p->rate);
 
 		if (p->run.verify && fab_mcast_verify(problem, &results[i], &err)) {
 			fab_cli_warn(&p->run, "multicast by %s: %s", w->engines[i]->name,

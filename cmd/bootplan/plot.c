@@ -33,8 +33,8 @@ static size_t fill(const struct bootplan_outcome *o, size_t at, size_t step, dou
 	return n;
 }
 
-void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
-		   const struct bootplan_outcome *o, struct fab_cli_results *results)
+void bootplan_plot(const struct fab_cli_plot *plot, const struct bootplan_outcome *o,
+		   struct fab_cli_results *results)
 {
 	size_t step = results_a_batch(o), n_points = 0;
 	struct fab_plot_series *series = FAB_NEW0(step, struct fab_plot_series);
@@ -56,9 +56,9 @@ void bootplan_plot(const char *path, enum fab_plot_terminal terminal,
 		fab_cli_exit(FAB_EXIT_ERROR,
 			     "--plot: nothing to draw: no batch takes time");
 	script = fab_cli_begin_plot();
-	fab_export_gnuplot_series(script, terminal, "nodes that boot together",
+	fab_export_gnuplot_series(script, plot->terminal, "nodes that boot together",
 				  "seconds until all have booted", series, step);
-	fab_cli_end_plot(script, path, results);
+	fab_cli_end_plot(script, plot->path, results);
 	for (size_t i = 0; i < step; i++)
 		free(titles[i]);
 	free(titles);

@@ -16,7 +16,7 @@ static struct fab_machine *make_machine(const struct bootplan_params *p,
 {
 	struct fab_machine *m =
 		f ? bootplan_machine_of_fabric(&p->run, f, p->servers.v, p->servers.n,
-					       p->default_mbps, p->is_signalling)
+					       p->default_mbps, p->rate)
 		  : bootplan_machine_of_text(p->machine);
 	struct fab_matches matches = {.with_names = p->run.verbose};
 	struct fab_err err;
@@ -238,10 +238,11 @@ static int plan_one(const struct sweep *s, struct work *w, const struct fab_batc
 	rc = fail_over(s, w, batch, choice, &r, out, err);
 	if (p->run.verify)
 		verify(s->o, &r, interface_of, out);
-	if (p->is_equal_share)
+	if (p->model != BOOTPLAN_MAX_MIN)
 		FAB_PUSH(&out->results, r);
-	return rc || !p->is_max_min ? rc
-				    : add_max_min(p, s->o, &r, interface_of, out, err);
+	return rc || p->model == BOOTPLAN_EQUAL_SHARE
+		       ? rc
+		       : add_max_min(p, s->o, &r, interface_of, out, err);
 }
 
 static void *open_work(void *context)
@@ -475,12 +476,13 @@ static void note_input(struct bootplan_params *p, const struct bootplan_outcome 
 	p->store.shard = &p->shard;
 }
 
-int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
+int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 {
+	struct bootplan_params *p = params;
 	struct bootplan_outcome o = {.image_bytes = p->transfer.image_bytes,
 				     .target_seconds = p->target_seconds,
 				     .transfer = &p->transfer,
-				     .is_signalling = p->is_signalling,
+				     .is_signalling = p->rate,
 				     .was_verified = p->run.verify,
 				     .sharding = &p->shard,
 				     .has_timeout = p->transfer.timeout_seconds > 0};
@@ -488,7 +490,7 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	struct sweep s = {.p = p, .o = &o, .is_sound = true};
 	struct work *w;
 
-	fab_cli_open_store(&p->store);
+	(void)err;
 	o.m = make_machine(p, f);
 	make_batches(p, &o);
 	if (p->loaded)
@@ -506,8 +508,8 @@ int bootplan_run(struct bootplan_params *p, const struct fab_fabric *f)
 	if (p->export.path)
 		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
 				w->interface_of[0], &results);
-	if (p->plot)
-		bootplan_plot(p->plot, p->terminal, &o, &results);
+	if (p->plot.path)
+		bootplan_plot(&p->plot, &o, &results);
 	print_report(p, &o, &results);
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
 		s.is_sound = false;

@@ -14,10 +14,15 @@ size_t fab_choice_name_len(const char *form)
 	return strcspn(form, ":");
 }
 
+static struct fab_choice row_of(const struct fab_choices *c, size_t i)
+{
+	return c->at ? c->at(i) : (struct fab_choice){.form = c->names[i]};
+}
+
 uint32_t fab_choices_find(const struct fab_choices *c, const char *name, size_t len)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		const char *form = c->at(i).form;
+		const char *form = row_of(c, i).form;
 
 		if (fab_choice_name_len(form) == len && !memcmp(form, name, len))
 			return (uint32_t)i;
@@ -45,7 +50,7 @@ char *fab_choices_text(const struct fab_choices *c, const char *last)
 		} else if (i) {
 			append(&text, ", ");
 		}
-		append(&text, c->at(i).form);
+		append(&text, row_of(c, i).form);
 	}
 	return text;
 }
@@ -59,7 +64,7 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 	int rc;
 
 	for (size_t i = 0; i < c->n; i++) {
-		const char *form = c->at(i).form;
+		const char *form = row_of(c, i).form;
 
 		fab_directory_add(names, form, fab_choice_name_len(form), (uint32_t)i);
 	}
@@ -91,7 +96,7 @@ static void add(struct fab_chosen_list *out, struct fab_chosen chosen)
 static void add_all(const struct fab_choices *c, struct fab_chosen_list *out)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		struct fab_choice row = c->at(i);
+		struct fab_choice row = row_of(c, i);
 
 		if (row.is_in_all)
 			add(out, (struct fab_chosen){.row = (uint32_t)i,
@@ -111,7 +116,7 @@ static int add_one(const struct fab_choices *c, const char *text, size_t len,
 
 	if (row == FAB_NONE)
 		return fab_choices_refuse(c, text, len, "all", err);
-	form = c->at(row).form;
+	form = row_of(c, row).form;
 	if ((colon != NULL) != (form[n] != '\0'))
 		return fab_fail(err, EINVAL, "'%.*s': expected %s",
 				len > SHOWN ? SHOWN : (int)len, text, form);

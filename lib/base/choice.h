@@ -23,7 +23,14 @@ struct fab_choices {
 	const char *what; /* "algorithm" */
 	size_t n;
 	struct fab_choice (*at)(size_t i);
+	const char *const *names; /* [n] instead of `at`: names and nothing else */
 };
+
+/* A constant list of names, by number of an enum: FAB_NAME_LIST([A] = "a", [B] = "b"). */
+#define FAB_NAME_LIST(...)                                                               \
+	(&(const struct fab_choices){                                                    \
+		.n = FAB_COUNT(((const char *const[]){__VA_ARGS__})),                    \
+		.names = (const char *const[]){__VA_ARGS__}})
 
 /* Length of the name in a form. O(len). */
 size_t fab_choice_name_len(const char *form);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/num.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int hex_digit(char c)
@@ -156,5 +157,23 @@ bool fab_parse_probability(const char *text, size_t len, double *out)
 	if (!parse_scaled(text, len, 1000000000, 1000000000, &billionths))
 		return false;
 	*out = (double)billionths / 1e9;
+	return true;
+}
+
+bool fab_parse_real(const char *text, size_t len, double min, double max, double *out)
+{
+	char copy[64], *end;
+	double value;
+
+	if (!len || len >= sizeof(copy) || !strchr(".0123456789", *text))
+		return false;
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	if (strspn(copy, ".0123456789eE+-") != len)
+		return false;
+	value = strtod(copy, &end);
+	if (*end || !(value >= min && value <= max))
+		return false;
+	*out = value;
 	return true;
 }

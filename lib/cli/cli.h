@@ -287,6 +287,11 @@ void fab_cli_progress_free(struct fab_cli_progress *progress);
  */
 const char *fab_cli_parse_plot(const char *arg, enum fab_plot_terminal *terminal,
 			       struct argp_state *state);
+/* --plot=FILE. */
+struct fab_cli_plot {
+	const char *path; /* NULL: not given */
+	enum fab_plot_terminal terminal;
+};
 /*
  * Draw with gnuplot: write the script to the file that _begin gives, _end runs it, adds
  * the picture to the results, and closes the file. Both exit with status 3 and one line

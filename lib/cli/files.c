@@ -13,7 +13,8 @@
 #include "cli/internal.h"
 
 struct file {
-	const char *option, *path;
+	char option[40]; /* "--plot" */
+	const char *path;
 	bool is_output;
 	size_t position; /* as given */
 };
@@ -29,20 +30,30 @@ struct identity {
 	char *name; /* of a file that does not exist: where it would be made */
 };
 
+static void note(size_t position, const char *option, const char *path, bool is_output)
+{
+	struct file file = {.path = path, .is_output = is_output, .position = position};
+
+	snprintf(file.option, sizeof(file.option), "%s", option);
+	if (position < files.n)
+		files.v[position] = file;
+	else
+		FAB_PUSH(&files, file);
+}
+
 void fab_cli_note_input(const char *option, const char *path)
 {
-	FAB_PUSH(&files, ((struct file){option, path, false, files.n}));
+	note(files.n, option, path, false);
 }
 
 void fab_cli_note_output(const char *option, const char *path)
 {
+	size_t i = 0;
+
 	/* an output that is named twice goes to the last name */
-	for (size_t i = 0; i < files.n; i++)
-		if (!strcmp(files.v[i].option, option)) {
-			files.v[i] = (struct file){option, path, true, i};
-			return;
-		}
-	FAB_PUSH(&files, ((struct file){option, path, true, files.n}));
+	while (i < files.n && strcmp(files.v[i].option, option) != 0)
+		i++;
+	note(i, option, path, true);
 }
 
 /* The end of a chain of symbolic links that leads to nothing; heap, NULL: no end. */
@@ -113,46 +124,46 @@ static bool takes_all(const struct identity *id)
 	return id->exists && S_ISCHR(id->st.st_mode);
 }
 
-static _Noreturn void refuse(const struct file *a, const struct file *b,
-			     struct argp_state *state)
+static int refuse(const struct file *a, const struct file *b, struct fab_err *err)
 {
 	bool is_stdout = b->is_output && !strcmp(b->path, "-");
 	const char *last = is_stdout ? "standard output" : b->option;
 
 	if (!strcmp(a->path, b->path) || !strcmp(a->path, "-") || !strcmp(b->path, "-"))
-		argp_error(state, "%s and %s are the same file: '%s'", a->option, last,
-			   !strcmp(a->path, "-") ? b->path : a->path);
-	else
-		argp_error(state, "%s and %s are the same file: '%s' is '%s'", a->option,
-			   last, a->path, b->path);
-	abort(); /* argp_error exits */
+		return fab_fail(err, EINVAL, "%s and %s are the same file: '%s'",
+				a->option, last,
+				!strcmp(a->path, "-") ? b->path : a->path);
+	return fab_fail(err, EINVAL, "%s and %s are the same file: '%s' is '%s'",
+			a->option, last, a->path, b->path);
 }
 
-static void check_pair(const struct file *a, const struct identity *ia,
-		       const struct file *b, const struct identity *ib,
-		       struct argp_state *state)
+static int check_pair(const struct file *a, const struct identity *ia,
+		      const struct file *b, const struct identity *ib,
+		      struct fab_err *err)
 {
+	bool are_streams = ia->is_stream && ib->is_stream;
+
 	if (a->is_output && b->is_output) {
-		if (ia->is_stream && ib->is_stream && !strcmp(b->option, "--output"))
-			argp_error(state, "%s=- needs --output=FILE for the report",
-				   a->option);
-		else if (ia->is_stream && ib->is_stream)
-			argp_error(state, "%s and %s both go to standard output",
-				   a->option, b->option);
-		else if (is_same(ia, ib) && !takes_all(ia))
-			refuse(a, b, state);
-		return;
+		if (are_streams && !strcmp(b->option, "--output"))
+			return fab_fail(err, EINVAL,
+					"%s=- needs --output=FILE for the report",
+					a->option);
+		if (are_streams)
+			return fab_fail(err, EINVAL,
+					"%s and %s both go to standard output", a->option,
+					b->option);
+		return is_same(ia, ib) && !takes_all(ia) ? refuse(a, b, err) : 0;
 	}
-	if (!a->is_output && !b->is_output) {
-		if (ia->is_stream && ib->is_stream)
-			argp_error(state,
-				   "standard input can be read only once: %s and %s "
-				   "both name it",
-				   a->option, b->option);
-		return;
-	}
+	if (!a->is_output && !b->is_output)
+		return !are_streams
+			       ? 0
+			       : fab_fail(err, EINVAL,
+					  "standard input can be read only once: %s and "
+					  "%s both name it",
+					  a->option, b->option);
 	if (is_same(ia, ib) && ia->exists && S_ISREG(ia->st.st_mode))
-		refuse(a, b, state);
+		return refuse(a, b, err);
+	return 0;
 }
 
 /* Arguments, inputs, outputs, the report: the order in which messages name them. */
@@ -172,49 +183,21 @@ static int by_role(const void *x, const void *y)
 	return (a->position > b->position) - (a->position < b->position);
 }
 
-void fab_cli_check_files(const struct fab_cli_output *output, struct argp_state *state)
+int fab_cli_find_clash(const struct fab_cli_output *output, struct fab_err *err)
 {
 	struct identity *ids;
+	int rc = 0;
 
-	if (output->list_columns)
-		return;
 	fab_cli_note_output("--output", output->path ? output->path : "-");
 	qsort(files.v, files.n, sizeof(*files.v), by_role);
-	ids = FAB_NEW(files.n, struct identity);
-	for (size_t b = 0; b < files.n; b++) {
+	ids = FAB_NEW0(files.n, struct identity);
+	for (size_t b = 0; b < files.n && !rc; b++) {
 		ids[b] = identify(&files.v[b]);
-		for (size_t a = 0; a < b; a++)
-			check_pair(&files.v[a], &ids[a], &files.v[b], &ids[b], state);
+		for (size_t a = 0; a < b && !rc; a++)
+			rc = check_pair(&files.v[a], &ids[a], &files.v[b], &ids[b], err);
 	}
 	for (size_t i = 0; i < files.n; i++)
 		free(ids[i].name);
 	free(ids);
-}
-
-void fab_cli_check_outputs(const struct fab_cli_output *output,
-			   const struct fab_cli_file *more, size_t n,
-			   struct argp_state *state)
-{
-	for (size_t i = 0; i < n; i++)
-		if (more[i].path)
-			fab_cli_note_output(more[i].option, more[i].path);
-	fab_cli_check_files(output, state);
-}
-
-const char *fab_cli_file_name(const char *option, const char *arg,
-			      struct argp_state *state)
-{
-	if (!*arg)
-		argp_error(state, "%s: the file name is empty", option);
-	fab_cli_note_input(option, arg);
-	return arg;
-}
-
-const char *fab_cli_output_name(const char *option, const char *arg,
-				struct argp_state *state)
-{
-	if (!*arg)
-		argp_error(state, "%s: the file name is empty", option);
-	fab_cli_note_output(option, arg);
-	return arg;
+	return rc;
 }

@@ -7,9 +7,49 @@
 #include <stdio.h>
 
 #include "base/macros.h"
+#include "cli/command.h"
 
 /* Option keys of the children, one block each. */
 enum { KEY_INPUT = 0x200, KEY_OUTPUT = 0x220, KEY_RUN = 0x240, KEY_STORE = 0x260 };
+
+/* A row, where its targets are, and what the command line said of it. */
+struct fab_given_option {
+	const struct fab_option *row;
+	void *at;
+	bool is_given;
+	const char *text; /* the last one; NULL: none */
+};
+/* A command line. */
+struct fab_given {
+	const struct fab_command *command;
+	void *params;
+	FAB_VEC(struct fab_given_option) of;
+};
+void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
+/* What these rows fill; NULL: the command does not have them. */
+void *fab_given_part(const struct fab_given *g, const struct fab_option *rows);
+/* The relations of the command, also whether there is a FABRIC that must be; with
+ * --list-columns only those that name it. EINVAL. O(relations * rows). */
+int fab_given_check(const struct fab_given *g, bool lists_columns, struct fab_err *err);
+/* Put a value where it belongs, `at` that of its part. EINVAL: what is wrong with it. */
+int fab_option_take(const struct fab_option *o, void *at, const char *arg,
+		    struct fab_err *err) FAB_MUST_CHECK;
+void fab_option_free(const struct fab_option *o, void *at);
+
+int fab_cli_take_fabric(struct fab_cli_input *input, const char *arg,
+			struct fab_err *err) FAB_MUST_CHECK;
+int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg,
+		       struct fab_err *err) FAB_MUST_CHECK;
+/* May --store name it? */
+int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * A file holds one result, and none goes over an input: EINVAL when two outputs, or an
+ * output and an input, are the same file by name, through a link or by inode, or when two
+ * go to standard output (`-`), where the report goes if no other file is named for it.
+ * O(files^2).
+ */
+int fab_cli_find_clash(const struct fab_cli_output *output,
+		       struct fab_err *err) FAB_MUST_CHECK;
 
 /* Arguments as a shell would read them; the caller frees. */
 char *fab_cli_quote(int n, char **args);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --shard=K/N: one part of a sweep, which must never be taken for the whole. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +8,11 @@
 #include "base/human.h"
 #include "base/num.h"
 #include "cli/cli.h"
+#include "cli/internal.h"
 
 enum { MAX_SHARDS = 1000000 };
 
-void fab_cli_parse_shard(struct fab_cli_shard *shard, const char *arg,
-			 struct argp_state *state)
+int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg, struct fab_err *err)
 {
 	size_t len = strcspn(arg, "/");
 	uint64_t number = 0, count = 0;
@@ -19,12 +20,13 @@ void fab_cli_parse_shard(struct fab_cli_shard *shard, const char *arg,
 	if (!arg[len] || !fab_parse_u64(arg, len, 1, MAX_SHARDS, &number) ||
 	    !fab_parse_u64(arg + len + 1, strlen(arg + len + 1), 1, MAX_SHARDS, &count) ||
 	    number > count)
-		argp_error(state,
-			   "--shard: '%s' is no shard: expected K/N, K from 1 to N, N up "
-			   "to %d",
-			   arg, MAX_SHARDS);
+		return fab_fail(err, EINVAL,
+				"'%s' is no shard: expected K/N, K from 1 to N, N up to "
+				"%d",
+				arg, MAX_SHARDS);
 	shard->part = (struct fab_shard){number, count};
 	snprintf(shard->text, sizeof(shard->text), "%" PRIu64 "/%" PRIu64, number, count);
+	return 0;
 }
 
 void fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const char *unit)

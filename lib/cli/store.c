@@ -62,6 +62,13 @@ char *fab_cli_quote(int n, char **args)
 	return text;
 }
 
+int fab_cli_check_database(const char *path, struct fab_err *err)
+{
+	if (strcmp(path, "-") != 0)
+		return 0;
+	return fab_fail(err, EINVAL, "a database cannot be standard output");
+}
+
 static error_t parse_store(int key, char *arg, struct argp_state *state)
 {
 	struct fab_cli_store *store = state->input;

@@ -188,19 +188,13 @@ static const struct {
 	 .node = write_openchami},
 };
 
-enum fab_boot_format fab_boot_format_find(const char *name)
+static struct fab_choice format_at(size_t i)
 {
-	size_t i = 0;
-
-	while (i < FAB_N_BOOT_FORMATS && strcmp(formats[i].name, name) != 0)
-		i++;
-	return (enum fab_boot_format)i;
+	return (struct fab_choice){.form = formats[i].name};
 }
 
-const char *fab_boot_format_names(void)
-{
-	return "csv, json, dnsmasq, dhcpd, xcat, warewulf, openchami";
-}
+const struct fab_choices fab_boot_format_choices = {
+	.what = "format", .n = FAB_N_BOOT_FORMATS, .at = format_at};
 
 static void set_server(struct line *l, const struct fab_machine *m,
 		       const struct fab_host_addresses *addresses, uint32_t interface)

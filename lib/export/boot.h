@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/choice.h"
 #include "boot/host_addresses.h"
 #include "boot/mapping.h"
 
@@ -18,10 +19,8 @@ enum fab_boot_format {
 	FAB_N_BOOT_FORMATS,
 };
 
-/* "csv" ..; FAB_N_BOOT_FORMATS for another word. O(formats). */
-enum fab_boot_format fab_boot_format_find(const char *name);
-/* All names, comma separated; borrowed. O(1). */
-const char *fab_boot_format_names(void);
+/* Their names, by number. */
+extern const struct fab_choices fab_boot_format_choices;
 
 /*
  * Write for the nodes of a batch. `book` (NULL: none) has the addresses; dnsmasq, dhcpd

@@ -323,8 +323,11 @@ static char *exported(const struct fab_machine *m, const char *format,
 				: 0;
 
 	if (!rc)
-		rc = fab_export_boot(out, fab_boot_format_find(format), m, &all, of,
-				     addresses, "ipxe.efi", err);
+		rc = fab_export_boot(
+			out,
+			(enum fab_boot_format)fab_choices_find(&fab_boot_format_choices,
+							       format, strlen(format)),
+			m, &all, of, addresses, "ipxe.efi", err);
 	fclose(out);
 	cr_expect(!rc || !*text, "nothing is written on failure");
 	if (rc) {

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the options of a command go together. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/internal.h"
+
+/* One of a list of names, `to=dot` with its value. */
+struct side {
+	const struct fab_given_option *option; /* NULL: FABRIC */
+	const char *name;
+	size_t len;
+	const char *value; /* NULL: any */
+};
+
+static size_t name_len(const char *name)
+{
+	return strcspn(name, "=,");
+}
+
+static struct side side_of(const struct fab_given *g, const char *name)
+{
+	size_t len = name_len(name);
+	struct side side = {.name = name, .len = strcspn(name, ",")};
+
+	if (name[len] == '=')
+		side.value = name + len + 1;
+	for (size_t i = 0; i < g->of.n; i++)
+		if (g->of.v[i].row->name && strlen(g->of.v[i].row->name) == len &&
+		    !memcmp(g->of.v[i].row->name, name, len))
+			side.option = &g->of.v[i];
+	/* a name that no row has is a mistake in the table */
+	assert(side.option || (len == 6 && !memcmp(name, "FABRIC", 6)));
+	return side;
+}
+
+static bool is_given(const struct fab_given *g, const struct side *side)
+{
+	size_t len = side->value ? (size_t)(side->name + side->len - side->value) : 0;
+	const char *text;
+
+	if (!side->option) {
+		const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
+
+		return input->fabric != NULL;
+	}
+	text = side->option->text;
+	return side->option->is_given &&
+	       (!side->value ||
+		(text && strlen(text) == len && !memcmp(text, side->value, len)));
+}
+
+/* Over the names of a list. */
+static const char *next(const char *at)
+{
+	at += strcspn(at, ",");
+	return *at ? at + 1 : NULL;
+}
+
+/* The first of a list that was given, behind `after`. */
+static bool find_given(const struct fab_given *g, const char *list, struct side *out)
+{
+	for (const char *at = list; at; at = next(at)) {
+		*out = side_of(g, at);
+		if (is_given(g, out))
+			return true;
+	}
+	return false;
+}
+
+/* `--to=dot`, or `--target=TIME` where the value is open and must be there. */
+static char *text_of(const struct side *side, bool with_arg)
+{
+	const struct fab_option *o = side->option ? side->option->row : NULL;
+	bool has_arg = with_arg && o && o->arg && !o->is_optional && !side->value;
+
+	return fab_format("%s%.*s%s%s", o ? "--" : "", (int)side->len, side->name,
+			  has_arg ? "=" : "", has_arg ? o->arg : "");
+}
+
+/* "--a=X, --b or --c" of a list; on the heap. */
+static char *list_text(const struct fab_given *g, const char *list)
+{
+	char *text = fab_strdup("");
+
+	for (const char *at = list; at; at = next(at)) {
+		struct side side = side_of(g, at);
+		char *one = text_of(&side, true);
+		char *more = fab_format("%s%s%s", text,
+					at == list ? ""
+					: next(at) ? ", "
+						   : " or ",
+					one);
+
+		free(text);
+		free(one);
+		text = more;
+	}
+	return text;
+}
+
+/* The sentence "FIRST BETWEEN SECOND AFTER"; takes the texts. */
+static int refuse(const struct fab_relation *r, char *first, const char *between,
+		  char *second, const char *after, struct fab_err *err)
+{
+	int rc = fab_fail(err, EINVAL, "%s%s%s%s%s%s", first, between, second, after,
+			  r->why ? ": " : "", r->why ? r->why : "");
+
+	free(first);
+	free(second);
+	return rc;
+}
+
+/* At most one of the names: the two first ones that were given. */
+static int check_apart(const struct fab_given *g, const struct fab_relation *r,
+		       struct fab_err *err)
+{
+	struct side first, second;
+
+	if (!find_given(g, r->names, &first) || !next(first.name) ||
+	    !find_given(g, next(first.name), &second))
+		return 0;
+	return refuse(r, text_of(&first, false), " and ", text_of(&second, false),
+		      " do not go together", err);
+}
+
+static int check_required(const struct fab_given *g, const struct fab_relation *r,
+			  struct fab_err *err)
+{
+	struct side side;
+	char *list;
+	int rc;
+
+	if (find_given(g, r->names, &side) ||
+	    (r->others && find_given(g, r->others, &side)))
+		return 0;
+	list = list_text(g, r->names);
+	rc = fab_fail(err, EINVAL, "%s%s%s is missing", r->why ? r->why : "",
+		      r->why ? ": " : "", list);
+	free(list);
+	return rc;
+}
+
+static int check(const struct fab_given *g, const struct fab_relation *r,
+		 struct fab_err *err)
+{
+	struct side side, other;
+
+	if (r->relates == FAB_APART)
+		return check_apart(g, r, err);
+	if (r->relates == FAB_REQUIRED)
+		return check_required(g, r, err);
+	if (!find_given(g, r->names, &side) ||
+	    find_given(g, r->others, &other) != (r->relates == FAB_EXCLUDES))
+		return 0;
+	if (r->relates == FAB_EXCLUDES)
+		return refuse(r, text_of(&side, false), " and ", text_of(&other, false),
+			      " do not go together", err);
+	if (r->relates == FAB_NEEDS)
+		return refuse(r, text_of(&side, false), " needs ",
+			      list_text(g, r->others), "", err);
+	return refuse(r, text_of(&side, false), " goes with ", list_text(g, r->others),
+		      " only", err);
+}
+
+/* Does the relation name --list-columns? */
+static bool is_of_listing(const struct fab_relation *r)
+{
+	return strstr(r->names, "list-columns") ||
+	       (r->others && strstr(r->others, "list-columns"));
+}
+
+static const struct fab_relation of_store = {"label", FAB_GOES_WITH, "store", NULL};
+
+int fab_given_check(const struct fab_given *g, bool lists_columns, struct fab_err *err)
+{
+	int rc = 0;
+
+	if (!lists_columns && fab_given_part(g, fab_cli_store_rows))
+		rc = check(g, &of_store, err);
+	for (const struct fab_relation *r = g->command->relations; r && r->names && !rc;
+	     r++)
+		if (!lists_columns || is_of_listing(r))
+			rc = check(g, r, err);
+	if (!rc && !lists_columns && g->command->args[0] == 'F') {
+		const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
+
+		if (!input->fabric)
+			rc = fab_fail(err, EINVAL,
+				      "FABRIC is missing: a file, -, gen:KIND:PARAMETERS "
+				      "or ib:");
+	}
+	return rc;
+}
