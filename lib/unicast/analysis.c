@@ -55,26 +55,49 @@ static void look_at_peers(struct fab_analyser *j)
 	free(seen_by);
 }
 
-/* Highest service level of a pair, and whether pairs have none. */
+/* Which of the 256 values there are. */
+static void note_values(const uint8_t *v, size_t n, uint64_t *has)
+{
+	for (size_t i = 0; i < n; i++)
+		has[v[i] / 64] |= (uint64_t)1 << v[i] % 64;
+}
+
+/* Is it this value all over? */
+FAB_WIDE static bool is_all(const uint8_t *v, size_t n, uint8_t value)
+{
+	uint8_t differs = 0;
+
+	for (size_t i = 0; i < n; i++)
+		differs |= v[i] ^ value;
+	return !differs;
+}
+
+/* Which service levels pairs have, and whether some have none. */
 static int scan_levels(struct fab_analyser *j, struct fab_err *err)
 {
+	enum { AT_ONCE = 256 };
 	const struct fab_routes *r = j->r;
 	size_t n = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
-	uint8_t most = 0, none = 0, unknown = r->sl && r->sl_default == FAB_SL_UNKNOWN;
+	uint64_t has[4] = {0};
 
-	for (size_t i = 0; i < n; i++) {
-		uint8_t sl = r->sl[i], is_none = sl == FAB_SL_NONE;
-		uint8_t is_unknown = sl == FAB_SL_UNKNOWN;
+	for (size_t i = 0; i < n; i += AT_ONCE) {
+		size_t here = n - i < AT_ONCE ? n - i : AT_ONCE;
 
-		none |= is_none;
-		unknown |= is_unknown;
-		sl = is_none | is_unknown ? 0 : sl;
-		most = sl > most ? sl : most;
+		if (!is_all(r->sl + i, here, r->sl[i]))
+			note_values(r->sl + i, here, has);
+		else
+			note_values(r->sl + i, 1, has);
 	}
-	j->has_none = none;
-	j->has_unknown = unknown;
-	j->n_sls = most + 1U;
-	if (most < FAB_ANALYSIS_SLS)
+	j->has_none = has[FAB_SL_NONE / 64] >> FAB_SL_NONE % 64 & 1;
+	j->has_unknown = (has[FAB_SL_UNKNOWN / 64] >> FAB_SL_UNKNOWN % 64 & 1) ||
+			 (r->sl && r->sl_default == FAB_SL_UNKNOWN);
+	has[FAB_SL_NONE / 64] &= ~((uint64_t)1 << FAB_SL_NONE % 64);
+	has[FAB_SL_UNKNOWN / 64] &= ~((uint64_t)1 << FAB_SL_UNKNOWN % 64);
+	j->n_sls = has[0] ? 64 - (uint32_t)__builtin_clzll(has[0]) : 1;
+	j->levels = (uint32_t)has[0] | (r->sl && fab_analysis_is_level(r->sl_default)
+						? 1u << r->sl_default
+						: !r->sl);
+	if (!(has[0] >> FAB_ANALYSIS_SLS) && !has[1] && !has[2] && !has[3])
 		return 0;
 	return fab_fail(err, EINVAL,
 			"%s: a service level is more than 15: no such tables",
@@ -91,6 +114,21 @@ static void find_same_lanes(struct fab_analyser *j, size_t n)
 		for (size_t i = 0; i < n && !differs; i++)
 			differs = j->lane[i * j->n_sls + sl] != lane;
 		j->lane_of_sl[sl] = differs ? FAB_VL_UNKNOWN : lane;
+	}
+}
+
+/* Of these, those with a lane for data. */
+static void note_same_lanes(struct fab_analyser *j)
+{
+	for (uint32_t sl = 0; sl < FAB_ANALYSIS_SLS; sl++) {
+		if (j->r->lanes == FAB_LANES_ONE)
+			j->lane_of_sl[sl] = 0;
+		if (j->r->lanes == FAB_LANES_SL)
+			j->lane_of_sl[sl] = (uint8_t)sl;
+		if (sl >= j->n_sls && j->r->lanes == FAB_LANES_TABLE)
+			break;
+		if (j->lane_of_sl[sl] < FAB_ANALYSIS_DROP)
+			j->same_lane |= 1u << sl;
 	}
 }
 
@@ -127,11 +165,14 @@ static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 	*w = (struct fab_analysis_work){.valley_target = SIZE_MAX,
 					.unreachable_target = SIZE_MAX};
 	w->hops = FAB_NEW(n * BLOCK, uint16_t);
-	w->turns = FAB_NEW(n, uint8_t);
 	fab_walk_init(&w->walk, j->r->f, j->r->faults);
+	w->walk.direction = j->options->only_load ? NULL : j->direction;
+	w->is_shorter = FAB_NEW(n, uint8_t);
+	w->senders = FAB_NEW(n, uint32_t);
+	memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
 	w->nearest = FAB_NEW(n * BLOCK, uint16_t);
 	w->sl = FAB_NEW(((size_t)j->n_groups + 1) * BLOCK, uint8_t);
-	w->mask = FAB_NEW(n, uint16_t);
+	w->mask = FAB_NEW(n, uint32_t);
 	w->lanes = FAB_NEW0(n * FAB_ANALYSIS_SLS, uint16_t);
 	if (j->options->with_load || j->options->only_load) {
 		w->load = FAB_NEW0((size_t)j->n_arcs + 1, uint64_t);
@@ -142,7 +183,8 @@ static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
 static void work_fini(struct fab_analysis_work *w)
 {
 	free(w->hops);
-	free(w->turns);
+	free(w->is_shorter);
+	free(w->senders);
 	fab_walk_fini(&w->walk);
 	free(w->nearest);
 	free(w->sl);
@@ -403,6 +445,7 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	look_at_peers(&j);
 	fab_analysis_find_targets(&j);
 	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
+	note_same_lanes(&j);
 	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
 	free(j.direction);
@@ -414,6 +457,7 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	free(j.group_first);
 	free(j.group_row);
 	free(j.group_size);
+	free(j.group_switch);
 	free(j.targets.v);
 	free(j.plane_ends);
 	fab_planes_free(j.planes);

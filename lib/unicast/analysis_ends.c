@@ -283,6 +283,10 @@ static void group_ends(struct fab_analyser *j, const uint32_t *end)
 	size_groups(j, end, row_of, own);
 	j->group_row = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
 	j->group_size = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
+	j->group_switch = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
+	for (uint32_t s = 0; s < j->n_switches; s++)
+		for (uint32_t g = j->group_first[s]; g < j->group_first[s + 1]; g++)
+			j->group_switch[g] = s;
 	memcpy(at, j->group_first, j->n_switches * sizeof(*at));
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		if (own[s]) {

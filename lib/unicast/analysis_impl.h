@@ -40,7 +40,7 @@ struct fab_analyser {
 	uint32_t *live_first, *live_peer;
 	uint32_t *weight; /* [n_switches] ends, as sources */
 	/* ends of a switch by row of r->sl (FAB_NONE: SL 0) */
-	uint32_t *group_first, *group_row, *group_size;
+	uint32_t *group_first, *group_row, *group_size, *group_switch;
 	uint32_t n_groups;
 	FAB_VEC(struct fab_target) targets; /* by root */
 	uint64_t n_ends;
@@ -63,6 +63,8 @@ struct fab_analyser {
 	uint32_t n_sls;
 	uint8_t *lane;
 	uint8_t lane_of_sl[FAB_ANALYSIS_SLS];
+	uint32_t same_lane; /* bits: levels that have one, which is for data */
+	uint32_t levels;    /* bits: that the tables name at all */
 	struct fab_cdg cdg;
 };
 
@@ -70,11 +72,16 @@ struct fab_analyser {
 struct fab_analysis_work {
 	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
 	struct fab_walk walk; /* of the target at hand; its hops are among these */
-	uint8_t *turns;	   /* [n_switches] 1: goes up further on; 2: after going down */
-	uint16_t *nearest; /* [n_switches * BLOCK] hops in the live graph */
-	uint8_t *sl;	   /* [BLOCK * n_groups] */
-	uint16_t *mask;	   /* [n_switches] service levels that pass a switch */
-	uint16_t *lanes;   /* [n_switches * SLS] lanes on which they leave it; one lane */
+	uint16_t *nearest;   /* [n_switches * BLOCK] hops in the live graph */
+	uint8_t *is_shorter; /* [n_switches] some of these are less than the tables' */
+	uint8_t *sl;	     /* [BLOCK * n_groups] */
+	uint32_t *senders;   /* [n_switches] ends that send to the target at hand */
+	/* [n_switches] service levels, bits: those of its own ends, and from bit 16 on
+	 * those that leave it and have no lane that is the same everywhere */
+	uint32_t *mask;
+	/* [n_switches * SLS] lanes on which such a level leaves the switch; on cycles: one
+	 * lane of each level */
+	uint16_t *lanes;
 
 	uint64_t without_sl;
 	uint64_t connected, connected_in_graph, minimal, valley_pairs, pairs_on_cycles;
@@ -119,19 +126,6 @@ static inline unsigned fab_analysis_vl(const struct fab_analyser *j, uint32_t sw
 	if (j->lane_of_sl[sl] != FAB_VL_UNKNOWN)
 		return j->lane_of_sl[sl];
 	return j->lane[fab_analysis_entry(j, sw, in, out) * j->n_sls + sl];
-}
-
-/* Whose path goes up after it went down: w->turns of a switch that sends on, once that of
- * the next one is known (the root's is 0). */
-static inline uint8_t fab_analysis_turn(const struct fab_analyser *j,
-					const uint16_t *next, uint32_t u,
-					struct fab_analysis_work *w)
-{
-	uint32_t arc = j->r->f->arc_first[u] + next[u];
-	uint8_t direction = j->direction[arc], turns = w->turns[j->r->f->arc_peer[arc]];
-
-	turns = (uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
-	return w->turns[u] = turns;
 }
 
 /* Ends of a switch that send to a target: those with a service level for it; sl: one for
@@ -196,6 +190,14 @@ uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
 /* Follow the tables of a target: hops and walk. False: nothing leads there. */
 bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
 			 uint16_t *hops, struct fab_analysis_work *w);
+/* The same target's paths from the far ends to the root: what they put on cables
+ * (w->load), and which channels depend on which, unless load is all that is asked for.
+ * sl: of its groups; w->senders is filled. */
+void fab_analysis_pass(struct fab_analyser *j, const struct fab_target *target,
+		       const uint8_t *sl, struct fab_analysis_work *w);
+/* Hops of the tables against those of the live graph, for a block of targets. */
+void fab_analysis_measure(const struct fab_analyser *j, size_t first, size_t n,
+			  struct fab_analysis_work *w);
 /* Service levels of the sources to targets first .. first + n - 1. */
 void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
 			     struct fab_analysis_work *w);

@@ -84,17 +84,14 @@ static uint32_t end_of(const struct fab_analyser *j, const struct fab_target *ta
 static void add_valleys(struct towards *t, const struct fab_analyser *j,
 			const struct fab_target *target, struct fab_analysis_work *w)
 {
-	const uint16_t *next;
-
 	if (target->column == FAB_NONE)
 		return;
-	next = fab_analysis_next(j, target);
 	for (uint32_t i = 1; i < w->walk.n_order; i++) {
 		uint32_t u = w->walk.order[i];
 		uint64_t pairs =
 			(uint64_t)fab_analysis_senders(j, w->sl, u) * target->weight;
 
-		if (fab_analysis_turn(j, next, u, w) & 2 && pairs)
+		if (w->walk.turns[u] & 2 && pairs)
 			add(t, u, turn_of(j, target, u), pairs);
 	}
 }

@@ -12,6 +12,9 @@ void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 	*w = (struct fab_walk){.f = f, .faults = faults};
 	w->own = w->hops = FAB_NEW(n, uint16_t);
 	w->order = FAB_NEW(n, uint32_t);
+	w->arc = FAB_NEW(n, uint32_t);
+	w->to = FAB_NEW(n, uint32_t);
+	w->turns = FAB_NEW0(n, uint8_t);
 	w->path = FAB_NEW(n, uint32_t);
 }
 
@@ -19,6 +22,9 @@ void fab_walk_fini(struct fab_walk *w)
 {
 	free(w->own);
 	free(w->order);
+	free(w->arc);
+	free(w->to);
+	free(w->turns);
 	free(w->path);
 }
 
@@ -27,45 +33,54 @@ bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root)
 	w->next = next;
 	memset(w->hops, 0xff, w->f->n_switches * sizeof(*w->hops));
 	w->hops[root] = 0;
+	w->turns[root] = 0;
 	w->order[0] = root;
 	w->n_order = 1;
 	return next[root] == FAB_ARC_HERE;
 }
 
-/* The switch that the packets of `sw` come to, FAB_NONE: they are not sent on. */
-static inline uint32_t peer_of(const struct fab_walk *w, uint32_t sw)
+/* The arc by which the packets of `sw` go on, FAB_NONE: they are not sent on. */
+static inline uint32_t arc_of(const struct fab_walk *w, uint32_t sw)
 {
 	const struct fab_fabric *f = w->f;
 	uint32_t arc = f->arc_first[sw] + w->next[sw];
 
-	return arc < f->arc_first[sw + 1] && fab_arc_is_live(w->faults, arc)
-		       ? f->arc_peer[arc]
-		       : FAB_NONE;
+	return arc < f->arc_first[sw + 1] && fab_arc_is_live(w->faults, arc) ? arc
+									     : FAB_NONE;
 }
 
-/* A switch that sends to one that is `hops` from the root. */
-static inline uint16_t settle(struct fab_walk *w, uint32_t sw, uint16_t hops)
+/* A switch that sends by an arc to one that is led to the root, as the i-th. */
+static inline void settle(struct fab_walk *w, uint32_t sw, uint32_t arc, uint32_t i)
 {
-	hops = hops < FAB_HOPS_NEVER - 1 ? (uint16_t)(hops + 1) : hops;
-	w->hops[sw] = hops;
-	w->order[w->n_order++] = sw;
-	return hops;
+	uint32_t to = w->f->arc_peer[arc];
+	uint16_t hops = w->hops[to];
+
+	w->hops[sw] = hops < FAB_HOPS_NEVER - 1 ? (uint16_t)(hops + 1) : hops;
+	w->order[i] = sw;
+	w->arc[i] = arc;
+	w->to[i] = to;
+	if (w->direction) {
+		unsigned direction = w->direction[arc], turns = w->turns[to];
+
+		w->turns[sw] = (uint8_t)(turns | (direction & 1) |
+					 (direction & turns << 1 & 2));
+	}
 }
 
-static inline void follow(struct fab_walk *w, uint32_t sw)
+static void follow(struct fab_walk *w, uint32_t sw)
 {
 	uint32_t n = 0, at = sw;
-	uint16_t hops;
 
 	while (at != FAB_NONE && w->hops[at] == FAB_HOPS_UNSET) {
+		uint32_t arc = arc_of(w, at);
+
 		w->hops[at] = FAB_HOPS_PENDING;
 		w->path[n++] = at;
-		at = peer_of(w, at);
+		at = arc != FAB_NONE ? w->f->arc_peer[arc] : FAB_NONE;
 	}
-	hops = at != FAB_NONE ? w->hops[at] : FAB_HOPS_NEVER;
-	if (hops < FAB_HOPS_NEVER)
-		while (n)
-			hops = settle(w, w->path[--n], hops);
+	if (at != FAB_NONE && w->hops[at] < FAB_HOPS_NEVER)
+		for (; n; n--)
+			settle(w, w->path[n - 1], arc_of(w, w->path[n - 1]), w->n_order++);
 	while (n)
 		w->hops[w->path[--n]] = FAB_HOPS_NEVER;
 }
@@ -75,6 +90,29 @@ void fab_walk_from(struct fab_walk *w, uint32_t sw)
 	follow(w, sw);
 }
 
+/* Mostly the next switch is known already: no path to keep. */
+static void walk_rest(struct fab_walk *w)
+{
+	struct fab_walk here = *w; /* of which nobody else knows: kept in registers */
+	uint32_t i = 1;
+
+	for (uint32_t s = 0; s < here.f->n_switches; s++) {
+		uint32_t arc;
+
+		if (here.hops[s] != FAB_HOPS_UNSET)
+			continue;
+		arc = arc_of(&here, s);
+		if (arc != FAB_NONE && here.hops[here.f->arc_peer[arc]] < FAB_HOPS_NEVER) {
+			settle(&here, s, arc, i++);
+			continue;
+		}
+		w->n_order = i;
+		follow(w, s);
+		i = w->n_order;
+	}
+	w->n_order = i;
+}
+
 bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
 {
 	if (!fab_walk_begin(w, next, root)) {
@@ -82,17 +120,6 @@ bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
 		w->n_order = 0;
 		return false;
 	}
-	for (uint32_t s = 0; s < w->f->n_switches; s++) {
-		uint32_t peer;
-
-		if (w->hops[s] != FAB_HOPS_UNSET)
-			continue;
-		/* mostly the next switch is known already: no path to keep */
-		peer = peer_of(w, s);
-		if (peer != FAB_NONE && w->hops[peer] < FAB_HOPS_NEVER)
-			settle(w, s, w->hops[peer]);
-		else
-			follow(w, s);
-	}
+	walk_rest(w);
 	return true;
 }

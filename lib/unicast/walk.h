@@ -26,11 +26,18 @@ struct fab_walk {
 	 * the switch that it sends to */
 	uint32_t *order;
 	uint32_t n_order;
+	/* [n_order] the arc by which each of these sends, and the switch at its end; of
+	 * the root nothing */
+	uint32_t *arc, *to;
+	/* [arcs] 1: up, 2: down, 0: neither; borrowed. NULL: turns are not asked for */
+	const uint8_t *direction;
+	uint8_t *turns; /* [n_switches] of those led to the root: the path from there goes
+			   1 up at some point, 2 up after it went down */
 	uint32_t *path; /* [n_switches] scratch */
 	uint16_t *own;	/* hops, unless pointed elsewhere */
 };
 
-/* The caller frees it. At most FAB_HOPS_NEVER switches. O(1) besides the memory: 10 bytes
+/* The caller frees it. At most FAB_HOPS_NEVER switches. O(1) besides the memory: 19 bytes
  * a switch. */
 void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
 		   const struct fab_faults *faults);
