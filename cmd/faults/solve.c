@@ -113,23 +113,6 @@ static char *note_of(const struct fab_unicast_engine *engine,
 	return fab_strdup(caveat ? caveat : routes->note);
 }
 
-static int uniform_load(const struct sets *s, const struct fab_routes *routes,
-			double *out, struct fab_err *err)
-{
-	struct fab_routes *whole = complete(routes, FAB_ENDS_HOSTS);
-	const struct fab_analysis_options options = {
-		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = s->n_threads};
-	struct fab_analysis j;
-	int rc = fab_analyse(whole ? whole : routes, &options, &j, err);
-
-	fab_routes_free(whole);
-	if (rc)
-		return rc;
-	*out = fab_load_per_host(j.max_load, j.pairs, j.ends);
-	fab_analysis_fini(&j);
-	return 0;
-}
-
 /* Most destinations that a switch sends by one port to another switch. */
 static uint32_t count_destinations(const struct fab_fabric *f,
 				   const uint32_t *destinations)
@@ -185,10 +168,12 @@ static void free_analysed(struct analysed *a)
 static int add_loads(const struct sets *s, const struct fab_routes *sound,
 		     struct analysed *a, struct fab_err *err)
 {
-	int rc = uniform_load(s, a->routes, &a->load, err);
+	int rc = fab_uniform_load(a->routes, &a->j, s->n_threads, &a->load, err);
 
 	a->load_before = a->load;
-	return rc || !sound ? rc : uniform_load(s, sound, &a->load_before, err);
+	return rc || !sound ? rc
+			    : fab_uniform_load(sound, NULL, s->n_threads, &a->load_before,
+					       err);
 }
 
 /* Algorithm i on one set. */
@@ -337,7 +322,7 @@ static void solve_loaded(struct sets *s)
 	a.routes = faults_read_tables(s->p, s->o);
 	a.route_seconds = fab_now() - start;
 	if (judge_tables(s, r, a.routes, s->o->faults, &a, &err) ||
-	    uniform_load(s, a.routes, &a.load, &err))
+	    fab_uniform_load(a.routes, &a.j, s->n_threads, &a.load, &err))
 		fab_cli_die(&err);
 	add_judged(s, r, 0, &a);
 }

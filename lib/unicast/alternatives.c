@@ -207,14 +207,20 @@ uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
 	return any;
 }
 
-/* Pairs towards a column that have no service level. */
-static uint32_t count_none(const struct fab_routes *r, uint32_t column)
+FAB_WIDE static void add_none(const uint8_t *sl, uint32_t n, uint32_t *n_none)
 {
-	uint32_t n = 0;
+	for (uint32_t c = 0; c < n; c++)
+		n_none[c] += sl[c] == FAB_SL_NONE;
+}
+
+/* Pairs towards each column that have no service level. The caller frees. */
+static uint32_t *count_none(const struct fab_routes *r)
+{
+	uint32_t *n_none = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
 
 	for (uint32_t s = 0; s < r->n_sl_sources; s++)
-		n += r->sl[(size_t)s * r->n_columns + column] == FAB_SL_NONE;
-	return n;
+		add_none(r->sl + (size_t)s * r->n_columns, r->n_columns, n_none);
+	return n_none;
 }
 
 static void copy_column(struct fab_routes *r, uint32_t from, uint32_t to)
@@ -229,32 +235,33 @@ static void copy_column(struct fab_routes *r, uint32_t from, uint32_t to)
 }
 
 /* The alternative that fewest pairs lack, for all that more lack. Returns how many. */
-static uint32_t settle_leaf(struct fab_routes *r, uint32_t first, uint32_t n)
+static uint32_t settle_leaf(struct fab_routes *r, uint32_t first, uint32_t n,
+			    const uint32_t *n_none)
 {
-	uint32_t best = first, least = count_none(r, first);
+	uint32_t best = first;
 
-	for (uint32_t c = first + 1; c < first + n; c++) {
-		uint32_t has = count_none(r, c);
-
-		if (has >= least)
-			continue;
-		least = has;
-		best = c;
-	}
+	for (uint32_t c = first + 1; c < first + n; c++)
+		if (n_none[c] < n_none[best])
+			best = c;
 	for (uint32_t c = first; c < first + n; c++)
-		if (c != best && count_none(r, c))
+		if (c != best && n_none[c])
 			copy_column(r, best, c);
-	return least;
+	return n_none[best];
 }
 
 uint64_t fab_alternatives_settle(struct fab_routes *r)
 {
 	uint64_t n_without = 0;
+	uint32_t *n_none;
 
-	for (uint32_t c = 0, n = 1; r->sl && c < r->n_columns; c += n) {
+	if (!r->sl)
+		return 0;
+	n_none = count_none(r);
+	for (uint32_t c = 0, n = 1; c < r->n_columns; c += n) {
 		if (r->n_alternatives)
 			n = r->n_alternatives[r->column_switch[c]];
-		n_without += settle_leaf(r, c, n);
+		n_without += settle_leaf(r, c, n, n_none);
 	}
+	free(n_none);
 	return n_without;
 }

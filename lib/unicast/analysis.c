@@ -5,7 +5,6 @@
 #include "unicast/analysis_impl.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,6 +280,7 @@ static void report_load(const struct fab_analyser *j, struct fab_analysis_work *
 		out->pairs_across_planes += t->weight * beside;
 	}
 	out->ends = j->n_ends;
+	out->between = j->options->ends;
 	out->load = w->load;
 	w->load = NULL;
 	for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
@@ -463,11 +463,6 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	fab_planes_free(j.planes);
 	free(j.lane);
 	return rc;
-}
-
-double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends)
-{
-	return pairs ? (double)load / ((double)pairs / (double)ends) : (double)NAN;
 }
 
 void fab_analysis_fini(struct fab_analysis *j)

@@ -86,6 +86,7 @@ struct fab_gaps {
 };
 
 struct fab_analysis {
+	enum fab_ends between; /* as asked for */
 	uint64_t ends; /* sources; each sends pairs / ends packets, on the mean */
 	uint64_t pairs, connected, unreachable;
 	uint64_t pairs_across_planes; /* not among these: ends on two planes */
@@ -145,5 +146,14 @@ void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_
  * O(1).
  */
 double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends);
+/*
+ * The load of the fullest direction of a cable when every host sends a packet to every
+ * other one: fab_load_per_host(). Tables by leaf switch are completed for that where
+ * hosts hang elsewhere. `known`: what fab_analyse() said of the same tables, which saves
+ * the work where that was between leaf switches, with load, and each of them has as many
+ * hosts; NULL. Errors and time as fab_analyse().
+ */
+int fab_uniform_load(const struct fab_routes *routes, const struct fab_analysis *known,
+		     int n_threads, double *out, struct fab_err *err) FAB_MUST_CHECK;
 /* Frees what hangs on it; a zeroed one is allowed. O(size). */
 void fab_analysis_fini(struct fab_analysis *j);

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The switch at which an end hangs, FAB_NONE: it is no end, or dead. */
-static uint32_t end_switch(const struct fab_analyser *j, uint32_t port)
+uint32_t fab_analysis_end_switch(const struct fab_analyser *j, uint32_t port)
 {
 	const struct fab_fabric *f = j->r->f;
 	const struct fab_faults *faults = j->r->faults;
@@ -41,7 +40,7 @@ static uint32_t *leaf_ports(const struct fab_analyser *j)
 	for (uint32_t i = 0; j->r->leaf && i < j->r->n_leaves; i++)
 		at[f->node_first_port[j->r->leaf[i]]] = j->r->leaf[i];
 	for (uint32_t p = 0; !j->r->leaf && p < f->n_ports; p++) {
-		uint32_t sw = end_switch(&of_hosts, p);
+		uint32_t sw = fab_analysis_end_switch(&of_hosts, p);
 
 		if (sw != FAB_NONE)
 			at[f->node_first_port[sw]] = sw;
@@ -59,7 +58,7 @@ static uint32_t *find_ends(const struct fab_analyser *j)
 		return leaf_ports(j);
 	at = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
 	for (uint32_t p = 0; p < f->n_ports; p++)
-		at[p] = end_switch(j, p);
+		at[p] = fab_analysis_end_switch(j, p);
 	return at;
 }
 

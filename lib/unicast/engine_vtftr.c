@@ -21,6 +21,8 @@ struct turns {
 	const struct fab_segments *segments;
 	uint32_t *row, *column; /* line by y, by x; FAB_NONE */
 	bool *row_is_whole, *column_is_whole;
+	/* of the destination at hand: a row's leaf in its column, a column's in its row */
+	bool *row_is_sound, *column_is_sound;
 };
 
 static uint32_t x_of(const struct fab_kfat *k, uint32_t leaf)
@@ -59,6 +61,8 @@ static void find_turns(struct turns *t, const struct fab_segments *segments)
 	t->column = FAB_NEW(k->dims[0] + 1, uint32_t);
 	t->row_is_whole = FAB_NEW0(k->dims[1] + 1, bool);
 	t->column_is_whole = FAB_NEW0(k->dims[0] + 1, bool);
+	t->row_is_sound = FAB_NEW0(k->dims[1] + 1, bool);
+	t->column_is_sound = FAB_NEW0(k->dims[0] + 1, bool);
 	for (uint32_t y = 0; y < k->dims[1]; y++)
 		t->row[y] = FAB_NONE;
 	for (uint32_t x = 0; x < k->dims[0]; x++)
@@ -83,6 +87,8 @@ static void free_turns(struct turns *t)
 	free(t->column);
 	free(t->row_is_whole);
 	free(t->column_is_whole);
+	free(t->row_is_sound);
+	free(t->column_is_sound);
 }
 
 /* One that is whole, other for each destination; FAB_NONE: there is none. */
@@ -104,7 +110,31 @@ static bool is_sound(const struct turns *t, uint32_t line, uint32_t coord)
 	return leaf != FAB_NONE;
 }
 
-static void plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
+/*
+ * By row where the turn of xy is sound or both are dead and a column is whole, else by
+ * column. Returns whether a leaf goes by a column that is not the destination's.
+ */
+static bool plan_leaves(const struct turns *t, uint32_t to, bool has_whole, uint8_t *dim)
+{
+	const struct fab_kfat *k = t->segments->k;
+	uint32_t xd = x_of(k, to), yd = y_of(k, to), own = k->line_of[(size_t)to * 2 + 1];
+	bool any = false;
+
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t x = x_of(k, leaf), y = y_of(k, leaf);
+		bool is_beside = x != xd;
+		bool by_row = y == yd || (is_beside && (t->row_is_sound[y] ||
+							(!t->column_is_sound[x] &&
+							 has_whole)));
+
+		any |= !by_row && k->line_of[(size_t)leaf * 2 + 1] != own;
+		dim[leaf] = !by_row;
+	}
+	return any;
+}
+
+/* Returns what plan_leaves() does. */
+static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 {
 	const struct fab_segments *segments = t->segments;
 	const struct fab_kfat *k = segments->k;
@@ -115,26 +145,23 @@ static void plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 	for (uint32_t line = 0; line < k->n_lines; line++)
 		p->target[line] = FAB_NONE;
 	for (uint32_t y = 0; y < k->dims[1]; y++) {
-		uint32_t x = y == yd || is_sound(t, t->row[y], xd) ? xd : c;
+		uint32_t x;
 
+		t->row_is_sound[y] = is_sound(t, t->row[y], xd);
+		x = y == yd || t->row_is_sound[y] ? xd : c;
 		if (t->row[y] != FAB_NONE && x != FAB_NONE)
 			p->target[t->row[y]] = fab_segments_leaf(segments, t->row[y], x);
 	}
 	for (uint32_t x = 0; x < k->dims[0]; x++) {
-		uint32_t y = x == xd || is_sound(t, t->column[x], yd) ? yd : r;
+		uint32_t y;
 
+		t->column_is_sound[x] = is_sound(t, t->column[x], yd);
+		y = x == xd || t->column_is_sound[x] ? yd : r;
 		if (t->column[x] != FAB_NONE && y != FAB_NONE)
 			p->target[t->column[x]] =
 				fab_segments_leaf(segments, t->column[x], y);
 	}
-	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		uint32_t x = x_of(k, leaf), y = y_of(k, leaf);
-		bool by_row = y == yd || (x != xd && is_sound(t, t->row[y], xd));
-
-		if (!by_row && x != xd && !is_sound(t, t->column[x], yd))
-			by_row = c != FAB_NONE;
-		p->dim[leaf] = !by_row;
-	}
+	return plan_leaves(t, to, c != FAB_NONE, p->dim);
 }
 
 /* Lane of each hop: 1 from the first turn from a column to a row on. */
@@ -167,6 +194,7 @@ struct filling {
 	const struct turns *t;
 	struct fab_routes *r;
 	struct fab_segment_plan plan;
+	bool others_by_column; /* as plan() says */
 	enum turning *turning; /* [n_lines] */
 	struct fab_sl_packer *packer;
 };
@@ -191,14 +219,20 @@ static enum turning turning_of(struct filling *fill, uint32_t line, uint32_t to)
 	return fill->turning[line] = turning_of(fill, next, to);
 }
 
+/* Is there a line that leaves take and whose paths turn? */
 static bool find_turning(struct filling *fill, uint32_t to)
 {
-	uint32_t n_lines = fill->t->segments->k->n_lines;
+	const struct fab_kfat *k = fill->t->segments->k;
+	uint32_t own = k->line_of[(size_t)to * 2 + 1];
 	bool any = false;
 
-	memset(fill->turning, 0, n_lines * sizeof(*fill->turning));
-	for (uint32_t line = 0; line < n_lines; line++)
-		any = turning_of(fill, line, to) == TURNS || any;
+	memset(fill->turning, 0, k->n_lines * sizeof(*fill->turning));
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		bool is_taken = fill->others_by_column || k->line_dim[line] == 0 ||
+				line == own;
+
+		any = (turning_of(fill, line, to) == TURNS && is_taken) || any;
+	}
 	return any;
 }
 
@@ -256,7 +290,7 @@ static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err 
 	for (uint32_t i = 0; i < r->n_columns; i++) {
 		uint32_t to = k->leaf_of[r->column_switch[i]];
 
-		plan(t, to, &fill.plan);
+		fill.others_by_column = plan(t, to, &fill.plan);
 		fab_segments_fill(t->segments, &fill.plan, to,
 				  fab_routes_alternative(r, i),
 				  r->next + (size_t)i * k->f->n_switches);

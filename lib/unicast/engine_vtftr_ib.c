@@ -51,10 +51,11 @@ static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
 	for (uint32_t i = column; i < column + rows.n; i++) {
 		free(v->path[i]);
 		v->path[i] = NULL;
-		if (is_plain)
-			continue;
-		v->path[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
-		memcpy(v->path[i], path, k->n_leaves);
+		if (!is_plain) {
+			v->path[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
+			memcpy(v->path[i], path, k->n_leaves);
+		}
+		vtftr_ib_note_others(v, i);
 	}
 }
 
@@ -90,8 +91,8 @@ static uint64_t count_paths(const struct vtftr_ib *v, enum fab_path_kind path)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; v->path[i] && s < v->routes->n_leaves; s++)
-			n += v->path[i][v->source_leaf[s]] == path;
+		for (uint32_t k = 0; k < v->others[i].n; k++)
+			n += v->others[i].kind[k] == path;
 	return n;
 }
 
@@ -102,12 +103,8 @@ static void use_variant_1(struct vtftr_ib *v)
 
 	fab_routes_new_levels(r);
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; v->path[i] && s < r->n_leaves; s++) {
-			uint8_t path = v->path[i][v->source_leaf[s]];
-
-			if (path == FAB_PATH_PHASED || path == FAB_PATH_LEFT)
-				r->sl[(size_t)s * r->n_columns + i] = 1;
-		}
+		for (uint32_t k = 0; k < v->others[i].n; k++)
+			r->sl[(size_t)v->others[i].source[k] * r->n_columns + i] = 1;
 	r->lanes = FAB_LANES_SL;
 	r->n_vls = r->n_sls = 2;
 }
@@ -362,11 +359,30 @@ static void end(struct vtftr_ib *v)
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
 		free(v->path[i]);
 	free(v->path);
+	vtftr_ib_free_others(v);
 	free(v->is_longer);
 	free(v->is_settled);
 	free(v->is_stuck);
 	free(v->source_leaf);
+	free(v->source_of);
 	fab_alternatives_fini(&v->alternatives);
+}
+
+static void number_sources(struct vtftr_ib *v)
+{
+	const struct fab_kfat *k = v->problem->kfat;
+
+	v->source_leaf = FAB_NEW(k->n_leaves + 1, uint32_t);
+	v->source_of = FAB_NEW(k->n_leaves + 1, uint32_t);
+	memset(v->source_of, 0xff, k->n_leaves * sizeof(*v->source_of));
+	v->is_ascending = true;
+	for (uint32_t i = 0; i < v->routes->n_leaves; i++) {
+		uint32_t leaf = k->leaf_of[v->routes->leaf[i]];
+
+		v->is_ascending = v->is_ascending && (!i || leaf > v->source_leaf[i - 1]);
+		v->source_leaf[i] = leaf;
+		v->source_of[leaf] = i;
+	}
 }
 
 static int route_vtftr_ib(const struct fab_unicast_problem *problem,
@@ -380,12 +396,11 @@ static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 	v.routes = fab_alternatives_routes(&v.alternatives);
 	n = problem->kfat->n_leaves;
 	v.path = FAB_NEW0(v.routes->n_columns + 1, uint8_t *);
+	v.others = FAB_NEW0(v.routes->n_columns + 1, struct vtftr_ib_others);
 	v.is_longer = FAB_NEW0(n + 1, bool);
 	v.is_settled = FAB_NEW0(n + 1, bool);
 	v.is_stuck = FAB_NEW0(n + 1, bool);
-	v.source_leaf = FAB_NEW(n + 1, uint32_t);
-	for (uint32_t i = 0; i < v.routes->n_leaves; i++)
-		v.source_leaf[i] = problem->kfat->leaf_of[v.routes->leaf[i]];
+	number_sources(&v);
 	rc = solve(&v, err);
 	end(&v);
 	if (rc)

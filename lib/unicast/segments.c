@@ -259,6 +259,24 @@ static void find_paths(struct fab_segments *segments)
 	free(w.has_leaf);
 }
 
+static void find_seats(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+
+	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
+	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
+	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
+	for (size_t i = 0; i < (size_t)k->n_leaves * k->n_dims; i++) {
+		uint32_t leaf = (uint32_t)(i / k->n_dims), line = k->line_of[i];
+		bool is_live = fab_switch_is_live(segments->faults, k->leaf[leaf]);
+
+		segments->seat[i] = (struct fab_seat){.line = k->n_lines};
+		if (is_live && line != FAB_NONE)
+			segments->seat[i] =
+				(struct fab_seat){line, coord_in(k, leaf, line)};
+	}
+}
+
 void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 		       const struct fab_faults *faults)
 {
@@ -269,6 +287,7 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 	list_leaves(segments);
 	list_switches(segments);
 	find_paths(segments);
+	find_seats(segments);
 }
 
 void fab_segments_fini(struct fab_segments *segments)
@@ -281,6 +300,8 @@ void fab_segments_fini(struct fab_segments *segments)
 	free(segments->path_first);
 	free(segments->path_width);
 	free(segments->path);
+	free(segments->nowhere);
+	free(segments->seat);
 }
 
 static const uint16_t *ways_to(const struct fab_segments *segments, uint32_t line,
@@ -303,53 +324,54 @@ void fab_segment_plan_init(struct fab_segment_plan *plan, const struct fab_kfat 
 {
 	plan->target = FAB_NEW(k->n_lines + 1, uint32_t);
 	plan->dim = FAB_NEW(k->n_leaves + 1, uint8_t);
+	plan->path = FAB_NEW(k->n_lines + 1, const uint16_t *);
 }
 
 void fab_segment_plan_fini(struct fab_segment_plan *plan)
 {
 	free(plan->target);
 	free(plan->dim);
+	free(plan->path);
 }
 
-static uint16_t leave_by(const struct fab_segments *segments,
-			 const struct fab_segment_plan *plan, uint32_t leaf,
-			 uint32_t path)
+/* Entries of the leaves: a target has none to itself, a dead leaf none at all. */
+static void fill_leaves(const struct fab_segments *segments,
+			const struct fab_segment_plan *plan, uint16_t *next)
 {
 	const struct fab_kfat *k = segments->k;
-	uint32_t line, target;
 
-	if (plan->dim[leaf] == FAB_SEGMENT_NONE)
-		return FAB_ARC_NONE;
-	line = k->line_of[(size_t)leaf * k->n_dims + plan->dim[leaf]];
-	target = line == FAB_NONE ? FAB_NONE : plan->target[line];
-	if (target == FAB_NONE || target == leaf)
-		return FAB_ARC_NONE;
-	return ways_to(segments, line, target, path)[coord_in(k, leaf, line)];
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		const struct fab_seat *seat =
+			&segments->seat[(size_t)leaf * k->n_dims + plan->dim[leaf]];
+
+		if (plan->dim[leaf] != FAB_SEGMENT_NONE)
+			next[k->leaf[leaf]] = plan->path[seat->line][seat->coord];
+	}
 }
 
-void fab_segments_fill(const struct fab_segments *segments,
-		       const struct fab_segment_plan *plan, uint32_t to, uint32_t i,
-		       uint16_t *next)
+void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_plan *plan,
+		       uint32_t to, uint32_t i, uint16_t *next)
 {
 	const struct fab_kfat *k = segments->k;
 	uint32_t by = fab_alternatives_has(&segments->alternatives, to) ? 1 + i : 0;
 
 	memset(next, 0xff, k->f->n_switches * sizeof(*next));
+	plan->path[k->n_lines] = segments->nowhere;
 	for (uint32_t line = 0; line < k->n_lines; line++) {
 		const uint32_t *sw = segments->line_switch + segments->switch_first[line];
 		uint32_t n =
 			segments->switch_first[line + 1] - segments->switch_first[line];
 		const uint16_t *path;
 
+		plan->path[line] = segments->nowhere;
 		if (plan->target[line] == FAB_NONE)
 			continue;
-		path = ways_to(segments, line, plan->target[line], by) + segments->width;
+		path = ways_to(segments, line, plan->target[line], by);
+		plan->path[line] = path;
 		for (uint32_t s = 0; s < n; s++)
-			next[sw[s]] = path[s];
+			next[sw[s]] = path[segments->width + s];
 	}
-	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
-		if (fab_switch_is_live(segments->faults, k->leaf[leaf]))
-			next[k->leaf[leaf]] = leave_by(segments, plan, leaf, by);
+	fill_leaves(segments, plan, next);
 	next[k->leaf[to]] = FAB_ARC_HERE;
 }
 

@@ -27,6 +27,12 @@ struct fab_segments {
 	size_t *path_first;
 	uint32_t *path_width;
 	uint16_t *path;
+	uint16_t *nowhere; /* [width] FAB_ARC_NONE */
+	/* [n_leaves * D] line of a leaf and its coordinate there; n_lines: none, or the
+	 * leaf is dead */
+	struct fab_seat {
+		uint32_t line, coord;
+	} *seat;
 };
 
 /* The caller frees it; what it is made of is borrowed. O(lines * leaves of a line *
@@ -41,6 +47,7 @@ enum { FAB_SEGMENT_NONE = 0xff };
 struct fab_segment_plan {
 	uint32_t *target; /* [n_lines] leaf to send to, FAB_NONE */
 	uint8_t *dim;	  /* [n_leaves] dimension to leave by, FAB_SEGMENT_NONE */
+	const uint16_t **path; /* [n_lines + 1] scratch of fab_segments_fill() */
 };
 
 void fab_segment_plan_init(struct fab_segment_plan *plan, const struct fab_kfat *k);
@@ -48,7 +55,7 @@ void fab_segment_plan_fini(struct fab_segment_plan *plan);
 /* Entries of all switches for alternative i of the destination leaf: next[n_switches].
  * O(switches). */
 void fab_segments_fill(const struct fab_segments *segments,
-		       const struct fab_segment_plan *plan, uint32_t leaf, uint32_t i,
+		       struct fab_segment_plan *plan, uint32_t leaf, uint32_t i,
 		       uint16_t *next);
 
 /* Fills the plan of one destination leaf. */

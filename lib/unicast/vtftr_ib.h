@@ -7,12 +7,22 @@
 
 enum vtftr_ib_result { VTFTR_IB_DONE, VTFTR_IB_OPEN };
 
+/* The sources of a column whose paths are not plain, ascending: numbers of routes->leaf;
+ * and what kind they are of. */
+struct vtftr_ib_others {
+	uint32_t n, *source;
+	uint8_t *kind; /* enum fab_path_kind: phased or left */
+};
+
 struct vtftr_ib {
 	const struct fab_unicast_problem *problem;
 	struct fab_alternatives alternatives;
 	struct fab_routes *routes;
 	uint8_t **path; /* [columns][leaf] enum fab_path_kind; NULL: all plain or none */
+	struct vtftr_ib_others *others; /* [columns] */
 	uint32_t *source_leaf; /* [routes->n_leaves] number in the kfat */
+	uint32_t *source_of;   /* [leaves of the kfat] the other way round, FAB_NONE */
+	bool is_ascending;     /* so do numbers in the kfat */
 	bool *is_longer;       /* [leaves of the kfat] phase order before length */
 	bool *is_settled;      /* [leaves of the kfat] grown, any choice gives the same */
 	bool *is_stuck;	       /* [leaves of the kfat] some pair has no lanes */
@@ -30,6 +40,10 @@ static inline uint32_t vtftr_ib_leaf(const struct vtftr_ib *v, uint32_t column)
 {
 	return v->problem->kfat->leaf_of[v->routes->column_switch[column]];
 }
+
+/* After v->path[column] has changed: the others. O(leaves). */
+void vtftr_ib_note_others(struct vtftr_ib *v, uint32_t column);
+void vtftr_ib_free_others(struct vtftr_ib *v);
 
 /*
  * The dependencies of a column's paths, from one channel (arc) to the next: each that no

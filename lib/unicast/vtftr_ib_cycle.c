@@ -2,24 +2,51 @@
 /* Are the dependencies of paths on one lane free of cycles? */
 #include "unicast/vtftr_ib.h"
 
-#include "base/map.h"
+#include "base/mem.h"
 #include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct dependencies {
+	const struct fab_fabric *f;
 	FAB_VEC(uint32_t) from, to; /* arcs */
-	struct fab_map64 *known;
+	uint64_t *first; /* [arcs] dependencies that arcs before it could have */
+	uint64_t *known; /* bits */
 };
+
+static void dependencies_init(struct dependencies *d, const struct fab_fabric *f)
+{
+	uint32_t n_arcs = f->arc_first[f->n_switches];
+	uint64_t n = 0;
+
+	*d = (struct dependencies){.f = f};
+	d->first = FAB_NEW((size_t)n_arcs + 1, uint64_t);
+	for (uint32_t a = 0; a < n_arcs; a++) {
+		uint32_t sw = f->arc_peer[a];
+
+		d->first[a] = n;
+		n += f->arc_first[sw + 1] - f->arc_first[sw];
+	}
+	d->known = FAB_NEW0((size_t)(n / 64 + 1), uint64_t);
+}
+
+static void dependencies_fini(struct dependencies *d)
+{
+	free(d->from.v);
+	free(d->to.v);
+	free(d->first);
+	free(d->known);
+}
 
 static bool add(void *context, uint32_t from, uint32_t to)
 {
 	struct dependencies *d = context;
-	uint32_t n = (uint32_t)d->from.n;
+	uint64_t bit = d->first[from] + to - d->f->arc_first[d->f->arc_peer[from]];
 
-	if (fab_map64_put(d->known, (uint64_t)from << 32 | to, n) != n)
+	if (d->known[bit / 64] >> bit % 64 & 1)
 		return true;
+	d->known[bit / 64] |= (uint64_t)1 << bit % 64;
 	FAB_PUSH(&d->from, from);
 	FAB_PUSH(&d->to, to);
 	return true;
@@ -68,14 +95,23 @@ bool vtftr_ib_walk_from(struct vtftr_ib_walk *w, uint32_t column, const uint32_t
 bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
 {
 	const struct fab_routes *r = w->v->routes;
+	const struct vtftr_ib_others *o = &w->v->others[column];
+	const uint16_t *next = r->next + (size_t)column * r->f->n_switches;
 
-	return vtftr_ib_walk_from(w, column, r->leaf, r->n_leaves);
+	if (w->paths & VTFTR_IB_PLAIN)
+		return vtftr_ib_walk_from(w, column, r->leaf, r->n_leaves);
+	w->stamp++;
+	for (uint32_t i = 0; i < o->n; i++)
+		if (w->paths >> o->kind[i] & 1 &&
+		    !walk_path(w, next, r->leaf[o->source[i]]))
+			return false;
+	return true;
 }
 
 bool vtftr_ib_one_lane_does(const struct vtftr_ib *v)
 {
 	const struct fab_fabric *f = v->routes->f;
-	struct dependencies d = {.known = fab_map64_new(1024)};
+	struct dependencies d;
 	struct vtftr_ib_walk walk = {.v = v,
 				     .paths = VTFTR_IB_OTHER,
 				     .take = add,
@@ -84,14 +120,13 @@ bool vtftr_ib_one_lane_does(const struct vtftr_ib *v)
 	struct fab_graph g;
 	bool does;
 
+	dependencies_init(&d, f);
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
 		vtftr_ib_walk(&walk, i);
 	free(walk.walked);
 	fab_graph_init(&g, f->arc_first[f->n_switches], d.from.n, d.from.v, d.to.v);
 	does = !fab_graph_has_cycle(&g);
 	fab_graph_fini(&g);
-	free(d.from.v);
-	free(d.to.v);
-	fab_map64_free(d.known);
+	dependencies_fini(&d);
 	return does;
 }

@@ -184,8 +184,10 @@ static void add_phased(struct vtftr_ib_lanes *l, uint32_t column)
 {
 	struct vtftr_ib *v = l->v;
 
-	for (uint32_t s = 0; v->path[column] && s < v->routes->n_leaves; s++) {
-		if (v->path[column][v->source_leaf[s]] != FAB_PATH_PHASED ||
+	for (uint32_t i = 0; i < v->others[column].n; i++) {
+		uint32_t s = v->others[column].source[i];
+
+		if (v->others[column].kind[i] != FAB_PATH_PHASED ||
 		    !vtftr_ib_read_path(l, v->routes->leaf[s], column))
 			continue;
 		vtftr_ib_lanes_of_phases(l);
@@ -323,9 +325,10 @@ static void pack_all(struct vtftr_ib_lanes *l, enum fab_path_kind path)
 	struct vtftr_ib *v = l->v;
 
 	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t s = 0; v->path[i] && s < v->routes->n_leaves; s++)
-			if (v->path[i][v->source_leaf[s]] == path)
-				pack_pair(l, s, i, path == FAB_PATH_LEFT);
+		for (uint32_t k = 0; k < v->others[i].n; k++)
+			if (v->others[i].kind[k] == path)
+				pack_pair(l, v->others[i].source[k], i,
+					  path == FAB_PATH_LEFT);
 }
 
 int vtftr_ib_pack(struct vtftr_ib *v, const struct fab_phases *phases,

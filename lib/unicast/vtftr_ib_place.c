@@ -110,12 +110,12 @@ static bool place_paths(const struct place *p, uint32_t column, uint32_t max_seg
 	const struct vtftr_ib *v = l->v;
 	const struct fab_routes *r = v->routes;
 
-	for (uint32_t s = 0; v->path[column] && s < r->n_leaves; s++) {
-		uint8_t path = v->path[column][v->source_leaf[s]];
+	for (uint32_t i = 0; i < v->others[column].n; i++) {
+		uint32_t s = v->others[column].source[i];
+		uint8_t path = v->others[column].kind[i];
 		unsigned sl;
 
-		if ((path != FAB_PATH_PHASED && path != FAB_PATH_LEFT) ||
-		    !vtftr_ib_read_path(l, r->leaf[s], column) ||
+		if (!vtftr_ib_read_path(l, r->leaf[s], column) ||
 		    l->n_segments > max_segments)
 			continue;
 		sl = find_level(
@@ -151,6 +151,7 @@ static bool grow_column(struct place *p, uint32_t column)
 		r->sl[(size_t)s * r->n_columns + column] = 0;
 	fab_phases_column(p->phases, p->space, leaf, v->is_longer[leaf], &rows,
 			  v->path[column]);
+	vtftr_ib_note_others(v, column);
 	return vtftr_ib_add_plain(p->l, column);
 }
 

@@ -95,12 +95,11 @@ static bool note_pairs(struct vtftr_ib_lanes *l)
 	struct fab_routes *r = v->routes;
 
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t s = 0; v->path[i] && s < r->n_leaves; s++) {
-			uint8_t path = v->path[i][v->source_leaf[s]];
+		for (uint32_t k = 0; k < v->others[i].n; k++) {
+			uint32_t s = v->others[i].source[k];
 			unsigned sl;
 
-			if ((path != FAB_PATH_PHASED && path != FAB_PATH_LEFT) ||
-			    !vtftr_ib_read_path(l, r->leaf[s], i))
+			if (!vtftr_ib_read_path(l, r->leaf[s], i))
 				continue;
 			sl = level_of(l);
 			if (sl == FAB_SL_NONE)
