@@ -48,17 +48,10 @@ struct compare_columns compare_list_columns(void)
 /* Names separated by blanks; on the heap. */
 static char *join_algorithms(const struct fab_store_run *run)
 {
-	size_t size = 1;
-	char *text, *end;
+	char *text = fab_strdup("");
 
 	for (size_t i = 0; i < run->n_results; i++)
-		size += strlen(run->results[i].algorithm) + 1;
-	end = text = fab_zalloc(size, 1);
-	for (size_t i = 0; i < run->n_results; i++) {
-		if (i)
-			*end++ = ' ';
-		end = stpcpy(end, run->results[i].algorithm);
-	}
+		fab_append(&text, " ", "%s", run->results[i].algorithm);
 	return text;
 }
 
@@ -76,16 +69,13 @@ static char *join_facts(const struct fab_store_run *run)
 
 	for (size_t i = 0; i < run->n_facts; i++) {
 		const struct fab_store_number *fact = &run->facts[i];
-		char *value, *longer;
+		char *value;
 
 		if (fact->value == 0)
 			continue;
 		value = compare_fact_text(fact);
-		longer = fab_format("%s%s%s %s", text ? text : "", text ? ", " : "",
-				    fact->name, value);
-		free(text);
+		fab_append(&text, ", ", "%s %s", fact->name, value);
 		free(value);
-		text = longer;
 	}
 	return text;
 }

@@ -304,14 +304,9 @@ static void print_single(struct fab_report *r, const struct compare_pairs *pairs
 	for (size_t i = first; i < pairs->n && pairs->v[i].item == item; i++) {
 		const struct compare_pair *p = &pairs->v[i];
 		const struct fab_store_result *one = of_base ? p->base : p->other;
-		char *longer;
 
-		if (of_base ? p->other : p->base)
-			continue;
-		longer = fab_format("%s%s%s", text ? text : "", text ? ", " : "",
-				    one->algorithm);
-		free(text);
-		text = longer;
+		if (!(of_base ? p->other : p->base))
+			fab_append(&text, ", ", "%s", one->algorithm);
 	}
 	name = fab_format(of_base ? "missing_in_run_%" PRIu64 : "only_in_run_%" PRIu64,
 			  item->run->id);

@@ -19,54 +19,42 @@ static const char *text_get(const struct fab_store_run *run, const char *name)
 	return NULL;
 }
 
-/* `list; more`; frees both. */
-static char *append(char *list, char *more)
-{
-	char *longer = list ? fab_format("%s; %s", list, more) : fab_strdup(more);
-
-	free(list);
-	free(more);
-	return longer;
-}
-
 static char *number_text(const char *name, double value)
 {
 	return isnan(value) ? fab_strdup("none")
 			    : compare_fact_text(&(struct fab_store_number){name, value});
 }
 
-static char *differ_in_number(char *list, const char *name, double a, double b)
+static void differ_in_number(char **list, const char *name, double a, double b)
 {
-	char *left, *right, *more;
+	char *left, *right;
 
 	if ((isnan(a) && isnan(b)) || fabs(a - b) <= 0)
-		return list;
+		return;
 	left = number_text(name, a);
 	right = number_text(name, b);
-	more = fab_format("%s %s and %s", name, left, right);
+	fab_append(list, "; ", "%s %s and %s", name, left, right);
 	free(left);
 	free(right);
-	return append(list, more);
 }
 
-static char *differ_in_text(char *list, const char *name, const char *a, const char *b)
+static void differ_in_text(char **list, const char *name, const char *a, const char *b)
 {
 	if ((!a && !b) || (a && b && !strcmp(a, b)))
-		return list;
-	return append(list,
-		      fab_format("%s %.*s%s and %.*s%s", name, MAX_TEXT, a ? a : "none",
-				 a && strlen(a) > MAX_TEXT ? "..." : "", MAX_TEXT,
-				 b ? b : "none", b && strlen(b) > MAX_TEXT ? "..." : ""));
+		return;
+	fab_append(list, "; ", "%s %.*s%s and %.*s%s", name, MAX_TEXT, a ? a : "none",
+		   a && strlen(a) > MAX_TEXT ? "..." : "", MAX_TEXT, b ? b : "none",
+		   b && strlen(b) > MAX_TEXT ? "..." : "");
 }
 
 /* What one of the runs has, the other not or otherwise; NULL: nothing. On the heap. */
 static char *differences(const struct fab_store_run *a, const struct fab_store_run *b)
 {
 	char of_a[64], of_b[64];
-	char *list =
-		differ_in_text(NULL, "shard", compare_shard_text(a, of_a, sizeof(of_a)),
-			       compare_shard_text(b, of_b, sizeof(of_b)));
+	char *list = NULL;
 
+	differ_in_text(&list, "shard", compare_shard_text(a, of_a, sizeof(of_a)),
+		       compare_shard_text(b, of_b, sizeof(of_b)));
 	for (size_t side = 0; side < 2; side++) {
 		const struct fab_store_run *own = side ? b : a, *other = side ? a : b;
 
@@ -76,22 +64,18 @@ static char *differences(const struct fab_store_run *a, const struct fab_store_r
 				fab_store_number_get(other->facts, other->n_facts, name);
 
 			if (!side)
-				list = differ_in_number(list, name, own->facts[i].value,
-							there);
+				differ_in_number(&list, name, own->facts[i].value, there);
 			else if (isnan(there))
-				list = differ_in_number(list, name, there,
-							own->facts[i].value);
+				differ_in_number(&list, name, there, own->facts[i].value);
 		}
 		for (size_t i = 0; i < own->n_asked; i++) {
 			const char *name = own->asked[i].name;
 			const char *there = text_get(other, name);
 
 			if (!side)
-				list = differ_in_text(list, name, own->asked[i].value,
-						      there);
+				differ_in_text(&list, name, own->asked[i].value, there);
 			else if (!there)
-				list = differ_in_text(list, name, NULL,
-						      own->asked[i].value);
+				differ_in_text(&list, name, NULL, own->asked[i].value);
 		}
 	}
 	return list;

@@ -166,15 +166,6 @@ static enum kind kind_of(const struct faults_result *a)
 	return j->deadlock_free ? KIND_SOUND : KIND_LOOP;
 }
 
-void faults_add_name(char **names, const char *name)
-{
-	char *longer =
-		fab_format("%s%s%s", *names ? *names : "", *names ? ", " : "", name);
-
-	free(*names);
-	*names = longer;
-}
-
 /* Several algorithms with so many different outcomes: which of them do, and why not. */
 static void say_kinds(struct fab_report *r, const struct faults_outcome *o)
 {
@@ -194,7 +185,7 @@ static void say_kinds(struct fab_report *r, const struct faults_outcome *o)
 
 		for (size_t i = 0; i < o->n; i++)
 			if (kind_of(&o->results[i]) == (enum kind)kind)
-				faults_add_name(&names, o->results[i].algorithm);
+				fab_append(&names, ", ", "%s", o->results[i].algorithm);
 		if (names)
 			fab_report_answer(
 				r, kind == KIND_SOUND ? FAB_TONE_PLAIN : FAB_TONE_BAD,
@@ -241,7 +232,7 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 			continue;
 		for (size_t k = i; k < o->n; k++)
 			if (is_alike(&o->results[i], &o->results[k]))
-				faults_add_name(&names, o->results[k].algorithm);
+				fab_append(&names, ", ", "%s", o->results[k].algorithm);
 		say_reached(r, p, o, &o->results[i], names);
 		say_loops(r, &o->results[i]);
 		free(names);

@@ -30,7 +30,7 @@ static void say_paths(struct fab_report *r, const struct faults_outcome *o)
 		for (size_t k = i; k < o->n && !is_said[i]; k++)
 			if (!strcmp(texts[i], texts[k])) {
 				is_said[k] = k > i;
-				faults_add_name(&names, o->results[k].algorithm);
+				fab_append(&names, ", ", "%s", o->results[k].algorithm);
 			}
 		if (names)
 			fab_report_answer(r, is_bad[i] ? FAB_TONE_BAD : FAB_TONE_PLAIN,

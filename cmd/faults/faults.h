@@ -182,6 +182,8 @@ void faults_write_tables(const struct faults_params *p, const struct faults_outc
 			 struct fab_cli_results *results);
 /* Flows of --permutation. */
 void faults_flow(const struct faults_params *p, struct faults_outcome *o);
+/* Names of what is dead, "" for nothing; on the heap. */
+char *faults_dead_names(const struct fab_faults *faults, const char *separator);
 void faults_try_reliability(struct faults_params *p, struct faults_outcome *o);
 void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o);
 void faults_local_reroute(const struct faults_params *p, struct faults_outcome *o);
@@ -192,8 +194,6 @@ void faults_answer(struct fab_report *r, const struct faults_params *p,
 /* Those that answer --explain, --permutation, --criticality and --local-reroute. */
 void faults_answer_questions(struct fab_report *r, const struct faults_params *p,
 			     const struct faults_outcome *o);
-/* Append a name to a list on the heap, NULL at first. */
-void faults_add_name(char **names, const char *name);
 /* How loads, which count cables alike, mislead: rates that differ or are not known; on
  * the heap, NULL: they do not. */
 char *faults_rates_text(const struct faults_outcome *o);

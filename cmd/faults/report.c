@@ -338,18 +338,10 @@ static void print_lost(struct fab_report *r, const struct faults_params *p,
 static void print_faults(struct fab_report *r, const struct faults_params *p,
 			 const struct faults_outcome *o)
 {
-	char *text = fab_strdup("none");
+	char *text = faults_dead_names(o->faults, ", ");
 
-	for (size_t i = 0; i < o->faults->named.n; i++) {
-		char *name = fab_fault_text(o->f, o->faults->named.v[i]);
-		char *longer = i ? fab_format("%s, %s", text, name) : fab_strdup(name);
-
-		free(name);
-		free(text);
-		text = longer;
-	}
 	if (p->output.format == FAB_FORMAT_TABLE)
-		fab_report_text(r, "failed", text);
+		fab_report_text(r, "failed", *text ? text : "none");
 	free(text);
 	print_lost(r, p, o);
 	if (!o->is_one_set)

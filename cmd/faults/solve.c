@@ -85,17 +85,15 @@ static struct fab_routes *complete(const struct fab_routes *routes, enum fab_end
 	return is_complete ? NULL : fab_routes_complete(routes);
 }
 
-static char *names_of(const struct fab_faults *faults)
+char *faults_dead_names(const struct fab_faults *faults, const char *separator)
 {
 	char *text = fab_strdup("");
 
 	for (size_t i = 0; i < faults->named.n; i++) {
 		char *name = fab_fault_text(faults->f, faults->named.v[i]);
-		char *longer = fab_format("%s%s%s", text, i ? "," : "", name);
 
-		free(text);
+		fab_append(&text, separator, "%s", name);
 		free(name);
-		text = longer;
 	}
 	return text;
 }
@@ -150,7 +148,7 @@ static int judge_tables(const struct sets *s, const struct faults_result *r,
 	out->max_destinations = count_destinations(s->o->f, out->j.destinations);
 	if (faults->named.n &&
 	    (s->p->store.path || out->j.unreachable || !out->j.deadlock_free))
-		out->dead = names_of(faults);
+		out->dead = faults_dead_names(faults, ",");
 	fab_routes_free(whole);
 	return 0;
 }

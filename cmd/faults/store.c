@@ -32,23 +32,6 @@ static struct fab_store_detail *fill_sets(const struct faults_result *r, size_t 
 	return details;
 }
 
-/* What is dead in every set; NULL: nothing. On the heap. */
-static char *failed_names(const struct faults_outcome *o)
-{
-	char *text = NULL;
-
-	for (size_t i = 0; i < o->faults->named.n; i++) {
-		char *name = fab_fault_text(o->f, o->faults->named.v[i]);
-		char *longer =
-			fab_format("%s%s%s", text ? text : "", text ? "," : "", name);
-
-		free(name);
-		free(text);
-		text = longer;
-	}
-	return text;
-}
-
 /* Sets of faults that are drawn or gone through; NULL: none. On the heap. */
 static char *sets_asked(const struct faults_params *p)
 {
@@ -70,7 +53,8 @@ void faults_store(const struct faults_params *p, const struct faults_outcome *o)
 		FAB_NEW(o->n * faults_n_columns + 1, struct fab_store_number);
 	const struct fab_store_number facts[] = {{"faults", (double)o->faults->named.n},
 						 {"sets", (double)o->n_sets}};
-	char *failed = failed_names(o), *sets = sets_asked(p);
+	char *failed = o->faults->named.n ? faults_dead_names(o->faults, ",") : NULL;
+	char *sets = sets_asked(p);
 	const struct fab_store_text asked[] = {{"failed", failed},
 					       {"sets_of_faults", sets},
 					       {"tables", p->files.lfts},

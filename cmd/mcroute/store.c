@@ -29,16 +29,9 @@ static char *join_groups(const struct mcroute_params *p, bool is_pattern)
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < p->groups.n; i++) {
-		char *longer;
-
-		if (p->groups.v[i].is_pattern != is_pattern)
-			continue;
-		longer = fab_format("%s%s%s", text ? text : "", text ? " " : "",
-				    p->groups.v[i].text);
-		free(text);
-		text = longer;
-	}
+	for (size_t i = 0; i < p->groups.n; i++)
+		if (p->groups.v[i].is_pattern == is_pattern)
+			fab_append(&text, " ", "%s", p->groups.v[i].text);
 	return text;
 }
 

@@ -198,11 +198,9 @@ void topo_diff_answer(struct fab_report *r, const struct fab_diff *diff,
 			   object_of(context, &diff->changes[i]));
 	for (size_t i = 0; i < n; i++) {
 		char *one = tally_text(&tally[i]);
-		char *longer = fab_format("%s%s%s", list, i ? ", " : "", one);
 
+		fab_append(&list, ", ", "%s", one);
 		free(one);
-		free(list);
-		list = longer;
 	}
 	total = counted(diff->n_changes, "difference", "differences");
 	if (diff->n_changes)

@@ -108,18 +108,39 @@ char *fab_strdup(const char *text)
 	return fab_strndup(text, strlen(text));
 }
 
+static char *format_all(const char *format, va_list values)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, values) < 0)
+		fab_oom(0);
+	return text;
+}
+
 char *fab_format(const char *format, ...)
 {
 	va_list values;
-	char *text = NULL;
-	int n;
+	char *text;
 
 	va_start(values, format);
-	n = vasprintf(&text, format, values);
+	text = format_all(format, values);
 	va_end(values);
-	if (n < 0)
-		fab_oom(0);
 	return text;
+}
+
+void fab_append(char **text, const char *separator, const char *format, ...)
+{
+	size_t len = *text ? strlen(*text) : 0, gap = len ? strlen(separator) : 0;
+	va_list values;
+	char *more;
+
+	va_start(values, format);
+	more = format_all(format, values);
+	va_end(values);
+	*text = fab_realloc(*text, len + gap + strlen(more) + 1, 1);
+	memcpy(*text + len, separator, gap);
+	strcpy(*text + len + gap, more);
+	free(more);
 }
 
 size_t fab_grow(size_t cap, size_t need)

@@ -38,6 +38,11 @@ char *fab_strndup(const char *text, size_t n) __attribute__((malloc, returns_non
 char *fab_format(const char *format, ...) FAB_PRINTF(1, 2)
 	__attribute__((returns_nonnull));
 
+/* The same behind *text, on the heap or NULL, and behind `separator` where that is not
+ * empty. O(len). */
+void fab_append(char **text, const char *separator, const char *format, ...)
+	FAB_PRINTF(3, 4);
+
 /* Typed short forms: FAB_NEW(n, struct x), FAB_NEW0(n, uint32_t). */
 #define FAB_NEW(n, type) ((type *)fab_alloc((n), sizeof(type)))
 #define FAB_NEW0(n, type) ((type *)fab_zalloc((n), sizeof(type)))

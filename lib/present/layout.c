@@ -218,17 +218,12 @@ static void say_same(const struct layout *l, const bool *is_same)
 	char *text = fab_strdup("the same in all rows:");
 	const char *comma = "";
 
-	for (size_t i = 0; i < l->table->n; i++) {
-		char *longer;
-
-		if (!is_same[i])
-			continue;
-		longer = fab_format("%s%s %s %s", text, comma, l->table->columns[i]->name,
-				    text_at(l, 0, i));
-		free(text);
-		text = longer;
-		comma = ",";
-	}
+	for (size_t i = 0; i < l->table->n; i++)
+		if (is_same[i]) {
+			fab_append(&text, comma, " %s %s", l->table->columns[i]->name,
+				   text_at(l, 0, i));
+			comma = ",";
+		}
 	for (const char *at = text; *at;) {
 		const char *line = at;
 

@@ -311,7 +311,6 @@ static void describe_run(const struct fab_merging *m)
 	for (size_t i = 1; i < m->n; i++) {
 		const struct fab_store_run *other = m->parts[i].run;
 		bool is_new = true;
-		char *longer;
 
 		if (strcmp(other->time, run->time) > 0)
 			run->time = other->time;
@@ -319,11 +318,8 @@ static void describe_run(const struct fab_merging *m)
 			run->label = NULL;
 		for (size_t k = 0; k < i && is_new; k++)
 			is_new = strcmp(m->parts[k].run->host, other->host) != 0;
-		if (!is_new)
-			continue;
-		longer = fab_format("%s,%s", hosts, other->host);
-		free(hosts);
-		hosts = longer;
+		if (is_new)
+			fab_append(&hosts, ",", "%s", other->host);
 	}
 	run->host = fab_store_keep(m->memory, hosts);
 	run->arguments = shard_of(m)->job;

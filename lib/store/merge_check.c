@@ -96,21 +96,11 @@ static char *missing_numbers(size_t *at, uint64_t count, size_t *n_missing)
 	char *text = fab_strdup("");
 
 	*n_missing = 0;
-	for (uint64_t i = 0; i < count; i++) {
-		char *longer;
-
-		if (at[i] || (*n_missing)++ >= NAMED)
-			continue;
-		longer = fab_format("%s%s%" PRIu64, text, *text ? ", " : "", i + 1);
-		free(text);
-		text = longer;
-	}
-	if (*n_missing > NAMED) {
-		char *longer = fab_format("%s and %zu more", text, *n_missing - NAMED);
-
-		free(text);
-		text = longer;
-	}
+	for (uint64_t i = 0; i < count; i++)
+		if (!at[i] && (*n_missing)++ < NAMED)
+			fab_append(&text, ", ", "%" PRIu64, i + 1);
+	if (*n_missing > NAMED)
+		fab_append(&text, " ", "and %zu more", *n_missing - NAMED);
 	return text;
 }
 

@@ -341,3 +341,16 @@ Test(base, progress_line_of_bytes)
 	/* a pipe does not tell how much there is */
 	cr_assert_str_eq(line_at(4, 1250000, 0), "reading 1.25 MB  4 s");
 }
+
+Test(base, append_puts_a_separator_between_texts)
+{
+	char *text = NULL;
+
+	fab_append(&text, ", ", "%s", "");
+	cr_assert_str_eq(text, "");
+	fab_append(&text, ", ", "%d", 1);
+	fab_append(&text, ", ", "%s", "two");
+	fab_append(&text, " ", "and %zu more", (size_t)3);
+	cr_assert_str_eq(text, "1, two and 3 more");
+	free(text);
+}
