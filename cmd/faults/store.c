@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-faults keeps with --store. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "faults.h"
+#include "store/draft.h"
 
 /* Of a result, and of one of its sets of faults. */
 static const struct fab_column set_columns[] = {
@@ -17,20 +17,6 @@ static const struct fab_column set_columns[] = {
 	{"cycle_channels", FAB_UINT, "", 0, FAB_AT(struct faults_set, cycle_channels),
 	 FAB_METRIC_LESS},
 };
-
-/* On the heap: the numbers of each set of faults. */
-static struct fab_store_detail *fill_sets(const struct faults_result *r, size_t *n)
-{
-	struct fab_store_detail *details =
-		FAB_NEW(r->each.n * FAB_COUNT(set_columns) + 1, struct fab_store_detail);
-
-	*n = 0;
-	for (size_t i = 0; i < r->each.n; i++)
-		*n += fab_store_details(set_columns, FAB_COUNT(set_columns),
-					&r->each.v[i], r->each.v[i].number,
-					r->each.v[i].dead, details + *n);
-	return details;
-}
 
 /* Sets of faults that are drawn or gone through; NULL: none. On the heap. */
 static char *sets_asked(const struct faults_params *p)
@@ -46,123 +32,77 @@ static char *sets_asked(const struct faults_params *p)
 
 void faults_store(const struct faults_params *p, const struct faults_outcome *o)
 {
-	const struct fab_store_table table = {faults_columns, faults_n_columns};
-	struct fab_store_detail *details[FAULTS_MAX_ENGINES];
-	struct fab_store_result results[FAULTS_MAX_ENGINES];
-	struct fab_store_number *metrics =
-		FAB_NEW(o->n * faults_n_columns + 1, struct fab_store_number);
-	const struct fab_store_number facts[] = {{"faults", (double)o->faults->named.n},
-						 {"sets", (double)o->n_sets}};
-	char *failed = o->faults->named.n ? faults_dead_names(o->faults, ",") : NULL;
-	char *sets = sets_asked(p);
-	const struct fab_store_text asked[] = {{"failed", failed},
-					       {"sets_of_faults", sets},
-					       {"tables", p->files.lfts},
-					       {"endpoints", p->ends_text}};
-	struct fab_store_run run = {.facts = facts,
-				    .n_facts = FAB_COUNT(facts),
-				    .asked = asked,
-				    .n_asked = FAB_COUNT(asked),
-				    .tables = &table,
-				    .n_tables = 1,
-				    .results = results,
-				    .n_results = o->n};
+	struct fab_draft d = {0};
 
+	fab_draft_fact(&d, "faults", (double)o->faults->named.n);
+	fab_draft_fact(&d, "sets", (double)o->n_sets);
+	if (o->faults->named.n)
+		fab_draft_asked(&d, "failed", faults_dead_names(o->faults, ","));
+	fab_draft_asked(&d, "sets_of_faults", sets_asked(p));
+	if (p->files.lfts)
+		fab_draft_asked(&d, "tables", fab_strdup(p->files.lfts));
+	if (p->ends_text)
+		fab_draft_asked(&d, "endpoints", fab_strdup(p->ends_text));
 	for (size_t i = 0; i < o->n; i++) {
-		struct fab_store_number *own = metrics + i * faults_n_columns;
+		const struct faults_result *r = &o->results[i];
 		struct faults_row row;
 
-		faults_row_init(&row, &o->results[i]);
-		results[i] = (struct fab_store_result){.algorithm = row.a.algorithm,
-						       .metrics = own};
-		results[i].n_metrics =
-			fab_store_metrics(faults_columns, faults_n_columns, &row, own);
-		results[i].details = details[i] =
-			fill_sets(&o->results[i], &results[i].n_details);
+		faults_row_init(&row, r);
+		fab_draft_result(&d, row.a.algorithm, faults_columns, faults_n_columns,
+				 &row);
 		faults_row_fini(&row);
+		for (size_t k = 0; k < r->each.n; k++)
+			fab_draft_part(&d, r->each.v[k].number, r->each.v[k].dead,
+				       set_columns, FAB_COUNT(set_columns),
+				       &r->each.v[k]);
 	}
-	fab_cli_add_run(&p->store, &p->run, o->f, &run);
-	for (size_t i = 0; i < o->n; i++)
-		free(details[i]);
-	free(metrics);
-	free(failed);
-	free(sets);
+	fab_cli_add_run(&p->store, &p->run, o->f, fab_draft_run(&d));
+	fab_draft_fini(&d);
 }
-
-/* What is kept of the rows of --reliability: of n rows, the parts' names on the heap. */
-struct reliability {
-	const struct faults_reliability_row *rows;
-	size_t n, n_details;
-	struct fab_store_result *results;
-	size_t n_results;
-	struct fab_store_detail *details;
-	struct fab_store_number *metrics;
-	char **parts;
-};
 
 /* All rows of the algorithm of row `first`: the numbers of the last one, and each a part.
  */
-static void keep_algorithm(struct reliability *k, size_t first)
+static void add_algorithm(struct fab_draft *d, const struct faults_outcome *o,
+			  size_t first)
 {
-	const struct fab_column *columns = faults_reliability_columns;
-	size_t width = faults_reliability_n_columns;
-	struct fab_store_result *r = &k->results[k->n_results];
+	const struct faults_reliability_row *rows = o->reliability.v;
+	size_t last = o->reliability.n - 1;
 
-	r->algorithm = k->rows[first].algorithm;
-	r->details = k->details + k->n_details;
-	r->metrics = k->metrics + k->n_results++ * width;
-	for (size_t i = first; i < k->n; i++) {
-		const struct faults_reliability_row *row = &k->rows[i];
+	while (strcmp(rows[last].algorithm, rows[first].algorithm) != 0)
+		last--;
+	fab_draft_result(d, rows[first].algorithm, faults_reliability_columns,
+			 faults_reliability_n_columns, &rows[last]);
+	for (size_t i = first; i <= last; i++) {
+		char *part = fab_format("faults=%u", rows[i].faults);
 
-		if (strcmp(row->algorithm, r->algorithm) != 0)
-			continue;
-		k->parts[i] = fab_format("faults=%u", row->faults);
-		r->n_metrics = fab_store_metrics(columns, width, row,
-						 k->metrics + (k->n_results - 1) * width);
-		k->n_details += fab_store_details(columns, width, row, i, k->parts[i],
-						  k->details + k->n_details);
+		if (!strcmp(rows[i].algorithm, rows[first].algorithm))
+			fab_draft_part(d, i, part, faults_reliability_columns,
+				       faults_reliability_n_columns, &rows[i]);
+		free(part);
 	}
-	r->n_details = (size_t)(k->details + k->n_details - r->details);
 }
 
 void faults_store_reliability(const struct faults_params *p,
 			      const struct faults_outcome *o)
 {
-	size_t n = o->reliability.n, width = faults_reliability_n_columns;
-	const struct fab_store_table table = {faults_reliability_columns, width};
-	struct reliability k = {
-		.rows = o->reliability.v,
-		.n = n,
-		.results = FAB_NEW0(n + 1, struct fab_store_result),
-		.details = FAB_NEW(n * width + 1, struct fab_store_detail),
-		.metrics = FAB_NEW(n * width + 1, struct fab_store_number),
-		.parts = FAB_NEW0(n + 1, char *)};
-	char *trials = fab_format("%" PRIu64 ", seed %" PRIu64, p->questions.trials,
-				  p->run.seed);
-	const struct fab_store_text asked[] = {{"trials", trials}};
-	/* what the mean time follows from */
-	const struct fab_store_number facts[] = {
-		{"leaves", o->kfat->n_leaves},
-		{"mtbf_seconds", p->questions.mtbf_seconds > 0 ? p->questions.mtbf_seconds
-							       : (double)NAN}};
-	struct fab_store_run run = {.results = k.results,
-				    .facts = facts,
-				    .n_facts = FAB_COUNT(facts),
-				    .asked = asked,
-				    .n_asked = FAB_COUNT(asked),
-				    .tables = &table,
-				    .n_tables = 1};
+	const struct faults_reliability_row *rows = o->reliability.v;
+	struct fab_draft d = {0};
 
-	for (size_t i = 0; i < n; i++)
-		if (!k.parts[i])
-			keep_algorithm(&k, i);
-	run.n_results = k.n_results;
-	fab_cli_add_run(&p->store, &p->run, o->f, &run);
-	for (size_t i = 0; i < n; i++)
-		free(k.parts[i]);
-	free(k.parts);
-	free(trials);
-	free(k.details);
-	free(k.metrics);
-	free(k.results);
+	fab_draft_asked(&d, "trials",
+			fab_format("%" PRIu64 ", seed %" PRIu64, p->questions.trials,
+				   p->run.seed));
+	/* what the mean time follows from */
+	fab_draft_fact(&d, "leaves", o->kfat->n_leaves);
+	if (p->questions.mtbf_seconds > 0)
+		fab_draft_fact(&d, "mtbf_seconds", p->questions.mtbf_seconds);
+	for (size_t i = 0; i < o->reliability.n; i++) {
+		bool is_first = true;
+
+		for (size_t k = 0; k < i && is_first; k++)
+			is_first = strcmp(rows[k].algorithm, rows[i].algorithm) != 0;
+		if (is_first)
+			add_algorithm(&d, o, i);
+	}
+	fab_cli_add_run(&p->store, &p->run, o->f, fab_draft_run(&d));
+	fab_draft_fini(&d);
 }

@@ -101,17 +101,6 @@ struct fab_store_table {
 	size_t n;
 };
 
-/*
- * The metrics of a record, those columns that are one, into out [n]: their number. What
- * has no value is left out. O(n).
- */
-size_t fab_store_metrics(const struct fab_column *columns, size_t n, const void *record,
-			 struct fab_store_number *out);
-/* The same as numbers of one part of a result. O(n). */
-size_t fab_store_details(const struct fab_column *columns, size_t n, const void *record,
-			 uint64_t position, const char *part,
-			 struct fab_store_detail *out);
-
 /* A kind of segment on the way of a batch. */
 struct fab_store_segment {
 	const char *name, *tightest;

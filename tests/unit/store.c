@@ -17,6 +17,7 @@
 
 #include "base/progress.h"
 #include "base/rng.h"
+#include "store/draft.h"
 #include "store/store_impl.h"
 
 enum { N_METRICS = 3, N_BINS = 200, N_RESULTS = 4 };
@@ -304,15 +305,40 @@ Test(store, help_from_elsewhere, .init = enter, .fini = leave)
 	fab_store_close(store);
 }
 
-Test(store, metrics_of_a_record)
+Test(store, draft_of_a_run)
 {
 	const struct record record = {0.0 / 0.0, 7, 0.25};
-	struct fab_store_number numbers[FAB_COUNT(record_columns)];
+	struct fab_draft d = {0};
+	const struct fab_store_run *run;
 
-	cr_assert_eq(fab_store_metrics(record_columns, 4, &record, numbers), 2);
-	cr_assert_str_eq(numbers[0].name, "pairs");
-	cr_assert_eq(numbers[0].value, 7);
-	cr_assert_eq(numbers[1].value, 0.25);
+	for (uint64_t i = 0; i < 20; i++) {
+		fab_draft_result(&d, i ? "b" : "a", record_columns, 4, &record);
+		for (uint64_t k = 0; k < i; k++) {
+			fab_draft_part(&d, k, "part", record_columns, 4, &record);
+			fab_draft_bin(&d, i, k);
+		}
+	}
+	run = fab_draft_run(&d);
+	cr_assert_eq(run->n_tables, 1);
+	cr_assert_eq(run->n_results, 20);
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct fab_store_result *r = &run->results[i];
+
+		cr_assert_str_eq(r->algorithm, i ? "b" : "a");
+		cr_assert_eq(r->n_metrics, 2);
+		cr_assert_str_eq(r->metrics[0].name, "pairs");
+		cr_assert_eq(r->metrics[0].value, 7);
+		cr_assert_eq(r->metrics[1].value, 0.25);
+		cr_assert_eq(r->n_bins, i);
+		cr_assert_eq(r->n_details, 2 * i);
+		for (size_t k = 0; k < i; k++) {
+			cr_assert_eq(r->bins[k].load, i);
+			cr_assert_eq(r->bins[k].links, k);
+			cr_assert_eq(r->details[2 * k].position, k);
+			cr_assert_eq(r->details[2 * k].value, 7);
+		}
+	}
+	fab_draft_fini(&d);
 }
 
 /* Runs and results that pass; a database of two runs, "old" and none as labels. */
