@@ -39,6 +39,7 @@
 #include "event/schedule.h"
 #include "event/stats.h"
 #include "event/stream.h"
+#include "event/wheel.h"
 #include "export/boot.h"
 #include "export/dot.h"
 #include "export/events.h"

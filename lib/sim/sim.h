@@ -168,7 +168,7 @@ struct fab_sim_step {
 
 /* A packet at its target; with_deliveries. By time, target, source. */
 struct fab_sim_delivery {
-	uint64_t birth, injected, delivered;
+	uint64_t birth, delivered;
 	uint32_t source, target, group; /* endpoints; group FAB_NONE: none */
 	uint32_t wire;			/* bytes (flits) with headers */
 };
@@ -184,15 +184,16 @@ struct fab_sim_result {
 		end; /* ticks: measured from warmup to warmup + time, ended */
 	uint32_t n_ends;
 	/*
-	 * Packets of which the whole run: born = injected + waiting, injected = delivered
-	 * + in flight + dropped. Of multicast the copies that are delivered count apart,
-	 * and a packet is delivered when all copies are. Born packets are those whose
-	 * birth is before warmup + time, or which were sent.
+	 * Packets of the whole run: born = lost + injected + waiting; injected + copied =
+	 * delivered + in flight + unroutable + looped. A packet that a switch copies n
+	 * times becomes n (copied: n - 1 more). Packets are born with their message, if
+	 * that is before warmup + time, or when it is sent.
 	 */
-	uint64_t born, waiting, injected, delivered, in_flight;
-	uint64_t copies;     /* delivered to members */
-	uint64_t unroutable; /* born or under way without a path: dropped */
+	uint64_t born, waiting, injected, copied, delivered, in_flight;
+	uint64_t lost;	     /* without a path, at their source */
+	uint64_t unroutable; /* dropped at a switch that has no path for them */
 	uint64_t looped;     /* dropped after FAB_SIM_HOPS_MAX hops */
+	uint64_t unknown_sl; /* messages of which no file tells the service level: 0 */
 	uint64_t packet_hops, events;
 	/* Of the measured time, as shares of what the endpoints' cables carry (with
 	 * headers): of messages born, of packets sent, of packets that arrived. Payload

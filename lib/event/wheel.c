@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "event/wheel.h"
+
+#include <stdlib.h>
+
+enum {
+	SMALL = 24, /* events that are sorted by insertion */
+	DIGIT = 8,  /* bits of a pass of the others */
+	WORD = 64
+};
+
+void fab_wheel_init(struct fab_wheel *w, unsigned slot_bits, uint32_t n_slots)
+{
+	*w = (struct fab_wheel){
+		.slot_bits = slot_bits, .n_slots = n_slots, .free_chunk = FAB_NONE};
+	w->head = FAB_NEW(n_slots + 1, uint32_t);
+	w->used = FAB_NEW0(n_slots / WORD + 1, uint64_t);
+	for (uint32_t i = 0; i < n_slots; i++)
+		w->head[i] = FAB_NONE;
+}
+
+void fab_wheel_fini(struct fab_wheel *w)
+{
+	free(w->head);
+	free(w->used);
+	free(w->chunk.v);
+	free(w->now.v);
+	free(w->spare.v);
+	fab_schedule_fini(&w->far);
+	*w = (struct fab_wheel){0};
+}
+
+size_t fab_wheel_bytes(const struct fab_wheel *w)
+{
+	return w->n_slots * sizeof(*w->head) + w->chunk.cap * sizeof(*w->chunk.v) +
+	       (w->now.cap + w->spare.cap) * sizeof(*w->now.v) +
+	       w->far.heap.cap * sizeof(*w->far.heap.v);
+}
+
+/* A chunk in front of those of a slot. */
+static struct fab_wheel_chunk *chunk_new(struct fab_wheel *w, uint32_t slot)
+{
+	uint32_t id = w->free_chunk;
+
+	if (id != FAB_NONE) {
+		w->free_chunk = w->chunk.v[id].next;
+	} else {
+		FAB_RESERVE(&w->chunk, 1);
+		id = (uint32_t)w->chunk.n++;
+	}
+	w->chunk.v[id].n = 0;
+	w->chunk.v[id].next = w->head[slot];
+	w->head[slot] = id;
+	w->used[slot / WORD] |= 1ull << slot % WORD;
+	return &w->chunk.v[id];
+}
+
+/* Into the slot of now, in order. */
+static void insert(struct fab_wheel *w, struct fab_wheel_event event)
+{
+	size_t at = w->now.n;
+
+	FAB_PUSH(&w->now, event);
+	for (; at > w->at && w->now.v[at - 1].time > event.time; at--)
+		w->now.v[at] = w->now.v[at - 1];
+	w->now.v[at] = event;
+}
+
+void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
+			  uint32_t item)
+{
+	uint64_t slot = time >> w->slot_bits;
+	struct fab_wheel_chunk *c;
+
+	if (w->n_slots && slot == w->slot) {
+		insert(w, (struct fab_wheel_event){time, what, item});
+		return;
+	}
+	if (!w->n_slots || slot - w->slot >= w->n_slots) {
+		fab_schedule_add(&w->far, time, 0, (uint64_t)what << 32 | item);
+		return;
+	}
+	c = chunk_new(w, (uint32_t)slot & (w->n_slots - 1));
+	c->event[c->n++] = (struct fab_wheel_event){time, what, item};
+	w->n_waiting++;
+}
+
+static void swap(struct fab_wheel *w)
+{
+	struct fab_wheel_event *v = w->now.v;
+	size_t cap = w->now.cap;
+
+	w->now.v = w->spare.v;
+	w->now.cap = w->spare.cap;
+	w->spare.v = v;
+	w->spare.cap = cap;
+}
+
+/* By time: one pass for each digit that a slot has. */
+static void sort(struct fab_wheel *w)
+{
+	size_t n = w->now.n;
+
+	if (n <= SMALL) {
+		for (size_t i = 1; i < n; i++) {
+			struct fab_wheel_event event = w->now.v[i];
+			size_t at = i;
+
+			for (; at && w->now.v[at - 1].time > event.time; at--)
+				w->now.v[at] = w->now.v[at - 1];
+			w->now.v[at] = event;
+		}
+		return;
+	}
+	for (unsigned shift = 0; shift < w->slot_bits; shift += DIGIT) {
+		uint32_t count[1 << DIGIT] = {0}, sum = 0;
+
+		w->spare.n = 0;
+		FAB_RESERVE(&w->spare, n);
+		for (size_t i = 0; i < n; i++)
+			count[w->now.v[i].time >> shift & ((1 << DIGIT) - 1)]++;
+		for (unsigned d = 0; d < 1 << DIGIT; d++) {
+			uint32_t c = count[d];
+
+			count[d] = sum;
+			sum += c;
+		}
+		for (size_t i = 0; i < n; i++) {
+			const struct fab_wheel_event *e = &w->now.v[i];
+
+			w->spare.v[count[e->time >> shift & ((1 << DIGIT) - 1)]++] = *e;
+		}
+		swap(w);
+	}
+}
+
+/* The first slot behind the current one with events in chunks; UINT64_MAX: none. */
+static uint64_t next_used(const struct fab_wheel *w)
+{
+	uint32_t mask, at, first;
+	uint64_t bits;
+
+	if (!w->n_waiting)
+		return UINT64_MAX;
+	mask = w->n_slots - 1;
+	first = (uint32_t)(w->slot + 1) & mask;
+	at = first / WORD;
+	bits = w->used[at] & ~0ull << first % WORD;
+	while (!bits) {
+		at = (at + 1) & (mask / WORD);
+		bits = w->used[at];
+	}
+	at = at * WORD + (uint32_t)__builtin_ctzll(bits);
+	return w->slot + 1 + ((at - first) & mask);
+}
+
+/* All events of the chunks of the current slot. */
+static void empty_slot(struct fab_wheel *w)
+{
+	uint32_t slot = (uint32_t)w->slot & (w->n_slots - 1), id = w->head[slot];
+
+	while (id != FAB_NONE) {
+		struct fab_wheel_chunk *c = &w->chunk.v[id];
+		uint32_t next = c->next;
+
+		FAB_RESERVE(&w->now, FAB_WHEEL_CHUNK);
+		for (uint32_t i = 0; i < c->n; i++)
+			w->now.v[w->now.n + i] = c->event[i];
+		w->now.n += c->n;
+		w->n_waiting -= c->n;
+		c->next = w->free_chunk;
+		w->free_chunk = id;
+		id = next;
+	}
+	w->head[slot] = FAB_NONE;
+	w->used[slot / WORD] &= ~(1ull << slot % WORD);
+}
+
+/* Of the heap those that are due in the current slot; without a wheel: at one time. */
+static void take_far(struct fab_wheel *w, uint64_t first)
+{
+	uint64_t end = w->n_slots ? (w->slot + 1) << w->slot_bits : first + 1;
+	const struct fab_due *top;
+	struct fab_due due;
+
+	while ((top = fab_schedule_peek(&w->far)) && top->time < end) {
+		struct fab_wheel_event event;
+
+		(void)fab_schedule_take(&w->far, &due);
+		event = (struct fab_wheel_event){due.time, (uint32_t)(due.item >> 32),
+						 (uint32_t)due.item};
+		FAB_PUSH(&w->now, event);
+	}
+}
+
+uint64_t fab_wheel_first(const struct fab_wheel *w)
+{
+	const struct fab_due *top = fab_schedule_peek(&w->far);
+	uint64_t slot = next_used(w), first;
+
+	if (w->at < w->now.n)
+		return w->now.v[w->at].time;
+	first = slot == UINT64_MAX ? slot : slot << w->slot_bits;
+	return top && top->time < first ? top->time : first;
+}
+
+void fab_wheel_turn(struct fab_wheel *w, uint64_t limit)
+{
+	const struct fab_due *top = fab_schedule_peek(&w->far);
+	uint64_t slot = next_used(w), far = UINT64_MAX;
+
+	w->now.n = w->at = 0;
+	if (top)
+		far = top->time >> w->slot_bits;
+	if (far < slot)
+		slot = far;
+	if (slot == UINT64_MAX || slot << w->slot_bits >= limit)
+		return;
+	w->slot = slot;
+	if (w->n_slots)
+		empty_slot(w);
+	if (far == slot)
+		take_far(w, top->time);
+	sort(w);
+}

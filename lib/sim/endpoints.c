@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Endpoints: messages become packets, packets are delivered, sources are told. */
+#include "sim/cells.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* An event for when an endpoint may go on, unless there is one before it. */
+static void inject_at(struct sim_part *p, uint32_t e, uint64_t time)
+{
+	struct sim_source *src = &p->sim->source[e];
+
+	if (src->due <= time)
+		return;
+	src->due = time;
+	fab_wheel_add(&p->wheel, time, sim_what(SIM_INJECT, e), 0);
+}
+
+/* Is it a message at all? */
+static int check(struct sim_part *p, uint32_t e, const struct fab_message *m)
+{
+	const struct sim *s = p->sim;
+	uint32_t n = m->to_group ? s->net.n_groups : s->net.n_ends;
+
+	if (m->target >= n)
+		return fab_fail(&p->err, EINVAL,
+				"a message of endpoint %" PRIu32 " to %s %" PRIu32
+				": there are %" PRIu32,
+				e, m->to_group ? "group" : "endpoint", m->target, n);
+	if (!m->to_group && !s->net.problem->routes)
+		return fab_fail(&p->err, EINVAL,
+				"a message to an endpoint, and no tables");
+	if (!m->bytes || m->bytes > FAB_MESSAGE_BYTES_MAX)
+		return fab_fail(&p->err, EINVAL,
+				"a message of endpoint %" PRIu32 " of %" PRIu32
+				" bytes: 1 to 2^30 are possible",
+				e, m->bytes);
+	if (m->time < s->source[e].birth)
+		return fab_fail(&p->err, EINVAL,
+				"a message of endpoint %" PRIu32 " at %" PRIu64
+				", after one at %" PRIu64,
+				e, m->time, s->source[e].birth);
+	return 0;
+}
+
+/* Ask for the next message. */
+static void pull(struct sim_part *p, uint32_t e)
+{
+	struct sim *s = p->sim;
+	struct sim_source *src = &s->source[e];
+	struct fab_message m = {0};
+
+	src->state = SIM_IDLE;
+	if (!s->messages->next(s->messages->context, e, p->now, &m) ||
+	    m.time >> FAB_MESSAGE_TIME_BITS)
+		return;
+	p->rc = check(p, e, &m);
+	if (p->rc)
+		return;
+	src->state = SIM_HAS;
+	src->birth = m.time;
+	src->target = m.target;
+	src->left = m.bytes;
+	src->tag = m.tag;
+	src->to_group = m.to_group;
+}
+
+static uint32_t header(const struct sim *s, bool to_group)
+{
+	return to_group ? s->params->group_header : s->params->header;
+}
+
+static uint64_t packets_of(const struct sim *s, uint32_t bytes)
+{
+	return ((uint64_t)bytes + s->params->mtu - 1) / s->params->mtu;
+}
+
+static uint64_t bytes_of(const struct sim *s, uint32_t bytes, bool to_group)
+{
+	return bytes + packets_of(s, bytes) * header(s, to_group);
+}
+
+static uint32_t message_new(struct sim_part *p, uint32_t e)
+{
+	const struct sim_source *src = &p->sim->source[e];
+	uint32_t id = p->free_message;
+
+	if (id != FAB_NONE) {
+		p->free_message = p->message.v[id].next;
+	} else {
+		FAB_RESERVE(&p->message, 1);
+		id = (uint32_t)p->message.n++;
+	}
+	p->message.v[id] = (struct sim_message){.birth = src->birth,
+						.source = e,
+						.group = src->target,
+						.tag = src->tag,
+						.is_open = true};
+	return id;
+}
+
+/* Where a message goes from its endpoint; false: nowhere. */
+static bool find_path(struct sim_part *p, uint32_t e)
+{
+	const struct sim *s = p->sim;
+	const struct fab_sim_problem *problem = s->net.problem;
+	struct sim_source *src = &s->source[e];
+	unsigned sl;
+
+	if (src->to_group) {
+		src->row =
+			sim_net_group_row(&s->net, src->target,
+					  s->port[s->port[s->net.n_ports + e].peer].sw);
+		sl = problem->group_sl ? problem->group_sl[src->target] : 0;
+	} else {
+		src->row = s->net.end_row[src->target];
+		if (src->row == FAB_NONE)
+			return false;
+		sl = sim_net_sl(&s->net, e, src->target);
+		if (sl == FAB_SL_UNKNOWN) {
+			p->sums.unknown_sl++;
+			sl = 0;
+		}
+	}
+	if (sl > 15 || src->row == FAB_NONE)
+		return false;
+	src->sl = (uint8_t)sl;
+	src->vl = (uint8_t)sim_net_first_vl(&s->net, sl);
+	return true;
+}
+
+/* Tell the source of an endpoint that a message of it is over. */
+static void note_completed(struct sim_part *p, uint64_t time,
+			   const struct sim_packet *packet)
+{
+	struct sim *s = p->sim;
+	uint32_t e = sim_endpoint_of(packet), id;
+
+	if (!s->messages->completed)
+		return;
+	if (s->end_part[e] != p->index) {
+		sim_write(p, s->end_part[e], time, SIM_LETTER_COMPLETED, e)->packet =
+			*packet;
+		return;
+	}
+	id = sim_cell_new(p);
+	p->cell.v[id].packet = *packet;
+	fab_wheel_add(&p->wheel, time, sim_what(SIM_COMPLETED, e), id);
+}
+
+/* The message of an endpoint is born: count it, find its path. False: it has none. */
+static bool bear(struct sim_part *p, uint32_t e)
+{
+	const struct sim *s = p->sim;
+	struct sim_source *src = &s->source[e];
+	uint64_t n = packets_of(s, src->left);
+	struct sim_packet note = {.source = e, .target = src->target, .tag = src->tag};
+
+	p->sums.born += n;
+	if (sim_in_window(s, src->birth)) {
+		p->sums.offered += bytes_of(s, src->left, src->to_group);
+		p->sums.window_born += n;
+	}
+	src->state = SIM_BORN;
+	src->is_first = true;
+	if (find_path(p, e)) {
+		if (src->to_group)
+			src->message = message_new(p, e);
+		return true;
+	}
+	p->sums.lost += n;
+	note.birth = src->birth & ((1ull << FAB_MESSAGE_TIME_BITS) - 1);
+	note.source |= (uint32_t)SIM_LOST | (src->to_group ? SIM_TO_GROUP : 0);
+	note_completed(p, p->now + s->window, &note);
+	return false;
+}
+
+/* What is counted of a packet that an endpoint starts. */
+static void count_sent(struct sim_part *p, const struct sim_source *src, uint32_t size)
+{
+	const struct sim *s = p->sim;
+
+	p->sums.injected++;
+	if (sim_in_window(s, p->now)) {
+		p->sums.sent += size;
+		p->sums.window_sent++;
+	}
+	if (!sim_in_window(s, src->birth))
+		return;
+	p->sums.window_in_flight++;
+	p->sums.n_wait++;
+	p->sums.wait += p->now - src->birth;
+}
+
+/* The next packet of the message starts. */
+static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size)
+{
+	struct sim *s = p->sim;
+	struct sim_source *src = &s->source[e];
+	uint32_t id = sim_cell_new(p), out = s->net.n_ports + e;
+	struct sim_packet *packet = sim_packet(p, id);
+	struct sim_port *port = &s->port[out];
+	uint64_t wire = sim_wire(port->per_byte, size);
+
+	*packet = (struct sim_packet){
+		.row = src->row,
+		.target = src->to_group ? src->message : src->target,
+		.source = e | (src->to_group ? SIM_TO_GROUP : 0u) |
+			  (src->left == payload ? SIM_LAST : 0u),
+		.birth = src->birth & ((1ull << FAB_MESSAGE_TIME_BITS) - 1),
+		.size = (uint16_t)size,
+		.since = (uint32_t)src->birth,
+		.sl = src->sl & 15,
+		.tag = src->tag,
+	};
+	if (src->n_traced < s->trace_each && src->is_first && src->birth >= s->begin) {
+		packet->source |= SIM_TRACED;
+		src->n_traced++;
+	}
+	src->is_first = false;
+	if (src->to_group)
+		p->message.v[src->message].outstanding++;
+	src->left -= payload;
+	if (!src->left && src->to_group)
+		p->message.v[src->message].is_open = false;
+	count_sent(p, src, size);
+	sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
+	port->out_busy = p->now + wire;
+	sim_start(p, out, id, src->vl, wire);
+}
+
+void sim_inject(struct sim_part *p, uint32_t e)
+{
+	struct sim *s = p->sim;
+	struct sim_source *src = &s->source[e];
+	uint32_t out = s->net.n_ports + e, payload, size;
+	struct sim_port *port = &s->port[out];
+
+	if (port->out_busy > p->now) {
+		if (src->state != SIM_IDLE)
+			inject_at(p, e, port->out_busy);
+		return;
+	}
+	while (src->state == SIM_HAS && src->birth <= p->now && !p->rc && !bear(p, e))
+		pull(p, e);
+	if (src->state == SIM_IDLE || p->rc)
+		return;
+	if (src->birth > p->now) {
+		inject_at(p, e, src->birth);
+		return;
+	}
+	if (port->due & SIM_BLOCKED)
+		sim_count_blocked(p, port, out);
+	payload = src->left < s->params->mtu ? src->left : s->params->mtu;
+	size = payload + header(s, src->to_group);
+	if (!sim_credit_has(p, out, src->vl, sim_units(s, size))) {
+		sim_block(p, out, src->vl);
+		return;
+	}
+	send(p, e, payload, size);
+	if (!src->left)
+		pull(p, e);
+	if (src->state != SIM_IDLE)
+		inject_at(p, e,
+			  src->birth > port->out_busy ? src->birth : port->out_busy);
+}
+
+/* What was told may have made a message. */
+static void ask_again(struct sim_part *p, uint32_t e)
+{
+	if (p->sim->source[e].state != SIM_IDLE)
+		return;
+	pull(p, e);
+	if (p->sim->source[e].state != SIM_IDLE)
+		FAB_PUSH(&p->dirty_ends, e);
+}
+
+void sim_received(struct sim_part *p, uint32_t e, uint32_t id)
+{
+	const struct sim_packet *packet = sim_packet(p, id);
+	const struct fab_messages *m = p->sim->messages;
+	struct fab_delivery d = {.time = p->now,
+				 .birth = packet->birth,
+				 .source = sim_endpoint_of(packet),
+				 .target = packet->source & SIM_TO_GROUP ? packet->row
+									 : packet->target,
+				 .tag = packet->tag,
+				 .to_group = packet->source & SIM_TO_GROUP};
+
+	sim_cell_free(p, id);
+	m->received(m->context, e, &d);
+	ask_again(p, e);
+}
+
+void sim_completed(struct sim_part *p, uint32_t e, uint32_t id)
+{
+	const struct sim_packet *packet = sim_packet(p, id);
+	const struct fab_messages *m = p->sim->messages;
+	struct fab_delivery d = {.time = p->now,
+				 .birth = packet->birth,
+				 .source = e,
+				 .target = packet->target,
+				 .tag = packet->tag,
+				 .to_group = packet->source & SIM_TO_GROUP,
+				 .is_lost = packet->source & (uint32_t)SIM_LOST};
+
+	sim_cell_free(p, id);
+	m->completed(m->context, e, &d);
+	ask_again(p, e);
+}
+
+/* A whole message has arrived. */
+static void count_message(struct sim_part *p, uint64_t birth, uint64_t time,
+			  uint32_t group)
+{
+	uint64_t latency = time - birth;
+
+	if (!sim_in_window(p->sim, birth))
+		return;
+	fab_histogram_add(&p->message_latency, latency);
+	p->sums.n_message++;
+	p->sums.message += latency;
+	if (group == FAB_NONE)
+		return;
+	p->group[group].n++;
+	p->group[group].latency += latency;
+	if (latency > p->group[group].most)
+		p->group[group].most = latency;
+}
+
+/* Nothing of a multicast message is under way. */
+static void end_message(struct sim_part *p, uint32_t id)
+{
+	struct sim_message *m = &p->message.v[id];
+	struct sim_packet note = {.source = m->source | SIM_TO_GROUP |
+					    (m->is_lost ? (uint32_t)SIM_LOST : 0),
+				  .target = m->group,
+				  .birth = m->birth &
+					   ((1ull << FAB_MESSAGE_TIME_BITS) - 1),
+				  .tag = m->tag};
+
+	if (!m->is_lost)
+		count_message(p, m->birth, m->last, m->group);
+	note_completed(p, m->last, &note);
+	m->next = p->free_message;
+	p->free_message = id;
+}
+
+static void add_copies(struct sim_part *p, uint32_t id, int64_t copies, uint64_t time,
+		       bool is_lost)
+{
+	struct sim_message *m = &p->message.v[id];
+
+	m->outstanding += copies;
+	m->is_lost |= is_lost;
+	if (time > m->last)
+		m->last = time;
+	if (!m->outstanding && !m->is_open)
+		end_message(p, id);
+}
+
+void sim_message_copies(struct sim_part *p, uint32_t source, uint32_t message,
+			int64_t copies, uint64_t delivered, bool is_lost)
+{
+	uint32_t to = p->sim->end_part[source];
+	struct sim_letter *l;
+
+	if (to == p->index) {
+		add_copies(p, message, copies, delivered, is_lost);
+		return;
+	}
+	l = sim_write(p, to, UINT64_MAX, SIM_LETTER_COPIES, (uint32_t)(int32_t)copies);
+	l->time = delivered;
+	l->packet.target = message;
+	l->packet.source = is_lost ? (uint32_t)SIM_LOST : 0;
+}
+
+void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
+{
+	const struct sim *s = p->sim;
+	struct sim_packet packet = *sim_packet(p, id);
+	uint64_t wire = sim_wire(s->port[in].per_byte, packet.size);
+	struct sim_packet note = {.source = sim_endpoint_of(&packet) | (uint32_t)SIM_LOST,
+				  .target = packet.target,
+				  .birth = packet.birth,
+				  .tag = packet.tag};
+
+	sim_release(p, in, packet.vl, (uint32_t)sim_units(s, packet.size),
+		    p->now + wire + s->cable_delay);
+	p->last_move = p->now;
+	if (sim_in_window(s, packet.birth))
+		p->sums.window_in_flight--;
+	sim_cell_free(p, id);
+	if (packet.source & SIM_TO_GROUP)
+		sim_message_copies(p, sim_endpoint_of(&packet), packet.target, -1,
+				   p->now + s->window, true);
+	else if (packet.source & SIM_LAST)
+		note_completed(p, p->now + s->window, &note);
+}
+
+static void count_delivered(struct sim_part *p, uint32_t e,
+			    const struct sim_packet *packet, uint64_t time)
+{
+	const struct sim *s = p->sim;
+	bool to_group = packet->source & SIM_TO_GROUP;
+	uint64_t latency = time - packet->birth;
+
+	p->sums.delivered++;
+	p->sums.arrived += packet->size;
+	p->sums.arrived_packets++;
+	if (sim_in_window(s, time)) {
+		p->sums.accepted += packet->size;
+		p->sums.goodput += packet->size - header(s, to_group);
+	}
+	if (sim_in_window(s, packet->birth)) {
+		fab_histogram_add(&p->latency, latency);
+		p->sums.n_latency++;
+		p->sums.latency += latency;
+		p->sums.hops += packet->hops;
+		if (packet->hops > p->sums.hops_max)
+			p->sums.hops_max = packet->hops;
+		p->sums.window_in_flight--;
+	}
+	if (s->params->with_deliveries) {
+		struct fab_sim_delivery d = {.birth = packet->birth,
+					     .delivered = time,
+					     .source = sim_endpoint_of(packet),
+					     .target = e,
+					     .group = to_group ? packet->row : FAB_NONE,
+					     .wire = packet->size};
+
+		FAB_PUSH(&p->deliveries, d);
+	}
+}
+
+void sim_deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
+{
+	const struct sim *s = p->sim;
+	struct sim_packet *packet = sim_packet(p, id);
+	uint64_t time = p->now + s->cable_delay + wire + s->host_delay;
+	bool to_group = packet->source & SIM_TO_GROUP, last = packet->source & SIM_LAST;
+
+	count_delivered(p, e, packet, time);
+	if (to_group) {
+		sim_message_copies(p, sim_endpoint_of(packet), packet->target, -1, time,
+				   false);
+	} else if (last) {
+		count_message(p, packet->birth, time, FAB_NONE);
+		note_completed(p, time, packet);
+	}
+	if (last && s->messages->received)
+		fab_wheel_add(&p->wheel, time, sim_what(SIM_RECEIVED, e), id);
+	else
+		sim_cell_free(p, id);
+}
+
+void sim_part_read(struct sim_part *p, unsigned turn)
+{
+	struct sim *s = p->sim;
+
+	for (uint32_t from = 0; from < s->n_parts; from++) {
+		struct sim_post *post = &s->part[from].post[turn][p->index];
+
+		for (size_t i = 0; i < post->of.n; i++) {
+			const struct sim_letter *l = &post->of.v[i];
+			uint32_t id;
+
+			switch (l->kind) {
+			case SIM_LETTER_CREDIT:
+				sim_credit_add(p, l->id, l->packet.vl, l->packet.size,
+					       l->time);
+				break;
+			case SIM_LETTER_COPIES:
+				add_copies(p, l->packet.target, (int32_t)l->id, l->time,
+					   l->packet.source & (uint32_t)SIM_LOST);
+				break;
+			case SIM_LETTER_PACKET:
+			case SIM_LETTER_COMPLETED:
+				id = sim_cell_new(p);
+				p->cell.v[id].packet = l->packet;
+				fab_wheel_add(&p->wheel, l->time,
+					      sim_what(l->kind == SIM_LETTER_PACKET
+							       ? SIM_ARRIVE
+							       : SIM_COMPLETED,
+						       l->id),
+					      id);
+				break;
+			}
+		}
+		post->of.n = 0;
+		post->first = UINT64_MAX;
+	}
+}
+
+void sim_part_start(struct sim_part *p)
+{
+	const struct sim *s = p->sim;
+
+	for (uint32_t e = 0; e < s->net.n_ends && !p->rc; e++) {
+		if (s->end_part[e] != p->index)
+			continue;
+		pull(p, e);
+		if (s->source[e].state != SIM_IDLE)
+			inject_at(p, e, s->source[e].birth);
+	}
+}
+
+uint64_t sim_part_waiting(struct sim_part *p)
+{
+	const struct sim *s = p->sim;
+	uint64_t n = 0, most = 1 << 24; /* lest an endless source has no end */
+
+	for (uint32_t e = 0; e < s->net.n_ends && !p->rc; e++) {
+		struct sim_source *src = &s->source[e];
+
+		if (s->end_part[e] != p->index)
+			continue;
+		if (src->state == SIM_BORN && src->left) {
+			n += packets_of(s, src->left);
+			pull(p, e);
+		}
+		while (src->state == SIM_HAS && src->birth < s->end &&
+		       src->birth <= p->now && !p->rc && --most) {
+			n += packets_of(s, src->left);
+			p->sums.born += packets_of(s, src->left);
+			if (sim_in_window(s, src->birth)) {
+				p->sums.offered += bytes_of(s, src->left, src->to_group);
+				p->sums.window_born += packets_of(s, src->left);
+			}
+			pull(p, e);
+		}
+	}
+	return n;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Multicast at a switch: one packet in the input buffer, a copy for each output of the
+ * tree but the one it came by. */
+#include "sim/cells.h"
+
+/* The lane of a copy; FAB_VL_UNKNOWN: none. */
+static unsigned lane_of(const struct sim *s, uint32_t sw, uint32_t in, uint32_t out,
+			unsigned sl)
+{
+	unsigned vl;
+
+	if (s->n_vls == 1)
+		return 0;
+	vl = sim_net_vl(&s->net, sw, in, out, sl);
+	if (vl < s->n_vls)
+		return vl;
+	return out >= s->sw[sw].n_arcs ? sim_net_first_vl(&s->net, sl) : FAB_VL_UNKNOWN;
+}
+
+/* How many copies there will be, and how much longer the slow cable takes than the
+ * fastest of those out. */
+static uint32_t count_copies(const struct sim *s, uint32_t in_id,
+			     const struct sim_packet *packet, uint64_t *wait)
+{
+	const struct sim_port *in = &s->port[in_id];
+	const struct sim_net *net = &s->net;
+	uint64_t slow = sim_wire(in->per_byte, packet->size);
+	uint32_t n = 0;
+
+	*wait = 0;
+	for (uint64_t i = net->row_first[packet->row];
+	     i < net->row_first[packet->row + 1]; i++) {
+		uint32_t out = net->out[i];
+		uint64_t fast = sim_wire(s->port[s->sw[in->sw].port_first + out].per_byte,
+					 packet->size);
+
+		if (out == in->local ||
+		    lane_of(s, in->sw, in->local, out, packet->sl) == FAB_VL_UNKNOWN)
+			continue;
+		n++;
+		if (slow > fast && slow - fast > *wait)
+			*wait = slow - fast;
+	}
+	return n;
+}
+
+/* A copy waits in the queue of its output. */
+static void add_copy(struct sim_part *p, uint32_t sw_id, uint32_t in, uint32_t parent,
+		     uint64_t i)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t out = s->net.out[i], id = sim_cell_new(p);
+	unsigned vl = lane_of(s, sw_id, in, out, p->cell.v[parent].packet.sl);
+
+	p->cell.v[id].packet = p->cell.v[parent].packet;
+	p->cell.v[id].packet.row = parent;
+	p->cell.v[id].packet.target =
+		(uint32_t)(i - s->net.row_first[p->cell.v[p->cell.v[parent].packet.row]
+							.fan.row]);
+	if (sim_queue_push(p, sim_queue(s, sw, in, out, vl), id))
+		sim_want(s, sw, in, in, out, vl);
+	sim_touch(p, sw, sw_id, in, out);
+}
+
+/* For all copies of the packet of a fan: as add_copy(), or of a fifo's first packet. */
+static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t row = p->cell.v[p->cell.v[id].packet.row].fan.row;
+	uint32_t in = sim_input(s, unit);
+
+	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {
+		uint32_t out = s->net.out[i];
+		unsigned vl = lane_of(s, sw_id, in, out, p->cell.v[id].packet.sl);
+
+		if (out == in || vl == FAB_VL_UNKNOWN)
+			continue;
+		if (!s->is_fifo) {
+			add_copy(p, sw_id, in, id, i);
+			continue;
+		}
+		sim_want(s, sw, unit, in, out, vl);
+		sim_touch(p, sw, sw_id, in, out);
+	}
+}
+
+void sim_group_head(struct sim_part *p, uint32_t sw, uint32_t unit, uint32_t packet)
+{
+	ask(p, sw, unit, packet);
+}
+
+/* A packet that has nowhere to go. */
+static void end_packet(struct sim_part *p, uint32_t in_id, uint32_t id)
+{
+	const struct sim_packet *packet = sim_packet(p, id);
+
+	if (packet->hops >= FAB_SIM_HOPS_MAX)
+		p->sums.looped++;
+	else
+		p->sums.unroutable++;
+	sim_drop(p, in_id, id);
+}
+
+void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_waited)
+{
+	struct sim *s = p->sim;
+	struct sim_packet *packet = sim_packet(p, id);
+	const struct sim_port *in = &s->port[in_id];
+	uint32_t n, fan, unit;
+	uint64_t wait;
+
+	if (packet->hops >= FAB_SIM_HOPS_MAX || packet->row == FAB_NONE) {
+		end_packet(p, in_id, id);
+		return;
+	}
+	n = count_copies(s, in_id, packet, &wait);
+	if (!n) {
+		end_packet(p, in_id, id);
+		return;
+	}
+	if (wait && !has_waited) {
+		fab_wheel_add(&p->wheel, p->now + wait, sim_what(SIM_READY, in_id), id);
+		return;
+	}
+	p->sums.copied += n - 1;
+	p->sums.window_in_flight += sim_in_window(s, packet->birth) ? n - 1 : 0;
+	sim_message_copies(p, sim_endpoint_of(packet), packet->target, (int64_t)n - 1, 0,
+			   false);
+	fan = sim_cell_new(p);
+	packet = sim_packet(p, id);
+	p->cell.v[fan].fan = (struct sim_fan){.row = packet->row, .left = n};
+	packet->row = fan;
+	packet->since = (uint32_t)p->now;
+	unit = s->is_fifo ? in->local * s->n_vls + packet->vl : in->local;
+	if (!s->is_fifo)
+		ask(p, in->sw, unit, id);
+	else if (sim_queue_push(p, sim_queue(s, &s->sw[in->sw], unit, 0, 0), id))
+		sim_fifo_head(p, in->sw, unit);
+}
+
+/* All copies have started: the buffer gets free when they have left. */
+static void end_fan(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	const struct sim_packet *packet = sim_packet(p, id);
+	uint32_t fan = packet->row, in_id = sw->port_first + sim_input(s, unit);
+
+	s->port[in_id].reading = FAB_NONE;
+	sim_release(p, in_id, packet->vl, (uint32_t)sim_units(s, packet->size),
+		    p->cell.v[fan].fan.end + s->cable_delay);
+	sim_cell_free(p, fan);
+	if (s->is_fifo && !sim_queue_pop(p, sim_queue(s, sw, unit, 0, 0), id))
+		sim_fifo_head(p, sw_id, unit);
+	sim_cell_free(p, id);
+}
+
+/* Of a fifo: the packet stays, a copy goes. *parent is first in its queue. */
+static uint32_t copy_of_first(struct sim_part *p, uint32_t parent, uint32_t out,
+			      uint32_t *copy)
+{
+	const struct sim_net *net = &p->sim->net;
+	uint32_t id = sim_cell_new(p), row;
+
+	p->cell.v[id].packet = p->cell.v[parent].packet;
+	row = p->cell.v[p->cell.v[parent].packet.row].fan.row;
+	for (*copy = 0; net->out[net->row_first[row] + *copy] != out;)
+		++*copy;
+	return id;
+}
+
+uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t out,
+			unsigned vl, uint64_t wire)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t *last = sim_queue(s, sw, unit, out, vl);
+	uint32_t id = sim_queue_first(p, last), in = sim_input(s, unit), parent, copy;
+	struct sim_packet *packet;
+	struct sim_fan *fan;
+
+	if (s->is_fifo) {
+		parent = id;
+		id = copy_of_first(p, parent, out, &copy);
+		sim_unwant(s, sw, unit, in, out, vl);
+	} else {
+		parent = p->cell.v[id].packet.row;
+		copy = p->cell.v[id].packet.target;
+		if (sim_queue_pop(p, last, id))
+			sim_unwant(s, sw, unit, in, out, vl);
+	}
+	packet = sim_packet(p, id);
+	fan = &p->cell.v[p->cell.v[parent].packet.row].fan;
+	packet->row = s->net.out_row[s->net.row_first[fan->row] + copy];
+	packet->target = p->cell.v[parent].packet.target;
+	if (p->now + wire > fan->end)
+		fan->end = p->now + wire;
+	s->port[sw->port_first + in].reading = parent;
+	if (!--fan->left)
+		end_fan(p, sw_id, unit, parent);
+	return id;
+}

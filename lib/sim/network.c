@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/network.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "unicast/faults.h"
+#include "unicast/path.h"
+
+static const double PS_PER_BYTE = 8000; /* at 1 Gbit/s */
+
+uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,
+		      uint32_t cable)
+{
+	double gbps;
+
+	if (params->by_flit)
+		return 1u << SIM_RATE_SHIFT;
+	gbps = params->all_rates ? 0 : fab_cable_data_gbps(f, cable);
+	if (gbps <= 0)
+		gbps = params->rate_gbps;
+	return (uint32_t)lround(fmin(PS_PER_BYTE / gbps, 4095) * (1u << SIM_RATE_SHIFT));
+}
+
+static int count_ports(struct sim_net *net, struct fab_err *err)
+{
+	const struct fab_fabric *f = net->problem->f;
+	const struct fab_flow_ends *ends = net->problem->ends;
+	uint64_t n = 0;
+
+	net->n_switches = f->n_switches;
+	net->n_ends = ends->n;
+	net->port_first = FAB_NEW0(f->n_switches + 2, uint32_t);
+	for (uint32_t i = 0; i < ends->n; i++)
+		net->port_first[ends->sw[i] + 1]++;
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		n += net->port_first[sw + 1];
+		n += f->arc_first[sw + 1] - f->arc_first[sw];
+		if (n + ends->n > FAB_SIM_PORTS_MAX)
+			return fab_fail(err, ERANGE, "more than 2^28 ports");
+		net->port_first[sw + 1] = (uint32_t)n;
+	}
+	net->n_ports = (uint32_t)n;
+	net->n_all = (uint32_t)n + ends->n;
+	return 0;
+}
+
+static void add_arcs(struct sim_net *net, uint32_t sw)
+{
+	const struct fab_fabric *f = net->problem->f;
+
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		uint32_t port = net->port_first[sw] + a - f->arc_first[sw];
+
+		net->fabric_port[port] = fab_arc_port(f, sw, a);
+		net->per_byte[port] = sim_per_byte(f, net->params, f->arc_cable[a]);
+		net->peer[port] =
+			fab_arc_is_live(net->problem->faults, a)
+				? net->port_first[f->arc_peer[a]] + f->arc_reverse[a]
+				: FAB_NONE;
+	}
+	for (uint32_t p = net->port_first[sw]; p < net->port_first[sw + 1]; p++)
+		net->port_sw[p] = sw;
+}
+
+static void add_ends(struct sim_net *net)
+{
+	const struct fab_fabric *f = net->problem->f;
+	const struct fab_flow_ends *ends = net->problem->ends;
+	uint32_t *used = FAB_NEW(net->n_switches + 1, uint32_t);
+
+	for (uint32_t sw = 0; sw < net->n_switches; sw++)
+		used[sw] = f->arc_first[sw + 1] - f->arc_first[sw];
+	for (uint32_t e = 0; e < ends->n; e++) {
+		uint32_t sw = ends->sw[e], port = net->port_first[sw] + used[sw]++;
+		uint32_t own = net->n_ports + e;
+
+		net->end_port[e] = port;
+		net->peer[port] = own;
+		net->peer[own] = port;
+		net->fabric_port[own] = ends->port[e];
+		net->fabric_port[port] = fab_port_peer(f, ends->port[e]);
+		net->per_byte[port] = net->per_byte[own] =
+			sim_per_byte(f, net->params, f->port_cable[ends->port[e]]);
+	}
+	free(used);
+}
+
+static void add_tables(struct sim_net *net)
+{
+	const struct fab_flow_ends *ends = net->problem->ends;
+	const struct fab_routes *r = net->problem->routes;
+	uint32_t *sl_row;
+
+	net->end_row = FAB_NEW(net->n_ends + 1, uint32_t);
+	net->end_sl_row = FAB_NEW(net->n_ends + 1, uint32_t);
+	for (uint32_t e = 0; e < net->n_ends; e++)
+		net->end_row[e] = net->end_sl_row[e] = FAB_NONE;
+	if (!r)
+		return;
+	net->end_column = fab_path_columns(r, ends->n, ends->sw, ends->port);
+	for (uint32_t e = 0; e < net->n_ends; e++) {
+		uint32_t c = net->end_column[e];
+
+		if (c != FAB_NONE)
+			net->end_row[e] = r->column_row ? r->column_row[c] : c;
+	}
+	if (!r->sl)
+		return;
+	sl_row = fab_routes_sl_rows(r);
+	for (uint32_t e = 0; e < net->n_ends; e++) {
+		uint32_t node = r->f->port_node[ends->port[e]];
+
+		net->end_sl_row[e] =
+			sl_row[node] != FAB_NONE ? sl_row[node] : sl_row[ends->sw[e]];
+	}
+	free(sl_row);
+}
+
+unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to)
+{
+	const struct fab_routes *r = net->problem->routes;
+
+	if (net->params->spread_vls)
+		return (unsigned)(fab_mix64((uint64_t)from << 32 | to) % net->n_vls);
+	if (!r->sl)
+		return 0;
+	if (net->end_sl_row[from] == FAB_NONE)
+		return r->sl_default;
+	return r->sl[(size_t)net->end_sl_row[from] * r->n_columns + net->end_column[to]];
+}
+
+int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
+		 const struct fab_sim_params *params, struct fab_err *err)
+{
+	int rc;
+
+	*net = (struct sim_net){.problem = problem, .params = params};
+	net->n_vls = params->n_vls     ? params->n_vls
+		     : problem->routes ? problem->routes->n_vls
+				       : 1;
+	rc = count_ports(net, err);
+	if (rc)
+		return rc;
+	net->port_sw = FAB_NEW(net->n_ports + 1, uint32_t);
+	net->peer = FAB_NEW(net->n_all + 1, uint32_t);
+	net->per_byte = FAB_NEW(net->n_all + 1, uint32_t);
+	net->fabric_port = FAB_NEW(net->n_all + 1, uint32_t);
+	net->end_port = FAB_NEW(net->n_ends + 1, uint32_t);
+	for (uint32_t sw = 0; sw < net->n_switches; sw++)
+		add_arcs(net, sw);
+	add_ends(net);
+	net->is_even = true;
+	for (uint32_t p = 0; p < net->n_all; p++)
+		net->is_even &= net->per_byte[p] == net->per_byte[0];
+	add_tables(net);
+	sim_net_add_groups(net);
+	return 0;
+}
+
+void sim_net_fini(struct sim_net *net)
+{
+	free(net->port_first);
+	free(net->port_sw);
+	free(net->peer);
+	free(net->per_byte);
+	free(net->fabric_port);
+	free(net->end_port);
+	free(net->end_row);
+	free(net->end_column);
+	free(net->end_sl_row);
+	free(net->group_row);
+	free(net->row_sw);
+	free(net->row_first);
+	free(net->out);
+	free(net->out_row);
+	*net = (struct sim_net){0};
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The network that packets go through, ready to be looked up: ports, cables, tables and
+ * trees. Nothing in it changes in a run.
+ *
+ * Ports. A switch has the ports port_first[sw] .. port_first[sw + 1] - 1: one for each
+ * arc, in the order of the arcs (so that the entries of tables are ports), then one for
+ * each endpoint. A port is an output and an input. Behind them come the ports of the
+ * endpoints: n_ports + endpoint.
+ */
+#pragma once
+
+#include "sim/sim.h"
+
+enum { SIM_RATE_SHIFT = 20 };
+
+struct sim_net {
+	const struct fab_sim_problem *problem;
+	const struct fab_sim_params *params;
+	uint32_t n_switches, n_ports, n_ends, n_all; /* n_all = n_ports + n_ends */
+	unsigned n_vls;
+	uint32_t *port_first; /* [n_switches + 1] */
+	uint32_t *port_sw;    /* [n_ports] */
+	uint32_t *peer;	      /* [n_all] port at the other end; FAB_NONE: no live cable */
+	uint32_t *per_byte;   /* [n_all] ticks of a byte on the cable << SIM_RATE_SHIFT */
+	uint32_t *fabric_port; /* [n_all] FAB_NONE */
+	uint32_t *end_port;    /* [n_ends] port of the switch */
+	bool is_even;	       /* all cables have one rate */
+
+	/* Tables: next[row * n_switches + sw]. */
+	uint32_t *end_row;    /* [n_ends] row that leads to it; FAB_NONE */
+	uint32_t *end_column; /* [n_ends] */
+	uint32_t *end_sl_row; /* [n_ends] row of sl; FAB_NONE: sl_default */
+
+	/*
+	 * Multicast. A row is a group on a switch: copies go to out[row_first[row] ..
+	 * row_first[row + 1] - 1], ports counted from the switch's first, and are at row
+	 * out_row there (of an endpoint: the group; FAB_NONE: the group is not there).
+	 */
+	uint32_t n_groups, n_rows;
+	uint32_t *group_row; /* [n_groups + 1] the rows of a group, by switch */
+	uint32_t *row_sw;    /* [n_rows] ascending within a group */
+	uint64_t *row_first; /* [n_rows + 1] */
+	uint16_t *out;
+	uint32_t *out_row;
+};
+
+/* *net is ended by the caller, also after an error. O(ports + columns + trees). */
+int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
+		 const struct fab_sim_params *params, struct fab_err *err) FAB_MUST_CHECK;
+void sim_net_fini(struct sim_net *net);
+/* The tables for groups; part of sim_net_init(). */
+void sim_net_add_groups(struct sim_net *net);
+
+/* Ticks of a byte on a cable << SIM_RATE_SHIFT. O(1). */
+uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,
+		      uint32_t cable);
+/* Credits of a lane's buffer. O(1). */
+uint32_t sim_lane_units(const struct fab_sim_params *params, unsigned n_vls);
+
+/* Row of a group on a switch; FAB_NONE: the switch is not in it. O(log rows). */
+uint32_t sim_net_group_row(const struct sim_net *net, uint32_t group, uint32_t sw);
+
+/* Ticks that so many bytes (flits) take on a port's cable, at least 1. O(1). */
+static inline uint64_t sim_wire(uint32_t per_byte, uint32_t bytes)
+{
+	uint64_t ticks = ((uint64_t)bytes * per_byte + (1u << (SIM_RATE_SHIFT - 1))) >>
+			 SIM_RATE_SHIFT;
+
+	return ticks ? ticks : 1;
+}
+
+/* Service level from endpoint to endpoint; FAB_SL_NONE: it must not send. O(1). */
+unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to);
+
+/* The lane on which a packet leaves a switch by a port, counted as `out`; n_vls and more:
+ * there is none. O(1). */
+static inline unsigned sim_net_vl(const struct sim_net *net, uint32_t sw, uint32_t in,
+				  uint32_t out, unsigned sl)
+{
+	const struct fab_routes *r = net->problem->routes;
+	uint32_t d;
+
+	if (net->n_vls == 1)
+		return 0;
+	if (net->params->spread_vls || !r || r->lanes != FAB_LANES_TABLE)
+		return sl;
+	d = r->f->arc_first[sw + 1] - r->f->arc_first[sw];
+	return fab_routes_vl(r, sw, in < d ? in : d, out < d ? out : d, sl);
+}
+
+/* The lane on an endpoint's own cable. O(1). */
+static inline unsigned sim_net_first_vl(const struct sim_net *net, unsigned sl)
+{
+	return sl < net->n_vls ? sl : sl % net->n_vls;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A run: warm-up, the measured time, what is still under way. Parts work in windows, no
+ * longer than what one does can touch another (conservative synchronisation: Chandy,
+ * Misra 1979), and read each other's letters in between.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "base/clock.h"
+#include "base/threads.h"
+#include "sim/setup.h"
+#include "unicast/path.h"
+
+enum {
+	STALL_LATENCIES = 100,
+	WARM_WINDOWS = 10,  /* that must agree */
+	WARM_LATENCIES = 4, /* a window */
+	WARM_MOST = 160,    /* windows */
+	SAMPLE = 64,
+	STEPS = 64, /* of the measured time, between which it is looked at */
+};
+
+/* What a part tells the others. */
+struct moment {
+	uint64_t next; /* no event, and no letter of it, is before; UINT64_MAX: none */
+	bool has_failed;
+};
+
+static struct moment moment_of(const struct sim_part *p)
+{
+	struct moment m = {.next = fab_wheel_first(&p->wheel), .has_failed = p->rc};
+
+	for (uint32_t to = 0; to < p->sim->n_parts; to++)
+		if (p->post[p->turn][to].first < m.next)
+			m.next = p->post[p->turn][to].first;
+	return m;
+}
+
+/* Every n-th part from window to window, beside the other threads. */
+static void run_beside(struct sim *s, uint32_t first, uint32_t n, struct moment *moments,
+		       uint64_t limit)
+{
+	for (unsigned turn = 0;; turn ^= 1) {
+		struct moment *now = moments + (size_t)turn * s->n_parts;
+		uint64_t start = UINT64_MAX, end;
+		bool has_failed = false;
+
+		for (uint32_t i = first; i < s->n_parts; i += n)
+			now[i] = moment_of(&s->part[i]);
+#pragma omp barrier
+		for (uint32_t i = 0; i < s->n_parts; i++) {
+			start = now[i].next < start ? now[i].next : start;
+			has_failed |= now[i].has_failed;
+		}
+		for (uint32_t i = first; i < s->n_parts; i += n) {
+			sim_part_read(&s->part[i], s->part[i].turn);
+			s->part[i].turn ^= 1;
+		}
+		if (start >= limit || has_failed)
+			return;
+		end = start + s->window < limit ? start + s->window : limit;
+		for (uint32_t i = first; i < s->n_parts; i += n)
+			sim_part_run(&s->part[i], end);
+	}
+}
+
+static uint32_t thread(void)
+{
+#ifdef _OPENMP
+	return (uint32_t)omp_get_thread_num();
+#else
+	return 0;
+#endif
+}
+
+static uint32_t threads(void)
+{
+#ifdef _OPENMP
+	return (uint32_t)omp_get_num_threads();
+#else
+	return 1;
+#endif
+}
+
+/* All that happens before `limit`. */
+static void run_until(struct sim *s, uint64_t limit)
+{
+	struct moment *moments;
+
+	if (s->n_parts == 1) {
+		sim_part_run(&s->part[0], limit);
+		return;
+	}
+	moments = FAB_NEW0(2 * s->n_parts, struct moment);
+#pragma omp parallel num_threads((int)s->n_parts)
+	run_beside(s, thread(), threads(), moments, limit);
+	free(moments);
+}
+
+static uint64_t sum(const struct sim *s, size_t member)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_parts; i++)
+		n += *(const uint64_t *)((const char *)&s->part[i].sums + member);
+	return n;
+}
+
+#define SUM(s, member) sum(s, offsetof(struct sim_sums, member))
+
+static uint64_t in_flight(const struct sim *s)
+{
+	return SUM(s, injected) + SUM(s, copied) - SUM(s, delivered) -
+	       SUM(s, unroutable) - SUM(s, looped);
+}
+
+/* The driver of a run. */
+struct run {
+	struct sim *s;
+	const struct fab_sim_params *params;
+	struct fab_sim_result *result;
+	uint64_t now, total; /* total: for the progress */
+	uint64_t idle_latency, stall;
+	bool is_over; /* stopped, stalled, failed, or nothing is left */
+};
+
+/* Of the longest of some paths, for want of a better measure. */
+static uint64_t idle_latency(const struct sim *s)
+{
+	const struct fab_sim_problem *p = s->net.problem;
+	uint32_t n = s->net.n_ends, most = 2, slowest = 0;
+
+	for (uint32_t i = 0; p->routes && i < SAMPLE; i++) {
+		uint32_t from = (uint32_t)((uint64_t)i * n / SAMPLE);
+		uint32_t to = (from + n / 2) % n, hops;
+
+		if (s->net.end_row[to] == FAB_NONE)
+			continue;
+		hops = fab_path_length(p->routes, p->ends->sw[from],
+				       s->net.end_column[to]);
+		if (hops != FAB_NONE && hops > most)
+			most = hops;
+	}
+	for (uint32_t i = 0; i < s->net.n_all; i++)
+		if (s->net.per_byte[i] > slowest)
+			slowest = s->net.per_byte[i];
+	return (most + 2) * s->hop_delay + s->host_delay +
+	       sim_wire(slowest, s->params->mtu + s->params->header);
+}
+
+/* Has it come to an end by itself, or to a standstill? */
+static void look(struct run *r)
+{
+	struct sim *s = r->s;
+	uint64_t last = 0, first = UINT64_MAX, left = in_flight(s);
+
+	for (uint32_t i = 0; i < s->n_parts; i++) {
+		uint64_t next = fab_wheel_first(&s->part[i].wheel);
+
+		first = next < first ? next : first;
+		last = s->part[i].last_move > last ? s->part[i].last_move : last;
+		if (s->part[i].rc)
+			r->is_over = true;
+	}
+	if (left &&
+	    (first == UINT64_MAX || (r->now > last && r->now - last >= r->stall))) {
+		r->result->is_stalled = true;
+		r->is_over = true;
+	}
+	if (first == UINT64_MAX)
+		r->is_over = true;
+	if (r->params->progress &&
+	    r->params->progress(r->params->progress_context, r->now, r->total)) {
+		r->result->is_stopped = true;
+		r->is_over = true;
+	}
+}
+
+/* On to `until`, in steps. */
+static void go_on(struct run *r, uint64_t until, uint64_t step)
+{
+	while (r->now < until && !r->is_over) {
+		r->now = until - r->now > step ? r->now + step : until;
+		run_until(r->s, r->now);
+		look(r);
+	}
+}
+
+/* Until windows carry the same, as far as chance lets them. */
+static void warm_up(struct run *r)
+{
+	uint64_t step = WARM_LATENCIES * r->idle_latency, bytes[WARM_WINDOWS] = {0};
+	uint64_t bytes_before = 0, packets_before = 0, packets[WARM_WINDOWS] = {0};
+
+	for (unsigned i = 0; i < WARM_MOST && !r->is_over; i++) {
+		uint64_t low = UINT64_MAX, high = 0, all = 0, n = 0, now, now_packets;
+		double noise;
+
+		go_on(r, r->now + step, step);
+		now = SUM(r->s, arrived);
+		now_packets = SUM(r->s, arrived_packets);
+		bytes[i % WARM_WINDOWS] = now - bytes_before;
+		packets[i % WARM_WINDOWS] = now_packets - packets_before;
+		bytes_before = now;
+		packets_before = now_packets;
+		for (unsigned k = 0; k < WARM_WINDOWS; k++) {
+			low = bytes[k] < low ? bytes[k] : low;
+			high = bytes[k] > high ? bytes[k] : high;
+			all += bytes[k];
+			n += packets[k];
+		}
+		/* four deviations of as many independent packets */
+		noise = 4 / sqrt(n ? (double)n / WARM_WINDOWS : 1);
+		if (i + 1 >= WARM_WINDOWS && (double)(high - low) * WARM_WINDOWS <=
+						     fmax(0.01, noise) * (double)all) {
+			r->result->is_steady = true;
+			return;
+		}
+	}
+}
+
+static bool is_drained(const struct run *r)
+{
+	const struct sim *s = r->s;
+
+	if (SUM(s, window_in_flight))
+		return false;
+	for (uint32_t e = 0; e < s->net.n_ends; e++)
+		if (s->source[e].state != SIM_IDLE && s->source[e].birth < s->end)
+			return false;
+	return true;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	const uint64_t most = 1ull << FAB_MESSAGE_TIME_BITS;
+
+	return b > most || a + b > most ? most : a + b;
+}
+
+/* Warm-up, measured time, drain. */
+static void run_phases(struct run *r)
+{
+	const struct fab_sim_params *params = r->params;
+	struct sim *s = r->s;
+	uint64_t step, end;
+
+	r->result->is_steady = params->warmup != UINT64_MAX;
+	if (params->warmup == UINT64_MAX)
+		warm_up(r);
+	else if (params->warmup)
+		go_on(r, plus(0, params->warmup), params->warmup / STEPS + 1);
+	s->begin = r->now;
+	s->end = params->time ? plus(r->now, params->time) : UINT64_MAX;
+	step = params->time ? params->time / STEPS + 1 : 16 * r->idle_latency;
+	r->total = params->time ? s->end : r->total;
+	go_on(r, params->time ? s->end : plus(0, UINT64_MAX), step);
+	if (!params->time)
+		s->end = r->now;
+	end = plus(r->now, params->drain == UINT64_MAX ? params->time : params->drain);
+	while (params->time && !r->is_over && r->now < end && !is_drained(r))
+		go_on(r,
+		      plus(r->now, r->idle_latency) < end ? plus(r->now, r->idle_latency)
+							  : end,
+		      r->idle_latency);
+}
+
+int fab_sim_run(const struct fab_sim_problem *problem,
+		const struct fab_sim_params *params, const struct fab_messages *messages,
+		struct fab_sim_result *result, struct fab_err *err)
+{
+	struct sim s = {0};
+	struct run r = {.s = &s, .params = params, .result = result};
+	double begun = fab_now();
+	int rc = fab_sim_check(problem, params, err);
+
+	*result = (struct fab_sim_result){.n_ends = problem->ends->n};
+	if (rc)
+		return rc;
+	rc = sim_setup(&s, problem, params, messages, err);
+	if (rc) {
+		sim_fini(&s);
+		return rc;
+	}
+	r.idle_latency = idle_latency(&s);
+	r.stall = params->stall ? params->stall : STALL_LATENCIES * r.idle_latency;
+	r.total = plus(0, params->time) + 640 * r.idle_latency;
+	for (uint32_t i = 0; i < s.n_parts; i++)
+		sim_part_start(&s.part[i]);
+	run_phases(&r);
+	for (uint32_t i = 0; i < s.n_parts && !rc; i++) {
+		rc = s.part[i].rc;
+		if (rc && err)
+			*err = s.part[i].err;
+	}
+	if (!rc) {
+		result->end = r.now;
+		result->is_cut = !is_drained(&r);
+		sim_results(&s, result);
+		if (result->in_flight)
+			sim_find_deadlock(&s, result);
+		result->simulate_seconds = fab_now() - begun;
+	}
+	sim_fini(&s);
+	return rc;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of a run at its beginning, and its parts. */
+#include "sim/setup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/threads.h"
+
+enum { WORD = 64, SLOTS = 1 << 13, FEW_ENDS = 256 };
+
+/* Switches in the order of a breadth-first search of each component. */
+static uint32_t *in_order(const struct sim_net *net)
+{
+	const struct fab_fabric *f = net->problem->f;
+	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t), n = 0, done = 0;
+	bool *seen = FAB_NEW0(f->n_switches + 1, bool);
+
+	for (uint32_t root = 0; root < f->n_switches; root++) {
+		if (seen[root])
+			continue;
+		seen[root] = true;
+		order[n++] = root;
+		for (; done < n; done++)
+			for (uint32_t a = f->arc_first[order[done]];
+			     a < f->arc_first[order[done] + 1]; a++)
+				if (!seen[f->arc_peer[a]]) {
+					seen[f->arc_peer[a]] = true;
+					order[n++] = f->arc_peer[a];
+				}
+	}
+	free(seen);
+	return order;
+}
+
+/* Parts of as many ports each, neighbours together. */
+static void cut(struct sim *s)
+{
+	uint32_t *order = in_order(&s->net);
+	uint64_t done = 0;
+
+	for (uint32_t i = 0; i < s->net.n_switches; i++) {
+		struct sim_switch *sw = &s->sw[order[i]];
+
+		sw->part = (uint32_t)(done * s->n_parts / (s->net.n_ports + 1));
+		done += sw->n_ports;
+	}
+	free(order);
+	for (uint32_t e = 0; e < s->net.n_ends; e++)
+		s->end_part[e] = s->sw[s->net.port_sw[s->net.end_port[e]]].part;
+}
+
+static int init_switches(struct sim *s, struct fab_err *err)
+{
+	const struct sim_net *net = &s->net;
+	const struct fab_fabric *f = net->problem->f;
+	uint64_t queues = 0, words = 0;
+
+	s->sw = FAB_NEW0(net->n_switches + 1, struct sim_switch);
+	for (uint32_t id = 0; id < net->n_switches; id++) {
+		struct sim_switch *sw = &s->sw[id];
+		uint64_t n = net->port_first[id + 1] - net->port_first[id];
+
+		*sw = (struct sim_switch){
+			.queue_first = queues,
+			.word_first = words,
+			.port_first = net->port_first[id],
+			.n_ports = (uint32_t)n,
+			.n_arcs = f->arc_first[id + 1] - f->arc_first[id],
+			.n_units = (uint32_t)n * (s->is_fifo ? s->n_vls : 1),
+			.out_words = (uint32_t)(n + WORD - 1) / WORD};
+		if (sw->n_units > UINT16_MAX)
+			return fab_fail(err, ERANGE,
+					"a switch with %u ports and %u lanes: too many",
+					sw->n_ports, s->n_vls);
+		sw->unit_words = (sw->n_units + WORD - 1) / WORD;
+		queues += s->is_fifo ? sw->n_units : n * n * s->n_vls;
+		words += sw->unit_words * (1 + n * s->n_vls) + sw->out_words * (2 + n);
+	}
+	s->n_queues = queues;
+	s->n_words = words;
+	s->queue = fab_alloc_huge((queues + 1) * sizeof(*s->queue));
+	for (uint64_t i = 0; i < queues; i++)
+		s->queue[i] = FAB_NONE;
+	s->word = FAB_NEW0(words + 1, uint64_t);
+	return 0;
+}
+
+static void init_ports(struct sim *s)
+{
+	const struct sim_net *net = &s->net;
+	size_t lanes = (size_t)net->n_all * s->n_vls;
+
+	s->port = fab_alloc_huge((net->n_all + 1) * sizeof(*s->port));
+	s->lane = fab_alloc_huge((lanes + 1) * sizeof(*s->lane));
+	s->lane_sums = FAB_NEW0(lanes + 1, struct sim_lane_sums);
+	for (uint32_t p = 0; p < net->n_all; p++) {
+		bool is_end = p >= net->n_ports;
+		uint32_t sw = is_end ? FAB_NONE : net->port_sw[p];
+		bool to_end = net->peer[p] != FAB_NONE && net->peer[p] >= net->n_ports;
+
+		s->port[p] = (struct sim_port){
+			.peer = net->peer[p],
+			.sw = sw,
+			.per_byte = net->per_byte[p],
+			.reading = FAB_NONE,
+			.local = (uint16_t)(is_end ? 0 : p - net->port_first[sw])};
+		for (unsigned vl = 0; vl < s->n_vls; vl++)
+			s->lane[(size_t)p * s->n_vls + vl] = (struct sim_lane){
+				.credits = to_end ? INT32_MAX : s->credits,
+				.far_head = FAB_NONE,
+				.far_tail = FAB_NONE};
+	}
+	s->source = FAB_NEW0(net->n_ends + 1, struct sim_source);
+	for (uint32_t e = 0; e < net->n_ends; e++)
+		s->source[e].due = UINT64_MAX;
+}
+
+/* Slots as narrow as that some events come in each, and a wheel as wide as that most come
+ * within it. */
+static unsigned slot_bits(const struct sim *s, uint32_t slowest)
+{
+	uint64_t span = s->hop_delay +
+			2 * sim_wire(slowest, s->params->mtu + s->params->group_header) +
+			s->cable_delay;
+	unsigned bits = 0;
+
+	while (span >> bits > SLOTS / 2)
+		bits++;
+	return bits;
+}
+
+static void init_parts(struct sim *s, uint32_t slowest)
+{
+	s->end_part = FAB_NEW(s->net.n_ends + 1, uint32_t);
+	cut(s);
+	s->part = FAB_NEW0(s->n_parts + 1, struct sim_part);
+	for (uint32_t i = 0; i < s->n_parts; i++) {
+		struct sim_part *p = &s->part[i];
+
+		p->sim = s;
+		p->index = i;
+		p->free_cell = p->free_message = FAB_NONE;
+		fab_wheel_init(&p->wheel, slot_bits(s, slowest),
+			       s->params->by_heap ? 0 : SLOTS);
+		for (unsigned t = 0; t < 2; t++) {
+			p->post[t] = FAB_NEW0(s->n_parts, struct sim_post);
+			for (uint32_t to = 0; to < s->n_parts; to++)
+				p->post[t][to].first = UINT64_MAX;
+		}
+		p->group = FAB_NEW0(s->net.n_groups + 1, struct sim_group_sums);
+	}
+}
+
+/* What nothing of a part can make happen in another one before: lookahead. */
+static uint64_t window(const struct sim *s, uint32_t fastest)
+{
+	uint64_t notice = s->cable_delay + sim_wire(fastest, 1);
+
+	return s->hop_delay < notice ? s->hop_delay : notice;
+}
+
+int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
+	      const struct fab_sim_params *params, const struct fab_messages *messages,
+	      struct fab_err *err)
+{
+	uint32_t fastest = UINT32_MAX, slowest = 0;
+	int rc;
+
+	*s = (struct sim){.params = params, .messages = messages};
+	rc = sim_net_init(&s->net, problem, params, err);
+	if (rc)
+		return rc;
+	s->one_read = params->kind->one_read;
+	s->is_fifo = params->kind->is_fifo;
+	s->with_groups = s->net.n_groups;
+	s->n_vls = s->net.n_vls;
+	s->speedup = params->speedup ? params->speedup : 1;
+	s->cable_delay = params->cable_delay;
+	s->hop_delay = params->cable_delay + params->switch_delay;
+	s->host_delay = params->host_delay;
+	s->unit_bytes = params->by_flit ? 0 : FAB_SIM_CREDIT_BYTES;
+	s->credits = (int32_t)sim_lane_units(params, s->n_vls);
+	s->begin = s->end = UINT64_MAX;
+	s->trace_each = (params->n_traced + s->net.n_ends - 1) / s->net.n_ends;
+	for (uint32_t p = 0; p < s->net.n_all; p++) {
+		fastest = s->net.per_byte[p] < fastest ? s->net.per_byte[p] : fastest;
+		slowest = s->net.per_byte[p] > slowest ? s->net.per_byte[p] : slowest;
+	}
+	s->window = window(s, fastest);
+	rc = init_switches(s, err);
+	if (rc)
+		return rc;
+	init_ports(s);
+	s->n_parts = (uint32_t)fab_threads(params->n_threads);
+	if (!params->n_threads && s->net.n_ends < FEW_ENDS)
+		s->n_parts = 1;
+	if (s->n_parts > s->net.n_switches)
+		s->n_parts = s->net.n_switches;
+	init_parts(s, slowest);
+	return 0;
+}
+
+static void part_fini(struct sim *s, struct sim_part *p)
+{
+	fab_wheel_fini(&p->wheel);
+	free(p->cell.v);
+	free(p->dirty.v);
+	free(p->dirty_ends.v);
+	free(p->message.v);
+	for (unsigned t = 0; t < 2; t++) {
+		for (uint32_t to = 0; to < s->n_parts; to++)
+			free(p->post[t][to].of.v);
+		free(p->post[t]);
+	}
+	free(p->group);
+	free(p->trace.v);
+	free(p->deliveries.v);
+}
+
+void sim_fini(struct sim *s)
+{
+	for (uint32_t i = 0; s->part && i < s->n_parts; i++)
+		part_fini(s, &s->part[i]);
+	free(s->part);
+	free(s->end_part);
+	free(s->port);
+	free(s->lane);
+	free(s->lane_sums);
+	free(s->sw);
+	free(s->source);
+	free(s->queue);
+	free(s->word);
+	sim_net_fini(&s->net);
+}

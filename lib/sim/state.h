@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * State of a run. Ports, lanes, switches and sources are arrays over the whole network;
+ * each is changed by one part only: the one that has the switch. What parts tell each
+ * other lies in letters until the window is over.
+ *
+ * No pointers in what is many: packets are cells of a pool, 32 bytes. Who is free when is
+ * a time in most cases, and becomes an event only when somebody waits for it.
+ */
+#pragma once
+
+#include "event/wheel.h"
+#include "sim/network.h"
+
+enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoint */
+		      SIM_ARRIVE, /* a head may leave the switch of this port, by which it
+				     came */
+		      SIM_READY,  /* the same, after a wait for the slower cable */
+		      SIM_END,	  /* the port is done with a packet: output */
+		      SIM_READ,	  /* input */
+		      SIM_CREDIT, /* a credit has come for a lane that waits */
+		      SIM_INJECT, /* an endpoint may send */
+		      SIM_RECEIVED, /* an endpoint has a message */
+		      SIM_COMPLETED /* an endpoint's message is there */
+};
+
+enum { SIM_ID_BITS = 28, SIM_ID = (1 << SIM_ID_BITS) - 1 };
+
+static inline uint32_t sim_what(enum sim_event_kind kind, uint32_t id)
+{
+	return (uint32_t)kind << SIM_ID_BITS | id;
+}
+
+/* Of sim_packet.source, above the endpoint. */
+enum {
+	SIM_LAST = 1 << SIM_ID_BITS, /* the message's last packet */
+	/* Of multicast: row is that of the tree, target the message. A packet at a switch
+	 * has its fan as row; a copy that waits there has row: the packet, target: which
+	 * of the row's outputs. */
+	SIM_TO_GROUP = 1 << (SIM_ID_BITS + 1),
+	SIM_TRACED = 1 << (SIM_ID_BITS + 2),
+	SIM_LOST = (int)(1u << (SIM_ID_BITS + 3)) /* of notes: is_lost */
+};
+
+struct sim_packet {
+	uint32_t next; /* in a queue; of free cells */
+	uint32_t row;  /* of the tables */
+	uint32_t target, source;
+	uint64_t birth : 48, size : 16; /* bytes (flits) with headers */
+	uint32_t since;			/* ready at this switch: low bits of the time */
+	uint8_t vl : 4, sl : 4;		/* vl: of the buffer it is in */
+	uint8_t hops;
+	uint16_t tag;
+};
+
+/* What is left of a multicast packet at a switch. */
+struct sim_fan {
+	uint32_t row, left; /* copies that have not started */
+	uint64_t end;	    /* of the tail of those that have */
+};
+
+/* A credit that is under way, where a lane's own places are taken. */
+struct sim_credit {
+	uint32_t next, units;
+	uint64_t time;
+};
+
+union sim_cell {
+	struct sim_packet packet;
+	struct sim_fan fan;
+	struct sim_credit credit;
+	uint64_t word[4];
+};
+
+enum { SIM_END_DUE = 1, SIM_READ_DUE = 2, SIM_BLOCKED = 4 };
+
+struct sim_port {
+	uint64_t out_busy, in_busy; /* until then */
+	uint32_t peer, sw;	    /* sw: FAB_NONE: an endpoint's */
+	uint32_t per_byte;
+	uint32_t n_waiting; /* (lane, queue) that have something for this output */
+	uint32_t reading;   /* multicast packet that the input reads, FAB_NONE */
+	uint16_t local;	    /* number at the switch */
+	uint16_t out_from;  /* input that feeds the output */
+	uint16_t in_to;	    /* output that ends the input's reading */
+	uint8_t due;	    /* SIM_END_DUE ... */
+	uint8_t last_vl;
+	uint64_t busy, bytes; /* ticks, and bytes started in the measured time */
+};
+
+enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
+
+/* A lane of an output: room in the buffer at the other end. */
+struct sim_lane {
+	int32_t credits;
+	uint8_t n_bag;
+	bool is_blocked;	     /* somebody waits for credits */
+	uint16_t last;		     /* queue served last */
+	uint32_t far_head, far_tail; /* more credits under way, by time */
+	uint64_t bag[SIM_BAG];	     /* time << SIM_UNIT_BITS | units, in no order */
+	uint64_t wake;		     /* is_blocked: event for it; UINT64_MAX: none */
+	uint64_t blocked_since;	     /* 0: not counted */
+};
+
+struct sim_lane_sums {
+	uint64_t waited, no_credit, packets;
+};
+
+struct sim_switch {
+	uint64_t queue_first; /* into queue */
+	uint64_t word_first;  /* into word: free units, free outputs, dirty outputs; then
+				 for each output and lane units that wait; for each input
+				 outputs that it wants */
+	uint32_t port_first;
+	uint32_t n_ports, n_arcs, n_units;
+	uint32_t unit_words, out_words;
+	uint32_t part;
+	uint16_t turn; /* the output from which the next choice goes on */
+	bool is_dirty;
+};
+
+enum sim_source_state { SIM_IDLE, SIM_HAS, SIM_BORN };
+
+/* What an endpoint sends. */
+struct sim_source {
+	uint64_t birth, due; /* due: of the event that is set; UINT64_MAX */
+	uint32_t target, row, left;
+	uint32_t message;
+	uint32_t n_traced;
+	uint16_t tag;
+	uint8_t sl, vl, state;
+	bool to_group, is_first, is_dirty;
+};
+
+/* A multicast message, at its sender. */
+struct sim_message {
+	uint64_t birth, last; /* last: latest delivery so far */
+	int64_t outstanding;  /* copies; may be below zero until all letters are read */
+	uint32_t source, group, next;
+	uint16_t tag;
+	bool is_open, is_lost, is_used; /* open: packets are still to be sent */
+};
+
+enum sim_letter_kind {
+	SIM_LETTER_PACKET,    /* to port `id` at `time` */
+	SIM_LETTER_CREDIT,    /* to output `id`: packet.vl, packet.size units */
+	SIM_LETTER_COPIES,    /* message `packet.target`: id copies more, at time */
+	SIM_LETTER_COMPLETED, /* to endpoint `id` */
+};
+
+struct sim_letter {
+	uint64_t time;
+	uint32_t id;
+	enum sim_letter_kind kind;
+	struct sim_packet packet;
+};
+
+struct sim_post {
+	FAB_VEC(struct sim_letter) of;
+	uint64_t first; /* time of the earliest */
+};
+
+/* Sums of a part; all are added up in the end. */
+struct sim_sums {
+	uint64_t born, injected, copied, delivered, unroutable, looped, unknown_sl;
+	uint64_t lost; /* packets that were born without a path */
+	uint64_t packet_hops, events;
+	uint64_t window_born, window_sent, window_in_flight; /* packets; modulo 2^64 */
+	uint64_t offered, sent, accepted, goodput; /* bytes of the measured time */
+	uint64_t arrived;			   /* bytes, ever: for the warm-up */
+	uint64_t arrived_packets;
+	uint64_t n_latency, latency, hops, n_wait, wait, n_message, message;
+	uint32_t hops_max;
+};
+
+struct sim_group_sums {
+	uint64_t n, latency, most;
+};
+
+struct sim_part {
+	struct sim *sim;
+	uint32_t index;
+	uint64_t now, last_move;
+	struct fab_wheel wheel;
+	FAB_VEC(union sim_cell) cell;
+	uint32_t free_cell;
+	FAB_VEC(uint32_t) dirty, dirty_ends;
+	FAB_VEC(struct sim_message) message;
+	uint32_t free_message;
+	struct sim_post *post[2]; /* [n_parts] each: by turns */
+	unsigned turn;
+	struct sim_sums sums;
+	struct fab_histogram latency, message_latency;
+	struct sim_group_sums *group; /* [n_groups] */
+	FAB_VEC(struct fab_sim_step) trace;
+	FAB_VEC(struct fab_sim_delivery) deliveries;
+	int rc; /* of a message that is none */
+	struct fab_err err;
+};
+
+struct sim {
+	struct sim_net net;
+	const struct fab_sim_params *params;
+	const struct fab_messages *messages;
+	bool one_read, is_fifo, with_groups;
+	unsigned n_vls, speedup;
+	uint64_t cable_delay, hop_delay, host_delay, window;
+	uint64_t begin, end;   /* of the measured time */
+	uint32_t trace_each;   /* packets of an endpoint */
+	uint32_t unit_bytes;   /* of a credit; 0: packets */
+	int32_t credits;       /* of a lane */
+	struct sim_port *port; /* [n_all] */
+	struct sim_lane *lane; /* [n_all * n_vls] */
+	struct sim_lane_sums *lane_sums;
+	struct sim_switch *sw;	   /* [n_switches] */
+	struct sim_source *source; /* [n_ends] */
+	uint32_t *queue;	   /* last cell of each, FAB_NONE: empty; a ring */
+	uint64_t n_queues, n_words;
+	uint64_t *word;
+	uint32_t n_parts;
+	struct sim_part *part;
+	uint32_t *end_part; /* [n_ends] */
+};
+
+/* The events of a part before `limit`. */
+void sim_part_run(struct sim_part *p, uint64_t limit);
+/* Read what the other parts wrote in the window that is over. */
+void sim_part_read(struct sim_part *p, unsigned turn);
+/* Ask all endpoints of a part for their first messages. */
+void sim_part_start(struct sim_part *p);
+/* Count the messages that were born before the end of the measured time and wait;
+ * afterwards the sources are of no use. */
+uint64_t sim_part_waiting(struct sim_part *p);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The laws of what packets do: latencies, rates, queues, conservation. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+
+#include "support/simulated.h"
+#include "traffic/uniform.h"
+
+static void conserved(const struct fab_sim_result *r)
+{
+	cr_expect_eq(r->born, r->lost + r->injected + r->waiting);
+	cr_expect_eq(r->injected + r->copied,
+		     r->delivered + r->in_flight + r->unroutable + r->looped);
+}
+
+Test(sim, uniform)
+{
+	for (size_t k = 0; k < 3; k++) {
+		struct fab_sim_params params = fab_sim_defaults_by_flit();
+		struct simulated s;
+		struct fab_sim_result r;
+
+		simulated_init(&s, "kfat:dims=4x4,hosts=2,planes=2", "xy");
+		params.kind = &fab_sim_switches[k];
+		params.time = 5000;
+		simulated_uniform(&s, &params, 0.3, 16, &r);
+		conserved(&r);
+		cr_expect_float_eq(r.accepted, 0.3, 0.01, "%g", r.accepted);
+		cr_expect_not(r.is_saturated);
+		cr_expect_not(r.is_cut);
+		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+}
+
+/* Between hosts in other rows and columns: six cables; detours of two and four more. */
+Test(sim, idle_pair_of_the_paper)
+{
+	struct fab_sim_params params = fab_sim_defaults();
+	struct simulated s;
+	uint64_t latency;
+	uint32_t hops;
+
+	simulated_init(&s, "kfat:dims=8x8,hosts=1", "xy");
+	params.cable_delay = 35000;
+	params.switch_delay = 0;
+	params.host_delay = 11000;
+	params.header = 0;
+	params.all_rates = true;
+	params.rate_gbps = 100;
+	cr_assert_eq(fab_sim_pair(&s.problem, &params, 0, 63, 200, &latency, &hops, NULL),
+		     0);
+	cr_expect_eq(latency, 237000);
+	cr_expect_eq(hops, 4);
+	simulated_fini(&s);
+}

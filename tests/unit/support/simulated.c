@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/simulated.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "support/gen.h"
+#include "traffic/uniform.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+void simulated_route(struct simulated *s, const char *engine)
+{
+	struct fab_unicast_problem problem = {
+		.f = s->f, .faults = s->faults, .kfat = s->kfat, .max_vls = 4};
+	struct fab_err err;
+
+	if (s->routes) {
+		fab_routes_free(s->routes);
+		fab_flow_ends_fini(&s->ends);
+	}
+	cr_assert_eq(fab_unicast_engine_find(engine, strlen(engine))
+			     ->route(&problem, &s->routes, &err),
+		     0, "%s", err.text);
+	fab_flow_ends_init(&s->ends, s->f, s->faults ? s->faults->switch_is_dead : NULL,
+			   s->faults ? s->faults->cable_is_dead : NULL);
+	s->problem = (struct fab_sim_problem){
+		.f = s->f, .faults = s->faults, .ends = &s->ends, .routes = s->routes};
+}
+
+void simulated_init(struct simulated *s, const char *spec, const char *engine)
+{
+	*s = (struct simulated){.f = test_gen_raw(spec)};
+	if (fab_kfat_recognize(s->f, &s->kfat, NULL))
+		s->kfat = NULL;
+	simulated_route(s, engine);
+}
+
+void simulated_fini(struct simulated *s)
+{
+	fab_flow_ends_fini(&s->ends);
+	fab_routes_free(s->routes);
+	fab_faults_free(s->faults);
+	fab_kfat_free(s->kfat);
+	fab_fabric_free(s->f);
+}
+
+void simulated_uniform(const struct simulated *s, const struct fab_sim_params *params,
+		       double rate, uint32_t size, struct fab_sim_result *r)
+{
+	uint64_t *wire = FAB_NEW(s->ends.n + 1, uint64_t);
+	struct fab_messages messages;
+	struct fab_uniform u;
+	struct fab_err err;
+
+	for (uint32_t i = 0; i < s->ends.n; i++)
+		wire[i] = fab_sim_wire_ticks(&s->problem, params, i, size, false);
+	fab_uniform_init(&u, s->ends.n, wire, rate, size, params->by_flit ? 1 : 0, 1,
+			 &messages);
+	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
+		     err.text);
+	fab_uniform_fini(&u);
+	free(wire);
+}
