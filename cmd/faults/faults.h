@@ -50,6 +50,7 @@ struct faults_params {
 	struct faults_files files;
 	struct faults_questions questions;
 	struct fab_cli_shard shard;
+	struct fab_chosen_list algorithms; /* from which complete() makes these */
 	const struct fab_unicast_engine *engines[FAULTS_MAX_ENGINES];
 	bool is_optional[FAULTS_MAX_ENGINES]; /* by `all` only: may be left out */
 	size_t n_engines;
@@ -57,18 +58,13 @@ struct faults_params {
 	unsigned max_vls, max_sls;
 	enum fab_ends ends;
 	bool has_ends;
-	const char *ends_text; /* as given */
 	bool check;
 };
 
-/* argp children of the parts. */
-extern const struct argp faults_files_argp;	/* struct faults_files */
-extern const struct argp faults_questions_argp; /* struct faults_questions */
 /* Are tables of one algorithm to be written? */
 bool faults_writes_tables(const struct faults_params *p);
-/* Usage errors for what does not go together. */
-void faults_files_check(const struct faults_params *p, struct argp_state *state);
-void faults_questions_check(const struct faults_params *p, struct argp_state *state);
+/* All of it, from the faults to the report; the exit status. */
+int faults_run(void *params, const struct fab_fabric *f, struct fab_err *err);
 
 /* One set of faults by one algorithm, for the database. */
 struct faults_set {

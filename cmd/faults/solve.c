@@ -384,7 +384,7 @@ static void number_sets(struct sets *s)
 			"%s: --exhaustive=%u of %zu %s are more than %d sets: draw some "
 			"with --random=%u --count=N",
 			s->p->input.fabric, w->exhaustive, s->all.candidates.of.n,
-			fab_fault_kind_name(w->of), SETS_MAX, w->exhaustive);
+			fab_fault_kind_choices.names[w->of], SETS_MAX, w->exhaustive);
 	s->o->n_sets = s->all.n;
 }
 

@@ -22,7 +22,7 @@ static const struct fab_column set_columns[] = {
 static char *sets_asked(const struct faults_params *p)
 {
 	const struct faults_wish *w = &p->wish;
-	const char *kind = fab_fault_kind_name(w->of);
+	const char *kind = fab_fault_kind_choices.names[w->of];
 
 	if (w->random)
 		return fab_format("%" PRIu64 " times %u of %s, seed %" PRIu64, w->count,
@@ -41,8 +41,9 @@ void faults_store(const struct faults_params *p, const struct faults_outcome *o)
 	fab_draft_asked(&d, "sets_of_faults", sets_asked(p));
 	if (p->files.lfts)
 		fab_draft_asked(&d, "tables", fab_strdup(p->files.lfts));
-	if (p->ends_text)
-		fab_draft_asked(&d, "endpoints", fab_strdup(p->ends_text));
+	if (p->has_ends)
+		fab_draft_asked(&d, "endpoints",
+				fab_strdup(fab_ends_choices.names[p->ends]));
 	for (size_t i = 0; i < o->n; i++) {
 		const struct faults_result *r = &o->results[i];
 		struct faults_row row;

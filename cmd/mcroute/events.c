@@ -7,107 +7,12 @@
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/mem.h"
-#include "base/num.h"
 #include "export/events.h"
 #include "mcast/efi.h"
 #include "mcast/lifecycle.h"
 #include "mcast/live.h"
 #include "mcast/verify.h"
 #include "source/unpack.h"
-
-enum {
-	OPT_EVENTS = 0x180,
-	OPT_PATTERN,
-	OPT_OUT,
-	OPT_COMPUTE,
-	OPT_TIMEOUT,
-	OPT_LOSS,
-	OPT_POLL,
-	OPT_NOTIFY,
-	DEFAULT_COMPUTE_NS = 1000000,
-	DEFAULT_POLL_NS = 100000,
-	DEFAULT_NOTIFY_NS = 10000,
-};
-static const uint64_t DEFAULT_TIMEOUT_NS = 10000000000;
-
-static const struct argp_option options[] = {
-	{.doc = "Groups that come and go:", .group = 3},
-	{"events", OPT_EVENTS, "FILE", 0,
-	 "Replay requests to join and to leave groups from FILE (- is standard input)",
-	 3},
-	{"events-pattern", OPT_PATTERN, "SPEC", 0,
-	 "Make the requests from a group pattern, and gap=, skew=, hold=, loss=, retry=",
-	 3},
-	{"events-out", OPT_OUT, "FILE", 0,
-	 "Write the requests of --events-pattern to FILE (- is standard output)", 3},
-	{"events-compute", OPT_COMPUTE, "TIME", 0,
-	 "Time that computing the routes of a group once takes (default 1ms)", 3},
-	{"events-timeout", OPT_TIMEOUT, "TIME", 0,
-	 "Time after which a group that is not complete is given up (default 10s)", 3},
-	{"events-loss", OPT_LOSS, "P", 0,
-	 "Probability that a request is lost (default 0)", 3},
-	{"events-poll", OPT_POLL, "TIME", 0,
-	 "Batched: time between two questions of a group's first member whether it is "
-	 "ready (default 100us)",
-	 3},
-	{"events-notify", OPT_NOTIFY, "TIME", 0,
-	 "Batched: time that its message to the others takes (default 10us)", 3},
-	{0},
-};
-
-static void parse_time(const char *name, const char *arg, uint64_t *out,
-		       struct argp_state *state)
-{
-	if (!fab_parse_time_ns(arg, strlen(arg), FAB_MAX_SPAN_NS, out))
-		argp_error(state,
-			   "--%s: '%s' is no time up to 1000000s: expected such as "
-			   "1.5ms",
-			   name, arg);
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct mcroute_events *e = state->input;
-	struct fab_err err;
-
-	switch (key) {
-	case OPT_EVENTS:
-		e->path = fab_cli_file_name("--events", arg, state);
-		return 0;
-	case OPT_PATTERN:
-		if (fab_events_check_pattern(arg, &err))
-			argp_error(state, "%s", err.text);
-		e->pattern = arg;
-		return 0;
-	case OPT_OUT:
-		e->out = fab_cli_output_name("--events-out", arg, state);
-		break;
-	case OPT_COMPUTE:
-		parse_time("events-compute", arg, &e->compute_ns, state);
-		break;
-	case OPT_TIMEOUT:
-		parse_time("events-timeout", arg, &e->timeout_ns, state);
-		break;
-	case OPT_POLL:
-		parse_time("events-poll", arg, &e->poll_ns, state);
-		break;
-	case OPT_NOTIFY:
-		parse_time("events-notify", arg, &e->notify_ns, state);
-		break;
-	case OPT_LOSS:
-		if (!fab_parse_probability(arg, strlen(arg), &e->loss))
-			argp_error(state,
-				   "--events-loss: '%s' is no probability from 0 to 1",
-				   arg);
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	e->has_parameter = true;
-	return 0;
-}
-
-const struct argp mcroute_events_argp = {.options = options, .parser = parse_option};
 
 /* One engine in one behaviour, and how it ended. */
 struct outcome {
@@ -189,29 +94,9 @@ const struct fab_column mcroute_events_columns[] = {
 #undef AT
 const size_t mcroute_events_n_columns = FAB_COUNT(mcroute_events_columns);
 
-void mcroute_events_init(struct mcroute_events *e)
-{
-	*e = (struct mcroute_events){.compute_ns = DEFAULT_COMPUTE_NS,
-				     .timeout_ns = DEFAULT_TIMEOUT_NS,
-				     .poll_ns = DEFAULT_POLL_NS,
-				     .notify_ns = DEFAULT_NOTIFY_NS};
-}
-
 bool mcroute_events_given(const struct mcroute_events *e)
 {
 	return e->path || e->pattern;
-}
-
-void mcroute_events_check(const struct mcroute_events *e, struct argp_state *state)
-{
-	if (!mcroute_events_given(e) && e->has_parameter)
-		argp_error(state, "--events-out, --events-compute, --events-timeout, "
-				  "--events-loss, --events-poll and --events-notify need "
-				  "--events or --events-pattern");
-	if (e->path && e->pattern)
-		argp_error(state, "--events and --events-pattern do not go together");
-	if (e->path && e->out)
-		argp_error(state, "--events-out needs --events-pattern");
 }
 
 static struct fab_events *read_events(const struct mcroute_events *e,

@@ -2,8 +2,6 @@
 /* fabric-mcroute --events: groups that are made and given up by the clock of a trace. */
 #pragma once
 
-#include <argp.h>
-
 #include "cli/cli.h"
 #include "mcast/engine.h"
 
@@ -12,9 +10,7 @@ struct mcroute_events {
 	const char *path, *pattern, *out; /* NULL: not given */
 	uint64_t compute_ns, timeout_ns, poll_ns, notify_ns;
 	double loss;
-	bool has_parameter; /* one that only makes sense with a trace */
 };
-extern const struct argp mcroute_events_argp;
 
 /* What the command was asked for besides. */
 struct mcroute_events_job {
@@ -30,12 +26,8 @@ struct mcroute_events_job {
 extern const struct fab_column mcroute_events_columns[];
 extern const size_t mcroute_events_n_columns;
 
-/* The values of options that are not given. */
-void mcroute_events_init(struct mcroute_events *e);
 /* Is there a trace? */
 bool mcroute_events_given(const struct mcroute_events *e);
-/* Do the options go together? Exits through argp_error() when they do not. */
-void mcroute_events_check(const struct mcroute_events *e, struct argp_state *state);
 /* Replay the trace by every engine in all behaviours and print it: the exit status. */
 int mcroute_events_run(const struct mcroute_events *e,
 		       const struct mcroute_events_job *job);

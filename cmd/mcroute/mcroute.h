@@ -25,6 +25,7 @@ struct mcroute_params {
 	struct fab_cli_store store;
 	FAB_VEC(struct mcroute_groups) groups;
 	bool ignore_unknown;
+	struct fab_chosen_list algorithms; /* from which complete() makes these */
 	const struct fab_mcast_engine *engines[MCROUTE_MAX_ENGINES];
 	size_t n_engines;
 	bool has_algorithm;
@@ -63,8 +64,7 @@ static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
 }
 
 /* What the options ask for, from the fabric to the report; the exit status. */
-int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
-		const struct fab_fabric *f);
+int mcroute_run(void *params, const struct fab_fabric *f, struct fab_err *err);
 
 /* What a row of the main table is made of, and the store keeps. */
 struct mcroute_row {
@@ -107,8 +107,6 @@ void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o)
 void mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
 			  struct fab_cli_results *results);
 
-/* The value of --mlid-cap; a usage error when it is none. */
-uint32_t mcroute_parse_mlid_cap(const char *arg, struct argp_state *state);
 /* Say that the groups do not fit into mlid_cap multicast LIDs, if that is so. */
 void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_run *run);
 /*

@@ -3,9 +3,7 @@
 #include "mcroute.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/num.h"
 #include "mcast/share.h"
 
 static const struct fab_column sharing_columns[] = {
@@ -14,16 +12,6 @@ static const struct fab_column sharing_columns[] = {
 	 "largest number of groups on a cable, each with its own MLID", 0},
 	{"max_efi_shared", FAB_UINT, "the same with MLIDs that groups share", 0},
 };
-
-uint32_t mcroute_parse_mlid_cap(const char *arg, struct argp_state *state)
-{
-	uint64_t n;
-
-	if (!fab_parse_u64(arg, strlen(arg), 1, FAB_MLID_LAST - FAB_MLID_FIRST + 1, &n))
-		argp_error(state, "--mlid-cap: '%s' is not a number from 1 to %d", arg,
-			   FAB_MLID_LAST - FAB_MLID_FIRST + 1);
-	return (uint32_t)n;
-}
 
 void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_run *run)
 {

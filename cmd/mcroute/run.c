@@ -167,8 +167,8 @@ static void write_trees(const struct mcroute_params *p, const struct mcroute_out
 			fab_cli_die(&err);
 }
 
-int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
-		const struct fab_fabric *f)
+static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
+		      const struct fab_fabric *f)
 {
 	struct fab_cli_results results = {.n = 0};
 	struct fab_mft *tables = NULL;
@@ -192,7 +192,6 @@ int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 	if (p->mcfdbs_out)
 		mcroute_write_tables(o, p->mcfdbs_out, &results);
 	print_report(p, o, &results);
-	fab_cli_close_store(&p->store);
 	if (p->check && o->loaded.n_broken)
 		is_sound = false;
 	for (size_t i = o->has_tables; i < o->n; i++)
@@ -202,4 +201,16 @@ int mcroute_run(struct mcroute_params *p, struct mcroute_outcome *o,
 	fab_dist_free(o->dist);
 	fab_groups_free(groups);
 	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+}
+
+int mcroute_run(void *params, const struct fab_fabric *f, struct fab_err *err)
+{
+	struct mcroute_params *p = params;
+	const struct mcroute_events_job job = {
+		f, p->engines, p->n_engines, p->root_ties, &p->run, &p->output};
+	struct mcroute_outcome o = {0};
+
+	(void)err;
+	return mcroute_events_given(&p->events) ? mcroute_events_run(&p->events, &job)
+						: run_groups(p, &o, f);
 }

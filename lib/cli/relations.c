@@ -174,25 +174,28 @@ static bool is_of_listing(const struct fab_relation *r)
 	       (r->others && strstr(r->others, "list-columns"));
 }
 
-static const struct fab_relation of_store = {"label", FAB_GOES_WITH, "store", NULL};
+static int check_fabric(const struct fab_given *g, struct fab_err *err)
+{
+	const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
+
+	if (!input || input->fabric || *g->command->args == '[')
+		return 0;
+	return fab_fail(err, EINVAL,
+			"FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
+}
 
 int fab_given_check(const struct fab_given *g, bool lists_columns, struct fab_err *err)
 {
-	int rc = 0;
+	static const struct fab_relation of_store = {"label", FAB_GOES_WITH, "store",
+						     NULL};
+	bool has_store = fab_given_part(g, fab_cli_store_rows) && !lists_columns;
+	int rc = lists_columns ? 0 : check_fabric(g, err);
 
-	if (!lists_columns && fab_given_part(g, fab_cli_store_rows))
+	if (!rc && has_store)
 		rc = check(g, &of_store, err);
 	for (const struct fab_relation *r = g->command->relations; r && r->names && !rc;
 	     r++)
 		if (!lists_columns || is_of_listing(r))
 			rc = check(g, r, err);
-	if (!rc && !lists_columns && g->command->args[0] == 'F') {
-		const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
-
-		if (!input->fabric)
-			rc = fab_fail(err, EINVAL,
-				      "FABRIC is missing: a file, -, gen:KIND:PARAMETERS "
-				      "or ib:");
-	}
 	return rc;
 }

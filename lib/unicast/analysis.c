@@ -12,6 +12,13 @@
 #include <omp.h>
 #endif
 
+static const char *const ends_names[] = {[FAB_ENDS_LEAVES] = "leaves",
+					 [FAB_ENDS_HOSTS] = "hosts",
+					 [FAB_ENDS_ADAPTERS] = "adapters",
+					 [FAB_ENDS_ALL] = "all"};
+const struct fab_choices fab_ends_choices = {
+	.what = "kind of ends", .n = FAB_COUNT(ends_names), .names = ends_names};
+
 enum { BLOCK = FAB_ANALYSIS_BLOCK };
 
 /* Does each arc lead up or down? */

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/choice.h"
 #include "base/mem.h"
 #include "unicast/routes.h"
 
@@ -28,6 +29,8 @@ enum fab_ends {
 	FAB_ENDS_ADAPTERS, /* aggregation nodes and routers, too */
 	FAB_ENDS_ALL,	   /* switches' management ports, too */
 };
+/* Their names, "leaves", "hosts", "adapters", "all", by number. */
+extern const struct fab_choices fab_ends_choices;
 
 struct fab_analysis_options {
 	enum fab_ends ends;

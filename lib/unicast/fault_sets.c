@@ -50,7 +50,7 @@ static int init(const struct fab_fabric *f, const struct fab_faults *always,
 		return 0;
 	free(sets->candidates.of.v);
 	return fab_fail(err, EINVAL, "%u faults are asked for, of %zu %s", sets->k,
-			sets->candidates.of.n, fab_fault_kind_name(kind));
+			sets->candidates.of.n, fab_fault_kind_choices.names[kind]);
 }
 
 int fab_fault_sets_random(const struct fab_fabric *f, const struct fab_faults *always,

@@ -125,22 +125,12 @@ uint32_t fab_faults_search(const struct fab_fabric *f, const struct fab_faults *
 				order, NULL);
 }
 
-bool fab_fault_kind_parse(const char *text, enum fab_fault_kind *out)
-{
-	for (int kind = FAB_FAULT_LEAVES; kind <= FAB_FAULT_ANY; kind++)
-		if (!strcmp(text, fab_fault_kind_name((enum fab_fault_kind)kind))) {
-			*out = (enum fab_fault_kind)kind;
-			return true;
-		}
-	return false;
-}
-
-const char *fab_fault_kind_name(enum fab_fault_kind kind)
-{
-	static const char *const names[] = {"leaves", "roots", "links", "any"};
-
-	return names[kind];
-}
+static const char *const kind_names[] = {[FAB_FAULT_LEAVES] = "leaves",
+					 [FAB_FAULT_ROOTS] = "roots",
+					 [FAB_FAULT_LINKS] = "links",
+					 [FAB_FAULT_ANY] = "any"};
+const struct fab_choices fab_fault_kind_choices = {
+	.what = "kind", .n = FAB_COUNT(kind_names), .names = kind_names};
 
 void fab_faults_candidates(const struct fab_fabric *f, enum fab_fault_kind kind,
 			   const struct fab_faults *faults, struct fab_fault_list *out)

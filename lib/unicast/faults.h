@@ -2,6 +2,7 @@
 /* What is dead: named, from a file, drawn by chance, or every set there is. */
 #pragma once
 
+#include "base/choice.h"
 #include "event/stream.h"
 #include "fabric/resolver.h"
 #include "unicast/routes.h"
@@ -57,9 +58,8 @@ enum fab_fault_kind {
 	FAB_FAULT_LINKS,  /* cables between switches */
 	FAB_FAULT_ANY,	  /* all of these */
 };
-/* "leaves", "roots", "links", "any"; false: no such. O(1). */
-bool fab_fault_kind_parse(const char *text, enum fab_fault_kind *out);
-const char *fab_fault_kind_name(enum fab_fault_kind kind);
+/* Their names, "leaves", "roots", "links", "any", by number. */
+extern const struct fab_choices fab_fault_kind_choices;
 
 struct fab_fault_list {
 	FAB_VEC(struct fab_fault) of;

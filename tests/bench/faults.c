@@ -93,7 +93,7 @@ static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
 		rc = once(&problem, fab_unicast_engine_find(engine, strlen(engine)),
 			  &best);
 	printf("%-36s %-6s %6zu %-10s %8.3f %8.3f %10llu %3u %3u %-4s %6.0f\n", spec,
-	       fab_fault_kind_name(of), n_faults, engine, best.route, best.judge,
+	       fab_fault_kind_choices.names[of], n_faults, engine, best.route, best.judge,
 	       (unsigned long long)best.unreachable, best.vls, best.sls,
 	       best.deadlock_free ? "yes" : "no", peak_mib());
 	free(list.of.v);
