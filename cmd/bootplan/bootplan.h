@@ -61,17 +61,41 @@ struct bootplan_outcome {
 	bool has_timeout;
 	const struct fab_cli_shard *sharding;
 	FAB_VEC(struct fab_failover *) failovers; /* owned; results share them */
+	struct bootplan_exported exported;
 };
 
 /* Configuration for boot servers: --to and the options beside it. */
 struct bootplan_export {
 	enum fab_boot_format format;
-	const char *path, *hosts, *boot_file; /* NULL: not given */
+	enum fab_boot_identity identity;
+	const char *path, *folder, *hosts, *addresses; /* NULL: not given */
+	FAB_VEC(const char *) networks;
+	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
+	const char *boot_url, *script, *kernel, *initrd, *params;
 };
-/* Add it to the results; exits when that fails. */
-void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
-		     const struct fab_batch *batch, const uint32_t *interface_of,
-		     struct fab_cli_results *results);
+/* What came of it; zeroed: nothing was asked for. */
+struct bootplan_exported {
+	const char *format, *path;
+	struct fab_boot_written written;
+	struct fab_cli_folder folder;
+	uint32_t n_of_several_ports; /* nodes whose host has several connected ports */
+	char *port;		     /* of the first such node, on the heap */
+};
+/* Values of options: ARCH=NAME, templates, parameters of a kernel, networks, folders. */
+int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err);
+int bootplan_check_template(const char *arg, struct fab_err *err);
+int bootplan_check_params(const char *arg, struct fab_err *err);
+int bootplan_check_network(const char *arg, struct fab_err *err);
+int bootplan_check_folder(const char *arg, struct fab_err *err);
+/* Add it to the results, which keep `out`; exits when that fails. */
+void bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,
+		     const struct fab_machine *m, const struct fab_batch *batch,
+		     const uint32_t *interface_of, struct fab_cli_results *results,
+		     struct bootplan_exported *out);
+void bootplan_exported_fini(struct bootplan_exported *out);
+/* Its sentence and its fields; nothing when nothing was asked for. */
+void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x);
+void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x);
 
 /* Options about other ways to distribute. */
 struct bootplan_methods {

@@ -1,27 +1,247 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-bootplan --to: a mapping as configuration for boot servers. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bootplan.h"
+#include "boot/address_plan.h"
 
-void bootplan_export(const struct bootplan_export *e, const struct fab_machine *m,
-		     const struct fab_batch *batch, const uint32_t *interface_of,
-		     struct fab_cli_results *results)
+/* What is read and made for the files. */
+struct work {
+	const struct bootplan_export *e;
+	const struct fab_machine *m;
+	struct fab_host_addresses *told, *plan;
+	struct fab_ip_network network[2]; /* IPv4, IPv6 */
+	bool has_network[2];
+};
+
+int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err)
 {
-	struct fab_host_addresses *addresses = NULL;
+	static const char *const archs[FAB_N_BOOT_ARCHS] = {"bios", "x86-64", "arm64"};
+	struct bootplan_export *e = &((struct bootplan_params *)params)->export;
+	size_t n = strcspn(arg, "=");
+
+	if (!*arg)
+		return fab_fail(err, EINVAL, "the value is empty");
+	for (size_t i = 0; i < FAB_COUNT(archs); i++) {
+		if (!arg[n] || (strlen(archs[i]) == n && !memcmp(arg, archs[i], n)))
+			e->boot_file[i] = arg[n] ? arg + n + 1 : arg;
+		if (arg[n] && strlen(archs[i]) == n && !memcmp(arg, archs[i], n))
+			return 0;
+	}
+	/* an URL may have a = of its own */
+	if (!arg[n] || strchr(arg, '/'))
+		for (size_t i = 0; i < FAB_COUNT(archs); i++)
+			e->boot_file[i] = arg;
+	else
+		return fab_fail(err, EINVAL,
+				"'%s': expected NAME, or ARCH=NAME for bios, x86-64 or "
+				"arm64",
+				arg);
+	return 0;
+}
+
+int bootplan_check_template(const char *arg, struct fab_err *err)
+{
+	return fab_boot_template_check(arg, false, err);
+}
+
+int bootplan_check_params(const char *arg, struct fab_err *err)
+{
+	return fab_boot_template_check(arg, true, err);
+}
+
+int bootplan_check_network(const char *arg, struct fab_err *err)
+{
+	struct fab_ip_network net;
+
+	return fab_ip_network_parse(arg, &net, err);
+}
+
+int bootplan_check_folder(const char *arg, struct fab_err *err)
+{
+	return *arg && strcmp(arg, "-") != 0
+		       ? 0
+		       : fab_fail(err, EINVAL, "'%s' is no name of a folder", arg);
+}
+
+static void read_hosts(struct work *w)
+{
+	struct fab_input in;
 	struct fab_err err;
 
-	if (e->hosts) {
-		struct fab_input in;
+	w->told = fab_host_addresses_new();
+	if (!w->e->hosts)
+		return;
+	bootplan_read(w->e->hosts, &in);
+	if (fab_host_addresses_read(bootplan_label(w->e->hosts), in.bytes, in.n, &w->told,
+				    &err))
+		fab_cli_die(&err);
+	fab_input_fini(&in);
+}
 
-		bootplan_read(e->hosts, &in);
-		if (fab_host_addresses_read(bootplan_label(e->hosts), in.bytes, in.n,
-					    &addresses, &err))
+static void read_networks(struct work *w)
+{
+	for (size_t i = 0; i < w->e->networks.n; i++) {
+		struct fab_ip_network net;
+		struct fab_err err;
+
+		if (fab_ip_network_parse(w->e->networks.v[i], &net, &err))
+			fab_cli_die(&err);
+		if (w->has_network[net.is_ip6])
+			fab_cli_exit(FAB_EXIT_USAGE,
+				     "--network: there is one of each family, not '%s' "
+				     "and '%s'",
+				     w->network[net.is_ip6].text, net.text);
+		w->network[net.is_ip6] = net;
+		w->has_network[net.is_ip6] = true;
+	}
+}
+
+/* Addresses kept from before, and new ones for who has none. */
+static void plan_addresses(struct work *w)
+{
+	const char *path = w->e->addresses;
+	struct fab_input in;
+	struct fab_err err;
+
+	if (path && bootplan_is_file(path)) {
+		bootplan_read(path, &in);
+		if (fab_address_plan_read(w->m, path, in.bytes, in.n, &w->plan, &err))
 			fab_cli_die(&err);
 		fab_input_fini(&in);
+	} else {
+		w->plan = fab_host_addresses_new();
 	}
-	if (fab_export_boot(fab_cli_open_result(results, e->path), e->format, m, batch,
-			    interface_of, addresses, e->boot_file, &err))
+	for (size_t i = 0; i < 2; i++)
+		if (w->has_network[i] &&
+		    fab_address_plan_assign(w->m, &w->network[i], w->told, w->plan,
+					    &err)) {
+			if (path)
+				fab_err_prefix(&err, path);
+			fab_cli_die(&err);
+		}
+}
+
+/* Ports with a cable of the host that a node is. */
+static uint32_t count_ports(const struct fab_fabric *f, uint32_t host)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++)
+		for (uint32_t p = f->node_first_port[f->host_adapter[i]];
+		     p < f->node_first_port[f->host_adapter[i] + 1]; p++)
+			n += f->port_cable[p] != FAB_NONE;
+	return n;
+}
+
+/* Where a host has several ports, which one it is known by. */
+static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *m,
+		       const struct fab_batch *batch, struct bootplan_exported *out)
+{
+	const struct fab_fabric *f = m->fabric;
+	uint32_t first = FAB_NONE;
+
+	for (uint32_t i = 0; i < batch->n && f; i++) {
+		uint32_t node = batch->node[i];
+
+		if (m->node_host[node] == FAB_NONE ||
+		    count_ports(f, m->node_host[node]) < 2)
+			continue;
+		if (!out->n_of_several_ports++)
+			first = m->node_port[node];
+	}
+	if (first == FAB_NONE)
+		return;
+	out->port = fab_format("%s port %u", fab_node_name(f, f->port_node[first]),
+			       f->port_num[first]);
+	fab_cli_warn(run,
+		     "%u of %u nodes have several connected ports: each boots over its "
+		     "first one on the plane (such as '%s'); --hca=PATTERN names another",
+		     out->n_of_several_ports, batch->n, out->port);
+}
+
+static void write_files(const struct work *w, const struct fab_batch *batch,
+			const uint32_t *interface_of, struct fab_cli_results *results,
+			struct bootplan_exported *out)
+{
+	const struct bootplan_export *e = w->e;
+	struct fab_boot_site site = {.addresses = w->told,
+				     .identity = e->identity,
+				     .network4 = w->has_network[0] ? &w->network[0] : NULL,
+				     .network6 = w->has_network[1] ? &w->network[1] : NULL,
+				     .boot_url = e->boot_url,
+				     .script = e->script,
+				     .kernel = e->kernel,
+				     .initrd = e->initrd,
+				     .params = e->params};
+	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
+	struct fab_err err;
+	int rc;
+
+	memcpy(site.boot_file, e->boot_file, sizeof(site.boot_file));
+	if (e->folder) {
+		fab_cli_open_folder(&out->folder, e->folder);
+		results->folder = &out->folder;
+		rc = fab_export_boot_directory(&directory, e->format, w->m, batch,
+					       interface_of, &site, &out->written, &err);
+	} else {
+		rc = fab_export_boot(fab_cli_open_result(results, e->path), e->format,
+				     w->m, batch, interface_of, &site, &out->written,
+				     &err);
+	}
+	if (rc)
 		fab_cli_die(&err);
-	fab_host_addresses_free(addresses);
+}
+
+void bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,
+		     const struct fab_machine *m, const struct fab_batch *batch,
+		     const uint32_t *interface_of, struct fab_cli_results *results,
+		     struct bootplan_exported *out)
+{
+	struct work w = {.e = e, .m = m};
+
+	read_networks(&w);
+	read_hosts(&w);
+	plan_addresses(&w);
+	write_files(&w, batch, interface_of, results, out);
+	if (e->addresses)
+		fab_address_plan_write(fab_cli_open_result(results, e->addresses), m,
+				       w.plan);
+	out->format = fab_boot_format_choices.at(e->format).form;
+	out->path = e->folder ? e->folder : e->path;
+	if (out->written.n_by_guid)
+		tell_ports(run, m, batch, out);
+	fab_host_addresses_free(w.told);
+	fab_host_addresses_free(w.plan);
+}
+
+void bootplan_exported_fini(struct bootplan_exported *out)
+{
+	free(out->port);
+}
+
+void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x)
+{
+	if (!x->format)
+		return;
+	fab_report_answer(r, FAB_TONE_NONE, "%s of %u nodes and %u servers: %s%s.",
+			  x->format, x->written.n_nodes, x->written.n_servers, x->path,
+			  x->port ? "; each node is known by the first connected port of "
+				    "its host"
+				  : "");
+}
+
+void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x)
+{
+	if (!x->format)
+		return;
+	fab_report_text(r, "boot_files.format", x->format);
+	fab_report_uint(r, "boot_files.files", x->written.n_files);
+	fab_report_uint(r, "boot_files.nodes", x->written.n_nodes);
+	fab_report_uint(r, "boot_files.servers", x->written.n_servers);
+	fab_report_uint(r, "boot_files.by_guid", x->written.n_by_guid);
+	fab_report_uint(r, "boot_files.several_ports", x->n_of_several_ports);
+	fab_report_text(r, "boot_files.first_port", x->port);
 }

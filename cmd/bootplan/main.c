@@ -106,19 +106,55 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_NUMBER, TRANSFER(retries), .max = 100, .preset = "3"},
 
 	{.help = "Configuration for boot servers:"},
-	{"to", "FORMAT",
-	 "With --to-out: csv, json, dnsmasq, dhcpd, xcat, warewulf or openchami",
-	 FAB_TAKES_ONE, TO(export.format), .choices = &fab_boot_format_choices},
+	{"to", "FORMAT", "With --to-out or --to-dir: @BOOT_FORMATS@", FAB_TAKES_ONE,
+	 TO(export.format), .choices = &fab_boot_format_choices},
 	{"to-out", "FILE",
 	 "Write the mapping of the one algorithm to FILE in the format of --to (- is "
 	 "standard output)",
 	 FAB_TAKES_OUTPUT, TO(export.path)},
+	{"to-dir", "DIR",
+	 "Write it as a folder: a file for each server, with its nodes only, and "
+	 "default.* for what all share",
+	 FAB_TAKES_TEXT, TO(export.folder), .check = bootplan_check_folder},
 	{"hosts", "FILE",
-	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP], MAC NAME or IP "
-	 "NAME...",
+	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP]..., MAC NAME or "
+	 "IP NAME...",
 	 FAB_TAKES_INPUT, TO(export.hosts)},
-	{"boot-file", "NAME", "What a node loads first (default ipxe.efi)",
-	 FAB_TAKES_TEXT, TO(export.boot_file), .preset = "ipxe.efi"},
+	{"network", "CIDR",
+	 "Addresses for hosts that have none, as 10.8.0.0/16 or fd00:8::/64; one of each "
+	 "family",
+	 FAB_TAKES_TEXT, TO(export.networks), .is_many = true,
+	 .check = bootplan_check_network},
+	{"addresses", "FILE",
+	 "With --network: keep the addresses in FILE, so that the same host has the same "
+	 "one next time",
+	 FAB_TAKES_OUTPUT, TO(export.addresses)},
+	{"identity", "KIND",
+	 "What a node is known by: auto (default: its MAC where --hosts tells it, else "
+	 "client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) "
+	 "or hardware-32",
+	 FAB_TAKES_ONE, TO(export.identity),
+	 .choices = FAB_NAME_LIST([FAB_IDENTITY_AUTO] = "auto", [FAB_IDENTITY_MAC] = "mac",
+				  [FAB_IDENTITY_CLIENT_ID] = "client-id",
+				  [FAB_IDENTITY_CLIENT_ID_20] = "client-id-20",
+				  [FAB_IDENTITY_HARDWARE_32] = "hardware-32")},
+	{"boot-file", "[ARCH=]NAME",
+	 "What a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
+	 "undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
+	 FAB_TAKES_OTHER, .take = bootplan_take_boot_file},
+	{"boot-url", "URL",
+	 "The same for UEFI HTTP boot, with {server}, {address} and {file} (default "
+	 "http://{address}/{file})",
+	 FAB_TAKES_TEXT, TO(export.boot_url), .check = bootplan_check_template},
+	{"script", "NAME",
+	 "What iPXE loads then, a name or an URL with the same (default {server}.ipxe)",
+	 FAB_TAKES_TEXT, TO(export.script), .check = bootplan_check_template},
+	{"kernel", "URL", "Kernel of iPXE scripts and OpenCHAMI, with the same",
+	 FAB_TAKES_TEXT, TO(export.kernel), .check = bootplan_check_template},
+	{"initrd", "URL", "Initial file system likewise", FAB_TAKES_TEXT,
+	 TO(export.initrd), .check = bootplan_check_template},
+	{"params", "TEXT", "Parameters of the kernel likewise", FAB_TAKES_TEXT,
+	 TO(export.params), .check = bootplan_check_params},
 
 	{.help = "Other methods to distribute:"},
 	{"multicast", "LIST",
@@ -156,9 +192,12 @@ static const struct fab_relation relations[] = {
 	{"boot", FAB_EXCLUDES, "sweep"},
 	{"stagger,server-connections,timeout", FAB_NEEDS, "model=max-min,model=all"},
 	{"retries", FAB_GOES_WITH, "timeout"},
-	{"to", FAB_NEEDS, "to-out"},
-	{"to-out", FAB_NEEDS, "to"},
-	{"hosts,boot-file", FAB_GOES_WITH, "to"},
+	{"to", FAB_NEEDS, "to-out,to-dir"},
+	{"to-out,to-dir", FAB_NEEDS, "to"},
+	{"to-out,to-dir", FAB_APART},
+	{"hosts,network,identity,boot-file,boot-url,script,kernel,initrd,params",
+	 FAB_GOES_WITH, "to"},
+	{"addresses", FAB_GOES_WITH, "network"},
 	{0},
 };
 
@@ -216,7 +255,7 @@ static int complete(void *params, struct fab_err *err)
 		rc = add_choice(p, &p->algorithms.of.v[i], err);
 	if (!rc && p->loaded)
 		rc = add_choice(p, &loaded, err);
-	if (!rc && p->export.path && p->n_choices != 1)
+	if (!rc && (p->export.path || p->export.folder) && p->n_choices != 1)
 		rc = fab_fail(
 			err, EINVAL,
 			"--to writes the mapping of one algorithm, --algorithm names %zu",

@@ -275,10 +275,12 @@ int bootplan_report(FILE *out, const struct fab_report_options *options,
 
 	fab_cli_answer_shard(r, o->sharding);
 	bootplan_answer(r, o);
+	bootplan_answer_exported(r, &o->exported);
 	fab_cli_report_shard(r, o->sharding);
 	if (!o->m->fabric && options->format == FAB_FORMAT_JSON)
 		fab_report_text(r, "fabric", NULL);
 	print_answers(r, o, s);
+	bootplan_report_exported(r, &o->exported);
 	print_advice(r, o);
 	print_methods(r, o);
 	fab_report_table_begin(r, "results", "Mappings", bootplan_columns,

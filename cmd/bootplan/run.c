@@ -455,6 +455,7 @@ static void free_outcome(struct bootplan_outcome *o)
 		free(o->failovers.v[i]);
 	}
 	free(o->failovers.v);
+	bootplan_exported_fini(&o->exported);
 	for (uint32_t i = 0; i < o->n_batches; i++)
 		fab_batch_fini(&o->batches[i]);
 	free(o->batches);
@@ -505,9 +506,9 @@ int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 	s.is_sound &= !o.has_broken_tree;
 	if (p->mapping_out)
 		write_mapping(p, &o, w, &results);
-	if (p->export.path)
-		bootplan_export(&p->export, o.m, &o.batches[o.n_batches - 1],
-				w->interface_of[0], &results);
+	if (p->export.path || p->export.folder)
+		bootplan_export(&p->export, &p->run, o.m, &o.batches[o.n_batches - 1],
+				w->interface_of[0], &results, &o.exported);
 	if (p->plot.path)
 		bootplan_plot(&p->plot, &o, &results);
 	print_report(p, &o, &results);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "boot/mapping.h"
 #include "cli/cli.h"
+#include "export/boot.h"
 #include "mcast/engine.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
@@ -14,7 +15,7 @@
 const struct fab_cli_table fab_cli_tables[] = {
 	{"MULTICAST", &fab_mcast_choices},	    {"UNICAST", &fab_unicast_choices},
 	{"MAPPINGS", &fab_mapping_choices},	    {"PATTERNS", &fab_pattern_choices},
-	{"PERMUTATIONS", &fab_permutation_choices},
+	{"PERMUTATIONS", &fab_permutation_choices}, {"BOOT_FORMATS", &fab_boot_format_choices},
 };
 const size_t fab_cli_n_tables = FAB_COUNT(fab_cli_tables);
 

@@ -180,6 +180,26 @@ void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path);
 void fab_cli_commit_sink(struct fab_cli_sink *sink);
 
 /*
+ * A folder of results: its files are written into another one beside it, which takes its
+ * name, and the place of a folder of that name, as a whole. A folder that exists must be
+ * empty or hold only files that were written so (they are listed in `.fabkit-files`
+ * there): none of others is removed. It vanishes if the command ends before. Exits with
+ * status 3 when it cannot be written. One at once.
+ */
+struct fab_cli_folder {
+	char *path, *temporary;
+	bool exists;
+	FILE *file; /* the one being written; NULL: none */
+	FAB_VEC(char *) names;
+};
+void fab_cli_open_folder(struct fab_cli_folder *folder, const char *path);
+/* The next file, to be written before the one after it; `folder` is a fab_cli_folder. */
+FILE *fab_cli_folder_file(void *folder, const char *name);
+/* All that can fail before the folder appears; then let it appear. */
+void fab_cli_settle_folder(struct fab_cli_folder *folder);
+void fab_cli_commit_folder(struct fab_cli_folder *folder);
+
+/*
  * Several results of one command, all or none of them: open each and write it, then
  * commit them together; no target changes before all are written and synced. `keep`
  * (NULL: nothing), which adds the run to a database, is called once, by the last commit,
@@ -192,6 +212,7 @@ struct fab_cli_results {
 	size_t n;
 	void (*keep)(void *context);
 	void *context;
+	struct fab_cli_folder *folder; /* one more, borrowed; NULL: none */
 };
 FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path);
 void fab_cli_commit_results(struct fab_cli_results *results);

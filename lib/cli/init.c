@@ -52,6 +52,7 @@ static void close_stdout(int status, void *unused)
 static void end_by_signal(int signum)
 {
 	fab_cli_sinks_discard();
+	fab_cli_folder_discard();
 	raise(signum); /* SA_RESETHAND: now with its default effect */
 }
 
@@ -96,6 +97,7 @@ void fab_cli_init(const char *program)
 	setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay in the C locale */
 	on_exit(close_stdout, NULL);
 	atexit(fab_cli_sinks_discard);
+	atexit(fab_cli_folder_discard);
 	atexit(fab_cli_progress_hide);
 	/* whoever started us may have had it ignored: a closed pipe ends us quietly */
 	signal(SIGPIPE, SIG_DFL);

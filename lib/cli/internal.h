@@ -62,6 +62,8 @@ void fab_cli_progress_hide(void);
 
 /* Unlink the temporary files of sinks that were not committed. Async-signal-safe. */
 void fab_cli_sinks_discard(void);
+/* The same of a folder, with what is in it. Async-signal-safe. */
+void fab_cli_folder_discard(void);
 
 /* Where a chain of symbolic links ends, whether or not there is such a file; NULL and
  * ELOOP when it does not end. The caller frees. */

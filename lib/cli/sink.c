@@ -234,6 +234,7 @@ static void commit_files(struct fab_cli_results *results)
 
 	files.keep = NULL;
 	results->n = 0;
+	results->folder = NULL;
 	fab_cli_commit_results(&files);
 }
 
@@ -256,9 +257,14 @@ void fab_cli_commit_results(struct fab_cli_results *results)
 {
 	for (size_t i = 0; i < results->n; i++)
 		settle(&results->sinks[i]);
+	if (results->folder)
+		fab_cli_settle_folder(results->folder);
 	if (results->keep)
 		results->keep(results->context);
 	results->keep = NULL;
+	if (results->folder)
+		fab_cli_commit_folder(results->folder);
+	results->folder = NULL;
 	for (size_t i = 0; i < results->n; i++)
 		fab_cli_commit_sink(&results->sinks[i]);
 	results->n = 0;

@@ -4,103 +4,16 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/map.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "present/jsonl.h"
+#include "boot/address_plan.h"
+#include "export/boot_impl.h"
 
-/* What one node's lines are made of. */
-struct line {
-	FILE *out;
-	const char *boot_file;
-	char node[256], server[256];
-	const struct fab_host_address *own, *of_server; /* never NULL */
-};
-
-static const struct fab_host_address nothing;
-
-static void csv_text(FILE *out, const char *name)
-{
-	char safe[4 * 256 + 8];
-	const char *text = fab_text_safe(name, safe, sizeof(safe));
-
-	fab_text_put_csv(out, text, text[0] == ' ');
-}
-
-static void write_csv(const struct line *l)
-{
-	csv_text(l->out, l->node);
-	putc(',', l->out);
-	csv_text(l->out, l->server);
-	fprintf(l->out, ",%s,%s\n", l->own->mac, l->own->ip);
-}
-
-static void write_json(const struct line *l)
-{
-	json_t *row = json_object();
-	struct fab_err err;
-
-	if (!row || json_object_set_new(row, "node", fab_json_text(l->node)) ||
-	    json_object_set_new(row, "server", fab_json_text(l->server)) ||
-	    json_object_set_new(row, "mac",
-				fab_json_text(*l->own->mac ? l->own->mac : NULL)) ||
-	    json_object_set_new(row, "ip",
-				fab_json_text(*l->own->ip ? l->own->ip : NULL)))
-		fab_oom(sizeof(void *));
-	/* a failed write shows again when the file is closed */
-	(void)!fab_jsonl_write(l->out, row, &err);
-}
-
-static void write_dnsmasq(const struct line *l)
-{
-	fprintf(l->out, "dhcp-host=%s,set:%s,%s%s%s,infinite\n", l->own->mac, l->server,
-		l->own->ip, *l->own->ip ? "," : "", l->node);
-}
-
-static void write_dhcpd(const struct line *l)
-{
-	fprintf(l->out, "host %s { hardware ethernet %s;", l->node, l->own->mac);
-	if (*l->own->ip)
-		fprintf(l->out, " fixed-address %s;", l->own->ip);
-	fprintf(l->out, " next-server %s; filename \"%s\"; }\n", l->of_server->ip,
-		l->boot_file);
-}
-
-static void write_xcat(const struct line *l)
-{
-	fprintf(l->out,
-		"chdef -t node %s servicenode=%s xcatmaster=%s tftpserver=%s "
-		"nfsserver=%s\n",
-		l->node, l->server, l->server, l->server, l->server);
-}
-
-static void write_warewulf(const struct line *l)
-{
-	fprintf(l->out, "wwctl node set --yes --tagadd Tag=%s %s\n", l->server, l->node);
-}
-
-static void write_openchami(const struct line *l)
-{
-	fprintf(l->out, "  - \"%s\"\n", l->own->mac);
-}
-
-static void tag_dnsmasq(const struct line *l)
-{
-	fprintf(l->out, "dhcp-boot=tag:%s,%s,%s,%s\n", l->server, l->boot_file, l->server,
-		l->of_server->ip);
-}
-
-static void tag_openchami(const struct line *l)
-{
-	fprintf(l->out,
-		"---\nkernel: http://%s/kernel\ninitrd: http://%s/initrd\n"
-		"params: \"ip=dhcp\"\nmacs:\n",
-		l->server, l->server);
-}
+enum { NAME_BYTES = 256 };
 
 /*
  * dnsmasq takes a word of dhcp-host for a lease time, an address or an order when it
@@ -158,6 +71,8 @@ static bool is_noderange(const char *name)
 	for (size_t i = 0; i < FAB_COUNT(groups); i++)
 		if (!strcasecmp(name, groups[i]))
 			return true;
+	if (strspn(name, "0123456789") == strlen(name))
+		return true;
 	if (hyphens % 2 == 0)
 		return false;
 	for (size_t i = 0; i <= hyphens / 2; i++)
@@ -165,149 +80,459 @@ static bool is_noderange(const char *name)
 	return is_range(name, (size_t)(middle - name - 1), middle);
 }
 
+/* What a format needs of a node and of a server. */
+enum {
+	NEEDS_MAC = 1,	       /* an Ethernet address, told or from the GUID */
+	NEEDS_ID = 2,	       /* anything that a DHCP server can know a node by */
+	NEEDS_IP = 4,	       /* of nodes */
+	NEEDS_SERVER_IP = 8,   /* of either family */
+	NEEDS_SERVER_IP4 = 16, /* IPv4 */
+	NEEDS_SERVER_IP6 = 32,
+	NEEDS_NETWORK4 = 64,
+	NEEDS_NETWORK6 = 128,
+	NEEDS_KERNEL = 256,
+	QUOTES = 512,	     /* can hold any name */
+	BY_SERVER = 1024,    /* several servers do not go into one file */
+	NAMES_SCRIPT = 2048, /* of iPXE, which a folder holds, too */
+	USES_IP = 4096,	     /* of nodes, where it is told: two cannot have the same */
+};
+
 static const struct {
-	const char *name;
-	const char *heading; /* first line */
-	bool needs_mac, needs_server_ip, quotes;
+	const char *name, *summary, *extension;
+	unsigned flags;
 	/* would a name be taken for something else? NULL: none is */
 	bool (*is_ambiguous)(const char *name);
-	bool by_server; /* nodes server by server, behind the server's own lines */
-	void (*server)(const struct line *line);
-	void (*node)(const struct line *line);
+	void (*write)(const struct boot_part *part);
+	void (*write_file)(
+		const struct boot_part *part); /* in a folder; NULL: the same */
 } formats[FAB_N_BOOT_FORMATS] = {
-	{"csv", "node,server,mac,ip\n", .quotes = true, .node = write_csv},
-	{"json", "", .quotes = true, .node = write_json},
-	{"dnsmasq", "", .needs_mac = true, .needs_server_ip = true,
-	 .is_ambiguous = is_dhcp_word, .by_server = true, .server = tag_dnsmasq,
-	 .node = write_dnsmasq},
-	{"dhcpd", "", .needs_mac = true, .needs_server_ip = true,
-	 .is_ambiguous = is_dhcp_word, .node = write_dhcpd},
-	{"xcat", "", .is_ambiguous = is_noderange, .node = write_xcat},
-	{"warewulf", "", .node = write_warewulf},
-	{"openchami", "", .needs_mac = true, .by_server = true, .server = tag_openchami,
-	 .node = write_openchami},
+	{"csv", "node, server, MAC, IP, IPv6 and client identifier", "csv", QUOTES, NULL,
+	 boot_write_csv, NULL},
+	{"json", "lines with the same fields", "jsonl", QUOTES, NULL, boot_write_json,
+	 NULL},
+	{"hosts", "lines of hosts(5)", "hosts", NEEDS_IP | NEEDS_SERVER_IP | USES_IP,
+	 NULL, boot_write_hosts, NULL},
+	{"ethers", "lines of ethers(5)", "ethers", NEEDS_MAC, NULL, boot_write_ethers,
+	 NULL},
+	{"ansible", "inventory with a group for each server", "ini", USES_IP, NULL,
+	 boot_write_ansible, NULL},
+	{"dnsmasq", "tags, dhcp-boot and dhcp-host", "conf",
+	 NEEDS_ID | NEEDS_SERVER_IP | NAMES_SCRIPT | USES_IP, is_dhcp_word,
+	 boot_write_dnsmasq, NULL},
+	{"kea4", "configuration of Kea's DHCPv4 server", "json",
+	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | NAMES_SCRIPT | USES_IP, NULL,
+	 boot_write_kea4, NULL},
+	{"kea6", "configuration of Kea's DHCPv6 server", "json",
+	 NEEDS_ID | NEEDS_SERVER_IP6 | NEEDS_NETWORK6 | NAMES_SCRIPT | USES_IP, NULL,
+	 boot_write_kea6, NULL},
+	{"dhcpd", "ISC dhcpd, which is at its end of life", "conf",
+	 NEEDS_ID | NEEDS_SERVER_IP4 | NAMES_SCRIPT | USES_IP, is_dhcp_word,
+	 boot_write_dhcpd, NULL},
+	{"ipxe", "a script for each server", "ipxe", NEEDS_KERNEL | BY_SERVER, NULL,
+	 boot_write_ipxe, NULL},
+	{"xcat", "chdef commands", "sh", 0, is_noderange, boot_write_xcat, NULL},
+	{"warewulf", "wwctl commands and what its dnsmasq needs", "sh", NEEDS_SERVER_IP,
+	 NULL, boot_write_warewulf, NULL},
+	{"openchami", "ochami commands with boot parameters", "json",
+	 NEEDS_MAC | NEEDS_KERNEL, NULL, boot_write_openchami, boot_write_openchami_file},
+	{"openchami-config", "the same as BootConfiguration objects", "json",
+	 NEEDS_MAC | NEEDS_KERNEL, NULL, boot_write_openchami_config,
+	 boot_write_openchami_config_file},
 };
 
 static struct fab_choice format_at(size_t i)
 {
-	return (struct fab_choice){.form = formats[i].name};
+	return (struct fab_choice){.form = formats[i].name,
+				   .summary = formats[i].summary};
 }
 
 const struct fab_choices fab_boot_format_choices = {
 	.what = "format", .n = FAB_N_BOOT_FORMATS, .at = format_at};
 
-static void set_server(struct line *l, const struct fab_machine *m,
-		       const struct fab_host_addresses *addresses, uint32_t interface)
+/* What is being made of a mapping. */
+struct maker {
+	enum fab_boot_format format;
+	const struct fab_machine *m;
+	struct boot_plan plan;
+	uint32_t *server_of; /* [n_interfaces] into plan.server, FAB_NONE: none yet */
+	struct fab_strmap *by_name; /* of servers */
+};
+
+static void take_addresses(const struct fab_host_addresses *addresses, const char *name,
+			   struct fab_host_address *out)
 {
-	fab_machine_interface_name(m, interface, l->server, sizeof(l->server));
-	l->of_server = fab_host_addresses_find(addresses, l->server);
-	if (!l->of_server)
-		l->of_server = &nothing;
+	const struct fab_host_address *told = fab_host_addresses_find(addresses, name);
+
+	*out = told ? *told : (struct fab_host_address){0};
 }
 
-static void set_node(struct line *l, const struct fab_machine *m,
-		     const struct fab_host_addresses *addresses, uint32_t node)
+/*
+ * The server that an interface belongs to: one of its own when its address is told, the
+ * first interface of the host otherwise. Formats that quote have names as they are.
+ */
+static uint32_t server_of(struct maker *k, uint32_t interface)
 {
-	fab_machine_node_name(m, node, l->node, sizeof(l->node));
-	l->own = fab_host_addresses_find(addresses, l->node);
-	if (!l->own)
-		l->own = &nothing;
+	struct boot_plan *plan = &k->plan;
+	const struct fab_host_addresses *book = plan->site->addresses;
+	char name[NAME_BYTES];
+	uint32_t n = plan->n_servers, at;
+
+	if (k->server_of[interface] != FAB_NONE)
+		return k->server_of[interface];
+	fab_machine_interface_name(k->m, interface, name, sizeof(name));
+	if (!(formats[k->format].flags & QUOTES) && strchr(name, '/')) {
+		fab_machine_interface_host_name(k->m, interface, name, sizeof(name));
+		if (!fab_host_addresses_find(book, name))
+			fab_machine_server_name(k->m, k->m->interface_server[interface],
+						name, sizeof(name));
+	}
+	at = fab_strmap_put(k->by_name, name, strlen(name), n);
+	if (at == n) {
+		plan->server[n].name = fab_strdup(name);
+		take_addresses(book, name, &plan->server[n].ip);
+		plan->n_servers++;
+	}
+	return k->server_of[interface] = at;
 }
 
-/* The name in a server's lines may hold a slash for a second interface: no host name. */
-static int check(const struct line *l, enum fab_boot_format format, struct fab_err *err)
+static void add_node(struct maker *k, uint32_t node, uint32_t interface)
 {
-	bool (*is_ambiguous)(const char *name) = formats[format].is_ambiguous;
+	struct boot_node *n = &k->plan.node[k->plan.n_nodes++];
+	char name[NAME_BYTES];
 
-	if (!formats[format].quotes &&
-	    (!fab_is_host_name(l->node) || !fab_is_host_name(l->server)))
+	fab_machine_node_name(k->m, node, name, sizeof(name));
+	*n = (struct boot_node){.name = fab_strdup(name),
+				.server = server_of(k, interface),
+				.guid = fab_machine_node_guid(k->m, node)};
+	take_addresses(k->plan.site->addresses, name, &n->ip);
+	n->has_id = fab_boot_id_of(k->plan.site->identity, n->ip.mac, n->guid, &n->id);
+	k->plan.server[n->server].n++;
+}
+
+/* The nodes of each server, in the order of the batch. */
+static void sort_by_server(struct boot_plan *plan)
+{
+	uint32_t at = 0;
+
+	plan->by_server = FAB_NEW((size_t)plan->n_nodes + 1, uint32_t);
+	for (uint32_t s = 0; s < plan->n_servers; s++) {
+		plan->server[s].first = at;
+		at += plan->server[s].n;
+		plan->server[s].n = 0;
+	}
+	for (uint32_t i = 0; i < plan->n_nodes; i++) {
+		struct boot_server *s = &plan->server[plan->node[i].server];
+
+		plan->by_server[s->first + s->n++] = i;
+	}
+}
+
+static void collect(struct maker *k, const struct fab_batch *batch,
+		    const uint32_t *interface_of)
+{
+	k->plan.node = FAB_NEW((size_t)batch->n + 1, struct boot_node);
+	k->plan.server = FAB_NEW0((size_t)k->m->n_interfaces + 1, struct boot_server);
+	k->server_of = FAB_NEW((size_t)k->m->n_interfaces + 1, uint32_t);
+	k->by_name = fab_strmap_new(k->m->n_interfaces);
+	for (uint32_t i = 0; i < k->m->n_interfaces; i++)
+		k->server_of[i] = FAB_NONE;
+	/* servers in their own order, whatever the batch's */
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < batch->n && !pass; i++)
+			if (interface_of[batch->node[i]] < k->m->n_interfaces)
+				k->server_of[interface_of[batch->node[i]]] = FAB_SHARED;
+		for (uint32_t i = 0; i < k->m->n_interfaces && pass; i++)
+			if (k->server_of[i] == FAB_SHARED) {
+				k->server_of[i] = FAB_NONE;
+				server_of(k, i);
+			}
+	}
+	for (uint32_t i = 0; i < batch->n; i++)
+		if (interface_of[batch->node[i]] < k->m->n_interfaces)
+			add_node(k, batch->node[i], interface_of[batch->node[i]]);
+	sort_by_server(&k->plan);
+}
+
+static void maker_fini(struct maker *k)
+{
+	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
+		free(k->plan.node[i].name);
+	for (uint32_t i = 0; i < k->plan.n_servers; i++)
+		free(k->plan.server[i].name);
+	free(k->plan.node);
+	free(k->plan.server);
+	free(k->plan.by_server);
+	free(k->server_of);
+	fab_strmap_free(k->by_name);
+}
+
+static int check_name(const struct maker *k, const char *name, bool is_file,
+		      struct fab_err *err)
+{
+	bool (*is_ambiguous)(const char *) = formats[k->format].is_ambiguous;
+
+	if ((is_file || !(formats[k->format].flags & QUOTES)) && !fab_is_host_name(name))
 		return fab_fail(err, EINVAL,
 				"'%.80s' is no host name that a %s file could hold: "
 				"letters, digits, . _ and - only",
-				fab_is_host_name(l->node) ? l->server : l->node,
-				formats[format].name);
-	if (is_ambiguous && (is_ambiguous(l->node) || is_ambiguous(l->server)))
+				name, formats[k->format].name);
+	if (is_ambiguous && is_ambiguous(name))
 		return fab_fail(err, EINVAL,
 				"'%.80s' would mean something else than a host name in a "
 				"%s file",
-				is_ambiguous(l->node) ? l->node : l->server,
-				formats[format].name);
-	if (formats[format].needs_mac && !*l->own->mac)
-		return fab_fail(err, EINVAL,
-				"no MAC address is told for node '%.80s', which %s needs",
-				l->node, formats[format].name);
-	if (formats[format].needs_server_ip && !*l->of_server->ip)
-		return fab_fail(
-			err, EINVAL,
-			"no IP address is told for server '%.80s', which %s needs",
-			l->server, formats[format].name);
+				name, formats[k->format].name);
 	return 0;
+}
+
+static int lacks(const struct maker *k, const char *what, const char *who,
+		 const char *name, struct fab_err *err)
+{
+	return fab_fail(err, EINVAL, "no %s is told for %s '%.80s', which %s needs", what,
+			who, name, formats[k->format].name);
+}
+
+/* Is the address where the DHCP server has a network? */
+static int check_network(const struct fab_ip_network *net, const char *ip,
+			 const char *name, struct fab_err *err)
+{
+	if (!net || !*ip || fab_ip_network_has(net, ip))
+		return 0;
+	return fab_fail(err, EINVAL, "%s, the address of node '%.80s', is not in %s", ip,
+			name, net->text);
+}
+
+static int check_node(const struct maker *k, const struct boot_node *n,
+		      struct fab_err *err)
+{
+	unsigned flags = formats[k->format].flags;
+	const struct fab_boot_site *site = k->plan.site;
+	int rc = check_name(k, n->name, false, err);
+
+	if (rc)
+		return rc;
+	if (flags & NEEDS_ID && !n->has_id)
+		return lacks(k,
+			     site->identity == FAB_IDENTITY_MAC ? "MAC address"
+			     : site->identity == FAB_IDENTITY_AUTO
+				     ? "MAC address and no port GUID"
+				     : "port GUID",
+			     "node", n->name, err);
+	if (flags & NEEDS_MAC && !*n->id.mac)
+		return lacks(k, "MAC address", "node", n->name, err);
+	if (flags & NEEDS_IP && !*n->ip.ip && !*n->ip.ip6)
+		return lacks(k, "IP address", "node", n->name, err);
+	if (!(flags & NEEDS_ID))
+		return 0;
+	rc = check_network(site->network4, n->ip.ip, n->name, err);
+	return rc ? rc : check_network(site->network6, n->ip.ip6, n->name, err);
+}
+
+static int check_server(const struct maker *k, const struct boot_server *s, bool is_file,
+			struct fab_err *err)
+{
+	const struct fab_boot_site *site = k->plan.site;
+	const char *const templates[] = {site->boot_url, site->script, site->kernel,
+					 site->initrd, site->params};
+	unsigned flags = formats[k->format].flags;
+	int rc = check_name(k, s->name, is_file, err);
+	bool has_ip = *s->ip.ip || *s->ip.ip6;
+
+	if (rc)
+		return rc;
+	if (is_file && !strcmp(s->name, "default"))
+		return fab_fail(err, EINVAL,
+				"a server is called 'default', as is the file that all "
+				"servers share");
+	if ((flags & NEEDS_SERVER_IP && !has_ip) ||
+	    (flags & NEEDS_SERVER_IP4 && !*s->ip.ip))
+		return lacks(k, "IP address", "server", s->name, err);
+	if (flags & NEEDS_SERVER_IP6 && !*s->ip.ip6)
+		return lacks(k, "IPv6 address", "server", s->name, err);
+	for (size_t i = 0; i < FAB_COUNT(templates) && !has_ip; i++)
+		if (boot_names_address(templates[i]) &&
+		    flags & (NEEDS_KERNEL | NAMES_SCRIPT))
+			return fab_fail(err, EINVAL,
+					"no IP address is told for server '%.80s', which "
+					"'%.80s' needs",
+					s->name, templates[i]);
+	return 0;
+}
+
+/* Nobody else may have it. */
+static int check_only(struct fab_strmap *seen, const char *what, const char *text,
+		      const struct maker *k, uint32_t node, struct fab_err *err)
+{
+	uint32_t other;
+
+	if (!*text)
+		return 0;
+	other = fab_strmap_put(seen, text, strlen(text), node);
+	if (other == node)
+		return 0;
+	return fab_fail(err, EINVAL, "nodes '%.80s' and '%.80s' have the same %s, %s",
+			k->plan.node[other].name, k->plan.node[node].name, what, text);
+}
+
+static int check_twice(const struct maker *k, struct fab_err *err)
+{
+	struct fab_strmap *seen = fab_strmap_new(k->plan.n_nodes);
+	struct fab_strmap *names = fab_strmap_new(k->plan.n_nodes);
+	unsigned flags = formats[k->format].flags;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < k->plan.n_nodes && !rc; i++) {
+		const struct boot_node *n = &k->plan.node[i];
+
+		if (!(flags & QUOTES) &&
+		    fab_strmap_put(names, n->name, strlen(n->name), i) != i)
+			rc = fab_fail(err, EINVAL, "two nodes are called '%.80s'",
+				      n->name);
+		if (!rc && flags & (NEEDS_ID | NEEDS_MAC))
+			rc = *n->id.client_id && flags & NEEDS_ID
+				     ? check_only(seen, "client identifier",
+						  n->id.client_id, k, i, err)
+				     : check_only(seen, "MAC address", n->id.mac, k, i,
+						  err);
+		if (!rc && flags & USES_IP)
+			rc = check_only(seen, "IP address", n->ip.ip, k, i, err);
+		if (!rc && flags & USES_IP)
+			rc = check_only(seen, "IP address", n->ip.ip6, k, i, err);
+	}
+	fab_strmap_free(seen);
+	fab_strmap_free(names);
+	return rc;
 }
 
 static bool is_file_name(const char *text)
 {
 	for (const char *at = text; *at; at++)
-		if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr("\"'\\,;{}", *at))
+		if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f ||
+		    strchr("\"'\\,;{}#", *at))
 			return false;
 	return *text && strlen(text) < 128;
 }
 
-struct pair {
-	uint32_t interface, node;
-};
-
-static int cmp_pair(const void *a, const void *b)
+/* What the format needs besides hosts. */
+static int check_site(const struct maker *k, bool is_directory, struct fab_err *err)
 {
-	const struct pair *x = a, *y = b;
+	const struct fab_boot_site *site = k->plan.site;
+	unsigned flags = formats[k->format].flags;
+	const char *name = formats[k->format].name;
 
-	if (x->interface != y->interface)
-		return x->interface < y->interface ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	for (int a = 0; a < FAB_N_BOOT_ARCHS; a++)
+		if (site->boot_file[a] && !is_file_name(site->boot_file[a]))
+			return fab_fail(err, EINVAL,
+					"'%.80s' is no file name that can stand in "
+					"configuration",
+					site->boot_file[a]);
+	if (flags & NEEDS_NETWORK4 && !site->network4)
+		return fab_fail(err, EINVAL, "no IPv4 network is told, which %s needs",
+				name);
+	if (flags & NEEDS_NETWORK6 && !site->network6)
+		return fab_fail(err, EINVAL, "no IPv6 network is told, which %s needs",
+				name);
+	if (flags & NEEDS_KERNEL && !site->kernel)
+		return fab_fail(err, EINVAL, "no kernel is told, which %s needs", name);
+	if (flags & BY_SERVER && !is_directory && k->plan.n_servers > 1)
+		return fab_fail(err, EINVAL,
+				"%s is a file for each of the %u servers, not one file",
+				name, k->plan.n_servers);
+	return 0;
 }
 
-static struct pair *order_of(const struct fab_batch *batch, const uint32_t *interface_of,
-			     bool by_server)
+static int check(const struct maker *k, bool is_directory, struct fab_err *err)
 {
-	struct pair *pair = FAB_NEW((size_t)batch->n + 1, struct pair);
+	int rc = check_site(k, is_directory, err);
 
-	for (uint32_t i = 0; i < batch->n; i++)
-		pair[i] = (struct pair){interface_of[batch->node[i]], batch->node[i]};
-	if (by_server)
-		qsort(pair, batch->n, sizeof(*pair), cmp_pair);
-	return pair;
+	for (uint32_t i = 0; i < k->plan.n_servers && !rc; i++)
+		rc = check_server(k, &k->plan.server[i], is_directory, err);
+	for (uint32_t i = 0; i < k->plan.n_nodes && !rc; i++)
+		rc = check_node(k, &k->plan.node[i], err);
+	return rc ? rc : check_twice(k, err);
+}
+
+static int make(struct maker *k, const struct fab_batch *batch,
+		const uint32_t *interface_of, bool is_directory,
+		struct fab_boot_written *written, struct fab_err *err)
+{
+	int rc;
+
+	collect(k, batch, interface_of);
+	rc = check(k, is_directory, err);
+	if (rc || !written)
+		return rc;
+	*written = (struct fab_boot_written){.n_nodes = k->plan.n_nodes,
+					     .n_servers = k->plan.n_servers};
+	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
+		written->n_by_guid += k->plan.node[i].has_id &&
+				      k->plan.node[i].id.kind != FAB_IDENTITY_MAC;
+	return 0;
 }
 
 int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
 		    const struct fab_batch *batch, const uint32_t *interface_of,
-		    const struct fab_host_addresses *addresses, const char *boot_file,
+		    const struct fab_boot_site *site, struct fab_boot_written *written,
 		    struct fab_err *err)
 {
-	struct pair *pair = order_of(batch, interface_of, formats[format].by_server);
-	struct line l = {.out = out, .boot_file = boot_file};
-	int rc = 0;
+	struct maker k = {.format = format, .m = m, .plan = {.site = site}};
+	int rc = make(&k, batch, interface_of, false, written, err);
 
-	if (!is_file_name(boot_file))
-		rc = fab_fail(err, EINVAL,
-			      "'%.80s' is no file name that can stand in configuration",
-			      boot_file);
-	for (int writes = 0; writes < 2 && !rc; writes++) {
-		if (writes)
-			fputs(formats[format].heading, out);
-		for (uint32_t i = 0; i < batch->n && !rc; i++) {
-			if (pair[i].interface >= m->n_interfaces)
-				continue;
-			set_server(&l, m, addresses, pair[i].interface);
-			set_node(&l, m, addresses, pair[i].node);
-			if (!writes) {
-				rc = check(&l, format, err);
-				continue;
-			}
-			if (formats[format].server &&
-			    (!i || pair[i].interface != pair[i - 1].interface))
-				formats[format].server(&l);
-			formats[format].node(&l);
-		}
+	if (!rc) {
+		formats[format].write(&(struct boot_part){.out = out,
+							  .plan = &k.plan,
+							  .end = k.plan.n_servers,
+							  .has_shared = true});
+		if (written)
+			written->n_files = 1;
 	}
-	free(pair);
+	maker_fini(&k);
+	return rc;
+}
+
+/* One file of a folder. */
+static void write_file(const struct fab_boot_directory *directory,
+		       const struct boot_part *part, const char *name,
+		       const char *extension, void (*write)(const struct boot_part *part),
+		       uint32_t *n_files)
+{
+	char *file = fab_format("%s.%s", name, extension);
+	struct boot_part own = *part;
+
+	own.out = directory->open(directory->context, file);
+	write(&own);
+	++*n_files;
+	free(file);
+}
+
+int fab_export_boot_directory(const struct fab_boot_directory *directory,
+			      enum fab_boot_format format, const struct fab_machine *m,
+			      const struct fab_batch *batch, const uint32_t *interface_of,
+			      const struct fab_boot_site *site,
+			      struct fab_boot_written *written, struct fab_err *err)
+{
+	struct maker k = {.format = format, .m = m, .plan = {.site = site}};
+	bool has_scripts = formats[format].flags & NAMES_SCRIPT && site->kernel;
+	void (*write)(const struct boot_part *part) = formats[format].write_file
+							      ? formats[format].write_file
+							      : formats[format].write;
+	uint32_t n_files = 0;
+	int rc = make(&k, batch, interface_of, true, written, err);
+
+	if (!rc && !formats[format].write_file && !(formats[format].flags & BY_SERVER))
+		write_file(directory,
+			   &(struct boot_part){.plan = &k.plan, .has_shared = true},
+			   "default", formats[format].extension, write, &n_files);
+	for (uint32_t i = 0; i < k.plan.n_servers && !rc; i++) {
+		const struct boot_part part = {.plan = &k.plan, .first = i, .end = i + 1};
+
+		write_file(directory, &part, k.plan.server[i].name,
+			   formats[format].extension, write, &n_files);
+		if (has_scripts)
+			write_file(directory, &part, k.plan.server[i].name, "ipxe",
+				   boot_write_ipxe, &n_files);
+	}
+	if (!rc && written)
+		written->n_files = n_files;
+	maker_fini(&k);
 	return rc;
 }

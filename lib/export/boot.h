@@ -6,32 +6,86 @@
 
 #include "base/choice.h"
 #include "boot/host_addresses.h"
+#include "boot/identity.h"
 #include "boot/mapping.h"
+#include "boot/network.h"
 
 enum fab_boot_format {
-	FAB_BOOT_CSV,	    /* node,server,mac,ip */
-	FAB_BOOT_JSON,	    /* JSON lines with the same fields */
-	FAB_BOOT_DNSMASQ,   /* dhcp-host with a tag, dhcp-boot for each tag */
-	FAB_BOOT_DHCPD,	    /* ISC dhcpd: host declarations with next-server */
-	FAB_BOOT_XCAT,	    /* chdef commands: service node and its servers */
-	FAB_BOOT_WAREWULF,  /* wwctl commands: the tag that becomes dnsmasq's */
-	FAB_BOOT_OPENCHAMI, /* boot parameters, a YAML document a server */
+	FAB_BOOT_CSV,		   /* node,server,mac,ip,ip6,client_id */
+	FAB_BOOT_JSON,		   /* JSON lines with the same fields */
+	FAB_BOOT_HOSTS,		   /* lines of hosts(5) */
+	FAB_BOOT_ETHERS,	   /* lines of ethers(5) */
+	FAB_BOOT_ANSIBLE,	   /* inventory with a group for each server */
+	FAB_BOOT_DNSMASQ,	   /* tags, dhcp-boot and dhcp-host, IPv4 and IPv6 */
+	FAB_BOOT_KEA4,		   /* Kea, the DHCPv4 server: the whole of its JSON */
+	FAB_BOOT_KEA6,		   /* the DHCPv6 server likewise */
+	FAB_BOOT_DHCPD,		   /* ISC dhcpd: a group for each server */
+	FAB_BOOT_IPXE,		   /* an iPXE script for each server */
+	FAB_BOOT_XCAT,		   /* chdef commands, one for each server */
+	FAB_BOOT_WAREWULF,	   /* wwctl commands likewise, and what dnsmasq needs */
+	FAB_BOOT_OPENCHAMI,	   /* ochami commands: boot parameters of each server */
+	FAB_BOOT_OPENCHAMI_CONFIG, /* the same as BootConfiguration objects */
 	FAB_N_BOOT_FORMATS,
 };
 
 /* Their names, by number. */
 extern const struct fab_choices fab_boot_format_choices;
 
+/* Architectures as DHCP option 93 tells them: 0; 7, 9, 16; 11, 19. */
+enum fab_boot_arch { FAB_ARCH_BIOS, FAB_ARCH_X86_64, FAB_ARCH_ARM64, FAB_N_BOOT_ARCHS };
 /*
- * Write for the nodes of a batch. `book` (NULL: none) has the addresses; dnsmasq, dhcpd
- * and openchami need the MAC of every node, dnsmasq and dhcpd the IP of every server too.
- * `boot_file` is what nodes load first. EINVAL names the node or server that lacks one,
- * or whose name could not stand in such a file (fab_is_host_name; csv and json take any,
- * for they can quote; dnsmasq and dhcpd refuse also what they would take for an address,
- * a time or an order, xcat groups and ranges); then nothing is written. O(batch +
- * servers).
+ * What goes into the files besides the mapping. In templates {server} stands for the
+ * server's name, {address} for its IP (in brackets where it is IPv6), {file} for the
+ * name of the file that the architecture loads; ${...} is left to iPXE.
+ */
+struct fab_boot_site {
+	const struct fab_host_addresses *addresses; /* NULL: none is told */
+	enum fab_boot_identity identity;
+	const struct fab_ip_network *network4, *network6; /* NULL: not told */
+	const char *boot_file[FAB_N_BOOT_ARCHS]; /* NULL: undionly.kpxe, ipxe.efi .. */
+	/* templates; NULL: what is usual */
+	const char *boot_url; /* of UEFI HTTP boot: http://{address}/{file} */
+	const char *script;   /* that iPXE loads then: {server}.ipxe */
+	const char *kernel, *initrd, *params; /* NULL: nothing is made up */
+};
+
+/* Can the template be used? EINVAL says what is wrong with it. `has_blanks`: may it have
+ * blanks and quotes? O(len). */
+int fab_boot_template_check(const char *text, bool has_blanks,
+			    struct fab_err *err) FAB_MUST_CHECK;
+
+/* What was written. */
+struct fab_boot_written {
+	uint32_t n_nodes, n_servers, n_files;
+	uint32_t n_by_guid; /* nodes that are known by what follows from their GUID */
+};
+
+/*
+ * Write for the nodes of a batch. EINVAL names the node or server that lacks what the
+ * format needs (a MAC or GUID, an IP, a kernel), whose name could not stand in such a
+ * file (fab_is_host_name; csv and json take any, for they can quote; dnsmasq and dhcpd
+ * refuse also what they would take for an address, a time or an order, xcat groups and
+ * ranges), or who has a MAC, an IP or an identifier that another one has; then nothing is
+ * written. `written` may be NULL. O(batch log batch + servers).
  */
 int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
 		    const struct fab_batch *batch, const uint32_t *interface_of,
-		    const struct fab_host_addresses *addresses, const char *boot_file,
+		    const struct fab_boot_site *site, struct fab_boot_written *written,
 		    struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * The same in files: one a server, with its nodes only, one that is shared (`default.*`),
+ * and the iPXE script of each server where the format names it and site->kernel is given.
+ * `open` gives where the file of a name goes; it is written before the next one is asked
+ * for, and not closed here.
+ */
+struct fab_boot_directory {
+	FILE *(*open)(void *context, const char *name);
+	void *context;
+};
+int fab_export_boot_directory(const struct fab_boot_directory *directory,
+			      enum fab_boot_format format, const struct fab_machine *m,
+			      const struct fab_batch *batch, const uint32_t *interface_of,
+			      const struct fab_boot_site *site,
+			      struct fab_boot_written *written,
+			      struct fab_err *err) FAB_MUST_CHECK;

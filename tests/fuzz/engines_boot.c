@@ -56,6 +56,7 @@ static void check_pieces(const struct fab_machine *m, const uint32_t *piece,
 static void configure(const struct fab_machine *m, const struct fab_batch *batch,
 		      const uint32_t *interface_of)
 {
+	const struct fab_boot_site site = {.kernel = "http://{server}/vmlinuz"};
 	struct fab_err err = {""};
 	char *text = NULL;
 	size_t n;
@@ -63,7 +64,7 @@ static void configure(const struct fab_machine *m, const struct fab_batch *batch
 
 	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++)
 		fuzz_refused(fab_export_boot(out, (enum fab_boot_format)format, m, batch,
-					     interface_of, NULL, "pxelinux.0", &err),
+					     interface_of, &site, NULL, &err),
 			     &err, "configuration");
 	fclose(out);
 	free(text);

@@ -12,7 +12,6 @@
 #include "boot/mapping.h"
 #include "boot/share.h"
 #include "boot/units.h"
-#include "export/boot.h"
 #include "source/source.h"
 #include "support/boots.h"
 
@@ -306,97 +305,6 @@ Test(boot, hierarchy_of_a_generated_fat_tree)
 	pattern = "nobody";
 	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, &err), 0);
 	fab_fabric_free(f);
-}
-
-static char *exported(const struct fab_machine *m, const char *format,
-		      const char *addresses_text, struct fab_err *err)
-{
-	struct fab_batch all = boots_batch(m, "all");
-	uint32_t *of = boots_map(m, "bcda", &all);
-	struct fab_host_addresses *addresses = NULL;
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-	int rc = addresses_text ? fab_host_addresses_read("book", addresses_text,
-							  strlen(addresses_text),
-							  &addresses, err)
-				: 0;
-
-	if (!rc)
-		rc = fab_export_boot(
-			out,
-			(enum fab_boot_format)fab_choices_find(&fab_boot_format_choices,
-							       format, strlen(format)),
-			m, &all, of, addresses, "ipxe.efi", err);
-	fclose(out);
-	cr_expect(!rc || !*text, "nothing is written on failure");
-	if (rc) {
-		free(text);
-		text = NULL;
-	}
-	fab_host_addresses_free(addresses);
-	free(of);
-	fab_batch_fini(&all);
-	return text;
-}
-
-Test(boot, configuration_files)
-{
-	static const struct {
-		const char *format, *expected;
-	} cases[] = {
-		{"csv", "node,server,mac,ip\nn1,v1,00:00:00:00:00:01,10.0.0.1\n"},
-		{"json",
-		 "{\"node\":\"n1\",\"server\":\"v1\",\"mac\":\"00:00:00:00:00:01\","
-		 "\"ip\":\"10.0.0.1\"}\n"},
-		{"dnsmasq", "dhcp-boot=tag:v1,ipxe.efi,v1,10.0.0.9\n"
-			    "dhcp-host=00:00:00:00:00:01,set:v1,10.0.0.1,n1,infinite\n"},
-		{"dhcpd", "host n1 { hardware ethernet 00:00:00:00:00:01; fixed-address "
-			  "10.0.0.1; next-server 10.0.0.9; filename \"ipxe.efi\"; }\n"},
-		{"xcat", "chdef -t node n1 servicenode=v1 xcatmaster=v1 tftpserver=v1 "
-			 "nfsserver=v1\n"},
-		{"warewulf", "wwctl node set --yes --tagadd Tag=v1 n1\n"},
-		{"openchami", "---\nkernel: http://v1/kernel\ninitrd: http://v1/initrd\n"
-			      "params: \"ip=dhcp\"\nmacs:\n  - \"00:00:00:00:00:01\"\n"},
-	};
-	static const char file[] = "n1 - 1 node\nv1 - 1 server\n";
-	static const char addresses[] =
-		"# three forms\n0:0:0:0:0:1 n1\n10.0.0.1 n1 x\n::1 lo\n"
-		"v1 00-00-00-00-00-09 10.0.0.9\n";
-	struct fab_machine *m;
-	struct fab_err err;
-
-	cr_assert_eq(fab_machine_read("m", file, strlen(file), &m, &err), 0);
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		char *text = exported(m, cases[i].format, addresses, &err);
-
-		cr_expect_str_eq(text, cases[i].expected);
-		free(text);
-	}
-	cr_expect_null(exported(m, "dnsmasq", NULL, &err));
-	cr_expect_null(exported(m, "csv", "n1 what\n", &err));
-	cr_expect_str_eq(
-		err.text,
-		"book:1: expected NAME MAC [IP], MAC NAME or IP NAME...: 'n1 what'");
-	cr_expect_null(exported(m, "csv", "n1;x 00:00:00:00:00:01\n", &err));
-	fab_machine_free(m);
-}
-
-/* A node may call itself what it likes: no line of its own making gets into a file. */
-Test(boot, hostile_names_do_not_get_into_configuration)
-{
-	static const char file[] = "n1$(reboot) - 1 node\nv1 - 1 server\n";
-	struct fab_machine *m;
-	struct fab_err err;
-	char *text;
-
-	cr_assert_eq(fab_machine_read("m", file, strlen(file), &m, &err), 0);
-	cr_expect_null(exported(m, "xcat", NULL, &err));
-	cr_expect_null(exported(m, "warewulf", NULL, &err));
-	text = exported(m, "json", NULL, &err);
-	cr_expect_not_null(text);
-	free(text);
-	fab_machine_free(m);
 }
 
 /* 28 nodes: with n servers the fullest serves fullest_of(n) of them, each 1 Gb/s in all.

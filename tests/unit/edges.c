@@ -253,6 +253,7 @@ Test(edges, short_names_of_adapters)
 static int read_book(const char *text, struct fab_host_addresses **addresses,
 		     struct fab_err *err)
 {
+	*addresses = NULL;
 	return fab_host_addresses_read("b", text, strlen(text), addresses, err);
 }
 

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "boot/address_plan.h"
+#include "boot/identity.h"
+#include "source/source.h"
+#include "support/boots.h"
+
+static int read_book(const char *text, struct fab_host_addresses **addresses,
+		     struct fab_err *err)
+{
+	*addresses = NULL;
+	return fab_host_addresses_read("b", text, strlen(text), addresses, err);
+}
+
+/* Of both families; what /etc/hosts has besides is skipped. */
+Test(addresses, books)
+{
+	static const char text[] =
+		"127.0.0.1 localhost\n127.0.1.1 n1\n::1 ip6-localhost ip6-loopback\n"
+		"fe00::0 ip6-localnet\nff02::1 ip6-allnodes\nfe80::1 n1\n"
+		"10.0.0.1\tn1 n1.site\nFD00:0:0::1 n1.site n1\n"
+		"n2 2:0:0:0:0:A 10.0.0.2 fd00::2\n10.0.0.2 n2-alias n2\n"
+		"n3 02:00:00:00:00:0b fd00::3\n";
+	struct fab_host_addresses *a;
+	struct fab_err err = {""};
+
+	cr_assert_eq(read_book(text, &a, &err), 0, "%s", err.text);
+	cr_expect_str_eq(fab_host_addresses_find(a, "N1")->ip, "10.0.0.1");
+	cr_expect_str_eq(fab_host_addresses_find(a, "n1.site")->ip6, "fd00::1");
+	cr_expect_str_eq(fab_host_addresses_find(a, "n2")->mac, "02:00:00:00:00:0a");
+	cr_expect_str_eq(fab_host_addresses_find(a, "n2-alias")->ip, "10.0.0.2");
+	cr_expect_str_eq(fab_host_addresses_find(a, "n3")->ip6, "fd00::3");
+	cr_expect_str_eq(fab_host_addresses_find(a, "n3")->ip, "");
+	cr_expect_null(fab_host_addresses_find(a, "localhost"));
+	fab_host_addresses_free(a);
+}
+
+/* One line that names file and line. */
+Test(addresses, refusals)
+{
+	static const struct {
+		const char *text, *wrong;
+	} cases[] = {
+		{"n1 02:00:00:00:00:01\nn2 02:00:00:00:00:01\n",
+		 "b:2: 02:00:00:00:00:01 is of 'n1' already, by line 1: "},
+		{"10.0.0.1 n1\n\n10.0.0.1 n2\n", "b:3: 10.0.0.1 is of 'n1' already"},
+		{"fd00::1 n1\nfd00:0::1 n2\n", "b:2: fd00::1 is of 'n1' already"},
+		{"n1 02:00:00:00:00:01 10.0.0.1\n10.0.0.1 n2\n", "b:2: 10.0.0.1 is of"},
+		{"10.0.0.256 n1\n", "b:1: "},
+		{"10.0.0 n1\n", "b:1: "},
+		{"fd00::g n1\n", "b:1: "},
+		{"fd00:::1 n1\n", "b:1: "},
+		{"n1 02:00:00:00:00:01 10.0.0.300\n", "b:1: "},
+		{"n1 02:00:00:00:00:01 fd00::12345\n", "b:1: "},
+		{"n1 02:00:00:00:00:01 10.0.0.1 10.0.0.2\n",
+		 "one IP address of a family"},
+		{"n1 02:00:00:00:00:01 fd00::1 fd00::2\n", "one IP address of a family"},
+		{"n1 02:00:00:00:00:01 0.0.0.0\n", "no host has this IP address"},
+		{"n1 02:00:00:00:00:01 224.0.0.1\n", "no host has this IP address"},
+		{"n1 02:00:00:00:00:01 127.0.0.1\n", "no host has this IP address"},
+		{"n1 02:00:00:00:00:01 ff02::1\n", "no host has this IP address"},
+		{"n1 02:00:00:00:00:01 ::\n", "no host has this IP address"},
+		{"255.255.255.255 n1\n", "no host has this IP address"},
+		{"n1 01:00:00:00:00:01\n", "no host has this MAC address"},
+		{"n1 ff:ff:ff:ff:ff:ff\n", "no host has this MAC address"},
+		{"00:00:00:00:00:00 n1\n", "no host has this MAC address"},
+		{"n1 -2:00:00:00:00:01\n", "b:1: "},
+		{"n1 02:00-00:00:00:01\n", "b:1: "},
+		{"n1 02:00:00:00:00:01:02\n", "b:1: "},
+		{"10.0.0.1 n1\n10.0.0.2 n1\n", "b:2: the name has another IP address"},
+		{"n1 2:0:0:0:0:1\nn1 2:0:0:0:0:2\n", "b:2: the name has another MAC"},
+		{"10.0.0.1 n1;x\n", "b:1: this is no host name"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_host_addresses *a;
+		struct fab_err err = {""};
+
+		cr_expect_neq(read_book(cases[i].text, &a, &err), 0, "%s", cases[i].text);
+		cr_expect_null(a);
+		cr_expect_not_null(strstr(err.text, cases[i].wrong), "%s: %s",
+				   cases[i].text, err.text);
+	}
+}
+
+Test(addresses, networks)
+{
+	static const struct {
+		const char *text;
+		uint64_t hosts;
+		const char *first, *last;
+	} good[] = {
+		{"10.8.0.0/16", 65534, "10.8.0.1", "10.8.255.254"},
+		{"192.168.1.4/30", 2, "192.168.1.5", "192.168.1.6"},
+		{"192.168.1.4/31", 2, "192.168.1.4", "192.168.1.5"},
+		{"10.0.0.0/8", 16777214, "10.0.0.1", "10.255.255.254"},
+		{"fd00:8::/64", UINT64_C(1) << 32, "fd00:8::1", "fd00:8::1:0:0"},
+		{"fd00:8::/120", 255, "fd00:8::1", "fd00:8::ff"},
+		{"fd00:8::/127", 1, "fd00:8::1", "fd00:8::1"},
+	};
+	static const char *const bad[] = {
+		"",	      "10.8.0.0",   "10.8.0.1/16", "10.8.0.0/32",  "10.8.0.0/33",
+		"10.8.0.0/0", "10.8/16",    "224.0.0.0/8", "127.0.0.0/8",  "0.0.0.0/8",
+		"fd00::1/64", "fd00::/128", "fd00::/129",  "ff00::/16",	   "fe80::/64",
+		"fd00::/64x", "n1/24",	    "10.8.0.0/-1", "10.8.0.0/ 16", "10.8.0.0/",
+	};
+	struct fab_ip_network net;
+	char ip[FAB_IP_BYTES];
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(good); i++) {
+		cr_assert_eq(fab_ip_network_parse(good[i].text, &net, &err), 0, "%s",
+			     err.text);
+		cr_expect_str_eq(net.text, good[i].text);
+		cr_expect_eq(fab_ip_network_hosts(&net), good[i].hosts, "%s", net.text);
+		fab_ip_network_host(&net, 0, ip);
+		cr_expect_str_eq(ip, good[i].first);
+		cr_expect(fab_ip_network_has(&net, ip));
+		fab_ip_network_host(&net, good[i].hosts - 1, ip);
+		cr_expect_str_eq(ip, good[i].last);
+		cr_expect(fab_ip_network_has(&net, ip), "%s %s", net.text, ip);
+		cr_expect_not(fab_ip_network_has(&net, "11.0.0.0"));
+	}
+	for (size_t i = 0; i < FAB_COUNT(bad); i++)
+		cr_expect_neq(fab_ip_network_parse(bad[i], &net, &err), 0, "%s", bad[i]);
+}
+
+/* The forms of the adapters' manual. */
+Test(addresses, identities)
+{
+	const uint64_t guid = UINT64_C(0x0002c903000c7811);
+	struct fab_boot_id id;
+
+	cr_expect(fab_boot_id_of(FAB_IDENTITY_AUTO, "", guid, &id));
+	cr_expect_str_eq(id.client_id,
+			 "ff:00:00:00:00:00:02:00:00:02:c9:00:00:02:c9:03:00:0c:78:11");
+	cr_expect_str_eq(id.duid, "00:02:00:00:02:c9:00:00:02:c9:03:00:0c:78:11");
+	cr_expect(fab_boot_id_of(FAB_IDENTITY_CLIENT_ID_20, "", guid, &id));
+	cr_expect_str_eq(id.client_id, "20:00:02:c9:03:00:0c:78:11");
+	cr_expect_str_eq(id.duid, "00:03:00:20:00:02:c9:03:00:0c:78:11");
+	cr_expect(fab_boot_id_of(FAB_IDENTITY_HARDWARE_32, "", guid, &id));
+	cr_expect_str_eq(id.mac, "00:02:c9:0c:78:11");
+	cr_expect_str_eq(id.client_id, "");
+	cr_expect(fab_boot_id_of(FAB_IDENTITY_AUTO, "02:00:00:00:00:01", guid, &id));
+	cr_expect_eq(id.kind, FAB_IDENTITY_MAC);
+	cr_expect_str_eq(id.mac, "02:00:00:00:00:01");
+	cr_expect_not(fab_boot_id_of(FAB_IDENTITY_AUTO, "", 0, &id));
+	cr_expect_not(fab_boot_id_of(FAB_IDENTITY_MAC, "", guid, &id));
+}
+
+/* A machine whose nodes are named by `text`, one a line. */
+static struct fab_machine *machine_of(const char *text)
+{
+	struct fab_machine *m;
+	struct fab_err err;
+
+	cr_assert_eq(fab_machine_read("m", text, strlen(text), &m, &err), 0, "%s",
+		     err.text);
+	return m;
+}
+
+/* The plan after a machine has got its addresses, as text; the caller frees. */
+static char *planned(const struct fab_machine *m, const char *network, const char *hosts,
+		     const char *before, struct fab_err *err)
+{
+	struct fab_host_addresses *told = NULL, *plan = NULL;
+	struct fab_ip_network net;
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	int rc;
+
+	cr_assert_eq(fab_ip_network_parse(network, &net, err), 0);
+	cr_assert_eq(fab_host_addresses_read("h", hosts, strlen(hosts), &told, err), 0);
+	cr_assert_eq(fab_address_plan_read(m, "b", before, strlen(before), &plan, err), 0,
+		     "%s", err->text);
+	rc = fab_address_plan_assign(m, &net, told, plan, err);
+	if (!rc)
+		fab_address_plan_write(out, m, plan);
+	fclose(out);
+	fab_host_addresses_free(told);
+	fab_host_addresses_free(plan);
+	if (!rc)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* By name, whatever the order of the machine; the same after a change. */
+Test(addresses, same_host_same_address)
+{
+	struct fab_machine *m = machine_of("n10 - 1 node\nn2 - 1 node\nv1 - 1 server\n");
+	struct fab_machine *more =
+		machine_of("n1 - 1 node\nv1 - 1 server\nn2 - 1 node\nn3 - 1 node\n");
+	struct fab_err err = {""};
+	char *first = planned(m, "10.0.0.0/24", "", "", &err), *second, *third;
+
+	cr_assert_not_null(first, "%s", err.text);
+	cr_expect_str_eq(first, "10.0.0.2 n2\n10.0.0.3 n10\n10.0.0.1 v1\n");
+	second = planned(more, "10.0.0.0/24", "10.0.0.5 n3\n10.0.0.4 gateway\n", first,
+			 &err);
+	/* n10 may come back; n3 has one of its own */
+	cr_expect_str_eq(second, "10.0.0.6 n1\n10.0.0.2 n2\n10.0.0.3 n10\n10.0.0.1 v1\n");
+	third = planned(more, "10.0.0.0/24", "10.0.0.5 n3\n10.0.0.4 gateway\n", second,
+			&err);
+	cr_expect_str_eq(third, second);
+	free(third);
+	third = planned(more, "fd00::/64", "", second, &err);
+	cr_expect_not_null(strstr(third, "fd00::1 v1\n"), "%s", third);
+	cr_expect_not_null(strstr(third, "10.0.0.3 n10\n"), "%s", third);
+	cr_expect_null(planned(more, "10.0.0.0/30", "", "", &err));
+	cr_expect_not_null(strstr(err.text, "10.0.0.0/30 has no address left for 'n2'"),
+			   "%s", err.text);
+	cr_expect_null(planned(m, "10.0.0.0/24", "10.0.0.2 gateway\n", first, &err));
+	cr_expect_not_null(strstr(err.text, "10.0.0.2, kept for 'n2'"), "%s", err.text);
+	free(first);
+	free(second);
+	free(third);
+	fab_machine_free(m);
+	fab_machine_free(more);
+}
+
+/* On a fabric a host that was renamed is known by its GUID. */
+Test(addresses, renamed_host)
+{
+	const char *servers = "h0";
+	struct fab_machine_servers asked = {.patterns = &servers, .n = 1};
+	struct fab_err err = {""};
+	struct fab_fabric *f;
+	struct fab_machine *m;
+	char *first, *second, *at, *old;
+
+	cr_assert_eq(fab_source_open("gen:fattree:radix=4,levels=2", NULL, &f, &err), 0,
+		     "%s", err.text);
+	cr_assert_eq(fab_machine_of_fabric(f, &asked, &m, &err), 0);
+	first = planned(m, "10.0.0.0/24", "", "", &err);
+	cr_assert_not_null(first, "%s", err.text);
+	at = strstr(first, " h3 # 0x");
+	cr_assert_not_null(at, "%s", first);
+	old = fab_format("%.*s was # 0x%s", (int)(at - first), first, at + 8);
+	second = planned(m, "10.0.0.0/24", "", old, &err);
+	cr_expect_str_eq(second, first);
+	free(first);
+	free(second);
+	free(old);
+	fab_machine_free(m);
+	fab_fabric_free(f);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "export/boot.h"
+#include "support/boots.h"
+
+static const char two_hosts[] = "n1 - 1 node\nv1 - 1 server\n";
+
+static enum fab_boot_format format_of(const char *name)
+{
+	return (enum fab_boot_format)fab_choices_find(&fab_boot_format_choices, name,
+						      strlen(name));
+}
+
+/* What a format writes with the addresses of `book`; NULL when it is refused. */
+static char *exported(const char *machine, const char *format, const char *book,
+		      struct fab_boot_site *site, struct fab_err *err)
+{
+	struct fab_host_addresses *addresses = NULL;
+	struct fab_machine *m;
+	struct fab_batch all;
+	uint32_t *of;
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	int rc;
+
+	cr_assert_eq(fab_machine_read("m", machine, strlen(machine), &m, err), 0, "%s",
+		     err->text);
+	all = boots_batch(m, "all");
+	of = boots_map(m, "bcda", &all);
+	rc = book ? fab_host_addresses_read("book", book, strlen(book), &addresses, err)
+		  : 0;
+	site->addresses = addresses;
+	if (!rc)
+		rc = fab_export_boot(out, format_of(format), m, &all, of, site,
+				     NULL, err);
+	fclose(out);
+	cr_expect(!rc || !*text, "nothing is written on failure");
+	if (rc) {
+		free(text);
+		text = NULL;
+	}
+	fab_host_addresses_free(addresses);
+	free(of);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+	return text;
+}
+
+/* Every format, of one node and one server. */
+Test(boot_files, formats)
+{
+	static const struct {
+		const char *format, *expected;
+	} cases[] = {
+		{"csv", "node,server,mac,ip,ip6,client_id\n"
+			"n1,v1,02:00:00:00:00:01,10.0.0.1,fd00::1,\n"},
+		{"json",
+		 "{\"node\":\"n1\",\"server\":\"v1\",\"mac\":\"02:00:00:00:00:01\","
+		 "\"ip\":\"10.0.0.1\",\"ip6\":\"fd00::1\",\"client_id\":null}\n"},
+		{"hosts", "10.0.0.9 v1\n10.0.0.1 n1\nfd00::1 n1\n"},
+		{"ethers", "02:00:00:00:00:01 n1\n"},
+		{"ansible",
+		 "# Ansible: nodes by the server that they boot from\n\n[boot_servers]\n"
+		 "v1 ansible_host=10.0.0.9\n\n[boot_v1]\nn1 ansible_host=10.0.0.1\n\n"
+		 "[boot_v1:vars]\nboot_server=v1\nboot_server_address=10.0.0.9\n\n"
+		 "[boot_nodes:children]\nboot_v1\n"},
+		{"ipxe", "#!ipxe\n# v1 serves 1\n:again\nimgfree\nkernel "
+			 "http://10.0.0.9/vmlinuz initrd=initrd quiet || goto wait\n"
+			 "initrd --name initrd http://v1/initrd || goto wait\n"
+			 "boot || goto wait\n:wait\nsleep 10\ngoto again\n"},
+		{"openchami",
+		 "ochami bss boot params set -d @- <<'END'\n{\n \"macs\": [\n"
+		 "  \"02:00:00:00:00:01\"\n ],\n \"kernel\": "
+		 "\"http://10.0.0.9/vmlinuz\",\n"
+		 " \"initrd\": \"http://v1/initrd\",\n \"params\": \"quiet\"\n}\nEND\n"},
+	};
+	static const char book[] =
+		"# three forms\n2:0:0:0:0:1 n1\n10.0.0.1 n1 x\n::1 lo\nfd00:0::1 n1\n"
+		"v1 02-00-00-00-00-09 10.0.0.9\n";
+	struct fab_boot_site site = {.kernel = "http://{address}/vmlinuz",
+				     .initrd = "http://{server}/initrd",
+				     .params = "quiet"};
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		char *text = exported(two_hosts, cases[i].format, book, &site, &err);
+
+		cr_assert_not_null(text, "%s: %s", cases[i].format, err.text);
+		cr_expect_str_eq(text, cases[i].expected, "%s", text);
+		free(text);
+	}
+}
+
+static void expect_in(const char *machine, const char *format, const char *book,
+		      struct fab_boot_site *site, const char *const *lines, size_t n)
+{
+	struct fab_err err;
+	char *text = exported(machine, format, book, site, &err);
+
+	cr_assert_not_null(text, "%s: %s", format, err.text);
+	for (size_t i = 0; i < n; i++)
+		cr_expect_not_null(strstr(text, lines[i]), "%s lacks %s:\n%s", format,
+				   lines[i], text);
+	free(text);
+}
+#define EXPECT_IN(machine, format, book, site, ...)                                      \
+	expect_in(machine, format, book, site, (const char *const[]){__VA_ARGS__},       \
+		  FAB_COUNT(((const char *const[]){__VA_ARGS__})))
+
+Test(boot_files, what_a_node_loads)
+{
+	static const char book[] = "n1 02:00:00:00:00:01 10.0.0.1 fd00::1\n"
+				   "v1 02:00:00:00:00:09 10.0.0.9 fd00::9\n";
+	struct fab_ip_network four, six;
+	struct fab_boot_site site = {.network4 = &four, .network6 = &six};
+
+	cr_assert_eq(fab_ip_network_parse("10.0.0.0/24", &four, NULL), 0);
+	cr_assert_eq(fab_ip_network_parse("fd00::/64", &six, NULL), 0);
+	EXPECT_IN(two_hosts, "dnsmasq", book, &site,
+		  "dhcp-boot=tag:boot-v1,tag:!ipxe,tag:!http,tag:efi64,ipxe.efi,v1,"
+		  "10.0.0.9\n",
+		  "dhcp-boot=tag:boot-v1,tag:ipxe,v1.ipxe,v1,10.0.0.9\n",
+		  "dhcp-boot=tag:boot-v1,tag:!ipxe,tag:http,tag:arm64,"
+		  "http://10.0.0.9/ipxe-arm64.efi,v1,10.0.0.9\n",
+		  "dhcp-host=02:00:00:00:00:01,set:boot-v1,10.0.0.1,[fd00::1],n1,"
+		  "infinite\n",
+		  "option6:bootfile-url,tftp://[fd00::9]/ipxe.efi\n",
+		  "option6:bootfile-url,tftp://[fd00::9]/v1.ipxe\n",
+		  "dhcp-range=10.0.0.0,static,255.255.255.0,infinite\n",
+		  "dhcp-range=fd00::,static,64,infinite\n");
+	EXPECT_IN(two_hosts, "dhcpd", book, &site, "end of life", "filename \"v1.ipxe\";",
+		  "filename \"http://10.0.0.9/ipxe.efi\";",
+		  "host n1 { hardware ethernet 02:00:00:00:00:01; fixed-address "
+		  "10.0.0.1; }");
+	EXPECT_IN(two_hosts, "kea4", book, &site, "\"boot-file-name\": \"undionly.kpxe\"",
+		  "\"next-server\": \"10.0.0.9\"", "\"match-client-id\": false",
+		  "\"hw-address\": \"02:00:00:00:00:01\"");
+	EXPECT_IN(two_hosts, "kea6", book, &site,
+		  "\"data\": \"tftp://[fd00::9]/ipxe.efi\"",
+		  "\"data\": \"http://[fd00::9]/ipxe-arm64.efi\"", "\"fd00::1\"");
+	site.boot_file[FAB_ARCH_X86_64] = "snponly.efi";
+	site.boot_url = "https://{server}:8443/{file}";
+	site.script = "http://{address}/ipxe/${mac:hexhyp}?from={server}";
+	EXPECT_IN(two_hosts, "dnsmasq", book, &site,
+		  "tag:efi64,snponly.efi,v1,10.0.0.9\n",
+		  "tag:efi64,https://v1:8443/snponly.efi,v1,10.0.0.9\n",
+		  "tag:ipxe,http://10.0.0.9/ipxe/${mac:hexhyp}?from=v1,v1,10.0.0.9\n",
+		  "http://[fd00::9]/ipxe/${mac:hexhyp}?from=v1\n");
+}
+
+/* One command a server, not one a node. */
+Test(boot_files, commands)
+{
+	static const char machine[] = "n9 - 1 node\nn10 - 1 node\nn11 - 1 node\n"
+				      "login - 1 node\nv1 - 1 server\n";
+	static const char book[] = "10.0.0.9 v1\n";
+	struct fab_boot_site site = {0};
+
+	EXPECT_IN(machine, "xcat", NULL, &site,
+		  "chdef -t node -o 'login,n[9-11]' servicenode=v1 xcatmaster=v1 "
+		  "tftpserver=v1 nfsserver=v1\n");
+	EXPECT_IN(machine, "warewulf", book, &site,
+		  "wwctl node set --yes --tagadd Tag=boot-v1 'login,n[9-11]'\n",
+		  "dhcp-boot=tag:boot-v1,tag:!iPXE,tag:!efi-http,tag:x86PC,"
+		  "/warewulf/ipxe-snponly-x86_64.efi,v1,10.0.0.9\n",
+		  "dhcp-boot=tag:boot-v1,tag:iPXE,http://10.0.0.9:9873/ipxe/"
+		  "${mac:hexhyp}?assetkey=${asset}&uuid=${uuid}\n");
+}
+
+/* What is wrong, and a part of the sentence that says so. */
+Test(boot_files, refusals)
+{
+	static const struct {
+		const char *format, *machine, *book, *wrong;
+	} cases[] = {
+		{"dnsmasq", two_hosts, NULL, "no IP address is told for server 'v1'"},
+		{"dnsmasq", two_hosts, "10.0.0.9 v1\n",
+		 "no MAC address and no port GUID is told for node 'n1'"},
+		{"ethers", two_hosts, NULL, "no MAC address is told for node 'n1'"},
+		{"hosts", two_hosts, "10.0.0.9 v1\n", "no IP address is told for node"},
+		{"warewulf", two_hosts, NULL, "no IP address is told for server 'v1'"},
+		{"kea4", two_hosts, "10.0.0.9 v1\n", "no IPv4 network is told"},
+		{"kea6", two_hosts, "10.0.0.9 v1\n", "no IPv6 network is told"},
+		{"openchami", two_hosts, "10.0.0.9 v1\n", "no kernel is told"},
+		{"ipxe", two_hosts, NULL, "no kernel is told"},
+		{"csv", two_hosts, "n1 what\n",
+		 "book:1: expected NAME MAC [IP], MAC NAME or IP NAME...: 'n1 what'"},
+		{"csv", two_hosts, "n1;x 02:00:00:00:00:01\n", "book:1: "},
+		{"xcat", "n1$(reboot) - 1 node\nv1 - 1 server\n", NULL,
+		 "'n1$(reboot)' is no host name"},
+		{"ansible", "n1=x - 1 node\nv1 - 1 server\n", NULL, "is no host name"},
+		{"xcat", "17 - 1 node\nv1 - 1 server\n", NULL, "something else"},
+		{"dnsmasq", "10m - 1 node\nv1 - 1 server\n", "10.0.0.9 v1\n",
+		 "something else"},
+	};
+	struct fab_boot_site site = {0};
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		err.text[0] = 0;
+		cr_expect_null(exported(cases[i].machine, cases[i].format, cases[i].book,
+					&site, &err));
+		cr_expect_not_null(strstr(err.text, cases[i].wrong), "%s: %s",
+				   cases[i].format, err.text);
+	}
+}
+
+/* Two nodes with one address never get into a file. */
+Test(boot_files, twice)
+{
+	static const char machine[] = "n1 - 1 node\nN1 - 1 node\nv1 - 1 server\n";
+	struct fab_boot_site site = {0};
+	struct fab_err err;
+
+	/* one name but for the letters' case: both are what is told of it */
+	cr_expect_null(
+		exported(machine, "ethers", "02:00:00:00:00:01 n1\n", &site, &err));
+	cr_expect_str_eq(err.text, "nodes 'N1' and 'n1' have the same MAC address, "
+				   "02:00:00:00:00:01");
+	cr_expect_null(
+		exported(machine, "hosts", "10.0.0.1 n1\n10.0.0.9 v1\n", &site, &err));
+	cr_expect_not_null(strstr(err.text, "the same IP address"), "%s", err.text);
+}
+
+/* A node may call itself what it likes: only what quotes can hold it. */
+Test(boot_files, hostile_names)
+{
+	static const char hostile[] = "n1\"}; - 1 node\nv1 - 1 server\n";
+	struct fab_boot_site site = {.kernel = "http://v1/vmlinuz"};
+	struct fab_err err;
+
+	for (int f = 0; f < FAB_N_BOOT_FORMATS; f++) {
+		static const char names[] =
+			"csv\0json\0hosts\0ethers\0ansible\0dnsmasq\0kea4\0kea6\0dhcpd\0"
+			"ipxe\0xcat\0warewulf\0openchami\0openchami-config\0";
+		const char *format = names;
+		char *text;
+
+		for (int i = 0; i < f; i++)
+			format += strlen(format) + 1;
+		cr_assert_eq((int)format_of(format), f);
+		text = exported(hostile, format, "10.0.0.9 v1\n", &site, &err);
+		cr_expect_eq(text != NULL, f == FAB_BOOT_CSV || f == FAB_BOOT_JSON);
+		free(text);
+	}
+}
+
+Test(boot_files, templates)
+{
+	static const char *const bad[] = {"",	  "{node}",  "a b",  "a\"b", "a,b",
+					  "a\nb", "{server", "a\\b", "a#b",  "\303\244"};
+	static const char *const good[] = {"{server}.ipxe", "http://{address}/{file}",
+					   "http://h/${mac:hexhyp}?a=b&c=d", "a/b-c_d"};
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(bad); i++)
+		cr_expect_neq(fab_boot_template_check(bad[i], false, &err), 0, "%s",
+			      bad[i]);
+	for (size_t i = 0; i < FAB_COUNT(good); i++)
+		cr_expect_eq(fab_boot_template_check(good[i], false, &err), 0, "%s",
+			     err.text);
+	cr_expect_eq(fab_boot_template_check("ip=dhcp a=\"b c\"", true, &err), 0);
+	cr_expect_neq(fab_boot_template_check("ip=dhcp\nreboot", true, &err), 0);
+}
