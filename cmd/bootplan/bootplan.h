@@ -41,6 +41,15 @@ struct bootplan_method {
 	double seconds;
 };
 
+/* What came of --to; zeroed: nothing was asked for. */
+struct bootplan_exported {
+	const char *format, *path;
+	struct fab_boot_written written;
+	struct fab_cli_folder folder;
+	uint32_t n_of_several_ports; /* nodes whose host has several connected ports */
+	char *port;		     /* of the first such node, on the heap */
+};
+
 /* Everything that was computed and is reported. */
 struct bootplan_outcome {
 	struct fab_machine *m;
@@ -72,14 +81,6 @@ struct bootplan_export {
 	FAB_VEC(const char *) networks;
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
 	const char *boot_url, *script, *kernel, *initrd, *params;
-};
-/* What came of it; zeroed: nothing was asked for. */
-struct bootplan_exported {
-	const char *format, *path;
-	struct fab_boot_written written;
-	struct fab_cli_folder folder;
-	uint32_t n_of_several_ports; /* nodes whose host has several connected ports */
-	char *port;		     /* of the first such node, on the heap */
 };
 /* Values of options: ARCH=NAME, templates, parameters of a kernel, networks, folders. */
 int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err);

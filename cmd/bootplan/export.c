@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bootplan.h"
 #include "boot/address_plan.h"
+#include "bootplan.h"
 
 /* What is read and made for the files. */
 struct work {
@@ -167,15 +167,16 @@ static void write_files(const struct work *w, const struct fab_batch *batch,
 			struct bootplan_exported *out)
 {
 	const struct bootplan_export *e = w->e;
-	struct fab_boot_site site = {.addresses = w->told,
-				     .identity = e->identity,
-				     .network4 = w->has_network[0] ? &w->network[0] : NULL,
-				     .network6 = w->has_network[1] ? &w->network[1] : NULL,
-				     .boot_url = e->boot_url,
-				     .script = e->script,
-				     .kernel = e->kernel,
-				     .initrd = e->initrd,
-				     .params = e->params};
+	struct fab_boot_site site = {
+		.addresses = w->told,
+		.identity = e->identity,
+		.network4 = w->has_network[0] ? &w->network[0] : NULL,
+		.network6 = w->has_network[1] ? &w->network[1] : NULL,
+		.boot_url = e->boot_url,
+		.script = e->script,
+		.kernel = e->kernel,
+		.initrd = e->initrd,
+		.params = e->params};
 	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
 	struct fab_err err;
 	int rc;
@@ -226,7 +227,7 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 {
 	if (!x->format)
 		return;
-	fab_report_answer(r, FAB_TONE_NONE, "%s of %u nodes and %u servers: %s%s.",
+	fab_report_answer(r, FAB_TONE_PLAIN, "%s of %u nodes and %u servers: %s%s.",
 			  x->format, x->written.n_nodes, x->written.n_servers, x->path,
 			  x->port ? "; each node is known by the first connected port of "
 				    "its host"

@@ -134,10 +134,11 @@ static const struct fab_option options[] = {
 	 "client-id), mac, client-id (of InfiniBand, ff:..:GUID), client-id-20 (20:GUID) "
 	 "or hardware-32",
 	 FAB_TAKES_ONE, TO(export.identity),
-	 .choices = FAB_NAME_LIST([FAB_IDENTITY_AUTO] = "auto", [FAB_IDENTITY_MAC] = "mac",
-				  [FAB_IDENTITY_CLIENT_ID] = "client-id",
-				  [FAB_IDENTITY_CLIENT_ID_20] = "client-id-20",
-				  [FAB_IDENTITY_HARDWARE_32] = "hardware-32")},
+	 .choices =
+		 FAB_NAME_LIST([FAB_IDENTITY_AUTO] = "auto", [FAB_IDENTITY_MAC] = "mac",
+			       [FAB_IDENTITY_CLIENT_ID] = "client-id",
+			       [FAB_IDENTITY_CLIENT_ID_20] = "client-id-20",
+			       [FAB_IDENTITY_HARDWARE_32] = "hardware-32")},
 	{"boot-file", "[ARCH=]NAME",
 	 "What a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
 	 "undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",

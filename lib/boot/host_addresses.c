@@ -347,18 +347,23 @@ void fab_host_addresses_free(struct fab_host_addresses *addresses)
 	free(addresses);
 }
 
+/* By the name to the letter, else whatever its case. */
+static uint32_t find(const struct fab_host_addresses *a, const char *name)
+{
+	uint32_t at = fab_strmap_get(a->by_name, name, strlen(name));
+	struct fab_hits hits;
+
+	if (at != FAB_NONE)
+		return at;
+	hits = fab_directory_find(a->names, name, strlen(name), false);
+	return hits.n == 1 ? fab_directory_hit(a->names, &hits) : FAB_NONE;
+}
+
 const struct fab_host_address *
 fab_host_addresses_find(const struct fab_host_addresses *addresses, const char *name)
 {
-	uint32_t at = addresses ? fab_strmap_get(addresses->by_name, name, strlen(name))
-				: FAB_NONE;
+	uint32_t at = addresses ? find(addresses, name) : FAB_NONE;
 
-	if (addresses && at == FAB_NONE) {
-		struct fab_hits hits =
-			fab_directory_find(addresses->names, name, strlen(name), false);
-
-		at = hits.n == 1 ? fab_directory_hit(addresses->names, &hits) : FAB_NONE;
-	}
 	return at == FAB_NONE ? NULL : &addresses->entries.v[at];
 }
 
@@ -382,7 +387,8 @@ bool fab_host_addresses_has_ip(const struct fab_host_addresses *addresses, const
 void fab_host_addresses_set_ip(struct fab_host_addresses *addresses, const char *name,
 			       const char *ip)
 {
-	uint32_t entry = entry_of(addresses, name), n = (uint32_t)addresses->claims.n;
+	uint32_t known = find(addresses, name), n = (uint32_t)addresses->claims.n;
+	uint32_t entry = known == FAB_NONE ? entry_of(addresses, name) : known;
 	struct fab_host_address *e = &addresses->entries.v[entry];
 
 	if (strchr(ip, ':'))

@@ -13,9 +13,12 @@
 #include "unicast/engine.h"
 
 const struct fab_cli_table fab_cli_tables[] = {
-	{"MULTICAST", &fab_mcast_choices},	    {"UNICAST", &fab_unicast_choices},
-	{"MAPPINGS", &fab_mapping_choices},	    {"PATTERNS", &fab_pattern_choices},
-	{"PERMUTATIONS", &fab_permutation_choices}, {"BOOT_FORMATS", &fab_boot_format_choices},
+	{"MULTICAST", &fab_mcast_choices},
+	{"UNICAST", &fab_unicast_choices},
+	{"MAPPINGS", &fab_mapping_choices},
+	{"PATTERNS", &fab_pattern_choices},
+	{"PERMUTATIONS", &fab_permutation_choices},
+	{"BOOT_FORMATS", &fab_boot_format_choices},
 };
 const size_t fab_cli_n_tables = FAB_COUNT(fab_cli_tables);
 

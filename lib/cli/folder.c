@@ -108,11 +108,12 @@ static void check_old(const struct fab_cli_folder *folder)
 		cannot_write(folder->path);
 	while ((entry = readdir(dir)) != NULL)
 		if (!is_ours(list, entry->d_name))
-			fab_cli_exit(FAB_EXIT_ERROR,
-				     "%s: the folder holds '%.200s', which was not "
-				     "written as one of its files: name an empty or a new "
-				     "folder",
-				     folder->path, entry->d_name);
+			fab_cli_exit(
+				FAB_EXIT_ERROR,
+				"%s: the folder holds '%.200s', which was not "
+				"written as one of its files: name an empty or a new "
+				"folder",
+				folder->path, entry->d_name);
 	closedir(dir);
 	free(list);
 }

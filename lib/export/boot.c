@@ -143,7 +143,9 @@ static const struct {
 static struct fab_choice format_at(size_t i)
 {
 	return (struct fab_choice){.form = formats[i].name,
-				   .summary = formats[i].summary};
+				   .summary = formats[i].summary,
+				   .manual = boot_manual[i],
+				   .is_in_all = true};
 }
 
 const struct fab_choices fab_boot_format_choices = {

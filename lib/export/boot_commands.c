@@ -36,7 +36,7 @@ static void each_list(const struct boot_part *part, const struct boot_server *s,
 static void write_chdef(FILE *out, const struct boot_server *s, const char *list)
 {
 	fprintf(out,
-		"chdef -t node -o '%s' servicenode=%s xcatmaster=%s tftpserver=%s "
+		"chdef -t node '%s' servicenode=%s xcatmaster=%s tftpserver=%s "
 		"nfsserver=%s\n",
 		list, s->name, s->name, s->name, s->name);
 }

@@ -27,11 +27,11 @@ static void write_shared(const struct boot_part *part)
 	      out);
 	if (site->network6)
 		fputs("# the same of DHCPv6 (options 61, 16 and 15)\n"
-		      "dhcp-match=set:efi64,option6:client-arch,7\n"
-		      "dhcp-match=set:efi64,option6:client-arch,9\n"
-		      "dhcp-match=set:efi64,option6:client-arch,16\n"
-		      "dhcp-match=set:arm64,option6:client-arch,11\n"
-		      "dhcp-match=set:arm64,option6:client-arch,19\n"
+		      "dhcp-match=set:efi64,option6:61,00:07\n"
+		      "dhcp-match=set:efi64,option6:61,00:09\n"
+		      "dhcp-match=set:efi64,option6:61,00:10\n"
+		      "dhcp-match=set:arm64,option6:61,00:0b\n"
+		      "dhcp-match=set:arm64,option6:61,00:13\n"
 		      "dhcp-vendorclass=set:http,enterprise:343,HTTPClient\n"
 		      "dhcp-option-force=tag:http,option6:16,"
 		      "00:00:01:57:00:0a:48:54:54:50:43:6c:69:65:6e:74\n",

@@ -37,6 +37,9 @@ struct boot_part {
 	bool has_shared;
 };
 
+/* What the manual says of each format, by its number. */
+extern const char *const boot_manual[FAB_N_BOOT_FORMATS];
+
 /* A node of the part's server. */
 static inline const struct boot_node *
 boot_node_of(const struct boot_plan *plan, const struct boot_server *server, uint32_t i)

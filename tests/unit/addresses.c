@@ -36,6 +36,10 @@ Test(addresses, books)
 	cr_expect_str_eq(fab_host_addresses_find(a, "n3")->ip6, "fd00::3");
 	cr_expect_str_eq(fab_host_addresses_find(a, "n3")->ip, "");
 	cr_expect_null(fab_host_addresses_find(a, "localhost"));
+	fab_host_addresses_set_ip(a, "N3", "10.0.0.3");
+	cr_expect_str_eq(fab_host_addresses_find(a, "n3")->ip, "10.0.0.3");
+	cr_expect(fab_host_addresses_has_ip(a, "10.0.0.3"));
+	cr_expect_not(fab_host_addresses_has_ip(a, "10.0.0.4"));
 	fab_host_addresses_free(a);
 }
 

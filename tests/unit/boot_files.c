@@ -37,8 +37,8 @@ static char *exported(const char *machine, const char *format, const char *book,
 		  : 0;
 	site->addresses = addresses;
 	if (!rc)
-		rc = fab_export_boot(out, format_of(format), m, &all, of, site,
-				     NULL, err);
+		rc = fab_export_boot(out, format_of(format), m, &all, of, site, NULL,
+				     err);
 	fclose(out);
 	cr_expect(!rc || !*text, "nothing is written on failure");
 	if (rc) {
@@ -163,7 +163,7 @@ Test(boot_files, commands)
 	struct fab_boot_site site = {0};
 
 	EXPECT_IN(machine, "xcat", NULL, &site,
-		  "chdef -t node -o 'login,n[9-11]' servicenode=v1 xcatmaster=v1 "
+		  "chdef -t node 'login,n[9-11]' servicenode=v1 xcatmaster=v1 "
 		  "tftpserver=v1 nfsserver=v1\n");
 	EXPECT_IN(machine, "warewulf", book, &site,
 		  "wwctl node set --yes --tagadd Tag=boot-v1 'login,n[9-11]'\n",
