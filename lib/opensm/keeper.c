@@ -20,6 +20,7 @@ void fab_shared_fabric_drop(struct fab_shared_fabric *s)
 		return;
 	fab_dist_free(s->dist);
 	fab_map64_free(s->port_of);
+	fab_map64_free(s->switch_of);
 	fab_fabric_free(s->f);
 	free(s);
 }
@@ -31,14 +32,17 @@ static struct fab_shared_fabric *share(struct fab_fabric *f, struct fab_err *err
 
 	atomic_init(&s->n_users, 1);
 	s->f = f;
-	if (fab_dist_new(f, 1, &s->dist, err)) {
-		fab_shared_fabric_drop(s);
-		return NULL;
-	}
 	s->port_of = fab_map64_new(f->n_ports);
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (f->port_guid[p])
 			fab_map64_put(s->port_of, f->port_guid[p], p);
+	s->switch_of = fab_map64_new(f->n_switches);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		fab_map64_put(s->switch_of, f->node_guid[sw], sw);
+	if (fab_dist_new(f, 1, &s->dist, err)) {
+		fab_shared_fabric_drop(s);
+		return NULL;
+	}
 	return s;
 }
 
@@ -132,17 +136,21 @@ int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 	return found < 0 ? found : rc;
 }
 
-/* The port of `to` that has the place of a port of `from`; FAB_NONE: there is none. */
+/* FAB_NONE: it is gone. */
+static uint32_t same_switch(const struct fab_shared_fabric *from,
+			    const struct fab_shared_fabric *to, uint32_t sw)
+{
+	return fab_map64_get(to->switch_of, from->f->node_guid[sw]);
+}
+
+/* The port of a switch that has the place of a port of `from`; FAB_NONE: it is gone. */
 static uint32_t same_port(const struct fab_shared_fabric *from,
 			  const struct fab_shared_fabric *to, uint32_t port)
 {
-	uint32_t node = from->f->port_node[port], there;
+	uint32_t sw = same_switch(from, to, from->f->port_node[port]);
 
-	there = fab_map64_get(to->port_of,
-			      from->f->port_guid[from->f->node_first_port[node]]);
-	if (there == FAB_NONE)
-		return FAB_NONE;
-	return fab_port_find(to->f, to->f->port_node[there], from->f->port_num[port]);
+	return sw == FAB_NONE ? FAB_NONE
+			      : fab_port_find(to->f, sw, from->f->port_num[port]);
 }
 
 /* The same cable in `to`; FAB_NONE: it is gone. */
@@ -157,15 +165,6 @@ static uint32_t same_cable(const struct fab_shared_fabric *from,
 	return to->f->port_cable[a];
 }
 
-/* A switch by its port 0. */
-static uint32_t same_switch(const struct fab_shared_fabric *from,
-			    const struct fab_shared_fabric *to, uint32_t sw)
-{
-	uint32_t port = same_port(from, to, from->f->node_first_port[sw]);
-
-	return port == FAB_NONE ? FAB_NONE : to->f->port_node[port];
-}
-
 /* The members hang where they did, on the switches with the same GUIDs. */
 static bool members_stay(const struct fab_shared_fabric *from,
 			 const struct fab_live_tree *old,
@@ -175,8 +174,8 @@ static bool members_stay(const struct fab_shared_fabric *from,
 	if (old->root == FAB_NONE || old->n_members != n)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t now = fab_map64_get(to->port_of,
-					     from->f->port_guid[old->member[i]]);
+		uint32_t now =
+			fab_map64_get(to->port_of, from->f->port_guid[old->member[i]]);
 		uint32_t was_on = fab_port_switch(from->f, old->member[i]);
 
 		if (now == FAB_NONE || !bsearch(&now, port, n, sizeof(*port), by_id) ||
@@ -229,8 +228,8 @@ static void settle(struct fab_keeper *k, const struct fab_keeper *old,
 
 		if (is_first && old->live && found > 1) {
 			t = fab_live_tree_of(old->live, g);
-			counts->kept += carry_over(old->shared, &t, k, g, port,
-						   (uint32_t)found);
+			counts->kept +=
+				carry_over(old->shared, &t, k, g, port, (uint32_t)found);
 		}
 		t = fab_live_tree_of(k->live, g);
 		if (!is_first && found > 1 && t.root == FAB_NONE) {

@@ -40,8 +40,8 @@ void fab_keeper_free(struct fab_keeper *k);
  */
 int fab_keeper_renew(struct fab_keeper *k, struct fab_fabric *f,
 		     const struct fab_membership *members,
-		     struct fab_keeper_counts *counts, struct fab_err *err)
-	FAB_MUST_CHECK;
+		     struct fab_keeper_counts *counts,
+		     struct fab_err *err) FAB_MUST_CHECK;
 /* Forget the fabric and all trees. O(size). */
 void fab_keeper_clear(struct fab_keeper *k);
 
@@ -58,7 +58,8 @@ int fab_keeper_route(struct fab_keeper *k, uint32_t group, const uint64_t *guid,
 struct fab_live_tree fab_keeper_tree(const struct fab_keeper *k, uint32_t group);
 /* Borrowed until the next renewal; NULL: none. O(1). */
 const struct fab_fabric *fab_keeper_fabric(const struct fab_keeper *k);
-/* Largest number of trees on one cable between switches; 0 without a fabric. O(cables). */
+/* Largest number of trees on one cable between switches; 0 without a fabric. O(cables).
+ */
 uint32_t fab_keeper_max_efi(const struct fab_keeper *k);
 
 /* A copy of all trees at one time, to be balanced by another thread. */
@@ -72,11 +73,11 @@ struct fab_plan_options {
 };
 
 struct fab_plan_result {
-	uint32_t n_groups;	  /* with a tree */
-	uint32_t before, after;	  /* largest EFI */
-	uint32_t bound;		  /* no trees of minimal height have less */
+	uint32_t n_groups;	/* with a tree */
+	uint32_t before, after; /* largest EFI */
+	uint32_t bound;		/* no trees of minimal height have less */
 	uint32_t n_moved;
-	bool is_out_of_time;	  /* stopped: less good than it could be */
+	bool is_out_of_time; /* stopped: less good than it could be */
 };
 
 /* NULL: no tree to balance. The caller frees. O(trees). */

@@ -11,7 +11,8 @@ struct fab_shared_fabric {
 	atomic_uint n_users;
 	struct fab_fabric *f;
 	struct fab_dist *dist;
-	struct fab_map64 *port_of; /* by GUID: adapters' ports, port 0 of switches */
+	struct fab_map64 *port_of;   /* by GUID: adapters' ports, port 0 of switches */
+	struct fab_map64 *switch_of; /* by GUID of the node */
 };
 
 struct fab_shared_fabric *fab_shared_fabric_hold(struct fab_shared_fabric *s);

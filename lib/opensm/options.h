@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an administrator says to the plug-in: words NAME=VALUE between commas or blanks, in
- * event_plugin_options of opensm.conf or a line each in a file, where # starts a comment.
+ * What an administrator says to the plug-in: words NAME=VALUE between commas or blanks,
+ * in event_plugin_options of opensm.conf or a line each in a file, where # starts a
+ * comment.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ enum fab_opensm_mode {
 struct fab_opensm_options {
 	enum fab_opensm_mode mode;
 	const struct fab_mcast_engine *engine; /* of all groups at once */
-	uint32_t max_moved;	    /* trees that one rebalancing may move */
+	uint32_t max_moved;		       /* trees that one rebalancing may move */
 	uint32_t rebalance_changes; /* after so many changes of groups; 0: never */
 	uint32_t rebalance_seconds; /* so long after a change; 0: never */
 	uint32_t time_limit_ms;	    /* of one rebalancing, in the background */
@@ -42,7 +43,7 @@ int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
  * The same of the file o->file. EINVAL names file and line; errors of the file as they
  * are; a file of more than 64 KiB is EFBIG. O(file).
  */
-int fab_opensm_options_read(struct fab_opensm_options *o, struct fab_err *err)
-	FAB_MUST_CHECK;
+int fab_opensm_options_read(struct fab_opensm_options *o,
+			    struct fab_err *err) FAB_MUST_CHECK;
 /* "on" and so on. O(1). */
 const char *fab_opensm_mode_name(enum fab_opensm_mode mode);

@@ -17,9 +17,9 @@
 
 struct fab_plan {
 	struct fab_shared_fabric *shared;
-	uint32_t n_trees; /* groups that have one */
-	uint32_t *number; /* [n_trees] of the group, ascending */
-	struct fab_live *live; /* by place in `number`; what is found is left here */
+	uint32_t n_trees;	  /* groups that have one */
+	uint32_t *number;	  /* [n_trees] of the group, ascending */
+	struct fab_live *live;	  /* by place in `number`; what is found is left here */
 	uint32_t n_moved, *moved; /* places */
 };
 
@@ -161,9 +161,9 @@ static int verify(const struct fab_plan *p, const struct fab_groups *names,
 		return rc;
 	any_height.name = result.engine->name;
 	result.engine = &any_height;
-	rc = fab_mcast_verify(&(struct fab_mcast_problem){p->shared->f, p->shared->dist,
-							  groups},
-			      &result, err);
+	rc = fab_mcast_verify(
+		&(struct fab_mcast_problem){p->shared->f, p->shared->dist, groups},
+		&result, err);
 	fab_mcast_result_fini(&result);
 	fab_groups_free(groups);
 	return rc;
@@ -190,7 +190,8 @@ static int solve(struct fab_plan *p, const struct fab_groups *groups,
 		uint32_t most = o->max_moved < p->n_trees ? o->max_moved : p->n_trees;
 
 		deadline.seconds = start + limit;
-		p->n_moved = fab_live_improve(p->live, most, p->moved, is_late, &deadline);
+		p->n_moved =
+			fab_live_improve(p->live, most, p->moved, is_late, &deadline);
 	}
 	return rc ? rc : verify(p, groups, err);
 }
@@ -226,8 +227,8 @@ uint32_t fab_keeper_take(struct fab_keeper *k, const struct fab_plan *p, uint32_
 		struct fab_live_tree now = fab_live_tree_of(k->live, group);
 
 		if (now.n_members != new.n_members ||
-		    memcmp(now.member, new.member,
-			   now.n_members * sizeof(*now.member)) != 0)
+		    memcmp(now.member, new.member, now.n_members * sizeof(*now.member)) !=
+			    0)
 			continue;
 		fab_live_adopt(k->live, group, &new);
 		moved[n++] = group;

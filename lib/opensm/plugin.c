@@ -291,8 +291,8 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
 	(void)data;
 	(void)event_data;
-	if (plugin.is_broken || (event != OSM_EVENT_ID_UCAST_ROUTING_DONE &&
-				 event != OSM_EVENT_ID_SUBNET_UP))
+	if (plugin.is_broken ||
+	    (event != OSM_EVENT_ID_UCAST_ROUTING_DONE && event != OSM_EVENT_ID_SUBNET_UP))
 		return;
 	pthread_mutex_lock(&plugin.mutex);
 	if (setjmp(out_of_memory)) {

@@ -62,10 +62,9 @@ static int add_cable(struct osm_opensm *osm, const struct fab_fabric *f, uint32_
 	    port->p_remote_physp == physp(to->p_node, f->port_num[b]) &&
 	    add_port(plan, port) && add_port(plan, port->p_remote_physp))
 		return 0;
-	return fab_fail(err, EPROTO,
-			"the cable of switch 0x%016llx port %u is not what it was",
-			(unsigned long long)f->node_guid[f->port_node[a]],
-			f->port_num[a]);
+	return fab_fail(
+		err, EPROTO, "the cable of switch 0x%016llx port %u is not what it was",
+		(unsigned long long)f->node_guid[f->port_node[a]], f->port_num[a]);
 }
 
 /* The switch port of a member as OpenSM has it now; it must be on `sw`. */

@@ -32,7 +32,7 @@ static enum fab_node_kind kind_of(const osm_node_t *node)
 	if (node->sw)
 		return FAB_SWITCH;
 	return node->node_info.node_type == IB_NODE_TYPE_ROUTER ? FAB_ROUTER
-								 : FAB_ADAPTER;
+								: FAB_ADAPTER;
 }
 
 /* `priv` of a node is OpenSM's: ids are found by GUID. */
@@ -40,13 +40,13 @@ static void add_node(struct fab_builder *b, struct fab_map64 *id_of,
 		     const osm_node_t *node)
 {
 	const char *name = node->print_desc ? node->print_desc : "";
-	const struct fab_node_spec spec = {
-		.kind = kind_of(node),
-		.guid = cl_ntoh64(node->node_info.node_guid),
-		.sys_guid = cl_ntoh64(node->node_info.sys_guid),
-		.n_ports = node->node_info.num_ports,
-		.name = name,
-		.name_len = strlen(name)};
+	const struct fab_node_spec spec = {.kind = kind_of(node),
+					   .guid = cl_ntoh64(node->node_info.node_guid),
+					   .sys_guid =
+						   cl_ntoh64(node->node_info.sys_guid),
+					   .n_ports = node->node_info.num_ports,
+					   .name = name,
+					   .name_len = strlen(name)};
 	uint32_t id = fab_builder_add_node(b, &spec);
 
 	fab_map64_set(id_of, spec.guid, id);

@@ -4,7 +4,8 @@
 
 # to build the commands
 packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-dev
-  libjansson-dev libsmartcols-dev libsqlite3-dev libibnetdisc-dev libibmad-dev libibumad-dev"
+  libjansson-dev libsmartcols-dev libsqlite3-dev libibnetdisc-dev libibmad-dev libibumad-dev
+  libopensm-dev"
 # to run every test: Criterion for the unit tests, ibsim with ibnetdiscover and OpenSM as a
 # fabric without hardware, ibdmchk (ibutils) to check tables, clang as a second compiler and
 # for the fuzz targets, mandoc for the pages, zsh and fish for their completions, jq to judge
