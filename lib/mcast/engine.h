@@ -45,6 +45,9 @@ enum fab_mcast_ended {
 	FAB_ENDED_FAILED   /* progress stopped it: there is no result */
 };
 
+/* "done", "bound", "stall", "time", "interrupt". O(1). */
+const char *fab_mcast_ended_name(enum fab_mcast_ended ended);
+
 /* Where an engine stands between two groups. */
 struct fab_mcast_state {
 	const struct fab_mcast_problem *problem;
@@ -70,7 +73,8 @@ struct fab_mcast_options {
 	fab_progress_fn progress; /* may be NULL */
 	void *progress_context;
 	uint64_t seed;	     /* of what is left to chance */
-	double time_limit_s; /* of an engine that could go on for ever */
+	double time_limit_s; /* of an engine that could go on for long; 0: none */
+	double until;	     /* stop at this time (fab_now()); 0: at none */
 	/* asked now and then by such engines: shall they stop with what they have? May
 	 * be NULL */
 	bool (*is_over)(void *context);

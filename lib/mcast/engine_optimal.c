@@ -15,14 +15,15 @@ enum { ROUNDS = 30, ATTEMPTS = 4 };
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		 const struct fab_mcast_options *o)
 {
-	struct fab_negotiation n = {.options = o,
+	struct fab_mcast_options limited = *o;
+	struct fab_negotiation n = {.options = &limited,
 				    .n_rounds = ROUNDS,
 				    .n_attempts = ATTEMPTS,
 				    .is_told = true};
 
 	if (o->time_limit_s > 0)
-		n.until = fab_now() + o->time_limit_s;
-	if (fab_mcast_balanced.solve(problem, s, o))
+		limited.until = fab_now() + o->time_limit_s;
+	if (fab_mcast_balanced.solve(problem, s, &limited))
 		return 1;
 	s->ended = fab_negotiate(s, &n);
 	return s->ended == FAB_ENDED_FAILED;

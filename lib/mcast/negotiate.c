@@ -118,7 +118,7 @@ static bool is_over(struct negotiation *x, uint32_t done)
 
 	if (x->o->n_steps && fab_reroute_steps(x->reroute) > x->o->n_steps)
 		x->ended = FAB_ENDED_STALL;
-	if (x->o->until > 0 && fab_now() > x->o->until)
+	if (o->until > 0 && fab_now() > o->until)
 		x->ended = FAB_ENDED_TIME;
 	if (o->is_over && o->is_over(o->is_over_context))
 		x->ended = FAB_ENDED_STOPPED;

@@ -11,9 +11,9 @@
 #include "mcast/engine.h"
 
 struct fab_negotiation {
-	const struct fab_mcast_options *options; /* bound, seed, progress, limits */
+	const struct fab_mcast_options
+		*options;    /* bound, seed, until, is_over, progress */
 	uint64_t n_steps;    /* stop after so many cables looked at; 0: any number */
-	double until;	     /* or at this time (fab_now()); 0: at none */
 	uint32_t n_rounds;   /* give a target up after so many rounds over the groups
 				that brought nothing */
 	uint32_t n_attempts; /* and stop after so many targets given up */
