@@ -72,9 +72,9 @@ static void add_result(struct fab_draft *d, const struct bootplan_outcome *o, si
 void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o)
 {
 	struct fab_draft d = {
-		.run = {.source = o->m->source,
-			.fingerprint = fingerprint(o->m),
-			.hosts = (uint64_t)o->m->n_nodes + o->m->n_servers}};
+		.run.fabric = {.source = o->m->source,
+			       .fingerprint = fingerprint(o->m),
+			       .hosts = (uint64_t)o->m->n_nodes + o->m->n_servers}};
 
 	fab_draft_fact(&d, "nodes", o->largest_nodes);
 	fab_draft_fact(&d, "machine_nodes", o->m->n_nodes);

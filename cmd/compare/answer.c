@@ -30,10 +30,11 @@ void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs
 	const struct fab_store_result *best = NULL;
 	double least = NAN;
 
-	fab_report_answer(
-		r, FAB_TONE_PLAIN, "Run %" PRIu64 " of %s: %s on %s, %zu result%s.",
-		run->id, run->time, run->command, run->source ? run->source : "no fabric",
-		run->n_results, run->n_results == 1 ? "" : "s");
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "Run %" PRIu64 " of %s: %s on %s, %zu result%s.", run->id,
+			  run->time, run->command,
+			  run->fabric.source ? run->fabric.source : "no fabric",
+			  run->n_results, run->n_results == 1 ? "" : "s");
 	if (run->n_shard)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "It is shard %" PRIu64 " of %" PRIu64 ": %" PRIu64

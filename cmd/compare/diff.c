@@ -21,23 +21,21 @@ struct record {
 	double base_value, value, ratio;
 };
 
-#define AT(member) FAB_AT(struct record, member)
 static const struct fab_column columns[] = {
-	{"metric", FAB_TEXT, "what is compared", 0, AT(metric)},
-	{"base_run", FAB_UINT, "number of the first run", FAB_COL_EXTRA, AT(base_run)},
-	{"base_algorithm", FAB_TEXT, "algorithm of it", 0, AT(base_algorithm)},
-	{"base_value", FAB_NUMBER, "what it had; null: nothing", 0, AT(base_value)},
-	{"run", FAB_UINT, "number of the other run", 0, AT(run)},
-	{"algorithm", FAB_TEXT, "algorithm of it", 0, AT(algorithm)},
-	{"value", FAB_NUMBER, "what it had; null: nothing", 0, AT(value)},
-	{"ratio", FAB_REAL, "value divided by base_value", 0, AT(ratio)},
-	{"verdict", FAB_TEXT, "better, worse or same; null: neither is better",
-	 FAB_COL_VERDICT, AT(verdict)},
+	FAB_COLUMN(metric, TEXT, "what is compared"),
+	FAB_COLUMN_AS(base_run, UINT, "number of the first run", FAB_COL_EXTRA),
+	FAB_COLUMN(base_algorithm, TEXT, "algorithm of it"),
+	FAB_COLUMN(base_value, NUMBER, "what it had; null: nothing"),
+	FAB_COLUMN(run, UINT, "number of the other run"),
+	FAB_COLUMN(algorithm, TEXT, "algorithm of it"),
+	FAB_COLUMN(value, NUMBER, "what it had; null: nothing"),
+	FAB_COLUMN(ratio, REAL, "value divided by base_value"),
+	FAB_COLUMN_AS(verdict, TEXT, "better, worse or same; null: neither is better",
+		      FAB_COL_VERDICT),
 	/* from here on of parts only */
-	{"part", FAB_TEXT, "set of faults, number of faults, batch, segment of a batch",
-	 0, AT(part)},
+	FAB_COLUMN(part, TEXT,
+		   "set of faults, number of faults, batch, segment of a batch"),
 };
-#undef AT
 enum { N_COLUMNS = FAB_COUNT(columns) - 1 };
 
 struct compare_columns compare_diff_columns(void)
@@ -78,10 +76,10 @@ static char *describe(const struct compare_item *item)
 {
 	const struct fab_store_run *run = item->run;
 
-	return fab_format("%" PRIu64 "%s%s %s %s%s%s", run->id,
-			  item->algorithm ? ":" : "",
-			  item->algorithm ? item->algorithm : "", run->time, run->source,
-			  run->label ? ", " : "", run->label ? run->label : "");
+	return fab_format(
+		"%" PRIu64 "%s%s %s %s%s%s", run->id, item->algorithm ? ":" : "",
+		item->algorithm ? item->algorithm : "", run->time, run->fabric.source,
+		run->label ? ", " : "", run->label ? run->label : "");
 }
 
 static void put_counts(struct fab_report *r, const struct compare_rows *rows)

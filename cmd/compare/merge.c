@@ -85,13 +85,19 @@ static uint64_t store_run(const struct compare_merge *p, const struct found *f,
 	return id;
 }
 
+/* A row of a table. */
+struct record {
+	const char *unit, *run_command, *arguments;
+	uint64_t run, shards, items;
+};
+
 static const struct fab_column columns[] = {
-	{"run", FAB_UINT, "number that it got", 0},
-	{"shards", FAB_UINT, "that it is made of", 0},
-	{"items", FAB_UINT, "of all of them together", 0},
-	{"unit", FAB_TEXT, "what the items are", 0},
-	{"run_command", FAB_TEXT, "command that the shards are of", 0},
-	{"arguments", FAB_TEXT, "what they have in common", 0},
+	FAB_COLUMN(run, UINT, "number that it got"),
+	FAB_COLUMN(shards, UINT, "that it is made of"),
+	FAB_COLUMN(items, UINT, "of all of them together"),
+	FAB_COLUMN(unit, TEXT, "what the items are"),
+	FAB_COLUMN(run_command, TEXT, "command that the shards are of"),
+	FAB_COLUMN(arguments, TEXT, "what they have in common"),
 };
 
 struct compare_columns compare_merge_columns(void)
@@ -106,13 +112,13 @@ static int report(FILE *out, const struct fab_report_options *options,
 	const struct fab_store_shard *shard = f->parts.v[0].run->shard;
 	struct fab_report *r =
 		fab_report_new(out, options, "fabric-compare", "merged", NULL);
-	const union fab_cell cells[] = {
-		{.u = id},
-		{.u = f->parts.n},
-		{.u = shard->all_items},
-		{.text = shard->unit},
-		{.text = f->parts.v[0].run->command},
-		{.text = shard->job},
+	const struct record row = {
+		.run = id,
+		.shards = f->parts.n,
+		.items = shard->all_items,
+		.unit = shard->unit,
+		.run_command = f->parts.v[0].run->command,
+		.arguments = shard->job,
 	};
 	char items[FAB_HUMAN_BYTES];
 
@@ -123,7 +129,7 @@ static int report(FILE *out, const struct fab_report_options *options,
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "It takes the place of their runs in %s.", p->path);
 	fab_report_table_begin(r, "merged", "Merged", columns, FAB_COUNT(columns));
-	fab_report_row(r, cells);
+	fab_report_record(r, &row);
 	fab_report_table_end(r);
 	return fab_report_finish(r, err);
 }

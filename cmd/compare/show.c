@@ -17,36 +17,33 @@ struct record {
 
 #define AT(member) FAB_AT(struct record, member)
 static const struct fab_column histogram_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
 	{"efi", FAB_UINT, "number of trees on a cable", 0, AT(load)},
 	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0, AT(links)},
 };
 static const struct fab_column detail_columns[] = {
-	{"algorithm", FAB_TEXT, "of the result", 0, AT(algorithm)},
-	{"part", FAB_TEXT, "set of faults, or number of faults", 0, AT(part)},
-	{"metric", FAB_TEXT, "what is measured", 0, AT(metric)},
-	{"value", FAB_NUMBER, "what it is", 0, AT(value)},
+	FAB_COLUMN(algorithm, TEXT, "of the result"),
+	FAB_COLUMN(part, TEXT, "set of faults, or number of faults"),
+	FAB_COLUMN(metric, TEXT, "what is measured"),
+	FAB_COLUMN(value, NUMBER, "what it is"),
 };
 static const struct fab_column batch_columns[] = {
-	{"algorithm", FAB_TEXT, "of the result", 0, AT(algorithm)},
+	FAB_COLUMN(algorithm, TEXT, "of the result"),
 	{"batch", FAB_TEXT, "what boots together", 0, AT(part)},
-	{"nodes", FAB_UINT, "nodes of it", 0, AT(nodes)},
-	{"servers", FAB_UINT, "that serve them", 0, AT(servers)},
-	{"bandwidth_mbps", FAB_NUMBER, "of the slowest node", FAB_COL_MBPS,
-	 AT(bandwidth_mbps)},
-	{"boot_seconds", FAB_NUMBER, "until all have booted", FAB_COL_SECONDS,
-	 AT(boot_seconds)},
-	{"bottleneck", FAB_TEXT, "segment with the least share", 0, AT(bottleneck)},
+	FAB_COLUMN(nodes, UINT, "nodes of it"),
+	FAB_COLUMN(servers, UINT, "that serve them"),
+	FAB_COLUMN_AS(bandwidth_mbps, NUMBER, "of the slowest node", FAB_COL_MBPS),
+	FAB_COLUMN_AS(boot_seconds, NUMBER, "until all have booted", FAB_COL_SECONDS),
+	FAB_COLUMN(bottleneck, TEXT, "segment with the least share"),
 };
 static const struct fab_column segment_columns[] = {
-	{"algorithm", FAB_TEXT, "of the result", 0, AT(algorithm)},
+	FAB_COLUMN(algorithm, TEXT, "of the result"),
 	{"batch", FAB_TEXT, "what boots together", 0, AT(part)},
-	{"name", FAB_TEXT, "kind of segment", 0, AT(name)},
-	{"capacity_mbps", FAB_NUMBER, "of the tightest one", FAB_COL_MBPS,
-	 AT(capacity_mbps)},
-	{"max_sharers", FAB_UINT, "most nodes on any one", 0, AT(max_sharers)},
-	{"share_mbps", FAB_NUMBER, "least share of a node", FAB_COL_MBPS, AT(share_mbps)},
-	{"tightest", FAB_TEXT, "which one that is", 0, AT(tightest)},
+	FAB_COLUMN(name, TEXT, "kind of segment"),
+	FAB_COLUMN_AS(capacity_mbps, NUMBER, "of the tightest one", FAB_COL_MBPS),
+	FAB_COLUMN(max_sharers, UINT, "most nodes on any one"),
+	FAB_COLUMN_AS(share_mbps, NUMBER, "least share of a node", FAB_COL_MBPS),
+	FAB_COLUMN(tightest, TEXT, "which one that is"),
 };
 #undef AT
 
@@ -154,16 +151,7 @@ static void print_fields(struct fab_report *r, const struct fab_store_run *run,
 	fab_report_text(r, "run_command", run->command);
 	fab_report_text(r, "run_version", run->version);
 	fab_report_text(r, "arguments", run->arguments);
-	fab_report_text(r, "fabric.source", run->source);
-	fab_report_field(
-		r, &(struct fab_column){.name = "fabric.fingerprint", .type = FAB_GUID},
-		(union fab_cell){.u = run->fingerprint});
-	fab_report_uint(r, "fabric.switches", run->switches);
-	fab_report_uint(r, "fabric.adapters", run->adapters);
-	fab_report_uint(r, "fabric.aggregation_nodes", run->aggregation_nodes);
-	fab_report_uint(r, "fabric.hosts", run->hosts);
-	fab_report_uint(r, "fabric.switch_links", run->switch_links);
-	fab_report_uint(r, "fabric.host_links", run->host_links);
+	fab_report_brief(r, "fabric", &run->fabric);
 	put_facts(r, run, is_for_people);
 }
 

@@ -93,11 +93,11 @@ static void warn_of(const struct fab_cli_run *cli, const struct fab_store_run *b
 			     base->id, run->id, base->command, run->command);
 		return;
 	}
-	if (run->fingerprint != base->fingerprint)
+	if (run->fabric.fingerprint != base->fabric.fingerprint)
 		fab_cli_warn(cli,
 			     "runs %" PRIu64 " and %" PRIu64
 			     " are of different fabrics: %s and %s",
-			     base->id, run->id, base->source, run->source);
+			     base->id, run->id, base->fabric.source, run->fabric.source);
 	list = differences(base, run);
 	if (list)
 		fab_cli_warn(cli,

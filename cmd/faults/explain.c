@@ -9,18 +9,29 @@
 #include "unicast/routes.h"
 #include "unicast/service_levels.h"
 
-static const struct fab_column columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"hop", FAB_UINT, "from 1", 0},
-	{"leg", FAB_UINT, "path segment, along one line of a kfat, from 1",
-	 FAB_COL_NULL_ZERO},
-	{"switch", FAB_TEXT, "switch that sends", 0},
-	{"port", FAB_UINT, "port it sends by", 0},
-	{"peer", FAB_TEXT, "what receives", 0},
-	{"sl", FAB_NUMBER, "service level; unknown: no file tells", FAB_COL_UNKNOWN},
-	{"vl", FAB_NUMBER, "virtual lane; unknown: no file tells", FAB_COL_UNKNOWN},
-	{"reason", FAB_TEXT, "why the segment is taken", 0},
+/* A row of a table. */
+struct record {
+	const char *algorithm, *sw, *peer, *reason;
+	uint64_t hop, leg, port;
+	double sl, vl;
 };
+
+#define AT(member) FAB_AT(struct record, member)
+static const struct fab_column columns[] = {
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(hop, UINT, "from 1"),
+	FAB_COLUMN_AS(leg, UINT, "path segment, along one line of a kfat, from 1",
+		      FAB_COL_NULL_ZERO),
+	{"switch", FAB_TEXT, "switch that sends", 0, AT(sw)},
+	FAB_COLUMN(port, UINT, "port it sends by"),
+	FAB_COLUMN(peer, TEXT, "what receives"),
+	FAB_COLUMN_AS(sl, NUMBER, "service level; unknown: no file tells",
+		      FAB_COL_UNKNOWN),
+	FAB_COLUMN_AS(vl, NUMBER, "virtual lane; unknown: no file tells",
+		      FAB_COL_UNKNOWN),
+	FAB_COLUMN(reason, TEXT, "why the segment is taken"),
+};
+#undef AT
 
 struct story {
 	struct fab_report *r;
@@ -103,23 +114,25 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 	bool is_segment =
 		k && k->leaf_of[hop->sw] != FAB_NONE && k->leaf_of[s->to.sw] != FAB_NONE;
 	char *reason = NULL;
-	union fab_cell cells[FAB_COUNT(columns)];
+	struct record row;
 
 	*segment += is_segment;
 	if (is_segment && s->a->engine && s->a->engine->needs_kfat)
 		reason = reason_of(k, s->o->faults, k->leaf_of[hop->sw],
 				   segment_end(s, hops, n, i), k->leaf_of[s->to.sw]);
-	cells[0].text = s->a->algorithm;
-	cells[1].u = i + 1;
-	cells[2].u = *segment;
-	cells[3].text = fab_node_name(f, hop->sw);
-	cells[4].u =
-		f->port_num[fab_arc_port(f, hop->sw, f->arc_first[hop->sw] + hop->out)];
-	cells[5].text = fab_node_name(f, f->arc_peer[f->arc_first[hop->sw] + hop->out]);
-	cells[6].real = sl == FAB_SL_UNKNOWN ? NAN : sl;
-	cells[7].real = lane_of(s->a->routes, hop, sl);
-	cells[8].text = reason;
-	fab_report_row(s->r, cells);
+	row = (struct record){
+		.algorithm = s->a->algorithm,
+		.hop = i + 1,
+		.leg = *segment,
+		.sw = fab_node_name(f, hop->sw),
+		.port = f->port_num[fab_arc_port(f, hop->sw,
+						 f->arc_first[hop->sw] + hop->out)],
+		.peer = fab_node_name(f, f->arc_peer[f->arc_first[hop->sw] + hop->out]),
+		.sl = sl == FAB_SL_UNKNOWN ? (double)NAN : sl,
+		.vl = lane_of(s->a->routes, hop, sl),
+		.reason = reason,
+	};
+	fab_report_record(s->r, &row);
 	free(reason);
 }
 
@@ -127,17 +140,19 @@ static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_
 static void print_nothing(const struct story *s, const char *why)
 {
 	const struct fab_fabric *f = s->o->f;
-	const union fab_cell cells[] = {{.text = s->a->algorithm},
-					{.u = 0},
-					{.u = 0},
-					{.text = fab_node_name(f, s->from.sw)},
-					{.u = 0},
-					{.text = fab_node_name(f, s->to.node)},
-					{.real = 0},
-					{.real = 0},
-					{.text = why}};
+	const struct record row = {
+		.algorithm = s->a->algorithm,
+		.hop = 0,
+		.leg = 0,
+		.sw = fab_node_name(f, s->from.sw),
+		.port = 0,
+		.peer = fab_node_name(f, s->to.node),
+		.sl = 0,
+		.vl = 0,
+		.reason = why,
+	};
 
-	fab_report_row(s->r, cells);
+	fab_report_record(s->r, &row);
 }
 
 /* Between two ports of one switch its table decides, too, where it has LIDs. */

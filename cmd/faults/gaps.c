@@ -6,19 +6,26 @@
 #include "faults.h"
 #include "unicast/gaps.h"
 
+/* A row of a table. */
+struct record {
+	const char *missing, *node, *to;
+	uint64_t port, out, lid, guid;
+	double sl;
+};
+
 static const struct fab_column columns[] = {
-	{"missing", FAB_TEXT,
-	 "lid, table, service-level, lane; strange-lid, strange-switch: in the tables "
-	 "only",
-	 0},
-	{"node", FAB_TEXT, "what lacks it, or where a pair begins", 0},
-	{"port", FAB_UINT, "its port; of a lane, the port packets come by",
-	 FAB_COL_NULL_ZERO},
-	{"to", FAB_TEXT, "where a pair ends", 0},
-	{"out", FAB_UINT, "port that packets leave by", FAB_COL_NULL_ZERO},
-	{"lid", FAB_UINT, "LID; none: the port has none", FAB_COL_NULL_ZERO},
-	{"sl", FAB_NUMBER, "service level", 0},
-	{"guid", FAB_GUID, "of a switch that the fabric lacks", FAB_COL_NULL_ZERO},
+	FAB_COLUMN(missing, TEXT,
+		   "lid, table, service-level, lane; strange-lid, strange-switch: in the "
+		   "tables "
+		   "only"),
+	FAB_COLUMN(node, TEXT, "what lacks it, or where a pair begins"),
+	FAB_COLUMN_AS(port, UINT, "its port; of a lane, the port packets come by",
+		      FAB_COL_NULL_ZERO),
+	FAB_COLUMN(to, TEXT, "where a pair ends"),
+	FAB_COLUMN_AS(out, UINT, "port that packets leave by", FAB_COL_NULL_ZERO),
+	FAB_COLUMN_AS(lid, UINT, "LID; none: the port has none", FAB_COL_NULL_ZERO),
+	FAB_COLUMN(sl, NUMBER, "service level"),
+	FAB_COLUMN_AS(guid, GUID, "of a switch that the fabric lacks", FAB_COL_NULL_ZERO),
 };
 
 const char *faults_assumed(const struct faults_result *r)
@@ -67,17 +74,18 @@ void faults_print_gaps(struct fab_report *r, const struct faults_outcome *o)
 			       columns, FAB_COUNT(columns));
 	for (size_t i = 0; i < gaps->first.n; i++) {
 		const struct fab_gap *g = &gaps->first.v[i];
-		const union fab_cell cells[] = {
-			{.text = fab_gap_kind_name(g->kind)},
-			{.text = g->from == FAB_NONE ? NULL : fab_node_name(f, g->from)},
-			{.u = g->port},
-			{.text = g->to == FAB_NONE ? NULL : fab_node_name(f, g->to)},
-			{.u = g->out},
-			{.u = g->lid},
-			{.real = g->kind == FAB_GAP_LANE ? g->sl : NAN},
-			{.u = g->guid}};
+		const struct record row = {
+			.missing = fab_gap_kind_name(g->kind),
+			.node = g->from == FAB_NONE ? NULL : fab_node_name(f, g->from),
+			.port = g->port,
+			.to = g->to == FAB_NONE ? NULL : fab_node_name(f, g->to),
+			.out = g->out,
+			.lid = g->lid,
+			.sl = g->kind == FAB_GAP_LANE ? g->sl : NAN,
+			.guid = g->guid,
+		};
 
-		fab_report_row(r, cells);
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }

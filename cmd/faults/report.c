@@ -9,37 +9,45 @@
 #include "faults.h"
 #include "unicast/gaps.h"
 
+/* A row of a table. */
+struct record {
+	const char *algorithm, *sw, *peer, *from, *to, *at;
+	uint64_t hops, pairs, step, port, vl;
+};
+
+#define AT(member) FAB_AT(struct record, member)
 static const struct fab_column hops_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"hops", FAB_UINT, "switch-to-switch hops", 0},
-	{"pairs", FAB_UINT, "pairs with so many", 0},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(hops, UINT, "switch-to-switch hops"),
+	FAB_COLUMN(pairs, UINT, "pairs with so many"),
 };
 
 static const struct fab_column cycle_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"step", FAB_UINT, "position in the cycle, from 1", 0},
-	{"switch", FAB_TEXT, "switch that sends", 0},
-	{"port", FAB_UINT, "port it sends by", 0},
-	{"peer", FAB_TEXT, "switch that receives", 0},
-	{"vl", FAB_UINT, "virtual lane", 0},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(step, UINT, "position in the cycle, from 1"),
+	{"switch", FAB_TEXT, "switch that sends", 0, AT(sw)},
+	FAB_COLUMN(port, UINT, "port it sends by"),
+	FAB_COLUMN(peer, TEXT, "switch that receives"),
+	FAB_COLUMN(vl, UINT, "virtual lane"),
 };
 
 static const struct fab_column valley_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"from", FAB_TEXT, "source switch", 0},
-	{"to", FAB_TEXT, "target switch", 0},
-	{"pairs", FAB_UINT, "pairs between them whose path turns from down to up", 0},
-	{"at", FAB_TEXT, "switch where the first of them turns", 0},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(from, TEXT, "source switch"),
+	FAB_COLUMN(to, TEXT, "target switch"),
+	FAB_COLUMN(pairs, UINT, "pairs between them whose path turns from down to up"),
+	FAB_COLUMN(at, TEXT, "switch where the first of them turns"),
 };
 
 static const struct fab_column unreached_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"from", FAB_TEXT, "source switch", 0},
-	{"to", FAB_TEXT, "target switch", 0},
-	{"pairs", FAB_UINT, "pairs between them without a path", 0},
-	{"at", FAB_TEXT,
-	 "switch where the first of them ends; none: the tables lack its LID", 0},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(from, TEXT, "source switch"),
+	FAB_COLUMN(to, TEXT, "target switch"),
+	FAB_COLUMN(pairs, UINT, "pairs between them without a path"),
+	FAB_COLUMN(at, TEXT,
+		   "switch where the first of them ends; none: the tables lack its LID"),
 };
+#undef AT
 
 #define AT(member) FAB_AT(struct faults_flow, member)
 static const struct fab_column flow_columns[] = {
@@ -65,7 +73,8 @@ static const struct fab_column critical_columns[] = {
 	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0,
 	 AT(interrupted)},
 	{"unreachable", FAB_UINT,
-	 "pairs of sound leaves lost when it dies, routed anew; with --lfts alone: "
+	 "pairs of sound leaves lost when it dies, routed anew; with --lfts "
+	 "alone: "
 	 "pairs, "
 	 "until rerouted",
 	 0, AT(unreachable)},
@@ -142,12 +151,14 @@ static void print_hops(struct fab_report *r, const struct faults_outcome *o)
 			       FAB_COUNT(hops_columns));
 	for (size_t i = 0; i < o->n; i++)
 		for (size_t h = 0; h < FAB_COUNT(o->results[i].sum.hops); h++) {
-			const union fab_cell cells[] = {{.text = o->results[i].algorithm},
-							{.u = h},
-							{.u = o->results[i].sum.hops[h]}};
+			const struct record row = {
+				.algorithm = o->results[i].algorithm,
+				.hops = h,
+				.pairs = o->results[i].sum.hops[h],
+			};
 
 			if (o->results[i].sum.hops[h])
-				fab_report_row(r, cells);
+				fab_report_record(r, &row);
 		}
 	fab_report_table_end(r);
 }
@@ -178,15 +189,16 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 			uint32_t port = f->port_node[f->cable_a[cable]] == c->sw
 						? f->cable_a[cable]
 						: f->cable_b[cable];
-			const union fab_cell cells[] = {
-				{.text = o->results[i].algorithm},
-				{.u = k + 1},
-				{.text = fab_node_name(f, c->sw)},
-				{.u = f->port_num[port]},
-				{.text = fab_node_name(f, f->arc_peer[arc])},
-				{.u = c->vl}};
+			const struct record row = {
+				.algorithm = o->results[i].algorithm,
+				.step = k + 1,
+				.sw = fab_node_name(f, c->sw),
+				.port = f->port_num[port],
+				.peer = fab_node_name(f, f->arc_peer[arc]),
+				.vl = c->vl,
+			};
 
-			fab_report_row(r, cells);
+			fab_report_record(r, &row);
 		}
 	}
 	fab_report_table_end(r);
@@ -198,14 +210,15 @@ static void print_pairs(struct fab_report *r, const struct faults_result *a,
 {
 	for (size_t k = 0; k < n; k++) {
 		uint32_t at = pairs[k].at;
-		const union fab_cell cells[] = {
-			{.text = a->algorithm},
-			{.text = fab_node_name(f, pairs[k].from)},
-			{.text = fab_node_name(f, pairs[k].to)},
-			{.u = pairs[k].pairs},
-			{.text = at == FAB_NONE ? NULL : fab_node_name(f, at)}};
+		const struct record row = {
+			.algorithm = a->algorithm,
+			.from = fab_node_name(f, pairs[k].from),
+			.to = fab_node_name(f, pairs[k].to),
+			.pairs = pairs[k].pairs,
+			.at = at == FAB_NONE ? NULL : fab_node_name(f, at),
+		};
 
-		fab_report_row(r, cells);
+		fab_report_record(r, &row);
 	}
 }
 
@@ -235,20 +248,16 @@ static void print_flows(struct fab_report *r, const struct faults_outcome *o)
 {
 	if (!o->flows.n)
 		return;
-	fab_report_table_begin(r, "permutations", "Permutations", flow_columns,
-			       FAB_COUNT(flow_columns));
-	for (size_t i = 0; i < o->flows.n; i++)
-		fab_report_record(r, &o->flows.v[i]);
-	fab_report_table_end(r);
+	fab_report_table(r, "permutations", "Permutations", flow_columns,
+			 FAB_COUNT(flow_columns), o->flows.v, sizeof(*o->flows.v),
+			 o->flows.n);
 }
 
 static void print_reliability(struct fab_report *r, const struct faults_outcome *o)
 {
-	fab_report_table_begin(r, "reliability", "Reliability",
-			       faults_reliability_columns, faults_reliability_n_columns);
-	for (size_t i = 0; i < o->reliability.n; i++)
-		fab_report_record(r, &o->reliability.v[i]);
-	fab_report_table_end(r);
+	fab_report_table(r, "reliability", "Reliability", faults_reliability_columns,
+			 faults_reliability_n_columns, o->reliability.v,
+			 sizeof(*o->reliability.v), o->reliability.n);
 	if (o->reliability_text)
 		fab_report_text(r, "reliability_note", o->reliability_text);
 }
@@ -257,22 +266,18 @@ static void print_critical(struct fab_report *r, const struct faults_outcome *o)
 {
 	if (!o->critical.n)
 		return;
-	fab_report_table_begin(r, "criticality", "What the loss of a part costs",
-			       critical_columns, FAB_COUNT(critical_columns));
-	for (size_t i = 0; i < o->critical.n; i++)
-		fab_report_record(r, &o->critical.v[i]);
-	fab_report_table_end(r);
+	fab_report_table(r, "criticality", "What the loss of a part costs",
+			 critical_columns, FAB_COUNT(critical_columns), o->critical.v,
+			 sizeof(*o->critical.v), o->critical.n);
 }
 
 static void print_local_reroutes(struct fab_report *r, const struct faults_outcome *o)
 {
 	if (!o->rerouted.n)
 		return;
-	fab_report_table_begin(r, "dodge", "A fault that the tables do not know",
-			       local_reroute_columns, FAB_COUNT(local_reroute_columns));
-	for (size_t i = 0; i < o->rerouted.n; i++)
-		fab_report_record(r, &o->rerouted.v[i]);
-	fab_report_table_end(r);
+	fab_report_table(r, "dodge", "A fault that the tables do not know",
+			 local_reroute_columns, FAB_COUNT(local_reroute_columns),
+			 o->rerouted.v, sizeof(*o->rerouted.v), o->rerouted.n);
 }
 
 /* A kfat may lack parts; other shapes are those of a whole fabric. */

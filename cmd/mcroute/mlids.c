@@ -6,11 +6,17 @@
 
 #include "mcast/share.h"
 
+/* A row of a table. */
+struct record {
+	const char *algorithm;
+	uint64_t max_efi, max_efi_shared;
+};
+
 static const struct fab_column sharing_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"max_efi", FAB_UINT,
-	 "largest number of groups on a cable, each with its own MLID", 0},
-	{"max_efi_shared", FAB_UINT, "the same with MLIDs that groups share", 0},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(max_efi, UINT,
+		   "largest number of groups on a cable, each with its own MLID"),
+	FAB_COLUMN(max_efi_shared, UINT, "the same with MLIDs that groups share"),
 };
 
 void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_run *run)
@@ -58,13 +64,13 @@ void mcroute_print_sharing(struct fab_report *r, const struct mcroute_outcome *o
 	fab_report_table_begin(r, "sharing", "Groups that share multicast LIDs",
 			       sharing_columns, FAB_COUNT(sharing_columns));
 	for (size_t i = o->has_tables; i < o->n; i++) {
-		const union fab_cell cells[] = {
-			{.text = o->results[i].engine->name},
-			{.u = o->efi[i].max},
-			{.u = o->shared_efi[i]},
+		const struct record row = {
+			.algorithm = o->results[i].engine->name,
+			.max_efi = o->efi[i].max,
+			.max_efi_shared = o->shared_efi[i],
 		};
 
-		fab_report_row(r, cells);
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }

@@ -8,22 +8,30 @@
 
 #include "base/mem.h"
 
+/* A row of a table. */
+struct record {
+	const char *algorithm, *sw, *peer;
+	uint64_t efi, cables, port, peer_port, switch_guid, peer_guid;
+};
+
+#define AT(member) FAB_AT(struct record, member)
 static const struct fab_column histogram_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"efi", FAB_UINT, "number of trees on a cable", 0},
-	{"cables", FAB_UINT, "switch-to-switch cables with that number", 0},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(efi, UINT, "number of trees on a cable"),
+	FAB_COLUMN(cables, UINT, "switch-to-switch cables with that number"),
 };
 
 static const struct fab_column fullest_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0},
-	{"efi", FAB_UINT, "number of trees on the cable", 0},
-	{"switch", FAB_TEXT, "name of the switch at one end", 0},
-	{"port", FAB_UINT, "port there", 0},
-	{"peer", FAB_TEXT, "name of the switch at the other end", 0},
-	{"peer_port", FAB_UINT, "port there", 0},
-	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA},
-	{"peer_guid", FAB_GUID, "GUID of the peer", FAB_COL_EXTRA},
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(efi, UINT, "number of trees on the cable"),
+	{"switch", FAB_TEXT, "name of the switch at one end", 0, AT(sw)},
+	FAB_COLUMN(port, UINT, "port there"),
+	FAB_COLUMN(peer, TEXT, "name of the switch at the other end"),
+	FAB_COLUMN(peer_port, UINT, "port there"),
+	FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
+	FAB_COLUMN_AS(peer_guid, GUID, "GUID of the peer", FAB_COL_EXTRA),
 };
+#undef AT
 
 struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i)
 {
@@ -66,13 +74,14 @@ static void print_histogram(struct fab_report *r, const struct mcroute_outcome *
 						    o->efi[i].max);
 
 		for (uint32_t e = 0; e <= o->efi[i].max; e++) {
-			const union fab_cell cells[] = {
-				{.text = o->results[i].engine->name},
-				{.u = e},
-				{.u = count[e]}};
+			const struct record row = {
+				.algorithm = o->results[i].engine->name,
+				.efi = e,
+				.cables = count[e],
+			};
 
 			if (count[e])
-				fab_report_row(r, cells);
+				fab_report_record(r, &row);
 		}
 		free(count);
 	}
@@ -126,18 +135,18 @@ static void print_cable(struct fab_report *r, const struct mcroute_outcome *o,
 {
 	const struct fab_fabric *f = o->problem.f;
 	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
-	const union fab_cell cells[] = {
-		{.text = o->results[engine].engine->name},
-		{.u = o->results[engine].load[cable]},
-		{.text = fab_node_name(f, f->port_node[a])},
-		{.u = f->port_num[a]},
-		{.text = fab_node_name(f, f->port_node[b])},
-		{.u = f->port_num[b]},
-		{.u = f->node_guid[f->port_node[a]]},
-		{.u = f->node_guid[f->port_node[b]]},
+	const struct record row = {
+		.algorithm = o->results[engine].engine->name,
+		.efi = o->results[engine].load[cable],
+		.sw = fab_node_name(f, f->port_node[a]),
+		.port = f->port_num[a],
+		.peer = fab_node_name(f, f->port_node[b]),
+		.peer_port = f->port_num[b],
+		.switch_guid = f->node_guid[f->port_node[a]],
+		.peer_guid = f->node_guid[f->port_node[b]],
 	};
 
-	fab_report_row(r, cells);
+	fab_report_record(r, &row);
 }
 
 static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,

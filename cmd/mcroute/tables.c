@@ -15,14 +15,22 @@ static const struct fab_mcast_engine loaded_engine = {
 	.summary = "the tables of --mcfdbs",
 };
 
-static const struct fab_column broken_columns[] = {
-	{"mlid", FAB_TEXT, "multicast LID of the group", 0},
-	{"problem", FAB_TEXT, "loop, cut-off, one-sided or no-cable", 0},
-	{"count", FAB_UINT, "cables too many, members, ports", 0},
-	{"switch", FAB_TEXT, "name of the switch where the first of them is", 0},
-	{"port", FAB_UINT, "port there", 0},
-	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA},
+/* A row of a table. */
+struct record {
+	const char *mlid, *problem, *sw;
+	uint64_t count, port, switch_guid;
 };
+
+#define AT(member) FAB_AT(struct record, member)
+static const struct fab_column broken_columns[] = {
+	FAB_COLUMN(mlid, TEXT, "multicast LID of the group"),
+	FAB_COLUMN(problem, TEXT, "loop, cut-off, one-sided or no-cable"),
+	FAB_COLUMN(count, UINT, "cables too many, members, ports"),
+	{"switch", FAB_TEXT, "name of the switch where the first of them is", 0, AT(sw)},
+	FAB_COLUMN(port, UINT, "port there"),
+	FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
+};
+#undef AT
 
 struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path,
 				    bool ignore_unknown, const struct fab_cli_run *run)
@@ -72,16 +80,16 @@ void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o)
 			       FAB_COUNT(broken_columns));
 	for (size_t i = 0; i < o->loaded.broken.n; i++) {
 		const struct fab_broken *b = &o->loaded.broken.v[i];
-		const union fab_cell cells[] = {
-			{.text = fab_group_name(o->problem.groups, b->group)},
-			{.text = fab_broken_name(b->kind)},
-			{.u = b->count},
-			{.text = fab_node_name(f, b->sw)},
-			{.u = b->port},
-			{.u = f->node_guid[b->sw]},
+		const struct record row = {
+			.mlid = fab_group_name(o->problem.groups, b->group),
+			.problem = fab_broken_name(b->kind),
+			.count = b->count,
+			.sw = fab_node_name(f, b->sw),
+			.port = b->port,
+			.switch_guid = f->node_guid[b->sw],
 		};
 
-		fab_report_row(r, cells);
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }

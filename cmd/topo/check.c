@@ -9,20 +9,27 @@
 
 enum { SHOWN_PER_CODE = 10 }; /* in a table without --verbose */
 
+/* A row of a table. */
+struct record {
+	const char *severity, *code, *message, *node;
+	uint64_t guid, port, line, findings;
+};
+
 static const struct fab_column columns[] = {
-	{"severity", FAB_TEXT, "problem (counts for the exit status) or note", 0},
-	{"code", FAB_TEXT, "kind of finding, see the manual page", 0},
-	{"message", FAB_TEXT, "the finding in full", 0},
-	{"node", FAB_TEXT, "name of the node", FAB_COL_EXTRA},
-	{"guid", FAB_GUID, "GUID of the node", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"port", FAB_UINT, "number of the port", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"line", FAB_UINT, "line of the input", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+	FAB_COLUMN(severity, TEXT, "problem (counts for the exit status) or note"),
+	FAB_COLUMN(code, TEXT, "kind of finding, see the manual page"),
+	FAB_COLUMN(message, TEXT, "the finding in full"),
+	FAB_COLUMN_AS(node, TEXT, "name of the node", FAB_COL_EXTRA),
+	FAB_COLUMN_AS(guid, GUID, "GUID of the node", FAB_COL_EXTRA | FAB_COL_NULL_ZERO),
+	FAB_COLUMN_AS(port, UINT, "number of the port",
+		      FAB_COL_EXTRA | FAB_COL_NULL_ZERO),
+	FAB_COLUMN_AS(line, UINT, "line of the input", FAB_COL_EXTRA | FAB_COL_NULL_ZERO),
 };
 
 static const struct fab_column code_columns[] = {
-	{"severity", FAB_TEXT, "problem or note", 0},
-	{"code", FAB_TEXT, "kind of finding", 0},
-	{"findings", FAB_UINT, "how many there are", 0},
+	FAB_COLUMN(severity, TEXT, "problem or note"),
+	FAB_COLUMN(code, TEXT, "kind of finding"),
+	FAB_COLUMN(findings, UINT, "how many there are"),
 };
 
 struct topo_columns topo_check_columns(void)
@@ -50,13 +57,14 @@ static void put_counts(struct fab_report *r, const struct fab_check *check)
 	fab_report_table_begin(r, "codes", "Findings by kind", code_columns,
 			       FAB_COUNT(code_columns));
 	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
-		union fab_cell cells[FAB_COUNT(code_columns)];
+		const struct record row = {
+			.severity = severity_name(check->findings[i].severity),
+			.code = check->findings[i].code,
+			.findings = end_of_code(check, i) - i,
+		};
 
-		end = end_of_code(check, i);
-		cells[0].text = severity_name(check->findings[i].severity);
-		cells[1].text = check->findings[i].code;
-		cells[2].u = end - i;
-		fab_report_row(r, cells);
+		end = i + (uint32_t)row.findings;
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }
@@ -64,18 +72,18 @@ static void put_counts(struct fab_report *r, const struct fab_check *check)
 static void put_finding(struct fab_report *r, const struct fab_fabric *f,
 			const struct fab_finding *x, const char *message)
 {
-	const union fab_cell cells[FAB_COUNT(columns)] = {
-		{.text = severity_name(x->severity)},
-		{.text = x->code},
-		{.text = message},
-		{.text = x->node == FAB_NONE ? NULL : fab_node_name(f, x->node)},
-		{.u = x->node == FAB_NONE ? 0 : f->node_guid[x->node]},
-		{.u = x->port == FAB_NONE ? 0 : f->port_num[x->port]},
-		{.u = x->line},
+	const struct record row = {
+		.severity = severity_name(x->severity),
+		.code = x->code,
+		.message = message,
+		.node = x->node == FAB_NONE ? NULL : fab_node_name(f, x->node),
+		.guid = x->node == FAB_NONE ? 0 : f->node_guid[x->node],
+		.port = x->port == FAB_NONE ? 0 : f->port_num[x->port],
+		.line = x->line,
 	};
 
-	fab_report_row_tone(r, x->severity == FAB_PROBLEM ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-			    cells);
+	fab_report_record_tone(
+		r, x->severity == FAB_PROBLEM ? FAB_TONE_BAD : FAB_TONE_PLAIN, &row);
 }
 
 /* All findings, one by one. */

@@ -9,26 +9,46 @@
 #include "fabric/check.h"
 #include "fabric/diff.h"
 
-static const struct fab_column columns[] = {
-	{"sign", FAB_TEXT, "- only in OLD, + only in NEW, ! changed", 0},
-	{"change", FAB_TEXT, "missing, new, moved, renamed, replaced, speed or width", 0},
-	{"object", FAB_TEXT, "switch, adapter, switch-link or host-link", 0},
-	{"name", FAB_TEXT, "what changed: the node, or the ends that the cable kept", 0},
-	{"old", FAB_TEXT, "what OLD has", 0},
-	{"new", FAB_TEXT, "what NEW has", 0},
-	{"old_node", FAB_TEXT, "in OLD: the node, or end a of the cable", FAB_COL_EXTRA},
-	{"old_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"old_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"old_peer", FAB_TEXT, "in OLD: end b of the cable", FAB_COL_EXTRA},
-	{"old_peer_port", FAB_UINT, "port of that end",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"new_node", FAB_TEXT, "in NEW: the node, or end a of the cable", FAB_COL_EXTRA},
-	{"new_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"new_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"new_peer", FAB_TEXT, "in NEW: end b of the cable", FAB_COL_EXTRA},
-	{"new_peer_port", FAB_UINT, "port of that end",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
+/* What one of the two has: the node, or the ends of the cable. */
+struct side {
+	const char *node, *peer;
+	uint64_t guid, port, peer_port;
 };
+
+struct record {
+	const char *sign, *change, *object, *name, *old_text, *new_text;
+	struct side old, new;
+};
+
+#define AT(member) FAB_AT(struct record, member)
+static const struct fab_column columns[] = {
+	FAB_COLUMN(sign, TEXT, "- only in OLD, + only in NEW, ! changed"),
+	FAB_COLUMN(change, TEXT,
+		   "missing, new, moved, renamed, replaced, speed or width"),
+	FAB_COLUMN(object, TEXT, "switch, adapter, switch-link or host-link"),
+	FAB_COLUMN(name, TEXT, "what changed: the node, or the ends that the cable kept"),
+	{"old", FAB_TEXT, "what OLD has", 0, AT(old_text)},
+	{"new", FAB_TEXT, "what NEW has", 0, AT(new_text)},
+	{"old_node", FAB_TEXT, "in OLD: the node, or end a of the cable", FAB_COL_EXTRA,
+	 AT(old.node)},
+	{"old_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
+	 AT(old.guid)},
+	{"old_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
+	 AT(old.port)},
+	{"old_peer", FAB_TEXT, "in OLD: end b of the cable", FAB_COL_EXTRA, AT(old.peer)},
+	{"old_peer_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
+	 AT(old.peer_port)},
+	{"new_node", FAB_TEXT, "in NEW: the node, or end a of the cable", FAB_COL_EXTRA,
+	 AT(new.node)},
+	{"new_guid", FAB_GUID, "its GUID", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
+	 AT(new.guid)},
+	{"new_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
+	 AT(new.port)},
+	{"new_peer", FAB_TEXT, "in NEW: end b of the cable", FAB_COL_EXTRA, AT(new.peer)},
+	{"new_peer_port", FAB_UINT, "port of that end", FAB_COL_EXTRA | FAB_COL_NULL_ZERO,
+	 AT(new.peer_port)},
+};
+#undef AT
 
 struct topo_columns topo_diff_columns(void)
 {
@@ -41,7 +61,7 @@ struct sides {
 };
 
 /* Texts of a row; freed together. */
-struct row {
+struct texts {
 	char *name, *old, *new;
 };
 
@@ -81,7 +101,7 @@ static bool same_port(const struct sides *s, uint32_t old_port, uint32_t new_por
 }
 
 /* A moved cable is named by the end that it kept; without one, by nothing. */
-static struct row moved_row(const struct sides *s, const struct fab_change *c)
+static struct texts moved_row(const struct sides *s, const struct fab_change *c)
 {
 	const uint32_t old[2] = {s->old->cable_a[c->old_cable],
 				 s->old->cable_b[c->old_cable]};
@@ -92,34 +112,34 @@ static struct row moved_row(const struct sides *s, const struct fab_change *c)
 		int i = k >> 1, j = k & 1;
 
 		if (same_port(s, old[i], new[j]))
-			return (struct row){.name = end_text(s->new, new[j]),
-					    .old = end_text(s->old, old[!i]),
-					    .new = end_text(s->new, new[!j])};
+			return (struct texts){.name = end_text(s->new, new[j]),
+					      .old = end_text(s->old, old[!i]),
+					      .new = end_text(s->new, new[!j])};
 	}
-	return (struct row){.name = NULL,
-			    .old = cable_text(s->old, c->old_cable),
-			    .new = cable_text(s->new, c->new_cable)};
+	return (struct texts){.name = NULL,
+			      .old = cable_text(s->old, c->old_cable),
+			      .new = cable_text(s->new, c->new_cable)};
 }
 
-static struct row cable_row(const struct sides *s, const struct fab_change *c)
+static struct texts cable_row(const struct sides *s, const struct fab_change *c)
 {
 	switch (c->kind) {
 	case FAB_CHANGE_MISSING:
-		return (struct row){.name = cable_text(s->old, c->old_cable),
-				    .old = rate_text(s->old, c->old_cable)};
+		return (struct texts){.name = cable_text(s->old, c->old_cable),
+				      .old = rate_text(s->old, c->old_cable)};
 	case FAB_CHANGE_NEW:
-		return (struct row){.name = cable_text(s->new, c->new_cable),
-				    .new = rate_text(s->new, c->new_cable)};
+		return (struct texts){.name = cable_text(s->new, c->new_cable),
+				      .new = rate_text(s->new, c->new_cable)};
 	case FAB_CHANGE_MOVED:
 		return moved_row(s, c);
 	default:
-		return (struct row){.name = cable_text(s->new, c->new_cable),
-				    .old = rate_text(s->old, c->old_cable),
-				    .new = rate_text(s->new, c->new_cable)};
+		return (struct texts){.name = cable_text(s->new, c->new_cable),
+				      .old = rate_text(s->old, c->old_cable),
+				      .new = rate_text(s->new, c->new_cable)};
 	}
 }
 
-static struct row node_row(const struct sides *s, const struct fab_change *c)
+static struct texts node_row(const struct sides *s, const struct fab_change *c)
 {
 	const char *old =
 		c->old_node == FAB_NONE ? NULL : fab_node_name(s->old, c->old_node);
@@ -127,12 +147,12 @@ static struct row node_row(const struct sides *s, const struct fab_change *c)
 		c->new_node == FAB_NONE ? NULL : fab_node_name(s->new, c->new_node);
 
 	if (c->kind == FAB_CHANGE_RENAMED)
-		return (struct row){.name = fab_strdup(new),
-				    .old = fab_strdup(old),
-				    .new = fab_strdup(new)};
-	return (struct row){.name = fab_strdup(new ? new : old),
-			    .old = old ? guid_text(s->old, c->old_node) : NULL,
-			    .new = new ? guid_text(s->new, c->new_node) : NULL};
+		return (struct texts){.name = fab_strdup(new),
+				      .old = fab_strdup(old),
+				      .new = fab_strdup(new)};
+	return (struct texts){.name = fab_strdup(new ? new : old),
+			      .old = old ? guid_text(s->old, c->old_node) : NULL,
+			      .new = new ? guid_text(s->new, c->new_node) : NULL};
 }
 
 static const char *object_name(const struct sides *s, const struct fab_change *c)
@@ -152,20 +172,22 @@ static const char *object_of(const void *context, const struct fab_change *chang
 	return object_name(context, change);
 }
 
-/* Five cells: node, guid, port, peer, port of the peer. */
-static void put_side(union fab_cell *cells, const struct fab_fabric *f, uint32_t node,
+/* The node, or the ends of the cable; what there is not stays as it is. */
+static void set_side(struct side *side, const struct fab_fabric *f, uint32_t node,
 		     uint32_t cable)
 {
-	uint32_t a = cable == FAB_NONE ? FAB_NONE : f->cable_a[cable];
-	uint32_t b = cable == FAB_NONE ? FAB_NONE : f->cable_b[cable];
+	if (cable != FAB_NONE) {
+		uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
 
-	if (a != FAB_NONE)
 		node = f->port_node[a];
-	cells[0].text = node == FAB_NONE ? NULL : fab_node_name(f, node);
-	cells[1].u = node == FAB_NONE ? 0 : f->node_guid[node];
-	cells[2].u = a == FAB_NONE ? 0 : f->port_num[a];
-	cells[3].text = b == FAB_NONE ? NULL : fab_node_name(f, f->port_node[b]);
-	cells[4].u = b == FAB_NONE ? 0 : f->port_num[b];
+		side->port = f->port_num[a];
+		side->peer = fab_node_name(f, f->port_node[b]);
+		side->peer_port = f->port_num[b];
+	}
+	if (node != FAB_NONE) {
+		side->node = fab_node_name(f, node);
+		side->guid = f->node_guid[node];
+	}
 }
 
 /* As diff(1) has them; ! of its context form. */
@@ -178,35 +200,22 @@ static void put_change(struct fab_report *r, const struct sides *s,
 		       const struct fab_change *c)
 {
 	bool is_node = c->old_node != FAB_NONE || c->new_node != FAB_NONE;
-	struct row row = is_node ? node_row(s, c) : cable_row(s, c);
-	union fab_cell cells[FAB_COUNT(columns)];
+	struct texts texts = is_node ? node_row(s, c) : cable_row(s, c);
+	struct record row = {
+		.sign = sign_of(c->kind),
+		.change = fab_change_name(c->kind),
+		.object = object_name(s, c),
+		.name = texts.name,
+		.old_text = texts.old,
+		.new_text = texts.new,
+	};
 
-	cells[0].text = sign_of(c->kind);
-	cells[1].text = fab_change_name(c->kind);
-	cells[2].text = object_name(s, c);
-	cells[3].text = row.name;
-	cells[4].text = row.old;
-	cells[5].text = row.new;
-	put_side(cells + 6, s->old, c->old_node, c->old_cable);
-	put_side(cells + 11, s->new, c->new_node, c->new_cable);
-	fab_report_row(r, cells);
-	free(row.name);
-	free(row.old);
-	free(row.new);
-}
-
-static void put_other(struct fab_report *r, const struct fab_fabric *f)
-{
-	fab_report_text(r, "other.source", f->source);
-	fab_report_field(
-		r, &(struct fab_column){.name = "other.fingerprint", .type = FAB_GUID},
-		(union fab_cell){.u = fab_fabric_fingerprint(f)});
-	fab_report_uint(r, "other.switches", f->n_switches);
-	fab_report_uint(r, "other.adapters", f->n_adapters);
-	fab_report_uint(r, "other.aggregation_nodes", f->n_aggregation_nodes);
-	fab_report_uint(r, "other.hosts", f->n_hosts);
-	fab_report_uint(r, "other.switch_links", f->n_switch_links);
-	fab_report_uint(r, "other.host_links", f->n_host_links);
+	set_side(&row.old, s->old, c->old_node, c->old_cable);
+	set_side(&row.new, s->new, c->new_node, c->new_cable);
+	fab_report_record(r, &row);
+	free(texts.name);
+	free(texts.old);
+	free(texts.new);
 }
 
 int topo_diff(FILE *out, const struct fab_report_options *options,
@@ -219,11 +228,12 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 	bool table_only = for_people && options->columns;
 	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
 						    "differences", table_only ? NULL : f);
+	const struct fab_brief other = fab_fabric_brief(old);
 	uint32_t n = diff->n_changes;
 
 	if (!table_only) {
 		topo_diff_answer(r, diff, object_of, &sides);
-		put_other(r, old);
+		fab_report_brief(r, "other", &other);
 		fab_report_text(r, "old", old->source);
 		fab_report_text(r, "new", f->source);
 		fab_report_text(r, "matched_by", diff->by_guid ? "guid" : "name");

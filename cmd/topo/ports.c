@@ -2,23 +2,34 @@
 /* fabric-topo --ports: every cabled port and what it leads to. */
 #include "topo.h"
 
+/* A row of a table. */
+struct record {
+	const char *node, *kind, *speed, *host, *peer, *peer_kind;
+	uint64_t guid, port, port_guid, lid, lmc, width, peer_guid, peer_port;
+};
+
 static const struct fab_column columns[] = {
-	{"node", FAB_TEXT, "name of the node", 0},
-	{"kind", FAB_TEXT, "switch, adapter, aggregation-node or router", FAB_COL_EXTRA},
-	{"guid", FAB_GUID, "GUID of the node", FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"port", FAB_UINT, "number of the port", 0},
-	{"port_guid", FAB_GUID, "GUID of the port; switches: of the switch port 0",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"lid", FAB_UINT, "LID of the port; switches: of the switch", FAB_COL_NULL_ZERO},
-	{"lmc", FAB_UINT, "LMC of the port; switches: of the switch", FAB_COL_EXTRA},
-	{"width", FAB_UINT, "lanes, as this end says", FAB_COL_NULL_ZERO},
-	{"speed", FAB_TEXT, "speed, as this end says", 0},
-	{"host", FAB_TEXT, "host of the adapter", FAB_COL_EXTRA},
-	{"peer", FAB_TEXT, "name of the node at the other end", 0},
-	{"peer_kind", FAB_TEXT, "kind of the node at the other end", FAB_COL_EXTRA},
-	{"peer_guid", FAB_GUID, "GUID of the node at the other end",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO},
-	{"peer_port", FAB_UINT, "number of the port at the other end", FAB_COL_NULL_ZERO},
+	FAB_COLUMN(node, TEXT, "name of the node"),
+	FAB_COLUMN_AS(kind, TEXT, "switch, adapter, aggregation-node or router",
+		      FAB_COL_EXTRA),
+	FAB_COLUMN_AS(guid, GUID, "GUID of the node", FAB_COL_EXTRA | FAB_COL_NULL_ZERO),
+	FAB_COLUMN(port, UINT, "number of the port"),
+	FAB_COLUMN_AS(port_guid, GUID, "GUID of the port; switches: of the switch port 0",
+		      FAB_COL_EXTRA | FAB_COL_NULL_ZERO),
+	FAB_COLUMN_AS(lid, UINT, "LID of the port; switches: of the switch",
+		      FAB_COL_NULL_ZERO),
+	FAB_COLUMN_AS(lmc, UINT, "LMC of the port; switches: of the switch",
+		      FAB_COL_EXTRA),
+	FAB_COLUMN_AS(width, UINT, "lanes, as this end says", FAB_COL_NULL_ZERO),
+	FAB_COLUMN(speed, TEXT, "speed, as this end says"),
+	FAB_COLUMN_AS(host, TEXT, "host of the adapter", FAB_COL_EXTRA),
+	FAB_COLUMN(peer, TEXT, "name of the node at the other end"),
+	FAB_COLUMN_AS(peer_kind, TEXT, "kind of the node at the other end",
+		      FAB_COL_EXTRA),
+	FAB_COLUMN_AS(peer_guid, GUID, "GUID of the node at the other end",
+		      FAB_COL_EXTRA | FAB_COL_NULL_ZERO),
+	FAB_COLUMN_AS(peer_port, UINT, "number of the port at the other end",
+		      FAB_COL_NULL_ZERO),
 };
 
 struct topo_columns topo_ports_columns(void)
@@ -45,25 +56,24 @@ static void put_port(struct fab_report *r, const struct fab_fabric *f, uint32_t 
 	/* a switch is addressed by its port 0, which is always kept and comes first */
 	uint32_t own = fab_node_is_switch(f, node) ? f->node_first_port[node] : port;
 	uint32_t host = f->node_host[node];
-	const union fab_cell cells[FAB_COUNT(columns)] = {
-		{.text = fab_node_name(f, node)},
-		{.text = kind_name(f, node)},
-		{.u = f->node_guid[node]},
-		{.u = f->port_num[port]},
-		{.u = f->port_guid[own]},
-		{.u = f->port_lid[own]},
-		{.u = f->port_lmc[own]},
-		{.u = f->port_width[port]},
-		{.text = f->port_speed[port] ? fab_speed_name(f->port_speed[port])
-					     : NULL},
-		{.text = host == FAB_NONE ? NULL : fab_host_name(f, host)},
-		{.text = peer == FAB_NONE ? NULL : fab_node_name(f, peer_node)},
-		{.text = peer == FAB_NONE ? NULL : kind_name(f, peer_node)},
-		{.u = peer == FAB_NONE ? 0 : f->node_guid[peer_node]},
-		{.u = peer == FAB_NONE ? 0 : f->port_num[peer]},
+	const struct record row = {
+		.node = fab_node_name(f, node),
+		.kind = kind_name(f, node),
+		.guid = f->node_guid[node],
+		.port = f->port_num[port],
+		.port_guid = f->port_guid[own],
+		.lid = f->port_lid[own],
+		.lmc = f->port_lmc[own],
+		.width = f->port_width[port],
+		.speed = f->port_speed[port] ? fab_speed_name(f->port_speed[port]) : NULL,
+		.host = host == FAB_NONE ? NULL : fab_host_name(f, host),
+		.peer = peer == FAB_NONE ? NULL : fab_node_name(f, peer_node),
+		.peer_kind = peer == FAB_NONE ? NULL : kind_name(f, peer_node),
+		.peer_guid = peer == FAB_NONE ? 0 : f->node_guid[peer_node],
+		.peer_port = peer == FAB_NONE ? 0 : f->port_num[peer],
 	};
 
-	fab_report_row(r, cells);
+	fab_report_record(r, &row);
 }
 
 int topo_ports(FILE *out, const struct fab_report_options *options,

@@ -9,81 +9,99 @@
 
 enum { SHOWN_PLANES = 20 }; /* in a table */
 
+/* A row of a table. */
+struct record {
+	const char *source, *format, *shape, *shape_detail, *plane, *first_switch, *class,
+		*speed;
+	uint64_t fingerprint, switches, adapters, aggregation_nodes, routers, hosts,
+		unnamed_adapters, switch_links, host_links, components, diameter,
+		warnings, diameter_at_most, planes, unattached_adapters,
+		left_out_switches, shared_hosts, width, links, level, links_down,
+		links_up, links_side;
+	double gbps, blocking, blocking_min, blocking_max;
+	bool is_plane;
+};
+
 /* The summary as one row, for CSV. */
 static const struct fab_column columns[] = {
-	{"source", FAB_TEXT, "the FABRIC argument", 0},
-	{"fingerprint", FAB_GUID, "digest of what is cabled to what", 0},
-	{"format", FAB_TEXT, "format of the input", 0},
-	{"switches", FAB_UINT, "switches", 0},
-	{"adapters", FAB_UINT, "channel adapters, aggregation nodes included", 0},
-	{"aggregation_nodes", FAB_UINT, "SHARP aggregation nodes", 0},
-	{"routers", FAB_UINT, "routers", 0},
-	{"hosts", FAB_UINT, "hosts: adapters grouped by host_rule", 0},
-	{"unnamed_adapters", FAB_UINT, "adapters whose host has no name", 0},
-	{"switch_links", FAB_UINT, "cables between switches", 0},
-	{"host_links", FAB_UINT, "cables between a switch and an adapter", 0},
-	{"components", FAB_UINT, "parts of the graph of switches", 0},
-	{"diameter", FAB_UINT, "largest number of switch hops", 0},
-	{"shape", FAB_TEXT, "what was recognised from the cables, or nothing", 0},
-	{"shape_detail", FAB_TEXT, "the same with its parameters", 0},
-	{"warnings", FAB_UINT, "number of warnings about the input", 0},
-	{"diameter_at_most", FAB_UINT, "bound of the diameter; equal to it: it is exact",
-	 0},
-	{"planes", FAB_UINT, "parts that are parallel networks of the same hosts", 0},
-	{"unattached_adapters", FAB_UINT, "adapters without a cable to a switch", 0},
-	{"left_out_switches", FAB_UINT, "of rails that --hca did not choose: not counted",
-	 0},
+	FAB_COLUMN(source, TEXT, "the FABRIC argument"),
+	FAB_COLUMN(fingerprint, GUID, "digest of what is cabled to what"),
+	FAB_COLUMN(format, TEXT, "format of the input"),
+	FAB_COLUMN(switches, UINT, "switches"),
+	FAB_COLUMN(adapters, UINT, "channel adapters, aggregation nodes included"),
+	FAB_COLUMN(aggregation_nodes, UINT, "SHARP aggregation nodes"),
+	FAB_COLUMN(routers, UINT, "routers"),
+	FAB_COLUMN(hosts, UINT, "hosts: adapters grouped by host_rule"),
+	FAB_COLUMN(unnamed_adapters, UINT, "adapters whose host has no name"),
+	FAB_COLUMN(switch_links, UINT, "cables between switches"),
+	FAB_COLUMN(host_links, UINT, "cables between a switch and an adapter"),
+	FAB_COLUMN(components, UINT, "parts of the graph of switches"),
+	FAB_COLUMN(diameter, UINT, "largest number of switch hops"),
+	FAB_COLUMN(shape, TEXT, "what was recognised from the cables, or nothing"),
+	FAB_COLUMN(shape_detail, TEXT, "the same with its parameters"),
+	FAB_COLUMN(warnings, UINT, "number of warnings about the input"),
+	FAB_COLUMN(diameter_at_most, UINT,
+		   "bound of the diameter; equal to it: it is exact"),
+	FAB_COLUMN(planes, UINT, "parts that are parallel networks of the same hosts"),
+	FAB_COLUMN(unattached_adapters, UINT, "adapters without a cable to a switch"),
+	FAB_COLUMN(left_out_switches, UINT,
+		   "of rails that --hca did not choose: not counted"),
 };
 
 static const struct fab_column plane_columns[] = {
-	{"plane", FAB_TEXT, "what it is called: plane 1, part 2", 0},
-	{"first_switch", FAB_TEXT, "its first switch", 0},
-	{"switches", FAB_UINT, "its switches", 0},
-	{"hosts", FAB_UINT, "hosts with an adapter on it", 0},
-	{"shared_hosts", FAB_UINT, "of these: hosts of the largest plane, too",
-	 FAB_COL_EXTRA},
-	{"adapters", FAB_UINT, "adapters with a cable to it", FAB_COL_EXTRA},
-	{"switch_links", FAB_UINT, "cables between its switches", 0},
-	{"host_links", FAB_UINT, "cables to adapters", 0},
-	{"diameter", FAB_UINT, "largest number of switch hops on it", 0},
-	{"diameter_at_most", FAB_UINT, "bound of the diameter", FAB_COL_EXTRA},
-	{"shape", FAB_TEXT, "what was recognised, with its parameters", 0},
-	{"is_plane", FAB_BOOL, "a parallel network; false: a part that is none",
-	 FAB_COL_EXTRA},
+	FAB_COLUMN(plane, TEXT, "what it is called: plane 1, part 2"),
+	FAB_COLUMN(first_switch, TEXT, "its first switch"),
+	FAB_COLUMN(switches, UINT, "its switches"),
+	FAB_COLUMN(hosts, UINT, "hosts with an adapter on it"),
+	FAB_COLUMN_AS(shared_hosts, UINT, "of these: hosts of the largest plane, too",
+		      FAB_COL_EXTRA),
+	FAB_COLUMN_AS(adapters, UINT, "adapters with a cable to it", FAB_COL_EXTRA),
+	FAB_COLUMN(switch_links, UINT, "cables between its switches"),
+	FAB_COLUMN(host_links, UINT, "cables to adapters"),
+	FAB_COLUMN(diameter, UINT, "largest number of switch hops on it"),
+	FAB_COLUMN_AS(diameter_at_most, UINT, "bound of the diameter", FAB_COL_EXTRA),
+	FAB_COLUMN(shape, TEXT, "what was recognised, with its parameters"),
+	FAB_COLUMN_AS(is_plane, BOOL, "a parallel network; false: a part that is none",
+		      FAB_COL_EXTRA),
 };
 
 static const struct fab_column link_columns[] = {
-	{"class", FAB_TEXT, "switch, host, aggregation or other", 0},
-	{"speed", FAB_TEXT, "lower speed of the two ends", 0},
-	{"width", FAB_UINT, "lower width of the two ends, lanes", FAB_COL_NULL_ZERO},
-	{"gbps", FAB_REAL, "signalling rate of a cable, Gbit/s", 0},
-	{"links", FAB_UINT, "number of cables", 0},
+	FAB_COLUMN(class, TEXT, "switch, host, aggregation or other"),
+	FAB_COLUMN(speed, TEXT, "lower speed of the two ends"),
+	FAB_COLUMN_AS(width, UINT, "lower width of the two ends, lanes",
+		      FAB_COL_NULL_ZERO),
+	FAB_COLUMN(gbps, REAL, "signalling rate of a cable, Gbit/s"),
+	FAB_COLUMN(links, UINT, "number of cables"),
 };
 
 static const struct fab_column level_columns[] = {
-	{"level", FAB_UINT, "height above the hosts, 0 for leaf switches", 0},
-	{"switches", FAB_UINT, "switches of that level", 0},
-	{"adapters", FAB_UINT, "cables to adapters of hosts", 0},
-	{"links_down", FAB_UINT, "cables to lower levels", 0},
-	{"links_up", FAB_UINT, "cables to higher levels", 0},
-	{"links_side", FAB_UINT, "cables within the level, self-loops left out", 0},
-	{"blocking", FAB_REAL, "rate down (hosts, lower levels) / rate up, of the level",
-	 0},
-	{"blocking_min", FAB_REAL, "least ratio of rate down to rate up of a switch", 0},
-	{"blocking_max", FAB_REAL, "largest ratio of rate down to rate up of a switch",
-	 0},
+	FAB_COLUMN(level, UINT, "height above the hosts, 0 for leaf switches"),
+	FAB_COLUMN(switches, UINT, "switches of that level"),
+	FAB_COLUMN(adapters, UINT, "cables to adapters of hosts"),
+	FAB_COLUMN(links_down, UINT, "cables to lower levels"),
+	FAB_COLUMN(links_up, UINT, "cables to higher levels"),
+	FAB_COLUMN(links_side, UINT, "cables within the level, self-loops left out"),
+	FAB_COLUMN(blocking, REAL,
+		   "rate down (hosts, lower levels) / rate up, of the level"),
+	FAB_COLUMN(blocking_min, REAL, "least ratio of rate down to rate up of a switch"),
+	FAB_COLUMN(blocking_max, REAL,
+		   "largest ratio of rate down to rate up of a switch"),
 };
 
+#define AT(member) FAB_AT(struct fab_rail_count, member)
 static const struct fab_column rail_columns[] = {
-	{"adapters_per_host", FAB_UINT, "adapters with a cable", 0},
-	{"hosts", FAB_UINT, "hosts that have so many", 0},
+	{"adapters_per_host", FAB_UINT, "adapters with a cable", 0, AT(n_adapters)},
+	{"hosts", FAB_UINT, "hosts that have so many", 0, AT(n_hosts)},
 };
+#undef AT
 
+#define AT(member) FAB_AT(struct fab_warning, member)
 static const struct fab_column warning_columns[] = {
-	{"code", FAB_TEXT, "kind of warning", 0},
-	{"message", FAB_TEXT, "the warning", 0},
-	{"line", FAB_UINT, "line of the input", FAB_COL_NULL_ZERO},
+	{"code", FAB_TEXT, "kind of warning", 0, AT(code)},
+	{"message", FAB_TEXT, "the warning", 0, AT(message)},
+	{"line", FAB_UINT, "line of the input", FAB_COL_NULL_ZERO, AT(line)},
 };
+#undef AT
 
 struct topo_columns topo_summary_columns(void)
 {
@@ -93,31 +111,31 @@ struct topo_columns topo_summary_columns(void)
 static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		    const struct fab_summary *s, const char *detail)
 {
-	const union fab_cell cells[FAB_COUNT(columns)] = {
-		{.text = f->source},
-		{.u = fab_fabric_fingerprint(f)},
-		{.text = f->format},
-		{.u = f->n_switches},
-		{.u = f->n_adapters},
-		{.u = f->n_aggregation_nodes},
-		{.u = f->n_routers},
-		{.u = f->n_hosts},
-		{.u = s->n_unnamed_adapters},
-		{.u = f->n_switch_links},
-		{.u = f->n_host_links},
-		{.u = s->n_components},
-		{.u = s->diameter},
-		{.text = fab_shape_name(s->shape->kind)},
-		{.text = detail},
-		{.u = f->n_warnings_total},
-		{.u = s->diameter_at_most},
-		{.u = s->planes->n_planes},
-		{.u = s->n_unattached},
-		{.u = f->n_left_out_switches},
+	const struct record row = {
+		.source = f->source,
+		.fingerprint = fab_fabric_fingerprint(f),
+		.format = f->format,
+		.switches = f->n_switches,
+		.adapters = f->n_adapters,
+		.aggregation_nodes = f->n_aggregation_nodes,
+		.routers = f->n_routers,
+		.hosts = f->n_hosts,
+		.unnamed_adapters = s->n_unnamed_adapters,
+		.switch_links = f->n_switch_links,
+		.host_links = f->n_host_links,
+		.components = s->n_components,
+		.diameter = s->diameter,
+		.shape = fab_shape_name(s->shape->kind),
+		.shape_detail = detail,
+		.warnings = f->n_warnings_total,
+		.diameter_at_most = s->diameter_at_most,
+		.planes = s->planes->n_planes,
+		.unattached_adapters = s->n_unattached,
+		.left_out_switches = f->n_left_out_switches,
 	};
 
 	fab_report_table_begin(r, "summary", NULL, columns, FAB_COUNT(columns));
-	fab_report_row(r, cells);
+	fab_report_record(r, &row);
 	fab_report_table_end(r);
 }
 
@@ -178,15 +196,15 @@ static void put_links(struct fab_report *r, const struct fab_summary *s)
 	for (uint32_t i = 0; i < s->n_links; i++) {
 		const struct fab_link_count *l = &s->links[i];
 		double rate = fab_speed_lane_gbps(l->speed) * l->width;
-		const union fab_cell cells[FAB_COUNT(link_columns)] = {
-			{.text = classes[l->class]},
-			{.text = l->speed ? fab_speed_name(l->speed) : NULL},
-			{.u = l->width},
-			{.real = rate > 0 ? rate : NAN},
-			{.u = l->n},
+		const struct record row = {
+			.class = classes[l->class],
+			.speed = l->speed ? fab_speed_name(l->speed) : NULL,
+			.width = l->width,
+			.gbps = rate > 0 ? rate : NAN,
+			.links = l->n,
 		};
 
-		fab_report_row(r, cells);
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }
@@ -197,19 +215,19 @@ static void put_levels(struct fab_report *r, const struct fab_summary *s)
 			       FAB_COUNT(level_columns));
 	for (uint32_t i = 0; i < s->n_levels; i++) {
 		const struct fab_level *l = &s->levels[i];
-		const union fab_cell cells[FAB_COUNT(level_columns)] = {
-			{.u = i},
-			{.u = l->n_switches},
-			{.u = l->n_adapters},
-			{.u = l->n_down},
-			{.u = l->n_up},
-			{.u = l->n_side},
-			{.real = l->rate_up > 0 ? l->rate_down / l->rate_up : NAN},
-			{.real = l->n_blocking ? l->least_blocking : NAN},
-			{.real = l->n_blocking ? l->most_blocking : NAN},
+		const struct record row = {
+			.level = i,
+			.switches = l->n_switches,
+			.adapters = l->n_adapters,
+			.links_down = l->n_down,
+			.links_up = l->n_up,
+			.links_side = l->n_side,
+			.blocking = l->rate_up > 0 ? l->rate_down / l->rate_up : NAN,
+			.blocking_min = l->n_blocking ? l->least_blocking : NAN,
+			.blocking_max = l->n_blocking ? l->most_blocking : NAN,
 		};
 
-		fab_report_row(r, cells);
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }
@@ -237,57 +255,40 @@ static void put_planes(struct fab_report *r, const struct fab_fabric *f,
 		const struct fab_part_summary *p = &s->parts[i];
 		char name[FAB_PLANE_TEXT_SIZE], shape[256];
 		bool has_shape = p->shape && p->shape->kind != FAB_SHAPE_NONE;
-		const union fab_cell cells[FAB_COUNT(plane_columns)] = {
-			{.text = fab_plane_text(s->planes, i, name)},
-			{.text = fab_node_name(f, v->first_switch)},
-			{.u = v->n_switches},
-			{.u = v->n_hosts},
-			{.u = v->n_shared},
-			{.u = v->n_adapters},
-			{.u = v->n_switch_links},
-			{.u = v->n_host_links},
-			{.u = p->diameter},
-			{.u = p->diameter_at_most},
-			{.text = has_shape
+		const struct record row = {
+			.plane = fab_plane_text(s->planes, i, name),
+			.first_switch = fab_node_name(f, v->first_switch),
+			.switches = v->n_switches,
+			.hosts = v->n_hosts,
+			.shared_hosts = v->n_shared,
+			.adapters = v->n_adapters,
+			.switch_links = v->n_switch_links,
+			.host_links = v->n_host_links,
+			.diameter = p->diameter,
+			.diameter_at_most = p->diameter_at_most,
+			.shape = has_shape
 					 ? fab_shape_text(p->shape, shape, sizeof(shape))
-					 : NULL},
-			{.u = v->is_plane},
+					 : NULL,
+			.is_plane = v->is_plane,
 		};
 
-		fab_report_row(r, cells);
+		fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }
 
 static void put_rails(struct fab_report *r, const struct fab_summary *s)
 {
-	fab_report_table_begin(r, "rails", "Adapters of hosts", rail_columns,
-			       FAB_COUNT(rail_columns));
-	for (uint32_t i = 0; i < s->n_rails; i++) {
-		const union fab_cell cells[FAB_COUNT(rail_columns)] = {
-			{.u = s->rails[i].n_adapters},
-			{.u = s->rails[i].n_hosts},
-		};
-
-		fab_report_row(r, cells);
-	}
-	fab_report_table_end(r);
+	fab_report_table(r, "rails", "Adapters of hosts", rail_columns,
+			 FAB_COUNT(rail_columns), s->rails, sizeof(*s->rails),
+			 s->n_rails);
 }
 
 static void put_warnings(struct fab_report *r, const struct fab_fabric *f)
 {
-	fab_report_table_begin(r, "warnings", "Warnings", warning_columns,
-			       FAB_COUNT(warning_columns));
-	for (uint32_t i = 0; i < f->n_warnings; i++) {
-		const union fab_cell cells[FAB_COUNT(warning_columns)] = {
-			{.text = f->warnings[i].code},
-			{.text = f->warnings[i].message},
-			{.u = f->warnings[i].line},
-		};
-
-		fab_report_row(r, cells);
-	}
-	fab_report_table_end(r);
+	fab_report_table(r, "warnings", "Warnings", warning_columns,
+			 FAB_COUNT(warning_columns), f->warnings, sizeof(*f->warnings),
+			 f->n_warnings);
 }
 
 int topo_summary(FILE *out, const struct fab_report_options *options,

@@ -17,37 +17,46 @@
 #include "unicast/lfts.h"
 #include "unicast/trace.h"
 
+/* A row of a table. */
+struct record {
+	const char *node, *peer, *speed, *from, *to, *host, *mlid;
+	uint64_t hop, port, peer_port, width, from_port, to_port, pairs, senders,
+		receivers;
+	double vl;
+	bool sends, receives;
+};
+
 static const struct fab_column hop_columns[] = {
-	{"hop", FAB_UINT, "cable of the path, from 1", 0},
-	{"node", FAB_TEXT, "what sends", 0},
-	{"port", FAB_UINT, "port it sends by", 0},
-	{"peer", FAB_TEXT, "what receives", 0},
-	{"peer_port", FAB_UINT, "port at which it receives", 0},
-	{"speed", FAB_TEXT, "speed of the cable, the lower of its ends", 0},
-	{"width", FAB_UINT, "lanes of the cable", FAB_COL_NULL_ZERO},
-	{"vl", FAB_NUMBER, "virtual lane between switches; unknown: nothing tells",
-	 FAB_COL_UNKNOWN},
+	FAB_COLUMN(hop, UINT, "cable of the path, from 1"),
+	FAB_COLUMN(node, TEXT, "what sends"),
+	FAB_COLUMN(port, UINT, "port it sends by"),
+	FAB_COLUMN(peer, TEXT, "what receives"),
+	FAB_COLUMN(peer_port, UINT, "port at which it receives"),
+	FAB_COLUMN(speed, TEXT, "speed of the cable, the lower of its ends"),
+	FAB_COLUMN_AS(width, UINT, "lanes of the cable", FAB_COL_NULL_ZERO),
+	FAB_COLUMN_AS(vl, NUMBER, "virtual lane between switches; unknown: nothing tells",
+		      FAB_COL_UNKNOWN),
 };
 
 static const struct fab_column user_columns[] = {
-	{"from", FAB_TEXT, "where packets enter the cable", 0},
-	{"from_port", FAB_UINT, "port there", 0},
-	{"to", FAB_TEXT, "where they leave it", 0},
-	{"to_port", FAB_UINT, "port there", 0},
-	{"pairs", FAB_UINT, "ordered pairs of ports of hosts", 0},
-	{"senders", FAB_UINT, "hosts that send over it", 0},
-	{"receivers", FAB_UINT, "hosts that receive over it", 0},
+	FAB_COLUMN(from, TEXT, "where packets enter the cable"),
+	FAB_COLUMN(from_port, UINT, "port there"),
+	FAB_COLUMN(to, TEXT, "where they leave it"),
+	FAB_COLUMN(to_port, UINT, "port there"),
+	FAB_COLUMN(pairs, UINT, "ordered pairs of ports of hosts"),
+	FAB_COLUMN(senders, UINT, "hosts that send over it"),
+	FAB_COLUMN(receivers, UINT, "hosts that receive over it"),
 };
 
 static const struct fab_column host_columns[] = {
-	{"from", FAB_TEXT, "where packets enter the cable", 0},
-	{"host", FAB_TEXT, "host", 0},
-	{"sends", FAB_BOOL, "does it send over the cable", 0},
-	{"receives", FAB_BOOL, "does it receive over it", 0},
+	FAB_COLUMN(from, TEXT, "where packets enter the cable"),
+	FAB_COLUMN(host, TEXT, "host"),
+	FAB_COLUMN(sends, BOOL, "does it send over the cable"),
+	FAB_COLUMN(receives, BOOL, "does it receive over it"),
 };
 
 static const struct fab_column tree_columns[] = {
-	{"mlid", FAB_TEXT, "multicast LID of a tree that uses the cable", 0},
+	FAB_COLUMN(mlid, TEXT, "multicast LID of a tree that uses the cable"),
 };
 
 struct topo_columns topo_trace_columns(void)
@@ -136,18 +145,18 @@ static void put_hop(struct fab_report *r, const struct fab_fabric *f, uint32_t n
 	uint32_t a = f->port_node[hop->out], b = f->port_node[hop->in];
 	uint32_t cable = f->port_cable[hop->out];
 	uint8_t speed = fab_cable_speed(f, cable);
-	const union fab_cell cells[FAB_COUNT(hop_columns)] = {
-		{.u = number},
-		{.text = fab_node_name(f, a)},
-		{.u = f->port_num[hop->out]},
-		{.text = fab_node_name(f, b)},
-		{.u = f->port_num[hop->in]},
-		{.text = speed ? fab_speed_name(speed) : NULL},
-		{.u = fab_cable_width(f, cable)},
-		{.real = hop->vl == FAB_VL_UNKNOWN ? NAN : hop->vl},
+	const struct record row = {
+		.hop = number,
+		.node = fab_node_name(f, a),
+		.port = f->port_num[hop->out],
+		.peer = fab_node_name(f, b),
+		.peer_port = f->port_num[hop->in],
+		.speed = speed ? fab_speed_name(speed) : NULL,
+		.width = fab_cable_width(f, cable),
+		.vl = hop->vl == FAB_VL_UNKNOWN ? NAN : hop->vl,
 	};
 
-	fab_report_row(r, cells);
+	fab_report_record(r, &row);
 }
 
 static void say_trace(struct fab_report *r, const struct fab_fabric *f,
@@ -249,17 +258,17 @@ static void put_use(struct fab_report *r, const struct fab_fabric *f,
 		    const struct fab_cable_use *use)
 {
 	uint32_t to = fab_port_peer(f, use->from);
-	const union fab_cell cells[FAB_COUNT(user_columns)] = {
-		{.text = fab_node_name(f, f->port_node[use->from])},
-		{.u = f->port_num[use->from]},
-		{.text = fab_node_name(f, f->port_node[to])},
-		{.u = f->port_num[to]},
-		{.u = use->pairs},
-		{.u = use->n_senders},
-		{.u = use->n_receivers},
+	const struct record row = {
+		.from = fab_node_name(f, f->port_node[use->from]),
+		.from_port = f->port_num[use->from],
+		.to = fab_node_name(f, f->port_node[to]),
+		.to_port = f->port_num[to],
+		.pairs = use->pairs,
+		.senders = use->n_senders,
+		.receivers = use->n_receivers,
 	};
 
-	fab_report_row(r, cells);
+	fab_report_record(r, &row);
 }
 
 static void put_hosts(struct fab_report *r, const struct fab_fabric *f,
@@ -269,15 +278,15 @@ static void put_hosts(struct fab_report *r, const struct fab_fabric *f,
 			       FAB_COUNT(host_columns));
 	for (int i = 0; i < 2; i++)
 		for (uint32_t h = 0; h < f->n_hosts; h++) {
-			const union fab_cell cells[FAB_COUNT(host_columns)] = {
-				{.text = fab_node_name(f, f->port_node[use[i].from])},
-				{.text = fab_host_name(f, h)},
-				{.u = use[i].sends[h]},
-				{.u = use[i].receives[h]},
+			const struct record row = {
+				.from = fab_node_name(f, f->port_node[use[i].from]),
+				.host = fab_host_name(f, h),
+				.sends = use[i].sends[h],
+				.receives = use[i].receives[h],
 			};
 
 			if (use[i].sends[h] || use[i].receives[h])
-				fab_report_row(r, cells);
+				fab_report_record(r, &row);
 		}
 	fab_report_table_end(r);
 }
@@ -324,10 +333,12 @@ static void put_trees(struct fab_report *r, const struct fab_mft *mft, const boo
 			       FAB_COUNT(tree_columns));
 	for (uint32_t i = 0; i < mft->n; i++) {
 		char text[FAB_MLID_TEXT];
-		union fab_cell cell = {.text = fab_mlid_text(mft->mlid[i], text)};
+		const struct record row = {
+			.mlid = fab_mlid_text(mft->mlid[i], text),
+		};
 
 		if (uses[i])
-			fab_report_row(r, &cell);
+			fab_report_record(r, &row);
 	}
 	fab_report_table_end(r);
 }

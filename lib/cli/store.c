@@ -133,16 +133,8 @@ void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run
 	complete.arguments = store->arguments;
 	complete.host = host;
 	complete.label = store->label;
-	if (f) {
-		complete.source = f->source;
-		complete.fingerprint = fab_fabric_fingerprint(f);
-		complete.switches = f->n_switches;
-		complete.adapters = f->n_adapters;
-		complete.aggregation_nodes = f->n_aggregation_nodes;
-		complete.hosts = f->n_hosts;
-		complete.switch_links = f->n_switch_links;
-		complete.host_links = f->n_host_links;
-	}
+	if (f)
+		complete.fabric = fab_fabric_brief(f);
 	if (shard && shard->part.count) {
 		part = (struct fab_store_shard){
 			shard->part.number, shard->part.count, shard->items, shard->all,

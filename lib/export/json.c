@@ -62,18 +62,15 @@ static void put_member(FILE *out, const char *name, json_t *value)
 
 static void put_head(FILE *out, const struct fab_fabric *f, const char *command)
 {
+	const struct fab_brief brief = fab_fabric_brief(f);
 	json_t *fabric = json_object();
 
-	json_object_set_new(fabric, "source", fab_json_text(f->source));
-	json_object_set_new(fabric, "fingerprint",
-			    fab_json_guid(fab_fabric_fingerprint(f)));
-	json_object_set_new(fabric, "switches", json_integer(f->n_switches));
-	json_object_set_new(fabric, "adapters", json_integer(f->n_adapters));
-	json_object_set_new(fabric, "aggregation_nodes",
-			    json_integer(f->n_aggregation_nodes));
-	json_object_set_new(fabric, "hosts", json_integer(f->n_hosts));
-	json_object_set_new(fabric, "switch_links", json_integer(f->n_switch_links));
-	json_object_set_new(fabric, "host_links", json_integer(f->n_host_links));
+	for (size_t i = 0; i < FAB_BRIEF_COLUMNS; i++) {
+		const struct fab_column *c = &fab_brief_columns[i];
+
+		json_object_set_new(fabric, c->name,
+				    fab_json_cell(c, fab_column_read(c, &brief)));
+	}
 	fputs("{\n\"schema\": 1", out);
 	put_member(out, "command", json_string(command));
 	put_member(out, "version", json_string(FAB_VERSION));

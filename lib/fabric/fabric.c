@@ -98,6 +98,18 @@ uint64_t fab_fabric_fingerprint(const struct fab_fabric *f)
 	return fab_mix64(sum);
 }
 
+struct fab_brief fab_fabric_brief(const struct fab_fabric *f)
+{
+	return (struct fab_brief){.source = f->source,
+				  .fingerprint = fab_fabric_fingerprint(f),
+				  .switches = f->n_switches,
+				  .adapters = f->n_adapters,
+				  .aggregation_nodes = f->n_aggregation_nodes,
+				  .hosts = f->n_hosts,
+				  .switch_links = f->n_switch_links,
+				  .host_links = f->n_host_links};
+}
+
 uint32_t fab_fabric_components(const struct fab_fabric *f, uint32_t *component)
 {
 	const struct fab_graph g = fab_graph_of_peers(f);

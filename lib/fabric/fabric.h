@@ -193,6 +193,15 @@ uint32_t fab_port_switch(const struct fab_fabric *f, fab_port_id port);
  */
 uint64_t fab_fabric_fingerprint(const struct fab_fabric *f);
 
+/* What a fabric is, in short: what every document and every stored run says of it. */
+struct fab_brief {
+	const char *source; /* borrowed from the fabric */
+	uint64_t fingerprint;
+	uint64_t switches, adapters, aggregation_nodes, hosts, switch_links, host_links;
+};
+/* O(1) beside the fingerprint. */
+struct fab_brief fab_fabric_brief(const struct fab_fabric *f);
+
 /*
  * Parts of the graph of switches: component[switch] = its number, numbered by lowest
  * switch. Adapters do not forward, so that one with ports in two parts joins nothing.

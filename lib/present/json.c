@@ -64,7 +64,7 @@ static json_t *counts_value(const struct fab_counts *counts)
 	return object;
 }
 
-static json_t *cell_value(const struct fab_column *column, union fab_cell cell)
+json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 {
 	json_t *value = NULL;
 
@@ -135,8 +135,8 @@ static json_t *row_value(const struct fab_rows *rows, size_t row)
 		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < rows->n_columns; i++)
 		set_nested(object, rows->columns[i].name,
-			   cell_value(&rows->columns[i],
-				      fab_column_read(&rows->columns[i], record)));
+			   fab_json_cell(&rows->columns[i],
+					 fab_column_read(&rows->columns[i], record)));
 	return object;
 }
 
@@ -156,7 +156,7 @@ static void json_field(void *state, const struct fab_column *column, union fab_c
 {
 	struct json *json = state;
 
-	set_nested(json->root, column->name, cell_value(column, cell));
+	set_nested(json->root, column->name, fab_json_cell(column, cell));
 }
 
 static void json_answer(void *state, enum fab_tone tone, const char *text)
@@ -202,7 +202,7 @@ static void json_row(void *state, const struct fab_table *table,
 		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < table->n; i++)
 		set_nested(object, table->columns[i]->name,
-			   cell_value(table->columns[i], cells[i]));
+			   fab_json_cell(table->columns[i], cells[i]));
 	text = json_dumps(object, FAB_JSON_FLAGS);
 	if (!text)
 		fab_oom(sizeof(void *));

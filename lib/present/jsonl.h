@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "present/report.h"
 
 /*
  * Text from a fabric as a JSON string. jansson refuses bytes that are not UTF-8: such a
@@ -16,6 +17,8 @@ json_t *fab_json_text(const char *text);
 json_t *fab_json_uint(uint64_t value);
 /* "0x%016x". */
 json_t *fab_json_guid(uint64_t guid);
+/* A cell of a report. O(size). */
+json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell);
 
 /*
  * Flags under which all our JSON is written: ASCII only, so that no name can steer a

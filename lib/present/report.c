@@ -105,18 +105,33 @@ static void put_field(struct fab_report *r, const struct fab_column *column,
 		r->writer->field(r->state, column, cell);
 }
 
-static void put_fabric(struct fab_report *r, const struct fab_fabric *f)
+const struct fab_column fab_brief_columns[FAB_BRIEF_COLUMNS] = {
+	{"source", FAB_TEXT, "the FABRIC argument", 0, FAB_AT(struct fab_brief, source)},
+	{"fingerprint", FAB_GUID, "digest of what is cabled to what", 0,
+	 FAB_AT(struct fab_brief, fingerprint)},
+	{"switches", FAB_UINT, "switches", 0, FAB_AT(struct fab_brief, switches)},
+	{"adapters", FAB_UINT, "channel adapters, aggregation nodes included", 0,
+	 FAB_AT(struct fab_brief, adapters)},
+	{"aggregation_nodes", FAB_UINT, "SHARP aggregation nodes", 0,
+	 FAB_AT(struct fab_brief, aggregation_nodes)},
+	{"hosts", FAB_UINT, "hosts", 0, FAB_AT(struct fab_brief, hosts)},
+	{"switch_links", FAB_UINT, "cables between switches", 0,
+	 FAB_AT(struct fab_brief, switch_links)},
+	{"host_links", FAB_UINT, "cables between a switch and an adapter", 0,
+	 FAB_AT(struct fab_brief, host_links)},
+};
+
+void fab_report_brief(struct fab_report *r, const char *name,
+		      const struct fab_brief *brief)
 {
-	fab_report_text(r, "fabric.source", f->source);
-	fab_report_field(
-		r, &(struct fab_column){.name = "fabric.fingerprint", .type = FAB_GUID},
-		(union fab_cell){.u = fab_fabric_fingerprint(f)});
-	fab_report_uint(r, "fabric.switches", f->n_switches);
-	fab_report_uint(r, "fabric.adapters", f->n_adapters);
-	fab_report_uint(r, "fabric.aggregation_nodes", f->n_aggregation_nodes);
-	fab_report_uint(r, "fabric.hosts", f->n_hosts);
-	fab_report_uint(r, "fabric.switch_links", f->n_switch_links);
-	fab_report_uint(r, "fabric.host_links", f->n_host_links);
+	for (size_t i = 0; i < FAB_BRIEF_COLUMNS; i++) {
+		struct fab_column column = fab_brief_columns[i];
+		char *full = fab_format("%s.%s", name, column.name);
+
+		column.name = full;
+		fab_report_field(r, &column, fab_column_read(&column, brief));
+		free(full);
+	}
 }
 
 struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *options,
@@ -170,8 +185,11 @@ static void begin_body(struct fab_report *r)
 		free(r->answer.v[i].text);
 	}
 	free(r->answer.v);
-	if (f)
-		put_fabric(r, f);
+	if (f) {
+		const struct fab_brief brief = fab_fabric_brief(f);
+
+		fab_report_brief(r, "fabric", &brief);
+	}
 }
 
 void fab_report_field(struct fab_report *r, const struct fab_column *column,
@@ -255,11 +273,6 @@ static void note_failure(struct fab_report *r)
 		r->errnum = errno ? errno : EIO;
 }
 
-void fab_report_row(struct fab_report *r, const union fab_cell *cells)
-{
-	fab_report_row_tone(r, FAB_TONE_PLAIN, cells);
-}
-
 static void put_row(struct fab_report *r, enum fab_tone tone)
 {
 	r->table.tone = tone;
@@ -267,23 +280,27 @@ static void put_row(struct fab_report *r, enum fab_tone tone)
 	note_failure(r);
 }
 
-void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
-			 const union fab_cell *cells)
+void fab_report_row(struct fab_report *r, const union fab_cell *cells)
 {
 	if (!is_shown(r))
 		return;
 	for (size_t i = 0; i < r->table.n; i++)
 		r->cells[i] = cells[r->chosen_index[i]];
-	put_row(r, tone);
+	put_row(r, FAB_TONE_PLAIN);
 }
 
-void fab_report_record(struct fab_report *r, const void *record)
+void fab_report_record_tone(struct fab_report *r, enum fab_tone tone, const void *record)
 {
 	if (!is_shown(r))
 		return;
 	for (size_t i = 0; i < r->table.n; i++)
 		r->cells[i] = fab_column_read(r->chosen[i], record);
-	put_row(r, FAB_TONE_PLAIN);
+	put_row(r, tone);
+}
+
+void fab_report_record(struct fab_report *r, const void *record)
+{
+	fab_report_record_tone(r, FAB_TONE_PLAIN, record);
 }
 
 void fab_report_table_end(struct fab_report *r)
@@ -298,6 +315,16 @@ void fab_report_table_end(struct fab_report *r)
 	r->chosen_index = NULL;
 	r->cells = NULL;
 	r->table = (struct fab_table){0};
+}
+
+void fab_report_table(struct fab_report *r, const char *name, const char *title,
+		      const struct fab_column *columns, size_t n_columns,
+		      const void *records, size_t size, size_t n)
+{
+	fab_report_table_begin(r, name, title, columns, n_columns);
+	for (size_t i = 0; i < n; i++)
+		fab_report_record(r, (const char *)records + i * size);
+	fab_report_table_end(r);
 }
 
 int fab_report_finish(struct fab_report *r, struct fab_err *err)

@@ -112,6 +112,14 @@ struct fab_column {
 	enum fab_metric metric;
 };
 
+/* A column whose value has the same name in `struct record`, that of the file; TEXT for
+ * FAB_TEXT. The second with flags. */
+#define FAB_COLUMN(name, type, help) FAB_COLUMN_AS(name, type, help, 0)
+#define FAB_COLUMN_AS(name, type, help, flags)                                           \
+	{                                                                                \
+#name, FAB_##type, help, flags, FAB_AT(struct record, name)              \
+	}
+
 union fab_cell {
 	const char *text; /* borrowed during the call */
 	uint64_t u;
@@ -173,6 +181,11 @@ void fab_report_field(struct fab_report *r, const struct fab_column *column,
 /* Short forms for a text (NULL: no value) and a number. O(1). */
 void fab_report_text(struct fab_report *r, const char *name, const char *text);
 void fab_report_uint(struct fab_report *r, const char *name, uint64_t value);
+/* The fields NAME.source, NAME.switches and so on of a fabric. O(1). */
+enum { FAB_BRIEF_COLUMNS = 8 };
+extern const struct fab_column fab_brief_columns[FAB_BRIEF_COLUMNS];
+void fab_report_brief(struct fab_report *r, const char *name,
+		      const struct fab_brief *brief);
 /* A table. `title` is for people, `name` for scripts. Columns are borrowed until
  * table_end. O(1). */
 void fab_report_table_begin(struct fab_report *r, const char *name, const char *title,
@@ -181,11 +194,14 @@ void fab_report_table_begin(struct fab_report *r, const char *name, const char *
 void fab_report_row(struct fab_report *r, const union fab_cell *cells);
 /* The same from a record: every column has its place (FAB_AT) in it. O(cells). */
 void fab_report_record(struct fab_report *r, const void *record);
-/* The same as fab_report_row() with a tone for the first cell. fab_report_row_tone:
- * O(cells), fab_report_table_end: O(rows * columns). */
-void fab_report_row_tone(struct fab_report *r, enum fab_tone tone,
-			 const union fab_cell *cells);
+/* The same with a tone for the first cell. O(cells). */
+void fab_report_record_tone(struct fab_report *r, enum fab_tone tone, const void *record);
+/* O(rows * columns). */
 void fab_report_table_end(struct fab_report *r);
+/* A whole table from an array of n records, each of `size` bytes. O(n * columns). */
+void fab_report_table(struct fab_report *r, const char *name, const char *title,
+		      const struct fab_column *columns, size_t n_columns,
+		      const void *records, size_t size, size_t n);
 /* Write what is buffered and free; fails with the errno of the write. O(size). */
 int fab_report_finish(struct fab_report *r, struct fab_err *err) FAB_MUST_CHECK;
 

@@ -68,13 +68,13 @@ static int check_alike(const struct fab_merge_part *a, const struct fab_merge_pa
 		return refuse(a, b, "version", p->version, q->version, err);
 	if (strcmp(x->job, y->job) != 0)
 		return refuse(a, b, "arguments", x->job, y->job, err);
-	if (p->fingerprint != q->fingerprint)
+	if (p->fabric.fingerprint != q->fabric.fingerprint)
 		return fab_fail(err, EINVAL,
 				"%s: run %" PRIu64
 				" is a shard of another sweep than run %" PRIu64
 				" of %s: fabric 0x%016" PRIx64 ", not 0x%016" PRIx64,
-				b->path, q->id, p->id, a->path, q->fingerprint,
-				p->fingerprint);
+				b->path, q->id, p->id, a->path, q->fabric.fingerprint,
+				p->fabric.fingerprint);
 	if (x->input != y->input)
 		return fab_fail(err, EINVAL,
 				"%s: run %" PRIu64

@@ -7,6 +7,11 @@
 	{                                                                                \
 #member, FAB_FIELD_##type, offsetof(struct owner, member)                \
 	}
+#define OF_FABRIC(type, member)                                                          \
+	{                                                                                \
+#member, FAB_FIELD_##type, offsetof(struct fab_store_run, fabric.member) \
+	}
+
 static const struct fab_field run[] = {
 	FIELD(ID, fab_store_run, id),
 	FIELD(TEXT, fab_store_run, time),
@@ -15,14 +20,14 @@ static const struct fab_field run[] = {
 	FIELD(TEXT, fab_store_run, arguments),
 	FIELD(NULLABLE, fab_store_run, label),
 	FIELD(NAME, fab_store_run, host),
-	FIELD(NAME, fab_store_run, source),
-	FIELD(HEX, fab_store_run, fingerprint),
-	FIELD(UINT, fab_store_run, switches),
-	FIELD(UINT, fab_store_run, adapters),
-	FIELD(UINT, fab_store_run, aggregation_nodes),
-	FIELD(UINT, fab_store_run, hosts),
-	FIELD(UINT, fab_store_run, switch_links),
-	FIELD(UINT, fab_store_run, host_links),
+	OF_FABRIC(NAME, source),
+	OF_FABRIC(HEX, fingerprint),
+	OF_FABRIC(UINT, switches),
+	OF_FABRIC(UINT, adapters),
+	OF_FABRIC(UINT, aggregation_nodes),
+	OF_FABRIC(UINT, hosts),
+	OF_FABRIC(UINT, switch_links),
+	OF_FABRIC(UINT, host_links),
 };
 static const struct fab_field number[] = {
 	FIELD(NAME, fab_store_number, name),

@@ -125,10 +125,8 @@ struct fab_store_run {
 	uint64_t id;	  /* given by the database; not read by fab_store_add() */
 	const char *time; /* UTC, 2026-11-20T12:34:56Z */
 	const char *command, *version, *arguments, *host;
-	const char *label;    /* NULL: none */
-	const char *source;   /* the FABRIC argument */
-	uint64_t fingerprint; /* fab_fabric_fingerprint() */
-	uint64_t switches, adapters, aggregation_nodes, hosts, switch_links, host_links;
+	const char *label; /* NULL: none */
+	struct fab_brief fabric;
 	const struct fab_store_number *facts; /* [n_facts] of the run, names differ */
 	size_t n_facts;
 	const struct fab_store_result *results; /* [n_results] */

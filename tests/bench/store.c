@@ -41,7 +41,7 @@ static int make(const char *path)
 					  .version = "0.1.0",
 					  .arguments = "",
 					  .host = "login1",
-					  .source = "dumps/1.txt"};
+					  .fabric.source = "dumps/1.txt"};
 	struct fab_store *store;
 	struct fab_err err;
 	sqlite3 *db;

@@ -101,12 +101,17 @@ Test(readable, lines_break_at_blanks_and_lose_nothing)
 	cr_expect_eq(fab_longest_word("ab abcd a"), 4);
 }
 
+struct record {
+	const char *severity, *code, *message;
+	uint64_t findings;
+	bool sound;
+};
 static const struct fab_column columns[] = {
-	{"severity", FAB_TEXT, NULL, 0},
-	{"code", FAB_TEXT, NULL, 0},
-	{"message", FAB_TEXT, NULL, 0},
-	{"findings", FAB_UINT, NULL, FAB_COL_BAD_IF_ANY},
-	{"sound", FAB_BOOL, NULL, FAB_COL_BAD_IF_NO},
+	FAB_COLUMN(severity, TEXT, NULL),
+	FAB_COLUMN(code, TEXT, NULL),
+	FAB_COLUMN(message, TEXT, NULL),
+	FAB_COLUMN_AS(findings, UINT, NULL, FAB_COL_BAD_IF_ANY),
+	FAB_COLUMN_AS(sound, BOOL, NULL, FAB_COL_BAD_IF_NO),
 };
 
 /* A report with an answer, a field and a table of `n` rows; the caller frees. */
@@ -135,12 +140,9 @@ static char *print(struct fab_report_options options, size_t n)
 			"fit/into/a/line/of/eighty/columns.txt");
 	fab_report_table_begin(r, "findings", "Findings", columns, FAB_COUNT(columns));
 	for (size_t i = 0; i < n; i++)
-		fab_report_row_tone(r, i % 2 ? FAB_TONE_WARN : FAB_TONE_PLAIN,
-				    (union fab_cell[]){{.text = "problem"},
-						       {.text = "slow-link"},
-						       {.text = messages[i % 2]},
-						       {.u = i},
-						       {.u = i % 2}});
+		fab_report_record_tone(r, i % 2 ? FAB_TONE_WARN : FAB_TONE_PLAIN,
+				       &(struct record){"problem", "slow-link",
+							messages[i % 2], i, i % 2});
 	fab_report_table_end(r);
 	cr_assert_eq(fab_report_finish(r, NULL), 0);
 	fclose(out);

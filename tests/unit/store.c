@@ -73,10 +73,10 @@ static void fill_sample(struct sample *s, uint64_t mark, const char *label)
 		.arguments = "--pattern=grid:3x3 'a b'",
 		.host = "login1",
 		.label = label,
-		.source = "gen:torus:dims=3x3",
-		.fingerprint = 0xf000000000000001,
-		.switches = 9,
-		.host_links = 18,
+		.fabric.source = "gen:torus:dims=3x3",
+		.fabric.fingerprint = 0xf000000000000001,
+		.fabric.switches = 9,
+		.fabric.host_links = 18,
 		.facts = s->facts,
 		.n_facts = 2,
 		.results = s->results,
@@ -187,8 +187,8 @@ Test(store, round_trip, .init = enter, .fini = leave)
 	cr_assert_str_eq(r->label, "it's \"so\"");
 	cr_assert_str_eq(r->arguments, "--pattern=grid:3x3 'a b'");
 	cr_assert_str_eq(r->time, "2026-11-20T12:34:56Z");
-	cr_assert_eq(r->fingerprint, 0xf000000000000001);
-	cr_assert_eq(r->host_links, 18);
+	cr_assert_eq(r->fabric.fingerprint, 0xf000000000000001);
+	cr_assert_eq(r->fabric.host_links, 18);
 	cr_assert_eq(r->n_facts, 2);
 	cr_assert_str_eq(r->facts[1].name, "members");
 	cr_assert_eq(r->facts[1].value, 9007199254740992.0);
@@ -865,8 +865,8 @@ Test(store, hostile_content, .init = enter, .fini = leave)
 	store = open_store("a.db", FAB_STORE_READ);
 	cr_assert_eq(fab_store_read(store, &(struct fab_store_filter){0}, &runs, &err), 0,
 		     "%s", err.text);
-	cr_assert_eq(runs.v[0].switches, 0);
-	cr_assert_eq(runs.v[0].fingerprint, 0);
+	cr_assert_eq(runs.v[0].fabric.switches, 0);
+	cr_assert_eq(runs.v[0].fabric.fingerprint, 0);
 	fab_store_runs_fini(&runs);
 	fab_store_close(store);
 	sql("a.db", "PRAGMA foreign_keys = OFF; DROP VIEW load; DROP TABLE histogram");

@@ -46,7 +46,7 @@ static struct fab_store_run plain_run(void)
 				      .version = "1.2.3",
 				      .arguments = "",
 				      .host = "login1",
-				      .source = "gen:torus:dims=3x3"};
+				      .fabric.source = "gen:torus:dims=3x3"};
 }
 
 /* The first value of the first row, as text. */
