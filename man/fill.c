@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "faults/faults.h"
 #include "mcroute/mcroute.h"
+#include "sim/fabric_sim.h"
 
 enum kind { MAN, SHELL, ZSH };
 
@@ -105,6 +106,7 @@ static const struct {
 	{"@METRICS_RELIABILITY_LIST@", faults_reliability_columns,
 	 &faults_reliability_n_columns},
 	{"@METRICS_BOOTPLAN_LIST@", bootplan_columns, &bootplan_n_columns},
+	{"@METRICS_SIM_LIST@", sim_columns, &sim_n_columns},
 	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
 };
 

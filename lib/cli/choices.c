@@ -8,8 +8,10 @@
 #include "cli/cli.h"
 #include "export/boot.h"
 #include "mcast/engine.h"
+#include "sim/sim.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
+#include "traffic/traffic.h"
 #include "unicast/engine.h"
 
 const struct fab_cli_table fab_cli_tables[] = {
@@ -19,6 +21,8 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"PATTERNS", &fab_pattern_choices},
 	{"PERMUTATIONS", &fab_permutation_choices},
 	{"BOOT_FORMATS", &fab_boot_format_choices},
+	{"TRAFFIC", &fab_traffic_choices},
+	{"SWITCHES", &fab_sim_switch_choices},
 };
 const size_t fab_cli_n_tables = FAB_COUNT(fab_cli_tables);
 

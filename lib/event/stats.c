@@ -193,8 +193,7 @@ static unsigned bucket_of(uint64_t x)
 	return (shift << FAB_HISTOGRAM_BITS) + (unsigned)(x >> shift);
 }
 
-/* The greatest value of a bucket. */
-static uint64_t top_of(unsigned bucket)
+uint64_t fab_histogram_top(unsigned bucket)
 {
 	unsigned shift = bucket >> FAB_HISTOGRAM_BITS;
 	uint64_t mantissa;
@@ -229,7 +228,8 @@ uint64_t fab_histogram_quantile(const struct fab_histogram *h, double q)
 	left = rank_of(q, h->n);
 	for (unsigned i = 0; i < FAB_HISTOGRAM_BUCKETS; i++) {
 		if (left < h->count[i])
-			return top_of(i) < h->max ? top_of(i) : h->max;
+			return fab_histogram_top(i) < h->max ? fab_histogram_top(i)
+							     : h->max;
 		left -= h->count[i];
 	}
 	return h->max;

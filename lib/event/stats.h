@@ -66,6 +66,8 @@ struct fab_histogram {
 	uint64_t count[FAB_HISTOGRAM_BUCKETS];
 };
 
+/* The greatest value that a bucket counts. O(1). */
+uint64_t fab_histogram_top(unsigned bucket);
 /* Count a value. O(1). */
 void fab_histogram_add(struct fab_histogram *h, uint64_t sample);
 /* O(buckets). */

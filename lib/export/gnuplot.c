@@ -104,6 +104,35 @@ void fab_export_gnuplot(FILE *out, enum fab_plot_kind kind,
 	putc('\n', out);
 }
 
+/* Data blocks $d0, $d1 and so on, `letter` in place of d. */
+static void put_points(FILE *out, char letter, const struct fab_plot_series *series,
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "$%c%zu << EOD\n", letter, i);
+		for (size_t k = 0; k < series[i].n; k++)
+			if (isfinite(series[i].x[k]) && isfinite(series[i].y[k]))
+				fprintf(out, "%.9g %.9g\n", series[i].x[k],
+					series[i].y[k]);
+		fputs("EOD\n", out);
+	}
+}
+
+/* Draw them, and `more`. */
+static void put_lines(FILE *out, char letter, const struct fab_plot_series *series,
+		      size_t n, const char *more)
+{
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%s$%c%zu using 1:2 with linespoints linewidth 2 title '",
+			i ? ", \\\n  " : "plot ", letter, i);
+		put_text(out, series[i].title);
+		putc('\'', out);
+	}
+	if (more)
+		fputs(more, out);
+	putc('\n', out);
+}
+
 void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
 			       const char *x_label, const char *y_label,
 			       const struct fab_plot_series *series, size_t n)
@@ -116,19 +145,29 @@ void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
 	fputs("'\nset logscale xy\n"
 	      "set key outside right top\nset grid\n",
 	      out);
-	for (size_t i = 0; i < n; i++) {
-		fprintf(out, "$d%zu << EOD\n", i);
-		for (size_t k = 0; k < series[i].n; k++)
-			if (isfinite(series[i].x[k]) && isfinite(series[i].y[k]))
-				fprintf(out, "%.9g %.9g\n", series[i].x[k],
-					series[i].y[k]);
-		fputs("EOD\n", out);
-	}
-	for (size_t i = 0; i < n; i++) {
-		fprintf(out, "%s$d%zu using 1:2 with linespoints linewidth 2 title '",
-			i ? ", \\\n  " : "plot ", i);
-		put_text(out, series[i].title);
-		putc('\'', out);
-	}
-	putc('\n', out);
+	put_points(out, 'd', series, n);
+	put_lines(out, 'd', series, n, NULL);
+}
+
+void fab_export_gnuplot_load(FILE *out, enum fab_plot_terminal terminal,
+			     const char *latency_label,
+			     const struct fab_plot_series *accepted,
+			     const struct fab_plot_series *latency, size_t n)
+{
+	put_terminal(out, terminal);
+	put_points(out, 'a', accepted, n);
+	put_points(out, 'l', latency, n);
+	fputs("set xrange [0:1]\nset grid\nset key left top\n"
+	      "set multiplot layout 2,1\n"
+	      "set ylabel 'arrives, share of the cable'\nset yrange [0:1]\n",
+	      out);
+	put_lines(out, 'a', accepted, n,
+		  ", \\\n  x with lines dashtype 2 linecolor 'gray' title 'offered'");
+	fputs("set xlabel 'offered, share of the hosts'' cables'\n"
+	      "set ylabel '",
+	      out);
+	put_text(out, latency_label);
+	fputs("'\nset yrange [*:*]\nset logscale y\n", out);
+	put_lines(out, 'l', latency, n, NULL);
+	fputs("unset multiplot\n", out);
 }

@@ -41,3 +41,13 @@ struct fab_plot_series {
 void fab_export_gnuplot_series(FILE *out, enum fab_plot_terminal terminal,
 			       const char *x_label, const char *y_label,
 			       const struct fab_plot_series *series, size_t n);
+
+/*
+ * Two pictures, one above the other, against the offered load (share of the hosts'
+ * cables, from 0 to 1): what arrives, beside the line of all that is offered, and the
+ * latency over a logarithmic axis. n series of both, titles of the first. O(points).
+ */
+void fab_export_gnuplot_load(FILE *out, enum fab_plot_terminal terminal,
+			     const char *latency_label,
+			     const struct fab_plot_series *accepted,
+			     const struct fab_plot_series *latency, size_t n);

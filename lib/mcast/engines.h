@@ -15,8 +15,7 @@
 	ROW(fulb)                                                                        \
 	ROW(fulb_links)                                                                  \
 	ROW(opensm)                                                                      \
-	ROW(balanced)                                                                    \
-	ROW(optimal)
+	ROW(balanced)
 
 #define FAB_DECLARE(row) extern const struct fab_mcast_engine fab_mcast_##row;
 FAB_MCAST_ENGINES(FAB_DECLARE)

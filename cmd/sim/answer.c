@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-sim: the answer in words, before everything else. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/mem.h"
+#include "fabric_sim.h"
+
+/* Share in percent as people read it: "49.9 %". */
+static double percent(double share)
+{
+	return share * 100;
+}
+
+static bool is_bad(const struct sim_point *x)
+{
+	return x->deadlocked || x->stalled;
+}
+
+/* "vtftr-ib, uniform at 0.5" */
+static char *name_of(const struct sim_outcome *o, const struct sim_point *x)
+{
+	char rate[32] = "";
+
+	if (!isnan(x->rate))
+		snprintf(rate, sizeof(rate), " at %g", x->rate);
+	return fab_format("%s, %s%s", x->net->algorithm, o->p->traffic, rate);
+}
+
+/* Mean and 99 % of latency; nothing has arrived: why not is said elsewhere. */
+static char *latency_text(const struct sim_outcome *o, const struct sim_point *x)
+{
+	bool is_long = x->histogram.n == 0;
+	char mean[FAB_HUMAN_BYTES], p99[FAB_HUMAN_BYTES];
+
+	if (is_long)
+		return fab_strdup("no packet that was measured has arrived");
+	sim_time_text(o->p, fab_tally_mean(&x->latency), mean);
+	sim_time_text(o->p, (double)fab_histogram_quantile(&x->histogram, 0.99), p99);
+	return fab_format("latency %s on the mean, 99 %% within %s%s", mean, p99,
+			  x->cut ? " (and some packets had not arrived)" : "");
+}
+
+static void say_endless(struct fab_report *r, const struct sim_outcome *o,
+			const struct sim_point *x)
+{
+	char *name = name_of(o, x), *latency = latency_text(o, x);
+	double accepted = fab_tally_mean(&x->accepted), born = fab_tally_mean(&x->born);
+
+	if (isnan(x->rate))
+		fab_report_answer(r, is_bad(x) ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+				  "%s: hosts get %.3g %% of their cables; %s.", name,
+				  percent(accepted), latency);
+	else
+		fab_report_answer(
+			r, is_bad(x) ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			"%s: hosts get %.3g %% of their cables of %.3g %% offered%s; %s.",
+			name, percent(accepted), percent(born),
+			x->saturated ? ": more than the network can carry" : "", latency);
+	free(name);
+	free(latency);
+}
+
+static void say_finite(struct fab_report *r, const struct sim_outcome *o,
+		       const struct sim_point *x)
+{
+	char *name = name_of(o, x), *latency = latency_text(o, x);
+	char end[FAB_HUMAN_BYTES];
+
+	sim_time_text(o->p, fab_tally_mean(&x->end), end);
+	if (x->unfinished || x->unroutable || x->looped || is_bad(x))
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s: not finished: %u hosts did not come to their end; "
+				  "%s.",
+				  name, x->unfinished, latency);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all has arrived after %s; %s.",
+				  name, end, latency);
+	free(name);
+	free(latency);
+}
+
+static const char *cause_text(const char *cause)
+{
+	if (!strcmp(cause, "contention"))
+		return "contention: it carries what it can";
+	return strcmp(cause, "credits") ? "load: nobody sends more over it"
+					: "credits: the buffers behind it are full";
+}
+
+static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
+			const struct sim_point *x)
+{
+	struct sim_cause cause = sim_cause_of(&x->first);
+	char *cable;
+
+	if (cause.cable == FAB_NONE) {
+		fab_report_answer(r, FAB_TONE_WARN, "No cable carried anything.");
+		return;
+	}
+	cable = sim_cable_text(o->f, x->first.cable[cause.cable].port);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"The fullest cable is %s, busy %.3g %% of the time (%u as full); "
+		"%s; packets waited there for credit %.2g %% of the time.",
+		cable, percent(x->first.cable[cause.cable].utilisation),
+		x->first.n_at_most, cause_text(cause.name), percent(cause.no_credit));
+	free(cable);
+}
+
+/* The point at which most arrives. */
+static const struct sim_point *best_of(const struct sim_outcome *o, size_t first,
+				       size_t n)
+{
+	const struct sim_point *best = &o->points.v[first];
+
+	for (size_t i = first; i < first + n; i++)
+		if (fab_tally_mean(&o->points.v[i].accepted) >
+		    fab_tally_mean(&best->accepted))
+			best = &o->points.v[i];
+	return best;
+}
+
+/* A sweep by one algorithm, points first .. first + n - 1. */
+static void say_sweep(struct fab_report *r, const struct sim_outcome *o, size_t first,
+		      size_t n)
+{
+	const struct sim_point *best = best_of(o, first, n), *x = &o->points.v[first];
+	size_t n_good = 0;
+	char *latency;
+
+	while (n_good < n && !x[n_good].saturated && !is_bad(&x[n_good]))
+		n_good++;
+	latency = latency_text(o, n_good ? &x[n_good - 1] : x);
+	if (n_good == n)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s, %s: all that is offered arrives up to %g; there "
+				  "%s.",
+				  x->net->algorithm, o->p->traffic, x[n - 1].rate,
+				  latency);
+	else if (n_good)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%s, %s: all that is offered arrives up to %g (there "
+			"%s), at %g no more; most arrives at %g: %.3g %% of the "
+			"hosts' cables.",
+			x->net->algorithm, o->p->traffic, x[n_good - 1].rate, latency,
+			x[n_good].rate, best->rate,
+			percent(fab_tally_mean(&best->accepted)));
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s, %s: more is offered than arrives from %g on; most "
+				  "arrives at %g: %.3g %% of the hosts' cables.",
+				  x->net->algorithm, o->p->traffic, x->rate, best->rate,
+				  percent(fab_tally_mean(&best->accepted)));
+	free(latency);
+}
+
+static const struct sim_point *first_stalled(const struct sim_outcome *o)
+{
+	for (size_t i = 0; i < o->points.n; i++)
+		if (is_bad(&o->points.v[i]))
+			return &o->points.v[i];
+	return NULL;
+}
+
+static const char *origin_text(enum sim_cycle_origin origin)
+{
+	static const char *const texts[] = {
+		[SIM_CYCLE_UNKNOWN] = "no unicast table says which it is",
+		[SIM_CYCLE_SHORTEST] = "it is the one that fabric-faults shows",
+		[SIM_CYCLE_OF_TABLES] =
+			"it is one of those that fabric-faults finds in the tables",
+		[SIM_CYCLE_OTHER] = "the tables have no such cycle",
+	};
+
+	return texts[origin];
+}
+
+static void say_stall(struct fab_report *r, const struct sim_outcome *o)
+{
+	const struct sim_point *x = first_stalled(o);
+	char packets[FAB_HUMAN_BYTES], *name;
+	uint64_t channels;
+
+	if (!x)
+		return;
+	name = name_of(o, x);
+	fab_human_count(x->first.stuck_packets, packets);
+	if (x->first.cycle.n)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "Deadlock (%s): %s packets on %" PRIu64
+				  " lanes can never move; a cycle of %zu is below, %s.",
+				  name, packets, x->first.stuck_channels,
+				  x->first.cycle.n,
+				  origin_text(sim_cycle_origin(o, x, &channels)));
+	else
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "Stalled (%s): nothing moved any more, and no cycle "
+				  "was found.",
+				  name);
+	free(name);
+}
+
+static void say_loop(struct fab_report *r, const struct sim_outcome *o, uint64_t looped)
+{
+	const struct sim_point *x = o->points.v;
+	char n[FAB_HUMAN_BYTES], *where;
+
+	while (!x->looped)
+		x++;
+	where = sim_loop_text(o, x);
+	fab_report_answer(r, FAB_TONE_BAD,
+			  "%s packets were dropped after %d hops: the tables of %s "
+			  "loop%s.",
+			  fab_human_count(looped, n), FAB_SIM_HOPS_MAX, x->net->algorithm,
+			  where);
+	free(where);
+}
+
+/* What keeps the rest from being the whole truth. */
+static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
+{
+	uint64_t unroutable = 0, looped = 0, unsteady = 0, limited = 0, unknown_sl = 0;
+	char n[FAB_HUMAN_BYTES];
+
+	for (size_t i = 0; i < o->points.n; i++) {
+		const struct sim_point *x = &o->points.v[i];
+
+		unroutable += x->unroutable;
+		looped += x->looped;
+		unknown_sl += x->unknown_sl;
+		unsteady += x->unsteady && !x->saturated && !is_bad(x);
+		limited = x->credit_limited > limited ? x->credit_limited : limited;
+	}
+	if (unroutable)
+		fab_report_answer(r, FAB_TONE_BAD, "%s packets had no path.",
+				  fab_human_count(unroutable, n));
+	if (looped)
+		say_loop(r, o, looped);
+	if (unknown_sl)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "Of %s messages no file tells the service level: 0 is "
+				  "taken.",
+				  fab_human_count(unknown_sl, n));
+	if (limited)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "The buffers of %s lanes are smaller than their "
+				  "cable needs to be full (--buffer).",
+				  fab_human_count(limited, n));
+	if (unsteady)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "At %s rates the throughput was not steady when the "
+				  "measuring began (--warmup).",
+				  fab_human_count(unsteady, n));
+}
+
+static void say_pairs(struct fab_report *r, const struct sim_outcome *o)
+{
+	for (size_t i = 0; i < o->pairs.n; i++) {
+		const struct sim_pair *pair = &o->pairs.v[i];
+		char time[FAB_HUMAN_BYTES];
+
+		if (pair->why)
+			fab_report_answer(r, FAB_TONE_BAD, "%s: no path: %s.",
+					  pair->algorithm, pair->why);
+		else
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"%s: %s in an idle network, %u hops between switches.",
+				pair->algorithm, sim_time_text(o->p, pair->latency, time),
+				pair->hops);
+	}
+}
+
+void sim_answer(struct fab_report *r, const struct sim_outcome *o)
+{
+	if (o->p->pair) {
+		say_pairs(r, o);
+		return;
+	}
+	fab_cli_answer_shard(r, &o->p->shard);
+	if (o->was_interrupted)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "Interrupted: %" PRIu64 " of %" PRIu64
+				  " simulations are there, the last ones cut short.",
+				  o->n_done, o->n_items);
+	say_stall(r, o);
+	for (size_t i = 0, n; i < o->points.n; i += n) {
+		n = sim_count_points(o, i);
+		if (o->p->traffic_kind->is_finite)
+			say_finite(r, o, &o->points.v[i]);
+		else if (n == 1)
+			say_endless(r, o, &o->points.v[i]);
+		else
+			say_sweep(r, o, i, n);
+		say_fullest(r, o, n == 1 ? &o->points.v[i] : best_of(o, i, n));
+	}
+	say_doubts(r, o);
+}

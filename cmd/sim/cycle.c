@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A stall by name: its cycle, and which one of the tables it is. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "fabric_sim.h"
+
+static const struct fab_column cycle_columns[] = {
+	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
+	{"offered", FAB_REAL, "rate that was asked for; null: none", 0},
+	{"step", FAB_UINT, "position in the cycle, from 1", 0},
+	{"switch", FAB_TEXT, "node that sends into the buffer", 0},
+	{"port", FAB_UINT, "port it sends by", 0},
+	{"peer", FAB_TEXT, "switch with the buffer", 0},
+	{"vl", FAB_UINT, "virtual lane", 0},
+	{"packets", FAB_UINT, "packets that it holds", 0},
+	{"source", FAB_TEXT, "host adapter that sent the first of them", 0},
+	{"target", FAB_TEXT, "host adapter or group that it is for", 0},
+};
+
+/* Channel `k` of the tables' cycle, as the simulation has it? */
+static bool is_same(const struct fab_fabric *f, const struct fab_channel *of_tables,
+		    const struct fab_sim_channel *seen)
+{
+	uint32_t arc = f->arc_first[of_tables->sw] + of_tables->arc;
+	uint32_t cable = f->arc_cable[arc];
+
+	return f->port_cable[seen->port] == cable &&
+	       f->port_node[seen->port] == of_tables->sw && seen->vl == of_tables->vl;
+}
+
+/* Are all channels of the cycle seen in that of the tables? */
+static bool is_shortest(const struct fab_fabric *f, const struct fab_analysis *j,
+			const struct fab_sim_result *seen)
+{
+	if (j->cycle.n != seen->cycle.n)
+		return false;
+	for (size_t i = 0; i < seen->cycle.n; i++) {
+		bool is_there = false;
+
+		for (size_t k = 0; k < j->cycle.n && !is_there; k++)
+			is_there = is_same(f, &j->cycle.v[k], &seen->cycle.v[i]);
+		if (!is_there)
+			return false;
+	}
+	return true;
+}
+
+enum sim_cycle_origin sim_cycle_origin(const struct sim_outcome *o,
+				       const struct sim_point *point,
+				       uint64_t *cycle_channels)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = o->p->run.threads};
+	enum sim_cycle_origin origin = SIM_CYCLE_OTHER;
+	struct fab_analysis j;
+	struct fab_err err;
+
+	*cycle_channels = 0;
+	if (!point->net->routes || fab_analyse(point->net->routes, &options, &j, &err))
+		return SIM_CYCLE_UNKNOWN;
+	*cycle_channels = j.cycle_channels;
+	if (is_shortest(o->f, &j, &point->first))
+		origin = SIM_CYCLE_SHORTEST;
+	else if (j.cycle_channels >= point->first.cycle.n)
+		origin = SIM_CYCLE_OF_TABLES;
+	fab_analysis_fini(&j);
+	return origin;
+}
+
+char *sim_loop_text(const struct sim_outcome *o, const struct sim_point *point)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = o->p->run.threads};
+	struct fab_analysis j;
+	struct fab_err err;
+	char *text = NULL;
+
+	if (!point->net->routes || fab_analyse(point->net->routes, &options, &j, &err))
+		return fab_strdup("");
+	for (size_t i = 0; i < j.unreached.n && !text; i++) {
+		const struct fab_pairs *p = &j.unreached.v[i];
+
+		if (p->at != FAB_NONE)
+			text = fab_format(" (the first that does not arrive: from %s to "
+					  "%s, at %s)",
+					  fab_node_name(o->f, p->from),
+					  fab_node_name(o->f, p->to),
+					  fab_node_name(o->f, p->at));
+	}
+	fab_analysis_fini(&j);
+	return text ? text : fab_strdup("");
+}
+
+static const char *target_name(const struct sim_outcome *o,
+			       const struct fab_sim_channel *c)
+{
+	if (c->to_group)
+		return fab_group_name(o->groups, c->target);
+	return fab_node_name(o->f, o->f->port_node[o->ends.port[c->target]]);
+}
+
+bool sim_has_cycle(const struct sim_outcome *o)
+{
+	for (size_t i = 0; i < o->points.n; i++)
+		if (o->points.v[i].first.cycle.n)
+			return true;
+	return false;
+}
+
+void sim_print_cycle(struct fab_report *r, const struct sim_outcome *o)
+{
+	const struct fab_fabric *f = o->f;
+
+	fab_report_table_begin(r, "cycle", "Deadlock: each waits for the next",
+			       cycle_columns, FAB_COUNT(cycle_columns));
+	for (size_t i = 0; i < o->points.n; i++) {
+		const struct sim_point *x = &o->points.v[i];
+
+		for (size_t k = 0; k < x->first.cycle.n; k++) {
+			const struct fab_sim_channel *c = &x->first.cycle.v[k];
+			uint32_t peer = fab_port_peer(f, c->port);
+			uint32_t source = o->ends.port[c->source];
+
+			fab_report_row(
+				r,
+				(const union fab_cell[]){
+					{.text = x->net->algorithm},
+					{.real = x->rate},
+					{.u = k + 1},
+					{.text = fab_node_name(f, f->port_node[c->port])},
+					{.u = f->port_num[c->port]},
+					{.text = fab_node_name(f, f->port_node[peer])},
+					{.u = c->vl},
+					{.u = c->packets},
+					{.text = fab_node_name(f, f->port_node[source])},
+					{.text = target_name(o, c)}});
+		}
+	}
+	fab_report_table_end(r);
+}

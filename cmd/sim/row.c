@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is said of one rate by one algorithm. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/human.h"
+#include "base/mem.h"
+#include "fabric_sim.h"
+
+/* A cable is full, and time without credit counts, from these shares on. */
+static const double FULL = 0.95, SHORT_OF_CREDIT = 0.1;
+
+char *sim_time_text(const struct sim_params *p, double ticks, char *out)
+{
+	if (!isfinite(ticks))
+		snprintf(out, FAB_HUMAN_BYTES, "unknown");
+	else if (p->tick == SIM_TICK_FLIT)
+		snprintf(out, FAB_HUMAN_BYTES, "%.4g flit times", ticks);
+	else
+		fab_human_seconds(ticks * 1e-12, out);
+	return out;
+}
+
+char *sim_cable_text(const struct fab_fabric *f, uint32_t port)
+{
+	uint32_t peer = fab_port_peer(f, port);
+
+	return fab_format("%s:%u -> %s:%u", fab_node_name(f, f->port_node[port]),
+			  f->port_num[port], fab_node_name(f, f->port_node[peer]),
+			  f->port_num[peer]);
+}
+
+struct sim_cause sim_cause_of(const struct fab_sim_result *r)
+{
+	struct sim_cause c = {.cable = r->fullest, .name = NULL};
+	double used;
+
+	if (c.cable == FAB_NONE)
+		return c;
+	for (unsigned vl = 0; vl < r->n_vls; vl++) {
+		const struct fab_sim_lane *lane =
+			&r->lane[(size_t)c.cable * r->n_vls + vl];
+
+		c.mean_queue += lane->mean_queue;
+		if (lane->no_credit > c.no_credit)
+			c.no_credit = lane->no_credit;
+	}
+	used = r->cable[c.cable].utilisation;
+	if (used >= FULL)
+		c.name = "contention";
+	else if (r->is_stalled || c.no_credit >= SHORT_OF_CREDIT)
+		c.name = "credits";
+	else
+		c.name = r->is_saturated ? "contention" : "load";
+	return c;
+}
+
+/* Half of the interval of 95 %; NaN: one run has none. */
+static double half_interval(const struct fab_tally *t)
+{
+	struct fab_interval i = fab_tally_interval(t, FAB_ALPHA);
+
+	return t->n > 1 ? (i.high - i.low) / 2 : (double)NAN;
+}
+
+static double quantile(const struct sim_params *p, const struct fab_histogram *h,
+		       double q)
+{
+	return h->n ? sim_time(p, (double)fab_histogram_quantile(h, q)) : (double)NAN;
+}
+
+static void set_times(struct sim_row *row, const struct sim_params *p,
+		      const struct sim_point *x)
+{
+	row->latency_mean = sim_time(p, fab_tally_mean(&x->latency));
+	row->latency_p50 = quantile(p, &x->histogram, 0.5);
+	row->latency_p99 = quantile(p, &x->histogram, 0.99);
+	row->latency_max = quantile(p, &x->histogram, 1);
+	row->latency_ci95 = sim_time(p, half_interval(&x->latency));
+	row->network_mean = sim_time(p, fab_tally_mean(&x->network));
+	row->source_wait_mean = sim_time(p, fab_tally_mean(&x->source_wait));
+	row->message_mean = sim_time(p, fab_tally_mean(&x->message_latency));
+	row->message_p50 = quantile(p, &x->message_histogram, 0.5);
+	row->message_p99 = quantile(p, &x->message_histogram, 0.99);
+	row->message_max = quantile(p, &x->message_histogram, 1);
+	row->completion = NAN;
+	if (p->traffic_kind->is_finite && !x->unfinished && !x->unroutable &&
+	    !x->looped && !x->stalled && !x->stopped)
+		row->completion = sim_time(p, fab_tally_mean(&x->end));
+}
+
+static void set_cables(struct sim_row *row, const struct sim_outcome *o,
+		       const struct sim_point *x)
+{
+	struct sim_cause cause = sim_cause_of(&x->first);
+
+	row->max_utilisation = row->mean_utilisation = row->no_credit = NAN;
+	if (cause.cable == FAB_NONE)
+		return;
+	row->max_utilisation = x->first.cable[cause.cable].utilisation;
+	row->mean_utilisation = x->first.utilisation_mean;
+	row->cables_at_max = x->first.n_at_most;
+	row->cause = cause.name;
+	row->no_credit = cause.no_credit;
+	row->fullest_text = sim_cable_text(o->f, x->first.cable[cause.cable].port);
+	row->fullest = row->fullest_text;
+}
+
+void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
+		  const struct sim_point *x)
+{
+	const struct sim_params *p = o->p;
+
+	*row = (struct sim_row){
+		.algorithm = x->net->algorithm,
+		.traffic = p->traffic,
+		.switch_kind = p->sim.kind->name,
+		.tick = p->tick == SIM_TICK_FLIT ? "flit" : "ps",
+		.faults = o->dead->named.n,
+		.vls = x->first.n_vls,
+		.buffer = p->sim.buffer,
+		.packet = p->sim.mtu,
+		.runs = x->runs,
+		.offered = x->rate,
+		.born = fab_tally_mean(&x->born),
+		.accepted_per_live_host = fab_tally_mean(&x->accepted),
+		.accepted_per_host =
+			fab_tally_mean(&x->accepted) * o->ends.n / o->n_all_ends,
+		.accepted_ci95 = half_interval(&x->accepted),
+		.goodput = fab_tally_mean(&x->goodput),
+		.hops_mean = fab_tally_mean(&x->hops),
+		.hops_max = x->hops_max,
+		.backlog = (uint64_t)fmax(fab_tally_mean(&x->backlog), 0),
+		.saturated = x->saturated > 0,
+		.deadlock = x->deadlocked > 0,
+		.stalled = x->stalled > 0,
+		.steady = !x->unsteady,
+		.unroutable = x->unroutable,
+		.looped = x->looped,
+		.unfinished = x->unfinished,
+		.packets = x->packets,
+		.copied = x->copied,
+		.packet_hops = x->packet_hops,
+		.events = x->events,
+		.setup_seconds = x->net->seconds,
+		.simulate_seconds = x->simulate_seconds,
+		.total_seconds = x->net->seconds + x->simulate_seconds,
+		.shard = fab_cli_shard_text(&p->shard),
+	};
+	set_times(row, p, x);
+	set_cables(row, o, x);
+}
+
+void sim_row_fini(struct sim_row *row)
+{
+	free(row->fullest_text);
+}
+
+size_t sim_count_points(const struct sim_outcome *o, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < o->points.n &&
+	       o->points.v[first + n].net == o->points.v[first].net)
+		n++;
+	return n;
+}
+
+char *sim_dead_names(const struct sim_outcome *o)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < o->dead->named.n; i++) {
+		char *name = fab_fault_text(o->dead->f, o->dead->named.v[i]);
+
+		fab_append(&text, ",", "%s", name);
+		free(name);
+	}
+	return text;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is dead, which groups there are and which tables: options of several commands. */
+#pragma once
+
+#include "cli/command.h"
+#include "mcast/groups.h"
+#include "mcast/mcfdbs.h"
+#include "unicast/faults.h"
+
+/* --fail, --fail-link, --fail-file, --random, --of. */
+struct fab_cli_faults {
+	FAB_VEC(const char *) fail, fail_link, fail_file;
+	uint32_t random; /* 0: not given */
+	enum fab_fault_kind of;
+};
+extern const struct fab_option fab_cli_faults_rows[];
+
+/*
+ * What the options name, without what is drawn; says what lists stood for. The caller
+ * frees *out. ENOENT, EINVAL: the sentence begins with the option. O(names).
+ */
+int fab_cli_name_faults(const struct fab_cli_faults *faults,
+			const struct fab_cli_run *run, const struct fab_fabric *f,
+			struct fab_faults **out, struct fab_err *err) FAB_MUST_CHECK;
+/* The same, and the K of --random, drawn by --seed: those that a single set of
+ * fabric-faults has. O(names + K). */
+int fab_cli_draw_faults(const struct fab_cli_faults *faults,
+			const struct fab_cli_run *run, const struct fab_fabric *f,
+			struct fab_faults **out, struct fab_err *err) FAB_MUST_CHECK;
+
+/* --lfts, --path-sl, --sl2vl. */
+struct fab_cli_tables {
+	const char *lfts, *path_sl, *sl2vl;
+};
+extern const struct fab_option fab_cli_tables_rows[];
+
+/* Where groups come from, in the order of the command line. */
+struct fab_cli_group_source {
+	const char *text;
+	bool is_pattern;
+};
+/* --groups, --pattern, --ignore-unknown. */
+struct fab_cli_groups {
+	FAB_VEC(struct fab_cli_group_source) of;
+	bool ignore_unknown;
+};
+extern const struct fab_option fab_cli_groups_rows[];
+void fab_cli_groups_fini(struct fab_cli_groups *groups);
+/* Read and make them, and those of multicast tables (NULL: none); warns of what is left
+ * out. The caller frees *out. EINVAL and what files give. O(text + members). */
+int fab_cli_make_groups(const struct fab_cli_groups *groups,
+			const struct fab_cli_run *run, const struct fab_fabric *f,
+			const struct fab_mft *tables, struct fab_groups **out,
+			struct fab_err *err) FAB_MUST_CHECK;
+/* Read opensm.mcfdbs; warns of switches that are left out. The caller frees *out. O(n log
+ * n). */
+int fab_cli_read_mcfdbs(const char *path, bool ignore_unknown,
+			const struct fab_cli_run *run, const struct fab_fabric *f,
+			struct fab_mft **out, struct fab_err *err) FAB_MUST_CHECK;
