@@ -10,10 +10,10 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-de
 # for the fuzz targets, mandoc for the pages, zsh and fish for their completions, jq to judge
 # trees by other means, sqlite3 to ask the database of results by hand, gnuplot to draw them,
 # dnsmasq and ISC dhcpd to judge configuration for boot servers, Slurm with munge and GNU parallel
-# to run sweeps as job arrays
+# to run sweeps as job arrays, GNU time to measure commands
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
   libclang-rt-dev mandoc bash zsh fish gzip zstd jq sqlite3
-  gnuplot-nox dnsmasq-base isc-dhcp-server slurm-wlm munge parallel"
+  gnuplot-nox dnsmasq-base isc-dhcp-server slurm-wlm munge parallel time"
 
 # Install those of the packages given that are missing, as root or with sudo. Nothing is
 # downloaded when none is missing.
