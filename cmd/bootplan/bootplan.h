@@ -80,13 +80,14 @@ struct bootplan_export {
 	const char *path, *folder, *hosts, *addresses; /* NULL: not given */
 	FAB_VEC(const char *) networks;
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
-	const char *boot_url, *script, *kernel, *initrd, *params;
+	const char *boot_url, *script, *kernel, *initrd, *params, *interface;
 };
 /* Values of options: ARCH=NAME, templates, parameters of a kernel, networks, folders. */
 int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err);
 int bootplan_check_template(const char *arg, struct fab_err *err);
 int bootplan_check_params(const char *arg, struct fab_err *err);
 int bootplan_check_network(const char *arg, struct fab_err *err);
+int bootplan_check_interface(const char *arg, struct fab_err *err);
 int bootplan_check_folder(const char *arg, struct fab_err *err);
 /* Add it to the results, which keep `out`; exits when that fails. */
 void bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,

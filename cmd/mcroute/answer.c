@@ -35,9 +35,9 @@ static void bound_text(const struct mcroute_outcome *o, size_t result, char *out
 		      o->height_bound > o->lower_bound;
 
 	if (max <= o->lower_bound)
-		snprintf(out, size, "and no trees whatever can do with fewer");
+		snprintf(out, size, "proven optimal: no trees can do with fewer");
 	else if (is_low && max <= o->height_bound)
-		snprintf(out, size, "and no trees of minimal height can do with fewer");
+		snprintf(out, size, "proven optimal for trees of minimal height");
 	else if (is_low)
 		snprintf(out, size, "proven >= %u for trees of minimal height",
 			 o->height_bound);
@@ -93,12 +93,34 @@ static void say_tables(struct fab_report *r, const struct mcroute_outcome *o)
 				  "All their trees reach their members without a loop.");
 }
 
+/* What was not done to its end. */
+static void say_ended(struct fab_report *r, const struct mcroute_outcome *o, size_t i)
+{
+	const char *name = o->results[i].engine->name;
+
+	if (o->results[i].ended == FAB_ENDED_TIME)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%s stopped at --time-limit: more time may find better "
+				  "trees.",
+				  name);
+	else if (o->results[i].ended == FAB_ENDED_STOPPED)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%s was interrupted: these are its best trees until "
+				  "then.",
+				  name);
+	else if (o->results[i].ended == FAB_ENDED_STALL)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s found nothing better in its last attempts.", name);
+}
+
 /* What keeps the rest from being the whole truth. */
 static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	const struct fab_groups *g = o->problem.groups;
 	char count[FAB_HUMAN_BYTES], cap[FAB_HUMAN_BYTES];
 
+	for (size_t i = o->has_tables; i < o->n; i++)
+		say_ended(r, o, i);
 	for (size_t i = o->has_tables; o->was_verified && i < o->n; i++)
 		if (!o->is_sound[i])
 			fab_report_answer(r, FAB_TONE_BAD,

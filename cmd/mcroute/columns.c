@@ -30,6 +30,11 @@ const struct fab_column mcroute_columns[] = {
 	 AT(efi.tree_links), FAB_METRIC_LESS},
 	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
 	 FAB_COL_BAD_IF_NO, AT(verified), FAB_METRIC_MORE},
+	{"ended", FAB_TEXT,
+	 "why the algorithm stopped: done, or of optimal bound, stall, time or "
+	 "interrupt; "
+	 "after the last two more time may give better trees, and other trees",
+	 FAB_COL_EXTRA, AT(ended)},
 	{"seconds.distances", FAB_REAL,
 	 "time for hop distances, shared by all algorithms", FAB_COL_SECONDS,
 	 AT(distances), FAB_METRIC_TIME},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "mcast/engines.h"
 #include "mcast/events.h"
 #include "mcroute.h"
 
@@ -36,6 +37,10 @@ static const struct fab_option options[] = {
 	 "Algorithms, separated by commas, or all (default fulb): @MULTICAST@",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_mcast_choices, .max = MCROUTE_MAX_ENGINES - 1, .preset = "fulb"},
+	{"time-limit", "TIME",
+	 "Let optimal look for better trees so long at most (default 10s)",
+	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
+	 .preset = "10s", .flag = TO(has_time_limit)},
 	{"root-ties", "RULE",
 	 "Which of equally good roots: spread over the fabric (default) or lowest",
 	 FAB_TAKES_ONE, TO(root_ties),
@@ -152,6 +157,11 @@ static int complete(void *params, struct fab_err *err)
 	if (p->trees_out && !p->n_engines)
 		return fab_fail(err, EINVAL,
 				"--trees-out needs --algorithm beside --mcfdbs");
+	for (size_t i = 0; i < p->n_engines; i++)
+		p->has_search |= p->engines[i] == &fab_mcast_optimal;
+	if (p->has_time_limit && !p->has_search)
+		return fab_fail(err, EINVAL,
+				"--time-limit goes with --algorithm=optimal only");
 	for (size_t i = 0; i < p->n_engines && is_events; i++)
 		if (!p->engines[i]->grow)
 			return fab_fail(err, EINVAL,

@@ -35,6 +35,9 @@ struct mcroute_params {
 	uint32_t mlid_cap; /* 0: not given */
 	uint32_t fullest;
 	enum fab_root_ties root_ties;
+	double time_limit_s;
+	bool has_time_limit;
+	bool has_search; /* optimal is among the algorithms */
 	struct mcroute_events events;
 };
 
@@ -73,6 +76,7 @@ struct mcroute_row {
 	uint32_t lower_bound;
 	double height_bound;		       /* NaN: none for this algorithm */
 	uint64_t verified;		       /* or FAB_UNKNOWN */
+	const char *ended;		       /* NULL: tables that were read */
 	double distances, roots, trees, total; /* seconds */
 };
 struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i);

@@ -44,6 +44,7 @@ struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i)
 		.lower_bound = o->lower_bound,
 		.height_bound = has_bound ? mcroute_low_bound(o) : (double)NAN,
 		.verified = o->was_verified ? o->is_sound[i] : FAB_UNKNOWN,
+		.ended = i < o->has_tables ? NULL : fab_mcast_ended_name(result->ended),
 		.distances = o->distances_seconds,
 		.roots = o->roots_seconds,
 		.trees = result->trees_seconds,

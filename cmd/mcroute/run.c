@@ -85,6 +85,9 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 		fab_cli_progress_new(&p->run, "routing", "groups");
 	struct fab_mcast_options mcast = {.n_threads = p->run.threads,
 					  .root_ties = p->root_ties,
+					  .seed = p->run.seed,
+					  .time_limit_s = p->time_limit_s,
+					  .is_over = fab_cli_is_interrupted,
 					  .progress = fab_cli_progress_tick,
 					  .progress_context = progress};
 	double start = fab_now();
@@ -99,6 +102,8 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 	o->lower_bound = fab_mcast_lower_bound(&o->problem);
 	o->height_bound = fab_mcast_height_bound(&o->problem);
 	mcast.bound = mcroute_low_bound(o);
+	if (p->has_search)
+		fab_cli_catch_interrupt();
 	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
 			    o->results + o->n, &o->roots_seconds, &err))
 		fab_cli_die(&err);

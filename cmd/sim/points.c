@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/interrupt.h"
 #include "event/sweep.h"
 #include "fabric_sim.h"
 
@@ -66,7 +65,7 @@ static int tick(void *context, uint64_t done, uint64_t total)
 
 	if (w->progress)
 		fab_cli_progress_tick(w->progress, done, total);
-	return fab_cli_was_interrupted();
+	return fab_cli_is_interrupted(NULL);
 }
 
 static int simulate(struct work *w, const struct sim_net *net, double rate, uint64_t run,
@@ -110,7 +109,7 @@ static int work_on_item(void *context, void *memory, uint64_t item, void *result
 	uint64_t run = item % p->runs, point = item / p->runs;
 
 	(void)memory;
-	if (fab_cli_was_interrupted())
+	if (fab_cli_is_interrupted(NULL))
 		return 0;
 	return simulate(w, &w->o->nets[point / p->n_rates], p->rates[point % p->n_rates],
 			run, result, err);
@@ -247,7 +246,7 @@ int sim_simulate(struct sim_params *p, struct sim_outcome *o, struct fab_err *er
 	fab_cli_catch_interrupt();
 	rc = fab_sweep_run(&sweep, err);
 	fab_cli_progress_free(progress);
-	o->was_interrupted = fab_cli_was_interrupted();
+	o->was_interrupted = fab_cli_is_interrupted(NULL);
 	if (rc && o->n_items == 1) { /* one of one need not be said */
 		const char *text = strstr(err->text, ": ");
 

@@ -11,8 +11,17 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
+static _Thread_local void (*oom_handler)(size_t bytes);
+
+void fab_oom_handle(void (*handler)(size_t bytes))
+{
+	oom_handler = handler;
+}
+
 _Noreturn void fab_oom(size_t bytes)
 {
+	if (oom_handler)
+		oom_handler(bytes);
 	fprintf(stderr, "fabkit: out of memory (%zu bytes wanted)\n", bytes);
 	exit(3);
 }

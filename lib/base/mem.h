@@ -9,6 +9,12 @@
 #include "base/macros.h"
 
 _Noreturn void fab_oom(size_t bytes);
+/*
+ * For a program that must go on: `handler` is called first in this thread when memory
+ * runs out there, and leaves by longjmp(); what the interrupted work held is lost. NULL:
+ * none. O(1).
+ */
+void fab_oom_handle(void (*handler)(size_t bytes));
 
 /* n objects of `size` bytes, uninitialised / zeroed. Never NULL. Freed by free().
  * fab_alloc: O(1), fab_zalloc: O(n). */

@@ -18,26 +18,34 @@ double fab_transfer_tftp_mbps(uint32_t block_bytes, uint32_t window_blocks,
 	return 8e-6 * block_bytes * window_blocks / rtt_seconds;
 }
 
-/* The member of a class that started as number k; one that is done makes room. */
-static struct fab_transfer_member *
-member_of(const struct fab_simulation *s, const struct fab_transfer_class *c, uint32_t k)
-{
-	return &s->member[c->first + k % c->n];
-}
-
 static void start_node(struct fab_simulation *s, uint32_t at)
 {
 	struct fab_transfer_class *c = &s->class[s->class_of[at]];
-	struct fab_transfer_member *member = member_of(s, c, c->next++);
+	struct fab_transfer_member *member = fab_transfer_member(s, c, c->next++);
 
 	member->at = at;
-	member->target = c->received + s->image_mbit;
+	member->target = fab_transfer_received(s, c) + s->image_mbit;
 	s->connections[s->m->interface_server[c->interface]]++;
+	fab_transfer_change(s, s->class_of[at]);
+}
+
+/* The first member of a class leaves; returns which node that is. */
+static uint32_t end_node(struct fab_simulation *s, uint32_t class)
+{
+	struct fab_transfer_class *c = &s->class[class];
+	uint32_t at = fab_transfer_member(s, c, c->done++)->at;
+	uint32_t server = s->m->interface_server[c->interface];
+
+	s->connections[server]--;
+	if (s->o->server_connections)
+		FAB_PUSH(&s->freed, server);
+	fab_transfer_change(s, class);
+	return at;
 }
 
 static void add_due(struct fab_simulation *s, double time, uint8_t kind, uint32_t at)
 {
-	fab_schedule_add(&s->due, fab_time_of_seconds(time), kind, at);
+	fab_schedule_add(&s->schedule, fab_time_of_seconds(time), kind, at);
 }
 
 /* A node asks its server: it starts, or waits for a connection. */
@@ -76,9 +84,9 @@ static double next_due(struct fab_simulation *s)
 	const struct fab_due *due;
 	struct fab_due stale;
 
-	while ((due = fab_schedule_peek(&s->due)) && fab_due_kind(due) == EXPIRY &&
+	while ((due = fab_schedule_peek(&s->schedule)) && fab_due_kind(due) == EXPIRY &&
 	       fab_seconds_of_time(due->time) < s->deadline[due->item])
-		(void)fab_schedule_take(&s->due, &stale);
+		(void)fab_schedule_take(&s->schedule, &stale);
 	return due ? fab_seconds_of_time(due->time) : (double)INFINITY;
 }
 
@@ -86,11 +94,11 @@ static double next_due(struct fab_simulation *s)
 static bool take_due(struct fab_simulation *s, uint8_t first, uint8_t last,
 		     struct fab_due *due)
 {
-	const struct fab_due *next = fab_schedule_peek(&s->due);
+	const struct fab_due *next = fab_schedule_peek(&s->schedule);
 
 	return next && fab_seconds_of_time(next->time) <= s->now &&
 	       fab_due_kind(next) >= first && fab_due_kind(next) <= last &&
-	       fab_schedule_take(&s->due, due);
+	       fab_schedule_take(&s->schedule, due);
 }
 
 static void arrive_all(struct fab_simulation *s)
@@ -117,78 +125,86 @@ static void give_up(struct fab_simulation *s, uint32_t at, struct fab_transfer *
 	}
 }
 
+static int cmp_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void sort_list(struct fab_transfer_list *list)
+{
+	if (list->n > 1)
+		qsort(list->v, list->n, sizeof(*list->v), cmp_u32);
+}
+
+/* Nodes of a class, and of a server's queue, give up in the order in which they asked. */
 static void expire(struct fab_simulation *s, struct fab_transfer *out)
 {
+	struct fab_transfer_list classes = {0}, servers = {0};
 	struct fab_due due;
-	bool is_due = false;
 
-	while (take_due(s, EXPIRY, EXPIRY, &due))
-		is_due = true;
-	if (!is_due)
-		return;
-	for (uint32_t i = 0; i < s->n_classes; i++) {
-		struct fab_transfer_class *c = &s->class[i];
+	while (take_due(s, EXPIRY, EXPIRY, &due)) {
+		uint32_t class = s->class_of[due.item];
+
+		FAB_PUSH(&classes, class);
+		FAB_PUSH(&servers, s->m->interface_server[s->class[class].interface]);
+	}
+	sort_list(&classes);
+	sort_list(&servers);
+	for (size_t i = 0; i < classes.n; i++) {
+		const struct fab_transfer_class *c = &s->class[classes.v[i]];
 
 		while (fab_transfer_active(c) &&
-		       s->deadline[member_of(s, c, c->done)->at] <= s->now) {
-			s->connections[s->m->interface_server[c->interface]]--;
-			give_up(s, member_of(s, c, c->done++)->at, out);
-		}
+		       s->deadline[fab_transfer_member(s, c, c->done)->at] <= s->now)
+			give_up(s, end_node(s, classes.v[i]), out);
 	}
-	for (uint32_t v = 0; v < s->m->n_servers; v++)
+	for (size_t i = 0; i < servers.n; i++) {
+		uint32_t v = servers.v[i];
+
 		while (s->queues.head[v] != FAB_NONE &&
 		       s->deadline[s->queues.head[v]] <= s->now)
 			give_up(s, fab_queues_pop(&s->queues, v), out);
+	}
+	free(classes.v);
+	free(servers.v);
 }
 
 /* Who waits takes the connections that became free. */
 static void admit(struct fab_simulation *s)
 {
-	for (uint32_t v = 0; v < s->m->n_servers && s->o->server_connections; v++)
+	sort_list(&s->freed);
+	for (size_t i = 0; i < s->freed.n; i++) {
+		uint32_t v = s->freed.v[i];
+
 		while (s->queues.head[v] != FAB_NONE &&
 		       s->connections[v] < s->o->server_connections)
 			start_node(s, fab_queues_pop(&s->queues, v));
+	}
+	s->freed.n = 0;
 }
 
-/* When the next member of any class is done. */
+/* When the next member of any group is done. */
 static double next_finish(const struct fab_simulation *s)
 {
-	double least = INFINITY;
-
-	for (uint32_t i = 0; i < s->n_classes; i++) {
-		const struct fab_transfer_class *c = &s->class[i];
-
-		if (fab_transfer_active(c))
-			least = fmin(least,
-				     (member_of(s, c, c->done)->target - c->received) /
-					     c->rate);
-	}
-	return s->now + least;
-}
-
-static void advance(struct fab_simulation *s, double to)
-{
-	for (uint32_t i = 0; i < s->n_classes; i++)
-		s->class[i].received += s->class[i].rate * (to - s->now);
-	s->now = to;
+	return s->due.n ? s->group[s->due.v[0]].finish : (double)INFINITY;
 }
 
 static void finish_members(struct fab_simulation *s, struct fab_transfer *out)
 {
-	double slack = s->image_mbit * 1e-9;
+	double slack = s->image_mbit * FAB_TRANSFER_EPSILON;
 
-	for (uint32_t i = 0; i < s->n_classes; i++) {
-		struct fab_transfer_class *c = &s->class[i];
-		uint32_t server = s->m->interface_server[c->interface];
+	while (s->due.n) {
+		const struct fab_transfer_group *g = &s->group[s->due.v[0]];
+		const struct fab_transfer_class *c = &s->class[g->classes.v[0]];
+		uint32_t at;
 
-		while (fab_transfer_active(c) &&
-		       member_of(s, c, c->done)->target <= c->received + slack) {
-			uint32_t at = member_of(s, c, c->done++)->at;
-
-			out->finish_s[at] = s->now;
-			s->deadline[at] = INFINITY;
-			s->connections[server]--;
-		}
+		if (isfinite(g->rate) && c->key > fab_transfer_clock(s, g) + slack)
+			break;
+		at = end_node(s, g->classes.v[0]);
+		fab_transfer_place_touched(s);
+		out->finish_s[at] = s->now;
+		s->deadline[at] = INFINITY;
 	}
 }
 
@@ -212,29 +228,36 @@ static void sum_up(const struct fab_batch *batch, struct fab_transfer *out)
 	free(sorted);
 }
 
+/* The least rate of any node. */
+static double least_rate(const struct fab_simulation *s)
+{
+	double least = INFINITY;
+
+	for (uint32_t g = 0; g < s->n_groups; g++)
+		if (s->group[g].n)
+			least = fmin(least, s->group[g].rate);
+	return least;
+}
+
 static void simulate(struct fab_simulation *s, struct fab_transfer *out)
 {
 	out->first_rate_mbps = INFINITY;
 	expect_arrival(s);
 	for (bool was_full = false;;) {
-		double finish = next_finish(s);
-		double to = fmin(next_due(s), finish);
+		double finish = next_finish(s), to = fmin(next_due(s), finish);
 
 		if (!isfinite(to))
 			break;
-		advance(s, to);
+		s->now = to;
 		if (finish <= s->now * (1 + 1e-12))
 			finish_members(s, out);
 		expire(s, out);
 		admit(s);
 		arrive_all(s);
-		fab_transfer_fill(s);
+		fab_transfer_settle(s);
 		out->n_events++;
 		if (s->arrived == s->batch->n && !was_full)
-			for (uint32_t i = 0; i < s->n_classes; i++)
-				if (fab_transfer_active(&s->class[i]))
-					out->first_rate_mbps = fmin(out->first_rate_mbps,
-								    s->class[i].rate);
+			out->first_rate_mbps = least_rate(s);
 		was_full = s->arrived == s->batch->n;
 	}
 }
@@ -261,7 +284,8 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 	fab_transfer_unprepare(&s);
 	free(s.connections);
 	fab_queues_fini(&s.queues);
-	fab_schedule_fini(&s.due);
+	fab_schedule_fini(&s.schedule);
+	free(s.freed.v);
 	free(s.deadline);
 	free(s.attempts);
 	return 0;

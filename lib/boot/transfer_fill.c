@@ -1,261 +1,293 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
+/*
+ * Progressive filling (Bertsekas, Gallager, Data Networks, 6.5.2) of some classes, while
+ * all others keep what they have: the rates of these rise together until a pipe is full
+ * or a class has its capacity; what uses it stays there. Where that is unfair to others,
+ * or leaves them room, these are filled anew as well.
+ */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "boot/transfer_impl.h"
 
-struct key {
-	uint32_t parent, interface, at;
-	double cap;
-};
+/* Its rate is not to be changed any more after an event. */
+#define MANY UINT32_MAX
 
-static int cmp_key(const void *a, const void *b)
+void fab_transfer_refill(struct fab_simulation *s, uint32_t class)
 {
-	const struct key *x = a, *y = b;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->interface != y->interface)
-		return x->interface < y->interface ? -1 : 1;
-	if (x->cap < y->cap || x->cap > y->cap)
-		return x->cap < y->cap ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	if (s->class[class].in_refill)
+		return;
+	s->class[class].in_refill = true;
+	FAB_PUSH(&s->refill, class);
 }
 
-static void make_classes(struct fab_simulation *s, const uint32_t *interface_of)
+void fab_transfer_refill_group(struct fab_simulation *s, uint32_t group)
 {
-	const struct fab_machine *m = s->m;
-	uint32_t n = s->batch->n;
-	struct key *key = FAB_NEW((size_t)n + 1, struct key);
+	const struct fab_transfer_list *classes = &s->group[group].classes;
 
-	s->class = FAB_NEW((size_t)n + 1, struct fab_transfer_class);
-	s->member = FAB_NEW((size_t)n + 1, struct fab_transfer_member);
-	s->class_of = FAB_NEW((size_t)n + 1, uint32_t);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t node = s->batch->node[i], v = m->node_vertex[node];
-		double cap = m->capacity_mbps[v];
+	for (size_t i = 0; i < classes->n; i++)
+		fab_transfer_refill(s, classes->v[i]);
+}
 
-		if (s->o->flow_cap_mbps > 0)
-			cap = fmin(cap, s->o->flow_cap_mbps);
-		key[i] = (struct key){m->parent[v], interface_of[node], i, cap};
+void fab_transfer_refill_faster(struct fab_simulation *s, uint32_t pipe, double rate)
+{
+	const struct fab_transfer_pipe *p = &s->pipe[pipe];
+	bool is_any = false;
+
+	for (size_t i = 0; i < p->crossing.n && !is_any; i++)
+		is_any = s->group[s->pair.v[p->crossing.v[i]].group].rate > rate;
+	for (uint32_t i = 0; i < p->n_users && is_any; i++) {
+		uint32_t class = s->user[p->first_user + i];
+		const struct fab_transfer_class *c = &s->class[class];
+
+		if (c->group != FAB_NONE && s->group[c->group].rate > rate)
+			fab_transfer_refill(s, class);
 	}
-	qsort(key, n, sizeof(*key), cmp_key);
-	for (uint32_t i = 0; i < n; i++) {
-		struct fab_transfer_class *c =
-			s->n_classes ? &s->class[s->n_classes - 1] : NULL;
-
-		if (!c || c->parent != key[i].parent ||
-		    c->interface != key[i].interface || c->cap_mbps < key[i].cap) {
-			c = &s->class[s->n_classes++];
-			*c = (struct fab_transfer_class){.parent = key[i].parent,
-							 .interface = key[i].interface,
-							 .cap_mbps = key[i].cap,
-							 .first = i};
-		}
-		c->n++;
-		s->member[i].at = key[i].at;
-		s->class_of[key[i].at] = s->n_classes - 1;
-	}
-	free(key);
 }
 
-/* The pipes of a class: down segments, up segments, disk. */
-static uint32_t path_of(const struct fab_simulation *s,
-			const struct fab_transfer_class *c,
-			uint32_t pipes[2 * FAB_MACHINE_LEVELS_MAX + 2])
+/* Load by classes that are not filled; of a pipe that is not watched a bound. */
+static double fixed_load(struct fab_simulation *s, uint32_t pipe)
 {
-	const struct fab_machine *m = s->m;
-	uint32_t a = c->parent, v = m->interface_vertex[c->interface], n = 0;
+	const struct fab_transfer_pipe *p = &s->pipe[pipe];
 
-	while (a != v) {
-		uint32_t *at = a > v ? &a : &v;
-
-		if (isfinite(m->capacity_mbps[*at]))
-			pipes[n++] = 2 * *at + (at == &v);
-		*at = m->parent[*at];
-	}
-	if (s->o->server_disk_mbps > 0)
-		pipes[n++] = 2 * m->n_vertices + m->interface_server[c->interface];
-	return n;
+	return p->is_watched ? fab_transfer_others(s, pipe) +
+				       (double)s->group[pipe].n * s->group[pipe].rate
+			     : p->bound;
 }
 
-static void make_pipes(struct fab_simulation *s)
+static double level_of(struct fab_simulation *s, uint32_t pipe)
 {
-	const struct fab_machine *m = s->m;
-	uint32_t on[2 * FAB_MACHINE_LEVELS_MAX + 2], total = 0;
+	const struct fab_transfer_pipe *p = &s->pipe[pipe];
 
-	s->n_pipes = 2 * m->n_vertices + m->n_servers;
-	s->pipe = FAB_NEW0(s->n_pipes, struct fab_transfer_pipe);
-	for (uint32_t p = 0; p < s->n_pipes; p++)
-		s->pipe[p].capacity = p < 2 * m->n_vertices ? m->capacity_mbps[p / 2]
-							    : s->o->server_disk_mbps;
-	for (uint32_t c = 0; c < s->n_classes; c++)
-		for (uint32_t n = path_of(s, &s->class[c], on), k = 0; k < n; k++)
-			s->pipe[on[k]].n++;
-	for (uint32_t p = 0; p < s->n_pipes; p++) {
-		s->pipe[p].first = total;
-		total += s->pipe[p].n;
-		s->pipe[p].n = 0;
-	}
-	s->user = FAB_NEW((size_t)total + 1, uint32_t);
-	for (uint32_t c = 0; c < s->n_classes; c++)
-		for (uint32_t n = path_of(s, &s->class[c], on), k = 0; k < n; k++) {
-			struct fab_transfer_pipe *p = &s->pipe[on[k]];
-
-			s->user[p->first + p->n++] = c;
-		}
+	return fmax(0, (p->capacity - fixed_load(s, pipe) - p->frozen) / p->active);
 }
 
-struct cap {
-	double cap;
-	uint32_t class;
-};
-
-static int cmp_cap(const void *a, const void *b)
+/* By this the next pipe is found that is full. */
+static double place_of(struct fab_simulation *s, uint32_t pipe)
 {
-	const struct cap *x = a, *y = b;
-
-	if (x->cap < y->cap || x->cap > y->cap)
-		return x->cap < y->cap ? -1 : 1;
-	return x->class < y->class ? -1 : x->class > y->class;
+	return level_of(s, pipe) * s->pipe[pipe].handicap;
 }
 
-static void sort_caps(struct fab_simulation *s)
+static void sift_down(struct fab_simulation *s, size_t i)
 {
-	struct cap *cap = FAB_NEW((size_t)s->n_classes + 1, struct cap);
+	struct fab_transfer_entry *heap = s->heap.v, entry = heap[i];
 
-	for (uint32_t c = 0; c < s->n_classes; c++)
-		cap[c] = (struct cap){s->class[c].cap_mbps, c};
-	qsort(cap, s->n_classes, sizeof(*cap), cmp_cap);
-	s->by_cap = FAB_NEW((size_t)s->n_classes + 1, uint32_t);
-	for (uint32_t c = 0; c < s->n_classes; c++)
-		s->by_cap[c] = cap[c].class;
-	free(cap);
-}
-
-static void sift_down(struct fab_simulation *s, uint32_t i)
-{
 	for (;;) {
-		uint32_t k = 2 * i + 1;
-		struct fab_transfer_entry swap;
+		size_t k = 2 * i + 1;
 
-		if (k >= s->n_heap)
-			return;
-		k += k + 1 < s->n_heap && s->heap[k + 1].level < s->heap[k].level;
-		if (s->heap[i].level <= s->heap[k].level)
-			return;
-		swap = s->heap[i];
-		s->heap[i] = s->heap[k];
-		s->heap[k] = swap;
+		if (k >= s->heap.n)
+			break;
+		k += k + 1 < s->heap.n && heap[k + 1].level < heap[k].level;
+		if (entry.level <= heap[k].level)
+			break;
+		heap[i] = heap[k];
 		i = k;
 	}
+	heap[i] = entry;
 }
 
-static void freeze(struct fab_simulation *s, struct fab_transfer_class *c, double level)
+/* The pipes of the classes, and in each its classes. */
+static void list_pipes(struct fab_simulation *s)
 {
-	uint32_t on[2 * FAB_MACHINE_LEVELS_MAX + 2], n = path_of(s, c, on);
+	size_t n_in = 0;
 
-	c->is_frozen = true;
-	c->rate = level;
-	for (uint32_t k = 0; k < n; k++) {
-		s->pipe[on[k]].active -= fab_transfer_active(c);
-		s->pipe[on[k]].frozen += level * fab_transfer_active(c);
+	for (size_t i = 0; i < s->refill.n; i++) {
+		struct fab_transfer_class *c = &s->class[s->refill.v[i]];
+
+		c->is_frozen = !fab_transfer_active(c);
+		for (uint32_t k = 0; k < c->n_on && !c->is_frozen; k++) {
+			uint32_t pipe = s->on[c->first_on + k];
+			struct fab_transfer_pipe *p = &s->pipe[pipe];
+
+			if (!p->is_touched) {
+				p->is_touched = true;
+				p->n_in = p->active = 0;
+				p->frozen = p->most = 0;
+				p->level = INFINITY;
+				FAB_PUSH(&s->filled, pipe);
+			}
+			p->active += fab_transfer_active(c);
+			p->n_in++;
+			n_in++;
+		}
 	}
-}
+	if (n_in > s->n_in) {
+		s->n_in = 2 * n_in;
+		s->in = fab_realloc(s->in, s->n_in, sizeof(*s->in));
+	}
+	n_in = 0;
+	for (size_t i = 0; i < s->filled.n; i++) {
+		struct fab_transfer_pipe *p = &s->pipe[s->filled.v[i]];
 
-static double level_of(const struct fab_transfer_pipe *p)
-{
-	return fmax(0, (p->capacity - p->frozen) / p->active);
+		p->first_in = (uint32_t)n_in;
+		n_in += p->n_in;
+		p->n_in = 0;
+	}
+	for (size_t i = 0; i < s->refill.n; i++) {
+		const struct fab_transfer_class *c = &s->class[s->refill.v[i]];
+
+		for (uint32_t k = 0; k < c->n_on && !c->is_frozen; k++) {
+			struct fab_transfer_pipe *p = &s->pipe[s->on[c->first_on + k]];
+
+			s->in[p->first_in + p->n_in++] = s->refill.v[i];
+		}
+	}
 }
 
 static void start_filling(struct fab_simulation *s)
 {
-	uint32_t on[2 * FAB_MACHINE_LEVELS_MAX + 2];
-
-	for (uint32_t p = 0; p < s->n_pipes; p++)
-		s->pipe[p].active = 0;
-	for (uint32_t i = 0; i < s->n_classes; i++) {
-		struct fab_transfer_class *c = &s->class[i];
-
-		c->is_frozen = !fab_transfer_active(c);
-		c->rate = 0;
-		if (c->is_frozen)
-			continue;
-		for (uint32_t n = path_of(s, c, on), k = 0; k < n; k++)
-			s->pipe[on[k]].active += fab_transfer_active(c);
-	}
-	s->n_heap = 0;
-	for (uint32_t p = 0; p < s->n_pipes; p++) {
-		s->pipe[p].frozen = 0;
-		if (s->pipe[p].active)
-			s->heap[s->n_heap++] =
-				(struct fab_transfer_entry){level_of(&s->pipe[p]), p};
-	}
-	for (uint32_t i = s->n_heap / 2; i-- > 0;)
+	s->filled.n = s->heap.n = 0;
+	list_pipes(s);
+	for (size_t i = 0; i < s->filled.n; i++)
+		FAB_PUSH(&s->heap, ((struct fab_transfer_entry){
+					   place_of(s, s->filled.v[i]), s->filled.v[i]}));
+	for (size_t i = s->heap.n / 2; i-- > 0;)
 		sift_down(s, i);
 }
 
-/*
- * Progressive filling (Bertsekas, Gallager, Data Networks, 6.5.2): all rates rise
- * together until a segment is full or a class has its cap; what uses it stays there. The
- * level of a segment only rises while others freeze, so that an old entry of the heap is
- * never too high.
- */
-void fab_transfer_fill(struct fab_simulation *s)
+static void freeze(struct fab_simulation *s, struct fab_transfer_class *c, uint32_t group,
+		   double rate)
 {
-	uint32_t next_cap = 0;
+	c->is_frozen = true;
+	c->new_group = group;
+	c->new_rate = rate;
+	for (uint32_t k = 0; k < c->n_on; k++) {
+		struct fab_transfer_pipe *p = &s->pipe[s->on[c->first_on + k]];
 
-	start_filling(s);
-	for (;;) {
-		struct fab_transfer_pipe *p =
-			s->n_heap ? &s->pipe[s->heap[0].pipe] : NULL;
-		struct fab_transfer_class *c = NULL;
-
-		while (next_cap < s->n_classes && s->class[s->by_cap[next_cap]].is_frozen)
-			next_cap++;
-		if (next_cap < s->n_classes)
-			c = &s->class[s->by_cap[next_cap]];
-		if (p && (!p->active || level_of(p) > s->heap[0].level)) {
-			if (p->active)
-				s->heap[0].level = level_of(p);
-			else
-				s->heap[0] = s->heap[--s->n_heap];
-			sift_down(s, 0);
-			continue;
-		}
-		if (!p && !c)
-			return;
-		if (c && (!p || c->cap_mbps <= s->heap[0].level)) {
-			freeze(s, c, c->cap_mbps);
-			continue;
-		}
-		for (uint32_t k = 0; k < p->n; k++) {
-			struct fab_transfer_class *user =
-				&s->class[s->user[p->first + k]];
-
-			if (!user->is_frozen)
-				freeze(s, user, s->heap[0].level);
-		}
+		p->active -= fab_transfer_active(c);
+		p->frozen += rate * fab_transfer_active(c);
+		p->most = fmax(p->most, rate);
 	}
 }
 
-void fab_transfer_prepare(struct fab_simulation *s, const uint32_t *interface_of)
+static int by_capacity(const void *a, const void *b, void *classes)
 {
-	make_classes(s, interface_of);
-	make_pipes(s);
-	sort_caps(s);
-	s->heap = FAB_NEW((size_t)s->n_pipes + 1, struct fab_transfer_entry);
+	const struct fab_transfer_class *class = classes;
+	const struct fab_transfer_class *x = &class[*(const uint32_t *)a];
+	const struct fab_transfer_class *y = &class[*(const uint32_t *)b];
+
+	return x->own_group < y->own_group ? -1 : x->own_group > y->own_group;
 }
 
-void fab_transfer_unprepare(struct fab_simulation *s)
+/* Classes to be filled by ascending capacity, on the heap; often all have the same. */
+static uint32_t *sort_classes(const struct fab_simulation *s)
 {
-	free(s->class);
-	free(s->member);
-	free(s->class_of);
-	free(s->pipe);
-	free(s->user);
-	free(s->by_cap);
-	free(s->heap);
+	size_t n = s->refill.n;
+	uint32_t *class = FAB_NEW(n + 1, uint32_t);
+	bool is_sorted = true;
+
+	for (size_t i = 0; i < n; i++) {
+		class[i] = s->refill.v[i];
+		is_sorted &= !i || by_capacity(&class[i - 1], &class[i], s -> class) <= 0;
+	}
+	if (!is_sorted)
+		qsort_r(class, n, sizeof(*class), by_capacity, s->class);
+	return class;
+}
+
+/* The pipe that is full next, as the heap has it first; FAB_NONE: none is. The level of a
+ * pipe only rises while others freeze: an old entry of the heap is never too high. */
+static uint32_t next_full(struct fab_simulation *s)
+{
+	while (s->heap.n) {
+		struct fab_transfer_entry *top = &s->heap.v[0];
+
+		if (!s->pipe[top->pipe].active) {
+			*top = s->heap.v[--s->heap.n];
+		} else {
+			double level = place_of(s, top->pipe);
+
+			if (!(level > top->level))
+				return top->pipe;
+			top->level = level;
+		}
+		if (s->heap.n)
+			sift_down(s, 0);
+	}
+	return FAB_NONE;
+}
+
+static void fill(struct fab_simulation *s)
+{
+	uint32_t *class = sort_classes(s);
+	size_t next = 0;
+
+	start_filling(s);
+	for (;;) {
+		uint32_t pipe = next_full(s);
+		double level = pipe == FAB_NONE ? INFINITY : level_of(s, pipe);
+		struct fab_transfer_class *c;
+
+		while (next < s->refill.n && s->class[class[next]].is_frozen)
+			next++;
+		c = next < s->refill.n ? &s->class[class[next]] : NULL;
+		if (c && c->cap_mbps <= level) {
+			freeze(s, c, c->own_group, c->cap_mbps);
+			continue;
+		}
+		if (pipe == FAB_NONE)
+			break;
+		if (!s->pipe[pipe].is_watched) { /* there may be more room */
+			fab_transfer_watch(s, pipe);
+			continue;
+		}
+		s->pipe[pipe].level = level;
+		for (uint32_t k = 0; k < s->pipe[pipe].n_in; k++) {
+			c = &s->class[s->in[s->pipe[pipe].first_in + k]];
+			if (!c->is_frozen)
+				freeze(s, c, pipe, level);
+		}
+	}
+	free(class);
+}
+
+/*
+ * Are there others that have more than a fair rate now, or less? They are to be filled,
+ * too. Those that are faster and only have more room, or less, get their new rate
+ * afterwards.
+ */
+static bool disturbs_others(struct fab_simulation *s)
+{
+	size_t n = s->refill.n;
+
+	for (size_t i = 0; i < s->filled.n; i++) {
+		uint32_t pipe = s->filled.v[i];
+		const struct fab_transfer_pipe *p = &s->pipe[pipe];
+		const struct fab_transfer_group *g = &s->group[pipe];
+		double most = p->level * (1 + FAB_TRANSFER_EPSILON);
+
+		if (g->n &&
+		    (p->most > g->rate * (1 + FAB_TRANSFER_EPSILON) || g->rate > most))
+			fab_transfer_refill_group(s, pipe);
+		if (isfinite(most))
+			fab_transfer_refill_faster(s, pipe, most);
+	}
+	for (size_t i = 0; i < s->filled.n; i++)
+		s->pipe[s->filled.v[i]].is_touched = false;
+	return s->refill.n > n;
+}
+
+void fab_transfer_fill(struct fab_simulation *s)
+{
+	do {
+		for (size_t i = 0; i < s->refill.n; i++)
+			if (s->class[s->refill.v[i]].group != FAB_NONE)
+				fab_transfer_detach(s, s->refill.v[i]);
+		fill(s);
+	} while (disturbs_others(s));
+	for (size_t i = 0; i < s->refill.n; i++) {
+		struct fab_transfer_class *c = &s->class[s->refill.v[i]];
+
+		if (!fab_transfer_active(c))
+			continue;
+		if (c->new_group < s->n_pipes) {
+			if (!s->group[c->new_group].n)
+				fab_transfer_set_rate(s, c->new_group, c->new_rate);
+			if (!s->pipe[c->new_group].n_set &&
+			    !s->pipe[c->new_group].n_moves)
+				FAB_PUSH(&s->set, c->new_group);
+			s->pipe[c->new_group].n_set = MANY;
+		}
+		fab_transfer_attach(s, s->refill.v[i], c->new_group);
+	}
 }

@@ -303,6 +303,15 @@ int fab_cli_progress_tick(void *progress, uint64_t done, uint64_t total);
 void fab_cli_progress_free(struct fab_cli_progress *progress);
 
 /*
+ * From now on the first interrupt (Ctrl-C) is remembered instead of ending the program:
+ * for work that can stop with what it has. The second one ends it. Where somebody ignores
+ * interrupts (nohup) they stay ignored.
+ */
+void fab_cli_catch_interrupt(void);
+/* Has there been one? Takes the shape of the library's callbacks. */
+bool fab_cli_is_interrupted(void *unused);
+
+/*
  * --plot=FILE: what kind of picture, by the end of the name; usage error for another end.
  * Returns `arg`.
  */

@@ -56,6 +56,34 @@ static void end_by_signal(int signum)
 	raise(signum); /* SA_RESETHAND: now with its default effect */
 }
 
+static volatile sig_atomic_t was_interrupted;
+
+/* The next one ends the program as all signals do. */
+static void remember_interrupt(int signum)
+{
+	const struct sigaction action = {.sa_handler = end_by_signal,
+					 .sa_flags = (int)SA_RESETHAND};
+
+	was_interrupted = 1;
+	sigaction(signum, &action, NULL);
+}
+
+void fab_cli_catch_interrupt(void)
+{
+	struct sigaction action = {.sa_handler = remember_interrupt,
+				   .sa_flags = SA_RESTART};
+	struct sigaction before;
+
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler == end_by_signal)
+		sigaction(SIGINT, &action, NULL);
+}
+
+bool fab_cli_is_interrupted(void *unused)
+{
+	(void)unused;
+	return was_interrupted != 0;
+}
+
 /*
  * Every signal whose default effect is to end the process, also those of a fault in it;
  * SIGKILL cannot be caught. A handler that is there already (a sanitizer's) stays, and so

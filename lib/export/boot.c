@@ -114,7 +114,7 @@ static const struct {
 	 NULL, boot_write_hosts, NULL},
 	{"ethers", "lines of ethers(5)", "ethers", NEEDS_MAC, NULL, boot_write_ethers,
 	 NULL},
-	{"ansible", "inventory with a group for each server", "ini", USES_IP, NULL,
+	{"ansible", "inventory with a group for each server", "inventory", USES_IP, NULL,
 	 boot_write_ansible, NULL},
 	{"dnsmasq", "tags, dhcp-boot and dhcp-host", "conf",
 	 NEEDS_ID | NEEDS_SERVER_IP | NAMES_SCRIPT | USES_IP, is_dhcp_word,

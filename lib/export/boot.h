@@ -47,6 +47,7 @@ struct fab_boot_site {
 	const char *boot_url; /* of UEFI HTTP boot: http://{address}/{file} */
 	const char *script;   /* that iPXE loads then: {server}.ipxe */
 	const char *kernel, *initrd, *params; /* NULL: nothing is made up */
+	const char *interface; /* that Kea listens on; NULL: all, IPv6 by relays only */
 };
 
 /* Can the template be used? EINVAL says what is wrong with it. `has_blanks`: may it have

@@ -33,8 +33,9 @@ static void write_shared(const struct boot_part *part)
 		      "dhcp-match=set:arm64,option6:61,00:0b\n"
 		      "dhcp-match=set:arm64,option6:61,00:13\n"
 		      "dhcp-vendorclass=set:http,enterprise:343,HTTPClient\n"
-		      "dhcp-option-force=tag:http,option6:16,"
-		      "00:00:01:57:00:0a:48:54:54:50:43:6c:69:65:6e:74\n",
+		      /* dnsmasq knows strings here, a length before each: EDK II wants
+		       * HTTPClient behind six bytes, of any enterprise */
+		      "dhcp-option-force=tag:http,option6:16,EF,HTTPClient\n",
 		      out);
 	fprintf(out, "# leases, where 1000 would be all\ndhcp-lease-max=%u\n",
 		plan->n_nodes * 2 + 1000);

@@ -222,6 +222,8 @@ static json_t *subnets(const struct boot_part *part, bool is_ip6)
 	put(subnet, "subnet",
 	    json_string(is_ip6 ? plan->site->network6->text
 			       : plan->site->network4->text));
+	if (plan->site->interface)
+		put(subnet, "interface", json_string(plan->site->interface));
 	put(subnet, "reservations", reservations);
 	push(list, subnet);
 	return list;
@@ -233,7 +235,8 @@ static void write_kea(const struct boot_part *part, bool is_ip6)
 	json_t *interfaces = must(json_object()), *leases = must(json_object());
 	json_t *classes = must(json_array()), *identifiers;
 
-	put(interfaces, "interfaces", list_of("*"));
+	put(interfaces, "interfaces",
+	    list_of(part->plan->site->interface ? part->plan->site->interface : "*"));
 	put(server, "interfaces-config", interfaces);
 	put(leases, "type", json_string("memfile"));
 	put(server, "lease-database", leases);

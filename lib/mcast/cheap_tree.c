@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cable one group nearer to the largest load costs so many times as much; one that
- * would exceed it GUARD times more. One that exceeds it already outweighs all cables of a
- * tree that exceed it by the group at hand, so that no reroute makes it worse. */
-static const double FACTOR = 4, GUARD = 4096, FORBIDDEN = 1e15, LEAST = 1e-9;
+/* More than any cable costs. */
+static const double FORBIDDEN = __DBL_MAX__;
 
 struct fab_cheap_tree {
 	const struct fab_mcast_problem *p;
-	double *price; /* [n_prices] by load without the group */
-	uint32_t n_prices, max;
 	uint32_t *mark; /* [n_switches] == stamp: in the tree */
 	uint32_t stamp;
 	uint32_t *sharers; /* [n_switches] switches of the level that can hang there */
@@ -35,8 +31,6 @@ struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *p)
 	t->sharers = FAB_NEW0(n, uint32_t);
 	t->up = FAB_NEW(n, double);
 	t->parent = FAB_NEW(n, uint32_t);
-	t->max = FAB_NONE;
-	fab_cheap_tree_set_max(t, 1);
 	return t;
 }
 
@@ -46,7 +40,6 @@ void fab_cheap_tree_free(struct fab_cheap_tree *t)
 		return;
 	for (size_t i = 0; i < FAB_COUNT(t->level); i++)
 		free(t->level[i].v);
-	free(t->price);
 	free(t->mark);
 	free(t->sharers);
 	free(t->up);
@@ -56,36 +49,8 @@ void fab_cheap_tree_free(struct fab_cheap_tree *t)
 	free(t);
 }
 
-void fab_cheap_tree_set_max(struct fab_cheap_tree *t, uint32_t max)
-{
-	double price = 1;
-
-	if (max == t->max)
-		return;
-	if (max + 2 > t->n_prices) {
-		free(t->price);
-		t->n_prices = 2 * max + 2;
-		t->price = FAB_NEW(t->n_prices, double);
-	}
-	t->max = max;
-	/* load max - 1 becomes max: allowed, 1; max becomes max + 1: never if it can be
-	 * helped */
-	for (uint32_t load = max; load-- > 0;) {
-		t->price[load] = price > LEAST ? price : LEAST;
-		price /= FACTOR;
-	}
-	t->price[max] = GUARD;
-	for (uint32_t load = max + 1; load < t->n_prices; load++)
-		t->price[load] = FORBIDDEN;
-}
-
-static double price_of(const struct fab_cheap_tree *t, uint32_t load)
-{
-	return load < t->n_prices ? t->price[load] : FORBIDDEN;
-}
-
 /* The cheapest cable of a switch one hop nearer to the root. */
-static double cheapest_up(const struct fab_cheap_tree *t, const uint32_t *load,
+static double cheapest_up(const struct fab_cheap_tree *t, const struct fab_prices *prices,
 			  const uint8_t *row, uint32_t sw)
 {
 	const struct fab_fabric *f = t->p->f;
@@ -94,7 +59,7 @@ static double cheapest_up(const struct fab_cheap_tree *t, const uint32_t *load,
 
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 		if (row[f->arc_peer[a]] == nearer) {
-			double price = price_of(t, load[f->arc_cable[a]]);
+			double price = fab_price(prices, f->arc_cable[a]);
 
 			best = price < best ? price : best;
 		}
@@ -120,8 +85,8 @@ static void count_sharers(struct fab_cheap_tree *t, const uint8_t *row, unsigned
 }
 
 /* Hang a switch on the cheapest parent; what the cable costs. */
-static double hang(struct fab_cheap_tree *t, const uint32_t *load, const uint8_t *row,
-		   uint32_t sw)
+static double hang(struct fab_cheap_tree *t, const struct fab_prices *prices,
+		   const uint8_t *row, uint32_t sw)
 {
 	const struct fab_fabric *f = t->p->f;
 	uint32_t best = FAB_NONE;
@@ -134,7 +99,7 @@ static double hang(struct fab_cheap_tree *t, const uint32_t *load, const uint8_t
 
 		if (row[peer] != nearer)
 			continue;
-		cost = price_of(t, load[f->arc_cable[a]]);
+		cost = fab_price(prices, f->arc_cable[a]);
 		if (t->mark[peer] != t->stamp)
 			cost += t->up[peer];
 		if (best == FAB_NONE || cost < least) {
@@ -142,7 +107,7 @@ static double hang(struct fab_cheap_tree *t, const uint32_t *load, const uint8_t
 			least = cost;
 		}
 	}
-	price = price_of(t, load[f->arc_cable[best]]);
+	price = fab_price(prices, f->arc_cable[best]);
 	FAB_PUSH(&t->sw, sw);
 	FAB_PUSH(&t->cable, f->arc_cable[best]);
 	best = f->arc_peer[best];
@@ -153,7 +118,7 @@ static double hang(struct fab_cheap_tree *t, const uint32_t *load, const uint8_t
 	return price;
 }
 
-static double hang_level(struct fab_cheap_tree *t, const uint32_t *load,
+static double hang_level(struct fab_cheap_tree *t, const struct fab_prices *prices,
 			 const uint8_t *row, unsigned hops)
 {
 	double price = 0;
@@ -163,16 +128,16 @@ static double hang_level(struct fab_cheap_tree *t, const uint32_t *load,
 		uint32_t sw = t->parent[i];
 
 		t->up[sw] = hops > 1 && t->mark[sw] != t->stamp
-				    ? cheapest_up(t, load, row, sw) / t->sharers[sw]
+				    ? cheapest_up(t, prices, row, sw) / t->sharers[sw]
 				    : 0;
 		t->sharers[sw] = 0;
 	}
 	for (size_t i = 0; i < t->level[hops].n; i++)
-		price += hang(t, load, row, t->level[hops].v[i]);
+		price += hang(t, prices, row, t->level[hops].v[i]);
 	return price;
 }
 
-double fab_cheap_tree_grow(struct fab_cheap_tree *t, const uint32_t *load,
+double fab_cheap_tree_grow(struct fab_cheap_tree *t, const struct fab_prices *prices,
 			   const uint32_t *sw, uint32_t n, uint32_t root, double limit)
 {
 	const uint8_t *row = fab_dist_row(t->p->dist, root);
@@ -191,17 +156,7 @@ double fab_cheap_tree_grow(struct fab_cheap_tree *t, const uint32_t *load,
 			FAB_PUSH(&t->level[row[sw[i]]], sw[i]);
 		}
 	for (unsigned h = height; h > 0 && price < limit; h--)
-		price += hang_level(t, load, row, h);
-	return price;
-}
-
-double fab_cheap_tree_price(const struct fab_cheap_tree *t, const uint32_t *load,
-			    const uint32_t *cable, uint32_t n)
-{
-	double price = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		price += price_of(t, load[cable[i]]);
+		price += hang_level(t, prices, row, h);
 	return price;
 }
 

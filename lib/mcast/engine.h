@@ -35,6 +35,19 @@ enum fab_root_ties {
 	FAB_TIES_LOWEST	 /* lowest switch id */
 };
 
+/* Why an engine that improves trees stopped. */
+enum fab_mcast_ended {
+	FAB_ENDED_DONE,	   /* it has done what it does */
+	FAB_ENDED_BOUND,   /* no trees have less than these */
+	FAB_ENDED_STALL,   /* nothing that it tries helps any more */
+	FAB_ENDED_TIME,	   /* the time is over: more time may give better trees */
+	FAB_ENDED_STOPPED, /* somebody stopped it: the trees are sound, more may help */
+	FAB_ENDED_FAILED   /* progress stopped it: there is no result */
+};
+
+/* "done", "bound", "stall", "time", "interrupt". O(1). */
+const char *fab_mcast_ended_name(enum fab_mcast_ended ended);
+
 /* Where an engine stands between two groups. */
 struct fab_mcast_state {
 	const struct fab_mcast_problem *problem;
@@ -45,7 +58,8 @@ struct fab_mcast_state {
 	uint32_t stamp;
 	struct fab_forest forest;
 	uint64_t n_edges; /* of the groups so far and the one being grown */
-	void *scratch;	  /* of the engine */
+	enum fab_mcast_ended ended;
+	void *scratch;			     /* of the engine */
 	void (*scratch_free)(void *scratch); /* NULL: free() */
 };
 
@@ -58,6 +72,13 @@ struct fab_mcast_options {
 	uint32_t bound;		  /* what fab_mcast_lower_bound() says; 0: not known */
 	fab_progress_fn progress; /* may be NULL */
 	void *progress_context;
+	uint64_t seed;	     /* of what is left to chance */
+	double time_limit_s; /* of an engine that could go on for long; 0: none */
+	double until;	     /* stop at this time (fab_now()); 0: at none */
+	/* asked now and then by such engines: shall they stop with what they have? May
+	 * be NULL */
+	bool (*is_over)(void *context);
+	void *is_over_context;
 };
 
 struct fab_mcast_engine {

@@ -2,7 +2,8 @@
 /*
  * Balanced trees of minimal height: each group takes the cheapest tree of a few roots
  * (mcast/cheap_tree.h) over the loads that are there; then those on the fullest cables
- * are routed again (mcast/rip_up.h), from the better trees of others where there are any.
+ * are routed again (mcast/negotiate.h), from the better trees of others where there are
+ * any.
  */
 #include "mcast/engines.h"
 
@@ -10,18 +11,23 @@
 #include "base/rng.h"
 #include "mcast/cheap_tree.h"
 #include "mcast/choose.h"
-#include "mcast/rip_up.h"
+#include "mcast/negotiate.h"
 #include "mcast/rivals.h"
 #include "mcast/state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWN_ROOTS = 2, PASSES = 60, STALLS = 6 };
+enum { DRAWN_ROOTS = 2, ROUNDS = 6 };
+
+/* Cables looked at when trees are revised: so many for each edge of all trees, and so
+ * many in any case. */
+enum { STEPS_EDGE = 60, STEPS_LEAST = 1000000 };
 
 struct scratch {
 	struct fab_cheap_tree *tree;
-	uint32_t max; /* largest load so far */
+	struct fab_prices prices; /* none before the first tree */
+	uint32_t max;		  /* largest load so far */
 };
 
 static void *scratch_new(const struct fab_mcast_problem *problem)
@@ -36,8 +42,10 @@ static void scratch_free(void *scratch)
 {
 	struct scratch *x = scratch;
 
-	if (x)
+	if (x) {
 		fab_cheap_tree_free(x->tree);
+		fab_prices_fini(&x->prices);
+	}
 	free(x);
 }
 
@@ -47,7 +55,9 @@ static double grow_from(struct fab_mcast_state *s, uint32_t group, uint32_t root
 	const struct fab_groups *g = s->problem->groups;
 	struct scratch *x = s->scratch;
 
-	return fab_cheap_tree_grow(x->tree, s->load, g->sw + g->sw_first[group],
+	if (!x->prices.load)
+		fab_prices_init(&x->prices, s->load);
+	return fab_cheap_tree_grow(x->tree, &x->prices, g->sw + g->sw_first[group],
 				   fab_group_n_switches(g, group), root, limit);
 }
 
@@ -89,24 +99,24 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 		if (s->load[cable[i]] >= x->max)
 			x->max = s->load[cable[i]] + 1;
 	}
-	fab_cheap_tree_set_max(x->tree, x->max);
+	fab_prices_set_limit(&x->prices, x->max);
 }
 
 /* Trees revised and better ones of others by turns, while the largest load falls. */
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		 const struct fab_mcast_options *o)
 {
-	const struct fab_rip_up_options options = {.bound = o->bound,
-						   .n_passes = PASSES,
-						   .n_stalls = STALLS,
-						   .progress = o->progress,
-						   .progress_context =
-							   o->progress_context};
+	struct fab_negotiation n = {.options = o,
+				    .n_steps = STEPS_LEAST,
+				    .n_rounds = ROUNDS,
+				    .n_attempts = 1};
+	uint64_t edges = STEPS_EDGE * s->n_edges;
 	uint32_t max;
 
+	n.n_steps = edges > n.n_steps ? edges : n.n_steps;
 	do {
 		max = fab_mcast_max_load(s);
-		if (fab_rip_up(s, &options))
+		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
 			return 1;
 	} while (fab_mcast_take_rival(problem, s, o) && fab_mcast_max_load(s) < max);
 	return 0;
@@ -118,11 +128,14 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 	.manual = "First, of the trees from several candidates the one whose "
 		  "cables cost least, where a cable costs the more, the nearer "
 		  "its load is to the largest, and a switch that several others "
-		  "can hang on is cheap for each of them. Then trees on the "
-		  "fullest cables are taken out one after the other and grown "
-		  "again around those cables, until the largest load is that of "
-		  "`lower_bound` or several passes over the groups change "
-		  "nothing. Where another algorithm of `all` has a smaller "
+		  "can hang on is cheap for each of them. Then one group less on "
+		  "the fullest cables is tried for, again and again: trees on "
+		  "cables above that are grown anew around them, where members "
+		  "may hang deeper than their distance from the root, and cables "
+		  "that too many trees want for long become expensive; until the "
+		  "largest load is that of a lower bound, several rounds bring "
+		  "nothing, or an amount of work that goes with the size of all "
+		  "trees is done. Where another algorithm of `all` has a smaller "
 		  "largest load, it goes on from that one's trees, so that it is "
 		  "never above any of them. Trees are of minimal height. It takes "
 		  "ten to some hundred times as long as `fulb`. With `--events` a "

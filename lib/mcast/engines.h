@@ -15,7 +15,8 @@
 	ROW(fulb)                                                                        \
 	ROW(fulb_links)                                                                  \
 	ROW(opensm)                                                                      \
-	ROW(balanced)
+	ROW(balanced)                                                                    \
+	ROW(optimal)
 
 #define FAB_DECLARE(row) extern const struct fab_mcast_engine fab_mcast_##row;
 FAB_MCAST_ENGINES(FAB_DECLARE)

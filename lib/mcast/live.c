@@ -112,6 +112,25 @@ static uint32_t choose_root(struct fab_live *l, const struct fab_roots *roots)
 			       fab_mcast_root_value(s, l->engine->root_rule));
 }
 
+static void count_peak(struct fab_live *l, const struct tree *t)
+{
+	for (uint32_t e = 0; e < t->n_edges; e++)
+		if (l->state.load[t->cable[e]] > l->peak)
+			l->peak = l->state.load[t->cable[e]];
+}
+
+static void take_out(struct fab_live *l, const struct tree *t)
+{
+	if (t->root != FAB_NONE)
+		fab_mcast_state_drop(&l->state, t->root, t->cable, t->n_edges);
+}
+
+static void put_in(struct fab_live *l, const struct tree *t)
+{
+	if (t->root != FAB_NONE)
+		fab_mcast_state_count(&l->state, t->root, t->cable, t->n_edges);
+}
+
 /* The tree of the members. */
 static void grow(struct fab_live *l, struct tree *t)
 {
@@ -128,9 +147,7 @@ static void grow(struct fab_live *l, struct tree *t)
 	t->n_edges = (uint32_t)s->n_edges;
 	t->sw = copy(s->forest.sw, t->n_edges, sizeof(*t->sw));
 	t->cable = copy(s->forest.cable, t->n_edges, sizeof(*t->cable));
-	for (uint32_t e = 0; e < t->n_edges; e++)
-		if (s->load[t->cable[e]] > l->peak)
-			l->peak = s->load[t->cable[e]];
+	count_peak(l, t);
 }
 
 static int by_id(const void *x, const void *y)
@@ -197,14 +214,108 @@ uint64_t fab_live_route(struct fab_live *l, uint32_t group, const fab_port_id *m
 			   .member = copy(member, n, sizeof(*member))};
 	uint64_t changed;
 
-	if (old->root != FAB_NONE)
-		fab_mcast_state_drop(&l->state, old->root, old->cable, old->n_edges);
+	take_out(l, old);
 	if (n > 1)
 		grow(l, &new);
 	changed = count_changes(l->problem.f, old, &new);
 	tree_fini(old);
 	*old = new;
 	return changed;
+}
+
+struct fab_live_tree fab_live_tree_of(const struct fab_live *l, uint32_t group)
+{
+	const struct tree *t = &l->trees[group];
+
+	return (struct fab_live_tree){.member = t->member,
+				      .n_members = t->n_members,
+				      .root = t->root,
+				      .height = t->height,
+				      .n_edges = t->n_edges,
+				      .sw = t->sw,
+				      .cable = t->cable};
+}
+
+void fab_live_adopt(struct fab_live *l, uint32_t group, const struct fab_live_tree *from)
+{
+	struct tree new = {
+		.n_members = from->n_members,
+		.n_edges = from->n_edges,
+		.root = from->root,
+		.height = from->height,
+		.member = copy(from->member, from->n_members, sizeof(*from->member)),
+		.sw = copy(from->sw, from->n_edges, sizeof(*from->sw)),
+		.cable = copy(from->cable, from->n_edges, sizeof(*from->cable))};
+
+	take_out(l, &l->trees[group]);
+	tree_fini(&l->trees[group]);
+	l->trees[group] = new;
+	put_in(l, &new);
+	count_peak(l, &new);
+}
+
+uint32_t fab_live_max_load(const struct fab_live *l)
+{
+	return fab_mcast_max_load(&l->state);
+}
+
+static uint32_t edges_at(const struct fab_live *l, const struct tree *t, uint32_t load)
+{
+	uint32_t n = 0;
+
+	for (uint32_t e = 0; e < t->n_edges; e++)
+		n += l->state.load[t->cable[e]] >= load;
+	return n;
+}
+
+/* Route the group again; keep the new tree if fewer of its cables have `max`. */
+static bool move(struct fab_live *l, struct tree *t, uint32_t max)
+{
+	struct tree new = {.n_members = t->n_members, .member = t->member};
+	uint32_t before = edges_at(l, t, max), peak = l->peak;
+
+	if (!before)
+		return false;
+	take_out(l, t);
+	grow(l, &new);
+	if (edges_at(l, &new, max) < before) {
+		t->member = NULL;
+		tree_fini(t);
+		*t = new;
+		return true;
+	}
+	take_out(l, &new);
+	l->peak = peak;
+	put_in(l, t);
+	new.member = NULL;
+	tree_fini(&new);
+	return false;
+}
+
+uint32_t fab_live_improve(struct fab_live *l, uint32_t max_moved, uint32_t *moved,
+			  fab_progress_fn progress, void *context)
+{
+	bool *is_moved = FAB_NEW0(l->n_trees, bool), is_better = true;
+	uint32_t n = 0;
+
+	while (is_better) {
+		uint32_t max = fab_live_max_load(l);
+
+		is_better = false;
+		for (uint32_t g = 0; g < l->n_trees; g++) {
+			if (progress && progress(context, g, l->n_trees))
+				break;
+			if ((n == max_moved && !is_moved[g]) ||
+			    !move(l, &l->trees[g], max))
+				continue;
+			is_better = true;
+			if (!is_moved[g])
+				moved[n++] = g;
+			is_moved[g] = true;
+		}
+	}
+	free(is_moved);
+	return n;
 }
 
 uint32_t fab_live_peak(const struct fab_live *l)

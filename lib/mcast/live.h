@@ -25,6 +25,34 @@ void fab_live_free(struct fab_live *live);
 uint64_t fab_live_route(struct fab_live *live, uint32_t group, const fab_port_id *member,
 			uint32_t n);
 
+/* A group and its tree as they are; borrowed until the group is routed again. */
+struct fab_live_tree {
+	const fab_port_id *member;
+	uint32_t n_members;
+	uint32_t root; /* FAB_NONE: no tree */
+	uint8_t height;
+	uint32_t n_edges;
+	const uint32_t *sw, *cable; /* as in struct fab_forest */
+};
+
+/* O(1). */
+struct fab_live_tree fab_live_tree_of(const struct fab_live *live, uint32_t group);
+/*
+ * From now on `group` has these members and this tree, which is copied: one of the same
+ * fabric that joins the members. O(edges + members).
+ */
+void fab_live_adopt(struct fab_live *live, uint32_t group,
+		    const struct fab_live_tree *tree);
+/*
+ * Groups on the fullest cables are routed again, one after the other, each only if its
+ * new tree has fewer cables as full; at most max_moved of them, whose numbers are left in
+ * moved[max_moved]. Returns how many. Stops when nothing helps or progress (may be NULL)
+ * says so; trees are sound at any time. O(rounds * (edges + rerouted groups * a route)).
+ */
+uint32_t fab_live_improve(struct fab_live *live, uint32_t max_moved, uint32_t *moved,
+			  fab_progress_fn progress, void *context);
+/* Largest load of a switch-to-switch cable now. O(cables). */
+uint32_t fab_live_max_load(const struct fab_live *live);
 /* Largest load that a switch-to-switch cable has had at any time. O(1). */
 uint32_t fab_live_peak(const struct fab_live *live);
 

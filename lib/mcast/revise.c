@@ -18,30 +18,51 @@ struct fab_revision fab_revision_begin(struct fab_mcast_state *s)
 	return r;
 }
 
-void fab_revision_end(struct fab_revision *r)
+void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out)
 {
-	struct fab_mcast_state *s = r->s;
-	struct fab_forest old = s->forest, new = {0};
+	const struct fab_forest *t = &r->s->forest;
+	uint64_t at = 0;
 
-	fab_forest_init(&new, old.n);
-	s->n_edges = 0;
-	for (uint32_t g = 0; g < old.n; g++) {
+	fab_forest_init(out, t->n);
+	for (uint32_t g = 0; g < t->n; g++) {
 		uint32_t n = r->n_edges[g];
 
-		new.root[g] = old.root[g];
-		new.height[g] = old.height[g];
-		new.first[g] = s->n_edges;
+		out->root[g] = t->root[g];
+		out->height[g] = t->height[g];
+		out->first[g] = at;
 		if (!n) /* of one switch: nothing to copy, maybe nowhere to */
 			continue;
-		fab_forest_reserve(&new, s->n_edges, n);
-		memcpy(new.sw + s->n_edges, old.sw + old.first[g], n * sizeof(*new.sw));
-		memcpy(new.cable + s->n_edges, old.cable + old.first[g],
-		       n * sizeof(*new.cable));
-		s->n_edges += n;
+		fab_forest_reserve(out, at, n);
+		memcpy(out->sw + at, t->sw + t->first[g], n * sizeof(*out->sw));
+		memcpy(out->cable + at, t->cable + t->first[g], n * sizeof(*out->cable));
+		at += n;
 	}
-	new.first[old.n] = s->n_edges;
-	fab_forest_fini(&old);
-	s->forest = new;
+	out->first[t->n] = at;
+}
+
+static void compact(struct fab_revision *r)
+{
+	struct fab_forest new = {0};
+
+	fab_revision_copy(r, &new);
+	fab_forest_fini(&r->s->forest);
+	r->s->forest = new;
+	r->s->n_edges = new.first[new.n];
+}
+
+void fab_revision_tidy(struct fab_revision *r)
+{
+	uint64_t used = 0;
+
+	for (uint32_t g = 0; g < r->s->forest.n; g++)
+		used += r->n_edges[g];
+	if (r->s->n_edges > 2 * used)
+		compact(r);
+}
+
+void fab_revision_end(struct fab_revision *r)
+{
+	compact(r);
 	free(r->n_edges);
 	*r = (struct fab_revision){0};
 }

@@ -19,6 +19,13 @@ struct fab_revision fab_revision_begin(struct fab_mcast_state *s);
 /* Edges in the order of the groups again. O(groups + edges). */
 void fab_revision_end(struct fab_revision *r);
 
+/* The trees as they are now, in the order of the groups, in an empty forest. O(groups +
+ * edges). */
+void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out);
+/* Give back the room of trees that were replaced, if that is most of it. What was
+ * borrowed ends. Amortised O(edges put). */
+void fab_revision_tidy(struct fab_revision *r);
+
 /* FAB_NONE: the group has no tree. */
 static inline uint32_t fab_revision_root(const struct fab_revision *r, uint32_t group)
 {

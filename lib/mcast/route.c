@@ -55,7 +55,8 @@ static void hand_over(struct run *r, struct fab_mcast_result *out)
 	*out = (struct fab_mcast_result){.engine = r->engine,
 					 .forest = r->state.forest,
 					 .load = r->state.load,
-					 .trees_seconds = r->seconds};
+					 .trees_seconds = r->seconds,
+					 .ended = r->state.ended};
 	r->state.forest = (struct fab_forest){0};
 	r->state.load = NULL;
 	fab_mcast_state_fini(&r->state);

@@ -9,6 +9,7 @@ struct fab_mcast_result {
 	struct fab_forest forest;
 	uint32_t *load; /* [n_switch_links] EFI of every switch-to-switch cable */
 	double trees_seconds;
+	enum fab_mcast_ended ended;
 };
 
 /*

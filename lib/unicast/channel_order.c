@@ -20,26 +20,35 @@ struct link {
 	uint32_t vertex, next; /* FAB_NONE at the end */
 };
 
+/* The vertices that one of the two searches has met; those before `at` are done with. */
+struct side {
+	FAB_VEC(uint32_t) met;
+	size_t at;
+	uint64_t n_looked; /* edges */
+};
+
+struct keyed {
+	uint64_t key;
+	uint32_t vertex;
+};
+
+enum { UNSEEN, AHEAD, BEHIND };
+
 struct fab_channel_order {
 	uint32_t n;
-	uint32_t *place;		/* [n] position in the order */
-	uint32_t *at;			/* [n] vertex in a position */
+	uint64_t *label;	/* [n] ascend along the order */
+	uint32_t *after, *before; /* [n + 1] neighbours in the order; n: both ends */
 	uint32_t *first_out, *first_in; /* [n] edge, FAB_NONE */
-	uint8_t *is_seen;		/* [n] in the running search */
+	uint8_t *is_seen;		/* [n] in the running search: by which side */
 	FAB_VEC(struct edge) edges;
 	FAB_VEC(struct link) out, in; /* of each edge */
 	uint32_t *slot;		      /* [n_slots] edge, FAB_NONE */
-	FAB_VEC(uint32_t) ahead, behind;
-	uint32_t *places; /* of both, merged and apart: twice n_places */
-	size_t n_places;  /* room */
+	struct side ahead, behind;
+	FAB_VEC(struct keyed) moved;
 };
 
 /* Up to so many are sorted by insertion. */
 enum { FEW = 24 };
-
-struct keyed {
-	uint32_t key, vertex;
-};
 
 static int by_key(const void *a, const void *b)
 {
@@ -50,10 +59,35 @@ static int by_key(const void *a, const void *b)
 	return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
-static void put(struct fab_channel_order *o, uint32_t vertex, uint32_t place)
+static void sort(struct keyed *v, size_t n)
 {
-	o->place[vertex] = place;
-	o->at[place] = vertex;
+	if (n > FEW) {
+		qsort(v, n, sizeof(*v), by_key);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct keyed moved = v[i];
+		size_t j = i;
+
+		for (; j && v[j - 1].key > moved.key; j--)
+			v[j] = v[j - 1];
+		v[j] = moved;
+	}
+}
+
+/* Labels with as much room between all neighbours. The ends' are 0 and the largest. */
+static void relabel(struct fab_channel_order *o)
+{
+	uint64_t gap = UINT64_MAX / ((uint64_t)o->n + 1), label = gap;
+
+	for (uint32_t v = o->after[o->n]; v != o->n; v = o->after[v], label += gap)
+		o->label[v] = label;
+}
+
+static void join(struct fab_channel_order *o, uint32_t a, uint32_t b)
+{
+	o->after[a] = b;
+	o->before[b] = a;
 }
 
 struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
@@ -63,8 +97,9 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
 	struct keyed *sorted = FAB_NEW(n + 1, struct keyed);
 
 	o->n = n;
-	o->place = FAB_NEW(n + 1, uint32_t);
-	o->at = FAB_NEW(n + 1, uint32_t);
+	o->label = FAB_NEW(n + 1, uint64_t);
+	o->after = FAB_NEW(n + 1, uint32_t);
+	o->before = FAB_NEW(n + 1, uint32_t);
 	o->first_out = FAB_NEW(n + 1, uint32_t);
 	o->first_in = FAB_NEW(n + 1, uint32_t);
 	o->is_seen = FAB_NEW0(n + 1, uint8_t);
@@ -75,8 +110,12 @@ struct fab_channel_order *fab_channel_order_new(uint32_t n, const uint32_t *key,
 	for (uint32_t v = 0; v < n; v++)
 		sorted[v] = (struct keyed){key[v], v};
 	qsort(sorted, n, sizeof(*sorted), by_key);
-	for (uint32_t i = 0; i < n; i++)
-		put(o, sorted[i].vertex, i);
+	join(o, n, n);
+	for (uint32_t i = 0; i < n; i++) {
+		join(o, o->before[n], sorted[i].vertex);
+		join(o, sorted[i].vertex, n);
+	}
+	relabel(o);
 	free(sorted);
 	return o;
 }
@@ -85,178 +124,132 @@ void fab_channel_order_free(struct fab_channel_order *o)
 {
 	if (!o)
 		return;
-	free(o->place);
+	free(o->label);
+	free(o->after);
+	free(o->before);
 	free(o->first_out);
 	free(o->first_in);
 	free(o->is_seen);
 	free(o->edges.v);
 	free(o->out.v);
 	free(o->in.v);
-	free(o->ahead.v);
-	free(o->behind.v);
-	free(o->places);
-	free(o->at);
+	free(o->ahead.met.v);
+	free(o->behind.met.v);
+	free(o->moved.v);
 	free(o->slot);
 	free(o);
 }
 
-/* What `from` leads to up to place `last`; false when that is `target`, too. */
-static bool look_ahead(struct fab_channel_order *o, uint32_t from, uint32_t target)
+static void meet(struct fab_channel_order *o, struct side *side, uint32_t v, uint8_t mark)
 {
-	uint32_t last = o->place[target];
+	o->is_seen[v] = mark;
+	FAB_PUSH(&side->met, v);
+}
 
-	o->ahead.n = 0;
-	o->is_seen[from] = 1;
-	FAB_PUSH(&o->ahead, from);
-	for (size_t i = 0; i < o->ahead.n; i++) {
-		uint32_t e = o->first_out[o->ahead.v[i]];
+static void start(struct fab_channel_order *o, struct side *side, uint32_t v,
+		  uint8_t mark)
+{
+	side->met.n = side->at = 0;
+	side->n_looked = 0;
+	meet(o, side, v, mark);
+}
 
-		for (; e != FAB_NONE; e = o->out.v[e].next) {
-			uint32_t v = o->out.v[e].vertex;
+static void forget(struct fab_channel_order *o, const struct side *side)
+{
+	for (size_t i = 0; i < side->met.n; i++)
+		o->is_seen[side->met.v[i]] = UNSEEN;
+}
 
-			if (o->is_seen[v] || o->place[v] > last)
-				continue;
-			if (v == target)
-				return false;
-			o->is_seen[v] = 1;
-			FAB_PUSH(&o->ahead, v);
-		}
+/* The next vertex ahead; false: it leads to one that was met behind. */
+static bool look_ahead(struct fab_channel_order *o, uint64_t last)
+{
+	uint32_t e = o->first_out[o->ahead.met.v[o->ahead.at++]];
+
+	for (; e != FAB_NONE; e = o->out.v[e].next) {
+		uint32_t v = o->out.v[e].vertex;
+
+		o->ahead.n_looked++;
+		if (o->is_seen[v] == AHEAD || o->label[v] > last)
+			continue;
+		if (o->is_seen[v] == BEHIND)
+			return false;
+		meet(o, &o->ahead, v, AHEAD);
 	}
 	return true;
 }
 
-static void look_behind(struct fab_channel_order *o, uint32_t to, uint32_t first)
+static bool look_behind(struct fab_channel_order *o, uint64_t first)
 {
-	o->behind.n = 0;
-	o->is_seen[to] = 1;
-	FAB_PUSH(&o->behind, to);
-	for (size_t i = 0; i < o->behind.n; i++) {
-		uint32_t e = o->first_in[o->behind.v[i]];
+	uint32_t e = o->first_in[o->behind.met.v[o->behind.at++]];
 
-		for (; e != FAB_NONE; e = o->in.v[e].next) {
-			uint32_t v = o->in.v[e].vertex;
+	for (; e != FAB_NONE; e = o->in.v[e].next) {
+		uint32_t v = o->in.v[e].vertex;
 
-			if (o->is_seen[v] || o->place[v] < first)
-				continue;
-			o->is_seen[v] = 1;
-			FAB_PUSH(&o->behind, v);
-		}
+		o->behind.n_looked++;
+		if (o->is_seen[v] == BEHIND || o->label[v] < first)
+			continue;
+		if (o->is_seen[v] == AHEAD)
+			return false;
+		meet(o, &o->behind, v, BEHIND);
 	}
+	return true;
 }
 
-static void forget(struct fab_channel_order *o, const uint32_t *v, size_t n)
+/* Put what was met on one side between two neighbours, its order kept. */
+static void move(struct fab_channel_order *o, const struct side *side, uint32_t a,
+		 uint32_t b)
 {
-	for (size_t i = 0; i < n; i++)
-		o->is_seen[v[i]] = 0;
-}
+	uint64_t low, gap;
 
-static uint32_t middle_of(uint32_t a, uint32_t b, uint32_t c)
-{
-	if (a > b)
-		return a < c ? a : b > c ? b : c;
-	return b < c ? b : a > c ? a : c;
-}
+	o->moved.n = 0;
+	for (size_t i = 0; i < side->met.n; i++) {
+		uint32_t v = side->met.v[i];
 
-/* Hoare's partition; qsort() takes three times as long. */
-static void sort(uint32_t *v, size_t n)
-{
-	while (n > FEW) {
-		uint32_t pivot = middle_of(v[0], v[n / 2], v[n - 1]);
-		size_t i = 0, j = n - 1;
-
-		for (;; i++, j--) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i >= j)
-				break;
-			uint32_t moved = v[i];
-
-			v[i] = v[j];
-			v[j] = moved;
-		}
-		if (j + 1 < n - j - 1) {
-			sort(v, j + 1);
-			v += j + 1;
-			n -= j + 1;
-		} else {
-			sort(v + j + 1, n - j - 1);
-			n = j + 1;
-		}
+		FAB_PUSH(&o->moved, ((struct keyed){o->label[v], v}));
+		join(o, o->before[v], o->after[v]);
 	}
-	for (size_t i = 1; i < n; i++) {
-		uint32_t moved = v[i];
-		size_t j = i;
+	sort(o->moved.v, o->moved.n);
+	low = a == o->n ? 0 : o->label[a];
+	gap = ((b == o->n ? UINT64_MAX : o->label[b]) - low) / (o->moved.n + 1);
+	for (size_t i = 0; i < o->moved.n; i++) {
+		uint32_t v = o->moved.v[i].vertex;
 
-		for (; j && v[j - 1] > moved; j--)
-			v[j] = v[j - 1];
-		v[j] = moved;
+		join(o, a, v);
+		o->label[v] = low += gap;
+		a = v;
 	}
+	join(o, a, b);
+	if (!gap)
+		relabel(o);
 }
 
-/* Vertices in the order of their places, which go to `places`. */
-static void in_order(const struct fab_channel_order *o, uint32_t *v, size_t n,
-		     uint32_t *places)
-{
-	for (size_t i = 0; i < n; i++)
-		places[i] = o->place[v[i]];
-	sort(places, n);
-	for (size_t i = 0; i < n; i++)
-		v[i] = o->at[places[i]];
-}
-
-static void merge(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b,
-		  uint32_t *out)
-{
-	while (n_a && n_b) {
-		if (*a < *b) {
-			*out++ = *a++;
-			n_a--;
-		} else {
-			*out++ = *b++;
-			n_b--;
-		}
-	}
-	memcpy(out, n_a ? a : b, (n_a + n_b) * sizeof(*out));
-}
-
-/* What is behind takes the first of all their places, what is ahead the others. */
-static void reorder(struct fab_channel_order *o)
-{
-	size_t n_behind = o->behind.n, n_ahead = o->ahead.n, n = n_behind + n_ahead;
-	uint32_t *places;
-
-	if (n > o->n_places) {
-		o->n_places = 2 * n;
-		o->places = fab_realloc(o->places, 2 * o->n_places, sizeof(*o->places));
-	}
-	places = o->places + n;
-	in_order(o, o->behind.v, n_behind, places);
-	in_order(o, o->ahead.v, n_ahead, places + n_behind);
-	merge(places, n_behind, places + n_behind, n_ahead, o->places);
-	for (size_t i = 0; i < n_behind; i++)
-		put(o, o->behind.v[i], o->places[i]);
-	for (size_t i = 0; i < n_ahead; i++)
-		put(o, o->ahead.v[i], o->places[n_behind + i]);
-}
-
+/*
+ * Both sides in turn, the one that has had less work first, until they meet, which is a
+ * cycle, or one of them is done: then all of it moves past the other end of the edge.
+ */
 static bool make_room(struct fab_channel_order *o, uint32_t from, uint32_t to)
 {
-	bool is_free;
+	uint64_t first, last;
+	bool is_free = true;
 
 	if (from == to)
 		return false;
-	if (o->place[from] < o->place[to])
+	first = o->label[to];
+	last = o->label[from];
+	if (last < first)
 		return true;
-	is_free = look_ahead(o, to, from);
-	forget(o, o->ahead.v, o->ahead.n);
-	if (!is_free)
-		return false;
-	look_behind(o, from, o->place[to]);
-	forget(o, o->behind.v, o->behind.n);
-	reorder(o);
-	return true;
+	start(o, &o->ahead, to, AHEAD);
+	start(o, &o->behind, from, BEHIND);
+	while (is_free && o->ahead.at < o->ahead.met.n && o->behind.at < o->behind.met.n)
+		is_free = o->ahead.n_looked <= o->behind.n_looked ? look_ahead(o, last)
+								  : look_behind(o, first);
+	forget(o, &o->ahead);
+	forget(o, &o->behind);
+	if (is_free && o->ahead.at == o->ahead.met.n)
+		move(o, &o->ahead, from, o->after[from]);
+	else if (is_free)
+		move(o, &o->behind, o->before[to], to);
+	return is_free;
 }
 
 /* The edge, dropped or not; FAB_NONE: it was never added. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A graph that stays without cycles while edges are added: a topological order that is
- * mended locally (Pearce, Kelly 2006).
+ * mended locally, after a search from both ends of an edge at once that is over as soon as
+ * one of them is (Alpern, Hoover, Rosen, Sweeney, Zadeck 1990), kept as labels with room
+ * between them (Dietz 1982).
  */
 #pragma once
 
@@ -24,7 +26,8 @@ void fab_channel_order_free(struct fab_channel_order *order);
 enum fab_edge { FAB_EDGE_NEW, FAB_EDGE_KNOWN, FAB_EDGE_CYCLE };
 /*
  * Add an edge unless it closes a cycle; *id gets its number for fab_channel_order_drop()
- * when it is new. O(vertices and edges between the two in the order).
+ * when it is new. O(vertices and edges between the two in the order): as many as the
+ * smaller of both searches has, twice; at times all labels anew.
  */
 enum fab_edge fab_channel_order_add(struct fab_channel_order *order, uint32_t slot,
 				    uint32_t from, uint32_t to, uint32_t *id);

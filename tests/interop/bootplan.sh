@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: bootplan.sh BOOTPLAN dnsmasq|dhcpd
+# usage: bootplan.sh BOOTPLAN dnsmasq|dhcpd|kea4|kea6|warewulf|ansible
 # The program itself finds the configuration sound that we write for it, also with names that
 # try to be more than a name; what it could misread is refused.
 # Exit status 77 (skipped) without the program.
@@ -9,7 +9,13 @@ set -u
 . "$(dirname "$(readlink -f "$0")")/patience.bash"
 bootplan=$(readlink -f "$1") format=$2
 PATH=$PATH:/usr/sbin:/sbin
-command -v "$format" >/dev/null || { echo "no $format"; exit 77; }
+case $format in
+kea?) program=kea-dhcp${format#kea} ;;
+warewulf) program=dnsmasq ;;
+ansible) program=ansible-inventory ;;
+*) program=$format ;;
+esac
+command -v "$program" >/dev/null || { echo "no $program"; exit 77; }
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -26,19 +32,33 @@ is_sound() { # FILE
     : >leases
     within 60 dhcpd -t -cf "$PWD/$1" -lf "$PWD/leases" >said 2>&1
     ;;
+  kea?) KEA_LOCKFILE_DIR=none within 60 "$program" -t "$1" >said 2>&1 ;;
+  warewulf) # commands of Warewulf, and what dnsmasq reads between END and END
+    bash -n "$1" >said 2>&1 && sed -E "/^(#|wwctl |cat >.etc.dnsmasq.d.|END)/d" "$1" >tags &&
+      within 60 dnsmasq --test -C "$PWD/tags" >said 2>&1
+    ;;
+  ansible) within 120 ansible-inventory -i "$1" --list >list 2>said && ! grep -q WARNING said ;;
   esac
 }
 
 write() { # OPTION...: to `config`
   rm -f config report
-  "$bootplan" --algorithm=balanced --to="$format" --to-out=config -o report "$@" >said 2>&1
+  "$bootplan" --algorithm=balanced --to="$format" --to-out=config --network=10.8.0.0/15 \
+    --network=fd00:8::/64 -o report "$@" >said 2>&1
 }
 
 # a line for each node and nothing more
 lines() { # FILE
   case $format in
   dnsmasq) grep -c '^dhcp-host=' "$1" ;;
-  dhcpd) grep -c '^host ' "$1" ;;
+  dhcpd) grep -c '^  host ' "$1" ;;
+  kea4) jq '.Dhcp4.subnet4[0].reservations | length' "$1" ;;
+  kea6) jq '.Dhcp6.subnet6[0].reservations | length' "$1" ;;
+  ansible) jq '._meta.hostvars | map(select(.boot_server)) | length' list ;;
+  warewulf) # a host list: of these names
+    sed -n "s/^wwctl .* '\(.*\)'$/\1/p" "$1" | sed 's/^node\[\(.*\)\]$/\1/; t; s/.*/1/' | tr ',' '\n' |
+      awk -F- '{ n += NF > 1 ? $2 - $1 + 1 : 1 } END { print n }'
+    ;;
   esac
 }
 
@@ -46,6 +66,10 @@ lines() { # FILE
 case $format in
 dnsmasq) echo 'dhcp-host=00:00:00:00:00:01,-n' ;;
 dhcpd) echo 'host n { hardware ethernet zz; }' ;;
+kea4) echo '{"Dhcp4": {"subnet4": [{"subnet": "10.8.0.0/99"}]}}' ;;
+kea6) echo '{"Dhcp6": {"subnet6": [{"subnet": "10.8.0.0/16"}]}}' ;;
+warewulf) echo 'dhcp-host=00:00:00:00:00:01,-n' ;;
+ansible) printf '[boot_nodes:children]\nnobody\n' ;;
 esac >wrong
 is_sound wrong && fail "$format finds everything sound"
 
@@ -59,7 +83,8 @@ for boot in all first:1 first:3:rack; do
   write --machine=$machine --boot=$boot --hosts=hosts || fail "no file for $boot"
   is_sound config || fail "$format refuses $boot"
 done
-write --machine=$machine --hosts=hosts --boot-file=http://10.9.0.1/ipxe.efi || fail "no URL"
+write --machine=$machine --hosts=hosts --boot-file=http://10.9.0.1/ipxe.efi --boot-file=bios=lpxelinux.0 \
+  --script='http://{address}/ipxe/${mac:hexhyp}?from={server}&uuid=${uuid}' || fail "no URL"
 is_sound config || fail "$format refuses an URL"
 write --machine=$machine --hosts=hosts
 [ "$(lines config)" -eq 96 ] || fail "not 96 nodes"
@@ -67,12 +92,26 @@ write --machine=$machine --hosts=hosts
 sed 's/ 10\.8\..*//' hosts >macs
 write --machine=$machine --hosts=macs || fail "nodes need no address"
 is_sound config || fail "$format refuses nodes without an address"
+# the files of a folder, one by one and together
+rm -rf folder
+"$bootplan" --algorithm=balanced --machine=$machine --hosts=hosts --to="$format" --to-dir=folder -q -o report \
+  --network=10.8.0.0/15 --network=fd00:8::/64 --kernel=http://{address}/vmlinuz || fail "no folder"
+for file in folder/*; do
+  case $file in *.ipxe) continue ;; esac
+  [ $format = dhcpd ] && { cat folder/default.conf "$file" >both; file=both; }
+  is_sound "$file" || fail "$format refuses $file"
+done
+case $format in
+dnsmasq) within 60 dnsmasq --test -C /dev/null --conf-dir="$PWD/folder,*.conf" >said 2>&1 || fail "not together" ;;
+ansible) is_sound folder && [ "$(lines config)" -eq 96 ] || fail "not together" ;;
+esac
 
 # one name at a time: refused by us, or taken by the program as one node
 taken=0 refused=0
 try() { # NAME
   printf '%s\n' "$1 - 1G node" 's1 - 1G server' >machine
   printf '%s 02:00:00:00:00:01 10.8.0.1\n10.9.0.1 s1\n' "$1" >book
+  case $1 in all | ungrouped | boot_*) [ $format = ansible ] && return ;; esac
   if write --machine=machine --hosts=book; then
     is_sound config || fail "$format refuses the name '$1'"
     [ "$(lines config)" -eq 1 ] || fail "'$1' is more than a node"
@@ -92,14 +131,20 @@ must() { # taken|refused NAME...
     [ $((want == 0 ? refused : taken)) -gt $before ] || fail "'$name' was to be treated otherwise"
   done
 }
-must 1 node1 a.b n-1 n_1 A9 1a x- host include filename set true 7up 12hx 10.0.0 deny
-must 0 ignore infinite 60 10m 12H 10.0.0.7 a..b a. .a -a _a 'a,ignore' 'a,set:b' 'a;b' 'a{' 'a}' \
+must 1 node1 a.b n-1 n_1 A9 1a x- host include filename set true 7up 12hx deny
+must 0 .a -a _a 'a,ignore' 'a,set:b' 'a;b' 'a{' 'a}' \
   'a"b' "a'b" 'a\b' 'a=b' 'a/b' 'a$(id)' 'a`id`' 'a:b' $'a\rb' $'a\001b' $'\303\244' \
   "$(printf 'n%.0s' {1..64})"
+# what a DHCP server would take for something else
+words=0
+case $format in kea? | warewulf | ansible) words=1 ;; esac
+[ $words -eq 0 ] && must 1 10.0.0
+[ $words -eq 0 ] && must 0 ignore infinite 60 10m 12H 10.0.0.7 a..b a.
+for name in ignore infinite 60 10m 10.0.0.7 a..b a. all default; do try "$name"; done
 # a server with such a name
 printf '%s\n' 'n1 - 1G node' 'ignore - 1G server' >machine
 printf 'n1 02:00:00:00:00:01\n10.9.0.1 ignore\n' >book
-write --machine=machine --hosts=book && fail "a server called ignore"
+[ $words -eq 0 ] && write --machine=machine --hosts=book && fail "a server called ignore"
 # lines of --hosts that hold more than a name
 for line in 'n1,ignore 02:00:00:00:00:01' 'n1 02:00:00:00:00:01,ignore' 'n1 02:00:00:00:00:01 10.8.0.1,x' \
   'n1 02:00:00:00:00:0g' '10.8.0.1 n1;n2' '10.8.0.256 n1'; do

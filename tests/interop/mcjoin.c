@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * usage: mcjoin GROUPS   join ports to multicast groups of the running subnet manager
+ * usage: mcjoin [-6] [-c N] GROUPS   join ports to groups of the running subnet manager
  *
  * GROUPS has a group a line: the GUIDs of its member ports. Every member joins as a full
  * member under its own port GID, all by requests of the one port this runs on. The MLID
  * of each group is printed, a line each, in hexadecimal. Group i has the MGID
- * ff12:4d54::<i>.
+ * ff12:4d54::<i>, with -6 that of an IPv6 solicited node, which may share its MLID with
+ * others. With -c N then N times a member that a fixed sequence draws leaves its group,
+ * or joins again when it has left; in the end all are in again.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
@@ -48,6 +51,13 @@ struct client {
 	struct ibmad_port *port;
 	ib_portid_t sm;
 	uint64_t prefix;
+	int is_ipv6;
+};
+
+struct group {
+	uint64_t *guid;
+	char *is_out;
+	unsigned n, n_in, mlid;
 };
 
 static void put_u64(uint8_t *at, uint64_t value)
@@ -56,22 +66,32 @@ static void put_u64(uint8_t *at, uint64_t value)
 		at[i] = (uint8_t)(value >> (56 - 8 * i));
 }
 
-/* The first member of a group creates it. 0 when refused, else the MLID. */
-static unsigned join(const struct client *c, unsigned group, uint64_t guid, int is_first)
+static void set_ids(const struct client *c, unsigned group, uint64_t guid,
+		    uint8_t *record)
 {
-	uint8_t record[IB_SA_DATA_SIZE] = {0};
-	uint8_t mgid[16] = {0xff, 0x12, 0x4d, 0x54}, gid[16];
-	ib_portid_t sm = c->sm;
-	ib_sa_call_t call = {.attrid = IB_SA_ATTR_MCRECORD,
-			     .method = IB_MAD_METHOD_SET,
-			     .mask = is_first ? TO_CREATE : TO_JOIN};
+	static const uint8_t plain[16] = {0xff, 0x12, 0x4d, 0x54};
+	static const uint8_t solicited[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff};
+	uint8_t mgid[16], gid[16];
 
-	put_u64(mgid + 8, group);
+	memcpy(mgid, c->is_ipv6 ? solicited : plain, sizeof(mgid));
+	put_u64(mgid + 8, c->is_ipv6 ? 0x1ff000000 + group : group);
 	put_u64(gid, c->prefix);
 	put_u64(gid + 8, guid);
 	mad_set_array(record, 0, IB_SA_MCM_MGID_F, mgid);
 	mad_set_array(record, 0, IB_SA_MCM_PORTGID_F, gid);
 	mad_set_field(record, 0, IB_SA_MCM_JOIN_STATE_F, FULL_MEMBER);
+}
+
+/* The first member of a group creates it. 0 when refused, else the MLID. */
+static unsigned join(const struct client *c, unsigned group, uint64_t guid, int is_first)
+{
+	uint8_t record[IB_SA_DATA_SIZE] = {0};
+	ib_portid_t sm = c->sm;
+	ib_sa_call_t call = {.attrid = IB_SA_ATTR_MCRECORD,
+			     .method = IB_MAD_METHOD_SET,
+			     .mask = is_first ? TO_CREATE : TO_JOIN};
+
+	set_ids(c, group, guid, record);
 	if (is_first) {
 		mad_set_field(record, 0, IB_SA_MCM_QKEY_F, GROUP_QKEY);
 		mad_set_field(record, 0, IB_SA_MCM_PKEY_F, FULL_PKEY);
@@ -83,31 +103,80 @@ static unsigned join(const struct client *c, unsigned group, uint64_t guid, int 
 	return mad_get_field(record, 0, IB_SA_MCM_MLID_F);
 }
 
-/* All members of a line; returns whether the subnet manager took them. */
-static int join_line(const struct client *c, unsigned group, const char *line)
+/* The group goes with its last member. */
+static int leave(const struct client *c, unsigned group, uint64_t guid)
 {
-	unsigned mlid = 0;
+	uint8_t record[IB_SA_DATA_SIZE] = {0};
+	ib_portid_t sm = c->sm;
+	ib_sa_call_t call = {.attrid = IB_SA_ATTR_MCRECORD,
+			     .method = IB_MAD_METHOD_DELETE,
+			     .mask = TO_JOIN};
+
+	set_ids(c, group, guid, record);
+	return sa_rpc_call(c->port, record, &sm, &call, TIMEOUT_MS) != NULL;
+}
+
+/* Member i goes in or out; 0 when refused. */
+static int turn(const struct client *c, struct group *g, unsigned group, unsigned i)
+{
+	unsigned got = g->is_out[i] ? join(c, group, g->guid[i], !g->n_in)
+				    : (unsigned)leave(c, group, g->guid[i]);
+
+	if (!got)
+		fprintf(stderr, "mcjoin: group %u: port 0x%016" PRIx64 " refused\n",
+			group, g->guid[i]);
+	if (got && g->is_out[i])
+		g->mlid = got;
+	g->n_in += g->is_out[i] ? 1 : -1u;
+	g->is_out[i] = !g->is_out[i];
+	return got != 0;
+}
+
+static int join_rest(const struct client *c, struct group *g, unsigned group)
+{
+	for (unsigned i = 0; i < g->n; i++)
+		if (g->is_out[i] && !turn(c, g, group, i))
+			return 0;
+	return g->mlid != 0;
+}
+
+/* A line of GUIDs. */
+static struct group read_group(const char *line)
+{
+	struct group g = {0};
 	char *end;
 
 	for (const char *at = line;; at = end) {
-		uint64_t guid;
-		unsigned got;
+		uint64_t guid = strtoull(at, &end, 16);
 
-		errno = 0;
-		guid = strtoull(at, &end, 16);
 		if (end == at)
-			break;
-		got = join(c, group, guid, !mlid);
-		if (!got || errno == ERANGE) {
-			fprintf(stderr,
-				"mcjoin: group %u: port 0x%016" PRIx64 " refused\n",
-				group, guid);
-			return 0;
-		}
-		mlid = got;
+			return g;
+		g.guid = realloc(g.guid, (g.n + 1) * sizeof(*g.guid));
+		g.is_out = realloc(g.is_out, g.n + 1);
+		if (!g.guid || !g.is_out)
+			exit(3);
+		g.guid[g.n] = guid;
+		g.is_out[g.n++] = 1;
 	}
-	printf("0x%04x\n", mlid);
-	return mlid != 0;
+}
+
+static int churn(const struct client *c, struct group *groups, unsigned n, unsigned steps)
+{
+	uint64_t x = 1;
+
+	for (unsigned s = 0; s < steps; s++) {
+		unsigned g, i;
+
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		g = (unsigned)(x >> 33) % n;
+		i = (unsigned)(x >> 12) % groups[g].n;
+		if (!turn(c, &groups[g], g, i))
+			return 0;
+	}
+	for (unsigned g = 0; g < n; g++)
+		if (!join_rest(c, &groups[g], g))
+			return 0;
+	return 1;
 }
 
 static int client_open(struct client *c)
@@ -130,25 +199,50 @@ static int client_open(struct client *c)
 
 int main(int argc, char **argv)
 {
-	FILE *groups = argc == 2 ? fopen(argv[1], "r") : NULL;
-	struct client c;
+	struct client c = {0};
+	struct group *groups = NULL;
+	unsigned n = 0, steps = 0;
 	char *line = NULL;
 	size_t cap = 0;
-	int ok = 1;
+	FILE *file;
+	int ok = 1, opt;
 
-	if (!groups) {
-		fprintf(stderr, "usage: mcjoin GROUPS\n");
+	while ((opt = getopt(argc, argv, "6c:")) != -1) {
+		if (opt == '6')
+			c.is_ipv6 = 1;
+		else if (opt == 'c')
+			steps = (unsigned)strtoul(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	file = optind + 1 == argc ? fopen(argv[optind], "r") : NULL;
+	if (!file) {
+		fprintf(stderr, "usage: mcjoin [-6] [-c N] GROUPS\n");
 		return 2;
 	}
 	if (client_open(&c)) {
 		fprintf(stderr, "mcjoin: no port, or no subnet manager\n");
-		fclose(groups);
+		fclose(file);
 		return 3;
 	}
-	for (unsigned i = 0; ok && getline(&line, &cap, groups) > 0; i++)
-		ok = join_line(&c, i, line);
+	while (ok && getline(&line, &cap, file) > 0) {
+		groups = realloc(groups, (n + 1) * sizeof(*groups));
+		if (!groups)
+			exit(3);
+		groups[n] = read_group(line);
+		ok = join_rest(&c, &groups[n], n);
+		n++;
+	}
+	ok = ok && (!steps || churn(&c, groups, n, steps));
+	for (unsigned g = 0; g < n; g++) {
+		if (groups[g].mlid)
+			printf("0x%04x\n", groups[g].mlid);
+		free(groups[g].guid);
+		free(groups[g].is_out);
+	}
+	free(groups);
 	free(line);
-	fclose(groups);
+	fclose(file);
 	mad_rpc_close_port(c.port);
 	return ok ? 0 : 1;
 }

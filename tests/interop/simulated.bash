@@ -38,19 +38,27 @@ fail() {
   exit 1
 }
 
-# simulate NET: ibsim with the net file NET
+# simulate NET: ibsim with the net file NET; it takes commands by console()
 simulate() {
   local nodes switches ports
+  mkfifo console
   nodes=$(grep -c -E '^(Switch|Ca|Rt)' "$1")
   switches=$(grep -c '^Switch' "$1")
   ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n + 64 }' "$1")
   export IBSIM_SOCKNAME=fabkit-$$
   : >"$logs/ibsim.log"
-  ibsim -s -n -N $((nodes + 8)) -S $((switches + 8)) -P "$ports" -L 49152 "$1" \
-    >"$logs/ibsim.log" 2>&1 </dev/null &
+  ibsim -s -N $((nodes + 8)) -S $((switches + 8)) -P "$ports" -L 49152 "$1" \
+    >"$logs/ibsim.log" 2>&1 <console &
   sim=$!
+  exec 7>console
   await "$sim" ibsim 30 grep -q 'simulator ready' "$logs/ibsim.log" && return
   fail "ibsim does not load $1"
+}
+
+# console COMMAND: of ibsim; Unlink "ID"[PORT], Relink "ID"[PORT]
+console() {
+  echo "$1" >&7
+  sleep 0.2
 }
 
 # host NET N: id of the Nth adapter

@@ -4,16 +4,19 @@
 
 # to build the commands
 packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-dev
-  libjansson-dev libsmartcols-dev libsqlite3-dev libibnetdisc-dev libibmad-dev libibumad-dev"
+  libjansson-dev libsmartcols-dev libsqlite3-dev libibnetdisc-dev libibmad-dev libibumad-dev
+  libopensm-dev"
 # to run every test: Criterion for the unit tests, ibsim with ibnetdiscover and OpenSM as a
 # fabric without hardware, ibdmchk (ibutils) to check tables, clang as a second compiler and
 # for the fuzz targets, mandoc for the pages, zsh and fish for their completions, jq to judge
 # trees by other means, sqlite3 to ask the database of results by hand, gnuplot to draw them,
-# dnsmasq and ISC dhcpd to judge configuration for boot servers, Slurm with munge and GNU parallel
+# dnsmasq, Kea, ISC dhcpd and Ansible to judge configuration for boot servers, iproute2 and python3 for
+# nodes that boot from them in network namespaces, Slurm with munge and GNU parallel
 # to run sweeps as job arrays, GNU time to measure commands
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
   libclang-rt-dev mandoc bash zsh fish gzip zstd jq sqlite3
-  gnuplot-nox dnsmasq-base isc-dhcp-server slurm-wlm munge parallel time"
+  gnuplot-nox dnsmasq-base isc-dhcp-server kea-dhcp4-server kea-dhcp6-server ansible-core
+  iproute2 python3 slurm-wlm munge parallel time"
 
 # Install those of the packages given that are missing, as root or with sudo. Nothing is
 # downloaded when none is missing.

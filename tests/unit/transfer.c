@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/rng.h"
 #include "boot/transfer.h"
 #include "support/boots.h"
+#include "support/refill.h"
 
 static struct fab_transfer transfer(const struct fab_machine *m,
 				    const struct fab_batch *batch, const uint32_t *of,
@@ -229,4 +232,113 @@ Test(transfer, timeouts_lose_nobody)
 		fab_batch_fini(&all);
 		fab_machine_free(m);
 	}
+}
+
+/* A tree of up to 40 nodes and 6 servers, everywhere; few capacities, so that many
+ * segments are full at once, or many. */
+static struct fab_machine *draw_machine(struct fab_rng *rng)
+{
+	uint32_t n_switches = 1 + (uint32_t)fab_rng_below(rng, 8), at = 0;
+	uint32_t n_nodes = 1 + (uint32_t)fab_rng_below(rng, 40);
+	uint32_t n_servers = 1 + (uint32_t)fab_rng_below(rng, 6);
+	uint64_t n_rates = fab_rng_below(rng, 2) ? 3 : 1000;
+	struct fab_machine *m;
+	struct fab_err err;
+	char text[4096];
+
+	for (uint32_t i = 0; i < n_switches + n_nodes + n_servers; i++) {
+		uint32_t above = (uint32_t)fab_rng_below(
+			rng, (i < n_switches ? i : n_switches) + 1);
+		uint64_t rate = 1 + fab_rng_below(rng, n_rates);
+		char parent[20] = "-";
+
+		if (above)
+			snprintf(parent, sizeof(parent), "s%u", above - 1);
+		at += (uint32_t)snprintf(
+			text + at, sizeof(text) - at, "%c%u %s %llu %s\n",
+			i < n_switches		   ? 's'
+			: i < n_switches + n_nodes ? 'n'
+						   : 'v',
+			i, parent, (unsigned long long)(i < n_switches ? rate * 4 : rate),
+			i < n_switches		   ? ""
+			: i < n_switches + n_nodes ? "node"
+						   : "server");
+	}
+	cr_assert_eq(fab_machine_read("test", text, at, &m, &err), 0, "%s", err.text);
+	return m;
+}
+
+static struct fab_transfer_options draw_options(struct fab_rng *rng)
+{
+	struct fab_transfer_options o = {.image_bytes = 12500000,
+					 .efficiency = 1,
+					 .n_files = 1 + (uint32_t)fab_rng_below(rng, 3)};
+
+	if (fab_rng_below(rng, 3))
+		o.stagger_seconds = (double)(1 + fab_rng_below(rng, 90000)) * 1e-3;
+	if (fab_rng_below(rng, 2))
+		o.request_seconds = (double)fab_rng_below(rng, 5);
+	if (!fab_rng_below(rng, 4))
+		o.flow_cap_mbps = (double)(1 + fab_rng_below(rng, 3));
+	if (!fab_rng_below(rng, 4))
+		o.server_disk_mbps = (double)(1 + fab_rng_below(rng, 6));
+	if (!fab_rng_below(rng, 3))
+		o.server_connections = 1 + (uint32_t)fab_rng_below(rng, 5);
+	if (!fab_rng_below(rng, 3)) {
+		o.timeout_seconds = 20.123456 + (double)fab_rng_below(rng, 300);
+		o.retries = (uint32_t)fab_rng_below(rng, 4);
+	}
+	return o;
+}
+
+/* What follows only changes is what all anew at every event gives: times, retries, nodes
+ * that gave up, whatever the machine and the options. */
+Test(transfer, changes_are_what_refilling_all_gives)
+{
+	uint64_t n_retries = 0, n_failed = 0;
+
+	for (uint64_t seed = 0; seed < 400; seed++) {
+		struct fab_transfer_options o;
+		struct fab_transfer own, plain;
+		struct fab_machine *m;
+		struct fab_batch all;
+		struct fab_rng rng;
+		struct fab_err err;
+		uint32_t *of;
+
+		fab_rng_init(&rng, seed);
+		m = draw_machine(&rng);
+		all = boots_batch(m, "all");
+		of = FAB_NEW(m->n_nodes, uint32_t);
+		for (uint32_t i = 0; i < m->n_nodes; i++)
+			of[i] = (uint32_t)fab_rng_below(&rng, m->n_interfaces);
+		o = draw_options(&rng);
+		cr_assert_eq(fab_transfer_run(m, &all, of, &o, &own, &err), 0);
+		plain = refill_run(m, &all, of, &o);
+		for (uint32_t i = 0; i < all.n; i++)
+			if (isinf(plain.finish_s[i]))
+				cr_expect(isinf(own.finish_s[i]), "seed %d node %u",
+					  (int)seed, i);
+			else
+				cr_expect_float_eq(own.finish_s[i], plain.finish_s[i],
+						   1e-6 * plain.finish_s[i],
+						   "seed %d node %u: %.12g, not %.12g",
+						   (int)seed, i, own.finish_s[i],
+						   plain.finish_s[i]);
+		cr_expect_eq(own.n_retries, plain.n_retries, "seed %d", (int)seed);
+		cr_expect_eq(own.n_failed, plain.n_failed, "seed %d", (int)seed);
+		if (isfinite(plain.first_rate_mbps))
+			cr_expect_float_eq(own.first_rate_mbps, plain.first_rate_mbps,
+					   1e-6 * plain.first_rate_mbps, "seed %d",
+					   (int)seed);
+		n_retries += plain.n_retries;
+		n_failed += plain.n_failed;
+		fab_transfer_fini(&own);
+		fab_transfer_fini(&plain);
+		free(of);
+		fab_batch_fini(&all);
+		fab_machine_free(m);
+	}
+	cr_expect_gt(n_retries, 1000);
+	cr_expect_gt(n_failed, 300);
 }

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/deep_tree.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Share of its price that a cable to a member not joined yet costs: joining it would take
+ * a cable anyway. */
+static const double TO_MEMBER = 0.1;
+
+/* A path from the member at hand, not known to be the cheapest before it is taken. */
+struct label {
+	double cost;
+	uint32_t sw;
+	uint16_t hops;
+};
+
+struct fab_deep_tree {
+	const struct fab_mcast_problem *p;
+	uint32_t stamp;	   /* of the tree */
+	uint32_t *joined;  /* [n_switches] == stamp: in the tree */
+	uint32_t *wanted;  /* [n_switches] == stamp: a member */
+	uint8_t *depth;	   /* [n_switches] in the tree: at most so deep */
+	uint32_t *parent;  /* [n_switches] in the tree: arc to the parent */
+	uint32_t *n_below; /* [n_switches] switches that hang on it */
+	uint32_t search;   /* number of the search */
+	uint32_t *seen;	   /* [n_switches] == search: has a label */
+	double *cost;	   /* [n_switches] of the label */
+	uint16_t *hops;	   /* [n_switches] of the label */
+	uint32_t *from;	   /* [n_switches] arc towards the member at hand */
+	uint64_t steps;	   /* cables looked at for the tree */
+	FAB_VEC(struct label) heap;
+	FAB_VEC(uint32_t) in, sw, cable;
+	FAB_VEC(uint64_t) order;
+};
+
+struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p)
+{
+	struct fab_deep_tree *t = FAB_NEW0(1, struct fab_deep_tree);
+	uint32_t n = p->f->n_switches;
+
+	t->p = p;
+	t->joined = FAB_NEW0(n, uint32_t);
+	t->wanted = FAB_NEW0(n, uint32_t);
+	t->depth = FAB_NEW(n, uint8_t);
+	t->parent = FAB_NEW(n, uint32_t);
+	t->n_below = FAB_NEW(n, uint32_t);
+	t->seen = FAB_NEW0(n, uint32_t);
+	t->cost = FAB_NEW(n, double);
+	t->hops = FAB_NEW(n, uint16_t);
+	t->from = FAB_NEW(n, uint32_t);
+	return t;
+}
+
+void fab_deep_tree_free(struct fab_deep_tree *t)
+{
+	if (!t)
+		return;
+	free(t->joined);
+	free(t->wanted);
+	free(t->depth);
+	free(t->parent);
+	free(t->n_below);
+	free(t->seen);
+	free(t->cost);
+	free(t->hops);
+	free(t->from);
+	free(t->heap.v);
+	free(t->in.v);
+	free(t->sw.v);
+	free(t->cable.v);
+	free(t->order.v);
+	free(t);
+}
+
+static bool is_before(const struct label *a, const struct label *b)
+{
+	if (a->cost != b->cost)
+		return a->cost < b->cost;
+	return a->hops != b->hops ? a->hops < b->hops : a->sw < b->sw;
+}
+
+static void push(struct fab_deep_tree *t, struct label label)
+{
+	size_t at = t->heap.n;
+
+	FAB_PUSH(&t->heap, label);
+	while (at && is_before(&label, &t->heap.v[(at - 1) / 2])) {
+		t->heap.v[at] = t->heap.v[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	t->heap.v[at] = label;
+}
+
+static struct label pop(struct fab_deep_tree *t)
+{
+	struct label top = t->heap.v[0], last = t->heap.v[--t->heap.n];
+	size_t at = 0, n = t->heap.n;
+
+	while (2 * at + 1 < n) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < n && is_before(&t->heap.v[child + 1], &t->heap.v[child]))
+			child++;
+		if (!is_before(&t->heap.v[child], &last))
+			break;
+		t->heap.v[at] = t->heap.v[child];
+		at = child;
+	}
+	t->heap.v[at] = last;
+	return top;
+}
+
+static bool is_joined(const struct fab_deep_tree *t, uint32_t sw)
+{
+	return t->joined[sw] == t->stamp;
+}
+
+static void reach(struct fab_deep_tree *t, uint32_t sw, uint32_t arc, double cost,
+		  unsigned hops)
+{
+	if (t->seen[sw] == t->search && t->cost[sw] <= cost)
+		return;
+	t->seen[sw] = t->search;
+	t->cost[sw] = cost;
+	t->hops[sw] = (uint16_t)hops;
+	t->from[sw] = arc;
+	push(t, (struct label){cost, sw, (uint16_t)hops});
+}
+
+/* Where a search may end, and what it may cross. */
+struct reach_limit {
+	const uint8_t *row; /* from the root */
+	unsigned height;
+	bool is_straight; /* towards the root only, through switches that are too deep */
+};
+
+static void expand(struct fab_deep_tree *t, const struct fab_prices *prices,
+		   const struct reach_limit *l, const struct label *at)
+{
+	const struct fab_fabric *f = t->p->f;
+
+	t->steps += f->arc_first[at->sw + 1] - f->arc_first[at->sw];
+	for (uint32_t a = f->arc_first[at->sw]; a < f->arc_first[at->sw + 1]; a++) {
+		uint32_t peer = f->arc_peer[a];
+		unsigned hops = at->hops + 1u;
+		double cost = fab_price(prices, f->arc_cable[a]);
+
+		if (l->is_straight
+			    ? l->row[peer] + 1 != l->row[at->sw]
+			    : (is_joined(t, peer) ? t->depth[peer] : l->row[peer]) +
+					      hops >
+				      l->height)
+			continue;
+		if (t->wanted[peer] == t->stamp && !is_joined(t, peer))
+			cost *= TO_MEMBER;
+		reach(t, peer, a, at->cost + cost, hops);
+	}
+}
+
+/* The cheapest way from a switch to the tree; FAB_NONE: none within the limit. */
+static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
+		       const struct reach_limit *l, uint32_t sw)
+{
+	t->search++;
+	t->heap.n = 0;
+	reach(t, sw, FAB_NONE, 0, 0);
+	while (t->heap.n) {
+		struct label at = pop(t);
+
+		if (at.cost > t->cost[at.sw] || at.hops != t->hops[at.sw])
+			continue;
+		if (!is_joined(t, at.sw)) {
+			expand(t, prices, l, &at);
+			continue;
+		}
+		if (t->depth[at.sw] + at.hops <= l->height)
+			return at.sw;
+		if (l->is_straight)
+			expand(t, prices, l, &at);
+	}
+	return FAB_NONE;
+}
+
+/* The switch that an arc leaves. */
+static uint32_t arc_source(const struct fab_fabric *f, uint32_t arc)
+{
+	uint32_t c = f->arc_cable[arc], a = f->port_node[f->cable_a[c]];
+
+	return a == f->arc_peer[arc] ? f->port_node[f->cable_b[c]] : a;
+}
+
+/* Join the path that was found, from its end at the tree back to the member. */
+static void join_path(struct fab_deep_tree *t, uint32_t end)
+{
+	const struct fab_fabric *f = t->p->f;
+	unsigned depth = t->depth[end];
+
+	for (uint32_t arc = t->from[end]; arc != FAB_NONE;) {
+		uint32_t sw = arc_source(f, arc);
+
+		if (!is_joined(t, sw)) {
+			t->joined[sw] = t->stamp;
+			FAB_PUSH(&t->in, sw);
+		}
+		t->parent[sw] = arc;
+		t->depth[sw] = (uint8_t)++depth;
+		arc = t->from[sw];
+	}
+}
+
+static int by_value(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* Farthest first. */
+static void sort_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n,
+			 const uint8_t *row, uint64_t seed)
+{
+	t->order.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t tie = fab_mix64(seed ^ sw[i]) >> 40;
+
+		t->wanted[sw[i]] = t->stamp;
+		FAB_PUSH(&t->order,
+			 (uint64_t)(UINT8_MAX - row[sw[i]]) << 56 | tie << 32 | sw[i]);
+	}
+	qsort(t->order.v, t->order.n, sizeof(*t->order.v), by_value);
+}
+
+/* Leave out switches without members below: paths that were left for others. */
+static double collect(struct fab_deep_tree *t, const struct fab_prices *prices,
+		      uint32_t root)
+{
+	const struct fab_fabric *f = t->p->f;
+	double sum = 0;
+
+	for (size_t i = 0; i < t->in.n; i++)
+		t->n_below[t->in.v[i]] = 0;
+	t->n_below[root] = 0;
+	for (size_t i = 0; i < t->in.n; i++)
+		t->n_below[f->arc_peer[t->parent[t->in.v[i]]]]++;
+	for (size_t i = 0; i < t->in.n; i++) {
+		uint32_t sw = t->in.v[i];
+
+		while (sw != root && t->n_below[sw] == 0 && t->wanted[sw] != t->stamp) {
+			t->n_below[sw] = FAB_NONE;
+			sw = f->arc_peer[t->parent[sw]];
+			t->n_below[sw]--;
+		}
+	}
+	t->sw.n = t->cable.n = 0;
+	for (size_t i = 0; i < t->in.n; i++) {
+		uint32_t sw = t->in.v[i], cable = f->arc_cable[t->parent[sw]];
+
+		if (t->n_below[sw] == FAB_NONE)
+			continue;
+		FAB_PUSH(&t->sw, sw);
+		FAB_PUSH(&t->cable, cable);
+		sum += fab_price(prices, cable);
+	}
+	return sum;
+}
+
+double fab_deep_tree_grow(struct fab_deep_tree *t, const struct fab_prices *prices,
+			  const uint32_t *sw, uint32_t n, uint32_t root, unsigned height,
+			  uint64_t seed)
+{
+	struct reach_limit limit = {.row = fab_dist_row(t->p->dist, root),
+				    .height = height};
+
+	t->stamp++;
+	t->steps = 0;
+	t->in.n = 0;
+	t->joined[root] = t->stamp;
+	t->depth[root] = 0;
+	sort_members(t, sw, n, limit.row, seed);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t member = (uint32_t)t->order.v[i], end;
+
+		if (is_joined(t, member))
+			continue;
+		limit.is_straight = false;
+		end = search(t, prices, &limit, member);
+		if (end == FAB_NONE) {
+			limit.is_straight = true;
+			end = search(t, prices, &limit, member);
+		}
+		join_path(t, end);
+	}
+	return collect(t, prices, root);
+}
+
+uint32_t fab_deep_tree_n_edges(const struct fab_deep_tree *t)
+{
+	return (uint32_t)t->sw.n;
+}
+
+const uint32_t *fab_deep_tree_sw(const struct fab_deep_tree *t)
+{
+	return t->sw.v;
+}
+
+const uint32_t *fab_deep_tree_cable(const struct fab_deep_tree *t)
+{
+	return t->cable.v;
+}
+
+uint64_t fab_deep_tree_steps(const struct fab_deep_tree *t)
+{
+	return t->steps;
+}

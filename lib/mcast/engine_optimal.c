@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The trees of `balanced`, and then as long a search for better ones as is asked for. */
+#include "mcast/engines.h"
+
+#include "base/clock.h"
+#include "mcast/negotiate.h"
+#include "mcast/state.h"
+
+#include <stdlib.h>
+
+/* A target is given up after so many rounds without fewer groups in excess; and the
+ * search after so many targets given up. */
+enum { ROUNDS = 30, ATTEMPTS = 4 };
+
+static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
+		 const struct fab_mcast_options *o)
+{
+	struct fab_mcast_options limited = *o;
+	struct fab_negotiation n = {.options = &limited,
+				    .n_rounds = ROUNDS,
+				    .n_attempts = ATTEMPTS,
+				    .is_told = true};
+
+	if (o->time_limit_s > 0)
+		limited.until = fab_now() + o->time_limit_s;
+	if (fab_mcast_balanced.solve(problem, s, &limited))
+		return 1;
+	s->ended = fab_negotiate(s, &n);
+	return s->ended == FAB_ENDED_FAILED;
+}
+
+static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
+			    uint32_t group)
+{
+	return fab_mcast_balanced.choose_root(s, roots, group);
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	fab_mcast_balanced.grow(s, group);
+}
+
+static void *scratch_new(const struct fab_mcast_problem *problem)
+{
+	return fab_mcast_balanced.scratch_new(problem);
+}
+
+static void scratch_free(void *scratch)
+{
+	fab_mcast_balanced.scratch_free(scratch);
+}
+
+const struct fab_mcast_engine fab_mcast_optimal = {
+	.name = "optimal",
+	.summary = "trees of balanced, then a search for better ones until the bound",
+	.manual = "What `balanced` does, and then the same search again from other "
+		  "prices and roots, until the largest load is that of a lower bound, "
+		  "four targets in a row were given up after thirty rounds without "
+		  "progress each, `--time-limit` is over, or it is interrupted: then "
+		  "the trees are the best that there were. `ended` says which. Never "
+		  "above `balanced`.",
+	.scratch_new = scratch_new,
+	.scratch_free = scratch_free,
+	.choose_root = choose_root,
+	.grow = grow,
+	.solve = solve,
+};

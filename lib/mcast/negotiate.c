@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/negotiate.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "mcast/choose.h"
+#include "mcast/prices.h"
+#include "mcast/reroute.h"
+#include "mcast/revise.h"
+#include "mcast/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Each group in excess costs so much at first, so much more a round, and this at most;
+ * a cable with one too many becomes so much more expensive in a round. */
+static const double EXCESS = 4, EXCESS_GROWTH = 1.3, EXCESS_MAX = 1e6, FACTOR_STEP = 0.3;
+
+/* Groups between two looks at the clock. */
+enum { LOOK = 16 };
+
+struct negotiation {
+	struct fab_mcast_state *s;
+	const struct fab_negotiation *o;
+	struct fab_prices prices;
+	struct fab_reroute *reroute;
+	struct fab_revision revision;
+	uint32_t target;
+	uint64_t excess;		/* groups above the target, over all cables */
+	uint64_t turn;			/* rounds so far: other chances each */
+	uint32_t max, n_at_max;		/* of the trees now */
+	uint32_t kept_max, kept_at_max; /* of the best trees so far */
+	struct fab_forest kept;
+	enum fab_mcast_ended ended; /* DONE: not yet */
+};
+
+static void measure(struct negotiation *x)
+{
+	x->max = x->n_at_max = 0;
+	x->excess = 0;
+	for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++) {
+		uint32_t load = x->s->load[c];
+
+		if (load > x->max) {
+			x->max = load;
+			x->n_at_max = 0;
+		}
+		x->n_at_max += load == x->max;
+		x->excess += load > x->target ? load - x->target : 0;
+	}
+}
+
+/* Remember the trees when they are the best so far. */
+static void keep_best(struct negotiation *x)
+{
+	if (x->max > x->kept_max ||
+	    (x->max == x->kept_max && x->n_at_max >= x->kept_at_max))
+		return;
+	x->kept_max = x->max;
+	x->kept_at_max = x->n_at_max;
+	fab_forest_fini(&x->kept);
+	fab_revision_copy(&x->revision, &x->kept);
+}
+
+/* Back to the best trees so far. */
+static void restore_best(struct negotiation *x)
+{
+	const struct fab_forest *t = &x->kept;
+
+	measure(x);
+	if (x->max == x->kept_max && x->n_at_max == x->kept_at_max)
+		return;
+	for (uint32_t g = 0; g < t->n; g++) {
+		fab_revision_take_out(&x->revision, g);
+		fab_revision_put(&x->revision, g, t->root[g], t->height[g],
+				 fab_forest_size(t, g), t->sw + t->first[g],
+				 t->cable + t->first[g]);
+	}
+	measure(x);
+}
+
+static bool is_above(const struct negotiation *x, uint32_t group)
+{
+	const uint32_t *cable = fab_revision_cables(&x->revision, group);
+
+	for (uint32_t i = 0; i < fab_revision_size(&x->revision, group); i++)
+		if (x->s->load[cable[i]] > x->target)
+			return true;
+	return false;
+}
+
+/* Cables above the target become more expensive for good. */
+static void raise_factors(struct negotiation *x)
+{
+	for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++)
+		if (x->s->load[c] > x->target)
+			x->prices.factor[c] += FACTOR_STEP * (x->s->load[c] - x->target);
+}
+
+static void tell(const struct negotiation *x)
+{
+	static _Thread_local char text[160];
+
+	if (!x->o->is_told)
+		return;
+	snprintf(text, sizeof(text), "largest EFI %u on %u cables, bound %u; trying %u,",
+		 x->kept_max, x->kept_at_max, x->o->options->bound, x->target);
+	fab_progress_report(text, "rounds", x->turn, 0);
+}
+
+/* Is it time to stop, `done` groups into a round? */
+static bool is_over(struct negotiation *x, uint32_t done)
+{
+	const struct fab_mcast_options *o = x->o->options;
+
+	if (x->o->n_steps && fab_reroute_steps(x->reroute) > x->o->n_steps)
+		x->ended = FAB_ENDED_STALL;
+	if (o->until > 0 && fab_now() > o->until)
+		x->ended = FAB_ENDED_TIME;
+	if (o->is_over && o->is_over(o->is_over_context))
+		x->ended = FAB_ENDED_STOPPED;
+	if (o->progress && !x->o->is_told &&
+	    o->progress(o->progress_context, done, x->s->forest.n))
+		x->ended = FAB_ENDED_FAILED;
+	tell(x);
+	return x->ended != FAB_ENDED_DONE;
+}
+
+/* Every group that is above the target when its turn comes; false: it is time to stop. */
+static bool run_round(struct negotiation *x)
+{
+	uint32_t n = x->s->problem->groups->n, n_moved = 0;
+	uint32_t shift = (uint32_t)(fab_mix64(x->turn ^ x->o->options->seed) % n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		/* forth and back by turns, so that none is always last */
+		uint32_t group = (x->turn & 1 ? n - 1 - i : i) + shift;
+
+		group -= group >= n ? n : 0;
+		if (!is_above(x, group))
+			continue;
+		fab_reroute_group(x->reroute, &x->revision, &x->prices, group, x->turn);
+		if (++n_moved % LOOK == 0 && is_over(x, i))
+			return false;
+	}
+	x->turn++;
+	fab_revision_tidy(&x->revision);
+	return !is_over(x, n);
+}
+
+/* Rounds until no cable is above the target, or that is given up. */
+static bool reach_target(struct negotiation *x)
+{
+	double excess = EXCESS;
+	uint32_t stalls = 0;
+	uint64_t least;
+
+	measure(x);
+	least = x->excess;
+	while (x->excess && stalls < x->o->n_rounds) {
+		fab_prices_set_target(&x->prices, x->target, excess);
+		if (!run_round(x))
+			return false;
+		measure(x);
+		keep_best(x);
+		raise_factors(x);
+		excess *= EXCESS_GROWTH;
+		excess = excess < EXCESS_MAX ? excess : EXCESS_MAX;
+		stalls = x->excess < least ? 0 : stalls + 1;
+		least = x->excess < least ? x->excess : least;
+	}
+	return !x->excess;
+}
+
+static void negotiate(struct negotiation *x)
+{
+	uint32_t bound = x->o->options->bound, given_up = 0;
+
+	while (x->ended == FAB_ENDED_DONE) {
+		if (x->kept_max <= bound || x->kept_max <= 1) {
+			x->ended = FAB_ENDED_BOUND;
+			break;
+		}
+		x->target = x->kept_max - 1;
+		if (reach_target(x) || x->ended != FAB_ENDED_DONE)
+			continue;
+		restore_best(x);
+		for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++)
+			x->prices.factor[c] = 1;
+		if (++given_up >= x->o->n_attempts)
+			x->ended = FAB_ENDED_STALL;
+	}
+}
+
+enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
+				   const struct fab_negotiation *o)
+{
+	struct negotiation x = {.s = s, .o = o, .kept_max = UINT32_MAX};
+	uint32_t n_cables = s->problem->f->n_switch_links;
+
+	fab_prices_init(&x.prices, s->load);
+	x.prices.factor = FAB_NEW(n_cables, double);
+	for (uint32_t c = 0; c < n_cables; c++)
+		x.prices.factor[c] = 1;
+	x.reroute = fab_reroute_new(s, o->options);
+	x.revision = fab_revision_begin(s);
+	measure(&x);
+	keep_best(&x);
+	negotiate(&x);
+	restore_best(&x);
+	fab_revision_end(&x.revision);
+	fab_reroute_free(x.reroute);
+	fab_prices_fini(&x.prices);
+	fab_forest_fini(&x.kept);
+	return x.ended;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Trees for a largest load that is set beforehand, one less than there is: trees on
+ * cables above it are taken out and grown again by turns, loads may exceed the target
+ * meanwhile, and a cable that too many want for long becomes expensive (McMurchie and
+ * Ebeling 1995, for the wires of chips). When none is above the target, the next one is
+ * one less.
+ */
+#pragma once
+
+#include "mcast/engine.h"
+
+struct fab_negotiation {
+	const struct fab_mcast_options
+		*options;    /* bound, seed, until, is_over, progress */
+	uint64_t n_steps;    /* stop after so many cables looked at; 0: any number */
+	uint32_t n_rounds;   /* give a target up after so many rounds over the groups
+				that brought nothing */
+	uint32_t n_attempts; /* and stop after so many targets given up */
+	bool is_told;	     /* what is reached is reported (base/progress.h) */
+};
+
+/*
+ * Improve the trees in `state`, which stay of the height that they are. What is left is
+ * the best that there was: the least largest load, then on fewest cables; loads and uses
+ * follow. Says why it ended. The same for the same trees and options unless time or
+ * somebody stops it. O(rounds * (edges of all trees + rerouted groups * (roots tried *
+ * tree))).
+ */
+enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *state,
+				   const struct fab_negotiation *negotiation);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/reroute.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "mcast/cheap_tree.h"
+#include "mcast/choose.h"
+#include "mcast/deep_tree.h"
+#include "mcast/root_prices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Roots beside the old one: the cheapest of all where they can be compared, else the one
+ * of least load and some by chance; of those that get a deep tree, too, at most. */
+enum { CHEAPEST_ROOTS = 2, DRAWN_ROOTS = 4, DEEP_ROOTS = 3 };
+
+/* What counts as cheaper: less than rounding could make it. */
+static const double CHEAPER = 1 - 1e-9;
+
+/* Bytes of candidate sets that are kept; those of other groups are found again and again.
+ */
+static const size_t ROOTS_BYTES = (size_t)256 << 20;
+
+struct fab_reroute {
+	const struct fab_mcast_state *s;
+	const struct fab_mcast_options *options;
+	struct fab_roots roots; /* of the first groups */
+	struct fab_roots_one *one;
+	struct fab_root_prices *root_prices;
+	struct fab_cheap_tree *cheap;
+	struct fab_deep_tree *deep;
+	struct {
+		uint32_t root, n;
+		double price;
+		uint32_t *sw, *cable; /* [switches] */
+	} best;
+	uint64_t steps;
+};
+
+struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
+				    const struct fab_mcast_options *options)
+{
+	const struct fab_mcast_problem *p = s->problem;
+	struct fab_reroute *r = FAB_NEW0(1, struct fab_reroute);
+	uint32_t n = p->f->n_switches;
+
+	r->s = s;
+	r->options = options;
+	fab_roots_find(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads, &r->roots);
+	r->one = fab_roots_one_new(p->dist);
+	r->root_prices = fab_root_prices_new(p);
+	r->cheap = fab_cheap_tree_new(p);
+	r->deep = fab_deep_tree_new(p);
+	r->best.sw = FAB_NEW(n, uint32_t);
+	r->best.cable = FAB_NEW(n, uint32_t);
+	return r;
+}
+
+void fab_reroute_free(struct fab_reroute *r)
+{
+	if (!r)
+		return;
+	fab_roots_fini(&r->roots);
+	fab_roots_one_free(r->one);
+	fab_root_prices_free(r->root_prices);
+	fab_cheap_tree_free(r->cheap);
+	fab_deep_tree_free(r->deep);
+	free(r->best.sw);
+	free(r->best.cable);
+	free(r);
+}
+
+uint64_t fab_reroute_steps(const struct fab_reroute *r)
+{
+	return r->steps;
+}
+
+static void keep_cheaper(struct fab_reroute *r, uint32_t root, double price, uint32_t n,
+			 const uint32_t *sw, const uint32_t *cable)
+{
+	if (!(price < r->best.price * CHEAPER))
+		return;
+	r->best.root = root;
+	r->best.price = price;
+	r->best.n = n;
+	memcpy(r->best.sw, sw, n * sizeof(*sw));
+	memcpy(r->best.cable, cable, n * sizeof(*cable));
+}
+
+/* Is a member nearer to the root than the height? Then a tree may go deeper. */
+static bool has_slack(const struct fab_reroute *r, uint32_t group, uint32_t root)
+{
+	const struct fab_groups *g = r->s->problem->groups;
+	const uint8_t *row = fab_dist_row(r->s->problem->dist, root);
+
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		if (g->sw[i] != root && row[g->sw[i]] < r->s->forest.height[group])
+			return true;
+	return false;
+}
+
+static void try_root(struct fab_reroute *r, const struct fab_prices *prices,
+		     uint32_t group, uint32_t root, bool is_deep, uint64_t seed)
+{
+	const struct fab_groups *g = r->s->problem->groups;
+	const uint32_t *sw = g->sw + g->sw_first[group];
+	uint32_t n = fab_group_n_switches(g, group);
+	double price = fab_cheap_tree_grow(r->cheap, prices, sw, n, root,
+					   r->best.price * CHEAPER);
+
+	r->steps += fab_cheap_tree_n_edges(r->cheap) * 8;
+	keep_cheaper(r, root, price, fab_cheap_tree_n_edges(r->cheap),
+		     fab_cheap_tree_sw(r->cheap), fab_cheap_tree_cable(r->cheap));
+	if (!is_deep || !has_slack(r, group, root))
+		return;
+	price = fab_deep_tree_grow(r->deep, prices, sw, n, root,
+				   r->s->forest.height[group], seed);
+	r->steps += fab_deep_tree_steps(r->deep);
+	keep_cheaper(r, root, price, fab_deep_tree_n_edges(r->deep),
+		     fab_deep_tree_sw(r->deep), fab_deep_tree_cable(r->deep));
+}
+
+/* The roots to be tried: writes them to `root`, returns how many. */
+static uint32_t choose_roots(struct fab_reroute *r, const struct fab_prices *prices,
+			     uint32_t group, uint32_t old, uint64_t seed, uint32_t *root)
+{
+	const struct fab_mcast_problem *p = r->s->problem;
+	const uint32_t *sw = p->groups->sw + p->groups->sw_first[group];
+	uint32_t n_sw = fab_group_n_switches(p->groups, group), n = 1, found;
+	const uint64_t *bits = r->one->bits;
+
+	root[0] = old;
+	if (group < r->roots.n)
+		bits = fab_roots_bits(&r->roots, group);
+	else
+		fab_roots_one_find(r->one, sw, n_sw);
+	found = fab_root_prices_best(r->root_prices, prices, sw, n_sw, bits,
+				     r->s->forest.height[group], seed, CHEAPEST_ROOTS,
+				     root + n);
+	if (found)
+		return n + found;
+	root[n++] =
+		fab_root_choose(bits, r->roots.words, FAB_TIES_SPREAD, r->s->adjacent);
+	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
+		root[n++] = fab_roots_draw(bits, r->roots.words, fab_mix64(seed + i));
+	return n;
+}
+
+void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
+		       const struct fab_prices *prices, uint32_t group, uint64_t turn)
+{
+	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2], n;
+	uint32_t old = fab_revision_root(revision, group);
+	uint64_t seed = fab_mix64(fab_mix64(r->options->seed ^ turn << 32) ^ group);
+
+	fab_revision_take_out(revision, group);
+	r->best.root = FAB_NONE;
+	r->best.price = fab_prices_sum(prices, fab_revision_cables(revision, group),
+				       fab_revision_size(revision, group));
+	n = choose_roots(r, prices, group, old, seed, root);
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_new = true;
+
+		for (uint32_t j = 0; j < i; j++)
+			is_new = is_new && root[j] != root[i];
+		if (is_new)
+			try_root(r, prices, group, root[i], i < DEEP_ROOTS, seed);
+	}
+	if (r->best.root == FAB_NONE)
+		fab_revision_put_back(revision, group);
+	else
+		fab_revision_put(revision, group, r->best.root,
+				 r->s->forest.height[group], r->best.n, r->best.sw,
+				 r->best.cable);
+}

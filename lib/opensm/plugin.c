@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fabkit-opensm: an event plug-in for OpenSM. When unicast routing is done it takes
+ * OpenSM's view of the subnet and puts itself into the routing engine that was used, in
+ * place of its mcast_build_stree; from then on OpenSM asks it for the tree of each group.
+ * A worker balances all trees in the background and has them written when OpenSM next
+ * asks. Whatever is in doubt is left to OpenSM's own tree.
+ *
+ * Threads: events and trees come from OpenSM's sweeper, trees with OpenSM's lock held
+ * exclusively. The keeper and all state here are under `mutex`, which is taken after
+ * OpenSM's lock, never before.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "opensm/osm.h"
+#include <opensm/osm_version.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "opensm/keeper.h"
+#include "opensm/options.h"
+#include "opensm/tables.h"
+#include "opensm/view.h"
+
+typedef ib_api_status_t build_fn(void *context, osm_mgrp_box_t *box);
+
+static struct plugin {
+	struct osm_opensm *osm;
+	struct fab_opensm_options options;
+	pthread_mutex_t mutex;
+	pthread_cond_t wake;
+	pthread_t worker;
+	bool has_worker, is_ending;
+	bool is_broken; /* out of memory once: nothing more is done */
+	atomic_bool stop;
+	struct fab_keeper *keeper;
+	struct osm_routing_engine *hooked; /* NULL: none */
+	build_fn *original;		   /* of it; NULL: OpenSM's default */
+	uint32_t n_changes;		   /* since all trees were balanced */
+	bool is_due;			   /* balance now */
+	double changed_at;		   /* first of the changes, fab_now() */
+	struct fab_plan *found;		   /* solved, to be taken over */
+	uint32_t n_found;
+	uint32_t today; /* dry run: largest EFI of OpenSM's own trees */
+} plugin;
+
+static _Thread_local jmp_buf out_of_memory;
+
+static void leave(size_t bytes)
+{
+	(void)bytes;
+	longjmp(out_of_memory, 1);
+}
+
+#define LOG(level, ...) osm_log(&plugin.osm->log, (level), "fabkit: " __VA_ARGS__)
+
+/* Give the routing engine its own function back. */
+static void unhook(void)
+{
+	if (plugin.hooked)
+		plugin.hooked->mcast_build_stree = plugin.original;
+	plugin.hooked = NULL;
+	plugin.original = NULL;
+}
+
+/* From here on OpenSM does everything itself. What was in work is lost. */
+static void give_up(void)
+{
+	plugin.is_broken = true;
+	LOG(OSM_LOG_ERROR | OSM_LOG_SYS,
+	    "out of memory: OpenSM's own trees from here on\n");
+}
+
+/* OpenSM's tree, by the engine's own function where it has one. */
+static ib_api_status_t own_tree(void *context, osm_mgrp_box_t *box)
+{
+	if (plugin.original)
+		return plugin.original(context, box);
+	return fab_opensm_own_tree(plugin.osm, box);
+}
+
+/* All groups are to be balanced, when enough has changed or time has passed. */
+static void note_change(void)
+{
+	const struct fab_opensm_options *o = &plugin.options;
+
+	if (!plugin.n_changes++)
+		plugin.changed_at = fab_now();
+	if (o->rebalance_changes && plugin.n_changes >= o->rebalance_changes)
+		plugin.is_due = true;
+	pthread_cond_signal(&plugin.wake);
+}
+
+static uint16_t mlid_of(uint32_t group)
+{
+	return (uint16_t)(IB_LID_MCAST_START_HO + group);
+}
+
+/* Groups that ended are not announced: their boxes are gone. */
+static void forget_ended(void)
+{
+	uint32_t n = fab_opensm_n_groups(plugin.osm);
+
+	for (uint32_t g = 0; g < n; g++)
+		if (!plugin.osm->subn.mboxes[g] &&
+		    fab_keeper_tree(plugin.keeper, g).n_members &&
+		    fab_keeper_route(plugin.keeper, g, NULL, 0, NULL) >= 0)
+			note_change();
+}
+
+/* The keeper's tree of a group into the tables; *is_new: it is another than before. */
+static int write_kept(osm_mgrp_box_t *box, bool *is_new, struct fab_err *err)
+{
+	uint32_t group = (uint32_t)box->mlid - IB_LID_MCAST_START_HO, n;
+	struct fab_live_tree tree;
+	uint64_t *guid;
+	int rc;
+
+	n = fab_opensm_members(box, &guid);
+	rc = fab_keeper_route(plugin.keeper, group, guid, n, err);
+	free(guid);
+	if (rc < 0)
+		return rc;
+	*is_new = rc > 0;
+	tree = fab_keeper_tree(plugin.keeper, group);
+	if (tree.root == FAB_NONE)
+		return 0;
+	return fab_opensm_write_tree(plugin.osm, fab_keeper_fabric(plugin.keeper), &tree,
+				     box->mlid, err);
+}
+
+/* Trees that the worker found, written at once: OpenSM sends all blocks that changed. */
+static void take_found(void *context)
+{
+	uint32_t *moved, n, n_left = 0;
+	struct fab_err err;
+	bool is_new;
+
+	if (!plugin.found)
+		return;
+	moved = FAB_NEW(plugin.n_found, uint32_t);
+	n = fab_keeper_take(plugin.keeper, plugin.found, moved);
+	for (uint32_t i = 0; i < n; i++) {
+		osm_mgrp_box_t *box = plugin.osm->subn.mboxes[moved[i]];
+
+		if (!box)
+			continue;
+		fab_opensm_clear(plugin.osm, mlid_of(moved[i]));
+		if (!write_kept(box, &is_new, &err))
+			continue;
+		n_left++;
+		LOG(OSM_LOG_ERROR, "MLID 0x%x: %s; OpenSM's own tree\n", box->mlid,
+		    err.text);
+		(void)own_tree(context, box);
+	}
+	LOG(OSM_LOG_INFO, "%u trees moved; fullest cable %u trees\n", n - n_left,
+	    fab_keeper_max_efi(plugin.keeper));
+	free(moved);
+	fab_plan_free(plugin.found);
+	plugin.found = NULL;
+}
+
+static ib_api_status_t build_locked(void *context, osm_mgrp_box_t *box)
+{
+	struct fab_err err;
+	bool is_new = false;
+	int rc;
+
+	take_found(context);
+	forget_ended();
+	/* those found may have been of this group: begin again with an empty table */
+	fab_opensm_clear(plugin.osm, box->mlid);
+	rc = write_kept(box, &is_new, &err);
+	if (rc) {
+		LOG(OSM_LOG_INFO, "MLID 0x%x: %s; OpenSM's own tree\n", box->mlid,
+		    err.text);
+		return own_tree(context, box);
+	}
+	osm_purge_mtree(&plugin.osm->sm, box);
+	if (is_new)
+		note_change();
+	return IB_SUCCESS;
+}
+
+/* In place of mcast_build_stree: OpenSM's lock is held, the MLID has no ports. */
+static ib_api_status_t build(void *context, osm_mgrp_box_t *box)
+{
+	ib_api_status_t status;
+
+	if (plugin.is_broken || plugin.options.mode != FAB_OPENSM_ON)
+		return own_tree(context, box);
+	pthread_mutex_lock(&plugin.mutex);
+	if (setjmp(out_of_memory)) {
+		fab_oom_handle(NULL);
+		give_up();
+		pthread_mutex_unlock(&plugin.mutex);
+		fab_opensm_clear(plugin.osm, box->mlid);
+		return own_tree(context, box);
+	}
+	fab_oom_handle(leave);
+	status = build_locked(context, box);
+	fab_oom_handle(NULL);
+	pthread_mutex_unlock(&plugin.mutex);
+	return status;
+}
+
+static void hook(void)
+{
+	struct osm_routing_engine *re = plugin.osm->routing_engine_used;
+
+	if (re == plugin.hooked || !re)
+		return;
+	unhook();
+	plugin.hooked = re;
+	plugin.original = re->mcast_build_stree;
+	re->mcast_build_stree = build;
+}
+
+/* What the keeper holds becomes what OpenSM has now. The mutex is held, the lock not. */
+static void renew(void)
+{
+	struct fab_opensm_view view = {0};
+	struct fab_keeper_counts counts;
+	struct fab_fabric *f;
+	struct fab_err err;
+	double start = fab_now();
+
+	cl_plock_acquire(&plugin.osm->lock);
+	fab_opensm_view_copy(plugin.osm, &view);
+	if (plugin.options.mode == FAB_OPENSM_DRY_RUN)
+		plugin.today = fab_opensm_max_efi(plugin.osm, &counts.kept);
+	cl_plock_release(&plugin.osm->lock);
+	if (fab_opensm_view_fabric(&view, &f, &err) ||
+	    fab_keeper_renew(plugin.keeper, f, &view.members, &counts, &err)) {
+		fab_keeper_clear(plugin.keeper);
+		LOG(OSM_LOG_ERROR, "%s; OpenSM's own trees\n", err.text);
+	} else {
+		LOG(OSM_LOG_INFO,
+		    "%u switches: %u trees kept, %u routed, %u groups left to OpenSM; "
+		    "fullest cable %u trees; %.1f ms\n",
+		    fab_keeper_fabric(plugin.keeper)->n_switches, counts.kept,
+		    counts.routed, counts.left, fab_keeper_max_efi(plugin.keeper),
+		    (fab_now() - start) * 1e3);
+		plugin.is_due = counts.kept + counts.routed > 0;
+		pthread_cond_signal(&plugin.wake);
+	}
+	fab_opensm_view_fini(&view);
+}
+
+/* The options of the file, which may have changed; those that were there stay if it is
+ * bad. */
+static void read_options(void)
+{
+	enum fab_opensm_mode before = plugin.options.mode;
+	struct fab_err err;
+
+	if (!plugin.options.file)
+		return;
+	if (fab_opensm_options_read(&plugin.options, &err))
+		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "%s; mode=%s stays\n", err.text,
+		    fab_opensm_mode_name(before));
+	else if (plugin.options.mode != before)
+		LOG(OSM_LOG_INFO | OSM_LOG_SYS, "mode=%s, was %s\n",
+		    fab_opensm_mode_name(plugin.options.mode),
+		    fab_opensm_mode_name(before));
+}
+
+static void report_locked(osm_epi_event_id_t event)
+{
+	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE) {
+		read_options();
+		if (plugin.options.mode == FAB_OPENSM_ON)
+			renew();
+		else
+			fab_keeper_clear(plugin.keeper);
+		if (plugin.options.mode >= FAB_OPENSM_ON)
+			hook();
+		else
+			unhook();
+	} else if (plugin.options.mode == FAB_OPENSM_DRY_RUN) {
+		renew(); /* the subnet is up: OpenSM's own trees are in the tables */
+	}
+}
+
+static void report(void *data, osm_epi_event_id_t event, void *event_data)
+{
+	(void)data;
+	(void)event_data;
+	if (plugin.is_broken ||
+	    (event != OSM_EVENT_ID_UCAST_ROUTING_DONE && event != OSM_EVENT_ID_SUBNET_UP))
+		return;
+	pthread_mutex_lock(&plugin.mutex);
+	if (setjmp(out_of_memory)) {
+		give_up();
+		unhook();
+	} else {
+		fab_oom_handle(leave);
+		report_locked(event);
+	}
+	fab_oom_handle(NULL);
+	pthread_mutex_unlock(&plugin.mutex);
+}
+
+/* What balancing gave, for who reads the log. */
+static void tell(const struct fab_plan_result *r, double seconds)
+{
+	const char *note = r->after <= r->bound ? ", proven least"
+			   : r->is_out_of_time	? ", time limit reached"
+						: "";
+
+	if (plugin.options.mode == FAB_OPENSM_DRY_RUN)
+		LOG(OSM_LOG_INFO | OSM_LOG_SYS,
+		    "dry run: %u groups; OpenSM's trees: fullest cable %u; %s would give "
+		    "%u (at least %u%s); %.3f s\n",
+		    r->n_groups, plugin.today, plugin.options.engine->name, r->after,
+		    r->bound, note, seconds);
+	else
+		LOG(OSM_LOG_INFO,
+		    "balanced %u groups: fullest cable %u, was %u (at least %u%s), %u "
+		    "trees to move; %.3f s\n",
+		    r->n_groups, r->after, r->before, r->bound, note, r->n_moved,
+		    seconds);
+}
+
+/* Solve a plan without the mutex, and leave what it moves for the sweeper. */
+static void balance(struct fab_plan *plan)
+{
+	const struct fab_plan_options o = {.engine = plugin.options.engine,
+					   .max_moved = plugin.options.max_moved,
+					   .time_limit_ms = plugin.options.time_limit_ms,
+					   .stop = &plugin.stop};
+	struct fab_plan_result r;
+	struct fab_err err;
+	double start = fab_now();
+	int rc;
+
+	pthread_mutex_unlock(&plugin.mutex);
+	rc = fab_plan_solve(plan, &o, &r, &err);
+	pthread_mutex_lock(&plugin.mutex);
+	if (rc) {
+		LOG(OSM_LOG_ERROR, "%s; no tree is moved\n", err.text);
+	} else if (!plugin.is_ending) {
+		tell(&r, fab_now() - start);
+	}
+	if (rc || !r.n_moved || plugin.options.mode != FAB_OPENSM_ON) {
+		fab_plan_free(plan);
+		return;
+	}
+	fab_plan_free(plugin.found);
+	plugin.found = plan;
+	plugin.n_found = r.n_moved;
+}
+
+/* Have OpenSM ask for a tree, of any group that there is, so that trees are written. */
+static void ask_for_trees(void)
+{
+	struct osm_opensm *osm = plugin.osm;
+
+	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
+	for (uint32_t g = 0; g < fab_opensm_n_groups(osm) && !osm_exit_flag; g++) {
+		if (!osm->subn.mboxes[g])
+			continue;
+		osm_sm_reroute_mlid(&osm->sm, cl_hton16(mlid_of(g)));
+		break;
+	}
+	CL_PLOCK_RELEASE(&osm->lock);
+}
+
+/* Wait until something is due; false: the plug-in ends. The mutex is held. */
+static bool await_work(void)
+{
+	while (!plugin.is_ending && !plugin.is_broken && !plugin.is_due) {
+		uint32_t wait_s = plugin.options.rebalance_seconds;
+		struct timespec until;
+
+		if (!plugin.n_changes || !wait_s) {
+			pthread_cond_wait(&plugin.wake, &plugin.mutex);
+			continue;
+		}
+		if (fab_now() >= plugin.changed_at + wait_s)
+			break;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += 1;
+		pthread_cond_timedwait(&plugin.wake, &plugin.mutex, &until);
+	}
+	return !plugin.is_ending && !plugin.is_broken;
+}
+
+static void work_once(void)
+{
+	struct fab_plan *plan = fab_keeper_plan(plugin.keeper);
+	bool is_found;
+
+	plugin.is_due = false;
+	plugin.n_changes = 0;
+	if (plan)
+		balance(plan);
+	is_found = plugin.found && !plugin.is_ending;
+	if (!is_found)
+		return;
+	pthread_mutex_unlock(&plugin.mutex);
+	ask_for_trees();
+	pthread_mutex_lock(&plugin.mutex);
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	if (setjmp(out_of_memory)) {
+		/* EDEADLK where it was held already: held in either case */
+		(void)pthread_mutex_lock(&plugin.mutex);
+		give_up();
+		pthread_mutex_unlock(&plugin.mutex);
+		return NULL;
+	}
+	fab_oom_handle(leave);
+	pthread_mutex_lock(&plugin.mutex);
+	while (await_work())
+		work_once();
+	pthread_mutex_unlock(&plugin.mutex);
+	return NULL;
+}
+
+static void destroy(void *data)
+{
+	(void)data;
+	pthread_mutex_lock(&plugin.mutex);
+	plugin.is_ending = true;
+	atomic_store(&plugin.stop, true);
+	pthread_cond_signal(&plugin.wake);
+	pthread_mutex_unlock(&plugin.mutex);
+	if (plugin.has_worker)
+		pthread_join(plugin.worker, NULL);
+	/* OpenSM has freed its routing engines by now: nothing to give back */
+	fab_plan_free(plugin.found);
+	fab_keeper_free(plugin.keeper);
+	fab_opensm_options_fini(&plugin.options);
+	pthread_cond_destroy(&plugin.wake);
+	pthread_mutex_destroy(&plugin.mutex);
+	memset(&plugin, 0, sizeof(plugin));
+}
+
+static int read_all_options(struct osm_opensm *osm, struct fab_err *err)
+{
+	int rc;
+
+	fab_opensm_options_init(&plugin.options);
+	rc = fab_opensm_options_parse(osm->subn.opt.event_plugin_options, &plugin.options,
+				      err);
+	return rc || !plugin.options.file ? rc
+					  : fab_opensm_options_read(&plugin.options, err);
+}
+
+static void *create(struct osm_opensm *osm)
+{
+	pthread_mutexattr_t checked;
+	struct fab_err err;
+
+	plugin.osm = osm;
+	if (read_all_options(osm, &err)) {
+		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "event_plugin_options: %s; not loaded\n",
+		    err.text);
+		fab_opensm_options_fini(&plugin.options);
+		return NULL;
+	}
+	pthread_mutexattr_init(&checked);
+	pthread_mutexattr_settype(&checked, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(&plugin.mutex, &checked);
+	pthread_mutexattr_destroy(&checked);
+	pthread_cond_init(&plugin.wake, NULL);
+	plugin.keeper = fab_keeper_new(IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1);
+	if (pthread_create(&plugin.worker, NULL, work, NULL)) {
+		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "no thread: not loaded\n");
+		destroy(NULL);
+		return NULL;
+	}
+	plugin.has_worker = true;
+	LOG(OSM_LOG_INFO | OSM_LOG_SYS, "loaded: mode=%s, algorithm=%s\n",
+	    fab_opensm_mode_name(plugin.options.mode), plugin.options.engine->name);
+	return &plugin;
+}
+
+FAB_EXPORT osm_event_plugin_t osm_event_plugin = {
+	.osm_version = OSM_VERSION,
+	.create = create,
+	.delete = destroy,
+	.report = report,
+};

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY
+# Nodes of a fabric boot for real: each server runs the program in a network namespace of its
+# own with the files of --to-dir, all on one network; a node asks as firmware of each kind, loads
+# what it is told over TFTP or HTTP, asks again as iPXE, and must end with the script of the
+# server that the plan gives it. A stranger gets no answer.
+# IDENTITY: mac, client-id, client-id-20, hardware-32.
+# Exit status 77 (skipped) without the program or without network namespaces.
+set -u
+here=$(dirname "$(readlink -f "$0")")
+if [ -z "${NETBOOT_INSIDE:-}" ]; then
+  for need in unshare nsenter ip python3 jq; do
+    command -v $need >/dev/null || { echo "skipped: no $need"; exit 77; }
+  done
+  PATH=$PATH:/usr/sbin:/sbin
+  case $2 in dnsmasq*) need=dnsmasq ;; kea4) need=kea-dhcp4 ;; kea6) need=kea-dhcp6 ;; *) need=$2 ;; esac
+  command -v $need >/dev/null || { echo "skipped: no $need"; exit 77; }
+  unshare -rnm --propagation private sh -c 'ip link add br0 type bridge && ip link add va type veth peer name vb &&
+    unshare -n true' >/dev/null 2>&1 || { echo "skipped: network namespaces are not allowed here"; exit 77; }
+  NETBOOT_INSIDE=1 exec unshare -rnmp --fork --mount-proc --kill-child --propagation private "$0" "$(readlink -f "$1")" "$2" "$3"
+fi
+# shellcheck source=tests/interop/patience.bash
+. "$here/patience.bash"
+PATH=$1:$PATH:/usr/sbin:/sbin program=$2 identity=$3 family=4
+case $program in *6) family=6 ;; esac
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+# /run and /var are of others
+mount -t tmpfs none /run && mkdir -p /run/kea /run/lock
+fail() {
+  echo "FAILED: $*"
+  tail -n 15 ./*.log said 2>/dev/null
+  exit 1
+}
+
+# 16 hosts on 4 leaf switches; io1 and io2 serve
+fabric-topo gen:fattree:radix=8,levels=2 --to=ibnetdiscover 2>/dev/null |
+  sed 's/"h0 HCA-1"/"io1 HCA-1"/; s/"h17 HCA-1"/"io2 HCA-1"/' >dump.txt
+addresses=(--network=10.8.0.0/16)
+[ $family -eq 6 ] && addresses=(--network=fd00:8::/64)
+[ "$identity" = mac ] && {
+  addresses+=(--hosts=book)
+  for i in {1..31}; do printf 'h%d 02:00:00:00:01:%02x\n' "$i" "$i"; done | grep -v '^h17 ' >book
+}
+plan() { # FORMAT OPTION...
+  local format=$1
+  shift
+  fabric-bootplan dump.txt --servers='io*' --algorithm=balanced --identity="$identity" "${addresses[@]}" \
+    --to="$format" --kernel='http://{address}/vmlinuz' --initrd='http://{address}/initrd.img' \
+    --params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
+}
+plan "${program/dnsmasq6/dnsmasq}" --to-dir=files
+plan json --to-out=plan.jsonl
+plan hosts --to-out=hosts
+server_address() { # NAME
+  if [ $family -eq 6 ]; then awk -v n="$1" '$2 == n && /:/ { print $1 }' hosts
+  else awk -v n="$1" '$2 == n && !/:/ { print $1 }' hosts; fi
+}
+
+# one network, a namespace for each server and one for the node
+ip link set lo up
+ip link add br0 type bridge && ip link set br0 up
+namespace() { # NAME: its process is $pid, its interface eth0
+  unshare -n sleep 3600 &
+  pid=$!
+  while [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
+  ip link add "p-$1" type veth peer name eth0 netns $pid || fail "no interface for $1"
+  ip link set "p-$1" master br0 up
+  nsenter -t $pid -n ip link set lo up
+  nsenter -t $pid -n sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad' 2>/dev/null
+  nsenter -t $pid -n ip link set eth0 up
+}
+
+# what DHCP servers need of a site besides
+start_server() { # NAME
+  local s=$1 address
+  address=$(server_address "$s")
+  namespace "$s"
+  nsenter -t $pid -n ip addr add "$address/$([ $family -eq 6 ] && echo 64 || echo 16)" dev eth0 \
+    $([ $family -eq 6 ] && echo nodad) || fail "no address for $s"
+  mkdir "root-$s"
+  for file in undionly.kpxe ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
+  cp "files/$s.ipxe" "root-$s/"
+  nsenter -t $pid -n python3 -c "
+import http.server, socket
+class S(http.server.ThreadingHTTPServer): address_family = socket.AF_INET6
+class H(http.server.SimpleHTTPRequestHandler):
+  def __init__(self, *a): super().__init__(*a, directory='root-$s')
+S(('::', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
+  local tftp=(--enable-tftp --tftp-root="$dir/root-$s" --port=0 --no-resolv --interface=eth0
+    --dhcp-leasefile="$dir/leases-$s" --log-facility=- -d)
+  case $program in
+  dnsmasq*)
+    nsenter -t $pid -n dnsmasq -C /dev/null --conf-file="files/default.conf" --conf-file="files/$s.conf" \
+      "${tftp[@]}" --log-dhcp >"dhcp-$s.log" 2>&1 &
+    ;;
+  *) nsenter -t $pid -n dnsmasq -C /dev/null "${tftp[@]}" >"tftp-$s.log" 2>&1 & ;;
+  esac
+  case $program in
+  kea4)
+    jq '.Dhcp4."lease-database".persist = false' "files/$s.json" >"kea-$s.json"
+    KEA_LOCKFILE_DIR=none KEA_PIDFILE_DIR=$dir/pid-$s nsenter -t $pid -n sh -c "mkdir pid-$s; exec kea-dhcp4 -c kea-$s.json" \
+      >"dhcp-$s.log" 2>&1 &
+    ;;
+  kea6)
+    jq '.Dhcp6."lease-database".persist = false | .Dhcp6.subnet6[0].interface = "eth0" |
+      .Dhcp6."server-id" = {type: "LL", htype: 1, identifier: "02000000ff0'"${s#io}"'", persist: false}' \
+      "files/$s.json" >"kea-$s.json"
+    KEA_LOCKFILE_DIR=none KEA_PIDFILE_DIR=$dir/pid-$s nsenter -t $pid -n sh -c "mkdir pid-$s; exec kea-dhcp6 -c kea-$s.json" \
+      >"dhcp-$s.log" 2>&1 &
+    ;;
+  dhcpd)
+    : >"leases-$s"
+    cat files/default.conf "files/$s.conf" >"dhcpd-$s.conf"
+    nsenter -t $pid -n dhcpd -f -d -cf "dhcpd-$s.conf" -lf "$dir/leases-$s" -pf "$dir/pid-$s" eth0 >"dhcp-$s.log" 2>&1 &
+    ;;
+  esac
+}
+start_server io1
+start_server io2
+namespace node
+node=$pid
+
+# the identity of a node as its firmware says it: from the plan, which has it from the dump
+says() { # NODE
+  local id
+  id=$(jq -r "select(.node == \"$1\").client_id // empty" plan.jsonl)
+  case $identity in
+  mac) echo "mac=$(awk -v n="$1" '$1 == n { print $2 }' book) duid=00030001$(awk -v n="$1" '$1 == n { print $2 }' book)" ;;
+  client-id) echo "htype=32 client-id=$id duid=${id:15}" ;;
+  client-id-20) echo "htype=32 client-id=$id duid=00:03:00:20:${id:3}" ;;
+  hardware-32) echo "htype=32 mac=$(mac_of "$1")" ;;
+  esac
+}
+# bytes 0 to 2 and 5 to 7 of the port GUID of the dump
+mac_of() { # NODE
+  local host=$1 guid
+  guid=$(awk -v host="\"$host HCA-1\"" '/^Ca/ { on = index($0, host) } on && /^\[1\]/ { print; exit }' dump.txt |
+    sed 's/^\[1\](\([0-9a-f]*\)).*/\1/')
+  guid=$(printf '%016x' "$((16#$guid))")
+  printf '%s:%s:%s:%s:%s:%s' "${guid:0:2}" "${guid:2:2}" "${guid:4:2}" "${guid:10:2}" "${guid:12:2}" "${guid:14:2}"
+}
+boot() { # NODE ARCH
+  # shellcheck disable=SC2046
+  mac=$(says "$1" | sed -n 's/.*mac=\([^ ]*\).*/\1/p')
+  nsenter -t "$node" -n ip link set eth0 down
+  nsenter -t "$node" -n ip link set eth0 address "${mac:-02:00:00:00:99:0$(($2 % 10))}" up
+  # shellcheck disable=SC2046
+  within 120 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family "$2" $(says "$1") >said 2>&1
+}
+
+booted=0
+archs=(0 7 11 16 19)
+[ $family -eq 6 ] && archs=(7 11 16 19)
+i=0
+for host in h1 h16 h18 h31; do
+  server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
+  address=$(server_address "$server")
+  own=$(awk -v n="$host" '$2 == n { print $1 }' hosts)
+  arch=${archs[i++ % ${#archs[@]}]}
+  all=("$arch")
+  [ $host = h1 ] && all=("${archs[@]}")
+  for arch in "${all[@]}"; do
+    case $arch in 0) file=undionly.kpxe ;; 7 | 16) file=ipxe.efi ;; *) file=ipxe-arm64.efi ;; esac
+    boot $host "$arch" || fail "$host, architecture $arch: no boot"
+    where=$address
+    [ $family -eq 6 ] && where="[$address]"
+    grep -qx "rom-loaded $file of $server" said || fail "$host, architecture $arch, loads something else: $(cat said)"
+    grep -q "^rom $own " said || fail "$host has another address than $own: $(cat said)"
+    grep -qx "script #!ipxe" said || fail "$host has no script: $(cat said)"
+    grep -qxF "script kernel http://$where/vmlinuz initrd=initrd ip=dhcp quiet || goto wait" said ||
+      fail "$host has a script of another server than $server: $(cat said)"
+    case $arch in
+    16 | 19) grep -qF " http://$where/$file" said || fail "no HTTP: $(cat said)" ;;
+    esac
+    booted=$((booted + 1))
+  done
+done
+# nobody knows a stranger
+nsenter -t "$node" -n ip link set eth0 address 02:00:00:00:99:99
+within 60 nsenter -t "$node" -n python3 "$here/netboot_client.py" eth0 $family 7 wait=3 \
+  mac=02:00:00:00:99:99 duid=00:03:00:01:02:00:00:00:99:99 >said 2>&1
+[ $? -eq 3 ] || fail "a stranger got an answer: $(cat said)"
+echo "$program, $identity: $booted boots end with the script of the right server"

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A node that boots over a network interface: firmware, then iPXE.
+
+usage: netboot_client.py IFACE 4|6 ARCH [mac=M] [client-id=HEX] [duid=HEX] [htype=N] [wait=S]
+
+ARCH is the number of option 93 (DHCPv6: 61); 16 and 19 are UEFI HTTP boot. As firmware it
+asks for an address and for what to load, fetches that over TFTP (or HTTP), asks again as
+iPXE, and fetches the script. Prints what it is told, a line each:
+    rom ADDRESS NEXT-SERVER FILE
+    rom-loaded FIRST LINE
+    ipxe ADDRESS NEXT-SERVER FILE
+    script LINE ...
+Exit status 3 when nobody answers within `wait` seconds, 1 when something is wrong.
+"""
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import time
+import urllib.request
+
+COOKIE = b"\x63\x82\x53\x63"
+
+
+def fail(text, status=1):
+    print("FAILED: " + text)
+    sys.exit(status)
+
+
+def checksum(data):
+    if len(data) % 2:
+        data += b"\0"
+    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ip(*args):
+    subprocess.run(("ip",) + args, check=True)
+
+
+class Node:
+    def __init__(self, iface, arch, options):
+        self.iface, self.arch = iface, arch
+        self.mac = bytes.fromhex(options.get("mac", "02:00:00:00:99:01").replace(":", ""))
+        self.htype = int(options.get("htype", "1"))
+        self.client_id = bytes.fromhex(options.get("client-id", "").replace(":", ""))
+        self.duid = bytes.fromhex(options.get("duid", "").replace(":", ""))
+        self.wait = float(options.get("wait", "20"))
+        self.is_http = arch in (16, 19)
+
+    # DHCPv4, by frames: there is no address yet
+
+    def packet4(self, kind, is_ipxe, extra):
+        user = b"\x4d\x04iPXE" if is_ipxe else b""
+        name = b"HTTPClient" if self.is_http and not is_ipxe else b"PXEClient"
+        vendor = name + b":Arch:%05d:UNDI:003001" % self.arch
+        chaddr, hlen = (b"", 0) if self.client_id else (self.mac, 6)
+        options = bytes([53, 1, kind, 93, 2, 0, self.arch])
+        options += bytes([60, len(vendor)]) + vendor + user + bytes([55, 6, 1, 3, 60, 66, 67, 54])
+        if self.client_id:
+            options += bytes([61, len(self.client_id)]) + self.client_id
+        body = struct.pack("!BBBBIHH4s4s4s4s", 1, self.htype, hlen, 0, self.xid, 0, 0x8000,
+                           b"", b"", b"", b"")
+        body += chaddr.ljust(16, b"\0") + bytes(192) + COOKIE + options + extra + b"\xff"
+        body = body.ljust(300, b"\0")
+        udp = struct.pack("!HHHH", 68, 67, 8 + len(body), 0) + body
+        head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0,
+                           b"\0\0\0\0", b"\xff\xff\xff\xff")
+        head = head[:10] + struct.pack("!H", checksum(head)) + head[12:]
+        return b"\xff" * 6 + self.mac + b"\x08\x00" + head + udp
+
+    def answer4(self, kind):
+        """The next answer of this kind, until the time is over."""
+        while True:
+            self.raw.settimeout(max(0.01, self.again - time.time()))
+            try:
+                frame = self.raw.recv(2048)
+            except socket.timeout:
+                return None
+            if len(frame) < 282 or frame[12:14] != b"\x08\x00" or frame[23] != 17:
+                continue
+            ihl = (frame[14] & 15) * 4
+            if struct.unpack("!H", frame[14 + ihl + 2:14 + ihl + 4])[0] != 68:
+                continue
+            body = frame[14 + ihl + 8:]
+            if body[0] != 2 or struct.unpack("!I", body[4:8])[0] != self.xid:
+                continue
+            options, at = {}, 240
+            while at < len(body) and body[at] != 255:
+                if body[at] == 0:
+                    at += 1
+                    continue
+                options[body[at]] = body[at + 2:at + 2 + body[at + 1]]
+                at += 2 + body[at + 1]
+            if options.get(53, b"\0")[0] == kind:
+                return body, options
+
+    def exchange4(self, kind, want, is_ipxe, extra):
+        end = time.time() + self.wait
+        while time.time() < end:
+            self.raw.send(self.packet4(kind, is_ipxe, extra))
+            self.again = min(end, time.time() + 1)
+            answer = self.answer4(want)
+            if answer:
+                return answer
+        return None
+
+    def ask4(self, is_ipxe):
+        self.raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self.raw.bind((self.iface, 0))
+        self.xid = struct.unpack("!I", os.urandom(4))[0]
+        offer = self.exchange4(1, 2, is_ipxe, b"")
+        if not offer:
+            fail("no offer", 3)
+        wanted = bytes([50, 4]) + offer[0][16:20] + bytes([54, 4]) + offer[1][54]
+        ack = self.exchange4(3, 5, is_ipxe, wanted)
+        if not ack:
+            fail("no answer to a request")
+        body, options = ack
+        self.raw.close()
+        if self.is_http and not is_ipxe and not options.get(60, b"").startswith(b"HTTPClient"):
+            fail("the answer is not one of HTTP boot: %r" % options.get(60))
+        name = options.get(67, body[108:236]).split(b"\0")[0].decode()
+        return socket.inet_ntoa(body[16:20]), socket.inet_ntoa(body[20:24]), name
+
+    # DHCPv6, from the link-local address
+
+    def packet6(self, kind, is_ipxe, extra):
+        def option(code, data):
+            return struct.pack("!HH", code, len(data)) + data
+
+        text = b"HTTPClient" if self.is_http and not is_ipxe else b"PXEClient"
+        text += b":Arch:%05d" % self.arch
+        message = struct.pack("!I", kind << 24 | self.xid & 0xFFFFFF)
+        message += option(1, self.duid) + option(8, b"\0\0") + option(6, b"\0\x3b\0\x3c\0\x10")
+        message += option(61, struct.pack("!H", self.arch))
+        message += option(16, struct.pack("!IH", 343, len(text)) + text)
+        if is_ipxe:
+            message += option(15, b"\0\4iPXE")
+        return message + extra
+
+    @staticmethod
+    def options6(data):
+        at, out = 0, {}
+        while at + 4 <= len(data):
+            code, n = struct.unpack("!HH", data[at:at + 4])
+            out[code] = data[at + 4:at + 4 + n]
+            at += 4 + n
+        return out
+
+    def exchange6(self, sock, kind, want, is_ipxe, extra):
+        end = time.time() + self.wait
+        while time.time() < end:
+            try:
+                sock.sendto(self.packet6(kind, is_ipxe, extra), ("ff02::1:2", 547, 0, self.index))
+            except OSError: # the link-local address is not there yet
+                time.sleep(0.2)
+                continue
+            sock.settimeout(1)
+            try:
+                data = sock.recv(2048)
+            except socket.timeout:
+                continue
+            if data[0] != want or data[1:4] != struct.pack("!I", self.xid)[1:]:
+                continue
+            options = self.options6(data[4:])
+            # an advertisement without an address counts as none (RFC 8415, 18.2.9)
+            if 5 in self.options6(options.get(3, bytes(12))[12:]):
+                return options
+        return None
+
+    def ask6(self, is_ipxe):
+        self.index = socket.if_nametoindex(self.iface)
+        self.xid = struct.unpack("!I", b"\0" + os.urandom(3))[0]
+        sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, self.index)
+        sock.bind(("::", 546))
+        wish = struct.pack("!HHIII", 3, 12, 1, 0, 0)
+        offer = self.exchange6(sock, 1, 2, is_ipxe, wish)
+        if not offer:
+            fail("no advertisement", 3)
+        chosen = struct.pack("!HH", 2, len(offer[2])) + offer[2]
+        chosen += struct.pack("!HH", 3, len(offer[3])) + offer[3]
+        reply = self.exchange6(sock, 3, 7, is_ipxe, chosen)
+        sock.close()
+        if not reply:
+            fail("no answer to a request")
+        # as firmware does: behind enterprise and length
+        if self.is_http and not is_ipxe and reply.get(16, b"")[6:16] != b"HTTPClient":
+            fail("the answer is not one of HTTP boot: %r" % reply.get(16))
+        address = self.options6(reply[3][12:])[5][:16]
+        return socket.inet_ntop(socket.AF_INET6, address), "-", reply.get(59, b"").decode()
+
+    def boot(self, family):
+        ask = self.ask4 if family == 4 else self.ask6
+        for who in ("rom", "ipxe"):
+            address, server, name = ask(who == "ipxe")
+            print(who, address, server, name or "-", flush=True)
+            ip("addr", "flush", "dev", self.iface, "scope", "global")
+            ip("addr", "add", address + ("/16" if family == 4 else "/64"), "dev", self.iface,
+               *(["nodad"] if family == 6 else []))
+            lines = self.fetch(server, name).decode().splitlines()
+            if who == "rom":
+                print("rom-loaded", lines[0])
+            else:
+                print("\n".join("script " + line for line in lines))
+
+    def fetch(self, server, name):
+        if name.startswith("http://"):
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            return opener.open(name, timeout=self.wait).read()
+        match = re.match(r"tftp://(\[[^]]*\]|[^/]*)/(.*)", name)
+        if match:
+            server, name = match.group(1).strip("[]"), match.group(2)
+        return tftp(server, name, self.wait)
+
+
+def tftp(server, name, wait):
+    family = socket.AF_INET6 if ":" in server else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_DGRAM)
+    sock.settimeout(1)
+    data, block, end = b"", 1, time.time() + wait
+    to, message = (server, 69), b"\0\1" + name.encode() + b"\0octet\0"
+    while time.time() < end:
+        sock.sendto(message, to)
+        try:
+            answer, sender = sock.recvfrom(1024)
+        except socket.timeout:
+            continue
+        code, number = struct.unpack("!HH", answer[:4])
+        if code == 5:
+            fail("tftp %s %s: %r" % (server, name, answer[4:]))
+        if code != 3 or number != block:
+            continue
+        data += answer[4:]
+        to, message, block = sender, b"\0\4" + answer[2:4], block + 1
+        if len(answer) < 516:
+            sock.sendto(message, to)
+            return data
+    fail("tftp %s %s: no answer" % (server, name))
+
+
+def main():
+    options = dict(word.split("=", 1) for word in sys.argv[4:])
+    Node(sys.argv[1], int(sys.argv[3]), options).boot(int(sys.argv[2]))
+
+
+main()

@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: plugin.sh COMMANDS PLUGIN MCJOIN FABRIC PATTERN ENGINE...
+# The real OpenSM with the plug-in in the folder PLUGIN, on ibsim, with each routing ENGINE:
+# members join, leave and join again by the hundred, a cable dies and comes back. In the end
+# the tables in the switches are those of OpenSM's dump, they are trees of all groups, no
+# cable has more of them than in OpenSM's own, and unicast is what it is without the plug-in.
+# What is left to OpenSM when in doubt is what OpenSM makes, bit for bit; modes change while
+# it runs. Exit status 77 (skipped) without OpenSM, ibsim or, for a real dump, the test data.
+set -u
+commands=$1 plugin=$2 mcjoin=$3 fabric=$4 pattern=$5
+shift 5
+case $fabric in
+gen:*) ;;
+*)
+  data=${FAB_TEST_DATA:-}
+  fabric=${data:-$FAB_SOURCE_DIR/../shared/topologies}/$fabric
+  [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
+  ;;
+esac
+# shellcheck source=tests/interop/simulated.bash
+. "$(dirname "$(readlink -f "$0")")/simulated.bash"
+need ibsim opensm dump_fts
+
+"$commands/fabric-topo" "$fabric" --to ibnetdiscover >net || fail "no dump of $fabric"
+"$commands/fabric-mcroute" -q net --pattern="$pattern" --algorithm=opensm \
+  --trees-out=trees >/dev/null || fail "fabric-mcroute"
+# a line of port GUIDs a group, and the same for fabric-mcroute under the MLID it gets
+sed 's/.*"hosts":\[\(.*\)\]}$/\1/' trees | awk '{
+  n = split($0, host, /\],?/) - 1
+  if (n < 2) next
+  for (i = 1; i <= n; i++) {
+    split(host[i], part, ",")
+    gsub(/"/, "", part[3])
+    printf "%s ", part[3]
+  }
+  print ""
+}' >groups
+[ -s groups ] || fail "no groups in $pattern"
+
+# start ENGINE NAME [LINE...]: OpenSM with these lines in opensm.conf, files in NAME
+start() {
+  local engine=$1
+  logs=$work/$2
+  shift 2
+  rm -rf "$logs"
+  mkdir -p "$logs"
+  printf '%s\n' "$@" >"$logs/opensm.conf"
+  LD_LIBRARY_PATH=$plugin manage net "$engine" -F "$logs/opensm.conf"
+}
+
+finish() {
+  kill "$sm"
+  wait "$sm" 2>/dev/null
+  sm=
+}
+
+sweep() {
+  local up
+  up=$(grep -c 'SUBNET UP' "$logs/opensm.log")
+  kill -HUP "$sm"
+  until_up $((up + 1))
+}
+
+join() { # [OPTION...]
+  SIM_HOST=$(host net 2) within 300 env LD_PRELOAD=$so "$mcjoin" "$@" groups >mlids \
+    2>"$logs/mcjoin.log" || fail "not all members could join"
+}
+
+in_log() { # TEXT
+  grep -q "$1" "$logs/opensm.log"
+}
+
+# settled: what the worker found has been written
+settled() {
+  local found
+  found=$(grep -c 'fabkit: balanced .* [1-9][0-9]* trees to move' "$logs/opensm.log")
+  [ "$(grep -c 'fabkit: [0-9]* trees moved' "$logs/opensm.log")" -ge "$found" ]
+}
+
+# GUID MLID PORT of all entries, of OpenSM's dump and of the switches
+dumped() {
+  awk '
+    function hex(text,   n, i) {
+      for (i = 3; i <= length(text); i++) n = 16 * n + index("0123456789abcdef", substr(text, i, 1)) - 1
+      return n
+    }
+    /^Switch/ { s = $2 }
+    /^0x/ { for (i = 3; i <= NF; i++) print s, tolower($1), hex(tolower($i)) }' "$logs/opensm.mcfdbs" | sort -u
+}
+programmed() {
+  SIM_HOST=$(host net 2) within 300 env LD_PRELOAD=$so dump_fts -M 2>/dev/null | awk '
+    /^Multicast/ { for (i = 1; i < NF; i++) if ($i == "guid") s = $(i + 1) }
+    /Ports:/ { zero = index($0, ":") + 2 }
+    /^0x/ { for (i = zero; i <= length($0); i += 2) if (substr($0, i, 1) == "x") print s, $1, (i - zero) / 2 }' |
+    sort -u
+}
+
+# max_efi of the trees in OpenSM's dump, all verified, with all members of each group
+judge() {
+  paste -d ' ' mlids groups | sed 's/ /: /' >by-mlid
+  "$commands/fabric-mcroute" -q "$logs/opensm-subnet.lst" --groups=by-mlid \
+    --mcfdbs="$logs/opensm.mcfdbs" --algorithm=opensm --verify --format=csv \
+    --columns=algorithm,max_efi,verified 2>"$logs/judge.log" | tr -d '\r' | sed -n 's/^loaded,//p'
+}
+
+need_trees() { # LIMIT
+  local got
+  got=$(judge)
+  [ "${got#*,}" = true ] || { cat "$logs/judge.log"; fail "not all trees hold: $got"; }
+  [ "${got%,*}" -le "$1" ] || fail "a cable has ${got%,*} trees, OpenSM's own at most $1"
+  echo "  fullest cable ${got%,*}, OpenSM's own $1"
+}
+
+simulate net
+link=$(sed -n '/^Switch/{s/[^"]*"\([^"]*\)".*/\1/;h}; /^\[[0-9]*\][^"]*"S-/{s/^\[\([0-9]*\)\].*/\1/;H;x;s/\(.*\)\n\(.*\)/"\1"[\2]/p;q}' net)
+for engine in "$@"; do
+  echo "$engine:"
+  start "$engine" base
+  join
+  sweep
+  managed_by "$engine"
+  own=$(judge)
+  finish
+
+  start "$engine" own "event_plugin_name fabkit-opensm" "event_plugin_options mode=own"
+  join
+  sweep
+  cmp "$work/base/opensm.mcfdbs" "$logs/opensm.mcfdbs" || fail "OpenSM's own trees are others"
+  finish
+
+  echo "mode=on,rebalance_changes=50,rebalance_seconds=1" >mode
+  start "$engine" on "event_plugin_name fabkit-opensm" "event_plugin_options file=$work/mode"
+  join -c 300
+  sweep
+  await "$sm" balancing 60 settled || fail "trees are found but not written"
+  managed_by "$engine"
+  need_trees "${own%,*}"
+  cmp "$work/base/opensm.fdbs" "$logs/opensm.fdbs" || fail "unicast changed"
+  console "Unlink $link"
+  sweep
+  sweep
+  need_trees 100000
+  console "Relink $link"
+  sweep
+  sweep
+  await "$sm" balancing 60 settled || fail "trees are found but not written"
+  need_trees "${own%,*}"
+  dumped >a
+  programmed >b
+  [ -s a ] || fail "the dump has no entries"
+  cmp a b || { diff a b | head -n 5; fail "the switches have other tables than OpenSM"; }
+  # off while it runs, and on again
+  echo mode=off >mode
+  sweep
+  in_log 'fabkit: mode=off, was on' || fail "the change of mode is not in the log"
+  [ "$(judge)" = "$own" ] || fail "off, and not OpenSM's trees: $(judge), $own"
+  echo mode=of >mode
+  sweep
+  in_log 'mode:1: mode=of: expected off' || fail "a bad mode is not in the log"
+  echo mode=on >mode
+  sweep
+  await "$sm" balancing 60 settled
+  need_trees "${own%,*}"
+  in_log 'fabkit: .*ERR' && fail "errors in the log"
+  finish
+done
