@@ -25,6 +25,7 @@ enum {
 	FULL_MEMBER = 1,
 	FULL_PKEY = 0xffff,
 	GROUP_QKEY = 0x10000,
+	IPOIB_QKEY = 0xb1b, /* of the partition, which OpenSM insists on */
 	/* component mask of MCMemberRecord, IBA volume 1, 15.2.5.17 */
 	HAS_MGID = 1 << 0,
 	HAS_PORT_GID = 1 << 1,
@@ -93,7 +94,8 @@ static unsigned join(const struct client *c, unsigned group, uint64_t guid, int 
 
 	set_ids(c, group, guid, record);
 	if (is_first) {
-		mad_set_field(record, 0, IB_SA_MCM_QKEY_F, GROUP_QKEY);
+		mad_set_field(record, 0, IB_SA_MCM_QKEY_F,
+			      c->is_ipv6 ? IPOIB_QKEY : GROUP_QKEY);
 		mad_set_field(record, 0, IB_SA_MCM_PKEY_F, FULL_PKEY);
 		record[MTU_AT] = EXACTLY | MTU_256;
 		record[RATE_AT] = EXACTLY | RATE_2_5_GBPS;

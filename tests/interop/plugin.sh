@@ -25,10 +25,10 @@ need ibsim opensm dump_fts
 "$commands/fabric-topo" "$fabric" --to ibnetdiscover >net || fail "no dump of $fabric"
 "$commands/fabric-mcroute" -q net --pattern="$pattern" --algorithm=opensm \
   --trees-out=trees >/dev/null || fail "fabric-mcroute"
-# a line of port GUIDs a group, and the same for fabric-mcroute under the MLID it gets
+# a line of port GUIDs a group, some with a single one
 sed 's/.*"hosts":\[\(.*\)\]}$/\1/' trees | awk '{
   n = split($0, host, /\],?/) - 1
-  if (n < 2) next
+  if (n < 1) next
   for (i = 1; i <= n; i++) {
     split(host[i], part, ",")
     gsub(/"/, "", part[3])
@@ -98,7 +98,9 @@ programmed() {
 
 # max_efi of the trees in OpenSM's dump, all verified, with all members of each group
 judge() {
-  paste -d ' ' mlids groups | sed 's/ /: /' >by-mlid
+  paste -d ' ' mlids groups | awk '
+    { m = $1; $1 = ""; at[m] = at[m] $0 }
+    END { for (m in at) print m ":" at[m] }' | sort >by-mlid
   "$commands/fabric-mcroute" -q "$logs/opensm-subnet.lst" --groups=by-mlid \
     --mcfdbs="$logs/opensm.mcfdbs" --algorithm=opensm --verify --format=csv \
     --columns=algorithm,max_efi,verified 2>"$logs/judge.log" | tr -d '\r' | sed -n 's/^loaded,//p'
@@ -165,3 +167,40 @@ for engine in "$@"; do
   in_log 'fabkit: .*ERR' && fail "errors in the log"
   finish
 done
+
+# Groups of IPv6 solicited nodes that share MLIDs; another subnet manager takes over, without
+# the plug-in, and gives the subnet back.
+echo "one MLID for several groups:"
+shared="event_plugin_name fabkit-opensm
+event_plugin_options mode=on,rebalance_seconds=1
+consolidate_ipv6_snm_req TRUE
+sminfo_polling_timeout 500
+polling_retry_number 2"
+start "$1" shared "$shared" "sm_priority 10"
+join -6
+[ "$(sort -u mlids | wc -l)" -lt "$(wc -l <mlids)" ] || fail "no MLID is shared"
+sweep
+await "$sm" balancing 60 settled
+need_trees 100000
+other=$work/other
+mkdir "$other"
+echo "$shared" | sed 's/^event_plugin_name.*/sm_priority 1/; /^event_plugin/d' >"$other/opensm.conf"
+SIM_HOST=$(host net 3) OSM_CACHE_DIR=$other OSM_TMP_DIR=$other LD_PRELOAD=$so opensm -D 0x43 \
+  -f "$other/opensm.log" -R "$1" -s 0 -n 64 -d 2 -F "$other/opensm.conf" >"$other/out" 2>&1 </dev/null &
+second=$!
+is_standby() {
+  grep -q 'Entering STANDBY' "$other/opensm.log"
+}
+await "$second" standby 60 is_standby || fail "no second subnet manager"
+finish
+is_master() {
+  grep -q 'SUBNET UP' "$other/opensm.log"
+}
+await "$second" master 60 is_master || fail "the second subnet manager does not take over"
+start "$1" again "$shared" "sm_priority 10"
+join -6
+sweep
+await "$sm" balancing 60 settled
+need_trees 100000
+kill "$second"
+wait "$second" 2>/dev/null
