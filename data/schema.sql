@@ -109,7 +109,7 @@ CREATE TABLE batch (
   UNIQUE (run, position)
 ) STRICT;
 
--- The kinds of segments on the way of a batch, by equal shares.
+-- The kinds of segments that a batch uses, by equal shares.
 CREATE TABLE segment (
   batch INTEGER NOT NULL REFERENCES batch ON DELETE CASCADE,
   position INTEGER NOT NULL, -- from 0, the nodes' first
@@ -199,7 +199,7 @@ CREATE VIEW sweep AS
   FROM run JOIN batch ON batch.run = run.id
   ORDER BY run.id, position;
 
--- For people: the same, a line for each kind of segment on the way.
+-- For people: the same, a line for each kind of segment.
 CREATE VIEW share AS
   SELECT run, algorithm, batch.name AS batch, nodes, segment.name AS segment, capacity_mbps,
     max_sharers, share_mbps, tightest

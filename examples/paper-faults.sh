@@ -70,7 +70,7 @@ figure '  and C(240,4)/C(256,20), where the figure of the paper is from' 4.807e-
 figure 'pairs lost by vtftr-ib, 100 sets of 29 faults' - 0 "$(column unreachable $grid --random=29 --count=100)"
 figure '  lanes' - 2 "$(column vls $grid --random=29 --count=100)"
 figure '  service levels' - 2 "$(column sls $grid --random=29 --count=100)"
-figure '  pairs with a shortest way' - 5130200 "$(column minimal $grid --random=29 --count=100)"
+figure '  pairs with a shortest path' - 5130200 "$(column minimal $grid --random=29 --count=100)"
 figure 'some pair of sound leaves is cut off by 40 faults, at most' - 2.7e-18 \
   "$(column algorithm,bound $grid --reliability --random=40 --trials=1 | sed -n 's/^vtftr-ib,//p')"
 figure '  by 64 faults, at most' - 8.2e-10 \
@@ -91,14 +91,14 @@ for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
   [ "$8" = true ] || free=$8
 done
 figure 'sets of 1 to 14 dead leaves of 4 x 4' - 65518 $sets
-figure '  pairs that are connected, but not by a shortest way' - 0 $lost
+figure '  pairs that are connected, but not by a shortest path' - 0 $lost
 figure '  lanes' - 2 "$lanes"
 figure '  service levels' - 3 "$levels"
 figure '  free of deadlock' - true "$free"
 
 # faults that the tables do not know
 stuck() {
-  fabric-faults --quiet --format=json --dodge $small "$@" | tr -d ' \r\n' |
+  fabric-faults --quiet --format=json --local-reroute $small "$@" | tr -d ' \r\n' |
     sed 's/.*"dodge":\[//; s/\].*//; s/},{/}\n{/g' | sed -n 's/.*"stuck":\([0-9]*\).*/\1/p'
 }
 figure 'packets stuck at one unknown fault, 8 x 8' 0 0 "$(stuck | sed -n 1p)"

@@ -33,7 +33,7 @@ struct bootplan_result {
 	const char *shard;		     /* NULL: all batches of the sweep */
 };
 
-/* Another way to get an image to the largest batch. */
+/* Another method to get an image to the largest batch. */
 struct bootplan_method {
 	const char *method;    /* "multicast" */
 	const char *algorithm; /* that made the trees; NULL: none */
@@ -99,7 +99,7 @@ void bootplan_exported_fini(struct bootplan_exported *out);
 void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x);
 void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x);
 
-/* Options about other ways to distribute. */
+/* Options about other methods to distribute. */
 struct bootplan_methods {
 	struct fab_chosen_list multicast; /* from which complete() makes these */
 	const struct fab_mcast_engine *engines[BOOTPLAN_MAX_ENGINES];
@@ -140,7 +140,7 @@ struct bootplan_params {
 /* All of it, from the machine to the report; the exit status. */
 int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err);
 
-/* Add the other ways for the largest batch; interface_of is the best mapping for it.
+/* Add the other methods for the largest batch; interface_of is the best mapping for it.
  * Exits on failure. */
 void bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
 			  const uint32_t *interface_of);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Other ways to get an image to all nodes: multicast, chains, peer to peer. */
+/* Other methods to get an image to all nodes: multicast, chains, peer to peer. */
 #include <stdlib.h>
 #include <string.h>
 

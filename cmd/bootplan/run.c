@@ -346,7 +346,7 @@ static void plan_all(struct sweep *s)
 	fab_cli_progress_free(sweep.progress_context);
 }
 
-/* The mappings of the largest batch, for files and other ways. */
+/* The mappings of the largest batch, for files and other methods. */
 static struct work *map_largest(struct sweep *s)
 {
 	struct work *w = open_work(s);

@@ -132,7 +132,7 @@ static void say_critical(struct fab_report *r, const struct faults_outcome *o)
 }
 
 /* "1 dead leaf switch that the tables do not know: all 368 cases are rerouted" */
-static void say_dodged(struct fab_report *r, const struct faults_outcome *o)
+static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
 {
 	for (size_t i = 0; i < o->rerouted.n; i++) {
 		const struct faults_local_reroutes *d = &o->rerouted.v[i];
@@ -207,5 +207,5 @@ void faults_answer_questions(struct fab_report *r, const struct faults_params *p
 		say_critical(r, o);
 	say_rates(r, p, o);
 	if (p->questions.reroute)
-		say_dodged(r, o);
+		say_rerouted(r, o);
 }

@@ -59,7 +59,8 @@ static const struct fab_option options[] = {
 
 	{.help = "Tables:"},
 	{"lfts", "FILE",
-	 "Judge the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, dump_fts) "
+	 "Analyse the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, "
+	 "dump_fts) "
 	 "as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(files.lfts)},
 	{"path-sl", "FILE",

@@ -93,7 +93,7 @@ static const struct fab_column local_reroute_columns[] = {
 	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0,
 	 AT(unknown)},
 	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0, AT(cases)},
-	{"hops_more", FAB_UINT, "hops that dodging adds, all cases together", 0,
+	{"hops_more", FAB_UINT, "hops that the new paths add, all cases together", 0,
 	 AT(hops_more)},
 	{"stuck", FAB_UINT, "cases that cannot be rerouted locally", FAB_COL_BAD_IF_ANY,
 	 AT(stuck)},
@@ -237,7 +237,7 @@ static void print_troubles(struct fab_report *r, const struct faults_outcome *o)
 		fab_report_table_end(r);
 	}
 	if (j->valleys.n && !o->kfat) { /* there every second path turns so */
-		fab_report_table_begin(r, "valleys", "Ways that turn from down to up",
+		fab_report_table_begin(r, "valleys", "Paths that turn from down to up",
 				       valley_columns, FAB_COUNT(valley_columns));
 		print_pairs(r, a, o->f, j->valleys.v, j->valleys.n);
 		fab_report_table_end(r);

@@ -124,9 +124,10 @@ static uint32_t count_destinations(const struct fab_fabric *f,
 }
 
 /* Analyse tables into *out. */
-static int judge_tables(const struct sets *s, const struct faults_result *r,
-			const struct fab_routes *routes, const struct fab_faults *faults,
-			struct analysed *out, struct fab_err *err)
+static int analyse_tables(const struct sets *s, const struct faults_result *r,
+			  const struct fab_routes *routes,
+			  const struct fab_faults *faults, struct analysed *out,
+			  struct fab_err *err)
 {
 	enum fab_ends ends = ends_of(s, r);
 	double start = fab_now();
@@ -188,7 +189,7 @@ static int try_engine(const struct sets *s, size_t i, const struct fab_faults *f
 	out->load = out->load_before = NAN;
 	out->route_seconds = fab_now() - start;
 	out->routes = routes;
-	rc = judge_tables(s, r, routes, faults, out, err);
+	rc = analyse_tables(s, r, routes, faults, out, err);
 	if (!rc && s->sound[i])
 		out->changes = fab_changes_count(routes, s->sound[i]);
 	if (!rc && s->o->is_one_set)
@@ -212,8 +213,8 @@ static void keep_set(struct faults_result *r, uint64_t number, struct analysed *
 }
 
 /* Add set `number` by one algorithm to its result; nothing of *a is left. */
-static void add_judged(const struct sets *s, struct faults_result *r, uint64_t number,
-		       struct analysed *a)
+static void add_analysed(const struct sets *s, struct faults_result *r, uint64_t number,
+			 struct analysed *a)
 {
 	bool is_bad = a->j.unreachable || !a->j.deadlock_free;
 
@@ -295,8 +296,8 @@ static void take_set(void *context, uint64_t number, void *result)
 	struct analysed *a = result;
 
 	for (size_t i = 0; i < s->p->n_engines; i++)
-		add_judged(s, &s->o->results[i + (s->p->files.lfts != NULL)], number,
-			   &a[i]);
+		add_analysed(s, &s->o->results[i + (s->p->files.lfts != NULL)], number,
+			     &a[i]);
 }
 
 static void drop_set(void *context, void *result)
@@ -319,10 +320,10 @@ static void solve_loaded(struct sets *s)
 	r->is_sound = true;
 	a.routes = faults_read_tables(s->p, s->o);
 	a.route_seconds = fab_now() - start;
-	if (judge_tables(s, r, a.routes, s->o->faults, &a, &err) ||
+	if (analyse_tables(s, r, a.routes, s->o->faults, &a, &err) ||
 	    fab_uniform_load(a.routes, &a.j, s->n_threads, &a.load, &err))
 		fab_cli_die(&err);
-	add_judged(s, r, 0, &a);
+	add_analysed(s, r, 0, &a);
 }
 
 static void solve_one(struct sets *s)

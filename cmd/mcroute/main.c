@@ -27,7 +27,7 @@ static const struct fab_option options[] = {
 	 "Go on without members that are not in the fabric, and say how many",
 	 FAB_TAKES_NOTHING, TO(ignore_unknown)},
 	{"mcfdbs", "FILE",
-	 "Judge the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; "
+	 "Analyse the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; "
 	 "without --groups the groups are taken from it",
 	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"check", NULL,

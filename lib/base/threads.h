@@ -16,7 +16,7 @@ int fab_threads_for(int wanted, uint64_t steps);
 
 /*
  * After a piece of work on so many threads: let them end, lest they wait for the next one
- * by turning round and round, which is what OMP_WAIT_POLICY or the library's own ways may
+ * by turning round and round, which is what OMP_WAIT_POLICY or the library itself may
  * have them do. Without effect on one thread and within other parallel work. Starting
  * them anew takes some 50 us.
  */

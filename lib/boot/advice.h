@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What would make booting faster: servers, capacities, other ways to distribute. */
+/* What would make booting faster: servers, capacities, other methods to distribute. */
 #pragma once
 
 #include "boot/mapping.h"
@@ -7,7 +7,7 @@
 
 /* How many servers a time takes. */
 struct fab_servers_needed {
-	uint32_t n; /* 0: no number of servers is enough, something else is in the way */
+	uint32_t n;	/* 0: no number of servers is enough, something else limits */
 	uint32_t n_up;	/* servers that are up */
 	uint32_t n_new; /* of n, those beyond the ones that are up: to be bought */
 	/* servers have several interfaces: these are counted one by one, so that fewer
@@ -45,10 +45,10 @@ uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *b
 			  const struct fab_transfer_options *options,
 			  struct fab_advice *out);
 
-/* Times of other ways to get one image to all nodes of a batch. */
+/* Times of other methods to get one image to all nodes of a batch. */
 struct fab_alternatives {
-	/* one stream that switches copy, at the rate of the slowest segment on the way to
-	 * any node; `repair` of the image is sent again */
+	/* one stream that switches copy, at the rate of the slowest segment of the path
+	 * to any node; `repair` of the image is sent again */
 	double multicast_seconds;
 	/* every server sends to one node, that to the next one while it receives, chunk
 	 * by chunk; chains are consecutive nodes; equal shares of what they cross */

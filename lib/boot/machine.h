@@ -25,7 +25,7 @@ enum { FAB_MACHINE_LEVELS_MAX = 16 };
 struct fab_machine_level {
 	char *unit;	 /* one of them, as in --boot first:20:board: "board" */
 	char *segment;	 /* the stretch up to the parent: "N2", "board" */
-	bool is_server;	 /* on the way to servers only: traffic runs up */
+	bool is_server;	 /* between the top and servers only: traffic runs up */
 	bool is_limited; /* has a finite capacity anywhere */
 };
 

@@ -119,7 +119,7 @@ static void add_segments(const struct fab_machine *m, struct fab_share *out, boo
 	}
 }
 
-/* The least share on the way of a node. */
+/* The least share of the segments of a node. */
 static double node_share(const struct fab_machine *m, const struct fab_share_workspace *w,
 			 uint32_t node, uint32_t interface)
 {

@@ -52,7 +52,7 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 void fab_share_fini(struct fab_share *share);
 /*
  * The same by a second path, for --verify: depth by depth, which vertex a node and its
- * interface lie below; where these differ both segments are on the way. Every node of the
+ * interface lie below; where these differ a path takes both segments. Every node of the
  * batch has an interface. O(depth * (vertices + batch)).
  */
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,

@@ -175,7 +175,7 @@ static void take_addresses(const struct fab_host_addresses *addresses, const cha
 static uint32_t server_of(struct maker *k, uint32_t interface)
 {
 	struct boot_plan *plan = &k->plan;
-	const struct fab_host_addresses *book = plan->site->addresses;
+	const struct fab_host_addresses *known = plan->site->addresses;
 	char name[NAME_BYTES];
 	uint32_t n = plan->n_servers, at;
 
@@ -184,14 +184,14 @@ static uint32_t server_of(struct maker *k, uint32_t interface)
 	fab_machine_interface_name(k->m, interface, name, sizeof(name));
 	if (!(formats[k->format].flags & QUOTES) && strchr(name, '/')) {
 		fab_machine_interface_host_name(k->m, interface, name, sizeof(name));
-		if (!fab_host_addresses_find(book, name))
+		if (!fab_host_addresses_find(known, name))
 			fab_machine_server_name(k->m, k->m->interface_server[interface],
 						name, sizeof(name));
 	}
 	at = fab_strmap_put(k->by_name, name, strlen(name), n);
 	if (at == n) {
 		plan->server[n].name = fab_strdup(name);
-		take_addresses(book, name, &plan->server[n].ip);
+		take_addresses(known, name, &plan->server[n].ip);
 		plan->n_servers++;
 	}
 	return k->server_of[interface] = at;

@@ -106,7 +106,7 @@ static void put_pod(const struct dot *d, const struct fab_dot_box *b)
 	}
 	fprintf(d->out, "\\n%u switches", b->n_switches);
 	if (b->n_lowest != b->n_switches)
-		fprintf(d->out, ", %u of the lowest tier", b->n_lowest);
+		fprintf(d->out, ", %u of the lowest rank", b->n_lowest);
 	if (b->n_hosts)
 		fprintf(d->out, "\\n%u host cable%s", b->n_hosts,
 			b->n_hosts == 1 ? "" : "s");

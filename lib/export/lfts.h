@@ -10,7 +10,7 @@
 /*
  * Write a table for each switch that is alive, an entry for each LID it can send to:
  * switches, and ports whose cable is alive. LIDs of root switches, for which engines
- * have no column, go the way of a leaf switch next to them. Errors: EINVAL when ports
+ * have no column, take the path of a leaf switch next to them. Errors: EINVAL when ports
  * have no LIDs or a subnet does not hold them, before anything is written; those of the
  * file are left to ferror(out). O(switches * LIDs), a line at a time.
  */

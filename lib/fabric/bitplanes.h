@@ -14,14 +14,14 @@ enum { FAB_BITPLANES = 8 };
 typedef void (*fab_bitplanes_fn)(const uint64_t *planes, const uint64_t *seen,
 				 size_t words, int n_planes, size_t used, uint8_t *out);
 
-/* One way to do it, for processors that have what it takes. */
+/* One variant, for processors that have what it takes. */
 struct fab_bitplanes_variant {
 	const char *name;
 	fab_bitplanes_fn to_bytes;
 };
 
 /*
- * The ways that this processor can go, widest vectors first; the last is plain C and
+ * The variants that this processor can run, widest vectors first; the last is plain C and
  * always there. Writes at most FAB_BITPLANES_VARIANTS, returns how many.
  */
 enum { FAB_BITPLANES_VARIANTS = 3 };

@@ -161,7 +161,7 @@ static void expand(struct fab_deep_tree *t, const struct fab_prices *prices,
 	}
 }
 
-/* The cheapest way from a switch to the tree; FAB_NONE: none within the limit. */
+/* The cheapest path from a switch to the tree; FAB_NONE: none within the limit. */
 static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
 		       const struct reach_limit *l, uint32_t sw)
 {

@@ -14,7 +14,7 @@ struct fab_event {
 	uint32_t seat;	/* the member: groups->member[seat], a seat of this group */
 	uint32_t count; /* join: members that the group is to have; leave: 0 */
 	bool is_leave;
-	bool is_lost; /* on its way: nobody receives it */
+	bool is_lost; /* nobody receives it */
 };
 
 /* Requests by time; those of equal times in the order of the input. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of groups: requests to join and to leave, replayed by the clock of their trace
- * through the state machine of Chen et al. 2022 ("Joining and leaving a group") or
+ * The lifecycle of groups: requests to join and to leave, replayed by the clock of their
+ * trace through the state machine of Chen et al. 2022 ("Joining and leaving a group") or
  * through what InfiniBand does.
  *
  * Batched (Chen et al.): a group is

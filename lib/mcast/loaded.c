@@ -180,7 +180,7 @@ static uint32_t farthest(struct walk *w, uint32_t group, uint32_t row, uint32_t 
 	return best;
 }
 
-/* Half of the longest way between two members' switches, rounded up. */
+/* Half of the longest path between two members' switches, rounded up. */
 static void measure(struct walk *w, uint32_t group, uint32_t row)
 {
 	uint32_t from = w->groups->sw[w->groups->sw_first[group]], hops;

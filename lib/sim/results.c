@@ -167,7 +167,7 @@ static int cmp_delivery(const void *pa, const void *pb)
 	return 0;
 }
 
-/* The life of packets; those beyond the number wanted are left out. */
+/* The hops of packets; those beyond the number wanted are left out. */
 static void take_trace(const struct sim *s, struct fab_sim_result *r)
 {
 	size_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run on its way to the database: what was measured is added piece by piece, and all of
+ * A run before it is stored: what was measured is added piece by piece, and all of
  * it is freed together.
  */
 #pragma once

@@ -9,7 +9,7 @@
 int fab_merge_check(const struct fab_merge_part *parts, size_t n,
 		    struct fab_err *err) FAB_MUST_CHECK;
 
-/* A merge on its way. */
+/* A merge that runs. */
 struct fab_merging {
 	const struct fab_merge_part *parts; /* [n], by number of the shard */
 	size_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside of lib/store: a query on its way, and the memory of what was read. */
+/* Inside of lib/store: a query that runs, and the memory of what was read. */
 #pragma once
 
 #include "base/mem.h"

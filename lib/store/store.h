@@ -101,7 +101,7 @@ struct fab_store_table {
 	size_t n;
 };
 
-/* A kind of segment on the way of a batch. */
+/* A kind of segment that a batch uses. */
 struct fab_store_segment {
 	const char *name, *tightest;
 	double capacity_mbps, share_mbps; /* not finite: no limit */

@@ -100,9 +100,9 @@ static int scan_levels(struct fab_analyser *j, struct fab_err *err)
 	has[FAB_SL_NONE / 64] &= ~((uint64_t)1 << FAB_SL_NONE % 64);
 	has[FAB_SL_UNKNOWN / 64] &= ~((uint64_t)1 << FAB_SL_UNKNOWN % 64);
 	j->n_sls = has[0] ? 64 - (uint32_t)__builtin_clzll(has[0]) : 1;
-	j->levels = (uint32_t)has[0] | (r->sl && fab_analysis_is_level(r->sl_default)
-						? 1u << r->sl_default
-						: !r->sl);
+	j->levels = (uint32_t)has[0] |
+		    (r->sl && fab_analysis_is_level(r->sl_default) ? 1u << r->sl_default
+								   : !r->sl);
 	if (!(has[0] >> FAB_ANALYSIS_SLS) && !has[1] && !has[2] && !has[3])
 		return 0;
 	return fab_fail(err, EINVAL,
@@ -245,7 +245,7 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 			size_t first = b * BLOCK;
 			size_t here = n - first < BLOCK ? n - first : BLOCK;
 
-			fab_progress_report(on_cycles ? "credit loops" : "judging",
+			fab_progress_report(on_cycles ? "credit loops" : "analysing",
 					    "destinations", first, n);
 			if (on_cycles)
 				fab_analysis_block_cycles(j, first, here, &w);

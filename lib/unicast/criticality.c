@@ -15,7 +15,7 @@
 #include <omp.h>
 #endif
 
-enum { NO_WAY = 0xffff, TRIED_AT_LEAST = 16 };
+enum { NO_PATH = 0xffff, TRIED_AT_LEAST = 16 };
 
 /* Hops of every pair of columns' switches, by switch numbers of a list. */
 struct table {
@@ -49,7 +49,7 @@ static struct table measure(const struct fab_routes *r)
 
 			t.hops[(size_t)i * n + s] =
 				arrives && has_level && hops < FAB_HOPS_NEVER ? hops
-									      : NO_WAY;
+									      : NO_PATH;
 		}
 	}
 	free(column);
@@ -74,9 +74,9 @@ static void compare(const struct table *was, const struct table *is,
 			uint16_t now = is->hops[(size_t)i * is->n + s];
 			uint16_t then = was->hops[(size_t)at[i] * was->n + at[s]];
 
-			if (then == NO_WAY)
+			if (then == NO_PATH)
 				continue;
-			if (now == NO_WAY) {
+			if (now == NO_PATH) {
 				loss->unreachable++;
 				loss->unreachable_rerouted +=
 					(uint64_t)hosts[is->leaf[i]] * hosts[is->leaf[s]];

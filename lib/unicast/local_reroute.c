@@ -229,7 +229,7 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 		struct fab_local_reroute sum = {0};
 		uint32_t leaf[LEGS_MAX + 1];
 
-		fab_progress_report("dodging", "destinations", i, n);
+		fab_progress_report("local reroute", "destinations", i, n);
 		for (uint32_t s = 0; s < n; s++) {
 			uint32_t n_segments = read_segments(
 				k, r, r->column_switch[column[s]], column[i], leaf);

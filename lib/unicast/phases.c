@@ -289,7 +289,8 @@ static bool classify(const struct fab_phases *ph, const struct fab_phase_space *
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		uint32_t sw = k->leaf[leaf];
 
-		path[leaf] = (uint8_t)fab_phases_way(next[sw], s->phase[sw], last_round);
+		path[leaf] =
+			(uint8_t)fab_phases_path_kind(next[sw], s->phase[sw], last_round);
 		all_plain = all_plain &&
 			    (path[leaf] == FAB_PATH_PLAIN || path[leaf] == FAB_PATH_NONE);
 	}

@@ -27,7 +27,8 @@ static inline int fab_phase_below(int phi, unsigned d, unsigned n_dims)
 }
 
 /* How a leaf with that hop and phase stands. */
-static inline enum fab_path_kind fab_phases_way(uint16_t next, int phase, int last_round)
+static inline enum fab_path_kind fab_phases_path_kind(uint16_t next, int phase,
+						      int last_round)
 {
 	if (next == FAB_ARC_NONE)
 		return FAB_PATH_NONE;

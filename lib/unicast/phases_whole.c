@@ -281,8 +281,8 @@ static bool classify(const struct search *x, uint8_t *path)
 
 		if (leaf == FAB_NONE)
 			continue;
-		path[leaf] =
-			(uint8_t)fab_phases_way(x->next[sw], x->s->phase[sw], last_round);
+		path[leaf] = (uint8_t)fab_phases_path_kind(x->next[sw], x->s->phase[sw],
+							   last_round);
 		is_plain = is_plain &&
 			   (path[leaf] == FAB_PATH_PLAIN || path[leaf] == FAB_PATH_NONE);
 	}

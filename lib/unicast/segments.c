@@ -68,7 +68,7 @@ struct walk {
 	uint32_t *hops;	   /* [switches of the line] to the target, FAB_NONE */
 	uint8_t *is_down;  /* [switches of the line] the path goes down only */
 	uint8_t *has_leaf; /* [n_switches] joined to a leaf: the lower level */
-	uint16_t *path;	   /* [n_ways * path_width] of this target */
+	uint16_t *path;	   /* [n_choices * path_width] of this target */
 	uint16_t *usable;  /* [arcs of a switch] room */
 };
 
@@ -106,7 +106,7 @@ static void note(const struct walk *w, uint32_t i, uint32_t sw, uint16_t arc)
 		f->arc_peer[f->arc_first[sw] + arc] == segments->k->leaf[w->target];
 
 	w->path[i] = arc;
-	for (uint32_t path = 1; path < segments->n_ways; path++) {
+	for (uint32_t path = 1; path < segments->n_choices; path++) {
 		uint32_t number = fab_alternatives_number(&segments->alternatives,
 							  w->target, path - 1);
 
@@ -185,7 +185,7 @@ static void enter_all(const struct walk *w, uint32_t coord, uint32_t leaf)
 	uint16_t arc = enter(w, leaf, &n);
 
 	w->path[coord] = arc;
-	for (uint32_t path = 1; path < segments->n_ways && n; path++)
+	for (uint32_t path = 1; path < segments->n_choices && n; path++)
 		w->path[(size_t)path * segments->path_width[w->line] + coord] =
 			fab_alternatives_up(
 				a, leaf, dim,
@@ -235,7 +235,7 @@ static void find_paths(struct fab_segments *segments)
 		segments->path_width[line] = segments->width +
 					     segments->switch_first[line + 1] -
 					     segments->switch_first[line];
-		all += (size_t)segments->width * segments->n_ways *
+		all += (size_t)segments->width * segments->n_choices *
 		       segments->path_width[line];
 	}
 	segments->path = FAB_NEW(all + 1, uint16_t);
@@ -248,7 +248,7 @@ static void find_paths(struct fab_segments *segments)
 			uint32_t target = fab_segments_leaf(segments, w.line, c);
 
 			w.path = segments->path + segments->path_first[w.line] +
-				 (size_t)c * segments->n_ways *
+				 (size_t)c * segments->n_choices *
 					 segments->path_width[w.line];
 			if (target != FAB_NONE)
 				walk_to(&w, target);
@@ -282,7 +282,7 @@ void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
 {
 	*segments = (struct fab_segments){.k = k, .faults = faults};
 	fab_alternatives_init(&segments->alternatives, k, faults);
-	segments->n_ways =
+	segments->n_choices =
 		segments->alternatives.n_most > 1 ? segments->alternatives.n_most + 1 : 1;
 	list_leaves(segments);
 	list_switches(segments);
@@ -304,10 +304,10 @@ void fab_segments_fini(struct fab_segments *segments)
 	free(segments->seat);
 }
 
-static const uint16_t *ways_to(const struct fab_segments *segments, uint32_t line,
-			       uint32_t to, uint32_t path)
+static const uint16_t *paths_to(const struct fab_segments *segments, uint32_t line,
+				uint32_t to, uint32_t path)
 {
-	size_t n = (size_t)coord_in(segments->k, to, line) * segments->n_ways + path;
+	size_t n = (size_t)coord_in(segments->k, to, line) * segments->n_choices + path;
 
 	return segments->path + segments->path_first[line] +
 	       n * segments->path_width[line];
@@ -316,7 +316,7 @@ static const uint16_t *ways_to(const struct fab_segments *segments, uint32_t lin
 bool fab_segments_has(const struct fab_segments *segments, uint32_t line, uint32_t from,
 		      uint32_t to)
 {
-	return ways_to(segments, line, to, 0)[coord_in(segments->k, from, line)] !=
+	return paths_to(segments, line, to, 0)[coord_in(segments->k, from, line)] !=
 	       FAB_ARC_NONE;
 }
 
@@ -366,7 +366,7 @@ void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_p
 		plan->path[line] = segments->nowhere;
 		if (plan->target[line] == FAB_NONE)
 			continue;
-		path = ways_to(segments, line, plan->target[line], by);
+		path = paths_to(segments, line, plan->target[line], by);
 		plan->path[line] = path;
 		for (uint32_t s = 0; s < n; s++)
 			next[sw[s]] = path[segments->width + s];

@@ -18,12 +18,12 @@ struct fab_segments {
 	uint32_t *switch_first; /* [n_lines + 1] into line_switch */
 	uint32_t *line_switch;	/* switches of a line, ascending */
 	uint32_t *in_line;	/* [n_switches] position of a line switch in its line */
-	/* path[path_first[line] + (coordinate of the target * n_ways + w) *
+	/* path[path_first[line] + (coordinate of the target * n_choices + w) *
 	 * path_width[line]
 	 * + i]: arc of the leaf with coordinate i < width, of switch i - width of the
 	 * line; counted from its first arc, FAB_ARC_NONE: no path along the line. w = 0:
 	 * of a destination without alternatives, 1 + i: of alternative i. */
-	uint32_t n_ways;
+	uint32_t n_choices;
 	size_t *path_first;
 	uint32_t *path_width;
 	uint16_t *path;
@@ -32,7 +32,7 @@ struct fab_segments {
 	 * leaf is dead */
 	struct fab_seat {
 		uint32_t line, coord;
-	} *seat;
+	} * seat;
 };
 
 /* The caller frees it; what it is made of is borrowed. O(lines * leaves of a line *
@@ -45,8 +45,8 @@ enum { FAB_SEGMENT_NONE = 0xff };
 
 /* What a destination asks of every line and every leaf. */
 struct fab_segment_plan {
-	uint32_t *target; /* [n_lines] leaf to send to, FAB_NONE */
-	uint8_t *dim;	  /* [n_leaves] dimension to leave by, FAB_SEGMENT_NONE */
+	uint32_t *target;      /* [n_lines] leaf to send to, FAB_NONE */
+	uint8_t *dim;	       /* [n_leaves] dimension to leave by, FAB_SEGMENT_NONE */
 	const uint16_t **path; /* [n_lines + 1] scratch of fab_segments_fill() */
 };
 
@@ -54,9 +54,8 @@ void fab_segment_plan_init(struct fab_segment_plan *plan, const struct fab_kfat 
 void fab_segment_plan_fini(struct fab_segment_plan *plan);
 /* Entries of all switches for alternative i of the destination leaf: next[n_switches].
  * O(switches). */
-void fab_segments_fill(const struct fab_segments *segments,
-		       struct fab_segment_plan *plan, uint32_t leaf, uint32_t i,
-		       uint16_t *next);
+void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_plan *plan,
+		       uint32_t leaf, uint32_t i, uint16_t *next);
 
 /* Fills the plan of one destination leaf. */
 typedef void fab_segment_planner(const struct fab_segments *segments, uint32_t to,

@@ -7,7 +7,7 @@
 /*
  * Walk every pair of ends, collect the dependencies of channels one by one, take away
  * what nothing leads to until nothing is left; compare pairs, connected and shortest
- * ones, lanes, service levels and freedom of deadlock with the judgement. EINVAL: the
+ * ones, lanes, service levels and freedom of deadlock with the analysis. EINVAL: the
  * first difference, in one sentence. O(ends * columns * hops).
  */
 int fab_unicast_verify(const struct fab_routes *routes, enum fab_ends ends,

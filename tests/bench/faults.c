@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Seconds for the tables of a kfat with dead leaf switches, and for the judge: exact
+ * Seconds for the tables of a kfat with dead leaf switches, and for the analysis: exact
  * graph of channel dependencies and trace of all leaf pairs; peak memory so far. The best
  * of three runs.
  */
@@ -19,7 +19,7 @@
 enum { RUNS = 3 };
 
 struct best {
-	double route, judge;
+	double route, analysis;
 	uint64_t unreachable;
 	unsigned vls, sls;
 	bool deadlock_free;
@@ -55,8 +55,8 @@ static int once(const struct fab_unicast_problem *problem,
 		return 1;
 	}
 	seconds = fab_now() - start;
-	if (seconds < best->judge)
-		best->judge = seconds;
+	if (seconds < best->analysis)
+		best->analysis = seconds;
 	best->unreachable = j.unreachable;
 	best->vls = j.vls;
 	best->sls = j.sls;
@@ -69,7 +69,7 @@ static int once(const struct fab_unicast_problem *problem,
 static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
 		   const char *engine)
 {
-	struct best best = {.route = 1e9, .judge = 1e9};
+	struct best best = {.route = 1e9, .analysis = 1e9};
 	struct fab_unicast_problem problem = {.max_vls = 3};
 	struct fab_fault_list list;
 	struct fab_fabric *f;
@@ -93,8 +93,8 @@ static int measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
 		rc = once(&problem, fab_unicast_engine_find(engine, strlen(engine)),
 			  &best);
 	printf("%-36s %-6s %6zu %-10s %8.3f %8.3f %10llu %3u %3u %-4s %6.0f\n", spec,
-	       fab_fault_kind_choices.names[of], n_faults, engine, best.route, best.judge,
-	       (unsigned long long)best.unreachable, best.vls, best.sls,
+	       fab_fault_kind_choices.names[of], n_faults, engine, best.route,
+	       best.analysis, (unsigned long long)best.unreachable, best.vls, best.sls,
 	       best.deadlock_free ? "yes" : "no", peak_mib());
 	free(list.of.v);
 	fab_faults_free(faults);
@@ -125,7 +125,7 @@ int main(void)
 	int rc = 0;
 
 	printf("%-36s %-6s %6s %-10s %8s %8s %10s %3s %3s %-4s %6s\n", "fabric", "of",
-	       "faults", "algorithm", "tables s", "judge s", "no way", "vls", "sls",
+	       "faults", "algorithm", "tables s", "analysis s", "no path", "vls", "sls",
 	       "free", "MiB");
 	for (size_t i = 0; i < FAB_COUNT(cases) && !rc; i++)
 		rc = measure(cases[i].spec, cases[i].of, cases[i].n_faults,

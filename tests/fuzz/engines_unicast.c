@@ -55,7 +55,7 @@ static void check_analysis(const struct fab_analysis *j, const char *who)
 }
 
 /* By all kinds of ends, and a second time. */
-static void judge(const struct fab_routes *r, const char *who)
+static void analyse(const struct fab_routes *r, const char *who)
 {
 	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
 		const struct fab_analysis_options options = {
@@ -235,7 +235,7 @@ static void route(const struct fab_unicast_problem *problem,
 	if (fuzz_refused(fab_unicast_fits(engine, problem->kfat, &err), &err, "fits") ||
 	    fuzz_refused(engine->route(problem, &r, &err), &err, engine->name))
 		return;
-	judge(r, engine->name);
+	analyse(r, engine->name);
 	if (is_asked) {
 		write_and_read(r);
 		ask(problem, engine, r, anew);

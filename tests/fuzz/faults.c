@@ -3,7 +3,8 @@
  * What is dead and who sends to whom, by files, and kfats of any shape. The first byte of
  * an input says which: F a file of faults, P a file of flows; else the bytes are a
  * fabric: how many switches, which have hosts, two bytes a cable, and what dies. What is
- * recognised as a kfat is routed by every algorithm, judged, and judged a second time.
+ * recognised as a kfat is routed by every algorithm, analysed, and analysed a second
+ * time.
  */
 #include "fuzz.h"
 #include "small.h"

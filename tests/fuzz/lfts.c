@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unicast tables, service levels, lanes: read and judged. The first byte of an input says
- * which: S service levels, V lanes; else it is of the tables. */
+/* Unicast tables, service levels, lanes: read and analysed. The first byte of an input
+ * says which: S service levels, V lanes; else it is of the tables. */
 #include "fuzz.h"
 
 #include "base/macros.h"
@@ -43,7 +43,7 @@ static const char tables[] =
 	"0x0001 001\n0x0002 000\n0x0005 002\n0x0006 001\n0x0008 006\n"
 	"5 lids dumped\n";
 
-static void judge(const struct fab_routes *r)
+static void analyse(const struct fab_routes *r)
 {
 	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
 		struct fab_analysis_options options = {
@@ -82,7 +82,7 @@ static void check(const struct fab_routes *r)
 				abort();
 		}
 	}
-	judge(r);
+	analyse(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Multicast tables: read, turned into groups, judged. */
+/* Multicast tables: read, turned into groups, analysed. */
 #include "fuzz.h"
 
 #include "fabric/builder.h"
@@ -46,8 +46,8 @@ static struct fab_fabric *small_fabric(void)
 }
 
 /* Loads and faults stay within what the groups and the fabric allow. */
-static void judge(const struct fab_fabric *f, const struct fab_groups *g,
-		  const struct fab_mft *mft)
+static void analyse(const struct fab_fabric *f, const struct fab_groups *g,
+		    const struct fab_mft *mft)
 {
 	uint16_t *mlid = FAB_NEW(g->n, uint16_t);
 	struct fab_loaded loaded;
@@ -87,7 +87,7 @@ static void try_one(const struct fab_fabric *f, const char *text, size_t n, bool
 	b = fab_groups_builder_new(f);
 	fab_groups_add_mft(b, mft);
 	if (!fab_groups_builder_finish(b, lenient, &g, &err)) {
-		judge(f, g, mft);
+		analyse(f, g, mft);
 		fab_groups_free(g);
 	}
 	fab_mft_free(mft);

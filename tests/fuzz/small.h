@@ -56,7 +56,7 @@ static inline struct fab_fabric *fuzz_small_fabric(void)
 	return f;
 }
 
-/* What the pattern asks for is the caller's to judge; here it has to end soon. */
+/* What the pattern asks for is the caller's to decide; here it has to end soon. */
 static inline bool fuzz_is_modest(const char *spec)
 {
 	const char *n = strstr(spec, "groups=");

@@ -35,7 +35,7 @@ rc=$?
 columns='-q --format=csv --no-header --columns=pairs,unreachable,max_hops,minimal,cycle_channels,pairs_on_cycles,valley_pairs'
 for ends in hosts adapters all; do
   # shellcheck disable=SC2086
-  theirs=$("$faults" left --lfts=sm/opensm-lfts.dump --endpoints=$ends $columns) || fail "not judged"
+  theirs=$("$faults" left --lfts=sm/opensm-lfts.dump --endpoints=$ends $columns) || fail "not analysed"
   # shellcheck disable=SC2086
   ours=$("$faults" left --algorithm="$engine" --lfts-out=ours --endpoints=$ends $columns) ||
     fail "not routed"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: faults-read-back.sh FAULTS N FABRIC ALGORITHM
 # N times parts of a fabric die by chance, a few of each kind; what fabric-faults writes of
-# it is read back by itself (both forms of tables) and by ibdmchk: the same judgement.
+# it is read back by itself (both forms of tables) and by ibdmchk: the same result.
 # FAULTS is fabric-faults. Exit status 77 (skipped) without ibdmchk or jq.
 set -u
 # shellcheck source=tests/interop/patience.bash
@@ -27,11 +27,11 @@ figures() { # FABRIC OPTION...
 }
 
 # It crashes when all is said: the text counts.
-judge() {
+check() {
   : >mcfdbs
   (within 200 ibdmchk -s left -f fdbs -c psl -d slvl -m mcfdbs; true) >report 2>&1
   grep -q 'Fail to parse\|Fail to find node' report && fail "ibdmchk refuses: $(grep '^-E-' report | head -n 3)"
-  # a fabric in parts it reads, and judges no further
+  # a fabric in parts it reads, and checks no further
   grep -q '^-E- Fail to update Min Hops Tables' report && [ "$apart" -gt 0 ] && return
   [ "$(grep -c '^-E- Fail to find a path' report)" -eq "$unreachable" ] ||
     fail "$unreachable pairs are unreachable, not for ibdmchk: $(grep '^-E-' report | head -n 3)"
@@ -61,7 +61,7 @@ for ((seed = 1; seed <= n; seed++)); do
     [ "$got" = "$want" ] || fail "$tables: $got, expected $want"
   done
   IFS=, read -r pairs unreachable channels apart <<<"$(jq -r '"\(.[0]),\(.[2]),\(.[9]),\(.[12])"' <<<"$want")"
-  [ "$pairs" -gt 0 ] && judge
+  [ "$pairs" -gt 0 ] && check
   done=$((done + 1)) lost=$((lost + (unreachable > 0))) loops=$((loops + (channels > 0)))
 done
 [ $done -gt 0 ] || fail "nothing could be written: $(cat err)"

@@ -27,7 +27,7 @@ fail() {
 }
 
 # Its multicast section into `report`. It crashes when all is said: the text counts.
-judge() { # MCFDBS
+check() { # MCFDBS
   (within 200 ibdmchk -s subnet.lst -f fdbs -m "$1"; true) >all 2>&1
   sed -n '/Scanning all multicast groups/,/^---/p' all >report
   tail -n 1 report | grep -q '^---' || fail "no multicast section for $1: $(tail -n 3 all)"
@@ -39,7 +39,7 @@ for algorithm in $("$FAB_FILL" names MULTICAST); do
   fabric-mcroute -q "$fabric" --pattern="$pattern" --algorithm=$algorithm --mcfdbs-out=mcfdbs \
     --trees-out=trees --columns=max_efi,max_efi_all,tree_links,max_height --format=csv -o want ||
     fail "$algorithm: no tables"
-  judge mcfdbs
+  check mcfdbs
   grep -E '^-[EW]-' report && fail "$algorithm: trees refused"
   groups=$(grep -c '"hosts":\[\[[^]]*\],' trees)
   [ "$(grep -c 'Multicast Group:0x' report)" -eq "$groups" ] || fail "$algorithm: not $groups groups"
@@ -54,7 +54,7 @@ done
 
 for fault in loop cut; do
   "$tables" $fault "$fabric" mcfdbs >$fault || fail "no place for a $fault"
-  judge $fault
+  check $fault
   case $fault in
   loop) grep -qE '^-E-.*loop' report || fail "ibdmchk finds no loop" ;;
   cut) grep -q '^-E- Disconnected switch' report || fail "ibdmchk finds no cut" ;;

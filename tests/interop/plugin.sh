@@ -97,19 +97,19 @@ programmed() {
 }
 
 # max_efi of the trees in OpenSM's dump, all verified, with all members of each group
-judge() {
+check() {
   paste -d ' ' mlids groups | awk '
     { m = $1; $1 = ""; at[m] = at[m] $0 }
     END { for (m in at) print m ":" at[m] }' | sort >by-mlid
   "$commands/fabric-mcroute" -q "$logs/opensm-subnet.lst" --groups=by-mlid \
     --mcfdbs="$logs/opensm.mcfdbs" --algorithm=opensm --verify --format=csv \
-    --columns=algorithm,max_efi,verified 2>"$logs/judge.log" | tr -d '\r' | sed -n 's/^loaded,//p'
+    --columns=algorithm,max_efi,verified 2>"$logs/check.log" | tr -d '\r' | sed -n 's/^loaded,//p'
 }
 
 need_trees() { # LIMIT
   local got
-  got=$(judge)
-  [ "${got#*,}" = true ] || { cat "$logs/judge.log"; fail "not all trees hold: $got"; }
+  got=$(check)
+  [ "${got#*,}" = true ] || { cat "$logs/check.log"; fail "not all trees hold: $got"; }
   [ "${got%,*}" -le "$1" ] || fail "a cable has ${got%,*} trees, OpenSM's own at most $1"
   echo "  fullest cable ${got%,*}, OpenSM's own $1"
 }
@@ -122,7 +122,7 @@ for engine in "$@"; do
   join
   sweep
   managed_by "$engine"
-  own=$(judge)
+  own=$(check)
   finish
 
   start "$engine" own "event_plugin_name fabkit-opensm" "event_plugin_options mode=own"
@@ -156,7 +156,7 @@ for engine in "$@"; do
   echo mode=off >mode
   sweep
   in_log 'fabkit: mode=off, was on' || fail "the change of mode is not in the log"
-  [ "$(judge)" = "$own" ] || fail "off, and not OpenSM's trees: $(judge), $own"
+  [ "$(check)" = "$own" ] || fail "off, and not OpenSM's trees: $(check), $own"
   echo mode=of >mode
   sweep
   in_log 'mode:1: mode=of: expected off' || fail "a bad mode is not in the log"

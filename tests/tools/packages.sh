@@ -8,9 +8,9 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-de
   libopensm-dev"
 # to run every test: Criterion for the unit tests, ibsim with ibnetdiscover and OpenSM as a
 # fabric without hardware, ibdmchk (ibutils) to check tables, clang as a second compiler and
-# for the fuzz targets, mandoc for the pages, zsh and fish for their completions, jq to judge
+# for the fuzz targets, mandoc for the pages, zsh and fish for their completions, jq to check
 # trees by other means, sqlite3 to ask the database of results by hand, gnuplot to draw them,
-# dnsmasq, Kea, ISC dhcpd and Ansible to judge configuration for boot servers, iproute2 and python3 for
+# dnsmasq, Kea, ISC dhcpd and Ansible to check configuration for boot servers, iproute2 and python3 for
 # nodes that boot from them in network namespaces, Slurm with munge and GNU parallel
 # to run sweeps as job arrays, GNU time to measure commands
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang

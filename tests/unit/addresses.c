@@ -17,7 +17,7 @@ static int read_book(const char *text, struct fab_host_addresses **addresses,
 }
 
 /* Of both families; what /etc/hosts has besides is skipped. */
-Test(addresses, books)
+Test(addresses, files)
 {
 	static const char text[] =
 		"127.0.0.1 localhost\n127.0.1.1 n1\n::1 ip6-localhost ip6-loopback\n"

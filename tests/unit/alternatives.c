@@ -55,7 +55,7 @@ static struct fab_routes *route(const struct net *n, const char *engine,
 	return r;
 }
 
-static struct fab_analysis judge(const struct fab_routes *r, enum fab_ends ends)
+static struct fab_analysis analyse(const struct fab_routes *r, enum fab_ends ends)
 {
 	const struct fab_analysis_options options = {
 		.ends = ends, .with_load = true, .n_threads = 1};
@@ -87,7 +87,7 @@ static void expect_load(const struct net *n, const char *engine, uint64_t hosts,
 			uint64_t cables)
 {
 	struct fab_routes *r = route(n, engine, NULL);
-	struct fab_analysis j = judge(r, FAB_ENDS_HOSTS);
+	struct fab_analysis j = analyse(r, FAB_ENDS_HOSTS);
 	struct fab_err err;
 
 	cr_expect_eq(j.unreachable, 0);
@@ -160,7 +160,7 @@ Test(alternatives, parallel_cables)
 
 	/* the second cable is used, too, in both directions */
 	for (uint32_t way = 0; way < 2; way++) {
-		struct fab_analysis j = judge(r, FAB_ENDS_HOSTS);
+		struct fab_analysis j = analyse(r, FAB_ENDS_HOSTS);
 		uint32_t sw = pair[way], peer = pair[!way];
 
 		for (uint32_t a = n.f->arc_first[sw]; a < n.f->arc_first[sw + 1]; a++)
@@ -289,7 +289,7 @@ Test(alternatives, lids_of_one_port)
 			cr_expect_neq(arc_to(r, from, host, i), arc_to(r, from, host, k),
 				      "LIDs %u and %u", i, k);
 	}
-	j = judge(r, FAB_ENDS_HOSTS);
+	j = analyse(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.pairs, 9 * 8 * 4, "each LID is a destination");
 	cr_expect_eq(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, &err), 0, "%s", err.text);
 	fab_analysis_fini(&j);
@@ -348,7 +348,7 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		cr_assert_eq(c.connected, c.connected_in_graph, "%s",
 			     r->note ? r->note : "");
 	for (size_t i = 0; i < FAB_COUNT(ends); i++) {
-		struct fab_analysis j = judge(r, ends[i]);
+		struct fab_analysis j = analyse(r, ends[i]);
 
 		cr_assert(j.deadlock_free);
 		if (reaches_all)
@@ -356,7 +356,7 @@ static void expect_sound(const struct fab_routes *r, bool reaches_all)
 		cr_assert_eq(fab_unicast_verify(r, ends[i], &j, &err), 0, "%s", err.text);
 		if (ends[i] == FAB_ENDS_LEAVES)
 			cr_assert_eq(j.connected, c.connected,
-				     "all alternatives of a leaf are judged alike");
+				     "all alternatives of a leaf are analysed alike");
 		fab_analysis_fini(&j);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables judged by walking every pair's path, one after the other. */
+/* Tables analysed by walking every pair's path, one after the other. */
 #include "unicast/analysis.h"
 
 #include "base/rng.h"
@@ -112,7 +112,7 @@ static void check_named(const struct fab_analysis *j)
 								       : FAB_GAPS_NAMED);
 }
 
-/* Judge both ways. Returns whether there were cycles. */
+/* Analyse in both manners. Returns whether there were cycles. */
 static bool check(const struct fab_routes *r, enum fab_ends ends)
 {
 	struct fab_analysis_options options = {

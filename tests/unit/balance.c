@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* minhop and updn, LID by LID: against a plain count of ports, and what is judged of
+/* minhop and updn, LID by LID: against a plain count of ports, and the analysis of
  * them. */
 #include "unicast/balance.h"
 

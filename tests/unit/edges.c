@@ -259,7 +259,7 @@ static int read_book(const char *text, struct fab_host_addresses **addresses,
 
 /* A name has up to 63 characters; two addresses of one name are one too many, whichever
  * comes first. */
-Test(edges, books)
+Test(edges, host_addresses)
 {
 	static const char *const clashes[] = {
 		"h1 02:00:00:00:00:01\nh1 02:00:00:00:00:02\n",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is dead, by name and chance; loads, losses and dodging against slow counting. */
+/* What is dead, by name and chance; loads, losses and local reroutes against slow
+ * counting. */
 #include "unicast/faults.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -295,7 +296,7 @@ static void end(struct routed *x)
 	fab_fabric_free(x->f);
 }
 
-static struct fab_analysis judge(const struct fab_routes *r, enum fab_ends ends)
+static struct fab_analysis analyse(const struct fab_routes *r, enum fab_ends ends)
 {
 	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
 	struct fab_analysis j;
@@ -304,12 +305,12 @@ static struct fab_analysis judge(const struct fab_routes *r, enum fab_ends ends)
 	return j;
 }
 
-/* The second opinion agrees with the judge, and notices each wrong figure. */
+/* The second opinion agrees with the analysis, and notices each wrong figure. */
 Test(faults, second_opinion)
 {
 	struct routed x =
 		route("kfat:dims=4x4,hosts=2", "1.1,2.2,0.3", &fab_unicast_vtftr_ib);
-	struct fab_analysis j = judge(x.r, FAB_ENDS_LEAVES), wrong;
+	struct fab_analysis j = analyse(x.r, FAB_ENDS_LEAVES), wrong;
 	struct fab_err err;
 
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
@@ -326,14 +327,14 @@ Test(faults, second_opinion)
 			     -EINVAL);
 	}
 	fab_analysis_fini(&j);
-	j = judge(x.r, FAB_ENDS_HOSTS);
+	j = analyse(x.r, FAB_ENDS_HOSTS);
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
 		     err.text);
 	fab_analysis_fini(&j);
 	end(&x);
 }
 
-/* A pair without a service level must not send: for the judge as for the walk. */
+/* A pair without a service level must not send: for the analysis as for the walk. */
 Test(faults, pairs_that_must_not_send)
 {
 	struct routed x = route("kfat:dims=4x4,hosts=2", "1.1", &fab_unicast_vtftr_ib);
@@ -343,13 +344,13 @@ Test(faults, pairs_that_must_not_send)
 	cr_assert_not_null(x.r->sl);
 	x.r->sl[3 * (size_t)x.r->n_columns + 5] = FAB_SL_NONE;
 	x.r->sl[3 * (size_t)x.r->n_columns + 6] = FAB_SL_NONE;
-	j = judge(x.r, FAB_ENDS_LEAVES);
+	j = analyse(x.r, FAB_ENDS_LEAVES);
 	cr_assert_eq(j.unreachable, 2);
 	cr_assert_eq(j.minimal, j.connected);
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_LEAVES, &j, &err), 0, "%s",
 		     err.text);
 	fab_analysis_fini(&j);
-	j = judge(x.r, FAB_ENDS_HOSTS);
+	j = analyse(x.r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 8);
 	cr_assert_eq(fab_unicast_verify(x.r, FAB_ENDS_HOSTS, &j, &err), 0, "%s",
 		     err.text);
@@ -416,14 +417,14 @@ Test(faults, losses)
 		const struct fab_loss *loss = &losses.of.v[i];
 		struct fab_faults *faults = faults_of(x.f, "0.0");
 		struct fab_unicast_problem problem = x.problem;
-		struct fab_analysis before = judge(x.r, FAB_ENDS_LEAVES), after;
+		struct fab_analysis before = analyse(x.r, FAB_ENDS_LEAVES), after;
 		struct fab_routes *r;
 		uint64_t gone = 0;
 
 		fab_faults_kill(faults, loss->part);
 		problem.faults = faults;
 		cr_assert_eq(fab_unicast_xy.route(&problem, &r, NULL), 0);
-		after = judge(r, FAB_ENDS_LEAVES);
+		after = analyse(r, FAB_ENDS_LEAVES);
 		/* connected pairs of the leaf that died do not count as lost */
 		for (uint32_t c = 0; c < x.r->n_columns && !loss->part.is_cable; c++)
 			for (uint32_t s = 0; s < x.r->n_columns; s++) {
@@ -440,7 +441,7 @@ Test(faults, losses)
 			}
 		cr_assert_eq(loss->unreachable,
 			     before.connected - gone - after.connected);
-		cr_assert_eq(loss->longer, 0); /* xy has no other way */
+		cr_assert_eq(loss->longer, 0); /* xy has no other path */
 		if (i)
 			cr_assert_geq(losses.of.v[i - 1].unreachable, loss->unreachable);
 		fab_analysis_fini(&before);
@@ -489,7 +490,7 @@ Test(faults, updn)
 
 	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
 	cr_assert_null(r->note);
-	j = judge(r, FAB_ENDS_HOSTS);
+	j = analyse(r, FAB_ENDS_HOSTS);
 	cr_assert_eq(j.unreachable, 0);
 	cr_assert(j.deadlock_free);
 	cr_assert_eq(j.valley_pairs, 0);

@@ -518,7 +518,7 @@ Test(lfts, port_0_gives_way_to_adapters)
 	fab_fabric_free(f);
 }
 
-static struct fab_analysis judged(const struct fab_routes *r)
+static struct fab_analysis analysed(const struct fab_routes *r)
 {
 	struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS, .n_threads = 1};
 	struct fab_analysis j;
@@ -554,7 +554,7 @@ Test(lfts, lids_that_tables_lack)
 			    HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
 				 "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
 				 "0x0005 002\n0x0008 001\n2 lids dumped\n");
-	struct fab_analysis j = judged(r);
+	struct fab_analysis j = analysed(r);
 
 	cr_expect_eq(j.pairs, 4 * 2, "LIDs 5, 6, 8 and 9, from two other ports each");
 	cr_expect_eq(j.unreachable, 2 * 2);
@@ -596,7 +596,7 @@ Test(lfts, tables_that_are_missing)
 
 	for (size_t i = 0; i < FAB_COUNT(part_tables); i++) {
 		struct fab_routes *r = read_tables(f, NULL, part_tables[i].text);
-		struct fab_analysis j = judged(r);
+		struct fab_analysis j = analysed(r);
 		bool is_strange = i == FAB_COUNT(part_tables) - 1;
 
 		cr_expect_eq(j.gaps.n[FAB_GAP_TABLE], part_tables[i].b_is_missing, "%zu",
@@ -628,7 +628,7 @@ Test(lfts, pairs_without_a_service_level)
 	struct fab_analysis j;
 
 	add_sls(r, "");
-	j = judged(r);
+	j = analysed(r);
 	cr_expect_eq(j.connected, 6);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 6);
 	cr_expect(j.is_unknown);
@@ -638,7 +638,7 @@ Test(lfts, pairs_without_a_service_level)
 	r = read_tables(f, NULL, TABLES);
 	add_sls(r, "0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n");
 	add_lanes(r, "0x1 2 1 0x00" ZEROS "\n0x1 3 1 0x00" ZEROS "\n");
-	j = judged(r);
+	j = analysed(r);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 1, "from port 2 of h2 to its port 1");
 	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_SL, 3, 2, 3, 0, 5, 0, 0});
 	fab_analysis_fini(&j);
@@ -646,7 +646,7 @@ Test(lfts, pairs_without_a_service_level)
 	fab_fabric_free(f);
 }
 
-/* From A (ports 2 and 3 to adapters) to B by port 1; B's way back is told. */
+/* From A (ports 2 and 3 to adapters) to B by port 1; B's path back is told. */
 static const struct {
 	const char *text;
 	uint64_t n;
@@ -669,7 +669,7 @@ Test(lfts, passages_without_a_lane)
 
 		add_sls(r, "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n");
 		add_lanes(r, part_lanes[i].text);
-		j = judged(r);
+		j = analysed(r);
 		cr_expect_eq(j.gaps.n[FAB_GAP_LANE], part_lanes[i].n, "%zu: %d", i,
 			     (int)j.gaps.n[FAB_GAP_LANE]);
 		if (part_lanes[i].n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The life of groups against a simulation that does everything tick by tick. */
+/* The lifecycle of groups against a simulation that does everything tick by tick. */
 #include "mcast/lifecycle.h"
 
 #include "base/mem.h"

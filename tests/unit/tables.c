@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Multicast tables: written, read back, judged. */
+/* Multicast tables: written, read back, analysed. */
 #include "mcast/loaded.h"
 
 #include "base/rng.h"
@@ -207,8 +207,8 @@ Test(tables, round_trip_on_random_fabrics)
 }
 
 /* Two leaves, two spines, a host on each leaf; leaf port 1 is the host's. */
-static struct fab_loaded judge(const struct fab_fabric *f, const char *text,
-			       struct fab_groups **groups)
+static struct fab_loaded analyse(const struct fab_fabric *f, const char *text,
+				 struct fab_groups **groups)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_mft *mft = read_tables(f, text, strlen(text));
@@ -229,7 +229,7 @@ static struct fab_loaded judge(const struct fab_fabric *f, const char *text,
 static void expect(const struct fab_fabric *f, char *text, const char *want)
 {
 	struct fab_groups *groups;
-	struct fab_loaded loaded = judge(f, text, &groups);
+	struct fab_loaded loaded = analyse(f, text, &groups);
 	char got[256] = "";
 
 	for (size_t i = 0; i < loaded.broken.n; i++) {
@@ -293,7 +293,7 @@ Test(tables, a_self_loop_is_a_loop)
 	cr_assert_neq(cable, FAB_NONE);
 	text = fab_format("Switch 0x%llx\n0xC000 : 0x0 0x%x 0x%x\n", GUID(f, 1),
 			  f->port_num[f->cable_a[cable]], f->port_num[f->cable_b[cable]]);
-	loaded = judge(f, text, &groups);
+	loaded = analyse(f, text, &groups);
 	cr_expect_eq(loaded.broken.n, 1);
 	cr_expect_eq(loaded.broken.v[0].kind, FAB_BROKEN_LOOP);
 	cr_expect_eq(loaded.load[cable], 1);

@@ -48,7 +48,7 @@ static void search(struct net *n, uint32_t root, uint16_t *next)
 	free(queue);
 }
 
-/* Shortest ways to each sound switch with hosts. */
+/* Shortest paths to each sound switch with hosts. */
 static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t n_dead)
 {
 	*n = (struct net){.f = test_gen(spec)};
@@ -231,7 +231,7 @@ Test(tables_out, fdbs_lead_everywhere_and_count_hops)
 				  fab_export_fdbs);
 }
 
-/* A way once round a ring is none of the shortest; a missing entry stays missing. */
+/* A path once round a ring is none of the shortest; a missing entry stays missing. */
 Test(tables_out, detours_and_holes_are_told)
 {
 	struct net n;

@@ -365,7 +365,7 @@ Test(vtftr, lines_of_two_levels)
 		  false, &sums);
 }
 
-/* Two planes: no two dead parts but leaves need a way against the phase order. */
+/* Two planes: no two dead parts but leaves need a path against the phase order. */
 Test(vtftr, planes)
 {
 	struct net n = make("kfat:dims=4x3,hosts=1,planes=2");

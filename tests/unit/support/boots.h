@@ -10,6 +10,6 @@ struct fab_machine *boots_machine(const char *spec);
 struct fab_machine *boots_random_machine(uint64_t seed);
 /* fab_batch_fini(). */
 struct fab_batch boots_batch(const struct fab_machine *m, const char *spec);
-/* Interfaces of all nodes by an algorithm, judged; free(). */
+/* Interfaces of all nodes by an algorithm, analysed; free(). */
 uint32_t *boots_map(const struct fab_machine *m, const char *name,
 		    const struct fab_batch *batch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables judged the plain way: walk the path of each pair, try all ways round. */
+/* Tables analysed plainly: walk the path of each pair, try all cycles. */
 #pragma once
 
 #include "unicast/analysis.h"

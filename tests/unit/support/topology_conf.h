@@ -20,7 +20,7 @@ struct conf {
 };
 
 /*
- * Read and judge: only comments and lines `SwitchName=X Nodes=L` or `SwitchName=X
+ * Read and check: only comments and lines `SwitchName=X Nodes=L` or `SwitchName=X
  * Switches=L`; names of at most 64 letters, digits, `.`, `_`, `-`; each switch defined
  * once; each child defined and under one parent; each node under one switch; no cycle.
  * Fails the test, naming the line, when something is not so.

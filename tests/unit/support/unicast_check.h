@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Judges unicast tables the slow way: every pair is walked, hop by hop. */
+/* Analyses unicast tables slowly: every pair is walked, hop by hop. */
 #pragma once
 
 #include "unicast/routes.h"

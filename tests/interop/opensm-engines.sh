@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: judge-opensm.sh TOPO FAULTS DUMP ENGINE HOSTS ADAPTERS [ROOTS]
-# What OpenSM's routing engine ENGINE makes of a real fabric under ibsim, judged by
+# usage: opensm-engines.sh TOPO FAULTS DUMP ENGINE HOSTS ADAPTERS [ROOTS]
+# What OpenSM's routing engine ENGINE makes of a real fabric under ibsim, analysed by
 # fabric-faults and by ibdmchk. HOSTS and ADAPTERS: `pairs unreachable cycle-channels pairs-on-cycles
 # valley-pairs` that must come out, `any` for a number that is only known not to be 0.
 # ROOTS: what the names of the root switches contain (updn). Of selene-compute all valleys
@@ -42,17 +42,17 @@ rc=$?
 [ $rc -eq 0 ] || fail "no tables of OpenSM"
 
 # A line of numbers, then a line for all pairs of two switches that turn or have no way.
-judge() { # TABLES ENDS
+check() { # TABLES ENDS
   "$faults" sm/opensm-subnet.lst -q --lfts="$1" --endpoints="$2" --format=json | jq -r '
-    (.results[0] | ["judged", .pairs, .unreachable, .cycle_channels, .pairs_on_cycles,
+    (.results[0] | ["analysed", .pairs, .unreachable, .cycle_channels, .pairs_on_cycles,
       .valley_pairs]),
     ((.valleys // [] | .[]), (.unreached // [] | .[]) | ["pairs", .from, .to, .pairs]) | @tsv'
 }
 expect() { # ENDS WANT
   local i got want
-  judge sm/opensm-lfts.dump "$1" >"$1" || fail "no judgement of $1"
-  judge sm/opensm.fdbs "$1" | cmp - "$1" || fail "opensm.fdbs is not opensm-lfts.dump"
-  read -ra got <<<"$(sed -n 's/^judged//p' "$1")"
+  check sm/opensm-lfts.dump "$1" >"$1" || fail "no judgement of $1"
+  check sm/opensm.fdbs "$1" | cmp - "$1" || fail "opensm.fdbs is not opensm-lfts.dump"
+  read -ra got <<<"$(sed -n 's/^analysed//p' "$1")"
   read -ra want <<<"$2"
   [ ${#want[@]} -eq 5 ] || fail "want $2"
   for i in 0 1 2 3 4; do
@@ -66,7 +66,7 @@ expect adapters "$adapters"
 
 case $dump in
 *selene-compute*)
-  awk -F '\t' '$1 == "judged" { want = $3 + $6; next }
+  awk -F '\t' '$1 == "analysed" { want = $3 + $6; next }
     { n += $4; if (($2 $3) !~ /MLG01-0[12].*MLG01-04|MLG01-04.*MLG01-0[12]/) bad = 1 }
     END { exit !(want && n == want) || bad }' hosts || fail "pairs elsewhere: $(cat hosts)"
   ;;
@@ -76,7 +76,7 @@ esac
 # at a path that leads nowhere, and it crashes when all is said: the text counts.
 agree() { # ENDS
   local pairs unreachable channels rest none
-  read -r pairs unreachable channels rest <<<"$(sed -n 's/^judged//p' "$1")"
+  read -r pairs unreachable channels rest <<<"$(sed -n 's/^analysed//p' "$1")"
   : >mcfdbs
   (within 250 ibdmchk -s "$1.lst" -f sm/opensm.fdbs -m mcfdbs; true) >report 2>&1
   none=$(grep -c '^-E- Fail to find a path' report)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: faults-judge.sh FAULTS FABRIC N_DEAD SEED [OPTION...]
+# usage: faults-ibdmchk.sh FAULTS FABRIC N_DEAD SEED [OPTION...]
 # ibdmchk reads a fabric of which N_DEAD leaf switches are dead, with the forwarding tables,
 # service levels and lanes of fabric-faults: every pair of adapters has a path and there is
 # no credit loop; without the service levels it finds the loop, without an entry the hole.
@@ -21,7 +21,7 @@ fail() {
 }
 
 # It crashes when all is said: the text counts.
-judge() { # OPTION...
+check() { # OPTION...
   (within 200 ibdmchk -s subnet.lst -m mcfdbs "$@"; true) >report 2>&1
 }
 
@@ -33,20 +33,20 @@ IFS=, read -r pairs unreachable lanes levels is_free <<<"${told%$'\r'}"
 [ "$unreachable $is_free" = '0 true' ] || fail "not sound: $told"
 [ "$lanes" -gt 1 ] || fail "nothing to show: one lane is enough"
 
-judge -f fdbs -c psl -d slvl
+check -f fdbs -c psl -d slvl
 grep -q "^-I- Scanned:$pairs CA to CA paths" report || fail "not $pairs paths"
 grep -q "Analyzing Fabric for Credit Loops $levels SLs" report || fail "not $levels service levels"
 grep -q '^-I- no credit loops found' report || fail "credit loops"
 grep -E '^-E-' report && fail "errors"
 cp report sound
 
-judge -f fdbs
+check -f fdbs
 grep -q 'credit loop on' report || fail "no credit loop found on one lane"
 
 # the switch of the last adapter without its entry for that adapter
 lid=$(sed -n 's/^{ SW .*{ CA .* LID:\(....\) PN.*/\1/p' subnet.lst | tail -n 1)
 grep -v "^0x$lid : ... *: 01 " fdbs >hole
 [ $(($(wc -l <fdbs) - $(wc -l <hole))) -eq 1 ] || fail "no place for a hole"
-judge -f hole -c psl -d slvl
+check -f hole -c psl -d slvl
 grep -qE '^-E-' report || fail "no hole found"
 echo "$fabric, $dead dead: $pairs paths, $lanes lanes, $levels service levels, no loop"

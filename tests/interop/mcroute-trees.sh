@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: mcroute-judge.sh BIN FABRIC PATTERN   (environment: FAB_SOURCE_DIR, FAB_TEST_DATA)
-# Judge the trees by jq and awk alone: from the lines of --trees-out, each tree joins the
+# usage: mcroute-trees.sh BIN FABRIC PATTERN   (environment: FAB_SOURCE_DIR, FAB_TEST_DATA)
+# Check the trees by jq and awk alone: from the lines of --trees-out, each tree joins the
 # switches of its members by cables of the dump, has one link fewer than switches, reaches
 # all of them from its root and is as high as stated; the loads of all links, the sum of links and the largest
 # height are those of the report, and so is every row of its histogram.
@@ -52,7 +52,7 @@ function wrong(what) {
   failed = 1
 }
 # one tree: links n_links, ends from[] to[], members at[]
-function judge(i, k, head, tail, next_switch, highest) {
+function check(i, k, head, tail, next_switch, highest) {
   # walk from the root, hop by hop
   delete depth
   depth[root] = 0
@@ -112,7 +112,7 @@ $1 == "host" {
   if ($3 + 0 && cable[$2 " " $3] != guid) wrong("no cable to member " $4)
   if ($3 + 0) host_load[algorithm SUBSEP $2 SUBSEP $3]++
 }
-$1 == "end" { judge() }
+$1 == "end" { check() }
 $1 == "cables" { said[$2, $3] = $4 }
 $1 == "report" {
   max[$2] = $3; max_all[$2] = $4; at_max[$2] = $5; said_links[$2] = $6; said_height[$2] = $7
