@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-bootplan --to: a mapping as configuration for boot servers. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,20 @@ int bootplan_check_network(const char *arg, struct fab_err *err)
 	struct fab_ip_network net;
 
 	return fab_ip_network_parse(arg, &net, err);
+}
+
+/* As the kernel has them: at most 15 bytes, no blank and no slash. */
+int bootplan_check_interface(const char *arg, struct fab_err *err)
+{
+	size_t n = strlen(arg);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)arg[i] <= ' ' || (unsigned char)arg[i] >= 0x7f ||
+		    strchr("/\"\\", arg[i]))
+			n = 0;
+	return n && n < 16
+		       ? 0
+		       : fab_fail(err, EINVAL, "'%s' is no name of an interface", arg);
 }
 
 int bootplan_check_folder(const char *arg, struct fab_err *err)
@@ -176,7 +191,8 @@ static void write_files(const struct work *w, const struct fab_batch *batch,
 		.script = e->script,
 		.kernel = e->kernel,
 		.initrd = e->initrd,
-		.params = e->params};
+		.params = e->params,
+		.interface = e->interface};
 	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
 	struct fab_err err;
 	int rc;
@@ -227,11 +243,12 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 {
 	if (!x->format)
 		return;
-	fab_report_answer(r, FAB_TONE_PLAIN, "%s of %u nodes and %u servers: %s%s.",
-			  x->format, x->written.n_nodes, x->written.n_servers, x->path,
-			  x->port ? "; each node is known by the first connected port of "
-				    "its host"
-				  : "");
+	fab_report_answer(
+		r, FAB_TONE_PLAIN, "Written for %s into %s: %u node%s of %u server%s%s.",
+		x->format, strcmp(x->path, "-") ? x->path : "standard output",
+		x->written.n_nodes, x->written.n_nodes == 1 ? "" : "s",
+		x->written.n_servers, x->written.n_servers == 1 ? "" : "s",
+		x->port ? ", each known by the first connected port of its host" : "");
 }
 
 void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x)

@@ -139,22 +139,28 @@ static const struct fab_option options[] = {
 			       [FAB_IDENTITY_CLIENT_ID] = "client-id",
 			       [FAB_IDENTITY_CLIENT_ID_20] = "client-id-20",
 			       [FAB_IDENTITY_HARDWARE_32] = "hardware-32")},
+	{"interface", "NAME",
+	 "With kea4 and kea6: the interface that the server listens on, as ib0 (default: "
+	 "all; DHCPv6 then by relays only)",
+	 FAB_TAKES_TEXT, TO(export.interface), .check = bootplan_check_interface},
 	{"boot-file", "[ARCH=]NAME",
 	 "What a node loads first, of all or of ARCH bios, x86-64 or arm64 (default "
 	 "undionly.kpxe, ipxe.efi, ipxe-arm64.efi); repeatable",
 	 FAB_TAKES_OTHER, .take = bootplan_take_boot_file},
 	{"boot-url", "URL",
-	 "The same for UEFI HTTP boot, with {server}, {address} and {file} (default "
-	 "http://{address}/{file})",
+	 "What a node loads first by UEFI HTTP boot, with {server}, {address} and {file} "
+	 "(default http://{address}/{file})",
 	 FAB_TAKES_TEXT, TO(export.boot_url), .check = bootplan_check_template},
 	{"script", "NAME",
-	 "What iPXE loads then, a name or an URL with the same (default {server}.ipxe)",
+	 "What iPXE loads, a name or an URL, with {server} and {address} (default "
+	 "{server}.ipxe)",
 	 FAB_TAKES_TEXT, TO(export.script), .check = bootplan_check_template},
-	{"kernel", "URL", "Kernel of iPXE scripts and OpenCHAMI, with the same",
+	{"kernel", "URL",
+	 "Kernel of iPXE scripts and OpenCHAMI, with {server} and {address}",
 	 FAB_TAKES_TEXT, TO(export.kernel), .check = bootplan_check_template},
-	{"initrd", "URL", "Initial file system likewise", FAB_TAKES_TEXT,
+	{"initrd", "URL", "Initial file system, as --kernel", FAB_TAKES_TEXT,
 	 TO(export.initrd), .check = bootplan_check_template},
-	{"params", "TEXT", "Parameters of the kernel likewise", FAB_TAKES_TEXT,
+	{"params", "TEXT", "Parameters of the kernel, as --kernel", FAB_TAKES_TEXT,
 	 TO(export.params), .check = bootplan_check_params},
 
 	{.help = "Other methods to distribute:"},
@@ -198,6 +204,7 @@ static const struct fab_relation relations[] = {
 	{"to-out,to-dir", FAB_APART},
 	{"hosts,network,identity,boot-file,boot-url,script,kernel,initrd,params",
 	 FAB_GOES_WITH, "to"},
+	{"interface", FAB_GOES_WITH, "to=kea4,to=kea6"},
 	{"addresses", FAB_GOES_WITH, "network"},
 	{0},
 };

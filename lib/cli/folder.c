@@ -98,7 +98,7 @@ static char *read_list(const char *folder)
 }
 
 /* Nothing of others may be lost when the new folder takes the place of this one. */
-static void check_old(const struct fab_cli_folder *folder)
+static void check_old(const struct fab_cli_folder *folder, const char *name)
 {
 	char *list = read_list(folder->path);
 	DIR *dir = opendir(folder->path);
@@ -113,7 +113,7 @@ static void check_old(const struct fab_cli_folder *folder)
 				"%s: the folder holds '%.200s', which was not "
 				"written as one of its files: name an empty or a new "
 				"folder",
-				folder->path, entry->d_name);
+				name, entry->d_name);
 	closedir(dir);
 	free(list);
 }
@@ -146,7 +146,7 @@ void fab_cli_open_folder(struct fab_cli_folder *folder, const char *path)
 	if (!folder->path)
 		cannot_write(path);
 	if (folder->exists)
-		check_old(folder);
+		check_old(folder, path);
 	slash = strrchr(folder->path, '/');
 	temporary = fab_format("%.*s.%.200s.XXXXXX",
 			       slash ? (int)(slash + 1 - folder->path) : 0, folder->path,

@@ -9,17 +9,10 @@
 # Exit status 77 (skipped) without the program or without network namespaces.
 set -u
 here=$(dirname "$(readlink -f "$0")")
-if [ -z "${NETBOOT_INSIDE:-}" ]; then
-  for need in unshare nsenter ip python3 jq; do
-    command -v $need >/dev/null || { echo "skipped: no $need"; exit 77; }
-  done
-  PATH=$PATH:/usr/sbin:/sbin
-  case $2 in dnsmasq*) need=dnsmasq ;; kea4) need=kea-dhcp4 ;; kea6) need=kea-dhcp6 ;; *) need=$2 ;; esac
-  command -v $need >/dev/null || { echo "skipped: no $need"; exit 77; }
-  unshare -rnm --propagation private sh -c 'ip link add br0 type bridge && ip link add va type veth peer name vb &&
-    unshare -n true' >/dev/null 2>&1 || { echo "skipped: network namespaces are not allowed here"; exit 77; }
-  NETBOOT_INSIDE=1 exec unshare -rnmp --fork --mount-proc --kill-child --propagation private "$0" "$(readlink -f "$1")" "$2" "$3"
-fi
+# shellcheck source=tests/interop/netboot.bash
+. "$here/netboot.bash"
+case $2 in dnsmasq*) need=dnsmasq ;; kea4) need=kea-dhcp4 ;; kea6) need=kea-dhcp6 ;; *) need=$2 ;; esac
+netboot_enter "$need" -- "$0" "$(readlink -f "$1")" "$2" "$3"
 # shellcheck source=tests/interop/patience.bash
 . "$here/patience.bash"
 PATH=$1:$PATH:/usr/sbin:/sbin program=$2 identity=$3 family=4
@@ -27,8 +20,6 @@ case $program in *6) family=6 ;; esac
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-# /run and /var are of others
-mount -t tmpfs none /run && mkdir -p /run/kea /run/lock
 fail() {
   echo "FAILED: $*"
   tail -n 15 ./*.log said 2>/dev/null
@@ -51,7 +42,9 @@ plan() { # FORMAT OPTION...
     --to="$format" --kernel='http://{address}/vmlinuz' --initrd='http://{address}/initrd.img' \
     --params='ip=dhcp quiet' -q -o report "$@" || fail "no plan"
 }
-plan "${program/dnsmasq6/dnsmasq}" --to-dir=files
+interface=()
+case $program in kea?) interface=(--interface=eth0) ;; esac
+plan "${program/dnsmasq6/dnsmasq}" --to-dir=files "${interface[@]}"
 plan json --to-out=plan.jsonl
 plan hosts --to-out=hosts
 server_address() { # NAME
@@ -59,20 +52,7 @@ server_address() { # NAME
   else awk -v n="$1" '$2 == n && !/:/ { print $1 }' hosts; fi
 }
 
-# one network, a namespace for each server and one for the node
-ip link set lo up
-ip link add br0 type bridge && ip link set br0 up
-namespace() { # NAME: its process is $pid, its interface eth0
-  unshare -n sleep 3600 &
-  pid=$!
-  while [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
-  ip link add "p-$1" type veth peer name eth0 netns $pid || fail "no interface for $1"
-  ip link set "p-$1" master br0 up
-  nsenter -t $pid -n ip link set lo up
-  nsenter -t $pid -n sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad' 2>/dev/null
-  nsenter -t $pid -n ip link set eth0 up
-}
-
+netboot_network
 # what DHCP servers need of a site besides
 start_server() { # NAME
   local s=$1 address
@@ -105,7 +85,7 @@ S(('::', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
       >"dhcp-$s.log" 2>&1 &
     ;;
   kea6)
-    jq '.Dhcp6."lease-database".persist = false | .Dhcp6.subnet6[0].interface = "eth0" |
+    jq '.Dhcp6."lease-database".persist = false |
       .Dhcp6."server-id" = {type: "LL", htype: 1, identifier: "02000000ff0'"${s#io}"'", persist: false}' \
       "files/$s.json" >"kea-$s.json"
     KEA_LOCKFILE_DIR=none KEA_PIDFILE_DIR=$dir/pid-$s nsenter -t $pid -n sh -c "mkdir pid-$s; exec kea-dhcp6 -c kea-$s.json" \

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# To be sourced: boot servers and nodes in network namespaces on one network. `fail` is the script's.
+
+# netboot_enter PROGRAM... -- COMMAND...: go on as COMMAND in namespaces of its own; the test is
+# skipped where that is not allowed or a program is missing
+netboot_enter() {
+  [ -z "${NETBOOT_INSIDE:-}" ] || return
+  PATH=$PATH:/usr/sbin:/sbin
+  local need=(unshare nsenter ip python3 jq)
+  while [ "$1" != -- ]; do
+    need+=("$1")
+    shift
+  done
+  shift
+  for program in "${need[@]}"; do
+    command -v "$program" >/dev/null || { echo "skipped: no $program"; exit 77; }
+  done
+  unshare -rnm --propagation private sh -c 'ip link add br0 type bridge && ip link add va type veth peer name vb &&
+    mount -t tmpfs none /run && unshare -n true' >/dev/null 2>&1 ||
+    { echo "skipped: network namespaces are not allowed here"; exit 77; }
+  NETBOOT_INSIDE=1 exec unshare -rnmp --fork --mount-proc --kill-child --propagation private "$@"
+}
+
+# the network that all are on; /run is of others
+netboot_network() {
+  mount -t tmpfs none /run && mkdir -p /run/kea /run/lock
+  ip link set lo up
+  ip link add br0 type bridge && ip link set br0 up
+}
+
+# namespace NAME: its process is $pid, its interface eth0
+namespace() {
+  unshare -n sleep 3600 &
+  pid=$!
+  while [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
+  ip link add "p-$1" type veth peer name eth0 netns $pid || fail "no interface for $1"
+  ip link set "p-$1" master br0 up
+  nsenter -t $pid -n ip link set lo up
+  nsenter -t $pid -n sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad' 2>/dev/null
+  nsenter -t $pid -n ip link set eth0 up
+}
