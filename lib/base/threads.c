@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/threads.h"
 
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -30,4 +36,30 @@ void fab_threads_rest(int n_threads)
 #else
 	(void)n_threads;
 #endif
+}
+
+static void pause_thread(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
+void fab_barrier_wait(struct fab_barrier *b)
+{
+	const int worth_a_sleep = 500; /* some microseconds */
+	uint32_t turn = atomic_load(&b->turn);
+
+	if (atomic_fetch_add(&b->arrived, 1) + 1 == b->n) {
+		atomic_store(&b->arrived, 0);
+		atomic_store(&b->turn, turn + 1);
+		(void)syscall(SYS_futex, &b->turn, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
+			      NULL, 0);
+		return;
+	}
+	for (int i = 0; i < worth_a_sleep && atomic_load(&b->turn) == turn; i++)
+		pause_thread();
+	while (atomic_load(&b->turn) == turn)
+		(void)syscall(SYS_futex, &b->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL,
+			      0);
 }

@@ -21,3 +21,16 @@ int fab_threads_for(int wanted, uint64_t steps);
  * them anew takes some 50 us.
  */
 void fab_threads_rest(int n_threads);
+
+/*
+ * Where n threads wait for each other, again and again: for work in short steps, on
+ * machines where others want the processors, too. Who waits turns round for some
+ * microseconds only, then sleeps. Zeroed but for n: nobody has come.
+ */
+struct fab_barrier {
+	uint32_t n;
+	_Atomic uint32_t arrived, turn;
+};
+
+/* Until all n threads have called it. What they wrote before is seen after. */
+void fab_barrier_wait(struct fab_barrier *barrier);

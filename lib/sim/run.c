@@ -44,9 +44,11 @@ static struct moment moment_of(const struct sim_part *p)
 }
 
 /* Every n-th part from window to window, beside the other threads. */
-static void run_beside(struct sim *s, uint32_t first, uint32_t n, struct moment *moments,
-		       uint64_t limit)
+static void run_beside(struct sim *s, uint32_t first, struct fab_barrier *barrier,
+		       struct moment *moments, uint64_t limit)
 {
+	uint32_t n = barrier->n;
+
 	for (unsigned turn = 0;; turn ^= 1) {
 		struct moment *now = moments + (size_t)turn * s->n_parts;
 		uint64_t start = UINT64_MAX, end;
@@ -54,7 +56,7 @@ static void run_beside(struct sim *s, uint32_t first, uint32_t n, struct moment 
 
 		for (uint32_t i = first; i < s->n_parts; i += n)
 			now[i] = moment_of(&s->part[i]);
-#pragma omp barrier
+		fab_barrier_wait(barrier);
 		for (uint32_t i = 0; i < s->n_parts; i++) {
 			start = now[i].next < start ? now[i].next : start;
 			has_failed |= now[i].has_failed;
@@ -92,6 +94,7 @@ static uint32_t threads(void)
 /* All that happens before `limit`. */
 static void run_until(struct sim *s, uint64_t limit)
 {
+	struct fab_barrier barrier = {0};
 	struct moment *moments;
 
 	if (s->n_parts == 1) {
@@ -100,7 +103,11 @@ static void run_until(struct sim *s, uint64_t limit)
 	}
 	moments = FAB_NEW0(2 * s->n_parts, struct moment);
 #pragma omp parallel num_threads((int)s->n_parts)
-	run_beside(s, thread(), threads(), moments, limit);
+	{
+#pragma omp single
+		barrier.n = threads();
+		run_beside(s, thread(), &barrier, moments, limit);
+	}
 	free(moments);
 }
 
