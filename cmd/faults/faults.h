@@ -2,7 +2,7 @@
 /* What fabric-faults computes and how it is printed. */
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/faults.h"
 #include "fabric/shape.h"
 #include "present/report.h"
 #include "unicast/analysis.h"
@@ -16,15 +16,14 @@ enum { FAULTS_MAX_ENGINES = 16 };
 
 /* What is dead, as the command line says. */
 struct faults_wish {
-	FAB_VEC(const char *) fail, fail_link, fail_file;
-	uint32_t random, exhaustive; /* 0: not given */
-	enum fab_fault_kind of;
+	struct fab_cli_faults dead;
+	uint32_t exhaustive; /* 0: not given */
 	uint64_t count;
 };
 
 /* Where tables are read from and written to. */
 struct faults_files {
-	const char *lfts, *path_sl, *sl2vl;
+	struct fab_cli_tables in;
 	const char *lfts_out, *fdbs_out, *path_sl_out, *sl2vl_out, *subnet_out;
 };
 

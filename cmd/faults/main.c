@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "faults.h"
 
 static int take_permutation(void *params, const char *arg, struct fab_err *err);
@@ -13,20 +12,7 @@ static int check_pair(const char *arg, struct fab_err *err);
 
 #define TO(member) FAB_TO(struct faults_params, member)
 static const struct fab_option options[] = {
-	{.help = "What is dead, and how to route:"},
-	{"fail", "LIST",
-	 "Switches, separated by commas: NAME, 0xGUID, lid:N, coordinates of a leaf such "
-	 "as 3.7, host lists as ib[1-4], patterns; repeatable",
-	 FAB_TAKES_TEXT, TO(wish.fail), .is_many = true},
-	{"fail-link", "LIST",
-	 "Links, separated by commas: SWITCH:PORT or HOST/PORT; repeatable",
-	 FAB_TAKES_TEXT, TO(wish.fail_link), .is_many = true},
-	{"fail-file", "FILE",
-	 "A file of them, a line each: switches, or the word link and links; "
-	 "repeatable",
-	 FAB_TAKES_INPUT, TO(wish.fail_file), .is_many = true},
-	{"random", "K", "K more, drawn by --seed", FAB_TAKES_NUMBER, TO(wish.random),
-	 .min = 1, .max = 1000000},
+	{.help = "Sets of faults, and how to route:"},
 	{"count", "N", "With --random: N sets of K, summed up (default 1)",
 	 FAB_TAKES_NUMBER, TO(wish.count), .min = 1, .max = 1000000000, .preset = "1"},
 	{"exhaustive", "K", "Every set of K more, summed up", FAB_TAKES_NUMBER,
@@ -35,9 +21,6 @@ static const struct fab_option options[] = {
 	 "Only every N-th set or trial, from the K-th on; fabric-compare --merge "
 	 "puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
-	{"of", "KIND",
-	 "With --random and --exhaustive: leaves (default), roots, links or any",
-	 FAB_TAKES_ONE, TO(wish.of), .choices = &fab_fault_kind_choices},
 	{"algorithm", "LIST",
 	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a "
 	 "kfat, minhop,updn elsewhere)",
@@ -57,18 +40,11 @@ static const struct fab_option options[] = {
 	{"check", NULL, "Exit with status 1 when a pair is unreachable or a cycle exists",
 	 FAB_TAKES_NOTHING, TO(check)},
 
-	{.help = "Tables:"},
-	{"lfts", "FILE",
-	 "Analyse the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, "
-	 "dump_fts) "
-	 "as algorithm loaded",
-	 FAB_TAKES_INPUT, TO(files.lfts)},
-	{"path-sl", "FILE",
-	 "With --lfts: service levels of the paths, as ibdmchk reads them",
-	 FAB_TAKES_INPUT, TO(files.path_sl)},
-	{"sl2vl", "FILE",
-	 "With --lfts: lanes of the service levels, as ibdmchk reads them",
-	 FAB_TAKES_INPUT, TO(files.sl2vl)},
+	{0},
+};
+
+/* behind those of tables that are read, under their heading */
+static const struct fab_option table_options[] = {
 	{"lfts-out", "FILE",
 	 "Write the tables of the one algorithm as OpenSM's engine file loads them",
 	 FAB_TAKES_OUTPUT, TO(files.lfts_out)},
@@ -81,7 +57,10 @@ static const struct fab_option options[] = {
 	{"subnet-out", "FILE",
 	 "Write what is left of the fabric as opensm-subnet.lst, with the same LIDs",
 	 FAB_TAKES_OUTPUT, TO(files.subnet_out)},
+	{0},
+};
 
+static const struct fab_option questions[] = {
 	{.help = "More questions:"},
 	{"explain", "SRC,DST",
 	 "Show the path from SRC to DST hop by hop, with lanes and reasons: switches or "
@@ -119,7 +98,11 @@ static const struct fab_option options[] = {
 
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct faults_params, input),
+	FAB_PART(fab_cli_faults_rows, struct faults_params, wish.dead),
 	{options, 0},
+	FAB_PART(fab_cli_tables_rows, struct faults_params, files.in),
+	{table_options, 0},
+	{questions, 0},
 	FAB_PART(fab_cli_output_rows, struct faults_params, output),
 	FAB_PART(fab_cli_store_rows, struct faults_params, store),
 	FAB_PART(fab_cli_run_rows, struct faults_params, run),

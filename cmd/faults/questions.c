@@ -22,7 +22,7 @@ void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 {
 	/* the last algorithm that was asked for; of the default ones the first */
 	const struct faults_result *r =
-		&o->results[p->has_algorithm || p->files.lfts ? o->n - 1 : 0];
+		&o->results[p->has_algorithm || p->files.in.lfts ? o->n - 1 : 0];
 	const struct fab_unicast_problem problem = faults_problem(p, o, o->faults);
 	struct fab_cli_progress *bar =
 		fab_cli_progress_new(&p->run, "single losses", "parts");

@@ -135,7 +135,7 @@ static void explain_rule(struct faults_outcome *o, uint32_t k)
 
 void faults_try_reliability(struct faults_params *p, struct faults_outcome *o)
 {
-	uint32_t first = p->questions.max_faults ? 1 : p->wish.random;
+	uint32_t first = p->questions.max_faults ? 1 : p->wish.dead.random;
 	uint32_t last = p->questions.max_faults ? p->questions.max_faults : first;
 
 	if (!o->kfat)

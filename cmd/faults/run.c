@@ -1,44 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-faults does once its options are read. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "faults.h"
 
-/* What is dead by name. */
-static void name_faults(const struct faults_params *p, struct faults_outcome *o)
-{
-	const struct faults_wish *w = &p->wish;
-	struct fab_err err;
-	int rc = 0;
-
-	o->faults = fab_faults_new(o->f);
-	o->faults->matches.with_names = p->run.verbose;
-	for (size_t i = 0; i < w->fail.n && !rc; i++) {
-		rc = fab_faults_add_switches(o->faults, w->fail.v[i], &err);
-		fab_cli_tell_matches(&p->run, "--fail", &o->faults->matches);
-	}
-	if (rc)
-		fab_err_prefix(&err, "--fail");
-	for (size_t i = 0; i < w->fail_link.n && !rc; i++) {
-		rc = fab_faults_add_cables(o->faults, w->fail_link.v[i], &err);
-		fab_cli_tell_matches(&p->run, "--fail-link", &o->faults->matches);
-		if (rc)
-			fab_err_prefix(&err, "--fail-link");
-	}
-	for (size_t i = 0; i < w->fail_file.n && !rc; i++) {
-		rc = fab_faults_add_file(o->faults, w->fail_file.v[i], &err);
-		fab_cli_tell_matches(&p->run, w->fail_file.v[i], &o->faults->matches);
-	}
-	if (rc)
-		fab_cli_die(&err);
-}
-
 /* What is used when nothing is said: what fits the shape. Tables are written of one. */
 static void add_default_engines(struct faults_params *p, const struct faults_outcome *o)
 {
-	if (p->has_algorithm || p->files.lfts)
+	if (p->has_algorithm || p->files.in.lfts)
 		return;
 	if (o->kfat || p->questions.reliability) {
 		p->engines[p->n_engines++] = &fab_unicast_vtftr_ib;
@@ -198,10 +170,12 @@ int faults_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 	struct faults_outcome o = {.f = f};
 	int status;
 
-	(void)err;
 	if (fab_kfat_recognize(f, &o.kfat, &o.kfat_error))
 		o.kfat = NULL;
-	name_faults(p, &o);
+	if (fab_cli_name_faults(&p->wish.dead, &p->run, f, &o.faults, err)) {
+		fab_kfat_free(o.kfat);
+		return -EINVAL;
+	}
 	choose_engines(p, &o);
 	note_input(p, &o);
 	status = answer(p, &o);

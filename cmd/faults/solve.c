@@ -179,7 +179,7 @@ static int add_loads(const struct sets *s, const struct fab_routes *sound,
 static int try_engine(const struct sets *s, size_t i, const struct fab_faults *faults,
 		      struct analysed *out, struct fab_err *err)
 {
-	const struct faults_result *r = &s->o->results[i + (s->p->files.lfts != NULL)];
+	const struct faults_result *r = &s->o->results[i + (s->p->files.in.lfts != NULL)];
 	double start = fab_now();
 	struct fab_routes *routes;
 	int rc = route(s, r->engine, faults, &routes, err);
@@ -296,7 +296,7 @@ static void take_set(void *context, uint64_t number, void *result)
 	struct analysed *a = result;
 
 	for (size_t i = 0; i < s->p->n_engines; i++)
-		add_analysed(s, &s->o->results[i + (s->p->files.lfts != NULL)], number,
+		add_analysed(s, &s->o->results[i + (s->p->files.in.lfts != NULL)], number,
 			     &a[i]);
 }
 
@@ -369,11 +369,11 @@ static void number_sets(struct sets *s)
 {
 	const struct faults_wish *w = &s->p->wish;
 	struct fab_err err;
-	int rc = w->exhaustive
-			 ? fab_fault_sets_all(s->o->f, s->o->faults, w->of, w->exhaustive,
-					      &s->all, &err)
-			 : fab_fault_sets_random(s->o->f, s->o->faults, w->of, w->random,
-						 w->count, s->p->run.seed, &s->all, &err);
+	int rc = w->exhaustive ? fab_fault_sets_all(s->o->f, s->o->faults, w->dead.of,
+						    w->exhaustive, &s->all, &err)
+			       : fab_fault_sets_random(s->o->f, s->o->faults, w->dead.of,
+						       w->dead.random, w->count,
+						       s->p->run.seed, &s->all, &err);
 
 	if (rc) {
 		fab_err_prefix(&err, s->p->input.fabric);
@@ -385,7 +385,8 @@ static void number_sets(struct sets *s)
 			"%s: --exhaustive=%u of %zu %s are more than %d sets: draw some "
 			"with --random=%u --count=N",
 			s->p->input.fabric, w->exhaustive, s->all.candidates.of.n,
-			fab_fault_kind_choices.names[w->of], SETS_MAX, w->exhaustive);
+			fab_fault_kind_choices.names[w->dead.of], SETS_MAX,
+			w->exhaustive);
 	s->o->n_sets = s->all.n;
 }
 
@@ -407,16 +408,16 @@ static void begin_results(struct sets *s)
 	struct faults_outcome *o = s->o;
 	struct fab_err err;
 
-	o->n = p->n_engines + (p->files.lfts != NULL);
+	o->n = p->n_engines + (p->files.in.lfts != NULL);
 	for (size_t i = 0; i < p->n_engines; i++) {
-		struct faults_result *r = &o->results[i + (p->files.lfts != NULL)];
+		struct faults_result *r = &o->results[i + (p->files.in.lfts != NULL)];
 
 		r->engine = p->engines[i];
 		r->algorithm = r->engine->name;
 		r->is_sound = true;
 		r->shard = o->is_one_set ? NULL : fab_cli_shard_text(&p->shard);
 		r->load = r->load_before = NAN;
-		if ((o->faults->named.n || p->wish.random || p->wish.exhaustive) &&
+		if ((o->faults->named.n || p->wish.dead.random || p->wish.exhaustive) &&
 		    route(s, r->engine, NULL, &s->sound[i], &err))
 			fab_cli_die(&err);
 	}
@@ -426,18 +427,19 @@ void faults_solve(struct faults_params *p, struct faults_outcome *o)
 {
 	struct sets s = {.p = p, .o = o, .n_threads = p->run.threads};
 
-	o->is_one_set = !p->wish.exhaustive && (!p->wish.random || p->wish.count == 1);
+	o->is_one_set =
+		!p->wish.exhaustive && (!p->wish.dead.random || p->wish.count == 1);
 	o->n_sets = 1;
-	if (p->files.lfts)
+	if (p->files.in.lfts)
 		solve_loaded(&s);
 	begin_results(&s);
-	if (p->wish.random || p->wish.exhaustive)
+	if (p->wish.dead.random || p->wish.exhaustive)
 		number_sets(&s);
 	if (!o->is_one_set) {
 		fab_cli_count_shard(&p->shard, o->n_sets, "sets of faults");
 		solve_sets(&s);
 	} else {
-		if (p->wish.random)
+		if (p->wish.dead.random)
 			draw_one(&s);
 		solve_one(&s);
 	}

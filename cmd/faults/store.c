@@ -22,11 +22,11 @@ static const struct fab_column set_columns[] = {
 static char *sets_asked(const struct faults_params *p)
 {
 	const struct faults_wish *w = &p->wish;
-	const char *kind = fab_fault_kind_choices.names[w->of];
+	const char *kind = fab_fault_kind_choices.names[w->dead.of];
 
-	if (w->random)
+	if (w->dead.random)
 		return fab_format("%" PRIu64 " times %u of %s, seed %" PRIu64, w->count,
-				  w->random, kind, p->run.seed);
+				  w->dead.random, kind, p->run.seed);
 	return w->exhaustive ? fab_format("all %u of %s", w->exhaustive, kind) : NULL;
 }
 
@@ -39,8 +39,8 @@ void faults_store(const struct faults_params *p, const struct faults_outcome *o)
 	if (o->faults->named.n)
 		fab_draft_asked(&d, "failed", faults_dead_names(o->faults, ","));
 	fab_draft_asked(&d, "sets_of_faults", sets_asked(p));
-	if (p->files.lfts)
-		fab_draft_asked(&d, "tables", fab_strdup(p->files.lfts));
+	if (p->files.in.lfts)
+		fab_draft_asked(&d, "tables", fab_strdup(p->files.in.lfts));
 	if (p->has_ends)
 		fab_draft_asked(&d, "endpoints",
 				fab_strdup(fab_ends_choices.names[p->ends]));

@@ -22,8 +22,8 @@ struct fab_routes *faults_read_tables(const struct faults_params *p,
 	struct fab_routes *routes;
 	struct fab_err err;
 
-	if (fab_routes_read(o->f, o->faults, p->files.lfts, p->files.path_sl,
-			    p->files.sl2vl, &routes, &err))
+	if (fab_routes_read(o->f, o->faults, p->files.in.lfts, p->files.in.path_sl,
+			    p->files.in.sl2vl, &routes, &err))
 		fab_cli_die(&err);
 	return routes;
 }

@@ -4,28 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "mcast/engines.h"
 #include "mcast/events.h"
 #include "mcroute.h"
 
 static const uint64_t MAX_TIME_NS = FAB_MAX_SPAN_NS;
 
-static int take_groups(void *params, const char *arg, struct fab_err *err);
-static int take_pattern(void *params, const char *arg, struct fab_err *err);
-
 #define TO(member) FAB_TO(struct mcroute_params, member)
 static const struct fab_option options[] = {
 	{.help = "What to route:"},
-	{"groups", "FILE",
-	 "Read groups from FILE (- is standard input), a line each: NAME: MEMBER MEMBER "
-	 "...; repeatable",
-	 FAB_TAKES_OTHER, .take = take_groups},
-	{"pattern", "SPEC", "Add the groups of a pattern: @PATTERNS@; repeatable",
-	 FAB_TAKES_OTHER, .take = take_pattern},
-	{"ignore-unknown", NULL,
-	 "Go on without members that are not in the fabric, and say how many",
-	 FAB_TAKES_NOTHING, TO(ignore_unknown)},
 	{"mcfdbs", "FILE",
 	 "Analyse the multicast tables of FILE (opensm.mcfdbs) as algorithm loaded; "
 	 "without --groups the groups are taken from it",
@@ -95,6 +82,7 @@ static const struct fab_option options[] = {
 
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct mcroute_params, input),
+	FAB_PART(fab_cli_groups_rows, struct mcroute_params, groups),
 	{options, 0},
 	FAB_PART(fab_cli_output_rows, struct mcroute_params, output),
 	FAB_PART(fab_cli_store_rows, struct mcroute_params, store),
@@ -118,27 +106,6 @@ static const struct fab_relation relations[] = {
 	 "the groups of a pattern have no multicast LIDs"},
 	{0},
 };
-
-static int take_groups(void *params, const char *arg, struct fab_err *err)
-{
-	struct mcroute_params *p = params;
-
-	if (!*arg)
-		return fab_fail(err, EINVAL, "the file name is empty");
-	fab_cli_note_input("--groups", arg);
-	FAB_PUSH(&p->groups, ((struct mcroute_groups){arg, false}));
-	return 0;
-}
-
-static int take_pattern(void *params, const char *arg, struct fab_err *err)
-{
-	struct mcroute_params *p = params;
-
-	if (fab_groups_check_pattern(arg, err))
-		return -EINVAL;
-	FAB_PUSH(&p->groups, ((struct mcroute_groups){arg, true}));
-	return 0;
-}
 
 static int complete(void *params, struct fab_err *err)
 {
@@ -199,6 +166,6 @@ int main(int argc, char **argv)
 	struct mcroute_params p = {.run.seed = 1};
 	int status = fab_cli_main(&command, argc, argv, &p);
 
-	free(p.groups.v);
+	fab_cli_groups_fini(&p.groups);
 	return status;
 }

@@ -2,7 +2,7 @@
 /* What fabric-mcroute computes and how it is printed. */
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/faults.h"
 #include "events.h"
 #include "mcast/efi.h"
 #include "mcast/loaded.h"
@@ -11,20 +11,13 @@
 /* Results: those of the engines and that of tables that were read. */
 enum { MCROUTE_MAX_ENGINES = 32 };
 
-/* Where groups come from, in the order of the command line. */
-struct mcroute_groups {
-	const char *text;
-	bool is_pattern;
-};
-
 /* The command line. */
 struct mcroute_params {
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;
 	struct fab_cli_store store;
-	FAB_VEC(struct mcroute_groups) groups;
-	bool ignore_unknown;
+	struct fab_cli_groups groups;
 	struct fab_chosen_list algorithms; /* from which complete() makes these */
 	const struct fab_mcast_engine *engines[MCROUTE_MAX_ENGINES];
 	size_t n_engines;
@@ -97,12 +90,6 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 /* With --store: add the outcome to the database. Exits on failure. */
 void mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o);
 
-/*
- * Read --mcfdbs: exits when it cannot be read. Switches left out under ignore_unknown
- * are a warning. The caller frees the tables with fab_mft_free().
- */
-struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path,
-				    bool ignore_unknown, const struct fab_cli_run *run);
 /* Make the tables a result of `o`, which holds problem.f and groups. */
 void mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables);
 /* The table `broken`. */

@@ -10,73 +10,8 @@
 #include "export/trees.h"
 #include "mcast/bounds.h"
 #include "mcast/verify.h"
-#include "source/source.h"
-#include "source/unpack.h"
 
 enum { DEFAULT_MLID_CAP = 1024 };
-
-/* The two files are easily given in each other's place. */
-static bool is_fabric(const char *name, const struct fab_input *in)
-{
-	struct fab_fabric *f;
-
-	if (fab_source_parse(name, in->bytes, in->n, NULL, &f, NULL))
-		return false;
-	fab_fabric_free(f);
-	return true;
-}
-
-static int read_group_file(struct fab_groups_builder *b, const struct mcroute_params *p,
-			   const char *path, struct fab_err *err)
-{
-	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct fab_input in;
-	int rc = fab_input_read(path, &in, err);
-
-	if (rc)
-		return rc;
-	fab_groups_builder_matches(b)->with_names = p->run.verbose;
-	rc = fab_groups_read(b, name, in.bytes, in.n, p->ignore_unknown, err);
-	if (!rc)
-		fab_cli_tell_matches(&p->run, name, fab_groups_builder_matches(b));
-	if (rc && is_fabric(name, &in))
-		rc = fab_fail(err, EINVAL,
-			      "%s is a fabric, not groups: expected lines NAME: MEMBER "
-			      "MEMBER ...",
-			      name);
-	fab_input_fini(&in);
-	return rc;
-}
-
-static struct fab_groups *make_groups(const struct mcroute_params *p,
-				      const struct fab_fabric *f,
-				      const struct fab_mft *tables)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_groups *groups;
-	struct fab_err err;
-
-	for (size_t i = 0; i < p->groups.n; i++) {
-		const struct mcroute_groups *s = &p->groups.v[i];
-		int rc = s->is_pattern
-				 ? fab_groups_add_pattern(b, s->text, p->run.seed, &err)
-				 : read_group_file(b, p, s->text, &err);
-
-		if (rc)
-			fab_cli_die(&err);
-	}
-	if (tables)
-		fab_groups_add_mft(b, tables);
-	if (fab_groups_builder_finish(b, p->ignore_unknown, &groups, &err))
-		fab_cli_die(&err);
-	if (groups->n_unknown || groups->n_empty)
-		fab_cli_warn(&p->run,
-			     "left out: %llu members that are not in the fabric, %llu "
-			     "groups without members",
-			     (unsigned long long)groups->n_unknown,
-			     (unsigned long long)groups->n_empty);
-	return groups;
-}
 
 /* Distances, trees, loads and the bound: results behind those that there are. */
 static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
@@ -179,10 +114,16 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 	struct fab_mft *tables = NULL;
 	struct fab_groups *groups;
 	bool is_sound = true;
+	struct fab_err err;
+	int rc = 0;
 
 	if (p->mcfdbs)
-		tables = mcroute_read_tables(f, p->mcfdbs, p->ignore_unknown, &p->run);
-	groups = make_groups(p, f, tables);
+		rc = fab_cli_read_mcfdbs(p->mcfdbs, p->groups.ignore_unknown, &p->run, f,
+					 &tables, &err);
+	if (!rc)
+		rc = fab_cli_make_groups(&p->groups, &p->run, f, tables, &groups, &err);
+	if (rc)
+		fab_cli_die(&err);
 	o->was_verified = p->run.verify;
 	o->problem = (struct fab_mcast_problem){.f = f, .groups = groups};
 	o->mlid_cap = p->mlid_cap ? p->mlid_cap : DEFAULT_MLID_CAP;

@@ -14,18 +14,18 @@ static char *join_groups(const struct mcroute_params *p, bool is_pattern)
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < p->groups.n; i++)
-		if (p->groups.v[i].is_pattern == is_pattern)
-			fab_append(&text, " ", "%s", p->groups.v[i].text);
+	for (size_t i = 0; i < p->groups.of.n; i++)
+		if (p->groups.of.v[i].is_pattern == is_pattern)
+			fab_append(&text, " ", "%s", p->groups.of.v[i].text);
 	return text;
 }
 
 /* Where a pattern is drawn; on the heap. */
 static char *seed_of(const struct mcroute_params *p)
 {
-	for (size_t i = 0; i < p->groups.n; i++)
-		if (p->groups.v[i].is_pattern &&
-		    !strncmp(p->groups.v[i].text, "random", 6))
+	for (size_t i = 0; i < p->groups.of.n; i++)
+		if (p->groups.of.v[i].is_pattern &&
+		    !strncmp(p->groups.of.v[i].text, "random", 6))
 			return fab_format("%" PRIu64, p->run.seed);
 	return NULL;
 }

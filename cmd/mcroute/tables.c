@@ -4,11 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "export/mcfdbs.h"
-#include "source/unpack.h"
 
 static const struct fab_mcast_engine loaded_engine = {
 	.name = "loaded",
@@ -31,27 +29,6 @@ static const struct fab_column broken_columns[] = {
 	FAB_COLUMN_AS(switch_guid, GUID, "GUID of the switch", FAB_COL_EXTRA),
 };
 #undef AT
-
-struct fab_mft *mcroute_read_tables(const struct fab_fabric *f, const char *path,
-				    bool ignore_unknown, const struct fab_cli_run *run)
-{
-	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct fab_mft *tables;
-	struct fab_input in;
-	struct fab_err err;
-
-	if (fab_input_read_tables(path, &in, &err))
-		fab_cli_die(&err);
-	if (fab_mcfdbs_read(f, name, in.bytes, in.n, ignore_unknown, &tables, &err))
-		fab_cli_die(&err);
-	fab_input_fini(&in);
-	if (tables->n_unknown_switches)
-		fab_cli_warn(run,
-			     "left out: tables of %llu switches that are not in the "
-			     "fabric",
-			     (unsigned long long)tables->n_unknown_switches);
-	return tables;
-}
 
 void mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables)
 {

@@ -22,10 +22,7 @@ const struct fab_option fab_cli_faults_rows[] = {
 	 .max = 1000000},
 	{"of", "KIND",
 	 "With --random and --exhaustive: leaves (default), roots, links or any",
-	 FAB_TAKES_ONE, TO(of),
-	 .choices =
-		 FAB_NAME_LIST([FAB_FAULT_LEAVES] = "leaves", [FAB_FAULT_ROOTS] = "roots",
-			       [FAB_FAULT_LINKS] = "links", [FAB_FAULT_ANY] = "any")},
+	 FAB_TAKES_ONE, TO(of), .choices = &fab_fault_kind_choices},
 	{0},
 };
 #undef TO
@@ -34,7 +31,8 @@ const struct fab_option fab_cli_faults_rows[] = {
 const struct fab_option fab_cli_tables_rows[] = {
 	{.help = "Tables:"},
 	{"lfts", "FILE",
-	 "Take the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, dump_fts) "
+	 "Analyse the forwarding tables of FILE (opensm-lfts.dump, opensm.fdbs, "
+	 "dump_fts) "
 	 "as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(lfts)},
 	{"path-sl", "FILE",
