@@ -109,6 +109,7 @@ struct faults_reliability_row {
 };
 
 struct faults_critical {
+	uint64_t number; /* see struct fab_loss */
 	char *name;
 	const char *kind;
 	uint64_t pairs, interrupted, unreachable, rerouted, longer;
@@ -132,9 +133,9 @@ struct faults_outcome {
 	struct faults_result results[FAULTS_MAX_ENGINES];
 	FAB_VEC(struct faults_flow) flows;
 	FAB_VEC(struct faults_reliability_row) reliability;
-	FAB_VEC(struct faults_critical) critical;
-	const struct faults_result *ranked; /* that critical is of */
-	uint64_t n_parts, n_untried;	    /* of these; with fewer pairs */
+	FAB_VEC(struct faults_critical) critical; /* worst first; with --store all */
+	const struct faults_result *ranked;	  /* that critical is of */
+	uint64_t n_parts, n_untried;		  /* of these; with fewer pairs */
 	FAB_VEC(struct faults_local_reroutes) rerouted;
 	char *reliability_text;
 	struct fab_endpoint from, to; /* of --explain */
@@ -180,7 +181,7 @@ void faults_flow(const struct faults_params *p, struct faults_outcome *o);
 /* Names of what is dead, "" for nothing; on the heap. */
 char *faults_dead_names(const struct fab_faults *faults, const char *separator);
 void faults_try_reliability(struct faults_params *p, struct faults_outcome *o);
-void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o);
+void faults_rank_parts(struct faults_params *p, struct faults_outcome *o);
 void faults_local_reroute(const struct faults_params *p, struct faults_outcome *o);
 
 /* The sentences that the report begins with. */

@@ -18,8 +18,8 @@ static const struct fab_option options[] = {
 	{"exhaustive", "K", "Every set of K more, summed up", FAB_TAKES_NUMBER,
 	 TO(wish.exhaustive), .min = 1, .max = 1000},
 	{"shard", "K/N",
-	 "Only every N-th set or trial, from the K-th on; fabric-compare --merge "
-	 "puts N such results together",
+	 "Only every N-th set, trial or part, from the K-th on; fabric-compare "
+	 "--merge puts N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
 	{"algorithm", "LIST",
 	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a "
@@ -113,7 +113,7 @@ static const struct fab_part parts[] = {
 static const struct fab_relation relations[] = {
 	{"random", FAB_EXCLUDES, "exhaustive"},
 	{"count", FAB_GOES_WITH, "random"},
-	{"shard", FAB_GOES_WITH, "count,exhaustive,reliability"},
+	{"shard", FAB_GOES_WITH, "count,exhaustive,reliability,criticality"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,exhaustive",
 	 "tables that were read do not change"},
@@ -185,7 +185,8 @@ static int complete(void *params, struct fab_err *err)
 		p->engines[p->n_engines] = fab_unicast_engines[chosen->row];
 		p->is_optional[p->n_engines++] = chosen->by_all;
 	}
-	if (p->shard.part.count && !p->wish.exhaustive && !has_sets && !q->reliability)
+	if (p->shard.part.count && !p->wish.exhaustive && !has_sets && !q->reliability &&
+	    !q->has_criticality)
 		return fab_fail(err, EINVAL, "--shard: one set of faults has no parts");
 	if (has_sets &&
 	    (q->explain || q->reroute || q->has_criticality || q->permutations.n))

@@ -7,6 +7,7 @@
 #include "unicast/criticality.h"
 #include "unicast/local_reroute.h"
 
+enum { PARTS_STORED_MAX = 100000 };
 static const uint64_t CRITICALITY_STEPS = UINT64_C(4) * 1000 * 1000 * 1000;
 /* Cases from which on two unknown faults at once take minutes. */
 static const uint64_t REROUTE_CASES_MAX = 200 * 1000 * 1000;
@@ -18,7 +19,13 @@ static const char *kind_name(const struct fab_loss *loss)
 	return loss->is_leaf ? "leaf" : "root";
 }
 
-void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
+/* Parts that go into the database one by one. */
+static bool keeps_all(const struct faults_params *p, const struct fab_loss *loss)
+{
+	return p->store.path && loss->number < PARTS_STORED_MAX;
+}
+
+void faults_rank_parts(struct faults_params *p, struct faults_outcome *o)
 {
 	/* the last algorithm that was asked for; of the default ones the first */
 	const struct faults_result *r =
@@ -26,19 +33,24 @@ void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 	const struct fab_unicast_problem problem = faults_problem(p, o, o->faults);
 	struct fab_cli_progress *bar =
 		fab_cli_progress_new(&p->run, "single losses", "parts");
-	const struct fab_losses_progress progress = {fab_cli_progress_tick, bar};
+	const struct fab_losses_options options = {.steps = CRITICALITY_STEPS,
+						   .shard = p->shard.part,
+						   .progress = fab_cli_progress_tick,
+						   .progress_context = bar};
 	uint32_t *hosts = FAB_NEW(o->f->n_switches + 1, uint32_t);
 	struct fab_losses losses;
 	struct fab_err err;
 
 	fab_ranks_count_hosts(o->f, hosts);
-	if (fab_losses_rank(&problem, r->engine, r->routes, CRITICALITY_STEPS, &progress,
-			    &losses, &err))
+	if (fab_losses_rank(&problem, r->engine, r->routes, &options, &losses, &err))
 		fab_cli_die(&err);
 	fab_cli_progress_free(bar);
+	if (p->shard.part.count)
+		fab_cli_count_shard(&p->shard, losses.n_parts, "parts");
 	for (size_t i = 0; i < losses.of.n; i++) {
 		const struct fab_loss *loss = &losses.of.v[i];
-		struct faults_critical c = {.kind = kind_name(loss),
+		struct faults_critical c = {.number = loss->number,
+					    .kind = kind_name(loss),
 					    .pairs = loss->pairs,
 					    .interrupted = loss->interrupted,
 					    .unreachable = loss->unreachable,
@@ -46,8 +58,11 @@ void faults_rank_parts(const struct faults_params *p, struct faults_outcome *o)
 					    .longer = loss->longer,
 					    .load = loss->load};
 
-		o->n_untried += r->engine && !loss->is_tried;
-		if (i >= p->questions.criticality)
+		if (!loss->is_tried) { /* what it costs is not known */
+			o->n_untried++;
+			continue;
+		}
+		if (i >= p->questions.criticality && !keeps_all(p, loss))
 			continue;
 		c.name = fab_fault_text(o->f, loss->part);
 		c.host_ports = loss->part.is_cable ? 0 : hosts[loss->part.id];

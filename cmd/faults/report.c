@@ -262,13 +262,16 @@ static void print_reliability(struct fab_report *r, const struct faults_outcome 
 		fab_report_text(r, "reliability_note", o->reliability_text);
 }
 
-static void print_critical(struct fab_report *r, const struct faults_outcome *o)
+static void print_critical(struct fab_report *r, const struct faults_params *p,
+			   const struct faults_outcome *o)
 {
-	if (!o->critical.n)
+	size_t n = o->critical.n, most = p->questions.criticality;
+
+	if (!n)
 		return;
 	fab_report_table(r, "criticality", "What the loss of a part costs",
 			 critical_columns, FAB_COUNT(critical_columns), o->critical.v,
-			 sizeof(*o->critical.v), o->critical.n);
+			 sizeof(*o->critical.v), n < most ? n : most);
 }
 
 static void print_local_reroutes(struct fab_report *r, const struct faults_outcome *o)
@@ -396,7 +399,7 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 	faults_print_gaps(r, o);
 	print_troubles(r, o);
 	print_flows(r, o);
-	print_critical(r, o);
+	print_critical(r, p, o);
 	print_local_reroutes(r, o);
 	if (p->questions.explain)
 		faults_explain(r, o);

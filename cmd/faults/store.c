@@ -18,6 +18,23 @@ static const struct fab_column set_columns[] = {
 	 FAB_METRIC_LESS},
 };
 
+/* Of a part whose loss was tried. */
+#define AT(member) FAB_AT(struct faults_critical, member)
+static const struct fab_column part_columns[] = {
+	{"pairs", FAB_UINT, "", 0, AT(pairs), FAB_METRIC_PLAIN},
+	{"interrupted", FAB_UINT,
+	 "pairs of other hosts that the loss of a part interrupts until rerouted", 0,
+	 AT(interrupted), FAB_METRIC_LESS},
+	{"unreachable", FAB_UINT, "", 0, AT(unreachable), FAB_METRIC_LESS},
+	{"unreachable_rerouted", FAB_UINT,
+	 "pairs of other hosts without a path after rerouting around a lost part", 0,
+	 AT(rerouted), FAB_METRIC_LESS},
+	{"longer", FAB_UINT, "hops more of all pairs together around a lost part", 0,
+	 AT(longer), FAB_METRIC_LESS},
+	{"load", FAB_REAL, "", 0, AT(load), FAB_METRIC_LESS},
+};
+#undef AT
+
 /* Sets of faults that are drawn or gone through; NULL: none. On the heap. */
 static char *sets_asked(const struct faults_params *p)
 {
@@ -56,6 +73,11 @@ void faults_store(const struct faults_params *p, const struct faults_outcome *o)
 			fab_draft_part(&d, r->each.v[k].number, r->each.v[k].dead,
 				       set_columns, FAB_COUNT(set_columns),
 				       &r->each.v[k]);
+		for (size_t k = 0; r == o->ranked && k < o->critical.n; k++)
+			/* 0 is the set of faults itself */
+			fab_draft_part(&d, o->critical.v[k].number + 1,
+				       o->critical.v[k].name, part_columns,
+				       FAB_COUNT(part_columns), &o->critical.v[k]);
 	}
 	fab_cli_add_run(&p->store, &p->run, o->f, fab_draft_run(&d));
 	fab_draft_fini(&d);

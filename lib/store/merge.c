@@ -10,7 +10,7 @@
 #include "store/merge_impl.h"
 
 static const char sets_unit[] = "sets of faults", trials_unit[] = "trials",
-		  batches_unit[] = "batches";
+		  batches_unit[] = "batches", parts_unit[] = "parts";
 
 static const struct fab_store_shard *shard_of(const struct fab_merging *m)
 {
@@ -64,15 +64,20 @@ static int fold(const struct fab_merging *m, enum fab_merge rule,
 	}
 }
 
+/* Of parts whose loss is tried, each in one shard: all shards have the whole result, and
+ * each spent time. */
 static enum fab_merge rule_of(const struct fab_merging *m, const char *name)
 {
 	const char *command = m->parts[0].run->command;
+	bool is_parts = is_unit(m, parts_unit);
 
 	for (size_t i = 0; i < m->n_kinds; i++) {
 		const struct fab_store_kind *kind = &m->kinds[i];
 
 		if (strcmp(kind->command, command) != 0 || strcmp(kind->name, name) != 0)
 			continue;
+		if (is_parts)
+			return kind->is_time ? FAB_MERGE_SUM : FAB_MERGE_NONE;
 		return kind->merge;
 	}
 	return FAB_MERGE_NONE;
@@ -331,7 +336,8 @@ static void describe_run(const struct fab_merging *m)
 
 static int merge_all(const struct fab_merging *m, struct fab_err *err)
 {
-	static const char *const units[] = {sets_unit, trials_unit, batches_unit};
+	static const char *const units[] = {sets_unit, trials_unit, batches_unit,
+					    parts_unit};
 	bool is_known = false;
 	int rc = check_facts(m, err);
 

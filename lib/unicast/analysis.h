@@ -90,7 +90,7 @@ struct fab_gaps {
 
 struct fab_analysis {
 	enum fab_ends between; /* as asked for */
-	uint64_t ends; /* sources; each sends pairs / ends packets, on the mean */
+	uint64_t ends;	       /* sources; each sends pairs / ends packets, on the mean */
 	uint64_t pairs, connected, unreachable;
 	uint64_t pairs_across_planes; /* not among these: ends on two planes */
 	uint64_t connected_in_graph;  /* pairs that the live graph connects at all */

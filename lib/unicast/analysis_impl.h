@@ -72,15 +72,15 @@ struct fab_analyser {
 struct fab_analysis_work {
 	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
 	struct fab_walk walk; /* of the target at hand; its hops are among these */
-	uint16_t *nearest;   /* [n_switches * BLOCK] hops in the live graph */
-	uint8_t *is_shorter; /* [n_switches] some of these are less than the tables' */
-	uint8_t *sl;	     /* [BLOCK * n_groups] */
-	uint32_t *senders;   /* [n_switches] ends that send to the target at hand */
+	uint16_t *nearest;    /* [n_switches * BLOCK] hops in the live graph */
+	uint8_t *is_shorter;  /* [n_switches] some of these are less than the tables' */
+	uint8_t *sl;	      /* [BLOCK * n_groups] */
+	uint32_t *senders;    /* [n_switches] ends that send to the target at hand */
 	/* [n_switches] service levels, bits: those of its own ends, and from bit 16 on
 	 * those that leave it and have no lane that is the same everywhere */
 	uint32_t *mask;
-	/* [n_switches * SLS] lanes on which such a level leaves the switch; on cycles: one
-	 * lane of each level */
+	/* [n_switches * SLS] lanes on which such a level leaves the switch; on cycles:
+	 * one lane of each level */
 	uint16_t *lanes;
 
 	uint64_t without_sl;

@@ -71,11 +71,11 @@ int fab_uniform_load(const struct fab_routes *r, const struct fab_analysis *know
 	struct fab_analysis all;
 	int rc;
 
-	if (n) { /* between two leaves n * n packets for one, and n - 1 from each beside */
-		*out = fab_load_per_host(
-			n * n * known->max_load,
-			n * n * known->pairs + n * (n - 1) * known->ends,
-			n * known->ends);
+	if (n) { /* between two leaves n * n packets for one, and n - 1 from each beside
+		  */
+		*out = fab_load_per_host(n * n * known->max_load,
+					 n * n * known->pairs + n * (n - 1) * known->ends,
+					 n * known->ends);
 		return 0;
 	}
 	if (!r->column_lid && !leads_to_all(r))

@@ -78,9 +78,10 @@ static void add_minimal(const struct fab_analyser *j, size_t first, size_t n, ui
 
 		if (h >= FAB_HOPS_NEVER || h != w->hops[k * j->n_switches + u])
 			continue;
-		minimal[k] += u == j->targets.v[first + k].root
-				      ? j->weight[u]
-				      : fab_analysis_senders(j, w->sl + k * j->n_groups, u);
+		minimal[k] +=
+			u == j->targets.v[first + k].root
+				? j->weight[u]
+				: fab_analysis_senders(j, w->sl + k * j->n_groups, u);
 	}
 }
 

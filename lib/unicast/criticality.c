@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum { NO_PATH = 0xffff, TRIED_AT_LEAST = 16 };
 
 /* Hops of every pair of columns' switches, by switch numbers of a list. */
@@ -131,6 +127,7 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 			FAB_PUSH(&out->of,
 				 ((struct fab_loss){
 					 .part = {.id = sw},
+					 .number = sw,
 					 .is_leaf = hosts[sw] > 0,
 					 .pairs = into[sw] +
 						  hosts[sw] * (all[part[sw]] - hosts[sw]),
@@ -139,6 +136,7 @@ static int list_parts(const struct fab_routes *r, struct fab_losses *out,
 		if (!r->faults || !r->faults->cable_is_dead[c])
 			FAB_PUSH(&out->of,
 				 ((struct fab_loss){.part = {.is_cable = true, .id = c},
+						    .number = (uint64_t)f->n_switches + c,
 						    .pairs = cable[c],
 						    .load = NAN}));
 	if (!rc)
@@ -201,27 +199,9 @@ struct trial {
 	const struct fab_unicast_engine *engine;
 	const struct table *was;
 	const struct fab_loss_base *base;
-	const struct fab_losses_progress *progress;
-	uint64_t n_done, n_all;
+	const struct fab_losses_options *options;
+	struct fab_losses *losses;
 };
-
-static bool is_first_thread(void)
-{
-#ifdef _OPENMP
-	return !omp_get_thread_num();
-#else
-	return true;
-#endif
-}
-
-/* One part more is done. */
-static void tick(struct trial *t)
-{
-	uint64_t done = __atomic_add_fetch(&t->n_done, 1, __ATOMIC_RELAXED);
-
-	if (t->progress && t->progress->tick && is_first_thread())
-		t->progress->tick(t->progress->context, done, t->n_all);
-}
 
 static int lose(const struct trial *t, struct fab_faults *faults, struct fab_loss *loss,
 		struct fab_err *err)
@@ -254,96 +234,123 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	return rc;
 }
 
-/* For so many losses: less than a thread is worth is done by one. */
-static int threads_for(const struct trial *t)
+/* Keep the parts of the shard. */
+static void keep_shard(struct fab_losses *losses, const struct fab_shard *shard)
+{
+	uint64_t n = fab_shard_items(shard, losses->of.n);
+
+	losses->n_parts = losses->of.n;
+	for (uint64_t i = 0; i < n; i++)
+		losses->of.v[i] = losses->of.v[fab_shard_item(shard, i)];
+	losses->of.n = n;
+}
+
+static void take_loss(void *context, uint64_t item, void *result)
+{
+	struct trial *t = context;
+
+	t->losses->of.v[item] = *(struct fab_loss *)result;
+}
+
+/* A part a thread; less than a thread is worth is done by one. */
+static int try_each(struct trial *t, struct fab_sweep *sweep, struct fab_err *err)
 {
 	const struct fab_fabric *f = t->problem->f;
 
-	return fab_threads_for(t->problem->n_threads,
-			       t->n_all * f->n_switches * f->n_switches);
+	sweep->what = "single loss";
+	sweep->n_items = t->losses->of.n;
+	sweep->n_threads = fab_threads_for(
+		t->problem->n_threads, sweep->n_items * f->n_switches * f->n_switches);
+	sweep->result_bytes = sizeof(struct fab_loss);
+	sweep->context = t;
+	sweep->take = take_loss;
+	sweep->progress = t->options->progress;
+	sweep->progress_context = t->options->progress_context;
+	return fab_sweep_run(sweep, err);
 }
 
-static int try_all(struct trial *t, struct fab_losses *losses, struct fab_err *err)
+static void *open_faults(void *context)
 {
-	int rc = 0, n_threads;
+	return fab_faults_new(((const struct trial *)context)->problem->f);
+}
 
-	for (size_t i = 0; i < losses->of.n; i++)
-		t->n_all += losses->of.v[i].is_tried;
-	n_threads = threads_for(t);
-#pragma omp parallel num_threads(n_threads)
-	{
-		struct fab_faults *faults = fab_faults_new(t->problem->f);
+static void close_faults(void *context, void *faults)
+{
+	(void)context;
+	fab_faults_free(faults);
+}
 
-#pragma omp for schedule(dynamic, 1)
-		for (size_t i = 0; i < losses->of.n; i++) {
-			struct fab_err own;
-			int failed;
+static int work_anew(void *context, void *faults, uint64_t item, void *result,
+		     struct fab_err *err)
+{
+	const struct trial *t = context;
+	struct fab_loss *loss = result;
 
-			if (!losses->of.v[i].is_tried)
-				continue;
-			failed = lose(t, faults, &losses->of.v[i], &own);
-			tick(t);
-			if (!failed)
-				continue;
-#pragma omp critical(fab_criticality)
-			{
-				rc = failed;
-				if (err)
-					*err = own;
-			}
-		}
-		fab_faults_free(faults);
-	}
-	fab_threads_rest(n_threads);
-	return rc;
+	*loss = t->losses->of.v[item];
+	return loss->is_tried ? lose(t, faults, loss, err) : 0;
+}
+
+static void *open_work(void *context)
+{
+	return fab_loss_work_new(((const struct trial *)context)->base);
+}
+
+static void close_work(void *context, void *work)
+{
+	(void)context;
+	fab_loss_work_free(work);
+}
+
+static int work_shortest(void *context, void *work, uint64_t item, void *result,
+			 struct fab_err *err)
+{
+	const struct trial *t = context;
+	struct fab_loss *loss = result;
+	bool rerouted = t->engine != NULL;
+	struct fab_loss_effect e;
+
+	(void)err;
+	*loss = t->losses->of.v[item];
+	fab_loss_try(t->base, work, loss->part, rerouted, &e);
+	loss->is_tried = true;
+	loss->interrupted = e.interrupted;
+	loss->unreachable = rerouted ? e.unreachable : loss->pairs;
+	loss->unreachable_rerouted = e.host_pairs;
+	loss->longer = e.longer;
+	if (rerouted)
+		loss->load = load_of(e.max_load, e.pairs, e.ends);
+	return 0;
 }
 
 /* Single losses under shortest paths, without routing all anew. */
-static void try_shortest(struct trial *t, struct fab_losses *losses)
+static int try_shortest(struct trial *t, struct fab_err *err)
 {
-	bool rerouted = t->engine != NULL;
-	int n_threads;
+	struct fab_sweep sweep = {.grain = 8,
+				  .open = open_work,
+				  .close = close_work,
+				  .work = work_shortest};
 
-	t->n_all = losses->of.n;
-	n_threads = threads_for(t);
-#pragma omp parallel num_threads(n_threads)
-	{
-		struct fab_loss_work *w = fab_loss_work_new(t->base);
-
-#pragma omp for schedule(dynamic, 8)
-		for (size_t i = 0; i < losses->of.n; i++) {
-			struct fab_loss *loss = &losses->of.v[i];
-			struct fab_loss_effect e;
-
-			fab_loss_try(t->base, w, loss->part, rerouted, &e);
-			loss->is_tried = true;
-			loss->interrupted = e.interrupted;
-			loss->unreachable = rerouted ? e.unreachable : loss->pairs;
-			loss->unreachable_rerouted = e.host_pairs;
-			loss->longer = e.longer;
-			if (rerouted)
-				loss->load = load_of(e.max_load, e.pairs, e.ends);
-			tick(t);
-		}
-		fab_loss_work_free(w);
-	}
-	fab_threads_rest(n_threads);
+	keep_shard(t->losses, &t->options->shard);
+	return try_each(t, &sweep, err);
 }
 
 /* An engine that must route everything anew. */
-static int try_anew(struct trial *t, struct fab_losses *losses, uint64_t steps,
-		    struct fab_err *err)
+static int try_anew(struct trial *t, struct fab_err *err)
 {
 	const struct fab_routes *r = t->base->r;
+	struct fab_losses *losses = t->losses;
 	struct table was = measure(r);
+	struct fab_sweep sweep = {
+		.open = open_faults, .close = close_faults, .work = work_anew};
 	int rc;
 
-	choose(losses, r, steps);
+	choose(losses, r, t->options->steps);
+	keep_shard(losses, &t->options->shard);
 	for (size_t i = 0; i < losses->of.n; i++)
 		losses->of.v[i].interrupted =
 			fab_loss_interrupted(t->base, losses->of.v[i].part);
 	t->was = &was;
-	rc = try_all(t, losses, err);
+	rc = try_each(t, &sweep, err);
 	free(was.hops);
 	free(was.leaf);
 	return rc;
@@ -351,14 +358,15 @@ static int try_anew(struct trial *t, struct fab_losses *losses, uint64_t steps,
 
 int fab_losses_rank(const struct fab_unicast_problem *problem,
 		    const struct fab_unicast_engine *engine, const struct fab_routes *r,
-		    uint64_t steps, const struct fab_losses_progress *progress,
-		    struct fab_losses *out, struct fab_err *err)
+		    const struct fab_losses_options *options, struct fab_losses *out,
+		    struct fab_err *err)
 {
 	struct fab_loss_base base;
 	struct trial t = {.problem = problem,
 			  .engine = engine,
 			  .base = &base,
-			  .progress = progress};
+			  .options = options,
+			  .losses = out};
 	int rc;
 
 	*out = (struct fab_losses){0};
@@ -367,9 +375,9 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 		return rc;
 	fab_loss_base_init(&base, r);
 	if (!engine || engine == &fab_unicast_minhop)
-		try_shortest(&t, out);
+		rc = try_shortest(&t, err);
 	else
-		rc = try_anew(&t, out, steps, err);
+		rc = try_anew(&t, err);
 	fab_loss_base_fini(&base);
 	if (!rc && out->of.n)
 		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_cost);

@@ -2,11 +2,13 @@
 /* What the loss of one more switch or link costs. */
 #pragma once
 
+#include "event/sweep.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 
 struct fab_loss {
 	struct fab_fault part;
+	uint64_t number;      /* of all parts: switches, then links, in fabric order */
 	bool is_leaf;	      /* a switch with a column */
 	uint64_t pairs;	      /* of hosts whose path uses it now */
 	uint64_t interrupted; /* of these, pairs of other hosts: until rerouted */
@@ -22,12 +24,15 @@ struct fab_loss {
 
 struct fab_losses {
 	FAB_VEC(struct fab_loss) of;
+	uint64_t n_parts; /* of all shards */
 };
 
-/* How far it is; a thread at a time calls it. */
-struct fab_losses_progress {
-	int (*tick)(void *context, uint64_t done, uint64_t total); /* NULL: nobody asks */
-	void *context;
+struct fab_losses_options {
+	uint64_t steps;		/* elementary steps that may be taken, see below */
+	struct fab_shard shard; /* only every N-th part is tried and listed */
+	/* One thread at a time calls it; not 0: stop. NULL: nobody asks. */
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
 };
 
 /*
@@ -40,11 +45,11 @@ struct fab_losses_progress {
  * kfats that were whole vtftr-ib looks again only at what led over the part. Where it
  * would take more than `steps` elementary steps, only the parts with the
  * most pairs of each kind are tried. Sorted: unreachable, longer, pairs, all descending,
- * then fabric order. The caller frees out->of.v. At most O(parts * destinations *
- * cables).
+ * then fabric order. The caller frees out->of.v. ECANCELED: progress said stop. At most
+ * O(parts * destinations * cables).
  */
 int fab_losses_rank(const struct fab_unicast_problem *problem,
 		    const struct fab_unicast_engine *engine,
-		    const struct fab_routes *routes, uint64_t steps,
-		    const struct fab_losses_progress *progress, struct fab_losses *out,
+		    const struct fab_routes *routes,
+		    const struct fab_losses_options *options, struct fab_losses *out,
 		    struct fab_err *err) FAB_MUST_CHECK;

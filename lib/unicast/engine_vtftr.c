@@ -21,7 +21,8 @@ struct turns {
 	const struct fab_segments *segments;
 	uint32_t *row, *column; /* line by y, by x; FAB_NONE */
 	bool *row_is_whole, *column_is_whole;
-	/* of the destination at hand: a row's leaf in its column, a column's in its row */
+	/* of the destination at hand: a row's leaf in its column, a column's in its row
+	 */
 	bool *row_is_sound, *column_is_sound;
 };
 
@@ -123,9 +124,9 @@ static bool plan_leaves(const struct turns *t, uint32_t to, bool has_whole, uint
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
 		uint32_t x = x_of(k, leaf), y = y_of(k, leaf);
 		bool is_beside = x != xd;
-		bool by_row = y == yd || (is_beside && (t->row_is_sound[y] ||
-							(!t->column_is_sound[x] &&
-							 has_whole)));
+		bool by_row =
+			y == yd || (is_beside && (t->row_is_sound[y] ||
+						  (!t->column_is_sound[x] && has_whole)));
 
 		any |= !by_row && k->line_of[(size_t)leaf * 2 + 1] != own;
 		dim[leaf] = !by_row;
@@ -228,8 +229,8 @@ static bool find_turning(struct filling *fill, uint32_t to)
 
 	memset(fill->turning, 0, k->n_lines * sizeof(*fill->turning));
 	for (uint32_t line = 0; line < k->n_lines; line++) {
-		bool is_taken = fill->others_by_column || k->line_dim[line] == 0 ||
-				line == own;
+		bool is_taken =
+			fill->others_by_column || k->line_dim[line] == 0 || line == own;
 
 		any = (turning_of(fill, line, to) == TURNS && is_taken) || any;
 	}

@@ -20,12 +20,12 @@ struct vtftr_ib {
 	struct fab_routes *routes;
 	uint8_t **path; /* [columns][leaf] enum fab_path_kind; NULL: all plain or none */
 	struct vtftr_ib_others *others; /* [columns] */
-	uint32_t *source_leaf; /* [routes->n_leaves] number in the kfat */
-	uint32_t *source_of;   /* [leaves of the kfat] the other way round, FAB_NONE */
-	bool is_ascending;     /* so do numbers in the kfat */
-	bool *is_longer;       /* [leaves of the kfat] phase order before length */
-	bool *is_settled;      /* [leaves of the kfat] grown, any choice gives the same */
-	bool *is_stuck;	       /* [leaves of the kfat] some pair has no lanes */
+	uint32_t *source_leaf;		/* [routes->n_leaves] number in the kfat */
+	uint32_t *source_of; /* [leaves of the kfat] the other way round, FAB_NONE */
+	bool is_ascending;   /* so do numbers in the kfat */
+	bool *is_longer;     /* [leaves of the kfat] phase order before length */
+	bool *is_settled;    /* [leaves of the kfat] grown, any choice gives the same */
+	bool *is_stuck;	     /* [leaves of the kfat] some pair has no lanes */
 	uint64_t n_left, n_stuck; /* pairs against the phase order; without lanes */
 };
 

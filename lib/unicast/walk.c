@@ -62,8 +62,8 @@ static inline void settle(struct fab_walk *w, uint32_t sw, uint32_t arc, uint32_
 	if (w->direction) {
 		unsigned direction = w->direction[arc], turns = w->turns[to];
 
-		w->turns[sw] = (uint8_t)(turns | (direction & 1) |
-					 (direction & turns << 1 & 2));
+		w->turns[sw] =
+			(uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
 	}
 }
 
@@ -80,7 +80,8 @@ static void follow(struct fab_walk *w, uint32_t sw)
 	}
 	if (at != FAB_NONE && w->hops[at] < FAB_HOPS_NEVER)
 		for (; n; n--)
-			settle(w, w->path[n - 1], arc_of(w, w->path[n - 1]), w->n_order++);
+			settle(w, w->path[n - 1], arc_of(w, w->path[n - 1]),
+			       w->n_order++);
 	while (n)
 		w->hops[w->path[--n]] = FAB_HOPS_NEVER;
 }
@@ -102,7 +103,8 @@ static void walk_rest(struct fab_walk *w)
 		if (here.hops[s] != FAB_HOPS_UNSET)
 			continue;
 		arc = arc_of(&here, s);
-		if (arc != FAB_NONE && here.hops[here.f->arc_peer[arc]] < FAB_HOPS_NEVER) {
+		if (arc != FAB_NONE &&
+		    here.hops[here.f->arc_peer[arc]] < FAB_HOPS_NEVER) {
 			settle(&here, s, arc, i++);
 			continue;
 		}

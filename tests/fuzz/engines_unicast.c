@@ -206,13 +206,14 @@ static void ask(const struct fab_unicast_problem *problem,
 					  .seed = 1,
 					  .n_trials = 2,
 					  .n_threads = 1};
+	const struct fab_losses_options options = {.steps = STEPS_MAX};
 	struct fab_losses losses = {.of = {.n = 0}};
 	struct fab_reliability reliability;
 	struct fab_local_reroute reroute;
 	struct fab_err err = {""};
 
 	if (!fuzz_refused(fab_losses_rank(problem, routes_anew ? engine : NULL, r,
-					  STEPS_MAX, NULL, &losses, &err),
+					  &options, &losses, &err),
 			  &err, "losses"))
 		free(losses.of.v);
 	send(r, problem->kfat);

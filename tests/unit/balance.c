@@ -285,11 +285,12 @@ static struct fab_losses rank_all(const struct net *x, const struct fab_unicast_
 {
 	const struct fab_unicast_problem problem = {
 		.f = x->f, .faults = x->faults, .max_vls = 1, .n_threads = n_threads};
+	const struct fab_losses_options options = {.steps = UINT64_MAX};
 	struct fab_losses losses;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_losses_rank(&problem, e, r, UINT64_MAX, NULL, &losses, &err), 0,
-		     "%s", err.text);
+	cr_assert_eq(fab_losses_rank(&problem, e, r, &options, &losses, &err), 0, "%s",
+		     err.text);
 	qsort(losses.of.v, losses.of.n, sizeof(*losses.of.v), by_part);
 	return losses;
 }

@@ -406,11 +406,12 @@ Test(faults, permutations)
 Test(faults, losses)
 {
 	struct routed x = route("kfat:dims=3x3,hosts=2", "0.0", &fab_unicast_xy);
+	const struct fab_losses_options options = {.steps = UINT64_MAX};
 	struct fab_losses losses;
 	struct fab_err err;
 
-	cr_assert_eq(fab_losses_rank(&x.problem, &fab_unicast_xy, x.r, UINT64_MAX, NULL,
-				     &losses, &err),
+	cr_assert_eq(fab_losses_rank(&x.problem, &fab_unicast_xy, x.r, &options, &losses,
+				     &err),
 		     0);
 	cr_assert_eq(losses.of.n, 14 + 18 - 2);
 	for (size_t i = 0; i < losses.of.n; i++) {
