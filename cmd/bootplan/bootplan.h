@@ -46,6 +46,7 @@ struct bootplan_exported {
 	const char *format, *path;
 	struct fab_boot_written written;
 	struct fab_cli_folder folder;
+	bool is_by_interface;	     /* servers count by their interfaces */
 	uint32_t n_of_several_ports; /* nodes whose host has several connected ports */
 	char *port;		     /* of the first such node, on the heap */
 };

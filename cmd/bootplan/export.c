@@ -228,6 +228,7 @@ void bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *
 				       w.plan);
 	out->format = fab_boot_format_choices.at(e->format).form;
 	out->path = e->folder ? e->folder : e->path;
+	out->is_by_interface = out->written.n_servers > m->n_servers;
 	if (out->written.n_by_guid)
 		tell_ports(run, m, batch, out);
 	fab_host_addresses_free(w.told);
@@ -244,7 +245,7 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 	if (!x->format)
 		return;
 	fab_report_answer(
-		r, FAB_TONE_PLAIN, "Written for %s into %s: %u node%s of %u server%s%s.",
+		r, FAB_TONE_PLAIN, "Written for %s into %s: %u node%s of %u%s%s.",
 		x->format, strcmp(x->path, "-") ? x->path : "standard output",
 		x->written.n_nodes, x->written.n_nodes == 1 ? "" : "s",
 		x->written.n_servers, x->written.n_servers == 1 ? "" : "s",

@@ -109,7 +109,8 @@ int fab_machine_read(const char *file, const char *text, size_t len,
  * that of all its cables up together. A server is a host. Adapters do not forward, so
  * that all meet on one plane (fabric/planes.h): that on which most nodes, then most
  * servers are, then that of their first adapters. Each port of a server there is an
- * interface; a compute node boots over its first adapter with a port there. EINVAL,
+ * interface; a compute node boots over its first port there, by the names of its adapters
+ * as people count. EINVAL,
  * ENOENT: a server that is no host, a server or node that is not on the plane (named,
  * with the planes), nothing left to boot. Warnings: bundles of different rates; nodes and
  * servers that share several planes. O(nodes + cables).

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "boot/machine_impl.h"
 #include "fabric/planes.h"
 #include "fabric/ranks.h"
@@ -356,42 +357,29 @@ static void choose_plane(struct fabric_reader *r)
 	free(score);
 }
 
-/* A server: each port with a cable to the plane is an interface. */
-static int add_server(struct fabric_reader *r, uint32_t host, uint32_t level,
-		      struct fab_err *err)
+/* By the names of adapters as people count, then by number: the order of a dump differs
+ * from one day to the next. */
+static int cmp_port(const void *x, const void *y, void *context)
 {
-	const struct fab_fabric *f = r->f;
-	uint32_t n = 0;
+	const struct fab_fabric *f = *(const struct fab_fabric *const *)context;
+	uint32_t p = *(const uint32_t *)x, q = *(const uint32_t *)y;
+	uint32_t a = f->port_node[p], b = f->port_node[q];
+	int order =
+		a == b ? 0
+		       : fab_text_natural_cmp(fab_node_name(f, a), fab_node_name(f, b));
 
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++) {
-		uint32_t node = f->host_adapter[i];
-
-		for (uint32_t p = f->node_first_port[node];
-		     p < f->node_first_port[node + 1]; p++) {
-			int rc;
-
-			if (!is_usable(r, p))
-				continue;
-			rc = add_end(
-				r, p, level, FAB_VERTEX_INTERFACE, r->server_of[host],
-				n ? fab_format("%s/%u", fab_host_name(f, host), n + 1)
-				  : fab_strdup(fab_host_name(f, host)),
-				err);
-			if (rc)
-				return rc;
-			n++;
-		}
-	}
-	return n ? 0 : not_there(r, host, "server", err);
+	if (!order && f->node_guid[a] != f->node_guid[b])
+		order = f->node_guid[a] < f->node_guid[b] ? -1 : 1;
+	return order ? order : (p > q) - (p < q);
 }
 
-/* A node boots over its first adapter with a port on the plane. */
-static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
-		    struct fab_err *err)
+/* Ports of the host on the plane, in that order. */
+static void usable_ports(const struct fabric_reader *r, uint32_t host,
+			 struct fab_ids *out)
 {
 	const struct fab_fabric *f = r->f;
 
+	out->of.n = 0;
 	for (uint32_t i = f->host_first_adapter[host];
 	     i < f->host_first_adapter[host + 1]; i++) {
 		uint32_t node = f->host_adapter[i];
@@ -399,24 +387,57 @@ static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
 		for (uint32_t p = f->node_first_port[node];
 		     p < f->node_first_port[node + 1]; p++)
 			if (is_usable(r, p))
-				return add_end(r, p, level, FAB_VERTEX_NODE, host,
-					       fab_strdup(fab_host_name(f, host)), err);
+				FAB_PUSH(&out->of, p);
 	}
-	return not_there(r, host, "node", err);
+	if (out->of.n > 1)
+		qsort_r(out->of.v, out->of.n, sizeof(*out->of.v), cmp_port, &f);
+}
+
+/* Every port of a server is an interface. */
+static int add_server(struct fabric_reader *r, uint32_t host, uint32_t level,
+		      const struct fab_ids *ports, struct fab_err *err)
+{
+	const char *name = fab_host_name(r->f, host);
+	int rc = ports->of.n ? 0 : not_there(r, host, "server", err);
+
+	for (size_t i = 0; i < ports->of.n && !rc; i++)
+		rc = add_end(r, ports->of.v[i], level, FAB_VERTEX_INTERFACE,
+			     r->server_of[host],
+			     i ? fab_format("%s/%zu", name, i + 1) : fab_strdup(name),
+			     err);
+	return rc;
+}
+
+/* A node boots over the first one. */
+static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
+		    const struct fab_ids *ports, struct fab_err *err)
+{
+	if (!ports->of.n)
+		return not_there(r, host, "node", err);
+	return add_end(r, ports->of.v[0], level, FAB_VERTEX_NODE, host,
+		       fab_strdup(fab_host_name(r->f, host)), err);
 }
 
 static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 {
 	uint32_t node = fab_machine_builder_level(&r->b, "node", 4, false);
 	uint32_t server = fab_machine_builder_level(&r->b, "server", 6, true);
+	struct fab_ids ports = {0};
 	int rc = 0;
 
-	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++)
-		if (r->server_of[h] != FAB_NONE)
-			rc = add_server(r, h, server, err);
-	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++)
+	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++) {
 		if (r->server_of[h] == FAB_NONE)
-			rc = add_node(r, h, node, err);
+			continue;
+		usable_ports(r, h, &ports);
+		rc = add_server(r, h, server, &ports, err);
+	}
+	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++) {
+		if (r->server_of[h] != FAB_NONE)
+			continue;
+		usable_ports(r, h, &ports);
+		rc = add_node(r, h, node, &ports, err);
+	}
+	free(ports.of.v);
 	return rc;
 }
 

@@ -94,6 +94,7 @@ enum {
 	QUOTES = 512,	     /* can hold any name */
 	BY_SERVER = 1024,    /* several servers do not go into one file */
 	NAMES_SCRIPT = 2048, /* of iPXE, which a folder holds, too */
+	HOSTS_ONLY = 8192,   /* servers by the name of the host, whatever interface */
 	USES_IP = 4096,	     /* of nodes, where it is told: two cannot have the same */
 };
 
@@ -130,7 +131,7 @@ static const struct {
 	 boot_write_dhcpd, NULL},
 	{"ipxe", "a script for each server", "ipxe", NEEDS_KERNEL | BY_SERVER, NULL,
 	 boot_write_ipxe, NULL},
-	{"xcat", "chdef commands", "sh", 0, is_noderange, boot_write_xcat, NULL},
+	{"xcat", "chdef commands", "sh", HOSTS_ONLY, is_noderange, boot_write_xcat, NULL},
 	{"warewulf", "wwctl commands and what its dnsmasq needs", "sh", NEEDS_SERVER_IP,
 	 NULL, boot_write_warewulf, NULL},
 	{"openchami", "ochami commands with boot parameters", "json",
@@ -191,6 +192,10 @@ static uint32_t server_of(struct maker *k, uint32_t interface)
 	at = fab_strmap_put(k->by_name, name, strlen(name), n);
 	if (at == n) {
 		plan->server[n].name = fab_strdup(name);
+		if (strchr(name, '/'))
+			fab_machine_interface_host_name(k->m, interface, name,
+							sizeof(name));
+		plan->server[n].file = fab_strdup(name);
 		take_addresses(known, name, &plan->server[n].ip);
 		plan->n_servers++;
 	}
@@ -259,8 +264,10 @@ static void maker_fini(struct maker *k)
 {
 	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
 		free(k->plan.node[i].name);
-	for (uint32_t i = 0; i < k->plan.n_servers; i++)
+	for (uint32_t i = 0; i < k->plan.n_servers; i++) {
 		free(k->plan.server[i].name);
+		free(k->plan.server[i].file);
+	}
 	free(k->plan.node);
 	free(k->plan.server);
 	free(k->plan.by_server);
@@ -336,12 +343,12 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 	const char *const templates[] = {site->boot_url, site->script, site->kernel,
 					 site->initrd, site->params};
 	unsigned flags = formats[k->format].flags;
-	int rc = check_name(k, s->name, is_file, err);
+	int rc = check_name(k, is_file ? s->file : s->name, is_file, err);
 	bool has_ip = *s->ip.ip || *s->ip.ip6;
 
 	if (rc)
 		return rc;
-	if (is_file && !strcmp(s->name, "default"))
+	if (is_file && !strcmp(s->file, "default"))
 		return fab_fail(err, EINVAL,
 				"a server is called 'default', as is the file that all "
 				"servers share");
@@ -527,10 +534,10 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 	for (uint32_t i = 0; i < k.plan.n_servers && !rc; i++) {
 		const struct boot_part part = {.plan = &k.plan, .first = i, .end = i + 1};
 
-		write_file(directory, &part, k.plan.server[i].name,
+		write_file(directory, &part, k.plan.server[i].file,
 			   formats[format].extension, write, &n_files);
 		if (has_scripts)
-			write_file(directory, &part, k.plan.server[i].name, "ipxe",
+			write_file(directory, &part, k.plan.server[i].file, "ipxe",
 				   boot_write_ipxe, &n_files);
 	}
 	if (!rc && written)

@@ -15,6 +15,7 @@ struct boot_node {
 
 struct boot_server {
 	char *name;
+	char *file; /* of its file, without the extension */
 	struct fab_host_address ip;
 	uint32_t first, n; /* into boot_plan.by_server */
 };
