@@ -21,26 +21,6 @@ static void add_default_engines(struct faults_params *p, const struct faults_out
 		p->engines[p->n_engines++] = &fab_unicast_updn;
 }
 
-static _Noreturn void refuse_engine(const struct faults_params *p,
-				    const struct faults_outcome *o,
-				    const struct fab_err *err)
-{
-	const char *why = o->kfat ? "" : o->kfat_error.text, *more = o->kfat ? "" : "; ";
-	char names[160] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < fab_unicast_n_engines && at < sizeof(names); i++) {
-		struct fab_err none;
-
-		if (!fab_unicast_fits(fab_unicast_engines[i], o->kfat, &none))
-			at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
-					       at ? ", " : "",
-					       fab_unicast_engines[i]->name);
-	}
-	fab_cli_exit(FAB_EXIT_ERROR, "%s: algorithm %s%s%s; what routes it: %s",
-		     p->input.fabric, err->text, more, why, names);
-}
-
 /* Algorithms that cannot route the fabric: those of `all` are left out. */
 static void choose_engines(struct faults_params *p, const struct faults_outcome *o)
 {
@@ -48,14 +28,15 @@ static void choose_engines(struct faults_params *p, const struct faults_outcome 
 
 	add_default_engines(p, o);
 	for (size_t i = 0; i < p->n_engines; i++) {
-		struct fab_err err;
+		struct fab_err err, why;
 
-		if (!fab_unicast_fits(p->engines[i], o->kfat, &err))
+		if (!fab_unicast_fits(p->engines[i], o->kfat, &why))
 			p->engines[n++] = p->engines[i];
 		else if (p->is_optional[i])
-			fab_cli_warn(&p->run, "left out: algorithm %s", err.text);
-		else
-			refuse_engine(p, o, &err);
+			fab_cli_warn(&p->run, "left out: algorithm %s", why.text);
+		else if (fab_unicast_refuse(p->input.fabric, o->kfat, &o->kfat_error,
+					    &why, &err))
+			fab_cli_die(&err);
 	}
 	p->n_engines = n;
 }

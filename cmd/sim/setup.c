@@ -14,25 +14,6 @@
 #include "unicast/degraded.h"
 #include "unicast/lfts.h"
 
-static int refuse_engine(const struct sim_outcome *o, const char *source,
-			 const struct fab_err *why, struct fab_err *err)
-{
-	const char *more = o->kfat ? "" : o->kfat_error.text;
-	char names[160] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < fab_unicast_n_engines && at < sizeof(names); i++) {
-		struct fab_err none;
-
-		if (!fab_unicast_fits(fab_unicast_engines[i], o->kfat, &none))
-			at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
-					       at ? ", " : "",
-					       fab_unicast_engines[i]->name);
-	}
-	return fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
-			why->text, *more ? "; " : "", more, names);
-}
-
 static int route(const struct sim_params *p, struct sim_outcome *o,
 		 const struct fab_unicast_engine *engine, struct fab_err *err)
 {
@@ -105,7 +86,8 @@ static int route_all(const struct sim_params *p, struct sim_outcome *o,
 		else if (chosen->by_all)
 			fab_cli_warn(&p->run, "left out: algorithm %s", why.text);
 		else
-			rc = refuse_engine(o, p->input.fabric, &why, err);
+			rc = fab_unicast_refuse(p->input.fabric, o->kfat, &o->kfat_error,
+						&why, err);
 	}
 	return rc;
 }

@@ -390,36 +390,32 @@ int fab_lookup_pair(const struct fab_lookup *first, const struct fab_lookup *sec
 			n ? ": put names into \"\"" : "");
 }
 
+/* What a list in lines is added to. */
+struct adding_lines {
+	const struct fab_lookup *l;
+	struct fab_ids *out;
+	struct fab_matches *matches;
+};
+
+static int add_line(void *context, struct fab_item line, struct fab_err *err)
+{
+	struct adding_lines *a = context;
+	int rc = fab_lookup_list(a->l, line.text, line.len, a->out, a->matches, err);
+
+	/* many patterns may match the same: the sum is bounded */
+	if (!rc && a->out->of.n > IDS_MAX)
+		return fab_fail(err, EINVAL, "too many names and patterns");
+	return rc;
+}
+
 int fab_lookup_lines(const struct fab_lookup *l, const char *file, const char *text,
 		     size_t len, struct fab_ids *out, struct fab_matches *matches,
 		     struct fab_err *err)
 {
+	struct adding_lines adding = {l, out, matches};
 	size_t first = out->of.n;
-	uint64_t number = 0;
-	int rc = 0;
+	int rc = fab_list_lines(file, text, len, add_line, &adding, err);
 
-	for (const char *at = text, *end = text + len; at < end && !rc;) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		struct fab_item line = fab_list_line(at, stop ? stop : end);
-		char where[300];
-
-		number++;
-		at = stop ? stop + 1 : end;
-		if (!line.len)
-			continue;
-		if (memchr(line.text, '\0', line.len))
-			rc = fab_fail(err, EINVAL, "expected text, found a zero byte");
-		else
-			rc = fab_lookup_list(l, line.text, line.len, out, matches, err);
-		/* many patterns may match the same: the sum is bounded */
-		if (!rc && out->of.n > IDS_MAX)
-			rc = fab_fail(err, EINVAL, "too many names and patterns");
-		if (!rc)
-			continue;
-		snprintf(where, sizeof(where), "%.250s:%llu", file,
-			 (unsigned long long)number);
-		fab_err_prefix(err, where);
-	}
 	if (!rc && out->of.n == first)
 		rc = fab_fail(err, EINVAL, "%s: no %s is named in it", file, l->one);
 	return rc;

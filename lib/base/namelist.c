@@ -92,7 +92,7 @@ int fab_list_next(const char **at, const char *end, struct fab_item *item,
 	return 1;
 }
 
-struct fab_item fab_list_line(const char *at, const char *end)
+static struct fab_item list_line(const char *at, const char *end)
 {
 	const char *stop = at;
 	bool is_quoted = false;
@@ -110,6 +110,33 @@ struct fab_item fab_list_line(const char *at, const char *end)
 	while (stop > at && is_blank(stop[-1]))
 		stop--;
 	return (struct fab_item){.text = at, .len = (size_t)(stop - at)};
+}
+
+int fab_list_lines(const char *file, const char *text, size_t len, fab_use_line *use,
+		   void *context, struct fab_err *err)
+{
+	uint64_t number = 0;
+	int rc = 0;
+
+	for (const char *at = text, *end = text + len; at < end && !rc;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		struct fab_item line = list_line(at, stop ? stop : end);
+		char where[300];
+
+		number++;
+		at = stop ? stop + 1 : end;
+		if (!line.len)
+			continue;
+		rc = memchr(line.text, '\0', line.len)
+			     ? fab_fail(err, EINVAL, "expected text, found a zero byte")
+			     : use(context, line, err);
+		if (!rc)
+			continue;
+		snprintf(where, sizeof(where), "%.250s:%llu", file,
+			 (unsigned long long)number);
+		fab_err_prefix(err, where);
+	}
+	return rc;
 }
 
 bool fab_is_hostlist(const char *text, size_t len)

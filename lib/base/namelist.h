@@ -28,9 +28,14 @@ struct fab_item {
 int fab_list_next(const char **at, const char *end, struct fab_item *item,
 		  struct fab_err *err) FAB_MUST_CHECK;
 
-/* A line without blanks at its ends and without a comment, which a # begins at the start
- * or behind a blank, outside of quotes. O(line). */
-struct fab_item fab_list_line(const char *at, const char *end);
+/*
+ * Give every line that is not empty to `use`, until one fails: without blanks at its ends
+ * and without a comment, which a # begins at the start or behind a blank, outside of
+ * quotes. EINVAL: a zero byte; sentences begin with FILE:LINE. O(len) beside `use`.
+ */
+typedef int fab_use_line(void *context, struct fab_item line, struct fab_err *err);
+int fab_list_lines(const char *file, const char *text, size_t len, fab_use_line *use,
+		   void *context, struct fab_err *err) FAB_MUST_CHECK;
 
 /* Has the text a bracket of a host list? A `*` or `?`, or another closed bracket? O(len).
  */

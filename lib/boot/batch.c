@@ -113,21 +113,23 @@ static void below(const struct fab_machine *m, struct fab_ids *ids)
 	*ids = nodes;
 }
 
-/* The nodes of a list, which may be below units. */
-static int parse_list(const struct fab_machine *m, const char *list, bool of_units,
-		      struct fab_batch *out, struct fab_err *err)
+/* The nodes of a list, which may be below units, or of the lines of a file (or NULL). */
+static int parse_names(const struct fab_machine *m, const char *text, size_t len,
+		       const char *file, bool of_units, struct fab_batch *out,
+		       struct fab_err *err)
 {
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	const struct fab_lookup lookup = of_units ? fab_machine_unit_lookup(names)
 						  : fab_machine_node_lookup(names);
 	struct fab_matches matches = {.with_names = true};
 	struct fab_ids ids = {0};
-	int rc = fab_lookup_list(&lookup, list, strlen(list), &ids, &matches, err);
+	int rc = file ? fab_lookup_lines(&lookup, file, text, len, &ids, &matches, err)
+		      : fab_lookup_list(&lookup, text, len, &ids, &matches, err);
 
 	if (!rc && of_units)
 		below(m, &ids);
 	if (!rc) {
-		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, list, out);
+		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, file ? file : text, out);
 		out->matches = matches;
 	} else {
 		fab_matches_fini(&matches);
@@ -147,26 +149,12 @@ int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_ba
 	if (!strncmp(spec, "first:", 6))
 		return parse_first(m, spec, out, err);
 	if (!strncmp(spec, "unit:", 5))
-		return parse_list(m, spec + 5, true, out, err);
-	return parse_list(m, spec, false, out, err);
+		return parse_names(m, spec + 5, strlen(spec) - 5, NULL, true, out, err);
+	return parse_names(m, spec, strlen(spec), NULL, false, out, err);
 }
 
 int fab_batch_read(const struct fab_machine *m, const char *file, const char *text,
 		   size_t len, struct fab_batch *out, struct fab_err *err)
 {
-	struct fab_machine_names *names = fab_machine_names_new(m);
-	const struct fab_lookup nodes = fab_machine_node_lookup(names);
-	struct fab_matches matches = {.with_names = true};
-	struct fab_ids ids = {0};
-	int rc = fab_lookup_lines(&nodes, file, text, len, &ids, &matches, err);
-
-	if (!rc) {
-		fab_batch_of(ids.of.v, (uint32_t)ids.of.n, file, out);
-		out->matches = matches;
-	} else {
-		fab_matches_fini(&matches);
-	}
-	free(ids.of.v);
-	fab_machine_names_free(names);
-	return rc;
+	return parse_names(m, text, len, file, false, out, err);
 }

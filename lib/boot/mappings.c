@@ -137,16 +137,14 @@ struct mapping_reader {
 };
 
 /* NODE SERVER; several nodes may be a host list. */
-static int read_pair(const struct mapping_reader *r, const struct fab_item *line,
-		     struct fab_err *err)
+static int read_pair(void *context, struct fab_item line, struct fab_err *err)
 {
+	const struct mapping_reader *r = context;
 	struct fab_item pair[2];
 	struct fab_ids nodes = {0};
 	uint32_t interface;
-	int rc = memchr(line->text, 0, line->len)
-			 ? fab_fail(err, EINVAL, "expected text, found a zero byte")
-			 : fab_lookup_pair(&r->nodes, &r->interfaces, line->text,
-					   line->len, " \t,", pair, err);
+	int rc = fab_lookup_pair(&r->nodes, &r->interfaces, line.text, line.len, " \t,",
+				 pair, err);
 
 	if (rc)
 		return fab_fail(err, EINVAL, "expected NODE SERVER");
@@ -170,29 +168,14 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 		     size_t len, uint32_t *interface_of, struct fab_err *err)
 {
 	struct fab_machine_names *names = fab_machine_names_new(m);
-	const struct mapping_reader r = {.nodes = fab_machine_node_lookup(names),
-					 .interfaces =
-						 fab_machine_interface_lookup(names),
-					 .interface_of = interface_of};
-	uint64_t number = 0;
-	int rc = 0;
+	struct mapping_reader r = {.nodes = fab_machine_node_lookup(names),
+				   .interfaces = fab_machine_interface_lookup(names),
+				   .interface_of = interface_of};
+	int rc;
 
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		interface_of[i] = FAB_NONE;
-	for (const char *at = text, *end = text + len; at < end && !rc;) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		struct fab_item line = fab_list_line(at, stop ? stop : end);
-		char where[300];
-
-		number++;
-		at = stop ? stop + 1 : end;
-		rc = line.len ? read_pair(&r, &line, err) : 0;
-		if (!rc)
-			continue;
-		snprintf(where, sizeof(where), "%.250s:%llu", file,
-			 (unsigned long long)number);
-		fab_err_prefix(err, where);
-	}
+	rc = fab_list_lines(file, text, len, read_pair, &r, err);
 	fab_machine_names_free(names);
 	return rc;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define ADDRESS(row) &fab_unicast_##row,
 const struct fab_unicast_engine *const fab_unicast_engines[] = {
@@ -38,4 +39,19 @@ int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_k
 				" dimensions, the fabric has %" PRIu32,
 				engine->name, engine->n_dims, kfat->n_dims);
 	return 0;
+}
+
+int fab_unicast_refuse(const char *source, const struct fab_kfat *kfat,
+		       const struct fab_err *no_kfat, const struct fab_err *why,
+		       struct fab_err *err)
+{
+	char *names = fab_strdup("");
+
+	for (size_t i = 0; i < fab_unicast_n_engines; i++)
+		if (!fab_unicast_fits(fab_unicast_engines[i], kfat, NULL))
+			fab_append(&names, ", ", "%s", fab_unicast_engines[i]->name);
+	fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
+		 why->text, kfat ? "" : "; ", kfat ? "" : no_kfat->text, names);
+	free(names);
+	return -EINVAL;
 }

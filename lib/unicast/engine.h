@@ -37,6 +37,13 @@ const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_
 /* Can it route this kfat, or with NULL a fabric that is none? EINVAL: why not. O(1). */
 int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_kfat *kfat,
 		     struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * EINVAL with the whole sentence for one that cannot: `why` of fab_unicast_fits(),
+ * why the fabric `source` is no kfat if it is none, and which ones can. O(engines).
+ */
+int fab_unicast_refuse(const char *source, const struct fab_kfat *kfat,
+		       const struct fab_err *no_kfat, const struct fab_err *why,
+		       struct fab_err *err);
 
 /* A file adds its row here; in the order in which they are documented. */
 #define FAB_UNICAST_ENGINES(ROW)                                                         \
