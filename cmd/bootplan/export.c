@@ -245,10 +245,11 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 	if (!x->format)
 		return;
 	fab_report_answer(
-		r, FAB_TONE_PLAIN, "Written for %s into %s: %u node%s of %u%s%s.",
+		r, FAB_TONE_PLAIN, "Written for %s into %s: %u node%s of %u %s%s%s.",
 		x->format, strcmp(x->path, "-") ? x->path : "standard output",
 		x->written.n_nodes, x->written.n_nodes == 1 ? "" : "s",
-		x->written.n_servers, x->written.n_servers == 1 ? "" : "s",
+		x->written.n_servers, x->is_by_interface ? "server interface" : "server",
+		x->written.n_servers == 1 ? "" : "s",
 		x->port ? ", each known by the first connected port of its host" : "");
 }
 
