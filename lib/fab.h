@@ -56,6 +56,7 @@
 #include "export/sl2vl.h"
 #include "export/slurm.h"
 #include "export/subnet_lst.h"
+#include "export/bounds.h"
 #include "export/trees.h"
 #include "fabric/builder.h"
 #include "fabric/check.h"

@@ -38,6 +38,11 @@ static const struct fab_option options[] = {
 	{"trees-out", "FILE",
 	 "Write every tree to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(trees_out)},
+	{"bound-out", "FILE",
+	 "Write the lower bounds and what proves them to FILE as JSON lines (- is "
+	 "standard "
+	 "output)",
+	 FAB_TAKES_OUTPUT, TO(bound_out)},
 	{"mlid-cap", "N",
 	 "Multicast LIDs that the switches hold (default 1024); given here, also what it "
 	 "costs to share them when there are more groups",
@@ -98,7 +103,8 @@ static const struct fab_relation relations[] = {
 	{"events-out", FAB_NEEDS, "events-pattern"},
 	/* a trace brings its groups, and its trees come and go */
 	{"events,events-pattern", FAB_EXCLUDES,
-	 "groups,pattern,ignore-unknown,trees-out,mcfdbs,mcfdbs-out,check,mlid-cap,"
+	 "groups,pattern,ignore-unknown,trees-out,bound-out,mcfdbs,mcfdbs-out,check,mlid-"
+	 "cap,"
 	 "store"},
 	{"groups,pattern", FAB_REQUIRED, "mcfdbs,events,events-pattern", "no groups"},
 	{"check", FAB_GOES_WITH, "mcfdbs"},

@@ -4,6 +4,7 @@
 
 #include "cli/faults.h"
 #include "events.h"
+#include "mcast/bounds.h"
 #include "mcast/efi.h"
 #include "mcast/loaded.h"
 #include "present/report.h"
@@ -23,6 +24,7 @@ struct mcroute_params {
 	size_t n_engines;
 	bool has_algorithm;
 	const char *trees_out;
+	const char *bound_out;
 	const char *mcfdbs, *mcfdbs_out;
 	bool check;
 	uint32_t mlid_cap; /* 0: not given */
@@ -32,6 +34,15 @@ struct mcroute_params {
 	bool has_time_limit;
 	bool has_search; /* optimal is among the algorithms */
 	struct mcroute_events events;
+};
+
+/* The bounds that are tried: NATURAL and MATCHING always. */
+enum mcroute_bound {
+	MCROUTE_NATURAL,
+	MCROUTE_SEARCHED,
+	MCROUTE_DUAL,
+	MCROUTE_MATCHING,
+	MCROUTE_N_BOUNDS
 };
 
 /* Everything that was computed and is reported. */
@@ -48,7 +59,8 @@ struct mcroute_outcome {
 	struct fab_efi efi[MCROUTE_MAX_ENGINES];
 	bool was_verified;
 	bool is_sound[MCROUTE_MAX_ENGINES];
-	uint32_t lower_bound;  /* of any trees */
+	struct fab_bound bounds[MCROUTE_N_BOUNDS];
+	uint32_t lower_bound;  /* the largest for any trees */
 	uint32_t height_bound; /* of trees of minimal height; 0: not tried */
 	double distances_seconds, roots_seconds;
 };
@@ -58,6 +70,11 @@ static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
 {
 	return o->height_bound > o->lower_bound ? o->height_bound : o->lower_bound;
 }
+
+/* Bounds of the outcome: those found quickly, and with `is_deep` the others. */
+void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads);
+/* The table `bounds`. */
+void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o);
 
 /* What the options ask for, from the fabric to the report; the exit status. */
 int mcroute_run(void *params, const struct fab_fabric *f, struct fab_err *err);

@@ -191,6 +191,7 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 	fab_report_field(r, &fields[3], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[4], (union fab_cell){.u = o->mlid_cap});
 	print_results(r, o);
+	mcroute_print_bounds(r, o);
 	if (o->has_sharing)
 		mcroute_print_sharing(r, o);
 	if (o->has_tables)

@@ -7,11 +7,25 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "export/bounds.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
 #include "mcast/verify.h"
 
 enum { DEFAULT_MLID_CAP = 1024 };
+
+struct raising {
+	struct mcroute_outcome *o;
+	int n_threads;
+};
+
+static uint32_t raise_bound(void *context)
+{
+	const struct raising *r = context;
+
+	mcroute_find_bounds(r->o, true, r->n_threads);
+	return mcroute_low_bound(r->o);
+}
 
 /* Distances, trees, loads and the bound: results behind those that there are. */
 static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
@@ -25,6 +39,7 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 					  .is_over = fab_cli_is_interrupted,
 					  .progress = fab_cli_progress_tick,
 					  .progress_context = progress};
+	struct raising raising = {o, p->run.threads};
 	double start = fab_now();
 	struct fab_dist *dist;
 	struct fab_err err;
@@ -34,9 +49,10 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 	o->distances_seconds = fab_now() - start;
 	o->problem.dist = dist;
 	o->dist = dist;
-	o->lower_bound = fab_mcast_lower_bound(&o->problem);
-	o->height_bound = fab_mcast_height_bound(&o->problem);
+	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads);
 	mcast.bound = mcroute_low_bound(o);
+	mcast.raise_bound = raise_bound;
+	mcast.raise_bound_context = &raising;
 	if (p->has_search)
 		fab_cli_catch_interrupt();
 	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
@@ -96,6 +112,16 @@ static void print_report(struct mcroute_params *p, const struct mcroute_outcome 
 	fab_cli_commit_results(results);
 }
 
+static void write_bounds(const struct mcroute_params *p, const struct mcroute_outcome *o,
+			 struct fab_cli_results *results)
+{
+	struct fab_err err;
+
+	if (fab_export_bounds(fab_cli_open_result(results, p->bound_out), &o->problem,
+			      o->bounds, MCROUTE_N_BOUNDS, &err))
+		fab_cli_die(&err);
+}
+
 static void write_trees(const struct mcroute_params *p, const struct mcroute_outcome *o,
 			struct fab_cli_results *results)
 {
@@ -135,6 +161,8 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 		is_sound = verify(p, o);
 	if (p->trees_out)
 		write_trees(p, o, &results);
+	if (p->bound_out)
+		write_bounds(p, o, &results);
 	if (p->mcfdbs_out)
 		mcroute_write_tables(o, p->mcfdbs_out, &results);
 	print_report(p, o, &results);
@@ -142,6 +170,8 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 		is_sound = false;
 	for (size_t i = o->has_tables; i < o->n; i++)
 		fab_mcast_result_fini(&o->results[i]);
+	for (size_t i = 0; i < MCROUTE_N_BOUNDS; i++)
+		fab_bound_fini(&o->bounds[i]);
 	fab_loaded_fini(&o->loaded);
 	fab_mft_free(tables);
 	fab_dist_free(o->dist);

@@ -19,6 +19,36 @@ static uint32_t ceil_div(uint64_t a, uint64_t b)
 	return (uint32_t)((a + b - 1) / b);
 }
 
+/* What is known so far, with what proves it; `p` is borrowed. */
+struct best {
+	const struct fab_mcast_problem *p;
+	struct fab_bound *out;
+};
+
+static bool is_better(const struct best *b, uint32_t value)
+{
+	return value > b->out->value;
+}
+
+static void offer(const struct best *b, enum fab_bound_kind kind, uint32_t value)
+{
+	fab_bound_fini(b->out);
+	*b->out = (struct fab_bound){.kind = kind, .value = value};
+	if (kind == FAB_BOUND_CUT || kind == FAB_BOUND_PARTS)
+		b->out->part = FAB_NEW(b->p->f->n_switches, uint32_t);
+}
+
+/* The switches of a part against all others. */
+static void offer_cut(const struct best *b, uint32_t value, const uint32_t *part,
+		      uint32_t inside)
+{
+	if (!is_better(b, value))
+		return;
+	offer(b, FAB_BOUND_CUT, value);
+	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
+		b->out->part[s] = part[s] == inside ? 0 : FAB_NONE;
+}
+
 /* What a division into parts asks of the cables between them. */
 struct demand {
 	uint32_t *crossing; /* [n_parts] groups with members in the part and outside it */
@@ -56,15 +86,15 @@ static void count_demand(const struct fab_groups *g, const uint32_t *part,
 	free(seen);
 }
 
-uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
-			     const uint32_t *part, uint32_t n_parts)
+/* The bounds of a division into parts. */
+static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_parts)
 {
-	const struct fab_fabric *f = problem->f;
-	uint32_t *cables = FAB_NEW0(n_parts, uint32_t), bound = 0;
+	const struct fab_fabric *f = b->p->f;
+	uint32_t *cables = FAB_NEW0(n_parts, uint32_t);
 	uint64_t between = 0;
 	struct demand d = {0};
 
-	count_demand(problem->groups, part, n_parts, &d);
+	count_demand(b->p->groups, part, n_parts, &d);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
 			uint32_t t = f->arc_peer[a];
@@ -76,25 +106,34 @@ uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
 			between += s < t || part[s] == FAB_NONE || part[t] == FAB_NONE;
 		}
 	for (uint32_t p = 0; p < n_parts; p++)
-		if (cables[p] && ceil_div(d.crossing[p], cables[p]) > bound)
-			bound = ceil_div(d.crossing[p], cables[p]);
-	if (between && ceil_div(d.n_joins, between) > bound)
-		bound = ceil_div(d.n_joins, between);
+		if (cables[p])
+			offer_cut(b, ceil_div(d.crossing[p], cables[p]), part, p);
+	if (between && is_better(b, ceil_div(d.n_joins, between))) {
+		offer(b, FAB_BOUND_PARTS, ceil_div(d.n_joins, between));
+		memcpy(b->out->part, part, f->n_switches * sizeof(*part));
+	}
 	free(d.crossing);
 	free(cables);
-	return bound;
 }
 
-static uint32_t switch_bound(const struct fab_mcast_problem *problem)
+uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
+			     const uint32_t *part, uint32_t n_parts)
 {
-	uint32_t n = problem->f->n_switches, bound;
-	uint32_t *part = FAB_NEW(n, uint32_t);
+	struct fab_bound bound = {.kind = FAB_BOUND_NONE};
+	const struct best best = {problem, &bound};
+	uint32_t value;
 
-	for (uint32_t s = 0; s < n; s++)
+	try_parts(&best, part, n_parts);
+	value = bound.value;
+	fab_bound_fini(&bound);
+	return value;
+}
+
+static void try_switches(const struct best *b, uint32_t *part)
+{
+	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
 		part[s] = s;
-	bound = fab_mcast_cut_bound(problem, part, n);
-	free(part);
-	return bound;
+	try_parts(b, part, b->p->f->n_switches);
 }
 
 /* Levels counted from the switches that endpoints of the groups hang on: rank[switch].
@@ -127,23 +166,19 @@ static void cut_above(const struct fab_graph *g, const uint32_t *rank, uint32_t 
 }
 
 /* Parts that remain when the levels above `limit` are taken away, for each limit. */
-static uint32_t pod_bound(const struct fab_mcast_problem *problem, uint32_t *part)
+static void try_pods(const struct best *b, uint32_t *part)
 {
-	const struct fab_graph g = fab_graph_of_peers(problem->f);
+	const struct fab_graph g = fab_graph_of_peers(b->p->f);
 	bool *is_cut = FAB_NEW((size_t)g.first[g.n] + 1, bool);
 	uint32_t *rank = FAB_NEW((size_t)g.n + 1, uint32_t);
-	uint32_t max = find_ranks(problem, rank), bound = 0;
+	uint32_t max = find_ranks(b->p, rank);
 
 	for (uint32_t limit = 0; limit < max; limit++) {
-		uint32_t b;
-
 		cut_above(&g, rank, limit, is_cut);
-		b = fab_mcast_cut_bound(problem, part, fab_graph_parts(&g, is_cut, part));
-		bound = b > bound ? b : bound;
+		try_parts(b, part, fab_graph_parts(&g, is_cut, part));
 	}
 	free(rank);
 	free(is_cut);
-	return bound;
 }
 
 /*
@@ -176,7 +211,8 @@ static void count_split(struct slabs *x)
 	}
 }
 
-static uint32_t best_slab(const struct slabs *x)
+/* The values of the best interval, low to high. */
+static uint32_t best_slab(const struct slabs *x, uint32_t *first, uint32_t *last)
 {
 	uint32_t bound = 0;
 
@@ -194,20 +230,24 @@ static uint32_t best_slab(const struct slabs *x)
 				else if (v != high)
 					across += cables;
 			}
-			if (across &&
-			    ceil_div(x->split[low * x->size + high], across) > bound)
-				bound = ceil_div(x->split[low * x->size + high], across);
+			if (!across ||
+			    ceil_div(x->split[low * x->size + high], across) <= bound)
+				continue;
+			bound = ceil_div(x->split[low * x->size + high], across);
+			*first = low;
+			*last = high;
 		}
 	}
 	return bound;
 }
 
-static uint32_t slab_bound(const struct fab_mcast_problem *problem,
-			   const struct fab_shape *shape, uint32_t dim)
+static void try_slabs(const struct best *b, const struct fab_shape *shape, uint32_t dim,
+		      uint32_t *part)
 {
-	const struct fab_fabric *f = problem->f;
-	const struct fab_groups *g = problem->groups;
-	uint32_t n_dims = shape->n_dims, size = shape->dims[dim], bound;
+	const struct fab_fabric *f = b->p->f;
+	const struct fab_groups *g = b->p->groups;
+	uint32_t n_dims = shape->n_dims, size = shape->dims[dim], bound, low = 0,
+		 high = 0;
 	struct slabs x = {.size = size,
 			  .is_on = FAB_NEW(size, bool),
 			  .cables = FAB_NEW0((size_t)size * size, uint32_t),
@@ -223,32 +263,31 @@ static uint32_t slab_bound(const struct fab_mcast_problem *problem,
 			x.is_on[shape->coords[g->sw[s] * n_dims + dim]] = true;
 		count_split(&x);
 	}
-	bound = best_slab(&x);
+	bound = best_slab(&x, &low, &high);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t at = shape->coords[s * n_dims + dim];
+
+		part[s] = at >= low && at <= high ? 0 : FAB_NONE;
+	}
+	offer_cut(b, bound, part, 0);
 	free(x.is_on);
 	free(x.cables);
 	free(x.split);
-	return bound;
 }
 
 /* Parts that the shape of the fabric names: groups of a dragonfly, slabs of a grid. */
-static uint32_t shape_bound(const struct fab_mcast_problem *problem)
+static void try_shape(const struct best *b, uint32_t *part)
 {
-	struct fab_shape *shape = fab_shape_recognize(problem->f);
-	uint32_t bound = 0;
+	struct fab_shape *shape = fab_shape_recognize(b->p->f);
 
 	if (shape->group)
-		bound = fab_mcast_cut_bound(problem, shape->group, shape->n_groups);
+		try_parts(b, shape->group, shape->n_groups);
 	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
 	    shape->kind == FAB_SHAPE_HYPERX)
-		for (uint32_t dim = 0; dim < shape->n_dims; dim++) {
-			uint32_t b = 0;
-
+		for (uint32_t dim = 0; dim < shape->n_dims; dim++)
 			if (shape->dims[dim] <= MAX_SLABS)
-				b = slab_bound(problem, shape, dim);
-			bound = b > bound ? b : bound;
-		}
+				try_slabs(b, shape, dim, part);
 	fab_shape_free(shape);
-	return bound;
 }
 
 /* Hops of the least spanning tree of n switches, joined by their distances (Prim). */
@@ -313,19 +352,55 @@ static uint32_t metric_bound(const struct fab_mcast_problem *problem)
 	return cables ? ceil_div(total, cables) : 0;
 }
 
+void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
+			     struct fab_bound *out)
+{
+	uint32_t *part = FAB_NEW(problem->f->n_switches, uint32_t), hops;
+	const struct best best = {problem, out};
+
+	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
+	try_switches(&best, part);
+	try_pods(&best, part);
+	try_shape(&best, part);
+	hops = metric_bound(problem);
+	if (is_better(&best, hops))
+		offer(&best, FAB_BOUND_HOPS, hops);
+	free(part);
+}
+
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
 {
-	uint32_t *part = FAB_NEW(problem->f->n_switches, uint32_t);
-	const uint32_t bounds[] = {
-		switch_bound(problem),
-		pod_bound(problem, part),
-		shape_bound(problem),
-		metric_bound(problem),
-	};
-	uint32_t best = 0;
+	struct fab_bound bound;
+	uint32_t value;
 
-	for (size_t i = 0; i < FAB_COUNT(bounds); i++)
-		best = bounds[i] > best ? bounds[i] : best;
-	free(part);
-	return best;
+	fab_mcast_natural_bound(problem, &bound);
+	value = bound.value;
+	fab_bound_fini(&bound);
+	return value;
+}
+
+void fab_bound_fini(struct fab_bound *bound)
+{
+	free(bound->part);
+	free(bound->group);
+	free(bound->cable);
+	free(bound->first);
+	free(bound->turn);
+	*bound = (struct fab_bound){.kind = FAB_BOUND_NONE};
+}
+
+const char *fab_bound_name(enum fab_bound_kind kind)
+{
+	static const char *const names[] = {
+		[FAB_BOUND_NONE] = "none",   [FAB_BOUND_CUT] = "cut",
+		[FAB_BOUND_PARTS] = "parts", [FAB_BOUND_HOPS] = "hops",
+		[FAB_BOUND_DUAL] = "dual",   [FAB_BOUND_MATCHING] = "matching",
+	};
+
+	return names[kind];
+}
+
+bool fab_bound_is_low_only(enum fab_bound_kind kind)
+{
+	return kind == FAB_BOUND_MATCHING;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How low can the largest EFI be? Lower bounds that hold for any trees whatever.
+ * How low can the largest EFI be? Lower bounds, each with what proves it.
  *
  * Cut bound: the groups with members both in a set of switches and outside it all need
  * one of the cables across, so some cable has at least ceil(groups / cables). Counted for
@@ -14,17 +14,79 @@
 
 #include "mcast/engine.h"
 
-/* The largest of the bounds. O(switches + cables + members, times the number of
- * families). */
+enum fab_bound_kind {
+	FAB_BOUND_NONE,
+	FAB_BOUND_CUT,	    /* groups with members on both sides / cables across */
+	FAB_BOUND_PARTS,    /* k-1 cables between k parts, all groups / cables between */
+	FAB_BOUND_HOPS,	    /* least spanning trees of members' distances / cables */
+	FAB_BOUND_DUAL,	    /* cuts around members of each group, none twice / cables */
+	FAB_BOUND_MATCHING, /* groups that must leave a switch by a few of its cables */
+	FAB_N_BOUND_KINDS,
+};
+
+/* A bound and its certificate: what a stranger needs to recompute it. */
+struct fab_bound {
+	enum fab_bound_kind kind;
+	uint32_t value;
+	/* CUT: 0 within the set, else FAB_NONE. PARTS: the part of each, FAB_NONE: none.
+	 */
+	uint32_t *part; /* [n_switches] */
+	/* MATCHING: these groups leave the switch by one of these cables each */
+	uint32_t sw, n_groups, n_cables;
+	uint32_t *group, *cable;
+	/* DUAL: around turn[i], for first[g] <= i < first[g + 1], see
+	 * fab_mcast_dual_bound() */
+	uint64_t *first; /* [groups + 1] */
+	uint32_t *turn;
+};
+
+/* Frees what hangs on it; it is none afterwards. O(size). */
+void fab_bound_fini(struct fab_bound *bound);
+/* "cut", "parts", "hops", "dual", "matching". O(1). */
+const char *fab_bound_name(enum fab_bound_kind kind);
+/* Does it hold for trees of minimal height only? O(1). */
+bool fab_bound_is_low_only(enum fab_bound_kind kind);
+
+/*
+ * The largest bound of CUT, PARTS and HOPS for any trees, by the sets that the fabric
+ * suggests; *out is ended by fab_bound_fini(). O(switches + cables + members, times the
+ * number of families).
+ */
+void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
+			     struct fab_bound *out);
+/* Its value. */
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
 /*
- * A bound for trees of minimal height: at each switch the groups with members there and
- * elsewhere use one of the cables each that minimal height leaves them; the least largest
- * load over all choices, by matching. 0: not tried, with more than 4 million pairs of a
- * group and a member's switch. O(pairs * cables of a switch, and the candidates of each
- * group), more where groups compete for few cables.
+ * CUT, for any trees, by sets that are searched for: grown switch by switch from some
+ * switches with members, always by the one that asks most of the cables across.
+ * O(`steps`).
  */
+void fab_mcast_searched_bound(const struct fab_mcast_problem *problem, uint64_t steps,
+			      struct fab_bound *out);
+
+/*
+ * DUAL, for any trees: the cables of all trees together by dual ascent (Wong, "A dual
+ * ascent approach for Steiner tree problems on a directed graph", 1984). Directed both
+ * ways, a tree away from the group's first switch enters every set that holds another
+ * member and not that first switch. By turns a member takes the set of all switches from
+ * which used arcs lead to it, and uses all arcs into it: no arc is used twice, so that
+ * the tree has a cable a turn at least. `steps`: cables looked at for a group at most.
+ * The same for any number of threads. O(groups * steps).
+ */
+void fab_mcast_dual_bound(const struct fab_mcast_problem *problem, uint64_t steps,
+			  int n_threads, struct fab_bound *out);
+
+/*
+ * MATCHING, for trees of minimal height: at each switch the groups with members there and
+ * elsewhere use one of the cables each that minimal height leaves them; the least largest
+ * load over all choices. NONE: not tried, with more than 4 million pairs of a group and a
+ * member's switch. O(pairs * cables of a switch, and the candidates of each group), more
+ * where groups compete for few cables.
+ */
+void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
+			      struct fab_bound *out);
+/* Its value. */
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem);
 
 /*

@@ -53,6 +53,8 @@ struct exits {
 	uint32_t *load;	 /* [peers] groups that leave to it */
 	uint32_t *taken; /* [kinds * peers] of a kind to a neighbour */
 	uint32_t *queue, *from_peer, *from_kind;
+	struct fab_bound *out;
+	FAB_VEC(uint64_t) proof; /* `peers` of the kinds that prove it */
 };
 
 static size_t words_of(const struct fab_fabric *f, uint32_t sw)
@@ -229,6 +231,36 @@ static bool move_others(struct exits *x, const struct kind *kinds, uint32_t kind
 	return false;
 }
 
+/*
+ * No room for one more of a kind at this cap: the kinds that the search came to can leave
+ * to the neighbours that it came to only, and those are full. They prove cap + 1.
+ */
+static void note(struct exits *x, const struct kind *kinds, uint32_t n_kinds,
+		 uint32_t n_peers, uint32_t cap)
+{
+	const struct fab_fabric *f = x->p->f;
+	struct fab_bound *b = x->out;
+	uint32_t sw = kinds[0].sw, first = f->peer_first[sw];
+
+	if (cap < b->value)
+		return;
+	fab_bound_fini(b);
+	*b = (struct fab_bound){
+		.kind = FAB_BOUND_MATCHING,
+		.value = cap + 1,
+		.sw = sw,
+		.cable = FAB_NEW(f->arc_first[sw + 1] - f->arc_first[sw], uint32_t)};
+	x->proof.n = 0;
+	for (uint32_t k = 0; k < n_kinds; k++)
+		if (x->from_peer[k] != FAB_NONE)
+			FAB_PUSH(&x->proof, kinds[k].peers);
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		for (uint32_t p = 0; p < n_peers; p++)
+			if (f->peer[first + p] == f->arc_peer[a] &&
+			    x->from_kind[p] != FAB_NONE)
+				b->cable[b->n_cables++] = f->arc_cable[a];
+}
+
 /* The least largest load of a switch's cables, at least `cap`. */
 static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kinds,
 		      uint32_t cap)
@@ -250,7 +282,7 @@ static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kind
 		for (uint32_t i = 0; i < kinds[k].n; i++)
 			while (!move_others(x, kinds, k, n_kinds, n_peers, cap) &&
 			       cap < x->p->groups->n)
-				cap++;
+				note(x, kinds, n_kinds, n_peers, cap++);
 	free(x->room);
 	free(x->load);
 	free(x->taken);
@@ -279,6 +311,42 @@ static uint32_t *count_same(const struct fab_groups *g)
 	return n;
 }
 
+/* May a group leave the switch to the neighbours of one of the kinds of the proof only?
+ */
+static bool is_in_proof(struct exits *x, uint32_t group, uint32_t sw)
+{
+	const struct fab_groups *g = x->p->groups;
+	const uint32_t *switches = g->sw + g->sw_first[group];
+	size_t at = x->bits.n, bytes = words_of(x->p->f, sw) * sizeof(uint64_t);
+	uint32_t n = fab_group_n_switches(g, group), set, i = 0;
+	bool is_equal = false;
+
+	while (i < n && switches[i] != sw)
+		i++;
+	if (i == n || n < 2)
+		return false;
+	set = set_of_last(x, fab_roots_one_find(x->roots, switches, n));
+	push_exits(x, &x->sets.v[set], sw);
+	for (size_t k = 0; k < x->proof.n && !is_equal; k++)
+		is_equal = !memcmp(x->bits.v + x->proof.v[k], x->bits.v + at, bytes);
+	x->bits.n = at;
+	return is_equal;
+}
+
+/* All groups of the kinds of the proof. */
+static void list_groups(struct exits *x)
+{
+	uint32_t n = x->p->groups->n;
+	struct fab_bound *b = x->out;
+
+	if (b->kind == FAB_BOUND_NONE)
+		return;
+	b->group = FAB_NEW(n, uint32_t);
+	for (uint32_t g = 0; g < n; g++)
+		if (is_in_proof(x, g, b->sw))
+			b->group[b->n_groups++] = g;
+}
+
 static void free_sets(struct exits *x)
 {
 	for (size_t i = 0; i < x->sets.n; i++) {
@@ -290,14 +358,16 @@ static void free_sets(struct exits *x)
 	fab_map64_free(x->kind_of);
 }
 
-uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
+void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
+			      struct fab_bound *out)
 {
 	const struct fab_groups *g = problem->groups;
 	uint32_t bound = 0, *n_same;
-	struct exits x = {.p = problem};
+	struct exits x = {.p = problem, .out = out};
 
+	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
 	if (g->sw_first[g->n] > PAIRS_MAX)
-		return 0;
+		return;
 	x.roots = fab_roots_one_new(problem->dist);
 	x.known = fab_map64_new(1024);
 	x.set_of = fab_map64_new(1024);
@@ -319,11 +389,23 @@ uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
 				    x.kinds.n);
 		bound = match(&x, x.kinds.v + i, (uint32_t)(end - i), bound);
 	}
+	list_groups(&x);
 	free(n_same);
 	fab_roots_one_free(x.roots);
 	fab_map64_free(x.known);
 	free_sets(&x);
 	free(x.kinds.v);
 	free(x.bits.v);
-	return bound;
+	free(x.proof.v);
+}
+
+uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
+{
+	struct fab_bound bound;
+	uint32_t value;
+
+	fab_mcast_matching_bound(problem, &bound);
+	value = bound.value;
+	fab_bound_fini(&bound);
+	return value;
 }

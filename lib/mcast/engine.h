@@ -75,6 +75,10 @@ struct fab_mcast_options {
 	uint64_t seed;	     /* of what is left to chance */
 	double time_limit_s; /* of an engine that could go on for long; 0: none */
 	double until;	     /* stop at this time (fab_now()); 0: at none */
+	/* asked once by such engines, after some work, when they are above `bound`: a
+	 * larger one that takes long to find. May be NULL */
+	uint32_t (*raise_bound)(void *context);
+	void *raise_bound_context;
 	/* asked now and then by such engines: shall they stop with what they have? May
 	 * be NULL */
 	bool (*is_over)(void *context);

@@ -25,6 +25,8 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 		limited.until = fab_now() + o->time_limit_s;
 	if (fab_mcast_balanced.solve(problem, s, &limited))
 		return 1;
+	if (o->raise_bound && fab_mcast_max_load(s) > o->bound)
+		limited.bound = o->raise_bound(o->raise_bound_context);
 	s->ended = fab_negotiate(s, &n);
 	return s->ended == FAB_ENDED_FAILED;
 }

@@ -154,7 +154,7 @@ static struct fab_fabric *tiny_fabric(struct fab_rng *rng)
 
 /* How often bounds and the best engine are the optimum. */
 struct reached {
-	unsigned bound, low_bound, balanced, low_only;
+	unsigned bound, low_bound, balanced, optimal, low_only, dual, searched;
 };
 
 /* Between the bound and what engines reach lies the optimum. */
@@ -164,6 +164,7 @@ static void check_tiny(uint64_t seed, struct reached *reached)
 	struct fab_efi efi[ROUTED_MAX_ENGINES];
 	struct tiny *t = FAB_NEW0(1, struct tiny);
 	uint32_t bound, low_bound, best, best_low;
+	struct fab_bound dual, searched;
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, seed);
@@ -178,6 +179,14 @@ static void check_tiny(uint64_t seed, struct reached *reached)
 	routed_all(&t->s, results, efi);
 	cr_expect_leq(bound, best, "seed %llu: %u trees on a cable, bound %u",
 		      (unsigned long long)seed, best, bound);
+	fab_mcast_dual_bound(&t->s.problem, 1000000, 1, &dual);
+	fab_mcast_searched_bound(&t->s.problem, 1000000, &searched);
+	cr_expect_leq(dual.value, best, "seed %llu", (unsigned long long)seed);
+	cr_expect_leq(searched.value, best, "seed %llu", (unsigned long long)seed);
+	reached->dual += dual.value == best;
+	reached->searched += searched.value == best;
+	fab_bound_fini(&dual);
+	fab_bound_fini(&searched);
 	cr_expect_leq(low_bound, best_low, "seed %llu: %u trees on a cable, bound %u",
 		      (unsigned long long)seed, best_low, low_bound);
 	for (size_t e = 0; e < fab_mcast_n_engines; e++) {
@@ -194,6 +203,8 @@ static void check_tiny(uint64_t seed, struct reached *reached)
 				  results[e].forest.height[g], t->least[g]);
 		if (results[e].engine == &fab_mcast_balanced)
 			reached->balanced += efi[e].max == best_low;
+		if (results[e].engine == &fab_mcast_optimal)
+			reached->optimal += efi[e].max == best_low;
 	}
 	routed_end(results);
 	routed_fini(&t->s);
@@ -214,5 +225,8 @@ Test(optimum, below_the_optimum_of_all_trees)
 	cr_assert_gt(reached.bound, N * 3 / 4, "%u of %u", reached.bound, N);
 	cr_assert_gt(reached.low_bound, N * 3 / 4, "%u of %u", reached.low_bound, N);
 	cr_assert_gt(reached.low_only, 0, "%u of %u", reached.low_only, N);
+	cr_assert_gt(reached.dual, N / 2, "%u of %u", reached.dual, N);
+	cr_assert_gt(reached.searched, N / 2, "%u of %u", reached.searched, N);
 	cr_assert_gt(reached.balanced, N * 9 / 10, "%u of %u", reached.balanced, N);
+	cr_assert_geq(reached.optimal, N * 98 / 100, "%u of %u", reached.optimal, N);
 }
