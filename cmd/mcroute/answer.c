@@ -32,6 +32,7 @@ static void bound_text(const struct mcroute_outcome *o, size_t result, char *out
 {
 	uint32_t max = o->efi[result].max;
 	bool is_low = !o->results[result].engine->may_be_higher &&
+		      !o->results[result].height_slack &&
 		      o->height_bound > o->lower_bound;
 
 	if (max <= o->lower_bound)

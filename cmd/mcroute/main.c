@@ -28,6 +28,17 @@ static const struct fab_option options[] = {
 	 "Let optimal look for better trees so long at most (default 10s)",
 	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
 	 .preset = "10s", .flag = TO(has_time_limit)},
+	{"height-slack", "HOPS",
+	 "Let trees of balanced and optimal be so many hops higher than the least "
+	 "(default "
+	 "0)",
+	 FAB_TAKES_NUMBER, TO(height_slack), .max = 64, .flag = TO(has_height_slack)},
+	{"sweep", "height",
+	 "Largest EFI of optimal for every --height-slack from 0 to 3, or to the one "
+	 "that "
+	 "is given",
+	 FAB_TAKES_ONE, TO(sweep), .flag = TO(has_sweep),
+	 .choices = FAB_NAME_LIST([MCROUTE_SWEEP_HEIGHT] = "height")},
 	{"root-ties", "RULE",
 	 "Which of equally good roots: spread over the fabric (default) or lowest",
 	 FAB_TAKES_ONE, TO(root_ties),
@@ -103,7 +114,8 @@ static const struct fab_relation relations[] = {
 	{"events-out", FAB_NEEDS, "events-pattern"},
 	/* a trace brings its groups, and its trees come and go */
 	{"events,events-pattern", FAB_EXCLUDES,
-	 "groups,pattern,ignore-unknown,trees-out,bound-out,mcfdbs,mcfdbs-out,check,mlid-"
+	 "groups,pattern,ignore-unknown,trees-out,bound-out,sweep,height-slack,mcfdbs,"
+	 "mcfdbs-out,check,mlid-"
 	 "cap,"
 	 "store"},
 	{"groups,pattern", FAB_REQUIRED, "mcfdbs,events,events-pattern", "no groups"},
@@ -132,9 +144,17 @@ static int complete(void *params, struct fab_err *err)
 				"--trees-out needs --algorithm beside --mcfdbs");
 	for (size_t i = 0; i < p->n_engines; i++)
 		p->has_search |= p->engines[i] == &fab_mcast_optimal;
-	if (p->has_time_limit && !p->has_search)
+	for (size_t i = 0; i < p->n_engines; i++)
+		p->takes_slack |= p->engines[i]->takes_slack;
+	p->has_search |= p->has_sweep;
+	if (p->has_height_slack && !p->takes_slack && !p->has_sweep)
 		return fab_fail(err, EINVAL,
-				"--time-limit goes with --algorithm=optimal only");
+				"--height-slack goes with --algorithm=balanced or "
+				"optimal, and with --sweep=height");
+	if (p->has_time_limit && !p->has_search)
+		return fab_fail(
+			err, EINVAL,
+			"--time-limit goes with --algorithm=optimal or --sweep=height");
 	for (size_t i = 0; i < p->n_engines && is_events; i++)
 		if (!p->engines[i]->grow)
 			return fab_fail(err, EINVAL,

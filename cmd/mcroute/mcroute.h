@@ -32,6 +32,10 @@ struct mcroute_params {
 	enum fab_root_ties root_ties;
 	double time_limit_s;
 	bool has_time_limit;
+	uint32_t height_slack;
+	bool has_height_slack, takes_slack;
+	enum mcroute_sweep { MCROUTE_SWEEP_HEIGHT } sweep;
+	bool has_sweep;
 	bool has_search; /* optimal is among the algorithms */
 	struct mcroute_events events;
 };
@@ -45,6 +49,16 @@ enum mcroute_bound {
 	MCROUTE_N_BOUNDS
 };
 
+/* A height, and what optimal reaches with it. */
+struct mcroute_sweep_row {
+	uint32_t slack;
+	struct fab_efi efi;
+	uint32_t bound; /* that holds for it */
+	const char *ended;
+	uint64_t verified; /* or FAB_UNKNOWN */
+	double seconds;
+};
+
 /* Everything that was computed and is reported. */
 struct mcroute_outcome {
 	struct fab_mcast_problem problem;
@@ -53,6 +67,7 @@ struct mcroute_outcome {
 	bool has_tables;
 	struct fab_loaded loaded;
 	uint32_t mlid_cap;
+	FAB_VEC(struct mcroute_sweep_row) sweep;
 	bool has_sharing;
 	uint32_t shared_efi[MCROUTE_MAX_ENGINES]; /* largest, with has_sharing */
 	struct fab_mcast_result results[MCROUTE_MAX_ENGINES];
@@ -75,6 +90,12 @@ static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
 void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads);
 /* The table `bounds`. */
 void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o);
+
+/* With --sweep: optimal with one height after the other, by these options. */
+void mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome *o,
+			   const struct fab_mcast_options *options);
+/* The table `sweep`. */
+void mcroute_print_sweep(struct fab_report *r, const struct mcroute_outcome *o);
 
 /* What the options ask for, from the fabric to the report; the exit status. */
 int mcroute_run(void *params, const struct fab_fabric *f, struct fab_err *err);

@@ -36,7 +36,8 @@ static const struct fab_column fullest_columns[] = {
 struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i)
 {
 	const struct fab_mcast_result *result = &o->results[i];
-	bool has_bound = o->height_bound && !result->engine->may_be_higher;
+	bool has_bound = o->height_bound && !result->engine->may_be_higher &&
+			 !result->height_slack;
 
 	return (struct mcroute_row){
 		.algorithm = result->engine->name,
@@ -191,6 +192,8 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 	fab_report_field(r, &fields[3], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[4], (union fab_cell){.u = o->mlid_cap});
 	print_results(r, o);
+	if (o->sweep.n)
+		mcroute_print_sweep(r, o);
 	mcroute_print_bounds(r, o);
 	if (o->has_sharing)
 		mcroute_print_sharing(r, o);

@@ -17,6 +17,7 @@ enum { DEFAULT_MLID_CAP = 1024 };
 struct raising {
 	struct mcroute_outcome *o;
 	int n_threads;
+	bool is_low; /* trees of minimal height */
 };
 
 static uint32_t raise_bound(void *context)
@@ -24,7 +25,7 @@ static uint32_t raise_bound(void *context)
 	const struct raising *r = context;
 
 	mcroute_find_bounds(r->o, true, r->n_threads);
-	return mcroute_low_bound(r->o);
+	return r->is_low ? mcroute_low_bound(r->o) : r->o->lower_bound;
 }
 
 /* Distances, trees, loads and the bound: results behind those that there are. */
@@ -35,11 +36,12 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 	struct fab_mcast_options mcast = {.n_threads = p->run.threads,
 					  .root_ties = p->root_ties,
 					  .seed = p->run.seed,
+					  .height_slack = p->height_slack,
 					  .time_limit_s = p->time_limit_s,
 					  .is_over = fab_cli_is_interrupted,
 					  .progress = fab_cli_progress_tick,
 					  .progress_context = progress};
-	struct raising raising = {o, p->run.threads};
+	struct raising raising = {o, p->run.threads, !p->height_slack};
 	double start = fab_now();
 	struct fab_dist *dist;
 	struct fab_err err;
@@ -50,7 +52,7 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 	o->problem.dist = dist;
 	o->dist = dist;
 	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads);
-	mcast.bound = mcroute_low_bound(o);
+	mcast.bound = p->height_slack ? o->lower_bound : mcroute_low_bound(o);
 	mcast.raise_bound = raise_bound;
 	mcast.raise_bound_context = &raising;
 	if (p->has_search)
@@ -58,6 +60,8 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
 			    o->results + o->n, &o->roots_seconds, &err))
 		fab_cli_die(&err);
+	if (p->has_sweep)
+		mcroute_sweep_heights(p, o, &mcast);
 	fab_cli_progress_free(progress);
 	mcast.progress = NULL;
 	for (size_t i = 0; i < p->n_engines; i++, o->n++)
@@ -172,6 +176,7 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 		fab_mcast_result_fini(&o->results[i]);
 	for (size_t i = 0; i < MCROUTE_N_BOUNDS; i++)
 		fab_bound_fini(&o->bounds[i]);
+	free(o->sweep.v);
 	fab_loaded_fini(&o->loaded);
 	fab_mft_free(tables);
 	fab_dist_free(o->dist);

@@ -72,9 +72,11 @@ struct fab_mcast_options {
 	uint32_t bound;		  /* what fab_mcast_lower_bound() says; 0: not known */
 	fab_progress_fn progress; /* may be NULL */
 	void *progress_context;
-	uint64_t seed;	     /* of what is left to chance */
-	double time_limit_s; /* of an engine that could go on for long; 0: none */
-	double until;	     /* stop at this time (fab_now()); 0: at none */
+	unsigned height_slack; /* hops that trees may be higher than the least, of
+				  engines that take it */
+	uint64_t seed;	       /* of what is left to chance */
+	double time_limit_s;   /* of an engine that could go on for long; 0: none */
+	double until;	       /* stop at this time (fab_now()); 0: at none */
 	/* asked once by such engines, after some work, when they are above `bound`: a
 	 * larger one that takes long to find. May be NULL */
 	uint32_t (*raise_bound)(void *context);
@@ -93,6 +95,7 @@ struct fab_mcast_engine {
 	bool is_in_all;	    /* member of `--algorithm all`, and a rival of engines that
 			       revise trees (mcast/rivals.h) */
 	bool may_be_higher; /* its trees need not be of minimal height */
+	bool takes_slack;   /* it heeds height_slack of the options */
 	/* Scratch of the engine; NULL: none. scratch_free NULL: free(). */
 	void *(*scratch_new)(const struct fab_mcast_problem *problem);
 	void (*scratch_free)(void *scratch);

@@ -141,6 +141,7 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 		  "ten to some hundred times as long as `fulb`. With `--events` a "
 		  "group takes the cheapest tree when its turn comes, and no "
 		  "other is revised.",
+	.takes_slack = true,
 	.scratch_new = scratch_new,
 	.scratch_free = scratch_free,
 	.choose_root = choose_root,

@@ -61,6 +61,7 @@ const struct fab_mcast_engine fab_mcast_optimal = {
 		  "progress each, `--time-limit` is over, or it is interrupted: then "
 		  "the trees are the best that there were. `ended` says which. Never "
 		  "above `balanced`.",
+	.takes_slack = true,
 	.scratch_new = scratch_new,
 	.scratch_free = scratch_free,
 	.choose_root = choose_root,

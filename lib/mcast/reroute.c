@@ -35,6 +35,8 @@ struct fab_reroute {
 		double price;
 		uint32_t *sw, *cable; /* [switches] */
 	} best;
+	unsigned height;  /* that the tree of the group at hand may have */
+	uint32_t *parent; /* [n_switches] */
 	uint64_t steps;
 };
 
@@ -47,8 +49,11 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 
 	r->s = s;
 	r->options = options;
-	fab_roots_find(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads, &r->roots);
+	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads,
+			      options->height_slack, &r->roots);
 	r->one = fab_roots_one_new(p->dist);
+	r->one->slack = options->height_slack;
+	r->parent = FAB_NEW(n, uint32_t);
 	r->root_prices = fab_root_prices_new(p);
 	r->cheap = fab_cheap_tree_new(p);
 	r->deep = fab_deep_tree_new(p);
@@ -66,6 +71,7 @@ void fab_reroute_free(struct fab_reroute *r)
 	fab_root_prices_free(r->root_prices);
 	fab_cheap_tree_free(r->cheap);
 	fab_deep_tree_free(r->deep);
+	free(r->parent);
 	free(r->best.sw);
 	free(r->best.cable);
 	free(r);
@@ -95,7 +101,7 @@ static bool has_slack(const struct fab_reroute *r, uint32_t group, uint32_t root
 	const uint8_t *row = fab_dist_row(r->s->problem->dist, root);
 
 	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
-		if (g->sw[i] != root && row[g->sw[i]] < r->s->forest.height[group])
+		if (g->sw[i] != root && row[g->sw[i]] < r->height)
 			return true;
 	return false;
 }
@@ -114,8 +120,7 @@ static void try_root(struct fab_reroute *r, const struct fab_prices *prices,
 		     fab_cheap_tree_sw(r->cheap), fab_cheap_tree_cable(r->cheap));
 	if (!is_deep || !has_slack(r, group, root))
 		return;
-	price = fab_deep_tree_grow(r->deep, prices, sw, n, root,
-				   r->s->forest.height[group], seed);
+	price = fab_deep_tree_grow(r->deep, prices, sw, n, root, r->height, seed);
 	r->steps += fab_deep_tree_steps(r->deep);
 	keep_cheaper(r, root, price, fab_deep_tree_n_edges(r->deep),
 		     fab_deep_tree_sw(r->deep), fab_deep_tree_cable(r->deep));
@@ -131,13 +136,15 @@ static uint32_t choose_roots(struct fab_reroute *r, const struct fab_prices *pri
 	const uint64_t *bits = r->one->bits;
 
 	root[0] = old;
-	if (group < r->roots.n)
+	if (group < r->roots.n) {
 		bits = fab_roots_bits(&r->roots, group);
-	else
-		fab_roots_one_find(r->one, sw, n_sw);
-	found = fab_root_prices_best(r->root_prices, prices, sw, n_sw, bits,
-				     r->s->forest.height[group], seed, CHEAPEST_ROOTS,
-				     root + n);
+		r->height = fab_roots_radius(&r->roots, group);
+	} else {
+		r->height = fab_roots_one_find(r->one, sw, n_sw);
+	}
+	r->height += r->options->height_slack;
+	found = fab_root_prices_best(r->root_prices, prices, sw, n_sw, bits, r->height,
+				     seed, CHEAPEST_ROOTS, root + n);
 	if (found)
 		return n + found;
 	root[n++] =
@@ -145,6 +152,31 @@ static uint32_t choose_roots(struct fab_reroute *r, const struct fab_prices *pri
 	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
 		root[n++] = fab_roots_draw(bits, r->roots.words, fab_mix64(seed + i));
 	return n;
+}
+
+/* Hops from the root down to the farthest member. */
+static uint8_t height_of_best(struct fab_reroute *r, uint32_t group)
+{
+	const struct fab_fabric *f = r->s->problem->f;
+	const struct fab_groups *g = r->s->problem->groups;
+	uint8_t height = 0;
+
+	if (!r->options->height_slack) /* never more than the least */
+		return r->s->forest.height[group];
+	for (uint32_t i = 0; i < r->best.n; i++) {
+		uint32_t c = r->best.cable[i], a = f->port_node[f->cable_a[c]];
+		uint32_t sw = r->best.sw[i];
+
+		r->parent[sw] = a == sw ? f->port_node[f->cable_b[c]] : a;
+	}
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
+		uint8_t hops = 0;
+
+		for (uint32_t sw = g->sw[i]; sw != r->best.root; sw = r->parent[sw])
+			hops++;
+		height = hops > height ? hops : height;
+	}
+	return height;
 }
 
 void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
@@ -170,7 +202,6 @@ void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
 	if (r->best.root == FAB_NONE)
 		fab_revision_put_back(revision, group);
 	else
-		fab_revision_put(revision, group, r->best.root,
-				 r->s->forest.height[group], r->best.n, r->best.sw,
-				 r->best.cable);
+		fab_revision_put(revision, group, r->best.root, height_of_best(r, group),
+				 r->best.n, r->best.sw, r->best.cable);
 }

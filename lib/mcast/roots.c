@@ -31,15 +31,14 @@ FAB_WIDE static uint8_t least(const uint8_t *acc, size_t n)
 	return min;
 }
 
-/* Bits of the bytes that equal `value`; n is a multiple of 64. */
-FAB_WIDE static void equal_bits(const uint8_t *acc, size_t n, uint8_t value,
-				uint64_t *bits)
+/* Bits of the bytes up to `value`; n is a multiple of 64. */
+FAB_WIDE static void low_bits(const uint8_t *acc, size_t n, uint8_t value, uint64_t *bits)
 {
 	for (size_t w = 0; w < n / 64; w++) {
 		uint64_t word = 0;
 
 		for (unsigned i = 0; i < 64; i++)
-			word |= (uint64_t)(acc[64 * w + i] == value) << i;
+			word |= (uint64_t)(acc[64 * w + i] <= value) << i;
 		bits[w] = word;
 	}
 }
@@ -91,26 +90,39 @@ static uint8_t block_radius(const struct fab_dist *dist, const uint32_t *sw, uin
 	return min;
 }
 
-/* Candidates of one list of switches. `acc` is [stride], `block_min` one a block. */
+/* Never as much as what is no distance. */
+static uint8_t plus(uint8_t hops, unsigned more)
+{
+	return hops + more < FAB_HOPS_UNREACHABLE - 1u
+		       ? (uint8_t)(hops + more)
+		       : (uint8_t)(hops < FAB_HOPS_UNREACHABLE - 1
+					   ? FAB_HOPS_UNREACHABLE - 1
+					   : hops);
+}
+
+/* Candidates of one list of switches, and those up to `slack` hops worse. `acc` is
+ * [stride], `block_min` one a block. */
 static uint8_t find_set(const struct fab_dist *dist, const uint32_t *sw, uint32_t n,
-			uint8_t *acc, uint8_t *block_min, uint64_t *bits)
+			unsigned slack, uint8_t *acc, uint8_t *block_min, uint64_t *bits)
 {
 	size_t stride = fab_dist_stride(dist);
-	uint8_t best = UINT8_MAX;
+	uint8_t best = UINT8_MAX, most;
 
 	for (size_t from = 0; from < stride; from += BLOCK) {
 		size_t len = stride - from < BLOCK ? stride - from : BLOCK;
-		uint8_t min = block_radius(dist, sw, n, from, len, best, acc + from);
+		uint8_t min = block_radius(dist, sw, n, from, len, plus(best, slack),
+					   acc + from);
 
 		block_min[from / BLOCK] = min;
 		if (min < best)
 			best = min;
 	}
+	most = plus(best, slack);
 	for (size_t from = 0; from < stride; from += BLOCK) {
 		size_t len = stride - from < BLOCK ? stride - from : BLOCK;
 
-		if (block_min[from / BLOCK] == best)
-			equal_bits(acc + from, len, best, bits + from / 64);
+		if (block_min[from / BLOCK] <= most)
+			low_bits(acc + from, len, most, bits + from / 64);
 		else
 			memset(bits + from / 64, 0, len / 8);
 	}
@@ -143,6 +155,13 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 		    uint32_t first_group, size_t max_bytes, int n_threads,
 		    struct fab_roots *out)
 {
+	fab_roots_find_within(dist, groups, first_group, max_bytes, n_threads, 0, out);
+}
+
+void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups *groups,
+			   uint32_t first_group, size_t max_bytes, int n_threads,
+			   unsigned slack, struct fab_roots *out)
+{
 	size_t stride = fab_dist_stride(dist), words = stride / 64;
 	size_t max_sets = max_bytes / (words * sizeof(uint64_t));
 	uint32_t *leader;
@@ -163,8 +182,8 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 			fab_progress_report("roots", "groups", leader[i], groups->n);
 			out->radius[i] =
 				find_set(dist, groups->sw + groups->sw_first[leader[i]],
-					 fab_group_n_switches(groups, leader[i]), acc,
-					 block_min, out->bits + i * words);
+					 fab_group_n_switches(groups, leader[i]), slack,
+					 acc, block_min, out->bits + i * words);
 		}
 		free(acc);
 		free(block_min);
@@ -206,7 +225,8 @@ void fab_roots_one_free(struct fab_roots_one *one)
 
 uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n)
 {
-	return find_set(one->dist, sw, n, one->largest, one->block_min, one->bits);
+	return find_set(one->dist, sw, n, one->slack, one->largest, one->block_min,
+			one->bits);
 }
 
 uint32_t fab_roots_draw(const uint64_t *bits, size_t words, uint64_t hash)

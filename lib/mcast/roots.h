@@ -27,12 +27,18 @@ struct fab_roots {
 void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups,
 		    uint32_t first_group, size_t max_bytes, int n_threads,
 		    struct fab_roots *out);
+/* The same with those that are up to `slack` hops farther from a member, too; radius
+ * stays the least. */
+void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups *groups,
+			   uint32_t first_group, size_t max_bytes, int n_threads,
+			   unsigned slack, struct fab_roots *out);
 void fab_roots_fini(struct fab_roots *roots);
 
 /* Room to find the candidates of one list of switches after the other. */
 struct fab_roots_one {
 	const struct fab_dist *dist;
 	size_t words;
+	unsigned slack; /* 0: candidates only; may be set between two searches */
 	uint8_t *largest, *block_min;
 	uint64_t *bits; /* [words] of the last one */
 };

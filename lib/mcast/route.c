@@ -50,13 +50,15 @@ static int solve(const struct fab_mcast_problem *problem, struct run *r,
 	return stopped;
 }
 
-static void hand_over(struct run *r, struct fab_mcast_result *out)
+static void hand_over(struct run *r, unsigned slack, struct fab_mcast_result *out)
 {
 	*out = (struct fab_mcast_result){.engine = r->engine,
 					 .forest = r->state.forest,
 					 .load = r->state.load,
 					 .trees_seconds = r->seconds,
-					 .ended = r->state.ended};
+					 .ended = r->state.ended,
+					 .height_slack =
+						 r->engine->takes_slack ? slack : 0};
 	r->state.forest = (struct fab_forest){0};
 	r->state.load = NULL;
 	fab_mcast_state_fini(&r->state);
@@ -80,7 +82,7 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 	for (size_t i = 0; i < n_engines && !stopped; i++)
 		stopped = solve(problem, &runs[i], options);
 	for (size_t i = 0; i < n_engines; i++) {
-		hand_over(&runs[i], &results[i]);
+		hand_over(&runs[i], options->height_slack, &results[i]);
 		if (stopped)
 			fab_mcast_result_fini(&results[i]);
 	}

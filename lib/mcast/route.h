@@ -10,6 +10,7 @@ struct fab_mcast_result {
 	uint32_t *load; /* [n_switch_links] EFI of every switch-to-switch cable */
 	double trees_seconds;
 	enum fab_mcast_ended ended;
+	unsigned height_slack; /* trees may be so much higher than the least */
 };
 
 /*

@@ -105,8 +105,9 @@ FAB_WIDE static void raise(uint8_t *restrict max, const uint8_t *restrict row, s
 		max[i] = row[i] > max[i] ? row[i] : max[i];
 }
 
-/* No switch has all members nearer; the whole row, without any bound. */
-static int check_minimal(const struct check *c, uint32_t group, uint8_t *max)
+/* How near a switch is to all members at best; the whole row, without any bound. */
+static void find_least(const struct check *c, uint32_t group, uint8_t *max,
+		       uint8_t *least_of)
 {
 	const struct fab_groups *g = c->p->groups;
 	uint32_t n = c->p->f->n_switches;
@@ -117,8 +118,17 @@ static int check_minimal(const struct check *c, uint32_t group, uint8_t *max)
 		raise(max, fab_dist_row(c->p->dist, g->sw[i]), n);
 	for (uint32_t s = 0; s < n; s++)
 		least = max[s] < least ? max[s] : least;
-	if (least != c->r->forest.height[group])
-		return wrong(c, group, "is not of minimal height");
+	least_of[group] = least;
+}
+
+static int check_height(const struct check *c, uint32_t group, uint8_t least)
+{
+	uint8_t height = c->r->forest.height[group];
+
+	if (height < least || height > least + c->r->height_slack)
+		return wrong(c, group,
+			     c->r->height_slack ? "is higher than it may be"
+						: "is not of minimal height");
 	return 0;
 }
 
@@ -173,6 +183,7 @@ static int check_trees(struct check *c)
 {
 	const struct fab_groups *g = c->p->groups;
 	uint8_t *max = FAB_NEW(c->p->f->n_switches, uint8_t);
+	uint8_t *least_of = FAB_NEW((size_t)g->n + 1, uint8_t);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < g->n && !rc; i++) {
@@ -183,11 +194,11 @@ static int check_trees(struct check *c)
 		if (rc || c->r->engine->may_be_higher)
 			continue;
 		if (g->same_as[i] == i)
-			rc = check_minimal(c, i, max);
-		else if (c->r->forest.height[i] != c->r->forest.height[g->same_as[i]])
-			rc = wrong(c, i, "is not of minimal height");
+			find_least(c, i, max, least_of);
+		rc = check_height(c, i, least_of[g->same_as[i]]);
 	}
 	free(max);
+	free(least_of);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "mcast/negotiate.h"
 #include "mcast/root_prices.h"
 #include "mcast/roots.h"
+#include "mcast/route.h"
 #include "mcast/state.h"
 #include "mcast/verify.h"
 #include "support/gen.h"
@@ -398,4 +399,43 @@ Test(balanced, deep_trees_are_small)
 	fab_dist_free(dist);
 	fab_fabric_free(f);
 	free(load);
+}
+
+/* Higher trees are sound, no higher than they may be, sometimes higher, and told from
+ * those that are too high. */
+Test(balanced, height_slack)
+{
+	const struct fab_mcast_engine *engine = &fab_mcast_optimal;
+	unsigned n_higher = 0, n_less = 0;
+
+	for (uint64_t seed = 0; seed < 12; seed++) {
+		uint32_t max[3];
+		struct routed s;
+
+		routed_init(&s, test_gen_raw("torus:dims=5x4,hosts=1"), 40, 5, seed);
+		for (unsigned slack = 0; slack < 3; slack++) {
+			const struct fab_mcast_options options = {.n_threads = 1,
+								  .height_slack = slack};
+			struct fab_mcast_result r;
+			struct fab_err err = {""};
+			struct fab_efi efi;
+			double seconds;
+
+			cr_assert_eq(fab_mcast_route(&s.problem, &engine, 1, &options, &r,
+						     &seconds, &err),
+				     0);
+			cr_expect_eq(r.height_slack, slack);
+			cr_expect_eq(fab_mcast_verify(&s.problem, &r, &err), 0, "%s",
+				     err.text);
+			fab_efi_of(&s.problem, &r, &efi);
+			max[slack] = efi.max;
+			r.height_slack = 0;
+			n_higher += fab_mcast_verify(&s.problem, &r, &err) != 0;
+			fab_mcast_result_fini(&r);
+		}
+		n_less += max[2] < max[0];
+		routed_fini(&s);
+	}
+	cr_expect_gt(n_higher, 12);
+	cr_expect_gt(n_less, 2, "%u", n_less);
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-mcroute: what higher trees would give. */
+#include "mcroute.h"
+
+#include "base/mem.h"
+#include "mcast/engines.h"
+#include "mcast/verify.h"
+
+enum { DEFAULT_LAST = 3 };
+
+#define AT(member) FAB_AT(struct mcroute_sweep_row, member)
+static const struct fab_column columns[] = {
+	{"height_slack", FAB_UINT, "hops that trees may be higher than the least", 0,
+	 AT(slack)},
+	{"max_height", FAB_UINT,
+	 "switch hops from a root to its farthest member, largest", 0,
+	 AT(efi.max_height)},
+	{"max_efi", FAB_UINT, "largest number of trees on a switch-to-switch cable", 0,
+	 AT(efi.max)},
+	{"links_at_max", FAB_UINT, "switch-to-switch cables with the largest number", 0,
+	 AT(efi.n_at_max)},
+	{"bound", FAB_UINT, "no such trees can have a smaller max_efi", 0, AT(bound)},
+	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0,
+	 AT(efi.tree_links)},
+	{"ended", FAB_TEXT, "why the search stopped: bound, stall, time or interrupt", 0,
+	 AT(ended)},
+	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
+	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(verified)},
+	{"seconds", FAB_REAL, "time for the trees", FAB_COL_EXTRA | FAB_COL_SECONDS,
+	 AT(seconds)},
+};
+#undef AT
+
+void mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome *o,
+			   const struct fab_mcast_options *options)
+{
+	const struct fab_mcast_engine *engine = &fab_mcast_optimal;
+	uint32_t last = p->has_height_slack ? p->height_slack : DEFAULT_LAST;
+
+	mcroute_find_bounds(o, true, p->run.threads);
+	for (uint32_t slack = 0; slack <= last; slack++) {
+		struct fab_mcast_options own = *options;
+		struct mcroute_sweep_row row = {.slack = slack,
+						.bound = slack ? o->lower_bound
+							       : mcroute_low_bound(o),
+						.verified = FAB_UNKNOWN};
+		struct fab_mcast_result result;
+		struct fab_err err;
+		double roots;
+
+		own.height_slack = slack;
+		own.bound = row.bound;
+		own.raise_bound = NULL;
+		if (fab_mcast_route(&o->problem, &engine, 1, &own, &result, &roots, &err))
+			fab_cli_die(&err);
+		fab_efi_of(&o->problem, &result, &row.efi);
+		row.ended = fab_mcast_ended_name(result.ended);
+		row.seconds = result.trees_seconds;
+		if (p->run.verify) {
+			row.verified = !fab_mcast_verify(&o->problem, &result, &err);
+			if (!row.verified)
+				fab_cli_warn(&p->run, "%s", err.text);
+		}
+		fab_mcast_result_fini(&result);
+		/* lower trees are such trees, too */
+		if (slack && o->sweep.v[slack - 1].efi.max < row.efi.max)
+			row.efi = o->sweep.v[slack - 1].efi;
+		FAB_PUSH(&o->sweep, row);
+		if (row.efi.max <= o->lower_bound)
+			break; /* no height gives less */
+	}
+}
+
+void mcroute_print_sweep(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	fab_report_table_begin(r, "sweep", "Largest EFI by height", columns,
+			       FAB_COUNT(columns));
+	for (size_t i = 0; i < o->sweep.n; i++)
+		fab_report_record(r, &o->sweep.v[i]);
+	fab_report_table_end(r);
+}
