@@ -12,7 +12,10 @@ enum {
 void fab_wheel_init(struct fab_wheel *w, unsigned slot_bits, uint32_t n_slots)
 {
 	*w = (struct fab_wheel){
-		.slot_bits = slot_bits, .n_slots = n_slots, .free_chunk = FAB_NONE};
+
+		.slot_bits = n_slots ? slot_bits : 0,
+		.n_slots = n_slots,
+		.free_chunk = FAB_NONE};
 	w->head = FAB_NEW(n_slots + 1, uint32_t);
 	w->used = FAB_NEW0(n_slots / WORD + 1, uint64_t);
 	for (uint32_t i = 0; i < n_slots; i++)

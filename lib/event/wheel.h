@@ -85,7 +85,8 @@ static inline void fab_wheel_add(struct fab_wheel *w, uint64_t time, uint32_t wh
 
 /*
  * Time of the next event if it is before `limit`, else UINT64_MAX (of no event, too).
- * Amortised O(slots passed / 64).
+ * From then on no event before that time may be added: see fab_wheel_first(). Amortised
+ * O(slots passed / 64).
  */
 static inline uint64_t fab_wheel_next(struct fab_wheel *w, uint64_t limit)
 {

@@ -213,7 +213,8 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 		.sl = src->sl & 15,
 		.tag = src->tag,
 	};
-	if (src->n_traced < s->trace_each && src->is_first && src->birth >= s->begin) {
+	if (s->params->with_deliveries ||
+	    (src->n_traced < s->trace_each && src->is_first && src->birth >= s->begin)) {
 		packet->source |= SIM_TRACED;
 		src->n_traced++;
 	}

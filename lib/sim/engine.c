@@ -123,7 +123,7 @@ static bool is_reading(const struct sim_part *p, const struct sim_switch *sw,
 	const struct sim_port *in = &s->port[sw->port_first + sim_input(s, unit)];
 	uint32_t head = sim_queue_first(p, sim_queue(s, sw, unit, out, vl));
 
-	if (in->reading == FAB_NONE)
+	if (in->reading == FAB_NONE || !(p->cell.v[head].packet.source & SIM_TO_GROUP))
 		return false;
 	if (s->is_fifo)
 		return in->reading == head;
@@ -457,18 +457,19 @@ static void handle(struct sim_part *p, const struct fab_wheel_event *event)
 void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	while (!p->rc) {
-		uint64_t time = fab_wheel_next(&p->wheel, limit);
 		struct fab_wheel_event event;
+		uint64_t time;
 
-		if (time != p->now) {
-			if (p->dirty.n || p->dirty_ends.n) {
-				flush(p);
-				continue;
-			}
-			if (time == UINT64_MAX)
-				return;
-			p->now = time;
+		/* what is chosen may be due before the events that are known */
+		if ((p->dirty.n || p->dirty_ends.n) &&
+		    fab_wheel_first(&p->wheel) != p->now) {
+			flush(p);
+			continue;
 		}
+		time = fab_wheel_next(&p->wheel, limit);
+		if (time == UINT64_MAX)
+			return;
+		p->now = time;
 		event = *fab_wheel_take(&p->wheel);
 		p->sums.events++;
 		handle(p, &event);

@@ -187,7 +187,8 @@ static void take_trace(const struct sim *s, struct fab_sim_result *r)
 	for (size_t k = 0; k < r->trace.n; k++) {
 		struct fab_sim_step *step = &r->trace.v[k];
 
-		if (!step->hop && n++ == s->params->n_traced) {
+		if (!step->hop && !s->params->with_deliveries &&
+		    n++ == s->params->n_traced) {
 			r->trace.n = k;
 			break;
 		}

@@ -118,7 +118,7 @@ struct fab_sim_params {
 	int n_threads;	      /* 0: as many as OpenMP gives; parts of the fabric */
 	bool by_heap;	      /* the queue of events is a heap: slower, for tests */
 	uint32_t n_traced;    /* packets whose hops are kept */
-	bool with_deliveries; /* keep each delivery, for tests: see fab_sim_result */
+	bool with_deliveries; /* keep each delivery and each hop, for tests */
 	/* Now and then, in the thread that called: ticks done of the most there can be;
 	 * non-zero: stop, with what is there. NULL: nobody asks. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);

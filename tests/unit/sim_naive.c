@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The simulator beside a plain one: each packet starts on each cable at the same time. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "mcast/engines.h"
+#include "mcast/route.h"
+#include "support/naive.h"
+#include "support/nets.h"
+#include "support/routed.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+enum { PARTS = 8, EACH = 25, END = 200 };
+
+/* What endpoints send: by chance, and when they were told of something. */
+struct script {
+	uint64_t seed;
+	uint32_t n_ends, n_groups, most, window;
+	double gap;
+	uint64_t think;
+	struct {
+		uint64_t at, n, now;
+		uint32_t under_way, extra;
+	} end[256];
+};
+
+static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+{
+	struct script *s = context;
+	struct fab_stream stream =
+		fab_stream_of(s->seed, (uint64_t)e << 32 | s->end[e].n);
+
+	if (s->window) {
+		if (s->end[e].under_way - s->end[e].extra >= s->window)
+			return false;
+		if (s->end[e].now + s->think > s->end[e].at)
+			s->end[e].at = s->end[e].now + s->think;
+	}
+	s->end[e].at += (uint64_t)fab_stream_exponential(&stream, s->gap);
+	s->end[e].n++;
+	s->end[e].under_way++;
+	m->time = s->end[e].at;
+	m->to_group = s->n_groups && fab_stream_below(&stream, 3) == 0;
+	m->target = (uint32_t)fab_stream_below(&stream,
+					       m->to_group ? s->n_groups : s->n_ends);
+	m->bytes = 1 + (uint32_t)fab_stream_below(&stream, s->most);
+	m->tag = (uint16_t)s->end[e].n;
+	(void)now;
+	return true;
+}
+
+static void completed(void *context, uint32_t e, const struct fab_delivery *d)
+{
+	struct script *s = context;
+
+	s->end[e].under_way--;
+	if (d->time > s->end[e].now)
+		s->end[e].now = d->time;
+}
+
+/* A message that arrives lets the endpoint send one more than its window. */
+static void received(void *context, uint32_t e, const struct fab_delivery *d)
+{
+	struct script *s = context;
+
+	if (d->tag % 4 == 0 && s->end[e].extra < 3)
+		s->end[e].extra++;
+	if (d->time > s->end[e].now)
+		s->end[e].now = d->time;
+}
+
+struct net {
+	struct routed mcast;
+	struct fab_mcast_result trees;
+	struct fab_faults *faults;
+	struct fab_flow_ends ends;
+	struct fab_routes *routes;
+	struct fab_sim_problem problem;
+};
+
+static uint64_t below(struct fab_rng *rng, uint64_t n)
+{
+	return fab_rng_below(rng, n);
+}
+
+/* Lanes and service levels without rhyme or reason. */
+static void add_lanes(struct fab_routes *r, struct fab_rng *rng)
+{
+	const struct fab_fabric *f = r->f;
+	uint64_t n = 0;
+
+	r->n_vls = (uint8_t)(2 + below(rng, 2));
+	r->n_sls = 3;
+	r->lanes = FAB_LANES_TABLE;
+	r->vl_first = FAB_NEW(f->n_switches + 1, uint64_t);
+	for (uint32_t sw = 0; sw <= f->n_switches; sw++) {
+		uint64_t d =
+			sw < f->n_switches ? f->arc_first[sw + 1] - f->arc_first[sw] : 0;
+
+		r->vl_first[sw] = n;
+		n += (d + 1) * (d + 1) * 16;
+	}
+	r->sl2vl = FAB_NEW(n, uint8_t);
+	for (uint64_t i = 0; i < n; i++)
+		r->sl2vl[i] = below(rng, 200) ? (uint8_t)below(rng, r->n_vls) : 15;
+	r->n_sl_sources = f->n_switches;
+	r->sl_source = FAB_NEW(f->n_switches, uint32_t);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		r->sl_source[sw] = sw;
+	r->sl = FAB_NEW((size_t)f->n_switches * r->n_columns, uint8_t);
+	for (size_t i = 0; i < (size_t)f->n_switches * r->n_columns; i++)
+		r->sl[i] = below(rng, 50) ? (uint8_t)below(rng, 3) : FAB_SL_NONE;
+}
+
+/* Tables that lose and turn round packets, now and then. */
+static void spoil(struct fab_routes *r, struct fab_rng *rng)
+{
+	size_t n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * r->f->n_switches;
+
+	for (int i = 0; i < 3; i++)
+		r->next[below(rng, n)] = (uint16_t)below(rng, 3);
+	r->next[below(rng, n)] = FAB_ARC_NONE;
+}
+
+static void net_init(struct net *net, struct fab_rng *rng, uint64_t seed)
+{
+	uint32_t n = 2 + (uint32_t)below(rng, 5);
+	struct fab_fabric *f = test_random_fabric(n, (uint32_t)below(rng, 5),
+						  1 + (uint32_t)below(rng, 3), seed);
+	const struct fab_mcast_engine *engine = fab_mcast_engine_find("minihop", 7);
+	struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
+	double seconds;
+
+	*net = (struct net){0};
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		f->port_speed[p] = (uint8_t)(FAB_HDR + below(rng, 3));
+		f->port_width[p] = below(rng, 2) ? 12 : 8;
+	}
+	net->faults = fab_faults_new(f);
+	if (below(rng, 2))
+		fab_faults_kill_cable(net->faults, (uint32_t)below(rng, f->n_cables));
+	problem.faults = net->faults;
+	cr_assert_eq(
+		fab_unicast_engine_find("minhop", 6)->route(&problem, &net->routes, NULL),
+		0);
+	if (below(rng, 3) == 0)
+		add_lanes(net->routes, rng);
+	if (below(rng, 4) == 0)
+		spoil(net->routes, rng);
+	routed_init(&net->mcast, f, 3, 5, seed);
+	cr_assert_eq(fab_mcast_route(&net->mcast.problem, &engine, 1, &options,
+				     &net->trees, &seconds, NULL),
+		     0);
+	fab_flow_ends_init(&net->ends, f, net->faults->switch_is_dead,
+			   net->faults->cable_is_dead);
+	net->problem = (struct fab_sim_problem){.f = f,
+						.faults = net->faults,
+						.ends = &net->ends,
+						.routes = net->routes,
+						.groups = net->mcast.groups,
+						.forest = &net->trees.forest};
+}
+
+static void net_fini(struct net *net)
+{
+	fab_flow_ends_fini(&net->ends);
+	fab_mcast_result_fini(&net->trees);
+	fab_routes_free(net->routes);
+	fab_faults_free(net->faults);
+	routed_fini(&net->mcast);
+}
+
+static void draw_params(struct fab_sim_params *params, struct script *script,
+			struct fab_rng *rng)
+{
+	bool by_flit = below(rng, 4) != 0;
+
+	*params = by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
+	params->kind = &fab_sim_switches[below(rng, 3)];
+	params->mtu = 1 + (uint32_t)below(rng, by_flit ? 6 : 20);
+	params->header = (uint32_t)below(rng, 3);
+	params->group_header = (uint32_t)below(rng, 4);
+	params->buffer_per_vl = true;
+	params->buffer = (1 + (uint32_t)below(rng, 4)) * (by_flit ? 1 : 64);
+	params->cable_delay = 1 + below(rng, 3);
+	params->switch_delay = below(rng, 3);
+	params->host_delay = below(rng, 3);
+	params->speedup = 1 + (unsigned)below(rng, 2);
+	params->warmup = 0;
+	params->time = END;
+	params->drain = 0;
+	params->stall = UINT64_MAX;
+	params->with_deliveries = true;
+	script->seed = fab_rng_next(rng);
+	script->most = 1 + (uint32_t)below(rng, 3) * params->mtu;
+	script->gap = (by_flit ? 1.0 : 10.0) * (double)(1 + below(rng, 8 * script->most));
+	script->window = below(rng, 2) ? 1 + (uint32_t)below(rng, 3) : 0;
+	script->think = below(rng, 10);
+}
+
+static int cmp_start(const void *pa, const void *pb)
+{
+	const struct naive_start *a = pa, *b = pb;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->port < b->port ? -1 : a->port > b->port;
+}
+
+static int cmp_delivery(const void *pa, const void *pb)
+{
+	const struct fab_sim_delivery *a = pa, *b = pb;
+
+	if (a->delivered != b->delivered)
+		return a->delivered < b->delivered ? -1 : 1;
+	return a->target < b->target ? -1 : a->target > b->target;
+}
+
+static void compare(const struct fab_sim_result *r, struct naive_result *n, int number)
+{
+	FAB_VEC(struct naive_start) starts = {0};
+
+	for (size_t i = 0; i < r->trace.n; i++) {
+		const struct fab_sim_step *s = &r->trace.v[i];
+		struct naive_start start = {s->left, s->birth, s->source,      s->port,
+					    0,	     s->vl,    (uint8_t)s->hop};
+
+		FAB_PUSH(&starts, start);
+	}
+	if (starts.n)
+		qsort(starts.v, starts.n, sizeof(*starts.v), cmp_start);
+	if (n->starts.n)
+		qsort(n->starts.v, n->starts.n, sizeof(*n->starts.v), cmp_start);
+	for (size_t i = 0; i < starts.n && i < n->starts.n; i++) {
+		const struct naive_start *a = &starts.v[i], *b = &n->starts.v[i];
+
+		cr_assert(a->time == b->time && a->port == b->port &&
+				  a->birth == b->birth && a->source == b->source &&
+				  a->vl == b->vl && a->hop == b->hop,
+			  "%d: start %zu of %zu: at %zu port %u from %u born %zu vl %u; "
+			  "naive %zu %u %u %zu %u",
+			  number, i, n->starts.n, a->time, a->port, a->source, a->birth,
+			  a->vl, b->time, b->port, b->source, b->birth, b->vl);
+	}
+	cr_assert_eq(starts.n, n->starts.n, "%d: %zu starts, not %zu", number, starts.n,
+		     n->starts.n);
+	if (n->deliveries.n)
+		qsort(n->deliveries.v, n->deliveries.n, sizeof(*n->deliveries.v),
+		      cmp_delivery);
+	cr_assert_eq(r->deliveries.n, n->deliveries.n);
+	for (size_t i = 0; i < r->deliveries.n; i++)
+		cr_assert_eq(memcmp(&r->deliveries.v[i], &n->deliveries.v[i],
+				    sizeof(r->deliveries.v[i])),
+			     0, "%d: delivery %zu", number, i);
+	cr_expect_eq(r->lost, n->lost);
+	cr_expect_eq(r->unroutable + r->looped, n->dropped);
+	free(starts.v);
+}
+
+static void beside_naive(int number)
+{
+	struct fab_sim_params params;
+	struct script script = {0}, again;
+	struct naive_result plain;
+	struct fab_sim_result r;
+	struct fab_rng rng;
+	struct net net;
+	struct fab_err err;
+	struct fab_messages messages = {.context = &script, .next = next};
+
+	fab_rng_init(&rng, (uint64_t)number);
+	net_init(&net, &rng, (uint64_t)number);
+	draw_params(&params, &script, &rng);
+	if (script.window) {
+		messages.completed = completed;
+		messages.received = received;
+	}
+	script.n_ends = net.ends.n;
+	script.n_groups = net.mcast.groups->n;
+	again = script;
+	params.n_threads = number % 4 ? 1 : 2 + number % 8 / 4;
+	params.by_heap = number % 5 == 4;
+	if (net.ends.n) {
+		cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, &err), 0,
+			     "%d: %s", number, err.text);
+		script = again;
+		naive_run(&net.problem, &params, &messages, END, &plain);
+		compare(&r, &plain, number);
+		cr_expect_eq(r.born, r.lost + r.injected + r.waiting);
+		cr_expect_eq(r.injected + r.copied,
+			     r.delivered + r.in_flight + r.unroutable + r.looped);
+		naive_fini(&plain);
+		fab_sim_result_fini(&r);
+	}
+	net_fini(&net);
+}
+
+ParameterizedTestParameters(sim_naive, same_starts)
+{
+	static int part[PARTS];
+
+	for (int i = 0; i < PARTS; i++)
+		part[i] = i;
+	return cr_make_param_array(int, part, PARTS);
+}
+
+ParameterizedTest(int *part, sim_naive, same_starts)
+{
+	for (int i = 0; i < EACH; i++)
+		beside_naive(*part * EACH + i);
+}

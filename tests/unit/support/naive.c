@@ -1,0 +1,731 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/naive.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "unicast/path.h"
+
+/* A packet at a switch or on its way there. Copies of multicast share `body`. */
+struct packet {
+	bool exists;
+	uint64_t ready, order; /* at this switch; order: of coming */
+	uint64_t serial;
+	uint64_t birth;
+	uint32_t sw, in; /* port numbers count arcs, then endpoints, of the switch */
+	uint32_t source, target, message, size;
+	uint32_t column;
+	unsigned vl_in, sl;
+	int hops;
+	bool to_group, is_last, is_asking; /* asking: has been routed */
+	uint32_t n_out;			   /* outputs left */
+	uint32_t *out;
+	unsigned *vl_out;
+	uint64_t end; /* of the tails that have started */
+	uint16_t tag;
+};
+
+struct return_ {
+	uint64_t time;
+	uint32_t output;
+	unsigned vl;
+	int units;
+};
+
+struct note {
+	uint64_t time;
+	uint32_t e;
+	bool is_completed;
+	struct fab_delivery d;
+};
+
+struct message {
+	struct fab_message m;
+	uint32_t left, source, id;
+	bool is_there, is_born;
+};
+
+struct flight { /* of a multicast message */
+	int64_t n;
+	bool is_open, is_lost;
+	uint64_t last;
+	struct fab_message m;
+	uint32_t source;
+};
+
+struct naive {
+	const struct fab_sim_problem *p;
+	const struct fab_sim_params *params;
+	const struct fab_messages *messages;
+	struct naive_result *result;
+	uint32_t *first; /* [n_switches + 1] outputs; those of endpoints are behind */
+	uint32_t n_out;
+	unsigned n_vls;
+	uint64_t now, n_ready, n_serial;
+	uint64_t *out_busy, *in_busy;
+	uint64_t *reading; /* by input: serial of the packet being read */
+	int *credits;
+	uint32_t *next_unit; /* by output and lane */
+	unsigned *next_vl;
+	uint32_t *turn;
+	uint32_t *asked; /* by output: packets that ask for it */
+	FAB_VEC(struct packet) packets;
+	FAB_VEC(struct return_) returns;
+	FAB_VEC(struct note) notes;
+	FAB_VEC(struct flight) flights;
+	struct message *sending;
+};
+
+static uint32_t n_arcs(const struct naive *n, uint32_t sw)
+{
+	return n->p->f->arc_first[sw + 1] - n->p->f->arc_first[sw];
+}
+
+static uint32_t n_ports(const struct naive *n, uint32_t sw)
+{
+	return n->first[sw + 1] - n->first[sw];
+}
+
+/* Which endpoint hangs on a port of a switch, FAB_NONE. */
+static uint32_t end_at(const struct naive *n, uint32_t sw, uint32_t port)
+{
+	uint32_t k = n_arcs(n, sw);
+
+	for (uint32_t e = 0; e < n->p->ends->n; e++)
+		if (n->p->ends->sw[e] == sw && k++ == port)
+			return e;
+	return FAB_NONE;
+}
+
+static uint32_t port_of_end(const struct naive *n, uint32_t e)
+{
+	uint32_t sw = n->p->ends->sw[e], k = n_arcs(n, sw);
+
+	for (uint32_t i = 0; i < e; i++)
+		k += n->p->ends->sw[i] == sw;
+	return k;
+}
+
+/* Cable of an output. */
+static uint32_t cable_of(const struct naive *n, uint32_t sw, uint32_t port)
+{
+	const struct fab_fabric *f = n->p->f;
+
+	if (port < n_arcs(n, sw))
+		return f->arc_cable[f->arc_first[sw] + port];
+	return f->port_cable[n->p->ends->port[end_at(n, sw, port)]];
+}
+
+static uint64_t wire(const struct naive *n, uint32_t cable, uint32_t size)
+{
+	double gbps = n->params->all_rates ? 0 : fab_cable_data_gbps(n->p->f, cable);
+	long per;
+
+	if (n->params->by_flit)
+		return size;
+	per = lround(8000 / (gbps > 0 ? gbps : n->params->rate_gbps) * 1048576);
+	per = lround(((double)size * (double)per) / 1048576);
+	return per > 0 ? (uint64_t)per : 1;
+}
+
+static int units(const struct naive *n, uint32_t size)
+{
+	return n->params->by_flit ? 1 : (int)((size + 63) / 64);
+}
+
+/* The output that feeds the input of a switch. */
+static uint32_t feeder(const struct naive *n, uint32_t sw, uint32_t in)
+{
+	const struct fab_fabric *f = n->p->f;
+	uint32_t a = f->arc_first[sw] + in;
+
+	if (in >= n_arcs(n, sw))
+		return n->n_out - n->p->ends->n + end_at(n, sw, in);
+	return n->first[f->arc_peer[a]] + f->arc_reverse[a];
+}
+
+/* In the place of one that is gone. */
+static void add_packet(struct naive *n, struct packet p)
+{
+	p.serial = ++n->n_serial;
+	for (size_t i = 0; i < n->packets.n; i++)
+		if (!n->packets.v[i].exists) {
+			n->packets.v[i] = p;
+			return;
+		}
+	FAB_PUSH(&n->packets, p);
+}
+
+static void remove_packet(struct packet *p)
+{
+	free(p->out);
+	free(p->vl_out);
+	p->out = NULL;
+	p->vl_out = NULL;
+	p->exists = false;
+}
+
+static void give_back(struct naive *n, const struct packet *p, uint64_t time)
+{
+	struct return_ r = {time + n->params->cable_delay, feeder(n, p->sw, p->in),
+			    p->vl_in, units(n, p->size)};
+
+	FAB_PUSH(&n->returns, r);
+}
+
+static void note(struct naive *n, uint64_t time, uint32_t e, bool is_completed,
+		 struct fab_delivery d)
+{
+	struct note x = {time, e, is_completed, d};
+
+	d.time = time;
+	x.d = d;
+	if (is_completed ? n->messages->completed != NULL : n->messages->received != NULL)
+		FAB_PUSH(&n->notes, x);
+}
+
+static uint64_t giving_up(const struct naive *n)
+{
+	uint64_t fast = UINT64_MAX,
+		 hop = n->params->cable_delay + n->params->switch_delay;
+	const struct fab_fabric *f = n->p->f;
+
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		for (uint32_t o = 0; o < n_ports(n, sw); o++) {
+			uint64_t w = wire(n, cable_of(n, sw, o), 1);
+
+			fast = w < fast ? w : fast;
+		}
+	fast += n->params->cable_delay;
+	return hop < fast ? hop : fast;
+}
+
+static void flight_change(struct naive *n, uint32_t id, int by, uint64_t time, bool lost)
+{
+	struct flight *f = &n->flights.v[id];
+
+	f->n += by;
+	f->is_lost |= lost;
+	f->last = time > f->last ? time : f->last;
+	if (!f->n && !f->is_open)
+		note(n, f->last, f->source, true,
+		     (struct fab_delivery){.birth = f->m.time,
+					   .source = f->source,
+					   .target = f->m.target,
+					   .tag = f->m.tag,
+					   .to_group = true,
+					   .is_lost = f->is_lost});
+}
+
+static void drop(struct naive *n, struct packet *p)
+{
+	n->result->dropped++;
+	give_back(n, p, n->now + wire(n, cable_of(n, p->sw, p->in), p->size));
+	if (p->to_group)
+		flight_change(n, p->message, -1, n->now + giving_up(n), true);
+	else if (p->is_last)
+		note(n, n->now + giving_up(n), p->source, true,
+		     (struct fab_delivery){.birth = p->birth,
+					   .source = p->source,
+					   .target = p->target,
+					   .tag = p->tag,
+					   .is_lost = true});
+	remove_packet(p);
+}
+
+static unsigned lane(const struct naive *n, const struct packet *p, uint32_t out)
+{
+	uint32_t d = n_arcs(n, p->sw);
+	unsigned vl;
+
+	if (n->n_vls == 1)
+		return 0;
+	vl = fab_routes_vl(n->p->routes, p->sw, p->in < d ? p->in : d, out < d ? out : d,
+			   p->sl);
+	return vl >= n->n_vls && out >= d ? p->sl % n->n_vls : vl;
+}
+
+static void ask_for(struct naive *n, struct packet *p, uint32_t out)
+{
+	if (lane(n, p, out) >= n->n_vls)
+		return;
+	p->out = fab_realloc(p->out, p->n_out + 1, sizeof(*p->out));
+	p->vl_out = fab_realloc(p->vl_out, p->n_out + 1, sizeof(*p->vl_out));
+	p->out[p->n_out] = out;
+	p->vl_out[p->n_out++] = lane(n, p, out);
+}
+
+/* Does a group's packet leave a switch by this output, wherever it came from? */
+static bool is_of_group(const struct naive *n, uint32_t group, uint32_t sw, uint32_t out)
+{
+	const struct fab_forest *t = n->p->forest;
+	const struct fab_groups *g = n->p->groups;
+	uint32_t c = cable_of(n, sw, out);
+
+	if (out >= n_arcs(n, sw)) {
+		for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
+			if (n->p->f->port_cable[g->member[m]] == c)
+				return true;
+		return false;
+	}
+	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++)
+		if (t->cable[e] == c && fab_cable_is_live(n->p->faults, c))
+			return true;
+	return false;
+}
+
+/* All outputs of a group at a switch but the one by which the packet came. */
+static void ask_for_group(struct naive *n, struct packet *p)
+{
+	for (uint32_t out = 0; out < n_ports(n, p->sw); out++)
+		if (out != p->in && is_of_group(n, p->target, p->sw, out))
+			ask_for(n, p, out);
+	if (p->n_out)
+		flight_change(n, p->message, (int)p->n_out - 1, 0, false);
+}
+
+/* A head that may leave: where to? */
+static void route(struct naive *n, struct packet *p)
+{
+	const struct fab_fabric *f = n->p->f;
+	uint32_t next;
+
+	p->order = n->n_ready++;
+	p->is_asking = true;
+	if (p->hops >= FAB_SIM_HOPS_MAX) {
+		drop(n, p);
+		return;
+	}
+	if (p->to_group) {
+		ask_for_group(n, p);
+	} else {
+		next = fab_routes_next(n->p->routes, p->column)[p->sw];
+		if (next == FAB_ARC_HERE && n->p->ends->sw[p->target] == p->sw)
+			ask_for(n, p, port_of_end(n, p->target));
+		else if (next < n_arcs(n, p->sw) &&
+			 fab_arc_is_live(n->p->faults, f->arc_first[p->sw] + next))
+			ask_for(n, p, next);
+	}
+	if (!p->n_out)
+		drop(n, p);
+}
+
+/* Where the cable out is faster, the head waits. */
+static uint64_t slower_by(struct naive *n, const struct packet *p)
+{
+	uint64_t in = wire(n, cable_of(n, p->sw, p->in), p->size), most = 0;
+
+	for (uint32_t i = 0; i < p->n_out; i++) {
+		uint64_t out = wire(n, cable_of(n, p->sw, p->out[i]), p->size);
+
+		if (in > out && in - out > most)
+			most = in - out;
+	}
+	return most;
+}
+
+static void record(struct naive *n, const struct packet *p, uint32_t port, unsigned vl,
+		   int hop)
+{
+	struct naive_start s = {n->now,	 p->birth,    p->source,   port,
+				p->size, (uint8_t)vl, (uint8_t)hop};
+
+	FAB_PUSH(&n->result->starts, s);
+}
+
+/* The packet (a copy of it) starts on an output of its switch. */
+static void start(struct naive *n, uint32_t id, uint32_t i)
+{
+	const struct fab_fabric *f = n->p->f;
+	struct packet *p = &n->packets.v[id], copy = *p;
+	uint32_t sw = p->sw, out = p->out[i], e = end_at(n, sw, out),
+		 o = n->first[sw] + out;
+	uint32_t arc = f->arc_first[sw] + out;
+	unsigned vl = p->vl_out[i];
+	uint64_t w = wire(n, cable_of(n, sw, out), p->size), speed = n->params->speedup;
+
+	n->out_busy[o] = n->now + w;
+	if (n->params->kind->one_read) {
+		uint32_t in = n->first[sw] + p->in;
+		uint64_t end = n->now + (w + speed - 1) / speed;
+
+		n->in_busy[in] = end > n->in_busy[in] ? end : n->in_busy[in];
+		n->reading[in] = p->serial;
+	}
+	record(n, p,
+	       e == FAB_NONE ? fab_arc_port(f, sw, arc)
+			     : fab_port_peer(f, n->p->ends->port[e]),
+	       vl, p->hops);
+	p->end = n->now + w > p->end ? n->now + w : p->end;
+	p->out[i] = p->out[--p->n_out];
+	p->vl_out[i] = p->vl_out[p->n_out];
+	if (!p->n_out) {
+		give_back(n, p, p->end);
+		remove_packet(p);
+	}
+	copy.hops++;
+	copy.vl_in = vl;
+	copy.out = NULL;
+	copy.vl_out = NULL;
+	copy.n_out = 0;
+	copy.end = 0;
+	copy.is_asking = false;
+	if (e == FAB_NONE) {
+		n->credits[o * n->n_vls + vl] -= units(n, p->size);
+		copy.exists = true;
+		copy.ready = n->now + n->params->cable_delay + n->params->switch_delay;
+		copy.sw = f->arc_peer[arc];
+		copy.in = f->arc_reverse[arc];
+		add_packet(n, copy);
+		return;
+	}
+	{
+		uint64_t time =
+			n->now + w + n->params->cable_delay + n->params->host_delay;
+		struct fab_sim_delivery d = {.birth = copy.birth,
+					     .delivered = time,
+					     .source = copy.source,
+					     .target = e,
+					     .group = copy.to_group ? copy.target
+								    : FAB_NONE,
+					     .wire = copy.size};
+		struct fab_delivery told = {.birth = copy.birth,
+					    .source = copy.source,
+					    .target = copy.target,
+					    .tag = copy.tag,
+					    .to_group = copy.to_group};
+
+		FAB_PUSH(&n->result->deliveries, d);
+		if (copy.to_group)
+			flight_change(n, copy.message, -1, time, false);
+		if (copy.is_last)
+			note(n, time, e, false, told);
+		if (copy.is_last && !copy.to_group)
+			note(n, time, copy.source, true, told);
+	}
+}
+
+/* The packet that unit `u` has for a lane of an output; FAB_NONE. *i: which of its
+ * outputs. */
+static uint32_t head(const struct naive *n, uint32_t sw, uint32_t u, uint32_t out,
+		     unsigned vl, uint32_t *i)
+{
+	bool fifo = n->params->kind->is_fifo;
+	uint32_t best = FAB_NONE;
+
+	for (uint32_t k = 0; k < n->packets.n; k++) {
+		const struct packet *p = &n->packets.v[k];
+		bool is_mine = false;
+
+		if (!p->exists || p->sw != sw || !p->is_asking || p->ready > n->now)
+			continue;
+		if ((fifo ? p->in * n->n_vls + p->vl_in : p->in) != u)
+			continue;
+		for (uint32_t j = 0; j < p->n_out; j++)
+			is_mine |= p->out[j] == out && p->vl_out[j] == vl;
+		if ((fifo || is_mine) &&
+		    (best == FAB_NONE || p->order < n->packets.v[best].order))
+			best = k;
+	}
+	for (*i = 0; best != FAB_NONE && *i < n->packets.v[best].n_out; ++*i)
+		if (n->packets.v[best].out[*i] == out &&
+		    n->packets.v[best].vl_out[*i] == vl)
+			return best;
+	return FAB_NONE;
+}
+
+/* Does a lane of an output start something? */
+static bool serve(struct naive *n, uint32_t sw, uint32_t out, unsigned vl)
+{
+	uint32_t n_units = n_ports(n, sw) * (n->params->kind->is_fifo ? n->n_vls : 1);
+	uint32_t o = n->first[sw] + out, i;
+
+	for (uint32_t k = 0; k < n_units; k++) {
+		uint32_t u = (n->next_unit[o * n->n_vls + vl] + k) % n_units;
+		uint32_t id = head(n, sw, u, out, vl, &i), in;
+
+		if (id == FAB_NONE)
+			continue;
+		in = n->first[sw] + n->packets.v[id].in;
+		if (n->params->kind->one_read && n->in_busy[in] > n->now &&
+		    !(n->packets.v[id].to_group &&
+		      n->reading[in] == n->packets.v[id].serial))
+			continue;
+		if (out < n_arcs(n, sw) &&
+		    n->credits[o * n->n_vls + vl] < units(n, n->packets.v[id].size))
+			return false;
+		n->next_unit[o * n->n_vls + vl] = (u + 1) % n_units;
+		n->next_vl[o] = (vl + 1) % n->n_vls;
+		start(n, id, i);
+		return true;
+	}
+	return false;
+}
+
+static void choose(struct naive *n, uint32_t sw)
+{
+	uint32_t begin = n->turn[sw], n_here = n_ports(n, sw);
+	bool is_first = true;
+
+	for (uint32_t k = 0; k < n_here; k++) {
+		uint32_t out = (begin + k) % n_here, o = n->first[sw] + out;
+		unsigned from = n->next_vl[o];
+		bool has = false;
+
+		for (unsigned v = 0; v < n->n_vls && !has && n->out_busy[o] <= n->now;
+		     v++)
+			has = serve(n, sw, out, (from + v) % n->n_vls);
+		if (has && is_first) {
+			n->turn[sw] = (out + 1) % n_here;
+			is_first = false;
+		}
+	}
+}
+
+static void pull(struct naive *n, uint32_t e)
+{
+	struct message *m = &n->sending[e];
+
+	m->is_there = n->messages->next(n->messages->context, e, n->now, &m->m) &&
+		      m->m.time < 1ull << 48;
+	m->is_born = false;
+	m->left = m->m.bytes;
+}
+
+/* Service level and column of a message, FAB_SL_NONE: it cannot be sent. */
+static unsigned find(const struct naive *n, uint32_t e, const struct fab_message *m,
+		     uint32_t *column)
+{
+	const struct fab_routes *r = n->p->routes;
+	struct fab_endpoint to = {.port = n->p->ends->port[m->target],
+				  .node = n->p->f->port_node[n->p->ends->port[m->target]],
+				  .sw = n->p->ends->sw[m->target]};
+	uint32_t node = n->p->f->port_node[n->p->ends->port[e]], row = FAB_NONE;
+
+	*column = fab_path_column(r, &to);
+	if (*column == FAB_NONE)
+		return FAB_SL_NONE;
+	for (uint32_t i = 0; i < r->n_sl_sources; i++)
+		if (r->sl_source[i] == n->p->ends->sw[e] && row == FAB_NONE)
+			row = i;
+		else if (r->sl_source[i] == node)
+			row = i;
+	if (!r->sl)
+		return 0;
+	return row == FAB_NONE ? r->sl_default
+			       : r->sl[(size_t)row * r->n_columns + *column];
+}
+
+/* Give up what has no path; returns false when the endpoint has nothing to send now. */
+static bool is_sending(struct naive *n, uint32_t e, uint32_t *column, unsigned *sl)
+{
+	struct message *m = &n->sending[e];
+
+	while (m->is_there && m->m.time <= n->now) {
+		bool in_tree = false;
+
+		if (!m->m.to_group) {
+			*sl = find(n, e, &m->m, column);
+			if (*sl < 16)
+				return true;
+		} else {
+			uint32_t sw = n->p->ends->sw[e];
+
+			*sl = 0;
+			for (uint32_t out = 0; out < n_ports(n, sw); out++)
+				in_tree |= is_of_group(n, m->m.target, sw, out);
+			if (in_tree)
+				return true;
+		}
+		n->result->lost += (m->left + n->params->mtu - 1) / n->params->mtu;
+		note(n, n->now + giving_up(n), e, true,
+		     (struct fab_delivery){.birth = m->m.time,
+					   .source = e,
+					   .target = m->m.target,
+					   .tag = m->m.tag,
+					   .to_group = m->m.to_group,
+					   .is_lost = true});
+		pull(n, e);
+	}
+	return false;
+}
+
+static void inject(struct naive *n, uint32_t e)
+{
+	uint32_t o = n->n_out - n->p->ends->n + e, column = 0, payload, size;
+	struct message *m = &n->sending[e];
+	struct packet p = {.exists = true, .source = e, .sw = n->p->ends->sw[e]};
+	unsigned sl = 0, vl;
+
+	if (n->out_busy[o] > n->now || !is_sending(n, e, &column, &sl))
+		return;
+	vl = n->n_vls == 1 ? 0 : sl % n->n_vls;
+	payload = m->left < n->params->mtu ? m->left : n->params->mtu;
+	size = payload + (m->m.to_group ? n->params->group_header : n->params->header);
+	if (n->credits[o * n->n_vls + vl] < units(n, size))
+		return;
+	n->credits[o * n->n_vls + vl] -= units(n, size);
+	if (m->m.to_group && !m->is_born) {
+		struct flight f = {.is_open = true, .m = m->m, .source = e};
+
+		m->id = (uint32_t)n->flights.n;
+		FAB_PUSH(&n->flights, f);
+	}
+	m->is_born = true;
+	m->left -= payload;
+	p.in = port_of_end(n, e);
+	p.ready = n->now + n->params->cable_delay + n->params->switch_delay;
+	p.birth = m->m.time;
+	p.target = m->m.target;
+	p.message = m->id;
+	p.size = size;
+	p.column = column;
+	p.vl_in = vl;
+	p.sl = sl;
+	p.hops = 1;
+	p.to_group = m->m.to_group;
+	p.is_last = !m->left;
+	p.tag = m->m.tag;
+	add_packet(n, p);
+	record(n, &p, n->p->ends->port[e], vl, 0);
+	n->out_busy[o] = n->now + wire(n, n->p->f->port_cable[n->p->ends->port[e]], size);
+	if (p.to_group) {
+		n->flights.v[m->id].n++;
+		n->flights.v[m->id].is_open = m->left > 0;
+	}
+	if (!m->left)
+		pull(n, e);
+}
+
+/* What is due before the choices of a tick. */
+static void arrive(struct naive *n)
+{
+	for (size_t i = 0; i < n->notes.n; i++) {
+		struct note x = n->notes.v[i];
+
+		if (x.time != n->now)
+			continue;
+		n->result->completed += x.is_completed;
+		(x.is_completed ? n->messages->completed
+				: n->messages->received)(n->messages->context, x.e, &x.d);
+		if (!n->sending[x.e].is_there)
+			pull(n, x.e);
+	}
+	for (size_t i = 0; i < n->returns.n; i++)
+		if (n->returns.v[i].time == n->now)
+			n->credits[n->returns.v[i].output * n->n_vls +
+				   n->returns.v[i].vl] += n->returns.v[i].units;
+	for (uint32_t i = 0; i < n->packets.n; i++) {
+		struct packet *p = &n->packets.v[i];
+
+		if (p->exists && !p->is_asking && p->ready == n->now) {
+			route(n, p);
+			p->ready += slower_by(n, p);
+		}
+	}
+}
+
+/* How many packets ask for each output: most are asked for by none. */
+static void count_asked(struct naive *n)
+{
+	for (uint32_t o = 0; o < n->n_out; o++)
+		n->asked[o] = 0;
+	for (size_t i = 0; i < n->packets.n; i++)
+		for (uint32_t k = 0; n->packets.v[i].exists && k < n->packets.v[i].n_out;
+		     k++)
+			n->asked[n->first[n->packets.v[i].sw] + n->packets.v[i].out[k]]++;
+}
+
+/* Forget what is over. */
+static void sweep(struct naive *n)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n->returns.n; i++)
+		if (n->returns.v[i].time > n->now)
+			n->returns.v[k++] = n->returns.v[i];
+	n->returns.n = k;
+	k = 0;
+	for (size_t i = 0; i < n->notes.n; i++)
+		if (n->notes.v[i].time > n->now)
+			n->notes.v[k++] = n->notes.v[i];
+	n->notes.n = k;
+}
+
+static void begin(struct naive *n)
+{
+	const struct fab_fabric *f = n->p->f;
+	uint64_t room = n->params->buffer;
+	uint32_t sum = 0;
+
+	n->first = FAB_NEW0(f->n_switches + 1, uint32_t);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		n->first[sw] = sum;
+		sum += n_arcs(n, sw);
+		for (uint32_t e = 0; e < n->p->ends->n; e++)
+			sum += n->p->ends->sw[e] == sw;
+	}
+	n->first[f->n_switches] = sum;
+	n->n_out = sum + n->p->ends->n;
+	n->n_vls = n->params->n_vls ? n->params->n_vls : n->p->routes->n_vls;
+	room /= n->params->buffer_per_vl ? 1 : n->n_vls;
+	n->out_busy = FAB_NEW0(n->n_out, uint64_t);
+	n->in_busy = FAB_NEW0(n->n_out, uint64_t);
+	n->reading = FAB_NEW0(n->n_out, uint64_t);
+	n->credits = FAB_NEW(n->n_out * n->n_vls, int);
+	n->next_unit = FAB_NEW0(n->n_out * n->n_vls, uint32_t);
+	n->next_vl = FAB_NEW0(n->n_out, unsigned);
+	n->turn = FAB_NEW0(f->n_switches, uint32_t);
+	n->asked = FAB_NEW0(n->n_out, uint32_t);
+	for (uint32_t i = 0; i < n->n_out * n->n_vls; i++)
+		n->credits[i] = (int)(n->params->by_flit ? room : room / 64);
+	for (uint32_t i = 0; i < n->n_out && n->n_vls > 1; i++)
+		n->next_vl[i] = 1;
+	n->sending = FAB_NEW0(n->p->ends->n, struct message);
+	for (uint32_t e = 0; e < n->p->ends->n; e++)
+		pull(n, e);
+}
+
+void naive_run(const struct fab_sim_problem *problem, const struct fab_sim_params *params,
+	       const struct fab_messages *messages, uint64_t end,
+	       struct naive_result *result)
+{
+	struct naive n = {
+		.p = problem, .params = params, .messages = messages, .result = result};
+
+	*result = (struct naive_result){0};
+	begin(&n);
+	for (n.now = 0; n.now < end; n.now++) {
+		arrive(&n);
+		count_asked(&n);
+		for (uint32_t sw = 0; sw < problem->f->n_switches; sw++)
+			choose(&n, sw);
+		for (uint32_t e = 0; e < problem->ends->n; e++)
+			inject(&n, e);
+		sweep(&n);
+	}
+	for (size_t i = 0; i < n.packets.n; i++) {
+		free(n.packets.v[i].out);
+		free(n.packets.v[i].vl_out);
+	}
+	free(n.first);
+	free(n.out_busy);
+	free(n.in_busy);
+	free(n.reading);
+	free(n.credits);
+	free(n.next_unit);
+	free(n.next_vl);
+	free(n.turn);
+	free(n.asked);
+	free(n.packets.v);
+	free(n.returns.v);
+	free(n.notes.v);
+	free(n.flights.v);
+	free(n.sending);
+}
+
+void naive_fini(struct naive_result *result)
+{
+	free(result->starts.v);
+	free(result->deliveries.v);
+}
