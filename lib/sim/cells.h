@@ -365,6 +365,22 @@ static inline bool sim_queue_pop(struct sim_part *p, uint32_t *last, uint32_t id
 	return false;
 }
 
+/* Where a packet goes from a switch. */
+struct sim_copy {
+	uint32_t out;
+	unsigned vl;
+};
+
+/* Of one to an endpoint; false: nowhere. */
+bool sim_route(const struct sim *s, uint32_t sw, uint32_t in,
+	       const struct sim_packet *packet, struct sim_copy *to);
+/*
+ * Of any packet in the buffer of an input (of multicast: with its fan) all outputs, into
+ * to[] if there is one only, or with `n` of room. Returns how many.
+ */
+uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_t packet,
+		     struct sim_copy *to, uint32_t n);
+
 /* The first packet of a fifo unit asks for its output. */
 void sim_fifo_head(struct sim_part *p, uint32_t sw, uint32_t unit);
 /* A packet starts on a port, for `wire` ticks. */

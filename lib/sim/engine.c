@@ -21,51 +21,58 @@ void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t por
 	FAB_PUSH(&p->trace, step);
 }
 
-/* Where a packet goes from a switch: false, nowhere. */
-static bool route(const struct sim *s, const struct sim_switch *sw, uint32_t id,
-		  uint32_t in, const struct sim_packet *packet, uint32_t *out,
-		  unsigned *vl)
+/* The route of a packet, to be inlined where it is hot. */
+static inline bool route(const struct sim *s, uint32_t id, uint32_t in,
+			 const struct sim_packet *packet, struct sim_copy *to)
 {
 	const struct sim_net *net = &s->net;
+	const struct sim_switch *sw = &s->sw[id];
 	uint32_t port =
 		net->problem->routes->next[(size_t)packet->row * net->n_switches + id];
 
+	to->vl = 0;
 	if (port == FAB_ARC_HERE) {
-		uint32_t to = net->end_port[packet->target];
+		const struct sim_port *end = &s->port[net->end_port[packet->target]];
 
-		if (s->port[to].sw != id)
+		if (end->sw != id)
 			return false;
-		*out = s->port[to].local;
-		*vl = 0;
+		to->out = end->local;
 		if (s->n_vls > 1) {
-			*vl = sim_net_vl(net, id, in, *out, packet->sl);
-			if (*vl >= s->n_vls)
-				*vl = sim_net_first_vl(net, packet->sl);
+			to->vl = sim_net_vl(net, id, in, to->out, packet->sl);
+			if (to->vl >= s->n_vls)
+				to->vl = sim_net_first_vl(net, packet->sl);
 		}
 		return true;
 	}
 	if (port >= sw->n_arcs || s->port[sw->port_first + port].peer == FAB_NONE)
 		return false;
-	*out = port;
-	*vl = s->n_vls > 1 ? sim_net_vl(net, id, in, port, packet->sl) : 0;
-	return *vl < s->n_vls;
+	to->out = port;
+	if (s->n_vls > 1)
+		to->vl = sim_net_vl(net, id, in, port, packet->sl);
+	return to->vl < s->n_vls;
+}
+
+bool sim_route(const struct sim *s, uint32_t sw, uint32_t in,
+	       const struct sim_packet *packet, struct sim_copy *to)
+{
+	return route(s, sw, in, packet, to);
 }
 
 void sim_fifo_head(struct sim_part *p, uint32_t sw_id, uint32_t unit)
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t id = sim_queue_first(p, sim_queue(s, sw, unit, 0, 0)), out = 0;
+	uint32_t id = sim_queue_first(p, sim_queue(s, sw, unit, 0, 0));
 	uint32_t in = sim_input(s, unit);
-	unsigned vl = 0;
+	struct sim_copy to = {0};
 
 	if (p->cell.v[id].packet.source & SIM_TO_GROUP) {
 		sim_group_head(p, sw_id, unit, id);
 		return;
 	}
-	(void)route(s, sw, sw_id, in, sim_packet(p, id), &out, &vl);
-	sim_want(s, sw, unit, in, out, vl);
-	sim_touch(p, sw, sw_id, in, out);
+	(void)route(s, sw_id, in, sim_packet(p, id), &to);
+	sim_want(s, sw, unit, in, to.out, to.vl);
+	sim_touch(p, sw, sw_id, in, to.out);
 }
 
 /* A head that may leave now. */
@@ -75,8 +82,8 @@ static void ready(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_wait
 	struct sim_packet *packet = sim_packet(p, id);
 	struct sim_port *in = &s->port[in_id];
 	struct sim_switch *sw = &s->sw[in->sw];
-	uint32_t out, unit = in->local;
-	unsigned vl;
+	uint32_t unit = in->local;
+	struct sim_copy to;
 
 	if (packet->source & SIM_TO_GROUP) {
 		sim_group_arrive(p, in_id, id, has_waited);
@@ -87,7 +94,7 @@ static void ready(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_wait
 		sim_drop(p, in_id, id);
 		return;
 	}
-	if (!route(s, sw, in->sw, in->local, packet, &out, &vl)) {
+	if (!route(s, in->sw, in->local, packet, &to)) {
 		p->sums.unroutable++;
 		sim_drop(p, in_id, id);
 		return;
@@ -95,7 +102,7 @@ static void ready(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_wait
 	if (!s->net.is_even && !has_waited) {
 		uint64_t slow = sim_wire(in->per_byte, packet->size);
 		uint64_t fast =
-			sim_wire(s->port[sw->port_first + out].per_byte, packet->size);
+			sim_wire(s->port[sw->port_first + to.out].per_byte, packet->size);
 
 		if (slow > fast) {
 			fab_wheel_add(&p->wheel, p->now + slow - fast,
@@ -110,9 +117,9 @@ static void ready(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_wait
 			sim_fifo_head(p, in->sw, unit);
 		return;
 	}
-	if (sim_queue_push(p, sim_queue(s, sw, unit, out, vl), id))
-		sim_want(s, sw, unit, unit, out, vl);
-	sim_touch(p, sw, in->sw, unit, out);
+	if (sim_queue_push(p, sim_queue(s, sw, unit, to.out, to.vl), id))
+		sim_want(s, sw, unit, unit, to.out, to.vl);
+	sim_touch(p, sw, in->sw, unit, to.out);
 }
 
 /* A multicast copy may go together with others of the packet that the input reads. */

@@ -202,3 +202,25 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 		end_fan(p, sw_id, unit, parent);
 	return id;
 }
+
+uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_t id,
+		     struct sim_copy *to, uint32_t room)
+{
+	const struct sim *s = p->sim;
+	const struct sim_packet *packet = sim_packet(p, id);
+	uint32_t n = 0, row;
+
+	if (!(packet->source & SIM_TO_GROUP))
+		return sim_route(s, sw, in, packet, to);
+	row = p->cell.v[packet->row].fan.row;
+	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {
+		unsigned vl = lane_of(s, sw, in, s->net.out[i], packet->sl);
+
+		if (s->net.out[i] == in || vl == FAB_VL_UNKNOWN)
+			continue;
+		if (n < room)
+			to[n] = (struct sim_copy){s->net.out[i], vl};
+		n++;
+	}
+	return n;
+}

@@ -64,3 +64,17 @@ void simulated_uniform(const struct simulated *s, const struct fab_sim_params *p
 	fab_uniform_fini(&u);
 	free(wire);
 }
+
+void simulated_turn_right(struct simulated *s, uint32_t column)
+{
+	const struct fab_fabric *f = s->f;
+	struct fab_routes *r = s->routes;
+	uint32_t row = r->column_row ? r->column_row[column] : column;
+
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+			if (f->arc_peer[a] == (sw + 1) % f->n_switches &&
+			    sw != r->column_switch[column])
+				r->next[(size_t)row * f->n_switches + sw] =
+					(uint16_t)(a - f->arc_first[sw]);
+}

@@ -22,3 +22,6 @@ void simulated_fini(struct simulated *s);
 /* Run uniform traffic of one size; asserts that it succeeds. Seed 1. */
 void simulated_uniform(const struct simulated *s, const struct fab_sim_params *params,
 		       double rate, uint32_t size, struct fab_sim_result *r);
+
+/* Of a ring: packets of a column leave every switch to the next one up by id. */
+void simulated_turn_right(struct simulated *s, uint32_t column);
