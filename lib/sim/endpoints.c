@@ -130,21 +130,20 @@ static bool find_path(struct sim_part *p, uint32_t e)
 }
 
 /* Tell the source of an endpoint that a message of it is over. */
-static void note_completed(struct sim_part *p, uint64_t time,
-			   const struct sim_packet *packet)
+static void note_completed(struct sim_part *p, uint64_t time, struct sim_packet packet)
 {
 	struct sim *s = p->sim;
-	uint32_t e = sim_endpoint_of(packet), id;
+	uint32_t e = sim_endpoint_of(&packet), id;
 
 	if (!s->messages->completed)
 		return;
 	if (s->end_part[e] != p->index) {
 		sim_write(p, s->end_part[e], time, SIM_LETTER_COMPLETED, e)->packet =
-			*packet;
+			packet;
 		return;
 	}
 	id = sim_cell_new(p);
-	p->cell.v[id].packet = *packet;
+	p->cell.v[id].packet = packet;
 	fab_wheel_add(&p->wheel, time, sim_what(SIM_COMPLETED, e), id);
 }
 
@@ -171,7 +170,7 @@ static bool bear(struct sim_part *p, uint32_t e)
 	p->sums.lost += n;
 	note.birth = src->birth & ((1ull << FAB_MESSAGE_TIME_BITS) - 1);
 	note.source |= (uint32_t)SIM_LOST | (src->to_group ? SIM_TO_GROUP : 0);
-	note_completed(p, p->now + s->window, &note);
+	note_completed(p, p->now + s->window, note);
 	return false;
 }
 
@@ -342,7 +341,7 @@ static void end_message(struct sim_part *p, uint32_t id)
 
 	if (!m->is_lost)
 		count_message(p, m->birth, m->last, m->group);
-	note_completed(p, m->last, &note);
+	note_completed(p, m->last, note);
 	m->next = p->free_message;
 	p->free_message = id;
 }
@@ -396,7 +395,7 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 		sim_message_copies(p, sim_endpoint_of(&packet), packet.target, -1,
 				   p->now + s->window, true);
 	else if (packet.source & SIM_LAST)
-		note_completed(p, p->now + s->window, &note);
+		note_completed(p, p->now + s->window, note);
 }
 
 static void count_delivered(struct sim_part *p, uint32_t e,
@@ -447,7 +446,7 @@ void sim_deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 				   false);
 	} else if (last) {
 		count_message(p, packet->birth, time, FAB_NONE);
-		note_completed(p, time, packet);
+		note_completed(p, time, *packet);
 	}
 	if (last && s->messages->received)
 		fab_wheel_add(&p->wheel, time, sim_what(SIM_RECEIVED, e), id);
