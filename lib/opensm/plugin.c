@@ -7,8 +7,9 @@
  * asks. Whatever is in doubt is left to OpenSM's own tree.
  *
  * Threads: events and trees come from OpenSM's sweeper, trees with OpenSM's lock held
- * exclusively. The keeper and all state here are under `mutex`, which is taken after
- * OpenSM's lock, never before.
+ * exclusively. The keeper and all state here are under `mutex`. The sweeper may wait for
+ * OpenSM's lock while it has the mutex, for only itself waits for the mutex with that
+ * lock; the worker never holds both.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -351,6 +352,8 @@ static void balance(struct fab_plan *plan)
 		fab_plan_free(plan);
 		return;
 	}
+	if (plugin.found)
+		LOG(OSM_LOG_INFO, "0 trees moved: better ones were found meanwhile\n");
 	fab_plan_free(plugin.found);
 	plugin.found = plan;
 	plugin.n_found = r.n_moved;

@@ -10,7 +10,7 @@
 #
 # A group more than 1000 is refused: ibsim forgets MLIDs past the first 1023.
 # Environment: FAB_PRELOAD, a library that OpenSM is to load; SWEEPS, how many times more
-# all is computed (1).
+# all is computed (1); OSM_CONF, its opensm.conf, with LD_LIBRARY_PATH for a plug-in.
 set -u
 [ $# -eq 5 ] || { sed -n '3,8s/^# //p' "$0" >&2; exit 2; }
 mcjoin=$(readlink -f "$1") net=$(readlink -f "$2") trees=$(readlink -f "$3") engine=$4
@@ -37,7 +37,8 @@ sed 's/.*"hosts":\[\(.*\)\]}$/\1/' "$trees" | awk '{
 [ "$(wc -l <groups)" -le 1000 ] || fail "$(wc -l <groups) groups; ibsim keeps 1023"
 
 simulate "$net"
-manage "$net" "$engine"
+conf=${OSM_CONF:+$(readlink -f "$OSM_CONF")}
+manage "$net" "$engine" ${conf:+-F "$conf"}
 SIM_HOST=$(host "$net" 2) within 300 env LD_PRELOAD=$so "$mcjoin" <(cut -f 2 groups) >joined 2>"$out/mcjoin.log" ||
   fail "not all members could join"
 paste <(cut -f 1 groups) joined >"$out/mlids"
@@ -47,4 +48,16 @@ for _ in $(seq "${SWEEPS:-1}"); do # SIGHUP: a heavy sweep
   until_up $((up + 1))
 done
 managed_by "$engine"
+# the plug-in balances beside OpenSM, and has what it found written
+settled() {
+  local found moved
+  found=$(grep -c 'fabkit: balanced .* [1-9][0-9]* trees to move' "$out/opensm.log")
+  moved=$(grep -c 'fabkit: [0-9]* trees moved' "$out/opensm.log")
+  grep -q 'fabkit: balanced' "$out/opensm.log" && [ "$moved" -ge "$found" ]
+}
+if grep -q 'fabkit: loaded: mode=on' "$out/opensm.log"; then
+  sleep 1
+  await "$sm" balancing 60 settled || fail "trees are found but not written"
+  sleep 0.5
+fi
 exit 0
