@@ -191,6 +191,9 @@ void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 void sim_row_fini(struct sim_row *row);
 extern const struct fab_column sim_columns[];
 extern const size_t sim_n_columns;
+/* Those of --pair. */
+extern const struct fab_column sim_pair_columns[];
+extern const size_t sim_n_pair_columns;
 
 /* Points of one algorithm from `first` on. */
 size_t sim_count_points(const struct sim_outcome *o, size_t first);

@@ -311,7 +311,8 @@ static int complete(void *params, struct fab_err *err)
 
 static struct fab_cli_columns columns(const void *params)
 {
-	(void)params;
+	if (((const struct sim_params *)params)->pair)
+		return (struct fab_cli_columns){sim_pair_columns, sim_n_pair_columns};
 	return (struct fab_cli_columns){sim_columns, sim_n_columns};
 }
 

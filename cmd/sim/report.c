@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "fabric_sim.h"
 
-static const struct fab_column pair_columns[] = {
+const struct fab_column sim_pair_columns[] = {
 	{"algorithm", FAB_TEXT, "routing algorithm", 0,
 	 FAB_AT(struct sim_pair, algorithm)},
 	{"hops", FAB_UINT, "switch-to-switch hops", 0, FAB_AT(struct sim_pair, hops)},
@@ -16,6 +16,8 @@ static const struct fab_column pair_columns[] = {
 	{"no_path", FAB_TEXT, "why there is none", FAB_COL_EXTRA,
 	 FAB_AT(struct sim_pair, why)},
 };
+
+const size_t sim_n_pair_columns = FAB_COUNT(sim_pair_columns);
 
 static const struct fab_column group_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of the trees", 0},
@@ -184,8 +186,8 @@ static void print_pairs(struct fab_report *r, const struct sim_outcome *o)
 	fab_report_field(r, &fields[2], (union fab_cell){.u = first->hops});
 	fab_report_field(r, &fields[3],
 			 (union fab_cell){.real = sim_time(o->p, first->latency)});
-	fab_report_table_begin(r, "pairs", "One packet in an idle network", pair_columns,
-			       FAB_COUNT(pair_columns));
+	fab_report_table_begin(r, "pairs", "One packet in an idle network",
+			       sim_pair_columns, sim_n_pair_columns);
 	for (size_t i = 0; i < o->pairs.n; i++) {
 		struct sim_pair pair = o->pairs.v[i];
 
