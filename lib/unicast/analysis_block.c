@@ -18,22 +18,42 @@ bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *
 	return false;
 }
 
+/* Is it the level of most: so in all of a block of columns side by side? */
+static inline bool are_default(const uint8_t *sl, uint8_t level)
+{
+	uint64_t eight, differs = 0;
+
+	for (int i = 0; i < BLOCK; i += 8) {
+		memcpy(&eight, sl + i, sizeof(eight));
+		differs |= eight ^ UINT64_C(0x0101010101010101) * level;
+	}
+	return !differs;
+}
+
 /* Levels of some groups towards targets first .. first + n - 1: sl[n][TILE]. */
 static void gather_tile(const struct fab_analyser *j, uint32_t group, uint32_t n_groups,
 			size_t first, size_t n, uint8_t sl[][TILE])
 {
 	const struct fab_routes *r = j->r;
 	uint32_t column[BLOCK];
+	bool are_beside = n == BLOCK;
 
 	for (size_t k = 0; k < n; k++) {
 		column[k] = j->targets.v[first + k].column;
+		are_beside = are_beside && column[k] != FAB_NONE &&
+			     column[k] == column[0] + k;
 		memset(sl[k], r->sl_default, n_groups);
 	}
 	for (uint32_t i = 0; i < n_groups; i++) {
 		uint32_t from = j->group_row[group + i];
-		const uint8_t *row = r->sl + (size_t)from * r->n_columns;
+		const uint8_t *row;
 
-		for (size_t k = 0; k < n && from != FAB_NONE; k++)
+		if (from == FAB_NONE)
+			continue;
+		row = r->sl + (size_t)from * r->n_columns;
+		if (are_beside && are_default(row + column[0], r->sl_default))
+			continue;
+		for (size_t k = 0; k < n; k++)
 			if (column[k] != FAB_NONE)
 				sl[k][i] = row[column[k]];
 	}
