@@ -6,7 +6,8 @@
  * Serving nodes by servers of the same subtree first is never wrong: of a node served
  * from outside and an outside node served from inside the two servers can be swapped, and
  * both paths only get shorter. So one pass from the leaves to the root decides whether b
- * is possible, and bisection finds the largest b.
+ * is possible. The largest b is a capacity divided by a whole number: bisection goes on
+ * until only one of these is left.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,6 +16,7 @@
 
 #include "base/queues.h"
 #include "boot/mapping_impl.h"
+#include "event/stats.h"
 
 struct balance {
 	const struct fab_machine *m;
@@ -23,10 +25,12 @@ struct balance {
 	uint64_t *supply; /* [n_vertices] nodes above that could be served from here */
 	uint64_t *served; /* [n_vertices] nodes served across this vertex */
 	/* nodes are counted where they hang once for all */
-	uint32_t *inner; /* vertices that are no nodes, ascending */
+	uint32_t *inner; /* vertices above servers or nodes of the batch, ascending */
 	uint32_t n_inner;
 	uint64_t *below;  /* [n_vertices] nodes of the batch right below */
 	double node_mbps; /* least capacity of a node of the batch */
+	double *capacity; /* [n_capacities] that there are, each once */
+	size_t n_capacities;
 };
 
 static uint64_t quota(double capacity, double bandwidth)
@@ -69,6 +73,44 @@ static bool is_possible(struct balance *b, double bandwidth)
 	return b->demand[0] <= b->supply[0];
 }
 
+/* Vertices that images may run across on the path to another one. */
+static void list_inner(struct balance *b)
+{
+	const struct fab_machine *m = b->m;
+	bool *is_inner = FAB_NEW0(m->n_vertices, bool);
+
+	for (uint32_t i = 0; i < b->batch->n; i++)
+		for (uint32_t v = m->parent[m->node_vertex[b->batch->node[i]]];
+		     v != FAB_NONE && !is_inner[v]; v = m->parent[v])
+			is_inner[v] = true;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		for (uint32_t v = m->interface_vertex[i]; v != FAB_NONE && !is_inner[v];
+		     v = m->parent[v])
+			is_inner[v] = true;
+	b->inner = FAB_NEW((size_t)m->n_vertices + 1, uint32_t);
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		if (is_inner[v])
+			b->inner[b->n_inner++] = v;
+	free(is_inner);
+}
+
+/* The capacities above them, each once. */
+static void list_capacities(struct balance *b)
+{
+	size_t n = 0;
+
+	b->capacity = FAB_NEW((size_t)b->n_inner + 2, double);
+	if (isfinite(b->node_mbps))
+		b->capacity[n++] = b->node_mbps;
+	for (uint32_t i = 0; i < b->n_inner; i++)
+		if (isfinite(b->m->capacity_mbps[b->inner[i]]))
+			b->capacity[n++] = b->m->capacity_mbps[b->inner[i]];
+	qsort(b->capacity, n, sizeof(*b->capacity), fab_cmp_double);
+	for (size_t i = 0; i < n; i++)
+		if (!i || b->capacity[i] > b->capacity[i - 1])
+			b->capacity[b->n_capacities++] = b->capacity[i];
+}
+
 static void init(struct balance *b, const struct fab_machine *m,
 		 const struct fab_batch *batch)
 {
@@ -77,20 +119,16 @@ static void init(struct balance *b, const struct fab_machine *m,
 			      .demand = FAB_NEW0(m->n_vertices, uint64_t),
 			      .supply = FAB_NEW0(m->n_vertices, uint64_t),
 			      .served = FAB_NEW0(m->n_vertices, uint64_t),
-			      .inner = FAB_NEW(m->n_vertices, uint32_t),
 			      .below = FAB_NEW0(m->n_vertices, uint64_t),
 			      .node_mbps = INFINITY};
-	for (uint32_t v = 0, node = 0; v < m->n_vertices; v++)
-		if (node < m->n_nodes && m->node_vertex[node] == v)
-			node++;
-		else
-			b->inner[b->n_inner++] = v;
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t v = m->node_vertex[batch->node[i]];
 
 		b->below[m->parent[v]]++;
 		b->node_mbps = fmin(b->node_mbps, m->capacity_mbps[v]);
 	}
+	list_inner(b);
+	list_capacities(b);
 }
 
 static void fini(struct balance *b)
@@ -100,32 +138,55 @@ static void fini(struct balance *b)
 	free(b->served);
 	free(b->inner);
 	free(b->below);
+	free(b->capacity);
+}
+
+/* Relative difference of bandwidths that are the same. */
+#define SAME 1e-12
+
+/* The least bandwidth at which a segment is full (a capacity divided by a whole number)
+ * that is not below x; above it when is_above. INFINITY: there is none. */
+static double next_full(const struct balance *b, double x, bool is_above)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < b->n_capacities; i++) {
+		double c = b->capacity[i];
+		double n = is_above ? ceil(c / x * (1 - SAME)) - 1
+				    : floor(c / x * (1 + SAME));
+
+		if (n >= 1)
+			least = fmin(least, c / n);
+	}
+	return least;
 }
 
 /* The largest possible bandwidth; INFINITY when nothing is limited. */
 static double best(struct balance *b)
 {
-	double low = 0, high = 0;
+	double low, high;
 
-	for (uint32_t v = 1; v < b->m->n_vertices; v++)
-		if (isfinite(b->m->capacity_mbps[v]))
-			high = fmax(high, b->m->capacity_mbps[v]);
-	high *= 2;
-	if (!(high > 0) || is_possible(b, high)) {
+	high = b->n_capacities ? 2 * b->capacity[b->n_capacities - 1] : 1;
+	if (!b->n_capacities || is_possible(b, high)) {
 		is_possible(b, 1e-9);
 		return INFINITY;
 	}
-	while ((high - low) > high * 1e-13) {
-		double middle = low > 0 ? (low + high) / 2
-					: high / (2.0 * (double)b->batch->n + 2);
+	/* all nodes on the narrowest segment */
+	low = b->capacity[0] / (double)b->batch->n;
+	for (;;) {
+		double middle = sqrt(low * high), at = next_full(b, middle, false);
 
-		if (is_possible(b, middle))
-			low = middle;
+		if (next_full(b, low, true) >= high * (1 - SAME))
+			break;
+		if (at >= high * (1 - SAME))
+			high = middle; /* there is none between the two */
+		else if (is_possible(b, at))
+			low = at;
 		else
-			high = middle;
+			high = at;
 	}
 	is_possible(b, low);
-	return high;
+	return low;
 }
 
 double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
@@ -203,6 +264,24 @@ struct handout {
 	FAB_VEC(struct child) heap;
 };
 
+/* Children that are alike, and take all: in turn, which is what the heap would give. */
+static bool hand_in_turn(struct handout *h, uint32_t v)
+{
+	size_t n = h->heap.n, k = 0, nodes = 0;
+
+	for (uint32_t at = h->kept.head[v]; at != FAB_NONE; at = h->kept.next[at])
+		nodes++;
+	for (size_t i = 0; i < n; i++)
+		if (h->heap.v[i].weight > h->heap.v[0].weight ||
+		    h->heap.v[i].weight < h->heap.v[0].weight ||
+		    h->heap.v[i].left < (nodes + n - 1) / n)
+			return false;
+	for (; h->kept.head[v] != FAB_NONE && n; k = k + 1 < n ? k + 1 : 0)
+		fab_queues_append(&h->kept, h->heap.v[k].vertex,
+				  fab_queues_pop(&h->kept, v));
+	return true;
+}
+
 /* Nodes of a vertex to its children, evenly, none more than it can take. */
 static void hand_down(struct handout *h, uint32_t v)
 {
@@ -223,6 +302,8 @@ static void hand_down(struct handout *h, uint32_t v)
 			FAB_PUSH(&h->heap,
 				 ((struct child){c, h->b->supply[c], h->weight[c], 0}));
 	n = h->heap.n;
+	if (hand_in_turn(h, v))
+		return;
 	for (size_t i = n; i-- > 0;)
 		sift(h->heap.v, n, i);
 	while (h->kept.head[v] != FAB_NONE && n) {

@@ -15,6 +15,9 @@ enum { FEW = 64 };
 /* So often classes of one pipe are moved before all of them are filled anew. */
 enum { MOVES = 8 };
 
+/* So often a group gets another rate: then rates hang together in a circle. */
+enum { SETS = 4 };
+
 void fab_transfer_change(struct fab_simulation *s, uint32_t class)
 {
 	struct fab_transfer_class *c = &s->class[class];
@@ -130,13 +133,14 @@ static void check_pipe(struct fab_simulation *s, uint32_t pipe)
 	double rate =
 		fmax(0, (p->capacity - fab_transfer_others(s, pipe)) / (double)g->n);
 	double change = fabs(rate - g->rate);
+	bool is_over = p->n_set > p->n_moves + SETS;
 
-	if (p->n_set > p->n_moves && change > FAB_TRANSFER_EPSILON * rate) {
+	if (is_over && change > FAB_TRANSFER_EPSILON * rate) {
 		/* it hangs on itself */
 		fab_transfer_refill_group(s, pipe);
 		fab_transfer_refill_faster(s, pipe, -1);
 		s->is_unfair = true;
-	} else if (p->n_set <= p->n_moves && change > FAB_TRANSFER_SAME * rate) {
+	} else if (!is_over && change > FAB_TRANSFER_SAME * rate) {
 		if (!p->n_set && !p->n_moves)
 			FAB_PUSH(&s->set, pipe);
 		p->n_set++;
