@@ -47,6 +47,14 @@ static void range(uint32_t from, uint32_t to, const char *text, struct fab_batch
 		out->node[i - from] = i;
 }
 
+struct fab_batch fab_batch_all(const struct fab_machine *m)
+{
+	struct fab_batch all;
+
+	range(0, m->n_nodes, "all", &all);
+	return all;
+}
+
 /* End of the nodes of the first n vertices of a level that have nodes; how many there
  * are. */
 static uint32_t end_of_units(const struct fab_machine *m, uint32_t level, uint64_t n,
@@ -143,7 +151,7 @@ int fab_batch_parse(const struct fab_machine *m, const char *spec, struct fab_ba
 		    struct fab_err *err)
 {
 	if (!strcmp(spec, "all")) {
-		range(0, m->n_nodes, spec, out);
+		*out = fab_batch_all(m);
 		return 0;
 	}
 	if (!strncmp(spec, "first:", 6))

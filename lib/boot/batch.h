@@ -28,6 +28,8 @@ int fab_batch_read(const struct fab_machine *m, const char *file, const char *te
  * fab_batch_fini: O(1). */
 void fab_batch_of(const uint32_t *nodes, uint32_t n, const char *text,
 		  struct fab_batch *out);
+/* All nodes of the machine; fab_batch_fini(). O(nodes). */
+struct fab_batch fab_batch_all(const struct fab_machine *m);
 void fab_batch_fini(struct fab_batch *batch);
 
 /*

@@ -11,10 +11,22 @@
 #include "base/choice.h"
 #include "boot/batch.h"
 
+/* What `balanced` is to be best for. */
+enum fab_mapping_purpose {
+	FAB_FOR_BATCH, /* the batch at hand; other batches may take as long as they like
+			*/
+	FAB_FOR_ALL,   /* the whole machine */
+	FAB_FOR_PREFIXES, /* the first nodes, however many, by one mapping */
+	FAB_N_PURPOSES,
+};
+
 struct fab_mapping_problem {
 	const struct fab_machine *m;
 	const struct fab_batch *batch; /* the batch at hand: for `balanced` */
 	const uint32_t *loaded;	       /* [n_nodes] what a site has now, or NULL */
+	/* [n_servers] servers that were down before something changed; NULL: as now */
+	const bool *was_down;
+	enum fab_mapping_purpose purpose;
 	uint64_t seed;
 };
 
@@ -54,6 +66,14 @@ int fab_mapping_choose(const struct fab_chosen *chosen, struct fab_mapping_choic
 int fab_mapping_read(const struct fab_machine *m, const char *file, const char *text,
 		     size_t len, uint32_t *interface_of,
 		     struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Give an interface to each node of the batch that has none (FAB_NONE), so that the
+ * slowest node of the batch gets the most that is possible while all others keep theirs.
+ * O(vertices * log(nodes) + batch * levels).
+ */
+void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,
+			  uint32_t *interface_of);
 
 /* Nodes (of all) whose interface differs between two mappings. O(nodes). */
 uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,

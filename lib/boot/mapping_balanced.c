@@ -27,7 +27,10 @@ struct balance {
 	/* nodes are counted where they hang once for all */
 	uint32_t *inner; /* vertices above servers or nodes of the batch, ascending */
 	uint32_t n_inner;
-	uint64_t *below;  /* [n_vertices] nodes of the batch right below */
+	uint64_t *below; /* [n_vertices] nodes of the batch right below */
+	/* [n_vertices] nodes that keep their server: on the segment above, in each
+	 * direction, and served from below; NULL: there are none */
+	uint64_t *fixed_down, *fixed_up, *fixed_served;
 	double node_mbps; /* least capacity of a node of the batch */
 	double *capacity; /* [n_capacities] that there are, each once */
 	size_t n_capacities;
@@ -56,16 +59,22 @@ static bool is_possible(struct balance *b, double bandwidth)
 			b->supply[m->interface_vertex[i]] = b->batch->n;
 	for (uint32_t i = b->n_inner; i-- > 1;) {
 		uint32_t v = b->inner[i], p = m->parent[v];
-		uint64_t q = quota(m->capacity_mbps[v], bandwidth);
+		uint64_t q = quota(m->capacity_mbps[v], bandwidth), up = q, down = q;
 		uint64_t d = b->demand[v], s = b->supply[v];
 
+		if (b->fixed_up) {
+			if (b->fixed_up[v] > q || b->fixed_down[v] > q)
+				return false;
+			up -= b->fixed_up[v];
+			down -= b->fixed_down[v];
+		}
 		b->served[v] = d < s ? d : s;
 		d -= b->served[v];
 		s -= b->served[v];
-		if (d > q)
+		if (d > down)
 			return false;
 		b->demand[v] = d;
-		b->supply[v] = s < q ? s : q;
+		b->supply[v] = s < up ? s : up;
 		b->demand[p] += b->demand[v];
 		b->supply[p] += b->supply[v];
 	}
@@ -111,6 +120,34 @@ static void list_capacities(struct balance *b)
 			b->capacity[b->n_capacities++] = b->capacity[i];
 }
 
+/* Nodes of the batch that have an interface keep it. */
+static void fix(struct balance *b, const uint32_t *interface_of)
+{
+	const struct fab_machine *m = b->m;
+
+	b->fixed_down = FAB_NEW0(m->n_vertices, uint64_t);
+	b->fixed_up = FAB_NEW0(m->n_vertices, uint64_t);
+	b->fixed_served = FAB_NEW0(m->n_vertices, uint64_t);
+	for (uint32_t i = 0; i < b->batch->n; i++) {
+		uint32_t node = b->batch->node[i], a = m->node_vertex[node], s;
+
+		if (interface_of[node] == FAB_NONE)
+			continue;
+		b->below[m->parent[a]]--;
+		s = m->interface_vertex[interface_of[node]];
+		for (uint32_t v = s; v != FAB_NONE; v = m->parent[v])
+			b->fixed_served[v]++;
+		while (a != s)
+			if (a > s) {
+				b->fixed_down[a]++;
+				a = m->parent[a];
+			} else {
+				b->fixed_up[s]++;
+				s = m->parent[s];
+			}
+	}
+}
+
 static void init(struct balance *b, const struct fab_machine *m,
 		 const struct fab_batch *batch)
 {
@@ -138,6 +175,9 @@ static void fini(struct balance *b)
 	free(b->served);
 	free(b->inner);
 	free(b->below);
+	free(b->fixed_down);
+	free(b->fixed_up);
+	free(b->fixed_served);
 	free(b->capacity);
 }
 
@@ -300,9 +340,12 @@ static void hand_down(struct handout *h, uint32_t v)
 	for (uint32_t c = h->first[v]; c != FAB_NONE; c = h->next[c])
 		if (h->b->supply[c])
 			FAB_PUSH(&h->heap,
-				 ((struct child){c, h->b->supply[c], h->weight[c], 0}));
+				 ((struct child){c, h->b->supply[c], h->weight[c],
+						 h->b->fixed_served
+							 ? (double)h->b->fixed_served[c]
+							 : 0}));
 	n = h->heap.n;
-	if (hand_in_turn(h, v))
+	if (!h->b->fixed_served && hand_in_turn(h, v))
 		return;
 	for (size_t i = n; i-- > 0;)
 		sift(h->heap.v, n, i);
@@ -351,30 +394,61 @@ static void hand_out(struct handout *h)
 	free(h->heap.v);
 }
 
-static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
-			uint32_t *interface_of, struct fab_err *err)
+/* What best() found for the nodes of the batch that have no interface yet. */
+static void give_interfaces(const struct balance *b, uint32_t *interface_of)
 {
-	const struct fab_machine *m = p->m;
+	const struct fab_machine *m = b->m;
 	struct fab_queues wait = fab_queues_new(m->n_vertices, m->n_nodes);
-	struct balance b;
-	struct handout h = {.b = &b,
+	struct handout h = {.b = b,
 			    .kept = fab_queues_new(m->n_vertices, m->n_nodes),
 			    .interface_of = interface_of};
-	int rc;
 
-	(void)argument;
-	/* those that stay off: as robust has them */
-	rc = fab_mapping_robust.map(p, 0, interface_of, err);
-	init(&b, m, p->batch);
-	best(&b);
-	for (uint32_t i = 0; i < p->batch->n; i++)
-		fab_queues_append(&wait, m->node_vertex[p->batch->node[i]],
-				  p->batch->node[i]);
-	keep_or_lift(&b, &wait, &h.kept);
+	for (uint32_t i = 0; i < b->batch->n; i++) {
+		uint32_t node = b->batch->node[i];
+
+		if (interface_of[node] == FAB_NONE)
+			fab_queues_append(&wait, m->node_vertex[node], node);
+	}
+	keep_or_lift(b, &wait, &h.kept);
 	hand_out(&h);
 	fab_queues_fini(&wait);
 	fab_queues_fini(&h.kept);
+}
+
+void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,
+			  uint32_t *interface_of)
+{
+	struct balance b;
+
+	init(&b, m, batch);
+	fix(&b, interface_of);
+	best(&b);
+	give_interfaces(&b, interface_of);
 	fini(&b);
+}
+
+static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
+			uint32_t *interface_of, struct fab_err *err)
+{
+	struct fab_batch all = fab_batch_all(p->m);
+	const struct fab_batch *batch = p->purpose == FAB_FOR_ALL ? &all : p->batch;
+	struct balance b;
+	int rc = 0;
+
+	(void)argument;
+	if (p->purpose == FAB_FOR_PREFIXES) {
+		fab_mapping_prefixes(p->m, interface_of);
+	} else {
+		/* those that stay off: as robust has them */
+		rc = fab_mapping_robust.map(p, 0, interface_of, err);
+		for (uint32_t i = 0; i < batch->n; i++)
+			interface_of[batch->node[i]] = FAB_NONE;
+		init(&b, p->m, batch);
+		best(&b);
+		give_interfaces(&b, interface_of);
+		fini(&b);
+	}
+	fab_batch_fini(&all);
 	return rc;
 }
 
@@ -382,7 +456,7 @@ const struct fab_mapping_engine fab_mapping_balanced = {
 	.form = "balanced",
 	.summary = "the most for the slowest node of the batch that any mapping can give",
 	.manual = "The largest bandwidth of the slowest node for the batch at "
-		  "hand.",
+		  "hand, or for what `--for` says.",
 	.is_for_batch = true,
 	.is_in_all = true,
 	.map = map_balanced,

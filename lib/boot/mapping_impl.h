@@ -14,6 +14,7 @@
 	ROW(robust)                                                                      \
 	ROW(stable)                                                                      \
 	ROW(balanced)                                                                    \
+	ROW(keep)                                                                        \
 	ROW(loaded)
 
 #define FAB_DECLARE(row) extern const struct fab_mapping_engine fab_mapping_##row;
@@ -24,6 +25,9 @@ static inline bool fab_interface_is_up(const struct fab_machine *m, uint32_t int
 {
 	return !m->server_is_down[m->interface_server[interface]];
 }
+
+/* One mapping that does well for the first nodes, however many: mapping_prefixes.c. */
+void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of);
 
 /* Interfaces of servers that are up, ascending, on the heap; *n of them, at least 1. */
 uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n);

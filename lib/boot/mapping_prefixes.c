@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One mapping for the first nodes, however many there are: node by node, each to the
+ * interface on whose path the worst share is best then (list scheduling, Graham 1966, on
+ * the segments of a tree), of equal ones the nearest. Where nodes cross nothing but the
+ * segments of servers this is the best for every prefix at once; no mapping is in every
+ * tree (a test has the example, a factor of the square root of 2).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "boot/mapping_impl.h"
+
+struct prefixes {
+	const struct fab_machine *m;
+	uint32_t *down, *up;	/* [n_vertices] nodes on the segment above */
+	uint32_t *first, *next; /* children that lead to interfaces that are up */
+	/* [n_vertices] most that a further node would make of what is used of a
+	 * segment, from below up to here: nodes a Mb/s; by the best interface */
+	double *worst;
+};
+
+/* One node more on the segment above. */
+static double with_one(const struct prefixes *x, const uint32_t *n, uint32_t v)
+{
+	return (n[v] + 1) / x->m->capacity_mbps[v];
+}
+
+static double through(const struct prefixes *x, uint32_t child)
+{
+	return fmax(with_one(x, x->up, child), x->worst[child]);
+}
+
+/* Of equal children the one that has the fewest nodes for its capacity, then the first.
+ */
+static uint32_t best_child(const struct prefixes *x, uint32_t v)
+{
+	uint32_t best = x->first[v];
+
+	for (uint32_t c = x->next[best]; c != FAB_NONE; c = x->next[c]) {
+		double a = through(x, c), b = through(x, best);
+
+		if (a < b ||
+		    (!(a > b) && with_one(x, x->up, c) < with_one(x, x->up, best)))
+			best = c;
+	}
+	return best;
+}
+
+static void update(struct prefixes *x, uint32_t v)
+{
+	if (x->first[v] != FAB_NONE)
+		x->worst[v] = through(x, best_child(x, v));
+}
+
+/* Where to turn from up to down: the vertex whose path is best. */
+static uint32_t best_turn(const struct prefixes *x, uint32_t node)
+{
+	const struct fab_machine *m = x->m;
+	double climbed = 0, least = INFINITY;
+	uint32_t best = 0;
+
+	for (uint32_t v = m->node_vertex[node]; v != FAB_NONE; v = m->parent[v]) {
+		double cost = fmax(climbed, x->worst[v]);
+
+		if (x->first[v] != FAB_NONE && cost < least * (1 - 1e-12)) {
+			least = cost;
+			best = v;
+		}
+		climbed = fmax(climbed, with_one(x, x->down, v));
+	}
+	return best;
+}
+
+static uint32_t assign(struct prefixes *x, uint32_t node)
+{
+	const struct fab_machine *m = x->m;
+	uint32_t turn = best_turn(x, node), v = turn;
+
+	for (uint32_t a = m->node_vertex[node]; a != turn; a = m->parent[a])
+		x->down[a]++;
+	while (x->first[v] != FAB_NONE)
+		v = best_child(x, v);
+	for (uint32_t a = v; a != turn; a = m->parent[a])
+		x->up[a]++;
+	for (uint32_t a = v; a != FAB_NONE; a = m->parent[a])
+		update(x, a);
+	return m->first_interface[v];
+}
+
+void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
+{
+	struct prefixes x = {.m = m,
+			     .down = FAB_NEW0(m->n_vertices, uint32_t),
+			     .up = FAB_NEW0(m->n_vertices, uint32_t),
+			     .first = FAB_NEW(m->n_vertices, uint32_t),
+			     .next = FAB_NEW(m->n_vertices, uint32_t),
+			     .worst = FAB_NEW0(m->n_vertices, double)};
+	bool *leads = FAB_NEW0(m->n_vertices, bool);
+
+	for (uint32_t v = 0; v < m->n_vertices; v++)
+		x.first[v] = x.next[v] = FAB_NONE;
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		leads[m->interface_vertex[i]] = fab_interface_is_up(m, i);
+	for (uint32_t v = m->n_vertices; v-- > 1;) {
+		uint32_t p = m->parent[v];
+
+		if (!leads[v])
+			continue;
+		leads[p] = true;
+		x.next[v] = x.first[p];
+		x.first[p] = v;
+		update(&x, v);
+	}
+	update(&x, 0);
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		interface_of[i] = assign(&x, i);
+	free(x.down);
+	free(x.up);
+	free(x.first);
+	free(x.next);
+	free(x.worst);
+	free(leads);
+}
