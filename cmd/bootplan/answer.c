@@ -55,33 +55,40 @@ static char *names_like(const struct bootplan_outcome *o,
 	return names;
 }
 
-/* Other mappings of the batch by the same model: "; scda and bcda need 0.48 s". */
+/* Add one time and who needs it, once: "; scda and bcda need 0.48 s". */
+static void add_rivals(const struct bootplan_outcome *o,
+		       const struct bootplan_result *best, size_t i, bool as_long,
+		       char **text)
+{
+	char *own = time_text(best), *time = time_text(&o->results.v[i]);
+	char *names, *longer;
+	bool is_later;
+
+	names = names_like(o, best, i, &is_later);
+	longer = fab_format("%s; %s %s %s", *text, names,
+			    strstr(names, " and ") ? "need" : "needs",
+			    as_long ? "as long" : time);
+	if (!is_later && as_long == !strcmp(time, own)) {
+		free(*text);
+		*text = longer;
+	} else {
+		free(longer);
+	}
+	free(names);
+	free(own);
+	free(time);
+}
+
+/* Other mappings of the batch by the same model, first those that need as long. */
 static char *others_text(const struct bootplan_outcome *o,
 			 const struct bootplan_result *best)
 {
-	char *text = fab_strdup(""), *own = time_text(best);
+	char *text = fab_strdup("");
 
-	for (size_t i = 0; i < o->results.n; i++) {
-		bool is_later;
-		char *names, *time, *longer;
-
-		if (!is_rival(&o->results.v[i], best))
-			continue;
-		names = names_like(o, best, i, &is_later);
-		time = time_text(&o->results.v[i]);
-		longer = fab_format("%s; %s %s %s", text, names,
-				    strstr(names, " and ") ? "need" : "needs",
-				    strcmp(time, own) ? time : "as long");
-		if (!is_later) {
-			free(text);
-			text = longer;
-		} else {
-			free(longer);
-		}
-		free(names);
-		free(time);
-	}
-	free(own);
+	for (int as_long = 1; as_long >= 0; as_long--)
+		for (size_t i = 0; i < o->results.n; i++)
+			if (is_rival(&o->results.v[i], best))
+				add_rivals(o, best, i, as_long, &text);
 	return text;
 }
 

@@ -28,9 +28,11 @@ struct bootplan_result {
 	/* with --timeout, by max-min; of other results 0 */
 	uint64_t n_retries;
 	uint32_t n_failed;
-	const struct fab_failover *failover; /* with --fail-server, else NULL */
-	bool is_sound;			     /* with --verify */
-	const char *shard;		     /* NULL: all batches of the sweep */
+	/* with --fail-server, --with-server or --without-node, else NULL */
+	const struct fab_failover *failover;
+	double seconds_before; /* by the same rule and model; NaN without these */
+	bool is_sound;	       /* with --verify */
+	const char *shard;     /* NULL: all batches of the sweep */
 };
 
 /* Another method to get an image to the largest batch. */
@@ -118,6 +120,8 @@ struct bootplan_params {
 	const char *machine;
 	FAB_VEC(const char *) servers;
 	FAB_VEC(const char *) failed;
+	FAB_VEC(const char *) with, without; /* --with-server, --without-node */
+	unsigned purpose;		     /* --for: enum fab_mapping_purpose */
 	double default_mbps;
 	uint32_t rate; /* 1: signalling */
 	const char *boot;
@@ -126,6 +130,7 @@ struct bootplan_params {
 	struct fab_chosen_list algorithms; /* from which complete() makes these */
 	struct fab_mapping_choice choices[BOOTPLAN_MAX_CHOICES];
 	size_t n_choices;
+	bool has_algorithms; /* asked for, not the default */
 	const char *loaded;
 	enum { BOOTPLAN_EQUAL_SHARE, BOOTPLAN_MAX_MIN, BOOTPLAN_ALL_MODELS } model;
 	double target_seconds;
@@ -140,6 +145,27 @@ struct bootplan_params {
 };
 /* All of it, from the machine to the report; the exit status. */
 int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err);
+
+/* What changes: servers that fail or are new, nodes that are gone. */
+struct bootplan_change {
+	bool is_any;
+	struct fab_machine before; /* borrows from the machine that was made first */
+	struct fab_machine *old;   /* that one, if nodes are gone; else NULL */
+	bool *was_down;		   /* [n_servers] */
+	bool *is_gone;		   /* [nodes before]; NULL */
+	uint32_t *old_node;	   /* [nodes now] the node before; NULL: the same */
+};
+/* Takes the machine over; the machine as it is now. Exits for names that are wrong. */
+struct fab_machine *bootplan_change_init(struct bootplan_change *c,
+					 const struct bootplan_params *p,
+					 struct fab_machine *m);
+void bootplan_change_fini(struct bootplan_change *c);
+/* The same nodes before, with those that are gone now. fab_batch_fini(). */
+void bootplan_batch_before(const struct bootplan_change *c, const struct fab_batch *batch,
+			   struct fab_batch *out);
+/* A mapping of the nodes before as one of those now, on the heap. */
+uint32_t *bootplan_mapping_now(const struct bootplan_change *c,
+			       const struct fab_machine *now, const uint32_t *before);
 
 /* Add the other methods for the largest batch; interface_of is the best mapping for it.
  * Exits on failure. */

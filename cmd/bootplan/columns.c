@@ -34,9 +34,10 @@ const struct fab_column bootplan_columns[] = {
 	{"failed_nodes", FAB_NUMBER, "nodes that gave up; null without --timeout",
 	 FAB_COL_EXTRA, AT(failed_nodes), FAB_METRIC_LESS},
 	{"moved_nodes", FAB_NUMBER,
-	 "nodes with another server than if all were up; null without --fail-server",
+	 "nodes with another server than before --fail-server, --with-server or "
+	 "--without-node; null without them",
 	 FAB_COL_EXTRA, AT(moved_nodes), FAB_METRIC_LESS},
-	{"failover", FAB_ROWS, "servers that have more nodes than if all were up",
+	{"failover", FAB_ROWS, "servers that have more nodes than before these",
 	 FAB_COL_EXTRA, AT(failover)},
 	{"max_sharers", FAB_NUMBER,
 	 "nodes on the segment that limits them; null: none does", FAB_COL_EXTRA,
@@ -45,6 +46,10 @@ const struct fab_column bootplan_columns[] = {
 	 AT(segments)},
 	{"shard", FAB_TEXT, "as --shard has it: so much of the sweep; null: all of it",
 	 FAB_COL_EXTRA, AT(a.shard)},
+	{"seconds_before", FAB_REAL,
+	 "boot_seconds before --fail-server, --with-server or --without-node; null "
+	 "without them",
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.seconds_before), FAB_METRIC_PLAIN},
 };
 #undef AT
 const size_t bootplan_n_columns = FAB_COUNT(bootplan_columns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What --fail-server does to nodes and to the servers that are left. */
+/* What --fail-server, --with-server and --without-node do to nodes and servers. */
 #include <stdlib.h>
 
 #include "bootplan.h"
@@ -13,8 +13,7 @@ static const struct fab_column columns[] = {
 	{"moved_nodes", FAB_UINT, "nodes of the batch with another server than before", 0,
 	 AT(moved_nodes)},
 	{"server", FAB_TEXT, "a server that takes over", 0, AT(server)},
-	{"nodes_before", FAB_UINT, "that it serves when all servers are up", 0,
-	 AT(nodes_before)},
+	{"nodes_before", FAB_UINT, "that it served before", 0, AT(nodes_before)},
 	{"nodes", FAB_UINT, "that it serves now", 0, AT(nodes)},
 };
 #undef AT
@@ -46,8 +45,37 @@ void bootplan_failover_rows_fini(struct bootplan_failover_rows *rows)
 	free(rows->v);
 }
 
+/* Of the largest batch, mappings side by side: what moves, and what that gives. */
+static void print_changes(struct fab_report *r, const struct bootplan_outcome *o)
+{
+	static const struct fab_column fields[] = {
+		{"algorithm", FAB_TEXT, "rule that gave the servers", 0},
+		{"model", FAB_TEXT, "how nodes share a segment", 0},
+		{"moved_nodes", FAB_UINT, "nodes with another server than before", 0},
+		{"seconds_before", FAB_REAL, "until all had booted", FAB_COL_SECONDS},
+		{"boot_seconds", FAB_REAL, "until all have booted now", FAB_COL_SECONDS},
+	};
+
+	fab_report_table_begin(r, "changes", "Before and now", fields, FAB_COUNT(fields));
+	for (size_t i = 0; i < o->results.n; i++) {
+		const struct bootplan_result *x = &o->results.v[i];
+
+		if (x->batch != &o->batches[o->n_batches - 1] || !x->failover)
+			continue;
+		fab_report_row(r, (const union fab_cell[]){
+					  {.text = x->algorithm},
+					  {.text = x->model},
+					  {.u = x->failover->n_moved},
+					  {.real = x->seconds_before},
+					  {.real = x->boot_seconds},
+				  });
+	}
+	fab_report_table_end(r);
+}
+
 void bootplan_print_failover(struct fab_report *r, const struct bootplan_outcome *o)
 {
+	print_changes(r, o);
 	fab_report_table_begin(r, "failover", "Servers that take over most", columns,
 			       FAB_COUNT(columns));
 	for (size_t i = 0; i < o->results.n; i++) {

@@ -33,6 +33,11 @@ static const struct fab_option options[] = {
 	{"fail-server", "LIST",
 	 "Servers that are down: names, host lists and patterns; repeatable",
 	 FAB_TAKES_TEXT, TO(failed), .is_many = true},
+	{"with-server", "LIST",
+	 "Servers that are new: say what moves to them; repeatable", FAB_TAKES_TEXT,
+	 TO(with), .is_many = true},
+	{"without-node", "LIST", "Nodes that are gone: say what moves; repeatable",
+	 FAB_TAKES_TEXT, TO(without), .is_many = true},
 
 	{.help = "What boots, and from where:"},
 	{"boot", "SPEC|FILE",
@@ -52,7 +57,14 @@ static const struct fab_option options[] = {
 	 "Rules that give nodes their servers, separated by commas, or all (default "
 	 "scda,bcda,balanced): @MAPPINGS@",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .choices = &fab_mapping_choices,
-	 .max = BOOTPLAN_MAX_CHOICES - 1, .preset = "scda,bcda,balanced"},
+	 .max = BOOTPLAN_MAX_CHOICES - 3, .preset = "scda,bcda,balanced",
+	 .flag = TO(has_algorithms)},
+	{"for", "PURPOSE",
+	 "What balanced and keep are best for: batch (default), all of the machine, or "
+	 "prefixes, the first nodes, however many",
+	 FAB_TAKES_ONE, TO(purpose),
+	 .choices = FAB_NAME_LIST([FAB_FOR_BATCH] = "batch", [FAB_FOR_ALL] = "all",
+				  [FAB_FOR_PREFIXES] = "prefixes")},
 	{"loaded", "FILE",
 	 "What a site has now, a line NODE SERVER each, as algorithm loaded",
 	 FAB_TAKES_INPUT, TO(loaded)},
@@ -252,17 +264,29 @@ static int add_choice(struct bootplan_params *p, const struct fab_chosen *chosen
 	return 0;
 }
 
+static int add_named(struct bootplan_params *p, const char *name, struct fab_err *err)
+{
+	struct fab_chosen chosen = {.text = name, .len = strlen(name)};
+
+	chosen.row = fab_choices_find(&fab_mapping_choices, chosen.text, chosen.len);
+	return add_choice(p, &chosen, err);
+}
+
 static int complete(void *params, struct fab_err *err)
 {
 	struct bootplan_params *p = params;
-	struct fab_chosen loaded = {.text = "loaded", .len = 6};
+	bool changes = p->failed.n || p->with.n || p->without.n;
 	int rc = 0;
 
-	loaded.row = fab_choices_find(&fab_mapping_choices, loaded.text, loaded.len);
 	for (size_t i = 0; i < p->algorithms.of.n && !rc; i++)
 		rc = add_choice(p, &p->algorithms.of.v[i], err);
 	if (!rc && p->loaded)
-		rc = add_choice(p, &loaded, err);
+		rc = add_named(p, "loaded", err);
+	/* what stays beside what is made anew */
+	if (!rc && changes && !p->has_algorithms)
+		rc = add_named(p, "stable", err);
+	if (!rc && changes && !p->has_algorithms)
+		rc = add_named(p, "keep", err);
 	if (!rc && (p->export.path || p->export.folder) && p->n_choices != 1)
 		rc = fab_fail(
 			err, EINVAL,

@@ -11,26 +11,26 @@
 #include "bootplan.h"
 #include "event/sweep.h"
 
+/* As it is now; servers that are new are servers. */
 static struct fab_machine *make_machine(const struct bootplan_params *p,
-					const struct fab_fabric *f)
+					const struct fab_fabric *f,
+					struct bootplan_change *change)
 {
-	struct fab_machine *m =
-		f ? bootplan_machine_of_fabric(&p->run, f, p->servers.v, p->servers.n,
-					       p->default_mbps, p->rate)
-		  : bootplan_machine_of_text(p->machine);
-	struct fab_matches matches = {.with_names = p->run.verbose};
-	struct fab_err err;
+	FAB_VEC(const char *) servers = {0};
+	struct fab_machine *m;
+
+	for (size_t i = 0; i < p->servers.n; i++)
+		FAB_PUSH(&servers, p->servers.v[i]);
+	for (size_t i = 0; i < p->with.n; i++)
+		FAB_PUSH(&servers, p->with.v[i]);
+	m = f ? bootplan_machine_of_fabric(&p->run, f, servers.v, servers.n,
+					   p->default_mbps, p->rate)
+	      : bootplan_machine_of_text(p->machine);
 
 	for (uint32_t i = 0; i < m->n_warnings; i++)
 		fab_cli_warn(&p->run, "%s", m->warnings[i]);
-	for (size_t i = 0; i < p->failed.n; i++) {
-		if (fab_machine_fail_server(m, p->failed.v[i], &matches, &err)) {
-			fab_err_prefix(&err, "--fail-server");
-			fab_cli_die(&err);
-		}
-		fab_cli_tell_matches(&p->run, "--fail-server", &matches);
-	}
-	return m;
+	free(servers.v);
+	return bootplan_change_init(change, p, m);
 }
 
 static void make_batches(const struct bootplan_params *p, struct bootplan_outcome *o)
@@ -69,8 +69,10 @@ static void make_batches(const struct bootplan_params *p, struct bootplan_outcom
 /* What is kept between the batches of a sweep; each thread has its own. */
 struct work {
 	uint32_t *interface_of[BOOTPLAN_MAX_CHOICES]; /* [n_nodes] each */
-	uint32_t *before[BOOTPLAN_MAX_CHOICES];	      /* if all servers were up */
-	bool *is_used;				      /* [n_servers] */
+	/* before something changed, with the nodes of then */
+	uint32_t *before[BOOTPLAN_MAX_CHOICES];
+	struct fab_share_workspace *share_before;
+	bool *is_used; /* [n_servers] */
 	struct fab_share_workspace *share;
 };
 
@@ -78,8 +80,8 @@ struct work {
 struct sweep {
 	const struct bootplan_params *p;
 	struct bootplan_outcome *o;
-	struct fab_machine whole; /* in which all servers are up */
-	uint32_t *loaded;
+	struct bootplan_change change;
+	uint32_t *loaded, *loaded_before; /* by the nodes now, and before */
 	bool is_sound;
 };
 
@@ -91,18 +93,23 @@ struct planned {
 	bool is_broken;		/* --verify found something */
 };
 
-static void read_loaded(const struct bootplan_params *p, const struct fab_machine *m,
-			struct sweep *w)
+static void read_loaded(const struct bootplan_params *p, struct fab_machine *m,
+			struct sweep *s)
 {
+	struct fab_machine *then = s->change.old ? s->change.old : m;
 	struct fab_input in;
 	struct fab_err err;
 
 	bootplan_read(p->loaded, &in);
-	w->loaded = FAB_NEW(m->n_nodes, uint32_t);
-	if (fab_mapping_read(m, bootplan_label(p->loaded), in.bytes, in.n, w->loaded,
-			     &err))
+	then->resolver = m->resolver;
+	s->loaded_before = FAB_NEW(then->n_nodes, uint32_t);
+	if (fab_mapping_read(then, bootplan_label(p->loaded), in.bytes, in.n,
+			     s->loaded_before, &err))
 		fab_cli_die(&err);
 	fab_input_fini(&in);
+	if (then != m)
+		then->resolver = NULL;
+	s->loaded = bootplan_mapping_now(&s->change, m, s->loaded_before);
 }
 
 static uint32_t count_servers(const struct fab_machine *m, const struct fab_batch *batch,
@@ -174,39 +181,97 @@ static int add_max_min(const struct bootplan_params *p, const struct bootplan_ou
 /* The mapping of a batch by an algorithm into *interface_of, NULL at first: one that does
  * not depend on the batch is made once. */
 static int map_batch(const struct sweep *s, const struct fab_machine *m,
-		     const struct fab_batch *batch, size_t choice,
+		     const struct fab_batch *batch, size_t choice, const uint32_t *loaded,
 		     uint32_t **interface_of, struct fab_err *err)
 {
 	const struct fab_mapping_choice *c = &s->p->choices[choice];
-	const struct fab_mapping_problem problem = {
-		.m = m, .batch = batch, .loaded = s->loaded, .seed = s->p->run.seed};
+	const struct fab_mapping_problem problem = {.m = m,
+						    .batch = batch,
+						    .loaded = loaded,
+						    .was_down = s->change.was_down,
+						    .purpose = s->p->purpose,
+						    .seed = s->p->run.seed};
 	bool is_first = !*interface_of;
 
 	if (is_first)
 		*interface_of = FAB_NEW(m->n_nodes, uint32_t);
-	return is_first || c->engine->is_for_batch
+	return is_first || c->engine->keeps ||
+			       (c->engine->is_for_batch && s->p->purpose == FAB_FOR_BATCH)
 		       ? c->engine->map(&problem, c->argument, *interface_of, err)
 		       : 0;
 }
 
-/* With --fail-server: what moved, beside the mapping when all servers are up. */
-static int fail_over(const struct sweep *s, struct work *w, const struct fab_batch *batch,
-		     size_t choice, struct bootplan_result *r, struct planned *out,
-		     struct fab_err *err)
+/* How long it took before a change, by equal shares and by max-min; NaN: not asked. */
+static int time_before(const struct sweep *s, struct work *w,
+		       const struct fab_batch *batch, size_t choice, double seconds[2],
+		       struct fab_err *err)
 {
-	struct fab_failover *f;
+	const struct fab_machine *m = &s->change.before;
+	const struct fab_transfer_options *o = &s->p->transfer;
+	const uint32_t *of = w->before[choice];
+	struct fab_transfer t;
+	struct fab_share share;
+	struct fab_batch then;
 	int rc;
 
-	if (!s->p->failed.n)
+	seconds[0] = seconds[1] = NAN;
+	if (!s->change.is_any)
 		return 0;
-	rc = map_batch(s, &s->whole, batch, choice, &w->before[choice], err);
-	if (rc)
-		return rc;
+	bootplan_batch_before(&s->change, batch, &then);
+	rc = fab_share_of(m, &then, of, false, w->share_before, &share, err);
+	if (!rc) {
+		fab_limits_share(m, &then, of, o, &share);
+		seconds[0] = fab_transfer_equal_share_seconds(m, &then, of, &share, o);
+		fab_share_fini(&share);
+	}
+	if (!rc && s->p->model != BOOTPLAN_EQUAL_SHARE) {
+		rc = fab_transfer_run(m, &then, of, o, &t, err);
+		if (!rc) {
+			seconds[1] = t.last_s;
+			fab_transfer_fini(&t);
+		}
+	}
+	fab_batch_fini(&then);
+	return rc;
+}
+
+/* The mapping of a batch, and of the nodes now what it was before a change: *before, on
+ * the heap, NULL without a change. */
+static int plan_mapping(const struct sweep *s, struct work *w,
+			const struct fab_batch *batch, size_t choice, uint32_t **before,
+			struct fab_err *err)
+{
+	bool keeps = s->p->choices[choice].engine->keeps;
+	struct fab_batch then;
+	int rc = 0;
+
+	*before = NULL;
+	if (s->change.is_any) {
+		bootplan_batch_before(&s->change, batch, &then);
+		rc = map_batch(s, &s->change.before, &then, choice, s->loaded_before,
+			       &w->before[choice], err);
+		fab_batch_fini(&then);
+		if (rc)
+			return rc;
+		*before = bootplan_mapping_now(&s->change, s->o->m, w->before[choice]);
+	}
+	return map_batch(s, s->o->m, batch, choice,
+			 *before && keeps ? *before : s->loaded, &w->interface_of[choice],
+			 err);
+}
+
+static const struct fab_failover *fail_over(const struct sweep *s, struct work *w,
+					    const struct fab_batch *batch, size_t choice,
+					    uint32_t *before, struct planned *out)
+{
+	struct fab_failover *f;
+
+	if (!before)
+		return NULL;
 	f = FAB_NEW(1, struct fab_failover);
-	fab_failover_of(s->o->m, batch, w->before[choice], w->interface_of[choice], f);
+	fab_failover_of(s->o->m, batch, before, w->interface_of[choice], f);
 	FAB_PUSH(&out->failovers, f);
-	r->failover = f;
-	return 0;
+	return f;
 }
 
 /* One batch by one algorithm. */
@@ -219,8 +284,14 @@ static int plan_one(const struct sweep *s, struct work *w, const struct fab_batc
 				    .batch = batch,
 				    .shard = fab_cli_shard_text(&p->shard)};
 	const uint32_t *interface_of;
-	int rc = map_batch(s, m, batch, choice, &w->interface_of[choice], err);
+	double seconds[2];
+	uint32_t *before;
+	int rc = plan_mapping(s, w, batch, choice, &before, err);
 
+	if (!rc)
+		rc = time_before(s, w, batch, choice, seconds, err);
+	r.failover = rc ? NULL : fail_over(s, w, batch, choice, before, out);
+	free(before);
 	interface_of = w->interface_of[choice];
 	if (!rc)
 		rc = fab_share_of(m, batch, interface_of, false, w->share, &r.share, err);
@@ -235,13 +306,14 @@ static int plan_one(const struct sweep *s, struct work *w, const struct fab_batc
 	r.model = "equal-share";
 	r.bandwidth_mbps = r.share.bandwidth_mbps;
 	r.slowest_node = r.share.slowest_node;
-	rc = fail_over(s, w, batch, choice, &r, out, err);
+	r.seconds_before = seconds[0];
 	if (p->run.verify)
 		verify(s->o, &r, interface_of, out);
 	if (p->model != BOOTPLAN_MAX_MIN)
 		FAB_PUSH(&out->results, r);
-	return rc || p->model == BOOTPLAN_EQUAL_SHARE
-		       ? rc
+	r.seconds_before = seconds[1];
+	return p->model == BOOTPLAN_EQUAL_SHARE
+		       ? 0
 		       : add_max_min(p, s->o, &r, interface_of, out, err);
 }
 
@@ -251,6 +323,7 @@ static void *open_work(void *context)
 	struct work *w = FAB_NEW0(1, struct work);
 
 	w->share = fab_share_workspace_new(s->o->m);
+	w->share_before = fab_share_workspace_new(&s->change.before);
 	w->is_used = FAB_NEW(s->o->m->n_servers, bool);
 	return w;
 }
@@ -266,6 +339,7 @@ static void close_work(void *context, void *memory)
 	}
 	free(w->is_used);
 	fab_share_workspace_free(w->share);
+	fab_share_workspace_free(w->share_before);
 	free(w);
 }
 
@@ -351,11 +425,14 @@ static struct work *map_largest(struct sweep *s)
 {
 	struct work *w = open_work(s);
 	struct fab_err err;
+	uint32_t *before;
 
-	for (size_t i = 0; i < s->p->n_choices; i++)
-		if (map_batch(s, s->o->m, &s->o->batches[s->o->n_batches - 1], i,
-			      &w->interface_of[i], &err))
+	for (size_t i = 0; i < s->p->n_choices; i++) {
+		if (plan_mapping(s, w, &s->o->batches[s->o->n_batches - 1], i, &before,
+				 &err))
 			fab_cli_die(&err);
+		free(before);
+	}
 	return w;
 }
 
@@ -471,6 +548,14 @@ static void note_input(struct bootplan_params *p, const struct bootplan_outcome 
 
 	p->shard.input = fab_hash_bytes(m->server_is_down,
 					m->n_servers * sizeof(*m->server_is_down), 1);
+	if (p->with.n)
+		p->shard.input = fab_hash_bytes(
+			s->change.was_down, m->n_servers * sizeof(bool), p->shard.input);
+	if (s->change.is_gone)
+		p->shard.input = fab_hash_bytes(s->change.is_gone,
+						s->change.old->n_nodes *
+							sizeof(*s->change.is_gone),
+						p->shard.input);
 	if (s->loaded)
 		p->shard.input = fab_hash_bytes(
 			s->loaded, m->n_nodes * sizeof(*s->loaded), p->shard.input);
@@ -492,14 +577,12 @@ int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 	struct work *w;
 
 	(void)err;
-	o.m = make_machine(p, f);
+	o.m = make_machine(p, f, &s.change);
 	make_batches(p, &o);
 	if (p->loaded)
 		read_loaded(p, o.m, &s);
 	take_shard(p, &o);
 	note_input(p, &o, &s);
-	s.whole = *o.m;
-	s.whole.server_is_down = FAB_NEW0(o.m->n_servers, bool);
 	plan_all(&s);
 	w = map_largest(&s);
 	bootplan_add_methods(p, &o, best_mapping(p, &o, w));
@@ -515,8 +598,9 @@ int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
 		s.is_sound = false;
 	close_work(&s, w);
-	free(s.whole.server_is_down);
 	free(s.loaded);
+	free(s.loaded_before);
 	free_outcome(&o);
+	bootplan_change_fini(&s.change);
 	return s.is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }

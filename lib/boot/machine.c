@@ -260,23 +260,31 @@ int fab_machine_builder_finish(struct fab_machine_builder *b, const char *source
 	return 0;
 }
 
-int fab_machine_fail_server(struct fab_machine *m, const char *list,
-			    struct fab_matches *matches, struct fab_err *err)
+int fab_machine_find_servers(const struct fab_machine *m, const char *list, bool *mark,
+			     struct fab_matches *matches, struct fab_err *err)
 {
 	struct fab_machine_names *names = fab_machine_names_new(m);
 	const struct fab_lookup servers = fab_machine_server_lookup(names);
 	struct fab_ids ids = {0};
-	uint32_t up = 0;
 	int rc = fab_lookup_list(&servers, list, strlen(list), &ids, matches, err);
 
 	for (size_t i = 0; i < ids.of.n && !rc; i++)
-		m->server_is_down[ids.of.v[i]] = true;
+		mark[ids.of.v[i]] = true;
+	free(ids.of.v);
+	fab_machine_names_free(names);
+	return rc;
+}
+
+int fab_machine_fail_server(struct fab_machine *m, const char *list,
+			    struct fab_matches *matches, struct fab_err *err)
+{
+	uint32_t up = 0;
+	int rc = fab_machine_find_servers(m, list, m->server_is_down, matches, err);
+
 	for (uint32_t s = 0; s < m->n_servers; s++)
 		up += !m->server_is_down[s];
 	if (!rc && !up)
 		rc = fab_fail(err, EINVAL, "'%.80s' leaves no server that is up", list);
-	free(ids.of.v);
-	fab_machine_names_free(names);
 	return rc;
 }
 

@@ -140,6 +140,24 @@ int fab_machine_fail_server(struct fab_machine *machine, const char *list,
 			    struct fab_matches *matches,
 			    struct fab_err *err) FAB_MUST_CHECK;
 
+/* The same without marking them: mark[n_servers] is set where one is named; nodes
+ * likewise, mark[n_nodes]. O(servers + names). */
+int fab_machine_find_servers(const struct fab_machine *m, const char *list, bool *mark,
+			     struct fab_matches *matches,
+			     struct fab_err *err) FAB_MUST_CHECK;
+int fab_machine_find_nodes(const struct fab_machine *m, const char *list, bool *mark,
+			   struct fab_matches *matches,
+			   struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * A machine from which nodes are gone (is_gone[n_nodes]); all others and the servers have
+ * the names that they had. old_node[nodes left] is the caller's: what each was before.
+ * The resolver goes over to the new machine. EINVAL: no node is left. The caller frees
+ * *out. O(vertices).
+ */
+int fab_machine_without(struct fab_machine *m, const bool *is_gone, uint32_t *old_node,
+			struct fab_machine **out, struct fab_err *err) FAB_MUST_CHECK;
+
 /* Name of a vertex, node, server, interface into `out`; returns it. E.g. "board3.17",
  * a host name, "srv1/mlx5_0" where a server has several interfaces. O(1). */
 char *fab_machine_vertex_name(const struct fab_machine *m, uint32_t vertex, char *out,

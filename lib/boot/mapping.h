@@ -35,7 +35,8 @@ struct fab_mapping_engine {
 	const char *summary;
 	const char *manual; /* as struct fab_choice has it */
 	bool needs_loaded;
-	bool is_for_batch; /* the answer depends on the batch */
+	bool keeps;	   /* starts from what was before: `loaded` */
+	bool is_for_batch; /* the answer depends on the batch, and on the purpose */
 	bool is_in_all;
 	/* Fill interface_of [n_nodes]; `argument` as given (block:N), else 0. */
 	int (*map)(const struct fab_mapping_problem *problem, uint32_t argument,

@@ -124,6 +124,7 @@ const struct fab_mapping_engine fab_mapping_keep = {
 		  "server is down get another one, so that the slowest node gets the "
 		  "most; with `--with-server` also as many others as exceed what the "
 		  "best mapping would leave where they are.",
+	.keeps = true,
 	.is_for_batch = true,
 	.map = map_keep,
 };
