@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
 #include "bootplan.h"
 #include "fabric/resolver.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "compare.h"
 
 enum { MAX_TEXT = 40 };

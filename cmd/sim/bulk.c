@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "fabric_sim.h"
 #include "present/jsonl.h"
 

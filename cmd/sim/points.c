@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "event/sweep.h"
 #include "fabric_sim.h"
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/num.h"
 
 static unsigned bits_of(const struct fab_ip_network *net)

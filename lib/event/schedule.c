@@ -64,8 +64,3 @@ bool fab_schedule_take(struct fab_schedule *s, struct fab_due *due)
 	v[at] = last;
 	return true;
 }
-
-void fab_schedule_advance(struct fab_schedule *s, uint64_t to)
-{
-	s->now = to;
-}

@@ -41,8 +41,6 @@ void fab_schedule_add(struct fab_schedule *s, uint64_t time, uint8_t kind, uint6
 const struct fab_due *fab_schedule_peek(const struct fab_schedule *s);
 /* Take the next event and set the clock to its time; false: none waits. O(log events). */
 bool fab_schedule_take(struct fab_schedule *s, struct fab_due *due);
-/* Set the clock to a time that is neither before now nor behind the next event. O(1). */
-void fab_schedule_advance(struct fab_schedule *s, uint64_t to);
 
 /* What the event is. O(1). */
 static inline uint8_t fab_due_kind(const struct fab_due *due)

@@ -36,6 +36,17 @@ static int check_planes(const struct fab_fabric *f, const uint32_t ports[2],
 	return rc;
 }
 
+/* The LID that a name of an end says (`lid:N`), 0: none. */
+static uint16_t lid_of(const struct fab_item *name)
+{
+	uint64_t lid;
+
+	if (name->is_quoted || name->len <= 4 || strncasecmp(name->text, "lid:", 4) ||
+	    !fab_parse_u64(name->text + 4, name->len - 4, 1, UINT16_MAX, &lid))
+		return 0;
+	return (uint16_t)lid;
+}
+
 int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 		   const char *text, struct fab_endpoint ends[2], struct fab_err *err)
 {
@@ -48,19 +59,9 @@ int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 		if (!rc)
 			rc = fab_trace_end_of(f, ports[i], &ends[i], err);
 		if (!rc)
-			ends[i].lid = fab_trace_lid(&pair[i]);
+			ends[i].lid = lid_of(&pair[i]);
 	}
 	return rc ? rc : check_planes(f, ports, err);
-}
-
-uint16_t fab_trace_lid(const struct fab_item *name)
-{
-	uint64_t lid;
-
-	if (name->is_quoted || name->len <= 4 || strncasecmp(name->text, "lid:", 4) ||
-	    !fab_parse_u64(name->text + 4, name->len - 4, 1, UINT16_MAX, &lid))
-		return 0;
-	return (uint16_t)lid;
 }
 
 uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,

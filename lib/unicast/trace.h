@@ -5,9 +5,6 @@
 #include "base/lookup.h"
 #include "unicast/path.h"
 
-/* The LID that a name of an end says (`lid:N`), 0: none. */
-uint16_t fab_trace_lid(const struct fab_item *name);
-
 /* The end that a port stands for. ENOENT: it has no cable to a switch. O(1). */
 int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
