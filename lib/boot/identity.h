@@ -22,7 +22,7 @@ enum fab_boot_identity {
 struct fab_boot_id {
 	enum fab_boot_identity kind; /* never auto */
 	char mac[18];		     /* its MAC; or that which follows from the GUID */
-	char client_id[60];	     /* DHCP option 61, pairs of digits and colons */
+	char client_id[64];	     /* DHCP option 61, pairs of digits and colons */
 	char duid[48];		     /* DHCPv6 option 1 likewise */
 };
 
