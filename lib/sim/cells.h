@@ -38,7 +38,9 @@ static inline uint32_t sim_endpoint_of(const struct sim_packet *packet)
 /* Credits that a packet of so many bytes (flits) takes. */
 static inline int32_t sim_units(const struct sim *s, uint32_t size)
 {
-	return s->unit_bytes ? (int32_t)((size + s->unit_bytes - 1) / s->unit_bytes) : 1;
+	return s->by_units ? (int32_t)((size + FAB_SIM_CREDIT_BYTES - 1) /
+				       FAB_SIM_CREDIT_BYTES)
+			   : 1;
 }
 
 static inline struct sim_lane *sim_lane(const struct sim *s, uint32_t port, unsigned vl)
@@ -64,33 +66,6 @@ static inline struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint
 	return &post->of.v[post->of.n++];
 }
 
-/* A credit that will come to an output of this part. */
-static inline void sim_credit_add(struct sim_part *p, uint32_t port, unsigned vl,
-				  uint32_t units, uint64_t time)
-{
-	struct sim_lane *lane = sim_lane(p->sim, port, vl);
-
-	if (lane->n_bag < SIM_BAG && lane->far_head == FAB_NONE) {
-		lane->bag[lane->n_bag++] = time << SIM_UNIT_BITS | units;
-	} else {
-		uint32_t id = sim_cell_new(p), *at = &lane->far_head;
-
-		if (lane->far_head != FAB_NONE &&
-		    p->cell.v[lane->far_tail].credit.time <= time)
-			at = &p->cell.v[lane->far_tail].credit.next;
-		while (*at != FAB_NONE && p->cell.v[*at].credit.time <= time)
-			at = &p->cell.v[*at].credit.next;
-		p->cell.v[id].credit = (struct sim_credit){*at, units, time};
-		if (*at == FAB_NONE)
-			lane->far_tail = id;
-		*at = id;
-	}
-	if (lane->is_blocked && time < lane->wake) {
-		lane->wake = time;
-		fab_wheel_add(&p->wheel, time, sim_what(SIM_CREDIT, port), 0);
-	}
-}
-
 /* The credits that have come by now. */
 static inline void sim_credit_collect(struct sim_part *p, struct sim_lane *lane)
 {
@@ -114,6 +89,35 @@ static inline void sim_credit_collect(struct sim_part *p, struct sim_lane *lane)
 		lane->credits += (int32_t)c->units;
 		lane->far_head = c->next;
 		sim_cell_free(p, id);
+	}
+}
+
+/* A credit that will come to an output of this part. */
+static inline void sim_credit_add(struct sim_part *p, uint32_t port, unsigned vl,
+				  uint32_t units, uint64_t time)
+{
+	struct sim_lane *lane = sim_lane(p->sim, port, vl);
+
+	if (lane->n_bag == SIM_BAG)
+		sim_credit_collect(p, lane);
+	if (lane->n_bag < SIM_BAG && lane->far_head == FAB_NONE) {
+		lane->bag[lane->n_bag++] = time << SIM_UNIT_BITS | units;
+	} else {
+		uint32_t id = sim_cell_new(p), *at = &lane->far_head;
+
+		if (lane->far_head != FAB_NONE &&
+		    p->cell.v[lane->far_tail].credit.time <= time)
+			at = &p->cell.v[lane->far_tail].credit.next;
+		while (*at != FAB_NONE && p->cell.v[*at].credit.time <= time)
+			at = &p->cell.v[*at].credit.next;
+		p->cell.v[id].credit = (struct sim_credit){*at, units, time};
+		if (*at == FAB_NONE)
+			lane->far_tail = id;
+		*at = id;
+	}
+	if (lane->is_blocked && time < lane->wake) {
+		lane->wake = time;
+		fab_wheel_add(&p->wheel, time, sim_what(SIM_CREDIT, port), 0);
 	}
 }
 
@@ -299,8 +303,13 @@ static inline void sim_touch(struct sim_part *p, struct sim_switch *sw, uint32_t
 	} else if (s->one_read) {
 		sim_free_input(s, sw, in);
 	}
-	if (is_free)
-		sim_mark(p, sw, id, out);
+	if (!is_free)
+		return;
+	/* what the choice needs, a moment later */
+	__builtin_prefetch(sim_lane(s, out_id, 0));
+	__builtin_prefetch(sim_lane(s, i->peer, 0));
+	__builtin_prefetch(&s->port[o->peer]);
+	sim_mark(p, sw, id, out);
 }
 
 /* A unit has come to wait for a lane of an output, or does no longer. */

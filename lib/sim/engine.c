@@ -2,6 +2,8 @@
 /* The loop of a part: heads that arrive at switches, and what outputs choose. */
 #include "sim/cells.h"
 
+enum { NEAR = 4, FAR = 10 }; /* events ahead that memory is asked for */
+
 void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t port,
 	       unsigned vl)
 {
@@ -250,7 +252,9 @@ static void send(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t out
 	o->out_from = (uint16_t)in;
 	sim_unset(sim_free_outs(s, sw), out);
 	if (s->one_read) {
-		uint64_t end = p->now + (wire + s->speedup - 1) / s->speedup;
+		uint64_t end =
+			p->now +
+			(s->speedup == 1 ? wire : (wire + s->speedup - 1) / s->speedup);
 
 		if (end >= i->in_busy) {
 			i->in_busy = end;
@@ -297,6 +301,16 @@ void sim_block(struct sim_part *p, uint32_t id, unsigned vl)
 	p->sim->port[id].due |= SIM_BLOCKED;
 }
 
+/* The lane number k behind the last one, around. */
+static inline unsigned next_vl(const struct sim *s, unsigned last, unsigned k)
+{
+	unsigned vl = last + 1 + k;
+
+	if (s->n_vls == 1)
+		return 0;
+	return vl < s->n_vls ? vl : vl - s->n_vls;
+}
+
 /* An output chooses. Did it start a packet? */
 static bool serve(struct sim_part *p, uint32_t sw_id, uint32_t out)
 {
@@ -312,7 +326,7 @@ static bool serve(struct sim_part *p, uint32_t sw_id, uint32_t out)
 	if (!port->n_waiting)
 		return false;
 	for (unsigned k = 0; k < s->n_vls; k++) {
-		unsigned vl = (port->last_vl + 1 + k) % s->n_vls;
+		unsigned vl = next_vl(s, port->last_vl, k);
 		struct sim_lane *lane = sim_lane(s, id, vl);
 		uint32_t unit = pick(p, sw, out, vl, lane->last), size;
 
@@ -461,6 +475,34 @@ static void handle(struct sim_part *p, const struct fab_wheel_event *event)
 	}
 }
 
+/* Have in the cache what the events to come need: the table's entry and the bitmaps of
+ * the next but one, port and packet of one that is farther. */
+static inline void look_ahead(const struct sim_part *p)
+{
+	const struct fab_wheel_event *far, *near;
+	const struct sim_packet *packet;
+	const struct sim *s = p->sim;
+	uint32_t sw;
+
+	if (fab_wheel_ahead(&p->wheel) < FAR)
+		return;
+	near = &p->wheel.now.v[p->wheel.at + NEAR - 1];
+	far = &p->wheel.now.v[p->wheel.at + FAR - 1];
+	if (far->what >> SIM_ID_BITS == SIM_ARRIVE) {
+		__builtin_prefetch(&s->port[far->what & SIM_ID]);
+		__builtin_prefetch(&p->cell.v[far->item]);
+	}
+	if (near->what >> SIM_ID_BITS != SIM_ARRIVE)
+		return;
+	packet = sim_packet(p, near->item);
+	sw = s->port[near->what & SIM_ID].sw;
+	__builtin_prefetch(&s->sw[sw]);
+	if (!(packet->source & SIM_TO_GROUP))
+		__builtin_prefetch(
+			&s->net.problem->routes
+				 ->next[(size_t)packet->row * s->net.n_switches + sw]);
+}
+
 void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	while (!p->rc) {
@@ -478,6 +520,7 @@ void sim_part_run(struct sim_part *p, uint64_t limit)
 			return;
 		p->now = time;
 		event = *fab_wheel_take(&p->wheel);
+		look_ahead(p);
 		p->sums.events++;
 		handle(p, &event);
 	}

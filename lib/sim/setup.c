@@ -179,7 +179,7 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 	s->cable_delay = params->cable_delay;
 	s->hop_delay = params->cable_delay + params->switch_delay;
 	s->host_delay = params->host_delay;
-	s->unit_bytes = params->by_flit ? 0 : FAB_SIM_CREDIT_BYTES;
+	s->by_units = !params->by_flit;
 	s->credits = (int32_t)sim_lane_units(params, s->n_vls);
 	s->begin = s->end = UINT64_MAX;
 	s->trace_each = (params->n_traced + s->net.n_ends - 1) / s->net.n_ends;

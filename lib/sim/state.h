@@ -207,7 +207,7 @@ struct sim {
 	uint64_t cable_delay, hop_delay, host_delay, window;
 	uint64_t begin, end;   /* of the measured time */
 	uint32_t trace_each;   /* packets of an endpoint */
-	uint32_t unit_bytes;   /* of a credit; 0: packets */
+	bool by_units;	       /* credits are of FAB_SIM_CREDIT_BYTES, else of packets */
 	int32_t credits;       /* of a lane */
 	struct sim_port *port; /* [n_all] */
 	struct sim_lane *lane; /* [n_all * n_vls] */
