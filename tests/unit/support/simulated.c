@@ -47,8 +47,8 @@ void simulated_fini(struct simulated *s)
 	fab_fabric_free(s->f);
 }
 
-void simulated_uniform(const struct simulated *s, const struct fab_sim_params *params,
-		       double rate, uint32_t size, struct fab_sim_result *r)
+void simulated_seed(const struct simulated *s, const struct fab_sim_params *params,
+		    double rate, uint32_t size, uint64_t seed, struct fab_sim_result *r)
 {
 	uint64_t *wire = FAB_NEW(s->ends.n + 1, uint64_t);
 	struct fab_messages messages;
@@ -57,7 +57,7 @@ void simulated_uniform(const struct simulated *s, const struct fab_sim_params *p
 
 	for (uint32_t i = 0; i < s->ends.n; i++)
 		wire[i] = fab_sim_wire_ticks(&s->problem, params, i, size, false);
-	fab_uniform_init(&u, s->ends.n, wire, rate, size, params->by_flit ? 1 : 0, 1,
+	fab_uniform_init(&u, s->ends.n, wire, rate, size, params->by_flit ? 1 : 0, seed,
 			 &messages);
 	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
 		     err.text);
@@ -77,4 +77,10 @@ void simulated_turn_right(struct simulated *s, uint32_t column)
 			    sw != r->column_switch[column])
 				r->next[(size_t)row * f->n_switches + sw] =
 					(uint16_t)(a - f->arc_first[sw]);
+}
+
+void simulated_uniform(const struct simulated *s, const struct fab_sim_params *params,
+		       double rate, uint32_t size, struct fab_sim_result *r)
+{
+	simulated_seed(s, params, rate, size, 1, r);
 }

@@ -23,5 +23,9 @@ void simulated_fini(struct simulated *s);
 void simulated_uniform(const struct simulated *s, const struct fab_sim_params *params,
 		       double rate, uint32_t size, struct fab_sim_result *r);
 
+/* The same with another seed. */
+void simulated_seed(const struct simulated *s, const struct fab_sim_params *params,
+		    double rate, uint32_t size, uint64_t seed, struct fab_sim_result *r);
+
 /* Of a ring: packets of a column leave every switch to the next one up by id. */
 void simulated_turn_right(struct simulated *s, uint32_t column);
