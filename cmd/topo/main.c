@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "export/booksim.h"
 #include "export/dot.h"
 #include "export/guid_lists.h"
 #include "export/ibnetdiscover.h"
@@ -31,7 +32,8 @@ enum target {
 	TO_SLURM,
 	TO_SUBNET_LST,
 	TO_ROOT_GUIDS,
-	TO_CN_GUIDS
+	TO_CN_GUIDS,
+	TO_BOOKSIM
 };
 enum {
 	KEY_CHECK = 0x100,
@@ -124,7 +126,7 @@ static const struct argp_option options[] = {
 	 .doc = "Convert to ibnetdiscover, dot, json, slurm (topology.conf), "
 		"subnet-lst (as OpenSM writes it), root-guids or cn-guids "
 		"(root_guid_file "
-		"and cn_guid_file of OpenSM)",
+		"and cn_guid_file of OpenSM), or booksim (network of BookSim2)",
 	 .group = 2},
 	{.name = "switches-only",
 	 .key = KEY_SWITCHES_ONLY,
@@ -156,6 +158,7 @@ static enum target parse_target(const char *arg, struct argp_state *state)
 		[TO_SUBNET_LST] = "subnet-lst",
 		[TO_ROOT_GUIDS] = "root-guids",
 		[TO_CN_GUIDS] = "cn-guids",
+		[TO_BOOKSIM] = "booksim",
 	};
 
 	for (size_t i = TO_IBNETDISCOVER; i < FAB_COUNT(names); i++)
@@ -163,7 +166,7 @@ static enum target parse_target(const char *arg, struct argp_state *state)
 			return (enum target)i;
 	argp_error(state,
 		   "--to: '%s' is not ibnetdiscover, dot, json, slurm, subnet-lst, "
-		   "root-guids or cn-guids",
+		   "root-guids, cn-guids or booksim",
 		   arg);
 	return TO_NONE;
 }
@@ -359,6 +362,20 @@ static int export_slurm(FILE *out, const struct fab_fabric *f,
 	return 0;
 }
 
+/* BookSim2 joins two routers by one channel each way. */
+static int export_booksim(FILE *out, const struct fab_fabric *f,
+			  const struct fab_cli_run *run, struct fab_err *err)
+{
+	uint32_t n_parallel;
+	int rc = fab_export_booksim(out, f, &n_parallel, err);
+
+	if (!rc && n_parallel)
+		fab_cli_warn(run,
+			     "left out: %u cables beside others of the same two switches",
+			     n_parallel);
+	return rc;
+}
+
 static int export_cn_guids(FILE *out, const struct fab_fabric *f,
 			   const struct fab_cli_run *run, struct fab_err *err)
 {
@@ -400,6 +417,10 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 		break;
 	case TO_CN_GUIDS:
 		if (export_cn_guids(out, f, &p->run, &err) != 0)
+			fab_cli_die(&err);
+		break;
+	case TO_BOOKSIM:
+		if (export_booksim(out, f, &p->run, &err) != 0)
 			fab_cli_die(&err);
 		break;
 	default:
