@@ -92,11 +92,11 @@ int bootplan_check_params(const char *arg, struct fab_err *err);
 int bootplan_check_network(const char *arg, struct fab_err *err);
 int bootplan_check_interface(const char *arg, struct fab_err *err);
 int bootplan_check_folder(const char *arg, struct fab_err *err);
-/* Add it to the results, which keep `out`; exits when that fails. */
-void bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,
-		     const struct fab_machine *m, const struct fab_batch *batch,
-		     const uint32_t *interface_of, struct fab_cli_results *results,
-		     struct bootplan_exported *out);
+/* Add it to the results, which keep `out`. */
+int bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,
+		    const struct fab_machine *m, const struct fab_batch *batch,
+		    const uint32_t *interface_of, struct fab_cli_results *results,
+		    struct bootplan_exported *out, struct fab_err *err) FAB_MUST_CHECK;
 void bootplan_exported_fini(struct bootplan_exported *out);
 /* Its sentence and its fields; nothing when nothing was asked for. */
 void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x);
@@ -155,10 +155,10 @@ struct bootplan_change {
 	bool *is_gone;		   /* [nodes before]; NULL */
 	uint32_t *old_node;	   /* [nodes now] the node before; NULL: the same */
 };
-/* Takes the machine over; the machine as it is now. Exits for names that are wrong. */
-struct fab_machine *bootplan_change_init(struct bootplan_change *c,
-					 const struct bootplan_params *p,
-					 struct fab_machine *m);
+/* Takes the machine over; the machine as it is now in *out. */
+int bootplan_change_init(struct bootplan_change *c, const struct bootplan_params *p,
+			 struct fab_machine *m, struct fab_machine **out,
+			 struct fab_err *err) FAB_MUST_CHECK;
 void bootplan_change_fini(struct bootplan_change *c);
 /* The same nodes before, with those that are gone now. fab_batch_fini(). */
 void bootplan_batch_before(const struct bootplan_change *c, const struct fab_batch *batch,
@@ -168,14 +168,16 @@ uint32_t *bootplan_mapping_now(const struct bootplan_change *c,
 			       const struct fab_machine *now, const uint32_t *before);
 
 /* Add the other methods for the largest batch; interface_of is the best mapping for it.
- * Exits on failure. */
-void bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
-			  const uint32_t *interface_of);
+ */
+int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
+			 const uint32_t *interface_of,
+			 struct fab_err *err) FAB_MUST_CHECK;
 
-/* With --store: add the outcome to the database. Exits on failure. */
-void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o);
+/* With --store: add the outcome to the database. */
+int bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o,
+		   struct fab_err *err) FAB_MUST_CHECK;
 
-/* Draw the times of a sweep into a picture among the results. Exits on failure. */
+/* Draw the times of a sweep into a picture among the results. */
 void bootplan_plot(const struct fab_cli_plot *plot, const struct bootplan_outcome *o,
 		   struct fab_cli_results *results);
 
@@ -183,16 +185,15 @@ void bootplan_plot(const struct fab_cli_plot *plot, const struct bootplan_outcom
 bool bootplan_is_file(const char *path);
 /* Its name in messages. */
 const char *bootplan_label(const char *path);
-/* Read it; exits when it cannot be read. */
-void bootplan_read(const char *path, struct fab_input *in);
 /* The machine of a fabric whose servers are given by files or lists, or of --machine.
- * Exits when there is none. The caller frees. */
-struct fab_machine *bootplan_machine_of_fabric(const struct fab_cli_run *run,
-					       const struct fab_fabric *f,
-					       const char *const *given_servers,
-					       size_t n_given, double default_mbps,
-					       bool is_signalling);
-struct fab_machine *bootplan_machine_of_text(const char *given);
+ * The caller frees. */
+int bootplan_machine_of_fabric(const struct bootplan_params *p,
+			       const struct fab_fabric *f,
+			       const char *const *given_servers, size_t n_given,
+			       struct fab_machine **out,
+			       struct fab_err *err) FAB_MUST_CHECK;
+int bootplan_machine_of_text(const char *given, struct fab_machine **out,
+			     struct fab_err *err) FAB_MUST_CHECK;
 
 /* `failover` of a result as rows, and the names in them. */
 struct bootplan_failover_server {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The machine before and after servers fail, servers are new, nodes are gone. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,30 +17,31 @@ struct marking {
 	uint32_t n;
 };
 
-static void mark_all(const struct bootplan_params *p, const struct fab_machine *m,
-		     const struct marking *x)
+static int mark_all(const struct bootplan_params *p, const struct fab_machine *m,
+		    const struct marking *x, struct fab_err *err)
 {
 	struct fab_matches matches = {.with_names = p->run.verbose};
-	struct fab_err err;
 
 	for (size_t i = 0; i < x->n_lists; i++) {
 		uint32_t n = 0;
+		int rc = x->find(m, x->lists[i], x->mark, &matches, err);
 
-		if (x->find(m, x->lists[i], x->mark, &matches, &err)) {
-			fab_err_prefix(&err, x->option);
-			fab_cli_die(&err);
+		if (rc) {
+			fab_err_prefix(err, x->option);
+			return rc;
 		}
 		for (uint32_t k = 0; k < x->n; k++)
 			n += x->mark[k];
 		if (n == x->n)
-			fab_cli_exit(FAB_EXIT_ERROR, "%s: '%.80s' leaves no %s",
-				     x->option, x->lists[i], x->leaves);
+			return fab_fail(err, EINVAL, "%s: '%.80s' leaves no %s",
+					x->option, x->lists[i], x->leaves);
 		fab_cli_tell_matches(&p->run, x->option, &matches);
 	}
+	return 0;
 }
 
-static void mark_servers(const struct bootplan_params *p, struct fab_machine *m,
-			 struct bootplan_change *c)
+static int mark_servers(const struct bootplan_params *p, struct fab_machine *m,
+			struct bootplan_change *c, struct fab_err *err)
 {
 	const struct marking failed = {
 		"--fail-server",	  "server that is up", p->failed.v, p->failed.n,
@@ -48,42 +50,46 @@ static void mark_servers(const struct bootplan_params *p, struct fab_machine *m,
 			       p->with.n,	fab_machine_find_servers,	NULL,
 			       m->n_servers};
 	char name[BOOTPLAN_NAME_BYTES];
+	int rc = mark_all(p, m, &failed, err);
 
 	with.mark = c->was_down = FAB_NEW0((size_t)m->n_servers + 1, bool);
-	mark_all(p, m, &failed);
-	mark_all(p, m, &with);
-	for (uint32_t s = 0; s < m->n_servers; s++)
+	if (!rc)
+		rc = mark_all(p, m, &with, err);
+	for (uint32_t s = 0; s < m->n_servers && !rc; s++)
 		if (c->was_down[s] && m->server_is_down[s])
-			fab_cli_exit(FAB_EXIT_ERROR,
-				     "--with-server: '%s' is down by --fail-server",
-				     fab_machine_server_name(m, s, name, sizeof(name)));
+			rc = fab_fail(err, EINVAL,
+				      "--with-server: '%s' is down by --fail-server",
+				      fab_machine_server_name(m, s, name, sizeof(name)));
+	return rc;
 }
 
-struct fab_machine *bootplan_change_init(struct bootplan_change *c,
-					 const struct bootplan_params *p,
-					 struct fab_machine *m)
+int bootplan_change_init(struct bootplan_change *c, const struct bootplan_params *p,
+			 struct fab_machine *m, struct fab_machine **out,
+			 struct fab_err *err)
 {
-	struct fab_machine *left;
-	struct fab_err err;
+	int rc;
 
 	*c = (struct bootplan_change){.is_any = p->failed.n || p->with.n || p->without.n};
-	mark_servers(p, m, c);
+	*out = m;
+	rc = mark_servers(p, m, c, err);
 	c->before = *m;
 	c->before.server_is_down = c->was_down;
-	if (!p->without.n)
-		return m;
+	if (rc || !p->without.n)
+		return rc;
 	c->is_gone = FAB_NEW0((size_t)m->n_nodes + 1, bool);
 	c->old_node = FAB_NEW((size_t)m->n_nodes + 1, uint32_t);
-	mark_all(p, m,
-		 &(struct marking){"--without-node", "node to boot", p->without.v,
-				   p->without.n, fab_machine_find_nodes, c->is_gone,
-				   m->n_nodes});
-	if (fab_machine_without(m, c->is_gone, c->old_node, &left, &err)) {
-		fab_err_prefix(&err, "--without-node");
-		fab_cli_die(&err);
-	}
+	rc = mark_all(p, m,
+		      &(struct marking){"--without-node", "node to boot", p->without.v,
+					p->without.n, fab_machine_find_nodes, c->is_gone,
+					m->n_nodes},
+		      err);
+	if (rc)
+		return rc;
 	c->old = m;
-	return left;
+	rc = fab_machine_without(m, c->is_gone, c->old_node, out, err);
+	if (rc)
+		fab_err_prefix(err, "--without-node");
+	return rc;
 }
 
 void bootplan_change_fini(struct bootplan_change *c)

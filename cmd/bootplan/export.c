@@ -80,62 +80,68 @@ int bootplan_check_folder(const char *arg, struct fab_err *err)
 		       : fab_fail(err, EINVAL, "'%s' is no name of a folder", arg);
 }
 
-static void read_hosts(struct work *w)
+static int read_hosts(struct work *w, struct fab_err *err)
 {
 	struct fab_input in;
-	struct fab_err err;
+	int rc;
 
 	w->told = fab_host_addresses_new();
 	if (!w->e->hosts)
-		return;
-	bootplan_read(w->e->hosts, &in);
-	if (fab_host_addresses_read(bootplan_label(w->e->hosts), in.bytes, in.n, &w->told,
-				    &err))
-		fab_cli_die(&err);
+		return 0;
+	rc = fab_input_read(w->e->hosts, &in, err);
+	if (rc)
+		return rc;
+	rc = fab_host_addresses_read(bootplan_label(w->e->hosts), in.bytes, in.n,
+				     &w->told, err);
 	fab_input_fini(&in);
+	return rc;
 }
 
-static void read_networks(struct work *w)
+static int read_networks(struct work *w, struct fab_err *err)
 {
 	for (size_t i = 0; i < w->e->networks.n; i++) {
 		struct fab_ip_network net;
-		struct fab_err err;
+		int rc = fab_ip_network_parse(w->e->networks.v[i], &net, err);
 
-		if (fab_ip_network_parse(w->e->networks.v[i], &net, &err))
-			fab_cli_die(&err);
-		if (w->has_network[net.is_ip6])
-			fab_cli_exit(FAB_EXIT_USAGE,
-				     "--network: there is one of each family, not '%s' "
-				     "and '%s'",
-				     w->network[net.is_ip6].text, net.text);
+		if (rc)
+			return rc;
+		if (w->has_network[net.is_ip6]) {
+			fab_fail(err, EINVAL,
+				 "--network: there is one of each family, not '%s' and "
+				 "'%s'",
+				 w->network[net.is_ip6].text, net.text);
+			return FAB_EXIT_USAGE;
+		}
 		w->network[net.is_ip6] = net;
 		w->has_network[net.is_ip6] = true;
 	}
+	return 0;
 }
 
 /* Addresses kept from before, and new ones for who has none. */
-static void plan_addresses(struct work *w)
+static int plan_addresses(struct work *w, struct fab_err *err)
 {
 	const char *path = w->e->addresses;
 	struct fab_input in;
-	struct fab_err err;
+	int rc = 0;
 
 	if (path && bootplan_is_file(path)) {
-		bootplan_read(path, &in);
-		if (fab_address_plan_read(w->m, path, in.bytes, in.n, &w->plan, &err))
-			fab_cli_die(&err);
+		rc = fab_input_read(path, &in, err);
+		if (rc)
+			return rc;
+		rc = fab_address_plan_read(w->m, path, in.bytes, in.n, &w->plan, err);
 		fab_input_fini(&in);
 	} else {
 		w->plan = fab_host_addresses_new();
 	}
-	for (size_t i = 0; i < 2; i++)
-		if (w->has_network[i] &&
-		    fab_address_plan_assign(w->m, &w->network[i], w->told, w->plan,
-					    &err)) {
-			if (path)
-				fab_err_prefix(&err, path);
-			fab_cli_die(&err);
-		}
+	for (size_t i = 0; i < 2 && !rc; i++) {
+		if (w->has_network[i])
+			rc = fab_address_plan_assign(w->m, &w->network[i], w->told,
+						     w->plan, err);
+		if (rc && path)
+			fab_err_prefix(err, path);
+	}
+	return rc;
 }
 
 /* Ports with a cable of the host that a node is. */
@@ -177,9 +183,9 @@ static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *
 		     out->n_of_several_ports, batch->n, out->port);
 }
 
-static void write_files(const struct work *w, const struct fab_batch *batch,
-			const uint32_t *interface_of, struct fab_cli_results *results,
-			struct bootplan_exported *out)
+static int write_files(const struct work *w, const struct fab_batch *batch,
+		       const uint32_t *interface_of, struct fab_cli_results *results,
+		       struct bootplan_exported *out, struct fab_err *err)
 {
 	const struct bootplan_export *e = w->e;
 	struct fab_boot_site site = {
@@ -194,35 +200,37 @@ static void write_files(const struct work *w, const struct fab_batch *batch,
 		.params = e->params,
 		.interface = e->interface};
 	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
-	struct fab_err err;
 	int rc;
 
 	memcpy(site.boot_file, e->boot_file, sizeof(site.boot_file));
-	if (e->folder) {
-		fab_cli_open_folder(&out->folder, e->folder);
-		results->folder = &out->folder;
-		rc = fab_export_boot_directory(&directory, e->format, w->m, batch,
-					       interface_of, &site, &out->written, &err);
-	} else {
-		rc = fab_export_boot(fab_cli_open_result(results, e->path), e->format,
-				     w->m, batch, interface_of, &site, &out->written,
-				     &err);
-	}
+	if (!e->folder)
+		return fab_export_boot(fab_cli_open_result(results, e->path), e->format,
+				       w->m, batch, interface_of, &site, &out->written,
+				       err);
+	rc = fab_cli_open_folder(&out->folder, e->folder, err);
 	if (rc)
-		fab_cli_die(&err);
+		return rc;
+	results->folder = &out->folder;
+	return fab_export_boot_directory(&directory, e->format, w->m, batch, interface_of,
+					 &site, &out->written, err);
 }
 
-void bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,
-		     const struct fab_machine *m, const struct fab_batch *batch,
-		     const uint32_t *interface_of, struct fab_cli_results *results,
-		     struct bootplan_exported *out)
+int bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *run,
+		    const struct fab_machine *m, const struct fab_batch *batch,
+		    const uint32_t *interface_of, struct fab_cli_results *results,
+		    struct bootplan_exported *out, struct fab_err *err)
 {
 	struct work w = {.e = e, .m = m};
+	int rc = read_networks(&w, err);
 
-	read_networks(&w);
-	read_hosts(&w);
-	plan_addresses(&w);
-	write_files(&w, batch, interface_of, results, out);
+	if (!rc)
+		rc = read_hosts(&w, err);
+	if (!rc)
+		rc = plan_addresses(&w, err);
+	if (!rc)
+		rc = write_files(&w, batch, interface_of, results, out, err);
+	if (rc)
+		return rc;
 	if (e->addresses)
 		fab_address_plan_write(fab_cli_open_result(results, e->addresses), m,
 				       w.plan);
@@ -233,6 +241,7 @@ void bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *
 		tell_ports(run, m, batch, out);
 	fab_host_addresses_free(w.told);
 	fab_host_addresses_free(w.plan);
+	return 0;
 }
 
 void bootplan_exported_fini(struct bootplan_exported *out)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A picture of a sweep: time to boot against the size of the batch. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ void bootplan_plot(const struct fab_cli_plot *plot, const struct bootplan_outcom
 	struct fab_plot_series *series = FAB_NEW0(step, struct fab_plot_series);
 	double *x = FAB_NEW(o->results.n, double), *y = FAB_NEW(o->results.n, double);
 	char **titles = FAB_NEW(step, char *);
+	struct fab_err err;
 	FILE *script;
 
 	for (size_t i = 0; i < step; i++) {
@@ -53,9 +55,12 @@ void bootplan_plot(const struct fab_cli_plot *plot, const struct bootplan_outcom
 		n_points += series[i].n;
 	}
 	if (!n_points)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "--plot: nothing to draw: no batch takes time");
-	script = fab_cli_begin_plot();
+		fab_cli_fail_results(results,
+				     fab_fail(&err, ENODATA,
+					      "--plot: nothing to draw: no batch takes "
+					      "time"),
+				     &err);
+	script = fab_cli_begin_plot(results);
 	fab_export_gnuplot_series(script, plot->terminal, "nodes that boot together",
 				  "seconds until all have booted", series, step);
 	fab_cli_end_plot(script, plot->path, results);

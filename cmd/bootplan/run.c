@@ -12,58 +12,61 @@
 #include "event/sweep.h"
 
 /* As it is now; servers that are new are servers. */
-static struct fab_machine *make_machine(const struct bootplan_params *p,
-					const struct fab_fabric *f,
-					struct bootplan_change *change)
+static int make_machine(const struct bootplan_params *p, const struct fab_fabric *f,
+			struct bootplan_change *change, struct fab_machine **out,
+			struct fab_err *err)
 {
 	FAB_VEC(const char *) servers = {0};
 	struct fab_machine *m;
+	int rc;
 
 	for (size_t i = 0; i < p->servers.n; i++)
 		FAB_PUSH(&servers, p->servers.v[i]);
 	for (size_t i = 0; i < p->with.n; i++)
 		FAB_PUSH(&servers, p->with.v[i]);
-	m = f ? bootplan_machine_of_fabric(&p->run, f, servers.v, servers.n,
-					   p->default_mbps, p->rate)
-	      : bootplan_machine_of_text(p->machine);
-
+	rc = f ? bootplan_machine_of_fabric(p, f, servers.v, servers.n, &m, err)
+	       : bootplan_machine_of_text(p->machine, &m, err);
+	free(servers.v);
+	if (rc)
+		return rc;
 	for (uint32_t i = 0; i < m->n_warnings; i++)
 		fab_cli_warn(&p->run, "%s", m->warnings[i]);
-	free(servers.v);
-	return bootplan_change_init(change, p, m);
+	return bootplan_change_init(change, p, m, out, err);
 }
 
-static void make_batches(const struct bootplan_params *p, struct bootplan_outcome *o)
+static int make_batches(const struct bootplan_params *p, struct bootplan_outcome *o,
+			struct fab_err *err)
 {
 	const char *boot = p->boot ? p->boot : "all";
 	bool is_file = bootplan_is_file(boot);
-	struct fab_err err;
+	struct fab_input in;
 	int rc;
 
 	if (p->is_sweep) {
-		if (fab_batch_sweep(o->m, p->sweep, p->run.seed, &o->batches,
-				    &o->n_batches, &err))
-			fab_cli_exit(FAB_EXIT_ERROR, "--sweep: %s", err.text);
-		return;
+		rc = fab_batch_sweep(o->m, p->sweep, p->run.seed, &o->batches,
+				     &o->n_batches, err);
+		if (rc)
+			fab_err_prefix(err, "--sweep");
+		return rc;
 	}
 	o->batches = FAB_NEW0(1, struct fab_batch);
 	o->n_batches = 1;
 	if (is_file) {
-		struct fab_input in;
-
-		bootplan_read(boot, &in);
+		rc = fab_input_read(boot, &in, err);
+		if (rc)
+			return rc;
 		rc = fab_batch_read(o->m, bootplan_label(boot), in.bytes, in.n,
-				    o->batches, &err);
+				    o->batches, err);
 		fab_input_fini(&in);
 	} else {
-		rc = fab_batch_parse(o->m, boot, o->batches, &err);
+		rc = fab_batch_parse(o->m, boot, o->batches, err);
 		if (rc)
-			fab_err_prefix(&err, "--boot");
+			fab_err_prefix(err, "--boot");
 	}
-	if (rc)
-		fab_cli_die(&err);
-	fab_cli_tell_matches(&p->run, is_file ? bootplan_label(boot) : "--boot",
-			     &o->batches->matches);
+	if (!rc)
+		fab_cli_tell_matches(&p->run, is_file ? bootplan_label(boot) : "--boot",
+				     &o->batches->matches);
+	return rc;
 }
 
 /* What is kept between the batches of a sweep; each thread has its own. */
@@ -93,23 +96,25 @@ struct planned {
 	bool is_broken;		/* --verify found something */
 };
 
-static void read_loaded(const struct bootplan_params *p, struct fab_machine *m,
-			struct sweep *s)
+static int read_loaded(const struct bootplan_params *p, struct fab_machine *m,
+		       struct sweep *s, struct fab_err *err)
 {
 	struct fab_machine *then = s->change.old ? s->change.old : m;
 	struct fab_input in;
-	struct fab_err err;
+	int rc = p->loaded ? fab_input_read(p->loaded, &in, err) : 0;
 
-	bootplan_read(p->loaded, &in);
+	if (rc || !p->loaded)
+		return rc;
 	then->resolver = m->resolver;
 	s->loaded_before = FAB_NEW(then->n_nodes, uint32_t);
-	if (fab_mapping_read(then, bootplan_label(p->loaded), in.bytes, in.n,
-			     s->loaded_before, &err))
-		fab_cli_die(&err);
+	rc = fab_mapping_read(then, bootplan_label(p->loaded), in.bytes, in.n,
+			      s->loaded_before, err);
 	fab_input_fini(&in);
 	if (then != m)
 		then->resolver = NULL;
-	s->loaded = bootplan_mapping_now(&s->change, m, s->loaded_before);
+	if (!rc)
+		s->loaded = bootplan_mapping_now(&s->change, m, s->loaded_before);
+	return rc;
 }
 
 static uint32_t count_servers(const struct fab_machine *m, const struct fab_batch *batch,
@@ -398,7 +403,7 @@ static void take_planned(void *context, uint64_t number, void *result)
 }
 
 /* All batches of the shard, one a thread. */
-static void plan_all(struct sweep *s)
+static int plan_all(struct sweep *s, struct fab_err *err)
 {
 	struct fab_sweep sweep = {.what = "batch",
 				  .n_items = s->p->shard.all,
@@ -412,41 +417,41 @@ static void plan_all(struct sweep *s)
 				  .take = take_planned,
 				  .drop = drop_planned,
 				  .progress = fab_cli_progress_tick};
-	struct fab_err err;
+	int rc;
 
 	sweep.progress_context = fab_cli_progress_new(&s->p->run, "planning", "batches");
-	if (fab_sweep_run(&sweep, &err))
-		fab_cli_die(&err);
+	rc = fab_sweep_run(&sweep, err);
 	fab_cli_progress_free(sweep.progress_context);
+	return rc;
 }
 
 /* The mappings of the largest batch, for files and other methods. */
-static struct work *map_largest(struct sweep *s)
+static int map_largest(struct sweep *s, struct work *w, struct fab_err *err)
 {
-	struct work *w = open_work(s);
-	struct fab_err err;
 	uint32_t *before;
+	int rc = 0;
 
-	for (size_t i = 0; i < s->p->n_choices; i++) {
-		if (plan_mapping(s, w, &s->o->batches[s->o->n_batches - 1], i, &before,
-				 &err))
-			fab_cli_die(&err);
-		free(before);
+	for (size_t i = 0; i < s->p->n_choices && !rc; i++) {
+		rc = plan_mapping(s, w, &s->o->batches[s->o->n_batches - 1], i, &before,
+				  err);
+		if (!rc)
+			free(before);
 	}
-	return w;
+	return rc;
 }
 
 /* Keep only the batches of the shard; what all shards say of the sweep stays. */
-static void take_shard(struct bootplan_params *p, struct bootplan_outcome *o)
+static int take_shard(struct bootplan_params *p, struct bootplan_outcome *o,
+		      struct fab_err *err)
 {
 	const struct fab_batch *largest = &o->batches[o->n_batches - 1];
 	uint32_t n = 0;
+	int rc = fab_cli_count_shard(&p->shard, o->n_batches, "batches", err);
 
 	o->largest_nodes = largest->n;
 	o->largest_text = fab_strdup(largest->text);
-	fab_cli_count_shard(&p->shard, o->n_batches, "batches");
-	if (!p->shard.part.count)
-		return;
+	if (rc || !p->shard.part.count)
+		return rc;
 	for (uint32_t i = 0; i < o->n_batches; i++) {
 		struct fab_batch *b = &o->batches[i];
 
@@ -462,6 +467,7 @@ static void take_shard(struct bootplan_params *p, struct bootplan_outcome *o)
 		}
 	}
 	o->n_batches = n;
+	return 0;
 }
 
 /* Of the largest batch, which was the last one. */
@@ -477,18 +483,18 @@ static const uint32_t *best_mapping(const struct bootplan_params *p,
 	return w->interface_of[i];
 }
 
-static void write_mapping(const struct bootplan_params *p,
-			  const struct bootplan_outcome *o, const struct work *w,
-			  struct fab_cli_results *results)
+static int write_mapping(const struct bootplan_params *p,
+			 const struct bootplan_outcome *o, const struct work *w,
+			 struct fab_cli_results *results, struct fab_err *err)
 {
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
 	FILE *file = fab_cli_open_result(results, p->mapping_out);
-	struct fab_err err;
+	int rc = 0;
 
-	for (size_t i = 0; i < p->n_choices; i++)
-		if (bootplan_write_mapping(file, o->m, batch, p->choices[i].name,
-					   w->interface_of[i], &err))
-			fab_cli_die(&err);
+	for (size_t i = 0; i < p->n_choices && !rc; i++)
+		rc = bootplan_write_mapping(file, o->m, batch, p->choices[i].name,
+					    w->interface_of[i], err);
+	return rc;
 }
 
 struct keeping {
@@ -496,29 +502,25 @@ struct keeping {
 	const struct bootplan_outcome *o;
 };
 
-static void keep(void *context)
+static int keep(void *context, struct fab_err *err)
 {
 	const struct keeping *k = context;
 
-	bootplan_store(k->p, k->o);
+	return bootplan_store(k->p, k->o, err);
 }
 
 /* The last result: with it all of them are committed. */
-static void print_report(struct bootplan_params *p, const struct bootplan_outcome *o,
-			 struct fab_cli_results *results)
+static int print_report(struct bootplan_params *p, const struct bootplan_outcome *o,
+			struct fab_cli_results *results, struct fab_err *err)
 {
 	struct keeping keeping = {p, o};
 	struct fab_report_options report;
-	FILE *file;
-	struct fab_err err;
+	FILE *file = fab_cli_open_report(results, &p->output, &report);
+	int rc = bootplan_report(file, &report, o, err);
 
 	results->keep = keep;
 	results->context = &keeping;
-	file = fab_cli_open_result(results, p->output.path);
-	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
-	if (bootplan_report(file, &report, o, &err))
-		fab_cli_die(&err);
-	fab_cli_commit_results(results);
+	return rc ? rc : fab_cli_commit_results(results, err);
 }
 
 static void free_outcome(struct bootplan_outcome *o)
@@ -562,6 +564,48 @@ static void note_input(struct bootplan_params *p, const struct bootplan_outcome 
 	p->store.shard = &p->shard;
 }
 
+/* All files and the report. */
+static int write_results(struct bootplan_params *p, struct bootplan_outcome *o,
+			 const struct work *w, struct fab_err *err)
+{
+	struct fab_cli_results results = {.n = 0};
+	int rc = 0;
+
+	if (p->mapping_out)
+		rc = write_mapping(p, o, w, &results, err);
+	if (!rc && (p->export.path || p->export.folder))
+		rc = bootplan_export(&p->export, &p->run, o->m,
+				     &o->batches[o->n_batches - 1], w->interface_of[0],
+				     &results, &o->exported, err);
+	if (!rc && p->plot.path)
+		bootplan_plot(&p->plot, o, &results);
+	return rc ? rc : print_report(p, o, &results, err);
+}
+
+static int plan(struct sweep *s, struct bootplan_params *p, const struct fab_fabric *f,
+		struct work **w, struct fab_err *err)
+{
+	struct bootplan_outcome *o = s->o;
+	int rc = make_machine(p, f, &s->change, &o->m, err);
+
+	if (!rc)
+		rc = make_batches(p, o, err);
+	if (!rc)
+		rc = read_loaded(p, o->m, s, err);
+	if (!rc)
+		rc = take_shard(p, o, err);
+	if (rc)
+		return rc;
+	note_input(p, o, s);
+	rc = plan_all(s, err);
+	*w = open_work(s);
+	if (!rc)
+		rc = map_largest(s, *w, err);
+	if (!rc)
+		rc = bootplan_add_methods(p, o, best_mapping(p, o, *w), err);
+	return rc ? rc : write_results(p, o, *w, err);
+}
+
 int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 {
 	struct bootplan_params *p = params;
@@ -572,30 +616,14 @@ int bootplan_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 				     .was_verified = p->run.verify,
 				     .sharding = &p->shard,
 				     .has_timeout = p->transfer.timeout_seconds > 0};
-	struct fab_cli_results results = {.n = 0};
 	struct sweep s = {.p = p, .o = &o, .is_sound = true};
 	struct work *w;
+	int rc = plan(&s, p, f, &w, err);
 
-	(void)err;
-	o.m = make_machine(p, f, &s.change);
-	make_batches(p, &o);
-	if (p->loaded)
-		read_loaded(p, o.m, &s);
-	take_shard(p, &o);
-	note_input(p, &o, &s);
-	plan_all(&s);
-	w = map_largest(&s);
-	bootplan_add_methods(p, &o, best_mapping(p, &o, w));
-	s.is_sound &= !o.has_broken_tree;
-	if (p->mapping_out)
-		write_mapping(p, &o, w, &results);
-	if (p->export.path || p->export.folder)
-		bootplan_export(&p->export, &p->run, o.m, &o.batches[o.n_batches - 1],
-				w->interface_of[0], &results, &o.exported);
-	if (p->plot.path)
-		bootplan_plot(&p->plot, &o, &results);
-	print_report(p, &o, &results);
-	if (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds)
+	if (rc)
+		return rc;
+	if (o.has_broken_tree ||
+	    (p->check && bootplan_best(&o)->boot_seconds > p->target_seconds))
 		s.is_sound = false;
 	close_work(&s, w);
 	free(s.loaded);

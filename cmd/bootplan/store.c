@@ -69,12 +69,14 @@ static void add_result(struct fab_draft *d, const struct bootplan_outcome *o, si
 	free(row);
 }
 
-void bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o)
+int bootplan_store(const struct bootplan_params *p, const struct bootplan_outcome *o,
+		   struct fab_err *err)
 {
 	struct fab_draft d = {
 		.run.fabric = {.source = o->m->source,
 			       .fingerprint = fingerprint(o->m),
 			       .hosts = (uint64_t)o->m->n_nodes + o->m->n_servers}};
+	int rc;
 
 	fab_draft_fact(&d, "nodes", o->largest_nodes);
 	fab_draft_fact(&d, "machine_nodes", o->m->n_nodes);
@@ -93,6 +95,7 @@ void bootplan_store(const struct bootplan_params *p, const struct bootplan_outco
 			add_result(&d, o, i, algorithm);
 		free(algorithm);
 	}
-	fab_cli_add_run(&p->store, &p->run, o->m->fabric, fab_draft_run(&d));
+	rc = fab_cli_add_run(&p->store, &p->run, o->m->fabric, fab_draft_run(&d), err);
 	fab_draft_fini(&d);
+	return rc;
 }

@@ -8,23 +8,61 @@
 #include "present/report.h"
 #include "store/store.h"
 
-struct compare_columns {
-	const struct fab_column *v;
-	size_t n;
-};
-
 /* RUN or RUN:ALGORITHM of the command line, found. */
 struct compare_item {
 	const struct fab_store_run *run;
 	const char *algorithm; /* NULL: all */
 };
 
-/* Read runs of the database; exits with status 3 when it cannot be read. */
-void compare_read(const char *path, const struct fab_store_filter *filter,
-		  const struct fab_cli_run *run, struct fab_store_runs *runs);
+/* RUN or RUN:ALGORITHM as it was given. */
+struct compare_spec {
+	uint64_t id; /* 0: the last one */
+	const char *algorithm;
+};
+
+/* --prune and the options beside it. */
+struct compare_prune {
+	bool is_asked, yes;
+	char before[32]; /* UTC as in fab_store_run; "": any age */
+	uint64_t keep;	 /* newest of each label; 0: none */
+};
+
+/* The command line. */
+struct compare_params {
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	const char *path;
+	FAB_VEC(const char *) args; /* behind DATABASE: runs, or files of --merge */
+	FAB_VEC(struct compare_spec) specs; /* those runs */
+	struct fab_store_filter filter;
+	const char *metrics; /* comma list; NULL: all */
+	bool merge, compare, check, has_tolerance;
+	double tolerance_percent;
+	struct fab_cli_plot plot;
+	enum fab_plot_kind plot_kind;
+	struct compare_prune prune;
+};
+/* What is asked for, by the options and the number of arguments. */
+enum compare_mode {
+	COMPARE_LIST,
+	COMPARE_SHOW,
+	COMPARE_DIFF,
+	COMPARE_PRUNE,
+	COMPARE_MERGE,
+};
+enum compare_mode compare_mode_of(const struct compare_params *p);
+/* Arguments into specs. EINVAL: one is no run. */
+int compare_parse_specs(struct compare_params *p, struct fab_err *err) FAB_MUST_CHECK;
+/* All of it, from the database to the report; the exit status. */
+int compare_run(void *params, const struct fab_fabric *f, struct fab_err *err);
+
+/* Read runs of the database. */
+int compare_read(const char *path, const struct fab_store_filter *filter,
+		 const struct fab_cli_run *run, struct fab_store_runs *runs,
+		 struct fab_err *err) FAB_MUST_CHECK;
 
 /* The list of runs: the columns of its table, and the report. */
-struct compare_columns compare_list_columns(void);
+struct fab_cli_columns compare_list_columns(void);
 int compare_list(FILE *out, const struct fab_report_options *options,
 		 const struct fab_store_runs *runs, struct fab_err *err) FAB_MUST_CHECK;
 /* The table of it. */
@@ -34,20 +72,15 @@ void compare_print_runs(struct fab_report *r, const struct fab_store_runs *runs)
  * All about one run. The columns of its table depend on its metrics; the caller frees
  * them with compare_show_columns_free().
  */
-struct compare_columns compare_show_columns(const struct fab_store_runs *runs,
+struct fab_cli_columns compare_show_columns(const struct fab_store_runs *runs,
 					    const struct compare_item *item);
-void compare_show_columns_free(struct compare_columns *columns);
+void compare_show_columns_free(struct fab_cli_columns *columns);
 int compare_show(FILE *out, const struct fab_report_options *options,
-		 const struct fab_store_runs *runs, const struct compare_columns *columns,
+		 const struct fab_store_runs *runs, const struct fab_cli_columns *columns,
 		 const struct compare_item *item, struct fab_err *err) FAB_MUST_CHECK;
 
-/* --prune and the options beside it. */
-struct compare_prune {
-	bool is_asked, yes;
-	char before[32]; /* UTC as in fab_store_run; "": any age */
-	uint64_t keep;	 /* newest of each label; 0: none */
-};
-extern const struct argp compare_prune_argp;
+/* --older-than: AGE or a day into prune->before of struct compare_params. */
+int compare_take_age(void *params, const char *arg, struct fab_err *err);
 /* Say which runs go, these; with --yes they are gone before it is said. */
 int compare_prune(FILE *out, const struct fab_report_options *options, const char *path,
 		  const struct compare_prune *p, const struct fab_store_runs *runs,
@@ -124,7 +157,7 @@ void compare_rows_init(struct compare_rows *rows, const struct fab_store_runs *r
 void compare_rows_fini(struct compare_rows *rows);
 
 /* The report: rows for scripts, metrics down and runs across for people. */
-struct compare_columns compare_diff_columns(void);
+struct fab_cli_columns compare_diff_columns(void);
 int compare_diff(FILE *out, const struct fab_report_options *options,
 		 const struct compare_item *items, const struct compare_pairs *pairs,
 		 const struct compare_rows *rows, struct fab_err *err) FAB_MUST_CHECK;
@@ -145,25 +178,17 @@ struct fab_column compare_fact_column(const char *name);
 /* A fact with its unit; on the heap. */
 char *compare_fact_text(const struct fab_store_number *fact);
 
-/* Draw the items with gnuplot into `path`. Exits with status 3 when that cannot be. */
-void compare_plot(const char *path, enum fab_plot_kind kind,
-		  enum fab_plot_terminal terminal, const struct compare_item *items,
-		  size_t n_items, struct fab_cli_results *results);
+/* Draw the items with gnuplot into a picture among the results. */
+void compare_plot(const struct fab_cli_plot *plot, enum fab_plot_kind kind,
+		  const struct compare_item *items, size_t n_items,
+		  struct fab_cli_results *results);
 
 /* "2/8" into `out`; NULL when the run is all of its sweep. */
 const char *compare_shard_text(const struct fab_store_run *run, char *out, size_t size);
-/* Shards of a sweep as one run of the database `path`: those of `files`, or without files
- * its own, whose place the run takes. Exits with status 3 when they do not make a whole.
- */
-struct compare_merge {
-	const char *path;
-	const char *const *files; /* [n_files] */
-	size_t n_files;
-	const struct fab_store_filter *filter;
-	const struct fab_cli_run *run;
-};
-struct compare_columns compare_merge_columns(void);
-void compare_merge(const struct compare_merge *p, const struct fab_cli_output *output);
+struct fab_cli_columns compare_merge_columns(void);
+/* Shards of a sweep as one run of the database: those of the files behind it, or without
+ * files its own, whose place the run takes. EINVAL: they do not make a whole. */
+int compare_merge(const struct compare_params *p, struct fab_err *err) FAB_MUST_CHECK;
 
 /* The sentences that the reports begin with. */
 void compare_list_answer(struct fab_report *r, const struct fab_store_runs *runs);

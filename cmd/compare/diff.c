@@ -38,9 +38,9 @@ static const struct fab_column columns[] = {
 };
 enum { N_COLUMNS = FAB_COUNT(columns) - 1 };
 
-struct compare_columns compare_diff_columns(void)
+struct fab_cli_columns compare_diff_columns(void)
 {
-	return (struct compare_columns){columns, N_COLUMNS};
+	return (struct fab_cli_columns){columns, N_COLUMNS};
 }
 
 static void put_row(struct fab_report *r, const struct compare_row *row)

@@ -39,9 +39,9 @@ static const struct fab_column columns[] = {
 };
 #undef AT
 
-struct compare_columns compare_list_columns(void)
+struct fab_cli_columns compare_list_columns(void)
 {
-	return (struct compare_columns){columns, FAB_COUNT(columns)};
+	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
 }
 
 /* Names separated by blanks; on the heap. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --merge: shards of a sweep as the run that they are together. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,54 +36,59 @@ static bool is_same_file(const char *a, const char *b)
 }
 
 /* The shards of a file that pass; a file without any is one too many. */
-static void read_file(struct found *f, const char *path, const struct compare_merge *p)
+static int read_file(struct found *f, const char *path, const struct compare_params *p,
+		     struct fab_err *err)
 {
 	struct fab_store_runs *runs = &f->files[f->n_files++];
 	size_t before = f->parts.n;
+	int rc = compare_read(path, &p->filter, &p->run, runs, err);
 
-	compare_read(path, p->filter, p->run, runs);
-	for (size_t i = 0; i < runs->n; i++)
+	for (size_t i = 0; !rc && i < runs->n; i++)
 		if (runs->v[i].n_shard)
 			FAB_PUSH(&f->parts, ((struct fab_merge_part){&runs->v[i], path}));
-	if (f->parts.n == before)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "%s: no shard of a sweep that passes: --shard=K/N with "
-			     "--store makes them",
-			     path);
+	if (!rc && f->parts.n == before)
+		rc = fab_fail(err, ENOENT,
+			      "%s: no shard of a sweep that passes: --shard=K/N with "
+			      "--store makes them",
+			      path);
+	return rc;
 }
 
-static void find_shards(const struct compare_merge *p, struct found *f)
+static int find_shards(const struct compare_params *p, struct found *f,
+		       struct fab_err *err)
 {
-	f->files = FAB_NEW0(p->n_files + 1, struct fab_store_runs);
-	if (!p->n_files)
-		read_file(f, p->path, p);
-	for (size_t i = 0; i < p->n_files; i++) {
-		if (is_same_file(p->path, p->files[i]))
-			fab_cli_exit(FAB_EXIT_ERROR,
-				     "%s: is the database that is written: --merge "
-				     "without files merges the shards in it",
-				     p->files[i]);
-		read_file(f, p->files[i], p);
+	int rc = 0;
+
+	f->files = FAB_NEW0(p->args.n + 1, struct fab_store_runs);
+	if (!p->args.n)
+		return read_file(f, p->path, p, err);
+	for (size_t i = 0; i < p->args.n && !rc; i++) {
+		if (is_same_file(p->path, p->args.v[i]))
+			return fab_fail(err, EINVAL,
+					"%s: is the database that is written: --merge "
+					"without files merges the shards in it",
+					p->args.v[i]);
+		rc = read_file(f, p->args.v[i], p, err);
 	}
+	return rc;
 }
 
 /* Store the run; its shards go where they lie in the same database. */
-static uint64_t store_run(const struct compare_merge *p, const struct found *f,
-			  const struct fab_store_run *run)
+static int store_run(const struct compare_params *p, const struct found *f,
+		     const struct fab_store_run *run, uint64_t *id, struct fab_err *err)
 {
-	uint64_t *ids = FAB_NEW(f->parts.n + 1, uint64_t), id;
-	struct fab_store *store;
-	struct fab_err err;
+	uint64_t *ids = FAB_NEW(f->parts.n + 1, uint64_t);
+	struct fab_store *store = NULL;
+	int rc = fab_store_open(p->path, FAB_STORE_WRITE, &store, err);
 
 	for (size_t i = 0; i < f->parts.n; i++)
 		ids[i] = f->parts.v[i].run->id;
-	if (fab_store_open(p->path, FAB_STORE_WRITE, &store, &err) != 0 ||
-	    fab_store_replace(store, ids, p->n_files ? 0 : f->parts.n, run, &id, &err) !=
-		    0)
-		fab_cli_die(&err);
+	if (!rc)
+		rc = fab_store_replace(store, ids, p->args.n ? 0 : f->parts.n, run, id,
+				       err);
 	fab_store_close(store);
 	free(ids);
-	return id;
+	return rc;
 }
 
 /* A row of a table. */
@@ -100,13 +106,13 @@ static const struct fab_column columns[] = {
 	FAB_COLUMN(arguments, TEXT, "what they have in common"),
 };
 
-struct compare_columns compare_merge_columns(void)
+struct fab_cli_columns compare_merge_columns(void)
 {
-	return (struct compare_columns){columns, FAB_COUNT(columns)};
+	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
 }
 
 static int report(FILE *out, const struct fab_report_options *options,
-		  const struct compare_merge *p, const struct found *f, uint64_t id,
+		  const struct compare_params *p, const struct found *f, uint64_t id,
 		  struct fab_err *err)
 {
 	const struct fab_store_shard *shard = f->parts.v[0].run->shard;
@@ -125,7 +131,7 @@ static int report(FILE *out, const struct fab_report_options *options,
 	fab_report_answer(
 		r, FAB_TONE_GOOD, "All %zu shards are merged as run %" PRIu64 ": %s %s.",
 		f->parts.n, id, fab_human_count(shard->all_items, items), shard->unit);
-	if (!p->n_files)
+	if (!p->args.n)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "It takes the place of their runs in %s.", p->path);
 	fab_report_table_begin(r, "merged", "Merged", columns, FAB_COUNT(columns));
@@ -134,28 +140,32 @@ static int report(FILE *out, const struct fab_report_options *options,
 	return fab_report_finish(r, err);
 }
 
-void compare_merge(const struct compare_merge *p, const struct fab_cli_output *output)
+int compare_merge(const struct compare_params *p, struct fab_err *err)
 {
+	struct fab_cli_results results = {.n = 0};
+	struct fab_report_options options;
 	struct found f = {0};
 	struct fab_merged merged;
-	struct fab_cli_sink sink;
-	struct fab_report_options options;
-	struct fab_err err;
-	uint64_t id;
+	uint64_t id = 0;
+	FILE *file;
+	int rc = find_shards(p, &f, err);
 
-	find_shards(p, &f);
-	if (fab_store_merge(f.parts.v, f.parts.n, f.files[0].kinds, f.files[0].n_kinds,
-			    &merged, &err))
-		fab_cli_die(&err);
-	fab_cli_open_sink(&sink, output->path);
-	id = store_run(p, &f, &merged.run);
-	options = fab_cli_report_options(output, &sink);
-	if (report(sink.file, &options, p, &f, id, &err))
-		fab_cli_die(&err);
-	fab_cli_commit_sink(&sink);
+	if (!rc)
+		rc = fab_store_merge(f.parts.v, f.parts.n, f.files[0].kinds,
+				     f.files[0].n_kinds, &merged, err);
+	if (rc)
+		return rc;
+	file = fab_cli_open_report(&results, &p->output, &options);
+	/* where nothing can be written nothing is stored */
+	rc = results.rc ? 0 : store_run(p, &f, &merged.run, &id, err);
+	if (!rc)
+		rc = report(file, &options, p, &f, id, err);
+	if (!rc)
+		rc = fab_cli_commit_results(&results, err);
 	fab_merged_fini(&merged);
 	for (size_t i = 0; i < f.n_files; i++)
 		fab_store_runs_fini(&f.files[i]);
 	free(f.files);
 	free(f.parts.v);
+	return rc;
 }

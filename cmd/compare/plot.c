@@ -2,6 +2,7 @@
 /* Pictures of the runs chosen. */
 #include "compare.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,26 +38,34 @@ static void collect(struct curves *c, enum fab_plot_kind kind,
 				FAB_PUSH(&c->list, ((struct fab_plot_curve){run, r}));
 		}
 	}
-	if (!c->list.n)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "--plot: nothing to draw in the runs chosen");
-	if (c->list.n > MAX_CURVES)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "--plot: %zu results are too many for one picture (at most "
-			     "%d): choose runs or use --algorithm",
-			     c->list.n, MAX_CURVES);
 }
 
-void compare_plot(const char *path, enum fab_plot_kind kind,
-		  enum fab_plot_terminal terminal, const struct compare_item *items,
-		  size_t n_items, struct fab_cli_results *results)
+/* So many curves as can be told apart. */
+static int check(const struct curves *c, struct fab_err *err)
+{
+	if (!c->list.n)
+		return fab_fail(err, ENODATA,
+				"--plot: nothing to draw in the runs chosen");
+	if (c->list.n > MAX_CURVES)
+		return fab_fail(err, E2BIG,
+				"--plot: %zu results are too many for one picture (at "
+				"most %d): choose runs or use --algorithm",
+				c->list.n, MAX_CURVES);
+	return 0;
+}
+
+void compare_plot(const struct fab_cli_plot *plot, enum fab_plot_kind kind,
+		  const struct compare_item *items, size_t n_items,
+		  struct fab_cli_results *results)
 {
 	struct curves c = {0};
+	struct fab_err err;
 	FILE *script;
 
 	collect(&c, kind, items, n_items);
-	script = fab_cli_begin_plot();
-	fab_export_gnuplot(script, kind, terminal, c.list.v, c.list.n);
-	fab_cli_end_plot(script, path, results);
+	fab_cli_fail_results(results, check(&c, &err), &err);
+	script = fab_cli_begin_plot(results);
+	fab_export_gnuplot(script, kind, plot->terminal, c.list.v, c.list.n);
+	fab_cli_end_plot(script, plot->path, results);
 	free(c.list.v);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --prune: which runs go, saying so, and removing them. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,21 +9,7 @@
 #include "base/num.h"
 #include "compare.h"
 
-enum { OPT_PRUNE = 0x300, OPT_OLDER_THAN, OPT_KEEP_LAST, OPT_YES, MAX_YEARS = 1000 };
-
-static const struct argp_option options[] = {
-	{"prune", OPT_PRUNE, NULL, 0,
-	 "Remove the runs named, or all that pass; without --yes say only which", 2},
-	{"older-than", OPT_OLDER_THAN, "AGE", 0,
-	 "With --prune: runs that ended before a day (2026-01-31, UTC), or so long ago: "
-	 "hours, days, weeks, years as 12h, 30d, 8w, 1y",
-	 2},
-	{"keep-last", OPT_KEEP_LAST, "N", 0,
-	 "With --prune: the newest N of each label stay; those without a label are one",
-	 2},
-	{"yes", OPT_YES, NULL, 0, "With --prune: do remove them", 2},
-	{0},
-};
+enum { MAX_YEARS = 1000 };
 
 static bool is_day(const char *arg)
 {
@@ -47,8 +34,9 @@ static uint64_t unit_seconds(char unit)
 			     : 0;
 }
 
-static void parse_age(struct compare_prune *p, const char *arg, struct argp_state *state)
+int compare_take_age(void *params, const char *arg, struct fab_err *err)
 {
+	struct compare_prune *p = &((struct compare_params *)params)->prune;
 	size_t len = strlen(arg);
 	uint64_t unit = len > 1 ? unit_seconds(arg[len - 1]) : 0, n;
 	struct tm utc;
@@ -56,49 +44,19 @@ static void parse_age(struct compare_prune *p, const char *arg, struct argp_stat
 
 	if (is_day(arg)) {
 		snprintf(p->before, sizeof(p->before), "%sT00:00:00Z", arg);
-		return;
+		return 0;
 	}
 	if (!unit ||
 	    !fab_parse_u64(arg, len - 1, 0, MAX_YEARS * unit_seconds('y') / unit, &n))
-		argp_error(state,
-			   "--older-than: '%s' is no age as 12h, 30d, 8w or 1y, and no "
-			   "day as 2026-01-31",
-			   arg);
+		return fab_fail(err, EINVAL,
+				"'%s' is no age as 12h, 30d, 8w or 1y, and no day as "
+				"2026-01-31",
+				arg);
 	then = time(NULL) - (time_t)(n * unit);
 	strftime(p->before, sizeof(p->before), "%Y-%m-%dT%H:%M:%SZ",
 		 gmtime_r(&then, &utc));
+	return 0;
 }
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct compare_prune *p = state->input;
-
-	switch (key) {
-	case OPT_PRUNE:
-		p->is_asked = true;
-		return 0;
-	case OPT_OLDER_THAN:
-		parse_age(p, arg, state);
-		return 0;
-	case OPT_KEEP_LAST:
-		p->keep = fab_cli_number("--keep-last", arg, 1, INT64_MAX, state);
-		return 0;
-	case OPT_YES:
-		p->yes = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (!p->is_asked && (*p->before || p->keep || p->yes))
-			argp_error(state, "%s goes with --prune only",
-				   *p->before ? "--older-than"
-				   : p->keep  ? "--keep-last"
-					      : "--yes");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp compare_prune_argp = {.options = options, .parser = parse_option};
 
 static int remove_runs(const char *path, const struct fab_store_runs *runs,
 		       struct fab_err *err)

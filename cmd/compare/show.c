@@ -70,7 +70,7 @@ static size_t count_metrics(const struct fab_store_run *run)
 }
 
 /* The known metrics that the run has, in reading order. Others have no explanation. */
-struct compare_columns compare_show_columns(const struct fab_store_runs *runs,
+struct fab_cli_columns compare_show_columns(const struct fab_store_runs *runs,
 					    const struct compare_item *item)
 {
 	const struct fab_store_run *run = item->run;
@@ -89,10 +89,10 @@ struct compare_columns compare_show_columns(const struct fab_store_runs *runs,
 				continue;
 			v[n++] = compare_metric_column(name, &runs->kinds[k]);
 		}
-	return (struct compare_columns){v, n};
+	return (struct fab_cli_columns){v, n};
 }
 
-void compare_show_columns_free(struct compare_columns *columns)
+void compare_show_columns_free(struct fab_cli_columns *columns)
 {
 	free((void *)(uintptr_t)columns->v);
 }
@@ -155,7 +155,7 @@ static void print_fields(struct fab_report *r, const struct fab_store_run *run,
 	put_facts(r, run, is_for_people);
 }
 
-static void print_results(struct fab_report *r, const struct compare_columns *columns,
+static void print_results(struct fab_report *r, const struct fab_cli_columns *columns,
 			  const struct compare_item *item)
 {
 	union fab_cell *cells = FAB_NEW(columns->n, union fab_cell);
@@ -333,7 +333,7 @@ static void print_made_of(struct fab_report *r, const struct fab_store_runs *run
 }
 
 int compare_show(FILE *out, const struct fab_report_options *options,
-		 const struct fab_store_runs *runs, const struct compare_columns *columns,
+		 const struct fab_store_runs *runs, const struct fab_cli_columns *columns,
 		 const struct compare_item *item, struct fab_err *err)
 {
 	struct fab_report *r =

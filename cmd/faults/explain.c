@@ -235,17 +235,21 @@ char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_b
 	return fab_format("%u hop%s between switches", w.n, w.n == 1 ? "" : "s");
 }
 
-void faults_find_pair(const struct faults_params *p, struct faults_outcome *o)
+int faults_find_pair(const struct faults_params *p, struct faults_outcome *o,
+		     struct fab_err *err)
 {
 	const struct fab_lookup lookup =
 		fab_resolver_lookup(fab_faults_resolver(o->faults), FAB_WANT_ENDPOINT);
 	struct fab_endpoint ends[2];
-	struct fab_err err;
+	int rc = fab_trace_pair(o->f, &lookup, p->questions.explain, ends, err);
 
-	if (fab_trace_pair(o->f, &lookup, p->questions.explain, ends, &err))
-		fab_cli_exit(FAB_EXIT_ERROR, "--explain: %s", err.text);
+	if (rc) {
+		fab_err_prefix(err, "--explain");
+		return rc;
+	}
 	o->from = ends[0];
 	o->to = ends[1];
+	return 0;
 }
 
 void faults_explain(struct fab_report *r, const struct faults_outcome *o)

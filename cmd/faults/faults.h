@@ -166,23 +166,27 @@ extern const size_t faults_reliability_n_columns;
 struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					  const struct faults_outcome *o,
 					  const struct fab_faults *faults);
-/* Route and analyse all sets, or those of the shard, by all algorithms. Exits on bad
- * input.
- */
-void faults_solve(struct faults_params *p, struct faults_outcome *o);
-/* Tables from --lfts; exits when they cannot be read. */
-struct fab_routes *faults_read_tables(const struct faults_params *p,
-				      const struct faults_outcome *o);
+/* Route and analyse all sets, or those of the shard, by all algorithms. */
+int faults_solve(struct faults_params *p, struct faults_outcome *o,
+		 struct fab_err *err) FAB_MUST_CHECK;
+/* Tables from --lfts. */
+int faults_read_tables(const struct faults_params *p, const struct faults_outcome *o,
+		       struct fab_routes **out, struct fab_err *err) FAB_MUST_CHECK;
 /* What --lfts-out and the others ask for, of the last result. */
-void faults_write_tables(const struct faults_params *p, const struct faults_outcome *o,
-			 struct fab_cli_results *results);
+int faults_write_tables(const struct faults_params *p, const struct faults_outcome *o,
+			struct fab_cli_results *results,
+			struct fab_err *err) FAB_MUST_CHECK;
 /* Flows of --permutation. */
-void faults_flow(const struct faults_params *p, struct faults_outcome *o);
+int faults_flow(const struct faults_params *p, struct faults_outcome *o,
+		struct fab_err *err) FAB_MUST_CHECK;
 /* Names of what is dead, "" for nothing; on the heap. */
 char *faults_dead_names(const struct fab_faults *faults, const char *separator);
-void faults_try_reliability(struct faults_params *p, struct faults_outcome *o);
-void faults_rank_parts(struct faults_params *p, struct faults_outcome *o);
-void faults_local_reroute(const struct faults_params *p, struct faults_outcome *o);
+int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
+			   struct fab_err *err) FAB_MUST_CHECK;
+int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
+		      struct fab_err *err) FAB_MUST_CHECK;
+int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o,
+			 struct fab_err *err) FAB_MUST_CHECK;
 
 /* The sentences that the report begins with. */
 void faults_answer(struct fab_report *r, const struct faults_params *p,
@@ -205,13 +209,16 @@ void faults_warn_unknown(const struct faults_params *p, const struct faults_resu
 int faults_report(FILE *out, const struct fab_report_options *options,
 		  const struct faults_params *p, const struct faults_outcome *o,
 		  struct fab_err *err) FAB_MUST_CHECK;
-/* The pair of --explain. Exits on unknown names. */
-void faults_find_pair(const struct faults_params *p, struct faults_outcome *o);
+/* The pair of --explain. */
+int faults_find_pair(const struct faults_params *p, struct faults_outcome *o,
+		     struct fab_err *err) FAB_MUST_CHECK;
 /* How long the path of --explain is by a result, or why there is none (is_bad); on the
  * heap. */
 char *faults_path_text(const struct faults_outcome *o, size_t result, bool *is_bad);
 /* The table `path` of --explain: each algorithm's path. */
 void faults_explain(struct fab_report *r, const struct faults_outcome *o);
-void faults_store(const struct faults_params *p, const struct faults_outcome *o);
-void faults_store_reliability(const struct faults_params *p,
-			      const struct faults_outcome *o);
+int faults_store(const struct faults_params *p, const struct faults_outcome *o,
+		 struct fab_err *err) FAB_MUST_CHECK;
+int faults_store_reliability(const struct faults_params *p,
+			     const struct faults_outcome *o,
+			     struct fab_err *err) FAB_MUST_CHECK;

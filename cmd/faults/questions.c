@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-faults: options that ask for more than routing. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "fabric/ranks.h"
@@ -25,7 +26,8 @@ static bool keeps_all(const struct faults_params *p, const struct fab_loss *loss
 	return p->store.path && loss->number < PARTS_STORED_MAX;
 }
 
-void faults_rank_parts(struct faults_params *p, struct faults_outcome *o)
+int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
+		      struct fab_err *err)
 {
 	/* the last algorithm that was asked for; of the default ones the first */
 	const struct faults_result *r =
@@ -39,14 +41,16 @@ void faults_rank_parts(struct faults_params *p, struct faults_outcome *o)
 						   .progress_context = bar};
 	uint32_t *hosts = FAB_NEW(o->f->n_switches + 1, uint32_t);
 	struct fab_losses losses;
-	struct fab_err err;
+	int rc = fab_losses_rank(&problem, r->engine, r->routes, &options, &losses, err);
 
-	fab_ranks_count_hosts(o->f, hosts);
-	if (fab_losses_rank(&problem, r->engine, r->routes, &options, &losses, &err))
-		fab_cli_die(&err);
 	fab_cli_progress_free(bar);
-	if (p->shard.part.count)
-		fab_cli_count_shard(&p->shard, losses.n_parts, "parts");
+	if (!rc && p->shard.part.count)
+		rc = fab_cli_count_shard(&p->shard, losses.n_parts, "parts", err);
+	if (rc) {
+		free(hosts);
+		return rc;
+	}
+	fab_ranks_count_hosts(o->f, hosts);
 	for (size_t i = 0; i < losses.of.n; i++) {
 		const struct fab_loss *loss = &losses.of.v[i];
 		struct faults_critical c = {.number = loss->number,
@@ -76,18 +80,21 @@ void faults_rank_parts(struct faults_params *p, struct faults_outcome *o)
 			     (unsigned long long)o->n_untried);
 	free(losses.of.v);
 	free(hosts);
+	return 0;
 }
 
-void faults_local_reroute(const struct faults_params *p, struct faults_outcome *o)
+int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o,
+			 struct fab_err *err)
 {
+	int rc = 0;
+
 	if (!o->kfat)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "%s: --local-reroute needs a high-dimension fat tree; %s",
-			     p->input.fabric, o->kfat_error.text);
-	for (unsigned burst = 1; burst <= FAB_LOCAL_REROUTE_BURST_MAX; burst++) {
+		return fab_fail(err, EINVAL,
+				"%s: --local-reroute needs a high-dimension fat tree; %s",
+				p->input.fabric, o->kfat_error.text);
+	for (unsigned burst = 1; burst <= FAB_LOCAL_REROUTE_BURST_MAX && !rc; burst++) {
 		uint64_t n = o->kfat->n_leaves;
-		struct fab_local_reroute d;
-		struct fab_err err;
+		struct fab_local_reroute d = {0};
 		struct faults_local_reroutes row = {
 			.unknown = burst, .known = (uint32_t)o->faults->named.n};
 
@@ -99,12 +106,12 @@ void faults_local_reroute(const struct faults_params *p, struct faults_outcome *
 				     (unsigned long long)n);
 			break;
 		}
-		if (fab_local_reroute_all(o->kfat, o->faults, burst, p->run.threads, &d,
-					  &err))
-			fab_cli_die(&err);
+		rc = fab_local_reroute_all(o->kfat, o->faults, burst, p->run.threads, &d,
+					   err);
 		row.cases = d.cases;
 		row.hops_more = d.segments_more * 2;
 		row.stuck = d.stuck;
 		FAB_PUSH(&o->rerouted, row);
 	}
+	return rc;
 }

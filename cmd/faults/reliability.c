@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-faults --reliability: how likely faults cost a pair. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,9 @@ static void add_rule(const struct faults_params *p, struct faults_outcome *o, ui
 	free(all);
 }
 
-static void add_trials(const struct faults_params *p, struct faults_outcome *o,
-		       const struct fab_unicast_engine *engine, uint32_t k)
+static int add_trials(const struct faults_params *p, struct faults_outcome *o,
+		      const struct fab_unicast_engine *engine, uint32_t k,
+		      struct fab_err *err)
 {
 	const struct fab_kfat *kfat = o->kfat;
 	struct faults_reliability_row row = new_row(engine->name, "monte-carlo", k);
@@ -72,7 +74,7 @@ static void add_trials(const struct faults_params *p, struct faults_outcome *o,
 				    .progress = fab_cli_progress_tick,
 				    .progress_context = progress};
 	struct fab_reliability r;
-	struct fab_err err;
+	int rc = 0;
 
 	if (is_ours && is_grid)
 		row.bound = fab_cut_bound(kfat->dims[0], kfat->dims[1], k);
@@ -80,8 +82,9 @@ static void add_trials(const struct faults_params *p, struct faults_outcome *o,
 		row.method = "exact";
 		row.probability = row.low = row.high = row.share = 0;
 	} else {
-		if (fab_reliability_try(&trials, k, &r, &err))
-			fab_cli_die(&err);
+		rc = fab_reliability_try(&trials, k, &r, err);
+		if (rc)
+			return rc;
 		row.trials = r.trials;
 		row.probability = r.probability;
 		row.low = r.low;
@@ -94,6 +97,7 @@ static void add_trials(const struct faults_params *p, struct faults_outcome *o,
 	}
 	fab_cli_progress_free(progress);
 	FAB_PUSH(&o->reliability, row);
+	return 0;
 }
 
 /* The rows of an algorithm have all numbers of faults from 1 on: add the mean time. */
@@ -133,23 +137,27 @@ static void explain_rule(struct faults_outcome *o, uint32_t k)
 		rule_name);
 }
 
-void faults_try_reliability(struct faults_params *p, struct faults_outcome *o)
+int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
+			   struct fab_err *err)
 {
 	uint32_t first = p->questions.max_faults ? 1 : p->wish.dead.random;
 	uint32_t last = p->questions.max_faults ? p->questions.max_faults : first;
+	int rc;
 
 	if (!o->kfat)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "%s: --reliability needs a high-dimension fat tree; %s",
-			     p->input.fabric, o->kfat_error.text);
+		return fab_fail(err, EINVAL,
+				"%s: --reliability needs a high-dimension fat tree; %s",
+				p->input.fabric, o->kfat_error.text);
 	if (last + 2 > o->kfat->n_leaves)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "%s: %u faults leave no pair of %u leaf switches",
-			     p->input.fabric, last, o->kfat->n_leaves);
-	fab_cli_count_shard(&p->shard, p->questions.trials, "trials");
+		return fab_fail(err, EINVAL,
+				"%s: %u faults leave no pair of %u leaf switches",
+				p->input.fabric, last, o->kfat->n_leaves);
+	rc = fab_cli_count_shard(&p->shard, p->questions.trials, "trials", err);
 	for (size_t i = 0; i < p->n_engines; i++)
-		for (uint32_t k = first; k <= last; k++)
-			add_trials(p, o, p->engines[i], k);
+		for (uint32_t k = first; k <= last && !rc; k++)
+			rc = add_trials(p, o, p->engines[i], k, err);
+	if (rc)
+		return rc;
 	if (o->kfat->n_dims == 2) {
 		for (uint32_t k = first; k <= last; k++)
 			add_rule(p, o, k);
@@ -157,4 +165,5 @@ void faults_try_reliability(struct faults_params *p, struct faults_outcome *o)
 	}
 	if (p->questions.mtbf_seconds > 0 && p->questions.max_faults)
 		add_times(p, o);
+	return 0;
 }

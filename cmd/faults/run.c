@@ -22,23 +22,25 @@ static void add_default_engines(struct faults_params *p, const struct faults_out
 }
 
 /* Algorithms that cannot route the fabric: those of `all` are left out. */
-static void choose_engines(struct faults_params *p, const struct faults_outcome *o)
+static int choose_engines(struct faults_params *p, const struct faults_outcome *o,
+			  struct fab_err *err)
 {
 	size_t n = 0;
 
 	add_default_engines(p, o);
 	for (size_t i = 0; i < p->n_engines; i++) {
-		struct fab_err err, why;
+		struct fab_err why;
 
 		if (!fab_unicast_fits(p->engines[i], o->kfat, &why))
 			p->engines[n++] = p->engines[i];
 		else if (p->is_optional[i])
 			fab_cli_warn(&p->run, "left out: algorithm %s", why.text);
-		else if (fab_unicast_refuse(p->input.fabric, o->kfat, &o->kfat_error,
-					    &why, &err))
-			fab_cli_die(&err);
+		else
+			return fab_unicast_refuse(p->input.fabric, o->kfat,
+						  &o->kfat_error, &why, err);
 	}
 	p->n_engines = n;
+	return 0;
 }
 
 struct keeping {
@@ -46,32 +48,29 @@ struct keeping {
 	const struct faults_outcome *o;
 };
 
-static void keep(void *context)
+static int keep(void *context, struct fab_err *err)
 {
 	const struct keeping *k = context;
 
-	if (k->p->questions.reliability)
-		faults_store_reliability(k->p, k->o);
-	else
-		faults_store(k->p, k->o);
+	return k->p->questions.reliability ? faults_store_reliability(k->p, k->o, err)
+					   : faults_store(k->p, k->o, err);
 }
 
-/* The last result: with it all of them are committed. */
-static void print_report(struct faults_params *p, const struct faults_outcome *o,
-			 struct fab_cli_results *results)
+/* All files and the report. */
+static int write_results(struct faults_params *p, const struct faults_outcome *o,
+			 struct fab_err *err)
 {
 	struct keeping keeping = {p, o};
+	struct fab_cli_results results = {.keep = keep, .context = &keeping};
 	struct fab_report_options report;
-	struct fab_err err;
 	FILE *file;
+	int rc = faults_write_tables(p, o, &results, err);
 
-	results->keep = keep;
-	results->context = &keeping;
-	file = fab_cli_open_result(results, p->output.path);
-	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
-	if (faults_report(file, &report, p, o, &err))
-		fab_cli_die(&err);
-	fab_cli_commit_results(results);
+	if (rc)
+		return rc;
+	file = fab_cli_open_report(&results, &p->output, &report);
+	rc = faults_report(file, &report, p, o, err);
+	return rc ? rc : fab_cli_commit_results(&results, err);
 }
 
 /* 1 when something was found that was asked for. */
@@ -101,26 +100,27 @@ static void note_input(struct faults_params *p, const struct faults_outcome *o)
 	p->store.shard = &p->shard;
 }
 
-static int answer(struct faults_params *p, struct faults_outcome *o)
+static int answer(struct faults_params *p, struct faults_outcome *o, struct fab_err *err)
 {
-	struct fab_cli_results results = {.n = 0};
+	int rc = 0;
 
 	if (p->questions.reliability) {
-		faults_try_reliability(p, o);
-		print_report(p, o, &results);
-		return FAB_EXIT_DONE;
+		rc = faults_try_reliability(p, o, err);
+		return rc ? rc : write_results(p, o, err);
 	}
 	if (p->questions.explain)
-		faults_find_pair(p, o);
-	faults_solve(p, o);
-	faults_flow(p, o);
-	if (p->questions.has_criticality && o->n)
-		faults_rank_parts(p, o);
-	if (p->questions.reroute)
-		faults_local_reroute(p, o);
-	faults_write_tables(p, o, &results);
-	print_report(p, o, &results);
-	return status_of(p, o);
+		rc = faults_find_pair(p, o, err);
+	if (!rc)
+		rc = faults_solve(p, o, err);
+	if (!rc)
+		rc = faults_flow(p, o, err);
+	if (!rc && p->questions.has_criticality && o->n)
+		rc = faults_rank_parts(p, o, err);
+	if (!rc && p->questions.reroute)
+		rc = faults_local_reroute(p, o, err);
+	if (!rc)
+		rc = write_results(p, o, err);
+	return rc ? rc : status_of(p, o);
 }
 
 static void free_outcome(struct faults_outcome *o)
@@ -149,17 +149,18 @@ int faults_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 {
 	struct faults_params *p = params;
 	struct faults_outcome o = {.f = f};
-	int status;
+	int rc;
 
 	if (fab_kfat_recognize(f, &o.kfat, &o.kfat_error))
 		o.kfat = NULL;
-	if (fab_cli_name_faults(&p->wish.dead, &p->run, f, &o.faults, err)) {
-		fab_kfat_free(o.kfat);
-		return -EINVAL;
-	}
-	choose_engines(p, &o);
+	rc = fab_cli_name_faults(&p->wish.dead, &p->run, f, &o.faults, err);
+	if (!rc)
+		rc = choose_engines(p, &o, err);
+	if (rc)
+		return rc;
 	note_input(p, &o);
-	status = answer(p, &o);
-	free_outcome(&o);
-	return status;
+	rc = answer(p, &o, err);
+	if (rc >= 0)
+		free_outcome(&o);
+	return rc;
 }

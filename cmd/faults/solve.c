@@ -2,6 +2,7 @@
 /* Every set of faults by every algorithm: routed, analysed, summed. */
 #include "faults.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,36 +310,39 @@ static void drop_set(void *context, void *result)
 		free_analysed(&a[i]);
 }
 
-static void solve_loaded(struct sets *s)
+static int solve_loaded(struct sets *s, struct fab_err *err)
 {
 	struct faults_result *r = &s->o->results[0];
 	struct analysed a = {.load_before = NAN};
 	double start = fab_now();
-	struct fab_err err;
+	int rc = faults_read_tables(s->p, s->o, &a.routes, err);
 
+	if (rc)
+		return rc;
 	r->algorithm = "loaded";
 	r->is_sound = true;
-	a.routes = faults_read_tables(s->p, s->o);
 	a.route_seconds = fab_now() - start;
-	if (analyse_tables(s, r, a.routes, s->o->faults, &a, &err) ||
-	    fab_uniform_load(a.routes, &a.j, s->n_threads, &a.load, &err))
-		fab_cli_die(&err);
-	add_analysed(s, r, 0, &a);
+	rc = analyse_tables(s, r, a.routes, s->o->faults, &a, err);
+	if (!rc)
+		rc = fab_uniform_load(a.routes, &a.j, s->n_threads, &a.load, err);
+	if (!rc)
+		add_analysed(s, r, 0, &a);
+	return rc;
 }
 
-static void solve_one(struct sets *s)
+static int solve_one(struct sets *s, struct fab_err *err)
 {
 	struct analysed *a = FAB_NEW0(s->p->n_engines + 1, struct analysed);
-	struct fab_err err;
+	int rc = try_set(s, s->o->faults, a, err);
 
-	if (try_set(s, s->o->faults, a, &err))
-		fab_cli_die(&err);
-	take_set(s, 0, a);
+	if (!rc)
+		take_set(s, 0, a);
 	free(a);
+	return rc;
 }
 
 /* Many sets: one a thread. */
-static void solve_sets(struct sets *s)
+static int solve_sets(struct sets *s, struct fab_err *err)
 {
 	struct fab_sweep sweep = {.what = "set of faults",
 				  .n_items = s->all.n,
@@ -353,41 +357,38 @@ static void solve_sets(struct sets *s)
 				  .take = take_set,
 				  .drop = drop_set,
 				  .progress = fab_cli_progress_tick};
-	struct fab_err err;
+	int rc;
 
 	s->n_threads = fab_sweep_inner_threads(&sweep);
 	sweep.progress_context = fab_cli_progress_new(&s->p->run, "routing", "sets");
-	if (fab_sweep_run(&sweep, &err)) {
-		fab_err_prefix(&err, s->p->input.fabric);
-		fab_cli_die(&err);
-	}
+	rc = fab_sweep_run(&sweep, err);
+	if (rc)
+		fab_err_prefix(err, s->p->input.fabric);
 	fab_cli_progress_free(sweep.progress_context);
+	return rc;
 }
 
-/* Number the sets; exits when there are too few faults or too many sets. */
-static void number_sets(struct sets *s)
+/* Number the sets. EINVAL: there are too few faults, or too many sets. */
+static int number_sets(struct sets *s, struct fab_err *err)
 {
 	const struct faults_wish *w = &s->p->wish;
-	struct fab_err err;
 	int rc = w->exhaustive ? fab_fault_sets_all(s->o->f, s->o->faults, w->dead.of,
-						    w->exhaustive, &s->all, &err)
+						    w->exhaustive, &s->all, err)
 			       : fab_fault_sets_random(s->o->f, s->o->faults, w->dead.of,
 						       w->dead.random, w->count,
-						       s->p->run.seed, &s->all, &err);
+						       s->p->run.seed, &s->all, err);
 
-	if (rc) {
-		fab_err_prefix(&err, s->p->input.fabric);
-		fab_cli_die(&err);
-	}
-	if (w->exhaustive && s->all.n > SETS_MAX)
-		fab_cli_exit(
-			FAB_EXIT_ERROR,
-			"%s: --exhaustive=%u of %zu %s are more than %d sets: draw some "
-			"with --random=%u --count=N",
-			s->p->input.fabric, w->exhaustive, s->all.candidates.of.n,
-			fab_fault_kind_choices.names[w->dead.of], SETS_MAX,
-			w->exhaustive);
+	if (!rc && w->exhaustive && s->all.n > SETS_MAX)
+		rc = fab_fail(err, EINVAL,
+			      "--exhaustive=%u of %zu %s are more than %d sets: draw "
+			      "some with --random=%u --count=N",
+			      w->exhaustive, s->all.candidates.of.n,
+			      fab_fault_kind_choices.names[w->dead.of], SETS_MAX,
+			      w->exhaustive);
+	if (rc)
+		fab_err_prefix(err, s->p->input.fabric);
 	s->o->n_sets = s->all.n;
+	return rc;
 }
 
 /* The only set by chance is what is dead in all that follows. */
@@ -402,14 +403,14 @@ static void draw_one(struct sets *s)
 	fab_fault_maker_fini(&maker);
 }
 
-static void begin_results(struct sets *s)
+static int begin_results(struct sets *s, struct fab_err *err)
 {
 	const struct faults_params *p = s->p;
 	struct faults_outcome *o = s->o;
-	struct fab_err err;
+	int rc = 0;
 
 	o->n = p->n_engines + (p->files.in.lfts != NULL);
-	for (size_t i = 0; i < p->n_engines; i++) {
+	for (size_t i = 0; i < p->n_engines && !rc; i++) {
 		struct faults_result *r = &o->results[i + (p->files.in.lfts != NULL)];
 
 		r->engine = p->engines[i];
@@ -417,33 +418,34 @@ static void begin_results(struct sets *s)
 		r->is_sound = true;
 		r->shard = o->is_one_set ? NULL : fab_cli_shard_text(&p->shard);
 		r->load = r->load_before = NAN;
-		if ((o->faults->named.n || p->wish.dead.random || p->wish.exhaustive) &&
-		    route(s, r->engine, NULL, &s->sound[i], &err))
-			fab_cli_die(&err);
+		if (o->faults->named.n || p->wish.dead.random || p->wish.exhaustive)
+			rc = route(s, r->engine, NULL, &s->sound[i], err);
 	}
+	return rc;
 }
 
-void faults_solve(struct faults_params *p, struct faults_outcome *o)
+int faults_solve(struct faults_params *p, struct faults_outcome *o, struct fab_err *err)
 {
 	struct sets s = {.p = p, .o = o, .n_threads = p->run.threads};
+	int rc = 0;
 
 	o->is_one_set =
 		!p->wish.exhaustive && (!p->wish.dead.random || p->wish.count == 1);
 	o->n_sets = 1;
 	if (p->files.in.lfts)
-		solve_loaded(&s);
-	begin_results(&s);
-	if (p->wish.dead.random || p->wish.exhaustive)
-		number_sets(&s);
-	if (!o->is_one_set) {
-		fab_cli_count_shard(&p->shard, o->n_sets, "sets of faults");
-		solve_sets(&s);
-	} else {
-		if (p->wish.dead.random)
-			draw_one(&s);
-		solve_one(&s);
-	}
+		rc = solve_loaded(&s, err);
+	if (!rc)
+		rc = begin_results(&s, err);
+	if (!rc && (p->wish.dead.random || p->wish.exhaustive))
+		rc = number_sets(&s, err);
+	if (!rc && !o->is_one_set)
+		rc = fab_cli_count_shard(&p->shard, o->n_sets, "sets of faults", err);
+	if (!rc && o->is_one_set && p->wish.dead.random)
+		draw_one(&s);
+	if (!rc)
+		rc = o->is_one_set ? solve_one(&s, err) : solve_sets(&s, err);
 	for (size_t i = 0; i < p->n_engines; i++)
 		fab_routes_free(s.sound[i]);
 	fab_fault_sets_fini(&s.all);
+	return rc;
 }

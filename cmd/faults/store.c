@@ -47,9 +47,11 @@ static char *sets_asked(const struct faults_params *p)
 	return w->exhaustive ? fab_format("all %u of %s", w->exhaustive, kind) : NULL;
 }
 
-void faults_store(const struct faults_params *p, const struct faults_outcome *o)
+int faults_store(const struct faults_params *p, const struct faults_outcome *o,
+		 struct fab_err *err)
 {
 	struct fab_draft d = {0};
+	int rc;
 
 	fab_draft_fact(&d, "faults", (double)o->faults->named.n);
 	fab_draft_fact(&d, "sets", (double)o->n_sets);
@@ -79,8 +81,9 @@ void faults_store(const struct faults_params *p, const struct faults_outcome *o)
 				       o->critical.v[k].name, part_columns,
 				       FAB_COUNT(part_columns), &o->critical.v[k]);
 	}
-	fab_cli_add_run(&p->store, &p->run, o->f, fab_draft_run(&d));
+	rc = fab_cli_add_run(&p->store, &p->run, o->f, fab_draft_run(&d), err);
 	fab_draft_fini(&d);
+	return rc;
 }
 
 /* All rows of the algorithm of row `first`: the numbers of the last one, and each a part.
@@ -105,11 +108,12 @@ static void add_algorithm(struct fab_draft *d, const struct faults_outcome *o,
 	}
 }
 
-void faults_store_reliability(const struct faults_params *p,
-			      const struct faults_outcome *o)
+int faults_store_reliability(const struct faults_params *p,
+			     const struct faults_outcome *o, struct fab_err *err)
 {
 	const struct faults_reliability_row *rows = o->reliability.v;
 	struct fab_draft d = {0};
+	int rc;
 
 	fab_draft_asked(&d, "trials",
 			fab_format("%" PRIu64 ", seed %" PRIu64, p->questions.trials,
@@ -126,6 +130,7 @@ void faults_store_reliability(const struct faults_params *p,
 		if (is_first)
 			add_algorithm(&d, o, i);
 	}
-	fab_cli_add_run(&p->store, &p->run, o->f, fab_draft_run(&d));
+	rc = fab_cli_add_run(&p->store, &p->run, o->f, fab_draft_run(&d), err);
 	fab_draft_fini(&d);
+	return rc;
 }

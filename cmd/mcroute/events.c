@@ -99,44 +99,32 @@ bool mcroute_events_given(const struct mcroute_events *e)
 	return e->path || e->pattern;
 }
 
-static struct fab_events *read_events(const struct mcroute_events *e,
-				      const struct fab_fabric *f)
+static int read_events(const struct mcroute_events *e, const struct fab_fabric *f,
+		       struct fab_events **out, struct fab_err *err)
 {
 	const char *name = strcmp(e->path, "-") ? e->path : "standard input";
-	struct fab_events *events;
 	struct fab_input in;
-	struct fab_err err;
+	int rc = fab_input_read(e->path, &in, err);
 
-	if (fab_input_read(e->path, &in, &err) ||
-	    fab_events_read(f, name, in.bytes, in.n, &events, &err))
-		fab_cli_die(&err);
+	if (rc)
+		return rc;
+	rc = fab_events_read(f, name, in.bytes, in.n, out, err);
 	fab_input_fini(&in);
-	return events;
+	return rc;
 }
 
-static void write_events(const struct mcroute_events *e, const struct fab_fabric *f,
-			 const struct fab_events *events, struct fab_cli_results *results)
+static int make_events(const struct mcroute_events *e,
+		       const struct mcroute_events_job *job,
+		       struct fab_cli_results *results, struct fab_events **out,
+		       struct fab_err *err)
 {
-	struct fab_err err;
+	int rc = e->path ? read_events(e, job->f, out, err)
+			 : fab_events_generate(job->f, e->pattern, job->run->seed, out,
+					       err);
 
-	if (fab_export_events(fab_cli_open_result(results, e->out), f, events, &err))
-		fab_cli_die(&err);
-}
-
-static struct fab_events *make_events(const struct mcroute_events *e,
-				      const struct mcroute_events_job *job,
-				      struct fab_cli_results *results)
-{
-	struct fab_events *events;
-	struct fab_err err;
-
-	if (e->path)
-		return read_events(e, job->f);
-	if (fab_events_generate(job->f, e->pattern, job->run->seed, &events, &err))
-		fab_cli_die(&err);
-	if (e->out)
-		write_events(e, job->f, events, results);
-	return events;
+	return rc || !e->out ? rc
+			     : fab_export_events(fab_cli_open_result(results, e->out),
+						 job->f, *out, err);
 }
 
 static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uint32_t n)
@@ -145,33 +133,36 @@ static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uin
 }
 
 /* What the trees that are left amount to. */
-static void analyse(const struct mcroute_events_job *job, const struct fab_dist *dist,
-		    const struct fab_live *live, const struct fab_events *events,
-		    struct outcome *out)
+static int analyse(const struct mcroute_events_job *job, const struct fab_dist *dist,
+		   const struct fab_live *live, const struct fab_events *events,
+		   struct outcome *out, struct fab_err *err)
 {
 	struct fab_mcast_result result;
 	struct fab_groups none = {.first = (uint64_t[1]){0}}, *alive;
 	struct fab_mcast_problem problem = {job->f, dist, &none};
-	struct fab_err err;
+	struct fab_err found;
+	int rc = fab_live_result(live, events->groups, &alive, &result, err);
 
-	if (fab_live_result(live, events->groups, &alive, &result, &err))
-		fab_cli_die(&err);
+	if (rc)
+		return rc;
 	if (alive)
 		problem.groups = alive;
 	fab_efi_of(&problem, &result, &out->efi);
 	out->is_sound = true;
-	if (job->run->verify && alive && fab_mcast_verify(&problem, &result, &err)) {
-		fab_cli_warn(job->run, "%s", err.text);
+	if (job->run->verify && alive && fab_mcast_verify(&problem, &result, &found)) {
+		fab_cli_warn(job->run, "%s", found.text);
 		out->is_sound = false;
 	}
 	fab_mcast_result_fini(&result);
 	fab_groups_free(alive);
+	return 0;
 }
 
-static void replay(const struct mcroute_events *e, const struct mcroute_events_job *job,
-		   const struct fab_dist *dist, const struct fab_events *events,
-		   const struct fab_mcast_engine *engine,
-		   enum fab_lifecycle_behaviour behaviour, struct outcome *out)
+static int replay(const struct mcroute_events *e, const struct mcroute_events_job *job,
+		  const struct fab_dist *dist, const struct fab_events *events,
+		  const struct fab_mcast_engine *engine,
+		  enum fab_lifecycle_behaviour behaviour, struct outcome *out,
+		  struct fab_err *err)
 {
 	struct fab_live *live =
 		fab_live_new(job->f, dist, events->groups->n, engine, job->root_ties);
@@ -184,12 +175,14 @@ static void replay(const struct mcroute_events *e, const struct mcroute_events_j
 							.loss = e->loss,
 							.seed = job->run->seed};
 	double start = fab_now();
+	int rc;
 
 	fab_lifecycle_replay(events, &lifecycle, &router, &out->lifecycle);
 	out->seconds = fab_now() - start;
 	out->peak = fab_live_peak(live);
-	analyse(job, dist, live, events, out);
+	rc = analyse(job, dist, live, events, out, err);
 	fab_live_free(live);
+	return rc;
 }
 
 static void print_row(struct fab_report *r, const char *algorithm, const char *behaviour,
@@ -201,21 +194,19 @@ static void print_row(struct fab_report *r, const char *algorithm, const char *b
 	fab_report_record(r, &row);
 }
 
-/* All behaviours of every engine, [n_engines * FAB_LIFECYCLE_N_BEHAVIOURS] on the heap.
- */
-static struct outcome *replay_all(const struct mcroute_events *e,
-				  const struct mcroute_events_job *job,
-				  const struct fab_dist *dist,
-				  const struct fab_events *events)
+/* All behaviours of every engine into all[n_engines * FAB_LIFECYCLE_N_BEHAVIOURS]. */
+static int replay_all(const struct mcroute_events *e,
+		      const struct mcroute_events_job *job, const struct fab_dist *dist,
+		      const struct fab_events *events, struct outcome *all,
+		      struct fab_err *err)
 {
-	struct outcome *all =
-		FAB_NEW0(job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS, struct outcome);
+	const size_t n = FAB_LIFECYCLE_N_BEHAVIOURS;
+	int rc = 0;
 
-	for (size_t i = 0; i < job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS; i++)
-		replay(e, job, dist, events, job->engines[i / FAB_LIFECYCLE_N_BEHAVIOURS],
-		       (enum fab_lifecycle_behaviour)(i % FAB_LIFECYCLE_N_BEHAVIOURS),
-		       &all[i]);
-	return all;
+	for (size_t i = 0; i < job->n_engines * n && !rc; i++)
+		rc = replay(e, job, dist, events, job->engines[i / n],
+			    (enum fab_lifecycle_behaviour)(i % n), &all[i], err);
+	return rc;
 }
 
 /* Times do not depend on the algorithm. */
@@ -271,40 +262,50 @@ static bool print_results(struct fab_report *r, const struct mcroute_events_job 
 	return is_sound;
 }
 
-int mcroute_events_run(const struct mcroute_events *e,
-		       const struct mcroute_events_job *job)
+static int print_report(const struct mcroute_events_job *job,
+			struct fab_cli_results *results, const struct fab_events *events,
+			const struct outcome *all, bool *is_sound, struct fab_err *err)
 {
 	static const struct fab_column fields[] = {
 		{"groups", FAB_UINT, "multicast groups", 0},
 		{"members", FAB_UINT, "members of all groups together", 0},
 		{"requests", FAB_UINT, "requests to join and to leave, lost ones too", 0},
 	};
-	struct fab_cli_results results = {.n = 0};
-	struct fab_events *events = make_events(e, job, &results);
-	struct outcome *all;
 	const struct fab_groups *g = events->groups;
 	struct fab_report_options how;
-	struct fab_report *r;
-	struct fab_dist *dist;
-	struct fab_err err;
-	bool is_sound;
-	FILE *file;
+	FILE *file = fab_cli_open_report(results, job->output, &how);
+	struct fab_report *r =
+		fab_cli_begin_report(file, &how, "fabric-mcroute", "results", job->f);
+	int rc;
 
-	if (fab_dist_new(job->f, job->run->threads, &dist, &err))
-		fab_cli_die(&err);
-	all = replay_all(e, job, dist, events);
-	file = fab_cli_open_result(&results, job->output->path);
-	how = fab_cli_report_options(job->output, &results.sinks[results.n - 1]);
-	r = fab_cli_begin_report(file, &how, "fabric-mcroute", "results", job->f);
 	print_answer(r, all);
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = events->n});
-	is_sound = print_results(r, job, all);
-	fab_cli_finish_report(r);
-	fab_cli_commit_results(&results);
+	*is_sound = print_results(r, job, all);
+	rc = fab_report_finish(r, err);
+	return rc ? rc : fab_cli_commit_results(results, err);
+}
+
+int mcroute_events_run(const struct mcroute_events *e,
+		       const struct mcroute_events_job *job, struct fab_err *err)
+{
+	struct outcome *all =
+		FAB_NEW0(job->n_engines * FAB_LIFECYCLE_N_BEHAVIOURS, struct outcome);
+	struct fab_cli_results results = {.n = 0};
+	struct fab_events *events = NULL;
+	struct fab_dist *dist = NULL;
+	bool is_sound = false;
+	int rc = make_events(e, job, &results, &events, err);
+
+	if (!rc)
+		rc = fab_dist_new(job->f, job->run->threads, &dist, err);
+	if (!rc)
+		rc = replay_all(e, job, dist, events, all, err);
+	if (!rc)
+		rc = print_report(job, &results, events, all, &is_sound, err);
 	fab_dist_free(dist);
 	fab_events_free(events);
 	free(all);
-	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
+	return rc ? rc : is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;
 }

@@ -30,4 +30,5 @@ extern const size_t mcroute_events_n_columns;
 bool mcroute_events_given(const struct mcroute_events *e);
 /* Replay the trace by every engine in all behaviours and print it: the exit status. */
 int mcroute_events_run(const struct mcroute_events *e,
-		       const struct mcroute_events_job *job);
+		       const struct mcroute_events_job *job,
+		       struct fab_err *err) FAB_MUST_CHECK;

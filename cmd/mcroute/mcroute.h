@@ -92,8 +92,9 @@ void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads)
 void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o);
 
 /* With --sweep: optimal with one height after the other, by these options. */
-void mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome *o,
-			   const struct fab_mcast_options *options);
+int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome *o,
+			  const struct fab_mcast_options *options,
+			  struct fab_err *err) FAB_MUST_CHECK;
 /* The table `sweep`. */
 void mcroute_print_sweep(struct fab_report *r, const struct mcroute_outcome *o);
 
@@ -125,16 +126,19 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 		   const struct mcroute_outcome *o, uint32_t n_fullest,
 		   struct fab_err *err) FAB_MUST_CHECK;
 
-/* With --store: add the outcome to the database. Exits on failure. */
-void mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o);
+/* With --store: add the outcome to the database. */
+int mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o,
+		  struct fab_err *err) FAB_MUST_CHECK;
 
 /* Make the tables a result of `o`, which holds problem.f and groups. */
-void mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables);
+int mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables,
+			   struct fab_err *err) FAB_MUST_CHECK;
 /* The table `broken`. */
 void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o);
 /* Add --mcfdbs-out to the results: the trees of the last one. */
-void mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
-			  struct fab_cli_results *results);
+int mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
+			 struct fab_cli_results *results,
+			 struct fab_err *err) FAB_MUST_CHECK;
 
 /* Say that the groups do not fit into mlid_cap multicast LIDs, if that is so. */
 void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_run *run);
@@ -142,9 +146,9 @@ void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_ru
  * When they do not: route them by the engines of the results once more, sharing
  * mlid_cap multicast LIDs.
  */
-void mcroute_share(struct mcroute_outcome *o,
-		   const struct fab_mcast_engine *const *engines,
-		   const struct fab_mcast_options *options,
-		   const struct fab_cli_run *run);
+int mcroute_share(struct mcroute_outcome *o,
+		  const struct fab_mcast_engine *const *engines,
+		  const struct fab_mcast_options *options, const struct fab_cli_run *run,
+		  struct fab_err *err) FAB_MUST_CHECK;
 /* The table `sharing`. */
 void mcroute_print_sharing(struct fab_report *r, const struct mcroute_outcome *o);

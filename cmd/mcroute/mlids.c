@@ -30,33 +30,35 @@ void mcroute_warn_mlids(const struct mcroute_outcome *o, const struct fab_cli_ru
 			     n, o->mlid_cap, n - o->mlid_cap);
 }
 
-void mcroute_share(struct mcroute_outcome *o,
-		   const struct fab_mcast_engine *const *engines,
-		   const struct fab_mcast_options *options, const struct fab_cli_run *run)
+int mcroute_share(struct mcroute_outcome *o,
+		  const struct fab_mcast_engine *const *engines,
+		  const struct fab_mcast_options *options, const struct fab_cli_run *run,
+		  struct fab_err *err)
 {
 	struct fab_mcast_problem problem = o->problem;
 	size_t n = o->n - o->has_tables;
 	struct fab_mcast_result results[MCROUTE_MAX_ENGINES];
 	struct fab_groups *groups;
-	struct fab_err err;
+	struct fab_err why;
 	double seconds;
+	int rc;
 
 	if (o->problem.groups->n <= o->mlid_cap || !n)
-		return;
-	if (fab_groups_share(problem.f, problem.groups, o->mlid_cap, &groups, &err)) {
-		fab_cli_warn(run, "groups cannot share multicast LIDs: %s", err.text);
-		return;
+		return 0;
+	if (fab_groups_share(problem.f, problem.groups, o->mlid_cap, &groups, &why)) {
+		fab_cli_warn(run, "groups cannot share multicast LIDs: %s", why.text);
+		return 0;
 	}
 	problem.groups = groups;
-	if (fab_mcast_route(&problem, engines, n, options, results, &seconds, &err))
-		fab_cli_die(&err);
-	for (size_t i = 0; i < n; i++) {
+	rc = fab_mcast_route(&problem, engines, n, options, results, &seconds, err);
+	for (size_t i = 0; i < n && !rc; i++) {
 		o->shared_efi[o->has_tables + i] = fab_shared_max_efi(
 			problem.f, &results[i], o->problem.groups->n, o->mlid_cap);
 		fab_mcast_result_fini(&results[i]);
 	}
-	o->has_sharing = true;
+	o->has_sharing = !rc;
 	fab_groups_free(groups);
+	return rc;
 }
 
 void mcroute_print_sharing(struct fab_report *r, const struct mcroute_outcome *o)

@@ -29,7 +29,8 @@ static uint32_t raise_bound(void *context)
 }
 
 /* Distances, trees, loads and the bound: results behind those that there are. */
-static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
+static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
+		 struct fab_err *err)
 {
 	struct fab_cli_progress *progress =
 		fab_cli_progress_new(&p->run, "routing", "groups");
@@ -43,31 +44,30 @@ static void route(const struct mcroute_params *p, struct mcroute_outcome *o)
 					  .progress_context = progress};
 	struct raising raising = {o, p->run.threads, !p->height_slack};
 	double start = fab_now();
-	struct fab_dist *dist;
-	struct fab_err err;
+	int rc;
 
-	if (fab_dist_new(o->problem.f, p->run.threads, &dist, &err))
-		fab_cli_die(&err);
+	if (p->has_search)
+		fab_cli_catch_interrupt();
+	rc = fab_dist_new(o->problem.f, p->run.threads, &o->dist, err);
+	if (rc)
+		return rc;
 	o->distances_seconds = fab_now() - start;
-	o->problem.dist = dist;
-	o->dist = dist;
+	o->problem.dist = o->dist;
 	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads);
 	mcast.bound = p->height_slack ? o->lower_bound : mcroute_low_bound(o);
 	mcast.raise_bound = raise_bound;
 	mcast.raise_bound_context = &raising;
-	if (p->has_search)
-		fab_cli_catch_interrupt();
-	if (fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
-			    o->results + o->n, &o->roots_seconds, &err))
-		fab_cli_die(&err);
-	if (p->has_sweep)
-		mcroute_sweep_heights(p, o, &mcast);
+	rc = fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
+			     o->results + o->n, &o->roots_seconds, err);
+	if (!rc && p->has_sweep)
+		rc = mcroute_sweep_heights(p, o, &mcast, err);
 	fab_cli_progress_free(progress);
+	if (rc)
+		return rc;
 	mcast.progress = NULL;
 	for (size_t i = 0; i < p->n_engines; i++, o->n++)
 		fab_efi_of(&o->problem, &o->results[o->n], &o->efi[o->n]);
-	if (p->mlid_cap)
-		mcroute_share(o, p->engines, &mcast, &p->run);
+	return p->mlid_cap ? mcroute_share(o, p->engines, &mcast, &p->run, err) : 0;
 }
 
 /* Every result by a second path; what is wrong goes to standard error. */
@@ -91,85 +91,77 @@ struct keeping {
 	const struct mcroute_outcome *o;
 };
 
-static void keep(void *context)
+static int keep(void *context, struct fab_err *err)
 {
 	const struct keeping *k = context;
 
-	mcroute_store(k->p, k->o);
+	return mcroute_store(k->p, k->o, err);
 }
 
-/* The last result: with it all of them are committed. */
-static void print_report(struct mcroute_params *p, const struct mcroute_outcome *o,
-			 struct fab_cli_results *results)
-{
-	struct keeping keeping = {p, o};
-	struct fab_report_options report;
-	struct fab_err err;
-	FILE *file;
-
-	results->keep = keep;
-	results->context = &keeping;
-	file = fab_cli_open_result(results, p->output.path);
-	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
-	if (mcroute_report(file, &report, o, p->fullest, &err))
-		fab_cli_die(&err);
-	fab_cli_commit_results(results);
-}
-
-static void write_bounds(const struct mcroute_params *p, const struct mcroute_outcome *o,
-			 struct fab_cli_results *results)
-{
-	struct fab_err err;
-
-	if (fab_export_bounds(fab_cli_open_result(results, p->bound_out), &o->problem,
-			      o->bounds, MCROUTE_N_BOUNDS, &err))
-		fab_cli_die(&err);
-}
-
-static void write_trees(const struct mcroute_params *p, const struct mcroute_outcome *o,
-			struct fab_cli_results *results)
+static int write_trees(const struct mcroute_params *p, const struct mcroute_outcome *o,
+		       struct fab_cli_results *results, struct fab_err *err)
 {
 	FILE *file = fab_cli_open_result(results, p->trees_out);
-	struct fab_err err;
+	int rc = 0;
 
-	for (size_t i = o->has_tables; i < o->n; i++)
-		if (fab_export_trees(file, &o->problem, &o->results[i], &err))
-			fab_cli_die(&err);
+	for (size_t i = o->has_tables; i < o->n && !rc; i++)
+		rc = fab_export_trees(file, &o->problem, &o->results[i], err);
+	return rc;
+}
+
+/* All files and the report. */
+static int write_results(struct mcroute_params *p, const struct mcroute_outcome *o,
+			 struct fab_err *err)
+{
+	struct keeping keeping = {p, o};
+	struct fab_cli_results results = {.keep = keep, .context = &keeping};
+	struct fab_report_options report;
+	FILE *file;
+	int rc = 0;
+
+	if (p->trees_out)
+		rc = write_trees(p, o, &results, err);
+	if (!rc && p->bound_out)
+		rc = fab_export_bounds(fab_cli_open_result(&results, p->bound_out),
+				       &o->problem, o->bounds, MCROUTE_N_BOUNDS, err);
+	if (!rc && p->mcfdbs_out)
+		rc = mcroute_write_tables(o, p->mcfdbs_out, &results, err);
+	if (rc)
+		return rc;
+	file = fab_cli_open_report(&results, &p->output, &report);
+	rc = mcroute_report(file, &report, o, p->fullest, err);
+	return rc ? rc : fab_cli_commit_results(&results, err);
 }
 
 static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
-		      const struct fab_fabric *f)
+		      const struct fab_fabric *f, struct fab_err *err)
 {
-	struct fab_cli_results results = {.n = 0};
 	struct fab_mft *tables = NULL;
-	struct fab_groups *groups;
+	struct fab_groups *groups = NULL;
 	bool is_sound = true;
-	struct fab_err err;
 	int rc = 0;
 
 	if (p->mcfdbs)
 		rc = fab_cli_read_mcfdbs(p->mcfdbs, p->groups.ignore_unknown, &p->run, f,
-					 &tables, &err);
+					 &tables, err);
 	if (!rc)
-		rc = fab_cli_make_groups(&p->groups, &p->run, f, tables, &groups, &err);
+		rc = fab_cli_make_groups(&p->groups, &p->run, f, tables, &groups, err);
 	if (rc)
-		fab_cli_die(&err);
+		return rc;
 	o->was_verified = p->run.verify;
 	o->problem = (struct fab_mcast_problem){.f = f, .groups = groups};
 	o->mlid_cap = p->mlid_cap ? p->mlid_cap : DEFAULT_MLID_CAP;
 	mcroute_warn_mlids(o, &p->run);
 	if (tables)
-		mcroute_analyse_tables(o, tables);
-	route(p, o);
-	if (p->run.verify)
+		rc = mcroute_analyse_tables(o, tables, err);
+	if (!rc)
+		rc = route(p, o, err);
+	if (!rc && p->run.verify)
 		is_sound = verify(p, o);
-	if (p->trees_out)
-		write_trees(p, o, &results);
-	if (p->bound_out)
-		write_bounds(p, o, &results);
-	if (p->mcfdbs_out)
-		mcroute_write_tables(o, p->mcfdbs_out, &results);
-	print_report(p, o, &results);
+	if (!rc)
+		rc = write_results(p, o, err);
+	if (rc)
+		return rc;
 	if (p->check && o->loaded.n_broken)
 		is_sound = false;
 	for (size_t i = o->has_tables; i < o->n; i++)
@@ -191,7 +183,7 @@ int mcroute_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 		f, p->engines, p->n_engines, p->root_ties, &p->run, &p->output};
 	struct mcroute_outcome o = {0};
 
-	(void)err;
-	return mcroute_events_given(&p->events) ? mcroute_events_run(&p->events, &job)
-						: run_groups(p, &o, f);
+	return mcroute_events_given(&p->events)
+		       ? mcroute_events_run(&p->events, &job, err)
+		       : run_groups(p, &o, f, err);
 }

@@ -30,10 +30,12 @@ static char *seed_of(const struct mcroute_params *p)
 	return NULL;
 }
 
-void mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o)
+int mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *o,
+		  struct fab_err *err)
 {
 	const struct fab_groups *g = o->problem.groups;
 	struct fab_draft d = {0};
+	int rc;
 
 	fab_draft_fact(&d, "groups", g->n);
 	fab_draft_fact(&d, "members", (double)g->first[g->n]);
@@ -56,6 +58,7 @@ void mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome 
 				fab_draft_bin(&d, e, count[e]);
 		free(count);
 	}
-	fab_cli_add_run(&p->store, &p->run, o->problem.f, fab_draft_run(&d));
+	rc = fab_cli_add_run(&p->store, &p->run, o->problem.f, fab_draft_run(&d), err);
 	fab_draft_fini(&d);
+	return rc;
 }

@@ -31,8 +31,8 @@ static const struct fab_column columns[] = {
 };
 #undef AT
 
-void mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome *o,
-			   const struct fab_mcast_options *options)
+int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome *o,
+			  const struct fab_mcast_options *options, struct fab_err *err)
 {
 	const struct fab_mcast_engine *engine = &fab_mcast_optimal;
 	uint32_t last = p->has_height_slack ? p->height_slack : DEFAULT_LAST;
@@ -45,21 +45,23 @@ void mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcom
 							       : mcroute_low_bound(o),
 						.verified = FAB_UNKNOWN};
 		struct fab_mcast_result result;
-		struct fab_err err;
+		struct fab_err found;
 		double roots;
+		int rc;
 
 		own.height_slack = slack;
 		own.bound = row.bound;
 		own.raise_bound = NULL;
-		if (fab_mcast_route(&o->problem, &engine, 1, &own, &result, &roots, &err))
-			fab_cli_die(&err);
+		rc = fab_mcast_route(&o->problem, &engine, 1, &own, &result, &roots, err);
+		if (rc)
+			return rc;
 		fab_efi_of(&o->problem, &result, &row.efi);
 		row.ended = fab_mcast_ended_name(result.ended);
 		row.seconds = result.trees_seconds;
 		if (p->run.verify) {
-			row.verified = !fab_mcast_verify(&o->problem, &result, &err);
+			row.verified = !fab_mcast_verify(&o->problem, &result, &found);
 			if (!row.verified)
-				fab_cli_warn(&p->run, "%s", err.text);
+				fab_cli_warn(&p->run, "%s", found.text);
 		}
 		fab_mcast_result_fini(&result);
 		/* lower trees are such trees, too */
@@ -69,6 +71,7 @@ void mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcom
 		if (row.efi.max <= o->lower_bound)
 			break; /* no height gives less */
 	}
+	return 0;
 }
 
 void mcroute_print_sweep(struct fab_report *r, const struct mcroute_outcome *o)

@@ -30,16 +30,18 @@ static const struct fab_column broken_columns[] = {
 };
 #undef AT
 
-void mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables)
+int mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tables,
+			   struct fab_err *err)
 {
 	uint16_t *mlid = FAB_NEW(o->problem.groups->n, uint16_t);
 	struct fab_mcast_result *result = &o->results[o->n];
-	struct fab_err err;
+	int rc = fab_groups_mlids(o->problem.groups, mlid, err);
 
-	if (fab_groups_mlids(o->problem.groups, mlid, &err))
-		fab_cli_die(&err);
-	fab_loaded_of(o->problem.f, o->problem.groups, mlid, tables, &o->loaded);
+	if (!rc)
+		fab_loaded_of(o->problem.f, o->problem.groups, mlid, tables, &o->loaded);
 	free(mlid);
+	if (rc)
+		return rc;
 	*result = (struct fab_mcast_result){.engine = &loaded_engine,
 					    .load = o->loaded.load,
 					    .trees_seconds = (double)NAN};
@@ -47,6 +49,7 @@ void mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tab
 	o->efi[o->n].max_height = o->loaded.max_height;
 	o->is_sound[o->n++] = !o->loaded.n_broken;
 	o->has_tables = true;
+	return 0;
 }
 
 void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o)
@@ -71,18 +74,17 @@ void mcroute_print_broken(struct fab_report *r, const struct mcroute_outcome *o)
 	fab_report_table_end(r);
 }
 
-void mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
-			  struct fab_cli_results *results)
+int mcroute_write_tables(const struct mcroute_outcome *o, const char *path,
+			 struct fab_cli_results *results, struct fab_err *err)
 {
 	uint16_t *mlid = FAB_NEW(o->problem.groups->n, uint16_t);
-	struct fab_err err;
+	int rc = fab_groups_give_mlids(o->problem.groups, mlid, err);
 
-	if (fab_groups_give_mlids(o->problem.groups, mlid, &err)) {
-		fab_err_prefix(&err, "--mcfdbs-out");
-		fab_cli_die(&err);
-	}
-	if (fab_export_mcfdbs(fab_cli_open_result(results, path), &o->problem,
-			      &o->results[o->n - 1], mlid, &err))
-		fab_cli_die(&err);
+	if (rc)
+		fab_err_prefix(err, "--mcfdbs-out");
+	else
+		rc = fab_export_mcfdbs(fab_cli_open_result(results, path), &o->problem,
+				       &o->results[o->n - 1], mlid, err);
 	free(mlid);
+	return rc;
 }

@@ -231,7 +231,8 @@ void sim_print_cycle(struct fab_report *r, const struct sim_outcome *o);
 void sim_answer(struct fab_report *r, const struct sim_outcome *o);
 int sim_report(FILE *out, const struct fab_report_options *options,
 	       const struct sim_outcome *o, struct fab_err *err) FAB_MUST_CHECK;
-void sim_store(const struct sim_params *p, const struct sim_outcome *o);
+int sim_store(const struct sim_params *p, const struct sim_outcome *o,
+	      struct fab_err *err) FAB_MUST_CHECK;
 /* --cables-out, --histogram-out: JSON lines. */
 int sim_write_cables(FILE *out, const struct sim_outcome *o, struct fab_err *err);
 int sim_write_histogram(FILE *out, const struct sim_outcome *o, struct fab_err *err);

@@ -28,7 +28,7 @@ void sim_plot(const struct fab_cli_plot *plot, const struct sim_outcome *o,
 			latency[n] = (struct fab_plot_series){point->net->algorithm,
 							      x + i, z + i, 1};
 	}
-	script = fab_cli_begin_plot();
+	script = fab_cli_begin_plot(results);
 	fab_export_gnuplot_load(script, plot->terminal,
 				o->p->tick == SIM_TICK_FLIT ? "mean latency, flit times"
 							    : "mean latency, ns",

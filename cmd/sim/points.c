@@ -231,7 +231,9 @@ int sim_simulate(struct sim_params *p, struct sim_outcome *o, struct fab_err *er
 	struct fab_cli_progress *progress;
 	int rc;
 
-	fab_cli_count_shard(&p->shard, sweep.n_items, "simulations");
+	rc = fab_cli_count_shard(&p->shard, sweep.n_items, "simulations", err);
+	if (rc)
+		return rc;
 	o->n_items = fab_shard_items(&p->shard.part, sweep.n_items);
 	w.n_threads = inner_threads(&w, &sweep);
 	progress = fab_cli_progress_new(&p->run, "simulating",

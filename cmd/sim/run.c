@@ -12,12 +12,11 @@ struct keeping {
 	const struct sim_outcome *o;
 };
 
-static void keep(void *context)
+static int keep(void *context, struct fab_err *err)
 {
 	const struct keeping *k = context;
 
-	if (!k->p->pair && !k->o->was_interrupted)
-		sim_store(k->p, k->o);
+	return k->p->pair || k->o->was_interrupted ? 0 : sim_store(k->p, k->o, err);
 }
 
 /* The last result: with it all of them are committed. */
@@ -26,16 +25,12 @@ static int print_report(struct sim_params *p, const struct sim_outcome *o,
 {
 	struct keeping keeping = {p, o};
 	struct fab_report_options report;
-	FILE *file;
+	FILE *file = fab_cli_open_report(results, &p->output, &report);
+	int rc = sim_report(file, &report, o, err);
 
 	results->keep = keep;
 	results->context = &keeping;
-	file = fab_cli_open_result(results, p->output.path);
-	report = fab_cli_report_options(&p->output, &results->sinks[results->n - 1]);
-	if (sim_report(file, &report, o, err))
-		return -EIO;
-	fab_cli_commit_results(results);
-	return 0;
+	return rc ? rc : fab_cli_commit_results(results, err);
 }
 
 static int write_files(const struct sim_params *p, const struct sim_outcome *o,

@@ -45,9 +45,11 @@ static void add_asked(struct fab_draft *d, const struct sim_params *p,
 		fab_draft_asked(d, "multicast_tables", fab_strdup(p->mcfdbs));
 }
 
-void sim_store(const struct sim_params *p, const struct sim_outcome *o)
+int sim_store(const struct sim_params *p, const struct sim_outcome *o,
+	      struct fab_err *err)
 {
 	struct fab_draft d = {0};
+	int rc;
 
 	fab_draft_table(&d, sim_columns, sim_n_columns);
 	fab_draft_fact(&d, "faults", (double)o->dead->named.n);
@@ -57,6 +59,7 @@ void sim_store(const struct sim_params *p, const struct sim_outcome *o)
 		n = sim_count_points(o, i);
 		add_points(&d, o, i, n);
 	}
-	fab_cli_add_run(&p->store, &p->run, o->dead->f, fab_draft_run(&d));
+	rc = fab_cli_add_run(&p->store, &p->run, o->dead->f, fab_draft_run(&d), err);
 	fab_draft_fini(&d);
+	return rc;
 }

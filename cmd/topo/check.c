@@ -32,9 +32,9 @@ static const struct fab_column code_columns[] = {
 	FAB_COLUMN(findings, UINT, "how many there are"),
 };
 
-struct topo_columns topo_check_columns(void)
+struct fab_cli_columns topo_check_columns(void)
 {
-	return (struct topo_columns){columns, FAB_COUNT(columns)};
+	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
 }
 
 static const char *severity_name(enum fab_severity severity)
@@ -133,28 +133,27 @@ static void put_groups(struct fab_report *r, const struct fab_fabric *f,
 }
 
 /* Take the accepted problems out, after all that are there were written. */
-static struct fab_known_counts accept_known(const struct topo_known *files,
-					    struct fab_check *check,
-					    struct fab_cli_results *results)
+static int accept_known(const struct topo_known *files, struct fab_check *check,
+			struct fab_cli_results *results, struct fab_known_counts *counts,
+			struct fab_err *err)
 {
-	struct fab_known_counts counts = {0};
 	struct fab_known *known = NULL;
-	struct fab_err err;
+	int rc = files->in ? fab_known_read(files->in, &known, err) : 0;
 
-	if (files->in && fab_known_read(files->in, &known, &err))
-		fab_cli_die(&err);
+	if (rc)
+		return rc;
 	if (files->out)
 		fab_known_write(fab_cli_open_result(results, files->out), check);
 	if (known)
-		counts = fab_known_leave_out(known, check);
+		*counts = fab_known_leave_out(known, check);
 	fab_known_free(known);
-	return counts;
+	return 0;
 }
 
 static int report_check(FILE *out, const struct fab_report_options *options,
 			const struct fab_fabric *f, const struct fab_cli_run *run,
 			bool has_known, const struct fab_check *check,
-			struct fab_known_counts counts)
+			struct fab_known_counts counts, struct fab_err *err)
 {
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	bool table_only = for_people && options->columns;
@@ -162,6 +161,7 @@ static int report_check(FILE *out, const struct fab_report_options *options,
 						    "findings", table_only ? NULL : f);
 	uint32_t n_problems = check->n_problems;
 	bool show_all = !for_people || run->verbose || table_only;
+	int rc;
 
 	if (!table_only) {
 		topo_check_answer(r, f, check, has_known, counts.n_left_out);
@@ -178,22 +178,25 @@ static int report_check(FILE *out, const struct fab_report_options *options,
 		put_findings(r, f, check, table_only ? NULL : "Findings");
 	else if (check->n_findings)
 		put_groups(r, f, check);
-	fab_cli_finish_report(r);
-	return n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+	rc = fab_report_finish(r, err);
+	return rc ? rc : n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }
 
 int topo_check(struct fab_cli_results *results, const struct fab_cli_output *output,
 	       const struct fab_fabric *f, const struct fab_cli_run *run,
-	       const struct topo_known *known)
+	       const struct topo_known *known, struct fab_err *err)
 {
 	struct fab_check *check = fab_check_new(f);
-	struct fab_known_counts counts = accept_known(known, check, results);
-	FILE *out = fab_cli_open_result(results, output->path);
-	struct fab_report_options options =
-		fab_cli_report_options(output, &results->sinks[results->n - 1]);
-	int status =
-		report_check(out, &options, f, run, known->in != NULL, check, counts);
+	struct fab_known_counts counts = {0};
+	struct fab_report_options options;
+	int rc = accept_known(known, check, results, &counts, err);
 
+	if (!rc) {
+		FILE *out = fab_cli_open_report(results, output, &options);
+
+		rc = report_check(out, &options, f, run, known->in != NULL, check, counts,
+				  err);
+	}
 	fab_check_free(check);
-	return status;
+	return rc;
 }

@@ -50,9 +50,9 @@ static const struct fab_column columns[] = {
 };
 #undef AT
 
-struct topo_columns topo_diff_columns(void)
+struct fab_cli_columns topo_diff_columns(void)
 {
-	return (struct topo_columns){columns, FAB_COUNT(columns)};
+	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
 }
 
 struct sides {
@@ -219,7 +219,8 @@ static void put_change(struct fab_report *r, const struct sides *s,
 }
 
 int topo_diff(FILE *out, const struct fab_report_options *options,
-	      const struct fab_fabric *f, const struct fab_fabric *old)
+	      const struct fab_fabric *f, const struct fab_fabric *old,
+	      struct fab_err *err)
 {
 	struct fab_diff *diff = fab_diff_new(old, f);
 	struct sides sides = {old, f, diff};
@@ -230,6 +231,7 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 						    "differences", table_only ? NULL : f);
 	const struct fab_brief other = fab_fabric_brief(old);
 	uint32_t n = diff->n_changes;
+	int rc;
 
 	if (!table_only) {
 		topo_diff_answer(r, diff, object_of, &sides);
@@ -250,7 +252,7 @@ int topo_diff(FILE *out, const struct fab_report_options *options,
 			put_change(r, &sides, &diff->changes[i]);
 		fab_report_table_end(r);
 	}
-	fab_cli_finish_report(r);
+	rc = fab_report_finish(r, err);
 	fab_diff_free(diff);
-	return n ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+	return rc ? rc : n ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }

@@ -32,9 +32,9 @@ static const struct fab_column columns[] = {
 		      FAB_COL_NULL_ZERO),
 };
 
-struct topo_columns topo_ports_columns(void)
+struct fab_cli_columns topo_ports_columns(void)
 {
-	return (struct topo_columns){columns, FAB_COUNT(columns)};
+	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
 }
 
 static const char *kind_name(const struct fab_fabric *f, uint32_t node)
@@ -77,7 +77,7 @@ static void put_port(struct fab_report *r, const struct fab_fabric *f, uint32_t 
 }
 
 int topo_ports(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f)
+	       const struct fab_fabric *f, struct fab_err *err)
 {
 	bool for_people = options->format == FAB_FORMAT_TABLE;
 	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo", "ports",
@@ -89,6 +89,5 @@ int topo_ports(FILE *out, const struct fab_report_options *options,
 		if (f->port_num[p])
 			put_port(r, f, p);
 	fab_report_table_end(r);
-	fab_cli_finish_report(r);
-	return FAB_EXIT_DONE;
+	return fab_report_finish(r, err);
 }

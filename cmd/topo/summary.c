@@ -103,9 +103,9 @@ static const struct fab_column warning_columns[] = {
 };
 #undef AT
 
-struct topo_columns topo_summary_columns(void)
+struct fab_cli_columns topo_summary_columns(void)
 {
-	return (struct topo_columns){columns, FAB_COUNT(columns)};
+	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
 }
 
 static void put_row(struct fab_report *r, const struct fab_fabric *f,
@@ -292,7 +292,8 @@ static void put_warnings(struct fab_report *r, const struct fab_fabric *f)
 }
 
 int topo_summary(FILE *out, const struct fab_report_options *options,
-		 const struct fab_fabric *f, const struct fab_cli_run *run)
+		 const struct fab_fabric *f, const struct fab_cli_run *run,
+		 struct fab_err *err)
 {
 	struct fab_summary *s = fab_summary_new(f, run->threads);
 	bool for_people = options->format == FAB_FORMAT_TABLE;
@@ -300,6 +301,7 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 		options->format == FAB_FORMAT_CSV || (for_people && options->columns);
 	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
 						    "summary", row_only ? NULL : f);
+	int rc;
 	char text[256];
 	const char *detail = s->shape->kind == FAB_SHAPE_NONE
 				     ? NULL
@@ -318,7 +320,7 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 		if (!for_people)
 			put_warnings(r, f);
 	}
-	fab_cli_finish_report(r);
+	rc = fab_report_finish(r, err);
 	fab_summary_free(s);
-	return FAB_EXIT_DONE;
+	return rc;
 }

@@ -8,22 +8,18 @@
 #include "fabric/fabric.h"
 #include "fabric/summary.h"
 
-struct topo_columns {
-	const struct fab_column *v;
-	size_t n;
-};
-
 /* Of the main table of each report. */
-struct topo_columns topo_summary_columns(void);
-struct topo_columns topo_check_columns(void);
-struct topo_columns topo_diff_columns(void);
-struct topo_columns topo_ports_columns(void);
-struct topo_columns topo_trace_columns(void);
-struct topo_columns topo_users_columns(void);
+struct fab_cli_columns topo_summary_columns(void);
+struct fab_cli_columns topo_check_columns(void);
+struct fab_cli_columns topo_diff_columns(void);
+struct fab_cli_columns topo_ports_columns(void);
+struct fab_cli_columns topo_trace_columns(void);
+struct fab_cli_columns topo_users_columns(void);
 
-/* Print to `out`; the status to exit with. Failing to write ends the command. */
+/* Print to `out`; the status to exit with, or a negative errno. */
 int topo_summary(FILE *out, const struct fab_report_options *options,
-		 const struct fab_fabric *f, const struct fab_cli_run *run);
+		 const struct fab_fabric *f, const struct fab_cli_run *run,
+		 struct fab_err *err) FAB_MUST_CHECK;
 /* Files of accepted problems; NULL: none. */
 struct topo_known {
 	const char *in, *out;
@@ -31,23 +27,26 @@ struct topo_known {
 /* This one opens its report among the results, after the file of problems. */
 int topo_check(struct fab_cli_results *results, const struct fab_cli_output *output,
 	       const struct fab_fabric *f, const struct fab_cli_run *run,
-	       const struct topo_known *known);
+	       const struct topo_known *known, struct fab_err *err) FAB_MUST_CHECK;
 /* From `old` to `f`. */
 int topo_diff(FILE *out, const struct fab_report_options *options,
-	      const struct fab_fabric *f, const struct fab_fabric *old);
+	      const struct fab_fabric *f, const struct fab_fabric *old,
+	      struct fab_err *err) FAB_MUST_CHECK;
 int topo_ports(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f);
+	       const struct fab_fabric *f, struct fab_err *err) FAB_MUST_CHECK;
 
 /* --trace and --users: the question, and where the tables come from; NULL: not given. */
 struct topo_tables {
 	const char *trace, *users;
-	const char *lfts, *algorithm, *mcfdbs;
+	const char *lfts, *mcfdbs;
+	uint32_t algorithm; /* of fab_unicast_engines */
 };
 int topo_trace(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct topo_tables *tables);
-int topo_users(FILE *out, const struct fab_report_options *options,
 	       const struct fab_fabric *f, const struct topo_tables *tables,
-	       bool verbose);
+	       struct fab_err *err) FAB_MUST_CHECK;
+int topo_users(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct topo_tables *tables, bool verbose,
+	       struct fab_err *err) FAB_MUST_CHECK;
 
 /* The sentences that the reports begin with. `detail` is the shape, NULL: none known. */
 void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,

@@ -2,6 +2,7 @@
 /* fabric-topo --trace and --users: paths through tables, and what uses a cable. */
 #include "topo.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,45 +60,44 @@ static const struct fab_column tree_columns[] = {
 	FAB_COLUMN(mlid, TEXT, "multicast LID of a tree that uses the cable"),
 };
 
-struct topo_columns topo_trace_columns(void)
+struct fab_cli_columns topo_trace_columns(void)
 {
-	return (struct topo_columns){hop_columns, FAB_COUNT(hop_columns)};
+	return (struct fab_cli_columns){hop_columns, FAB_COUNT(hop_columns)};
 }
 
-struct topo_columns topo_users_columns(void)
+struct fab_cli_columns topo_users_columns(void)
 {
-	return (struct topo_columns){user_columns, FAB_COUNT(user_columns)};
+	return (struct fab_cli_columns){user_columns, FAB_COUNT(user_columns)};
 }
 
-static struct fab_routes *open_routes(const struct topo_tables *t,
-				      const struct fab_fabric *f)
+static int open_routes(const struct topo_tables *t, const struct fab_fabric *f,
+		       struct fab_routes **out, struct fab_err *err)
 {
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
-	const struct fab_unicast_engine *engine = &fab_unicast_minhop;
-	struct fab_routes *routes;
+	const struct fab_unicast_engine *engine = fab_unicast_engines[t->algorithm];
 	struct fab_kfat *kfat = NULL;
-	struct fab_err err;
+	int rc;
 
-	if (t->lfts) {
-		if (fab_routes_read(f, NULL, t->lfts, NULL, NULL, &routes, &err))
-			fab_cli_die(&err);
-		return routes;
-	}
-	if (t->algorithm)
-		engine = fab_unicast_engine_find(t->algorithm, strlen(t->algorithm));
+	if (t->lfts)
+		return fab_routes_read(f, NULL, t->lfts, NULL, NULL, out, err);
 	if (fab_kfat_recognize(f, &kfat, NULL))
 		kfat = NULL;
 	problem.kfat = kfat;
-	if (fab_unicast_fits(engine, kfat, &err) ||
-	    engine->route(&problem, &routes, &err))
-		fab_cli_exit(FAB_EXIT_ERROR, "algorithm %s", err.text);
+	rc = fab_unicast_fits(engine, kfat, err);
+	if (!rc)
+		rc = engine->route(&problem, out, err);
+	if (rc) {
+		const struct fab_err why = *err;
+
+		fab_fail(err, -rc, "algorithm %s", why.text);
+	}
 	fab_kfat_free(kfat);
-	return routes;
+	return rc;
 }
 
 static const char *table_name(const struct topo_tables *t)
 {
-	return t->lfts ? t->lfts : t->algorithm ? t->algorithm : "minhop";
+	return t->lfts ? t->lfts : fab_unicast_engines[t->algorithm]->name;
 }
 
 /* Where the tables come from, and what they do not tell. */
@@ -127,16 +127,17 @@ static const char *lanes_text(const struct fab_routes *routes)
 			    : NULL;
 }
 
-static void find_ends(const char *text, const struct fab_fabric *f,
-		      struct fab_endpoint ends[2])
+static int find_ends(const char *text, const struct fab_fabric *f,
+		     struct fab_endpoint ends[2], struct fab_err *err)
 {
 	struct fab_resolver *resolver = fab_resolver_new(f);
 	const struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
-	struct fab_err err;
+	int rc = fab_trace_pair(f, &lookup, text, ends, err);
 
-	if (fab_trace_pair(f, &lookup, text, ends, &err))
-		fab_cli_exit(FAB_EXIT_ERROR, "--trace: %s", err.text);
+	if (rc)
+		fab_err_prefix(err, "--trace");
 	fab_resolver_free(resolver);
+	return rc;
 }
 
 static void put_hop(struct fab_report *r, const struct fab_fabric *f, uint32_t number,
@@ -187,16 +188,19 @@ static void say_trace(struct fab_report *r, const struct fab_fabric *f,
 }
 
 int topo_trace(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct topo_tables *tables)
+	       const struct fab_fabric *f, const struct topo_tables *tables,
+	       struct fab_err *err)
 {
 	struct fab_endpoint ends[2];
 	struct fab_routes *routes;
 	struct fab_trace trace;
 	struct fab_report *r;
-	int status;
+	int rc = find_ends(tables->trace, f, ends, err);
 
-	find_ends(tables->trace, f, ends);
-	routes = open_routes(tables, f);
+	if (!rc)
+		rc = open_routes(tables, f, &routes, err);
+	if (rc)
+		return rc;
 	fab_trace_init(&trace, routes, &ends[0], &ends[1]);
 	r = fab_cli_begin_report(
 		out, options, "fabric-topo", "path",
@@ -216,42 +220,27 @@ int topo_trace(FILE *out, const struct fab_report_options *options,
 	for (size_t i = 0; i < trace.hops.n; i++)
 		put_hop(r, f, (uint32_t)i + 1, &trace.hops.v[i]);
 	fab_report_table_end(r);
-	fab_cli_finish_report(r);
-	status = trace.stopped ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+	rc = fab_report_finish(r, err);
+	if (!rc)
+		rc = trace.stopped ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 	fab_trace_fini(&trace);
 	fab_routes_free(routes);
-	return status;
+	return rc;
 }
 
-static uint32_t find_cable(const char *text, const struct fab_fabric *f)
+static int find_cable(const char *text, const struct fab_fabric *f, uint32_t *cable,
+		      struct fab_err *err)
 {
 	struct fab_resolver *resolver = fab_resolver_new(f);
-	struct fab_err err;
-	uint32_t cable;
+	int rc = fab_resolve_text(resolver, FAB_WANT_CABLE, text, strlen(text), cable,
+				  err);
 
-	if (fab_resolve_text(resolver, FAB_WANT_CABLE, text, strlen(text), &cable, &err))
-		fab_cli_exit(FAB_EXIT_ERROR, "--users: %s", err.text);
 	fab_resolver_free(resolver);
-	if (cable >= f->n_switch_links + f->n_host_links)
-		fab_cli_exit(FAB_EXIT_ERROR, "--users: '%s' is no cable of a switch",
-			     text);
-	return cable;
-}
-
-/* [n] is the tree of an MLID on the cable? Returns how many are; NULL tables: none. */
-static uint32_t find_trees(const struct fab_fabric *f, const struct fab_mft *mft,
-			   uint32_t cable, bool *uses)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < mft->n; i++) {
-		uses[i] = false;
-		for (uint64_t k = mft->first[i]; k < mft->first[i + 1]; k++)
-			uses[i] |= mft->port[k] == f->cable_a[cable] ||
-				   mft->port[k] == f->cable_b[cable];
-		n += uses[i];
-	}
-	return n;
+	if (!rc && *cable >= f->n_switch_links + f->n_host_links)
+		rc = fab_fail(err, EINVAL, "'%s' is no cable of a switch", text);
+	if (rc)
+		fab_err_prefix(err, "--users");
+	return rc;
 }
 
 static void put_use(struct fab_report *r, const struct fab_fabric *f,
@@ -312,19 +301,17 @@ static void say_users(struct fab_report *r, const struct fab_fabric *f,
 				  n_trees, n_all);
 }
 
-static struct fab_mft *open_trees(const char *path, const struct fab_fabric *f)
+static int open_trees(const char *path, const struct fab_fabric *f, struct fab_mft **out,
+		      struct fab_err *err)
 {
-	struct fab_mft *mft = NULL;
 	struct fab_input in;
-	struct fab_err err;
+	int rc = path ? fab_input_read(path, &in, err) : 0;
 
-	if (!path)
-		return NULL;
-	if (fab_input_read(path, &in, &err) ||
-	    fab_mcfdbs_read(f, path, in.bytes, in.n, false, &mft, &err))
-		fab_cli_die(&err);
+	if (rc || !path)
+		return rc;
+	rc = fab_mcfdbs_read(f, path, in.bytes, in.n, false, out, err);
 	fab_input_fini(&in);
-	return mft;
+	return rc;
 }
 
 static void put_trees(struct fab_report *r, const struct fab_mft *mft, const bool *uses)
@@ -343,14 +330,14 @@ static void put_trees(struct fab_report *r, const struct fab_mft *mft, const boo
 	fab_report_table_end(r);
 }
 
-int topo_users(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct topo_tables *tables, bool verbose)
+static int print_users(FILE *out, const struct fab_report_options *options,
+		       const struct fab_routes *routes, const struct topo_tables *tables,
+		       uint32_t cable, const struct fab_mft *mft, bool verbose,
+		       struct fab_err *err)
 {
-	uint32_t cable = find_cable(tables->users, f);
-	struct fab_mft *mft = open_trees(tables->mcfdbs, f);
+	const struct fab_fabric *f = routes->f;
 	bool *uses = FAB_NEW(mft ? mft->n : 0, bool);
-	struct fab_routes *routes = open_routes(tables, f);
-	uint32_t n_trees = mft ? find_trees(f, mft, cable, uses) : FAB_NONE;
+	uint32_t n_trees = mft ? fab_mft_users(f, mft, cable, uses) : FAB_NONE;
 	struct fab_cable_use use[2];
 	struct fab_report *r;
 
@@ -373,10 +360,27 @@ int topo_users(FILE *out, const struct fab_report_options *options,
 		put_hosts(r, f, use);
 	if (verbose && mft)
 		put_trees(r, mft, uses);
-	fab_cli_finish_report(r);
 	fab_cable_use_fini(use);
+	free(uses);
+	return fab_report_finish(r, err);
+}
+
+int topo_users(FILE *out, const struct fab_report_options *options,
+	       const struct fab_fabric *f, const struct topo_tables *tables, bool verbose,
+	       struct fab_err *err)
+{
+	struct fab_routes *routes = NULL;
+	struct fab_mft *mft = NULL;
+	uint32_t cable;
+	int rc = find_cable(tables->users, f, &cable, err);
+
+	if (!rc)
+		rc = open_trees(tables->mcfdbs, f, &mft, err);
+	if (!rc)
+		rc = open_routes(tables, f, &routes, err);
+	if (!rc)
+		rc = print_users(out, options, routes, tables, cable, mft, verbose, err);
 	fab_routes_free(routes);
 	fab_mft_free(mft);
-	free(uses);
-	return FAB_EXIT_DONE;
+	return rc;
 }

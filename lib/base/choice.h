@@ -29,6 +29,7 @@ struct fab_choices {
 /* A constant list of names, by number of an enum: FAB_NAME_LIST([A] = "a", [B] = "b"). */
 #define FAB_NAME_LIST(...)                                                               \
 	(&(const struct fab_choices){                                                    \
+		.what = "name",                                                          \
 		.n = FAB_COUNT(((const char *const[]){__VA_ARGS__})),                    \
 		.names = (const char *const[]){__VA_ARGS__}})
 

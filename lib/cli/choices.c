@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "boot/mapping.h"
 #include "cli/cli.h"
+#include "cli/internal.h"
 #include "export/boot.h"
 #include "mcast/engine.h"
 #include "sim/sim.h"
@@ -25,33 +26,6 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"SWITCHES", &fab_sim_switch_choices},
 };
 const size_t fab_cli_n_tables = FAB_COUNT(fab_cli_tables);
-
-void fab_cli_choose(const char *option, const struct fab_choices *choices,
-		    const char *list, size_t max, struct fab_chosen_list *out,
-		    struct argp_state *state)
-{
-	struct fab_err err;
-
-	free(out->of.v);
-	*out = (struct fab_chosen_list){0};
-	if (fab_choices_parse(choices, list, out, &err))
-		argp_error(state, "%s: %s", option, err.text);
-	if (out->of.n > max)
-		argp_error(state, "%s: %zu %ss, %zu are the most", option, out->of.n,
-			   choices->what, max);
-}
-
-uint32_t fab_cli_choose_one(const char *option, const struct fab_choices *choices,
-			    const char *name, struct argp_state *state)
-{
-	uint32_t row = fab_choices_find(choices, name, strlen(name));
-	struct fab_err err;
-
-	if (row == FAB_NONE &&
-	    fab_choices_refuse(choices, name, strlen(name), NULL, &err))
-		argp_error(state, "%s: %s", option, err.text);
-	return row;
-}
 
 /* The table that is named at `mark`, "@NAME@"; *end: behind it. */
 static const struct fab_cli_table *table_at(const char *mark, const char **end)

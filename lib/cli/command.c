@@ -9,45 +9,45 @@
 
 #include "cli/internal.h"
 
-static void list_columns(const struct fab_cli_output *output,
-			 const struct fab_cli_columns *columns)
+static int list_columns(const struct fab_cli_output *output,
+			const struct fab_cli_columns *columns, struct fab_err *err)
 {
 	struct fab_cli_results results = {.n = 0};
 
 	fab_columns_list(fab_cli_open_result(&results, output->path), columns->v,
 			 columns->n);
-	fab_cli_commit_results(&results);
+	return fab_cli_commit_results(&results, err);
 }
 
 static int run(const struct fab_given *g, struct fab_err *err)
 {
 	const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
 	const struct fab_cli_output *output = fab_given_part(g, fab_cli_output_rows);
-	const struct fab_cli_run *run = fab_given_part(g, fab_cli_run_rows);
+	const struct fab_cli_run *how = fab_given_part(g, fab_cli_run_rows);
 	struct fab_cli_store *store = fab_given_part(g, fab_cli_store_rows);
 	struct fab_cli_columns columns = g->command->columns(g->params);
 	struct fab_fabric *f = NULL;
-	int status;
+	int rc = 0;
 
 #ifdef _OPENMP
-	if (run->threads)
-		omp_set_num_threads(run->threads);
+	if (how->threads)
+		omp_set_num_threads(how->threads);
 #endif
-	if (output->list_columns && columns.v) {
-		list_columns(output, &columns);
-		return FAB_EXIT_DONE;
-	}
+	if (output->list_columns && columns.v)
+		return list_columns(output, &columns, err);
 	if (store)
-		fab_cli_open_store(store);
-	if (input && input->fabric)
-		f = fab_cli_open_fabric(input, run);
-	status = g->command->run(g->params, f, err);
+		rc = fab_cli_open_store(store, err);
+	if (!rc && input && input->fabric)
+		rc = fab_cli_open_fabric(input, how, &f, err);
+	if (!rc)
+		rc = g->command->run(g->params, f, err);
 	fab_fabric_free(f);
-	return status;
+	return rc;
 }
 
 int fab_cli_main(const struct fab_command *command, int argc, char **argv, void *params)
 {
+	struct fab_cli_store *store;
 	struct fab_given g;
 	struct fab_err err = {""};
 	int status;
@@ -56,10 +56,13 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 	fab_cli_read(command, argc, argv, params);
 	fab_given_init(&g, command, params);
 	status = run(&g, &err);
-	if (status < 0 || status >= FAB_EXIT_USAGE)
-		fab_cli_exit(status < 0 ? FAB_EXIT_ERROR : status, "%s", err.text);
-	if (fab_given_part(&g, fab_cli_store_rows))
-		fab_cli_close_store(fab_given_part(&g, fab_cli_store_rows));
+	if (status != FAB_EXIT_DONE && status != FAB_EXIT_FOUND) {
+		fab_cli_message("", err.text);
+		exit(status == FAB_EXIT_USAGE ? status : FAB_EXIT_ERROR);
+	}
+	store = fab_given_part(&g, fab_cli_store_rows);
+	if (store)
+		fab_cli_close_store(store);
 	fab_cli_free_params(command, params);
 	free(g.of.v);
 	return status;

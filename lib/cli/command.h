@@ -23,12 +23,6 @@ extern const struct fab_option fab_cli_store_rows[];  /* fab_cli_store; behind t
 extern const struct fab_option fab_cli_run_rows[];    /* fab_cli_run */
 extern const struct fab_option fab_cli_chance_rows[]; /* fab_cli_run; behind those */
 
-/* Columns of the main table. */
-struct fab_cli_columns {
-	const struct fab_column *v; /* NULL: not known before it runs */
-	size_t n;
-};
-
 struct fab_command {
 	const char *name; /* "fabric-topo" */
 	const char *args; /* for help; [FABRIC]: it may be missing */

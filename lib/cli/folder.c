@@ -58,9 +58,10 @@ static void forget_made(void)
 	}
 }
 
-static _Noreturn void cannot_write(const char *path)
+static int cannot_write(const char *path, struct fab_err *err)
 {
-	fab_cli_exit(FAB_EXIT_ERROR, "%s: cannot write: %s", path, strerror(errno));
+	return fab_fail(err, errno ? errno : EIO, "%s: cannot write: %s", path,
+			strerror(errno));
 }
 
 /* Is the file in the list of the folder's own files? */
@@ -98,24 +99,25 @@ static char *read_list(const char *folder)
 }
 
 /* Nothing of others may be lost when the new folder takes the place of this one. */
-static void check_old(const struct fab_cli_folder *folder, const char *name)
+static int check_old(const struct fab_cli_folder *folder, const char *name,
+		     struct fab_err *err)
 {
 	char *list = read_list(folder->path);
 	DIR *dir = opendir(folder->path);
 	const struct dirent *entry;
+	int rc = dir ? 0 : cannot_write(folder->path, err);
 
-	if (!dir)
-		cannot_write(folder->path);
-	while ((entry = readdir(dir)) != NULL)
+	while (!rc && (entry = readdir(dir)) != NULL)
 		if (!is_ours(list, entry->d_name))
-			fab_cli_exit(
-				FAB_EXIT_ERROR,
-				"%s: the folder holds '%.200s', which was not "
-				"written as one of its files: name an empty or a new "
-				"folder",
-				name, entry->d_name);
-	closedir(dir);
+			rc = fab_fail(err, EEXIST,
+				      "%s: the folder holds '%.200s', which was not "
+				      "written as one of its files: name an empty or a "
+				      "new folder",
+				      name, entry->d_name);
+	if (dir)
+		closedir(dir);
 	free(list);
+	return rc;
 }
 
 static char *without_slashes(const char *path)
@@ -127,37 +129,53 @@ static char *without_slashes(const char *path)
 	return fab_strndup(path, n);
 }
 
-void fab_cli_open_folder(struct fab_cli_folder *folder, const char *path)
+/* The folder that is written, beside the one that it takes the place of. */
+static int make_temporary(struct fab_cli_folder *folder, const struct stat *old,
+			  struct fab_err *err)
 {
-	struct stat old;
+	const char *slash = strrchr(folder->path, '/');
+	char *temporary = fab_format("%.*s.%.200s.XXXXXX",
+				     slash ? (int)(slash + 1 - folder->path) : 0,
+				     folder->path, slash ? slash + 1 : folder->path);
 	mode_t mask = umask(0);
-	const char *slash;
-	char *temporary;
 
 	umask(mask);
+	if (!mkdtemp(temporary))
+		return cannot_write(folder->path, err);
+	made_folder = folder->temporary = temporary;
+	if (chmod(temporary, old ? old->st_mode & 0777 : 0777 & ~mask) != 0 ||
+	    (old && (old->st_uid != geteuid() || old->st_gid != getegid()) &&
+	     chown(temporary, old->st_uid, old->st_gid) != 0 && errno != EPERM))
+		return cannot_write(folder->path, err);
+	return 0;
+}
+
+int fab_cli_open_folder(struct fab_cli_folder *folder, const char *path,
+			struct fab_err *err)
+{
+	struct stat old;
+	int rc = 0;
+
 	*folder = (struct fab_cli_folder){.exists = stat(path, &old) == 0};
 	if (!folder->exists && errno != ENOENT)
-		cannot_write(path);
+		return cannot_write(path, err);
 	folder->path = folder->exists ? realpath(path, NULL) : without_slashes(path);
 	if (folder->exists && !S_ISDIR(old.st_mode)) {
 		errno = ENOTDIR;
-		cannot_write(path);
+		return cannot_write(path, err);
 	}
 	if (!folder->path)
-		cannot_write(path);
+		return cannot_write(path, err);
 	if (folder->exists)
-		check_old(folder, path);
-	slash = strrchr(folder->path, '/');
-	temporary = fab_format("%.*s.%.200s.XXXXXX",
-			       slash ? (int)(slash + 1 - folder->path) : 0, folder->path,
-			       slash ? slash + 1 : folder->path);
-	if (!mkdtemp(temporary))
-		cannot_write(folder->path);
-	made_folder = folder->temporary = temporary;
-	if (chmod(temporary, folder->exists ? old.st_mode & 0777 : 0777 & ~mask) != 0 ||
-	    (folder->exists && (old.st_uid != geteuid() || old.st_gid != getegid()) &&
-	     chown(temporary, old.st_uid, old.st_gid) != 0 && errno != EPERM))
-		cannot_write(folder->path);
+		rc = check_old(folder, path, err);
+	return rc ? rc : make_temporary(folder, folder->exists ? &old : NULL, err);
+}
+
+/* Note a file that could not be written, if it is the first one. */
+static void note_failure(struct fab_cli_folder *folder, const char *path)
+{
+	if (!folder->rc)
+		folder->rc = cannot_write(path, &folder->err);
 }
 
 /* The file written last is complete. */
@@ -172,7 +190,7 @@ static void close_file(struct fab_cli_folder *folder)
 	is_bad |= fclose(folder->file) != 0;
 	folder->file = NULL;
 	if (is_bad)
-		cannot_write(folder->path);
+		note_failure(folder, folder->path);
 }
 
 static FILE *add_file(struct fab_cli_folder *folder, const char *name)
@@ -182,8 +200,12 @@ static FILE *add_file(struct fab_cli_folder *folder, const char *name)
 	close_file(folder);
 	note_made(path);
 	folder->file = fopen(path, "wxe");
+	if (!folder->file) {
+		note_failure(folder, path);
+		folder->file = fopen("/dev/null", "we");
+	}
 	if (!folder->file)
-		cannot_write(path);
+		fab_oom(0);
 	free(path);
 	return folder->file;
 }
@@ -196,13 +218,16 @@ FILE *fab_cli_folder_file(void *context, const char *name)
 	return add_file(folder, name);
 }
 
-void fab_cli_settle_folder(struct fab_cli_folder *folder)
+int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
 {
 	FILE *list = add_file(folder, LIST_NAME);
 
 	for (size_t i = 0; i < folder->names.n; i++)
 		fprintf(list, "%s\n", folder->names.v[i]);
 	close_file(folder);
+	if (folder->rc)
+		*err = folder->err;
+	return folder->rc;
 }
 
 /* What the folder held before stands under the temporary name now. */
@@ -241,7 +266,7 @@ static int replace(const struct fab_cli_folder *folder)
 	return rc;
 }
 
-void fab_cli_commit_folder(struct fab_cli_folder *folder)
+int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 {
 	int rc = !folder->exists ? rename(folder->temporary, folder->path)
 				 : renameat2(AT_FDCWD, folder->temporary, AT_FDCWD,
@@ -250,7 +275,7 @@ void fab_cli_commit_folder(struct fab_cli_folder *folder)
 	if (rc && folder->exists && (errno == EINVAL || errno == ENOSYS))
 		rc = replace(folder);
 	if (rc)
-		cannot_write(folder->path);
+		return cannot_write(folder->path, err);
 	forget_made();
 	if (folder->exists)
 		remove_old(folder->temporary);
@@ -260,4 +285,5 @@ void fab_cli_commit_folder(struct fab_cli_folder *folder)
 	free(folder->path);
 	free(folder->temporary);
 	*folder = (struct fab_cli_folder){0};
+	return 0;
 }

@@ -132,28 +132,12 @@ void fab_cli_init(const char *program)
 	catch_signals();
 }
 
-_Noreturn void fab_cli_die(const struct fab_err *err)
-{
-	fab_cli_message("", err->text);
-	exit(FAB_EXIT_ERROR);
-}
-
 static void say(const char *label, const char *format, va_list values)
 {
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), format, values);
 	fab_cli_message(label, text);
-}
-
-_Noreturn void fab_cli_exit(int status, const char *format, ...)
-{
-	va_list values;
-
-	va_start(values, format);
-	say("", format, values);
-	va_end(values);
-	exit(status);
 }
 
 void fab_cli_warn(const struct fab_cli_run *run, const char *format, ...)

@@ -9,9 +9,6 @@
 #include "base/macros.h"
 #include "cli/command.h"
 
-/* Option keys of the children, one block each. */
-enum { KEY_INPUT = 0x200, KEY_OUTPUT = 0x220, KEY_RUN = 0x240, KEY_STORE = 0x260 };
-
 /* A row, where its targets are, and what the command line said of it. */
 struct fab_given_option {
 	const struct fab_option *row;
@@ -40,6 +37,10 @@ int fab_cli_take_fabric(struct fab_cli_input *input, const char *arg,
 			struct fab_err *err) FAB_MUST_CHECK;
 int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg,
 		       struct fab_err *err) FAB_MUST_CHECK;
+/* With --store: open the database now, before hours of work; at the end, whether or not
+ * anything was opened, close it. */
+int fab_cli_open_store(struct fab_cli_store *store, struct fab_err *err) FAB_MUST_CHECK;
+void fab_cli_close_store(struct fab_cli_store *store);
 /* May --store name it? */
 int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK;
 /*
@@ -50,6 +51,14 @@ int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK
  */
 int fab_cli_find_clash(const struct fab_cli_output *output,
 		       struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * argp_parse() with messages that are safe for a terminal: whatever argp, getopt or a
+ * parser says of an argument is one line without control characters.
+ */
+void fab_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* argp's help_filter: the names of a table in place of @MULTICAST@ and the like. */
+char *fab_cli_help(int key, const char *text, void *input);
 
 /* Arguments as a shell would read them; the caller frees. */
 char *fab_cli_quote(int n, char **args);

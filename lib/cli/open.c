@@ -62,21 +62,19 @@ static void print_left_out(const struct fab_cli_run *run, const struct fab_fabri
 			     f->n_left_out_switches == 1 ? "" : "es");
 }
 
-struct fab_fabric *fab_cli_open_fabric(const struct fab_cli_input *input,
-				       const struct fab_cli_run *run)
+int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_run *run,
+			struct fab_fabric **out, struct fab_err *err)
 {
 	struct fab_source_options options = {.node_name_map = input->node_name_map,
 					     .hca = input->hca,
 					     .subnet = input->subnet};
-	struct fab_fabric *fabric;
-	struct fab_err err = {""};
+	int rc;
 
 	fab_cli_progress_listen(run);
-	if (fab_source_open(input->fabric, &options, &fabric, &err) != 0)
-		fab_cli_die(&err);
-	if (!run->quiet) {
-		print_warnings(run, fabric);
-		print_left_out(run, fabric, input->hca);
+	rc = fab_source_open(input->fabric, &options, out, err);
+	if (!rc && !run->quiet) {
+		print_warnings(run, *out);
+		print_left_out(run, *out, input->hca);
 	}
-	return fabric;
+	return rc;
 }

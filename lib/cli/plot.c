@@ -12,84 +12,44 @@
 
 extern char **environ;
 
-const char *fab_cli_parse_plot(const char *arg, enum fab_plot_terminal *terminal,
-			       struct argp_state *state)
-{
-	const char *dot = strrchr(arg, '.');
-
-	if (dot && dot > arg && !strcmp(dot, ".svg"))
-		*terminal = FAB_PLOT_SVG;
-	else if (dot && dot > arg && !strcmp(dot, ".png"))
-		*terminal = FAB_PLOT_PNG;
-	else
-		argp_error(state, "--plot: '%s' does not end in .svg or .png", arg);
-	return fab_cli_output_name("--plot", arg, state);
-}
-
-static FILE *open_temporary(void)
-{
-	FILE *file = tmpfile();
-
-	if (!file)
-		fab_cli_exit(FAB_EXIT_ERROR, "cannot make a temporary file: %s",
-			     strerror(errno));
-	return file;
-}
-
-static pid_t start_gnuplot(FILE *script, int picture, FILE *messages)
+static int start_gnuplot(FILE *script, int picture, FILE *messages, pid_t *pid,
+			 struct fab_err *err)
 {
 	char name[] = "gnuplot", defaults[] = "-d";
 	char *const argv[] = {name, defaults, NULL};
 	posix_spawn_file_actions_t actions;
-	pid_t pid;
 	int rc;
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, picture, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, fileno(messages), STDERR_FILENO);
-	rc = posix_spawnp(&pid, name, &actions, NULL, argv, environ);
+	rc = posix_spawnp(pid, name, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (rc == ENOENT)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "--plot: gnuplot is not installed (package gnuplot-nox)");
-	if (rc)
-		fab_cli_exit(FAB_EXIT_ERROR, "--plot: cannot start gnuplot: %s",
-			     strerror(rc));
-	return pid;
+		return fab_fail(err, rc,
+				"--plot: gnuplot is not installed (package gnuplot-nox)");
+	return rc ? fab_fail(err, rc, "--plot: cannot start gnuplot: %s", strerror(rc))
+		  : 0;
 }
 
-/*
- * Run gnuplot from `script` to `out`; its wait status. The picture comes through a
- * pipe, because gnuplot does not tell when a file system is full.
+/* What comes through the pipe, because gnuplot does not tell when a file system is full.
  */
-static int run_gnuplot(FILE *script, FILE *out, const char *path, FILE *messages)
+static int copy_picture(int from, FILE *out, const char *path, struct fab_err *err)
 {
 	char block[4096];
-	int fds[2], status;
 	ssize_t n;
-	pid_t pid;
 
-	if (pipe2(fds, O_CLOEXEC) != 0)
-		fab_cli_exit(FAB_EXIT_ERROR, "--plot: cannot make a pipe: %s",
-			     strerror(errno));
-	pid = start_gnuplot(script, fds[1], messages);
-	close(fds[1]);
-	while ((n = read(fds[0], block, sizeof(block))) > 0 || (n < 0 && errno == EINTR))
+	while ((n = read(from, block, sizeof(block))) > 0 || (n < 0 && errno == EINTR))
 		if (n > 0 &&
 		    (fwrite(block, 1, (size_t)n, out) != (size_t)n || fflush(out) != 0))
-			fab_cli_exit(FAB_EXIT_ERROR, "%s: cannot write: %s", path,
-				     strerror(errno));
-	close(fds[0]);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			fab_cli_exit(FAB_EXIT_ERROR, "--plot: lost gnuplot: %s",
-				     strerror(errno));
-	return status;
+			return fab_fail(err, errno, "%s: cannot write: %s", path,
+					strerror(errno));
+	return 0;
 }
 
 /* The last line that says something is the reason. */
-static _Noreturn void die_of_messages(FILE *messages)
+static int fail_by_messages(FILE *messages, struct fab_err *err)
 {
 	char line[512], last[512] = "no reason given";
 
@@ -99,24 +59,64 @@ static _Noreturn void die_of_messages(FILE *messages)
 		if (line[strspn(line, " \t^")])
 			strcpy(last, line + strspn(line, " \t"));
 	}
-	fab_cli_exit(FAB_EXIT_ERROR, "--plot: gnuplot failed: %s", last);
+	return fab_fail(err, EIO, "--plot: gnuplot failed: %s", last);
 }
 
-FILE *fab_cli_begin_plot(void)
+/* Run gnuplot from `script` to `out`. */
+static int run_gnuplot(FILE *script, FILE *out, const char *path, FILE *messages,
+		       struct fab_err *err)
 {
-	return open_temporary();
+	int fds[2], status, rc;
+	bool has_ended;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return fab_fail(err, errno, "--plot: cannot make a pipe: %s",
+				strerror(errno));
+	rc = start_gnuplot(script, fds[1], messages, &pid, err);
+	close(fds[1]);
+	if (rc) {
+		close(fds[0]);
+		return rc;
+	}
+	rc = copy_picture(fds[0], out, path, err);
+	close(fds[0]); /* gnuplot ends where nobody reads */
+	do
+		has_ended = waitpid(pid, &status, 0) == pid;
+	while (!has_ended && errno == EINTR);
+	if (!rc && !has_ended)
+		rc = fab_fail(err, errno, "--plot: lost gnuplot: %s", strerror(errno));
+	return rc || !status ? rc : fail_by_messages(messages, err);
+}
+
+FILE *fab_cli_begin_plot(struct fab_cli_results *results)
+{
+	FILE *file = tmpfile();
+	struct fab_err err;
+
+	if (file)
+		return file;
+	fab_cli_fail_results(results,
+			     fab_fail(&err, errno, "cannot make a temporary file: %s",
+				      strerror(errno)),
+			     &err);
+	return fopen("/dev/null", "w+e");
 }
 
 void fab_cli_end_plot(FILE *script, const char *path, struct fab_cli_results *results)
 {
-	FILE *messages = open_temporary();
+	FILE *messages = fab_cli_begin_plot(results);
+	FILE *out = fab_cli_open_result(results, path);
+	struct fab_err err;
+	int rc = 0;
 
 	if (fflush(script) != 0 || ferror(script))
-		fab_cli_exit(FAB_EXIT_ERROR, "cannot write a temporary file: %s",
-			     strerror(errno));
+		rc = fab_fail(&err, errno, "cannot write a temporary file: %s",
+			      strerror(errno));
 	rewind(script);
-	if (run_gnuplot(script, fab_cli_open_result(results, path), path, messages) != 0)
-		die_of_messages(messages);
+	if (!rc && !results->rc)
+		rc = run_gnuplot(script, out, path, messages, &err);
+	fab_cli_fail_results(results, rc, &err);
 	fclose(script);
 	fclose(messages);
 }

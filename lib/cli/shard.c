@@ -29,17 +29,19 @@ int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg, struct fab_
 	return 0;
 }
 
-void fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const char *unit)
+int fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const char *unit,
+			struct fab_err *err)
 {
 	shard->unit = unit;
 	shard->all = n_items;
 	shard->items = fab_shard_items(&shard->part, n_items);
 	if (shard->part.count > n_items)
-		fab_cli_exit(FAB_EXIT_ERROR,
-			     "--shard=%s: there are %" PRIu64 " %s: at most %" PRIu64
-			     " shard%s",
-			     shard->text, n_items, unit, n_items,
-			     n_items == 1 ? "" : "s");
+		return fab_fail(err, EINVAL,
+				"--shard=%s: there are %" PRIu64 " %s: at most %" PRIu64
+				" shard%s",
+				shard->text, n_items, unit, n_items,
+				n_items == 1 ? "" : "s");
+	return 0;
 }
 
 const char *fab_cli_shard_text(const struct fab_cli_shard *shard)

@@ -38,9 +38,10 @@ static bool set_pending(const char *from, char *to)
 	return false;
 }
 
-static _Noreturn void cannot_write(const char *path)
+static int cannot_write(const char *path, struct fab_err *err)
 {
-	fab_cli_exit(FAB_EXIT_ERROR, "%s: cannot write: %s", path, strerror(errno));
+	return fab_fail(err, errno ? errno : EIO, "%s: cannot write: %s", path,
+			strerror(errno));
 }
 
 /* Permissions of the file there is, else those that a new file gets. */
@@ -56,22 +57,24 @@ static mode_t mode_for(const struct stat *old)
 }
 
 /* A new file is ours: can it be given the owner and group of the old one? */
-static void keep_owner(struct fab_cli_sink *sink, int fd, const struct stat *old)
+static int keep_owner(struct fab_cli_sink *sink, int fd, const struct stat *old)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
-		cannot_write(sink->path);
-	if (st.st_uid == old->st_uid && st.st_gid == old->st_gid)
-		return;
-	sink->copies_to_old = fchown(fd, old->st_uid, old->st_gid) != 0;
+		return -1;
+	if (st.st_uid != old->st_uid || st.st_gid != old->st_gid)
+		sink->copies_to_old = fchown(fd, old->st_uid, old->st_gid) != 0;
+	return 0;
 }
 
-static void open_temporary(struct fab_cli_sink *sink, const struct stat *old)
+static int open_temporary(struct fab_cli_sink *sink, const struct stat *old,
+			  struct fab_err *err)
 {
 	const char *slash = strrchr(sink->path, '/');
 	int dir_len = slash ? (int)(slash + 1 - sink->path) : 0;
 	sigset_t all, before;
+	bool is_noted;
 	int fd;
 
 	sink->temporary = fab_format("%.*s.%.200s.XXXXXX", dir_len, sink->path,
@@ -80,26 +83,24 @@ static void open_temporary(struct fab_cli_sink *sink, const struct stat *old)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	fd = mkostemp(sink->temporary, O_CLOEXEC);
-	if (fd >= 0 && !set_pending(NULL, sink->temporary)) {
+	is_noted = fd >= 0 && set_pending(NULL, sink->temporary);
+	if (fd >= 0 && !is_noted)
 		unlink(sink->temporary);
-		fab_cli_exit(FAB_EXIT_ERROR, "%s: more than %d output files at once",
-			     sink->path, MAX_SINKS);
-	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (fd < 0)
-		cannot_write(sink->path);
-	if (old)
-		keep_owner(sink, fd, old);
-	if (fchmod(fd, mode_for(old)) != 0)
-		cannot_write(sink->path);
-	sink->file = fdopen(fd, "w+");
-	if (!sink->file)
-		cannot_write(sink->path);
+	if (fd >= 0 && !is_noted) {
+		close(fd);
+		return fab_fail(err, EMFILE, "%s: more than %d output files at once",
+				sink->path, MAX_SINKS);
+	}
+	if (fd < 0 || (old && keep_owner(sink, fd, old)) ||
+	    fchmod(fd, mode_for(old)) != 0 || !(sink->file = fdopen(fd, "w+")))
+		return cannot_write(sink->path, err);
+	return 0;
 }
 
 /* /dev/stdout, a FIFO: nothing that could be renamed. */
-static void open_directly(struct fab_cli_sink *sink, const char *path,
-			  const struct stat *old)
+static int open_directly(struct fab_cli_sink *sink, const char *path,
+			 const struct stat *old, struct fab_err *err)
 {
 	struct stat out;
 	bool is_stdout = fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == old->st_dev &&
@@ -114,8 +115,7 @@ static void open_directly(struct fab_cli_sink *sink, const char *path,
 	} else {
 		sink->file = fopen(path, "we");
 	}
-	if (!sink->file)
-		cannot_write(path);
+	return sink->file ? 0 : cannot_write(path, err);
 }
 
 static bool is_special(const char *path, const struct stat *old)
@@ -124,32 +124,28 @@ static bool is_special(const char *path, const struct stat *old)
 	       !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
 }
 
-void fab_cli_open_sink(struct fab_cli_sink *sink, const char *path)
+int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path, struct fab_err *err)
 {
 	struct stat old;
 	bool exists;
 
 	*sink = (struct fab_cli_sink){.file = stdout};
 	if (!path || strcmp(path, "-") == 0)
-		return;
+		return 0;
 	exists = stat(path, &old) == 0;
 	if (!exists && errno != ENOENT)
-		cannot_write(path);
+		return cannot_write(path, err);
 	if (exists && S_ISDIR(old.st_mode)) {
 		errno = EISDIR;
-		cannot_write(path);
+		return cannot_write(path, err);
 	}
-	if (exists && is_special(path, &old)) {
-		open_directly(sink, path, &old);
-		return;
-	}
+	if (exists && is_special(path, &old))
+		return open_directly(sink, path, &old, err);
 	/* write through a symbolic link, do not replace it */
 	sink->path = exists ? realpath(path, NULL) : fab_cli_link_end(path);
-	if (!sink->path)
-		cannot_write(path);
-	if (exists && access(path, W_OK) != 0)
-		cannot_write(path);
-	open_temporary(sink, exists ? &old : NULL);
+	if (!sink->path || (exists && access(path, W_OK) != 0))
+		return cannot_write(path, err);
+	return open_temporary(sink, exists ? &old : NULL, err);
 }
 
 /* The new name must survive a crash as well: sync the directory. Best effort. */
@@ -178,7 +174,7 @@ static bool is_written(FILE *file)
 }
 
 /* All of the temporary file into the target, which stays the file it is. */
-static void copy_to_old(struct fab_cli_sink *sink)
+static int copy_to_old(struct fab_cli_sink *sink, struct fab_err *err)
 {
 	int to = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	char block[65536];
@@ -190,82 +186,143 @@ static void copy_to_old(struct fab_cli_sink *sink)
 			ssize_t done = write(to, block + at, n - at);
 
 			if (done < 0 && errno != EINTR)
-				cannot_write(sink->path);
+				return cannot_write(sink->path, err);
 			at += done < 0 ? 0 : (size_t)done;
 		}
 	if (to < 0 || ferror(sink->file) || fsync(to) != 0 || close(to) != 0)
-		cannot_write(sink->path);
+		return cannot_write(sink->path, err);
+	return 0;
 }
 
 /* Everything that can fail before the target changes. */
-static void settle(struct fab_cli_sink *sink)
+static int settle(struct fab_cli_sink *sink, struct fab_err *err)
 {
-	if (!is_written(sink->file))
-		cannot_write(sink->path ? sink->path : "standard output");
-	if (sink->temporary && fsync(fileno(sink->file)) != 0 && errno != EINVAL)
-		cannot_write(sink->path);
+	if (!is_written(sink->file) ||
+	    (sink->temporary && fsync(fileno(sink->file)) != 0 && errno != EINVAL))
+		return cannot_write(sink->path ? sink->path : "standard output", err);
+	return 0;
 }
 
-void fab_cli_commit_sink(struct fab_cli_sink *sink)
+int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
 {
-	settle(sink);
-	if (!sink->path)
-		return;
+	int rc = settle(sink, err);
+
+	if (rc || !sink->path)
+		return rc;
 	if (sink->copies_to_old)
-		copy_to_old(sink);
-	if (fclose(sink->file) != 0)
-		cannot_write(sink->path);
+		rc = copy_to_old(sink, err);
+	if (!rc && fclose(sink->file) != 0)
+		rc = cannot_write(sink->path, err);
+	if (rc)
+		return rc;
 	if (sink->temporary) {
 		if (sink->copies_to_old)
 			unlink(sink->temporary);
 		else if (rename(sink->temporary, sink->path) != 0)
-			cannot_write(sink->path);
+			return cannot_write(sink->path, err);
 		set_pending(sink->temporary, NULL);
 		sync_directory(sink->path);
 	}
 	free(sink->temporary);
 	free(sink->path);
 	*sink = (struct fab_cli_sink){0};
+	return 0;
+}
+
+void fab_cli_fail_results(struct fab_cli_results *results, int rc,
+			  const struct fab_err *err)
+{
+	if (results->rc || !rc)
+		return;
+	results->rc = rc;
+	results->err = *err;
+}
+
+static void settle_files(struct fab_cli_results *results)
+{
+	struct fab_err err;
+
+	for (size_t i = 0; i < results->n && !results->rc; i++)
+		fab_cli_fail_results(results, settle(&results->sinks[i], &err), &err);
+	if (results->folder && !results->rc)
+		fab_cli_fail_results(
+			results, fab_cli_settle_folder(results->folder, &err), &err);
 }
 
 static void commit_files(struct fab_cli_results *results)
 {
-	struct fab_cli_results files = *results;
+	struct fab_err err;
 
-	files.keep = NULL;
-	results->n = 0;
+	if (results->folder && !results->rc)
+		fab_cli_fail_results(
+			results, fab_cli_commit_folder(results->folder, &err), &err);
 	results->folder = NULL;
-	fab_cli_commit_results(&files);
+	for (size_t i = 0; i < results->n && !results->rc; i++)
+		fab_cli_fail_results(results,
+				     fab_cli_commit_sink(&results->sinks[i], &err), &err);
+	results->n = 0;
+}
+
+/* Where all goes that is written after a failure. */
+static FILE *nowhere(struct fab_cli_results *results)
+{
+	if (!results->nowhere)
+		results->nowhere = fopen("/dev/null", "we");
+	if (!results->nowhere)
+		fab_oom(0);
+	return results->nowhere;
 }
 
 FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
 {
-	struct fab_cli_sink sink;
+	struct fab_cli_sink sink = {0};
+	struct fab_err err;
 
-	fab_cli_open_sink(&sink, path);
+	if (!results->rc)
+		fab_cli_fail_results(results, fab_cli_open_sink(&sink, path, &err), &err);
 	/* whoever reads standard output may close it, which ends the command */
-	if (!sink.path)
+	if (!results->rc && !sink.path) {
+		settle_files(results);
 		commit_files(results);
-	if (results->n == FAB_COUNT(results->sinks))
-		fab_cli_exit(FAB_EXIT_ERROR, "%s: more than %zu results at once", path,
-			     FAB_COUNT(results->sinks));
+	}
+	if (!results->rc && results->n == FAB_COUNT(results->sinks))
+		fab_cli_fail_results(results,
+				     fab_fail(&err, EMFILE,
+					      "%s: more than %zu results at once", path,
+					      FAB_COUNT(results->sinks)),
+				     &err);
+	if (results->rc)
+		return nowhere(results);
 	results->sinks[results->n++] = sink;
 	return sink.file;
 }
 
-void fab_cli_commit_results(struct fab_cli_results *results)
+FILE *fab_cli_open_report(struct fab_cli_results *results,
+			  const struct fab_cli_output *output,
+			  struct fab_report_options *options)
 {
-	for (size_t i = 0; i < results->n; i++)
-		settle(&results->sinks[i]);
-	if (results->folder)
-		fab_cli_settle_folder(results->folder);
-	if (results->keep)
-		results->keep(results->context);
+	FILE *file = fab_cli_open_result(results, output->path);
+	const struct fab_cli_sink none = {.file = file};
+
+	*options = fab_cli_report_options(
+		output, results->n ? &results->sinks[results->n - 1] : &none);
+	return file;
+}
+
+int fab_cli_commit_results(struct fab_cli_results *results, struct fab_err *err)
+{
+	struct fab_err own;
+
+	settle_files(results);
+	if (results->keep && !results->rc)
+		fab_cli_fail_results(results, results->keep(results->context, &own),
+				     &own);
 	results->keep = NULL;
-	if (results->folder)
-		fab_cli_commit_folder(results->folder);
-	results->folder = NULL;
-	for (size_t i = 0; i < results->n; i++)
-		fab_cli_commit_sink(&results->sinks[i]);
-	results->n = 0;
+	commit_files(results);
+	if (results->nowhere)
+		fclose(results->nowhere);
+	results->nowhere = NULL;
+	if (results->rc && err)
+		*err = results->err;
+	return results->rc;
 }

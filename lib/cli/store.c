@@ -11,22 +11,6 @@
 #include "cli/cli.h"
 #include "cli/internal.h"
 
-enum { KEY_STORE_FILE = KEY_STORE, KEY_LABEL };
-
-static const struct argp_option store_options[] = {
-	{.name = "store",
-	 .key = KEY_STORE_FILE,
-	 .arg = "FILE",
-	 .doc = "Add the result to the SQLite database FILE",
-	 .group = FAB_CLI_GROUP_OUTPUT},
-	{.name = "label",
-	 .key = KEY_LABEL,
-	 .arg = "TEXT",
-	 .doc = "With --store: a name for this run",
-	 .group = FAB_CLI_GROUP_OUTPUT},
-	{0},
-};
-
 /* One argument as a shell would read it; returns the end of what was written. */
 static char *quote(char *out, const char *arg)
 {
@@ -69,61 +53,28 @@ int fab_cli_check_database(const char *path, struct fab_err *err)
 	return fab_fail(err, EINVAL, "a database cannot be standard output");
 }
 
-static error_t parse_store(int key, char *arg, struct argp_state *state)
+int fab_cli_open_store(struct fab_cli_store *store, struct fab_err *err)
 {
-	struct fab_cli_store *store = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		/* parsing will change the order of the arguments */
-		store->arguments = fab_cli_quote(state->argc - 1, state->argv + 1);
-		store->job = fab_cli_job_text(state->root_argp, state->argc, state->argv);
-		return 0;
-	case KEY_STORE_FILE:
-		store->path = fab_cli_output_name("--store", arg, state);
-		if (!strcmp(arg, "-"))
-			argp_error(state,
-				   "--store: a database cannot be standard output");
-		return 0;
-	case KEY_LABEL:
-		if (!*arg)
-			argp_error(state, "--label: the text is empty");
-		store->label = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (store->label && !store->path)
-			argp_error(state, "--label goes with --store only");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return !store->path
+		       ? 0
+		       : fab_store_open(store->path, FAB_STORE_WRITE, &store->store, err);
 }
 
-const struct argp fab_cli_store_argp = {.options = store_options, .parser = parse_store};
-
-void fab_cli_open_store(struct fab_cli_store *store)
-{
-	struct fab_err err;
-
-	if (store->path &&
-	    fab_store_open(store->path, FAB_STORE_WRITE, &store->store, &err) != 0)
-		fab_cli_die(&err);
-}
-
-void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
-		     const struct fab_fabric *f, const struct fab_store_run *run)
+int fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
+		    const struct fab_fabric *f, const struct fab_store_run *run,
+		    struct fab_err *err)
 {
 	const struct fab_cli_shard *shard = store->shard;
 	struct fab_store_run complete = *run;
 	struct fab_store_shard part;
 	char host[256] = "", when[32];
 	time_t now = time(NULL);
-	struct fab_err err;
 	struct tm utc;
 	uint64_t id;
+	int rc;
 
 	if (!store->store)
-		return;
+		return 0;
 	if (gethostname(host, sizeof(host) - 1) != 0)
 		*host = 0;
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
@@ -142,9 +93,10 @@ void fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run
 		complete.shard = &part;
 		complete.n_shard = 1;
 	}
-	if (fab_store_add(store->store, &complete, &id, &err) != 0)
-		fab_cli_die(&err);
-	fab_cli_note(cli, "stored as run %" PRIu64 " in %s", id, store->path);
+	rc = fab_store_add(store->store, &complete, &id, err);
+	if (!rc)
+		fab_cli_note(cli, "stored as run %" PRIu64 " in %s", id, store->path);
+	return rc;
 }
 
 void fab_cli_close_store(struct fab_cli_store *store)

@@ -345,3 +345,18 @@ int fab_groups_give_mlids(const struct fab_groups *groups, uint16_t *mlid,
 			mlid[i] = (uint16_t)(FAB_MLID_FIRST + i);
 	return 0;
 }
+
+uint32_t fab_mft_users(const struct fab_fabric *f, const struct fab_mft *mft,
+		       uint32_t cable, bool *uses)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < mft->n; i++) {
+		uses[i] = false;
+		for (uint64_t k = mft->first[i]; k < mft->first[i + 1]; k++)
+			uses[i] |= mft->port[k] == f->cable_a[cable] ||
+				   mft->port[k] == f->cable_b[cable];
+		n += uses[i];
+	}
+	return n;
+}

@@ -46,6 +46,10 @@ void fab_mft_free(struct fab_mft *mft);
 /* Row of an MLID, FAB_NONE when it has no entry. O(log n). */
 uint32_t fab_mft_find(const struct fab_mft *mft, uint16_t mlid);
 
+/* uses[n]: is the tree of the MLID on the cable? Returns how many are. O(entries). */
+uint32_t fab_mft_users(const struct fab_fabric *f, const struct fab_mft *mft,
+		       uint32_t cable, bool *uses);
+
 /*
  * Add a group for each MLID that no group of the builder is named by yet: called 0xc000
  * and so on, its members are the adapters and routers that ports lead to, and switches

@@ -248,7 +248,7 @@ static int look(struct watch *w, const char *name, const char *bytes, size_t n,
 	}
 	if (w->saw_head && is_text && !w->is_known &&
 	    look_at_text(w, name, bytes, n, err))
-		return EINVAL;
+		return -EINVAL;
 	if (!w->saw_more && n >= FAB_INPUT_SEEN) {
 		w->saw_more = true;
 		*ends = is_text && w->is_known && !w->is_known(bytes, n);

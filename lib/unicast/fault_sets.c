@@ -44,13 +44,16 @@ static int init(const struct fab_fabric *f, const struct fab_faults *always,
 		enum fab_fault_kind kind, struct fab_fault_sets *sets,
 		struct fab_err *err)
 {
+	int rc = 0;
+
 	sets->always = always;
 	fab_faults_candidates(f, kind, always, &sets->candidates);
-	if (sets->candidates.of.n >= sets->k)
-		return 0;
-	free(sets->candidates.of.v);
-	return fab_fail(err, EINVAL, "%u faults are asked for, of %zu %s", sets->k,
-			sets->candidates.of.n, fab_fault_kind_choices.names[kind]);
+	if (sets->candidates.of.n < sets->k) {
+		rc = fab_fail(err, EINVAL, "%u faults are asked for, of %zu %s", sets->k,
+			      sets->candidates.of.n, fab_fault_kind_choices.names[kind]);
+		fab_fault_sets_fini(sets);
+	}
+	return rc;
 }
 
 int fab_fault_sets_random(const struct fab_fabric *f, const struct fab_faults *always,

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "support/process.h"
 
 /* ---- options ---- */
@@ -23,29 +23,32 @@ struct params {
 	struct fab_cli_run run;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct params *p = state->input;
+static const struct fab_part parts[] = {
+	FAB_PART(fab_cli_input_rows, struct params, input),
+	FAB_PART(fab_cli_output_rows, struct params, output),
+	FAB_PART(fab_cli_run_rows, struct params, run),
+	FAB_PART(fab_cli_chance_rows, struct params, run),
+	{0},
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &p->input;
-		state->child_inputs[1] = &p->output;
-		state->child_inputs[2] = &p->run;
-		return 0;
-	case ARGP_KEY_ARG:
-		p->input.fabric = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static struct fab_cli_columns columns(const void *params)
+{
+	(void)params;
+	return (struct fab_cli_columns){0};
 }
 
-static const struct argp_child children[] = {{.argp = &fab_cli_input_argp},
-					     {.argp = &fab_cli_output_argp},
-					     {.argp = &fab_cli_run_argp},
-					     {0}};
-static const struct argp test_argp = {.parser = parse, .children = children};
+static int fail(void *params, const struct fab_fabric *f, struct fab_err *err)
+{
+	(void)params;
+	(void)f;
+	return fab_fail(err, EINVAL, "x.topo:3: '%s' is no port", "\xff");
+}
+
+static const struct fab_command command = {.name = "fabric-test",
+					   .args = "[FABRIC]",
+					   .parts = parts,
+					   .columns = columns,
+					   .run = fail};
 
 static const char *arguments[16]; /* of the next parse_arguments(), NULL-ended */
 
@@ -60,7 +63,7 @@ static struct params parsed(void)
 		argv[argc] = words[argc];
 		snprintf(words[argc], sizeof(words[argc]), "%s", arguments[argc - 1]);
 	}
-	argp_parse(&test_argp, argc, argv, 0, NULL, &p);
+	fab_cli_read(&command, argc, argv, &p);
 	return p;
 }
 
@@ -107,14 +110,16 @@ Test(cli, bad_values_are_usage_errors)
 	static const struct {
 		const char *argument, *sentence;
 	} cases[] = {
-		{"--format=xml", "--format: 'xml' is not table, json or csv"},
-		{"--color=red", "--color: 'red' is not auto, always or never"},
+		{"--format=xml",
+		 "--format: 'xml' is unknown; there are: table, json, csv"},
+		{"--color=red",
+		 "--color: 'red' is unknown; there are: auto, always, never"},
 		{"--threads=0", "--threads: '0' is not a number from 1 to 4096"},
 		{"--threads=4097", "--threads: '4097' is not a number"},
 		{"--threads=2x", "--threads: '2x' is not a number"},
 		{"--seed=-1", "--seed: '-1' is not a number from 0 to 2^64-1"},
 		{"--seed=18446744073709551616", "--seed: '18446744073709551616' is not"},
-		{"--hca=", "--hca: the pattern is empty"},
+		{"--hca=", "--hca: the value is empty"},
 		{"--output=", "--output: the file name is empty"},
 		{"--nonsense", "unrecognized option '--nonsense'"},
 	};
@@ -173,9 +178,10 @@ Test(cli, help_and_version_go_to_stdout)
 
 static void die(void)
 {
-	struct fab_err err = {"x.topo:3: '\x1b[2J' is no port"};
+	char *argv[] = {(char[]){"fabric-test"}, NULL};
+	struct params p = {0};
 
-	fab_cli_die(&err);
+	exit(fab_cli_main(&command, 1, argv, &p));
 }
 
 static void warn_twice(void)
@@ -192,7 +198,7 @@ Test(cli, messages_are_safe_and_have_the_program_in_front)
 	folder_init(&f);
 	status = run(die, "out", "err");
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-	cr_assert_str_eq(slurp("err"), "fabric-test: x.topo:3: '\\x1b[2J' is no port\n");
+	cr_assert_str_eq(slurp("err"), "fabric-test: x.topo:3: '\\xff' is no port\n");
 	cr_assert_eq(run(warn_twice, "out", "err"), 0);
 	cr_assert_str_eq(slurp("err"), "fabric-test: warning: 5 \\xff\n");
 	folder_fini(&f);

@@ -15,20 +15,30 @@
 
 static const char *target;
 
+static void check(int rc, const struct fab_err *err)
+{
+	if (!rc)
+		return;
+	fab_cli_note(&(struct fab_cli_run){0}, "%s", err->text);
+	exit(FAB_EXIT_ERROR);
+}
+
 static void write_and_commit(void)
 {
 	struct fab_cli_sink sink;
+	struct fab_err err;
 
-	fab_cli_open_sink(&sink, target);
+	check(fab_cli_open_sink(&sink, target, &err), &err);
 	fputs("new\n", sink.file);
-	fab_cli_commit_sink(&sink);
+	check(fab_cli_commit_sink(&sink, &err), &err);
 }
 
 static void write_and_exit(void)
 {
 	struct fab_cli_sink sink;
+	struct fab_err err;
 
-	fab_cli_open_sink(&sink, target);
+	check(fab_cli_open_sink(&sink, target, &err), &err);
 	fputs("new\n", sink.file);
 	fflush(sink.file);
 	exit(5);
@@ -39,8 +49,9 @@ static int deadly = SIGTERM;
 static void write_and_be_killed(void)
 {
 	struct fab_cli_sink sink;
+	struct fab_err err;
 
-	fab_cli_open_sink(&sink, target);
+	check(fab_cli_open_sink(&sink, target, &err), &err);
 	fputs("new\n", sink.file);
 	fflush(sink.file);
 	raise(deadly);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tables of options: every kind of value, given rightly, wrongly, twice and not at all.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cli/command.h"
+#include "support/process.h"
+
+enum colour { RED, GREEN, BLUE };
+
+struct params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	struct fab_cli_store store;
+	bool flag, has_many, has_level;
+	unsigned count;
+	const char *text, *in, *out, *either, *checked;
+	FAB_VEC(const char *) many;
+	uint32_t small, level;
+	uint64_t large, bytes, ns;
+	double real, mbps, seconds, other;
+	enum colour colour;
+	struct fab_chosen_list chosen;
+	struct fab_cli_plot plot;
+	struct fab_cli_shard shard;
+	bool is_complete;
+};
+
+static int is_even(const char *arg, struct fab_err *err)
+{
+	return strlen(arg) % 2 ? fab_fail(err, EINVAL, "'%s' is odd", arg) : 0;
+}
+
+static int take_other(void *params, const char *arg, struct fab_err *err)
+{
+	if (*arg != 'x')
+		return fab_fail(err, EINVAL, "'%s' has no x", arg);
+	((struct params *)params)->other = (double)strlen(arg);
+	return 0;
+}
+
+#define COLOURS FAB_NAME_LIST([RED] = "red", [GREEN] = "green", [BLUE] = "blue")
+#define TO(member) FAB_TO(struct params, member)
+static const struct fab_option rows[] = {
+	{.help = "All of them:"},
+	{"flag", NULL, "f", FAB_TAKES_NOTHING, TO(flag)},
+	{"old-flag", .takes = FAB_TAKES_ALIAS},
+	{"count", NULL, "c", FAB_TAKES_COUNT, TO(count), .letter = 'c'},
+	{"text", "T", "t", FAB_TAKES_TEXT, TO(text), .preset = "none"},
+	{"checked", "T", "t", FAB_TAKES_TEXT, TO(checked), .check = is_even},
+	{"in", "FILE", "i", FAB_TAKES_INPUT, TO(in)},
+	{"out", "FILE", "o", FAB_TAKES_OUTPUT, TO(out)},
+	{"either", "FILE|T", "e", FAB_TAKES_FILE_OR_TEXT, TO(either)},
+	{"many", "T", "m", FAB_TAKES_TEXT, TO(many), .is_many = true,
+	 .flag = TO(has_many)},
+	{"small", "N", "s", FAB_TAKES_NUMBER, TO(small), .min = 2, .max = 9},
+	{"large", "N", "l", FAB_TAKES_NUMBER, TO(large), .max = UINT64_MAX},
+	{"level", "N", "l", FAB_TAKES_NUMBER, TO(level), .min = 1, .max = 5,
+	 .is_optional = true, .bare = "3", .flag = TO(has_level)},
+	{"real", "R", "r", FAB_TAKES_REAL, TO(real), .low = 0.5, .high = 2},
+	{"bytes", "SIZE", "b", FAB_TAKES_BYTES, TO(bytes), .preset = "1KiB"},
+	{"mbps", "RATE", "m", FAB_TAKES_MBPS, TO(mbps)},
+	{"ns", "TIME", "n", FAB_TAKES_NS, TO(ns), .max = 2000000000},
+	{"seconds", "TIME", "s", FAB_TAKES_SECONDS, TO(seconds), .min = 1,
+	 .max = 60000000000, .like = "5s"},
+	{"colour", "C", "c", FAB_TAKES_ONE, TO(colour), .choices = COLOURS,
+	 .preset = "green"},
+	{"chosen", "LIST", "c", FAB_TAKES_CHOSEN, TO(chosen), .choices = COLOURS,
+	 .max = 2, .has_none = true, .preset = "red"},
+	{"plot", "FILE", "p", FAB_TAKES_PLOT, TO(plot)},
+	{"shard", "K/N", "s", FAB_TAKES_SHARD, TO(shard)},
+	{"other", "X", "o", FAB_TAKES_OTHER, .take = take_other},
+	{0},
+};
+
+static const struct fab_part parts[] = {
+	FAB_PART(fab_cli_input_rows, struct params, input),
+	{rows, 0},
+	FAB_PART(fab_cli_output_rows, struct params, output),
+	FAB_PART(fab_cli_store_rows, struct params, store),
+	FAB_PART(fab_cli_run_rows, struct params, run),
+	{0},
+};
+
+static const struct fab_relation relations[] = {
+	{"small,large", FAB_GOES_WITH, "real,colour=blue"},
+	{"ns", FAB_NEEDS, "seconds", "clocks agree"},
+	{"flag", FAB_EXCLUDES, "either,many"},
+	{"mbps,bytes,level", FAB_APART},
+	{"plot", FAB_EXCLUDES, "list-columns"},
+	{"in,out", FAB_REQUIRED, "flag,text,count", "no files"},
+	{0},
+};
+
+static struct fab_cli_columns columns(const void *params)
+{
+	static const struct fab_column all[] = {{"a", FAB_UINT, "a", 0}};
+
+	(void)params;
+	return (struct fab_cli_columns){all, 1};
+}
+
+static int complete(void *params, struct fab_err *err)
+{
+	struct params *p = params;
+
+	if (p->count > 3)
+		return fab_fail(err, EINVAL, "%u are too many", p->count);
+	p->is_complete = true;
+	return 0;
+}
+
+static const struct fab_command command = {.name = "fabric-test",
+					   .args = "FABRIC",
+					   .parts = parts,
+					   .relations = relations,
+					   .columns = columns,
+					   .complete = complete};
+
+static const char *line; /* of the next read_line(), words between blanks */
+
+static struct params read_params(void)
+{
+	static char copy[512];
+	char *argv[32] = {(char[]){"fabric-test"}};
+	struct params p = {0};
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	fab_cli_read(&command, argc, argv, &p);
+	return p;
+}
+
+static void read_line(void)
+{
+	struct params p = read_params();
+
+	fab_cli_free_params(&command, &p);
+}
+
+Test(options, presets)
+{
+	struct params p;
+
+	line = "f --text=a";
+	p = read_params();
+	cr_assert_str_eq(p.input.fabric, "f");
+	cr_assert(!p.flag && !p.has_many && !p.count && !p.in && !p.has_level);
+	cr_assert_eq(p.bytes, 1024);
+	cr_assert_eq(p.colour, GREEN);
+	cr_assert_eq(p.chosen.of.n, 1);
+	cr_assert_eq(p.chosen.of.v[0].row, RED);
+	cr_assert(p.is_complete);
+	fab_cli_free_params(&command, &p);
+}
+
+Test(options, every_kind)
+{
+	struct params p;
+
+	line = "--old-flag -cc --count --text=t --checked=ab --in=i --out=o "
+	       "--small=9 --large=18446744073709551615 --level --real=.5 --ns=1.5s "
+	       "--seconds=10ms fabric --colour=blue --chosen=blue,red --plot=a/b.png "
+	       "--shard=2/8 --other=xyz --color=never -qvv --threads=3 --format=csv";
+	p = read_params();
+	cr_assert(p.flag && p.count == 3 && p.has_level && p.level == 3);
+	cr_assert_str_eq(p.text, "t");
+	cr_assert_str_eq(p.checked, "ab");
+	cr_assert_str_eq(p.in, "i");
+	cr_assert_str_eq(p.out, "o");
+	cr_assert_eq(p.small, 9);
+	cr_assert_eq(p.large, UINT64_MAX);
+	cr_assert_eq(p.real, 0.5);
+	cr_assert_eq(p.ns, 1500000000);
+	cr_assert_float_eq(p.seconds, 0.01, 1e-15);
+	cr_assert_str_eq(p.input.fabric, "fabric");
+	cr_assert_eq(p.colour, BLUE);
+	cr_assert_eq(p.chosen.of.n, 2);
+	cr_assert_eq(p.chosen.of.v[0].row, BLUE);
+	cr_assert_str_eq(p.plot.path, "a/b.png");
+	cr_assert_eq(p.plot.terminal, FAB_PLOT_PNG);
+	cr_assert(p.shard.part.number == 2 && p.shard.part.count == 8);
+	cr_assert_eq(p.other, 3);
+	cr_assert(p.run.quiet && p.run.verbose == 2 && p.run.threads == 3);
+	cr_assert_eq(p.output.format, FAB_FORMAT_CSV);
+	cr_assert_eq(p.output.color, FAB_COLOR_NEVER);
+	fab_cli_free_params(&command, &p);
+}
+
+Test(options, given_twice_the_last_counts)
+{
+	struct params p;
+
+	line = "f --text=a --text=b --many=a --many=b --small=3 --small=4 --real=1 "
+	       "--chosen=red,green --chosen=none --colour=red --colour=blue --mbps=1G "
+	       "--mbps=125MB/s";
+	p = read_params();
+	cr_assert_str_eq(p.text, "b");
+	cr_assert(p.many.n == 2 && p.has_many);
+	cr_assert_str_eq(p.many.v[0], "a");
+	cr_assert_str_eq(p.many.v[1], "b");
+	cr_assert_eq(p.small, 4);
+	cr_assert_eq(p.chosen.of.n, 0);
+	cr_assert_eq(p.colour, BLUE);
+	cr_assert_eq(p.mbps, 1000);
+	fab_cli_free_params(&command, &p);
+}
+
+/* The command line is refused with this sentence, which is one line. */
+static void expect_refused(const char *words, const char *sentence)
+{
+	char begin[256];
+	const char *err;
+	int status;
+
+	line = words;
+	status = run(read_line, "out", "err");
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == FAB_EXIT_USAGE, "%s: %d",
+		  words, status);
+	cr_assert_str_empty(slurp("out"), "%s", words);
+	err = slurp("err");
+	snprintf(begin, sizeof(begin), "fabric-test: %s\nTry ", sentence);
+	cr_assert(!strncmp(err, begin, strlen(begin)), "%s: %s", words, err);
+}
+
+Test(options, bad_values)
+{
+	static const struct {
+		const char *words, *sentence;
+	} cases[] = {
+		{"--text=", "--text: the value is empty"},
+		{"--checked=", "--checked: the value is empty"},
+		{"--checked=abc", "--checked: 'abc' is odd"},
+		{"--many=a --many=", "--many: the value is empty"},
+		{"--either=", "--either: the value is empty"},
+		{"--in=", "--in: the file name is empty"},
+		{"--out=", "--out: the file name is empty"},
+		{"--small=1", "--small: '1' is not a number from 2 to 9"},
+		{"--small=10", "--small: '10' is not a number from 2 to 9"},
+		{"--small=", "--small: '' is not a number from 2 to 9"},
+		{"--small=3 --small=x", "--small: 'x' is not a number from 2 to 9"},
+		{"--small=4294967298", "--small: '4294967298' is not a number from 2 to "
+				       "9"},
+		{"--large=-1", "--large: '-1' is not a number from 0 to 2^64-1"},
+		{"--large=18446744073709551616",
+		 "--large: '18446744073709551616' is not a number from 0 to 2^64-1"},
+		{"--level=0", "--level: '0' is not a number from 1 to 5"},
+		{"--level=", "--level: '' is not a number from 1 to 5"},
+		{"--real=0.49", "--real: '0.49' is not a number from 0.5 to 2"},
+		{"--real=2.01", "--real: '2.01' is not a number from 0.5 to 2"},
+		{"--real=nan", "--real: 'nan' is not a number from 0.5 to 2"},
+		{"--real=0x1", "--real: '0x1' is not a number from 0.5 to 2"},
+		{"--real=1e", "--real: '1e' is not a number from 0.5 to 2"},
+		{"--real=+1", "--real: '+1' is not a number from 0.5 to 2"},
+		{"--real=", "--real: '' is not a number from 0.5 to 2"},
+		{"--ns=3s", "--ns: '3s' is no time up to 2s: expected such as 2ms"},
+		{"--ns=1h", "--ns: '1h' is no time up to 2s: expected such as 2ms"},
+		{"--ns=", "--ns: '' is no time up to 2s: expected such as 2ms"},
+		{"--seconds=0", "--seconds: '0' is no time above 0 and up to 60s: "
+				"expected such as 5s"},
+		{"--seconds=61s", "--seconds: '61s' is no time above 0 and up to 60s: "
+				  "expected such as 5s"},
+		{"--colour=pink", "--colour: 'pink' is unknown; there are: red, green, "
+				  "blue"},
+		{"--colour=", "--colour: '' is unknown; there are: red, green, blue"},
+		{"--colour=gren", "--colour: 'gren' is unknown; did you mean 'green'? "
+				  "There are: red, green, blue"},
+		{"--chosen=red,", "--chosen: '' is unknown; there are: all, red, green, "
+				  "blue"},
+		{"--chosen=red,green,blue", "--chosen: 3 names, 2 are the most"},
+		{"--plot=a.gif", "--plot: 'a.gif' does not end in .svg or .png"},
+		{"--plot=.svg", "--plot: '.svg' does not end in .svg or .png"},
+		{"--plot=", "--plot: '' does not end in .svg or .png"},
+		{"--shard=9/8", "--shard: '9/8' is no shard: expected K/N, K from 1 to "
+				"N, N up to 1000000"},
+		{"--bytes=50Mb",
+		 "--bytes: '50Mb' is no size: expected a number and B, kB, "
+		 "MB, GB, TB, KiB, MiB, GiB or TiB (B for bytes)"},
+		{"--mbps=0", "--mbps: rate '0' is not above 0 and up to 1000 Tb/s"},
+		{"--other=y", "--other: 'y' has no x"},
+		{"f g", "more than one FABRIC: 'f' and 'g'"},
+		{"--text=a", "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:"},
+		{"f --columns=b --text=a", "--columns: no column 'b'; there are: a"},
+		{"f -cccc", "4 are too many"},
+		{"f --store=- -c", "--store: a database cannot be standard output"},
+		{"f --out=a --plot=a.svg -o a.svg",
+		 "--plot and --output are the same file: 'a.svg'"},
+		{"f --out=-", "--out=- needs --output=FILE for the report"},
+		{"- --in=-", "standard input can be read only once: FABRIC and --in both "
+			     "name it"},
+	};
+	struct folder f;
+
+	folder_init(&f);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		expect_refused(cases[i].words, cases[i].sentence);
+	folder_fini(&f);
+}
+
+Test(options, relations)
+{
+	static const struct {
+		const char *words, *sentence;
+	} cases[] = {
+		{"f -c --small=3", "--small goes with --real=R or --colour=blue only"},
+		{"f -c --large=3 --colour=red",
+		 "--large goes with --real=R or --colour=blue only"},
+		{"f -c --ns=1s", "--ns needs --seconds=TIME: clocks agree"},
+		{"f --flag --many=a", "--flag and --many do not go together"},
+		{"f --flag --either=a --many=a",
+		 "--flag and --either do not go together"},
+		{"f -c --level --mbps=1G", "--mbps and --level do not go together"},
+		{"f -c --bytes=1 --level=2", "--bytes and --level do not go together"},
+		{"f", "no files: --in=FILE or --out=FILE is missing"},
+		{"f -c --label=x", "--label goes with --store=FILE only"},
+		{"--list-columns --plot=a.svg",
+		 "--plot and --list-columns do not go together"},
+	};
+	static const char *const good[] = {"f -c --small=3 --real=1",
+					   "f -c --large=3 --colour=blue",
+					   "f -c --ns=1s --seconds=1s",
+					   "f --flag --text=a",
+					   "f -c --level",
+					   "f --in=x",
+					   "f -c --label=x --store=a.db",
+					   "--list-columns",
+					   "--list-columns --flag --many=a"};
+	struct folder f;
+
+	folder_init(&f);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		expect_refused(cases[i].words, cases[i].sentence);
+	for (size_t i = 0; i < FAB_COUNT(good); i++) {
+		line = good[i];
+		cr_assert_eq(run(read_line, "out", "err"), 0, "%s: %s", line,
+			     slurp("err"));
+	}
+	folder_fini(&f);
+}
