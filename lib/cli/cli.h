@@ -191,7 +191,7 @@ struct fab_cli_results {
 	int (*keep)(void *context, struct fab_err *err);
 	void *context;
 	struct fab_cli_folder *folder; /* one more, borrowed; NULL: none */
-	int rc; /* of the first failure, and what it was */
+	int rc;			       /* of the first failure, and what it was */
 	struct fab_err err;
 	FILE *nowhere;
 };

@@ -245,8 +245,8 @@ static void settle_files(struct fab_cli_results *results)
 	for (size_t i = 0; i < results->n && !results->rc; i++)
 		fab_cli_fail_results(results, settle(&results->sinks[i], &err), &err);
 	if (results->folder && !results->rc)
-		fab_cli_fail_results(
-			results, fab_cli_settle_folder(results->folder, &err), &err);
+		fab_cli_fail_results(results,
+				     fab_cli_settle_folder(results->folder, &err), &err);
 }
 
 static void commit_files(struct fab_cli_results *results)
@@ -254,8 +254,8 @@ static void commit_files(struct fab_cli_results *results)
 	struct fab_err err;
 
 	if (results->folder && !results->rc)
-		fab_cli_fail_results(
-			results, fab_cli_commit_folder(results->folder, &err), &err);
+		fab_cli_fail_results(results,
+				     fab_cli_commit_folder(results->folder, &err), &err);
 	results->folder = NULL;
 	for (size_t i = 0; i < results->n && !results->rc; i++)
 		fab_cli_fail_results(results,
