@@ -76,10 +76,11 @@ static const struct fab_option options[] = {
 	 "OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of "
 	 "OpenSM), or booksim (network of BookSim2)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
-	 .choices = FAB_NAME_LIST(
-		 [TO_IBNETDISCOVER] = "ibnetdiscover", [TO_DOT] = "dot",
-		 [TO_JSON] = "json", [TO_SLURM] = "slurm", [TO_SUBNET_LST] = "subnet-lst",
-		 [TO_ROOT_GUIDS] = "root-guids", [TO_CN_GUIDS] = "cn-guids")},
+	 .choices = FAB_NAME_LIST([TO_IBNETDISCOVER] = "ibnetdiscover", [TO_DOT] = "dot",
+				  [TO_JSON] = "json", [TO_SLURM] = "slurm",
+				  [TO_SUBNET_LST] = "subnet-lst",
+				  [TO_ROOT_GUIDS] = "root-guids",
+				  [TO_CN_GUIDS] = "cn-guids", [TO_BOOKSIM] = "booksim")},
 	{"switches-only", NULL, "With --to=dot: leave out hosts and other adapters",
 	 FAB_TAKES_NOTHING, TO(switches_only)},
 	{"fold", NULL,
