@@ -45,8 +45,8 @@ bool fab_boot_id_of(enum fab_boot_identity kind, const char *mac, uint64_t guid,
 		put_mac(out->mac, guid);
 	} else if (kind == FAB_IDENTITY_CLIENT_ID) {
 		snprintf(out->duid, sizeof(out->duid), "00:02:00:00:02:c9:00:%s", text);
-		snprintf(out->client_id, sizeof(out->client_id), "ff:00:00:00:00:%s",
-			 out->duid);
+		snprintf(out->client_id, sizeof(out->client_id),
+			 "ff:00:00:00:00:00:02:00:00:02:c9:00:%s", text);
 	} else {
 		snprintf(out->duid, sizeof(out->duid), "00:03:00:20:%s", text);
 		snprintf(out->client_id, sizeof(out->client_id), "20:%s", text);
