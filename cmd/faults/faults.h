@@ -179,8 +179,6 @@ int faults_write_tables(const struct faults_params *p, const struct faults_outco
 /* Flows of --permutation. */
 int faults_flow(const struct faults_params *p, struct faults_outcome *o,
 		struct fab_err *err) FAB_MUST_CHECK;
-/* Names of what is dead, "" for nothing; on the heap. */
-char *faults_dead_names(const struct fab_faults *faults, const char *separator);
 int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 			   struct fab_err *err) FAB_MUST_CHECK;
 int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,

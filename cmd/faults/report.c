@@ -346,7 +346,7 @@ static void print_lost(struct fab_report *r, const struct faults_params *p,
 static void print_faults(struct fab_report *r, const struct faults_params *p,
 			 const struct faults_outcome *o)
 {
-	char *text = faults_dead_names(o->faults, ", ");
+	char *text = fab_faults_text(o->faults, ", ");
 
 	if (p->output.format == FAB_FORMAT_TABLE)
 		fab_report_text(r, "failed", *text ? text : "none");

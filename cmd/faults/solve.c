@@ -86,19 +86,6 @@ static struct fab_routes *complete(const struct fab_routes *routes, enum fab_end
 	return is_complete ? NULL : fab_routes_complete(routes);
 }
 
-char *faults_dead_names(const struct fab_faults *faults, const char *separator)
-{
-	char *text = fab_strdup("");
-
-	for (size_t i = 0; i < faults->named.n; i++) {
-		char *name = fab_fault_text(faults->f, faults->named.v[i]);
-
-		fab_append(&text, separator, "%s", name);
-		free(name);
-	}
-	return text;
-}
-
 /* What the tables and their engine have to say; on the heap, NULL: nothing. */
 static char *note_of(const struct fab_unicast_engine *engine,
 		     const struct fab_routes *routes)
@@ -150,7 +137,7 @@ static int analyse_tables(const struct sets *s, const struct faults_result *r,
 	out->max_destinations = count_destinations(s->o->f, out->j.destinations);
 	if (faults->named.n &&
 	    (s->p->store.path || out->j.unreachable || !out->j.deadlock_free))
-		out->dead = faults_dead_names(faults, ",");
+		out->dead = fab_faults_text(faults, ",");
 	fab_routes_free(whole);
 	return 0;
 }

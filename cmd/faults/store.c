@@ -56,7 +56,7 @@ int faults_store(const struct faults_params *p, const struct faults_outcome *o,
 	fab_draft_fact(&d, "faults", (double)o->faults->named.n);
 	fab_draft_fact(&d, "sets", (double)o->n_sets);
 	if (o->faults->named.n)
-		fab_draft_asked(&d, "failed", faults_dead_names(o->faults, ","));
+		fab_draft_asked(&d, "failed", fab_faults_text(o->faults, ","));
 	fab_draft_asked(&d, "sets_of_faults", sets_asked(p));
 	if (p->files.in.lfts)
 		fab_draft_asked(&d, "tables", fab_strdup(p->files.in.lfts));

@@ -197,8 +197,6 @@ extern const size_t sim_n_pair_columns;
 
 /* Points of one algorithm from `first` on. */
 size_t sim_count_points(const struct sim_outcome *o, size_t first);
-/* What is dead, between commas, on the heap; NULL: nothing. */
-char *sim_dead_names(const struct sim_outcome *o);
 
 /* Why the fullest cable of a point carries no more. */
 struct sim_cause {

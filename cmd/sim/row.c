@@ -166,16 +166,3 @@ size_t sim_count_points(const struct sim_outcome *o, size_t first)
 		n++;
 	return n;
 }
-
-char *sim_dead_names(const struct sim_outcome *o)
-{
-	char *text = NULL;
-
-	for (size_t i = 0; i < o->dead->named.n; i++) {
-		char *name = fab_fault_text(o->dead->f, o->dead->named.v[i]);
-
-		fab_append(&text, ",", "%s", name);
-		free(name);
-	}
-	return text;
-}

@@ -38,7 +38,7 @@ static void add_asked(struct fab_draft *d, const struct sim_params *p,
 	fab_draft_asked(d, "switch", fab_strdup(p->sim.kind->name));
 	fab_draft_asked(d, "seed", fab_format("%" PRIu64, p->run.seed));
 	if (o->dead->named.n)
-		fab_draft_asked(d, "failed", sim_dead_names(o));
+		fab_draft_asked(d, "failed", fab_faults_text(o->dead, ","));
 	if (p->tables.lfts)
 		fab_draft_asked(d, "tables", fab_strdup(p->tables.lfts));
 	if (p->mcfdbs)

@@ -150,16 +150,6 @@ bool fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *
 	return parse_time(text, len, 1, 1000, max_ps, out);
 }
 
-bool fab_parse_probability(const char *text, size_t len, double *out)
-{
-	uint64_t billionths;
-
-	if (!parse_scaled(text, len, 1000000000, 1000000000, &billionths))
-		return false;
-	*out = (double)billionths / 1e9;
-	return true;
-}
-
 bool fab_parse_real(const char *text, size_t len, double min, double max, double *out)
 {
 	char copy[64], *end;

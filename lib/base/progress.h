@@ -10,6 +10,10 @@
 
 #include "base/macros.h"
 
+/* What long work calls now and then with what is done; non-zero stops it. One shape for
+ * all rooms. */
+typedef int (*fab_progress_fn)(void *context, uint64_t done, uint64_t total);
+
 /* `phase` ("distances") and `unit` ("switches", "bytes") are static texts; done <= total,
  * total 0: nobody knows. */
 typedef void fab_progress_listener(void *context, const char *phase, const char *unit,

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/progress.h"
 
 /* Part `number` of `count`, 1 .. count: every count-th item. Zeroed: all of it. */
 struct fab_shard {
@@ -42,7 +43,7 @@ struct fab_sweep {
 	 * nothing to free. */
 	void (*drop)(void *context, void *result);
 	/* One thread at a time; not 0: stop. NULL: nobody asks. */
-	int (*progress)(void *context, uint64_t done, uint64_t total);
+	fab_progress_fn progress;
 	void *progress_context;
 };
 

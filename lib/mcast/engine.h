@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/choice.h"
+#include "base/progress.h"
 #include "mcast/forest.h"
 #include "mcast/groups.h"
 #include "mcast/roots.h"
@@ -62,9 +63,6 @@ struct fab_mcast_state {
 	void *scratch;			     /* of the engine */
 	void (*scratch_free)(void *scratch); /* NULL: free() */
 };
-
-/* Called now and then with what is done; non-zero stops. */
-typedef int (*fab_progress_fn)(void *context, uint64_t done, uint64_t total);
 
 struct fab_mcast_options {
 	int n_threads; /* 0: as many as OpenMP gives */

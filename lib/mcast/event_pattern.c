@@ -59,7 +59,7 @@ static int parse_parameter(struct pattern *p, const char *text, size_t len,
 					  err);
 		}
 	if (is_key(text, "loss")) {
-		if (fab_parse_probability(text + 5, len - 5, &p->loss))
+		if (fab_parse_real(text + 5, len - 5, 0, 1, &p->loss))
 			return 0;
 		return fab_fail(err, EINVAL,
 				"--events-pattern %s: '%.*s' is no probability from 0 "

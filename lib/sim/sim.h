@@ -31,6 +31,7 @@
 #pragma once
 
 #include "base/choice.h"
+#include "base/progress.h"
 #include "event/stats.h"
 #include "mcast/forest.h"
 #include "mcast/groups.h"
@@ -121,7 +122,7 @@ struct fab_sim_params {
 	bool with_deliveries; /* keep each delivery and each hop, for tests */
 	/* Now and then, in the thread that called: ticks done of the most there can be;
 	 * non-zero: stop, with what is there. NULL: nobody asks. */
-	int (*progress)(void *context, uint64_t done, uint64_t total);
+	fab_progress_fn progress;
 	void *progress_context;
 };
 

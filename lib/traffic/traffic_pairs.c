@@ -91,8 +91,8 @@ static bool parse_hotspot(const char *argument, uint64_t *n, double *share)
 	size_t len = strcspn(argument, ":");
 
 	return argument[len] && fab_parse_u64(argument, len, 1, UINT32_MAX, n) &&
-	       fab_parse_probability(argument + len + 1, strlen(argument + len + 1),
-				     share);
+	       fab_parse_real(argument + len + 1, strlen(argument + len + 1), 0, 1,
+			      share);
 }
 
 static int check_hotspot(const char *argument, struct fab_err *err)

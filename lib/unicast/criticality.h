@@ -31,7 +31,7 @@ struct fab_losses_options {
 	uint64_t steps;		/* elementary steps that may be taken, see below */
 	struct fab_shard shard; /* only every N-th part is tried and listed */
 	/* One thread at a time calls it; not 0: stop. NULL: nobody asks. */
-	int (*progress)(void *context, uint64_t done, uint64_t total);
+	fab_progress_fn progress;
 	void *progress_context;
 };
 

@@ -193,3 +193,16 @@ char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault)
 	return fab_format("%s:%u", fab_node_name(f, f->port_node[port]),
 			  f->port_num[port]);
 }
+
+char *fab_faults_text(const struct fab_faults *faults, const char *separator)
+{
+	char *text = fab_strdup("");
+
+	for (size_t i = 0; i < faults->named.n; i++) {
+		char *name = fab_fault_text(faults->f, faults->named.v[i]);
+
+		fab_append(&text, separator, "%s", name);
+		free(name);
+	}
+	return text;
+}

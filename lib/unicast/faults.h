@@ -82,3 +82,5 @@ void fab_faults_draw(struct fab_faults *faults, struct fab_fault_list *candidate
  * cable's first end. On the heap; as the fabric has it, not escaped. O(len).
  */
 char *fab_fault_text(const struct fab_fabric *f, struct fab_fault fault);
+/* Those of all that is dead by name, "" for nothing; on the heap. O(len). */
+char *fab_faults_text(const struct fab_faults *faults, const char *separator);

@@ -65,7 +65,7 @@ struct fab_trials {
 	uint64_t seed, n_trials;
 	struct fab_shard shard;
 	int n_threads;
-	int (*progress)(void *context, uint64_t done, uint64_t total);
+	fab_progress_fn progress;
 	void *progress_context;
 };
 int fab_reliability_try(const struct fab_trials *trials, uint32_t n_faults,

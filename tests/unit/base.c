@@ -146,11 +146,11 @@ Test(base, times_and_probabilities)
 		cr_assert_eq(ok, times[i].ok, "'%s'", times[i].text);
 		cr_assert_eq(ns, times[i].ns, "'%s'", times[i].text);
 	}
-	cr_assert(fab_parse_probability("0.25", 4, &p) && p == 0.25);
-	cr_assert(fab_parse_probability("1", 1, &p) && p == 1);
-	cr_assert_not(fab_parse_probability("1.01", 4, &p));
-	cr_assert_not(fab_parse_probability("-0", 2, &p));
-	cr_assert_not(fab_parse_probability("", 0, &p));
+	cr_assert(fab_parse_real("0.25", 4, 0, 1, &p) && p == 0.25);
+	cr_assert(fab_parse_real("1", 1, 0, 1, &p) && p == 1);
+	cr_assert_not(fab_parse_real("1.01", 4, 0, 1, &p));
+	cr_assert_not(fab_parse_real("-0", 2, 0, 1, &p));
+	cr_assert_not(fab_parse_real("", 0, 0, 1, &p));
 }
 
 Test(base, times_in_picoseconds)
