@@ -29,9 +29,9 @@ const struct fab_column bootplan_columns[] = {
 	{"median_seconds", FAB_REAL,
 	 "until half of the nodes have it; null by equal shares",
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.median_seconds), FAB_METRIC_LESS},
-	{"retries", FAB_NUMBER, "requests made again; null without --timeout",
+	{"retries", FAB_NUMBER, "requests made again; null by equal shares",
 	 FAB_COL_EXTRA, AT(retries), FAB_METRIC_LESS},
-	{"failed_nodes", FAB_NUMBER, "nodes that gave up; null without --timeout",
+	{"failed_nodes", FAB_NUMBER, "nodes that gave up; null by equal shares",
 	 FAB_COL_EXTRA, AT(failed_nodes), FAB_METRIC_LESS},
 	{"moved_nodes", FAB_NUMBER,
 	 "nodes with another server than before --fail-server, --with-server or "

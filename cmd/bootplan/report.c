@@ -77,7 +77,7 @@ static const char *bottleneck_name(const struct bootplan_segments *s)
 void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *o,
 		       const struct bootplan_result *result)
 {
-	bool has_retries = o->has_timeout && !strcmp(result->model, "max-min");
+	bool has_retries = !strcmp(result->model, "max-min");
 	uint32_t at = result->share.bottleneck;
 
 	bootplan_segments_of(o->m, result, &row->segment);
@@ -147,6 +147,8 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	fab_report_text(r, "machine", o->m->source);
 	fab_report_uint(r, "machine_nodes", o->m->n_nodes);
 	fab_report_uint(r, "machine_servers", o->m->n_servers);
+	if (o->m->n_unnamed)
+		fab_report_uint(r, "unnamed_adapters", o->m->n_unnamed);
 	if (o->m->fabric)
 		fab_report_text(r, "rates", o->is_signalling ? "signalling" : "data");
 	fab_report_field(r, &fields[0], (union fab_cell){.u = o->image_bytes});

@@ -3,6 +3,8 @@
 #include "compare.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,17 +43,107 @@ static void collect(struct curves *c, enum fab_plot_kind kind,
 }
 
 /* So many curves as can be told apart. */
+static int too_many(size_t n, struct fab_err *err)
+{
+	if (n <= MAX_CURVES)
+		return 0;
+	return fab_fail(err, E2BIG,
+			"--plot: %zu results are too many for one picture (at most %d): "
+			"choose runs or use --algorithm",
+			n, MAX_CURVES);
+}
+
 static int check(const struct curves *c, struct fab_err *err)
 {
 	if (!c->list.n)
 		return fab_fail(err, ENODATA,
 				"--plot: nothing to draw in the runs chosen");
-	if (c->list.n > MAX_CURVES)
-		return fab_fail(err, E2BIG,
-				"--plot: %zu results are too many for one picture (at "
-				"most %d): choose runs or use --algorithm",
-				c->list.n, MAX_CURVES);
-	return 0;
+	return too_many(c->list.n, err);
+}
+
+/* Sweeps of fabric-bootplan: how long the batches take, a curve an algorithm. */
+struct sweeps {
+	FAB_VEC(struct fab_plot_series) series;
+	FAB_VEC(char *) titles;
+	double *x, *y;
+	size_t n_points;
+};
+
+static void add_curve(struct sweeps *s, const struct fab_store_run *run,
+		      const char *algorithm)
+{
+	struct fab_plot_series curve = {.x = s->x + s->n_points, .y = s->y + s->n_points};
+
+	for (size_t i = 0; i < run->n_batches; i++) {
+		const struct fab_store_batch *b = &run->batches[i];
+
+		if (strcmp(b->algorithm, algorithm) != 0 || !(b->boot_seconds > 0) ||
+		    !isfinite(b->boot_seconds))
+			continue;
+		s->x[s->n_points] = (double)b->nodes;
+		s->y[s->n_points++] = b->boot_seconds;
+		curve.n++;
+	}
+	if (!curve.n)
+		return;
+	FAB_PUSH(&s->titles,
+		 fab_format("run %" PRIu64 " %s%s%s%s", run->id, algorithm,
+			    run->label ? " (" : "", run->label ? run->label : "",
+			    run->label ? ")" : ""));
+	curve.title = s->titles.v[s->titles.n - 1];
+	FAB_PUSH(&s->series, curve);
+}
+
+static void collect_sweeps(struct sweeps *s, const struct compare_item *items,
+			   size_t n_items)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < n_items; i++)
+		n += items[i].run->n_batches;
+	s->x = FAB_NEW(n, double);
+	s->y = FAB_NEW(n, double);
+	for (size_t i = 0; i < n_items; i++)
+		for (size_t k = 0; k < items[i].run->n_results; k++) {
+			const char *name = items[i].run->results[k].algorithm;
+
+			if (!items[i].algorithm || !strcmp(items[i].algorithm, name))
+				add_curve(s, items[i].run, name);
+		}
+}
+
+static bool plot_sweeps(const struct fab_cli_plot *plot, const struct compare_item *items,
+			size_t n_items, struct fab_cli_results *results)
+{
+	struct sweeps s = {.n_points = 0};
+	struct fab_err err;
+	FILE *script;
+
+	collect_sweeps(&s, items, n_items);
+	fab_cli_fail_results(results, too_many(s.series.n, &err), &err);
+	if (s.series.n) {
+		script = fab_cli_begin_plot(results);
+		fab_export_gnuplot_series(
+			script, plot->terminal, "nodes that boot together",
+			"seconds until all have booted", s.series.v, s.series.n);
+		fab_cli_end_plot(script, plot->path, results);
+	}
+	for (size_t i = 0; i < s.titles.n; i++)
+		free(s.titles.v[i]);
+	free(s.titles.v);
+	free(s.series.v);
+	free(s.x);
+	free(s.y);
+	return s.series.n > 0;
+}
+
+/* Are all of them runs of fabric-bootplan? */
+static bool are_sweeps(const struct compare_item *items, size_t n_items)
+{
+	for (size_t i = 0; i < n_items; i++)
+		if (strcmp(items[i].run->command, "fabric-bootplan") != 0)
+			return false;
+	return n_items > 0;
 }
 
 void compare_plot(const struct fab_cli_plot *plot, enum fab_plot_kind kind,
@@ -62,6 +154,8 @@ void compare_plot(const struct fab_cli_plot *plot, enum fab_plot_kind kind,
 	struct fab_err err;
 	FILE *script;
 
+	if (are_sweeps(items, n_items) && plot_sweeps(plot, items, n_items, results))
+		return;
 	collect(&c, kind, items, n_items);
 	fab_cli_fail_results(results, check(&c, &err), &err);
 	script = fab_cli_begin_plot(results);

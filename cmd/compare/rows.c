@@ -11,7 +11,10 @@ static enum compare_verdict verdict_of(const struct fab_store_kind *kind, double
 {
 	if (!kind || !kind->better || isnan(value) || isnan(base))
 		return COMPARE_NONE;
-	if (fabs(value - base) <= tolerance * fabs(base))
+	if (!(value < base) && !(value > base))
+		return COMPARE_SAME;
+	/* not finite: a time of what never ends */
+	if (isfinite(base) && fabs(value - base) <= tolerance * fabs(base))
 		return COMPARE_SAME;
 	return (value < base) == (kind->better < 0) ? COMPARE_BETTER : COMPARE_WORSE;
 }
@@ -38,7 +41,14 @@ static void add(struct compare_rows *rows, const struct compare_pair *pair,
 
 static double metric_of(const struct fab_store_result *r, const char *name)
 {
-	return r ? fab_store_number_get(r->metrics, r->n_metrics, name) : (double)NAN;
+	double value =
+		r ? fab_store_number_get(r->metrics, r->n_metrics, name) : (double)NAN;
+
+	/* where nodes gave up the last one never boots */
+	if (r && isnan(value) && !strcmp(name, "boot_seconds") &&
+	    fab_store_number_get(r->metrics, r->n_metrics, "failed_nodes") > 0)
+		return INFINITY;
+	return value;
 }
 
 static const char *command_of(const struct compare_pair *pair)

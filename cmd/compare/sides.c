@@ -109,6 +109,8 @@ char *compare_value_text(const struct compare_row *row, double value)
 {
 	struct fab_column column = compare_metric_column("", row->kind);
 
+	if (isinf(value))
+		return fab_strdup("never");
 	return fab_cell_human(&column, (union fab_cell){.real = value});
 }
 
@@ -122,7 +124,7 @@ static char *text_of(const struct compare_row *row, size_t which)
 	if (which == 0)
 		return compare_value_text(row, row->value);
 	if (which == 1)
-		return row->base > 0 && isfinite(row->value)
+		return row->base > 0 && isfinite(row->base) && isfinite(row->value)
 			       ? fab_format("%.4g", row->value / row->base)
 			       : fab_strdup("-");
 	verdict = row->has_vanished ? "gone" : compare_verdict_name(row->verdict);

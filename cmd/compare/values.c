@@ -19,7 +19,12 @@ static void add_batch(struct compare_values *v, const struct fab_store_batch *b)
 	add_value(v, b->name, "nodes", (double)b->nodes);
 	add_value(v, b->name, "servers", (double)b->servers);
 	add_value(v, b->name, "bandwidth_mbps", b->bandwidth_mbps);
-	add_value(v, b->name, "boot_seconds", b->boot_seconds);
+	/* without one some nodes never boot: worse than any time */
+	FAB_PUSH(&v->of,
+		 ((struct compare_value){b->name, "boot_seconds",
+					 isfinite(b->boot_seconds) ? b->boot_seconds
+								   : (double)INFINITY,
+					 0}));
 	for (size_t i = 0; i < b->n_segments; i++) {
 		const struct fab_store_segment *s = &b->segments[i];
 		char *part = fab_format("%s: %s", b->name, s->name);

@@ -241,6 +241,7 @@ int fab_machine_builder_finish(struct fab_machine_builder *b, const char *source
 		m->warnings = b->warnings.v;
 		m->n_warnings = (uint32_t)b->warnings.n;
 		b->server_host = NULL;
+		m->n_unnamed = b->n_unnamed;
 		m->resolver = b->resolver;
 		b->resolver = NULL;
 		b->warnings.v = NULL;

@@ -49,6 +49,7 @@ struct fab_machine {
 	uint32_t *first_interface, *end_interface;
 
 	uint32_t n_nodes;      /* compute nodes, servers not counted */
+	uint32_t n_unnamed;    /* hosts of the fabric that have no name: not among them */
 	uint32_t *node_vertex; /* [n_nodes] */
 	uint32_t *node_host;   /* [n_nodes] host of the fabric; FAB_NONE without one */
 	uint32_t *node_port;   /* [n_nodes] port it boots over; FAB_NONE */

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "boot/machine_impl.h"
+#include "fabric/label.h"
 #include "fabric/planes.h"
 #include "fabric/ranks.h"
 #include "fabric/rates.h"
@@ -342,7 +343,8 @@ static void choose_plane(struct fabric_reader *r)
 
 	memset(seen, 0xff, n * sizeof(*seen));
 	for (uint32_t h = 0; h < r->f->n_hosts; h++)
-		score_host(r, h, seen, score);
+		if (r->server_of[h] != FAB_NONE || !fab_host_is_unnamed(r->f, h))
+			score_host(r, h, seen, score);
 	for (uint32_t i = 0; i < n; i++) {
 		n_on += score[i].nodes && score[i].servers;
 		if (is_better(&score[i], &score[r->part]))
@@ -418,6 +420,12 @@ static int add_node(struct fabric_reader *r, uint32_t host, uint32_t level,
 		       fab_strdup(fab_host_name(r->f, host)), err);
 }
 
+/* Does a host boot? It is no server, and has a name. */
+static bool is_node(const struct fabric_reader *r, uint32_t host)
+{
+	return r->server_of[host] == FAB_NONE && !fab_host_is_unnamed(r->f, host);
+}
+
 static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 {
 	uint32_t node = fab_machine_builder_level(&r->b, "node", 4, false);
@@ -432,13 +440,28 @@ static int add_hosts(struct fabric_reader *r, struct fab_err *err)
 		rc = add_server(r, h, server, &ports, err);
 	}
 	for (uint32_t h = 0; h < r->f->n_hosts && !rc; h++) {
-		if (r->server_of[h] != FAB_NONE)
+		if (!is_node(r, h))
 			continue;
 		usable_ports(r, h, &ports);
 		rc = add_node(r, h, node, &ports, err);
 	}
 	free(ports.of.v);
 	return rc;
+}
+
+/* Adapters that nobody could name in a file of a boot server are left out. */
+static void warn_unnamed(struct fabric_reader *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t h = 0; h < r->f->n_hosts; h++)
+		n += r->server_of[h] == FAB_NONE && !is_node(r, h);
+	r->b.n_unnamed = n;
+	if (n)
+		FAB_PUSH(&r->b.warnings,
+			 fab_format("%u adapter%s without a name %s left out of the "
+				    "nodes that boot",
+				    n, n == 1 ? "" : "s", n == 1 ? "is" : "are"));
 }
 
 /* Cables whose rate is assumed, in one line. */
@@ -480,6 +503,8 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 		rc = add_hosts(&r, err);
 	if (!rc)
 		warn_assumed(&r);
+	if (!rc)
+		warn_unnamed(&r);
 	if (!rc)
 		rc = fab_machine_builder_finish(&r.b, f->source, out, err);
 	if (!rc)

@@ -24,6 +24,7 @@ struct fab_machine_builder {
 	struct fab_machine_level level[FAB_MACHINE_LEVELS_MAX];
 	uint32_t n_servers; /* with owners; 0: every interface is a server of its own */
 	uint32_t *server_host;
+	uint32_t n_unnamed;
 	struct fab_resolver *resolver; /* of the fabric; goes to the machine */
 	FAB_VEC(char *) warnings;
 };

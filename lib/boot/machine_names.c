@@ -178,6 +178,9 @@ static int find_host(const struct view *v, const struct fab_item *name, uint32_t
 	*id = v->kind == NODES ? n->node_of_host[host] : n->server_of_host[host];
 	if (*id != FAB_NONE)
 		return 0;
+	if (n->node_of_host[host] == FAB_NONE && n->server_of_host[host] == FAB_NONE)
+		return fab_fail(err, EINVAL, "'%.*s' is a host that does not boot",
+				shown(name), name->text);
 	return fab_fail(err, EINVAL, "'%.*s' is a %s: expected a %s", shown(name),
 			name->text, v->kind == NODES ? "server" : "node",
 			words[v->kind].one);

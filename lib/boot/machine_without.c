@@ -89,6 +89,7 @@ int fab_machine_without(struct fab_machine *m, const bool *is_gone, uint32_t *ol
 	rc = fab_machine_builder_finish(&b, m->source, out, err);
 	if (rc)
 		return rc;
+	(*out)->n_unnamed = m->n_unnamed;
 	(*out)->fabric = m->fabric;
 	(*out)->resolver = m->resolver;
 	m->resolver = NULL;
