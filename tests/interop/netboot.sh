@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY
+# usage: netboot.sh BIN dnsmasq|dnsmasq6|kea4|kea6|dhcpd IDENTITY [qemu]
 # Nodes of a fabric boot for real: each server runs the program in a network namespace of its
 # own with the files of --to-dir, all on one network; a node asks as firmware of each kind, loads
 # what it is told over TFTP or HTTP, asks again as iPXE, and must end with the script of the
 # server that the plan gives it. A stranger gets no answer.
-# IDENTITY: mac, client-id, client-id-20, hardware-32.
+# IDENTITY: mac, client-id, client-id-20, hardware-32. With qemu the node is a virtual machine
+# whose network card has iPXE: it must load kernel and initial file system as well.
 # Exit status 77 (skipped) without the program or without network namespaces.
 set -u
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/interop/netboot.bash
 . "$here/netboot.bash"
 case $2 in dnsmasq*) need=dnsmasq ;; kea4) need=kea-dhcp4 ;; kea6) need=kea-dhcp6 ;; *) need=$2 ;; esac
-netboot_enter "$need" -- "$0" "$(readlink -f "$1")" "$2" "$3"
+netboot_enter "$need" ${4:+qemu-system-x86_64} -- "$0" "$(readlink -f "$1")" "$2" "$3" ${4:+"$4"}
 # shellcheck source=tests/interop/patience.bash
 . "$here/patience.bash"
 PATH=$1:$PATH:/usr/sbin:/sbin program=$2 identity=$3 family=4
@@ -63,12 +64,13 @@ start_server() { # NAME
   mkdir "root-$s"
   for file in undionly.kpxe ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
   cp "files/$s.ipxe" "root-$s/"
+  for file in vmlinuz initrd.img; do printf '#!ipxe\n# %s\nsleep 100\n' "$s" >"root-$s/$file"; done
   nsenter -t $pid -n python3 -c "
 import http.server, socket
-class S(http.server.ThreadingHTTPServer): address_family = socket.AF_INET6
+class S(http.server.ThreadingHTTPServer): address_family = socket.AF_INET$([ $family -eq 6 ] && echo 6)
 class H(http.server.SimpleHTTPRequestHandler):
   def __init__(self, *a): super().__init__(*a, directory='root-$s')
-S(('::', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
+S(('$([ $family -eq 6 ] && echo ::)', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
   local tftp=(--enable-tftp --tftp-root="$dir/root-$s" --port=0 --no-resolv --interface=eth0
     --dhcp-leasefile="$dir/leases-$s" --log-facility=- -d)
   case $program in
@@ -100,6 +102,24 @@ S(('::', 80), H).serve_forever()" >"http-$s.log" 2>&1 &
 }
 start_server io1
 start_server io2
+if [ "${4:-}" = qemu ]; then
+  ip tuntap add dev tap0 mode tap && ip link set tap0 master br0 up || { echo "skipped: no tap"; exit 77; }
+  for host in h1 h18; do
+    server=$(jq -r "select(.node == \"$host\").server" plan.jsonl)
+    own=$(awk -v n="$host" '$2 == n { print $1 }' hosts)
+    qemu-system-x86_64 -machine accel=tcg -m 256 -display none -boot n \
+      -nic tap,ifname=tap0,script=no,downscript=no,model=e1000,mac="$(awk -v n="$host" '$1 == n { print $2 }' book)" \
+      >"qemu-$host.log" 2>&1 &
+    qemu=$!
+    loaded() { grep -q "^$own .*GET /initrd.img .* 200" "http-$server.log"; }
+    await $qemu qemu 60 loaded || fail "$host does not load its kernel and initial file system"
+    grep -q "^$own .*GET /vmlinuz .* 200" "http-$server.log" || fail "$host has no kernel"
+    kill $qemu
+    wait $qemu 2>/dev/null
+  done
+  echo "$program, $identity: virtual machines boot kernel and initial file system of the right server"
+  exit 0
+fi
 namespace node
 node=$pid
 
