@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The simulator on a fabric, tables, trees and traffic that an input draws: it comes to
+ * an end, no packet is lost without a word, and with tables that the analysis calls free
+ * of deadlock (and no multicast) nothing stands still for good.
+ */
+#include "engines.h"
+
+#include "base/mem.h"
+#include "event/stream.h"
+#include "fuzz.h"
+#include "mcast/engine.h"
+#include "mcast/route.h"
+#include "sim/sim.h"
+#include "unicast/analysis.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+enum { NODES_MAX = 160, CABLES_MAX = 400, TIME = 600 };
+
+struct source {
+	uint64_t seed;
+	uint32_t n_ends, n_groups, most, gap, window;
+	struct {
+		uint64_t n, at, under_way;
+	} end[NODES_MAX * 4];
+};
+
+static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+{
+	struct source *s = context;
+	struct fab_stream stream =
+		fab_stream_of(s->seed, (uint64_t)e << 32 | s->end[e].n);
+
+	if (s->window && s->end[e].under_way == s->window)
+		return false;
+	if (s->window && s->end[e].at < now)
+		s->end[e].at = now;
+	s->end[e].at += fab_stream_below(&stream, s->gap);
+	s->end[e].n++;
+	s->end[e].under_way++;
+	m->time = s->end[e].at;
+	m->to_group = s->n_groups && fab_stream_below(&stream, 4) == 0;
+	m->target = (uint32_t)fab_stream_below(&stream,
+					       m->to_group ? s->n_groups : s->n_ends);
+	m->bytes = 1 + (uint32_t)fab_stream_below(&stream, s->most);
+	return true;
+}
+
+static void completed(void *context, uint32_t e, const struct fab_delivery *d)
+{
+	struct source *s = context;
+
+	fuzz_must(d->time >= d->birth, "arrives before it was born", "sim");
+	fuzz_must(s->end[e].under_way > 0, "arrives twice", "sim");
+	s->end[e].under_way--;
+}
+
+static struct fab_sim_params params_of(struct fuzz_draw *d)
+{
+	bool by_flit = fuzz_below(d, 3) != 0;
+	struct fab_sim_params p =
+		by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
+
+	p.kind = &fab_sim_switches[fuzz_below(d, 3)];
+	p.mtu = fuzz_below(d, 300);
+	p.header = fuzz_below(d, 4);
+	p.group_header = fuzz_below(d, 40);
+	p.buffer = fuzz_below(d, 5) * (by_flit ? 1 : 128);
+	p.buffer_per_vl = fuzz_below(d, 2);
+	p.n_vls = fuzz_below(d, 4);
+	p.spread_vls = !fuzz_below(d, 4);
+	p.cable_delay = fuzz_below(d, 4);
+	p.switch_delay = fuzz_below(d, 4);
+	p.host_delay = fuzz_below(d, 3);
+	p.speedup = fuzz_below(d, 3);
+	p.warmup = fuzz_below(d, 4) ? fuzz_below(d, 100) : UINT64_MAX;
+	p.time = by_flit ? TIME : 1000ull * TIME;
+	p.drain = fuzz_below(d, 2) ? p.time : 0;
+	p.n_threads = 1 + (int)fuzz_below(d, 2);
+	p.by_heap = !fuzz_below(d, 4);
+	p.n_traced = fuzz_below(d, 20);
+	p.with_deliveries = !fuzz_below(d, 4);
+	return p;
+}
+
+static struct fab_groups *groups_of(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_groups *groups = NULL;
+	uint32_t n = 1 + fuzz_below(d, 3);
+
+	for (uint32_t g = 0; g < n; g++) {
+		fab_groups_builder_begin(b, "g", 1);
+		for (uint32_t i = 0; i < 5; i++) {
+			uint32_t node = fuzz_below(d, f->n_nodes);
+			uint32_t port = fab_node_first_connected_port(f, node);
+
+			if (!fab_node_is_switch(f, node) && port != FAB_NONE &&
+			    fab_port_switch(f, port) != FAB_NONE)
+				fab_groups_builder_add(b, port);
+		}
+	}
+	return fab_groups_builder_finish(b, true, &groups, NULL) ? NULL : groups;
+}
+
+static void check(const struct fab_sim_result *r, bool must_move)
+{
+	fuzz_must(r->born == r->lost + r->injected + r->waiting, "born", "sim");
+	fuzz_must(r->injected + r->copied ==
+			  r->delivered + r->in_flight + r->unroutable + r->looped,
+		  "packets are lost without a word", "sim");
+	fuzz_must(!r->is_deadlocked || (r->cycle.n && r->stuck_packets), "no cycle",
+		  "sim");
+	fuzz_must(!must_move || !r->is_deadlocked, "stands still", "sim");
+	for (uint32_t c = 0; c < r->n_cables; c++)
+		fuzz_must(r->cable[c].utilisation >= 0 && r->cable[c].utilisation <= 1,
+			  "utilisation", "sim");
+}
+
+static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = 1};
+	struct source *source = FAB_NEW0(1, struct source);
+	struct fab_messages messages = {.context = source, .next = next};
+	struct fab_sim_params params = params_of(d);
+	struct fab_analysis analysis;
+	struct fab_sim_result r;
+	struct fab_err err = {""};
+	bool is_sound = false;
+
+	source->seed = fuzz_below(d, 65536);
+	source->n_ends = problem->ends->n;
+	source->n_groups = problem->groups ? problem->groups->n : 0;
+	source->most = 1 + fuzz_below(d, 600);
+	source->gap = 1 + fuzz_below(d, 2000);
+	source->window = fuzz_below(d, 3);
+	if (source->window)
+		messages.completed = completed;
+	else
+		source->gap += 20; /* lest births have no end */
+	if (!problem->groups &&
+	    !fab_analyse(problem->routes, &options, &analysis, NULL)) {
+		is_sound = analysis.deadlock_free;
+		fab_analysis_fini(&analysis);
+	}
+	if (!fuzz_refused(fab_sim_run(problem, &params, &messages, &r, &err), &err,
+			  "sim")) {
+		check(&r, is_sound);
+		fab_sim_result_fini(&r);
+	}
+	free(source);
+}
+
+static void with_trees(struct fab_sim_problem *problem, struct fuzz_draw *d)
+{
+	const struct fab_mcast_engine *engine = fab_mcast_engine_find("minihop", 7);
+	const struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_groups *groups = groups_of(problem->f, d);
+	struct fab_mcast_problem trees = {.f = problem->f, .groups = groups};
+	struct fab_mcast_result result;
+	struct fab_dist *dist;
+	struct fab_err err;
+	double seconds;
+
+	if (!groups)
+		return;
+	if (!fab_dist_new(problem->f, 1, &dist, &err)) {
+		trees.dist = dist;
+		if (!fab_mcast_route(&trees, &engine, 1, &options, &result, &seconds,
+				     &err)) {
+			problem->groups = groups;
+			problem->forest = &result.forest;
+			simulate(problem, d);
+			fab_mcast_result_fini(&result);
+		}
+		fab_dist_free(dist);
+	}
+	fab_groups_free(groups);
+}
+
+/* Entries of tables that lead anywhere. */
+static void spoil(struct fab_routes *r, struct fuzz_draw *d)
+{
+	size_t n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * r->f->n_switches;
+
+	for (uint32_t i = fuzz_below(d, 4); n && i; i--) {
+		size_t at = (size_t)fuzz_below(d, 65536) * 7919 % n;
+
+		r->next[at] = (uint16_t)(fuzz_below(d, 2) ? fuzz_below(d, 8)
+							  : 65535 - fuzz_below(d, 3));
+	}
+}
+
+static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	struct fab_unicast_problem unicast = {.f = f, .max_vls = 2, .n_threads = 1};
+	struct fab_faults *faults = fab_faults_new(f);
+	const char *engine = fuzz_below(d, 2) ? "minhop" : "updn";
+	struct fab_flow_ends ends;
+	struct fab_routes *routes;
+	struct fab_err err;
+
+	for (uint32_t i = fuzz_below(d, 3); i; i--)
+		fab_faults_kill_cable(faults, fuzz_below(d, f->n_cables));
+	unicast.faults = faults;
+	if (!fab_unicast_engine_find(engine, strlen(engine))
+		     ->route(&unicast, &routes, &err)) {
+		struct fab_sim_problem problem = {
+			.f = f, .faults = faults, .ends = &ends, .routes = routes};
+
+		spoil(routes, d);
+		fab_flow_ends_init(&ends, f, faults->switch_is_dead,
+				   faults->cable_is_dead);
+		simulate(&problem, d);
+		with_trees(&problem, d);
+		fab_flow_ends_fini(&ends);
+		fab_routes_free(routes);
+	}
+	fab_faults_free(faults);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	size_t n_choices = n < FUZZ_CHOICES ? n : FUZZ_CHOICES;
+	struct fuzz_draw draw = {.at = 0};
+	struct fab_fabric *f;
+
+	memcpy(draw.byte, bytes, n_choices);
+	f = fuzz_engines_fabric(bytes + n_choices, n - n_choices);
+	if (!f)
+		return 0;
+	if (f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX && f->n_cables &&
+	    f->n_switches)
+		try_on(f, &draw);
+	fab_fabric_free(f);
+	return 0;
+}
