@@ -503,6 +503,12 @@ static inline void look_ahead(const struct sim_part *p)
 				 ->next[(size_t)packet->row * s->net.n_switches + sw]);
 }
 
+/* As fab_wheel_first(), which is seldom needed. */
+static inline uint64_t first_time(const struct fab_wheel *w)
+{
+	return w->at < w->now.n ? w->now.v[w->at].time : fab_wheel_first(w);
+}
+
 void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	while (!p->rc) {
@@ -510,8 +516,7 @@ void sim_part_run(struct sim_part *p, uint64_t limit)
 		uint64_t time;
 
 		/* what is chosen may be due before the events that are known */
-		if ((p->dirty.n || p->dirty_ends.n) &&
-		    fab_wheel_first(&p->wheel) != p->now) {
+		if ((p->dirty.n || p->dirty_ends.n) && first_time(&p->wheel) != p->now) {
 			flush(p);
 			continue;
 		}

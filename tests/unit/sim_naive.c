@@ -283,7 +283,7 @@ static void beside_naive(int number)
 	script.n_ends = net.ends.n;
 	script.n_groups = net.mcast.groups->n;
 	again = script;
-	params.n_threads = number % 4 ? 1 : 2 + number % 8 / 4;
+	params.n_threads = number % 8 ? 1 : 2 + number % 16 / 8;
 	params.by_heap = number % 5 == 4;
 	if (net.ends.n) {
 		cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, &err), 0,

@@ -1,87 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "support/naive.h"
+#include "support/naive_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "unicast/path.h"
 
-/* A packet at a switch or on its way there. Copies of multicast share `body`. */
-struct packet {
-	bool exists;
-	uint64_t ready, order; /* at this switch; order: of coming */
-	uint64_t serial;
-	uint64_t birth;
-	uint32_t sw, in; /* port numbers count arcs, then endpoints, of the switch */
-	uint32_t source, target, message, size;
-	uint32_t column;
-	unsigned vl_in, sl;
-	int hops;
-	bool to_group, is_last, is_asking; /* asking: has been routed */
-	uint32_t n_out;			   /* outputs left */
-	uint32_t *out;
-	unsigned *vl_out;
-	uint64_t end; /* of the tails that have started */
-	uint16_t tag;
-};
-
-struct return_ {
-	uint64_t time;
-	uint32_t output;
-	unsigned vl;
-	int units;
-};
-
-struct note {
-	uint64_t time;
-	uint32_t e;
-	bool is_completed;
-	struct fab_delivery d;
-};
-
-struct message {
-	struct fab_message m;
-	uint32_t left, source, id;
-	bool is_there, is_born;
-};
-
-struct flight { /* of a multicast message */
-	int64_t n;
-	bool is_open, is_lost;
-	uint64_t last;
-	struct fab_message m;
-	uint32_t source;
-};
-
-struct naive {
-	const struct fab_sim_problem *p;
-	const struct fab_sim_params *params;
-	const struct fab_messages *messages;
-	struct naive_result *result;
-	uint32_t *first; /* [n_switches + 1] outputs; those of endpoints are behind */
-	uint32_t n_out;
-	unsigned n_vls;
-	uint64_t now, n_ready, n_serial;
-	uint64_t *out_busy, *in_busy;
-	uint64_t *reading; /* by input: serial of the packet being read */
-	int *credits;
-	uint32_t *next_unit; /* by output and lane */
-	unsigned *next_vl;
-	uint32_t *turn;
-	uint32_t *asked; /* by output: packets that ask for it */
-	FAB_VEC(struct packet) packets;
-	FAB_VEC(struct return_) returns;
-	FAB_VEC(struct note) notes;
-	FAB_VEC(struct flight) flights;
-	struct message *sending;
-};
-
-static uint32_t n_arcs(const struct naive *n, uint32_t sw)
+uint32_t naive_n_arcs(const struct naive *n, uint32_t sw)
 {
 	return n->p->f->arc_first[sw + 1] - n->p->f->arc_first[sw];
 }
 
-static uint32_t n_ports(const struct naive *n, uint32_t sw)
+uint32_t naive_n_ports(const struct naive *n, uint32_t sw)
 {
 	return n->first[sw + 1] - n->first[sw];
 }
@@ -89,7 +19,7 @@ static uint32_t n_ports(const struct naive *n, uint32_t sw)
 /* Which endpoint hangs on a port of a switch, FAB_NONE. */
 static uint32_t end_at(const struct naive *n, uint32_t sw, uint32_t port)
 {
-	uint32_t k = n_arcs(n, sw);
+	uint32_t k = naive_n_arcs(n, sw);
 
 	for (uint32_t e = 0; e < n->p->ends->n; e++)
 		if (n->p->ends->sw[e] == sw && k++ == port)
@@ -97,9 +27,9 @@ static uint32_t end_at(const struct naive *n, uint32_t sw, uint32_t port)
 	return FAB_NONE;
 }
 
-static uint32_t port_of_end(const struct naive *n, uint32_t e)
+uint32_t naive_port_of_end(const struct naive *n, uint32_t e)
 {
-	uint32_t sw = n->p->ends->sw[e], k = n_arcs(n, sw);
+	uint32_t sw = n->p->ends->sw[e], k = naive_n_arcs(n, sw);
 
 	for (uint32_t i = 0; i < e; i++)
 		k += n->p->ends->sw[i] == sw;
@@ -111,12 +41,12 @@ static uint32_t cable_of(const struct naive *n, uint32_t sw, uint32_t port)
 {
 	const struct fab_fabric *f = n->p->f;
 
-	if (port < n_arcs(n, sw))
+	if (port < naive_n_arcs(n, sw))
 		return f->arc_cable[f->arc_first[sw] + port];
 	return f->port_cable[n->p->ends->port[end_at(n, sw, port)]];
 }
 
-static uint64_t wire(const struct naive *n, uint32_t cable, uint32_t size)
+uint64_t naive_wire(const struct naive *n, uint32_t cable, uint32_t size)
 {
 	double gbps = n->params->all_rates ? 0 : fab_cable_data_gbps(n->p->f, cable);
 	long per;
@@ -128,7 +58,7 @@ static uint64_t wire(const struct naive *n, uint32_t cable, uint32_t size)
 	return per > 0 ? (uint64_t)per : 1;
 }
 
-static int units(const struct naive *n, uint32_t size)
+int naive_units(const struct naive *n, uint32_t size)
 {
 	return n->params->by_flit ? 1 : (int)((size + 63) / 64);
 }
@@ -139,13 +69,13 @@ static uint32_t feeder(const struct naive *n, uint32_t sw, uint32_t in)
 	const struct fab_fabric *f = n->p->f;
 	uint32_t a = f->arc_first[sw] + in;
 
-	if (in >= n_arcs(n, sw))
+	if (in >= naive_n_arcs(n, sw))
 		return n->n_out - n->p->ends->n + end_at(n, sw, in);
 	return n->first[f->arc_peer[a]] + f->arc_reverse[a];
 }
 
 /* In the place of one that is gone. */
-static void add_packet(struct naive *n, struct packet p)
+void naive_add_packet(struct naive *n, struct packet p)
 {
 	p.serial = ++n->n_serial;
 	for (size_t i = 0; i < n->packets.n; i++)
@@ -168,13 +98,13 @@ static void remove_packet(struct packet *p)
 static void give_back(struct naive *n, const struct packet *p, uint64_t time)
 {
 	struct return_ r = {time + n->params->cable_delay, feeder(n, p->sw, p->in),
-			    p->vl_in, units(n, p->size)};
+			    p->vl_in, naive_units(n, p->size)};
 
 	FAB_PUSH(&n->returns, r);
 }
 
-static void note(struct naive *n, uint64_t time, uint32_t e, bool is_completed,
-		 struct fab_delivery d)
+void naive_note(struct naive *n, uint64_t time, uint32_t e, bool is_completed,
+		struct fab_delivery d)
 {
 	struct note x = {time, e, is_completed, d};
 
@@ -184,15 +114,15 @@ static void note(struct naive *n, uint64_t time, uint32_t e, bool is_completed,
 		FAB_PUSH(&n->notes, x);
 }
 
-static uint64_t giving_up(const struct naive *n)
+uint64_t naive_giving_up(const struct naive *n)
 {
 	uint64_t fast = UINT64_MAX,
 		 hop = n->params->cable_delay + n->params->switch_delay;
 	const struct fab_fabric *f = n->p->f;
 
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		for (uint32_t o = 0; o < n_ports(n, sw); o++) {
-			uint64_t w = wire(n, cable_of(n, sw, o), 1);
+		for (uint32_t o = 0; o < naive_n_ports(n, sw); o++) {
+			uint64_t w = naive_wire(n, cable_of(n, sw, o), 1);
 
 			fast = w < fast ? w : fast;
 		}
@@ -208,34 +138,34 @@ static void flight_change(struct naive *n, uint32_t id, int by, uint64_t time, b
 	f->is_lost |= lost;
 	f->last = time > f->last ? time : f->last;
 	if (!f->n && !f->is_open)
-		note(n, f->last, f->source, true,
-		     (struct fab_delivery){.birth = f->m.time,
-					   .source = f->source,
-					   .target = f->m.target,
-					   .tag = f->m.tag,
-					   .to_group = true,
-					   .is_lost = f->is_lost});
+		naive_note(n, f->last, f->source, true,
+			   (struct fab_delivery){.birth = f->m.time,
+						 .source = f->source,
+						 .target = f->m.target,
+						 .tag = f->m.tag,
+						 .to_group = true,
+						 .is_lost = f->is_lost});
 }
 
 static void drop(struct naive *n, struct packet *p)
 {
 	n->result->dropped++;
-	give_back(n, p, n->now + wire(n, cable_of(n, p->sw, p->in), p->size));
+	give_back(n, p, n->now + naive_wire(n, cable_of(n, p->sw, p->in), p->size));
 	if (p->to_group)
-		flight_change(n, p->message, -1, n->now + giving_up(n), true);
+		flight_change(n, p->message, -1, n->now + naive_giving_up(n), true);
 	else if (p->is_last)
-		note(n, n->now + giving_up(n), p->source, true,
-		     (struct fab_delivery){.birth = p->birth,
-					   .source = p->source,
-					   .target = p->target,
-					   .tag = p->tag,
-					   .is_lost = true});
+		naive_note(n, n->now + naive_giving_up(n), p->source, true,
+			   (struct fab_delivery){.birth = p->birth,
+						 .source = p->source,
+						 .target = p->target,
+						 .tag = p->tag,
+						 .is_lost = true});
 	remove_packet(p);
 }
 
 static unsigned lane(const struct naive *n, const struct packet *p, uint32_t out)
 {
-	uint32_t d = n_arcs(n, p->sw);
+	uint32_t d = naive_n_arcs(n, p->sw);
 	unsigned vl;
 
 	if (n->n_vls == 1)
@@ -256,13 +186,13 @@ static void ask_for(struct naive *n, struct packet *p, uint32_t out)
 }
 
 /* Does a group's packet leave a switch by this output, wherever it came from? */
-static bool is_of_group(const struct naive *n, uint32_t group, uint32_t sw, uint32_t out)
+bool naive_is_of_group(const struct naive *n, uint32_t group, uint32_t sw, uint32_t out)
 {
 	const struct fab_forest *t = n->p->forest;
 	const struct fab_groups *g = n->p->groups;
 	uint32_t c = cable_of(n, sw, out);
 
-	if (out >= n_arcs(n, sw)) {
+	if (out >= naive_n_arcs(n, sw)) {
 		for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
 			if (n->p->f->port_cable[g->member[m]] == c)
 				return true;
@@ -277,8 +207,8 @@ static bool is_of_group(const struct naive *n, uint32_t group, uint32_t sw, uint
 /* All outputs of a group at a switch but the one by which the packet came. */
 static void ask_for_group(struct naive *n, struct packet *p)
 {
-	for (uint32_t out = 0; out < n_ports(n, p->sw); out++)
-		if (out != p->in && is_of_group(n, p->target, p->sw, out))
+	for (uint32_t out = 0; out < naive_n_ports(n, p->sw); out++)
+		if (out != p->in && naive_is_of_group(n, p->target, p->sw, out))
 			ask_for(n, p, out);
 	if (p->n_out)
 		flight_change(n, p->message, (int)p->n_out - 1, 0, false);
@@ -301,8 +231,8 @@ static void route(struct naive *n, struct packet *p)
 	} else {
 		next = fab_routes_next(n->p->routes, p->column)[p->sw];
 		if (next == FAB_ARC_HERE && n->p->ends->sw[p->target] == p->sw)
-			ask_for(n, p, port_of_end(n, p->target));
-		else if (next < n_arcs(n, p->sw) &&
+			ask_for(n, p, naive_port_of_end(n, p->target));
+		else if (next < naive_n_arcs(n, p->sw) &&
 			 fab_arc_is_live(n->p->faults, f->arc_first[p->sw] + next))
 			ask_for(n, p, next);
 	}
@@ -313,10 +243,10 @@ static void route(struct naive *n, struct packet *p)
 /* Where the cable out is faster, the head waits. */
 static uint64_t slower_by(struct naive *n, const struct packet *p)
 {
-	uint64_t in = wire(n, cable_of(n, p->sw, p->in), p->size), most = 0;
+	uint64_t in = naive_wire(n, cable_of(n, p->sw, p->in), p->size), most = 0;
 
 	for (uint32_t i = 0; i < p->n_out; i++) {
-		uint64_t out = wire(n, cable_of(n, p->sw, p->out[i]), p->size);
+		uint64_t out = naive_wire(n, cable_of(n, p->sw, p->out[i]), p->size);
 
 		if (in > out && in - out > most)
 			most = in - out;
@@ -324,13 +254,37 @@ static uint64_t slower_by(struct naive *n, const struct packet *p)
 	return most;
 }
 
-static void record(struct naive *n, const struct packet *p, uint32_t port, unsigned vl,
-		   int hop)
+void naive_record(struct naive *n, const struct packet *p, uint32_t port, unsigned vl,
+		  int hop)
 {
 	struct naive_start s = {n->now,	 p->birth,    p->source,   port,
 				p->size, (uint8_t)vl, (uint8_t)hop};
 
 	FAB_PUSH(&n->result->starts, s);
+}
+
+/* A packet is at its endpoint as a whole at `time`. */
+static void deliver(struct naive *n, const struct packet *copy, uint32_t e, uint64_t time)
+{
+	struct fab_sim_delivery d = {.birth = copy->birth,
+				     .delivered = time,
+				     .source = copy->source,
+				     .target = e,
+				     .group = copy->to_group ? copy->target : FAB_NONE,
+				     .wire = copy->size};
+	struct fab_delivery told = {.birth = copy->birth,
+				    .source = copy->source,
+				    .target = copy->target,
+				    .tag = copy->tag,
+				    .to_group = copy->to_group};
+
+	FAB_PUSH(&n->result->deliveries, d);
+	if (copy->to_group)
+		flight_change(n, copy->message, -1, time, false);
+	if (copy->is_last)
+		naive_note(n, time, e, false, told);
+	if (copy->is_last && !copy->to_group)
+		naive_note(n, time, copy->source, true, told);
 }
 
 /* The packet (a copy of it) starts on an output of its switch. */
@@ -342,7 +296,8 @@ static void start(struct naive *n, uint32_t id, uint32_t i)
 		 o = n->first[sw] + out;
 	uint32_t arc = f->arc_first[sw] + out;
 	unsigned vl = p->vl_out[i];
-	uint64_t w = wire(n, cable_of(n, sw, out), p->size), speed = n->params->speedup;
+	uint64_t w = naive_wire(n, cable_of(n, sw, out), p->size),
+		 speed = n->params->speedup;
 
 	n->out_busy[o] = n->now + w;
 	if (n->params->kind->one_read) {
@@ -352,10 +307,10 @@ static void start(struct naive *n, uint32_t id, uint32_t i)
 		n->in_busy[in] = end > n->in_busy[in] ? end : n->in_busy[in];
 		n->reading[in] = p->serial;
 	}
-	record(n, p,
-	       e == FAB_NONE ? fab_arc_port(f, sw, arc)
-			     : fab_port_peer(f, n->p->ends->port[e]),
-	       vl, p->hops);
+	naive_record(n, p,
+		     e == FAB_NONE ? fab_arc_port(f, sw, arc)
+				   : fab_port_peer(f, n->p->ends->port[e]),
+		     vl, p->hops);
 	p->end = n->now + w > p->end ? n->now + w : p->end;
 	p->out[i] = p->out[--p->n_out];
 	p->vl_out[i] = p->vl_out[p->n_out];
@@ -371,38 +326,15 @@ static void start(struct naive *n, uint32_t id, uint32_t i)
 	copy.end = 0;
 	copy.is_asking = false;
 	if (e == FAB_NONE) {
-		n->credits[o * n->n_vls + vl] -= units(n, p->size);
+		n->credits[o * n->n_vls + vl] -= naive_units(n, p->size);
 		copy.exists = true;
 		copy.ready = n->now + n->params->cable_delay + n->params->switch_delay;
 		copy.sw = f->arc_peer[arc];
 		copy.in = f->arc_reverse[arc];
-		add_packet(n, copy);
+		naive_add_packet(n, copy);
 		return;
 	}
-	{
-		uint64_t time =
-			n->now + w + n->params->cable_delay + n->params->host_delay;
-		struct fab_sim_delivery d = {.birth = copy.birth,
-					     .delivered = time,
-					     .source = copy.source,
-					     .target = e,
-					     .group = copy.to_group ? copy.target
-								    : FAB_NONE,
-					     .wire = copy.size};
-		struct fab_delivery told = {.birth = copy.birth,
-					    .source = copy.source,
-					    .target = copy.target,
-					    .tag = copy.tag,
-					    .to_group = copy.to_group};
-
-		FAB_PUSH(&n->result->deliveries, d);
-		if (copy.to_group)
-			flight_change(n, copy.message, -1, time, false);
-		if (copy.is_last)
-			note(n, time, e, false, told);
-		if (copy.is_last && !copy.to_group)
-			note(n, time, copy.source, true, told);
-	}
+	deliver(n, &copy, e, n->now + w + n->params->cable_delay + n->params->host_delay);
 }
 
 /* The packet that unit `u` has for a lane of an output; FAB_NONE. *i: which of its
@@ -437,7 +369,8 @@ static uint32_t head(const struct naive *n, uint32_t sw, uint32_t u, uint32_t ou
 /* Does a lane of an output start something? */
 static bool serve(struct naive *n, uint32_t sw, uint32_t out, unsigned vl)
 {
-	uint32_t n_units = n_ports(n, sw) * (n->params->kind->is_fifo ? n->n_vls : 1);
+	uint32_t n_units =
+		naive_n_ports(n, sw) * (n->params->kind->is_fifo ? n->n_vls : 1);
 	uint32_t o = n->first[sw] + out, i;
 
 	for (uint32_t k = 0; k < n_units; k++) {
@@ -451,8 +384,8 @@ static bool serve(struct naive *n, uint32_t sw, uint32_t out, unsigned vl)
 		    !(n->packets.v[id].to_group &&
 		      n->reading[in] == n->packets.v[id].serial))
 			continue;
-		if (out < n_arcs(n, sw) &&
-		    n->credits[o * n->n_vls + vl] < units(n, n->packets.v[id].size))
+		if (out < naive_n_arcs(n, sw) &&
+		    n->credits[o * n->n_vls + vl] < naive_units(n, n->packets.v[id].size))
 			return false;
 		n->next_unit[o * n->n_vls + vl] = (u + 1) % n_units;
 		n->next_vl[o] = (vl + 1) % n->n_vls;
@@ -464,7 +397,7 @@ static bool serve(struct naive *n, uint32_t sw, uint32_t out, unsigned vl)
 
 static void choose(struct naive *n, uint32_t sw)
 {
-	uint32_t begin = n->turn[sw], n_here = n_ports(n, sw);
+	uint32_t begin = n->turn[sw], n_here = naive_n_ports(n, sw);
 	bool is_first = true;
 
 	for (uint32_t k = 0; k < n_here; k++) {
@@ -482,121 +415,6 @@ static void choose(struct naive *n, uint32_t sw)
 	}
 }
 
-static void pull(struct naive *n, uint32_t e)
-{
-	struct message *m = &n->sending[e];
-
-	m->is_there = n->messages->next(n->messages->context, e, n->now, &m->m) &&
-		      m->m.time < 1ull << 48;
-	m->is_born = false;
-	m->left = m->m.bytes;
-}
-
-/* Service level and column of a message, FAB_SL_NONE: it cannot be sent. */
-static unsigned find(const struct naive *n, uint32_t e, const struct fab_message *m,
-		     uint32_t *column)
-{
-	const struct fab_routes *r = n->p->routes;
-	struct fab_endpoint to = {.port = n->p->ends->port[m->target],
-				  .node = n->p->f->port_node[n->p->ends->port[m->target]],
-				  .sw = n->p->ends->sw[m->target]};
-	uint32_t node = n->p->f->port_node[n->p->ends->port[e]], row = FAB_NONE;
-
-	*column = fab_path_column(r, &to);
-	if (*column == FAB_NONE)
-		return FAB_SL_NONE;
-	for (uint32_t i = 0; i < r->n_sl_sources; i++)
-		if (r->sl_source[i] == n->p->ends->sw[e] && row == FAB_NONE)
-			row = i;
-		else if (r->sl_source[i] == node)
-			row = i;
-	if (!r->sl)
-		return 0;
-	return row == FAB_NONE ? r->sl_default
-			       : r->sl[(size_t)row * r->n_columns + *column];
-}
-
-/* Give up what has no path; returns false when the endpoint has nothing to send now. */
-static bool is_sending(struct naive *n, uint32_t e, uint32_t *column, unsigned *sl)
-{
-	struct message *m = &n->sending[e];
-
-	while (m->is_there && m->m.time <= n->now) {
-		bool in_tree = false;
-
-		if (!m->m.to_group) {
-			*sl = find(n, e, &m->m, column);
-			if (*sl < 16)
-				return true;
-		} else {
-			uint32_t sw = n->p->ends->sw[e];
-
-			*sl = 0;
-			for (uint32_t out = 0; out < n_ports(n, sw); out++)
-				in_tree |= is_of_group(n, m->m.target, sw, out);
-			if (in_tree)
-				return true;
-		}
-		n->result->lost += (m->left + n->params->mtu - 1) / n->params->mtu;
-		note(n, n->now + giving_up(n), e, true,
-		     (struct fab_delivery){.birth = m->m.time,
-					   .source = e,
-					   .target = m->m.target,
-					   .tag = m->m.tag,
-					   .to_group = m->m.to_group,
-					   .is_lost = true});
-		pull(n, e);
-	}
-	return false;
-}
-
-static void inject(struct naive *n, uint32_t e)
-{
-	uint32_t o = n->n_out - n->p->ends->n + e, column = 0, payload, size;
-	struct message *m = &n->sending[e];
-	struct packet p = {.exists = true, .source = e, .sw = n->p->ends->sw[e]};
-	unsigned sl = 0, vl;
-
-	if (n->out_busy[o] > n->now || !is_sending(n, e, &column, &sl))
-		return;
-	vl = n->n_vls == 1 ? 0 : sl % n->n_vls;
-	payload = m->left < n->params->mtu ? m->left : n->params->mtu;
-	size = payload + (m->m.to_group ? n->params->group_header : n->params->header);
-	if (n->credits[o * n->n_vls + vl] < units(n, size))
-		return;
-	n->credits[o * n->n_vls + vl] -= units(n, size);
-	if (m->m.to_group && !m->is_born) {
-		struct flight f = {.is_open = true, .m = m->m, .source = e};
-
-		m->id = (uint32_t)n->flights.n;
-		FAB_PUSH(&n->flights, f);
-	}
-	m->is_born = true;
-	m->left -= payload;
-	p.in = port_of_end(n, e);
-	p.ready = n->now + n->params->cable_delay + n->params->switch_delay;
-	p.birth = m->m.time;
-	p.target = m->m.target;
-	p.message = m->id;
-	p.size = size;
-	p.column = column;
-	p.vl_in = vl;
-	p.sl = sl;
-	p.hops = 1;
-	p.to_group = m->m.to_group;
-	p.is_last = !m->left;
-	p.tag = m->m.tag;
-	add_packet(n, p);
-	record(n, &p, n->p->ends->port[e], vl, 0);
-	n->out_busy[o] = n->now + wire(n, n->p->f->port_cable[n->p->ends->port[e]], size);
-	if (p.to_group) {
-		n->flights.v[m->id].n++;
-		n->flights.v[m->id].is_open = m->left > 0;
-	}
-	if (!m->left)
-		pull(n, e);
-}
-
 /* What is due before the choices of a tick. */
 static void arrive(struct naive *n)
 {
@@ -609,7 +427,7 @@ static void arrive(struct naive *n)
 		(x.is_completed ? n->messages->completed
 				: n->messages->received)(n->messages->context, x.e, &x.d);
 		if (!n->sending[x.e].is_there)
-			pull(n, x.e);
+			naive_pull(n, x.e);
 	}
 	for (size_t i = 0; i < n->returns.n; i++)
 		if (n->returns.v[i].time == n->now)
@@ -661,7 +479,7 @@ static void begin(struct naive *n)
 	n->first = FAB_NEW0(f->n_switches + 1, uint32_t);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
 		n->first[sw] = sum;
-		sum += n_arcs(n, sw);
+		sum += naive_n_arcs(n, sw);
 		for (uint32_t e = 0; e < n->p->ends->n; e++)
 			sum += n->p->ends->sw[e] == sw;
 	}
@@ -683,7 +501,7 @@ static void begin(struct naive *n)
 		n->next_vl[i] = 1;
 	n->sending = FAB_NEW0(n->p->ends->n, struct message);
 	for (uint32_t e = 0; e < n->p->ends->n; e++)
-		pull(n, e);
+		naive_pull(n, e);
 }
 
 void naive_run(const struct fab_sim_problem *problem, const struct fab_sim_params *params,
@@ -701,7 +519,7 @@ void naive_run(const struct fab_sim_problem *problem, const struct fab_sim_param
 		for (uint32_t sw = 0; sw < problem->f->n_switches; sw++)
 			choose(&n, sw);
 		for (uint32_t e = 0; e < problem->ends->n; e++)
-			inject(&n, e);
+			naive_inject(&n, e);
 		sweep(&n);
 	}
 	for (size_t i = 0; i < n.packets.n; i++) {
