@@ -151,9 +151,10 @@ static inline void sim_release(struct sim_part *p, uint32_t in, unsigned vl,
 			       uint32_t units, uint64_t time)
 {
 	const struct sim *s = p->sim;
-	uint32_t up = s->port[in].peer, sw = s->port[up].sw;
+	uint32_t up = s->port[in].peer, sw;
 
-	if (sw == FAB_NONE || s->sw[sw].part == p->index) {
+	if (s->n_parts == 1 || (sw = s->port[up].sw) == FAB_NONE ||
+	    s->sw[sw].part == p->index) {
 		sim_credit_add(p, up, vl, units, time);
 	} else {
 		struct sim_letter *l =
@@ -305,10 +306,6 @@ static inline void sim_touch(struct sim_part *p, struct sim_switch *sw, uint32_t
 	}
 	if (!is_free)
 		return;
-	/* what the choice needs, a moment later */
-	__builtin_prefetch(sim_lane(s, out_id, 0));
-	__builtin_prefetch(sim_lane(s, i->peer, 0));
-	__builtin_prefetch(&s->port[o->peer]);
 	sim_mark(p, sw, id, out);
 }
 

@@ -2,7 +2,7 @@
 /* The loop of a part: heads that arrive at switches, and what outputs choose. */
 #include "sim/cells.h"
 
-enum { NEAR = 4, FAR = 10 }; /* events ahead that memory is asked for */
+enum { NEAR = 4, MIDDLE = 8, FAR = 14 }; /* events ahead that memory is asked for */
 
 void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t port,
 	       unsigned vl)
@@ -226,7 +226,7 @@ void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsigned vl,
 		sim_deliver(p, port->peer - s->net.n_ports, packet_id, wire);
 		return;
 	}
-	part = s->sw[s->port[port->peer].sw].part;
+	part = s->n_parts == 1 ? 0 : s->sw[s->port[port->peer].sw].part;
 	if (part == p->index) {
 		fab_wheel_add(&p->wheel, then, sim_what(SIM_ARRIVE, port->peer),
 			      packet_id);
@@ -475,32 +475,71 @@ static void handle(struct sim_part *p, const struct fab_wheel_event *event)
 	}
 }
 
-/* Have in the cache what the events to come need: the table's entry and the bitmaps of
- * the next but one, port and packet of one that is farther. */
+/* The event that comes so many later, if it is a head that arrives. */
+static inline const struct fab_wheel_event *arrival(const struct sim_part *p,
+						    size_t later)
+{
+	const struct fab_wheel_event *event = &p->wheel.now.v[p->wheel.at + later];
+
+	return event->what >> SIM_ID_BITS == SIM_ARRIVE ? event : NULL;
+}
+
+/* Have in the cache where a packet goes from a switch: its table's entry is there. */
+static inline void look_at_output(const struct sim_part *p,
+				  const struct fab_wheel_event *event)
+{
+	const struct sim_packet *packet = sim_packet(p, event->item);
+	const struct sim *s = p->sim;
+	const struct sim_port *in = &s->port[event->what & SIM_ID];
+	const struct sim_switch *sw = &s->sw[in->sw];
+	uint32_t out;
+
+	if (packet->source & SIM_TO_GROUP)
+		return;
+	out = s->net.problem->routes
+		      ->next[(size_t)packet->row * s->net.n_switches + in->sw];
+	if (out == FAB_ARC_HERE)
+		out = s->net.end_port[packet->target] - sw->port_first;
+	if (out >= sw->n_ports)
+		return;
+	__builtin_prefetch(&s->port[sw->port_first + out]);
+	__builtin_prefetch(sim_lane(s, sw->port_first + out, 0));
+	__builtin_prefetch(sim_lane(s, in->peer, 0));
+	__builtin_prefetch(&s->lane_sums[(size_t)(sw->port_first + out) * s->n_vls]);
+	__builtin_prefetch(sim_waiters(s, sw, out, 0));
+	__builtin_prefetch(sim_wants(s, sw, in->local));
+	if (!s->is_fifo)
+		__builtin_prefetch(sim_queue(s, sw, in->local, out, 0));
+}
+
+/* Have in the cache what the events to come need, in three steps: packet and port; the
+ * table's entry; the output. */
 static inline void look_ahead(const struct sim_part *p)
 {
-	const struct fab_wheel_event *far, *near;
-	const struct sim_packet *packet;
+	const struct fab_wheel_event *event;
 	const struct sim *s = p->sim;
-	uint32_t sw;
 
-	if (fab_wheel_ahead(&p->wheel) < FAR)
+	if (fab_wheel_ahead(&p->wheel) <= FAR)
 		return;
-	near = &p->wheel.now.v[p->wheel.at + NEAR - 1];
-	far = &p->wheel.now.v[p->wheel.at + FAR - 1];
-	if (far->what >> SIM_ID_BITS == SIM_ARRIVE) {
-		__builtin_prefetch(&s->port[far->what & SIM_ID]);
-		__builtin_prefetch(&p->cell.v[far->item]);
+	if ((event = arrival(p, FAR))) {
+		__builtin_prefetch(&s->port[event->what & SIM_ID]);
+		__builtin_prefetch(&p->cell.v[event->item]);
 	}
-	if (near->what >> SIM_ID_BITS != SIM_ARRIVE)
-		return;
-	packet = sim_packet(p, near->item);
-	sw = s->port[near->what & SIM_ID].sw;
-	__builtin_prefetch(&s->sw[sw]);
-	if (!(packet->source & SIM_TO_GROUP))
-		__builtin_prefetch(
-			&s->net.problem->routes
-				 ->next[(size_t)packet->row * s->net.n_switches + sw]);
+	if ((event = arrival(p, MIDDLE))) {
+		const struct sim_packet *packet = sim_packet(p, event->item);
+		uint32_t sw = s->port[event->what & SIM_ID].sw;
+
+		__builtin_prefetch(&s->sw[sw]);
+		if (!(packet->source & SIM_TO_GROUP)) {
+			__builtin_prefetch(
+				&s->net.problem->routes
+					 ->next[(size_t)packet->row * s->net.n_switches +
+						sw]);
+			__builtin_prefetch(&s->net.end_port[packet->target]);
+		}
+	}
+	if ((event = arrival(p, NEAR)))
+		look_at_output(p, event);
 }
 
 /* As fab_wheel_first(), which is seldom needed. */
