@@ -17,11 +17,11 @@
  * credits get free, messages are born; then each switch chooses. It goes through its
  * outputs that can start a packet, ascending, from the one behind the first output that
  * started one at the time before (of those at which any did), around. An output goes
- * through its lanes from the one behind the last that it served, around (or by weights,
- * see vlarb); in a lane through the queues that have a packet for it, by input, from the
- * one behind the last that it served, around; it looks at the first one whose input is
- * free, and when that one's packet has no credit the lane must wait. So equal inputs give
- * equal bytes, whatever the threads.
+ * through its lanes from the one behind the last that it served, around; in a lane
+ * through the queues that have a packet for it, by input, from the one behind the last
+ * that it served, around; it looks at the first one whose input is free, and when that
+ * one's packet has no credit the lane must wait. So equal inputs give equal bytes,
+ * whatever the threads.
  *
  * An oq switch has a queue for each input, output and lane, and an input is always free:
  * the upper bound. voq: the same queues, but an input reads one packet at a time
@@ -62,17 +62,6 @@ extern const struct fab_choices fab_sim_switch_choices;
 /* By its name of `len` bytes; NULL: none has it. O(rows). */
 const struct fab_sim_switch *fab_sim_switch_find(const char *name, size_t len);
 
-/* Arbitration between lanes by weights (IBA volume 1, 7.6.9), like OpenSM's qos_vlarb.
- * All entries 0: round robin. */
-struct fab_sim_vlarb {
-	uint8_t n_high, n_low;			 /* entries, at most 64 each */
-	uint8_t high[64], low[64];		 /* lanes */
-	uint8_t high_weight[64], low_weight[64]; /* units of 64 bytes (flits); 0: skip */
-	/* Bytes / 4096 that the high table may send before a low entry gets its turn; 0:
-	 * one packet; 255: no limit. */
-	uint8_t high_limit;
-};
-
 /* What is simulated: who is cabled to whom, tables and trees. All is borrowed. */
 struct fab_sim_problem {
 	const struct fab_fabric *f;
@@ -103,7 +92,6 @@ struct fab_sim_params {
 	bool all_rates;		       /* of all cables: theirs do not count */
 	uint64_t switch_delay, cable_delay, host_delay; /* ticks; switch + cable > 0 */
 	unsigned speedup; /* of reads from input buffers; 0: 1 */
-	struct fab_sim_vlarb vlarb;
 
 	/* Ticks that are not measured at first; UINT64_MAX: until the throughput of ten
 	 * windows agrees within 1 %, at most 64 * 10 * the latency of an idle network. */
