@@ -73,8 +73,8 @@ static void say_finite(struct fab_report *r, const struct sim_outcome *o,
 	sim_time_text(o->p, fab_tally_mean(&x->end), end);
 	if (x->unfinished || x->unroutable || x->looped || is_bad(x))
 		fab_report_answer(r, FAB_TONE_BAD,
-				  "%s: not finished: %u hosts did not come to their end; "
-				  "%s.",
+				  "%s: not finished: not all has arrived, and %u hosts "
+				  "had more to send or to wait for; %s.",
 				  name, x->unfinished, latency);
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all has arrived after %s; %s.",
