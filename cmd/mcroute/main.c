@@ -46,6 +46,16 @@ static const struct fab_option options[] = {
 									"lowest")},
 	{"fullest", "N", "List the N fullest cables of each algorithm (default 5)",
 	 FAB_TAKES_NUMBER, TO(fullest), .max = 1000000, .preset = "5"},
+	{"explain", "GROUP",
+	 "Why the tree of GROUP has this root and these cables, beside those that would "
+	 "do",
+	 FAB_TAKES_TEXT, TO(explain)},
+	{"explain-cable", "SWITCH:PORT", "Which groups share this cable between switches",
+	 FAB_TAKES_TEXT, TO(explain_cable)},
+	{"dot-out", "FILE",
+	 "Draw how full cables are, or with --explain the tree, to FILE for Graphviz, of "
+	 "the one algorithm (- is standard output)",
+	 FAB_TAKES_OUTPUT, TO(dot_out)},
 	{"trees-out", "FILE",
 	 "Write every tree to FILE as JSON lines (- is standard output)",
 	 FAB_TAKES_OUTPUT, TO(trees_out)},
@@ -114,7 +124,8 @@ static const struct fab_relation relations[] = {
 	{"events-out", FAB_NEEDS, "events-pattern"},
 	/* a trace brings its groups, and its trees come and go */
 	{"events,events-pattern", FAB_EXCLUDES,
-	 "groups,pattern,ignore-unknown,trees-out,bound-out,sweep,height-slack,mcfdbs,"
+	 "groups,pattern,ignore-unknown,trees-out,bound-out,sweep,height-slack,explain,"
+	 "explain-cable,dot-out,mcfdbs,"
 	 "mcfdbs-out,check,mlid-"
 	 "cap,"
 	 "store"},
@@ -139,6 +150,15 @@ static int complete(void *params, struct fab_err *err)
 				"--mcfdbs-out writes the trees of one algorithm, "
 				"--algorithm names %zu",
 				p->n_engines);
+	if (p->dot_out && p->n_engines != 1)
+		return fab_fail(err, EINVAL,
+				"--dot-out draws what one algorithm does, --algorithm "
+				"names %zu",
+				p->n_engines);
+	if ((p->explain || p->explain_cable) && !p->n_engines)
+		return fab_fail(err, EINVAL,
+				"--explain and --explain-cable need --algorithm beside "
+				"--mcfdbs");
 	if (p->trees_out && !p->n_engines)
 		return fab_fail(err, EINVAL,
 				"--trees-out needs --algorithm beside --mcfdbs");

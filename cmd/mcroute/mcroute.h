@@ -6,6 +6,7 @@
 #include "events.h"
 #include "mcast/bounds.h"
 #include "mcast/efi.h"
+#include "mcast/explain.h"
 #include "mcast/loaded.h"
 #include "present/report.h"
 
@@ -25,6 +26,8 @@ struct mcroute_params {
 	bool has_algorithm;
 	const char *trees_out;
 	const char *bound_out;
+	const char *explain, *explain_cable, *dot_out;
+	uint32_t explained_group, explained_cable;
 	const char *mcfdbs, *mcfdbs_out;
 	bool check;
 	uint32_t mlid_cap; /* 0: not given */
@@ -98,6 +101,16 @@ int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome
 /* The table `sweep`. */
 void mcroute_print_sweep(struct fab_report *r, const struct mcroute_outcome *o);
 
+/* What --explain and --explain-cable mean. EINVAL: there is no such thing. */
+int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcome *o,
+			   struct fab_err *err) FAB_MUST_CHECK;
+/* The tables `explain_root`, `explain_links` and `explain_cable`. */
+void mcroute_print_explained(struct fab_report *r, const struct mcroute_params *p,
+			     const struct mcroute_outcome *o);
+/* Add --dot-out to the results. */
+void mcroute_write_dot(const struct mcroute_params *p, const struct mcroute_outcome *o,
+		       struct fab_cli_results *results);
+
 /* What the options ask for, from the fabric to the report; the exit status. */
 int mcroute_run(void *params, const struct fab_fabric *f, struct fab_err *err);
 
@@ -123,7 +136,7 @@ void mcroute_answer(struct fab_report *r, const struct mcroute_outcome *o);
  * each algorithm. Fails with the errno of the write.
  */
 int mcroute_report(FILE *out, const struct fab_report_options *options,
-		   const struct mcroute_outcome *o, uint32_t n_fullest,
+		   const struct mcroute_params *p, const struct mcroute_outcome *o,
 		   struct fab_err *err) FAB_MUST_CHECK;
 
 /* With --store: add the outcome to the database. */

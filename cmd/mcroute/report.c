@@ -169,7 +169,7 @@ static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,
 }
 
 int mcroute_report(FILE *out, const struct fab_report_options *options,
-		   const struct mcroute_outcome *o, uint32_t n_fullest,
+		   const struct mcroute_params *p, const struct mcroute_outcome *o,
 		   struct fab_err *err)
 {
 	static const struct fab_column fields[] = {
@@ -192,6 +192,7 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 	fab_report_field(r, &fields[3], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[4], (union fab_cell){.u = o->mlid_cap});
 	print_results(r, o);
+	mcroute_print_explained(r, p, o);
 	if (o->sweep.n)
 		mcroute_print_sweep(r, o);
 	mcroute_print_bounds(r, o);
@@ -203,7 +204,7 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 		print_ranges(r, o);
 	else
 		print_histogram(r, o);
-	if (n_fullest || options->format != FAB_FORMAT_TABLE)
-		print_fullest(r, o, n_fullest);
+	if (p->fullest || options->format != FAB_FORMAT_TABLE)
+		print_fullest(r, o, p->fullest);
 	return fab_report_finish(r, err);
 }

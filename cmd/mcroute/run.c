@@ -124,12 +124,14 @@ static int write_results(struct mcroute_params *p, const struct mcroute_outcome 
 	if (!rc && p->bound_out)
 		rc = fab_export_bounds(fab_cli_open_result(&results, p->bound_out),
 				       &o->problem, o->bounds, MCROUTE_N_BOUNDS, err);
+	if (!rc && p->dot_out)
+		mcroute_write_dot(p, o, &results);
 	if (!rc && p->mcfdbs_out)
 		rc = mcroute_write_tables(o, p->mcfdbs_out, &results, err);
 	if (rc)
 		return rc;
 	file = fab_cli_open_report(&results, &p->output, &report);
-	rc = mcroute_report(file, &report, o, p->fullest, err);
+	rc = mcroute_report(file, &report, p, o, err);
 	return rc ? rc : fab_cli_commit_results(&results, err);
 }
 
@@ -151,6 +153,9 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 	o->was_verified = p->run.verify;
 	o->problem = (struct fab_mcast_problem){.f = f, .groups = groups};
 	o->mlid_cap = p->mlid_cap ? p->mlid_cap : DEFAULT_MLID_CAP;
+	rc = mcroute_find_explained(p, o, err);
+	if (rc)
+		return rc;
 	mcroute_warn_mlids(o, &p->run);
 	if (tables)
 		rc = mcroute_analyse_tables(o, tables, err);

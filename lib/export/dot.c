@@ -26,8 +26,7 @@ struct dot {
 
 enum { LARGE = 100 }; /* boxes; of more dot draws straight lines, and in less time */
 
-/* Inside quotes; what would steer a terminal or Graphviz becomes \xNN in words. */
-static void put_inside(FILE *out, const char *text)
+void fab_dot_put_text(FILE *out, const char *text)
 {
 	char safe[4 * FAB_LABEL_SIZE];
 
@@ -42,7 +41,7 @@ static void put_inside(FILE *out, const char *text)
 static void put_quoted(FILE *out, const char *text)
 {
 	fputc('"', out);
-	put_inside(out, text);
+	fab_dot_put_text(out, text);
 	fputc('"', out);
 }
 
@@ -76,8 +75,8 @@ static void put_short_name(const struct dot *d, uint32_t sw)
 {
 	char label[FAB_LABEL_SIZE];
 
-	put_inside(d->out,
-		   fab_label_short(fab_node_name(d->f, sw), label, sizeof(label)));
+	fab_dot_put_text(d->out,
+			 fab_label_short(fab_node_name(d->f, sw), label, sizeof(label)));
 }
 
 /* A single switch; its GUID below the name where others have the same. */
@@ -89,7 +88,7 @@ static void put_switch(const struct dot *d, uint32_t sw, const struct fab_strmap
 
 	fab_label_short(fab_node_name(d->f, sw), label, sizeof(label));
 	fprintf(d->out, "  n%u [label=\"", sw);
-	put_inside(d->out, label);
+	fab_dot_put_text(d->out, label);
 	if (n_equal[fab_strmap_get(first, label, strlen(label))] > 1)
 		fprintf(d->out, "\\n0x%016llx", guid);
 	fprintf(d->out, "\", tooltip=\"0x%016llx\"];\n", guid);

@@ -21,3 +21,7 @@ struct fab_dot_options {
  */
 void fab_export_dot(FILE *out, const struct fab_fabric *f,
 		    const struct fab_dot_options *options);
+
+/* Text inside quotes; what would steer a terminal or Graphviz becomes \xNN in words. At
+ * most FAB_LABEL_SIZE bytes. O(length). */
+void fab_dot_put_text(FILE *out, const char *text);

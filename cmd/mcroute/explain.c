@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-mcroute: why a tree looks as it does, who shares a cable, and pictures. */
+#include "mcroute.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/trees_dot.h"
+#include "fabric/resolver.h"
+
+/* A root of the group that is explained. */
+struct root_row {
+	const char *algorithm, *group, *root;
+	uint64_t guid, max_height, minimal;
+	uint64_t n_candidates, n_rooted, least_rooted;
+	uint64_t is_candidate;
+};
+
+#define AT(member) FAB_AT(struct root_row, member)
+static const struct fab_column root_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	{"group", FAB_TEXT, "group", 0, AT(group)},
+	{"root", FAB_TEXT, "switch at the root of its tree", 0, AT(root)},
+	{"root_guid", FAB_GUID, "GUID of it", FAB_COL_EXTRA, AT(guid)},
+	{"height", FAB_UINT, "switch hops from it to the farthest member", 0,
+	 AT(max_height)},
+	{"least_height", FAB_UINT, "the least that any root has", 0, AT(minimal)},
+	{"candidates", FAB_UINT, "switches that have this least", 0, AT(n_candidates)},
+	{"is_candidate", FAB_BOOL, "the root is one of them", FAB_COL_EXTRA,
+	 AT(is_candidate)},
+	{"groups_rooted", FAB_UINT, "groups with this root", 0, AT(n_rooted)},
+	{"least_rooted", FAB_UINT, "the least of a candidate", 0, AT(least_rooted)},
+};
+#undef AT
+
+/* A cable of its tree. */
+struct link_row {
+	const char *algorithm, *sw, *parent;
+	uint64_t port, parent_port, depth, efi, choices, least, members;
+	uint64_t guid, parent_guid;
+};
+
+#define AT(member) FAB_AT(struct link_row, member)
+static const struct fab_column link_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	{"depth", FAB_UINT, "hops from the root", 0, AT(depth)},
+	{"switch", FAB_TEXT, "switch", 0, AT(sw)},
+	{"port", FAB_UINT, "its port towards the root", 0, AT(port)},
+	{"parent", FAB_TEXT, "switch at the other end", 0, AT(parent)},
+	{"parent_port", FAB_UINT, "port there", 0, AT(parent_port)},
+	{"efi", FAB_UINT, "groups on the cable, this one too", 0, AT(efi)},
+	{"choices", FAB_UINT, "cables of the switch that lead as near to the root", 0,
+	 AT(choices)},
+	{"least_efi", FAB_UINT, "what the emptiest of these would have with this group",
+	 0, AT(least)},
+	{"members", FAB_UINT, "members that are reached by it", 0, AT(members)},
+	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA, AT(guid)},
+	{"parent_guid", FAB_GUID, "GUID of the parent", FAB_COL_EXTRA, AT(parent_guid)},
+};
+#undef AT
+
+static const struct fab_column sharer_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0},
+	{"group", FAB_TEXT, "group on the cable", 0},
+	{"root", FAB_TEXT, "switch at the root of its tree", 0},
+	{"below", FAB_TEXT, "end of the cable that is farther from the root", 0},
+	{"members", FAB_UINT, "members of the group", 0},
+};
+
+int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcome *o,
+			   struct fab_err *err)
+{
+	const struct fab_groups *g = o->problem.groups;
+	int rc = 0;
+
+	p->explained_group = FAB_NONE;
+	for (uint32_t i = 0; i < g->n && p->explain; i++)
+		if (!strcmp(fab_group_name(g, i), p->explain))
+			p->explained_group = i;
+	if (p->explain && p->explained_group == FAB_NONE)
+		return fab_fail(err, EINVAL, "--explain: there is no group \"%s\"",
+				p->explain);
+	if (p->explain_cable) {
+		struct fab_resolver *r = fab_resolver_new(o->problem.f);
+
+		rc = fab_resolve_text(r, FAB_WANT_CABLE, p->explain_cable,
+				      strlen(p->explain_cable), &p->explained_cable, err);
+		fab_resolver_free(r);
+		if (!rc && p->explained_cable >= o->problem.f->n_switch_links)
+			rc = fab_fail(err, EINVAL,
+				      "--explain-cable: %s is no cable between switches",
+				      p->explain_cable);
+	}
+	return rc;
+}
+
+/* Which end of a cable is at a switch. */
+static uint32_t port_at(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
+{
+	uint32_t a = f->cable_a[cable];
+
+	return f->port_node[a] == sw ? a : f->cable_b[cable];
+}
+
+static void print_roots(struct fab_report *r, const struct mcroute_outcome *o,
+			const struct fab_explained *x, uint32_t group)
+{
+	const struct fab_fabric *f = o->problem.f;
+
+	fab_report_table_begin(r, "explain_root", "Root of the group", root_columns,
+			       FAB_COUNT(root_columns));
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		const struct root_row row = {
+			.algorithm = o->results[i].engine->name,
+			.group = fab_group_name(o->problem.groups, group),
+			.root = fab_node_name(f, x[i].root),
+			.guid = f->node_guid[x[i].root],
+			.max_height = o->results[i].forest.height[group],
+			.minimal = x[i].radius,
+			.n_candidates = x[i].n_candidates,
+			.is_candidate = x[i].is_candidate,
+			.n_rooted = x[i].n_rooted,
+			.least_rooted = x[i].least_rooted,
+		};
+
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_links(struct fab_report *r, const struct mcroute_outcome *o, size_t i,
+			const struct fab_explained *x)
+{
+	const struct fab_fabric *f = o->problem.f;
+
+	for (size_t k = 0; k < x->link.n; k++) {
+		const struct fab_tree_link *l = &x->link.v[k];
+		const struct link_row row = {
+			.algorithm = o->results[i].engine->name,
+			.sw = fab_node_name(f, l->sw),
+			.parent = fab_node_name(f, l->parent),
+			.port = f->port_num[port_at(f, l->cable, l->sw)],
+			.parent_port = f->port_num[port_at(f, l->cable, l->parent)],
+			.depth = l->depth,
+			.efi = l->load,
+			.choices = l->n_choices,
+			.least = l->least,
+			.members = l->n_members,
+			.guid = f->node_guid[l->sw],
+			.parent_guid = f->node_guid[l->parent],
+		};
+
+		fab_report_record(r, &row);
+	}
+}
+
+static void print_group(struct fab_report *r, const struct mcroute_outcome *o,
+			uint32_t group)
+{
+	struct fab_explained x[MCROUTE_MAX_ENGINES];
+
+	for (size_t i = o->has_tables; i < o->n; i++)
+		fab_mcast_explain(&o->problem, &o->results[i], group, &x[i]);
+	print_roots(r, o, x, group);
+	fab_report_table_begin(r, "explain_links", "Cables of its tree", link_columns,
+			       FAB_COUNT(link_columns));
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		print_links(r, o, i, &x[i]);
+		fab_explained_fini(&x[i]);
+	}
+	fab_report_table_end(r);
+}
+
+static void print_sharers(struct fab_report *r, const struct mcroute_outcome *o,
+			  uint32_t cable)
+{
+	const struct fab_fabric *f = o->problem.f;
+	const struct fab_groups *g = o->problem.groups;
+
+	fab_report_table_begin(r, "explain_cable", "Groups on the cable", sharer_columns,
+			       FAB_COUNT(sharer_columns));
+	for (size_t i = o->has_tables; i < o->n; i++) {
+		uint32_t n;
+		struct fab_sharer *v = fab_mcast_sharers(&o->results[i], cable, &n);
+
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t root = o->results[i].forest.root[v[k].group];
+			const union fab_cell cells[] = {
+				{.text = o->results[i].engine->name},
+				{.text = fab_group_name(g, v[k].group)},
+				{.text = fab_node_name(f, root)},
+				{.text = fab_node_name(f, v[k].sw)},
+				{.u = fab_group_size(g, v[k].group)},
+			};
+
+			fab_report_row(r, cells);
+		}
+		free(v);
+	}
+	fab_report_table_end(r);
+}
+
+void mcroute_print_explained(struct fab_report *r, const struct mcroute_params *p,
+			     const struct mcroute_outcome *o)
+{
+	if (p->explain)
+		print_group(r, o, p->explained_group);
+	if (p->explain_cable)
+		print_sharers(r, o, p->explained_cable);
+}
+
+void mcroute_write_dot(const struct mcroute_params *p, const struct mcroute_outcome *o,
+		       struct fab_cli_results *results)
+{
+	FILE *file = fab_cli_open_result(results, p->dot_out);
+	const struct fab_mcast_result *r = &o->results[o->n - 1];
+
+	if (p->explain)
+		fab_export_tree_dot(file, &o->problem, r, p->explained_group);
+	else
+		fab_export_loads_dot(file, &o->problem, r);
+}
