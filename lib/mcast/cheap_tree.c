@@ -13,6 +13,7 @@ struct fab_cheap_tree {
 	const struct fab_mcast_problem *p;
 	uint32_t *mark; /* [n_switches] == stamp: in the tree */
 	uint32_t stamp;
+	uint64_t steps;	   /* cables looked at for the tree */
 	uint32_t *sharers; /* [n_switches] switches of the level that can hang there */
 	double *up;	   /* [n_switches] cheapest cable on, of parents in question */
 	uint32_t *parent;  /* [n_switches] those with sharers */
@@ -50,13 +51,14 @@ void fab_cheap_tree_free(struct fab_cheap_tree *t)
 }
 
 /* The cheapest cable of a switch one hop nearer to the root. */
-static double cheapest_up(const struct fab_cheap_tree *t, const struct fab_prices *prices,
+static double cheapest_up(struct fab_cheap_tree *t, const struct fab_prices *prices,
 			  const uint8_t *row, uint32_t sw)
 {
 	const struct fab_fabric *f = t->p->f;
 	int nearer = row[sw] - 1;
 	double best = FORBIDDEN;
 
+	t->steps += f->arc_first[sw + 1] - f->arc_first[sw];
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 		if (row[f->arc_peer[a]] == nearer) {
 			double price = fab_price(prices, f->arc_cable[a]);
@@ -93,6 +95,7 @@ static double hang(struct fab_cheap_tree *t, const struct fab_prices *prices,
 	double least = 0, price;
 	int nearer = row[sw] - 1;
 
+	t->steps += 2 * (f->arc_first[sw + 1] - f->arc_first[sw]); /* sharers, too */
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
 		uint32_t peer = f->arc_peer[a];
 		double cost;
@@ -144,6 +147,7 @@ double fab_cheap_tree_grow(struct fab_cheap_tree *t, const struct fab_prices *pr
 	unsigned height = 0;
 	double price = 0;
 
+	t->steps = 0;
 	t->sw.n = t->cable.n = 0;
 	t->mark[root] = ++t->stamp;
 	for (uint32_t i = 0; i < n; i++)
@@ -173,4 +177,9 @@ const uint32_t *fab_cheap_tree_sw(const struct fab_cheap_tree *t)
 const uint32_t *fab_cheap_tree_cable(const struct fab_cheap_tree *t)
 {
 	return t->cable.v;
+}
+
+uint64_t fab_cheap_tree_steps(const struct fab_cheap_tree *t)
+{
+	return t->steps;
 }

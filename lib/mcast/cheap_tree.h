@@ -25,3 +25,5 @@ double fab_cheap_tree_grow(struct fab_cheap_tree *tree, const struct fab_prices 
 uint32_t fab_cheap_tree_n_edges(const struct fab_cheap_tree *tree);
 const uint32_t *fab_cheap_tree_sw(const struct fab_cheap_tree *tree);
 const uint32_t *fab_cheap_tree_cable(const struct fab_cheap_tree *tree);
+/* Cables that were looked at for it. O(1). */
+uint64_t fab_cheap_tree_steps(const struct fab_cheap_tree *tree);

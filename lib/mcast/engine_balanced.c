@@ -20,14 +20,17 @@
 
 enum { DRAWN_ROOTS = 2, ROUNDS = 6 };
 
-/* Cables looked at when trees are revised: so many for each edge of all trees, and so
- * many in any case. */
-enum { STEPS_EDGE = 60, STEPS_LEAST = 1000000 };
+/* Cables looked at when trees are revised: so many for each edge of all trees, but at
+ * least and at most so many. */
+enum { STEPS_EDGE = 80, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
 
 struct scratch {
 	struct fab_cheap_tree *tree;
 	struct fab_prices prices; /* none before the first tree */
 	uint32_t max;		  /* largest load so far */
+	/* the tree of the root that was chosen last, until it is grown */
+	uint32_t group, root;
+	FAB_VEC(uint32_t) sw, cable;
 };
 
 static void *scratch_new(const struct fab_mcast_problem *problem)
@@ -35,6 +38,7 @@ static void *scratch_new(const struct fab_mcast_problem *problem)
 	struct scratch *x = FAB_NEW0(1, struct scratch);
 
 	x->tree = fab_cheap_tree_new(problem);
+	x->root = FAB_NONE;
 	return x;
 }
 
@@ -45,6 +49,8 @@ static void scratch_free(void *scratch)
 	if (x) {
 		fab_cheap_tree_free(x->tree);
 		fab_prices_fini(&x->prices);
+		free(x->sw.v);
+		free(x->cable.v);
 	}
 	free(x);
 }
@@ -59,6 +65,20 @@ static double grow_from(struct fab_mcast_state *s, uint32_t group, uint32_t root
 		fab_prices_init(&x->prices, s->load);
 	return fab_cheap_tree_grow(x->tree, &x->prices, g->sw + g->sw_first[group],
 				   fab_group_n_switches(g, group), root, limit);
+}
+
+/* Keep the tree that was grown last. */
+static void hold(struct scratch *x, uint32_t group, uint32_t root)
+{
+	uint32_t n = fab_cheap_tree_n_edges(x->tree);
+
+	x->group = group;
+	x->root = root;
+	x->sw.n = x->cable.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		FAB_PUSH(&x->sw, fab_cheap_tree_sw(x->tree)[i]);
+		FAB_PUSH(&x->cable, fab_cheap_tree_cable(x->tree)[i]);
+	}
 }
 
 static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
@@ -79,6 +99,7 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 		if (price < least) {
 			least = price;
 			best = tried[i];
+			hold(s->scratch, group, best);
 		}
 	}
 	return best;
@@ -87,18 +108,19 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 static void grow(struct fab_mcast_state *s, uint32_t group)
 {
 	struct scratch *x = s->scratch;
-	const uint32_t *sw, *cable;
-	uint32_t n;
 
-	grow_from(s, group, s->forest.root[group], __DBL_MAX__);
-	n = fab_cheap_tree_n_edges(x->tree);
-	sw = fab_cheap_tree_sw(x->tree);
-	cable = fab_cheap_tree_cable(x->tree);
-	for (uint32_t i = 0; i < n; i++) {
-		fab_mcast_join(s, sw[i], cable[i]);
-		if (s->load[cable[i]] >= x->max)
-			x->max = s->load[cable[i]] + 1;
+	if (x->group != group || x->root != s->forest.root[group]) {
+		grow_from(s, group, s->forest.root[group], __DBL_MAX__);
+		hold(x, group, s->forest.root[group]);
 	}
+	for (size_t i = 0; i < x->sw.n; i++) {
+		uint32_t cable = x->cable.v[i];
+
+		fab_mcast_join(s, x->sw.v[i], cable);
+		if (s->load[cable] >= x->max)
+			x->max = s->load[cable] + 1;
+	}
+	x->root = FAB_NONE; /* loads will be others */
 	fab_prices_set_limit(&x->prices, x->max);
 }
 
@@ -111,9 +133,11 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 				    .n_rounds = ROUNDS,
 				    .n_attempts = 1};
 	uint64_t edges = STEPS_EDGE * s->n_edges;
+
 	uint32_t max;
 
 	n.n_steps = edges > n.n_steps ? edges : n.n_steps;
+	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
 	do {
 		max = fab_mcast_max_load(s);
 		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)

@@ -115,7 +115,7 @@ static void try_root(struct fab_reroute *r, const struct fab_prices *prices,
 	double price = fab_cheap_tree_grow(r->cheap, prices, sw, n, root,
 					   r->best.price * CHEAPER);
 
-	r->steps += fab_cheap_tree_n_edges(r->cheap) * 8;
+	r->steps += fab_cheap_tree_steps(r->cheap);
 	keep_cheaper(r, root, price, fab_cheap_tree_n_edges(r->cheap),
 		     fab_cheap_tree_sw(r->cheap), fab_cheap_tree_cable(r->cheap));
 	if (!is_deep || !has_slack(r, group, root))

@@ -1,38 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/rivals.h"
 
+#include "base/mem.h"
 #include "mcast/grow.h"
 #include "mcast/state.h"
 
-/* Does it have trees that stay at `most` or below? Then they are taken. */
-static bool take_from(const struct fab_mcast_engine *engine, uint32_t most,
-		      const struct fab_mcast_problem *problem,
-		      struct fab_mcast_state *state,
-		      const struct fab_mcast_options *options)
-{
-	const struct fab_mcast_options quiet = {.n_threads = options->n_threads,
-						.root_ties = options->root_ties};
-	struct fab_mcast_state own;
-	struct fab_mcast_grower rival = {.engine = engine, .state = &own, .cap = most};
-	double seconds = 0;
+#include <stdlib.h>
 
-	fab_mcast_state_init(&own, problem, engine);
-	(void)fab_mcast_grow(problem, &rival, 1, &quiet, &seconds);
-	if (!rival.is_over)
-		fab_mcast_state_take(state, &own);
-	fab_mcast_state_fini(&own);
-	return !rival.is_over;
+static bool is_rival(const struct fab_mcast_engine *engine)
+{
+	return engine->is_in_all && engine->grow;
+}
+
+/* The one with the smallest largest load, of equal ones the first; n: all are over. */
+static size_t best_of(const struct fab_mcast_grower *rivals, size_t n)
+{
+	uint32_t least = UINT32_MAX;
+	size_t best = n;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t max = rivals[i].is_over ? UINT32_MAX
+						 : fab_mcast_max_load(rivals[i].state);
+
+		if (max < least) {
+			least = max;
+			best = i;
+		}
+	}
+	return best;
 }
 
 bool fab_mcast_take_rival(const struct fab_mcast_problem *problem,
 			  struct fab_mcast_state *state,
 			  const struct fab_mcast_options *options)
 {
+	const struct fab_mcast_options quiet = {.n_threads = options->n_threads,
+						.root_ties = options->root_ties};
+	struct fab_mcast_state *own =
+		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_state);
+	struct fab_mcast_grower *rivals =
+		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_grower);
 	uint32_t max = fab_mcast_max_load(state);
+	double seconds = 0;
+	size_t n = 0, best;
 
-	for (size_t i = 0; i < fab_mcast_n_engines && max > options->bound; i++)
-		if (fab_mcast_engines[i]->is_in_all && fab_mcast_engines[i]->grow &&
-		    take_from(fab_mcast_engines[i], max - 1, problem, state, options))
-			return true;
-	return false;
+	for (size_t i = 0; i < fab_mcast_n_engines && max > options->bound; i++) {
+		if (!is_rival(fab_mcast_engines[i]))
+			continue;
+		fab_mcast_state_init(&own[n], problem, fab_mcast_engines[i]);
+		rivals[n] = (struct fab_mcast_grower){
+			.engine = fab_mcast_engines[i], .state = &own[n], .cap = max - 1};
+		n++;
+	}
+	(void)fab_mcast_grow(problem, rivals, n, &quiet, &seconds);
+	best = best_of(rivals, n);
+	if (best < n)
+		fab_mcast_state_take(state, &own[best]);
+	for (size_t i = 0; i < n; i++)
+		fab_mcast_state_fini(&own[i]);
+	free(own);
+	free(rivals);
+	return best < n;
 }

@@ -5,9 +5,10 @@
 #include "mcast/engine.h"
 
 /*
- * Put the first trees of another engine of `all` whose largest load is smaller in the
- * place of those in `state`, unless these reach the bound. Engines stop at the first tree
- * that shows they have none. Returns whether there were any. As the engines say.
+ * Put the trees of the engine of `all` whose largest load is the smallest in the place of
+ * those in `state`, if it is smaller than theirs, unless these reach the bound. Engines
+ * stop at the first tree that shows they have none. Returns whether there were any. As
+ * the engines say, side by side.
  */
 bool fab_mcast_take_rival(const struct fab_mcast_problem *problem,
 			  struct fab_mcast_state *state,
