@@ -3,7 +3,7 @@
 #include "mcroute.h"
 
 /* Cables looked at: by the search for sets, and for all groups of the dual bound. */
-static const uint64_t SEARCH_STEPS = 20000000, DUAL_STEPS = 2000000000,
+static const uint64_t SEARCH_STEPS = 10000000, DUAL_STEPS = 300000000,
 		      DUAL_STEPS_GROUP = 50000000;
 
 static void raise(uint32_t *value, const struct fab_bound *bound)
@@ -13,10 +13,14 @@ static void raise(uint32_t *value, const struct fab_bound *bound)
 
 void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads)
 {
-	uint32_t n = o->problem.groups->n;
-	uint64_t steps = DUAL_STEPS / (n ? n : 1);
+	const struct fab_groups *g = o->problem.groups;
+	uint32_t n = 0; /* groups with switches of their own */
 	struct fab_bound *b = o->bounds;
+	uint64_t steps;
 
+	for (uint32_t i = 0; i < g->n; i++)
+		n += g->same_as[i] == i;
+	steps = DUAL_STEPS / (n ? n : 1);
 	if (b[MCROUTE_NATURAL].kind == FAB_BOUND_NONE) {
 		fab_mcast_natural_bound(&o->problem, &b[MCROUTE_NATURAL]);
 		fab_mcast_matching_bound(&o->problem, &b[MCROUTE_MATCHING]);
