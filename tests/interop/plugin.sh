@@ -8,7 +8,7 @@
 # What is left to OpenSM when in doubt is what OpenSM makes, bit for bit; modes change while
 # it runs. Exit status 77 (skipped) without OpenSM, ibsim or, for a real dump, the test data.
 set -u
-commands=$1 plugin=$2 mcjoin=$3 fabric=$4 pattern=$5
+commands=$(readlink -f "$1") plugin=$(readlink -f "$2") mcjoin=$(readlink -f "$3") fabric=$4 pattern=$5
 shift 5
 case $fabric in
 gen:*) ;;
