@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "cli/command.h"
+#include "cli/internal.h"
 #include "support/process.h"
 
 enum colour { RED, GREEN, BLUE };
@@ -139,11 +140,17 @@ static struct params read_params(void)
 	return p;
 }
 
+static void end(struct params *p)
+{
+	fab_cli_close_store(&p->store);
+	fab_cli_free_params(&command, p);
+}
+
 static void read_line(void)
 {
 	struct params p = read_params();
 
-	fab_cli_free_params(&command, &p);
+	end(&p);
 }
 
 Test(options, presets)
@@ -159,7 +166,7 @@ Test(options, presets)
 	cr_assert_eq(p.chosen.of.n, 1);
 	cr_assert_eq(p.chosen.of.v[0].row, RED);
 	cr_assert(p.is_complete);
-	fab_cli_free_params(&command, &p);
+	end(&p);
 }
 
 Test(options, every_kind)
@@ -192,7 +199,7 @@ Test(options, every_kind)
 	cr_assert(p.run.quiet && p.run.verbose == 2 && p.run.threads == 3);
 	cr_assert_eq(p.output.format, FAB_FORMAT_CSV);
 	cr_assert_eq(p.output.color, FAB_COLOR_NEVER);
-	fab_cli_free_params(&command, &p);
+	end(&p);
 }
 
 Test(options, given_twice_the_last_counts)
@@ -211,7 +218,7 @@ Test(options, given_twice_the_last_counts)
 	cr_assert_eq(p.chosen.of.n, 0);
 	cr_assert_eq(p.colour, BLUE);
 	cr_assert_eq(p.mbps, 1000);
-	fab_cli_free_params(&command, &p);
+	end(&p);
 }
 
 /* The command line is refused with this sentence, which is one line. */
