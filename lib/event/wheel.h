@@ -54,7 +54,7 @@ void fab_wheel_fini(struct fab_wheel *w);
 size_t fab_wheel_bytes(const struct fab_wheel *w);
 
 /* For the inline functions: events that are not in a chunk that is there; the next slot
- * with events into `now`. */
+ * with events into `now`. O(1) amortised an event, and O(slots passed / 64). */
 void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
 			  uint32_t item);
 void fab_wheel_turn(struct fab_wheel *w, uint64_t limit);

@@ -78,7 +78,7 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
  * The same in files: one a server, with its nodes only, one that is shared (`default.*`),
  * and the iPXE script of each server where the format names it and site->kernel is given.
  * `open` gives where the file of a name goes; it is written before the next one is asked
- * for, and not closed here.
+ * for, and not closed here. O(nodes + servers).
  */
 struct fab_boot_directory {
 	FILE *(*open)(void *context, const char *name);

@@ -61,7 +61,7 @@ struct fab_summary {
 
 /*
  * Never NULL; the caller frees with fab_summary_free(). n_threads 0: as many as OpenMP
- * gives. Time of fab_fabric_diameter_bounds() and fab_shape_recognize().
+ * gives. O(size), and the time of fab_fabric_diameter_bounds() and fab_shape_recognize().
  */
 struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads);
 void fab_summary_free(struct fab_summary *summary);

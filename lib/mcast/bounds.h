@@ -54,7 +54,7 @@ bool fab_bound_is_low_only(enum fab_bound_kind kind);
  */
 void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
 			     struct fab_bound *out);
-/* Its value. */
+/* Its value. As long. */
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
 /*
@@ -86,7 +86,7 @@ void fab_mcast_dual_bound(const struct fab_mcast_problem *problem, uint64_t step
  */
 void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 			      struct fab_bound *out);
-/* Its value. */
+/* Its value. As long. */
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem);
 
 /*

@@ -28,7 +28,7 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 		    uint32_t first_group, size_t max_bytes, int n_threads,
 		    struct fab_roots *out);
 /* The same with those that are up to `slack` hops farther from a member, too; radius
- * stays the least. */
+ * stays the least. As long; fab_roots_fini: O(size). */
 void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups *groups,
 			   uint32_t first_group, size_t max_bytes, int n_threads,
 			   unsigned slack, struct fab_roots *out);

@@ -12,7 +12,7 @@
  * Probability that k different points of a grid of n x m, all sets as likely, touch every
  * row and every column: the case for which Liu et al. 2022 promise nothing (claim 3). A
  * walk over (rows touched, columns touched) whose terms are all positive, so that small
- * probabilities keep their digits; the closed form of the paper note,
+ * probabilities keep their digits; by inclusion and exclusion,
  * sum (-1)^(i+j) C(n,i) C(m,j) C((n-i)(m-j), k) / C(nm, k), is the same number.
  * out[0 .. k_max]. O(n * m * k_max).
  */
