@@ -21,18 +21,7 @@ need ibsim opensm
 logs=$out
 rm -f "$out"/opensm* "$out"/ibsim.log "$out"/mlids # OpenSM would keep old LIDs
 
-# line in TREES, TAB, port GUIDs; of the groups that OpenSM makes trees for
-sed 's/.*"hosts":\[\(.*\)\]}$/\1/' "$trees" | awk '{
-  n = split($0, host, /\],?/) - 1
-  if (n < 2) next
-  printf "%d\t", NR
-  for (i = 1; i <= n; i++) {
-    split(host[i], part, ",")
-    gsub(/"/, "", part[3])
-    printf "%s ", part[3]
-  }
-  print ""
-}' >groups
+members_of "$trees" 2 >groups # OpenSM makes trees for these
 [ -s groups ] || fail "no groups of two members in $trees"
 [ "$(wc -l <groups)" -le 1000 ] || fail "$(wc -l <groups) groups; ibsim keeps 1023"
 

@@ -26,16 +26,7 @@ need ibsim opensm dump_fts
 "$commands/fabric-mcroute" -q net --pattern="$pattern" --algorithm=opensm \
   --trees-out=trees >/dev/null || fail "fabric-mcroute"
 # a line of port GUIDs a group, some with a single one
-sed 's/.*"hosts":\[\(.*\)\]}$/\1/' trees | awk '{
-  n = split($0, host, /\],?/) - 1
-  if (n < 1) next
-  for (i = 1; i <= n; i++) {
-    split(host[i], part, ",")
-    gsub(/"/, "", part[3])
-    printf "%s ", part[3]
-  }
-  print ""
-}' >groups
+members_of trees 1 | cut -f 2 >groups
 [ -s groups ] || fail "no groups in $pattern"
 
 # start ENGINE NAME [LINE...]: OpenSM with these lines in opensm.conf, files in NAME

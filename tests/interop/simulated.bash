@@ -61,6 +61,22 @@ console() {
   sleep 0.2
 }
 
+# members_of TREES LEAST: line in TREES (of fabric-mcroute --trees-out), TAB, port GUIDs; of the
+# groups with so many members
+members_of() {
+  sed 's/.*"hosts":\[\(.*\)\]}$/\1/' "$1" | awk -v least="$2" '{
+    n = split($0, host, /\],?/) - 1
+    if (n < least) next
+    printf "%d\t", NR
+    for (i = 1; i <= n; i++) {
+      split(host[i], part, ",")
+      gsub(/"/, "", part[3])
+      printf "%s ", part[3]
+    }
+    print ""
+  }'
+}
+
 # host NET N: id of the Nth adapter
 host() {
   sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$1" | sed -n "$2p"
