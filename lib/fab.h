@@ -96,7 +96,6 @@
 #include "traffic/messages.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
-#include "traffic/uniform.h"
 #include "unicast/analysis.h"
 #include "unicast/columns.h"
 #include "unicast/criticality.h"

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "fabric/kfat.h"
 #include "source/source.h"
-#include "traffic/uniform.h"
+#include "support/uniform.h"
 #include "unicast/engine.h"
 
 #include <stdio.h>

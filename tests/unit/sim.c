@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "support/simulated.h"
-#include "traffic/uniform.h"
+#include "support/uniform.h"
 
 static void conserved(const struct fab_sim_result *r)
 {

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "support/gen.h"
-#include "traffic/uniform.h"
+#include "support/uniform.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traffic/uniform.h"
+#include "support/uniform.h"
 
 #include <math.h>
 #include <stdlib.h>
