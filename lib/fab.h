@@ -89,6 +89,8 @@
 #include "mcast/share.h"
 #include "mcast/verify.h"
 #include "present/report.h"
+#include "rdma/cost.h"
+#include "rdma/window.h"
 #include "sim/sim.h"
 #include "source/source.h"
 #include "store/store.h"
