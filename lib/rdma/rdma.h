@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reliable RDMA over a network that loses and reorders packets: which scheme survives
+ * what. A simulation by events of transfers between the endpoints of a fabric.
+ *
+ * A transfer. The side that wants it asks the other (RQT); the receiver of the data gives
+ * a context, whose number (CID) comes back (RSP), or refuses; then numbered packets go to
+ * it, 0 .. N - 1, of one MTU each, the last one shorter; when the receiver has all, it
+ * says so (completion), and the contexts of both are free. A WRITE moves data from
+ * `source` to `target`; a READ is a request by `source`, with a context of its own, and
+ * then a WRITE the other way. All schemes do that alike; they differ in what happens to
+ * packets that are lost or come in another order. All that a packet of data carries
+ * beside its payload: CID, MSGID, sender and its context, number.
+ *
+ * Network. Cables have a rate, a delay and a FIFO. The head of a packet that starts on a
+ * cable at time s is at the other end at s + cable delay and may leave that switch at s +
+ * cable delay + switch delay (virtual cut-through; behind a slower cable later by the
+ * difference of the two wire times). It takes the cable for its wire time. It is
+ * delivered when its tail is at the endpoint, and a host delay is over. Without bounds on
+ * buffers a packet chooses its output when it arrives, and the time at which it leaves is
+ * known then. With bounds each lane of an input has so many bytes; a packet starts when
+ * the next buffer has room for all of it, and frees its own when its tail has left, which
+ * the sender learns a cable delay later.
+ *
+ * Chance is drawn by counter: what happens to the attempt a of packet n of transfer t is
+ * a function of (seed, t, n, a), whatever the scheme does, so that schemes are compared
+ * under the same luck.
+ *
+ * Source: Wang et al., "A fast RDMA offload method for unreliable interconnection
+ * networks", J. Hunan Univ. (Nat. Sci.) 42(8), 2015, for rsw, ssw and rc.
+ */
+#pragma once
+
+#include "base/choice.h"
+#include "base/progress.h"
+#include "event/stats.h"
+#include "traffic/ends.h"
+#include "unicast/routes.h"
+
+enum {
+	FAB_RDMA_LANES_MAX = 15,
+	FAB_RDMA_HOPS_MAX = 64,		 /* a packet with more is dropped */
+	FAB_RDMA_MTU_MAX = 1 << 15,	 /* bytes of payload */
+	FAB_RDMA_CONTEXTS_MAX = 1 << 16, /* receive contexts of an endpoint */
+	FAB_RDMA_TRANSFERS_MAX = 1 << 26,
+	FAB_RDMA_PACKETS_MAX = 1 << 24, /* of one transfer, as they are simulated */
+};
+
+/* Packets by what they say. */
+enum fab_rdma_kind {
+	FAB_RDMA_RQT,	  /* may I send? of a READ: send me */
+	FAB_RDMA_RSP,	  /* yes, to this context */
+	FAB_RDMA_REFUSAL, /* no context is free */
+	FAB_RDMA_DATA,
+	FAB_RDMA_RESEND,     /* this number, or all from it on (rsw, rsw+) */
+	FAB_RDMA_ACK,	     /* has come: this number, or all below it */
+	FAB_RDMA_NAK,	     /* out of order: from this number on (gbn); whole (rc) */
+	FAB_RDMA_CREDIT,     /* WBASE is this (rsw+) */
+	FAB_RDMA_COMPLETION, /* all has come */
+	FAB_RDMA_CONFIRM,    /* of a READ, or asked again: the context may go */
+	FAB_RDMA_KINDS
+};
+/* Their names: rqt, rsp ... [FAB_RDMA_KINDS] */
+extern const char *const fab_rdma_kind_name[];
+
+/* What rsw+ adds to rsw. */
+enum {
+	FAB_RDMA_GAP_NAK = 1,	  /* a RESEND of WBASE when an arrival is far ahead */
+	FAB_RDMA_WITH_CREDIT = 2, /* the sender stays within WBASE + W */
+	FAB_RDMA_TIMERS = 4,	  /* several timers a context: of the lowest gaps */
+	FAB_RDMA_PLUS = 7
+};
+
+struct rdma_scheme_code; /* private */
+
+/* A scheme: a row of the table. */
+struct fab_rdma_scheme {
+	const char *name, *summary;
+	const char *manual;   /* as struct fab_choice has it */
+	const char *sender;   /* what the sender keeps, in a few words */
+	const char *receiver; /* what the receiver keeps */
+	const char *answers;  /* who answers what */
+	const char *origin;   /* "the paper", "InfiniBand", ... */
+	bool has_window;      /* a receiver's window: params->window */
+	bool is_literal;      /* as the paper tells it */
+	const struct rdma_scheme_code *code;
+};
+
+extern const struct fab_rdma_scheme *const fab_rdma_schemes[];
+extern const size_t fab_rdma_n_schemes;
+extern const struct fab_choices fab_rdma_scheme_choices;
+/* By its name of `len` bytes; NULL: none has it. O(schemes). */
+const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len);
+
+/* A file adds its row here; in the order in which they are documented. */
+#define FAB_RDMA_SCHEMES(ROW)                                                            \
+	ROW(rsw)                                                                         \
+	ROW(rsw_plus)                                                                    \
+	ROW(ssw)                                                                         \
+	ROW(rc)                                                                          \
+	ROW(gbn)                                                                         \
+	ROW(irn)                                                                         \
+	ROW(sack_ro)                                                                     \
+	ROW(oracle)
+
+#define FAB_DECLARE(row) extern const struct fab_rdma_scheme fab_rdma_scheme_##row;
+FAB_RDMA_SCHEMES(FAB_DECLARE)
+#undef FAB_DECLARE
+
+/* How packets find their path. */
+enum fab_rdma_routing {
+	FAB_RDMA_BY_TABLE, /* problem->routes, whatever made them (dor, too) */
+	FAB_RDMA_ADAPTIVE, /* the output on a shortest path that is free first */
+	FAB_RDMA_SPRAY,	   /* any output on a shortest path, by chance */
+};
+
+struct fab_rdma_route {
+	const char *name, *summary;
+	const char *manual;
+	enum fab_rdma_routing routing;
+	const char *engine; /* of lib/unicast that the tables must come from; NULL: any */
+};
+
+extern const struct fab_rdma_route fab_rdma_routes[]; /* table, dor, adaptive, spray */
+extern const struct fab_choices fab_rdma_route_choices;
+
+/* How a refused request comes again. */
+enum fab_rdma_retry {
+	FAB_RDMA_RETRY_DELAY,	/* after retry_delay */
+	FAB_RDMA_RETRY_BACKOFF, /* after a random share of retry_delay, doubled each time,
+				   at most 2^10 times it */
+	FAB_RDMA_RETRY_QUEUE, /* the receiver notes it and answers when a context is free
+			       */
+};
+extern const struct fab_choices fab_rdma_retry_choices; /* in this order */
+
+/* One transfer. */
+struct fab_rdma_transfer {
+	uint64_t start_ps;
+	uint64_t bytes;		 /* >= 1 */
+	uint32_t source, target; /* endpoints; not the same */
+	bool is_read;
+};
+
+/* Who sends what to whom over what. All is borrowed. */
+struct fab_rdma_problem {
+	const struct fab_fabric *f;
+	const struct fab_faults *faults; /* NULL: nothing is dead */
+	const struct fab_flow_ends *ends;
+	const struct fab_routes *routes; /* NULL: adaptive or spray without bounds only */
+	const struct fab_rdma_transfer *transfer;
+	uint32_t n_transfers;
+};
+
+/* How long a packet is held up, of those that are. */
+enum fab_rdma_delay { FAB_RDMA_UNIFORM, FAB_RDMA_EXPONENTIAL, FAB_RDMA_FIXED };
+extern const struct fab_choices fab_rdma_delay_choices; /* U, E, F: in this order */
+
+/* A cable that loses all packets that start on it from `from_ps` until before
+ * `until_ps`. */
+struct fab_rdma_outage {
+	uint32_t cable; /* FAB_NONE: all cables between switches */
+	uint64_t from_ps, until_ps;
+};
+
+/* What the network does to packets. Zeroed: nothing. */
+struct fab_rdma_impairments {
+	double loss;	     /* share of data packets lost, 0 .. 1 */
+	bool per_hop;	     /* ... on each cable */
+	double burst;	     /* mean losses in a row (Gilbert); <= 1: independent ones */
+	double drop_control; /* share of all other packets lost */
+	double delayed;	     /* share of data packets held up */
+	enum fab_rdma_delay delay;
+	uint64_t delay_ps; /* U: at most; E: mean; F: so much */
+	const struct fab_rdma_outage *outage;
+	size_t n_outages;
+};
+
+struct fab_rdma_params {
+	/* packets and cables */
+	uint32_t mtu, header, control; /* bytes: payload; with each packet of data; of all
+					  others in all */
+	double rate_gbps;	       /* data rate of cables that do not tell theirs */
+	bool all_rates;		       /* of all cables: theirs do not count */
+	uint64_t switch_ps, cable_ps, host_ps;
+	enum fab_rdma_routing routing;
+	uint32_t buffer; /* bytes of a lane at an input; 0: without bounds */
+
+	/* contexts */
+	bool no_handshake;    /* contexts are there at the start, without RQT and RSP */
+	uint32_t contexts;    /* an endpoint can receive so many transfers at once */
+	uint32_t concurrency; /* transfers that an endpoint has under way; 0: all */
+	enum fab_rdma_retry retry;
+	uint64_t retry_ps;
+	unsigned msgid_bits; /* 1 .. 32 */
+	/* A sender that has heard nothing for so long asks again; 0: 4 * rto_ps. Only
+	 * where something but data can be lost. */
+	uint64_t ask_ps;
+
+	/* schemes */
+	uint32_t window;	/* W of rsw and rsw+ */
+	uint32_t sender_window; /* of ssw, packets; 0: window */
+	uint64_t rto_ps;	/* of receivers (rsw, rsw+, rc), of senders (ssw, gbn) */
+	uint32_t singles;	/* RESENDs of one packet in a row before one of all */
+	unsigned plus;		/* FAB_RDMA_GAP_NAK ... of rsw+ */
+	uint32_t gap;		/* G: arrivals so far ahead of WBASE cause a NAK */
+	uint32_t credit;	/* WBASE is told every so many packets; 0: W / 4 */
+	uint32_t timers;	/* of a context of rsw+ */
+	bool new_first;		/* new data before retransmissions */
+	uint32_t cap; /* packets in flight of irn and sack-ro; 0: bandwidth-delay
+			 product of the longest path; UINT32_MAX: no cap */
+	uint64_t rto_low_ps, rto_high_ps; /* of irn: below `few` in flight, else */
+	uint32_t few;
+	uint64_t reorder_ps; /* of sack-ro: later than this behind a later one: lost; 0: a
+				quarter of the base round trip */
+
+	struct fab_rdma_impairments bad;
+	uint64_t seed;
+	uint64_t end_ps; /* transfers that are not done then have failed; 0: after 2^46
+			    ps (70 s) */
+	/* Keep and compare the bytes of all transfers: source memory holds a pattern of
+	 * transfer and place. Else packets written are counted. */
+	bool with_memory;
+	bool by_heap;	   /* the queue of events is a heap: slower, for tests */
+	uint32_t n_traced; /* arrivals of data of transfer 0 that are kept */
+};
+
+/* Defaults: MTU 2048, headers 26, control 30 bytes, 100 Gbit/s, 100 ns a switch, 10 ns a
+ * cable, tables, no bounds; 4096 contexts, retry after 10 us, MSGID of 20 bits; W 128, 20
+ * us, 3 singles, all of rsw+ with G = 8 and 4 timers. O(1). */
+struct fab_rdma_params fab_rdma_defaults(void);
+
+/* What became of one transfer. */
+struct fab_rdma_fate {
+	uint64_t done_ps; /* UINT64_MAX: it is not done */
+	uint32_t sent;	  /* packets of data, copies too */
+	uint32_t refusals;
+	bool is_wrong; /* bytes that differ, are missing, or were written by strangers */
+	bool has_path;
+};
+
+/* Counts of a run. */
+struct fab_rdma_counts {
+	uint64_t packets[FAB_RDMA_KINDS], bytes[FAB_RDMA_KINDS]; /* put on the wire */
+	uint64_t lost[FAB_RDMA_KINDS];
+	uint64_t retransmitted, retransmitted_bytes; /* of data */
+	uint64_t spurious, spurious_bytes; /* ... of which the first copy came, too */
+	uint64_t beyond;     /* data dropped beyond WBASE + W, or out of order (gbn) */
+	uint64_t duplicates; /* data that was there already */
+	uint64_t zombies; /* packets for a context that is another transfer's, or none */
+	uint64_t stale;	  /* of an epoch that is over (rc) */
+	uint64_t timeouts, multi, refusals, asked;
+	uint64_t delayed;
+	uint64_t unroutable, looped;
+};
+
+struct fab_rdma_result {
+	const struct fab_rdma_scheme *scheme;
+	uint32_t n_transfers, n_done;
+	uint32_t n_hung; /* not done, though there is a path */
+	uint32_t n_no_path;
+	uint32_t n_wrong;	    /* see struct fab_rdma_fate */
+	struct fab_rdma_fate *fate; /* [n_transfers] */
+	/* From start to done, of those that are done; us. NaN: none is. */
+	double completion_mean, completion_p50, completion_p99, completion_max;
+	double goodput_gbps; /* payload of all that are done / from the first start to the
+				last end */
+	double goodput_mean; /* mean over transfers of payload / completion time, Gbit/s
+			      */
+	double rounds;	     /* packets of data sent / packets there are */
+	uint64_t n_packets;  /* of data, without copies */
+	struct fab_rdma_counts n;
+	uint64_t wire_bytes; /* all kinds */
+	/* Contexts in use at once, of the endpoint that had most; tombstones kept. */
+	uint32_t peak_contexts, peak_tombstones;
+	/* Of the sender that had most: bytes kept to send again (ssw); of the port that
+	 * had most: bytes that waited. */
+	uint64_t peak_send_buffer, peak_queue_bytes;
+	/*
+	 * Of consecutive arrivals of data of a transfer, before the window: the distance
+	 * of their numbers; and how far arrivals were ahead of the lowest number missing.
+	 * First copies only.
+	 */
+	struct fab_histogram reorder, ahead;
+	uint64_t end_ps, events, packet_hops;
+	/* How cycles of waiting are kept away: "buffers without bounds", "lanes of the
+	 * tables", "escape lanes". Static text. */
+	const char *no_deadlock;
+	bool is_stalled;	 /* nothing could move any more: tables that stall */
+	bool is_cut;		 /* end_ps came first */
+	FAB_VEC(uint32_t) trace; /* numbers in the order of arrival */
+	double simulate_seconds; /* processor time; not for equal bytes */
+	size_t bytes;		 /* of memory */
+};
+
+/* Frees what hangs on it; zeroed is allowed. O(size). */
+void fab_rdma_result_fini(struct fab_rdma_result *result);
+
+/* The network made ready for runs; shared by threads, never changed by them. */
+struct fab_rdma_net;
+
+/*
+ * Are these possible at all? EINVAL with one sentence: loss outside 0 .. 1, W 0 or above
+ * FAB_RDMA_WINDOW_MAX, MTU 0 or above FAB_RDMA_MTU_MAX, buffers below a packet, tables
+ * missing or of more lanes than there are ... Without looking at transfers. O(1).
+ */
+int fab_rdma_check(const struct fab_rdma_problem *problem,
+		   const struct fab_rdma_params *params,
+		   struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Make ready: of params only cables, routing and buffers count. Problem, params and what
+ * they borrow live as long as *out, which the caller frees. Errors: those of
+ * fab_rdma_check(); EINVAL: a transfer of no bytes, to itself or an endpoint that is
+ * none, of more packets than FAB_RDMA_PACKETS_MAX. O(ports + transfers), adaptive and
+ * spray O(switches^2).
+ */
+int fab_rdma_net_new(const struct fab_rdma_problem *problem,
+		     const struct fab_rdma_params *params, struct fab_rdma_net **out,
+		     struct fab_err *err) FAB_MUST_CHECK;
+void fab_rdma_net_free(struct fab_rdma_net *net);
+
+/* Round trip of a full packet of data and a packet of control, idle network, of the
+ * transfer of this number; 0: there is no path. ps. O(hops). */
+uint64_t fab_rdma_round_trip(const struct fab_rdma_net *net, uint32_t transfer);
+/* The longest of all transfers. O(transfers * hops) at the first call of net_new. */
+uint64_t fab_rdma_longest_round_trip(const struct fab_rdma_net *net);
+/* Completion time of a transfer alone in the network, without loss: handshake, N packets
+ * one after the other, the path, completion. ps; 0: no path. O(hops). */
+uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer);
+
+/*
+ * Simulate one scheme. params may differ from those that `net` was made with in all but
+ * cables, routing and buffers. *result is ended by the caller. Errors: those of
+ * fab_rdma_check(). O(packets * hops).
+ */
+int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *params,
+		 const struct fab_rdma_scheme *scheme, struct fab_rdma_result *result,
+		 struct fab_err *err) FAB_MUST_CHECK;
