@@ -23,14 +23,24 @@ extern const struct fab_option fab_cli_store_rows[];  /* fab_cli_store; behind t
 extern const struct fab_option fab_cli_run_rows[];    /* fab_cli_run */
 extern const struct fab_option fab_cli_chance_rows[]; /* fab_cli_run; behind those */
 
+/* What a command of several questions does: its first argument. */
+struct fab_verb {
+	const char *name; /* "trace" */
+	const char *args; /* behind it: "FABRIC", "[FABRIC]" where it may be missing, ""
+			     where there is none */
+	const char *help;
+};
+
 struct fab_command {
 	const char *name; /* "fabric-topo" */
-	const char *args; /* for help; [FABRIC]: it may be missing */
+	const char *args; /* for help; [FABRIC]: it may be missing; NULL: of the verbs */
 	const char *doc;
 	const struct fab_part *parts;	      /* up to a zeroed one */
 	const struct fab_relation *relations; /* in the order in which they are checked,
 						 up to a zeroed one; NULL: none */
-	/* An argument; NULL: the one FABRIC. EINVAL: one sentence. */
+	const struct fab_verb *verbs; /* up to a zeroed one; NULL: the command has none */
+	struct fab_target verb;	      /* uint32_t of the parameters: its row */
+	/* An argument behind the verb; NULL: the one FABRIC. EINVAL: one sentence. */
 	int (*argument)(void *params, const char *arg, struct fab_err *err);
 	struct fab_cli_columns (*columns)(const void *params);
 	/* What follows from the options, whose relations are as they should be. EINVAL:
@@ -53,5 +63,8 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
  * relations).
  */
 void fab_cli_read(const struct fab_command *command, int argc, char **argv, void *params);
+/* The FABRIC, for commands that take other arguments, too. EINVAL: there was one. */
+int fab_cli_take_fabric(struct fab_cli_input *input, const char *arg,
+			struct fab_err *err) FAB_MUST_CHECK;
 /* Free what options put on the heap. */
 void fab_cli_free_params(const struct fab_command *command, void *params);

@@ -21,7 +21,16 @@ struct fab_given {
 	const struct fab_command *command;
 	void *params;
 	FAB_VEC(struct fab_given_option) of;
+	const struct fab_verb *verb; /* NULL: none was given */
 };
+/* The verb of this name, which is then given. EINVAL: there is none. O(verbs). */
+int fab_verb_take(struct fab_given *g, const char *arg, struct fab_err *err);
+/* Is there a verb, and what it needs? `needs_fabric`: where nothing is only listed.
+ * EINVAL. */
+int fab_verb_check(const struct fab_given *g, bool needs_fabric, struct fab_err *err);
+/* Arguments and text of --help; the caller frees. */
+char *fab_verb_args(const struct fab_command *c);
+char *fab_verb_doc(const struct fab_command *c);
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
 /* What these rows fill; NULL: the command does not have them. */
 void *fab_given_part(const struct fab_given *g, const struct fab_option *rows);
@@ -33,8 +42,6 @@ int fab_option_take(const struct fab_option *o, void *at, const char *arg,
 		    struct fab_err *err) FAB_MUST_CHECK;
 void fab_option_free(const struct fab_option *o, void *at);
 
-int fab_cli_take_fabric(struct fab_cli_input *input, const char *arg,
-			struct fab_err *err) FAB_MUST_CHECK;
 int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg,
 		       struct fab_err *err) FAB_MUST_CHECK;
 /* With --store: open the database now, before hours of work; at the end, whether or not

@@ -97,7 +97,8 @@ static void take_argument(struct fab_given *g, const char *arg, struct argp_stat
 {
 	struct fab_err err;
 
-	if (g->command->argument
+	if (g->command->verbs && !g->verb ? fab_verb_take(g, arg, &err)
+	    : g->command->argument
 		    ? g->command->argument(g->params, arg, &err)
 		    : fab_cli_take_fabric(fab_given_part(g, fab_cli_input_rows), arg,
 					  &err))
@@ -150,9 +151,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void fab_cli_read(const struct fab_command *c, int argc, char **argv, void *params)
 {
 	struct fab_given g;
+	char *args = fab_verb_args(c), *doc = fab_verb_doc(c);
 	struct argp argp = {.parser = parse,
-			    .args_doc = c->args,
-			    .doc = c->doc,
+			    .args_doc = args,
+			    .doc = doc,
 			    .help_filter = fab_cli_help};
 	struct argp_option *options;
 	struct fab_cli_store *store;
@@ -166,6 +168,8 @@ void fab_cli_read(const struct fab_command *c, int argc, char **argv, void *para
 	}
 	preset(&g);
 	fab_cli_parse(&argp, argc, argv, &g);
+	free(args);
+	free(doc);
 	free(options);
 	free(g.of.v);
 }

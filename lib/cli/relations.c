@@ -9,9 +9,10 @@
 #include "cli/command.h"
 #include "cli/internal.h"
 
-/* One of a list of names, `to=dot` with its value. */
+/* One of a list of names, `to=dot` with its value; `VERB=run`. */
 struct side {
-	const struct fab_given_option *option; /* NULL: FABRIC */
+	const struct fab_given_option *option; /* NULL: FABRIC, or a verb */
+	bool is_verb;
 	const char *name;
 	size_t len;
 	const char *value; /* NULL: any */
@@ -33,8 +34,9 @@ static struct side side_of(const struct fab_given *g, const char *name)
 		if (g->of.v[i].row->name && strlen(g->of.v[i].row->name) == len &&
 		    !memcmp(g->of.v[i].row->name, name, len))
 			side.option = &g->of.v[i];
+	side.is_verb = len == 4 && !memcmp(name, "VERB", 4);
 	/* a name that no row has is a mistake in the table */
-	assert(side.option || (len == 6 && !memcmp(name, "FABRIC", 6)));
+	assert(side.option || side.is_verb || (len == 6 && !memcmp(name, "FABRIC", 6)));
 	return side;
 }
 
@@ -43,6 +45,9 @@ static bool is_given(const struct fab_given *g, const struct side *side)
 	size_t len = side->value ? (size_t)(side->name + side->len - side->value) : 0;
 	const char *text;
 
+	if (side->is_verb)
+		return g->verb && strlen(g->verb->name) == len &&
+		       !memcmp(g->verb->name, side->value, len);
 	if (!side->option) {
 		const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
 
@@ -77,9 +82,11 @@ static char *text_of(const struct side *side, bool with_arg)
 {
 	const struct fab_option *o = side->option ? side->option->row : NULL;
 	bool has_arg = with_arg && o && o->arg && !o->is_optional && !side->value;
+	size_t skipped = side->is_verb ? sizeof("VERB=") - 1 : 0;
 
-	return fab_format("%s%.*s%s%s", o ? "--" : "", (int)side->len, side->name,
-			  has_arg ? "=" : "", has_arg ? o->arg : "");
+	return fab_format("%s%.*s%s%s", o ? "--" : "", (int)(side->len - skipped),
+			  side->name + skipped, has_arg ? "=" : "",
+			  has_arg ? o->arg : "");
 }
 
 /* "--a=X, --b or --c" of a list; on the heap. */
@@ -178,7 +185,7 @@ static int check_fabric(const struct fab_given *g, struct fab_err *err)
 {
 	const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
 
-	if (!input || input->fabric || *g->command->args == '[')
+	if (g->command->verbs || !input || input->fabric || *g->command->args == '[')
 		return 0;
 	return fab_fail(err, EINVAL,
 			"FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
@@ -191,6 +198,8 @@ int fab_given_check(const struct fab_given *g, bool lists_columns, struct fab_er
 	bool has_store = fab_given_part(g, fab_cli_store_rows) && !lists_columns;
 	int rc = lists_columns ? 0 : check_fabric(g, err);
 
+	if (!rc && g->command->verbs)
+		rc = fab_verb_check(g, !lists_columns, err);
 	if (!rc && has_store)
 		rc = check(g, &of_store, err);
 	for (const struct fab_relation *r = g->command->relations; r && r->names && !rc;

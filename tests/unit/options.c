@@ -352,3 +352,95 @@ Test(options, relations)
 	}
 	folder_fini(&f);
 }
+
+/* Commands of several questions. */
+struct verb_params {
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
+	uint32_t verb;
+	bool hard, soft;
+};
+
+static const struct fab_verb verbs[] = {
+	{"ask", "FABRIC", "a"}, {"tell", "", "t"}, {"both", "[FABRIC]", "b"}, {0}};
+static const struct fab_option verb_rows[] = {
+	{"hard", NULL, "h", FAB_TAKES_NOTHING, FAB_TO(struct verb_params, hard)},
+	{"soft", NULL, "s", FAB_TAKES_NOTHING, FAB_TO(struct verb_params, soft)},
+	{0}};
+static const struct fab_part verb_parts[] = {
+	FAB_PART(fab_cli_input_rows, struct verb_params, input),
+	{verb_rows, 0},
+	FAB_PART(fab_cli_output_rows, struct verb_params, output),
+	FAB_PART(fab_cli_run_rows, struct verb_params, run),
+	{0}};
+static const struct fab_relation verb_relations[] = {
+	{"hard", FAB_GOES_WITH, "VERB=ask"},
+	{"soft", FAB_GOES_WITH, "VERB=ask,VERB=both"},
+	{0}};
+static const struct fab_command verb_command = {.name = "fabric-test",
+						.doc = "Test.",
+						.parts = verb_parts,
+						.relations = verb_relations,
+						.verbs = verbs,
+						.verb = FAB_TO(struct verb_params, verb),
+						.columns = columns};
+
+static struct verb_params read_verb(const char *text)
+{
+	char copy[128], *argv[8] = {(char[]){"fabric-test"}};
+	struct verb_params p = {0};
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	fab_cli_read(&verb_command, argc, argv, &p);
+	return p;
+}
+
+static void read_verb_line(void)
+{
+	read_verb(line);
+}
+
+Test(options, verbs)
+{
+	static char fabric[] = "f";
+	struct verb_params p = read_verb("--soft both");
+
+	cr_assert(p.verb == 2 && p.soft && !p.input.fabric);
+	p = read_verb("tell");
+	cr_assert_eq(p.verb, 1);
+	p = read_verb("ask --hard f");
+	cr_assert(p.verb == 0 && p.hard && !strcmp(p.input.fabric, fabric));
+	p = read_verb("--list-columns");
+	cr_assert(p.output.list_columns);
+}
+
+Test(options, bad_verbs)
+{
+	static const struct {
+		const char *line, *said;
+	} cases[] = {
+		{"", "the verb is missing: ask, tell or both"},
+		{"f", "'f' is no verb of fabric-test: expected ask, tell or both"},
+		{"ask", "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:"},
+		{"tell f", "tell takes no FABRIC: 'f'"},
+		{"ask f g", "more than one FABRIC: 'f' and 'g'"},
+		{"tell --hard", "--hard goes with ask only"},
+		{"tell --soft", "--soft goes with ask or both only"},
+	};
+	struct folder f;
+
+	folder_init(&f);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int status;
+
+		line = cases[i].line;
+		status = run(read_verb_line, "out", "err");
+		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == FAB_EXIT_USAGE);
+		cr_expect(strstr(slurp("err"), cases[i].said), "%s", slurp("err"));
+	}
+	folder_fini(&f);
+}
