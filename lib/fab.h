@@ -73,6 +73,7 @@
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "fabric/summary.h"
+#include "launch/size.h"
 #include "mcast/bounds.h"
 #include "mcast/efi.h"
 #include "mcast/explain.h"

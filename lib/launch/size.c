@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launch/size.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/num.h"
+
+enum {
+	FIRST_PRINTABLE = '!',
+	N_PRINTABLE = '~' - '!' + 1,
+	INFO_BYTES = 1,
+	TYPE_BYTE_OBJECT = 27, /* PMIX_BYTE_OBJECT */
+};
+
+static const char *const opt_names[FAB_SIZE_N_OPTS] = {"addr", "procid", "keyindex",
+						       "leb128"};
+const struct fab_choices fab_size_opts = {
+	.what = "optimisation", .n = FAB_SIZE_N_OPTS, .names = opt_names};
+static const char *const layout_names[] = {
+	[FAB_SIZE_2_1] = "2.1", [FAB_SIZE_4_2] = "4.2"};
+const struct fab_choices fab_size_layouts = {
+	.what = "layout", .n = FAB_COUNT(layout_names), .names = layout_names};
+
+unsigned fab_size_version_opts(enum fab_size_version version)
+{
+	return version == FAB_SIZE_2_1 ? 0 : FAB_SIZE_LIBRARY;
+}
+
+/* A field up to ':' or the end of the entry; moves on behind it. */
+static bool take_field(const char **at, uint64_t min, uint64_t max, uint64_t *out)
+{
+	size_t len = strcspn(*at, ":,");
+	bool ok = fab_parse_u64(*at, len, min, max, out);
+
+	*at += len;
+	return ok;
+}
+
+static int take_put(const char **at, struct fab_put *put, struct fab_err *err)
+{
+	const char *start = *at;
+	int shown = (int)strcspn(start, ",");
+	uint64_t chars, bytes, count = 1;
+
+	if (!take_field(at, 1, UINT32_MAX, &chars) || **at != ':' || (++*at, false) ||
+	    !take_field(at, 0, FAB_PUT_MAX_BYTES, &bytes) ||
+	    (**at == ':' && (++*at, !take_field(at, 1, FAB_KEYS_MAX, &count))) ||
+	    (**at && **at != ','))
+		return fab_fail(err, EINVAL,
+				"'%.*s' is no key: expected LENGTH:BYTES[:COUNT] as "
+				"14:51 or 9:8:4, up to %d keys of up to 2^31 bytes",
+				shown < 60 ? shown : 60, start, FAB_KEYS_MAX);
+	if (chars > FAB_KEY_MAX_CHARS)
+		return fab_fail(err, EINVAL,
+				"a key of %llu characters: PMIx takes up to %d",
+				(unsigned long long)chars, FAB_KEY_MAX_CHARS);
+	*put = (struct fab_put){
+		.chars = (uint32_t)chars, .count = (uint32_t)count, .bytes = bytes};
+	return 0;
+}
+
+/* Names of so many characters that there are, at most FAB_KEYS_MAX. */
+static uint64_t names_of(uint32_t chars)
+{
+	uint64_t n = 1;
+
+	for (uint32_t i = 0; i < chars && n < FAB_KEYS_MAX; i++)
+		n *= N_PRINTABLE;
+	return n;
+}
+
+/* Keys of this length before entry `end`. */
+static uint64_t keys_like(const struct fab_puts *puts, uint32_t chars, size_t end)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < end; i++)
+		n += puts->of.v[i].chars == chars ? puts->of.v[i].count : 0;
+	return n;
+}
+
+static int check_puts(const struct fab_puts *puts, struct fab_err *err)
+{
+	const struct fab_put *last = &puts->of.v[puts->of.n - 1];
+
+	if (fab_puts_keys(puts) > FAB_KEYS_MAX)
+		return fab_fail(err, EINVAL, "more than %d keys", FAB_KEYS_MAX);
+	if (fab_puts_bytes(puts) > FAB_PUT_MAX_BYTES)
+		return fab_fail(err, EINVAL,
+				"the values of a process are more than 2^31 bytes");
+	if (keys_like(puts, last->chars, puts->of.n) > names_of(last->chars))
+		return fab_fail(err, EINVAL,
+				"there are only %llu different keys of %u characters",
+				(unsigned long long)names_of(last->chars), last->chars);
+	return 0;
+}
+
+int fab_puts_parse(const char *text, struct fab_puts *out, struct fab_err *err)
+{
+	const char *at = text;
+
+	for (;;) {
+		struct fab_put put;
+		int rc = take_put(&at, &put, err);
+
+		if (rc)
+			return rc;
+		FAB_PUSH(&out->of, put);
+		rc = check_puts(out, err);
+		if (rc || !*at)
+			return rc;
+		at++;
+	}
+}
+
+uint64_t fab_puts_keys(const struct fab_puts *puts)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < puts->of.n; i++)
+		n += puts->of.v[i].count;
+	return n;
+}
+
+uint64_t fab_puts_bytes(const struct fab_puts *puts)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < puts->of.n; i++)
+		n += puts->of.v[i].count * puts->of.v[i].bytes;
+	return n;
+}
+
+/* Bytes of an integer in base 128; the ninth byte is full. */
+static uint32_t leb(uint64_t value)
+{
+	uint32_t n = 1;
+
+	while (value >= 128 && n < 9) {
+		value >>= 7;
+		n++;
+	}
+	return n;
+}
+
+static bool has(const struct fab_size_layout *l, unsigned opt)
+{
+	return l->opts & opt;
+}
+
+/* Sizes of what is packed: signed and unsigned 32-bit integers, a type, a size. */
+static uint64_t of_int(const struct fab_size_layout *l, uint32_t value)
+{
+	return has(l, FAB_SIZE_LEB128) ? leb(2 * (uint64_t)value) : 4;
+}
+
+static uint64_t of_uint(const struct fab_size_layout *l, uint64_t value)
+{
+	return has(l, FAB_SIZE_LEB128) ? leb(value) : 4;
+}
+
+static uint64_t of_type(const struct fab_size_layout *l)
+{
+	return has(l, FAB_SIZE_LEB128) ? leb(TYPE_BYTE_OBJECT) : 2;
+}
+
+static uint64_t of_size(const struct fab_size_layout *l, uint64_t value)
+{
+	return has(l, FAB_SIZE_LEB128) ? leb(value) : 2 + 8; /* its type first */
+}
+
+/* A string with its length and the NUL. */
+static uint64_t of_string(const struct fab_size_layout *l, uint32_t chars)
+{
+	return of_int(l, chars + 1) + chars + 1;
+}
+
+static uint64_t of_object(const struct fab_size_layout *l, uint64_t bytes)
+{
+	return of_size(l, bytes) + bytes;
+}
+
+/* What packing one value costs in front of it. */
+static uint64_t of_one(const struct fab_size_layout *l)
+{
+	return of_int(l, 1);
+}
+
+static uint64_t value_bytes(const struct fab_size_layout *l, const struct fab_put *put)
+{
+	return has(l, FAB_SIZE_ADDR) && put->bytes == FAB_SIZE_OLD_ADDRESS
+		       ? FAB_SIZE_NEW_ADDRESS
+		       : put->bytes;
+}
+
+bool fab_size_has_table(const struct fab_puts *puts, const struct fab_size_layout *l,
+			uint32_t ppn)
+{
+	uint64_t last = fab_puts_keys(puts) - 1;
+	uint64_t name, index;
+
+	if (!has(l, FAB_SIZE_KEYINDEX))
+		return false;
+	name = of_one(l) + of_string(l, puts->of.v[puts->of.n - 1].chars);
+	index = of_one(l) + of_uint(l, last);
+	return name * ppn > name + index * ppn;
+}
+
+/* Bytes of the indexes 0 .. n-1. */
+static uint64_t of_indexes(const struct fab_size_layout *l, uint64_t n)
+{
+	uint64_t bytes = 0;
+
+	for (uint64_t from = 0, to = 128; from < n; from = to, to *= 128)
+		bytes += ((to < n ? to : n) - from) * of_uint(l, from);
+	return bytes;
+}
+
+/* Keys and values of a process. */
+static uint64_t of_puts(const struct fab_puts *puts, const struct fab_size_layout *l,
+			bool has_table)
+{
+	uint64_t n = fab_puts_keys(puts);
+	uint64_t bytes = has_table ? of_indexes(l, n) + n * of_one(l) : 0;
+
+	for (size_t i = 0; i < puts->of.n; i++) {
+		const struct fab_put *put = &puts->of.v[i];
+		uint64_t each =
+			of_one(l) + of_type(l) + of_object(l, value_bytes(l, put));
+
+		if (!has_table)
+			each += of_string(l, put->chars);
+		bytes += put->count * each;
+	}
+	return bytes;
+}
+
+/* The object of a process, with what tells its size. */
+static uint64_t of_process(const struct fab_size_layout *l, uint64_t put_bytes,
+			   uint32_t rank)
+{
+	uint64_t id = of_one(l) + of_uint(l, rank);
+
+	if (!has(l, FAB_SIZE_PROCID))
+		id += of_string(l, l->namespace_chars);
+	return of_one(l) + of_object(l, id + put_bytes);
+}
+
+static uint64_t of_processes(const struct fab_size_layout *l, uint64_t put_bytes,
+			     uint32_t first_rank, uint32_t ppn)
+{
+	uint64_t bytes = 0, end = (uint64_t)first_rank + ppn;
+
+	for (uint64_t from = 0, to = 128; from < end; from = to, to *= 128) {
+		uint64_t a = from > first_rank ? from : first_rank;
+		uint64_t b = to < end ? to : end;
+
+		if (a < b)
+			bytes += (b - a) * of_process(l, put_bytes, (uint32_t)from);
+	}
+	return bytes;
+}
+
+/* The info byte, and the table of keys. */
+static uint64_t of_head(const struct fab_puts *puts, const struct fab_size_layout *l,
+			bool has_table)
+{
+	uint64_t bytes = of_one(l) + INFO_BYTES;
+	uint64_t n = fab_puts_keys(puts);
+
+	if (!has_table)
+		return bytes;
+	bytes += of_one(l) + of_uint(l, n) + of_int(l, (uint32_t)n);
+	for (size_t i = 0; i < puts->of.n; i++)
+		bytes += puts->of.v[i].count * of_string(l, puts->of.v[i].chars);
+	return bytes;
+}
+
+uint64_t fab_size_node(const struct fab_puts *puts, const struct fab_size_layout *l,
+		       uint32_t first_rank, uint32_t ppn)
+{
+	bool has_table = fab_size_has_table(puts, l, ppn);
+	uint64_t inner = of_head(puts, l, has_table) +
+			 of_processes(l, of_puts(puts, l, has_table), first_rank, ppn);
+
+	return of_one(l) + of_object(l, inner);
+}
+
+uint64_t fab_size_job(const struct fab_puts *puts, const struct fab_size_layout *l,
+		      uint32_t n_nodes, uint32_t ppn)
+{
+	bool has_table = fab_size_has_table(puts, l, ppn);
+	uint64_t head = of_head(puts, l, has_table);
+	uint64_t put_bytes = of_puts(puts, l, has_table);
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < n_nodes; i++)
+		bytes += of_one(l) +
+			 of_object(l, head + of_processes(l, put_bytes, i * ppn, ppn));
+	return bytes;
+}
+
+const struct fab_put *fab_puts_name(const struct fab_puts *puts, uint64_t i, char *out)
+{
+	const struct fab_put *put = puts->of.v;
+
+	for (; i >= put->count; put++)
+		i -= put->count;
+	i += keys_like(puts, put->chars, (size_t)(put - puts->of.v));
+	for (uint32_t at = put->chars; at-- > 0; i /= N_PRINTABLE)
+		out[at] = (char)(FIRST_PRINTABLE + i % N_PRINTABLE);
+	out[put->chars] = '\0';
+	return put;
+}
