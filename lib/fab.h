@@ -73,6 +73,7 @@
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "fabric/summary.h"
+#include "launch/fence.h"
 #include "launch/size.h"
 #include "mcast/bounds.h"
 #include "mcast/efi.h"

@@ -3,7 +3,7 @@
 # usage: check-rooms.sh LIB   a room of the library includes only itself and rooms below it
 cd "$1" || exit 1
 below='' failed=0
-for room in base fabric source event traffic boot unicast mcast opensm sim rdma present store export cli; do
+for room in base fabric source event traffic boot unicast mcast opensm sim rdma launch present store export cli; do
   below="$below $room"
   [ -d "$room" ] || continue
   for used in $(sed -nE 's/^#include "([a-z]+)\/.*/\1/p' $(find "$room" -name '*.[ch]') | sort -u); do
