@@ -92,6 +92,7 @@
 #include "mcast/verify.h"
 #include "present/report.h"
 #include "rdma/compare.h"
+#include "rdma/arrivals.h"
 #include "rdma/cost.h"
 #include "rdma/rdma.h"
 #include "rdma/window.h"

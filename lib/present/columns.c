@@ -89,7 +89,7 @@ union fab_cell fab_column_read(const struct fab_column *column, const void *reco
 		return cell_of_count(column, *(const bool *)at);
 	case FAB_HELD_DOUBLE:
 		return (union fab_cell){.real = *(const double *)at};
-	case FAB_HELD_STRUCT: /* any of the three: all are pointers */
+	case FAB_HELD_STRUCT: /* any of them: all are pointers */
 		return (union fab_cell){.rows = at};
 	case FAB_HELD_NOWHERE:
 		break;

@@ -48,6 +48,18 @@ static json_t *names_value(const struct fab_names *names)
 	return array;
 }
 
+static json_t *numbers_value(const struct fab_numbers *numbers)
+{
+	json_t *array = json_array();
+
+	if (!array)
+		fab_oom(sizeof(void *));
+	for (size_t i = 0; i < numbers->n; i++)
+		if (json_array_append_new(array, fab_json_uint(numbers->v[i])))
+			fab_oom(sizeof(void *));
+	return array;
+}
+
 static json_t *counts_value(const struct fab_counts *counts)
 {
 	json_t *object = json_object();
@@ -72,6 +84,8 @@ json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 		return rows_value(cell.rows);
 	if (column->type == FAB_NAMES)
 		return names_value(cell.names);
+	if (column->type == FAB_NUMBERS)
+		return numbers_value(cell.numbers);
 	if (column->type == FAB_COUNTS)
 		return counts_value(cell.counts);
 	if (fab_cell_is_null(column, cell))
@@ -96,6 +110,7 @@ json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 		break;
 	case FAB_ROWS: /* above */
 	case FAB_NAMES:
+	case FAB_NUMBERS:
 	case FAB_COUNTS:
 		break;
 	}

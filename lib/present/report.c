@@ -65,6 +65,7 @@ bool fab_cell_is_null(const struct fab_column *column, union fab_cell cell)
 		return cell.u == FAB_UNKNOWN;
 	case FAB_ROWS: /* but in JSON, which does not ask */
 	case FAB_NAMES:
+	case FAB_NUMBERS:
 	case FAB_COUNTS:
 		return true;
 	}

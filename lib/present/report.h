@@ -34,7 +34,8 @@ enum fab_type {
 	FAB_GUID,   /* .u, printed 0x%016x, a string in JSON */
 	FAB_ROWS,   /* .rows, an array of objects in JSON; nothing in the other formats */
 	FAB_NAMES,  /* .names, an array of strings in JSON; nothing in the others */
-	FAB_COUNTS, /* .counts, an object {"2": n, ...} in JSON; nothing in the others */
+	FAB_NUMBERS, /* .numbers, an array of numbers in JSON; nothing in the others */
+	FAB_COUNTS,  /* .counts, an object {"2": n, ...} in JSON; nothing in the others */
 };
 
 /* A truth value that nobody asked for. */
@@ -81,7 +82,7 @@ enum fab_held {
 	FAB_HELD_U32,
 	FAB_HELD_BOOL,
 	FAB_HELD_DOUBLE,
-	FAB_HELD_STRUCT, /* fab_rows, fab_names, fab_counts */
+	FAB_HELD_STRUCT, /* fab_rows, fab_names, fab_numbers, fab_counts */
 };
 struct fab_place {
 	size_t offset;
@@ -100,6 +101,7 @@ struct fab_place {
 				 double: FAB_HELD_DOUBLE,                                \
 				 struct fab_rows: FAB_HELD_STRUCT,                       \
 				 struct fab_names: FAB_HELD_STRUCT,                      \
+				 struct fab_numbers: FAB_HELD_STRUCT,                    \
 				 struct fab_counts: FAB_HELD_STRUCT) \
 	}
 
@@ -126,11 +128,17 @@ union fab_cell {
 	double real;
 	const struct fab_rows *rows; /* borrowed during the call */
 	const struct fab_names *names;
+	const struct fab_numbers *numbers;
 	const struct fab_counts *counts;
 };
 
 struct fab_names {
 	const char *const *v;
+	size_t n;
+};
+
+struct fab_numbers {
+	const uint32_t *v;
 	size_t n;
 };
 

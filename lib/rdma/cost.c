@@ -15,7 +15,7 @@ const struct fab_rdma_widths fab_rdma_widths = {.node = 16,
 						.buffer = 64};
 
 /* What the bits of a field are counted by. */
-enum width { NODE, CONTEXT, MSGID, NUMBER, TIMER, EPOCH, FLAG, WINDOW, PACKETS };
+enum width { NODE, CONTEXT, MSGID, NUMBER, TIMER, TIMERS, EPOCH, FLAG, WINDOW, PACKETS };
 
 struct row {
 	const char *name, *what, *side;
@@ -56,6 +56,7 @@ static const struct row rsw_plus[] = {
 	RSW_FIELDS,
 	{"asked", "highest number that a gap was told for", RECEIVER, NUMBER, false},
 	{"credit", "WBASE that was last reported", RECEIVER, NUMBER, false},
+	{"timers", "of the next three gaps", RECEIVER, TIMERS, false},
 	{"limit", "WBASE + W as the sender knows it", SENDER, NUMBER, false},
 	{0}};
 static const struct row ssw[] = {
@@ -123,15 +124,12 @@ bool fab_rdma_cost_has_window(const char *scheme)
 static uint64_t bits_of(enum width width, uint32_t window,
 			const struct fab_rdma_widths *w)
 {
-	const uint64_t bits[] = {[NODE] = w->node,
-				 [CONTEXT] = w->context,
-				 [MSGID] = w->msgid,
-				 [NUMBER] = w->number,
-				 [TIMER] = w->timer,
-				 [EPOCH] = w->epoch,
-				 [FLAG] = 1,
-				 [WINDOW] = window,
-				 [PACKETS] = (uint64_t)w->buffer * w->mtu * 8};
+	const uint64_t bits[] = {
+		[NODE] = w->node,   [CONTEXT] = w->context,
+		[MSGID] = w->msgid, [NUMBER] = w->number,
+		[TIMER] = w->timer, [TIMERS] = 3 * (uint64_t)w->timer,
+		[EPOCH] = w->epoch, [FLAG] = 1,
+		[WINDOW] = window,  [PACKETS] = (uint64_t)w->buffer * w->mtu * 8};
 
 	return bits[width];
 }

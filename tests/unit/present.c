@@ -449,6 +449,7 @@ struct record {
 	uint32_t small;
 	uint64_t large, unknown;
 	struct fab_counts counts;
+	struct fab_numbers numbers;
 	const char *text;
 };
 
@@ -462,21 +463,25 @@ static const struct fab_column record_columns[] = {
 	{"unknown", FAB_BOOL, NULL, 0, AT(unknown)},
 	{"real", FAB_REAL, NULL, 0, AT(real)},
 	{"counts", FAB_COUNTS, NULL, 0, AT(counts)},
+	{"numbers", FAB_NUMBERS, NULL, 0, AT(numbers)},
 };
 #undef AT
 
 Test(present, a_record_is_read_by_the_places_of_its_columns)
 {
 	static const uint64_t count[] = {0, 3};
+	static const uint32_t list[] = {5, 2};
 	const struct record record = {.real = 0.5,
 				      .is_so = true,
 				      .small = 7,
 				      .large = 1ull << 40,
 				      .unknown = FAB_UNKNOWN,
 				      .counts = {count, 2},
+				      .numbers = {list, 2},
 				      .text = "t"};
 	const struct fab_report_options options = {.format = FAB_FORMAT_JSON};
-	static const double numbers[] = {NAN, 1099511627776.0, 7, 7, 1, NAN, 0.5, NAN};
+	static const double numbers[] = {NAN, 1099511627776.0, 7, 7, 1, NAN, 0.5, NAN,
+					 NAN};
 	struct fab_report *r;
 	char *text = NULL;
 	size_t size;
@@ -492,7 +497,7 @@ Test(present, a_record_is_read_by_the_places_of_its_columns)
 	cr_assert(strstr(text,
 			 "{\"text\": \"t\", \"large\": 1099511627776, \"small\": 7, "
 			 "\"as_number\": 7, \"is_so\": true, \"unknown\": null, "
-			 "\"real\": 0.5, \"counts\": {\"1\": 3}}"),
+			 "\"real\": 0.5, \"counts\": {\"1\": 3}, \"numbers\": [5, 2]}"),
 		  "%s", text);
 	free(text);
 	for (size_t i = 0; i < FAB_COUNT(record_columns); i++) {
