@@ -25,19 +25,20 @@ static void add_default_engines(struct faults_params *p, const struct faults_out
 static int choose_engines(struct faults_params *p, const struct faults_outcome *o,
 			  struct fab_err *err)
 {
+	const struct fab_unicast_problem problem = faults_problem(p, o, o->faults);
 	size_t n = 0;
 
 	add_default_engines(p, o);
 	for (size_t i = 0; i < p->n_engines; i++) {
 		struct fab_err why;
 
-		if (!fab_unicast_fits(p->engines[i], o->kfat, &why))
+		if (!fab_unicast_fits(p->engines[i], &problem, &why))
 			p->engines[n++] = p->engines[i];
 		else if (p->is_optional[i])
 			fab_cli_warn(&p->run, "left out: algorithm %s", why.text);
 		else
-			return fab_unicast_refuse(p->input.fabric, o->kfat,
-						  &o->kfat_error, &why, err);
+			return fab_unicast_refuse(p->input.fabric, p->engines[i],
+						  &problem, &o->kfat_error, err);
 	}
 	p->n_engines = n;
 	return 0;

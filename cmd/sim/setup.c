@@ -14,14 +14,20 @@
 #include "unicast/degraded.h"
 #include "unicast/lfts.h"
 
+static struct fab_unicast_problem problem_of(const struct sim_params *p,
+					     const struct sim_outcome *o)
+{
+	return (struct fab_unicast_problem){.f = o->f,
+					    .faults = o->faults,
+					    .kfat = o->kfat,
+					    .max_vls = p->max_vls,
+					    .n_threads = p->run.threads};
+}
+
 static int route(const struct sim_params *p, struct sim_outcome *o,
 		 const struct fab_unicast_engine *engine, struct fab_err *err)
 {
-	const struct fab_unicast_problem problem = {.f = o->f,
-						    .faults = o->faults,
-						    .kfat = o->kfat,
-						    .max_vls = p->max_vls,
-						    .n_threads = p->run.threads};
+	const struct fab_unicast_problem problem = problem_of(p, o);
 	struct sim_net *net = &o->nets[o->n_nets];
 	double start = fab_now();
 	int rc = engine->route(&problem, &net->routes, err);
@@ -71,6 +77,7 @@ static int read_tables(const struct sim_params *p, struct sim_outcome *o,
 static int route_all(const struct sim_params *p, struct sim_outcome *o,
 		     struct fab_err *err)
 {
+	const struct fab_unicast_problem problem = problem_of(p, o);
 	int rc = p->tables.lfts ? read_tables(p, o, err) : 0;
 
 	if (!rc && !p->has_algorithm && !p->tables.lfts)
@@ -81,13 +88,13 @@ static int route_all(const struct sim_params *p, struct sim_outcome *o,
 		const struct fab_unicast_engine *e = fab_unicast_engines[chosen->row];
 		struct fab_err why;
 
-		if (!fab_unicast_fits(e, o->kfat, &why))
+		if (!fab_unicast_fits(e, &problem, &why))
 			rc = route(p, o, e, err);
 		else if (chosen->by_all)
 			fab_cli_warn(&p->run, "left out: algorithm %s", why.text);
 		else
-			rc = fab_unicast_refuse(p->input.fabric, o->kfat, &o->kfat_error,
-						&why, err);
+			rc = fab_unicast_refuse(p->input.fabric, e, &problem,
+						&o->kfat_error, err);
 	}
 	return rc;
 }

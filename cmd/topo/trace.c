@@ -83,7 +83,7 @@ static int open_routes(const struct topo_tables *t, const struct fab_fabric *f,
 	if (fab_kfat_recognize(f, &kfat, NULL))
 		kfat = NULL;
 	problem.kfat = kfat;
-	rc = fab_unicast_fits(engine, kfat, err);
+	rc = fab_unicast_fits(engine, &problem, err);
 	if (!rc)
 		rc = engine->route(&problem, out, err);
 	if (rc) {

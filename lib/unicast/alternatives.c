@@ -105,26 +105,34 @@ void fab_alternatives_fini(struct fab_alternatives *a)
 	free(a->slot);
 }
 
+uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_t most,
+				uint16_t *turn)
+{
+	uint32_t n = lids_behind(f, sw), at = 0;
+
+	n = n < 1 ? 1 : n < most ? n : most;
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+		uint32_t n_lids = lids_at(f, p);
+
+		if (n_lids)
+			turn[fab_port_peer(f, p)] = (uint16_t)(at % n);
+		at += n_lids;
+	}
+	return n;
+}
+
 /* Whose turn it is, LID by LID. */
 static void take_turns(const struct fab_alternatives *a, struct fab_routes *r)
 {
-	const struct fab_kfat *k = a->k;
-	const struct fab_fabric *f = k->f;
+	const struct fab_fabric *f = a->k->f;
 
 	r->n_alternatives = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
 	r->turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
 	for (uint32_t i = 0; i < r->n_leaves; i++) {
-		uint32_t sw = r->leaf[i], n = a->n[k->leaf_of[sw]], at = 0;
+		uint32_t sw = r->leaf[i];
 
-		r->n_alternatives[sw] = (uint16_t)n;
-		for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1];
-		     p++) {
-			uint32_t n_lids = lids_at(f, p);
-
-			if (n_lids)
-				r->turn[fab_port_peer(f, p)] = (uint16_t)(at % n);
-			at += n_lids;
-		}
+		r->n_alternatives[sw] = (uint16_t)fab_alternatives_turns(
+			f, sw, a->n[a->k->leaf_of[sw]], r->turn);
 	}
 }
 

@@ -78,6 +78,14 @@ static inline bool fab_alternatives_has(const struct fab_alternatives *a, uint32
 }
 
 /*
+ * The LIDs behind a switch take up to `most` alternatives in turn: the turn of the first
+ * LID of each port there (turn[n_ports] of end ports). Returns how many there are: at
+ * least 1, at most one a LID. O(ports of the switch).
+ */
+uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_t most,
+				uint16_t *turn);
+
+/*
  * Where some pairs have no service level by one alternative, and fewer by another of the
  * same leaf, that one takes its place: all alternatives of a leaf are reached from the
  * same switches. Copies of paths and their lanes, which close no new cycle. Returns how

@@ -27,9 +27,11 @@ const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_
 	return i == FAB_NONE ? NULL : fab_unicast_engines[i];
 }
 
-int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_kfat *kfat,
-		     struct fab_err *err)
+int fab_unicast_fits(const struct fab_unicast_engine *engine,
+		     const struct fab_unicast_problem *problem, struct fab_err *err)
 {
+	const struct fab_kfat *kfat = problem->kfat;
+
 	if (engine->needs_kfat && !kfat)
 		return fab_fail(err, EINVAL, "%s needs a high-dimension fat tree",
 				engine->name);
@@ -38,20 +40,25 @@ int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_k
 				"%s is for %" PRIu32
 				" dimensions, the fabric has %" PRIu32,
 				engine->name, engine->n_dims, kfat->n_dims);
-	return 0;
+	return engine->fits ? engine->fits(problem, err) : 0;
 }
 
-int fab_unicast_refuse(const char *source, const struct fab_kfat *kfat,
-		       const struct fab_err *no_kfat, const struct fab_err *why,
-		       struct fab_err *err)
+int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engine,
+		       const struct fab_unicast_problem *problem,
+		       const struct fab_err *no_kfat, struct fab_err *err)
 {
+	bool wants_kfat = engine->needs_kfat && !problem->kfat;
 	char *names = fab_strdup("");
+	struct fab_err why = {""};
 
+	if (!fab_unicast_fits(engine, problem, &why))
+		why.text[0] = '\0';
 	for (size_t i = 0; i < fab_unicast_n_engines; i++)
-		if (!fab_unicast_fits(fab_unicast_engines[i], kfat, NULL))
+		if (!fab_unicast_fits(fab_unicast_engines[i], problem, NULL))
 			fab_append(&names, ", ", "%s", fab_unicast_engines[i]->name);
 	fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
-		 why->text, kfat ? "" : "; ", kfat ? "" : no_kfat->text, names);
+		 why.text, wants_kfat ? "; " : "", wants_kfat ? no_kfat->text : "",
+		 names);
 	free(names);
 	return -EINVAL;
 }

@@ -23,6 +23,8 @@ struct fab_unicast_engine {
 	bool needs_kfat;
 	bool imitates_opensm; /* by rules of OpenSM, whose own tables may differ */
 	uint32_t n_dims;      /* of the kfats that it is for; 0: any */
+	/* Other conditions; NULL: none. EINVAL: not met, with the reason. */
+	int (*fits)(const struct fab_unicast_problem *problem, struct fab_err *err);
 	/* Tables for the sound leaf switches of a kfat, or by LID for everything alive.
 	 * What cannot be reached has no entry. The caller frees *out. */
 	int (*route)(const struct fab_unicast_problem *problem, struct fab_routes **out,
@@ -34,16 +36,19 @@ extern const size_t fab_unicast_n_engines;
 extern const struct fab_choices fab_unicast_choices; /* the same, by name */
 /* By its name of `len` bytes; NULL: none has it. O(engines). */
 const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_t len);
-/* Can it route this kfat, or with NULL a fabric that is none? EINVAL: why not. O(1). */
-int fab_unicast_fits(const struct fab_unicast_engine *engine, const struct fab_kfat *kfat,
+/* Can it route what the problem describes? EINVAL: why not. O(1), for dor
+ * fab_shape_recognize(). */
+int fab_unicast_fits(const struct fab_unicast_engine *engine,
+		     const struct fab_unicast_problem *problem,
 		     struct fab_err *err) FAB_MUST_CHECK;
 /*
- * EINVAL with the whole sentence for one that cannot: `why` of fab_unicast_fits(),
- * why the fabric `source` is no kfat if it is none, and which ones can. O(engines).
+ * EINVAL with the whole sentence for one that cannot: why not, why the fabric `source` is
+ * no kfat if it would need one (`no_kfat`), and which ones can. O(engines) of
+ * fab_unicast_fits().
  */
-int fab_unicast_refuse(const char *source, const struct fab_kfat *kfat,
-		       const struct fab_err *no_kfat, const struct fab_err *why,
-		       struct fab_err *err);
+int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engine,
+		       const struct fab_unicast_problem *problem,
+		       const struct fab_err *no_kfat, struct fab_err *err);
 
 /* A file adds its row here; in the order in which they are documented. */
 #define FAB_UNICAST_ENGINES(ROW)                                                         \
@@ -52,7 +57,8 @@ int fab_unicast_refuse(const char *source, const struct fab_kfat *kfat,
 	ROW(vtftr)                                                                       \
 	ROW(vtftr_ib)                                                                    \
 	ROW(minhop)                                                                      \
-	ROW(updn)
+	ROW(updn)                                                                        \
+	ROW(dor)
 
 #define FAB_DECLARE(row) extern const struct fab_unicast_engine fab_unicast_##row;
 FAB_UNICAST_ENGINES(FAB_DECLARE)

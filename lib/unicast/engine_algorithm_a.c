@@ -84,7 +84,7 @@ static void plan_a(const struct fab_segments *segments, uint32_t to,
 static int route_a(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		   struct fab_err *err)
 {
-	int rc = fab_unicast_fits(&fab_unicast_algorithm_a, problem->kfat, err);
+	int rc = fab_unicast_fits(&fab_unicast_algorithm_a, problem, err);
 
 	if (rc)
 		return rc;

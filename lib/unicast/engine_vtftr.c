@@ -312,7 +312,7 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	struct fab_segments segments;
 	struct turns t;
 	struct fab_routes *r;
-	int rc = fab_unicast_fits(&fab_unicast_vtftr, k, err);
+	int rc = fab_unicast_fits(&fab_unicast_vtftr, problem, err);
 
 	if (rc)
 		return rc;

@@ -233,7 +233,7 @@ static void route(const struct fab_unicast_problem *problem,
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
-	if (fuzz_refused(fab_unicast_fits(engine, problem->kfat, &err), &err, "fits") ||
+	if (fuzz_refused(fab_unicast_fits(engine, problem, &err), &err, "fits") ||
 	    fuzz_refused(engine->route(problem, &r, &err), &err, engine->name))
 		return;
 	analyse(r, engine->name);
@@ -253,7 +253,7 @@ static void trace(const struct fab_unicast_problem *problem,
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
-	if (fuzz_refused(fab_unicast_fits(engine, whole.kfat, &err), &err, "fits") ||
+	if (fuzz_refused(fab_unicast_fits(engine, &whole, &err), &err, "fits") ||
 	    fuzz_refused(engine->route(&whole, &r, &err), &err, engine->name))
 		return;
 	fuzz_trace(r);

@@ -26,7 +26,9 @@ check() { # OPTION...
 }
 
 : >mcfdbs
-told=$("$faults" "$fabric" --random="$dead" --seed="$seed" "$@" -q --verify --check --endpoints=hosts \
+dying=()
+[ "$dead" -gt 0 ] && dying=(--random="$dead" --seed="$seed")
+told=$("$faults" "$fabric" "${dying[@]}" "$@" -q --verify --check --endpoints=hosts \
   --subnet-out=subnet.lst --fdbs-out=fdbs --path-sl-out=psl --sl2vl-out=slvl \
   --format=csv --no-header --columns=pairs,unreachable,vls,sls,deadlock_free) || fail "no tables: $told"
 IFS=, read -r pairs unreachable lanes levels is_free <<<"${told%$'\r'}"

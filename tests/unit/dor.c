@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Dimension order: minimal, in order, balanced, free of deadlock; with faults never
+ * wrong. */
+#include "unicast/engine.h"
+
+#include "fabric/shape.h"
+#include "support/gen.h"
+#include "support/unicast_check.h"
+#include "unicast/columns.h"
+#include "unicast/fault_sets.h"
+#include "unicast/faults.h"
+#include "unicast/path.h"
+#include "unicast/verify.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fab_routes *route(const struct fab_fabric *f,
+				const struct fab_faults *faults, unsigned max_vls)
+{
+	const struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = max_vls, .n_threads = 1};
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_unicast_fits(&fab_unicast_dor, &problem, &err), 0, "%s",
+		     err.text);
+	cr_assert_eq(fab_unicast_dor.route(&problem, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+static struct fab_analysis analysed(const struct fab_routes *r, enum fab_ends ends)
+{
+	const struct fab_analysis_options options = {.ends = ends, .n_threads = 1};
+	struct fab_analysis a;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_analyse(r, &options, &a, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_unicast_verify(r, ends, &a, &err), 0, "%s", err.text);
+	return a;
+}
+
+/* The axis that comes as number i: the largest first, of equal ones the last. */
+static uint32_t axis_at(const struct fab_shape *s, uint32_t i)
+{
+	uint32_t n_before = 0, d = s->n_dims;
+
+	for (uint32_t e = 0; e < s->n_dims; e++)
+		n_before += s->dims[e] > s->dims[i];
+	for (uint32_t left = i - n_before; d-- > 0;)
+		if (s->dims[d] == s->dims[i] && !left--)
+			break;
+	return d;
+}
+
+/* Every pair, by each alternative: right along an axis before the next one begins. */
+static void check_order(const struct fab_routes *r, const char *spec)
+{
+	const struct fab_fabric *f = r->f;
+	struct fab_shape *s = fab_shape_recognize(f);
+
+	for (uint64_t i = 0; i < (uint64_t)r->n_columns * f->n_switches; i++) {
+		uint32_t c = (uint32_t)(i / f->n_switches),
+			 sw = (uint32_t)(i % f->n_switches);
+		const uint32_t *to = s->coords + (size_t)r->column_switch[c] * s->n_dims;
+		struct fab_path p = fab_path_from(r, sw, c);
+		uint32_t axis = 0;
+
+		for (;;) {
+			const uint32_t *a = s->coords + (size_t)p.at * s->n_dims, *b;
+
+			if (!fab_path_step(&p))
+				break;
+			b = s->coords + (size_t)p.at * s->n_dims;
+			while (a[axis_at(s, axis)] == to[axis_at(s, axis)])
+				axis++;
+			cr_assert_neq(a[axis_at(s, axis)], b[axis_at(s, axis)], "%s",
+				      spec);
+		}
+		cr_assert_eq(fab_path_end(&p), FAB_PATH_ARRIVES, "%s", spec);
+	}
+	fab_shape_free(s);
+}
+
+static void check_sound(const char *spec, unsigned lanes)
+{
+	struct fab_fabric *f = test_gen(spec);
+	struct fab_routes *r = route(f, NULL, 2);
+	struct unicast_check c = unicast_check(r);
+	struct fab_analysis a = analysed(r, FAB_ENDS_ALL);
+	uint64_t pairs = (uint64_t)f->n_switches * (f->n_switches - 1);
+
+	cr_assert_eq(c.pairs, pairs, "%s", spec);
+	cr_assert_eq(c.connected, pairs, "%s", spec);
+	cr_assert_eq(c.minimal, pairs, "%s: %lu of %lu shortest", spec, c.minimal, pairs);
+	cr_assert_not(c.has_cycle, "%s", spec);
+	cr_assert_eq(c.vls, lanes, "%s: %u lanes", spec, c.vls);
+	cr_assert(a.deadlock_free, "%s", spec);
+	cr_assert_eq(a.unreachable, 0, "%s", spec);
+	cr_assert_eq(a.minimal, a.pairs, "%s", spec);
+	cr_assert_null(r->note);
+	check_order(r, spec);
+	fab_analysis_fini(&a);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+enum { LEAST = 2, MOST = 7, SWITCHES_MAX = 216 };
+
+/* Sizes number `i` of n_dims axes, largest first; false: they are not in that order. */
+static bool sizes_of(uint32_t i, uint32_t n_dims, uint32_t *size)
+{
+	for (uint32_t d = 0; d < n_dims; d++, i /= MOST - LEAST + 1) {
+		size[d] = LEAST + i % (MOST - LEAST + 1);
+		if (d && size[d] > size[d - 1])
+			return false;
+	}
+	return !i;
+}
+
+/* Sizes 2 to 7 in every combination of as many switches as take no time. */
+static void check_all(const char *family, uint32_t n_dims)
+{
+	uint32_t n_all = 1;
+
+	for (uint32_t d = 0; d < n_dims; d++)
+		n_all *= MOST - LEAST + 1;
+	for (uint32_t i = 0; i < n_all; i++) {
+		uint32_t size[4], n = 1;
+		char spec[64];
+		int len = snprintf(spec, sizeof(spec), "%s:dims=", family);
+
+		if (!sizes_of(i, n_dims, size))
+			continue;
+		for (uint32_t d = 0; d < n_dims; d++) {
+			len += snprintf(spec + len, sizeof(spec) - (size_t)len, "%s%u",
+					d ? "x" : "", size[d]);
+			n *= size[d];
+		}
+		if (n <= SWITCHES_MAX)
+			check_sound(spec,
+				    !strcmp(family, "torus") && size[0] >= 5 ? 2 : 1);
+	}
+}
+
+Test(dor, tori_of_all_sizes)
+{
+	for (uint32_t n = 1; n <= 4; n++)
+		check_all("torus", n);
+}
+
+Test(dor, meshes_of_all_sizes)
+{
+	for (uint32_t n = 1; n <= 3; n++)
+		check_all("mesh", n);
+}
+
+Test(dor, hyperx)
+{
+	static const char *const specs[] = {"hyperx:dims=4", "hyperx:dims=6x4",
+					    "hyperx:dims=5x5x2",
+					    "hyperx:dims=4x3x3,hosts=2"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		check_sound(specs[i], 1);
+}
+
+/* Paths over each arc, from every switch to every column; the most and the least. */
+static void count_paths(const struct fab_routes *r, uint32_t *most, uint32_t *least)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t n = f->arc_first[f->n_switches];
+	uint32_t *load = FAB_NEW0((size_t)n + 1, uint32_t);
+
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		for (uint32_t s = 0; s < f->n_switches; s++) {
+			struct fab_path p = fab_path_from(r, s, c);
+
+			while (fab_path_step(&p))
+				load[p.arc]++;
+		}
+	*most = 0;
+	*least = UINT32_MAX;
+	for (uint32_t a = 0; a < n; a++) {
+		*most = load[a] > *most ? load[a] : *most;
+		*least = load[a] < *least ? load[a] : *least;
+	}
+	free(load);
+}
+
+/* Even rings: every cable carries the same, k / 8 of all paths to a column. */
+Test(dor, ties_are_balanced)
+{
+	static const struct {
+		const char *spec;
+		uint32_t n_columns, load, least;
+	} cases[] = {{"torus:dims=8", 8, 8, 8},
+		     {"torus:dims=4", 4, 2, 2},
+		     {"torus:dims=8x8", 64, 64, 64},
+		     {"torus:dims=4x4x4", 64, 32, 32},
+		     {"torus:dims=5x5", 25, 15, 15},
+		     /* the last axis of 6 by the place alone: 5 and 4 of 9 halves */
+		     {"torus:dims=6x6", 36, 30, 24},
+		     {"torus:dims=6x6,hosts=2", 72, 54, 54},
+		     {"torus:dims=6x6,hosts=3", 72, 54, 54}};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_gen(cases[i].spec);
+		struct fab_routes *r = route(f, NULL, 2);
+		uint32_t most, least;
+
+		count_paths(r, &most, &least);
+		cr_expect_eq(r->n_columns, cases[i].n_columns, "%s", cases[i].spec);
+		cr_expect_eq(most, cases[i].load, "%s: %u", cases[i].spec, most);
+		cr_expect_eq(least, cases[i].least, "%s: %u", cases[i].spec, least);
+		fab_routes_free(r);
+		fab_fabric_free(f);
+	}
+}
+
+/* Two cables beside each other: hosts of a switch take turns. */
+Test(dor, parallel_cables_take_turns)
+{
+	struct fab_fabric *f = test_gen("mesh:dims=2,hosts=4");
+	struct fab_fabric *two = test_with_cable(f, 0, 1);
+	struct fab_routes *r = route(two, NULL, 2);
+	struct fab_columns columns;
+	uint32_t used[2] = {0};
+
+	fab_columns_init(&columns, r);
+	for (uint32_t p = 0; p < two->n_ports; p++)
+		if (two->port_node[p] >= two->n_switches && fab_port_switch(two, p) == 1)
+			used[fab_routes_next(r, fab_columns_of(&columns, p, 0))[0]]++;
+	cr_expect_eq(used[0], 2);
+	cr_expect_eq(used[1], 2);
+	fab_columns_fini(&columns);
+	fab_routes_free(r);
+	fab_fabric_free(two);
+	fab_fabric_free(f);
+}
+
+Test(dor, one_lane_does_not_do_for_rings_of_five)
+{
+	static const char *const rings[] = {"torus:dims=5", "torus:dims=6x6"};
+	static const char *const others[] = {"torus:dims=4x4x3", "mesh:dims=7x5",
+					     "hyperx:dims=5x4"};
+
+	for (size_t i = 0; i < 5; i++) {
+		struct fab_fabric *f = test_gen(i < 2 ? rings[i] : others[i - 2]);
+		struct fab_routes *r = route(f, NULL, 1);
+		struct fab_analysis a = analysed(r, FAB_ENDS_HOSTS);
+
+		cr_expect_eq(a.deadlock_free, i >= 2);
+		cr_expect_eq(a.unreachable, 0);
+		cr_expect_eq(r->n_vls, 1);
+		cr_expect_eq(r->note != NULL, i < 2);
+		fab_analysis_fini(&a);
+		fab_routes_free(r);
+		fab_fabric_free(f);
+	}
+}
+
+Test(dor, what_it_cannot_route)
+{
+	static const struct {
+		const char *spec, *says;
+		unsigned max_sls;
+	} cases[] = {{"fattree:radix=4", "the shape is fattree levels=3 roots=4", 0},
+		     {"kfat:dims=3x3", "the shape is kfat 3x3", 0},
+		     {"dragonfly:a=4,p=2,h=2", "the shape is dragonfly", 0},
+		     {"random:switches=20,degree=3,seed=1", "none that is known", 0},
+		     {"torus:dims=5x5x5x5x5", "each of the 2^5 sets", 0},
+		     {"torus:dims=5x5", "there are 2", 2}};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_fabric *f = test_gen(cases[i].spec);
+		const struct fab_unicast_problem problem = {
+			.f = f, .max_vls = 2, .max_sls = cases[i].max_sls};
+		struct fab_routes *r = NULL;
+		struct fab_err err = {""};
+
+		cr_expect_eq(fab_unicast_fits(&fab_unicast_dor, &problem, &err), -EINVAL);
+		cr_expect(strstr(err.text, cases[i].says), "%s", err.text);
+		cr_expect_eq(fab_unicast_dor.route(&problem, &r, NULL), -EINVAL);
+		fab_fabric_free(f);
+	}
+}
+
+/* A switch by its coordinates. */
+static uint32_t switch_at(const struct fab_shape *s, const uint32_t *coord)
+{
+	for (uint32_t sw = 0; sw < s->n_switches; sw++)
+		if (!memcmp(s->coords + (size_t)sw * s->n_dims, coord,
+			    s->n_dims * sizeof(*coord)))
+			return sw;
+	return FAB_NONE;
+}
+
+static bool has_cable(const struct fab_faults *faults, uint32_t a, uint32_t b)
+{
+	const struct fab_fabric *f = faults->f;
+
+	for (uint32_t arc = f->arc_first[a]; arc < f->arc_first[a + 1]; arc++)
+		if (f->arc_peer[arc] == b && !faults->arc_is_dead[arc])
+			return true;
+	return false;
+}
+
+/* Hops from `at` to `goal` on axis d one way round, FAB_NONE: cut. at[] stays. */
+static uint32_t hops_round(const struct fab_faults *faults, const struct fab_shape *s,
+			   const uint32_t *at, uint32_t d, uint32_t goal, uint32_t by)
+{
+	uint32_t c[4], hops = 0;
+
+	memcpy(c, at, s->n_dims * sizeof(*c));
+	for (; c[d] != goal; hops++) {
+		uint32_t from = switch_at(s, c);
+
+		c[d] = s->kind == FAB_SHAPE_HYPERX ? goal : (c[d] + by) % s->dims[d];
+		if (!has_cable(faults, from, switch_at(s, c)))
+			return FAB_NONE;
+	}
+	return hops;
+}
+
+/* Hops in dimension order, the shorter live way round each ring; FAB_NONE: none. */
+static uint32_t hops_in_order(const struct fab_faults *faults, const struct fab_shape *s,
+			      uint32_t from, uint32_t to)
+{
+	const uint32_t *goal = s->coords + (size_t)to * s->n_dims;
+	uint32_t at[4], sum = 0;
+
+	memcpy(at, s->coords + (size_t)from * s->n_dims, s->n_dims * sizeof(*at));
+	for (uint32_t i = 0; i < s->n_dims; i++) {
+		uint32_t d = axis_at(s, i);
+		uint32_t up = hops_round(faults, s, at, d, goal[d], 1);
+		uint32_t down = hops_round(faults, s, at, d, goal[d], s->dims[d] - 1);
+
+		if (up == FAB_NONE && down == FAB_NONE)
+			return FAB_NONE;
+		sum += up < down ? up : down;
+		at[d] = goal[d];
+	}
+	return sum;
+}
+
+static void check_pairs(const struct fab_routes *r, const struct fab_shape *s)
+{
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		for (uint32_t sw = 0; sw < r->f->n_switches; sw++) {
+			uint32_t want;
+
+			if (!fab_switch_is_live(r->faults, sw))
+				continue;
+			want = hops_in_order(r->faults, s, sw, r->column_switch[c]);
+			cr_assert_eq(fab_path_length(r, sw, c), want);
+			if (want == FAB_NONE)
+				cr_assert_eq(fab_routes_next(r, c)[sw], FAB_ARC_NONE);
+		}
+}
+
+static void damage(const char *spec, uint64_t seed)
+{
+	struct fab_fabric *f = test_gen(spec);
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_stream rng = fab_stream_of(seed, 1);
+	struct fab_shape *s = fab_shape_recognize(f);
+	struct fab_fault_list list = {{0}};
+	struct fab_analysis a;
+	struct fab_routes *r;
+
+	fab_faults_candidates(f, FAB_FAULT_ANY, faults, &list);
+	fab_faults_draw(faults, &list, 1 + (uint32_t)fab_stream_below(&rng, 6), &rng);
+	r = route(f, faults, 2);
+	a = analysed(r, FAB_ENDS_ALL);
+	cr_assert(a.deadlock_free, "%s seed %lu", spec, seed);
+	check_pairs(r, s);
+	fab_analysis_fini(&a);
+	fab_routes_free(r);
+	fab_shape_free(s);
+	free(list.of.v);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+/* What is left is in order, as short as it can be, and free of deadlock. */
+Test(dor, with_faults)
+{
+	static const char *const specs[] = {
+		"torus:dims=6",		  "torus:dims=7x4", "torus:dims=6x5,hosts=2",
+		"torus:dims=5x5,hosts=2", "mesh:dims=5x4",  "hyperx:dims=5x4"};
+
+	for (uint64_t seed = 0; seed < 60; seed++)
+		damage(specs[seed % FAB_COUNT(specs)], seed);
+}
+
+Test(dor, same_for_any_threads)
+{
+	struct fab_fabric *f = test_gen("torus:dims=12x10x8");
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
+	struct fab_routes *one = NULL, *three = NULL;
+
+	cr_assert_eq(fab_unicast_dor.route(&problem, &one, NULL), 0);
+	problem.n_threads = 3;
+	cr_assert_eq(fab_unicast_dor.route(&problem, &three, NULL), 0);
+	cr_assert_eq(one->n_columns, three->n_columns);
+	cr_expect(!memcmp(one->next, three->next,
+			  (size_t)one->n_columns * f->n_switches * sizeof(*one->next)));
+	cr_expect(!memcmp(one->sl, three->sl, (size_t)one->n_columns * f->n_switches));
+	fab_routes_free(one);
+	fab_routes_free(three);
+	fab_fabric_free(f);
+}
