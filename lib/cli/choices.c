@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/internal.h"
 #include "export/boot.h"
+#include "launch/size.h"
 #include "mcast/engine.h"
 #include "sim/sim.h"
 #include "traffic/pattern.h"
@@ -24,6 +25,8 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"BOOT_FORMATS", &fab_boot_format_choices},
 	{"TRAFFIC", &fab_traffic_choices},
 	{"SWITCHES", &fab_sim_switch_choices},
+	{"LAYOUTS", &fab_size_layouts},
+	{"OPTIMISATIONS", &fab_size_opts},
 };
 const size_t fab_cli_n_tables = FAB_COUNT(fab_cli_tables);
 

@@ -13,14 +13,49 @@ enum {
 	TYPE_BYTE_OBJECT = 27, /* PMIX_BYTE_OBJECT */
 };
 
-static const char *const opt_names[FAB_SIZE_N_OPTS] = {"addr", "procid", "keyindex",
-						       "leb128"};
+static struct fab_choice opt_at(size_t i)
+{
+	static const struct fab_choice rows[FAB_SIZE_N_OPTS] = {
+		{"addr", "addresses of UCX of 51 bytes take 21",
+		 "Addresses of UCX take 21 bytes instead of 51; every value of 51 bytes "
+		 "is "
+		 "taken for one.",
+		 true},
+		{"procid", "a process is its rank, not namespace and rank",
+		 "A process is told by its rank in the job, without the name of the "
+		 "namespace.",
+		 true},
+		{"keyindex", "names of keys once a node",
+		 "Names of keys stand once a node, then their index. The library decides "
+		 "by the last key alone whether that pays.",
+		 true},
+		{"leb128", "integers in base 128",
+		 "Integers take a byte for each 7 bits (LEB128) instead of 2, 4 or 8, "
+		 "and "
+		 "sizes lose the type in front of them.",
+		 true},
+	};
+
+	return rows[i];
+}
+
 const struct fab_choices fab_size_opts = {
-	.what = "optimisation", .n = FAB_SIZE_N_OPTS, .names = opt_names};
-static const char *const layout_names[] = {
-	[FAB_SIZE_2_1] = "2.1", [FAB_SIZE_4_2] = "4.2"};
+	.what = "optimisation", .n = FAB_SIZE_N_OPTS, .at = opt_at};
+
+static struct fab_choice layout_at(size_t i)
+{
+	static const struct fab_choice rows[] = {
+		[FAB_SIZE_2_1] = {"2.1", "PMIx 2.1: none of the optimisations", NULL,
+				  true},
+		[FAB_SIZE_4_2] = {"4.2", "PMIx 4.2: procid, keyindex, leb128", NULL,
+				  true},
+	};
+
+	return rows[i];
+}
+
 const struct fab_choices fab_size_layouts = {
-	.what = "layout", .n = FAB_COUNT(layout_names), .names = layout_names};
+	.what = "layout", .n = FAB_SIZE_4_2 + 1, .at = layout_at};
 
 unsigned fab_size_version_opts(enum fab_size_version version)
 {
