@@ -90,6 +90,7 @@
 #include "mcast/route.h"
 #include "mcast/share.h"
 #include "mcast/verify.h"
+#include "mcast/weights.h"
 #include "present/report.h"
 #include "rdma/compare.h"
 #include "rdma/arrivals.h"

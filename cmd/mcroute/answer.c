@@ -74,6 +74,33 @@ static void say_best(struct fab_report *r, const struct mcroute_outcome *o, size
 				  name, max, trees, bound, others);
 }
 
+/* The same by weighted loads, tables that were read too. */
+static void say_loads(struct fab_report *r, const struct mcroute_outcome *o)
+{
+	size_t best = 0, worst = 0;
+	char bound[80], others[160] = "";
+
+	for (size_t i = 1; i < o->n; i++) {
+		best = o->efi[i].max_load < o->efi[best].max_load ? i : best;
+		worst = o->efi[i].max_load > o->efi[worst].max_load ? i : worst;
+	}
+	if (o->efi[best].max_load <= o->load_bound * (1 + 1e-9))
+		snprintf(bound, sizeof(bound),
+			 "proven optimal: no trees can do with less");
+	else
+		snprintf(bound, sizeof(bound), "proven >= %.4g whatever the trees",
+			 o->load_bound);
+	if (worst != best)
+		snprintf(others, sizeof(others),
+			 "; of %zu algorithms the worst, %s, %.4g", o->n,
+			 o->results[worst].engine->name, o->efi[worst].max_load);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"%s: the largest load of a cable between switches is %.4g%s, %s%s.",
+		o->results[best].engine->name, o->efi[best].max_load,
+		o->weights->has_capacities ? " of its rate" : "", bound, others);
+}
+
 /* The tables that were read: never better than they are. */
 static void say_tables(struct fab_report *r, const struct mcroute_outcome *o)
 {
@@ -147,6 +174,8 @@ void mcroute_answer(struct fab_report *r, const struct mcroute_outcome *o)
 				  "There are no groups: nothing was routed or analysed.");
 		return;
 	}
+	if (o->weights)
+		say_loads(r, o);
 	if (o->n > o->has_tables)
 		say_best(r, o, o->has_tables);
 	if (o->has_tables)

@@ -23,6 +23,15 @@ const struct fab_column mcroute_columns[] = {
 	 "no trees of minimal height can have a smaller max_efi; null: not tried, or the "
 	 "algorithm's may be higher",
 	 FAB_COL_EXTRA, AT(height_bound), FAB_METRIC_PLAIN},
+	{"max_load", FAB_NUMBER,
+	 "largest weighted load of a switch-to-switch cable: demands of its groups over "
+	 "its "
+	 "capacity; null without --weight and --capacity",
+	 FAB_COL_EXTRA, AT(efi.max_load), FAB_METRIC_LESS},
+	{"mean_load", FAB_NUMBER, "mean of the weighted loads of all these cables",
+	 FAB_COL_EXTRA, AT(efi.mean_load), FAB_METRIC_LESS},
+	{"load_bound", FAB_NUMBER, "no trees whatever can have a smaller max_load",
+	 FAB_COL_EXTRA, AT(load_bound), FAB_METRIC_PLAIN},
 	{"max_height", FAB_UINT,
 	 "switch hops from a root to its farthest member, largest", 0, AT(efi.max_height),
 	 FAB_METRIC_LESS},

@@ -24,6 +24,16 @@ static const struct fab_option options[] = {
 	 "Algorithms, separated by commas, or all (default fulb): @MULTICAST@",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_mcast_choices, .max = MCROUTE_MAX_ENGINES - 1, .preset = "fulb"},
+	{"weight", "FILE",
+	 "Demands of the groups, a line each: NAME: NUMBER; balanced and optimal lower "
+	 "the "
+	 "largest sum of demands on a cable instead of the number of trees",
+	 FAB_TAKES_INPUT, TO(weight)},
+	{"capacity", "RULE",
+	 "What the demands on a cable are divided by: equal (default, nothing) or rate, "
+	 "its data rate in Gbit/s",
+	 FAB_TAKES_ONE, TO(capacity),
+	 .choices = FAB_NAME_LIST([MCROUTE_EQUAL] = "equal", [MCROUTE_RATE] = "rate")},
 	{"time-limit", "TIME",
 	 "Let optimal look for better trees so long at most (default 10s)",
 	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
@@ -124,13 +134,15 @@ static const struct fab_relation relations[] = {
 	{"events-out", FAB_NEEDS, "events-pattern"},
 	/* a trace brings its groups, and its trees come and go */
 	{"events,events-pattern", FAB_EXCLUDES,
-	 "groups,pattern,ignore-unknown,trees-out,bound-out,sweep,height-slack,explain,"
+	 "groups,pattern,ignore-unknown,weight,capacity,trees-out,bound-out,sweep,height-"
+	 "slack,explain,"
 	 "explain-cable,dot-out,mcfdbs,"
 	 "mcfdbs-out,check,mlid-"
 	 "cap,"
 	 "store"},
 	{"groups,pattern", FAB_REQUIRED, "mcfdbs,events,events-pattern", "no groups"},
 	{"check", FAB_GOES_WITH, "mcfdbs"},
+	{"sweep", FAB_EXCLUDES, "weight,capacity", "the sweep is one of EFI"},
 	{"pattern", FAB_EXCLUDES, "mcfdbs",
 	 "the groups of a pattern have no multicast LIDs"},
 	{0},

@@ -26,6 +26,8 @@ struct mcroute_params {
 	bool has_algorithm;
 	const char *trees_out;
 	const char *bound_out;
+	const char *weight;
+	enum mcroute_capacity { MCROUTE_EQUAL, MCROUTE_RATE } capacity;
 	const char *explain, *explain_cable, *dot_out;
 	uint32_t explained_group, explained_cable;
 	const char *mcfdbs, *mcfdbs_out;
@@ -78,8 +80,10 @@ struct mcroute_outcome {
 	bool was_verified;
 	bool is_sound[MCROUTE_MAX_ENGINES];
 	struct fab_bound bounds[MCROUTE_N_BOUNDS];
-	uint32_t lower_bound;  /* the largest for any trees */
-	uint32_t height_bound; /* of trees of minimal height; 0: not tried */
+	uint32_t lower_bound;	     /* the largest for any trees */
+	uint32_t height_bound;	     /* of trees of minimal height; 0: not tried */
+	struct fab_weights *weights; /* of the problem; NULL: none asked for */
+	double load_bound;	     /* the weighted load cannot be less */
 	double distances_seconds, roots_seconds;
 };
 
@@ -91,6 +95,9 @@ static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
 
 /* Bounds of the outcome: those found quickly, and with `is_deep` the others. */
 void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads);
+/* What --weight and --capacity mean, for the problem. */
+int mcroute_weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
+		  struct fab_err *err) FAB_MUST_CHECK;
 /* The table `bounds`. */
 void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o);
 
@@ -119,7 +126,7 @@ struct mcroute_row {
 	const char *algorithm;
 	struct fab_efi efi;
 	uint32_t lower_bound;
-	double height_bound;		       /* NaN: none for this algorithm */
+	double height_bound, load_bound;       /* NaN: none for this algorithm */
 	uint64_t verified;		       /* or FAB_UNKNOWN */
 	const char *ended;		       /* NULL: tables that were read */
 	double distances, roots, trees, total; /* seconds */

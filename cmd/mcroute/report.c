@@ -11,6 +11,7 @@
 /* A row of a table. */
 struct record {
 	const char *algorithm, *sw, *peer;
+	double load;
 	uint64_t efi, cables, port, peer_port, switch_guid, peer_guid;
 };
 
@@ -24,6 +25,8 @@ static const struct fab_column histogram_columns[] = {
 static const struct fab_column fullest_columns[] = {
 	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
 	FAB_COLUMN(efi, UINT, "number of trees on the cable"),
+	FAB_COLUMN_AS(load, NUMBER, "its weighted load; null without weights",
+		      FAB_COL_EXTRA),
 	{"switch", FAB_TEXT, "name of the switch at one end", 0, AT(sw)},
 	FAB_COLUMN(port, UINT, "port there"),
 	FAB_COLUMN(peer, TEXT, "name of the switch at the other end"),
@@ -44,6 +47,7 @@ struct mcroute_row mcroute_row_of(const struct mcroute_outcome *o, size_t i)
 		.efi = o->efi[i],
 		.lower_bound = o->lower_bound,
 		.height_bound = has_bound ? mcroute_low_bound(o) : (double)NAN,
+		.load_bound = o->weights ? o->load_bound : (double)NAN,
 		.verified = o->was_verified ? o->is_sound[i] : FAB_UNKNOWN,
 		.ended = i < o->has_tables ? NULL : fab_mcast_ended_name(result->ended),
 		.distances = o->distances_seconds,
@@ -135,10 +139,12 @@ static void print_cable(struct fab_report *r, const struct mcroute_outcome *o,
 			size_t engine, uint32_t cable)
 {
 	const struct fab_fabric *f = o->problem.f;
+	const double *weighted = o->results[engine].weighted;
 	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
 	const struct record row = {
 		.algorithm = o->results[engine].engine->name,
 		.efi = o->results[engine].load[cable],
+		.load = weighted ? weighted[cable] : (double)NAN,
 		.sw = fab_node_name(f, f->port_node[a]),
 		.port = f->port_num[a],
 		.peer = fab_node_name(f, f->port_node[b]),
@@ -158,8 +164,8 @@ static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,
 	fab_report_table_begin(r, "fullest", "Fullest cables", fullest_columns,
 			       FAB_COUNT(fullest_columns));
 	for (size_t i = 0; i < o->n; i++) {
-		uint32_t n = fab_efi_fullest(o->problem.f, o->results[i].load, n_fullest,
-					     cable);
+		uint32_t n = fab_efi_fullest(o->problem.f, o->results[i].load,
+					     o->results[i].weighted, n_fullest, cable);
 
 		for (uint32_t k = 0; k < n; k++)
 			print_cable(r, o, i, cable[k]);

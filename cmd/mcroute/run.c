@@ -55,6 +55,8 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	o->problem.dist = o->dist;
 	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads);
 	mcast.bound = p->height_slack ? o->lower_bound : mcroute_low_bound(o);
+	if (o->weights)
+		mcast.load_bound = o->load_bound = fab_mcast_load_bound(&o->problem);
 	mcast.raise_bound = raise_bound;
 	mcast.raise_bound_context = &raising;
 	rc = fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
@@ -156,6 +158,9 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 	rc = mcroute_find_explained(p, o, err);
 	if (rc)
 		return rc;
+	rc = mcroute_weigh(p, o, err);
+	if (rc)
+		return rc;
 	mcroute_warn_mlids(o, &p->run);
 	if (tables)
 		rc = mcroute_analyse_tables(o, tables, err);
@@ -175,6 +180,7 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 		fab_bound_fini(&o->bounds[i]);
 	free(o->sweep.v);
 	fab_loaded_fini(&o->loaded);
+	fab_weights_free(o->weights);
 	fab_mft_free(tables);
 	fab_dist_free(o->dist);
 	fab_groups_free(groups);

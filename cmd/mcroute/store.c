@@ -42,6 +42,10 @@ int mcroute_store(const struct mcroute_params *p, const struct mcroute_outcome *
 	fab_draft_fact(&d, "unknown_members", (double)g->n_unknown);
 	fab_draft_asked(&d, "pattern", join_groups(p, true));
 	fab_draft_asked(&d, "groups", join_groups(p, false));
+	if (p->weight)
+		fab_draft_asked(&d, "weight", fab_strdup(p->weight));
+	if (p->capacity == MCROUTE_RATE)
+		fab_draft_asked(&d, "capacity", fab_strdup("rate"));
 	fab_draft_asked(&d, "seed", seed_of(p));
 	if (o->has_tables)
 		fab_draft_asked(&d, "tables", fab_strdup(p->mcfdbs));

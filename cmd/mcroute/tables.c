@@ -38,12 +38,14 @@ int mcroute_analyse_tables(struct mcroute_outcome *o, const struct fab_mft *tabl
 	int rc = fab_groups_mlids(o->problem.groups, mlid, err);
 
 	if (!rc)
-		fab_loaded_of(o->problem.f, o->problem.groups, mlid, tables, &o->loaded);
+		fab_loaded_of(o->problem.f, o->problem.groups, mlid, tables,
+			      o->problem.weights, &o->loaded);
 	free(mlid);
 	if (rc)
 		return rc;
 	*result = (struct fab_mcast_result){.engine = &loaded_engine,
 					    .load = o->loaded.load,
+					    .weighted = o->loaded.weighted,
 					    .trees_seconds = (double)NAN};
 	fab_efi_of(&o->problem, result, &o->efi[o->n]);
 	o->efi[o->n].max_height = o->loaded.max_height;

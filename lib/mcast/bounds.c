@@ -6,6 +6,7 @@
 #include "fabric/graph.h"
 #include "fabric/shape.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,53 +15,91 @@ enum {
 	MAX_SPANNED = 1024, /* larger groups have too many pairs of switches */
 };
 
-static uint32_t ceil_div(uint64_t a, uint64_t b)
-{
-	return (uint32_t)((a + b - 1) / b);
-}
+/* Less capacity than this is what rounding leaves of none. */
+static const double FAINT = 1e-6;
 
-/* What is known so far, with what proves it; `p` is borrowed. */
+/* Part of a sum that may be rounding. */
+static const double ROUNDING = 1e-9;
+
+/* What is known so far, with what proves it; all borrowed. */
 struct best {
 	const struct fab_mcast_problem *p;
 	struct fab_bound *out;
+	/* of weighted loads, else both NULL: the largest so far, without a certificate */
+	const struct fab_weights *weights;
+	double *load;
 };
 
-static bool is_better(const struct best *b, uint32_t value)
+static double demand_of(const struct best *b, uint32_t group)
 {
-	return value > b->out->value;
+	return b->weights ? b->weights->demand[group] : 1;
 }
 
-static void offer(const struct best *b, enum fab_bound_kind kind, uint32_t value)
+static double capacity_of(const struct best *b, uint32_t cable)
 {
+	return b->weights ? b->weights->capacity[cable] : 1;
+}
+
+/* What one of these cables has at least; groups are whole, and so are demands of one
+ * granule on cables that are all the same. */
+static double share(const struct best *b, double demand, double capacity)
+{
+	const struct fab_weights *w = b->weights;
+	double granules;
+
+	if (!w)
+		return ceil(demand / capacity);
+	if (!(w->granule > 0) || !(w->even > 0))
+		return demand / capacity;
+	granules = demand / w->granule / (capacity / w->even);
+	return ceil(granules - ROUNDING * granules) * w->granule / w->even;
+}
+
+static bool is_better(const struct best *b, double value)
+{
+	return value > (b->weights ? *b->load : b->out->value);
+}
+
+static void offer(const struct best *b, enum fab_bound_kind kind, double value)
+{
+	if (b->weights) {
+		*b->load = value;
+		return;
+	}
 	fab_bound_fini(b->out);
-	*b->out = (struct fab_bound){.kind = kind, .value = value};
+	*b->out = (struct fab_bound){.kind = kind, .value = (uint32_t)value};
 	if (kind == FAB_BOUND_CUT || kind == FAB_BOUND_PARTS)
 		b->out->part = FAB_NEW(b->p->f->n_switches, uint32_t);
 }
 
 /* The switches of a part against all others. */
-static void offer_cut(const struct best *b, uint32_t value, const uint32_t *part,
+static void offer_cut(const struct best *b, double value, const uint32_t *part,
 		      uint32_t inside)
 {
 	if (!is_better(b, value))
 		return;
 	offer(b, FAB_BOUND_CUT, value);
+	if (b->weights)
+		return;
 	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
 		b->out->part[s] = part[s] == inside ? 0 : FAB_NONE;
 }
 
 /* What a division into parts asks of the cables between them. */
 struct demand {
-	uint32_t *crossing; /* [n_parts] groups with members in the part and outside it */
-	uint64_t n_joins;   /* cables between parts that all groups need together */
+	double *crossing; /* [n_parts] groups with members in the part and outside it */
+	double *largest;  /* [n_parts] demand of one of them */
+	double joins;	  /* cables between parts that all groups need together */
 };
 
-static void count_demand(const struct fab_groups *g, const uint32_t *part,
-			 uint32_t n_parts, struct demand *d)
+static void count_demand(const struct best *b, const uint32_t *part, uint32_t n_parts,
+			 struct demand *d)
 {
+	const struct fab_groups *g = b->p->groups;
 	uint32_t *seen = FAB_NEW0(n_parts, uint32_t);
 
-	d->crossing = FAB_NEW0(n_parts, uint32_t);
+	d->crossing = FAB_NEW0(n_parts, double);
+	d->largest = FAB_NEW0(n_parts, double);
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t first = part[g->sw[g->sw_first[i]]], touched = 0;
 		bool is_split = false;
@@ -76,12 +115,13 @@ static void count_demand(const struct fab_groups *g, const uint32_t *part,
 			if (p == FAB_NONE || seen[p] == i + 1)
 				continue;
 			seen[p] = i + 1;
-			d->crossing[p]++;
+			d->crossing[p] += demand_of(b, i);
+			d->largest[p] = fmax(d->largest[p], demand_of(b, i));
 			touched++;
 		}
 		/* a tree over k parts has k-1 cables between parts, whatever lies within
 		 */
-		d->n_joins += touched ? touched - 1 : 0;
+		d->joins += touched ? (touched - 1) * demand_of(b, i) : 0;
 	}
 	free(seen);
 }
@@ -90,37 +130,47 @@ static void count_demand(const struct fab_groups *g, const uint32_t *part,
 static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_parts)
 {
 	const struct fab_fabric *f = b->p->f;
-	uint32_t *cables = FAB_NEW0(n_parts, uint32_t);
-	uint64_t between = 0;
+	double *across = FAB_NEW0(n_parts, double); /* capacity out of a part */
+	double *widest = FAB_NEW0(n_parts, double); /* of one cable */
+	double between = 0;
 	struct demand d = {0};
 
-	count_demand(b->p->groups, part, n_parts, &d);
+	count_demand(b, part, n_parts, &d);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+			double capacity = capacity_of(b, f->arc_cable[a]);
 			uint32_t t = f->arc_peer[a];
 
 			if (part[s] == part[t])
 				continue;
-			if (part[s] != FAB_NONE)
-				cables[part[s]]++;
-			between += s < t || part[s] == FAB_NONE || part[t] == FAB_NONE;
+			if (part[s] != FAB_NONE) {
+				across[part[s]] += capacity;
+				widest[part[s]] = fmax(widest[part[s]], capacity);
+			}
+			if (s < t || part[s] == FAB_NONE || part[t] == FAB_NONE)
+				between += capacity;
 		}
 	for (uint32_t p = 0; p < n_parts; p++)
-		if (cables[p])
-			offer_cut(b, ceil_div(d.crossing[p], cables[p]), part, p);
-	if (between && is_better(b, ceil_div(d.n_joins, between))) {
-		offer(b, FAB_BOUND_PARTS, ceil_div(d.n_joins, between));
-		memcpy(b->out->part, part, f->n_switches * sizeof(*part));
+		if (across[p] > 0) {
+			offer_cut(b, share(b, d.crossing[p], across[p]), part, p);
+			offer_cut(b, share(b, d.largest[p], widest[p]), part, p);
+		}
+	if (between > 0 && is_better(b, share(b, d.joins, between))) {
+		offer(b, FAB_BOUND_PARTS, share(b, d.joins, between));
+		if (!b->weights)
+			memcpy(b->out->part, part, f->n_switches * sizeof(*part));
 	}
 	free(d.crossing);
-	free(cables);
+	free(d.largest);
+	free(across);
+	free(widest);
 }
 
 uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
 			     const uint32_t *part, uint32_t n_parts)
 {
 	struct fab_bound bound = {.kind = FAB_BOUND_NONE};
-	const struct best best = {problem, &bound};
+	const struct best best = {.p = problem, .out = &bound};
 	uint32_t value;
 
 	try_parts(&best, part, n_parts);
@@ -187,13 +237,14 @@ static void try_pods(const struct best *b, uint32_t *part)
  */
 struct slabs {
 	uint32_t size;
-	bool *is_on;	  /* [size] the group has a member there */
-	uint32_t *cables; /* [size * size] between two values */
-	uint32_t *split;  /* [size * size] groups cut by low .. high-1 */
+	bool *is_on;	/* [size] the group has a member there */
+	double *cables; /* [size * size] between two values */
+	double *split;	/* [size * size] groups cut by low .. high-1 */
 };
 
-/* For one group: every interval that holds some of its values and not all. */
-static void count_split(struct slabs *x)
+/* For a group of this demand: every interval that holds some of its values and not all.
+ */
+static void count_split(struct slabs *x, double demand)
 {
 	uint32_t total = 0;
 
@@ -206,34 +257,40 @@ static void count_split(struct slabs *x)
 
 		for (uint32_t high = low; high < x->size; high++) {
 			inside += x->is_on[high];
-			x->split[low * x->size + high] += inside && inside < total;
+			if (inside && inside < total)
+				x->split[low * x->size + high] += demand;
 		}
 	}
 }
 
 /* The values of the best interval, low to high. */
-static uint32_t best_slab(const struct slabs *x, uint32_t *first, uint32_t *last)
+static double best_slab(const struct best *b, const struct slabs *x, uint32_t *first,
+			uint32_t *last)
 {
-	uint32_t bound = 0;
+	double bound = 0;
 
 	for (uint32_t low = 0; low < x->size; low++) {
-		uint64_t across = 0;
+		double across = 0;
 
 		for (uint32_t high = low; high < x->size; high++) {
+			double value;
+
 			/* `high` joins the interval: its cables out are new, those in go
 			 */
 			for (uint32_t v = 0; v < x->size; v++) {
-				uint32_t cables = x->cables[high * x->size + v];
+				double cables = x->cables[high * x->size + v];
 
 				if (v >= low && v < high)
 					across -= cables;
 				else if (v != high)
 					across += cables;
 			}
-			if (!across ||
-			    ceil_div(x->split[low * x->size + high], across) <= bound)
+			value = across > FAINT
+					? share(b, x->split[low * x->size + high], across)
+					: 0;
+			if (value <= bound)
 				continue;
-			bound = ceil_div(x->split[low * x->size + high], across);
+			bound = value;
 			*first = low;
 			*last = high;
 		}
@@ -246,24 +303,25 @@ static void try_slabs(const struct best *b, const struct fab_shape *shape, uint3
 {
 	const struct fab_fabric *f = b->p->f;
 	const struct fab_groups *g = b->p->groups;
-	uint32_t n_dims = shape->n_dims, size = shape->dims[dim], bound, low = 0,
-		 high = 0;
+	uint32_t n_dims = shape->n_dims, size = shape->dims[dim], low = 0, high = 0;
+	double bound;
 	struct slabs x = {.size = size,
 			  .is_on = FAB_NEW(size, bool),
-			  .cables = FAB_NEW0((size_t)size * size, uint32_t),
-			  .split = FAB_NEW0((size_t)size * size, uint32_t)};
+			  .cables = FAB_NEW0((size_t)size * size, double),
+			  .split = FAB_NEW0((size_t)size * size, double)};
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
 			x.cables[shape->coords[s * n_dims + dim] * size +
-				 shape->coords[f->arc_peer[a] * n_dims + dim]]++;
+				 shape->coords[f->arc_peer[a] * n_dims + dim]] +=
+				capacity_of(b, f->arc_cable[a]);
 	for (uint32_t i = 0; i < g->n; i++) {
 		memset(x.is_on, 0, size * sizeof(*x.is_on));
 		for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1]; s++)
 			x.is_on[shape->coords[g->sw[s] * n_dims + dim]] = true;
-		count_split(&x);
+		count_split(&x, demand_of(b, i));
 	}
-	bound = best_slab(&x, &low, &high);
+	bound = best_slab(b, &x, &low, &high);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint32_t at = shape->coords[s * n_dims + dim];
 
@@ -323,11 +381,12 @@ static uint64_t spanning_hops(const struct fab_dist *dist, const uint32_t *sw, u
  * has at least k-1 edges, and at least k / (2(k-1)) of their least spanning tree: walking
  * round it visits all of them, leave out the longest step (Kou, Markowsky, Berman 1981).
  */
-static uint32_t metric_bound(const struct fab_mcast_problem *problem)
+static double metric_bound(const struct best *b)
 {
+	const struct fab_mcast_problem *problem = b->p;
 	const struct fab_groups *g = problem->groups;
-	uint32_t cables = problem->f->arc_first[problem->f->n_switches] / 2;
-	uint64_t *edges = FAB_NEW(g->n, uint64_t), total = 0;
+	double capacity = 0, total = 0;
+	uint64_t *edges = FAB_NEW(g->n, uint64_t);
 	uint8_t nearest[MAX_SPANNED];
 
 	for (uint32_t i = 0; i < g->n; i++) {
@@ -346,26 +405,45 @@ static uint32_t metric_bound(const struct fab_mcast_problem *problem)
 				edges[i] = half > edges[i] ? half : edges[i];
 			}
 		}
-		total += edges[i];
+		total += (double)edges[i] * demand_of(b, i);
 	}
 	free(edges);
-	return cables ? ceil_div(total, cables) : 0;
+	for (uint32_t c = 0; c < problem->f->n_switch_links; c++)
+		capacity += capacity_of(b, c);
+	return capacity > 0 ? share(b, total, capacity) : 0;
+}
+
+static void try_all(const struct best *b)
+{
+	uint32_t *part = FAB_NEW(b->p->f->n_switches, uint32_t);
+	double hops;
+
+	try_switches(b, part);
+	try_pods(b, part);
+	try_shape(b, part);
+	hops = metric_bound(b);
+	if (is_better(b, hops))
+		offer(b, FAB_BOUND_HOPS, hops);
+	free(part);
 }
 
 void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
 			     struct fab_bound *out)
 {
-	uint32_t *part = FAB_NEW(problem->f->n_switches, uint32_t), hops;
-	const struct best best = {problem, out};
+	const struct best best = {.p = problem, .out = out};
 
 	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
-	try_switches(&best, part);
-	try_pods(&best, part);
-	try_shape(&best, part);
-	hops = metric_bound(problem);
-	if (is_better(&best, hops))
-		offer(&best, FAB_BOUND_HOPS, hops);
-	free(part);
+	try_all(&best);
+}
+
+double fab_mcast_load_bound(const struct fab_mcast_problem *problem)
+{
+	double load = 0;
+	const struct best best = {
+		.p = problem, .weights = problem->weights, .load = &load};
+
+	try_all(&best);
+	return load;
 }
 
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)

@@ -54,6 +54,10 @@ bool fab_bound_is_low_only(enum fab_bound_kind kind);
  */
 void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
 			     struct fab_bound *out);
+/* The largest of the same bounds for the largest weighted load (problem->weights):
+ * demands and capacities in the place of groups and cables, and the largest demand over
+ * the largest capacity. As long. */
+double fab_mcast_load_bound(const struct fab_mcast_problem *problem);
 /* Its value. As long. */
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 

@@ -12,6 +12,8 @@ struct fab_efi {
 			      0 */
 	uint32_t max_height; /* switch hops */
 	uint64_t tree_links; /* switch-to-switch, summed over groups */
+	/* weighted load of a switch-to-switch cable, NaN without weights */
+	double max_load, mean_load;
 };
 
 /* O(cables + members). */
@@ -27,8 +29,8 @@ uint32_t *fab_efi_histogram(const struct fab_fabric *f, const uint32_t *load,
 
 /*
  * The `want` fullest switch-to-switch cables, fullest first, then by cable id; unused
- * ones are left out. Writes at most `want` ids to `out`, returns how many. O(cables log
- * want).
+ * ones are left out. By their weighted loads unless `weighted` is NULL. Writes at most
+ * `want` ids to `out`, returns how many. O(cables log want).
  */
-uint32_t fab_efi_fullest(const struct fab_fabric *f, const uint32_t *load, uint32_t want,
-			 uint32_t *out);
+uint32_t fab_efi_fullest(const struct fab_fabric *f, const uint32_t *load,
+			 const double *weighted, uint32_t want, uint32_t *out);

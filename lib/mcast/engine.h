@@ -16,12 +16,15 @@
 #include "mcast/forest.h"
 #include "mcast/groups.h"
 #include "mcast/roots.h"
+#include "mcast/weights.h"
 
 /* What all engines of a run share. */
 struct fab_mcast_problem {
 	const struct fab_fabric *f;
 	const struct fab_dist *dist;
 	const struct fab_groups *groups;
+	/* what engines that heed loads balance; NULL: every group and cable counts 1 */
+	const struct fab_weights *weights;
 };
 
 enum fab_root_rule {
@@ -53,6 +56,7 @@ const char *fab_mcast_ended_name(enum fab_mcast_ended ended);
 struct fab_mcast_state {
 	const struct fab_mcast_problem *problem;
 	uint32_t *load;	    /* [n_switch_links] groups on each cable: its EFI so far */
+	uint64_t *units;    /* [n_switch_links] their demands; NULL without weights */
 	uint32_t *root_use; /* [n_switches] groups rooted there */
 	uint32_t *adjacent; /* [n_switches] sum of the loads of its cables */
 	uint32_t *mark;	    /* [n_switches] == stamp: in the tree being grown */
@@ -68,6 +72,7 @@ struct fab_mcast_options {
 	int n_threads; /* 0: as many as OpenMP gives */
 	enum fab_root_ties root_ties;
 	uint32_t bound;		  /* what fab_mcast_lower_bound() says; 0: not known */
+	double load_bound;	  /* the same of weighted loads */
 	fab_progress_fn progress; /* may be NULL */
 	void *progress_context;
 	unsigned height_slack; /* hops that trees may be higher than the least, of
@@ -94,6 +99,7 @@ struct fab_mcast_engine {
 			       revise trees (mcast/rivals.h) */
 	bool may_be_higher; /* its trees need not be of minimal height */
 	bool takes_slack;   /* it heeds height_slack of the options */
+	bool heeds_weights; /* it lowers the largest weighted load, where there is one */
 	/* Scratch of the engine; NULL: none. scratch_free NULL: free(). */
 	void *(*scratch_new)(const struct fab_mcast_problem *problem);
 	void (*scratch_free)(void *scratch);
@@ -135,6 +141,14 @@ static inline void fab_mcast_join(struct fab_mcast_state *s, uint32_t sw, uint32
 	s->mark[sw] = s->stamp;
 	s->forest.sw[s->n_edges] = sw;
 	s->forest.cable[s->n_edges++] = cable;
+}
+
+/* What is balanced: the groups on a cable, or with weights their demands over its
+ * capacity. O(1). */
+static inline double fab_mcast_level(const struct fab_mcast_state *s, uint32_t cable)
+{
+	return s->units ? (double)s->units[cable] * s->problem->weights->per_unit[cable]
+			: s->load[cable];
 }
 
 /* Is the switch in the tree of the group at hand? O(1). */

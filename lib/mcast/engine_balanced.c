@@ -27,7 +27,7 @@ enum { STEPS_EDGE = 80, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
 struct scratch {
 	struct fab_cheap_tree *tree;
 	struct fab_prices prices; /* none before the first tree */
-	uint32_t max;		  /* largest load so far */
+	double max;		  /* largest level (fab_mcast_level()) so far */
 	/* the tree of the root that was chosen last, until it is grown */
 	uint32_t group, root;
 	FAB_VEC(uint32_t) sw, cable;
@@ -62,7 +62,8 @@ static double grow_from(struct fab_mcast_state *s, uint32_t group, uint32_t root
 	struct scratch *x = s->scratch;
 
 	if (!x->prices.load)
-		fab_prices_init(&x->prices, s->load);
+		fab_prices_of(&x->prices, s);
+	fab_prices_set_group(&x->prices, group);
 	return fab_cheap_tree_grow(x->tree, &x->prices, g->sw + g->sw_first[group],
 				   fab_group_n_switches(g, group), root, limit);
 }
@@ -115,10 +116,10 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	}
 	for (size_t i = 0; i < x->sw.n; i++) {
 		uint32_t cable = x->cable.v[i];
+		double level = fab_prices_level(&x->prices, cable);
 
 		fab_mcast_join(s, x->sw.v[i], cable);
-		if (s->load[cable] >= x->max)
-			x->max = s->load[cable] + 1;
+		x->max = level > x->max ? level : x->max;
 	}
 	x->root = FAB_NONE; /* loads will be others */
 	fab_prices_set_limit(&x->prices, x->max);
@@ -133,16 +134,15 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 				    .n_rounds = ROUNDS,
 				    .n_attempts = 1};
 	uint64_t edges = STEPS_EDGE * s->n_edges;
-
-	uint32_t max;
+	double max;
 
 	n.n_steps = edges > n.n_steps ? edges : n.n_steps;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
 	do {
-		max = fab_mcast_max_load(s);
+		max = fab_mcast_max_level(s);
 		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
 			return 1;
-	} while (fab_mcast_take_rival(problem, s, o) && fab_mcast_max_load(s) < max);
+	} while (fab_mcast_take_rival(problem, s, o) && fab_mcast_max_level(s) < max);
 	return 0;
 }
 
@@ -166,6 +166,7 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 		  "group takes the cheapest tree when its turn comes, and no "
 		  "other is revised.",
 	.takes_slack = true,
+	.heeds_weights = true,
 	.scratch_new = scratch_new,
 	.scratch_free = scratch_free,
 	.choose_root = choose_root,

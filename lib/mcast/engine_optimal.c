@@ -25,7 +25,7 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 		limited.until = fab_now() + o->time_limit_s;
 	if (fab_mcast_balanced.solve(problem, s, &limited))
 		return 1;
-	if (o->raise_bound && fab_mcast_max_load(s) > o->bound)
+	if (o->raise_bound && !problem->weights && fab_mcast_max_load(s) > o->bound)
 		limited.bound = o->raise_bound(o->raise_bound_context);
 	s->ended = fab_negotiate(s, &n);
 	return s->ended == FAB_ENDED_FAILED;
@@ -62,6 +62,7 @@ const struct fab_mcast_engine fab_mcast_optimal = {
 		  "the trees are the best that there were. `ended` says which. Never "
 		  "above `balanced`.",
 	.takes_slack = true,
+	.heeds_weights = true,
 	.scratch_new = scratch_new,
 	.scratch_free = scratch_free,
 	.choose_root = choose_root,

@@ -13,10 +13,10 @@
 /* Candidate sets held at a time, and how many groups are routed between two reports. */
 enum { ROOTS_BYTES = 16 << 20 };
 
-static bool exceeds(const struct fab_mcast_state *s, uint32_t group, uint32_t cap)
+static bool reaches(const struct fab_mcast_state *s, uint32_t group, double cap)
 {
 	for (uint64_t e = s->forest.first[group]; e < s->n_edges; e++)
-		if (s->load[s->forest.cable[e]] > cap)
+		if (fab_mcast_level(s, s->forest.cable[e]) >= cap)
 			return true;
 	return false;
 }
@@ -33,7 +33,7 @@ static void route_group(struct fab_mcast_grower *r,
 					  fab_mcast_root_value(s, r->engine->root_rule));
 
 	fab_mcast_state_grow(s, r->engine, candidates->roots, group, root);
-	r->is_over = r->cap != UINT32_MAX && exceeds(s, group, r->cap);
+	r->is_over = r->cap > 0 && reaches(s, group, r->cap);
 }
 
 /* The groups whose candidates are at hand. */

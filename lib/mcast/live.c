@@ -42,7 +42,7 @@ struct fab_live *fab_live_new(const struct fab_fabric *f, const struct fab_dist 
 				     .sw_first = l->sw_first,
 				     .same_as = &l->same_as,
 				     .sw = FAB_NEW(f->n_switches, uint32_t)};
-	l->problem = (struct fab_mcast_problem){f, dist, &l->one};
+	l->problem = (struct fab_mcast_problem){f, dist, &l->one, NULL};
 	l->engine = engine;
 	l->ties = ties;
 	fab_mcast_state_init(&l->state, &l->problem, engine);
@@ -122,13 +122,13 @@ static void count_peak(struct fab_live *l, const struct tree *t)
 static void take_out(struct fab_live *l, const struct tree *t)
 {
 	if (t->root != FAB_NONE)
-		fab_mcast_state_drop(&l->state, t->root, t->cable, t->n_edges);
+		fab_mcast_state_drop(&l->state, 0, t->root, t->cable, t->n_edges);
 }
 
 static void put_in(struct fab_live *l, const struct tree *t)
 {
 	if (t->root != FAB_NONE)
-		fab_mcast_state_count(&l->state, t->root, t->cable, t->n_edges);
+		fab_mcast_state_count(&l->state, 0, t->root, t->cable, t->n_edges);
 }
 
 /* The tree of the members. */

@@ -8,6 +8,7 @@ struct walk {
 	const struct fab_fabric *f;
 	const struct fab_groups *groups;
 	const struct fab_mft *mft;
+	const struct fab_weights *weights; /* may be NULL */
 	struct fab_loaded *out;
 	uint32_t stamp;
 	uint32_t *is_out;    /* [n_ports] == stamp: packets leave by it */
@@ -89,6 +90,9 @@ static void follow(struct walk *w, uint64_t e, uint64_t no_entry)
 		return;
 	w->is_used[cable] = w->stamp;
 	w->out->load[cable]++;
+	if (w->weights)
+		w->out->weighted[cable] +=
+			w->weights->demand[w->stamp - 1] / w->weights->capacity[cable];
 	meet(w, to, no_entry);
 	a = top_of(w, sw);
 	b = top_of(w, to);
@@ -217,11 +221,12 @@ static void walk_group(struct walk *w, uint32_t group, uint16_t mlid)
 
 void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 		   const uint16_t *mlid, const struct fab_mft *mft,
-		   struct fab_loaded *out)
+		   const struct fab_weights *weights, struct fab_loaded *out)
 {
 	struct walk w = {.f = f,
 			 .groups = groups,
 			 .mft = mft,
+			 .weights = weights,
 			 .out = out,
 			 .is_out = FAB_NEW0(f->n_ports, uint32_t),
 			 .is_used = FAB_NEW0(f->n_switch_links, uint32_t),
@@ -234,6 +239,8 @@ void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 			 .queue = FAB_NEW(f->n_switches, uint32_t)};
 
 	*out = (struct fab_loaded){.load = FAB_NEW0(f->n_switch_links, uint32_t)};
+	if (weights)
+		out->weighted = FAB_NEW0(f->n_switch_links, double);
 	for (uint32_t i = 0; i < groups->n; i++)
 		walk_group(&w, i, mlid[i]);
 	free(w.is_out);
@@ -250,6 +257,7 @@ void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 void fab_loaded_fini(struct fab_loaded *loaded)
 {
 	free(loaded->load);
+	free(loaded->weighted);
 	free(loaded->broken.v);
 	*loaded = (struct fab_loaded){0};
 }

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "mcast/mcfdbs.h"
+#include "mcast/weights.h"
 
 enum fab_broken_kind {
 	FAB_BROKEN_LOOP,      /* `count` cables more than a tree has: packets multiply */
@@ -27,6 +28,7 @@ struct fab_broken {
 
 struct fab_loaded {
 	uint32_t *load;	     /* [n_switch_links] groups that leave by either end */
+	double *weighted;    /* [n_switch_links] weighted loads; NULL without weights */
 	uint32_t max_height; /* of the groups without a fault, switch hops */
 	uint32_t n_broken;   /* groups with a fault */
 	FAB_VEC(struct fab_broken) broken; /* by group, then kind */
@@ -38,12 +40,12 @@ struct fab_loaded {
  * when the port of its switch that leads to it (port 0 for a switch) is in the table;
  * groups of fewer than two members need nothing. The height is the least over all
  * switches of the most hops, along the group's cables, to a member's switch: that of an
- * engine's tree when the tables hold one. *out is ended by fab_loaded_fini(). O(entries +
- * members + switches + ports).
+ * engine's tree when the tables hold one. `weights` may be NULL. *out is ended by
+ * fab_loaded_fini(). O(entries + members + switches + ports).
  */
 void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
 		   const uint16_t *mlid, const struct fab_mft *mft,
-		   struct fab_loaded *out);
+		   const struct fab_weights *weights, struct fab_loaded *out);
 void fab_loaded_fini(struct fab_loaded *loaded);
 
 /* "loop", "cut-off", "one-sided", "no-cable". O(1). */

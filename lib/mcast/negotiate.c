@@ -11,6 +11,7 @@
 #include "mcast/revise.h"
 #include "mcast/state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,10 @@
 /* Each group in excess costs so much at first, so much more a round, and this at most;
  * a cable with one too many becomes so much more expensive in a round. */
 static const double EXCESS = 4, EXCESS_GROWTH = 1.3, EXCESS_MAX = 1e6, FACTOR_STEP = 0.3;
+
+/* With weights: the least step between two targets, in what a group adds in the mean; and
+ * levels that differ by less are equal. */
+static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + 1e-9;
 
 /* Groups between two looks at the clock. */
 enum { LOOK = 16 };
@@ -28,21 +33,26 @@ struct negotiation {
 	struct fab_prices prices;
 	struct fab_reroute *reroute;
 	struct fab_revision revision;
-	uint32_t target;
-	uint64_t excess;		/* groups above the target, over all cables */
-	uint64_t turn;			/* rounds so far: other chances each */
-	uint32_t max, n_at_max;		/* of the trees now */
-	uint32_t kept_max, kept_at_max; /* of the best trees so far */
+	double target; /* levels (fab_mcast_level()): largest that is tried for */
+	double step;   /* how much less than there is; 1 without weights */
+	double bound;  /* none can be less */
+	double mean;   /* what a group adds; 1 without weights */
+	double excess; /* above the target, over all cables */
+	uint64_t turn; /* rounds so far: other chances each */
+	double max;    /* level of the trees now */
+	uint32_t n_at_max;
+	double kept_max; /* of the best trees so far */
+	uint32_t kept_at_max;
 	struct fab_forest kept;
 	enum fab_mcast_ended ended; /* DONE: not yet */
 };
 
 static void measure(struct negotiation *x)
 {
-	x->max = x->n_at_max = 0;
-	x->excess = 0;
+	x->max = x->excess = 0;
+	x->n_at_max = 0;
 	for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++) {
-		uint32_t load = x->s->load[c];
+		double load = fab_mcast_level(x->s, c);
 
 		if (load > x->max) {
 			x->max = load;
@@ -87,7 +97,7 @@ static bool is_above(const struct negotiation *x, uint32_t group)
 	const uint32_t *cable = fab_revision_cables(&x->revision, group);
 
 	for (uint32_t i = 0; i < fab_revision_size(&x->revision, group); i++)
-		if (x->s->load[cable[i]] > x->target)
+		if (fab_mcast_level(x->s, cable[i]) > x->target)
 			return true;
 	return false;
 }
@@ -95,9 +105,12 @@ static bool is_above(const struct negotiation *x, uint32_t group)
 /* Cables above the target become more expensive for good. */
 static void raise_factors(struct negotiation *x)
 {
-	for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++)
-		if (x->s->load[c] > x->target)
-			x->prices.factor[c] += FACTOR_STEP * (x->s->load[c] - x->target);
+	for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++) {
+		double excess = fab_mcast_level(x->s, c) - x->target;
+
+		if (excess > 0)
+			x->prices.factor[c] += FACTOR_STEP * excess / x->mean;
+	}
 }
 
 static void tell(const struct negotiation *x)
@@ -106,8 +119,10 @@ static void tell(const struct negotiation *x)
 
 	if (!x->o->is_told)
 		return;
-	snprintf(text, sizeof(text), "largest EFI %u on %u cables, bound %u; trying %u,",
-		 x->kept_max, x->kept_at_max, x->o->options->bound, x->target);
+	snprintf(text, sizeof(text),
+		 "largest %s %.6g on %u cables, bound %.6g; trying %.6g,",
+		 x->s->units ? "load" : "EFI", x->kept_max, x->kept_at_max, x->bound,
+		 x->target);
 	fab_progress_report(text, "rounds", x->turn, 0);
 }
 
@@ -156,7 +171,7 @@ static bool reach_target(struct negotiation *x)
 {
 	double excess = EXCESS;
 	uint32_t stalls = 0;
-	uint64_t least;
+	double least;
 
 	measure(x);
 	least = x->excess;
@@ -175,22 +190,47 @@ static bool reach_target(struct negotiation *x)
 	return !x->excess;
 }
 
+/* Is there nothing left to gain? One group on a cable is little enough. */
+static bool is_least(const struct negotiation *x)
+{
+	return x->kept_max <= x->bound || (!x->s->units && x->kept_max <= 1);
+}
+
+/* The next target: less by a step, which with weights is large at first. */
+static void set_target(struct negotiation *x)
+{
+	if (x->s->units && x->step > (x->kept_max - x->bound) / 2)
+		x->step = (x->kept_max - x->bound) / 2;
+	x->target = x->kept_max - x->step;
+	if (x->s->units)
+		x->target *= ROUNDING;
+}
+
+/* A target was not reached: a nearer one, if there can be one. */
+static bool has_nearer(struct negotiation *x)
+{
+	if (!x->s->units || x->step < LEAST_STEP * x->mean)
+		return false;
+	x->step /= 2;
+	return true;
+}
+
 static void negotiate(struct negotiation *x)
 {
-	uint32_t bound = x->o->options->bound, given_up = 0;
+	uint32_t given_up = 0;
 
 	while (x->ended == FAB_ENDED_DONE) {
-		if (x->kept_max <= bound || x->kept_max <= 1) {
+		if (is_least(x)) {
 			x->ended = FAB_ENDED_BOUND;
 			break;
 		}
-		x->target = x->kept_max - 1;
+		set_target(x);
 		if (reach_target(x) || x->ended != FAB_ENDED_DONE)
 			continue;
 		restore_best(x);
 		for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++)
 			x->prices.factor[c] = 1;
-		if (++given_up >= x->o->n_attempts)
+		if (!has_nearer(x) && ++given_up >= x->o->n_attempts)
 			x->ended = FAB_ENDED_STALL;
 	}
 }
@@ -198,10 +238,17 @@ static void negotiate(struct negotiation *x)
 enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				   const struct fab_negotiation *o)
 {
-	struct negotiation x = {.s = s, .o = o, .kept_max = UINT32_MAX};
+	struct negotiation x = {
+		.s = s, .o = o, .kept_max = HUGE_VAL, .mean = 1, .step = 1};
 	uint32_t n_cables = s->problem->f->n_switch_links;
 
-	fab_prices_init(&x.prices, s->load);
+	x.bound = fab_mcast_bound_of(s->problem, o->options);
+	if (s->units) {
+		x.bound *= ROUNDING;
+		x.mean = s->problem->weights->step;
+		x.step = HUGE_VAL;
+	}
+	fab_prices_of(&x.prices, s);
 	x.prices.factor = FAB_NEW(n_cables, double);
 	for (uint32_t c = 0; c < n_cables; c++)
 		x.prices.factor[c] = 1;

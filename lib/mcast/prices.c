@@ -3,12 +3,16 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* One that would exceed the limit costs GUARD times as much as one that would reach it.
  * One that exceeds it already outweighs all cables of a tree that exceed it by the group
  * at hand, so that no reroute makes it worse. */
 static const double FACTOR = 4, GUARD = 4096, FORBIDDEN = 1e15, FLOOR = 1e-9;
+/* The same for a target that may be exceeded; a sum of demands is no more than this
+ * because of rounding. */
+static const double TARGET_FLOOR = 1e-3, LEVEL_ROUNDING = 1 + 1e-12;
 
 /* Groups in excess that are told apart. */
 enum { EXCESS = 64 };
@@ -19,9 +23,28 @@ void fab_prices_init(struct fab_prices *p, const uint32_t *load)
 	fab_prices_set_limit(p, 1);
 }
 
+void fab_prices_of(struct fab_prices *p, const struct fab_mcast_state *s)
+{
+	const struct fab_weights *w = s->problem->weights;
+
+	fab_prices_init(p, s->load);
+	if (!w)
+		return;
+	p->state = s;
+	p->per_step = w->step > 0 ? 1 / w->step : 1;
+	fab_prices_set_limit(p, w->step);
+}
+
+void fab_prices_set_group(struct fab_prices *p, uint32_t group)
+{
+	if (p->state)
+		p->group_units = p->state->problem->weights->units[group];
+}
+
 void fab_prices_fini(struct fab_prices *p)
 {
 	free(p->by_load);
+	free(p->by_gap);
 	free(p->factor);
 	*p = (struct fab_prices){0};
 }
@@ -38,7 +61,18 @@ static void set_below(struct fab_prices *p, uint32_t target, double floor)
 		p->by_load[load] = price > floor ? price : floor;
 }
 
-void fab_prices_set_limit(struct fab_prices *p, uint32_t target)
+/* Of weighted loads: up to the target a step costs FACTOR, above it `over` each. */
+static void set_steps(struct fab_prices *p, double target, double floor, double over)
+{
+	p->limit = target * LEVEL_ROUNDING;
+	p->over = over;
+	p->by_gap = fab_realloc(p->by_gap, FAB_PRICES_PARTS * FAB_PRICES_STEPS + 1,
+				sizeof(*p->by_gap));
+	for (int i = 0; i <= FAB_PRICES_PARTS * FAB_PRICES_STEPS; i++)
+		p->by_gap[i] = fmax(pow(FACTOR, -(double)i / FAB_PRICES_PARTS), floor);
+}
+
+static void set_loads(struct fab_prices *p, uint32_t target)
 {
 	if (p->by_load && target == p->target)
 		return;
@@ -48,11 +82,27 @@ void fab_prices_set_limit(struct fab_prices *p, uint32_t target)
 		p->by_load[load] = FORBIDDEN;
 }
 
-void fab_prices_set_target(struct fab_prices *p, uint32_t target, double excess)
+void fab_prices_set_limit(struct fab_prices *p, double target)
 {
-	set_below(p, target, 1e-3);
-	for (uint32_t load = target; load < p->n; load++)
-		p->by_load[load] = excess * (load - target + 1);
+	if (!p->state)
+		set_loads(p, (uint32_t)target);
+	else if (!p->by_gap)
+		set_steps(p, target, FLOOR, GUARD);
+	else
+		p->limit = target * LEVEL_ROUNDING;
+}
+
+void fab_prices_set_target(struct fab_prices *p, double target, double excess)
+{
+	uint32_t whole = (uint32_t)target;
+
+	if (p->state) {
+		set_steps(p, target, TARGET_FLOOR, excess);
+		return;
+	}
+	set_below(p, whole, TARGET_FLOOR);
+	for (uint32_t load = whole; load < p->n; load++)
+		p->by_load[load] = excess * (load - whole + 1);
 }
 
 double fab_prices_sum(const struct fab_prices *p, const uint32_t *cable, uint64_t n)

@@ -180,13 +180,14 @@ static uint8_t height_of_best(struct fab_reroute *r, uint32_t group)
 }
 
 void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
-		       const struct fab_prices *prices, uint32_t group, uint64_t turn)
+		       struct fab_prices *prices, uint32_t group, uint64_t turn)
 {
 	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2], n;
 	uint32_t old = fab_revision_root(revision, group);
 	uint64_t seed = fab_mix64(fab_mix64(r->options->seed ^ turn << 32) ^ group);
 
 	fab_revision_take_out(revision, group);
+	fab_prices_set_group(prices, group);
 	r->best.root = FAB_NONE;
 	r->best.price = fab_prices_sum(prices, fab_revision_cables(revision, group),
 				       fab_revision_size(revision, group));

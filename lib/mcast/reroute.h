@@ -22,6 +22,6 @@ void fab_reroute_free(struct fab_reroute *reroute);
  * loads, which follow. `turn` chooses roots by chance. O(roots tried * tree).
  */
 void fab_reroute_group(struct fab_reroute *reroute, struct fab_revision *revision,
-		       const struct fab_prices *prices, uint32_t group, uint64_t turn);
+		       struct fab_prices *prices, uint32_t group, uint64_t turn);
 /* Cables that were looked at so far: a measure of time that repeats. O(1). */
 uint64_t fab_reroute_steps(const struct fab_reroute *reroute);

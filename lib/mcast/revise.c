@@ -69,13 +69,13 @@ void fab_revision_end(struct fab_revision *r)
 
 void fab_revision_take_out(struct fab_revision *r, uint32_t group)
 {
-	fab_mcast_state_drop(r->s, fab_revision_root(r, group),
+	fab_mcast_state_drop(r->s, group, fab_revision_root(r, group),
 			     fab_revision_cables(r, group), r->n_edges[group]);
 }
 
 void fab_revision_put_back(struct fab_revision *r, uint32_t group)
 {
-	fab_mcast_state_count(r->s, fab_revision_root(r, group),
+	fab_mcast_state_count(r->s, group, fab_revision_root(r, group),
 			      fab_revision_cables(r, group), r->n_edges[group]);
 }
 

@@ -5,6 +5,7 @@
 #include "mcast/grow.h"
 #include "mcast/state.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static bool is_rival(const struct fab_mcast_engine *engine)
@@ -15,12 +16,12 @@ static bool is_rival(const struct fab_mcast_engine *engine)
 /* The one with the smallest largest load, of equal ones the first; n: all are over. */
 static size_t best_of(const struct fab_mcast_grower *rivals, size_t n)
 {
-	uint32_t least = UINT32_MAX;
+	double least = HUGE_VAL;
 	size_t best = n;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t max = rivals[i].is_over ? UINT32_MAX
-						 : fab_mcast_max_load(rivals[i].state);
+		double max = rivals[i].is_over ? HUGE_VAL
+					       : fab_mcast_max_level(rivals[i].state);
 
 		if (max < least) {
 			least = max;
@@ -40,16 +41,17 @@ bool fab_mcast_take_rival(const struct fab_mcast_problem *problem,
 		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_state);
 	struct fab_mcast_grower *rivals =
 		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_grower);
-	uint32_t max = fab_mcast_max_load(state);
+	double max = fab_mcast_max_level(state);
+	double bound = fab_mcast_bound_of(problem, options);
 	double seconds = 0;
 	size_t n = 0, best;
 
-	for (size_t i = 0; i < fab_mcast_n_engines && max > options->bound; i++) {
+	for (size_t i = 0; i < fab_mcast_n_engines && max > bound; i++) {
 		if (!is_rival(fab_mcast_engines[i]))
 			continue;
 		fab_mcast_state_init(&own[n], problem, fab_mcast_engines[i]);
 		rivals[n] = (struct fab_mcast_grower){
-			.engine = fab_mcast_engines[i], .state = &own[n], .cap = max - 1};
+			.engine = fab_mcast_engines[i], .state = &own[n], .cap = max};
 		n++;
 	}
 	(void)fab_mcast_grow(problem, rivals, n, &quiet, &seconds);

@@ -27,8 +27,7 @@ static int grow(const struct fab_mcast_problem *problem, struct run *runs, size_
 	for (size_t i = 0; i < n_runs; i++)
 		if (runs[i].engine->grow)
 			growers[n++] = (struct fab_mcast_grower){.engine = runs[i].engine,
-								 .state = &runs[i].state,
-								 .cap = UINT32_MAX};
+								 .state = &runs[i].state};
 	stopped = fab_mcast_grow(problem, growers, n, options, roots_seconds);
 	n = 0;
 	for (size_t i = 0; i < n_runs; i++)
@@ -50,6 +49,16 @@ static int solve(const struct fab_mcast_problem *problem, struct run *r,
 	return stopped;
 }
 
+static double *weighted_loads(const struct fab_mcast_state *s)
+{
+	uint32_t n = s->problem->f->n_switch_links;
+	double *load = s->units ? FAB_NEW(n, double) : NULL;
+
+	for (uint32_t c = 0; load && c < n; c++)
+		load[c] = fab_mcast_level(s, c);
+	return load;
+}
+
 static void hand_over(struct run *r, unsigned slack, struct fab_mcast_result *out)
 {
 	*out = (struct fab_mcast_result){.engine = r->engine,
@@ -59,6 +68,7 @@ static void hand_over(struct run *r, unsigned slack, struct fab_mcast_result *ou
 					 .ended = r->state.ended,
 					 .height_slack =
 						 r->engine->takes_slack ? slack : 0};
+	out->weighted = weighted_loads(&r->state);
 	r->state.forest = (struct fab_forest){0};
 	r->state.load = NULL;
 	fab_mcast_state_fini(&r->state);
@@ -94,5 +104,7 @@ void fab_mcast_result_fini(struct fab_mcast_result *result)
 {
 	fab_forest_fini(&result->forest);
 	free(result->load);
+	free(result->weighted);
 	result->load = NULL;
+	result->weighted = NULL;
 }

@@ -7,7 +7,9 @@
 struct fab_mcast_result {
 	const struct fab_mcast_engine *engine;
 	struct fab_forest forest;
-	uint32_t *load; /* [n_switch_links] EFI of every switch-to-switch cable */
+	uint32_t *load;	  /* [n_switch_links] EFI of every switch-to-switch cable */
+	double *weighted; /* [n_switch_links] their weighted loads; NULL without weights
+			   */
 	double trees_seconds;
 	enum fab_mcast_ended ended;
 	unsigned height_slack; /* trees may be so much higher than the least */

@@ -13,6 +13,8 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 
 	*s = (struct fab_mcast_state){.problem = problem};
 	s->load = FAB_NEW0(f->n_switch_links, uint32_t);
+	if (problem->weights)
+		s->units = FAB_NEW0(f->n_switch_links, uint64_t);
 	s->root_use = FAB_NEW0(f->n_switches, uint32_t);
 	s->adjacent = FAB_NEW0(f->n_switches, uint32_t);
 	s->mark = FAB_NEW0(f->n_switches, uint32_t);
@@ -28,6 +30,7 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 void fab_mcast_state_fini(struct fab_mcast_state *s)
 {
 	free(s->load);
+	free(s->units);
 	free(s->root_use);
 	free(s->adjacent);
 	free(s->mark);
@@ -52,10 +55,16 @@ const uint32_t *fab_mcast_root_value(const struct fab_mcast_state *s,
 	return NULL;
 }
 
-void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t root,
+static uint64_t units_of(const struct fab_mcast_state *s, uint32_t group)
+{
+	return s->units ? s->problem->weights->units[group] : 0;
+}
+
+void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t group, uint32_t root,
 			   const uint32_t *cable, uint64_t n_edges)
 {
 	const struct fab_fabric *f = s->problem->f;
+	uint64_t units = units_of(s, group);
 
 	s->root_use[root]++;
 	for (uint64_t e = 0; e < n_edges; e++) {
@@ -64,6 +73,8 @@ void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t root,
 		s->load[c]++;
 		s->adjacent[f->port_node[f->cable_a[c]]]++;
 		s->adjacent[f->port_node[f->cable_b[c]]]++;
+		if (s->units)
+			s->units[c] += units;
 	}
 }
 
@@ -95,13 +106,15 @@ void fab_mcast_state_grow(struct fab_mcast_state *s,
 	s->mark[root] = ++s->stamp;
 	engine->grow(s, group);
 	s->forest.first[group + 1] = s->n_edges;
-	fab_mcast_state_count(s, root, s->forest.cable + first, s->n_edges - first);
+	fab_mcast_state_count(s, group, root, s->forest.cable + first,
+			      s->n_edges - first);
 }
 
-void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t root, const uint32_t *cable,
-			  uint64_t n_edges)
+void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t group, uint32_t root,
+			  const uint32_t *cable, uint64_t n_edges)
 {
 	const struct fab_fabric *f = s->problem->f;
+	uint64_t units = units_of(s, group);
 
 	s->root_use[root]--;
 	for (uint64_t e = 0; e < n_edges; e++) {
@@ -110,6 +123,8 @@ void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t root, const uint32
 		s->load[c]--;
 		s->adjacent[f->port_node[f->cable_a[c]]]--;
 		s->adjacent[f->port_node[f->cable_b[c]]]--;
+		if (s->units)
+			s->units[c] -= units;
 	}
 }
 
@@ -122,16 +137,33 @@ uint32_t fab_mcast_max_load(const struct fab_mcast_state *s)
 	return max;
 }
 
+double fab_mcast_max_level(const struct fab_mcast_state *s)
+{
+	double max = 0;
+
+	for (uint32_t c = 0; c < s->problem->f->n_switch_links; c++)
+		max = fab_mcast_level(s, c) > max ? fab_mcast_level(s, c) : max;
+	return max;
+}
+
+double fab_mcast_bound_of(const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_options *options)
+{
+	return problem->weights ? options->load_bound : options->bound;
+}
+
 void fab_mcast_state_take(struct fab_mcast_state *s, struct fab_mcast_state *other)
 {
 	struct fab_mcast_state old = *s;
 
 	s->load = other->load;
+	s->units = other->units;
 	s->root_use = other->root_use;
 	s->adjacent = other->adjacent;
 	s->forest = other->forest;
 	s->n_edges = other->n_edges;
 	other->load = old.load;
+	other->units = old.units;
 	other->root_use = old.root_use;
 	other->adjacent = old.adjacent;
 	other->forest = old.forest;

@@ -22,19 +22,25 @@ void fab_mcast_state_grow(struct fab_mcast_state *s,
 			  const struct fab_mcast_engine *engine,
 			  const struct fab_roots *roots, uint32_t group, uint32_t root);
 
-/* Count a tree in the loads and uses: its root and the cables of its edges. O(edges). */
-void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t root,
+/* Count the tree of a group in the loads and uses: its root and the cables of its edges.
+ * O(edges). */
+void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t group, uint32_t root,
 			   const uint32_t *cable, uint64_t n_edges);
 
 /*
  * Take a tree out of the loads and uses again: its root and the cables of its edges.
  * O(edges).
  */
-void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t root, const uint32_t *cable,
-			  uint64_t n_edges);
+void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t group, uint32_t root,
+			  const uint32_t *cable, uint64_t n_edges);
 
 /* The largest load. O(cables). */
 uint32_t fab_mcast_max_load(const struct fab_mcast_state *s);
+/* The largest of what is balanced, and what it cannot be less than by the options.
+ * fab_mcast_max_level: O(cables), fab_mcast_bound_of: O(1). */
+double fab_mcast_max_level(const struct fab_mcast_state *s);
+double fab_mcast_bound_of(const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_options *options);
 
 /* Swap trees, loads and uses with those of another state of the same problem. O(1). */
 void fab_mcast_state_take(struct fab_mcast_state *s, struct fab_mcast_state *other);

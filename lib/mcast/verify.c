@@ -5,6 +5,7 @@
 #include "base/progress.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct check {
 	uint32_t *parent; /* [n_switches] in the tree at hand */
 	uint32_t *in;	  /* [n_switches] group + 1 whose tree the switch was last in */
 	uint32_t *load;	  /* [n_switch_links] */
+	double *demand;	  /* [n_switch_links] of the groups on it; NULL without weights */
 };
 
 static int wrong(const struct check *c, uint32_t group, const char *what)
@@ -58,6 +60,8 @@ static int read_tree(struct check *c, uint32_t group)
 		if (c->parent[sw] == FAB_NONE || c->parent[sw] == sw)
 			return wrong(c, group, "has a cable that is not at its switch");
 		c->load[cable]++;
+		if (c->demand)
+			c->demand[cable] += c->p->weights->demand[group];
 	}
 	return 0;
 }
@@ -202,6 +206,27 @@ static int check_trees(struct check *c)
 	return rc;
 }
 
+/* The loads that are stated against those of the trees. */
+static int check_loads(const struct check *c)
+{
+	for (uint32_t i = 0; i < c->p->f->n_switch_links; i++)
+		if (c->load[i] != c->r->load[i])
+			return fab_fail(
+				c->err, EPROTO,
+				"algorithm %s: cable %u carries %u trees, %u stated",
+				c->r->engine->name, i, c->load[i], c->r->load[i]);
+	for (uint32_t i = 0; c->demand && i < c->p->f->n_switch_links; i++) {
+		double load = c->demand[i] / c->p->weights->capacity[i];
+
+		if (fabs(load - c->r->weighted[i]) > 1e-9 * load + 1e-12)
+			return fab_fail(c->err, EPROTO,
+					"algorithm %s: cable %u has the load %g, %g "
+					"stated",
+					c->r->engine->name, i, load, c->r->weighted[i]);
+	}
+	return 0;
+}
+
 int fab_mcast_verify(const struct fab_mcast_problem *problem,
 		     const struct fab_mcast_result *result, struct fab_err *err)
 {
@@ -214,16 +239,16 @@ int fab_mcast_verify(const struct fab_mcast_problem *problem,
 			  .load = FAB_NEW0(f->n_switch_links, uint32_t)};
 	int rc = check_distances(&c);
 
+	if (problem->weights)
+		c.demand = FAB_NEW0(f->n_switch_links, double);
+
 	if (!rc)
 		rc = check_trees(&c);
-	for (uint32_t i = 0; i < f->n_switch_links && !rc; i++)
-		if (c.load[i] != result->load[i])
-			rc = fab_fail(
-				err, EPROTO,
-				"algorithm %s: cable %u carries %u trees, %u stated",
-				result->engine->name, i, c.load[i], result->load[i]);
+	if (!rc)
+		rc = check_loads(&c);
 	free(c.parent);
 	free(c.in);
 	free(c.load);
+	free(c.demand);
 	return rc;
 }

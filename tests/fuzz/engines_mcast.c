@@ -117,7 +117,7 @@ static void write_and_read(const struct fab_mcast_problem *problem,
 	if (n && !is_refused) {
 		fuzz_sound(fab_mcfdbs_read(problem->f, "t", text, n, false, &mft, &err),
 			   &err, "mcfdbs");
-		fab_loaded_of(problem->f, problem->groups, mlid, mft, &loaded);
+		fab_loaded_of(problem->f, problem->groups, mlid, mft, NULL, &loaded);
 		fuzz_must(!loaded.n_broken, "a broken tree is written", r->engine->name);
 		fuzz_must(!memcmp(loaded.load, r->load,
 				  problem->f->n_switch_links * sizeof(*r->load)),

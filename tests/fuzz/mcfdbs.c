@@ -54,7 +54,7 @@ static void analyse(const struct fab_fabric *f, const struct fab_groups *g,
 
 	if (fab_groups_mlids(g, mlid, NULL))
 		abort();
-	fab_loaded_of(f, g, mlid, mft, &loaded);
+	fab_loaded_of(f, g, mlid, mft, NULL, &loaded);
 	if (loaded.n_broken > g->n || loaded.broken.n < loaded.n_broken ||
 	    loaded.max_height >= f->n_switches)
 		abort();

@@ -116,10 +116,10 @@ Test(efi, fullest_cables_of_few)
 	struct ring r;
 
 	ring_init(&r, seats, 3);
-	cr_assert_eq(fab_efi_fullest(r.f, load, 0, out), 0);
-	cr_assert_eq(fab_efi_fullest(r.f, load, 1, out), 1);
+	cr_assert_eq(fab_efi_fullest(r.f, load, NULL, 0, out), 0);
+	cr_assert_eq(fab_efi_fullest(r.f, load, NULL, 1, out), 1);
 	cr_assert_eq(out[0], 2);
-	cr_assert_eq(fab_efi_fullest(r.f, load, 4, out), 3);
+	cr_assert_eq(fab_efi_fullest(r.f, load, NULL, 4, out), 3);
 	cr_assert_eq(out[0], 2);
 	cr_assert_eq(out[1], 1);
 	cr_assert_eq(out[2], 3);

@@ -463,7 +463,7 @@ Test(mcast, efi_counts_every_cable)
 	cr_assert_eq(count[efi.max], efi.n_at_max);
 	cr_assert_eq(efi.tree_links, r[0].forest.first[s.groups->n]);
 	cr_assert_float_eq(efi.mean, (double)efi.tree_links / s.f->n_switch_links, 1e-9);
-	n = fab_efi_fullest(s.f, r[0].load, 7, fullest);
+	n = fab_efi_fullest(s.f, r[0].load, NULL, 7, fullest);
 	cr_assert_eq(n, 7);
 	cr_assert_eq(r[0].load[fullest[0]], efi.max);
 	for (uint32_t i = 1; i < n; i++)

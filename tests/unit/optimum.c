@@ -8,6 +8,7 @@
 #include "support/routed.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { TINY_CABLES = 7, TINY_SETS = 1 << TINY_CABLES, TINY_GROUPS = 4, TINY_FAR = 99 };
@@ -19,6 +20,7 @@ struct tiny {
 	uint32_t height[TINY_GROUPS][TINY_SETS], least[TINY_GROUPS];
 	bool low_only;
 	uint32_t load[TINY_CABLES];
+	double demand[TINY_GROUPS], capacity[TINY_CABLES], sum[TINY_CABLES];
 };
 
 static uint32_t end_a(const struct tiny *t, uint32_t c)
@@ -121,6 +123,29 @@ static uint32_t optimum(struct tiny *t, bool low_only)
 	while (!fits(t, 0, limit))
 		limit++;
 	return limit;
+}
+
+/* The least largest weighted load of trees of the groups from g on, if less than `best`.
+ */
+static double least_load(struct tiny *t, uint32_t g, double best)
+{
+	double max = 0;
+
+	for (uint32_t c = 0; c < t->s.f->n_switch_links; c++)
+		if (t->sum[c] / t->capacity[c] > max)
+			max = t->sum[c] / t->capacity[c];
+	if (max >= best || g == t->s.groups->n)
+		return max < best ? max : best;
+	for (uint32_t i = 0; i < t->n_trees[g]; i++) {
+		if (t->low_only && t->height[g][i] > t->least[g])
+			continue;
+		for (uint32_t c = 0; c < TINY_CABLES; c++)
+			t->sum[c] += t->trees[g][i] >> c & 1 ? t->demand[g] : 0;
+		best = least_load(t, g + 1, best);
+		for (uint32_t c = 0; c < TINY_CABLES; c++)
+			t->sum[c] -= t->trees[g][i] >> c & 1 ? t->demand[g] : 0;
+	}
+	return best;
 }
 
 /* 2 to 5 switches with two adapters each, connected, cables by chance. */
@@ -229,4 +254,92 @@ Test(optimum, below_the_optimum_of_all_trees)
 	cr_assert_gt(reached.searched, N / 2, "%u of %u", reached.searched, N);
 	cr_assert_gt(reached.balanced, N * 9 / 10, "%u of %u", reached.balanced, N);
 	cr_assert_geq(reached.optimal, N * 98 / 100, "%u of %u", reached.optimal, N);
+}
+
+/* Demands and capacities by chance, all sums of them exact. */
+static struct fab_weights *draw_weights(struct tiny *t, struct fab_rng *rng)
+{
+	struct fab_weights *w;
+	struct fab_err err;
+	bool is_even = fab_rng_below(rng, 2);
+
+	for (uint32_t g = 0; g < t->s.groups->n; g++)
+		t->demand[g] = (double)fab_rng_below(rng, 9) / 2;
+	cr_assert_eq(fab_weights_new(t->s.f, t->s.groups, t->demand, false, &w, &err), 0);
+	for (uint32_t c = 0; c < t->s.f->n_switch_links; c++) {
+		double share = w->per_unit[c] * w->capacity[c];
+
+		w->capacity[c] = is_even ? 2 : 1 << fab_rng_below(rng, 3);
+		w->per_unit[c] = share / w->capacity[c];
+		t->capacity[c] = w->capacity[c];
+	}
+	w->even = is_even ? 2 : 0;
+	return w;
+}
+
+struct weighted {
+	unsigned n, bound, balanced, optimal, less;
+};
+
+static void check_weighted(uint64_t seed, struct weighted *reached)
+{
+	struct fab_mcast_result results[ROUTED_MAX_ENGINES];
+	struct fab_efi efi[ROUTED_MAX_ENGINES];
+	struct tiny *t = FAB_NEW0(1, struct tiny);
+	double best, best_low, bound, least = HUGE_VAL, fewest = HUGE_VAL;
+	struct fab_weights *w;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed);
+	routed_init(&t->s, tiny_fabric(&rng), 1 + (uint32_t)fab_rng_below(&rng, 4), 4,
+		    seed);
+	t->n = t->s.f->n_switches;
+	t->s.problem.weights = w = draw_weights(t, &rng);
+	list_trees(t);
+	best = least_load(t, 0, HUGE_VAL);
+	t->low_only = true;
+	best_low = least_load(t, 0, HUGE_VAL);
+	bound = fab_mcast_load_bound(&t->s.problem);
+	cr_expect_leq(bound, best * (1 + 1e-9), "seed %llu: load %g, bound %g",
+		      (unsigned long long)seed, best, bound);
+	routed_all(&t->s, results, efi);
+	for (size_t e = 0; e < fab_mcast_n_engines; e++) {
+		const struct fab_mcast_engine *engine = results[e].engine;
+
+		cr_expect_geq(efi[e].max_load,
+			      (engine->may_be_higher ? best : best_low) * (1 - 1e-9),
+			      "seed %llu: %s", (unsigned long long)seed, engine->name);
+		if (!engine->heeds_weights && !engine->may_be_higher)
+			fewest = fmin(fewest, efi[e].max_load);
+		if (engine->heeds_weights)
+			least = efi[e].max_load;
+		if (engine == &fab_mcast_balanced) {
+			cr_expect_leq(least, fewest * (1 + 1e-9), "seed %llu",
+				      (unsigned long long)seed);
+			reached->balanced += least <= best_low * (1 + 1e-9);
+			reached->less += least < fewest * (1 - 1e-9);
+		}
+		if (engine == &fab_mcast_optimal)
+			reached->optimal += least <= best_low * (1 + 1e-9);
+	}
+	reached->bound += bound >= best * (1 - 1e-9);
+	reached->n++;
+	routed_end(results);
+	fab_weights_free(w);
+	routed_fini(&t->s);
+	free(t);
+}
+
+Test(optimum, weighted_loads)
+{
+	struct weighted reached = {0};
+
+	for (uint64_t seed = 0; seed < 300; seed++)
+		check_weighted(seed, &reached);
+	cr_assert_gt(reached.bound, reached.n / 2, "%u of %u", reached.bound, reached.n);
+	cr_assert_gt(reached.balanced, reached.n * 85 / 100, "%u of %u", reached.balanced,
+		     reached.n);
+	cr_assert_gt(reached.optimal, reached.n * 95 / 100, "%u of %u", reached.optimal,
+		     reached.n);
+	cr_assert_gt(reached.less, reached.n / 20, "%u of %u", reached.less, reached.n);
 }

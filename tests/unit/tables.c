@@ -117,7 +117,7 @@ static void check_each_entry(const struct fab_mcast_problem *p, const uint16_t *
 			mft->num[gone] && fab_node_is_switch(p->f, p->f->port_node[peer]);
 		struct fab_loaded loaded;
 
-		fab_loaded_of(p->f, p->groups, mlid, &less, &loaded);
+		fab_loaded_of(p->f, p->groups, mlid, &less, NULL, &loaded);
 		cr_assert_eq(loaded.n_broken, 1);
 		cr_assert_eq(loaded.broken.n, 1);
 		cr_assert_eq(loaded.broken.v[0].kind,
@@ -163,7 +163,7 @@ static void round_trip(const struct fab_fabric *f, const char *spec)
 		cr_assert(fab_is_mcfdbs(text, n));
 		mft = read_tables(f, text, n);
 		check_members(&p, mft);
-		fab_loaded_of(f, g, mlid, mft, &loaded);
+		fab_loaded_of(f, g, mlid, mft, NULL, &loaded);
 		fab_efi_of(&p, &r, &efi);
 		cr_expect_eq(loaded.n_broken, 0, "%s", fab_mcast_engines[i]->name);
 		cr_expect_eq(loaded.max_height, efi.max_height);
@@ -219,7 +219,7 @@ static struct fab_loaded analyse(const struct fab_fabric *f, const char *text,
 	cr_assert_eq(fab_groups_builder_finish(b, false, groups, NULL), 0);
 	cr_assert_leq((*groups)->n, 4);
 	cr_assert_eq(fab_groups_mlids(*groups, mlid, NULL), 0);
-	fab_loaded_of(f, *groups, mlid, mft, &loaded);
+	fab_loaded_of(f, *groups, mlid, mft, NULL, &loaded);
 	fab_mft_free(mft);
 	return loaded;
 }
