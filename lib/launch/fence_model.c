@@ -8,6 +8,7 @@
 /* Of a node: when each part of it is free, and when it has all of the steps before. */
 struct node {
 	double processor, out, in, ready;
+	size_t sends; /* the last step in which it does */
 };
 
 struct arrival {
@@ -51,35 +52,56 @@ static void receive(struct node *to, const struct arrival *a,
 	to->ready = later(to->ready, to->processor);
 }
 
-/* The messages v[n] of one step. */
-static void do_step(struct node *nodes, const struct fab_fence_message *v, size_t n,
-		    struct arrival *arrivals, const struct fab_fence_job *job)
+/* What has come to nodes that send in step `now` (0: to all) is received by them, in the
+ * order in which it came; the rest waits on. Returns how many do. */
+static size_t receive_all(struct node *nodes, struct arrival *v, size_t n, size_t now,
+			  const struct fab_launch_costs *c)
 {
+	size_t left = 0;
+
+	qsort(v, n, sizeof(*v), cmp);
 	for (size_t i = 0; i < n; i++)
-		arrivals[i] = send(&nodes[v[i].from], &v[i], job);
-	qsort(arrivals, n, sizeof(*arrivals), cmp);
-	for (size_t i = 0; i < n; i++)
-		receive(&nodes[arrivals[i].to], &arrivals[i], &job->costs);
+		if (!now || nodes[v[i].to].sends == now)
+			receive(&nodes[v[i].to], &v[i], c);
+		else
+			v[left++] = v[i];
+	return left;
+}
+
+static double time_of(const struct fab_fence_plan *plan, const struct fab_fence_job *job,
+		      struct node *nodes, struct arrival *waiting)
+{
+	const struct fab_fence_message *m = plan->messages.v;
+	size_t n_waiting = 0, now = 0;
+	double end = 0;
+
+	for (uint32_t repeat = 0; repeat < plan->n_repeats; repeat++)
+		for (size_t i = 0, last; i < plan->messages.n; i = last) {
+			now++;
+			for (last = i;
+			     last < plan->messages.n && m[last].step == m[i].step; last++)
+				nodes[m[last].from].sends = now;
+			n_waiting =
+				receive_all(nodes, waiting, n_waiting, now, &job->costs);
+			for (size_t k = i; k < last; k++)
+				waiting[n_waiting++] =
+					send(&nodes[m[k].from], &m[k], job);
+		}
+	receive_all(nodes, waiting, n_waiting, 0, &job->costs);
+	for (uint32_t i = 0; i < plan->n_nodes; i++)
+		end = later(end, nodes[i].ready);
+	return end;
 }
 
 double fab_fence_model_of_plan(const struct fab_fence_plan *plan,
 			       const struct fab_fence_job *job)
 {
 	struct node *nodes = FAB_NEW0(plan->n_nodes, struct node);
-	struct arrival *arrivals = FAB_NEW(plan->messages.n + 1, struct arrival);
-	double end = 0;
+	/* what waits: of a plan that is repeated at most those of two repeats */
+	struct arrival *waiting = FAB_NEW(2 * plan->messages.n + 1, struct arrival);
+	double end = time_of(plan, job, nodes, waiting);
 
-	for (uint32_t repeat = 0; repeat < plan->n_repeats; repeat++)
-		for (size_t i = 0, n; i < plan->messages.n; i += n) {
-			const struct fab_fence_message *v = plan->messages.v + i;
-
-			for (n = 1; i + n < plan->messages.n && v[n].step == v->step; n++)
-				;
-			do_step(nodes, v, n, arrivals, job);
-		}
-	for (uint32_t i = 0; i < plan->n_nodes; i++)
-		end = later(end, nodes[i].ready);
-	free(arrivals);
+	free(waiting);
 	free(nodes);
 	return end;
 }

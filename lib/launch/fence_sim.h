@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A fence followed through time, message by message, over the paths of the fabric's
+ * tables.
+ *
+ * Model. A node's processor does one thing at a time, in the order in which it is asked:
+ * o for each message to send, o + bytes * C for each that has come. Then the message goes
+ * to the node's cable, and from cable to cable. A cable carries one message at a time, in
+ * the order in which their heads come to it; a message is not stored on its path (cut-
+ * through): it begins on the next cable as soon as that is free, and ends there no sooner
+ * than on the cable before. Buffers are endless. L later than its tail the receiver has
+ * it. When a node has all messages of its earlier steps, it sends those of the next one.
+ * With messages in pieces, pieces of several messages take turns on a cable: the smaller
+ * the pieces, the nearer to what fab_sim_run() computes with output queues for packets;
+ * see fence_packets.h. Without contention it is the closed form.
+ *
+ * Times are whole ticks of 2^-30 us, or of more where a fence takes longer than 2^20 us:
+ * at least 2^50 of them by the contended closed form.
+ */
+#pragma once
+
+#include "launch/fence_paths.h"
+
+struct fab_fence_sim_options {
+	/* Pieces that a message is cut into, 1 .. 64; 0: 1. */
+	uint32_t n_pieces;
+	/* Messages entering cables, at most; 0: 2^26. */
+	uint64_t max_events;
+	/* Go through all repeats of a plan even when they repeat to the tick. */
+	bool without_symmetry;
+};
+
+struct fab_fence_sim {
+	double us; /* until the last node has all; NaN: not known (is_cut) */
+	uint64_t events;
+	uint32_t n_followed; /* repeats of the plan that were followed */
+	/* The last ones that were followed took the same time on every node, to the tick;
+	 * so do all that come. */
+	bool by_symmetry;
+	bool is_cut; /* there were more events than max_events */
+};
+
+/* ERANGE: it would take longer than can be counted. O(messages * hops * log messages). */
+int fab_fence_simulate(const struct fab_fence_plan *plan,
+		       const struct fab_fence_paths *paths,
+		       const struct fab_fence_job *job,
+		       const struct fab_fence_sim_options *options,
+		       struct fab_fence_sim *out, struct fab_err *err) FAB_MUST_CHECK;
