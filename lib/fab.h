@@ -99,6 +99,7 @@
 #include "rdma/arrivals.h"
 #include "rdma/cost.h"
 #include "rdma/rdma.h"
+#include "rdma/pattern.h"
 #include "rdma/window.h"
 #include "sim/sim.h"
 #include "source/source.h"

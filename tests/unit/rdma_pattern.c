@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who transfers to whom. */
+#include "rdma/pattern.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/gen.h"
+#include "support/process.h"
+
+static int make(const char *gen, const char *spec, struct fab_rdma_pattern_problem p,
+		struct fab_rdma_transfers *out, struct fab_err *err)
+{
+	struct fab_fabric *f = test_gen(gen);
+	struct fab_flow_ends ends;
+	int rc;
+
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	p.f = f;
+	p.ends = &ends;
+	rc = fab_rdma_pattern_make(spec, &p, out, err);
+	fab_flow_ends_fini(&ends);
+	fab_fabric_free(f);
+	return rc;
+}
+
+static const struct fab_rdma_pattern_problem one = {
+	.bytes = 1000, .repeats = 1, .seed = 1};
+
+/* "0>13 1>2": the transfers; on the heap. */
+static char *made(const char *gen, const char *spec,
+		  const struct fab_rdma_pattern_problem *p)
+{
+	struct fab_rdma_transfers t;
+	struct fab_err err = {""};
+	char *text = NULL;
+
+	cr_assert_eq(make(gen, spec, *p, &t, &err), 0, "%s: %s", spec, err.text);
+	for (size_t i = 0; i < t.of.n; i++) {
+		cr_assert_neq(t.of.v[i].source, t.of.v[i].target);
+		fab_append(&text, " ", "%u>%u", t.of.v[i].source, t.of.v[i].target);
+	}
+	free(t.of.v);
+	return text;
+}
+
+static void check(const char *spec, const struct fab_rdma_pattern_problem *p,
+		  const char *want)
+{
+	char *text = made("torus:dims=4x3,hosts=1", spec, p);
+
+	cr_expect_str_eq(text, want, "%s: %s", spec, text);
+	free(text);
+}
+
+Test(rdma_pattern, transfers)
+{
+	const struct fab_rdma_pattern_problem read = {
+		.bytes = 1, .repeats = 1, .is_read = true};
+	const struct fab_rdma_pattern_problem twice = {.bytes = 1, .repeats = 2};
+
+	check("pair", &one, "0>7"); /* 2 + 1 hops: x + 2, y + 1 */
+	check("pair:h3,h2", &one, "3>2");
+	check("pair:h3,h2", &read, "2>3");
+	check("incast:3", &one, "1>0 4>0 8>0");
+	check("incast:1", &twice, "1>0 1>0");
+	check("permutation:shift:1", &one,
+	      "0>1 1>2 2>3 3>4 4>5 5>6 6>7 7>8 8>9 9>10 10>11 11>0");
+}
+
+Test(rdma_pattern, all_to_all_is_every_pair_once)
+{
+	struct fab_rdma_transfers t;
+	bool has[12][12] = {{false}};
+
+	cr_assert_eq(make("torus:dims=4x3,hosts=1", "alltoall", one, &t, NULL), 0);
+	cr_assert_eq(t.of.n, 12 * 11);
+	for (size_t i = 0; i < t.of.n; i++) {
+		cr_assert(!has[t.of.v[i].source][t.of.v[i].target]);
+		has[t.of.v[i].source][t.of.v[i].target] = true;
+		cr_assert_eq(t.of.v[i].bytes, 1000);
+	}
+	free(t.of.v);
+}
+
+Test(rdma_pattern, files)
+{
+	struct folder folder;
+	struct fab_rdma_transfers t;
+
+	folder_init(&folder);
+	put("m", "Nodes 12\nConnections 1\n3->2 start 5 size 7\n");
+	put("t", "1us h3 h2 7\n2us h1 h1 9\n2us h1 h0 0\n");
+	cr_assert_eq(make("torus:dims=4x3,hosts=1", "file:m", one, &t, NULL), 0);
+	cr_assert(t.of.n == 1 && t.of.v[0].start_ps == 5 && t.of.v[0].bytes == 7);
+	free(t.of.v);
+	cr_assert_eq(make("torus:dims=4x3,hosts=1", "trace:t", one, &t, NULL), 0);
+	cr_assert(t.of.n == 1 && t.of.v[0].start_ps == 1000000 && t.n_left_out == 2);
+	free(t.of.v);
+	folder_fini(&folder);
+}
+
+Test(rdma_pattern, bad_ones)
+{
+	static const struct {
+		const char *gen, *spec, *says;
+	} cases[] = {
+		{"torus:dims=4x3,hosts=1", "pears",
+		 "there are: pair, permutation, incast:K"},
+		{"torus:dims=4x3,hosts=1", "pair:h1",
+		 "expected pair or pair:SOURCE,TARGET"},
+		{"torus:dims=4x3,hosts=1", "pair:h1,h1", "same endpoint"},
+		{"torus:dims=4x3,hosts=1", "pair:h1,h99", "h99"},
+		{"torus:dims=4x3,hosts=1", "incast:0", "expected incast:K"},
+		{"torus:dims=4x3,hosts=1", "incast:12", "there are 12 live endpoints"},
+		{"torus:dims=4x3,hosts=1", "incast", "expected incast:K"},
+		{"torus:dims=4x3,hosts=1", "alltoall:3", "takes no argument"},
+		{"torus:dims=4x3,hosts=1", "permutation:shift:x", "shift"},
+		{"torus:dims=4x3,hosts=1", "permutation:", "is empty"},
+		{"torus:dims=4x3,hosts=1", "file:", "is empty"},
+		{"torus:dims=4x3,hosts=1", "file:missing", "missing"},
+		{"fattree:radix=2,levels=1", "pair:h0,h5", "h5"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_rdma_transfers t;
+		struct fab_err err = {""};
+
+		cr_expect(make(cases[i].gen, cases[i].spec, one, &t, &err) < 0, "%s",
+			  cases[i].spec);
+		cr_expect(strstr(err.text, cases[i].says), "%s: %s", cases[i].spec,
+			  err.text);
+		cr_expect(!t.of.v);
+	}
+}
