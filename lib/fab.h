@@ -77,6 +77,7 @@
 #include "launch/fence_paths.h"
 #include "launch/fence_sim.h"
 #include "launch/nodes.h"
+#include "launch/params.h"
 #include "launch/size.h"
 #include "mcast/bounds.h"
 #include "mcast/efi.h"

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launch/params.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/namelist.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "launch_params.h"
+
+enum { MAX_CORES = 1 << 20, SHOWN = 40 };
+
+static const struct {
+	const char *name, *unit;
+	double low, high;
+} constants[] = {
+#define FAB_ROW(name, unit, low, high) {#name, unit, low, high},
+	FAB_LAUNCH_CONSTANTS(FAB_ROW)
+#undef FAB_ROW
+};
+
+static struct fab_choice constant_at(size_t i)
+{
+	return (struct fab_choice){.form = constants[i].name};
+}
+
+const struct fab_choices fab_launch_constants = {
+	.what = "constant", .n = FAB_N_LAUNCH_CONSTANTS, .at = constant_at};
+
+const char *fab_launch_constant_unit(enum fab_launch_constant constant)
+{
+	return constants[constant].unit;
+}
+
+const char *fab_origin_name(enum fab_origin origin)
+{
+	static const char *const names[] = {"measured", "survey", "assumed", "given"};
+
+	return names[origin];
+}
+
+struct word {
+	const char *at;
+	size_t len;
+};
+
+static bool is_word(struct word w, const char *text)
+{
+	return w.len == strlen(text) && !memcmp(w.at, text, w.len);
+}
+
+static int shown(struct word w)
+{
+	return w.len < SHOWN ? (int)w.len : SHOWN;
+}
+
+struct reading {
+	struct fab_launch_params *params;
+	bool has_version, is_given[FAB_N_LAUNCH_CONSTANTS];
+};
+
+/* The next word of a line; empty at its end. */
+static struct word next_word(struct fab_item *line)
+{
+	static const char blanks[] = " \t";
+	struct word w;
+
+	while (line->len && memchr(blanks, *line->text, 2)) {
+		line->text++;
+		line->len--;
+	}
+	w.at = line->text;
+	for (w.len = 0; w.len < line->len && !memchr(blanks, w.at[w.len], 2);)
+		w.len++;
+	line->text += w.len;
+	line->len -= w.len;
+	return w;
+}
+
+/* What is left of the line, cut to fit, only what can be shown. */
+static void take_rest(struct fab_item line, char *out, size_t size)
+{
+	struct word w = next_word(&line);
+	char raw[256];
+
+	snprintf(raw, sizeof(raw), "%.*s",
+		 (int)(w.len + line.len < 255 ? w.len + line.len : 255), w.at);
+	fab_text_safe(raw, out, size);
+}
+
+static int expected(const char *what, struct word w, struct fab_err *err)
+{
+	if (!w.len)
+		return fab_fail(err, EINVAL, "expected %s, found the end of the line",
+				what);
+	return fab_fail(err, EINVAL, "expected %s, found '%.*s'", what, shown(w), w.at);
+}
+
+static int read_version(struct reading *r, struct fab_item *line, struct fab_err *err)
+{
+	struct word w = next_word(line);
+
+	if (!is_word(w, "fabric-launch-params"))
+		return fab_fail(err, EINVAL,
+				"no parameter file: expected the line "
+				"'fabric-launch-params %d' first, found '%.*s'",
+				FAB_LAUNCH_PARAMS_VERSION, shown(w), w.at);
+	w = next_word(line);
+	if (!is_word(w, "1"))
+		return fab_fail(err, EINVAL,
+				"a parameter file of version '%.*s': this is version %d",
+				shown(w), w.at, FAB_LAUNCH_PARAMS_VERSION);
+	r->has_version = true;
+	return 0;
+}
+
+/* host, cores, steal, date. 1: it is none of them. */
+static int read_machine(struct fab_launch_params *p, struct word name,
+			struct fab_item *line, struct fab_err *err)
+{
+	struct fab_item rest = *line;
+	struct word w = next_word(&rest);
+	uint64_t n;
+
+	if (is_word(name, "host"))
+		take_rest(*line, p->host, sizeof(p->host));
+	else if (is_word(name, "date"))
+		take_rest(*line, p->date, sizeof(p->date));
+	else if (!is_word(name, "cores") && !is_word(name, "steal"))
+		return 1;
+	else if (is_word(name, "steal") &&
+		 !fab_parse_real(w.at, w.len, 0, 100, &p->steal_percent))
+		return expected("a percentage behind steal", w, err);
+	else if (is_word(name, "cores")) {
+		if (!fab_parse_u64(w.at, w.len, 1, MAX_CORES, &n))
+			return expected("a number behind cores", w, err);
+		p->cores = (uint32_t)n;
+	}
+	return w.len ? 0 : expected("a value", w, err);
+}
+
+static bool take_origin(struct word w, enum fab_origin *out)
+{
+	for (enum fab_origin i = 0; i < FAB_N_ORIGINS; i++)
+		if (is_word(w, fab_origin_name(i))) {
+			*out = i;
+			return true;
+		}
+	return false;
+}
+
+static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_value *out,
+		      struct fab_err *err)
+{
+	struct word w = next_word(line);
+	double low = constants[id].low, high = constants[id].high;
+
+	if (!fab_parse_real(w.at, w.len, low, high, &out->value))
+		return fab_fail(err, EINVAL,
+				"%s: expected a value from %g to %g, found '%.*s'",
+				constants[id].name, low, high, shown(w), w.at);
+	w = next_word(line);
+	if (!is_word(w, constants[id].unit))
+		return fab_fail(err, EINVAL, "%s: expected its unit, %s, found '%.*s'",
+				constants[id].name, constants[id].unit, shown(w), w.at);
+	w = next_word(line);
+	out->spread = (double)NAN;
+	if (!is_word(w, "-") && !fab_parse_real(w.at, w.len, 0, 1e15, &out->spread))
+		return fab_fail(err, EINVAL, "%s: expected its spread or -, found '%.*s'",
+				constants[id].name, shown(w), w.at);
+	w = next_word(line);
+	if (!take_origin(w, &out->origin))
+		return fab_fail(err, EINVAL,
+				"%s: expected its origin, measured, survey, assumed or "
+				"given, found '%.*s'",
+				constants[id].name, shown(w), w.at);
+	take_rest(*line, out->source, sizeof(out->source));
+	return 0;
+}
+
+static int use_line(void *context, struct fab_item line, struct fab_err *err)
+{
+	struct reading *r = context;
+	struct word name;
+	uint32_t id;
+	int rc;
+
+	if (!r->has_version)
+		return read_version(r, &line, err);
+	name = next_word(&line);
+	rc = read_machine(r->params, name, &line, err);
+	if (rc <= 0)
+		return rc;
+	id = fab_choices_find(&fab_launch_constants, name.at, name.len);
+	if (id == FAB_NONE)
+		return fab_choices_refuse(&fab_launch_constants, name.at, name.len, NULL,
+					  err);
+	if (r->is_given[id])
+		return fab_fail(err, EINVAL, "%s is there twice", constants[id].name);
+	r->is_given[id] = true;
+	r->params->of[id] = (struct fab_launch_value){0};
+	return read_value(id, &line, &r->params->of[id], err);
+}
+
+int fab_launch_params_read(struct fab_launch_params *params, const char *file,
+			   const char *text, size_t len, struct fab_err *err)
+{
+	struct fab_launch_params new = *params;
+	struct reading r = {.params = &new};
+	int rc = fab_list_lines(file, text, len, use_line, &r, err);
+
+	if (!rc && !r.has_version)
+		rc = fab_fail(err, EINVAL,
+			      "%s: no parameter file: expected the line "
+			      "'fabric-launch-params %d' first",
+			      file, FAB_LAUNCH_PARAMS_VERSION);
+	if (!rc)
+		*params = new;
+	return rc;
+}
+
+void fab_launch_params_init(struct fab_launch_params *out)
+{
+	struct fab_err err;
+	int rc;
+
+	*out = (struct fab_launch_params){.steal_percent = (double)NAN};
+	rc = fab_launch_params_read(out, "launch.params", launch_params_text,
+				    sizeof(launch_params_text) - 1, &err);
+	/* a test holds the file to this */
+	assert(!rc);
+	(void)rc;
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		out->of[i].is_default = true;
+}
+
+int fab_launch_params_set(struct fab_launch_params *params, const char *text,
+			  struct fab_err *err)
+{
+	size_t len = strcspn(text, "=");
+	uint32_t id = fab_choices_find(&fab_launch_constants, text, len);
+	double value;
+
+	if (!text[len])
+		return fab_fail(err, EINVAL, "'%s': expected NAME=VALUE", text);
+	if (id == FAB_NONE)
+		return fab_choices_refuse(&fab_launch_constants, text, len, NULL, err);
+	if (!fab_parse_real(text + len + 1, strlen(text + len + 1), constants[id].low,
+			    constants[id].high, &value))
+		return fab_fail(err, EINVAL, "'%s': expected a number from %g to %g, %s",
+				text, constants[id].low, constants[id].high,
+				constants[id].unit);
+	params->of[id] = (struct fab_launch_value){
+		.value = value, .spread = (double)NAN, .origin = FAB_GIVEN};
+	return 0;
+}
+
+void fab_launch_params_write(FILE *out, const struct fab_launch_params *params,
+			     const bool only[FAB_N_LAUNCH_CONSTANTS])
+{
+	fprintf(out, "fabric-launch-params %d\n", FAB_LAUNCH_PARAMS_VERSION);
+	if (*params->host)
+		fprintf(out, "host %s\n", params->host);
+	if (params->cores)
+		fprintf(out, "cores %u\n", params->cores);
+	if (!isnan(params->steal_percent))
+		fprintf(out, "steal %.3g\n", params->steal_percent);
+	if (*params->date)
+		fprintf(out, "date %s\n", params->date);
+	fputs("# NAME VALUE UNIT SPREAD ORIGIN SOURCE\n", out);
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
+		const struct fab_launch_value *v = &params->of[i];
+
+		if (only && !only[i])
+			continue;
+		fprintf(out, "%s %.6g %s ", constants[i].name, v->value,
+			constants[i].unit);
+		if (isnan(v->spread))
+			fputs("-", out);
+		else
+			fprintf(out, "%.3g", v->spread);
+		fprintf(out, " %s%s%s\n", fab_origin_name(v->origin),
+			*v->source ? " " : "", v->source);
+	}
+}
