@@ -58,7 +58,8 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 	ROW(vtftr_ib)                                                                    \
 	ROW(minhop)                                                                      \
 	ROW(updn)                                                                        \
-	ROW(dor)
+	ROW(dor)                                                                         \
+	ROW(dor_up)
 
 #define FAB_DECLARE(row) extern const struct fab_unicast_engine fab_unicast_##row;
 FAB_UNICAST_ENGINES(FAB_DECLARE)

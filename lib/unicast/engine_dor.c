@@ -18,6 +18,9 @@
  * of an axis wait for those of later axes only. Rings of four need no lanes, as who goes
  * two hops begins at every second place; rings of three have no path of two hops.
  *
+ * dor-up goes up where both ways are equally short, as simple routers do: one direction
+ * carries more, the other less. Then rings of four need lanes, too.
+ *
  * Dead parts: a ring with one break is a line, which everybody follows (no circle); what
  * no line joins in this order of axes has no path.
  *
@@ -56,6 +59,7 @@ struct dor {
 	const struct fab_faults *faults;
 	struct fab_shape *shape;
 	struct axis axis[FAB_SHAPE_DIMS_MAX];
+	bool ties_go_up; /* of all rings */
 	uint32_t n_axes, n_exits, n_bits;
 	uint32_t *place;      /* [n_switches] */
 	uint32_t *switch_at;  /* [n_switches] by place */
@@ -102,7 +106,8 @@ static void set_axes(struct dor *x)
 	}
 	for (uint32_t d = 0; d < s->n_dims; d++) {
 		struct axis *a = &x->axis[d];
-		bool is_wide = a->line == LINE_RING && a->size >= RING_WITH_LANES;
+		uint32_t with_lanes = x->ties_go_up ? RING_OF_FOUR : RING_WITH_LANES;
+		bool is_wide = a->line == LINE_RING && a->size >= with_lanes;
 
 		a->bit = is_wide ? (uint8_t)x->n_bits++ : NO_BIT;
 		a->first_exit = x->n_exits;
@@ -111,27 +116,32 @@ static void set_axes(struct dor *x)
 	}
 }
 
-static int look(struct dor *x, const struct fab_unicast_problem *problem,
+static int look(struct dor *x, const struct fab_unicast_problem *problem, bool ties_go_up,
 		struct fab_err *err)
 {
 	unsigned max_sls = problem->max_sls ? problem->max_sls : FAB_SLS_MAX;
 	char text[256];
 
-	*x = (struct dor){.f = problem->f, .faults = problem->faults};
+	*x = (struct dor){
+		.f = problem->f, .faults = problem->faults, .ties_go_up = ties_go_up};
 	x->shape = fab_shape_recognize(problem->f);
 	if (x->shape->kind != FAB_SHAPE_TORUS && x->shape->kind != FAB_SHAPE_MESH &&
 	    x->shape->kind != FAB_SHAPE_HYPERX)
 		return fab_fail(err, EINVAL,
-				"dor needs a torus, a mesh or a hyperx, the shape is %s",
+				"%s needs a torus, a mesh or a hyperx, the shape is %s",
+				ties_go_up ? fab_unicast_dor_up.name
+					   : fab_unicast_dor.name,
 				x->shape->kind == FAB_SHAPE_NONE
 					? "none that is known"
 					: fab_shape_text(x->shape, text, sizeof(text)));
 	set_axes(x);
 	if (problem->max_vls > 1 && (x->n_bits > 4 || 1u << x->n_bits > max_sls))
 		return fab_fail(err, EINVAL,
-				"dor needs a service level for each of the 2^%" PRIu32
+				"%s needs a service level for each of the 2^%" PRIu32
 				" sets of rings in which paths cross the dateline, "
 				"there are %u",
+				ties_go_up ? fab_unicast_dor_up.name
+					   : fab_unicast_dor.name,
 				x->n_bits, max_sls);
 	return 0;
 }
@@ -150,7 +160,16 @@ static void dor_fini(struct dor *x)
 static int dor_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
 {
 	struct dor x;
-	int rc = look(&x, problem, err);
+	int rc = look(&x, problem, false, err);
+
+	dor_fini(&x);
+	return rc;
+}
+
+static int dor_up_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
+{
+	struct dor x;
+	int rc = look(&x, problem, true, err);
 
 	dor_fini(&x);
 	return rc;
@@ -278,6 +297,8 @@ static bool tie_goes_down(const struct dor *x, const struct goal *to, uint32_t d
 {
 	uint32_t sum = from;
 
+	if (x->ties_go_up)
+		return false;
 	if (x->axis[d].size == RING_OF_FOUR)
 		return from & 1;
 	for (uint32_t e = d + 1; e < x->n_axes; e++)
@@ -466,7 +487,8 @@ static uint32_t most_turns(struct dor *x)
 {
 	x->n_ties = 1;
 	for (uint32_t d = 0; d < x->n_axes; d++)
-		if (x->axis[d].bit != NO_BIT && x->axis[d].size % 2 == 0)
+		if (x->axis[d].bit != NO_BIT && x->axis[d].size % 2 == 0 &&
+		    !x->ties_go_up)
 			x->n_ties = 2;
 	return x->n_ties * x->n_cables;
 }
@@ -500,11 +522,11 @@ static void add_columns(struct dor *x)
 	r->n_leaves = fab_destination_switches(f, x->faults, NULL, r->leaf);
 }
 
-static int route_dor(const struct fab_unicast_problem *problem, struct fab_routes **out,
-		     struct fab_err *err)
+static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
+		 struct fab_routes **out, struct fab_err *err)
 {
 	struct dor x;
-	int rc = look(&x, problem, err);
+	int rc = look(&x, problem, ties_go_up, err);
 
 	if (!rc) {
 		set_places(&x);
@@ -523,14 +545,27 @@ static int route_dor(const struct fab_unicast_problem *problem, struct fab_route
 					       "order of the axes does not join have no "
 					       "path");
 		else if (x.n_bits && problem->max_vls < 2)
-			x.r->note = fab_strdup("rings of five or more need two lanes, "
-					       "there is one");
+			x.r->note = fab_format("rings of %s or more need two lanes, "
+					       "there is one",
+					       ties_go_up ? "four" : "five");
 		*out = x.r;
 	} else {
 		fab_routes_free(x.r);
 	}
 	dor_fini(&x);
 	return rc;
+}
+
+static int route_dor(const struct fab_unicast_problem *problem, struct fab_routes **out,
+		     struct fab_err *err)
+{
+	return route(problem, false, out, err);
+}
+
+static int route_dor_up(const struct fab_unicast_problem *problem,
+			struct fab_routes **out, struct fab_err *err)
+{
+	return route(problem, true, out, err);
 }
 
 const struct fab_unicast_engine fab_unicast_dor = {
@@ -544,4 +579,15 @@ const struct fab_unicast_engine fab_unicast_dor = {
 		  "the order of axes does not join has no path.",
 	.fits = dor_fits,
 	.route = route_dor,
+};
+
+const struct fab_unicast_engine fab_unicast_dor_up = {
+	.name = "dor-up",
+	.summary = "the same, upwards where both ways round a ring are equally short",
+	.manual = "As `dor`, but where both ways round a ring are equally short all "
+		  "packets "
+		  "go up, as in textbooks and simple routers: shifts by half a ring load "
+		  "one direction twice as much. Rings of four need two lanes, too.",
+	.fits = dor_up_fits,
+	.route = route_dor_up,
 };

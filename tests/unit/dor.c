@@ -18,18 +18,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct fab_routes *route(const struct fab_fabric *f,
-				const struct fab_faults *faults, unsigned max_vls)
+static struct fab_routes *route_by(const struct fab_unicast_engine *engine,
+				   const struct fab_fabric *f,
+				   const struct fab_faults *faults, unsigned max_vls)
 {
 	const struct fab_unicast_problem problem = {
 		.f = f, .faults = faults, .max_vls = max_vls, .n_threads = 1};
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
-	cr_assert_eq(fab_unicast_fits(&fab_unicast_dor, &problem, &err), 0, "%s",
-		     err.text);
-	cr_assert_eq(fab_unicast_dor.route(&problem, &r, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_unicast_fits(engine, &problem, &err), 0, "%s", err.text);
+	cr_assert_eq(engine->route(&problem, &r, &err), 0, "%s", err.text);
 	return r;
+}
+
+static struct fab_routes *route(const struct fab_fabric *f,
+				const struct fab_faults *faults, unsigned max_vls)
+{
+	return route_by(&fab_unicast_dor, f, faults, max_vls);
 }
 
 static struct fab_analysis analysed(const struct fab_routes *r, enum fab_ends ends)
@@ -412,5 +418,58 @@ Test(dor, same_for_any_threads)
 	cr_expect(!memcmp(one->sl, three->sl, (size_t)one->n_columns * f->n_switches));
 	fab_routes_free(one);
 	fab_routes_free(three);
+	fab_fabric_free(f);
+}
+
+/* Where both ways round a ring are equally short, dor-up goes up; lanes make that free of
+ * deadlock, on rings of four too. */
+Test(dor, ties_go_up)
+{
+	static const char *const specs[] = {
+		"torus:dims=4",	  "torus:dims=8",     "torus:dims=5",
+		"torus:dims=4x4", "torus:dims=8x6x4", "torus:dims=6x4x3x2",
+		"torus:dims=3x3", "mesh:dims=4x3",    "hyperx:dims=4x4"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i]);
+		struct fab_routes *r = route_by(&fab_unicast_dor_up, f, NULL, 2);
+		struct unicast_check c = unicast_check(r);
+		struct fab_analysis a = analysed(r, FAB_ENDS_ALL);
+		struct fab_shape *s = fab_shape_recognize(f);
+
+		cr_assert_not(c.has_cycle, "%s", specs[i]);
+		cr_assert_eq(c.minimal, (uint64_t)f->n_switches * (f->n_switches - 1));
+		cr_assert(a.deadlock_free, "%s", specs[i]);
+		for (uint32_t to = 0; s->kind == FAB_SHAPE_TORUS && to < r->n_columns;
+		     to++)
+			for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+				struct fab_path p = fab_path_from(r, sw, to);
+				uint32_t k = s->dims[0], from = s->coords[sw * s->n_dims];
+				uint32_t goal =
+					s->coords[r->column_switch[to] * s->n_dims];
+
+				if ((goal + k - from) % k * 2 != k || !fab_path_step(&p))
+					continue;
+				cr_assert_neq(s->coords[p.at * s->n_dims],
+					      (from + k - 1) % k + (k == 2), "%s",
+					      specs[i]);
+			}
+		fab_shape_free(s);
+		fab_analysis_fini(&a);
+		fab_routes_free(r);
+		fab_fabric_free(f);
+	}
+}
+
+/* One lane alone would not do. */
+Test(dor, ties_that_go_up_need_lanes)
+{
+	struct fab_fabric *f = test_gen("torus:dims=4");
+	struct fab_routes *r = route_by(&fab_unicast_dor_up, f, NULL, 1);
+	struct unicast_check c = unicast_check(r);
+
+	cr_assert(c.has_cycle);
+	cr_assert_str_eq(r->note, "rings of four or more need two lanes, there is one");
+	fab_routes_free(r);
 	fab_fabric_free(f);
 }
