@@ -208,6 +208,8 @@ Test(dor, ties_are_balanced)
 		     {"torus:dims=8x8", 64, 64, 64},
 		     {"torus:dims=4x4x4", 64, 32, 32},
 		     {"torus:dims=5x5", 25, 15, 15},
+		     /* the first axis in turn by the place along the second */
+		     {"torus:dims=6x4", 24, 18, 12},
 		     /* the last axis of 6 by the place alone: 5 and 4 of 9 halves */
 		     {"torus:dims=6x6", 36, 30, 24},
 		     {"torus:dims=6x6,hosts=2", 72, 54, 54},
