@@ -55,6 +55,7 @@ struct faults_params {
 	size_t n_engines;
 	bool has_algorithm;
 	unsigned max_vls, max_sls;
+	const char *root_guids; /* of updn; NULL: it finds its roots */
 	enum fab_ends ends;
 	bool has_ends;
 	bool check;
@@ -127,6 +128,7 @@ struct faults_outcome {
 	struct fab_kfat *kfat;	   /* NULL: none */
 	struct fab_err kfat_error; /* why not */
 	struct fab_faults *faults; /* of the only set; or those that every set has */
+	struct fab_ids roots;	   /* of updn by a list */
 	bool is_one_set;
 	uint64_t n_sets; /* asked for */
 	size_t n;

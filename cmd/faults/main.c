@@ -27,11 +27,17 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices, .max = FAULTS_MAX_ENGINES - 1},
 	{"max-vls", "N",
-	 "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2); where they do not "
-	 "suffice, paths get longer",
+	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2); where they "
+	 "do "
+	 "not suffice, paths of vtftr-ib get longer",
 	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
-	{"max-sls", "N", "Service levels that vtftr-ib may use, 1 to 16 (default 16)",
+	{"max-sls", "N",
+	 "Service levels that vtftr-ib and dor may use, 1 to 16 (default 16)",
 	 FAB_TAKES_NUMBER, TO(max_sls), .min = 1, .max = 16},
+	{"root-guids", "FILE",
+	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each "
+	 "(root_guid_file of OpenSM)",
+	 FAB_TAKES_INPUT, TO(root_guids)},
 	{"endpoints", "KIND",
 	 "Pairs of what: leaves (switches; default on a kfat), hosts (default elsewhere "
 	 "and with --lfts), adapters (SHARP nodes and routers, too) or all (switches' "
@@ -113,6 +119,7 @@ static const struct fab_part parts[] = {
 static const struct fab_relation relations[] = {
 	{"random", FAB_EXCLUDES, "exhaustive"},
 	{"count", FAB_GOES_WITH, "random"},
+	{"root-guids", FAB_GOES_WITH, "algorithm"},
 	{"shard", FAB_GOES_WITH, "count,exhaustive,reliability,criticality"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,exhaustive",

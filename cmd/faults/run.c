@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "faults.h"
+#include "unicast/root_list.h"
 
 /* What is used when nothing is said: what fits the shape. Tables are written of one. */
 static void add_default_engines(struct faults_params *p, const struct faults_outcome *o)
@@ -19,6 +20,22 @@ static void add_default_engines(struct faults_params *p, const struct faults_out
 	p->engines[p->n_engines++] = &fab_unicast_minhop;
 	if (!faults_writes_tables(p))
 		p->engines[p->n_engines++] = &fab_unicast_updn;
+}
+
+static int read_roots(const struct faults_params *p, struct faults_outcome *o,
+		      struct fab_err *err)
+{
+	bool has_updn = false;
+
+	for (size_t i = 0; i < p->n_engines; i++)
+		has_updn |= p->engines[i] == &fab_unicast_updn;
+	if (!p->root_guids)
+		return 0;
+	if (!has_updn)
+		return fab_fail(err, EINVAL,
+				"--root-guids is for algorithm updn, which is not asked "
+				"for");
+	return fab_root_list_read(o->f, p->root_guids, &o->roots, err);
 }
 
 /* Algorithms that cannot route the fabric: those of `all` are left out. */
@@ -138,6 +155,7 @@ static void free_outcome(struct faults_outcome *o)
 	for (size_t i = 0; i < o->critical.n; i++)
 		free(o->critical.v[i].name);
 	free(o->flows.v);
+	free(o->roots.of.v);
 	free(o->reliability.v);
 	free(o->critical.v);
 	free(o->rerouted.v);
@@ -157,6 +175,8 @@ int faults_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 	rc = fab_cli_name_faults(&p->wish.dead, &p->run, f, &o.faults, err);
 	if (!rc)
 		rc = choose_engines(p, &o, err);
+	if (!rc)
+		rc = read_roots(p, &o, err);
 	if (rc)
 		return rc;
 	note_input(p, &o);

@@ -47,6 +47,8 @@ struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					    .kfat = o->kfat,
 					    .max_vls = p->max_vls,
 					    .max_sls = p->max_sls,
+					    .roots = o->roots.of.v,
+					    .n_roots = (uint32_t)o->roots.of.n,
 					    .n_threads = p->run.threads};
 }
 

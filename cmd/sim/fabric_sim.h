@@ -43,6 +43,7 @@ struct sim_params {
 	struct fab_chosen_list algorithms, mcast_algorithms;
 	bool has_algorithm, has_mcast_algorithm;
 	uint32_t max_vls;
+	const char *root_guids; /* of updn; NULL: it finds its roots */
 	const char *mcfdbs;
 	uint32_t mlid_cap; /* 0: a tree for each group */
 	const char *traffic;
@@ -125,6 +126,7 @@ struct sim_outcome {
 	struct fab_kfat *kfat;	 /* NULL: none */
 	struct fab_err kfat_error;
 	struct fab_faults *dead;   /* as named and drawn */
+	struct fab_ids roots;	   /* of updn by a list */
 	struct fab_faults *faults; /* the same, or none of what is left */
 	struct fab_flow_ends ends;
 	uint32_t n_all_ends; /* dead ones, too */

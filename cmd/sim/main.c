@@ -23,8 +23,13 @@ static const struct fab_option options[] = {
 	 "kfat, minhop elsewhere)",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
 	 .choices = &fab_unicast_choices, .max = SIM_MAX_NETS / 2},
-	{"max-vls", "N", "Virtual lanes that vtftr-ib may use, 1 to 15 (default 2)",
+	{"max-vls", "N",
+	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2)",
 	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
+	{"root-guids", "FILE",
+	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each "
+	 "(root_guid_file of OpenSM)",
+	 FAB_TAKES_INPUT, TO(root_guids)},
 	{"mcast-algorithm", "LIST",
 	 "With --traffic=groups: algorithms that make the trees (default fulb): "
 	 "@MULTICAST@",
@@ -179,6 +184,7 @@ static const struct fab_relation relations[] = {
 	{"lfts", FAB_EXCLUDES, "random", "tables that were read do not change"},
 	{"of", FAB_GOES_WITH, "random"},
 	{"rate,sweep", FAB_APART},
+	{"root-guids", FAB_GOES_WITH, "algorithm"},
 	{"closed-loop", FAB_EXCLUDES, "rate,sweep,arrivals"},
 	{"think", FAB_GOES_WITH, "closed-loop"},
 	{"spread-vls", FAB_GOES_WITH, "vls"},

@@ -13,6 +13,7 @@
 #include "mcast/share.h"
 #include "unicast/degraded.h"
 #include "unicast/lfts.h"
+#include "unicast/root_list.h"
 
 static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					     const struct sim_outcome *o)
@@ -21,6 +22,8 @@ static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					    .faults = o->faults,
 					    .kfat = o->kfat,
 					    .max_vls = p->max_vls,
+					    .roots = o->roots.of.v,
+					    .n_roots = (uint32_t)o->roots.of.n,
 					    .n_threads = p->run.threads};
 }
 
@@ -73,16 +76,36 @@ static int read_tables(const struct sim_params *p, struct sim_outcome *o,
 	return check_lanes(p, net->routes, err);
 }
 
+static int read_roots(const struct sim_params *p, struct sim_outcome *o,
+		      struct fab_err *err)
+{
+	bool has_updn = false;
+
+	for (size_t i = 0; i < p->algorithms.of.n; i++)
+		has_updn |= fab_unicast_engines[p->algorithms.of.v[i].row] ==
+			    &fab_unicast_updn;
+	if (!p->root_guids)
+		return 0;
+	if (!has_updn)
+		return fab_fail(err, EINVAL,
+				"--root-guids is for algorithm updn, which is not asked "
+				"for");
+	return fab_root_list_read(o->f, p->root_guids, &o->roots, err);
+}
+
 /* Tables that were read, then those of the algorithms: of `all` those that fit. */
 static int route_all(const struct sim_params *p, struct sim_outcome *o,
 		     struct fab_err *err)
 {
-	const struct fab_unicast_problem problem = problem_of(p, o);
+	struct fab_unicast_problem problem;
 	int rc = p->tables.lfts ? read_tables(p, o, err) : 0;
 
 	if (!rc && !p->has_algorithm && !p->tables.lfts)
 		return route(p, o, o->kfat ? &fab_unicast_vtftr_ib : &fab_unicast_minhop,
 			     err);
+	if (!rc)
+		rc = read_roots(p, o, err);
+	problem = problem_of(p, o);
 	for (size_t i = 0; i < p->algorithms.of.n && !rc; i++) {
 		const struct fab_chosen *chosen = &p->algorithms.of.v[i];
 		const struct fab_unicast_engine *e = fab_unicast_engines[chosen->row];
@@ -341,6 +364,7 @@ void sim_outcome_fini(struct sim_outcome *o)
 	for (size_t i = 0; i < o->pairs.n; i++)
 		free(o->pairs.v[i].why);
 	free(o->points.v);
+	free(o->roots.of.v);
 	free(o->pairs.v);
 	free(o->group_end);
 	fab_groups_free(o->groups);

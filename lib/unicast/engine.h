@@ -13,6 +13,8 @@ struct fab_unicast_problem {
 	unsigned max_vls;	     /* lanes that may be used, 1 .. 15 */
 	unsigned max_sls;	     /* service levels, 1 .. 16; 0: 16 */
 	int n_threads;
+	uint32_t n_roots; /* switches from which updn ranks; 0: those that it finds */
+	const uint32_t *roots;
 };
 
 struct fab_unicast_engine {

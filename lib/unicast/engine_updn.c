@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As OpenSM's engine updn without a list of roots: a switch is a root when the ports of
- * channel adapters, SHARP nodes included, stand at one distance from it, more than 90 %
- * of them, and no other distance has more than 5 %. Ranks are distances from the roots;
- * paths go up, then down. Without roots OpenSM falls back to the fewest hops and says so
- * in its log only.
+ * As OpenSM's engine updn, by a list of roots or without: then a switch is a root when
+ * the ports of channel adapters, SHARP nodes included, stand at one distance from it,
+ * more than 90 % of them, and no other distance has more than 5 %. Ranks are distances
+ * from the roots; paths go up, then down. Without roots OpenSM falls back to the fewest
+ * hops and says so in its log only.
  */
 #include "unicast/balance.h"
 #include "unicast/routes.h"
@@ -105,6 +105,38 @@ static uint32_t free_parts(const struct fab_fabric *f, uint32_t *rank)
 	return n_free;
 }
 
+/* Those of the list that are alive. */
+static uint32_t take_roots(const struct fab_unicast_problem *problem, uint32_t *roots)
+{
+	bool *is_root = FAB_NEW0(problem->f->n_switches + 1, bool);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < problem->n_roots; i++) {
+		uint32_t sw = problem->roots[i];
+
+		if (is_root[sw] || !fab_switch_is_live(problem->faults, sw))
+			continue;
+		is_root[sw] = true;
+		roots[n++] = sw;
+	}
+	free(is_root);
+	return n;
+}
+
+static char *note_of(const struct fab_unicast_problem *problem, uint32_t n_roots,
+		     uint32_t n_free)
+{
+	if (!n_roots)
+		return fab_format("no %s: falls back to the fewest hops, as OpenSM does",
+				  problem->n_roots ? "root of the list is alive"
+						   : "roots found");
+	if (n_free)
+		return fab_format("no roots %s on %u of the planes: these fall back to "
+				  "the fewest hops, as OpenSM does",
+				  problem->n_roots ? "of the list" : "found", n_free);
+	return NULL;
+}
+
 static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
@@ -113,20 +145,13 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_free;
 
 	(void)err;
-	n_roots = find_roots(problem->f, problem->faults, queue);
+	n_roots = problem->n_roots ? take_roots(problem, queue)
+				   : find_roots(problem->f, problem->faults, queue);
 	fab_graph_search(&g, problem->faults ? problem->faults->arc_is_dead : NULL,
 			 n_roots, rank, queue, NULL);
 	n_free = n_roots ? free_parts(problem->f, rank) : 0;
 	*out = fab_balance_route(problem, n_roots ? rank : NULL);
-	if (!n_roots)
-		(*out)->note =
-			fab_strdup("no roots found: falls back to the fewest hops, "
-				   "as OpenSM does");
-	else if (n_free)
-		(*out)->note =
-			fab_format("no roots found on %u of the planes: these fall "
-				   "back to the fewest hops, as OpenSM does",
-				   n_free);
+	(*out)->note = note_of(problem, n_roots, n_free);
 	free(rank);
 	free(queue);
 	return 0;
@@ -135,8 +160,10 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 const struct fab_unicast_engine fab_unicast_updn = {
 	.name = "updn",
 	.summary = "up, then down, from the roots that OpenSM would find",
-	.manual = "Up, then down, from the roots that OpenSM finds without a "
-		  "list; without roots the fewest hops, as OpenSM does.",
+	.manual =
+		"Up, then down, from the roots of `--root-guids`, else from those that "
+		"OpenSM finds without a list; without roots the fewest hops, as OpenSM "
+		"does. From one root every pair has a path, and there is no credit loop.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_updn,

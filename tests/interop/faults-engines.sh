@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: faults-engines.sh TOPO FAULTS FABRIC ENGINE [LMC]
+# usage: faults-engines.sh TOPO FAULTS FABRIC ENGINE [LMC [ROOTS]]
 # The real OpenSM routes a fabric under ibsim by ENGINE (minhop or updn), fabric-faults by its
 # own of that name: the tables are the same port for port, and so is what they amount to.
+# With ROOTS both have a list of roots, the first so many of fabric-topo --to=root-guids.
 # FABRIC is gen: or a real dump. TOPO is fabric-topo, FAULTS fabric-faults. Exit status 77
 # (skipped) when a program or the dump is missing. Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
-topo=$(readlink -f "$1") faults=$(readlink -f "$2") fabric=$3 engine=$4 lmc=${5:-0}
+topo=$(readlink -f "$1") faults=$(readlink -f "$2") fabric=$3 engine=$4 lmc=${5:-0} n_roots=${6:-0}
 here=$(dirname "$(readlink -f "$0")")
 case $fabric in
 gen:*) ;;
@@ -24,7 +25,13 @@ fail() {
   exit 1
 }
 "$topo" -q --to=ibnetdiscover -o net "$fabric" || fail "no net file"
-"$here"/opensm-tables.sh net "$engine" sm -l "$lmc" >tables.out 2>&1
+roots=() list=()
+if [ "$n_roots" -gt 0 ]; then
+  "$topo" -q --to=root-guids "$fabric" | grep -v '^#' | head -n "$n_roots" >roots
+  [ -s roots ] || fail "no roots"
+  roots=(--root-guids="$dir/roots") list=(-a "$dir/roots")
+fi
+"$here"/opensm-tables.sh net "$engine" sm -l "$lmc" "${list[@]}" >tables.out 2>&1
 rc=$?
 [ $rc -eq 77 ] && { cat tables.out; exit 77; }
 # where updn finds no roots OpenSM falls back to minhop, and so do we
@@ -37,7 +44,7 @@ for ends in hosts adapters all; do
   # shellcheck disable=SC2086
   theirs=$("$faults" left --lfts=sm/opensm-lfts.dump --endpoints=$ends $columns) || fail "not analysed"
   # shellcheck disable=SC2086
-  ours=$("$faults" left --algorithm="$engine" --lfts-out=ours --endpoints=$ends $columns) ||
+  ours=$("$faults" left --algorithm="$engine" "${roots[@]}" --lfts-out=ours --endpoints=$ends $columns) ||
     fail "not routed"
   [ "$ours" = "$theirs" ] || fail "$ends: OpenSM $theirs, ours $ours"
   echo "$fabric, $engine, $ends: $ours"

@@ -13,8 +13,12 @@
 
 void simulated_route(struct simulated *s, const char *engine)
 {
-	struct fab_unicast_problem problem = {
-		.f = s->f, .faults = s->faults, .kfat = s->kfat, .max_vls = 4};
+	struct fab_unicast_problem problem = {.f = s->f,
+					      .faults = s->faults,
+					      .kfat = s->kfat,
+					      .max_vls = 4,
+					      .roots = &s->root,
+					      .n_roots = s->has_root};
 	struct fab_err err;
 
 	if (s->routes) {
