@@ -75,6 +75,7 @@
 #include "fabric/summary.h"
 #include "launch/fence.h"
 #include "launch/fence_paths.h"
+#include "launch/fence_run.h"
 #include "launch/fence_sim.h"
 #include "launch/nodes.h"
 #include "launch/params.h"

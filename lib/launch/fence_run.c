@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launch/fence_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+const char *const fab_fence_candidates[] = {"bruck", "bruck-even", "recdbl", "ring",
+					    "leaf",  "tree:2",	   "tree:16"};
+const size_t fab_n_fence_candidates = FAB_COUNT(fab_fence_candidates);
+
+int fab_fence_setup_init(struct fab_fence_setup *setup, struct fab_fence_chosen chosen,
+			 const struct fab_fence_job *job,
+			 const struct fab_launch_nodes *nodes,
+			 const struct fab_routes *routes, struct fab_err *err)
+{
+	int rc;
+
+	*setup = (struct fab_fence_setup){
+		.chosen = chosen, .is = fab_fence_stands_for(chosen, job), .job = *job};
+	rc = fab_fence_plan_make(chosen, job, &setup->plan, err);
+	if (!rc)
+		rc = fab_fence_paths_init(&setup->paths, &setup->plan, nodes, routes,
+					  err);
+	if (rc) {
+		fab_fence_setup_fini(setup);
+		return rc;
+	}
+	fab_fence_load_init(&setup->load, &setup->plan, &setup->paths);
+	setup->contended = fab_fence_contended(&setup->load, &job->costs);
+	return 0;
+}
+
+void fab_fence_setup_fini(struct fab_fence_setup *setup)
+{
+	fab_fence_plan_fini(&setup->plan);
+	fab_fence_paths_fini(&setup->paths);
+	fab_fence_load_fini(&setup->load);
+}
+
+int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
+			 const struct fab_fence_sim_options *options,
+			 struct fab_fence_time *out, struct fab_err *err)
+{
+	struct fab_fence_job job = setup->job;
+	int rc;
+
+	job.bytes = bytes;
+	rc = fab_fence_simulate(&setup->plan, &setup->paths, &job, options, &out->sim,
+				err);
+	if (rc)
+		return rc;
+	out->simulated_us = out->sim.us;
+	out->model_us = fab_fence_model_us(setup->is, &job, &setup->plan);
+	out->contended_us =
+		setup->contended.fixed_us + setup->contended.byte_us * (double)bytes;
+	return 0;
+}
+
+double fab_fence_best_known_us(const struct fab_fence_time *time)
+{
+	return isnan(time->simulated_us) ? time->contended_us : time->simulated_us;
+}
+
+size_t fab_fence_cheapest(const struct fab_fence_time *times, size_t n)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (fab_fence_best_known_us(&times[i]) <
+		    fab_fence_best_known_us(&times[best]))
+			best = i;
+	return best;
+}
+
+/* What full cables do to a fence; "" for nothing. On the heap. */
+static char *contention_text(const struct fab_fence_setup *s)
+{
+	if (!s->plan.messages.n)
+		return fab_strdup("nothing is sent");
+	if (s->load.factor < 1.005)
+		return fab_strdup("no cable is shared");
+	return fab_format("full cables make its bytes %.2f times slower", s->load.factor);
+}
+
+char *fab_fence_why(const struct fab_fence_setup *setups,
+		    const struct fab_fence_time *times, size_t n, size_t best,
+		    uint64_t bytes)
+{
+	const struct fab_fence_setup *s = &setups[best];
+	char *name = fab_fence_text(s->is), *shared = contention_text(s), *text, *other;
+	size_t next = best;
+
+	for (size_t i = 0; i < n; i++)
+		if (i != best &&
+		    (next == best || fab_fence_best_known_us(&times[i]) <
+					     fab_fence_best_known_us(&times[next])))
+			next = i;
+	text = fab_format("%s: %" PRIu32 " steps take %.1f us, %" PRIu64
+			  " B a node %.1f us, %s",
+			  name, s->plan.n_steps, s->contended.fixed_us, bytes,
+			  s->contended.byte_us * (double)bytes, shared);
+	if (next != best) {
+		other = fab_fence_text(setups[next].is);
+		fab_append(&text, "; ", "%s, the next one, takes %.1f us instead of %.1f",
+			   other, fab_fence_best_known_us(&times[next]),
+			   fab_fence_best_known_us(&times[best]));
+		free(other);
+	}
+	free(shared);
+	free(name);
+	return text;
+}
+
+/* Is b no slower? 1, 0, or an error. */
+static int is_faster(const struct fab_fence_setup *a, const struct fab_fence_setup *b,
+		     uint64_t bytes, const struct fab_fence_sim_options *options,
+		     struct fab_err *err)
+{
+	struct fab_fence_time ta, tb;
+	int rc = fab_fence_setup_time(a, bytes, options, &ta, err);
+
+	if (!rc)
+		rc = fab_fence_setup_time(b, bytes, options, &tb, err);
+	if (rc)
+		return rc;
+	if (isnan(ta.simulated_us) || isnan(tb.simulated_us))
+		return fab_fail(err, EOVERFLOW,
+				"the simulation of %" PRIu64 " B has too many events",
+				bytes);
+	return tb.simulated_us <= ta.simulated_us;
+}
+
+int fab_fence_crossing_simulated(const struct fab_fence_setup *a,
+				 const struct fab_fence_setup *b, uint64_t most,
+				 const struct fab_fence_sim_options *options,
+				 double *bytes, struct fab_err *err)
+{
+	uint64_t slower = 1, faster = most;
+	int rc = is_faster(a, b, 1, options, err);
+
+	*bytes = 0;
+	if (rc)
+		return rc < 0 ? rc : 0;
+	rc = is_faster(a, b, most, options, err);
+	*bytes = INFINITY;
+	if (rc <= 0)
+		return rc;
+	while (faster - slower > 1 + slower / 1000) {
+		uint64_t at = faster > 2 * slower
+				      ? (uint64_t)sqrt((double)slower * (double)faster)
+				      : slower + (faster - slower) / 2;
+
+		if (at <= slower)
+			at = slower + 1;
+		rc = is_faster(a, b, at, options, err);
+		if (rc < 0)
+			return rc;
+		if (rc)
+			faster = at;
+		else
+			slower = at;
+	}
+	*bytes = (double)faster;
+	return 0;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fences on fabrics: loads of cables through tables, order of nodes, crossings. */
+#include "launch/fence_run.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/gen.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+static struct fab_fence_chosen chosen(const char *name)
+{
+	struct fab_fence_chosen c;
+
+	cr_assert_eq(fab_fence_parse(name, strlen(name), &c, NULL), 0);
+	return c;
+}
+
+static struct fab_routes *route(const struct fab_fabric *f, const char *name,
+				const struct fab_faults *faults)
+{
+	const struct fab_unicast_engine *e = fab_unicast_engine_find(name, strlen(name));
+	struct fab_unicast_problem p = {
+		.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_not_null(e);
+	cr_assert_eq(e->route(&p, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+/* A fabric, its tables, nodes in an order. */
+struct site {
+	struct fab_fabric *f;
+	struct fab_routes *r;
+	struct fab_launch_nodes nodes;
+};
+
+static void open_site(struct site *s, const char *spec, const char *engine,
+		      const char *order, uint32_t n)
+{
+	struct fab_launch_choice choice = {.n_nodes = n};
+	struct fab_err err = {""};
+
+	s->f = test_gen(spec);
+	s->r = route(s->f, engine, NULL);
+	cr_assert_eq(fab_node_order_parse(order, 1, &choice.order, &err), 0, "%s",
+		     err.text);
+	cr_assert_eq(fab_launch_nodes_init(&s->nodes, s->f, NULL, &choice, &err), 0, "%s",
+		     err.text);
+}
+
+static void close_site(struct site *s)
+{
+	fab_launch_nodes_fini(&s->nodes);
+	fab_routes_free(s->r);
+	fab_fabric_free(s->f);
+}
+
+static struct fab_fence_setup prepare(const struct site *s, const char *name)
+{
+	struct fab_fence_job job = {.n_nodes = s->nodes.n,
+				    .bytes = 1,
+				    .leaf = s->nodes.sw,
+				    .is_collecting = true,
+				    .costs = fab_launch_costs_default()};
+	struct fab_fence_setup setup;
+	struct fab_err err = {""};
+
+	cr_assert_eq(
+		fab_fence_setup_init(&setup, chosen(name), &job, &s->nodes, s->r, &err),
+		0, "%s", err.text);
+	return setup;
+}
+
+static struct fab_fence_time time_of(const struct fab_fence_setup *setup, uint64_t bytes)
+{
+	struct fab_fence_sim_options options = {0};
+	struct fab_fence_time t;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_fence_setup_time(setup, bytes, &options, &t, &err), 0, "%s",
+		     err.text);
+	return t;
+}
+
+static void near(double is, double should_be, double share)
+{
+	cr_assert(fabs(is - should_be) <= share * should_be, "%.12g instead of %.12g", is,
+		  should_be);
+}
+
+static void check_loads(const char *spec, const char *order, const uint64_t *loads,
+			uint32_t n, double factor)
+{
+	struct site s;
+	struct fab_fence_setup bruck, ring;
+
+	open_site(&s, spec, "dor-up", order, 0);
+	bruck = prepare(&s, "bruck");
+	ring = prepare(&s, "ring");
+	cr_assert_eq(bruck.load.n_steps, n);
+	for (uint32_t i = 0; i < n; i++)
+		cr_assert_eq(bruck.load.step[i].load_between, loads[i],
+			     "%s by %s, step %u: %llu", spec, order, i,
+			     (unsigned long long)bruck.load.step[i].load_between);
+	cr_assert(fabs(bruck.load.factor - factor) < 0.005, "%s by %s: F %g", spec, order,
+		  bruck.load.factor);
+	cr_assert_eq(ring.load.max, 1);
+	cr_assert_eq(ring.load.factor, 1);
+	fab_fence_setup_fini(&ring);
+	fab_fence_setup_fini(&bruck);
+	close_site(&s);
+}
+
+/* Published loads of the shifts by powers of two, and what they do to dissemination. */
+Test(fence_net, loads_of_shifts_on_tori)
+{
+	static const uint64_t short_first[] = {1, 2, 4, 1, 2, 4, 1, 2, 4, 8};
+	static const uint64_t long_first[] = {1, 2, 4, 8, 1, 2, 4, 1, 2, 4};
+	static const uint64_t cube[] = {1, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
+
+	check_loads("torus:dims=8x8x16", "axes:1,2,0", short_first, 10, 5.50);
+	check_loads("torus:dims=8x8x16", "axes:2,1,0", short_first, 10, 5.50);
+	check_loads("torus:dims=8x8x16", "axes:0,1,2", long_first, 10, 3.04);
+	check_loads("torus:dims=8x8x16", "fabric", long_first, 10, 3.04);
+	check_loads("torus:dims=16x16x16", "fabric", cube, 12, 5.667);
+}
+
+/* The size from which on the ring wins: by the formula and by simulation. */
+Test(fence_net, crossing_on_a_torus)
+{
+	struct fab_fence_sim_options options = {0};
+	struct site s;
+	struct fab_fence_setup bruck, ring;
+	double bytes;
+
+	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
+	bruck = prepare(&s, "bruck");
+	ring = prepare(&s, "ring");
+	bytes = fab_fence_crossing(bruck.contended, ring.contended);
+	near(bytes, 7700, 0.01);
+	/* (N - 1 - log2 N)(2 o + L) / ((F - 1)(N - 1) G) */
+	near(bytes, 1013 * 3.5e3 / ((bruck.load.factor - 1) * 1023 * 0.1), 1e-9);
+	cr_assert_eq(fab_fence_crossing_simulated(&bruck, &ring, 1 << 24, &options,
+						  &bytes, NULL),
+		     0);
+	near(bytes, 7700, 0.2);
+	near(bytes, fab_fence_crossing(bruck.contended, ring.contended), 0.01);
+	cr_assert_eq(fab_fence_crossing_simulated(&ring, &bruck, 1 << 24, &options,
+						  &bytes, NULL),
+		     0);
+	cr_assert_eq(bytes, 0);
+	cr_assert_eq(
+		fab_fence_crossing_simulated(&bruck, &ring, 4096, &options, &bytes, NULL),
+		0);
+	cr_assert(isinf(bytes));
+	fab_fence_setup_fini(&ring);
+	fab_fence_setup_fini(&bruck);
+	close_site(&s);
+}
+
+/* Every step waits for its fullest cable, and all nodes with it: the line is exact. */
+Test(fence_net, simulation_is_the_contended_line_where_all_nodes_are_alike)
+{
+	struct site s;
+	struct fab_fence_setup bruck;
+
+	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
+	bruck = prepare(&s, "bruck");
+	for (uint64_t bytes = 1; bytes < 1 << 24; bytes *= 8) {
+		struct fab_fence_time t = time_of(&bruck, bytes);
+
+		near(t.simulated_us, t.contended_us, 1e-9);
+		near(t.contended_us,
+		     35 + 1023 * (double)bytes * (bruck.load.factor * 0.1 + 0.1) / 1e3,
+		     1e-9);
+	}
+	fab_fence_setup_fini(&bruck);
+	close_site(&s);
+}
+
+/* The ring by symmetry is the ring followed to its end, whatever the order of nodes. */
+Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
+{
+	static const struct {
+		const char *spec, *engine, *order;
+		uint32_t n;
+		bool by_symmetry;
+	} sites[] = {{"torus:dims=8x8x8", "dor-up", "fabric", 0, true},
+		     {"torus:dims=8x8x8", "dor", "fabric", 0, true},
+		     {"torus:dims=8x4x4", "dor", "random", 0, false},
+		     {"torus:dims=5x5", "dor", "name", 23, true},
+		     {"fattree:radix=8,levels=3", "minhop", "fabric", 0, true},
+		     {"fattree:radix=8,levels=3", "minhop", "random", 0, false},
+		     {"torus:dims=4x4,hosts=4", "dor-up", "switch", 60, true}};
+
+	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
+		struct fab_fence_sim_options whole = {.without_symmetry = true};
+		struct fab_fence_sim_options options = {0};
+		struct site s;
+		struct fab_fence_setup ring;
+
+		open_site(&s, sites[i].spec, sites[i].engine, sites[i].order, sites[i].n);
+		ring = prepare(&s, "ring");
+		for (uint64_t bytes = 0; bytes < 1 << 20; bytes = bytes * 32 + 1) {
+			struct fab_fence_time a, b;
+
+			cr_assert_eq(
+				fab_fence_setup_time(&ring, bytes, &options, &a, NULL),
+				0);
+			cr_assert_eq(fab_fence_setup_time(&ring, bytes, &whole, &b, NULL),
+				     0);
+			cr_assert_not(b.sim.by_symmetry);
+			cr_assert_eq(b.sim.n_followed, s.nodes.n - 1);
+			cr_assert_eq(a.simulated_us, b.simulated_us, "%s", sites[i].spec);
+			if (sites[i].by_symmetry)
+				cr_assert(a.sim.by_symmetry && a.sim.n_followed < 30,
+					  "%s by %s", sites[i].spec, sites[i].order);
+		}
+		fab_fence_setup_fini(&ring);
+		close_site(&s);
+	}
+}
