@@ -10,13 +10,15 @@
  * more also with the destination's places along later axes and with its LID, so that both
  * directions carry the same. Parallel cables take turns by destination.
  *
- * Tori need two lanes: who crosses the cable between the last and the first place of a
- * ring, its dateline, has lane 1 along that axis from its first hop on, all others lane
- * 0; bit i of the service level says so of the i-th axis that needs it. Paths are at most
- * half a ring long. On lane 0 nobody crosses the dateline; on lane 1 everybody does, and
- * so nobody uses the cables of the far side: neither lane closes a circle, and channels
- * of an axis wait for those of later axes only. Rings of four need no lanes, as who goes
- * two hops begins at every second place; rings of three have no path of two hops.
+ * Tori need two lanes. A ring has two cables opposite each other, the dateline between
+ * its last and its first place and another one: no path, at most half a ring long,
+ * crosses both. Who crosses the dateline has lane 1 along that axis from its first hop
+ * on, who crosses the other one lane 0; who crosses neither has the lane of the one that
+ * it is farther from. So nobody crosses the dateline on lane 0, nor the other on lane 1:
+ * neither lane closes a circle, and channels of an axis wait for those of later axes
+ * only. Bit i of the service level is the lane along the i-th axis that needs it. Rings
+ * of four need no lanes, as who goes two hops begins at every second place; rings of
+ * three have no path of two hops.
  *
  * dor-up goes up where both ways are equally short, as simple routers do: one direction
  * carries more, the other less. Then rings of four need lanes, too.
@@ -330,6 +332,32 @@ static uint32_t exit_towards(const struct dor *x, const struct goal *to, uint32_
 	return a->first_exit + is_down;
 }
 
+/* How far two places are on a circle. */
+static uint32_t around(uint32_t a, uint32_t b, uint32_t size)
+{
+	uint32_t up = (a + size - b) % size;
+
+	return up < size - up ? up : size - up;
+}
+
+/* The lane along a ring. Cable i joins the places i and i + 1; the last is the dateline.
+ */
+static bool takes_lane_1(const struct axis *a, uint32_t from, uint32_t goal, bool is_down)
+{
+	uint32_t k = a->size, dateline = k - 1, other = k / 2 - 1;
+	uint32_t first = is_down ? goal : from, last = is_down ? from : goal;
+	uint32_t n = (last + k - first) % k, middle = 2 * first + n - 1;
+	uint32_t to_dateline, to_other;
+
+	if ((dateline + k - first) % k < n)
+		return true;
+	if ((other + k - first) % k < n)
+		return false;
+	to_dateline = around(middle % (2 * k), 2 * dateline, 2 * k);
+	to_other = around(middle % (2 * k), 2 * other, 2 * k);
+	return to_dateline == to_other ? first & 1 : to_dateline > to_other;
+}
+
 /* One column: arcs, and the service level from each place (NULL: there is one). */
 struct column {
 	struct goal to;
@@ -344,8 +372,7 @@ static void fill_place(const struct dor *x, const struct column *c, uint32_t d,
 {
 	const struct axis *a = &x->axis[d];
 	uint32_t from = x->coord[(size_t)place * x->n_axes + d], n, number = 0;
-	uint32_t sw = x->switch_at[place], goal = c->to.coord[d], exit;
-	bool crosses;
+	uint32_t sw = x->switch_at[place], exit;
 
 	c->level[place] = 0;
 	c->next[sw] = FAB_ARC_NONE;
@@ -360,9 +387,9 @@ static void fill_place(const struct dor *x, const struct column *c, uint32_t d,
 	}
 	c->next[sw] = x->exit_arc[x->exit_first[(size_t)place * x->n_exits + exit] +
 				  number % n];
-	crosses = exit == a->first_exit ? goal < from : goal > from;
 	c->level[place] = c->level[corner];
-	if (a->bit != NO_BIT && crosses)
+	if (a->bit != NO_BIT &&
+	    takes_lane_1(a, from, c->to.coord[d], exit != a->first_exit))
 		c->level[place] |= (uint8_t)(1u << a->bit);
 }
 

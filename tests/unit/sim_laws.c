@@ -2,12 +2,14 @@
 /* What is known of queues, buffers, shapes and trees, each with its tolerance. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "event/stats.h"
 #include "event/stream.h"
+#include "fabric/shape.h"
 #include "support/simulated.h"
 #include "unicast/path.h"
 
@@ -19,6 +21,7 @@ struct source {
 	uint32_t shift;		  /* or always that many further */
 	bool to_group, is_closed; /* closed: the next when the last has arrived */
 	uint32_t sender_each;	  /* only every n-th endpoint sends */
+	uint32_t n_senders;	  /* of the first so many; 0: all */
 	uint64_t think;
 	uint64_t sent[512], free[512];
 };
@@ -29,8 +32,8 @@ static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
 	struct fab_stream stream = fab_stream_of(s->seed, e);
 
 	(void)now;
-	if (e % s->sender_each || s->sent[e] == s->most ||
-	    (s->is_closed && s->free[e] == UINT64_MAX))
+	if (e % s->sender_each || (s->n_senders && e >= s->n_senders) ||
+	    s->sent[e] == s->most || (s->is_closed && s->free[e] == UINT64_MAX))
 		return false;
 	stream.draw = 2 * s->sent[e];
 	*m = (struct fab_message){.time = s->is_closed ? s->free[e]
@@ -243,6 +246,152 @@ Test(sim_laws, shift_by_a_leaf)
 		cr_expect_geq(r.cable[r.fullest].utilisation, 0.99);
 		cr_expect_geq(r.n_at_most, 8);
 		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+}
+
+/* Dimension order on tori, all to all but themselves: no more than 8 / k (8 k / (k^2 - 1)
+ * where k is odd) of the longest ring's cables, times (N - 1) / N. */
+Test(sim_laws, tori_by_dimension_order)
+{
+	static const struct {
+		const char *spec;
+		uint32_t k, n;
+	} tori[] = {{"torus:dims=16", 16, 16},
+		    {"torus:dims=13", 13, 13},
+		    {"torus:dims=12x5", 12, 60},
+		    {"torus:dims=16x4", 16, 64},
+		    {"torus:dims=11x3x3", 11, 99}};
+
+	for (size_t i = 0; i < FAB_COUNT(tori); i++) {
+		struct fab_sim_params params = flits("voq", 8, 8000);
+		double k = tori[i].k, n = tori[i].n, bound = 8 / k;
+		struct fab_sim_result r;
+		struct simulated s;
+
+		if (tori[i].k % 2)
+			bound = 8 * k / (k * k - 1);
+		bound *= (n - 1) / n;
+		params.buffer_per_vl = true;
+		simulated_init(&s, tori[i].spec, "dor");
+		simulated_uniform(&s, &params, 1, 8, &r);
+		cr_expect_lt(r.accepted, bound, "%s: %g", tori[i].spec, r.accepted);
+		cr_expect_geq(r.accepted, 0.6 * bound, "%s: %g of %g", tori[i].spec,
+			      r.accepted, bound);
+		cr_expect_not(r.is_deadlocked);
+		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+}
+
+/* A ring on which all send just short of half way round, the same way: 1 / (ceil(k / 2) -
+ * 1) of a cable, all of it up to there. */
+Test(sim_laws, tornado_on_a_ring)
+{
+	static const uint32_t sizes[] = {7, 8, 11, 12};
+
+	for (size_t i = 0; i < 2 * FAB_COUNT(sizes); i++) {
+		uint32_t k = sizes[i / 2], hops = (k + 1) / 2 - 1;
+		struct fab_sim_params params = flits("voq", 97, 100 * 1000 * hops);
+		/* 0.97 of the law, or all that a host can send */
+		struct source source = {
+			.size = 97, .every = i % 2 ? 97 : 100 * hops, .shift = hops};
+		double law = 1.0 / hops;
+		struct fab_sim_result r;
+		struct simulated s;
+		char spec[32];
+
+		snprintf(spec, sizeof(spec), "torus:dims=%u", k);
+		simulated_init(&s, spec, "dor");
+		run(&s, &params, &source, &r);
+		cr_expect_leq(r.accepted, law * 1.0001, "%u: %g", k, r.accepted);
+		if (i % 2)
+			cr_expect(r.is_saturated);
+		else
+			cr_expect_float_eq(r.accepted, 0.97 * law, 0.001 * law, "%u: %g",
+					   k, r.accepted);
+		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+}
+
+/* The other end of an arc, in another group? */
+static uint32_t exit_to(const struct fab_fabric *f, const struct fab_shape *shape,
+			uint32_t sw, uint32_t group)
+{
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		if (shape->group[f->arc_peer[a]] == group)
+			return a - f->arc_first[sw];
+	return FAB_NONE;
+}
+
+static uint32_t arc_to(const struct fab_fabric *f, uint32_t sw, uint32_t peer)
+{
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		if (f->arc_peer[a] == peer)
+			return a - f->arc_first[sw];
+	return FAB_NONE;
+}
+
+/* Minimal paths of a dragonfly: by the one cable between the two groups. Of as many hops
+ * are paths over a third group, which minhop takes, too. */
+static void go_directly(const struct simulated *s, const struct fab_shape *shape)
+{
+	const struct fab_fabric *f = s->f;
+	struct fab_routes *r = s->routes;
+
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+			uint32_t to = r->column_switch[c], next;
+
+			if (sw == to)
+				continue;
+			next = arc_to(f, sw, to);
+			if (shape->group[sw] != shape->group[to])
+				next = exit_to(f, shape, sw, shape->group[to]);
+			for (uint32_t p = 0; next == FAB_NONE; p++)
+				if (shape->group[p] == shape->group[sw] && p != sw &&
+				    exit_to(f, shape, p, shape->group[to]) != FAB_NONE)
+					next = arc_to(f, sw, p);
+			r->next[(size_t)r->column_row[c] * f->n_switches + sw] =
+				(uint16_t)next;
+		}
+}
+
+/* All hosts of one group of a dragonfly send to the next group: a * p flows share the one
+ * cable between the two. (One group alone: minimal paths of all need two lanes.) minhop
+ * does the same where switches have one cable to other groups; where they have two it
+ * goes over third groups in as many hops, too, and gets more. */
+Test(sim_laws, dragonfly_to_the_next_group)
+{
+	for (uint32_t h = 1; h <= 2; h++) {
+		struct fab_sim_params params = flits("voq", 8, 40000);
+		struct source source = {
+			.size = 8, .every = 8, .shift = 8, .n_senders = 8};
+		struct fab_sim_result direct, minhop;
+		struct fab_shape *shape;
+		struct simulated s;
+
+		simulated_init(&s,
+			       h == 1 ? "dragonfly:a=4,p=2,h=1" : "dragonfly:a=4,p=2,h=2",
+			       "minhop");
+		shape = fab_shape_recognize(s.f);
+		cr_assert_eq(shape->kind, FAB_SHAPE_DRAGONFLY);
+		run(&s, &params, &source, &minhop);
+		go_directly(&s, shape);
+		memset(source.sent, 0, sizeof(source.sent));
+		run(&s, &params, &source, &direct);
+		cr_expect_float_eq(direct.accepted * s.ends.n / 8, 1.0 / 8, 0.01 / 8,
+				   "%g", direct.accepted);
+		if (h == 1)
+			cr_expect_float_eq(minhop.accepted, direct.accepted, 0.0002);
+		else
+			cr_expect_gt(minhop.accepted, 2 * direct.accepted);
+		cr_expect_geq(direct.cable[direct.fullest].utilisation, 0.99);
+		cr_expect_geq(minhop.cable[minhop.fullest].utilisation, 0.99);
+		fab_shape_free(shape);
+		fab_sim_result_fini(&direct);
+		fab_sim_result_fini(&minhop);
 		simulated_fini(&s);
 	}
 }
