@@ -2,7 +2,8 @@
 /*
  * SSSP-MC (Chen et al. 2022), breadth-first form: since hops decide before load, the
  * shortest-path tree is found level by level from the known distances to the root, with
- * no queue: a switch takes the cheapest of its neighbours one level up.
+ * no queue: a switch takes the cheapest of its neighbours one level up. Only the switches
+ * that a member can hang below are looked at: others do not change its path.
  */
 #include "mcast/engines.h"
 
@@ -13,36 +14,53 @@
 
 struct scratch {
 	struct fab_sssp sssp;
-	uint32_t *order;     /* [n_switches] by distance from the root */
-	uint32_t level[257]; /* where each distance starts in `order` */
+	uint32_t *mark; /* [n_switches] == stamp: listed */
+	uint32_t stamp;
+	uint32_t *next; /* [n_switches] the next one of the same level */
+	uint32_t first[FAB_HOPS_UNREACHABLE]; /* by hops from the root; FAB_NONE: none */
 	uint64_t storage[];
 };
 
 static void *scratch_new(const struct fab_mcast_problem *problem)
 {
 	size_t n = problem->f->n_switches;
-	struct scratch *x = fab_alloc(1, sizeof(*x) + 2 * n * sizeof(uint64_t));
+	struct scratch *x =
+		fab_alloc(1, sizeof(*x) + (2 * n + n / 2 + 1) * sizeof(uint64_t));
 
 	x->sssp.cost = x->storage;
 	x->sssp.parent = (uint32_t *)(x->storage + n);
-	x->order = x->sssp.parent + n;
+	x->next = x->sssp.parent + n;
+	x->mark = x->next + n;
+	memset(x->mark, 0, n * sizeof(*x->mark));
+	x->stamp = 0;
 	return x;
 }
 
-/* Counting sort of the switches by distance; those out of reach come last. */
-static void sort_levels(struct scratch *x, const uint8_t *row, uint32_t n)
+static void list(struct scratch *x, const uint8_t *row, uint32_t sw)
 {
-	uint32_t next[256];
+	if (x->mark[sw] == x->stamp)
+		return;
+	x->mark[sw] = x->stamp;
+	x->next[sw] = x->first[row[sw]];
+	x->first[row[sw]] = sw;
+}
 
-	memset(x->level, 0, sizeof(x->level));
-	for (uint32_t v = 0; v < n; v++)
-		x->level[row[v] + 1]++;
-	for (int d = 0; d < 256; d++) {
-		x->level[d + 1] += x->level[d];
-		next[d] = x->level[d];
-	}
-	for (uint32_t v = 0; v < n; v++)
-		x->order[next[row[v]]++] = v;
+/* The switches on the shortest paths from the root to the members, by level. */
+static void list_levels(struct scratch *x, const struct fab_mcast_problem *p,
+			uint32_t group, const uint8_t *row, unsigned height)
+{
+	const struct fab_fabric *f = p->f;
+
+	x->stamp++;
+	memset(x->first, 0xff, (height + 1) * sizeof(*x->first));
+	for (uint64_t i = p->groups->sw_first[group]; i < p->groups->sw_first[group + 1];
+	     i++)
+		list(x, row, p->groups->sw[i]);
+	for (unsigned d = height; d > 1; d--)
+		for (uint32_t v = x->first[d]; v != FAB_NONE; v = x->next[v])
+			for (uint32_t i = f->peer_first[v]; i < f->peer_first[v + 1]; i++)
+				if (row[f->peer[i]] == d - 1)
+					list(x, row, f->peer[i]);
 }
 
 static void relax(const struct fab_fabric *f, const uint32_t *load, const uint8_t *row,
@@ -85,14 +103,13 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	struct scratch *x = s->scratch;
 	uint32_t root = s->forest.root[group];
 	const uint8_t *row = fab_dist_row(s->problem->dist, root);
-	/* Levels below the farthest member carry nothing. */
-	uint32_t end;
+	unsigned height = s->forest.height[group];
 
-	sort_levels(x, row, f->n_switches);
-	end = x->level[s->forest.height[group] + 1];
+	list_levels(x, s->problem, group, row, height);
 	x->sssp.cost[root] = 0;
-	for (uint32_t i = 1; i < end; i++)
-		relax(f, s->load, row, &x->sssp, x->order[i]);
+	for (unsigned d = 1; d <= height; d++)
+		for (uint32_t v = x->first[d]; v != FAB_NONE; v = x->next[v])
+			relax(f, s->load, row, &x->sssp, v);
 	fab_sssp_keep(s, group, x->sssp.parent);
 }
 
