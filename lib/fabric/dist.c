@@ -373,6 +373,11 @@ const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw)
 	return rows_of(dist, sw / BATCH) + sw % BATCH * dist->stride;
 }
 
+uint32_t fab_dist_n(const struct fab_dist *dist)
+{
+	return dist->n;
+}
+
 size_t fab_dist_stride(const struct fab_dist *dist)
 {
 	return dist->stride;

@@ -36,6 +36,8 @@ void fab_dist_free(struct fab_dist *dist);
  * may ask at once. O(1); a row on demand costs O(cables) the first time.
  */
 const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw);
+/* Switches. O(1). */
+uint32_t fab_dist_n(const struct fab_dist *dist);
 /* Length of a padded row in bytes. O(1). */
 size_t fab_dist_stride(const struct fab_dist *dist);
 /* Bytes that the rows take that there are. O(1). */

@@ -369,6 +369,7 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 	if (g->sw_first[g->n] > PAIRS_MAX)
 		return;
 	x.roots = fab_roots_one_new(problem->dist);
+	fab_roots_one_expect(x.roots, problem->groups, 1);
 	x.known = fab_map64_new(1024);
 	x.set_of = fab_map64_new(1024);
 	x.kind_of = fab_map64_new(1024);

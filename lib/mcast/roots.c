@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/threads.h"
+#include "mcast/balls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
  * already exceeds the best radius of an earlier block.
  */
 enum { BLOCK = 1024, BOUND_ROWS = 8 };
+
+/* Groups whose radius is looked at before balls are made. */
+enum { SAMPLE = 32 };
 
 FAB_WIDE static void max_rows(uint8_t *restrict acc, const uint8_t *restrict row,
 			      size_t n)
@@ -29,18 +33,6 @@ FAB_WIDE static uint8_t least(const uint8_t *acc, size_t n)
 	for (size_t i = 0; i < n; i++)
 		min = acc[i] < min ? acc[i] : min;
 	return min;
-}
-
-/* Bits of the bytes up to `value`; n is a multiple of 64. */
-FAB_WIDE static void low_bits(const uint8_t *acc, size_t n, uint8_t value, uint64_t *bits)
-{
-	for (size_t w = 0; w < n / 64; w++) {
-		uint64_t word = 0;
-
-		for (unsigned i = 0; i < 64; i++)
-			word |= (uint64_t)(acc[64 * w + i] <= value) << i;
-		bits[w] = word;
-	}
 }
 
 static uint32_t gcd(uint32_t a, uint32_t b)
@@ -122,7 +114,7 @@ static uint8_t find_set(const struct fab_dist *dist, const uint32_t *sw, uint32_
 		size_t len = stride - from < BLOCK ? stride - from : BLOCK;
 
 		if (block_min[from / BLOCK] <= most)
-			low_bits(acc + from, len, most, bits + from / 64);
+			fab_bytes_upto(acc + from, len, most, bits + from / 64);
 		else
 			memset(bits + from / 64, 0, len / 8);
 	}
@@ -151,6 +143,32 @@ static uint32_t *plan(const struct fab_groups *groups, size_t max_sets,
 	return leader;
 }
 
+/* Balls for these groups, group[n], if they pay. */
+static struct fab_balls *balls_for(const struct fab_dist *dist,
+				   const struct fab_groups *groups, const uint32_t *group,
+				   uint32_t n, int n_threads)
+{
+	struct fab_roots_one *one = fab_roots_one_new(dist);
+	uint32_t step = n / SAMPLE + 1;
+	uint8_t low = UINT8_MAX, high = 0;
+	uint64_t n_uses = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t *sw = groups->sw + groups->sw_first[group[i]];
+		uint32_t n_sw = fab_group_n_switches(groups, group[i]);
+		uint8_t radius;
+
+		n_uses += n_sw;
+		if (i % step)
+			continue;
+		radius = fab_roots_one_find(one, sw, n_sw);
+		low = radius < low ? radius : low;
+		high = radius > high ? radius : high;
+	}
+	fab_roots_one_free(one);
+	return fab_balls_new(dist, n_uses, low, high, n_threads);
+}
+
 void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups,
 		    uint32_t first_group, size_t max_bytes, int n_threads,
 		    struct fab_roots *out)
@@ -164,6 +182,7 @@ void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups 
 {
 	size_t stride = fab_dist_stride(dist), words = stride / 64;
 	size_t max_sets = max_bytes / (words * sizeof(uint64_t));
+	struct fab_balls *balls = NULL;
 	uint32_t *leader;
 	int n_workers;
 
@@ -171,6 +190,8 @@ void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups 
 	leader = plan(groups, max_sets ? max_sets : 1, out);
 	out->radius = FAB_NEW(out->n_sets, uint8_t);
 	out->bits = FAB_NEW(out->n_sets * words, uint64_t);
+	if (!slack && out->n_sets > SAMPLE)
+		balls = balls_for(dist, groups, leader, out->n_sets, n_threads);
 	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
 #pragma omp parallel num_threads(n_workers)
 	{
@@ -179,16 +200,21 @@ void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups 
 
 #pragma omp for schedule(dynamic, 4)
 		for (uint32_t i = 0; i < out->n_sets; i++) {
+			const uint32_t *sw = groups->sw + groups->sw_first[leader[i]];
+			uint32_t n = fab_group_n_switches(groups, leader[i]);
+			uint64_t *bits = out->bits + i * words;
+
 			fab_progress_report("roots", "groups", leader[i], groups->n);
-			out->radius[i] =
-				find_set(dist, groups->sw + groups->sw_first[leader[i]],
-					 fab_group_n_switches(groups, leader[i]), slack,
-					 acc, block_min, out->bits + i * words);
+			if (!balls ||
+			    !fab_balls_find(balls, sw, n, bits, &out->radius[i]))
+				out->radius[i] = find_set(dist, sw, n, slack, acc,
+							  block_min, bits);
 		}
 		free(acc);
 		free(block_min);
 	}
 	fab_threads_rest(n_workers);
+	fab_balls_free(balls);
 	free(leader);
 }
 
@@ -220,11 +246,30 @@ void fab_roots_one_free(struct fab_roots_one *one)
 	free(one->largest);
 	free(one->block_min);
 	free(one->bits);
+	fab_balls_free(one->balls);
 	free(one);
+}
+
+void fab_roots_one_expect(struct fab_roots_one *one, const struct fab_groups *groups,
+			  int n_threads)
+{
+	uint32_t *group = FAB_NEW(groups->n, uint32_t), n = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++)
+		if (groups->same_as[i] == i)
+			group[n++] = i;
+	if (n > SAMPLE && !one->balls)
+		one->balls = balls_for(one->dist, groups, group, n, n_threads);
+	free(group);
 }
 
 uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n)
 {
+	uint8_t radius;
+
+	if (one->balls && !one->slack &&
+	    fab_balls_find(one->balls, sw, n, one->bits, &radius))
+		return radius;
 	return find_set(one->dist, sw, n, one->slack, one->largest, one->block_min,
 			one->bits);
 }

@@ -40,7 +40,8 @@ struct fab_roots_one {
 	size_t words;
 	unsigned slack; /* 0: candidates only; may be set between two searches */
 	uint8_t *largest, *block_min;
-	uint64_t *bits; /* [words] of the last one */
+	uint64_t *bits;		 /* [words] of the last one */
+	struct fab_balls *balls; /* NULL: none */
 };
 
 /* Borrows the distances. The caller frees. fab_roots_one_new: O(switches),
@@ -48,6 +49,9 @@ struct fab_roots_one {
 struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
 	__attribute__((returns_nonnull));
 void fab_roots_one_free(struct fab_roots_one *one);
+/* That many groups like these will be looked for: the same, sooner. O(switches^2). */
+void fab_roots_one_expect(struct fab_roots_one *one, const struct fab_groups *groups,
+			  int n_threads);
 /* Candidates of the switches sw[n]; returns their radius. O(n * switches) at most. */
 uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n);
 /* One of a set by chance: the next one, around, from a place that `hash` says. O(words).
