@@ -29,3 +29,35 @@ const struct fab_column launch_size_columns[] = {
 };
 #undef AT
 const size_t launch_size_n_columns = FAB_COUNT(launch_size_columns);
+
+#define AT(member) FAB_AT(struct launch_fence_row, member)
+const struct fab_column launch_fence_columns[] = {
+	{"algorithm", FAB_TEXT, "algorithm of the fence", 0, AT(algorithm)},
+	{"stands_for", FAB_TEXT, "which one it is here; null: itself", 0, AT(stands_for)},
+	{"why", FAB_TEXT, "of auto: why that one", FAB_COL_EXTRA, AT(why)},
+	{"order", FAB_TEXT, "how nodes are numbered", 0, AT(order)},
+	{"nodes", FAB_UINT, "nodes of the job", 0, AT(nodes), FAB_METRIC_PLAIN},
+	{"bytes", FAB_UINT, "what a node contributes, B", 0, AT(bytes), FAB_METRIC_PLAIN},
+	{"steps", FAB_UINT, "steps", 0, AT(steps), FAB_METRIC_LESS},
+	{"model_us", FAB_REAL, "closed form, without contention, us", 0, AT(model_us),
+	 FAB_METRIC_LESS},
+	{"contended_us", FAB_REAL,
+	 "the same when each step waits for its fullest cable, us", 0, AT(contended_us),
+	 FAB_METRIC_LESS},
+	{"simulated_us", FAB_REAL,
+	 "simulated on the tables, us; null: not simulated, or too long", 0,
+	 AT(simulated_us), FAB_METRIC_LESS},
+	{"max_link_load", FAB_UINT, "most messages of a step on a direction of a cable",
+	 0, AT(max_link_load), FAB_METRIC_LESS},
+	{"max_load_between", FAB_UINT, "the same of cables between switches",
+	 FAB_COL_EXTRA, AT(max_between), FAB_METRIC_LESS},
+	{"contention", FAB_REAL, "time on cables by that without contention", 0,
+	 AT(factor), FAB_METRIC_LESS},
+	{"loads", FAB_TEXT, "max_link_load of each step", FAB_COL_EXTRA, AT(loads)},
+	{"by_symmetry", FAB_BOOL, "steps that repeat were not simulated again",
+	 FAB_COL_EXTRA, AT(by_symmetry)},
+	{"shard", FAB_TEXT, "as --shard has it: so much of the cases; null: all of them",
+	 FAB_COL_EXTRA, AT(shard)},
+};
+#undef AT
+const size_t launch_fence_n_columns = FAB_COUNT(launch_fence_columns);

@@ -4,23 +4,46 @@
 
 #include "cli/command.h"
 #include "cli/faults.h"
+#include "fabric/kfat.h"
+#include "launch/fence_sim.h"
+#include "launch/params.h"
 #include "launch/size.h"
 #include "present/report.h"
 #include "store/draft.h"
 
 /* In the order of the table of verbs. */
 enum launch_verb {
+	LAUNCH_FENCE,
 	LAUNCH_SIZE,
 };
+
+enum { LAUNCH_MAX_LIST = 1000 };
 
 struct launch_params {
 	struct fab_cli_input input;
 	struct fab_cli_output output;
 	struct fab_cli_run run;
 	struct fab_cli_store store;
-	uint32_t verb; /* enum launch_verb */
+	struct fab_cli_faults faults;
+	struct fab_cli_tables tables;
+	struct fab_cli_shard shard;
+	uint32_t verb;		 /* enum launch_verb */
+	FAB_VEC(uint32_t) nodes; /* as many as sizes of the job are asked for */
+	bool has_nodes, has_bytes;
+	const char *node_list, *node_file;
+	FAB_VEC(char *) orders; /* on the heap */
 	uint32_t ppn;
-	uint32_t n_nodes; /* 0: not given */
+	uint32_t algorithm;
+	bool has_algorithm;
+
+	/* fence */
+	struct fab_chosen_list fences;
+	FAB_VEC(uint64_t) bytes;
+	bool model_only;
+	const char *params_path;
+	FAB_VEC(const char *) set;
+	struct fab_launch_params constants;
+	bool uses[FAB_N_LAUNCH_CONSTANTS]; /* those that a verb rests on */
 
 	/* size */
 	const char *keys_text;
@@ -30,6 +53,39 @@ struct launch_params {
 	uint32_t namespace_chars;
 };
 
+/* Nodes of --nodes; 0: not given. */
+static inline uint32_t launch_n_nodes(const struct launch_params *p)
+{
+	return p->nodes.n ? p->nodes.v[0] : 0;
+}
+/* --params and --set. */
+int launch_read_constants(struct launch_params *p, struct fab_err *err);
+struct fab_launch_costs launch_costs(const struct launch_params *p);
+/* The verb rests on these; a table of those. */
+void launch_use_constants(struct launch_params *p, const enum fab_launch_constant *of,
+			  size_t n);
+void launch_print_constants(struct fab_report *r, const struct launch_params *p);
+
+/* The fabric's part of a job: its hosts and the tables between them. */
+struct launch_job {
+	const struct launch_params *p;
+	const struct fab_fabric *f;
+	struct fab_faults *faults;
+	struct fab_resolver *resolver;
+	struct fab_ids hosts; /* of --node-list or --node-file; none: all */
+	struct fab_kfat *kfat;
+	struct fab_err kfat_error;
+	struct fab_routes *routes;
+	const char *algorithm; /* that made them */
+};
+/* The caller ends it, also after an error. */
+int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
+		    struct launch_job *job, struct fab_err *err);
+void launch_job_fini(struct launch_job *job);
+/* Its first n_nodes (0: all) in an order of --order. */
+int launch_job_nodes(const struct launch_job *job, uint32_t n_nodes, const char *order,
+		     struct fab_launch_nodes *out, struct fab_err *err);
+
 /* One verb: its main table, and what it does. */
 struct launch_work {
 	const struct fab_column *columns;
@@ -38,6 +94,7 @@ struct launch_work {
 	int (*run)(struct launch_params *p, const struct fab_fabric *f,
 		   struct fab_err *err);
 };
+extern const struct launch_work launch_fence;
 extern const struct launch_work launch_size;
 
 /*
@@ -68,3 +125,14 @@ struct launch_size_row {
 
 extern const struct fab_column launch_size_columns[];
 extern const size_t launch_size_n_columns;
+
+struct launch_fence_row {
+	const char *algorithm, *stands_for, *why, *order;
+	uint32_t nodes;
+	uint64_t bytes, steps, max_link_load, max_between;
+	double model_us, contended_us, simulated_us, factor;
+	uint64_t by_symmetry;
+	const char *loads, *shard;
+};
+extern const struct fab_column launch_fence_columns[];
+extern const size_t launch_fence_n_columns;

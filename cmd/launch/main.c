@@ -2,10 +2,17 @@
 /* fabric-launch: where the seconds of a job start go. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/num.h"
+#include "boot/units.h"
 #include "launch.h"
+#include "unicast/engine.h"
 
 static const struct fab_verb verbs[] = {
+	[LAUNCH_FENCE] = {"fence", "FABRIC",
+			  "how long fences take here, by algorithm, size and nodes: by "
+			  "formula and on the tables"},
 	[LAUNCH_SIZE] = {"size", "",
 			 "what a node contributes to a fence, exactly, and what each "
 			 "optimisation of PMIx is worth"},
@@ -13,8 +20,114 @@ static const struct fab_verb verbs[] = {
 };
 
 static const struct launch_work *const works[] = {
+	[LAUNCH_FENCE] = &launch_fence,
 	[LAUNCH_SIZE] = &launch_size,
 };
+
+/* The next part of a list between commas; false at the end. */
+static bool next_part(const char **at, size_t *len)
+{
+	if (!*at)
+		return false;
+	*len = strcspn(*at, ",");
+	return true;
+}
+
+static int take_nodes(void *params, const char *arg, struct fab_err *err)
+{
+	struct launch_params *p = params;
+	size_t len;
+
+	p->nodes.n = 0;
+	for (const char *at = arg; next_part(&at, &len);
+	     at = at[len] ? at + len + 1 : NULL) {
+		uint64_t n;
+
+		if (!fab_parse_u64(at, len, 1, FAB_FENCE_NODES_MAX, &n))
+			return fab_fail(err, EINVAL,
+					"'%.*s' is no number of nodes: expected 1 to %d",
+					len < 60 ? (int)len : 60, at,
+					FAB_FENCE_NODES_MAX);
+		if (p->nodes.n == LAUNCH_MAX_LIST)
+			return fab_fail(err, EINVAL, "more than %d numbers",
+					LAUNCH_MAX_LIST);
+		FAB_PUSH(&p->nodes, (uint32_t)n);
+	}
+	return 0;
+}
+
+static int take_bytes(void *params, const char *arg, struct fab_err *err)
+{
+	struct launch_params *p = params;
+	size_t len;
+
+	p->bytes.n = 0;
+	for (const char *at = arg; next_part(&at, &len);
+	     at = at[len] ? at + len + 1 : NULL) {
+		uint64_t n = 0;
+		int rc = len == 1 && *at == '0' ? 0
+						: fab_parse_size_bytes(at, len, &n, err);
+
+		if (rc)
+			return rc;
+		if (n > FAB_FENCE_BYTES_MAX)
+			return fab_fail(err, EINVAL, "'%.*s' is more than 1 TiB",
+					len < 60 ? (int)len : 60, at);
+		if (p->bytes.n == LAUNCH_MAX_LIST)
+			return fab_fail(err, EINVAL, "more than %d sizes",
+					LAUNCH_MAX_LIST);
+		FAB_PUSH(&p->bytes, n);
+	}
+	return 0;
+}
+
+static void free_orders(struct launch_params *p)
+{
+	for (size_t i = 0; i < p->orders.n; i++)
+		free(p->orders.v[i]);
+	p->orders.n = 0;
+}
+
+/* A name begins with a letter: commas between numbers belong to axes:. */
+static int take_order(void *params, const char *arg, struct fab_err *err)
+{
+	struct launch_params *p = params;
+	struct fab_node_order order;
+	int rc = 0;
+
+	free_orders(p);
+	for (const char *at = arg; at && !rc;) {
+		size_t len = strcspn(at, ",");
+
+		while (at[len] && at[len + 1] >= '0' && at[len + 1] <= '9')
+			len += 1 + strcspn(at + len + 1, ",");
+		if (p->orders.n == LAUNCH_MAX_LIST)
+			return fab_fail(err, EINVAL, "more than %d orders",
+					LAUNCH_MAX_LIST);
+		FAB_PUSH(&p->orders, fab_strndup(at, len));
+		rc = fab_node_order_parse(p->orders.v[p->orders.n - 1], 1, &order, err);
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	return rc;
+}
+
+static int check_constant(const char *arg, struct fab_err *err)
+{
+	struct fab_launch_params scratch;
+
+	fab_launch_params_init(&scratch);
+	return fab_launch_params_set(&scratch, arg, err);
+}
+
+static int check_fences(const struct fab_chosen_list *list, struct fab_err *err)
+{
+	struct fab_fence_chosen chosen;
+	int rc = 0;
+
+	for (size_t i = 0; i < list->of.n && !rc; i++)
+		rc = fab_fence_parse(list->of.v[i].text, list->of.v[i].len, &chosen, err);
+	return rc;
+}
 
 static int take_keys(void *params, const char *arg, struct fab_err *err)
 {
@@ -28,14 +141,54 @@ static int take_keys(void *params, const char *arg, struct fab_err *err)
 #define TO(member) FAB_TO(struct launch_params, member)
 static const struct fab_option options[] = {
 	{.help = "The job:"},
-	{"nodes", "N", "Nodes of the job", FAB_TAKES_NUMBER, TO(n_nodes), .min = 1,
-	 .max = 1 << 22},
+	{"nodes", "N",
+	 "Nodes of the job: the first N hosts (default: all of the fabric); several "
+	 "numbers between commas for fence",
+	 FAB_TAKES_OTHER, .take = take_nodes, .flag = TO(has_nodes)},
+	{"node-list", "LIST",
+	 "Nodes by name: host lists as Slurm writes them, names, patterns, GUIDs, "
+	 "separated by commas",
+	 FAB_TAKES_TEXT, TO(node_list)},
+	{"node-file", "FILE",
+	 "The same, a list a line, as scontrol show hostnames writes them (- is standard "
+	 "input)",
+	 FAB_TAKES_INPUT, TO(node_file)},
+	{"order", "LIST",
+	 "How nodes are numbered, separated by commas (default fabric): @ORDERS@",
+	 FAB_TAKES_OTHER, .take = take_order, .preset = "fabric"},
 	{"ppn", "P", "Processes a node (default 1)", FAB_TAKES_NUMBER, TO(ppn), .min = 1,
 	 .max = FAB_SIZE_MAX_PPN, .preset = "1"},
 	{"keys", "LIST",
 	 "What each process puts: LENGTH:BYTES[:COUNT] between commas, a key of so many "
 	 "characters with a value of so many bytes, as 14:51,9:8:4",
 	 FAB_TAKES_OTHER, .take = take_keys},
+
+	{.help = "Fences:"},
+	{"fence", "LIST",
+	 "Algorithms, separated by commas, or all: @FENCES@ (default: "
+	 "all,tree:2,tree:16)",
+	 FAB_TAKES_CHOSEN, TO(fences), .choices = &fab_fence_choices, .max = 100,
+	 .preset = "all,tree:2,tree:16"},
+	{"bytes", "LIST",
+	 "What each node contributes, separated by commas, such as 0,4KiB (default: 0, "
+	 "then 64 B to 64 KiB by fours)",
+	 FAB_TAKES_OTHER, .take = take_bytes, .flag = TO(has_bytes),
+	 .preset = "0,64,256,1KiB,4KiB,16KiB,64KiB"},
+	{"algorithm", "NAME",
+	 "Routing algorithm that makes the tables: @UNICAST@ (default: vtftr-ib on a "
+	 "kfat, dor on a torus or mesh, minhop elsewhere)",
+	 FAB_TAKES_ONE, TO(algorithm), .flag = TO(has_algorithm),
+	 .choices = &fab_unicast_choices},
+	{"model-only", NULL, "Formulas only, nothing is simulated", FAB_TAKES_NOTHING,
+	 TO(model_only)},
+	{"shard", "K/N", "Only part K of N of the cases; parts are merged in a database",
+	 FAB_TAKES_SHARD, TO(shard)},
+
+	{.help = "Constants:"},
+	{"params", "FILE", "Take constants from FILE, such as calibrate writes",
+	 FAB_TAKES_INPUT, TO(params_path)},
+	{"set", "NAME=VALUE", "A constant in its unit; may be given several times",
+	 FAB_TAKES_TEXT, TO(set), .is_many = true, .check = check_constant},
 
 	{.help = "Sizes:"},
 	{"layout", "LIST", "Layouts, separated by commas: @LAYOUTS@ (default 4.2)",
@@ -56,6 +209,8 @@ static const struct fab_option options[] = {
 
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct launch_params, input),
+	FAB_PART(fab_cli_faults_rows, struct launch_params, faults),
+	FAB_PART(fab_cli_tables_rows, struct launch_params, tables),
 	{options, 0},
 	FAB_PART(fab_cli_output_rows, struct launch_params, output),
 	FAB_PART(fab_cli_store_rows, struct launch_params, store),
@@ -67,6 +222,12 @@ static const struct fab_part parts[] = {
 static const struct fab_relation relations[] = {
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
 	{"VERB=size", FAB_NEEDS, "keys"},
+	{"node-list,node-file", FAB_APART},
+	{"node-list,node-file", FAB_GOES_WITH, "FABRIC"},
+	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
+	{"lfts", FAB_EXCLUDES, "random,algorithm", "tables that were read do not change"},
+	{"of", FAB_GOES_WITH, "random"},
+	{"bytes,shard", FAB_GOES_WITH, "VERB=fence"},
 	{0},
 };
 
@@ -74,11 +235,17 @@ static int complete(void *params, struct fab_err *err)
 {
 	struct launch_params *p = params;
 
-	if ((uint64_t)p->n_nodes * p->ppn > UINT32_MAX)
-		return fab_fail(err, EINVAL,
+	for (size_t i = 0; i < p->nodes.n; i++)
+		if ((uint64_t)p->nodes.v[i] * p->ppn > UINT32_MAX)
+			return fab_fail(
+				err, EINVAL,
 				"--nodes=%u of --ppn=%u are more than 2^32 processes",
-				p->n_nodes, p->ppn);
-	return 0;
+				p->nodes.v[i], p->ppn);
+	if (p->nodes.n > 1 && p->verb != LAUNCH_FENCE)
+		return fab_fail(err, EINVAL,
+				"--nodes takes one number here, several go with fence");
+	p->store.shard = &p->shard;
+	return check_fences(&p->fences, err);
 }
 
 static struct fab_cli_columns columns(const void *params)
@@ -93,7 +260,9 @@ static int run(void *params, const struct fab_fabric *f, struct fab_err *err)
 {
 	struct launch_params *p = params;
 
-	return works[p->verb]->run(p, f, err);
+	int rc = launch_read_constants(p, err);
+
+	return rc ? rc : works[p->verb]->run(p, f, err);
 }
 
 static const struct fab_command command = {
@@ -116,5 +285,9 @@ int main(int argc, char **argv)
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	free(p.keys.of.v);
+	free(p.nodes.v);
+	free(p.bytes.v);
+	free_orders(&p);
+	free(p.orders.v);
 	return status;
 }

@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "cli/internal.h"
 #include "export/boot.h"
+#include "launch/fence.h"
+#include "launch/nodes.h"
 #include "launch/size.h"
 #include "mcast/engine.h"
 #include "sim/sim.h"
@@ -25,6 +27,8 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"BOOT_FORMATS", &fab_boot_format_choices},
 	{"TRAFFIC", &fab_traffic_choices},
 	{"SWITCHES", &fab_sim_switch_choices},
+	{"FENCES", &fab_fence_choices},
+	{"ORDERS", &fab_node_order_choices},
 	{"LAYOUTS", &fab_size_layouts},
 	{"OPTIMISATIONS", &fab_size_opts},
 };

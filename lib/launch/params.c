@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/directory.h"
 #include "base/namelist.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -97,6 +98,24 @@ static int expected(const char *what, struct word w, struct fab_err *err)
 		return fab_fail(err, EINVAL, "expected %s, found the end of the line",
 				what);
 	return fab_fail(err, EINVAL, "expected %s, found '%.*s'", what, shown(w), w.at);
+}
+
+/* There are too many to list them. */
+static int refuse(const char *name, size_t len, struct fab_err *err)
+{
+	struct fab_directory *names = fab_directory_new(FAB_N_LAUNCH_CONSTANTS);
+	struct fab_near near = {0};
+	int rc;
+
+	for (uint32_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		fab_directory_add(names, constants[i].name, strlen(constants[i].name), i);
+	fab_directory_nearest(names, name, len, &near);
+	rc = fab_fail(err, EINVAL, "there is no constant '%.*s'%s%s%s",
+		      len < SHOWN ? (int)len : SHOWN, name,
+		      near.name ? "; did you mean '" : "", near.name ? near.name : "",
+		      near.name ? "'?" : " (fabric-formats(5) says where they are)");
+	fab_directory_free(names);
+	return rc;
 }
 
 static int read_version(struct reading *r, struct fab_item *line, struct fab_err *err)
@@ -196,8 +215,7 @@ static int use_line(void *context, struct fab_item line, struct fab_err *err)
 		return rc;
 	id = fab_choices_find(&fab_launch_constants, name.at, name.len);
 	if (id == FAB_NONE)
-		return fab_choices_refuse(&fab_launch_constants, name.at, name.len, NULL,
-					  err);
+		return refuse(name.at, name.len, err);
 	if (r->is_given[id])
 		return fab_fail(err, EINVAL, "%s is there twice", constants[id].name);
 	r->is_given[id] = true;
@@ -247,7 +265,7 @@ int fab_launch_params_set(struct fab_launch_params *params, const char *text,
 	if (!text[len])
 		return fab_fail(err, EINVAL, "'%s': expected NAME=VALUE", text);
 	if (id == FAB_NONE)
-		return fab_choices_refuse(&fab_launch_constants, text, len, NULL, err);
+		return refuse(text, len, err);
 	if (!fab_parse_real(text + len + 1, strlen(text + len + 1), constants[id].low,
 			    constants[id].high, &value))
 		return fab_fail(err, EINVAL, "'%s': expected a number from %g to %g, %s",

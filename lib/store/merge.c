@@ -10,7 +10,8 @@
 #include "store/merge_impl.h"
 
 static const char sets_unit[] = "sets of faults", trials_unit[] = "trials",
-		  batches_unit[] = "batches", parts_unit[] = "parts";
+		  batches_unit[] = "batches", parts_unit[] = "parts",
+		  fences_unit[] = "fences";
 
 static const struct fab_store_shard *shard_of(const struct fab_merging *m)
 {
@@ -182,7 +183,7 @@ static int merge_details(const struct fab_merging *m, size_t result,
 	return rc;
 }
 
-/* Of trials: the numbers of the last part are those of the result. */
+/* Of trials and fences: the numbers of the last part are those of the result. */
 static void take_last_part(const struct fab_merging *m, struct fab_store_result *r)
 {
 	FAB_VEC(struct fab_store_number) list = {0};
@@ -208,7 +209,7 @@ static int merge_results(const struct fab_merging *m, struct fab_err *err)
 
 		r->algorithm = first->results[k].algorithm;
 		rc = merge_details(m, k, r, err);
-		if (!rc && is_unit(m, trials_unit))
+		if (!rc && (is_unit(m, trials_unit) || is_unit(m, fences_unit)))
 			take_last_part(m, r);
 		else if (!rc)
 			rc = merge_metrics(m, k, r, err);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The constants of the models: where they come from, and how they are printed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch.h"
+#include "source/unpack.h"
+
+int launch_read_constants(struct launch_params *p, struct fab_err *err)
+{
+	struct fab_input in;
+	int rc = 0;
+
+	fab_launch_params_init(&p->constants);
+	if (p->params_path) {
+		rc = fab_input_read(p->params_path, &in, err);
+		if (rc)
+			return rc;
+		rc = fab_launch_params_read(&p->constants, p->params_path, in.bytes, in.n,
+					    err);
+		fab_input_fini(&in);
+	}
+	for (size_t i = 0; i < p->set.n && !rc; i++) {
+		rc = fab_launch_params_set(&p->constants, p->set.v[i], err);
+		if (rc)
+			fab_err_prefix(err, "--set");
+	}
+	return rc;
+}
+
+struct fab_launch_costs launch_costs(const struct launch_params *p)
+{
+	return (struct fab_launch_costs){
+		.o_us = FAB_PARAM(&p->constants, o_us),
+		.L_us = FAB_PARAM(&p->constants, latency_us),
+		.G_ns = FAB_PARAM(&p->constants, gap_ns_per_B),
+		.C_ns = FAB_PARAM(&p->constants, copy_ns_per_B),
+	};
+}
+
+struct constant_row {
+	const char *constant, *unit, *origin, *source;
+	double value, spread;
+};
+
+void launch_print_constants(struct fab_report *r, const struct launch_params *p)
+{
+#define AT(member) FAB_AT(struct constant_row, member)
+	static const struct fab_column columns[] = {
+		{"constant", FAB_TEXT, "its name", 0, AT(constant)},
+		{"value", FAB_REAL, "its value", 0, AT(value)},
+		{"unit", FAB_TEXT, "its unit, 1: a number", 0, AT(unit)},
+		{"spread", FAB_REAL, "half the range that was seen; null: not known", 0,
+		 AT(spread)},
+		{"origin", FAB_TEXT, "measured, survey, assumed or given", 0, AT(origin)},
+		{"source", FAB_TEXT, "where it is from", 0, AT(source)},
+	};
+#undef AT
+	const struct fab_launch_params *c = &p->constants;
+
+	fab_report_table_begin(r, "constants", "Constants", columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
+		const struct fab_launch_value *v = &c->of[i];
+		struct constant_row row = {.constant = fab_launch_constants.at(i).form,
+					   .unit = fab_launch_constant_unit(i),
+					   .origin = fab_origin_name(v->origin),
+					   .source = v->source,
+					   .value = v->value,
+					   .spread = v->spread};
+
+		if (p->uses[i])
+			fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
+}
+
+void launch_use_constants(struct launch_params *p, const enum fab_launch_constant *of,
+			  size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p->uses[of[i]] = true;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The report of fabric-launch fence. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/human.h"
+#include "verb_fence.h"
+
+static void answer_sizes(struct fab_report *r, const struct fence_outcome *o)
+{
+	size_t n = o->p->bytes.n;
+	const struct fence_item *first = fence_best(o, 0, 0),
+				*last = fence_best(o, 0, n - 1);
+	char size[FAB_HUMAN_BYTES], most[FAB_HUMAN_BYTES];
+	char us[FAB_HUMAN_BYTES], longest[FAB_HUMAN_BYTES];
+
+	if (!first || !last)
+		return;
+	fab_human_bytes(o->p->bytes.v[0], size);
+	fab_human_seconds(fence_us(&first->rows.v[0]) / 1e6, us);
+	fab_human_bytes(o->p->bytes.v[n - 1], most);
+	fab_human_seconds(fence_us(&last->rows.v[n - 1]) / 1e6, longest);
+	if (n == 1)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%u nodes, %s each: %s is the fastest fence of those "
+				  "tried, %s.",
+				  o->groups.v[0].nodes.n, size, first->name, us);
+	else
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%u nodes: %s is the fastest fence of those tried at %s "
+			"(%s), %s at %s (%s).",
+			o->groups.v[0].nodes.n, first->name, size, us, last->name, most,
+			longest);
+}
+
+/* The first two orders that differ at the largest size, by the same algorithm. */
+static void answer_orders(struct fab_report *r, const struct fence_outcome *o)
+{
+	size_t n = o->p->nodes.n ? o->p->nodes.n : 1, last = o->p->bytes.n - 1;
+	const struct launch_fence_row *best = NULL, *worst = NULL;
+
+	for (size_t g = 0; g < o->groups.n; g += n) {
+		const struct fence_item *x = fence_best(o, g, last);
+
+		if (!x)
+			continue;
+		if (!best || fence_us(&x->rows.v[last]) < fence_us(best))
+			best = &x->rows.v[last];
+		if (!worst || fence_us(&x->rows.v[last]) > fence_us(worst))
+			worst = &x->rows.v[last];
+	}
+	if (best && worst && best != worst)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Nodes in the order %s are best: %s; %s takes %.2f times "
+			"as long there.",
+			best->order, best->algorithm, worst->order,
+			fence_us(worst) / fence_us(best));
+}
+
+/* Does anything share a cable? */
+static void answer_loads(struct fab_report *r, const struct fence_outcome *o)
+{
+	const struct fence_item *worst = NULL;
+	double factor;
+
+	for (size_t i = 0; i < o->fences.n; i++)
+		if (o->items.v[i].is_there &&
+		    (!worst || o->items.v[i].load.factor > worst->load.factor))
+			worst = &o->items.v[i];
+	if (!worst)
+		return;
+	factor = worst->load.factor;
+	if (!(factor > 1 + 1e-9))
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "No two messages of a step share a cable: there is no "
+				  "contention.");
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Contention: %s spends %.2f times as long on cables as "
+				  "alone, up to %" PRIu64 " messages share one.",
+				  worst->name, factor, worst->load.max);
+}
+
+struct range_row {
+	const char *order, *algorithm;
+	uint32_t nodes;
+	double from_bytes, to_bytes;
+};
+
+/* Which algorithm is fastest from which size on, by the lines of the contended form. */
+static void add_ranges(struct fab_report *r, const struct fence_outcome *o, size_t group)
+{
+	const struct fence_item *items = &o->items.v[group * o->fences.n], *now = NULL;
+	double at = 0;
+
+	for (size_t i = 0; i < o->fences.n; i++)
+		if (items[i].is_there && !items[i].is_alias &&
+		    (!now || items[i].line.fixed_us < now->line.fixed_us ||
+		     (items[i].line.fixed_us <= now->line.fixed_us &&
+		      items[i].line.byte_us < now->line.byte_us)))
+			now = &items[i];
+	while (now) {
+		const struct fence_item *then = NULL;
+		struct range_row row = {.order = o->groups.v[group].order,
+					.nodes = o->groups.v[group].nodes.n,
+					.algorithm = now->name,
+					.from_bytes = at,
+					.to_bytes = (double)NAN};
+
+		for (size_t i = 0; i < o->fences.n; i++) {
+			double x = items[i].is_there && !items[i].is_alias
+					   ? fab_fence_crossing(now->line, items[i].line)
+					   : INFINITY;
+
+			if (&items[i] != now && x <= (double)FAB_FENCE_BYTES_MAX &&
+			    x > at && (isnan(row.to_bytes) || x < row.to_bytes)) {
+				row.to_bytes = x;
+				then = &items[i];
+			}
+		}
+		fab_report_record(r, &row);
+		at = row.to_bytes;
+		now = then;
+	}
+}
+
+static void print_ranges(struct fab_report *r, const struct fence_outcome *o)
+{
+#define AT(member) FAB_AT(struct range_row, member)
+	static const struct fab_column columns[] = {
+		{"order", FAB_TEXT, "how nodes are numbered", 0, AT(order)},
+		{"nodes", FAB_UINT, "nodes of the job", 0, AT(nodes)},
+		{"algorithm", FAB_TEXT, "the fastest one", 0, AT(algorithm)},
+		{"from_bytes", FAB_REAL, "from this size on, B", 0, AT(from_bytes)},
+		{"to_bytes", FAB_REAL, "up to this one, B; null: for good", 0,
+		 AT(to_bytes)},
+	};
+#undef AT
+
+	fab_report_table_begin(r, "ranges", "Which algorithm from which size (contended)",
+			       columns, FAB_COUNT(columns));
+	for (size_t g = 0; g < o->groups.n; g++)
+		add_ranges(r, o, g);
+	fab_report_table_end(r);
+}
+
+struct step_row {
+	const char *order, *algorithm;
+	char *cable;
+	uint32_t nodes;
+	uint64_t step, load, between, blocks;
+};
+
+static char *cable_text(const struct fence_outcome *o, uint32_t port)
+{
+	const struct fab_fabric *f = o->job.f;
+	uint32_t peer = port == FAB_NONE ? FAB_NONE : fab_port_peer(f, port);
+
+	if (peer == FAB_NONE)
+		return NULL;
+	return fab_format("%s:%u -> %s:%u", fab_node_name(f, f->port_node[port]),
+			  f->port_num[port], fab_node_name(f, f->port_node[peer]),
+			  f->port_num[peer]);
+}
+
+static void print_steps(struct fab_report *r, const struct fence_outcome *o)
+{
+#define AT(member) FAB_AT(struct step_row, member)
+	static const struct fab_column columns[] = {
+		{"algorithm", FAB_TEXT, "algorithm of the fence", 0, AT(algorithm)},
+		{"order", FAB_TEXT, "how nodes are numbered", 0, AT(order)},
+		{"nodes", FAB_UINT, "nodes of the job", 0, AT(nodes)},
+		{"step", FAB_UINT, "from 0", 0, AT(step)},
+		{"load", FAB_UINT, "messages on the fullest direction of a cable", 0,
+		 AT(load)},
+		{"load_between", FAB_UINT, "the same between switches", 0, AT(between)},
+		{"cable", FAB_TEXT, "that one", 0, AT(cable)},
+		{"blocks", FAB_UINT, "blocks that a node sends, the most", 0, AT(blocks)},
+	};
+#undef AT
+
+	fab_report_table_begin(r, "steps", "Loads step by step", columns,
+			       FAB_COUNT(columns));
+	for (size_t i = 0; i < o->items.n; i++) {
+		const struct fence_item *x = &o->items.v[i];
+
+		for (uint32_t s = 0; fence_is_shown(o, i) && x->is_there &&
+				     s < x->load.n_steps && s < 4096;
+		     s++) {
+			const struct fab_fence_step *step = &x->load.step[s];
+			struct step_row row = {.algorithm = x->name,
+					       .order = fence_group_of(o, i)->order,
+					       .nodes = fence_group_of(o, i)->nodes.n,
+					       .step = s,
+					       .load = step->load,
+					       .between = step->load_between,
+					       .cable = cable_text(o, x->port[s]),
+					       .blocks = step->n_blocks};
+
+			fab_report_record(r, &row);
+			free(row.cable);
+		}
+	}
+	fab_report_table_end(r);
+}
+
+void fence_print(struct fab_report *r, const struct launch_params *p, const void *of,
+		 enum fab_format format)
+{
+	const struct fence_outcome *o = of;
+
+	answer_sizes(r, o);
+	answer_orders(r, o);
+	answer_loads(r, o);
+	fab_cli_report_shard(r, &o->p->shard);
+	fab_report_text(r, "tables", o->job.algorithm);
+	fab_report_table_begin(r, "results", "Fences", launch_fence_columns,
+			       launch_fence_n_columns);
+	for (size_t i = 0; i < o->items.n; i++)
+		for (size_t k = 0; fence_is_shown(o, i) && k < o->items.v[i].rows.n; k++)
+			fab_report_record(r, &o->items.v[i].rows.v[k]);
+	for (size_t i = 0; i < o->autos.n; i++)
+		fab_report_record(r, &o->autos.v[i]);
+	fab_report_table_end(r);
+	print_ranges(r, o);
+	if (format != FAB_FORMAT_TABLE || p->run.verbose)
+		print_steps(r, o);
+	launch_print_constants(r, p);
+}
