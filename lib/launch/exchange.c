@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launch/exchange.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "event/schedule.h"
+
+int fab_exchange_costs_check(const struct fab_exchange_costs *costs, struct fab_err *err)
+{
+	const double all[] = {costs->get_us, costs->local_us, costs->remote_us,
+			      costs->serve_us, costs->unpack_ns};
+
+	for (size_t i = 0; i < FAB_COUNT(all); i++)
+		if (!(all[i] >= 0 && all[i] <= 1e9))
+			return fab_fail(err, EINVAL,
+					"costs of direct exchange: expected 0 to 1e9, "
+					"not %g",
+					all[i]);
+	if (costs->remote_us < costs->serve_us)
+		return fab_fail(err, EINVAL,
+				"a Get of another node takes %g us, less than its server "
+				"needs, %g us",
+				costs->remote_us, costs->serve_us);
+	return 0;
+}
+
+/* What a node has asked for; processes that wait for it are a list. */
+struct run {
+	const struct fab_peers *peers;
+	const struct fab_exchange_costs *costs;
+	struct fab_exchange *out;
+	struct fab_schedule schedule; /* times are fab_time_of_seconds(), of us */
+	struct fab_map64 *asked;      /* node << 32 | process: number in there_us */
+	FAB_VEC(double) there_us;
+	uint32_t *next;	  /* [processes] Get that comes */
+	double *free_us;  /* [nodes] server */
+	uint64_t *served; /* [nodes] */
+	double sum_us;
+};
+
+/* A request of a node: when the answer is there. */
+static double ask(struct run *r, uint32_t server, double now)
+{
+	double half = (r->costs->remote_us - r->costs->serve_us) / 2;
+	double wait = fmax(0, r->free_us[server] - (now + half));
+
+	r->free_us[server] = now + half + wait + r->costs->serve_us;
+	r->out->longest_wait_us = fmax(r->out->longest_wait_us, wait);
+	r->out->requests++;
+	r->served[server]++;
+	return r->free_us[server] + half;
+}
+
+/* Process `p` gets the data of `peer` now: when it has it. */
+static double get(struct run *r, uint32_t p, uint32_t peer, double now)
+{
+	uint32_t node = p / r->peers->ppn, server = peer / r->peers->ppn, id;
+
+	r->out->gets++;
+	if (node == server) {
+		r->out->local++;
+		return now + r->costs->local_us;
+	}
+	if (r->costs->has_no_cache)
+		return ask(r, server, now);
+	id = fab_map64_put(r->asked, (uint64_t)node << 32 | peer,
+			   (uint32_t)r->there_us.n);
+	if (id == r->there_us.n) {
+		FAB_PUSH(&r->there_us, ask(r, server, now));
+		return r->there_us.v[id];
+	}
+	r->out->shared++;
+	return fmax(now, r->there_us.v[id]) + r->costs->get_us;
+}
+
+/* Requests reach a server in the order in which they were made: all take as long. */
+static void follow(struct run *r)
+{
+	struct fab_due due;
+
+	for (uint32_t p = 0; p < r->peers->n; p++)
+		fab_schedule_add(&r->schedule, 0, 0, p);
+	while (fab_schedule_take(&r->schedule, &due)) {
+		uint32_t p = (uint32_t)due.item;
+		double now = fab_seconds_of_time(due.time);
+
+		if (r->next[p] == fab_peers_degree(r->peers, p)) {
+			r->sum_us += now;
+			r->out->total_us = fmax(r->out->total_us, now);
+			continue;
+		}
+		now = get(r, p, fab_peers_at(r->peers, p, r->next[p]++), now);
+		fab_schedule_add(&r->schedule, fab_time_of_seconds(now), 0, p);
+	}
+}
+
+static void sum_up(struct run *r)
+{
+	struct fab_exchange *out = r->out;
+
+	for (uint32_t i = 0; i < r->peers->n_nodes; i++)
+		if (r->served[i] > out->most_served) {
+			out->most_served = r->served[i];
+			out->busiest = i;
+		}
+	out->mean_us = r->sum_us / r->peers->n;
+	out->busy_share = (double)out->most_served * r->costs->serve_us / out->total_us;
+}
+
+int fab_exchange_run(const struct fab_peers *peers,
+		     const struct fab_exchange_costs *costs, struct fab_exchange *out,
+		     struct fab_err *err)
+{
+	double degree = fab_peers_mean_degree(peers);
+	struct run r = {.peers = peers, .costs = costs, .out = out};
+	int rc = fab_exchange_costs_check(costs, err);
+
+	if (rc)
+		return rc;
+	*out = (struct fab_exchange){0};
+	if (degree * peers->n > FAB_EXCHANGE_GETS_MAX) {
+		*out = fab_exchange_model(peers->n_nodes, peers->ppn, degree, costs);
+		return 0;
+	}
+	r.asked = fab_map64_new(peers->n);
+	r.next = FAB_NEW0(peers->n, uint32_t);
+	r.free_us = FAB_NEW0(peers->n_nodes, double);
+	r.served = FAB_NEW0(peers->n_nodes, uint64_t);
+	follow(&r);
+	sum_up(&r);
+	fab_schedule_fini(&r.schedule);
+	fab_map64_free(r.asked);
+	free(r.there_us.v);
+	free(r.next);
+	free(r.free_us);
+	free(r.served);
+	return 0;
+}
+
+struct fab_exchange fab_exchange_model(uint32_t n_nodes, uint32_t ppn, double degree,
+				       const struct fab_exchange_costs *costs)
+{
+	double n = (double)n_nodes * ppn, others = n > 1 ? n - 1 : 1;
+	double remote = degree * (n - ppn) / others; /* Gets of a process, other nodes */
+	/* processes of other nodes whose data any process of a node wants */
+	double wanted = costs->has_no_cache
+				? remote * ppn
+				: (n - ppn) * -expm1(ppn * log1p(-degree / others));
+	double first = remote > 0 ? wanted / (remote * ppn) : 0, process, server;
+	struct fab_exchange e = {.is_model = true, .longest_wait_us = NAN};
+
+	process = (degree - remote) * costs->local_us +
+		  remote * (first * costs->remote_us + (1 - first) * costs->get_us);
+	server = wanted > 0
+			 ? wanted * costs->serve_us + costs->remote_us - costs->serve_us
+			 : 0;
+	e.gets = (uint64_t)llround(degree * n);
+	e.local = (uint64_t)llround((degree - remote) * n);
+	e.requests = (uint64_t)llround(wanted * n_nodes);
+	e.shared = e.gets - e.local - e.requests;
+	e.most_served = (uint64_t)llround(wanted);
+	e.total_us = e.mean_us = fmax(process, server);
+	e.busy_share = wanted * costs->serve_us / e.total_us;
+	return e;
+}
+
+double fab_exchange_full_us(uint32_t n_nodes, double degree,
+			    const struct fab_exchange_full *full,
+			    const struct fab_exchange_costs *costs)
+{
+	return full->fence_us +
+	       (double)n_nodes * (double)full->bytes * costs->unpack_ns / 1e3 +
+	       degree * costs->get_us;
+}
+
+/* Is the fence no slower at this degree? */
+static bool fence_wins(uint32_t n_nodes, uint32_t ppn, uint32_t degree,
+		       const struct fab_exchange_full *full,
+		       const struct fab_exchange_costs *costs)
+{
+	struct fab_exchange e = fab_exchange_model(n_nodes, ppn, degree, costs);
+
+	return fab_exchange_full_us(n_nodes, degree, full, costs) <=
+	       full->barrier_us + e.total_us;
+}
+
+uint32_t fab_exchange_crossing(uint32_t n_nodes, uint32_t ppn,
+			       const struct fab_exchange_full *full,
+			       const struct fab_exchange_costs *costs)
+{
+	uint64_t low = 0, high = (uint64_t)n_nodes * ppn - 1;
+
+	if (high > FAB_NONE - 1 || !fence_wins(n_nodes, ppn, (uint32_t)high, full, costs))
+		return FAB_NONE;
+	if (fence_wins(n_nodes, ppn, 0, full, costs))
+		return 0;
+	while (high - low > 1) { /* it does at high, not at low */
+		uint64_t at = low + (high - low) / 2;
+
+		if (fence_wins(n_nodes, ppn, (uint32_t)at, full, costs))
+			high = at;
+		else
+			low = at;
+	}
+	return (uint32_t)high;
+}
+
+struct fab_exchange_memory fab_exchange_memory(uint32_t n_nodes, uint32_t ppn,
+					       uint64_t bytes,
+					       const struct fab_exchange *exchange)
+{
+	double each = (double)bytes / ppn; /* of a process */
+	double brought = (double)exchange->requests / n_nodes;
+
+	return (struct fab_exchange_memory){
+		.full = (double)n_nodes * (double)bytes,
+		.full_each = (double)n_nodes * (double)bytes * ppn,
+		.direct = (double)bytes + brought * each,
+	};
+}

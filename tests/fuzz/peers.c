@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files of peers: the first byte says how many processes there are. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/peers.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct fab_peers p;
+	struct fab_err err = {""};
+
+	if (!n)
+		return 0;
+	if (fab_peers_parse("input", (const char *)bytes + 1, n - 1, bytes[0] / 8 + 1u,
+			    bytes[0] % 8 + 1u, &p, &err)) {
+		if (strncmp(err.text, "input:", 6) != 0)
+			abort();
+		return 0;
+	}
+	for (uint32_t r = 0; r < p.n; r++)
+		for (uint32_t i = 0; i < fab_peers_degree(&p, r); i++) {
+			uint32_t peer = fab_peers_at(&p, r, i);
+
+			if (peer >= p.n || peer == r ||
+			    (i && peer <= fab_peers_at(&p, r, i - 1)))
+				abort();
+		}
+	fab_peers_fini(&p);
+	return 0;
+}
