@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Endpoints: messages become packets, packets are delivered, sources are told. */
-#include "sim/cells.h"
+#include "sim/start.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -224,9 +224,9 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 	if (!src->left && src->to_group)
 		p->message.v[src->message].is_open = false;
 	count_sent(p, src, size);
-	sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
+	sim_lane(s->shape, s, out, src->vl)->credits -= sim_units(s, size);
 	port->out_busy = p->now + wire;
-	sim_start(p, out, id, src->vl, wire);
+	sim_start(s->shape, p, out, id, src->vl, wire);
 }
 
 void sim_inject(struct sim_part *p, uint32_t e)
@@ -253,7 +253,7 @@ void sim_inject(struct sim_part *p, uint32_t e)
 		sim_count_blocked(p, port, out);
 	payload = src->left < s->params->mtu ? src->left : s->params->mtu;
 	size = payload + header(s, src->to_group);
-	if (!sim_credit_has(p, out, src->vl, sim_units(s, size))) {
+	if (!sim_credit_has(p, sim_lane(s->shape, s, out, src->vl), out, sim_units(s, size))) {
 		sim_block(p, out, src->vl);
 		return;
 	}
@@ -385,7 +385,7 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 				  .birth = packet.birth,
 				  .tag = packet.tag};
 
-	sim_release(p, in, packet.vl, (uint32_t)sim_units(s, packet.size),
+	sim_release(s->shape, p, in, packet.vl, (uint32_t)sim_units(s, packet.size),
 		    p->now + wire + s->cable_delay);
 	p->last_move = p->now;
 	if (sim_in_window(s, packet.birth))
@@ -467,7 +467,7 @@ void sim_part_read(struct sim_part *p, unsigned turn)
 
 			switch (l->kind) {
 			case SIM_LETTER_CREDIT:
-				sim_credit_add(p, l->id, l->packet.vl, l->packet.size,
+				sim_credit_add(s->shape, p, l->id, l->packet.vl, l->packet.size,
 					       l->time);
 				break;
 			case SIM_LETTER_COPIES:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Multicast at a switch: one packet in the input buffer, a copy for each output of the
  * tree but the one it came by. */
-#include "sim/cells.h"
+#include "sim/queues.h"
 
 /* The lane of a copy; FAB_VL_UNKNOWN: none. */
 static unsigned lane_of(const struct sim *s, uint32_t sw, uint32_t in, uint32_t out,
@@ -58,9 +58,9 @@ static void add_copy(struct sim_part *p, uint32_t sw_id, uint32_t in, uint32_t p
 	p->cell.v[id].packet.target =
 		(uint32_t)(i - s->net.row_first[p->cell.v[p->cell.v[parent].packet.row]
 							.fan.row]);
-	if (sim_queue_push(p, sim_queue(s, sw, in, out, vl), id))
-		sim_want(s, sw, in, in, out, vl);
-	sim_touch(p, sw, sw_id, in, out);
+	if (sim_queue_push(p, sim_queue(s->shape, s, sw, in, out, vl), id))
+		sim_want(s->shape, s, sw, in, in, out, vl);
+	sim_touch(s->shape, p, sw, sw_id, in, out);
 }
 
 /* For all copies of the packet of a fan: as add_copy(), or of a fifo's first packet. */
@@ -69,7 +69,7 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	uint32_t row = p->cell.v[p->cell.v[id].packet.row].fan.row;
-	uint32_t in = sim_input(s, unit);
+	uint32_t in = sim_input(s->shape, s, unit);
 
 	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {
 		uint32_t out = s->net.out[i];
@@ -77,12 +77,12 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 
 		if (out == in || vl == FAB_VL_UNKNOWN)
 			continue;
-		if (!s->is_fifo) {
+		if (!s->shape.is_fifo) {
 			add_copy(p, sw_id, in, id, i);
 			continue;
 		}
-		sim_want(s, sw, unit, in, out, vl);
-		sim_touch(p, sw, sw_id, in, out);
+		sim_want(s->shape, s, sw, unit, in, out, vl);
+		sim_touch(s->shape, p, sw, sw_id, in, out);
 	}
 }
 
@@ -133,10 +133,10 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 	p->cell.v[fan].fan = (struct sim_fan){.row = packet->row, .left = n};
 	packet->row = fan;
 	packet->since = (uint32_t)p->now;
-	unit = s->is_fifo ? in->local * s->n_vls + packet->vl : in->local;
-	if (!s->is_fifo)
+	unit = s->shape.is_fifo ? in->local * s->n_vls + packet->vl : in->local;
+	if (!s->shape.is_fifo)
 		ask(p, in->sw, unit, id);
-	else if (sim_queue_push(p, sim_queue(s, &s->sw[in->sw], unit, 0, 0), id))
+	else if (sim_queue_push(p, sim_queue(s->shape, s, &s->sw[in->sw], unit, 0, 0), id))
 		sim_fifo_head(p, in->sw, unit);
 }
 
@@ -146,13 +146,13 @@ static void end_fan(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t 
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	const struct sim_packet *packet = sim_packet(p, id);
-	uint32_t fan = packet->row, in_id = sw->port_first + sim_input(s, unit);
+	uint32_t fan = packet->row, in_id = sw->port_first + sim_input(s->shape, s, unit);
 
 	s->port[in_id].reading = FAB_NONE;
-	sim_release(p, in_id, packet->vl, (uint32_t)sim_units(s, packet->size),
+	sim_release(s->shape, p, in_id, packet->vl, (uint32_t)sim_units(s, packet->size),
 		    p->cell.v[fan].fan.end + s->cable_delay);
 	sim_cell_free(p, fan);
-	if (s->is_fifo && !sim_queue_pop(p, sim_queue(s, sw, unit, 0, 0), id))
+	if (s->shape.is_fifo && !sim_queue_pop(p, sim_queue(s->shape, s, sw, unit, 0, 0), id))
 		sim_fifo_head(p, sw_id, unit);
 	sim_cell_free(p, id);
 }
@@ -176,20 +176,20 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t *last = sim_queue(s, sw, unit, out, vl);
-	uint32_t id = sim_queue_first(p, last), in = sim_input(s, unit), parent, copy;
+	uint32_t *last = sim_queue(s->shape, s, sw, unit, out, vl);
+	uint32_t id = sim_queue_first(p, last), in = sim_input(s->shape, s, unit), parent, copy;
 	struct sim_packet *packet;
 	struct sim_fan *fan;
 
-	if (s->is_fifo) {
+	if (s->shape.is_fifo) {
 		parent = id;
 		id = copy_of_first(p, parent, out, &copy);
-		sim_unwant(s, sw, unit, in, out, vl);
+		sim_unwant(s->shape, s, sw, unit, in, out, vl);
 	} else {
 		parent = p->cell.v[id].packet.row;
 		copy = p->cell.v[id].packet.target;
 		if (sim_queue_pop(p, last, id))
-			sim_unwant(s, sw, unit, in, out, vl);
+			sim_unwant(s->shape, s, sw, unit, in, out, vl);
 	}
 	packet = sim_packet(p, id);
 	fan = &p->cell.v[p->cell.v[parent].packet.row].fan;

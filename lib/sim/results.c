@@ -88,20 +88,22 @@ static void take_cables(struct sim *s, struct fab_sim_result *r)
 	r->lane = FAB_NEW0((size_t)r->n_cables * r->n_vls + 1, struct fab_sim_lane);
 	for (uint32_t p = 0; p < r->n_cables; p++) {
 		struct fab_sim_cable *c = &r->cable[p];
+		uint64_t ticks = 0;
 
 		c->port = s->net.fabric_port[p];
-		c->bytes = s->port[p].bytes;
-		c->utilisation = mean(s->port[p].busy, r->time);
 		for (unsigned vl = 0; vl < s->n_vls; vl++) {
-			const struct sim_lane_sums *from =
-				&s->lane_sums[(size_t)p * s->n_vls + vl];
-			struct fab_sim_lane *lane = &r->lane[(size_t)p * s->n_vls + vl];
+			size_t id = (size_t)p * s->n_vls + vl;
+			const struct sim_lane_sums *from = &s->sums[id];
+			struct fab_sim_lane *lane = &r->lane[id];
 
 			lane->packets = from->packets;
 			lane->mean_queue = mean(from->waited, r->time);
-			lane->no_credit = mean(from->no_credit, r->time);
+			lane->no_credit = mean(s->block[id].no_credit, r->time);
 			c->packets += from->packets;
+			c->bytes += from->bytes;
+			ticks += from->busy;
 		}
+		c->utilisation = mean(ticks, r->time);
 		if (c->utilisation > 1)
 			c->utilisation = 1;
 		if (!c->packets)
@@ -218,7 +220,7 @@ static size_t bytes_of(const struct sim *s)
 {
 	size_t n = s->net.n_all * sizeof(*s->port) +
 		   (size_t)s->net.n_all * s->n_vls *
-			   (sizeof(*s->lane) + sizeof(*s->lane_sums)) +
+			   (sizeof(*s->lane) + sizeof(*s->sums) + sizeof(*s->block)) +
 		   s->n_queues * sizeof(*s->queue) + s->n_words * sizeof(*s->word) +
 		   s->net.n_ends * sizeof(*s->source);
 

@@ -3,7 +3,9 @@
 #include "sim/setup.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/threads.h"
 
@@ -48,6 +50,14 @@ static void cut(struct sim *s)
 	free(order);
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
 		s->end_part[e] = s->sw[s->net.port_sw[s->net.end_port[e]]].part;
+	for (uint32_t p = 0; p < s->net.n_all; p++) {
+		struct sim_port *port = &s->port[p];
+		uint32_t sw = port->sw;
+
+		if (port->peer != FAB_NONE && s->port[port->peer].sw != FAB_NONE)
+			sw = s->port[port->peer].sw;
+		port->part = s->sw[sw].part;
+	}
 }
 
 static int init_switches(struct sim *s, struct fab_err *err)
@@ -60,22 +70,27 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	for (uint32_t id = 0; id < net->n_switches; id++) {
 		struct sim_switch *sw = &s->sw[id];
 		uint64_t n = net->port_first[id + 1] - net->port_first[id];
+		uint64_t units = n * (s->shape.is_fifo ? s->n_vls : 1);
 
 		*sw = (struct sim_switch){
 			.queue_first = queues,
 			.word_first = words,
 			.port_first = net->port_first[id],
-			.n_ports = (uint32_t)n,
-			.n_arcs = f->arc_first[id + 1] - f->arc_first[id],
-			.n_units = (uint32_t)n * (s->is_fifo ? s->n_vls : 1),
-			.out_words = (uint32_t)(n + WORD - 1) / WORD};
-		if (sw->n_units > UINT16_MAX)
+			.n_ports = (uint16_t)n,
+			.n_arcs = (uint16_t)(f->arc_first[id + 1] - f->arc_first[id]),
+			.n_units = (uint16_t)units,
+			.unit_words = (uint16_t)((units + WORD - 1) / WORD),
+			.out_words = (uint16_t)((n + WORD - 1) / WORD),
+			.is_small = units <= WORD};
+		if (units > UINT16_MAX)
 			return fab_fail(err, ERANGE,
-					"a switch with %u ports and %u lanes: too many",
-					sw->n_ports, s->n_vls);
-		sw->unit_words = (sw->n_units + WORD - 1) / WORD;
-		queues += s->is_fifo ? sw->n_units : n * n * s->n_vls;
-		words += sw->unit_words * (1 + n * s->n_vls) + sw->out_words * (2 + n);
+					"a switch with %" PRIu64 " ports and %u lanes: "
+					"too many",
+					n, s->n_vls);
+		queues += s->shape.is_fifo ? units : n * n * s->n_vls;
+		if (!sw->is_small)
+			words += sw->unit_words * (1 + n * s->n_vls) +
+				 sw->out_words * (2 + n);
 	}
 	s->n_queues = queues;
 	s->n_words = words;
@@ -93,7 +108,9 @@ static void init_ports(struct sim *s)
 
 	s->port = fab_alloc_huge((net->n_all + 1) * sizeof(*s->port));
 	s->lane = fab_alloc_huge((lanes + 1) * sizeof(*s->lane));
-	s->lane_sums = FAB_NEW0(lanes + 1, struct sim_lane_sums);
+	s->sums = fab_alloc_huge((lanes + 1) * sizeof(*s->sums));
+	memset(s->sums, 0, (lanes + 1) * sizeof(*s->sums));
+	s->block = FAB_NEW0(lanes + 1, struct sim_lane_block);
 	for (uint32_t p = 0; p < net->n_all; p++) {
 		bool is_end = p >= net->n_ports;
 		uint32_t sw = is_end ? FAB_NONE : net->port_sw[p];
@@ -171,10 +188,12 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 	rc = sim_net_init(&s->net, problem, params, err);
 	if (rc)
 		return rc;
-	s->one_read = params->kind->one_read;
-	s->is_fifo = params->kind->is_fifo;
-	s->with_groups = s->net.n_groups;
+	s->shape.one_read = params->kind->one_read;
+	s->shape.is_fifo = params->kind->is_fifo;
+	s->shape.with_groups = s->net.n_groups;
 	s->n_vls = s->net.n_vls;
+	s->shape.one_lane = s->n_vls == 1;
+	s->next = problem->routes ? problem->routes->next : NULL;
 	s->speedup = params->speedup ? params->speedup : 1;
 	s->cable_delay = params->cable_delay;
 	s->hop_delay = params->cable_delay + params->switch_delay;
@@ -226,7 +245,8 @@ void sim_fini(struct sim *s)
 	free(s->end_part);
 	free(s->port);
 	free(s->lane);
-	free(s->lane_sums);
+	free(s->sums);
+	free(s->block);
 	free(s->sw);
 	free(s->source);
 	free(s->queue);

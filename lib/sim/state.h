@@ -74,23 +74,25 @@ union sim_cell {
 
 enum { SIM_END_DUE = 1, SIM_READ_DUE = 2, SIM_BLOCKED = 4 };
 
+/* A line of the cache: what an arrival and a start look at. */
 struct sim_port {
 	uint64_t out_busy, in_busy; /* until then */
+	uint64_t wants;		    /* of small switches: outputs that the input wants */
 	uint32_t peer, sw;	    /* sw: FAB_NONE: an endpoint's */
 	uint32_t per_byte;
 	uint32_t n_waiting; /* (lane, queue) that have something for this output */
 	uint32_t reading;   /* multicast packet that the input reads, FAB_NONE */
+	uint32_t part;	    /* that has the peer */
 	uint16_t local;	    /* number at the switch */
 	uint16_t out_from;  /* input that feeds the output */
 	uint16_t in_to;	    /* output that ends the input's reading */
 	uint8_t due;	    /* SIM_END_DUE ... */
 	uint8_t last_vl;
-	uint64_t busy, bytes; /* ticks, and bytes started in the measured time */
 };
 
 enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
 
-/* A lane of an output: room in the buffer at the other end. */
+/* A lane of an output: room in the buffer at the other end. A line of the cache. */
 struct sim_lane {
 	int32_t credits;
 	uint8_t n_bag;
@@ -99,24 +101,42 @@ struct sim_lane {
 	uint32_t far_head, far_tail; /* more credits under way, by time */
 	uint64_t bag[SIM_BAG];	     /* time << SIM_UNIT_BITS | units, in no order */
 	uint64_t wake;		     /* is_blocked: event for it; UINT64_MAX: none */
-	uint64_t blocked_since;	     /* 0: not counted */
+	uint64_t waiters;	     /* of small switches: units that wait for it */
 };
 
+/* Of the measured time. */
 struct sim_lane_sums {
-	uint64_t waited, no_credit, packets;
+	uint64_t busy, bytes; /* ticks, and bytes started */
+	uint64_t waited, packets;
 };
 
+struct sim_lane_block {
+	uint64_t no_credit, since; /* since: 0: not counted */
+};
+
+/* A small one, of at most 64 units, has its bitmaps here, in its ports and in its
+ * lanes. A line of the cache. */
 struct sim_switch {
+	uint64_t free_units, free_outs, dirty_outs;
 	uint64_t queue_first; /* into queue */
 	uint64_t word_first;  /* into word: free units, free outputs, dirty outputs; then
 				 for each output and lane units that wait; for each input
 				 outputs that it wants */
-	uint32_t port_first;
-	uint32_t n_ports, n_arcs, n_units;
-	uint32_t unit_words, out_words;
-	uint32_t part;
+	uint32_t port_first, part;
+	uint16_t n_ports, n_arcs, n_units;
+	uint16_t unit_words, out_words;
 	uint16_t turn; /* the output from which the next choice goes on */
-	bool is_dirty;
+	bool is_dirty, is_small;
+};
+
+/*
+ * What the hot loop is compiled for: with the same constants in all that it calls it has
+ * no choices to make for what is not there.
+ */
+struct sim_shape {
+	bool one_read, is_fifo; /* of the kind of switch */
+	bool one_lane;
+	bool with_groups;
 };
 
 enum sim_source_state { SIM_IDLE, SIM_HAS, SIM_BORN };
@@ -202,8 +222,9 @@ struct sim {
 	struct sim_net net;
 	const struct fab_sim_params *params;
 	const struct fab_messages *messages;
-	bool one_read, is_fifo, with_groups;
+	struct sim_shape shape;
 	unsigned n_vls, speedup;
+	const uint16_t *next; /* of the tables */
 	uint64_t cable_delay, hop_delay, host_delay, window;
 	uint64_t begin, end;   /* of the measured time */
 	uint32_t trace_each;   /* packets of an endpoint */
@@ -211,7 +232,8 @@ struct sim {
 	int32_t credits;       /* of a lane */
 	struct sim_port *port; /* [n_all] */
 	struct sim_lane *lane; /* [n_all * n_vls] */
-	struct sim_lane_sums *lane_sums;
+	struct sim_lane_sums *sums;   /* as lane */
+	struct sim_lane_block *block; /* as lane */
 	struct sim_switch *sw;	   /* [n_switches] */
 	struct sim_source *source; /* [n_ends] */
 	uint32_t *queue;	   /* last cell of each, FAB_NONE: empty; a ring */

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loop of a part: heads that arrive at switches, and what outputs choose. All is
+ * compiled once for each shape (struct sim_shape) that is worth it, of which the values
+ * are constants there.
+ */
+#pragma once
+
+#include "sim/queues.h"
+#include "sim/start.h"
+
+/* The route of a packet. */
+SIM_HOT bool sim_core_route(struct sim_shape k, const struct sim *s, uint32_t id,
+			    uint32_t in, const struct sim_packet *packet,
+			    struct sim_copy *to)
+{
+	const struct sim_net *net = &s->net;
+	const struct sim_switch *sw = &s->sw[id];
+	uint32_t port = s->next[(size_t)packet->row * net->n_switches + id];
+
+	to->vl = 0;
+	if (port == FAB_ARC_HERE) {
+		uint32_t out = net->end_port[packet->target] - sw->port_first;
+
+		if (out >= sw->n_ports)
+			return false;
+		to->out = out;
+		if (!k.one_lane) {
+			to->vl = sim_net_vl(net, id, in, out, packet->sl);
+			if (to->vl >= s->n_vls)
+				to->vl = sim_net_first_vl(net, packet->sl);
+		}
+		return true;
+	}
+	if (port >= sw->n_arcs || s->port[sw->port_first + port].peer == FAB_NONE)
+		return false;
+	to->out = port;
+	if (!k.one_lane)
+		to->vl = sim_net_vl(net, id, in, port, packet->sl);
+	return to->vl < s->n_vls;
+}
+
+/* The first packet of a fifo unit asks for its output. */
+SIM_HOT void sim_core_fifo_head(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
+				uint32_t unit)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t id = sim_queue_first(p, sim_queue(k, s, sw, unit, 0, 0));
+	uint32_t in = sim_input(k, s, unit);
+	struct sim_copy to = {0};
+
+	if (k.with_groups && p->cell.v[id].packet.source & SIM_TO_GROUP) {
+		sim_group_head(p, sw_id, unit, id);
+		return;
+	}
+	(void)sim_core_route(k, s, sw_id, in, sim_packet(p, id), &to);
+	sim_want(k, s, sw, unit, in, to.out, to.vl);
+	sim_touch(k, p, sw, sw_id, in, to.out);
+}
+
+/* A head waits for the output that it wants. */
+SIM_HOT void sim_core_ask(struct sim_shape k, struct sim_part *p,
+			  const struct sim_port *in, uint32_t id, const struct sim_copy *to)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[in->sw];
+	uint32_t unit = in->local;
+
+	sim_packet(p, id)->since = (uint32_t)p->now;
+	if (k.is_fifo) {
+		unit = unit * sim_n_vls(k, s) + sim_packet(p, id)->vl;
+		if (sim_queue_push(p, sim_queue(k, s, sw, unit, 0, 0), id))
+			sim_core_fifo_head(k, p, in->sw, unit);
+		return;
+	}
+	if (sim_queue_push(p, sim_queue(k, s, sw, unit, to->out, to->vl), id))
+		sim_want(k, s, sw, unit, unit, to->out, to->vl);
+	sim_touch(k, p, sw, in->sw, unit, to->out);
+}
+
+/* A head that may leave now. */
+SIM_HOT void sim_core_ready(struct sim_shape k, struct sim_part *p, uint32_t in_id,
+			    uint32_t id, bool has_waited)
+{
+	struct sim *s = p->sim;
+	const struct sim_packet *packet = sim_packet(p, id);
+	const struct sim_port *in = &s->port[in_id];
+	struct sim_copy to;
+
+	if (k.with_groups && packet->source & SIM_TO_GROUP) {
+		sim_group_arrive(p, in_id, id, has_waited);
+		return;
+	}
+	if (packet->hops >= FAB_SIM_HOPS_MAX) {
+		p->sums.looped++;
+		sim_drop(p, in_id, id);
+		return;
+	}
+	if (!sim_core_route(k, s, in->sw, in->local, packet, &to)) {
+		p->sums.unroutable++;
+		sim_drop(p, in_id, id);
+		return;
+	}
+	if (!s->net.is_even && !has_waited) {
+		const struct sim_port *out = &s->port[s->sw[in->sw].port_first + to.out];
+		uint64_t slow = sim_wire(in->per_byte, packet->size);
+		uint64_t fast = sim_wire(out->per_byte, packet->size);
+
+		if (slow > fast) {
+			fab_wheel_add(&p->wheel, p->now + slow - fast,
+				      sim_what(SIM_READY, in_id), id);
+			return;
+		}
+	}
+	sim_core_ask(k, p, in, id, &to);
+}
+
+/* A multicast copy may go together with others of the packet that the input reads. */
+SIM_HOT bool sim_core_is_reading(struct sim_shape k, const struct sim_part *p,
+				 const struct sim_switch *sw, uint32_t unit, uint32_t out,
+				 unsigned vl)
+{
+	const struct sim *s = p->sim;
+	const struct sim_port *in = &s->port[sw->port_first + sim_input(k, s, unit)];
+	uint32_t head = sim_queue_first(p, sim_queue(k, s, sw, unit, out, vl));
+
+	if (in->reading == FAB_NONE || !(p->cell.v[head].packet.source & SIM_TO_GROUP))
+		return false;
+	if (k.is_fifo)
+		return in->reading == head;
+	return p->cell.v[head].packet.row == in->reading;
+}
+
+/* The first of the units that wait, from one on around, whose input is free: of any
+ * switch and all packets. */
+SIM_HOT uint32_t sim_core_search(struct sim_shape k, const struct sim_part *p,
+				 struct sim_switch *sw, uint32_t out, unsigned vl,
+				 uint32_t from)
+{
+	const struct sim *s = p->sim;
+	const uint64_t *wait = sim_waiters(k, s, sw, out, vl);
+	const uint64_t *free = sim_free_units(s, sw);
+	uint32_t n = sw->unit_words, w = from / SIM_WORD;
+	uint64_t mask = ~0ull << from % SIM_WORD;
+
+	for (uint32_t i = 0; i <= n; i++) {
+		uint64_t bits = wait[w] & mask;
+
+		if (i == n)
+			bits &= ~(~0ull << from % SIM_WORD);
+		if (!k.with_groups)
+			bits &= k.one_read ? free[w] : ~0ull;
+		while (bits) {
+			uint32_t unit = w * SIM_WORD + (uint32_t)__builtin_ctzll(bits);
+
+			if (!k.with_groups || !k.one_read || sim_bit(free, unit) ||
+			    sim_core_is_reading(k, p, sw, unit, out, vl))
+				return unit;
+			bits &= bits - 1;
+		}
+		w = w + 1 == n ? 0 : w + 1;
+		mask = ~0ull;
+	}
+	return FAB_NONE;
+}
+
+SIM_HOT uint32_t sim_core_pick(struct sim_shape k, const struct sim_part *p,
+			       struct sim_switch *sw, uint32_t out, unsigned vl,
+			       const struct sim_lane *lane)
+{
+	uint64_t bits, behind;
+
+	if (k.with_groups || !sw->is_small)
+		return sim_core_search(k, p, sw, out, vl, lane->last);
+	bits = lane->waiters & (k.one_read ? sw->free_units : ~0ull);
+	behind = bits & ~0ull << lane->last;
+	if (!bits)
+		return FAB_NONE;
+	return (uint32_t)__builtin_ctzll(behind ? behind : bits);
+}
+
+/* The packet that a unit sends next leaves its queue, and its buffer when it has left. */
+SIM_HOT void sim_core_unqueue(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
+			      uint32_t unit, struct sim_copy to, uint32_t id,
+			      uint64_t free_at)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t in = sim_input(k, s, unit);
+	const struct sim_packet *packet = sim_packet(p, id);
+	bool is_empty = sim_queue_pop(p, sim_queue(k, s, sw, unit, to.out, to.vl), id);
+
+	sim_release(k, p, sw->port_first + in, packet->vl,
+		    (uint32_t)sim_units(s, packet->size), free_at + s->cable_delay);
+	if (is_empty || k.is_fifo)
+		sim_unwant(k, s, sw, unit, in, to.out, to.vl);
+	if (!is_empty && k.is_fifo)
+		sim_core_fifo_head(k, p, sw_id, unit);
+}
+
+/* An input reads a packet for an output. */
+SIM_HOT void sim_core_read(struct sim_shape k, const struct sim_part *p,
+			   struct sim_switch *sw, uint32_t in, uint32_t out, uint64_t wire)
+{
+	const struct sim *s = p->sim;
+	struct sim_port *i = &s->port[sw->port_first + in];
+	uint64_t ticks = s->speedup == 1 ? wire : (wire + s->speedup - 1) / s->speedup;
+
+	if (p->now + ticks >= i->in_busy) {
+		i->in_busy = p->now + ticks;
+		i->in_to = (uint16_t)out;
+	}
+	sim_take_input(k, s, sw, in);
+}
+
+/* The packet `id` that a unit has for an output starts. */
+SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
+			   uint32_t unit, struct sim_copy to, uint32_t id)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t in = sim_input(k, s, unit), in_id = sw->port_first + in;
+	uint32_t out_id = sw->port_first + to.out, size = sim_packet(p, id)->size;
+	struct sim_port *i = &s->port[in_id], *o = &s->port[out_id];
+	uint64_t wire = sim_wire(o->per_byte, size);
+
+	o->out_busy = p->now + wire;
+	o->out_from = (uint16_t)in;
+	sim_unset(sim_free_outs(s, sw), to.out);
+	if (k.one_read)
+		sim_core_read(k, p, sw, in, to.out, wire);
+	if (k.with_groups && sim_packet(p, id)->source & SIM_TO_GROUP) {
+		id = sim_group_copy(p, sw_id, unit, to.out, to.vl, wire);
+	} else {
+		i->reading = FAB_NONE;
+		sim_core_unqueue(k, p, sw_id, unit, to, id, p->now + wire);
+	}
+	if (o->peer < s->net.n_ports) /* endpoints take whatever comes */
+		sim_lane(k, s, out_id, to.vl)->credits -= sim_units(s, size);
+	sim_start(k, p, out_id, id, to.vl, wire);
+	if (o->n_waiting)
+		sim_end_due(p, o, out_id);
+	if (k.one_read && sim_any(sim_wants(k, s, sw, in), sw->out_words))
+		sim_read_due(p, i, in_id);
+}
+
+/* The lane number i behind the last one, around. */
+SIM_HOT unsigned sim_core_next_vl(struct sim_shape k, const struct sim *s, unsigned last,
+				  unsigned i)
+{
+	unsigned vl = last + 1 + i;
+
+	if (k.one_lane)
+		return 0;
+	return vl < s->n_vls ? vl : vl - s->n_vls;
+}
+
+/* An output chooses. Did it start a packet? */
+SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
+			    uint32_t out)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint32_t id = sw->port_first + out;
+	struct sim_port *port = &s->port[id];
+
+	if (port->out_busy > p->now)
+		return false;
+	if (port->due & SIM_BLOCKED)
+		sim_count_blocked(p, port, id);
+	if (!port->n_waiting)
+		return false;
+	for (unsigned i = 0; i < sim_n_vls(k, s); i++) {
+		unsigned vl = sim_core_next_vl(k, s, port->last_vl, i);
+		struct sim_lane *lane = sim_lane(k, s, id, vl);
+		uint32_t unit = sim_core_pick(k, p, sw, out, vl, lane), head;
+
+		if (unit == FAB_NONE)
+			continue;
+		head = sim_queue_first(p, sim_queue(k, s, sw, unit, out, vl));
+		if (!sim_credit_has(p, lane, id,
+				    sim_units(s, sim_packet(p, head)->size))) {
+			sim_block(p, id, vl);
+			continue;
+		}
+		if (port->due & SIM_BLOCKED)
+			sim_count_blocked(p, port, id);
+		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);
+		port->last_vl = (uint8_t)vl;
+		sim_core_send(k, p, sw_id, unit, (struct sim_copy){out, vl}, head);
+		return true;
+	}
+	return false;
+}
+
+/* All outputs of a switch that may start something, from its turn on around. */
+SIM_HOT void sim_core_choose(struct sim_shape k, struct sim_part *p, uint32_t sw_id)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	uint64_t *dirty = sim_dirty(s, sw);
+	uint32_t n = sw->out_words, w = sw->turn / SIM_WORD;
+	uint64_t below = ~(~0ull << sw->turn % SIM_WORD), mask = ~below;
+	bool is_first = true;
+
+	sw->is_dirty = false;
+	for (uint32_t i = 0; i <= n; i++) {
+		uint64_t bits = dirty[w] & mask;
+
+		dirty[w] &= ~mask;
+		for (; bits; bits &= bits - 1) {
+			uint32_t out = w * SIM_WORD + (uint32_t)__builtin_ctzll(bits);
+
+			if (!sim_core_serve(k, p, sw_id, out) || !is_first)
+				continue;
+			is_first = false;
+			sw->turn = (uint16_t)(out + 1 == sw->n_ports ? 0 : out + 1);
+		}
+		w = w + 1 == n ? 0 : w + 1;
+		mask = i + 1 == n ? below : ~0ull;
+	}
+}
+
+/* All that is to be chosen at this time. */
+SIM_HOT void sim_core_flush(struct sim_shape k, struct sim_part *p)
+{
+	for (size_t i = 0; i < p->dirty.n; i++)
+		sim_core_choose(k, p, p->dirty.v[i]);
+	p->dirty.n = 0;
+	for (size_t i = 0; i < p->dirty_ends.n; i++)
+		sim_inject(p, p->dirty_ends.v[i]);
+	p->dirty_ends.n = 0;
+}
+
+/* An input may have become free: outputs that are free and for which it has something. */
+SIM_HOT void sim_core_input_free(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
+				 uint32_t in)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	const uint64_t *wants = sim_wants(k, s, sw, in), *free = sim_free_outs(s, sw);
+	struct sim_port *port = &s->port[sw->port_first + in];
+
+	if (port->in_busy > p->now) {
+		if (sim_any(wants, sw->out_words))
+			sim_read_due(p, port, sw->port_first + in);
+		return;
+	}
+	sim_free_input(k, s, sw, in);
+	for (uint32_t w = 0; w < sw->out_words; w++)
+		for (uint64_t bits = wants[w] & free[w]; bits; bits &= bits - 1)
+			sim_mark(p, sw, sw_id,
+				 w * SIM_WORD + (uint32_t)__builtin_ctzll(bits));
+}
+
+SIM_HOT void sim_core_output_free(struct sim_shape k, struct sim_part *p, uint32_t id)
+{
+	struct sim *s = p->sim;
+	struct sim_port *port = &s->port[id];
+	struct sim_switch *sw = &s->sw[port->sw];
+
+	port->due &= (uint8_t)~SIM_END_DUE;
+	sim_set(sim_free_outs(s, sw), port->local);
+	if (port->n_waiting)
+		sim_mark(p, sw, port->sw, port->local);
+	if (k.one_read)
+		sim_core_input_free(k, p, port->sw, port->out_from);
+}
+
+SIM_HOT void sim_core_handle(struct sim_shape k, struct sim_part *p,
+			     const struct fab_wheel_event *event)
+{
+	uint32_t id = event->what & SIM_ID, item = event->item;
+	struct sim *s = p->sim;
+
+	switch ((enum sim_event_kind)(event->what >> SIM_ID_BITS)) {
+	case SIM_ARRIVE:
+		sim_core_ready(k, p, id, item, false);
+		break;
+	case SIM_READY:
+		sim_core_ready(k, p, id, item, true);
+		break;
+	case SIM_END:
+		sim_core_output_free(k, p, id);
+		break;
+	case SIM_READ:
+		s->port[id].due &= (uint8_t)~SIM_READ_DUE;
+		sim_core_input_free(k, p, s->port[id].sw, s->port[id].local);
+		break;
+	case SIM_CREDIT:
+		sim_credit_comes(p, id);
+		break;
+	case SIM_INJECT:
+		if (s->source[id].due == p->now)
+			s->source[id].due = UINT64_MAX;
+		FAB_PUSH(&p->dirty_ends, id);
+		break;
+	case SIM_RECEIVED:
+		sim_received(p, id, item);
+		break;
+	case SIM_COMPLETED:
+		sim_completed(p, id, item);
+		break;
+	}
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queues of switches, and bitmaps: which units (inputs; of fifo switches inputs' lanes)
+ * wait for an output, which outputs an input wants, which are free. O(1), of switches with
+ * more than 64 units O(units / 64).
+ */
+#pragma once
+
+#include "sim/cells.h"
+
+enum { SIM_WORD = 64 };
+
+static inline bool sim_bit(const uint64_t *word, uint32_t bit)
+{
+	return word[bit / SIM_WORD] >> bit % SIM_WORD & 1;
+}
+
+static inline void sim_set(uint64_t *word, uint32_t bit)
+{
+	word[bit / SIM_WORD] |= 1ull << bit % SIM_WORD;
+}
+
+static inline void sim_unset(uint64_t *word, uint32_t bit)
+{
+	word[bit / SIM_WORD] &= ~(1ull << bit % SIM_WORD);
+}
+
+static inline bool sim_any(const uint64_t *word, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (word[i])
+			return true;
+	return false;
+}
+
+/* Bitmaps of a switch. */
+SIM_HOT uint64_t *sim_free_units(const struct sim *s, struct sim_switch *sw)
+{
+	return sw->is_small ? &sw->free_units : s->word + sw->word_first;
+}
+
+SIM_HOT uint64_t *sim_free_outs(const struct sim *s, struct sim_switch *sw)
+{
+	return sw->is_small ? &sw->free_outs : s->word + sw->word_first + sw->unit_words;
+}
+
+SIM_HOT uint64_t *sim_dirty(const struct sim *s, struct sim_switch *sw)
+{
+	return sw->is_small ? &sw->dirty_outs
+			    : s->word + sw->word_first + sw->unit_words + sw->out_words;
+}
+
+/* Units that wait for a lane of an output. */
+SIM_HOT uint64_t *sim_waiters(struct sim_shape k, const struct sim *s,
+			      const struct sim_switch *sw, uint32_t out, unsigned vl)
+{
+	if (sw->is_small)
+		return &sim_lane(k, s, sw->port_first + out, vl)->waiters;
+	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
+	       ((size_t)out * sim_n_vls(k, s) + vl) * sw->unit_words;
+}
+
+/* Outputs that packets of an input wait for. */
+SIM_HOT uint64_t *sim_wants(struct sim_shape k, const struct sim *s,
+			    const struct sim_switch *sw, uint32_t in)
+{
+	if (sw->is_small)
+		return &s->port[sw->port_first + in].wants;
+	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
+	       (size_t)sw->n_ports * sim_n_vls(k, s) * sw->unit_words +
+	       (size_t)in * sw->out_words;
+}
+
+/* The input of a unit, and how many units an input has. */
+SIM_HOT uint32_t sim_input(struct sim_shape k, const struct sim *s, uint32_t unit)
+{
+	return k.is_fifo && !k.one_lane ? unit / s->n_vls : unit;
+}
+
+SIM_HOT uint32_t sim_units_of_input(struct sim_shape k, const struct sim *s)
+{
+	return k.is_fifo ? sim_n_vls(k, s) : 1;
+}
+
+SIM_HOT void sim_free_input(struct sim_shape k, const struct sim *s,
+			    struct sim_switch *sw, uint32_t in)
+{
+	uint32_t n = sim_units_of_input(k, s);
+
+	for (uint32_t u = in * n; u < (in + 1) * n; u++)
+		sim_set(sim_free_units(s, sw), u);
+}
+
+SIM_HOT void sim_take_input(struct sim_shape k, const struct sim *s,
+			    struct sim_switch *sw, uint32_t in)
+{
+	uint32_t n = sim_units_of_input(k, s);
+
+	for (uint32_t u = in * n; u < (in + 1) * n; u++)
+		sim_unset(sim_free_units(s, sw), u);
+}
+
+/* The queue of a unit: of fifo switches (input, its lane), else of (input, output, lane
+ * of it), where a unit is an input. */
+SIM_HOT uint32_t *sim_queue(struct sim_shape k, const struct sim *s,
+			    const struct sim_switch *sw, uint32_t unit, uint32_t out,
+			    unsigned vl)
+{
+	if (k.is_fifo)
+		return &s->queue[sw->queue_first + unit];
+	return &s->queue[sw->queue_first +
+			 ((size_t)unit * sw->n_ports + out) * sim_n_vls(k, s) + vl];
+}
+
+/* An output may start something. */
+SIM_HOT void sim_mark(struct sim_part *p, struct sim_switch *sw, uint32_t id,
+		      uint32_t out)
+{
+	sim_set(sim_dirty(p->sim, sw), out);
+	if (!sw->is_dirty) {
+		sw->is_dirty = true;
+		FAB_PUSH(&p->dirty, id);
+	}
+}
+
+/* An event for when the output is free; who waits for it calls. */
+SIM_HOT void sim_end_due(struct sim_part *p, struct sim_port *port, uint32_t id)
+{
+	if (port->due & SIM_END_DUE)
+		return;
+	port->due |= SIM_END_DUE;
+	fab_wheel_add(&p->wheel, port->out_busy, sim_what(SIM_END, id), 0);
+}
+
+/* The same for the input: often the output that it feeds ends at the same time. */
+SIM_HOT void sim_read_due(struct sim_part *p, struct sim_port *port, uint32_t id)
+{
+	struct sim_port *out = port - port->local + port->in_to;
+
+	if (port->due & SIM_READ_DUE)
+		return;
+	if (out->out_busy == port->in_busy && out->out_from == port->local) {
+		sim_end_due(p, out, id - port->local + port->in_to);
+		return;
+	}
+	port->due |= SIM_READ_DUE;
+	fab_wheel_add(&p->wheel, port->in_busy, sim_what(SIM_READ, id), 0);
+}
+
+/* Something of an input has come to wait for an output: choose, or set the events for
+ * when they are free. */
+SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
+		       uint32_t id, uint32_t in, uint32_t out)
+{
+	const struct sim *s = p->sim;
+	uint32_t in_id = sw->port_first + in, out_id = sw->port_first + out;
+	struct sim_port *i = &s->port[in_id], *o = &s->port[out_id];
+	bool is_free = true;
+
+	if (o->out_busy > p->now) {
+		sim_end_due(p, o, out_id);
+		is_free = false;
+	} else {
+		sim_set(sim_free_outs(s, sw), out);
+	}
+	if (k.one_read && i->in_busy > p->now) {
+		sim_read_due(p, i, in_id);
+		is_free = false;
+	} else if (k.one_read) {
+		sim_free_input(k, s, sw, in);
+	}
+	if (is_free)
+		sim_mark(p, sw, id, out);
+}
+
+/* A unit has come to wait for a lane of an output, or does no longer. */
+SIM_HOT void sim_want(struct sim_shape k, struct sim *s, struct sim_switch *sw,
+		      uint32_t unit, uint32_t in, uint32_t out, unsigned vl)
+{
+	sim_set(sim_waiters(k, s, sw, out, vl), unit);
+	if (k.one_read)
+		sim_set(sim_wants(k, s, sw, in), out);
+	s->port[sw->port_first + out].n_waiting++;
+}
+
+SIM_HOT void sim_unwant(struct sim_shape k, struct sim *s, struct sim_switch *sw,
+			uint32_t unit, uint32_t in, uint32_t out, unsigned vl)
+{
+	uint32_t n = sim_units_of_input(k, s);
+
+	sim_unset(sim_waiters(k, s, sw, out, vl), unit);
+	s->port[sw->port_first + out].n_waiting--;
+	if (!k.one_read)
+		return;
+	for (unsigned v = 0; v < s->n_vls && !k.one_lane; v++)
+		for (uint32_t u = in * n; u < (in + 1) * n; u++)
+			if (sim_bit(sim_waiters(k, s, sw, out, v), u))
+				return;
+	sim_unset(sim_wants(k, s, sw, in), out);
+}
+
+/* Queues: rings of which the last cell is known. Put a cell behind the others; was it
+ * empty? */
+static inline bool sim_queue_push(struct sim_part *p, uint32_t *last, uint32_t id)
+{
+	bool was_empty = *last == FAB_NONE;
+
+	if (was_empty) {
+		p->cell.v[id].packet.next = id;
+	} else {
+		p->cell.v[id].packet.next = p->cell.v[*last].packet.next;
+		p->cell.v[*last].packet.next = id;
+	}
+	*last = id;
+	return was_empty;
+}
+
+static inline uint32_t sim_queue_first(const struct sim_part *p, const uint32_t *last)
+{
+	return p->cell.v[*last].packet.next;
+}
+
+/* Take the first one, `id`. Is it empty now? */
+static inline bool sim_queue_pop(struct sim_part *p, uint32_t *last, uint32_t id)
+{
+	if (*last == id) {
+		*last = FAB_NONE;
+		return true;
+	}
+	p->cell.v[*last].packet.next = p->cell.v[id].packet.next;
+	return false;
+}
