@@ -11,11 +11,11 @@ enum {
 
 void fab_wheel_init(struct fab_wheel *w, unsigned slot_bits, uint32_t n_slots)
 {
-	*w = (struct fab_wheel){
-
-		.slot_bits = n_slots ? slot_bits : 0,
-		.n_slots = n_slots,
-		.free_chunk = FAB_NONE};
+	*w = (struct fab_wheel){.slot_bits = n_slots ? slot_bits : 0,
+				.n_slots = n_slots,
+				.n_near = n_slots ? n_slots - 1 : 0,
+				.next = UINT64_MAX,
+				.free_chunk = FAB_NONE};
 	w->head = FAB_NEW(n_slots + 1, uint32_t);
 	w->used = FAB_NEW0(n_slots / WORD + 1, uint64_t);
 	for (uint32_t i = 0; i < n_slots; i++)
@@ -51,6 +51,7 @@ static struct fab_wheel_chunk *chunk_new(struct fab_wheel *w, uint32_t slot)
 		FAB_RESERVE(&w->chunk, 1);
 		id = (uint32_t)w->chunk.n++;
 	}
+	w->n_used += w->head[slot] == FAB_NONE;
 	w->chunk.v[id].n = 0;
 	w->chunk.v[id].next = w->head[slot];
 	w->head[slot] = id;
@@ -79,13 +80,14 @@ void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
 		insert(w, (struct fab_wheel_event){time, what, item});
 		return;
 	}
+	if (slot << w->slot_bits < w->next)
+		w->next = slot << w->slot_bits;
 	if (!w->n_slots || slot - w->slot >= w->n_slots) {
 		fab_schedule_add(&w->far, time, 0, (uint64_t)what << 32 | item);
 		return;
 	}
 	c = chunk_new(w, (uint32_t)slot & (w->n_slots - 1));
 	c->event[c->n++] = (struct fab_wheel_event){time, what, item};
-	w->n_waiting++;
 }
 
 static void swap(struct fab_wheel *w)
@@ -143,7 +145,7 @@ static uint64_t next_used(const struct fab_wheel *w)
 	uint32_t mask, at, first;
 	uint64_t bits;
 
-	if (!w->n_waiting)
+	if (!w->n_used)
 		return UINT64_MAX;
 	mask = w->n_slots - 1;
 	first = (uint32_t)(w->slot + 1) & mask;
@@ -170,11 +172,11 @@ static void empty_slot(struct fab_wheel *w)
 		for (uint32_t i = 0; i < c->n; i++)
 			w->now.v[w->now.n + i] = c->event[i];
 		w->now.n += c->n;
-		w->n_waiting -= c->n;
 		c->next = w->free_chunk;
 		w->free_chunk = id;
 		id = next;
 	}
+	w->n_used -= w->head[slot] != FAB_NONE;
 	w->head[slot] = FAB_NONE;
 	w->used[slot / WORD] &= ~(1ull << slot % WORD);
 }
@@ -196,33 +198,22 @@ static void take_far(struct fab_wheel *w, uint64_t first)
 	}
 }
 
-uint64_t fab_wheel_first(const struct fab_wheel *w)
+void fab_wheel_turn(struct fab_wheel *w)
 {
 	const struct fab_due *top = fab_schedule_peek(&w->far);
-	uint64_t slot = next_used(w), first;
-
-	if (w->at < w->now.n)
-		return w->now.v[w->at].time;
-	first = slot == UINT64_MAX ? slot : slot << w->slot_bits;
-	return top && top->time < first ? top->time : first;
-}
-
-void fab_wheel_turn(struct fab_wheel *w, uint64_t limit)
-{
-	const struct fab_due *top = fab_schedule_peek(&w->far);
-	uint64_t slot = next_used(w), far = UINT64_MAX;
+	uint64_t first = w->next;
 
 	w->now.n = w->at = 0;
-	if (top)
-		far = top->time >> w->slot_bits;
-	if (far < slot)
-		slot = far;
-	if (slot == UINT64_MAX || slot << w->slot_bits >= limit)
-		return;
-	w->slot = slot;
+	w->slot = first >> w->slot_bits;
 	if (w->n_slots)
 		empty_slot(w);
-	if (far == slot)
+	if (top && top->time >> w->slot_bits == w->slot)
 		take_far(w, top->time);
 	sort(w);
+	first = next_used(w);
+	w->next = first == UINT64_MAX ? first : first << w->slot_bits;
+	top = fab_schedule_peek(&w->far);
+	first = top ? top->time >> w->slot_bits << w->slot_bits : UINT64_MAX;
+	if (first < w->next)
+		w->next = first;
 }

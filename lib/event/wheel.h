@@ -31,10 +31,12 @@ struct fab_wheel_chunk {
 struct fab_wheel {
 	unsigned slot_bits; /* a slot is 2^slot_bits ticks */
 	uint32_t n_slots;   /* power of two; 0: all are in the heap */
+	uint64_t n_near;    /* slots behind the one of now that are in the wheel */
 	uint64_t slot;	    /* whose events are in `now`; those before are over */
+	uint64_t next;	    /* where the next slot with events begins, UINT64_MAX */
 	uint32_t *head;	    /* [n_slots] chunk, FAB_NONE: empty */
 	uint64_t *used;	    /* [n_slots / 64] bits */
-	uint64_t n_waiting; /* in chunks */
+	uint64_t n_used;    /* slots */
 	FAB_VEC(struct fab_wheel_chunk) chunk;
 	uint32_t free_chunk;
 	/* events of the slot, ascending; those before `at` are taken */
@@ -57,11 +59,14 @@ size_t fab_wheel_bytes(const struct fab_wheel *w);
  * with events into `now`. O(1) amortised an event, and O(slots passed / 64). */
 void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
 			  uint32_t item);
-void fab_wheel_turn(struct fab_wheel *w, uint64_t limit);
+void fab_wheel_turn(struct fab_wheel *w);
 
 /* No event is before this time, and the next one is in its slot; UINT64_MAX: there is
- * none. O(slots passed / 64). */
-uint64_t fab_wheel_first(const struct fab_wheel *w);
+ * none. O(1). */
+static inline uint64_t fab_wheel_first(const struct fab_wheel *w)
+{
+	return w->at < w->now.n ? w->now.v[w->at].time : w->next;
+}
 
 /* Add an event, not before the time of the one taken last. Amortised O(1) within the
  * wheel, O(events of the slot) for the slot of now. */
@@ -70,13 +75,12 @@ static inline void fab_wheel_add(struct fab_wheel *w, uint64_t time, uint32_t wh
 {
 	uint64_t ahead = (time >> w->slot_bits) - w->slot;
 
-	if (ahead - 1 < (uint64_t)w->n_slots - 1 && w->n_slots) {
+	if (ahead - 1 < w->n_near) {
 		uint32_t head = w->head[(time >> w->slot_bits) & (w->n_slots - 1)];
 		struct fab_wheel_chunk *c;
 
 		if (head != FAB_NONE && (c = &w->chunk.v[head])->n < FAB_WHEEL_CHUNK) {
 			c->event[c->n++] = (struct fab_wheel_event){time, what, item};
-			w->n_waiting++;
 			return;
 		}
 	}
@@ -85,16 +89,17 @@ static inline void fab_wheel_add(struct fab_wheel *w, uint64_t time, uint32_t wh
 
 /*
  * Time of the next event if it is before `limit`, else UINT64_MAX (of no event, too).
- * From then on no event before that time may be added: see fab_wheel_first(). Amortised
- * O(slots passed / 64).
+ * From then on no event may be added before its slot begins, which is before `limit`.
+ * Amortised O(slots passed / 64).
  */
 static inline uint64_t fab_wheel_next(struct fab_wheel *w, uint64_t limit)
 {
-	if (w->at == w->now.n)
-		fab_wheel_turn(w, limit);
-	if (w->at == w->now.n || w->now.v[w->at].time >= limit)
-		return UINT64_MAX;
-	return w->now.v[w->at].time;
+	if (w->at == w->now.n) {
+		if (w->next >= limit)
+			return UINT64_MAX;
+		fab_wheel_turn(w);
+	}
+	return w->now.v[w->at].time < limit ? w->now.v[w->at].time : UINT64_MAX;
 }
 
 /* The event that fab_wheel_next() told of; those that come behind it in memory, up to

@@ -80,6 +80,7 @@ static inline struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint
 	FAB_RESERVE(&post->of, 1);
 	post->of.v[post->of.n] =
 		(struct sim_letter){.time = time, .id = id, .kind = kind};
+	post->n_packets += kind == SIM_LETTER_PACKET;
 	if (time < post->first)
 		post->first = time;
 	return &post->of.v[post->of.n++];
@@ -171,9 +172,6 @@ struct sim_copy {
 	unsigned vl;
 };
 
-/* Of one to an endpoint; false: nowhere. */
-bool sim_route(const struct sim *s, uint32_t sw, uint32_t in,
-	       const struct sim_packet *packet, struct sim_copy *to);
 /*
  * Of any packet in the buffer of an input (of multicast: with its fan) all outputs, into
  * to[] if there is one only, or with `n` of room. Returns how many.

@@ -6,39 +6,7 @@
  */
 #pragma once
 
-#include "sim/queues.h"
 #include "sim/start.h"
-
-/* The route of a packet. */
-SIM_HOT bool sim_core_route(struct sim_shape k, const struct sim *s, uint32_t id,
-			    uint32_t in, const struct sim_packet *packet,
-			    struct sim_copy *to)
-{
-	const struct sim_net *net = &s->net;
-	const struct sim_switch *sw = &s->sw[id];
-	uint32_t port = s->next[(size_t)packet->row * net->n_switches + id];
-
-	to->vl = 0;
-	if (port == FAB_ARC_HERE) {
-		uint32_t out = net->end_port[packet->target] - sw->port_first;
-
-		if (out >= sw->n_ports)
-			return false;
-		to->out = out;
-		if (!k.one_lane) {
-			to->vl = sim_net_vl(net, id, in, out, packet->sl);
-			if (to->vl >= s->n_vls)
-				to->vl = sim_net_first_vl(net, packet->sl);
-		}
-		return true;
-	}
-	if (port >= sw->n_arcs || s->port[sw->port_first + port].peer == FAB_NONE)
-		return false;
-	to->out = port;
-	if (!k.one_lane)
-		to->vl = sim_net_vl(net, id, in, port, packet->sl);
-	return to->vl < s->n_vls;
-}
 
 /* The first packet of a fifo unit asks for its output. */
 SIM_HOT void sim_core_fifo_head(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
@@ -54,14 +22,15 @@ SIM_HOT void sim_core_fifo_head(struct sim_shape k, struct sim_part *p, uint32_t
 		sim_group_head(p, sw_id, unit, id);
 		return;
 	}
-	(void)sim_core_route(k, s, sw_id, in, sim_packet(p, id), &to);
+	(void)sim_leave(k, s, sw_id, in, sim_packet(p, id), &to);
 	sim_want(k, s, sw, unit, in, to.out, to.vl);
 	sim_touch(k, p, sw, sw_id, in, to.out);
 }
 
 /* A head waits for the output that it wants. */
 SIM_HOT void sim_core_ask(struct sim_shape k, struct sim_part *p,
-			  const struct sim_port *in, uint32_t id, const struct sim_copy *to)
+			  const struct sim_port *in, uint32_t id,
+			  const struct sim_copy *to)
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[in->sw];
@@ -79,40 +48,59 @@ SIM_HOT void sim_core_ask(struct sim_shape k, struct sim_part *p,
 	sim_touch(k, p, sw, in->sw, unit, to->out);
 }
 
+/* A head goes no further. */
+static inline void sim_core_drop(struct sim_part *p, uint32_t in_id, uint32_t id)
+{
+	if (sim_packet(p, id)->hops >= FAB_SIM_HOPS_MAX)
+		p->sums.looped++;
+	else
+		p->sums.unroutable++;
+	sim_drop(p, in_id, id);
+}
+
 /* A head that may leave now. */
-SIM_HOT void sim_core_ready(struct sim_shape k, struct sim_part *p, uint32_t in_id,
-			    uint32_t id, bool has_waited)
+SIM_HOT void sim_core_arrive(struct sim_shape k, struct sim_part *p,
+			     const struct sim_arrival *a)
 {
 	struct sim *s = p->sim;
-	const struct sim_packet *packet = sim_packet(p, id);
-	const struct sim_port *in = &s->port[in_id];
-	struct sim_copy to;
+	const struct sim_packet *packet = sim_packet(p, a->packet);
+	const struct sim_port *in = &s->port[a->port];
+	const struct sim_copy to = {a->out, a->vl};
 
-	if (k.with_groups && packet->source & SIM_TO_GROUP) {
-		sim_group_arrive(p, in_id, id, has_waited);
+	if (k.with_groups && a->out == SIM_OUT_GROUP) {
+		sim_group_arrive(p, a->port, a->packet, false);
 		return;
 	}
-	if (packet->hops >= FAB_SIM_HOPS_MAX) {
-		p->sums.looped++;
-		sim_drop(p, in_id, id);
+	if (packet->hops >= FAB_SIM_HOPS_MAX || a->out == SIM_OUT_NONE) {
+		sim_core_drop(p, a->port, a->packet);
 		return;
 	}
-	if (!sim_core_route(k, s, in->sw, in->local, packet, &to)) {
-		p->sums.unroutable++;
-		sim_drop(p, in_id, id);
-		return;
-	}
-	if (!s->net.is_even && !has_waited) {
-		const struct sim_port *out = &s->port[s->sw[in->sw].port_first + to.out];
+	if (!s->net.is_even) {
+		const struct sim_port *out = in - in->local + to.out;
 		uint64_t slow = sim_wire(in->per_byte, packet->size);
 		uint64_t fast = sim_wire(out->per_byte, packet->size);
 
 		if (slow > fast) {
 			fab_wheel_add(&p->wheel, p->now + slow - fast,
-				      sim_what(SIM_READY, in_id), id);
+				      sim_what(SIM_READY, a->port), a->packet);
 			return;
 		}
 	}
+	sim_core_ask(k, p, in, a->packet, &to);
+}
+
+/* One that has waited for the tail on the slower cable. */
+SIM_HOT void sim_core_ready(struct sim_shape k, struct sim_part *p, uint32_t in_id,
+			    uint32_t id)
+{
+	const struct sim_port *in = &p->sim->port[in_id];
+	struct sim_copy to;
+
+	if (k.with_groups && sim_packet(p, id)->source & SIM_TO_GROUP) {
+		sim_group_arrive(p, in_id, id, true);
+		return;
+	}
+	(void)sim_leave(k, p->sim, in->sw, in->local, sim_packet(p, id), &to);
 	sim_core_ask(k, p, in, id, &to);
 }
 
@@ -132,6 +120,12 @@ SIM_HOT bool sim_core_is_reading(struct sim_shape k, const struct sim_part *p,
 	return p->cell.v[head].packet.row == in->reading;
 }
 
+/* The bit `first` comes first. */
+SIM_HOT uint64_t sim_rotate(uint64_t bits, uint32_t first)
+{
+	return bits >> first % SIM_WORD | bits << -first % SIM_WORD;
+}
+
 /* The first of the units that wait, from one on around, whose input is free: of any
  * switch and all packets. */
 SIM_HOT uint32_t sim_core_search(struct sim_shape k, const struct sim_part *p,
@@ -140,7 +134,7 @@ SIM_HOT uint32_t sim_core_search(struct sim_shape k, const struct sim_part *p,
 {
 	const struct sim *s = p->sim;
 	const uint64_t *wait = sim_waiters(k, s, sw, out, vl);
-	const uint64_t *free = sim_free_units(s, sw);
+	uint64_t *free = sim_free_units(k, s, sw);
 	uint32_t n = sw->unit_words, w = from / SIM_WORD;
 	uint64_t mask = ~0ull << from % SIM_WORD;
 
@@ -154,7 +148,7 @@ SIM_HOT uint32_t sim_core_search(struct sim_shape k, const struct sim_part *p,
 		while (bits) {
 			uint32_t unit = w * SIM_WORD + (uint32_t)__builtin_ctzll(bits);
 
-			if (!k.with_groups || !k.one_read || sim_bit(free, unit) ||
+			if (!k.with_groups || !k.one_read || sim_bit(k, free, unit) ||
 			    sim_core_is_reading(k, p, sw, unit, out, vl))
 				return unit;
 			bits &= bits - 1;
@@ -169,15 +163,15 @@ SIM_HOT uint32_t sim_core_pick(struct sim_shape k, const struct sim_part *p,
 			       struct sim_switch *sw, uint32_t out, unsigned vl,
 			       const struct sim_lane *lane)
 {
-	uint64_t bits, behind;
+	uint64_t bits;
 
-	if (k.with_groups || !sw->is_small)
+	if (k.with_groups || !(k.is_small || sw->is_small))
 		return sim_core_search(k, p, sw, out, vl, lane->last);
 	bits = lane->waiters & (k.one_read ? sw->free_units : ~0ull);
-	behind = bits & ~0ull << lane->last;
 	if (!bits)
 		return FAB_NONE;
-	return (uint32_t)__builtin_ctzll(behind ? behind : bits);
+	bits = sim_rotate(bits, lane->last);
+	return (lane->last + (uint32_t)__builtin_ctzll(bits)) % SIM_WORD;
 }
 
 /* The packet that a unit sends next leaves its queue, and its buffer when it has left. */
@@ -201,7 +195,8 @@ SIM_HOT void sim_core_unqueue(struct sim_shape k, struct sim_part *p, uint32_t s
 
 /* An input reads a packet for an output. */
 SIM_HOT void sim_core_read(struct sim_shape k, const struct sim_part *p,
-			   struct sim_switch *sw, uint32_t in, uint32_t out, uint64_t wire)
+			   struct sim_switch *sw, uint32_t in, uint32_t out,
+			   uint64_t wire)
 {
 	const struct sim *s = p->sim;
 	struct sim_port *i = &s->port[sw->port_first + in];
@@ -223,11 +218,12 @@ SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, uint32_t sw_i
 	uint32_t in = sim_input(k, s, unit), in_id = sw->port_first + in;
 	uint32_t out_id = sw->port_first + to.out, size = sim_packet(p, id)->size;
 	struct sim_port *i = &s->port[in_id], *o = &s->port[out_id];
+	struct sim_lane *lane = sim_lane(k, s, out_id, to.vl);
 	uint64_t wire = sim_wire(o->per_byte, size);
 
 	o->out_busy = p->now + wire;
 	o->out_from = (uint16_t)in;
-	sim_unset(sim_free_outs(s, sw), to.out);
+	sim_unset(k, sim_free_outs(k, s, sw), to.out);
 	if (k.one_read)
 		sim_core_read(k, p, sw, in, to.out, wire);
 	if (k.with_groups && sim_packet(p, id)->source & SIM_TO_GROUP) {
@@ -237,11 +233,11 @@ SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, uint32_t sw_i
 		sim_core_unqueue(k, p, sw_id, unit, to, id, p->now + wire);
 	}
 	if (o->peer < s->net.n_ports) /* endpoints take whatever comes */
-		sim_lane(k, s, out_id, to.vl)->credits -= sim_units(s, size);
+		lane->credits -= sim_units(s, size);
 	sim_start(k, p, out_id, id, to.vl, wire);
-	if (o->n_waiting)
+	if (sim_is_waited(k, o, lane))
 		sim_end_due(p, o, out_id);
-	if (k.one_read && sim_any(sim_wants(k, s, sw, in), sw->out_words))
+	if (k.one_read && sim_any(sim_wants(k, s, sw, in), sim_out_words(k, sw)))
 		sim_read_due(p, i, in_id);
 }
 
@@ -269,7 +265,7 @@ SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, uint32_t sw_
 		return false;
 	if (port->due & SIM_BLOCKED)
 		sim_count_blocked(p, port, id);
-	if (!port->n_waiting)
+	if (!sim_is_waited(k, port, sim_lane(k, s, id, 0)))
 		return false;
 	for (unsigned i = 0; i < sim_n_vls(k, s); i++) {
 		unsigned vl = sim_core_next_vl(k, s, port->last_vl, i);
@@ -299,8 +295,8 @@ SIM_HOT void sim_core_choose(struct sim_shape k, struct sim_part *p, uint32_t sw
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
-	uint64_t *dirty = sim_dirty(s, sw);
-	uint32_t n = sw->out_words, w = sw->turn / SIM_WORD;
+	uint64_t *dirty = sim_dirty(k, s, sw);
+	uint32_t n = sim_out_words(k, sw), w = k.is_small ? 0 : sw->turn / SIM_WORD;
 	uint64_t below = ~(~0ull << sw->turn % SIM_WORD), mask = ~below;
 	bool is_first = true;
 
@@ -322,11 +318,34 @@ SIM_HOT void sim_core_choose(struct sim_shape k, struct sim_part *p, uint32_t sw
 	}
 }
 
+/* The same of a small one. */
+SIM_HOT void sim_core_choose_small(struct sim_shape k, struct sim_part *p, uint32_t sw_id)
+{
+	struct sim_switch *sw = &p->sim->sw[sw_id];
+	uint32_t turn = sw->turn;
+	uint64_t bits = sim_rotate(sw->dirty_outs, turn);
+	bool is_first = true;
+
+	sw->dirty_outs = 0;
+	for (; bits; bits &= bits - 1) {
+		uint32_t out = (turn + (uint32_t)__builtin_ctzll(bits)) % SIM_WORD;
+
+		if (!sim_core_serve(k, p, sw_id, out) || !is_first)
+			continue;
+		is_first = false;
+		sw->turn = (uint16_t)(out + 1 == sw->n_ports ? 0 : out + 1);
+	}
+}
+
 /* All that is to be chosen at this time. */
 SIM_HOT void sim_core_flush(struct sim_shape k, struct sim_part *p)
 {
-	for (size_t i = 0; i < p->dirty.n; i++)
-		sim_core_choose(k, p, p->dirty.v[i]);
+	for (size_t i = 0; i < p->dirty.n; i++) {
+		if (k.is_small)
+			sim_core_choose_small(k, p, p->dirty.v[i]);
+		else
+			sim_core_choose(k, p, p->dirty.v[i]);
+	}
 	p->dirty.n = 0;
 	for (size_t i = 0; i < p->dirty_ends.n; i++)
 		sim_inject(p, p->dirty_ends.v[i]);
@@ -339,18 +358,18 @@ SIM_HOT void sim_core_input_free(struct sim_shape k, struct sim_part *p, uint32_
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
-	const uint64_t *wants = sim_wants(k, s, sw, in), *free = sim_free_outs(s, sw);
+	const uint64_t *wants = sim_wants(k, s, sw, in), *free = sim_free_outs(k, s, sw);
 	struct sim_port *port = &s->port[sw->port_first + in];
 
 	if (port->in_busy > p->now) {
-		if (sim_any(wants, sw->out_words))
+		if (sim_any(wants, sim_out_words(k, sw)))
 			sim_read_due(p, port, sw->port_first + in);
 		return;
 	}
 	sim_free_input(k, s, sw, in);
-	for (uint32_t w = 0; w < sw->out_words; w++)
+	for (uint32_t w = 0; w < sim_out_words(k, sw); w++)
 		for (uint64_t bits = wants[w] & free[w]; bits; bits &= bits - 1)
-			sim_mark(p, sw, sw_id,
+			sim_mark(k, p, sw, sw_id,
 				 w * SIM_WORD + (uint32_t)__builtin_ctzll(bits));
 }
 
@@ -361,9 +380,9 @@ SIM_HOT void sim_core_output_free(struct sim_shape k, struct sim_part *p, uint32
 	struct sim_switch *sw = &s->sw[port->sw];
 
 	port->due &= (uint8_t)~SIM_END_DUE;
-	sim_set(sim_free_outs(s, sw), port->local);
-	if (port->n_waiting)
-		sim_mark(p, sw, port->sw, port->local);
+	sim_set(k, sim_free_outs(k, s, sw), port->local);
+	if (sim_is_waited(k, port, sim_lane(k, s, id, 0)))
+		sim_mark(k, p, sw, port->sw, port->local);
 	if (k.one_read)
 		sim_core_input_free(k, p, port->sw, port->out_from);
 }
@@ -375,11 +394,8 @@ SIM_HOT void sim_core_handle(struct sim_shape k, struct sim_part *p,
 	struct sim *s = p->sim;
 
 	switch ((enum sim_event_kind)(event->what >> SIM_ID_BITS)) {
-	case SIM_ARRIVE:
-		sim_core_ready(k, p, id, item, false);
-		break;
 	case SIM_READY:
-		sim_core_ready(k, p, id, item, true);
+		sim_core_ready(k, p, id, item);
 		break;
 	case SIM_END:
 		sim_core_output_free(k, p, id);

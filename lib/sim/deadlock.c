@@ -77,7 +77,8 @@ static void add_queue(struct search *x, const struct sim_part *p,
 		      const struct sim_switch *sw, uint32_t in, uint32_t out, unsigned vl)
 {
 	const struct sim *s = x->s;
-	uint32_t last = *sim_queue(s->shape, s, sw, in, out, vl), cell = last, before = FAB_NONE;
+	uint32_t last = *sim_queue(s->shape, s, sw, in, out, vl), cell = last,
+		 before = FAB_NONE;
 	uint32_t channel = channel_of(s, sw->port_first + out, vl);
 
 	if (last == FAB_NONE)
@@ -116,7 +117,9 @@ static void add_wants(struct search *x, const struct sim_part *p, uint32_t sw_id
 		(void)sim_outputs(p, sw_id, in, cell, all, n);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (!is_first || sim_bit(sim_waiters(s->shape, s, sw, all[i].out, all[i].vl), unit))
+		if (!is_first ||
+		    sim_bit(s->shape, sim_waiters(s->shape, s, sw, all[i].out, all[i].vl),
+			    unit))
 			add_want(x, body,
 				 channel_of(s, sw->port_first + all[i].out, all[i].vl),
 				 FAB_NONE);
@@ -129,7 +132,8 @@ static void add_fifo(struct search *x, const struct sim_part *p, uint32_t sw_id,
 {
 	const struct sim *s = x->s;
 	const struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t last = *sim_queue(s->shape, s, sw, unit, 0, 0), cell = last, before = FAB_NONE;
+	uint32_t last = *sim_queue(s->shape, s, sw, unit, 0, 0), cell = last,
+		 before = FAB_NONE;
 
 	if (last == FAB_NONE)
 		return;
@@ -137,7 +141,8 @@ static void add_fifo(struct search *x, const struct sim_part *p, uint32_t sw_id,
 		uint32_t body;
 
 		cell = p->cell.v[cell].packet.next;
-		body = add_body(x, p, sw->port_first + sim_input(s->shape, s, unit), cell);
+		body = add_body(x, p, sw->port_first + sim_input(s->shape, s, unit),
+				cell);
 		x->bodies.v[body].before = before;
 		add_wants(x, p, sw_id, unit, body, before == FAB_NONE);
 		before = body;

@@ -253,7 +253,8 @@ void sim_inject(struct sim_part *p, uint32_t e)
 		sim_count_blocked(p, port, out);
 	payload = src->left < s->params->mtu ? src->left : s->params->mtu;
 	size = payload + header(s, src->to_group);
-	if (!sim_credit_has(p, sim_lane(s->shape, s, out, src->vl), out, sim_units(s, size))) {
+	if (!sim_credit_has(p, sim_lane(s->shape, s, out, src->vl), out,
+			    sim_units(s, size))) {
 		sim_block(p, out, src->vl);
 		return;
 	}
@@ -467,27 +468,26 @@ void sim_part_read(struct sim_part *p, unsigned turn)
 
 			switch (l->kind) {
 			case SIM_LETTER_CREDIT:
-				sim_credit_add(s->shape, p, l->id, l->packet.vl, l->packet.size,
-					       l->time);
+				sim_credit_add(s->shape, p, l->id, l->packet.vl,
+					       l->packet.size, l->time);
 				break;
 			case SIM_LETTER_COPIES:
 				add_copies(p, l->packet.target, (int32_t)l->id, l->time,
 					   l->packet.source & (uint32_t)SIM_LOST);
 				break;
 			case SIM_LETTER_PACKET:
+				break;
 			case SIM_LETTER_COMPLETED:
 				id = sim_cell_new(p);
 				p->cell.v[id].packet = l->packet;
 				fab_wheel_add(&p->wheel, l->time,
-					      sim_what(l->kind == SIM_LETTER_PACKET
-							       ? SIM_ARRIVE
-							       : SIM_COMPLETED,
-						       l->id),
-					      id);
+					      sim_what(SIM_COMPLETED, l->id), id);
 				break;
 			}
 		}
-		post->of.n = 0;
+		if (post->n_packets)
+			sim_ring_merge(p, post);
+		post->of.n = post->n_packets = 0;
 		post->first = UINT64_MAX;
 	}
 }

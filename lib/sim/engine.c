@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The loop of a part, compiled for kinds of switches and networks. */
 #include "sim/core.h"
-#include "sim/ahead.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +45,6 @@ void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t por
 	FAB_PUSH(&p->trace, step);
 }
 
-bool sim_route(const struct sim *s, uint32_t sw, uint32_t in,
-	       const struct sim_packet *packet, struct sim_copy *to)
-{
-	return sim_core_route(s->shape, s, sw, in, packet, to);
-}
-
 void sim_fifo_head(struct sim_part *p, uint32_t sw, uint32_t unit)
 {
 	sim_core_fifo_head(p->sim->shape, p, sw, unit);
@@ -62,8 +55,7 @@ void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
 {
 	uint32_t id = sim_cell_new(p), *at = &lane->far_head;
 
-	if (lane->far_head != FAB_NONE &&
-	    p->cell.v[lane->far_tail].credit.time <= time)
+	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_tail].credit.time <= time)
 		at = &p->cell.v[lane->far_tail].credit.next;
 	while (*at != FAB_NONE && p->cell.v[*at].credit.time <= time)
 		at = &p->cell.v[*at].credit.next;
@@ -103,7 +95,7 @@ void sim_credit_comes(struct sim_part *p, uint32_t id)
 	if (port->sw == FAB_NONE)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
 	else
-		sim_mark(p, &s->sw[port->sw], port->sw, port->local);
+		sim_mark(s->shape, p, &s->sw[port->sw], port->sw, port->local);
 }
 
 void sim_count_blocked(struct sim_part *p, struct sim_port *port, uint32_t id)
@@ -131,21 +123,107 @@ void sim_block(struct sim_part *p, uint32_t id, unsigned vl)
 	s->port[id].due |= SIM_BLOCKED;
 }
 
-/* All events of one time, then what is chosen at that time. */
+void sim_ring_grow(struct sim_ring *r, uint64_t more)
+{
+	uint64_t room = r->room ? 2 * r->room : FIRST_CELLS;
+	struct sim_arrival *v;
+
+	while (room < r->tail - r->head + more)
+		room *= 2;
+	v = FAB_NEW(room, struct sim_arrival);
+	for (uint64_t i = r->head; i < r->tail; i++)
+		v[i & (room - 1)] = *sim_ring_at(r, i);
+	free(r->v);
+	r->v = v;
+	r->room = room;
+}
+
+void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
+{
+	struct sim_ring *r = &p->ring;
+	uint64_t own = r->tail, to = own + post->n_packets;
+
+	if (to - r->head > r->room)
+		sim_ring_grow(r, post->n_packets);
+	r->tail = to;
+	for (size_t i = post->of.n; i && to > own;) {
+		const struct sim_letter *l = &post->of.v[--i];
+		uint32_t id;
+
+		if (l->kind != SIM_LETTER_PACKET)
+			continue;
+		while (own > r->head && sim_ring_at(r, own - 1)->time > l->time)
+			*sim_ring_at(r, --to) = *sim_ring_at(r, --own);
+		id = sim_cell_new(p);
+		p->cell.v[id].packet = l->packet;
+		*sim_ring_at(r, --to) = (struct sim_arrival){l->time, l->id, id, 0, 0};
+	}
+	if (r->routed > to)
+		r->routed = to;
+}
+
+uint64_t sim_part_first(const struct sim_part *p)
+{
+	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
+
+	return wheel < ring ? wheel : ring;
+}
+
+enum { SOON = 3, LATER = 6 }; /* events of the wheel ahead */
+
+/* Have in the cache what an event of the wheel needs that comes soon. */
+SIM_HOT void look_ahead(struct sim_shape k, const struct sim_part *p)
+{
+	const struct fab_wheel_event *event = &p->wheel.now.v[p->wheel.at];
+	const struct sim_port *port;
+	const struct sim *s = p->sim;
+	uint32_t id, kind;
+
+	if (fab_wheel_ahead(&p->wheel) <= LATER)
+		return;
+	id = event[LATER].what & SIM_ID;
+	kind = event[LATER].what >> SIM_ID_BITS;
+	if (kind >= SIM_INJECT) {
+		__builtin_prefetch(&s->source[id]);
+		id += s->net.n_ports;
+	}
+	__builtin_prefetch(&s->port[id]);
+	__builtin_prefetch(sim_lane(k, s, id, 0));
+	if (event[SOON].what >> SIM_ID_BITS != SIM_END)
+		return;
+	port = &s->port[event[SOON].what & SIM_ID];
+	__builtin_prefetch(&s->sw[port->sw]);
+	if (k.one_read)
+		__builtin_prefetch(port - port->local + port->out_from);
+}
+
+/* All arrivals and events of one time, then what is chosen at that time. */
 SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 {
 	struct fab_wheel *w = &p->wheel;
-	uint64_t time;
 
-	while (!p->rc && (time = fab_wheel_next(w, limit)) != UINT64_MAX) {
+	while (!p->rc) {
+		uint64_t ring = sim_ring_first(&p->ring), time;
+
+		time = fab_wheel_next(w, ring < limit ? ring + 1 : limit);
+		if (ring < time)
+			time = ring;
+		if (time >= limit)
+			return;
 		p->now = time;
-		do {
+		for (; ring == time; ring = sim_ring_first(&p->ring)) {
+			struct sim_arrival a = sim_ring_take(k, p);
+
+			p->sums.events++;
+			sim_core_arrive(k, p, &a);
+		}
+		while (fab_wheel_ahead(w) && w->now.v[w->at].time == time) {
 			struct fab_wheel_event event = *fab_wheel_take(w);
 
-			sim_look_ahead(k, p);
+			look_ahead(k, p);
 			p->sums.events++;
 			sim_core_handle(k, p, &event);
-		} while (fab_wheel_ahead(w) && w->now.v[w->at].time == time);
+		}
 		sim_core_flush(k, p);
 	}
 }
@@ -157,25 +235,37 @@ static void run_any(struct sim_part *p, uint64_t limit)
 
 static void run_oq(struct sim_part *p, uint64_t limit)
 {
-	run((struct sim_shape){.one_lane = true}, p, limit);
+	run((struct sim_shape){.one_lane = true, .is_small = true}, p, limit);
 }
 
 static void run_voq(struct sim_part *p, uint64_t limit)
 {
-	run((struct sim_shape){.one_read = true, .one_lane = true}, p, limit);
+	run((struct sim_shape){.one_read = true, .one_lane = true, .is_small = true}, p,
+	    limit);
 }
 
 static void run_fifo(struct sim_part *p, uint64_t limit)
 {
-	run((struct sim_shape){.one_read = true, .is_fifo = true, .one_lane = true}, p,
-	    limit);
+	run((struct sim_shape){.one_read = true,
+			       .is_fifo = true,
+			       .one_lane = true,
+			       .is_small = true},
+	    p, limit);
+}
+
+/* Of switches of any size. */
+static void run_large(struct sim_part *p, uint64_t limit)
+{
+	run((struct sim_shape){.one_read = true, .one_lane = true}, p, limit);
 }
 
 void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	const struct sim_shape k = p->sim->shape;
 
-	if (!k.one_lane || k.with_groups)
+	if (k.one_lane && k.one_read && !k.is_fifo && !k.with_groups && !k.is_small)
+		run_large(p, limit);
+	else if (!k.one_lane || k.with_groups || !k.is_small)
 		run_any(p, limit);
 	else if (k.is_fifo)
 		run_fifo(p, limit);

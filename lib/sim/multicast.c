@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Multicast at a switch: one packet in the input buffer, a copy for each output of the
  * tree but the one it came by. */
-#include "sim/queues.h"
+#include "sim/arrivals.h"
 
 /* The lane of a copy; FAB_VL_UNKNOWN: none. */
 static unsigned lane_of(const struct sim *s, uint32_t sw, uint32_t in, uint32_t out,
@@ -136,7 +136,8 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 	unit = s->shape.is_fifo ? in->local * s->n_vls + packet->vl : in->local;
 	if (!s->shape.is_fifo)
 		ask(p, in->sw, unit, id);
-	else if (sim_queue_push(p, sim_queue(s->shape, s, &s->sw[in->sw], unit, 0, 0), id))
+	else if (sim_queue_push(p, sim_queue(s->shape, s, &s->sw[in->sw], unit, 0, 0),
+				id))
 		sim_fifo_head(p, in->sw, unit);
 }
 
@@ -152,7 +153,8 @@ static void end_fan(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t 
 	sim_release(s->shape, p, in_id, packet->vl, (uint32_t)sim_units(s, packet->size),
 		    p->cell.v[fan].fan.end + s->cable_delay);
 	sim_cell_free(p, fan);
-	if (s->shape.is_fifo && !sim_queue_pop(p, sim_queue(s->shape, s, sw, unit, 0, 0), id))
+	if (s->shape.is_fifo &&
+	    !sim_queue_pop(p, sim_queue(s->shape, s, sw, unit, 0, 0), id))
 		sim_fifo_head(p, sw_id, unit);
 	sim_cell_free(p, id);
 }
@@ -177,7 +179,8 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	uint32_t *last = sim_queue(s->shape, s, sw, unit, out, vl);
-	uint32_t id = sim_queue_first(p, last), in = sim_input(s->shape, s, unit), parent, copy;
+	uint32_t id = sim_queue_first(p, last), in = sim_input(s->shape, s, unit), parent,
+		 copy;
 	struct sim_packet *packet;
 	struct sim_fan *fan;
 
@@ -211,7 +214,7 @@ uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_
 	uint32_t n = 0, row;
 
 	if (!(packet->source & SIM_TO_GROUP))
-		return sim_route(s, sw, in, packet, to);
+		return sim_leave(s->shape, s, sw, in, packet, to);
 	row = p->cell.v[packet->row].fan.row;
 	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {
 		unsigned vl = lane_of(s, sw, in, s->net.out[i], packet->sl);

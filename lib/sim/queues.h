@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queues of switches, and bitmaps: which units (inputs; of fifo switches inputs' lanes)
- * wait for an output, which outputs an input wants, which are free. O(1), of switches with
- * more than 64 units O(units / 64).
+ * wait for an output, which outputs an input wants, which are free. O(1), of switches
+ * with more than 64 units O(units / 64).
  */
 #pragma once
 
@@ -10,22 +10,33 @@
 
 enum { SIM_WORD = 64 };
 
-static inline bool sim_bit(const uint64_t *word, uint32_t bit)
+/* A bit of a bitmap; of small ones a word. */
+SIM_HOT uint64_t *sim_word(struct sim_shape k, uint64_t *word, uint32_t bit)
 {
-	return word[bit / SIM_WORD] >> bit % SIM_WORD & 1;
+	return k.is_small ? word : &word[bit / SIM_WORD];
 }
 
-static inline void sim_set(uint64_t *word, uint32_t bit)
+SIM_HOT bool sim_bit(struct sim_shape k, uint64_t *word, uint32_t bit)
 {
-	word[bit / SIM_WORD] |= 1ull << bit % SIM_WORD;
+	return *sim_word(k, word, bit) >> bit % SIM_WORD & 1;
 }
 
-static inline void sim_unset(uint64_t *word, uint32_t bit)
+SIM_HOT void sim_set(struct sim_shape k, uint64_t *word, uint32_t bit)
 {
-	word[bit / SIM_WORD] &= ~(1ull << bit % SIM_WORD);
+	*sim_word(k, word, bit) |= 1ull << bit % SIM_WORD;
 }
 
-static inline bool sim_any(const uint64_t *word, uint32_t n)
+SIM_HOT void sim_unset(struct sim_shape k, uint64_t *word, uint32_t bit)
+{
+	*sim_word(k, word, bit) &= ~(1ull << bit % SIM_WORD);
+}
+
+SIM_HOT uint32_t sim_out_words(struct sim_shape k, const struct sim_switch *sw)
+{
+	return k.is_small ? 1 : sw->out_words;
+}
+
+SIM_HOT bool sim_any(const uint64_t *word, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (word[i])
@@ -34,27 +45,32 @@ static inline bool sim_any(const uint64_t *word, uint32_t n)
 }
 
 /* Bitmaps of a switch. */
-SIM_HOT uint64_t *sim_free_units(const struct sim *s, struct sim_switch *sw)
+SIM_HOT uint64_t *sim_free_units(struct sim_shape k, const struct sim *s,
+				 struct sim_switch *sw)
 {
-	return sw->is_small ? &sw->free_units : s->word + sw->word_first;
+	return k.is_small || sw->is_small ? &sw->free_units : s->word + sw->word_first;
 }
 
-SIM_HOT uint64_t *sim_free_outs(const struct sim *s, struct sim_switch *sw)
+SIM_HOT uint64_t *sim_free_outs(struct sim_shape k, const struct sim *s,
+				struct sim_switch *sw)
 {
-	return sw->is_small ? &sw->free_outs : s->word + sw->word_first + sw->unit_words;
+	return k.is_small || sw->is_small ? &sw->free_outs
+					  : s->word + sw->word_first + sw->unit_words;
 }
 
-SIM_HOT uint64_t *sim_dirty(const struct sim *s, struct sim_switch *sw)
+SIM_HOT uint64_t *sim_dirty(struct sim_shape k, const struct sim *s,
+			    struct sim_switch *sw)
 {
-	return sw->is_small ? &sw->dirty_outs
-			    : s->word + sw->word_first + sw->unit_words + sw->out_words;
+	return k.is_small || sw->is_small
+		       ? &sw->dirty_outs
+		       : s->word + sw->word_first + sw->unit_words + sw->out_words;
 }
 
 /* Units that wait for a lane of an output. */
 SIM_HOT uint64_t *sim_waiters(struct sim_shape k, const struct sim *s,
 			      const struct sim_switch *sw, uint32_t out, unsigned vl)
 {
-	if (sw->is_small)
+	if (k.is_small || sw->is_small)
 		return &sim_lane(k, s, sw->port_first + out, vl)->waiters;
 	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
 	       ((size_t)out * sim_n_vls(k, s) + vl) * sw->unit_words;
@@ -64,7 +80,7 @@ SIM_HOT uint64_t *sim_waiters(struct sim_shape k, const struct sim *s,
 SIM_HOT uint64_t *sim_wants(struct sim_shape k, const struct sim *s,
 			    const struct sim_switch *sw, uint32_t in)
 {
-	if (sw->is_small)
+	if (k.is_small || sw->is_small)
 		return &s->port[sw->port_first + in].wants;
 	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
 	       (size_t)sw->n_ports * sim_n_vls(k, s) * sw->unit_words +
@@ -88,7 +104,7 @@ SIM_HOT void sim_free_input(struct sim_shape k, const struct sim *s,
 	uint32_t n = sim_units_of_input(k, s);
 
 	for (uint32_t u = in * n; u < (in + 1) * n; u++)
-		sim_set(sim_free_units(s, sw), u);
+		sim_set(k, sim_free_units(k, s, sw), u);
 }
 
 SIM_HOT void sim_take_input(struct sim_shape k, const struct sim *s,
@@ -97,7 +113,7 @@ SIM_HOT void sim_take_input(struct sim_shape k, const struct sim *s,
 	uint32_t n = sim_units_of_input(k, s);
 
 	for (uint32_t u = in * n; u < (in + 1) * n; u++)
-		sim_unset(sim_free_units(s, sw), u);
+		sim_unset(k, sim_free_units(k, s, sw), u);
 }
 
 /* The queue of a unit: of fifo switches (input, its lane), else of (input, output, lane
@@ -113,14 +129,23 @@ SIM_HOT uint32_t *sim_queue(struct sim_shape k, const struct sim *s,
 }
 
 /* An output may start something. */
-SIM_HOT void sim_mark(struct sim_part *p, struct sim_switch *sw, uint32_t id,
-		      uint32_t out)
+SIM_HOT void sim_mark(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
+		      uint32_t id, uint32_t out)
 {
-	sim_set(sim_dirty(p->sim, sw), out);
-	if (!sw->is_dirty) {
-		sw->is_dirty = true;
-		FAB_PUSH(&p->dirty, id);
-	}
+	bool is_dirty = k.is_small ? sw->dirty_outs : sw->is_dirty;
+
+	sim_set(k, sim_dirty(k, p->sim, sw), out);
+	if (is_dirty)
+		return;
+	sw->is_dirty = true;
+	FAB_PUSH(&p->dirty, id);
+}
+
+/* Does anything wait for an output? */
+SIM_HOT bool sim_is_waited(struct sim_shape k, const struct sim_port *port,
+			   const struct sim_lane *lane)
+{
+	return k.is_small && k.one_lane ? lane->waiters : port->n_waiting;
 }
 
 /* An event for when the output is free; who waits for it calls. */
@@ -161,7 +186,7 @@ SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch
 		sim_end_due(p, o, out_id);
 		is_free = false;
 	} else {
-		sim_set(sim_free_outs(s, sw), out);
+		sim_set(k, sim_free_outs(k, s, sw), out);
 	}
 	if (k.one_read && i->in_busy > p->now) {
 		sim_read_due(p, i, in_id);
@@ -170,17 +195,18 @@ SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch
 		sim_free_input(k, s, sw, in);
 	}
 	if (is_free)
-		sim_mark(p, sw, id, out);
+		sim_mark(k, p, sw, id, out);
 }
 
 /* A unit has come to wait for a lane of an output, or does no longer. */
 SIM_HOT void sim_want(struct sim_shape k, struct sim *s, struct sim_switch *sw,
 		      uint32_t unit, uint32_t in, uint32_t out, unsigned vl)
 {
-	sim_set(sim_waiters(k, s, sw, out, vl), unit);
+	sim_set(k, sim_waiters(k, s, sw, out, vl), unit);
 	if (k.one_read)
-		sim_set(sim_wants(k, s, sw, in), out);
-	s->port[sw->port_first + out].n_waiting++;
+		sim_set(k, sim_wants(k, s, sw, in), out);
+	if (!k.is_small || !k.one_lane)
+		s->port[sw->port_first + out].n_waiting++;
 }
 
 SIM_HOT void sim_unwant(struct sim_shape k, struct sim *s, struct sim_switch *sw,
@@ -188,15 +214,16 @@ SIM_HOT void sim_unwant(struct sim_shape k, struct sim *s, struct sim_switch *sw
 {
 	uint32_t n = sim_units_of_input(k, s);
 
-	sim_unset(sim_waiters(k, s, sw, out, vl), unit);
-	s->port[sw->port_first + out].n_waiting--;
+	sim_unset(k, sim_waiters(k, s, sw, out, vl), unit);
+	if (!k.is_small || !k.one_lane)
+		s->port[sw->port_first + out].n_waiting--;
 	if (!k.one_read)
 		return;
 	for (unsigned v = 0; v < s->n_vls && !k.one_lane; v++)
 		for (uint32_t u = in * n; u < (in + 1) * n; u++)
-			if (sim_bit(sim_waiters(k, s, sw, out, v), u))
+			if (sim_bit(k, sim_waiters(k, s, sw, out, v), u))
 				return;
-	sim_unset(sim_wants(k, s, sw, in), out);
+	sim_unset(k, sim_wants(k, s, sw, in), out);
 }
 
 /* Queues: rings of which the last cell is known. Put a cell behind the others; was it

@@ -35,7 +35,7 @@ struct moment {
 
 static struct moment moment_of(const struct sim_part *p)
 {
-	struct moment m = {.next = fab_wheel_first(&p->wheel), .has_failed = p->rc};
+	struct moment m = {.next = sim_part_first(p), .has_failed = p->rc};
 
 	for (uint32_t to = 0; to < p->sim->n_parts; to++)
 		if (p->post[p->turn][to].first < m.next)
@@ -169,7 +169,7 @@ static void look(struct run *r)
 	uint64_t last = 0, first = UINT64_MAX, left = in_flight(s);
 
 	for (uint32_t i = 0; i < s->n_parts; i++) {
-		uint64_t next = fab_wheel_first(&s->part[i].wheel);
+		uint64_t next = sim_part_first(&s->part[i]);
 
 		first = next < first ? next : first;
 		last = s->part[i].last_move > last ? s->part[i].last_move : last;

@@ -9,7 +9,7 @@
 
 #include "base/threads.h"
 
-enum { WORD = 64, SLOTS = 1 << 13, FEW_ENDS = 256 };
+enum { WORD = 64, SLOTS = 1 << 9, FEW_ENDS = 256 };
 
 /* Switches in the order of a breadth-first search of each component. */
 static uint32_t *in_order(const struct sim_net *net)
@@ -92,6 +92,9 @@ static int init_switches(struct sim *s, struct fab_err *err)
 			words += sw->unit_words * (1 + n * s->n_vls) +
 				 sw->out_words * (2 + n);
 	}
+	s->shape.is_small = true;
+	for (uint32_t id = 0; id < net->n_switches; id++)
+		s->shape.is_small &= s->sw[id].is_small;
 	s->n_queues = queues;
 	s->n_words = words;
 	s->queue = fab_alloc_huge((queues + 1) * sizeof(*s->queue));
@@ -193,6 +196,7 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 	s->shape.with_groups = s->net.n_groups;
 	s->n_vls = s->net.n_vls;
 	s->shape.one_lane = s->n_vls == 1;
+	s->n_switches = s->net.n_switches;
 	s->next = problem->routes ? problem->routes->next : NULL;
 	s->speedup = params->speedup ? params->speedup : 1;
 	s->cable_delay = params->cable_delay;
@@ -223,6 +227,7 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 static void part_fini(struct sim *s, struct sim_part *p)
 {
 	fab_wheel_fini(&p->wheel);
+	free(p->ring.v);
 	free(p->cell.v);
 	free(p->dirty.v);
 	free(p->dirty_ends.v);

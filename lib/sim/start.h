@@ -2,7 +2,7 @@
 /* A packet starts on a cable: of a switch, or of an endpoint. */
 #pragma once
 
-#include "sim/cells.h"
+#include "sim/arrivals.h"
 
 /* What is counted of it. */
 SIM_HOT void sim_count_start(struct sim_shape k, struct sim_part *p, uint32_t id,
@@ -40,8 +40,7 @@ SIM_HOT void sim_start(struct sim_shape k, struct sim_part *p, uint32_t id,
 	if (port->peer >= s->net.n_ports) {
 		sim_deliver(p, port->peer - s->net.n_ports, packet_id, wire);
 	} else if (port->part == p->index) {
-		fab_wheel_add(&p->wheel, then, sim_what(SIM_ARRIVE, port->peer),
-			      packet_id);
+		sim_ring_add(&p->ring, then, port->peer, packet_id);
 	} else {
 		sim_write(p, port->part, then, SIM_LETTER_PACKET, port->peer)->packet =
 			*packet;

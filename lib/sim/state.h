@@ -13,13 +13,12 @@
 #include "sim/network.h"
 
 enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoint */
-		      SIM_ARRIVE, /* a head may leave the switch of this port, by which it
-				     came */
-		      SIM_READY,  /* the same, after a wait for the slower cable */
-		      SIM_END,	  /* the port is done with a packet: output */
-		      SIM_READ,	  /* input */
-		      SIM_CREDIT, /* a credit has come for a lane that waits */
-		      SIM_INJECT, /* an endpoint may send */
+		      SIM_READY,    /* a head that came by this port has waited for the
+				       slower cable */
+		      SIM_END,	    /* the port is done with a packet: output */
+		      SIM_READ,	    /* input */
+		      SIM_CREDIT,   /* a credit has come for a lane that waits */
+		      SIM_INJECT,   /* an endpoint may send */
 		      SIM_RECEIVED, /* an endpoint has a message */
 		      SIM_COMPLETED /* an endpoint's message is there */
 };
@@ -126,7 +125,8 @@ struct sim_switch {
 	uint16_t n_ports, n_arcs, n_units;
 	uint16_t unit_words, out_words;
 	uint16_t turn; /* the output from which the next choice goes on */
-	bool is_dirty, is_small;
+	bool is_dirty; /* not of small ones: dirty_outs tells */
+	bool is_small;
 };
 
 /*
@@ -137,6 +137,7 @@ struct sim_shape {
 	bool one_read, is_fifo; /* of the kind of switch */
 	bool one_lane;
 	bool with_groups;
+	bool is_small; /* all switches are */
 };
 
 enum sim_source_state { SIM_IDLE, SIM_HAS, SIM_BORN };
@@ -178,6 +179,7 @@ struct sim_letter {
 struct sim_post {
 	FAB_VEC(struct sim_letter) of;
 	uint64_t first; /* time of the earliest */
+	uint64_t n_packets;
 };
 
 /* Sums of a part; all are added up in the end. */
@@ -197,11 +199,25 @@ struct sim_group_sums {
 	uint64_t n, latency, most;
 };
 
+/* A head that is at a port's switch at `time`. */
+struct sim_arrival {
+	uint64_t time;
+	uint32_t port, packet;
+	uint16_t out, vl; /* from there on; of those that are routed */
+};
+
+struct sim_ring {
+	struct sim_arrival *v;
+	uint64_t room;		     /* power of two; 0: none */
+	uint64_t head, routed, tail; /* those before `routed` know their output */
+};
+
 struct sim_part {
 	struct sim *sim;
 	uint32_t index;
 	uint64_t now, last_move;
 	struct fab_wheel wheel;
+	struct sim_ring ring;
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
 	FAB_VEC(uint32_t) dirty, dirty_ends;
@@ -225,6 +241,7 @@ struct sim {
 	struct sim_shape shape;
 	unsigned n_vls, speedup;
 	const uint16_t *next; /* of the tables */
+	uint32_t n_switches;
 	uint64_t cable_delay, hop_delay, host_delay, window;
 	uint64_t begin, end;   /* of the measured time */
 	uint32_t trace_each;   /* packets of an endpoint */
@@ -234,9 +251,9 @@ struct sim {
 	struct sim_lane *lane; /* [n_all * n_vls] */
 	struct sim_lane_sums *sums;   /* as lane */
 	struct sim_lane_block *block; /* as lane */
-	struct sim_switch *sw;	   /* [n_switches] */
-	struct sim_source *source; /* [n_ends] */
-	uint32_t *queue;	   /* last cell of each, FAB_NONE: empty; a ring */
+	struct sim_switch *sw;	      /* [n_switches] */
+	struct sim_source *source;    /* [n_ends] */
+	uint32_t *queue;	      /* last cell of each, FAB_NONE: empty; a ring */
 	uint64_t n_queues, n_words;
 	uint64_t *word;
 	uint32_t n_parts;
@@ -244,6 +261,8 @@ struct sim {
 	uint32_t *end_part; /* [n_ends] */
 };
 
+/* No event and no arrival of a part is before this time; UINT64_MAX: there is none. */
+uint64_t sim_part_first(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
 /* Read what the other parts wrote in the window that is over. */
