@@ -58,7 +58,8 @@ struct fab_mcast_state {
 	uint32_t *load;	    /* [n_switch_links] groups on each cable: its EFI so far */
 	uint64_t *units;    /* [n_switch_links] their demands; NULL without weights */
 	uint32_t *root_use; /* [n_switches] groups rooted there */
-	uint32_t *adjacent; /* [n_switches] sum of the loads of its cables */
+	uint32_t *adjacent; /* [n_switches] sum of the loads of its cables; NULL: no
+			       rule of the engine asks for it */
 	uint32_t *mark;	    /* [n_switches] == stamp: in the tree being grown */
 	uint32_t stamp;
 	struct fab_forest forest;

@@ -34,6 +34,8 @@ static void route_group(struct fab_mcast_grower *r,
 
 	fab_mcast_state_grow(s, r->engine, candidates->roots, group, root);
 	r->is_over = r->cap > 0 && reaches(s, group, r->cap);
+	if (r->is_trial)
+		s->n_edges = 0; /* the next tree takes its place */
 }
 
 /* The groups whose candidates are at hand. */

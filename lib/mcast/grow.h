@@ -8,9 +8,10 @@
 struct fab_mcast_grower {
 	const struct fab_mcast_engine *engine;
 	struct fab_mcast_state *state; /* as fab_mcast_state_init() leaves it */
-	double cap;   /* trees of a level (fab_mcast_level()) as large are of no use; 0:
-		       * all are */
-	bool is_over; /* there is one: the rest is not grown */
+	double cap;    /* trees of a level (fab_mcast_level()) as large are of no use; 0:
+			* all are */
+	bool is_trial; /* only loads and uses are kept, no trees */
+	bool is_over;  /* there is one: the rest is not grown */
 	double seconds;
 };
 

@@ -31,6 +31,21 @@ static size_t best_of(const struct fab_mcast_grower *rivals, size_t n)
 	return best;
 }
 
+/* Grow the best rival again, to keep its trees. */
+static void take(const struct fab_mcast_problem *problem, struct fab_mcast_state *state,
+		 const struct fab_mcast_engine *engine,
+		 const struct fab_mcast_options *options)
+{
+	struct fab_mcast_state own;
+	struct fab_mcast_grower grower = {.engine = engine, .state = &own};
+	double seconds = 0;
+
+	fab_mcast_state_init(&own, problem, engine);
+	(void)fab_mcast_grow(problem, &grower, 1, options, &seconds);
+	fab_mcast_state_take(state, &own);
+	fab_mcast_state_fini(&own);
+}
+
 bool fab_mcast_take_rival(const struct fab_mcast_problem *problem,
 			  struct fab_mcast_state *state,
 			  const struct fab_mcast_options *options)
@@ -50,16 +65,18 @@ bool fab_mcast_take_rival(const struct fab_mcast_problem *problem,
 		if (!is_rival(fab_mcast_engines[i]))
 			continue;
 		fab_mcast_state_init(&own[n], problem, fab_mcast_engines[i]);
-		rivals[n] = (struct fab_mcast_grower){
-			.engine = fab_mcast_engines[i], .state = &own[n], .cap = max};
+		rivals[n] = (struct fab_mcast_grower){.engine = fab_mcast_engines[i],
+						      .state = &own[n],
+						      .cap = max,
+						      .is_trial = true};
 		n++;
 	}
 	(void)fab_mcast_grow(problem, rivals, n, &quiet, &seconds);
 	best = best_of(rivals, n);
-	if (best < n)
-		fab_mcast_state_take(state, &own[best]);
 	for (size_t i = 0; i < n; i++)
 		fab_mcast_state_fini(&own[i]);
+	if (best < n)
+		take(problem, state, rivals[best].engine, &quiet);
 	free(own);
 	free(rivals);
 	return best < n;

@@ -5,6 +5,13 @@
 
 #include <stdlib.h>
 
+/* Sums of loads cost as much as the loads; most rules do not look at them. */
+static bool needs_adjacent(const struct fab_mcast_engine *engine)
+{
+	return engine->root_rule == FAB_ROOT_LEAST_ADJACENT || engine->choose_root ||
+	       engine->solve;
+}
+
 void fab_mcast_state_init(struct fab_mcast_state *s,
 			  const struct fab_mcast_problem *problem,
 			  const struct fab_mcast_engine *engine)
@@ -16,7 +23,8 @@ void fab_mcast_state_init(struct fab_mcast_state *s,
 	if (problem->weights)
 		s->units = FAB_NEW0(f->n_switch_links, uint64_t);
 	s->root_use = FAB_NEW0(f->n_switches, uint32_t);
-	s->adjacent = FAB_NEW0(f->n_switches, uint32_t);
+	if (needs_adjacent(engine))
+		s->adjacent = FAB_NEW0(f->n_switches, uint32_t);
 	s->mark = FAB_NEW0(f->n_switches, uint32_t);
 	s->scratch = engine->scratch_new ? engine->scratch_new(problem) : NULL;
 	s->scratch_free = engine->scratch_free;
@@ -71,8 +79,10 @@ void fab_mcast_state_count(struct fab_mcast_state *s, uint32_t group, uint32_t r
 		uint32_t c = cable[e];
 
 		s->load[c]++;
-		s->adjacent[f->port_node[f->cable_a[c]]]++;
-		s->adjacent[f->port_node[f->cable_b[c]]]++;
+		if (s->adjacent) {
+			s->adjacent[f->port_node[f->cable_a[c]]]++;
+			s->adjacent[f->port_node[f->cable_b[c]]]++;
+		}
 		if (s->units)
 			s->units[c] += units;
 	}
@@ -121,8 +131,10 @@ void fab_mcast_state_drop(struct fab_mcast_state *s, uint32_t group, uint32_t ro
 		uint32_t c = cable[e];
 
 		s->load[c]--;
-		s->adjacent[f->port_node[f->cable_a[c]]]--;
-		s->adjacent[f->port_node[f->cable_b[c]]]--;
+		if (s->adjacent) {
+			s->adjacent[f->port_node[f->cable_a[c]]]--;
+			s->adjacent[f->port_node[f->cable_b[c]]]--;
+		}
 		if (s->units)
 			s->units[c] -= units;
 	}
@@ -152,9 +164,24 @@ double fab_mcast_bound_of(const struct fab_mcast_problem *problem,
 	return problem->weights ? options->load_bound : options->bound;
 }
 
+static uint32_t *sum_adjacent(const struct fab_mcast_state *s)
+{
+	const struct fab_fabric *f = s->problem->f;
+	uint32_t *sum = FAB_NEW0(f->n_switches, uint32_t);
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		sum[f->port_node[f->cable_a[c]]] += s->load[c];
+		sum[f->port_node[f->cable_b[c]]] += s->load[c];
+	}
+	return sum;
+}
+
 void fab_mcast_state_take(struct fab_mcast_state *s, struct fab_mcast_state *other)
 {
 	struct fab_mcast_state old = *s;
+
+	if (s->adjacent && !other->adjacent)
+		other->adjacent = sum_adjacent(other);
 
 	s->load = other->load;
 	s->units = other->units;

@@ -42,5 +42,6 @@ double fab_mcast_max_level(const struct fab_mcast_state *s);
 double fab_mcast_bound_of(const struct fab_mcast_problem *problem,
 			  const struct fab_mcast_options *options);
 
-/* Swap trees, loads and uses with those of another state of the same problem. O(1). */
+/* Swap trees, loads and uses with those of another state of the same problem. O(cables).
+ */
 void fab_mcast_state_take(struct fab_mcast_state *s, struct fab_mcast_state *other);
