@@ -39,6 +39,8 @@
 
 enum {
 	FAB_RDMA_LANES_MAX = 15,
+	FAB_RDMA_TIMERS_MAX = 16, /* of a context of rsw+ */
+	FAB_RDMA_ENDS_MAX = 1 << 23,
 	FAB_RDMA_HOPS_MAX = 64,		 /* a packet with more is dropped */
 	FAB_RDMA_MTU_MAX = 1 << 15,	 /* bytes of payload */
 	FAB_RDMA_CONTEXTS_MAX = 1 << 16, /* receive contexts of an endpoint */
@@ -57,7 +59,8 @@ enum fab_rdma_kind {
 	FAB_RDMA_NAK,	     /* out of order: from this number on (gbn); whole (rc) */
 	FAB_RDMA_CREDIT,     /* WBASE is this (rsw+) */
 	FAB_RDMA_COMPLETION, /* all has come */
-	FAB_RDMA_CONFIRM,    /* of a READ, or asked again: the context may go */
+	FAB_RDMA_ASK,	     /* the sender has heard nothing: is all there? */
+	FAB_RDMA_CLOSE,	     /* the sender knows that all is there (ssw) */
 	FAB_RDMA_KINDS
 };
 /* Their names: rqt, rsp ... [FAB_RDMA_KINDS] */
@@ -193,6 +196,9 @@ struct fab_rdma_params {
 	enum fab_rdma_retry retry;
 	uint64_t retry_ps;
 	unsigned msgid_bits; /* 1 .. 32 */
+	/* A receiver takes a MSGID below that of the last transfer of the same sender
+	 * context for a late copy until so long after that transfer. */
+	uint64_t tombstone_ps;
 	/* A sender that has heard nothing for so long asks again; 0: 4 * rto_ps. Only
 	 * where something but data can be lost. */
 	uint64_t ask_ps;

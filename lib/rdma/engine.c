@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packets on cables, without bounds on buffers: when a packet has chosen its output, the
+ * time at which it leaves is known, so that a hop is one event.
+ */
+#include "rdma/state.h"
+
+#include <stdlib.h>
+
+#include "base/rng.h"
+
+enum { AHEAD = 6 /* events whose packets are fetched into the cache */ };
+
+uint32_t rdma_packet_new(struct rdma *r)
+{
+	uint32_t id = r->free_packet;
+
+	if (id != FAB_NONE) {
+		r->free_packet = r->packet.v[id].next;
+		return id;
+	}
+	FAB_RESERVE(&r->packet, 1);
+	if (r->lane)
+		r->in_port = fab_realloc(r->in_port, r->packet.cap, sizeof(*r->in_port));
+	return (uint32_t)r->packet.n++;
+}
+
+void rdma_packet_free(struct rdma *r, uint32_t id)
+{
+	r->packet.v[id].next = r->free_packet;
+	r->free_packet = id;
+}
+
+bool rdma_is_out(const struct rdma *r, uint32_t port)
+{
+	const uint64_t *first = r->outages.first;
+
+	for (uint64_t i = first[port]; i < first[port + 1]; i++)
+		if (r->now >= r->outages.of[i].from_ps &&
+		    r->now < r->outages.of[i].until_ps)
+			return true;
+	return false;
+}
+
+void rdma_lose(struct rdma *r, uint32_t id)
+{
+	const struct rdma_packet *p = &r->packet.v[id];
+	uint32_t session = r->session_of[p->transfer];
+
+	r->result->n.lost[p->kind]++;
+	if (p->kind == FAB_RDMA_DATA && r->code->lost && session != FAB_NONE &&
+	    r->session.v[session]->tx == RDMA_TX_SENDING)
+		r->code->lost(r, r->session.v[session], p->number);
+	rdma_packet_free(r, id);
+}
+
+/* The output of several that is free first; of equals by chance. */
+static uint32_t least_busy(const struct rdma *r, uint32_t first, const uint16_t *arc,
+			   uint32_t n, uint64_t chance)
+{
+	uint64_t best = UINT64_MAX;
+	uint32_t out = FAB_NONE, equals = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t busy = r->port[first + arc[i]].busy;
+
+		if (busy < r->now)
+			busy = r->now;
+		if (busy > best)
+			continue;
+		equals = busy == best ? equals + 1 : 1;
+		best = busy;
+		/* the i-th of equals takes the place of those before with 1 / i */
+		if (equals == 1 || fab_mix64(chance + equals) % equals == 0)
+			out = first + arc[i];
+	}
+	return out;
+}
+
+/* On a shortest path. */
+static uint32_t choose_productive(struct rdma *r, uint32_t sw, uint32_t first,
+				  const struct rdma_packet *p)
+{
+	const struct fab_rdma_net *net = r->net;
+	uint64_t chance =
+		r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
+					  ((uint64_t)sw << 40) + p->life);
+	uint16_t arc[UINT8_MAX + 1];
+	uint32_t n = 0;
+
+	if (net->mask) {
+		unsigned mask = net->mask[(size_t)p->row * net->sim.n_switches + sw];
+
+		for (; mask; mask &= mask - 1)
+			arc[n++] = (uint16_t)__builtin_ctz(mask);
+	} else {
+		n = rdma_net_productive(net, sw, p->row, arc);
+	}
+	if (!n)
+		return FAB_NONE;
+	if (n == 1)
+		return first + arc[0];
+	if (net->params.routing == FAB_RDMA_SPRAY)
+		return first + arc[fab_mix64(chance) % n];
+	return least_busy(r, first, arc, n, chance);
+}
+
+uint32_t rdma_choose(struct rdma *r, uint32_t in, struct rdma_packet *p)
+{
+	const struct rdma_port *port = &r->port[in];
+	uint32_t sw = port->sw;
+	uint16_t next;
+
+	if (r->net->params.routing != FAB_RDMA_BY_TABLE && !(p->flags & RDMA_ESCAPED)) {
+		if (p->row == sw)
+			return r->net->sim.end_port[p->to];
+		return choose_productive(r, sw, port->first, p);
+	}
+	next = r->problem->routes->next[(size_t)p->row * r->net->sim.n_switches + sw];
+	if (next == FAB_ARC_HERE)
+		return r->net->sim.end_port[p->to];
+	if (next >= FAB_ARC_BROKEN)
+		return FAB_NONE;
+	return port->first + next;
+}
+
+/* A packet takes a port at `ready` or when it is free, and is at the other end when? */
+static void forward(struct rdma *r, uint32_t out, uint32_t id, uint64_t ready,
+		    uint64_t held_up)
+{
+	struct rdma_port *port = &r->port[out];
+	uint64_t wire = sim_wire(port->per_byte, r->packet.v[id].bytes);
+	uint64_t start = port->busy > ready ? port->busy : ready, waits = start - ready;
+	const struct fab_rdma_params *params = &r->net->params;
+
+	port->busy = start + wire;
+	if (waits > r->longest_wait) {
+		r->longest_wait = waits;
+		r->longest_port = out;
+	}
+	r->result->packet_hops++;
+	start += params->cable_ps + held_up;
+	start += port->peer >= r->n_ports ? wire + params->host_ps : params->switch_ps;
+	fab_wheel_add(&r->wheel, start, rdma_what(RDMA_ARRIVE, port->peer), id);
+}
+
+void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
+{
+	uint32_t port = r->n_ports + end;
+
+	if (r->outages.first && rdma_is_out(r, port)) {
+		r->port[port].busy =
+			r->now + sim_wire(r->port[port].per_byte, r->packet.v[id].bytes);
+		rdma_lose(r, id);
+		return;
+	}
+	if (r->lane)
+		rdma_bounded_put(r, end, id, held_up);
+	else
+		forward(r, port, id, r->now, held_up);
+}
+
+/* The head of a packet may leave a switch. */
+static void arrive(struct rdma *r, uint32_t in, uint32_t id)
+{
+	struct rdma_packet *p = &r->packet.v[id];
+	uint64_t ready = r->now;
+	uint32_t out;
+
+	if (!--p->life) {
+		r->result->n.looped +=
+			!r->params->bad.per_hop || p->kind != FAB_RDMA_DATA;
+		rdma_lose(r, id);
+		return;
+	}
+	out = rdma_choose(r, in, p);
+	if (out == FAB_NONE || r->port[out].peer == FAB_NONE) {
+		r->result->n.unroutable++;
+		rdma_lose(r, id);
+		return;
+	}
+	if (!r->net->sim.is_even) {
+		uint64_t before = sim_wire(r->port[in].per_byte, p->bytes);
+		uint64_t wire = sim_wire(r->port[out].per_byte, p->bytes);
+
+		ready += before > wire ? before - wire : 0;
+	}
+	if (r->outages.first && rdma_is_out(r, out))
+		rdma_lose(r, id);
+	else
+		forward(r, out, id, ready, 0);
+}
+
+static void on_packet(struct rdma *r, uint32_t in, uint32_t id, bool is_ready)
+{
+	if (in >= r->n_ports)
+		rdma_deliver(r, in - r->n_ports, id);
+	else if (r->lane)
+		rdma_bounded_arrive(r, in, id, is_ready);
+	else
+		arrive(r, in, id);
+}
+
+static void handle(struct rdma *r, const struct fab_wheel_event *e)
+{
+	enum rdma_event kind = (enum rdma_event)(e->what >> RDMA_ID_BITS);
+	uint32_t id = e->what & RDMA_ID;
+
+	switch (kind) {
+	case RDMA_ARRIVE:
+		on_packet(r, id, e->item, false);
+		break;
+	case RDMA_READY:
+		on_packet(r, id, e->item, true);
+		break;
+	case RDMA_FREE:
+		rdma_bounded_free(r, id);
+		break;
+	case RDMA_ROOM:
+		rdma_bounded_room(r, id, e->item);
+		break;
+	case RDMA_SEND:
+		rdma_send(r, id);
+		break;
+	case RDMA_START:
+		rdma_start(r, e->item);
+		break;
+	case RDMA_TX_TIMER:
+	case RDMA_RX_TIMER:
+	case RDMA_ASK_TIMER:
+	case RDMA_RETRY:
+		rdma_expire(r, kind, id, e->item);
+		break;
+	}
+}
+
+/* Memory of what comes next. */
+static void fetch(const struct rdma *r)
+{
+	const struct fab_wheel *w = &r->wheel;
+
+	if (fab_wheel_ahead(w) > AHEAD) {
+		const struct fab_wheel_event *e = &w->now.v[w->at + AHEAD];
+
+		if (e->what >> RDMA_ID_BITS == RDMA_ARRIVE) {
+			__builtin_prefetch(&r->packet.v[e->item]);
+			__builtin_prefetch(&r->port[e->what & RDMA_ID]);
+		}
+	}
+}
+
+static int by_what(const void *a, const void *b)
+{
+	const struct fab_wheel_event *x = a, *y = b;
+
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Events of one time, the queue's order of which means nothing. */
+static void handle_several(struct rdma *r, struct fab_wheel_event first)
+{
+	r->batch.n = 0;
+	FAB_PUSH(&r->batch, first);
+	while (fab_wheel_ahead(&r->wheel) && r->wheel.now.v[r->wheel.at].time == r->now)
+		FAB_PUSH(&r->batch, *fab_wheel_take(&r->wheel));
+	if (r->batch.n == 2) {
+		if (by_what(&r->batch.v[0], &r->batch.v[1]) > 0) {
+			r->batch.v[0] = r->batch.v[1];
+			r->batch.v[1] = first;
+		}
+	} else {
+		qsort(r->batch.v, r->batch.n, sizeof(*r->batch.v), by_what);
+	}
+	for (size_t i = 0; i < r->batch.n; i++)
+		handle(r, &r->batch.v[i]);
+	r->result->events += r->batch.n;
+}
+
+/* Nothing has moved for so long that nothing will. */
+static bool is_stuck(const struct rdma *r)
+{
+	return r->n_held && r->now - r->moved > 1000 * (r->net->round_trip + r->rto);
+}
+
+void rdma_go(struct rdma *r)
+{
+	uint64_t limit = r->params->end_ps, time;
+
+	while ((time = fab_wheel_next(&r->wheel, limit)) != UINT64_MAX) {
+		struct fab_wheel_event e = *fab_wheel_take(&r->wheel);
+
+		r->now = time;
+		fetch(r);
+		if (fab_wheel_ahead(&r->wheel) &&
+		    r->wheel.now.v[r->wheel.at].time == time) {
+			handle_several(r, e);
+		} else {
+			handle(r, &e);
+			r->result->events++;
+		}
+		if (r->result->n_done + r->result->n_no_path == r->problem->n_transfers)
+			break;
+		if (r->lane && is_stuck(r)) {
+			r->result->is_stalled = true;
+			break;
+		}
+	}
+	r->result->is_cut = !r->result->is_stalled && time == UINT64_MAX &&
+			    fab_wheel_first(&r->wheel) != UINT64_MAX;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A run from its beginning to its results. */
+#include "rdma/state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SLOT_BITS = 10, SLOTS = 1 << 15, SLOTS_FEW = 1 << 12, MANY = 64 };
+
+static const double PS_PER_US = 1e6, PS_PER_S = 1e12;
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void init_ports(struct rdma *r)
+{
+	const struct sim_net *s = &r->net->sim;
+
+	r->n_ports = s->n_ports;
+	r->port = FAB_NEW(s->n_all + 1, struct rdma_port);
+	for (uint32_t p = 0; p < s->n_all; p++) {
+		bool is_end = p >= s->n_ports;
+
+		r->port[p] = (struct rdma_port){
+			.per_byte = s->per_byte[p],
+			.peer = s->peer[p],
+			.sw = is_end ? FAB_NONE : s->port_sw[p],
+			.first = is_end ? FAB_NONE : s->port_first[s->port_sw[p]]};
+	}
+	r->end = FAB_NEW0(s->n_ends + 1, struct rdma_end);
+	for (uint32_t e = 0; e < s->n_ends; e++) {
+		struct rdma_end *end = &r->end[e];
+
+		end->control_head = end->control_tail = FAB_NONE;
+		end->ring_head = end->ring_tail = FAB_NONE;
+		end->pending_head = end->pending_tail = FAB_NONE;
+	}
+}
+
+/* Packets that a round trip holds on a path at full rate. */
+static uint64_t in_flight(const struct rdma *r)
+{
+	const struct fab_rdma_impairments *bad = &r->params->bad;
+	uint64_t trip = r->net->round_trip, wire, most = 0;
+
+	for (uint32_t e = 0; e < r->net->sim.n_ends; e++) {
+		wire = sim_wire(r->net->sim.per_byte[r->n_ports + e],
+				r->params->mtu + r->params->header);
+		if (!most || wire < most)
+			most = wire;
+	}
+	/* those that are held up are in flight for longer */
+	if (bad->delayed > 0)
+		trip += bad->delay_ps;
+	return most ? trip / most + 2 : 1;
+}
+
+static void init_transfers(struct rdma *r)
+{
+	uint32_t n = r->problem->n_transfers;
+
+	r->next_pending = FAB_NEW(n + 1, uint32_t);
+	r->session_of = FAB_NEW(n + 1, uint32_t);
+	r->is = FAB_NEW0(n + 1, struct rdma_identity);
+	r->record_of = fab_map64_new(n < 4096 ? n : 4096);
+	r->result->n_transfers = n;
+	r->result->fate = FAB_NEW(n + 1, struct fab_rdma_fate);
+	for (uint32_t i = 0; i < n; i++) {
+		r->session_of[i] = FAB_NONE;
+		r->result->fate[i] =
+			(struct fab_rdma_fate){.done_ps = UINT64_MAX, .has_path = true};
+		r->result->n_packets +=
+			rdma_packets(r->problem->transfer[i].bytes, r->params->mtu);
+		fab_wheel_add(&r->wheel, r->problem->transfer[i].start_ps,
+			      rdma_what(RDMA_START, 0), i);
+	}
+}
+
+static int init(struct rdma *r, struct fab_err *err)
+{
+	const struct fab_rdma_params *params = r->params;
+	uint32_t n = r->problem->n_transfers;
+
+	r->free_packet = r->free_session = FAB_NONE;
+	r->n_vls = r->net->n_vls;
+	r->rto = params->rto_ps;
+	r->ask = params->ask_ps ? params->ask_ps : 4 * params->rto_ps;
+	fab_wheel_init(&r->wheel, SLOT_BITS,
+		       params->by_heap ? 0
+		       : n < MANY      ? SLOTS_FEW
+				       : SLOTS);
+	init_ports(r);
+	if (r->net->params.buffer)
+		rdma_bounded_init(r);
+	init_transfers(r);
+	r->cap = params->cap ? params->cap : in_flight(r);
+	r->result->no_deadlock = !r->net->params.buffer ? "buffers without bounds"
+				 : r->net->n_vls > r->net->sim.n_vls
+					 ? "escape lanes, those of the tables"
+					 : "lanes of the tables";
+	return rdma_chance_init(r, err);
+}
+
+static void fini(struct rdma *r)
+{
+	fab_wheel_fini(&r->wheel);
+	for (size_t i = 0; i < r->session.n; i++) {
+		free(r->session.v[i]->block);
+		free(r->session.v[i]->memory);
+		free(r->session.v[i]);
+	}
+	for (uint32_t e = 0; r->end && e < r->net->sim.n_ends; e++) {
+		free(r->end[e].context.v);
+		free(r->end[e].free_cid.v);
+		free(r->end[e].slot.v);
+		free(r->end[e].free_slot.v);
+		free(r->end[e].slot_msgid.v);
+		free(r->end[e].queue.v);
+	}
+	free(r->session.v);
+	free(r->packet.v);
+	free(r->port);
+	free(r->end);
+	free(r->next_pending);
+	free(r->session_of);
+	free(r->is);
+	fab_map64_free(r->record_of);
+	free(r->record.v);
+	free(r->lane);
+	free(r->turn);
+	free(r->is_waiting);
+	free(r->in_port);
+	free(r->batch.v);
+	rdma_chance_fini(r);
+}
+
+static size_t bytes_used(const struct rdma *r)
+{
+	size_t sum = fab_wheel_bytes(&r->wheel) + r->packet.cap * sizeof(*r->packet.v) +
+		     r->net->sim.n_all * sizeof(*r->port) +
+		     r->net->sim.n_ends * sizeof(*r->end) +
+		     r->session.n * sizeof(**r->session.v) +
+		     r->problem->n_transfers * (sizeof(*r->is) + 2 * sizeof(uint32_t) +
+						sizeof(struct fab_rdma_fate));
+
+	return sum;
+}
+
+/* Times of those that are done. */
+static void sum_up(const struct rdma *r)
+{
+	struct fab_rdma_result *result = r->result;
+	double *us = FAB_NEW(result->n_transfers + 1, double), bits = 0, goodputs = 0;
+	uint64_t first = UINT64_MAX, last = 0, sent = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < result->n_transfers; i++) {
+		const struct fab_rdma_transfer *t = &r->problem->transfer[i];
+		const struct fab_rdma_fate *fate = &result->fate[i];
+		double time;
+
+		sent += fate->sent;
+		if (t->start_ps < first)
+			first = t->start_ps;
+		if (fate->done_ps == UINT64_MAX)
+			continue;
+		time = (double)(fate->done_ps - t->start_ps);
+		us[n++] = time / PS_PER_US;
+		bits += 8 * (double)t->bytes;
+		goodputs += 8 * (double)t->bytes / time * PS_PER_S / 1e9;
+		if (fate->done_ps > last)
+			last = fate->done_ps;
+	}
+	result->completion_mean = result->completion_p50 = NAN;
+	result->completion_p99 = result->completion_max = NAN;
+	if (n) {
+		double sum = 0;
+
+		qsort(us, n, sizeof(*us), fab_cmp_double);
+		for (uint32_t i = 0; i < n; i++)
+			sum += us[i];
+		result->completion_mean = sum / n;
+		result->completion_p50 = fab_quantile(us, n, 0.5);
+		result->completion_p99 = fab_quantile(us, n, 0.99);
+		result->completion_max = us[n - 1];
+		result->goodput_gbps = bits / (double)(last - first) * PS_PER_S / 1e9;
+		result->goodput_mean = goodputs / n;
+	}
+	result->rounds = result->n_packets ? (double)sent / (double)result->n_packets : 0;
+	result->n_hung = result->n_transfers - result->n_done - result->n_no_path;
+	free(us);
+}
+
+void fab_rdma_result_fini(struct fab_rdma_result *result)
+{
+	free(result->fate);
+	free(result->trace.v);
+	*result = (struct fab_rdma_result){0};
+}
+
+int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *params,
+		 const struct fab_rdma_scheme *scheme, struct fab_rdma_result *result,
+		 struct fab_err *err)
+{
+	const uint64_t end_ps = UINT64_C(1) << 46;
+	struct fab_rdma_params used = *params;
+	struct rdma r = {.net = net,
+			 .problem = net->problem,
+			 .params = &used,
+			 .code = scheme->code,
+			 .result = result};
+	double begun = cpu_seconds();
+	int rc;
+
+	*result = (struct fab_rdma_result){.scheme = scheme};
+	rc = fab_rdma_check(net->problem, params, err);
+	if (rc)
+		return rc;
+	if (!used.end_ps)
+		used.end_ps = end_ps;
+	if (!used.concurrency || used.concurrency > FAB_RDMA_CONTEXTS_MAX)
+		used.concurrency = FAB_RDMA_CONTEXTS_MAX;
+	rc = init(&r, err);
+	if (!rc) {
+		rdma_go(&r);
+		sum_up(&r);
+		result->end_ps = r.now;
+		if (r.longest_wait)
+			result->peak_queue_bytes = (r.longest_wait << SIM_RATE_SHIFT) /
+						   r.port[r.longest_port].per_byte;
+		result->bytes = bytes_used(&r);
+	}
+	fini(&r);
+	result->simulate_seconds = cpu_seconds() - begun;
+	return rc;
+}

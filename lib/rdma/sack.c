@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdma/sack.h"
+
+static void acknowledge(struct rdma *r, struct rdma_session *s, uint32_t number)
+{
+	rdma_control(r, s, false, FAB_RDMA_ACK, number, s->rx_base, false);
+}
+
+void rdma_sack_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+{
+	if (!rdma_bit_set(s->got, p->number)) {
+		r->result->n.duplicates++;
+		acknowledge(r, s, p->number);
+		return;
+	}
+	rdma_memory_write(r, s, p);
+	if (++s->rx_count == s->n) {
+		rdma_complete(r, s);
+		return;
+	}
+	s->rx_base = rdma_bit_next_zero(s->got, s->rx_base, s->n);
+	acknowledge(r, s, p->number);
+}
+
+void rdma_sack_asked(struct rdma *r, struct rdma_session *s)
+{
+	/* base is not there yet: nothing but what is below is told */
+	rdma_control(r, s, false, FAB_RDMA_ACK, FAB_NONE, s->rx_base, false);
+}
+
+/* One below base does not count any more. */
+static void forget_below(struct rdma_session *s, uint32_t base)
+{
+	for (uint32_t i = s->base; i < base; i++)
+		s->n_acked -= rdma_bit_set(s->acked, i) ? 0 : 1;
+	s->base = base;
+	rdma_due_drop_below(s, base);
+}
+
+bool rdma_sack_note(struct rdma_session *s, const struct rdma_packet *p)
+{
+	bool is_new = false;
+
+	if (p->kind != FAB_RDMA_ACK || p->value > s->n)
+		return false;
+	if (p->number < s->n && p->number >= s->base &&
+	    rdma_bit_set(s->acked, p->number)) {
+		s->n_acked++;
+		rdma_due_drop(s, p->number);
+		is_new = true;
+	}
+	if (p->value > s->base) {
+		forget_below(s, p->value);
+		is_new = true;
+	}
+	if (p->number < s->n && p->number >= s->highest)
+		s->highest = p->number + 1;
+	return is_new;
+}

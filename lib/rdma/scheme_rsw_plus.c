@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rsw+: rsw with what it lacks, a flag each. Gap NAK: when an arrival is more than G
+ * ahead of WBASE, WBASE is asked for, once. Credit: the sender stays within the window
+ * that it knows of, and is told of WBASE every so many packets. Timers: the lowest gaps
+ * have one each, not WBASE alone.
+ */
+#include "rdma/rsw.h"
+
+static bool has(const struct rdma *r, unsigned flag)
+{
+	return r->params->plus & flag;
+}
+
+static uint32_t per_credit(const struct rdma *r)
+{
+	uint32_t n = r->params->credit ? r->params->credit : r->params->window / 4;
+
+	return n ? n : 1;
+}
+
+/* Timers */
+
+static bool is_timed(const struct rdma_session *s, uint32_t number)
+{
+	for (uint32_t i = 0; i < s->n_timed; i++)
+		if (s->timed[i].number == number)
+			return true;
+	return false;
+}
+
+/* Packets that have come need none; the lowest gaps get those that are free. */
+static void assign_timers(struct rdma *r, struct rdma_session *s)
+{
+	uint32_t n = has(r, FAB_RDMA_TIMERS) ? r->params->timers : 1, kept = 0;
+	uint32_t end =
+		s->rx_highest > s->window.base ? s->rx_highest : s->window.base + 1;
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = 0; i < s->n_timed; i++)
+		if (!fab_rdma_window_has(&s->window, s->timed[i].number))
+			s->timed[kept++] = s->timed[i];
+	s->n_timed = kept;
+	for (uint32_t i = s->window.base; i < end && s->n_timed < n; i++)
+		if (!fab_rdma_window_has(&s->window, i) && !is_timed(s, i))
+			s->timed[s->n_timed++] = (struct rdma_timed){i, r->now + r->rto};
+	for (uint32_t i = 0; i < s->n_timed; i++)
+		if (s->timed[i].deadline < next)
+			next = s->timed[i].deadline;
+	rdma_rx_timer(r, s, next);
+}
+
+static void rx_expired(struct rdma *r, struct rdma_session *s)
+{
+	if (!has(r, FAB_RDMA_TIMERS)) {
+		rdma_rsw_expired(r, s);
+		return;
+	}
+	for (uint32_t i = 0; i < s->n_timed; i++) {
+		bool multi = false;
+
+		if (s->timed[i].deadline > r->now)
+			continue;
+		r->result->n.timeouts++;
+		if (s->timed[i].number == s->window.base) {
+			multi = s->rx_expired >= r->params->singles;
+			s->rx_expired = multi ? 0 : s->rx_expired + 1;
+			r->result->n.multi += multi;
+		}
+		rdma_rsw_ask_for(r, s, s->timed[i].number, multi);
+		s->timed[i].deadline = r->now + r->rto;
+	}
+	assign_timers(r, s);
+}
+
+/* Receiver */
+
+static void open_rx(struct rdma *r, struct rdma_session *s)
+{
+	if (has(r, FAB_RDMA_TIMERS))
+		assign_timers(r, s);
+	else
+		rdma_rsw_open_rx(r, s);
+}
+
+static void nak_gap(struct rdma *r, struct rdma_session *s)
+{
+	uint32_t base = s->window.base;
+
+	if (s->rx_nak == base || s->rx_highest <= (uint64_t)base + r->params->gap + 1)
+		return;
+	s->rx_nak = base;
+	rdma_rsw_ask_for(r, s, base, false);
+}
+
+static void give_credit(struct rdma *r, struct rdma_session *s)
+{
+	if (s->window.base - s->rx_told < per_credit(r) ||
+	    (uint64_t)s->rx_told + s->window.width >= s->n)
+		return;
+	s->rx_told = s->window.base;
+	rdma_control(r, s, false, FAB_RDMA_CREDIT, s->window.base, s->window.base, false);
+}
+
+static void data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+{
+	uint32_t base = s->window.base;
+	bool has_gap = false;
+
+	if (!rdma_rsw_take(r, s, p))
+		return;
+	if (rdma_rsw_has_all(s)) {
+		rdma_complete(r, s);
+		return;
+	}
+	if (p->number >= s->rx_highest) {
+		has_gap = p->number > s->rx_highest;
+		s->rx_highest = p->number + 1;
+	}
+	if (s->window.base != base)
+		s->rx_expired = 0;
+	if (!has(r, FAB_RDMA_TIMERS)) {
+		if (s->window.base != base)
+			rdma_rx_timer(r, s, r->now + r->rto);
+	} else if (s->window.base != base || has_gap) {
+		assign_timers(r, s);
+	}
+	if (has(r, FAB_RDMA_GAP_NAK))
+		nak_gap(r, s);
+	if (has(r, FAB_RDMA_WITH_CREDIT))
+		give_credit(r, s);
+}
+
+static void asked(struct rdma *r, struct rdma_session *s)
+{
+	if (has(r, FAB_RDMA_WITH_CREDIT))
+		rdma_control(r, s, false, FAB_RDMA_CREDIT, s->window.base, s->window.base,
+			     false);
+}
+
+/* Sender */
+
+static uint32_t next(struct rdma *r, struct rdma_session *s)
+{
+	uint64_t limit = (uint64_t)s->base + r->params->window + 1;
+
+	if (!has(r, FAB_RDMA_WITH_CREDIT) || limit > s->n)
+		limit = s->n;
+	return rdma_next_due_or_new(r, s, (uint32_t)limit);
+}
+
+static void answer(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+{
+	/* every answer tells WBASE */
+	if (p->value > s->base) {
+		s->base = p->value;
+		rdma_due_drop_below(s, s->base);
+	}
+	if (p->kind == FAB_RDMA_RESEND && (p->number >= s->base || p->flags & RDMA_MULTI))
+		rdma_rsw_resend(r, s, p);
+	rdma_ready(r, s);
+}
+
+static const struct rdma_scheme_code code = {
+	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW | RDMA_NEEDS_TIMED,
+	.open_rx = open_rx,
+	.next = next,
+	.data = data,
+	.answer = answer,
+	.asked = asked,
+	.rx_expired = rx_expired,
+};
+
+const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
+	.name = "rsw+",
+	.summary = "rsw with NAKs of gaps, credit and several timers",
+	.manual =
+		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number "
+		"missing as soon as an arrival is far ahead; credit, so that the sender "
+		"stays within the window; a timer for each of the lowest gaps.",
+	.sender = "numbers to send again, WBASE as told last",
+	.receiver = "WBASE, WVEC of W bits, highest number, some timers",
+	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",
+	.origin = "rsw, mended",
+	.has_window = true,
+	.code = &code,
+};

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From request to completion: contexts and their numbers, refusals, and what happens to
+ * copies that come late or are lost.
+ *
+ * The side that asks has contexts, too (slots); a request says which, and the MSGID of
+ * that slot. A receiver keeps for each slot of others that it has met the MSGID of the
+ * last transfer (a tombstone, when that is over): so it knows a copy of a request from a
+ * new one, and can complete again. A sender that has heard nothing asks again.
+ */
+#include "rdma/state.h"
+
+#include "event/stream.h"
+
+enum { SLOT_BITS = 16, BACKOFF_MAX = 10 };
+
+static uint32_t asker(const struct rdma *r, uint32_t transfer)
+{
+	return r->problem->transfer[transfer].source;
+}
+
+static void arm(struct rdma *r, enum rdma_event kind, const struct rdma_session *s,
+		uint64_t *armed, uint64_t deadline)
+{
+	if (deadline >= *armed)
+		return;
+	*armed = deadline;
+	fab_wheel_add(&r->wheel, deadline, rdma_what(kind, s->generation), s->id);
+}
+
+void rdma_tx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline)
+{
+	s->tx_deadline = deadline;
+	arm(r, RDMA_TX_TIMER, s, &s->tx_armed, deadline);
+}
+
+void rdma_rx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline)
+{
+	s->rx_deadline = deadline;
+	arm(r, RDMA_RX_TIMER, s, &s->rx_armed, deadline);
+}
+
+static void ask_later(struct rdma *r, struct rdma_session *s)
+{
+	s->heard = r->now;
+	arm(r, RDMA_ASK_TIMER, s, &s->ask_armed, r->now + r->ask);
+}
+
+/* The last transfer of a slot that an endpoint has met; FAB_NONE: none. */
+static struct rdma_record *record(struct rdma *r, uint32_t holder, uint32_t transfer,
+				  bool may_add)
+{
+	uint64_t pair = (uint64_t)holder * r->problem->ends->n + asker(r, transfer);
+	uint64_t key = pair << SLOT_BITS | r->is[transfer].slot;
+	uint32_t id = fab_map64_get(r->record_of, key);
+
+	if (id == FAB_NONE) {
+		if (!may_add)
+			return NULL;
+		id = (uint32_t)r->record.n;
+		FAB_PUSH(&r->record, ((struct rdma_record){.session = FAB_NONE}));
+		fab_map64_set(r->record_of, key, id);
+	}
+	return &r->record.v[id];
+}
+
+enum freshness { NEW, SAME, LATE };
+
+static enum freshness freshness(const struct rdma *r, const struct rdma_record *rec,
+				uint32_t msgid)
+{
+	uint64_t space = UINT64_C(1) << r->params->msgid_bits, ahead;
+
+	if (!rec)
+		return NEW;
+	ahead = (msgid - rec->msgid) & (space - 1);
+	if (rec->session == FAB_NONE && rec->since + r->params->tombstone_ps < r->now)
+		return NEW;
+	return !ahead ? SAME : ahead <= space / 2 ? NEW : LATE;
+}
+
+static void free_if_over(struct rdma *r, struct rdma_session *s)
+{
+	if (s->tx == RDMA_TX_CLOSED && !s->rx_open && !s->is_asked)
+		rdma_session_free(r, s);
+}
+
+/* A CID of the receiver; false: none is free. */
+static bool take_context(struct rdma *r, struct rdma_session *s)
+{
+	struct rdma_end *e = &r->end[s->receiver];
+
+	if (e->n_contexts == r->params->contexts)
+		return false;
+	if (e->free_cid.n) {
+		s->cid = e->free_cid.v[--e->free_cid.n];
+	} else {
+		s->cid = (uint16_t)e->context.n;
+		FAB_PUSH(&e->context, FAB_NONE);
+	}
+	e->context.v[s->cid] = s->id;
+	if (++e->n_contexts > r->result->peak_contexts)
+		r->result->peak_contexts = e->n_contexts;
+	s->rx_open = true;
+	return true;
+}
+
+static void open_rx(struct rdma *r, struct rdma_session *s)
+{
+	if (r->code->open_rx)
+		r->code->open_rx(r, s);
+}
+
+static void open_tx(struct rdma *r, struct rdma_session *s)
+{
+	s->tx = RDMA_TX_SENDING;
+	if (r->code->open_tx)
+		r->code->open_tx(r, s);
+	if (r->may_lose_control)
+		ask_later(r, s);
+	rdma_ready(r, s);
+}
+
+static void note_open(struct rdma *r, struct rdma_session *s, uint32_t holder)
+{
+	struct rdma_record *rec = record(r, holder, s->transfer, true);
+
+	rec->msgid = s->msgid;
+	rec->session = s->id;
+}
+
+static void note_over(struct rdma *r, struct rdma_session *s, uint32_t holder)
+{
+	struct rdma_record *rec = record(r, holder, s->transfer, false);
+
+	if (!rec || rec->session != s->id)
+		return;
+	rec->session = FAB_NONE;
+	if (!rec->since && ++r->end[holder].n_records > r->result->peak_tombstones)
+		r->result->peak_tombstones = r->end[holder].n_records;
+	rec->since = r->now + !r->now;
+}
+
+static void give_context(struct rdma *r, uint32_t end);
+
+static void close_rx(struct rdma *r, struct rdma_session *s)
+{
+	struct rdma_end *e = &r->end[s->receiver];
+
+	s->rx_open = false;
+	s->rx_deadline = UINT64_MAX;
+	e->context.v[s->cid] = FAB_NONE;
+	FAB_PUSH(&e->free_cid, s->cid);
+	e->n_contexts--;
+	if (!s->is_read)
+		note_over(r, s, s->receiver);
+	give_context(r, s->receiver);
+}
+
+static void close_tx(struct rdma *r, struct rdma_session *s)
+{
+	s->tx = RDMA_TX_CLOSED;
+	s->tx_deadline = UINT64_MAX;
+	rdma_ring_drop(r, s);
+	if (s->is_read)
+		note_over(r, s, s->sender);
+}
+
+static void begin(struct rdma *r, uint32_t transfer);
+
+/* The slot of the side that asked is free, maybe for the next transfer. */
+static void free_slot(struct rdma *r, struct rdma_session *s)
+{
+	struct rdma_end *e = &r->end[asker(r, s->transfer)];
+	uint32_t next = e->pending_head;
+
+	s->is_asked = false;
+	e->slot.v[s->slot] = FAB_NONE;
+	FAB_PUSH(&e->free_slot, s->slot);
+	e->n_active--;
+	if (next == FAB_NONE)
+		return;
+	e->pending_head = r->next_pending[next];
+	if (e->pending_head == FAB_NONE)
+		e->pending_tail = FAB_NONE;
+	begin(r, next);
+}
+
+/* Is memory what it has to be, now that somebody may look at it? */
+static void check(struct rdma *r, const struct rdma_session *s)
+{
+	struct fab_rdma_fate *fate = &r->result->fate[s->transfer];
+
+	if (fate->is_wrong || rdma_memory_is_right(r, s))
+		return;
+	fate->is_wrong = true;
+	r->result->n_wrong++;
+}
+
+/* The side that asked knows that all is there. */
+static void done(struct rdma *r, struct rdma_session *s)
+{
+	struct fab_rdma_fate *fate = &r->result->fate[s->transfer];
+
+	if (fate->done_ps != UINT64_MAX)
+		return;
+	fate->done_ps = r->now;
+	r->result->n_done++;
+	check(r, s);
+}
+
+void rdma_complete(struct rdma *r, struct rdma_session *s)
+{
+	check(r, s);
+	rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
+	if (s->is_read && s->is_asked) {
+		done(r, s);
+		free_slot(r, s);
+	}
+	close_rx(r, s);
+	free_if_over(r, s);
+}
+
+void rdma_sender_done(struct rdma *r, struct rdma_session *s)
+{
+	if (!s->is_read)
+		done(r, s);
+	s->tx = RDMA_TX_CLOSING;
+	s->tx_deadline = UINT64_MAX;
+	rdma_ring_drop(r, s);
+	rdma_control(r, s, true, FAB_RDMA_CLOSE, 0, 0, false);
+	if (r->may_lose_control)
+		ask_later(r, s);
+}
+
+/* Requests */
+
+static void request(struct rdma *r, struct rdma_session *s)
+{
+	rdma_control(r, s, !s->is_read, FAB_RDMA_RQT, 0, s->msgid, false);
+	if (!s->is_read)
+		s->tx = RDMA_TX_ASKING;
+	ask_later(r, s);
+}
+
+/* A context is given: of a WRITE the sender is told, of a READ asked. */
+static void grant(struct rdma *r, struct rdma_session *s, bool tell)
+{
+	s->is_queued = false;
+	if (s->is_read) {
+		open_rx(r, s);
+		request(r, s);
+		return;
+	}
+	note_open(r, s, s->receiver);
+	open_rx(r, s);
+	if (tell)
+		rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
+}
+
+/* Of those that wait for a context here the first gets it. */
+static void give_context(struct rdma *r, uint32_t end)
+{
+	struct rdma_end *e = &r->end[end];
+
+	while (e->queue_at < e->queue.n) {
+		uint32_t id = r->session_of[e->queue.v[e->queue_at]];
+		struct rdma_session *s = id == FAB_NONE ? NULL : r->session.v[id];
+
+		if (s && s->is_queued) {
+			if (!take_context(r, s))
+				return;
+			e->queue_at++;
+			grant(r, s, true);
+			continue;
+		}
+		e->queue_at++;
+	}
+}
+
+static void wait_for_context(struct rdma *r, struct rdma_session *s)
+{
+	if (s->is_queued)
+		return;
+	s->is_queued = true;
+	r->result->n.refusals++;
+	r->result->fate[s->transfer].refusals++;
+	FAB_PUSH(&r->end[s->receiver].queue, s->transfer);
+}
+
+static void take_slot(struct rdma *r, struct rdma_session *s)
+{
+	struct rdma_end *e = &r->end[asker(r, s->transfer)];
+
+	if (e->free_slot.n) {
+		s->slot = e->free_slot.v[--e->free_slot.n];
+	} else {
+		s->slot = (uint32_t)e->slot.n;
+		FAB_PUSH(&e->slot, FAB_NONE);
+		FAB_PUSH(&e->slot_msgid, 0);
+	}
+	e->slot.v[s->slot] = s->id;
+	s->msgid = e->slot_msgid.v[s->slot]++ &
+		   (uint32_t)((UINT64_C(1) << r->params->msgid_bits) - 1);
+	s->is_asked = true;
+	r->is[s->transfer] = (struct rdma_identity){.msgid = s->msgid, .slot = s->slot};
+	e->n_active++;
+}
+
+static void begin(struct rdma *r, uint32_t transfer)
+{
+	const struct fab_rdma_transfer *t = &r->problem->transfer[transfer];
+	struct rdma_session *s;
+
+	if (!rdma_net_has_path(r->net, t->source, t->target) ||
+	    !rdma_net_has_path(r->net, t->target, t->source)) {
+		r->result->fate[transfer].has_path = false;
+		r->result->n_no_path++;
+		return;
+	}
+	s = rdma_session_new(r, transfer);
+	take_slot(r, s);
+	if (s->is_read) {
+		if (take_context(r, s))
+			grant(r, s, true);
+		else
+			wait_for_context(r, s);
+	} else if (r->params->no_handshake && take_context(r, s)) {
+		grant(r, s, false);
+		open_tx(r, s);
+	} else {
+		request(r, s);
+	}
+}
+
+void rdma_start(struct rdma *r, uint32_t transfer)
+{
+	struct rdma_end *e = &r->end[asker(r, transfer)];
+
+	if (e->n_active < r->params->concurrency) {
+		begin(r, transfer);
+		return;
+	}
+	r->next_pending[transfer] = FAB_NONE;
+	if (e->pending_tail == FAB_NONE)
+		e->pending_head = transfer;
+	else
+		r->next_pending[e->pending_tail] = transfer;
+	e->pending_tail = transfer;
+}
+
+/* Packets */
+
+struct rdma_session *rdma_session_of_data(struct rdma *r, uint32_t end,
+					  const struct rdma_packet *p)
+{
+	const struct rdma_end *e = &r->end[end];
+	const struct rdma_identity *is = &r->is[p->transfer];
+	struct rdma_session *s;
+
+	if (p->cid >= e->context.n || e->context.v[p->cid] == FAB_NONE)
+		return NULL;
+	s = r->session.v[e->context.v[p->cid]];
+	if (s->msgid != is->msgid || s->slot != is->slot ||
+	    asker(r, s->transfer) != asker(r, p->transfer) ||
+	    s->sender != rdma_sender(&r->problem->transfer[p->transfer]))
+		return NULL;
+	s->has_data = true;
+	s->heard = r->now;
+	return s;
+}
+
+struct rdma_session *rdma_session_of_answer(struct rdma *r, const struct rdma_packet *p)
+{
+	const struct rdma_end *e = &r->end[asker(r, p->transfer)];
+	const struct rdma_identity *is = &r->is[p->transfer];
+	uint32_t id = r->session_of[p->transfer];
+	struct rdma_session *s;
+
+	if (r->problem->transfer[p->transfer].is_read)
+		return id == FAB_NONE ? NULL : r->session.v[id];
+	id = e->slot.v[is->slot];
+	if (id == FAB_NONE)
+		return NULL;
+	s = r->session.v[id];
+	return s->msgid == is->msgid && !s->is_read ? s : NULL;
+}
+
+/* One whose asker has gone on to the next: what is kept of it here is nobody's. */
+static void drop_old(struct rdma *r, const struct rdma_record *rec)
+{
+	struct rdma_session *old;
+
+	if (!rec || rec->session == FAB_NONE)
+		return;
+	old = r->session.v[rec->session];
+	if (old->is_read)
+		close_tx(r, old);
+	else
+		close_rx(r, old);
+	free_if_over(r, old);
+}
+
+/* A new request: a context, or a refusal. */
+static void accept(struct rdma *r, struct rdma_session *s)
+{
+	if (s->is_read) {
+		drop_old(r, record(r, s->sender, s->transfer, false));
+		note_open(r, s, s->sender);
+		open_tx(r, s);
+		return;
+	}
+	drop_old(r, record(r, s->receiver, s->transfer, false));
+	if (s->is_queued)
+		return;
+	if (take_context(r, s)) {
+		grant(r, s, true);
+	} else if (r->params->retry == FAB_RDMA_RETRY_QUEUE) {
+		wait_for_context(r, s);
+	} else {
+		r->result->n.refusals++;
+		r->result->fate[s->transfer].refusals++;
+		rdma_control(r, s, false, FAB_RDMA_REFUSAL, 0, s->msgid, false);
+	}
+}
+
+static void on_request(struct rdma *r, uint32_t end, const struct rdma_packet *p)
+{
+	const struct rdma_record *rec = record(r, end, p->transfer, false);
+	uint32_t id = r->session_of[p->transfer];
+	enum freshness how = freshness(r, rec, r->is[p->transfer].msgid);
+	struct rdma_session *s = id == FAB_NONE ? NULL : r->session.v[id];
+
+	if (!s || how == LATE || (!s->is_asked)) {
+		r->result->n.zombies++;
+	} else if (how == NEW) {
+		accept(r, s);
+	} else if (rec->session == FAB_NONE) {
+		if (!s->is_read)
+			rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
+	} else if (!s->is_read) {
+		rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
+	}
+}
+
+static void refused(struct rdma *r, struct rdma_session *s)
+{
+	uint64_t wait = r->params->retry_ps;
+
+	s->tx = RDMA_TX_REFUSED;
+	if (r->params->retry == FAB_RDMA_RETRY_BACKOFF) {
+		struct fab_stream chance =
+			fab_stream_of(r->control_seed + 1,
+				      (uint64_t)s->transfer << 32 |
+					      r->result->fate[s->transfer].refusals);
+
+		wait = (uint64_t)((double)(wait << s->backoff) *
+				  fab_stream_unit(&chance)) +
+		       1;
+		s->backoff += s->backoff < BACKOFF_MAX;
+	}
+	fab_wheel_add(&r->wheel, r->now + wait, rdma_what(RDMA_RETRY, s->generation),
+		      s->id);
+}
+
+static void on_completion(struct rdma *r, struct rdma_session *s)
+{
+	if (!s->is_read) {
+		done(r, s);
+		close_tx(r, s);
+		free_slot(r, s);
+	} else {
+		close_tx(r, s);
+	}
+	free_if_over(r, s);
+}
+
+/* The sender asks, or knows that all is there. */
+static void on_question(struct rdma *r, const struct rdma_packet *p)
+{
+	uint32_t id = r->session_of[p->transfer];
+	struct rdma_session *s = id == FAB_NONE ? NULL : r->session.v[id];
+
+	if (!s || s->tx == RDMA_TX_CLOSED)
+		r->result->n.zombies++;
+	else if (!s->rx_open)
+		rdma_control(r, s, false, FAB_RDMA_COMPLETION, 0, 0, false);
+	else if (p->kind == FAB_RDMA_CLOSE)
+		rdma_complete(r, s);
+	else if (r->code->asked)
+		r->code->asked(r, s);
+}
+
+void rdma_session_packet(struct rdma *r, uint32_t end, const struct rdma_packet *p)
+{
+	struct rdma_session *s = rdma_session_of_answer(r, p);
+
+	if (p->kind == FAB_RDMA_RQT) {
+		on_request(r, end, p);
+		return;
+	}
+	if (p->kind == FAB_RDMA_ASK || p->kind == FAB_RDMA_CLOSE) {
+		on_question(r, p);
+		return;
+	}
+	if (!s || s->tx == RDMA_TX_CLOSED) {
+		r->result->n.zombies++;
+		return;
+	}
+	s->heard = r->now;
+	if (p->kind == FAB_RDMA_COMPLETION) {
+		on_completion(r, s);
+	} else if (p->kind == FAB_RDMA_RSP) {
+		if (s->tx == RDMA_TX_ASKING || s->tx == RDMA_TX_REFUSED) {
+			s->cid = p->cid;
+			open_tx(r, s);
+		}
+	} else if (p->kind == FAB_RDMA_REFUSAL && s->tx == RDMA_TX_ASKING) {
+		refused(r, s);
+	}
+}
+
+/* Timers */
+
+static void ask(struct rdma *r, struct rdma_session *s)
+{
+	bool is_request = s->is_read ? s->rx_open && !s->has_data && s->is_asked
+				     : s->tx == RDMA_TX_ASKING;
+
+	s->ask_armed = UINT64_MAX;
+	if (r->now < s->heard + r->ask) {
+		arm(r, RDMA_ASK_TIMER, s, &s->ask_armed, s->heard + r->ask);
+		return;
+	}
+	if (is_request) {
+		r->result->n.asked++;
+		request(r, s);
+	} else if (r->may_lose_control &&
+		   (s->tx == RDMA_TX_SENDING || s->tx == RDMA_TX_CLOSING)) {
+		r->result->n.asked++;
+		rdma_control(r, s, true,
+			     s->tx == RDMA_TX_SENDING ? FAB_RDMA_ASK : FAB_RDMA_CLOSE, 0,
+			     0, false);
+		ask_later(r, s);
+	} else if (r->may_lose_control && s->tx == RDMA_TX_REFUSED) {
+		ask_later(r, s);
+	}
+}
+
+void rdma_expire(struct rdma *r, enum rdma_event kind, uint32_t generation, uint32_t id)
+{
+	struct rdma_session *s = r->session.v[id];
+
+	if ((s->generation & RDMA_ID) != generation)
+		return;
+	if (kind == RDMA_ASK_TIMER) {
+		ask(r, s);
+	} else if (kind == RDMA_RETRY) {
+		if (s->tx == RDMA_TX_REFUSED)
+			request(r, s);
+	} else if (kind == RDMA_TX_TIMER) {
+		s->tx_armed = s->tx_armed == r->now ? UINT64_MAX : s->tx_armed;
+		if (s->tx_deadline <= r->now && s->tx == RDMA_TX_SENDING)
+			r->code->tx_expired(r, s);
+		else if (s->tx_deadline != UINT64_MAX)
+			rdma_tx_timer(r, s, s->tx_deadline);
+	} else {
+		s->rx_armed = s->rx_armed == r->now ? UINT64_MAX : s->rx_armed;
+		if (s->rx_deadline <= r->now && s->rx_open)
+			r->code->rx_expired(r, s);
+		else if (s->rx_deadline != UINT64_MAX)
+			rdma_rx_timer(r, s, s->rx_deadline);
+	}
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reliability schemes: closed forms, exactly once, the same whatever the queue. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rdma/compare.h"
+#include "source/source.h"
+#include "unicast/engine.h"
+
+/* A fabric with tables, and transfers over it. */
+struct stage {
+	struct fab_fabric *f;
+	struct fab_flow_ends ends;
+	struct fab_routes *routes;
+	struct fab_rdma_problem problem;
+	struct fab_rdma_params params;
+	struct fab_rdma_net *net;
+};
+
+static void open_stage(struct stage *st, const char *spec, const char *engine,
+		       const struct fab_rdma_transfer *transfer, uint32_t n)
+{
+	struct fab_unicast_problem up = {.max_vls = 15, .n_threads = 1};
+	struct fab_err err;
+
+	*st = (struct stage){.params = fab_rdma_defaults()};
+	cr_assert_eq(fab_source_open(spec, NULL, &st->f, &err), 0, "%s", err.text);
+	fab_flow_ends_init(&st->ends, st->f, NULL, NULL);
+	up.f = st->f;
+	cr_assert_eq(fab_unicast_engine_find(engine, strlen(engine))
+			     ->route(&up, &st->routes, &err),
+		     0, "%s", err.text);
+	st->problem = (struct fab_rdma_problem){.f = st->f,
+						.ends = &st->ends,
+						.routes = st->routes,
+						.transfer = transfer,
+						.n_transfers = n};
+	st->params.all_rates = true;
+}
+
+static void make_net(struct stage *st)
+{
+	struct fab_err err;
+
+	cr_assert_eq(fab_rdma_net_new(&st->problem, &st->params, &st->net, &err), 0, "%s",
+		     err.text);
+}
+
+static void close_stage(struct stage *st)
+{
+	fab_rdma_net_free(st->net);
+	fab_routes_free(st->routes);
+	fab_flow_ends_fini(&st->ends);
+	fab_fabric_free(st->f);
+}
+
+static const struct fab_rdma_scheme *scheme(const char *name)
+{
+	const struct fab_rdma_scheme *s = fab_rdma_scheme_find(name, strlen(name));
+
+	cr_assert_not_null(s);
+	return s;
+}
+
+static struct fab_rdma_result run(const struct stage *st, const struct fab_rdma_scheme *s)
+{
+	struct fab_rdma_result r;
+	struct fab_err err;
+
+	cr_assert_eq(fab_rdma_run(st->net, &st->params, s, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+/* Without loss each scheme takes the handshake, N packets on the wire, the path and the
+ * completion: to the tick, WRITE and READ, whatever the last packet's size. */
+Test(rdma, ideal)
+{
+	static const uint64_t sizes[] = {1, 2047, 2048, 2049, 262144, 1000001};
+
+	for (size_t i = 0; i < 4 * FAB_COUNT(sizes); i++) {
+		struct fab_rdma_transfer t = {.source = 0,
+					      .target = 42,
+					      .bytes = sizes[i / 4],
+					      .is_read = i & 1,
+					      .start_ps = 12345};
+		struct stage st;
+
+		open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
+		st.params.no_handshake = i & 2;
+		st.params.rto_ps = 200000000;
+		make_net(&st);
+		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+			struct fab_rdma_result r = run(&st, fab_rdma_schemes[k]);
+			uint64_t ideal = fab_rdma_ideal(st.net, 0), took;
+
+			cr_assert_eq(r.n_done, 1);
+			/* ssw: the asker of a READ is told by the sender, who has to hear
+			 * it from the receiver */
+			if (t.is_read && !strcmp(fab_rdma_schemes[k]->name, "ssw"))
+				ideal += 2 * (8 * 10000 + 7 * 100000 + 30 * 80);
+			/* the last answer may wait for the one before it on the wire */
+			took = r.fate[0].done_ps - t.start_ps;
+			cr_assert(took >= ideal &&
+					  took <= ideal + (r.n.packets[FAB_RDMA_ACK] ? 240
+										     : 0),
+				  "%s, %lu bytes: %lu, %lu", fab_rdma_schemes[k]->name,
+				  (unsigned long)t.bytes, (unsigned long)took,
+				  (unsigned long)ideal);
+			cr_assert_eq(r.n.retransmitted, 0);
+			fab_rdma_result_fini(&r);
+		}
+		close_stage(&st);
+	}
+}
+
+/* By hand: 4 hops between switches, so 5 switches and 6 cables; 100 Gbit/s. */
+Test(rdma, ideal_by_hand)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 3 * 2048};
+	const uint64_t cable = 10000, sw = 100000, control = 30 * 80, data = 2074 * 80;
+	struct stage st;
+	uint64_t path;
+
+	open_stage(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
+	make_net(&st);
+	/* 3 switches, 4 cables: the tail's wire time at the end only */
+	path = 4 * cable + 3 * sw;
+	cr_assert_eq(fab_rdma_round_trip(st.net, 0), 2 * path + data + control);
+	cr_assert_eq(fab_rdma_ideal(st.net, 0), 4 * path + 3 * control + 3 * data);
+	close_stage(&st);
+}
+
+struct mean {
+	double mean, error; /* standard error */
+};
+
+static struct mean mean_of(const struct fab_tally *t)
+{
+	return (struct mean){fab_tally_mean(t),
+			     fab_tally_deviation(t) / sqrt((double)t->n)};
+}
+
+/* rc needs (1 - p)^-N passes; what repairs single packets N p / (1 - p) copies. */
+Test(rdma, closed_forms)
+{
+	static const struct {
+		double loss;
+		uint32_t n;
+		double rounds;
+	} of[] = {{0.005, 512, 13.02}, {0.001, 128, 1.1366}};
+	enum { RUNS = 600 };
+
+	for (size_t i = 0; i < FAB_COUNT(of); i++) {
+		struct fab_rdma_transfer t = {
+			.source = 0, .target = 42, .bytes = (uint64_t)of[i].n * 512};
+		struct fab_tally rounds = {0}, copies[3] = {{0}};
+		static const char *const name[] = {"rsw", "oracle", "sack-ro"};
+		struct mean m;
+		struct stage st;
+
+		open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
+		st.params.mtu = 512;
+		st.params.window = 1024;
+		st.params.bad.loss = of[i].loss;
+		make_net(&st);
+		for (uint32_t k = 0; k < RUNS; k++) {
+			struct fab_rdma_result r;
+
+			st.params.seed = fab_rdma_run_seed(7, k);
+			r = run(&st, scheme("rc"));
+			/* the pass that is asked for, as far as it is sent */
+			fab_tally_add(&rounds, 1 + (double)r.n.multi);
+			fab_rdma_result_fini(&r);
+			for (size_t s = 0; s < FAB_COUNT(name); s++) {
+				r = run(&st, scheme(name[s]));
+				cr_assert_eq(r.n_done, 1);
+				fab_tally_add(&copies[s], (double)r.n.retransmitted);
+				fab_rdma_result_fini(&r);
+			}
+		}
+		m = mean_of(&rounds);
+		cr_assert_lt(fabs(m.mean - of[i].rounds), 3 * m.error, "%g +- %g", m.mean,
+			     m.error);
+		for (size_t s = 0; s < FAB_COUNT(name); s++) {
+			double expected = of[i].n * of[i].loss / (1 - of[i].loss);
+
+			m = mean_of(&copies[s]);
+			cr_assert_lt(fabs(m.mean - expected), 3 * m.error,
+				     "%s: %g +- %g, not %g", name[s], m.mean, m.error,
+				     expected);
+		}
+		close_stage(&st);
+	}
+}
+
+/* Everything but seconds and bytes of memory. */
+static void assert_same(const struct fab_rdma_result *a, const struct fab_rdma_result *b)
+{
+	cr_assert_eq(a->n_done, b->n_done);
+	cr_assert_eq(a->end_ps, b->end_ps);
+	cr_assert_eq(a->events, b->events);
+	cr_assert_eq(a->packet_hops, b->packet_hops);
+	cr_assert_eq(memcmp(&a->n, &b->n, sizeof(a->n)), 0);
+	cr_assert_eq(memcmp(&a->reorder, &b->reorder, sizeof(a->reorder)), 0);
+	for (uint32_t i = 0; i < a->n_transfers; i++)
+		cr_assert_eq(a->fate[i].done_ps, b->fate[i].done_ps, "transfer %u", i);
+}
+
+/* Endless bad luck: small MSGIDs, few contexts, all at once. */
+static void make_hard(struct stage *st, uint64_t seed)
+{
+	st->params.mtu = 256;
+	st->params.window = 1 + (uint32_t)(seed % 40);
+	st->params.contexts = 1 + (uint32_t)(seed / 3 % 4);
+	st->params.concurrency = (uint32_t)(seed / 5 % 4);
+	st->params.retry = (enum fab_rdma_retry)(seed % 3);
+	st->params.with_memory = true;
+	st->params.rto_ps = 10000000;
+	st->params.retry_ps = 3000000;
+	st->params.rto_low_ps = st->params.rto_high_ps = 15000000;
+	st->params.bad.loss = 0.2 * (double)(seed % 5) / 4;
+	st->params.bad.drop_control = 0.05 * (double)(seed / 2 % 3) / 2;
+	st->params.bad.delayed = 0.3;
+	/* 10 W packets of 282 bytes at 100 Gbit/s */
+	st->params.bad.delay_ps = (uint64_t)st->params.window * 10 * 282 * 80;
+	st->params.bad.burst = seed % 7 == 0 ? 4 : 0;
+	st->params.plus = (unsigned)seed % (FAB_RDMA_PLUS + 1);
+	st->params.seed = seed;
+}
+
+enum { FEW = 96 };
+
+static void draw_transfers(struct fab_rdma_transfer *t, uint32_t n_ends, uint64_t seed)
+{
+	for (uint32_t i = 0; i < FEW; i++) {
+		t[i].source = (uint32_t)((seed * 7 + i * 5) % n_ends);
+		t[i].target = (uint32_t)((t[i].source + 1 + (seed + i * i) % 3) % n_ends);
+		t[i].bytes = 1 + (seed * 977 + i * 1931) % 9000;
+		t[i].is_read = (seed + i) % 4 == 0;
+		t[i].start_ps = (uint64_t)i * 100000;
+	}
+}
+
+/* Loss to 20 %, of control 5 %, reordering to 10 W, contexts that are reused at once:
+ * the bytes of each transfer are there once, nothing hangs; by wheel and by heap. */
+Test(rdma, exactly_once)
+{
+	uint64_t transfers = 0;
+
+	for (uint64_t seed = 0; seed < 24; seed++) {
+		struct fab_rdma_transfer t[FEW];
+		struct stage st;
+
+		draw_transfers(t, 6, seed);
+		open_stage(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", t, FEW);
+		make_hard(&st, seed);
+		make_net(&st);
+		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+			struct fab_rdma_result a, b;
+
+			/* 35 packets of which each one in 5 is lost: for ever */
+			if (!strcmp(fab_rdma_schemes[k]->name, "rc") &&
+			    st.params.bad.loss > 0.1)
+				continue;
+			st.params.by_heap = false;
+			a = run(&st, fab_rdma_schemes[k]);
+			cr_assert_eq(a.n_hung, 0, "%s, seed %lu: %u hang, to %lu ps",
+				     fab_rdma_schemes[k]->name, (unsigned long)seed,
+				     a.n_hung, (unsigned long)a.end_ps);
+			cr_assert_eq(a.n_wrong, 0, "%s, seed %lu: %u wrong",
+				     fab_rdma_schemes[k]->name, (unsigned long)seed,
+				     a.n_wrong);
+			transfers += a.n_done;
+			st.params.by_heap = true;
+			b = run(&st, fab_rdma_schemes[k]);
+			assert_same(&a, &b);
+			fab_rdma_result_fini(&a);
+			fab_rdma_result_fini(&b);
+		}
+		close_stage(&st);
+	}
+	cr_assert_gt(transfers, 15000);
+}
+
+/* The checker sees what is wrong: a MSGID of one bit, contexts and slots reused while
+ * copies are held up for long. */
+Test(rdma, checker_sees)
+{
+	struct fab_rdma_transfer t[FEW];
+	struct fab_rdma_result r;
+	struct stage st;
+
+	for (uint32_t i = 0; i < FEW; i++)
+		t[i] = (struct fab_rdma_transfer){
+			.source = 0, .target = 1, .bytes = 2000};
+	open_stage(&st, "gen:mesh:dims=2,hosts=1", "minhop", t, FEW);
+	st.params.mtu = 256;
+	st.params.concurrency = 1;
+	st.params.msgid_bits = 1;
+	st.params.with_memory = true;
+	st.params.rto_ps = 2000000;
+	st.params.bad.delayed = 0.2;
+	st.params.bad.delay_ps = 30000000;
+	make_net(&st);
+	r = run(&st, scheme("rsw"));
+	cr_assert_gt(r.n_wrong, 0);
+	fab_rdma_result_fini(&r);
+	st.params.msgid_bits = 20;
+	r = run(&st, scheme("rsw"));
+	cr_assert_eq(r.n_wrong, 0);
+	cr_assert_gt(r.n.zombies, 0);
+	fab_rdma_result_fini(&r);
+	close_stage(&st);
+}
