@@ -73,6 +73,7 @@
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "fabric/summary.h"
+#include "launch/detector.h"
 #include "launch/exchange.h"
 #include "launch/fence.h"
 #include "launch/fence_paths.h"

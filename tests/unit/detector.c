@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Failure detection: within its proven bound; the ring of MPD splits. */
+#include "launch/detector.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+static struct fab_detector of(uint32_t n)
+{
+	return (struct fab_detector){
+		.n = n, .period_us = 1e6, .timeout_us = 1e7, .message_us = 3.5};
+}
+
+static struct fab_detection run(const struct fab_detector *d,
+				const struct fab_failure *failures, uint32_t f)
+{
+	struct fab_detection x;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_detector_run(d, failures, f, &x, &err), 0, "%s", err.text);
+	return x;
+}
+
+/* Placements of f failures among 64 that do not turn into each other (Burnside). */
+static const uint64_t placements_of_64[] = {0, 1, 32, 651, 9936, 119133};
+
+static void check_every_placement(uint32_t f, double message_us)
+{
+	struct fab_detector d = of(64);
+	struct fab_detector_worst w;
+
+	d.message_us = message_us;
+	cr_assert_eq(fab_detector_worst(&d, f, &w, NULL), 0);
+	cr_assert_eq(w.n_placements, placements_of_64[f], "%u: %llu", f,
+		     (unsigned long long)w.n_placements);
+	cr_assert_eq(w.n_beyond, 0, "%u failures", f);
+	cr_assert(w.worst.stable_us <= w.worst.bound_us);
+	/* side by side is the worst: one timeout, then two for each more */
+	cr_assert(w.worst.stable_us >= (2 * f - 1) * d.timeout_us);
+	for (uint32_t i = 1; i < f; i++)
+		cr_assert_eq(w.failures[i].node, i);
+	free(w.failures);
+}
+
+Test(detector, every_placement_of_few_failures_is_within_the_bound)
+{
+	for (uint32_t f = 1; f <= 4; f++)
+		check_every_placement(f, 3.5);
+	/* messages so slow that the news decide */
+	for (uint32_t f = 1; f <= 3; f++)
+		check_every_placement(f, 1e6);
+}
+
+Test(detector, every_placement_of_five_failures_is_within_the_bound, .timeout = 600)
+{
+	check_every_placement(5, 3.5);
+}
+
+/* A placement takes as long as any that is turned out of it. */
+Test(detector, turning_changes_nothing)
+{
+	struct fab_detector d = of(50);
+	struct fab_rng rng;
+
+	d.message_us = 1e5;
+	fab_rng_init(&rng, 3);
+	for (uint32_t trial = 0; trial < 50; trial++) {
+		uint32_t f = 1 + (uint32_t)fab_rng_below(&rng, 6);
+		struct fab_failure a[6], b[6];
+		uint32_t turn = (uint32_t)fab_rng_below(&rng, 50);
+		struct fab_detection x, y;
+
+		for (uint32_t i = 0; i < f; i++) {
+			a[i].node = i * 8 + (uint32_t)fab_rng_below(&rng, 8);
+			a[i].time_us = 0;
+			b[i] = a[i];
+			b[i].node = (a[i].node + turn) % 50;
+		}
+		x = run(&d, a, f);
+		y = run(&d, b, f);
+		cr_assert_float_eq(x.stable_us, y.stable_us, 1e-3);
+		cr_assert_eq(x.news, y.news);
+	}
+}
+
+/* By hand: one failure is missed a timeout after its last heartbeat has come. */
+Test(detector, one_failure)
+{
+	struct fab_detector d = of(64);
+	struct fab_failure one = {.node = 7};
+	struct fab_detection x = run(&d, &one, 1);
+
+	cr_assert_float_eq(x.first_us, 1e7 + 3.5, 1e-6);
+	cr_assert(x.stable_us > x.first_us + 3.5 &&
+		  x.stable_us <= x.first_us + 8 * 3.5 * 6);
+	cr_assert_float_eq(x.bound_us, 2e7 + 3.5 + 8 * 3.5 * 6, 1e-6);
+	cr_assert_eq(x.most_news, fab_detector_degree(64));
+	cr_assert_eq(x.news, 63 * fab_detector_degree(64));
+	/* node 8 asks node 6, behind its news */
+	cr_assert_float_eq(x.repaired_us, x.first_us + 12 * 3.5, 1e-6);
+	one.time_us = 2.5e6; /* the last heartbeat was sent at 2 s */
+	x = run(&d, &one, 1);
+	cr_assert_float_eq(x.first_us, 2e6 + 1e7 + 3.5, 1e-6);
+	cr_assert(x.is_within);
+}
+
+/* Side by side each waits for the one before, twice a timeout; apart all at once. */
+Test(detector, near_and_far)
+{
+	struct fab_detector d = of(1000);
+	struct fab_failure near[4], far[4];
+	struct fab_detection a, b;
+
+	fab_detector_place(1000, 4, true, near);
+	fab_detector_place(1000, 4, false, far);
+	for (uint32_t i = 0; i < 4; i++) {
+		cr_assert_eq(near[i].node, i + 1);
+		cr_assert_eq(far[i].node, 250 * i);
+	}
+	a = run(&d, near, 4);
+	b = run(&d, far, 4);
+	cr_assert(fabs(a.stable_us - 7e7) < 1e4, "%g", a.stable_us);
+	cr_assert(fabs(b.stable_us - 1e7) < 1e4, "%g", b.stable_us);
+	cr_assert(a.is_within && b.is_within);
+}
+
+/* Failures at any time, some while news of others are on their way: all is known in the
+ * end, and soon. */
+Test(detector, failures_at_any_time)
+{
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 5);
+	for (uint32_t trial = 0; trial < 400; trial++) {
+		uint32_t n = 2 + (uint32_t)fab_rng_below(&rng, 80);
+		uint32_t f = (uint32_t)fab_rng_below(&rng, 7);
+		struct fab_detector d = of(n);
+		struct fab_failure x[7];
+		struct fab_detection out;
+		double last = 0;
+		bool is_proven;
+
+		fab_detector_bound_us(&d, f, &is_proven);
+		if (!is_proven)
+			continue;
+
+		d.message_us = trial % 3 ? 3.5 : 1e5;
+		for (uint32_t i = 0; i < f; i++) {
+			bool is_new;
+
+			x[i].time_us =
+				fab_unit(fab_rng_next(&rng)) * (trial % 2 ? 1e7 : 6e7);
+			do {
+				x[i].node = (uint32_t)fab_rng_below(&rng, n);
+				is_new = true;
+				for (uint32_t k = 0; k < i; k++)
+					is_new &= x[k].node != x[i].node;
+			} while (!is_new);
+			last = fmax(last, x[i].time_us);
+		}
+		out = run(&d, x, f);
+		cr_assert(isfinite(out.stable_us));
+		cr_assert(out.stable_us <= last + out.bound_us, "trial %u", trial);
+		cr_assert(out.repaired_us <= last + out.bound_us);
+		cr_assert(!f || out.first_us > 1e7);
+		cr_assert(out.news <= (uint64_t)n * f * fab_detector_degree(n));
+	}
+}
+
+/* With as many failures as a node has others to tell, some may never hear. */
+Test(detector, news_that_reach_nobody)
+{
+	struct fab_detector d = of(10);
+	struct fab_failure all[] = {{0}, {2}, {3}, {5}, {7}, {9}}; /* 1, 2, 4, 8 from 1 */
+	struct fab_detection x = run(&d, all, 6);
+
+	cr_assert_eq(fab_detector_degree(10), 6);
+	cr_assert(isinf(x.stable_us));
+	cr_assert_not(x.is_within);
+	x = run(&d, all, 5);
+	cr_assert(isfinite(x.stable_us));
+}
+
+Test(detector, news_go_to_powers_of_two)
+{
+	cr_assert_eq(fab_detector_degree(2), 1);
+	cr_assert_eq(fab_detector_degree(3), 2);
+	cr_assert_eq(fab_detector_degree(4), 3); /* 1, 3 and 2 */
+	cr_assert_eq(fab_detector_degree(64), 11);
+	cr_assert_eq(fab_detector_degree(100), 14);
+}
+
+Test(detector, bound_is_proven_below_the_logarithm)
+{
+	struct fab_detector d = of(64);
+	bool is_proven;
+
+	fab_detector_bound_us(&d, 5, &is_proven);
+	cr_assert(is_proven);
+	fab_detector_bound_us(&d, 6, &is_proven);
+	cr_assert_not(is_proven);
+	cr_assert_float_eq(fab_detector_bound_us(&d, 2, NULL),
+			   6 * 1e7 + 2 * 3.5 + 3 * 8 * 3.5 * 6, 1e-6);
+	cr_assert_eq(fab_detector_heartbeats(&d), 1);
+}
+
+Test(detector, bad_input)
+{
+	struct fab_detector d = of(4);
+	struct fab_failure two[] = {{.node = 1}, {.node = 1}}, all[4];
+	struct fab_detection x;
+	struct fab_detector_worst w;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_detector_run(&d, two, 2, &x, &err), -EINVAL);
+	cr_assert(strstr(err.text, "twice"));
+	two[1].node = 4;
+	cr_assert_eq(fab_detector_run(&d, two, 2, &x, NULL), -EINVAL);
+	two[1] = (struct fab_failure){2, NAN};
+	cr_assert_eq(fab_detector_run(&d, two, 2, &x, NULL), -EINVAL);
+	fab_detector_place(4, 4, true, all);
+	cr_assert_eq(fab_detector_run(&d, all, 4, &x, NULL), -EINVAL);
+	d.timeout_us = d.period_us;
+	cr_assert_eq(fab_detector_run(&d, two, 1, &x, &err), -EINVAL);
+	cr_assert(strstr(err.text, "taken for dead"));
+	d = of(1);
+	cr_assert_eq(fab_detector_run(&d, two, 0, &x, NULL), -EINVAL);
+	d = of(1 << 20);
+	cr_assert_eq(fab_detector_worst(&d, 3, &w, NULL), -ERANGE);
+	cr_assert_eq(fab_detector_worst(&d, 0, &w, NULL), -EINVAL);
+}
+
+static void check_mpd(uint32_t n, const uint32_t *failed, uint32_t f, const char *parts)
+{
+	struct fab_ring_parts p;
+	char text[256] = "";
+	size_t len = 0;
+
+	cr_assert_eq(fab_mpd_parts(n, failed, f, &p, NULL), 0);
+	for (size_t i = 0; i < p.of.n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%u-%u:%u ",
+					p.of.v[i].first, p.of.v[i].last, p.of.v[i].n);
+	cr_assert_str_eq(text, parts);
+	free(p.of.v);
+}
+
+Test(detector, two_failures_split_mpd_unless_they_are_neighbours)
+{
+	check_mpd(8, NULL, 0, "0-7:8 ");
+	check_mpd(8, (const uint32_t[]){3}, 1, "4-2:7 ");
+	check_mpd(8, (const uint32_t[]){3, 4}, 2, "5-2:6 ");
+	check_mpd(8, (const uint32_t[]){0, 7}, 2, "1-6:6 ");
+	check_mpd(8, (const uint32_t[]){5, 2}, 2, "3-4:2 6-1:4 ");
+	check_mpd(8, (const uint32_t[]){0, 2, 4, 6}, 4, "1-1:1 3-3:1 5-5:1 7-7:1 ");
+	check_mpd(3, (const uint32_t[]){0, 1, 2}, 3, "");
+	check_mpd(1, NULL, 0, "0-0:1 ");
+}
+
+/* Every pair: split exactly when both gaps have somebody. */
+Test(detector, every_pair_of_mpd)
+{
+	for (uint32_t n = 2; n < 30; n++)
+		for (uint32_t a = 0; a < n; a++)
+			for (uint32_t b = 0; b < n; b++) {
+				const uint32_t failed[] = {a, b};
+				bool are_neighbours =
+					(a + 1) % n == b || (b + 1) % n == a;
+				struct fab_ring_parts p;
+				size_t left = 0;
+
+				if (a == b) {
+					cr_assert_eq(
+						fab_mpd_parts(n, failed, 2, &p, NULL),
+						-EINVAL);
+					continue;
+				}
+				cr_assert_eq(fab_mpd_parts(n, failed, 2, &p, NULL), 0);
+				cr_assert_eq(p.of.n, are_neighbours ? n > 2 : 2);
+				for (size_t i = 0; i < p.of.n; i++)
+					left += p.of.v[i].n;
+				cr_assert_eq(left, n - 2);
+				free(p.of.v);
+			}
+}
