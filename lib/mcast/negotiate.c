@@ -258,9 +258,10 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 	keep_best(&x);
 	negotiate(&x);
 	restore_best(&x);
-	fab_revision_end(&x.revision);
+	/* before the last copy of the trees is made */
 	fab_reroute_free(x.reroute);
 	fab_prices_fini(&x.prices);
 	fab_forest_fini(&x.kept);
+	fab_revision_end(&x.revision);
 	return x.ended;
 }

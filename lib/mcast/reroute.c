@@ -20,7 +20,7 @@ static const double CHEAPER = 1 - 1e-9;
 
 /* Bytes of candidate sets that are kept; those of other groups are found again and again.
  */
-static const size_t ROOTS_BYTES = (size_t)256 << 20;
+static const size_t ROOTS_BYTES = (size_t)64 << 20;
 
 struct fab_reroute {
 	const struct fab_mcast_state *s;
@@ -53,6 +53,8 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 			      options->height_slack, &r->roots);
 	r->one = fab_roots_one_new(p->dist);
 	r->one->slack = options->height_slack;
+	if (r->roots.n < p->groups->n && !options->height_slack)
+		fab_roots_one_expect(r->one, p->groups, options->n_threads);
 	r->parent = FAB_NEW(n, uint32_t);
 	r->root_prices = fab_root_prices_new(p);
 	r->cheap = fab_cheap_tree_new(p);

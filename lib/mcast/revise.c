@@ -21,9 +21,12 @@ struct fab_revision fab_revision_begin(struct fab_mcast_state *s)
 void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out)
 {
 	const struct fab_forest *t = &r->s->forest;
-	uint64_t at = 0;
+	uint64_t at = 0, total = 0;
 
 	fab_forest_init(out, t->n);
+	for (uint32_t g = 0; g < t->n; g++)
+		total += r->n_edges[g];
+	fab_forest_reserve(out, 0, total);
 	for (uint32_t g = 0; g < t->n; g++) {
 		uint32_t n = r->n_edges[g];
 
@@ -32,7 +35,6 @@ void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out)
 		out->first[g] = at;
 		if (!n) /* of one switch: nothing to copy, maybe nowhere to */
 			continue;
-		fab_forest_reserve(out, at, n);
 		memcpy(out->sw + at, t->sw + t->first[g], n * sizeof(*out->sw));
 		memcpy(out->cable + at, t->cable + t->first[g], n * sizeof(*out->cable));
 		at += n;
