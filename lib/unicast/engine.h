@@ -38,7 +38,7 @@ extern const size_t fab_unicast_n_engines;
 extern const struct fab_choices fab_unicast_choices; /* the same, by name */
 /* By its name of `len` bytes; NULL: none has it. O(engines). */
 const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_t len);
-/* Can it route what the problem describes? EINVAL: why not. O(1), for dor
+/* Can it route what the problem describes? EINVAL: why not. O(1), for dor and d-mod-k
  * fab_shape_recognize(). */
 int fab_unicast_fits(const struct fab_unicast_engine *engine,
 		     const struct fab_unicast_problem *problem,
@@ -61,7 +61,8 @@ int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engi
 	ROW(minhop)                                                                      \
 	ROW(updn)                                                                        \
 	ROW(dor)                                                                         \
-	ROW(dor_up)
+	ROW(dor_up)                                                                      \
+	ROW(dmodk)
 
 #define FAB_DECLARE(row) extern const struct fab_unicast_engine fab_unicast_##row;
 FAB_UNICAST_ENGINES(FAB_DECLARE)

@@ -227,3 +227,42 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 		close_site(&s);
 	}
 }
+
+static double bruck_factor(const char *spec, const char *engine, uint64_t *max)
+{
+	struct site s;
+	struct fab_fence_setup bruck;
+	double factor;
+
+	open_site(&s, spec, engine, "fabric", 0);
+	bruck = prepare(&s, "bruck");
+	factor = bruck.load.factor;
+	*max = bruck.load.max;
+	fab_fence_setup_fini(&bruck);
+	close_site(&s);
+	return factor;
+}
+
+/* Full fat tree: nothing is shared, and the simulation is the closed form; tapered four
+ * to one: the published 3.9. */
+Test(fence_net, fat_trees)
+{
+	struct site s;
+	uint64_t max;
+	static const char *const names[] = {"bruck", "ring", "leaf"};
+
+	cr_assert_eq(bruck_factor("fattree:radix=16,levels=3", "d-mod-k", &max), 1);
+	cr_assert_eq(max, 1);
+	cr_assert_eq(bruck_factor("fattree:radix=12,levels=2", "d-mod-k", &max), 1);
+	near(bruck_factor("pgft:h=2,m=16/16,w=1/4,p=1/1", "d-mod-k", &max), 3.855, 1e-3);
+	cr_assert_eq(max, 4);
+	open_site(&s, "fattree:radix=8,levels=3", "d-mod-k", "fabric", 0);
+	for (size_t i = 0; i < FAB_COUNT(names); i++) {
+		struct fab_fence_setup setup = prepare(&s, names[i]);
+		struct fab_fence_time t = time_of(&setup, 5000);
+
+		near(t.simulated_us, t.model_us, 1e-9);
+		fab_fence_setup_fini(&setup);
+	}
+	close_site(&s);
+}

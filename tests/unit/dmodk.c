@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* d-mod-k: shortest, one turn, no shared cable for shifts; with faults never wrong. */
+#include "unicast/engine.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/shape.h"
+#include "support/gen.h"
+#include "support/unicast_check.h"
+#include "unicast/faults.h"
+#include "unicast/load.h"
+#include "unicast/path.h"
+#include "unicast/verify.h"
+
+static struct fab_routes *route(const struct fab_fabric *f,
+				const struct fab_faults *faults)
+{
+	const struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
+	struct fab_routes *r = NULL;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_unicast_fits(&fab_unicast_dmodk, &problem, &err), 0, "%s",
+		     err.text);
+	cr_assert_eq(fab_unicast_dmodk.route(&problem, &r, &err), 0, "%s", err.text);
+	return r;
+}
+
+static void check_sound(const struct fab_routes *r, const char *spec)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_ALL,
+						     .n_threads = 1};
+	struct unicast_check c = unicast_check(r);
+	struct fab_analysis a;
+	struct fab_err err = {""};
+
+	cr_assert_not(c.has_cycle, "%s", spec);
+	cr_assert_eq(c.vls, 1);
+	cr_assert_eq(fab_analyse(r, &options, &a, &err), 0, "%s", err.text);
+	cr_assert_eq(fab_unicast_verify(r, FAB_ENDS_ALL, &a, &err), 0, "%s", err.text);
+	cr_assert(a.deadlock_free, "%s", spec);
+	fab_analysis_fini(&a);
+}
+
+/* Between leaf switches all pairs are connected, by a shortest path. */
+static void check_whole(const struct fab_routes *r, const char *spec)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
+
+	for (uint32_t c = 0; c < r->n_columns; c++) {
+		fab_faults_search(f, r->faults, r->column_switch[c], dist, order);
+		for (uint32_t i = 0; i < r->n_leaves; i++)
+			cr_assert_eq(fab_path_length(r, r->leaf[i], c), dist[r->leaf[i]],
+				     "%s", spec);
+	}
+	free(order);
+	free(dist);
+}
+
+static uint64_t worst_shift(const struct fab_routes *r)
+{
+	struct fab_flow_ends ends;
+	uint64_t worst = 0;
+	uint32_t *to;
+
+	fab_flow_ends_init(&ends, r->f, NULL, NULL);
+	to = FAB_NEW(ends.n, uint32_t);
+	for (uint32_t shift = 1; shift < ends.n; shift++) {
+		struct fab_flow_load load;
+
+		for (uint32_t i = 0; i < ends.n; i++)
+			to[i] = (i + shift) % ends.n;
+		fab_permutation_load(r, &ends, to, &load);
+		cr_assert_eq(load.lost, 0);
+		worst = load.max > worst ? load.max : worst;
+	}
+	free(to);
+	fab_flow_ends_fini(&ends);
+	return worst;
+}
+
+/* On full trees no shift shares a cable; on tapered ones as many as must. */
+Test(dmodk, shifts_share_no_cable, .timeout = 60)
+{
+	static const struct {
+		const char *spec;
+		uint64_t worst;
+	} trees[] = {{"fattree:radix=8,levels=2", 1},
+		     {"fattree:radix=8,levels=3", 1},
+		     {"fattree:radix=4,levels=4", 1},
+		     {"fattree:radix=12,levels=2", 1},
+		     {"pgft:h=2,m=8/6,w=1/4,p=1/2", 1},
+		     {"pgft:h=3,m=4/4/4,w=1/4/2,p=1/1/2", 1},
+		     {"pgft:h=2,m=16/8,w=1/4,p=1/1", 4},
+		     {"pgft:h=2,m=8/8,w=1/4,p=1/1", 2}};
+
+	for (size_t i = 0; i < FAB_COUNT(trees); i++) {
+		struct fab_fabric *f = test_gen(trees[i].spec);
+		struct fab_routes *r = route(f, NULL);
+
+		check_sound(r, trees[i].spec);
+		check_whole(r, trees[i].spec);
+		cr_assert_null(r->note);
+		cr_assert_eq(worst_shift(r), trees[i].worst, "%s: %llu", trees[i].spec,
+			     (unsigned long long)worst_shift(r));
+		fab_routes_free(r);
+		fab_fabric_free(f);
+	}
+}
+
+/* Is there a path up and down between two leaf switches? By searching levels upwards
+ * from both. */
+static void mark_above(const struct fab_fabric *f, const struct fab_faults *faults,
+		       const struct fab_shape *s, uint32_t from, bool *above)
+{
+	memset(above, 0, f->n_switches);
+	above[from] = !faults->switch_is_dead[from];
+	for (uint32_t level = 0; level < s->n_levels; level++)
+		for (uint32_t sw = 0; sw < f->n_switches; sw++)
+			for (uint32_t a = f->arc_first[sw];
+			     above[sw] && s->level[sw] == level &&
+			     a < f->arc_first[sw + 1];
+			     a++)
+				if (!faults->arc_is_dead[a] &&
+				    s->level[f->arc_peer[a]] > level)
+					above[f->arc_peer[a]] = true;
+}
+
+Test(dmodk, with_faults_what_can_be_joined_is)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=4,levels=3");
+	struct fab_shape *s = fab_shape_recognize(f);
+	bool *a = FAB_NEW(f->n_switches, bool), *b = FAB_NEW(f->n_switches, bool);
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_fault_list all = {0};
+	bool any_lost = false;
+
+	fab_faults_candidates(f, FAB_FAULT_ANY, NULL, &all);
+	for (uint32_t trial = 0; trial < 60; trial++) {
+		struct fab_stream stream = fab_stream_of(9, trial);
+		struct fab_routes *r;
+
+		fab_faults_clear(faults);
+		fab_faults_draw(faults, &all, 1 + trial % 9, &stream);
+		r = route(f, faults);
+		check_sound(r, "faults");
+		for (uint32_t c = 0; c < r->n_columns; c++)
+			for (uint32_t i = 0; i < r->n_leaves; i++) {
+				bool joined = false;
+
+				mark_above(f, faults, s, r->leaf[i], a);
+				mark_above(f, faults, s, r->column_switch[c], b);
+				for (uint32_t sw = 0; sw < f->n_switches; sw++)
+					joined |= a[sw] && b[sw];
+				cr_assert_eq(fab_path_length(r, r->leaf[i], c) !=
+						     FAB_NONE,
+					     joined);
+				any_lost |= !joined;
+				cr_assert(joined || r->note);
+			}
+		fab_routes_free(r);
+	}
+	cr_assert(any_lost);
+	free(all.of.v);
+	fab_faults_free(faults);
+	free(a);
+	free(b);
+	fab_shape_free(s);
+	fab_fabric_free(f);
+}
+
+Test(dmodk, what_it_cannot_route)
+{
+	static const char *const specs[] = {"torus:dims=4x4", "kfat:dims=4x4,hosts=2",
+					    "hyperx:dims=3x4"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i]);
+		const struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
+		struct fab_err err = {""};
+
+		cr_assert_eq(fab_unicast_fits(&fab_unicast_dmodk, &problem, &err),
+			     -EINVAL);
+		cr_assert(strstr(err.text, "fat tree"), "%s", err.text);
+		fab_fabric_free(f);
+	}
+}
