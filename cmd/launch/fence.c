@@ -36,83 +36,57 @@ static char *loads_text(const struct fab_fence_load *load)
 	return text;
 }
 
-/* An algorithm that is followed: its plan for these nodes. */
-struct followed {
-	struct fab_fence_chosen is;
-	struct fab_fence_plan plan;
-	struct fab_fence_paths paths;
-};
-
-static void unfollow(struct followed *w)
-{
-	fab_fence_paths_fini(&w->paths);
-	fab_fence_plan_fini(&w->plan);
-	*w = (struct followed){0};
-}
-
 static uint32_t port_of(const struct fab_fence_paths *paths, uint32_t cable)
 {
 	return cable == FAB_NONE ? FAB_NONE : paths->port[cable];
 }
 
-/* Its plan, paths and loads in place of those there are. */
-static int follow(const struct fence_outcome *o, const struct fence_group *g,
-		  struct fence_item *x, struct followed *w, struct fab_fence_chosen is,
-		  const struct fab_fence_job *job, struct fab_err *err)
+/* What is kept of a fence that was prepared; ends it. */
+static void take_setup(struct fence_item *x, struct fab_fence_setup *s)
 {
-	int rc;
-
-	unfollow(w);
 	fab_fence_load_fini(&x->load);
-	free(x->loads);
 	free(x->port);
-	x->loads = NULL;
-	x->port = NULL;
-	w->is = is;
-	rc = fab_fence_plan_make(is, job, &w->plan, err);
-	if (!rc)
-		rc = fab_fence_paths_init(&w->paths, &w->plan, &g->nodes, o->job.routes,
-					  err);
-	if (rc)
-		return rc;
-	fab_fence_load_init(&x->load, &w->plan, &w->paths);
-	x->line = fab_fence_contended(&x->load, &job->costs);
-	x->loads = loads_text(&x->load);
+	x->load = s->load;
+	x->line = s->contended;
 	x->port = FAB_NEW(x->load.n_steps + 1, uint32_t);
 	for (uint32_t i = 0; i < x->load.n_steps; i++)
-		x->port[i] = port_of(&w->paths, x->load.step[i].cable);
-	return 0;
+		x->port[i] = port_of(&s->paths, x->load.step[i].cable);
+	s->load = (struct fab_fence_load){0};
+	fab_fence_setup_fini(s);
+	*s = (struct fab_fence_setup){0};
 }
 
 static int add_row(const struct fence_outcome *o, const struct fence_group *g,
-		   struct fence_item *x, const struct followed *w,
-		   const struct fab_fence_job *job, struct fab_err *err)
+		   struct fence_item *x, const struct fab_fence_setup *s, uint64_t bytes,
+		   struct fab_err *err)
 {
 	struct fab_fence_sim_options options = {0};
-	struct fab_fence_sim sim = {.us = (double)NAN};
+	struct fab_fence_job job = s->job;
+	struct fab_fence_time t = {.simulated_us = (double)NAN};
 	struct launch_fence_row row = {
 		.algorithm = x->name,
-		.stands_for = x->is_alias ? x->stands_for[job->bytes != 0] : NULL,
+		.stands_for = x->is_alias ? x->stands_for[bytes != 0] : NULL,
 		.order = g->order,
 		.nodes = g->nodes.n,
-		.bytes = job->bytes,
-		.steps = w->plan.n_steps,
-		.model_us = fab_fence_model_us(w->is, job, &w->plan),
-		.contended_us = x->line.fixed_us + x->line.byte_us * (double)job->bytes,
-		.factor = x->load.factor,
-		.max_link_load = x->load.max,
-		.max_between = x->load.max_between,
+		.bytes = bytes,
+		.steps = s->plan.n_steps,
+		.factor = s->load.factor,
+		.max_link_load = s->load.max,
+		.max_between = s->load.max_between,
+		.by_symmetry = FAB_UNKNOWN,
 		.shard = fab_cli_shard_text(&o->p->shard),
 	};
-	int rc = o->p->model_only ? 0
-				  : fab_fence_simulate(&w->plan, &w->paths, job, &options,
-						       &sim, err);
+	int rc = o->p->model_only ? 0 : fab_fence_setup_time(s, bytes, &options, &t, err);
 
 	if (rc)
 		return rc;
-	row.loads = fab_strdup(x->loads ? x->loads : "");
-	row.simulated_us = sim.us;
-	row.by_symmetry = o->p->model_only ? FAB_UNKNOWN : sim.by_symmetry;
+	job.bytes = bytes;
+	row.model_us = fab_fence_model_us(s->is, &job, &s->plan);
+	row.contended_us = s->contended.fixed_us + s->contended.byte_us * (double)bytes;
+	row.simulated_us = t.simulated_us;
+	row.loads = loads_text(&s->load);
+	if (!o->p->model_only)
+		row.by_symmetry = t.sim.by_symmetry;
 	FAB_PUSH(&x->rows, row);
 	return 0;
 }
@@ -123,7 +97,7 @@ static int work_on_item(void *context, void *memory, uint64_t number, void *resu
 	struct fence_outcome *o = context;
 	const struct fence_group *g = fence_group_of(o, number);
 	struct fab_fence_chosen chosen = o->fences.v[number % o->fences.n];
-	struct followed w = {0};
+	struct fab_fence_setup setup = {0};
 	struct fence_item *x = result;
 	int rc = 0;
 
@@ -133,16 +107,20 @@ static int work_on_item(void *context, void *memory, uint64_t number, void *resu
 		struct fab_fence_job job = fence_job(o->p, &g->nodes, o->p->bytes.v[i]);
 		struct fab_fence_chosen is = fab_fence_stands_for(chosen, &job);
 
-		if (is.algorithm != w.is.algorithm || is.width != w.is.width)
-			rc = follow(o, g, x, &w, is, &job, err);
 		x->is_alias = is.algorithm != chosen.algorithm;
 		if (x->is_alias && !x->stands_for[job.bytes != 0])
 			x->stands_for[job.bytes != 0] = fab_fence_text(is);
+		if (is.algorithm != setup.is.algorithm || is.width != setup.is.width) {
+			fab_fence_setup_fini(&setup);
+			setup = (struct fab_fence_setup){0};
+			rc = fab_fence_setup_init(&setup, chosen, &job, &g->nodes,
+						  o->job.routes, err);
+		}
 		if (!rc)
-			rc = add_row(o, g, x, &w, &job, err);
+			rc = add_row(o, g, x, &setup, job.bytes, err);
 	}
 	x->is_there = !rc;
-	unfollow(&w);
+	take_setup(x, &setup);
 	return rc;
 }
 
@@ -151,7 +129,6 @@ static void free_item(struct fence_item *x)
 	for (size_t i = 0; i < x->rows.n; i++)
 		free((char *)(uintptr_t)x->rows.v[i].loads);
 	free(x->rows.v);
-	free(x->loads);
 	free(x->name);
 	free(x->stands_for[0]);
 	free(x->stands_for[1]);
@@ -226,16 +203,19 @@ static bool is_chosen(const struct fence_outcome *o, struct fab_fence_chosen cho
 }
 
 /* What auto chooses from, behind those that were asked for. */
-static void add_candidates(struct fence_outcome *o)
+static int add_candidates(struct fence_outcome *o, struct fab_err *err)
 {
-	uint32_t width = (uint32_t)FAB_PARAM(&o->p->constants, tree_width);
-	const struct fab_fence_chosen all[] = {
-		{&fab_fence_ring, 0}, {&fab_fence_bruck, 0}, {&fab_fence_recdbl, 0},
-		{&fab_fence_leaf, 0}, {&fab_fence_tree, 2},  {&fab_fence_tree, width}};
+	int rc = 0;
 
-	for (size_t i = 0; i < FAB_COUNT(all); i++)
-		if (!is_chosen(o, all[i]))
-			FAB_PUSH(&o->fences, all[i]);
+	for (size_t i = 0; i < fab_n_fence_candidates && !rc; i++) {
+		const char *form = fab_fence_candidates[i];
+		struct fab_fence_chosen chosen;
+
+		rc = fab_fence_parse(form, strlen(form), &chosen, err);
+		if (!rc && !is_chosen(o, chosen))
+			FAB_PUSH(&o->fences, chosen);
+	}
+	return rc;
 }
 
 static int choose_fences(struct fence_outcome *o, struct fab_err *err)
@@ -260,9 +240,7 @@ static int choose_fences(struct fence_outcome *o, struct fab_err *err)
 					"all the others");
 	}
 	o->n_shown = o->fences.n;
-	if (o->has_auto)
-		add_candidates(o);
-	return 0;
+	return o->has_auto ? add_candidates(o, err) : 0;
 }
 
 /* The fastest of a group at size number `i`; NULL: none of the shard. */
@@ -325,6 +303,103 @@ static void choose_autos(struct fence_outcome *o)
 		}
 }
 
+/* The fence of a group with the least fixed time. */
+static const struct fence_item *first_of(const struct fence_outcome *o, size_t group)
+{
+	const struct fence_item *items = &o->items.v[group * o->fences.n], *now = NULL;
+
+	for (size_t i = 0; i < o->fences.n; i++)
+		if (items[i].is_there && !items[i].is_alias &&
+		    (!now || items[i].line.fixed_us < now->line.fixed_us ||
+		     (items[i].line.fixed_us <= now->line.fixed_us &&
+		      items[i].line.byte_us < now->line.byte_us)))
+			now = &items[i];
+	return now;
+}
+
+/* Which is the next to be the fastest above `at` bytes, and from where on. */
+static const struct fence_item *next_of(const struct fence_outcome *o, size_t group,
+					const struct fence_item *now, double at,
+					double *from)
+{
+	const struct fence_item *items = &o->items.v[group * o->fences.n], *then = NULL;
+
+	*from = (double)NAN;
+	for (size_t i = 0; i < o->fences.n; i++) {
+		double x = items[i].is_there && !items[i].is_alias
+				   ? fab_fence_crossing(now->line, items[i].line)
+				   : INFINITY;
+
+		if (&items[i] != now && x > at && x <= (double)FAB_FENCE_BYTES_MAX &&
+		    !(x >= *from)) {
+			*from = x;
+			then = &items[i];
+		}
+	}
+	return then;
+}
+
+/* Where two fences of a group cross by simulation; NaN: nowhere below 64 times the size
+ * of the closed form, or not known. */
+static int simulate_crossing(const struct fence_outcome *o, size_t group,
+			     const struct fence_item *a, const struct fence_item *b,
+			     double near, double *bytes, struct fab_err *err)
+{
+	const struct fence_group *g = &o->groups.v[group];
+	const struct fence_item *items = &o->items.v[group * o->fences.n];
+	struct fab_fence_job job = fence_job(o->p, &g->nodes, (uint64_t)near + 1);
+	struct fab_fence_sim_options options = {0};
+	struct fab_fence_setup x = {0}, y = {0};
+	double most = near * 64 + 1024;
+	int rc;
+
+	*bytes = (double)NAN;
+	if (o->p->model_only || g->nodes.n > FENCE_MAX_CROSSED)
+		return 0;
+	rc = fab_fence_setup_init(&x, o->fences.v[a - items], &job, &g->nodes,
+				  o->job.routes, err);
+	if (!rc)
+		rc = fab_fence_setup_init(&y, o->fences.v[b - items], &job, &g->nodes,
+					  o->job.routes, err);
+	if (!rc)
+		rc = fab_fence_crossing_simulated(&x, &y,
+						  most < (double)FAB_FENCE_BYTES_MAX
+							  ? (uint64_t)most
+							  : FAB_FENCE_BYTES_MAX,
+						  &options, bytes, err);
+	if (rc == -EOVERFLOW)
+		rc = 0;
+	if (!isfinite(*bytes))
+		*bytes = (double)NAN;
+	fab_fence_setup_fini(&x);
+	fab_fence_setup_fini(&y);
+	return rc;
+}
+
+/* Which algorithm is fastest from which size on. */
+static int find_ranges(struct fence_outcome *o, struct fab_err *err)
+{
+	int rc = 0;
+
+	for (size_t g = 0; g < o->groups.n; g++) {
+		const struct fence_item *now = first_of(o, g), *then;
+		struct fence_range row = {.order = o->groups.v[g].order,
+					  .nodes = o->groups.v[g].nodes.n};
+
+		for (; now && !rc; now = then) {
+			row.algorithm = now->name;
+			then = next_of(o, g, now, row.from_bytes, &row.to_bytes);
+			row.simulated_to_bytes = (double)NAN;
+			if (then)
+				rc = simulate_crossing(o, g, now, then, row.to_bytes,
+						       &row.simulated_to_bytes, err);
+			FAB_PUSH(&o->ranges, row);
+			row.from_bytes = row.to_bytes;
+		}
+	}
+	return rc;
+}
+
 /* A result, whose parts are sizes; one of another shard has none. */
 static void keep_item(struct fab_draft *d, const struct fence_outcome *o, size_t i)
 {
@@ -371,6 +446,7 @@ static void fini(struct fence_outcome *o)
 	for (size_t i = 0; i < o->autos.n; i++)
 		free((char *)(uintptr_t)o->autos.v[i].why);
 	free(o->autos.v);
+	free(o->ranges.v);
 	free(o->fences.v);
 	launch_job_fini(&o->job);
 }
@@ -391,6 +467,8 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 		rc = make_groups(&o, err);
 	if (!rc)
 		rc = simulate(&o, err);
+	if (!rc)
+		rc = find_ranges(&o, err);
 	if (!rc)
 		choose_autos(&o);
 	if (!rc)

@@ -84,52 +84,9 @@ static void answer_loads(struct fab_report *r, const struct fence_outcome *o)
 				  worst->name, factor, worst->load.max);
 }
 
-struct range_row {
-	const char *order, *algorithm;
-	uint32_t nodes;
-	double from_bytes, to_bytes;
-};
-
-/* Which algorithm is fastest from which size on, by the lines of the contended form. */
-static void add_ranges(struct fab_report *r, const struct fence_outcome *o, size_t group)
-{
-	const struct fence_item *items = &o->items.v[group * o->fences.n], *now = NULL;
-	double at = 0;
-
-	for (size_t i = 0; i < o->fences.n; i++)
-		if (items[i].is_there && !items[i].is_alias &&
-		    (!now || items[i].line.fixed_us < now->line.fixed_us ||
-		     (items[i].line.fixed_us <= now->line.fixed_us &&
-		      items[i].line.byte_us < now->line.byte_us)))
-			now = &items[i];
-	while (now) {
-		const struct fence_item *then = NULL;
-		struct range_row row = {.order = o->groups.v[group].order,
-					.nodes = o->groups.v[group].nodes.n,
-					.algorithm = now->name,
-					.from_bytes = at,
-					.to_bytes = (double)NAN};
-
-		for (size_t i = 0; i < o->fences.n; i++) {
-			double x = items[i].is_there && !items[i].is_alias
-					   ? fab_fence_crossing(now->line, items[i].line)
-					   : INFINITY;
-
-			if (&items[i] != now && x <= (double)FAB_FENCE_BYTES_MAX &&
-			    x > at && (isnan(row.to_bytes) || x < row.to_bytes)) {
-				row.to_bytes = x;
-				then = &items[i];
-			}
-		}
-		fab_report_record(r, &row);
-		at = row.to_bytes;
-		now = then;
-	}
-}
-
 static void print_ranges(struct fab_report *r, const struct fence_outcome *o)
 {
-#define AT(member) FAB_AT(struct range_row, member)
+#define AT(member) FAB_AT(struct fence_range, member)
 	static const struct fab_column columns[] = {
 		{"order", FAB_TEXT, "how nodes are numbered", 0, AT(order)},
 		{"nodes", FAB_UINT, "nodes of the job", 0, AT(nodes)},
@@ -137,14 +94,15 @@ static void print_ranges(struct fab_report *r, const struct fence_outcome *o)
 		{"from_bytes", FAB_REAL, "from this size on, B", 0, AT(from_bytes)},
 		{"to_bytes", FAB_REAL, "up to this one, B; null: for good", 0,
 		 AT(to_bytes)},
+		{"simulated_to_bytes", FAB_REAL,
+		 "where the next one is faster when simulated, B; null: not simulated", 0,
+		 AT(simulated_to_bytes)},
 	};
 #undef AT
 
-	fab_report_table_begin(r, "ranges", "Which algorithm from which size (contended)",
-			       columns, FAB_COUNT(columns));
-	for (size_t g = 0; g < o->groups.n; g++)
-		add_ranges(r, o, g);
-	fab_report_table_end(r);
+	fab_report_table(r, "ranges", "Which algorithm from which size", columns,
+			 FAB_COUNT(columns), o->ranges.v, sizeof(*o->ranges.v),
+			 o->ranges.n);
 }
 
 struct step_row {

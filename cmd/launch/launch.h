@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/faults.h"
 #include "fabric/kfat.h"
-#include "launch/fence_sim.h"
+#include "launch/fence_run.h"
 #include "launch/params.h"
 #include "launch/size.h"
 #include "present/report.h"

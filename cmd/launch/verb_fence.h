@@ -10,12 +10,22 @@
 struct fence_item {
 	FAB_VEC(struct launch_fence_row) rows;
 	struct fab_fence_line line;
-	char *loads; /* on the heap, as is the text of the algorithm */
-	char *name, *stands_for[2];
-	bool is_alias; /* it is another one, which may hang on the size */
+	char *name, *stands_for[2]; /* on the heap */
+	bool is_alias;		    /* it is another one, which may hang on the size */
 	struct fab_fence_load load;
 	uint32_t *port; /* [load.n_steps] that sends on the fullest cable of a step */
 	bool is_there;
+};
+
+/* Most nodes for which crossings are simulated. */
+enum { FENCE_MAX_CROSSED = 2048 };
+
+/* An algorithm is the fastest in a range of sizes, by the lines of the contended form. */
+struct fence_range {
+	const char *order, *algorithm;
+	uint32_t nodes;
+	double from_bytes, to_bytes;
+	double simulated_to_bytes; /* where the next one is faster by simulation */
 };
 
 /* One set of nodes. */
@@ -33,7 +43,7 @@ struct fence_outcome {
 	bool has_auto;
 	FAB_VEC(struct launch_fence_row) autos; /* why and stands_for on the heap */
 	FAB_VEC(struct fence_item) items;	/* by group, then fence */
-	uint64_t n_items;
+	FAB_VEC(struct fence_range) ranges;
 };
 
 static inline const struct fence_group *fence_group_of(const struct fence_outcome *o,

@@ -338,7 +338,7 @@ static void describe_run(const struct fab_merging *m)
 static int merge_all(const struct fab_merging *m, struct fab_err *err)
 {
 	static const char *const units[] = {sets_unit, trials_unit, batches_unit,
-					    parts_unit};
+					    fences_unit, parts_unit};
 	bool is_known = false;
 	int rc = check_facts(m, err);
 
