@@ -83,6 +83,7 @@
 #include "launch/peers.h"
 #include "launch/params.h"
 #include "launch/size.h"
+#include "launch/stages.h"
 #include "mcast/bounds.h"
 #include "mcast/efi.h"
 #include "mcast/explain.h"

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The phases of a job start on each node, one behind the other, and what holds the last
+ * one back: the critical path. Phases and orders are those of Zhang K. et al., "Survey
+ * on process management interfaces for exascale systems" (2020): the traditional start of
+ * six phases, and that of PMIx in which nothing is exchanged (`instant`). Constants come
+ * from launch/params.h.
+ */
+#pragma once
+
+#include "launch/fence.h"
+#include "launch/params.h"
+#include "launch/size.h"
+
+enum fab_launch_interface { FAB_PMI1, FAB_PMI2, FAB_PMIX };
+extern const struct fab_choices fab_launch_interfaces;
+
+/* How processes come to know each other. */
+enum fab_launch_wireup {
+	FAB_WIREUP_FULL,       /* a fence brings all data to all, a barrier at the end */
+	FAB_WIREUP_BACKGROUND, /* the same while adapters are opened; no barrier */
+	FAB_WIREUP_DIRECT,     /* a process asks for what it needs */
+	FAB_WIREUP_DIRECT_BARRIER,
+	FAB_WIREUP_INSTANT, /* all is known before: files and data come in advance */
+};
+extern const struct fab_choices fab_launch_wireups;
+
+/* How program and libraries come to the nodes. */
+enum fab_stage_in {
+	FAB_STAGE_STORM, /* every process opens its files, every node reads them */
+	FAB_STAGE_CACHE, /* a node opens and reads them once for its processes */
+	FAB_STAGE_TREE,	 /* one node reads them, a tree spreads them */
+	FAB_STAGE_NONE,	 /* they are there */
+};
+extern const struct fab_choices fab_stage_ins; /* without FAB_STAGE_NONE */
+
+enum fab_phase {
+	FAB_PHASE_SUBMIT,
+	FAB_PHASE_ALLOCATE,
+	FAB_PHASE_DAEMONS,   /* the tree of daemons reaches the node */
+	FAB_PHASE_STAGE_IN,  /* files */
+	FAB_PHASE_REGISTER,  /* the node's server learns of job and processes */
+	FAB_PHASE_FORK,	     /* processes start, one after the other */
+	FAB_PHASE_ENDPOINTS, /* they join their agent (Init) */
+	FAB_PHASE_PUT,	     /* they publish their keys */
+	FAB_PHASE_EXCHANGE,  /* between nodes */
+	FAB_PHASE_CHANNELS,  /* Gets, adapters, connections */
+	FAB_PHASE_BARRIER,
+	FAB_N_PHASES,
+};
+const char *fab_phase_name(enum fab_phase phase);
+
+/* Microseconds of a fence with blocks of so many bytes (0: a barrier); negative: an
+ * errno, with its sentence. */
+struct fab_launch_timer {
+	double (*us)(void *context, struct fab_fence_chosen fence, uint64_t bytes,
+		     struct fab_err *err);
+	void *context;
+};
+
+/* A job to start; all is borrowed. */
+struct fab_launch_start {
+	uint32_t n_nodes, ppn; /* 1 ..; processes below 2^32 */
+	enum fab_launch_interface interface;
+	enum fab_launch_wireup wireup;
+	enum fab_stage_in stage_in;
+	const struct fab_puts *keys;
+	struct fab_size_layout layout;
+	struct fab_fence_chosen fence; /* of PMIx; PMI-1 and PMI-2 have a tree */
+	double degree;	       /* peers of a process; NaN: as the constants have it */
+	bool has_socket_store; /* PMIx asks its server for each Get, no shared memory */
+	bool is_respawn; /* the processes replace others of a running job of all_nodes */
+	uint32_t all_nodes;
+	const struct fab_launch_params *params;
+	struct fab_launch_timer timer; /* .us NULL: the closed form, no fabric */
+	uint64_t seed;		       /* of the skew */
+};
+
+/* Does an interface know a wire-up? PMI-1 and PMI-2 only `full`. O(1). */
+bool fab_launch_knows(enum fab_launch_interface interface, enum fab_launch_wireup wireup);
+
+struct fab_stage {
+	bool is_there;		 /* the start has this phase */
+	double *start_s, *end_s; /* [n_nodes] */
+	double first_start_s, last_end_s;
+	uint32_t last_node; /* that ends last */
+};
+
+/* One stretch of the critical path, in the order of time. */
+struct fab_critical {
+	enum fab_phase phase;
+	uint32_t node; /* FAB_NONE: all of them together */
+	double start_s, end_s;
+};
+
+struct fab_stages {
+	uint32_t n_nodes;
+	struct fab_stage phase[FAB_N_PHASES];
+	double total_s;
+	size_t n_critical;
+	struct fab_critical critical[FAB_N_PHASES];
+	uint64_t bytes;	 /* what a node contributes */
+	double fence_us; /* NaN: there is none */
+	double barrier_us;
+	double memory_bytes; /* of a node for what was exchanged; PMI-1 each process */
+};
+
+/*
+ * EINVAL: no nodes or processes, an interface that does not know the wire-up, a sentence
+ * of the timer or of the stage-in. The caller ends it. O(nodes + stage-in).
+ */
+int fab_stages_run(const struct fab_launch_start *start, struct fab_stages *out,
+		   struct fab_err *err) FAB_MUST_CHECK;
+void fab_stages_fini(struct fab_stages *stages);
+/* The same, the end only. */
+int fab_stages_total_s(const struct fab_launch_start *start, double *out,
+		       struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Seconds from the beginning until each node has its files, [n_nodes] on the heap, by
+ * the max-min model of boot/transfer.h: the servers' rate is shared by all, a node gets
+ * no more than its cable; a tree goes level by level. Opening files goes first: the file
+ * system does fs_ops a second. O(nodes log nodes).
+ */
+int fab_stage_in_times(const struct fab_launch_start *start, double **out,
+		       struct fab_err *err) FAB_MUST_CHECK;
+/* Levels of a tree of `width` above node number i. O(log i). */
+uint32_t fab_launch_depth(uint32_t i, uint32_t width);
+
+/* What one improvement is worth: it alone, on top of `start`. */
+struct fab_improvement {
+	const char *name;
+	const char *what; /* a line for people */
+	bool applies;	  /* it changes this start */
+	double total_s, saved_s;
+};
+enum { FAB_N_IMPROVEMENTS = 10 };
+/* All of them, in the order of a table; `fastest`: the fence to take in place of that of
+ * `start`. O(improvements * stages). */
+int fab_launch_improve(const struct fab_launch_start *start,
+		       struct fab_fence_chosen fastest,
+		       struct fab_improvement out[FAB_N_IMPROVEMENTS],
+		       struct fab_err *err) FAB_MUST_CHECK;
+
+/* What the file system must do for a start within `goal_s`. */
+struct fab_launch_goal {
+	bool is_met;	/* as it is */
+	double fs_MBps; /* least rate, other things equal; NaN: no rate is enough */
+	double fs_ops;	/* least operations a second at that rate, or at an endless one;
+			   NaN: no number is enough */
+	double least_s; /* with an endless file system */
+};
+int fab_launch_goal_find(const struct fab_launch_start *start, double goal_s,
+			 struct fab_launch_goal *out, struct fab_err *err) FAB_MUST_CHECK;
