@@ -61,3 +61,40 @@ const struct fab_column launch_fence_columns[] = {
 };
 #undef AT
 const size_t launch_fence_n_columns = FAB_COUNT(launch_fence_columns);
+
+#define AT(member) FAB_AT(struct launch_stages_row, member)
+const struct fab_column launch_stages_columns[] = {
+	{"interface", FAB_TEXT, "pmi1, pmi2 or pmix", 0, AT(interface)},
+	{"wireup", FAB_TEXT, "how processes come to know each other", 0, AT(wireup)},
+	{"stage_in", FAB_TEXT, "how files come to the nodes", 0, AT(stage_in)},
+	{"fence", FAB_TEXT, "fence of PMIx; null: there is none, or a tree of PMI", 0,
+	 AT(fence)},
+	{"nodes", FAB_UINT, "nodes of the job", FAB_COL_EXTRA, AT(nodes),
+	 FAB_METRIC_PLAIN},
+	{"ppn", FAB_UINT, "processes a node", FAB_COL_EXTRA, AT(ppn), FAB_METRIC_PLAIN},
+	{"total_s", FAB_REAL, "until the last process is ready", FAB_COL_SECONDS,
+	 AT(total_s), FAB_METRIC_LESS},
+	{"saved_s", FAB_REAL, "less than the first row; negative: more", FAB_COL_SECONDS,
+	 AT(saved_s), FAB_METRIC_MORE},
+	{"fence_us", FAB_REAL, "the fence alone, us; null: there is none", FAB_COL_EXTRA,
+	 AT(fence_us), FAB_METRIC_LESS},
+	{"barrier_us", FAB_REAL, "the barrier alone, us; null: there is none",
+	 FAB_COL_EXTRA, AT(barrier_us), FAB_METRIC_LESS},
+	{"bytes", FAB_UINT, "what a node contributes, B", FAB_COL_EXTRA, AT(bytes),
+	 FAB_METRIC_PLAIN},
+	{"memory_bytes", FAB_REAL,
+	 "what a node keeps of all of them, of PMI-1 once a process, B", FAB_COL_EXTRA,
+	 AT(memory_bytes), FAB_METRIC_LESS},
+	{"goal_met", FAB_BOOL, "it stays within --goal", 0, AT(goal_met),
+	 FAB_METRIC_MORE},
+	{"goal_fs_MBps", FAB_REAL,
+	 "least rate of the file system for that, MB/s; null: no rate is enough", 0,
+	 AT(goal_fs_MBps), FAB_METRIC_LESS},
+	{"goal_fs_ops", FAB_REAL,
+	 "least metadata operations a second for that; null: no number is enough",
+	 FAB_COL_EXTRA, AT(goal_fs_ops), FAB_METRIC_LESS},
+	{"least_s", FAB_REAL, "total_s with an endless file system",
+	 FAB_COL_SECONDS | FAB_COL_EXTRA, AT(least_s), FAB_METRIC_LESS},
+};
+#undef AT
+const size_t launch_stages_n_columns = FAB_COUNT(launch_stages_columns);

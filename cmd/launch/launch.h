@@ -8,11 +8,13 @@
 #include "launch/fence_run.h"
 #include "launch/params.h"
 #include "launch/size.h"
+#include "launch/stages.h"
 #include "present/report.h"
 #include "store/draft.h"
 
 /* In the order of the table of verbs. */
 enum launch_verb {
+	LAUNCH_STAGES,
 	LAUNCH_FENCE,
 	LAUNCH_SIZE,
 };
@@ -38,12 +40,21 @@ struct launch_params {
 
 	/* fence */
 	struct fab_chosen_list fences;
+	bool has_fence;
 	FAB_VEC(uint64_t) bytes;
 	bool model_only;
 	const char *params_path;
 	FAB_VEC(const char *) set;
 	struct fab_launch_params constants;
 	bool uses[FAB_N_LAUNCH_CONSTANTS]; /* those that a verb rests on */
+
+	/* stages */
+	struct fab_chosen_list ifaces, wireups;
+	uint32_t stage_in; /* enum fab_stage_in */
+	bool socket_store;
+	uint32_t respawn;
+	double goal_s;
+	struct fab_cli_plot plot;
 
 	/* size */
 	const char *keys_text;
@@ -86,6 +97,42 @@ void launch_job_fini(struct launch_job *job);
 int launch_job_nodes(const struct launch_job *job, uint32_t n_nodes, const char *order,
 		     struct fab_launch_nodes *out, struct fab_err *err);
 
+/* Fences of one job, timed as they are asked for: on the fabric, or by formula. */
+struct launch_known {
+	const struct fab_fence_setup *setup;
+	uint64_t bytes;
+	double us;
+};
+struct launch_timing {
+	const struct launch_params *p;
+	bool has_fabric;
+	uint32_t n_nodes;
+	struct launch_job job;
+	struct fab_launch_nodes nodes;
+	FAB_VEC(struct fab_fence_setup *) setups;
+	FAB_VEC(struct launch_known) known;
+};
+/* The caller ends it, also after an error. */
+int launch_timing_init(const struct launch_params *p, const struct fab_fabric *f,
+		       struct launch_timing *t, struct fab_err *err);
+void launch_timing_fini(struct launch_timing *t);
+/* Shape of struct fab_launch_timer; context: a launch_timing with a fabric. */
+double launch_fence_us(void *context, struct fab_fence_chosen fence, uint64_t bytes,
+		       struct fab_err *err);
+/* The same by formula. */
+double launch_plain_fence_us(const struct launch_timing *t,
+			     struct fab_fence_chosen chosen, uint64_t bytes);
+/* The fastest of those that auto tries. */
+int launch_fastest_fence(struct launch_timing *t, uint64_t bytes,
+			 struct fab_fence_chosen *out, struct fab_err *err);
+/* One of --fence; auto is the fastest. */
+int launch_choose_fence(const struct fab_chosen *chosen, struct launch_timing *t,
+			uint64_t bytes, struct fab_fence_chosen *out,
+			struct fab_err *err);
+/* What the options say of a start by PMIx. */
+struct fab_launch_start launch_start(const struct launch_params *p,
+				     struct launch_timing *t);
+
 /* One verb: its main table, and what it does. */
 struct launch_work {
 	const struct fab_column *columns;
@@ -94,6 +141,7 @@ struct launch_work {
 	int (*run)(struct launch_params *p, const struct fab_fabric *f,
 		   struct fab_err *err);
 };
+extern const struct launch_work launch_stages;
 extern const struct launch_work launch_fence;
 extern const struct launch_work launch_size;
 
@@ -136,3 +184,14 @@ struct launch_fence_row {
 };
 extern const struct fab_column launch_fence_columns[];
 extern const size_t launch_fence_n_columns;
+
+struct launch_stages_row {
+	const char *interface, *wireup, *stage_in;
+	char *fence; /* on the heap */
+	uint32_t nodes, ppn;
+	uint64_t bytes, goal_met;
+	double total_s, saved_s, fence_us, barrier_us, memory_bytes;
+	double goal_fs_MBps, goal_fs_ops, least_s;
+};
+extern const struct fab_column launch_stages_columns[];
+extern const size_t launch_stages_n_columns;

@@ -10,6 +10,10 @@
 #include "unicast/engine.h"
 
 static const struct fab_verb verbs[] = {
+	[LAUNCH_STAGES] =
+		{"stages", "[FABRIC]",
+		 "how long each phase of a start takes, what holds the last node "
+		 "back, what each improvement is worth"},
 	[LAUNCH_FENCE] = {"fence", "FABRIC",
 			  "how long fences take here, by algorithm, size and nodes: by "
 			  "formula and on the tables"},
@@ -20,6 +24,7 @@ static const struct fab_verb verbs[] = {
 };
 
 static const struct launch_work *const works[] = {
+	[LAUNCH_STAGES] = &launch_stages,
 	[LAUNCH_FENCE] = &launch_fence,
 	[LAUNCH_SIZE] = &launch_size,
 };
@@ -161,14 +166,36 @@ static const struct fab_option options[] = {
 	{"keys", "LIST",
 	 "What each process puts: LENGTH:BYTES[:COUNT] between commas, a key of so many "
 	 "characters with a value of so many bytes, as 14:51,9:8:4",
-	 FAB_TAKES_OTHER, .take = take_keys},
+	 FAB_TAKES_OTHER, .take = take_keys, .preset = "14:51,9:8:4"},
+
+	{.help = "Starts:"},
+	{"iface", "LIST",
+	 "Interfaces, separated by commas, or all (default): @INTERFACES@",
+	 FAB_TAKES_CHOSEN, TO(ifaces), .choices = &fab_launch_interfaces,
+	 .preset = "all"},
+	{"wireup", "LIST", "Wire-ups, separated by commas, or all (default): @WIREUPS@",
+	 FAB_TAKES_CHOSEN, TO(wireups), .choices = &fab_launch_wireups, .preset = "all"},
+	{"stage-in", "HOW", "How files come to the nodes (default storm): @STAGE_INS@",
+	 FAB_TAKES_ONE, TO(stage_in), .choices = &fab_stage_ins, .preset = "storm"},
+	{"socket-store", NULL,
+	 "Gets of PMIx ask the server; without it they read shared memory",
+	 FAB_TAKES_NOTHING, TO(socket_store)},
+	{"goal", "TIME", "Can a start stay within TIME (default 30s)?", FAB_TAKES_SECONDS,
+	 TO(goal_s), .min = 1, .max = UINT64_C(1000000000000000000), .like = "30s",
+	 .preset = "30s"},
+	{"respawn", "K", "K processes of a running job are replaced by PMI-2",
+	 FAB_TAKES_NUMBER, TO(respawn), .min = 1, .max = UINT32_MAX},
+	{"plot", "FILE",
+	 "Draw the critical paths as a timeline into FILE.svg or FILE.png (needs "
+	 "gnuplot)",
+	 FAB_TAKES_PLOT, TO(plot)},
 
 	{.help = "Fences:"},
 	{"fence", "LIST",
 	 "Algorithms, separated by commas, or all: @FENCES@ (default: "
 	 "all,tree:2,tree:16)",
 	 FAB_TAKES_CHOSEN, TO(fences), .choices = &fab_fence_choices, .max = 100,
-	 .preset = "all,tree:2,tree:16"},
+	 .flag = TO(has_fence)},
 	{"bytes", "LIST",
 	 "What each node contributes, separated by commas, such as 0,4KiB (default: 0, "
 	 "then 64 B to 64 KiB by fours)",
@@ -221,7 +248,8 @@ static const struct fab_part parts[] = {
 
 static const struct fab_relation relations[] = {
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
-	{"VERB=size", FAB_NEEDS, "keys"},
+	{"iface,wireup,stage-in,socket-store,goal,respawn,plot", FAB_GOES_WITH,
+	 "VERB=stages"},
 	{"node-list,node-file", FAB_APART},
 	{"node-list,node-file", FAB_GOES_WITH, "FABRIC"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
@@ -244,6 +272,15 @@ static int complete(void *params, struct fab_err *err)
 	if (p->nodes.n > 1 && p->verb != LAUNCH_FENCE)
 		return fab_fail(err, EINVAL,
 				"--nodes takes one number here, several go with fence");
+	if (!p->has_fence) {
+		int rc = fab_choices_parse(&fab_fence_choices,
+					   p->verb == LAUNCH_FENCE ? "all,tree:2,tree:16"
+								   : "slurm-auto",
+					   &p->fences, err);
+
+		if (rc)
+			return rc;
+	}
 	p->store.shard = &p->shard;
 	return check_fences(&p->fences, err);
 }

@@ -11,6 +11,7 @@
 #include "launch/fence.h"
 #include "launch/nodes.h"
 #include "launch/size.h"
+#include "launch/stages.h"
 #include "mcast/engine.h"
 #include "sim/sim.h"
 #include "traffic/pattern.h"
@@ -29,6 +30,9 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"SWITCHES", &fab_sim_switch_choices},
 	{"FENCES", &fab_fence_choices},
 	{"ORDERS", &fab_node_order_choices},
+	{"INTERFACES", &fab_launch_interfaces},
+	{"WIREUPS", &fab_launch_wireups},
+	{"STAGE_INS", &fab_stage_ins},
 	{"LAYOUTS", &fab_size_layouts},
 	{"OPTIMISATIONS", &fab_size_opts},
 };

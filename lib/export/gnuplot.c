@@ -171,3 +171,47 @@ void fab_export_gnuplot_load(FILE *out, enum fab_plot_terminal terminal,
 	put_lines(out, 'l', latency, n, NULL);
 	fputs("unset multiplot\n", out);
 }
+
+/* The bars of one kind, as what gnuplot draws a box from. */
+static void put_bars(FILE *out, uint32_t kind, const struct fab_plot_bar *bars, size_t n)
+{
+	fprintf(out, "$k%u << EOD\n", kind);
+	for (size_t i = 0; i < n; i++)
+		if (bars[i].kind == kind && isfinite(bars[i].from) &&
+		    isfinite(bars[i].to))
+			fprintf(out, "%.9g %d %.9g %.9g %.1f %.1f\n",
+				(bars[i].from + bars[i].to) / 2, -(int)bars[i].row,
+				bars[i].from, bars[i].to, -(int)bars[i].row - 0.4,
+				-(int)bars[i].row + 0.4);
+	/* one that is not seen, so that no block of data is empty */
+	fprintf(out, "0 1e9 0 0 1e9 1e9\nEOD\n");
+}
+
+void fab_export_gnuplot_timeline(FILE *out, enum fab_plot_terminal terminal,
+				 const char *x_label, const char *const *rows,
+				 size_t n_rows, const char *const *kinds, size_t n_kinds,
+				 const struct fab_plot_bar *bars, size_t n)
+{
+	put_terminal(out, terminal);
+	for (size_t i = 0; i < n_kinds; i++)
+		put_bars(out, (uint32_t)i, bars, n);
+	fputs("set xlabel '", out);
+	put_text(out, x_label);
+	fputs("'\nset ytics (", out);
+	for (size_t i = 0; i < n_rows; i++) {
+		fputs(i ? ", '" : "'", out);
+		put_text(out, rows[i]);
+		fprintf(out, "' %d", -(int)i);
+	}
+	fprintf(out,
+		")\nset yrange [%d.5:0.5]\nset xrange [0:*]\nset grid x\n"
+		"set style fill solid 0.8 border -1\nset key outside right\nplot ",
+		-(int)n_rows);
+	for (size_t i = 0; i < n_kinds; i++) {
+		fprintf(out, "%s$k%zu using 1:2:3:4:5:6 with boxxyerrorbars title '",
+			i ? ", \\\n  " : "", i);
+		put_text(out, kinds[i]);
+		fputs("'", out);
+	}
+	fputs("\n", out);
+}

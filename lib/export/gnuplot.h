@@ -51,3 +51,18 @@ void fab_export_gnuplot_load(FILE *out, enum fab_plot_terminal terminal,
 			     const char *latency_label,
 			     const struct fab_plot_series *accepted,
 			     const struct fab_plot_series *latency, size_t n);
+
+/* A stretch of time of one kind in a row. */
+struct fab_plot_bar {
+	uint32_t row, kind;
+	double from, to;
+};
+
+/*
+ * A timeline: rows from the top, a bar for each stretch, a colour for each kind; rows and
+ * kinds are any text. O(bars + kinds).
+ */
+void fab_export_gnuplot_timeline(FILE *out, enum fab_plot_terminal terminal,
+				 const char *x_label, const char *const *rows,
+				 size_t n_rows, const char *const *kinds, size_t n_kinds,
+				 const struct fab_plot_bar *bars, size_t n);

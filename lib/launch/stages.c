@@ -286,6 +286,12 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 	return 0;
 }
 
+static bool asks_directly(const struct fab_launch_start *s, enum fab_phase phase)
+{
+	return phase == FAB_PHASE_CHANNELS &&
+	       (s->wireup == FAB_WIREUP_DIRECT || s->wireup == FAB_WIREUP_DIRECT_BARRIER);
+}
+
 static double skew_s(const struct fab_launch_start *s, uint32_t node)
 {
 	return FAB_PARAM(s->params, skew_ms) / 1e3 *
@@ -363,8 +369,20 @@ static void overlap(const struct costs *c, const struct fab_stage *put,
 	settle(exchange, n);
 }
 
+/* The node, or the neighbour that it waits for. */
+static uint32_t waited_for(const struct fab_stages *x, uint32_t node)
+{
+	const double *end = x->phase[FAB_PHASE_PUT].end_s;
+	uint32_t n = x->n_nodes, next = (node + 1) % n, before = (node + n - 1) % n;
+
+	if (end[next] > end[node] && end[next] >= end[before])
+		return next;
+	return end[before] > end[node] ? before : node;
+}
+
 /* Back from the node that ends last. */
-static void find_critical(const struct costs *c, struct fab_stages *out)
+static void find_critical(const struct fab_launch_start *s, const struct costs *c,
+			  struct fab_stages *out)
 {
 	uint32_t node = FAB_NONE;
 
@@ -383,6 +401,8 @@ static void find_critical(const struct costs *c, struct fab_stages *out)
 		if (c->is_together[i]) {
 			x->node = FAB_NONE;
 			node = FAB_NONE; /* the last one that came */
+		} else if (asks_directly(s, i)) {
+			node = waited_for(out, node);
 		}
 		out->n_critical++;
 	}
@@ -436,7 +456,7 @@ int fab_stages_run(const struct fab_launch_start *s, struct fab_stages *out,
 	out->total_s = before->last_end_s;
 	out->memory_bytes =
 		(double)out->bytes * s->n_nodes * (s->interface == FAB_PMI1 ? s->ppn : 1);
-	find_critical(&c, out);
+	find_critical(s, &c, out);
 	return 0;
 }
 

@@ -30,12 +30,14 @@ static void by_pmix(struct fab_launch_start *s)
 
 static void by_layout(struct fab_launch_start *s)
 {
-	s->layout.opts = FAB_SIZE_ALL;
+	if (s->interface == FAB_PMIX)
+		s->layout.opts = FAB_SIZE_ALL;
 }
 
 static void by_store(struct fab_launch_start *s)
 {
-	s->has_socket_store = false;
+	if (s->interface == FAB_PMIX)
+		s->has_socket_store = false;
 }
 
 static void by_wireup(struct fab_launch_start *s, enum fab_launch_wireup wireup)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launch/stages.h"
+
+static struct fab_launch_params params;
+static struct fab_put put = {14, 1, 51};
+static const struct fab_puts keys = {.of = {&put, 1, 1}};
+
+static void set(enum fab_launch_constant constant, double value)
+{
+	params.of[constant].value = value;
+}
+
+/* One node a 100 MB/s, 10 MB of files, no skew. */
+static struct fab_launch_start start_of(uint32_t n_nodes, uint32_t ppn)
+{
+	fab_launch_params_init(&params);
+	set(FAB_CONST_skew_ms, 0);
+	set(FAB_CONST_image_MB, 10);
+	set(FAB_CONST_node_MBps, 100);
+	set(FAB_CONST_fs_MBps, 1000);
+	set(FAB_CONST_fs_servers, 2);
+	set(FAB_CONST_files, 10);
+	set(FAB_CONST_fs_ops, 1000);
+	set(FAB_CONST_tree_width, 2);
+	return (struct fab_launch_start){.n_nodes = n_nodes,
+					 .ppn = ppn,
+					 .interface = FAB_PMIX,
+					 .keys = &keys,
+					 .layout = {FAB_SIZE_LIBRARY, 10},
+					 .fence = {&fab_fence_ring, 0},
+					 .degree = 2,
+					 .params = &params};
+}
+
+static double total(const struct fab_launch_start *s)
+{
+	double out;
+
+	cr_assert(zero(int, fab_stages_total_s(s, &out, NULL)));
+	return out;
+}
+
+Test(launch_stages, one_node_is_the_sum_of_its_phases)
+{
+	struct fab_launch_start s = start_of(1, 4);
+	/* files: 40 opens at 1000 a second, 10 MB at 100 MB/s */
+	double expected = 0.05 + 0.1 + 0.01 + (40 / 1000.0 + 0.1) +
+			  (0.23e-3 + 4 * 12.3e-6) + 4e-3 + 9.25e-3 + 89e-6 +
+			  264e-9 /* unpacking its own */ +
+			  (30e-3 + (2 * 2 * 6 + 2 * 100) * 1e-6);
+
+	cr_expect(epsilon_eq(dbl, total(&s), expected, 1e-9));
+}
+
+/* PMI-1: every request of every process one after the other. */
+Test(launch_stages, pmi1_is_serial)
+{
+	struct fab_launch_start s = start_of(1, 4);
+	double expected = 0.05 + 0.1 + 0.01 + (40 / 1000.0 + 0.1) + 4e-3 +
+			  (3 + 1 + 2 * 2) * 4 * 43.5e-6 + 4 * (14 + 2 + 102) * 1e-9 +
+			  30e-3 + 2 * 100e-6;
+
+	s.interface = FAB_PMI1;
+	cr_expect(epsilon_eq(dbl, total(&s), expected, 1e-9));
+}
+
+static double files_of(struct fab_launch_start *s, uint32_t node)
+{
+	double *times, out;
+
+	cr_assert(zero(int, fab_stage_in_times(s, &times, NULL)));
+	out = times[node];
+	free(times);
+	return out;
+}
+
+Test(launch_stages, files_by_max_min)
+{
+	struct fab_launch_start s = start_of(40, 8);
+
+	/* 40 nodes of 100 MB/s share 1000 MB/s: 25 each; 3200 opens */
+	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 3.2 + 0.4, 1e-6));
+	s.stage_in = FAB_STAGE_CACHE;
+	cr_expect(epsilon_eq(dbl, files_of(&s, 39), 0.4 + 0.4, 1e-6));
+	/* one reads in 0.1 s, two at a time share its 100 MB/s: 0.2 s a level */
+	s.stage_in = FAB_STAGE_TREE;
+	cr_expect(epsilon_eq(dbl, files_of(&s, 0), 0.01 + 0.1, 1e-6));
+	cr_expect(epsilon_eq(dbl, files_of(&s, 2), 0.01 + 0.1 + 0.2, 1e-6));
+	cr_expect(epsilon_eq(dbl, files_of(&s, 39), 0.01 + 0.1 + 5 * 0.2, 1e-6));
+	/* a cable, not the file system, is the limit of few */
+	s = start_of(4, 8);
+	s.stage_in = FAB_STAGE_CACHE;
+	cr_expect(epsilon_eq(dbl, files_of(&s, 3), 0.04 + 0.1, 1e-6));
+}
+
+Test(launch_stages, depth_of_a_tree)
+{
+	for (uint32_t width = 1; width < 5; width++)
+		for (uint32_t i = 1; i < 100; i++)
+			cr_assert(eq(u32, fab_launch_depth(i, width),
+				     fab_launch_depth((i - 1) / width, width) + 1));
+	cr_expect(eq(u32, fab_launch_depth(0, 3), 0));
+}
+
+/* Stretches follow each other, from 0 to the end, and none ends later than its phase. */
+Test(launch_stages, the_critical_path_has_no_gap)
+{
+	for (enum fab_launch_interface a = FAB_PMI1; a <= FAB_PMIX; a++)
+		for (enum fab_launch_wireup b = 0; b <= FAB_WIREUP_INSTANT; b++) {
+			struct fab_launch_start s = start_of(57, 3);
+			struct fab_stages x;
+
+			if (!fab_launch_knows(a, b))
+				continue;
+			set(FAB_CONST_skew_ms, 25);
+			s.interface = a;
+			s.wireup = b;
+			s.stage_in = FAB_STAGE_TREE;
+			cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+			cr_expect(epsilon_eq(dbl, x.critical[0].start_s, 0, 1e-12));
+			cr_expect(epsilon_eq(dbl, x.critical[x.n_critical - 1].end_s,
+					     x.total_s, 1e-12));
+			for (size_t i = 1; i < x.n_critical; i++)
+				cr_expect(epsilon_eq(dbl, x.critical[i].start_s,
+						     x.critical[i - 1].end_s, 1e-12),
+					  "%d %d: %s", a, b,
+					  fab_phase_name(x.critical[i].phase));
+			fab_stages_fini(&x);
+		}
+}
+
+Test(launch_stages, wireups_leave_out_what_they_should)
+{
+	struct fab_launch_start s = start_of(57, 3);
+	double full = total(&s), background, direct, barrier, instant;
+
+	s.wireup = FAB_WIREUP_BACKGROUND;
+	background = total(&s);
+	s.wireup = FAB_WIREUP_DIRECT;
+	direct = total(&s);
+	s.wireup = FAB_WIREUP_DIRECT_BARRIER;
+	barrier = total(&s);
+	s.wireup = FAB_WIREUP_INSTANT;
+	instant = total(&s);
+	/* the exchange (ring of 57, less than the adapter's 30 ms) and the barrier */
+	cr_expect(lt(dbl, background, full));
+	cr_expect(gt(dbl, barrier, direct));
+	cr_expect(lt(dbl, instant, direct));
+	cr_expect(lt(dbl, instant, background));
+}
+
+/* With nothing else in the way, the exchange is hidden up to the adapter's time. */
+Test(launch_stages, background_hides_the_adapter)
+{
+	struct fab_launch_start s = start_of(8, 1);
+	struct fab_stages x, y;
+
+	cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+	s.wireup = FAB_WIREUP_BACKGROUND;
+	cr_assert(zero(int, fab_stages_run(&s, &y, NULL)));
+	cr_expect(epsilon_eq(
+		dbl, x.total_s - y.total_s,
+		(x.fence_us + x.barrier_us) * 1e-6 + 8 * (double)x.bytes * 1e-9, 1e-9));
+	fab_stages_fini(&x);
+	fab_stages_fini(&y);
+}
+
+Test(launch_stages, a_goal_is_met_by_what_it_asks_for)
+{
+	struct fab_launch_start s = start_of(100, 16);
+	struct fab_launch_goal goal;
+
+	/* 16 000 opens at 1000 a second: 16 s whatever the rate */
+	cr_assert(zero(int, fab_launch_goal_find(&s, 10, &goal, NULL)));
+	cr_expect_not(goal.is_met);
+	cr_expect(isnan(goal.fs_MBps));
+	cr_expect_not(isnan(goal.fs_ops));
+	set(FAB_CONST_fs_ops, goal.fs_ops);
+	cr_expect(epsilon_eq(dbl, total(&s), 10, 1e-3));
+	cr_assert(zero(int, fab_launch_goal_find(&s, 10.5, &goal, NULL)));
+	cr_expect(goal.is_met);
+	set(FAB_CONST_fs_MBps, goal.fs_MBps);
+	cr_expect(epsilon_eq(dbl, total(&s), 10.5, 1e-3));
+	cr_assert(zero(int, fab_launch_goal_find(&s, 0.01, &goal, NULL)));
+	cr_expect(isnan(goal.fs_MBps) && isnan(goal.fs_ops));
+}
+
+Test(launch_stages, improvements_are_one_at_a_time)
+{
+	struct fab_launch_start s = start_of(64, 8), t;
+	struct fab_improvement worth[FAB_N_IMPROVEMENTS];
+
+	s.has_socket_store = true;
+	s.layout.opts = 0;
+	cr_assert(zero(int, fab_launch_improve(
+				    &s, (struct fab_fence_chosen){&fab_fence_bruck, 0},
+				    worth, NULL)));
+	for (size_t i = 0; i < FAB_N_IMPROVEMENTS; i++) {
+		cr_expect(epsilon_eq(dbl, worth[i].saved_s, total(&s) - worth[i].total_s,
+				     1e-12));
+		cr_expect(worth[i].applies ||
+				  (worth[i].saved_s >= 0 && worth[i].saved_s <= 0),
+			  "%s", worth[i].name);
+		if (!strcmp(worth[i].name, "fence")) {
+			t = s;
+			t.fence.algorithm = &fab_fence_bruck;
+			cr_expect(epsilon_eq(dbl, worth[i].total_s, total(&t), 1e-12));
+			cr_expect(gt(dbl, worth[i].saved_s, 0));
+		}
+		/* PMIx already */
+		if (!strcmp(worth[i].name, "pmi2"))
+			cr_expect_not(worth[i].applies);
+	}
+}
+
+Test(launch_stages, respawn_is_of_new_processes_only)
+{
+	struct fab_launch_start s = start_of(1, 2);
+	struct fab_stages x;
+
+	s.interface = FAB_PMI2;
+	s.stage_in = FAB_STAGE_NONE;
+	s.is_respawn = true;
+	s.all_nodes = 64;
+	cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+	cr_expect_not(x.phase[FAB_PHASE_SUBMIT].is_there);
+	cr_expect_not(x.phase[FAB_PHASE_STAGE_IN].is_there);
+	cr_expect(x.phase[FAB_PHASE_FORK].is_there);
+	/* the barrier is of all nodes */
+	cr_expect(gt(dbl, x.barrier_us, 0));
+	fab_stages_fini(&x);
+}
+
+Test(launch_stages, what_cannot_be)
+{
+	struct fab_launch_start s = start_of(4, 2);
+	struct fab_err err = {""};
+	double out;
+
+	s.interface = FAB_PMI1;
+	s.wireup = FAB_WIREUP_DIRECT;
+	cr_expect(eq(int, fab_stages_total_s(&s, &out, &err), -EINVAL));
+	cr_expect(strstr(err.text, "only full") != NULL);
+	s = start_of(0, 2);
+	cr_expect(eq(int, fab_stages_total_s(&s, &out, &err), -EINVAL));
+	s = start_of(2, 0);
+	cr_expect(eq(int, fab_stages_total_s(&s, &out, &err), -EINVAL));
+}
