@@ -4,6 +4,8 @@
 # fabric-sim beside BookSim2 in the same minutes: the same network (fabric-topo --to=booksim), packets and
 # load. Packet-hops/s: packets by cables that they cross, by CPU seconds. kfat 8x8 with 8 hosts a leaf, one
 # plane, offered 0.0625: packets of 16 flits and of one.
+# Then saturation, the most that is accepted of uniform traffic, on a torus, rings and a tree with the same
+# lanes and buffers; fabric-sim(1) says what differs.
 set -eu
 PATH=$1:$PATH booksim=$2
 work=$(mktemp -d)
@@ -17,8 +19,8 @@ peer() {
   flits=$1 rate=$2
   shift 2
   { printf '%s;\n' "packet_size = $flits" 'injection_rate_uses_flits = 1' "injection_rate = $rate" 'traffic = uniform' \
-    'sample_period = 1000' 'sim_count = 1' 'latency_thres = 1e9' "$@"; } >config
-  bash -c "TIMEFORMAT='%U'; time '$booksim' config >out 2>&1" 2>cpu
+    'sample_period = 1000' 'sim_count = 1' 'latency_thres = 1e9' "$@"; } >config # of two lines the last one counts
+  bash -c "TIMEFORMAT='%U'; time '$booksim' config >out 2>&1" 2>cpu || true # its status says nothing
   awk -v cpu="$(cat cpu)" '/^Accepted flit rate average/ { got = $(NF - ($NF ~ /samples/ ? 2 : 0)) }
     /^Hops average/ { hops = $4 } /^Time taken is/ { cycles = $4 } END { print got, hops, cycles, cpu }' out
 }
@@ -35,3 +37,34 @@ for flits in 16 1; do
     printf "booksim kfat 8x8, %d flits: BookSim2 %.3g packet-hops/s (accepted %.4f), fabric-sim %.3g (%.4f): %.0f times\n",
       flits, peer, got, $1 / cpu, $2, $1 / cpu / peer }'
 done
+
+# peer_most PERIOD LINE...: the most that BookSim2 accepts of uniform traffic
+like='vc_buf_size = 128;routing_delay = 0;speculative = 1;hold_switch_for_packet = 1;max_samples = 3;warmup_periods = 1'
+peer_most() {
+  period=$1
+  shift
+  for rate in 0.35 0.65 0.8 1.0; do
+    (IFS=';'; set -- $like "$@"; peer 16 $rate "sample_period = $period" "$@")
+  done | sort -n | tail -n 1 | cut -d' ' -f1
+}
+
+# of one packet after the other over a cable the router misses some flit times
+peer_flow=$(peer_most 3000 'topology = mesh' 'k = 8' 'n = 1' 'routing_function = dim_order' 'num_vcs = 1' 'traffic = neighbor')
+# saturation NAME HOSTS FABRIC ALGORITHM PERIOD LINE...
+saturation() {
+  name=$1 hosts=$2 fabric=$3 algorithm=$4 period=$5
+  shift 5
+  ours=$(fabric-sim "$fabric" --algorithm="$algorithm" --sweep=0.3:1:0.05 --tick=flit --packet=16 --switch=fifo --buffer=8 \
+    --buffer-per-vl --switch-delay=2 --warmup=15000 --time=30000 --quiet --format=csv --no-header \
+    --columns=accepted_per_live_host | tr -d '\r' | sort -n | tail -n 1)
+  peer_most "$period" "$@" | awk -v ours="$ours" -v hosts="$hosts" -v flow="$peer_flow" -v name="$name" '{
+    to_others = $1 * (hosts - 1) / hosts
+    printf "booksim saturation, %s: fabric-sim %.3f, BookSim2 %.3f, of it to other hosts %.3f (%+.0f %%), by what one flow gets there, %.3f: %+.1f %%\n",
+      name, ours, $1, to_others, 100 * (ours / to_others - 1), flow, 100 * (ours / (to_others / flow) - 1) }'
+}
+ring="topology = torus;n = 1;routing_function = dim_order_bal;num_vcs = 2"
+(IFS=';'; set -- $ring 'k = 8'; saturation 'ring of 8' 8 gen:torus:dims=8 dor 20000 "$@")
+(IFS=';'; set -- $ring 'k = 16'; saturation 'ring of 16' 16 gen:torus:dims=16 dor 20000 "$@")
+saturation '8-ary 2-tree' 64 gen:pgft:h=2,m=8/8,w=1/8,p=1/1 minhop 3000 'topology = fattree' 'k = 8' 'n = 2' \
+  'routing_function = nca' 'num_vcs = 1'
+(IFS=';'; set -- $ring 'k = 8' 'n = 2'; saturation 'torus 8x8' 64 gen:torus:dims=8x8 dor 3000 "$@")
