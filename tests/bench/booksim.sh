@@ -38,33 +38,33 @@ for flits in 16 1; do
       flits, peer, got, $1 / cpu, $2, $1 / cpu / peer }'
 done
 
-# peer_most PERIOD LINE...: the most that BookSim2 accepts of uniform traffic
+# peer_most PERIOD RATES LINE...: the most that BookSim2 accepts of uniform traffic
 like='vc_buf_size = 128;routing_delay = 0;speculative = 1;hold_switch_for_packet = 1;max_samples = 3;warmup_periods = 1'
 peer_most() {
-  period=$1
-  shift
-  for rate in 0.35 0.65 0.8 1.0; do
-    (IFS=';'; set -- $like "$@"; peer 16 $rate "sample_period = $period" "$@")
+  period=$1 rates=$2
+  shift 2
+  for rate in $rates; do
+    (IFS=';'; set -- $like "$@"; IFS=" "; peer 16 $rate "sample_period = $period" "$@")
   done | sort -n | tail -n 1 | cut -d' ' -f1
 }
 
 # of one packet after the other over a cable the router misses some flit times
-peer_flow=$(peer_most 3000 'topology = mesh' 'k = 8' 'n = 1' 'routing_function = dim_order' 'num_vcs = 1' 'traffic = neighbor')
-# saturation NAME HOSTS FABRIC ALGORITHM PERIOD LINE...
+peer_flow=$(peer_most 3000 '0.96 0.98 1.0' 'topology = mesh' 'k = 8' 'n = 1' 'routing_function = dim_order' 'num_vcs = 1' 'traffic = neighbor')
+# saturation NAME HOSTS FABRIC ALGORITHM PERIOD RATES LINE...
 saturation() {
-  name=$1 hosts=$2 fabric=$3 algorithm=$4 period=$5
-  shift 5
+  name=$1 hosts=$2 fabric=$3 algorithm=$4 period=$5 rates=$6
+  shift 6
   ours=$(fabric-sim "$fabric" --algorithm="$algorithm" --sweep=0.3:1:0.05 --tick=flit --packet=16 --switch=fifo --buffer=8 \
     --buffer-per-vl --switch-delay=2 --warmup=15000 --time=30000 --quiet --format=csv --no-header \
     --columns=accepted_per_live_host | tr -d '\r' | sort -n | tail -n 1)
-  peer_most "$period" "$@" | awk -v ours="$ours" -v hosts="$hosts" -v flow="$peer_flow" -v name="$name" '{
+  peer_most "$period" "$rates" "$@" | awk -v ours="$ours" -v hosts="$hosts" -v flow="$peer_flow" -v name="$name" '{
     to_others = $1 * (hosts - 1) / hosts
     printf "booksim saturation, %s: fabric-sim %.3f, BookSim2 %.3f, of it to other hosts %.3f (%+.0f %%), by what one flow gets there, %.3f: %+.1f %%\n",
       name, ours, $1, to_others, 100 * (ours / to_others - 1), flow, 100 * (ours / (to_others / flow) - 1) }'
 }
 ring="topology = torus;n = 1;routing_function = dim_order_bal;num_vcs = 2"
-(IFS=';'; set -- $ring 'k = 8'; saturation 'ring of 8' 8 gen:torus:dims=8 dor 20000 "$@")
-(IFS=';'; set -- $ring 'k = 16'; saturation 'ring of 16' 16 gen:torus:dims=16 dor 20000 "$@")
-saturation '8-ary 2-tree' 64 gen:pgft:h=2,m=8/8,w=1/8,p=1/1 minhop 3000 'topology = fattree' 'k = 8' 'n = 2' \
+(IFS=';'; set -- $ring 'k = 8'; IFS=' '; saturation 'ring of 8' 8 gen:torus:dims=8 dor 20000 '0.65 0.7 0.75' "$@")
+(IFS=';'; set -- $ring 'k = 16'; IFS=' '; saturation 'ring of 16' 16 gen:torus:dims=16 dor 20000 '0.3 0.35 0.4' "$@")
+saturation '8-ary 2-tree' 64 gen:pgft:h=2,m=8/8,w=1/8,p=1/1 minhop 3000 '0.55 0.6 0.65 0.8' 'topology = fattree' 'k = 8' 'n = 2' \
   'routing_function = nca' 'num_vcs = 1'
-(IFS=';'; set -- $ring 'k = 8' 'n = 2'; saturation 'torus 8x8' 64 gen:torus:dims=8x8 dor 3000 "$@")
+(IFS=';'; set -- $ring 'k = 8' 'n = 2'; IFS=' '; saturation 'torus 8x8' 64 gen:torus:dims=8x8 dor 3000 '0.6 0.65 0.7 0.8' "$@")
