@@ -703,7 +703,7 @@ static bool has_tables(const char *path)
 	if (access(path, F_OK) != 0)
 		return false;
 	expect_sql(path,
-		   "SELECT count(*) IN (0, 22) FROM sqlite_master "
+		   "SELECT count(*) IN (0, 24) FROM sqlite_master "
 		   "WHERE name NOT LIKE 'sqlite%'",
 		   "1");
 	return !sql_is(path, "SELECT count(*) FROM sqlite_master", "0");
