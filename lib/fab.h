@@ -76,6 +76,7 @@
 #include "launch/detector.h"
 #include "launch/exchange.h"
 #include "launch/fence.h"
+#include "launch/fence_packets.h"
 #include "launch/fence_paths.h"
 #include "launch/fence_run.h"
 #include "launch/fence_sim.h"

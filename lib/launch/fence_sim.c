@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "event/schedule.h"
+#include "launch/fence_lists.h"
 
 enum {
 	PIECES_MAX = 64,
@@ -22,11 +23,9 @@ struct flight {
 	uint64_t ended; /* on the cable before */
 };
 
-/* What a node waits for. */
 struct state {
-	uint64_t processor;  /* free from then on */
-	uint64_t n_received; /* in the order of its list, without gaps; of all repeats */
-	uint64_t n_sent;
+	uint64_t processor; /* free from then on */
+	struct fence_progress progress;
 };
 
 struct sim {
@@ -36,10 +35,8 @@ struct sim {
 	double ticks_per_us;
 	uint64_t o, L;
 	uint32_t n_pieces, n_repeats;
-	/* Messages of a node in the order of steps: those it sends, those it receives. */
-	uint32_t *sends_first, *sends, *receives_first, *receives;
-	uint32_t *needs; /* [messages] receives before, of the same repeat */
-	uint32_t *came;	 /* [messages] so often */
+	struct fence_lists lists;
+	uint32_t *came; /* [messages] so often */
 	struct state *node;
 	uint64_t *free_at; /* [n_cables] */
 	FAB_VEC(struct flight) flights;
@@ -123,16 +120,11 @@ static void send(struct sim *s, uint32_t message)
 
 static void send_what_can_be(struct sim *s, uint32_t i)
 {
-	struct state *node = &s->node[i];
-	uint32_t n = s->sends_first[i + 1] - s->sends_first[i];
-	uint32_t n_in = s->receives_first[i + 1] - s->receives_first[i];
+	struct fence_progress *p = &s->node[i].progress;
+	uint32_t message;
 
-	while (n && node->n_sent < (uint64_t)n * s->n_repeats) {
-		uint32_t message = s->sends[s->sends_first[i] + node->n_sent % n];
-
-		if (node->n_received < node->n_sent / n * n_in + s->needs[message])
-			break;
-		node->n_sent++;
+	while ((message = fence_lists_next(&s->lists, i, p, s->n_repeats)) != FAB_NONE) {
+		p->n_sent++;
 		send(s, message);
 	}
 }
@@ -153,18 +145,16 @@ static void receive(struct sim *s, uint32_t message, uint64_t tail)
 {
 	uint32_t i = s->plan->messages.v[message].to;
 	struct state *node = &s->node[i];
-	uint32_t n = s->receives_first[i + 1] - s->receives_first[i];
-	const uint32_t *list = s->receives + s->receives_first[i];
+	uint32_t n = s->lists.receives_first[i + 1] - s->lists.receives_first[i];
+	uint64_t before = node->progress.n_received / n;
 
 	node->processor = later(node->processor, tail + s->L) + s->o +
 			  ticks(s, bytes_of(s, message) * s->job->costs.C_ns / 1e3);
 	s->end = later(s->end, node->processor);
 	s->came[message]++;
-	while (s->came[list[node->n_received % n]] > node->n_received / n) {
-		node->n_received++;
-		if (s->had && node->n_received % n == 0)
-			note_repeat(s, i, node->n_received / n - 1);
-	}
+	fence_lists_advance(&s->lists, i, &node->progress, s->came);
+	for (; s->had && before < node->progress.n_received / n; before++)
+		note_repeat(s, i, before);
 	send_what_can_be(s, i);
 }
 
@@ -222,42 +212,6 @@ static bool is_symmetric(struct sim *s, uint64_t *end)
 	return false;
 }
 
-/* Lists of what each node sends and receives; messages are by step already. */
-static void make_lists(struct sim *s)
-{
-	const struct fab_fence_message *m = s->plan->messages.v;
-	size_t n = s->plan->messages.n, n_nodes = s->plan->n_nodes, first = 0;
-	uint32_t *received = FAB_NEW0(n_nodes + 1, uint32_t);
-	uint32_t *out, *in;
-
-	s->sends_first = FAB_NEW0(n_nodes + 2, uint32_t);
-	s->receives_first = FAB_NEW0(n_nodes + 2, uint32_t);
-	s->sends = FAB_NEW(n + 1, uint32_t);
-	s->receives = FAB_NEW(n + 1, uint32_t);
-	s->needs = FAB_NEW(n + 1, uint32_t);
-	s->came = FAB_NEW0(n + 1, uint32_t);
-	out = s->sends_first + 1;
-	in = s->receives_first + 1;
-	for (size_t i = 0; i < n; i++) {
-		out[m[i].from + 1]++;
-		in[m[i].to + 1]++;
-	}
-	for (size_t i = 1; i <= n_nodes; i++) {
-		out[i] += out[i - 1];
-		in[i] += in[i - 1];
-	}
-	for (size_t i = 0; i < n; i++) {
-		s->sends[out[m[i].from]++] = (uint32_t)i;
-		s->receives[in[m[i].to]++] = (uint32_t)i;
-	}
-	for (size_t i = 0; i < n; i++) {
-		for (; i && m[i].step != m[i - 1].step && first < i; first++)
-			received[m[first].to]++;
-		s->needs[i] = received[m[i].from];
-	}
-	free(received);
-}
-
 /* Ticks as fine as there is room for. */
 static void set_ticks(struct sim *s)
 {
@@ -285,7 +239,8 @@ static void sim_init(struct sim *s, const struct fab_fence_sim_options *options)
 	s->max_events =
 		options->max_events ? options->max_events : (uint64_t)1 << EVENTS_BITS;
 	set_ticks(s);
-	make_lists(s);
+	fence_lists_init(&s->lists, s->plan);
+	s->came = FAB_NEW0(s->plan->messages.n + 1, uint32_t);
 	s->node = FAB_NEW0((size_t)n_nodes + 1, struct state);
 	s->free_at = FAB_NEW0((size_t)s->paths->n_cables + 1, uint64_t);
 	if (!options->without_symmetry && s->n_repeats > KEPT)
@@ -294,11 +249,7 @@ static void sim_init(struct sim *s, const struct fab_fence_sim_options *options)
 
 static void sim_fini(struct sim *s)
 {
-	free(s->sends_first);
-	free(s->sends);
-	free(s->receives_first);
-	free(s->receives);
-	free(s->needs);
+	fence_lists_fini(&s->lists);
 	free(s->came);
 	free(s->node);
 	free(s->free_at);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fences on fabrics: loads of cables through tables, order of nodes, crossings. */
+#include "launch/fence_packets.h"
 #include "launch/fence_run.h"
 
 #include <criterion/criterion.h>
@@ -264,5 +265,91 @@ Test(fence_net, fat_trees)
 		near(t.simulated_us, t.model_us, 1e-9);
 		fab_fence_setup_fini(&setup);
 	}
+	close_site(&s);
+}
+
+static void beside_packets(const char *spec, const char *engine, const char *order,
+			   double low, double high)
+{
+	static const char *const names[] = {"bruck", "ring", "recdbl", "leaf", "tree:4"};
+	static const uint64_t bytes[] = {1, 1000, 20000};
+	struct fab_fence_packet_options options = {0};
+	struct site s;
+
+	open_site(&s, spec, engine, order, 0);
+	for (size_t i = 0; i < FAB_COUNT(names); i++)
+		for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
+			struct fab_fence_setup setup = prepare(&s, names[i]);
+			struct fab_fence_time t = time_of(&setup, bytes[k]);
+			struct fab_fence_packets p;
+			struct fab_err err = {""};
+
+			setup.job.bytes = bytes[k];
+			cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r,
+							  &setup.job, &options, &p, &err),
+				     0, "%s", err.text);
+			cr_expect(p.us / t.simulated_us > low &&
+					  p.us / t.simulated_us < high,
+				  "%s by %s, %s of %llu B: packets %g, messages %g", spec,
+				  order, names[i], (unsigned long long)bytes[k], p.us,
+				  t.simulated_us);
+			fab_fence_setup_fini(&setup);
+		}
+	close_site(&s);
+}
+
+/* Message by message and packet by packet: the same where no cable is shared (to the
+ * picoseconds of cables), near where some are. */
+Test(fence_net, beside_packets, .timeout = 120)
+{
+	beside_packets("torus:dims=4x8", "dor-up", "fabric", 0.95, 1.12);
+	beside_packets("torus:dims=4x4x4", "dor", "random", 0.95, 1.06);
+	beside_packets("pgft:h=2,m=16/4,w=1/4,p=1/1", "d-mod-k", "fabric", 0.99, 1.14);
+}
+
+Test(fence_net, packets_are_messages_where_nothing_is_shared)
+{
+	static const char *const names[] = {"bruck", "ring", "leaf", "recdbl", "tree:1"};
+	struct site s;
+
+	open_site(&s, "fattree:radix=8,levels=2", "d-mod-k", "fabric", 0);
+	for (size_t i = 0; i < FAB_COUNT(names); i++) {
+		struct fab_fence_packet_options options = {0};
+		struct fab_fence_setup setup = prepare(&s, names[i]);
+		struct fab_fence_time t = time_of(&setup, 3000);
+		struct fab_fence_packets p;
+
+		setup.job.bytes = 3000;
+		cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r, &setup.job,
+						  &options, &p, NULL),
+			     0);
+		near(p.us, t.simulated_us, 1e-5);
+		near(p.us, t.model_us, 1e-5);
+		fab_fence_setup_fini(&setup);
+	}
+	close_site(&s);
+}
+
+Test(fence_net, packets_that_cannot_be)
+{
+	struct fab_fence_packet_options options = {0};
+	struct site s;
+	struct fab_fence_setup setup;
+	struct fab_fence_packets p;
+	struct fab_err err = {""};
+
+	open_site(&s, "torus:dims=4x4", "dor", "fabric", 0);
+	setup = prepare(&s, "bruck");
+	setup.job.bytes = (uint64_t)1 << 30;
+	cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r, &setup.job,
+					  &options, &p, &err),
+		     -EINVAL);
+	cr_assert(strstr(err.text, "a message of"), "%s", err.text);
+	setup.job.bytes = 1;
+	setup.job.costs.G_ns = 0;
+	cr_assert_eq(fab_fence_as_packets(&setup.plan, &s.nodes, s.r, &setup.job,
+					  &options, &p, &err),
+		     -EINVAL);
+	fab_fence_setup_fini(&setup);
 	close_site(&s);
 }
