@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "mcast/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +12,26 @@
  * a cable anyway. */
 static const double TO_MEMBER = 0.1;
 
-/* A path from the member at hand, not known to be the cheapest before it is taken. */
-struct label {
-	double cost;
-	uint32_t sw;
-	uint16_t hops;
+/* What is known of a switch, side by side for the sake of the cache. */
+struct place {
+	double cost;	 /* of the label */
+	uint32_t seen;	 /* == search: has a label */
+	uint32_t from;	 /* of the label: arc towards the member at hand */
+	uint32_t joined; /* == stamp: in the tree */
+	uint32_t wanted; /* == stamp: a member */
+	uint16_t hops;	 /* of the label */
+	uint8_t depth;	 /* in the tree: at most so deep */
 };
 
 struct fab_deep_tree {
 	const struct fab_mcast_problem *p;
 	uint32_t stamp;	   /* of the tree */
-	uint32_t *joined;  /* [n_switches] == stamp: in the tree */
-	uint32_t *wanted;  /* [n_switches] == stamp: a member */
-	uint8_t *depth;	   /* [n_switches] in the tree: at most so deep */
+	struct place *at;  /* [n_switches] */
 	uint32_t *parent;  /* [n_switches] in the tree: arc to the parent */
 	uint32_t *n_below; /* [n_switches] switches that hang on it */
 	uint32_t search;   /* number of the search */
-	uint32_t *seen;	   /* [n_switches] == search: has a label */
-	double *cost;	   /* [n_switches] of the label */
-	uint16_t *hops;	   /* [n_switches] of the label */
-	uint32_t *from;	   /* [n_switches] arc towards the member at hand */
 	uint64_t steps;	   /* cables looked at for the tree */
-	FAB_VEC(struct label) heap;
+	struct fab_labels heap;
 	FAB_VEC(uint32_t) in, sw, cable;
 	FAB_VEC(uint64_t) order;
 };
@@ -43,15 +42,9 @@ struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *p)
 	uint32_t n = p->f->n_switches;
 
 	t->p = p;
-	t->joined = FAB_NEW0(n, uint32_t);
-	t->wanted = FAB_NEW0(n, uint32_t);
-	t->depth = FAB_NEW(n, uint8_t);
+	t->at = FAB_NEW0(n, struct place);
 	t->parent = FAB_NEW(n, uint32_t);
 	t->n_below = FAB_NEW(n, uint32_t);
-	t->seen = FAB_NEW0(n, uint32_t);
-	t->cost = FAB_NEW(n, double);
-	t->hops = FAB_NEW(n, uint16_t);
-	t->from = FAB_NEW(n, uint32_t);
 	return t;
 }
 
@@ -59,15 +52,9 @@ void fab_deep_tree_free(struct fab_deep_tree *t)
 {
 	if (!t)
 		return;
-	free(t->joined);
-	free(t->wanted);
-	free(t->depth);
+	free(t->at);
 	free(t->parent);
 	free(t->n_below);
-	free(t->seen);
-	free(t->cost);
-	free(t->hops);
-	free(t->from);
 	free(t->heap.v);
 	free(t->in.v);
 	free(t->sw.v);
@@ -76,59 +63,23 @@ void fab_deep_tree_free(struct fab_deep_tree *t)
 	free(t);
 }
 
-static bool is_before(const struct label *a, const struct label *b)
-{
-	if (a->cost != b->cost)
-		return a->cost < b->cost;
-	return a->hops != b->hops ? a->hops < b->hops : a->sw < b->sw;
-}
-
-static void push(struct fab_deep_tree *t, struct label label)
-{
-	size_t at = t->heap.n;
-
-	FAB_PUSH(&t->heap, label);
-	while (at && is_before(&label, &t->heap.v[(at - 1) / 2])) {
-		t->heap.v[at] = t->heap.v[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	t->heap.v[at] = label;
-}
-
-static struct label pop(struct fab_deep_tree *t)
-{
-	struct label top = t->heap.v[0], last = t->heap.v[--t->heap.n];
-	size_t at = 0, n = t->heap.n;
-
-	while (2 * at + 1 < n) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < n && is_before(&t->heap.v[child + 1], &t->heap.v[child]))
-			child++;
-		if (!is_before(&t->heap.v[child], &last))
-			break;
-		t->heap.v[at] = t->heap.v[child];
-		at = child;
-	}
-	t->heap.v[at] = last;
-	return top;
-}
-
 static bool is_joined(const struct fab_deep_tree *t, uint32_t sw)
 {
-	return t->joined[sw] == t->stamp;
+	return t->at[sw].joined == t->stamp;
 }
 
 static void reach(struct fab_deep_tree *t, uint32_t sw, uint32_t arc, double cost,
 		  unsigned hops)
 {
-	if (t->seen[sw] == t->search && t->cost[sw] <= cost)
+	struct place *at = &t->at[sw];
+
+	if (at->seen == t->search && at->cost <= cost)
 		return;
-	t->seen[sw] = t->search;
-	t->cost[sw] = cost;
-	t->hops[sw] = (uint16_t)hops;
-	t->from[sw] = arc;
-	push(t, (struct label){cost, sw, (uint16_t)hops});
+	at->seen = t->search;
+	at->cost = cost;
+	at->hops = (uint16_t)hops;
+	at->from = arc;
+	fab_labels_push(&t->heap, (struct fab_label){cost, sw, (int32_t)hops});
 }
 
 /* Where a search may end, and what it may cross. */
@@ -139,23 +90,24 @@ struct reach_limit {
 };
 
 static void expand(struct fab_deep_tree *t, const struct fab_prices *prices,
-		   const struct reach_limit *l, const struct label *at)
+		   const struct reach_limit *l, const struct fab_label *at)
 {
 	const struct fab_fabric *f = t->p->f;
+	unsigned hops = (unsigned)at->hops + 1;
 
 	t->steps += f->arc_first[at->sw + 1] - f->arc_first[at->sw];
 	for (uint32_t a = f->arc_first[at->sw]; a < f->arc_first[at->sw + 1]; a++) {
 		uint32_t peer = f->arc_peer[a];
-		unsigned hops = at->hops + 1u;
-		double cost = fab_price(prices, f->arc_cable[a]);
+		const struct place *to = &t->at[peer];
+		bool is_in = to->joined == t->stamp;
+		double cost;
 
 		if (l->is_straight
 			    ? l->row[peer] + 1 != l->row[at->sw]
-			    : (is_joined(t, peer) ? t->depth[peer] : l->row[peer]) +
-					      hops >
-				      l->height)
+			    : (is_in ? to->depth : l->row[peer]) + hops > l->height)
 			continue;
-		if (t->wanted[peer] == t->stamp && !is_joined(t, peer))
+		cost = fab_price(prices, f->arc_cable[a]);
+		if (to->wanted == t->stamp && !is_in)
 			cost *= TO_MEMBER;
 		reach(t, peer, a, at->cost + cost, hops);
 	}
@@ -169,15 +121,15 @@ static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
 	t->heap.n = 0;
 	reach(t, sw, FAB_NONE, 0, 0);
 	while (t->heap.n) {
-		struct label at = pop(t);
+		struct fab_label at = fab_labels_pop(&t->heap);
 
-		if (at.cost > t->cost[at.sw] || at.hops != t->hops[at.sw])
+		if (at.cost > t->at[at.sw].cost || at.hops != t->at[at.sw].hops)
 			continue;
 		if (!is_joined(t, at.sw)) {
 			expand(t, prices, l, &at);
 			continue;
 		}
-		if (t->depth[at.sw] + at.hops <= l->height)
+		if (t->at[at.sw].depth + (unsigned)at.hops <= l->height)
 			return at.sw;
 		if (l->is_straight)
 			expand(t, prices, l, &at);
@@ -197,18 +149,18 @@ static uint32_t arc_source(const struct fab_fabric *f, uint32_t arc)
 static void join_path(struct fab_deep_tree *t, uint32_t end)
 {
 	const struct fab_fabric *f = t->p->f;
-	unsigned depth = t->depth[end];
+	unsigned depth = t->at[end].depth;
 
-	for (uint32_t arc = t->from[end]; arc != FAB_NONE;) {
+	for (uint32_t arc = t->at[end].from; arc != FAB_NONE;) {
 		uint32_t sw = arc_source(f, arc);
 
 		if (!is_joined(t, sw)) {
-			t->joined[sw] = t->stamp;
+			t->at[sw].joined = t->stamp;
 			FAB_PUSH(&t->in, sw);
 		}
 		t->parent[sw] = arc;
-		t->depth[sw] = (uint8_t)++depth;
-		arc = t->from[sw];
+		t->at[sw].depth = (uint8_t)++depth;
+		arc = t->at[sw].from;
 	}
 }
 
@@ -227,7 +179,7 @@ static void sort_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t tie = fab_mix64(seed ^ sw[i]) >> 40;
 
-		t->wanted[sw[i]] = t->stamp;
+		t->at[sw[i]].wanted = t->stamp;
 		FAB_PUSH(&t->order,
 			 (uint64_t)(UINT8_MAX - row[sw[i]]) << 56 | tie << 32 | sw[i]);
 	}
@@ -249,7 +201,8 @@ static double collect(struct fab_deep_tree *t, const struct fab_prices *prices,
 	for (size_t i = 0; i < t->in.n; i++) {
 		uint32_t sw = t->in.v[i];
 
-		while (sw != root && t->n_below[sw] == 0 && t->wanted[sw] != t->stamp) {
+		while (sw != root && t->n_below[sw] == 0 &&
+		       t->at[sw].wanted != t->stamp) {
 			t->n_below[sw] = FAB_NONE;
 			sw = f->arc_peer[t->parent[sw]];
 			t->n_below[sw]--;
@@ -278,8 +231,8 @@ double fab_deep_tree_grow(struct fab_deep_tree *t, const struct fab_prices *pric
 	t->stamp++;
 	t->steps = 0;
 	t->in.n = 0;
-	t->joined[root] = t->stamp;
-	t->depth[root] = 0;
+	t->at[root].joined = t->stamp;
+	t->at[root].depth = 0;
 	sort_members(t, sw, n, limit.row, seed);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t member = (uint32_t)t->order.v[i], end;

@@ -125,7 +125,8 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	fab_prices_set_limit(&x->prices, x->max);
 }
 
-/* Trees revised and better ones of others by turns, while the largest load falls. */
+/* Trees revised and better ones of others by turns, while the largest load falls. Where
+ * there is little to do, both from the trees as they are and from ones of few cables. */
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		 const struct fab_mcast_options *o)
 {
@@ -136,12 +137,16 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 	uint64_t edges = STEPS_EDGE * s->n_edges;
 	double max;
 
+	if (edges <= STEPS_LEAST && fab_negotiate(s, &n) == FAB_ENDED_FAILED)
+		return 1;
 	n.n_steps = edges > n.n_steps ? edges : n.n_steps;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
+	n.is_fresh = true;
 	do {
 		max = fab_mcast_max_level(s);
 		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
 			return 1;
+		n.is_fresh = false;
 	} while (fab_mcast_take_rival(problem, s, o) && fab_mcast_max_level(s) < max);
 	return 0;
 }
@@ -152,7 +157,9 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 	.manual = "First, of the trees from several candidates the one whose "
 		  "cables cost least, where a cable costs the more, the nearer "
 		  "its load is to the largest, and a switch that several others "
-		  "can hang on is cheap for each of them. Then one group less on "
+		  "can hang on is cheap for each of them; where members lie more "
+		  "than three hops from the root, as on a torus, then trees of few "
+		  "cables whatever their loads. Then one group less on "
 		  "the fullest cables is tried for, again and again: trees on "
 		  "cables above that are grown anew around them, where members "
 		  "may hang deeper than their distance from the root, and cables "

@@ -19,6 +19,7 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 	struct fab_negotiation n = {.options = &limited,
 				    .n_rounds = ROUNDS,
 				    .n_attempts = ATTEMPTS,
+				    .has_swaps = true,
 				    .is_told = true};
 
 	if (o->time_limit_s > 0)
@@ -55,8 +56,10 @@ static void scratch_free(void *scratch)
 const struct fab_mcast_engine fab_mcast_optimal = {
 	.name = "optimal",
 	.summary = "trees of balanced, then a search for better ones until the bound",
-	.manual = "What `balanced` does, and then the same search again from other "
-		  "prices and roots, until the largest load is that of a lower bound, "
+	.manual = "What `balanced` does; then single paths of all trees swapped for "
+		  "cheaper ones while that helps; and then the same search again "
+		  "from other prices and roots, until the largest load is that of a "
+		  "lower bound, "
 		  "four targets in a row were given up after thirty rounds without "
 		  "progress each, `--time-limit` is over, or it is interrupted: then "
 		  "the trees are the best that there were. `ended` says which. Never "

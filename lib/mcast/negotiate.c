@@ -24,6 +24,9 @@ static const double EXCESS = 4, EXCESS_GROWTH = 1.3, EXCESS_MAX = 1e6, FACTOR_ST
  * levels that differ by less are equal. */
 static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + 1e-9;
 
+/* Prices are flat when they rise up to so many times the largest load. */
+static const double FLATNESS = 3;
+
 /* Groups between two looks at the clock. */
 enum { LOOK = 16 };
 
@@ -44,6 +47,9 @@ struct negotiation {
 	double kept_max; /* of the best trees so far */
 	uint32_t kept_at_max;
 	struct fab_forest kept;
+	struct fab_reroute_try how;
+	bool is_starting;
+	uint64_t first_step;	    /* cables looked at until the start was over */
 	enum fab_mcast_ended ended; /* DONE: not yet */
 };
 
@@ -131,7 +137,8 @@ static bool is_over(struct negotiation *x, uint32_t done)
 {
 	const struct fab_mcast_options *o = x->o->options;
 
-	if (x->o->n_steps && fab_reroute_steps(x->reroute) > x->o->n_steps)
+	if (x->o->n_steps && !x->is_starting &&
+	    fab_reroute_steps(x->reroute) - x->first_step > x->o->n_steps)
 		x->ended = FAB_ENDED_STALL;
 	if (o->until > 0 && fab_now() > o->until)
 		x->ended = FAB_ENDED_TIME;
@@ -147,8 +154,10 @@ static bool is_over(struct negotiation *x, uint32_t done)
 /* Every group that is above the target when its turn comes; false: it is time to stop. */
 static bool run_round(struct negotiation *x)
 {
-	uint32_t n = x->s->problem->groups->n, n_moved = 0;
-	uint32_t shift = (uint32_t)(fab_mix64(x->turn ^ x->o->options->seed) % n);
+	uint32_t n = x->s->problem->groups->n, n_moved = 0, shift;
+
+	x->how.turn = x->turn;
+	shift = (uint32_t)(fab_mix64(x->turn ^ x->o->options->seed) % n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		/* forth and back by turns, so that none is always last */
@@ -157,7 +166,7 @@ static bool run_round(struct negotiation *x)
 		group -= group >= n ? n : 0;
 		if (!is_above(x, group))
 			continue;
-		fab_reroute_group(x->reroute, &x->revision, &x->prices, group, x->turn);
+		fab_reroute_group(x->reroute, &x->revision, &x->prices, group, &x->how);
 		if (++n_moved % LOOK == 0 && is_over(x, i))
 			return false;
 	}
@@ -177,6 +186,7 @@ static bool reach_target(struct negotiation *x)
 	least = x->excess;
 	while (x->excess && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, excess);
+		x->how.least = excess;
 		if (!run_round(x))
 			return false;
 		measure(x);
@@ -215,9 +225,57 @@ static bool has_nearer(struct negotiation *x)
 	return true;
 }
 
+/* Every group once at prices that rise smoothly up to `max`; false: it is time to stop.
+ */
+static bool pass(struct negotiation *x, enum fab_reroute_how how, double max)
+{
+	x->how = (struct fab_reroute_try){.how = how};
+	x->target = 0;
+	fab_prices_set_smooth(&x->prices, max);
+	if (!run_round(x))
+		return false;
+	measure(x);
+	keep_best(x);
+	return true;
+}
+
+/* Trees of few cables, though maybe many on one: what they cost at first. */
+static bool start_afresh(struct negotiation *x)
+{
+	bool goes_on;
+
+	x->is_starting = true;
+	goes_on = pass(x, FAB_REROUTE_DEEP, FLATNESS * x->max);
+	x->is_starting = false;
+	x->first_step = fab_reroute_steps(x->reroute);
+	return goes_on;
+}
+
+/* Swap paths of all trees while that helps. */
+static bool swap_paths(struct negotiation *x)
+{
+	double max;
+	uint32_t n_at_max;
+
+	do {
+		max = x->kept_max;
+		n_at_max = x->kept_at_max;
+		if (is_least(x))
+			return true;
+		if (!pass(x, FAB_REROUTE_PATHS, x->max))
+			return false;
+	} while (x->kept_max < max || x->kept_at_max < n_at_max);
+	return true;
+}
+
 static void negotiate(struct negotiation *x)
 {
 	uint32_t given_up = 0;
+
+	if (x->o->is_fresh && !is_least(x) && !start_afresh(x))
+		return;
+	if (x->o->has_swaps && !swap_paths(x))
+		return;
 
 	while (x->ended == FAB_ENDED_DONE) {
 		if (is_least(x)) {
@@ -225,6 +283,8 @@ static void negotiate(struct negotiation *x)
 			break;
 		}
 		set_target(x);
+		x->how.how = x->o->has_swaps && given_up % 2 ? FAB_REROUTE_BOTH
+							     : FAB_REROUTE_ROOTS;
 		if (reach_target(x) || x->ended != FAB_ENDED_DONE)
 			continue;
 		restore_best(x);

@@ -5,6 +5,10 @@
  * meanwhile, and a cable that too many want for long becomes expensive (McMurchie and
  * Ebeling 1995, for the wires of chips). When none is above the target, the next one is
  * one less.
+ *
+ * Before that all trees may be grown again with few cables where members lie far apart,
+ * and paths of all trees swapped at prices that rise smoothly with the load: what is
+ * negotiated then starts from less load in all.
  */
 #pragma once
 
@@ -17,6 +21,8 @@ struct fab_negotiation {
 	uint32_t n_rounds;   /* give a target up after so many rounds over the groups
 				that brought nothing */
 	uint32_t n_attempts; /* and stop after so many targets given up */
+	bool is_fresh;	     /* first all trees of few cables, whatever the loads */
+	bool has_swaps;	     /* paths are swapped, too (mcast/path_swap.h) */
 	bool is_told;	     /* what is reached is reported (base/progress.h) */
 };
 

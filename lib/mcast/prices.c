@@ -14,6 +14,9 @@ static const double FACTOR = 4, GUARD = 4096, FORBIDDEN = 1e15, FLOOR = 1e-9;
  * because of rounding. */
 static const double TARGET_FLOOR = 1e-3, LEVEL_ROUNDING = 1 + 1e-12;
 
+/* Of prices that rise smoothly. */
+static const double SLOPE = 10, POWER = 6;
+
 /* Groups in excess that are told apart. */
 enum { EXCESS = 64 };
 
@@ -64,7 +67,10 @@ static void set_below(struct fab_prices *p, uint32_t target, double floor)
 /* Of weighted loads: up to the target a step costs FACTOR, above it `over` each. */
 static void set_steps(struct fab_prices *p, double target, double floor, double over)
 {
+	double step = p->state->problem->weights->step;
+
 	p->limit = target * LEVEL_ROUNDING;
+	p->per_step = step > 0 ? 1 / step : 1;
 	p->over = over;
 	p->by_gap = fab_realloc(p->by_gap, FAB_PRICES_PARTS * FAB_PRICES_STEPS + 1,
 				sizeof(*p->by_gap));
@@ -103,6 +109,28 @@ void fab_prices_set_target(struct fab_prices *p, double target, double excess)
 	set_below(p, whole, TARGET_FLOOR);
 	for (uint32_t load = whole; load < p->n; load++)
 		p->by_load[load] = excess * (load - whole + 1);
+}
+
+/* `share` of the largest load. */
+static double smooth(double share)
+{
+	return 1 + SLOPE * pow(share, POWER);
+}
+
+void fab_prices_set_smooth(struct fab_prices *p, double max)
+{
+	const double parts = FAB_PRICES_PARTS * FAB_PRICES_STEPS;
+
+	if (!p->state) {
+		set_below(p, (uint32_t)max, 1);
+		for (uint32_t load = 0; load < p->n; load++)
+			p->by_load[load] = smooth((load + 1) / max);
+		return;
+	}
+	set_steps(p, max, 1, smooth(1));
+	p->per_step = FAB_PRICES_STEPS / max;
+	for (int i = 0; i <= FAB_PRICES_PARTS * FAB_PRICES_STEPS; i++)
+		p->by_gap[i] = smooth(1 - i / parts);
 }
 
 double fab_prices_sum(const struct fab_prices *p, const uint32_t *cable, uint64_t n)

@@ -49,6 +49,11 @@ void fab_prices_set_limit(struct fab_prices *prices, double target);
  * O(target). */
 void fab_prices_set_target(struct fab_prices *prices, double target, double excess);
 
+/* Prices that rise smoothly with the load, so that trees of few cables are cheap: an
+ * empty cable costs 1, one that reaches the largest load `max` eleven times as much.
+ * O(max). */
+void fab_prices_set_smooth(struct fab_prices *prices, double max);
+
 /* The level (fab_mcast_level()) of a cable with the group at hand on it, too. O(1). */
 static inline double fab_prices_level(const struct fab_prices *p, uint32_t cable)
 {

@@ -6,6 +6,7 @@
 #include "mcast/cheap_tree.h"
 #include "mcast/choose.h"
 #include "mcast/deep_tree.h"
+#include "mcast/path_swap.h"
 #include "mcast/root_prices.h"
 
 #include <stdlib.h>
@@ -14,6 +15,10 @@
 /* Roots beside the old one: the cheapest of all where they can be compared, else the one
  * of least load and some by chance; of those that get a deep tree, too, at most. */
 enum { CHEAPEST_ROOTS = 2, DRAWN_ROOTS = 4, DEEP_ROOTS = 3 };
+
+/* Members that are no farther than this from the root are near it: there is little to be
+ * gained by deeper trees of another shape. */
+enum { NEAR = 3 };
 
 /* What counts as cheaper: less than rounding could make it. */
 static const double CHEAPER = 1 - 1e-9;
@@ -30,6 +35,7 @@ struct fab_reroute {
 	struct fab_root_prices *root_prices;
 	struct fab_cheap_tree *cheap;
 	struct fab_deep_tree *deep;
+	struct fab_path_swap *swap;
 	struct {
 		uint32_t root, n;
 		double price;
@@ -59,6 +65,7 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 	r->root_prices = fab_root_prices_new(p);
 	r->cheap = fab_cheap_tree_new(p);
 	r->deep = fab_deep_tree_new(p);
+	r->swap = fab_path_swap_new(p);
 	r->best.sw = FAB_NEW(n, uint32_t);
 	r->best.cable = FAB_NEW(n, uint32_t);
 	return r;
@@ -73,6 +80,7 @@ void fab_reroute_free(struct fab_reroute *r)
 	fab_root_prices_free(r->root_prices);
 	fab_cheap_tree_free(r->cheap);
 	fab_deep_tree_free(r->deep);
+	fab_path_swap_free(r->swap);
 	free(r->parent);
 	free(r->best.sw);
 	free(r->best.cable);
@@ -128,23 +136,58 @@ static void try_root(struct fab_reroute *r, const struct fab_prices *prices,
 		     fab_deep_tree_sw(r->deep), fab_deep_tree_cable(r->deep));
 }
 
-/* The roots to be tried: writes them to `root`, returns how many. */
-static uint32_t choose_roots(struct fab_reroute *r, const struct fab_prices *prices,
-			     uint32_t group, uint32_t old, uint64_t seed, uint32_t *root)
+/* Paths of the old tree swapped for cheaper ones. */
+static void swap_paths(struct fab_reroute *r, const struct fab_revision *revision,
+		       const struct fab_prices *prices, uint32_t group, double least)
 {
-	const struct fab_mcast_problem *p = r->s->problem;
-	const uint32_t *sw = p->groups->sw + p->groups->sw_first[group];
-	uint32_t n_sw = fab_group_n_switches(p->groups, group), n = 1, found;
+	const struct fab_groups *g = r->s->problem->groups;
+	struct fab_path_swap *x = r->swap;
+	uint32_t root = fab_revision_root(revision, group);
+	double price;
+
+	if (!fab_revision_size(revision, group))
+		return;
+	fab_path_swap_take(x, g->sw + g->sw_first[group], fab_group_n_switches(g, group),
+			   fab_revision_size(revision, group),
+			   fab_revision_switches(revision, group),
+			   fab_revision_cables(revision, group));
+	price = fab_path_swap_run(x, prices, r->height, least);
+	r->steps += fab_path_swap_steps(x);
+	if (!(price < r->best.price * CHEAPER))
+		return;
+	root = fab_path_swap_root(x, r->height, root);
+	fab_path_swap_hang(x, root);
+	keep_cheaper(r, root, price, fab_path_swap_n_edges(x), fab_path_swap_sw(x),
+		     fab_path_swap_cable(x));
+}
+
+/* Candidates of the group at hand, and the height that its tree may have. */
+static const uint64_t *find_candidates(struct fab_reroute *r, uint32_t group)
+{
+	const struct fab_groups *g = r->s->problem->groups;
 	const uint64_t *bits = r->one->bits;
 
-	root[0] = old;
 	if (group < r->roots.n) {
 		bits = fab_roots_bits(&r->roots, group);
 		r->height = fab_roots_radius(&r->roots, group);
 	} else {
-		r->height = fab_roots_one_find(r->one, sw, n_sw);
+		r->height = fab_roots_one_find(r->one, g->sw + g->sw_first[group],
+					       fab_group_n_switches(g, group));
 	}
 	r->height += r->options->height_slack;
+	return bits;
+}
+
+/* The roots to be tried: writes them to `root`, returns how many. */
+static uint32_t choose_roots(struct fab_reroute *r, const struct fab_prices *prices,
+			     const uint64_t *bits, uint32_t group, uint32_t old,
+			     uint64_t seed, uint32_t *root)
+{
+	const struct fab_mcast_problem *p = r->s->problem;
+	const uint32_t *sw = p->groups->sw + p->groups->sw_first[group];
+	uint32_t n_sw = fab_group_n_switches(p->groups, group), n = 1, found;
+
+	root[0] = old;
 	found = fab_root_prices_best(r->root_prices, prices, sw, n_sw, bits, r->height,
 				     seed, CHEAPEST_ROOTS, root + n);
 	if (found)
@@ -181,19 +224,13 @@ static uint8_t height_of_best(struct fab_reroute *r, uint32_t group)
 	return height;
 }
 
-void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
-		       struct fab_prices *prices, uint32_t group, uint64_t turn)
+/* Trees of several roots. */
+static void try_roots(struct fab_reroute *r, const struct fab_prices *prices,
+		      const uint64_t *bits, uint32_t group, uint32_t old, uint64_t seed)
 {
-	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2], n;
-	uint32_t old = fab_revision_root(revision, group);
-	uint64_t seed = fab_mix64(fab_mix64(r->options->seed ^ turn << 32) ^ group);
+	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2];
+	uint32_t n = choose_roots(r, prices, bits, group, old, seed, root);
 
-	fab_revision_take_out(revision, group);
-	fab_prices_set_group(prices, group);
-	r->best.root = FAB_NONE;
-	r->best.price = fab_prices_sum(prices, fab_revision_cables(revision, group),
-				       fab_revision_size(revision, group));
-	n = choose_roots(r, prices, group, old, seed, root);
 	for (uint32_t i = 0; i < n; i++) {
 		bool is_new = true;
 
@@ -202,6 +239,28 @@ void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
 		if (is_new)
 			try_root(r, prices, group, root[i], i < DEEP_ROOTS, seed);
 	}
+}
+
+void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
+		       struct fab_prices *prices, uint32_t group,
+		       const struct fab_reroute_try *how)
+{
+	uint32_t old = fab_revision_root(revision, group);
+	uint64_t seed = fab_mix64(fab_mix64(r->options->seed ^ how->turn << 32) ^ group);
+	const uint64_t *bits = find_candidates(r, group);
+
+	fab_revision_take_out(revision, group);
+	fab_prices_set_group(prices, group);
+	r->best.root = FAB_NONE;
+	r->best.price = fab_prices_sum(prices, fab_revision_cables(revision, group),
+				       fab_revision_size(revision, group));
+	if (how->how == FAB_REROUTE_DEEP && r->height > NEAR)
+		try_root(r, prices, group, old, true, seed);
+	if (how->how == FAB_REROUTE_PATHS || how->how == FAB_REROUTE_BOTH)
+		swap_paths(r, revision, prices, group, how->least);
+	if (how->how == FAB_REROUTE_ROOTS ||
+	    (how->how == FAB_REROUTE_BOTH && r->best.price >= how->least))
+		try_roots(r, prices, bits, group, old, seed);
 	if (r->best.root == FAB_NONE)
 		fab_revision_put_back(revision, group);
 	else

@@ -44,6 +44,13 @@ static inline const uint32_t *fab_revision_cables(const struct fab_revision *r,
 	return r->s->forest.cable + r->s->forest.first[group];
 }
 
+/* [size] switches that the cables hang on their parents, as long. */
+static inline const uint32_t *fab_revision_switches(const struct fab_revision *r,
+						    uint32_t group)
+{
+	return r->s->forest.sw + r->s->forest.first[group];
+}
+
 /* Take the tree out of the loads and uses. It can still be read, and put back. O(edges).
  */
 void fab_revision_take_out(struct fab_revision *r, uint32_t group);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A tree made cheaper piece by piece: a path between two switches that matter (members
+ * and branches) is taken out, and the two halves are joined by the cheapest path there is
+ * between any switches of the two, as long as the tree stays as low as it has to be.
+ *
+ * Of a tree without root that asks for no more than this: no two members are farther
+ * apart in it than twice the height. Then its middle is a root.
+ */
+#pragma once
+
+#include "mcast/prices.h"
+
+struct fab_path_swap; /* room for one tree */
+
+struct fab_path_swap *fab_path_swap_new(const struct fab_mcast_problem *problem);
+void fab_path_swap_free(struct fab_path_swap *x);
+
+/* The tree at hand: n_edges edges over the switches member[n_members] of a group, and
+ * maybe others. Copied. O(edges). */
+void fab_path_swap_take(struct fab_path_swap *x, const uint32_t *member,
+			uint32_t n_members, uint32_t n_edges, const uint32_t *sw,
+			const uint32_t *cable);
+/*
+ * Try each path that costs `least` or more once, dearest first; returns what the tree
+ * costs in the end. Members are at most 2 * height hops apart, as they have to be before.
+ * O(paths * (edges + cables within reach * log(cables))).
+ */
+double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *prices,
+			 unsigned height, double least);
+
+/* The switch of the tree nearest to its middle; `old` if that is as low as `height`.
+ * O(edges). */
+uint32_t fab_path_swap_root(struct fab_path_swap *x, unsigned height, uint32_t old);
+/* Edges as seen from a root in the tree: edge i hangs sw()[i] on its parent by
+ * cable()[i]. O(edges). */
+void fab_path_swap_hang(struct fab_path_swap *x, uint32_t root);
+uint32_t fab_path_swap_n_edges(const struct fab_path_swap *x);
+const uint32_t *fab_path_swap_sw(const struct fab_path_swap *x);
+const uint32_t *fab_path_swap_cable(const struct fab_path_swap *x);
+/* Cables that were looked at since take(). O(1). */
+uint64_t fab_path_swap_steps(const struct fab_path_swap *x);
