@@ -110,6 +110,8 @@ static const struct {
 	{"@METRICS_SIM_LIST@", sim_columns, &sim_n_columns},
 	{"@METRICS_LAUNCH_STAGES_LIST@", launch_stages_columns, &launch_stages_n_columns},
 	{"@METRICS_LAUNCH_FENCE_LIST@", launch_fence_columns, &launch_fence_n_columns},
+	{"@METRICS_LAUNCH_MODEX_LIST@", launch_modex_columns, &launch_modex_n_columns},
+	{"@METRICS_LAUNCH_FAULTS_LIST@", launch_faults_columns, &launch_faults_n_columns},
 	{"@METRICS_LAUNCH_SIZE_LIST@", launch_size_columns, &launch_size_n_columns},
 	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
 };

@@ -98,3 +98,70 @@ const struct fab_column launch_stages_columns[] = {
 };
 #undef AT
 const size_t launch_stages_n_columns = FAB_COUNT(launch_stages_columns);
+
+#define AT(member) FAB_AT(struct launch_modex_row, member)
+const struct fab_column launch_modex_columns[] = {
+	{"method", FAB_TEXT, "direct: each asks; full: a fence brings all", 0,
+	 AT(method)},
+	{"fence", FAB_TEXT, "that fence", 0, AT(fence)},
+	{"degree", FAB_REAL, "peers of a process, the mean", 0, AT(degree),
+	 FAB_METRIC_PLAIN},
+	{"total_us", FAB_REAL, "until the last process has its data, us", 0, AT(total_us),
+	 FAB_METRIC_LESS},
+	{"mean_us", FAB_REAL, "of a process, us", FAB_COL_EXTRA, AT(mean_us),
+	 FAB_METRIC_LESS},
+	{"gets", FAB_NUMBER, "Gets of all processes", FAB_COL_EXTRA, AT(gets),
+	 FAB_METRIC_PLAIN},
+	{"local", FAB_NUMBER, "of these for the own node", FAB_COL_EXTRA, AT(local),
+	 FAB_METRIC_PLAIN},
+	{"requests", FAB_NUMBER, "requests between nodes", 0, AT(requests),
+	 FAB_METRIC_LESS},
+	{"shared", FAB_NUMBER, "Gets answered by what another process asked for",
+	 FAB_COL_EXTRA, AT(shared), FAB_METRIC_MORE},
+	{"most_served", FAB_NUMBER, "requests of the server that has most", 0,
+	 AT(most_served), FAB_METRIC_LESS},
+	{"longest_wait_us", FAB_REAL, "of a request, before it is served, us", 0,
+	 AT(longest_wait_us), FAB_METRIC_LESS},
+	{"busy_share", FAB_REAL, "share of the time that server works", FAB_COL_EXTRA,
+	 AT(busy_share), FAB_METRIC_PLAIN},
+	{"memory_bytes", FAB_REAL,
+	 "what a node keeps of all of them, of PMI-1 once a process, B", 0,
+	 AT(memory_bytes), FAB_METRIC_LESS},
+	{"memory_each_bytes", FAB_REAL, "the same with a copy for each process, B",
+	 FAB_COL_EXTRA, AT(memory_each_bytes), FAB_METRIC_LESS},
+	{"model", FAB_BOOL, "by formula, not followed Get by Get", FAB_COL_EXTRA,
+	 AT(is_model)},
+};
+#undef AT
+const size_t launch_modex_n_columns = FAB_COUNT(launch_modex_columns);
+
+#define AT(member) FAB_AT(struct launch_faults_row, member)
+const struct fab_column launch_faults_columns[] = {
+	{"placement", FAB_TEXT, "near, far, or worst of all", 0, AT(placement)},
+	{"nodes", FAB_UINT, "nodes of the job", FAB_COL_EXTRA, AT(nodes),
+	 FAB_METRIC_PLAIN},
+	{"failures", FAB_UINT, "nodes that fail together", 0, AT(failures),
+	 FAB_METRIC_PLAIN},
+	{"first_s", FAB_REAL, "until a node knows of one", FAB_COL_SECONDS, AT(first_s),
+	 FAB_METRIC_LESS},
+	{"stable_s", FAB_REAL, "until all know of all; null: some never do",
+	 FAB_COL_SECONDS, AT(stable_s), FAB_METRIC_LESS},
+	{"repaired_s", FAB_REAL, "until each survivor is observed again", FAB_COL_SECONDS,
+	 AT(repaired_s), FAB_METRIC_LESS},
+	{"bound_s", FAB_REAL, "the bound for stable_s", FAB_COL_SECONDS, AT(bound_s),
+	 FAB_METRIC_LESS},
+	{"within", FAB_BOOL, "it is kept", FAB_COL_BAD_IF_NO, AT(within)},
+	{"proven", FAB_BOOL, "it is proven for so many failures", FAB_COL_EXTRA,
+	 AT(proven)},
+	{"news", FAB_UINT, "messages with news", 0, AT(news), FAB_METRIC_LESS},
+	{"most_news", FAB_UINT, "the same of one node, the most", 0, AT(most_news),
+	 FAB_METRIC_LESS},
+	{"placements", FAB_UINT, "placements that were followed", FAB_COL_EXTRA,
+	 AT(placements), FAB_METRIC_PLAIN},
+	{"mpd_parts", FAB_UINT, "parts that MPD's ring falls into", 0, AT(mpd_parts),
+	 FAB_METRIC_LESS},
+	{"mpd_largest", FAB_UINT, "daemons of the largest part", FAB_COL_EXTRA,
+	 AT(mpd_largest), FAB_METRIC_MORE},
+};
+#undef AT
+const size_t launch_faults_n_columns = FAB_COUNT(launch_faults_columns);

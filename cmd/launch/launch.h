@@ -16,7 +16,9 @@
 enum launch_verb {
 	LAUNCH_STAGES,
 	LAUNCH_FENCE,
+	LAUNCH_MODEX,
 	LAUNCH_SIZE,
+	LAUNCH_FAULTS,
 };
 
 enum { LAUNCH_MAX_LIST = 1000 };
@@ -55,6 +57,14 @@ struct launch_params {
 	uint32_t respawn;
 	double goal_s;
 	struct fab_cli_plot plot;
+
+	/* modex */
+	const char *peers;
+	bool no_cache, has_peers;
+
+	/* faults */
+	FAB_VEC(uint32_t) failures;
+	bool exhaustive, has_failures;
 
 	/* size */
 	const char *keys_text;
@@ -143,7 +153,9 @@ struct launch_work {
 };
 extern const struct launch_work launch_stages;
 extern const struct launch_work launch_fence;
+extern const struct launch_work launch_modex;
 extern const struct launch_work launch_size;
+extern const struct launch_work launch_faults;
 
 /*
  * The end of every verb: a report by `print` and, with --store, a run made by `keep`, all
@@ -195,3 +207,22 @@ struct launch_stages_row {
 };
 extern const struct fab_column launch_stages_columns[];
 extern const size_t launch_stages_n_columns;
+
+struct launch_modex_row {
+	const char *method, *fence;
+	double degree, total_us, mean_us, gets, local, requests, shared, most_served;
+	double longest_wait_us, busy_share, memory_bytes, memory_each_bytes;
+	bool is_model;
+};
+extern const struct fab_column launch_modex_columns[];
+extern const size_t launch_modex_n_columns;
+
+struct launch_faults_row {
+	const char *placement;
+	uint32_t nodes;
+	uint64_t failures, news, most_news, placements, mpd_parts, mpd_largest;
+	double first_s, stable_s, repaired_s, bound_s;
+	bool within, proven;
+};
+extern const struct fab_column launch_faults_columns[];
+extern const size_t launch_faults_n_columns;

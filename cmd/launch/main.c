@@ -7,6 +7,8 @@
 #include "base/num.h"
 #include "boot/units.h"
 #include "launch.h"
+#include "launch/detector.h"
+#include "launch/peers.h"
 #include "unicast/engine.h"
 
 static const struct fab_verb verbs[] = {
@@ -17,16 +19,23 @@ static const struct fab_verb verbs[] = {
 	[LAUNCH_FENCE] = {"fence", "FABRIC",
 			  "how long fences take here, by algorithm, size and nodes: by "
 			  "formula and on the tables"},
+	[LAUNCH_MODEX] = {"modex", "[FABRIC]",
+			  "what asking directly takes beside a full fence, for whom each "
+			  "process talks to"},
 	[LAUNCH_SIZE] = {"size", "",
 			 "what a node contributes to a fence, exactly, and what each "
 			 "optimisation of PMIx is worth"},
+	[LAUNCH_FAULTS] =
+		{"faults", "",
+		 "how soon all know which nodes have failed, and what MPD's ring "
+		 "falls into"},
 	{0},
 };
 
 static const struct launch_work *const works[] = {
-	[LAUNCH_STAGES] = &launch_stages,
-	[LAUNCH_FENCE] = &launch_fence,
-	[LAUNCH_SIZE] = &launch_size,
+	[LAUNCH_STAGES] = &launch_stages, [LAUNCH_FENCE] = &launch_fence,
+	[LAUNCH_MODEX] = &launch_modex,	  [LAUNCH_SIZE] = &launch_size,
+	[LAUNCH_FAULTS] = &launch_faults,
 };
 
 /* The next part of a list between commas; false at the end. */
@@ -36,6 +45,30 @@ static bool next_part(const char **at, size_t *len)
 		return false;
 	*len = strcspn(*at, ",");
 	return true;
+}
+
+static int take_failures(void *params, const char *arg, struct fab_err *err)
+{
+	struct launch_params *p = params;
+	size_t len;
+
+	p->failures.n = 0;
+	for (const char *at = arg; next_part(&at, &len);
+	     at = at[len] ? at + len + 1 : NULL) {
+		uint64_t n;
+
+		if (!fab_parse_u64(at, len, 1, FAB_DETECTOR_FAILURES_MAX, &n))
+			return fab_fail(err, EINVAL,
+					"'%.*s' is no number of failures: expected 1 to "
+					"%d",
+					len < 60 ? (int)len : 60, at,
+					FAB_DETECTOR_FAILURES_MAX);
+		if (p->failures.n == LAUNCH_MAX_LIST)
+			return fab_fail(err, EINVAL, "more than %d numbers",
+					LAUNCH_MAX_LIST);
+		FAB_PUSH(&p->failures, (uint32_t)n);
+	}
+	return 0;
 }
 
 static int take_nodes(void *params, const char *arg, struct fab_err *err)
@@ -122,6 +155,14 @@ static int check_constant(const char *arg, struct fab_err *err)
 
 	fab_launch_params_init(&scratch);
 	return fab_launch_params_set(&scratch, arg, err);
+}
+
+/* --peers: its text; a file that it names is an input. */
+static int check_peers(const char *arg, struct fab_err *err)
+{
+	if (!strncmp(arg, "file:", 5) && arg[5])
+		fab_cli_note_input("--peers", arg + 5);
+	return fab_peers_check(arg, err);
 }
 
 static int check_fences(const struct fab_chosen_list *list, struct fab_err *err)
@@ -211,6 +252,20 @@ static const struct fab_option options[] = {
 	{"shard", "K/N", "Only part K of N of the cases; parts are merged in a database",
 	 FAB_TAKES_SHARD, TO(shard)},
 
+	{.help = "Direct exchange:"},
+	{"peers", "SPEC", "Whom each process talks to (default stencil:3): @PEERS@",
+	 FAB_TAKES_TEXT, TO(peers), .check = check_peers, .flag = TO(has_peers),
+	 .preset = "stencil:3"},
+	{"no-cache", NULL, "Every process asks itself, a node keeps nothing",
+	 FAB_TAKES_NOTHING, TO(no_cache)},
+
+	{.help = "Failures:"},
+	{"failures", "LIST",
+	 "Nodes that fail together, separated by commas (default 1,2)", FAB_TAKES_OTHER,
+	 .take = take_failures, .flag = TO(has_failures), .preset = "1,2"},
+	{"exhaustive", NULL, "Follow every placement of the failures, not two",
+	 FAB_TAKES_NOTHING, TO(exhaustive)},
+
 	{.help = "Constants:"},
 	{"params", "FILE", "Take constants from FILE, such as calibrate writes",
 	 FAB_TAKES_INPUT, TO(params_path)},
@@ -250,6 +305,8 @@ static const struct fab_relation relations[] = {
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
 	{"iface,wireup,stage-in,socket-store,goal,respawn,plot", FAB_GOES_WITH,
 	 "VERB=stages"},
+	{"peers,no-cache", FAB_GOES_WITH, "VERB=modex"},
+	{"failures,exhaustive", FAB_GOES_WITH, "VERB=faults"},
 	{"node-list,node-file", FAB_APART},
 	{"node-list,node-file", FAB_GOES_WITH, "FABRIC"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
@@ -323,6 +380,7 @@ int main(int argc, char **argv)
 
 	free(p.keys.of.v);
 	free(p.nodes.v);
+	free(p.failures.v);
 	free(p.bytes.v);
 	free_orders(&p);
 	free(p.orders.v);

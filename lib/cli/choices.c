@@ -10,6 +10,7 @@
 #include "export/boot.h"
 #include "launch/fence.h"
 #include "launch/nodes.h"
+#include "launch/peers.h"
 #include "launch/size.h"
 #include "launch/stages.h"
 #include "mcast/engine.h"
@@ -30,6 +31,7 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"SWITCHES", &fab_sim_switch_choices},
 	{"FENCES", &fab_fence_choices},
 	{"ORDERS", &fab_node_order_choices},
+	{"PEERS", &fab_peers_choices},
 	{"INTERFACES", &fab_launch_interfaces},
 	{"WIREUPS", &fab_launch_wireups},
 	{"STAGE_INS", &fab_stage_ins},
