@@ -80,6 +80,8 @@
 #include "launch/fence_paths.h"
 #include "launch/fence_run.h"
 #include "launch/fence_sim.h"
+#include "launch/calibrate.h"
+#include "launch/locks.h"
 #include "launch/nodes.h"
 #include "launch/peers.h"
 #include "launch/params.h"
