@@ -25,6 +25,7 @@ enum {
 	WARM_MOST = 160,    /* windows */
 	SAMPLE = 64,
 	STEPS = 64, /* of the measured time, between which it is looked at */
+	STEP_ENDS = 1 << 17, /* endpoints times idle latencies of a step, most */
 };
 
 /* What a part tells the others. */
@@ -190,9 +191,12 @@ static void look(struct run *r)
 	}
 }
 
-/* On to `until`, in steps. */
+/* On to `until`, in steps: no longer ones than an interrupt may wait for. */
 static void go_on(struct run *r, uint64_t until, uint64_t step)
 {
+	uint64_t most = r->idle_latency * (1 + STEP_ENDS / (r->s->net.n_ends + 1));
+
+	step = step < most ? step : most;
 	while (r->now < until && !r->is_over) {
 		r->now = until - r->now > step ? r->now + step : until;
 		run_until(r->s, r->now);
