@@ -109,6 +109,7 @@
 #include "rdma/cost.h"
 #include "rdma/rdma.h"
 #include "rdma/pattern.h"
+#include "rdma/plan.h"
 #include "rdma/window.h"
 #include "sim/sim.h"
 #include "source/source.h"

@@ -20,6 +20,7 @@
 #include "faults/faults.h"
 #include "launch/launch.h"
 #include "mcroute/mcroute.h"
+#include "rdma/fabric_rdma.h"
 #include "sim/fabric_sim.h"
 
 enum kind { MAN, SHELL, ZSH };
@@ -112,6 +113,7 @@ static const struct {
 	{"@METRICS_LAUNCH_FENCE_LIST@", launch_fence_columns, &launch_fence_n_columns},
 	{"@METRICS_LAUNCH_MODEX_LIST@", launch_modex_columns, &launch_modex_n_columns},
 	{"@METRICS_LAUNCH_FAULTS_LIST@", launch_faults_columns, &launch_faults_n_columns},
+	{"@METRICS_RDMA_LIST@", rdma_columns, &rdma_n_columns},
 	{"@METRICS_LAUNCH_SIZE_LIST@", launch_size_columns, &launch_size_n_columns},
 	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
 };
@@ -168,8 +170,34 @@ static void print_metric_names(void)
 		}
 }
 
+/* Who keeps what under each scheme, and its bits with a window of 128. */
+static void print_schemes(void)
+{
+	puts(".TS\nl l l l r.\nscheme\tsender keeps\treceiver keeps\tanswers\tbits\n_");
+	for (size_t i = 0; i < fab_rdma_n_schemes; i++) {
+		const struct fab_rdma_scheme *s = fab_rdma_schemes[i];
+		struct fab_rdma_context c;
+
+		printf("\\fB");
+		print_text(s->name);
+		printf("\\fR\tT{\n.ad l\n%s\nT}\tT{\n.ad l\n%s\nT}\tT{\n.ad l\n%s\nT}\t",
+		       s->sender, s->receiver, s->answers);
+		if (fab_rdma_cost(s->name, 128, &fab_rdma_widths, &c))
+			printf("%llu\n", (unsigned long long)c.bits);
+		else
+			puts("\\-");
+	}
+	fputs(".TE", stdout);
+}
+
 static size_t fill_metrics(const char *at)
 {
+	static const char schemes[] = "@RDMA_SCHEME_TABLE@";
+
+	if (!strncmp(at, schemes, sizeof(schemes) - 1)) {
+		print_schemes();
+		return sizeof(schemes) - 1;
+	}
 	if (!strncmp(at, "@METRICS@", 9)) {
 		print_metric_names();
 		return 9;

@@ -14,6 +14,7 @@
 #include "launch/size.h"
 #include "launch/stages.h"
 #include "mcast/engine.h"
+#include "rdma/pattern.h"
 #include "sim/sim.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"
@@ -35,6 +36,9 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"INTERFACES", &fab_launch_interfaces},
 	{"WIREUPS", &fab_launch_wireups},
 	{"STAGE_INS", &fab_stage_ins},
+	{"RDMA_SCHEMES", &fab_rdma_scheme_choices},
+	{"RDMA_PATTERNS", &fab_rdma_pattern_choices},
+	{"RDMA_ROUTES", &fab_rdma_route_choices},
 	{"LAYOUTS", &fab_size_layouts},
 	{"OPTIMISATIONS", &fab_size_opts},
 };

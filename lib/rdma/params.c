@@ -64,7 +64,7 @@ static struct fab_choice route_at(size_t i)
 {
 	const struct fab_rdma_route *t = &fab_rdma_routes[i];
 
-	return (struct fab_choice){t->name, t->summary, t->manual, false};
+	return (struct fab_choice){t->name, t->summary, t->manual, true};
 }
 
 const struct fab_choices fab_rdma_route_choices = {

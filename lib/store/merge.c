@@ -11,7 +11,7 @@
 
 static const char sets_unit[] = "sets of faults", trials_unit[] = "trials",
 		  batches_unit[] = "batches", parts_unit[] = "parts",
-		  fences_unit[] = "fences";
+		  fences_unit[] = "fences", points_unit[] = "points";
 
 static const struct fab_store_shard *shard_of(const struct fab_merging *m)
 {
@@ -209,7 +209,8 @@ static int merge_results(const struct fab_merging *m, struct fab_err *err)
 
 		r->algorithm = first->results[k].algorithm;
 		rc = merge_details(m, k, r, err);
-		if (!rc && (is_unit(m, trials_unit) || is_unit(m, fences_unit)))
+		if (!rc && (is_unit(m, trials_unit) || is_unit(m, fences_unit) ||
+			    is_unit(m, points_unit)))
 			take_last_part(m, r);
 		else if (!rc)
 			rc = merge_metrics(m, k, r, err);
@@ -337,8 +338,8 @@ static void describe_run(const struct fab_merging *m)
 
 static int merge_all(const struct fab_merging *m, struct fab_err *err)
 {
-	static const char *const units[] = {sets_unit, trials_unit, batches_unit,
-					    fences_unit, parts_unit};
+	static const char *const units[] = {sets_unit,	 trials_unit, batches_unit,
+					    fences_unit, parts_unit,  points_unit};
 	bool is_known = false;
 	int rc = check_facts(m, err);
 

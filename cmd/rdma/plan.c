@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-rdma plan: the least window and timeout for a share of the ideal. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/human.h"
+#include "base/mem.h"
+#include "fabric_rdma.h"
+
+struct row {
+	const char *scheme;
+	bool found;
+	uint64_t window, window_below;
+	double rto_us, share, ci95, share_below, rto_below_us;
+	uint64_t trials, bits, contexts;
+};
+
+#define AT(member) FAB_AT(struct row, member)
+const struct fab_column rdma_plan_columns[] = {
+	{"scheme", FAB_TEXT, "reliability scheme", 0, AT(scheme)},
+	{"found", FAB_BOOL, "it reaches the target", FAB_COL_BAD_IF_NO, AT(found)},
+	{"window", FAB_UINT,
+	 "least width of its window, else the widest that was tried; null: it has none",
+	 FAB_COL_NULL_ZERO, AT(window)},
+	{"rto_us", FAB_REAL, "least timeout for it, us", 0, AT(rto_us)},
+	{"ratio_to_oracle", FAB_REAL, "what it reaches with these, simulated", 0,
+	 AT(share)},
+	{"ratio_ci95", FAB_REAL, "half of its 95 % interval; null: one run",
+	 FAB_COL_EXTRA, AT(ci95)},
+	{"window_below", FAB_UINT, "the window below; null: none", FAB_COL_NULL_ZERO,
+	 AT(window_below)},
+	{"ratio_below", FAB_REAL, "the best that it reaches with any timeout", 0,
+	 AT(share_below)},
+	{"rto_below_us", FAB_REAL, "with this timeout, us", FAB_COL_EXTRA,
+	 AT(rto_below_us)},
+	{"trials", FAB_UINT, "sets of runs that were simulated", FAB_COL_EXTRA,
+	 AT(trials)},
+	{"context_bits", FAB_UINT, "of a context with that window", FAB_COL_NULL_ZERO,
+	 AT(bits)},
+	{"contexts", FAB_UINT, "that --memory holds", FAB_COL_NULL_ZERO | FAB_COL_EXTRA,
+	 AT(contexts)},
+};
+#undef AT
+const size_t rdma_n_plan_columns = FAB_COUNT(rdma_plan_columns);
+
+struct planning {
+	struct rdma_params *p;
+	struct rdma_network net;
+	struct fab_rdma_transfers transfers;
+	struct fab_rdma_net *ready;
+	struct fab_cli_progress *progress;
+	FAB_VEC(struct row) rows;
+};
+
+static int tick(void *context, uint64_t done, uint64_t total)
+{
+	const struct planning *x = context;
+
+	fab_cli_progress_tick(x->progress, done, total);
+	return fab_cli_is_interrupted(NULL);
+}
+
+static int make_ready(struct planning *x, struct fab_rdma_problem *problem,
+		      struct fab_err *err)
+{
+	const struct rdma_params *p = x->p;
+	const struct fab_rdma_pattern_problem pattern = {.f = x->net.f,
+							 .kfat = x->net.kfat,
+							 .ends = &x->net.ends,
+							 .bytes = p->bytes,
+							 .repeats = p->repeats,
+							 .is_read = p->op == 1,
+							 .seed = p->run.seed};
+	int rc = fab_rdma_pattern_make(p->pattern, &pattern, &x->transfers, err);
+
+	if (rc)
+		return rc;
+	*problem = (struct fab_rdma_problem){.f = x->net.f,
+					     .faults = x->net.dead,
+					     .ends = &x->net.ends,
+					     .routes = x->net.routes,
+					     .transfer = x->transfers.of.v,
+					     .n_transfers = (uint32_t)x->transfers.of.n};
+	return fab_rdma_net_new(problem, &p->sim, &x->ready, err);
+}
+
+static uint64_t most_packets(const struct planning *x)
+{
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < x->transfers.of.n; i++) {
+		uint64_t n = (x->transfers.of.v[i].bytes + x->p->mtu - 1) / x->p->mtu;
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
+		    const struct fab_rdma_plan *plan)
+{
+	struct fab_rdma_context c;
+	struct row row = {
+		.scheme = scheme->name,
+		.found = plan->is_found,
+		.window = plan->answer.window,
+		.rto_us = (double)plan->answer.rto_ps / 1e6,
+		.share = plan->answer.share,
+		.ci95 = plan->answer.half,
+		.window_below = plan->below.window,
+		.share_below = plan->below.window ? plan->below.share : (double)NAN,
+		.rto_below_us = plan->below.window ? (double)plan->below.rto_ps / 1e6
+						   : (double)NAN,
+		.trials = plan->n_trials};
+
+	if (fab_rdma_cost(scheme->name,
+			  row.window ? (uint32_t)row.window : x->p->sim.window,
+			  &x->p->widths, &c)) {
+		row.bits = c.bits;
+		row.contexts = fab_rdma_contexts_in(x->p->memory, c.bits);
+	}
+	FAB_PUSH(&x->rows, row);
+}
+
+static int plan_all(struct planning *x, struct fab_err *err)
+{
+	const struct rdma_params *p = x->p;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->schemes.of.n && !rc; i++) {
+		const struct fab_rdma_scheme *scheme =
+			fab_rdma_schemes[p->schemes.of.v[i].row];
+		const struct fab_rdma_plan_question q = {.net = x->ready,
+							 .params = p->sim,
+							 .scheme = scheme,
+							 .most_packets = most_packets(x),
+							 .target = p->target,
+							 .n_runs = p->runs,
+							 .n_threads = p->run.threads,
+							 .progress = tick,
+							 .progress_context = x};
+		struct fab_rdma_plan plan;
+
+		if (scheme == &fab_rdma_scheme_oracle)
+			continue;
+		rc = fab_rdma_plan(&q, &plan, err);
+		if (!rc)
+			add_row(x, scheme, &plan);
+	}
+	return rc;
+}
+
+/* What it takes, in words; on the heap. */
+static char *row_text(const struct row *row)
+{
+	char rto[FAB_HUMAN_BYTES], *text;
+
+	fab_human_seconds(row->rto_us * 1e-6, rto);
+	text = row->window ? fab_format("W = %llu and a timeout of %s",
+					(unsigned long long)row->window, rto)
+			   : fab_format("a timeout of %s", rto);
+	fab_append(&text, "", ": %.3g %% simulated", 100 * row->share);
+	if (row->window_below)
+		fab_append(&text, "", ", %.3g %% at best with W = %llu",
+			   100 * row->share_below, (unsigned long long)row->window_below);
+	return text;
+}
+
+static void answer(struct fab_report *r, const struct planning *x)
+{
+	const struct row *best = NULL, *nearest = NULL;
+	size_t n_found = 0;
+	char *text;
+
+	for (size_t i = 0; i < x->rows.n; i++) {
+		const struct row *row = &x->rows.v[i];
+
+		n_found += row->found;
+		if (row->found && (!best || row->bits < best->bits))
+			best = row;
+		if (!nearest || row->share > nearest->share)
+			nearest = row;
+	}
+	if (best) {
+		text = row_text(best);
+		fab_report_answer(
+			r, FAB_TONE_GOOD,
+			"Take %s for %.3g %% of the ideal, with %s; of the %zu "
+			"schemes that reach it its context is the smallest (%llu "
+			"bits).",
+			best->scheme, 100 * x->p->target, text, n_found,
+			(unsigned long long)best->bits);
+		free(text);
+	} else if (nearest) {
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "No scheme reaches %.3g %% of the ideal here with any "
+				  "window and timeout; nearest is %s with %.3g %%.",
+				  100 * x->p->target, nearest->scheme,
+				  100 * nearest->share);
+	}
+	for (size_t i = 0; i < x->rows.n && best; i++)
+		if (!x->rows.v[i].found)
+			fab_report_answer(r, FAB_TONE_WARN,
+					  "%s does not reach it: %.3g %% at best.",
+					  x->rows.v[i].scheme, 100 * x->rows.v[i].share);
+}
+
+static int print(const struct planning *x, struct fab_err *err)
+{
+	struct fab_cli_results results = {.n = 0};
+	struct fab_report_options options;
+	FILE *out = fab_cli_open_report(&results, &x->p->output, &options);
+	struct fab_report *r =
+		fab_cli_begin_report(out, &options, "fabric-rdma", "results", x->net.f);
+	const struct fab_column target = {"target", FAB_REAL, "", 0};
+	int rc;
+
+	answer(r, x);
+	fab_report_text(r, "verb", "plan");
+	fab_report_field(r, &target, (union fab_cell){.real = x->p->target});
+	rdma_print_parameters(r, x->p, &x->net);
+	fab_report_uint(r, "transfers", x->transfers.of.n);
+	fab_report_table(r, "results", "Least windows and timeouts", rdma_plan_columns,
+			 rdma_n_plan_columns, x->rows.v, sizeof(*x->rows.v), x->rows.n);
+	rc = fab_report_finish(r, err);
+	return rc ? rc : fab_cli_commit_results(&results, err);
+}
+
+int rdma_plan(struct rdma_params *p, const struct fab_fabric *f, struct fab_err *err)
+{
+	struct planning x = {.p = p};
+	struct fab_rdma_problem problem;
+	int rc = rdma_set_up(p, f, &x.net, err);
+
+	if (!rc)
+		rc = make_ready(&x, &problem, err);
+	x.progress = fab_cli_progress_new(&p->run, "simulating", "runs");
+	fab_cli_catch_interrupt();
+	if (!rc)
+		rc = plan_all(&x, err);
+	fab_cli_progress_free(x.progress);
+	if (rc == -ECANCELED)
+		rc = fab_fail(err, EINTR, "interrupted before the plan was made");
+	if (!rc)
+		rc = print(&x, err);
+	fab_rdma_net_free(x.ready);
+	free(x.transfers.of.v);
+	free(x.rows.v);
+	rdma_network_fini(&x.net);
+	return rc;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-rdma: every point of a sweep under every scheme, in several runs. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/human.h"
+#include "fabric_rdma.h"
+
+/* What an axis changes. */
+static void set_axis(struct rdma_point *x, enum rdma_axis axis, double v)
+{
+	x->at[axis] = v;
+	switch (axis) {
+	case RDMA_LOSS:
+		x->sim.bad.loss = v;
+		break;
+	case RDMA_DROP_CONTROL:
+		x->sim.bad.drop_control = v;
+		break;
+	case RDMA_DELAYED:
+		x->sim.bad.delayed = v;
+		break;
+	case RDMA_DELAY_NS:
+		x->sim.bad.delay_ps = (uint64_t)(v * 1000);
+		break;
+	case RDMA_SIZE:
+		x->bytes = (uint64_t)v;
+		break;
+	case RDMA_MTU:
+		x->sim.mtu = (uint32_t)v;
+		break;
+	case RDMA_WINDOW:
+		x->sim.window = (uint32_t)v;
+		break;
+	case RDMA_SENDER_WINDOW:
+		x->sim.sender_window = (uint32_t)v;
+		break;
+	case RDMA_RTO_NS:
+		x->sim.rto_ps = (uint64_t)(v * 1000);
+		break;
+	case RDMA_CONTEXTS:
+		x->sim.contexts = (uint32_t)v;
+		break;
+	case RDMA_AXES:
+		break;
+	}
+}
+
+/* What the options say where no axis does. */
+static struct rdma_point base_point(const struct rdma_params *p)
+{
+	const struct fab_rdma_params *s = &p->sim;
+	struct rdma_point x = {.bytes = p->bytes, .sim = p->sim};
+
+	x.at[RDMA_LOSS] = s->bad.loss;
+	x.at[RDMA_DROP_CONTROL] = s->bad.drop_control;
+	x.at[RDMA_DELAYED] = s->bad.delayed;
+	x.at[RDMA_DELAY_NS] = (double)s->bad.delay_ps / 1000;
+	x.at[RDMA_SIZE] = (double)p->bytes;
+	x.at[RDMA_MTU] = s->mtu;
+	x.at[RDMA_WINDOW] = s->window;
+	x.at[RDMA_SENDER_WINDOW] = s->sender_window;
+	x.at[RDMA_RTO_NS] = (double)s->rto_ps / 1000;
+	x.at[RDMA_CONTEXTS] = s->contexts;
+	return x;
+}
+
+int rdma_make_points(const struct rdma_params *p, const struct rdma_network *n,
+		     struct rdma_outcome *o, struct fab_err *err)
+{
+	const struct rdma_point base = base_point(p);
+	double all = 1;
+
+	(void)n;
+	for (size_t a = 0; a < p->axes.n; a++)
+		all *= (double)p->axes.v[a].n;
+	if (all > RDMA_MAX_POINTS)
+		return fab_fail(err, EINVAL, "--over: %.0f points are more than %d", all,
+				RDMA_MAX_POINTS);
+	o->n_points = (size_t)all;
+	o->point = FAB_NEW(o->n_points, struct rdma_point);
+	for (size_t i = 0; i < o->n_points; i++) {
+		size_t rest = i;
+
+		o->point[i] = base;
+		/* the last axis changes fastest */
+		for (size_t a = p->axes.n; a--; rest /= p->axes.v[a].n)
+			set_axis(&o->point[i], p->axes.v[a].axis,
+				 p->axes.v[a].v[rest % p->axes.v[a].n]);
+	}
+	return 0;
+}
+
+/* The transfers of a size and the network made ready for them. */
+struct traffic {
+	struct fab_rdma_transfers transfers;
+	struct fab_rdma_problem problem;
+	struct fab_rdma_net *net;
+	uint64_t bytes;
+};
+
+static void traffic_fini(struct traffic *t)
+{
+	fab_rdma_net_free(t->net);
+	free(t->transfers.of.v);
+	*t = (struct traffic){.bytes = 0};
+}
+
+static int traffic_init(struct traffic *t, const struct rdma_network *n,
+			const struct rdma_point *x, struct fab_err *err)
+{
+	const struct rdma_params *p = n->p;
+	const struct fab_rdma_pattern_problem pattern = {.f = n->f,
+							 .kfat = n->kfat,
+							 .ends = &n->ends,
+							 .bytes = x->bytes,
+							 .repeats = p->repeats,
+							 .is_read = p->op == 1,
+							 .seed = p->run.seed};
+	int rc = fab_rdma_pattern_make(p->pattern, &pattern, &t->transfers, err);
+
+	if (rc)
+		return rc;
+	t->bytes = x->bytes;
+	t->problem =
+		(struct fab_rdma_problem){.f = n->f,
+					  .faults = n->dead,
+					  .ends = &n->ends,
+					  .routes = n->routes,
+					  .transfer = t->transfers.of.v,
+					  .n_transfers = (uint32_t)t->transfers.of.n};
+	return fab_rdma_net_new(&t->problem, &x->sim, &t->net, err);
+}
+
+struct work {
+	struct rdma_params *p;
+	struct rdma_outcome *o;
+	struct traffic traffic;
+	struct fab_cli_progress *progress;
+	uint64_t runs_before, all_runs;
+	bool has_warned;
+};
+
+static int tick(void *context, uint64_t done, uint64_t total)
+{
+	const struct work *w = context;
+
+	(void)total;
+	fab_cli_progress_tick(w->progress, w->runs_before + done, w->all_runs);
+	return fab_cli_is_interrupted(NULL);
+}
+
+/* What is said of a run of the first point, and warned of. */
+static void look_at_first(struct work *w, const struct rdma_point *x)
+{
+	struct rdma_outcome *o = w->o;
+	const struct traffic *t = &w->traffic;
+
+	o->n_transfers = (uint32_t)t->transfers.of.n;
+	o->n_left_out = t->transfers.n_left_out;
+	o->n_priorities = t->transfers.n_priorities;
+	for (size_t i = 0; i < t->transfers.of.n; i++)
+		o->n_packets +=
+			(t->transfers.of.v[i].bytes + x->sim.mtu - 1) / x->sim.mtu;
+	o->round_trip_ps = fab_rdma_longest_round_trip(t->net);
+	o->ideal_ps = fab_rdma_ideal(t->net, 0);
+}
+
+/* Under load: what the oracle does where nothing is lost or held up. */
+struct load {
+	double mean_us;
+	uint64_t most_ps, alone_ps; /* longest transfer, and what it takes alone */
+};
+
+/* Packets wait so long for each other. */
+static uint64_t wait_of(const struct load *load)
+{
+	return load->most_ps > load->alone_ps ? load->most_ps - load->alone_ps : 0;
+}
+
+static void warn_of_timeout(struct work *w, const struct rdma_point *x,
+			    const struct load *load)
+{
+	uint64_t rto = x->sim.rto_ps, round_trip = w->o->round_trip_ps;
+	char human[FAB_HUMAN_BYTES], than[FAB_HUMAN_BYTES];
+
+	if (w->has_warned)
+		return;
+	w->has_warned = rto < round_trip || rto < wait_of(load);
+	fab_human_seconds((double)rto * 1e-12, human);
+	if (rto < round_trip)
+		fab_cli_warn(&w->p->run,
+			     "a timeout of %s is below the base round trip of %s: every "
+			     "packet will be sent twice",
+			     human, fab_human_seconds((double)round_trip * 1e-12, than));
+	else if (rto < wait_of(load))
+		fab_cli_warn(&w->p->run,
+			     "a timeout of %s is below the %s that packets wait for each "
+			     "other here: much will be sent twice",
+			     human,
+			     fab_human_seconds((double)wait_of(load) * 1e-12, than));
+}
+
+/* What nobody gave: a timeout that is above what packets wait for each other, and an end
+ * that is far behind that of the slowest. */
+static void set_times(const struct work *w, struct rdma_point *x, const struct load *load)
+{
+	const uint64_t least_end = UINT64_C(50000000000); /* 50 ms */
+	uint64_t wait = 2 * wait_of(load), end = 50 * load->most_ps;
+	bool is_swept = false;
+
+	for (size_t a = 0; a < w->p->axes.n; a++)
+		is_swept |= w->p->axes.v[a].axis == RDMA_RTO_NS;
+	if (!w->p->has_rto && !is_swept && x->sim.rto_ps < wait) {
+		x->sim.rto_ps = wait;
+		x->at[RDMA_RTO_NS] = (double)wait / 1000;
+	}
+	if (x->sim.end_ps)
+		return;
+	if (end < 2000 * load->alone_ps)
+		end = 2000 * load->alone_ps;
+	if (end < 1000 * x->sim.rto_ps)
+		end = 1000 * x->sim.rto_ps;
+	x->sim.end_ps = end > least_end ? end : least_end;
+}
+
+static int find_load(const struct work *w, const struct rdma_point *x, struct load *out,
+		     struct fab_err *err)
+{
+	const struct traffic *t = &w->traffic;
+	struct fab_rdma_case one = {.net = t->net,
+				    .params = x->sim,
+				    .scheme = &fab_rdma_scheme_oracle,
+				    .baseline = FAB_NONE};
+	const struct fab_rdma_runs runs = {.of = &one, .n_cases = 1, .n_runs = 1};
+	struct fab_rdma_summary sum = {0};
+	int rc;
+
+	one.params.bad = (struct fab_rdma_impairments){.loss = 0};
+	rc = fab_rdma_compare(&runs, &sum, err);
+	*out = (struct load){.mean_us = fab_tally_mean(&sum.completion_mean)};
+	if (sum.completion_max.n)
+		out->most_ps = (uint64_t)(fab_tally_max(&sum.completion_max) * 1e6);
+	for (uint32_t i = 0; i < t->problem.n_transfers && !rc; i++) {
+		uint64_t alone = fab_rdma_ideal(t->net, i);
+
+		out->alone_ps = alone > out->alone_ps ? alone : out->alone_ps;
+	}
+	fab_rdma_summary_fini(&sum);
+	return rc;
+}
+
+/* The oracle, which all are compared with, is the last case. */
+static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *err)
+{
+	struct rdma_outcome *o = w->o;
+	struct fab_rdma_case cases[RDMA_MAX_SCHEMES + 1];
+	struct fab_rdma_summary *out =
+		FAB_NEW0(o->n_schemes + 1, struct fab_rdma_summary);
+	struct fab_rdma_runs runs = {.of = cases,
+				     .n_cases = (uint32_t)o->n_schemes + 1,
+				     .n_runs = w->p->runs,
+				     .n_threads = w->p->run.threads,
+				     .progress = tick,
+				     .progress_context = w};
+	double start = fab_now();
+	struct load load;
+	int rc = find_load(w, x, &load, err);
+
+	if (!rc) {
+		set_times(w, x, &load);
+		warn_of_timeout(w, x, &load);
+	}
+	for (size_t i = 0; i <= o->n_schemes; i++)
+		cases[i] = (struct fab_rdma_case){
+			.net = w->traffic.net,
+			.params = x->sim,
+			.scheme =
+				i < o->n_schemes ? o->scheme[i] : &fab_rdma_scheme_oracle,
+			.baseline = (uint32_t)o->n_schemes};
+	if (!rc)
+		rc = fab_rdma_compare(&runs, out, err);
+	for (size_t i = 0; i <= o->n_schemes; i++)
+		if (rc || i == o->n_schemes)
+			fab_rdma_summary_fini(&out[i]);
+		else
+			FAB_PUSH(&o->results,
+				 ((struct rdma_result){x, o->scheme[i], out[i],
+						       load.mean_us, fab_now() - start}));
+	w->runs_before += rc ? 0 : (uint64_t)runs.n_cases * runs.n_runs;
+	free(out);
+	return rc;
+}
+
+static int simulate_all(struct work *w, struct fab_err *err)
+{
+	struct rdma_outcome *o = w->o;
+	const struct fab_shard *shard = &w->p->shard.part;
+	int rc = 0;
+
+	for (uint64_t i = 0; i < o->n_items && !rc; i++) {
+		struct rdma_point *x = &o->point[fab_shard_item(shard, i)];
+
+		if (i && w->traffic.bytes != x->bytes)
+			traffic_fini(&w->traffic);
+		if (!w->traffic.net)
+			rc = traffic_init(&w->traffic, &o->net, x, err);
+		if (!rc && !i)
+			look_at_first(w, x);
+		if (!rc)
+			rc = simulate_point(w, x, err);
+		o->n_done += !rc;
+	}
+	return rc;
+}
+
+int rdma_simulate(struct rdma_params *p, struct rdma_outcome *o, struct fab_err *err)
+{
+	struct work w = {.p = p, .o = o};
+	int rc = fab_cli_count_shard(&p->shard, o->n_points, "points", err);
+
+	if (rc)
+		return rc;
+	o->n_items = fab_shard_items(&p->shard.part, o->n_points);
+	w.all_runs = o->n_items * (o->n_schemes + 1) * p->runs;
+	w.progress = fab_cli_progress_new(&p->run, "simulating", "runs");
+	fab_cli_catch_interrupt();
+	rc = simulate_all(&w, err);
+	fab_cli_progress_free(w.progress);
+	traffic_fini(&w.traffic);
+	o->was_interrupted = fab_cli_is_interrupted(NULL);
+	return rc == -ECANCELED && o->results.n ? 0 : rc;
+}
+
+const struct rdma_result *rdma_result_of(const struct rdma_outcome *o,
+					 const struct rdma_point *point,
+					 const struct fab_rdma_scheme *scheme)
+{
+	for (size_t i = 0; i < o->results.n; i++)
+		if (o->results.v[i].point == point && o->results.v[i].scheme == scheme)
+			return &o->results.v[i];
+	return NULL;
+}
+
+void rdma_outcome_fini(struct rdma_outcome *o)
+{
+	for (size_t i = 0; i < o->results.n; i++)
+		fab_rdma_summary_fini(&o->results.v[i].sum);
+	free(o->results.v);
+	free(o->point);
+	rdma_network_fini(&o->net);
+}

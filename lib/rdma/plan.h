@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The least window, and for it the least timeout, with which a scheme reaches a share of
+ * the ideal: found by simulation, and checked by simulating the answer and the window
+ * below it.
+ */
+#pragma once
+
+#include "rdma/compare.h"
+
+enum { FAB_RDMA_TIMEOUTS = 12 };
+
+struct fab_rdma_plan_question {
+	const struct fab_rdma_net *net;
+	struct fab_rdma_params params; /* but for windows and timeouts */
+	const struct fab_rdma_scheme *scheme;
+	uint64_t most_packets; /* of the longest transfer: no window need be wider */
+	double target;	       /* of the mean of oracle / scheme, run by run */
+	uint32_t n_runs;
+	int n_threads;
+	fab_progress_fn progress; /* counts simulations; not 0: stop. NULL: nobody asks */
+	void *progress_context;
+};
+
+/* What was simulated. */
+struct fab_rdma_trial {
+	uint32_t window; /* 0: the scheme has none */
+	uint64_t rto_ps;
+	double share, half; /* half of its 95 % interval; NaN: one run */
+	bool is_done;	    /* all transfers came to the right end */
+};
+
+struct fab_rdma_plan {
+	bool is_found;
+	struct fab_rdma_trial answer; /* not found: the best of the widest window */
+	/* The best of the window below; window 0: there is none. All timeouts were tried
+	 * and none reaches the target, unless the answer is not found. */
+	struct fab_rdma_trial below;
+	uint32_t n_trials; /* sets of runs that were simulated */
+};
+
+/* The timeouts that are tried, ascending: from 1.25 to 64 times the longest round trip.
+ * Those of irn: this one with few on their way, else 3.2 times it. O(1). */
+void fab_rdma_timeouts(const struct fab_rdma_net *net,
+		       uint64_t rto_ps[FAB_RDMA_TIMEOUTS]);
+
+/*
+ * Bisection over the windows, each with every timeout; a share may fall where a window
+ * grows, so that the windows below the answer are tried one by one until one fails.
+ * ECANCELED: progress said stop. Errors as of fab_rdma_compare(). O(log W * timeouts)
+ * sets of runs.
+ */
+int fab_rdma_plan(const struct fab_rdma_plan_question *q, struct fab_rdma_plan *out,
+		  struct fab_err *err) FAB_MUST_CHECK;
