@@ -64,7 +64,9 @@ SIM_HOT size_t sim_lane_id(struct sim_shape k, const struct sim *s, uint32_t por
 SIM_HOT struct sim_lane *sim_lane(struct sim_shape k, const struct sim *s, uint32_t port,
 				  unsigned vl)
 {
-	return &s->lane[sim_lane_id(k, s, port, vl)];
+	if (k.one_lane || !vl)
+		return &s->port[port].lane;
+	return &s->lane[(size_t)port * (s->n_vls - 1) + vl - 1];
 }
 
 static inline bool sim_in_window(const struct sim *s, uint64_t time)
@@ -151,10 +153,10 @@ SIM_HOT bool sim_credit_has(struct sim_part *p, struct sim_lane *lane, uint32_t 
 }
 
 /* A buffer behind a port gets free: its sender learns it at `time`. */
-SIM_HOT void sim_release(struct sim_shape k, struct sim_part *p, uint32_t in, unsigned vl,
-			 uint32_t units, uint64_t time)
+SIM_HOT void sim_release(struct sim_shape k, struct sim_part *p,
+			 const struct sim_port *port, unsigned vl, uint32_t units,
+			 uint64_t time)
 {
-	const struct sim_port *port = &p->sim->port[in];
 	struct sim_letter *l;
 
 	if (port->part == p->index) {

@@ -14,38 +14,39 @@ SIM_HOT void sim_core_fifo_head(struct sim_shape k, struct sim_part *p, uint32_t
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t id = sim_queue_first(p, sim_queue(k, s, sw, unit, 0, 0));
-	uint32_t in = sim_input(k, s, unit);
+	struct sim_port *first = &s->port[sw->port_first];
+	struct sim_port *in = first + sim_input(k, s, unit);
+	uint32_t id = sim_queue_first(p, sim_queue_of(k, s, in, unit, 0, 0));
 	struct sim_copy to = {0};
 
 	if (k.with_groups && p->cell.v[id].packet.source & SIM_TO_GROUP) {
 		sim_group_head(p, sw_id, unit, id);
 		return;
 	}
-	(void)sim_leave(k, s, sw_id, in, sim_packet(p, id), &to);
-	sim_want(k, s, sw, unit, in, to.out, to.vl);
-	sim_touch(k, p, sw, sw_id, in, to.out);
+	(void)sim_look_up(k, s, sw_id, in->local, sim_packet(p, id), &to);
+	sim_want(k, s, sw, unit, in, first + to.out, to.vl);
+	sim_touch(k, p, sw, in, first + to.out);
 }
 
 /* A head waits for the output that it wants. */
-SIM_HOT void sim_core_ask(struct sim_shape k, struct sim_part *p,
-			  const struct sim_port *in, uint32_t id,
-			  const struct sim_copy *to)
+SIM_HOT void sim_core_ask(struct sim_shape k, struct sim_part *p, struct sim_port *in,
+			  uint32_t id, uint32_t out, unsigned vl)
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[in->sw];
+	struct sim_port *o = in - in->local + out;
 	uint32_t unit = in->local;
 
 	sim_packet(p, id)->since = (uint32_t)p->now;
 	if (k.is_fifo) {
 		unit = unit * sim_n_vls(k, s) + sim_packet(p, id)->vl;
-		if (sim_queue_push(p, sim_queue(k, s, sw, unit, 0, 0), id))
+		if (sim_queue_push(p, sim_queue_of(k, s, in, unit, 0, 0), id))
 			sim_core_fifo_head(k, p, in->sw, unit);
 		return;
 	}
-	if (sim_queue_push(p, sim_queue(k, s, sw, unit, to->out, to->vl), id))
-		sim_want(k, s, sw, unit, unit, to->out, to->vl);
-	sim_touch(k, p, sw, in->sw, unit, to->out);
+	if (sim_queue_push(p, sim_queue_of(k, s, in, unit, out, vl), id))
+		sim_want(k, s, sw, unit, in, o, vl);
+	sim_touch(k, p, sw, in, o);
 }
 
 /* A head goes no further. */
@@ -64,19 +65,19 @@ SIM_HOT void sim_core_arrive(struct sim_shape k, struct sim_part *p,
 {
 	struct sim *s = p->sim;
 	const struct sim_packet *packet = sim_packet(p, a->packet);
-	const struct sim_port *in = &s->port[a->port];
-	const struct sim_copy to = {a->out, a->vl};
+	struct sim_port *in = &s->port[a->port];
+	const struct sim_port *out = in - in->local + a->out;
 
 	if (k.with_groups && a->out == SIM_OUT_GROUP) {
 		sim_group_arrive(p, a->port, a->packet, false);
 		return;
 	}
-	if (packet->hops >= FAB_SIM_HOPS_MAX || a->out == SIM_OUT_NONE) {
+	if (packet->hops >= FAB_SIM_HOPS_MAX || a->out == SIM_OUT_NONE ||
+	    out->peer == FAB_NONE) {
 		sim_core_drop(p, a->port, a->packet);
 		return;
 	}
 	if (!s->net.is_even) {
-		const struct sim_port *out = in - in->local + to.out;
 		uint64_t slow = sim_wire(in->per_byte, packet->size);
 		uint64_t fast = sim_wire(out->per_byte, packet->size);
 
@@ -86,22 +87,22 @@ SIM_HOT void sim_core_arrive(struct sim_shape k, struct sim_part *p,
 			return;
 		}
 	}
-	sim_core_ask(k, p, in, a->packet, &to);
+	sim_core_ask(k, p, in, a->packet, a->out, a->vl);
 }
 
 /* One that has waited for the tail on the slower cable. */
 SIM_HOT void sim_core_ready(struct sim_shape k, struct sim_part *p, uint32_t in_id,
 			    uint32_t id)
 {
-	const struct sim_port *in = &p->sim->port[in_id];
+	struct sim_port *in = &p->sim->port[in_id];
 	struct sim_copy to;
 
 	if (k.with_groups && sim_packet(p, id)->source & SIM_TO_GROUP) {
 		sim_group_arrive(p, in_id, id, true);
 		return;
 	}
-	(void)sim_leave(k, p->sim, in->sw, in->local, sim_packet(p, id), &to);
-	sim_core_ask(k, p, in, id, &to);
+	(void)sim_look_up(k, p->sim, in->sw, in->local, sim_packet(p, id), &to);
+	sim_core_ask(k, p, in, id, to.out, to.vl);
 }
 
 /* A multicast copy may go together with others of the packet that the input reads. */
@@ -175,70 +176,68 @@ SIM_HOT uint32_t sim_core_pick(struct sim_shape k, const struct sim_part *p,
 }
 
 /* The packet that a unit sends next leaves its queue, and its buffer when it has left. */
-SIM_HOT void sim_core_unqueue(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
-			      uint32_t unit, struct sim_copy to, uint32_t id,
+SIM_HOT void sim_core_unqueue(struct sim_shape k, struct sim_part *p,
+			      struct sim_switch *sw, uint32_t unit, struct sim_port *in,
+			      struct sim_port *out, unsigned vl, uint32_t id,
 			      uint64_t free_at)
 {
 	struct sim *s = p->sim;
-	struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t in = sim_input(k, s, unit);
 	const struct sim_packet *packet = sim_packet(p, id);
-	bool is_empty = sim_queue_pop(p, sim_queue(k, s, sw, unit, to.out, to.vl), id);
+	bool is_empty =
+		sim_queue_pop(p, sim_queue_of(k, s, in, unit, out->local, vl), id);
 
-	sim_release(k, p, sw->port_first + in, packet->vl,
-		    (uint32_t)sim_units(s, packet->size), free_at + s->cable_delay);
+	sim_release(k, p, in, packet->vl, (uint32_t)sim_units(s, packet->size),
+		    free_at + s->cable_delay);
 	if (is_empty || k.is_fifo)
-		sim_unwant(k, s, sw, unit, in, to.out, to.vl);
+		sim_unwant(k, s, sw, unit, in, out, vl);
 	if (!is_empty && k.is_fifo)
-		sim_core_fifo_head(k, p, sw_id, unit);
+		sim_core_fifo_head(k, p, in->sw, unit);
 }
 
 /* An input reads a packet for an output. */
 SIM_HOT void sim_core_read(struct sim_shape k, const struct sim_part *p,
-			   struct sim_switch *sw, uint32_t in, uint32_t out,
+			   struct sim_switch *sw, struct sim_port *in, uint32_t out,
 			   uint64_t wire)
 {
 	const struct sim *s = p->sim;
-	struct sim_port *i = &s->port[sw->port_first + in];
 	uint64_t ticks = s->speedup == 1 ? wire : (wire + s->speedup - 1) / s->speedup;
 
-	if (p->now + ticks >= i->in_busy) {
-		i->in_busy = p->now + ticks;
-		i->in_to = (uint16_t)out;
+	if (p->now + ticks >= in->in_busy) {
+		in->in_busy = p->now + ticks;
+		in->in_to = (uint16_t)out;
 	}
-	sim_take_input(k, s, sw, in);
+	sim_take_input(k, s, sw, in->local);
 }
 
 /* The packet `id` that a unit has for an output starts. */
-SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
-			   uint32_t unit, struct sim_copy to, uint32_t id)
+SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
+			   uint32_t unit, struct sim_port *out, struct sim_lane *lane,
+			   unsigned vl, uint32_t id)
 {
 	struct sim *s = p->sim;
-	struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t in = sim_input(k, s, unit), in_id = sw->port_first + in;
-	uint32_t out_id = sw->port_first + to.out, size = sim_packet(p, id)->size;
-	struct sim_port *i = &s->port[in_id], *o = &s->port[out_id];
-	struct sim_lane *lane = sim_lane(k, s, out_id, to.vl);
-	uint64_t wire = sim_wire(o->per_byte, size);
+	struct sim_port *in = out - out->local + sim_input(k, s, unit);
+	uint32_t out_id = sw->port_first + out->local, size = sim_packet(p, id)->size;
+	uint64_t wire = sim_wire(out->per_byte, size);
 
-	o->out_busy = p->now + wire;
-	o->out_from = (uint16_t)in;
-	sim_unset(k, sim_free_outs(k, s, sw), to.out);
+	out->out_busy = p->now + wire;
+	out->out_from = in->local;
+	sim_unset(k, sim_free_outs(k, s, sw), out->local);
 	if (k.one_read)
-		sim_core_read(k, p, sw, in, to.out, wire);
+		sim_core_read(k, p, sw, in, out->local, wire);
 	if (k.with_groups && sim_packet(p, id)->source & SIM_TO_GROUP) {
-		id = sim_group_copy(p, sw_id, unit, to.out, to.vl, wire);
+		id = sim_group_copy(p, out->sw, unit, out->local, vl, wire);
 	} else {
-		i->reading = FAB_NONE;
-		sim_core_unqueue(k, p, sw_id, unit, to, id, p->now + wire);
+		if (k.with_groups)
+			in->reading = FAB_NONE;
+		sim_core_unqueue(k, p, sw, unit, in, out, vl, id, p->now + wire);
 	}
-	if (o->peer < s->net.n_ports) /* endpoints take whatever comes */
+	if (out->peer < s->net.n_ports) /* endpoints take whatever comes */
 		lane->credits -= sim_units(s, size);
-	sim_start(k, p, out_id, id, to.vl, wire);
-	if (sim_is_waited(k, o, lane))
-		sim_end_due(p, o, out_id);
-	if (k.one_read && sim_any(sim_wants(k, s, sw, in), sim_out_words(k, sw)))
-		sim_read_due(p, i, in_id);
+	sim_start(k, p, out_id, id, vl, wire);
+	if (sim_is_waited(k, out))
+		sim_end_due(p, out, out_id);
+	if (k.one_read && sim_any(sim_wants(k, s, sw, in->local), sim_out_words(k, sw)))
+		sim_read_due(p, in, sw->port_first + in->local);
 }
 
 /* The lane number i behind the last one, around. */
@@ -253,38 +252,37 @@ SIM_HOT unsigned sim_core_next_vl(struct sim_shape k, const struct sim *s, unsig
 }
 
 /* An output chooses. Did it start a packet? */
-SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
-			    uint32_t out)
+SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
+			    uint32_t local)
 {
 	struct sim *s = p->sim;
-	struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t id = sw->port_first + out;
-	struct sim_port *port = &s->port[id];
+	uint32_t id = sw->port_first + local;
+	struct sim_port *out = &s->port[id];
 
-	if (port->out_busy > p->now)
+	if (out->out_busy > p->now)
 		return false;
-	if (port->due & SIM_BLOCKED)
-		sim_count_blocked(p, port, id);
-	if (!sim_is_waited(k, port, sim_lane(k, s, id, 0)))
+	if (out->due & SIM_BLOCKED)
+		sim_count_blocked(p, out, id);
+	if (!sim_is_waited(k, out))
 		return false;
 	for (unsigned i = 0; i < sim_n_vls(k, s); i++) {
-		unsigned vl = sim_core_next_vl(k, s, port->last_vl, i);
+		unsigned vl = sim_core_next_vl(k, s, out->last_vl, i);
 		struct sim_lane *lane = sim_lane(k, s, id, vl);
-		uint32_t unit = sim_core_pick(k, p, sw, out, vl, lane), head;
+		uint32_t unit = sim_core_pick(k, p, sw, local, vl, lane), head;
 
 		if (unit == FAB_NONE)
 			continue;
-		head = sim_queue_first(p, sim_queue(k, s, sw, unit, out, vl));
+		head = sim_queue_first(p, sim_queue(k, s, sw, unit, local, vl));
 		if (!sim_credit_has(p, lane, id,
 				    sim_units(s, sim_packet(p, head)->size))) {
 			sim_block(p, id, vl);
 			continue;
 		}
-		if (port->due & SIM_BLOCKED)
-			sim_count_blocked(p, port, id);
+		if (out->due & SIM_BLOCKED)
+			sim_count_blocked(p, out, id);
 		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);
-		port->last_vl = (uint8_t)vl;
-		sim_core_send(k, p, sw_id, unit, (struct sim_copy){out, vl}, head);
+		out->last_vl = (uint8_t)vl;
+		sim_core_send(k, p, sw, unit, out, lane, vl, head);
 		return true;
 	}
 	return false;
@@ -308,7 +306,7 @@ SIM_HOT void sim_core_choose(struct sim_shape k, struct sim_part *p, uint32_t sw
 		for (; bits; bits &= bits - 1) {
 			uint32_t out = w * SIM_WORD + (uint32_t)__builtin_ctzll(bits);
 
-			if (!sim_core_serve(k, p, sw_id, out) || !is_first)
+			if (!sim_core_serve(k, p, sw, out) || !is_first)
 				continue;
 			is_first = false;
 			sw->turn = (uint16_t)(out + 1 == sw->n_ports ? 0 : out + 1);
@@ -330,23 +328,48 @@ SIM_HOT void sim_core_choose_small(struct sim_shape k, struct sim_part *p, uint3
 	for (; bits; bits &= bits - 1) {
 		uint32_t out = (turn + (uint32_t)__builtin_ctzll(bits)) % SIM_WORD;
 
-		if (!sim_core_serve(k, p, sw_id, out) || !is_first)
+		if (!sim_core_serve(k, p, sw, out) || !is_first)
 			continue;
 		is_first = false;
 		sw->turn = (uint16_t)(out + 1 == sw->n_ports ? 0 : out + 1);
 	}
 }
 
+/* Have in the cache what a switch needs that chooses soon. */
+SIM_HOT void sim_core_expect(struct sim_shape k, const struct sim_part *p, uint32_t sw_id)
+{
+	const struct sim *s = p->sim;
+	const struct sim_switch *sw = &s->sw[sw_id];
+	uint64_t bits = sw->dirty_outs;
+	const struct sim_port *out;
+	uint32_t unit;
+
+	if (!k.is_small || !k.one_lane || !bits)
+		return;
+	out = &s->port[sw->port_first + (uint32_t)__builtin_ctzll(bits)];
+	bits = out->lane.waiters & (k.one_read ? sw->free_units : ~0ull);
+	if (!bits)
+		return;
+	unit = (uint32_t)__builtin_ctzll(sim_rotate(bits, out->lane.last));
+	unit = (unit + out->lane.last) % SIM_WORD;
+	__builtin_prefetch(&s->sums[sw->port_first + out->local]);
+	__builtin_prefetch(sim_queue(k, s, sw, unit, out->local, 0));
+}
+
 /* All that is to be chosen at this time. */
 SIM_HOT void sim_core_flush(struct sim_shape k, struct sim_part *p)
 {
-	for (size_t i = 0; i < p->dirty.n; i++) {
+	const uint32_t soon = 2;
+
+	for (uint32_t i = 0; i < p->n_dirty; i++) {
+		if (i + soon < p->n_dirty)
+			sim_core_expect(k, p, p->dirty[i + soon]);
 		if (k.is_small)
-			sim_core_choose_small(k, p, p->dirty.v[i]);
+			sim_core_choose_small(k, p, p->dirty[i]);
 		else
-			sim_core_choose(k, p, p->dirty.v[i]);
+			sim_core_choose(k, p, p->dirty[i]);
 	}
-	p->dirty.n = 0;
+	p->n_dirty = 0;
 	for (size_t i = 0; i < p->dirty_ends.n; i++)
 		sim_inject(p, p->dirty_ends.v[i]);
 	p->dirty_ends.n = 0;
@@ -381,7 +404,7 @@ SIM_HOT void sim_core_output_free(struct sim_shape k, struct sim_part *p, uint32
 
 	port->due &= (uint8_t)~SIM_END_DUE;
 	sim_set(k, sim_free_outs(k, s, sw), port->local);
-	if (sim_is_waited(k, port, sim_lane(k, s, id, 0)))
+	if (sim_is_waited(k, port))
 		sim_mark(k, p, sw, port->sw, port->local);
 	if (k.one_read)
 		sim_core_input_free(k, p, port->sw, port->out_from);

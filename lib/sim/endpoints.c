@@ -386,8 +386,8 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 				  .birth = packet.birth,
 				  .tag = packet.tag};
 
-	sim_release(s->shape, p, in, packet.vl, (uint32_t)sim_units(s, packet.size),
-		    p->now + wire + s->cable_delay);
+	sim_release(s->shape, p, &s->port[in], packet.vl,
+		    (uint32_t)sim_units(s, packet.size), p->now + wire + s->cable_delay);
 	p->last_move = p->now;
 	if (sim_in_window(s, packet.birth))
 		p->sums.window_in_flight--;

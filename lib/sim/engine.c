@@ -123,40 +123,47 @@ void sim_block(struct sim_part *p, uint32_t id, unsigned vl)
 	s->port[id].due |= SIM_BLOCKED;
 }
 
-void sim_ring_grow(struct sim_ring *r, uint64_t more)
+void sim_ring_grow(struct sim_ring *r, size_t more)
 {
-	uint64_t room = r->room ? 2 * r->room : FIRST_CELLS;
-	struct sim_arrival *v;
+	size_t n = r->tail - r->head;
 
-	while (room < r->tail - r->head + more)
-		room *= 2;
-	v = FAB_NEW(room, struct sim_arrival);
-	for (uint64_t i = r->head; i < r->tail; i++)
-		v[i & (room - 1)] = *sim_ring_at(r, i);
-	free(r->v);
-	r->v = v;
-	r->room = room;
+	if (r->tail + more > r->cap && 2 * (n + more) > r->cap) {
+		struct sim_arrival *v;
+
+		r->cap = 4 * (n + more) > FIRST_CELLS ? 4 * (n + more) : FIRST_CELLS;
+		v = FAB_NEW(r->cap, struct sim_arrival);
+		if (n)
+			memcpy(v, r->v + r->head, n * sizeof(*v));
+		free(r->v);
+		r->v = v;
+	} else if (n) {
+		memmove(r->v, r->v + r->head, n * sizeof(*r->v));
+	}
+	r->routed -= r->head;
+	r->head = 0;
+	r->tail = n;
 }
 
 void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
 {
 	struct sim_ring *r = &p->ring;
-	uint64_t own = r->tail, to = own + post->n_packets;
+	size_t own, to;
 
-	if (to - r->head > r->room)
+	if (r->tail + post->n_packets > r->cap)
 		sim_ring_grow(r, post->n_packets);
-	r->tail = to;
+	own = r->tail;
+	to = r->tail += post->n_packets;
 	for (size_t i = post->of.n; i && to > own;) {
 		const struct sim_letter *l = &post->of.v[--i];
 		uint32_t id;
 
 		if (l->kind != SIM_LETTER_PACKET)
 			continue;
-		while (own > r->head && sim_ring_at(r, own - 1)->time > l->time)
-			*sim_ring_at(r, --to) = *sim_ring_at(r, --own);
+		while (own > r->head && r->v[own - 1].time > l->time)
+			r->v[--to] = r->v[--own];
 		id = sim_cell_new(p);
 		p->cell.v[id].packet = l->packet;
-		*sim_ring_at(r, --to) = (struct sim_arrival){l->time, l->id, id, 0, 0};
+		r->v[--to] = (struct sim_arrival){l->time, l->id, id, 0, 0};
 	}
 	if (r->routed > to)
 		r->routed = to;
@@ -228,23 +235,23 @@ SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 	}
 }
 
-static void run_any(struct sim_part *p, uint64_t limit)
+FAB_WIDE static void run_any(struct sim_part *p, uint64_t limit)
 {
 	run(p->sim->shape, p, limit);
 }
 
-static void run_oq(struct sim_part *p, uint64_t limit)
+FAB_WIDE static void run_oq(struct sim_part *p, uint64_t limit)
 {
 	run((struct sim_shape){.one_lane = true, .is_small = true}, p, limit);
 }
 
-static void run_voq(struct sim_part *p, uint64_t limit)
+FAB_WIDE static void run_voq(struct sim_part *p, uint64_t limit)
 {
 	run((struct sim_shape){.one_read = true, .one_lane = true, .is_small = true}, p,
 	    limit);
 }
 
-static void run_fifo(struct sim_part *p, uint64_t limit)
+FAB_WIDE static void run_fifo(struct sim_part *p, uint64_t limit)
 {
 	run((struct sim_shape){.one_read = true,
 			       .is_fifo = true,
@@ -254,7 +261,7 @@ static void run_fifo(struct sim_part *p, uint64_t limit)
 }
 
 /* Of switches of any size. */
-static void run_large(struct sim_part *p, uint64_t limit)
+FAB_WIDE static void run_large(struct sim_part *p, uint64_t limit)
 {
 	run((struct sim_shape){.one_read = true, .one_lane = true}, p, limit);
 }

@@ -50,6 +50,7 @@ static void add_copy(struct sim_part *p, uint32_t sw_id, uint32_t in, uint32_t p
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
+	struct sim_port *first = &s->port[sw->port_first];
 	uint32_t out = s->net.out[i], id = sim_cell_new(p);
 	unsigned vl = lane_of(s, sw_id, in, out, p->cell.v[parent].packet.sl);
 
@@ -59,8 +60,8 @@ static void add_copy(struct sim_part *p, uint32_t sw_id, uint32_t in, uint32_t p
 		(uint32_t)(i - s->net.row_first[p->cell.v[p->cell.v[parent].packet.row]
 							.fan.row]);
 	if (sim_queue_push(p, sim_queue(s->shape, s, sw, in, out, vl), id))
-		sim_want(s->shape, s, sw, in, in, out, vl);
-	sim_touch(s->shape, p, sw, sw_id, in, out);
+		sim_want(s->shape, s, sw, in, first + in, first + out, vl);
+	sim_touch(s->shape, p, sw, first + in, first + out);
 }
 
 /* For all copies of the packet of a fan: as add_copy(), or of a fifo's first packet. */
@@ -68,6 +69,7 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
+	struct sim_port *first = &s->port[sw->port_first];
 	uint32_t row = p->cell.v[p->cell.v[id].packet.row].fan.row;
 	uint32_t in = sim_input(s->shape, s, unit);
 
@@ -81,8 +83,8 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 			add_copy(p, sw_id, in, id, i);
 			continue;
 		}
-		sim_want(s->shape, s, sw, unit, in, out, vl);
-		sim_touch(s->shape, p, sw, sw_id, in, out);
+		sim_want(s->shape, s, sw, unit, first + in, first + out, vl);
+		sim_touch(s->shape, p, sw, first + in, first + out);
 	}
 }
 
@@ -150,7 +152,8 @@ static void end_fan(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t 
 	uint32_t fan = packet->row, in_id = sw->port_first + sim_input(s->shape, s, unit);
 
 	s->port[in_id].reading = FAB_NONE;
-	sim_release(s->shape, p, in_id, packet->vl, (uint32_t)sim_units(s, packet->size),
+	sim_release(s->shape, p, &s->port[in_id], packet->vl,
+		    (uint32_t)sim_units(s, packet->size),
 		    p->cell.v[fan].fan.end + s->cable_delay);
 	sim_cell_free(p, fan);
 	if (s->shape.is_fifo &&
@@ -178,6 +181,7 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
+	struct sim_port *first = &s->port[sw->port_first];
 	uint32_t *last = sim_queue(s->shape, s, sw, unit, out, vl);
 	uint32_t id = sim_queue_first(p, last), in = sim_input(s->shape, s, unit), parent,
 		 copy;
@@ -187,12 +191,12 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 	if (s->shape.is_fifo) {
 		parent = id;
 		id = copy_of_first(p, parent, out, &copy);
-		sim_unwant(s->shape, s, sw, unit, in, out, vl);
+		sim_unwant(s->shape, s, sw, unit, first + in, first + out, vl);
 	} else {
 		parent = p->cell.v[id].packet.row;
 		copy = p->cell.v[id].packet.target;
 		if (sim_queue_pop(p, last, id))
-			sim_unwant(s->shape, s, sw, unit, in, out, vl);
+			sim_unwant(s->shape, s, sw, unit, first + in, first + out, vl);
 	}
 	packet = sim_packet(p, id);
 	fan = &p->cell.v[p->cell.v[parent].packet.row].fan;

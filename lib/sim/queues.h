@@ -118,14 +118,24 @@ SIM_HOT void sim_take_input(struct sim_shape k, const struct sim *s,
 
 /* The queue of a unit: of fifo switches (input, its lane), else of (input, output, lane
  * of it), where a unit is an input. */
+SIM_HOT uint32_t *sim_queue_of(struct sim_shape k, const struct sim *s,
+			       const struct sim_port *in, uint32_t unit, uint32_t out,
+			       unsigned vl)
+{
+	uint32_t *first = &s->queue[in->queue];
+
+	if (k.is_fifo)
+		return k.one_lane ? first : first + unit % s->n_vls;
+	return k.one_lane ? first + out : first + (size_t)out * s->n_vls + vl;
+}
+
 SIM_HOT uint32_t *sim_queue(struct sim_shape k, const struct sim *s,
 			    const struct sim_switch *sw, uint32_t unit, uint32_t out,
 			    unsigned vl)
 {
-	if (k.is_fifo)
-		return &s->queue[sw->queue_first + unit];
-	return &s->queue[sw->queue_first +
-			 ((size_t)unit * sw->n_ports + out) * sim_n_vls(k, s) + vl];
+	const struct sim_port *in = &s->port[sw->port_first + sim_input(k, s, unit)];
+
+	return sim_queue_of(k, s, in, unit, out, vl);
 }
 
 /* An output may start something. */
@@ -138,14 +148,13 @@ SIM_HOT void sim_mark(struct sim_shape k, struct sim_part *p, struct sim_switch 
 	if (is_dirty)
 		return;
 	sw->is_dirty = true;
-	FAB_PUSH(&p->dirty, id);
+	p->dirty[p->n_dirty++] = id;
 }
 
 /* Does anything wait for an output? */
-SIM_HOT bool sim_is_waited(struct sim_shape k, const struct sim_port *port,
-			   const struct sim_lane *lane)
+SIM_HOT bool sim_is_waited(struct sim_shape k, const struct sim_port *port)
 {
-	return k.is_small && k.one_lane ? lane->waiters : port->n_waiting;
+	return k.is_small && k.one_lane ? port->lane.waiters : port->n_waiting;
 }
 
 /* An event for when the output is free; who waits for it calls. */
@@ -175,55 +184,63 @@ SIM_HOT void sim_read_due(struct sim_part *p, struct sim_port *port, uint32_t id
 /* Something of an input has come to wait for an output: choose, or set the events for
  * when they are free. */
 SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
-		       uint32_t id, uint32_t in, uint32_t out)
+		       struct sim_port *i, struct sim_port *o)
 {
 	const struct sim *s = p->sim;
-	uint32_t in_id = sw->port_first + in, out_id = sw->port_first + out;
-	struct sim_port *i = &s->port[in_id], *o = &s->port[out_id];
 	bool is_free = true;
 
 	if (o->out_busy > p->now) {
-		sim_end_due(p, o, out_id);
+		sim_end_due(p, o, sw->port_first + o->local);
 		is_free = false;
 	} else {
-		sim_set(k, sim_free_outs(k, s, sw), out);
+		sim_set(k, sim_free_outs(k, s, sw), o->local);
 	}
 	if (k.one_read && i->in_busy > p->now) {
-		sim_read_due(p, i, in_id);
+		sim_read_due(p, i, sw->port_first + i->local);
 		is_free = false;
 	} else if (k.one_read) {
-		sim_free_input(k, s, sw, in);
+		sim_free_input(k, s, sw, i->local);
 	}
 	if (is_free)
-		sim_mark(k, p, sw, id, out);
+		sim_mark(k, p, sw, i->sw, o->local);
 }
 
 /* A unit has come to wait for a lane of an output, or does no longer. */
 SIM_HOT void sim_want(struct sim_shape k, struct sim *s, struct sim_switch *sw,
-		      uint32_t unit, uint32_t in, uint32_t out, unsigned vl)
+		      uint32_t unit, struct sim_port *in, struct sim_port *out,
+		      unsigned vl)
 {
-	sim_set(k, sim_waiters(k, s, sw, out, vl), unit);
+	if (k.is_small && k.one_lane) {
+		out->lane.waiters |= 1ull << unit % SIM_WORD;
+		in->wants |= 1ull << out->local % SIM_WORD;
+		return;
+	}
+	sim_set(k, sim_waiters(k, s, sw, out->local, vl), unit);
 	if (k.one_read)
-		sim_set(k, sim_wants(k, s, sw, in), out);
-	if (!k.is_small || !k.one_lane)
-		s->port[sw->port_first + out].n_waiting++;
+		sim_set(k, sim_wants(k, s, sw, in->local), out->local);
+	out->n_waiting++;
 }
 
 SIM_HOT void sim_unwant(struct sim_shape k, struct sim *s, struct sim_switch *sw,
-			uint32_t unit, uint32_t in, uint32_t out, unsigned vl)
+			uint32_t unit, struct sim_port *in, struct sim_port *out,
+			unsigned vl)
 {
-	uint32_t n = sim_units_of_input(k, s);
+	uint32_t n = sim_units_of_input(k, s), first = in->local * n;
 
-	sim_unset(k, sim_waiters(k, s, sw, out, vl), unit);
-	if (!k.is_small || !k.one_lane)
-		s->port[sw->port_first + out].n_waiting--;
+	if (k.is_small && k.one_lane) {
+		out->lane.waiters &= ~(1ull << unit % SIM_WORD);
+		in->wants &= ~(1ull << out->local % SIM_WORD);
+		return;
+	}
+	sim_unset(k, sim_waiters(k, s, sw, out->local, vl), unit);
+	out->n_waiting--;
 	if (!k.one_read)
 		return;
 	for (unsigned v = 0; v < s->n_vls && !k.one_lane; v++)
-		for (uint32_t u = in * n; u < (in + 1) * n; u++)
-			if (sim_bit(k, sim_waiters(k, s, sw, out, v), u))
+		for (uint32_t u = first; u < first + n; u++)
+			if (sim_bit(k, sim_waiters(k, s, sw, out->local, v), u))
 				return;
-	sim_unset(k, sim_wants(k, s, sw, in), out);
+	sim_unset(k, sim_wants(k, s, sw, in->local), out->local);
 }
 
 /* Queues: rings of which the last cell is known. Put a cell behind the others; was it

@@ -219,8 +219,9 @@ static uint64_t count_limited(const struct sim *s)
 static size_t bytes_of(const struct sim *s)
 {
 	size_t n = s->net.n_all * sizeof(*s->port) +
-		   (size_t)s->net.n_all * s->n_vls *
-			   (sizeof(*s->lane) + sizeof(*s->sums) + sizeof(*s->block)) +
+		   (size_t)s->net.n_all *
+			   ((s->n_vls - 1) * sizeof(*s->lane) +
+			    s->n_vls * (sizeof(*s->sums) + sizeof(*s->block))) +
 		   s->n_queues * sizeof(*s->queue) + s->n_words * sizeof(*s->word) +
 		   s->net.n_ends * sizeof(*s->source);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "sim/queues.h"
 
 enum { WORD = 64, SLOTS = 1 << 9, FEW_ENDS = 256 };
 
@@ -104,13 +105,21 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	return 0;
 }
 
+/* Of an input. */
+static uint64_t first_queue(const struct sim *s, uint32_t sw, uint32_t in)
+{
+	uint32_t each = s->shape.is_fifo ? s->n_vls : s->sw[sw].n_ports * s->n_vls;
+
+	return s->sw[sw].queue_first + (uint64_t)in * each;
+}
+
 static void init_ports(struct sim *s)
 {
 	const struct sim_net *net = &s->net;
 	size_t lanes = (size_t)net->n_all * s->n_vls;
 
 	s->port = fab_alloc_huge((net->n_all + 1) * sizeof(*s->port));
-	s->lane = fab_alloc_huge((lanes + 1) * sizeof(*s->lane));
+	s->lane = fab_alloc_huge((lanes - net->n_all + 1) * sizeof(*s->lane));
 	s->sums = fab_alloc_huge((lanes + 1) * sizeof(*s->sums));
 	memset(s->sums, 0, (lanes + 1) * sizeof(*s->sums));
 	s->block = FAB_NEW0(lanes + 1, struct sim_lane_block);
@@ -124,9 +133,10 @@ static void init_ports(struct sim *s)
 			.sw = sw,
 			.per_byte = net->per_byte[p],
 			.reading = FAB_NONE,
+			.queue = is_end ? 0 : first_queue(s, sw, p - net->port_first[sw]),
 			.local = (uint16_t)(is_end ? 0 : p - net->port_first[sw])};
 		for (unsigned vl = 0; vl < s->n_vls; vl++)
-			s->lane[(size_t)p * s->n_vls + vl] = (struct sim_lane){
+			*sim_lane(s->shape, s, p, vl) = (struct sim_lane){
 				.credits = to_end ? INT32_MAX : s->credits,
 				.far_head = FAB_NONE,
 				.far_tail = FAB_NONE};
@@ -160,6 +170,7 @@ static void init_parts(struct sim *s, uint32_t slowest)
 
 		p->sim = s;
 		p->index = i;
+		p->dirty = FAB_NEW(s->n_switches + 1, uint32_t);
 		p->free_cell = p->free_message = FAB_NONE;
 		fab_wheel_init(&p->wheel, slot_bits(s, slowest),
 			       s->params->by_heap ? 0 : SLOTS);
@@ -229,7 +240,7 @@ static void part_fini(struct sim *s, struct sim_part *p)
 	fab_wheel_fini(&p->wheel);
 	free(p->ring.v);
 	free(p->cell.v);
-	free(p->dirty.v);
+	free(p->dirty);
 	free(p->dirty_ends.v);
 	free(p->message.v);
 	for (unsigned t = 0; t < 2; t++) {

@@ -73,22 +73,6 @@ union sim_cell {
 
 enum { SIM_END_DUE = 1, SIM_READ_DUE = 2, SIM_BLOCKED = 4 };
 
-/* A line of the cache: what an arrival and a start look at. */
-struct sim_port {
-	uint64_t out_busy, in_busy; /* until then */
-	uint64_t wants;		    /* of small switches: outputs that the input wants */
-	uint32_t peer, sw;	    /* sw: FAB_NONE: an endpoint's */
-	uint32_t per_byte;
-	uint32_t n_waiting; /* (lane, queue) that have something for this output */
-	uint32_t reading;   /* multicast packet that the input reads, FAB_NONE */
-	uint32_t part;	    /* that has the peer */
-	uint16_t local;	    /* number at the switch */
-	uint16_t out_from;  /* input that feeds the output */
-	uint16_t in_to;	    /* output that ends the input's reading */
-	uint8_t due;	    /* SIM_END_DUE ... */
-	uint8_t last_vl;
-};
-
 enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
 
 /* A lane of an output: room in the buffer at the other end. A line of the cache. */
@@ -101,6 +85,24 @@ struct sim_lane {
 	uint64_t bag[SIM_BAG];	     /* time << SIM_UNIT_BITS | units, in no order */
 	uint64_t wake;		     /* is_blocked: event for it; UINT64_MAX: none */
 	uint64_t waiters;	     /* of small switches: units that wait for it */
+};
+
+/* Two lines of the cache, side by side. */
+struct sim_port {
+	uint64_t out_busy, in_busy; /* until then */
+	uint64_t wants;		    /* of small switches: outputs that the input wants */
+	uint64_t queue;		    /* the input's first */
+	uint32_t peer, sw;	    /* sw: FAB_NONE: an endpoint's */
+	uint32_t per_byte;
+	uint32_t n_waiting; /* (lane, queue) that have something for this output */
+	uint32_t reading;   /* multicast packet that the input reads, FAB_NONE */
+	uint32_t part;	    /* that has the peer */
+	uint16_t local;	    /* number at the switch */
+	uint16_t out_from;  /* input that feeds the output */
+	uint16_t in_to;	    /* output that ends the input's reading */
+	uint8_t due;	    /* SIM_END_DUE ... */
+	uint8_t last_vl;
+	struct sim_lane lane; /* 0 */
 };
 
 /* Of the measured time. */
@@ -179,7 +181,7 @@ struct sim_letter {
 struct sim_post {
 	FAB_VEC(struct sim_letter) of;
 	uint64_t first; /* time of the earliest */
-	uint64_t n_packets;
+	size_t n_packets;
 };
 
 /* Sums of a part; all are added up in the end. */
@@ -206,10 +208,10 @@ struct sim_arrival {
 	uint16_t out, vl; /* from there on; of those that are routed */
 };
 
+/* Those before `head` are over, those before `routed` know their output. */
 struct sim_ring {
 	struct sim_arrival *v;
-	uint64_t room;		     /* power of two; 0: none */
-	uint64_t head, routed, tail; /* those before `routed` know their output */
+	size_t head, routed, tail, cap;
 };
 
 struct sim_part {
@@ -220,7 +222,8 @@ struct sim_part {
 	struct sim_ring ring;
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
-	FAB_VEC(uint32_t) dirty, dirty_ends;
+	uint32_t *dirty, n_dirty; /* [n_switches] that choose at this time */
+	FAB_VEC(uint32_t) dirty_ends;
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
 	struct sim_post *post[2]; /* [n_parts] each: by turns */
@@ -248,9 +251,9 @@ struct sim {
 	bool by_units;	       /* credits are of FAB_SIM_CREDIT_BYTES, else of packets */
 	int32_t credits;       /* of a lane */
 	struct sim_port *port; /* [n_all] */
-	struct sim_lane *lane; /* [n_all * n_vls] */
-	struct sim_lane_sums *sums;   /* as lane */
-	struct sim_lane_block *block; /* as lane */
+	struct sim_lane *lane; /* [n_all * (n_vls - 1)] from lane 1 on */
+	struct sim_lane_sums *sums;   /* [n_all * n_vls] */
+	struct sim_lane_block *block; /* [n_all * n_vls] */
 	struct sim_switch *sw;	      /* [n_switches] */
 	struct sim_source *source;    /* [n_ends] */
 	uint32_t *queue;	      /* last cell of each, FAB_NONE: empty; a ring */
