@@ -2,6 +2,7 @@
 /* The laws of what packets do: latencies, rates, queues, conservation. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "support/simulated.h"
@@ -53,5 +54,24 @@ Test(sim, idle_pair_of_the_paper)
 		     0);
 	cr_expect_eq(latency, 237000);
 	cr_expect_eq(hops, 4);
+	simulated_fini(&s);
+}
+
+/* More ports than have numbers are refused before anything is made for them. */
+Test(sim, too_many_ports)
+{
+	struct fab_sim_params params = fab_sim_defaults();
+	struct fab_messages messages = {0};
+	struct fab_sim_result r;
+	struct fab_err err = {""};
+	struct simulated s;
+	uint32_t *last;
+
+	simulated_init(&s, "torus:dims=3x3", "minhop");
+	last = &s.f->arc_first[s.f->n_switches];
+	*last += FAB_SIM_PORTS_MAX;
+	cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err), -ERANGE);
+	cr_expect_str_eq(err.text, "more than 2^28 ports");
+	*last -= FAB_SIM_PORTS_MAX;
 	simulated_fini(&s);
 }
