@@ -50,12 +50,27 @@ static struct plugin {
 	uint32_t today; /* dry run: largest EFI of OpenSM's own trees */
 } plugin;
 
-static _Thread_local jmp_buf out_of_memory;
+/* Where a thread goes when there is no memory, and what it has to give back. */
+static _Thread_local jmp_buf out_of_memory, no_own_tree;
+static _Thread_local bool is_guarded, has_osm_lock;
 
 static void leave(size_t bytes)
 {
 	(void)bytes;
 	longjmp(out_of_memory, 1);
+}
+
+static void leave_own_tree(size_t bytes)
+{
+	(void)bytes;
+	longjmp(no_own_tree, 1);
+}
+
+/* From here on, or no longer, out_of_memory is where the thread goes. */
+static void guard(bool is_on)
+{
+	is_guarded = is_on;
+	fab_oom_handle(is_on ? leave : NULL);
 }
 
 #define LOG(level, ...) osm_log(&plugin.osm->log, (level), "fabkit: " __VA_ARGS__)
@@ -72,17 +87,33 @@ static void unhook(void)
 /* From here on OpenSM does everything itself. What was in work is lost. */
 static void give_up(void)
 {
+	guard(false);
+	if (has_osm_lock)
+		cl_plock_release(&plugin.osm->lock);
+	has_osm_lock = false;
 	plugin.is_broken = true;
 	LOG(OSM_LOG_ERROR | OSM_LOG_SYS,
 	    "out of memory: OpenSM's own trees from here on\n");
 }
 
-/* OpenSM's tree, by the engine's own function where it has one. */
+/* OpenSM's tree, by the engine's own function where it has one. Without memory none: what
+ * OpenSM itself would do. */
 static ib_api_status_t own_tree(void *context, osm_mgrp_box_t *box)
 {
+	ib_api_status_t status;
+
 	if (plugin.original)
 		return plugin.original(context, box);
-	return fab_opensm_own_tree(plugin.osm, box);
+	if (setjmp(no_own_tree)) {
+		guard(is_guarded);
+		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "MLID 0x%x: no memory for its tree\n",
+		    box->mlid);
+		return IB_INSUFFICIENT_MEMORY;
+	}
+	fab_oom_handle(leave_own_tree);
+	status = fab_opensm_own_tree(plugin.osm, box);
+	guard(is_guarded);
+	return status;
 }
 
 /* All groups are to be balanced, when enough has changed or time has passed. */
@@ -197,15 +228,14 @@ static ib_api_status_t build(void *context, osm_mgrp_box_t *box)
 		return own_tree(context, box);
 	pthread_mutex_lock(&plugin.mutex);
 	if (setjmp(out_of_memory)) {
-		fab_oom_handle(NULL);
 		give_up();
 		pthread_mutex_unlock(&plugin.mutex);
 		fab_opensm_clear(plugin.osm, box->mlid);
 		return own_tree(context, box);
 	}
-	fab_oom_handle(leave);
+	guard(true);
 	status = build_locked(context, box);
-	fab_oom_handle(NULL);
+	guard(false);
 	pthread_mutex_unlock(&plugin.mutex);
 	return status;
 }
@@ -232,9 +262,11 @@ static void renew(void)
 	double start = fab_now();
 
 	cl_plock_acquire(&plugin.osm->lock);
+	has_osm_lock = true;
 	fab_opensm_view_copy(plugin.osm, &view);
 	if (plugin.options.mode == FAB_OPENSM_DRY_RUN)
 		plugin.today = fab_opensm_max_efi(plugin.osm, &counts.kept);
+	has_osm_lock = false;
 	cl_plock_release(&plugin.osm->lock);
 	if (fab_opensm_view_fabric(&view, &f, &err) ||
 	    fab_keeper_renew(plugin.keeper, f, &view.members, &counts, &err)) {
@@ -300,10 +332,10 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		give_up();
 		unhook();
 	} else {
-		fab_oom_handle(leave);
+		guard(true);
 		report_locked(event);
 	}
-	fab_oom_handle(NULL);
+	guard(false);
 	pthread_mutex_unlock(&plugin.mutex);
 }
 
@@ -421,7 +453,7 @@ static void *work(void *unused)
 		pthread_mutex_unlock(&plugin.mutex);
 		return NULL;
 	}
-	fab_oom_handle(leave);
+	guard(true);
 	pthread_mutex_lock(&plugin.mutex);
 	while (await_work())
 		work_once();
@@ -459,12 +491,12 @@ static int read_all_options(struct osm_opensm *osm, struct fab_err *err)
 					  : fab_opensm_options_read(&plugin.options, err);
 }
 
-static void *create(struct osm_opensm *osm)
+static void *create_guarded(void)
 {
+	struct osm_opensm *osm = plugin.osm;
 	pthread_mutexattr_t checked;
 	struct fab_err err;
 
-	plugin.osm = osm;
 	if (read_all_options(osm, &err)) {
 		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "event_plugin_options: %s; not loaded\n",
 		    err.text);
@@ -486,6 +518,22 @@ static void *create(struct osm_opensm *osm)
 	LOG(OSM_LOG_INFO | OSM_LOG_SYS, "loaded: mode=%s, algorithm=%s\n",
 	    fab_opensm_mode_name(plugin.options.mode), plugin.options.engine->name);
 	return &plugin;
+}
+
+static void *create(struct osm_opensm *osm)
+{
+	void *created = NULL;
+
+	plugin.osm = osm;
+	if (setjmp(out_of_memory)) {
+		guard(false);
+		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "out of memory: not loaded\n");
+		return NULL;
+	}
+	guard(true);
+	created = create_guarded();
+	guard(false);
+	return created;
 }
 
 FAB_EXPORT osm_event_plugin_t osm_event_plugin = {

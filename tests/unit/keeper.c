@@ -6,9 +6,11 @@
 #include "base/rng.h"
 #include "fabric/builder.h"
 #include "support/nets.h"
+#include "support/scarce.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,4 +290,87 @@ Test(keeper, what_is_not_known_has_no_tree)
 	fab_keeper_clear(k);
 	cr_assert_null(fab_keeper_fabric(k));
 	fab_keeper_free(k);
+}
+
+static jmp_buf out_of_memory;
+
+static void leave(size_t bytes)
+{
+	(void)bytes;
+	longjmp(out_of_memory, 1);
+}
+
+/* What a plug-in does in its life, on the keeper's own heap. */
+struct life {
+	struct fab_keeper *k;
+	struct fab_fabric *f, *less;
+	struct wanted w;
+	struct fab_plan *plan;
+	uint32_t moved[N_GROUPS];
+};
+
+static void live_on(struct life *l)
+{
+	const struct fab_plan_options o = {.engine = fab_mcast_engine_find("balanced", 8),
+					   .max_moved = UINT32_MAX,
+					   .time_limit_ms = 60000};
+	struct fab_membership m = membership(&l->w);
+	struct fab_keeper_counts counts;
+	struct fab_plan_result r;
+	struct fab_fabric *f = l->f;
+
+	l->f = NULL; /* the keeper's from here on */
+	(void)!fab_keeper_renew(l->k, f, &m, &counts, NULL);
+	for (uint32_t g = 0; g < N_GROUPS; g += 3)
+		(void)!fab_keeper_route(l->k, g, l->w.guid[(g + 1) % N_GROUPS],
+					l->w.n[(g + 1) % N_GROUPS], NULL);
+	l->plan = fab_keeper_plan(l->k);
+	if (l->plan && !fab_plan_solve(l->plan, &o, &r, NULL))
+		fab_keeper_take(l->k, l->plan, l->moved);
+	f = l->less;
+	l->less = NULL;
+	(void)!fab_keeper_renew(l->k, f, &m, &counts, NULL);
+	free(m.first);
+	free(m.guid);
+}
+
+/* One life in which the allocation after `n` fails; false: there are not so many. */
+static bool live_without(int64_t n, struct life *l)
+{
+	struct fab_fabric *f = test_random_fabric(12, 14, 3, 3);
+	struct fab_rng rng;
+	bool has_failed;
+
+	fab_rng_init(&rng, 3);
+	*l = (struct life){.k = fab_keeper_new(N_GROUPS)};
+	for (uint32_t g = 0; g < N_GROUPS; g++)
+		draw(f, &rng, &l->w, g);
+	l->f = f;
+	l->less = without(f, 5, &rng);
+	fab_oom_handle(leave);
+	if (!setjmp(out_of_memory)) {
+		scarce_after(n);
+		live_on(l);
+	}
+	fab_oom_handle(NULL);
+	has_failed = scarce_failed();
+	scarce_after(-1);
+	/* what was in work is lost, but what is left can be ended */
+	fab_plan_free(l->plan);
+	fab_keeper_free(l->k);
+	fab_fabric_free(l->f);
+	fab_fabric_free(l->less);
+	return has_failed;
+}
+
+/* Wherever memory runs out, the keeper can still be ended. */
+Test(keeper, memory_runs_out_anywhere)
+{
+	struct life *l = FAB_NEW0(1, struct life);
+	int64_t n = 0;
+
+	while (live_without(n, l))
+		n += n < 100 ? 1 : 11;
+	cr_assert_gt(n, 1000);
+	free(l);
 }
