@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * usage: mcjoin [-6] [-c N] GROUPS   join ports to groups of the running subnet manager
+ * usage: mcjoin [-6] [-c N] [-r N] GROUPS   join ports to groups of the running subnet
+ * manager
  *
  * GROUPS has a group a line: the GUIDs of its member ports. Every member joins as a full
  * member under its own port GID, all by requests of the one port this runs on. The MLID
  * of each group is printed, a line each, in hexadecimal. Group i has the MGID
  * ff12:4d54::<i>, with -6 that of an IPv6 solicited node, which may share its MLID with
  * others. With -c N then N times a member that a fixed sequence draws leaves its group,
- * or joins again when it has left; in the end all are in again.
+ * or joins again when it has left; in the end all are in again. With -r N groups may be
+ * refused (MLID 0x0000); then all members of the first N groups leave, and those refused
+ * try again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -127,11 +130,13 @@ static int turn(const struct client *c, struct group *g, unsigned group, unsigne
 	if (!got)
 		fprintf(stderr, "mcjoin: group %u: port 0x%016" PRIx64 " refused\n",
 			group, g->guid[i]);
-	if (got && g->is_out[i])
+	if (!got)
+		return 0;
+	if (g->is_out[i])
 		g->mlid = got;
 	g->n_in += g->is_out[i] ? 1 : -1u;
 	g->is_out[i] = !g->is_out[i];
-	return got != 0;
+	return 1;
 }
 
 static int join_rest(const struct client *c, struct group *g, unsigned group)
@@ -140,6 +145,24 @@ static int join_rest(const struct client *c, struct group *g, unsigned group)
 		if (g->is_out[i] && !turn(c, g, group, i))
 			return 0;
 	return g->mlid != 0;
+}
+
+/* The first groups go, and those that were refused come. */
+static int swap(const struct client *c, struct group *groups, unsigned n, unsigned n_gone)
+{
+	for (unsigned g = 0; g < n_gone && g < n; g++) {
+		for (unsigned i = 0; i < groups[g].n; i++)
+			if (!groups[g].is_out[i] && !turn(c, &groups[g], g, i))
+				return 0;
+		groups[g].mlid = 0;
+	}
+	for (unsigned g = n_gone; g < n; g++)
+		if (!groups[g].mlid) {
+			memset(groups[g].is_out, 1, groups[g].n);
+			groups[g].n_in = 0;
+			(void)join_rest(c, &groups[g], g);
+		}
+	return 1;
 }
 
 /* A line of GUIDs. */
@@ -203,23 +226,26 @@ int main(int argc, char **argv)
 {
 	struct client c = {0};
 	struct group *groups = NULL;
-	unsigned n = 0, steps = 0;
+	unsigned n = 0, steps = 0, n_gone = 0;
 	char *line = NULL;
 	size_t cap = 0;
 	FILE *file;
-	int ok = 1, opt;
+	int ok = 1, may_refuse = 0, opt;
 
-	while ((opt = getopt(argc, argv, "6c:")) != -1) {
+	while ((opt = getopt(argc, argv, "6c:r:")) != -1) {
 		if (opt == '6')
 			c.is_ipv6 = 1;
 		else if (opt == 'c')
 			steps = (unsigned)strtoul(optarg, NULL, 10);
-		else
+		else if (opt == 'r') {
+			may_refuse = 1;
+			n_gone = (unsigned)strtoul(optarg, NULL, 10);
+		} else
 			return 2;
 	}
 	file = optind + 1 == argc ? fopen(argv[optind], "r") : NULL;
 	if (!file) {
-		fprintf(stderr, "usage: mcjoin [-6] [-c N] GROUPS\n");
+		fprintf(stderr, "usage: mcjoin [-6] [-c N] [-r N] GROUPS\n");
 		return 2;
 	}
 	if (client_open(&c)) {
@@ -232,12 +258,13 @@ int main(int argc, char **argv)
 		if (!groups)
 			exit(3);
 		groups[n] = read_group(line);
-		ok = join_rest(&c, &groups[n], n);
+		ok = join_rest(&c, &groups[n], n) || may_refuse;
 		n++;
 	}
 	ok = ok && (!steps || churn(&c, groups, n, steps));
+	ok = ok && (!may_refuse || swap(&c, groups, n, n_gone));
 	for (unsigned g = 0; g < n; g++) {
-		if (groups[g].mlid)
+		if (groups[g].mlid || may_refuse)
 			printf("0x%04x\n", groups[g].mlid);
 		free(groups[g].guid);
 		free(groups[g].is_out);

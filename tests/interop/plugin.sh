@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: plugin.sh COMMANDS PLUGIN MCJOIN FABRIC PATTERN ENGINE...
 # The real OpenSM with the plug-in in the folder PLUGIN, on ibsim, with each routing ENGINE:
-# members join, leave and join again by the hundred, a cable dies and comes back. In the end
+# members join, leave and join again by the hundred, a cable, then whole switches die and
+# come back. In the end
 # the tables in the switches are those of OpenSM's dump, they are trees of all groups, no
 # cable has more of them than in OpenSM's own, and unicast is what it is without the plug-in.
 # What is left to OpenSM when in doubt is what OpenSM makes, bit for bit; modes change while
@@ -18,8 +19,9 @@ gen:*) ;;
   [ -f "$fabric" ] || { echo "no $fabric"; exit 77; }
   ;;
 esac
+here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/interop/simulated.bash
-. "$(dirname "$(readlink -f "$0")")/simulated.bash"
+. "$here/simulated.bash"
 need ibsim opensm dump_fts
 
 "$commands/fabric-topo" "$fabric" --to ibnetdiscover >net || fail "no dump of $fabric"
@@ -29,83 +31,15 @@ need ibsim opensm dump_fts
 members_of trees 1 | cut -f 2 >groups
 [ -s groups ] || fail "no groups in $pattern"
 
-# start ENGINE NAME [LINE...]: OpenSM with these lines in opensm.conf, files in NAME
-start() {
-  local engine=$1
-  logs=$work/$2
-  shift 2
-  rm -rf "$logs"
-  mkdir -p "$logs"
-  printf '%s\n' "$@" >"$logs/opensm.conf"
-  LD_LIBRARY_PATH=$plugin manage net "$engine" -F "$logs/opensm.conf"
-}
-
-finish() {
-  kill "$sm"
-  wait "$sm" 2>/dev/null
-  sm=
-}
-
-sweep() {
-  local up
-  up=$(grep -c 'SUBNET UP' "$logs/opensm.log")
-  kill -HUP "$sm"
-  until_up $((up + 1))
-}
-
-join() { # [OPTION...]
-  SIM_HOST=$(host net 2) within 300 env LD_PRELOAD=$so "$mcjoin" "$@" groups >mlids \
-    2>"$logs/mcjoin.log" || fail "not all members could join"
-}
-
-in_log() { # TEXT
-  grep -q "$1" "$logs/opensm.log"
-}
-
-# settled: what the worker found has been written
-settled() {
-  local found
-  found=$(grep -c 'fabkit: balanced .* [1-9][0-9]* trees to move' "$logs/opensm.log")
-  [ "$(grep -c 'fabkit: [0-9]* trees moved' "$logs/opensm.log")" -ge "$found" ]
-}
-
-# GUID MLID PORT of all entries, of OpenSM's dump and of the switches
-dumped() {
-  awk '
-    function hex(text,   n, i) {
-      for (i = 3; i <= length(text); i++) n = 16 * n + index("0123456789abcdef", substr(text, i, 1)) - 1
-      return n
-    }
-    /^Switch/ { s = $2 }
-    /^0x/ { for (i = 3; i <= NF; i++) print s, tolower($1), hex(tolower($i)) }' "$logs/opensm.mcfdbs" | sort -u
-}
-programmed() {
-  SIM_HOST=$(host net 2) within 300 env LD_PRELOAD=$so dump_fts -M 2>/dev/null | awk '
-    /^Multicast/ { for (i = 1; i < NF; i++) if ($i == "guid") s = $(i + 1) }
-    /Ports:/ { zero = index($0, ":") + 2 }
-    /^0x/ { for (i = zero; i <= length($0); i += 2) if (substr($0, i, 1) == "x") print s, $1, (i - zero) / 2 }' |
-    sort -u
-}
-
-# max_efi of the trees in OpenSM's dump, all verified, with all members of each group
-check() {
-  paste -d ' ' mlids groups | awk '
-    { m = $1; $1 = ""; at[m] = at[m] $0 }
-    END { for (m in at) print m ":" at[m] }' | sort >by-mlid
-  "$commands/fabric-mcroute" -q "$logs/opensm-subnet.lst" --groups=by-mlid \
-    --mcfdbs="$logs/opensm.mcfdbs" --algorithm=opensm --verify --format=csv \
-    --columns=algorithm,max_efi,verified 2>"$logs/check.log" | tr -d '\r' | sed -n 's/^loaded,//p'
-}
-
-need_trees() { # LIMIT
-  local got
-  got=$(check)
-  [ "${got#*,}" = true ] || { cat "$logs/check.log"; fail "not all trees hold: $got"; }
-  [ "${got%,*}" -le "$1" ] || fail "a cable has ${got%,*} trees, OpenSM's own at most $1"
-  echo "  fullest cable ${got%,*}, OpenSM's own $1"
-}
+# shellcheck source=tests/interop/plugin.bash
+. "$here/plugin.bash"
 
 simulate net
+# a switch without adapters, and one with; not that of the subnet manager
+spine=$(awk -F '"' '/^Switch/ { id = $2; is_leaf[id] = 0 } /^Ca/ { id = "" }
+  id != "" && /^\[/ && $2 ~ /^H-/ { is_leaf[id] = 1 }
+  END { for (s in is_leaf) if (!is_leaf[s]) print s }' net | sort | head -n 1)
+leaf=$(awk -F '"' '/^Ca/ { is_ca = 1 } is_ca && /^\[/ { s = $2 } END { print s }' net)
 link=$(sed -n '/^Switch/{s/[^"]*"\([^"]*\)".*/\1/;h}; /^\[[0-9]*\][^"]*"S-/{s/^\[\([0-9]*\)\].*/\1/;H;x;s/\(.*\)\n\(.*\)/"\1"[\2]/p;q}' net)
 for engine in "$@"; do
   echo "$engine:"
@@ -136,6 +70,37 @@ for engine in "$@"; do
   need_trees 100000
   console "Relink $link"
   sweep
+  sweep
+  await "$sm" balancing 60 settled || fail "trees are found but not written"
+  need_trees "${own%,*}"
+  # whole switches
+  if [ -n "$spine" ]; then
+    console "Unlink \"$spine\""
+    sweep
+    sweep
+    need_trees 100000
+    console "Relink \"$spine\""
+    sweep
+    sweep
+    await "$sm" balancing 60 settled || fail "trees are found but not written"
+    need_trees "${own%,*}"
+  fi
+  awk -F '"' -v leaf="$leaf" '/^Ca/ { is_ca = 1 } is_ca && /^\[/ && $2 == leaf {
+    match($0, /\([0-9a-f]*\)/); guid = substr($0, RSTART + 1, RLENGTH - 2)
+    while (length(guid) < 16) guid = "0" guid
+    print "0x" guid }' net >gone
+  [ -s gone ] || fail "no adapters on $leaf"
+  console "Unlink \"$leaf\""
+  sweep
+  sweep
+  need_trees 100000
+  dumped >a
+  programmed | grep -v "0x${leaf#S-}" >b
+  cmp a b || { diff a b | head -n 5; fail "without $leaf the switches have other tables than OpenSM"; }
+  console "Relink \"$leaf\""
+  sweep
+  : >gone
+  join
   sweep
   await "$sm" balancing 60 settled || fail "trees are found but not written"
   need_trees "${own%,*}"

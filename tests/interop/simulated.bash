@@ -38,21 +38,22 @@ fail() {
   exit 1
 }
 
-# simulate NET: ibsim with the net file NET; it takes commands by console()
+# simulate NET [OPTION...]: ibsim with the net file NET; it takes commands by console()
 simulate() {
-  local nodes switches ports
+  local net=$1 nodes switches ports
+  shift
   mkfifo console
-  nodes=$(grep -c -E '^(Switch|Ca|Rt)' "$1")
-  switches=$(grep -c '^Switch' "$1")
-  ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n + 64 }' "$1")
+  nodes=$(grep -c -E '^(Switch|Ca|Rt)' "$net")
+  switches=$(grep -c '^Switch' "$net")
+  ports=$(awk '/^(Switch|Ca|Rt)/ { n += $2 + 1 } END { print n + 64 }' "$net")
   export IBSIM_SOCKNAME=fabkit-$$
   : >"$logs/ibsim.log"
-  ibsim -s -N $((nodes + 8)) -S $((switches + 8)) -P "$ports" -L 49152 "$1" \
+  ibsim -s -N $((nodes + 8)) -S $((switches + 8)) -P "$ports" -L 49152 "$@" "$net" \
     >"$logs/ibsim.log" 2>&1 <console &
   sim=$!
   exec 7>console
   await "$sim" ibsim 30 grep -q 'simulator ready' "$logs/ibsim.log" && return
-  fail "ibsim does not load $1"
+  fail "ibsim does not load $net"
 }
 
 # console COMMAND: of ibsim; Unlink "ID"[PORT], Relink "ID"[PORT]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# To be sourced after simulated.bash by tests of the plug-in; $commands, $plugin, $mcjoin. In
+# the current folder: net (the fabric), groups (port GUIDs, a line each), after join() mlids,
+# and gone (port GUIDs that are off the fabric).
+
+# start ENGINE NAME [LINE...]: OpenSM with these lines in opensm.conf, files in NAME
+start() {
+  local engine=$1
+  logs=$work/$2
+  shift 2
+  rm -rf "$logs"
+  mkdir -p "$logs"
+  printf '%s\n' "$@" >"$logs/opensm.conf"
+  LD_LIBRARY_PATH=$plugin manage net "$engine" -F "$logs/opensm.conf"
+}
+
+finish() {
+  kill "$sm"
+  wait "$sm" 2>/dev/null
+  sm=
+}
+
+sweep() {
+  local up
+  up=$(grep -c 'SUBNET UP' "$logs/opensm.log")
+  kill -HUP "$sm"
+  until_up $((up + 1))
+}
+
+join() { # [OPTION...]
+  SIM_HOST=$(host net 2) within 300 env LD_PRELOAD=$so "$mcjoin" "$@" groups >mlids \
+    2>"$logs/mcjoin.log" || fail "not all members could join"
+}
+
+in_log() { # TEXT
+  grep -q "$1" "$logs/opensm.log"
+}
+
+# settled: what the worker found has been written
+settled() {
+  local found
+  found=$(grep -c 'fabkit: balanced .* [1-9][0-9]* trees to move' "$logs/opensm.log")
+  [ "$(grep -c 'fabkit: [0-9]* trees moved' "$logs/opensm.log")" -ge "$found" ]
+}
+
+# GUID MLID PORT of all entries, of OpenSM's dump and of the switches
+dumped() {
+  awk '
+    function hex(text,   n, i) {
+      for (i = 3; i <= length(text); i++) n = 16 * n + index("0123456789abcdef", substr(text, i, 1)) - 1
+      return n
+    }
+    /^Switch/ { s = $2 }
+    /^0x/ { for (i = 3; i <= NF; i++) print s, tolower($1), hex(tolower($i)) }' "$logs/opensm.mcfdbs" | sort -u
+}
+programmed() {
+  SIM_HOST=$(host net 2) within 300 env LD_PRELOAD=$so dump_fts -M 2>/dev/null | awk '
+    /^Multicast/ { for (i = 1; i < NF; i++) if ($i == "guid") s = $(i + 1) }
+    /Ports:/ { zero = index($0, ":") + 2 }
+    /^0x/ { for (i = zero; i <= length($0); i += 2) if (substr($0, i, 1) == "x") print s, $1, (i - zero) / 2 }' |
+    sort -u
+}
+
+# max_efi of the trees in OpenSM's dump, all verified, with all members of each group
+check() {
+  touch gone
+  paste -d ' ' mlids groups | awk '
+    FILENAME == "gone" { is_gone[$1]; next }
+    $1 == "0x0000" { next }
+    { m = $1; $1 = ""; for (i = 2; i <= NF; i++) if (!($i in is_gone)) at[m] = at[m] " " $i }
+    END { for (m in at) print m ":" at[m] }' gone - | sort >by-mlid
+  "$commands/fabric-mcroute" -q "$logs/opensm-subnet.lst" --groups=by-mlid \
+    --mcfdbs="$logs/opensm.mcfdbs" --algorithm=opensm --verify --format=csv \
+    --columns=algorithm,max_efi,verified 2>"$logs/check.log" | tr -d '\r' | sed -n 's/^loaded,//p'
+}
+
+need_trees() { # LIMIT
+  local got
+  got=$(check)
+  [ "${got#*,}" = true ] || { cat "$logs/check.log"; fail "not all trees hold: $got"; }
+  [ "${got%,*}" -le "$1" ] || fail "a cable has ${got%,*} trees, OpenSM's own at most $1"
+  echo "  fullest cable ${got%,*}, OpenSM's own $1"
+}
