@@ -139,6 +139,11 @@ echo "dragonfly 81x27x12, equal roots lowest: $(one $dragonfly grid:81x27x12 min
 other=gen:pgft:h=3,m=16/16/34,w=1/16/1,p=1/1/8
 echo "BlueLight with 16 middle switches and 8 cables to one top, 3000 random groups: $(one $other random:groups=3000,size=16 minihop-new,sssp-new,fulb max_efi)"
 echo "mean EFI, fat tree 40x20x20: $(one $fattree grid:40x20x20 minihop-new,sssp-new,fulb mean_efi)"
+echo "dragonfly 81x27x12, fulb, fulb-mean (root of least mean distance), fulb-local (fewest global cables): max EFI $(one $dragonfly grid:81x27x12 fulb,fulb-mean,fulb-local max_efi); equal roots lowest, fulb and fulb-local: $(one $dragonfly grid:81x27x12 fulb,fulb-local max_efi lowest); mean EFI $(one $dragonfly grid:81x27x12 fulb,fulb-mean,fulb-local mean_efi)"
+echo "torus 20x30x40, fulb and fulb-mean: max EFI $(one $torus grid:20x30x40 fulb,fulb-mean max_efi), mean EFI $(one $torus grid:20x30x40 fulb,fulb-mean mean_efi)"
+[ -n "$quick" ] || for pattern in grid:160x100 grid:40x20x20 random:groups=5000,size=8-24; do
+  echo "fat tree $pattern, seconds of MINIHOP and FULB: $(one $fattree $pattern minihop,fulb seconds.trees)"
+done
 for dump in ${DUMPS:+"$DUMPS"/*}; do
   values=$(one "$dump" random:groups=300,size=16 sssp-new,fulb max_efi 2>/dev/null) || continue
   echo "$(basename "$dump"), 300 random groups, SSSP-new and FULB: $values"
@@ -154,8 +159,10 @@ Where we differ, and why
 - Dragonfly: the paper gives neither the wiring of its global links nor the numbering of its
   ports, which both decide which of several paths with two global links is taken; 41 and 54
   come out as 36 and 35 in the wiring used here (fabric-topologies(7)). The highest port in
-  place of the lowest makes MINIHOP-new the worse of the two, as the paper says. That a rule
-  against two global links cures it needs a variant that is not among the six.
+  place of the lowest makes MINIHOP-new the worse of the two, as the paper says. A rule against
+  two global links (fulb-local) changes little in this wiring, where FULB is not the worse one.
+- Roots of least mean distance to the members (fulb-mean) give trees of fewer cables, and with
+  roots scattered more of them on the fullest cable: fewer switches are roots.
 - BlueLight: its wiring is not published. In the parallel-port generalised fat tree used here
   a factor of 4 is all there is to gain: FULB is at the lower bound. Wired with 16 middle
   switches a pod and 8 cables from each to one top, which are 8 paths, too, it is about 1/6.

@@ -8,59 +8,35 @@
 #include "mcast/engines.h"
 
 #include "base/mem.h"
+#include "mcast/ancestors.h"
 #include "mcast/sssp.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 struct scratch {
 	struct fab_sssp sssp;
-	uint32_t *mark; /* [n_switches] == stamp: listed */
-	uint32_t stamp;
-	uint32_t *next; /* [n_switches] the next one of the same level */
-	uint32_t first[FAB_HOPS_UNREACHABLE]; /* by hops from the root; FAB_NONE: none */
-	uint64_t storage[];
+	struct fab_ancestors on_path;
 };
 
 static void *scratch_new(const struct fab_mcast_problem *problem)
 {
-	size_t n = problem->f->n_switches;
-	struct scratch *x =
-		fab_alloc(1, sizeof(*x) + (2 * n + n / 2 + 1) * sizeof(uint64_t));
+	uint32_t n = problem->f->n_switches;
+	struct scratch *x = FAB_NEW0(1, struct scratch);
 
-	x->sssp.cost = x->storage;
-	x->sssp.parent = (uint32_t *)(x->storage + n);
-	x->next = x->sssp.parent + n;
-	x->mark = x->next + n;
-	memset(x->mark, 0, n * sizeof(*x->mark));
-	x->stamp = 0;
+	x->sssp.cost = FAB_NEW(n, uint64_t);
+	x->sssp.parent = FAB_NEW(n, uint32_t);
+	fab_ancestors_init(&x->on_path, n);
 	return x;
 }
 
-static void list(struct scratch *x, const uint8_t *row, uint32_t sw)
+static void scratch_free(void *scratch)
 {
-	if (x->mark[sw] == x->stamp)
-		return;
-	x->mark[sw] = x->stamp;
-	x->next[sw] = x->first[row[sw]];
-	x->first[row[sw]] = sw;
-}
+	struct scratch *x = scratch;
 
-/* The switches on the shortest paths from the root to the members, by level. */
-static void list_levels(struct scratch *x, const struct fab_mcast_problem *p,
-			uint32_t group, const uint8_t *row, unsigned height)
-{
-	const struct fab_fabric *f = p->f;
-
-	x->stamp++;
-	memset(x->first, 0xff, (height + 1) * sizeof(*x->first));
-	for (uint64_t i = p->groups->sw_first[group]; i < p->groups->sw_first[group + 1];
-	     i++)
-		list(x, row, p->groups->sw[i]);
-	for (unsigned d = height; d > 1; d--)
-		for (uint32_t v = x->first[d]; v != FAB_NONE; v = x->next[v])
-			for (uint32_t i = f->peer_first[v]; i < f->peer_first[v + 1]; i++)
-				if (row[f->peer[i]] == d - 1)
-					list(x, row, f->peer[i]);
+	free(x->sssp.cost);
+	free(x->sssp.parent);
+	fab_ancestors_fini(&x->on_path);
+	free(x);
 }
 
 static void relax(const struct fab_fabric *f, const uint32_t *load, const uint8_t *row,
@@ -105,10 +81,11 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	const uint8_t *row = fab_dist_row(s->problem->dist, root);
 	unsigned height = s->forest.height[group];
 
-	list_levels(x, s->problem, group, row, height);
+	fab_ancestors_list(&x->on_path, s->problem, group, row, height);
 	x->sssp.cost[root] = 0;
 	for (unsigned d = 1; d <= height; d++)
-		for (uint32_t v = x->first[d]; v != FAB_NONE; v = x->next[v])
+		for (uint32_t v = x->on_path.first[d]; v != FAB_NONE;
+		     v = x->on_path.next[v])
 			relax(f, s->load, row, &x->sssp, v);
 	fab_sssp_keep(s, group, x->sssp.parent);
 }
@@ -122,6 +99,7 @@ const struct fab_mcast_engine fab_mcast_sssp = {
 	.root_rule = FAB_ROOT_FIRST,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
+	.scratch_free = scratch_free,
 	.grow = grow,
 };
 
@@ -133,5 +111,6 @@ const struct fab_mcast_engine fab_mcast_sssp_new = {
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
+	.scratch_free = scratch_free,
 	.grow = grow,
 };

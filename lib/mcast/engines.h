@@ -14,6 +14,8 @@
 	ROW(sssp_heap_new)                                                               \
 	ROW(fulb)                                                                        \
 	ROW(fulb_links)                                                                  \
+	ROW(fulb_mean)                                                                   \
+	ROW(fulb_local)                                                                  \
 	ROW(opensm)                                                                      \
 	ROW(balanced)                                                                    \
 	ROW(optimal)

@@ -60,7 +60,6 @@ for engine in "$@"; do
   start "$engine" on "event_plugin_name fabkit-opensm" "event_plugin_options file=$work/mode"
   join -c 300
   sweep
-  await "$sm" balancing 60 settled || fail "trees are found but not written"
   managed_by "$engine"
   need_trees "${own%,*}"
   cmp "$work/base/opensm.fdbs" "$logs/opensm.fdbs" || fail "unicast changed"
@@ -71,7 +70,6 @@ for engine in "$@"; do
   console "Relink $link"
   sweep
   sweep
-  await "$sm" balancing 60 settled || fail "trees are found but not written"
   need_trees "${own%,*}"
   # whole switches
   if [ -n "$spine" ]; then
@@ -82,7 +80,6 @@ for engine in "$@"; do
     console "Relink \"$spine\""
     sweep
     sweep
-    await "$sm" balancing 60 settled || fail "trees are found but not written"
     need_trees "${own%,*}"
   fi
   awk -F '"' -v leaf="$leaf" '/^Ca/ { is_ca = 1 } is_ca && /^\[/ && $2 == leaf {
@@ -102,7 +99,6 @@ for engine in "$@"; do
   : >gone
   join
   sweep
-  await "$sm" balancing 60 settled || fail "trees are found but not written"
   need_trees "${own%,*}"
   dumped >a
   programmed >b
@@ -118,7 +114,6 @@ for engine in "$@"; do
   in_log 'mode:1: mode=of: expected off' || fail "a bad mode is not in the log"
   echo mode=on >mode
   sweep
-  await "$sm" balancing 60 settled
   need_trees "${own%,*}"
   in_log 'fabkit: .*ERR' && fail "errors in the log"
   finish
@@ -136,7 +131,6 @@ start "$1" shared "$shared" "sm_priority 10"
 join -6
 [ "$(sort -u mlids | wc -l)" -lt "$(wc -l <mlids)" ] || fail "no MLID is shared"
 sweep
-await "$sm" balancing 60 settled
 need_trees 100000
 other=$work/other
 mkdir "$other"
@@ -156,7 +150,6 @@ await "$second" master 60 is_master || fail "the second subnet manager does not 
 start "$1" again "$shared" "sm_priority 10"
 join -6
 sweep
-await "$sm" balancing 60 settled
 need_trees 100000
 kill "$second"
 wait "$second" 2>/dev/null
