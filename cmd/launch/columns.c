@@ -165,3 +165,42 @@ const struct fab_column launch_faults_columns[] = {
 };
 #undef AT
 const size_t launch_faults_n_columns = FAB_COUNT(launch_faults_columns);
+
+#define AT(member) FAB_AT(struct launch_store_row, member)
+const struct fab_column launch_store_columns[] = {
+	{"lock", FAB_TEXT, "rwlock, 2n, mutex-flag or pointer", 0, AT(lock)},
+	{"ppn", FAB_UINT, "processes a node", 0, AT(ppn), FAB_METRIC_PLAIN},
+	{"read_ns", FAB_REAL, "a read by the model, lock included, ns", 0, AT(read_ns),
+	 FAB_METRIC_LESS},
+	{"get_us", FAB_REAL, "a Get without a thread shift, by the model, us",
+	 FAB_COL_EXTRA, AT(get_us), FAB_METRIC_LESS},
+	{"shifted_get_us", FAB_REAL, "a Get that shifts threads first, by the model, us",
+	 0, AT(shifted_get_us), FAB_METRIC_LESS},
+	{"write_us", FAB_REAL, "until a writer has its locks, by the model, us", 0,
+	 AT(write_us), FAB_METRIC_LESS},
+	{"measured_read_ns", FAB_REAL, "processor time of a read, ns; null: not measured",
+	 0, AT(measured_read_ns), FAB_METRIC_LESS},
+	{"measured_wait_us", FAB_REAL,
+	 "mean wait of a writer, one each ms, us; null: not measured, or it never came "
+	 "to it",
+	 0, AT(measured_wait_us), FAB_METRIC_LESS},
+	{"measured_longest_us", FAB_REAL, "its longest, us", FAB_COL_EXTRA,
+	 AT(measured_longest_us), FAB_METRIC_LESS},
+	{"measured_writes", FAB_NUMBER, "writes", FAB_COL_EXTRA, AT(measured_writes),
+	 FAB_METRIC_PLAIN},
+};
+#undef AT
+const size_t launch_store_n_columns = FAB_COUNT(launch_store_columns);
+
+#define AT(member) FAB_AT(struct launch_calibrate_row, member)
+const struct fab_column launch_calibrate_columns[] = {
+	{"constant", FAB_TEXT, "its name", 0, AT(constant)},
+	{"value", FAB_REAL, "the median of five measurements", 0, AT(value),
+	 FAB_METRIC_PLAIN},
+	{"unit", FAB_TEXT, "its unit", 0, AT(unit)},
+	{"spread", FAB_REAL, "half of their range", 0, AT(spread), FAB_METRIC_PLAIN},
+	{"before", FAB_REAL, "the value without it", 0, AT(before)},
+	{"source", FAB_TEXT, "what was measured", 0, AT(source)},
+};
+#undef AT
+const size_t launch_calibrate_n_columns = FAB_COUNT(launch_calibrate_columns);

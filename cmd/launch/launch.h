@@ -18,7 +18,9 @@ enum launch_verb {
 	LAUNCH_FENCE,
 	LAUNCH_MODEX,
 	LAUNCH_SIZE,
+	LAUNCH_STORE,
 	LAUNCH_FAULTS,
+	LAUNCH_CALIBRATE,
 };
 
 enum { LAUNCH_MAX_LIST = 1000 };
@@ -37,6 +39,7 @@ struct launch_params {
 	const char *node_list, *node_file;
 	FAB_VEC(char *) orders; /* on the heap */
 	uint32_t ppn;
+	bool has_ppn;
 	uint32_t algorithm;
 	bool has_algorithm;
 
@@ -65,6 +68,12 @@ struct launch_params {
 	/* faults */
 	FAB_VEC(uint32_t) failures;
 	bool exhaustive, has_failures;
+
+	/* store and calibrate */
+	struct fab_chosen_list locks;
+	double measure_s;
+	bool is_measuring;
+	const char *params_out;
 
 	/* size */
 	const char *keys_text;
@@ -155,7 +164,9 @@ extern const struct launch_work launch_stages;
 extern const struct launch_work launch_fence;
 extern const struct launch_work launch_modex;
 extern const struct launch_work launch_size;
+extern const struct launch_work launch_store;
 extern const struct launch_work launch_faults;
+extern const struct launch_work launch_calibrate;
 
 /*
  * The end of every verb: a report by `print` and, with --store, a run made by `keep`, all
@@ -226,3 +237,22 @@ struct launch_faults_row {
 };
 extern const struct fab_column launch_faults_columns[];
 extern const size_t launch_faults_n_columns;
+
+struct launch_store_row {
+	const char *lock;
+	uint32_t ppn;
+	double read_ns, get_us, shifted_get_us, write_us;
+	double measured_read_ns, measured_wait_us, measured_longest_us, measured_writes;
+};
+extern const struct fab_column launch_store_columns[];
+extern const size_t launch_store_n_columns;
+/* Readers alone, then beside a writer, `seconds` each; fills what was measured. */
+int launch_measure_lock(uint32_t lock, uint32_t readers, double seconds,
+			struct launch_store_row *row, struct fab_err *err);
+
+struct launch_calibrate_row {
+	const char *constant, *unit, *source;
+	double value, spread, before;
+};
+extern const struct fab_column launch_calibrate_columns[];
+extern const size_t launch_calibrate_n_columns;

@@ -8,6 +8,7 @@
 #include "boot/units.h"
 #include "launch.h"
 #include "launch/detector.h"
+#include "launch/locks.h"
 #include "launch/peers.h"
 #include "unicast/engine.h"
 
@@ -25,17 +26,25 @@ static const struct fab_verb verbs[] = {
 	[LAUNCH_SIZE] = {"size", "",
 			 "what a node contributes to a fence, exactly, and what each "
 			 "optimisation of PMIx is worth"},
+	[LAUNCH_STORE] =
+		{"store", "",
+		 "what a Get from a node's store costs by lock and processes, by a model "
+		 "or measured"},
 	[LAUNCH_FAULTS] =
 		{"faults", "",
 		 "how soon all know which nodes have failed, and what MPD's ring "
 		 "falls into"},
+	[LAUNCH_CALIBRATE] =
+		{"calibrate", "",
+		 "measure constants on this machine and write them to a file"},
 	{0},
 };
 
 static const struct launch_work *const works[] = {
-	[LAUNCH_STAGES] = &launch_stages, [LAUNCH_FENCE] = &launch_fence,
-	[LAUNCH_MODEX] = &launch_modex,	  [LAUNCH_SIZE] = &launch_size,
-	[LAUNCH_FAULTS] = &launch_faults,
+	[LAUNCH_STAGES] = &launch_stages,	[LAUNCH_FENCE] = &launch_fence,
+	[LAUNCH_MODEX] = &launch_modex,		[LAUNCH_SIZE] = &launch_size,
+	[LAUNCH_STORE] = &launch_store,		[LAUNCH_FAULTS] = &launch_faults,
+	[LAUNCH_CALIBRATE] = &launch_calibrate,
 };
 
 /* The next part of a list between commas; false at the end. */
@@ -202,8 +211,8 @@ static const struct fab_option options[] = {
 	{"order", "LIST",
 	 "How nodes are numbered, separated by commas (default fabric): @ORDERS@",
 	 FAB_TAKES_OTHER, .take = take_order, .preset = "fabric"},
-	{"ppn", "P", "Processes a node (default 1)", FAB_TAKES_NUMBER, TO(ppn), .min = 1,
-	 .max = FAB_SIZE_MAX_PPN, .preset = "1"},
+	{"ppn", "P", "Processes a node (default 1, of store 168)", FAB_TAKES_NUMBER,
+	 TO(ppn), .flag = TO(has_ppn), .min = 1, .max = FAB_SIZE_MAX_PPN, .preset = "1"},
 	{"keys", "LIST",
 	 "What each process puts: LENGTH:BYTES[:COUNT] between commas, a key of so many "
 	 "characters with a value of so many bytes, as 14:51,9:8:4",
@@ -266,6 +275,16 @@ static const struct fab_option options[] = {
 	{"exhaustive", NULL, "Follow every placement of the failures, not two",
 	 FAB_TAKES_NOTHING, TO(exhaustive)},
 
+	{.help = "Locks and measuring:"},
+	{"lock", "LIST", "Locks, separated by commas, or all (default): @LOCKS@",
+	 FAB_TAKES_CHOSEN, TO(locks), .choices = &fab_locks, .preset = "all"},
+	{"measure", "TIME",
+	 "Measure each point for TIME (default 50ms); of store, only where it is given",
+	 FAB_TAKES_SECONDS, TO(measure_s), .flag = TO(is_measuring), .min = 1000000,
+	 .max = UINT64_C(60000000000), .like = "50ms", .preset = "50ms"},
+	{"params-out", "FILE", "Write what was measured to FILE, for --params",
+	 FAB_TAKES_OUTPUT, TO(params_out)},
+
 	{.help = "Constants:"},
 	{"params", "FILE", "Take constants from FILE, such as calibrate writes",
 	 FAB_TAKES_INPUT, TO(params_path)},
@@ -306,6 +325,9 @@ static const struct fab_relation relations[] = {
 	{"iface,wireup,stage-in,socket-store,goal,respawn,plot", FAB_GOES_WITH,
 	 "VERB=stages"},
 	{"peers,no-cache", FAB_GOES_WITH, "VERB=modex"},
+	{"lock", FAB_GOES_WITH, "VERB=store"},
+	{"measure", FAB_GOES_WITH, "VERB=store,VERB=calibrate"},
+	{"params-out", FAB_GOES_WITH, "VERB=calibrate"},
 	{"failures,exhaustive", FAB_GOES_WITH, "VERB=faults"},
 	{"node-list,node-file", FAB_APART},
 	{"node-list,node-file", FAB_GOES_WITH, "FABRIC"},

@@ -9,6 +9,7 @@
 #include "cli/internal.h"
 #include "export/boot.h"
 #include "launch/fence.h"
+#include "launch/locks.h"
 #include "launch/nodes.h"
 #include "launch/peers.h"
 #include "launch/size.h"
@@ -32,6 +33,7 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"SWITCHES", &fab_sim_switch_choices},
 	{"FENCES", &fab_fence_choices},
 	{"ORDERS", &fab_node_order_choices},
+	{"LOCKS", &fab_locks},
 	{"PEERS", &fab_peers_choices},
 	{"INTERFACES", &fab_launch_interfaces},
 	{"WIREUPS", &fab_launch_wireups},

@@ -36,6 +36,7 @@ struct store {
 	_Alignas(LINE) _Atomic uint32_t is_writing;
 	_Alignas(LINE) _Atomic uint32_t published; /* number of a copy */
 	_Alignas(LINE) _Atomic bool stop;
+	_Atomic uint32_t n_running;
 	struct record copy[N_COPIES];
 	struct own own[];
 };
@@ -100,6 +101,7 @@ static void *read_on(void *context)
 	struct worker *w = context;
 	struct timespec cpu;
 
+	atomic_fetch_add(&w->store->n_running, 1);
 	while (!atomic_load_explicit(&w->store->stop, memory_order_relaxed))
 		for (int i = 0; i < READS_A_LOOK; i++) {
 			read_once(w);
@@ -163,6 +165,7 @@ static void *write_on(void *context)
 	struct worker *w = context;
 	const struct timespec pause = {.tv_nsec = WRITE_NS};
 
+	atomic_fetch_add(&w->store->n_running, 1);
 	while (!atomic_load_explicit(&w->store->stop, memory_order_relaxed)) {
 		double start = fab_now(), wait;
 		bool is_late;
@@ -261,6 +264,8 @@ int fab_lock_measure(const struct fab_lock_loop *loop, struct fab_lock_times *ou
 				    started < loop->readers ? read_on : write_on,
 				    &w[started]);
 	}
+	while (!rc && atomic_load(&s->n_running) < n)
+		sched_yield();
 	if (!rc)
 		nanosleep(&t, NULL);
 	atomic_store(&s->stop, true);
