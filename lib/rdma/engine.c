@@ -9,7 +9,11 @@
 
 #include "base/rng.h"
 
-enum { AHEAD = 6 /* events whose packets are fetched into the cache */ };
+enum {
+	AHEAD = 6, /* events whose packets are fetched into the cache */
+	FEW = 16,  /* events that are sorted by insertion */
+	DIGIT = 8  /* bits of a pass of the others */
+};
 
 uint32_t rdma_packet_new(struct rdma *r)
 {
@@ -82,10 +86,8 @@ static uint32_t choose_productive(struct rdma *r, uint32_t sw, uint32_t first,
 				  const struct rdma_packet *p)
 {
 	const struct fab_rdma_net *net = r->net;
-	uint64_t chance =
-		r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
-					  ((uint64_t)sw << 40) + p->life);
 	uint16_t arc[UINT8_MAX + 1];
+	uint64_t chance;
 	uint32_t n = 0;
 
 	if (net->mask) {
@@ -100,32 +102,38 @@ static uint32_t choose_productive(struct rdma *r, uint32_t sw, uint32_t first,
 		return FAB_NONE;
 	if (n == 1)
 		return first + arc[0];
+	chance = r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
+					   ((uint64_t)sw << 40) + p->life);
 	if (net->params.routing == FAB_RDMA_SPRAY)
 		return first + arc[fab_mix64(chance) % n];
 	return least_busy(r, first, arc, n, chance);
 }
 
-uint32_t rdma_choose(struct rdma *r, uint32_t in, struct rdma_packet *p)
+static inline uint32_t choose(struct rdma *r, uint32_t in, const struct rdma_packet *p)
 {
 	const struct rdma_port *port = &r->port[in];
-	uint32_t sw = port->sw;
 	uint16_t next;
 
-	if (r->net->params.routing != FAB_RDMA_BY_TABLE && !(p->flags & RDMA_ESCAPED)) {
-		if (p->row == sw)
-			return r->net->sim.end_port[p->to];
-		return choose_productive(r, sw, port->first, p);
+	if (!r->next || (r->is_adaptive && !(p->flags & RDMA_ESCAPED))) {
+		if (p->row == port->sw)
+			return r->end_port[p->to];
+		return choose_productive(r, port->sw, port->first, p);
 	}
-	next = r->problem->routes->next[(size_t)p->row * r->net->sim.n_switches + sw];
+	next = r->next[(size_t)p->row * r->n_switches + port->sw];
 	if (next == FAB_ARC_HERE)
-		return r->net->sim.end_port[p->to];
+		return r->end_port[p->to];
 	if (next >= FAB_ARC_BROKEN)
 		return FAB_NONE;
 	return port->first + next;
 }
 
+uint32_t rdma_choose(struct rdma *r, uint32_t in, const struct rdma_packet *p)
+{
+	return choose(r, in, p);
+}
+
 /* A packet takes a port at `ready` or when it is free, and is at the other end when? */
-static void forward(struct rdma *r, uint32_t out, uint32_t id, uint64_t ready,
+static inline void forward(struct rdma *r, uint32_t out, uint32_t id, uint64_t ready,
 		    uint64_t held_up)
 {
 	struct rdma_port *port = &r->port[out];
@@ -173,7 +181,7 @@ static void arrive(struct rdma *r, uint32_t in, uint32_t id)
 		rdma_lose(r, id);
 		return;
 	}
-	out = rdma_choose(r, in, p);
+	out = choose(r, in, p);
 	if (out == FAB_NONE || r->port[out].peer == FAB_NONE) {
 		r->result->n.unroutable++;
 		rdma_lose(r, id);
@@ -234,28 +242,72 @@ static void handle(struct rdma *r, const struct fab_wheel_event *e)
 	}
 }
 
-/* Memory of what comes next. */
-static void fetch(const struct rdma *r)
+/* Memory of what comes soon. */
+static inline void fetch(const struct rdma *r, const struct fab_wheel_event *e)
 {
-	const struct fab_wheel *w = &r->wheel;
-
-	if (fab_wheel_ahead(w) > AHEAD) {
-		const struct fab_wheel_event *e = &w->now.v[w->at + AHEAD];
-
-		if (e->what >> RDMA_ID_BITS == RDMA_ARRIVE) {
-			__builtin_prefetch(&r->packet.v[e->item]);
-			__builtin_prefetch(&r->port[e->what & RDMA_ID]);
-		}
+	if (e->what >> RDMA_ID_BITS == RDMA_ARRIVE) {
+		__builtin_prefetch(&r->packet.v[e->item]);
+		__builtin_prefetch(&r->port[e->what & RDMA_ID]);
 	}
 }
 
-static int by_what(const void *a, const void *b)
+static inline bool comes_later(const struct fab_wheel_event *a,
+			       const struct fab_wheel_event *b)
 {
-	const struct fab_wheel_event *x = a, *y = b;
+	return a->what > b->what || (a->what == b->what && a->item > b->item);
+}
 
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	return x->item < y->item ? -1 : x->item > y->item;
+static void sort_few(struct fab_wheel_event *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct fab_wheel_event e = v[i];
+		size_t at = i;
+
+		for (; at && comes_later(&v[at - 1], &e); at--)
+			v[at] = v[at - 1];
+		v[at] = e;
+	}
+}
+
+/* One pass of a sort by what. */
+static void sort_digit(struct rdma *r, unsigned shift)
+{
+	const uint32_t mask = (1 << DIGIT) - 1;
+	uint32_t count[1 << DIGIT] = {0}, sum = 0;
+	struct fab_wheel_event *v = r->batch.v, *to = r->spare.v;
+	size_t cap = r->batch.cap;
+
+	for (size_t i = 0; i < r->batch.n; i++)
+		count[v[i].what >> shift & mask]++;
+	for (unsigned d = 0; d <= mask; d++) {
+		uint32_t c = count[d];
+
+		count[d] = sum;
+		sum += c;
+	}
+	for (size_t i = 0; i < r->batch.n; i++)
+		to[count[v[i].what >> shift & mask]++] = v[i];
+	r->batch.v = to;
+	r->batch.cap = r->spare.cap;
+	r->spare.v = v;
+	r->spare.cap = cap;
+}
+
+/* By what, then item; two of the same `what` are rare. */
+static void sort_batch(struct rdma *r)
+{
+	uint32_t differ = 0;
+
+	if (r->batch.n > FEW) {
+		r->spare.n = 0;
+		FAB_RESERVE(&r->spare, r->batch.n);
+		for (size_t i = 1; i < r->batch.n; i++)
+			differ |= r->batch.v[i].what ^ r->batch.v[0].what;
+		for (unsigned shift = 0; shift < 32; shift += DIGIT)
+			if (differ >> shift & ((1 << DIGIT) - 1))
+				sort_digit(r, shift);
+	}
+	sort_few(r->batch.v, r->batch.n);
 }
 
 /* Events of one time, the queue's order of which means nothing. */
@@ -265,16 +317,12 @@ static void handle_several(struct rdma *r, struct fab_wheel_event first)
 	FAB_PUSH(&r->batch, first);
 	while (fab_wheel_ahead(&r->wheel) && r->wheel.now.v[r->wheel.at].time == r->now)
 		FAB_PUSH(&r->batch, *fab_wheel_take(&r->wheel));
-	if (r->batch.n == 2) {
-		if (by_what(&r->batch.v[0], &r->batch.v[1]) > 0) {
-			r->batch.v[0] = r->batch.v[1];
-			r->batch.v[1] = first;
-		}
-	} else {
-		qsort(r->batch.v, r->batch.n, sizeof(*r->batch.v), by_what);
-	}
-	for (size_t i = 0; i < r->batch.n; i++)
+	sort_batch(r);
+	for (size_t i = 0; i < r->batch.n; i++) {
+		if (i + AHEAD < r->batch.n)
+			fetch(r, &r->batch.v[i + AHEAD]);
 		handle(r, &r->batch.v[i]);
+	}
 	r->result->events += r->batch.n;
 }
 
@@ -292,7 +340,8 @@ void rdma_go(struct rdma *r)
 		struct fab_wheel_event e = *fab_wheel_take(&r->wheel);
 
 		r->now = time;
-		fetch(r);
+		if (fab_wheel_ahead(&r->wheel) > AHEAD)
+			fetch(r, &r->wheel.now.v[r->wheel.at + AHEAD]);
 		if (fab_wheel_ahead(&r->wheel) &&
 		    r->wheel.now.v[r->wheel.at].time == time) {
 			handle_several(r, e);

@@ -23,6 +23,10 @@ static void init_ports(struct rdma *r)
 	const struct sim_net *s = &r->net->sim;
 
 	r->n_ports = s->n_ports;
+	r->n_switches = s->n_switches;
+	r->end_port = s->end_port;
+	r->next = r->problem->routes ? r->problem->routes->next : NULL;
+	r->is_adaptive = r->net->params.routing != FAB_RDMA_BY_TABLE;
 	r->port = FAB_NEW(s->n_all + 1, struct rdma_port);
 	for (uint32_t p = 0; p < s->n_all; p++) {
 		bool is_end = p >= s->n_ports;
@@ -137,6 +141,7 @@ static void fini(struct rdma *r)
 	free(r->is_waiting);
 	free(r->in_port);
 	free(r->batch.v);
+	free(r->spare.v);
 	rdma_chance_fini(r);
 }
 

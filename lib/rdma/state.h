@@ -179,6 +179,10 @@ struct rdma {
 	FAB_VEC(struct rdma_packet) packet;
 	uint32_t free_packet;
 	uint32_t n_ports; /* of switches; endpoints behind */
+	uint32_t n_switches;
+	bool is_adaptive;
+	const uint16_t *next;	  /* of the tables; NULL: there are none */
+	const uint32_t *end_port; /* [endpoints] of their switches */
 	struct rdma_port *port;
 	struct rdma_end *end;
 	uint32_t *next_pending; /* [n_transfers] */
@@ -213,7 +217,7 @@ struct rdma {
 	uint32_t *in_port;	/* [packets] whose buffer it is in */
 	uint64_t n_held;	/* packets in buffers and queues */
 	uint64_t moved;		/* when one started last */
-	FAB_VEC(struct fab_wheel_event) batch;
+	FAB_VEC(struct fab_wheel_event) batch, spare; /* events of one time */
 };
 
 /* What a scheme does. A row each; NULL: nothing. */
@@ -259,7 +263,7 @@ void rdma_go(struct rdma *r);
 /* The packet is lost where it is. */
 void rdma_lose(struct rdma *r, uint32_t id);
 /* The output that a packet takes at the switch of port `in`; FAB_NONE: none. */
-uint32_t rdma_choose(struct rdma *r, uint32_t in, struct rdma_packet *p);
+uint32_t rdma_choose(struct rdma *r, uint32_t in, const struct rdma_packet *p);
 bool rdma_is_out(const struct rdma *r, uint32_t port);
 
 /* bounded.c: the same with credits */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events and packet-hops a second of processor time: transfers between random pairs of a
+ * torus, under each scheme; then figure 6 of the paper whole, 6 losses x 5 schemes x 200
+ * seeds, by the clock on all threads. Best of some runs; with an argument only the cases
+ * whose name has it.
+ */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "event/stream.h"
+#include "rdma/compare.h"
+#include "source/source.h"
+#include "unicast/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { MTU = 2048, BYTES = 262144, RUNS = 3 };
+
+struct test {
+	const char *name, *spec;
+	uint32_t transfers;
+	const char *route; /* engine, or a routing */
+	const char *scheme;
+	double loss;
+};
+
+static const struct test tests[] = {
+	{"8x8x8", "gen:torus:dims=8x8x8,hosts=1", 512, "dor", "oracle", 0},
+	{"8x8x8", "gen:torus:dims=8x8x8,hosts=1", 512, "adaptive", "oracle", 0},
+	{"8x8x8", "gen:torus:dims=8x8x8,hosts=1", 4096, "dor", "rsw", 0},
+	{"8x8x8", "gen:torus:dims=8x8x8,hosts=1", 4096, "adaptive", "rsw", 0},
+	{"8x8x8", "gen:torus:dims=8x8x8,hosts=1", 512, "adaptive", "rsw+", 1e-3},
+	{"8x8x8", "gen:torus:dims=8x8x8,hosts=1", 512, "adaptive", "sack-ro", 1e-3},
+	{"16x16x16", "gen:torus:dims=16x16x16,hosts=1", 4096, "adaptive", "oracle", 0},
+	{"16x16x16", "gen:torus:dims=16x16x16,hosts=1", 16384, "adaptive", "oracle", 0},
+	{"16x16x16", "gen:torus:dims=16x16x16,hosts=1", 16384, "adaptive", "rsw+", 0},
+	{"16x16x16", "gen:torus:dims=16x16x16,hosts=1", 16384, "dor", "rsw", 0},
+};
+
+/* Round by round each endpoint sends to another one. */
+static struct fab_rdma_transfer *draw(uint32_t n, uint32_t n_ends)
+{
+	struct fab_rdma_transfer *t = FAB_NEW(n, struct fab_rdma_transfer);
+	struct fab_stream chance = fab_stream_of(1, 1);
+	uint32_t *to = FAB_NEW(n_ends, uint32_t);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t e = i % n_ends;
+
+		if (!e)
+			for (uint32_t k = 0; k < n_ends; k++) {
+				uint32_t at = (uint32_t)fab_stream_below(&chance, k + 1);
+
+				to[k] = to[at];
+				to[at] = k;
+			}
+		t[i] = (struct fab_rdma_transfer){
+			.source = e,
+			.target = to[e] != e ? to[e] : (e + 1) % n_ends,
+			.bytes = BYTES};
+	}
+	free(to);
+	return t;
+}
+
+struct stage {
+	struct fab_fabric *f;
+	struct fab_flow_ends ends;
+	struct fab_routes *routes;
+	struct fab_rdma_problem problem;
+	struct fab_rdma_params params;
+	struct fab_rdma_net *net;
+	struct fab_rdma_transfer *transfer;
+};
+
+static int open_stage(struct stage *st, const char *spec, const char *route, uint32_t n,
+		      struct fab_err *err)
+{
+	const struct fab_unicast_engine *e =
+		fab_unicast_engine_find(route, strlen(route));
+	struct fab_unicast_problem up = {.max_vls = 15};
+
+	*st = (struct stage){.params = fab_rdma_defaults()};
+	st->params.all_rates = true;
+	if (fab_source_open(spec, NULL, &st->f, err))
+		return -1;
+	fab_flow_ends_init(&st->ends, st->f, NULL, NULL);
+	up.f = st->f;
+	if (e && e->route(&up, &st->routes, err))
+		return -1;
+	if (!e)
+		st->params.routing = !strcmp(route, "spray") ? FAB_RDMA_SPRAY
+							     : FAB_RDMA_ADAPTIVE;
+	st->transfer = draw(n, st->ends.n);
+	st->problem = (struct fab_rdma_problem){.f = st->f,
+						.ends = &st->ends,
+						.routes = st->routes,
+						.transfer = st->transfer,
+						.n_transfers = n};
+	return fab_rdma_net_new(&st->problem, &st->params, &st->net, err);
+}
+
+static void close_stage(struct stage *st)
+{
+	fab_rdma_net_free(st->net);
+	fab_routes_free(st->routes);
+	fab_flow_ends_fini(&st->ends);
+	fab_fabric_free(st->f);
+	free(st->transfer);
+}
+
+static double peak_mib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_maxrss / 1024;
+}
+
+static int one(const struct test *t, struct fab_err *err)
+{
+	struct stage st;
+	double best = 1e9;
+
+	if (open_stage(&st, t->spec, t->route, t->transfers, err))
+		return -1;
+	st.params.bad.loss = t->loss;
+	st.params.rto_ps = 1000000000;
+	for (int i = 0; i < RUNS; i++) {
+		struct fab_rdma_result r;
+
+		if (fab_rdma_run(st.net, &st.params,
+				 fab_rdma_scheme_find(t->scheme, strlen(t->scheme)), &r,
+				 err))
+			return -1;
+		if (r.simulate_seconds < best)
+			best = r.simulate_seconds;
+		if (i == RUNS - 1)
+			printf("%-9s %5u %-8s %-7s %8.3e events/s  %8.3e hops/s  %6.3f s "
+			       " mean %7.2f us  max %7.2f us  %4.0f MiB of %.0f%s\n",
+			       t->name, t->transfers, t->route, t->scheme,
+			       (double)r.events / best, (double)r.packet_hops / best,
+			       best, r.completion_mean, r.completion_max,
+			       (double)r.bytes / 1048576, peak_mib(),
+			       r.n_done == r.n_transfers && !r.n_wrong ? "" : "  WRONG");
+		fab_rdma_result_fini(&r);
+	}
+	close_stage(&st);
+	return 0;
+}
+
+/* 512 packets from end to end of a torus. */
+static int figure6(struct fab_err *err)
+{
+	enum { LOSSES = 6, SCHEMES = 5, SEEDS = 200 };
+	static const char *const name[SCHEMES] = {"oracle", "rsw", "rsw+", "ssw", "rc"};
+	struct fab_rdma_case cases[LOSSES * SCHEMES];
+	struct fab_rdma_summary out[LOSSES * SCHEMES];
+	struct fab_rdma_runs runs = {
+		.of = cases, .n_cases = LOSSES * SCHEMES, .n_runs = SEEDS};
+	double begun, cpu = 0;
+	struct stage st;
+
+	if (open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", 1, err))
+		return -1;
+	st.transfer[0] = (struct fab_rdma_transfer){
+		.source = 0, .target = 42, .bytes = 512 * 512};
+	st.params.mtu = 512;
+	for (uint32_t i = 0; i < LOSSES * SCHEMES; i++) {
+		cases[i] = (struct fab_rdma_case){
+			.net = st.net,
+			.params = st.params,
+			.scheme = fab_rdma_scheme_find(name[i % SCHEMES],
+						       strlen(name[i % SCHEMES])),
+			.baseline = i - i % SCHEMES};
+		cases[i].params.bad.loss = 1e-3 * (i / SCHEMES);
+	}
+	begun = fab_now();
+	if (fab_rdma_compare(&runs, out, err))
+		return -1;
+	begun = fab_now() - begun;
+	for (uint32_t i = 0; i < LOSSES * SCHEMES; i++) {
+		struct fab_interval in =
+			fab_tally_interval(&out[i].completion_mean, FAB_ALPHA);
+
+		cpu += out[i].simulate_seconds;
+		printf("figure 6  loss %.3f %-7s %8.2f us (%.2f .. %.2f)\n",
+		       cases[i].params.bad.loss, name[i % SCHEMES],
+		       fab_tally_mean(&out[i].completion_mean), in.low, in.high);
+		fab_rdma_summary_fini(&out[i]);
+	}
+	printf("figure 6  %.2f s by the clock, %.2f s of processor time\n", begun, cpu);
+	close_stage(&st);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct fab_err err;
+
+	for (size_t i = 0; i < FAB_COUNT(tests); i++)
+		if ((argc < 2 || strstr(tests[i].name, argv[1])) &&
+		    one(&tests[i], &err)) {
+			fprintf(stderr, "%s\n", err.text);
+			return 1;
+		}
+	if ((argc < 2 || strstr("figure 6", argv[1])) && figure6(&err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	return 0;
+}
