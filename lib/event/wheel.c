@@ -105,6 +105,7 @@ static void swap(struct fab_wheel *w)
 static void sort(struct fab_wheel *w)
 {
 	size_t n = w->now.n;
+	uint64_t differ = 0;
 
 	if (n <= SMALL) {
 		for (size_t i = 1; i < n; i++) {
@@ -117,9 +118,14 @@ static void sort(struct fab_wheel *w)
 		}
 		return;
 	}
+	/* many at a few times only: digits that do not differ need no pass */
+	for (size_t i = 1; i < n; i++)
+		differ |= w->now.v[i].time ^ w->now.v[0].time;
 	for (unsigned shift = 0; shift < w->slot_bits; shift += DIGIT) {
 		uint32_t count[1 << DIGIT] = {0}, sum = 0;
 
+		if (!(differ >> shift & ((1 << DIGIT) - 1)))
+			continue;
 		w->spare.n = 0;
 		FAB_RESERVE(&w->spare, n);
 		for (size_t i = 0; i < n; i++)

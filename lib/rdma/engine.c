@@ -6,13 +6,13 @@
 #include "rdma/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
 
 enum {
 	AHEAD = 6, /* events whose packets are fetched into the cache */
-	FEW = 16,  /* events that are sorted by insertion */
-	DIGIT = 8  /* bits of a pass of the others */
+	FEW = 16   /* events that are sorted by insertion */
 };
 
 uint32_t rdma_packet_new(struct rdma *r)
@@ -134,7 +134,7 @@ uint32_t rdma_choose(struct rdma *r, uint32_t in, const struct rdma_packet *p)
 
 /* A packet takes a port at `ready` or when it is free, and is at the other end when? */
 static inline void forward(struct rdma *r, uint32_t out, uint32_t id, uint64_t ready,
-		    uint64_t held_up)
+			   uint64_t held_up)
 {
 	struct rdma_port *port = &r->port[out];
 	uint64_t wire = sim_wire(port->per_byte, r->packet.v[id].bytes);
@@ -269,45 +269,80 @@ static void sort_few(struct fab_wheel_event *v, size_t n)
 	}
 }
 
-/* One pass of a sort by what. */
-static void sort_digit(struct rdma *r, unsigned shift)
+/* Where an event is marked: packets by port, behind them endpoints that send. */
+static inline uint32_t mark_of(const struct rdma *r, const struct fab_wheel_event *e)
 {
-	const uint32_t mask = (1 << DIGIT) - 1;
-	uint32_t count[1 << DIGIT] = {0}, sum = 0;
-	struct fab_wheel_event *v = r->batch.v, *to = r->spare.v;
-	size_t cap = r->batch.cap;
+	uint32_t kind = e->what >> RDMA_ID_BITS, id = e->what & RDMA_ID;
 
-	for (size_t i = 0; i < r->batch.n; i++)
-		count[v[i].what >> shift & mask]++;
-	for (unsigned d = 0; d <= mask; d++) {
-		uint32_t c = count[d];
-
-		count[d] = sum;
-		sum += c;
-	}
-	for (size_t i = 0; i < r->batch.n; i++)
-		to[count[v[i].what >> shift & mask]++] = v[i];
-	r->batch.v = to;
-	r->batch.cap = r->spare.cap;
-	r->spare.v = v;
-	r->spare.cap = cap;
+	if (kind == RDMA_ARRIVE)
+		return id;
+	return kind == RDMA_SEND ? r->n_ports + r->net->sim.n_ends + id : FAB_NONE;
 }
 
-/* By what, then item; two of the same `what` are rare. */
-static void sort_batch(struct rdma *r)
+/* Mark those events; the rest, and of two with one mark the one of the higher item, go
+ * into `spare`. */
+static void mark(struct rdma *r)
 {
-	uint32_t differ = 0;
+	r->spare.n = 0;
+	FAB_RESERVE(&r->spare, r->batch.n);
+	for (size_t i = 0; i < r->batch.n; i++) {
+		struct fab_wheel_event *e = &r->batch.v[i];
+		uint32_t at = mark_of(r, e);
 
-	if (r->batch.n > FEW) {
-		r->spare.n = 0;
-		FAB_RESERVE(&r->spare, r->batch.n);
-		for (size_t i = 1; i < r->batch.n; i++)
-			differ |= r->batch.v[i].what ^ r->batch.v[0].what;
-		for (unsigned shift = 0; shift < 32; shift += DIGIT)
-			if (differ >> shift & ((1 << DIGIT) - 1))
-				sort_digit(r, shift);
+		if (at == FAB_NONE) {
+			r->spare.v[r->spare.n++] = *e;
+			continue;
+		}
+		if (rdma_bit_set(r->marks, at)) {
+			r->marks_used[at >> 12] |= UINT64_C(1) << (at >> 6 & 63);
+			r->marked[at] = e->item;
+			continue;
+		}
+		r->spare.v[r->spare.n] = *e;
+		if (e->item < r->marked[at]) {
+			r->spare.v[r->spare.n].item = r->marked[at];
+			r->marked[at] = e->item;
+		}
+		r->spare.n++;
 	}
-	sort_few(r->batch.v, r->batch.n);
+}
+
+static int by_what(const void *a, const void *b)
+{
+	return comes_later(a, b) ? 1 : -comes_later(b, a);
+}
+
+static void sort_rest(struct rdma *r)
+{
+	if (r->spare.n <= FEW)
+		sort_few(r->spare.v, r->spare.n);
+	else
+		qsort(r->spare.v, r->spare.n, sizeof(*r->spare.v), by_what);
+}
+
+/* The marked ones in their order, then the rest in theirs. */
+static void sort_many(struct rdma *r)
+{
+	uint32_t n_all = r->n_ports + r->net->sim.n_ends, n = 0;
+
+	mark(r);
+	for (uint32_t i = 0; i <= r->n_marks >> 12; i++)
+		for (; r->marks_used[i]; r->marks_used[i] &= r->marks_used[i] - 1) {
+			uint32_t word =
+				i << 6 | (uint32_t)__builtin_ctzll(r->marks_used[i]);
+
+			for (uint64_t *w = &r->marks[word]; *w; *w &= *w - 1) {
+				uint32_t at = word << 6 | (uint32_t)__builtin_ctzll(*w);
+
+				r->batch.v[n++] = (struct fab_wheel_event){
+					r->now,
+					at < n_all ? rdma_what(RDMA_ARRIVE, at)
+						   : rdma_what(RDMA_SEND, at - n_all),
+					r->marked[at]};
+			}
+		}
+	sort_rest(r);
+	memcpy(r->batch.v + n, r->spare.v, r->spare.n * sizeof(*r->spare.v));
 }
 
 /* Events of one time, the queue's order of which means nothing. */
@@ -317,7 +352,10 @@ static void handle_several(struct rdma *r, struct fab_wheel_event first)
 	FAB_PUSH(&r->batch, first);
 	while (fab_wheel_ahead(&r->wheel) && r->wheel.now.v[r->wheel.at].time == r->now)
 		FAB_PUSH(&r->batch, *fab_wheel_take(&r->wheel));
-	sort_batch(r);
+	if (r->batch.n <= FEW)
+		sort_few(r->batch.v, r->batch.n);
+	else
+		sort_many(r);
 	for (size_t i = 0; i < r->batch.n; i++) {
 		if (i + AHEAD < r->batch.n)
 			fetch(r, &r->batch.v[i + AHEAD]);

@@ -37,6 +37,10 @@ static void init_ports(struct rdma *r)
 			.sw = is_end ? FAB_NONE : s->port_sw[p],
 			.first = is_end ? FAB_NONE : s->port_first[s->port_sw[p]]};
 	}
+	r->n_marks = s->n_all + s->n_ends;
+	r->marks = FAB_NEW0(r->n_marks / 64 + 1, uint64_t);
+	r->marks_used = FAB_NEW0(r->n_marks / 4096 + 1, uint64_t);
+	r->marked = FAB_NEW(r->n_marks + 1, uint32_t);
 	r->end = FAB_NEW0(s->n_ends + 1, struct rdma_end);
 	for (uint32_t e = 0; e < s->n_ends; e++) {
 		struct rdma_end *end = &r->end[e];
@@ -142,6 +146,9 @@ static void fini(struct rdma *r)
 	free(r->in_port);
 	free(r->batch.v);
 	free(r->spare.v);
+	free(r->marks);
+	free(r->marks_used);
+	free(r->marked);
 	rdma_chance_fini(r);
 }
 

@@ -218,6 +218,11 @@ struct rdma {
 	uint64_t n_held;	/* packets in buffers and queues */
 	uint64_t moved;		/* when one started last */
 	FAB_VEC(struct fab_wheel_event) batch, spare; /* events of one time */
+	/* Sorting them: a bit for each port and each endpoint, one for each word of
+	 * these, and the items that the bits stand for. */
+	uint32_t n_marks;
+	uint64_t *marks, *marks_used;
+	uint32_t *marked;
 };
 
 /* What a scheme does. A row each; NULL: nothing. */

@@ -57,10 +57,10 @@ static struct fab_rdma_transfer *draw(uint32_t n, uint32_t n_ends)
 				to[k] = to[at];
 				to[at] = k;
 			}
-		t[i] = (struct fab_rdma_transfer){
-			.source = e,
-			.target = to[e] != e ? to[e] : (e + 1) % n_ends,
-			.bytes = BYTES};
+		t[i] = (struct fab_rdma_transfer){.source = e,
+						  .target = to[e] != e ? to[e]
+								       : (e + 1) % n_ends,
+						  .bytes = BYTES};
 	}
 	free(to);
 	return t;
@@ -92,8 +92,8 @@ static int open_stage(struct stage *st, const char *spec, const char *route, uin
 	if (e && e->route(&up, &st->routes, err))
 		return -1;
 	if (!e)
-		st->params.routing = !strcmp(route, "spray") ? FAB_RDMA_SPRAY
-							     : FAB_RDMA_ADAPTIVE;
+		st->params.routing =
+			!strcmp(route, "spray") ? FAB_RDMA_SPRAY : FAB_RDMA_ADAPTIVE;
 	st->transfer = draw(n, st->ends.n);
 	st->problem = (struct fab_rdma_problem){.f = st->f,
 						.ends = &st->ends,
@@ -166,8 +166,8 @@ static int figure6(struct fab_err *err)
 
 	if (open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", 1, err))
 		return -1;
-	st.transfer[0] = (struct fab_rdma_transfer){
-		.source = 0, .target = 42, .bytes = 512 * 512};
+	st.transfer[0] =
+		(struct fab_rdma_transfer){.source = 0, .target = 42, .bytes = 512 * 512};
 	st.params.mtu = 512;
 	for (uint32_t i = 0; i < LOSSES * SCHEMES; i++) {
 		cases[i] = (struct fab_rdma_case){
