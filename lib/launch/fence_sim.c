@@ -82,9 +82,8 @@ static uint64_t enter(struct sim *s, struct flight *flight, uint64_t now, uint32
 	uint64_t wire = wire_of(s, flight, cable), begins;
 
 	begins = later(now, s->free_at[cable]);
-	if (begins + wire < flight->ended)
-		begins = flight->ended - wire;
-	s->free_at[cable] = flight->ended = begins + wire;
+	s->free_at[cable] = begins + wire;
+	flight->ended = later(flight->ended, begins + wire);
 	if (flight->ended >> 62)
 		s->is_late = true;
 	s->events++;

@@ -7,9 +7,10 @@
  * o for each message to send, o + bytes * C for each that has come. Then the message goes
  * to the node's cable, and from cable to cable. A cable carries one message at a time, in
  * the order in which their heads come to it; a message is not stored on its path (cut-
- * through): it begins on the next cable as soon as that is free, and ends there no sooner
- * than on the cable before. Buffers are endless. L later than its tail the receiver has
- * it. When a node has all messages of its earlier steps, it sends those of the next one.
+ * through): its head goes on as soon as the next cable is free, its tail is there no
+ * sooner than on the cable before; a cable that is faster carries others meanwhile.
+ * Buffers are endless. L later than its tail the receiver has it. When a node has all
+ * messages of its earlier steps, it sends those of the next one.
  * With messages in pieces, pieces of several messages take turns on a cable: the smaller
  * the pieces, the nearer to packets.
  *
@@ -19,7 +20,7 @@
  * Switches with input queues take up to 20 % longer than that.
  *
  * Times are whole ticks of 2^-30 us, or of more where a fence takes longer than 2^20 us:
- * at least 2^50 of them by the contended closed form.
+ * at most 2^50 of them by the contended closed form.
  */
 #pragma once
 

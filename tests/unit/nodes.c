@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which hosts a job has, and in which order. */
+#include "launch/fence_run.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/resolver.h"
+#include "fabric/shape.h"
+#include "support/gen.h"
+#include "support/nets.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+static struct fab_node_order order_of(const char *text)
+{
+	struct fab_node_order order;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_node_order_parse(text, 7, &order, &err), 0, "%s", err.text);
+	return order;
+}
+
+static struct fab_launch_nodes make(const struct fab_fabric *f, const char *order,
+				    uint32_t n)
+{
+	struct fab_launch_choice choice = {.n_nodes = n, .order = order_of(order)};
+	struct fab_launch_nodes nodes;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), 0, "%s",
+		     err.text);
+	return nodes;
+}
+
+/* The same hosts whatever the order, each where it is. */
+Test(nodes, orders_keep_the_hosts)
+{
+	static const char *const orders[] = {"fabric", "name",	     "switch",
+					     "random", "axes:0,1,2", "axes:2,0,1"};
+	struct fab_fabric *f = test_gen("torus:dims=4x3x5,hosts=2");
+
+	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
+		struct fab_launch_nodes nodes = make(f, orders[i], 0);
+		bool *seen = FAB_NEW0(f->n_hosts, bool);
+
+		cr_assert_eq(nodes.n, 120);
+		for (uint32_t k = 0; k < nodes.n; k++) {
+			cr_assert_not(seen[nodes.host[k]]);
+			seen[nodes.host[k]] = true;
+			cr_assert_eq(nodes.port[k], fab_host_endpoint(f, nodes.host[k]));
+			cr_assert_eq(nodes.sw[k], fab_port_switch(f, nodes.port[k]));
+		}
+		free(seen);
+		fab_launch_nodes_fini(&nodes);
+	}
+	fab_fabric_free(f);
+}
+
+Test(nodes, axes_say_what_is_fastest)
+{
+	struct fab_fabric *f = test_gen("torus:dims=4x3x5");
+	struct fab_shape *s = fab_shape_recognize(f);
+	struct fab_launch_nodes nodes = make(f, "axes:1,2,0", 0);
+
+	for (uint32_t k = 0; k < nodes.n; k++) {
+		const uint32_t *c = s->coords + (size_t)nodes.sw[k] * 3;
+
+		cr_assert_eq(c[1] + s->dims[1] * (c[2] + s->dims[2] * c[0]), k);
+	}
+	fab_launch_nodes_fini(&nodes);
+	fab_shape_free(s);
+	fab_fabric_free(f);
+}
+
+Test(nodes, names_count_by_value)
+{
+	struct fab_fabric *f = test_gen("torus:dims=12");
+	struct fab_launch_nodes nodes = make(f, "name", 0);
+
+	for (uint32_t k = 1; k < nodes.n; k++)
+		cr_assert(strverscmp(fab_host_name(f, nodes.host[k - 1]),
+				     fab_host_name(f, nodes.host[k])) < 0);
+	fab_launch_nodes_fini(&nodes);
+	fab_fabric_free(f);
+}
+
+/* Hosts of a switch side by side; on a fat tree those of a pod, too. */
+Test(nodes, near_switches_side_by_side)
+{
+	struct fab_fabric *f = test_gen("fattree:radix=8,levels=3");
+	struct fab_launch_nodes nodes = make(f, "switch", 0);
+	uint32_t n_changes = 0, n_pods = 0;
+
+	for (uint32_t k = 1; k < nodes.n; k++) {
+		n_changes += nodes.sw[k] != nodes.sw[k - 1];
+		/* 4 leaf switches a pod, by their ids */
+		n_pods += nodes.sw[k] / 4 != nodes.sw[k - 1] / 4;
+	}
+	cr_assert_eq(n_changes, 31);
+	cr_assert_eq(n_pods, 7);
+	fab_launch_nodes_fini(&nodes);
+	fab_fabric_free(f);
+}
+
+Test(nodes, chance_repeats)
+{
+	struct fab_fabric *f = test_gen("torus:dims=8x8");
+	struct fab_launch_nodes a = make(f, "random", 0), b = make(f, "random", 0);
+	struct fab_launch_nodes c = make(f, "fabric", 0);
+
+	cr_assert_arr_eq(a.host, b.host, a.n * sizeof(*a.host));
+	cr_assert(memcmp(a.host, c.host, a.n * sizeof(*a.host)) != 0);
+	fab_launch_nodes_fini(&a);
+	fab_launch_nodes_fini(&b);
+	fab_launch_nodes_fini(&c);
+	fab_fabric_free(f);
+}
+
+Test(nodes, bad_orders)
+{
+	static const char *const bad[] = {"",	     "nam",	"name:1",   "axes",
+					  "axes:",   "axes:0,", "axes:0,0", "axes:x",
+					  "axes:-1", "axes:24", "random:2"};
+	struct fab_fabric *f = test_gen("torus:dims=4x4"), *tree;
+	struct fab_launch_choice choice = {0};
+	struct fab_launch_nodes nodes;
+	struct fab_node_order order;
+	struct fab_err err = {""};
+
+	for (size_t i = 0; i < FAB_COUNT(bad); i++)
+		cr_assert_eq(fab_node_order_parse(bad[i], 1, &order, NULL), -EINVAL, "%s",
+			     bad[i]);
+	choice.order = order_of("axes:0");
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert_str_eq(err.text,
+			 "an order by axes: expected each axis of torus 4x4 once");
+	choice.order = order_of("axes:0,2");
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	choice.order = order_of("axes:0,1,2");
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	tree = test_gen("fattree:radix=4,levels=2");
+	cr_assert_eq(fab_launch_nodes_init(&nodes, tree, NULL, &choice, &err), -EINVAL);
+	cr_assert(strstr(err.text, "needs a torus"), "%s", err.text);
+	fab_fabric_free(tree);
+	fab_fabric_free(f);
+}
+
+Test(nodes, hosts_of_a_list)
+{
+	struct fab_fabric *f = test_gen("torus:dims=4x4");
+	const uint32_t list[] = {9, 2, 4}, twice[] = {1, 3, 1};
+	struct fab_launch_choice choice = {.host = list, .n_hosts = 3};
+	struct fab_launch_nodes nodes;
+	struct fab_err err = {""};
+
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), 0);
+	cr_assert_eq(nodes.n, 3);
+	cr_assert_arr_eq(nodes.host, list, sizeof(list));
+	fab_launch_nodes_fini(&nodes);
+	choice.n_nodes = 2;
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), 0);
+	cr_assert_eq(nodes.n, 2);
+	fab_launch_nodes_fini(&nodes);
+	choice.n_nodes = 4;
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert(strstr(err.text, "4 nodes: there are only 3 hosts in the list"), "%s",
+		  err.text);
+	choice = (struct fab_launch_choice){.host = twice, .n_hosts = 3};
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert(strstr(err.text, "twice"));
+	choice = (struct fab_launch_choice){.n_nodes = 17};
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, NULL, &choice, &err), -EINVAL);
+	cr_assert(strstr(err.text, "17 nodes: there are only 16 hosts"), "%s", err.text);
+	fab_fabric_free(f);
+}
+
+/* Hosts whose switch or cable is dead are left out, or refused when they are named. */
+Test(nodes, dead_hosts)
+{
+	struct fab_fabric *f = test_gen("torus:dims=4x4");
+	struct fab_faults *faults = fab_faults_new(f);
+	const uint32_t list[] = {0, 5};
+	struct fab_launch_choice all = {0}, named = {.host = list, .n_hosts = 2};
+	struct fab_launch_nodes nodes;
+	struct fab_err err = {""};
+
+	fab_faults_kill_cable(faults, f->port_cable[fab_host_endpoint(f, 5)]);
+	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 7)));
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &all, &err), 0);
+	cr_assert_eq(nodes.n, 14);
+	for (uint32_t i = 0; i < nodes.n; i++)
+		cr_assert(nodes.host[i] != 5 && nodes.host[i] != 7);
+	fab_launch_nodes_fini(&nodes);
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &named, &err), -ENOTCONN);
+	cr_assert(strstr(err.text, fab_host_name(f, 5)), "%s", err.text);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+/* A fence across parts that nothing joins is refused, by name; within one it is none. */
+Test(nodes, parts_that_nothing_joins)
+{
+	struct fab_fabric *f = test_gen("mesh:dims=8");
+	struct fab_faults *faults = fab_faults_new(f);
+	const uint32_t left[] = {0, 1, 2};
+	struct fab_launch_choice all = {0}, part = {.host = left, .n_hosts = 3};
+	struct fab_launch_nodes nodes;
+	struct fab_err err = {""};
+
+	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 3)));
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &all, &err), -ENOTCONN);
+	cr_assert(strstr(err.text, "that no live cable joins"), "%s", err.text);
+	cr_assert(strstr(err.text, fab_host_name(f, 0)), "%s", err.text);
+	cr_assert(strstr(err.text, fab_host_name(f, 4)), "%s", err.text);
+	cr_assert(strstr(err.text, "(4 in all)"), "%s", err.text);
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &part, &err), 0);
+	fab_launch_nodes_fini(&nodes);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+/* Joined, but not by the tables: the pair is named. */
+Test(nodes, tables_without_a_path)
+{
+	struct fab_fabric *f = test_gen("mesh:dims=3x3");
+	struct fab_faults *faults = fab_faults_new(f);
+	const struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
+	struct fab_launch_choice choice = {0};
+	struct fab_launch_nodes nodes;
+	struct fab_fence_setup setup;
+	struct fab_routes *r;
+	struct fab_err err = {""};
+	struct fab_fence_job job = {.costs = fab_launch_costs_default()};
+
+	/* the middle: dimension order does not go round it */
+	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 4)));
+	cr_assert_eq(fab_unicast_dor.route(&problem, &r, &err), 0);
+	cr_assert_eq(fab_launch_nodes_init(&nodes, f, faults, &choice, &err), 0);
+	job.n_nodes = nodes.n;
+	cr_assert_eq(fab_fence_setup_init(&setup,
+					  (struct fab_fence_chosen){&fab_fence_bruck, 0},
+					  &job, &nodes, r, &err),
+		     -EHOSTUNREACH);
+	cr_assert(strstr(err.text, "no path from '"), "%s", err.text);
+	job.n_nodes = 3;
+	cr_assert_eq(fab_fence_setup_init(&setup,
+					  (struct fab_fence_chosen){&fab_fence_bruck, 0},
+					  &job, &nodes, r, &err),
+		     -EINVAL);
+	fab_routes_free(r);
+	fab_launch_nodes_fini(&nodes);
+	fab_faults_free(faults);
+	fab_fabric_free(f);
+}
+
+/* A slow cable takes longer, and F and the simulation see it; a fast one helps nobody. */
+Test(nodes, slow_cables)
+{
+	struct fab_fabric *f = test_gen("torus:dims=4");
+	const struct fab_unicast_problem problem = {.f = f, .max_vls = 2, .n_threads = 1};
+	struct fab_launch_nodes nodes = make(f, "fabric", 0);
+	struct fab_fence_job job = {.n_nodes = 4,
+				    .bytes = 100000,
+				    .leaf = nodes.sw,
+				    .costs = fab_launch_costs_default()};
+	struct fab_fence_setup ring;
+	struct fab_fence_sim_options options = {0};
+	struct fab_fence_time even, slow;
+	struct fab_routes *r;
+
+	cr_assert_eq(fab_unicast_dor.route(&problem, &r, NULL), 0);
+	cr_assert_eq(fab_fence_setup_init(&ring,
+					  (struct fab_fence_chosen){&fab_fence_ring, 0},
+					  &job, &nodes, r, NULL),
+		     0);
+	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &even, NULL), 0);
+	fab_fence_setup_fini(&ring);
+	for (uint32_t c = 0; c < f->n_switch_links; c += 2) /* some are faster */
+		f->port_speed[f->cable_a[c]] = f->port_speed[f->cable_b[c]] = FAB_NDR;
+	cr_assert_eq(fab_fence_setup_init(&ring,
+					  (struct fab_fence_chosen){&fab_fence_ring, 0},
+					  &job, &nodes, r, NULL),
+		     0);
+	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &slow, NULL), 0);
+	cr_assert_float_eq(slow.simulated_us, even.simulated_us, 1e-6);
+	cr_assert_eq(ring.load.factor, 1);
+	fab_fence_setup_fini(&ring);
+	f->port_speed[f->cable_a[0]] = FAB_SDR; /* of the QDR that all others are */
+	cr_assert_eq(fab_fence_setup_init(&ring,
+					  (struct fab_fence_chosen){&fab_fence_ring, 0},
+					  &job, &nodes, r, NULL),
+		     0);
+	cr_assert_gt(ring.load.factor, 1.9);
+	cr_assert_eq(fab_fence_setup_time(&ring, 100000, &options, &slow, NULL), 0);
+	cr_assert_gt(slow.simulated_us, even.simulated_us * 1.2);
+	cr_assert_float_eq(slow.model_us, even.model_us, 1e-9);
+	fab_fence_setup_fini(&ring);
+	fab_routes_free(r);
+	fab_launch_nodes_fini(&nodes);
+	fab_fabric_free(f);
+}
