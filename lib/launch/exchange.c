@@ -54,26 +54,59 @@ static double ask(struct run *r, uint32_t server, double now)
 	return r->free_us[server] + half;
 }
 
-/* Process `p` gets the data of `peer` now: when it has it. */
-static double get(struct run *r, uint32_t p, uint32_t peer, double now)
+/* What needs no request: of the own node, or asked for already. When it is there;
+ * negative: it must be asked for. */
+static double get_here(struct run *r, uint32_t p, uint32_t peer, double now)
 {
-	uint32_t node = p / r->peers->ppn, server = peer / r->peers->ppn, id;
+	uint32_t node = p / r->peers->ppn, id;
 
-	r->out->gets++;
-	if (node == server) {
+	if (node == peer / r->peers->ppn) {
 		r->out->local++;
 		return now + r->costs->local_us;
 	}
 	if (r->costs->has_no_cache)
-		return ask(r, server, now);
-	id = fab_map64_put(r->asked, (uint64_t)node << 32 | peer,
-			   (uint32_t)r->there_us.n);
-	if (id == r->there_us.n) {
-		FAB_PUSH(&r->there_us, ask(r, server, now));
-		return r->there_us.v[id];
-	}
+		return -1;
+	id = fab_map64_get(r->asked, (uint64_t)node << 32 | peer);
+	if (id == FAB_NONE)
+		return -1;
 	r->out->shared++;
 	return fmax(now, r->there_us.v[id]) + r->costs->get_us;
+}
+
+/* The same with a request, whose turn has come. */
+static double get_there(struct run *r, uint32_t p, uint32_t peer, double now)
+{
+	uint32_t node = p / r->peers->ppn;
+	double there = ask(r, peer / r->peers->ppn, now);
+
+	if (!r->costs->has_no_cache) {
+		fab_map64_put(r->asked, (uint64_t)node << 32 | peer,
+			      (uint32_t)r->there_us.n);
+		FAB_PUSH(&r->there_us, there);
+	}
+	return there;
+}
+
+/* A process goes on, up to the next Get that needs a request later than now. */
+static void go_on(struct run *r, uint32_t p, double now)
+{
+	uint32_t degree = fab_peers_degree(r->peers, p);
+	bool is_later = false; /* than the event: others may ask first */
+
+	for (; r->next[p] < degree; r->next[p]++) {
+		uint32_t peer = fab_peers_at(r->peers, p, r->next[p]);
+		double there = get_here(r, p, peer, now);
+
+		if (there < 0 && is_later) {
+			fab_schedule_add(&r->schedule, fab_time_of_seconds(now), 0, p);
+			return;
+		}
+		is_later = true;
+		now = there < 0 ? get_there(r, p, peer, now) : there;
+	}
+	r->out->gets += degree;
+	r->sum_us += now;
+	r->out->total_us = fmax(r->out->total_us, now);
 }
 
 /* Requests reach a server in the order in which they were made: all take as long. */
@@ -83,18 +116,8 @@ static void follow(struct run *r)
 
 	for (uint32_t p = 0; p < r->peers->n; p++)
 		fab_schedule_add(&r->schedule, 0, 0, p);
-	while (fab_schedule_take(&r->schedule, &due)) {
-		uint32_t p = (uint32_t)due.item;
-		double now = fab_seconds_of_time(due.time);
-
-		if (r->next[p] == fab_peers_degree(r->peers, p)) {
-			r->sum_us += now;
-			r->out->total_us = fmax(r->out->total_us, now);
-			continue;
-		}
-		now = get(r, p, fab_peers_at(r->peers, p, r->next[p]++), now);
-		fab_schedule_add(&r->schedule, fab_time_of_seconds(now), 0, p);
-	}
+	while (fab_schedule_take(&r->schedule, &due))
+		go_on(r, (uint32_t)due.item, fab_seconds_of_time(due.time));
 }
 
 static void sum_up(struct run *r)

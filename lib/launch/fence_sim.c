@@ -15,6 +15,7 @@ enum {
 	TICK_BITS = 30,	  /* a tick is 2^-30 us, or more */
 	SPAN_BITS = 50,	  /* ticks that a fence takes, about */
 	KEPT = 8,	  /* repeats whose times are compared */
+	TRIED = 64,	  /* repeats of a plan that is too long, to find symmetry in */
 };
 
 /* A message on its way: pieces of it go one after the other. */
@@ -229,14 +230,24 @@ static void set_ticks(struct sim *s)
 	s->L = ticks(s, s->job->costs.L_us);
 }
 
+/* Of a plan that would have more: as many as show whether it is symmetric. */
+static uint64_t most_events(const struct sim *s, uint64_t most)
+{
+	uint64_t once = s->paths->first[s->plan->messages.n] * s->n_pieces;
+
+	if (once && s->n_repeats > most / once && once * TRIED < most)
+		return once * TRIED;
+	return most;
+}
+
 static void sim_init(struct sim *s, const struct fab_fence_sim_options *options)
 {
 	uint32_t n_nodes = s->plan->n_nodes;
 
 	s->n_repeats = s->plan->n_repeats;
 	s->n_pieces = options->n_pieces ? options->n_pieces : 1;
-	s->max_events =
-		options->max_events ? options->max_events : (uint64_t)1 << EVENTS_BITS;
+	s->max_events = most_events(s, options->max_events ? options->max_events
+							   : (uint64_t)1 << EVENTS_BITS);
 	set_ticks(s);
 	fence_lists_init(&s->lists, s->plan);
 	s->came = FAB_NEW0(s->plan->messages.n + 1, uint32_t);

@@ -29,7 +29,8 @@
 struct fab_fence_sim_options {
 	/* Pieces that a message is cut into, 1 .. 64; 0: 1. */
 	uint32_t n_pieces;
-	/* Messages entering cables, at most; 0: 2^26. */
+	/* Messages entering cables, at most; 0: 2^26. Of a ring that would have more only
+	 * the first 64 rounds are followed, to see whether it is symmetric. */
 	uint64_t max_events;
 	/* Go through all repeats of a plan even when they repeat to the tick. */
 	bool without_symmetry;

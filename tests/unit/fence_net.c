@@ -353,3 +353,28 @@ Test(fence_net, packets_that_cannot_be)
 	fab_fence_setup_fini(&setup);
 	close_site(&s);
 }
+
+/* What would take too long is not known, unless it is symmetric. */
+Test(fence_net, too_many_events)
+{
+	struct fab_fence_sim_options options = {.max_events = 400000};
+	static const char *const orders[] = {"fabric", "random"};
+
+	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
+		struct site s;
+		struct fab_fence_setup ring;
+		struct fab_fence_time t;
+
+		open_site(&s, "torus:dims=16x16", "dor-up", orders[i], 0);
+		ring = prepare(&s, "ring");
+		cr_assert_eq(fab_fence_setup_time(&ring, 1000, &options, &t, NULL), 0);
+		cr_assert_eq(t.sim.is_cut, i == 1);
+		cr_assert_eq(isnan(t.simulated_us), i == 1);
+		/* no more than 64 rounds show */
+		cr_assert_leq(t.sim.events, 64 * ring.paths.first[256] + 1);
+		cr_assert_eq(fab_fence_best_known_us(&t),
+			     i ? t.contended_us : t.simulated_us);
+		fab_fence_setup_fini(&ring);
+		close_site(&s);
+	}
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Seconds for fences of 16 384 nodes with contention, for a table of five algorithms, 15
+ * sizes and three fabrics, for the sizes at which dissemination and the ring cross by
+ * messages and by packets, for every placement of five failures among 64 nodes, and for
+ * direct exchange of a large job. Processor time; the table in wall-clock time, too.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "launch/detector.h"
+#include "launch/exchange.h"
+#include "launch/fence_packets.h"
+#include "launch/fence_run.h"
+#include "source/source.h"
+#include "unicast/engine.h"
+
+struct site {
+	struct fab_fabric *f;
+	struct fab_routes *r;
+	struct fab_launch_nodes nodes;
+};
+
+static double cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void must(int rc, const struct fab_err *err)
+{
+	if (rc) {
+		fprintf(stderr, "%s\n", err->text);
+		exit(1);
+	}
+}
+
+static void open_site(struct site *s, const char *spec, const char *engine,
+		      const char *order)
+{
+	const struct fab_unicast_engine *e =
+		fab_unicast_engine_find(engine, strlen(engine));
+	struct fab_unicast_problem p = {.max_vls = 2};
+	struct fab_launch_choice choice = {0};
+	struct fab_err err = {""};
+
+	must(fab_source_open(spec, NULL, &s->f, &err), &err);
+	p.f = s->f;
+	must(e->route(&p, &s->r, &err), &err);
+	must(fab_node_order_parse(order, 1, &choice.order, &err), &err);
+	must(fab_launch_nodes_init(&s->nodes, s->f, NULL, &choice, &err), &err);
+}
+
+static void close_site(struct site *s)
+{
+	fab_launch_nodes_fini(&s->nodes);
+	fab_routes_free(s->r);
+	fab_fabric_free(s->f);
+}
+
+static void prepare(struct fab_fence_setup *setup, const struct site *s, const char *name)
+{
+	struct fab_fence_job job = {.n_nodes = s->nodes.n,
+				    .bytes = 1,
+				    .leaf = s->nodes.sw,
+				    .is_collecting = true,
+				    .costs = fab_launch_costs_default()};
+	struct fab_fence_chosen chosen;
+	struct fab_err err = {""};
+
+	must(fab_fence_parse(name, strlen(name), &chosen, &err), &err);
+	must(fab_fence_setup_init(setup, chosen, &job, &s->nodes, s->r, &err), &err);
+}
+
+static void one(const struct site *s, const char *spec, const char *name, uint64_t bytes)
+{
+	struct fab_fence_sim_options options = {0};
+	struct fab_fence_setup setup;
+	struct fab_fence_time t;
+	struct fab_err err = {""};
+	double start = cpu(), prepared;
+
+	prepare(&setup, s, name);
+	prepared = cpu();
+	must(fab_fence_setup_time(&setup, bytes, &options, &t, &err), &err);
+	printf("%-34s %-6s %6u nodes: paths and loads %.3f s, simulation %.3f s, %.0f "
+	       "us%s\n",
+	       spec, name, s->nodes.n, prepared - start, cpu() - prepared, t.simulated_us,
+	       t.sim.by_symmetry ? " by symmetry" : "");
+	fab_fence_setup_fini(&setup);
+}
+
+static void large(void)
+{
+	static const struct {
+		const char *spec, *engine;
+	} sites[] = {{"gen:torus:dims=16x16x16,hosts=4", "dor-up"},
+		     {"gen:torus:dims=128x128", "dor-up"},
+		     {"gen:pgft:h=3,m=32/16/32,w=1/16/16", "d-mod-k"}};
+
+	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
+		struct site s;
+
+		open_site(&s, sites[i].spec, sites[i].engine, "fabric");
+		one(&s, sites[i].spec, "bruck", 4096);
+		one(&s, sites[i].spec, "ring", 4096);
+		close_site(&s);
+	}
+}
+
+/* Five algorithms, 15 sizes, three fabrics. */
+static void table(void)
+{
+	static const char *const names[] = {"ring", "tree:16", "bruck", "recdbl", "leaf"};
+	static const struct {
+		const char *spec, *engine;
+	} sites[] = {{"gen:torus:dims=8x8x16", "dor-up"},
+		     {"gen:fattree:radix=16,levels=3", "d-mod-k"},
+		     {"gen:pgft:h=3,m=16/8/8,w=1/4/8,p=1/1/1", "minhop"}};
+	double start = cpu(), wall = fab_now();
+	int n_fences = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
+		struct site s;
+
+		open_site(&s, sites[i].spec, sites[i].engine, "fabric");
+#pragma omp parallel for schedule(dynamic) reduction(+ : n_fences)
+		for (int k = 0; k < (int)FAB_COUNT(names) * 15; k++) {
+			struct fab_fence_sim_options options = {0};
+			struct fab_fence_setup setup;
+			struct fab_fence_time t;
+			struct fab_err err = {""};
+
+			prepare(&setup, &s, names[k / 15]);
+			must(fab_fence_setup_time(&setup, (uint64_t)1 << k % 15, &options,
+						  &t, &err),
+			     &err);
+			fab_fence_setup_fini(&setup);
+			n_fences += !isnan(t.simulated_us);
+		}
+		close_site(&s);
+	}
+	printf("5 algorithms, 15 sizes, 3 fabrics of 1024 nodes: %d fences, %.2f s of "
+	       "processors, %.2f s on %d threads\n",
+	       n_fences, cpu() - start, fab_now() - wall, omp_get_max_threads());
+}
+
+static double packets_us(const struct site *s, const struct fab_fence_setup *setup,
+			 uint64_t bytes, const struct fab_fence_packet_options *options)
+{
+	struct fab_fence_job job = setup->job;
+	struct fab_fence_packets p;
+	struct fab_err err = {""};
+
+	job.bytes = bytes;
+	must(fab_fence_as_packets(&setup->plan, &s->nodes, s->r, &job, options, &p, &err),
+	     &err);
+	return p.us;
+}
+
+/* Where the ring begins to win on 8x8x16, first axis fastest: by the line, by messages,
+ * by packets (between two sizes, by a straight line). */
+static void crossings(void)
+{
+	static const char *const kinds[] = {"oq", "voq"};
+	struct fab_fence_sim_options options = {0};
+	struct fab_fence_setup bruck, ring;
+	struct fab_err err = {""};
+	struct site s;
+	double bytes;
+
+	open_site(&s, "gen:torus:dims=8x8x16", "dor-up", "axes:1,2,0");
+	prepare(&bruck, &s, "bruck");
+	prepare(&ring, &s, "ring");
+	printf("8x8x16: the ring wins from %.0f B by the contended line",
+	       fab_fence_crossing(bruck.contended, ring.contended));
+	must(fab_fence_crossing_simulated(&bruck, &ring, 1 << 24, &options, &bytes, &err),
+	     &err);
+	printf(", %.0f B by messages", bytes);
+	for (size_t i = 0; i < FAB_COUNT(kinds); i++) {
+		const struct fab_fence_packet_options how = {
+			.kind = fab_sim_switch_find(kinds[i], strlen(kinds[i])),
+			.buffer = i ? 65536 : 0};
+		double start = cpu(), low, high;
+
+		low = packets_us(&s, &bruck, 6500, &how) -
+		      packets_us(&s, &ring, 6500, &how);
+		high = packets_us(&s, &bruck, 9000, &how) -
+		       packets_us(&s, &ring, 9000, &how);
+		printf(", %.0f B by packets (%s, %.0f s)",
+		       6500 - low * 2500 / (high - low), kinds[i], cpu() - start);
+		fflush(stdout);
+	}
+	printf("\n");
+	fab_fence_setup_fini(&bruck);
+	fab_fence_setup_fini(&ring);
+	close_site(&s);
+}
+
+static void detectors(void)
+{
+	const struct fab_detector d = {
+		.n = 64, .period_us = 1e6, .timeout_us = 1e7, .message_us = 3.5};
+	const struct fab_detector big = {
+		.n = 1000000, .period_us = 1e6, .timeout_us = 1e7, .message_us = 3.5};
+	struct fab_failure failures[5];
+	struct fab_detector_worst w;
+	struct fab_detection x;
+	struct fab_err err = {""};
+	double start = cpu();
+
+	must(fab_detector_worst(&d, 5, &w, &err), &err);
+	printf("5 failures of 64: %llu placements, %llu beyond the bound, worst %.1f of "
+	       "%.1f s: %.2f s\n",
+	       (unsigned long long)w.n_placements, (unsigned long long)w.n_beyond,
+	       w.worst.stable_us / 1e6, w.worst.bound_us / 1e6, cpu() - start);
+	free(w.failures);
+	fab_detector_place(big.n, 5, false, failures);
+	start = cpu();
+	must(fab_detector_run(&big, failures, 5, &x, &err), &err);
+	printf("5 failures of 1000000: known after %.3f s: %.2f s\n", x.stable_us / 1e6,
+	       cpu() - start);
+}
+
+static void exchange(void)
+{
+	const struct fab_exchange_costs costs = {
+		.get_us = 6, .local_us = 75, .remote_us = 220, .serve_us = 25};
+	struct fab_exchange e;
+	struct fab_peers p;
+	struct fab_err err = {""};
+	double start = cpu();
+
+	must(fab_peers_make("stencil:3", 10000, 128, 1, &p, &err), &err);
+	must(fab_exchange_run(&p, &costs, &e, &err), &err);
+	printf("direct exchange of 10000 x 128, stencil:3: %llu Gets, %.0f us: %.2f s\n",
+	       (unsigned long long)e.gets, e.total_us, cpu() - start);
+	fab_peers_fini(&p);
+}
+
+int main(void)
+{
+	large();
+	table();
+	detectors();
+	exchange();
+	crossings();
+	return 0;
+}
