@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: htsim_rdma.sh COMMANDS HTSIM
+# fabric-rdma beside htsim_eqds of csg-htsim (HTSIM) in the same minutes: a permutation of 1024 hosts
+# on a fat tree of three levels, 100 Gb/s, 1 us a cable, packets of 4096 bytes, 500 kB a flow, both
+# from the same connection matrix, both spraying packets over all paths. Slowest flows, and
+# packet-hops/s: packets of data by cables that they cross, by CPU seconds.
+# Exit status 77 when HTSIM is no program.
+set -eu
+PATH=$1:$PATH htsim=$2
+[ -x "$htsim" ] || { echo "htsim rdma: skipped, -Dhtsim names no program: '$htsim'"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# who sends to whom, nobody to itself
+awk 'BEGIN {
+  srand(1)
+  for (i = 0; i < 1024; i++) to[i] = i
+  for (i = 1023; i > 0; i--) { # one cycle through all
+    j = int(rand() * i)
+    x = to[i]; to[i] = to[j]; to[j] = x
+  }
+  print "Nodes 1024\nConnections 1024"
+  for (i = 0; i < 1024; i++) printf "%d->%d id %d start 0 size 500000\n", i, to[i], i + 1
+}' >matrix
+
+bash -c "TIMEFORMAT='%U'; time '$htsim' -tm matrix -nodes 1024 -linkspeed 100000 -mtu 4096 -end 2000 -o log >out 2>&1" 2>cpu ||
+  { tail -n 5 out; echo "htsim rdma: failed"; exit 1; }
+packets=$(sed -n 's/^New: \([0-9]*\) .*/\1/p' out) finished=$(grep -c ' finished at ' out)
+[ "$finished" = 1024 ] || { echo "htsim rdma: $finished of 1024 flows finished"; exit 1; }
+slowest=$(sed -n 's/.* finished at \([0-9.]*\) .*/\1/p' out | sort -n | tail -n 1)
+peer=$(cat cpu)
+
+ours() { # SCHEME OPTION...
+  scheme=$1
+  shift
+  fabric-rdma run gen:fattree:radix=16,levels=3 --pattern=file:matrix --mtu=4096 --cable-rate=100G --switch-delay=0 \
+    --cable-delay=1us --route=spray --no-handshake --scheme="$scheme" "$@" --threads=1 --quiet --format=csv --no-header \
+    --columns=completion_us.max,packets_sent,control_packets,packet_hops,events,seconds.simulate,rounds |
+    tr -d '\r' | awk -F, -v what="$scheme $*" -v packets="$packets" -v peer="$peer" -v slowest="$slowest" '{
+      hops = $4 / ($2 + $3); data = $2 * hops / $6; theirs = packets * hops / peer
+      printf "htsim rdma: slowest of 1024 flows %.4g us by %s(%.3g times the packets), htsim_eqds %.4g us; data packet-hops/s %.3g (%.3g events/s), htsim_eqds %.3g: %.0f times\n",
+        $1, what " ", $7, slowest, data, $5 / $6, theirs, data / theirs }'
+}
+ours oracle
+ours irn
+ours sack-ro
+ours sack-ro --reorder=10us
