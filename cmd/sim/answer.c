@@ -20,6 +20,12 @@ static bool is_bad(const struct sim_point *x)
 	return x->deadlocked || x->stalled;
 }
 
+/* Does much less arrive than is sent, though no queue at a source grows (yet)? */
+static bool falls_short(const struct sim_point *x)
+{
+	return fab_tally_mean(&x->accepted) < 0.95 * fab_tally_mean(&x->born);
+}
+
 /* "vtftr-ib, uniform at 0.5" */
 static char *name_of(const struct sim_outcome *o, const struct sim_point *x)
 {
@@ -52,14 +58,18 @@ static void say_endless(struct fab_report *r, const struct sim_outcome *o,
 
 	if (isnan(x->rate))
 		fab_report_answer(r, is_bad(x) ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-				  "%s: hosts get %.3g %% of their cables; %s.", name,
-				  percent(accepted), latency);
+				  "%s: hosts get %.3g %% of what their cables carry; %s.",
+				  name, percent(accepted), latency);
 	else
 		fab_report_answer(
 			r, is_bad(x) ? FAB_TONE_BAD : FAB_TONE_PLAIN,
-			"%s: hosts get %.3g %% of their cables of %.3g %% offered%s; %s.",
+			"%s: hosts get %.3g %% of what their cables carry, and send "
+			"%.3g %%%s; %s.",
 			name, percent(accepted), percent(born),
-			x->saturated ? ": more than the network can carry" : "", latency);
+			x->saturated	 ? ": more than the network can carry"
+			: falls_short(x) ? ": not all of it has arrived"
+					 : "",
+			latency);
 	free(name);
 	free(latency);
 }
@@ -83,31 +93,42 @@ static void say_finite(struct fab_report *r, const struct sim_outcome *o,
 	free(latency);
 }
 
-static const char *cause_text(const char *cause)
+static const char *cause_text(const struct sim_cause *cause, double utilisation)
 {
-	if (!strcmp(cause, "contention"))
-		return "contention: it carries what it can";
-	return strcmp(cause, "credits") ? "load: nobody sends more over it"
-					: "credits: the buffers behind it are full";
+	if (!strcmp(cause->name, "credits"))
+		return "credits: the buffers behind it are full";
+	if (strcmp(cause->name, "contention"))
+		return "load: nobody sends more over it";
+	return utilisation >= 0.95 ? "contention: it carries what it can"
+				   : "contention: packets wait for it";
 }
 
 static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
 			const struct sim_point *x)
 {
 	struct sim_cause cause = sim_cause_of(&x->first);
-	char *cable;
+	char *cable, *others, *credit;
+	double used;
 
 	if (cause.cable == FAB_NONE) {
 		fab_report_answer(r, FAB_TONE_WARN, "No cable carried anything.");
 		return;
 	}
+	used = x->first.cable[cause.cable].utilisation;
 	cable = sim_cable_text(o->f, x->first.cable[cause.cable].port);
-	fab_report_answer(
-		r, FAB_TONE_PLAIN,
-		"The fullest cable is %s, busy %.3g %% of the time (%u as full); "
-		"%s; packets waited there for credit %.2g %% of the time.",
-		cable, percent(x->first.cable[cause.cable].utilisation),
-		x->first.n_at_most, cause_text(cause.name), percent(cause.no_credit));
+	others = x->first.n_at_most > 1
+			 ? fab_format(", as %u more are", x->first.n_at_most - 1)
+			 : fab_strdup("");
+	credit = cause.no_credit >= 0.001
+			 ? fab_format("; packets waited there for credit %.2g %% of the "
+				      "time",
+				      percent(cause.no_credit))
+			 : fab_strdup("");
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "The fullest cable is %s, busy %.3g %% of the time%s; %s%s.",
+			  cable, percent(used), others, cause_text(&cause, used), credit);
+	free(credit);
+	free(others);
 	free(cable);
 }
 
@@ -132,7 +153,8 @@ static void say_sweep(struct fab_report *r, const struct sim_outcome *o, size_t 
 	size_t n_good = 0;
 	char *latency;
 
-	while (n_good < n && !x[n_good].saturated && !is_bad(&x[n_good]))
+	while (n_good < n && !x[n_good].saturated && !falls_short(&x[n_good]) &&
+	       !is_bad(&x[n_good]))
 		n_good++;
 	latency = latency_text(o, n_good ? &x[n_good - 1] : x);
 	if (n_good == n)
@@ -253,9 +275,9 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 				  fab_human_count(limited, n));
 	if (unsteady)
 		fab_report_answer(r, FAB_TONE_WARN,
-				  "At %s rates the throughput was not steady when the "
+				  "At %s rate%s the throughput was not steady when the "
 				  "measuring began (--warmup).",
-				  fab_human_count(unsteady, n));
+				  fab_human_count(unsteady, n), unsteady == 1 ? "" : "s");
 }
 
 static void say_pairs(struct fab_report *r, const struct sim_outcome *o)

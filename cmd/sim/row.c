@@ -52,7 +52,7 @@ struct sim_cause sim_cause_of(const struct fab_sim_result *r)
 	else if (r->is_stalled || c.no_credit >= SHORT_OF_CREDIT)
 		c.name = "credits";
 	else
-		c.name = r->is_saturated ? "contention" : "load";
+		c.name = r->is_saturated || c.mean_queue >= 1 ? "contention" : "load";
 	return c;
 }
 

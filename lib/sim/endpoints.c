@@ -409,6 +409,8 @@ static void count_delivered(struct sim_part *p, uint32_t e,
 	p->sums.delivered++;
 	p->sums.arrived += packet->size;
 	p->sums.arrived_packets++;
+	if (time > p->last_delivery)
+		p->last_delivery = time;
 	if (sim_in_window(s, time)) {
 		p->sums.accepted += packet->size;
 		p->sums.goodput += packet->size - header(s, to_group);

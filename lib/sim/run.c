@@ -24,7 +24,7 @@ enum {
 	WARM_LATENCIES = 4, /* a window */
 	WARM_MOST = 160,    /* windows */
 	SAMPLE = 64,
-	STEPS = 64, /* of the measured time, between which it is looked at */
+	STEPS = 64,	     /* of the measured time, between which it is looked at */
 	STEP_ENDS = 1 << 17, /* endpoints times idle latencies of a step, most */
 };
 
@@ -256,6 +256,17 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return b > most || a + b > most ? most : a + b;
 }
 
+/* When all of a finite source had arrived; where that is not so, now. */
+static uint64_t finished(const struct run *r)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < r->s->n_parts; i++)
+		if (r->s->part[i].last_delivery > last)
+			last = r->s->part[i].last_delivery;
+	return last && !in_flight(r->s) && !r->result->is_stopped ? last : r->now;
+}
+
 /* Warm-up, measured time, drain. */
 static void run_phases(struct run *r)
 {
@@ -274,7 +285,7 @@ static void run_phases(struct run *r)
 	r->total = params->time ? s->end : r->total;
 	go_on(r, params->time ? s->end : plus(0, UINT64_MAX), step);
 	if (!params->time)
-		s->end = r->now;
+		s->end = finished(r);
 	end = plus(r->now, params->drain == UINT64_MAX ? params->time : params->drain);
 	while (params->time && !r->is_over && r->now < end && !is_drained(r))
 		go_on(r,
@@ -312,7 +323,7 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 			*err = s.part[i].err;
 	}
 	if (!rc) {
-		result->end = r.now;
+		result->end = params->time ? r.now : s.end;
 		result->is_cut = !is_drained(&r);
 		sim_results(&s, result);
 		if (result->in_flight)

@@ -217,7 +217,7 @@ struct sim_ring {
 struct sim_part {
 	struct sim *sim;
 	uint32_t index;
-	uint64_t now, last_move;
+	uint64_t now, last_move, last_delivery;
 	struct fab_wheel wheel;
 	struct sim_ring ring;
 	FAB_VEC(union sim_cell) cell;

@@ -57,6 +57,46 @@ Test(sim, idle_pair_of_the_paper)
 	simulated_fini(&s);
 }
 
+static bool next_once(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+{
+	uint32_t *left = context;
+
+	(void)now;
+	if (!left[e])
+		return false;
+	left[e]--;
+	*m = (struct fab_message){.target = (e + 3) % 9, .bytes = 1000 * (e + 1)};
+	return true;
+}
+
+/* Finite traffic ends with its last packet, and cables are busy for a share of that. */
+Test(sim, finite_traffic_ends_with_its_last_packet)
+{
+	for (int n_threads = 1; n_threads <= 2; n_threads++) {
+		struct fab_sim_params params = fab_sim_defaults();
+		uint32_t left[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+		struct fab_messages messages = {.context = left, .next = next_once};
+		struct fab_sim_result r;
+		struct simulated s;
+		uint64_t last = 0;
+
+		params.warmup = 0;
+		params.time = 0;
+		params.n_threads = n_threads;
+		params.with_deliveries = true;
+		simulated_init(&s, "torus:dims=3x3", "dor");
+		cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+		for (size_t i = 0; i < r.deliveries.n; i++)
+			if (r.deliveries.v[i].delivered > last)
+				last = r.deliveries.v[i].delivered;
+		cr_expect_gt(last, 0);
+		cr_expect_eq(r.end, last);
+		cr_expect_eq(r.time, last);
+		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+}
+
 /* More ports than have numbers are refused before anything is made for them. */
 Test(sim, too_many_ports)
 {
