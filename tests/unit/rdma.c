@@ -1,77 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reliability schemes: closed forms, exactly once, the same whatever the queue. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/compare.h"
-#include "source/source.h"
-#include "unicast/engine.h"
-
-/* A fabric with tables, and transfers over it. */
-struct stage {
-	struct fab_fabric *f;
-	struct fab_flow_ends ends;
-	struct fab_routes *routes;
-	struct fab_rdma_problem problem;
-	struct fab_rdma_params params;
-	struct fab_rdma_net *net;
-};
-
-static void open_stage(struct stage *st, const char *spec, const char *engine,
-		       const struct fab_rdma_transfer *transfer, uint32_t n)
-{
-	struct fab_unicast_problem up = {.max_vls = 15, .n_threads = 1};
-	struct fab_err err;
-
-	*st = (struct stage){.params = fab_rdma_defaults()};
-	cr_assert_eq(fab_source_open(spec, NULL, &st->f, &err), 0, "%s", err.text);
-	fab_flow_ends_init(&st->ends, st->f, NULL, NULL);
-	up.f = st->f;
-	cr_assert_eq(fab_unicast_engine_find(engine, strlen(engine))
-			     ->route(&up, &st->routes, &err),
-		     0, "%s", err.text);
-	st->problem = (struct fab_rdma_problem){.f = st->f,
-						.ends = &st->ends,
-						.routes = st->routes,
-						.transfer = transfer,
-						.n_transfers = n};
-	st->params.all_rates = true;
-}
-
-static void make_net(struct stage *st)
-{
-	struct fab_err err;
-
-	cr_assert_eq(fab_rdma_net_new(&st->problem, &st->params, &st->net, &err), 0, "%s",
-		     err.text);
-}
-
-static void close_stage(struct stage *st)
-{
-	fab_rdma_net_free(st->net);
-	fab_routes_free(st->routes);
-	fab_flow_ends_fini(&st->ends);
-	fab_fabric_free(st->f);
-}
-
-static const struct fab_rdma_scheme *scheme(const char *name)
-{
-	const struct fab_rdma_scheme *s = fab_rdma_scheme_find(name, strlen(name));
-
-	cr_assert_not_null(s);
-	return s;
-}
-
-static struct fab_rdma_result run(const struct stage *st, const struct fab_rdma_scheme *s)
-{
-	struct fab_rdma_result r;
-	struct fab_err err;
-
-	cr_assert_eq(fab_rdma_run(st->net, &st->params, s, &r, &err), 0, "%s", err.text);
-	return r;
-}
+#include "base/mem.h"
+#include "support/rdma_stage.h"
 
 /* Without loss each scheme takes the handshake, N packets on the wire, the path and the
  * completion: to the tick, WRITE and READ, whatever the last packet's size. */
@@ -85,14 +21,15 @@ Test(rdma, ideal)
 					      .bytes = sizes[i / 4],
 					      .is_read = i & 1,
 					      .start_ps = 12345};
-		struct stage st;
+		struct rdma_stage st;
 
-		open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
+		rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
 		st.params.no_handshake = i & 2;
 		st.params.rto_ps = 200000000;
-		make_net(&st);
+		rdma_stage_net(&st);
 		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-			struct fab_rdma_result r = run(&st, fab_rdma_schemes[k]);
+			struct fab_rdma_result r =
+				rdma_stage_run(&st, fab_rdma_schemes[k]);
 			uint64_t ideal = fab_rdma_ideal(st.net, 0), took;
 
 			cr_assert_eq(r.n_done, 1);
@@ -111,7 +48,7 @@ Test(rdma, ideal)
 			cr_assert_eq(r.n.retransmitted, 0);
 			fab_rdma_result_fini(&r);
 		}
-		close_stage(&st);
+		rdma_stage_close(&st);
 	}
 }
 
@@ -120,16 +57,16 @@ Test(rdma, ideal_by_hand)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 3 * 2048};
 	const uint64_t cable = 10000, sw = 100000, control = 30 * 80, data = 2074 * 80;
-	struct stage st;
+	struct rdma_stage st;
 	uint64_t path;
 
-	open_stage(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
-	make_net(&st);
+	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
+	rdma_stage_net(&st);
 	/* 3 switches, 4 cables: the tail's wire time at the end only */
 	path = 4 * cable + 3 * sw;
 	cr_assert_eq(fab_rdma_round_trip(st.net, 0), 2 * path + data + control);
 	cr_assert_eq(fab_rdma_ideal(st.net, 0), 4 * path + 3 * control + 3 * data);
-	close_stage(&st);
+	rdma_stage_close(&st);
 }
 
 struct mean {
@@ -158,23 +95,23 @@ Test(rdma, closed_forms)
 		struct fab_tally rounds = {0}, copies[3] = {{0}};
 		static const char *const name[] = {"rsw", "oracle", "sack-ro"};
 		struct mean m;
-		struct stage st;
+		struct rdma_stage st;
 
-		open_stage(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
+		rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "minhop", &t, 1);
 		st.params.mtu = 512;
 		st.params.window = 1024;
 		st.params.bad.loss = of[i].loss;
-		make_net(&st);
+		rdma_stage_net(&st);
 		for (uint32_t k = 0; k < RUNS; k++) {
 			struct fab_rdma_result r;
 
 			st.params.seed = fab_rdma_run_seed(7, k);
-			r = run(&st, scheme("rc"));
+			r = rdma_stage_run(&st, rdma_scheme("rc"));
 			/* the pass that is asked for, as far as it is sent */
 			fab_tally_add(&rounds, 1 + (double)r.n.multi);
 			fab_rdma_result_fini(&r);
 			for (size_t s = 0; s < FAB_COUNT(name); s++) {
-				r = run(&st, scheme(name[s]));
+				r = rdma_stage_run(&st, rdma_scheme(name[s]));
 				cr_assert_eq(r.n_done, 1);
 				fab_tally_add(&copies[s], (double)r.n.retransmitted);
 				fab_rdma_result_fini(&r);
@@ -191,25 +128,12 @@ Test(rdma, closed_forms)
 				     "%s: %g +- %g, not %g", name[s], m.mean, m.error,
 				     expected);
 		}
-		close_stage(&st);
+		rdma_stage_close(&st);
 	}
 }
 
-/* Everything but seconds and bytes of memory. */
-static void assert_same(const struct fab_rdma_result *a, const struct fab_rdma_result *b)
-{
-	cr_assert_eq(a->n_done, b->n_done);
-	cr_assert_eq(a->end_ps, b->end_ps);
-	cr_assert_eq(a->events, b->events);
-	cr_assert_eq(a->packet_hops, b->packet_hops);
-	cr_assert_eq(memcmp(&a->n, &b->n, sizeof(a->n)), 0);
-	cr_assert_eq(memcmp(&a->reorder, &b->reorder, sizeof(a->reorder)), 0);
-	for (uint32_t i = 0; i < a->n_transfers; i++)
-		cr_assert_eq(a->fate[i].done_ps, b->fate[i].done_ps, "transfer %u", i);
-}
-
 /* Endless bad luck: small MSGIDs, few contexts, all at once. */
-static void make_hard(struct stage *st, uint64_t seed)
+static void make_hard(struct rdma_stage *st, uint64_t seed)
 {
 	st->params.mtu = 256;
 	st->params.window = 1 + (uint32_t)(seed % 40);
@@ -251,12 +175,12 @@ Test(rdma, exactly_once)
 
 	for (uint64_t seed = 0; seed < 24; seed++) {
 		struct fab_rdma_transfer t[FEW];
-		struct stage st;
+		struct rdma_stage st;
 
 		draw_transfers(t, 6, seed);
-		open_stage(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", t, FEW);
+		rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", t, FEW);
 		make_hard(&st, seed);
-		make_net(&st);
+		rdma_stage_net(&st);
 		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
 			struct fab_rdma_result a, b;
 
@@ -265,7 +189,7 @@ Test(rdma, exactly_once)
 			    st.params.bad.loss > 0.1)
 				continue;
 			st.params.by_heap = false;
-			a = run(&st, fab_rdma_schemes[k]);
+			a = rdma_stage_run(&st, fab_rdma_schemes[k]);
 			cr_assert_eq(a.n_hung, 0, "%s, seed %lu: %u hang, to %lu ps",
 				     fab_rdma_schemes[k]->name, (unsigned long)seed,
 				     a.n_hung, (unsigned long)a.end_ps);
@@ -274,12 +198,12 @@ Test(rdma, exactly_once)
 				     a.n_wrong);
 			transfers += a.n_done;
 			st.params.by_heap = true;
-			b = run(&st, fab_rdma_schemes[k]);
-			assert_same(&a, &b);
+			b = rdma_stage_run(&st, fab_rdma_schemes[k]);
+			rdma_assert_same(&a, &b);
 			fab_rdma_result_fini(&a);
 			fab_rdma_result_fini(&b);
 		}
-		close_stage(&st);
+		rdma_stage_close(&st);
 	}
 	cr_assert_gt(transfers, 15000);
 }
@@ -290,12 +214,12 @@ Test(rdma, checker_sees)
 {
 	struct fab_rdma_transfer t[FEW];
 	struct fab_rdma_result r;
-	struct stage st;
+	struct rdma_stage st;
 
 	for (uint32_t i = 0; i < FEW; i++)
 		t[i] = (struct fab_rdma_transfer){
 			.source = 0, .target = 1, .bytes = 2000};
-	open_stage(&st, "gen:mesh:dims=2,hosts=1", "minhop", t, FEW);
+	rdma_stage_open(&st, "gen:mesh:dims=2,hosts=1", "minhop", t, FEW);
 	st.params.mtu = 256;
 	st.params.concurrency = 1;
 	st.params.msgid_bits = 1;
@@ -303,14 +227,14 @@ Test(rdma, checker_sees)
 	st.params.rto_ps = 2000000;
 	st.params.bad.delayed = 0.2;
 	st.params.bad.delay_ps = 30000000;
-	make_net(&st);
-	r = run(&st, scheme("rsw"));
+	rdma_stage_net(&st);
+	r = rdma_stage_run(&st, rdma_scheme("rsw"));
 	cr_assert_gt(r.n_wrong, 0);
 	fab_rdma_result_fini(&r);
 	st.params.msgid_bits = 20;
-	r = run(&st, scheme("rsw"));
+	r = rdma_stage_run(&st, rdma_scheme("rsw"));
 	cr_assert_eq(r.n_wrong, 0);
 	cr_assert_gt(r.n.zombies, 0);
 	fab_rdma_result_fini(&r);
-	close_stage(&st);
+	rdma_stage_close(&st);
 }

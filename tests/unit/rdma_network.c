@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reliability schemes: buffers with bounds, chance, contexts, many runs, refusals. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "support/rdma_stage.h"
+
+static struct fab_rdma_transfer *all_far(uint32_t n_ends, uint32_t rounds, uint64_t bytes)
+{
+	struct fab_rdma_transfer *t =
+		FAB_NEW((size_t)n_ends * rounds, struct fab_rdma_transfer);
+
+	for (uint32_t i = 0; i < n_ends * rounds; i++) {
+		uint32_t e = i % n_ends;
+
+		t[i] = (struct fab_rdma_transfer){
+			.source = e,
+			.target = (e + 1 + (i / n_ends * 5 + e * 7) % (n_ends - 1)) %
+				  n_ends,
+			.bytes = bytes};
+	}
+	return t;
+}
+
+static void run_bounded(const char *spec, const char *engine,
+			enum fab_rdma_routing routing, uint32_t buffer,
+			struct fab_rdma_result *r)
+{
+	struct fab_rdma_transfer *t = all_far(16, 6, 30000);
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, spec, engine, t, 16 * 6);
+	st.params.mtu = 512;
+	st.params.buffer = buffer;
+	st.params.routing = routing;
+	st.params.rto_ps = 1000000000;
+	rdma_stage_net(&st);
+	*r = rdma_stage_run(&st, rdma_scheme("oracle"));
+	/* the same by heap */
+	st.params.by_heap = true;
+	if (!r->is_stalled) {
+		struct fab_rdma_result b = rdma_stage_run(&st, rdma_scheme("oracle"));
+
+		rdma_assert_same(r, &b);
+		fab_rdma_result_fini(&b);
+	}
+	rdma_stage_close(&st);
+	free(t);
+}
+
+/* A torus under load, buffers of one packet: lanes keep dimension order from stalling,
+ * escape lanes adaptive packets; tables that stall are said to. */
+Test(rdma_network, bounded)
+{
+	static const enum fab_rdma_routing routing[] = {
+		FAB_RDMA_BY_TABLE, FAB_RDMA_ADAPTIVE, FAB_RDMA_SPRAY};
+	struct fab_rdma_result r;
+
+	for (size_t i = 0; i < FAB_COUNT(routing); i++)
+		for (uint32_t buffer = 538; buffer < 10000; buffer *= 3) {
+			run_bounded("gen:torus:dims=4x4,hosts=1", "dor", routing[i],
+				    buffer, &r);
+			cr_assert_eq(r.n_done, r.n_transfers, "routing %zu, %u bytes", i,
+				     buffer);
+			cr_assert_eq(r.n_wrong, 0);
+			cr_assert(!r.is_stalled);
+			cr_assert_eq(r.n.unroutable + r.n.looped, 0);
+			/* a packet and no more waits for each input and lane */
+			fab_rdma_result_fini(&r);
+		}
+	run_bounded("gen:torus:dims=16,hosts=1", "minhop", FAB_RDMA_BY_TABLE, 538, &r);
+	cr_assert(r.is_stalled);
+	cr_assert_gt(r.n_hung, 0);
+	fab_rdma_result_fini(&r);
+}
+
+/* With room enough bounds change nothing: one transfer takes what it takes. */
+Test(rdma_network, bounded_ideal)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 10, .bytes = 100000};
+	struct fab_rdma_result r;
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:torus:dims=4x4,hosts=1", "dor", &t, 1);
+	st.params.buffer = 1 << 20;
+	rdma_stage_net(&st);
+	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+		r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+		cr_assert_eq(r.fate[0].done_ps, fab_rdma_ideal(st.net, 0));
+		fab_rdma_result_fini(&r);
+	}
+	rdma_stage_close(&st);
+}
+
+/* All schemes see the same losses: those of first copies are the same numbers. */
+Test(rdma_network, common_luck)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 512 * 200};
+	uint64_t first = 0;
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
+	st.params.mtu = 512;
+	st.params.window = 256;
+	st.params.bad.loss = 0.03;
+	st.params.bad.delayed = 0.2;
+	st.params.bad.delay_ps = 500000;
+	rdma_stage_net(&st);
+	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+		struct fab_rdma_result r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+
+		/* without another copy the arrivals of first copies are those that were
+		 * not lost: their distances are counted but the first one's */
+		if (!k)
+			first = r.reorder.n;
+		cr_assert_eq(r.reorder.n, first, "%s", fab_rdma_schemes[k]->name);
+		fab_rdma_result_fini(&r);
+	}
+	rdma_stage_close(&st);
+}
+
+/* Shares of packets lost: independent, in bursts, on each hop, all by an outage. */
+Test(rdma_network, losses)
+{
+	enum { N = 200000 };
+	struct fab_rdma_transfer t = {
+		.source = 0, .target = 3, .bytes = (uint64_t)N * 256};
+	struct fab_rdma_outage outage = {.cable = 0, .until_ps = 50000000};
+	struct fab_rdma_result r;
+	struct rdma_stage st;
+	double share;
+
+	/* 4 switches in a row: 5 cables, endpoints' ones too */
+	rdma_stage_open(&st, "gen:mesh:dims=4,hosts=1", "minhop", &t, 1);
+	st.params.mtu = 256;
+	st.params.bad.loss = 0.1;
+	rdma_stage_net(&st);
+	for (int i = 0; i < 3; i++) {
+		st.params.bad.per_hop = i == 1;
+		st.params.bad.burst = i == 2 ? 5 : 0;
+		r = rdma_stage_run(&st, rdma_scheme("oracle"));
+		cr_assert_eq(r.n_done, 1);
+		share = (double)r.n.lost[FAB_RDMA_DATA] /
+			(double)r.n.packets[FAB_RDMA_DATA];
+		cr_assert_lt(fabs(share - (i == 1 ? 1 - pow(0.9, 5) : 0.1)),
+			     i == 2 ? 0.008 : 0.004, "%d: %g", i, share);
+		fab_rdma_result_fini(&r);
+	}
+	rdma_stage_close(&st);
+	t.bytes = 256 * 20;
+	rdma_stage_open(&st, "gen:mesh:dims=4,hosts=1", "minhop", &t, 1);
+	st.params.bad.outage = &outage;
+	st.params.bad.n_outages = 1;
+	rdma_stage_net(&st);
+	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+		r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+		cr_assert_eq(r.n_done, 1, "%s", fab_rdma_schemes[k]->name);
+		cr_assert_gt(r.fate[0].done_ps, outage.until_ps);
+		cr_assert_gt(r.n.lost[FAB_RDMA_RQT], 0);
+		fab_rdma_result_fini(&r);
+	}
+	rdma_stage_close(&st);
+}
+
+/* Goodput within 1 % of the oracle's: without reordering all, under reordering those that
+ * take packets in any order and do not take a gap for a loss. */
+Test(rdma_network, goodput)
+{
+	static const char *const strict[] = {"gbn", "irn"};
+	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
+	rdma_stage_net(&st);
+	for (int reorders = 0; reorders < 2; reorders++) {
+		struct fab_rdma_result best;
+
+		st.params.bad.delayed = reorders ? 0.3 : 0;
+		st.params.bad.delay_ps = 3000000;
+		/* above the reordering: what is late is not lost */
+		st.params.gap = reorders ? 40 : 8;
+		st.params.reorder_ps = reorders ? 3100000 : 0;
+		best = rdma_stage_run(&st, rdma_scheme("oracle"));
+		for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
+			const char *name = fab_rdma_schemes[k]->name;
+			struct fab_rdma_result r =
+				rdma_stage_run(&st, fab_rdma_schemes[k]);
+			bool is_strict =
+				!strcmp(name, strict[0]) || !strcmp(name, strict[1]);
+
+			cr_assert_eq(r.goodput_gbps > 0.99 * best.goodput_gbps,
+				     !reorders || !is_strict, "%s, %d: %g of %g", name,
+				     reorders, r.goodput_gbps, best.goodput_gbps);
+			fab_rdma_result_fini(&r);
+		}
+		fab_rdma_result_fini(&best);
+	}
+	rdma_stage_close(&st);
+}
+
+/* A tenth of the packets held up, so that they come up to 64 places late: half of that as
+ * a window costs a third of the speed, all of it next to nothing (the paper's figure 7);
+ * and the storm beyond the window, and its cure. */
+Test(rdma_network, window)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 512 * 512};
+	struct fab_rdma_case cases[4];
+	struct fab_rdma_summary out[FAB_COUNT(cases)];
+	struct fab_rdma_runs runs = {
+		.of = cases, .n_cases = FAB_COUNT(cases), .n_runs = 100};
+	struct rdma_stage st;
+	struct fab_err err;
+
+	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
+	st.params.mtu = 512;
+	rdma_stage_net(&st);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		cases[i] = (struct fab_rdma_case){
+			.net = st.net, .params = st.params, .baseline = 0};
+		cases[i].params.bad.delayed = i < 3 ? 0.1 : 0;
+		cases[i].params.bad.delay_ps = 2700000;
+		cases[i].params.bad.loss = i < 3 ? 0 : 0.005;
+	}
+	cases[0].scheme = rdma_scheme("oracle");
+	cases[1].scheme = cases[2].scheme = cases[3].scheme = rdma_scheme("rsw");
+	cases[1].params.window = 32;
+	cases[2].params.window = 64;
+	cr_assert_eq(fab_rdma_compare(&runs, out, &err), 0);
+	cr_assert_lt(fabs(fab_tally_mean(&out[1].share) - 0.70), 0.05, "%g",
+		     fab_tally_mean(&out[1].share));
+	cr_assert_gt(fab_tally_mean(&out[2].share), 0.92, "%g",
+		     fab_tally_mean(&out[2].share));
+	cr_assert(out[0].reorder.max > 50 && out[0].reorder.max < 80, "%lu",
+		  (unsigned long)out[0].reorder.max);
+	cr_assert_gt(fab_tally_mean(&out[3].rounds), 3);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		fab_rdma_summary_fini(&out[i]);
+	rdma_stage_close(&st);
+}
+
+/* The same for any number of threads; run by run differences; a run that fails. */
+Test(rdma_network, threads)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20000};
+	struct fab_rdma_case cases[6];
+	struct fab_rdma_summary a[FAB_COUNT(cases)], b[FAB_COUNT(cases)];
+	struct fab_rdma_runs runs = {.of = cases, .n_cases = 6, .n_runs = 9};
+	struct rdma_stage st;
+	struct fab_err err;
+
+	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
+	st.params.mtu = 256;
+	st.params.bad.loss = 0.05;
+	rdma_stage_net(&st);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		cases[i] = (struct fab_rdma_case){.net = st.net,
+						  .params = st.params,
+						  .scheme = fab_rdma_schemes[i],
+						  .baseline = i ? 0 : FAB_NONE};
+	runs.n_threads = 1;
+	cr_assert_eq(fab_rdma_compare(&runs, a, &err), 0);
+	runs.n_threads = 3;
+	cr_assert_eq(fab_rdma_compare(&runs, b, &err), 0);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		cr_assert_eq(a[i].n_runs, 9);
+		cr_assert_eq(memcmp(a[i].run, b[i].run, 9 * sizeof(*a[i].run)), 0);
+		cr_assert_eq(memcmp(&a[i].n, &b[i].n, sizeof(a[i].n)), 0);
+		cr_assert_eq(memcmp(&a[i].share, &b[i].share, sizeof(a[i].share)), 0);
+		cr_assert_eq(a[i].difference.n, i ? 9 : 0);
+		if (i)
+			cr_assert_float_eq(fab_tally_mean(&a[i].difference),
+					   fab_tally_mean(&a[i].completion_mean) -
+						   fab_tally_mean(&a[0].completion_mean),
+					   1e-9);
+	}
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		fab_rdma_summary_fini(&a[i]);
+		fab_rdma_summary_fini(&b[i]);
+	}
+	cases[4].params.window = 0;
+	cr_assert_eq(fab_rdma_compare(&runs, a, &err), -EINVAL);
+	cr_assert(strstr(err.text, "window: 0"), "%s", err.text);
+	rdma_stage_close(&st);
+}
+
+/* What is impossible is refused with one sentence. */
+Test(rdma_network, refused)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20000};
+	struct fab_rdma_params good;
+	struct fab_rdma_result r;
+	struct fab_rdma_net *net;
+	struct rdma_stage st;
+	struct fab_err err;
+
+	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
+	good = st.params;
+#define REFUSES(field, value, what)                                                      \
+	st.params = good;                                                                \
+	st.params.field = (value);                                                       \
+	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, &err), -EINVAL);            \
+	cr_assert(strstr(err.text, what), "%s", err.text);
+	REFUSES(bad.loss, 1.5, "0 .. 1")
+	REFUSES(bad.loss, NAN, "0 .. 1")
+	REFUSES(bad.drop_control, -0.1, "control")
+	REFUSES(bad.burst, 0.5, "burst")
+	REFUSES(window, 0, "window")
+	REFUSES(window, 4097, "window")
+	REFUSES(mtu, 0, "MTU")
+	REFUSES(contexts, 0, "contexts")
+	REFUSES(rto_ps, 0, "timeout")
+	REFUSES(buffer, 100, "do not hold")
+	REFUSES(rate_gbps, 0, "rate")
+	REFUSES(timers, 17, "timers")
+	REFUSES(msgid_bits, 33, "MSGID")
+	st.params = good;
+	st.problem.routes = NULL;
+	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, &err), -EINVAL);
+	st.problem.routes = st.routes;
+	t.target = 0;
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	t.target = 6;
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	t.target = 5;
+	t.bytes = 0;
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	t.bytes = UINT64_MAX / 2;
+	cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, &err), -EINVAL);
+	t.bytes = 100;
+	rdma_stage_net(&st);
+	st.params.bad.loss = 1;
+	st.params.end_ps = 1000000000;
+	r = rdma_stage_run(&st, rdma_scheme("rsw"));
+	cr_assert_eq(r.n_hung, 1);
+	cr_assert(r.is_cut);
+	cr_assert(isnan(r.completion_mean));
+	fab_rdma_result_fini(&r);
+	rdma_stage_close(&st);
+}
+
+/* Refusals: one context, many that ask; each policy comes to an end, in its own time. */
+Test(rdma_network, contexts)
+{
+	struct fab_rdma_transfer t[40];
+	struct fab_rdma_result r[3];
+	struct rdma_stage st;
+
+	for (uint32_t i = 0; i < FAB_COUNT(t); i++)
+		t[i] = (struct fab_rdma_transfer){
+			.source = 1 + i % 5, .target = 0, .bytes = 20000};
+	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", t, FAB_COUNT(t));
+	st.params.contexts = 1;
+	rdma_stage_net(&st);
+	for (int i = 0; i < 3; i++) {
+		st.params.retry = (enum fab_rdma_retry)i;
+		r[i] = rdma_stage_run(&st, rdma_scheme("rsw"));
+		cr_assert_eq(r[i].n_done, FAB_COUNT(t));
+		cr_assert_eq(r[i].n_wrong, 0);
+		cr_assert_eq(r[i].peak_contexts, 1);
+		cr_assert_eq(r[i].n.refusals > 0, true);
+		cr_assert_eq(r[i].n.packets[FAB_RDMA_REFUSAL] > 0, i != 2);
+	}
+	cr_assert_lt(r[2].completion_max, r[0].completion_max);
+	st.params.contexts = 4096;
+	for (int i = 0; i < 3; i++)
+		fab_rdma_result_fini(&r[i]);
+	r[0] = rdma_stage_run(&st, rdma_scheme("rsw"));
+	cr_assert_eq(r[0].peak_contexts, FAB_COUNT(t));
+	cr_assert_eq(r[0].n.refusals, 0);
+	fab_rdma_result_fini(&r[0]);
+	rdma_stage_close(&st);
+}
