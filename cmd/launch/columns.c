@@ -204,3 +204,18 @@ const struct fab_column launch_calibrate_columns[] = {
 };
 #undef AT
 const size_t launch_calibrate_n_columns = FAB_COUNT(launch_calibrate_columns);
+
+#define AT(member) FAB_AT(struct launch_advise_row, member)
+const struct fab_column launch_advise_columns[] = {
+	{"setting", FAB_TEXT, "what can be set", 0, AT(setting)},
+	{"now", FAB_TEXT, "as it is", 0, AT(now)},
+	{"advised", FAB_TEXT, "what is best here", 0, AT(advised)},
+	{"saved_s", FAB_REAL, "what it saves alone, s; negative: more", 0, AT(saved_s),
+	 FAB_METRIC_MORE},
+	{"total_s", FAB_REAL, "until the last process is ready", FAB_COL_SECONDS,
+	 AT(total_s), FAB_METRIC_LESS},
+	{"helps", FAB_BOOL, "it saves anything", FAB_COL_EXTRA, AT(helps)},
+	{"how", FAB_TEXT, "how it is set", 0, AT(how)},
+};
+#undef AT
+const size_t launch_advise_n_columns = FAB_COUNT(launch_advise_columns);

@@ -75,6 +75,15 @@ void launch_print_constants(struct fab_report *r, const struct launch_params *p)
 	fab_report_table_end(r);
 }
 
+unsigned launch_count_assumed(const struct launch_params *p)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		n += p->uses[i] && p->constants.of[i].origin == FAB_ASSUMED;
+	return n;
+}
+
 void launch_use_constants(struct launch_params *p, const enum fab_launch_constant *of,
 			  size_t n)
 {

@@ -21,6 +21,7 @@ enum launch_verb {
 	LAUNCH_STORE,
 	LAUNCH_FAULTS,
 	LAUNCH_CALIBRATE,
+	LAUNCH_ADVISE,
 };
 
 enum { LAUNCH_MAX_LIST = 1000 };
@@ -94,6 +95,8 @@ struct fab_launch_costs launch_costs(const struct launch_params *p);
 /* The verb rests on these; a table of those. */
 void launch_use_constants(struct launch_params *p, const enum fab_launch_constant *of,
 			  size_t n);
+/* Those of them that are assumptions. */
+unsigned launch_count_assumed(const struct launch_params *p);
 void launch_print_constants(struct fab_report *r, const struct launch_params *p);
 
 /* The fabric's part of a job: its hosts and the tables between them. */
@@ -167,6 +170,7 @@ extern const struct launch_work launch_size;
 extern const struct launch_work launch_store;
 extern const struct launch_work launch_faults;
 extern const struct launch_work launch_calibrate;
+extern const struct launch_work launch_advise;
 
 /*
  * The end of every verb: a report by `print` and, with --store, a run made by `keep`, all
@@ -256,3 +260,12 @@ struct launch_calibrate_row {
 };
 extern const struct fab_column launch_calibrate_columns[];
 extern const size_t launch_calibrate_n_columns;
+
+struct launch_advise_row {
+	const char *setting, *now;
+	char *advised, *how, *now_text; /* on the heap */
+	double total_s, saved_s;
+	bool helps;
+};
+extern const struct fab_column launch_advise_columns[];
+extern const size_t launch_advise_n_columns;

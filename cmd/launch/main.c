@@ -37,6 +37,9 @@ static const struct fab_verb verbs[] = {
 	[LAUNCH_CALIBRATE] =
 		{"calibrate", "",
 		 "measure constants on this machine and write them to a file"},
+	[LAUNCH_ADVISE] =
+		{"advise", "FABRIC",
+		 "which fence, wire-up and settings of Slurm save how many seconds here"},
 	{0},
 };
 
@@ -44,7 +47,7 @@ static const struct launch_work *const works[] = {
 	[LAUNCH_STAGES] = &launch_stages,	[LAUNCH_FENCE] = &launch_fence,
 	[LAUNCH_MODEX] = &launch_modex,		[LAUNCH_SIZE] = &launch_size,
 	[LAUNCH_STORE] = &launch_store,		[LAUNCH_FAULTS] = &launch_faults,
-	[LAUNCH_CALIBRATE] = &launch_calibrate,
+	[LAUNCH_CALIBRATE] = &launch_calibrate, [LAUNCH_ADVISE] = &launch_advise,
 };
 
 /* The next part of a list between commas; false at the end. */
@@ -322,8 +325,9 @@ static const struct fab_part parts[] = {
 
 static const struct fab_relation relations[] = {
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
-	{"iface,wireup,stage-in,socket-store,goal,respawn,plot", FAB_GOES_WITH,
-	 "VERB=stages"},
+	{"iface,wireup,goal,respawn,plot", FAB_GOES_WITH, "VERB=stages"},
+	{"stage-in,socket-store", FAB_GOES_WITH, "VERB=stages,VERB=advise"},
+	{"fence", FAB_EXCLUDES, "VERB=advise", "it looks for the best one"},
 	{"peers,no-cache", FAB_GOES_WITH, "VERB=modex"},
 	{"lock", FAB_GOES_WITH, "VERB=store"},
 	{"measure", FAB_GOES_WITH, "VERB=store,VERB=calibrate"},

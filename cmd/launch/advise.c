@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-launch advise: which settings save how much, for these nodes of this fabric. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "launch.h"
+
+static const enum fab_launch_constant constants[] = {
+	FAB_CONST_o_us,		  FAB_CONST_latency_us,
+	FAB_CONST_gap_ns_per_B,	  FAB_CONST_copy_ns_per_B,
+	FAB_CONST_tree_width,	  FAB_CONST_submit_ms,
+	FAB_CONST_allocate_ms,	  FAB_CONST_daemon_ms,
+	FAB_CONST_skew_ms,	  FAB_CONST_fork_ms,
+	FAB_CONST_previous_end_s, FAB_CONST_blob_B,
+	FAB_CONST_image_MB,	  FAB_CONST_files,
+	FAB_CONST_fs_MBps,	  FAB_CONST_fs_servers,
+	FAB_CONST_node_MBps,	  FAB_CONST_fs_ops,
+	FAB_CONST_init_ms,	  FAB_CONST_register_ms,
+	FAB_CONST_register_us,	  FAB_CONST_put_us,
+	FAB_CONST_commit_us,	  FAB_CONST_get_us,
+	FAB_CONST_get_first_us,	  FAB_CONST_get_remote_us,
+	FAB_CONST_serve_us,	  FAB_CONST_unpack_ns_per_B,
+	FAB_CONST_peers,	  FAB_CONST_nic_init_ms,
+	FAB_CONST_channel_us,	  FAB_CONST_inline_keys,
+};
+
+struct outcome {
+	struct launch_params p; /* a copy, whose tree_width is changed */
+	struct launch_timing t;
+	struct fab_launch_start base, best;
+	double base_s, best_width;
+	FAB_VEC(struct launch_advise_row) rows; /* advised and how on the heap */
+};
+
+/* A row when a start other than the base is given; the best of all settings takes it. */
+static int add(struct outcome *o, const char *setting, const char *now,
+	       const char *advised, const char *how, const struct fab_launch_start *with,
+	       struct fab_err *err)
+{
+	struct launch_advise_row row = {.setting = setting, .now = now};
+	int rc = fab_stages_total_s(with, &row.total_s, err);
+
+	if (rc)
+		return rc;
+	row.saved_s = o->base_s - row.total_s;
+	row.helps = row.saved_s > 0;
+	row.advised = fab_strdup(row.helps ? advised : now);
+	row.how = fab_strdup(row.helps ? how : "leave it");
+	FAB_PUSH(&o->rows, row);
+	return 0;
+}
+
+/* What Slurm can do by itself: ring, or a tree of its width. */
+static int advise_fence(struct outcome *o, struct fab_err *err)
+{
+	struct fab_fence_chosen ring = {&fab_fence_ring, 0};
+	struct fab_fence_chosen tree = {&fab_fence_tree,
+					(uint32_t)FAB_PARAM(&o->p.constants, tree_width)};
+	struct fab_launch_start a = o->base, b = o->base;
+	double a_s, b_s;
+	int rc;
+
+	a.fence = ring;
+	b.fence = tree;
+	rc = fab_stages_total_s(&a, &a_s, err);
+	if (!rc)
+		rc = fab_stages_total_s(&b, &b_s, err);
+	if (rc)
+		return rc;
+	if (fmin(a_s, b_s) < o->base_s)
+		o->best.fence = a_s < b_s ? ring : tree;
+	return add(o, "SLURM_PMIX_FENCE", "auto", a_s < b_s ? "ring" : "tree",
+		   a_s < b_s ? "export SLURM_PMIX_FENCE=ring"
+			     : "export SLURM_PMIX_FENCE=tree",
+		   a_s < b_s ? &a : &b, err);
+}
+
+/* The width that starts and spreads fastest. */
+static int advise_width(struct outcome *o, struct fab_err *err)
+{
+	static const double widths[] = {2, 4, 8, 16, 32, 50, 64, 128};
+	double *width = &o->p.constants.of[FAB_CONST_tree_width].value, now = *width;
+	double best = now, best_s = o->base_s, total_s = o->base_s;
+	char *was = fab_format("%.0f", now), *text, *how;
+	int rc = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(widths) && !rc; i++) {
+		*width = widths[i];
+		rc = fab_stages_total_s(&o->base, &total_s, err);
+		if (!rc && total_s < best_s) {
+			best_s = total_s;
+			best = widths[i];
+		}
+	}
+	*width = best;
+	text = fab_format("%.0f", best);
+	how = fab_format("TreeWidth=%.0f in slurm.conf", best);
+	if (!rc)
+		rc = add(o, "TreeWidth", was, text, how, &o->base, err);
+	*width = now;
+	o->best_width = best;
+	if (!rc) {
+		o->rows.v[o->rows.n - 1].now_text = was;
+		o->rows.v[o->rows.n - 1].now = was;
+	} else {
+		free(was);
+	}
+	free(text);
+	free(how);
+	return rc;
+}
+
+static int advise_wireup(struct outcome *o, struct fab_err *err)
+{
+	static const struct {
+		enum fab_launch_wireup wireup;
+		const char *how;
+	} all[] = {
+		{FAB_WIREUP_BACKGROUND,
+		 "Open MPI: --mca pmix_base_async_modex 1 --mca async_mpi_init 1"},
+		{FAB_WIREUP_DIRECT, "Open MPI: --mca pmix_base_collect_data 0 --mca "
+				    "async_mpi_init 1"},
+		{FAB_WIREUP_DIRECT_BARRIER, "Open MPI: --mca pmix_base_collect_data 0"},
+	};
+	size_t best = 0;
+	double best_s = INFINITY;
+	struct fab_launch_start s = o->base;
+	int rc = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(all) && !rc; i++) {
+		double total_s = 0;
+
+		s.wireup = all[i].wireup;
+		rc = fab_stages_total_s(&s, &total_s, err);
+		if (!rc && total_s < best_s) {
+			best_s = total_s;
+			best = i;
+		}
+	}
+	s.wireup = all[best].wireup;
+	if (!rc && best_s < o->base_s)
+		o->best.wireup = s.wireup;
+	return rc ? rc
+		  : add(o, "wire-up", "full", fab_launch_wireups.at(s.wireup).form,
+			all[best].how, &s, err);
+}
+
+static int advise_files(struct outcome *o, struct fab_err *err)
+{
+	struct fab_launch_start tree = o->base, cache = o->base;
+	double tree_s, cache_s;
+	int rc;
+
+	tree.stage_in = FAB_STAGE_TREE;
+	cache.stage_in = FAB_STAGE_CACHE;
+	rc = fab_stages_total_s(&tree, &tree_s, err);
+	if (!rc)
+		rc = fab_stages_total_s(&cache, &cache_s, err);
+	if (rc)
+		return rc;
+	if (fmin(tree_s, cache_s) < o->base_s)
+		o->best.stage_in = tree_s <= cache_s ? FAB_STAGE_TREE : FAB_STAGE_CACHE;
+	return add(o, "pre-staging", fab_stage_ins.at(o->base.stage_in).form,
+		   tree_s <= cache_s ? "tree" : "cache",
+		   tree_s <= cache_s
+			   ? "srun --bcast --send-libs, or sbcast in the job script"
+			   : "a loader cache a node (such as Spindle), or files on local "
+			     "disks",
+		   tree_s <= cache_s ? &tree : &cache, err);
+}
+
+/* For runtime developers: a fence that Slurm does not have. */
+static int advise_algorithm(struct outcome *o, struct fab_err *err)
+{
+	struct fab_launch_start s = o->base;
+	uint64_t bytes = fab_size_node(&o->p.keys, &s.layout, 0, s.ppn);
+	char *text;
+	int rc = launch_fastest_fence(&o->t, bytes, &s.fence, err);
+
+	if (rc)
+		return rc;
+	text = fab_fence_text(s.fence);
+	rc = add(o, "fence algorithm", "slurm-auto", text,
+		 "for developers of runtimes: Slurm has ring and tree only", &s, err);
+	free(text);
+	return rc;
+}
+
+static int advise_sizes(struct outcome *o, struct fab_err *err)
+{
+	struct fab_launch_start s = o->base;
+
+	s.layout.opts = FAB_SIZE_ALL;
+	return add(o, "addresses", "as put", "short",
+		   "addresses of UCX of 21 bytes in place of 51", &s, err);
+}
+
+/* Nodes numbered as the fabric has them, or switch by switch. */
+static int advise_order(struct outcome *o, struct fab_err *err)
+{
+	static const char *const orders[] = {"fabric", "name", "switch"};
+	const char *best = NULL;
+	double us, best_us = INFINITY, now_us;
+	uint64_t bytes = fab_size_node(&o->p.keys, &o->base.layout, 0, o->base.ppn);
+	struct launch_advise_row row = {.setting = "order of nodes"};
+
+	now_us = launch_fence_us(&o->t, o->base.fence, bytes, err);
+	if (now_us < 0)
+		return (int)now_us;
+	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
+		struct launch_timing t = {.p = &o->p, .n_nodes = o->t.n_nodes};
+		int rc;
+
+		t.has_fabric = true;
+		t.job = o->t.job; /* borrowed */
+		rc = launch_job_nodes(&t.job, t.n_nodes, orders[i], &t.nodes, err);
+		us = rc ? rc : launch_fence_us(&t, o->base.fence, bytes, err);
+		t.job = (struct launch_job){0};
+		launch_timing_fini(&t);
+		if (us < 0)
+			return (int)us;
+		if (us < best_us) {
+			best_us = us;
+			best = orders[i];
+		}
+	}
+	row.now = o->p.orders.v[0];
+	row.saved_s = (now_us - best_us) / 1e6;
+	row.helps = row.saved_s > 0;
+	row.total_s = o->base_s - row.saved_s;
+	row.advised = fab_strdup(row.helps ? best : row.now);
+	row.how = fab_strdup(row.helps ? "the order of SLURM_JOB_NODELIST: "
+					 "topology.conf, or srun --nodelist with "
+					 "--distribution=arbitrary"
+				       : "leave it");
+	FAB_PUSH(&o->rows, row);
+	return 0;
+}
+
+/* All that helps, together: what Slurm and Open MPI can be told. */
+static int advise_all(struct outcome *o, struct fab_err *err)
+{
+	double *width = &o->p.constants.of[FAB_CONST_tree_width].value, now = *width;
+	int rc;
+
+	*width = o->best_width;
+	rc = add(o, "all of the first four", "-", "together", "all of these lines",
+		 &o->best, err);
+	*width = now;
+	return rc;
+}
+
+static int compute(struct outcome *o, const struct fab_fabric *f, struct fab_err *err)
+{
+	int rc = launch_timing_init(&o->p, f, &o->t, err);
+
+	if (rc)
+		return rc;
+	o->base = launch_start(&o->p, &o->t);
+	o->base.stage_in = o->p.stage_in;
+	o->base.fence = (struct fab_fence_chosen){&fab_fence_slurm_auto, 0};
+	o->best = o->base;
+	rc = fab_stages_total_s(&o->base, &o->base_s, err);
+	if (!rc)
+		rc = advise_fence(o, err);
+	if (!rc)
+		rc = advise_width(o, err);
+	if (!rc)
+		rc = advise_wireup(o, err);
+	if (!rc)
+		rc = advise_files(o, err);
+	if (!rc)
+		rc = advise_order(o, err);
+	if (!rc)
+		rc = advise_algorithm(o, err);
+	if (!rc)
+		rc = advise_sizes(o, err);
+	return rc ? rc : advise_all(o, err);
+}
+
+static void print(struct fab_report *r, const struct launch_params *p, const void *of,
+		  enum fab_format format)
+{
+	static const struct fab_column base = {"total_s", FAB_REAL, "", FAB_COL_SECONDS};
+	const struct outcome *o = of;
+	const struct launch_advise_row *all = &o->rows.v[o->rows.n - 1];
+	const struct launch_advise_row *best = &o->rows.v[0];
+	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
+
+	(void)format;
+	for (size_t i = 1; i + 1 < o->rows.n; i++)
+		if (o->rows.v[i].saved_s > best->saved_s)
+			best = &o->rows.v[i];
+	fab_human_seconds(o->base_s, a);
+	fab_human_seconds(all->total_s, b);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"%u nodes of %u processes start in %s by PMIx under Slurm as it "
+		"is; with the first four settings in %s.",
+		o->t.n_nodes, p->ppn, a, b);
+	fab_human_seconds(fmax(best->saved_s, 0), a);
+	if (best->helps)
+		fab_report_answer(r, FAB_TONE_PLAIN, "%s %s saves most: %s (%s).",
+				  best->setting, best->advised, a, best->how);
+	else
+		fab_report_answer(r, FAB_TONE_GOOD, "No setting saves anything.");
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "These are models: %u of the constants are assumptions.",
+			  launch_count_assumed(p));
+	fab_report_text(r, "keys", p->keys_text);
+	fab_report_text(r, "tables", o->t.job.algorithm);
+	fab_report_uint(r, "nodes", o->t.n_nodes);
+	fab_report_uint(r, "ppn", p->ppn);
+	fab_report_field(r, &base, (union fab_cell){.real = o->base_s});
+	fab_report_table(r, "results", "Settings, each alone", launch_advise_columns,
+			 launch_advise_n_columns, o->rows.v, sizeof(*o->rows.v),
+			 o->rows.n);
+	launch_print_constants(r, p);
+}
+
+static void keep(struct fab_draft *d, const struct launch_params *p, const void *of)
+{
+	const struct outcome *o = of;
+
+	(void)p;
+	fab_draft_table(d, launch_advise_columns, launch_advise_n_columns);
+	fab_draft_asked(d, "verb", fab_strdup("advise"));
+	for (size_t i = 0; i < o->rows.n; i++)
+		fab_draft_result(d, o->rows.v[i].setting, launch_advise_columns,
+				 launch_advise_n_columns, &o->rows.v[i]);
+}
+
+static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_err *err)
+{
+	struct outcome *o = FAB_NEW0(1, struct outcome);
+	struct launch_result result = {"results", print, keep, o};
+	int rc;
+
+	launch_use_constants(p, constants, FAB_COUNT(constants));
+	o->p = *p;
+	rc = compute(o, f, err);
+	if (!rc)
+		rc = launch_finish(p, f, &result, NULL, err);
+	for (size_t i = 0; i < o->rows.n; i++) {
+		free(o->rows.v[i].advised);
+		free(o->rows.v[i].how);
+		free(o->rows.v[i].now_text);
+	}
+	free(o->rows.v);
+	launch_timing_fini(&o->t);
+	free(o);
+	return rc;
+}
+
+const struct launch_work launch_advise = {launch_advise_columns, &launch_advise_n_columns,
+					  run};
