@@ -74,7 +74,7 @@ const struct fab_column launch_stages_columns[] = {
 	{"ppn", FAB_UINT, "processes a node", FAB_COL_EXTRA, AT(ppn), FAB_METRIC_PLAIN},
 	{"total_s", FAB_REAL, "until the last process is ready", FAB_COL_SECONDS,
 	 AT(total_s), FAB_METRIC_LESS},
-	{"saved_s", FAB_REAL, "less than the first row; negative: more", FAB_COL_SECONDS,
+	{"saved_s", FAB_REAL, "what it saves against the first row, s; negative: more", 0,
 	 AT(saved_s), FAB_METRIC_MORE},
 	{"fence_us", FAB_REAL, "the fence alone, us; null: there is none", FAB_COL_EXTRA,
 	 AT(fence_us), FAB_METRIC_LESS},
