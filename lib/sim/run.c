@@ -185,7 +185,8 @@ static void look(struct run *r)
 	if (first == UINT64_MAX)
 		r->is_over = true;
 	if (r->params->progress &&
-	    r->params->progress(r->params->progress_context, r->now, r->total)) {
+	    r->params->progress(r->params->progress_context,
+				r->now < r->total ? r->now : r->total, r->total)) {
 		r->result->is_stopped = true;
 		r->is_over = true;
 	}

@@ -102,9 +102,10 @@ static int check_buffer(const struct fab_sim_params *params, unsigned n_vls, boo
 	most = (most + FAB_SIM_CREDIT_BYTES - 1) / FAB_SIM_CREDIT_BYTES;
 	if (room < most)
 		return fab_fail(err, EINVAL,
-				"a buffer of %" PRIu32 " bytes for %u lanes: each needs "
+				"a buffer of %" PRIu32 " bytes for %u lane%s: each needs "
 				"%" PRIu64 " for one packet",
-				params->buffer, n_vls, most * FAB_SIM_CREDIT_BYTES);
+				params->buffer, n_vls, n_vls == 1 ? "" : "s",
+				most * FAB_SIM_CREDIT_BYTES);
 	return 0;
 }
 
