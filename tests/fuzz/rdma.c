@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Transfers under every scheme on a fabric, tables and bad luck that an input draws: each
+ * is there once, byte for byte; none hangs where there is a path and nothing stalls; the
+ * same by wheel and by heap.
+ */
+#include "engines.h"
+
+#include "base/mem.h"
+#include "fuzz.h"
+#include "rdma/rdma.h"
+#include "unicast/analysis.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+enum { NODES_MAX = 160, CABLES_MAX = 400, TRANSFERS = 24, PACKETS = 12, US = 1000000 };
+
+static void draw_luck(struct fab_rdma_impairments *bad, struct fab_rdma_outage *outage,
+		      const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	bad->loss = 0.002 * fuzz_below(d, 101);
+	bad->per_hop = !fuzz_below(d, 4);
+	bad->burst = !bad->per_hop && !fuzz_below(d, 3) ? 1 + fuzz_below(d, 5) : 0;
+	bad->drop_control = 0.001 * fuzz_below(d, 51);
+	bad->delayed = 0.1 * fuzz_below(d, 11);
+	bad->delay = (enum fab_rdma_delay)fuzz_below(d, 3);
+	bad->delay_ps = (uint64_t)fuzz_below(d, 100) * US / 10;
+	if (!fuzz_below(d, 3)) {
+		outage->cable = fuzz_below(d, 4) ? fuzz_below(d, f->n_cables) : FAB_NONE;
+		outage->from_ps = (uint64_t)fuzz_below(d, 50) * US;
+		outage->until_ps = outage->from_ps + (uint64_t)fuzz_below(d, 100) * US;
+		bad->outage = outage;
+		bad->n_outages = 1;
+	}
+}
+
+static struct fab_rdma_params params_of(struct fuzz_draw *d)
+{
+	struct fab_rdma_params p = fab_rdma_defaults();
+
+	p.mtu = 256;
+	p.routing = (enum fab_rdma_routing)fuzz_below(d, 3);
+	p.buffer = fuzz_below(d, 2) ? 0 : 282 * (1 + fuzz_below(d, 6));
+	p.switch_ps = (uint64_t)fuzz_below(d, 3) * 100000;
+	p.no_handshake = !fuzz_below(d, 4);
+	p.contexts = 1 + fuzz_below(d, 6);
+	p.concurrency = fuzz_below(d, 4);
+	p.retry = (enum fab_rdma_retry)fuzz_below(d, 3);
+	p.retry_ps = 3 * US;
+	p.msgid_bits = 8 + fuzz_below(d, 13);
+	p.window = 1 + fuzz_below(d, 20);
+	p.sender_window = fuzz_below(d, 8);
+	p.rto_ps = (uint64_t)(5 + fuzz_below(d, 30)) * US;
+	p.singles = fuzz_below(d, 4);
+	p.plus = fuzz_below(d, FAB_RDMA_PLUS + 1);
+	p.gap = fuzz_below(d, 10);
+	p.credit = fuzz_below(d, 4);
+	p.timers = 1 + fuzz_below(d, FAB_RDMA_TIMERS_MAX);
+	p.new_first = fuzz_below(d, 2);
+	p.cap = fuzz_below(d, 4);
+	p.rto_low_ps = p.rto_high_ps = p.rto_ps;
+	p.reorder_ps = (uint64_t)fuzz_below(d, 3) * US;
+	p.seed = fuzz_below(d, 65536);
+	p.with_memory = true;
+	p.end_ps = 200000ull * US;
+	return p;
+}
+
+/* May it take longer than anybody waits? rc with many packets, each often lost. */
+static bool is_endless(const struct fab_rdma_scheme *s, const struct fab_rdma_params *p)
+{
+	return s->name[0] == 'r' && s->name[1] == 'c' &&
+	       (p->bad.loss > 0.05 || p->bad.per_hop);
+}
+
+static void try_scheme(const struct fab_rdma_net *net, struct fab_rdma_params *params,
+		       const struct fab_rdma_scheme *s, bool must_end)
+{
+	struct fab_rdma_result a, b;
+	struct fab_err err = {""};
+
+	params->by_heap = false;
+	if (fuzz_refused(fab_rdma_run(net, params, s, &a, &err), &err, "rdma"))
+		return;
+	fuzz_must(!a.n_wrong, "bytes that are wrong", s->name);
+	fuzz_must(!must_end || !a.n_hung || is_endless(s, params), "hangs", s->name);
+	fuzz_must(a.n_done + a.n_hung + a.n_no_path == a.n_transfers, "transfers",
+		  s->name);
+	params->by_heap = true;
+	fuzz_sound(fab_rdma_run(net, params, s, &b, &err), &err, "rdma");
+	fuzz_must(a.events == b.events && a.end_ps == b.end_ps &&
+			  !memcmp(&a.n, &b.n, sizeof(a.n)),
+		  "wheel and heap differ", s->name);
+	fab_rdma_result_fini(&a);
+	fab_rdma_result_fini(&b);
+}
+
+static void try_all(const struct fab_routes *routes, const struct fab_flow_ends *ends,
+		    struct fuzz_draw *d)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = 1};
+	struct fab_rdma_transfer t[TRANSFERS];
+	struct fab_rdma_problem problem = {.f = routes->f,
+					   .faults = routes->faults,
+					   .ends = ends,
+					   .routes = routes,
+					   .transfer = t};
+	struct fab_rdma_params params = params_of(d);
+	struct fab_rdma_outage outage = {0};
+	struct fab_analysis analysis;
+	struct fab_rdma_net *net;
+	struct fab_err err = {""};
+	bool is_sound = false, is_bad;
+
+	draw_luck(&params.bad, &outage, routes->f, d);
+	problem.n_transfers = 1 + fuzz_below(d, TRANSFERS);
+	is_bad = !fuzz_below(d, 16);
+	for (uint32_t i = 0; i < problem.n_transfers; i++) {
+		t[i] = (struct fab_rdma_transfer){
+			.source = fuzz_below(d, ends->n),
+			.bytes = !is_bad + fuzz_below(d, 256 * PACKETS),
+			.is_read = fuzz_below(d, 2),
+			.start_ps = (uint64_t)fuzz_below(d, 100) * US / 10};
+		t[i].target = (t[i].source + !is_bad + fuzz_below(d, ends->n - !is_bad)) %
+			      ends->n;
+	}
+	if (!fab_analyse(routes, &options, &analysis, NULL)) {
+		is_sound = analysis.deadlock_free;
+		fab_analysis_fini(&analysis);
+	}
+	if (fuzz_refused(fab_rdma_net_new(&problem, &params, &net, &err), &err, "rdma"))
+		return;
+	for (size_t i = 0; i < fab_rdma_n_schemes; i++)
+		try_scheme(net, &params, fab_rdma_schemes[i], !params.buffer || is_sound);
+	fab_rdma_net_free(net);
+}
+
+static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	static const char *const engines[] = {"minhop", "updn", "dor"};
+	struct fab_unicast_problem unicast = {.f = f, .max_vls = 4, .n_threads = 1};
+	const char *engine = engines[fuzz_below(d, 3)];
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_flow_ends ends;
+	struct fab_routes *routes;
+	struct fab_err err;
+
+	for (uint32_t i = fuzz_below(d, 3); i; i--)
+		fab_faults_kill_cable(faults, fuzz_below(d, f->n_cables));
+	unicast.faults = faults;
+	if (!fab_unicast_engine_find(engine, strlen(engine))
+		     ->route(&unicast, &routes, &err)) {
+		fab_flow_ends_init(&ends, f, faults->switch_is_dead,
+				   faults->cable_is_dead);
+		if (ends.n > 1)
+			try_all(routes, &ends, d);
+		fab_flow_ends_fini(&ends);
+		fab_routes_free(routes);
+	}
+	fab_faults_free(faults);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	size_t n_choices = n < FUZZ_CHOICES ? n : FUZZ_CHOICES;
+	struct fuzz_draw draw = {.at = 0};
+	struct fab_fabric *f;
+
+	memcpy(draw.byte, bytes, n_choices);
+	f = fuzz_engines_fabric(bytes + n_choices, n - n_choices);
+	if (!f)
+		return 0;
+	if (f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX && f->n_cables &&
+	    f->n_switches)
+		try_on(f, &draw);
+	fab_fabric_free(f);
+	return 0;
+}
