@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parameter files and lists of keys: the first byte says which. */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/params.h"
+#include "launch/size.h"
+
+/* What is written is what was read. */
+static void check_written(const struct fab_launch_params *p)
+{
+	struct fab_launch_params again;
+	struct fab_err err = {""};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	fab_launch_params_write(out, p, NULL);
+	fclose(out);
+	fab_launch_params_init(&again);
+	if (fab_launch_params_read(&again, "again", text, n, &err))
+		abort();
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		if (again.of[i].origin != p->of[i].origin)
+			abort();
+	free(text);
+}
+
+static void try_params(const char *text, size_t n)
+{
+	struct fab_launch_params p;
+	struct fab_err err = {""};
+
+	fab_launch_params_init(&p);
+	if (!fab_launch_params_read(&p, "input", text, n, &err))
+		check_written(&p);
+	else if (strncmp(err.text, "input:", 6) != 0)
+		abort();
+}
+
+/* The count is what is encoded. */
+static void try_keys(const char *bytes, size_t n)
+{
+	static const struct fab_size_layout layouts[] = {{0, 21}, {FAB_SIZE_LIBRARY, 21}};
+	char *text = strndup(bytes, n);
+	struct fab_puts puts = {0};
+	struct fab_err err = {""};
+
+	if (fab_puts_parse(text, &puts, &err)) {
+		if (!*err.text)
+			abort();
+	} else if (fab_puts_keys(&puts) < 1000 && fab_puts_bytes(&puts) < 100000) {
+		for (size_t i = 0; i < 2; i++) {
+			size_t size;
+
+			free(fab_size_encode(&puts, &layouts[i], 127, 2, &size));
+			if (size != fab_size_node(&puts, &layouts[i], 127, 2))
+				abort();
+		}
+	}
+	free(puts.of.v);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	if (!n)
+		return 0;
+	if (bytes[0] & 1)
+		try_params((const char *)bytes + 1, n - 1);
+	else
+		try_keys((const char *)bytes + 1, n - 1);
+	return 0;
+}
