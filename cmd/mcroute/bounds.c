@@ -2,48 +2,63 @@
 /* fabric-mcroute: how low the largest EFI can be at all. */
 #include "mcroute.h"
 
-/* Cables looked at: by the search for sets, and for all groups of the dual bound. */
-static const uint64_t SEARCH_STEPS = 10000000, DUAL_STEPS = 300000000,
-		      DUAL_STEPS_GROUP = 50000000;
+/* Cables looked at: by the search for sets, and for each of the dual bounds. */
+static const uint64_t SEARCH_STEPS = 10000000, DUAL_STEPS = 1500000000;
 
 static void raise(uint32_t *value, const struct fab_bound *bound)
 {
 	*value = bound->value > *value ? bound->value : *value;
 }
 
-void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads)
+static uint32_t largest(uint32_t a, uint32_t b)
 {
-	const struct fab_groups *g = o->problem.groups;
-	uint32_t n = 0; /* groups with switches of their own */
-	struct fab_bound *b = o->bounds;
-	uint64_t steps;
+	return a > b ? a : b;
+}
 
-	for (uint32_t i = 0; i < g->n; i++)
-		n += g->same_as[i] == i;
-	steps = DUAL_STEPS / (n ? n : 1);
+static void find_deep(struct mcroute_outcome *o, int n_threads, double until)
+{
+	struct fab_bound *b = o->bounds;
+	struct fab_bound_work work = {.steps = SEARCH_STEPS,
+				      .n_threads = n_threads,
+				      .until = until,
+				      .is_over = fab_cli_is_interrupted};
+
+	fab_mcast_searched_bound(&o->problem, &work, &b[MCROUTE_SEARCHED]);
+	work.steps = DUAL_STEPS;
+	fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
+	fab_mcast_weighted_bound(
+		&o->problem, &work,
+		largest(b[MCROUTE_DUAL].value,
+			largest(b[MCROUTE_SEARCHED].value, b[MCROUTE_NATURAL].value)),
+		&b[MCROUTE_WEIGHTED]);
+}
+
+void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
+			 double until)
+{
+	struct fab_bound *b = o->bounds;
+
 	if (b[MCROUTE_NATURAL].kind == FAB_BOUND_NONE) {
 		fab_mcast_natural_bound(&o->problem, &b[MCROUTE_NATURAL]);
 		fab_mcast_matching_bound(&o->problem, &b[MCROUTE_MATCHING]);
 	}
-	if (is_deep && b[MCROUTE_DUAL].kind == FAB_BOUND_NONE) {
-		fab_mcast_searched_bound(&o->problem, SEARCH_STEPS, &b[MCROUTE_SEARCHED]);
-		fab_mcast_dual_bound(&o->problem,
-				     steps < DUAL_STEPS_GROUP ? steps : DUAL_STEPS_GROUP,
-				     n_threads, &b[MCROUTE_DUAL]);
-	}
+	if (is_deep && b[MCROUTE_DUAL].kind == FAB_BOUND_NONE)
+		find_deep(o, n_threads, until);
 	raise(&o->lower_bound, &b[MCROUTE_NATURAL]);
 	raise(&o->lower_bound, &b[MCROUTE_SEARCHED]);
 	raise(&o->lower_bound, &b[MCROUTE_DUAL]);
+	raise(&o->lower_bound, &b[MCROUTE_WEIGHTED]);
 	raise(&o->height_bound, &b[MCROUTE_MATCHING]);
 }
 
 void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	static const struct fab_column columns[] = {
-		{"bound", FAB_TEXT, "how it was found: cut, parts, hops, dual, matching",
-		 0},
+		{"bound", FAB_TEXT,
+		 "how it was found: cut, parts, hops, dual, weighted or matching", 0},
 		{"value", FAB_UINT, "no trees have a smaller max_efi", 0},
 		{"holds_for", FAB_TEXT, "any trees, or those of minimal height", 0},
+		{"complete", FAB_BOOL, "the search for it was not stopped", 0},
 	};
 
 	fab_report_table_begin(r, "bounds", "Lower bounds", columns, FAB_COUNT(columns));
@@ -54,6 +69,7 @@ void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o)
 			{.u = b->value},
 			{.text = fab_bound_is_low_only(b->kind) ? "minimal height"
 								: "any trees"},
+			{.u = !b->is_cut_short},
 		};
 
 		if (b->kind != FAB_BOUND_NONE)

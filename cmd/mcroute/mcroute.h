@@ -50,6 +50,7 @@ enum mcroute_bound {
 	MCROUTE_NATURAL,
 	MCROUTE_SEARCHED,
 	MCROUTE_DUAL,
+	MCROUTE_WEIGHTED,
 	MCROUTE_MATCHING,
 	MCROUTE_N_BOUNDS
 };
@@ -93,8 +94,10 @@ static inline uint32_t mcroute_low_bound(const struct mcroute_outcome *o)
 	return o->height_bound > o->lower_bound ? o->height_bound : o->lower_bound;
 }
 
-/* Bounds of the outcome: those found quickly, and with `is_deep` the others. */
-void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads);
+/* Bounds of the outcome: those found quickly, and with `is_deep` the others, until
+ * that time (fab_now(); 0: any time). */
+void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
+			 double until);
 /* What --weight and --capacity mean, for the problem. */
 int mcroute_weigh(const struct mcroute_params *p, struct mcroute_outcome *o,
 		  struct fab_err *err) FAB_MUST_CHECK;

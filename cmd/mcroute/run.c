@@ -20,11 +20,11 @@ struct raising {
 	bool is_low; /* trees of minimal height */
 };
 
-static uint32_t raise_bound(void *context)
+static uint32_t raise_bound(void *context, double until)
 {
 	const struct raising *r = context;
 
-	mcroute_find_bounds(r->o, true, r->n_threads);
+	mcroute_find_bounds(r->o, true, r->n_threads, until);
 	return r->is_low ? mcroute_low_bound(r->o) : r->o->lower_bound;
 }
 
@@ -53,7 +53,8 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 		return rc;
 	o->distances_seconds = fab_now() - start;
 	o->problem.dist = o->dist;
-	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads);
+	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads,
+			    p->has_search ? fab_now() + p->time_limit_s : 0);
 	mcast.bound = p->height_slack ? o->lower_bound : mcroute_low_bound(o);
 	if (o->weights)
 		mcast.load_bound = o->load_bound = fab_mcast_load_bound(&o->problem);

@@ -2,6 +2,8 @@
 /* fabric-mcroute: what higher trees would give. */
 #include "mcroute.h"
 
+#include "base/clock.h"
+
 #include "base/mem.h"
 #include "mcast/engines.h"
 #include "mcast/verify.h"
@@ -37,7 +39,7 @@ int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome
 	const struct fab_mcast_engine *engine = &fab_mcast_optimal;
 	uint32_t last = p->has_height_slack ? p->height_slack : DEFAULT_LAST;
 
-	mcroute_find_bounds(o, true, p->run.threads);
+	mcroute_find_bounds(o, true, p->run.threads, fab_now() + p->time_limit_s);
 	for (uint32_t slack = 0; slack <= last; slack++) {
 		struct fab_mcast_options own = *options;
 		struct mcroute_sweep_row row = {.slack = slack,

@@ -69,6 +69,17 @@ static json_t *turns(const struct fab_bound *b, uint32_t n_groups)
 	return list;
 }
 
+/* What each cable counts, in the order of the fabric's line. */
+static json_t *weights(const struct fab_fabric *f, const uint32_t *weight)
+{
+	json_t *list = json_array();
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		if (f->port_node[f->cable_a[c]] != f->port_node[f->cable_b[c]])
+			json_array_append_new(list, json_integer(weight[c]));
+	return list;
+}
+
 static json_t *bound_line(const struct fab_mcast_problem *p, const struct fab_bound *b,
 			  const uint32_t *place)
 {
@@ -79,11 +90,14 @@ static json_t *bound_line(const struct fab_mcast_problem *p, const struct fab_bo
 	json_object_set_new(line, "holds_for",
 			    json_string(fab_bound_is_low_only(b->kind) ? "minimal height"
 								       : "any trees"));
+	json_object_set_new(line, "complete", json_boolean(!b->is_cut_short));
 	if (b->kind == FAB_BOUND_CUT)
 		json_object_set_new(line, "inside", inside(p->f, b->part));
 	if (b->kind == FAB_BOUND_PARTS)
 		json_object_set_new(line, "parts", parts(p->f, b->part));
-	if (b->kind == FAB_BOUND_DUAL)
+	if (b->kind == FAB_BOUND_WEIGHTED)
+		json_object_set_new(line, "weights", weights(p->f, b->weight));
+	if (b->kind == FAB_BOUND_DUAL || b->kind == FAB_BOUND_WEIGHTED)
 		json_object_set_new(line, "turns", turns(b, p->groups->n));
 	if (b->kind == FAB_BOUND_MATCHING) {
 		json_t *cables = json_array();

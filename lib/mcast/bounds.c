@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/bounds.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "fabric/graph.h"
@@ -464,15 +465,23 @@ void fab_bound_fini(struct fab_bound *bound)
 	free(bound->cable);
 	free(bound->first);
 	free(bound->turn);
+	free(bound->weight);
 	*bound = (struct fab_bound){.kind = FAB_BOUND_NONE};
+}
+
+bool fab_bound_is_over(const struct fab_bound_work *work)
+{
+	return (work->until > 0 && fab_now() > work->until) ||
+	       (work->is_over && work->is_over(work->is_over_context));
 }
 
 const char *fab_bound_name(enum fab_bound_kind kind)
 {
 	static const char *const names[] = {
-		[FAB_BOUND_NONE] = "none",   [FAB_BOUND_CUT] = "cut",
-		[FAB_BOUND_PARTS] = "parts", [FAB_BOUND_HOPS] = "hops",
-		[FAB_BOUND_DUAL] = "dual",   [FAB_BOUND_MATCHING] = "matching",
+		[FAB_BOUND_NONE] = "none",	   [FAB_BOUND_CUT] = "cut",
+		[FAB_BOUND_PARTS] = "parts",	   [FAB_BOUND_HOPS] = "hops",
+		[FAB_BOUND_DUAL] = "dual",	   [FAB_BOUND_WEIGHTED] = "weighted",
+		[FAB_BOUND_MATCHING] = "matching",
 	};
 
 	return names[kind];

@@ -20,6 +20,7 @@ enum fab_bound_kind {
 	FAB_BOUND_PARTS,    /* k-1 cables between k parts, all groups / cables between */
 	FAB_BOUND_HOPS,	    /* least spanning trees of members' distances / cables */
 	FAB_BOUND_DUAL,	    /* cuts around members of each group, none twice / cables */
+	FAB_BOUND_WEIGHTED, /* the same where cables of one kind count for more */
 	FAB_BOUND_MATCHING, /* groups that must leave a switch by a few of its cables */
 	FAB_N_BOUND_KINDS,
 };
@@ -28,13 +29,17 @@ enum fab_bound_kind {
 struct fab_bound {
 	enum fab_bound_kind kind;
 	uint32_t value;
+	/* it was stopped (struct fab_bound_work): it holds, but might have been larger */
+	bool is_cut_short;
 	/* CUT: 0 within the set, else FAB_NONE. PARTS: the part of each, FAB_NONE: none.
 	 */
 	uint32_t *part; /* [n_switches] */
 	/* MATCHING: these groups leave the switch by one of these cables each */
 	uint32_t sw, n_groups, n_cables;
 	uint32_t *group, *cable;
-	/* DUAL: around turn[i], for first[g] <= i < first[g + 1], see
+	/* WEIGHTED: how much each cable counts */
+	uint32_t *weight; /* [n_switch_links] */
+	/* DUAL, WEIGHTED: around turn[i], for first[g] <= i < first[g + 1], see
 	 * fab_mcast_dual_bound() */
 	uint64_t *first; /* [groups + 1] */
 	uint32_t *turn;
@@ -42,7 +47,7 @@ struct fab_bound {
 
 /* Frees what hangs on it; it is none afterwards. O(size). */
 void fab_bound_fini(struct fab_bound *bound);
-/* "cut", "parts", "hops", "dual", "matching". O(1). */
+/* "cut", "parts", "hops", "dual", "weighted", "matching". O(1). */
 const char *fab_bound_name(enum fab_bound_kind kind);
 /* Does it hold for trees of minimal height only? O(1). */
 bool fab_bound_is_low_only(enum fab_bound_kind kind);
@@ -61,13 +66,26 @@ double fab_mcast_load_bound(const struct fab_mcast_problem *problem);
 /* Its value. As long. */
 uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem);
 
+/* How much work a bound is worth, and what ends it before. */
+struct fab_bound_work {
+	uint64_t steps; /* cables looked at */
+	int n_threads;
+	double until; /* stop at this time (fab_now()); 0: at none */
+	/* asked now and then, by any thread: stop with what there is? May be NULL */
+	bool (*is_over)(void *context);
+	void *is_over_context;
+};
+
+/* Is it time to stop? O(1). */
+bool fab_bound_is_over(const struct fab_bound_work *work);
+
 /*
  * CUT, for any trees, by sets that are searched for: grown switch by switch from some
  * switches with members, always by the one that asks most of the cables across.
- * O(`steps`).
+ * O(steps).
  */
-void fab_mcast_searched_bound(const struct fab_mcast_problem *problem, uint64_t steps,
-			      struct fab_bound *out);
+void fab_mcast_searched_bound(const struct fab_mcast_problem *problem,
+			      const struct fab_bound_work *work, struct fab_bound *out);
 
 /*
  * DUAL, for any trees: the cables of all trees together by dual ascent (Wong, "A dual
@@ -75,11 +93,31 @@ void fab_mcast_searched_bound(const struct fab_mcast_problem *problem, uint64_t 
  * ways, a tree away from the group's first switch enters every set that holds another
  * member and not that first switch. By turns a member takes the set of all switches from
  * which used arcs lead to it, and uses all arcs into it: no arc is used twice, so that
- * the tree has a cable a turn at least. `steps`: cables looked at for a group at most.
- * The same for any number of threads. O(groups * steps).
+ * the tree has a cable a turn at least. Steps are those of all groups together. The same
+ * for any number of threads unless it is stopped. O(steps).
  */
-void fab_mcast_dual_bound(const struct fab_mcast_problem *problem, uint64_t steps,
-			  int n_threads, struct fab_bound *out);
+void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
+			  const struct fab_bound_work *work, struct fab_bound *out);
+
+/*
+ * The same where a cable counts as often as weight[n_switch_links] says: a turn uses of
+ * all arcs into the set what is left of the one that has least left, and all trees
+ * together weigh as much as the largest load on every cable at most. Takes the weights,
+ * which free() frees; NULL: 1 each, kind DUAL. As long.
+ */
+void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
+			     const struct fab_bound_work *work, uint32_t *weight,
+			     struct fab_bound *out);
+
+/*
+ * WEIGHTED, for any trees: the largest of such bounds where all cables along a dimension
+ * of a torus, mesh or HyperX weigh the same, or all within groups of a dragonfly and all
+ * between them; the weights are searched for on some of the groups. NONE: another shape,
+ * or none that looks larger than `least`. O(steps).
+ */
+void fab_mcast_weighted_bound(const struct fab_mcast_problem *problem,
+			      const struct fab_bound_work *work, uint32_t least,
+			      struct fab_bound *out);
 
 /*
  * MATCHING, for trees of minimal height: at each switch the groups with members there and

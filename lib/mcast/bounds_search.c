@@ -143,11 +143,12 @@ static void grow_from(struct search *x, uint32_t sw, struct fab_bound *out)
 	}
 }
 
-void fab_mcast_searched_bound(const struct fab_mcast_problem *problem, uint64_t steps,
-			      struct fab_bound *out)
+void fab_mcast_searched_bound(const struct fab_mcast_problem *problem,
+			      const struct fab_bound_work *work, struct fab_bound *out)
 {
 	uint32_t n = problem->f->n_switches;
-	struct search x = {.p = problem, .limit = steps};
+	struct search x = {.p = problem, .limit = work->steps};
+	bool is_over = false;
 
 	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
 	index_groups(&x);
@@ -155,14 +156,16 @@ void fab_mcast_searched_bound(const struct fab_mcast_problem *problem, uint64_t 
 	x.held = FAB_NEW(problem->groups->n + 1, uint32_t);
 	x.is_border = FAB_NEW(n, bool);
 	/* in an order that is spread over the fabric, for few may have their turn */
-	for (uint32_t i = 0; i < n && x.steps < steps; i++) {
+	for (uint32_t i = 0; i < n && x.steps < x.limit && !is_over; i++) {
 		uint32_t sw = (uint32_t)(((uint64_t)i * 2654435761u) % n);
 
 		fab_progress_report("bound by cuts", "switches", i, n);
 		x.steps += n / 8 + problem->groups->n / 4;
 		if (x.first[sw] < x.first[sw + 1])
 			grow_from(&x, sw, out);
+		is_over = fab_bound_is_over(work);
 	}
+	out->is_cut_short = is_over;
 	free(x.first);
 	free(x.group);
 	free(x.part);

@@ -82,8 +82,9 @@ struct fab_mcast_options {
 	double time_limit_s;   /* of an engine that could go on for long; 0: none */
 	double until;	       /* stop at this time (fab_now()); 0: at none */
 	/* asked once by such engines, after some work, when they are above `bound`: a
-	 * larger one that takes long to find. May be NULL */
-	uint32_t (*raise_bound)(void *context);
+	 * larger one that takes long to find; `until` this time (fab_now()), 0: any
+	 * time. May be NULL */
+	uint32_t (*raise_bound)(void *context, double until);
 	void *raise_bound_context;
 	/* asked now and then by such engines: shall they stop with what they have? May
 	 * be NULL */

@@ -12,6 +12,12 @@
  * search after so many targets given up. */
 enum { ROUNDS = 30, ATTEMPTS = 4 };
 
+/* Bounds may take half of the time that is left. */
+static double halfway_to(double until)
+{
+	return until > 0 ? (fab_now() + until) / 2 : 0;
+}
+
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		 const struct fab_mcast_options *o)
 {
@@ -27,7 +33,8 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 	if (fab_mcast_balanced.solve(problem, s, &limited))
 		return 1;
 	if (o->raise_bound && !problem->weights && fab_mcast_max_load(s) > o->bound)
-		limited.bound = o->raise_bound(o->raise_bound_context);
+		limited.bound =
+			o->raise_bound(o->raise_bound_context, halfway_to(limited.until));
 	s->ended = fab_negotiate(s, &n);
 	return s->ended == FAB_ENDED_FAILED;
 }

@@ -72,25 +72,30 @@ class Checker:
         return ceil_div(total, len(self.cables))
 
     def dual(self, b):
+        weights = b.get("weights") or [1] * len(self.cables)
+        assert len(weights) == len(self.cables) and all(w >= 0 and w == int(w) for w in weights)
         arcs_into = [[] for _ in range(self.n)]  # (tail, number of the arc)
         for i, (x, y) in enumerate(self.cables):
             arcs_into[y].append((x, 2 * i))
             arcs_into[x].append((y, 2 * i + 1))
         total = 0
         for g, root, turns in zip(self.groups, self.first, b["turns"]):
-            used = set()
+            used = {}
             for t in turns:
                 assert t in g and t != root
                 inside, stack = {t}, [t]
                 while stack:
                     for tail, arc in arcs_into[stack.pop()]:
-                        if arc in used and tail not in inside:
+                        if used.get(arc, 0) == weights[arc // 2] and tail not in inside:
                             inside.add(tail)
                             stack.append(tail)
                 assert root not in inside, "a turn around the root"
-                used |= {arc for s in inside for tail, arc in arcs_into[s] if tail not in inside}
-            total += len(turns)
-        return ceil_div(total, len(self.cables))
+                cut = [arc for s in inside for tail, arc in arcs_into[s] if tail not in inside]
+                much = min(weights[arc // 2] - used.get(arc, 0) for arc in cut)
+                for arc in cut:
+                    used[arc] = used.get(arc, 0) + much
+                total += much
+        return ceil_div(total, sum(weights))
 
     def matching(self, b):
         sw, cables = b["switch"], set(b["cables"])
@@ -111,7 +116,7 @@ class Checker:
         return ceil_div(len(b["groups"]), len(cables))
 
     def run(self):
-        how = {"cut": self.cut, "parts": self.parts, "hops": self.hops_bound, "dual": self.dual, "matching": self.matching}
+        how = {"cut": self.cut, "parts": self.parts, "hops": self.hops_bound, "dual": self.dual, "weighted": self.dual, "matching": self.matching}
         wrong = 0
         for b in self.bounds:
             value = how[b["bound"]](b)

@@ -398,3 +398,71 @@ Test(bounds, slabs_leave_out_groups_within_them)
 	fab_dist_free(dist);
 	fab_fabric_free(f);
 }
+
+static bool always(void *n_asked)
+{
+	++*(unsigned *)n_asked;
+	return true;
+}
+
+static void check_stopped(const struct fab_bound *bound, unsigned n_asked)
+{
+	cr_expect(bound->is_cut_short);
+	cr_expect_eq(bound->value, 0);
+	cr_expect_gt(n_asked, 0);
+}
+
+/* A torus whose rows and columns are asked for unevenly: weights tell, plain counting
+ * does not; the same by two threads; and what is stopped says so. */
+Test(bounds, weighted_by_dimension)
+{
+	struct fab_fabric *f = test_gen_raw("torus:dims=6x4x4,hosts=2");
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_bound_work work = {.steps = 100000000, .n_threads = 1};
+	struct fab_bound one, two, none;
+	struct fab_mcast_problem problem = {.f = f};
+	struct fab_groups *g = NULL;
+	struct fab_dist *dist = NULL;
+	unsigned n_asked = 0;
+
+	cr_assert_eq(fab_groups_add_pattern(b, "grid:4x6x8", 0, NULL), 0);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	problem.groups = g;
+	problem.dist = dist;
+	fab_mcast_dual_bound(&problem, &work, &one);
+	cr_expect_eq(one.value, 2);
+	fab_bound_fini(&one);
+	fab_mcast_weighted_bound(&problem, &work, 2, &one);
+	cr_expect_eq(one.kind, FAB_BOUND_WEIGHTED);
+	cr_expect_eq(one.value, 3);
+	cr_expect_not(one.is_cut_short);
+	work.n_threads = 2;
+	fab_mcast_weighted_bound(&problem, &work, 2, &two);
+	cr_expect_eq(two.value, 3);
+	cr_expect_arr_eq(one.weight, two.weight, f->n_switch_links * sizeof(*one.weight));
+	cr_expect_arr_eq(one.first, two.first, (g->n + 1) * sizeof(*one.first));
+	cr_expect_arr_eq(one.turn, two.turn, one.first[g->n] * sizeof(*one.turn));
+	fab_mcast_weighted_bound(&problem, &work, 3, &none);
+	cr_expect_eq(none.kind, FAB_BOUND_NONE, "no larger than what is known");
+	fab_bound_fini(&none);
+	work.is_over = always;
+	work.is_over_context = &n_asked;
+	fab_mcast_dual_bound(&problem, &work, &none);
+	check_stopped(&none, n_asked);
+	fab_bound_fini(&none);
+	n_asked = 0;
+	work.is_over = NULL;
+	work.until = 1; /* long ago */
+	fab_mcast_dual_bound(&problem, &work, &none);
+	check_stopped(&none, 1);
+	fab_bound_fini(&none);
+	fab_mcast_searched_bound(&problem, &work, &none);
+	cr_expect(none.is_cut_short);
+	fab_bound_fini(&none);
+	fab_bound_fini(&one);
+	fab_bound_fini(&two);
+	fab_groups_free(g);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
