@@ -172,18 +172,20 @@ static void begin(struct rdma *r, uint32_t transfer);
 static void free_slot(struct rdma *r, struct rdma_session *s)
 {
 	struct rdma_end *e = &r->end[asker(r, s->transfer)];
-	uint32_t next = e->pending_head;
 
 	s->is_asked = false;
 	e->slot.v[s->slot] = FAB_NONE;
 	FAB_PUSH(&e->free_slot, s->slot);
 	e->n_active--;
-	if (next == FAB_NONE)
-		return;
-	e->pending_head = r->next_pending[next];
-	if (e->pending_head == FAB_NONE)
-		e->pending_tail = FAB_NONE;
-	begin(r, next);
+	/* one without a path takes none */
+	while (e->pending_head != FAB_NONE && e->n_active < r->params->concurrency) {
+		uint32_t next = e->pending_head;
+
+		e->pending_head = r->next_pending[next];
+		if (e->pending_head == FAB_NONE)
+			e->pending_tail = FAB_NONE;
+		begin(r, next);
+	}
 }
 
 /* Is memory what it has to be, now that somebody may look at it? */

@@ -66,11 +66,13 @@ static struct fab_rdma_params params_of(struct fuzz_draw *d)
 	return p;
 }
 
-/* May it take longer than anybody waits? rc with many packets, each often lost. */
+/* May it take longer than anybody waits? rc with many packets, each often lost, or later
+ * than the timeout: every pass is given up. */
 static bool is_endless(const struct fab_rdma_scheme *s, const struct fab_rdma_params *p)
 {
 	return s->name[0] == 'r' && s->name[1] == 'c' &&
-	       (p->bad.loss > 0.05 || p->bad.per_hop);
+	       (p->bad.loss > 0.05 || p->bad.per_hop ||
+		(p->bad.delayed > 0 && 8 * p->bad.delay_ps > p->rto_ps));
 }
 
 static void try_scheme(const struct fab_rdma_net *net, struct fab_rdma_params *params,
