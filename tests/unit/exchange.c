@@ -266,6 +266,22 @@ Test(exchange, model_is_near)
 	}
 }
 
+/* A job of one process asks nobody. */
+Test(exchange, one_process)
+{
+	struct fab_exchange_full full = {.fence_us = 5, .bytes = 100};
+	struct fab_exchange m = fab_exchange_model(1, 1, 0, &costs);
+	struct fab_peers p = make("all", 1, 1);
+	struct fab_exchange e = run(&p, &costs);
+
+	cr_assert_eq(m.total_us, 0);
+	cr_assert_eq(m.requests, 0);
+	cr_assert_eq(e.total_us, 0);
+	cr_assert_eq(e.gets, 0);
+	cr_assert_eq(fab_exchange_crossing(1, 1, &full, &costs), FAB_NONE);
+	fab_peers_fini(&p);
+}
+
 Test(exchange, very_many_gets_are_not_followed)
 {
 	struct fab_peers p = make("all", 1000, 32);

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -377,4 +378,54 @@ Test(fence_net, too_many_events)
 		fab_fence_setup_fini(&ring);
 		close_site(&s);
 	}
+}
+
+/* The cheapest of all candidates, and why: its own time and that of the next one. */
+Test(fence_net, the_cheapest_says_why)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *name, *says;
+	} rows[] = {{64, "recdbl", "10 steps take 35.0 us"},
+		    {1 << 20, "ring", "1023 steps take 3580.5 us"}};
+	struct fab_fence_setup setups[16];
+	struct fab_fence_time times[16];
+	struct site s;
+
+	cr_assert_leq(fab_n_fence_candidates, 16);
+	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
+	for (size_t i = 0; i < fab_n_fence_candidates; i++)
+		setups[i] = prepare(&s, fab_fence_candidates[i]);
+	for (size_t k = 0; k < FAB_COUNT(rows); k++) {
+		size_t best, n_better = 0, next = FAB_NONE;
+		char *why, number[64];
+
+		for (size_t i = 0; i < fab_n_fence_candidates; i++)
+			times[i] = time_of(&setups[i], rows[k].bytes);
+		best = fab_fence_cheapest(times, fab_n_fence_candidates);
+		cr_assert_str_eq(fab_fence_candidates[best], rows[k].name);
+		for (size_t i = 0; i < fab_n_fence_candidates; i++) {
+			n_better += times[i].simulated_us < times[best].simulated_us;
+			if (i != best &&
+			    (next == FAB_NONE ||
+			     times[i].simulated_us < times[next].simulated_us))
+				next = i;
+		}
+		cr_assert_eq(n_better, 0);
+		why = fab_fence_why(setups, times, fab_n_fence_candidates, best,
+				    rows[k].bytes);
+		cr_assert(strstr(why, rows[k].says), "%s", why);
+		snprintf(number, sizeof(number),
+			 "%s, the next one, takes %.1f us instead "
+			 "of %.1f",
+			 fab_fence_candidates[next], times[next].simulated_us,
+			 times[best].simulated_us);
+		cr_assert(strstr(why, number), "%s: %s", why, number);
+		cr_assert_eq(strstr(why, "no cable is shared") != NULL, k == 1, "%s",
+			     why);
+		free(why);
+	}
+	for (size_t i = 0; i < fab_n_fence_candidates; i++)
+		fab_fence_setup_fini(&setups[i]);
+	close_site(&s);
 }
