@@ -98,6 +98,10 @@ static char *cause_of(const struct rdma_outcome *o, const struct rdma_result *r)
 				  r->scheme == &fab_rdma_scheme_gbn
 					  ? "out of order"
 					  : "beyond the window and asked for again");
+	if (row.rounds > 1.1 && row.timeouts)
+		return fab_format("it sends %.3g times the packets and waits for %" PRIu64
+				  " timers a run",
+				  row.rounds, row.timeouts);
 	if (row.rounds > 1.1)
 		return fab_format("it sends %.3g times the packets", row.rounds);
 	if (row.timeouts)

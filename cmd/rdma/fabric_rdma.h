@@ -153,7 +153,7 @@ struct rdma_result {
 	const struct rdma_point *point;
 	const struct fab_rdma_scheme *scheme;
 	struct fab_rdma_summary sum;
-	double ideal_us; /* mean of the oracle where nothing is lost or held up */
+	double ideal_us;      /* mean of the oracle where nothing is lost or held up */
 	double total_seconds; /* elapsed, of all schemes of the point together */
 };
 
@@ -188,7 +188,8 @@ struct rdma_row {
 	double loss, drop_control, delayed, delay_us, rto_us;
 	uint64_t size, mtu, window, sender_window, buffer, contexts_limit, runs;
 	uint64_t transfers, done, hung, wrong, no_path;
-	double mean, p50, p99, max, ci95, goodput, goodput_mean, ratio, ratio_ci95, ideal_ratio;
+	double mean, p50, p99, max, ci95, goodput, goodput_mean, ratio, ratio_ci95,
+		ideal_ratio;
 	double difference, difference_ci95;
 	uint64_t packets, packets_sent;
 	double rounds;
@@ -204,6 +205,12 @@ void rdma_row_init(struct rdma_row *row, const struct rdma_outcome *o,
 		   const struct rdma_result *r);
 extern const struct fab_column rdma_columns[];
 extern const size_t rdma_n_columns;
+
+/* Packets that a bit of the context each stands for: the receiver's window, or what may
+ * be on its way at once. */
+uint32_t rdma_width_of(const struct fab_rdma_scheme *scheme,
+		       const struct fab_rdma_params *sim, uint64_t bytes,
+		       uint64_t round_trip_ps);
 
 /* The result of a scheme at a point; NULL: there is none. */
 const struct rdma_result *rdma_result_of(const struct rdma_outcome *o,

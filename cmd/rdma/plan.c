@@ -8,11 +8,14 @@
 #include "base/mem.h"
 #include "fabric_rdma.h"
 
+/* Who sends so many times the packets that there are harms others. */
+static const double WASTE = 1.5;
+
 struct row {
 	const char *scheme;
 	bool found;
 	uint64_t window, window_below;
-	double rto_us, share, ci95, share_below, rto_below_us;
+	double rto_us, share, ci95, rounds, share_below, rto_below_us;
 	uint64_t trials, bits, contexts;
 };
 
@@ -28,6 +31,7 @@ const struct fab_column rdma_plan_columns[] = {
 	 AT(share)},
 	{"ratio_ci95", FAB_REAL, "half of its 95 % interval; null: one run",
 	 FAB_COL_EXTRA, AT(ci95)},
+	{"rounds", FAB_REAL, "packets of data sent / packets there are", 0, AT(rounds)},
 	{"window_below", FAB_UINT, "the window below; null: none", FAB_COL_NULL_ZERO,
 	 AT(window_below)},
 	{"ratio_below", FAB_REAL, "the best that it reaches with any timeout", 0,
@@ -115,7 +119,10 @@ static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
 		.trials = plan->n_trials};
 
 	if (fab_rdma_cost(scheme->name,
-			  row.window ? (uint32_t)row.window : x->p->sim.window,
+			  row.window
+				  ? (uint32_t)row.window
+				  : rdma_width_of(scheme, &x->p->sim, x->p->bytes,
+						  fab_rdma_longest_round_trip(x->ready)),
 			  &x->p->widths, &c)) {
 		row.bits = c.bits;
 		row.contexts = fab_rdma_contexts_in(x->p->memory, c.bits);
@@ -126,7 +133,9 @@ static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
 static int plan_all(struct planning *x, struct fab_err *err)
 {
 	const struct rdma_params *p = x->p;
-	int rc = 0;
+	struct fab_rdma_load load;
+	int rc =
+		fab_rdma_load(x->ready, &p->sim, (uint32_t)x->transfers.of.n, &load, err);
 
 	for (size_t i = 0; i < p->schemes.of.n && !rc; i++) {
 		const struct fab_rdma_scheme *scheme =
@@ -161,23 +170,31 @@ static char *row_text(const struct row *row)
 					(unsigned long long)row->window, rto)
 			   : fab_format("a timeout of %s", rto);
 	fab_append(&text, "", ": %.3g %% simulated", 100 * row->share);
+	if (row->rounds > WASTE)
+		fab_append(&text, "", " at %.3g times the packets", row->rounds);
 	if (row->window_below)
 		fab_append(&text, "", ", %.3g %% at best with W = %llu",
 			   100 * row->share_below, (unsigned long long)row->window_below);
 	return text;
 }
 
+/* The smaller context is better, but not at the price of the network. */
+static bool is_better(const struct row *a, const struct row *b)
+{
+	bool a_wastes = a->rounds > WASTE, b_wastes = b->rounds > WASTE;
+
+	return a_wastes == b_wastes ? a->bits < b->bits : b_wastes;
+}
+
 static void answer(struct fab_report *r, const struct planning *x)
 {
 	const struct row *best = NULL, *nearest = NULL;
-	size_t n_found = 0;
 	char *text;
 
 	for (size_t i = 0; i < x->rows.n; i++) {
 		const struct row *row = &x->rows.v[i];
 
-		n_found += row->found;
-		if (row->found && (!best || row->bits < best->bits))
+		if (row->found && (!best || is_better(row, best)))
 			best = row;
 		if (!nearest || row->share > nearest->share)
 			nearest = row;
@@ -186,11 +203,13 @@ static void answer(struct fab_report *r, const struct planning *x)
 		text = row_text(best);
 		fab_report_answer(
 			r, FAB_TONE_GOOD,
-			"Take %s for %.3g %% of the ideal, with %s; of the %zu "
-			"schemes that reach it its context is the smallest (%llu "
-			"bits).",
-			best->scheme, 100 * x->p->target, text, n_found,
-			(unsigned long long)best->bits);
+			"Take %s for %.3g %% of the ideal, with %s; a context has %llu "
+			"bits, the fewest of those that reach it%s.",
+			best->scheme, 100 * x->p->target, text,
+			(unsigned long long)best->bits,
+			best->rounds > WASTE
+				? ""
+				: " without sending much more than there is");
 		free(text);
 	} else if (nearest) {
 		fab_report_answer(r, FAB_TONE_BAD,

@@ -169,47 +169,37 @@ static void look_at_first(struct work *w, const struct rdma_point *x)
 	o->ideal_ps = fab_rdma_ideal(t->net, 0);
 }
 
-/* Under load: what the oracle does where nothing is lost or held up. */
-struct load {
-	double mean_us;
-	uint64_t most_ps, alone_ps; /* longest transfer, and what it takes alone */
-};
-
-/* Packets wait so long for each other. */
-static uint64_t wait_of(const struct load *load)
-{
-	return load->most_ps > load->alone_ps ? load->most_ps - load->alone_ps : 0;
-}
-
 static void warn_of_timeout(struct work *w, const struct rdma_point *x,
-			    const struct load *load)
+			    const struct fab_rdma_load *load)
 {
 	uint64_t rto = x->sim.rto_ps, round_trip = w->o->round_trip_ps;
 	char human[FAB_HUMAN_BYTES], than[FAB_HUMAN_BYTES];
 
 	if (w->has_warned)
 		return;
-	w->has_warned = rto < round_trip || rto < wait_of(load);
+	w->has_warned = rto < round_trip || rto < fab_rdma_wait(load);
 	fab_human_seconds((double)rto * 1e-12, human);
 	if (rto < round_trip)
 		fab_cli_warn(&w->p->run,
 			     "a timeout of %s is below the base round trip of %s: every "
 			     "packet will be sent twice",
 			     human, fab_human_seconds((double)round_trip * 1e-12, than));
-	else if (rto < wait_of(load))
-		fab_cli_warn(&w->p->run,
-			     "a timeout of %s is below the %s that packets wait for each "
-			     "other here: much will be sent twice",
-			     human,
-			     fab_human_seconds((double)wait_of(load) * 1e-12, than));
+	else if (rto < fab_rdma_wait(load))
+		fab_cli_warn(
+			&w->p->run,
+			"a timeout of %s is below the %s that packets wait for each "
+			"other here: much will be sent twice",
+			human,
+			fab_human_seconds((double)fab_rdma_wait(load) * 1e-12, than));
 }
 
 /* What nobody gave: a timeout that is above what packets wait for each other, and an end
  * that is far behind that of the slowest. */
-static void set_times(const struct work *w, struct rdma_point *x, const struct load *load)
+static void set_times(const struct work *w, struct rdma_point *x,
+		      const struct fab_rdma_load *load)
 {
 	const uint64_t least_end = UINT64_C(50000000000); /* 50 ms */
-	uint64_t wait = 2 * wait_of(load), end = 50 * load->most_ps;
+	uint64_t wait = 2 * fab_rdma_wait(load), end = 50 * load->most_ps;
 	bool is_swept = false;
 
 	for (size_t a = 0; a < w->p->axes.n; a++)
@@ -227,32 +217,6 @@ static void set_times(const struct work *w, struct rdma_point *x, const struct l
 	x->sim.end_ps = end > least_end ? end : least_end;
 }
 
-static int find_load(const struct work *w, const struct rdma_point *x, struct load *out,
-		     struct fab_err *err)
-{
-	const struct traffic *t = &w->traffic;
-	struct fab_rdma_case one = {.net = t->net,
-				    .params = x->sim,
-				    .scheme = &fab_rdma_scheme_oracle,
-				    .baseline = FAB_NONE};
-	const struct fab_rdma_runs runs = {.of = &one, .n_cases = 1, .n_runs = 1};
-	struct fab_rdma_summary sum = {0};
-	int rc;
-
-	one.params.bad = (struct fab_rdma_impairments){.loss = 0};
-	rc = fab_rdma_compare(&runs, &sum, err);
-	*out = (struct load){.mean_us = fab_tally_mean(&sum.completion_mean)};
-	if (sum.completion_max.n)
-		out->most_ps = (uint64_t)(fab_tally_max(&sum.completion_max) * 1e6);
-	for (uint32_t i = 0; i < t->problem.n_transfers && !rc; i++) {
-		uint64_t alone = fab_rdma_ideal(t->net, i);
-
-		out->alone_ps = alone > out->alone_ps ? alone : out->alone_ps;
-	}
-	fab_rdma_summary_fini(&sum);
-	return rc;
-}
-
 /* The oracle, which all are compared with, is the last case. */
 static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *err)
 {
@@ -267,8 +231,9 @@ static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *
 				     .progress = tick,
 				     .progress_context = w};
 	double start = fab_now();
-	struct load load;
-	int rc = find_load(w, x, &load, err);
+	struct fab_rdma_load load;
+	int rc = fab_rdma_load(w->traffic.net, &x->sim, w->traffic.problem.n_transfers,
+			       &load, err);
 
 	if (!rc) {
 		set_times(w, x, &load);

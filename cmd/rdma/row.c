@@ -66,6 +66,20 @@ static void set_packets(struct rdma_row *row, const struct fab_rdma_summary *s)
 	row->events = s->events;
 }
 
+uint32_t rdma_width_of(const struct fab_rdma_scheme *scheme,
+		       const struct fab_rdma_params *s, uint64_t bytes,
+		       uint64_t round_trip_ps)
+{
+	uint64_t packets = (bytes + s->mtu - 1) / s->mtu, cap = s->cap;
+
+	if (scheme->has_window)
+		return s->window;
+	if (!cap) /* the bandwidth-delay product */
+		cap = (uint64_t)ceil((double)round_trip_ps * s->rate_gbps / 8000 /
+				     (s->mtu + s->header));
+	return (uint32_t)(cap < packets ? cap : packets);
+}
+
 static void set_state(struct rdma_row *row, const struct rdma_outcome *o,
 		      const struct rdma_result *r)
 {
@@ -83,7 +97,10 @@ static void set_state(struct rdma_row *row, const struct rdma_outcome *o,
 	row->peak_tombstones = s->peak_tombstones;
 	row->send_buffer = s->peak_send_buffer;
 	row->queue_bytes = s->peak_queue_bytes;
-	if (fab_rdma_cost(r->scheme->name, r->point->sim.window, &widths, &c)) {
+	if (fab_rdma_cost(r->scheme->name,
+			  rdma_width_of(r->scheme, &r->point->sim, r->point->bytes,
+					o->round_trip_ps),
+			  &widths, &c)) {
 		row->context_bits = c.bits;
 		row->contexts = fab_rdma_contexts_in(o->p->memory, c.bits);
 	}

@@ -7,11 +7,35 @@
 
 #include "rdma/window.h"
 
-void fab_rdma_timeouts(const struct fab_rdma_net *net, uint64_t rto_ps[FAB_RDMA_TIMEOUTS])
+int fab_rdma_load(const struct fab_rdma_net *net, const struct fab_rdma_params *params,
+		  uint32_t n_transfers, struct fab_rdma_load *out, struct fab_err *err)
+{
+	struct fab_rdma_params sound = *params;
+	struct fab_rdma_result result = {.n_transfers = 0};
+	int rc;
+
+	sound.bad = (struct fab_rdma_impairments){.loss = 0};
+	*out = (struct fab_rdma_load){.mean_us = NAN};
+	rc = fab_rdma_run(net, &sound, &fab_rdma_scheme_oracle, &result, err);
+	if (!rc && result.n_done) {
+		out->mean_us = result.completion_mean;
+		out->most_ps = (uint64_t)(result.completion_max * 1e6);
+	}
+	fab_rdma_result_fini(&result);
+	for (uint32_t i = 0; i < n_transfers && !rc; i++) {
+		uint64_t alone = fab_rdma_ideal(net, i);
+
+		out->alone_ps = alone > out->alone_ps ? alone : out->alone_ps;
+	}
+	return rc;
+}
+
+void fab_rdma_timeouts(const struct fab_rdma_net *net, uint64_t wait_ps,
+		       uint64_t rto_ps[FAB_RDMA_TIMEOUTS])
 {
 	static const double times[FAB_RDMA_TIMEOUTS] = {1.25, 1.6, 2,  2.5, 3.2, 4,
 							5,    6.4, 10, 16,  32,	 64};
-	double round_trip = (double)fab_rdma_longest_round_trip(net);
+	double round_trip = (double)(fab_rdma_longest_round_trip(net) + wait_ps);
 
 	for (size_t i = 0; i < FAB_RDMA_TIMEOUTS; i++)
 		rto_ps[i] = (uint64_t)ceil(round_trip * times[i]);
@@ -168,7 +192,7 @@ int fab_rdma_plan(const struct fab_rdma_plan_question *q, struct fab_rdma_plan *
 	int rc;
 
 	*out = (struct fab_rdma_plan){.below = {.share = NAN}};
-	fab_rdma_timeouts(q->net, s.rto_ps);
+	fab_rdma_timeouts(q->net, q->wait_ps, s.rto_ps);
 	if (q->scheme->has_window)
 		widest = q->most_packets < FAB_RDMA_WINDOW_MAX ? (uint32_t)q->most_packets
 							       : FAB_RDMA_WINDOW_MAX;

@@ -8,12 +8,30 @@
 
 #include "rdma/compare.h"
 
+/* Under load: what the oracle does where nothing is lost or held up. */
+struct fab_rdma_load {
+	double mean_us;	   /* mean completion time; NaN: no transfer has a path */
+	uint64_t most_ps;  /* of the longest transfer */
+	uint64_t alone_ps; /* of the one that takes longest alone */
+};
+/* Packets wait so long for each other: a timeout below that is too short. O(1). */
+static inline uint64_t fab_rdma_wait(const struct fab_rdma_load *load)
+{
+	return load->most_ps > load->alone_ps ? load->most_ps - load->alone_ps : 0;
+}
+/* Of the n_transfers that `net` was made for. Errors as of fab_rdma_run(). O(packets *
+ * hops). */
+int fab_rdma_load(const struct fab_rdma_net *net, const struct fab_rdma_params *params,
+		  uint32_t n_transfers, struct fab_rdma_load *out,
+		  struct fab_err *err) FAB_MUST_CHECK;
+
 enum { FAB_RDMA_TIMEOUTS = 12 };
 
 struct fab_rdma_plan_question {
 	const struct fab_rdma_net *net;
 	struct fab_rdma_params params; /* but for windows and timeouts */
 	const struct fab_rdma_scheme *scheme;
+	uint64_t wait_ps;      /* of packets for each other: fab_rdma_wait() */
 	uint64_t most_packets; /* of the longest transfer: no window need be wider */
 	double target;	       /* of the mean of oracle / scheme, run by run */
 	uint32_t n_runs;
@@ -27,6 +45,7 @@ struct fab_rdma_trial {
 	uint32_t window; /* 0: the scheme has none */
 	uint64_t rto_ps;
 	double share, half; /* half of its 95 % interval; NaN: one run */
+	double rounds;	    /* packets of data sent / packets there are, mean */
 	bool is_done;	    /* all transfers came to the right end */
 };
 
@@ -39,9 +58,10 @@ struct fab_rdma_plan {
 	uint32_t n_trials; /* sets of runs that were simulated */
 };
 
-/* The timeouts that are tried, ascending: from 1.25 to 64 times the longest round trip.
- * Those of irn: this one with few on their way, else 3.2 times it. O(1). */
-void fab_rdma_timeouts(const struct fab_rdma_net *net,
+/* The timeouts that are tried, ascending: from 1.25 to 64 times the longest round trip
+ * with that wait. Those of irn: this one with few on their way, else 3.2 times it. O(1).
+ */
+void fab_rdma_timeouts(const struct fab_rdma_net *net, uint64_t wait_ps,
 		       uint64_t rto_ps[FAB_RDMA_TIMEOUTS]);
 
 /*
