@@ -335,35 +335,79 @@ SIM_HOT void sim_core_choose_small(struct sim_shape k, struct sim_part *p, uint3
 	}
 }
 
-/* Have in the cache what a switch needs that chooses soon. */
-SIM_HOT void sim_core_expect(struct sim_shape k, const struct sim_part *p, uint32_t sw_id)
+/* The output that is the first to choose; NULL: none. */
+SIM_HOT struct sim_port *sim_core_first(struct sim_shape k, const struct sim_part *p,
+					uint32_t sw_id)
 {
 	const struct sim *s = p->sim;
-	const struct sim_switch *sw = &s->sw[sw_id];
-	uint64_t bits = sw->dirty_outs;
-	const struct sim_port *out;
+	struct sim_switch *sw = &s->sw[sw_id];
+	const uint64_t *dirty = sim_dirty(k, s, sw);
+	uint32_t out;
+
+	for (uint32_t w = 0; w < sim_out_words(k, sw); w++) {
+		if (!dirty[w])
+			continue;
+		out = (uint32_t)__builtin_ctzll(sim_rotate(dirty[w], sw->turn));
+		out = w * SIM_WORD + (out + sw->turn) % SIM_WORD;
+		return &s->port[sw->port_first + out];
+	}
+	return NULL;
+}
+
+/* Its queue that is the first to be looked at; NULL: none. */
+SIM_HOT uint32_t *sim_core_expect(struct sim_shape k, const struct sim_part *p,
+				  uint32_t sw_id, const struct sim_port **in)
+{
+	const struct sim_port *out = sim_core_first(k, p, sw_id);
+	struct sim_switch *sw = &p->sim->sw[sw_id];
 	uint32_t unit;
 
-	if (!k.is_small || !k.one_lane || !bits)
+	if (!out)
+		return NULL;
+	unit = sim_core_pick(k, p, sw, out->local, 0, &out->lane);
+	if (unit == FAB_NONE)
+		return NULL;
+	*in = out - out->local + unit;
+	return sim_queue_of(k, p->sim, *in, unit, out->local, 0);
+}
+
+enum { SIM_SOON = 2 }; /* switches ahead; of the second step twice, of the first thrice */
+
+/* Have in the cache what switches need that choose soon, in three steps: the output, its
+ * queue, the packet. */
+SIM_HOT void sim_core_prepare(struct sim_shape k, const struct sim_part *p, uint32_t i)
+{
+	const struct sim *s = p->sim;
+	const struct sim_port *out, *in;
+	const uint32_t *queue;
+
+	if (!k.one_lane || k.with_groups || i + 3 * SIM_SOON >= p->n_dirty)
 		return;
-	out = &s->port[sw->port_first + (uint32_t)__builtin_ctzll(bits)];
-	bits = out->lane.waiters & (k.one_read ? sw->free_units : ~0ull);
-	if (!bits)
-		return;
-	unit = (uint32_t)__builtin_ctzll(sim_rotate(bits, out->lane.last));
-	unit = (unit + out->lane.last) % SIM_WORD;
-	__builtin_prefetch(&s->sums[sw->port_first + out->local]);
-	__builtin_prefetch(sim_queue(k, s, sw, unit, out->local, 0));
+	out = sim_core_first(k, p, p->dirty[i + 3 * SIM_SOON]);
+	if (out) {
+		__builtin_prefetch(out);
+		__builtin_prefetch(&out->lane);
+	}
+	queue = sim_core_expect(k, p, p->dirty[i + 2 * SIM_SOON], &in);
+	if (queue) {
+		__builtin_prefetch(in);
+		__builtin_prefetch(queue);
+	}
+	queue = sim_core_expect(k, p, p->dirty[i + SIM_SOON], &in);
+	if (queue && *queue != FAB_NONE) {
+		__builtin_prefetch(&p->cell.v[*queue]);
+		__builtin_prefetch(&s->port[in->peer].lane);
+	}
 }
 
 /* All that is to be chosen at this time. */
 SIM_HOT void sim_core_flush(struct sim_shape k, struct sim_part *p)
 {
-	const uint32_t soon = 2;
+	const bool is_long = p->n_dirty >= 256; /* the caches do not hold it all */
 
 	for (uint32_t i = 0; i < p->n_dirty; i++) {
-		if (i + soon < p->n_dirty)
-			sim_core_expect(k, p, p->dirty[i + soon]);
+		if (is_long)
+			sim_core_prepare(k, p, i);
 		if (k.is_small)
 			sim_core_choose_small(k, p, p->dirty[i]);
 		else

@@ -12,50 +12,105 @@
 
 enum { WORD = 64, SLOTS = 1 << 9, FEW_ENDS = 256 };
 
-/* Switches in the order of a breadth-first search of each component. */
-static uint32_t *in_order(const struct sim_net *net)
+/* The part in which most neighbours of a switch are that belong to one before `level`;
+ * of several the lightest, and none that has its share. */
+static uint32_t part_of_most(const struct sim *s, uint32_t sw, const uint32_t *levels,
+			     uint32_t level, const uint64_t *load, uint32_t *count)
 {
-	const struct fab_fabric *f = net->problem->f;
-	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t), n = 0, done = 0;
-	bool *seen = FAB_NEW0(f->n_switches + 1, bool);
+	const struct fab_fabric *f = s->net.problem->f;
+	uint64_t share = s->net.n_ports / s->n_parts + 1;
+	uint32_t best = FAB_NONE;
 
-	for (uint32_t root = 0; root < f->n_switches; root++) {
-		if (seen[root])
+	for (uint32_t i = 0; i < s->n_parts; i++)
+		count[i] = 0;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		if (levels[f->arc_peer[a]] < level)
+			count[s->sw[f->arc_peer[a]].part]++;
+	for (uint32_t i = 0; i < s->n_parts; i++) {
+		if (load[i] >= share)
 			continue;
-		seen[root] = true;
-		order[n++] = root;
-		for (; done < n; done++)
-			for (uint32_t a = f->arc_first[order[done]];
-			     a < f->arc_first[order[done] + 1]; a++)
-				if (!seen[f->arc_peer[a]]) {
-					seen[f->arc_peer[a]] = true;
-					order[n++] = f->arc_peer[a];
-				}
+		if (best == FAB_NONE || count[i] > count[best] ||
+		    (count[i] == count[best] && load[i] < load[best]))
+			best = i;
 	}
-	free(seen);
-	return order;
+	return best == FAB_NONE ? s->n_parts - 1 : best;
 }
 
-/* Parts of as many ports each, neighbours together. */
-static void cut(struct sim *s)
+/* Is a switch beside one of the level before? */
+static bool is_next(const struct sim *s, uint32_t sw, const uint32_t *levels,
+		    uint32_t level)
 {
-	uint32_t *order = in_order(&s->net);
+	const struct fab_fabric *f = s->net.problem->f;
+
+	if (levels[sw] != FAB_NONE)
+		return false;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		if (levels[f->arc_peer[a]] < level)
+			return true;
+	return false;
+}
+
+/* Switches with endpoints, in the order of their numbers, as many endpoints to each part:
+ * neighbours have numbers near each other, as a rule. Returns how many there are. */
+static uint32_t cut_leaves(struct sim *s, uint32_t *levels, uint64_t *load)
+{
+	uint32_t n = 0;
 	uint64_t done = 0;
 
-	for (uint32_t i = 0; i < s->net.n_switches; i++) {
-		struct sim_switch *sw = &s->sw[order[i]];
+	for (uint32_t id = 0; id < s->n_switches; id++) {
+		struct sim_switch *sw = &s->sw[id];
+		uint32_t n_ends = (uint32_t)(sw->n_ports - sw->n_arcs);
 
-		sw->part = (uint32_t)(done * s->n_parts / (s->net.n_ports + 1));
-		done += sw->n_ports;
+		levels[id] = n_ends ? 0 : FAB_NONE;
+		if (!n_ends)
+			continue;
+		sw->part = (uint32_t)(done * s->n_parts / s->net.n_ends);
+		load[sw->part] += sw->n_ports;
+		done += n_ends;
+		n++;
 	}
-	free(order);
+	return n;
+}
+
+/* Parts of as many ports each that send each other little: first the switches with
+ * endpoints, then level by level those beside them, each to most of its neighbours. */
+static void cut_switches(struct sim *s)
+{
+	uint32_t *levels = FAB_NEW(s->n_switches + 1, uint32_t);
+	uint32_t *count = FAB_NEW(s->n_parts + 1, uint32_t);
+	uint64_t *load = FAB_NEW0(s->n_parts + 1, uint64_t);
+	uint32_t done = cut_leaves(s, levels, load), before = 0;
+
+	for (uint32_t level = 1; done < s->n_switches; level++) {
+		bool is_apart = done == before; /* nobody is beside them */
+
+		before = done;
+		for (uint32_t id = 0; id < s->n_switches; id++) {
+			if (levels[id] != FAB_NONE ||
+			    (!is_apart && !is_next(s, id, levels, level)))
+				continue;
+			s->sw[id].part = part_of_most(s, id, levels, level, load, count);
+			load[s->sw[id].part] += s->sw[id].n_ports;
+			levels[id] = level;
+			done++;
+		}
+	}
+	free(levels);
+	free(count);
+	free(load);
+}
+
+static void cut(struct sim *s)
+{
+	cut_switches(s);
 	for (uint32_t e = 0; e < s->net.n_ends; e++)
 		s->end_part[e] = s->sw[s->net.port_sw[s->net.end_port[e]]].part;
 	for (uint32_t p = 0; p < s->net.n_all; p++) {
 		struct sim_port *port = &s->port[p];
 		uint32_t sw = port->sw;
 
-		if (port->peer != FAB_NONE && s->port[port->peer].sw != FAB_NONE)
+		if (sw == FAB_NONE ||
+		    (port->peer != FAB_NONE && s->port[port->peer].sw != FAB_NONE))
 			sw = s->port[port->peer].sw;
 		port->part = s->sw[sw].part;
 	}

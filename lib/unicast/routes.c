@@ -39,13 +39,29 @@ struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
 	return r;
 }
 
+/* Room for more rows: in huge pages where there are many. */
+static void grow(struct fab_routes *r)
+{
+	uint32_t cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
+	size_t has = (size_t)r->n_rows * r->f->n_switches;
+	size_t entries = (size_t)cap * r->f->n_switches;
+	uint16_t *next;
+
+	if (entries < HUGE_AT_LEAST) {
+		r->next = fab_realloc(r->next, entries + 1, sizeof(*next));
+	} else {
+		next = fab_alloc_huge(entries * sizeof(*next));
+		memcpy(next, r->next, has * sizeof(*next));
+		free(r->next);
+		r->next = next;
+	}
+	r->row_cap = cap;
+}
+
 uint32_t fab_routes_add_row(struct fab_routes *r)
 {
-	if (r->n_rows == r->row_cap) {
-		r->row_cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
-		r->next = fab_realloc(r->next, (size_t)r->row_cap * r->f->n_switches + 1,
-				      sizeof(*r->next));
-	}
+	if (r->n_rows == r->row_cap)
+		grow(r);
 	return r->n_rows++;
 }
 
