@@ -86,7 +86,7 @@ static uint32_t choose_productive(struct rdma *r, uint32_t sw, uint32_t first,
 				  const struct rdma_packet *p)
 {
 	const struct fab_rdma_net *net = r->net;
-	uint16_t arc[UINT8_MAX + 1];
+	uint16_t arc[RDMA_ARCS_MAX];
 	uint64_t chance;
 	uint32_t n = 0;
 

@@ -24,7 +24,8 @@ uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32
 
 	if (row[sw] == FAB_HOPS_UNREACHABLE)
 		return 0;
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1] && n < RDMA_ARCS_MAX;
+	     a++)
 		if (row[f->arc_peer[a]] + 1 == row[sw] &&
 		    fab_arc_is_live(net->problem->faults, a))
 			arc[n++] = (uint16_t)(a - f->arc_first[sw]);
@@ -95,7 +96,7 @@ static void make_masks(struct fab_rdma_net *net)
 		is_end[net->problem->ends->sw[e]] = true;
 	for (uint32_t to = 0; to < n; to++)
 		for (uint32_t sw = 0; is_end[to] && sw < n; sw++) {
-			uint16_t arc[RDMA_MASK_PORTS];
+			uint16_t arc[RDMA_ARCS_MAX];
 			uint32_t k = rdma_net_productive(net, sw, to, arc);
 			uint8_t mask = 0;
 
@@ -112,7 +113,7 @@ uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t t
 	const struct sim_net *s = &net->sim;
 	uint32_t sw = s->port_sw[s->end_port[from]], goal = s->port_sw[s->end_port[to]];
 	uint32_t n = 0;
-	uint16_t arc[UINT8_MAX + 1];
+	uint16_t arc[RDMA_ARCS_MAX];
 
 	port[n++] = s->n_ports + from;
 	while (sw != goal || (by_table(net) && s->end_row[to] == FAB_NONE)) {

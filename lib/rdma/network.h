@@ -9,7 +9,10 @@
 #include "rdma/rdma.h"
 #include "sim/network.h"
 
-enum { RDMA_MASK_PORTS = 8 }; /* shortest paths as bits: switches of so many arcs */
+enum {
+	RDMA_MASK_PORTS = 8, /* shortest paths as bits: switches of so many arcs */
+	RDMA_ARCS_MAX = 256, /* outputs that are chosen from: the first ones */
+};
 
 struct fab_rdma_net {
 	const struct fab_rdma_problem *problem;
@@ -29,8 +32,8 @@ struct fab_rdma_net {
 	uint64_t round_trip; /* the longest of all transfers */
 };
 
-/* Arcs of `sw` on shortest live paths to switch `to`, into arc[] counted from its first;
- * returns how many. O(arcs). */
+/* Arcs of `sw` on shortest live paths to switch `to`, into arc[RDMA_ARCS_MAX] counted
+ * from its first; returns how many. O(arcs). */
 uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
 			     uint16_t *arc);
 
