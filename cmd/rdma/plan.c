@@ -112,6 +112,7 @@ static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
 		.rto_us = (double)plan->answer.rto_ps / 1e6,
 		.share = plan->answer.share,
 		.ci95 = plan->answer.half,
+		.rounds = plan->answer.rounds,
 		.window_below = plan->below.window,
 		.share_below = plan->below.window ? plan->below.share : (double)NAN,
 		.rto_below_us = plan->below.window ? (double)plan->below.rto_ps / 1e6
