@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "base/threads.h"
 #include "fabric/bitplanes.h"
+#include "fabric/dist_grid.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -38,6 +39,7 @@ struct fab_dist {
 	size_t stride;
 	uint8_t *hops; /* [n * stride]; NULL: on demand */
 	struct made *made;
+	struct fab_dist_grid *grid; /* on demand, from coordinates; NULL: by searches */
 };
 
 /*
@@ -201,6 +203,17 @@ static void store_rows(const struct fab_dist *d, const struct search *s, uint32_
 	free(tile);
 }
 
+static void store_grid_rows(const struct fab_dist *d, uint32_t first, uint32_t n_rows,
+			    uint8_t *rows)
+{
+	for (uint32_t i = 0; i < n_rows; i++) {
+		uint8_t *row = rows + i * d->stride;
+
+		fab_dist_grid_row(d->grid, first + i, row);
+		memset(row + d->n, FAB_HOPS_UNREACHABLE, d->stride - d->n);
+	}
+}
+
 /* The rows of a batch; the caller has its lock. */
 static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
 {
@@ -213,8 +226,12 @@ static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
 	if (__atomic_add_fetch(&d->made->bytes, bytes, __ATOMIC_RELAXED) >
 	    fab_memory_bytes())
 		fab_oom(d->made->bytes);
-	search_init(&s, d->n, true);
 	rows = fab_alloc_huge(bytes);
+	if (d->grid) {
+		store_grid_rows(d, first, n_rows, rows);
+		return rows;
+	}
+	search_init(&s, d->n, true);
 	store_rows(d, &s, search_batch(d->f, &s, first), n_rows, rows);
 	search_fini(&s);
 	return rows;
@@ -310,13 +327,17 @@ int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 			   struct fab_dist **out, struct fab_err *err)
 {
 	struct fab_dist *d = new_dist(f);
+	uint32_t farthest;
 
 	d->made = FAB_NEW0(1, struct made);
 	d->made->rows = FAB_NEW0(n_batches(d) + 1, uint8_t *);
 	d->made->lock = FAB_NEW(n_batches(d) + 1, pthread_mutex_t);
 	for (uint32_t i = 0; i < n_batches(d); i++)
 		pthread_mutex_init(&d->made->lock[i], NULL);
-	if (search_all(f, NULL, n_threads) > FARTHEST)
+	d->grid = fab_dist_grid_new(f);
+	farthest = d->grid ? fab_dist_grid_diameter(d->grid)
+			   : search_all(f, NULL, n_threads);
+	if (farthest > FARTHEST)
 		return fail_far(d, err);
 	*out = d;
 	return 0;
@@ -362,6 +383,7 @@ void fab_dist_free(struct fab_dist *dist)
 		return;
 	if (dist->made)
 		free_made(dist);
+	fab_dist_grid_free(dist->grid);
 	free(dist->hops);
 	free(dist);
 }

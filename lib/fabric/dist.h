@@ -17,7 +17,8 @@ struct fab_dist;
 /*
  * The distances of a fabric, which is borrowed; n_threads 0 = as many as OpenMP gives.
  * Up to 256 MiB (16 384 switches) all are made at once, else rows are made when somebody
- * asks for them, those of 512 switches at a time. Fails with ERANGE when two connected
+ * asks for them, those of 512 switches at a time; those of a whole torus, mesh or HyperX
+ * from its coordinates. Fails with ERANGE when two connected
  * switches are more than 254 hops apart (InfiniBand ends at 63), with ENOMEM when the
  * memory does not hold them. O(cables * switches / 512 + switches^2), switches^2 bytes,
  * of rows on demand as many as are asked for.

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "fabric/bitplanes.h"
+#include "source/source.h"
 #include "support/nets.h"
 
 #include <criterion/criterion.h>
@@ -85,6 +86,26 @@ Test(dist, equals_plain_search_on_rings)
 {
 	check_all(test_ring(3), 1);
 	check_all(test_ring(509), 2); /* 254 hops */
+}
+
+/* Rows on demand come from the coordinates there. */
+Test(dist, equals_plain_search_on_grids)
+{
+	static const char *const specs[] = {
+		"gen:torus:dims=7x4x3,hosts=1", "gen:torus:dims=2x2x5,hosts=1",
+		"gen:torus:dims=9,hosts=1",	"gen:mesh:dims=5x4x2,hosts=1",
+		"gen:mesh:dims=11,hosts=1",	"gen:hyperx:dims=4x5,hosts=1",
+		"gen:hyperx:dims=6,hosts=1",	"gen:torus:dims=30x20,hosts=1",
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f;
+		struct fab_err err = {""};
+
+		cr_assert_eq(fab_source_open(specs[i], NULL, &f, &err), 0, "%s",
+			     err.text);
+		check_all(f, 2);
+	}
 }
 
 Test(dist, refuses_what_a_byte_cannot_hold)
