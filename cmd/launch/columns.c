@@ -85,6 +85,8 @@ const struct fab_column launch_stages_columns[] = {
 	{"memory_bytes", FAB_REAL,
 	 "what a node keeps of all of them, of PMI-1 once a process, B", FAB_COL_EXTRA,
 	 AT(memory_bytes), FAB_METRIC_LESS},
+	{"critical_path", FAB_TEXT, "what holds the last node back, in the order of time",
+	 FAB_COL_EXTRA, AT(critical_path)},
 	{"goal_met", FAB_BOOL, "it stays within --goal", 0, AT(goal_met),
 	 FAB_METRIC_MORE},
 	{"goal_fs_MBps", FAB_REAL,

@@ -214,7 +214,7 @@ extern const size_t launch_fence_n_columns;
 
 struct launch_stages_row {
 	const char *interface, *wireup, *stage_in;
-	char *fence; /* on the heap */
+	char *fence, *critical_path; /* on the heap */
 	uint32_t nodes, ppn;
 	uint64_t bytes, goal_met;
 	double total_s, saved_s, fence_us, barrier_us, memory_bytes;

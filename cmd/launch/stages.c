@@ -315,6 +315,7 @@ static void keep(struct fab_draft *d, const struct launch_params *p, const void 
 				 &row);
 		free(name);
 		free(row.fence);
+		free(row.critical_path);
 	}
 }
 

@@ -7,6 +7,45 @@
 #include "base/human.h"
 #include "verb_stages.h"
 
+static char *node_text(const struct stages_outcome *o, uint32_t node)
+{
+	const struct fab_launch_nodes *nodes = &o->t.nodes;
+
+	if (node == FAB_NONE)
+		return fab_strdup("all nodes");
+	if (!o->t.has_fabric)
+		return fab_format("node %u", node);
+	return fab_strdup(
+		fab_node_name(o->t.job.f, nodes->f->port_node[nodes->port[node]]));
+}
+
+/* "stage-in 1.31 s on n7, exchange 1.86 s on all nodes": stretches of the critical path
+ * in the order of time, those of at least `share` of it; on the heap. */
+static char *path_text(const struct stages_outcome *o, const struct stages_case *c,
+		       double share)
+{
+	const struct fab_stages *s = &c->stages;
+	const char *last = NULL;
+	char *text = NULL;
+
+	for (size_t i = 0; i < s->n_critical; i++) {
+		const struct fab_critical *x = &s->critical[i];
+		char seconds[FAB_HUMAN_BYTES], *node;
+
+		if (x->end_s - x->start_s < share * s->total_s)
+			continue;
+		node = node_text(o, x->node);
+		fab_human_seconds(x->end_s - x->start_s, seconds);
+		fab_append(&text, ", ", "%s %s", fab_phase_name(x->phase), seconds);
+		if (!last || strcmp(last, node) != 0)
+			fab_append(&text, " ", "on %s", node);
+		free((char *)(uintptr_t)last);
+		last = node;
+	}
+	free((char *)(uintptr_t)last);
+	return text ? text : fab_strdup("nothing");
+}
+
 void stages_row(const struct stages_outcome *o, size_t i, struct launch_stages_row *row)
 {
 	const struct stages_case *c = &o->cases.v[i];
@@ -31,52 +70,28 @@ void stages_row(const struct stages_outcome *o, size_t i, struct launch_stages_r
 	};
 	if (c->start.interface == FAB_PMIX && !isnan(s->fence_us))
 		row->fence = fab_fence_text(c->start.fence);
-}
-
-/* The longest stretch of the critical path. */
-static const struct fab_critical *longest_of(const struct fab_stages *s)
-{
-	const struct fab_critical *longest = &s->critical[0];
-
-	for (size_t i = 1; i < s->n_critical; i++)
-		if (s->critical[i].end_s - s->critical[i].start_s >
-		    longest->end_s - longest->start_s)
-			longest = &s->critical[i];
-	return longest;
-}
-
-static char *node_text(const struct stages_outcome *o, uint32_t node)
-{
-	const struct fab_launch_nodes *nodes = &o->t.nodes;
-
-	if (node == FAB_NONE)
-		return fab_strdup("all nodes");
-	if (!o->t.has_fabric)
-		return fab_format("node %u", node);
-	return fab_strdup(
-		fab_node_name(o->t.job.f, nodes->f->port_node[nodes->port[node]]));
+	row->critical_path = path_text(o, c, 0);
 }
 
 static void answer_total(struct fab_report *r, const struct stages_outcome *o)
 {
 	const struct stages_case *c = &o->cases.v[0], *best = c;
-	const struct fab_critical *x = longest_of(&c->stages);
-	char total[FAB_HUMAN_BYTES], part[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES];
+	char total[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES];
+	char *path = path_text(o, c, 0.1);
 
 	for (size_t i = 1; i < o->cases.n; i++)
 		if (o->cases.v[i].stages.total_s < best->stages.total_s)
 			best = &o->cases.v[i];
 	fab_human_seconds(c->stages.total_s, total);
-	fab_human_seconds(x->end_s - x->start_s, part);
 	fab_human_seconds(best->stages.total_s, least);
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
-		"%u nodes of %u processes start in %s with %s and %s; %s of it is "
-		"%s.",
+		"%u nodes of %u processes start in %s with %s and %s; the critical "
+		"path is mostly %s.",
 		c->start.n_nodes, c->start.ppn, total,
 		fab_launch_interfaces.at(c->start.interface).form,
-		fab_launch_wireups.at(c->start.wireup).form, part,
-		fab_phase_name(x->phase));
+		fab_launch_wireups.at(c->start.wireup).form, path);
+	free(path);
 	if (best != c)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "The shortest start is that with %s and %s: %s.",
@@ -251,6 +266,7 @@ void stages_print(struct fab_report *r, const struct launch_params *p, const voi
 		stages_row(o, i, &row);
 		fab_report_record(r, &row);
 		free(row.fence);
+		free(row.critical_path);
 	}
 	fab_report_table_end(r);
 	print_improvements(r, o);

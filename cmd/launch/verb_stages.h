@@ -20,7 +20,7 @@ struct stages_outcome {
 	struct fab_stages respawn; /* zeroed: not asked for */
 };
 
-/* The row of a case; the caller frees row->fence. */
+/* The row of a case; the caller frees row->fence and row->critical_path. */
 void stages_row(const struct stages_outcome *o, size_t i, struct launch_stages_row *row);
 void stages_print(struct fab_report *r, const struct launch_params *p, const void *of,
 		  enum fab_format format);
