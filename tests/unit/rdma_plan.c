@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The least window for a share of the ideal against trying every window. */
+#include "rdma/plan.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "support/gen.h"
+
+enum { PACKETS = 24, RUNS = 3 };
+
+struct small {
+	struct fab_fabric *f;
+	struct fab_flow_ends ends;
+	struct fab_rdma_transfer transfer;
+	struct fab_rdma_problem problem;
+	struct fab_rdma_net *net;
+	struct fab_rdma_plan_question q;
+};
+
+static void small_init(struct small *s)
+{
+	*s = (struct small){.f = test_gen("torus:dims=4,hosts=1")};
+	fab_flow_ends_init(&s->ends, s->f, NULL, NULL);
+	s->transfer = (struct fab_rdma_transfer){
+		.bytes = PACKETS * 512, .source = 0, .target = 2};
+	s->problem = (struct fab_rdma_problem){
+		.f = s->f, .ends = &s->ends, .transfer = &s->transfer, .n_transfers = 1};
+	s->q = (struct fab_rdma_plan_question){.params = fab_rdma_defaults(),
+					       .scheme = &fab_rdma_scheme_rsw,
+					       .most_packets = PACKETS,
+					       .n_runs = RUNS,
+					       .n_threads = 1};
+	s->q.params.mtu = 512;
+	s->q.params.routing = FAB_RDMA_ADAPTIVE;
+	s->q.params.bad.delayed = 0.2;
+	s->q.params.bad.delay_ps = 800000;
+	s->q.params.seed = 1;
+	cr_assert_eq(fab_rdma_net_new(&s->problem, &s->q.params, &s->net, NULL), 0);
+	s->q.net = s->net;
+}
+
+static void small_fini(struct small *s)
+{
+	fab_rdma_net_free(s->net);
+	fab_flow_ends_fini(&s->ends);
+	fab_fabric_free(s->f);
+}
+
+/* Mean over the runs of oracle / scheme, one simulation after the other. */
+static double share_at(const struct small *s, uint32_t window, uint64_t rto_ps)
+{
+	double sum = 0;
+
+	for (uint32_t r = 0; r < RUNS; r++) {
+		struct fab_rdma_params p = s->q.params;
+		struct fab_rdma_result oracle = {0}, own = {0};
+
+		p.seed = fab_rdma_run_seed(p.seed, r);
+		p.window = window;
+		p.rto_ps = rto_ps;
+		cr_assert_eq(
+			fab_rdma_run(s->net, &p, &fab_rdma_scheme_oracle, &oracle, NULL),
+			0);
+		cr_assert_eq(fab_rdma_run(s->net, &p, s->q.scheme, &own, NULL), 0);
+		sum += oracle.completion_mean / own.completion_mean;
+		fab_rdma_result_fini(&oracle);
+		fab_rdma_result_fini(&own);
+	}
+	return sum / RUNS;
+}
+
+/* Does a window reach the target with any timeout; *least: the least such. */
+static bool reaches(const struct small *s, uint32_t window, uint64_t *least)
+{
+	uint64_t rto_ps[FAB_RDMA_TIMEOUTS];
+
+	fab_rdma_timeouts(s->net, 0, rto_ps);
+	for (size_t i = 0; i < FAB_RDMA_TIMEOUTS; i++)
+		if (share_at(s, window, rto_ps[i]) >= s->q.target) {
+			*least = rto_ps[i];
+			return true;
+		}
+	return false;
+}
+
+static void check(double target)
+{
+	struct fab_rdma_plan plan;
+	struct small s;
+	uint64_t rto = 0;
+
+	small_init(&s);
+	s.q.target = target;
+	cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+	cr_assert_eq(plan.is_found, reaches(&s, PACKETS, &rto), "%g", target);
+	if (plan.is_found) {
+		/* it holds, with no shorter timeout, and the window below does not */
+		cr_assert(reaches(&s, plan.answer.window, &rto));
+		cr_assert_eq(plan.answer.rto_ps, rto);
+		cr_assert_float_eq(plan.answer.share,
+				   share_at(&s, plan.answer.window, rto), 1e-12);
+		cr_assert(plan.answer.window == 1 ||
+			  !reaches(&s, plan.answer.window - 1, &rto));
+		cr_assert_eq(plan.below.window, plan.answer.window - 1);
+	}
+	small_fini(&s);
+}
+
+Test(rdma_plan, least_windows)
+{
+	static const double targets[] = {0.3, 0.6, 0.8, 0.9, 0.95, 0.99, 1};
+
+	for (size_t i = 0; i < FAB_COUNT(targets); i++)
+		check(targets[i]);
+}
+
+/* What nothing reaches is not found, and the best is told. */
+Test(rdma_plan, out_of_reach)
+{
+	struct fab_rdma_plan plan;
+	struct small s;
+
+	small_init(&s);
+	s.q.target = 1;
+	s.q.params.bad.loss = 0.2;
+	s.q.scheme = &fab_rdma_scheme_gbn;
+	cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+	cr_assert(!plan.is_found);
+	cr_assert_eq(plan.n_trials, FAB_RDMA_TIMEOUTS);
+	cr_assert(plan.answer.share > 0 && plan.answer.share < 1);
+	small_fini(&s);
+}
