@@ -38,10 +38,10 @@ ours() { # SCHEME OPTION...
   fabric-rdma run gen:fattree:radix=16,levels=3 --pattern=file:matrix --mtu=4096 --cable-rate=100G --switch-delay=0 \
     --cable-delay=1us --route=spray --no-handshake --scheme="$scheme" "$@" --threads=1 --quiet --format=csv --no-header \
     --columns=completion_us.max,packets_sent,control_packets,packet_hops,events,seconds.simulate,rounds |
-    tr -d '\r' | awk -F, -v what="$scheme $*" -v packets="$packets" -v peer="$peer" -v slowest="$slowest" '{
+    tr -d '\r' | awk -F, -v what="$scheme${*:+ $*}" -v packets="$packets" -v peer="$peer" -v slowest="$slowest" '{
       hops = $4 / ($2 + $3); data = $2 * hops / $6; theirs = packets * hops / peer
-      printf "htsim rdma: slowest of 1024 flows %.4g us by %s(%.3g times the packets), htsim_eqds %.4g us; data packet-hops/s %.3g (%.3g events/s), htsim_eqds %.3g: %.0f times\n",
-        $1, what " ", $7, slowest, data, $5 / $6, theirs, data / theirs }'
+      printf "htsim rdma: slowest of 1024 flows %.4g us by %s (%.3g times the packets), htsim_eqds %.4g us; data packet-hops/s %.3g (%.3g events/s), htsim_eqds %.3g: %.0f times\n",
+        $1, what, $7, slowest, data, $5 / $6, theirs, data / theirs }'
 }
 ours oracle
 ours irn
