@@ -20,13 +20,14 @@ words() {
 
 # TABLE COMMAND OPTION PAGE: PAGE describes the rows, "-" another does
 check() {
-  table=$1 command=fabric-$2 option=$3 page=$4
+  table=$1 command=fabric-$2 option=$3 page=$4 verb=
+  [ "$2" = rdma ] && verb=run
   "$fill" names "$table" >names
   [ -s names ] || fail "no table $table"
   "$commands/$command" --help | words >help
   "$commands/$command" gen:fattree:radix=4,levels=2 --trace=h0,h1 "$option=?" 2>&1 | words >sentence
   [ "$command" = fabric-topo ] ||
-    "$commands/$command" gen:fattree:radix=4,levels=2 "$option=?" 2>&1 | words >sentence
+    "$commands/$command" $verb gen:fattree:radix=4,levels=2 "$option=?" 2>&1 | words >sentence
   [ "$page" = - ] || awk '/^\.TP/ { tag = 1; next } tag { print; tag = 0 }' "$pages/$page" |
     sed -e 's/\\-/-/g' -e 's/^\.[BI]* *//' -e 's/[" ]//g' >page
   while read -r form; do
@@ -53,4 +54,7 @@ check MAPPINGS bootplan --algorithm fabric-bootplan.1
 check PATTERNS mcroute --pattern fabric-mcroute.1
 check PATTERNS mcroute --pattern fabric-topologies.7
 check PERMUTATIONS faults --permutation fabric-faults.1
+check RDMA_SCHEMES rdma --scheme fabric-rdma.1
+check RDMA_PATTERNS rdma --pattern fabric-rdma.1
+check RDMA_ROUTES rdma --route fabric-rdma.1
 exit $failed
