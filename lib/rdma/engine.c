@@ -11,8 +11,9 @@
 #include "base/rng.h"
 
 enum {
-	AHEAD = 6, /* events whose packets are fetched into the cache */
-	FEW = 16   /* events that are sorted by insertion */
+	AHEAD = 12, /* events whose packets are fetched into the cache */
+	NEAR = 5,   /* whose outputs are */
+	FEW = 16    /* events that are sorted by insertion */
 };
 
 uint32_t rdma_packet_new(struct rdma *r)
@@ -251,6 +252,21 @@ static inline void fetch(const struct rdma *r, const struct fab_wheel_event *e)
 	}
 }
 
+/* Where it looks up its output: packet and port have come by now. */
+static inline void fetch_route(const struct rdma *r, const struct fab_wheel_event *e)
+{
+	uint32_t in = e->what & RDMA_ID;
+	size_t at;
+
+	if (e->what >> RDMA_ID_BITS != RDMA_ARRIVE || in >= r->n_ports)
+		return;
+	at = (size_t)r->packet.v[e->item].row * r->n_switches + r->port[in].sw;
+	if (!r->is_adaptive)
+		__builtin_prefetch(&r->next[at]);
+	else if (r->net->mask)
+		__builtin_prefetch(&r->net->mask[at]);
+}
+
 static inline bool comes_later(const struct fab_wheel_event *a,
 			       const struct fab_wheel_event *b)
 {
@@ -359,6 +375,8 @@ static void handle_several(struct rdma *r, struct fab_wheel_event first)
 	for (size_t i = 0; i < r->batch.n; i++) {
 		if (i + AHEAD < r->batch.n)
 			fetch(r, &r->batch.v[i + AHEAD]);
+		if (i + NEAR < r->batch.n)
+			fetch_route(r, &r->batch.v[i + NEAR]);
 		handle(r, &r->batch.v[i]);
 	}
 	r->result->events += r->batch.n;
@@ -380,6 +398,8 @@ void rdma_go(struct rdma *r)
 		r->now = time;
 		if (fab_wheel_ahead(&r->wheel) > AHEAD)
 			fetch(r, &r->wheel.now.v[r->wheel.at + AHEAD]);
+		if (fab_wheel_ahead(&r->wheel) > NEAR)
+			fetch_route(r, &r->wheel.now.v[r->wheel.at + NEAR]);
 		if (fab_wheel_ahead(&r->wheel) &&
 		    r->wheel.now.v[r->wheel.at].time == time) {
 			handle_several(r, e);
