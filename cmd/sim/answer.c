@@ -117,7 +117,8 @@ static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
 	used = x->first.cable[cause.cable].utilisation;
 	cable = sim_cable_text(o->f, x->first.cable[cause.cable].port);
 	others = x->first.n_at_most > 1
-			 ? fab_format(", as %u more are", x->first.n_at_most - 1)
+			 ? fab_format(", as %u more %s", x->first.n_at_most - 1,
+				      x->first.n_at_most == 2 ? "is" : "are")
 			 : fab_strdup("");
 	credit = cause.no_credit >= 0.001
 			 ? fab_format("; packets waited there for credit %.2g %% of the "

@@ -139,9 +139,9 @@ static int look(struct dor *x, const struct fab_unicast_problem *problem, bool t
 	set_axes(x);
 	if (problem->max_vls > 1 && (x->n_bits > 4 || 1u << x->n_bits > max_sls))
 		return fab_fail(err, EINVAL,
-				"%s needs a service level for each of the 2^%" PRIu32
-				" sets of rings in which paths cross the dateline, "
-				"there are %u",
+				"%s needs 2^%" PRIu32
+				" service levels, for a lane of two along each "
+				"axis of long rings: there are %u",
 				ties_go_up ? fab_unicast_dor_up.name
 					   : fab_unicast_dor.name,
 				x->n_bits, max_sls);

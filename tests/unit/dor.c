@@ -280,7 +280,7 @@ Test(dor, what_it_cannot_route)
 		     {"kfat:dims=3x3", "the shape is kfat 3x3", 0},
 		     {"dragonfly:a=4,p=2,h=2", "the shape is dragonfly", 0},
 		     {"random:switches=20,degree=3,seed=1", "none that is known", 0},
-		     {"torus:dims=5x5x5x5x5", "each of the 2^5 sets", 0},
+		     {"torus:dims=5x5x5x5x5", "needs 2^5 service levels", 0},
 		     {"torus:dims=5x5", "there are 2", 2}};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
