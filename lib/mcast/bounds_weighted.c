@@ -14,7 +14,7 @@
 
 /* Weights begin with FIRST and are at most LARGEST; groups that estimates go by; and of
  * the steps one in SHARE for each estimate. */
-enum { FIRST = 8, LARGEST = 512, SAMPLE = 48, SHARE = 16 };
+enum { FIRST = 8, LARGEST = 512, SAMPLE = 32, SHARE = 24 };
 
 struct search {
 	const struct fab_mcast_problem *p;

@@ -247,6 +247,7 @@ static bool start_afresh(struct negotiation *x)
 	x->is_starting = true;
 	goes_on = pass(x, FAB_REROUTE_DEEP, FLATNESS * x->max);
 	x->is_starting = false;
+	x->turn = 0;
 	x->first_step = fab_reroute_steps(x->reroute);
 	return goes_on;
 }

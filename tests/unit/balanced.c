@@ -161,6 +161,113 @@ Test(balanced, more_work_is_never_worse)
 	cr_expect_geq(n_less, 24, "%u", n_less);
 }
 
+/* Cables of all trees, and the largest load, after a negotiation. */
+static uint64_t negotiated(const struct routed *s, struct fab_negotiation how,
+			   uint32_t *max)
+{
+	const struct fab_mcast_options options = {.n_threads = 1};
+	struct fab_mcast_state state;
+	struct fab_mcast_result r;
+	struct fab_err err = {""};
+	uint64_t n;
+
+	how.options = &options;
+	how.n_rounds = 2;
+	how.n_attempts = 1;
+	grow_all(&state, &s->problem, &fab_mcast_minihop);
+	fab_negotiate(&state, &how);
+	r = result_of(&state, &fab_mcast_minihop);
+	cr_expect_eq(fab_mcast_verify(&s->problem, &r, &err), 0, "%s", err.text);
+	n = state.n_edges;
+	*max = fab_mcast_max_load(&state);
+	fab_mcast_state_fini(&state);
+	return n;
+}
+
+/* Where members lie far apart a start from few cables, and paths that are swapped, leave
+ * fewer cables in all; where they are near, trees do not start afresh. */
+Test(balanced, few_cables_at_first)
+{
+	uint64_t plain_sum = 0, fresh_sum = 0;
+	unsigned swaps_less = 0, swaps_lower = 0;
+	struct routed s;
+	uint32_t max, fresh_max, swaps_max;
+
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		uint64_t plain, fresh, swaps;
+
+		routed_init(&s, test_gen_raw("torus:dims=8x8,hosts=1"), 60, 9, seed);
+		plain = negotiated(&s, (struct fab_negotiation){0}, &max);
+		fresh = negotiated(&s, (struct fab_negotiation){.is_fresh = true},
+				   &fresh_max);
+		swaps = negotiated(&s, (struct fab_negotiation){.has_swaps = true},
+				   &swaps_max);
+		plain_sum += plain;
+		fresh_sum += fresh;
+		swaps_less += swaps < plain;
+		swaps_lower += swaps_max <= max;
+		routed_fini(&s);
+	}
+	cr_expect_lt(fresh_sum, plain_sum);
+	cr_expect_geq(swaps_less, 7, "%u of 8", swaps_less);
+	cr_expect_geq(swaps_lower, 6, "%u of 8", swaps_lower);
+	routed_init(&s, test_gen_raw("dragonfly:a=4,p=2,h=2"), 60, 9, 1);
+	cr_expect_eq(
+		negotiated(&s, (struct fab_negotiation){0}, &max),
+		negotiated(&s, (struct fab_negotiation){.is_fresh = true}, &fresh_max));
+	cr_expect_eq(max, fresh_max);
+	routed_fini(&s);
+}
+
+/* From other trees than of few cables it ends with more of them. */
+Test(balanced, few_cables_on_a_torus)
+{
+	struct fab_fabric *f = test_gen("torus:dims=15x10x10,hosts=2");
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
+	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1};
+	struct fab_mcast_problem p = {.f = f};
+	struct fab_mcast_result result;
+	struct fab_groups *g = NULL;
+	struct fab_dist *dist = NULL;
+	struct fab_efi efi;
+	double roots;
+
+	cr_assert_eq(fab_groups_add_pattern(b, "grid:120x25", 0, NULL), 0);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	p.groups = g;
+	p.dist = dist;
+	cr_assert_eq(fab_mcast_route(&p, &engine, 1, &options, &result, &roots, NULL), 0);
+	cr_assert_eq(fab_mcast_verify(&p, &result, NULL), 0);
+	fab_efi_of(&p, &result, &efi);
+	cr_expect_leq(efi.max, 2);
+	cr_expect_lt(efi.tree_links, 5150, "%llu", (unsigned long long)efi.tree_links);
+	fab_mcast_result_fini(&result);
+	fab_groups_free(g);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+}
+
+/* An empty cable costs little more than 1, one that gets the largest load 11; it is the
+ * load with one group more that counts. */
+Test(balanced, smooth_prices)
+{
+	uint32_t load[] = {0, 1, 4, 7, 8, 9};
+	struct fab_prices prices;
+	double last = 1;
+
+	fab_prices_init(&prices, load);
+	fab_prices_set_smooth(&prices, 8);
+	cr_expect_float_eq(fab_price(&prices, 0), 1 + 10 / 262144.0, 1e-12);
+	cr_expect_float_eq(fab_price(&prices, 3), 11, 1e-12);
+	for (uint32_t c = 0; c < FAB_COUNT(load); c++) {
+		cr_expect_gt(fab_price(&prices, c), last, "cable %u", c);
+		last = fab_price(&prices, c);
+	}
+	fab_prices_fini(&prices);
+}
+
 /* What is at the bound stays as it is; what a caller stops stays sound. */
 static int stop(void *context, uint64_t done, uint64_t total)
 {

@@ -412,57 +412,96 @@ static void check_stopped(const struct fab_bound *bound, unsigned n_asked)
 	cr_expect_gt(n_asked, 0);
 }
 
-/* A torus whose rows and columns are asked for unevenly: weights tell, plain counting
- * does not; the same by two threads; and what is stopped says so. */
+/* Groups of a pattern on a fabric. */
+struct patterned {
+	struct fab_fabric *f;
+	struct fab_groups *g;
+	struct fab_dist *dist;
+};
+
+static struct fab_mcast_problem problem_of(struct patterned *x, const char *spec,
+					   const char *pattern)
+{
+	struct fab_groups_builder *b;
+
+	x->f = test_gen_raw(spec);
+	b = fab_groups_builder_new(x->f);
+	cr_assert_eq(fab_groups_add_pattern(b, pattern, 0, NULL), 0);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &x->g, NULL), 0);
+	cr_assert_eq(fab_dist_new(x->f, 1, &x->dist, NULL), 0);
+	return (struct fab_mcast_problem){.f = x->f, .groups = x->g, .dist = x->dist};
+}
+
+static void end_problem(struct patterned *x)
+{
+	fab_groups_free(x->g);
+	fab_dist_free(x->dist);
+	fab_fabric_free(x->f);
+}
+
+/* Tori whose dimensions are asked for unevenly: weights tell, plain counting does not;
+ * the same by two threads. */
 Test(bounds, weighted_by_dimension)
 {
-	struct fab_fabric *f = test_gen_raw("torus:dims=6x4x4,hosts=2");
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	static const struct {
+		const char *spec, *pattern;
+		uint32_t dual, weighted;
+	} tori[] = {{"torus:dims=6x4x4,hosts=2", "grid:4x6x8", 2, 3},
+		    {"torus:dims=8x4,hosts=2", "grid:4x16", 2, 4}};
+
+	for (size_t i = 0; i < FAB_COUNT(tori); i++) {
+		struct patterned x;
+		struct fab_mcast_problem p =
+			problem_of(&x, tori[i].spec, tori[i].pattern);
+		struct fab_bound_work work = {.steps = 100000000, .n_threads = 1};
+		struct fab_bound one, two;
+
+		fab_mcast_dual_bound(&p, &work, &one);
+		cr_expect_eq(one.value, tori[i].dual);
+		fab_bound_fini(&one);
+		fab_mcast_weighted_bound(&p, &work, tori[i].dual, &one);
+		cr_assert_eq(one.kind, FAB_BOUND_WEIGHTED);
+		cr_expect_eq(one.value, tori[i].weighted);
+		cr_expect_not(one.is_cut_short);
+		work.n_threads = 2;
+		fab_mcast_weighted_bound(&p, &work, tori[i].dual, &two);
+		cr_expect_eq(two.value, one.value);
+		cr_expect_arr_eq(one.weight, two.weight,
+				 p.f->n_switch_links * sizeof(*one.weight));
+		cr_expect_arr_eq(one.first, two.first,
+				 (p.groups->n + 1) * sizeof(*one.first));
+		cr_expect_arr_eq(one.turn, two.turn,
+				 one.first[p.groups->n] * sizeof(*one.turn));
+		fab_bound_fini(&two);
+		fab_mcast_weighted_bound(&p, &work, one.value, &two);
+		cr_expect_eq(two.kind, FAB_BOUND_NONE, "no larger than what is known");
+		fab_bound_fini(&one);
+		end_problem(&x);
+	}
+}
+
+/* What is stopped says so, and is no more than it would have been. */
+Test(bounds, stopped_by_the_clock)
+{
+	struct patterned x;
+	struct fab_mcast_problem p =
+		problem_of(&x, "torus:dims=6x4x4,hosts=2", "grid:4x6x8");
 	struct fab_bound_work work = {.steps = 100000000, .n_threads = 1};
-	struct fab_bound one, two, none;
-	struct fab_mcast_problem problem = {.f = f};
-	struct fab_groups *g = NULL;
-	struct fab_dist *dist = NULL;
+	struct fab_bound none;
 	unsigned n_asked = 0;
 
-	cr_assert_eq(fab_groups_add_pattern(b, "grid:4x6x8", 0, NULL), 0);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
-	problem.groups = g;
-	problem.dist = dist;
-	fab_mcast_dual_bound(&problem, &work, &one);
-	cr_expect_eq(one.value, 2);
-	fab_bound_fini(&one);
-	fab_mcast_weighted_bound(&problem, &work, 2, &one);
-	cr_expect_eq(one.kind, FAB_BOUND_WEIGHTED);
-	cr_expect_eq(one.value, 3);
-	cr_expect_not(one.is_cut_short);
-	work.n_threads = 2;
-	fab_mcast_weighted_bound(&problem, &work, 2, &two);
-	cr_expect_eq(two.value, 3);
-	cr_expect_arr_eq(one.weight, two.weight, f->n_switch_links * sizeof(*one.weight));
-	cr_expect_arr_eq(one.first, two.first, (g->n + 1) * sizeof(*one.first));
-	cr_expect_arr_eq(one.turn, two.turn, one.first[g->n] * sizeof(*one.turn));
-	fab_mcast_weighted_bound(&problem, &work, 3, &none);
-	cr_expect_eq(none.kind, FAB_BOUND_NONE, "no larger than what is known");
-	fab_bound_fini(&none);
 	work.is_over = always;
 	work.is_over_context = &n_asked;
-	fab_mcast_dual_bound(&problem, &work, &none);
+	fab_mcast_dual_bound(&p, &work, &none);
 	check_stopped(&none, n_asked);
 	fab_bound_fini(&none);
-	n_asked = 0;
 	work.is_over = NULL;
-	work.until = 1; /* long ago */
-	fab_mcast_dual_bound(&problem, &work, &none);
+	work.until = 1e-9; /* long ago */
+	fab_mcast_dual_bound(&p, &work, &none);
 	check_stopped(&none, 1);
 	fab_bound_fini(&none);
-	fab_mcast_searched_bound(&problem, &work, &none);
+	fab_mcast_searched_bound(&p, &work, &none);
 	cr_expect(none.is_cut_short);
 	fab_bound_fini(&none);
-	fab_bound_fini(&one);
-	fab_bound_fini(&two);
-	fab_groups_free(g);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
+	end_problem(&x);
 }
