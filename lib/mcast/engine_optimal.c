@@ -12,10 +12,10 @@
  * search after so many targets given up. */
 enum { ROUNDS = 30, ATTEMPTS = 4 };
 
-/* Bounds may take half of the time that is left. */
-static double halfway_to(double until)
+/* Bounds may take a quarter of the time that is left. */
+static double quarter_to(double until)
 {
-	return until > 0 ? (fab_now() + until) / 2 : 0;
+	return until > 0 ? (3 * fab_now() + until) / 4 : 0;
 }
 
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
@@ -34,7 +34,7 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 		return 1;
 	if (o->raise_bound && !problem->weights && fab_mcast_max_load(s) > o->bound)
 		limited.bound =
-			o->raise_bound(o->raise_bound_context, halfway_to(limited.until));
+			o->raise_bound(o->raise_bound_context, quarter_to(limited.until));
 	s->ended = fab_negotiate(s, &n);
 	return s->ended == FAB_ENDED_FAILED;
 }

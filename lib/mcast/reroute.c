@@ -256,7 +256,8 @@ void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
 				       fab_revision_size(revision, group));
 	if (how->how == FAB_REROUTE_DEEP && r->height > NEAR)
 		try_root(r, prices, group, old, true, seed);
-	if (how->how == FAB_REROUTE_PATHS || how->how == FAB_REROUTE_BOTH)
+	if ((how->how == FAB_REROUTE_PATHS && r->height > NEAR) ||
+	    how->how == FAB_REROUTE_BOTH)
 		swap_paths(r, revision, prices, group, how->least);
 	if (how->how == FAB_REROUTE_ROOTS ||
 	    (how->how == FAB_REROUTE_BOTH && r->best.price >= how->least))

@@ -21,7 +21,7 @@ void fab_reroute_free(struct fab_reroute *reroute);
 enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */
 	FAB_REROUTE_DEEP,  /* trees of the old root; nothing if members are near it */
-	FAB_REROUTE_PATHS, /* other paths in the old tree (mcast/path_swap.h) */
+	FAB_REROUTE_PATHS, /* other paths in the old tree (mcast/path_swap.h); the same */
 	FAB_REROUTE_BOTH   /* of the paths those that cost `least`; roots, if the tree
 			      costs as much then, too */
 };
