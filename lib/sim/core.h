@@ -403,7 +403,7 @@ SIM_HOT void sim_core_prepare(struct sim_shape k, const struct sim_part *p, uint
 /* All that is to be chosen at this time. */
 SIM_HOT void sim_core_flush(struct sim_shape k, struct sim_part *p)
 {
-	const bool is_long = p->n_dirty >= 256; /* the caches do not hold it all */
+	const bool is_long = p->n_dirty >= 16; /* the caches do not hold it all */
 
 	for (uint32_t i = 0; i < p->n_dirty; i++) {
 		if (is_long)
