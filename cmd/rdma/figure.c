@@ -4,6 +4,7 @@
  * circumstances are told, and what of its claims comes out. What is not told (MTU,
  * timeout, window of SSW, delays) is set here, and printed.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void set_schemes(struct rdma_params *p, const char *list)
 	/* names of the table: no mistake but one in this file */
 	if (!p->has_schemes &&
 	    fab_choices_parse(&fab_rdma_scheme_choices, list, &p->schemes, NULL))
-		abort();
+		assert(!"schemes");
 }
 
 /* Packets that are held up, unless the command line says which. */
