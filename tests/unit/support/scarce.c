@@ -13,6 +13,15 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 
+/* Of the sanitizer, where there is one. */
+void __lsan_disable(void) __attribute__((weak));
+
+void scarce_may_lose(void)
+{
+	if (__lsan_disable)
+		__lsan_disable();
+}
+
 static _Thread_local int64_t left = -1;
 static _Thread_local bool has_failed;
 
