@@ -171,13 +171,20 @@ static bool take_origin(struct word w, enum fab_origin *out)
 	return false;
 }
 
+/* Numbers of things that there are no halves of. */
+static bool is_possible(uint32_t id, double value)
+{
+	return id != FAB_CONST_tree_width || value == trunc(value);
+}
+
 static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_value *out,
 		      struct fab_err *err)
 {
 	struct word w = next_word(line);
 	double low = constants[id].low, high = constants[id].high;
 
-	if (!fab_parse_real(w.at, w.len, low, high, &out->value))
+	if (!fab_parse_real(w.at, w.len, low, high, &out->value) ||
+	    !is_possible(id, out->value))
 		return fab_fail(err, EINVAL,
 				"%s: expected a value from %g to %g, found '%.*s'",
 				constants[id].name, low, high, shown(w), w.at);
@@ -267,7 +274,8 @@ int fab_launch_params_set(struct fab_launch_params *params, const char *text,
 	if (id == FAB_NONE)
 		return refuse(text, len, err);
 	if (!fab_parse_real(text + len + 1, strlen(text + len + 1), constants[id].low,
-			    constants[id].high, &value))
+			    constants[id].high, &value) ||
+	    !is_possible(id, value))
 		return fab_fail(err, EINVAL, "'%s': expected a number from %g to %g, %s",
 				text, constants[id].low, constants[id].high,
 				constants[id].unit);

@@ -35,7 +35,6 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 	X(image_MB, "MB", 0, 1e9)                                                        \
 	X(files, "1", 0, 1e9)                                                            \
 	X(fs_MBps, "MB/s", 1e-3, 1e12)                                                   \
-	X(fs_servers, "1", 1, 65536)                                                     \
 	X(node_MBps, "MB/s", 1e-3, 1e9)                                                  \
 	X(fs_ops, "1/s", 1e-3, 1e12)                                                     \
 	X(init_ms, "ms", 0, 1e9)                                                         \

@@ -18,13 +18,13 @@ uint32_t fab_launch_depth(uint32_t i, uint32_t width)
 	return depth;
 }
 
-/* `n` clients that read at once from servers; seconds of each into out. */
-static int read_all(uint32_t n, double client_MBps, uint32_t n_servers, double all_MBps,
-		    double request_s, uint64_t bytes, double *out, struct fab_err *err)
+/* `n` clients that read at once what lies on all servers; seconds of each into out. */
+static int read_all(uint32_t n, double client_MBps, double all_MBps, double request_s,
+		    uint64_t bytes, double *out, struct fab_err *err)
 {
-	char *spec = fab_format("node=%u@%.9gMbps/server=%u@%.9gMbps", n,
-				fmin(client_MBps * MBPS_A_MB, MAX_MBPS), n_servers,
-				fmin(all_MBps * MBPS_A_MB / n_servers, MAX_MBPS));
+	char *spec = fab_format("node=%u@%.9gMbps/server=1@%.9gMbps", n,
+				fmin(client_MBps * MBPS_A_MB, MAX_MBPS),
+				fmin(all_MBps * MBPS_A_MB, MAX_MBPS));
 	struct fab_transfer_options options = {.image_bytes = bytes,
 					       .n_files = 1,
 					       .efficiency = 1,
@@ -40,7 +40,7 @@ static int read_all(uint32_t n, double client_MBps, uint32_t n_servers, double a
 		return rc;
 	interface_of = FAB_NEW(n, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
-		interface_of[i] = i % m->n_interfaces;
+		interface_of[i] = 0;
 	batch = fab_batch_all(m);
 	rc = fab_transfer_run(m, &batch, interface_of, &options, &t, err);
 	for (uint32_t i = 0; i < n && !rc; i++)
@@ -61,12 +61,12 @@ static int spread(const struct fab_launch_start *s, uint64_t bytes, double open_
 	uint32_t width = (uint32_t)FAB_PARAM(p, tree_width);
 	uint32_t n_first = s->n_nodes - 1 < width ? s->n_nodes - 1 : width;
 	double *level = FAB_NEW0((size_t)n_first + 1, double), read_s;
-	int rc = read_all(1, FAB_PARAM(p, node_MBps), (uint32_t)FAB_PARAM(p, fs_servers),
-			  FAB_PARAM(p, fs_MBps), open_s, bytes, &read_s, err);
+	int rc = read_all(1, FAB_PARAM(p, node_MBps), FAB_PARAM(p, fs_MBps), open_s,
+			  bytes, &read_s, err);
 
 	if (!rc && n_first)
-		rc = read_all(n_first, FAB_PARAM(p, node_MBps), 1,
-			      FAB_PARAM(p, node_MBps), 0, bytes, level, err);
+		rc = read_all(n_first, FAB_PARAM(p, node_MBps), FAB_PARAM(p, node_MBps),
+			      0, bytes, level, err);
 	for (uint32_t i = 0; i < s->n_nodes && !rc; i++)
 		out[i] = read_s + level[0] * fab_launch_depth(i, width);
 	free(level);
@@ -93,8 +93,7 @@ int fab_stage_in_times(const struct fab_launch_start *s, double **out,
 	else if (s->stage_in == FAB_STAGE_TREE)
 		rc = spread(s, bytes, open_s, finish, err);
 	else
-		rc = read_all(s->n_nodes, FAB_PARAM(p, node_MBps),
-			      (uint32_t)FAB_PARAM(p, fs_servers), FAB_PARAM(p, fs_MBps),
+		rc = read_all(s->n_nodes, FAB_PARAM(p, node_MBps), FAB_PARAM(p, fs_MBps),
 			      open_s, bytes, finish, err);
 	if (rc)
 		free(finish);

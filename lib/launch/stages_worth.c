@@ -5,7 +5,7 @@
 #include "launch/stages.h"
 
 enum { HALVINGS = 60 };
-static const double ENDLESS = 1e9, LEAST = 1e-3;
+static const double ENDLESS = 1e8, LEAST = 1e-3;
 
 static void by_tree(struct fab_launch_start *s)
 {
@@ -141,7 +141,7 @@ static int find_least(const struct fab_launch_start *start, double goal_s, bool 
 	*out = (double)NAN;
 	if (rc || total > goal_s)
 		return rc;
-	for (int i = 0; i < HALVINGS && !rc && high - low > 1e-6; i++) {
+	for (int i = 0; i < HALVINGS && !rc && high - low > 1e-5; i++) {
 		double mid = (low + high) / 2;
 
 		rc = is_ops ? try(start, other, exp(mid), &total, err)

@@ -117,8 +117,8 @@ Test(launch_params, files_that_are_none)
 			  bad[i].text);
 		cr_expect(strstr(err.text, bad[i].says) != NULL, "'%s': %s", bad[i].text,
 			  err.text);
-		cr_expect(zero(int, memcmp(&p, &before, sizeof(p))), "'%s' left something",
-			  bad[i].text);
+		cr_expect(zero(int, memcmp(&p, &before, sizeof(p))),
+			  "'%s' left something", bad[i].text);
 	}
 }
 
@@ -131,6 +131,7 @@ Test(launch_params, one_by_hand)
 	cr_expect(eq(int, fab_launch_params_set(&p, "fs_MBps=0", NULL), -EINVAL));
 	cr_expect(eq(int, fab_launch_params_set(&p, "fs_MBps=1x", NULL), -EINVAL));
 	cr_expect(eq(int, fab_launch_params_set(&p, "nix=1", NULL), -EINVAL));
+	cr_expect(eq(int, fab_launch_params_set(&p, "tree_width=1.5", NULL), -EINVAL));
 	cr_assert(zero(int, fab_launch_params_set(&p, "fs_MBps=1e6", NULL)));
 	cr_expect(p.of[FAB_CONST_fs_MBps].origin == FAB_GIVEN);
 }

@@ -26,7 +26,6 @@ static struct fab_launch_start start_of(uint32_t n_nodes, uint32_t ppn)
 	set(FAB_CONST_image_MB, 10);
 	set(FAB_CONST_node_MBps, 100);
 	set(FAB_CONST_fs_MBps, 1000);
-	set(FAB_CONST_fs_servers, 2);
 	set(FAB_CONST_files, 10);
 	set(FAB_CONST_fs_ops, 1000);
 	set(FAB_CONST_tree_width, 2);
