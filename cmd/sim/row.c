@@ -31,20 +31,47 @@ char *sim_cable_text(const struct fab_fabric *f, uint32_t port)
 			  f->port_num[peer]);
 }
 
+/* Share of the time that packets waited for credit of a cable, the worst of its lanes. */
+static double no_credit_of(const struct fab_sim_result *r, uint32_t cable)
+{
+	double most = 0;
+
+	for (unsigned vl = 0; vl < r->n_vls; vl++) {
+		const struct fab_sim_lane *lane = &r->lane[(size_t)cable * r->n_vls + vl];
+
+		if (lane->no_credit > most)
+			most = lane->no_credit;
+	}
+	return most;
+}
+
+/* The fullest cable; where it is not full, of those as full the one most in want of
+ * credit, which the cables behind it never are. */
+static uint32_t telling_cable(const struct fab_sim_result *r)
+{
+	uint32_t best = r->fullest;
+	double most = best == FAB_NONE ? 0 : r->cable[best].utilisation;
+
+	for (uint32_t i = 0; most < FULL && best != FAB_NONE && i < r->n_cables; i++)
+		if (r->cable[i].utilisation >= 0.99 * most &&
+		    no_credit_of(r, i) > no_credit_of(r, best))
+			best = i;
+	return best;
+}
+
 struct sim_cause sim_cause_of(const struct fab_sim_result *r)
 {
-	struct sim_cause c = {.cable = r->fullest, .name = NULL};
+	struct sim_cause c = {.cable = telling_cable(r), .name = NULL};
 	double used;
 
 	if (c.cable == FAB_NONE)
 		return c;
+	c.no_credit = no_credit_of(r, c.cable);
 	for (unsigned vl = 0; vl < r->n_vls; vl++) {
 		const struct fab_sim_lane *lane =
 			&r->lane[(size_t)c.cable * r->n_vls + vl];
 
 		c.mean_queue += lane->mean_queue;
-		if (lane->no_credit > c.no_credit)
-			c.no_credit = lane->no_credit;
 	}
 	used = r->cable[c.cable].utilisation;
 	if (used >= FULL)
