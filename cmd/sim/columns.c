@@ -120,8 +120,7 @@ const struct fab_column sim_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(simulate_seconds), FAB_METRIC_TIME},
 	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS, AT(total_seconds),
 	 FAB_METRIC_TIME},
-	{"shard", FAB_TEXT,
-	 "as --shard has it: so much of the simulations; null: all of them",
+	{"shard", FAB_TEXT, "as --shard has it: so much of the rates; null: all of them",
 	 FAB_COL_EXTRA, AT(shard)},
 };
 #undef AT

@@ -96,7 +96,8 @@ struct sim_net {
 /* One rate by one algorithm, all runs together. */
 struct sim_point {
 	const struct sim_net *net;
-	double rate; /* NaN: none was asked for */
+	double rate;	 /* NaN: none was asked for */
+	uint64_t number; /* which of all rates that is */
 	uint32_t runs;
 	struct fab_tally born, accepted, goodput, latency, network, source_wait;
 	struct fab_tally message_latency, hops, backlog, end;

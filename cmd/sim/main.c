@@ -137,8 +137,8 @@ static const struct fab_option options[] = {
 	{"runs", "N", "Runs of each rate, with a 95 % interval (default 1)",
 	 FAB_TAKES_NUMBER, TO(runs), .min = 1, .max = MAX_RUNS, .preset = "1"},
 	{"shard", "K/N",
-	 "Only every N-th simulation, from the K-th on; fabric-compare --merge puts N "
-	 "such results together",
+	 "Only every N-th rate of --sweep, from the K-th on; fabric-compare --merge puts "
+	 "N such results together",
 	 FAB_TAKES_SHARD, TO(shard)},
 	{"pair", "SRC,DST",
 	 "Instead of traffic: latency of one packet in an idle network", FAB_TAKES_TEXT,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every rate by every algorithm, in several runs: simulated and summed. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,19 +98,35 @@ static int simulate(struct work *w, const struct sim_net *net, double rate, uint
 	return rc;
 }
 
-/* Items are by algorithm, rate and run. */
+/* Which simulation an item of the sweep is: by algorithm, rate of the shard, and run. */
+struct place {
+	size_t net;
+	uint64_t rate, run;
+};
+
+static struct place place_of(const struct sim_params *p, uint64_t item)
+{
+	uint64_t n_rates = fab_shard_items(&p->shard.part, p->n_rates);
+	uint64_t point = item / p->runs;
+
+	return (struct place){
+		.net = (size_t)(point / n_rates),
+		.rate = fab_shard_item(&p->shard.part, point % n_rates),
+		.run = item % p->runs,
+	};
+}
+
 static int work_on_item(void *context, void *memory, uint64_t item, void *result,
 			struct fab_err *err)
 {
 	struct work *w = context;
-	const struct sim_params *p = w->p;
-	uint64_t run = item % p->runs, point = item / p->runs;
+	const struct place at = place_of(w->p, item);
 
 	(void)memory;
 	if (fab_cli_is_interrupted(NULL))
 		return 0;
-	return simulate(w, &w->o->nets[point / p->n_rates], p->rates[point % p->n_rates],
-			run, result, err);
+	return simulate(w, &w->o->nets[at.net], w->p->rates[at.rate], at.run, result,
+			err);
 }
 
 static void add_times(struct sim_point *point, const struct fab_sim_result *r)
@@ -154,16 +169,15 @@ static void add_result(struct sim_point *point, const struct fab_sim_result *r)
 }
 
 /* The last point, or a new one when this item is of another. */
-static struct sim_point *point_of(struct work *w, uint64_t number)
+static struct sim_point *point_of(struct work *w, const struct place *at)
 {
 	struct sim_outcome *o = w->o;
-	const struct sim_params *p = w->p;
-	const struct sim_point point = {.net = &o->nets[number / p->n_rates],
-					.rate = p->rates[number % p->n_rates]};
+	const struct sim_point point = {.net = &o->nets[at->net],
+					.rate = w->p->rates[at->rate],
+					.number = at->rate};
 	struct sim_point *last = o->points.n ? &o->points.v[o->points.n - 1] : NULL;
 
-	if (!last || last->net != point.net ||
-	    (last->rate != point.rate && !isnan(point.rate))) {
+	if (!last || last->net != point.net || last->number != point.number) {
 		FAB_PUSH(&o->points, point);
 		last = &o->points.v[o->points.n - 1];
 	}
@@ -173,12 +187,13 @@ static struct sim_point *point_of(struct work *w, uint64_t number)
 static void take_item(void *context, uint64_t item, void *result)
 {
 	struct work *w = context;
+	const struct place at = place_of(w->p, item);
 	struct simulated *s = result;
 	struct sim_point *point;
 
 	if (!s->was_run)
 		return;
-	point = point_of(w, item / w->p->runs);
+	point = point_of(w, &at);
 	add_result(point, &s->r);
 	if (s->unfinished > point->unfinished)
 		point->unfinished = s->unfinished;
@@ -220,8 +235,6 @@ int sim_simulate(struct sim_params *p, struct sim_outcome *o, struct fab_err *er
 {
 	struct work w = {.p = p, .o = o};
 	struct fab_sweep sweep = {.what = "simulation",
-				  .n_items = o->n_nets * p->n_rates * p->runs,
-				  .shard = p->shard.part,
 				  .n_threads = p->run.threads,
 				  .result_bytes = sizeof(struct simulated),
 				  .context = &w,
@@ -231,10 +244,13 @@ int sim_simulate(struct sim_params *p, struct sim_outcome *o, struct fab_err *er
 	struct fab_cli_progress *progress;
 	int rc;
 
-	rc = fab_cli_count_shard(&p->shard, sweep.n_items, "simulations", err);
+	/* All algorithms and runs of a rate are in one shard: so shards have the same
+	 * results, and merge. */
+	rc = fab_cli_count_shard(&p->shard, p->n_rates, "points", err);
 	if (rc)
 		return rc;
-	o->n_items = fab_shard_items(&p->shard.part, sweep.n_items);
+	o->n_items = o->n_nets * fab_shard_items(&p->shard.part, p->n_rates) * p->runs;
+	sweep.n_items = o->n_items;
 	w.n_threads = inner_threads(&w, &sweep);
 	progress = fab_cli_progress_new(&p->run, "simulating",
 					o->n_items > 1 ? "simulations" : "ticks");

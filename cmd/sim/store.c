@@ -25,7 +25,7 @@ static void add_points(struct fab_draft *d, const struct sim_outcome *o, size_t 
 			continue;
 		part = fab_format("rate=%g", x->rate);
 		sim_row_init(&row, o, x);
-		fab_draft_part(d, i, part, sim_columns, sim_n_columns, &row);
+		fab_draft_part(d, x->number, part, sim_columns, sim_n_columns, &row);
 		sim_row_fini(&row);
 		free(part);
 	}
