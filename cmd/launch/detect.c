@@ -13,6 +13,7 @@ static const enum fab_launch_constant constants[] = {
 	FAB_CONST_heartbeat_s, FAB_CONST_timeout_s, FAB_CONST_news_us};
 
 struct outcome {
+	bool has_fabric;
 	struct fab_detector d;
 	FAB_VEC(struct launch_faults_row) rows;
 };
@@ -161,7 +162,8 @@ static void keep(struct fab_draft *d, const struct launch_params *p, const void 
 	(void)p;
 	fab_draft_table(d, launch_faults_columns, launch_faults_n_columns);
 	fab_draft_asked(d, "verb", fab_strdup("faults"));
-	d->run.fabric.source = "none";
+	if (!o->has_fabric)
+		d->run.fabric.source = "none";
 	for (size_t i = 0; i < o->rows.n; i++) {
 		char *name = fab_format("%s/%" PRIu64, o->rows.v[i].placement,
 					o->rows.v[i].failures);
@@ -192,16 +194,35 @@ static int compute(const struct launch_params *p, struct outcome *o, struct fab_
 	return rc;
 }
 
+/* The job's nodes among the fabric's hosts; *n: so many, 0: all. */
+static int count_nodes(const struct launch_params *p, const struct fab_fabric *f,
+		       uint32_t *n, struct fab_err *err)
+{
+	struct fab_launch_nodes nodes = {0};
+	struct launch_job job;
+	int rc = launch_job_hosts(p, f, &job, err);
+
+	if (!rc)
+		rc = launch_job_nodes(&job, *n, "fabric", &nodes, err);
+	*n = nodes.n;
+	fab_launch_nodes_fini(&nodes);
+	launch_job_fini(&job);
+	return rc;
+}
+
 static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_err *err)
 {
-	struct outcome o = {.rows = {0}};
+	struct outcome o = {.has_fabric = f != NULL};
 	struct launch_result result = {"results", print, keep, &o};
-	int rc;
+	uint32_t n = launch_n_nodes(p);
+	int rc = f ? count_nodes(p, f, &n, err) : 0;
 
-	if (!launch_n_nodes(p))
-		return fab_fail(err, EINVAL, "--nodes=N is missing");
+	if (rc)
+		return rc;
+	if (!n)
+		return fab_fail(err, EINVAL, "--nodes=N is missing, and there is no FABRIC");
 	launch_use_constants(p, constants, FAB_COUNT(constants));
-	o.d = detector_of(p, launch_n_nodes(p));
+	o.d = detector_of(p, n);
 	rc = compute(p, &o, err);
 	if (!rc)
 		rc = launch_finish(p, f, &result, NULL, err);

@@ -117,15 +117,21 @@ static int make_tables(const struct launch_params *p, struct launch_job *job,
 	return e->route(&problem, &job->routes, err);
 }
 
-int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
-		    struct launch_job *job, struct fab_err *err)
+int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
+		     struct launch_job *job, struct fab_err *err)
 {
 	int rc;
 
 	*job = (struct launch_job){.f = f, .p = p};
 	rc = fab_cli_draw_faults(&p->faults, &p->run, f, &job->faults, err);
-	if (!rc)
-		rc = find_hosts(p, job, err);
+	return rc ? rc : find_hosts(p, job, err);
+}
+
+int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
+		    struct launch_job *job, struct fab_err *err)
+{
+	int rc = launch_job_hosts(p, f, job, err);
+
 	if (!rc && fab_kfat_recognize(f, &job->kfat, &job->kfat_error))
 		job->kfat = NULL;
 	return rc ? rc : make_tables(p, job, err);

@@ -112,6 +112,9 @@ struct launch_job {
 	const char *algorithm; /* that made them */
 };
 /* The caller ends it, also after an error. */
+/* Its hosts alone, without tables. */
+int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
+		     struct launch_job *job, struct fab_err *err);
 int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
 		    struct launch_job *job, struct fab_err *err);
 void launch_job_fini(struct launch_job *job);

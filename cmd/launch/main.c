@@ -31,7 +31,7 @@ static const struct fab_verb verbs[] = {
 		 "what a Get from a node's store costs by lock and processes, by a model "
 		 "or measured"},
 	[LAUNCH_FAULTS] =
-		{"faults", "",
+		{"faults", "[FABRIC]",
 		 "how soon all know which nodes have failed, and what MPD's ring "
 		 "falls into"},
 	[LAUNCH_CALIBRATE] =
