@@ -2,7 +2,7 @@
 /*
  * The simulator on a fabric, tables, trees and traffic that an input draws: it comes to
  * an end, no packet is lost without a word, and with tables that the analysis calls free
- * of deadlock (and no multicast) nothing stands still for good.
+ * of deadlock, all pairs joined (and no multicast), nothing stands still for good.
  */
 #include "engines.h"
 
@@ -142,7 +142,8 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 		source->gap += 20; /* lest births have no end */
 	if (!problem->groups &&
 	    !fab_analyse(problem->routes, &options, &analysis, NULL)) {
-		is_sound = analysis.deadlock_free;
+		/* what leads in a circle is no path, and in no graph of channels */
+		is_sound = analysis.deadlock_free && !analysis.unreachable;
 		fab_analysis_fini(&analysis);
 	}
 	if (!fuzz_refused(fab_sim_run(problem, &params, &messages, &r, &err), &err,
