@@ -315,7 +315,8 @@ int fab_rdma_check(const struct fab_rdma_problem *problem,
 		   struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Make ready: of params only cables, routing and buffers count. Problem, params and what
+ * Make ready: of params only cables, routing and buffers count, and what round trips and
+ * ideal times hang on: sizes of packets, no_handshake. Problem, params and what
  * they borrow live as long as *out, which the caller frees. Errors: those of
  * fab_rdma_check(); EINVAL: a transfer of no bytes, to itself or an endpoint that is
  * none, of more packets than FAB_RDMA_PACKETS_MAX. O(ports + transfers), adaptive and
