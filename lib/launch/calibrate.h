@@ -15,7 +15,8 @@ struct fab_calibration {
 };
 
 /* Processors that are there, and the share of their time that others took since `before`
- * (of /proc/stat, as fab_steal_read() gives it), in percent; NaN: not known. */
+ * (of /proc/stat, as fab_steal_read() gives it), in percent; NaN: not known.
+ * O(processors). */
 uint32_t fab_cores(void);
 struct fab_steal {
 	uint64_t stolen, all;
@@ -26,6 +27,7 @@ double fab_steal_percent(struct fab_steal before);
 /*
  * Measure, `seconds` for each constant and time; `out->params` holds what is to be kept
  * of constants that are not measured. EAGAIN and others: no thread, socket or process.
+ * Takes about `seconds` for each constant.
  */
 int fab_calibrate(double seconds, struct fab_calibration *out,
 		  struct fab_err *err) FAB_MUST_CHECK;

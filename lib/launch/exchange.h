@@ -79,7 +79,7 @@ uint32_t fab_exchange_crossing(uint32_t n_nodes, uint32_t ppn,
 			       const struct fab_exchange_costs *costs);
 
 /* Bytes that a node keeps when a node gives `bytes`: the whole job's; with a copy for
- * each process (PMI-1) times ppn; what direct exchange brings. */
+ * each process (PMI-1) times ppn; what direct exchange brings. O(1). */
 struct fab_exchange_memory {
 	double full, full_each, direct;
 };

@@ -65,6 +65,7 @@ void fab_fence_load_fini(struct fab_fence_load *load);
 /*
  * Microseconds when each step waits for its fullest cable, as a line over the size of a
  * block: fixed + bytes * each. Of ring and bruck steps (2 o + L) + (N - 1) b (F G + C).
+ * O(steps).
  */
 struct fab_fence_line {
 	double fixed_us, byte_us;

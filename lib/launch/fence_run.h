@@ -36,7 +36,7 @@ int fab_fence_setup_init(struct fab_fence_setup *setup, struct fab_fence_chosen 
 void fab_fence_setup_fini(struct fab_fence_setup *setup);
 
 /* How long it takes with blocks of so many bytes. Errors: those of
- * fab_fence_simulate(). May be called by several threads for one setup. */
+ * fab_fence_simulate(), and its time. May be called by several threads for one setup. */
 int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 			 const struct fab_fence_sim_options *options,
 			 struct fab_fence_time *out, struct fab_err *err) FAB_MUST_CHECK;

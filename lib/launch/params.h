@@ -81,6 +81,7 @@ enum fab_origin {
 	FAB_GIVEN, /* on the command line */
 	FAB_N_ORIGINS,
 };
+/* "measured", "survey" ... O(1). */
 const char *fab_origin_name(enum fab_origin origin);
 
 struct fab_launch_value {
@@ -98,6 +99,7 @@ struct fab_launch_params {
 	double steal_percent;
 };
 
+/* In the unit of the constant. O(1). */
 static inline double fab_launch_value(const struct fab_launch_params *p,
 				      enum fab_launch_constant constant)
 {
@@ -115,7 +117,8 @@ void fab_launch_params_init(struct fab_launch_params *out);
 int fab_launch_params_read(struct fab_launch_params *params, const char *file,
 			   const char *text, size_t len,
 			   struct fab_err *err) FAB_MUST_CHECK;
-/* "NAME=VALUE", in the unit of the constant; its origin is then `given`. EINVAL. */
+/* "NAME=VALUE", in the unit of the constant; its origin is then `given`. EINVAL.
+ * O(constants). */
 int fab_launch_params_set(struct fab_launch_params *params, const char *text,
 			  struct fab_err *err) FAB_MUST_CHECK;
 /* As a file that _read() takes; with `only` (NULL: all) those that are set in it. What

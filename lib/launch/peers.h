@@ -36,7 +36,8 @@ struct fab_peers {
 
 /* ring, stencil:D, random:K, all, file:PATH. */
 extern const struct fab_choices fab_peers_choices;
-/* Is it one of these with its argument? Without looking at files or sizes. EINVAL. */
+/* Is it one of these with its argument? Without looking at files or sizes. EINVAL.
+ * O(text). */
 int fab_peers_check(const char *spec, struct fab_err *err) FAB_MUST_CHECK;
 
 /*

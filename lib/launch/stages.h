@@ -48,6 +48,7 @@ enum fab_phase {
 	FAB_PHASE_BARRIER,
 	FAB_N_PHASES,
 };
+/* "submit", "allocate" ... O(1). */
 const char *fab_phase_name(enum fab_phase phase);
 
 /* Microseconds of a fence with blocks of so many bytes (0: a barrier); negative: an
@@ -112,7 +113,7 @@ struct fab_stages {
 int fab_stages_run(const struct fab_launch_start *start, struct fab_stages *out,
 		   struct fab_err *err) FAB_MUST_CHECK;
 void fab_stages_fini(struct fab_stages *stages);
-/* The same, the end only. */
+/* The same, the end only. As long. */
 int fab_stages_total_s(const struct fab_launch_start *start, double *out,
 		       struct fab_err *err) FAB_MUST_CHECK;
 
@@ -150,5 +151,6 @@ struct fab_launch_goal {
 			   NaN: no number is enough */
 	double least_s; /* with an endless file system */
 };
+/* EINVAL: as fab_stages_run(), which each step of at most three bisections takes. */
 int fab_launch_goal_find(const struct fab_launch_start *start, double goal_s,
 			 struct fab_launch_goal *out, struct fab_err *err) FAB_MUST_CHECK;

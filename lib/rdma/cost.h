@@ -41,6 +41,7 @@ struct fab_rdma_context {
 
 /* Schemes whose context is known, in the order in which they are printed. */
 extern const size_t fab_rdma_n_costs;
+/* Scheme i of those. O(1). */
 const char *fab_rdma_cost_name(size_t i);
 /* Does its context hang on the width of a window? Not that of ssw, which is its
  * buffer. O(schemes). */

@@ -37,7 +37,7 @@ void fab_rdma_window_init(struct fab_rdma_window *w, uint32_t width, uint64_t *r
 /* Packet `number` arrives. O(1 + what it slides / 64). */
 enum fab_rdma_arrival fab_rdma_window_take(struct fab_rdma_window *w, uint32_t number);
 /* The same by the rule as it is printed: for showing where that goes wrong. It slides by
- * LOC only, so that WBASE may stand at a number that has arrived. */
+ * LOC only, so that WBASE may stand at a number that has arrived. As long. */
 enum fab_rdma_arrival fab_rdma_window_take_as_printed(struct fab_rdma_window *w,
 						      uint32_t number);
 /* Bit i of WVEC, 1 .. W. O(1). */
