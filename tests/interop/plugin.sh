@@ -147,9 +147,10 @@ is_master() {
   grep -q 'SUBNET UP' "$other/opensm.log"
 }
 await "$second" master 60 is_master || fail "the second subnet manager does not take over"
-start "$1" again "$shared" "sm_priority 10"
+take_over "$1" again "$shared" "sm_priority 10"
 join -6
 sweep
 need_trees 100000
 kill "$second"
 wait "$second" 2>/dev/null
+second=

@@ -19,7 +19,7 @@ need() {
 }
 
 stop() {
-  for pid in $sm $sim; do
+  for pid in $sm $second $sim; do
     kill "$pid" 2>/dev/null
     for _ in $(seq 50); do
       kill -0 "$pid" 2>/dev/null || break
@@ -92,10 +92,10 @@ until_up() {
   await "$sm" opensm 300 is_up "$1" || fail "opensm ended"
 }
 
-# manage NET ENGINE [OPTION...]: OpenSM on the first adapter, its files in $logs; returns
-# when the subnet is up. FAB_PRELOAD: a library that it is to load.
+# launch NET ENGINE [OPTION...]: OpenSM on the first adapter, its files in $logs. FAB_PRELOAD:
+# a library that it is to load.
 # 0x43: errors, what happens, and files with the tables; -d 2: every line at once
-manage() {
+launch() {
   local from=$1 engine=$2
   shift 2
   SIM_HOST=$(host "$from" 1) OSM_CACHE_DIR=$logs OSM_TMP_DIR=$logs \
@@ -103,6 +103,11 @@ manage() {
     opensm -D 0x43 -f "$logs/opensm.log" -R "$engine" -s 0 -n 64 -d 2 "$@" \
     >"$logs/opensm.out" 2>&1 </dev/null &
   sm=$!
+}
+
+# manage NET ENGINE [OPTION...]: the same; returns when the subnet is up
+manage() {
+  launch "$@"
   until_up 1
 }
 
@@ -115,6 +120,7 @@ managed_by() {
 
 sim=
 sm=
+second= # another subnet manager
 work=$(mktemp -d) || exit 3
 logs=$work
 cd "$work" || exit 3
