@@ -19,7 +19,7 @@ start() {
 # without: a new one is started
 take_over() {
   local limit
-  limit=$(patience 10)
+  limit=$(patience 4)
   for _ in 1 2 3; do
     begin=launch start "$@"
     for _ in $(seq $((limit * 10))); do
