@@ -388,7 +388,8 @@ static const struct fab_command verb_command = {.name = "fabric-test",
 
 static struct verb_params read_verb(const char *text)
 {
-	char copy[128], *argv[8] = {(char[]){"fabric-test"}};
+	static char copy[128]; /* the FABRIC stays in it */
+	char *argv[8] = {(char[]){"fabric-test"}};
 	struct verb_params p = {0};
 	int argc = 1;
 
