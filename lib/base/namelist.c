@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -123,8 +124,10 @@ int fab_list_lines(const char *file, const char *text, size_t len, fab_use_line 
 		struct fab_item line = list_line(at, stop ? stop : end);
 		char where[300];
 
-		number++;
 		at = stop ? stop + 1 : end;
+		if (++number % 4096 == 0)
+			fab_progress_report("reading", "bytes", (uint64_t)(at - text),
+					    len);
 		if (!line.len)
 			continue;
 		rc = memchr(line.text, '\0', line.len)

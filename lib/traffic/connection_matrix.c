@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/namelist.h"
 #include "base/num.h"
 #include "source/scan.h"
 #include "source/unpack.h"
@@ -172,8 +172,10 @@ static int read_heading(const char *of, bool *has, uint64_t min, uint64_t max,
 	return take_number(line, of, min, max, out, err);
 }
 
-static int read_line(struct reader *r, struct fab_span line, struct fab_err *err)
+static int read_line(void *context, struct fab_item item, struct fab_err *err)
 {
+	struct reader *r = context;
+	struct fab_span line = {item.text, item.text + item.len};
 	struct fab_span word = take_word(&line);
 	uint64_t n = 0;
 	int rc;
@@ -210,31 +212,6 @@ static int check_end(const struct reader *r, const char *file, struct fab_err *e
 	return 0;
 }
 
-static int read_lines(struct reader *r, const char *file, const char *text, size_t len,
-		      struct fab_err *err)
-{
-	struct fab_lines lines = {.at = text, .end = text + len};
-	char prefix[TEXT_MAX + 40];
-	struct fab_span line;
-
-	while (fab_lines_next(&lines, &line)) {
-		int rc = 0;
-
-		fab_lines_tell(&lines, text);
-		if (line.p < line.end && memchr(line.p, '\0', fab_span_len(&line)))
-			rc = fab_fail(err, EINVAL, "expected text, found a zero byte");
-		else if (line.p < line.end && *line.p != '#')
-			rc = read_line(r, line, err);
-		if (!rc)
-			continue;
-		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, file,
-			 lines.line);
-		fab_err_prefix(err, prefix);
-		return rc;
-	}
-	return check_end(r, file, err);
-}
-
 int fab_connection_matrix_parse(uint32_t n_ends, const char *file, const char *text,
 				size_t len, struct fab_connection_matrix *out,
 				struct fab_err *err)
@@ -243,7 +220,9 @@ int fab_connection_matrix_parse(uint32_t n_ends, const char *file, const char *t
 	int rc;
 
 	*out = (struct fab_connection_matrix){0};
-	rc = read_lines(&r, file, text, len, err);
+	rc = fab_list_lines(file, text, len, read_line, &r, err);
+	if (!rc)
+		rc = check_end(&r, file, err);
 	if (rc) {
 		free(out->of.v);
 		*out = (struct fab_connection_matrix){0};

@@ -2,11 +2,10 @@
 #include "traffic/message_trace.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/namelist.h"
 #include "base/num.h"
 #include "source/scan.h"
 #include "source/unpack.h"
@@ -87,9 +86,11 @@ static int read_end(const struct reader *r, const struct fab_item *item, uint32_
 	return rc;
 }
 
-static int read_message(struct reader *r, struct fab_span line, struct fab_err *err)
+static int read_message(void *context, struct fab_item item, struct fab_err *err)
 {
+	struct reader *r = context;
 	struct fab_traced_message m;
+	struct fab_span line = {item.text, item.text + item.len};
 	struct fab_span time = take_first(&line), bytes = take_last(&line);
 	struct fab_item pair[2];
 	int rc = read_time(r, &time, &m.time, err);
@@ -117,35 +118,6 @@ static int read_message(struct reader *r, struct fab_span line, struct fab_err *
 	return 0;
 }
 
-static int read_lines(struct reader *r, const char *file, const char *text, size_t len,
-		      struct fab_err *err)
-{
-	struct fab_lines lines = {.at = text, .end = text + len};
-	char prefix[TEXT_MAX + 40];
-	struct fab_span line;
-
-	while (fab_lines_next(&lines, &line)) {
-		int rc = 0;
-
-		fab_lines_tell(&lines, text);
-		if (line.p < line.end && memchr(line.p, '\0', fab_span_len(&line)))
-			rc = fab_fail(err, EINVAL, "expected text, found a zero byte");
-		else if (line.p < line.end && *line.p != '#')
-			rc = read_message(r, line, err);
-		if (!rc)
-			continue;
-		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, file,
-			 lines.line);
-		fab_err_prefix(err, prefix);
-		return rc;
-	}
-	if (!r->out->of.n)
-		return fab_fail(err, EINVAL,
-				"%s: no message: expected lines TIME SOURCE TARGET BYTES",
-				file);
-	return 0;
-}
-
 int fab_message_trace_parse(const struct fab_fabric *f, const struct fab_flow_ends *ends,
 			    bool in_ticks, const char *file, const char *text, size_t len,
 			    struct fab_message_trace *out, struct fab_err *err)
@@ -155,7 +127,11 @@ int fab_message_trace_parse(const struct fab_fabric *f, const struct fab_flow_en
 
 	*out = (struct fab_message_trace){{0}, 0};
 	fab_end_names_init(&r.names, f, ends);
-	rc = read_lines(&r, file, text, len, err);
+	rc = fab_list_lines(file, text, len, read_message, &r, err);
+	if (!rc && !out->of.n)
+		rc = fab_fail(err, EINVAL,
+			      "%s: no message: expected lines TIME SOURCE TARGET BYTES",
+			      file);
 	fab_end_names_fini(&r.names);
 	if (rc) {
 		free(out->of.v);

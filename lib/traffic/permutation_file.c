@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who sends to whom, by a file. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "source/scan.h"
+#include "base/namelist.h"
 #include "source/unpack.h"
 #include "traffic/end_names.h"
 #include "traffic/permutation.h"
@@ -45,44 +42,13 @@ static int add_flows(const struct flow_reader *r, const struct fab_item pair[2],
 	return rc;
 }
 
-static int read_line(const struct flow_reader *r, const char *line, size_t len,
-		     struct fab_err *err)
+static int read_line(void *context, struct fab_item line, struct fab_err *err)
 {
+	const struct flow_reader *r = context;
 	struct fab_item pair[2];
-	int rc;
+	int rc = fab_end_names_pair(&r->names, line.text, line.len, pair, err);
 
-	while (len && strchr(" \t\r\n", line[len - 1]))
-		len--;
-	while (len && strchr(" \t", *line)) {
-		line++;
-		len--;
-	}
-	if (!len || *line == '#')
-		return 0;
-	if (memchr(line, '\0', len))
-		return fab_fail(err, EINVAL, "expected text, found a zero byte");
-	rc = fab_end_names_pair(&r->names, line, len, pair, err);
 	return rc ? rc : add_flows(r, pair, err);
-}
-
-static int read_lines(const struct flow_reader *r, const struct fab_input *in,
-		      const char *path, struct fab_err *err)
-{
-	struct fab_lines lines = {.at = in->bytes, .end = in->bytes + in->n};
-	char prefix[TEXT_MAX + 40];
-	struct fab_span line;
-
-	while (fab_lines_next(&lines, &line)) {
-		int rc = read_line(r, line.p, fab_span_len(&line), err);
-
-		if (!rc)
-			continue;
-		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, TEXT_MAX, path,
-			 (uint64_t)lines.line);
-		fab_err_prefix(err, prefix);
-		return rc;
-	}
-	return 0;
 }
 
 static int read_file(const struct fab_permutation_problem *p, const char *path,
@@ -95,7 +61,7 @@ static int read_file(const struct fab_permutation_problem *p, const char *path,
 	if (rc)
 		return rc;
 	fab_end_names_init(&r.names, p->f, p->ends);
-	rc = read_lines(&r, &in, path, err);
+	rc = fab_list_lines(path, in.bytes, in.n, read_line, &r, err);
 	fab_end_names_fini(&r.names);
 	fab_input_fini(&in);
 	return rc;
