@@ -6,7 +6,6 @@
 
 #include "base/rng.h"
 #include "faults.h"
-#include "unicast/root_list.h"
 
 /* What is used when nothing is said: what fits the shape. Tables are written of one. */
 static void add_default_engines(struct faults_params *p, const struct faults_outcome *o)
@@ -29,13 +28,7 @@ static int read_roots(const struct faults_params *p, struct faults_outcome *o,
 
 	for (size_t i = 0; i < p->n_engines; i++)
 		has_updn |= p->engines[i] == &fab_unicast_updn;
-	if (!p->root_guids)
-		return 0;
-	if (!has_updn)
-		return fab_fail(err, EINVAL,
-				"--root-guids is for algorithm updn, which is not asked "
-				"for");
-	return fab_root_list_read(o->f, p->root_guids, &o->roots, err);
+	return fab_cli_read_roots(p->root_guids, has_updn, o->f, &o->roots, err);
 }
 
 /* Algorithms that cannot route the fabric: those of `all` are left out. */

@@ -13,7 +13,6 @@
 #include "mcast/share.h"
 #include "unicast/degraded.h"
 #include "unicast/lfts.h"
-#include "unicast/root_list.h"
 
 static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					     const struct sim_outcome *o)
@@ -84,13 +83,7 @@ static int read_roots(const struct sim_params *p, struct sim_outcome *o,
 	for (size_t i = 0; i < p->algorithms.of.n; i++)
 		has_updn |= fab_unicast_engines[p->algorithms.of.v[i].row] ==
 			    &fab_unicast_updn;
-	if (!p->root_guids)
-		return 0;
-	if (!has_updn)
-		return fab_fail(err, EINVAL,
-				"--root-guids is for algorithm updn, which is not asked "
-				"for");
-	return fab_root_list_read(o->f, p->root_guids, &o->roots, err);
+	return fab_cli_read_roots(p->root_guids, has_updn, o->f, &o->roots, err);
 }
 
 /* Tables that were read, then those of the algorithms: of `all` those that fit. */

@@ -4,6 +4,8 @@
 
 #include "unicast/fault_sets.h"
 
+#include <errno.h>
+
 #define TO(member) FAB_TO(struct fab_cli_faults, member)
 const struct fab_option fab_cli_faults_rows[] = {
 	{.help = "What is dead:"},
@@ -118,4 +120,16 @@ int fab_cli_draw_faults(const struct fab_cli_faults *faults,
 	if (rc)
 		fab_faults_free(*out);
 	return rc;
+}
+
+int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric *f,
+		       struct fab_ids *out, struct fab_err *err)
+{
+	if (!path)
+		return 0;
+	if (!has_updn)
+		return fab_fail(err, EINVAL,
+				"--root-guids is for algorithm updn, which is not asked "
+				"for");
+	return fab_root_list_read(f, path, out, err);
 }

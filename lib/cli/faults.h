@@ -6,6 +6,7 @@
 #include "mcast/groups.h"
 #include "mcast/mcfdbs.h"
 #include "unicast/faults.h"
+#include "unicast/root_list.h"
 
 /* --fail, --fail-link, --fail-file, --random, --of. */
 struct fab_cli_faults {
@@ -33,6 +34,14 @@ struct fab_cli_tables {
 	const char *lfts, *path_sl, *sl2vl;
 };
 extern const struct fab_option fab_cli_tables_rows[];
+
+/*
+ * The list of --root-guids=PATH (NULL: not given, nothing is done), which is for algorithm
+ * updn. The caller frees out->of.v. EINVAL: updn is not asked for; and as
+ * fab_root_list_read().
+ */
+int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric *f,
+		       struct fab_ids *out, struct fab_err *err) FAB_MUST_CHECK;
 
 /* Where groups come from, in the order of the command line. */
 struct fab_cli_group_source {
