@@ -167,3 +167,14 @@ bool fab_parse_real(const char *text, size_t len, double min, double max, double
 	*out = value;
 	return true;
 }
+
+uint64_t fab_gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}

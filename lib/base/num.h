@@ -30,3 +30,6 @@ bool fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *
 /* A decimal number from min to max, `.5` and `1e-3` too; no sign in front, no blanks.
  * O(len). */
 bool fab_parse_real(const char *text, size_t len, double min, double max, double *out);
+
+/* The greatest common divisor; of 0 and a number: that number. O(log). */
+uint64_t fab_gcd(uint64_t a, uint64_t b);

@@ -2,6 +2,7 @@
 #include "mcast/roots.h"
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/progress.h"
 #include "base/threads.h"
 #include "mcast/balls.h"
@@ -35,23 +36,12 @@ FAB_WIDE static uint8_t least(const uint8_t *acc, size_t n)
 	return min;
 }
 
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
 /* A step near the golden section of n that visits all of 0 .. n-1. */
 static uint32_t coprime_stride(uint32_t n)
 {
 	uint32_t stride = (uint32_t)(n * 0.618);
 
-	while (stride > 1 && gcd(stride, n) != 1)
+	while (stride > 1 && fab_gcd(stride, n) != 1)
 		stride--;
 	return stride ? stride : 1;
 }

@@ -2,6 +2,7 @@
 #include "mcast/weights.h"
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "fabric/rates.h"
 
 #include <errno.h>
@@ -21,17 +22,6 @@ static double unit_of(double sum)
 	return ldexp(1, exponent - LOG_UNITS);
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
 /* What all demands are multiples of, if they are whole units. */
 static double granule_of(const struct fab_weights *w, uint32_t n_groups, double unit)
 {
@@ -42,7 +32,7 @@ static double granule_of(const struct fab_weights *w, uint32_t n_groups, double 
 
 		if (rounded < w->demand[i] || rounded > w->demand[i])
 			return 0;
-		units = gcd(w->units[i], units);
+		units = fab_gcd(w->units[i], units);
 	}
 	return (double)units * unit;
 }

@@ -74,6 +74,18 @@ static inline void fab_skip_blanks(struct fab_span *s)
 		s->p++;
 }
 
+/* The first word, taken off the text with the blanks behind it; empty at the end. */
+static inline struct fab_span fab_take_word(struct fab_span *s)
+{
+	struct fab_span word = {s->p, s->p};
+
+	while (word.end < s->end && !fab_is_blank(*word.end))
+		word.end++;
+	s->p = word.end;
+	fab_skip_blanks(s);
+	return word;
+}
+
 static inline bool fab_take_char(struct fab_span *s, char c)
 {
 	if (s->p == s->end || *s->p != c)

@@ -26,18 +26,6 @@ static int shown(const struct fab_span *word)
 	return len > TEXT_MAX ? TEXT_MAX : (int)len;
 }
 
-/* The next word of the line, taken off it. */
-static struct fab_span take_word(struct fab_span *line)
-{
-	struct fab_span word = {line->p, line->p};
-
-	while (word.end < line->end && !fab_is_blank(*word.end))
-		word.end++;
-	line->p = word.end;
-	fab_skip_blanks(line);
-	return word;
-}
-
 static bool is_word(const struct fab_span *word, const char *text)
 {
 	return fab_span_len(word) == strlen(text) && !memcmp(word->p, text, strlen(text));
@@ -46,7 +34,7 @@ static bool is_word(const struct fab_span *word, const char *text)
 static int take_number(struct fab_span *line, const char *of, uint64_t min, uint64_t max,
 		       uint64_t *out, struct fab_err *err)
 {
-	struct fab_span word = take_word(line);
+	struct fab_span word = fab_take_word(line);
 
 	if (fab_parse_u64(word.p, fab_span_len(&word), min, max, out))
 		return 0;
@@ -58,7 +46,7 @@ static int take_number(struct fab_span *line, const char *of, uint64_t min, uint
 /* Picoseconds; htsim writes them as a decimal number. */
 static int take_start(struct fab_span *line, uint64_t *out, struct fab_err *err)
 {
-	struct fab_span word = take_word(line);
+	struct fab_span word = fab_take_word(line);
 	double ps;
 
 	if (!fab_parse_real(word.p, fab_span_len(&word), 0, (double)FAB_CONNECTION_MAX_PS,
@@ -145,7 +133,7 @@ static int read_connection(struct reader *r, const struct fab_span *ends,
 	if (!rc && c.from == c.to)
 		rc = fab_fail(err, EINVAL, "node %u sends to itself", c.from);
 	while (!rc && line.p < line.end) {
-		struct fab_span name = take_word(&line);
+		struct fab_span name = fab_take_word(&line);
 
 		rc = take_property(r, &name, &line, &c, &given, err);
 	}
@@ -176,7 +164,7 @@ static int read_line(void *context, struct fab_item item, struct fab_err *err)
 {
 	struct reader *r = context;
 	struct fab_span line = {item.text, item.text + item.len};
-	struct fab_span word = take_word(&line);
+	struct fab_span word = fab_take_word(&line);
 	uint64_t n = 0;
 	int rc;
 

@@ -24,19 +24,7 @@ static int shown(size_t len)
 	return len > TEXT_MAX ? TEXT_MAX : (int)len;
 }
 
-/* The first word of the line, taken off it. */
-static struct fab_span take_first(struct fab_span *line)
-{
-	struct fab_span word = {line->p, line->p};
-
-	while (word.end < line->end && !fab_is_blank(*word.end))
-		word.end++;
-	line->p = word.end;
-	fab_skip_blanks(line);
-	return word;
-}
-
-/* The last one. */
+/* The last word of the line, taken off it. */
 static struct fab_span take_last(struct fab_span *line)
 {
 	struct fab_span word = {line->end, line->end};
@@ -91,7 +79,7 @@ static int read_message(void *context, struct fab_item item, struct fab_err *err
 	struct reader *r = context;
 	struct fab_traced_message m;
 	struct fab_span line = {item.text, item.text + item.len};
-	struct fab_span time = take_first(&line), bytes = take_last(&line);
+	struct fab_span time = fab_take_word(&line), bytes = take_last(&line);
 	struct fab_item pair[2];
 	int rc = read_time(r, &time, &m.time, err);
 
