@@ -22,6 +22,9 @@ static const enum fab_launch_constant constants[] = {
 	FAB_CONST_inline_keys,
 };
 
+/* Less than this share of a start is not worth a change. */
+#define WORTH 0.01
+
 struct outcome {
 	struct launch_params p; /* a copy, whose tree_width is changed */
 	struct launch_timing t;
@@ -40,8 +43,10 @@ static int add(struct outcome *o, const char *setting, const char *now,
 
 	if (rc)
 		return rc;
+	row.helps = row.total_s < o->base_s;
+	if (!row.helps)
+		row.total_s = o->base_s;
 	row.saved_s = o->base_s - row.total_s;
-	row.helps = row.saved_s > 0;
 	row.advised = fab_strdup(row.helps ? advised : now);
 	row.how = fab_strdup(row.helps ? how : "leave it");
 	FAB_PUSH(&o->rows, row);
@@ -291,17 +296,22 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 			best = &o->rows.v[i];
 	fab_human_seconds(o->base_s, a);
 	fab_human_seconds(all->total_s, b);
-	fab_report_answer(
-		r, FAB_TONE_PLAIN,
-		"%u nodes of %u processes start in %s by PMIx under Slurm as it "
-		"is; with the first four settings in %s.",
-		o->t.n_nodes, p->ppn, a, b);
-	fab_human_seconds(fmax(best->saved_s, 0), a);
-	if (best->helps)
+	if (all->saved_s < WORTH * o->base_s && best->saved_s < WORTH * o->base_s) {
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "%u nodes of %u process%s start in %s by PMIx under "
+				  "Slurm as it is; no setting saves as much as %g %% of "
+				  "it.",
+				  o->t.n_nodes, p->ppn, p->ppn == 1 ? "" : "es", a,
+				  WORTH * 100);
+	} else {
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%u nodes of %u process%s start in %s by PMIx under "
+				  "Slurm as it is; with the first four settings in %s.",
+				  o->t.n_nodes, p->ppn, p->ppn == 1 ? "" : "es", a, b);
+		fab_human_seconds(best->saved_s, a);
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s %s saves most: %s (%s).",
 				  best->setting, best->advised, a, best->how);
-	else
-		fab_report_answer(r, FAB_TONE_GOOD, "No setting saves anything.");
+	}
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "These are models: %u of the constants are assumptions.",
 			  launch_count_assumed(p));

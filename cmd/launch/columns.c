@@ -212,7 +212,7 @@ const struct fab_column launch_advise_columns[] = {
 	{"setting", FAB_TEXT, "what can be set", 0, AT(setting)},
 	{"now", FAB_TEXT, "as it is", 0, AT(now)},
 	{"advised", FAB_TEXT, "what is best here", 0, AT(advised)},
-	{"saved_s", FAB_REAL, "what it saves alone, s; negative: more", 0, AT(saved_s),
+	{"saved_s", FAB_REAL, "what it saves alone, s; 0: leave it", 0, AT(saved_s),
 	 FAB_METRIC_MORE},
 	{"total_s", FAB_REAL, "until the last process is ready", FAB_COL_SECONDS,
 	 AT(total_s), FAB_METRIC_LESS},

@@ -229,7 +229,7 @@ static void say_unsound(struct fab_report *r, const struct rdma_outcome *o)
 		r, FAB_TONE_BAD,
 		"Of %" PRIu64 " transfers of all schemes and runs %" PRIu64
 		" did not end, %" PRIu64 " were wrong and %" PRIu64 " have no path%s.",
-		all, hung, wrong, no_path, stalled ? "; the tables came to a stand" : "");
+		all, hung, wrong, no_path, stalled ? "; they stalled for ever" : "");
 }
 
 static void answer_point(struct fab_report *r, const struct rdma_outcome *o,
@@ -398,6 +398,18 @@ static void say_luck(struct fab_report *r, const struct rdma_outcome *o)
 				  most, runs);
 }
 
+/* An answer without losses says nothing of them. */
+static void say_no_loss(struct fab_report *r, const struct rdma_outcome *o)
+{
+	for (size_t i = 0; i < o->results.n; i++)
+		for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
+			if (o->results.v[i].sum.n.lost[kind])
+				return;
+	fab_report_answer(r, FAB_TONE_WARN,
+			  "No packet was lost: this says nothing of how the schemes bear "
+			  "loss (--loss=1e-4).");
+}
+
 void rdma_answer(struct fab_report *r, const struct rdma_outcome *o)
 {
 	fab_cli_answer_shard(r, &o->p->shard);
@@ -414,6 +426,7 @@ void rdma_answer(struct fab_report *r, const struct rdma_outcome *o)
 		answer_sweep(r, o);
 		say_worst_point(r, o);
 	}
+	say_no_loss(r, o);
 	say_luck(r, o);
 	say_unsound(r, o);
 }

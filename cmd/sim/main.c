@@ -326,10 +326,8 @@ static const struct fab_command command = {
 	.name = "fabric-sim",
 	.args = "FABRIC",
 	.doc = "Send packets through a fabric under the tables and trees that the suite "
-	       "makes "
-	       "or reads, and say what they do: throughput, latency, the fullest cable "
-	       "and "
-	       "why it is full, and whether they can come to a stand for ever.",
+	       "makes or reads, and say what they do: throughput, latency, the fullest "
+	       "cable and why it is full, and whether they can stall for ever.",
 	.parts = parts,
 	.relations = relations,
 	.columns = columns,

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/internal.h"
+#include "present/wrap.h"
 
 /* "run, sweep or trace"; on the heap. */
 static char *names_text(const struct fab_verb *verbs)
@@ -76,12 +77,32 @@ char *fab_verb_args(const struct fab_command *c)
 	return text;
 }
 
+enum { HELP_COLUMNS = 78 };
+
+/* "  NAME     what it does", further lines below the first. */
+static void append_verb(char **text, const struct fab_verb *v, int width)
+{
+	const char *at = v->help, *line = at, *name = v->name;
+
+	while (*at) {
+		size_t n = fab_wrap_line(&at, (size_t)(HELP_COLUMNS - width - 3));
+
+		fab_append(text, "", "\n  %-*s %.*s", width, name, (int)n, line);
+		line = at;
+		name = "";
+	}
+}
+
 char *fab_verb_doc(const struct fab_command *c)
 {
 	char *text = c->doc ? fab_strdup(c->doc) : NULL;
+	int width = 0;
 
 	for (const struct fab_verb *v = c->verbs; v && v->name; v++)
-		fab_append(&text, v == c->verbs ? "\n\n" : "\n", "  %-8s %s", v->name,
-			   v->help);
+		width = (int)strlen(v->name) > width ? (int)strlen(v->name) : width;
+	if (c->verbs)
+		fab_append(&text, "", "\n");
+	for (const struct fab_verb *v = c->verbs; v && v->name; v++)
+		append_verb(&text, v, width);
 	return text;
 }

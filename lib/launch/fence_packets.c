@@ -106,7 +106,7 @@ static int check_end(const struct source *s, const struct fab_sim_result *result
 	for (size_t i = 0; i < s->plan->messages.n; i++)
 		if (s->came[i] != s->plan->n_repeats)
 			return fab_fail(err, result->lost ? EHOSTUNREACH : EINVAL,
-					"the fence came to a stand: %s",
+					"the fence stalled: %s",
 					result->is_deadlocked ? "a deadlock of packets"
 					: result->lost || result->unroutable
 						? "packets without a path"

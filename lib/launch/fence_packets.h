@@ -25,8 +25,8 @@ struct fab_fence_packets {
 };
 
 /*
- * Messages have at most 1 GiB. EINVAL: larger ones, no cost of a byte, a fence that came
- * to a stand (it says why); EHOSTUNREACH: a node without a path; errors of fab_sim_run().
+ * Messages have at most 1 GiB. EINVAL: larger ones, no cost of a byte, a fence that
+ * stalled (it says why); EHOSTUNREACH: a node without a path; errors of fab_sim_run().
  * O(packets * hops).
  */
 int fab_fence_as_packets(const struct fab_fence_plan *plan,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside of lib/present: text in columns of a terminal. */
+/* Text in columns of a terminal. */
 #pragma once
 
 #include <stdbool.h>
