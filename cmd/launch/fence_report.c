@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/human.h"
+#include "fabric/label.h"
 #include "verb_fence.h"
 
 static void answer_sizes(struct fab_report *r, const struct fence_outcome *o)
@@ -112,18 +113,6 @@ struct step_row {
 	uint64_t step, load, between, blocks;
 };
 
-static char *cable_text(const struct fence_outcome *o, uint32_t port)
-{
-	const struct fab_fabric *f = o->job.f;
-	uint32_t peer = port == FAB_NONE ? FAB_NONE : fab_port_peer(f, port);
-
-	if (peer == FAB_NONE)
-		return NULL;
-	return fab_format("%s:%u -> %s:%u", fab_node_name(f, f->port_node[port]),
-			  f->port_num[port], fab_node_name(f, f->port_node[peer]),
-			  f->port_num[peer]);
-}
-
 static void print_steps(struct fab_report *r, const struct fence_outcome *o)
 {
 #define AT(member) FAB_AT(struct step_row, member)
@@ -149,14 +138,15 @@ static void print_steps(struct fab_report *r, const struct fence_outcome *o)
 				     s < x->load.n_steps && s < 4096;
 		     s++) {
 			const struct fab_fence_step *step = &x->load.step[s];
-			struct step_row row = {.algorithm = x->name,
-					       .order = fence_group_of(o, i)->order,
-					       .nodes = fence_group_of(o, i)->nodes.n,
-					       .step = s,
-					       .load = step->load,
-					       .between = step->load_between,
-					       .cable = cable_text(o, x->port[s]),
-					       .blocks = step->n_blocks};
+			struct step_row row = {
+				.algorithm = x->name,
+				.order = fence_group_of(o, i)->order,
+				.nodes = fence_group_of(o, i)->nodes.n,
+				.step = s,
+				.load = step->load,
+				.between = step->load_between,
+				.cable = fab_cable_text(o->job.f, x->port[s]),
+				.blocks = step->n_blocks};
 
 			fab_report_record(r, &row);
 			free(row.cable);

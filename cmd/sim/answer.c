@@ -7,6 +7,7 @@
 
 #include "base/human.h"
 #include "base/mem.h"
+#include "fabric/label.h"
 #include "fabric_sim.h"
 
 /* Share in percent as people read it: "49.9 %". */
@@ -115,7 +116,7 @@ static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
 		return;
 	}
 	used = x->first.cable[cause.cable].utilisation;
-	cable = sim_cable_text(o->f, x->first.cable[cause.cable].port);
+	cable = fab_cable_text(o->f, x->first.cable[cause.cable].port);
 	others = x->first.n_at_most > 1
 			 ? fab_format(", as %u more %s", x->first.n_at_most - 1,
 				      x->first.n_at_most == 2 ? "is" : "are")

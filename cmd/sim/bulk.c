@@ -17,10 +17,12 @@ static json_t *record_of(const struct sim_point *x)
 }
 
 static void add_port(json_t *object, const struct fab_fabric *f, const char *name,
-		     const char *number, uint32_t port)
+		     const char *guid, const char *number, uint32_t port)
 {
-	json_object_set_new(object, name,
-			    fab_json_text(fab_node_name(f, f->port_node[port])));
+	uint32_t node = f->port_node[port];
+
+	json_object_set_new(object, name, fab_json_text(fab_node_name(f, node)));
+	json_object_set_new(object, guid, fab_json_guid(f->node_guid[node]));
 	json_object_set_new(object, number, fab_json_uint(f->port_num[port]));
 }
 
@@ -32,8 +34,8 @@ static int write_lane(FILE *out, const struct sim_outcome *o, const struct sim_p
 	const struct fab_sim_lane *lane = &s->lane[(size_t)cable * s->n_vls + vl];
 	json_t *object = record_of(x);
 
-	add_port(object, o->f, "from", "from_port", c->port);
-	add_port(object, o->f, "to", "to_port", fab_port_peer(o->f, c->port));
+	add_port(object, o->f, "from", "from_guid", "from_port", c->port);
+	add_port(object, o->f, "to", "to_guid", "to_port", fab_port_peer(o->f, c->port));
 	json_object_set_new(object, "vl", json_integer(vl));
 	json_object_set_new(object, "utilisation", json_real(c->utilisation));
 	json_object_set_new(object, "packets", fab_json_uint(c->packets));

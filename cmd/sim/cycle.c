@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "fabric/label.h"
 #include "fabric_sim.h"
 
 static const struct fab_column cycle_columns[] = {
@@ -68,6 +69,20 @@ enum sim_cycle_origin sim_cycle_origin(const struct sim_outcome *o,
 	return origin;
 }
 
+/* " (the first that does not arrive: from A to B, at C)"; on the heap. */
+static char *unreached_text(const struct fab_fabric *f, const struct fab_pairs *p)
+{
+	char *from = fab_node_text(f, p->from), *to = fab_node_text(f, p->to);
+	char *at = fab_node_text(f, p->at);
+	char *text = fab_format(" (the first that does not arrive: from %s to %s, at %s)",
+				from, to, at);
+
+	free(from);
+	free(to);
+	free(at);
+	return text;
+}
+
 char *sim_loop_text(const struct sim_outcome *o, const struct sim_point *point)
 {
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
@@ -82,22 +97,44 @@ char *sim_loop_text(const struct sim_outcome *o, const struct sim_point *point)
 		const struct fab_pairs *p = &j.unreached.v[i];
 
 		if (p->at != FAB_NONE)
-			text = fab_format(" (the first that does not arrive: from %s to "
-					  "%s, at %s)",
-					  fab_node_name(o->f, p->from),
-					  fab_node_name(o->f, p->to),
-					  fab_node_name(o->f, p->at));
+			text = unreached_text(o->f, p);
 	}
 	fab_analysis_fini(&j);
 	return text ? text : fab_strdup("");
 }
 
-static const char *target_name(const struct sim_outcome *o,
-			       const struct fab_sim_channel *c)
+static char *target_text(const struct sim_outcome *o, const struct fab_sim_channel *c)
 {
 	if (c->to_group)
-		return fab_group_name(o->groups, c->target);
-	return fab_node_name(o->f, o->f->port_node[o->ends.port[c->target]]);
+		return fab_strdup(fab_group_name(o->groups, c->target));
+	return fab_node_text(o->f, o->f->port_node[o->ends.port[c->target]]);
+}
+
+/* A row of the table: step `k` of the cycle of a point. */
+static void print_step(struct fab_report *r, const struct sim_outcome *o,
+		       const struct sim_point *x, size_t k)
+{
+	const struct fab_fabric *f = o->f;
+	const struct fab_sim_channel *c = &x->first.cycle.v[k];
+	char *sender = fab_node_text(f, f->port_node[c->port]);
+	char *peer = fab_node_text(f, f->port_node[fab_port_peer(f, c->port)]);
+	char *source = fab_node_text(f, f->port_node[o->ends.port[c->source]]);
+	char *target = target_text(o, c);
+
+	fab_report_row(r, (const union fab_cell[]){{.text = x->net->algorithm},
+						   {.real = x->rate},
+						   {.u = k + 1},
+						   {.text = sender},
+						   {.u = f->port_num[c->port]},
+						   {.text = peer},
+						   {.u = c->vl},
+						   {.u = c->packets},
+						   {.text = source},
+						   {.text = target}});
+	free(sender);
+	free(peer);
+	free(source);
+	free(target);
 }
 
 bool sim_has_cycle(const struct sim_outcome *o)
@@ -110,32 +147,10 @@ bool sim_has_cycle(const struct sim_outcome *o)
 
 void sim_print_cycle(struct fab_report *r, const struct sim_outcome *o)
 {
-	const struct fab_fabric *f = o->f;
-
 	fab_report_table_begin(r, "cycle", "Deadlock: each waits for the next",
 			       cycle_columns, FAB_COUNT(cycle_columns));
-	for (size_t i = 0; i < o->points.n; i++) {
-		const struct sim_point *x = &o->points.v[i];
-
-		for (size_t k = 0; k < x->first.cycle.n; k++) {
-			const struct fab_sim_channel *c = &x->first.cycle.v[k];
-			uint32_t peer = fab_port_peer(f, c->port);
-			uint32_t source = o->ends.port[c->source];
-
-			fab_report_row(
-				r,
-				(const union fab_cell[]){
-					{.text = x->net->algorithm},
-					{.real = x->rate},
-					{.u = k + 1},
-					{.text = fab_node_name(f, f->port_node[c->port])},
-					{.u = f->port_num[c->port]},
-					{.text = fab_node_name(f, f->port_node[peer])},
-					{.u = c->vl},
-					{.u = c->packets},
-					{.text = fab_node_name(f, f->port_node[source])},
-					{.text = target_name(o, c)}});
-		}
-	}
+	for (size_t i = 0; i < o->points.n; i++)
+		for (size_t k = 0; k < o->points.v[i].first.cycle.n; k++)
+			print_step(r, o, &o->points.v[i], k);
 	fab_report_table_end(r);
 }

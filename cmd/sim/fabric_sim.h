@@ -210,8 +210,6 @@ struct sim_cause {
 	double mean_queue; /* of its lanes together */
 };
 struct sim_cause sim_cause_of(const struct fab_sim_result *r);
-/* "leaf-0.0:9 -> row-0:1" of a direction of a cable; on the heap. */
-char *sim_cable_text(const struct fab_fabric *f, uint32_t port);
 
 /* The cycle of a stall: is it one of the tables'? */
 enum sim_cycle_origin {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "fabric/label.h"
 #include "fabric_sim.h"
 
 const struct fab_column sim_pair_columns[] = {
@@ -86,7 +87,7 @@ static void print_cables(struct fab_report *r, const struct sim_outcome *o)
 
 		if (cause.cable == FAB_NONE)
 			continue;
-		cable = sim_cable_text(o->f, x->first.cable[cause.cable].port);
+		cable = fab_cable_text(o->f, x->first.cable[cause.cable].port);
 		fab_report_row(r,
 			       (const union fab_cell[]){
 				       {.text = x->net->algorithm},
@@ -146,7 +147,7 @@ static void print_trace(struct fab_report *r, const struct sim_outcome *o)
 
 		for (size_t k = 0; k < x->first.trace.n; k++) {
 			const struct fab_sim_step *s = &x->first.trace.v[k];
-			char *cable = sim_cable_text(o->f, s->port);
+			char *cable = fab_cable_text(o->f, s->port);
 
 			fab_report_row(
 				r,

@@ -6,6 +6,7 @@
 
 #include "base/human.h"
 #include "base/mem.h"
+#include "fabric/label.h"
 #include "fabric_sim.h"
 
 /* A cable is full, and time without credit counts, from these shares on. */
@@ -20,15 +21,6 @@ char *sim_time_text(const struct sim_params *p, double ticks, char *out)
 	else
 		fab_human_seconds(ticks * 1e-12, out);
 	return out;
-}
-
-char *sim_cable_text(const struct fab_fabric *f, uint32_t port)
-{
-	uint32_t peer = fab_port_peer(f, port);
-
-	return fab_format("%s:%u -> %s:%u", fab_node_name(f, f->port_node[port]),
-			  f->port_num[port], fab_node_name(f, f->port_node[peer]),
-			  f->port_num[peer]);
 }
 
 /* Share of the time that packets waited for credit of a cable, the worst of its lanes. */
@@ -130,7 +122,7 @@ static void set_cables(struct sim_row *row, const struct sim_outcome *o,
 	row->cables_at_max = x->first.n_at_most;
 	row->cause = cause.name;
 	row->no_credit = cause.no_credit;
-	row->fullest_text = sim_cable_text(o->f, x->first.cable[cause.cable].port);
+	row->fullest_text = fab_cable_text(o->f, x->first.cable[cause.cable].port);
 	row->fullest = row->fullest_text;
 }
 

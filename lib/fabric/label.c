@@ -2,8 +2,12 @@
 #include "fabric/label.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 /* Length without the blanks at the end. */
 static size_t trimmed_len(const char *s)
@@ -55,4 +59,38 @@ bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host)
 	snprintf(guid, sizeof(guid), "0x%016llx",
 		 (unsigned long long)f->node_guid[adapter]);
 	return !strcmp(guid, fab_host_name(f, host));
+}
+
+static bool is_only_one(const struct fab_fabric *f, fab_node_id node)
+{
+	const char *name = fab_node_name(f, node);
+
+	for (fab_node_id other = 0; other < f->n_nodes; other++)
+		if (other != node && strcmp(fab_node_name(f, other), name) == 0)
+			return false;
+	return true;
+}
+
+char *fab_node_text(const struct fab_fabric *f, fab_node_id node)
+{
+	if (is_only_one(f, node) || !f->node_guid[node])
+		return fab_strdup(fab_node_name(f, node));
+	return fab_format("%s (0x%016" PRIx64 ")", fab_node_name(f, node),
+			  f->node_guid[node]);
+}
+
+char *fab_cable_text(const struct fab_fabric *f, fab_port_id port)
+{
+	fab_port_id peer = port == FAB_NONE ? FAB_NONE : fab_port_peer(f, port);
+	char *from, *to, *text;
+
+	if (peer == FAB_NONE)
+		return NULL;
+	from = fab_node_text(f, f->port_node[port]);
+	to = fab_node_text(f, f->port_node[peer]);
+	text = fab_format("%s:%u -> %s:%u", from, f->port_num[port], to,
+			  f->port_num[peer]);
+	free(from);
+	free(to);
+	return text;
 }

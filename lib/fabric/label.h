@@ -23,3 +23,15 @@ char *fab_label_short(const char *description, char *out, size_t size);
  * `localhost` or what the maker calls the card (fabric/hosts.h)? O(len).
  */
 bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host);
+
+/*
+ * The name of a node; with its GUID behind it, `NAME (0x...)`, where another node of the
+ * fabric has the same name. The caller frees. O(nodes).
+ */
+char *fab_node_text(const struct fab_fabric *f, fab_node_id node);
+
+/*
+ * A direction of a cable, from `port`: `NAME:PORT -> NAME:PORT`, names as those of
+ * fab_node_text(). NULL: the port has no cable. The caller frees. O(nodes).
+ */
+char *fab_cable_text(const struct fab_fabric *f, fab_port_id port);

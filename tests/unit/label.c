@@ -5,6 +5,9 @@
 #include "support/plan.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Test(label, short_names)
@@ -60,6 +63,39 @@ Test(label, hosts_without_a_name)
 	for (uint32_t h = 0; h < 5; h++)
 		cr_assert_eq(fab_host_is_unnamed(f, h), cases[h].is_unnamed, "%s",
 			     cases[h].name);
+	fab_fabric_free(f);
+	plan_free(&plan);
+}
+
+Test(label, names_of_several_nodes_have_their_guid)
+{
+	struct plan plan = {0};
+	uint32_t a = plan_switch(&plan, "same", 4), b = plan_switch(&plan, "same", 4);
+	uint32_t c = plan_switch(&plan, "other", 4);
+	char expected[64], *text;
+	struct fab_fabric *f;
+
+	plan_cable(&plan, a, 1, b, 2);
+	plan_cable(&plan, b, 3, c, 4);
+	f = plan_build(&plan, 0);
+	text = fab_node_text(f, c);
+	cr_expect_str_eq(text, "other");
+	free(text);
+	text = fab_node_text(f, b);
+	snprintf(expected, sizeof(expected), "same (0x%016" PRIx64 ")", f->node_guid[b]);
+	cr_expect_str_eq(text, expected);
+	free(text);
+	for (uint32_t port = 0; port < f->n_ports; port++) {
+		text = fab_cable_text(f, port);
+		cr_expect_eq(!text, fab_port_peer(f, port) == FAB_NONE);
+		if (f->port_node[port] == c && text) {
+			snprintf(expected, sizeof(expected),
+				 "other:4 -> same (0x%016" PRIx64 "):3", f->node_guid[b]);
+			cr_expect_str_eq(text, expected);
+		}
+		free(text);
+	}
+	cr_expect_null(fab_cable_text(f, FAB_NONE));
 	fab_fabric_free(f);
 	plan_free(&plan);
 }
