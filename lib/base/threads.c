@@ -11,6 +11,10 @@
 #include <omp.h>
 #endif
 
+#include "base/clock.h"
+
+enum { LOOKS_A_TIME = 32 }; /* at the barrier, between two at the clock */
+
 int fab_threads(int wanted)
 {
 #ifdef _OPENMP
@@ -47,19 +51,27 @@ static void pause_thread(void)
 
 void fab_barrier_wait(struct fab_barrier *b)
 {
-	const int worth_a_sleep = 500; /* some microseconds */
+	const double worth_a_sleep = 1e-4; /* seconds: to be woken takes as long */
 	uint32_t turn = atomic_load(&b->turn);
+	double begun;
 
 	if (atomic_fetch_add(&b->arrived, 1) + 1 == b->n) {
 		atomic_store(&b->arrived, 0);
 		atomic_store(&b->turn, turn + 1);
-		(void)syscall(SYS_futex, &b->turn, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
-			      NULL, 0);
+		if (atomic_load(&b->asleep))
+			(void)syscall(SYS_futex, &b->turn, FUTEX_WAKE_PRIVATE, INT_MAX,
+				      NULL, NULL, 0);
 		return;
 	}
-	for (int i = 0; i < worth_a_sleep && atomic_load(&b->turn) == turn; i++)
+	begun = fab_now();
+	for (unsigned i = 1; atomic_load(&b->turn) == turn; i++) {
+		if (i % LOOKS_A_TIME == 0 && fab_now() - begun > worth_a_sleep)
+			break;
 		pause_thread();
+	}
+	atomic_fetch_add(&b->asleep, 1);
 	while (atomic_load(&b->turn) == turn)
 		(void)syscall(SYS_futex, &b->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL,
 			      0);
+	atomic_fetch_sub(&b->asleep, 1);
 }

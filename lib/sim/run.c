@@ -74,6 +74,15 @@ static void run_beside(struct sim *s, uint32_t first, struct fab_barrier *barrie
 	}
 }
 
+/* The threads of a run: the first drives it, the others go with it. */
+struct team {
+	struct sim *s;
+	struct fab_barrier barrier;
+	struct moment *moments; /* [2 * n_parts] by turns */
+	uint64_t limit;		/* to which they go */
+	bool is_over;
+};
+
 static uint32_t thread(void)
 {
 #ifdef _OPENMP
@@ -92,24 +101,26 @@ static uint32_t threads(void)
 #endif
 }
 
-/* All that happens before `limit`. */
-static void run_until(struct sim *s, uint64_t limit)
+/* Of all threads but the first, until it says that it is over. */
+static void help(struct team *team)
 {
-	struct fab_barrier barrier = {0};
-	struct moment *moments;
+	while (fab_barrier_wait(&team->barrier), !team->is_over) {
+		run_beside(team->s, thread(), &team->barrier, team->moments, team->limit);
+		fab_barrier_wait(&team->barrier);
+	}
+}
 
-	if (s->n_parts == 1) {
-		sim_part_run(&s->part[0], limit);
+/* All that happens before `limit`. */
+static void run_until(struct team *team, uint64_t limit)
+{
+	if (team->s->n_parts == 1) {
+		sim_part_run(&team->s->part[0], limit);
 		return;
 	}
-	moments = FAB_NEW0(2 * s->n_parts, struct moment);
-#pragma omp parallel num_threads((int)s->n_parts)
-	{
-#pragma omp single
-		barrier.n = threads();
-		run_beside(s, thread(), &barrier, moments, limit);
-	}
-	free(moments);
+	team->limit = limit;
+	fab_barrier_wait(&team->barrier);
+	run_beside(team->s, 0, &team->barrier, team->moments, limit);
+	fab_barrier_wait(&team->barrier);
 }
 
 static uint64_t sum(const struct sim *s, size_t member)
@@ -132,6 +143,7 @@ static uint64_t in_flight(const struct sim *s)
 /* The driver of a run. */
 struct run {
 	struct sim *s;
+	struct team team;
 	const struct fab_sim_params *params;
 	struct fab_sim_result *result;
 	uint64_t now, total; /* total: for the progress */
@@ -200,7 +212,7 @@ static void go_on(struct run *r, uint64_t until, uint64_t step)
 	step = step < most ? step : most;
 	while (r->now < until && !r->is_over) {
 		r->now = until - r->now > step ? r->now + step : until;
-		run_until(r->s, r->now);
+		run_until(&r->team, r->now);
 		look(r);
 	}
 }
@@ -295,12 +307,38 @@ static void run_phases(struct run *r)
 		      r->idle_latency);
 }
 
+/* run_phases() in one thread, with the others beside it, which are there once only:
+ * there are many steps. */
+static void run_together(struct run *r)
+{
+	struct team *team = &r->team;
+
+	if (r->s->n_parts == 1) {
+		run_phases(r);
+		return;
+	}
+	team->moments = FAB_NEW0(2 * r->s->n_parts, struct moment);
+#pragma omp parallel num_threads((int)r->s->n_parts)
+	{
+#pragma omp single
+		team->barrier.n = threads();
+		if (thread()) {
+			help(team);
+		} else {
+			run_phases(r);
+			team->is_over = true;
+			fab_barrier_wait(&team->barrier);
+		}
+	}
+	free(team->moments);
+}
+
 int fab_sim_run(const struct fab_sim_problem *problem,
 		const struct fab_sim_params *params, const struct fab_messages *messages,
 		struct fab_sim_result *result, struct fab_err *err)
 {
 	struct sim s = {0};
-	struct run r = {.s = &s, .params = params, .result = result};
+	struct run r = {.s = &s, .team = {.s = &s}, .params = params, .result = result};
 	double begun = fab_now();
 	int rc = fab_sim_check(problem, params, err);
 
@@ -317,7 +355,7 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 	r.total = plus(0, params->time) + 640 * r.idle_latency;
 	for (uint32_t i = 0; i < s.n_parts; i++)
 		sim_part_start(&s.part[i]);
-	run_phases(&r);
+	run_together(&r);
 	for (uint32_t i = 0; i < s.n_parts && !rc; i++) {
 		rc = s.part[i].rc;
 		if (rc && err)
