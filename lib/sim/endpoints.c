@@ -170,7 +170,7 @@ static bool bear(struct sim_part *p, uint32_t e)
 	p->sums.lost += n;
 	note.birth = src->birth & ((1ull << FAB_MESSAGE_TIME_BITS) - 1);
 	note.source |= (uint32_t)SIM_LOST | (src->to_group ? SIM_TO_GROUP : 0);
-	note_completed(p, p->now + s->window, note);
+	note_completed(p, p->now + s->hop_delay, note);
 	return false;
 }
 
@@ -252,6 +252,13 @@ void sim_inject(struct sim_part *p, uint32_t e)
 	if (port->due & SIM_BLOCKED)
 		sim_count_blocked(p, port, out);
 	payload = src->left < s->params->mtu ? src->left : s->params->mtu;
+	if (payload < s->least_payload) {
+		p->rc = fab_fail(&p->err, EINVAL,
+				 "a packet of endpoint %" PRIu32 " of %" PRIu32
+				 " bytes: its source promised %" PRIu32 " at least",
+				 e, payload, s->least_payload);
+		return;
+	}
 	size = payload + header(s, src->to_group);
 	if (!sim_credit_has(p, sim_lane(s->shape, s, out, src->vl), out,
 			    sim_units(s, size))) {
@@ -394,9 +401,9 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 	sim_cell_free(p, id);
 	if (packet.source & SIM_TO_GROUP)
 		sim_message_copies(p, sim_endpoint_of(&packet), packet.target, -1,
-				   p->now + s->window, true);
+				   p->now + s->hop_delay, true);
 	else if (packet.source & SIM_LAST)
-		note_completed(p, p->now + s->window, note);
+		note_completed(p, p->now + s->hop_delay, note);
 }
 
 static void count_delivered(struct sim_part *p, uint32_t e,

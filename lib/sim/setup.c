@@ -238,10 +238,15 @@ static void init_parts(struct sim *s, uint32_t slowest)
 	}
 }
 
-/* What nothing of a part can make happen in another one before: lookahead. */
+/* Nothing of a part makes anything happen in another one before: lookahead. Heads take a
+ * hop, credits and news of deliveries leave when a tail has left. */
 static uint64_t window(const struct sim *s, uint32_t fastest)
 {
-	uint64_t notice = s->cable_delay + sim_wire(fastest, 1);
+	const struct fab_sim_params *params = s->params;
+	uint32_t header = params->header < params->group_header || !s->net.n_groups
+				  ? params->header
+				  : params->group_header;
+	uint64_t notice = s->cable_delay + sim_wire(fastest, s->least_payload + header);
 
 	return s->hop_delay < notice ? s->hop_delay : notice;
 }
@@ -271,6 +276,9 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 	s->by_units = !params->by_flit;
 	s->credits = (int32_t)sim_lane_units(params, s->n_vls);
 	s->begin = s->end = UINT64_MAX;
+	s->least_payload = messages->least_payload ? messages->least_payload : 1;
+	if (s->least_payload > params->mtu)
+		s->least_payload = params->mtu;
 	s->trace_each = (params->n_traced + s->net.n_ends - 1) / s->net.n_ends;
 	for (uint32_t p = 0; p < s->net.n_all; p++) {
 		fastest = s->net.per_byte[p] < fastest ? s->net.per_byte[p] : fastest;

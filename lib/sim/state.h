@@ -246,12 +246,13 @@ struct sim {
 	const uint16_t *next; /* of the tables */
 	uint32_t n_switches;
 	uint64_t cable_delay, hop_delay, host_delay, window;
-	uint64_t begin, end;   /* of the measured time */
-	uint32_t trace_each;   /* packets of an endpoint */
-	bool by_units;	       /* credits are of FAB_SIM_CREDIT_BYTES, else of packets */
-	int32_t credits;       /* of a lane */
-	struct sim_port *port; /* [n_all] */
-	struct sim_lane *lane; /* [n_all * (n_vls - 1)] from lane 1 on */
+	uint32_t least_payload; /* of a packet: what the window relies on */
+	uint64_t begin, end;	/* of the measured time */
+	uint32_t trace_each;	/* packets of an endpoint */
+	bool by_units;		/* credits are of FAB_SIM_CREDIT_BYTES, else of packets */
+	int32_t credits;	/* of a lane */
+	struct sim_port *port;	/* [n_all] */
+	struct sim_lane *lane;	/* [n_all * (n_vls - 1)] from lane 1 on */
 	struct sim_lane_sums *sums;   /* [n_all * n_vls] */
 	struct sim_lane_block *block; /* [n_all * n_vls] */
 	struct sim_switch *sw;	      /* [n_switches] */

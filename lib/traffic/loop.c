@@ -129,6 +129,19 @@ static void set_births(const struct fab_traffic_problem *p, bool to_group, uint3
 		end->at = -end->slot; /* slot 0 counts */
 }
 
+/* Of the sizes the one with the least rest behind the last full packet. */
+static uint32_t least_payload(const struct fab_traffic_options *how)
+{
+	uint32_t least = how->mtu;
+
+	for (size_t i = 0; i < how->n_sizes; i++) {
+		uint32_t payload = fab_last_payload(how->size[i], how->mtu);
+
+		least = payload < least ? payload : least;
+	}
+	return least;
+}
+
 void fab_loop_make(const struct fab_traffic_problem *p, const struct fab_aim *aim,
 		   struct fab_traffic *out)
 {
@@ -154,7 +167,9 @@ void fab_loop_make(const struct fab_traffic_problem *p, const struct fab_aim *ai
 		if (!is_closed)
 			set_births(p, aim->to_group, e, end);
 	}
-	out->messages = (struct fab_messages){
-		.context = l, .next = next, .completed = is_closed ? completed : NULL};
+	out->messages = (struct fab_messages){.context = l,
+					      .least_payload = least_payload(&p->how),
+					      .next = next,
+					      .completed = is_closed ? completed : NULL};
 	out->free = free_loop;
 }

@@ -38,6 +38,12 @@ struct fab_message {
 	bool to_group;
 };
 
+/* Payload of the last packet of a message that is cut at the MTU. O(1). */
+static inline uint32_t fab_last_payload(uint32_t bytes, uint32_t mtu)
+{
+	return bytes ? (bytes - 1) % mtu + 1 : 0;
+}
+
 /* A message that has arrived as a whole. */
 struct fab_delivery {
 	uint64_t time;
@@ -53,6 +59,9 @@ struct fab_delivery {
 
 struct fab_messages {
 	void *context; /* of all calls */
+	/* No packet of them has less payload, cut at the MTU that the source knows of; 0:
+	 * nobody knows. The more, the longer threads of a simulator work apart. */
+	uint32_t least_payload;
 	/*
 	 * The next message of an endpoint. `now` is the time that the simulator has come
 	 * to (0 at the beginning): open loops need not look at it. False: it has none,

@@ -102,7 +102,10 @@ static int make_alltoall(const struct fab_traffic_problem *p, const char *argume
 			       .seed = p->how.seed,
 			       .sent = FAB_NEW0((size_t)p->ends->n + 1, uint32_t)};
 	out->n_senders = a->n > 1 ? a->n : 0;
-	out->messages = (struct fab_messages){.context = a, .next = next_of_alltoall};
+	out->messages = (struct fab_messages){
+		.context = a,
+		.least_payload = fab_last_payload(a->bytes, p->how.mtu),
+		.next = next_of_alltoall};
 	out->unfinished = unsent_of_alltoall;
 	out->free = free_alltoall;
 	return 0;

@@ -130,6 +130,7 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 		wire[i] = fab_sim_wire_ticks(problem, &params, i, t->packet, false);
 	fab_uniform_init(&u, problem->ends->n, wire, t->rate, t->packet,
 			 t->by_flit ? 1 : 0, 1, &messages);
+	messages.least_payload = t->packet;
 	rc = fab_sim_run(problem, &params, &messages, r, &err);
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);

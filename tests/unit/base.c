@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/map.h"
@@ -10,6 +12,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 Test(base, fail_keeps_one_line)
 {
@@ -353,4 +356,44 @@ Test(base, append_puts_a_separator_between_texts)
 	fab_append(&text, " ", "and %zu more", (size_t)3);
 	cr_assert_str_eq(text, "1, two and 3 more");
 	free(text);
+}
+
+enum { TURNS = 3000, MEET = 3 };
+
+struct meeting {
+	struct fab_barrier barrier;
+	_Atomic uint32_t next;
+	_Atomic uint32_t done[MEET], early;
+};
+
+/* Each may be one turn ahead of the others at most, whoever sleeps. */
+static void *meet(void *context)
+{
+	struct meeting *m = context;
+	uint32_t me = m->next++;
+
+	for (uint32_t turn = 1; turn <= TURNS; turn++) {
+		if (turn % 500 == 0 && me == turn / 500 % MEET)
+			usleep(2000);
+		m->done[me] = turn;
+		fab_barrier_wait(&m->barrier);
+		for (uint32_t i = 0; i < MEET; i++)
+			m->early += m->done[i] < turn;
+		fab_barrier_wait(&m->barrier);
+	}
+	return NULL;
+}
+
+Test(base, barrier_holds_until_all_have_come)
+{
+	struct meeting m = {.barrier = {.n = MEET}};
+	pthread_t threads[MEET];
+
+	for (size_t i = 0; i < MEET; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, meet, &m), 0);
+	for (size_t i = 0; i < MEET; i++)
+		pthread_join(threads[i], NULL);
+	cr_expect_eq(m.early, 0);
+	cr_expect_eq(m.barrier.turn, 2 * TURNS);
+	cr_expect_eq(m.barrier.asleep, 0);
 }

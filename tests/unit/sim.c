@@ -97,6 +97,46 @@ Test(sim, finite_traffic_ends_with_its_last_packet)
 	}
 }
 
+/* Threads work apart for as long as the smallest packet lets them: a source that promised
+ * too much is refused by any number of them. */
+Test(sim, promise_of_least_payload)
+{
+	for (int n_threads = 1; n_threads <= 2; n_threads++) {
+		struct fab_sim_params params = fab_sim_defaults();
+		uint32_t left[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+		struct fab_messages messages = {
+			.context = left, .least_payload = 2000, .next = next_once};
+		struct fab_sim_result r;
+		struct fab_err err = {""};
+		struct simulated s;
+
+		params.warmup = 0;
+		params.time = 0;
+		params.n_threads = n_threads;
+		simulated_init(&s, "torus:dims=3x3", "dor");
+		cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err),
+			     -EINVAL);
+		cr_expect_str_eq(err.text, "a packet of endpoint 0 of 1000 bytes: its "
+					   "source promised 2000 at least");
+		for (size_t e = 0; e < 9; e++)
+			left[e] = 1;
+		messages.least_payload = 808; /* of 9000 bytes, the last packet */
+		cr_expect_eq(fab_sim_run(&s.problem, &params, &messages, &r, &err), 0);
+		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+}
+
+/* The last packet of a message cut at the MTU. */
+Test(sim, last_payload)
+{
+	cr_expect_eq(fab_last_payload(1, 2048), 1);
+	cr_expect_eq(fab_last_payload(2048, 2048), 2048);
+	cr_expect_eq(fab_last_payload(2049, 2048), 1);
+	cr_expect_eq(fab_last_payload(7000, 2048), 856);
+	cr_expect_eq(fab_last_payload(0, 2048), 0);
+}
+
 /* More ports than have numbers are refused before anything is made for them. */
 Test(sim, too_many_ports)
 {

@@ -20,6 +20,7 @@ enum { PARTS = 8, EACH = 25, END = 200 };
 struct script {
 	uint64_t seed;
 	uint32_t n_ends, n_groups, most, window;
+	uint32_t mtu; /* all messages are so many full packets; 0: of any size */
 	double gap;
 	uint64_t think;
 	struct {
@@ -48,6 +49,8 @@ static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
 	m->target = (uint32_t)fab_stream_below(&stream,
 					       m->to_group ? s->n_groups : s->n_ends);
 	m->bytes = 1 + (uint32_t)fab_stream_below(&stream, s->most);
+	if (s->mtu)
+		m->bytes = (m->bytes + s->mtu - 1) / s->mtu * s->mtu;
 	m->tag = (uint16_t)s->end[e].n;
 	(void)now;
 	return true;
@@ -201,6 +204,7 @@ static void draw_params(struct fab_sim_params *params, struct script *script,
 	script->gap = (by_flit ? 1.0 : 10.0) * (double)(1 + below(rng, 8 * script->most));
 	script->window = below(rng, 2) ? 1 + (uint32_t)below(rng, 3) : 0;
 	script->think = below(rng, 10);
+	script->mtu = below(rng, 2) ? params->mtu : 0;
 }
 
 static int cmp_start(const void *pa, const void *pb)
@@ -283,7 +287,8 @@ static void beside_naive(int number)
 	script.n_ends = net.ends.n;
 	script.n_groups = net.mcast.groups->n;
 	again = script;
-	params.n_threads = number % 8 ? 1 : 2 + number % 16 / 8;
+	messages.least_payload = script.mtu;
+	params.n_threads = number % 3 ? 1 : 2 + number % 2;
 	params.by_heap = number % 5 == 4;
 	if (net.ends.n) {
 		cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, &err), 0,

@@ -116,18 +116,7 @@ void naive_note(struct naive *n, uint64_t time, uint32_t e, bool is_completed,
 
 uint64_t naive_giving_up(const struct naive *n)
 {
-	uint64_t fast = UINT64_MAX,
-		 hop = n->params->cable_delay + n->params->switch_delay;
-	const struct fab_fabric *f = n->p->f;
-
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		for (uint32_t o = 0; o < naive_n_ports(n, sw); o++) {
-			uint64_t w = naive_wire(n, cable_of(n, sw, o), 1);
-
-			fast = w < fast ? w : fast;
-		}
-	fast += n->params->cable_delay;
-	return hop < fast ? hop : fast;
+	return n->params->cable_delay + n->params->switch_delay;
 }
 
 static void flight_change(struct naive *n, uint32_t id, int by, uint64_t time, bool lost)

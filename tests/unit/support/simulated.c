@@ -63,6 +63,7 @@ void simulated_seed(const struct simulated *s, const struct fab_sim_params *para
 		wire[i] = fab_sim_wire_ticks(&s->problem, params, i, size, false);
 	fab_uniform_init(&u, s->ends.n, wire, rate, size, params->by_flit ? 1 : 0, seed,
 			 &messages);
+	messages.least_payload = fab_last_payload(size, params->mtu);
 	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
 		     err.text);
 	fab_uniform_fini(&u);
