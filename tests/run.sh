@@ -53,7 +53,7 @@ build_and_test() { # TITLE FOLDER MESON-OPTION...
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-build_and_test 'release build' build-tests -Dtests=enabled
+build_and_test 'release build' build-tests -Dtests=enabled -Dpmix=auto
 build_and_test 'sanitizer build' build-sanitizers -Dtests=enabled \
   --native-file tests/tools/dev.ini
 

@@ -19,7 +19,7 @@ static const enum fab_launch_constant constants[] = {
 	FAB_CONST_commit_us,	 FAB_CONST_get_us,	   FAB_CONST_get_first_us,
 	FAB_CONST_get_remote_us, FAB_CONST_serve_us,	   FAB_CONST_unpack_ns_per_B,
 	FAB_CONST_peers,	 FAB_CONST_nic_init_ms,	   FAB_CONST_channel_us,
-	FAB_CONST_inline_keys,
+	FAB_CONST_inline_keys,	 FAB_CONST_fence_us,
 };
 
 /* Less than this share of a start is not worth a change. */

@@ -89,6 +89,19 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 					: ", and kept nowhere "
 					  "(--params-out=FILE)",
 			  p->params_out ? p->params_out : "");
+	if (*o->c.libpmix)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "PMIx_Init, Put, Commit, Fence and Get were measured "
+				  "through libpmix %s, the rest by built-in loops.",
+				  o->c.libpmix);
+	else
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "Built-in loops alone were measured, libpmix was not: "
+				  "%s.",
+				  o->c.pmix_problem);
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "The other %zu constants keep the values that they had.",
+			  (size_t)FAB_N_LAUNCH_CONSTANTS - o->rows.n);
 	if (c->cores < CORES_TO_SCALE)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "%u cores are too few to say anything of how locks or "
@@ -98,6 +111,8 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 	fab_report_uint(r, "cores", c->cores);
 	fab_report_field(r, &steal, (union fab_cell){.real = c->steal_percent});
 	fab_report_text(r, "date", c->date);
+	fab_report_text(r, "libpmix", *o->c.libpmix ? o->c.libpmix : NULL);
+	fab_report_text(r, "libpmix_problem", *o->c.libpmix ? NULL : o->c.pmix_problem);
 	fab_report_table(r, "results", "Constants", launch_calibrate_columns,
 			 launch_calibrate_n_columns, o->rows.v, sizeof(*o->rows.v),
 			 o->rows.n);

@@ -14,6 +14,7 @@ static const enum fab_launch_constant constants[] = {
 	FAB_CONST_tree_width,	FAB_CONST_get_us,
 	FAB_CONST_get_first_us, FAB_CONST_get_remote_us,
 	FAB_CONST_serve_us,	FAB_CONST_unpack_ns_per_B,
+	FAB_CONST_fence_us,
 };
 
 struct outcome {
@@ -87,7 +88,8 @@ static int time_fences(const struct launch_params *p, struct outcome *o,
 static void fill_rows(const struct launch_params *p, struct outcome *o)
 {
 	struct fab_exchange_costs costs = costs_of(p);
-	struct fab_exchange_full full = {o->fence_us, 0, o->bytes};
+	struct fab_exchange_full full = {
+		o->fence_us + p->ppn * FAB_PARAM(&p->constants, fence_us), 0, o->bytes};
 	struct fab_exchange_memory m =
 		fab_exchange_memory(o->t.n_nodes, p->ppn, o->bytes, &o->exchange);
 	const struct fab_exchange *x = &o->exchange;

@@ -21,7 +21,7 @@ static const enum fab_launch_constant constants[] = {
 	FAB_CONST_get_remote_us, FAB_CONST_serve_us,	   FAB_CONST_unpack_ns_per_B,
 	FAB_CONST_pmi1_us,	 FAB_CONST_pmi2_us,	   FAB_CONST_hex_factor,
 	FAB_CONST_peers,	 FAB_CONST_nic_init_ms,	   FAB_CONST_channel_us,
-	FAB_CONST_inline_keys,
+	FAB_CONST_inline_keys,	 FAB_CONST_fence_us,
 };
 
 /* A fence on the fabric, prepared once for all sizes. */

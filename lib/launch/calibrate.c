@@ -17,9 +17,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "event/stats.h"
+#include "launch/calibrate_impl.h"
 #include "launch/locks.h"
 
-enum { N_TIMES = 5, COPY_BYTES = 32 << 20, N_TURNS = 100, PATIENCE = 4096 };
+enum { COPY_BYTES = 32 << 20, N_TURNS = 100, PATIENCE = 4096 };
 
 uint32_t fab_cores(void)
 {
@@ -294,34 +296,36 @@ static const struct {
 	 "64 bytes over a local socket and back, one client"},
 };
 
-static int cmp(const void *a, const void *b)
+void fab_calibration_keep(struct fab_calibration *c, enum fab_launch_constant constant,
+			  double times[FAB_CALIBRATION_TIMES], const char *source)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	struct fab_launch_value *v = &c->params.of[constant];
 
-	return (x > y) - (x < y);
+	for (int k = 0; k < FAB_CALIBRATION_TIMES; k++)
+		if (isnan(times[k]))
+			return; /* nothing came of it: as it was */
+	qsort(times, FAB_CALIBRATION_TIMES, sizeof(*times), fab_cmp_double);
+	*v = (struct fab_launch_value){
+		.value = times[FAB_CALIBRATION_TIMES / 2],
+		.spread = (times[FAB_CALIBRATION_TIMES - 1] - times[0]) / 2,
+		.origin = FAB_MEASURED};
+	snprintf(v->source, sizeof(v->source), "%s, %d times, %u cores", source,
+		 FAB_CALIBRATION_TIMES, fab_cores());
+	c->is_measured[constant] = true;
 }
 
 static int measure_one(size_t i, double seconds, struct fab_calibration *out,
 		       struct fab_err *err)
 {
-	struct fab_launch_value *v = &out->params.of[measures[i].constant];
-	double times[N_TIMES];
+	double times[FAB_CALIBRATION_TIMES];
 
-	for (int k = 0; k < N_TIMES; k++) {
+	for (int k = 0; k < FAB_CALIBRATION_TIMES; k++) {
 		times[k] = measures[i].measure(seconds);
 		if (times[k] < 0)
 			return fab_fail(err, -(int)times[k], "cannot measure %s: %s",
 					measures[i].source, strerror(-(int)times[k]));
-		if (isnan(times[k]))
-			return 0; /* nothing came of it: as it was */
 	}
-	qsort(times, N_TIMES, sizeof(*times), cmp);
-	*v = (struct fab_launch_value){.value = times[N_TIMES / 2],
-				       .spread = (times[N_TIMES - 1] - times[0]) / 2,
-				       .origin = FAB_MEASURED};
-	snprintf(v->source, sizeof(v->source), "%s, %d times, %u cores",
-		 measures[i].source, N_TIMES, fab_cores());
-	out->is_measured[measures[i].constant] = true;
+	fab_calibration_keep(out, measures[i].constant, times, measures[i].source);
 	return 0;
 }
 
@@ -333,6 +337,8 @@ int fab_calibrate(double seconds, struct fab_calibration *out, struct fab_err *e
 	int rc = 0;
 
 	memset(out->is_measured, 0, sizeof(out->is_measured));
+	*out->libpmix = *out->pmix_problem = '\0';
+	fab_calibrate_pmix(out); /* forks: before the threads of the others */
 	for (size_t i = 0; i < FAB_COUNT(measures) && !rc; i++)
 		rc = measure_one(i, seconds, out, err);
 	if (rc)

@@ -42,6 +42,7 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 	X(register_us, "us", 0, 1e9)                                                     \
 	X(put_us, "us", 0, 1e9)                                                          \
 	X(commit_us, "us", 0, 1e9)                                                       \
+	X(fence_us, "us", 0, 1e9)                                                        \
 	X(get_us, "us", 0, 1e9)                                                          \
 	X(get_first_us, "us", 0, 1e9)                                                    \
 	X(get_remote_us, "us", 0, 1e9)                                                   \

@@ -253,6 +253,9 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 	bool is_full = s->wireup == FAB_WIREUP_FULL;
 	bool exchanges = is_full || s->wireup == FAB_WIREUP_BACKGROUND;
 	bool is_instant = s->wireup == FAB_WIREUP_INSTANT;
+	/* processes and their server, before and after the servers' fence */
+	double local_s =
+		s->interface == FAB_PMIX ? s->ppn * FAB_PARAM(p, fence_us) / 1e6 : 0;
 	int rc = 0;
 
 	c->is_there[FAB_PHASE_EXCHANGE] = exchanges;
@@ -268,11 +271,11 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 	if (rc)
 		return rc;
 	if (exchanges)
-		c->s[FAB_PHASE_EXCHANGE] =
-			out->fence_us / 1e6 + (double)out->bytes * s->n_nodes *
-						      FAB_PARAM(p, unpack_ns_per_B) / 1e9;
+		c->s[FAB_PHASE_EXCHANGE] = local_s + out->fence_us / 1e6 +
+					   (double)out->bytes * s->n_nodes *
+						   FAB_PARAM(p, unpack_ns_per_B) / 1e9;
 	if (c->is_there[FAB_PHASE_BARRIER])
-		c->s[FAB_PHASE_BARRIER] = out->barrier_us / 1e6;
+		c->s[FAB_PHASE_BARRIER] = local_s + out->barrier_us / 1e6;
 	if (s->wireup == FAB_WIREUP_BACKGROUND)
 		c->meanwhile_s = FAB_PARAM(p, nic_init_ms) / 1e3;
 	if (is_instant) {

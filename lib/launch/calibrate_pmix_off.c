@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Built without libpmix. */
+#include <stdio.h>
+
+#include "launch/calibrate_impl.h"
+
+void fab_calibrate_pmix(struct fab_calibration *out)
+{
+	snprintf(out->pmix_problem, sizeof(out->pmix_problem),
+		 "this program was built without it (-Dpmix=enabled)");
+}
