@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every rate by every algorithm, in several runs: simulated and summed. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,15 @@ static struct place place_of(const struct sim_params *p, uint64_t item)
 		.rate = fab_shard_item(&p->shard.part, point % n_rates),
 		.run = item % p->runs,
 	};
+}
+
+/* Simulations take as long as there are packets: the higher the rate the more. */
+static double cost(const void *context, uint64_t item)
+{
+	const struct work *w = context;
+	double rate = w->p->rates[place_of(w->p, item).rate];
+
+	return isnan(rate) ? 0 : rate;
 }
 
 static int work_on_item(void *context, void *memory, uint64_t item, void *result,
@@ -239,6 +249,7 @@ int sim_simulate(struct sim_params *p, struct sim_outcome *o, struct fab_err *er
 				  .result_bytes = sizeof(struct simulated),
 				  .context = &w,
 				  .work = work_on_item,
+				  .cost = cost,
 				  .take = take_item,
 				  .drop = drop_item};
 	struct fab_cli_progress *progress;

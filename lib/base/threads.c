@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,11 +50,31 @@ static void pause_thread(void)
 #endif
 }
 
+/* Turn round for a while until the turn is over. Is it? Where it was for nothing, others
+ * have the processors: then less of it next time, and more again where it was not. */
+static bool turn_round(struct fab_barrier *b, uint32_t turn)
+{
+	const uint32_t most = 4; /* doublings of the least */
+	uint32_t patience = atomic_load_explicit(&b->patience, memory_order_relaxed);
+	double begun = fab_now(), worth = 6e-6 * (1u << patience); /* seconds */
+
+	for (unsigned i = 1; atomic_load(&b->turn) == turn; i++) {
+		if (i % LOOKS_A_TIME == 0 && fab_now() - begun > worth) {
+			if (patience)
+				atomic_store_explicit(&b->patience, patience - 1,
+						      memory_order_relaxed);
+			return false;
+		}
+		pause_thread();
+	}
+	if (patience < most)
+		atomic_store_explicit(&b->patience, patience + 1, memory_order_relaxed);
+	return true;
+}
+
 void fab_barrier_wait(struct fab_barrier *b)
 {
-	const double worth_a_sleep = 1e-4; /* seconds: to be woken takes as long */
 	uint32_t turn = atomic_load(&b->turn);
-	double begun;
 
 	if (atomic_fetch_add(&b->arrived, 1) + 1 == b->n) {
 		atomic_store(&b->arrived, 0);
@@ -63,12 +84,8 @@ void fab_barrier_wait(struct fab_barrier *b)
 				      NULL, NULL, 0);
 		return;
 	}
-	begun = fab_now();
-	for (unsigned i = 1; atomic_load(&b->turn) == turn; i++) {
-		if (i % LOOKS_A_TIME == 0 && fab_now() - begun > worth_a_sleep)
-			break;
-		pause_thread();
-	}
+	if (turn_round(b, turn))
+		return;
 	atomic_fetch_add(&b->asleep, 1);
 	while (atomic_load(&b->turn) == turn)
 		(void)syscall(SYS_futex, &b->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL,

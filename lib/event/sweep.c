@@ -25,12 +25,14 @@ struct run {
 	uint64_t grain, window;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t was_taken;
-	uint64_t next;	/* to be given out */
-	uint64_t taken; /* all below are */
+	uint64_t *order; /* [n] in which items are given out; NULL: ascending */
+	uint64_t next;	 /* to be given out: place in that order */
+	uint64_t taken;	 /* all below are */
 	uint64_t done;
 	char *results; /* [window], that of i at i % window */
 	unsigned char *state;
 	uint64_t failed; /* the first that did; n: none */
+	bool was_stopped;
 	struct fab_err err;
 	int rc;
 };
@@ -57,9 +59,25 @@ static void *result_at(const struct run *r, uint64_t i)
 	return r->results + i % r->window * r->sweep->result_bytes;
 }
 
+/* The same out of order; after a failure only what comes before it. */
+static bool get_dearest(struct run *r, uint64_t *from, uint64_t *to)
+{
+	pthread_mutex_lock(&r->lock);
+	while (r->next < r->n && r->order[r->next] >= r->failed)
+		r->next++;
+	if (r->was_stopped)
+		r->next = r->n;
+	*from = r->next < r->n ? r->order[r->next++] : r->n;
+	*to = *from < r->n ? *from + 1 : r->n;
+	pthread_mutex_unlock(&r->lock);
+	return *from < *to;
+}
+
 /* The next items [*from, *to) for a thread; false: there are none. */
 static bool get_items(struct run *r, uint64_t *from, uint64_t *to)
 {
+	if (r->order)
+		return get_dearest(r, from, to);
 	pthread_mutex_lock(&r->lock);
 	/* who holds the first item not taken never waits here */
 	while (!r->rc && r->next < r->n && r->next + r->grain > r->taken + r->window)
@@ -95,7 +113,7 @@ static void deliver(struct run *r, uint64_t from, uint64_t to)
 	for (uint64_t i = from; i < to; i++)
 		r->state[i % r->window] = DONE;
 	r->done += to - from;
-	for (; r->taken < r->next && r->state[r->taken % r->window] == DONE; r->taken++) {
+	for (; r->taken < r->n && r->state[r->taken % r->window] == DONE; r->taken++) {
 		r->state[r->taken % r->window] = EMPTY;
 		s->take(s->context, item_of(r, r->taken), result_at(r, r->taken));
 	}
@@ -103,6 +121,7 @@ static void deliver(struct run *r, uint64_t from, uint64_t to)
 		pthread_cond_broadcast(&r->was_taken);
 	if (s->progress && s->progress(s->progress_context, r->done, r->n) && !r->rc) {
 		r->rc = fab_fail(&r->err, ECANCELED, "stopped");
+		r->was_stopped = true;
 		pthread_cond_broadcast(&r->was_taken);
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -139,9 +158,41 @@ static void drop_rest(struct run *r)
 {
 	const struct fab_sweep *s = r->sweep;
 
-	for (uint64_t i = r->taken; i < r->next; i++)
+	for (uint64_t i = r->taken; i < r->n && i < r->taken + r->window; i++)
 		if (r->state[i % r->window] == DONE && s->drop)
 			s->drop(s->context, result_at(r, i));
+}
+
+struct dear {
+	double cost;
+	uint64_t i;
+};
+
+static int cmp_dear(const void *pa, const void *pb)
+{
+	const struct dear *a = pa, *b = pb;
+
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	return a->i < b->i ? -1 : a->i > b->i;
+}
+
+/* The dearest first, if all results have room. */
+static void set_order(struct run *r)
+{
+	const struct fab_sweep *s = r->sweep;
+	struct dear *dear;
+
+	if (!s->cost || r->n > r->window || !r->n)
+		return;
+	dear = FAB_NEW(r->n, struct dear);
+	for (uint64_t i = 0; i < r->n; i++)
+		dear[i] = (struct dear){s->cost(s->context, item_of(r, i)), i};
+	qsort(dear, r->n, sizeof(*dear), cmp_dear);
+	r->order = FAB_NEW(r->n, uint64_t);
+	for (uint64_t i = 0; i < r->n; i++)
+		r->order[i] = dear[i].i;
+	free(dear);
 }
 
 /* Threads that work, and in each item. */
@@ -196,6 +247,7 @@ int fab_sweep_run(const struct fab_sweep *sweep, struct fab_err *err)
 	r.failed = r.n;
 	r.results = fab_alloc(r.window, sweep->result_bytes + 1);
 	r.state = FAB_NEW0(r.window, unsigned char);
+	set_order(&r);
 	run_all(&r, outer, inner);
 	if (r.rc)
 		drop_rest(&r);
@@ -208,6 +260,7 @@ int fab_sweep_run(const struct fab_sweep *sweep, struct fab_err *err)
 	}
 	if (r.rc && err)
 		*err = r.err;
+	free(r.order);
 	free(r.results);
 	free(r.state);
 	return r.rc;

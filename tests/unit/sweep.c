@@ -2,6 +2,7 @@
 /* The runner of sweeps: order, threads, shards, memory, failures. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,105 @@ Test(sweep, order)
 			cr_assert_eq(t->n_dropped, 0);
 			free(t);
 		}
+}
+
+static double cost_of(const void *context, uint64_t item)
+{
+	struct fab_stream s = fab_stream_of(7, item);
+
+	(void)context;
+	return (double)fab_stream_below(&s, 20000);
+}
+
+/* Which item was begun when. */
+struct begun {
+	uint64_t items[100];
+	_Atomic size_t n;
+	uint64_t taken;
+};
+
+static int note_begun(void *context, void *memory, uint64_t item, void *result,
+		      struct fab_err *err)
+{
+	struct begun *b = context;
+
+	(void)memory;
+	(void)result;
+	(void)err;
+	b->items[b->n++] = item;
+	return 0;
+}
+
+static void take_begun(void *context, uint64_t item, void *result)
+{
+	struct begun *b = context;
+
+	(void)result;
+	cr_expect_eq(item, b->taken);
+	b->taken++;
+}
+
+/* The dearest are begun first, of equal ones the first; results come in order. */
+Test(sweep, dearest_first)
+{
+	struct begun b = {.n = 0};
+	struct fab_sweep s = {.what = "item",
+			      .n_items = 60,
+			      .n_threads = 1,
+			      .context = &b,
+			      .work = note_begun,
+			      .cost = cost_of,
+			      .take = take_begun};
+
+	cr_assert_eq(fab_sweep_run(&s, NULL), 0);
+	cr_expect_eq(b.taken, 60);
+	for (size_t i = 1; i < 60; i++)
+		cr_expect_geq(cost_of(NULL, b.items[i - 1]), cost_of(NULL, b.items[i]));
+	b.n = b.taken = 0;
+	s.n_items = 65; /* more than have room: in order */
+	cr_assert_eq(fab_sweep_run(&s, NULL), 0);
+	for (size_t i = 0; i < 65; i++)
+		cr_expect_eq(b.items[i], i);
+}
+
+/* Whatever the order of work: each item once, the first failure named, those before it
+ * taken, nothing lost. */
+Test(sweep, dearest_first_with_failures)
+{
+	for (size_t k = 0; k < FAB_COUNT(threads); k++)
+		for (uint64_t fail = 0; fail <= 50; fail += 25) {
+			struct trace *t = new_trace();
+			struct fab_sweep s = sweep_of(t, 60, threads[k]);
+			struct fab_err err = {""};
+			uint64_t n = fail ? fail : 60;
+			char text[64];
+
+			s.cost = cost_of;
+			t->fail_from = fail;
+			cr_assert_eq(fab_sweep_run(&s, &err), fail ? -EDOM : 0);
+			snprintf(text, sizeof(text), "set %u of 60: cannot do it",
+				 (unsigned)fail + 1);
+			cr_expect_str_eq(err.text, fail ? text : "");
+			cr_assert_eq(t->n, n, "%zu of %zu", t->n, (size_t)n);
+			for (uint64_t i = 0; i < n; i++)
+				cr_assert_eq(t->items[i], i);
+			cr_assert_eq(t->n_opened, t->n_closed);
+			free(t);
+		}
+}
+
+Test(sweep, dearest_first_stops)
+{
+	struct trace *t = new_trace();
+	struct fab_sweep s = sweep_of(t, 60, 2);
+	struct fab_err err;
+
+	s.cost = cost_of;
+	t->stop_at = 10;
+	cr_assert_eq(fab_sweep_run(&s, &err), -ECANCELED);
+	cr_assert_str_eq(err.text, "stopped");
+	cr_assert_lt(t->last_done, 15);
+	free(t);
 }
 
 Test(sweep, few_and_none)
