@@ -44,8 +44,31 @@ static void print_text(const char *text)
 	}
 }
 
+static bool any_is_in_all(const struct fab_choices *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->at(i).is_in_all)
+			return true;
+	return false;
+}
+
+/* What a row does, as a sentence where there is another behind it. */
+static void print_row_text(const struct fab_choice *row, bool is_told_apart)
+{
+	const char *text = row->manual ? row->manual : row->summary;
+
+	print_text(text);
+	if (!is_told_apart)
+		return;
+	if (*text && text[strlen(text) - 1] != '.')
+		putchar('.');
+	fputs("\nNot in\n.BR all .", stdout);
+}
+
 static void print_list(const struct fab_choices *c)
 {
+	bool has_all = any_is_in_all(c);
+
 	for (size_t i = 0; i < c->n; i++) {
 		struct fab_choice row = c->at(i);
 		int len = (int)fab_choice_name_len(row.form);
@@ -60,9 +83,7 @@ static void print_list(const struct fab_choices *c)
 			print_text(row.form);
 			putchar('\n');
 		}
-		print_text(row.manual ? row.manual : row.summary);
-		if (!row.is_in_all)
-			fputs("\nNot in\n.BR all .", stdout);
+		print_row_text(&row, has_all && !row.is_in_all);
 	}
 }
 
