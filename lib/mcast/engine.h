@@ -18,6 +18,8 @@
 #include "mcast/roots.h"
 #include "mcast/weights.h"
 
+struct fab_mcast_engine;
+
 /* What all engines of a run share. */
 struct fab_mcast_problem {
 	const struct fab_fabric *f;
@@ -118,6 +120,15 @@ struct fab_mcast_engine {
 	 * once.
 	 */
 	void (*grow)(struct fab_mcast_state *state, uint32_t group);
+	/*
+	 * Choose the roots and grow the trees of all groups that `roots` has candidates
+	 * for, on so many threads at most, by fab_mcast_state_grow() with `engine` for
+	 * each in their order. The same trees for any number of threads. NULL: one after
+	 * the other by the two above.
+	 */
+	void (*grow_many)(struct fab_mcast_state *state,
+			  const struct fab_mcast_engine *engine,
+			  const struct fab_roots *roots, int n_threads);
 	/*
 	 * The trees of all groups at once, in any order and as often as it likes, by
 	 * mcast/revise.h. `state` has those that were grown, or without grow() none.

@@ -3,10 +3,9 @@
 #include "mcast/engines.h"
 
 #include "base/clock.h"
+#include "mcast/greedy.h"
 #include "mcast/negotiate.h"
 #include "mcast/state.h"
-
-#include <stdlib.h>
 
 /* A target is given up after so many rounds without fewer groups in excess; and the
  * search after so many targets given up. */
@@ -39,27 +38,6 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 	return s->ended == FAB_ENDED_FAILED;
 }
 
-static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
-			    uint32_t group)
-{
-	return fab_mcast_balanced.choose_root(s, roots, group);
-}
-
-static void grow(struct fab_mcast_state *s, uint32_t group)
-{
-	fab_mcast_balanced.grow(s, group);
-}
-
-static void *scratch_new(const struct fab_mcast_problem *problem)
-{
-	return fab_mcast_balanced.scratch_new(problem);
-}
-
-static void scratch_free(void *scratch)
-{
-	fab_mcast_balanced.scratch_free(scratch);
-}
-
 const struct fab_mcast_engine fab_mcast_optimal = {
 	.name = "optimal",
 	.summary = "trees of balanced, then a search for better ones until the bound",
@@ -73,9 +51,10 @@ const struct fab_mcast_engine fab_mcast_optimal = {
 		  "above `balanced`.",
 	.takes_slack = true,
 	.heeds_weights = true,
-	.scratch_new = scratch_new,
-	.scratch_free = scratch_free,
-	.choose_root = choose_root,
-	.grow = grow,
+	.scratch_new = fab_greedy_new,
+	.scratch_free = fab_greedy_free,
+	.choose_root = fab_greedy_choose_root,
+	.grow = fab_greedy_grow,
+	.grow_many = fab_greedy_grow_many,
 	.solve = solve,
 };

@@ -40,12 +40,15 @@ static void route_group(struct fab_mcast_grower *r,
 
 /* The groups whose candidates are at hand. */
 static void route_chunk(struct fab_mcast_grower *r,
-			const struct fab_candidates *candidates)
+			const struct fab_candidates *candidates, int n_threads)
 {
 	double start = fab_now();
 	struct fab_cursor *cursors = FAB_NEW0(candidates->n_lists, struct fab_cursor);
+	bool is_whole = r->engine->grow_many && !r->cap && !r->is_trial;
 
-	for (uint32_t i = 0; i < candidates->roots->n && !r->is_over; i++) {
+	if (is_whole)
+		r->engine->grow_many(r->state, r->engine, candidates->roots, n_threads);
+	for (uint32_t i = 0; i < candidates->roots->n && !is_whole && !r->is_over; i++) {
 		uint32_t group = candidates->roots->first_group + i;
 
 		fab_progress_report("trees", "groups", group,
@@ -94,9 +97,9 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		fab_candidates_init(&candidates, &roots, problem->f->n_switches,
 				    options->root_ties);
 		*roots_seconds += fab_now() - start;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
 		for (size_t i = 0; i < n_growers; i++)
-			route_chunk(&growers[i], &candidates);
+			route_chunk(&growers[i], &candidates, options->n_threads);
 		fab_threads_rest(n_workers);
 		done += roots.n;
 		fab_candidates_fini(&candidates);

@@ -6,8 +6,8 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "mcast/choose.h"
+#include "mcast/moves.h"
 #include "mcast/prices.h"
-#include "mcast/reroute.h"
 #include "mcast/revise.h"
 #include "mcast/state.h"
 
@@ -27,14 +27,11 @@ static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + 1e-9;
 /* Prices are flat when they rise up to so many times the largest load. */
 static const double FLATNESS = 3;
 
-/* Groups between two looks at the clock. */
-enum { LOOK = 16 };
-
 struct negotiation {
 	struct fab_mcast_state *s;
 	const struct fab_negotiation *o;
 	struct fab_prices prices;
-	struct fab_reroute *reroute;
+	struct fab_moves *moves;
 	struct fab_revision revision;
 	double target; /* levels (fab_mcast_level()): largest that is tried for */
 	double step;   /* how much less than there is; 1 without weights */
@@ -98,8 +95,9 @@ static void restore_best(struct negotiation *x)
 	measure(x);
 }
 
-static bool is_above(const struct negotiation *x, uint32_t group)
+static bool is_above(void *context, uint32_t group)
 {
+	const struct negotiation *x = context;
 	const uint32_t *cable = fab_revision_cables(&x->revision, group);
 
 	for (uint32_t i = 0; i < fab_revision_size(&x->revision, group); i++)
@@ -133,12 +131,13 @@ static void tell(const struct negotiation *x)
 }
 
 /* Is it time to stop, `done` groups into a round? */
-static bool is_over(struct negotiation *x, uint32_t done)
+static bool is_over(void *context, uint32_t done)
 {
+	struct negotiation *x = context;
 	const struct fab_mcast_options *o = x->o->options;
 
 	if (x->o->n_steps && !x->is_starting &&
-	    fab_reroute_steps(x->reroute) - x->first_step > x->o->n_steps)
+	    fab_moves_steps(x->moves) - x->first_step > x->o->n_steps)
 		x->ended = FAB_ENDED_STALL;
 	if (o->until > 0 && fab_now() > o->until)
 		x->ended = FAB_ENDED_TIME;
@@ -154,25 +153,15 @@ static bool is_over(struct negotiation *x, uint32_t done)
 /* Every group that is above the target when its turn comes; false: it is time to stop. */
 static bool run_round(struct negotiation *x)
 {
-	uint32_t n = x->s->problem->groups->n, n_moved = 0, shift;
+	struct fab_moves_round round = {
+		.how = x->how, .is_wanted = is_above, .is_over = is_over, .context = x};
 
-	x->how.turn = x->turn;
-	shift = (uint32_t)(fab_mix64(x->turn ^ x->o->options->seed) % n);
-
-	for (uint32_t i = 0; i < n; i++) {
-		/* forth and back by turns, so that none is always last */
-		uint32_t group = (x->turn & 1 ? n - 1 - i : i) + shift;
-
-		group -= group >= n ? n : 0;
-		if (!is_above(x, group))
-			continue;
-		fab_reroute_group(x->reroute, &x->revision, &x->prices, group, &x->how);
-		if (++n_moved % LOOK == 0 && is_over(x, i))
-			return false;
-	}
+	round.how.turn = x->turn;
+	if (!fab_moves_run(x->moves, &round))
+		return false;
 	x->turn++;
 	fab_revision_tidy(&x->revision);
-	return !is_over(x, n);
+	return !is_over(x, x->s->forest.n);
 }
 
 /* Rounds until no cable is above the target, or that is given up. */
@@ -248,7 +237,7 @@ static bool start_afresh(struct negotiation *x)
 	goes_on = pass(x, FAB_REROUTE_DEEP, FLATNESS * x->max);
 	x->is_starting = false;
 	x->turn = 0;
-	x->first_step = fab_reroute_steps(x->reroute);
+	x->first_step = fab_moves_steps(x->moves);
 	return goes_on;
 }
 
@@ -313,14 +302,14 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 	x.prices.factor = FAB_NEW(n_cables, double);
 	for (uint32_t c = 0; c < n_cables; c++)
 		x.prices.factor[c] = 1;
-	x.reroute = fab_reroute_new(s, o->options);
 	x.revision = fab_revision_begin(s);
+	x.moves = fab_moves_new(&x.revision, &x.prices, o->options);
 	measure(&x);
 	keep_best(&x);
 	negotiate(&x);
 	restore_best(&x);
 	/* before the last copy of the trees is made */
-	fab_reroute_free(x.reroute);
+	fab_moves_free(x.moves);
 	fab_prices_fini(&x.prices);
 	fab_forest_fini(&x.kept);
 	fab_revision_end(&x.revision);

@@ -23,30 +23,23 @@ enum { NEAR = 3 };
 /* What counts as cheaper: less than rounding could make it. */
 static const double CHEAPER = 1 - 1e-9;
 
-/* Bytes of candidate sets that are kept; those of other groups are found again and again.
- */
-static const size_t ROOTS_BYTES = (size_t)64 << 20;
-
 struct fab_reroute {
 	const struct fab_mcast_state *s;
 	const struct fab_mcast_options *options;
-	struct fab_roots roots; /* of the first groups */
+	const struct fab_roots *roots; /* of the first groups */
 	struct fab_roots_one *one;
 	struct fab_root_prices *root_prices;
 	struct fab_cheap_tree *cheap;
 	struct fab_deep_tree *deep;
 	struct fab_path_swap *swap;
-	struct {
-		uint32_t root, n;
-		double price;
-		uint32_t *sw, *cable; /* [switches] */
-	} best;
-	unsigned height;  /* that the tree of the group at hand may have */
-	uint32_t *parent; /* [n_switches] */
+	struct fab_reroute_tree best; /* [switches]; root FAB_NONE: none */
+	unsigned height;	      /* that the tree of the group at hand may have */
+	uint32_t *parent;	      /* [n_switches] */
 	uint64_t steps;
 };
 
 struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
+				    const struct fab_roots *roots,
 				    const struct fab_mcast_options *options)
 {
 	const struct fab_mcast_problem *p = s->problem;
@@ -55,11 +48,10 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 
 	r->s = s;
 	r->options = options;
-	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads,
-			      options->height_slack, &r->roots);
+	r->roots = roots;
 	r->one = fab_roots_one_new(p->dist);
 	r->one->slack = options->height_slack;
-	if (r->roots.n < p->groups->n && !options->height_slack)
+	if (r->roots->n < p->groups->n && !options->height_slack)
 		fab_roots_one_expect(r->one, p->groups, options->n_threads);
 	r->parent = FAB_NEW(n, uint32_t);
 	r->root_prices = fab_root_prices_new(p);
@@ -75,7 +67,6 @@ void fab_reroute_free(struct fab_reroute *r)
 {
 	if (!r)
 		return;
-	fab_roots_fini(&r->roots);
 	fab_roots_one_free(r->one);
 	fab_root_prices_free(r->root_prices);
 	fab_cheap_tree_free(r->cheap);
@@ -92,10 +83,15 @@ uint64_t fab_reroute_steps(const struct fab_reroute *r)
 	return r->steps;
 }
 
+bool fab_reroute_is_cheaper(double price, double other)
+{
+	return price < other * CHEAPER;
+}
+
 static void keep_cheaper(struct fab_reroute *r, uint32_t root, double price, uint32_t n,
 			 const uint32_t *sw, const uint32_t *cable)
 {
-	if (!(price < r->best.price * CHEAPER))
+	if (!fab_reroute_is_cheaper(price, r->best.price))
 		return;
 	r->best.root = root;
 	r->best.price = price;
@@ -153,7 +149,7 @@ static void swap_paths(struct fab_reroute *r, const struct fab_revision *revisio
 			   fab_revision_cables(revision, group));
 	price = fab_path_swap_run(x, prices, r->height, least);
 	r->steps += fab_path_swap_steps(x);
-	if (!(price < r->best.price * CHEAPER))
+	if (!fab_reroute_is_cheaper(price, r->best.price))
 		return;
 	root = fab_path_swap_root(x, r->height, root);
 	fab_path_swap_hang(x, root);
@@ -167,9 +163,9 @@ static const uint64_t *find_candidates(struct fab_reroute *r, uint32_t group)
 	const struct fab_groups *g = r->s->problem->groups;
 	const uint64_t *bits = r->one->bits;
 
-	if (group < r->roots.n) {
-		bits = fab_roots_bits(&r->roots, group);
-		r->height = fab_roots_radius(&r->roots, group);
+	if (group < r->roots->n) {
+		bits = fab_roots_bits(r->roots, group);
+		r->height = fab_roots_radius(r->roots, group);
 	} else {
 		r->height = fab_roots_one_find(r->one, g->sw + g->sw_first[group],
 					       fab_group_n_switches(g, group));
@@ -193,21 +189,22 @@ static uint32_t choose_roots(struct fab_reroute *r, const struct fab_prices *pri
 	if (found)
 		return n + found;
 	root[n++] =
-		fab_root_choose(bits, r->roots.words, FAB_TIES_SPREAD, r->s->adjacent);
+		fab_root_choose(bits, r->roots->words, FAB_TIES_SPREAD, r->s->adjacent);
 	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
-		root[n++] = fab_roots_draw(bits, r->roots.words, fab_mix64(seed + i));
+		root[n++] = fab_roots_draw(bits, r->roots->words, fab_mix64(seed + i));
 	return n;
 }
 
 /* Hops from the root down to the farthest member. */
-static uint8_t height_of_best(struct fab_reroute *r, uint32_t group)
+static uint8_t height_of_best(struct fab_reroute *r, const struct fab_revision *revision,
+			      uint32_t group)
 {
 	const struct fab_fabric *f = r->s->problem->f;
 	const struct fab_groups *g = r->s->problem->groups;
 	uint8_t height = 0;
 
 	if (!r->options->height_slack) /* never more than the least */
-		return r->s->forest.height[group];
+		return revision->s->forest.height[group];
 	for (uint32_t i = 0; i < r->best.n; i++) {
 		uint32_t c = r->best.cable[i], a = f->port_node[f->cable_a[c]];
 		uint32_t sw = r->best.sw[i];
@@ -241,16 +238,16 @@ static void try_roots(struct fab_reroute *r, const struct fab_prices *prices,
 	}
 }
 
-void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
-		       struct fab_prices *prices, uint32_t group,
-		       const struct fab_reroute_try *how)
+const struct fab_reroute_tree *fab_reroute_find(struct fab_reroute *r,
+						const struct fab_revision *revision,
+						const struct fab_prices *prices,
+						uint32_t group,
+						const struct fab_reroute_try *how)
 {
 	uint32_t old = fab_revision_root(revision, group);
 	uint64_t seed = fab_mix64(fab_mix64(r->options->seed ^ how->turn << 32) ^ group);
 	const uint64_t *bits = find_candidates(r, group);
 
-	fab_revision_take_out(revision, group);
-	fab_prices_set_group(prices, group);
 	r->best.root = FAB_NONE;
 	r->best.price = fab_prices_sum(prices, fab_revision_cables(revision, group),
 				       fab_revision_size(revision, group));
@@ -263,8 +260,7 @@ void fab_reroute_group(struct fab_reroute *r, struct fab_revision *revision,
 	    (how->how == FAB_REROUTE_BOTH && r->best.price >= how->least))
 		try_roots(r, prices, bits, group, old, seed);
 	if (r->best.root == FAB_NONE)
-		fab_revision_put_back(revision, group);
-	else
-		fab_revision_put(revision, group, r->best.root, height_of_best(r, group),
-				 r->best.n, r->best.sw, r->best.cable);
+		return NULL;
+	r->best.height = height_of_best(r, revision, group);
+	return &r->best;
 }

@@ -9,11 +9,15 @@
 #include "mcast/prices.h"
 #include "mcast/revise.h"
 
-struct fab_reroute; /* room, and the candidates of all groups */
+struct fab_reroute; /* room */
 
-/* The trees in `state` are those to be changed; both are borrowed. O(as
- * fab_roots_find()). */
-struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *state,
+/*
+ * Loads and uses are those of `view`, which may be a copy of the state whose trees are to
+ * be changed; `roots` has the candidates of the first groups; both are borrowed.
+ * O(switches), where `roots` does not have all groups O(switches^2).
+ */
+struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *view,
+				    const struct fab_roots *roots,
 				    const struct fab_mcast_options *options);
 void fab_reroute_free(struct fab_reroute *reroute);
 
@@ -32,12 +36,26 @@ struct fab_reroute_try {
 	uint64_t turn; /* chooses roots by chance */
 };
 
+/* A tree that costs less than the old one. */
+struct fab_reroute_tree {
+	uint32_t root, n; /* n edges */
+	uint8_t height;
+	double price;
+	uint32_t *sw, *cable; /* [n] edge i hangs sw[i] on its parent */
+};
+
 /*
- * Put a cheaper tree in the place of the group's, if there is one at these prices of
- * loads, which follow. O(roots tried * tree), O(as fab_path_swap_run()).
+ * Find a cheaper tree for a group, whose own is taken out of loads and uses, at these
+ * prices; borrowed until the next one; NULL: there is none. O(roots tried * tree), O(as
+ * fab_path_swap_run()).
  */
-void fab_reroute_group(struct fab_reroute *reroute, struct fab_revision *revision,
-		       struct fab_prices *prices, uint32_t group,
-		       const struct fab_reroute_try *how);
+const struct fab_reroute_tree *fab_reroute_find(struct fab_reroute *reroute,
+						const struct fab_revision *revision,
+						const struct fab_prices *prices,
+						uint32_t group,
+						const struct fab_reroute_try *how);
+/* Is a tree of this price cheaper than one of the other, by more than rounding could
+ * make it? */
+bool fab_reroute_is_cheaper(double price, double other);
 /* Cables that were looked at so far: a measure of time that repeats. O(1). */
 uint64_t fab_reroute_steps(const struct fab_reroute *reroute);

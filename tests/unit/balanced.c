@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trees that are revised: never worse than others, never higher, the bound where it is
  * known to be reached. */
+#include "base/mem.h"
 #include "base/rng.h"
 #include "mcast/cheap_tree.h"
 #include "mcast/deep_tree.h"
@@ -545,4 +546,68 @@ Test(balanced, height_slack)
 	}
 	cr_expect_gt(n_higher, 12);
 	cr_expect_gt(n_less, 2, "%u", n_less);
+}
+
+/* Trees of many groups on so many threads, as a hash; maybe demands differ. */
+static uint64_t trees_hash(const struct routed *s, const struct fab_weights *weights,
+			   int n_threads, uint32_t *max)
+{
+	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
+	const struct fab_mcast_options options = {.n_threads = n_threads};
+	struct fab_mcast_problem problem = s->problem;
+	struct fab_mcast_result r;
+	struct fab_err err = {""};
+	struct fab_efi efi;
+	double seconds;
+	uint64_t hash;
+
+	problem.weights = weights;
+	cr_assert_eq(fab_mcast_route(&problem, &engine, 1, &options, &r, &seconds, &err),
+		     0);
+	cr_expect_eq(fab_mcast_verify(&problem, &r, &err), 0, "%s", err.text);
+	fab_efi_of(&problem, &r, &efi);
+	*max = efi.max;
+	hash = fab_hash_bytes(r.forest.cable, r.forest.first[r.forest.n] * 4, 1);
+	hash = fab_hash_bytes(r.forest.root, r.forest.n * 4ul, hash);
+	fab_mcast_result_fini(&r);
+	return hash;
+}
+
+Test(balanced, same_trees_for_any_threads)
+{
+	static const struct {
+		const char *spec;
+		uint32_t n_groups, most;
+	} cases[] = {
+		{"fattree:radix=12,levels=3", 6500, 20},
+		{"torus:dims=5x6,hosts=4", 6500, 20},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		double *demand = FAB_NEW(cases[i].n_groups, double);
+		struct fab_weights *weights = NULL;
+		struct routed s;
+		uint32_t max, max_of_many;
+
+		routed_init(&s, test_gen_raw(cases[i].spec), cases[i].n_groups,
+			    cases[i].most, 1);
+		for (uint32_t g = 0; g < cases[i].n_groups; g++)
+			demand[g] = 1 + g % 5;
+		cr_assert_eq(
+			fab_weights_new(s.f, s.groups, demand, false, &weights, NULL), 0);
+		for (int weighted = 0; weighted < 2; weighted++) {
+			const struct fab_weights *w = weighted ? weights : NULL;
+			uint64_t hash = trees_hash(&s, w, 1, &max);
+
+			for (int n_threads = 2; n_threads <= 3 - weighted; n_threads++) {
+				cr_expect_eq(trees_hash(&s, w, n_threads, &max_of_many),
+					     hash, "%s, %d threads, %d: %u, %u",
+					     cases[i].spec, n_threads, weighted, max,
+					     max_of_many);
+			}
+		}
+		fab_weights_free(weights);
+		free(demand);
+		routed_fini(&s);
+	}
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/batches.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -396,4 +398,51 @@ Test(base, barrier_holds_until_all_have_come)
 	cr_expect_eq(m.early, 0);
 	cr_expect_eq(m.barrier.turn, 2 * TURNS);
 	cr_expect_eq(m.barrier.asleep, 0);
+}
+
+/* Batches of 1, 2, .. 20 items: what an item sees, and who did it. */
+struct batches_seen {
+	uint32_t n; /* of the batch at hand */
+	uint32_t done[20];
+	uint64_t sum; /* of the batches that are over */
+	_Atomic uint32_t n_working, n_by_others;
+	bool is_torn;
+};
+
+static uint32_t batches_next(void *context)
+{
+	struct batches_seen *x = context;
+
+	x->is_torn = x->is_torn || x->n_working;
+	for (uint32_t i = 0; i < x->n; i++) {
+		x->is_torn = x->is_torn || x->done[i] != x->n;
+		x->sum += x->done[i];
+	}
+	return x->n < FAB_COUNT(x->done) ? ++x->n : 0;
+}
+
+static void batches_work(void *context, int lane, uint32_t item)
+{
+	struct batches_seen *x = context;
+
+	x->n_working++;
+	usleep(100);
+	x->done[item] = x->n;
+	x->n_by_others += lane > 0;
+	x->n_working--;
+}
+
+Test(base, batches_are_done_whole)
+{
+	for (int n_lanes = 1; n_lanes <= 4; n_lanes++) {
+		struct batches_seen seen = {0};
+
+		fab_batches_run(&(struct fab_batches){batches_next, batches_work, &seen},
+				n_lanes);
+		cr_expect_eq(seen.sum, 2870, "%d lanes", n_lanes); /* squares to 20 */
+		cr_expect(!seen.is_torn, "%d lanes", n_lanes);
+#ifdef _OPENMP
+		cr_expect_eq(seen.n_by_others > 0, n_lanes > 1, "%d lanes", n_lanes);
+#endif
+	}
 }

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/greedy.h"
+
+#include "base/batches.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/threads.h"
+#include "mcast/cheap_tree.h"
+#include "mcast/choose.h"
+#include "mcast/prices.h"
+#include "mcast/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Roots by chance that are tried beside the least loaded and the least used; where many
+ * groups are grown side by side, these are looked for among so many by chance, lest all
+ * groups find the same. */
+enum { DRAWN_ROOTS = 2, SAMPLE = 16, MANY = 64 };
+
+/* Groups grown side by side: one for so many that have their tree, and at most. */
+enum { SHARE = 32, MOST = 256 };
+
+/* One whose tree has become so many times as expensive meanwhile takes another. */
+static const double DEARER = 2;
+
+/* A tree of a group that is not counted yet. */
+struct held {
+	uint32_t group, root; /* root FAB_NONE: none */
+	double price;
+	FAB_VEC(uint32_t) sw, cable;
+};
+
+/* One that grows trees. */
+struct lane {
+	struct fab_cheap_tree *tree;
+	struct fab_prices prices; /* those of `greedy`, for the group at hand */
+};
+
+struct greedy {
+	const struct fab_mcast_problem *problem;
+	struct fab_prices prices; /* none before the first tree */
+	double max;		  /* largest level (fab_mcast_level()) so far */
+	FAB_VEC(struct lane) lane;
+	struct held own;	    /* the tree that was chosen last */
+	FAB_VEC(struct held) batch; /* those grown side by side */
+};
+
+static void add_lanes(struct greedy *x, size_t n)
+{
+	while (x->lane.n < n) {
+		struct lane lane = {.tree = fab_cheap_tree_new(x->problem)};
+
+		FAB_PUSH(&x->lane, lane);
+	}
+}
+
+void *fab_greedy_new(const struct fab_mcast_problem *problem)
+{
+	struct greedy *x = FAB_NEW0(1, struct greedy);
+
+	x->problem = problem;
+	x->own.root = FAB_NONE;
+	add_lanes(x, 1);
+	return x;
+}
+
+static void free_held(struct held *h)
+{
+	free(h->sw.v);
+	free(h->cable.v);
+}
+
+void fab_greedy_free(void *scratch)
+{
+	struct greedy *x = scratch;
+
+	if (!x)
+		return;
+	for (size_t i = 0; i < x->lane.n; i++)
+		fab_cheap_tree_free(x->lane.v[i].tree);
+	for (size_t i = 0; i < x->batch.n; i++)
+		free_held(&x->batch.v[i]);
+	free_held(&x->own);
+	fab_prices_fini(&x->prices);
+	free(x->lane.v);
+	free(x->batch.v);
+	free(x);
+}
+
+/* The prices as they are now, for a group. */
+static void set_prices(struct fab_mcast_state *s, struct lane *lane, uint32_t group)
+{
+	struct greedy *x = s->scratch;
+
+	if (!x->prices.load)
+		fab_prices_of(&x->prices, s);
+	lane->prices = x->prices;
+	fab_prices_set_group(&lane->prices, group);
+}
+
+/* The tree of a root in the place of what is held, where it is cheaper. */
+static void try_root(const struct greedy *x, struct lane *lane, uint32_t root,
+		     struct held *h)
+{
+	const struct fab_groups *g = x->problem->groups;
+	double price = fab_cheap_tree_grow(
+		lane->tree, &lane->prices, g->sw + g->sw_first[h->group],
+		fab_group_n_switches(g, h->group), root, h->price);
+	uint32_t n = fab_cheap_tree_n_edges(lane->tree);
+
+	if (price >= h->price)
+		return;
+	h->price = price;
+	h->root = root;
+	h->sw.n = h->cable.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		FAB_PUSH(&h->sw, fab_cheap_tree_sw(lane->tree)[i]);
+		FAB_PUSH(&h->cable, fab_cheap_tree_cable(lane->tree)[i]);
+	}
+}
+
+/* The candidate with the least value, or of many the least of some by chance. */
+static uint32_t least(const struct fab_roots *roots, uint32_t group,
+		      const uint32_t *value, bool is_sample, uint64_t seed)
+{
+	const uint64_t *bits = fab_roots_bits(roots, group);
+	uint32_t best;
+
+	if (!is_sample)
+		return fab_root_choose(bits, roots->words, FAB_TIES_SPREAD, value);
+	best = fab_roots_draw(bits, roots->words, fab_mix64(seed));
+	for (uint32_t i = 1; i < SAMPLE; i++) {
+		uint32_t root = fab_roots_draw(bits, roots->words, fab_mix64(seed + i));
+
+		best = value[root] < value[best] ? root : best;
+	}
+	return best;
+}
+
+/* Find the cheapest tree of h->group. */
+static void choose(struct fab_mcast_state *s, struct lane *lane,
+		   const struct fab_roots *roots, bool is_sample, struct held *h)
+{
+	const struct greedy *x = s->scratch;
+	uint64_t seed = (uint64_t)h->group << 8;
+
+	set_prices(s, lane, h->group);
+	h->price = __DBL_MAX__;
+	try_root(x, lane, least(roots, h->group, s->adjacent, is_sample, seed + 64), h);
+	try_root(x, lane, least(roots, h->group, s->root_use, is_sample, seed + 128), h);
+	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
+		try_root(x, lane,
+			 fab_roots_draw(fab_roots_bits(roots, h->group), roots->words,
+					fab_mix64(seed | i)),
+			 h);
+}
+
+uint32_t fab_greedy_choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
+				uint32_t group)
+{
+	struct greedy *x = s->scratch;
+
+	x->own.group = group;
+	choose(s, &x->lane.v[0], roots, false, &x->own);
+	return x->own.root;
+}
+
+void fab_greedy_grow(struct fab_mcast_state *s, uint32_t group)
+{
+	struct greedy *x = s->scratch;
+	struct held *h = &x->own;
+
+	if (h->group != group || h->root != s->forest.root[group]) {
+		h->group = group;
+		h->price = __DBL_MAX__;
+		set_prices(s, &x->lane.v[0], group);
+		try_root(x, &x->lane.v[0], s->forest.root[group], h);
+	}
+	fab_prices_set_group(&x->prices, group);
+	for (size_t i = 0; i < h->sw.n; i++) {
+		uint32_t cable = h->cable.v[i];
+		double level = fab_prices_level(&x->prices, cable);
+
+		fab_mcast_join(s, h->sw.v[i], cable);
+		x->max = level > x->max ? level : x->max;
+	}
+	h->root = FAB_NONE; /* loads will be others */
+	fab_prices_set_limit(&x->prices, x->max);
+}
+
+/* Groups with candidates at hand that are grown side by side. */
+struct job {
+	struct fab_mcast_state *s;
+	const struct fab_mcast_engine *engine;
+	const struct fab_roots *roots;
+	uint32_t first, n, end; /* of the batch at hand; of all */
+};
+
+/* Is there a better tree since the others of the batch have theirs? */
+static bool is_outdated(const struct greedy *x, const struct held *h)
+{
+	if (fab_prices_sum(&x->prices, h->cable.v, h->cable.n) > DEARER * h->price)
+		return true;
+	for (size_t i = 0; i < h->cable.n; i++)
+		if (fab_prices_level(&x->prices, h->cable.v[i]) > x->max)
+			return true;
+	return false;
+}
+
+/* Count a tree that was grown over the loads before its batch. */
+static void take(const struct job *j, struct held *h)
+{
+	struct greedy *x = j->s->scratch;
+	uint32_t group = h->group, root = h->root;
+
+	fab_prices_set_group(&x->prices, group);
+	if (is_outdated(x, h)) {
+		root = fab_greedy_choose_root(j->s, j->roots, group);
+	} else {
+		struct held own = x->own;
+
+		x->own = *h;
+		*h = own;
+	}
+	fab_mcast_state_grow(j->s, j->engine, j->roots, group, root);
+}
+
+static uint32_t next(void *context)
+{
+	struct job *j = context;
+	struct greedy *x = j->s->scratch;
+
+	for (uint32_t i = 0; i < j->n; i++)
+		take(j, &x->batch.v[i]);
+	j->first += j->n;
+	j->n = j->first / SHARE + 1 < MOST ? j->first / SHARE + 1 : MOST;
+	j->n = j->end - j->first < j->n ? j->end - j->first : j->n;
+	fab_progress_report("trees", "groups", j->first, x->problem->groups->n);
+	for (uint32_t i = 0; i < j->n; i++)
+		x->batch.v[i].group = j->first + i;
+	return j->n;
+}
+
+static void work(void *context, int lane, uint32_t item)
+{
+	const struct job *j = context;
+	struct greedy *x = j->s->scratch;
+
+	choose(j->s, &x->lane.v[lane], j->roots, j->n >= MANY, &x->batch.v[item]);
+}
+
+void fab_greedy_grow_many(struct fab_mcast_state *s,
+			  const struct fab_mcast_engine *engine,
+			  const struct fab_roots *roots, int n_threads)
+{
+	const struct fab_groups *g = s->problem->groups;
+	struct greedy *x = s->scratch;
+	struct job j = {.s = s,
+			.engine = engine,
+			.roots = roots,
+			.first = roots->first_group,
+			.end = roots->first_group + roots->n};
+
+	n_threads = fab_threads_for(n_threads, 64 * g->sw_first[g->n]);
+	add_lanes(x, (size_t)n_threads);
+	while (x->batch.n < MOST)
+		FAB_PUSH(&x->batch, ((struct held){.root = FAB_NONE}));
+	fab_batches_run(&(struct fab_batches){next, work, &j}, n_threads);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mcast/moves.h"
+
+#include "base/batches.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/threads.h"
+#include "mcast/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Groups moved side by side: one for so many of the round, and at most. */
+enum { SHARE = 64, MOST = 32 };
+
+/* A tree that has become so many times as expensive meanwhile is looked for again. */
+static const double DEARER = 1.1;
+
+/* Groups moved between two questions whether it is over. */
+enum { LOOK = 16 };
+
+/* Bytes of candidate sets that are kept; those of other groups are found again and again.
+ */
+static const size_t ROOTS_BYTES = (size_t)64 << 20;
+
+/* One that moves groups. The first has the state itself in view, the others a copy of its
+ * loads and uses. */
+struct lane {
+	struct fab_mcast_state view;
+	struct fab_prices prices;
+	struct fab_reroute *reroute;
+	size_t n_seen; /* changes that the copy has */
+};
+
+/* A tree that was found for a group. */
+struct found {
+	uint32_t group;
+	struct fab_reroute_tree tree; /* root FAB_NONE: none */
+	uint32_t room;		      /* of its arrays */
+};
+
+/* A tree that was taken out or put in. */
+struct change {
+	uint32_t group, root, n;
+	bool is_in;
+	size_t first; /* in `cable` */
+};
+
+struct fab_moves {
+	struct fab_revision *revision;
+	struct fab_prices *prices;
+	const struct fab_mcast_options *options;
+	struct fab_roots roots; /* of the first groups */
+	int n_lanes;
+	struct lane *lane;
+	struct found batch[MOST];
+	FAB_VEC(struct change) change; /* that not all lanes have seen */
+	FAB_VEC(uint32_t) cable;
+	/* the round at hand */
+	const struct fab_moves_round *round;
+	uint32_t n_asked, n_moved, n_batch,
+		n_before; /* n_before: moved in the last one */
+	bool is_over;
+};
+
+static void copy_loads(const struct fab_mcast_state *from, struct fab_mcast_state *to)
+{
+	const struct fab_fabric *f = from->problem->f;
+
+	memcpy(to->load, from->load, f->n_switch_links * sizeof(*to->load));
+	memcpy(to->root_use, from->root_use, f->n_switches * sizeof(*to->root_use));
+	if (to->adjacent)
+		memcpy(to->adjacent, from->adjacent,
+		       f->n_switches * sizeof(*to->adjacent));
+	if (to->units)
+		memcpy(to->units, from->units, f->n_switch_links * sizeof(*to->units));
+}
+
+/* Room for a copy of the loads. */
+static void init_view(const struct fab_mcast_state *s, struct fab_mcast_state *view)
+{
+	const struct fab_fabric *f = s->problem->f;
+
+	*view = (struct fab_mcast_state){.problem = s->problem};
+	view->load = FAB_NEW(f->n_switch_links, uint32_t);
+	view->root_use = FAB_NEW(f->n_switches, uint32_t);
+	view->adjacent = s->adjacent ? FAB_NEW(f->n_switches, uint32_t) : NULL;
+	view->units = s->units ? FAB_NEW(f->n_switch_links, uint64_t) : NULL;
+}
+
+static void free_view(struct fab_mcast_state *view)
+{
+	free(view->load);
+	free(view->root_use);
+	free(view->adjacent);
+	free(view->units);
+}
+
+/* Groups of the next batch: more, the more there are in a round. */
+static uint32_t most_of(const struct fab_moves *m)
+{
+	uint32_t n = m->n_moved > m->n_before ? m->n_moved : m->n_before;
+
+	return n / SHARE < MOST ? n / SHARE + 1 : MOST;
+}
+
+struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices *prices,
+				const struct fab_mcast_options *options)
+{
+	struct fab_moves *m = FAB_NEW0(1, struct fab_moves);
+	const struct fab_mcast_problem *p = revision->s->problem;
+
+	m->revision = revision;
+	m->prices = prices;
+	m->options = options;
+	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads,
+			      options->height_slack, &m->roots);
+	m->n_lanes = fab_threads_for(options->n_threads,
+				     64 * p->groups->sw_first[p->groups->n]);
+	m->n_lanes = m->n_lanes < MOST ? m->n_lanes : MOST;
+	m->lane = FAB_NEW0(m->n_lanes, struct lane);
+	for (int i = 0; i < m->n_lanes; i++) {
+		struct lane *lane = &m->lane[i];
+
+		if (i)
+			init_view(revision->s, &lane->view);
+		lane->reroute = fab_reroute_new(i ? &lane->view : revision->s, &m->roots,
+						options);
+	}
+	return m;
+}
+
+void fab_moves_free(struct fab_moves *m)
+{
+	if (!m)
+		return;
+	for (int i = 0; i < m->n_lanes; i++) {
+		free_view(&m->lane[i].view);
+		fab_reroute_free(m->lane[i].reroute);
+	}
+	for (size_t i = 0; i < FAB_COUNT(m->batch); i++) {
+		free(m->batch[i].tree.sw);
+		free(m->batch[i].tree.cable);
+	}
+	fab_roots_fini(&m->roots);
+	free(m->lane);
+	free(m->change.v);
+	free(m->cable.v);
+	free(m);
+}
+
+uint64_t fab_moves_steps(const struct fab_moves *m)
+{
+	uint64_t steps = 0;
+
+	for (int i = 0; i < m->n_lanes; i++)
+		steps += fab_reroute_steps(m->lane[i].reroute);
+	return steps;
+}
+
+/* Let the lanes know that the tree of a group is taken out, or was put in. */
+static void tell(struct fab_moves *m, uint32_t group, bool is_in)
+{
+	uint32_t n = fab_revision_size(m->revision, group);
+	const uint32_t *cable = fab_revision_cables(m->revision, group);
+
+	if (m->n_lanes < 2)
+		return;
+	FAB_PUSH(&m->change,
+		 ((struct change){group, fab_revision_root(m->revision, group), n, is_in,
+				  m->cable.n}));
+	for (uint32_t i = 0; i < n; i++)
+		FAB_PUSH(&m->cable, cable[i]);
+}
+
+static void catch_up(const struct fab_moves *m, struct lane *lane)
+{
+	for (; lane->n_seen < m->change.n; lane->n_seen++) {
+		const struct change *c = &m->change.v[lane->n_seen];
+		const uint32_t *cable = m->cable.v + c->first;
+
+		if (c->is_in)
+			fab_mcast_state_count(&lane->view, c->group, c->root, cable,
+					      c->n);
+		else
+			fab_mcast_state_drop(&lane->view, c->group, c->root, cable, c->n);
+	}
+}
+
+/* Forget changes that all lanes have seen. */
+static void forget(struct fab_moves *m)
+{
+	for (int i = 1; i < m->n_lanes; i++)
+		if (m->lane[i].n_seen < m->change.n)
+			return;
+	for (int i = 1; i < m->n_lanes; i++)
+		m->lane[i].n_seen = 0;
+	m->change.n = m->cable.n = 0;
+}
+
+/* Put in what was found, or what is found now where others have made that dearer. */
+static void take(struct fab_moves *m, const struct found *x)
+{
+	struct fab_revision *r = m->revision;
+	const struct fab_reroute_tree *t = &x->tree;
+	double old, new;
+
+	if (t->root == FAB_NONE || !m->round->is_wanted(m->round->context, x->group))
+		return;
+	tell(m, x->group, false);
+	fab_revision_take_out(r, x->group);
+	fab_prices_set_group(m->prices, x->group);
+	new = fab_prices_sum(m->prices, t->cable, t->n);
+	old = fab_prices_sum(m->prices, fab_revision_cables(r, x->group),
+			     fab_revision_size(r, x->group));
+	if (new > DEARER * t->price)
+		t = fab_reroute_find(m->lane[0].reroute, r, m->prices, x->group,
+				     &m->round->how);
+	else if (!fab_reroute_is_cheaper(new, old))
+		t = NULL;
+	if (t)
+		fab_revision_put(r, x->group, t->root, t->height, t->n, t->sw, t->cable);
+	else
+		fab_revision_put_back(r, x->group);
+	tell(m, x->group, true);
+}
+
+/* The group that is asked at a place of the round. */
+static uint32_t group_at(const struct fab_moves *m, uint32_t i)
+{
+	uint32_t n = m->revision->s->forest.n;
+	uint64_t turn = m->round->how.turn;
+	uint32_t shift = (uint32_t)(fab_mix64(turn ^ m->options->seed) % n);
+	/* forth and back by turns, so that none is always last */
+	uint32_t group = (turn & 1 ? n - 1 - i : i) + shift;
+
+	return group - (group >= n ? n : 0);
+}
+
+static uint32_t next(void *context)
+{
+	struct fab_moves *m = context;
+	const struct fab_moves_round *round = m->round;
+	uint32_t n = m->revision->s->forest.n, most = most_of(m);
+
+	forget(m);
+	for (uint32_t i = 0; i < m->n_batch; i++) {
+		take(m, &m->batch[i]);
+		if (++m->n_moved % LOOK == 0 && !m->is_over)
+			m->is_over = round->is_over(round->context, m->n_asked);
+	}
+	m->n_batch = 0;
+	while (!m->is_over && m->n_asked < n && m->n_batch < most) {
+		uint32_t group = group_at(m, m->n_asked++);
+
+		if (round->is_wanted(round->context, group))
+			m->batch[m->n_batch++].group = group;
+	}
+	return m->n_batch;
+}
+
+static void keep(struct found *x, const struct fab_reroute_tree *t)
+{
+	uint32_t *sw = x->tree.sw, *cable = x->tree.cable;
+
+	x->tree.root = FAB_NONE;
+	if (!t)
+		return;
+	if (t->n > x->room) {
+		x->room = t->n;
+		sw = fab_realloc(sw, x->room, sizeof(*sw));
+		cable = fab_realloc(cable, x->room, sizeof(*cable));
+	}
+	if (t->n) {
+		memcpy(sw, t->sw, t->n * sizeof(*sw));
+		memcpy(cable, t->cable, t->n * sizeof(*cable));
+	}
+	x->tree = *t;
+	x->tree.sw = sw;
+	x->tree.cable = cable;
+}
+
+static void work(void *context, int number, uint32_t item)
+{
+	struct fab_moves *m = context;
+	struct lane *lane = &m->lane[number];
+	struct fab_mcast_state *view = number ? &lane->view : m->revision->s;
+	struct found *x = &m->batch[item];
+	uint32_t root = fab_revision_root(m->revision, x->group);
+	uint32_t n = fab_revision_size(m->revision, x->group);
+	const uint32_t *cable = fab_revision_cables(m->revision, x->group);
+
+	if (number)
+		catch_up(m, lane);
+	fab_mcast_state_drop(view, x->group, root, cable, n);
+	fab_prices_set_group(&lane->prices, x->group);
+	keep(x, fab_reroute_find(lane->reroute, m->revision, &lane->prices, x->group,
+				 &m->round->how));
+	fab_mcast_state_count(view, x->group, root, cable, n);
+}
+
+bool fab_moves_run(struct fab_moves *m, const struct fab_moves_round *round)
+{
+	m->round = round;
+	m->n_before = m->n_moved;
+	m->n_asked = m->n_moved = m->n_batch = 0;
+	m->is_over = false;
+	for (int i = 0; i < m->n_lanes; i++) {
+		struct lane *lane = &m->lane[i];
+
+		lane->prices = *m->prices;
+		if (!i)
+			continue;
+		copy_loads(m->revision->s, &lane->view);
+		lane->n_seen = m->change.n;
+		lane->prices.load = lane->view.load;
+		lane->prices.state = lane->prices.state ? &lane->view : NULL;
+	}
+	fab_batches_run(&(struct fab_batches){next, work, m}, m->n_lanes);
+	return !m->is_over;
+}
