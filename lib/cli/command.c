@@ -35,7 +35,8 @@ static int run(const struct fab_given *g, struct fab_err *err)
 #endif
 	if (output->list_columns && columns.v)
 		return list_columns(output, &columns, err);
-	if (store)
+	rc = fab_cli_check_outputs(err);
+	if (!rc && store)
 		rc = fab_cli_open_store(store, err);
 	if (!rc && input && input->fabric)
 		rc = fab_cli_open_fabric(input, how, &f, err);

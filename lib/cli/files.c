@@ -118,6 +118,61 @@ static bool is_same(const struct identity *a, const struct identity *b)
 	return a->name && b->name && !strcmp(a->name, b->name);
 }
 
+/* May a new file be made in the folder where this one would be? An errno. */
+static int check_folder(const char *path)
+{
+	char *end = fab_cli_link_end(path), *slash = end ? strrchr(end, '/') : NULL;
+	const char *folder = !slash ? "." : slash == end ? "/" : end;
+	struct stat st;
+	int rc = 0;
+
+	if (!end)
+		return errno;
+	if (slash && slash > end)
+		*slash = 0;
+	if (stat(folder, &st) != 0)
+		rc = errno;
+	else if (!S_ISDIR(st.st_mode))
+		rc = ENOTDIR;
+	else if (access(folder, W_OK | X_OK) != 0)
+		rc = errno;
+	free(end);
+	return rc;
+}
+
+static int check_output(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return 0;
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? check_folder(path) : errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	if (access(path, W_OK) != 0)
+		return errno;
+	return S_ISREG(st.st_mode) ? check_folder(path) : 0;
+}
+
+int fab_cli_check_outputs(struct fab_err *err)
+{
+	for (size_t i = 0; i < files.n; i++) {
+		const struct file *file = &files.v[i];
+		int rc = 0;
+
+		if (!file->is_output || !strcmp(file->option, "--store"))
+			continue;
+		rc = check_output(file->path);
+		if (rc)
+			return fab_fail(err, rc, "%s: cannot write: %s", file->path,
+					strerror(rc));
+		if (!strcmp(file->option, "--plot") && fab_cli_find_gnuplot(err))
+			return -ENOENT;
+	}
+	return 0;
+}
+
 /* A terminal and /dev/null take everything that comes. */
 static bool takes_all(const struct identity *id)
 {

@@ -58,6 +58,11 @@ int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK
  */
 int fab_cli_find_clash(const struct fab_cli_output *output,
 		       struct fab_err *err) FAB_MUST_CHECK;
+/* Can the files be written, as far as that is seen before the work? Whatever can change
+ * until they are is said then, in the same words. O(files). */
+int fab_cli_check_outputs(struct fab_err *err) FAB_MUST_CHECK;
+/* Is there gnuplot? ENOENT. O(PATH). */
+int fab_cli_find_gnuplot(struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * argp_parse() with messages that are safe for a terminal: whatever argp, getopt or a

@@ -177,13 +177,13 @@ static int cmp_dear(const void *pa, const void *pb)
 	return a->i < b->i ? -1 : a->i > b->i;
 }
 
-/* The dearest first, if all results have room. */
-static void set_order(struct run *r)
+/* The dearest first, if all results have room; one thread takes as long in any order. */
+static void set_order(struct run *r, int n_threads)
 {
 	const struct fab_sweep *s = r->sweep;
 	struct dear *dear;
 
-	if (!s->cost || r->n > r->window || !r->n)
+	if (!s->cost || n_threads < 2 || r->n > r->window)
 		return;
 	dear = FAB_NEW(r->n, struct dear);
 	for (uint64_t i = 0; i < r->n; i++)
@@ -247,7 +247,7 @@ int fab_sweep_run(const struct fab_sweep *sweep, struct fab_err *err)
 	r.failed = r.n;
 	r.results = fab_alloc(r.window, sweep->result_bytes + 1);
 	r.state = FAB_NEW0(r.window, unsigned char);
-	set_order(&r);
+	set_order(&r, outer);
 	run_all(&r, outer, inner);
 	if (r.rc)
 		drop_rest(&r);

@@ -165,26 +165,38 @@ static void take_begun(void *context, uint64_t item, void *result)
 	b->taken++;
 }
 
-/* The dearest are begun first, of equal ones the first; results come in order. */
+/* How many items are dearer, or as dear and before it. */
+static size_t rank_of(uint64_t item, uint64_t n)
+{
+	size_t rank = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		rank += cost_of(NULL, i) > cost_of(NULL, item) ||
+			(cost_of(NULL, i) == cost_of(NULL, item) && i < item);
+	return rank;
+}
+
+/* The dearest are begun first: before an item all dearer ones, but for that of the other
+ * thread, which may not have noted it yet. Results come in order. */
 Test(sweep, dearest_first)
 {
 	struct begun b = {.n = 0};
 	struct fab_sweep s = {.what = "item",
-			      .n_items = 60,
-			      .n_threads = 1,
+			      .n_items = 100,
+			      .n_threads = 2,
 			      .context = &b,
 			      .work = note_begun,
 			      .cost = cost_of,
 			      .take = take_begun};
 
 	cr_assert_eq(fab_sweep_run(&s, NULL), 0);
-	cr_expect_eq(b.taken, 60);
-	for (size_t i = 1; i < 60; i++)
-		cr_expect_geq(cost_of(NULL, b.items[i - 1]), cost_of(NULL, b.items[i]));
+	cr_expect_eq(b.taken, 100);
+	for (size_t i = 0; i < 100; i++)
+		cr_expect_geq(i + 1, rank_of(b.items[i], 100));
 	b.n = b.taken = 0;
-	s.n_items = 65; /* more than have room: in order */
+	s.n_threads = 1; /* in order: what is interrupted has the first ones */
 	cr_assert_eq(fab_sweep_run(&s, NULL), 0);
-	for (size_t i = 0; i < 65; i++)
+	for (size_t i = 0; i < 100; i++)
 		cr_expect_eq(b.items[i], i);
 }
 
