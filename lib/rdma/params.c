@@ -96,11 +96,11 @@ struct fab_rdma_params fab_rdma_defaults(void)
 					.rto_ps = 20 * us,
 					.singles = 3,
 					.plus = FAB_RDMA_PLUS,
-					.gap = 8,
 					.timers = 4,
 					.rto_low_ps = 100 * us,
 					.rto_high_ps = 320 * us,
 					.few = 3,
+					.nacks = 1,
 					.seed = 1};
 }
 
@@ -171,6 +171,7 @@ static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
 		{"retry", p->retry_ps, 1, time},
 		{"time to ask again", p->ask_ps, 0, time},
 		{"time of tombstones", p->tombstone_ps, 0, time},
+		{"acknowledgements out of order", p->nacks, 1, UINT32_MAX},
 		{"reordering", p->reorder_ps, 0, time},
 		{"delay of packets", p->bad.delay_ps, 0, time},
 		{"delay of a switch", p->switch_ps, 0, time},

@@ -209,7 +209,9 @@ struct fab_rdma_params {
 	uint64_t rto_ps;	/* of receivers (rsw, rsw+, rc), of senders (ssw, gbn) */
 	uint32_t singles;	/* RESENDs of one packet in a row before one of all */
 	unsigned plus;		/* FAB_RDMA_GAP_NAK ... of rsw+ */
-	uint32_t gap;		/* G: arrivals so far ahead of WBASE cause a NAK */
+	uint32_t gap;		/* G: arrivals so far ahead of WBASE cause a NAK; 0: 8 at
+				   first, doubled (up to W) when what was asked for was
+				   in flight */
 	uint32_t credit;	/* WBASE is told every so many packets; 0: W / 4 */
 	uint32_t timers;	/* of a context of rsw+ */
 	bool new_first;		/* new data before retransmissions */
@@ -217,8 +219,10 @@ struct fab_rdma_params {
 			 product of the longest path; UINT32_MAX: no cap */
 	uint64_t rto_low_ps, rto_high_ps; /* of irn: below `few` in flight, else */
 	uint32_t few;
+	uint32_t nacks; /* of irn: acknowledgements out of order that begin a recovery */
 	uint64_t reorder_ps; /* of sack-ro: later than this behind a later one: lost; 0: a
-				quarter of the base round trip */
+				quarter of the base round trip at first, a quarter more when
+				what was sent again had been in flight */
 
 	struct fab_rdma_impairments bad;
 	uint64_t seed;
@@ -233,7 +237,7 @@ struct fab_rdma_params {
 
 /* Defaults: MTU 2048, headers 26, control 30 bytes, 100 Gbit/s, 100 ns a switch, 10 ns a
  * cable, tables, no bounds; 4096 contexts, retry after 10 us, MSGID of 20 bits; W 128, 20
- * us, 3 singles, all of rsw+ with G = 8 and 4 timers. O(1). */
+ * us, 3 singles, all of rsw+ with G that adapts and 4 timers. O(1). */
 struct fab_rdma_params fab_rdma_defaults(void);
 
 /* What became of one transfer. */

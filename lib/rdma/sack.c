@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdma/sack.h"
 
-static void acknowledge(struct rdma *r, struct rdma_session *s, uint32_t number)
+static void acknowledge(struct rdma *r, struct rdma_session *s, uint32_t number,
+			bool was_there)
 {
-	rdma_control(r, s, false, FAB_RDMA_ACK, number, s->rx_base, false);
+	rdma_control(r, s, false, FAB_RDMA_ACK, number, s->rx_base, was_there);
 }
 
 void rdma_sack_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
 	if (!rdma_bit_set(s->got, p->number)) {
 		r->result->n.duplicates++;
-		acknowledge(r, s, p->number);
+		acknowledge(r, s, p->number, true);
 		return;
 	}
 	rdma_memory_write(r, s, p);
@@ -19,7 +20,7 @@ void rdma_sack_data(struct rdma *r, struct rdma_session *s, const struct rdma_pa
 		return;
 	}
 	s->rx_base = rdma_bit_next_zero(s->got, s->rx_base, s->n);
-	acknowledge(r, s, p->number);
+	acknowledge(r, s, p->number, false);
 }
 
 void rdma_sack_asked(struct rdma *r, struct rdma_session *s)
@@ -35,6 +36,15 @@ static void forget_below(struct rdma_session *s, uint32_t base)
 		s->n_acked -= rdma_bit_set(s->acked, i) ? 0 : 1;
 	s->base = base;
 	rdma_due_drop_below(s, base);
+}
+
+uint32_t rdma_sack_next(struct rdma *r, struct rdma_session *s)
+{
+	if (s->n_due)
+		return rdma_due_take(s);
+	if (s->next_new < s->n && rdma_sack_in_flight(s) < r->cap)
+		return s->next_new++;
+	return FAB_NONE;
 }
 
 bool rdma_sack_note(struct rdma_session *s, const struct rdma_packet *p)

@@ -16,5 +16,7 @@ static inline uint32_t rdma_sack_in_flight(const struct rdma_session *s)
 	return s->next_new > known ? s->next_new - known : 0;
 }
 
-/* Sender: note what an ACK says. Is there anything new in it? */
+/* Sender: what is due, else the next new one within the cap. */
+uint32_t rdma_sack_next(struct rdma *r, struct rdma_session *s);
+/* Note what an ACK says. Is there anything new in it? */
 bool rdma_sack_note(struct rdma_session *s, const struct rdma_packet *p);

@@ -5,7 +5,8 @@
  * all below the highest number acknowledged that are not acknowledged are sent again,
  * once each, before anything new; it is over when what was sent before it is
  * acknowledged. The timer is short while few packets are in flight. Mittal et al.,
- * "Revisiting network support for RDMA", SIGCOMM 2018.
+ * "Revisiting network support for RDMA", SIGCOMM 2018; its section 7 names for networks
+ * that reorder a threshold of such acknowledgements, which is `nacks` here.
  */
 #include "rdma/sack.h"
 
@@ -18,15 +19,6 @@ static uint64_t timeout(const struct rdma *r, const struct rdma_session *s)
 static void restart(struct rdma *r, struct rdma_session *s)
 {
 	rdma_tx_timer(r, s, r->now + timeout(r, s));
-}
-
-static uint32_t next(struct rdma *r, struct rdma_session *s)
-{
-	if (s->n_due)
-		return rdma_due_take(s);
-	if (s->next_new < s->n && rdma_sack_in_flight(s) < r->cap)
-		return s->next_new++;
-	return FAB_NONE;
 }
 
 static void sent(struct rdma *r, struct rdma_session *s, uint32_t number)
@@ -50,12 +42,14 @@ static void answer(struct rdma *r, struct rdma_session *s, const struct rdma_pac
 {
 	uint32_t base = s->base;
 
-	if (rdma_sack_note(s, p) && s->base != base)
+	if (rdma_sack_note(s, p) && s->base != base) {
+		s->n_nacks = 0;
 		restart(r, s);
+	}
 	if (s->is_recovering && s->base > s->recover)
 		s->is_recovering = false;
 	if (!s->is_recovering && p->number < s->n && p->number > p->value &&
-	    p->value == s->base) {
+	    p->value == s->base && ++s->n_nacks >= r->params->nacks) {
 		s->is_recovering = true;
 		s->recover = s->next_new - 1;
 		s->cursor = s->base;
@@ -81,7 +75,7 @@ static void tx_expired(struct rdma *r, struct rdma_session *s)
 
 static const struct rdma_scheme_code code = {
 	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_ACKED | RDMA_NEEDS_GOT,
-	.next = next,
+	.next = rdma_sack_next,
 	.sent = sent,
 	.data = rdma_sack_data,
 	.answer = answer,
@@ -95,7 +89,9 @@ const struct fab_rdma_scheme fab_rdma_scheme_irn = {
 		"selective acknowledgement, at most a bandwidth-delay product in flight",
 	.manual = "Selective acknowledgement for networks that keep the order: the first "
 		  "gap begins a recovery; at most a bandwidth-delay product in flight; a "
-		  "short timeout while few packets are, else a long one (IRN).",
+		  "short timeout while few packets are, else a long one (IRN). Where "
+		  "packets come in another order it takes all of them for lost, "
+		  "unless `--nacks` lets it wait.",
 	.sender = "a bit a packet in flight, a timer",
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it",

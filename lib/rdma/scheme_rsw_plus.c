@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rsw+: rsw with what it lacks, a flag each. Gap NAK: when an arrival is more than G
- * ahead of WBASE, WBASE is asked for, once. Credit: the sender stays within the window
+ * ahead of WBASE, WBASE is asked for, once; G adapts: when a packet that was asked for
+ * so comes twice, it had been in flight, and G is doubled, up to W. Credit: the sender stays within the window
  * that it knows of, and is told of WBASE every so many packets. Timers: the lowest gaps
  * have one each, not WBASE alone.
  */
@@ -11,6 +12,8 @@ static bool has(const struct rdma *r, unsigned flag)
 {
 	return r->params->plus & flag;
 }
+
+enum { FIRST_GAP = 8 };
 
 static uint32_t per_credit(const struct rdma *r)
 {
@@ -77,6 +80,7 @@ static void rx_expired(struct rdma *r, struct rdma_session *s)
 
 static void open_rx(struct rdma *r, struct rdma_session *s)
 {
+	s->rx_gap = r->params->gap ? r->params->gap : FIRST_GAP;
 	if (has(r, FAB_RDMA_TIMERS))
 		assign_timers(r, s);
 	else
@@ -87,10 +91,21 @@ static void nak_gap(struct rdma *r, struct rdma_session *s)
 {
 	uint32_t base = s->window.base;
 
-	if (s->rx_nak == base || s->rx_highest <= (uint64_t)base + r->params->gap + 1)
+	if (s->rx_nak == base || s->rx_highest <= (uint64_t)base + s->rx_gap + 1)
 		return;
 	s->rx_nak = base;
 	rdma_rsw_ask_for(r, s, base, false);
+}
+
+/* A copy: of a number that a gap was told for it says that G was too small. Those told
+ * for until now were told for with that G. */
+static void adapt_gap(struct rdma *r, struct rdma_session *s, uint32_t number)
+{
+	if (r->params->gap || s->rx_nak == FAB_NONE || number > s->rx_nak ||
+	    number < s->rx_reckoned || !fab_rdma_window_has(&s->window, number))
+		return;
+	s->rx_reckoned = s->rx_nak + 1;
+	s->rx_gap = s->rx_gap * 2 < r->params->window ? s->rx_gap * 2 : r->params->window;
 }
 
 static void give_credit(struct rdma *r, struct rdma_session *s)
@@ -107,6 +122,7 @@ static void data(struct rdma *r, struct rdma_session *s, const struct rdma_packe
 	uint32_t base = s->window.base;
 	bool has_gap = false;
 
+	adapt_gap(r, s, p->number);
 	if (!rdma_rsw_take(r, s, p))
 		return;
 	if (rdma_rsw_has_all(s)) {
@@ -176,7 +192,8 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.summary = "rsw with NAKs of gaps, credit and several timers",
 	.manual =
 		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number "
-		"missing as soon as an arrival is far ahead; credit, so that the sender "
+		"missing as soon as an arrival is far ahead, farther when that turns out "
+		"to have been too soon; credit, so that the sender "
 		"stays within the window; a timer for each of the lowest gaps.",
 	.sender = "numbers to send again, WBASE as told last",
 	.receiver = "WBASE, WVEC of W bits, highest number, some timers",

@@ -36,7 +36,8 @@ static inline uint32_t rdma_what(enum rdma_event kind, uint32_t id)
 enum {
 	RDMA_FIRST = 1,	  /* no packet of this number was sent before */
 	RDMA_DOOMED = 2,  /* is lost on its last cable */
-	RDMA_MULTI = 4,	  /* a RESEND of all from the number on; of gbn: a NAK */
+	RDMA_MULTI = 4,	  /* a RESEND of all from the number on; of gbn: a NAK; an ACK of
+			     a packet that had come before */
 	RDMA_ESCAPED = 8, /* is on escape lanes */
 };
 
@@ -127,6 +128,10 @@ struct rdma_session {
 	uint32_t recover; /* recovery is over when base is beyond */
 	uint32_t cursor;
 	bool is_recovering, is_stalled, has_all;
+	uint32_t n_nacks; /* irn: out of order since base was last raised */
+	/* sack-ro: quarters of a round trip more before late is lost; not again before
+	 * base is here; recoveries since the last report of a copy */
+	uint32_t late_steps, late_until, n_recoveries;
 	uint64_t newest; /* when that was sent which is acked and was sent last */
 	uint64_t tx_deadline, tx_armed; /* UINT64_MAX: no */
 	uint64_t heard, ask_armed;
@@ -136,6 +141,8 @@ struct rdma_session {
 	uint64_t *got; /* bits of packets, of schemes that keep them all */
 	uint32_t rx_base, rx_count, rx_highest, rx_epoch, rx_told;
 	uint32_t rx_nak; /* number that was asked for last */
+	/* rsw+: G as it is now; copies of numbers below have been reckoned with */
+	uint32_t rx_gap, rx_reckoned;
 	uint32_t rx_expired;
 	uint64_t rx_deadline, rx_armed;
 	struct rdma_timed *timed; /* [FAB_RDMA_TIMERS_MAX] */
