@@ -72,7 +72,7 @@ static const char *us_text(double us, char *out)
 	return fab_human_seconds(us * 1e-6, out);
 }
 
-/* Are the packets that ssw may have on their way there before the first is acknowledged?
+/* Are the packets that ssw may have in flight there before the first is acknowledged?
  */
 static bool is_window_short(const struct rdma_outcome *o, const struct rdma_point *x)
 {

@@ -28,7 +28,7 @@ const struct fab_column rdma_columns[] = {
 	 FAB_COL_EXTRA | FAB_COL_BYTES | FAB_COL_MAX, AT(mtu), FAB_METRIC_PLAIN},
 	{"window", FAB_UINT, "width of the receiver's window, packets", FAB_COL_MAX,
 	 AT(window), FAB_METRIC_PLAIN},
-	{"sender_window", FAB_UINT, "packets of ssw on their way",
+	{"sender_window", FAB_UINT, "packets of ssw in flight",
 	 FAB_COL_EXTRA | FAB_COL_MAX, AT(sender_window), FAB_METRIC_PLAIN},
 	{"rto_us", FAB_REAL, "retransmission timer, us", FAB_COL_EXTRA, AT(rto_us),
 	 FAB_METRIC_PLAIN},

@@ -19,6 +19,7 @@ enum {
 	RDMA_MAX_VALUES = 1000, /* of an axis */
 	RDMA_MAX_POINTS = 100000,
 	RDMA_MAX_RUNS = 100000,
+	RDMA_GAP_ADAPTS = 1 << 30,
 };
 
 /* What is asked: the rows of the table of verbs. */
@@ -88,7 +89,7 @@ struct rdma_params {
 	double default_mbps, cable_mbps;
 	bool has_delay, has_loss;
 	FAB_VEC(const char *) link_down;
-	uint32_t gap;	 /* 0: no gap NAK */
+	uint32_t gap;	 /* 0: no gap NAK; RDMA_GAP_ADAPTS */
 	uint64_t credit; /* 0: none; UINT64_MAX: W / 4 */
 	uint32_t timers; /* 1: one */
 	struct rdma_times times;
@@ -115,6 +116,8 @@ int rdma_take_pattern(void *params, const char *arg, struct fab_err *err);
 int rdma_take_delay(void *params, const char *arg, struct fab_err *err);
 int rdma_take_buffer(void *params, const char *arg, struct fab_err *err);
 int rdma_take_credit(void *params, const char *arg, struct fab_err *err);
+int rdma_take_gap_nak(void *params, const char *arg, struct fab_err *err);
+int rdma_take_nacks(void *params, const char *arg, struct fab_err *err);
 int rdma_take_cap(void *params, const char *arg, struct fab_err *err);
 int rdma_take_over(void *params, const char *arg, struct fab_err *err);
 /* Add values to an axis that nobody asked for. */
@@ -207,7 +210,7 @@ extern const struct fab_column rdma_columns[];
 extern const size_t rdma_n_columns;
 
 /* Packets that a bit of the context each stands for: the receiver's window, or what may
- * be on its way at once. */
+ * be sent at once. */
 uint32_t rdma_width_of(const struct fab_rdma_scheme *scheme,
 		       const struct fab_rdma_params *sim, uint64_t bytes,
 		       uint64_t round_trip_ps);

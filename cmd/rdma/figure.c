@@ -171,7 +171,7 @@ static void claim_figure_4(const struct rdma_outcome *o, struct list *l)
 	    ssw_8 > 1.05 * rsw_8
 		    ? "needs a sender window below the bandwidth-delay product"
 		    : "refuted",
-	    fab_format("ssw / rsw %.3g with 8 packets on their way, %.3g with 128; a "
+	    fab_format("ssw / rsw %.3g with 8 packets in flight, %.3g with 128; a "
 		       "round trip carries %.0f",
 		       ssw_8 / rsw_8, ssw / rsw, bdp));
 	add(l, "Without loss RSW is about as fast as RC", rsw / rc, 0.9, 1.1,
@@ -220,8 +220,8 @@ static void claim_order(const struct rdma_outcome *o, struct list *l, const char
 	double rc = time_of(o, "rc", at);
 
 	add(l, claim, order_at(o, at), 1, 1, "reproduced", "refuted",
-	    fab_format("rsw %.4g us, ssw (%u packets on their way) %.4g us, rc %.4g us",
-		       rsw, o->p->sim.sender_window, ssw, rc));
+	    fab_format("rsw %.4g us, ssw (%u packets in flight) %.4g us, rc %.4g us", rsw,
+		       o->p->sim.sender_window, ssw, rc));
 }
 
 static void claim_cure(const struct rdma_outcome *o, struct list *l)

@@ -43,10 +43,9 @@ static const struct fab_option options[] = {
 	 "Width of the receiver's window, 1 to 4096 (default 128); cost: several, as "
 	 "32,128",
 	 FAB_TAKES_OTHER, .flag = TO(has_window), .take = rdma_take_windows},
-	{"sender-window", "N",
-	 "Packets of ssw on their way, and in its buffer (default 64)", FAB_TAKES_NUMBER,
-	 TO(sender_window), .flag = TO(has_sender_window), .min = 1, .max = 1 << 20,
-	 .preset = "64"},
+	{"sender-window", "N", "Packets of ssw in flight, and in its buffer (default 64)",
+	 FAB_TAKES_NUMBER, TO(sender_window), .flag = TO(has_sender_window), .min = 1,
+	 .max = 1 << 20, .preset = "64"},
 
 	{.help = "What the network does to packets:"},
 	{"loss", "SHARE", "Data packets that are lost, 0 to 1 (default 0)",
@@ -102,7 +101,7 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_NUMBER, TO(sim.contexts), .min = 1, .max = FAB_RDMA_CONTEXTS_MAX,
 	 .preset = "4096"},
 	{"ctx", .takes = FAB_TAKES_ALIAS},
-	{"concurrency", "N", "Transfers that an endpoint has under way (default: all)",
+	{"concurrency", "N", "Transfers that an endpoint has at once (default: all)",
 	 FAB_TAKES_NUMBER, TO(sim.concurrency), .min = 1, .max = UINT32_MAX},
 	{"retry", "POLICY",
 	 "How a refused request comes again: delay (default), backoff (by chance, longer "
@@ -125,21 +124,23 @@ static const struct fab_option options[] = {
 	 "rsw: RESENDs of one packet in a row before one of all (default 3)",
 	 FAB_TAKES_NUMBER, TO(sim.singles), .max = 1000000, .preset = "3"},
 	{"gap-nak", "G",
-	 "rsw+: ask for WBASE when an arrival is more than G ahead; 0: never (default 8)",
-	 FAB_TAKES_NUMBER, TO(gap), .max = FAB_RDMA_WINDOW_MAX, .preset = "8"},
+	 "rsw+: ask for WBASE when an arrival is more than G ahead; 0: never; auto "
+	 "(default): 8, and more where that turns out to be too soon",
+	 FAB_TAKES_OTHER, .take = rdma_take_gap_nak},
 	{"credit", "N",
 	 "rsw+: the receiver tells WBASE every N packets, the sender stays within the "
-	 "window; 0: no (default: a quarter of the window)",
+	 "window; 0: no (default: a quarter of the window, and only once a packet was "
+	 "dropped beyond it)",
 	 FAB_TAKES_OTHER, .take = rdma_take_credit},
 	{"timers", "N", "rsw+: timers of a context, of the lowest gaps (default 4)",
 	 FAB_TAKES_NUMBER, TO(timers), .min = 1, .max = 64, .preset = "4"},
 	{"new-first", NULL, "New data before what is sent again", FAB_TAKES_NOTHING,
 	 TO(sim.new_first)},
 	{"cap", "N",
-	 "irn, sack-ro: packets on their way: bdp (default: bandwidth-delay product), a "
+	 "irn, sack-ro: packets in flight: bdp (default: bandwidth-delay product), a "
 	 "number or none",
 	 FAB_TAKES_OTHER, .take = rdma_take_cap},
-	{"rto-low", "TIME", "irn: with few packets on their way (default 100us)",
+	{"rto-low", "TIME", "irn: with few packets in flight (default 100us)",
 	 FAB_TAKES_NS, TO(times.rto_low), .min = 1, .max = 10 * SECOND, .like = "100us",
 	 .preset = "100us"},
 	{"rto-high", "TIME", "irn: else (default 320us)", FAB_TAKES_NS,
@@ -147,9 +148,13 @@ static const struct fab_option options[] = {
 	 .preset = "320us"},
 	{"few", "N", "irn: so many are few (default 3)", FAB_TAKES_NUMBER, TO(sim.few),
 	 .max = 1000000, .preset = "3"},
+	{"nacks", "N",
+	 "irn: acknowledgements out of order that begin a recovery; 1: IRN as published; "
+	 "auto (default): 1, and more where that turns out to be too soon",
+	 FAB_TAKES_OTHER, .take = rdma_take_nacks},
 	{"reorder", "TIME",
 	 "sack-ro: a packet so much later than one sent behind it is lost (default: a "
-	 "quarter of the round trip)",
+	 "quarter of the round trip, and more where that turns out to be too soon)",
 	 FAB_TAKES_NS, TO(times.reorder), .min = 1, .max = 10 * SECOND, .like = "5us"},
 	{"ask", "TIME",
 	 "A sender that has heard nothing so long asks again, with --drop-control and "
@@ -223,7 +228,8 @@ static const struct fab_relation relations[] = {
 	 "switch-delay,cable-delay,host-delay,contexts,concurrency,retry,retry-delay,"
 	 "msgid-bits,no-handshake,rto,singles,gap-nak,credit,timers,new-first,cap,rto-"
 	 "low,"
-	 "rto-high,few,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,seed,"
+	 "rto-high,few,nacks,reorder,ask,runs,end,fail,fail-link,fail-file,random,lfts,"
+	 "seed,"
 	 "verify",
 	 FAB_GOES_WITH, SIMULATED},
 	{"mtu,sender-window", FAB_GOES_WITH, SIMULATED ",VERB=cost"},
@@ -290,7 +296,7 @@ static void set_sim(struct rdma_params *p)
 	s->rto_high_ps = t->rto_high * 1000;
 	s->reorder_ps = t->reorder * 1000;
 	s->end_ps = t->end * 1000;
-	s->gap = p->gap ? p->gap : 1;
+	s->gap = p->gap == RDMA_GAP_ADAPTS ? 0 : p->gap ? p->gap : 1;
 	s->credit = p->credit == UINT64_MAX ? 0 : (uint32_t)p->credit;
 	s->timers = p->timers;
 	s->plus = (p->gap ? FAB_RDMA_GAP_NAK : 0u) |
@@ -391,6 +397,7 @@ int main(int argc, char **argv)
 				.n_windows = 1,
 				.memory = 256 << 10,
 				.bytes = 256 << 10,
+				.gap = RDMA_GAP_ADAPTS,
 				.credit = UINT64_MAX,
 				.widths = fab_rdma_widths,
 				.sim = fab_rdma_defaults()};

@@ -167,6 +167,32 @@ int rdma_take_credit(void *params, const char *arg, struct fab_err *err)
 			FAB_RDMA_WINDOW_MAX);
 }
 
+/* A number from `least` on, or auto, which is `adaptive`. */
+static int take_adaptive(const char *arg, uint64_t least, uint32_t adaptive,
+			 uint32_t *out, struct fab_err *err)
+{
+	uint64_t n = adaptive;
+
+	if (strcmp(arg, "auto") &&
+	    !fab_parse_u64(arg, strlen(arg), least, FAB_RDMA_WINDOW_MAX, &n))
+		return fab_fail(err, EINVAL,
+				"'%s': expected auto or a number from %d to %d", arg,
+				(int)least, FAB_RDMA_WINDOW_MAX);
+	*out = (uint32_t)n;
+	return 0;
+}
+
+int rdma_take_gap_nak(void *params, const char *arg, struct fab_err *err)
+{
+	return take_adaptive(arg, 0, RDMA_GAP_ADAPTS,
+			     &((struct rdma_params *)params)->gap, err);
+}
+
+int rdma_take_nacks(void *params, const char *arg, struct fab_err *err)
+{
+	return take_adaptive(arg, 1, 0, &((struct rdma_params *)params)->sim.nacks, err);
+}
+
 int rdma_take_cap(void *params, const char *arg, struct fab_err *err)
 {
 	struct fab_rdma_params *sim = &((struct rdma_params *)params)->sim;

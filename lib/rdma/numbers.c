@@ -84,7 +84,7 @@ uint32_t rdma_next_due_or_new(const struct rdma *r, struct rdma_session *s,
 	if (limit > s->n)
 		limit = s->n;
 	has_new = s->next_new < limit;
-	if (s->n_due && !(has_new && r->params->new_first))
+	if (s->n_due && !(has_new && r->params->new_first) && lowest_due(s) < limit)
 		return rdma_due_take(s);
 	return has_new ? s->next_new++ : FAB_NONE;
 }

@@ -100,7 +100,6 @@ struct fab_rdma_params fab_rdma_defaults(void)
 					.rto_low_ps = 100 * us,
 					.rto_high_ps = 320 * us,
 					.few = 3,
-					.nacks = 1,
 					.seed = 1};
 }
 
@@ -171,7 +170,6 @@ static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
 		{"retry", p->retry_ps, 1, time},
 		{"time to ask again", p->ask_ps, 0, time},
 		{"time of tombstones", p->tombstone_ps, 0, time},
-		{"acknowledgements out of order", p->nacks, 1, UINT32_MAX},
 		{"reordering", p->reorder_ps, 0, time},
 		{"delay of packets", p->bad.delay_ps, 0, time},
 		{"delay of a switch", p->switch_ps, 0, time},

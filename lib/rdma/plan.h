@@ -59,7 +59,7 @@ struct fab_rdma_plan {
 };
 
 /* The timeouts that are tried, ascending: from 1.25 to 64 times the longest round trip
- * with that wait. Those of irn: this one with few on their way, else 3.2 times it. O(1).
+ * with that wait. Those of irn: this one with few in flight, else 3.2 times it. O(1).
  */
 void fab_rdma_timeouts(const struct fab_rdma_net *net, uint64_t wait_ps,
 		       uint64_t rto_ps[FAB_RDMA_TIMEOUTS]);

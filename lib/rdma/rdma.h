@@ -212,17 +212,21 @@ struct fab_rdma_params {
 	uint32_t gap;		/* G: arrivals so far ahead of WBASE cause a NAK; 0: 8 at
 				   first, doubled (up to W) when what was asked for was
 				   in flight */
-	uint32_t credit;	/* WBASE is told every so many packets; 0: W / 4 */
+	uint32_t credit;	/* WBASE is told every so many packets, the sender stays
+				   within the window; 0: W / 4, and only once one was
+				   dropped beyond it */
 	uint32_t timers;	/* of a context of rsw+ */
 	bool new_first;		/* new data before retransmissions */
 	uint32_t cap; /* packets in flight of irn and sack-ro; 0: bandwidth-delay
 			 product of the longest path; UINT32_MAX: no cap */
 	uint64_t rto_low_ps, rto_high_ps; /* of irn: below `few` in flight, else */
 	uint32_t few;
-	uint32_t nacks; /* of irn: acknowledgements out of order that begin a recovery */
+	uint32_t nacks; /* of irn: acknowledgements out of order that begin a recovery; 1:
+			   as published; 0: 1 at first, four times that when what was sent
+			   again had been in flight */
 	uint64_t reorder_ps; /* of sack-ro: later than this behind a later one: lost; 0: a
-				quarter of the base round trip at first, a quarter more when
-				what was sent again had been in flight */
+				quarter of the base round trip at first, four times that
+				when what was sent again had been in flight */
 
 	struct fab_rdma_impairments bad;
 	uint64_t seed;

@@ -67,3 +67,31 @@ bool rdma_sack_note(struct rdma_session *s, const struct rdma_packet *p)
 		s->highest = p->number + 1;
 	return is_new;
 }
+
+enum { RECOVERIES = 16, RAISED_MAX = 31 };
+
+uint64_t rdma_sack_patience(const struct rdma_session *s, uint64_t first, uint64_t most)
+{
+	unsigned bits = 2 * s->raised;
+
+	return first < most >> bits ? first << bits : most;
+}
+
+void rdma_sack_note_late(struct rdma_session *s, const struct rdma_packet *p)
+{
+	if (!(p->flags & RDMA_MULTI))
+		return;
+	if (s->base >= s->late_until && s->raised < RAISED_MAX) {
+		s->raised++;
+		s->late_until = s->next_new;
+	}
+	s->n_recoveries = 0;
+}
+
+void rdma_sack_recover(struct rdma_session *s)
+{
+	if (s->n_recoveries++ == RECOVERIES)
+		s->raised = s->n_recoveries = 0;
+	s->is_recovering = true;
+	s->recover = s->next_new - 1;
+}

@@ -20,3 +20,15 @@ static inline uint32_t rdma_sack_in_flight(const struct rdma_session *s)
 uint32_t rdma_sack_next(struct rdma *r, struct rdma_session *s);
 /* Note what an ACK says. Is there anything new in it? */
 bool rdma_sack_note(struct rdma_session *s, const struct rdma_packet *p);
+
+/*
+ * What is late, and not lost: a threshold that begins at `first` and is made four times
+ * as large, up to `most`, at most once a round trip, when an ACK says that the receiver
+ * had the packet already, so that what was taken for lost was late. After 16 recoveries
+ * without such a report it is the first one again, as RACK has it (RFC 8985).
+ */
+uint64_t rdma_sack_patience(const struct rdma_session *s, uint64_t first, uint64_t most);
+/* An ACK is there: is it of a copy? */
+void rdma_sack_note_late(struct rdma_session *s, const struct rdma_packet *p);
+/* A recovery begins, until all that has been sent by now is acknowledged. */
+void rdma_sack_recover(struct rdma_session *s);

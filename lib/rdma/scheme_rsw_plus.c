@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rsw+: rsw with what it lacks, a flag each. Gap NAK: when an arrival is more than G
- * ahead of WBASE, WBASE is asked for, once; G adapts: when a packet that was asked for
- * so comes twice, it had been in flight, and G is doubled, up to W. Credit: the sender stays within the window
- * that it knows of, and is told of WBASE every so many packets. Timers: the lowest gaps
+ * ahead of WBASE, WBASE is asked for, once. Credit: the sender is told of WBASE every so
+ * many packets, and stays within the window that it knows of. Timers: the lowest gaps
  * have one each, not WBASE alone.
+ *
+ * Both thresholds adapt unless they are given. When a packet that was asked for as a gap
+ * comes twice, it had been in flight: G is doubled, up to W. And the sender stays within
+ * the window only when a packet was dropped beyond it, until all that it had sent by then
+ * has come: it knows of WBASE a round trip late, and would wait for that where the
+ * reordering, but not the reordering and a round trip, fits the window.
  */
 #include "rdma/rsw.h"
 
@@ -156,11 +161,29 @@ static void asked(struct rdma *r, struct rdma_session *s)
 
 /* Sender */
 
+static bool is_limited(const struct rdma *r, const struct rdma_session *s)
+{
+	return has(r, FAB_RDMA_WITH_CREDIT) && (r->params->credit || s->is_recovering);
+}
+
+/* Has the receiver dropped a packet beyond its window? Has all come since? */
+static void note_beyond(const struct rdma *r, struct rdma_session *s,
+			const struct rdma_packet *p)
+{
+	if (s->is_recovering && s->base > s->recover)
+		s->is_recovering = false;
+	if (p->kind != FAB_RDMA_RESEND || s->is_recovering ||
+	    p->number <= (uint64_t)p->value + r->params->window)
+		return;
+	s->is_recovering = true;
+	s->recover = s->next_new - 1;
+}
+
 static uint32_t next(struct rdma *r, struct rdma_session *s)
 {
 	uint64_t limit = (uint64_t)s->base + r->params->window + 1;
 
-	if (!has(r, FAB_RDMA_WITH_CREDIT) || limit > s->n)
+	if (!is_limited(r, s) || limit > s->n)
 		limit = s->n;
 	return rdma_next_due_or_new(r, s, (uint32_t)limit);
 }
@@ -172,6 +195,7 @@ static void answer(struct rdma *r, struct rdma_session *s, const struct rdma_pac
 		s->base = p->value;
 		rdma_due_drop_below(s, s->base);
 	}
+	note_beyond(r, s, p);
 	if (p->kind == FAB_RDMA_RESEND && (p->number >= s->base || p->flags & RDMA_MULTI))
 		rdma_rsw_resend(r, s, p);
 	rdma_ready(r, s);
@@ -193,8 +217,9 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.manual =
 		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number "
 		"missing as soon as an arrival is far ahead, farther when that turns out "
-		"to have been too soon; credit, so that the sender "
-		"stays within the window; a timer for each of the lowest gaps.",
+		"to have been too soon; credit, so that the sender stays within the "
+		"window once a packet was dropped beyond it; a timer for each of the "
+		"lowest gaps.",
 	.sender = "numbers to send again, WBASE as told last",
 	.receiver = "WBASE, WVEC of W bits, highest number, some timers",
 	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",

@@ -5,44 +5,18 @@
  * manner of Falcon and of the UEC's unordered delivery). A packet that nothing later can
  * tell of is sent again when a timeout is over.
  *
- * How much later, adapts as in RACK: a quarter of the idle round trip at first, a quarter
- * more when the receiver reports a packet that it had already, at most once a round
- * trip; the first quarter alone again after 16 recoveries without such a report. Unlike
- * there the bound is the timeout, not the mean round trip, which says little of packets
- * that are late.
+ * How much later, adapts in the manner of RACK: a quarter of the idle round trip at
+ * first, four times that when the receiver reports a packet that it had already. RACK
+ * adds a quarter instead, up to the mean round trip, which says little of packets that
+ * are late; the bound here is the timeout.
  */
 #include "rdma/sack.h"
 
-enum { RECOVERIES = 16 };
-
 static uint64_t tolerance(const struct rdma *r, const struct rdma_session *s)
 {
-	uint64_t time = (r->net->round_trip / 4 + 1) * (1 + (uint64_t)s->late_steps);
-
-	if (r->params->reorder_ps)
-		return r->params->reorder_ps;
-	return time < r->rto ? time : r->rto;
-}
-
-/* The receiver has got a packet twice: what was taken for lost was late. */
-static void note_late(struct rdma *r, struct rdma_session *s)
-{
-	if (tolerance(r, s) < r->rto && s->base >= s->late_until) {
-		s->late_steps++;
-		s->late_until = s->next_new;
-	}
-	s->n_recoveries = 0;
-}
-
-/* Something is lost: a recovery, until all that was sent by then is acknowledged. */
-static void note_lost(struct rdma_session *s)
-{
-	if (s->is_recovering && s->base < s->recover)
-		return;
-	if (s->is_recovering && ++s->n_recoveries >= RECOVERIES)
-		s->late_steps = s->n_recoveries = 0;
-	s->is_recovering = true;
-	s->recover = s->next_new;
+	return r->params->reorder_ps
+		       ? r->params->reorder_ps
+		       : rdma_sack_patience(s, r->net->round_trip / 4 + 1, r->rto);
 }
 
 static void sent(struct rdma *r, struct rdma_session *s, uint32_t number)
@@ -52,7 +26,23 @@ static void sent(struct rdma *r, struct rdma_session *s, uint32_t number)
 		rdma_tx_timer(r, s, r->now + r->rto);
 }
 
-/* Those sent by `before` that are not acknowledged are lost; when is the next one? */
+/* Those sent by then that are not acknowledged are lost: a timeout has passed, or what
+ * was sent later is acknowledged, so long ago. */
+static uint64_t lost_before(const struct rdma *r, const struct rdma_session *s)
+{
+	uint64_t by_timer = r->now > r->rto ? r->now - r->rto : 0;
+	uint64_t by_ack = s->newest + (r->now - s->newest_heard), wait = tolerance(r, s);
+
+	if (!s->newest_heard || by_ack < wait)
+		return by_timer;
+	by_ack -= wait;
+	/* what was sent later than the newest has no witness */
+	if (by_ack >= s->newest)
+		by_ack = s->newest - 1;
+	return by_ack > by_timer ? by_ack : by_timer;
+}
+
+/* They are to be sent again. When was the oldest of the others sent? */
 static uint64_t mark_lost(struct rdma_session *s, uint64_t before)
 {
 	uint64_t first = UINT64_MAX;
@@ -73,29 +63,48 @@ static uint64_t mark_lost(struct rdma_session *s, uint64_t before)
 	return first;
 }
 
+/* When the next one is lost unless it is acknowledged before. */
+static void look_again(struct rdma *r, struct rdma_session *s, uint64_t first)
+{
+	uint64_t at = (first == UINT64_MAX ? r->now : first) + r->rto, late;
+
+	if (first < s->newest) {
+		late = s->newest_heard + (first + tolerance(r, s) - s->newest);
+		at = late < at ? late : at;
+	}
+	rdma_tx_timer(r, s, at > r->now ? at : r->now + 1);
+}
+
+static void look(struct rdma *r, struct rdma_session *s)
+{
+	uint64_t first = mark_lost(s, lost_before(r, s));
+
+	if (s->is_recovering && s->base > s->recover)
+		s->is_recovering = false;
+	if (s->n_due && !s->is_recovering)
+		rdma_sack_recover(s);
+	look_again(r, s, first);
+	rdma_ready(r, s);
+}
+
 static void answer(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
-	if (p->flags & RDMA_MULTI)
-		note_late(r, s);
+	rdma_sack_note_late(s, p);
 	if (!rdma_sack_note(s, p))
 		return;
-	if (p->number < s->n && s->time[p->number] > s->newest)
+	if (p->number < s->n && s->time[p->number] > s->newest) {
 		s->newest = s->time[p->number];
-	if (s->newest > tolerance(r, s))
-		(void)mark_lost(s, s->newest - tolerance(r, s));
-	if (s->n_due)
-		note_lost(s);
-	rdma_ready(r, s);
+		s->newest_heard = r->now;
+	}
+	look(r, s);
 }
 
 static void tx_expired(struct rdma *r, struct rdma_session *s)
 {
-	uint64_t first = mark_lost(s, r->now > r->rto ? r->now - r->rto : 0);
+	uint32_t due = s->n_due;
 
-	if (s->n_due)
-		r->result->n.timeouts++;
-	rdma_tx_timer(r, s, (first == UINT64_MAX ? r->now : first) + r->rto);
-	rdma_ready(r, s);
+	look(r, s);
+	r->result->n.timeouts += s->n_due > due;
 }
 
 static const struct rdma_scheme_code code = {

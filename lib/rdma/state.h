@@ -128,11 +128,12 @@ struct rdma_session {
 	uint32_t recover; /* recovery is over when base is beyond */
 	uint32_t cursor;
 	bool is_recovering, is_stalled, has_all;
-	uint32_t n_nacks; /* irn: out of order since base was last raised */
-	/* sack-ro: quarters of a round trip more before late is lost; not again before
-	 * base is here; recoveries since the last report of a copy */
-	uint32_t late_steps, late_until, n_recoveries;
-	uint64_t newest; /* when that was sent which is acked and was sent last */
+	/* irn, sack-ro: the threshold behind which late is lost was raised so often; not
+	 * again before base is here; recoveries since the last report of a copy */
+	uint32_t raised, late_until, n_recoveries;
+	/* sack-ro: when that was sent which is acked and was sent last; when that was
+	 * known */
+	uint64_t newest, newest_heard;
 	uint64_t tx_deadline, tx_armed; /* UINT64_MAX: no */
 	uint64_t heard, ask_armed;
 
