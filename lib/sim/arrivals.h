@@ -42,13 +42,12 @@ SIM_HOT bool sim_look_up(struct sim_shape k, const struct sim *s, uint32_t id,
 {
 	const struct sim_net *net = &s->net;
 	const struct sim_switch *sw = &s->sw[id];
-	uint32_t entry = s->next[(size_t)packet->row * s->n_switches + id], out = entry;
-	uint32_t most = sw->n_arcs;
+	uint32_t entry = s->next[(size_t)packet->row * s->n_switches + id];
+	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
+	uint32_t last = net->end_port[packet->target] - sw->port_first;
+	uint32_t out = entry ^ ((entry ^ last) & here);
+	uint32_t most = sw->n_arcs + ((uint32_t)(sw->n_ports - sw->n_arcs) & here);
 
-	if (entry == FAB_ARC_HERE) {
-		out = net->end_port[packet->target] - sw->port_first;
-		most = sw->n_ports;
-	}
 	to->vl = 0;
 	to->out = out;
 	if (out >= most)
@@ -120,12 +119,12 @@ SIM_HOT struct sim_arrival sim_ring_take(struct sim_shape k, struct sim_part *p)
 {
 	struct sim_ring *r = &p->ring;
 	struct sim_arrival *a = &r->v[r->head++];
+	const struct sim_arrival *far;
 	size_t ahead = r->tail - r->head;
 
-	if (ahead >= SIM_FAR) {
-		__builtin_prefetch(&p->sim->port[a[SIM_FAR].port]);
-		__builtin_prefetch(&p->cell.v[a[SIM_FAR].packet]);
-	}
+	far = a + (ahead < SIM_FAR ? ahead : SIM_FAR);
+	__builtin_prefetch(&p->sim->port[far->port]);
+	__builtin_prefetch(&p->cell.v[far->packet]);
 	if (ahead >= SIM_MIDDLE)
 		sim_arrival_table(k, p, &a[SIM_MIDDLE]);
 	for (ahead = ahead < SIM_NEAR ? ahead : SIM_NEAR; r->routed < r->head + ahead;)

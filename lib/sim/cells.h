@@ -88,20 +88,23 @@ static inline struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint
 	return &post->of.v[post->of.n++];
 }
 
+/* Has the credit in a place of the bag come by now? If so, it is taken. */
+static inline bool sim_credit_take(const struct sim_part *p, struct sim_lane *lane,
+				   unsigned i)
+{
+	const uint64_t units = (1u << SIM_UNIT_BITS) - 1;
+	bool has_come = lane->bag[i] <= (p->now << SIM_UNIT_BITS | units);
+
+	lane->credits += (int32_t)(lane->bag[i] & units & -(uint64_t)has_come);
+	lane->bag[i] &= (uint64_t)has_come - 1;
+	return has_come;
+}
+
 /* The credits that have come by now. */
 static inline void sim_credit_collect(struct sim_part *p, struct sim_lane *lane)
 {
-	uint64_t bound = p->now << SIM_UNIT_BITS | ((1u << SIM_UNIT_BITS) - 1);
-
-	for (unsigned i = 0; i < lane->n_bag;) {
-		if (lane->bag[i] <= bound) {
-			lane->credits +=
-				(int32_t)(lane->bag[i] & ((1u << SIM_UNIT_BITS) - 1));
-			lane->bag[i] = lane->bag[--lane->n_bag];
-		} else {
-			i++;
-		}
-	}
+	for (unsigned i = 0; i < SIM_BAG; i++)
+		(void)sim_credit_take(p, lane, i);
 	while (lane->far_head != FAB_NONE) {
 		uint32_t id = lane->far_head;
 		const struct sim_credit *c = &p->cell.v[id].credit;
@@ -124,10 +127,11 @@ SIM_HOT void sim_credit_add(struct sim_shape k, struct sim_part *p, uint32_t por
 {
 	struct sim_lane *lane = sim_lane(k, p->sim, port, vl);
 
-	if (lane->n_bag == SIM_BAG)
-		sim_credit_collect(p, lane);
-	if (lane->n_bag < SIM_BAG && lane->far_head == FAB_NONE)
-		lane->bag[lane->n_bag++] = time << SIM_UNIT_BITS | units;
+	unsigned at = lane->at++ % SIM_BAG;
+
+	/* the place that is the oldest is free, as a rule: no branches */
+	if (sim_credit_take(p, lane, at))
+		lane->bag[at] = time << SIM_UNIT_BITS | units;
 	else
 		sim_credit_far(p, lane, units, time);
 	if (lane->is_blocked && time < lane->wake) {

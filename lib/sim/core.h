@@ -231,8 +231,8 @@ SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, struct sim_sw
 			in->reading = FAB_NONE;
 		sim_core_unqueue(k, p, sw, unit, in, out, vl, id, p->now + wire);
 	}
-	if (out->peer < s->net.n_ports) /* endpoints take whatever comes */
-		lane->credits -= sim_units(s, size);
+	/* endpoints take whatever comes */
+	lane->credits -= sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
 	sim_start(k, p, out_id, id, vl, wire);
 	if (sim_is_waited(k, out))
 		sim_end_due(p, out, out_id);
@@ -321,18 +321,20 @@ SIM_HOT void sim_core_choose_small(struct sim_shape k, struct sim_part *p, uint3
 {
 	struct sim_switch *sw = &p->sim->sw[sw_id];
 	uint32_t turn = sw->turn;
-	uint64_t bits = sim_rotate(sw->dirty_outs, turn);
-	bool is_first = true;
+	uint64_t bits = sim_rotate(sw->dirty_outs, turn), started = 0;
+	uint32_t first;
 
 	sw->dirty_outs = 0;
 	for (; bits; bits &= bits - 1) {
 		uint32_t out = (turn + (uint32_t)__builtin_ctzll(bits)) % SIM_WORD;
+		uint64_t is_started = sim_core_serve(k, p, sw, out);
 
-		if (!sim_core_serve(k, p, sw, out) || !is_first)
-			continue;
-		is_first = false;
-		sw->turn = (uint16_t)(out + 1 == sw->n_ports ? 0 : out + 1);
+		started |= bits & -bits & -is_started;
 	}
+	if (!started)
+		return;
+	first = (turn + (uint32_t)__builtin_ctzll(started)) % SIM_WORD + 1;
+	sw->turn = (uint16_t)(first == sw->n_ports ? 0 : first);
 }
 
 /* The output that is the first to choose; NULL: none. */
@@ -434,6 +436,10 @@ SIM_HOT void sim_core_input_free(struct sim_shape k, struct sim_part *p, uint32_
 		return;
 	}
 	sim_free_input(k, s, sw, in);
+	if (k.is_small) {
+		sim_mark_all(p, sw, sw_id, *wants & *free);
+		return;
+	}
 	for (uint32_t w = 0; w < sim_out_words(k, sw); w++)
 		for (uint64_t bits = wants[w] & free[w]; bits; bits &= bits - 1)
 			sim_mark(k, p, sw, sw_id,

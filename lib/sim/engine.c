@@ -69,8 +69,8 @@ void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (unsigned i = 0; i < lane->n_bag; i++)
-		if (lane->bag[i] >> SIM_UNIT_BITS < first)
+	for (unsigned i = 0; i < SIM_BAG; i++)
+		if (lane->bag[i] && lane->bag[i] >> SIM_UNIT_BITS < first)
 			first = lane->bag[i] >> SIM_UNIT_BITS;
 	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_head].credit.time < first)
 		first = p->cell.v[lane->far_head].credit.time;
@@ -176,30 +176,25 @@ uint64_t sim_part_first(const struct sim_part *p)
 	return wheel < ring ? wheel : ring;
 }
 
-enum { SOON = 3, LATER = 6 }; /* events of the wheel ahead */
+enum { SOON = 4, LATER = 7 }; /* events of the wheel ahead */
 
-/* Have in the cache what an event of the wheel needs that comes soon. */
+/* Have in the cache what an event of the wheel needs that comes soon. No branches: kinds
+ * of events come by chance. */
 SIM_HOT void look_ahead(struct sim_shape k, const struct sim_part *p)
 {
-	const struct fab_wheel_event *event = &p->wheel.now.v[p->wheel.at];
-	const struct sim_port *port;
+	const struct fab_wheel_event *event = &p->wheel.now.v[p->wheel.at - 1];
+	const size_t ahead = fab_wheel_ahead(&p->wheel);
+	uint32_t what = event[ahead < LATER ? ahead : LATER].what, id = what & SIM_ID;
+	uint32_t is_end = -(uint32_t)(what >> SIM_ID_BITS >= SIM_INJECT), sw;
 	const struct sim *s = p->sim;
-	uint32_t id, kind;
+	const struct sim_port *port = &s->port[id + (s->net.n_ports & is_end)];
 
-	if (fab_wheel_ahead(&p->wheel) <= LATER)
-		return;
-	id = event[LATER].what & SIM_ID;
-	kind = event[LATER].what >> SIM_ID_BITS;
-	if (kind >= SIM_INJECT) {
-		__builtin_prefetch(&s->source[id]);
-		id += s->net.n_ports;
-	}
-	__builtin_prefetch(&s->port[id]);
-	__builtin_prefetch(sim_lane(k, s, id, 0));
-	if (event[SOON].what >> SIM_ID_BITS != SIM_END)
-		return;
-	port = &s->port[event[SOON].what & SIM_ID];
-	__builtin_prefetch(&s->sw[port->sw]);
+	__builtin_prefetch(&s->source[id & is_end]);
+	__builtin_prefetch(port);
+	__builtin_prefetch(&port->lane);
+	port = &s->port[event[ahead < SOON ? ahead : SOON].what & SIM_ID];
+	sw = port->sw;
+	__builtin_prefetch(&s->sw[sw < s->n_switches ? sw : 0]);
 	if (k.one_read)
 		__builtin_prefetch(port - port->local + port->out_from);
 }

@@ -145,10 +145,20 @@ SIM_HOT void sim_mark(struct sim_shape k, struct sim_part *p, struct sim_switch 
 	bool is_dirty = k.is_small ? sw->dirty_outs : sw->is_dirty;
 
 	sim_set(k, sim_dirty(k, p->sim, sw), out);
-	if (is_dirty)
-		return;
 	sw->is_dirty = true;
-	p->dirty[p->n_dirty++] = id;
+	p->dirty[p->n_dirty] = id; /* no branch, of which chance decides */
+	p->n_dirty += !is_dirty;
+}
+
+/* The same of several outputs of a small switch, or of none. */
+SIM_HOT void sim_mark_all(struct sim_part *p, struct sim_switch *sw, uint32_t id,
+			  uint64_t outs)
+{
+	bool was_clean = !sw->dirty_outs;
+
+	sw->dirty_outs |= outs;
+	p->dirty[p->n_dirty] = id;
+	p->n_dirty += was_clean & (outs != 0);
 }
 
 /* Does anything wait for an output? */
@@ -181,28 +191,39 @@ SIM_HOT void sim_read_due(struct sim_part *p, struct sim_port *port, uint32_t id
 	fab_wheel_add(&p->wheel, port->in_busy, sim_what(SIM_READ, id), 0);
 }
 
+/* An input, an output are free, or were not known not to be. */
+SIM_HOT void sim_note_free(struct sim_shape k, const struct sim *s, struct sim_switch *sw,
+			   uint32_t in, uint32_t out, bool in_is, bool out_is)
+{
+	if (k.is_small && k.one_lane) { /* no branches */
+		sw->free_outs |= (uint64_t)out_is << out % SIM_WORD;
+		if (k.one_read)
+			sw->free_units |= (uint64_t)in_is << in % SIM_WORD;
+		return;
+	}
+	if (out_is)
+		sim_set(k, sim_free_outs(k, s, sw), out);
+	if (k.one_read && in_is)
+		sim_free_input(k, s, sw, in);
+}
+
 /* Something of an input has come to wait for an output: choose, or set the events for
  * when they are free. */
 SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
 		       struct sim_port *i, struct sim_port *o)
 {
-	const struct sim *s = p->sim;
-	bool is_free = true;
+	bool is_sending = o->out_busy > p->now;
+	bool is_read = k.one_read && i->in_busy > p->now;
 
-	if (o->out_busy > p->now) {
-		sim_end_due(p, o, sw->port_first + o->local);
-		is_free = false;
-	} else {
-		sim_set(k, sim_free_outs(k, s, sw), o->local);
-	}
-	if (k.one_read && i->in_busy > p->now) {
-		sim_read_due(p, i, sw->port_first + i->local);
-		is_free = false;
-	} else if (k.one_read) {
-		sim_free_input(k, s, sw, i->local);
-	}
-	if (is_free)
+	sim_note_free(k, p->sim, sw, i->local, o->local, !is_read, !is_sending);
+	if (!(is_sending | is_read)) {
 		sim_mark(k, p, sw, i->sw, o->local);
+		return;
+	}
+	if (is_sending)
+		sim_end_due(p, o, sw->port_first + o->local);
+	if (is_read)
+		sim_read_due(p, i, sw->port_first + i->local);
 }
 
 /* A unit has come to wait for a lane of an output, or does no longer. */

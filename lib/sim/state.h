@@ -78,11 +78,11 @@ enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
 /* A lane of an output: room in the buffer at the other end. A line of the cache. */
 struct sim_lane {
 	int32_t credits;
-	uint8_t n_bag;
+	uint8_t at;		     /* the next place of bag */
 	bool is_blocked;	     /* somebody waits for credits */
 	uint16_t last;		     /* queue served last */
 	uint32_t far_head, far_tail; /* more credits under way, by time */
-	uint64_t bag[SIM_BAG];	     /* time << SIM_UNIT_BITS | units, in no order */
+	uint64_t bag[SIM_BAG];	     /* time << SIM_UNIT_BITS | units; 0: nothing */
 	uint64_t wake;		     /* is_blocked: event for it; UINT64_MAX: none */
 	uint64_t waiters;	     /* of small switches: units that wait for it */
 };
