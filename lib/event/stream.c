@@ -67,5 +67,5 @@ double fab_stream_unit(struct fab_stream *s)
 
 double fab_stream_exponential(struct fab_stream *s, double mean)
 {
-	return -mean * log1p(-fab_stream_unit(s));
+	return -mean * log(1 - fab_stream_unit(s)); /* 1 - u is exact */
 }

@@ -9,6 +9,14 @@
 /* Times to come are cut off there: nobody simulates so long. */
 static const double TIME_MAX = 0x1p47;
 
+enum { AHEAD = 4 };
+
+/* A message that was drawn. */
+struct draw {
+	uint64_t time;
+	uint32_t target, bytes;
+};
+
 struct end {
 	struct fab_stream stream;
 	uint64_t number; /* of its messages so far */
@@ -18,6 +26,10 @@ struct end {
 	double interval; /* ticks from birth to birth, on the mean */
 	double slot;
 	double per_log; /* Bernoulli: 1 / log(1 - probability); 0: each slot */
+	/* Several are drawn at a time, which the processor does side by side. Those
+	 * before n_ahead are left, the next one is the last. */
+	uint32_t n_ahead;
+	struct draw ahead[AHEAD];
 	/* closed loop: births that are due, around; ready[0] is the first's place */
 	uint32_t n_ready, first_ready;
 };
@@ -37,15 +49,8 @@ static double next_birth(const struct loop *l, struct end *end)
 
 	if (l->how.arrivals == FAB_ARRIVALS_POISSON)
 		return end->at + fab_stream_exponential(&end->stream, end->interval);
-	gap = log1p(-fab_stream_unit(&end->stream)) * end->per_log;
+	gap = log(1 - fab_stream_unit(&end->stream)) * end->per_log;
 	return end->at + (1 + floor(gap)) * end->slot;
-}
-
-static bool next_of_open(const struct loop *l, struct end *end, uint64_t *time)
-{
-	end->at = fmin(next_birth(l, end), TIME_MAX);
-	*time = (uint64_t)end->at;
-	return true;
 }
 
 static bool next_of_closed(const struct loop *l, uint32_t e, uint64_t *time)
@@ -60,23 +65,53 @@ static bool next_of_closed(const struct loop *l, uint32_t e, uint64_t *time)
 	return true;
 }
 
+/* The next message, born at `time`. */
+static struct draw draw_at(const struct loop *l, uint32_t e, uint64_t time)
+{
+	struct end *end = &l->end[e];
+	struct draw draw = {.time = time, .bytes = l->size[0]};
+
+	draw.target = l->aim.choose(l->aim.context, e, end->number++, &end->stream);
+	if (l->how.n_sizes > 1)
+		draw.bytes = l->size[fab_stream_below(&end->stream, l->how.n_sizes)];
+	return draw;
+}
+
+/* Of an open loop the next ones. */
+static void draw_ahead(const struct loop *l, uint32_t e)
+{
+	struct end *end = &l->end[e];
+
+	for (uint32_t i = AHEAD; i--;) {
+		end->at = fmin(next_birth(l, end), TIME_MAX);
+		end->ahead[i] = draw_at(l, e, (uint64_t)end->at);
+	}
+	end->n_ahead = AHEAD;
+}
+
 static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *out)
 {
 	const struct loop *l = context;
 	struct end *end = &l->end[e];
+	struct draw draw;
 	uint64_t time;
 
 	(void)now;
-	if (!end->sends ||
-	    !(l->ready ? next_of_closed(l, e, &time) : next_of_open(l, end, &time)))
+	if (!end->sends)
 		return false;
-	*out = (struct fab_message){
-		.time = time,
-		.target = l->aim.choose(l->aim.context, e, end->number++, &end->stream),
-		.bytes = l->size[0],
-		.to_group = l->aim.to_group};
-	if (l->how.n_sizes > 1)
-		out->bytes = l->size[fab_stream_below(&end->stream, l->how.n_sizes)];
+	if (l->ready) {
+		if (!next_of_closed(l, e, &time))
+			return false;
+		draw = draw_at(l, e, time);
+	} else {
+		if (!end->n_ahead)
+			draw_ahead(l, e);
+		draw = end->ahead[--end->n_ahead];
+	}
+	*out = (struct fab_message){.time = draw.time,
+				    .target = draw.target,
+				    .bytes = draw.bytes,
+				    .to_group = l->aim.to_group};
 	return true;
 }
 
