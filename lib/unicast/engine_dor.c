@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dimension order on tori, meshes and HyperX: a packet goes along the first axis until it
- * is right there, then along the second, and so on; along each the shortest way. Axes and
- * places are those of fabric/shape.h: the largest axis first, of equal ones that along
- * which the numbers of switches step furthest (the first one of a generated fabric).
+ * is right there, then along the second, and so on; along each by a shortest path. Axes
+ * and places are those of fabric/shape.h: the largest axis first, of equal ones that
+ * along which the numbers of switches step furthest (the first one of a generated
+ * fabric).
  *
- * Both ways round an even ring are equally short between opposite places: which one is
+ * Both directions of an even ring are equally short between opposite places: which one is
  * taken alternates with the place where the packet enters the ring, in rings of six and
  * more also with the destination's places along later axes and with its LID, so that both
  * directions carry the same. Parallel cables take turns by destination.
@@ -20,8 +21,8 @@
  * of four need no lanes, as who goes two hops begins at every second place; rings of
  * three have no path of two hops.
  *
- * dor-up goes up where both ways are equally short, as simple routers do: one direction
- * carries more, the other less. Then rings of four need lanes, too.
+ * dor-up goes up where both directions are equally short, as simple routers do: one
+ * direction carries more, the other less. Then rings of four need lanes, too.
  *
  * Dead parts: a ring with one break is a line, which everybody follows (no circle); what
  * no line joins in this order of axes has no path.
@@ -29,56 +30,21 @@
  * Source: Dally and Seitz 1987 (datelines); OpenSM's torus-2QoS has the same service
  * levels.
  */
-#include "unicast/engine.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/threads.h"
-#include "fabric/shape.h"
 #include "unicast/alternatives.h"
 #include "unicast/destinations.h"
+#include "unicast/dor.h"
 #include "unicast/service_levels.h"
 
-enum { NO_BIT = 0xff, RING_WITH_LANES = 5, RING_OF_FOUR = 4 };
-
-enum line { LINE_PATH, LINE_RING, LINE_COMPLETE };
-
-/* One axis. */
-struct axis {
-	enum line line;
-	uint32_t dim;	       /* of the shape */
-	uint32_t size, stride; /* place = sum of coordinate * stride, the first slowest */
-	uint32_t first_exit,
-		n_exits; /* exits of a switch: up and down, or by coordinate */
-	uint8_t bit;	 /* of the service level, NO_BIT */
-};
-
-struct dor {
-	const struct fab_fabric *f;
-	const struct fab_faults *faults;
-	struct fab_shape *shape;
-	struct axis axis[FAB_SHAPE_DIMS_MAX];
-	bool ties_go_up; /* of all rings */
-	uint32_t n_axes, n_exits, n_bits;
-	uint32_t *place;      /* [n_switches] */
-	uint32_t *switch_at;  /* [n_switches] by place */
-	uint32_t *coord;      /* [n_switches * n_axes] by place */
-	uint32_t *exit_first; /* [n_switches * n_exits + 1] into exit_arc, by place */
-	uint16_t *exit_arc;   /* live arcs of the switch */
-	uint32_t *run; /* [n_switches * n_axes * 2] live hops on, up and down the axis */
-	uint32_t n_ties, n_cables; /* ways to spread what is equally short, at most */
-	struct fab_routes *r;
-	bool is_cut; /* some pair has no path */
-};
-
-static enum line line_of(const struct fab_shape *s, uint32_t d)
+static enum dor_line line_of(const struct fab_shape *s, uint32_t d)
 {
 	if (s->kind == FAB_SHAPE_HYPERX)
-		return LINE_COMPLETE;
-	return s->kind == FAB_SHAPE_TORUS && s->dims[d] > 2 ? LINE_RING : LINE_PATH;
+		return DOR_COMPLETE;
+	return s->kind == FAB_SHAPE_TORUS && s->dims[d] > 2 ? DOR_RING : DOR_PATH;
 }
 
 /* Of equal sizes the last first: that is how generators number their switches. */
@@ -100,20 +66,21 @@ static void set_axes(struct dor *x)
 
 	x->n_axes = s->n_dims;
 	for (uint32_t d = s->n_dims; d-- > 0;) {
-		x->axis[d] = (struct axis){.line = line_of(s, d),
-					   .dim = dim_of_axis(s, d),
-					   .size = s->dims[d],
-					   .stride = stride};
+		x->axis[d] = (struct dor_axis){.line = line_of(s, d),
+					       .dim = dim_of_axis(s, d),
+					       .size = s->dims[d],
+					       .stride = stride};
 		stride *= s->dims[d];
 	}
 	for (uint32_t d = 0; d < s->n_dims; d++) {
-		struct axis *a = &x->axis[d];
-		uint32_t with_lanes = x->ties_go_up ? RING_OF_FOUR : RING_WITH_LANES;
-		bool is_wide = a->line == LINE_RING && a->size >= with_lanes;
+		struct dor_axis *a = &x->axis[d];
+		uint32_t with_lanes =
+			x->ties_go_up ? DOR_RING_OF_FOUR : DOR_RING_WITH_LANES;
+		bool is_wide = a->line == DOR_RING && a->size >= with_lanes;
 
-		a->bit = is_wide ? (uint8_t)x->n_bits++ : NO_BIT;
+		a->bit = is_wide ? (uint8_t)x->n_bits++ : DOR_NO_BIT;
 		a->first_exit = x->n_exits;
-		a->n_exits = a->line == LINE_COMPLETE ? a->size : 2;
+		a->n_exits = a->line == DOR_COMPLETE ? a->size : 2;
 		x->n_exits += a->n_exits;
 	}
 }
@@ -157,6 +124,7 @@ static void dor_fini(struct dor *x)
 	free(x->exit_first);
 	free(x->exit_arc);
 	free(x->run);
+	free(x->row);
 }
 
 static int dor_fits(const struct fab_unicast_problem *problem, struct fab_err *err)
@@ -175,286 +143,6 @@ static int dor_up_fits(const struct fab_unicast_problem *problem, struct fab_err
 
 	dor_fini(&x);
 	return rc;
-}
-
-static void set_places(struct dor *x)
-{
-	uint32_t n = x->f->n_switches, n_axes = x->n_axes;
-
-	x->place = FAB_NEW0((size_t)n + 1, uint32_t);
-	x->switch_at = FAB_NEW((size_t)n + 1, uint32_t);
-	x->coord = FAB_NEW((size_t)n * n_axes + 1, uint32_t);
-	for (uint32_t s = 0; s < n; s++) {
-		const uint32_t *coord = x->shape->coords + (size_t)s * n_axes;
-
-		for (uint32_t d = 0; d < n_axes; d++)
-			x->place[s] += coord[x->axis[d].dim] * x->axis[d].stride;
-		x->switch_at[x->place[s]] = s;
-		for (uint32_t d = 0; d < n_axes; d++)
-			x->coord[(size_t)x->place[s] * n_axes + d] =
-				coord[x->axis[d].dim];
-	}
-}
-
-/* The exit of a switch by which an arc leaves it, FAB_NONE: a cable to itself. */
-static uint32_t exit_of(const struct dor *x, uint32_t sw, uint32_t arc)
-{
-	const uint32_t *from = x->coord + (size_t)x->place[sw] * x->n_axes;
-	const uint32_t *to = x->coord + (size_t)x->place[x->f->arc_peer[arc]] * x->n_axes;
-
-	for (uint32_t d = 0; d < x->n_axes; d++) {
-		const struct axis *a = &x->axis[d];
-
-		if (from[d] == to[d])
-			continue;
-		if (a->line == LINE_COMPLETE)
-			return a->first_exit + to[d];
-		if (a->line == LINE_PATH)
-			return a->first_exit + (to[d] < from[d]);
-		return a->first_exit + (to[d] != (from[d] + 1) % a->size);
-	}
-	return FAB_NONE;
-}
-
-/* Live arcs by exit. */
-static void set_exits(struct dor *x)
-{
-	const struct fab_fabric *f = x->f;
-	size_t n = (size_t)f->n_switches * x->n_exits;
-	uint32_t *exit = FAB_NEW((size_t)f->arc_first[f->n_switches] + 1, uint32_t);
-
-	x->exit_first = FAB_NEW0(n + 2, uint32_t);
-	x->exit_arc = FAB_NEW((size_t)f->arc_first[f->n_switches] + 1, uint16_t);
-	x->n_cables = 1;
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
-			exit[a] = fab_arc_is_live(x->faults, a) ? exit_of(x, sw, a)
-								: FAB_NONE;
-			if (exit[a] != FAB_NONE)
-				x->exit_first[x->place[sw] * (size_t)x->n_exits +
-					      exit[a] + 2]++;
-		}
-	for (size_t i = 2; i < n + 2; i++) {
-		if (x->exit_first[i] > x->n_cables)
-			x->n_cables = x->exit_first[i];
-		x->exit_first[i] += x->exit_first[i - 1];
-	}
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-			if (exit[a] != FAB_NONE)
-				x->exit_arc[x->exit_first[x->place[sw] *
-								  (size_t)x->n_exits +
-							  exit[a] + 1]++] =
-					(uint16_t)(a - f->arc_first[sw]);
-	free(exit);
-}
-
-static uint32_t n_live(const struct dor *x, uint32_t place, uint32_t exit)
-{
-	const uint32_t *first = x->exit_first + (size_t)place * x->n_exits + exit;
-
-	return first[1] - first[0];
-}
-
-/* The place next up (or down) an axis of a place; on a path the last has none beyond. */
-static uint32_t next_place(const struct dor *x, uint32_t place, uint32_t d, bool is_down)
-{
-	const struct axis *a = &x->axis[d];
-	uint32_t at = x->coord[(size_t)place * x->n_axes + d];
-	uint32_t to = (at + (is_down ? a->size - 1 : 1)) % a->size;
-
-	return place - at * a->stride + to * a->stride;
-}
-
-/* How far one gets from each place in both directions of each axis. */
-static void set_runs(struct dor *x)
-{
-	uint32_t n = x->f->n_switches;
-
-	x->run = FAB_NEW0((size_t)n * x->n_axes * 2 + 1, uint32_t);
-	for (uint32_t place = 0; place < n; place++)
-		for (uint32_t i = 0; i < x->n_axes * 2; i++) {
-			const struct axis *a = &x->axis[i / 2];
-			uint32_t at = place, hops = 0;
-
-			if (a->line == LINE_COMPLETE)
-				continue;
-			while (hops < a->size && n_live(x, at, a->first_exit + i % 2)) {
-				at = next_place(x, at, i / 2, i % 2);
-				hops++;
-			}
-			x->run[(size_t)place * x->n_axes * 2 + i] = hops;
-		}
-}
-
-/* Paths that are equally short are told apart by this. */
-struct goal {
-	uint32_t place, turn; /* alternative of its switch */
-	const uint32_t *coord;
-};
-
-/* Does a packet that enters a ring go down it where up is as short? */
-static bool tie_goes_down(const struct dor *x, const struct goal *to, uint32_t d,
-			  uint32_t from)
-{
-	uint32_t sum = from;
-
-	if (x->ties_go_up)
-		return false;
-	if (x->axis[d].size == RING_OF_FOUR)
-		return from & 1;
-	for (uint32_t e = d + 1; e < x->n_axes; e++)
-		sum += to->coord[e];
-	return (sum + to->turn % x->n_ties) & 1;
-}
-
-/* The exit towards the goal's place along axis d, at a place that has `from` there;
- * FAB_NONE: the line is cut. */
-static uint32_t exit_towards(const struct dor *x, const struct goal *to, uint32_t d,
-			     uint32_t place, uint32_t from)
-{
-	const struct axis *a = &x->axis[d];
-	const uint32_t *run = x->run + ((size_t)place * x->n_axes + d) * 2;
-	uint32_t goal = to->coord[d], up = (goal + a->size - from) % a->size;
-	uint32_t down = a->size - up;
-	bool has_up, has_down, is_down;
-
-	if (a->line == LINE_COMPLETE)
-		return n_live(x, place, a->first_exit + goal) ? a->first_exit + goal
-							      : FAB_NONE;
-	has_up = run[0] >= up && (a->line == LINE_RING || goal > from);
-	has_down = run[1] >= down && (a->line == LINE_RING || goal < from);
-	if (!has_up && !has_down)
-		return FAB_NONE;
-	is_down = up == down ? tie_goes_down(x, to, d, from) : down < up;
-	if (!has_up || !has_down)
-		is_down = has_down;
-	return a->first_exit + is_down;
-}
-
-/* How far two places are on a circle. */
-static uint32_t around(uint32_t a, uint32_t b, uint32_t size)
-{
-	uint32_t up = (a + size - b) % size;
-
-	return up < size - up ? up : size - up;
-}
-
-/* The lane along a ring. Cable i joins the places i and i + 1; the last is the dateline.
- */
-static bool takes_lane_1(const struct axis *a, uint32_t from, uint32_t goal, bool is_down)
-{
-	uint32_t k = a->size, dateline = k - 1, other = k / 2 - 1;
-	uint32_t first = is_down ? goal : from, last = is_down ? from : goal;
-	uint32_t n = (last + k - first) % k, middle = 2 * first + n - 1;
-	uint32_t to_dateline, to_other;
-
-	if ((dateline + k - first) % k < n)
-		return true;
-	if ((other + k - first) % k < n)
-		return false;
-	to_dateline = around(middle % (2 * k), 2 * dateline, 2 * k);
-	to_other = around(middle % (2 * k), 2 * other, 2 * k);
-	return to_dateline == to_other ? first & 1 : to_dateline > to_other;
-}
-
-/* One column: arcs, and the service level from each place (NULL: there is one). */
-struct column {
-	struct goal to;
-	uint16_t *next;
-	uint8_t *level; /* [n_switches] by place */
-};
-
-/* A place that differs from the goal along axis d first; `corner` is where it is right
- * there. */
-static void fill_place(const struct dor *x, const struct column *c, uint32_t d,
-		       uint32_t place, uint32_t corner)
-{
-	const struct axis *a = &x->axis[d];
-	uint32_t from = x->coord[(size_t)place * x->n_axes + d], n, number = 0;
-	uint32_t sw = x->switch_at[place], exit;
-
-	c->level[place] = 0;
-	c->next[sw] = FAB_ARC_NONE;
-	exit = exit_towards(x, &c->to, d, place, from);
-	if (c->next[x->switch_at[corner]] == FAB_ARC_NONE || exit == FAB_NONE)
-		return;
-	n = n_live(x, place, exit);
-	if (n > 1) {
-		number = c->to.turn / x->n_ties;
-		for (uint32_t e = 0; e < x->n_axes; e++)
-			number += c->to.coord[e];
-	}
-	c->next[sw] = x->exit_arc[x->exit_first[(size_t)place * x->n_exits + exit] +
-				  number % n];
-	c->level[place] = c->level[corner];
-	if (a->bit != NO_BIT &&
-	    takes_lane_1(a, from, c->to.coord[d], exit != a->first_exit))
-		c->level[place] |= (uint8_t)(1u << a->bit);
-}
-
-/* Axes backwards: what is right along the first d axes comes before what is not. */
-static bool fill_column(const struct dor *x, const struct column *c)
-{
-	uint32_t base = c->to.place;
-	bool is_cut = false;
-
-	c->next[x->switch_at[base]] = FAB_ARC_HERE;
-	c->level[base] = 0;
-	for (uint32_t d = x->n_axes; d-- > 0;) {
-		const struct axis *a = &x->axis[d];
-		uint32_t block = base - base % (a->size * a->stride);
-		uint32_t right = block + c->to.coord[d] * a->stride;
-
-		for (uint32_t i = 0; i < a->size * a->stride; i++) {
-			uint32_t place = block + i;
-
-			if (place >= right && place < right + a->stride)
-				continue;
-			fill_place(x, c, d, place, right + i % a->stride);
-			is_cut |= c->next[x->switch_at[place]] == FAB_ARC_NONE &&
-				  fab_switch_is_live(x->faults, x->switch_at[place]);
-		}
-	}
-	return is_cut;
-}
-
-static void keep_levels(const struct dor *x, uint32_t column, const uint8_t *level)
-{
-	struct fab_routes *r = x->r;
-
-	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
-		r->sl[(size_t)i * r->n_columns + column] =
-			level[x->place[r->sl_source[i]]];
-}
-
-static void fill_all(struct dor *x, int n_threads)
-{
-	struct fab_routes *r = x->r;
-	size_t n = x->f->n_switches;
-	bool is_cut = false;
-
-	n_threads = fab_threads_for(n_threads, (uint64_t)r->n_columns * n * 8);
-#pragma omp parallel num_threads(n_threads) reduction(|| : is_cut)
-	{
-		uint8_t *level = FAB_NEW0(n + 1, uint8_t);
-
-#pragma omp for schedule(dynamic, 16)
-		for (uint32_t i = 0; i < r->n_columns; i++) {
-			uint32_t place = x->place[r->column_switch[i]];
-			const struct column c = {
-				.to = {place, fab_routes_alternative(r, i),
-				       x->coord + (size_t)place * x->n_axes},
-				.next = r->next + i * n,
-				.level = level};
-
-			is_cut = fill_column(x, &c) || is_cut;
-			keep_levels(x, i, level);
-		}
-		free(level);
-	}
-	fab_threads_rest(n_threads);
-	x->is_cut = is_cut;
 }
 
 /* Lane of an exit of an axis for all that leaves by it. */
@@ -486,7 +174,7 @@ static int set_lanes(const struct dor *x, struct fab_err *err)
 						x->axis[d].first_exit;
 
 			for (uint32_t i = first[0];
-			     x->axis[d].bit != NO_BIT && i < first[2]; i++)
+			     x->axis[d].bit != DOR_NO_BIT && i < first[2]; i++)
 				set_lane(x, packer, x->switch_at[place], x->exit_arc[i],
 					 x->axis[d].bit);
 		}
@@ -509,12 +197,12 @@ static void add_levels(const struct dor *x)
 	r->sl = FAB_NEW0((size_t)r->n_sl_sources * r->n_columns + 1, uint8_t);
 }
 
-/* How many ways there are to spread what is equally short. */
+/* Alternatives of what is equally short: directions and parallel cables. */
 static uint32_t most_turns(struct dor *x)
 {
 	x->n_ties = 1;
 	for (uint32_t d = 0; d < x->n_axes; d++)
-		if (x->axis[d].bit != NO_BIT && x->axis[d].size % 2 == 0 &&
+		if (x->axis[d].bit != DOR_NO_BIT && x->axis[d].size % 2 == 0 &&
 		    !x->ties_go_up)
 			x->n_ties = 2;
 	return x->n_ties * x->n_cables;
@@ -556,9 +244,7 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 	int rc = look(&x, problem, ties_go_up, err);
 
 	if (!rc) {
-		set_places(&x);
-		set_exits(&x);
-		set_runs(&x);
+		dor_set_grid(&x);
 		add_columns(&x);
 		if (x.n_bits && problem->max_vls > 1) {
 			add_levels(&x);
@@ -566,7 +252,7 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 		}
 	}
 	if (!rc) {
-		fill_all(&x, problem->n_threads);
+		dor_fill(&x, problem->n_threads);
 		if (x.is_cut)
 			x.r->note = fab_strdup("the faults cut lines: pairs that the "
 					       "order of the axes does not join have no "
@@ -600,7 +286,7 @@ const struct fab_unicast_engine fab_unicast_dor = {
 	.summary = "dimension order on a torus, mesh or hyperx, two lanes on tori",
 	.manual = "Dimension order on a torus, a mesh or a hyperx: first axis first "
 		  "(the largest one; of equal ones the first one of a generated "
-		  "fabric), along each the shortest way. On rings of five or more two "
+		  "fabric), along each by a shortest path. On rings of five or more two "
 		  "lanes, by datelines, with a bit of the service level for each such "
 		  "axis, at most four. Faults are gone round only within a ring; what "
 		  "the order of axes does not join has no path.",
@@ -610,11 +296,11 @@ const struct fab_unicast_engine fab_unicast_dor = {
 
 const struct fab_unicast_engine fab_unicast_dor_up = {
 	.name = "dor-up",
-	.summary = "the same, upwards where both ways round a ring are equally short",
-	.manual = "As `dor`, but where both ways round a ring are equally short all "
-		  "packets "
-		  "go up, as in textbooks and simple routers: shifts by half a ring load "
-		  "one direction twice as much. Rings of four need two lanes, too.",
+	.summary = "the same, upwards where both directions of a ring are equally short",
+	.manual = "As `dor`, but where both directions of a ring are equally short all "
+		  "packets go up, as in textbooks and simple routers: shifts by half a "
+		  "ring load one direction twice as much. Rings of four need two lanes, "
+		  "too.",
 	.fits = dor_up_fits,
 	.route = route_dor_up,
 };

@@ -405,6 +405,88 @@ Test(dor, with_faults)
 		damage(specs[seed % FAB_COUNT(specs)], seed);
 }
 
+/* The axis, in their order, along which a packet leaves; FAB_NONE: it is there. */
+static uint32_t leaves_along(const struct fab_shape *s, uint32_t sw, uint32_t to)
+{
+	const uint32_t *a = s->coords + (size_t)sw * s->n_dims;
+	const uint32_t *b = s->coords + (size_t)to * s->n_dims;
+
+	for (uint32_t i = 0; i < s->n_dims; i++)
+		if (a[axis_at(s, i)] != b[axis_at(s, i)])
+			return axis_at(s, i);
+	return FAB_NONE;
+}
+
+/* Does a packet leave `sw` along the line of a cable? */
+static bool takes_line(const struct fab_shape *s, uint32_t sw, uint32_t to,
+		       const uint32_t end[2])
+{
+	uint32_t d = leaves_along(s, sw, to);
+
+	if (d == FAB_NONE || d != leaves_along(s, end[0], end[1]))
+		return false;
+	for (uint32_t e = 0; e < s->n_dims; e++)
+		if (e != d && s->coords[(size_t)sw * s->n_dims + e] !=
+				      s->coords[(size_t)end[0] * s->n_dims + e])
+			return false;
+	return true;
+}
+
+/* Without faults columns are copied in pieces, with one they are filled place by place:
+ * only what goes along the dead cable's line may differ. */
+static void check_others_stay(const struct fab_fabric *f, uint32_t cable)
+{
+	const uint32_t end[2] = {f->port_node[f->cable_a[cable]],
+				 f->port_node[f->cable_b[cable]]};
+	struct fab_shape *s = fab_shape_recognize(f);
+	struct fab_faults *faults = fab_faults_new(f);
+	struct fab_routes *whole = route(f, NULL, 2), *r;
+	uint64_t n_other = 0;
+
+	fab_faults_kill_cable(faults, cable);
+	r = route(f, faults, 2);
+	cr_assert_eq(r->n_columns, whole->n_columns);
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+			uint32_t to = r->column_switch[c];
+			struct fab_path p = fab_path_from(whole, sw, c);
+			bool is_other = takes_line(s, sw, to, end);
+
+			if (!is_other && fab_routes_next(r, c)[sw] != FAB_ARC_NONE)
+				cr_assert_eq(fab_routes_next(whole, c)[sw],
+					     fab_routes_next(r, c)[sw]);
+			while (fab_path_step(&p))
+				is_other = is_other || takes_line(s, p.at, to, end);
+			n_other += is_other;
+			cr_assert(is_other || fab_routes_next(r, c)[sw] != FAB_ARC_NONE);
+			cr_assert(is_other || !r->sl ||
+				  whole->sl[(size_t)sw * r->n_columns + c] ==
+					  r->sl[(size_t)sw * r->n_columns + c]);
+		}
+	cr_expect_gt(n_other, 0);
+	cr_expect_lt(n_other, (uint64_t)r->n_columns * f->n_switches);
+	fab_routes_free(r);
+	fab_routes_free(whole);
+	fab_faults_free(faults);
+	fab_shape_free(s);
+}
+
+Test(dor, one_dead_cable_changes_its_line_alone)
+{
+	static const char *const specs[] = {"torus:dims=4x6x8,hosts=2",
+					    "torus:dims=7x2x5", "mesh:dims=5x4x3",
+					    "hyperx:dims=4x5,hosts=3", "torus:dims=6x6"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i]), *g = test_shuffled(f, i);
+
+		check_others_stay(f, 0);
+		check_others_stay(g, f->n_switch_links / 2);
+		fab_fabric_free(g);
+		fab_fabric_free(f);
+	}
+}
+
 Test(dor, same_for_any_threads)
 {
 	struct fab_fabric *f = test_gen("torus:dims=12x10x8");
