@@ -49,6 +49,8 @@ struct fab_unicast_problem faults_problem(const struct faults_params *p,
 					    .max_sls = p->max_sls,
 					    .roots = o->roots.of.v,
 					    .n_roots = (uint32_t)o->roots.of.n,
+					    .fills_roots =
+						    fab_cli_fills_roots(p->root_guids),
 					    .n_threads = p->run.threads};
 }
 

@@ -282,6 +282,15 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 				  fab_human_count(unsteady, n), unsteady == 1 ? "" : "s");
 }
 
+/* What the algorithms have to say of their tables. */
+static void say_notes(struct fab_report *r, const struct sim_outcome *o)
+{
+	for (size_t i = 0; i < o->n_nets; i++)
+		if (o->nets[i].routes && o->nets[i].routes->note)
+			fab_report_answer(r, FAB_TONE_WARN, "%s: %s.",
+					  o->nets[i].algorithm, o->nets[i].routes->note);
+}
+
 static void say_pairs(struct fab_report *r, const struct sim_outcome *o)
 {
 	for (size_t i = 0; i < o->pairs.n; i++) {
@@ -304,6 +313,7 @@ void sim_answer(struct fab_report *r, const struct sim_outcome *o)
 {
 	if (o->p->pair) {
 		say_pairs(r, o);
+		say_notes(r, o);
 		return;
 	}
 	fab_cli_answer_shard(r, &o->p->shard);
@@ -323,5 +333,6 @@ void sim_answer(struct fab_report *r, const struct sim_outcome *o)
 			say_sweep(r, o, i, n);
 		say_fullest(r, o, n == 1 ? &o->points.v[i] : best_of(o, i, n));
 	}
+	say_notes(r, o);
 	say_doubts(r, o);
 }

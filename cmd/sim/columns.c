@@ -114,6 +114,8 @@ const struct fab_column sim_columns[] = {
 	 FAB_COL_EXTRA, AT(packet_hops), FAB_METRIC_PLAIN},
 	{"events", FAB_UINT, "events of the simulation", FAB_COL_EXTRA, AT(events),
 	 FAB_METRIC_PLAIN},
+	{"note", FAB_TEXT, "what the algorithm has to say of its tables; null: nothing",
+	 FAB_COL_EXTRA, AT(note)},
 	{"seconds.setup", FAB_REAL, "time for tables or trees",
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(setup_seconds), FAB_METRIC_TIME},
 	{"seconds.simulate", FAB_REAL, "time to simulate, all runs",

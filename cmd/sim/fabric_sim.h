@@ -187,6 +187,7 @@ struct sim_row {
 	uint64_t unfinished;
 	double simulate_seconds, setup_seconds, total_seconds;
 	const char *shard;
+	const char *note;   /* NULL: nothing */
 	char *fullest_text; /* on the heap */
 };
 void sim_row_init(struct sim_row *row, const struct sim_outcome *o,

@@ -165,6 +165,7 @@ void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 		.setup_seconds = x->net->seconds,
 		.simulate_seconds = x->simulate_seconds,
 		.total_seconds = x->net->seconds + x->simulate_seconds,
+		.note = x->net->routes ? x->net->routes->note : NULL,
 		.shard = fab_cli_shard_text(&p->shard),
 	};
 	set_times(row, p, x);

@@ -23,6 +23,8 @@ static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					    .max_vls = p->max_vls,
 					    .roots = o->roots.of.v,
 					    .n_roots = (uint32_t)o->roots.of.n,
+					    .fills_roots =
+						    fab_cli_fills_roots(p->root_guids),
 					    .n_threads = p->run.threads};
 }
 

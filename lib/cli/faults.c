@@ -5,6 +5,7 @@
 #include "unicast/fault_sets.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define TO(member) FAB_TO(struct fab_cli_faults, member)
 const struct fab_option fab_cli_faults_rows[] = {
@@ -122,6 +123,11 @@ int fab_cli_draw_faults(const struct fab_cli_faults *faults,
 	return rc;
 }
 
+bool fab_cli_fills_roots(const char *path)
+{
+	return path && !strcmp(path, "auto");
+}
+
 int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric *f,
 		       struct fab_ids *out, struct fab_err *err)
 {
@@ -131,5 +137,5 @@ int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric 
 		return fab_fail(err, EINVAL,
 				"--root-guids is for algorithm updn, which is not asked "
 				"for");
-	return fab_root_list_read(f, path, out, err);
+	return fab_cli_fills_roots(path) ? 0 : fab_root_list_read(f, path, out, err);
 }

@@ -36,12 +36,14 @@ struct fab_cli_tables {
 extern const struct fab_option fab_cli_tables_rows[];
 
 /*
- * The list of --root-guids=PATH (NULL: not given, nothing is done), which is for algorithm
- * updn. The caller frees out->of.v. EINVAL: updn is not asked for; and as
- * fab_root_list_read().
+ * The list of --root-guids=PATH (NULL: not given, nothing is done; `auto`: there is
+ * none), which is for algorithm updn. The caller frees out->of.v. EINVAL: updn is not
+ * asked for; and as fab_root_list_read().
  */
 int fab_cli_read_roots(const char *path, bool has_updn, const struct fab_fabric *f,
 		       struct fab_ids *out, struct fab_err *err) FAB_MUST_CHECK;
+/* Is it auto: shall updn take roots of its own where there are none? O(1). */
+bool fab_cli_fills_roots(const char *path);
 
 /* Where groups come from, in the order of the command line. */
 struct fab_cli_group_source {

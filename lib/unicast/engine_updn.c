@@ -4,13 +4,15 @@
  * the ports of channel adapters, SHARP nodes included, stand at one distance from it,
  * more than 90 % of them, and no other distance has more than 5 %. Ranks are distances
  * from the roots; paths go up, then down. Without roots OpenSM falls back to the fewest
- * hops and says so in its log only.
+ * hops and says so in its log only; where it is asked for, the switch nearest to all
+ * hosts is the root instead.
  */
 #include "unicast/balance.h"
 #include "unicast/routes.h"
 
 #include "fabric/graph.h"
 #include "unicast/faults.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +125,100 @@ static uint32_t take_roots(const struct fab_unicast_problem *problem, uint32_t *
 	return n;
 }
 
+/*
+ * For each part of what is alive where no switch has a rank the one with the fewest hops
+ * to all hosts together, of several the first: from one root all pairs have a path, and
+ * none of them loops. Appends to roots[n], returns how many there are then.
+ */
+static uint32_t fill_roots(const struct fab_unicast_problem *problem,
+			   const uint32_t *rank, uint32_t *roots, uint32_t n)
+{
+	const struct fab_fabric *f = problem->f;
+	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *best = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint64_t *sum = FAB_NEW0(f->n_switches + 1, uint64_t);
+
+	fab_fabric_components(f, part);
+	count_adapters(f, problem->faults, part, hosts, sum);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		best[sw] = FAB_NONE;
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		uint32_t n_near =
+			rank[sw] == FAB_NONE
+				? fab_faults_search(f, problem->faults, sw, dist, order)
+				: 0;
+		uint32_t first = sw; /* of its part */
+		uint64_t hops = 0;
+
+		for (uint32_t i = 0; i < n_near; i++) {
+			first = order[i] < first ? order[i] : first;
+			hops += (uint64_t)hosts[order[i]] * dist[order[i]];
+		}
+		if (n_near && (best[first] == FAB_NONE || hops < sum[first])) {
+			best[first] = sw;
+			sum[first] = hops;
+		}
+	}
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (best[sw] != FAB_NONE)
+			roots[n++] = best[sw];
+	free(sum);
+	free(best);
+	free(part);
+	free(order);
+	free(dist);
+	free(hosts);
+	return n;
+}
+
+/* "root-x.0 (0x...)", some of them; on the heap. */
+static char *names_of(const struct fab_fabric *f, const uint32_t *roots, uint32_t n)
+{
+	const uint32_t most = 8;
+	char *text = fab_strdup("");
+
+	for (uint32_t i = 0; i < n && i < most; i++) {
+		char *longer =
+			fab_format("%s%s%s (0x%016" PRIx64 ")", text, i ? ", " : "",
+				   fab_node_name(f, roots[i]), f->node_guid[roots[i]]);
+
+		free(text);
+		text = longer;
+	}
+	if (n > most) {
+		char *longer = fab_format("%s and %u more", text, n - most);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* Ranks of all that is alive, from the roots that are there and those that are added. */
+static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots,
+		      uint32_t n_roots, uint32_t *rank)
+{
+	const struct fab_graph g = fab_graph_of_arcs(problem->f);
+	const bool *is_dead = problem->faults ? problem->faults->arc_is_dead : NULL;
+	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n;
+	char *names, *note = NULL;
+
+	n = fill_roots(problem, rank, roots, n_roots);
+	memcpy(queue, roots, n * sizeof(*roots));
+	fab_graph_search(&g, is_dead, n, rank, queue, NULL);
+	if (n > n_roots) {
+		names = names_of(problem->f, roots + n_roots, n - n_roots);
+		note = fab_format("root%s taken where OpenSM finds none: %s",
+				  n - n_roots == 1 ? "" : "s", names);
+		free(names);
+	}
+	free(queue);
+	return note;
+}
+
 static char *note_of(const struct fab_unicast_problem *problem, uint32_t n_roots,
 		     uint32_t n_free)
 {
@@ -141,17 +237,24 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 		      struct fab_err *err)
 {
 	const struct fab_graph g = fab_graph_of_arcs(problem->f);
-	uint32_t *rank = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_roots;
-	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n_free;
+	uint32_t n = problem->f->n_switches, n_roots, n_free = 0;
+	uint32_t *rank = FAB_NEW(n + 1, uint32_t), *queue = FAB_NEW(n + 1, uint32_t);
+	uint32_t *roots = FAB_NEW(n + 1, uint32_t);
+	char *note = NULL;
 
 	(void)err;
-	n_roots = problem->n_roots ? take_roots(problem, queue)
-				   : find_roots(problem->f, problem->faults, queue);
+	n_roots = problem->n_roots ? take_roots(problem, roots)
+				   : find_roots(problem->f, problem->faults, roots);
+	memcpy(queue, roots, n_roots * sizeof(*roots));
 	fab_graph_search(&g, problem->faults ? problem->faults->arc_is_dead : NULL,
 			 n_roots, rank, queue, NULL);
-	n_free = n_roots ? free_parts(problem->f, rank) : 0;
-	*out = fab_balance_route(problem, n_roots ? rank : NULL);
-	(*out)->note = note_of(problem, n_roots, n_free);
+	if (problem->fills_roots)
+		note = rank_all(problem, roots, n_roots, rank);
+	else if (n_roots)
+		n_free = free_parts(problem->f, rank);
+	*out = fab_balance_route(problem, n_roots || problem->fills_roots ? rank : NULL);
+	(*out)->note = problem->fills_roots ? note : note_of(problem, n_roots, n_free);
+	free(roots);
 	free(rank);
 	free(queue);
 	return 0;
@@ -163,7 +266,8 @@ const struct fab_unicast_engine fab_unicast_updn = {
 	.manual =
 		"Up, then down, from the roots of `--root-guids`, else from those that "
 		"OpenSM finds without a list; without roots the fewest hops, as OpenSM "
-		"does. From one root every pair has a path, and there is no credit loop.",
+		"does, or with `--root-guids=auto` from the switch nearest to all hosts. "
+		"From one root every pair has a path, and there is no credit loop.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_updn,

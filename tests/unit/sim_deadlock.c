@@ -151,7 +151,7 @@ static uint32_t line_switch(const struct fab_kfat *k, struct fab_stream *stream)
 
 /* A kfat of 4 x 4 to 8 x 8 leaf switches of which some are dead, under tables that need
  * the lanes they have; every third set under updn, on kfats with a root or, without one,
- * by the fewest hops. */
+ * by the fewest hops; the root is any line switch, or the one that updn takes. */
 static void drawn(struct simulated *s, int number, bool with_root)
 {
 	static const char *const engines[] = {"vtftr", "vtftr-ib", "updn"};
@@ -170,7 +170,8 @@ static void drawn(struct simulated *s, int number, bool with_root)
 	fab_faults_draw(s->faults, &list,
 			1 + fab_stream_below(&stream, has_roots ? 2 : (unsigned)side),
 			&stream);
-	s->has_root = with_root && s->kfat;
+	s->has_root = with_root && s->kfat && number % 12 < 6;
+	s->fills_roots = with_root && !s->has_root;
 	if (s->has_root)
 		s->root = line_switch(s->kfat, &stream);
 	simulated_route(s, engines[number % 3]);

@@ -18,7 +18,8 @@ void simulated_route(struct simulated *s, const char *engine)
 					      .kfat = s->kfat,
 					      .max_vls = 4,
 					      .roots = &s->root,
-					      .n_roots = s->has_root};
+					      .n_roots = s->has_root,
+					      .fills_roots = s->fills_roots};
 	struct fab_err err;
 
 	if (s->routes) {

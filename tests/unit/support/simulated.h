@@ -8,8 +8,8 @@ struct simulated {
 	struct fab_fabric *f;
 	struct fab_kfat *kfat;
 	struct fab_faults *faults;
-	uint32_t root; /* of updn */
-	bool has_root;
+	uint32_t root;		    /* of updn */
+	bool has_root, fills_roots; /* fills: it takes one where there is none */
 	struct fab_flow_ends ends;
 	struct fab_routes *routes;
 	struct fab_sim_problem problem;
