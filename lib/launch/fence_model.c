@@ -1,107 +1,95 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time of a plan without contention, step by step: no queue of events, no cables but
- * those of the nodes. */
+/* Time of a plan without contention: no cables but those of the nodes. */
 #include <stdlib.h>
 
-#include "launch/fence.h"
+#include "event/schedule.h"
+#include "launch/fence_lists.h"
+#include "launch/fence_ticks.h"
 
-/* Of a node: when each part of it is free, and when it has all of the steps before. */
+/* Of a node: when each part of it is free, in ticks. */
 struct node {
-	double processor, out, in, ready;
-	size_t sends; /* the last step in which it does */
+	uint64_t processor, out, in;
+	struct fence_progress progress;
 };
 
-struct arrival {
-	uint32_t to;
-	double head, wire, copy; /* head: when it may begin to come in */
+struct model {
+	const struct fab_fence_plan *plan;
+	const struct fab_fence_job *job;
+	struct fence_ticks ticks;
+	struct fence_lists lists;
+	uint32_t *came; /* [messages] so often */
+	struct node *node;
+	struct fab_schedule heads; /* of messages, as they come to their receivers */
+	uint64_t end;
 };
 
-static int cmp(const void *a, const void *b)
-{
-	const struct arrival *x = a, *y = b;
-
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return (x->head > y->head) - (x->head < y->head);
-}
-
-static double later(double a, double b)
+static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-static struct arrival send(struct node *from, const struct fab_fence_message *m,
-			   const struct fab_fence_job *job)
+/* Time of the bytes of a message at ns a byte. */
+static uint64_t bytes_at(const struct model *m, uint32_t message, double ns)
 {
-	double bytes = (double)m->n_blocks * (double)job->bytes;
-	struct arrival a = {.to = m->to,
-			    .wire = bytes * job->costs.G_ns / 1e3,
-			    .copy = bytes * job->costs.C_ns / 1e3};
+	double bytes =
+		(double)m->plan->messages.v[message].n_blocks * (double)m->job->bytes;
 
-	from->processor = later(from->processor, from->ready) + job->costs.o_us;
-	a.head = later(from->processor, from->out);
-	from->out = a.head + a.wire;
-	return a;
+	return fence_ticks_of(&m->ticks, bytes * ns / 1e3);
 }
 
-static void receive(struct node *to, const struct arrival *a,
-		    const struct fab_launch_costs *c)
+static void send_all(struct model *m, uint32_t i)
 {
-	to->in = later(to->in, a->head) + a->wire;
-	to->processor = later(to->processor, to->in + c->L_us) + c->o_us + a->copy;
-	to->ready = later(to->ready, to->processor);
+	struct node *node = &m->node[i];
+	uint32_t message;
+
+	while ((message = fence_lists_next(&m->lists, i, &node->progress,
+					   m->plan->n_repeats)) != FAB_NONE) {
+		uint64_t head;
+
+		node->progress.n_sent++;
+		node->processor += m->ticks.o;
+		head = later(node->processor, node->out);
+		node->out = head + bytes_at(m, message, m->job->costs.G_ns);
+		fab_schedule_add(&m->heads, head, 0, message);
+	}
 }
 
-/* What has come to nodes that send in step `now` (0: to all) is received by them, in the
- * order in which it came; the rest waits on. Returns how many do. */
-static size_t receive_all(struct node *nodes, struct arrival *v, size_t n, size_t now,
-			  const struct fab_launch_costs *c)
+static void receive(struct model *m, uint32_t message, uint64_t head)
 {
-	size_t left = 0;
+	uint32_t i = m->plan->messages.v[message].to;
+	struct node *node = &m->node[i];
 
-	qsort(v, n, sizeof(*v), cmp);
-	for (size_t i = 0; i < n; i++)
-		if (!now || nodes[v[i].to].sends == now)
-			receive(&nodes[v[i].to], &v[i], c);
-		else
-			v[left++] = v[i];
-	return left;
-}
-
-static double time_of(const struct fab_fence_plan *plan, const struct fab_fence_job *job,
-		      struct node *nodes, struct arrival *waiting)
-{
-	const struct fab_fence_message *m = plan->messages.v;
-	size_t n_waiting = 0, now = 0;
-	double end = 0;
-
-	for (uint32_t repeat = 0; repeat < plan->n_repeats; repeat++)
-		for (size_t i = 0, last; i < plan->messages.n; i = last) {
-			now++;
-			for (last = i;
-			     last < plan->messages.n && m[last].step == m[i].step; last++)
-				nodes[m[last].from].sends = now;
-			n_waiting =
-				receive_all(nodes, waiting, n_waiting, now, &job->costs);
-			for (size_t k = i; k < last; k++)
-				waiting[n_waiting++] =
-					send(&nodes[m[k].from], &m[k], job);
-		}
-	receive_all(nodes, waiting, n_waiting, 0, &job->costs);
-	for (uint32_t i = 0; i < plan->n_nodes; i++)
-		end = later(end, nodes[i].ready);
-	return end;
+	node->in = later(node->in, head) + bytes_at(m, message, m->job->costs.G_ns);
+	node->processor = later(node->processor, node->in + m->ticks.L) + m->ticks.o +
+			  bytes_at(m, message, m->job->costs.C_ns);
+	m->end = later(m->end, node->processor);
+	m->came[message]++;
+	fence_lists_advance(&m->lists, i, &node->progress, m->came);
+	send_all(m, i);
 }
 
 double fab_fence_model_of_plan(const struct fab_fence_plan *plan,
 			       const struct fab_fence_job *job)
 {
-	struct node *nodes = FAB_NEW0(plan->n_nodes, struct node);
-	/* what waits: of a plan that is repeated at most those of two repeats */
-	struct arrival *waiting = FAB_NEW(2 * plan->messages.n + 1, struct arrival);
-	double end = time_of(plan, job, nodes, waiting);
+	struct model m = {.plan = plan, .job = job};
+	struct fab_fence_paths paths;
+	struct fab_due due;
 
-	free(waiting);
-	free(nodes);
-	return end;
+	/* without a fabric nothing goes wrong */
+	if (fab_fence_paths_init(&paths, plan, NULL, NULL, NULL))
+		return NAN;
+	m.ticks = fence_ticks_for(plan, &paths, job);
+	fab_fence_paths_fini(&paths);
+	fence_lists_init(&m.lists, plan);
+	m.came = FAB_NEW0(plan->messages.n + 1, uint32_t);
+	m.node = FAB_NEW0((size_t)plan->n_nodes + 1, struct node);
+	for (uint32_t i = 0; i < plan->n_nodes; i++)
+		send_all(&m, i);
+	while (fab_schedule_take(&m.heads, &due))
+		receive(&m, (uint32_t)due.item, due.time);
+	fence_lists_fini(&m.lists);
+	free(m.came);
+	free(m.node);
+	fab_schedule_fini(&m.heads);
+	return (double)m.end / m.ticks.per_us;
 }

@@ -2,18 +2,16 @@
 #include "launch/fence_sim.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "event/schedule.h"
 #include "launch/fence_lists.h"
+#include "launch/fence_ticks.h"
 
 enum {
 	PIECES_MAX = 64,
 	EVENTS_BITS = 26, /* of max_events unless told */
-	TICK_BITS = 30,	  /* a tick is 2^-30 us, or more */
-	SPAN_BITS = 50,	  /* ticks that a fence takes, about */
 	KEPT = 8,	  /* repeats whose times are compared */
 	TRIED = 64,	  /* repeats of a plan that is too long, to find symmetry in */
 };
@@ -33,8 +31,7 @@ struct sim {
 	const struct fab_fence_plan *plan;
 	const struct fab_fence_paths *paths;
 	const struct fab_fence_job *job;
-	double ticks_per_us;
-	uint64_t o, L;
+	struct fence_ticks ticks;
 	uint32_t n_pieces, n_repeats;
 	struct fence_lists lists;
 	uint32_t *came; /* [messages] so often */
@@ -50,11 +47,6 @@ struct sim {
 	uint32_t oldest; /* repeat that is not over on all nodes */
 	bool is_late;	 /* ticks have run out */
 };
-
-static uint64_t ticks(const struct sim *s, double us)
-{
-	return (uint64_t)llround(us * s->ticks_per_us);
-}
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -72,8 +64,8 @@ static uint64_t wire_of(const struct sim *s, const struct flight *flight, uint32
 	double us = bytes_of(s, flight->message) * s->job->costs.G_ns / 1e3 *
 		    s->paths->slowness[cable];
 
-	return ticks(s, us * (flight->piece + 1) / s->n_pieces) -
-	       ticks(s, us * flight->piece / s->n_pieces);
+	return fence_ticks_of(&s->ticks, us * (flight->piece + 1) / s->n_pieces) -
+	       fence_ticks_of(&s->ticks, us * flight->piece / s->n_pieces);
 }
 
 /* A head comes to cable number `hop` of its path: when it begins there. */
@@ -100,7 +92,7 @@ static void go_on(struct sim *s, uint32_t flight, uint64_t time, uint32_t hop)
 static void send(struct sim *s, uint32_t message)
 {
 	struct state *node = &s->node[s->plan->messages.v[message].from];
-	uint64_t at = node->processor += s->o;
+	uint64_t at = node->processor += s->ticks.o;
 
 	for (uint32_t piece = 0; piece < s->n_pieces; piece++) {
 		struct flight flight = {.message = message, .piece = piece};
@@ -148,8 +140,9 @@ static void receive(struct sim *s, uint32_t message, uint64_t tail)
 	uint32_t n = s->lists.receives_first[i + 1] - s->lists.receives_first[i];
 	uint64_t before = node->progress.n_received / n;
 
-	node->processor = later(node->processor, tail + s->L) + s->o +
-			  ticks(s, bytes_of(s, message) * s->job->costs.C_ns / 1e3);
+	node->processor = later(node->processor, tail + s->ticks.L) + s->ticks.o +
+			  fence_ticks_of(&s->ticks,
+					 bytes_of(s, message) * s->job->costs.C_ns / 1e3);
 	s->end = later(s->end, node->processor);
 	s->came[message]++;
 	fence_lists_advance(&s->lists, i, &node->progress, s->came);
@@ -212,24 +205,6 @@ static bool is_symmetric(struct sim *s, uint64_t *end)
 	return false;
 }
 
-/* Ticks as fine as there is room for. */
-static void set_ticks(struct sim *s)
-{
-	struct fab_fence_load load;
-	struct fab_fence_line line;
-	double us;
-
-	fab_fence_load_init(&load, s->plan, s->paths);
-	line = fab_fence_contended(&load, &s->job->costs);
-	us = line.fixed_us + line.byte_us * (double)s->job->bytes;
-	fab_fence_load_fini(&load);
-	s->ticks_per_us = ldexp(1, TICK_BITS);
-	while (us * s->ticks_per_us > ldexp(1, SPAN_BITS))
-		s->ticks_per_us /= 2;
-	s->o = ticks(s, s->job->costs.o_us);
-	s->L = ticks(s, s->job->costs.L_us);
-}
-
 /* Of a plan that would have more: as many as show whether it is symmetric. */
 static uint64_t most_events(const struct sim *s, uint64_t most)
 {
@@ -248,7 +223,7 @@ static void sim_init(struct sim *s, const struct fab_fence_sim_options *options)
 	s->n_pieces = options->n_pieces ? options->n_pieces : 1;
 	s->max_events = most_events(s, options->max_events ? options->max_events
 							   : (uint64_t)1 << EVENTS_BITS);
-	set_ticks(s);
+	s->ticks = fence_ticks_for(s->plan, s->paths, s->job);
 	fence_lists_init(&s->lists, s->plan);
 	s->came = FAB_NEW0(s->plan->messages.n + 1, uint32_t);
 	s->node = FAB_NEW0((size_t)n_nodes + 1, struct state);
@@ -287,7 +262,7 @@ static void run(struct sim *s, struct fab_fence_sim *out)
 	out->is_cut = s->events > s->max_events && !out->by_symmetry;
 	out->n_followed = out->by_symmetry ? s->oldest : s->n_repeats;
 	out->events = s->events;
-	out->us = out->is_cut ? NAN : (double)s->end / s->ticks_per_us;
+	out->us = out->is_cut ? NAN : (double)s->end / s->ticks.per_us;
 }
 
 int fab_fence_simulate(const struct fab_fence_plan *plan,
