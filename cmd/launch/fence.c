@@ -60,7 +60,7 @@ static int add_row(const struct fence_outcome *o, const struct fence_group *g,
 		   struct fence_item *x, const struct fab_fence_setup *s, uint64_t bytes,
 		   struct fab_err *err)
 {
-	struct fab_fence_sim_options options = {0};
+	struct fab_fence_sim_options options = {.n_pieces = o->p->pieces};
 	struct fab_fence_job job = s->job;
 	struct fab_fence_time t = {.simulated_us = (double)NAN};
 	struct launch_fence_row row = {
@@ -348,7 +348,7 @@ static int simulate_crossing(const struct fence_outcome *o, size_t group,
 	const struct fence_group *g = &o->groups.v[group];
 	const struct fence_item *items = &o->items.v[group * o->fences.n];
 	struct fab_fence_job job = fence_job(o->p, &g->nodes, (uint64_t)near + 1);
-	struct fab_fence_sim_options options = {0};
+	struct fab_fence_sim_options options = {.n_pieces = o->p->pieces};
 	struct fab_fence_setup x = {0}, y = {0};
 	double most = near * 64 + 1024;
 	int rc;

@@ -49,6 +49,7 @@ struct launch_params {
 	bool has_fence;
 	FAB_VEC(uint64_t) bytes;
 	bool model_only;
+	uint32_t pieces; /* of a message, when simulated */
 	const char *params_path;
 	FAB_VEC(const char *) set;
 	struct fab_launch_params constants;

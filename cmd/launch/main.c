@@ -261,6 +261,11 @@ static const struct fab_option options[] = {
 	 .choices = &fab_unicast_choices},
 	{"model-only", NULL, "Formulas only, nothing is simulated", FAB_TAKES_NOTHING,
 	 TO(model_only)},
+	{"pieces", "K",
+	 "Simulate messages in K pieces, which take turns on cables, as packets do "
+	 "(default 1: whole)",
+	 FAB_TAKES_NUMBER, TO(pieces), .min = 1, .max = FAB_FENCE_PIECES_MAX,
+	 .preset = "1"},
 	{"shard", "K/N", "Only part K of N of the cases; parts are merged in a database",
 	 FAB_TAKES_SHARD, TO(shard)},
 
@@ -338,7 +343,8 @@ static const struct fab_relation relations[] = {
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,algorithm", "tables that were read do not change"},
 	{"of", FAB_GOES_WITH, "random"},
-	{"bytes,shard", FAB_GOES_WITH, "VERB=fence"},
+	{"bytes,shard,pieces", FAB_GOES_WITH, "VERB=fence"},
+	{"pieces", FAB_EXCLUDES, "model-only", "nothing is simulated then"},
 	{0},
 };
 

@@ -10,7 +10,6 @@
 #include "launch/fence_ticks.h"
 
 enum {
-	PIECES_MAX = 64,
 	EVENTS_BITS = 26, /* of max_events unless told */
 	KEPT = 8,	  /* repeats whose times are compared */
 	TRIED = 64,	  /* repeats of a plan that is too long, to find symmetry in */
@@ -277,9 +276,9 @@ int fab_fence_simulate(const struct fab_fence_plan *plan,
 	*out = (struct fab_fence_sim){0};
 	if (rc)
 		return rc;
-	if (options->n_pieces > PIECES_MAX)
+	if (options->n_pieces > FAB_FENCE_PIECES_MAX)
 		return fab_fail(err, EINVAL, "%u pieces of a message: expected 1 to %d",
-				options->n_pieces, PIECES_MAX);
+				options->n_pieces, FAB_FENCE_PIECES_MAX);
 	sim_init(&s, options);
 	run(&s, out);
 	if (s.is_late)

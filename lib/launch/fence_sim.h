@@ -14,20 +14,25 @@
  * With messages in pieces, pieces of several messages take turns on a cable: the smaller
  * the pieces, the nearer to packets.
  *
- * Without contention it is the closed form. With it, beside packets through switches with
- * output queues (fence_packets.h): the same where no cable is shared; within 5 % on tori
- * in the order of an axis or by chance, within 14 % on trees tapered four to one.
- * Switches with input queues take up to 20 % longer than that.
+ * Without contention it is the closed form, of every algorithm. With it, beside packets
+ * through switches with output queues (fence_packets.h): the same where no cable is
+ * shared. Where some are, packets of all messages take turns, whole messages do not: the
+ * first ones are there sooner, and their receivers go on while others wait. So packets
+ * took 1.00 to 1.07 times as long of ring, 1.00 to 1.10 of trees, 0.97 to 1.09 of leaf,
+ * 0.92 to 1.21 of bruck and 0.93 to 1.14 of recdbl, on 17 tori, trees (tapered, too),
+ * dragonflies and random graphs, 64 B to 16 KiB a node, nodes in order and by chance; in
+ * 16 pieces 0.91 to 1.11 of all. Switches with input queues take up to 20 % longer.
  *
- * Times are whole ticks of 2^-30 us, or of more where a fence takes longer than 2^20 us:
- * at most 2^50 of them by the contended closed form.
+ * Times are whole ticks (fence_ticks.h).
  */
 #pragma once
 
 #include "launch/fence_paths.h"
 
+enum { FAB_FENCE_PIECES_MAX = 64 };
+
 struct fab_fence_sim_options {
-	/* Pieces that a message is cut into, 1 .. 64; 0: 1. */
+	/* Pieces that a message is cut into, 1 .. FAB_FENCE_PIECES_MAX; 0: 1. */
 	uint32_t n_pieces;
 	/* Messages entering cables, at most; 0: 2^26. Of a ring that would have more only
 	 * the first 64 rounds are followed, to see whether it is symmetric. */

@@ -308,6 +308,42 @@ Test(fence_net, beside_packets, .timeout = 120)
 	beside_packets("pgft:h=2,m=16/4,w=1/4,p=1/1", "d-mod-k", "fabric", 0.99, 1.14);
 }
 
+/* Packets over messages, in so many pieces. */
+static double packets_by(const struct site *s, const char *name, uint64_t bytes,
+			 uint32_t n_pieces)
+{
+	struct fab_fence_packet_options packet_options = {0};
+	struct fab_fence_sim_options options = {.n_pieces = n_pieces};
+	struct fab_fence_setup setup = prepare(s, name);
+	struct fab_fence_packets p;
+	struct fab_fence_time t;
+
+	cr_assert_eq(fab_fence_setup_time(&setup, bytes, &options, &t, NULL), 0);
+	setup.job.bytes = bytes;
+	cr_assert_eq(fab_fence_as_packets(&setup.plan, &s->nodes, s->r, &setup.job,
+					  &packet_options, &p, NULL),
+		     0);
+	fab_fence_setup_fini(&setup);
+	return p.us / t.simulated_us;
+}
+
+/* Whole messages come one after the other, packets of all of them at last: pieces do,
+ * too. */
+Test(fence_net, pieces_are_nearer_to_packets)
+{
+	struct site s;
+
+	open_site(&s, "pgft:h=2,m=16/4,w=1/4,p=1/1", "d-mod-k", "fabric", 0);
+	near(packets_by(&s, "recdbl", 1024, 1), 1.1, 0.01);
+	near(packets_by(&s, "recdbl", 1024, 16), 1, 0.01);
+	close_site(&s);
+	open_site(&s, "dragonfly:a=4,p=2,h=2", "minhop", "fabric", 0);
+	near(packets_by(&s, "bruck", 16384, 1), 1.206, 0.01);
+	near(packets_by(&s, "bruck", 16384, 16), 1.056, 0.01);
+	near(packets_by(&s, "ring", 16384, 1), 1.003, 0.003);
+	close_site(&s);
+}
+
 Test(fence_net, packets_are_messages_where_nothing_is_shared)
 {
 	static const char *const names[] = {"bruck", "ring", "leaf", "recdbl", "tree:1"};
