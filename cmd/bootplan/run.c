@@ -518,9 +518,7 @@ static int print_report(struct bootplan_params *p, const struct bootplan_outcome
 	FILE *file = fab_cli_open_report(results, &p->output, &report);
 	int rc = bootplan_report(file, &report, o, err);
 
-	results->keep = keep;
-	results->context = &keeping;
-	return rc ? rc : fab_cli_commit_results(results, err);
+	return fab_cli_finish_results(results, rc, keep, &keeping, err);
 }
 
 static void free_outcome(struct bootplan_outcome *o)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
 #include "faults.h"
 
 /* What is used when nothing is said: what fits the shape. Tables are written of one. */
@@ -99,18 +98,6 @@ static int status_of(const struct faults_params *p, const struct faults_outcome 
 	return FAB_EXIT_DONE;
 }
 
-/* What is dead in every set, by whatever names. */
-static void note_input(struct faults_params *p, const struct faults_outcome *o)
-{
-	for (size_t i = 0; i < o->faults->named.n; i++) {
-		const struct fab_fault *fault = &o->faults->named.v[i];
-
-		p->shard.input = fab_mix64(p->shard.input ^
-					   ((uint64_t)fault->id << 1 | fault->is_cable));
-	}
-	p->store.shard = &p->shard;
-}
-
 static int answer(struct faults_params *p, struct faults_outcome *o, struct fab_err *err)
 {
 	int rc = 0;
@@ -172,7 +159,8 @@ int faults_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 		rc = read_roots(p, &o, err);
 	if (rc)
 		return rc;
-	note_input(p, &o);
+	fab_cli_note_faults(&p->shard, o.faults);
+	p->store.shard = &p->shard;
 	rc = answer(p, &o, err);
 	if (rc >= 0)
 		free_outcome(&o);

@@ -37,9 +37,6 @@ int launch_finish(struct launch_params *p, const struct fab_fabric *f,
 
 	result->print(r, p, result->of, options.format);
 	rc = fab_report_finish(r, err);
-	if (result->keep) {
-		results->keep = keep;
-		results->context = &keeping;
-	}
-	return rc ? rc : fab_cli_commit_results(results, err);
+	return fab_cli_finish_results(results, rc, result->keep ? keep : NULL, &keeping,
+				      err);
 }

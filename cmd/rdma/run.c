@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/rng.h"
 #include "fabric_rdma.h"
 
 struct keeping {
@@ -54,9 +53,7 @@ static int print_report(struct rdma_params *p, const struct rdma_outcome *o,
 		report.columns = columns = columns_of(p);
 	rc = rdma_report(file, &report, o, err);
 	free(columns);
-	results->keep = keep;
-	results->context = &keeping;
-	return rc ? rc : fab_cli_commit_results(results, err);
+	return fab_cli_finish_results(results, rc, keep, &keeping, err);
 }
 
 static int write_files(const struct rdma_params *p, const struct rdma_outcome *o,
@@ -85,18 +82,6 @@ static int status_of(const struct rdma_params *p, const struct rdma_outcome *o)
 	return FAB_EXIT_DONE;
 }
 
-/* What is dead in every simulation, by whatever names. */
-static void note_input(struct rdma_params *p, const struct rdma_outcome *o)
-{
-	for (size_t i = 0; i < o->net.dead->named.n; i++) {
-		const struct fab_fault *fault = &o->net.dead->named.v[i];
-
-		p->shard.input = fab_mix64(p->shard.input ^
-					   ((uint64_t)fault->id << 1 | fault->is_cable));
-	}
-	p->store.shard = &p->shard;
-}
-
 static void choose_schemes(const struct rdma_params *p, struct rdma_outcome *o)
 {
 	for (size_t i = 0; i < p->schemes.of.n; i++)
@@ -115,7 +100,8 @@ static int work(struct rdma_params *p, const struct fab_fabric *f, struct rdma_o
 		rc = rdma_make_points(p, &o->net, o, err);
 	if (rc)
 		return rc;
-	note_input(p, o);
+	fab_cli_note_faults(&p->shard, o->net.dead);
+	p->store.shard = &p->shard;
 	rc = rdma_simulate(p, o, err);
 	o->total_seconds = fab_now() - start;
 	if (o->was_interrupted && !o->results.n)

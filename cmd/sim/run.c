@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/rng.h"
 #include "fabric_sim.h"
 
 struct keeping {
@@ -28,9 +27,7 @@ static int print_report(struct sim_params *p, const struct sim_outcome *o,
 	FILE *file = fab_cli_open_report(results, &p->output, &report);
 	int rc = sim_report(file, &report, o, err);
 
-	results->keep = keep;
-	results->context = &keeping;
-	return rc ? rc : fab_cli_commit_results(results, err);
+	return fab_cli_finish_results(results, rc, keep, &keeping, err);
 }
 
 static int write_files(const struct sim_params *p, const struct sim_outcome *o,
@@ -68,18 +65,6 @@ static int status_of(const struct sim_params *p, const struct sim_outcome *o)
 	return FAB_EXIT_DONE;
 }
 
-/* What is dead in every simulation, by whatever names. */
-static void note_input(struct sim_params *p, const struct sim_outcome *o)
-{
-	for (size_t i = 0; i < o->dead->named.n; i++) {
-		const struct fab_fault *fault = &o->dead->named.v[i];
-
-		p->shard.input = fab_mix64(p->shard.input ^
-					   ((uint64_t)fault->id << 1 | fault->is_cable));
-	}
-	p->store.shard = &p->shard;
-}
-
 static int work(struct sim_params *p, const struct fab_fabric *f, struct sim_outcome *o,
 		struct fab_err *err)
 {
@@ -89,7 +74,8 @@ static int work(struct sim_params *p, const struct fab_fabric *f, struct sim_out
 
 	if (rc)
 		return rc;
-	note_input(p, o);
+	fab_cli_note_faults(&p->shard, o->dead);
+	p->store.shard = &p->shard;
 	rc = p->pair ? sim_try_pair(p, o, err) : sim_simulate(p, o, err);
 	o->total_seconds = fab_now() - start;
 	if (!rc && !p->pair && !o->points.n)

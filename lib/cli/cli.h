@@ -205,6 +205,11 @@ void fab_cli_fail_results(struct fab_cli_results *results, int rc,
 			  const struct fab_err *err);
 int fab_cli_commit_results(struct fab_cli_results *results,
 			   struct fab_err *err) FAB_MUST_CHECK;
+/* The same with `keep`, behind the last result, which was written with `rc`: not 0, and
+ * nothing is done. */
+int fab_cli_finish_results(struct fab_cli_results *results, int rc,
+			   int (*keep)(void *context, struct fab_err *err), void *context,
+			   struct fab_err *err) FAB_MUST_CHECK;
 
 /*
  * Report options from the output child and the terminal: width (COLUMNS first), and

@@ -2,6 +2,7 @@
 /* What is dead, by options. */
 #include "cli/faults.h"
 
+#include "base/rng.h"
 #include "unicast/fault_sets.h"
 
 #include <errno.h>
@@ -121,6 +122,16 @@ int fab_cli_draw_faults(const struct fab_cli_faults *faults,
 	if (rc)
 		fab_faults_free(*out);
 	return rc;
+}
+
+void fab_cli_note_faults(struct fab_cli_shard *shard, const struct fab_faults *dead)
+{
+	for (size_t i = 0; i < dead->named.n; i++) {
+		const struct fab_fault *fault = &dead->named.v[i];
+
+		shard->input = fab_mix64(shard->input ^
+					 ((uint64_t)fault->id << 1 | fault->is_cable));
+	}
 }
 
 bool fab_cli_fills_roots(const char *path)

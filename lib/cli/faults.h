@@ -35,6 +35,8 @@ struct fab_cli_tables {
 };
 extern const struct fab_option fab_cli_tables_rows[];
 
+/* A shard is of what is dead, by whatever names and files: into its digest. O(named). */
+void fab_cli_note_faults(struct fab_cli_shard *shard, const struct fab_faults *dead);
 /*
  * The list of --root-guids=PATH (NULL: not given, nothing is done; `auto`: there is
  * none), which is for algorithm updn. The caller frees out->of.v. EINVAL: updn is not

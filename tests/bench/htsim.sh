@@ -7,6 +7,9 @@
 # has credits and no transport, so that its messages can be longer for as many events a packet.
 # Exit status 77 when HTSIM is no program.
 set -eu
+# shellcheck source=tests/bench/htsim_run.bash
+. "$(cd "$(dirname "$0")" && pwd)/htsim_run.bash"
+packets= peer=
 PATH=$1:$PATH htsim=$2
 [ -x "$htsim" ] || { echo "htsim: skipped, -Dhtsim names no program: '$htsim'"; exit 77; }
 work=$(mktemp -d)
@@ -14,27 +17,11 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 fabric=gen:fattree:radix=16,levels=3
 
-# who sends to whom, nobody to itself
-awk 'BEGIN {
-  srand(1)
-  for (i = 0; i < 1024; i++) to[i] = i
-  for (i = 1023; i > 0; i--) { # one cycle through all
-    j = int(rand() * i)
-    x = to[i]; to[i] = to[j]; to[j] = x
-  }
-  for (i = 0; i < 1024; i++) print i, to[i]
-}' >pairs
-awk 'BEGIN { print "Nodes 1024\nConnections 1024" } { printf "%d->%d id %d start 0 size 500000\n", $1, $2, NR }' pairs >matrix
+htsim_run htsim "$htsim"
 awk '{ print 0, "h" $1, "h" $2, 5000000 }' pairs >flows
-
-bash -c "TIMEFORMAT='%U'; time '$htsim' -tm matrix -nodes 1024 -linkspeed 100000 -mtu 4096 -end 2000 -o log >out 2>&1" 2>cpu ||
-  { tail -n 5 out; echo "htsim: failed"; exit 1; }
-packets=$(sed -n 's/^New: \([0-9]*\) .*/\1/p' out) finished=$(grep -c ' finished at ' out)
-[ "$finished" = 1024 ] || { echo "htsim: $finished of 1024 flows finished"; exit 1; }
-peer_cpu=$(cat cpu)
 bash -c "TIMEFORMAT='%U'; time fabric-sim $fabric --algorithm=minhop --traffic=trace:flows --packet=4096 --cable-rate=100G \
   --switch-delay=0 --cable-delay=1us --threads=1 --quiet --format=csv --no-header --columns=packet_hops,packets,events >ours" 2>cpu
-tr -d '\r' <ours | awk -F, -v packets="$packets" -v peer="$peer_cpu" -v cpu="$(cat cpu)" '{
+tr -d '\r' <ours | awk -F, -v packets="$packets" -v peer="$peer" -v cpu="$(cat cpu)" '{
   hops = $1 / $2 # the same hosts and shortest paths: as many for both
   theirs = packets * hops / peer
   printf "htsim permutation of 1024 hosts: htsim_eqds %.3g packet-hops/s (%d packets of %.2f cables, %.1f s), fabric-sim %.3g (%d packets, %.2f events a hop, %.1f s): %.0f times\n",

@@ -7,31 +7,16 @@
 # packet-hops/s: packets of data by cables that they cross, by CPU seconds.
 # Exit status 77 when HTSIM is no program.
 set -eu
+# shellcheck source=tests/bench/htsim_run.bash
+. "$(cd "$(dirname "$0")" && pwd)/htsim_run.bash"
+packets= peer= slowest=
 PATH=$1:$PATH htsim=$2
 [ -x "$htsim" ] || { echo "htsim rdma: skipped, -Dhtsim names no program: '$htsim'"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# who sends to whom, nobody to itself
-awk 'BEGIN {
-  srand(1)
-  for (i = 0; i < 1024; i++) to[i] = i
-  for (i = 1023; i > 0; i--) { # one cycle through all
-    j = int(rand() * i)
-    x = to[i]; to[i] = to[j]; to[j] = x
-  }
-  print "Nodes 1024\nConnections 1024"
-  for (i = 0; i < 1024; i++) printf "%d->%d id %d start 0 size 500000\n", i, to[i], i + 1
-}' >matrix
-
-bash -c "TIMEFORMAT='%U'; time '$htsim' -tm matrix -nodes 1024 -linkspeed 100000 -mtu 4096 -end 2000 -o log >out 2>&1" 2>cpu ||
-  { tail -n 5 out; echo "htsim rdma: failed"; exit 1; }
-packets=$(sed -n 's/^New: \([0-9]*\) .*/\1/p' out) finished=$(grep -c ' finished at ' out)
-[ "$finished" = 1024 ] || { echo "htsim rdma: $finished of 1024 flows finished"; exit 1; }
-slowest=$(sed -n 's/.* finished at \([0-9.]*\) .*/\1/p' out | sort -n | tail -n 1)
-peer=$(cat cpu)
-
+htsim_run 'htsim rdma' "$htsim"
 ours() { # SCHEME OPTION...
   scheme=$1
   shift

@@ -4,16 +4,14 @@
  * is there once, byte for byte; none hangs where there is a path and nothing stalls; the
  * same by wheel and by heap.
  */
-#include "engines.h"
+#include "routed.h"
 
 #include "base/mem.h"
 #include "fuzz.h"
 #include "rdma/rdma.h"
 #include "unicast/analysis.h"
-#include "unicast/engine.h"
-#include "unicast/faults.h"
 
-enum { NODES_MAX = 160, CABLES_MAX = 400, TRANSFERS = 24, PACKETS = 12, US = 1000000 };
+enum { TRANSFERS = 24, PACKETS = 12, US = 1000000 };
 
 static void draw_luck(struct fab_rdma_impairments *bad, struct fab_rdma_outage *outage,
 		      const struct fab_fabric *f, struct fuzz_draw *d)
@@ -141,41 +139,16 @@ static void try_all(const struct fab_routes *routes, const struct fab_flow_ends 
 static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
 {
 	static const char *const engines[] = {"minhop", "updn", "dor"};
-	struct fab_unicast_problem unicast = {.f = f, .max_vls = 4, .n_threads = 1};
-	const char *engine = engines[fuzz_below(d, 3)];
-	struct fab_faults *faults = fab_faults_new(f);
-	struct fab_flow_ends ends;
-	struct fab_routes *routes;
-	struct fab_err err;
+	struct fuzz_routed routed;
 
-	for (uint32_t i = fuzz_below(d, 3); i; i--)
-		fab_faults_kill_cable(faults, fuzz_below(d, f->n_cables));
-	unicast.faults = faults;
-	if (!fab_unicast_engine_find(engine, strlen(engine))
-		     ->route(&unicast, &routes, &err)) {
-		fab_flow_ends_init(&ends, f, faults->switch_is_dead,
-				   faults->cable_is_dead);
-		if (ends.n > 1)
-			try_all(routes, &ends, d);
-		fab_flow_ends_fini(&ends);
-		fab_routes_free(routes);
-	}
-	fab_faults_free(faults);
+	if (!fuzz_route(f, engines[fuzz_below(d, 3)], 4, d, &routed))
+		return;
+	if (routed.ends.n > 1)
+		try_all(routed.routes, &routed.ends, d);
+	fuzz_routed_fini(&routed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	size_t n_choices = n < FUZZ_CHOICES ? n : FUZZ_CHOICES;
-	struct fuzz_draw draw = {.at = 0};
-	struct fab_fabric *f;
-
-	memcpy(draw.byte, bytes, n_choices);
-	f = fuzz_engines_fabric(bytes + n_choices, n - n_choices);
-	if (!f)
-		return 0;
-	if (f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX && f->n_cables &&
-	    f->n_switches)
-		try_on(f, &draw);
-	fab_fabric_free(f);
-	return 0;
+	return fuzz_on_small(bytes, n, try_on);
 }

@@ -4,7 +4,7 @@
  * an end, no packet is lost without a word, and with tables that the analysis calls free
  * of deadlock, all pairs joined (and no multicast), nothing stands still for good.
  */
-#include "engines.h"
+#include "routed.h"
 
 #include "base/mem.h"
 #include "event/stream.h"
@@ -13,17 +13,15 @@
 #include "mcast/route.h"
 #include "sim/sim.h"
 #include "unicast/analysis.h"
-#include "unicast/engine.h"
-#include "unicast/faults.h"
 
-enum { NODES_MAX = 160, CABLES_MAX = 400, TIME = 600 };
+enum { TIME = 600 };
 
 struct source {
 	uint64_t seed;
 	uint32_t n_ends, n_groups, most, gap, window;
 	struct {
 		uint64_t n, at, under_way;
-	} end[NODES_MAX * 4];
+	} end[640];
 };
 
 static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
@@ -196,45 +194,21 @@ static void spoil(struct fab_routes *r, struct fuzz_draw *d)
 
 static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
 {
-	struct fab_unicast_problem unicast = {.f = f, .max_vls = 2, .n_threads = 1};
-	struct fab_faults *faults = fab_faults_new(f);
 	const char *engine = fuzz_below(d, 2) ? "minhop" : "updn";
-	struct fab_flow_ends ends;
-	struct fab_routes *routes;
-	struct fab_err err;
+	struct fuzz_routed routed;
+	struct fab_sim_problem problem = {.f = f, .ends = &routed.ends};
 
-	for (uint32_t i = fuzz_below(d, 3); i; i--)
-		fab_faults_kill_cable(faults, fuzz_below(d, f->n_cables));
-	unicast.faults = faults;
-	if (!fab_unicast_engine_find(engine, strlen(engine))
-		     ->route(&unicast, &routes, &err)) {
-		struct fab_sim_problem problem = {
-			.f = f, .faults = faults, .ends = &ends, .routes = routes};
-
-		spoil(routes, d);
-		fab_flow_ends_init(&ends, f, faults->switch_is_dead,
-				   faults->cable_is_dead);
-		simulate(&problem, d);
-		with_trees(&problem, d);
-		fab_flow_ends_fini(&ends);
-		fab_routes_free(routes);
-	}
-	fab_faults_free(faults);
+	if (!fuzz_route(f, engine, 2, d, &routed))
+		return;
+	problem.faults = routed.faults;
+	problem.routes = routed.routes;
+	spoil(routed.routes, d);
+	simulate(&problem, d);
+	with_trees(&problem, d);
+	fuzz_routed_fini(&routed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	size_t n_choices = n < FUZZ_CHOICES ? n : FUZZ_CHOICES;
-	struct fuzz_draw draw = {.at = 0};
-	struct fab_fabric *f;
-
-	memcpy(draw.byte, bytes, n_choices);
-	f = fuzz_engines_fabric(bytes + n_choices, n - n_choices);
-	if (!f)
-		return 0;
-	if (f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX && f->n_cables &&
-	    f->n_switches)
-		try_on(f, &draw);
-	fab_fabric_free(f);
-	return 0;
+	return fuzz_on_small(bytes, n, try_on);
 }
