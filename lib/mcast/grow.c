@@ -72,6 +72,15 @@ static bool all_over(const struct fab_mcast_grower *growers, size_t n_growers)
 	return true;
 }
 
+/* Do all choose roots by themselves? */
+static bool all_choose(const struct fab_mcast_grower *growers, size_t n_growers)
+{
+	for (size_t i = 0; i < n_growers; i++)
+		if (!growers[i].engine->choose_root)
+			return false;
+	return true;
+}
+
 int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		   struct fab_mcast_grower *growers, size_t n_growers,
 		   const struct fab_mcast_options *options, double *roots_seconds)
@@ -88,14 +97,15 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 	if ((size_t)n_workers > n_growers)
 		n_workers = (int)n_growers;
 	for (uint32_t done = 0; done < n && !stopped && !all_over(growers, n_growers);) {
-		struct fab_candidates candidates;
 		struct fab_roots roots;
+		struct fab_candidates candidates = {.roots = &roots};
 		double start = fab_now();
 
 		fab_roots_find(problem->dist, problem->groups, done, ROOTS_BYTES,
 			       options->n_threads, &roots);
-		fab_candidates_init(&candidates, &roots, problem->f->n_switches,
-				    options->root_ties);
+		if (!all_choose(growers, n_growers))
+			fab_candidates_init(&candidates, &roots, problem->f->n_switches,
+					    options->root_ties);
 		*roots_seconds += fab_now() - start;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
 		for (size_t i = 0; i < n_growers; i++)
