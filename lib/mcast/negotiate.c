@@ -44,6 +44,7 @@ struct negotiation {
 	double kept_max; /* of the best trees so far */
 	uint32_t kept_at_max;
 	struct fab_forest kept;
+	bool is_kept; /* they are those there now */
 	struct fab_reroute_try how;
 	bool is_starting;
 	uint64_t first_step;	    /* cables looked at until the start was over */
@@ -76,6 +77,7 @@ static void keep_best(struct negotiation *x)
 	x->kept_at_max = x->n_at_max;
 	fab_forest_fini(&x->kept);
 	fab_revision_copy(&x->revision, &x->kept);
+	x->is_kept = true;
 }
 
 /* Back to the best trees so far. */
@@ -83,8 +85,7 @@ static void restore_best(struct negotiation *x)
 {
 	const struct fab_forest *t = &x->kept;
 
-	measure(x);
-	if (x->max == x->kept_max && x->n_at_max == x->kept_at_max)
+	if (x->is_kept)
 		return;
 	for (uint32_t g = 0; g < t->n; g++) {
 		fab_revision_take_out(&x->revision, g);
@@ -92,6 +93,7 @@ static void restore_best(struct negotiation *x)
 				 fab_forest_size(t, g), t->sw + t->first[g],
 				 t->cable + t->first[g]);
 	}
+	x->is_kept = true;
 	measure(x);
 }
 
@@ -157,6 +159,7 @@ static bool run_round(struct negotiation *x)
 		.how = x->how, .is_wanted = is_above, .is_over = is_over, .context = x};
 
 	round.how.turn = x->turn;
+	x->is_kept = false;
 	if (!fab_moves_run(x->moves, &round))
 		return false;
 	x->turn++;
@@ -308,10 +311,8 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 	keep_best(&x);
 	negotiate(&x);
 	restore_best(&x);
-	/* before the last copy of the trees is made */
 	fab_moves_free(x.moves);
 	fab_prices_fini(&x.prices);
-	fab_forest_fini(&x.kept);
-	fab_revision_end(&x.revision);
+	fab_revision_end_with(&x.revision, &x.kept);
 	return x.ended;
 }

@@ -42,14 +42,21 @@ void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out)
 	out->first[t->n] = at;
 }
 
+/* The same trees, in another forest. */
+static void replace(struct fab_revision *r, struct fab_forest *new)
+{
+	fab_forest_fini(&r->s->forest);
+	r->s->forest = *new;
+	r->s->n_edges = new->first[new->n];
+	*new = (struct fab_forest){0};
+}
+
 static void compact(struct fab_revision *r)
 {
 	struct fab_forest new = {0};
 
 	fab_revision_copy(r, &new);
-	fab_forest_fini(&r->s->forest);
-	r->s->forest = new;
-	r->s->n_edges = new.first[new.n];
+	replace(r, &new);
 }
 
 void fab_revision_tidy(struct fab_revision *r)
@@ -65,6 +72,13 @@ void fab_revision_tidy(struct fab_revision *r)
 void fab_revision_end(struct fab_revision *r)
 {
 	compact(r);
+	free(r->n_edges);
+	*r = (struct fab_revision){0};
+}
+
+void fab_revision_end_with(struct fab_revision *r, struct fab_forest *copy)
+{
+	replace(r, copy);
 	free(r->n_edges);
 	*r = (struct fab_revision){0};
 }

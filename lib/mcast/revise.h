@@ -18,6 +18,8 @@ struct fab_revision {
 struct fab_revision fab_revision_begin(struct fab_mcast_state *s);
 /* Edges in the order of the groups again. O(groups + edges). */
 void fab_revision_end(struct fab_revision *r);
+/* The same with the copy of the trees as they are now, which it takes. O(1). */
+void fab_revision_end_with(struct fab_revision *r, struct fab_forest *copy);
 
 /* The trees as they are now, in the order of the groups, in an empty forest. O(groups +
  * edges). */
