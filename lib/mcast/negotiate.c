@@ -85,7 +85,8 @@ static void restore_best(struct negotiation *x)
 {
 	const struct fab_forest *t = &x->kept;
 
-	if (x->is_kept)
+	measure(x);
+	if (x->max == x->kept_max && x->n_at_max == x->kept_at_max)
 		return;
 	for (uint32_t g = 0; g < t->n; g++) {
 		fab_revision_take_out(&x->revision, g);
@@ -313,6 +314,11 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 	restore_best(&x);
 	fab_moves_free(x.moves);
 	fab_prices_fini(&x.prices);
-	fab_revision_end_with(&x.revision, &x.kept);
+	if (x.is_kept) {
+		fab_revision_end_with(&x.revision, &x.kept);
+	} else {
+		fab_forest_fini(&x.kept); /* before the last copy is made */
+		fab_revision_end(&x.revision);
+	}
 	return x.ended;
 }
