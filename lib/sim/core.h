@@ -16,7 +16,7 @@ SIM_HOT void sim_core_fifo_head(struct sim_shape k, struct sim_part *p, uint32_t
 	struct sim_switch *sw = &s->sw[sw_id];
 	struct sim_port *first = &s->port[sw->port_first];
 	struct sim_port *in = first + sim_input(k, s, unit);
-	uint32_t id = sim_queue_first(p, sim_queue_of(k, s, in, unit, 0, 0));
+	uint32_t id = sim_queue_of(k, s, in, unit, 0, 0)->first;
 	struct sim_copy to = {0};
 
 	if (k.with_groups && p->cell.v[id].packet.source & SIM_TO_GROUP) {
@@ -112,7 +112,7 @@ SIM_HOT bool sim_core_is_reading(struct sim_shape k, const struct sim_part *p,
 {
 	const struct sim *s = p->sim;
 	const struct sim_port *in = &s->port[sw->port_first + sim_input(k, s, unit)];
-	uint32_t head = sim_queue_first(p, sim_queue(k, s, sw, unit, out, vl));
+	uint32_t head = sim_queue(k, s, sw, unit, out, vl)->first;
 
 	if (in->reading == FAB_NONE || !(p->cell.v[head].packet.source & SIM_TO_GROUP))
 		return false;
@@ -183,8 +183,7 @@ SIM_HOT void sim_core_unqueue(struct sim_shape k, struct sim_part *p,
 {
 	struct sim *s = p->sim;
 	const struct sim_packet *packet = sim_packet(p, id);
-	bool is_empty =
-		sim_queue_pop(p, sim_queue_of(k, s, in, unit, out->local, vl), id);
+	bool is_empty = sim_queue_pop(p, sim_queue_of(k, s, in, unit, out->local, vl));
 
 	sim_release(k, p, in, packet->vl, (uint32_t)sim_units(s, packet->size),
 		    free_at + s->cable_delay);
@@ -272,7 +271,7 @@ SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, struct sim_s
 
 		if (unit == FAB_NONE)
 			continue;
-		head = sim_queue_first(p, sim_queue(k, s, sw, unit, local, vl));
+		head = sim_queue(k, s, sw, unit, local, vl)->first;
 		if (!sim_credit_has(p, lane, id,
 				    sim_units(s, sim_packet(p, head)->size))) {
 			sim_block(p, id, vl);
@@ -357,8 +356,9 @@ SIM_HOT struct sim_port *sim_core_first(struct sim_shape k, const struct sim_par
 }
 
 /* Its queue that is the first to be looked at; NULL: none. */
-SIM_HOT uint32_t *sim_core_expect(struct sim_shape k, const struct sim_part *p,
-				  uint32_t sw_id, const struct sim_port **in)
+SIM_HOT const struct sim_queue *sim_core_expect(struct sim_shape k,
+						const struct sim_part *p, uint32_t sw_id,
+						const struct sim_port **in)
 {
 	const struct sim_port *out = sim_core_first(k, p, sw_id);
 	struct sim_switch *sw = &p->sim->sw[sw_id];
@@ -381,7 +381,7 @@ SIM_HOT void sim_core_prepare(struct sim_shape k, const struct sim_part *p, uint
 {
 	const struct sim *s = p->sim;
 	const struct sim_port *out, *in;
-	const uint32_t *queue;
+	const struct sim_queue *queue;
 
 	if (!k.one_lane || k.with_groups || i + 3 * SIM_SOON >= p->n_dirty)
 		return;
@@ -396,8 +396,8 @@ SIM_HOT void sim_core_prepare(struct sim_shape k, const struct sim_part *p, uint
 		__builtin_prefetch(queue);
 	}
 	queue = sim_core_expect(k, p, p->dirty[i + SIM_SOON], &in);
-	if (queue && *queue != FAB_NONE) {
-		__builtin_prefetch(&p->cell.v[*queue]);
+	if (queue && !sim_queue_is_empty(queue)) {
+		__builtin_prefetch(&p->cell.v[queue->first]);
 		__builtin_prefetch(&s->port[in->peer].lane);
 	}
 }

@@ -77,17 +77,14 @@ static void add_queue(struct search *x, const struct sim_part *p,
 		      const struct sim_switch *sw, uint32_t in, uint32_t out, unsigned vl)
 {
 	const struct sim *s = x->s;
-	uint32_t last = *sim_queue(s->shape, s, sw, in, out, vl), cell = last,
-		 before = FAB_NONE;
+	const struct sim_queue *queue = sim_queue(s->shape, s, sw, in, out, vl);
+	uint32_t cell = queue->first, before = FAB_NONE;
 	uint32_t channel = channel_of(s, sw->port_first + out, vl);
 
-	if (last == FAB_NONE)
-		return;
-	do {
+	for (bool more = !sim_queue_is_empty(queue); more;) {
 		const struct sim_packet *packet;
 		uint32_t body;
 
-		cell = p->cell.v[cell].packet.next;
 		packet = sim_packet(p, cell);
 		if (!(packet->source & SIM_TO_GROUP)) {
 			body = add_body(x, p, sw->port_first + in, cell);
@@ -99,7 +96,9 @@ static void add_queue(struct search *x, const struct sim_part *p,
 		}
 		add_want(x, body, channel, before);
 		before = (uint32_t)x->wants.n - 1;
-	} while (cell != last);
+		more = cell != queue->last;
+		cell = p->cell.v[cell].packet.next;
+	}
 }
 
 /* What a packet in a fifo wants, or the first one still does. */
@@ -132,21 +131,20 @@ static void add_fifo(struct search *x, const struct sim_part *p, uint32_t sw_id,
 {
 	const struct sim *s = x->s;
 	const struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t last = *sim_queue(s->shape, s, sw, unit, 0, 0), cell = last,
-		 before = FAB_NONE;
+	const struct sim_queue *queue = sim_queue(s->shape, s, sw, unit, 0, 0);
+	uint32_t cell = queue->first, before = FAB_NONE;
 
-	if (last == FAB_NONE)
-		return;
-	do {
+	for (bool more = !sim_queue_is_empty(queue); more;) {
 		uint32_t body;
 
-		cell = p->cell.v[cell].packet.next;
 		body = add_body(x, p, sw->port_first + sim_input(s->shape, s, unit),
 				cell);
 		x->bodies.v[body].before = before;
 		add_wants(x, p, sw_id, unit, body, before == FAB_NONE);
 		before = body;
-	} while (cell != last);
+		more = cell != queue->last;
+		cell = p->cell.v[cell].packet.next;
+	}
 }
 
 static void collect(struct search *x)

@@ -156,8 +156,7 @@ static void end_fan(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t 
 		    (uint32_t)sim_units(s, packet->size),
 		    p->cell.v[fan].fan.end + s->cable_delay);
 	sim_cell_free(p, fan);
-	if (s->shape.is_fifo &&
-	    !sim_queue_pop(p, sim_queue(s->shape, s, sw, unit, 0, 0), id))
+	if (s->shape.is_fifo && !sim_queue_pop(p, sim_queue(s->shape, s, sw, unit, 0, 0)))
 		sim_fifo_head(p, sw_id, unit);
 	sim_cell_free(p, id);
 }
@@ -182,9 +181,8 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	struct sim_port *first = &s->port[sw->port_first];
-	uint32_t *last = sim_queue(s->shape, s, sw, unit, out, vl);
-	uint32_t id = sim_queue_first(p, last), in = sim_input(s->shape, s, unit), parent,
-		 copy;
+	struct sim_queue *queue = sim_queue(s->shape, s, sw, unit, out, vl);
+	uint32_t id = queue->first, in = sim_input(s->shape, s, unit), parent, copy;
 	struct sim_packet *packet;
 	struct sim_fan *fan;
 
@@ -195,7 +193,7 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 	} else {
 		parent = p->cell.v[id].packet.row;
 		copy = p->cell.v[id].packet.target;
-		if (sim_queue_pop(p, last, id))
+		if (sim_queue_pop(p, queue))
 			sim_unwant(s->shape, s, sw, unit, first + in, first + out, vl);
 	}
 	packet = sim_packet(p, id);

@@ -118,20 +118,20 @@ SIM_HOT void sim_take_input(struct sim_shape k, const struct sim *s,
 
 /* The queue of a unit: of fifo switches (input, its lane), else of (input, output, lane
  * of it), where a unit is an input. */
-SIM_HOT uint32_t *sim_queue_of(struct sim_shape k, const struct sim *s,
-			       const struct sim_port *in, uint32_t unit, uint32_t out,
-			       unsigned vl)
+SIM_HOT struct sim_queue *sim_queue_of(struct sim_shape k, const struct sim *s,
+				       const struct sim_port *in, uint32_t unit,
+				       uint32_t out, unsigned vl)
 {
-	uint32_t *first = &s->queue[in->queue];
+	struct sim_queue *first = &s->queue[in->queue];
 
 	if (k.is_fifo)
 		return k.one_lane ? first : first + unit % s->n_vls;
 	return k.one_lane ? first + out : first + (size_t)out * s->n_vls + vl;
 }
 
-SIM_HOT uint32_t *sim_queue(struct sim_shape k, const struct sim *s,
-			    const struct sim_switch *sw, uint32_t unit, uint32_t out,
-			    unsigned vl)
+SIM_HOT struct sim_queue *sim_queue(struct sim_shape k, const struct sim *s,
+				    const struct sim_switch *sw, uint32_t unit,
+				    uint32_t out, unsigned vl)
 {
 	const struct sim_port *in = &s->port[sw->port_first + sim_input(k, s, unit)];
 
@@ -264,34 +264,29 @@ SIM_HOT void sim_unwant(struct sim_shape k, struct sim *s, struct sim_switch *sw
 	sim_unset(k, sim_wants(k, s, sw, in->local), out->local);
 }
 
-/* Queues: rings of which the last cell is known. Put a cell behind the others; was it
- * empty? */
-static inline bool sim_queue_push(struct sim_part *p, uint32_t *last, uint32_t id)
+static inline bool sim_queue_is_empty(const struct sim_queue *q)
 {
-	bool was_empty = *last == FAB_NONE;
+	return q->first == FAB_NONE;
+}
 
-	if (was_empty) {
-		p->cell.v[id].packet.next = id;
-	} else {
-		p->cell.v[id].packet.next = p->cell.v[*last].packet.next;
-		p->cell.v[*last].packet.next = id;
-	}
-	*last = id;
+/* Put a cell behind the others; was the queue empty? */
+static inline bool sim_queue_push(struct sim_part *p, struct sim_queue *q, uint32_t id)
+{
+	bool was_empty = sim_queue_is_empty(q);
+
+	if (was_empty)
+		q->first = id;
+	else
+		p->cell.v[q->last].packet.next = id;
+	q->last = id;
 	return was_empty;
 }
 
-static inline uint32_t sim_queue_first(const struct sim_part *p, const uint32_t *last)
+/* Take the first one. Is it empty now? */
+static inline bool sim_queue_pop(struct sim_part *p, struct sim_queue *q)
 {
-	return p->cell.v[*last].packet.next;
-}
+	bool is_empty = q->first == q->last;
 
-/* Take the first one, `id`. Is it empty now? */
-static inline bool sim_queue_pop(struct sim_part *p, uint32_t *last, uint32_t id)
-{
-	if (*last == id) {
-		*last = FAB_NONE;
-		return true;
-	}
-	p->cell.v[*last].packet.next = p->cell.v[id].packet.next;
-	return false;
+	q->first = is_empty ? FAB_NONE : p->cell.v[q->first].packet.next;
+	return is_empty;
 }

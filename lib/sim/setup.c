@@ -155,7 +155,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	s->n_words = words;
 	s->queue = fab_alloc_huge((queues + 1) * sizeof(*s->queue));
 	for (uint64_t i = 0; i < queues; i++)
-		s->queue[i] = FAB_NONE;
+		s->queue[i].first = FAB_NONE;
 	s->word = FAB_NEW0(words + 1, uint64_t);
 	return 0;
 }

@@ -52,6 +52,11 @@ struct sim_packet {
 	uint16_t tag;
 };
 
+/* Cells by their `next`; first: FAB_NONE: empty. */
+struct sim_queue {
+	uint32_t first, last;
+};
+
 /* What is left of a multicast packet at a switch. */
 struct sim_fan {
 	uint32_t row, left; /* copies that have not started */
@@ -257,7 +262,7 @@ struct sim {
 	struct sim_lane_block *block; /* [n_all * n_vls] */
 	struct sim_switch *sw;	      /* [n_switches] */
 	struct sim_source *source;    /* [n_ends] */
-	uint32_t *queue;	      /* last cell of each, FAB_NONE: empty; a ring */
+	struct sim_queue *queue;      /* [n_queues] */
 	uint64_t n_queues, n_words;
 	uint64_t *word;
 	uint32_t n_parts;
