@@ -101,6 +101,9 @@ static int add_worst(struct outcome *o, uint32_t f, struct fab_err *err)
 	return rc;
 }
 
+/* The survey does not say how they would join again. */
+static const char not_modelled[] = "nodes that come back";
+
 static void answer(struct fab_report *r, const struct outcome *o)
 {
 	const struct launch_faults_row *slowest = &o->rows.v[0];
@@ -121,11 +124,11 @@ static void answer(struct fab_report *r, const struct outcome *o)
 			  o->d.n, slowest->failures, slowest->placement, stable, bound,
 			  slowest->proven ? "" : ", which is not proven for so many",
 			  all_within ? "" : "; it is not kept");
-	fab_report_answer(
-		r, FAB_TONE_PLAIN,
-		"Each node sends %.3g heartbeats a second and passes news on to "
-		"%u nodes.",
-		fab_detector_heartbeats(&o->d), fab_detector_degree(o->d.n));
+	fab_human_seconds(1 / fab_detector_heartbeats(&o->d), stable);
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "Each node sends a heartbeat each %s and passes news on to "
+			  "%u nodes.",
+			  stable, fab_detector_degree(o->d.n));
 	for (size_t i = 0; i < o->rows.n; i++)
 		if (o->rows.v[i].mpd_parts > 1) {
 			fab_report_answer(r, FAB_TONE_WARN,
@@ -133,8 +136,11 @@ static void answer(struct fab_report *r, const struct outcome *o)
 					  " parts with %" PRIu64 " failures (%s).",
 					  o->rows.v[i].mpd_parts, o->rows.v[i].failures,
 					  o->rows.v[i].placement);
-			return;
+			break;
 		}
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "Who has failed stays away: %s are not modelled.",
+			  not_modelled);
 }
 
 static void print(struct fab_report *r, const struct launch_params *p, const void *of,
@@ -149,6 +155,7 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 	fab_report_field(r, &rate,
 			 (union fab_cell){.real = fab_detector_heartbeats(&o->d)});
 	fab_report_uint(r, "news_degree", fab_detector_degree(o->d.n));
+	fab_report_text(r, "not_modelled", not_modelled);
 	fab_report_table(r, "results", "Failures", launch_faults_columns,
 			 launch_faults_n_columns, o->rows.v, sizeof(*o->rows.v),
 			 o->rows.n);

@@ -11,7 +11,8 @@
  * waits twice the timeout. Who hears news for the first time sends them to the nodes at
  * distances 1, 2, 4 .. on both sides, the farthest first, one after the other; who hears
  * that the node it observes is dead goes on to the next one at once. A message takes
- * `message` and occupies its sender as long. Failed nodes say nothing more.
+ * `message` and occupies its sender as long. Failed nodes say nothing more;
+ * that they come back is not modelled.
  */
 #pragma once
 
