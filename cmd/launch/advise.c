@@ -8,20 +8,6 @@
 #include "base/human.h"
 #include "launch.h"
 
-static const enum fab_launch_constant constants[] = {
-	FAB_CONST_o_us,		 FAB_CONST_latency_us,	   FAB_CONST_gap_ns_per_B,
-	FAB_CONST_copy_ns_per_B, FAB_CONST_tree_width,	   FAB_CONST_submit_ms,
-	FAB_CONST_allocate_ms,	 FAB_CONST_daemon_ms,	   FAB_CONST_skew_ms,
-	FAB_CONST_fork_ms,	 FAB_CONST_previous_end_s, FAB_CONST_blob_B,
-	FAB_CONST_image_MB,	 FAB_CONST_files,	   FAB_CONST_fs_MBps,
-	FAB_CONST_node_MBps,	 FAB_CONST_fs_ops,	   FAB_CONST_init_ms,
-	FAB_CONST_register_ms,	 FAB_CONST_register_us,	   FAB_CONST_put_us,
-	FAB_CONST_commit_us,	 FAB_CONST_get_us,	   FAB_CONST_get_first_us,
-	FAB_CONST_get_remote_us, FAB_CONST_serve_us,	   FAB_CONST_unpack_ns_per_B,
-	FAB_CONST_peers,	 FAB_CONST_nic_init_ms,	   FAB_CONST_channel_us,
-	FAB_CONST_inline_keys,	 FAB_CONST_fence_us,
-};
-
 /* Less than this share of a start is not worth a change. */
 #define WORTH 0.01
 
@@ -344,7 +330,7 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 	struct launch_result result = {"results", print, keep, o};
 	int rc;
 
-	launch_use_constants(p, constants, FAB_COUNT(constants));
+	launch_use_start_constants(p);
 	o->p = *p;
 	rc = compute(o, f, err);
 	if (!rc)

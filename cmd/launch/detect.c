@@ -185,8 +185,8 @@ static int compute(const struct launch_params *p, struct outcome *o, struct fab_
 {
 	int rc = fab_detector_check(&o->d, err);
 
-	for (size_t i = 0; i < p->failures.n && !rc; i++) {
-		uint32_t f = p->failures.v[i];
+	for (size_t i = 0; i < p->failures.of.n && !rc; i++) {
+		uint32_t f = p->failures.of.v[i];
 
 		if (f >= o->d.n)
 			return fab_fail(err, EINVAL,

@@ -178,14 +178,15 @@ static int simulate(struct fence_outcome *o, struct fab_err *err)
 static int make_groups(struct fence_outcome *o, struct fab_err *err)
 {
 	const struct launch_params *p = o->p;
-	size_t n = p->nodes.n ? p->nodes.n : 1;
+	size_t n = p->nodes.of.n ? p->nodes.of.n : 1;
 	int rc = 0;
 
 	for (size_t i = 0; i < p->orders.n && !rc; i++)
 		for (size_t k = 0; k < n && !rc; k++) {
 			struct fence_group g = {.order = p->orders.v[i]};
 
-			rc = launch_job_nodes(&o->job, p->nodes.n ? p->nodes.v[k] : 0,
+			rc = launch_job_nodes(&o->job,
+					      p->nodes.of.n ? p->nodes.of.v[k] : 0,
 					      g.order, &g.nodes, err);
 			if (!rc)
 				FAB_PUSH(&o->groups, g);

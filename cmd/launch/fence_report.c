@@ -39,7 +39,7 @@ static void answer_sizes(struct fab_report *r, const struct fence_outcome *o)
 /* The first two orders that differ at the largest size, by the same algorithm. */
 static void answer_orders(struct fab_report *r, const struct fence_outcome *o)
 {
-	size_t n = o->p->nodes.n ? o->p->nodes.n : 1, last = o->p->bytes.n - 1;
+	size_t n = o->p->nodes.of.n ? o->p->nodes.of.n : 1, last = o->p->bytes.n - 1;
 	const struct launch_fence_row *best = NULL, *worst = NULL;
 
 	for (size_t g = 0; g < o->groups.n; g += n) {

@@ -34,8 +34,8 @@ struct launch_params {
 	struct fab_cli_faults faults;
 	struct fab_cli_tables tables;
 	struct fab_cli_shard shard;
-	uint32_t verb;		 /* enum launch_verb */
-	FAB_VEC(uint32_t) nodes; /* as many as sizes of the job are asked for */
+	uint32_t verb;	      /* enum launch_verb */
+	struct fab_ids nodes; /* as many as sizes of the job are asked for */
 	bool has_nodes, has_bytes;
 	const char *node_list, *node_file;
 	FAB_VEC(char *) orders; /* on the heap */
@@ -68,7 +68,7 @@ struct launch_params {
 	bool no_cache, has_peers;
 
 	/* faults */
-	FAB_VEC(uint32_t) failures;
+	struct fab_ids failures;
 	bool exhaustive, has_failures;
 
 	/* store and calibrate */
@@ -88,7 +88,7 @@ struct launch_params {
 /* Nodes of --nodes; 0: not given. */
 static inline uint32_t launch_n_nodes(const struct launch_params *p)
 {
-	return p->nodes.n ? p->nodes.v[0] : 0;
+	return p->nodes.of.n ? p->nodes.of.v[0] : 0;
 }
 /* --params and --set. */
 int launch_read_constants(struct launch_params *p, struct fab_err *err);
@@ -96,6 +96,8 @@ struct fab_launch_costs launch_costs(const struct launch_params *p);
 /* The verb rests on these; a table of those. */
 void launch_use_constants(struct launch_params *p, const enum fab_launch_constant *of,
 			  size_t n);
+/* Those that starts by PMIx rest on. */
+void launch_use_start_constants(struct launch_params *p);
 /* Those of them that are assumptions. */
 unsigned launch_count_assumed(const struct launch_params *p);
 void launch_print_constants(struct fab_report *r, const struct launch_params *p);

@@ -59,51 +59,39 @@ static bool next_part(const char **at, size_t *len)
 	return true;
 }
 
-static int take_failures(void *params, const char *arg, struct fab_err *err)
+/* Numbers from 1 to most between commas. */
+static int take_numbers(const char *arg, const char *what, uint32_t most,
+			struct fab_ids *out, struct fab_err *err)
 {
-	struct launch_params *p = params;
 	size_t len;
 
-	p->failures.n = 0;
+	out->of.n = 0;
 	for (const char *at = arg; next_part(&at, &len);
 	     at = at[len] ? at + len + 1 : NULL) {
 		uint64_t n;
 
-		if (!fab_parse_u64(at, len, 1, FAB_DETECTOR_FAILURES_MAX, &n))
+		if (!fab_parse_u64(at, len, 1, most, &n))
 			return fab_fail(err, EINVAL,
-					"'%.*s' is no number of failures: expected 1 to "
-					"%d",
-					len < 60 ? (int)len : 60, at,
-					FAB_DETECTOR_FAILURES_MAX);
-		if (p->failures.n == LAUNCH_MAX_LIST)
+					"'%.*s' is no number of %s: expected 1 to %u",
+					len < 60 ? (int)len : 60, at, what, most);
+		if (out->of.n == LAUNCH_MAX_LIST)
 			return fab_fail(err, EINVAL, "more than %d numbers",
 					LAUNCH_MAX_LIST);
-		FAB_PUSH(&p->failures, (uint32_t)n);
+		FAB_PUSH(&out->of, (uint32_t)n);
 	}
 	return 0;
 }
 
+static int take_failures(void *params, const char *arg, struct fab_err *err)
+{
+	return take_numbers(arg, "failures", FAB_DETECTOR_FAILURES_MAX,
+			    &((struct launch_params *)params)->failures, err);
+}
+
 static int take_nodes(void *params, const char *arg, struct fab_err *err)
 {
-	struct launch_params *p = params;
-	size_t len;
-
-	p->nodes.n = 0;
-	for (const char *at = arg; next_part(&at, &len);
-	     at = at[len] ? at + len + 1 : NULL) {
-		uint64_t n;
-
-		if (!fab_parse_u64(at, len, 1, FAB_FENCE_NODES_MAX, &n))
-			return fab_fail(err, EINVAL,
-					"'%.*s' is no number of nodes: expected 1 to %d",
-					len < 60 ? (int)len : 60, at,
-					FAB_FENCE_NODES_MAX);
-		if (p->nodes.n == LAUNCH_MAX_LIST)
-			return fab_fail(err, EINVAL, "more than %d numbers",
-					LAUNCH_MAX_LIST);
-		FAB_PUSH(&p->nodes, (uint32_t)n);
-	}
-	return 0;
+	return take_numbers(arg, "nodes", FAB_FENCE_NODES_MAX,
+			    &((struct launch_params *)params)->nodes, err);
 }
 
 static int take_bytes(void *params, const char *arg, struct fab_err *err)
@@ -352,13 +340,13 @@ static int complete(void *params, struct fab_err *err)
 {
 	struct launch_params *p = params;
 
-	for (size_t i = 0; i < p->nodes.n; i++)
-		if ((uint64_t)p->nodes.v[i] * p->ppn > UINT32_MAX)
+	for (size_t i = 0; i < p->nodes.of.n; i++)
+		if ((uint64_t)p->nodes.of.v[i] * p->ppn > UINT32_MAX)
 			return fab_fail(
 				err, EINVAL,
 				"--nodes=%u of --ppn=%u are more than 2^32 processes",
-				p->nodes.v[i], p->ppn);
-	if (p->nodes.n > 1 && p->verb != LAUNCH_FENCE)
+				p->nodes.of.v[i], p->ppn);
+	if (p->nodes.of.n > 1 && p->verb != LAUNCH_FENCE)
 		return fab_fail(err, EINVAL,
 				"--nodes takes one number here, several go with fence");
 	if (!p->has_fence) {
@@ -411,8 +399,8 @@ int main(int argc, char **argv)
 	int status = fab_cli_main(&command, argc, argv, &p);
 
 	free(p.keys.of.v);
-	free(p.nodes.v);
-	free(p.failures.v);
+	free(p.nodes.of.v);
+	free(p.failures.of.v);
 	free(p.bytes.v);
 	free_orders(&p);
 	free(p.orders.v);

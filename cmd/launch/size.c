@@ -96,9 +96,10 @@ static int add_row(const struct launch_params *p, uint32_t number, struct outcom
 		.keys = (uint32_t)fab_puts_keys(&p->keys),
 		.value_bytes = fab_puts_bytes(&p->keys) * p->ppn,
 		.bytes = bytes_of(p, layout.opts),
-		.job_bytes = p->nodes.n ? (double)fab_size_job(&p->keys, &layout,
-							       p->nodes.v[0], p->ppn)
-					: (double)NAN,
+		.job_bytes = p->nodes.of.n
+				     ? (double)fab_size_job(&p->keys, &layout,
+							    p->nodes.of.v[0], p->ppn)
+				     : (double)NAN,
 		.table = fab_size_has_table(&p->keys, &layout, p->ppn),
 		.verified = FAB_UNKNOWN,
 	};

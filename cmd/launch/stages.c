@@ -9,20 +9,32 @@
 #include "launch.h"
 #include "verb_stages.h"
 
-static const enum fab_launch_constant constants[] = {
-	FAB_CONST_o_us,		 FAB_CONST_latency_us,	   FAB_CONST_gap_ns_per_B,
-	FAB_CONST_copy_ns_per_B, FAB_CONST_tree_width,	   FAB_CONST_submit_ms,
-	FAB_CONST_allocate_ms,	 FAB_CONST_daemon_ms,	   FAB_CONST_skew_ms,
-	FAB_CONST_fork_ms,	 FAB_CONST_previous_end_s, FAB_CONST_blob_B,
-	FAB_CONST_image_MB,	 FAB_CONST_files,	   FAB_CONST_fs_MBps,
-	FAB_CONST_node_MBps,	 FAB_CONST_fs_ops,	   FAB_CONST_init_ms,
-	FAB_CONST_register_ms,	 FAB_CONST_register_us,	   FAB_CONST_put_us,
-	FAB_CONST_commit_us,	 FAB_CONST_get_us,	   FAB_CONST_get_first_us,
-	FAB_CONST_get_remote_us, FAB_CONST_serve_us,	   FAB_CONST_unpack_ns_per_B,
-	FAB_CONST_pmi1_us,	 FAB_CONST_pmi2_us,	   FAB_CONST_hex_factor,
-	FAB_CONST_peers,	 FAB_CONST_nic_init_ms,	   FAB_CONST_channel_us,
-	FAB_CONST_inline_keys,	 FAB_CONST_fence_us,
-};
+static const enum fab_launch_constant pmi_constants[] = {
+	FAB_CONST_pmi1_us, FAB_CONST_pmi2_us, FAB_CONST_hex_factor};
+
+void launch_use_start_constants(struct launch_params *p)
+{
+	static const enum fab_launch_constant constants[] = {
+		FAB_CONST_o_us,		  FAB_CONST_latency_us,
+		FAB_CONST_gap_ns_per_B,	  FAB_CONST_copy_ns_per_B,
+		FAB_CONST_tree_width,	  FAB_CONST_submit_ms,
+		FAB_CONST_allocate_ms,	  FAB_CONST_daemon_ms,
+		FAB_CONST_skew_ms,	  FAB_CONST_fork_ms,
+		FAB_CONST_previous_end_s, FAB_CONST_blob_B,
+		FAB_CONST_image_MB,	  FAB_CONST_files,
+		FAB_CONST_fs_MBps,	  FAB_CONST_node_MBps,
+		FAB_CONST_fs_ops,	  FAB_CONST_init_ms,
+		FAB_CONST_register_ms,	  FAB_CONST_register_us,
+		FAB_CONST_put_us,	  FAB_CONST_commit_us,
+		FAB_CONST_fence_us,	  FAB_CONST_get_us,
+		FAB_CONST_get_first_us,	  FAB_CONST_get_remote_us,
+		FAB_CONST_serve_us,	  FAB_CONST_unpack_ns_per_B,
+		FAB_CONST_peers,	  FAB_CONST_nic_init_ms,
+		FAB_CONST_channel_us,	  FAB_CONST_inline_keys,
+	};
+
+	launch_use_constants(p, constants, FAB_COUNT(constants));
+}
 
 /* A fence on the fabric, prepared once for all sizes. */
 static struct fab_fence_setup *setup_of(struct launch_timing *t,
@@ -320,7 +332,8 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 	struct fab_cli_results files = {.n = 0};
 	int rc;
 
-	launch_use_constants(p, constants, FAB_COUNT(constants));
+	launch_use_start_constants(p);
+	launch_use_constants(p, pmi_constants, FAB_COUNT(pmi_constants));
 	rc = compute(&o, f, err);
 	if (!rc && p->plot.path)
 		stages_plot(&p->plot, &o, &files);

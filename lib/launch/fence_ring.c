@@ -29,8 +29,7 @@ const struct fab_fence_algorithm fab_fence_ring = {
 	.form = "ring",
 	.summary = "blocks from neighbour to neighbour, N - 1 steps",
 	.manual = "Each node hands on to the next one what it got last: N \\- 1 steps of "
-		  "one "
-		  "block. Slurm's way to collect data.",
+		  "one block, as Slurm does to collect data.",
 	.is_in_all = true,
 	.plan = plan,
 	.model_us = model_us,

@@ -79,9 +79,8 @@ const struct fab_fence_algorithm fab_fence_tree = {
 	.form = "tree:K",
 	.summary = "up a tree of K children each, and down",
 	.manual = "Blocks are collected up a tree in which a node has K children, and "
-		  "all of "
-		  "them sent down again. Slurm's way for a fence without data; K is its "
-		  "TreeWidth.",
+		  "all of them sent down again, as Slurm does for a fence without data; "
+		  "K is its TreeWidth.",
 	.width_max = FAB_FENCE_WIDTH_MAX,
 	.plan = plan,
 };
