@@ -137,6 +137,82 @@ Test(sim, last_payload)
 	cr_expect_eq(fab_last_payload(0, 2048), 0);
 }
 
+/* Figures of a time in which little happens are shares of it, and no alarm. */
+Test(sim, short_times)
+{
+	struct fab_sim_params params = fab_sim_defaults_by_flit();
+	struct simulated s;
+
+	simulated_init(&s, "fattree:radix=8,levels=2", "minhop");
+	params.warmup = 100;
+	params.drain = 0;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct fab_sim_result r;
+
+		params.time = 5; /* packets take 16 */
+		simulated_seed(&s, &params, 0.5, 16, seed, &r);
+		for (uint32_t i = 0; i < r.n_cables; i++)
+			cr_expect_leq(r.cable[i].utilisation, 1);
+		fab_sim_result_fini(&r);
+		params.time = 40;
+		simulated_seed(&s, &params, 0.3, 16, seed, &r);
+		cr_expect_not(r.is_saturated, "%zu of %zu", r.backlog, r.born);
+		fab_sim_result_fini(&r);
+	}
+	simulated_fini(&s);
+}
+
+/* A buffer that just covers the round trip of its credit is large enough. */
+Test(sim, credit_limited)
+{
+	for (uint32_t buffer = 1; buffer <= 2; buffer++) {
+		struct fab_sim_params params = fab_sim_defaults_by_flit();
+		struct fab_sim_result r;
+		struct simulated s;
+
+		simulated_init(&s, "fattree:radix=4,levels=2", "minhop");
+		params.mtu = 2; /* 1 out, 2 for the packet, 1 back */
+		params.buffer = buffer;
+		params.time = 100;
+		simulated_uniform(&s, &params, 0.1, 2, &r);
+		/* to switches: from each host, and both ways between switches */
+		cr_expect_eq(r.credit_limited,
+			     buffer == 1 ? s.ends.n + 2 * s.f->n_switch_links : 0);
+		fab_sim_result_fini(&r);
+		simulated_fini(&s);
+	}
+}
+
+static int stop_soon(void *context, uint64_t done, uint64_t total)
+{
+	(void)total;
+	*(uint64_t *)context = done;
+	return done >= 600;
+}
+
+/* What is there of a run that was stopped is of the time that it had. */
+Test(sim, stopped)
+{
+	struct fab_sim_params params = fab_sim_defaults_by_flit();
+	struct fab_sim_result r;
+	struct simulated s;
+	uint64_t done = 0;
+
+	simulated_init(&s, "fattree:radix=8,levels=2", "minhop");
+	params.warmup = 200;
+	params.time = 10000;
+	params.progress = stop_soon;
+	params.progress_context = &done;
+	simulated_uniform(&s, &params, 0.5, 16, &r);
+	cr_expect(r.is_stopped);
+	cr_expect_eq(r.end, done);
+	cr_expect_lt(r.end, 2000);
+	cr_expect_eq(r.time, r.end - 200);
+	cr_expect_float_eq(r.accepted, 0.5, 0.1, "%g", r.accepted);
+	fab_sim_result_fini(&r);
+	simulated_fini(&s);
+}
+
 /* More ports than have numbers are refused before anything is made for them. */
 Test(sim, too_many_ports)
 {

@@ -136,6 +136,82 @@ Test(sim_deadlock, a_ring_stops_and_is_named_whole)
 		}
 }
 
+enum { RING = 6, MEMBERS = 5 };
+
+/* Each sends to the group of its own number, all the time. */
+static bool next_to_group(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+{
+	uint64_t *sent = context;
+
+	(void)now;
+	*m = (struct fab_message){
+		.time = 4 * sent[e]++, .target = e, .bytes = 4, .to_group = true};
+	return true;
+}
+
+/* A group for each switch of a ring: its host and those of the next ones; the tree goes
+ * from the first to the last. */
+static void make_arcs(const struct simulated *s, struct fab_groups **groups,
+		      struct fab_forest *forest)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(s->f);
+	uint64_t n = 0;
+
+	fab_forest_init(forest, RING);
+	for (uint32_t g = 0; g < RING; g++) {
+		fab_groups_builder_begin(b, "arc", 3);
+		forest->root[g] = g;
+		fab_forest_reserve(forest, n, MEMBERS);
+		for (uint32_t i = 0; i < MEMBERS; i++) {
+			uint32_t sw = (g + i) % RING;
+
+			fab_groups_builder_add(b, s->ends.port[sw]);
+			for (uint32_t a = s->f->arc_first[sw];
+			     i && a < s->f->arc_first[sw + 1]; a++)
+				if (s->f->arc_peer[a] == (sw + RING - 1) % RING) {
+					forest->sw[n] = sw;
+					forest->cable[n++] = s->f->arc_cable[a];
+				}
+		}
+		forest->first[g + 1] = n;
+	}
+	cr_assert_eq(fab_groups_builder_finish(b, false, groups, NULL), 0);
+}
+
+/* Copies wait for one another around a ring of trees; what goes to hosts goes on. */
+Test(sim_deadlock, multicast_around_a_ring)
+{
+	for (size_t k = 0; k < 3; k++) {
+		struct fab_sim_params params = tight(fab_sim_switches[k].name, 1, 4000);
+		uint64_t sent[RING] = {0};
+		struct fab_messages messages = {.context = sent, .next = next_to_group};
+		struct fab_groups *groups;
+		struct fab_forest forest;
+		struct fab_sim_result r;
+		struct simulated s;
+
+		params.stall = 500;
+		simulated_init(&s, "torus:dims=6,hosts=1", "minhop");
+		make_arcs(&s, &groups, &forest);
+		s.problem.groups = groups;
+		s.problem.forest = &forest;
+		cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+		cr_expect(r.is_stalled);
+		cr_assert(r.is_deadlocked, "%s", fab_sim_switches[k].name);
+		cr_expect_eq(r.cycle.n, RING);
+		/* one packet in each buffer of the ring and behind each host */
+		cr_expect_eq(r.stuck_channels, 2 * RING);
+		cr_expect_eq(r.stuck_packets, 2 * RING, "%zu", r.stuck_packets);
+		cr_expect_lt(r.end, 4000);
+		for (size_t i = 0; i < r.cycle.n; i++)
+			cr_expect(r.cycle.v[i].to_group && r.cycle.v[i].packets == 1);
+		fab_sim_result_fini(&r);
+		fab_forest_fini(&forest);
+		fab_groups_free(groups);
+		simulated_fini(&s);
+	}
+}
+
 enum { PARTS = 8, SETS = 125 };
 
 /* Any switch that joins a line. */

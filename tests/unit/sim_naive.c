@@ -25,7 +25,7 @@ struct script {
 	uint64_t think;
 	struct {
 		uint64_t at, n, now;
-		uint32_t under_way, extra;
+		uint32_t under_way, extra, lost, completed;
 	} end[256];
 };
 
@@ -61,6 +61,8 @@ static void completed(void *context, uint32_t e, const struct fab_delivery *d)
 	struct script *s = context;
 
 	s->end[e].under_way--;
+	s->end[e].completed++;
+	s->end[e].lost += d->is_lost;
 	if (d->time > s->end[e].now)
 		s->end[e].now = d->time;
 }
@@ -269,7 +271,7 @@ static void compare(const struct fab_sim_result *r, struct naive_result *n, int 
 static void beside_naive(int number)
 {
 	struct fab_sim_params params;
-	struct script script = {0}, again;
+	struct script script = {0}, again, told;
 	struct naive_result plain;
 	struct fab_sim_result r;
 	struct fab_rng rng;
@@ -293,9 +295,14 @@ static void beside_naive(int number)
 	if (net.ends.n) {
 		cr_assert_eq(fab_sim_run(&net.problem, &params, &messages, &r, &err), 0,
 			     "%d: %s", number, err.text);
+		told = script;
 		script = again;
 		naive_run(&net.problem, &params, &messages, END, &plain);
 		compare(&r, &plain, number);
+		for (uint32_t e = 0; e < net.ends.n; e++) {
+			cr_expect_eq(told.end[e].completed, script.end[e].completed);
+			cr_expect_eq(told.end[e].lost, script.end[e].lost);
+		}
 		cr_expect_eq(r.born, r.lost + r.injected + r.waiting);
 		cr_expect_eq(r.injected + r.copied,
 			     r.delivered + r.in_flight + r.unroutable + r.looped);
