@@ -54,6 +54,8 @@ static void start(struct rdma *r, uint32_t out, uint32_t id, unsigned vl,
 		r->n_held--;
 	}
 	p->vl = vl & 15;
+	if (r->cable_chance)
+		rdma_chance_cable(r, out, p);
 	port->busy = r->now + wire;
 	r->moved = r->now;
 	r->result->packet_hops++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the network does to packets, by counter: item = (transfer, number), draw =
- * (attempt, purpose), whatever the scheme has done before.
+ * (attempt, purpose), whatever the scheme has done before. Bursts of each cable alone are
+ * by the number of the packet on that cable, and that depends on the scheme.
  */
 #include "rdma/state.h"
 
@@ -44,12 +45,34 @@ static bool in_burst(const struct rdma *r, struct rdma_packet p, uint32_t attemp
 	}
 }
 
+/* The same chain over the packets of data that start on a cable, forwards. */
+void rdma_chance_cable(struct rdma *r, uint32_t port, struct rdma_packet *p)
+{
+	struct rdma_cable_chance *c = &r->cable_chance[port];
+	double u;
+
+	if (p->kind != FAB_RDMA_DATA)
+		return;
+	u = fab_unit(fab_stream_at(r->loss_seed, port, c->packets));
+	if (!c->packets++)
+		c->is_bad = u < r->burst_enter / (r->burst_enter + r->burst_leave);
+	else if (u < r->burst_enter)
+		c->is_bad = true;
+	else if (u >= 1 - r->burst_leave)
+		c->is_bad = false;
+	if (c->is_bad)
+		p->life = 1; /* this cable is its last one */
+}
+
 /* The number of the cable on which it is lost, from 1 on, if each loses it. */
-static void lose_on_the_way(const struct rdma *r, struct rdma_packet *p, uint32_t attempt)
+static void lose_on_a_cable(const struct rdma *r, struct rdma_packet *p, uint32_t attempt)
 {
 	double u = 1 - draw(r->loss_seed, p, attempt, LOSS); /* (0, 1] */
-	double cables = r->log_keep < 0 ? floor(log(u) / r->log_keep) : 0;
+	double cables;
 
+	if (r->cable_chance)
+		return; /* that is drawn where it takes a cable */
+	cables = r->log_keep < 0 ? floor(log(u) / r->log_keep) : 0;
 	if (r->params->bad.loss > 0 && cables + 1 < p->life)
 		p->life = (uint8_t)(cables + 1);
 }
@@ -77,7 +100,7 @@ uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attemp
 
 	if (bad->loss > 0) {
 		if (bad->per_hop)
-			lose_on_the_way(r, p, attempt);
+			lose_on_a_cable(r, p, attempt);
 		else if (bad->burst > 1
 				 ? in_burst(r, *p, attempt)
 				 : draw(r->loss_seed, p, attempt, LOSS) < bad->loss)
@@ -151,6 +174,8 @@ int rdma_chance_init(struct rdma *r, struct fab_err *err)
 		r->burst_leave = 1 / bad->burst;
 		r->burst_enter = r->burst_leave * bad->loss / (1 - bad->loss);
 	}
+	if (bad->burst > 1 && bad->per_hop && bad->loss > 0)
+		r->cable_chance = FAB_NEW0(r->net->sim.n_all, struct rdma_cable_chance);
 	return init_outages(r, err);
 }
 
@@ -158,4 +183,5 @@ void rdma_chance_fini(struct rdma *r)
 {
 	free(r->outages.first);
 	free(r->outages.of);
+	free(r->cable_chance);
 }

@@ -142,6 +142,8 @@ static inline void forward(struct rdma *r, uint32_t out, uint32_t id, uint64_t r
 	uint64_t start = port->busy > ready ? port->busy : ready, waits = start - ready;
 	const struct fab_rdma_params *params = &r->net->params;
 
+	if (r->cable_chance)
+		rdma_chance_cable(r, out, &r->packet.v[id]);
 	port->busy = start + wire;
 	if (waits > r->longest_wait) {
 		r->longest_wait = waits;

@@ -125,8 +125,6 @@ static int check_chance(const struct fab_rdma_impairments *bad, struct fab_err *
 		return fab_fail(err, EINVAL,
 				"burst: %g losses in a row, 1 .. 1000000 was expected",
 				bad->burst);
-	if (bad->burst > 1 && bad->per_hop)
-		return fab_fail(err, EINVAL, "bursts are of a path, not of each hop");
 	if (bad->burst > 1 && bad->loss > bad->burst / (bad->burst + 1))
 		return fab_fail(err, EINVAL,
 				"a loss of %g in bursts of %g on average is impossible: "

@@ -24,7 +24,7 @@
  *
  * Chance is drawn by counter: what happens to the attempt a of packet n of transfer t is
  * a function of (seed, t, n, a), whatever the scheme does, so that schemes are compared
- * under the same luck.
+ * under the same luck. (Bursts of each cable by itself go by what has passed it.)
  *
  * Source: Wang et al., "A fast RDMA offload method for unreliable interconnection
  * networks", J. Hunan Univ. (Nat. Sci.) 42(8), 2015, for rsw, ssw and rc.
@@ -168,9 +168,11 @@ struct fab_rdma_outage {
 
 /* What the network does to packets. Zeroed: nothing. */
 struct fab_rdma_impairments {
-	double loss;	     /* share of data packets lost, 0 .. 1 */
-	bool per_hop;	     /* ... on each cable */
-	double burst;	     /* mean losses in a row (Gilbert); <= 1: independent ones */
+	double loss;  /* share of data packets lost, 0 .. 1 */
+	bool per_hop; /* ... on each cable */
+	/* Mean losses in a row (Gilbert), of the packets of an attempt of a transfer, or,
+	 * per hop, of those that start on a cable; <= 1: independent ones. */
+	double burst;
 	double drop_control; /* share of all other packets lost */
 	double delayed;	     /* share of data packets held up */
 	enum fab_rdma_delay delay;

@@ -207,6 +207,10 @@ struct rdma {
 	uint64_t loss_seed, delay_seed, control_seed, route_seed;
 	double log_keep; /* of a hop */
 	double burst_enter, burst_leave;
+	struct rdma_cable_chance { /* bursts of each cable by itself */
+		uint64_t packets;  /* of data that have started on it */
+		bool is_bad;
+	} * cable_chance; /* [ports] NULL: no */
 	struct rdma_outages {
 		uint64_t *first; /* [n_all + 1] into of[]; NULL: none */
 		struct fab_rdma_outage *of;
@@ -295,6 +299,8 @@ void rdma_chance_fini(struct rdma *r);
 /* What becomes of a packet of data that is sent for the attempt-th time: `life` and
  * RDMA_DOOMED; returns how long it is held up. */
 uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attempt);
+/* A packet starts on the cable of a port: is that in a burst? */
+void rdma_chance_cable(struct rdma *r, uint32_t port, struct rdma_packet *p);
 bool rdma_chance_control(struct rdma *r, uint32_t transfer, uint32_t sequence,
 			 bool by_sender);
 

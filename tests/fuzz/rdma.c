@@ -18,7 +18,7 @@ static void draw_luck(struct fab_rdma_impairments *bad, struct fab_rdma_outage *
 {
 	bad->loss = 0.002 * fuzz_below(d, 101);
 	bad->per_hop = !fuzz_below(d, 4);
-	bad->burst = !bad->per_hop && !fuzz_below(d, 3) ? 1 + fuzz_below(d, 5) : 0;
+	bad->burst = !fuzz_below(d, 3) ? 1 + fuzz_below(d, 5) : 0;
 	bad->drop_control = 0.001 * fuzz_below(d, 51);
 	bad->delayed = 0.1 * fuzz_below(d, 11);
 	bad->delay = (enum fab_rdma_delay)fuzz_below(d, 3);
