@@ -181,17 +181,34 @@ static int make_incast(const struct fab_rdma_pattern_problem *p, const char *arg
 	return 0;
 }
 
-/* Round by round: in round r all send to the one r farther on. */
+static int check_alltoall(const char *argument, struct fab_err *err)
+{
+	uint64_t rounds;
+
+	if (!*argument ||
+	    fab_parse_u64(argument, strlen(argument), 1, UINT32_MAX, &rounds))
+		return 0;
+	return fab_fail(err, EINVAL, "expected alltoall or alltoall:ROUNDS");
+}
+
+/* Round by round: in round r all send to the one r farther on; of the n - 1 rounds all,
+ * or so many evenly apart. */
 static int make_alltoall(const struct fab_rdma_pattern_problem *p, const char *argument,
 			 struct fab_rdma_transfers *out, struct fab_err *err)
 {
-	uint32_t n = p->ends->n;
-	int rc = check_number((uint64_t)n * (n - 1) * p->repeats, err);
+	uint64_t n = p->ends->n, rounds = n - 1;
+	int rc;
 
-	(void)argument;
-	for (uint32_t r = 1; r < n && !rc; r++)
-		for (uint32_t e = 0; e < n; e++)
-			add(p, e, (e + r) % n, out);
+	if (*argument && !fab_parse_u64(argument, strlen(argument), 1, n - 1, &rounds))
+		return fab_fail(err, EINVAL,
+				"alltoall:%s: between %" PRIu64
+				" live endpoints there are %" PRIu64 " rounds",
+				argument, n, n - 1);
+	rc = check_number(n * rounds * p->repeats, err);
+	for (uint64_t r = 0; r < rounds && !rc; r++)
+		for (uint64_t e = 0; e < n; e++)
+			add(p, (uint32_t)e,
+			    (uint32_t)((e + 1 + r * (n - 1) / rounds) % n), out);
 	return rc;
 }
 
@@ -280,8 +297,13 @@ static const struct fab_rdma_pattern patterns[] = {
 	 .make = make_incast},
 	{.form = "alltoall",
 	 .summary = "every endpoint to every other",
-	 .manual = "Every endpoint to every other, all at once, each beginning with its "
-		   "next neighbour in the order of the fabric.",
+	 .manual =
+		 "Every endpoint to every other, each beginning with its next neighbour "
+		 "in the order of the fabric; all at once, or with `--concurrency` so "
+		 "many at a time. With `:ROUNDS` so many others only, evenly apart: a "
+		 "sample, where all would take long to simulate.",
+	 .argument_is_optional = true,
+	 .check = check_alltoall,
 	 .make = make_alltoall},
 	{.form = "file:PATH",
 	 .summary = "a connection matrix of htsim",

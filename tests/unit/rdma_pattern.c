@@ -86,6 +86,36 @@ Test(rdma_pattern, all_to_all_is_every_pair_once)
 	free(t.of.v);
 }
 
+/* So many rounds: each endpoint sends to so many others and gets from as many; the rounds
+ * of all are those of the largest number. */
+Test(rdma_pattern, all_to_all_by_rounds)
+{
+	struct fab_rdma_transfers all, t;
+
+	cr_assert_eq(make("torus:dims=4x3,hosts=1", "alltoall", one, &all, NULL), 0);
+	for (int rounds = 1; rounds < 12; rounds++) {
+		bool has[12][12] = {{false}};
+		int from[12] = {0}, to[12] = {0};
+		char spec[20];
+
+		(void)snprintf(spec, sizeof(spec), "alltoall:%d", rounds);
+		cr_assert_eq(make("torus:dims=4x3,hosts=1", spec, one, &t, NULL), 0);
+		cr_assert_eq(t.of.n, 12 * rounds);
+		for (size_t i = 0; i < t.of.n; i++) {
+			cr_assert_neq(t.of.v[i].source, t.of.v[i].target);
+			cr_assert(!has[t.of.v[i].source][t.of.v[i].target]);
+			has[t.of.v[i].source][t.of.v[i].target] = true;
+			from[t.of.v[i].source]++;
+			to[t.of.v[i].target]++;
+			cr_assert(rounds < 11 || t.of.v[i].target == all.of.v[i].target);
+		}
+		for (int e = 0; e < 12; e++)
+			cr_assert(from[e] == rounds && to[e] == rounds);
+		free(t.of.v);
+	}
+	free(all.of.v);
+}
+
 Test(rdma_pattern, files)
 {
 	struct folder folder;
@@ -117,7 +147,9 @@ Test(rdma_pattern, bad_ones)
 		{"torus:dims=4x3,hosts=1", "incast:0", "expected incast:K"},
 		{"torus:dims=4x3,hosts=1", "incast:12", "there are 12 live endpoints"},
 		{"torus:dims=4x3,hosts=1", "incast", "expected incast:K"},
-		{"torus:dims=4x3,hosts=1", "alltoall:3", "takes no argument"},
+		{"torus:dims=4x3,hosts=1", "alltoall:x", "expected alltoall or"},
+		{"torus:dims=4x3,hosts=1", "alltoall:0", "expected alltoall or"},
+		{"torus:dims=4x3,hosts=1", "alltoall:12", "there are 11 rounds"},
 		{"torus:dims=4x3,hosts=1", "permutation:shift:x", "shift"},
 		{"torus:dims=4x3,hosts=1", "permutation:", "is empty"},
 		{"torus:dims=4x3,hosts=1", "file:", "is empty"},
