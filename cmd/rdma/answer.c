@@ -390,7 +390,7 @@ static void say_luck(struct fab_report *r, const struct rdma_outcome *o)
 							   : most;
 		runs = runs_for(x) < runs ? runs_for(x) : runs;
 	}
-	if (runs != UINT64_MAX && most < FEW_LOSSES && runs > o->p->runs)
+	if (most && runs != UINT64_MAX && most < FEW_LOSSES && runs > o->p->runs)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Under no scheme were more than %" PRIu64
 				  " data packets lost: luck decides; --runs=%" PRIu64

@@ -131,11 +131,13 @@ struct list {
 	size_t n;
 };
 
-/* A claim that holds when low <= value <= high; what is not known is said to be so. */
-static void add(struct list *l, const char *claim, double value, double low, double high,
-		const char *holds, const char *fails, char *shown)
+/* A claim that holds when low <= value <= high; what is not known is said to be so: NaN
+ * where the points are there says that luck decides. */
+static void add(struct list *l, const char *claim, bool is_there, double value,
+		double low, double high, const char *holds, const char *fails,
+		char *shown)
 {
-	bool is_known = !isnan(value);
+	bool is_known = is_there && !isnan(value);
 	bool is_held = is_known && !(value < low) && !(value > high);
 
 	if (l->n == RDMA_MAX_CLAIMS) {
@@ -144,13 +146,16 @@ static void add(struct list *l, const char *claim, double value, double low, dou
 	}
 	l->out[l->n++] = (struct rdma_claim){
 		.claim = claim,
-		.verdict = !is_known ? "undecided: other options, or more --runs"
-			   : is_held ? holds
-				     : fails,
-		.shown = shown,
+		.verdict = !is_there   ? "not looked at: other options"
+			   : !is_known ? "undecided: more --runs"
+			   : is_held   ? holds
+				       : fails,
+		.shown = is_there ? shown : fab_strdup("such points were not simulated"),
 		.value = value,
 		.low = low,
 		.high = high};
+	if (!is_there)
+		free(shown);
 }
 
 /* Packets of 512 bytes that a round trip of the first point carries. */
@@ -167,15 +172,16 @@ static void claim_figure_4(const struct rdma_outcome *o, struct list *l)
 	double ssw = time_of(o, "ssw", above), rsw = time_of(o, "rsw", above);
 	double rc = time_of(o, "rc", above), bdp = bandwidth_delay(o);
 
-	add(l, "Without loss SSW is the slowest", ssw / rsw, 1.05, INFINITY, "reproduced",
+	add(l, "Without loss SSW is the slowest", !isnan(ssw + rsw + ssw_8 + rsw_8),
+	    ssw / rsw, 1.05, INFINITY, "reproduced",
 	    ssw_8 > 1.05 * rsw_8
 		    ? "needs a sender window below the bandwidth-delay product"
 		    : "refuted",
 	    fab_format("ssw / rsw %.3g with 8 packets in flight, %.3g with 128; a "
 		       "round trip carries %.0f",
 		       ssw_8 / rsw_8, ssw / rsw, bdp));
-	add(l, "Without loss RSW is about as fast as RC", rsw / rc, 0.9, 1.1,
-	    "reproduced", "refuted", fab_format("rsw %.4g us, rc %.4g us", rsw, rc));
+	add(l, "Without loss RSW is about as fast as RC", !isnan(rsw + rc), rsw / rc, 0.9,
+	    1.1, "reproduced", "refuted", fab_format("rsw %.4g us, rc %.4g us", rsw, rc));
 }
 
 /* Is the first scheme faster, run by run under the same luck? 1: yes, -1: no, 0: the 95 %
@@ -219,7 +225,8 @@ static void claim_order(const struct rdma_outcome *o, struct list *l, const char
 	double rsw = time_of(o, "rsw", at), ssw = time_of(o, "ssw", at);
 	double rc = time_of(o, "rc", at);
 
-	add(l, claim, order_at(o, at), 1, 1, "reproduced", "refuted",
+	add(l, claim, !isnan(rsw + ssw + rc), order_at(o, at), 1, 1, "reproduced",
+	    "refuted",
 	    fab_format("rsw %.4g us, ssw (%u packets in flight) %.4g us, rc %.4g us", rsw,
 		       o->p->sim.sender_window, ssw, rc));
 }
@@ -231,8 +238,8 @@ static void claim_cure(const struct rdma_outcome *o, struct list *l)
 	const struct rdma_result *r = find(o, "rsw", at);
 	double rsw = time_of(o, "rsw", at), plus = time_of(o, "rsw+", at);
 
-	add(l, "(ours) gap NAK, credit and timers cure that", rsw / plus, 10, INFINITY,
-	    "reproduced", "refuted",
+	add(l, "(ours) gap NAK, credit and timers cure that", !isnan(rsw + plus),
+	    rsw / plus, 10, INFINITY, "reproduced", "refuted",
 	    fab_format("rsw %.4g us and %.3g times the packets, rsw+ %.4g us: %.3g times "
 		       "as fast",
 		       rsw, r ? fab_tally_mean(&r->sum.rounds) : (double)NAN, plus,
@@ -245,11 +252,12 @@ static void claim_4096(const struct rdma_outcome *o, struct list *l)
 		o, "rc", AT({RDMA_MTU, 512}, {RDMA_LOSS, 5e-3}, {RDMA_SIZE, 256 * KIB}));
 	double rounds = pow(1 - 5e-3, -4096);
 
-	add(l, "256 K is 4096 packets", rounds, 0, 1000, "reproduced",
+	add(l, "256 K is 4096 packets", true, rounds, 0, 1000, "reproduced",
 	    "refuted: it cannot be the experiment",
-	    fab_format("RC would send it (1-p)^-N = %.2g times; with 512 packets 13.02 "
-		       "times, simulated %.4g",
-		       rounds, rc ? fab_tally_mean(&rc->sum.rounds) : (double)NAN));
+	    rc ? fab_format("RC would send it (1-p)^-N = %.2g times; with 512 packets "
+			    "13.02 times, simulated %.4g",
+			    rounds, fab_tally_mean(&rc->sum.rounds))
+	       : fab_format("RC would send it (1-p)^-N = %.2g times", rounds));
 }
 
 static void claim_share(const struct rdma_outcome *o, struct list *l, const char *claim,
@@ -259,7 +267,7 @@ static void claim_share(const struct rdma_outcome *o, struct list *l, const char
 	const struct rdma_result *r = find(o, "rsw", at);
 	double share = r ? r->ideal_us / rdma_mean(r) : (double)NAN;
 
-	add(l, claim, share, low, high, "reproduced with 10 % of packets held up",
+	add(l, claim, r, share, low, high, "reproduced with 10 % of packets held up",
 	    share < low ? "needs a shorter round trip" : "refuted",
 	    fab_format("%.3g of what it is in order, reorder degree %.0f, round trip "
 		       "%.3g us",
@@ -280,8 +288,9 @@ static void claim_figure_7(const struct rdma_outcome *o, struct list *l)
 		    0.75);
 	claim_share(o, l, "At degree 64 a window of 64 gives 95 % of the ideal", 64, 0.92,
 		    0.98);
-	add(l, "The degree alone says what a window gives", fabs(a - b), 0, 0.05,
-	    "reproduced", "refuted: the share of packets that are late decides, too",
+	add(l, "The degree alone says what a window gives", few && many, fabs(a - b), 0,
+	    0.05, "reproduced",
+	    "refuted: the share of packets that are late decides, too",
 	    fab_format("W = 32, late up to 2.7 us: %.3g with 3 %% late, %.3g with 30 %%",
 		       a, b));
 }
