@@ -10,16 +10,48 @@
 
 /* Less than this share of a start is not worth a change. */
 #define WORTH 0.01
+/* Rows of what Slurm and Open MPI can be told, of which any may be together. */
+enum { N_SETTINGS = 4 };
 
 struct outcome {
 	struct launch_params p; /* a copy, whose tree_width is changed */
 	struct launch_timing t;
 	struct fab_launch_start base, best;
-	double base_s, best_width;
+	double base_s, now_width, best_width;
+	char *best_text, *best_how;
 	FAB_VEC(struct launch_advise_row) rows; /* advised and how on the heap */
 };
 
-/* A row when a start other than the base is given; the best of all settings takes it. */
+static const double widths[] = {2, 4, 8, 16, 32, 50, 64, 128};
+static const struct {
+	enum fab_launch_wireup wireup;
+	const char *how;
+} wireups[] = {
+	{FAB_WIREUP_BACKGROUND,
+	 "Open MPI: --mca pmix_base_async_modex 1 --mca async_mpi_init 1"},
+	{FAB_WIREUP_DIRECT,
+	 "Open MPI: --mca pmix_base_collect_data 0 --mca async_mpi_init 1"},
+	{FAB_WIREUP_DIRECT_BARRIER, "Open MPI: --mca pmix_base_collect_data 0"},
+};
+static const enum fab_stage_in stage_ins[] = {FAB_STAGE_TREE, FAB_STAGE_CACHE};
+
+static const char *how_of_wireup(enum fab_launch_wireup wireup)
+{
+	for (size_t i = 0; i < FAB_COUNT(wireups); i++)
+		if (wireups[i].wireup == wireup)
+			return wireups[i].how;
+	return "";
+}
+
+static const char *how_of_files(enum fab_stage_in how)
+{
+	return how == FAB_STAGE_TREE
+		       ? "srun --bcast --send-libs, or sbcast in the job script"
+		       : "a loader cache a node (such as Spindle), or files on local "
+			 "disks";
+}
+
+/* A row for a start other than the base. */
 static int add(struct outcome *o, const char *setting, const char *now,
 	       const char *advised, const char *how, const struct fab_launch_start *with,
 	       struct fab_err *err)
@@ -56,8 +88,6 @@ static int advise_fence(struct outcome *o, struct fab_err *err)
 		rc = fab_stages_total_s(&b, &b_s, err);
 	if (rc)
 		return rc;
-	if (fmin(a_s, b_s) < o->base_s)
-		o->best.fence = a_s < b_s ? ring : tree;
 	return add(o, "SLURM_PMIX_FENCE", "auto", a_s < b_s ? "ring" : "tree",
 		   a_s < b_s ? "export SLURM_PMIX_FENCE=ring"
 			     : "export SLURM_PMIX_FENCE=tree",
@@ -67,7 +97,6 @@ static int advise_fence(struct outcome *o, struct fab_err *err)
 /* The width that starts and spreads fastest. */
 static int advise_width(struct outcome *o, struct fab_err *err)
 {
-	static const double widths[] = {2, 4, 8, 16, 32, 50, 64, 128};
 	double *width = &o->p.constants.of[FAB_CONST_tree_width].value, now = *width;
 	double best = now, best_s = o->base_s, total_s = o->base_s;
 	char *was = fab_format("%.0f", now), *text, *how;
@@ -87,7 +116,6 @@ static int advise_width(struct outcome *o, struct fab_err *err)
 	if (!rc)
 		rc = add(o, "TreeWidth", was, text, how, &o->base, err);
 	*width = now;
-	o->best_width = best;
 	if (!rc) {
 		o->rows.v[o->rows.n - 1].now_text = was;
 		o->rows.v[o->rows.n - 1].now = was;
@@ -101,37 +129,25 @@ static int advise_width(struct outcome *o, struct fab_err *err)
 
 static int advise_wireup(struct outcome *o, struct fab_err *err)
 {
-	static const struct {
-		enum fab_launch_wireup wireup;
-		const char *how;
-	} all[] = {
-		{FAB_WIREUP_BACKGROUND,
-		 "Open MPI: --mca pmix_base_async_modex 1 --mca async_mpi_init 1"},
-		{FAB_WIREUP_DIRECT, "Open MPI: --mca pmix_base_collect_data 0 --mca "
-				    "async_mpi_init 1"},
-		{FAB_WIREUP_DIRECT_BARRIER, "Open MPI: --mca pmix_base_collect_data 0"},
-	};
 	size_t best = 0;
 	double best_s = INFINITY;
 	struct fab_launch_start s = o->base;
 	int rc = 0;
 
-	for (size_t i = 0; i < FAB_COUNT(all) && !rc; i++) {
+	for (size_t i = 0; i < FAB_COUNT(wireups) && !rc; i++) {
 		double total_s = 0;
 
-		s.wireup = all[i].wireup;
+		s.wireup = wireups[i].wireup;
 		rc = fab_stages_total_s(&s, &total_s, err);
 		if (!rc && total_s < best_s) {
 			best_s = total_s;
 			best = i;
 		}
 	}
-	s.wireup = all[best].wireup;
-	if (!rc && best_s < o->base_s)
-		o->best.wireup = s.wireup;
+	s.wireup = wireups[best].wireup;
 	return rc ? rc
 		  : add(o, "wire-up", "full", fab_launch_wireups.at(s.wireup).form,
-			all[best].how, &s, err);
+			wireups[best].how, &s, err);
 }
 
 static int advise_files(struct outcome *o, struct fab_err *err)
@@ -147,14 +163,9 @@ static int advise_files(struct outcome *o, struct fab_err *err)
 		rc = fab_stages_total_s(&cache, &cache_s, err);
 	if (rc)
 		return rc;
-	if (fmin(tree_s, cache_s) < o->base_s)
-		o->best.stage_in = tree_s <= cache_s ? FAB_STAGE_TREE : FAB_STAGE_CACHE;
 	return add(o, "pre-staging", fab_stage_ins.at(o->base.stage_in).form,
 		   tree_s <= cache_s ? "tree" : "cache",
-		   tree_s <= cache_s
-			   ? "srun --bcast --send-libs, or sbcast in the job script"
-			   : "a loader cache a node (such as Spindle), or files on local "
-			     "disks",
+		   how_of_files(tree_s <= cache_s ? FAB_STAGE_TREE : FAB_STAGE_CACHE),
 		   tree_s <= cache_s ? &tree : &cache, err);
 }
 
@@ -226,16 +237,110 @@ static int advise_order(struct outcome *o, struct fab_err *err)
 	return 0;
 }
 
-/* All that helps, together: what Slurm and Open MPI can be told. */
+/* Take a start, if it is faster than all before. */
+static int try(struct outcome *o, const struct fab_launch_start *s, double width,
+	       double *best_s, struct fab_err *err)
+{
+	double total_s;
+	int rc = fab_stages_total_s(s, &total_s, err);
+
+	if (rc || total_s >= *best_s)
+		return rc;
+	*best_s = total_s;
+	o->best = *s;
+	o->best_width = width;
+	return 0;
+}
+
+/* Of a width, with files and wire-up as given: each fence of Slurm. */
+static int try_fences(struct outcome *o, struct fab_launch_start s, double width,
+		      double *best_s, struct fab_err *err)
+{
+	const struct fab_fence_chosen fences[] = {{&fab_fence_slurm_auto, 0},
+						  {&fab_fence_ring, 0},
+						  {&fab_fence_tree, (uint32_t)width}};
+	int rc = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(fences) && !rc; i++) {
+		s.fence = fences[i];
+		rc = try(o, &s, width, best_s, err);
+	}
+	return rc;
+}
+
+/* Settings hang on each other: a width that is good for daemons may be bad for files.
+ * Number 0 of each is as it is. */
+static int try_settings(struct outcome *o, double width, double *best_s,
+			struct fab_err *err)
+{
+	struct fab_launch_start s = o->base;
+	int rc = 0;
+
+	for (size_t i = 0; i <= FAB_COUNT(stage_ins) && !rc; i++)
+		for (size_t k = 0; k <= FAB_COUNT(wireups) && !rc; k++) {
+			s.stage_in = i ? stage_ins[i - 1] : o->base.stage_in;
+			s.wireup = k ? wireups[k - 1].wireup : o->base.wireup;
+			rc = try_fences(o, s, width, best_s, err);
+		}
+	return rc;
+}
+
+/* Add to a text on the heap, which `more` is freed for. */
+static void join(char **text, const char *between, char *more)
+{
+	char *all = fab_format("%s%s%s", *text, **text ? between : "", more);
+
+	free(more);
+	free(*text);
+	*text = all;
+}
+
+/* What is set together ("pre-staging tree, TreeWidth 32"), and how. */
+static void name_best(struct outcome *o)
+{
+	const struct fab_launch_start *best = &o->best, *base = &o->base;
+	const char *fence = best->fence.algorithm == &fab_fence_ring ? "ring" : "tree";
+
+	o->best_text = fab_strdup("");
+	o->best_how = fab_strdup("");
+	if (best->stage_in != base->stage_in) {
+		join(&o->best_text, ", ",
+		     fab_format("pre-staging %s", fab_stage_ins.at(best->stage_in).form));
+		join(&o->best_how, "; ", fab_strdup(how_of_files(best->stage_in)));
+	}
+	if (best->wireup != base->wireup) {
+		join(&o->best_text, ", ",
+		     fab_format("wire-up %s", fab_launch_wireups.at(best->wireup).form));
+		join(&o->best_how, "; ", fab_strdup(how_of_wireup(best->wireup)));
+	}
+	if (o->best_width < o->now_width || o->best_width > o->now_width) {
+		join(&o->best_text, ", ", fab_format("TreeWidth %.0f", o->best_width));
+		join(&o->best_how, "; ",
+		     fab_format("TreeWidth=%.0f in slurm.conf", o->best_width));
+	}
+	if (best->fence.algorithm != base->fence.algorithm) {
+		join(&o->best_text, ", ", fab_format("SLURM_PMIX_FENCE %s", fence));
+		join(&o->best_how, "; ", fab_format("export SLURM_PMIX_FENCE=%s", fence));
+	}
+}
+
+/* The best of what Slurm and Open MPI can be told, together. */
 static int advise_all(struct outcome *o, struct fab_err *err)
 {
-	double *width = &o->p.constants.of[FAB_CONST_tree_width].value, now = *width;
-	int rc;
+	double *width = &o->p.constants.of[FAB_CONST_tree_width].value;
+	double best_s = o->base_s;
+	int rc = try_settings(o, o->now_width, &best_s, err);
 
+	for (size_t i = 0; i < FAB_COUNT(widths) && !rc; i++) {
+		*width = widths[i];
+		rc = try_settings(o, widths[i], &best_s, err);
+	}
 	*width = o->best_width;
-	rc = add(o, "all of the first four", "-", "together", "all of these lines",
-		 &o->best, err);
-	*width = now;
+	name_best(o);
+	if (!rc)
+		rc = add(o, "all of the first four", "-", "together", o->best_text,
+			 &o->best, err);
+	*width = o->now_width;
 	return rc;
 }
 
@@ -249,6 +354,7 @@ static int compute(struct outcome *o, const struct fab_fabric *f, struct fab_err
 	o->base.stage_in = o->p.stage_in;
 	o->base.fence = (struct fab_fence_chosen){&fab_fence_slurm_auto, 0};
 	o->best = o->base;
+	o->now_width = o->best_width = FAB_PARAM(&o->p.constants, tree_width);
 	rc = fab_stages_total_s(&o->base, &o->base_s, err);
 	if (!rc)
 		rc = advise_fence(o, err);
@@ -267,37 +373,65 @@ static int compute(struct outcome *o, const struct fab_fabric *f, struct fab_err
 	return rc ? rc : advise_all(o, err);
 }
 
+/* The first four that are worth a change, the one that saves most first. */
+static void answer_each(struct fab_report *r, const struct outcome *o)
+{
+	double below_s = INFINITY;
+
+	for (;;) {
+		const struct launch_advise_row *next = NULL;
+		char saved[FAB_HUMAN_BYTES];
+
+		for (size_t i = 0; i < N_SETTINGS; i++)
+			if (o->rows.v[i].saved_s < below_s &&
+			    (!next || o->rows.v[i].saved_s > next->saved_s))
+				next = &o->rows.v[i];
+		if (!next || next->saved_s < WORTH * o->base_s)
+			break;
+		below_s = next->saved_s;
+		fab_human_seconds(next->saved_s, saved);
+		fab_report_answer(r, FAB_TONE_PLAIN, "Alone, %s %s saves %s.",
+				  next->setting, next->advised, saved);
+	}
+	fab_report_answer(r, FAB_TONE_PLAIN, "Alone, each%s saves less than %g %%.",
+			  isinf(below_s) ? "" : " other setting", WORTH * 100);
+}
+
+static void answer(struct fab_report *r, const struct launch_params *p,
+		   const struct outcome *o)
+{
+	const struct launch_advise_row *all = &o->rows.v[o->rows.n - 1];
+	bool is_one = o->t.n_nodes == 1;
+	char now[FAB_HUMAN_BYTES], then[FAB_HUMAN_BYTES];
+	char *job = fab_format("%u node%s of %u process%s", o->t.n_nodes,
+			       is_one ? "" : "s", p->ppn, p->ppn == 1 ? "" : "es");
+
+	fab_human_seconds(o->base_s, now);
+	fab_human_seconds(all->total_s, then);
+	if (all->saved_s < WORTH * o->base_s) {
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "%s start%s in %s by PMIx under Slurm as it is; no "
+				  "setting saves as much as %g %% of it.",
+				  job, is_one ? "s" : "", now, WORTH * 100);
+	} else {
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s start%s in %s by PMIx under Slurm as it is, in %s "
+				  "with %s.",
+				  job, is_one ? "s" : "", now, then, o->best_text);
+		fab_report_answer(r, FAB_TONE_PLAIN, "How: %s.", o->best_how);
+		answer_each(r, o);
+	}
+	free(job);
+}
+
 static void print(struct fab_report *r, const struct launch_params *p, const void *of,
 		  enum fab_format format)
 {
 	static const struct fab_column base = {"total_s", FAB_REAL, "", FAB_COL_SECONDS};
 	const struct outcome *o = of;
-	const struct launch_advise_row *all = &o->rows.v[o->rows.n - 1];
-	const struct launch_advise_row *best = &o->rows.v[0];
-	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
 
 	(void)format;
-	for (size_t i = 1; i + 1 < o->rows.n; i++)
-		if (o->rows.v[i].saved_s > best->saved_s)
-			best = &o->rows.v[i];
-	fab_human_seconds(o->base_s, a);
-	fab_human_seconds(all->total_s, b);
-	if (all->saved_s < WORTH * o->base_s && best->saved_s < WORTH * o->base_s) {
-		fab_report_answer(r, FAB_TONE_GOOD,
-				  "%u nodes of %u process%s start in %s by PMIx under "
-				  "Slurm as it is; no setting saves as much as %g %% of "
-				  "it.",
-				  o->t.n_nodes, p->ppn, p->ppn == 1 ? "" : "es", a,
-				  WORTH * 100);
-	} else {
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%u nodes of %u process%s start in %s by PMIx under "
-				  "Slurm as it is; with the first four settings in %s.",
-				  o->t.n_nodes, p->ppn, p->ppn == 1 ? "" : "es", a, b);
-		fab_human_seconds(best->saved_s, a);
-		fab_report_answer(r, FAB_TONE_PLAIN, "%s %s saves most: %s (%s).",
-				  best->setting, best->advised, a, best->how);
-	}
+	answer(r, p, o);
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "These are models: %u of the constants are assumptions.",
 			  launch_count_assumed(p));
@@ -341,6 +475,8 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 		free(o->rows.v[i].now_text);
 	}
 	free(o->rows.v);
+	free(o->best_text);
+	free(o->best_how);
 	launch_timing_fini(&o->t);
 	free(o);
 	return rc;

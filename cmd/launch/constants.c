@@ -17,8 +17,9 @@ int launch_read_constants(struct launch_params *p, struct fab_err *err)
 		rc = fab_input_read(p->params_path, &in, err);
 		if (rc)
 			return rc;
-		rc = fab_launch_params_read(&p->constants, p->params_path, in.bytes, in.n,
-					    err);
+		rc = fab_launch_params_read(&p->constants,
+					    launch_input_name(p->params_path), in.bytes,
+					    in.n, err);
 		fab_input_fini(&in);
 	}
 	for (size_t i = 0; i < p->set.n && !rc; i++) {

@@ -39,7 +39,8 @@ static int read_node_file(const char *path, const struct fab_lookup *lookup,
 
 	if (rc)
 		return rc;
-	rc = fab_lookup_lines(lookup, path, in.bytes, in.n, out, matches, err);
+	rc = fab_lookup_lines(lookup, launch_input_name(path), in.bytes, in.n, out,
+			      matches, err);
 	fab_input_fini(&in);
 	return rc;
 }
@@ -65,7 +66,9 @@ static int find_hosts(const struct launch_params *p, struct launch_job *job,
 		rc = read_node_file(p->node_file, &lookup, &job->hosts, &matches, err);
 	}
 	if (!rc)
-		fab_cli_tell_matches(&p->run, p->node_list ? "--node-list" : p->node_file,
+		fab_cli_tell_matches(&p->run,
+				     p->node_list ? "--node-list"
+						  : launch_input_name(p->node_file),
 				     &matches);
 	fab_matches_fini(&matches);
 	sort_hosts(&job->hosts);

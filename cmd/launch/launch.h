@@ -2,6 +2,8 @@
 /* What fabric-launch computes and how it is printed. */
 #pragma once
 
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/faults.h"
 #include "fabric/kfat.h"
@@ -89,6 +91,11 @@ struct launch_params {
 static inline uint32_t launch_n_nodes(const struct launch_params *p)
 {
 	return p->nodes.of.n ? p->nodes.of.v[0] : 0;
+}
+/* What sentences call an input. */
+static inline const char *launch_input_name(const char *path)
+{
+	return strcmp(path, "-") ? path : "<stdin>";
 }
 /* --params and --set. */
 int launch_read_constants(struct launch_params *p, struct fab_err *err);
