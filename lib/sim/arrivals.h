@@ -108,7 +108,7 @@ SIM_HOT void sim_arrival_table(struct sim_shape k, const struct sim_part *p,
 
 	__builtin_prefetch(&s->sw[in->sw]);
 	__builtin_prefetch(sim_lane(k, s, in->peer, packet->vl));
-	if (k.with_groups && packet->source & SIM_TO_GROUP)
+	if (k.with_groups && (packet->source & SIM_TO_GROUP || !s->next))
 		return;
 	__builtin_prefetch(&s->next[(size_t)packet->row * s->n_switches + in->sw]);
 	__builtin_prefetch(&s->net.end_port[packet->target]);
@@ -119,14 +119,12 @@ SIM_HOT struct sim_arrival sim_ring_take(struct sim_shape k, struct sim_part *p)
 {
 	struct sim_ring *r = &p->ring;
 	struct sim_arrival *a = &r->v[r->head++];
-	const struct sim_arrival *far;
 	size_t ahead = r->tail - r->head;
 
-	far = a + (ahead < SIM_FAR ? ahead : SIM_FAR);
-	__builtin_prefetch(&p->sim->port[far->port]);
-	__builtin_prefetch(&p->cell.v[far->packet]);
-	if (ahead >= SIM_MIDDLE)
-		sim_arrival_table(k, p, &a[SIM_MIDDLE]);
+	/* behind the last one are old ones, or zeroes: no harm */
+	__builtin_prefetch(&p->sim->port[a[SIM_FAR].port]);
+	__builtin_prefetch(&p->cell.v[a[SIM_FAR].packet]);
+	sim_arrival_table(k, p, &a[SIM_MIDDLE]);
 	for (ahead = ahead < SIM_NEAR ? ahead : SIM_NEAR; r->routed < r->head + ahead;)
 		sim_arrival_route(k, p, &r->v[r->routed++]);
 	return *a;

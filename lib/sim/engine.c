@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The loop of a part, compiled for kinds of switches and networks. */
-#include "sim/core.h"
+#include "sim/choices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ void sim_ring_grow(struct sim_ring *r, size_t more)
 		struct sim_arrival *v;
 
 		r->cap = 4 * (n + more) > FIRST_CELLS ? 4 * (n + more) : FIRST_CELLS;
-		v = FAB_NEW(r->cap, struct sim_arrival);
+		v = FAB_NEW0(r->cap + SIM_FAR, struct sim_arrival);
 		if (n)
 			memcpy(v, r->v + r->head, n * sizeof(*v));
 		free(r->v);
@@ -226,7 +226,7 @@ SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 			p->sums.events++;
 			sim_core_handle(k, p, &event);
 		}
-		sim_core_flush(k, p);
+		sim_flush(k, p);
 	}
 }
 

@@ -129,7 +129,7 @@ static int init_switches(struct sim *s, struct fab_err *err)
 		uint64_t units = n * (s->shape.is_fifo ? s->n_vls : 1);
 
 		*sw = (struct sim_switch){
-			.queue_first = queues,
+			.turned = UINT64_MAX,
 			.word_first = words,
 			.port_first = net->port_first[id],
 			.n_ports = (uint16_t)n,
@@ -161,17 +161,16 @@ static int init_switches(struct sim *s, struct fab_err *err)
 }
 
 /* Of an input. */
-static uint64_t first_queue(const struct sim *s, uint32_t sw, uint32_t in)
+static uint32_t queues_of(const struct sim *s, uint32_t sw)
 {
-	uint32_t each = s->shape.is_fifo ? s->n_vls : s->sw[sw].n_ports * s->n_vls;
-
-	return s->sw[sw].queue_first + (uint64_t)in * each;
+	return s->shape.is_fifo ? s->n_vls : s->sw[sw].n_ports * s->n_vls;
 }
 
 static void init_ports(struct sim *s)
 {
 	const struct sim_net *net = &s->net;
 	size_t lanes = (size_t)net->n_all * s->n_vls;
+	uint64_t queues = 0;
 
 	s->port = fab_alloc_huge((net->n_all + 1) * sizeof(*s->port));
 	s->lane = fab_alloc_huge((lanes - net->n_all + 1) * sizeof(*s->lane));
@@ -188,8 +187,9 @@ static void init_ports(struct sim *s)
 			.sw = sw,
 			.per_byte = net->per_byte[p],
 			.reading = FAB_NONE,
-			.queue = is_end ? 0 : first_queue(s, sw, p - net->port_first[sw]),
+			.queue = queues,
 			.local = (uint16_t)(is_end ? 0 : p - net->port_first[sw])};
+		queues += is_end ? 0 : queues_of(s, sw);
 		for (unsigned vl = 0; vl < s->n_vls; vl++)
 			*sim_lane(s->shape, s, p, vl) = (struct sim_lane){
 				.credits = to_end ? INT32_MAX : s->credits,
@@ -226,6 +226,7 @@ static void init_parts(struct sim *s, uint32_t slowest)
 		p->sim = s;
 		p->index = i;
 		p->dirty = FAB_NEW(s->n_switches + 1, uint32_t);
+		p->choice = FAB_NEW0(s->net.n_ports + SIM_CHOICES_ROOM, uint32_t);
 		p->free_cell = p->free_message = FAB_NONE;
 		fab_wheel_init(&p->wheel, slot_bits(s, slowest),
 			       s->params->by_heap ? 0 : SLOTS);
@@ -304,6 +305,7 @@ static void part_fini(struct sim *s, struct sim_part *p)
 	free(p->ring.v);
 	free(p->cell.v);
 	free(p->dirty);
+	free(p->choice);
 	free(p->dirty_ends.v);
 	free(p->message.v);
 	for (unsigned t = 0; t < 2; t++) {

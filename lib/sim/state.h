@@ -124,10 +124,10 @@ struct sim_lane_block {
  * lanes. A line of the cache. */
 struct sim_switch {
 	uint64_t free_units, free_outs, dirty_outs;
-	uint64_t queue_first; /* into queue */
-	uint64_t word_first;  /* into word: free units, free outputs, dirty outputs; then
-				 for each output and lane units that wait; for each input
-				 outputs that it wants */
+	uint64_t turned;     /* when the turn was moved last; UINT64_MAX */
+	uint64_t word_first; /* into word: free units, free outputs, dirty outputs; then
+				for each output and lane units that wait; for each input
+				outputs that it wants */
 	uint32_t port_first, part;
 	uint16_t n_ports, n_arcs, n_units;
 	uint16_t unit_words, out_words;
@@ -219,6 +219,8 @@ struct sim_ring {
 	size_t head, routed, tail, cap;
 };
 
+enum { SIM_CHOICES_ROOM = 64 }; /* written or read beyond the last */
+
 struct sim_part {
 	struct sim *sim;
 	uint32_t index;
@@ -227,7 +229,8 @@ struct sim_part {
 	struct sim_ring ring;
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
-	uint32_t *dirty, n_dirty; /* [n_switches] that choose at this time */
+	uint32_t *dirty, n_dirty;    /* [n_switches] that choose at this time */
+	uint32_t *choice, n_choices; /* [n_ports + SIM_CHOICES_ROOM] of them, outputs */
 	FAB_VEC(uint32_t) dirty_ends;
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
