@@ -5,23 +5,21 @@
 Prints a line for each bound; exits with 1 when one does not hold. Knows nothing of the program."""
 import json
 import sys
-from collections import deque
+from multiprocessing import Pool
 
 
 def ceil_div(a, b):
     return -(-a // b)
 
 
-def hops_from(start, peers):
-    hops = {start: 0}
-    queue = deque([start])
-    while queue:
-        s = queue.popleft()
-        for t in peers[s]:
-            if t not in hops:
-                hops[t] = hops[s] + 1
-                queue.append(t)
-    return hops
+def share(checker):
+    """In a process of its own: what it takes its groups from."""
+    global shared
+    shared = checker
+
+
+def dual_of(what):
+    return shared.dual_of(*what)
 
 
 class Checker:
@@ -40,10 +38,37 @@ class Checker:
             self.peers[b].add(a)
         self.rows = {}
 
-    def hops(self, s):
-        if s not in self.rows:
-            self.rows[s] = hops_from(s, self.peers)
-        return self.rows[s]
+    def row(self, start):
+        """Hops from a switch to every other."""
+        if start not in self.rows:
+            row, level = [self.n] * self.n, [start]
+            row[start] = hops = 0
+            while level:
+                hops += 1
+                level = {t for s in level for t in self.peers[s] if row[t] == self.n}
+                for t in level:
+                    row[t] = hops
+            self.rows[start] = row
+        return self.rows[start]
+
+    def near(self, wanted):
+        """Hops from each switch to those wanted of it, a set of bits; all searches at once."""
+        hops, k = [{} for _ in range(self.n)], 0
+        seen = [1 << s for s in range(self.n)]
+        while any(wanted):
+            k += 1
+            last = seen
+            seen = last[:]
+            for s in range(self.n):
+                for t in self.peers[s]:
+                    seen[s] |= last[t]
+                new = seen[s] & wanted[s]
+                wanted[s] ^= new
+                while new:
+                    t = new.bit_length() - 1
+                    new ^= 1 << t
+                    hops[s][t] = k
+        return hops
 
     def cut(self, b):
         inside = set(b["inside"])
@@ -60,42 +85,58 @@ class Checker:
         return ceil_div(joins, between)
 
     def hops_bound(self, b):
-        total = 0
+        wanted = [0] * self.n
+        for g in self.groups:
+            bits = sum(1 << s for s in g)
+            for s in g:
+                wanted[s] |= bits ^ 1 << s
+        near, total = self.near(wanted), 0
         for g in self.groups:
             members, k, tree = sorted(g), len(g), 0
-            left = {s: self.hops(members[0])[s] for s in members[1:]}
+            left = {s: near[members[0]][s] for s in members[1:]}
             while left:  # Prim
                 s = min(left, key=left.get)
                 tree += left.pop(s)
-                left = {t: min(d, self.hops(s)[t]) for t, d in left.items()}
+                hops = near[s]
+                left = {t: min(d, hops[t]) for t, d in left.items()}
             total += max(k - 1, ceil_div(tree * k, 2 * (k - 1)) if k > 1 else 0)
         return ceil_div(total, len(self.cables))
 
     def dual(self, b):
-        weights = b.get("weights") or [1] * len(self.cables)
-        assert len(weights) == len(self.cables) and all(w >= 0 and w == int(w) for w in weights)
-        arcs_into = [[] for _ in range(self.n)]  # (tail, number of the arc)
-        for i, (x, y) in enumerate(self.cables):
-            arcs_into[y].append((x, 2 * i))
-            arcs_into[x].append((y, 2 * i + 1))
-        total = 0
-        for g, root, turns in zip(self.groups, self.first, b["turns"]):
-            used = {}
-            for t in turns:
-                assert t in g and t != root
-                inside, stack = {t}, [t]
-                while stack:
-                    for tail, arc in arcs_into[stack.pop()]:
-                        if used.get(arc, 0) == weights[arc // 2] and tail not in inside:
-                            inside.add(tail)
-                            stack.append(tail)
-                assert root not in inside, "a turn around the root"
-                cut = [arc for s in inside for tail, arc in arcs_into[s] if tail not in inside]
-                much = min(weights[arc // 2] - used.get(arc, 0) for arc in cut)
-                for arc in cut:
-                    used[arc] = used.get(arc, 0) + much
-                total += much
-        return ceil_div(total, sum(weights))
+        self.weights = b.get("weights") or [1] * len(self.cables)
+        assert len(self.weights) == len(self.cables)
+        assert all(w >= 0 and w == int(w) for w in self.weights)
+        self.tail = [s for cable in self.cables for s in cable]  # arc 2i from a to b, 2i + 1 back
+        self.into = [[] for _ in range(self.n)]
+        for arc in range(len(self.tail)):
+            self.into[self.tail[arc ^ 1]].append(arc)
+        self.start = [w for w in self.weights for _ in "ab"]
+        with Pool(initializer=share, initargs=(self,)) as pool:
+            much = pool.imap(dual_of, zip(self.groups, self.first, b["turns"]), 50)
+            return ceil_div(sum(much), sum(self.weights))
+
+    def dual_of(self, group, root, turns):
+        tail, into, total = self.tail, self.into, 0
+        left = self.start[:]  # what an arc may still take
+        known = {t: ({t}, into[t]) for t in group}  # what is behind it, arcs to that
+        for t in turns:
+            assert t != root
+            inside, cut = known[t]
+            rest = [arc for arc in cut if left[arc]]
+            if len(rest) < len(cut):  # taken up by others, or by itself at its last turn
+                new = {tail[arc] for arc in cut if not left[arc]}
+                while new:
+                    inside |= new
+                    rest += [arc for s in new for arc in into[s] if tail[arc] not in inside]
+                    new = {tail[arc] for arc in rest if not left[arc]} - inside
+                cut = [arc for arc in rest if tail[arc] not in inside]
+                known[t] = inside, cut
+            assert root not in inside, "a turn around the root"
+            much = min([left[arc] for arc in cut])
+            for arc in cut:
+                left[arc] -= much
+            total += much
+        return total
 
     def matching(self, b):
         sw, cables = b["switch"], set(b["cables"])
@@ -104,13 +145,13 @@ class Checker:
         for i in b["groups"]:
             g = self.groups[i]
             assert sw in g and len(g) > 1
-            far = [max(self.hops(s).get(m, self.n) for m in g) for s in range(self.n)]
+            far = [max(hops) for hops in zip(*(self.row(m) for m in g))]
             radius = min(far)
             roots = [s for s in range(self.n) if far[s] == radius]
             if sw in roots:
                 assert all(i in cables for i, _ in exits)
             for i, peer in exits:
-                if any(self.hops(r).get(peer, self.n) <= radius - 1 for r in roots):
+                if any(self.row(peer)[r] <= radius - 1 for r in roots):
                     assert i in cables, "a group that may leave by another cable"
         assert len(b["groups"]) == len(set(b["groups"]))
         return ceil_div(len(b["groups"]), len(cables))
