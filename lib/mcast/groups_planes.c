@@ -77,9 +77,13 @@ static bool all_on(const struct moving *m, size_t first, size_t end, uint32_t pa
 /* The part that the group is to be on: that of its first member if it can be. */
 static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
 {
-	uint32_t part = fab_planes_of_port(m->planes, m->b->f, m->b->member.v[first]);
-	bool is_joined = part != FAB_NONE;
+	uint32_t part = FAB_NONE;
+	bool is_joined;
 
+	if (first == end)
+		return FAB_NONE; /* nobody is in it */
+	part = fab_planes_of_port(m->planes, m->b->f, m->b->member.v[first]);
+	is_joined = part != FAB_NONE;
 	for (size_t i = first; i < end && is_joined; i++)
 		is_joined =
 			fab_planes_of_port(m->planes, m->b->f, m->b->member.v[i]) == part;

@@ -130,7 +130,7 @@ Test(sim_deadlock, a_ring_stops_and_is_named_whole)
 			cr_assert(r.is_deadlocked);
 			cr_expect_eq(r.cycle.n, 6);
 			check_cycle(&s, &r);
-			cr_expect_lt(r.end, 2000);
+			cr_expect_lt(r.end, 1000); /* soon after those 500 */
 			fab_sim_result_fini(&r);
 			simulated_fini(&s);
 		}
