@@ -226,9 +226,6 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 
 	if (rc)
 		return rc;
-	if (!n)
-		return fab_fail(err, EINVAL,
-				"--nodes=N is missing, and there is no FABRIC");
 	launch_use_constants(p, constants, FAB_COUNT(constants));
 	o.d = detector_of(p, n);
 	rc = compute(p, &o, err);

@@ -172,6 +172,8 @@ static int check_fences(const struct fab_chosen_list *list, struct fab_err *err)
 
 	for (size_t i = 0; i < list->of.n && !rc; i++)
 		rc = fab_fence_parse(list->of.v[i].text, list->of.v[i].len, &chosen, err);
+	if (rc)
+		fab_err_prefix(err, "--fence");
 	return rc;
 }
 
@@ -346,6 +348,12 @@ static int complete(void *params, struct fab_err *err)
 				err, EINVAL,
 				"--nodes=%u of --ppn=%u are more than 2^32 processes",
 				p->nodes.of.v[i], p->ppn);
+	if (!p->nodes.of.n && !p->input.fabric &&
+	    (p->verb == LAUNCH_STAGES || p->verb == LAUNCH_MODEX ||
+	     p->verb == LAUNCH_FAULTS))
+		return fab_fail(err, EINVAL,
+				"--nodes=N is missing: without a FABRIC nobody knows how "
+				"many there are");
 	if (p->nodes.of.n > 1 && p->verb != LAUNCH_FENCE)
 		return fab_fail(err, EINVAL,
 				"--nodes takes one number here, several go with fence");

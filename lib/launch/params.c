@@ -132,6 +132,11 @@ static int read_version(struct reading *r, struct fab_item *line, struct fab_err
 		return fab_fail(err, EINVAL,
 				"a parameter file of version '%.*s': this is version %d",
 				shown(w), w.at, FAB_LAUNCH_PARAMS_VERSION);
+	w = next_word(line);
+	if (w.len)
+		return fab_fail(err, EINVAL,
+				"expected nothing behind the version, found '%.*s'",
+				shown(w), w.at);
 	r->has_version = true;
 	return 0;
 }
@@ -177,6 +182,12 @@ static bool is_possible(uint32_t id, double value)
 	return id != FAB_CONST_tree_width || value == trunc(value);
 }
 
+/* What is_possible() asks for. */
+static const char *kind_of(uint32_t id)
+{
+	return id == FAB_CONST_tree_width ? "whole number" : "value";
+}
+
 static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_value *out,
 		      struct fab_err *err)
 {
@@ -185,9 +196,9 @@ static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_valu
 
 	if (!fab_parse_real(w.at, w.len, low, high, &out->value) ||
 	    !is_possible(id, out->value))
-		return fab_fail(err, EINVAL,
-				"%s: expected a value from %g to %g, found '%.*s'",
-				constants[id].name, low, high, shown(w), w.at);
+		return fab_fail(
+			err, EINVAL, "%s: expected a %s from %g to %g, found '%.*s'",
+			constants[id].name, kind_of(id), low, high, shown(w), w.at);
 	w = next_word(line);
 	if (!is_word(w, constants[id].unit))
 		return fab_fail(err, EINVAL, "%s: expected its unit, %s, found '%.*s'",
@@ -276,8 +287,8 @@ int fab_launch_params_set(struct fab_launch_params *params, const char *text,
 	if (!fab_parse_real(text + len + 1, strlen(text + len + 1), constants[id].low,
 			    constants[id].high, &value) ||
 	    !is_possible(id, value))
-		return fab_fail(err, EINVAL, "'%s': expected a number from %g to %g, %s",
-				text, constants[id].low, constants[id].high,
+		return fab_fail(err, EINVAL, "'%s': expected a %s from %g to %g, %s",
+				text, kind_of(id), constants[id].low, constants[id].high,
 				constants[id].unit);
 	params->of[id] = (struct fab_launch_value){
 		.value = value, .spread = (double)NAN, .origin = FAB_GIVEN};

@@ -25,14 +25,15 @@ static bool is_gap(char c)
 	return c == ' ' || c == '\t' || c == ',' || c == '\r';
 }
 
-static int read_rank(const struct reader *r, const char *text, size_t len, uint32_t *out,
-		     struct fab_err *err)
+/* A rank in a word of the file. */
+static int read_rank(const struct reader *r, struct fab_item word, const char *text,
+		     size_t len, uint32_t *out, struct fab_err *err)
 {
 	uint64_t rank;
 
 	if (!fab_parse_u64(text, len, 0, UINT64_MAX, &rank))
 		return fab_fail(err, EINVAL, "'%.*s': expected a rank, or A-B",
-				len < SHOWN ? (int)len : SHOWN, text);
+				word.len < SHOWN ? (int)word.len : SHOWN, word.text);
 	if (rank >= r->p->n)
 		return fab_fail(err, EINVAL,
 				"rank %llu: the job has %u processes, 0 to %u",
@@ -41,22 +42,22 @@ static int read_rank(const struct reader *r, const char *text, size_t len, uint3
 	return 0;
 }
 
-static int read_range(struct reader *r, uint32_t of, const char *text, size_t len,
+static int read_range(struct reader *r, uint32_t of, struct fab_item word,
 		      struct fab_err *err)
 {
-	const char *dash = memchr(text, '-', len);
-	size_t n = dash ? (size_t)(dash - text) : len;
+	const char *dash = memchr(word.text, '-', word.len);
+	size_t n = dash ? (size_t)(dash - word.text) : word.len;
 	struct range range = {.of = of};
-	int rc = read_rank(r, text, n, &range.first, err);
+	int rc = read_rank(r, word, word.text, n, &range.first, err);
 
 	range.last = range.first;
 	if (!rc && dash)
-		rc = read_rank(r, dash + 1, len - n - 1, &range.last, err);
+		rc = read_rank(r, word, dash + 1, word.len - n - 1, &range.last, err);
 	if (rc)
 		return rc;
 	if (range.last < range.first)
 		return fab_fail(err, EINVAL, "'%.*s': the range runs backwards",
-				len < SHOWN ? (int)len : SHOWN, text);
+				word.len < SHOWN ? (int)word.len : SHOWN, word.text);
 	r->n_peers += (uint64_t)range.last - range.first + 1;
 	if (r->n_peers > FAB_PEERS_MAX)
 		return fab_fail(err, ERANGE, "more than %d peers in all", FAB_PEERS_MAX);
@@ -72,18 +73,18 @@ static int read_line(void *context, struct fab_item line, struct fab_err *err)
 	int rc = 0;
 
 	while (!rc) {
-		const char *word;
+		struct fab_item word = {0};
 
 		while (at < end && is_gap(*at))
 			at++;
-		for (word = at; at < end && !is_gap(*at);)
-			at++;
-		if (at == word)
+		for (word.text = at; at < end && !is_gap(*at); at++)
+			word.len++;
+		if (!word.len)
 			break;
 		if (of == FAB_NONE)
-			rc = read_rank(r, word, (size_t)(at - word), &of, err);
+			rc = read_rank(r, word, word.text, word.len, &of, err);
 		else
-			rc = read_range(r, of, word, (size_t)(at - word), err);
+			rc = read_range(r, of, word, err);
 	}
 	if (!rc && of == FAB_NONE)
 		rc = fab_fail(err, EINVAL, "expected a rank and those that it talks to");
