@@ -2,6 +2,7 @@
 #include "event/wheel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	SMALL = 24, /* events that are sorted by insertion */
@@ -16,10 +17,10 @@ void fab_wheel_init(struct fab_wheel *w, unsigned slot_bits, uint32_t n_slots)
 				.n_near = n_slots ? n_slots - 1 : 0,
 				.next = UINT64_MAX,
 				.free_chunk = FAB_NONE};
-	w->head = FAB_NEW(n_slots + 1, uint32_t);
+	w->head = FAB_NEW(n_slots + 1, struct fab_wheel_head);
 	w->used = FAB_NEW0(n_slots / WORD + 1, uint64_t);
 	for (uint32_t i = 0; i < n_slots; i++)
-		w->head[i] = FAB_NONE;
+		w->head[i] = (struct fab_wheel_head){FAB_NONE, FAB_WHEEL_CHUNK};
 }
 
 void fab_wheel_fini(struct fab_wheel *w)
@@ -40,8 +41,8 @@ size_t fab_wheel_bytes(const struct fab_wheel *w)
 	       w->far.heap.cap * sizeof(*w->far.heap.v);
 }
 
-/* A chunk in front of those of a slot. */
-static struct fab_wheel_chunk *chunk_new(struct fab_wheel *w, uint32_t slot)
+/* A chunk in front of those of a slot, which are full. */
+static struct fab_wheel_head *chunk_new(struct fab_wheel *w, uint32_t slot)
 {
 	uint32_t id = w->free_chunk;
 
@@ -51,30 +52,53 @@ static struct fab_wheel_chunk *chunk_new(struct fab_wheel *w, uint32_t slot)
 		FAB_RESERVE(&w->chunk, 1);
 		id = (uint32_t)w->chunk.n++;
 	}
-	w->n_used += w->head[slot] == FAB_NONE;
-	w->chunk.v[id].n = 0;
-	w->chunk.v[id].next = w->head[slot];
-	w->head[slot] = id;
+	w->n_used += w->head[slot].chunk == FAB_NONE;
+	w->chunk.v[id].next = w->head[slot].chunk;
+	w->head[slot] = (struct fab_wheel_head){id, 0};
 	w->used[slot / WORD] |= 1ull << slot % WORD;
-	return &w->chunk.v[id];
+	return &w->head[slot];
 }
 
-/* Into the slot of now, in order. */
+/* Where an event of that time stands among those to come in the slot of now. */
+static size_t place_of(const struct fab_wheel *w, uint64_t time)
+{
+	size_t low = w->at, high = w->now.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (w->now.v[middle].time > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Into the slot of now, in order: the fewer of those before it, into the room of events
+ * that were taken, and of those behind it move. */
 static void insert(struct fab_wheel *w, struct fab_wheel_event event)
 {
-	size_t at = w->now.n;
+	size_t at = place_of(w, event.time), before = at - w->at;
 
-	FAB_PUSH(&w->now, event);
-	for (; at > w->at && w->now.v[at - 1].time > event.time; at--)
-		w->now.v[at] = w->now.v[at - 1];
+	if (w->at && before < w->now.n - at) {
+		w->at--;
+		memmove(&w->now.v[w->at], &w->now.v[w->at + 1],
+			before * sizeof(*w->now.v));
+		w->now.v[w->at + before] = event;
+		return;
+	}
+	FAB_RESERVE(&w->now, 1);
+	memmove(&w->now.v[at + 1], &w->now.v[at], (w->now.n - at) * sizeof(*w->now.v));
 	w->now.v[at] = event;
+	w->now.n++;
 }
 
 void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
 			  uint32_t item)
 {
 	uint64_t slot = time >> w->slot_bits;
-	struct fab_wheel_chunk *c;
+	struct fab_wheel_head *h;
 
 	if (w->n_slots && slot == w->slot) {
 		insert(w, (struct fab_wheel_event){time, what, item});
@@ -86,8 +110,8 @@ void fab_wheel_add_slowly(struct fab_wheel *w, uint64_t time, uint32_t what,
 		fab_schedule_add(&w->far, time, 0, (uint64_t)what << 32 | item);
 		return;
 	}
-	c = chunk_new(w, (uint32_t)slot & (w->n_slots - 1));
-	c->event[c->n++] = (struct fab_wheel_event){time, what, item};
+	h = chunk_new(w, (uint32_t)slot & (w->n_slots - 1));
+	w->chunk.v[h->chunk].event[h->n++] = (struct fab_wheel_event){time, what, item};
 }
 
 static void swap(struct fab_wheel *w)
@@ -168,22 +192,24 @@ static uint64_t next_used(const struct fab_wheel *w)
 /* All events of the chunks of the current slot. */
 static void empty_slot(struct fab_wheel *w)
 {
-	uint32_t slot = (uint32_t)w->slot & (w->n_slots - 1), id = w->head[slot];
+	uint32_t slot = (uint32_t)w->slot & (w->n_slots - 1);
+	uint32_t id = w->head[slot].chunk, n = w->head[slot].n;
 
 	while (id != FAB_NONE) {
 		struct fab_wheel_chunk *c = &w->chunk.v[id];
 		uint32_t next = c->next;
 
 		FAB_RESERVE(&w->now, FAB_WHEEL_CHUNK);
-		for (uint32_t i = 0; i < c->n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			w->now.v[w->now.n + i] = c->event[i];
-		w->now.n += c->n;
+		w->now.n += n;
+		n = FAB_WHEEL_CHUNK;
 		c->next = w->free_chunk;
 		w->free_chunk = id;
 		id = next;
 	}
-	w->n_used -= w->head[slot] != FAB_NONE;
-	w->head[slot] = FAB_NONE;
+	w->n_used -= w->head[slot].chunk != FAB_NONE;
+	w->head[slot] = (struct fab_wheel_head){FAB_NONE, FAB_WHEEL_CHUNK};
 	w->used[slot / WORD] &= ~(1ull << slot % WORD);
 }
 

@@ -25,7 +25,15 @@ enum { FAB_WHEEL_CHUNK = 15 };
 
 struct fab_wheel_chunk {
 	struct fab_wheel_event event[FAB_WHEEL_CHUNK];
-	uint32_t next, n; /* next: chunk, FAB_NONE */
+	uint32_t next; /* chunk, which is full; FAB_NONE */
+	uint32_t unused[3];
+};
+
+/* A slot of the wheel. What an addition reads is here, in a few lines of the cache: a
+ * chunk is only written to. */
+struct fab_wheel_head {
+	uint32_t chunk; /* FAB_NONE: empty */
+	uint32_t n;	/* events in that chunk; FAB_WHEEL_CHUNK: no room, or empty */
 };
 
 struct fab_wheel {
@@ -34,9 +42,9 @@ struct fab_wheel {
 	uint64_t n_near;    /* slots behind the one of now that are in the wheel */
 	uint64_t slot;	    /* whose events are in `now`; those before are over */
 	uint64_t next;	    /* where the next slot with events begins, UINT64_MAX */
-	uint32_t *head;	    /* [n_slots] chunk, FAB_NONE: empty */
-	uint64_t *used;	    /* [n_slots / 64] bits */
-	uint64_t n_used;    /* slots */
+	struct fab_wheel_head *head; /* [n_slots] */
+	uint64_t *used;		     /* [n_slots / 64] bits */
+	uint64_t n_used;	     /* slots */
 	FAB_VEC(struct fab_wheel_chunk) chunk;
 	uint32_t free_chunk;
 	/* events of the slot, ascending; those before `at` are taken */
@@ -76,11 +84,12 @@ static inline void fab_wheel_add(struct fab_wheel *w, uint64_t time, uint32_t wh
 	uint64_t ahead = (time >> w->slot_bits) - w->slot;
 
 	if (ahead - 1 < w->n_near) {
-		uint32_t head = w->head[(time >> w->slot_bits) & (w->n_slots - 1)];
-		struct fab_wheel_chunk *c;
+		struct fab_wheel_head *h =
+			&w->head[(time >> w->slot_bits) & (w->n_slots - 1)];
 
-		if (head != FAB_NONE && (c = &w->chunk.v[head])->n < FAB_WHEEL_CHUNK) {
-			c->event[c->n++] = (struct fab_wheel_event){time, what, item};
+		if (h->n < FAB_WHEEL_CHUNK) {
+			w->chunk.v[h->chunk].event[h->n++] =
+				(struct fab_wheel_event){time, what, item};
 			return;
 		}
 	}

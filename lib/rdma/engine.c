@@ -390,6 +390,15 @@ static bool is_stuck(const struct rdma *r)
 	return r->n_held && r->now - r->moved > 1000 * (r->net->round_trip + r->rto);
 }
 
+/* The first events of a slot that has just come. */
+static inline void fetch_slot(const struct rdma *r)
+{
+	size_t n = r->wheel.now.n < AHEAD ? r->wheel.now.n : AHEAD;
+
+	for (size_t i = 1; i < n; i++)
+		fetch(r, &r->wheel.now.v[i]);
+}
+
 void rdma_go(struct rdma *r)
 {
 	uint64_t limit = r->params->end_ps, time;
@@ -398,6 +407,8 @@ void rdma_go(struct rdma *r)
 		struct fab_wheel_event e = *fab_wheel_take(&r->wheel);
 
 		r->now = time;
+		if (r->wheel.at == 1)
+			fetch_slot(r);
 		if (fab_wheel_ahead(&r->wheel) > AHEAD)
 			fetch(r, &r->wheel.now.v[r->wheel.at + AHEAD]);
 		if (fab_wheel_ahead(&r->wheel) > NEAR)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SLOT_BITS = 10, SLOTS = 1 << 17, SLOTS_FEW = 1 << 12, MANY = 64 };
+enum { SLOT_BITS = 14, SLOTS = 1 << 14, SLOTS_FEW = 1 << 12, MANY = 64 };
 
 static const double PS_PER_US = 1e6, PS_PER_S = 1e12;
 
