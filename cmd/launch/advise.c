@@ -401,23 +401,21 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 		   const struct outcome *o)
 {
 	const struct launch_advise_row *all = &o->rows.v[o->rows.n - 1];
-	bool is_one = o->t.n_nodes == 1;
 	char now[FAB_HUMAN_BYTES], then[FAB_HUMAN_BYTES];
-	char *job = fab_format("%u node%s of %u process%s", o->t.n_nodes,
-			       is_one ? "" : "s", p->ppn, p->ppn == 1 ? "" : "es");
+	char *job = launch_job_text(o->t.n_nodes, p->ppn, "start");
 
 	fab_human_seconds(o->base_s, now);
 	fab_human_seconds(all->total_s, then);
 	if (all->saved_s < WORTH * o->base_s) {
 		fab_report_answer(r, FAB_TONE_GOOD,
-				  "%s start%s in %s by PMIx under Slurm as it is; no "
+				  "%s in %s by PMIx under Slurm as it is; no "
 				  "setting saves as much as %g %% of it.",
-				  job, is_one ? "s" : "", now, WORTH * 100);
+				  job, now, WORTH * 100);
 	} else {
 		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%s start%s in %s by PMIx under Slurm as it is, in %s "
+				  "%s in %s by PMIx under Slurm as it is, in %s "
 				  "with %s.",
-				  job, is_one ? "s" : "", now, then, o->best_text);
+				  job, now, then, o->best_text);
 		fab_report_answer(r, FAB_TONE_PLAIN, "How: %s.", o->best_how);
 		answer_each(r, o);
 	}

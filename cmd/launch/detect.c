@@ -188,6 +188,8 @@ static int compute(const struct launch_params *p, struct outcome *o, struct fab_
 	for (size_t i = 0; i < p->failures.of.n && !rc; i++) {
 		uint32_t f = p->failures.of.v[i];
 
+		if (f >= o->d.n && !p->has_failures && o->d.n > 1)
+			continue; /* of the default */
 		if (f >= o->d.n)
 			return fab_fail(err, EINVAL,
 					"--failures=%u: of %u nodes nobody would be left",

@@ -161,3 +161,12 @@ int launch_job_nodes(const struct launch_job *job, uint32_t n_nodes, const char 
 
 	return rc ? rc : fab_launch_nodes_init(out, job->f, job->faults, &choice, err);
 }
+
+char *launch_job_text(uint32_t n_nodes, uint32_t ppn, const char *verb)
+{
+	bool is_one = n_nodes == 1;
+
+	return fab_format("%u node%s of %u process%s%s%s%s", n_nodes, is_one ? "" : "s",
+			  ppn, ppn == 1 ? "" : "es", *verb ? " " : "", verb,
+			  *verb && is_one ? "s" : "");
+}

@@ -128,6 +128,9 @@ int launch_job_hosts(const struct launch_params *p, const struct fab_fabric *f,
 int launch_job_init(const struct launch_params *p, const struct fab_fabric *f,
 		    struct launch_job *job, struct fab_err *err);
 void launch_job_fini(struct launch_job *job);
+/* "16 nodes of 1 process start", on the heap. */
+char *launch_job_text(uint32_t n_nodes, uint32_t ppn, const char *verb)
+	__attribute__((returns_nonnull));
 /* Its first n_nodes (0: all) in an order of --order. */
 int launch_job_nodes(const struct launch_job *job, uint32_t n_nodes, const char *order,
 		     struct fab_launch_nodes *out, struct fab_err *err);

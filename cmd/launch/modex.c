@@ -132,15 +132,17 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 {
 	const struct launch_modex_row *direct = &o->rows[0], *full = &o->rows[1];
 	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
+	char *job = launch_job_text(o->t.n_nodes, p->ppn, "");
 
 	fab_human_seconds(direct->total_us / 1e6, a);
 	fab_human_seconds(full->total_us / 1e6, b);
-	fab_report_answer(
-		r, FAB_TONE_PLAIN,
-		"%u nodes of %u processes, %.4g peers each: asking directly takes "
-		"%s, a full fence (%s) %s: %s is faster.",
-		o->t.n_nodes, p->ppn, o->degree, a, o->fence_text, b,
-		direct->total_us < full->total_us ? "asking" : "the fence");
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%s, %.4g peer%s each: asking directly takes "
+			  "%s, a full fence (%s) %s: %s is faster.",
+			  job, o->degree, o->degree > 1 || o->degree < 1 ? "s" : "", a,
+			  o->fence_text, b,
+			  direct->total_us < full->total_us ? "asking" : "the fence");
+	free(job);
 	if (o->crossing == FAB_NONE)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,

@@ -78,25 +78,38 @@ static void answer_total(struct fab_report *r, const struct stages_outcome *o)
 	const struct stages_case *c = &o->cases.v[0], *best = c;
 	char total[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES];
 	char *path = path_text(o, c, 0.1);
+	char *job = launch_job_text(c->start.n_nodes, c->start.ppn, "start");
 
 	for (size_t i = 1; i < o->cases.n; i++)
 		if (o->cases.v[i].stages.total_s < best->stages.total_s)
 			best = &o->cases.v[i];
 	fab_human_seconds(c->stages.total_s, total);
 	fab_human_seconds(best->stages.total_s, least);
-	fab_report_answer(
-		r, FAB_TONE_PLAIN,
-		"%u nodes of %u processes start in %s with %s and %s; the critical "
-		"path is mostly %s.",
-		c->start.n_nodes, c->start.ppn, total,
-		fab_launch_interfaces.at(c->start.interface).form,
-		fab_launch_wireups.at(c->start.wireup).form, path);
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%s in %s with %s and %s; the critical path is mostly %s.", job,
+			  total, fab_launch_interfaces.at(c->start.interface).form,
+			  fab_launch_wireups.at(c->start.wireup).form, path);
+	free(job);
 	free(path);
 	if (best != c)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "The shortest start is that with %s and %s: %s.",
 				  fab_launch_interfaces.at(best->start.interface).form,
 				  fab_launch_wireups.at(best->start.wireup).form, least);
+}
+
+/* What was asked for first. */
+static void answer_respawn(struct fab_report *r, const struct stages_outcome *o)
+{
+	char total[FAB_HUMAN_BYTES];
+
+	fab_human_seconds(o->respawn.total_s, total);
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%u process%s on %u node%s of the running job %s replaced by "
+			  "PMI-2 in %s.",
+			  o->p->respawn, o->p->respawn == 1 ? "" : "es",
+			  o->respawn.n_nodes, o->respawn.n_nodes == 1 ? "" : "s",
+			  o->p->respawn == 1 ? "is" : "are", total);
 }
 
 static void answer_goal(struct fab_report *r, const struct stages_outcome *o)
@@ -252,6 +265,8 @@ void stages_print(struct fab_report *r, const struct launch_params *p, const voi
 	static const struct fab_column goal = {"goal_s", FAB_REAL, "", FAB_COL_SECONDS};
 	const struct stages_outcome *o = of;
 
+	if (o->respawn.n_nodes)
+		answer_respawn(r, o);
 	answer_total(r, o);
 	answer_goal(r, o);
 	fab_report_text(r, "keys", p->keys_text);

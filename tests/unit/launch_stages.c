@@ -255,3 +255,48 @@ Test(launch_stages, what_cannot_be)
 	s = start_of(2, 0);
 	cr_expect(eq(int, fab_stages_total_s(&s, &out, &err), -EINVAL));
 }
+
+static struct fab_improvement improvement(const struct fab_launch_start *s,
+					  const char *name)
+{
+	struct fab_improvement all[FAB_N_IMPROVEMENTS];
+	size_t i = 0;
+
+	cr_assert(zero(
+		int, fab_launch_improve(s, (struct fab_fence_chosen){&fab_fence_bruck, 0},
+					all, NULL)));
+	while (i < FAB_N_IMPROVEMENTS - 1 && strcmp(all[i].name, name) != 0)
+		i++;
+	cr_assert_str_eq(all[i].name, name);
+	return all[i];
+}
+
+/* Improvements of PMIx change starts by PMIx, and only what they are about. */
+Test(launch_stages, improvements_of_pmix_are_for_pmix)
+{
+	static const char *const names[] = {"sizes",	  "shared-store", "fence",
+					    "background", "direct",	  "instant"};
+
+	for (int i = FAB_PMI1; i <= FAB_PMIX; i++) {
+		struct fab_launch_start s = start_of(64, 8);
+
+		s.interface = (enum fab_launch_interface)i;
+		s.layout.opts = 0;
+		s.has_socket_store = true;
+		for (size_t k = 0; k < FAB_COUNT(names); k++) {
+			struct fab_improvement x = improvement(&s, names[k]);
+
+			cr_expect(eq(int, x.applies, i == FAB_PMIX), "%s of %d", names[k],
+				  i);
+			if (i != FAB_PMIX)
+				cr_expect(epsilon_eq(dbl, x.saved_s, 0, 0));
+		}
+		cr_expect(eq(int, improvement(&s, "pmi2").applies, i == FAB_PMI1));
+		cr_expect(eq(int, improvement(&s, "pmix").applies, i != FAB_PMIX));
+		if (i == FAB_PMIX) {
+			cr_expect(gt(dbl, improvement(&s, "sizes").saved_s, 0));
+			cr_expect(gt(dbl, improvement(&s, "shared-store").saved_s, 0));
+			cr_expect(gt(dbl, improvement(&s, "fence").saved_s, 0));
+		}
+	}
+}
