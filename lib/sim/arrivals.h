@@ -42,7 +42,7 @@ SIM_HOT bool sim_look_up(struct sim_shape k, const struct sim *s, uint32_t id,
 {
 	const struct sim_net *net = &s->net;
 	const struct sim_switch *sw = &s->sw[id];
-	uint32_t entry = s->next[(size_t)packet->row * s->n_switches + id];
+	uint32_t entry = sim_tables_next(&s->tables, packet->row, id);
 	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
 	uint32_t last = net->end_port[packet->target] - sw->port_first;
 	uint32_t out = entry ^ ((entry ^ last) & here);
@@ -108,9 +108,9 @@ SIM_HOT void sim_arrival_table(struct sim_shape k, const struct sim_part *p,
 
 	__builtin_prefetch(&s->sw[in->sw]);
 	__builtin_prefetch(sim_lane(k, s, in->peer, packet->vl));
-	if (k.with_groups && (packet->source & SIM_TO_GROUP || !s->next))
+	if (k.with_groups && (packet->source & SIM_TO_GROUP || !s->tables.next))
 		return;
-	__builtin_prefetch(&s->next[(size_t)packet->row * s->n_switches + in->sw]);
+	__builtin_prefetch(sim_tables_at(&s->tables, packet->row, in->sw));
 	__builtin_prefetch(&s->net.end_port[packet->target]);
 }
 

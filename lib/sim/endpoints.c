@@ -113,7 +113,7 @@ static bool find_path(struct sim_part *p, uint32_t e)
 					  s->port[s->port[s->net.n_ports + e].peer].sw);
 		sl = problem->group_sl ? problem->group_sl[src->target] : 0;
 	} else {
-		src->row = s->net.end_row[src->target];
+		src->row = s->tables.end_row[src->target];
 		if (src->row == FAB_NONE)
 			return false;
 		sl = sim_net_sl(&s->net, e, src->target);

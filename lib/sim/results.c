@@ -223,7 +223,7 @@ static size_t bytes_of(const struct sim *s)
 			   ((s->n_vls - 1) * sizeof(*s->lane) +
 			    s->n_vls * (sizeof(*s->sums) + sizeof(*s->block))) +
 		   s->n_queues * sizeof(*s->queue) + s->n_words * sizeof(*s->word) +
-		   s->net.n_ends * sizeof(*s->source);
+		   s->net.n_ends * sizeof(*s->source) + sim_tables_bytes(&s->tables);
 
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		const struct sim_part *p = &s->part[i];

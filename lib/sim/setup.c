@@ -269,7 +269,7 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 	s->n_vls = s->net.n_vls;
 	s->shape.one_lane = s->n_vls == 1;
 	s->n_switches = s->net.n_switches;
-	s->next = problem->routes ? problem->routes->next : NULL;
+	sim_tables_init(&s->tables, &s->net);
 	s->speedup = params->speedup ? params->speedup : 1;
 	s->cable_delay = params->cable_delay;
 	s->hop_delay = params->cable_delay + params->switch_delay;
@@ -332,5 +332,6 @@ void sim_fini(struct sim *s)
 	free(s->source);
 	free(s->queue);
 	free(s->word);
+	sim_tables_fini(&s->tables);
 	sim_net_fini(&s->net);
 }

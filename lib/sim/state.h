@@ -11,6 +11,7 @@
 
 #include "event/wheel.h"
 #include "sim/network.h"
+#include "sim/tables.h"
 
 enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoint */
 		      SIM_READY,    /* a head that came by this port has waited for the
@@ -251,7 +252,7 @@ struct sim {
 	const struct fab_messages *messages;
 	struct sim_shape shape;
 	unsigned n_vls, speedup;
-	const uint16_t *next; /* of the tables */
+	struct sim_tables tables;
 	uint32_t n_switches;
 	uint64_t cable_delay, hop_delay, host_delay, window;
 	uint32_t least_payload; /* of a packet: what the window relies on */
