@@ -66,6 +66,25 @@ static void print_transfers(struct fab_report *r, const struct rdma_outcome *o)
 		fab_report_text(r, "no_deadlock", o->results.v[0].sum.no_deadlock);
 }
 
+/* What the figures leave out or take for given, for who reads no manual. */
+static void print_approximations(struct fab_report *r, const struct rdma_params *p)
+{
+	static const struct fab_column field = {"approximations", FAB_TEXT, "",
+						FAB_COL_EXTRA};
+	char *text =
+		fab_strdup("no congestion control, no host bus, no cache of contexts");
+
+	if (!p->sim.buffer)
+		fab_append(&text, "; ", "queues without bounds");
+	if (!p->sim.no_handshake)
+		fab_append(&text, "; ",
+			   "all schemes ask for a context first, gbn and irn too");
+	if (p->sim.bad.per_hop && p->sim.bad.burst > 1)
+		fab_append(&text, "; ", "bursts of a cable differ between schemes");
+	fab_report_field(r, &field, (union fab_cell){.text = text});
+	free(text);
+}
+
 static void print_interrupt(struct fab_report *r, const struct rdma_outcome *o)
 {
 	static const struct fab_column field = {"interrupted", FAB_BOOL, "",
@@ -124,6 +143,7 @@ int rdma_report(FILE *out, const struct fab_report_options *options,
 	fab_cli_report_shard(r, &o->p->shard);
 	rdma_print_parameters(r, o->p, &o->net);
 	print_transfers(r, o);
+	print_approximations(r, o->p);
 	print_interrupt(r, o);
 	if (o->p->figure && !o->was_interrupted && !o->p->shard.part.count)
 		print_claims(r, o);
