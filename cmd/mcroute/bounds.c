@@ -31,6 +31,7 @@ static void find_deep(struct mcroute_outcome *o, int n_threads, double until)
 		largest(b[MCROUTE_DUAL].value,
 			largest(b[MCROUTE_SEARCHED].value, b[MCROUTE_NATURAL].value)),
 		&b[MCROUTE_WEIGHTED]);
+	fab_mcast_reach_bound(&o->problem, &work, &b[MCROUTE_REACH]);
 }
 
 void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
@@ -48,6 +49,7 @@ void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
 	raise(&o->lower_bound, &b[MCROUTE_SEARCHED]);
 	raise(&o->lower_bound, &b[MCROUTE_DUAL]);
 	raise(&o->lower_bound, &b[MCROUTE_WEIGHTED]);
+	raise(&o->height_bound, &b[MCROUTE_REACH]);
 	raise(&o->height_bound, &b[MCROUTE_MATCHING]);
 }
 
@@ -55,7 +57,9 @@ void mcroute_print_bounds(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	static const struct fab_column columns[] = {
 		{"bound", FAB_TEXT,
-		 "how it was found: cut, parts, hops, dual, weighted or matching", 0},
+		 "how it was found: cut, parts, hops, dual, weighted, reach or "
+		 "matching",
+		 0},
 		{"value", FAB_UINT, "no trees have a smaller max_efi", 0},
 		{"holds_for", FAB_TEXT, "any trees, or those of minimal height", 0},
 		{"complete", FAB_BOOL, "the search for it was not stopped", 0},

@@ -97,7 +97,7 @@ static json_t *bound_line(const struct fab_mcast_problem *p, const struct fab_bo
 		json_object_set_new(line, "parts", parts(p->f, b->part));
 	if (b->kind == FAB_BOUND_WEIGHTED)
 		json_object_set_new(line, "weights", weights(p->f, b->weight));
-	if (b->kind == FAB_BOUND_DUAL || b->kind == FAB_BOUND_WEIGHTED)
+	if (b->first)
 		json_object_set_new(line, "turns", turns(b, p->groups->n));
 	if (b->kind == FAB_BOUND_MATCHING) {
 		json_t *cables = json_array();

@@ -478,10 +478,10 @@ bool fab_bound_is_over(const struct fab_bound_work *work)
 const char *fab_bound_name(enum fab_bound_kind kind)
 {
 	static const char *const names[] = {
-		[FAB_BOUND_NONE] = "none",	   [FAB_BOUND_CUT] = "cut",
-		[FAB_BOUND_PARTS] = "parts",	   [FAB_BOUND_HOPS] = "hops",
-		[FAB_BOUND_DUAL] = "dual",	   [FAB_BOUND_WEIGHTED] = "weighted",
-		[FAB_BOUND_MATCHING] = "matching",
+		[FAB_BOUND_NONE] = "none",   [FAB_BOUND_CUT] = "cut",
+		[FAB_BOUND_PARTS] = "parts", [FAB_BOUND_HOPS] = "hops",
+		[FAB_BOUND_DUAL] = "dual",   [FAB_BOUND_WEIGHTED] = "weighted",
+		[FAB_BOUND_REACH] = "reach", [FAB_BOUND_MATCHING] = "matching",
 	};
 
 	return names[kind];
@@ -489,5 +489,5 @@ const char *fab_bound_name(enum fab_bound_kind kind)
 
 bool fab_bound_is_low_only(enum fab_bound_kind kind)
 {
-	return kind == FAB_BOUND_MATCHING;
+	return kind == FAB_BOUND_MATCHING || kind == FAB_BOUND_REACH;
 }

@@ -21,6 +21,7 @@ enum fab_bound_kind {
 	FAB_BOUND_HOPS,	    /* least spanning trees of members' distances / cables */
 	FAB_BOUND_DUAL,	    /* cuts around members of each group, none twice / cables */
 	FAB_BOUND_WEIGHTED, /* the same where cables of one kind count for more */
+	FAB_BOUND_REACH,    /* DUAL, without cables too far away for minimal height */
 	FAB_BOUND_MATCHING, /* groups that must leave a switch by a few of its cables */
 	FAB_N_BOUND_KINDS,
 };
@@ -39,7 +40,7 @@ struct fab_bound {
 	uint32_t *group, *cable;
 	/* WEIGHTED: how much each cable counts */
 	uint32_t *weight; /* [n_switch_links] */
-	/* DUAL, WEIGHTED: around turn[i], for first[g] <= i < first[g + 1], see
+	/* DUAL, WEIGHTED, REACH: around turn[i], for first[g] <= i < first[g + 1], see
 	 * fab_mcast_dual_bound() */
 	uint64_t *first; /* [groups + 1] */
 	uint32_t *turn;
@@ -47,7 +48,7 @@ struct fab_bound {
 
 /* Frees what hangs on it; it is none afterwards. O(size). */
 void fab_bound_fini(struct fab_bound *bound);
-/* "cut", "parts", "hops", "dual", "weighted", "matching". O(1). */
+/* "cut", "parts", "hops", "dual", "weighted", "reach", "matching". O(1). */
 const char *fab_bound_name(enum fab_bound_kind kind);
 /* Does it hold for trees of minimal height only? O(1). */
 bool fab_bound_is_low_only(enum fab_bound_kind kind);
@@ -118,6 +119,14 @@ void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
 void fab_mcast_weighted_bound(const struct fab_mcast_problem *problem,
 			      const struct fab_bound_work *work, uint32_t least,
 			      struct fab_bound *out);
+
+/*
+ * REACH, for trees of minimal height: as DUAL, but a group's arcs are those of cables
+ * that such a tree of it can use (mcast/reach.h). O(steps + candidates of all groups *
+ * switches).
+ */
+void fab_mcast_reach_bound(const struct fab_mcast_problem *problem,
+			   const struct fab_bound_work *work, struct fab_bound *out);
 
 /*
  * MATCHING, for trees of minimal height: at each switch the groups with members there and

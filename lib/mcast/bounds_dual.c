@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/threads.h"
+#include "mcast/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static const uint64_t STEPS_MOST = 50000000, SHARES = 4;
 struct ascent {
 	const struct fab_mcast_problem *p;
 	const uint32_t *weight; /* [n_switch_links]; NULL: 1 each */
+	struct fab_reach reach; /* of the group at hand; none: all cables count */
 	/* [arcs] used so far, towards the switch that the arc is of */
 	uint32_t *used;
 	FAB_VEC(uint32_t) touched; /* arcs that are used */
@@ -30,6 +32,13 @@ struct ascent {
 static uint32_t left_of(const struct ascent *x, uint32_t arc)
 {
 	return (x->weight ? x->weight[x->p->f->arc_cable[arc]] : 1) - x->used[arc];
+}
+
+/* Is there an arc into the set from this switch to that one? */
+static bool leads_in(const struct ascent *x, uint32_t from, uint32_t to)
+{
+	return x->seen[from] != x->search &&
+	       (!x->reach.one || fab_reach_has(&x->reach, from, to));
 }
 
 /* A member: how large its set was when it was last looked at. */
@@ -55,7 +64,7 @@ static bool find_set(struct ascent *x, uint32_t sw, uint32_t root)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
 			uint32_t peer = f->arc_peer[a];
 
-			if (x->seen[peer] == x->search || left_of(x, a))
+			if (!leads_in(x, peer, s) || left_of(x, a))
 				continue;
 			if (peer == root)
 				return false;
@@ -76,7 +85,7 @@ static uint32_t least_left(const struct ascent *x)
 		uint32_t s = x->set[i];
 
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (x->seen[f->arc_peer[a]] != x->search && left_of(x, a) < least)
+			if (leads_in(x, f->arc_peer[a], s) && left_of(x, a) < least)
 				least = left_of(x, a);
 	}
 	return least;
@@ -92,7 +101,7 @@ static void use_cut(struct ascent *x, uint32_t much)
 		uint32_t s = x->set[i];
 
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
-			if (x->seen[f->arc_peer[a]] == x->search)
+			if (!leads_in(x, f->arc_peer[a], s))
 				continue;
 			if (!x->used[a])
 				FAB_PUSH(&x->touched, a);
@@ -125,6 +134,8 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps)
 	for (size_t i = 0; i < x->touched.n; i++)
 		x->used[x->touched.v[i]] = 0;
 	x->touched.n = 0;
+	if (x->reach.one)
+		fab_reach_set(&x->reach, sw, n + 1);
 	for (uint32_t i = 0; i < n; i++)
 		m[i] = (struct member){sw[i + 1], 1, false};
 	while (x->steps <= steps && (at = smallest(m, n)) != FAB_NONE) {
@@ -145,12 +156,20 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps)
 	free(m);
 }
 
+/* What counts: cables by weight, NULL: 1 each; those within reach of minimal height. */
+struct ascent_of {
+	const uint32_t *weight;
+	bool is_low;
+};
+
 static void ascent_init(struct ascent *x, const struct fab_mcast_problem *p,
-			const uint32_t *weight)
+			const struct ascent_of *of)
 {
 	uint32_t n = p->f->n_switches;
 
-	*x = (struct ascent){.p = p, .weight = weight};
+	*x = (struct ascent){.p = p, .weight = of->weight};
+	if (of->is_low)
+		fab_reach_init(&x->reach, p->dist, n);
 	x->used = FAB_NEW0((size_t)p->f->arc_first[n] + 1, uint32_t);
 	x->seen = FAB_NEW0(n, uint32_t);
 	x->set = FAB_NEW(n, uint32_t);
@@ -163,6 +182,7 @@ static void ascent_fini(struct ascent *x)
 	free(x->set);
 	free(x->turn.v);
 	free(x->touched.v);
+	fab_reach_fini(&x->reach);
 }
 
 /* What a group's ascent came to. */
@@ -224,7 +244,8 @@ static struct selection select_groups(const struct fab_groups *g)
 
 /* Returns whether it was stopped before all were done. */
 static bool climb(const struct fab_mcast_problem *p, const struct fab_bound_work *work,
-		  const uint32_t *weight, const struct selection *s, struct climbed *of)
+		  const struct ascent_of *how, const struct selection *s,
+		  struct climbed *of)
 {
 	int n_workers = fab_threads_for(work->n_threads, (uint64_t)s->n * 16000);
 	uint64_t steps = SHARES * work->steps / (s->n ? s->n : 1);
@@ -234,7 +255,7 @@ static bool climb(const struct fab_mcast_problem *p, const struct fab_bound_work
 	{
 		struct ascent x;
 
-		ascent_init(&x, p, weight);
+		ascent_init(&x, p, how);
 #pragma omp for schedule(dynamic, 1)
 		for (uint32_t i = 0; i < s->n; i++) {
 			struct climbed *c = &of[s->group[i]];
@@ -258,18 +279,17 @@ static bool climb(const struct fab_mcast_problem *p, const struct fab_bound_work
 	return is_over;
 }
 
-void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
-			     const struct fab_bound_work *work, uint32_t *weight,
-			     struct fab_bound *out)
+/* The ascents of all groups; `out` has the kind and the weights. */
+static void find(const struct fab_mcast_problem *problem,
+		 const struct fab_bound_work *work, struct fab_bound *out)
 {
 	const struct fab_groups *g = problem->groups;
+	const struct ascent_of how = {out->weight, out->kind == FAB_BOUND_REACH};
 	struct selection all = select_groups(g);
 	struct climbed *of = FAB_NEW0((size_t)g->n + 1, struct climbed);
-	uint64_t total = 0, sum = sum_of_weights(problem->f, weight);
+	uint64_t total = 0, sum = sum_of_weights(problem->f, out->weight);
 
-	*out = (struct fab_bound){.kind = weight ? FAB_BOUND_WEIGHTED : FAB_BOUND_DUAL,
-				  .weight = weight};
-	out->is_cut_short = climb(problem, work, weight, &all, of);
+	out->is_cut_short = climb(problem, work, &how, &all, of);
 	collect(g, of, out);
 	for (uint32_t i = 0; i < g->n; i++)
 		total += of[g->same_as[i]].total;
@@ -280,10 +300,26 @@ void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
 	free(all.group);
 }
 
+void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
+			     const struct fab_bound_work *work, uint32_t *weight,
+			     struct fab_bound *out)
+{
+	*out = (struct fab_bound){.kind = weight ? FAB_BOUND_WEIGHTED : FAB_BOUND_DUAL,
+				  .weight = weight};
+	find(problem, work, out);
+}
+
 void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 			  const struct fab_bound_work *work, struct fab_bound *out)
 {
 	fab_mcast_dual_bound_of(problem, work, NULL, out);
+}
+
+void fab_mcast_reach_bound(const struct fab_mcast_problem *problem,
+			   const struct fab_bound_work *work, struct fab_bound *out)
+{
+	*out = (struct fab_bound){.kind = FAB_BOUND_REACH};
+	find(problem, work, out);
 }
 
 double fab_dual_estimate(const struct fab_mcast_problem *problem,
@@ -301,7 +337,7 @@ double fab_dual_estimate(const struct fab_mcast_problem *problem,
 		if (of[first].n_turns++ == 0) /* once each, as a mark until then */
 			some.group[some.n++] = first;
 	}
-	(void)climb(problem, work, weight, &some, of);
+	(void)climb(problem, work, &(struct ascent_of){.weight = weight}, &some, of);
 	for (uint32_t i = 0; i < n; i++)
 		total += of[g->same_as[group[i]]].total;
 	for (uint32_t i = 0; i < some.n; i++)

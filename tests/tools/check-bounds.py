@@ -8,6 +8,9 @@ import sys
 from multiprocessing import Pool
 
 
+TOO_MUCH = 1 << 60  # what a cable that cannot be used costs
+
+
 def ceil_div(a, b):
     return -(-a // b)
 
@@ -102,7 +105,24 @@ class Checker:
             total += max(k - 1, ceil_div(tree * k, 2 * (k - 1)) if k > 1 else 0)
         return ceil_div(total, len(self.cables))
 
+    def from_any(self, starts):
+        """Hops to the nearest of some switches."""
+        return [min(hops) for hops in zip(*map(self.row, starts))]
+
+    def in_reach(self, group):
+        """The arcs that a tree of minimal height can use."""
+        far = [max(hops) for hops in zip(*map(self.row, group))]
+        height = min(far)
+        root = self.from_any(s for s in range(self.n) if far[s] == height)
+        member = self.from_any(group)
+        arcs = set()
+        for arc, s in enumerate(self.tail):
+            if root[s] + 1 + member[self.tail[arc ^ 1]] <= height:
+                arcs |= {arc, arc ^ 1}
+        return arcs
+
     def dual(self, b):
+        self.is_low = b["bound"] == "reach"
         self.weights = b.get("weights") or [1] * len(self.cables)
         assert len(self.weights) == len(self.cables)
         assert all(w >= 0 and w == int(w) for w in self.weights)
@@ -111,6 +131,9 @@ class Checker:
         for arc in range(len(self.tail)):
             self.into[self.tail[arc ^ 1]].append(arc)
         self.start = [w for w in self.weights for _ in "ab"]
+        if len(self.groups) < 1000:
+            much = map(self.dual_of, self.groups, self.first, b["turns"])
+            return ceil_div(sum(much), sum(self.weights))
         with Pool(initializer=share, initargs=(self,)) as pool:
             much = pool.imap(dual_of, zip(self.groups, self.first, b["turns"]), 50)
             return ceil_div(sum(much), sum(self.weights))
@@ -118,6 +141,9 @@ class Checker:
     def dual_of(self, group, root, turns):
         tail, into, total = self.tail, self.into, 0
         left = self.start[:]  # what an arc may still take
+        if self.is_low:
+            reach = self.in_reach(group)
+            left = [much if arc in reach else TOO_MUCH for arc, much in enumerate(left)]
         known = {t: ({t}, into[t]) for t in group}  # what is behind it, arcs to that
         for t in turns:
             assert t != root
@@ -133,6 +159,7 @@ class Checker:
                 known[t] = inside, cut
             assert root not in inside, "a turn around the root"
             much = min([left[arc] for arc in cut])
+            assert much < TOO_MUCH / 2, "a turn that no tree needs"
             for arc in cut:
                 left[arc] -= much
             total += much
@@ -157,7 +184,7 @@ class Checker:
         return ceil_div(len(b["groups"]), len(cables))
 
     def run(self):
-        how = {"cut": self.cut, "parts": self.parts, "hops": self.hops_bound, "dual": self.dual, "weighted": self.dual, "matching": self.matching}
+        how = {"cut": self.cut, "parts": self.parts, "hops": self.hops_bound, "dual": self.dual, "weighted": self.dual, "reach": self.dual, "matching": self.matching}
         wrong = 0
         for b in self.bounds:
             value = how[b["bound"]](b)

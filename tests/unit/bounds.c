@@ -480,6 +480,41 @@ Test(bounds, weighted_by_dimension)
 	}
 }
 
+/* Trees of minimal height have fewer cables to choose from. */
+Test(bounds, reach_knows_the_height)
+{
+	static const char *const patterns[] = {
+		"random:groups=200,size=5,seed=1", "random:groups=200,size=5,seed=2",
+		"random:groups=200,size=5,seed=3", "random:groups=200,size=4,seed=4"};
+	uint32_t dual_sum = 0, reach_sum = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(patterns); i++) {
+		struct patterned x;
+		struct fab_mcast_problem p =
+			problem_of(&x, "torus:dims=8x8,hosts=2", patterns[i]);
+		struct fab_bound_work work = {.steps = 100000000, .n_threads = 1};
+		struct fab_bound dual, one, two;
+
+		fab_mcast_dual_bound(&p, &work, &dual);
+		fab_mcast_reach_bound(&p, &work, &one);
+		dual_sum += dual.value;
+		reach_sum += one.value;
+		cr_expect_gt(one.first[p.groups->n], dual.first[p.groups->n]);
+		cr_expect(fab_bound_is_low_only(one.kind));
+		cr_expect_not(fab_bound_is_low_only(dual.kind));
+		work.n_threads = 2;
+		fab_mcast_reach_bound(&p, &work, &two);
+		cr_expect_eq(two.first[p.groups->n], one.first[p.groups->n]);
+		cr_expect_arr_eq(one.turn, two.turn,
+				 one.first[p.groups->n] * sizeof(*one.turn));
+		fab_bound_fini(&dual);
+		fab_bound_fini(&one);
+		fab_bound_fini(&two);
+		end_problem(&x);
+	}
+	cr_expect_gt(reach_sum, dual_sum, "%u, %u", reach_sum, dual_sum);
+}
+
 /* What is stopped says so, and is no more than it would have been. */
 Test(bounds, stopped_by_the_clock)
 {

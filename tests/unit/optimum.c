@@ -184,7 +184,7 @@ struct reached {
 
 /* Bounds that take long: none is above the optimum, whatever cables weigh. */
 static void check_deep(const struct tiny *t, uint64_t seed, uint32_t best,
-		       struct reached *reached)
+		       uint32_t low_best, struct reached *reached)
 {
 	const struct fab_bound_work work = {.steps = 1000000, .n_threads = 1};
 	const uint32_t n = t->s.f->n_switch_links;
@@ -201,6 +201,11 @@ static void check_deep(const struct tiny *t, uint64_t seed, uint32_t best,
 	cr_expect_eq(bound.kind, FAB_BOUND_DUAL);
 	dual = bound.value;
 	reached->dual += dual == best;
+	fab_bound_fini(&bound);
+	fab_mcast_reach_bound(&t->s.problem, &work, &bound);
+	cr_expect_leq(bound.value, low_best, "seed %llu", (unsigned long long)seed);
+	cr_expect_eq(bound.kind, FAB_BOUND_REACH);
+	cr_expect(fab_bound_is_low_only(bound.kind));
 	fab_bound_fini(&bound);
 	for (uint64_t turn = 0; turn < 4; turn++) {
 		uint32_t *weight = FAB_NEW((size_t)n + 1, uint32_t);
@@ -241,7 +246,7 @@ static void check_tiny(uint64_t seed, struct reached *reached)
 	routed_all(&t->s, results, efi);
 	cr_expect_leq(bound, best, "seed %llu: %u trees on a cable, bound %u",
 		      (unsigned long long)seed, best, bound);
-	check_deep(t, seed, best, reached);
+	check_deep(t, seed, best, best_low, reached);
 	cr_expect_leq(low_bound, best_low, "seed %llu: %u trees on a cable, bound %u",
 		      (unsigned long long)seed, best_low, low_bound);
 	for (size_t e = 0; e < fab_mcast_n_engines; e++) {
