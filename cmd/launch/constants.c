@@ -41,9 +41,20 @@ struct fab_launch_costs launch_costs(const struct launch_params *p)
 }
 
 struct constant_row {
-	const char *constant, *unit, *origin, *source;
+	const char *constant, *unit, *origin, *of, *source;
 	double value, spread;
 };
+
+/* Defaults were not measured here. */
+static const char *whose(const struct fab_launch_params *p,
+			 const struct fab_launch_value *v)
+{
+	if (v->is_default)
+		return "default";
+	if (v->origin == FAB_GIVEN)
+		return "command line";
+	return *p->host ? p->host : "--params";
+}
 
 void launch_print_constants(struct fab_report *r, const struct launch_params *p)
 {
@@ -55,6 +66,8 @@ void launch_print_constants(struct fab_report *r, const struct launch_params *p)
 		{"spread", FAB_REAL, "half the range that was seen; null: not known", 0,
 		 AT(spread)},
 		{"origin", FAB_TEXT, "measured, survey, assumed or given", 0, AT(origin)},
+		{"of", FAB_TEXT,
+		 "whose value: default, the host of --params, command line", 0, AT(of)},
 		{"source", FAB_TEXT, "where it is from", 0, AT(source)},
 	};
 #undef AT
@@ -66,6 +79,7 @@ void launch_print_constants(struct fab_report *r, const struct launch_params *p)
 		struct constant_row row = {.constant = fab_launch_constants.at(i).form,
 					   .unit = fab_launch_constant_unit(i),
 					   .origin = fab_origin_name(v->origin),
+					   .of = whose(c, v),
 					   .source = v->source,
 					   .value = v->value,
 					   .spread = v->spread};

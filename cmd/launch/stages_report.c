@@ -225,8 +225,8 @@ static void print_improvements(struct fab_report *r, const struct stages_outcome
 #define AT(member) FAB_AT(struct fab_improvement, member)
 	static const struct fab_column columns[] = {
 		{"improvement", FAB_TEXT, "its name", 0, AT(name)},
-		{"saved_s", FAB_REAL, "what it saves alone, s; negative: it costs", 0,
-		 AT(saved_s)},
+		{"saved_s", FAB_REAL, "what it saves alone, s; negative: it costs",
+		 FAB_COL_SECONDS, AT(saved_s)},
 		{"total_s", FAB_REAL, "the start with it, s", FAB_COL_SECONDS,
 		 AT(total_s)},
 		{"applies", FAB_BOOL, "it changes this start", 0, AT(applies)},

@@ -42,6 +42,15 @@ static uint64_t bytes_of(const struct fab_column *column, union fab_cell cell)
 	return column->type == FAB_UINT ? cell.u : (uint64_t)fmax(cell.real, 0);
 }
 
+/* What is saved may be less than nothing. */
+static char *human_seconds(double seconds)
+{
+	char number[FAB_HUMAN_BYTES];
+
+	return seconds < 0 ? fab_format("-%s", fab_human_seconds(-seconds, number))
+			   : fab_strdup(fab_human_seconds(seconds, number));
+}
+
 char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 {
 	char number[FAB_HUMAN_BYTES];
@@ -55,7 +64,7 @@ char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 	if (column->type == FAB_TEXT)
 		return fab_cell_safe_text(cell.text);
 	if (column->flags & FAB_COL_SECONDS)
-		return fab_strdup(fab_human_seconds(cell.real, number));
+		return human_seconds(cell.real);
 	if (column->flags & FAB_COL_MBPS)
 		return fab_strdup(fab_human_mbps(cell.real, number));
 	if (column->flags & FAB_COL_BYTES)
