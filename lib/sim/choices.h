@@ -12,6 +12,7 @@ enum {
 	SIM_CHOICES_FEW = 16, /* the first caches hold what they need */
 	SIM_SOON = 2, /* choices ahead; of the second step twice, of the first thrice */
 	SIM_FEW_OUTS = 3,
+	SIM_ENDS_SOON = 4 /* endpoints ahead */
 };
 
 /* The outputs of a switch, from its turn on around. */
@@ -152,6 +153,22 @@ SIM_HOT void sim_choose_listed(struct sim_shape k, struct sim_part *p)
 	}
 }
 
+/* Endpoints that may send at this time. */
+SIM_HOT void sim_inject_all(struct sim_part *p)
+{
+	const struct fab_messages *m = p->sim->messages;
+	size_t n = p->dirty_ends.n, soon = n < SIM_ENDS_SOON ? n : SIM_ENDS_SOON;
+
+	for (size_t i = 0; m->prepare && i < soon; i++)
+		m->prepare(m->context, p->dirty_ends.v[i]);
+	for (size_t i = 0; i < p->dirty_ends.n; i++) {
+		if (m->prepare && i + soon < n)
+			m->prepare(m->context, p->dirty_ends.v[i + soon]);
+		sim_inject(p, p->dirty_ends.v[i]);
+	}
+	p->dirty_ends.n = 0;
+}
+
 /* All that is to be chosen at this time. */
 SIM_HOT void sim_flush(struct sim_shape k, struct sim_part *p)
 {
@@ -161,7 +178,5 @@ SIM_HOT void sim_flush(struct sim_shape k, struct sim_part *p)
 		for (uint32_t i = 0; i < p->n_dirty; i++)
 			sim_choose_all(k, p, p->dirty[i]);
 	p->n_dirty = 0;
-	for (size_t i = 0; i < p->dirty_ends.n; i++)
-		sim_inject(p, p->dirty_ends.v[i]);
-	p->dirty_ends.n = 0;
+	sim_inject_all(p);
 }

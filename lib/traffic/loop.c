@@ -115,6 +115,15 @@ static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *ou
 	return true;
 }
 
+static void prepare(const void *context, uint32_t e)
+{
+	const struct loop *l = context;
+	const struct end *end = &l->end[e];
+
+	__builtin_prefetch(end);
+	__builtin_prefetch((const char *)(end + 1) - 1);
+}
+
 /* A message of a closed loop has arrived, or was given up: the next one thinks first. */
 static void completed(void *context, uint32_t e, const struct fab_delivery *d)
 {
@@ -205,6 +214,7 @@ void fab_loop_make(const struct fab_traffic_problem *p, const struct fab_aim *ai
 	out->messages = (struct fab_messages){.context = l,
 					      .least_payload = least_payload(&p->how),
 					      .next = next,
+					      .prepare = prepare,
 					      .completed = is_closed ? completed : NULL};
 	out->free = free_loop;
 }
