@@ -90,12 +90,12 @@ void fab_mcast_searched_bound(const struct fab_mcast_problem *problem,
 
 /*
  * DUAL, for any trees: the cables of all trees together by dual ascent (Wong, "A dual
- * ascent approach for Steiner tree problems on a directed graph", 1984). Directed both
- * ways, a tree away from the group's first switch enters every set that holds another
- * member and not that first switch. By turns a member takes the set of all switches from
- * which used arcs lead to it, and uses all arcs into it: no arc is used twice, so that
- * the tree has a cable a turn at least. Steps are those of all groups together. The same
- * for any number of threads unless it is stopped. O(steps).
+ * ascent approach for Steiner tree problems on a directed graph", 1984). Directed in both
+ * directions, a tree away from the group's first switch enters every set that holds
+ * another member and not that first switch. By turns a member takes the set of all
+ * switches from which used arcs lead to it, and uses all arcs into it: no arc is used
+ * twice, so that the tree has a cable a turn at least. Steps are those of all groups
+ * together. The same for any number of threads unless it is stopped. O(steps).
  */
 void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 			  const struct fab_bound_work *work, struct fab_bound *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * FULB-MC with a rule against two global cables (Chen et al. 2022: on a dragonfly paths
- * of fewest hops by way of a third group crowd out others): of the ports with the fewest
+ * of fewest hops through a third group crowd out others): of the ports with the fewest
  * hops those with the fewest cables between groups ahead, of these the least loaded.
  */
 #include "mcast/engines.h"
@@ -38,7 +38,7 @@ static void scratch_free(void *scratch)
 	free(x);
 }
 
-/* Global cables to the root by way of a neighbour one hop nearer. */
+/* Global cables to the root through a neighbour one hop nearer. */
 static unsigned ahead_by(const struct scratch *x, uint32_t sw, uint32_t peer)
 {
 	const uint32_t *group = x->shape->group;
