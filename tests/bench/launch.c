@@ -103,12 +103,16 @@ static void large(void)
 		const char *spec, *engine;
 	} sites[] = {{"gen:torus:dims=16x16x16,hosts=4", "dor-up"},
 		     {"gen:torus:dims=128x128", "dor-up"},
+		     {"gen:torus:dims=16x16x64", "dor"},
 		     {"gen:pgft:h=3,m=32/16/32,w=1/16/16", "d-mod-k"}};
 
 	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
+		double start = cpu();
 		struct site s;
 
 		open_site(&s, sites[i].spec, sites[i].engine, "fabric");
+		printf("%-34s fabric, tables by %s and nodes %.3f s\n", sites[i].spec,
+		       sites[i].engine, cpu() - start);
 		one(&s, sites[i].spec, "bruck", 4096);
 		one(&s, sites[i].spec, "ring", 4096);
 		close_site(&s);
