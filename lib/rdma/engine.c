@@ -91,14 +91,11 @@ static uint32_t choose_productive(struct rdma *r, uint32_t sw, uint32_t first,
 	uint64_t chance;
 	uint32_t n = 0;
 
-	if (net->mask) {
-		unsigned mask = net->mask[(size_t)p->row * net->sim.n_switches + sw];
-
-		for (; mask; mask &= mask - 1)
-			arc[n++] = (uint16_t)__builtin_ctz(mask);
-	} else {
+	if (net->mask)
+		n = rdma_net_mask_arcs(
+			net->mask[(size_t)p->row * net->sim.n_switches + sw], arc);
+	else
 		n = rdma_net_productive(net, sw, p->row, arc);
-	}
 	if (!n)
 		return FAB_NONE;
 	if (n == 1)

@@ -14,8 +14,9 @@ static bool by_table(const struct fab_rdma_net *net)
 	return net->params.routing == FAB_RDMA_BY_TABLE;
 }
 
-uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
-			     uint16_t *arc)
+/* The same by hops. */
+static uint32_t productive_by_hops(const struct fab_rdma_net *net, uint32_t sw,
+				   uint32_t to, uint16_t *arc)
 {
 	const struct fab_fabric *f = net->problem->f;
 	const uint8_t *row = net->live_hops ? net->live_hops + (size_t)to * f->n_switches
@@ -30,6 +31,15 @@ uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32
 		    fab_arc_is_live(net->problem->faults, a))
 			arc[n++] = (uint16_t)(a - f->arc_first[sw]);
 	return n;
+}
+
+uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
+			     uint16_t *arc)
+{
+	size_t at = (size_t)to * net->problem->f->n_switches + sw;
+
+	return net->mask ? rdma_net_mask_arcs(net->mask[at], arc)
+			 : productive_by_hops(net, sw, to, arc);
 }
 
 /* Hops to switch `to` where something is dead. */
@@ -85,26 +95,31 @@ static uint32_t max_arcs(const struct fab_fabric *f)
 	return most;
 }
 
-/* Shortest paths as bits, where switches are few and small enough. */
+/* Shortest paths as bits, where switches are few and small enough, instead of hops. */
 static void make_masks(struct fab_rdma_net *net)
 {
 	uint32_t n = net->problem->f->n_switches;
 	bool *is_end = FAB_NEW0(n + 1, bool);
+	uint8_t *masks = fab_alloc_huge((size_t)n * n + 1);
 
-	net->mask = fab_alloc_huge((size_t)n * n + 1);
 	for (uint32_t e = 0; e < net->problem->ends->n; e++)
 		is_end[net->problem->ends->sw[e]] = true;
 	for (uint32_t to = 0; to < n; to++)
 		for (uint32_t sw = 0; is_end[to] && sw < n; sw++) {
 			uint16_t arc[RDMA_ARCS_MAX];
-			uint32_t k = rdma_net_productive(net, sw, to, arc);
+			uint32_t k = productive_by_hops(net, sw, to, arc);
 			uint8_t mask = 0;
 
 			while (k--)
 				mask |= (uint8_t)(1u << arc[k]);
-			net->mask[(size_t)to * n + sw] = mask;
+			masks[(size_t)to * n + sw] = mask;
 		}
 	free(is_end);
+	net->mask = masks;
+	fab_dist_free(net->dist);
+	free(net->live_hops);
+	net->dist = NULL;
+	net->live_hops = NULL;
 }
 
 uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to,

@@ -20,17 +20,27 @@ struct fab_rdma_net {
 	struct fab_sim_problem sim_problem;
 	struct fab_sim_params sim_params;
 	struct sim_net sim;
-	/* Adaptive and spray: hops between switches; both NULL: by table. */
+	/* Adaptive and spray: hops between switches; both NULL: by table, or by masks. */
 	struct fab_dist *dist;
 	uint8_t *live_hops; /* [to * n_switches + sw] where something is dead */
-	/* Arcs of a switch on shortest paths to another: mask[to * n_switches + sw];
-	 * NULL: looked up in dist. */
+	/* Arcs of a switch on shortest paths to another that has an endpoint: mask[to *
+	 * n_switches + sw]; NULL: looked up in dist. */
 	uint8_t *mask;
 	uint32_t *sl_row; /* [n_nodes] as of fab_routes_sl_rows(); NULL: no tables */
 	unsigned
 		n_vls; /* lanes: those of the tables, and one more for adaptive packets */
 	uint64_t round_trip; /* the longest of all transfers */
 };
+
+/* The arcs of a mask, ascending; returns how many. O(arcs). */
+static inline uint32_t rdma_net_mask_arcs(unsigned mask, uint16_t *arc)
+{
+	uint32_t n = 0;
+
+	for (; mask; mask &= mask - 1)
+		arc[n++] = (uint16_t)__builtin_ctz(mask);
+	return n;
+}
 
 /* Arcs of `sw` on shortest live paths to switch `to`, into arc[RDMA_ARCS_MAX] counted
  * from its first; returns how many. O(arcs). */
