@@ -232,14 +232,19 @@ Test(messages, closed_loops_wait)
 	end(&s, &t);
 }
 
+#define TWICE "permutation:file:messages-twice.tmp"
+
 Test(messages, few_targets)
 {
+	FILE *twice = fopen(strrchr(TWICE, ':') + 1, "w");
 	unsigned hot = 0, sends = 0;
 	struct fab_traffic t;
 	struct fab_message m;
 	struct fab_err err;
 	struct setup s;
 
+	fprintf(twice, "h1 h2\nh1 h3\n");
+	fclose(twice);
 	begin(&s, "torus:dims=6,hosts=2");
 	t = make(&s, "hotspot:2:0.25");
 	for (unsigned k = 0; k < 20000; k++) {
@@ -249,6 +254,10 @@ Test(messages, few_targets)
 	}
 	/* the share, and of the rest two of eleven */
 	cr_assert_float_eq(hot / 20000.0, 0.25 + 0.75 * 2 / 11, 0.015);
+	for (unsigned k = 0; k < 1000; k++) { /* nor does a hot one send to itself */
+		cr_assert(pull(&t, 6, 0, &m));
+		cr_assert_neq(m.target, 6);
+	}
 	fab_traffic_fini(&t);
 	t = make(&s, "incast:11");
 	cr_assert_eq(t.n_senders, 11);
@@ -258,13 +267,16 @@ Test(messages, few_targets)
 	for (uint32_t e = 0; e < HOSTS; e++)
 		if (pull(&t, e, 0, &m)) {
 			cr_assert_eq(m.target, 0);
-			cr_assert_neq(e, 0);
+			cr_assert_eq(e, 1 + sends * 11 / 3); /* evenly apart */
 			sends++;
 		}
 	cr_assert_eq(sends, 3);
 	fab_traffic_fini(&t);
 	cr_assert_eq(fab_traffic_make("incast:12", &s.p, &t, &err), -EINVAL);
 	cr_assert_eq(fab_traffic_make("hotspot:13:0.5", &s.p, &t, &err), -EINVAL);
+	cr_assert_eq(fab_traffic_make(TWICE, &s.p, &t, &err), -EINVAL);
+	unlink(strrchr(TWICE, ':') + 1);
+	cr_assert_str_eq(err.text, "messages-twice.tmp:2: 'h1' sends twice");
 	cr_assert_eq(fab_traffic_make("permutation:shift:12", &s.p, &t, &err), -EINVAL);
 	cr_assert_not_null(strstr(err.text, "nobody sends anything"), "%s", err.text);
 	cr_assert_eq(fab_traffic_make("groups", &s.p, &t, &err), -EINVAL);

@@ -127,6 +127,22 @@ Test(sim, promise_of_least_payload)
 	}
 }
 
+/* A message takes its cable for all its packets, the last one short, headers with each.
+ */
+Test(sim, wire_ticks)
+{
+	struct fab_sim_params params = fab_sim_defaults_by_flit();
+	struct simulated s;
+
+	simulated_init(&s, "torus:dims=3x3", "minhop");
+	params.header = 3; /* the MTU is 16 */
+	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 1, false), 4);
+	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 16, false), 19);
+	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 17, false), 23);
+	cr_expect_eq(fab_sim_wire_ticks(&s.problem, &params, 0, 33, true), 33);
+	simulated_fini(&s);
+}
+
 /* The last packet of a message cut at the MTU. */
 Test(sim, last_payload)
 {
