@@ -611,3 +611,39 @@ Test(balanced, same_trees_for_any_threads)
 		routed_fini(&s);
 	}
 }
+
+/* Largest EFI of balanced. */
+static uint32_t max_of(const char *spec, const char *pattern)
+{
+	struct fab_fabric *f = test_gen(spec);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
+	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1, .seed = 1};
+	struct fab_mcast_problem p = {.f = f};
+	struct fab_mcast_result result;
+	struct fab_groups *g = NULL;
+	struct fab_dist *dist = NULL;
+	struct fab_efi efi;
+	double roots;
+
+	cr_assert_eq(fab_groups_add_pattern(b, pattern, 1, NULL), 0);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
+	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
+	p.groups = g;
+	p.dist = dist;
+	cr_assert_eq(fab_mcast_route(&p, &engine, 1, &options, &result, &roots, NULL), 0);
+	fab_efi_of(&p, &result, &efi);
+	fab_mcast_result_fini(&result);
+	fab_groups_free(g);
+	fab_dist_free(dist);
+	fab_fabric_free(f);
+	return efi.max;
+}
+
+/* Trees grown side by side that come into conflict are grown again: no worse than one
+ * after the other. */
+Test(balanced, conflicts_of_a_batch)
+{
+	cr_expect_leq(max_of("dragonfly:a=8,p=4,h=4", "grid:8x12x11"), 6);
+	cr_expect_leq(max_of("fattree:radix=20,levels=3", "grid:25x8x10"), 2);
+}
