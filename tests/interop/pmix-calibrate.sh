@@ -1,10 +1,12 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: pmix-calibrate.sh FOLDER with|without
 # fabric-launch calibrate measures libpmix, where it was built with it: every constant has its
 # spread and the version, the file is taken by other verbs, nothing is left behind. Without it,
 # the report says that loops alone were measured.
 set -u
+# shellcheck source=tests/interop/patience.bash
+. "$(dirname "$(readlink -f "$0")")/patience.bash"
 bin=$1 with=$2
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -16,8 +18,8 @@ fail() {
   failed=1
 }
 
-TMPDIR=$dir/tmp timeout 60 "$bin/fabric-launch" calibrate --measure=1ms --params-out=here.params \
-  --format=json >out.json || fail "calibrate: exit $?"
+within 60 env TMPDIR="$dir/tmp" "$bin/fabric-launch" calibrate --measure=1ms \
+  --params-out=here.params --format=json >out.json || fail "calibrate: exit $?"
 problem=$(jq -r .libpmix_problem out.json)
 if [ "$with" = without ]; then
   [ "$(jq .libpmix out.json)" = null ] || fail 'a version without a library'
