@@ -285,42 +285,30 @@ static int try_settings(struct outcome *o, double width, double *best_s,
 	return rc;
 }
 
-/* Add to a text on the heap, which `more` is freed for. */
-static void join(char **text, const char *between, char *more)
-{
-	char *all = fab_format("%s%s%s", *text, **text ? between : "", more);
-
-	free(more);
-	free(*text);
-	*text = all;
-}
-
-/* What is set together ("pre-staging tree, TreeWidth 32"), and how. */
+/* What is set together ("pre-staging tree, TreeWidth 32"), and how; NULL: nothing. */
 static void name_best(struct outcome *o)
 {
 	const struct fab_launch_start *best = &o->best, *base = &o->base;
 	const char *fence = best->fence.algorithm == &fab_fence_ring ? "ring" : "tree";
 
-	o->best_text = fab_strdup("");
-	o->best_how = fab_strdup("");
 	if (best->stage_in != base->stage_in) {
-		join(&o->best_text, ", ",
-		     fab_format("pre-staging %s", fab_stage_ins.at(best->stage_in).form));
-		join(&o->best_how, "; ", fab_strdup(how_of_files(best->stage_in)));
+		fab_append(&o->best_text, ", ", "pre-staging %s",
+			   fab_stage_ins.at(best->stage_in).form);
+		fab_append(&o->best_how, "; ", "%s", how_of_files(best->stage_in));
 	}
 	if (best->wireup != base->wireup) {
-		join(&o->best_text, ", ",
-		     fab_format("wire-up %s", fab_launch_wireups.at(best->wireup).form));
-		join(&o->best_how, "; ", fab_strdup(how_of_wireup(best->wireup)));
+		fab_append(&o->best_text, ", ", "wire-up %s",
+			   fab_launch_wireups.at(best->wireup).form);
+		fab_append(&o->best_how, "; ", "%s", how_of_wireup(best->wireup));
 	}
 	if (o->best_width < o->now_width || o->best_width > o->now_width) {
-		join(&o->best_text, ", ", fab_format("TreeWidth %.0f", o->best_width));
-		join(&o->best_how, "; ",
-		     fab_format("TreeWidth=%.0f in slurm.conf", o->best_width));
+		fab_append(&o->best_text, ", ", "TreeWidth %.0f", o->best_width);
+		fab_append(&o->best_how, "; ", "TreeWidth=%.0f in slurm.conf",
+			   o->best_width);
 	}
 	if (best->fence.algorithm != base->fence.algorithm) {
-		join(&o->best_text, ", ", fab_format("SLURM_PMIX_FENCE %s", fence));
-		join(&o->best_how, "; ", fab_format("export SLURM_PMIX_FENCE=%s", fence));
+		fab_append(&o->best_text, ", ", "SLURM_PMIX_FENCE %s", fence);
+		fab_append(&o->best_how, "; ", "export SLURM_PMIX_FENCE=%s", fence);
 	}
 }
 
@@ -376,25 +364,29 @@ static int compute(struct outcome *o, const struct fab_fabric *f, struct fab_err
 /* The first four that are worth a change, the one that saves most first. */
 static void answer_each(struct fab_report *r, const struct outcome *o)
 {
-	double below_s = INFINITY;
+	bool is_told[N_SETTINGS] = {false};
+	size_t n_told = 0;
+	char saved[FAB_HUMAN_BYTES];
 
-	for (;;) {
-		const struct launch_advise_row *next = NULL;
-		char saved[FAB_HUMAN_BYTES];
+	for (; n_told < N_SETTINGS; n_told++) {
+		const struct launch_advise_row *row = o->rows.v;
+		size_t next = N_SETTINGS;
 
 		for (size_t i = 0; i < N_SETTINGS; i++)
-			if (o->rows.v[i].saved_s < below_s &&
-			    (!next || o->rows.v[i].saved_s > next->saved_s))
-				next = &o->rows.v[i];
-		if (!next || next->saved_s < WORTH * o->base_s)
+			if (!is_told[i] &&
+			    (next == N_SETTINGS || row[i].saved_s > row[next].saved_s))
+				next = i;
+		if (row[next].saved_s < WORTH * o->base_s)
 			break;
-		below_s = next->saved_s;
-		fab_human_seconds(next->saved_s, saved);
+		is_told[next] = true;
+		fab_human_seconds(row[next].saved_s, saved);
 		fab_report_answer(r, FAB_TONE_PLAIN, "Alone, %s %s saves %s.",
-				  next->setting, next->advised, saved);
+				  row[next].setting, row[next].advised, saved);
 	}
-	fab_report_answer(r, FAB_TONE_PLAIN, "Alone, each%s saves less than %g %%.",
-			  isinf(below_s) ? "" : " other setting", WORTH * 100);
+	if (n_told < N_SETTINGS)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Alone, each%s saves less than %g %%.",
+				  n_told ? " other setting" : "", WORTH * 100);
 }
 
 static void answer(struct fab_report *r, const struct launch_params *p,

@@ -34,48 +34,57 @@ static bool is_root(const struct fab_fabric *f, const uint32_t *hosts, uint64_t 
 	return n_high == 1 && n_low == 1;
 }
 
-/* Live ports of channel adapters on each switch, and all[part] of each part. */
-static void count_adapters(const struct fab_fabric *f, const struct fab_faults *faults,
-			   const uint32_t *part, uint32_t *ports, uint64_t *all)
-{
+/* What is looked up of each switch on the search for roots. */
+struct look {
+	uint32_t *part;
+	uint32_t *hosts; /* live ports of channel adapters on it */
+	uint32_t *dist;	 /* of the last search */
+	uint32_t *order;
+};
 
-	memset(ports, 0, f->n_switches * sizeof(*ports));
+static void look_init(struct look *l, const struct fab_fabric *f,
+		      const struct fab_faults *faults)
+{
+	*l = (struct look){.part = FAB_NEW(f->n_switches + 1, uint32_t),
+			   .hosts = FAB_NEW0(f->n_switches + 1, uint32_t),
+			   .dist = FAB_NEW(f->n_switches + 1, uint32_t),
+			   .order = FAB_NEW(f->n_switches + 1, uint32_t)};
+	fab_fabric_components(f, l->part);
 	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
 	     c++) {
-		uint32_t sw = f->port_node[f->cable_a[c]];
 		uint32_t kind = f->node_kind[f->port_node[f->cable_b[c]]];
 
-		if (kind == FAB_ROUTER || !fab_cable_is_live(faults, c))
-			continue;
-		ports[sw]++;
-		all[part[sw]]++;
+		if (kind != FAB_ROUTER && fab_cable_is_live(faults, c))
+			l->hosts[f->port_node[f->cable_a[c]]]++;
 	}
+}
+
+static void look_fini(struct look *l)
+{
+	free(l->part);
+	free(l->hosts);
+	free(l->dist);
+	free(l->order);
 }
 
 static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *faults,
 			   uint32_t *roots)
 {
-	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n_roots = 0;
-	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint64_t *bars = FAB_NEW(f->n_switches + 1, uint64_t);
-	uint64_t *all = FAB_NEW0(f->n_switches + 1, uint64_t);
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint64_t *all = FAB_NEW0(f->n_switches + 1, uint64_t); /* hosts of each part */
+	uint32_t n_roots = 0;
+	struct look l;
 
-	fab_fabric_components(f, part);
-	count_adapters(f, faults, part, hosts, all);
-	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		if (!fab_faults_search(f, faults, sw, dist, order) ||
-		    !is_root(f, hosts, all[part[sw]], dist, bars))
-			continue;
-		roots[n_roots++] = sw;
-	}
-	free(part);
+	look_init(&l, f, faults);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		all[l.part[sw]] += l.hosts[sw];
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (fab_faults_search(f, faults, sw, l.dist, l.order) &&
+		    is_root(f, l.hosts, all[l.part[sw]], l.dist, bars))
+			roots[n_roots++] = sw;
 	free(all);
 	free(bars);
-	free(order);
-	free(dist);
-	free(hosts);
+	look_fini(&l);
 	return n_roots;
 }
 
@@ -134,43 +143,39 @@ static uint32_t fill_roots(const struct fab_unicast_problem *problem,
 			   const uint32_t *rank, uint32_t *roots, uint32_t n)
 {
 	const struct fab_fabric *f = problem->f;
-	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
+	/* of the part alive, by its first switch */
 	uint32_t *best = FAB_NEW(f->n_switches + 1, uint32_t);
-	uint64_t *sum = FAB_NEW0(f->n_switches + 1, uint64_t);
+	uint64_t *least = FAB_NEW(f->n_switches + 1, uint64_t);
+	struct look l;
 
-	fab_fabric_components(f, part);
-	count_adapters(f, problem->faults, part, hosts, sum);
+	look_init(&l, f, problem->faults);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		best[sw] = FAB_NONE;
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		uint32_t n_near =
-			rank[sw] == FAB_NONE
-				? fab_faults_search(f, problem->faults, sw, dist, order)
-				: 0;
-		uint32_t first = sw; /* of its part */
+		uint32_t n_near = rank[sw] == FAB_NONE
+					  ? fab_faults_search(f, problem->faults, sw,
+							      l.dist, l.order)
+					  : 0;
+		uint32_t first = sw;
 		uint64_t hops = 0;
 
 		for (uint32_t i = 0; i < n_near; i++) {
-			first = order[i] < first ? order[i] : first;
-			hops += (uint64_t)hosts[order[i]] * dist[order[i]];
+			uint32_t to = l.order[i];
+
+			first = to < first ? to : first;
+			hops += (uint64_t)l.hosts[to] * l.dist[to];
 		}
-		if (n_near && (best[first] == FAB_NONE || hops < sum[first])) {
+		if (n_near && (best[first] == FAB_NONE || hops < least[first])) {
 			best[first] = sw;
-			sum[first] = hops;
+			least[first] = hops;
 		}
 	}
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		if (best[sw] != FAB_NONE)
 			roots[n++] = best[sw];
-	free(sum);
+	free(least);
 	free(best);
-	free(part);
-	free(order);
-	free(dist);
-	free(hosts);
+	look_fini(&l);
 	return n;
 }
 
@@ -178,22 +183,13 @@ static uint32_t fill_roots(const struct fab_unicast_problem *problem,
 static char *names_of(const struct fab_fabric *f, const uint32_t *roots, uint32_t n)
 {
 	const uint32_t most = 8;
-	char *text = fab_strdup("");
+	char *text = NULL;
 
-	for (uint32_t i = 0; i < n && i < most; i++) {
-		char *longer =
-			fab_format("%s%s%s (0x%016" PRIx64 ")", text, i ? ", " : "",
-				   fab_node_name(f, roots[i]), f->node_guid[roots[i]]);
-
-		free(text);
-		text = longer;
-	}
-	if (n > most) {
-		char *longer = fab_format("%s and %u more", text, n - most);
-
-		free(text);
-		text = longer;
-	}
+	for (uint32_t i = 0; i < n && i < most; i++)
+		fab_append(&text, ", ", "%s (0x%016" PRIx64 ")",
+			   fab_node_name(f, roots[i]), f->node_guid[roots[i]]);
+	if (n > most)
+		fab_append(&text, " ", "and %u more", n - most);
 	return text;
 }
 

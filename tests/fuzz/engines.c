@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "fuzz.h"
 
-enum { NODES_MAX = 160, SWITCHES_MAX = 40, CABLES_MAX = 400 };
+enum { SWITCHES_MAX = 40 };
 
 uint32_t *fuzz_pieces(const struct fab_fabric *f)
 {
@@ -29,25 +29,19 @@ uint32_t *fuzz_pieces(const struct fab_fabric *f)
 	return piece;
 }
 
+static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
+{
+	if (f->n_switches > SWITCHES_MAX)
+		return;
+	fuzz_topo(f);
+	fuzz_mcast(f, d);
+	d->at = FUZZ_CHOICES / 4;
+	fuzz_unicast(f, d);
+	d->at = FUZZ_CHOICES / 4 * 3;
+	fuzz_boot(f, d);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	size_t n_choices = n < FUZZ_CHOICES ? n : FUZZ_CHOICES;
-	struct fuzz_draw draw = {.at = 0};
-	struct fab_fabric *f;
-
-	memcpy(draw.byte, bytes, n_choices);
-	f = fuzz_engines_fabric(bytes + n_choices, n - n_choices);
-	if (!f)
-		return 0;
-	if (f->n_nodes <= NODES_MAX && f->n_switches <= SWITCHES_MAX &&
-	    f->n_cables <= CABLES_MAX) {
-		fuzz_topo(f);
-		fuzz_mcast(f, &draw);
-		draw.at = FUZZ_CHOICES / 4;
-		fuzz_unicast(f, &draw);
-		draw.at = FUZZ_CHOICES / 4 * 3;
-		fuzz_boot(f, &draw);
-	}
-	fab_fabric_free(f);
-	return 0;
+	return fuzz_on_small(bytes, n, try_on);
 }

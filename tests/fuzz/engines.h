@@ -54,8 +54,10 @@ static inline void fuzz_sound(int rc, const struct fab_err *err, const char *who
 	fuzz_must(!rc, err->text, who);
 }
 
-/* The fabric of an input: a text in any format, or made by its bytes; NULL: none. */
-struct fab_fabric *fuzz_engines_fabric(const uint8_t *bytes, size_t n);
+/* The fabric of an input, a text in any format or made by its bytes, if it is small: to
+ * `try_on`. The first bytes are for its draws. Returns 0. */
+int fuzz_on_small(const uint8_t *bytes, size_t n,
+		  void (*try_on)(const struct fab_fabric *f, struct fuzz_draw *d));
 
 /* piece[switch]: number of what cables between switches join; freed by the caller. */
 uint32_t *fuzz_pieces(const struct fab_fabric *f);

@@ -13,6 +13,7 @@
 #include "source/source.h"
 
 enum { MADE_SWITCHES_MAX = 14, MADE_ADAPTERS_MAX = 20, PORTS = 64, TWO_PORTS = 2 };
+enum { NODES_MAX = 160, CABLES_MAX = 400 };
 
 static const char *const specs[] = {
 	"gen:kfat:dims=3x3,hosts=1",
@@ -190,7 +191,7 @@ static struct fab_fabric *finish(struct maker *m, struct rest *r)
 	return read_again(f);
 }
 
-struct fab_fabric *fuzz_engines_fabric(const uint8_t *bytes, size_t n)
+static struct fab_fabric *fabric_of(const uint8_t *bytes, size_t n)
 {
 	struct rest r = {bytes, bytes + n};
 	uint32_t kind = take(&r);
@@ -216,4 +217,21 @@ struct fab_fabric *fuzz_engines_fabric(const uint8_t *bytes, size_t n)
 		fab_fabric_free(f);
 	}
 	return finish(&m, &r);
+}
+
+int fuzz_on_small(const uint8_t *bytes, size_t n,
+		  void (*try_on)(const struct fab_fabric *f, struct fuzz_draw *d))
+{
+	size_t n_choices = n < FUZZ_CHOICES ? n : FUZZ_CHOICES;
+	struct fuzz_draw draw = {.at = 0};
+	struct fab_fabric *f;
+
+	memcpy(draw.byte, bytes, n_choices);
+	f = fabric_of(bytes + n_choices, n - n_choices);
+	if (!f)
+		return 0;
+	if (f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX)
+		try_on(f, &draw);
+	fab_fabric_free(f);
+	return 0;
 }

@@ -12,11 +12,8 @@ struct fuzz_routed {
 	struct fab_routes *routes;
 };
 
-/* Draws up to two dead cables; false: the engine cannot. Then nothing is to be ended. */
+/* Draws up to two dead cables; false: the engine cannot, or there is nothing to route.
+ * Then nothing is to be ended. */
 bool fuzz_route(const struct fab_fabric *f, const char *engine, unsigned max_vls,
 		struct fuzz_draw *d, struct fuzz_routed *out);
 void fuzz_routed_fini(struct fuzz_routed *r);
-
-/* The fabric of an input, if it is small and has switches and cables: to `try_on`. */
-int fuzz_on_small(const uint8_t *bytes, size_t n,
-		  void (*try_on)(const struct fab_fabric *f, struct fuzz_draw *d));

@@ -200,29 +200,36 @@ Test(sweep, dearest_first)
 		cr_expect_eq(b.items[i], i);
 }
 
-/* Whatever the order of work: each item once, the first failure named, those before it
- * taken, nothing lost. */
+/* Items from `fail` on cannot be done (0: all can): the first of them is named, those
+ * before it are taken in order, nothing is lost. Frees `t`. */
+static void check_failure(struct fab_sweep *s, struct trace *t, uint64_t fail)
+{
+	uint64_t n = fail ? fail : s->n_items;
+	struct fab_err err = {""};
+	char text[64];
+
+	t->fail_from = fail;
+	cr_assert_eq(fab_sweep_run(s, &err), fail ? -EDOM : 0);
+	snprintf(text, sizeof(text), "set %u of %u: cannot do it", (unsigned)fail + 1,
+		 (unsigned)s->n_items);
+	cr_expect_str_eq(err.text, fail ? text : "");
+	cr_assert_eq(t->n, n, "%zu of %zu", t->n, (size_t)n);
+	for (uint64_t i = 0; i < n; i++)
+		cr_assert_eq(t->items[i], i);
+	cr_assert_eq(t->n_opened, t->n_closed);
+	free(t);
+}
+
+/* Whatever the order of work. */
 Test(sweep, dearest_first_with_failures)
 {
 	for (size_t k = 0; k < FAB_COUNT(threads); k++)
 		for (uint64_t fail = 0; fail <= 50; fail += 25) {
 			struct trace *t = new_trace();
 			struct fab_sweep s = sweep_of(t, 60, threads[k]);
-			struct fab_err err = {""};
-			uint64_t n = fail ? fail : 60;
-			char text[64];
 
 			s.cost = cost_of;
-			t->fail_from = fail;
-			cr_assert_eq(fab_sweep_run(&s, &err), fail ? -EDOM : 0);
-			snprintf(text, sizeof(text), "set %u of 60: cannot do it",
-				 (unsigned)fail + 1);
-			cr_expect_str_eq(err.text, fail ? text : "");
-			cr_assert_eq(t->n, n, "%zu of %zu", t->n, (size_t)n);
-			for (uint64_t i = 0; i < n; i++)
-				cr_assert_eq(t->items[i], i);
-			cr_assert_eq(t->n_opened, t->n_closed);
-			free(t);
+			check_failure(&s, t, fail);
 		}
 }
 
@@ -284,22 +291,16 @@ Test(sweep, shards)
 	}
 }
 
-/* The first item that fails is named, whichever thread was first. */
+/* Whichever thread was first. */
 Test(sweep, failure)
 {
 	for (size_t k = 0; k < FAB_COUNT(threads); k++)
 		for (uint32_t grain = 1; grain < 9; grain += 7) {
 			struct trace *t = new_trace();
 			struct fab_sweep s = sweep_of(t, 4000, threads[k]);
-			struct fab_err err;
 
 			s.grain = grain;
-			t->fail_from = 1234;
-			cr_assert_eq(fab_sweep_run(&s, &err), -EDOM);
-			cr_assert_str_eq(err.text, "set 1235 of 4000: cannot do it");
-			cr_assert_eq(t->n, 1234);
-			cr_assert_eq(t->n_opened, t->n_closed);
-			free(t);
+			check_failure(&s, t, 1234);
 		}
 }
 
