@@ -19,6 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A generated fabric with so many groups by chance, of at most so many members. */
+struct instance {
+	const char *spec;
+	uint32_t n_groups, most;
+};
+
 static uint32_t index_of(const struct fab_mcast_engine *engine)
 {
 	for (uint32_t i = 0; i < fab_mcast_n_engines; i++)
@@ -52,10 +58,7 @@ static void check_shape(const char *spec, uint32_t n_groups, uint32_t most, uint
 
 Test(balanced, never_above_another)
 {
-	static const struct {
-		const char *spec;
-		uint32_t n_groups, most;
-	} cases[] = {
+	static const struct instance cases[] = {
 		{"fattree:radix=8,levels=3", 60, 12},
 		{"fattree:radix=4,levels=3", 40, 16},
 		{"pgft:h=2,m=6/5,w=1/3,p=1/2", 40, 8},
@@ -575,10 +578,7 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 
 Test(balanced, same_trees_for_any_threads)
 {
-	static const struct {
-		const char *spec;
-		uint32_t n_groups, most;
-	} cases[] = {
+	static const struct instance cases[] = {
 		{"fattree:radix=12,levels=3", 6500, 20},
 		{"torus:dims=5x6,hosts=4", 6500, 20},
 	};
