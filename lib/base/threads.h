@@ -25,7 +25,8 @@ void fab_threads_rest(int n_threads);
 /*
  * Where n threads wait for each other, again and again: for work in short steps, on
  * machines where others want the processors, too. Who waits turns round for as long as
- * it takes to be woken, less where that was for nothing before, then sleeps. Zeroed but for n: nobody has come.
+ * it takes to be woken, less where that was for nothing before, then sleeps. Zeroed but
+ * for n: nobody has come.
  */
 struct fab_barrier {
 	uint32_t n;

@@ -18,7 +18,7 @@ void fab_foreign_warn(const struct fab_foreign *foreign, struct fab_builder *b)
 				 "this line is no part of the fabric and was skipped");
 	else if (foreign->n)
 		fab_builder_warn(b, "foreign-line", foreign->first,
-				 "this and %llu more lines are no part of the fabric and "
+				 "this line and %llu more are no part of the fabric and "
 				 "were skipped",
 				 (unsigned long long)foreign->n - 1);
 }

@@ -209,7 +209,7 @@ Test(ibnetdiscover, skips_and_counts_foreign_lines)
 
 	expect_warning(
 		f, "foreign-line", 1,
-		"this and 4 more lines are no part of the fabric and were skipped");
+		"this line and 4 more are no part of the fabric and were skipped");
 	cr_expect_null(find_warning(f, "foreign-line", 1));
 	cr_expect_eq(f->n_cables, 1);
 	cr_expect_eq(f->n_warnings, 1);
@@ -318,7 +318,7 @@ Test(ibnetdiscover, reads_one_side_of_a_difference)
 	cr_expect_eq(f->n_switch_links, 1);
 	expect_warning(
 		f, "foreign-line", 1,
-		"this and 3 more lines are no part of the fabric and were skipped");
+		"this line and 3 more are no part of the fabric and were skipped");
 	fab_fabric_free(f);
 }
 
