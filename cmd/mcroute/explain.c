@@ -79,10 +79,11 @@ int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcom
 		if (!strcmp(fab_group_name(g, i), p->explain))
 			p->explained_group = i;
 	if (p->explain && p->explained_group == FAB_NONE)
-		return fab_fail(err, EINVAL,
-				"--explain: there is no group \"%s\", expected a name such as "
-				"\"%s\"",
-				p->explain, fab_group_name(g, 0));
+		return fab_fail(
+			err, EINVAL,
+			"--explain: there is no group \"%s\", expected a name such as "
+			"\"%s\"",
+			p->explain, fab_group_name(g, 0));
 	if (p->explain_cable) {
 		struct fab_resolver *r = fab_resolver_new(o->problem.f);
 

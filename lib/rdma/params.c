@@ -45,8 +45,8 @@ const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
 
 const struct fab_rdma_route fab_rdma_routes[] = {
 	{"table", "forwarding tables",
-	 "Forwarding tables: those of `--algorithm`, or that were read.", FAB_RDMA_BY_TABLE,
-	 NULL},
+	 "Forwarding tables: those of `--algorithm`, or that were read.",
+	 FAB_RDMA_BY_TABLE, NULL},
 	{"dor", "dimension order, on lanes without deadlock",
 	 "Dimension order on tori and meshes, on lanes that no cycle of waiting can use.",
 	 FAB_RDMA_BY_TABLE, "dor"},

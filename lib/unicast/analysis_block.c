@@ -40,8 +40,8 @@ static void gather_tile(const struct fab_analyser *j, uint32_t group, uint32_t n
 
 	for (size_t k = 0; k < n; k++) {
 		column[k] = j->targets.v[first + k].column;
-		are_beside = are_beside && column[k] != FAB_NONE &&
-			     column[k] == column[0] + k;
+		are_beside =
+			are_beside && column[k] != FAB_NONE && column[k] == column[0] + k;
 		memset(sl[k], r->sl_default, n_groups);
 	}
 	for (uint32_t i = 0; i < n_groups; i++) {

@@ -36,7 +36,7 @@ enum { UNSEEN, AHEAD, BEHIND };
 
 struct fab_channel_order {
 	uint32_t n;
-	uint64_t *label;	/* [n] ascend along the order */
+	uint64_t *label;	  /* [n] ascend along the order */
 	uint32_t *after, *before; /* [n + 1] neighbours in the order; n: both ends */
 	uint32_t *first_out, *first_in; /* [n] edge, FAB_NONE */
 	uint8_t *is_seen;		/* [n] in the running search: by which side */

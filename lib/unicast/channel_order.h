@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A graph that stays without cycles while edges are added: a topological order that is
- * mended locally, after a search from both ends of an edge at once that is over as soon as
- * one of them is (Alpern, Hoover, Rosen, Sweeney, Zadeck 1990), kept as labels with room
- * between them (Dietz 1982).
+ * mended locally, after a search from both ends of an edge at once that is over as soon
+ * as one of them is (Alpern, Hoover, Rosen, Sweeney, Zadeck 1990), kept as labels with
+ * room between them (Dietz 1982).
  */
 #pragma once
 

@@ -69,7 +69,8 @@ static void try_random(uint64_t seed)
 			added[n_ids].to = to;
 			added[n_ids++].id = id;
 		}
-		for (uint64_t back = fab_rng_below(&rng, 4) ? 0 : n_ids / 4; back; back--) {
+		for (uint64_t back = fab_rng_below(&rng, 4) ? 0 : n_ids / 4; back;
+		     back--) {
 			n_ids--;
 			fab_channel_order_drop(o, added[n_ids].id);
 			m.edge[added[n_ids].from][added[n_ids].to] = false;

@@ -207,9 +207,8 @@ Test(ibnetdiscover, skips_and_counts_foreign_lines)
 					 "[ mgmt ] (config) #\nCan't open\n" ADAPTER_2
 					 "Switches: 1\n$ ");
 
-	expect_warning(
-		f, "foreign-line", 1,
-		"this line and 4 more are no part of the fabric and were skipped");
+	expect_warning(f, "foreign-line", 1,
+		       "this line and 4 more are no part of the fabric and were skipped");
 	cr_expect_null(find_warning(f, "foreign-line", 1));
 	cr_expect_eq(f->n_cables, 1);
 	cr_expect_eq(f->n_warnings, 1);
@@ -316,9 +315,8 @@ Test(ibnetdiscover, reads_one_side_of_a_difference)
 
 	cr_expect_eq(f->n_switches, 1);
 	cr_expect_eq(f->n_switch_links, 1);
-	expect_warning(
-		f, "foreign-line", 1,
-		"this line and 3 more are no part of the fabric and were skipped");
+	expect_warning(f, "foreign-line", 1,
+		       "this line and 3 more are no part of the fabric and were skipped");
 	fab_fabric_free(f);
 }
 

@@ -356,28 +356,17 @@ Test(slurm, generated_fabrics)
 	}
 }
 
-static const char *const dumps[] = {
-	"ibnetdiscover/ibtopotool-1.txt",
-	"ibnetdiscover/ibtopotool-2.txt",
-	"ibnetdiscover/psmn-x5-qdr.txt",
-	"ibnetdiscover/selene-compute-hdr.txt",
-	"ibnetdiscover/stage-qdr.txt",
-	"ibnetdiscover/topograph-ndr.txt",
-	"ibnetdiscover/ufm-director-puttylog.txt",
-	"ibnetdiscover/ufm-lab-mixed.txt",
-};
-
 /* Every host of every real dump exactly once, on a switch that it has a cable to. */
 Test(slurm, real_dumps)
 {
-	for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
-		struct fab_fabric *f = data_open(dumps[i]);
+	for (const char *const *dump = data_dumps; *dump; dump++) {
+		struct fab_fabric *f = data_open(*dump);
 		struct fab_slurm_notes notes;
 		char *text = export_text(f, &notes);
 		struct conf conf = conf_read(text);
 
-		cr_assert_eq(conf.hosts.n, f->n_hosts, "%s", dumps[i]);
-		cr_assert_eq(conf.n_roots, 1, "%s", dumps[i]);
+		cr_assert_eq(conf.hosts.n, f->n_hosts, "%s", *dump);
+		cr_assert_eq(conf.n_roots, 1, "%s", *dump);
 		cr_assert_eq(notes.n_unattached, 0);
 		conf_free(&conf);
 		free(text);
@@ -388,13 +377,13 @@ Test(slurm, real_dumps)
 /* The same file whatever the order of the input. */
 Test(slurm, the_order_of_nodes_does_not_count)
 {
-	for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
-		struct fab_fabric *f = data_open(dumps[i]);
+	for (const char *const *dump = data_dumps; *dump; dump++) {
+		struct fab_fabric *f = data_open(*dump);
 		struct plan plan = plan_from_fabric(f);
 		struct fab_fabric *a = plan_build(&plan, 0), *b = plan_build(&plan, 5);
 		char *text_a = export_text(a, NULL), *text_b = export_text(b, NULL);
 
-		cr_assert_str_eq(text_a, text_b, "%s", dumps[i]);
+		cr_assert_str_eq(text_a, text_b, "%s", *dump);
 		free(text_a);
 		free(text_b);
 		fab_fabric_free(a);

@@ -19,26 +19,21 @@
 #include "base/rng.h"
 #include "store/draft.h"
 #include "store/store_impl.h"
+#include "support/process.h"
 
 enum { N_METRICS = 3, N_BINS = 200, N_RESULTS = 4 };
 
 /* Every test works in a folder of its own. */
-static char folder[64];
+static struct folder folder;
 
 static void enter(void)
 {
-	snprintf(folder, sizeof(folder), "/tmp/fab-store-XXXXXX");
-	cr_assert(mkdtemp(folder));
-	cr_assert_eq(chdir(folder), 0);
+	folder_init(&folder);
 }
 
 static void leave(void)
 {
-	char command[96];
-
-	cr_assert_eq(chdir("/"), 0);
-	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	cr_assert_eq(system(command), 0);
+	folder_fini(&folder);
 }
 
 /* A run of N_RESULTS results; what its numbers are depends on `mark`. */

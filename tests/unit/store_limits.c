@@ -11,23 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/process.h"
+
 /* Every test works in a folder of its own. */
-static char folder[64];
+static struct folder folder;
 
 static void enter(void)
 {
-	snprintf(folder, sizeof(folder), "/tmp/fab-store-XXXXXX");
-	cr_assert(mkdtemp(folder));
-	cr_assert_eq(chdir(folder), 0);
+	folder_init(&folder);
 }
 
 static void leave(void)
 {
-	char command[96];
-
-	cr_assert_eq(chdir("/"), 0);
-	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	cr_assert_eq(system(command), 0);
+	folder_fini(&folder);
 }
 
 static struct fab_store *open_store(enum fab_store_mode mode)

@@ -26,6 +26,18 @@ char *data_path(const char *file)
 	return path;
 }
 
+const char *const data_dumps[] = {
+	"ibnetdiscover/ibtopotool-1.txt",
+	"ibnetdiscover/ibtopotool-2.txt",
+	"ibnetdiscover/psmn-x5-qdr.txt",
+	"ibnetdiscover/selene-compute-hdr.txt",
+	"ibnetdiscover/stage-qdr.txt",
+	"ibnetdiscover/topograph-ndr.txt",
+	"ibnetdiscover/ufm-director-puttylog.txt",
+	"ibnetdiscover/ufm-lab-mixed.txt",
+	NULL,
+};
+
 struct fab_fabric *data_open(const char *file)
 {
 	struct fab_fabric *f = NULL;

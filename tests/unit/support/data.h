@@ -10,6 +10,10 @@
  */
 char *data_path(const char *file);
 
+/* The dumps there that ibnetdiscover wrote and that are whole, to the NULL behind them.
+ */
+extern const char *const data_dumps[];
+
 /* Open a dump of that folder; fails the test when it cannot be read. The caller frees. */
 struct fab_fabric *data_open(const char *file);
 
