@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fabric_rdma.h"
+#include "sim/sim.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -133,7 +134,8 @@ static const struct fab_option options[] = {
 	 "dropped beyond it)",
 	 FAB_TAKES_OTHER, .take = rdma_take_credit},
 	{"timers", "N", "rsw+: timers of a context, of the lowest gaps (default 4)",
-	 FAB_TAKES_NUMBER, TO(timers), .min = 1, .max = 64, .preset = "4"},
+	 FAB_TAKES_NUMBER, TO(timers), .min = 1, .max = FAB_RDMA_TIMERS_MAX,
+	 .preset = "4"},
 	{"new-first", NULL, "New data before what is sent again", FAB_TAKES_NOTHING,
 	 TO(sim.new_first)},
 	{"cap", "N",
@@ -164,7 +166,7 @@ static const struct fab_option options[] = {
 	{.help = "How often, and what is asked:"},
 	{"runs", "N",
 	 "Runs under the same luck for all schemes, with a 95 % interval (default 1; "
-	 "figure: 20, plan: 20)",
+	 "figure: 50, plan: 20)",
 	 FAB_TAKES_NUMBER, TO(runs), .flag = TO(has_runs), .min = 1, .max = RDMA_MAX_RUNS,
 	 .preset = "1"},
 	{"over", "LIST",
@@ -308,6 +310,23 @@ static void set_sim(struct rdma_params *p)
 	p->widths.buffer = p->sender_window;
 }
 
+/* What no single option can refuse. */
+static int check_network(const struct rdma_params *p, struct fab_err *err)
+{
+	double mbps = p->cable_mbps > 0 ? p->cable_mbps : p->default_mbps;
+
+	if (mbps > 0 &&
+	    (mbps < 1000 * FAB_SIM_GBPS_MIN || mbps > 1000 * FAB_SIM_GBPS_MAX))
+		return fab_fail(err, EINVAL,
+				"--%s-rate: %g Mb/s, 125 Mb/s to 100 Tb/s are possible",
+				p->cable_mbps > 0 ? "cable" : "default", mbps);
+	if (p->times.switch_delay + p->times.cable_delay == 0)
+		return fab_fail(err, EINVAL,
+				"--switch-delay and --cable-delay are both 0: a hop must "
+				"take time");
+	return 0;
+}
+
 static int complete(void *params, struct fab_err *err)
 {
 	struct rdma_params *p = params;
@@ -332,7 +351,7 @@ static int complete(void *params, struct fab_err *err)
 	if (!p->pattern)
 		p->pattern = "pair";
 	set_sim(p);
-	return 0;
+	return check_network(p, err);
 }
 
 static struct fab_cli_columns columns(const void *params)

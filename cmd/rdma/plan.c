@@ -134,16 +134,23 @@ static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
 static int plan_all(struct planning *x, struct fab_err *err)
 {
 	const struct rdma_params *p = x->p;
+	struct fab_rdma_params sim = p->sim;
 	struct fab_rdma_load load;
 	int rc =
 		fab_rdma_load(x->ready, &p->sim, (uint32_t)x->transfers.of.n, &load, err);
 
+	/* who reaches the target is done by then */
+	if (!rc && !sim.end_ps)
+		sim.end_ps = (uint64_t)fmin(
+			(double)fab_rdma_late_end(&load, p->sim.rto_ps) / p->target,
+			(double)FAB_RDMA_END_MAX);
 	for (size_t i = 0; i < p->schemes.of.n && !rc; i++) {
 		const struct fab_rdma_scheme *scheme =
 			fab_rdma_schemes[p->schemes.of.v[i].row];
 		const struct fab_rdma_plan_question q = {.net = x->ready,
-							 .params = p->sim,
+							 .params = sim,
 							 .scheme = scheme,
+							 .wait_ps = fab_rdma_wait(&load),
 							 .most_packets = most_packets(x),
 							 .target = p->target,
 							 .n_runs = p->runs,

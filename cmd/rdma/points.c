@@ -198,23 +198,16 @@ static void warn_of_timeout(struct work *w, const struct rdma_point *x,
 static void set_times(const struct work *w, struct rdma_point *x,
 		      const struct fab_rdma_load *load)
 {
-	const uint64_t least_end = UINT64_C(50000000000); /* 50 ms */
-	uint64_t wait = 2 * fab_rdma_wait(load), end = 50 * load->most_ps;
 	bool is_swept = false;
 
 	for (size_t a = 0; a < w->p->axes.n; a++)
 		is_swept |= w->p->axes.v[a].axis == RDMA_RTO_NS;
-	if (!w->p->has_rto && !is_swept && x->sim.rto_ps < wait) {
-		x->sim.rto_ps = wait;
-		x->at[RDMA_RTO_NS] = (double)wait / 1000;
+	if (!w->p->has_rto && !is_swept) {
+		x->sim.rto_ps = fab_rdma_fitting_timeout(load, x->sim.rto_ps);
+		x->at[RDMA_RTO_NS] = (double)x->sim.rto_ps / 1000;
 	}
-	if (x->sim.end_ps)
-		return;
-	if (end < 2000 * load->alone_ps)
-		end = 2000 * load->alone_ps;
-	if (end < 1000 * x->sim.rto_ps)
-		end = 1000 * x->sim.rto_ps;
-	x->sim.end_ps = end > least_end ? end : least_end;
+	if (!x->sim.end_ps)
+		x->sim.end_ps = fab_rdma_late_end(load, x->sim.rto_ps);
 }
 
 /* The oracle, which all are compared with, is the last case. */

@@ -254,8 +254,10 @@ static int check_transfers(const struct fab_rdma_net *net, struct fab_err *err)
 		if (rdma_packets(t->bytes, net->params.mtu) > FAB_RDMA_PACKETS_MAX)
 			return fab_fail(
 				err, EINVAL,
-				"transfer %u has more than %d packets of %u bytes", i,
-				FAB_RDMA_PACKETS_MAX, net->params.mtu);
+				"transfer %u of %llu bytes has more than %d packets of "
+				"%u: a smaller size or a larger MTU is needed",
+				i, (unsigned long long)t->bytes, FAB_RDMA_PACKETS_MAX,
+				net->params.mtu);
 	}
 	return 0;
 }

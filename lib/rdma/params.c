@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "rdma/window.h"
+#include "sim/sim.h"
 
 #define ROW(row) &fab_rdma_scheme_##row,
 const struct fab_rdma_scheme *const fab_rdma_schemes[] = {FAB_RDMA_SCHEMES(ROW)};
@@ -137,57 +139,70 @@ static int check_chance(const struct fab_rdma_impairments *bad, struct fab_err *
 	return 0;
 }
 
-static int check_range(const char *what, uint64_t value, uint64_t low, uint64_t high,
-		       struct fab_err *err)
+/* What a number may be; its unit is PS, a time of picoseconds, or a word. */
+struct range {
+	const char *what, *unit;
+	uint64_t value, low, high;
+};
+static const char PS[] = "ps";
+
+static int check_range(const struct range *x, struct fab_err *err)
 {
-	if (value >= low && value <= high)
+	char value[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
+
+	if (x->value >= x->low && x->value <= x->high)
 		return 0;
-	return fab_fail(err, EINVAL, "%s: %llu, expected %llu to %llu", what,
-			(unsigned long long)value, (unsigned long long)low,
-			(unsigned long long)high);
+	if (x->unit != PS)
+		return fab_fail(err, EINVAL, "%s: %llu%s, expected %llu to %llu", x->what,
+				(unsigned long long)x->value, x->unit,
+				(unsigned long long)x->low, (unsigned long long)x->high);
+	return fab_fail(err, EINVAL, "%s: %s, expected %s %s", x->what,
+			fab_human_seconds((double)x->value * 1e-12, value),
+			x->low ? "more than 0 and at most" : "at most",
+			fab_human_seconds((double)x->high * 1e-12, high));
 }
 
 static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
 {
-	const uint64_t time = UINT64_C(1) << 46;
-	const struct {
-		const char *what;
-		uint64_t value, low, high;
-	} range[] = {
-		{"MTU", p->mtu, 1, FAB_RDMA_MTU_MAX},
-		{"headers", p->header, 0, 4096},
-		{"packets of control", p->control, 1, 4096},
-		{"contexts", p->contexts, 1, FAB_RDMA_CONTEXTS_MAX},
-		{"bits of the MSGID", p->msgid_bits, 1, 32},
-		{"window", p->window, 1, FAB_RDMA_WINDOW_MAX},
-		{"window of the sender", p->sender_window, 0, FAB_RDMA_PACKETS_MAX},
-		{"timeout", p->rto_ps, 1, time},
-		{"short timeout", p->rto_low_ps, 1, time},
-		{"long timeout", p->rto_high_ps, 1, time},
-		{"timers", p->timers, 1, FAB_RDMA_TIMERS_MAX},
-		{"retry", p->retry_ps, 1, time},
-		{"time to ask again", p->ask_ps, 0, time},
-		{"time of tombstones", p->tombstone_ps, 0, time},
-		{"reordering", p->reorder_ps, 0, time},
-		{"delay of packets", p->bad.delay_ps, 0, time},
-		{"delay of a switch", p->switch_ps, 0, time},
-		{"delay of a cable", p->cable_ps, 0, time},
-		{"delay of a host", p->host_ps, 0, time},
-		{"delay of a switch and a cable", p->switch_ps + p->cable_ps, 1,
-		 2 * time},
-		{"time", p->end_ps, 0, 4 * time},
-		{"rsw+", p->plus, 0, FAB_RDMA_PLUS},
+	const uint64_t time = FAB_RDMA_TIME_MAX;
+	const struct range range[] = {
+		{"MTU", " bytes", p->mtu, 1, FAB_RDMA_MTU_MAX},
+		{"headers of a data packet", " bytes", p->header, 0, 4096},
+		{"a control packet", " bytes", p->control, 1, 4096},
+		{"contexts of an endpoint", "", p->contexts, 1, FAB_RDMA_CONTEXTS_MAX},
+		{"width of the MSGID", " bits", p->msgid_bits, 1, 32},
+		{"window of the receiver", " packets", p->window, 1, FAB_RDMA_WINDOW_MAX},
+		{"window of the sender", " packets", p->sender_window, 0,
+		 FAB_RDMA_PACKETS_MAX},
+		{"retransmission timeout", PS, p->rto_ps, 1, time},
+		{"timeout with few packets in flight", PS, p->rto_low_ps, 1, time},
+		{"timeout with many packets in flight", PS, p->rto_high_ps, 1, time},
+		{"timers of a context", "", p->timers, 1, FAB_RDMA_TIMERS_MAX},
+		{"delay of a refused request", PS, p->retry_ps, 1, time},
+		{"time after which a sender asks", PS, p->ask_ps, 0, time},
+		{"time that a receiver remembers a transfer", PS, p->tombstone_ps, 0,
+		 time},
+		{"time by which packets may come late", PS, p->reorder_ps, 0, time},
+		{"delay of packets that are held up", PS, p->bad.delay_ps, 0, time},
+		{"delay of a switch", PS, p->switch_ps, 0, time},
+		{"delay of a cable", PS, p->cable_ps, 0, time},
+		{"delay of a host", PS, p->host_ps, 0, time},
+		{"delay of a switch and a cable together", PS, p->switch_ps + p->cable_ps,
+		 1, 2 * time},
+		{"simulated time", PS, p->end_ps, 0, FAB_RDMA_END_MAX},
+		{"parts of rsw+", "", p->plus, 0, FAB_RDMA_PLUS},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(range); i++) {
-		int rc = check_range(range[i].what, range[i].value, range[i].low,
-				     range[i].high, err);
+		int rc = check_range(&range[i], err);
 
 		if (rc)
 			return rc;
 	}
-	if (!(p->rate_gbps > 0 && p->rate_gbps < 1e5))
-		return fab_fail(err, EINVAL, "a data rate of %g Gbit/s", p->rate_gbps);
+	if (!(p->rate_gbps >= FAB_SIM_GBPS_MIN && p->rate_gbps <= FAB_SIM_GBPS_MAX))
+		return fab_fail(err, EINVAL,
+				"a data rate of %g Gb/s: %g to %g are possible",
+				p->rate_gbps, FAB_SIM_GBPS_MIN, FAB_SIM_GBPS_MAX);
 	return 0;
 }
 

@@ -48,6 +48,10 @@ enum {
 	FAB_RDMA_PACKETS_MAX = 1 << 24, /* of one transfer, as they are simulated */
 };
 
+/* No timeout or delay is longer, no simulation ends later; ps (70 s, 281 s). */
+static const uint64_t FAB_RDMA_TIME_MAX = UINT64_C(1) << 46;
+static const uint64_t FAB_RDMA_END_MAX = UINT64_C(1) << 48;
+
 /* Packets by what they say. */
 enum fab_rdma_kind {
 	FAB_RDMA_RQT,	  /* may I send? of a READ: send me */

@@ -11,6 +11,7 @@
 #include "unicast/path.h"
 
 static const double PS_PER_BYTE = 8000; /* at 1 Gbit/s */
+static const double SLOWEST = 8000 / FAB_SIM_GBPS_MIN;
 
 uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,
 		      uint32_t cable)
@@ -22,7 +23,8 @@ uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *p
 	gbps = params->all_rates ? 0 : fab_cable_data_gbps(f, cable);
 	if (gbps <= 0)
 		gbps = params->rate_gbps;
-	return (uint32_t)lround(fmin(PS_PER_BYTE / gbps, 4095) * (1u << SIM_RATE_SHIFT));
+	return (uint32_t)lround(fmin(PS_PER_BYTE / gbps, SLOWEST) *
+				(1u << SIM_RATE_SHIFT));
 }
 
 static int count_ports(struct sim_net *net, struct fab_err *err)

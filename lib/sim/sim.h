@@ -40,6 +40,10 @@
 #include "traffic/messages.h"
 #include "unicast/routes.h"
 
+/* Data rates of cables that are simulated, Gbit/s. */
+#define FAB_SIM_GBPS_MIN 0.125
+#define FAB_SIM_GBPS_MAX 1e5
+
 enum {
 	FAB_SIM_LANES_MAX = 15,	   /* data lanes: VL 0 .. 14 */
 	FAB_SIM_HOPS_MAX = 64,	   /* a packet with more is dropped: tables that loop */

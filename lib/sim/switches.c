@@ -132,10 +132,11 @@ int fab_sim_check(const struct fab_sim_problem *problem,
 		return fab_fail(err, EINVAL,
 				"a switch and a cable together need a delay, and none "
 				"takes more than 2^40");
-	if (!params->by_flit && !(params->rate_gbps >= 0.01 && params->rate_gbps <= 1e5))
+	if (!params->by_flit && !(params->rate_gbps >= FAB_SIM_GBPS_MIN &&
+				  params->rate_gbps <= FAB_SIM_GBPS_MAX))
 		return fab_fail(err, EINVAL,
-				"a rate of %g Gbit/s: 0.01 to 100000 are possible",
-				params->rate_gbps);
+				"a data rate of %g Gb/s: %g to %g are possible",
+				params->rate_gbps, FAB_SIM_GBPS_MIN, FAB_SIM_GBPS_MAX);
 	if (params->speedup > 64)
 		return fab_fail(err, EINVAL, "a speedup of %u: 1 to 64 are possible",
 				params->speedup);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "rdma/plan.h"
+#include "sim/sim.h"
 #include "support/rdma_stage.h"
 
 /* Without loss each scheme takes the handshake, N packets on the wire, the path and the
@@ -67,6 +69,43 @@ Test(rdma, ideal_by_hand)
 	cr_assert_eq(fab_rdma_round_trip(st.net, 0), 2 * path + data + control);
 	cr_assert_eq(fab_rdma_ideal(st.net, 0), 4 * path + 3 * control + 3 * data);
 	rdma_stage_close(&st);
+}
+
+/* The slowest cables that there may be: 800 times as long on the wire. */
+Test(rdma, slowest_cables)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 3 * 2048};
+	const uint64_t byte = 64000, path = 4 * 10000 + 3 * 100000;
+	struct fab_rdma_result r;
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
+	st.params.rate_gbps = FAB_SIM_GBPS_MIN;
+	st.params.all_rates = true;
+	st.params.rto_ps = UINT64_C(1000000000000);
+	rdma_stage_net(&st);
+	r = rdma_stage_run(&st, rdma_scheme("rsw"));
+	cr_assert_eq(r.fate[0].done_ps, 4 * path + (3 * 30 + 3 * 2074) * byte);
+	fab_rdma_result_fini(&r);
+	rdma_stage_close(&st);
+}
+
+/* What nobody gives fits into what may be given, however long the transfers take. */
+Test(rdma, times_that_fit)
+{
+	const uint64_t ms = 1000000000;
+	struct fab_rdma_load load = {.most_ps = 3 * ms, .alone_ps = ms};
+
+	cr_assert_eq(fab_rdma_fitting_timeout(&load, ms), 4 * ms);
+	cr_assert_eq(fab_rdma_fitting_timeout(&load, 5 * ms), 5 * ms);
+	cr_assert_eq(fab_rdma_late_end(&load, ms), 2000 * ms);
+	cr_assert_eq(fab_rdma_late_end(&load, 3 * ms), 3000 * ms);
+	load = (struct fab_rdma_load){.most_ps = ms, .alone_ps = ms / 1000};
+	cr_assert_eq(fab_rdma_late_end(&load, 1), 50 * ms);
+	load = (struct fab_rdma_load){.most_ps = 1, .alone_ps = UINT64_MAX};
+	cr_assert_eq(fab_rdma_late_end(&load, UINT64_MAX), FAB_RDMA_END_MAX);
+	load = (struct fab_rdma_load){.most_ps = FAB_RDMA_TIME_MAX, .alone_ps = 1};
+	cr_assert_eq(fab_rdma_fitting_timeout(&load, 1), FAB_RDMA_TIME_MAX);
 }
 
 struct mean {

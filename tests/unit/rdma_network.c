@@ -398,7 +398,9 @@ Test(rdma_network, threads)
 	}
 	cases[4].params.window = 0;
 	cr_assert_eq(fab_rdma_compare(&runs, a, &err), -EINVAL);
-	cr_assert(strstr(err.text, "window: 0"), "%s", err.text);
+	cr_assert(
+		strstr(err.text, "window of the receiver: 0 packets, expected 1 to 4096"),
+		"%s", err.text);
 	rdma_stage_close(&st);
 }
 
@@ -430,6 +432,11 @@ Test(rdma_network, refused)
 	REFUSES(rto_ps, 0, "timeout")
 	REFUSES(buffer, 100, "do not hold")
 	REFUSES(rate_gbps, 0, "rate")
+	REFUSES(rate_gbps, 0.12, "0.12 Gb/s: 0.125 to")
+	REFUSES(rate_gbps, 1e6, "Gb/s: 0.125 to")
+	REFUSES(end_ps, FAB_RDMA_END_MAX + 1,
+		"simulated time: 4 min 41 s, expected at most")
+	REFUSES(rto_ps, FAB_RDMA_TIME_MAX + 1, "more than 0 and at most 1 min 10 s")
 	REFUSES(timers, 17, "timers")
 	REFUSES(msgid_bits, 33, "MSGID")
 	st.params = good;
