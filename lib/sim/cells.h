@@ -88,6 +88,14 @@ static inline struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint
 	return &post->of.v[post->of.n++];
 }
 
+/* An event of the wheel that makes something happen. */
+static inline void sim_event_at(struct sim_part *p, uint64_t time,
+				enum sim_event_kind kind, uint32_t id, uint32_t item)
+{
+	p->n_live++;
+	fab_wheel_add(&p->wheel, time, sim_what(kind, id), item);
+}
+
 /* Has the credit in a place of the bag come by now? If so, it is taken. */
 static inline bool sim_credit_take(const struct sim_part *p, struct sim_lane *lane,
 				   unsigned i)
@@ -136,7 +144,7 @@ SIM_HOT void sim_credit_add(struct sim_shape k, struct sim_part *p, uint32_t por
 		sim_credit_far(p, lane, units, time);
 	if (lane->is_blocked && time < lane->wake) {
 		lane->wake = time;
-		fab_wheel_add(&p->wheel, time, sim_what(SIM_CREDIT, port), 0);
+		sim_event_at(p, time, SIM_CREDIT, port, 0);
 	}
 }
 

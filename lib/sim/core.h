@@ -82,8 +82,8 @@ SIM_HOT void sim_core_arrive(struct sim_shape k, struct sim_part *p,
 		uint64_t fast = sim_wire(out->per_byte, packet->size);
 
 		if (slow > fast) {
-			fab_wheel_add(&p->wheel, p->now + slow - fast,
-				      sim_what(SIM_READY, a->port), a->packet);
+			sim_event_at(p, p->now + slow - fast, SIM_READY, a->port,
+				     a->packet);
 			return;
 		}
 	}
@@ -193,19 +193,22 @@ SIM_HOT void sim_core_unqueue(struct sim_shape k, struct sim_part *p,
 		sim_core_fifo_head(k, p, in->sw, unit);
 }
 
-/* An input reads a packet for an output. */
-SIM_HOT void sim_core_read(struct sim_shape k, const struct sim_part *p,
-			   struct sim_switch *sw, struct sim_port *in, uint32_t out,
-			   uint64_t wire)
+/* An input reads a packet for an output, until that ends as a rule. */
+SIM_HOT void sim_core_read(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
+			   struct sim_port *in, uint64_t wire)
 {
 	const struct sim *s = p->sim;
-	uint64_t ticks = s->speedup == 1 ? wire : (wire + s->speedup - 1) / s->speedup;
+	uint64_t until = p->now + wire;
 
-	if (p->now + ticks >= in->in_busy) {
-		in->in_busy = p->now + ticks;
-		in->in_to = (uint16_t)out;
-	}
 	sim_take_input(k, s, sw, in->local);
+	if (!k.reads_apart)
+		return;
+	if (s->speedup != 1) {
+		until = p->now + (wire + s->speedup - 1) / s->speedup;
+		fab_wheel_add(&p->wheel, until,
+			      sim_what(SIM_READ, sw->port_first + in->local), 0);
+	}
+	in->in_busy = until > in->in_busy ? until : in->in_busy;
 }
 
 /* The packet `id` that a unit has for an output starts. */
@@ -218,11 +221,11 @@ SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, struct sim_sw
 	uint32_t out_id = sw->port_first + out->local, size = sim_packet(p, id)->size;
 	uint64_t wire = sim_wire(out->per_byte, size);
 
-	out->out_busy = p->now + wire;
 	out->out_from = in->local;
 	sim_unset(k, sim_free_outs(k, s, sw), out->local);
+	sim_end_at(p, p->now + wire, out_id);
 	if (k.one_read)
-		sim_core_read(k, p, sw, in, out->local, wire);
+		sim_core_read(k, p, sw, in, wire);
 	if (k.with_groups && sim_packet(p, id)->source & SIM_TO_GROUP) {
 		id = sim_group_copy(p, out->sw, unit, out->local, vl, wire);
 	} else {
@@ -233,10 +236,6 @@ SIM_HOT void sim_core_send(struct sim_shape k, struct sim_part *p, struct sim_sw
 	/* endpoints take whatever comes */
 	lane->credits -= sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
 	sim_start(k, p, out_id, id, vl, wire);
-	if (sim_is_waited(k, out))
-		sim_end_due(p, out, out_id);
-	if (k.one_read && sim_any(sim_wants(k, s, sw, in->local), sim_out_words(k, sw)))
-		sim_read_due(p, in, sw->port_first + in->local);
 }
 
 /* The lane number i behind the last one, around. */
@@ -258,9 +257,9 @@ SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, struct sim_s
 	uint32_t id = sw->port_first + local;
 	struct sim_port *out = &s->port[id];
 
-	if (out->out_busy > p->now)
+	if (!sim_bit(k, sim_free_outs(k, s, sw), local))
 		return false;
-	if (out->due & SIM_BLOCKED)
+	if (out->is_blocked)
 		sim_count_blocked(p, out, id);
 	if (!sim_is_waited(k, out))
 		return false;
@@ -277,7 +276,7 @@ SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, struct sim_s
 			sim_block(p, id, vl);
 			continue;
 		}
-		if (out->due & SIM_BLOCKED)
+		if (out->is_blocked)
 			sim_count_blocked(p, out, id);
 		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);
 		out->last_vl = (uint8_t)vl;
@@ -287,61 +286,73 @@ SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, struct sim_s
 	return false;
 }
 
-/* An input may have become free: outputs that are free and for which it has something. */
-SIM_HOT void sim_core_input_free(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
+/* An input may have become free: outputs that are free and for which it has something.
+ * Does it have anything at all? */
+SIM_HOT bool sim_core_input_free(struct sim_shape k, struct sim_part *p, uint32_t sw_id,
 				 uint32_t in)
 {
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	const uint64_t *wants = sim_wants(k, s, sw, in), *free = sim_free_outs(k, s, sw);
-	struct sim_port *port = &s->port[sw->port_first + in];
 
-	if (port->in_busy > p->now) {
-		if (sim_any(wants, sim_out_words(k, sw)))
-			sim_read_due(p, port, sw->port_first + in);
-		return;
-	}
+	if (k.reads_apart && s->port[sw->port_first + in].in_busy > p->now)
+		return false;
 	sim_free_input(k, s, sw, in);
 	if (k.is_small) {
 		sim_mark_all(p, sw, sw_id, *wants & *free);
-		return;
+		return *wants;
 	}
 	for (uint32_t w = 0; w < sim_out_words(k, sw); w++)
 		for (uint64_t bits = wants[w] & free[w]; bits; bits &= bits - 1)
 			sim_mark(k, p, sw, sw_id,
 				 w * SIM_WORD + (uint32_t)__builtin_ctzll(bits));
+	return sim_any(wants, sim_out_words(k, sw));
 }
 
+/* An output has sent a packet, and its input has. Of small switches without branches:
+ * who waits is chance. */
 SIM_HOT void sim_core_output_free(struct sim_shape k, struct sim_part *p, uint32_t id)
 {
 	struct sim *s = p->sim;
 	struct sim_port *port = &s->port[id];
 	struct sim_switch *sw = &s->sw[port->sw];
+	bool is_waited = sim_is_waited(k, port), has_more = false;
 
-	port->due &= (uint8_t)~SIM_END_DUE;
 	sim_set(k, sim_free_outs(k, s, sw), port->local);
-	if (sim_is_waited(k, port))
+	if (k.is_small)
+		sim_mark_all(p, sw, port->sw,
+			     (uint64_t)is_waited << port->local % SIM_WORD);
+	else if (is_waited)
 		sim_mark(k, p, sw, port->sw, port->local);
 	if (k.one_read)
-		sim_core_input_free(k, p, port->sw, port->out_from);
+		has_more = sim_core_input_free(k, p, port->sw, port->out_from);
+	p->sums.events += is_waited | has_more;
 }
 
+/* An event of the wheel; counted are those that somebody waits for. */
 SIM_HOT void sim_core_handle(struct sim_shape k, struct sim_part *p,
 			     const struct fab_wheel_event *event)
 {
 	uint32_t id = event->what & SIM_ID, item = event->item;
 	struct sim *s = p->sim;
 
+	if (event->what >> SIM_ID_BITS == SIM_END) {
+		sim_core_output_free(k, p, id);
+		return;
+	}
+	if (k.reads_apart && event->what >> SIM_ID_BITS == SIM_READ) {
+		p->sums.events +=
+			sim_core_input_free(k, p, s->port[id].sw, s->port[id].local);
+		return;
+	}
+	p->n_live--;
+	p->sums.events++;
 	switch ((enum sim_event_kind)(event->what >> SIM_ID_BITS)) {
+	case SIM_END:
+	case SIM_READ:
+		break;
 	case SIM_READY:
 		sim_core_ready(k, p, id, item);
-		break;
-	case SIM_END:
-		sim_core_output_free(k, p, id);
-		break;
-	case SIM_READ:
-		s->port[id].due &= (uint8_t)~SIM_READ_DUE;
-		sim_core_input_free(k, p, s->port[id].sw, s->port[id].local);
 		break;
 	case SIM_CREDIT:
 		sim_credit_comes(p, id);

@@ -13,7 +13,7 @@ static void inject_at(struct sim_part *p, uint32_t e, uint64_t time)
 	if (src->due <= time)
 		return;
 	src->due = time;
-	fab_wheel_add(&p->wheel, time, sim_what(SIM_INJECT, e), 0);
+	sim_event_at(p, time, SIM_INJECT, e, 0);
 }
 
 /* Is it a message at all? */
@@ -144,7 +144,7 @@ static void note_completed(struct sim_part *p, uint64_t time, struct sim_packet 
 	}
 	id = sim_cell_new(p);
 	p->cell.v[id].packet = packet;
-	fab_wheel_add(&p->wheel, time, sim_what(SIM_COMPLETED, e), id);
+	sim_event_at(p, time, SIM_COMPLETED, e, id);
 }
 
 /* The message of an endpoint is born: count it, find its path. False: it has none. */
@@ -249,7 +249,7 @@ void sim_inject(struct sim_part *p, uint32_t e)
 		inject_at(p, e, src->birth);
 		return;
 	}
-	if (port->due & SIM_BLOCKED)
+	if (port->is_blocked)
 		sim_count_blocked(p, port, out);
 	payload = src->left < s->params->mtu ? src->left : s->params->mtu;
 	if (payload < s->least_payload) {
@@ -459,7 +459,7 @@ void sim_deliver(struct sim_part *p, uint32_t e, uint32_t id, uint64_t wire)
 		note_completed(p, time, *packet);
 	}
 	if (last && s->messages->received)
-		fab_wheel_add(&p->wheel, time, sim_what(SIM_RECEIVED, e), id);
+		sim_event_at(p, time, SIM_RECEIVED, e, id);
 	else
 		sim_cell_free(p, id);
 }
@@ -489,8 +489,7 @@ void sim_part_read(struct sim_part *p, unsigned turn)
 			case SIM_LETTER_COMPLETED:
 				id = sim_cell_new(p);
 				p->cell.v[id].packet = l->packet;
-				fab_wheel_add(&p->wheel, l->time,
-					      sim_what(SIM_COMPLETED, l->id), id);
+				sim_event_at(p, l->time, SIM_COMPLETED, l->id, id);
 				break;
 			}
 		}

@@ -75,7 +75,7 @@ void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port)
 	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_head].credit.time < first)
 		first = p->cell.v[lane->far_head].credit.time;
 	if (first != UINT64_MAX && (!lane->is_blocked || first < lane->wake))
-		fab_wheel_add(&p->wheel, first, sim_what(SIM_CREDIT, port), 0);
+		sim_event_at(p, first, SIM_CREDIT, port, 0);
 	if (!lane->is_blocked || first < lane->wake)
 		lane->wake = first;
 	lane->is_blocked = true;
@@ -102,7 +102,7 @@ void sim_count_blocked(struct sim_part *p, struct sim_port *port, uint32_t id)
 {
 	struct sim *s = p->sim;
 
-	port->due &= (uint8_t)~SIM_BLOCKED;
+	port->is_blocked = false;
 	for (unsigned vl = 0; vl < s->n_vls; vl++) {
 		struct sim_lane_block *block =
 			&s->block[sim_lane_id(s->shape, s, id, vl)];
@@ -120,7 +120,7 @@ void sim_block(struct sim_part *p, uint32_t id, unsigned vl)
 	struct sim *s = p->sim;
 
 	s->block[sim_lane_id(s->shape, s, id, vl)].since = p->now ? p->now : 1;
-	s->port[id].due |= SIM_BLOCKED;
+	s->port[id].is_blocked = true;
 }
 
 void sim_ring_grow(struct sim_ring *r, size_t more)
@@ -169,11 +169,50 @@ void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
 		r->routed = to;
 }
 
+void sim_ends_grow(struct sim_ends *r)
+{
+	size_t n = r->tail - r->head;
+
+	if (2 * (n + 1) > r->cap) {
+		r->cap = r->cap ? 2 * r->cap : FIRST_CELLS;
+		r->v = fab_realloc(r->v, r->cap + SIM_FAR, sizeof(*r->v));
+		memset(r->v + r->tail, 0, (r->cap + SIM_FAR - r->tail) * sizeof(*r->v));
+	}
+	memmove(r->v, r->v + r->head, n * sizeof(*r->v));
+	r->head = 0;
+	r->tail = n;
+}
+
 uint64_t sim_part_first(const struct sim_part *p)
 {
 	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
+	uint64_t ends = sim_ends_first(&p->ends), first = wheel < ring ? wheel : ring;
 
-	return wheel < ring ? wheel : ring;
+	return first < ends ? first : ends;
+}
+
+bool sim_part_is_over(const struct sim_part *p)
+{
+	const struct sim *s = p->sim;
+	const struct sim_shape k = s->shape;
+
+	if (p->n_live || p->ring.head < p->ring.tail)
+		return false;
+	for (uint32_t id = 0; id < s->net.n_ports; id++) {
+		const struct sim_port *port = &s->port[id];
+		struct sim_switch *sw = &s->sw[port->sw];
+		uint32_t unit = port->local * sim_units_of_input(k, s);
+
+		if (sw->part != p->index)
+			continue;
+		if (!sim_bit(k, sim_free_outs(k, s, sw), port->local) &&
+		    sim_is_waited(k, port))
+			return false;
+		if (k.one_read && !sim_bit(k, sim_free_units(k, s, sw), unit) &&
+		    sim_any(sim_wants(k, s, sw, port->local), sim_out_words(k, sw)))
+			return false;
+	}
+	return true;
 }
 
 enum { SOON = 4, LATER = 7 }; /* events of the wheel ahead */
@@ -199,6 +238,23 @@ SIM_HOT void look_ahead(struct sim_shape k, const struct sim_part *p)
 		__builtin_prefetch(port - port->local + port->out_from);
 }
 
+/* The output that ends next, and what is needed for those behind it. */
+SIM_HOT uint32_t sim_ends_take(struct sim_shape k, struct sim_part *p)
+{
+	const struct sim_end *end = &p->ends.v[p->ends.head++];
+	const struct sim *s = p->sim;
+	const struct sim_port *port = &s->port[end[SIM_FAR].port];
+
+	/* behind the last one are old ones, or zeroes: no harm */
+	__builtin_prefetch(port);
+	__builtin_prefetch(&port->lane);
+	port = &s->port[end[SIM_MIDDLE].port];
+	__builtin_prefetch(&s->sw[port->sw]);
+	if (k.one_read)
+		__builtin_prefetch(port - port->local + port->out_from);
+	return end->port;
+}
+
 /* All arrivals and events of one time, then what is chosen at that time. */
 SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 {
@@ -206,13 +262,17 @@ SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 
 	while (!p->rc) {
 		uint64_t ring = sim_ring_first(&p->ring), time;
+		uint64_t end = sim_ends_first(&p->ends);
+		uint64_t first = ring < end ? ring : end;
 
-		time = fab_wheel_next(w, ring < limit ? ring + 1 : limit);
-		if (ring < time)
-			time = ring;
+		time = fab_wheel_next(w, first < limit ? first + 1 : limit);
+		if (first < time)
+			time = first;
 		if (time >= limit)
 			return;
 		p->now = time;
+		for (; end == time; end = sim_ends_first(&p->ends))
+			sim_core_output_free(k, p, sim_ends_take(k, p));
 		for (; ring == time; ring = sim_ring_first(&p->ring)) {
 			struct sim_arrival a = sim_ring_take(k, p);
 
@@ -223,7 +283,6 @@ SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 			struct fab_wheel_event event = *fab_wheel_take(w);
 
 			look_ahead(k, p);
-			p->sums.events++;
 			sim_core_handle(k, p, &event);
 		}
 		sim_flush(k, p);
@@ -265,9 +324,9 @@ void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	const struct sim_shape k = p->sim->shape;
 
-	if (k.one_lane && k.one_read && !k.is_fifo && !k.with_groups && !k.is_small)
+	if (k.one_lane && k.one_read && !k.is_fifo && !k.reads_apart && !k.is_small)
 		run_large(p, limit);
-	else if (!k.one_lane || k.with_groups || !k.is_small)
+	else if (!k.one_lane || k.reads_apart || !k.is_small)
 		run_any(p, limit);
 	else if (k.is_fifo)
 		run_fifo(p, limit);

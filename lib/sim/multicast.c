@@ -123,7 +123,7 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 		return;
 	}
 	if (wait && !has_waited) {
-		fab_wheel_add(&p->wheel, p->now + wait, sim_what(SIM_READY, in_id), id);
+		sim_event_at(p, p->now + wait, SIM_READY, in_id, id);
 		return;
 	}
 	p->sums.copied += n - 1;

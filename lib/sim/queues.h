@@ -167,63 +167,50 @@ SIM_HOT bool sim_is_waited(struct sim_shape k, const struct sim_port *port)
 	return k.is_small && k.one_lane ? port->lane.waiters : port->n_waiting;
 }
 
-/* An event for when the output is free; who waits for it calls. */
-SIM_HOT void sim_end_due(struct sim_part *p, struct sim_port *port, uint32_t id)
-{
-	if (port->due & SIM_END_DUE)
-		return;
-	port->due |= SIM_END_DUE;
-	fab_wheel_add(&p->wheel, port->out_busy, sim_what(SIM_END, id), 0);
-}
+/* Room for one more. */
+void sim_ends_grow(struct sim_ends *r);
 
-/* The same for the input: often the output that it feeds ends at the same time. */
-SIM_HOT void sim_read_due(struct sim_part *p, struct sim_port *port, uint32_t id)
+/*
+ * An output will be done with a packet. Whether somebody waits for that is not asked:
+ * chance decides it, and an entry of a ring costs less than a branch that is guessed
+ * wrongly. Packets of one size end in the order in which they start; those for which
+ * that does not hold are events of the wheel.
+ */
+static inline void sim_end_at(struct sim_part *p, uint64_t time, uint32_t id)
 {
-	struct sim_port *out = port - port->local + port->in_to;
+	struct sim_ends *r = &p->ends;
 
-	if (port->due & SIM_READ_DUE)
-		return;
-	if (out->out_busy == port->in_busy && out->out_from == port->local) {
-		sim_end_due(p, out, id - port->local + port->in_to);
+	if (time < r->last) {
+		fab_wheel_add(&p->wheel, time, sim_what(SIM_END, id), 0);
 		return;
 	}
-	port->due |= SIM_READ_DUE;
-	fab_wheel_add(&p->wheel, port->in_busy, sim_what(SIM_READ, id), 0);
+	if (r->tail == r->cap)
+		sim_ends_grow(r);
+	r->last = time;
+	r->v[r->tail++] = (struct sim_end){time, id};
 }
 
-/* An input, an output are free, or were not known not to be. */
-SIM_HOT void sim_note_free(struct sim_shape k, const struct sim *s, struct sim_switch *sw,
-			   uint32_t in, uint32_t out, bool in_is, bool out_is)
+/* When the next output of the ring ends; UINT64_MAX: none. */
+static inline uint64_t sim_ends_first(const struct sim_ends *r)
 {
-	if (k.is_small && k.one_lane) { /* no branches */
-		sw->free_outs |= (uint64_t)out_is << out % SIM_WORD;
-		if (k.one_read)
-			sw->free_units |= (uint64_t)in_is << in % SIM_WORD;
-		return;
-	}
-	if (out_is)
-		sim_set(k, sim_free_outs(k, s, sw), out);
-	if (k.one_read && in_is)
-		sim_free_input(k, s, sw, in);
+	return r->head < r->tail ? r->v[r->head].time : UINT64_MAX;
 }
 
-/* Something of an input has come to wait for an output: choose, or set the events for
- * when they are free. */
+/* Something of an input has come to wait for an output: choose, if both are free; else
+ * their ends do. */
 SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
-		       struct sim_port *i, struct sim_port *o)
+		       const struct sim_port *in, const struct sim_port *out)
 {
-	bool is_sending = o->out_busy > p->now;
-	bool is_read = k.one_read && i->in_busy > p->now;
+	const struct sim *s = p->sim;
+	uint32_t unit = in->local * sim_units_of_input(k, s);
+	bool is_free = sim_bit(k, sim_free_outs(k, s, sw), out->local);
 
-	sim_note_free(k, p->sim, sw, i->local, o->local, !is_read, !is_sending);
-	if (!(is_sending | is_read)) {
-		sim_mark(k, p, sw, i->sw, o->local);
-		return;
-	}
-	if (is_sending)
-		sim_end_due(p, o, sw->port_first + o->local);
-	if (is_read)
-		sim_read_due(p, i, sw->port_first + i->local);
+	if (k.one_read)
+		is_free &= sim_bit(k, sim_free_units(k, s, sw), unit);
+	if (k.is_small)
+		sim_mark_all(p, sw, in->sw, (uint64_t)is_free << out->local % SIM_WORD);
+	else if (is_free)
+		sim_mark(k, p, sw, in->sw, out->local);
 }
 
 /* A unit has come to wait for a lane of an output, or does no longer. */

@@ -179,22 +179,20 @@ static uint64_t idle_latency(const struct sim *s)
 static void look(struct run *r)
 {
 	struct sim *s = r->s;
-	uint64_t last = 0, first = UINT64_MAX, left = in_flight(s);
+	uint64_t last = 0, left = in_flight(s);
+	bool has_ended = true;
 
 	for (uint32_t i = 0; i < s->n_parts; i++) {
-		uint64_t next = sim_part_first(&s->part[i]);
-
-		first = next < first ? next : first;
+		has_ended = has_ended && sim_part_is_over(&s->part[i]);
 		last = s->part[i].last_move > last ? s->part[i].last_move : last;
 		if (s->part[i].rc)
 			r->is_over = true;
 	}
-	if (left &&
-	    (first == UINT64_MAX || (r->now > last && r->now - last >= r->stall))) {
+	if (left && (has_ended || (r->now > last && r->now - last >= r->stall))) {
 		r->result->is_stalled = true;
 		r->is_over = true;
 	}
-	if (first == UINT64_MAX)
+	if (has_ended)
 		r->is_over = true;
 	if (r->params->progress &&
 	    r->params->progress(r->params->progress_context,

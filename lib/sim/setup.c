@@ -116,6 +116,17 @@ static void cut(struct sim *s)
 	}
 }
 
+/* All inputs and outputs of a switch are. */
+static void set_free(const struct sim *s, struct sim_switch *sw)
+{
+	const struct sim_shape k = s->shape;
+
+	for (uint32_t unit = 0; unit < sw->n_units; unit++)
+		sim_set(k, sim_free_units(k, s, sw), unit);
+	for (uint32_t out = 0; out < sw->n_ports; out++)
+		sim_set(k, sim_free_outs(k, s, sw), out);
+}
+
 static int init_switches(struct sim *s, struct fab_err *err)
 {
 	const struct sim_net *net = &s->net;
@@ -157,6 +168,8 @@ static int init_switches(struct sim *s, struct fab_err *err)
 	for (uint64_t i = 0; i < queues; i++)
 		s->queue[i].first = FAB_NONE;
 	s->word = FAB_NEW0(words + 1, uint64_t);
+	for (uint32_t id = 0; id < net->n_switches; id++)
+		set_free(s, &s->sw[id]);
 	return 0;
 }
 
@@ -271,6 +284,7 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 	s->n_switches = s->net.n_switches;
 	sim_tables_init(&s->tables, &s->net);
 	s->speedup = params->speedup ? params->speedup : 1;
+	s->shape.reads_apart = s->shape.with_groups || s->speedup != 1;
 	s->cable_delay = params->cable_delay;
 	s->hop_delay = params->cable_delay + params->switch_delay;
 	s->host_delay = params->host_delay;
@@ -303,6 +317,7 @@ static void part_fini(struct sim *s, struct sim_part *p)
 {
 	fab_wheel_fini(&p->wheel);
 	free(p->ring.v);
+	free(p->ends.v);
 	free(p->cell.v);
 	free(p->dirty);
 	free(p->choice);

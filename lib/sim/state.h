@@ -4,8 +4,9 @@
  * each is changed by one part only: the one that has the switch. What parts tell each
  * other lies in letters until the window is over.
  *
- * No pointers in what is many: packets are cells of a pool, 32 bytes. Who is free when is
- * a time in most cases, and becomes an event only when somebody waits for it.
+ * No pointers in what is many: packets are cells of a pool, 32 bytes. Credits under way
+ * are times, looked at when a lane has none left; ends of packets are a ring by time, for
+ * which bits of inputs and outputs that are free are kept.
  */
 #pragma once
 
@@ -17,7 +18,7 @@ enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoin
 		      SIM_READY,    /* a head that came by this port has waited for the
 				       slower cable */
 		      SIM_END,	    /* the port is done with a packet: output */
-		      SIM_READ,	    /* input */
+		      SIM_READ,	    /* input, where it is not when the output is */
 		      SIM_CREDIT,   /* a credit has come for a lane that waits */
 		      SIM_INJECT,   /* an endpoint may send */
 		      SIM_RECEIVED, /* an endpoint has a message */
@@ -77,8 +78,6 @@ union sim_cell {
 	uint64_t word[4];
 };
 
-enum { SIM_END_DUE = 1, SIM_READ_DUE = 2, SIM_BLOCKED = 4 };
-
 enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
 
 /* A lane of an output: room in the buffer at the other end. A line of the cache. */
@@ -95,18 +94,18 @@ struct sim_lane {
 
 /* Two lines of the cache, side by side. */
 struct sim_port {
-	uint64_t out_busy, in_busy; /* until then */
-	uint64_t wants;		    /* of small switches: outputs that the input wants */
-	uint64_t queue;		    /* the input's first */
-	uint32_t peer, sw;	    /* sw: FAB_NONE: an endpoint's */
+	uint64_t out_busy; /* of an endpoint: it sends until then */
+	uint64_t in_busy;  /* it is read until then; if shape.reads_apart */
+	uint64_t wants;	   /* of small switches: outputs that the input wants */
+	uint64_t queue;	   /* the input's first */
+	uint32_t peer, sw; /* sw: FAB_NONE: an endpoint's */
 	uint32_t per_byte;
 	uint32_t n_waiting; /* (lane, queue) that have something for this output */
 	uint32_t reading;   /* multicast packet that the input reads, FAB_NONE */
 	uint32_t part;	    /* that has the peer */
 	uint16_t local;	    /* number at the switch */
 	uint16_t out_from;  /* input that feeds the output */
-	uint16_t in_to;	    /* output that ends the input's reading */
-	uint8_t due;	    /* SIM_END_DUE ... */
+	bool is_blocked;    /* a lane waits for credit, which is counted */
 	uint8_t last_vl;
 	struct sim_lane lane; /* 0 */
 };
@@ -145,7 +144,9 @@ struct sim_shape {
 	bool one_read, is_fifo; /* of the kind of switch */
 	bool one_lane;
 	bool with_groups;
-	bool is_small; /* all switches are */
+	bool reads_apart; /* an input may be read for longer, or shorter, than an output
+			     sends: groups, speedup */
+	bool is_small;	  /* all switches are */
 };
 
 enum sim_source_state { SIM_IDLE, SIM_HAS, SIM_BORN };
@@ -220,6 +221,18 @@ struct sim_ring {
 	size_t head, routed, tail, cap;
 };
 
+/* An output of a switch that is done with a packet at `time`. */
+struct sim_end {
+	uint64_t time;
+	uint32_t port;
+};
+
+struct sim_ends {
+	struct sim_end *v;
+	size_t head, tail, cap;
+	uint64_t last; /* time of the one that was added last */
+};
+
 enum { SIM_CHOICES_ROOM = 64 }; /* written or read beyond the last */
 
 struct sim_part {
@@ -227,7 +240,9 @@ struct sim_part {
 	uint32_t index;
 	uint64_t now, last_move, last_delivery;
 	struct fab_wheel wheel;
+	uint64_t n_live; /* events of the wheel, but for SIM_END and SIM_READ */
 	struct sim_ring ring;
+	struct sim_ends ends;
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
 	uint32_t *dirty, n_dirty;    /* [n_switches] that choose at this time */
@@ -276,6 +291,8 @@ struct sim {
 
 /* No event and no arrival of a part is before this time; UINT64_MAX: there is none. */
 uint64_t sim_part_first(const struct sim_part *p);
+/* Nothing of a part will happen, but that outputs end for which nothing waits. */
+bool sim_part_is_over(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
 /* Read what the other parts wrote in the window that is over. */
