@@ -18,12 +18,9 @@ static bool is_real(const struct fab_rdma_scheme *scheme)
 	return scheme != &fab_rdma_scheme_oracle;
 }
 
-/* Did all come to the right end? */
 static bool is_sound(const struct rdma_result *r)
 {
-	const struct fab_rdma_summary *s = &r->sum;
-
-	return s->n_done == s->n_transfers && !s->n_wrong;
+	return fab_rdma_all_ended(&r->sum);
 }
 
 static uint64_t bits_of(const struct rdma_outcome *o, const struct rdma_result *r)
@@ -151,6 +148,7 @@ static void say_choice(struct fab_report *r, const struct rdma_outcome *o,
 		       const struct rdma_result *best, const struct rdma_result *fastest)
 {
 	const struct rdma_result *next = next_of(o, fastest);
+	double share = fab_tally_mean(&best->sum.share);
 	char *equals = equals_of(o, best, fastest), *why = NULL;
 	char mean[FAB_HUMAN_BYTES], other[FAB_HUMAN_BYTES];
 
@@ -164,9 +162,10 @@ static void say_choice(struct fab_report *r, const struct rdma_outcome *o,
 			   us_text(rdma_mean(next), other));
 	fab_report_answer(r, FAB_TONE_GOOD,
 			  "Take %s here: a transfer takes %s on the mean, %.3g %% of the "
-			  "pace of the oracle%s.",
-			  best->scheme->name, us_text(rdma_mean(best), mean),
-			  100 * fab_tally_mean(&best->sum.share), why ? why : "");
+			  "pace of the oracle%s%s.",
+			  best->scheme->name, us_text(rdma_mean(best), mean), 100 * share,
+			  share > AS_FAST ? ", which sends all at once" : "",
+			  why ? why : "");
 	free(equals);
 	free(why);
 }
@@ -212,24 +211,22 @@ static void say_slow(struct fab_report *r, const struct rdma_outcome *o,
 /* Transfers that did not come to their end, of all points. */
 static void say_unsound(struct fab_report *r, const struct rdma_outcome *o)
 {
-	uint64_t hung = 0, wrong = 0, no_path = 0, all = 0, stalled = 0;
+	uint64_t hung = 0, wrong = 0, all = 0, stalled = 0;
 
 	for (size_t i = 0; i < o->results.n; i++) {
 		const struct fab_rdma_summary *s = &o->results.v[i].sum;
 
 		hung += s->n_hung;
 		wrong += s->n_wrong;
-		no_path += s->n_no_path;
 		stalled += s->n_stalled;
 		all += s->n_transfers;
 	}
-	if (!hung && !wrong && !no_path)
+	if (!hung && !wrong)
 		return;
-	fab_report_answer(
-		r, FAB_TONE_BAD,
-		"Of %" PRIu64 " transfers of all schemes and runs %" PRIu64
-		" did not end, %" PRIu64 " were wrong and %" PRIu64 " have no path%s.",
-		all, hung, wrong, no_path, stalled ? "; they stalled for ever" : "");
+	fab_report_answer(r, FAB_TONE_BAD,
+			  "Of %" PRIu64 " transfers of all schemes and runs %" PRIu64
+			  " did not end and %" PRIu64 " were wrong%s.",
+			  all, hung, wrong, stalled ? "; they stalled for ever" : "");
 }
 
 static void answer_point(struct fab_report *r, const struct rdma_outcome *o,
@@ -245,9 +242,11 @@ static void answer_point(struct fab_report *r, const struct rdma_outcome *o,
 				  "%.4g us a transfer.",
 				  rdma_mean(o->results.v));
 	else
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "Take none of these here: under no scheme did all "
-				  "transfers come to their end.");
+		fab_report_answer(r, FAB_TONE_BAD, "Take none of these here: %s.",
+				  o->n_no_path == o->n_transfers
+					  ? "no transfer has a path"
+					  : "under no scheme did all transfers come to "
+					    "their end");
 	if (fastest)
 		say_slow(r, o, fastest);
 }
@@ -410,6 +409,16 @@ static void say_no_loss(struct fab_report *r, const struct rdma_outcome *o)
 			  "loss (--loss=1e-4).");
 }
 
+void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of)
+{
+	if (n)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%" PRIu64 " of %" PRIu64
+			" transfers have no path, there or back, and are left out.",
+			n, of);
+}
+
 void rdma_answer(struct fab_report *r, const struct rdma_outcome *o)
 {
 	fab_cli_answer_shard(r, &o->p->shard);
@@ -426,6 +435,9 @@ void rdma_answer(struct fab_report *r, const struct rdma_outcome *o)
 		answer_sweep(r, o);
 		say_worst_point(r, o);
 	}
+	if (o->n_no_path == o->n_transfers)
+		return;
+	rdma_say_no_path(r, o->n_no_path, o->n_transfers);
 	say_no_loss(r, o);
 	say_luck(r, o);
 	say_unsound(r, o);

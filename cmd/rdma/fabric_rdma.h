@@ -171,8 +171,9 @@ struct rdma_outcome {
 	FAB_VEC(struct rdma_result) results; /* by point, then scheme */
 	uint64_t round_trip_ps;		     /* longest, of the first point */
 	uint64_t ideal_ps;		     /* of its first transfer alone */
-	uint32_t n_transfers;		     /* of a run of the first point */
-	uint64_t n_packets, n_left_out, n_priorities;
+	uint32_t n_transfers, n_no_path;     /* of a run of the first point */
+	uint64_t n_packets;		     /* of those that have a path */
+	uint64_t n_left_out, n_priorities;
 	uint64_t n_items, n_done; /* points asked for, and there */
 	bool was_interrupted;
 	double total_seconds;
@@ -251,7 +252,11 @@ extern const size_t rdma_n_plan_columns;
 
 /* The sentences that the report begins with. */
 void rdma_answer(struct fab_report *r, const struct rdma_outcome *o);
+/* One of them: how many of so many transfers have no path; nothing for 0. */
+void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of);
 /* Fields that say what the figures rest on. */
+/* How many transfers have no path, not in tables: there a sentence says it. */
+void rdma_print_no_path(struct fab_report *r, uint32_t n);
 void rdma_print_parameters(struct fab_report *r, const struct rdma_params *p,
 			   const struct rdma_network *n);
 int rdma_report(FILE *out, const struct fab_report_options *options,

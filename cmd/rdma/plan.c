@@ -86,7 +86,11 @@ static int make_ready(struct planning *x, struct fab_rdma_problem *problem,
 					     .routes = x->net.routes,
 					     .transfer = x->transfers.of.v,
 					     .n_transfers = (uint32_t)x->transfers.of.n};
-	return fab_rdma_net_new(problem, &p->sim, &x->ready, err);
+	rc = fab_rdma_net_new(problem, &p->sim, &x->ready, err);
+	if (!rc && fab_rdma_n_no_path(x->ready) == problem->n_transfers)
+		rc = fab_fail(err, EINVAL, "pattern %s: no transfer has a path",
+			      p->pattern);
+	return rc;
 }
 
 static uint64_t most_packets(const struct planning *x)
@@ -231,6 +235,7 @@ static void answer(struct fab_report *r, const struct planning *x)
 			fab_report_answer(r, FAB_TONE_WARN,
 					  "%s does not reach it: %.3g %% at best.",
 					  x->rows.v[i].scheme, 100 * x->rows.v[i].share);
+	rdma_say_no_path(r, fab_rdma_n_no_path(x->ready), x->transfers.of.n);
 }
 
 static int print(const struct planning *x, struct fab_err *err)
@@ -248,6 +253,7 @@ static int print(const struct planning *x, struct fab_err *err)
 	fab_report_field(r, &target, (union fab_cell){.real = x->p->target});
 	rdma_print_parameters(r, x->p, &x->net);
 	fab_report_uint(r, "transfers", x->transfers.of.n);
+	rdma_print_no_path(r, fab_rdma_n_no_path(x->ready));
 	fab_report_table(r, "results", "Least windows and timeouts", rdma_plan_columns,
 			 rdma_n_plan_columns, x->rows.v, sizeof(*x->rows.v), x->rows.n);
 	rc = fab_report_finish(r, err);

@@ -52,12 +52,25 @@ void rdma_print_parameters(struct fab_report *r, const struct rdma_params *p,
 }
 
 /* Of a run of the first point. */
+void rdma_print_no_path(struct fab_report *r, uint32_t n)
+{
+	static const struct fab_column field = {"no_path", FAB_UINT, "", FAB_COL_EXTRA};
+
+	fab_report_field(r, &field, (union fab_cell){.u = n});
+}
+
+static double us_or_none(uint64_t ps)
+{
+	return ps ? (double)ps / 1e6 : (double)NAN;
+}
+
 static void print_transfers(struct fab_report *r, const struct rdma_outcome *o)
 {
 	fab_report_uint(r, "transfers", o->n_transfers);
+	rdma_print_no_path(r, o->n_no_path);
 	fab_report_uint(r, "packets", o->n_packets);
-	put(r, "base_round_trip_us", (double)o->round_trip_ps / 1e6);
-	put(r, "ideal_us", (double)o->ideal_ps / 1e6);
+	put(r, "base_round_trip_us", us_or_none(o->round_trip_ps));
+	put(r, "ideal_us", us_or_none(o->ideal_ps));
 	if (o->n_left_out)
 		fab_report_uint(r, "left_out", o->n_left_out);
 	if (o->n_priorities)

@@ -123,6 +123,11 @@ static void take(void *context, uint64_t number, void *out)
 	drop(context, out);
 }
 
+bool fab_rdma_all_ended(const struct fab_rdma_summary *s)
+{
+	return s->n_done && s->n_done + s->n_no_path == s->n_transfers && !s->n_wrong;
+}
+
 /* Run by run, against the case that it is compared with. */
 static void compare(struct fab_rdma_summary *s, const struct fab_rdma_summary *with)
 {

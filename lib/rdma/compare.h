@@ -64,5 +64,8 @@ struct fab_rdma_runs {
  */
 int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *out,
 		     struct fab_err *err) FAB_MUST_CHECK;
+/* Did all that have a path come to their end, with the right bytes? false: or none has.
+ * O(1). */
+bool fab_rdma_all_ended(const struct fab_rdma_summary *summary);
 /* Zeroed is allowed. O(1). */
 void fab_rdma_summary_fini(struct fab_rdma_summary *summary);

@@ -235,6 +235,23 @@ uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer)
 	return done + back + (params->no_handshake ? 0 : there + back);
 }
 
+bool fab_rdma_has_path(const struct fab_rdma_net *net, uint32_t transfer)
+{
+	const struct fab_rdma_transfer *t = &net->problem->transfer[transfer];
+
+	return rdma_net_has_path(net, t->source, t->target) &&
+	       rdma_net_has_path(net, t->target, t->source);
+}
+
+uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < net->problem->n_transfers; i++)
+		n += !fab_rdma_has_path(net, i);
+	return n;
+}
+
 static int check_transfers(const struct fab_rdma_net *net, struct fab_err *err)
 {
 	const struct fab_rdma_problem *p = net->problem;

@@ -121,8 +121,7 @@ static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 			.half = sum[1].share.n > 1 ? (interval.high - interval.low) / 2
 						   : (double)NAN,
 			.rounds = fab_tally_mean(&sum[1].rounds),
-			.is_done =
-				sum[1].n_done == sum[1].n_transfers && !sum[1].n_wrong};
+			.is_done = fab_rdma_all_ended(&sum[1])};
 		s->out->n_trials++;
 	}
 	fab_rdma_summary_fini(&sum[0]);

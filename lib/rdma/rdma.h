@@ -288,7 +288,8 @@ struct fab_rdma_result {
 	double goodput_mean; /* mean over transfers of payload / completion time, Gbit/s
 			      */
 	double rounds;	     /* packets of data sent / packets there are */
-	uint64_t n_packets;  /* of data, without copies */
+	/* of data, without copies, of transfers that have a path */
+	uint64_t n_packets;
 	struct fab_rdma_counts n;
 	uint64_t wire_bytes; /* all kinds */
 	/* Contexts in use at once, of the endpoint that had most; tombstones kept. */
@@ -346,6 +347,10 @@ void fab_rdma_net_free(struct fab_rdma_net *net);
 uint64_t fab_rdma_round_trip(const struct fab_rdma_net *net, uint32_t transfer);
 /* The longest of all transfers. O(transfers * hops) at the first call of net_new. */
 uint64_t fab_rdma_longest_round_trip(const struct fab_rdma_net *net);
+/* Has a transfer a path, there and back? O(1). */
+bool fab_rdma_has_path(const struct fab_rdma_net *net, uint32_t transfer);
+/* How many have none. O(transfers). */
+uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net);
 /* Completion time of a transfer alone in the network, without loss: handshake, N packets
  * one after the other, the path, completion. ps; 0: no path. O(hops). */
 uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer);

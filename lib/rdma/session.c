@@ -314,10 +314,10 @@ static void begin(struct rdma *r, uint32_t transfer)
 	const struct fab_rdma_transfer *t = &r->problem->transfer[transfer];
 	struct rdma_session *s;
 
-	if (!rdma_net_has_path(r->net, t->source, t->target) ||
-	    !rdma_net_has_path(r->net, t->target, t->source)) {
+	if (!fab_rdma_has_path(r->net, transfer)) {
 		r->result->fate[transfer].has_path = false;
 		r->result->n_no_path++;
+		r->result->n_packets -= rdma_packets(t->bytes, r->params->mtu);
 		return;
 	}
 	s = rdma_session_new(r, transfer);

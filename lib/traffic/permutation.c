@@ -44,7 +44,16 @@ static int reverse(const struct fab_permutation_problem *p, const char *argument
 	return 0;
 }
 
-/* Each permutation as likely (Fisher, Yates; Durstenfeld 1964). */
+static bool is_identity(const uint32_t *to, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (to[i] != i)
+			return false;
+	return true;
+}
+
+/* Each permutation as likely (Fisher, Yates; Durstenfeld 1964), but for that in which
+ * nobody sends. */
 static int shuffle(const struct fab_permutation_problem *p, const char *argument,
 		   uint32_t *to, struct fab_err *err)
 {
@@ -55,12 +64,14 @@ static int shuffle(const struct fab_permutation_problem *p, const char *argument
 	fab_rng_init(&rng, p->seed);
 	for (uint32_t i = 0; i < p->ends->n; i++)
 		to[i] = i;
-	for (uint32_t i = p->ends->n; i > 1; i--) {
-		uint32_t j = (uint32_t)fab_rng_below(&rng, i), swap = to[i - 1];
+	do {
+		for (uint32_t i = p->ends->n; i > 1; i--) {
+			uint32_t j = (uint32_t)fab_rng_below(&rng, i), swap = to[i - 1];
 
-		to[i - 1] = to[j];
-		to[j] = swap;
-	}
+			to[i - 1] = to[j];
+			to[j] = swap;
+		}
+	} while (p->ends->n > 1 && is_identity(to, p->ends->n));
 	return 0;
 }
 
@@ -117,7 +128,8 @@ const struct fab_permutation fab_permutation_reverse = {
 const struct fab_permutation fab_permutation_random = {
 	.form = "random",
 	.summary = "by chance",
-	.manual = "Each permutation as likely, by `--seed`.",
+	.manual =
+		"Each permutation as likely but that in which nobody sends, by `--seed`.",
 	.make = shuffle,
 };
 

@@ -40,6 +40,38 @@ Test(traffic, permutations_are_told_by_name_and_argument)
 	}
 }
 
+/* Of two and three hosts some send, whatever the seed; each other permutation comes. */
+Test(traffic, by_chance_somebody_sends)
+{
+	static const char *const specs[] = {"fattree:radix=2,levels=1",
+					    "torus:dims=3,hosts=1"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i]);
+		struct fab_flow_ends ends;
+		uint32_t seen =
+			0; /* bits 3 * to[0] + to[1], which tell the permutation */
+
+		fab_flow_ends_init(&ends, f, NULL, NULL);
+		cr_assert_eq(ends.n, 2 + i);
+		for (uint64_t seed = 0; seed < 200; seed++) {
+			const struct fab_permutation_problem problem = {f, NULL, &ends,
+									seed};
+			struct fab_err err;
+			uint32_t *to;
+
+			cr_assert_eq(fab_permutation_make("random", &problem, &to, &err),
+				     0);
+			seen |= 1u << (3 * to[0] + to[1]);
+			free(to);
+		}
+		cr_expect_eq(seen & 1u << 1, 0, "nobody sends");
+		cr_expect_eq(__builtin_popcount(seen), i ? 5 : 1);
+		fab_flow_ends_fini(&ends);
+		fab_fabric_free(f);
+	}
+}
+
 /* Every row that needs no file is a permutation: each end is sent to once. */
 Test(traffic, each_end_is_sent_to_once)
 {
