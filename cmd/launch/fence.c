@@ -8,6 +8,7 @@
 
 #include "base/human.h"
 #include "event/sweep.h"
+#include "launch/fence_ranges.h"
 #include "verb_fence.h"
 
 static struct fab_fence_job fence_job(const struct launch_params *p,
@@ -304,42 +305,6 @@ static void choose_autos(struct fence_outcome *o)
 		}
 }
 
-/* The fence of a group with the least fixed time. */
-static const struct fence_item *first_of(const struct fence_outcome *o, size_t group)
-{
-	const struct fence_item *items = &o->items.v[group * o->fences.n], *now = NULL;
-
-	for (size_t i = 0; i < o->fences.n; i++)
-		if (items[i].is_there && !items[i].is_alias &&
-		    (!now || items[i].line.fixed_us < now->line.fixed_us ||
-		     (items[i].line.fixed_us <= now->line.fixed_us &&
-		      items[i].line.byte_us < now->line.byte_us)))
-			now = &items[i];
-	return now;
-}
-
-/* Which is the next to be the fastest above `at` bytes, and from where on. */
-static const struct fence_item *next_of(const struct fence_outcome *o, size_t group,
-					const struct fence_item *now, double at,
-					double *from)
-{
-	const struct fence_item *items = &o->items.v[group * o->fences.n], *then = NULL;
-
-	*from = (double)NAN;
-	for (size_t i = 0; i < o->fences.n; i++) {
-		double x = items[i].is_there && !items[i].is_alias
-				   ? fab_fence_crossing(now->line, items[i].line)
-				   : INFINITY;
-
-		if (&items[i] != now && x > at && x <= (double)FAB_FENCE_BYTES_MAX &&
-		    !(x >= *from)) {
-			*from = x;
-			then = &items[i];
-		}
-	}
-	return then;
-}
-
 /* Where two fences of a group cross by simulation; NaN: nowhere below 64 times the size
  * of the closed form, or not known. */
 static int simulate_crossing(const struct fence_outcome *o, size_t group,
@@ -377,27 +342,52 @@ static int simulate_crossing(const struct fence_outcome *o, size_t group,
 	return rc;
 }
 
-/* Which algorithm is fastest from which size on. */
+/* Which algorithm is fastest from which size on, in a group. */
+static int find_ranges_of(struct fence_outcome *o, size_t group, struct fab_err *err)
+{
+	const struct fence_item *items = &o->items.v[group * o->fences.n];
+	struct fab_fence_line *lines = FAB_NEW(o->fences.n + 1, struct fab_fence_line);
+	struct fab_fence_range *of = FAB_NEW(o->fences.n + 1, struct fab_fence_range);
+	const struct fence_item **item =
+		FAB_NEW(o->fences.n + 1, const struct fence_item *);
+	size_t n = 0, n_ranges;
+	int rc = 0;
+
+	for (size_t i = 0; i < o->fences.n; i++)
+		if (items[i].is_there && !items[i].is_alias) {
+			item[n] = &items[i];
+			lines[n++] = items[i].line;
+		}
+	n_ranges = fab_fence_ranges(lines, n, (double)FAB_FENCE_BYTES_MAX, of);
+	for (size_t i = 0; i < n_ranges && !rc; i++) {
+		bool is_last = i + 1 == n_ranges;
+		struct fence_range row = {.order = o->groups.v[group].order,
+					  .nodes = o->groups.v[group].nodes.n,
+					  .algorithm = item[of[i].line]->name,
+					  .from_bytes = of[i].from_bytes,
+					  .to_bytes = (double)NAN,
+					  .simulated_to_bytes = (double)NAN};
+
+		if (!is_last) {
+			row.to_bytes = of[i + 1].from_bytes;
+			rc = simulate_crossing(o, group, item[of[i].line],
+					       item[of[i + 1].line], row.to_bytes,
+					       &row.simulated_to_bytes, err);
+		}
+		FAB_PUSH(&o->ranges, row);
+	}
+	free(item);
+	free(of);
+	free(lines);
+	return rc;
+}
+
 static int find_ranges(struct fence_outcome *o, struct fab_err *err)
 {
 	int rc = 0;
 
-	for (size_t g = 0; g < o->groups.n; g++) {
-		const struct fence_item *now = first_of(o, g), *then;
-		struct fence_range row = {.order = o->groups.v[g].order,
-					  .nodes = o->groups.v[g].nodes.n};
-
-		for (; now && !rc; now = then) {
-			row.algorithm = now->name;
-			then = next_of(o, g, now, row.from_bytes, &row.to_bytes);
-			row.simulated_to_bytes = (double)NAN;
-			if (then)
-				rc = simulate_crossing(o, g, now, then, row.to_bytes,
-						       &row.simulated_to_bytes, err);
-			FAB_PUSH(&o->ranges, row);
-			row.from_bytes = row.to_bytes;
-		}
-	}
+	for (size_t g = 0; g < o->groups.n && !rc; g++)
+		rc = find_ranges_of(o, g, err);
 	return rc;
 }
 

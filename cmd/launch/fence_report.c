@@ -11,6 +11,7 @@
 static void answer_sizes(struct fab_report *r, const struct fence_outcome *o)
 {
 	size_t n = o->p->bytes.n;
+	uint32_t n_nodes = o->groups.v[0].nodes.n;
 	const struct fence_item *first = fence_best(o, 0, 0),
 				*last = fence_best(o, 0, n - 1);
 	char size[FAB_HUMAN_BYTES], most[FAB_HUMAN_BYTES];
@@ -24,16 +25,17 @@ static void answer_sizes(struct fab_report *r, const struct fence_outcome *o)
 	fab_human_seconds(fence_us(&last->rows.v[n - 1]) / 1e6, longest);
 	if (n == 1)
 		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%u nodes, %s each: %s is the fastest fence of those "
+				  "%u node%s, %s each: %s is the fastest fence of those "
 				  "tried, %s.",
-				  o->groups.v[0].nodes.n, size, first->name, us);
+				  n_nodes, n_nodes == 1 ? "" : "s", size, first->name,
+				  us);
 	else
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
-			"%u nodes: %s is the fastest fence of those tried at %s "
+			"%u node%s: %s is the fastest fence of those tried at %s "
 			"(%s), %s at %s (%s).",
-			o->groups.v[0].nodes.n, first->name, size, us, last->name, most,
-			longest);
+			n_nodes, n_nodes == 1 ? "" : "s", first->name, size, us,
+			last->name, most, longest);
 }
 
 /* The first two orders that differ at the largest size, by the same algorithm. */
@@ -61,29 +63,79 @@ static void answer_orders(struct fab_report *r, const struct fence_outcome *o)
 			fence_us(worst) / fence_us(best));
 }
 
+/* The fence of all groups that cables hold up most; NULL: none is there, or none sends
+ * anything. */
+static const struct fence_item *worst_load(const struct fence_outcome *o, size_t *number)
+{
+	const struct fence_item *worst = NULL;
+
+	for (size_t i = 0; i < o->items.n; i++) {
+		const struct fence_item *x = &o->items.v[i];
+
+		if (x->is_there && !isnan(x->load.factor) &&
+		    (!worst || x->load.factor > worst->load.factor)) {
+			worst = x;
+			*number = i;
+		}
+	}
+	return worst;
+}
+
+/* Nothing takes longer than on cables of its own: why? */
+static void answer_no_contention(struct fab_report *r, const struct fence_outcome *o)
+{
+	uint64_t max = 0, between = 0;
+
+	for (size_t i = 0; i < o->items.n; i++) {
+		const struct fab_fence_load *load = &o->items.v[i].load;
+
+		max = load->max > max ? load->max : max;
+		between = load->max_between > between ? load->max_between : between;
+	}
+	if (between > 1)
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "No cable that messages of a step share takes longer "
+				  "than the nodes' own: there is no contention.");
+	else
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "No two messages of a step share a cable%s: there is "
+				  "no contention.",
+				  max > 1 ? " between switches" : "");
+}
+
 /* Does anything share a cable? */
 static void answer_loads(struct fab_report *r, const struct fence_outcome *o)
 {
-	const struct fence_item *worst = NULL;
+	size_t number = 0;
+	const struct fence_item *worst = worst_load(o, &number);
 	double factor;
+	char *where;
 
-	for (size_t i = 0; i < o->fences.n; i++)
-		if (o->items.v[i].is_there &&
-		    (!worst || o->items.v[i].load.factor > worst->load.factor))
-			worst = &o->items.v[i];
 	if (!worst)
 		return;
 	factor = worst->load.factor;
-	if (!(factor > 1 + 1e-9))
-		fab_report_answer(r, FAB_TONE_GOOD,
-				  "No two messages of a step share a cable: there is no "
-				  "contention.");
+	if (!(factor > 1 + 1e-9)) {
+		answer_no_contention(r, o);
+		return;
+	}
+	where = o->groups.n > 1 ? fab_format(" of %u nodes in the order %s",
+					     fence_group_of(o, number)->nodes.n,
+					     fence_group_of(o, number)->order)
+				: fab_strdup("");
+	if (worst->load.max_between > 1)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Contention: %s%s spends %.2f times as long on cables as "
+			"alone, up to %" PRIu64 " messages share one.",
+			worst->name, where, factor, worst->load.max_between);
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Contention: %s spends %.2f times as long on cables as "
-				  "alone, up to %" PRIu64 " messages share one.",
-				  worst->name, factor, worst->load.max);
-	if (factor > 1 + 1e-9 && !o->p->model_only && o->p->pieces == 1)
+				  "Slower cables than the fastest adapter's: %s%s spends "
+				  "%.2f times as long on cables as on such ones; no two "
+				  "messages of a step share one between switches.",
+				  worst->name, where, factor);
+	free(where);
+	if (worst->load.max_between > 1 && !o->p->model_only && o->p->pieces == 1)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
 			"Messages were simulated whole; packets that take turns "

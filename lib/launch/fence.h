@@ -82,7 +82,7 @@ struct fab_fence_algorithm {
 	/* Which algorithm it stands for here, and with which K; NULL: itself. */
 	const struct fab_fence_algorithm *(*stands_for)(const struct fab_fence_job *job,
 							uint32_t *width);
-	/* NULL: it has none itself (see fab_fence_cheapest() for `auto`). O(messages). */
+	/* NULL: it has none itself. O(messages). */
 	void (*plan)(const struct fab_fence_job *job, uint32_t width,
 		     struct fab_fence_plan *out);
 	/* Microseconds without contention, by a formula; NULL: by the plan. */

@@ -70,7 +70,7 @@ static void add_to_nodes(struct sums *s, const struct fab_fence_message *m,
 
 static void sum_up(struct fab_fence_load *load)
 {
-	double wire = 0, sent = 0;
+	double wire = 0, alone = 0;
 
 	for (uint32_t i = 0; i < load->n_steps; i++) {
 		const struct fab_fence_step *s = &load->step[i];
@@ -79,9 +79,9 @@ static void sum_up(struct fab_fence_load *load)
 		if (s->load_between > load->max_between)
 			load->max_between = s->load_between;
 		wire += s->wire_blocks;
-		sent += (double)s->n_blocks;
+		alone += fmax((double)s->n_blocks, s->copied_blocks);
 	}
-	load->factor = sent > 0 ? wire / sent : NAN;
+	load->factor = alone > 0 ? wire / alone : NAN;
 }
 
 void fab_fence_load_init(struct fab_fence_load *load, const struct fab_fence_plan *plan,
@@ -131,13 +131,4 @@ struct fab_fence_line fab_fence_contended(const struct fab_fence_load *load,
 	line.fixed_us *= load->n_repeats;
 	line.byte_us *= load->n_repeats;
 	return line;
-}
-
-double fab_fence_crossing(struct fab_fence_line a, struct fab_fence_line b)
-{
-	double bytes = (b.fixed_us - a.fixed_us) / (a.byte_us - b.byte_us);
-
-	if (b.byte_us >= a.byte_us)
-		return b.fixed_us < a.fixed_us && b.byte_us == a.byte_us ? 0 : INFINITY;
-	return bytes > 0 ? bytes : 0;
 }

@@ -53,7 +53,8 @@ struct fab_fence_load {
 	uint64_t max;		     /* load of the fullest step */
 	uint64_t max_between;
 	/* Wire time with contention over that without: sum of wire_blocks over that of
-	 * n_blocks. 1: no contention. NaN: nothing is sent. */
+	 * what nodes send or receive, the most of a step. 1: no contention. NaN: nothing
+	 * is sent. */
 	double factor;
 };
 
@@ -72,5 +73,3 @@ struct fab_fence_line {
 };
 struct fab_fence_line fab_fence_contended(const struct fab_fence_load *load,
 					  const struct fab_launch_costs *costs);
-/* Bytes from which on `b` is faster than `a`; INFINITY: never; 0: always. O(1). */
-double fab_fence_crossing(struct fab_fence_line a, struct fab_fence_line b);

@@ -63,56 +63,6 @@ double fab_fence_best_known_us(const struct fab_fence_time *time)
 	return isnan(time->simulated_us) ? time->contended_us : time->simulated_us;
 }
 
-size_t fab_fence_cheapest(const struct fab_fence_time *times, size_t n)
-{
-	size_t best = 0;
-
-	for (size_t i = 1; i < n; i++)
-		if (fab_fence_best_known_us(&times[i]) <
-		    fab_fence_best_known_us(&times[best]))
-			best = i;
-	return best;
-}
-
-/* What full cables do to a fence; "" for nothing. On the heap. */
-static char *contention_text(const struct fab_fence_setup *s)
-{
-	if (!s->plan.messages.n)
-		return fab_strdup("nothing is sent");
-	if (s->load.factor < 1.005)
-		return fab_strdup("no cable is shared");
-	return fab_format("full cables make its bytes %.2f times slower", s->load.factor);
-}
-
-char *fab_fence_why(const struct fab_fence_setup *setups,
-		    const struct fab_fence_time *times, size_t n, size_t best,
-		    uint64_t bytes)
-{
-	const struct fab_fence_setup *s = &setups[best];
-	char *name = fab_fence_text(s->is), *shared = contention_text(s), *text, *other;
-	size_t next = best;
-
-	for (size_t i = 0; i < n; i++)
-		if (i != best &&
-		    (next == best || fab_fence_best_known_us(&times[i]) <
-					     fab_fence_best_known_us(&times[next])))
-			next = i;
-	text = fab_format("%s: %" PRIu32 " steps take %.1f us, %" PRIu64
-			  " B a node %.1f us, %s",
-			  name, s->plan.n_steps, s->contended.fixed_us, bytes,
-			  s->contended.byte_us * (double)bytes, shared);
-	if (next != best) {
-		other = fab_fence_text(setups[next].is);
-		fab_append(&text, "; ", "%s, the next one, takes %.1f us instead of %.1f",
-			   other, fab_fence_best_known_us(&times[next]),
-			   fab_fence_best_known_us(&times[best]));
-		free(other);
-	}
-	free(shared);
-	free(name);
-	return text;
-}
-
 /* Is b no slower? 1, 0, or an error. */
 static int is_faster(const struct fab_fence_setup *a, const struct fab_fence_setup *b,
 		     uint64_t bytes, const struct fab_fence_sim_options *options,

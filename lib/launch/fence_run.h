@@ -43,16 +43,6 @@ int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 
 /* The time that counts: simulated, else of the contended line. O(1). */
 double fab_fence_best_known_us(const struct fab_fence_time *time);
-/* Number of the one that takes least time, the first one of equals; n > 0. O(n). */
-size_t fab_fence_cheapest(const struct fab_fence_time *times, size_t n);
-/*
- * Why number `best` of these (of one fence each, all of one size) wins, in one sentence
- * for people: its steps, what contention does to it, and the next one. On the heap.
- * O(n).
- */
-char *fab_fence_why(const struct fab_fence_setup *setups,
-		    const struct fab_fence_time *times, size_t n, size_t best,
-		    uint64_t bytes) __attribute__((returns_nonnull));
 
 /*
  * Bytes from which on `b` is no slower than `a` by simulation, up to `most`, to one part

@@ -16,6 +16,7 @@
 #include "launch/detector.h"
 #include "launch/exchange.h"
 #include "launch/fence_packets.h"
+#include "launch/fence_ranges.h"
 #include "launch/fence_run.h"
 #include "source/source.h"
 #include "unicast/engine.h"

@@ -13,5 +13,10 @@ for page in "$@"; do
   if grep -n '@[A-Z_]*@' "$page"; then
     status=1
   fi
+  # a list as several arguments of a macro that changes fonts, which loses its blanks
+  if grep -nE '^\.(BI|BR|IB|IR|RB|RI) [^"]*[a-z0-9],  *[^ "]' "$page"; then
+    echo 'put the list in quotes'
+    status=1
+  fi
 done
 exit $status

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fences on fabrics: loads of cables through tables, order of nodes, crossings. */
 #include "launch/fence_packets.h"
+#include "launch/fence_ranges.h"
 #include "launch/fence_run.h"
 
 #include <criterion/criterion.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/stream.h"
 #include "support/gen.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
@@ -416,52 +418,74 @@ Test(fence_net, too_many_events)
 	}
 }
 
-/* The cheapest of all candidates, and why: its own time and that of the next one. */
-Test(fence_net, the_cheapest_says_why)
+/* The lowest of lines by trying sizes: any, many that meet in one point, equal ones. */
+Test(fence_net, ranges_are_the_lowest_lines)
 {
-	static const struct {
-		uint64_t bytes;
-		const char *name, *says;
-	} rows[] = {{64, "recdbl", "10 steps take 35.0 us"},
-		    {1 << 20, "ring", "1023 steps take 3580.5 us"}};
-	struct fab_fence_setup setups[16];
-	struct fab_fence_time times[16];
-	struct site s;
+	struct fab_fence_line lines[12];
+	struct fab_fence_range of[12];
+	struct fab_stream luck = fab_stream_of(1, 0);
+	size_t n_met = 0;
 
-	cr_assert_leq(fab_n_fence_candidates, 16);
-	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
-	for (size_t i = 0; i < fab_n_fence_candidates; i++)
-		setups[i] = prepare(&s, fab_fence_candidates[i]);
-	for (size_t k = 0; k < FAB_COUNT(rows); k++) {
-		size_t best, n_better = 0, next = FAB_NONE;
-		char *why, number[64];
+	for (uint32_t round = 0; round < 2000; round++) {
+		uint32_t n = 1 + (uint32_t)fab_stream_below(&luck, 12),
+			 few = round % 2 ? 4 : 1000;
+		size_t n_ranges;
 
-		for (size_t i = 0; i < fab_n_fence_candidates; i++)
-			times[i] = time_of(&setups[i], rows[k].bytes);
-		best = fab_fence_cheapest(times, fab_n_fence_candidates);
-		cr_assert_str_eq(fab_fence_candidates[best], rows[k].name);
-		for (size_t i = 0; i < fab_n_fence_candidates; i++) {
-			n_better += times[i].simulated_us < times[best].simulated_us;
-			if (i != best &&
-			    (next == FAB_NONE ||
-			     times[i].simulated_us < times[next].simulated_us))
-				next = i;
+		for (uint32_t i = 0; i < n; i++)
+			lines[i] = (struct fab_fence_line){
+				.fixed_us = (double)fab_stream_below(&luck, few),
+				.byte_us = (double)fab_stream_below(&luck, few)};
+		n_ranges = fab_fence_ranges(lines, n, 50, of);
+		cr_assert(n_ranges >= 1 && n_ranges <= n);
+		cr_assert_eq(of[0].from_bytes, 0);
+		for (size_t k = 0; k < n_ranges; k++) {
+			double to = k + 1 < n_ranges ? of[k + 1].from_bytes : 50;
+			double bytes = (of[k].from_bytes + to) / 2;
+			double us = lines[of[k].line].fixed_us +
+				    lines[of[k].line].byte_us * bytes;
+
+			cr_assert(of[k].from_bytes <= to);
+			n_met += of[k].from_bytes > 0;
+			for (uint32_t i = 0; i < n; i++)
+				cr_assert(lines[i].fixed_us + lines[i].byte_us * bytes >=
+						  us - 1e-9,
+					  "round %u: line %u is lower at %g", round, i,
+					  bytes);
 		}
-		cr_assert_eq(n_better, 0);
-		why = fab_fence_why(setups, times, fab_n_fence_candidates, best,
-				    rows[k].bytes);
-		cr_assert(strstr(why, rows[k].says), "%s", why);
-		snprintf(number, sizeof(number),
-			 "%s, the next one, takes %.1f us instead "
-			 "of %.1f",
-			 fab_fence_candidates[next], times[next].simulated_us,
-			 times[best].simulated_us);
-		cr_assert(strstr(why, number), "%s: %s", why, number);
-		cr_assert_eq(strstr(why, "no cable is shared") != NULL, k == 1, "%s",
-			     why);
-		free(why);
 	}
-	for (size_t i = 0; i < fab_n_fence_candidates; i++)
-		fab_fence_setup_fini(&setups[i]);
-	close_site(&s);
+	cr_assert_gt(n_met, 500);
+	cr_assert_eq(fab_fence_ranges(lines, 0, 50, of), 0);
+	/* three that meet at 10 bytes: the flattest goes on */
+	lines[0] = (struct fab_fence_line){10, 3};
+	lines[1] = (struct fab_fence_line){20, 2};
+	lines[2] = (struct fab_fence_line){30, 1};
+	cr_assert_eq(fab_fence_ranges(lines, 3, 50, of), 2);
+	cr_assert_eq(of[1].line, 2);
+	cr_assert_eq(of[1].from_bytes, 10);
+	cr_assert_eq(fab_fence_ranges(lines, 3, 10, of), 2);
+	cr_assert_eq(fab_fence_ranges(lines, 3, 9, of), 1);
+}
+
+/* On one switch nothing is shared but a parent's own cable, in the model as well. */
+Test(fence_net, one_switch_has_no_contention)
+{
+	static const char *const names[] = {"ring", "bruck",  "bruck-even", "recdbl",
+					    "leaf", "tree:1", "tree:2",	    "tree:16"};
+	static const uint32_t sizes[] = {2, 3, 31, 32};
+
+	for (size_t k = 0; k < FAB_COUNT(sizes); k++) {
+		struct site s;
+
+		open_site(&s, "fattree:radix=32,levels=1", "minhop", "fabric", sizes[k]);
+		for (size_t i = 0; i < FAB_COUNT(names); i++) {
+			struct fab_fence_setup setup = prepare(&s, names[i]);
+			struct fab_fence_time t = time_of(&setup, 4096);
+
+			cr_assert_eq(setup.load.factor, 1, "%s of %u: %g", names[i],
+				     sizes[k], setup.load.factor);
+			near(t.simulated_us, t.model_us, 1e-9);
+			fab_fence_setup_fini(&setup);
+		}
+		close_site(&s);
+	}
 }
