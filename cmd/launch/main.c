@@ -318,7 +318,16 @@ static const struct fab_part parts[] = {
 	{0},
 };
 
+/* Verbs that follow fences, and those that take constants. */
+#define FENCES "VERB=stages,VERB=fence,VERB=modex,VERB=advise"
+#define MODELS FENCES ",VERB=faults,VERB=store,VERB=calibrate"
+
 static const struct fab_relation relations[] = {
+	{"nodes", FAB_GOES_WITH, FENCES ",VERB=faults,VERB=size"},
+	{"ppn", FAB_GOES_WITH, "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=store"},
+	{"keys", FAB_GOES_WITH, "VERB=stages,VERB=modex,VERB=advise,VERB=size"},
+	{"order,algorithm,lfts,model-only", FAB_GOES_WITH, FENCES},
+	{"params,set", FAB_GOES_WITH, MODELS},
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
 	{"iface,wireup,goal,respawn,plot", FAB_GOES_WITH, "VERB=stages"},
 	{"stage-in,socket-store", FAB_GOES_WITH, "VERB=stages,VERB=advise"},
@@ -329,7 +338,7 @@ static const struct fab_relation relations[] = {
 	{"params-out", FAB_GOES_WITH, "VERB=calibrate"},
 	{"failures,exhaustive", FAB_GOES_WITH, "VERB=faults"},
 	{"node-list,node-file", FAB_APART},
-	{"node-list,node-file", FAB_GOES_WITH, "FABRIC"},
+	{"node-list,node-file,order,algorithm", FAB_GOES_WITH, "FABRIC"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "lfts"},
 	{"lfts", FAB_EXCLUDES, "random,algorithm", "tables that were read do not change"},
 	{"of", FAB_GOES_WITH, "random"},

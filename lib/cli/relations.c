@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/faults.h"
 #include "cli/internal.h"
 
 /* One of a list of names, `to=dot` with its value; `VERB=run`. */
@@ -191,17 +192,36 @@ static int check_fabric(const struct fab_given *g, struct fab_err *err)
 			"FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
 }
 
+/* Options of the shared parts that say something of a FABRIC. */
+static int check_shared(const struct fab_given *g, struct fab_err *err)
+{
+	static const struct {
+		const struct fab_option *part;
+		struct fab_relation relation;
+	} shared[] = {
+		{fab_cli_input_rows,
+		 {"node-name-map,hca,subnet", FAB_GOES_WITH, "FABRIC"}},
+		{fab_cli_faults_rows,
+		 {"fail,fail-link,fail-file,random", FAB_GOES_WITH, "FABRIC"}},
+		{fab_cli_tables_rows, {"lfts", FAB_GOES_WITH, "FABRIC"}},
+		{fab_cli_store_rows, {"label", FAB_GOES_WITH, "store"}},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(shared) && !rc; i++)
+		if (fab_given_part(g, shared[i].part))
+			rc = check(g, &shared[i].relation, err);
+	return rc;
+}
+
 int fab_given_check(const struct fab_given *g, bool lists_columns, struct fab_err *err)
 {
-	static const struct fab_relation of_store = {"label", FAB_GOES_WITH, "store",
-						     NULL};
-	bool has_store = fab_given_part(g, fab_cli_store_rows) && !lists_columns;
 	int rc = lists_columns ? 0 : check_fabric(g, err);
 
 	if (!rc && g->command->verbs)
 		rc = fab_verb_check(g, !lists_columns, err);
-	if (!rc && has_store)
-		rc = check(g, &of_store, err);
+	if (!rc && !lists_columns)
+		rc = check_shared(g, err);
 	for (const struct fab_relation *r = g->command->relations; r && r->names && !rc;
 	     r++)
 		if (!lists_columns || is_of_listing(r))
