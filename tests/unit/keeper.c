@@ -83,6 +83,65 @@ static struct fab_fabric *without(const struct fab_fabric *f, uint32_t one_of,
 	return out;
 }
 
+/* Cables of a fabric by their ports, to be plugged otherwise. */
+struct plugs {
+	uint32_t n, *a, *b; /* [n] b FAB_NONE: pulled */
+};
+
+/* Two of the cables from first on exchange their far ends. */
+static void exchange(struct plugs *p, const struct fab_fabric *f, uint32_t first,
+		     uint32_t end, struct fab_rng *rng)
+{
+	uint32_t x = first + (uint32_t)fab_rng_below(rng, end - first);
+	uint32_t y = first + (uint32_t)fab_rng_below(rng, end - first);
+	uint32_t far = p->b[x];
+
+	/* no cable from a switch to itself, no adapter on an adapter */
+	if (f->port_node[p->a[x]] == f->port_node[p->b[y]] ||
+	    f->port_node[p->a[y]] == f->port_node[far] ||
+	    (f->port_node[p->a[x]] < f->n_switches) !=
+		    (f->port_node[p->a[y]] < f->n_switches))
+		return;
+	p->b[x] = p->b[y];
+	p->b[y] = far;
+}
+
+/* The same nodes, a few cables between switches plugged otherwise, a few adapters moved
+ * to other switches, and one adapter without its cable. */
+static struct fab_fabric *plugged(const struct fab_fabric *f, uint32_t n_changes,
+				  struct fab_rng *rng)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab_host_options hosts = {0};
+	struct plugs p = {.n = f->n_cables,
+			  .a = FAB_NEW(f->n_cables, uint32_t),
+			  .b = FAB_NEW(f->n_cables, uint32_t)};
+	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	struct fab_fabric *out;
+
+	memcpy(p.a, f->cable_a, p.n * sizeof(*p.a));
+	memcpy(p.b, f->cable_b, p.n * sizeof(*p.b));
+	for (uint32_t i = 0; i < n_changes; i++) {
+		exchange(&p, f, 0, f->n_switch_links, rng);
+		exchange(&p, f, f->n_switch_links, f->n_cables, rng);
+	}
+	if (n_changes)
+		p.b[f->n_cables - 1] = FAB_NONE;
+	for (uint32_t n = 0; n < f->n_nodes; n++)
+		id[n] = fab_builder_copy_node(b, f, n);
+	for (uint32_t c = 0; c < p.n; c++)
+		if (p.b[c] != FAB_NONE)
+			fab_builder_add_cable(
+				b, id[f->port_node[p.a[c]]], f->port_num[p.a[c]],
+				id[f->port_node[p.b[c]]], f->port_num[p.b[c]], 4,
+				f->port_speed[p.a[c]]);
+	free(p.a);
+	free(p.b);
+	free(id);
+	cr_assert_eq(fab_builder_finish(b, "plugged", "test", &hosts, &out, NULL), 0);
+	return out;
+}
+
 /* Walk the tree from its root over its cables only: all switches and members are met. */
 static uint32_t count_reached(const struct fab_fabric *f, const struct fab_live_tree *t)
 {
@@ -117,7 +176,22 @@ static bool has_guid(const struct fab_fabric *f, const struct fab_live_tree *t,
 	return false;
 }
 
-/* Every group has its members and a tree of them, and the largest load is that of all. */
+static uint32_t n_different(const uint64_t *guid, uint32_t n)
+{
+	uint32_t n_seen = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_first = true;
+
+		for (uint32_t k = 0; k < i; k++)
+			is_first &= guid[k] != guid[i];
+		n_seen += is_first;
+	}
+	return n_seen;
+}
+
+/* Every group has its members, no others, and a tree of them, and the largest load is
+ * that of all. */
 static void expect_sound(const struct fab_keeper *k, const struct wanted *w)
 {
 	const struct fab_fabric *f = fab_keeper_fabric(k);
@@ -130,6 +204,7 @@ static void expect_sound(const struct fab_keeper *k, const struct wanted *w)
 			continue;
 		for (uint32_t i = 0; i < w->n[g]; i++)
 			cr_assert(has_guid(f, &t, w->guid[g][i]));
+		cr_assert_eq(t.n_members, n_different(w->guid[g], w->n[g]));
 		cr_assert_eq(count_reached(f, &t), t.n_edges + 1);
 		for (uint32_t e = 0; e < t.n_edges; e++)
 			if (++load[t.cable[e]] > max)
@@ -262,6 +337,246 @@ Test(keeper, trees_stay_in_the_same_subnet)
 	cr_assert_eq(counts.routed, 0);
 	cr_assert_eq(fab_keeper_max_efi(k), max);
 	expect_sound(k, &w);
+	fab_keeper_free(k);
+}
+
+/* Cables and adapters plugged otherwise, members that came and went between two sweeps:
+ * what stays is sound, what is asked for again is not new, and many trees do stay. */
+Test(keeper, trees_follow_what_is_plugged)
+{
+	uint32_t kept = 0, left = 0;
+
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		struct fab_fabric *f = test_random_fabric(30, 60, 3, seed);
+		struct fab_keeper *k = fab_keeper_new(N_GROUPS);
+		struct fab_keeper_counts counts;
+		struct wanted w = {0};
+		struct fab_rng rng;
+
+		fab_rng_init(&rng, seed);
+		for (uint32_t g = 0; g < N_GROUPS; g++)
+			draw(f, &rng, &w, g);
+		cr_assert_eq(renew(k, plugged(f, 0, &rng), &w, &counts), 0);
+		for (uint32_t round = 0; round < N_ROUNDS; round++) {
+			uint32_t n_left = 0;
+
+			for (uint32_t g = round; g < N_GROUPS; g += 8)
+				draw(f, &rng, &w, g);
+			for (uint32_t g = round + 4; g < N_GROUPS; g += 8)
+				w.n[g] -= w.n[g] > 2; /* one goes, nobody comes */
+			cr_assert_eq(renew(k, plugged(f, round % 3, &rng), &w, &counts),
+				     0);
+			expect_sound(k, &w);
+			for (uint32_t g = 0; g < N_GROUPS; g++) {
+				int rc = fab_keeper_route(k, g, w.guid[g], w.n[g], NULL);
+
+				cr_assert(rc <= 0 || n_different(w.guid[g], w.n[g]) < 2);
+				n_left += rc < 0;
+			}
+			cr_assert_eq(counts.left, n_left);
+			cr_assert_eq(counts.kept + counts.routed, n_trees(k));
+			kept += counts.kept;
+			left += n_left;
+		}
+		fab_keeper_free(k);
+		fab_fabric_free(f);
+	}
+	cr_assert_gt(kept, 100);
+	cr_assert_gt(left, 0);
+}
+
+/* A tree without a cable, whoever the members are. */
+static void grow_nothing(struct fab_mcast_state *state, uint32_t group)
+{
+	(void)state;
+	(void)group;
+}
+
+/* What the trees of all groups are, to be compared. */
+struct trees {
+	uint32_t root[N_GROUPS], n[N_GROUPS], cable[N_GROUPS][64];
+};
+
+static void copy_trees(const struct fab_keeper *k, struct trees *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (uint32_t g = 0; g < N_GROUPS; g++) {
+		struct fab_live_tree t = fab_keeper_tree(k, g);
+
+		out->root[g] = t.root;
+		out->n[g] = t.root == FAB_NONE ? 0 : t.n_edges;
+		cr_assert_lt(out->n[g], 64);
+		if (out->n[g])
+			memcpy(out->cable[g], t.cable, out->n[g] * sizeof(*t.cable));
+	}
+}
+
+static bool is_tree_as_before(const struct trees *a, const struct trees *b, uint32_t g)
+{
+	return a->root[g] == b->root[g] && a->n[g] == b->n[g] &&
+	       !memcmp(a->cable[g], b->cable[g], sizeof(a->cable[g]));
+}
+
+/* What plans promise and what is taken of them, for one engine. */
+struct planned {
+	struct fab_keeper *k;
+	struct wanted w;
+	struct fab_fabric *f;
+	struct fab_plan *plan;
+	struct fab_plan_result r;
+	struct fab_err err;
+	int rc;
+};
+
+static void plan_by(struct planned *x, const struct fab_mcast_engine *engine)
+{
+	const struct fab_plan_options o = {
+		.engine = engine, .max_moved = UINT32_MAX, .time_limit_ms = 60000};
+	struct fab_keeper_counts counts;
+	struct fab_rng rng;
+
+	*x = (struct planned){.f = test_random_fabric(30, 20, 3, 11),
+			      .k = fab_keeper_new(N_GROUPS)};
+	fab_rng_init(&rng, 11);
+	for (uint32_t g = 0; g < N_GROUPS; g++)
+		draw(x->f, &rng, &x->w, g);
+	cr_assert_eq(renew(x->k, plugged(x->f, 0, &rng), &x->w, &counts), 0);
+	x->plan = fab_keeper_plan(x->k);
+	x->rc = fab_plan_solve(x->plan, &o, &x->r, &x->err);
+}
+
+static void planned_fini(struct planned *x)
+{
+	fab_plan_free(x->plan);
+	fab_keeper_free(x->k);
+	fab_fabric_free(x->f);
+}
+
+/* Trees that are moved are others than before, and no others change. */
+Test(keeper, what_moves_becomes_another)
+{
+	struct trees before, after;
+	uint32_t moved[N_GROUPS], n;
+	bool is_moved[N_GROUPS] = {false};
+	struct planned x;
+
+	plan_by(&x, fab_mcast_engine_find("balanced", 8));
+	cr_assert_eq(x.rc, 0);
+	cr_assert_lt(x.r.after, x.r.before);
+	copy_trees(x.k, &before);
+	n = fab_keeper_take(x.k, x.plan, moved);
+	cr_assert_eq(n, x.r.n_moved);
+	copy_trees(x.k, &after);
+	for (uint32_t i = 0; i < n; i++)
+		is_moved[moved[i]] = true;
+	for (uint32_t g = 0; g < N_GROUPS; g++)
+		cr_expect_eq(is_moved[g], !is_tree_as_before(&before, &after, g), "%u",
+			     g);
+	planned_fini(&x);
+}
+
+/* An engine that is worse than what is there, and one whose trees are none. */
+Test(keeper, worse_and_wrong_trees_are_not_taken)
+{
+	static const struct fab_mcast_engine wrong = {.name = "wrong",
+						      .grow = grow_nothing};
+	struct planned x;
+
+	plan_by(&x, fab_mcast_engine_find("minihop", 7));
+	cr_assert_eq(x.rc, 0);
+	cr_assert_eq(x.r.n_moved, 0);
+	cr_assert_eq(x.r.after, x.r.before);
+	planned_fini(&x);
+	plan_by(&x, &wrong);
+	cr_assert_eq(x.rc, -EPROTO, "%d %s", x.rc, x.err.text);
+	cr_assert_eq(x.r.n_moved, 0);
+	cr_assert_eq(fab_keeper_take(x.k, x.plan, NULL), 0);
+	planned_fini(&x);
+}
+
+/* A plan of a subnet that was renewed since, and of groups whose members are others. */
+Test(keeper, old_plans_are_not_taken)
+{
+	uint32_t moved[N_GROUPS], g;
+	struct fab_keeper_counts counts;
+	struct trees before, after;
+	struct planned x;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 1);
+	plan_by(&x, fab_mcast_engine_find("balanced", 8));
+	cr_assert_gt(x.r.n_moved, 0);
+	cr_assert_eq(renew(x.k, plugged(x.f, 0, &rng), &x.w, &counts), 0);
+	copy_trees(x.k, &before);
+	cr_assert_eq(fab_keeper_take(x.k, x.plan, moved), 0);
+	copy_trees(x.k, &after);
+	cr_assert_eq(memcmp(&before, &after, sizeof(before)), 0);
+	planned_fini(&x);
+
+	plan_by(&x, fab_mcast_engine_find("balanced", 8));
+	for (g = 0; g < N_GROUPS; g++) /* as many members, others */
+		for (uint32_t i = 0; i < x.w.n[g]; i++)
+			x.w.guid[g][i] = any_adapter(x.f, &rng);
+	for (g = 0; g < N_GROUPS; g++)
+		cr_assert_geq(fab_keeper_route(x.k, g, x.w.guid[g], x.w.n[g], NULL), 0);
+	fab_keeper_take(x.k, x.plan, moved);
+	expect_sound(x.k, &x.w);
+	planned_fini(&x);
+}
+
+/* Switches 0 and 1 with an adapter each; 2 has three cables to 1 and one to each of 0, 3
+ * and 4, which have one to 0 each: three cables leave each side, but only one of 0 leads
+ * to 1 by the shortest path. */
+static struct fab_fabric *narrow_fabric(void)
+{
+	static const uint32_t cable[][2] = {{0, 2}, {0, 3}, {0, 4}, {1, 2},
+					    {1, 2}, {1, 2}, {2, 3}, {2, 4}};
+	struct fab_builder *b = fab_builder_new();
+	struct fab_host_options hosts = {0};
+	uint16_t port[7] = {0};
+	struct fab_fabric *f;
+
+	for (uint32_t n = 0; n < 7; n++) {
+		fab_builder_add_node(b, &(struct fab_node_spec){
+						.kind = n < 5 ? FAB_SWITCH : FAB_ADAPTER,
+						.guid = 0x100 + n,
+						.n_ports = 8,
+						.name = "n",
+						.name_len = 1});
+		fab_builder_set_port(b, n, n < 5 ? 0 : 1, 0x200 + n, 0, 0);
+	}
+	for (size_t c = 0; c < FAB_COUNT(cable); c++)
+		fab_builder_add_cable(b, cable[c][0], ++port[cable[c][0]], cable[c][1],
+				      ++port[cable[c][1]], 4, 1);
+	fab_builder_add_cable(b, 0, ++port[0], 5, 1, 4, 1);
+	fab_builder_add_cable(b, 1, ++port[1], 6, 1, 4, 1);
+	cr_assert_eq(fab_builder_finish(b, "narrow", "test", &hosts, &f, NULL), 0);
+	return f;
+}
+
+/* The bound of a plan knows that trees are of minimal height. */
+Test(keeper, bound_of_plans)
+{
+	const struct fab_plan_options o = {.engine = fab_mcast_engine_find("balanced", 8),
+					   .max_moved = UINT32_MAX,
+					   .time_limit_ms = 60000};
+	struct fab_keeper *k = fab_keeper_new(N_GROUPS);
+	struct fab_keeper_counts counts;
+	struct fab_plan_result r;
+	struct fab_plan *plan;
+	struct wanted w;
+
+	for (uint32_t g = 0; g < N_GROUPS; g++) {
+		w.n[g] = 2;
+		w.guid[g][0] = 0x205;
+		w.guid[g][1] = 0x206;
+	}
+	cr_assert_eq(renew(k, narrow_fabric(), &w, &counts), 0);
+	plan = fab_keeper_plan(k);
+	cr_assert_eq(fab_plan_solve(plan, &o, &r, NULL), 0);
+	cr_expect_eq(r.bound, N_GROUPS, "%u", r.bound);
+	cr_expect_eq(r.after, N_GROUPS);
+	fab_plan_free(plan);
 	fab_keeper_free(k);
 }
 
