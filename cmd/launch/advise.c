@@ -384,9 +384,27 @@ static void answer_each(struct fab_report *r, const struct outcome *o)
 				  row[next].setting, row[next].advised, saved);
 	}
 	if (n_told < N_SETTINGS)
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Alone, each%s saves less than %g %%.",
-				  n_told ? " other setting" : "", WORTH * 100);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Alone, each%s setting of Slurm and Open MPI saves less "
+			"than %g %%.",
+			n_told ? " other" : "", WORTH * 100);
+}
+
+/* What is worth it and no setting of Slurm or Open MPI; the last row is all of those. */
+static void answer_others(struct fab_report *r, const struct outcome *o)
+{
+	char saved[FAB_HUMAN_BYTES];
+
+	for (size_t i = N_SETTINGS; i + 1 < o->rows.n; i++) {
+		const struct launch_advise_row *row = &o->rows.v[i];
+
+		if (!row->helps || row->saved_s < WORTH * o->base_s)
+			continue;
+		fab_human_seconds(row->saved_s, saved);
+		fab_report_answer(r, FAB_TONE_PLAIN, "Beside them, %s %s saves %s.",
+				  row->setting, row->advised, saved);
+	}
 }
 
 static void answer(struct fab_report *r, const struct launch_params *p,
@@ -400,8 +418,8 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 	fab_human_seconds(all->total_s, then);
 	if (all->saved_s < WORTH * o->base_s) {
 		fab_report_answer(r, FAB_TONE_GOOD,
-				  "%s in %s by PMIx under Slurm as it is; no "
-				  "setting saves as much as %g %% of it.",
+				  "%s in %s by PMIx under Slurm as it is; no setting of "
+				  "Slurm or Open MPI saves as much as %g %% of it.",
 				  job, now, WORTH * 100);
 	} else {
 		fab_report_answer(r, FAB_TONE_PLAIN,
@@ -411,6 +429,7 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 		fab_report_answer(r, FAB_TONE_PLAIN, "How: %s.", o->best_how);
 		answer_each(r, o);
 	}
+	answer_others(r, o);
 	free(job);
 }
 

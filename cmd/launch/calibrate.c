@@ -24,7 +24,7 @@ static int measure(const struct launch_params *p, struct outcome *o, struct fab_
 	int rc;
 
 	o->c.params = p->constants;
-	rc = fab_calibrate(p->measure_s, &o->c, err);
+	rc = fab_calibrate(p->measure_s, fab_cli_tmp_dir(), &o->c, err);
 	for (uint32_t lock = 0; lock < FAB_N_LOCKS && !rc; lock++)
 		for (size_t i = 0; i < FAB_COUNT(readers) && !rc; i++) {
 			struct launch_store_row *row = &o->locks[o->n_locks++];

@@ -104,31 +104,49 @@ static int add_worst(struct outcome *o, uint32_t f, struct fab_err *err)
 /* The survey does not say how they would join again. */
 static const char not_modelled[] = "nodes that come back";
 
+/* Is a row worse than another: beyond its bound, then later? */
+static bool is_worse(const struct launch_faults_row *a, const struct launch_faults_row *b)
+{
+	if (a->within != b->within)
+		return b->within;
+	return isnan(a->stable_s) ? !isnan(b->stable_s) : a->stable_s > b->stable_s;
+}
+
+static void answer_worst(struct fab_report *r, const struct outcome *o)
+{
+	const struct launch_faults_row *worst = &o->rows.v[0];
+	char stable[FAB_HUMAN_BYTES], bound[FAB_HUMAN_BYTES], *known;
+
+	for (size_t i = 1; i < o->rows.n; i++)
+		if (is_worse(&o->rows.v[i], worst))
+			worst = &o->rows.v[i];
+	fab_human_seconds(worst->stable_s, stable);
+	fab_human_seconds(worst->bound_s, bound);
+	known = isnan(worst->stable_s)
+			? fab_strdup(
+				  "some others never know, as all that would tell them "
+				  "have failed")
+			: fab_format("all others know after %s", stable);
+	fab_report_answer(r, worst->within ? FAB_TONE_PLAIN : FAB_TONE_BAD,
+			  "Of %u nodes, %" PRIu64
+			  " failed (%s): %s; the bound is %s%s%s.",
+			  o->d.n, worst->failures, worst->placement, known, bound,
+			  worst->proven ? "" : ", which is not proven for so many",
+			  worst->within ? "" : "; it is not kept");
+	free(known);
+}
+
 static void answer(struct fab_report *r, const struct outcome *o)
 {
-	const struct launch_faults_row *slowest = &o->rows.v[0];
-	bool all_within = true;
-	char stable[FAB_HUMAN_BYTES], bound[FAB_HUMAN_BYTES];
+	uint32_t degree = fab_detector_degree(o->d.n);
+	char period[FAB_HUMAN_BYTES];
 
-	for (size_t i = 0; i < o->rows.n; i++) {
-		all_within = all_within && o->rows.v[i].within;
-		if (!(o->rows.v[i].stable_s <= slowest->stable_s))
-			slowest = &o->rows.v[i];
-	}
-	fab_human_seconds(slowest->stable_s, stable);
-	fab_human_seconds(slowest->bound_s, bound);
-	fab_report_answer(r, all_within ? FAB_TONE_PLAIN : FAB_TONE_BAD,
-			  "Of %u nodes, %" PRIu64
-			  " failed (%s): all others know after %s; "
-			  "the bound is %s%s%s.",
-			  o->d.n, slowest->failures, slowest->placement, stable, bound,
-			  slowest->proven ? "" : ", which is not proven for so many",
-			  all_within ? "" : "; it is not kept");
-	fab_human_seconds(1 / fab_detector_heartbeats(&o->d), stable);
+	answer_worst(r, o);
+	fab_human_seconds(1 / fab_detector_heartbeats(&o->d), period);
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "Each node sends a heartbeat each %s and passes news on to "
-			  "%u nodes.",
-			  stable, fab_detector_degree(o->d.n));
+			  "%u node%s.",
+			  period, degree, degree == 1 ? "" : "s");
 	for (size_t i = 0; i < o->rows.n; i++)
 		if (o->rows.v[i].mpd_parts > 1) {
 			fab_report_answer(r, FAB_TONE_WARN,

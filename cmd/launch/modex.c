@@ -149,9 +149,9 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 			"By the model the fence is faster at no number of peers.");
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "By the model the fence is no slower from %u peers a "
+				  "By the model the fence is no slower from %u peer%s a "
 				  "process on.",
-				  o->crossing);
+				  o->crossing, o->crossing == 1 ? "" : "s");
 	fab_human_bytes((uint64_t)full->memory_bytes, a);
 	fab_human_bytes((uint64_t)full->memory_each_bytes, b);
 	fab_report_answer(

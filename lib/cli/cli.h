@@ -211,6 +211,9 @@ int fab_cli_finish_results(struct fab_cli_results *results, int rc,
 			   int (*keep)(void *context, struct fab_err *err), void *context,
 			   struct fab_err *err) FAB_MUST_CHECK;
 
+/* The folder for files of a moment: TMPDIR, else /tmp. O(1). */
+const char *fab_cli_tmp_dir(void) __attribute__((returns_nonnull));
+
 /*
  * Report options from the output child and the terminal: width (COLUMNS first), and
  * colour unless --color says otherwise (not with NO_COLOR or TERM=dumb), only when the

@@ -159,3 +159,10 @@ void fab_cli_note(const struct fab_cli_run *run, const char *format, ...)
 		say("", format, values);
 	va_end(values);
 }
+
+const char *fab_cli_tmp_dir(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	return tmp && *tmp ? tmp : "/tmp";
+}

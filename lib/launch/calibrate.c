@@ -329,7 +329,8 @@ static int measure_one(size_t i, double seconds, struct fab_calibration *out,
 	return 0;
 }
 
-int fab_calibrate(double seconds, struct fab_calibration *out, struct fab_err *err)
+int fab_calibrate(double seconds, const char *tmp_dir, struct fab_calibration *out,
+		  struct fab_err *err)
 {
 	struct fab_steal before = fab_steal_read();
 	time_t now = time(NULL);
@@ -338,7 +339,7 @@ int fab_calibrate(double seconds, struct fab_calibration *out, struct fab_err *e
 
 	memset(out->is_measured, 0, sizeof(out->is_measured));
 	*out->libpmix = *out->pmix_problem = '\0';
-	fab_calibrate_pmix(out); /* forks: before the threads of the others */
+	fab_calibrate_pmix(tmp_dir, out); /* forks: before the threads of the others */
 	for (size_t i = 0; i < FAB_COUNT(measures) && !rc; i++)
 		rc = measure_one(i, seconds, out, err);
 	if (rc)

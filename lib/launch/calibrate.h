@@ -29,10 +29,10 @@ double fab_steal_percent(struct fab_steal before);
 
 /*
  * Measure, `seconds` for each constant and time; `out->params` holds what is to be kept
- * of constants that are not measured. EAGAIN and others: no thread, socket or process.
- * What goes wrong with libpmix is told in `pmix_problem`. Takes about 5 `seconds` for
- * each constant of our own loops, with libpmix some seconds more; forks, so that no other
- * threads should be there.
+ * of constants that are not measured; servers of libpmix have their files in tmp_dir.
+ * EAGAIN and others: no thread, socket or process. What goes wrong with libpmix is told
+ * in `pmix_problem`. Takes about 5 `seconds` for each constant of our own loops, with
+ * libpmix some seconds more; forks, so that no other threads should be there.
  */
-int fab_calibrate(double seconds, struct fab_calibration *out,
+int fab_calibrate(double seconds, const char *tmp_dir, struct fab_calibration *out,
 		  struct fab_err *err) FAB_MUST_CHECK;

@@ -15,7 +15,8 @@ void fab_calibration_keep(struct fab_calibration *c, enum fab_launch_constant co
 
 /*
  * Constants of libpmix, by a server and clients of our own in processes of their own;
- * begin before there are other threads. Sets `libpmix` or `pmix_problem`, never fails.
+ * begin before there are other threads. Files of the server are in a folder of their own
+ * in tmp_dir while it lives. Sets `libpmix` or `pmix_problem`, never fails.
  * Takes a few seconds, at most PATIENCE_S (calibrate_pmix.c) for each time.
  */
-void fab_calibrate_pmix(struct fab_calibration *out);
+void fab_calibrate_pmix(const char *tmp_dir, struct fab_calibration *out);

@@ -140,7 +140,7 @@ static bool settle(struct job_times *t)
 static bool run_job(const char *dir, struct job_times *out, char *problem, size_t size)
 {
 	int records[2], peers[2];
-	pid_t pid[2];
+	pid_t pid[2] = {-1, -1};
 	bool is_good;
 
 	if (pipe2(records, O_CLOEXEC))
@@ -150,9 +150,12 @@ static bool run_job(const char *dir, struct job_times *out, char *problem, size_
 		close(records[1]);
 		return snprintf(problem, size, "%s", strerror(errno)) < 0;
 	}
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2 && (!i || pid[0] > 0); i++) {
 		pid[i] = fork_node(i, i ? pid[0] : 0, records, peers, dir);
-		if (pid[i] > 0)
+		if (pid[i] < 0)
+			snprintf(problem, size, "no process for a node: %s",
+				 strerror(errno));
+		else
 			setpgid(pid[i], pid[0]);
 	}
 	close(records[1]);
@@ -204,14 +207,18 @@ static void take_version(char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)strcspn(text, " ,;"), text);
 }
 
-void fab_calibrate_pmix(struct fab_calibration *out)
+void fab_calibrate_pmix(const char *tmp_dir, struct fab_calibration *out)
 {
-	const char *tmp = getenv("TMPDIR");
 	char dir[256];
 	struct job_times jobs[FAB_CALIBRATION_TIMES] = {0};
 	bool is_good = true;
 
-	snprintf(dir, sizeof(dir), "%s/fabkit-pmix-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (snprintf(dir, sizeof(dir), "%s/fabkit-pmix-XXXXXX", tmp_dir) >=
+	    (int)sizeof(dir)) {
+		snprintf(out->pmix_problem, sizeof(out->pmix_problem), "%.100s: %s",
+			 tmp_dir, strerror(ENAMETOOLONG));
+		return;
+	}
 	if (!mkdtemp(dir)) {
 		snprintf(out->pmix_problem, sizeof(out->pmix_problem), "%.100s: %s", dir,
 			 strerror(errno));

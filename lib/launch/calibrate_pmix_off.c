@@ -4,8 +4,9 @@
 
 #include "launch/calibrate_impl.h"
 
-void fab_calibrate_pmix(struct fab_calibration *out)
+void fab_calibrate_pmix(const char *tmp_dir, struct fab_calibration *out)
 {
+	(void)tmp_dir;
 	snprintf(out->pmix_problem, sizeof(out->pmix_problem),
 		 "this program was built without it (-Dpmix=enabled)");
 }

@@ -273,6 +273,11 @@ int fab_detector_run(const struct fab_detector *d, const struct fab_failure *fai
 				d->n - 1 < FAB_DETECTOR_FAILURES_MAX
 					? d->n - 1
 					: FAB_DETECTOR_FAILURES_MAX);
+	if ((uint64_t)f * d->n > FAB_DETECTOR_PAIRS_MAX)
+		return fab_fail(
+			err, ERANGE,
+			"%u failures of %u nodes: expected at most %d pairs of both", f,
+			d->n, FAB_DETECTOR_PAIRS_MAX);
 	*out = (struct fab_detection){.first_us = -1};
 	r.n_offsets = offsets(d->n, r.offset);
 	r.dies_us = FAB_NEW(d->n, double);

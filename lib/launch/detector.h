@@ -24,6 +24,7 @@
 enum {
 	FAB_DETECTOR_NODES_MAX = 1 << 22,
 	FAB_DETECTOR_FAILURES_MAX = 1 << 10,
+	FAB_DETECTOR_PAIRS_MAX = 1 << 26, /* nodes times failures, of 9 bytes */
 };
 
 struct fab_detector {
@@ -70,7 +71,8 @@ uint32_t fab_detector_degree(uint32_t n);
 /*
  * Follow failures. Times from 0; heartbeats are sent at the multiples of the period, the
  * last one at the moment of failing. EINVAL: as check, a node that there is not or twice,
- * nobody left, too many failures, a time that is none. O(f n log n).
+ * nobody left, too many failures, a time that is none; ERANGE: more than
+ * FAB_DETECTOR_PAIRS_MAX. O(f n log n).
  */
 int fab_detector_run(const struct fab_detector *d, const struct fab_failure *failures,
 		     uint32_t f, struct fab_detection *out,

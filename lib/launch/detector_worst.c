@@ -100,5 +100,9 @@ int fab_detector_worst(const struct fab_detector *d, uint32_t f,
 	} while (!rc && next(place, d->n, f));
 	free(place);
 	free(failures);
+	if (rc) {
+		free(out->failures);
+		out->failures = NULL;
+	}
 	return rc;
 }
