@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "base/namelist.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "boot/address_plan.h"

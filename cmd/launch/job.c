@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "launch.h"
@@ -11,19 +12,12 @@
 #include "unicast/engine.h"
 #include "unicast/lfts.h"
 
-static int cmp_hosts(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Each host once, in the order of the fabric: --order says how they are numbered. */
 static void sort_hosts(struct fab_ids *hosts)
 {
 	size_t n = 0;
 
-	qsort(hosts->of.v, hosts->of.n, sizeof(*hosts->of.v), cmp_hosts);
+	qsort(hosts->of.v, hosts->of.n, sizeof(*hosts->of.v), fab_cmp_u32);
 	for (size_t i = 0; i < hosts->of.n; i++)
 		if (!n || hosts->of.v[n - 1] != hosts->of.v[i])
 			hosts->of.v[n++] = hosts->of.v[i];

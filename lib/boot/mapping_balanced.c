@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/queues.h"
 #include "boot/mapping_impl.h"
-#include "event/stats.h"
 
 struct balance {
 	const struct fab_machine *m;

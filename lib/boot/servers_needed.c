@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "boot/advice.h"
 #include "boot/limits.h"
 #include "boot/mapping_impl.h"
-#include "event/stats.h"
 
 struct gain {
 	uint64_t of_each, n; /* n servers that add so many nodes each */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "event/stats.h"
 
 /* What is due, in the order in which it happens at one time. The item is the node. */

@@ -164,13 +164,6 @@ double fab_student_above(double p, double freedom)
 	return p < 0.5 ? t : -t;
 }
 
-int fab_cmp_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t rank_of(double q, uint64_t n)
 {
 	double at = q * (double)n;

@@ -44,8 +44,6 @@ double fab_normal_above(double p);
 /* The same of Student's t with `freedom` >= 1 degrees; to 1e-10 of it. O(1). */
 double fab_student_above(double p, double freedom);
 
-/* Order for qsort(). O(1). */
-int fab_cmp_double(const void *a, const void *b);
 /*
  * The value of n > 0 ascending ones that has the share q, 0 .. 1, of them before it:
  * number floor(q n), the last for 1. q = 0.5: the median, the upper one of two. O(1).

@@ -2,6 +2,7 @@
 #include "export/mcfdbs.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "fabric/guids.h"
 
 #include <stdlib.h>
@@ -35,13 +36,6 @@ static void add_group(struct entries *e, const struct fab_mcast_problem *problem
 			port = fab_port_peer(f, port);
 		add(e, f, port, mlid);
 	}
-}
-
-static int by_value(const void *x, const void *y)
-{
-	const uint64_t *a = x, *b = y;
-
-	return (*a > *b) - (*a < *b);
 }
 
 static void print(FILE *out, const struct fab_fabric *f, const uint64_t *v, size_t n)
@@ -80,7 +74,7 @@ int fab_export_mcfdbs(FILE *out, const struct fab_mcast_problem *problem,
 		if (fab_group_size(problem->groups, i) > 1)
 			add_group(&e, problem, &result->forest, i, mlid[i]);
 	if (e.list.n)
-		qsort(e.list.v, e.list.n, sizeof(*e.list.v), by_value);
+		qsort(e.list.v, e.list.n, sizeof(*e.list.v), fab_cmp_u64);
 	print(out, problem->f, e.list.v, e.list.n);
 	free(e.list.v);
 	return 0;

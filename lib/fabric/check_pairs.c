@@ -6,6 +6,7 @@
  * when more than half of the pairs of one of its switches have more cables, and not more
  * than half of those of the other switch have as few.
  */
+#include "base/order.h"
 #include "fabric/check_impl.h"
 
 #include <stdlib.h>
@@ -63,13 +64,6 @@ static int by_direction(const void *x, const void *y)
 	return (a->peer > b->peer) - (a->peer < b->peer);
 }
 
-static int by_id(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* What more than half of each direction have: with them sorted the middle one or none. */
 static void find_usual(struct bundle *v, uint32_t n)
 {
@@ -96,7 +90,7 @@ static uint32_t collect_of(const struct fab_check_levels *l, uint32_t sw, uint32
 {
 	uint32_t n = 0;
 
-	qsort(peer, n_arcs, sizeof(*peer), by_id);
+	qsort(peer, n_arcs, sizeof(*peer), fab_cmp_u32);
 	for (uint32_t k = 0, next; k < n_arcs; k = next) {
 		for (next = k + 1; next < n_arcs && peer[next] == peer[k];)
 			next++;

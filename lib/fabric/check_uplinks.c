@@ -5,6 +5,7 @@
  * is missing of single pairs was found before and is not told again. A switch with less
  * than half of the usual below it, too, is a smaller one on purpose: a note.
  */
+#include "base/order.h"
 #include "base/sets.h"
 #include "fabric/check_impl.h"
 #include "fabric/ranks.h"
@@ -42,13 +43,6 @@ static void count(const struct fab_fabric *f, const uint32_t *level, uint32_t *p
 	free(n_hosts);
 }
 
-static int by_number(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 static int by_part(const void *x, const void *y)
 {
 	const struct links *a = x, *b = y;
@@ -63,7 +57,7 @@ static int by_part(const void *x, const void *y)
 /* The middle one of n numbers; sorts them. */
 static uint32_t median(uint32_t *v, uint32_t n)
 {
-	qsort(v, n, sizeof(*v), by_number);
+	qsort(v, n, sizeof(*v), fab_cmp_u32);
 	return v[n / 2];
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which node of one fabric is which of the other. */
 #include "base/map.h"
+#include "base/order.h"
 #include "fabric/diff_impl.h"
 #include "fabric/guids.h"
 #include "fabric/label.h"
@@ -134,13 +135,6 @@ static bool may_stand_for(const struct fab_differ *d, uint32_t old_node,
 	       (!d->diff->by_guid || fab_diff_same_name(d, old_node, new_node));
 }
 
-static int by_value(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /*
  * The node found at more than half of the places that a node had, counting only cables to
  * matched nodes; FAB_NONE without such a majority.
@@ -163,7 +157,7 @@ static uint32_t majority(const struct fab_differ *d, uint32_t node, uint32_t *vo
 	}
 	if (2 * n <= n_cables)
 		return FAB_NONE;
-	qsort(votes, n, sizeof(*votes), by_value);
+	qsort(votes, n, sizeof(*votes), fab_cmp_u32);
 	middle = votes[n / 2];
 	for (uint32_t i = 0; i < n; i++)
 		n_middle += votes[i] == middle;

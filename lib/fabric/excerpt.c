@@ -2,6 +2,7 @@
 #include "fabric/excerpt.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "fabric/builder.h"
 
 #include <stdlib.h>
@@ -49,13 +50,6 @@ void fab_excerpts_free(struct fab_excerpts *e)
 	free(e);
 }
 
-static int by_id(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* The switches of a part, then what hangs on them, each ascending. */
 static void list_nodes(struct fab_excerpts *e, uint32_t part)
 {
@@ -83,7 +77,7 @@ static void list_nodes(struct fab_excerpts *e, uint32_t part)
 	}
 	if (e->nodes.n > n_switches)
 		qsort(e->nodes.v + n_switches, e->nodes.n - n_switches,
-		      sizeof(*e->nodes.v), by_id);
+		      sizeof(*e->nodes.v), fab_cmp_u32);
 }
 
 /* All cables of the part are at its switches. */

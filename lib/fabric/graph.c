@@ -2,6 +2,7 @@
 #include "fabric/graph.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,6 @@ static uint32_t peer_switch(const struct fab_fabric *f, uint32_t sw, uint32_t po
 	return node == sw ? FAB_NONE : node;
 }
 
-static int by_id(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Sort and keep each once. */
 static uint32_t unique(uint32_t *id, uint32_t n)
 {
@@ -31,7 +25,7 @@ static uint32_t unique(uint32_t *id, uint32_t n)
 
 	for (uint32_t i = 1; i < n; i++)
 		if (id[i - 1] > id[i]) {
-			qsort(id, n, sizeof(*id), by_id);
+			qsort(id, n, sizeof(*id), fab_cmp_u32);
 			break;
 		}
 	for (uint32_t i = 0; i < n; i++)

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "event/stats.h"
+#include "base/order.h"
 #include "launch/calibrate_impl.h"
 #include "launch/locks.h"
 

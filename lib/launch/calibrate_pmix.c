@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "event/stats.h"
+#include "base/order.h"
 #include "launch/calibrate_impl.h"
 #include "launch/pmix_node.h"
 

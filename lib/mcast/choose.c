@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -10,13 +11,6 @@
 
 /* 2^32 by the golden section: multiples of it lie evenly. */
 #define SHUFFLE 2654435769u
-
-static int by_value(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
 
 /* The switches in the order of the multiples of SHUFFLE. */
 static uint32_t *shuffled(uint32_t n)
@@ -26,7 +20,7 @@ static uint32_t *shuffled(uint32_t n)
 
 	for (uint32_t s = 0; s < n; s++)
 		key[s] = (uint64_t)(uint32_t)(s * SHUFFLE) << 32 | s;
-	qsort(key, n, sizeof(*key), by_value);
+	qsort(key, n, sizeof(*key), fab_cmp_u64);
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = (uint32_t)key[i];
 	free(key);

@@ -2,6 +2,7 @@
 #include "mcast/deep_tree.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "mcast/labels.h"
 
@@ -164,13 +165,6 @@ static void join_path(struct fab_deep_tree *t, uint32_t end)
 	}
 }
 
-static int by_value(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Farthest first. */
 static void sort_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n,
 			 const uint8_t *row, uint64_t seed)
@@ -183,7 +177,7 @@ static void sort_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n
 		FAB_PUSH(&t->order,
 			 (uint64_t)(UINT8_MAX - row[sw[i]]) << 56 | tie << 32 | sw[i]);
 	}
-	qsort(t->order.v, t->order.n, sizeof(*t->order.v), by_value);
+	qsort(t->order.v, t->order.n, sizeof(*t->order.v), fab_cmp_u64);
 }
 
 /* Leave out switches without members below: paths that were left for others. */

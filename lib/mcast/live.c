@@ -2,6 +2,7 @@
 #include "mcast/live.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "mcast/choose.h"
 #include "mcast/state.h"
 
@@ -150,13 +151,6 @@ static void grow(struct fab_live *l, struct tree *t)
 	count_peak(l, t);
 }
 
-static int by_id(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* The ports of switches that the tree's packets leave by, ascending; *n of them. */
 static uint32_t *ports_of(const struct fab_fabric *f, const struct tree *t, size_t *n)
 {
@@ -175,7 +169,7 @@ static uint32_t *ports_of(const struct fab_fabric *f, const struct tree *t, size
 
 		ports[(*n)++] = is_switch ? port : fab_port_peer(f, port);
 	}
-	qsort(ports, *n, sizeof(*ports), by_id);
+	qsort(ports, *n, sizeof(*ports), fab_cmp_u32);
 	return ports;
 }
 

@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "fabric/guids.h"
 #include "mcast/groups_impl.h"
 #include "source/scan.h"
@@ -151,13 +152,6 @@ static int read_lines(struct reading *r)
 	return rc;
 }
 
-static int by_value(const void *x, const void *y)
-{
-	const uint64_t *a = x, *b = y;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* Sorted entries, each once, as rows. */
 static struct fab_mft *to_rows(const struct reading *r)
 {
@@ -166,7 +160,7 @@ static struct fab_mft *to_rows(const struct reading *r)
 	struct fab_mft *mft = FAB_NEW0(1, struct fab_mft);
 
 	if (n)
-		qsort(r->entries.v, n, sizeof(*v), by_value);
+		qsort(r->entries.v, n, sizeof(*v), fab_cmp_u64);
 	mft->mlid = FAB_NEW(n, uint16_t);
 	mft->first = FAB_NEW(n + 1, uint64_t);
 	mft->sw = FAB_NEW(n, uint32_t);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "opensm/keeper_impl.h"
 
 struct fab_shared_fabric *fab_shared_fabric_hold(struct fab_shared_fabric *s)
@@ -70,13 +71,6 @@ void fab_keeper_free(struct fab_keeper *k)
 	free(k);
 }
 
-static int by_id(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /*
  * The ports with these GUIDs, ascending, each once, all connected, into port[n]; how many
  * or a negative errno.
@@ -97,7 +91,7 @@ static int find_ports(const struct fab_shared_fabric *s, const uint64_t *guid, u
 	}
 	if (!n)
 		return 0;
-	qsort(port, n, sizeof(*port), by_id);
+	qsort(port, n, sizeof(*port), fab_cmp_u32);
 	row = fab_dist_row(s->dist, fab_port_switch(s->f, port[0]));
 	for (uint32_t i = 0; i < n; i++) {
 		if (row[fab_port_switch(s->f, port[i])] == FAB_HOPS_UNREACHABLE)
@@ -178,7 +172,8 @@ static bool members_stay(const struct fab_shared_fabric *from,
 			fab_map64_get(to->port_of, from->f->port_guid[old->member[i]]);
 		uint32_t was_on = fab_port_switch(from->f, old->member[i]);
 
-		if (now == FAB_NONE || !bsearch(&now, port, n, sizeof(*port), by_id) ||
+		if (now == FAB_NONE ||
+		    !bsearch(&now, port, n, sizeof(*port), fab_cmp_u32) ||
 		    fab_port_switch(to->f, now) != same_switch(from, to, was_on))
 			return false;
 	}

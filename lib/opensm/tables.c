@@ -8,6 +8,7 @@
 #include <opensm/osm_mcast_mgr.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "opensm/view.h"
 
 enum { MAX_DEPTH = 64, N_PORTS = 256 };
@@ -82,17 +83,10 @@ static int add_member(struct osm_opensm *osm, uint64_t guid, const osm_switch_t 
 			(unsigned long long)guid);
 }
 
-static int by_id(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Place of a switch in the sorted list, SIZE_MAX: not in it. */
 static size_t place_of(const uint32_t *list, size_t n, uint32_t sw)
 {
-	const uint32_t *at = bsearch(&sw, list, n, sizeof(*list), by_id);
+	const uint32_t *at = bsearch(&sw, list, n, sizeof(*list), fab_cmp_u32);
 
 	return at ? (size_t)(at - list) : SIZE_MAX;
 }
@@ -117,7 +111,7 @@ static bool is_tree(const struct fab_fabric *f, const struct fab_live_tree *t)
 
 	sw[0] = t->root;
 	memcpy(sw + 1, t->sw, t->n_edges * sizeof(*sw));
-	qsort(sw, n, sizeof(*sw), by_id);
+	qsort(sw, n, sizeof(*sw), fab_cmp_u32);
 	for (size_t i = 0; i < n; i++) {
 		part[i] = i;
 		is_right &= !i || sw[i] != sw[i - 1];

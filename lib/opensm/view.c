@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "fabric/builder.h"
 
 uint32_t fab_opensm_n_groups(const struct osm_opensm *osm)
@@ -82,13 +83,6 @@ static void add_cables(struct fab_builder *b, struct fab_map64 *id_of,
 	}
 }
 
-static int by_guid(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 uint32_t fab_opensm_members(const osm_mgrp_box_t *box, uint64_t **guid)
 {
 	FAB_VEC(uint64_t) all = {0};
@@ -106,7 +100,7 @@ uint32_t fab_opensm_members(const osm_mgrp_box_t *box, uint64_t **guid)
 		}
 	}
 	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_guid);
+		qsort(all.v, all.n, sizeof(*all.v), fab_cmp_u64);
 	for (size_t i = 0; i < all.n; i++)
 		if (!n || all.v[i] != all.v[n - 1])
 			all.v[n++] = all.v[i];

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/order.h"
+
 enum { SLOT_BITS = 14, SLOTS = 1 << 14, SLOTS_FEW = 1 << 12, MANY = 64 };
 
 static const double PS_PER_US = 1e6, PS_PER_S = 1e12;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random streams, clocks, queues and statistics of simulations. */
+#include "base/order.h"
 #include "event/schedule.h"
 #include "event/stats.h"
 #include "event/stream.h"
