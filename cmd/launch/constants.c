@@ -30,14 +30,20 @@ int launch_read_constants(struct launch_params *p, struct fab_err *err)
 	return rc;
 }
 
-struct fab_launch_costs launch_costs(const struct launch_params *p)
+struct fab_fence_job launch_fence_job(const struct launch_params *p, uint32_t n_nodes,
+				      const uint32_t *leaf, uint64_t bytes)
 {
-	return (struct fab_launch_costs){
-		.o_us = FAB_PARAM(&p->constants, o_us),
-		.L_us = FAB_PARAM(&p->constants, latency_us),
-		.G_ns = FAB_PARAM(&p->constants, gap_ns_per_B),
-		.C_ns = FAB_PARAM(&p->constants, copy_ns_per_B),
-	};
+	const struct fab_launch_params *c = &p->constants;
+
+	return (struct fab_fence_job){.n_nodes = n_nodes,
+				      .bytes = bytes,
+				      .leaf = leaf,
+				      .is_collecting = true,
+				      .tree_width = (uint32_t)FAB_PARAM(c, tree_width),
+				      .costs = {.o_us = FAB_PARAM(c, o_us),
+						.L_us = FAB_PARAM(c, latency_us),
+						.G_ns = FAB_PARAM(c, gap_ns_per_B),
+						.C_ns = FAB_PARAM(c, copy_ns_per_B)}};
 }
 
 struct constant_row {

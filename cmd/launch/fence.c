@@ -11,19 +11,6 @@
 #include "launch/fence_ranges.h"
 #include "verb_fence.h"
 
-static struct fab_fence_job fence_job(const struct launch_params *p,
-				      const struct fab_launch_nodes *nodes,
-				      uint64_t bytes)
-{
-	return (struct fab_fence_job){
-		.n_nodes = nodes->n,
-		.bytes = bytes,
-		.leaf = nodes->sw,
-		.is_collecting = true,
-		.tree_width = (uint32_t)FAB_PARAM(&p->constants, tree_width),
-		.costs = launch_costs(p)};
-}
-
 /* "1,2,4,8"; of many steps the first ones. */
 static char *loads_text(const struct fab_fence_load *load)
 {
@@ -105,7 +92,8 @@ static int work_on_item(void *context, void *memory, uint64_t number, void *resu
 	(void)memory;
 	x->name = fab_fence_text(chosen);
 	for (size_t i = 0; i < o->p->bytes.n && !rc; i++) {
-		struct fab_fence_job job = fence_job(o->p, &g->nodes, o->p->bytes.v[i]);
+		struct fab_fence_job job =
+			launch_fence_job(o->p, g->nodes.n, g->nodes.sw, o->p->bytes.v[i]);
 		struct fab_fence_chosen is = fab_fence_stands_for(chosen, &job);
 
 		x->is_alias = is.algorithm != chosen.algorithm;
@@ -313,7 +301,8 @@ static int simulate_crossing(const struct fence_outcome *o, size_t group,
 {
 	const struct fence_group *g = &o->groups.v[group];
 	const struct fence_item *items = &o->items.v[group * o->fences.n];
-	struct fab_fence_job job = fence_job(o->p, &g->nodes, (uint64_t)near + 1);
+	struct fab_fence_job job =
+		launch_fence_job(o->p, g->nodes.n, g->nodes.sw, (uint64_t)near + 1);
 	struct fab_fence_sim_options options = {.n_pieces = o->p->pieces};
 	struct fab_fence_setup x = {0}, y = {0};
 	double most = near * 64 + 1024;

@@ -99,7 +99,9 @@ static inline const char *launch_input_name(const char *path)
 }
 /* --params and --set. */
 int launch_read_constants(struct launch_params *p, struct fab_err *err);
-struct fab_launch_costs launch_costs(const struct launch_params *p);
+/* A fence of so many nodes; leaf as there, NULL: not known. O(1). */
+struct fab_fence_job launch_fence_job(const struct launch_params *p, uint32_t n_nodes,
+				      const uint32_t *leaf, uint64_t bytes);
 /* The verb rests on these; a table of those. */
 void launch_use_constants(struct launch_params *p, const enum fab_launch_constant *of,
 			  size_t n);
@@ -154,12 +156,11 @@ struct launch_timing {
 int launch_timing_init(const struct launch_params *p, const struct fab_fabric *f,
 		       struct launch_timing *t, struct fab_err *err);
 void launch_timing_fini(struct launch_timing *t);
-/* Shape of struct fab_launch_timer; context: a launch_timing with a fabric. */
+/* Shape of struct fab_launch_timer; context: a launch_timing. Without a fabric by
+ * formula.
+ */
 double launch_fence_us(void *context, struct fab_fence_chosen fence, uint64_t bytes,
 		       struct fab_err *err);
-/* The same by formula. */
-double launch_plain_fence_us(const struct launch_timing *t,
-			     struct fab_fence_chosen chosen, uint64_t bytes);
 /* The fastest of those that auto tries. */
 int launch_fastest_fence(struct launch_timing *t, uint64_t bytes,
 			 struct fab_fence_chosen *out, struct fab_err *err);

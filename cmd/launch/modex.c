@@ -69,14 +69,6 @@ static int time_fences(const struct launch_params *p, struct outcome *o,
 	rc = launch_choose_fence(&p->fences.of.v[0], &o->t, o->bytes, &o->fence, err);
 	if (rc)
 		return rc;
-	o->fence_us = o->barrier_us = 0;
-	if (o->t.n_nodes == 1)
-		return 0;
-	if (!o->t.has_fabric) {
-		o->fence_us = launch_plain_fence_us(&o->t, o->fence, o->bytes);
-		o->barrier_us = launch_plain_fence_us(&o->t, o->fence, 0);
-		return 0;
-	}
 	o->fence_us = launch_fence_us(&o->t, o->fence, o->bytes, err);
 	if (o->fence_us >= 0)
 		o->barrier_us = launch_fence_us(&o->t, o->fence, 0, err);

@@ -61,19 +61,18 @@ double launch_fence_us(void *context, struct fab_fence_chosen fence, uint64_t by
 		       struct fab_err *err)
 {
 	struct launch_timing *t = context;
-	struct fab_fence_job job = {
-		.n_nodes = t->nodes.n,
-		.bytes = bytes,
-		.leaf = t->nodes.sw,
-		.is_collecting = bytes != 0,
-		.tree_width = (uint32_t)FAB_PARAM(&t->p->constants, tree_width),
-		.costs = launch_costs(t->p)};
-	struct fab_fence_chosen is = fab_fence_stands_for(fence, &job);
+	struct fab_fence_job job = launch_fence_job(t->p, t->n_nodes, t->nodes.sw, bytes);
 	struct fab_fence_sim_options options = {0};
-	struct fab_fence_setup *setup = setup_of(t, is, &job, err);
+	struct fab_fence_setup *setup;
 	struct fab_fence_time time;
+	double us;
 	int rc;
 
+	if (!t->has_fabric) {
+		rc = fab_fence_plain_us(fence, &job, &us, err);
+		return rc ? rc : us;
+	}
+	setup = setup_of(t, fab_fence_stands_for(fence, &job), &job, err);
 	if (!setup)
 		return -EINVAL;
 	if (t->p->model_only)
@@ -103,8 +102,7 @@ int launch_fastest_fence(struct launch_timing *t, uint64_t bytes,
 
 		if (rc)
 			return rc;
-		us = t->has_fabric ? launch_fence_us(t, chosen, bytes, err)
-				   : launch_plain_fence_us(t, chosen, bytes);
+		us = launch_fence_us(t, chosen, bytes, err);
 		if (us < 0)
 			return (int)us;
 		if (us < best) {
@@ -113,25 +111,6 @@ int launch_fastest_fence(struct launch_timing *t, uint64_t bytes,
 		}
 	}
 	return 0;
-}
-
-double launch_plain_fence_us(const struct launch_timing *t,
-			     struct fab_fence_chosen chosen, uint64_t bytes)
-{
-	struct fab_fence_job job = {
-		.n_nodes = t->n_nodes,
-		.bytes = bytes,
-		.is_collecting = bytes != 0,
-		.tree_width = (uint32_t)FAB_PARAM(&t->p->constants, tree_width),
-		.costs = launch_costs(t->p)};
-	struct fab_fence_chosen is = fab_fence_stands_for(chosen, &job);
-	struct fab_fence_plan plan;
-	double us = INFINITY;
-
-	if (!fab_fence_plan_make(is, &job, &plan, NULL))
-		us = fab_fence_model_us(is, &job, &plan);
-	fab_fence_plan_fini(&plan);
-	return us;
 }
 
 int launch_timing_init(const struct launch_params *p, const struct fab_fabric *f,

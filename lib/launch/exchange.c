@@ -183,7 +183,9 @@ struct fab_exchange fab_exchange_model(uint32_t n_nodes, uint32_t ppn, double de
 	e.gets = (uint64_t)llround(degree * n);
 	e.local = (uint64_t)llround((degree - remote) * n);
 	e.requests = (uint64_t)llround(wanted * n_nodes);
-	e.shared = e.gets - e.local - e.requests;
+	/* each is rounded by itself */
+	if (e.gets > e.local + e.requests)
+		e.shared = e.gets - e.local - e.requests;
 	e.most_served = (uint64_t)llround(wanted);
 	e.total_us = e.mean_us = fmax(process, server);
 	e.busy_share = wanted * costs->serve_us / e.total_us;

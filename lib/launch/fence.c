@@ -137,6 +137,19 @@ double fab_fence_model_us(struct fab_fence_chosen chosen, const struct fab_fence
 	return isnan(us) ? fab_fence_model_of_plan(plan, job) : us;
 }
 
+int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
+		       double *us, struct fab_err *err)
+{
+	struct fab_fence_plan plan;
+	int rc = fab_fence_plan_make(chosen, job, &plan, err);
+
+	*us = 0;
+	if (!rc && job->n_nodes > 1)
+		*us = fab_fence_model_us(chosen, job, &plan);
+	fab_fence_plan_fini(&plan);
+	return rc;
+}
+
 struct fab_fence_volume fab_fence_volume_of(const struct fab_fence_plan *plan,
 					    uint64_t bytes)
 {

@@ -143,6 +143,13 @@ int fab_fence_plan_make(struct fab_fence_chosen chosen, const struct fab_fence_j
 double fab_fence_model_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
 			  const struct fab_fence_plan *plan);
 
+/*
+ * The same of an algorithm that is not `auto`, plan and all: the fence without a fabric.
+ * 0 of one node. Errors: those of fab_fence_plan_make(). O(messages log messages).
+ */
+int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_job *job,
+		       double *us, struct fab_err *err) FAB_MUST_CHECK;
+
 /* The same by going through the plan, of any algorithm. O(messages log messages). */
 double fab_fence_model_of_plan(const struct fab_fence_plan *plan,
 			       const struct fab_fence_job *job);

@@ -155,22 +155,20 @@ static int time_fence(const struct fab_launch_start *s, uint64_t bytes, double *
 		      struct fab_err *err)
 {
 	struct fab_fence_job job = fence_job(s, bytes);
-	struct fab_fence_chosen is = fab_fence_stands_for(fence_of(s), &job);
-	struct fab_fence_plan plan;
-	int rc;
 
 	*us = 0;
 	if (job.n_nodes == 1)
 		return 0;
-	if (s->timer.us && job.n_nodes == s->n_nodes) {
-		*us = s->timer.us(s->timer.context, fence_of(s), bytes, err);
-		return *us < 0 ? (int)*us : 0;
-	}
-	rc = fab_fence_plan_make(is, &job, &plan, err);
-	if (!rc)
-		*us = fab_fence_model_us(is, &job, &plan);
-	fab_fence_plan_fini(&plan);
-	return rc;
+	if (!s->timer.us || job.n_nodes != s->n_nodes)
+		return fab_fence_plain_us(fence_of(s), &job, us, err);
+	*us = s->timer.us(s->timer.context, fence_of(s), bytes, err);
+	return *us < 0 ? (int)*us : 0;
+}
+
+/* Does each ask the servers of others for what it needs? */
+static bool is_direct(const struct fab_launch_start *s)
+{
+	return s->wireup == FAB_WIREUP_DIRECT || s->wireup == FAB_WIREUP_DIRECT_BARRIER;
 }
 
 static struct fab_exchange_costs exchange_costs(const struct fab_launch_params *p)
@@ -195,7 +193,7 @@ static double gets_us(const struct fab_launch_start *s)
 		return n * s->ppn * FAB_PARAM(p, pmi1_us);
 	if (s->interface == FAB_PMI2 || s->has_socket_store)
 		return n * s->ppn * FAB_PARAM(p, pmi2_us);
-	if (s->wireup == FAB_WIREUP_DIRECT || s->wireup == FAB_WIREUP_DIRECT_BARRIER) {
+	if (is_direct(s)) {
 		struct fab_exchange x =
 			fab_exchange_model(s->n_nodes, s->ppn, degree_of(s), &costs);
 
@@ -289,12 +287,6 @@ static int cost_wireup(const struct fab_launch_start *s, struct costs *c,
 	return 0;
 }
 
-static bool asks_directly(const struct fab_launch_start *s, enum fab_phase phase)
-{
-	return phase == FAB_PHASE_CHANNELS &&
-	       (s->wireup == FAB_WIREUP_DIRECT || s->wireup == FAB_WIREUP_DIRECT_BARRIER);
-}
-
 static double skew_s(const struct fab_launch_start *s, uint32_t node)
 {
 	return FAB_PARAM(s->params, skew_ms) / 1e3 *
@@ -337,9 +329,7 @@ static void run_phase(const struct fab_launch_start *s, const struct costs *c,
 		      const double *files_s, enum fab_phase phase,
 		      const struct fab_stage *before, struct fab_stage *out)
 {
-	bool asks =
-		phase == FAB_PHASE_CHANNELS && (s->wireup == FAB_WIREUP_DIRECT ||
-						s->wireup == FAB_WIREUP_DIRECT_BARRIER);
+	bool asks = phase == FAB_PHASE_CHANNELS && is_direct(s);
 	uint32_t n = s->n_nodes;
 
 	out->is_there = true;
@@ -404,7 +394,7 @@ static void find_critical(const struct fab_launch_start *s, const struct costs *
 		if (c->is_together[i]) {
 			x->node = FAB_NONE;
 			node = FAB_NONE; /* the last one that came */
-		} else if (asks_directly(s, i)) {
+		} else if (i == FAB_PHASE_CHANNELS && is_direct(s)) {
 			node = waited_for(out, node);
 		}
 		out->n_critical++;

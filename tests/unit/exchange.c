@@ -266,6 +266,25 @@ Test(exchange, model_is_near)
 	}
 }
 
+/* Of any degree, shared Gets are what is left of all, never more than there are. */
+Test(exchange, model_counts_no_more_than_there_are)
+{
+	for (unsigned has_no_cache = 0; has_no_cache < 2; has_no_cache++)
+		for (uint32_t n_nodes = 1; n_nodes < 5; n_nodes++)
+			for (uint32_t ppn = 1; ppn < 5; ppn++)
+				for (double degree = 0; degree <= n_nodes * ppn - 1;
+				     degree += 0.1) {
+					struct fab_exchange_costs c = costs;
+					struct fab_exchange e;
+
+					c.has_no_cache = has_no_cache > 0;
+					e = fab_exchange_model(n_nodes, ppn, degree, &c);
+					cr_assert_leq(e.shared, e.gets,
+						      "%u nodes of %u, degree %g",
+						      n_nodes, ppn, degree);
+				}
+}
+
 /* A job of one process asks nobody. */
 Test(exchange, one_process)
 {
