@@ -110,6 +110,13 @@ Test(live, groups_that_only_come)
 		}
 }
 
+/* The port of a switch by which packets come to a member: its own, if it is a switch. */
+static uint32_t leaves_by(const struct fab_fabric *f, uint32_t member)
+{
+	return fab_node_is_switch(f, f->port_node[member]) ? member
+							   : fab_port_peer(f, member);
+}
+
 /* Does the group's tree use this port of a switch? */
 static void mark_ports(const struct setting *s, const struct fab_groups *groups,
 		       const struct fab_mcast_result *r, uint32_t group, bool *uses)
@@ -127,7 +134,7 @@ static void mark_ports(const struct setting *s, const struct fab_groups *groups,
 			uses[f->cable_b[r->forest.cable[e]]] = true;
 		}
 		for (uint64_t m = groups->first[i]; m < groups->first[i + 1]; m++)
-			uses[fab_port_peer(f, groups->member[m])] = true;
+			uses[leaves_by(f, groups->member[m])] = true;
 	}
 }
 
@@ -145,7 +152,7 @@ static uint64_t count_changes(const struct fab_fabric *f, const bool *before,
 	return n;
 }
 
-/* Some of the members of a group that was drawn, perhaps none. */
+/* Some of the members of a group that was drawn, perhaps none, and perhaps a switch. */
 static uint32_t draw(const struct setting *s, struct fab_rng *rng, uint32_t group,
 		     fab_port_id *member)
 {
@@ -156,6 +163,11 @@ static uint32_t draw(const struct setting *s, struct fab_rng *rng, uint32_t grou
 	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++)
 		if (fab_rng_below(rng, 3) < keep)
 			member[n++] = g->member[m];
+	if (fab_rng_below(rng, 3) == 0) {
+		uint32_t sw = (uint32_t)fab_rng_below(rng, s->f->n_switches);
+
+		member[n++] = s->f->node_first_port[sw];
+	}
 	return n;
 }
 
@@ -222,4 +234,148 @@ Test(live, groups_that_come_and_go)
 		fab_live_free(live);
 		setting_fini(&s);
 	}
+}
+
+/* Cables of the group's tree with so many trees; loads are counted afresh. */
+static uint32_t edges_at(const struct fab_live *live, const struct setting *s,
+			 uint32_t group, uint32_t at_least)
+{
+	uint32_t *load = FAB_NEW0(s->f->n_switch_links, uint32_t), n = 0;
+	struct fab_live_tree t = fab_live_tree_of(live, group);
+
+	for (uint32_t g = 0; g < s->groups->n; g++) {
+		struct fab_live_tree other = fab_live_tree_of(live, g);
+
+		for (uint32_t e = 0; e < other.n_edges; e++)
+			load[other.cable[e]]++;
+	}
+	for (uint32_t e = 0; e < t.n_edges; e++)
+		n += load[t.cable[e]] >= at_least;
+	free(load);
+	return n;
+}
+
+/* Route the group again, and put its tree back where that is no better. */
+static bool try_again(struct fab_live *live, const struct setting *s, uint32_t group,
+		      uint32_t max)
+{
+	struct fab_live_tree old = fab_live_tree_of(live, group);
+	uint32_t before = edges_at(live, s, group, max), sw[512], cable[512];
+
+	if (!before)
+		return false;
+	cr_assert_leq(old.n_edges, 512);
+	memcpy(sw, old.sw, old.n_edges * sizeof(*sw));
+	memcpy(cable, old.cable, old.n_edges * sizeof(*cable));
+	route(live, s, group);
+	if (edges_at(live, s, group, max) < before)
+		return true;
+	old.member = s->groups->member + s->groups->first[group];
+	old.sw = sw;
+	old.cable = cable;
+	fab_live_adopt(live, group, &old);
+	return false;
+}
+
+/* As fab_live_improve() says, by nothing but the other functions. */
+static uint32_t improve_plainly(struct fab_live *live, const struct setting *s,
+				uint32_t max_moved, uint32_t *moved)
+{
+	bool *is_moved = FAB_NEW0(s->groups->n, bool), goes_on = true;
+	uint32_t n = 0;
+
+	while (goes_on) {
+		uint32_t max = fab_live_max_load(live);
+
+		goes_on = false;
+		for (uint32_t g = 0; g < s->groups->n; g++) {
+			if ((is_moved[g] || n < max_moved) &&
+			    try_again(live, s, g, max)) {
+				goes_on = true;
+				if (!is_moved[g])
+					moved[n++] = g;
+				is_moved[g] = true;
+			}
+		}
+	}
+	free(is_moved);
+	return n;
+}
+
+/* Trees that crowd on the same cables, to begin with. */
+static struct fab_live *crowded(const struct setting *s)
+{
+	struct fab_live *live =
+		fab_live_new(s->f, s->dist, s->groups->n,
+			     fab_mcast_engine_find("fulb-links", 10), FAB_TIES_SPREAD);
+	struct fab_live *worse =
+		fab_live_new(s->f, s->dist, s->groups->n,
+			     fab_mcast_engine_find("minihop", 7), FAB_TIES_LOWEST);
+
+	for (uint32_t g = 0; g < s->groups->n; g++) {
+		struct fab_live_tree t;
+
+		route(worse, s, g);
+		t = fab_live_tree_of(worse, g);
+		fab_live_adopt(live, g, &t);
+	}
+	fab_live_free(worse);
+	return live;
+}
+
+static int at_once(void *context, uint64_t done, uint64_t total)
+{
+	(void)context;
+	(void)done;
+	(void)total;
+	return 1;
+}
+
+/* Trees on the fullest cables are routed again: no more than asked, each once in the
+ * list, the same as by plain means; better ones are found. */
+Test(live, fullest_cables_are_relieved)
+{
+	const uint32_t limits[] = {0, 1, 8, 24, 48, UINT32_MAX};
+	uint32_t n_better = 0, n_of_one = 0;
+
+	for (uint64_t i = 0; i < 5 * FAB_COUNT(limits); i++) {
+		uint32_t limit = limits[i % FAB_COUNT(limits)], n, n_plain, before, peak;
+		struct fab_live *live, *plain;
+		uint32_t *moved, *moved_plain;
+		struct fab_mcast_result a, b;
+		struct fab_groups *ga, *gb;
+		struct setting s;
+
+		setting_init(&s, i / FAB_COUNT(limits));
+		moved = FAB_NEW(s.groups->n, uint32_t);
+		moved_plain = FAB_NEW(s.groups->n, uint32_t);
+		live = crowded(&s);
+		plain = crowded(&s);
+		before = fab_live_max_load(live);
+		peak = fab_live_peak(live);
+		cr_assert_eq(fab_live_improve(live, limit, moved, at_once, NULL), 0);
+		n = fab_live_improve(live, limit, moved, NULL, NULL);
+		n_plain = improve_plainly(plain, &s, limit, moved_plain);
+		cr_assert_eq(n, n_plain);
+		cr_assert_leq(n, limit);
+		cr_assert_arr_eq(moved, moved_plain, n * sizeof(*moved));
+		cr_assert_leq(fab_live_max_load(live), before);
+		cr_assert_eq(fab_live_peak(live), peak);
+		result(live, &s, &ga, &a);
+		result(plain, &s, &gb, &b);
+		expect_equal(&s, &a, &b);
+		n_better += fab_live_max_load(live) < before;
+		n_of_one += limit == 1 && n == 1;
+		fab_mcast_result_fini(&a);
+		fab_mcast_result_fini(&b);
+		fab_groups_free(ga);
+		fab_groups_free(gb);
+		fab_live_free(live);
+		fab_live_free(plain);
+		free(moved);
+		free(moved_plain);
+		setting_fini(&s);
+	}
+	cr_assert_gt(n_better, 0);
+	cr_assert_gt(n_of_one, 0);
 }
