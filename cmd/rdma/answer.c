@@ -304,8 +304,40 @@ static char *point_text(const struct rdma_outcome *o, const struct rdma_point *x
 	return text ? text : fab_strdup("the only point");
 }
 
+/* Points at which no scheme that can be built brings all transfers to their end. */
+static size_t say_hopeless(struct fab_report *r, const struct rdma_outcome *o)
+{
+	const struct rdma_point *first = NULL;
+	size_t n = 0, n_points = 0;
+	char *where;
+
+	for (size_t i = 0; i < o->n_points; i++) {
+		const struct rdma_point *x = &o->point[i];
+		bool is_there = false;
+
+		for (size_t k = 0; k < o->n_schemes; k++)
+			is_there = is_there || (is_real(o->scheme[k]) &&
+						rdma_result_of(o, x, o->scheme[k]));
+		n_points += is_there;
+		if (!is_there || fastest_at(o, x))
+			continue;
+		n++;
+		first = first ? first : x;
+	}
+	if (!n || n == n_points)
+		return n;
+	where = point_text(o, first);
+	fab_report_answer(r, FAB_TONE_BAD,
+			  "At %zu of the %zu points no scheme brings all transfers to "
+			  "their end (the first: %s).",
+			  n, n_points, where);
+	free(where);
+	return n;
+}
+
 static void answer_sweep(struct fab_report *r, const struct rdma_outcome *o)
 {
+	const char *at = say_hopeless(r, o) ? " elsewhere" : "";
 	const struct fab_rdma_scheme *best = NULL;
 	struct record_of of_best = {.log_sum = INFINITY};
 
@@ -320,24 +352,27 @@ static void answer_sweep(struct fab_report *r, const struct rdma_outcome *o)
 	}
 	if (!best) {
 		fab_report_answer(r, FAB_TONE_BAD,
-				  "Take none of these here: at some point of the sweep "
-				  "no scheme brings all transfers to their end.");
+				  "Take none of these here: none brings all transfers to "
+				  "their end at all points of the sweep.");
 		return;
 	}
 	if (of_best.worst > 1.005) {
 		char *where = point_text(o, of_best.worst_at);
 
 		fab_report_answer(r, FAB_TONE_GOOD,
-				  "Take %s: of the %zu points it is the one to take at "
+				  "Take %s%s: of the %zu points it is the one to take at "
 				  "%zu, and at worst %.3g times as slow as the fastest "
 				  "there (%s).",
-				  best->name, of_best.n_points, of_best.n_best,
+				  best->name, at, of_best.n_points, of_best.n_best,
 				  of_best.worst, where);
 		free(where);
-	} else {
+	} else if (of_best.n_points > 1) {
 		fab_report_answer(r, FAB_TONE_GOOD,
-				  "Take %s: none is faster at any of the %zu points.",
-				  best->name, of_best.n_points);
+				  "Take %s%s: none is faster at any of the %zu points.",
+				  best->name, at, of_best.n_points);
+	} else {
+		fab_report_answer(r, FAB_TONE_GOOD, "Take %s%s: none is faster.",
+				  best->name, at);
 	}
 }
 
