@@ -56,7 +56,7 @@ static void start(struct rdma *r, uint32_t out, uint32_t id, unsigned vl,
 	p->vl = vl & 15;
 	if (r->cable_chance)
 		rdma_chance_cable(r, out, p);
-	port->busy = r->now + wire;
+	r->busy[out] = r->now + wire;
 	r->moved = r->now;
 	r->result->packet_hops++;
 	time = r->now + params->cable_ps + held_up;
@@ -78,12 +78,11 @@ static void drop(struct rdma *r, uint32_t in, uint32_t id)
 /* Start what can start on a port that is free. */
 static void serve(struct rdma *r, uint32_t out)
 {
-	struct rdma_port *port = &r->port[out];
 	bool waits = false;
 
 	if (r->is_waiting[out])
 		return;
-	for (unsigned i = 0; i < r->n_vls && port->busy <= r->now; i++) {
+	for (unsigned i = 0; i < r->n_vls && r->busy[out] <= r->now; i++) {
 		unsigned vl = (r->turn[out] + i) % r->n_vls;
 		struct rdma_lane *lane = lane_of(r, out, vl);
 		uint32_t id = lane->head;
@@ -105,13 +104,13 @@ static void serve(struct rdma *r, uint32_t out)
 		r->turn[out] = (uint8_t)((vl + 1) % r->n_vls);
 		start(r, out, id, vl, 0);
 	}
-	if (port->busy <= r->now)
+	if (r->busy[out] <= r->now)
 		return;
 	for (unsigned vl = 0; vl < r->n_vls; vl++)
 		waits |= lane_of(r, out, vl)->head != FAB_NONE;
 	if (waits) {
 		r->is_waiting[out] = true;
-		fab_wheel_add(&r->wheel, port->busy, rdma_what(RDMA_FREE, out), 0);
+		fab_wheel_add(&r->wheel, r->busy[out], rdma_what(RDMA_FREE, out), 0);
 	}
 }
 

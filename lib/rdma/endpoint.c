@@ -8,7 +8,7 @@
 void rdma_wake(struct rdma *r, uint32_t end)
 {
 	struct rdma_end *e = &r->end[end];
-	uint64_t busy = r->port[r->n_ports + end].busy;
+	uint64_t busy = r->busy[r->n_ports + end];
 
 	if (e->is_due || (e->control_head == FAB_NONE && e->ring_head == FAB_NONE))
 		return;

@@ -67,7 +67,7 @@ static uint32_t least_busy(const struct rdma *r, uint32_t first, const uint16_t 
 	uint32_t out = FAB_NONE, equals = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t busy = r->port[first + arc[i]].busy;
+		uint64_t busy = r->busy[first + arc[i]];
 
 		if (busy < r->now)
 			busy = r->now;
@@ -82,29 +82,74 @@ static uint32_t least_busy(const struct rdma *r, uint32_t first, const uint16_t 
 	return out;
 }
 
+static uint64_t chance_of(const struct rdma *r, uint32_t sw, const struct rdma_packet *p)
+{
+	return r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
+					 ((uint64_t)sw << 40) + p->life);
+}
+
+/* The same of the arcs of a mask, without branches but for equals. */
+static inline uint32_t least_busy_of(const struct rdma *r, uint32_t sw, uint32_t first,
+				     unsigned mask, const struct rdma_packet *p)
+{
+	const uint64_t *busy = &r->busy[first];
+	uint64_t best = UINT64_MAX, now = r->now, chance;
+	unsigned equals = 0;
+	uint32_t out, n = 2;
+
+	for (unsigned left = mask; left; left &= left - 1) {
+		unsigned bit = left & -left;
+		uint64_t at = busy[__builtin_ctz(left)];
+
+		at = at < now ? now : at;
+		equals = at < best ? bit : at == best ? equals | bit : equals;
+		best = at < best ? at : best;
+	}
+	out = (uint32_t)__builtin_ctz(equals);
+	equals &= equals - 1;
+	if (!equals)
+		return first + out;
+	chance = chance_of(r, sw, p);
+	for (; equals; equals &= equals - 1, n++)
+		if (fab_mix64(chance + n) % n == 0)
+			out = (uint32_t)__builtin_ctz(equals);
+	return first + out;
+}
+
+static uint32_t spray(const struct rdma *r, uint32_t sw, uint32_t first,
+		      const uint16_t *arc, uint32_t n, const struct rdma_packet *p)
+{
+	return first + arc[fab_mix64(chance_of(r, sw, p)) % n];
+}
+
 /* On a shortest path. */
-static uint32_t choose_productive(struct rdma *r, uint32_t sw, uint32_t first,
+static uint32_t choose_productive(const struct rdma *r, uint32_t sw, uint32_t first,
 				  const struct rdma_packet *p)
 {
-	const struct fab_rdma_net *net = r->net;
 	uint16_t arc[RDMA_ARCS_MAX];
-	uint64_t chance;
-	uint32_t n = 0;
+	uint32_t n = rdma_net_productive(r->net, sw, p->row, arc);
 
-	if (net->mask)
-		n = rdma_net_mask_arcs(
-			net->mask[(size_t)p->row * net->sim.n_switches + sw], arc);
-	else
-		n = rdma_net_productive(net, sw, p->row, arc);
-	if (!n)
+	if (n <= 1)
+		return n ? first + arc[0] : FAB_NONE;
+	if (r->net->params.routing == FAB_RDMA_SPRAY)
+		return spray(r, sw, first, arc, n, p);
+	return least_busy(r, first, arc, n, chance_of(r, sw, p));
+}
+
+/* The same by masks. */
+static inline uint32_t choose_of_mask(const struct rdma *r, uint32_t sw, uint32_t first,
+				      const struct rdma_packet *p)
+{
+	unsigned mask = r->mask[(size_t)p->row * r->n_switches + sw];
+	uint16_t arc[RDMA_MASK_PORTS];
+
+	if (!mask)
 		return FAB_NONE;
-	if (n == 1)
-		return first + arc[0];
-	chance = r->route_seed ^ fab_mix64(((uint64_t)p->transfer << 32 | p->number) +
-					   ((uint64_t)sw << 40) + p->life);
-	if (net->params.routing == FAB_RDMA_SPRAY)
-		return first + arc[fab_mix64(chance) % n];
-	return least_busy(r, first, arc, n, chance);
+	if (!r->is_spray)
+		return least_busy_of(r, sw, first, mask, p);
+	if (!(mask & (mask - 1)))
+		return first + (uint32_t)__builtin_ctz(mask);
+	return spray(r, sw, first, arc, rdma_net_mask_arcs(mask, arc), p);
 }
 
 static inline uint32_t choose(struct rdma *r, uint32_t in, const struct rdma_packet *p)
@@ -115,7 +160,8 @@ static inline uint32_t choose(struct rdma *r, uint32_t in, const struct rdma_pac
 	if (!r->next || (r->is_adaptive && !(p->flags & RDMA_ESCAPED))) {
 		if (p->row == port->sw)
 			return r->end_port[p->to];
-		return choose_productive(r, port->sw, port->first, p);
+		return r->mask ? choose_of_mask(r, port->sw, port->first, p)
+			       : choose_productive(r, port->sw, port->first, p);
 	}
 	next = r->next[(size_t)p->row * r->n_switches + port->sw];
 	if (next == FAB_ARC_HERE)
@@ -134,14 +180,15 @@ uint32_t rdma_choose(struct rdma *r, uint32_t in, const struct rdma_packet *p)
 static inline void forward(struct rdma *r, uint32_t out, uint32_t id, uint64_t ready,
 			   uint64_t held_up)
 {
-	struct rdma_port *port = &r->port[out];
+	const struct rdma_port *port = &r->port[out];
 	uint64_t wire = sim_wire(port->per_byte, r->packet.v[id].bytes);
-	uint64_t start = port->busy > ready ? port->busy : ready, waits = start - ready;
+	uint64_t start = r->busy[out] > ready ? r->busy[out] : ready;
+	uint64_t waits = start - ready;
 	const struct fab_rdma_params *params = &r->net->params;
 
 	if (r->cable_chance)
 		rdma_chance_cable(r, out, &r->packet.v[id]);
-	port->busy = start + wire;
+	r->busy[out] = start + wire;
 	if (waits > r->longest_wait) {
 		r->longest_wait = waits;
 		r->longest_port = out;
@@ -157,7 +204,7 @@ void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up)
 	uint32_t port = r->n_ports + end;
 
 	if (r->outages.first && rdma_is_out(r, port)) {
-		r->port[port].busy =
+		r->busy[port] =
 			r->now + sim_wire(r->port[port].per_byte, r->packet.v[id].bytes);
 		rdma_lose(r, id);
 		return;
@@ -248,6 +295,7 @@ static inline void fetch(const struct rdma *r, const struct fab_wheel_event *e)
 	if (e->what >> RDMA_ID_BITS == RDMA_ARRIVE) {
 		__builtin_prefetch(&r->packet.v[e->item]);
 		__builtin_prefetch(&r->port[e->what & RDMA_ID]);
+		__builtin_prefetch(&r->busy[e->what & RDMA_ID]);
 	}
 }
 
@@ -262,8 +310,8 @@ static inline void fetch_route(const struct rdma *r, const struct fab_wheel_even
 	at = (size_t)r->packet.v[e->item].row * r->n_switches + r->port[in].sw;
 	if (!r->is_adaptive)
 		__builtin_prefetch(&r->next[at]);
-	else if (r->net->mask)
-		__builtin_prefetch(&r->net->mask[at]);
+	else if (r->mask)
+		__builtin_prefetch(&r->mask[at]);
 }
 
 static inline bool comes_later(const struct fab_wheel_event *a,
@@ -360,13 +408,28 @@ static void sort_many(struct rdma *r)
 	memcpy(r->batch.v + n, r->spare.v, r->spare.n * sizeof(*r->spare.v));
 }
 
+/* The next event; memory of those behind it is asked for. */
+static inline struct fab_wheel_event take(struct rdma *r)
+{
+	struct fab_wheel_event e = *fab_wheel_take(&r->wheel);
+
+	if (fab_wheel_ahead(&r->wheel) > AHEAD)
+		fetch(r, &r->wheel.now.v[r->wheel.at + AHEAD]);
+	if (fab_wheel_ahead(&r->wheel) > NEAR)
+		fetch_route(r, &r->wheel.now.v[r->wheel.at + NEAR]);
+	return e;
+}
+
 /* Events of one time, the queue's order of which means nothing. */
 static void handle_several(struct rdma *r, struct fab_wheel_event first)
 {
 	r->batch.n = 0;
 	FAB_PUSH(&r->batch, first);
-	while (fab_wheel_ahead(&r->wheel) && r->wheel.now.v[r->wheel.at].time == r->now)
-		FAB_PUSH(&r->batch, *fab_wheel_take(&r->wheel));
+	while (fab_wheel_ahead(&r->wheel) && r->wheel.now.v[r->wheel.at].time == r->now) {
+		struct fab_wheel_event e = take(r);
+
+		FAB_PUSH(&r->batch, e);
+	}
 	if (r->batch.n <= FEW)
 		sort_few(r->batch.v, r->batch.n);
 	else
@@ -401,15 +464,11 @@ void rdma_go(struct rdma *r)
 	uint64_t limit = r->params->end_ps, time;
 
 	while ((time = fab_wheel_next(&r->wheel, limit)) != UINT64_MAX) {
-		struct fab_wheel_event e = *fab_wheel_take(&r->wheel);
+		struct fab_wheel_event e = take(r);
 
 		r->now = time;
 		if (r->wheel.at == 1)
 			fetch_slot(r);
-		if (fab_wheel_ahead(&r->wheel) > AHEAD)
-			fetch(r, &r->wheel.now.v[r->wheel.at + AHEAD]);
-		if (fab_wheel_ahead(&r->wheel) > NEAR)
-			fetch_route(r, &r->wheel.now.v[r->wheel.at + NEAR]);
 		if (fab_wheel_ahead(&r->wheel) &&
 		    r->wheel.now.v[r->wheel.at].time == time) {
 			handle_several(r, e);

@@ -28,8 +28,11 @@ static void init_ports(struct rdma *r)
 	r->n_switches = s->n_switches;
 	r->end_port = s->end_port;
 	r->next = r->problem->routes ? r->problem->routes->next : NULL;
+	r->is_spray = r->net->params.routing == FAB_RDMA_SPRAY;
+	r->mask = r->net->mask;
 	r->is_adaptive = r->net->params.routing != FAB_RDMA_BY_TABLE;
 	r->port = FAB_NEW(s->n_all + 1, struct rdma_port);
+	r->busy = FAB_NEW0(s->n_all + 1, uint64_t);
 	for (uint32_t p = 0; p < s->n_all; p++) {
 		bool is_end = p >= s->n_ports;
 
@@ -136,6 +139,7 @@ static void fini(struct rdma *r)
 	free(r->session.v);
 	free(r->packet.v);
 	free(r->port);
+	free(r->busy);
 	free(r->end);
 	free(r->next_pending);
 	free(r->session_of);
@@ -157,7 +161,7 @@ static void fini(struct rdma *r)
 static size_t bytes_used(const struct rdma *r)
 {
 	size_t sum = fab_wheel_bytes(&r->wheel) + r->packet.cap * sizeof(*r->packet.v) +
-		     r->net->sim.n_all * sizeof(*r->port) +
+		     r->net->sim.n_all * (sizeof(*r->port) + sizeof(*r->busy)) +
 		     r->net->sim.n_ends * sizeof(*r->end) +
 		     r->session.n * sizeof(**r->session.v) +
 		     r->problem->n_transfers * (sizeof(*r->is) + 2 * sizeof(uint32_t) +

@@ -57,7 +57,6 @@ struct rdma_packet {
 
 /* A port: an output, and what is behind its input. */
 struct rdma_port {
-	uint64_t busy; /* until then with packets that have chosen it */
 	uint32_t per_byte;
 	uint32_t peer;	/* port at the other end */
 	uint32_t sw;	/* its switch; of an endpoint FAB_NONE */
@@ -188,10 +187,12 @@ struct rdma {
 	uint32_t free_packet;
 	uint32_t n_ports; /* of switches; endpoints behind */
 	uint32_t n_switches;
-	bool is_adaptive;
+	bool is_adaptive, is_spray;
+	const uint8_t *mask;	  /* as in the network; NULL */
 	const uint16_t *next;	  /* of the tables; NULL: there are none */
 	const uint32_t *end_port; /* [endpoints] of their switches */
 	struct rdma_port *port;
+	uint64_t *busy; /* [ports] until then with packets that have chosen it */
 	struct rdma_end *end;
 	uint32_t *next_pending; /* [n_transfers] */
 
