@@ -466,6 +466,23 @@ Test(fence_net, ranges_are_the_lowest_lines)
 	cr_assert_eq(fab_fence_ranges(lines, 3, 9, of), 1);
 }
 
+/* Cables between switches begin right behind those of the nodes. */
+Test(fence_net, the_first_cable_between_switches_counts)
+{
+	struct site s;
+	struct fab_fence_setup tree;
+
+	open_site(&s, "mesh:dims=2,hosts=2", "minhop", "fabric", 0);
+	tree = prepare(&s, "tree:3");
+	cr_assert_eq(tree.load.n_steps, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		cr_assert_eq(tree.load.step[i].load, 3);
+		cr_assert_eq(tree.load.step[i].load_between, 2);
+	}
+	fab_fence_setup_fini(&tree);
+	close_site(&s);
+}
+
 /* On one switch nothing is shared but a parent's own cable, in the model as well. */
 Test(fence_net, one_switch_has_no_contention)
 {

@@ -137,6 +137,66 @@ Test(launch_stages, the_critical_path_has_no_gap)
 		}
 }
 
+static double later_of(double a, double b, double c)
+{
+	return fmax(a, fmax(b, c));
+}
+
+/* Who asks directly waits for the keys of both neighbours; the path goes over the later
+ * one, also around the end. */
+Test(launch_stages, direct_waits_for_its_neighbours)
+{
+	static const uint32_t sizes[] = {1, 2, 3, 7};
+	uint32_t n_others = 0;
+
+	for (uint64_t seed = 0; seed < 200; seed++)
+		for (size_t k = 0; k < FAB_COUNT(sizes); k++) {
+			uint32_t n = sizes[k];
+			struct fab_launch_start s = start_of(n, 3);
+			struct fab_stages x;
+			const double *ready, *start;
+
+			set(FAB_CONST_skew_ms, 25);
+			s.seed = seed;
+			s.stage_in = FAB_STAGE_TREE;
+			s.wireup =
+				seed % 2 ? FAB_WIREUP_DIRECT : FAB_WIREUP_DIRECT_BARRIER;
+			cr_assert(zero(int, fab_stages_run(&s, &x, NULL)));
+			ready = x.phase[FAB_PHASE_PUT].end_s;
+			start = x.phase[FAB_PHASE_CHANNELS].start_s;
+			for (uint32_t i = 0; i < n; i++)
+				cr_assert(eq(dbl, start[i],
+					     later_of(ready[i], ready[(i + 1) % n],
+						      ready[(i + n - 1) % n])));
+			for (size_t i = 1; i < x.n_critical; i++) {
+				cr_assert(epsilon_eq(dbl, x.critical[i].start_s,
+						     x.critical[i - 1].end_s, 1e-12),
+					  "seed %llu, %u nodes: %s",
+					  (unsigned long long)seed, n,
+					  fab_phase_name(x.critical[i].phase));
+				n_others += x.critical[i].phase == FAB_PHASE_CHANNELS &&
+					    x.critical[i].node != x.critical[i - 1].node;
+			}
+			fab_stages_fini(&x);
+		}
+	cr_assert_gt(n_others, 100);
+}
+
+/* No answer comes sooner than its server has it. */
+Test(launch_stages, a_get_takes_no_less_than_its_server)
+{
+	struct fab_launch_start s = start_of(4, 2);
+	double slow, fast;
+
+	s.wireup = FAB_WIREUP_DIRECT;
+	set(FAB_CONST_serve_us, 1000);
+	set(FAB_CONST_get_remote_us, 1000);
+	slow = total(&s);
+	set(FAB_CONST_get_remote_us, 1);
+	fast = total(&s);
+	cr_assert(eq(dbl, fast, slow));
+}
+
 Test(launch_stages, wireups_leave_out_what_they_should)
 {
 	struct fab_launch_start s = start_of(57, 3);
