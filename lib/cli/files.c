@@ -144,7 +144,7 @@ static int check_output(const char *path)
 {
 	struct stat st;
 
-	if (!strcmp(path, "-"))
+	if (!strcmp(path, "-") || fab_cli_is_open_file(path))
 		return 0;
 	if (stat(path, &st) != 0)
 		return errno == ENOENT ? check_folder(path) : errno;

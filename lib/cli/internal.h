@@ -58,6 +58,9 @@ int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK
  */
 int fab_cli_find_clash(const struct fab_cli_output *output,
 		       struct fab_err *err) FAB_MUST_CHECK;
+/* Does the path name a file that is open already, as /dev/stdout: nothing that could be
+ * renamed, wherever it lies? O(1). */
+bool fab_cli_is_open_file(const char *path);
 /* Can the files be written, as far as that is seen before the work? Whatever can change
  * until they are is said then, in the same words. O(files). */
 int fab_cli_check_outputs(struct fab_err *err) FAB_MUST_CHECK;

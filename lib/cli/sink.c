@@ -118,10 +118,10 @@ static int open_directly(struct fab_cli_sink *sink, const char *path,
 	return sink->file ? 0 : cannot_write(path, err);
 }
 
-static bool is_special(const char *path, const struct stat *old)
+bool fab_cli_is_open_file(const char *path)
 {
-	return !S_ISREG(old->st_mode) || !strncmp(path, "/dev/std", 8) ||
-	       !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
+	return !strncmp(path, "/dev/std", 8) || !strncmp(path, "/dev/fd/", 8) ||
+	       !strncmp(path, "/proc/", 6);
 }
 
 int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path, struct fab_err *err)
@@ -139,7 +139,7 @@ int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path, struct fab_er
 		errno = EISDIR;
 		return cannot_write(path, err);
 	}
-	if (exists && is_special(path, &old))
+	if (exists && (!S_ISREG(old.st_mode) || fab_cli_is_open_file(path)))
 		return open_directly(sink, path, &old, err);
 	/* write through a symbolic link, do not replace it */
 	sink->path = exists ? realpath(path, NULL) : fab_cli_link_end(path);
