@@ -19,15 +19,15 @@ struct record {
 static const struct fab_column columns[] = {
 	{"run", FAB_UINT, "number of the run", 0, AT(run.id)},
 	{"time", FAB_TEXT, "when it ended, UTC", 0, AT(run.time)},
+	{"command", FAB_TEXT, "what was run", 0, AT(run.command)},
 	{"label", FAB_TEXT, "its --label", 0, AT(run.label)},
 	{"source", FAB_TEXT, "the FABRIC argument", 0, AT(run.fabric.source)},
 	FAB_COLUMN_AS(groups, NUMBER, "multicast groups", FAB_COL_EXTRA),
 	FAB_COLUMN(algorithms, TEXT, "names, separated by blanks"),
 	FAB_COLUMN(shard, TEXT, "K/N: only so much of a sweep; null: all of it"),
 	FAB_COLUMN(asked, TEXT,
-		   "numbers of what was asked for, such as groups and faults"),
+		   "what was asked for, such as traffic, groups and faults"),
 	FAB_COLUMN_AS(members, NUMBER, "members of all groups together", FAB_COL_EXTRA),
-	{"command", FAB_TEXT, "what was run", FAB_COL_EXTRA, AT(run.command)},
 	{"version", FAB_TEXT, "version of the command", FAB_COL_EXTRA, AT(run.version)},
 	{"arguments", FAB_TEXT, "its command line, as a shell would read it",
 	 FAB_COL_EXTRA, AT(run.arguments)},
@@ -61,11 +61,14 @@ char *compare_fact_text(const struct fab_store_number *fact)
 	return fab_cell_human(&column, (union fab_cell){.real = fact->value});
 }
 
-/* `groups 32, members 224`: what is not 0; NULL: nothing. On the heap. */
+/* `pattern grid:8x4, groups 32, members 224`: what is not 0; NULL: nothing. On the heap.
+ */
 static char *join_facts(const struct fab_store_run *run)
 {
 	char *text = NULL;
 
+	for (size_t i = 0; i < run->n_asked; i++)
+		fab_append(&text, ", ", "%s %s", run->asked[i].name, run->asked[i].value);
 	for (size_t i = 0; i < run->n_facts; i++) {
 		const struct fab_store_number *fact = &run->facts[i];
 		char *value;
