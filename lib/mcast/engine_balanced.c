@@ -19,7 +19,7 @@ enum { ROUNDS = 6 };
 enum { STEPS_EDGE = 120, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
 
 /* Trees revised and better ones of others by turns, while the largest load falls. Where
- * there is little to do, both from the trees as they are and from ones of few cables. */
+ * there is little to do, from each start in turn. */
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		 const struct fab_mcast_options *o)
 {
@@ -30,16 +30,17 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 	uint64_t edges = STEPS_EDGE * s->n_edges;
 	double max;
 
-	if (edges <= STEPS_LEAST && fab_negotiate(s, &n) == FAB_ENDED_FAILED)
-		return 1;
+	for (; edges <= STEPS_LEAST && n.start < FAB_START_NEAR; n.start++)
+		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
+			return 1;
 	n.n_steps = edges > n.n_steps ? edges : n.n_steps;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
-	n.is_fresh = true;
+	n.start = n.start == FAB_START_NEAR ? n.start : FAB_START_CHOSEN;
 	do {
 		max = fab_mcast_max_level(s);
 		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
 			return 1;
-		n.is_fresh = false;
+		n.start = FAB_START_THERE;
 	} while (fab_mcast_take_rival(problem, s, o) && fab_mcast_max_level(s) < max);
 	return 0;
 }
@@ -55,7 +56,8 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 		  "cables whatever their loads. Then one group less on "
 		  "the fullest cables is tried for, again and again: trees on "
 		  "cables above that are grown anew around them, where members "
-		  "may hang deeper than their distance from the root, and cables "
+		  "may hang deeper than their distance from the root, or where "
+		  "members lie far only single paths of them, and cables "
 		  "that too many trees want for long become expensive; until the "
 		  "largest load is that of a lower bound, several rounds bring "
 		  "nothing, or an amount of work that goes with the size of all "

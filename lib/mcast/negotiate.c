@@ -27,6 +27,19 @@ static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + 1e-9;
 /* Prices are flat when they rise up to so many times the largest load. */
 static const double FLATNESS = 3;
 
+/* Prices that spread trees of few cables rise up to so many times the mean load. */
+static const double SPREAD = 1.2;
+
+/* Where members lie far apart, the next target is less by so much of what the largest
+ * load is above the mean. */
+static const double PART = 0.25;
+
+/* Trees of searches are worth their time where those of some groups have so much less
+ * cables than those grown by distances; these are no good where fewer than so many
+ * switches are like the others: all paths would go through the middle. */
+enum { SAMPLE = 64 };
+static const double WORTH = 0.95, ALIKE = 0.95;
+
 struct negotiation {
 	struct fab_mcast_state *s;
 	const struct fab_negotiation *o;
@@ -46,6 +59,8 @@ struct negotiation {
 	struct fab_forest kept;
 	bool is_kept; /* they are those there now */
 	struct fab_reroute_try how;
+	uint32_t stride; /* only every so manyth group is moved */
+	bool is_far;	 /* some members lie far from the root */
 	bool is_starting;
 	uint64_t first_step;	    /* cables looked at until the start was over */
 	enum fab_mcast_ended ended; /* DONE: not yet */
@@ -103,6 +118,8 @@ static bool is_above(void *context, uint32_t group)
 	const struct negotiation *x = context;
 	const uint32_t *cable = fab_revision_cables(&x->revision, group);
 
+	if (group % x->stride)
+		return false;
 	for (uint32_t i = 0; i < fab_revision_size(&x->revision, group); i++)
 		if (fab_mcast_level(x->s, cable[i]) > x->target)
 			return true;
@@ -168,18 +185,24 @@ static bool run_round(struct negotiation *x)
 	return !is_over(x, x->s->forest.n);
 }
 
-/* Rounds until no cable is above the target, or that is given up. */
-static bool reach_target(struct negotiation *x)
+/*
+ * Rounds until no cable is above the target, or that is given up. Where members lie far
+ * from the root, near paths are swapped as long as that halves the excess, which is
+ * quick; where it does not, whole trees are grown again for once.
+ */
+static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 {
-	double excess = EXCESS;
+	double excess = EXCESS, least, last = HUGE_VAL;
 	uint32_t stalls = 0;
-	double least;
 
 	measure(x);
 	least = x->excess;
 	while (x->excess && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, excess);
 		x->how.least = excess;
+		x->how.how =
+			x->is_far && x->excess < last / 2 ? FAB_REROUTE_NEAR_PATHS : how;
+		last = x->excess;
 		if (!run_round(x))
 			return false;
 		measure(x);
@@ -199,11 +222,24 @@ static bool is_least(const struct negotiation *x)
 	return x->kept_max <= x->bound || (!x->s->units && x->kept_max <= 1);
 }
 
+static double mean_level(const struct negotiation *x)
+{
+	uint32_t n = x->s->problem->f->n_switch_links;
+	double sum = 0;
+
+	for (uint32_t c = 0; c < n; c++)
+		sum += fab_mcast_level(x->s, c);
+	return sum / n;
+}
+
 /* The next target: less by a step, which with weights is large at first. */
 static void set_target(struct negotiation *x)
 {
 	if (x->s->units && x->step > (x->kept_max - x->bound) / 2)
 		x->step = (x->kept_max - x->bound) / 2;
+	if (!x->s->units && x->is_far)
+		x->step = fmax(
+			1, floor(fmin(x->step, PART * (x->kept_max - mean_level(x)))));
 	x->target = x->kept_max - x->step;
 	if (x->s->units)
 		x->target *= ROUNDING;
@@ -212,7 +248,7 @@ static void set_target(struct negotiation *x)
 /* A target was not reached: a nearer one, if there can be one. */
 static bool has_nearer(struct negotiation *x)
 {
-	if (!x->s->units || x->step < LEAST_STEP * x->mean)
+	if (x->s->units ? x->step < LEAST_STEP * x->mean : x->step <= 1)
 		return false;
 	x->step /= 2;
 	return true;
@@ -232,13 +268,62 @@ static bool pass(struct negotiation *x, enum fab_reroute_how how, double max)
 	return true;
 }
 
+/* Cables in the trees of some groups. */
+static uint64_t sample_edges(const struct negotiation *x)
+{
+	uint64_t n = 0;
+
+	for (uint32_t g = 0; g < x->s->forest.n; g += x->stride)
+		n += fab_revision_size(&x->revision, g);
+	return n;
+}
+
+/* Do nearly all switches have as many neighbours as the one that has most? */
+static bool are_alike(const struct fab_fabric *f)
+{
+	uint32_t most = 0, n = 0;
+
+	for (uint32_t i = 0; i < f->n_switches; i++) {
+		uint32_t peers = f->peer_first[i + 1] - f->peer_first[i];
+
+		n = peers > most ? 1 : n + (peers == most);
+		most = peers > most ? peers : most;
+	}
+	return n >= ALIKE * f->n_switches;
+}
+
+/* Trees of few cables by searches, or only by distances, which is far quicker? Tried with
+ * some groups. */
+static bool choose_start(struct negotiation *x, double max, enum fab_reroute_how *how)
+{
+	uint64_t n_near;
+	bool goes_on;
+
+	*how = x->o->start == FAB_START_NEAR ? FAB_REROUTE_NEAR : FAB_REROUTE_DEEP;
+	if (x->o->start != FAB_START_CHOSEN || !are_alike(x->s->problem->f))
+		return true;
+	x->stride = x->s->forest.n / SAMPLE + 1;
+	goes_on = pass(x, FAB_REROUTE_NEAR, max);
+	n_near = sample_edges(x);
+	goes_on = goes_on && pass(x, FAB_REROUTE_DEEP, max);
+	if ((double)sample_edges(x) >= WORTH * (double)n_near)
+		*how = FAB_REROUTE_NEAR;
+	x->stride = 1;
+	return goes_on;
+}
+
 /* Trees of few cables, though maybe many on one: what they cost at first. */
 static bool start_afresh(struct negotiation *x)
 {
+	double max = FLATNESS * x->max;
+	enum fab_reroute_how how;
 	bool goes_on;
 
 	x->is_starting = true;
-	goes_on = pass(x, FAB_REROUTE_DEEP, FLATNESS * x->max);
+	goes_on = choose_start(x, max, &how) && pass(x, how, max);
+	if (goes_on && how == FAB_REROUTE_NEAR)
+		goes_on = pass(x, FAB_REROUTE_NEAR_PATHS,
+			       fmin(x->max, SPREAD * mean_level(x)));
 	x->is_starting = false;
 	x->turn = 0;
 	x->first_step = fab_moves_steps(x->moves);
@@ -246,7 +331,7 @@ static bool start_afresh(struct negotiation *x)
 }
 
 /* Swap paths of all trees while that helps. */
-static bool swap_paths(struct negotiation *x)
+static bool swap_paths(struct negotiation *x, enum fab_reroute_how how)
 {
 	double max;
 	uint32_t n_at_max;
@@ -256,7 +341,7 @@ static bool swap_paths(struct negotiation *x)
 		n_at_max = x->kept_at_max;
 		if (is_least(x))
 			return true;
-		if (!pass(x, FAB_REROUTE_PATHS, x->max))
+		if (!pass(x, how, x->max))
 			return false;
 	} while (x->kept_max < max || x->kept_at_max < n_at_max);
 	return true;
@@ -264,11 +349,19 @@ static bool swap_paths(struct negotiation *x)
 
 static void negotiate(struct negotiation *x)
 {
+	enum fab_reroute_how how;
 	uint32_t given_up = 0;
 
-	if (x->o->is_fresh && !is_least(x) && !start_afresh(x))
+	if (x->o->start == FAB_START_NEAR && !x->is_far) {
+		x->ended = FAB_ENDED_STALL;
 		return;
-	if (x->o->has_swaps && !swap_paths(x))
+	}
+	if (x->o->start != FAB_START_THERE && x->is_far && !is_least(x) &&
+	    !start_afresh(x))
+		return;
+	if (x->o->has_swaps && x->is_far && !swap_paths(x, FAB_REROUTE_NEAR_PATHS))
+		return;
+	if (x->o->has_swaps && !swap_paths(x, FAB_REROUTE_PATHS))
 		return;
 
 	while (x->ended == FAB_ENDED_DONE) {
@@ -277,9 +370,9 @@ static void negotiate(struct negotiation *x)
 			break;
 		}
 		set_target(x);
-		x->how.how = x->o->has_swaps && given_up % 2 ? FAB_REROUTE_BOTH
-							     : FAB_REROUTE_ROOTS;
-		if (reach_target(x) || x->ended != FAB_ENDED_DONE)
+		how = x->o->has_swaps && given_up % 2 ? FAB_REROUTE_BOTH
+						      : FAB_REROUTE_ROOTS;
+		if (reach_target(x, how) || x->ended != FAB_ENDED_DONE)
 			continue;
 		restore_best(x);
 		for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++)
@@ -293,15 +386,19 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				   const struct fab_negotiation *o)
 {
 	struct negotiation x = {
-		.s = s, .o = o, .kept_max = HUGE_VAL, .mean = 1, .step = 1};
+		.s = s, .o = o, .kept_max = HUGE_VAL, .mean = 1, .step = 1, .stride = 1};
 	uint32_t n_cables = s->problem->f->n_switch_links;
 
+	for (uint32_t g = 0; g < s->forest.n; g++)
+		x.is_far = x.is_far || s->forest.height[g] > FAB_REROUTE_NEAR_HOPS;
 	x.bound = fab_mcast_bound_of(s->problem, o->options);
 	if (s->units) {
 		x.bound *= ROUNDING;
 		x.mean = s->problem->weights->step;
 		x.step = HUGE_VAL;
 	}
+	if (x.is_far)
+		x.step = HUGE_VAL;
 	fab_prices_of(&x.prices, s);
 	x.prices.factor = FAB_NEW(n_cables, double);
 	for (uint32_t c = 0; c < n_cables; c++)

@@ -8,11 +8,21 @@
  *
  * Before that all trees may be grown again with few cables where members lie far apart,
  * and paths of all trees swapped at prices that rise smoothly with the load: what is
- * negotiated then starts from less load in all.
+ * negotiated then starts from less load in all. There paths alone are swapped in most
+ * rounds, too.
  */
 #pragma once
 
 #include "mcast/engine.h"
+
+/* The trees that it starts from, where members lie far apart. */
+enum fab_start {
+	FAB_START_THERE,    /* those that there are */
+	FAB_START_SEARCHED, /* ones of few cables whatever the loads, by searches */
+	FAB_START_NEAR,	    /* ones of few cables by distances, which is quick; where
+			       members lie near nothing is done at all */
+	FAB_START_CHOSEN    /* one of these two, whichever seems better */
+};
 
 struct fab_negotiation {
 	const struct fab_mcast_options
@@ -21,9 +31,9 @@ struct fab_negotiation {
 	uint32_t n_rounds;   /* give a target up after so many rounds over the groups
 				that brought nothing */
 	uint32_t n_attempts; /* and stop after so many targets given up */
-	bool is_fresh;	     /* first all trees of few cables, whatever the loads */
-	bool has_swaps;	     /* paths are swapped, too (mcast/path_swap.h) */
-	bool is_told;	     /* what is reached is reported (base/progress.h) */
+	enum fab_start start;
+	bool has_swaps; /* paths are swapped, too (mcast/path_swap.h) */
+	bool is_told;	/* what is reached is reported (base/progress.h) */
 };
 
 /*

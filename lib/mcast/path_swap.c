@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "mcast/labels.h"
 #include "mcast/loose_tree.h"
+#include "mcast/near_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@ struct fab_path_swap {
 	double floor;		  /* no cable costs less */
 	const uint8_t *row[2];	  /* of two members of the upper half */
 	struct fab_labels heap;
+	struct fab_near_path *near;
+	uint64_t near_before; /* steps of others */
 	FAB_VEC(struct path) paths;
 	FAB_VEC(uint32_t) sw, cable;
 	uint64_t steps;
@@ -50,6 +53,7 @@ struct fab_path_swap *fab_path_swap_new(const struct fab_mcast_problem *p)
 	x->p = p;
 	fab_loose_init(&x->tree, p);
 	x->at = FAB_NEW0(n, struct place);
+	x->near = fab_near_path_new(p);
 	return x;
 }
 
@@ -58,6 +62,7 @@ void fab_path_swap_free(struct fab_path_swap *x)
 	if (!x)
 		return;
 	fab_loose_fini(&x->tree);
+	fab_near_path_free(x->near);
 	free(x->at);
 	free(x->heap.v);
 	free(x->paths.v);
@@ -177,23 +182,59 @@ static double path_cost(const struct fab_path_swap *x, uint32_t at)
 	return cost;
 }
 
-/* Swap the path from a node upwards, if there is a cheaper one. */
-static bool swap(struct fab_path_swap *x, uint32_t at)
+/* Put in the cheapest path between the halves, if one costs less than `limit`. */
+static bool join_cheapest(struct fab_path_swap *x, double limit)
 {
 	struct fab_loose_tree *t = &x->tree;
-	uint32_t first = t->node.v[0].sw, end;
+	uint32_t end = search(x, limit);
 
-	fab_loose_split(t, at);
-	fab_loose_measure(t);
-	end = search(x, path_cost(x, at) * CHEAPER);
 	if (end == FAB_NONE)
 		return false;
 	fab_loose_keep_halves(t);
 	for (const struct place *i = &x->at[end]; i->by != FAB_NONE;
 	     end = i->from, i = &x->at[end])
 		FAB_PUSH(&t->edge, ((struct fab_loose_edge){{end, i->from}, i->by}));
-	fab_loose_hang(t, first);
 	return true;
+}
+
+/* Hops from a node up to the next member or branch. */
+static unsigned path_hops(const struct fab_loose_tree *t, uint32_t at)
+{
+	unsigned hops = 0;
+
+	do {
+		hops++;
+		at = t->node.v[at].parent;
+	} while (!fab_loose_is_key(&t->node.v[at]));
+	return hops;
+}
+
+/* Put in a near path between the halves in the place of the one from `at`. */
+static bool join_near(struct fab_path_swap *x, uint32_t at, double price, uint64_t seed)
+{
+	struct fab_loose_tree *t = &x->tree;
+	const struct fab_near_path_limit limit = {x->most_hops, path_hops(t, at), price};
+
+	if (!fab_near_path_find(x->near, t, at, x->prices, &limit, seed))
+		return false;
+	fab_loose_keep_halves(t);
+	for (uint32_t i = 0; i < fab_near_path_n_edges(x->near); i++)
+		FAB_PUSH(&t->edge, fab_near_path_edges(x->near)[i]);
+	return true;
+}
+
+/* Swap the path from a node upwards, if there is a cheaper one. */
+static void swap(struct fab_path_swap *x, uint32_t at,
+		 const struct fab_path_swap_how *how)
+{
+	struct fab_loose_tree *t = &x->tree;
+	uint32_t first = t->node.v[0].sw;
+	double limit = path_cost(x, at) * CHEAPER;
+
+	fab_loose_split(t, at);
+	fab_loose_measure(t);
+	if (how->is_near ? join_near(x, at, limit, how->seed) : join_cheapest(x, limit))
+		fab_loose_hang(t, first);
 }
 
 static int dearest_first(const void *a, const void *b)
@@ -224,23 +265,24 @@ void fab_path_swap_take(struct fab_path_swap *x, const uint32_t *member,
 			const uint32_t *cable)
 {
 	x->steps = 0;
+	x->near_before = fab_near_path_steps(x->near);
 	fab_loose_take(&x->tree, member, n_members, n_edges, sw, cable);
 }
 
 double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *prices,
-			 unsigned height, double least)
+			 unsigned height, const struct fab_path_swap_how *how)
 {
 	double sum = 0;
 
 	x->prices = prices;
 	x->floor = prices->by_load[0];
 	x->most_hops = 2 * (int)height;
-	list_paths(x, least);
+	list_paths(x, how->least);
 	for (size_t i = 0; i < x->paths.n; i++) {
 		uint32_t at = fab_loose_find(&x->tree, x->paths.v[i].sw);
 
 		if (at != FAB_NONE && at && fab_loose_is_key(&x->tree.node.v[at]))
-			swap(x, at);
+			swap(x, at, how);
 	}
 	for (size_t i = 1; i < x->tree.node.n; i++)
 		sum += fab_price(prices, x->tree.node.v[i].cable);
@@ -290,5 +332,5 @@ const uint32_t *fab_path_swap_cable(const struct fab_path_swap *x)
 
 uint64_t fab_path_swap_steps(const struct fab_path_swap *x)
 {
-	return x->steps;
+	return x->steps + fab_near_path_steps(x->near) - x->near_before;
 }

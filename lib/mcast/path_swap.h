@@ -21,13 +21,20 @@ void fab_path_swap_free(struct fab_path_swap *x);
 void fab_path_swap_take(struct fab_path_swap *x, const uint32_t *member,
 			uint32_t n_members, uint32_t n_edges, const uint32_t *sw,
 			const uint32_t *cable);
+/* Which paths are tried, and what for. */
+struct fab_path_swap_how {
+	double least;  /* those that cost as much or more */
+	bool is_near;  /* only for the nearest ones (mcast/near_path.h), not for all */
+	uint64_t seed; /* of which of these */
+};
+
 /*
- * Try each path that costs `least` or more once, dearest first; returns what the tree
- * costs in the end. Members are at most 2 * height hops apart, as they have to be before.
- * O(paths * (edges + cables within reach * log(cables))).
+ * Try each path once, dearest first; returns what the tree costs in the end. Members are
+ * at most 2 * height hops apart, as they have to be before. O(paths * (edges + cables
+ * within reach * log(cables))), near ones O(paths * as fab_near_path_find()).
  */
 double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *prices,
-			 unsigned height, double least);
+			 unsigned height, const struct fab_path_swap_how *how);
 
 /* The switch of the tree nearest to its middle; `old` if that is as low as `height`.
  * O(edges). */

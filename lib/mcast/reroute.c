@@ -6,6 +6,7 @@
 #include "mcast/cheap_tree.h"
 #include "mcast/choose.h"
 #include "mcast/deep_tree.h"
+#include "mcast/near_tree.h"
 #include "mcast/path_swap.h"
 #include "mcast/root_prices.h"
 
@@ -16,9 +17,8 @@
  * of least load and some by chance; of those that get a deep tree, too, at most. */
 enum { CHEAPEST_ROOTS = 2, DRAWN_ROOTS = 4, DEEP_ROOTS = 3 };
 
-/* Members that are no farther than this from the root are near it: there is little to be
- * gained by deeper trees of another shape. */
-enum { NEAR = 3 };
+/* Roots that trees of few cables are grown from. */
+enum { NEAR_ROOTS = 2 };
 
 /* What counts as cheaper: less than rounding could make it. */
 static const double CHEAPER = 1 - 1e-9;
@@ -31,6 +31,7 @@ struct fab_reroute {
 	struct fab_root_prices *root_prices;
 	struct fab_cheap_tree *cheap;
 	struct fab_deep_tree *deep;
+	struct fab_near_tree *near;
 	struct fab_path_swap *swap;
 	struct fab_reroute_tree best; /* [switches]; root FAB_NONE: none */
 	unsigned height;	      /* that the tree of the group at hand may have */
@@ -57,6 +58,7 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 	r->root_prices = fab_root_prices_new(p);
 	r->cheap = fab_cheap_tree_new(p);
 	r->deep = fab_deep_tree_new(p);
+	r->near = fab_near_tree_new(p);
 	r->swap = fab_path_swap_new(p);
 	r->best.sw = FAB_NEW(n, uint32_t);
 	r->best.cable = FAB_NEW(n, uint32_t);
@@ -71,6 +73,7 @@ void fab_reroute_free(struct fab_reroute *r)
 	fab_root_prices_free(r->root_prices);
 	fab_cheap_tree_free(r->cheap);
 	fab_deep_tree_free(r->deep);
+	fab_near_tree_free(r->near);
 	fab_path_swap_free(r->swap);
 	free(r->parent);
 	free(r->best.sw);
@@ -132,9 +135,30 @@ static void try_root(struct fab_reroute *r, const struct fab_prices *prices,
 		     fab_deep_tree_sw(r->deep), fab_deep_tree_cable(r->deep));
 }
 
+/* Trees of few cables, from the old root and others. */
+static void try_near(struct fab_reroute *r, const struct fab_prices *prices,
+		     const uint64_t *bits, uint32_t group, uint32_t old, uint64_t seed)
+{
+	const struct fab_groups *g = r->s->problem->groups;
+
+	for (uint32_t i = 0; i < NEAR_ROOTS; i++) {
+		uint32_t root =
+			i ? fab_roots_draw(bits, r->roots->words, fab_mix64(seed + i))
+			  : old;
+		double price = fab_near_tree_grow(
+			r->near, prices, g->sw + g->sw_first[group],
+			fab_group_n_switches(g, group), root, r->height, seed);
+
+		r->steps += fab_near_tree_steps(r->near);
+		keep_cheaper(r, root, price, fab_near_tree_n_edges(r->near),
+			     fab_near_tree_sw(r->near), fab_near_tree_cable(r->near));
+	}
+}
+
 /* Paths of the old tree swapped for cheaper ones. */
 static void swap_paths(struct fab_reroute *r, const struct fab_revision *revision,
-		       const struct fab_prices *prices, uint32_t group, double least)
+		       const struct fab_prices *prices, uint32_t group,
+		       const struct fab_path_swap_how *how)
 {
 	const struct fab_groups *g = r->s->problem->groups;
 	struct fab_path_swap *x = r->swap;
@@ -147,7 +171,7 @@ static void swap_paths(struct fab_reroute *r, const struct fab_revision *revisio
 			   fab_revision_size(revision, group),
 			   fab_revision_switches(revision, group),
 			   fab_revision_cables(revision, group));
-	price = fab_path_swap_run(x, prices, r->height, least);
+	price = fab_path_swap_run(x, prices, r->height, how);
 	r->steps += fab_path_swap_steps(x);
 	if (!fab_reroute_is_cheaper(price, r->best.price))
 		return;
@@ -238,6 +262,26 @@ static void try_roots(struct fab_reroute *r, const struct fab_prices *prices,
 	}
 }
 
+/* Trees of other shapes than those of shortest paths, where members lie far apart. */
+static void try_far(struct fab_reroute *r, const struct fab_revision *revision,
+		    const struct fab_prices *prices, const uint64_t *bits, uint32_t group,
+		    const struct fab_reroute_try *how, uint64_t seed)
+{
+	uint32_t old = fab_revision_root(revision, group);
+	struct fab_path_swap_how paths = {.seed = seed};
+
+	if (how->how == FAB_REROUTE_DEEP)
+		try_root(r, prices, group, old, true, seed);
+	if (how->how == FAB_REROUTE_NEAR)
+		try_near(r, prices, bits, group, old, seed);
+	if (how->how == FAB_REROUTE_PATHS)
+		swap_paths(r, revision, prices, group, &paths);
+	paths.is_near = true;
+	paths.least = how->least;
+	if (how->how == FAB_REROUTE_NEAR_PATHS)
+		swap_paths(r, revision, prices, group, &paths);
+}
+
 const struct fab_reroute_tree *fab_reroute_find(struct fab_reroute *r,
 						const struct fab_revision *revision,
 						const struct fab_prices *prices,
@@ -251,11 +295,11 @@ const struct fab_reroute_tree *fab_reroute_find(struct fab_reroute *r,
 	r->best.root = FAB_NONE;
 	r->best.price = fab_prices_sum(prices, fab_revision_cables(revision, group),
 				       fab_revision_size(revision, group));
-	if (how->how == FAB_REROUTE_DEEP && r->height > NEAR)
-		try_root(r, prices, group, old, true, seed);
-	if ((how->how == FAB_REROUTE_PATHS && r->height > NEAR) ||
-	    how->how == FAB_REROUTE_BOTH)
-		swap_paths(r, revision, prices, group, how->least);
+	if (r->height > FAB_REROUTE_NEAR_HOPS)
+		try_far(r, revision, prices, bits, group, how, seed);
+	if (how->how == FAB_REROUTE_BOTH)
+		swap_paths(r, revision, prices, group,
+			   &(struct fab_path_swap_how){.least = how->least});
 	if (how->how == FAB_REROUTE_ROOTS ||
 	    (how->how == FAB_REROUTE_BOTH && r->best.price >= how->least))
 		try_roots(r, prices, bits, group, old, seed);

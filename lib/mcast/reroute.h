@@ -21,13 +21,19 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *view,
 				    const struct fab_mcast_options *options);
 void fab_reroute_free(struct fab_reroute *reroute);
 
+/* Members that are no farther than this from the root are near it: there is little to be
+ * gained by deeper trees of another shape. */
+enum { FAB_REROUTE_NEAR_HOPS = 3 };
+
 /* What is tried for a group. */
 enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */
 	FAB_REROUTE_DEEP,  /* trees of the old root; nothing if members are near it */
+	FAB_REROUTE_NEAR,  /* trees of few cables of some roots; the same */
 	FAB_REROUTE_PATHS, /* other paths in the old tree (mcast/path_swap.h); the same */
-	FAB_REROUTE_BOTH   /* of the paths those that cost `least`; roots, if the tree
-			      costs as much then, too */
+	FAB_REROUTE_NEAR_PATHS, /* only near ones that cost `least`; the same */
+	FAB_REROUTE_BOTH /* of the paths those that cost `least`; roots, if the tree
+			    costs as much then, too */
 };
 
 struct fab_reroute_try {

@@ -192,33 +192,39 @@ static uint64_t negotiated(const struct routed *s, struct fab_negotiation how,
  * fewer cables in all; where they are near, trees do not start afresh. */
 Test(balanced, few_cables_at_first)
 {
-	uint64_t plain_sum = 0, fresh_sum = 0;
-	unsigned swaps_less = 0, swaps_lower = 0;
+	uint64_t plain_sum = 0, fresh_sum = 0, near_sum = 0, swaps_sum = 0;
+	unsigned swaps_lower = 0, near_lower = 0;
 	struct routed s;
-	uint32_t max, fresh_max, swaps_max;
+	uint32_t max, fresh_max, swaps_max, near_max;
 
 	for (uint64_t seed = 0; seed < 8; seed++) {
 		uint64_t plain, fresh, swaps;
 
 		routed_init(&s, test_gen_raw("torus:dims=8x8,hosts=1"), 60, 9, seed);
 		plain = negotiated(&s, (struct fab_negotiation){0}, &max);
-		fresh = negotiated(&s, (struct fab_negotiation){.is_fresh = true},
+		fresh = negotiated(&s,
+				   (struct fab_negotiation){.start = FAB_START_SEARCHED},
 				   &fresh_max);
 		swaps = negotiated(&s, (struct fab_negotiation){.has_swaps = true},
 				   &swaps_max);
 		plain_sum += plain;
 		fresh_sum += fresh;
-		swaps_less += swaps < plain;
+		swaps_sum += swaps;
+		near_sum += negotiated(
+			&s, (struct fab_negotiation){.start = FAB_START_NEAR}, &near_max);
+		near_lower += near_max <= max;
 		swaps_lower += swaps_max <= max;
 		routed_fini(&s);
 	}
 	cr_expect_lt(fresh_sum, plain_sum);
-	cr_expect_geq(swaps_less, 7, "%u of 8", swaps_less);
+	cr_expect_lt(near_sum, plain_sum);
+	cr_expect_lt(swaps_sum, plain_sum);
+	cr_expect_geq(near_lower, 7, "%u of 8", near_lower);
 	cr_expect_geq(swaps_lower, 6, "%u of 8", swaps_lower);
 	routed_init(&s, test_gen_raw("dragonfly:a=4,p=2,h=2"), 60, 9, 1);
-	cr_expect_eq(
-		negotiated(&s, (struct fab_negotiation){0}, &max),
-		negotiated(&s, (struct fab_negotiation){.is_fresh = true}, &fresh_max));
+	cr_expect_eq(negotiated(&s, (struct fab_negotiation){0}, &max),
+		     negotiated(&s, (struct fab_negotiation){.start = FAB_START_SEARCHED},
+				&fresh_max));
 	cr_expect_eq(max, fresh_max);
 	routed_fini(&s);
 }
@@ -646,4 +652,15 @@ Test(balanced, conflicts_of_a_batch)
 {
 	cr_expect_leq(max_of("dragonfly:a=8,p=4,h=4", "grid:8x12x11"), 6);
 	cr_expect_leq(max_of("fattree:radix=20,levels=3", "grid:25x8x10"), 2);
+}
+
+/* What was reached where members lie far apart: by near paths alone, with trees of
+ * searches where these have far less cables, and where paths meet in the middle. */
+Test(balanced, far_members)
+{
+	cr_expect_leq(max_of("torus:dims=8x7x6,hosts=1", "random:groups=400,size=8-24"),
+		      15);
+	cr_expect_leq(max_of("torus:dims=15x10x10,hosts=2", "grid:10x15x20"), 5);
+	cr_expect_leq(max_of("mesh:dims=6x5x4,hosts=2", "random:groups=400,size=8-24"),
+		      47);
 }

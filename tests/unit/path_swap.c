@@ -132,12 +132,13 @@ static void check_tree(const struct tried *t, uint32_t root, unsigned height)
 	free(n_below);
 }
 
-static void check_group(struct tried *t, unsigned slack, unsigned *n_cheaper)
+static void check_group(struct tried *t, unsigned slack,
+			const struct fab_path_swap_how *how, unsigned *n_cheaper)
 {
 	double before = start(t), after, sum;
 	uint32_t root;
 
-	after = fab_path_swap_run(t->x, &t->prices, t->radius + slack, 0);
+	after = fab_path_swap_run(t->x, &t->prices, t->radius + slack, how);
 	root = fab_path_swap_root(t->x, t->radius + slack, t->root);
 	fab_path_swap_hang(t->x, root);
 	sum = fab_prices_sum(&t->prices, fab_path_swap_cable(t->x),
@@ -148,7 +149,8 @@ static void check_group(struct tried *t, unsigned slack, unsigned *n_cheaper)
 	check_tree(t, root, t->radius + slack);
 }
 
-Test(path_swap, trees_stay_trees_and_low)
+/* Groups of all kinds on all kinds of fabrics: so many of 300 trees become cheaper. */
+static void check_shapes(bool is_near, unsigned least)
 {
 	static const char *const specs[] = {"torus:dims=6x5,hosts=1",
 					    "mesh:dims=7x4,hosts=1",
@@ -163,12 +165,25 @@ Test(path_swap, trees_stay_trees_and_low)
 
 		set_up(&t, specs[i], i);
 		for (uint64_t g = 0; g < 300; g++) {
+			const struct fab_path_swap_how how = {.is_near = is_near,
+							      .seed = g};
+
 			draw_group(&t, g);
-			check_group(&t, g % 3, &n_cheaper);
+			check_group(&t, g % 3, &how, &n_cheaper);
 		}
-		cr_expect_gt(n_cheaper, 80, "%s: %u of 300", specs[i], n_cheaper);
+		cr_expect_gt(n_cheaper, least, "%s: %u of 300", specs[i], n_cheaper);
 		tear_down(&t);
 	}
+}
+
+Test(path_swap, trees_stay_trees_and_low)
+{
+	check_shapes(false, 80);
+}
+
+Test(path_swap, trees_stay_trees_by_near_paths)
+{
+	check_shapes(true, 40);
 }
 
 /* The cheapest path between two halves, by hand: half[sw] 1 or 2, 0 neither. */
@@ -228,12 +243,16 @@ static void check_path(const struct tried *t, const uint32_t *parent,
 	free(half);
 }
 
-/* Run until nothing changes; then no path has a cheaper one in its place. */
-Test(path_swap, no_cheaper_path_is_left)
+/* Run until nothing changes; then no path has a cheaper one in its place: near paths
+ * where every cable costs the same. */
+static void check_fixpoint(bool is_near)
 {
+	const struct fab_path_swap_how how = {.is_near = is_near};
 	struct tried t;
 
 	set_up(&t, "torus:dims=6x5,hosts=1", 7);
+	if (is_near)
+		memset(t.load, 0, t.f->n_switch_links * sizeof(*t.load));
 	for (uint64_t g = 0; g < 60; g++) {
 		uint32_t parent[30], cable[30], n_children[30] = {0};
 		double last = __DBL_MAX__, now;
@@ -241,7 +260,7 @@ Test(path_swap, no_cheaper_path_is_left)
 
 		draw_group(&t, g);
 		start(&t);
-		while ((now = fab_path_swap_run(t.x, &t.prices, 100, 0)) < last)
+		while ((now = fab_path_swap_run(t.x, &t.prices, 100, &how)) < last)
 			last = now;
 		fab_path_swap_hang(t.x, t.sw[0]);
 		memset(parent, 0xff, sizeof(parent));
@@ -263,9 +282,21 @@ Test(path_swap, no_cheaper_path_is_left)
 	tear_down(&t);
 }
 
+Test(path_swap, no_cheaper_path_is_left)
+{
+	check_fixpoint(false);
+}
+
+Test(path_swap, no_nearer_path_is_left)
+{
+	check_fixpoint(true);
+}
+
 /* What costs less than `least` stays. */
 Test(path_swap, cheap_paths_are_left_alone)
 {
+	const struct fab_path_swap_how all = {0}, some_of = {.least = 12},
+				       none = {.least = 1e9};
 	unsigned n_all = 0, n_some = 0;
 	struct tried t;
 
@@ -275,13 +306,14 @@ Test(path_swap, cheap_paths_are_left_alone)
 
 		draw_group(&t, g);
 		before = start(&t);
-		cr_expect_float_eq(fab_path_swap_run(t.x, &t.prices, t.radius, 1e9),
+		cr_expect_float_eq(fab_path_swap_run(t.x, &t.prices, t.radius, &none),
 				   before, 1e-9);
 		cr_expect_eq(fab_path_swap_steps(t.x), 0);
-		some = fab_path_swap_run(t.x, &t.prices, t.radius, 12);
+		some = fab_path_swap_run(t.x, &t.prices, t.radius, &some_of);
 		n_some += some < before - 1e-9;
 		start(&t);
-		n_all += fab_path_swap_run(t.x, &t.prices, t.radius, 0) < before - 1e-9;
+		n_all +=
+			fab_path_swap_run(t.x, &t.prices, t.radius, &all) < before - 1e-9;
 	}
 	cr_expect_lt(n_some, n_all);
 	cr_expect_gt(n_some, 0);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A tree of few cables where members lie far apart, by distances alone: the member
+ * nearest to the tree is joined by turns, along the shortest path that comes nearest to
+ * the others (Takahashi and Matsuyama, "An approximate solution for the Steiner problem
+ * in graphs", 1980), no deeper than a limit. Prices decide only between parallel cables:
+ * paths that always take the same of equal switches share more. It takes a small part of
+ * the time of a tree of searches (mcast/deep_tree.h).
+ */
+#pragma once
+
+#include "mcast/prices.h"
+
+struct fab_near_tree; /* room for one tree */
+
+struct fab_near_tree *fab_near_tree_new(const struct fab_mcast_problem *problem);
+void fab_near_tree_free(struct fab_near_tree *tree);
+
+/*
+ * The tree of the switches sw[n] from `root`, none deeper than `height`, which is at
+ * least the distance of the farthest: n_edges() edges, edge i hangs sw()[i] on its parent
+ * by cable()[i]. Members as near as others come by `seed`. Returns what its cables cost.
+ * O(edges * n * cables of a switch).
+ */
+double fab_near_tree_grow(struct fab_near_tree *tree, const struct fab_prices *prices,
+			  const uint32_t *sw, uint32_t n, uint32_t root, unsigned height,
+			  uint64_t seed);
+uint32_t fab_near_tree_n_edges(const struct fab_near_tree *tree);
+const uint32_t *fab_near_tree_sw(const struct fab_near_tree *tree);
+const uint32_t *fab_near_tree_cable(const struct fab_near_tree *tree);
+/* Cables that were looked at for it. O(1). */
+uint64_t fab_near_tree_steps(const struct fab_near_tree *tree);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees by distances alone: sound, low, and never more than twice as large as can be. */
+#include "mcast/near_tree.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "support/gen.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 12 };
+
+struct tried {
+	struct fab_fabric *f;
+	struct fab_dist *dist;
+	struct fab_mcast_problem p;
+	uint32_t *load, *parent; /* parent[switch] in the tree, FAB_NONE */
+	struct fab_prices prices;
+	struct fab_near_tree *tree;
+	uint32_t sw[MOST], n, root;
+	unsigned height; /* hops to the farthest member */
+};
+
+static void set_up(struct tried *t, const char *spec)
+{
+	*t = (struct tried){.f = test_gen_raw(spec)};
+	t->load = FAB_NEW0(t->f->n_switch_links, uint32_t);
+	t->parent = FAB_NEW(t->f->n_switches, uint32_t);
+	for (uint32_t c = 0; c < t->f->n_switch_links; c++)
+		t->load[c] = (uint32_t)(fab_mix64(c) % 6);
+	cr_assert_eq(fab_dist_new(t->f, 1, &t->dist, NULL), 0);
+	t->p = (struct fab_mcast_problem){.f = t->f, .dist = t->dist};
+	fab_prices_init(&t->prices, t->load);
+	fab_prices_set_smooth(&t->prices, 6);
+	t->tree = fab_near_tree_new(&t->p);
+}
+
+static void tear_down(struct tried *t)
+{
+	fab_near_tree_free(t->tree);
+	fab_prices_fini(&t->prices);
+	fab_dist_free(t->dist);
+	fab_fabric_free(t->f);
+	free(t->load);
+	free(t->parent);
+}
+
+static void draw_group(struct tried *t, uint32_t most, uint64_t seed)
+{
+	uint32_t want = 2 + (uint32_t)(fab_mix64(seed) % (most - 1));
+
+	cr_assert_leq(most, t->f->n_switches);
+	t->n = 0;
+	for (uint64_t i = 0; t->n < want; i++) {
+		uint32_t sw = (uint32_t)(fab_mix64(seed * 64 + i) % t->f->n_switches), j;
+
+		for (j = 0; j < t->n && t->sw[j] != sw;)
+			j++;
+		if (j == t->n)
+			t->sw[t->n++] = sw;
+	}
+	t->root = (uint32_t)(fab_mix64(~seed) % t->f->n_switches);
+	t->height = 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		unsigned hops = fab_dist_row(t->dist, t->root)[t->sw[i]];
+
+		t->height = hops > t->height ? hops : t->height;
+	}
+}
+
+/* Grown, and no deeper than `height`; every switch has something to do. */
+static double grow(struct tried *t, unsigned height, uint64_t seed)
+{
+	const struct fab_fabric *f = t->f;
+	double price = fab_near_tree_grow(t->tree, &t->prices, t->sw, t->n, t->root,
+					  height, seed);
+	uint32_t n = fab_near_tree_n_edges(t->tree);
+	uint32_t *n_below = FAB_NEW0(f->n_switches, uint32_t);
+
+	memset(t->parent, 0xff, f->n_switches * sizeof(*t->parent));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t sw = fab_near_tree_sw(t->tree)[i];
+		uint32_t c = fab_near_tree_cable(t->tree)[i];
+		uint32_t a = f->port_node[f->cable_a[c]];
+
+		cr_assert_eq(t->parent[sw], FAB_NONE, "two parents");
+		t->parent[sw] = a == sw ? f->port_node[f->cable_b[c]] : a;
+		n_below[t->parent[sw]]++;
+	}
+	cr_assert_eq(t->parent[t->root], FAB_NONE);
+	for (uint32_t i = 0; i < t->n; i++) {
+		unsigned depth = 0;
+
+		for (uint32_t s = t->sw[i]; s != t->root; s = t->parent[s]) {
+			cr_assert_neq(s, FAB_NONE, "a member is left out");
+			cr_assert_lt(depth++, height, "too deep");
+		}
+		n_below[t->sw[i]]++;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		cr_assert_gt(n_below[fab_near_tree_sw(t->tree)[i]], 0, "for nobody");
+	cr_expect_float_eq(
+		price, fab_prices_sum(&t->prices, fab_near_tree_cable(t->tree), n), 1e-9);
+	free(n_below);
+	return price;
+}
+
+Test(near_tree, is_sound_and_low)
+{
+	static const char *const specs[] = {"torus:dims=6x5x4,hosts=1",
+					    "mesh:dims=7x4,hosts=1",
+					    "hyperx:dims=4x4x4,hosts=1",
+					    "fattree:radix=4,levels=4",
+					    "dragonfly:a=4,p=2,h=2",
+					    "random:switches=60,degree=3,hosts=2,seed=5"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct tried t;
+
+		set_up(&t, specs[i]);
+		for (uint64_t g = 0; g < 200; g++) {
+			uint32_t n, *cables;
+
+			draw_group(&t, MOST, g);
+			grow(&t, t.height + g % 3, g);
+			n = fab_near_tree_n_edges(t.tree);
+			cables = FAB_NEW(n, uint32_t);
+			memcpy(cables, fab_near_tree_cable(t.tree), n * sizeof(*cables));
+			grow(&t, t.height + g % 3, g);
+			cr_assert_eq(fab_near_tree_n_edges(t.tree), n);
+			cr_expect_arr_eq(cables, fab_near_tree_cable(t.tree),
+					 n * sizeof(*cables), "not the same again");
+			free(cables);
+		}
+		tear_down(&t);
+	}
+}
+
+static void offer(unsigned *least, unsigned other)
+{
+	*least = other < *least ? other : *least;
+}
+
+/* The fewest cables that join root and members: of[set * n + s] of each set of members
+ * and switch s; two sets meet at a switch, which a path leads to (Dreyfus and Wagner,
+ * "The Steiner problem in graphs", 1971). */
+static unsigned least_cables(const struct tried *t)
+{
+	uint32_t n = t->f->n_switches, all = 1u << t->n;
+	unsigned *of = FAB_NEW(all * n, unsigned), least;
+
+	memset(of, 0x3f, all * n * sizeof(*of));
+	for (uint32_t i = 0; i < t->n; i++)
+		of[(1u << i) * n + t->sw[i]] = 0;
+	for (uint32_t set = 1; set < all; set++) {
+		unsigned *own = &of[set * n];
+
+		for (uint32_t sub = (set - 1) & set; sub; sub = (sub - 1) & set)
+			for (uint32_t s = 0; s < n; s++)
+				offer(&own[s], of[sub * n + s] + of[(set ^ sub) * n + s]);
+		for (uint32_t s = 0; s < n; s++)
+			for (uint32_t m = 0; m < n; m++)
+				offer(&own[s], own[m] + fab_dist_row(t->dist, m)[s]);
+	}
+	least = of[(all - 1) * n + t->root];
+	free(of);
+	return least;
+}
+
+/* Where height is no matter: no more than twice the least, mostly near to it. */
+Test(near_tree, is_small)
+{
+	unsigned sum = 0, least_sum = 0, n_least = 0;
+	struct tried t;
+
+	set_up(&t, "torus:dims=6x5,hosts=1");
+	for (uint64_t g = 0; g < 150; g++) {
+		unsigned least, n;
+
+		draw_group(&t, 5, g);
+		grow(&t, 100, g);
+		n = fab_near_tree_n_edges(t.tree);
+		least = least_cables(&t);
+		cr_assert_geq(n, least);
+		cr_assert_leq(n, 2 * least);
+		sum += n;
+		least_sum += least;
+		n_least += n == least;
+	}
+	cr_expect_gt(n_least, 100, "%u of 150", n_least);
+	cr_expect_lt(100 * sum, 106 * least_sum, "%u, %u", sum, least_sum);
+	tear_down(&t);
+}
+
+/* Of parallel cables the cheapest one. */
+Test(near_tree, takes_the_cheapest_of_parallel_cables)
+{
+	struct tried t;
+
+	set_up(&t, "pgft:h=2,m=6/5,w=1/3,p=1/2");
+	for (uint64_t g = 0; g < 100; g++) {
+		const struct fab_fabric *f = t.f;
+
+		draw_group(&t, 8, g);
+		grow(&t, t.height, g);
+		for (uint32_t i = 0; i < fab_near_tree_n_edges(t.tree); i++) {
+			uint32_t sw = fab_near_tree_sw(t.tree)[i];
+			double price =
+				fab_price(&t.prices, fab_near_tree_cable(t.tree)[i]);
+
+			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+				cr_expect(f->arc_peer[a] != t.parent[sw] ||
+					  fab_price(&t.prices, f->arc_cable[a]) >= price);
+		}
+	}
+	tear_down(&t);
+}
