@@ -226,6 +226,13 @@ Test(exchange, a_server_answers_one_by_one)
 	cr_assert_eq(e.most_served, 5);
 	cr_assert_eq(e.busiest, 0);
 	fab_peers_fini(&p);
+	/* the first goes on to a server that is free: the longest wait was before */
+	cr_assert_eq(fab_peers_parse("f", "1 0 5\n2 0\n3 0\n", 14, 6, 1, &p, NULL), 0);
+	e = run(&p, &costs);
+	cr_assert_eq(e.requests, 4);
+	cr_assert_eq(e.total_us, 2 * 220);
+	cr_assert_eq(e.longest_wait_us, 2 * 25);
+	fab_peers_fini(&p);
 	/* three of one node want the same: one request, the others wait for it */
 	cr_assert_eq(fab_peers_parse("f", "3 0\n4 0\n5 0 4\n", 14, 2, 3, &p, NULL), 0);
 	e = run(&p, &costs);

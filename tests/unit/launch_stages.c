@@ -280,6 +280,17 @@ Test(launch_stages, improvements_are_one_at_a_time)
 		if (!strcmp(worth[i].name, "pmi2"))
 			cr_expect_not(worth[i].applies);
 	}
+	/* another width is another fence */
+	s.fence = (struct fab_fence_chosen){&fab_fence_tree, 2};
+	t = s;
+	t.fence.width = 16;
+	cr_assert(zero(int, fab_launch_improve(&s, t.fence, worth, NULL)));
+	for (size_t i = 0; i < FAB_N_IMPROVEMENTS; i++)
+		if (!strcmp(worth[i].name, "fence")) {
+			cr_expect(worth[i].applies);
+			cr_expect(epsilon_eq(dbl, worth[i].total_s, total(&t), 1e-12));
+		}
+	cr_assert(ne(dbl, total(&s), total(&t)));
 }
 
 Test(launch_stages, respawn_is_of_new_processes_only)
