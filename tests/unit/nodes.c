@@ -4,9 +4,11 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/builder.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 #include "support/gen.h"
@@ -101,6 +103,50 @@ Test(nodes, near_switches_side_by_side)
 	}
 	cr_assert_eq(n_changes, 31);
 	cr_assert_eq(n_pods, 7);
+	fab_launch_nodes_fini(&nodes);
+	fab_fabric_free(f);
+}
+
+static uint32_t add_node(struct fab_builder *b, enum fab_node_kind kind, uint32_t i)
+{
+	char name[16];
+	struct fab_node_spec spec = {
+		.kind = kind,
+		.guid = 0x100 * (kind + 1) + i,
+		.n_ports = 4,
+		.name = name,
+		.name_len = (size_t)snprintf(name, sizeof(name), "n%u-%u", kind, i)};
+
+	return fab_builder_add_node(b, &spec);
+}
+
+/* Of the neighbours of a switch those with hosts come first, whatever their numbers. */
+Test(nodes, neighbours_with_hosts_first)
+{
+	/* 0 - 1 - 3 and 0 - 2, with hosts on all but 1 */
+	static const uint32_t on[] = {0, 2, 3};
+	struct fab_builder *b = fab_builder_new();
+	struct fab_launch_nodes nodes;
+	struct fab_fabric *f = NULL;
+	struct fab_err err = {""};
+
+	for (uint32_t i = 0; i < 4; i++)
+		add_node(b, FAB_SWITCH, i);
+	fab_builder_add_cable(b, 0, 1, 1, 1, 4, FAB_HDR);
+	fab_builder_add_cable(b, 0, 2, 2, 1, 4, FAB_HDR);
+	fab_builder_add_cable(b, 1, 2, 3, 1, 4, FAB_HDR);
+	for (uint32_t i = 0; i < FAB_COUNT(on); i++) {
+		uint32_t host = add_node(b, FAB_ADAPTER, i);
+
+		fab_builder_set_port(b, host, 1, 0x900 + i, (uint16_t)(i + 1), 0);
+		fab_builder_add_cable(b, on[i], 4, host, 1, 4, FAB_HDR);
+	}
+	cr_assert_eq(fab_builder_finish(b, "test", "generated", NULL, &f, &err), 0, "%s",
+		     err.text);
+	nodes = make(f, "switch", 0);
+	cr_assert_eq(nodes.n, FAB_COUNT(on));
+	for (uint32_t i = 0; i < nodes.n; i++)
+		cr_assert_eq(nodes.sw[i], on[i], "%u: %u", i, nodes.sw[i]);
 	fab_launch_nodes_fini(&nodes);
 	fab_fabric_free(f);
 }
