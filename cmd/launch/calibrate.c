@@ -9,7 +9,6 @@
 #include "launch.h"
 #include "launch/locks.h"
 
-enum { CORES_TO_SCALE = 8 };
 static const uint32_t readers[] = {1, 2, 8, 32};
 
 struct outcome {
@@ -102,7 +101,7 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "The other %zu constants keep the values that they had.",
 			  (size_t)FAB_N_LAUNCH_CONSTANTS - o->rows.n);
-	if (c->cores < CORES_TO_SCALE)
+	if (c->cores < LAUNCH_CORES_TO_SCALE)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "%u cores are too few to say anything of how locks or "
 				  "fences scale.",

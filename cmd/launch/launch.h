@@ -26,7 +26,10 @@ enum launch_verb {
 	LAUNCH_ADVISE,
 };
 
-enum { LAUNCH_MAX_LIST = 1000 };
+enum {
+	LAUNCH_MAX_LIST = 1000,
+	LAUNCH_CORES_TO_SCALE = 8, /* with fewer, measures say nothing of how locks do */
+};
 
 struct launch_params {
 	struct fab_cli_input input;

@@ -10,7 +10,7 @@
 #include "launch/calibrate.h"
 #include "launch/locks.h"
 
-enum { DEFAULT_PPN = 168, CORES_TO_SCALE = 8 };
+enum { DEFAULT_PPN = 168 };
 
 static const enum fab_launch_constant constants[] = {
 	FAB_CONST_lock_ns, FAB_CONST_line_ns, FAB_CONST_read_ns, FAB_CONST_shift_us};
@@ -97,12 +97,12 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 		snprintf(a, sizeof(a), "an unknown steal");
 	else
 		snprintf(a, sizeof(a), "%.1f %% steal", o->steal_percent);
-	fab_report_answer(r,
-			  fab_cores() < CORES_TO_SCALE ? FAB_TONE_WARN : FAB_TONE_PLAIN,
-			  "Measured on %u cores with %s%s.", fab_cores(), a,
-			  fab_cores() < CORES_TO_SCALE
-				  ? ": too few to say anything of how locks scale"
-				  : "");
+	fab_report_answer(
+		r, fab_cores() < LAUNCH_CORES_TO_SCALE ? FAB_TONE_WARN : FAB_TONE_PLAIN,
+		"Measured on %u cores with %s%s.", fab_cores(), a,
+		fab_cores() < LAUNCH_CORES_TO_SCALE
+			? ": too few to say anything of how locks scale"
+			: "");
 }
 
 static void print(struct fab_report *r, const struct launch_params *p, const void *of,

@@ -332,6 +332,8 @@ static const struct fab_relation relations[] = {
 	{"iface,wireup,goal,respawn,plot", FAB_GOES_WITH, "VERB=stages"},
 	{"stage-in,socket-store", FAB_GOES_WITH, "VERB=stages,VERB=advise"},
 	{"fence", FAB_EXCLUDES, "VERB=advise", "it looks for the best one"},
+	{"fence", FAB_GOES_WITH, "VERB=stages,VERB=fence,VERB=modex"},
+	{"verify", FAB_GOES_WITH, "VERB=size"},
 	{"peers,no-cache", FAB_GOES_WITH, "VERB=modex"},
 	{"lock", FAB_GOES_WITH, "VERB=store"},
 	{"measure", FAB_GOES_WITH, "VERB=store,VERB=calibrate"},

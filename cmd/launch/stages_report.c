@@ -112,9 +112,28 @@ static void answer_respawn(struct fab_report *r, const struct stages_outcome *o)
 			  o->p->respawn == 1 ? "is" : "are", total);
 }
 
+/* Where the first start misses the goal: who keeps it as it is. */
+static void answer_met(struct fab_report *r, const struct stages_outcome *o)
+{
+	const struct stages_case *met = NULL;
+
+	for (size_t i = 1; i < o->cases.n && !o->cases.v[0].goal.is_met; i++)
+		if (o->cases.v[i].goal.is_met &&
+		    (!met || o->cases.v[i].stages.total_s < met->stages.total_s))
+			met = &o->cases.v[i];
+	if (met)
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "With %s and %s it is met without a change.",
+				  fab_launch_interfaces.at(met->start.interface).form,
+				  fab_launch_wireups.at(met->start.wireup).form);
+}
+
+/* Of the first start. */
 static void answer_goal(struct fab_report *r, const struct stages_outcome *o)
 {
 	const struct stages_case *c = &o->cases.v[0];
+	const char *interface = fab_launch_interfaces.at(c->start.interface).form;
+	const char *wireup = fab_launch_wireups.at(c->start.wireup).form;
 	char goal[FAB_HUMAN_BYTES], rate[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES];
 
 	fab_human_seconds(o->p->goal_s, goal);
@@ -122,24 +141,26 @@ static void answer_goal(struct fab_report *r, const struct stages_outcome *o)
 	if (!isnan(c->goal.fs_MBps))
 		fab_report_answer(
 			r, FAB_TONE_GOOD,
-			"%s %s: the file system must give %s/s or more "
+			"%s %s with %s and %s: the file system must give %s/s or more "
 			"(it has %s/s).",
-			goal, c->goal.is_met ? "is met" : "can be met",
+			goal, c->goal.is_met ? "is met" : "can be met", interface, wireup,
 			fab_human_bytes((uint64_t)(c->goal.fs_MBps * 1e6), rate),
 			fab_human_bytes(
 				(uint64_t)(FAB_PARAM(&o->p->constants, fs_MBps) * 1e6),
 				least));
 	else if (!isnan(c->goal.fs_ops))
 		fab_report_answer(r, FAB_TONE_BAD,
-				  "%s cannot be met at any rate of the file system, only "
-				  "with %.3g metadata operations a second (it has %.3g).",
-				  goal, c->goal.fs_ops,
+				  "%s cannot be met with %s and %s at any rate of the "
+				  "file system, only with %.3g metadata operations a "
+				  "second (it has %.3g).",
+				  goal, interface, wireup, c->goal.fs_ops,
 				  FAB_PARAM(&o->p->constants, fs_ops));
 	else
-		fab_report_answer(
-			r, FAB_TONE_BAD,
-			"%s cannot be met by any file system: the rest takes %s.", goal,
-			least);
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s cannot be met with %s and %s by any file system: "
+				  "the rest takes %s.",
+				  goal, interface, wireup, least);
+	answer_met(r, o);
 }
 
 struct phase_row {
