@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { HUGE_PAGE = 2 << 20 };
+enum { HUGE_PAGE = 2 << 20, BIG = 1 << 20 };
 
 static _Thread_local void (*oom_handler)(size_t bytes);
 
@@ -80,6 +81,44 @@ void *fab_alloc_huge(size_t bytes)
 	/* Only advice: without huge pages the block serves as well, just slower. */
 	(void)madvise(p, rounded, MADV_HUGEPAGE);
 	return p;
+}
+
+/* Has a block of so many bytes pages of its own? */
+static bool has_pages(size_t bytes)
+{
+	return bytes >= BIG;
+}
+
+void *fab_resize_big(void *p, size_t old, size_t n, size_t size)
+{
+	size_t before = product(old, size), bytes = product(n, size);
+	void *pages;
+
+	if (!has_pages(bytes))
+		return fab_realloc(p, n, size);
+	if (p && has_pages(before)) {
+		pages = mremap(p, before, bytes, MREMAP_MAYMOVE);
+	} else {
+		pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (pages != MAP_FAILED && p)
+			memcpy(pages, p, before);
+		if (pages != MAP_FAILED)
+			free(p);
+	}
+	if (pages == MAP_FAILED)
+		fab_oom(bytes);
+	return pages;
+}
+
+void fab_free_big(void *p, size_t n, size_t size)
+{
+	size_t bytes = product(n, size);
+
+	if (p && has_pages(bytes))
+		(void)munmap(p, bytes);
+	else
+		free(p);
 }
 
 uint64_t fab_memory_bytes(void)

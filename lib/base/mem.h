@@ -31,6 +31,16 @@ void *fab_realloc(void *old, size_t n, size_t size) __attribute__((returns_nonnu
 void *fab_alloc_huge(size_t bytes) __attribute__((returns_nonnull));
 
 /*
+ * A block that grows to very many objects: from 1 MiB on it has pages of its own, which
+ * move without a copy and leave no holes in the heap. From `old` to n objects of `size`
+ * bytes, from 0 with NULL. Freed by fab_free_big() with the same n and size. Never NULL.
+ * O(1), O(old) up to that size.
+ */
+void *fab_resize_big(void *p, size_t old, size_t n, size_t size)
+	__attribute__((returns_nonnull));
+void fab_free_big(void *p, size_t n, size_t size);
+
+/*
  * Bytes that this process may take: the memory of the machine, less where a limit
  * (`ulimit -v`, `-d`) is set. O(1).
  */
@@ -67,6 +77,16 @@ void fab_append(char **text, const char *separator, const char *format, ...)
 		if ((vec)->n + (more) > (vec)->cap) {                                    \
 			(vec)->cap = fab_grow((vec)->cap, (vec)->n + (more));            \
 			(vec)->v = fab_realloc((vec)->v, (vec)->cap, sizeof(*(vec)->v)); \
+		}                                                                        \
+	} while (0)
+/* The same with a block of fab_resize_big(); fab_free_big(list.v, list.cap, ...). */
+#define FAB_RESERVE_BIG(vec, more)                                                       \
+	do {                                                                             \
+		if ((vec)->n + (more) > (vec)->cap) {                                    \
+			size_t fab_old = (vec)->cap;                                     \
+			(vec)->cap = fab_grow(fab_old, (vec)->n + (more));               \
+			(vec)->v = fab_resize_big((vec)->v, fab_old, (vec)->cap,         \
+						  sizeof(*(vec)->v));                    \
 		}                                                                        \
 	} while (0)
 #define FAB_PUSH(vec, value)                                                             \

@@ -27,7 +27,7 @@ void fab_wheel_fini(struct fab_wheel *w)
 {
 	free(w->head);
 	free(w->used);
-	free(w->chunk.v);
+	fab_free_big(w->chunk.v, w->chunk.cap, sizeof(*w->chunk.v));
 	free(w->now.v);
 	free(w->spare.v);
 	fab_schedule_fini(&w->far);
@@ -49,7 +49,7 @@ static struct fab_wheel_head *chunk_new(struct fab_wheel *w, uint32_t slot)
 	if (id != FAB_NONE) {
 		w->free_chunk = w->chunk.v[id].next;
 	} else {
-		FAB_RESERVE(&w->chunk, 1);
+		FAB_RESERVE_BIG(&w->chunk, 1);
 		id = (uint32_t)w->chunk.n++;
 	}
 	w->n_used += w->head[slot].chunk == FAB_NONE;

@@ -24,7 +24,7 @@ uint32_t rdma_packet_new(struct rdma *r)
 		r->free_packet = r->packet.v[id].next;
 		return id;
 	}
-	FAB_RESERVE(&r->packet, 1);
+	FAB_RESERVE_BIG(&r->packet, 1);
 	if (r->lane)
 		r->in_port = fab_realloc(r->in_port, r->packet.cap, sizeof(*r->in_port));
 	return (uint32_t)r->packet.n++;

@@ -137,7 +137,7 @@ static void fini(struct rdma *r)
 		free(r->end[e].queue.v);
 	}
 	free(r->session.v);
-	free(r->packet.v);
+	fab_free_big(r->packet.v, r->packet.cap, sizeof(*r->packet.v));
 	free(r->port);
 	free(r->busy);
 	free(r->end);

@@ -446,3 +446,21 @@ Test(base, batches_are_done_whole)
 #endif
 	}
 }
+
+/* What is in a block stays when it grows, in the heap and beyond. */
+Test(base, big_blocks_keep_what_they_hold)
+{
+	struct {
+		uint64_t *v;
+		size_t n, cap;
+	} list = {0};
+
+	for (uint64_t i = 0; i < 1000000; i++) {
+		FAB_RESERVE_BIG(&list, 1);
+		list.v[list.n++] = i * i;
+	}
+	for (uint64_t i = 0; i < list.n; i++)
+		cr_assert_eq(list.v[i], i * i);
+	fab_free_big(list.v, list.cap, sizeof(*list.v));
+	fab_free_big(NULL, 0, sizeof(*list.v));
+}
