@@ -318,16 +318,14 @@ static const struct fab_part parts[] = {
 	{0},
 };
 
-/* Verbs that follow fences, and those that take constants. */
+/* Verbs that follow fences. */
 #define FENCES "VERB=stages,VERB=fence,VERB=modex,VERB=advise"
-#define MODELS FENCES ",VERB=faults,VERB=store,VERB=calibrate"
 
 static const struct fab_relation relations[] = {
 	{"nodes", FAB_GOES_WITH, FENCES ",VERB=faults,VERB=size"},
 	{"ppn", FAB_GOES_WITH, "VERB=stages,VERB=modex,VERB=advise,VERB=size,VERB=store"},
 	{"keys", FAB_GOES_WITH, "VERB=stages,VERB=modex,VERB=advise,VERB=size"},
 	{"order,algorithm,lfts,model-only", FAB_GOES_WITH, FENCES},
-	{"params,set", FAB_GOES_WITH, MODELS},
 	{"layout,opt,namespace", FAB_GOES_WITH, "VERB=size"},
 	{"iface,wireup,goal,respawn,plot", FAB_GOES_WITH, "VERB=stages"},
 	{"stage-in,socket-store", FAB_GOES_WITH, "VERB=stages,VERB=advise"},
