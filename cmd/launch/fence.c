@@ -69,7 +69,8 @@ static int add_row(const struct fence_outcome *o, const struct fence_group *g,
 	if (rc)
 		return rc;
 	job.bytes = bytes;
-	row.model_us = fab_fence_model_us(s->is, &job, &s->plan);
+	row.model_us =
+		o->p->model_only ? fab_fence_model_us(s->is, &job, &s->plan) : t.model_us;
 	row.contended_us = s->contended.fixed_us + s->contended.byte_us * (double)bytes;
 	row.simulated_us = t.simulated_us;
 	row.loads = loads_text(&s->load);

@@ -39,16 +39,24 @@ void fab_fence_setup_fini(struct fab_fence_setup *setup)
 	fab_fence_load_fini(&setup->load);
 }
 
+static int simulate(const struct fab_fence_setup *setup, uint64_t bytes,
+		    const struct fab_fence_sim_options *options,
+		    struct fab_fence_sim *out, struct fab_err *err)
+{
+	struct fab_fence_job job = setup->job;
+
+	job.bytes = bytes;
+	return fab_fence_simulate(&setup->plan, &setup->paths, &job, options, out, err);
+}
+
 int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 			 const struct fab_fence_sim_options *options,
 			 struct fab_fence_time *out, struct fab_err *err)
 {
 	struct fab_fence_job job = setup->job;
-	int rc;
+	int rc = simulate(setup, bytes, options, &out->sim, err);
 
 	job.bytes = bytes;
-	rc = fab_fence_simulate(&setup->plan, &setup->paths, &job, options, &out->sim,
-				err);
 	if (rc)
 		return rc;
 	out->simulated_us = out->sim.us;
@@ -68,18 +76,18 @@ static int is_faster(const struct fab_fence_setup *a, const struct fab_fence_set
 		     uint64_t bytes, const struct fab_fence_sim_options *options,
 		     struct fab_err *err)
 {
-	struct fab_fence_time ta, tb;
-	int rc = fab_fence_setup_time(a, bytes, options, &ta, err);
+	struct fab_fence_sim ta, tb;
+	int rc = simulate(a, bytes, options, &ta, err);
 
 	if (!rc)
-		rc = fab_fence_setup_time(b, bytes, options, &tb, err);
+		rc = simulate(b, bytes, options, &tb, err);
 	if (rc)
 		return rc;
-	if (isnan(ta.simulated_us) || isnan(tb.simulated_us))
+	if (isnan(ta.us) || isnan(tb.us))
 		return fab_fail(err, EOVERFLOW,
 				"the simulation of %" PRIu64 " B has too many events",
 				bytes);
-	return tb.simulated_us <= ta.simulated_us;
+	return tb.us <= ta.us;
 }
 
 int fab_fence_crossing_simulated(const struct fab_fence_setup *a,
