@@ -233,6 +233,18 @@ Test(sweep, dearest_first_with_failures)
 		}
 }
 
+/* More results than there is room for: in order, and none is lost. */
+Test(sweep, dearest_of_many)
+{
+	for (size_t k = 0; k < FAB_COUNT(threads); k++) {
+		struct trace *t = new_trace();
+		struct fab_sweep s = sweep_of(t, 4000, threads[k]);
+
+		s.cost = cost_of;
+		check_failure(&s, t, 0);
+	}
+}
+
 Test(sweep, dearest_first_stops)
 {
 	struct trace *t = new_trace();
