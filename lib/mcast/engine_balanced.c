@@ -14,9 +14,9 @@
 
 enum { ROUNDS = 6 };
 
-/* Cables looked at when trees are revised: so many for each edge of all trees, but at
- * least and at most so many. */
-enum { STEPS_EDGE = 120, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
+/* Cables looked at when trees are revised: so many for each edge of all trees (where
+ * members lie far apart more), but at least and at most so many. */
+enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
 
 /* Trees revised and better ones of others by turns, while the largest load falls. Where
  * there is little to do, from each start in turn. */
@@ -27,13 +27,15 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 				    .n_steps = STEPS_LEAST,
 				    .n_rounds = ROUNDS,
 				    .n_attempts = 1};
-	uint64_t edges = STEPS_EDGE * s->n_edges;
+	uint64_t steps = (fab_mcast_is_far(s) ? STEPS_FAR : STEPS_EDGE) * s->n_edges;
 	double max;
 
-	for (; edges <= STEPS_LEAST && n.start < FAB_START_NEAR; n.start++)
+	for (; STEPS_EDGE * s->n_edges <= STEPS_LEAST && n.start < FAB_START_NEAR;
+	     n.start++)
 		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
 			return 1;
-	n.n_steps = edges > n.n_steps ? edges : n.n_steps;
+	n.is_hasty = n.start == FAB_START_THERE;
+	n.n_steps = steps > n.n_steps ? steps : n.n_steps;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
 	n.start = n.start == FAB_START_NEAR ? n.start : FAB_START_CHOSEN;
 	do {

@@ -19,6 +19,10 @@
  * groups find the same. */
 enum { DRAWN_ROOTS = 2, SAMPLE = 16, MANY = 64 };
 
+/* Where members lie farther than this from the root and there are so many groups, all
+ * trees are grown again from others (mcast/negotiate.h): one root is enough before. */
+enum { NEAR = 3, HASTE = 1000 };
+
 /* Groups grown side by side: one for so many that have their tree, and at most. */
 enum { SHARE = 32, MOST = 256 };
 
@@ -149,6 +153,8 @@ static void choose(struct fab_mcast_state *s, struct lane *lane,
 	set_prices(s, lane, h->group);
 	h->price = __DBL_MAX__;
 	try_root(x, lane, least(roots, h->group, s->adjacent, is_sample, seed + 64), h);
+	if (s->problem->groups->n >= HASTE && fab_roots_radius(roots, h->group) > NEAR)
+		return;
 	try_root(x, lane, least(roots, h->group, s->root_use, is_sample, seed + 128), h);
 	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
 		try_root(x, lane,

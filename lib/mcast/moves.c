@@ -51,6 +51,7 @@ struct fab_moves {
 	struct fab_prices *prices;
 	const struct fab_mcast_options *options;
 	struct fab_roots roots; /* of the first groups */
+	struct fab_hops hops;
 	int n_lanes;
 	struct lane *lane;
 	struct found batch[MOST];
@@ -115,6 +116,7 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 	m->options = options;
 	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads,
 			      options->height_slack, &m->roots);
+	fab_hops_init(&m->hops, p->f, p->dist);
 	m->n_lanes = fab_threads_for(options->n_threads,
 				     64 * p->groups->sw_first[p->groups->n]);
 	m->n_lanes = m->n_lanes < MOST ? m->n_lanes : MOST;
@@ -125,7 +127,7 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 		if (i)
 			init_view(revision->s, &lane->view);
 		lane->reroute = fab_reroute_new(i ? &lane->view : revision->s, &m->roots,
-						options);
+						&m->hops, options);
 	}
 	return m;
 }
@@ -143,6 +145,7 @@ void fab_moves_free(struct fab_moves *m)
 		free(m->batch[i].tree.cable);
 	}
 	fab_roots_fini(&m->roots);
+	fab_hops_fini(&m->hops);
 	free(m->lane);
 	free(m->change.v);
 	free(m->cable.v);

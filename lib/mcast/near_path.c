@@ -4,20 +4,14 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* Pairs of switches as near as can be that paths are looked for between. */
 enum { PAIRS = 2 };
 
-/* So many pairs that are compared count as a cable that is looked at. */
-enum { PAIRS_STEP = 8 };
-
-/* A switch of the larger half. */
-struct end {
-	uint32_t sw;
-	int farthest;
-};
+/* So many pairs that are compared, or switches of the tree, count as a cable that is
+ * looked at. */
+enum { PAIRS_STEP = 8, SWITCHES_STEP = 2 };
 
 struct pair {
 	uint32_t from, to;
@@ -35,7 +29,8 @@ struct fab_near_path {
 	const struct fab_loose_tree *tree;
 	const struct fab_prices *prices;
 	enum fab_loose_side small; /* the half of fewer switches */
-	FAB_VEC(struct end) end;   /* of the other */
+	struct fab_hops_list end;  /* switches of the other */
+	FAB_VEC(int) farthest;	   /* of these */
 	FAB_VEC(int) nearest; /* [nodes] hops from there to the other half at least */
 	struct pair pair[PAIRS];
 	uint64_t n_pairs; /* that were as near, most of them not kept */
@@ -47,11 +42,13 @@ struct fab_near_path {
 	uint64_t steps;
 };
 
-struct fab_near_path *fab_near_path_new(const struct fab_mcast_problem *p)
+struct fab_near_path *fab_near_path_new(const struct fab_mcast_problem *p,
+					const struct fab_hops *hops)
 {
 	struct fab_near_path *x = FAB_NEW0(1, struct fab_near_path);
 
 	x->p = p;
+	fab_hops_list_init(&x->end, hops);
 	x->at = FAB_NEW0(p->f->n_switches, struct place);
 	return x;
 }
@@ -61,7 +58,8 @@ void fab_near_path_free(struct fab_near_path *x)
 	if (!x)
 		return;
 	free(x->at);
-	free(x->end.v);
+	fab_hops_list_fini(&x->end);
+	free(x->farthest.v);
 	free(x->nearest.v);
 	free(x->queue.v);
 	free(x->edge.v);
@@ -78,12 +76,15 @@ static void list_ends(struct fab_near_path *x)
 		size[t->node.v[i].side]++;
 	x->small = size[FAB_LOOSE_LOWER] > size[FAB_LOOSE_UPPER] ? FAB_LOOSE_UPPER
 								 : FAB_LOOSE_LOWER;
-	x->end.n = 0;
+	fab_hops_list_clear(&x->end);
+	x->farthest.n = 0;
 	for (size_t i = 0; i < t->node.n; i++) {
 		const struct fab_loose_node *n = &t->node.v[i];
 
-		if (n->side != x->small && n->side != FAB_LOOSE_PATH)
-			FAB_PUSH(&x->end, ((struct end){n->sw, n->farthest}));
+		if (n->side == x->small || n->side == FAB_LOOSE_PATH)
+			continue;
+		fab_hops_list_add(&x->end, n->sw);
+		FAB_PUSH(&x->farthest, n->farthest);
 	}
 }
 
@@ -99,37 +100,19 @@ static void add_pair(struct fab_near_path *x, uint32_t from, uint32_t to, uint64
 		x->pair[place] = (struct pair){from, to};
 }
 
-/* The hops from a switch to the nearest of the other half. */
-static unsigned hops_to_ends(const struct fab_near_path *x, const uint8_t *row)
-{
-	unsigned least = UINT_MAX;
-
-	for (size_t i = 0; i < x->end.n; i++) {
-		unsigned hops = row[x->end.v[i].sw];
-
-		least = hops < least ? hops : least;
-	}
-	return least;
-}
-
 /* Pairs of a switch, `far` hops from a member, that are no farther apart than those
- * there are, and near enough for the height. */
-static void pair_up(struct fab_near_path *x, uint32_t sw, int far, int most_hops,
-		    uint64_t seed)
+ * there are, and near enough for the height; hops[i] to each end. */
+static void pair_up(struct fab_near_path *x, uint32_t sw, int far, const uint16_t *hops,
+		    int most_hops, uint64_t seed)
 {
-	const uint8_t *row = fab_dist_row(x->p->dist, sw);
-
-	for (size_t i = 0; i < x->end.n; i++) {
-		const struct end *e = &x->end.v[i];
-		unsigned hops = row[e->sw];
-
-		if (hops > x->hops || (int)hops + far + e->farthest > most_hops)
+	for (size_t i = 0; i < x->end.sw.n; i++) {
+		if (hops[i] > x->hops || hops[i] + far + x->farthest.v[i] > most_hops)
 			continue;
-		if (hops < x->hops) {
-			x->hops = hops;
+		if (hops[i] < x->hops) {
+			x->hops = hops[i];
 			x->n_pairs = 0;
 		}
-		add_pair(x, sw, e->sw, seed);
+		add_pair(x, sw, x->end.sw.v[i], seed);
 	}
 }
 
@@ -146,10 +129,13 @@ static void find_pairs(struct fab_near_path *x, int most_hops, uint64_t seed)
 		int least = has_up ? x->nearest.v[n->parent] - 1 : 0;
 
 		if (n->side == x->small && least <= (int)x->hops) {
-			least = (int)hops_to_ends(x, fab_dist_row(x->p->dist, n->sw));
-			x->steps += x->end.n / PAIRS_STEP + 1;
+			uint16_t nearest;
+			const uint16_t *hops = fab_hops_from(&x->end, n->sw, &nearest);
+
+			least = nearest;
+			x->steps += x->end.sw.n / PAIRS_STEP + 1;
 			if (least <= (int)x->hops)
-				pair_up(x, n->sw, n->farthest, most_hops, seed);
+				pair_up(x, n->sw, n->farthest, hops, most_hops, seed);
 		}
 		FAB_PUSH(&x->nearest, least);
 	}
@@ -231,6 +217,7 @@ bool fab_near_path_find(struct fab_near_path *x, const struct fab_loose_tree *tr
 	x->prices = prices;
 	x->hops = limit->hops;
 	x->n_pairs = 0;
+	x->steps += tree->node.n / SWITCHES_STEP;
 	list_ends(x);
 	find_pairs(x, limit->most_hops, seed);
 	for (uint64_t i = 0; i <= x->n_pairs && i <= PAIRS; i++) {

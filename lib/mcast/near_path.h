@@ -7,12 +7,15 @@
  */
 #pragma once
 
+#include "mcast/hops.h"
 #include "mcast/loose_tree.h"
 #include "mcast/prices.h"
 
 struct fab_near_path; /* room for one path */
 
-struct fab_near_path *fab_near_path_new(const struct fab_mcast_problem *problem);
+/* Both are borrowed. */
+struct fab_near_path *fab_near_path_new(const struct fab_mcast_problem *problem,
+					const struct fab_hops *hops);
 void fab_near_path_free(struct fab_near_path *x);
 
 /* What a path has to be like. */

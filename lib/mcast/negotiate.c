@@ -40,6 +40,10 @@ static const double PART = 0.25;
 enum { SAMPLE = 64 };
 static const double WORTH = 0.95, ALIKE = 0.95;
 
+/* Where near paths leave more than this of all load above the target, whole trees will
+ * hardly reach it in the steps that there are. */
+static const double HOPELESS = 0.02;
+
 struct negotiation {
 	struct fab_mcast_state *s;
 	const struct fab_negotiation *o;
@@ -185,6 +189,23 @@ static bool run_round(struct negotiation *x)
 	return !is_over(x, x->s->forest.n);
 }
 
+static double mean_level(const struct negotiation *x)
+{
+	uint32_t n = x->s->problem->f->n_switch_links;
+	double sum = 0;
+
+	for (uint32_t c = 0; c < n; c++)
+		sum += fab_mcast_level(x->s, c);
+	return sum / n;
+}
+
+/* Is the target too far away for the steps that there are? */
+static bool is_hopeless(const struct negotiation *x)
+{
+	return x->o->is_hasty && x->how.how == FAB_REROUTE_NEAR_PATHS &&
+	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
+}
+
 /*
  * Rounds until no cable is above the target, or that is given up. Where members lie far
  * from the root, near paths are swapped as long as that halves the excess, which is
@@ -212,6 +233,8 @@ static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 		excess = excess < EXCESS_MAX ? excess : EXCESS_MAX;
 		stalls = x->excess < least ? 0 : stalls + 1;
 		least = x->excess < least ? x->excess : least;
+		if (is_hopeless(x))
+			return false;
 	}
 	return !x->excess;
 }
@@ -220,16 +243,6 @@ static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 static bool is_least(const struct negotiation *x)
 {
 	return x->kept_max <= x->bound || (!x->s->units && x->kept_max <= 1);
-}
-
-static double mean_level(const struct negotiation *x)
-{
-	uint32_t n = x->s->problem->f->n_switch_links;
-	double sum = 0;
-
-	for (uint32_t c = 0; c < n; c++)
-		sum += fab_mcast_level(x->s, c);
-	return sum / n;
 }
 
 /* The next target: less by a step, which with weights is large at first. */
@@ -382,15 +395,26 @@ static void negotiate(struct negotiation *x)
 	}
 }
 
+bool fab_mcast_is_far(const struct fab_mcast_state *s)
+{
+	for (uint32_t g = 0; g < s->forest.n; g++)
+		if (s->forest.height[g] > FAB_REROUTE_NEAR_HOPS)
+			return true;
+	return false;
+}
+
 enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				   const struct fab_negotiation *o)
 {
-	struct negotiation x = {
-		.s = s, .o = o, .kept_max = HUGE_VAL, .mean = 1, .step = 1, .stride = 1};
+	struct negotiation x = {.s = s,
+				.o = o,
+				.kept_max = HUGE_VAL,
+				.mean = 1,
+				.step = 1,
+				.stride = 1,
+				.is_far = fab_mcast_is_far(s)};
 	uint32_t n_cables = s->problem->f->n_switch_links;
 
-	for (uint32_t g = 0; g < s->forest.n; g++)
-		x.is_far = x.is_far || s->forest.height[g] > FAB_REROUTE_NEAR_HOPS;
 	x.bound = fab_mcast_bound_of(s->problem, o->options);
 	if (s->units) {
 		x.bound *= ROUNDING;

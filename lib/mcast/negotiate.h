@@ -32,9 +32,14 @@ struct fab_negotiation {
 				that brought nothing */
 	uint32_t n_attempts; /* and stop after so many targets given up */
 	enum fab_start start;
+	bool is_hasty;	/* targets that seem too far away are given up at once */
 	bool has_swaps; /* paths are swapped, too (mcast/path_swap.h) */
 	bool is_told;	/* what is reached is reported (base/progress.h) */
 };
+
+/* Does a member of any group lie so far from the root that trees of another shape than
+ * that of shortest paths have far fewer cables? O(groups). */
+bool fab_mcast_is_far(const struct fab_mcast_state *state);
 
 /*
  * Improve the trees in `state`, which stay of the height that they are. What is left is

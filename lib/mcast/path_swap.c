@@ -45,7 +45,8 @@ struct fab_path_swap {
 	uint64_t steps;
 };
 
-struct fab_path_swap *fab_path_swap_new(const struct fab_mcast_problem *p)
+struct fab_path_swap *fab_path_swap_new(const struct fab_mcast_problem *p,
+					const struct fab_hops *hops)
 {
 	struct fab_path_swap *x = FAB_NEW0(1, struct fab_path_swap);
 	uint32_t n = p->f->n_switches;
@@ -53,7 +54,7 @@ struct fab_path_swap *fab_path_swap_new(const struct fab_mcast_problem *p)
 	x->p = p;
 	fab_loose_init(&x->tree, p);
 	x->at = FAB_NEW0(n, struct place);
-	x->near = fab_near_path_new(p);
+	x->near = fab_near_path_new(p, hops);
 	return x;
 }
 

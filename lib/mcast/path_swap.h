@@ -9,11 +9,14 @@
  */
 #pragma once
 
+#include "mcast/hops.h"
 #include "mcast/prices.h"
 
 struct fab_path_swap; /* room for one tree */
 
-struct fab_path_swap *fab_path_swap_new(const struct fab_mcast_problem *problem);
+/* Both are borrowed. */
+struct fab_path_swap *fab_path_swap_new(const struct fab_mcast_problem *problem,
+					const struct fab_hops *hops);
 void fab_path_swap_free(struct fab_path_swap *x);
 
 /* The tree at hand: n_edges edges over the switches member[n_members] of a group, and

@@ -41,6 +41,7 @@ struct fab_reroute {
 
 struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 				    const struct fab_roots *roots,
+				    const struct fab_hops *hops,
 				    const struct fab_mcast_options *options)
 {
 	const struct fab_mcast_problem *p = s->problem;
@@ -59,7 +60,7 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 	r->cheap = fab_cheap_tree_new(p);
 	r->deep = fab_deep_tree_new(p);
 	r->near = fab_near_tree_new(p);
-	r->swap = fab_path_swap_new(p);
+	r->swap = fab_path_swap_new(p, hops);
 	r->best.sw = FAB_NEW(n, uint32_t);
 	r->best.cable = FAB_NEW(n, uint32_t);
 	return r;

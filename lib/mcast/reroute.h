@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "mcast/hops.h"
 #include "mcast/prices.h"
 #include "mcast/revise.h"
 
@@ -13,11 +14,12 @@ struct fab_reroute; /* room */
 
 /*
  * Loads and uses are those of `view`, which may be a copy of the state whose trees are to
- * be changed; `roots` has the candidates of the first groups; both are borrowed.
+ * be changed; `roots` has the candidates of the first groups; all are borrowed.
  * O(switches), where `roots` does not have all groups O(switches^2).
  */
 struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *view,
 				    const struct fab_roots *roots,
+				    const struct fab_hops *hops,
 				    const struct fab_mcast_options *options);
 void fab_reroute_free(struct fab_reroute *reroute);
 

@@ -3,6 +3,7 @@
 #include "mcast/near_tree.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "mcast/hops.h"
 #include "support/gen.h"
 
 #include <criterion/criterion.h>
@@ -215,4 +216,47 @@ Test(near_tree, takes_the_cheapest_of_parallel_cables)
 		}
 	}
 	tear_down(&t);
+}
+
+/* Hops from coordinates and from rows are the distances; lists of any length. */
+Test(near_tree, hops_are_distances)
+{
+	static const char *const specs[] = {
+		"torus:dims=6x5x4,hosts=1",  "torus:dims=2x2x7,hosts=1",
+		"torus:dims=16x9,hosts=1",   "mesh:dims=7x4x3,hosts=1",
+		"hyperx:dims=4x5x3,hosts=1", "dragonfly:a=4,p=2,h=2"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_hops_list list;
+		struct fab_hops hops;
+		struct tried t;
+
+		set_up(&t, specs[i]);
+		fab_hops_init(&hops, t.f, t.dist);
+		cr_expect_eq(hops.shape != NULL, i < 5);
+		fab_hops_list_init(&list, &hops);
+		for (uint32_t s = 0; s < t.f->n_switches; s++) {
+			const uint8_t *row = fab_dist_row(t.dist, s);
+			uint32_t n = (s * 7) % t.f->n_switches + 1;
+			uint16_t least, least_row = UINT16_MAX;
+			const uint16_t *out;
+
+			fab_hops_list_clear(&list);
+			for (uint32_t j = 0; j < n; j++)
+				fab_hops_list_add(&list,
+						  (s + 3 * j + 1) % t.f->n_switches);
+			out = fab_hops_from(&list, s, &least);
+			for (uint32_t j = 0; j < n; j++) {
+				uint8_t want = row[list.sw.v[j]];
+
+				cr_assert_eq(out[j], want, "%s: %u to %u", specs[i], s,
+					     list.sw.v[j]);
+				least_row = want < least_row ? want : least_row;
+			}
+			cr_assert_eq(least, least_row);
+		}
+		fab_hops_list_fini(&list);
+		fab_hops_fini(&hops);
+		tear_down(&t);
+	}
 }

@@ -21,6 +21,7 @@ struct tried {
 	uint32_t *load;
 	struct fab_prices prices;
 	struct fab_cheap_tree *cheap;
+	struct fab_hops hops;
 	struct fab_path_swap *x;
 	uint32_t sw[MOST], n, root;
 	unsigned radius;
@@ -37,12 +38,14 @@ static void set_up(struct tried *t, const char *spec, uint64_t seed)
 	fab_prices_init(&t->prices, t->load);
 	fab_prices_set_smooth(&t->prices, 6);
 	t->cheap = fab_cheap_tree_new(&t->p);
-	t->x = fab_path_swap_new(&t->p);
+	fab_hops_init(&t->hops, t->f, t->dist);
+	t->x = fab_path_swap_new(&t->p, &t->hops);
 }
 
 static void tear_down(struct tried *t)
 {
 	fab_path_swap_free(t->x);
+	fab_hops_fini(&t->hops);
 	fab_cheap_tree_free(t->cheap);
 	fab_prices_fini(&t->prices);
 	fab_dist_free(t->dist);
