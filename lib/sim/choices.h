@@ -102,10 +102,11 @@ SIM_HOT void sim_choose(struct sim_shape k, struct sim_part *p, uint32_t id)
 	struct sim_port *out = &p->sim->port[id];
 	struct sim_switch *sw = &p->sim->sw[out->sw];
 	uint32_t next = out->local + 1u == sw->n_ports ? 0 : out->local + 1u;
+	uint16_t is_first = (uint16_t) - (sw->turned != p->now); /* no branch */
 
 	if (!sim_core_serve(k, p, sw, out->local))
 		return;
-	sw->turn = sw->turned == p->now ? sw->turn : (uint16_t)next;
+	sw->turn ^= (uint16_t)((sw->turn ^ next) & is_first);
 	sw->turned = p->now;
 }
 
