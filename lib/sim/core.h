@@ -309,8 +309,25 @@ SIM_HOT bool sim_core_input_free(struct sim_shape k, struct sim_part *p, uint32_
 	return sim_any(wants, sim_out_words(k, sw));
 }
 
-/* An output has sent a packet, and its input has. Of small switches without branches:
+/* An output has sent a packet, and its input has: of small switches without branches, as
  * who waits is chance. */
+SIM_HOT void sim_core_both_free(struct sim_shape k, struct sim_part *p, uint32_t id)
+{
+	struct sim *s = p->sim;
+	struct sim_port *port = &s->port[id];
+	struct sim_switch *sw = &s->sw[port->sw];
+	uint64_t wants = k.one_read ? port[port->out_from - port->local].wants : 0;
+	bool is_waited = sim_is_waited(k, port);
+
+	sw->free_outs |= 1ull << port->local % SIM_WORD;
+	if (k.one_read)
+		sw->free_units |= 1ull << port->out_from % SIM_WORD;
+	sim_mark_all(p, sw, port->sw,
+		     (uint64_t)is_waited << port->local % SIM_WORD |
+			     (wants & sw->free_outs));
+	p->sums.events += (wants != 0) | is_waited;
+}
+
 SIM_HOT void sim_core_output_free(struct sim_shape k, struct sim_part *p, uint32_t id)
 {
 	struct sim *s = p->sim;
@@ -318,11 +335,12 @@ SIM_HOT void sim_core_output_free(struct sim_shape k, struct sim_part *p, uint32
 	struct sim_switch *sw = &s->sw[port->sw];
 	bool is_waited = sim_is_waited(k, port), has_more = false;
 
+	if (k.is_small && k.one_lane && !k.reads_apart) {
+		sim_core_both_free(k, p, id);
+		return;
+	}
 	sim_set(k, sim_free_outs(k, s, sw), port->local);
-	if (k.is_small)
-		sim_mark_all(p, sw, port->sw,
-			     (uint64_t)is_waited << port->local % SIM_WORD);
-	else if (is_waited)
+	if (is_waited)
 		sim_mark(k, p, sw, port->sw, port->local);
 	if (k.one_read)
 		has_more = sim_core_input_free(k, p, port->sw, port->out_from);
