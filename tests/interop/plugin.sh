@@ -119,6 +119,51 @@ for engine in "$@"; do
   finish
 done
 
+# All trees are balanced at a sweep; between two of them again after so many changes, after
+# some time, or never, as the options say. What is written is trees at any time, and groups
+# that end are forgotten.
+n_balanced() {
+  grep -c 'fabkit: balanced ' "$logs/opensm.log"
+}
+is_balanced_again() {
+  [ "$(n_balanced)" -gt "$had" ]
+}
+rebalance() { # OPTIONS, from the next sweep on
+  echo "mode=on,$1" >mode
+  had=$(n_balanced)
+  sweep
+  await "$sm" balanced 60 is_balanced_again || fail "a sweep balances nothing"
+  quiet
+  had=$(n_balanced)
+}
+echo "between sweeps:"
+echo mode=on >mode
+start "$1" between "event_plugin_name fabkit-opensm" "event_plugin_options file=$work/mode"
+join
+rebalance rebalance_changes=0,rebalance_seconds=0
+join -c 40
+quiet
+is_balanced_again && fail "balanced, which no option asks for"
+need_trees 100000
+rebalance rebalance_changes=3,rebalance_seconds=0
+join -c 200
+await "$sm" balanced 60 is_balanced_again || fail "not balanced after 200 changes"
+need_trees 100000
+rebalance rebalance_changes=0,rebalance_seconds=1
+join -c 100
+await "$sm" balanced 60 is_balanced_again || fail "not balanced after some time"
+need_trees 100000
+had=$(n_balanced)
+join -r 4 # all members of 4 groups leave
+await "$sm" balanced 60 is_balanced_again || fail "not balanced after groups ended"
+quiet
+left=$(paste mlids groups | awk '$1 != "0x0000" && NF > 2' | wc -l)
+told=$(sed -n 's/.*fabkit: balanced \([0-9]*\) groups.*/\1/p' "$logs/opensm.log" | tail -n 1)
+# the last one to end is seen when the next tree is asked for
+[ "$told" -le $((left + 1)) ] || fail "$told groups balanced, of which $left are left"
+need_trees 100000
+finish
+
 # Groups of IPv6 solicited nodes that share MLIDs; another subnet manager takes over, without
 # the plug-in, and gives the subnet back.
 echo "one MLID for several groups:"
