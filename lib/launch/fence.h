@@ -154,8 +154,9 @@ int fab_fence_plain_us(struct fab_fence_chosen chosen, const struct fab_fence_jo
 double fab_fence_model_of_plan(const struct fab_fence_plan *plan,
 			       const struct fab_fence_job *job);
 
-/* Bytes that a node sends and receives in all, of the one that does most; the steps in
- * which anything is sent. O(messages). */
+/* Bytes that a node sends and receives in all, of the one that does most, and that all
+ * send together, with blocks of `bytes`; below 2^64, which the caller sees to.
+ * O(messages). */
 struct fab_fence_volume {
 	uint64_t most_sent, most_received, sum;
 };

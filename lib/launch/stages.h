@@ -19,7 +19,8 @@ extern const struct fab_choices fab_launch_interfaces;
 enum fab_launch_wireup {
 	FAB_WIREUP_FULL,       /* a fence brings all data to all, a barrier at the end */
 	FAB_WIREUP_BACKGROUND, /* the same while adapters are opened; no barrier */
-	FAB_WIREUP_DIRECT,     /* a process asks for what it needs */
+	FAB_WIREUP_DIRECT,     /* a process asks for what it needs, as soon as the nodes
+				  before and behind its own have put their keys */
 	FAB_WIREUP_DIRECT_BARRIER,
 	FAB_WIREUP_INSTANT, /* all is known before: files and data come in advance */
 };
@@ -121,7 +122,8 @@ int fab_stages_total_s(const struct fab_launch_start *start, double *out,
  * Seconds from the beginning until each node has its files, [n_nodes] on the heap, by
  * the max-min model of boot/transfer.h: the servers' rate is shared by all, a node gets
  * no more than its cable; a tree goes level by level. Opening files goes first: the file
- * system does fs_ops a second. O(nodes log nodes).
+ * system does fs_ops a second. Errors: those of fab_machine_parse() and
+ * fab_transfer_run(). O(nodes log nodes).
  */
 int fab_stage_in_times(const struct fab_launch_start *start, double **out,
 		       struct fab_err *err) FAB_MUST_CHECK;
