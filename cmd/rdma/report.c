@@ -39,8 +39,7 @@ void rdma_print_parameters(struct fab_report *r, const struct rdma_params *p,
 	put(r, "parameters.contexts", s->contexts);
 	put(r, "parameters.singles", s->singles);
 	put(r, "parameters.gap_nak", p->gap == RDMA_GAP_ADAPTS ? NAN : p->gap);
-	put(r, "parameters.credit",
-	    p->credit == UINT64_MAX ? (s->window + 3) / 4 : (double)p->credit);
+	put(r, "parameters.credit", p->credit ? fab_rdma_credit_packets(s) : 0);
 	put(r, "parameters.timers", p->timers);
 	put(r, "parameters.rto_low_us", (double)s->rto_low_ps / 1e6);
 	put(r, "parameters.rto_high_us", (double)s->rto_high_ps / 1e6);

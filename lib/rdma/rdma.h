@@ -250,6 +250,14 @@ struct fab_rdma_params {
  * us, 3 singles, all of rsw+ with G that adapts and 4 timers. O(1). */
 struct fab_rdma_params fab_rdma_defaults(void);
 
+/* The receiver of rsw+ tells WBASE every so many packets: as asked, or W / 4. O(1). */
+static inline uint32_t fab_rdma_credit_packets(const struct fab_rdma_params *params)
+{
+	uint32_t n = params->credit ? params->credit : params->window / 4;
+
+	return n ? n : 1;
+}
+
 /* What became of one transfer. */
 struct fab_rdma_fate {
 	uint64_t done_ps; /* UINT64_MAX: it is not done */

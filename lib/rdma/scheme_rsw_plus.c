@@ -20,13 +20,6 @@ static bool has(const struct rdma *r, unsigned flag)
 
 enum { FIRST_GAP = 8 };
 
-static uint32_t per_credit(const struct rdma *r)
-{
-	uint32_t n = r->params->credit ? r->params->credit : r->params->window / 4;
-
-	return n ? n : 1;
-}
-
 /* Timers */
 
 static bool is_timed(const struct rdma_session *s, uint32_t number)
@@ -115,7 +108,7 @@ static void adapt_gap(struct rdma *r, struct rdma_session *s, uint32_t number)
 
 static void give_credit(struct rdma *r, struct rdma_session *s)
 {
-	if (s->window.base - s->rx_told < per_credit(r) ||
+	if (s->window.base - s->rx_told < fab_rdma_credit_packets(r->params) ||
 	    (uint64_t)s->rx_told + s->window.width >= s->n)
 		return;
 	s->rx_told = s->window.base;
