@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "base/rng.h"
 #include "event/sweep.h"
 #include "launch/fence_ranges.h"
 #include "verb_fence.h"
@@ -432,6 +433,21 @@ static void fini(struct fence_outcome *o)
 	launch_job_fini(&o->job);
 }
 
+/* What files named in the arguments have said: parts with other faults, nodes or
+ * constants are none of this whole. */
+static void note_input(struct launch_params *p, const struct launch_job *job)
+{
+	fab_cli_note_faults(&p->shard, job->faults);
+	if (job->hosts.of.n)
+		p->shard.input = fab_hash_bytes(
+			job->hosts.of.v, job->hosts.of.n * sizeof(*job->hosts.of.v),
+			p->shard.input);
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		if (p->uses[i])
+			p->shard.input = fab_hash_bytes(&p->constants.of[i].value,
+							sizeof(double), p->shard.input);
+}
+
 static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_err *err)
 {
 	struct fence_outcome o = {.p = p};
@@ -444,8 +460,10 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 	launch_use_constants(p, constants, FAB_COUNT(constants));
 	if (!rc)
 		rc = launch_job_init(p, f, &o.job, err);
-	if (!rc)
+	if (!rc) {
+		note_input(p, &o.job);
 		rc = make_groups(&o, err);
+	}
 	if (!rc)
 		rc = simulate(&o, err);
 	if (!rc)
