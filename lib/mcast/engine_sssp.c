@@ -39,24 +39,23 @@ static void scratch_free(void *scratch)
 	free(x);
 }
 
-static void relax(const struct fab_fabric *f, const uint32_t *load, const uint8_t *row,
-		  struct fab_sssp *sssp, uint32_t v)
+/* The cheapest path of a switch, from those of switches one hop nearer. */
+static void relax(const struct fab_fabric *f, const uint32_t *load, struct scratch *x,
+		  uint32_t v)
 {
+	const uint32_t *arc = x->on_path.arc + x->on_path.arc_first[v];
 	uint64_t best = UINT64_MAX;
-	int nearer = row[v] - 1;
+	uint32_t parent = FAB_NONE;
 
-	for (uint32_t a = f->arc_first[v]; a < f->arc_first[v + 1]; a++) {
-		uint64_t cost;
+	for (uint32_t i = 0; i < x->on_path.n_arcs[v]; i++) {
+		uint32_t a = arc[i];
+		uint64_t cost = x->sssp.cost[f->arc_peer[a]] + load[f->arc_cable[a]];
 
-		if (row[f->arc_peer[a]] != nearer)
-			continue;
-		cost = sssp->cost[f->arc_peer[a]] + load[f->arc_cable[a]];
-		if (cost < best) {
-			best = cost;
-			sssp->parent[v] = a;
-		}
+		parent = cost < best ? a : parent;
+		best = cost < best ? cost : best;
 	}
-	sssp->cost[v] = best;
+	x->sssp.parent[v] = parent;
+	x->sssp.cost[v] = best;
 }
 
 void fab_sssp_keep(struct fab_mcast_state *s, uint32_t group, const uint32_t *parent)
@@ -86,7 +85,7 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	for (unsigned d = 1; d <= height; d++)
 		for (uint32_t v = x->on_path.first[d]; v != FAB_NONE;
 		     v = x->on_path.next[v])
-			relax(f, s->load, row, &x->sssp, v);
+			relax(f, s->load, x, v);
 	fab_sssp_keep(s, group, x->sssp.parent);
 }
 

@@ -206,6 +206,12 @@ static struct pair old_ends(const struct fab_loose_tree *t, uint32_t at)
 	return (struct pair){t->node.v[at].sw, t->node.v[up].sw};
 }
 
+static bool is_same(const struct pair *a, const struct pair *b)
+{
+	return (a->from == b->from && a->to == b->to) ||
+	       (a->from == b->to && a->to == b->from);
+}
+
 bool fab_near_path_find(struct fab_near_path *x, const struct fab_loose_tree *tree,
 			uint32_t at, const struct fab_prices *prices,
 			const struct fab_near_path_limit *limit, uint64_t seed)
@@ -225,7 +231,8 @@ bool fab_near_path_find(struct fab_near_path *x, const struct fab_loose_tree *tr
 		const struct pair *pair = is_old ? &old : &x->pair[i];
 		double price;
 
-		if (is_old && fab_dist_row(x->p->dist, old.to)[old.from] != limit->hops)
+		if (is_old ? fab_dist_row(x->p->dist, old.to)[old.from] != limit->hops
+			   : is_same(pair, &old))
 			continue;
 		price = search(x, pair);
 		if (price >= least)
