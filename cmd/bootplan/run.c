@@ -546,8 +546,9 @@ static void note_input(struct bootplan_params *p, const struct bootplan_outcome 
 {
 	const struct fab_machine *m = o->m;
 
-	p->shard.input = fab_hash_bytes(m->server_is_down,
-					m->n_servers * sizeof(*m->server_is_down), 1);
+	p->shard.input =
+		fab_hash_bytes(m->server_is_down,
+			       m->n_servers * sizeof(*m->server_is_down), p->shard.input);
 	if (p->with.n)
 		p->shard.input = fab_hash_bytes(
 			s->change.was_down, m->n_servers * sizeof(bool), p->shard.input);

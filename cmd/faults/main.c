@@ -153,8 +153,7 @@ static int take_permutation(void *params, const char *arg, struct fab_err *err)
 {
 	if (fab_permutation_check(arg, err))
 		return -EINVAL;
-	if (!strncmp(arg, "file:", 5))
-		fab_cli_note_input("--permutation", arg + 5);
+	fab_cli_note_spec("--permutation", arg);
 	FAB_PUSH(&((struct faults_params *)params)->questions.permutations, arg);
 	return 0;
 }

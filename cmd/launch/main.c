@@ -160,8 +160,7 @@ static int check_constant(const char *arg, struct fab_err *err)
 /* --peers: its text; a file that it names is an input. */
 static int check_peers(const char *arg, struct fab_err *err)
 {
-	if (!strncmp(arg, "file:", 5) && arg[5])
-		fab_cli_note_input("--peers", arg + 5);
+	fab_cli_note_spec("--peers", arg);
 	return fab_peers_check(arg, err);
 }
 

@@ -108,8 +108,8 @@ int rdma_take_pattern(void *params, const char *arg, struct fab_err *err)
 	int rc = fab_rdma_pattern_check(arg, &pattern, &argument, err);
 
 	p->pattern = arg;
-	if (!rc && pattern->has_sizes)
-		fab_cli_note_input("--pattern", argument);
+	if (!rc)
+		fab_cli_note_spec("--pattern", arg);
 	return rc;
 }
 

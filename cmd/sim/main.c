@@ -209,8 +209,8 @@ static int take_traffic(void *params, const char *arg, struct fab_err *err)
 	int rc = fab_traffic_check(arg, &p->traffic_kind, &argument, err);
 
 	p->traffic = arg;
-	if (!rc && p->traffic_kind == &fab_traffic_trace)
-		fab_cli_note_input("--traffic", argument);
+	if (!rc)
+		fab_cli_note_spec("--traffic", arg);
 	return rc;
 }
 

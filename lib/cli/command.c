@@ -19,6 +19,21 @@ static int list_columns(const struct fab_cli_output *output,
 	return fab_cli_commit_results(&results, err);
 }
 
+/* A shard is of what the files hold now. */
+static void note_inputs(const struct fab_given *g)
+{
+	for (size_t i = 0; i < g->of.n; i++) {
+		const struct fab_given_option *o = &g->of.v[i];
+		struct fab_cli_shard *shard;
+
+		if (o->row->takes != FAB_TAKES_SHARD)
+			continue;
+		shard = (struct fab_cli_shard *)((char *)o->at + o->row->to.offset);
+		if (shard->part.count)
+			shard->input = fab_cli_hash_inputs();
+	}
+}
+
 static int run(const struct fab_given *g, struct fab_err *err)
 {
 	const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
@@ -35,6 +50,7 @@ static int run(const struct fab_given *g, struct fab_err *err)
 #endif
 	if (output->list_columns && columns.v)
 		return list_columns(output, &columns, err);
+	note_inputs(g);
 	rc = fab_cli_check_outputs(err);
 	if (!rc && store)
 		rc = fab_cli_open_store(store, err);

@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "cli/cli.h"
 #include "cli/internal.h"
 
@@ -44,6 +46,20 @@ static void note(size_t position, const char *option, const char *path, bool is_
 void fab_cli_note_input(const char *option, const char *path)
 {
 	note(files.n, option, path, false);
+}
+
+void fab_cli_note_spec(const char *option, const char *spec)
+{
+	static const char *const forms[] = {"file:", "trace:"};
+
+	if (!strncmp(spec, "permutation:", strlen("permutation:")))
+		spec += strlen("permutation:");
+	for (size_t i = 0; i < FAB_COUNT(forms); i++) {
+		size_t len = strlen(forms[i]);
+
+		if (!strncmp(spec, forms[i], len) && spec[len])
+			fab_cli_note_input(option, spec + len);
+	}
 }
 
 void fab_cli_note_output(const char *option, const char *path)
@@ -116,6 +132,32 @@ static bool is_same(const struct identity *a, const struct identity *b)
 	if (a->exists && b->exists)
 		return a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino;
 	return a->name && b->name && !strcmp(a->name, b->name);
+}
+
+static uint64_t hash_file(const char *path, uint64_t hash)
+{
+	FILE *file = fopen(path, "re");
+	struct stat st;
+	char block[65536];
+	size_t n;
+
+	if (!file)
+		return hash; /* who reads it will say so */
+	while (fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) &&
+	       (n = fread(block, 1, sizeof(block), file)) > 0)
+		hash = fab_hash_bytes(block, n, hash);
+	fclose(file);
+	return hash;
+}
+
+uint64_t fab_cli_hash_inputs(void)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < files.n; i++)
+		if (!files.v[i].is_output && !strncmp(files.v[i].option, "--", 2))
+			hash = hash_file(files.v[i].path, hash);
+	return hash;
 }
 
 /* May a new file be made in the folder where this one would be? An errno. */

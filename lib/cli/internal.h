@@ -58,6 +58,9 @@ int fab_cli_check_database(const char *path, struct fab_err *err) FAB_MUST_CHECK
  */
 int fab_cli_find_clash(const struct fab_cli_output *output,
 		       struct fab_err *err) FAB_MUST_CHECK;
+/* Digest of the files that options name, beside FABRIC, as far as they can be read twice
+ * (no pipes). O(bytes). */
+uint64_t fab_cli_hash_inputs(void);
 /* Does the path name a file that is open already, as /dev/stdout: nothing that could be
  * renamed, wherever it lies? O(1). */
 bool fab_cli_is_open_file(const char *path);
