@@ -432,6 +432,29 @@ static void say_luck(struct fab_report *r, const struct rdma_outcome *o)
 				  most, runs);
 }
 
+/* What was chosen for ssw where nobody did. */
+static void say_window(struct fab_report *r, const struct rdma_outcome *o)
+{
+	uint32_t least = o->p->sim.sender_window, most = least;
+	bool has_ssw = false, is_given = o->p->has_sender_window;
+
+	for (size_t a = 0; a < o->p->axes.n; a++)
+		is_given |= o->p->axes.v[a].axis == RDMA_SENDER_WINDOW;
+	for (size_t i = 0; i < o->results.n; i++) {
+		const struct rdma_result *x = &o->results.v[i];
+		uint32_t w = x->point->sim.sender_window;
+
+		has_ssw |= x->scheme == &fab_rdma_scheme_ssw;
+		most = w > most ? w : most;
+	}
+	if (has_ssw && !is_given && most > least)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "ssw sends up to %u packets before the first is "
+				  "acknowledged, what a round trip carries "
+				  "(--sender-window).",
+				  most);
+}
+
 /* An answer without losses says nothing of them. */
 static void say_no_loss(struct fab_report *r, const struct rdma_outcome *o)
 {
@@ -473,6 +496,7 @@ void rdma_answer(struct fab_report *r, const struct rdma_outcome *o)
 	if (o->n_no_path == o->n_transfers)
 		return;
 	rdma_say_no_path(r, o->n_no_path, o->n_transfers);
+	say_window(r, o);
 	say_no_loss(r, o);
 	say_luck(r, o);
 	say_unsound(r, o);

@@ -19,6 +19,7 @@ enum {
 	RDMA_MAX_VALUES = 1000, /* of an axis */
 	RDMA_MAX_POINTS = 100000,
 	RDMA_MAX_RUNS = 100000,
+	RDMA_MAX_SENDER_WINDOW = 1 << 20,
 	RDMA_GAP_ADAPTS = 1 << 30,
 };
 
@@ -182,6 +183,11 @@ struct rdma_outcome {
 /* Points of what is asked for. EINVAL: too many. */
 int rdma_make_points(const struct rdma_params *p, const struct rdma_network *n,
 		     struct rdma_outcome *o, struct fab_err *err);
+/* Packets of ssw in flight: --sender-window, or without it the default, and at least what
+ * a round trip carries. */
+uint32_t rdma_fitting_sender_window(const struct rdma_params *p,
+				    const struct fab_rdma_net *net,
+				    const struct fab_rdma_params *sim);
 /* All of them. */
 int rdma_simulate(struct rdma_params *p, struct rdma_outcome *o, struct fab_err *err);
 void rdma_outcome_fini(struct rdma_outcome *o);

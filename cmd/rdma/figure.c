@@ -47,6 +47,7 @@ static void set_mtus(struct rdma_params *p)
 {
 	if (!p->has_sender_window)
 		p->sender_window = 32;
+	p->has_sender_window = true;
 	if (!p->has_mtu)
 		ADD(p, RDMA_MTU, 512, 2048);
 }

@@ -44,9 +44,11 @@ static const struct fab_option options[] = {
 	 "Width of the receiver's window, 1 to 4096 (default 128); cost: several, as "
 	 "32,128",
 	 FAB_TAKES_OTHER, .flag = TO(has_window), .take = rdma_take_windows},
-	{"sender-window", "N", "Packets of ssw in flight, and in its buffer (default 64)",
+	{"sender-window", "N",
+	 "Packets of ssw in flight, and in its buffer (default 64, or what a round trip "
+	 "carries where that is more)",
 	 FAB_TAKES_NUMBER, TO(sender_window), .flag = TO(has_sender_window), .min = 1,
-	 .max = 1 << 20, .preset = "64"},
+	 .max = RDMA_MAX_SENDER_WINDOW, .preset = "64"},
 
 	{.help = "What the network does to packets:"},
 	{"loss", "SHARE", "Data packets that are lost, 0 to 1 (default 0)",

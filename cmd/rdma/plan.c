@@ -143,6 +143,8 @@ static int plan_all(struct planning *x, struct fab_err *err)
 	int rc =
 		fab_rdma_load(x->ready, &p->sim, (uint32_t)x->transfers.of.n, &load, err);
 
+	sim.sender_window = rdma_fitting_sender_window(p, x->ready, &sim);
+	x->p->widths.buffer = sim.sender_window;
 	/* who reaches the target is done by then */
 	if (!rc && !sim.end_ps)
 		sim.end_ps = (uint64_t)fmin(

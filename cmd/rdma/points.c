@@ -4,10 +4,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/human.h"
+#include "base/threads.h"
 #include "fabric_rdma.h"
+
+/* Simulated by a thread, of many transfers at once. */
+static const double HOPS_A_SECOND = 4e6;
 
 /* What an axis changes. */
 static void set_axis(struct rdma_point *x, enum rdma_axis axis, double v)
@@ -141,7 +146,7 @@ struct work {
 	struct traffic traffic;
 	struct fab_cli_progress *progress;
 	uint64_t runs_before, all_runs;
-	bool has_warned;
+	bool has_warned, has_foretold;
 };
 
 static int tick(void *context, uint64_t done, uint64_t total)
@@ -195,21 +200,74 @@ static void warn_of_timeout(struct work *w, const struct rdma_point *x,
 			fab_human_seconds((double)fab_rdma_wait(load) * 1e-12, than));
 }
 
-/* What nobody gave: a timeout that is above what packets wait for each other, and an end
- * that is far behind that of the slowest. */
-static void set_times(const struct work *w, struct rdma_point *x,
-		      const struct fab_rdma_load *load)
+static bool is_swept(const struct rdma_params *p, enum rdma_axis axis)
 {
-	bool is_swept = false;
+	for (size_t a = 0; a < p->axes.n; a++)
+		if (p->axes.v[a].axis == axis)
+			return true;
+	return false;
+}
 
-	for (size_t a = 0; a < w->p->axes.n; a++)
-		is_swept |= w->p->axes.v[a].axis == RDMA_RTO_NS;
-	if (!w->p->has_rto && !is_swept) {
+uint32_t rdma_fitting_sender_window(const struct rdma_params *p,
+				    const struct fab_rdma_net *net,
+				    const struct fab_rdma_params *sim)
+{
+	uint64_t trip = fab_rdma_in_flight(net, sim);
+
+	if (p->has_sender_window || trip <= sim->sender_window)
+		return sim->sender_window;
+	return trip < RDMA_MAX_SENDER_WINDOW ? (uint32_t)trip : RDMA_MAX_SENDER_WINDOW;
+}
+
+/* What nobody gave: a timeout that is above what packets wait for each other, an end that
+ * is far behind that of the slowest, a window of ssw that lets it send all the time. */
+static void set_missing(const struct work *w, struct rdma_point *x,
+			const struct fab_rdma_load *load)
+{
+	if (!w->p->has_rto && !is_swept(w->p, RDMA_RTO_NS)) {
 		x->sim.rto_ps = fab_rdma_fitting_timeout(load, x->sim.rto_ps);
 		x->at[RDMA_RTO_NS] = (double)x->sim.rto_ps / 1000;
 	}
 	if (!x->sim.end_ps)
 		x->sim.end_ps = fab_rdma_late_end(load, x->sim.rto_ps);
+	if (is_swept(w->p, RDMA_SENDER_WINDOW))
+		return;
+	x->sim.sender_window = rdma_fitting_sender_window(w->p, w->traffic.net, &x->sim);
+	x->at[RDMA_SENDER_WINDOW] = x->sim.sender_window;
+}
+
+/* What there is to do about too many transfers. */
+static const char *fewer(const struct rdma_params *p)
+{
+	return strcmp(p->pattern, "alltoall") ? "--concurrency=16 has fewer at once"
+					      : "--pattern=alltoall:16 takes a sample of "
+						"them, each to 16 others";
+}
+
+/* Before a run that the machine cannot hold, or that takes long. */
+static int check_effort(struct work *w, const struct rdma_point *x, struct fab_err *err)
+{
+	static const double LONG = 120, MEMORY_SHARE = 0.6;
+	const struct fab_rdma_effort effort = fab_rdma_effort(w->traffic.net, &x->sim);
+	double runs = (double)((w->o->n_schemes + 1) * w->p->runs);
+	double threads = fmin(fab_threads(w->p->run.threads), runs);
+	double seconds = effort.packet_hops * (runs / threads + 1) *
+			 (double)w->o->n_items / HOPS_A_SECOND;
+	char count[FAB_HUMAN_BYTES], need[FAB_HUMAN_BYTES], human[FAB_HUMAN_BYTES];
+
+	fab_human_count(w->traffic.problem.n_transfers, count);
+	if (effort.bytes * threads > MEMORY_SHARE * (double)fab_memory_bytes())
+		return fab_fail(
+			err, ENOMEM,
+			"%s transfers take at least %s of memory for each of %.0f "
+			"runs at once: %s",
+			count, fab_human_bytes((uint64_t)effort.bytes, need), threads,
+			fewer(w->p));
+	if (seconds > LONG && !w->has_foretold)
+		fab_cli_warn(&w->p->run, "%s transfers: this takes about %s; %s", count,
+			     fab_human_seconds(seconds, human), fewer(w->p));
+	w->has_foretold = true;
+	return 0;
 }
 
 /* The oracle, which all are compared with, is the last case. */
@@ -227,11 +285,13 @@ static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *
 				     .progress_context = w};
 	double start = fab_now();
 	struct fab_rdma_load load;
-	int rc = fab_rdma_load(w->traffic.net, &x->sim, w->traffic.problem.n_transfers,
-			       &load, err);
+	int rc = check_effort(w, x, err);
 
+	if (!rc)
+		rc = fab_rdma_load(w->traffic.net, &x->sim,
+				   w->traffic.problem.n_transfers, &load, err);
 	if (!rc) {
-		set_times(w, x, &load);
+		set_missing(w, x, &load);
 		warn_of_timeout(w, x, &load);
 	}
 	for (size_t i = 0; i <= o->n_schemes; i++)

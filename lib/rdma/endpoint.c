@@ -25,6 +25,7 @@ void rdma_ready(struct rdma *r, struct rdma_session *s)
 		return;
 	s->in_ring = true;
 	s->next_ring = FAB_NONE;
+	s->before_ring = e->ring_tail;
 	if (e->ring_tail == FAB_NONE)
 		e->ring_head = s->id;
 	else
@@ -38,10 +39,7 @@ static struct rdma_session *ring_take(struct rdma *r, struct rdma_end *e)
 {
 	struct rdma_session *s = r->session.v[e->ring_head];
 
-	e->ring_head = s->next_ring;
-	if (e->ring_head == FAB_NONE)
-		e->ring_tail = FAB_NONE;
-	s->in_ring = false;
+	rdma_ring_drop(r, s);
 	return s;
 }
 
@@ -173,17 +171,17 @@ static bool send_control(struct rdma *r, uint32_t end)
 void rdma_ring_drop(struct rdma *r, struct rdma_session *s)
 {
 	struct rdma_end *e = &r->end[s->sender];
-	uint32_t *link = &e->ring_head, last = FAB_NONE;
 
 	if (!s->in_ring)
 		return;
-	while (*link != s->id) {
-		last = *link;
-		link = &r->session.v[last]->next_ring;
-	}
-	*link = s->next_ring;
-	if (e->ring_tail == s->id)
-		e->ring_tail = last;
+	if (s->before_ring == FAB_NONE)
+		e->ring_head = s->next_ring;
+	else
+		r->session.v[s->before_ring]->next_ring = s->next_ring;
+	if (s->next_ring == FAB_NONE)
+		e->ring_tail = s->before_ring;
+	else
+		r->session.v[s->next_ring]->before_ring = s->before_ring;
 	s->in_ring = false;
 }
 

@@ -363,6 +363,20 @@ uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net);
  * one after the other, the path, completion. ps; 0: no path. O(hops). */
 uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer);
 
+/* What a run takes at least, before anything is sent twice. */
+struct fab_rdma_effort {
+	double packet_hops; /* estimated from the paths of some transfers */
+	double bytes;	    /* of memory, without packets in flight */
+};
+/* Of the transfers that `net` was made for. O(transfers). */
+struct fab_rdma_effort fab_rdma_effort(const struct fab_rdma_net *net,
+				       const struct fab_rdma_params *params);
+
+/* Packets of data that the longest round trip holds on a path at full rate, those that
+ * are held up among them. O(endpoints). */
+uint64_t fab_rdma_in_flight(const struct fab_rdma_net *net,
+			    const struct fab_rdma_params *params);
+
 /*
  * Simulate one scheme. params may differ from those that `net` was made with in all but
  * cables, routing and buffers. *result is ended by the caller. Errors: those of

@@ -56,15 +56,15 @@ static void init_ports(struct rdma *r)
 	}
 }
 
-/* Packets that a round trip holds on a path at full rate. */
-static uint64_t in_flight(const struct rdma *r)
+uint64_t fab_rdma_in_flight(const struct fab_rdma_net *net,
+			    const struct fab_rdma_params *params)
 {
-	const struct fab_rdma_impairments *bad = &r->params->bad;
-	uint64_t trip = r->net->round_trip, wire, most = 0;
+	const struct fab_rdma_impairments *bad = &params->bad;
+	uint64_t trip = net->round_trip, wire, most = 0;
 
-	for (uint32_t e = 0; e < r->net->sim.n_ends; e++) {
-		wire = sim_wire(r->net->sim.per_byte[r->n_ports + e],
-				r->params->mtu + r->params->header);
+	for (uint32_t e = 0; e < net->sim.n_ends; e++) {
+		wire = sim_wire(net->sim.per_byte[net->sim.n_ports + e],
+				params->mtu + params->header);
 		if (!most || wire < most)
 			most = wire;
 	}
@@ -72,6 +72,35 @@ static uint64_t in_flight(const struct rdma *r)
 	if (bad->delayed > 0)
 		trip += bad->delay_ps;
 	return most ? trip / most + 2 : 1;
+}
+
+struct fab_rdma_effort fab_rdma_effort(const struct fab_rdma_net *net,
+				       const struct fab_rdma_params *params)
+{
+	enum { SAMPLE = 1000 };
+	const struct fab_rdma_problem *problem = net->problem;
+	const double each = sizeof(struct rdma_identity) + sizeof(struct fab_rdma_fate) +
+			    2 * sizeof(uint32_t) + sizeof(struct rdma_record);
+	uint32_t n = problem->n_transfers, step = n / SAMPLE + 1, port[FAB_RDMA_HOPS_MAX];
+	double packets = 0, hops = 0, at_once = n, limit;
+
+	for (uint32_t i = 0; i < n; i++)
+		packets += (double)rdma_packets(problem->transfer[i].bytes, params->mtu);
+	for (uint32_t i = 0; i < n; i += step)
+		hops += rdma_net_path(net, rdma_sender(&problem->transfer[i]),
+				      rdma_receiver(&problem->transfer[i]), port);
+	limit = (double)net->sim.n_ends *
+		(params->concurrency ? params->concurrency : FAB_RDMA_CONTEXTS_MAX);
+	if (limit < at_once)
+		at_once = limit;
+	if (!n)
+		return (struct fab_rdma_effort){.packet_hops = 0};
+	/* of a packet each session counts how often it was sent, and whether it has come
+	 */
+	return (struct fab_rdma_effort){
+		.packet_hops = packets * hops / ((n - 1) / step + 1),
+		.bytes = n * each + at_once * ((double)sizeof(struct rdma_session) +
+					       packets / n * 2.125)};
 }
 
 static void init_transfers(struct rdma *r)
@@ -112,7 +141,7 @@ static int init(struct rdma *r, struct fab_err *err)
 	if (r->net->params.buffer)
 		rdma_bounded_init(r);
 	init_transfers(r);
-	r->cap = params->cap ? params->cap : in_flight(r);
+	r->cap = params->cap ? params->cap : fab_rdma_in_flight(r->net, params);
 	r->result->no_deadlock = !r->net->params.buffer ? "buffers without bounds"
 				 : r->net->n_vls > r->net->sim.n_vls
 					 ? "escape lanes, those of the tables"

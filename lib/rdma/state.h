@@ -99,9 +99,9 @@ struct rdma_timed {
 /* A transfer under way: both sides, which know of each other by packets only. */
 struct rdma_session {
 	uint32_t id, transfer, generation;
-	uint32_t sender, receiver; /* endpoints, of the data */
-	uint32_t n;		   /* packets */
-	uint32_t next_ring;	   /* in the sender's ring */
+	uint32_t sender, receiver;	 /* endpoints, of the data */
+	uint32_t n;			 /* packets */
+	uint32_t next_ring, before_ring; /* in the sender's ring */
 	uint32_t msgid, slot;
 	uint16_t cid;
 	bool in_ring, is_read, rx_open;
