@@ -9,6 +9,7 @@
 
 #include "mcast/greedy.h"
 #include "mcast/negotiate.h"
+#include "mcast/reroute.h"
 #include "mcast/rivals.h"
 #include "mcast/state.h"
 
@@ -27,7 +28,7 @@ static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state
 				    .n_steps = STEPS_LEAST,
 				    .n_rounds = ROUNDS,
 				    .n_attempts = 1};
-	uint64_t steps = (fab_mcast_is_far(s) ? STEPS_FAR : STEPS_EDGE) * s->n_edges;
+	uint64_t steps = (fab_reroute_is_far(s) ? STEPS_FAR : STEPS_EDGE) * s->n_edges;
 	double max;
 
 	for (; STEPS_EDGE * s->n_edges <= STEPS_LEAST && n.start < FAB_START_NEAR;

@@ -116,7 +116,9 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 	m->options = options;
 	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads,
 			      options->height_slack, &m->roots);
-	fab_hops_init(&m->hops, p->f, p->dist);
+	m->hops.dist = p->dist;
+	if (fab_reroute_is_far(revision->s))
+		fab_hops_init(&m->hops, p->f, p->dist);
 	m->n_lanes = fab_threads_for(options->n_threads,
 				     64 * p->groups->sw_first[p->groups->n]);
 	m->n_lanes = m->n_lanes < MOST ? m->n_lanes : MOST;

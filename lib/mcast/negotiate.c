@@ -395,14 +395,6 @@ static void negotiate(struct negotiation *x)
 	}
 }
 
-bool fab_mcast_is_far(const struct fab_mcast_state *s)
-{
-	for (uint32_t g = 0; g < s->forest.n; g++)
-		if (s->forest.height[g] > FAB_REROUTE_NEAR_HOPS)
-			return true;
-	return false;
-}
-
 enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				   const struct fab_negotiation *o)
 {
@@ -412,7 +404,7 @@ enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
 				.mean = 1,
 				.step = 1,
 				.stride = 1,
-				.is_far = fab_mcast_is_far(s)};
+				.is_far = fab_reroute_is_far(s)};
 	uint32_t n_cables = s->problem->f->n_switch_links;
 
 	x.bound = fab_mcast_bound_of(s->problem, o->options);

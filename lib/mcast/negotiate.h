@@ -37,10 +37,6 @@ struct fab_negotiation {
 	bool is_told;	/* what is reached is reported (base/progress.h) */
 };
 
-/* Does a member of any group lie so far from the root that trees of another shape than
- * that of shortest paths have far fewer cables? O(groups). */
-bool fab_mcast_is_far(const struct fab_mcast_state *state);
-
 /*
  * Improve the trees in `state`, which stay of the height that they are. What is left is
  * the best that there was: the least largest load, then on fewest cables; loads and uses

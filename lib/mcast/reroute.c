@@ -39,6 +39,14 @@ struct fab_reroute {
 	uint64_t steps;
 };
 
+bool fab_reroute_is_far(const struct fab_mcast_state *s)
+{
+	for (uint32_t g = 0; g < s->forest.n; g++)
+		if (s->forest.height[g] > FAB_REROUTE_NEAR_HOPS)
+			return true;
+	return false;
+}
+
 struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 				    const struct fab_roots *roots,
 				    const struct fab_hops *hops,

@@ -27,6 +27,9 @@ void fab_reroute_free(struct fab_reroute *reroute);
  * gained by deeper trees of another shape. */
 enum { FAB_REROUTE_NEAR_HOPS = 3 };
 
+/* Does a member of any group lie farther from its root? O(groups). */
+bool fab_reroute_is_far(const struct fab_mcast_state *state);
+
 /* What is tried for a group. */
 enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */

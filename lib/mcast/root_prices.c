@@ -10,6 +10,12 @@
 /* Cables looked at for a group. */
 enum { STEPS_MAX = 1 << 18 };
 
+/* A cable to a candidate, and what it costs each of the members that share it. */
+struct cable {
+	uint32_t rank, cable;
+	double price;
+};
+
 struct fab_root_prices {
 	const struct fab_mcast_problem *p;
 	uint32_t *rank;	 /* [n_switches] place among the candidates, FAB_NONE */
@@ -17,7 +23,13 @@ struct fab_root_prices {
 	double *up;	 /* [n_switches] cheapest cable there from the member at hand */
 	FAB_VEC(uint32_t) near; /* switches with a share */
 	FAB_VEC(uint32_t) root; /* candidates */
-	double *sum, *path;	/* [candidates] of all members, of the one at hand */
+	/* the same of the group before; cables to them of the switches that were asked
+	 * for since they changed (listed[sw] == set): n_cables[sw] from first[sw] on */
+	FAB_VEC(uint32_t) last;
+	uint32_t set, *listed, *first, *n_cables;
+	uint32_t group, *priced; /* [n_switches] == group: these have prices */
+	FAB_VEC(struct cable) cable;
+	double *sum, *path; /* [candidates] of all members, of the one at hand */
 };
 
 struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *p)
@@ -29,6 +41,10 @@ struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *p)
 	x->rank = FAB_NEW(n, uint32_t);
 	memset(x->rank, 0xff, n * sizeof(*x->rank));
 	x->share = FAB_NEW0(n, uint32_t);
+	x->listed = FAB_NEW0(n, uint32_t);
+	x->priced = FAB_NEW0(n, uint32_t);
+	x->first = FAB_NEW(n, uint32_t);
+	x->n_cables = FAB_NEW(n, uint32_t);
 	x->up = FAB_NEW(n, double);
 	x->sum = FAB_NEW(n, double);
 	x->path = FAB_NEW(n, double);
@@ -44,6 +60,12 @@ void fab_root_prices_free(struct fab_root_prices *x)
 	free(x->up);
 	free(x->near.v);
 	free(x->root.v);
+	free(x->last.v);
+	free(x->listed);
+	free(x->priced);
+	free(x->first);
+	free(x->n_cables);
+	free(x->cable.v);
 	free(x->sum);
 	free(x->path);
 	free(x);
@@ -78,35 +100,84 @@ static void offer(double *price, double other)
 	*price = other < *price ? other : *price;
 }
 
-/* The cheapest path from a member to each candidate. */
+/* Are the candidates others than those of the group before? Then so are the lists. */
+static void heed_set(struct fab_root_prices *x)
+{
+	size_t bytes = x->root.n * sizeof(*x->root.v);
+
+	if (x->set && x->root.n == x->last.n && memcmp(x->root.v, x->last.v, bytes) == 0)
+		return;
+	x->set++;
+	x->cable.n = x->last.n = 0;
+	for (size_t i = 0; i < x->root.n; i++)
+		FAB_PUSH(&x->last, x->root.v[i]);
+}
+
+/* Find the cables of a switch to candidates. */
+static void list_cables(struct fab_root_prices *x, uint32_t sw)
+{
+	const struct fab_fabric *f = x->p->f;
+
+	x->listed[sw] = x->set;
+	x->first[sw] = (uint32_t)x->cable.n;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		uint32_t rank = x->rank[f->arc_peer[a]];
+
+		if (rank != FAB_NONE)
+			FAB_PUSH(&x->cable, ((struct cable){rank, f->arc_cable[a], 0}));
+	}
+	x->n_cables[sw] = (uint32_t)x->cable.n - x->first[sw];
+}
+
+static void price_cables(struct fab_root_prices *x, const struct fab_prices *prices,
+			 uint32_t sw)
+{
+	struct cable *cable = x->cable.v + x->first[sw];
+	uint32_t n = x->n_cables[sw], share = x->share[sw];
+
+	x->priced[sw] = x->group;
+	for (uint32_t i = 0; i < n; i++)
+		cable[i].price = fab_price(prices, cable[i].cable) / share;
+}
+
+/* Paths by way of a neighbour of the member at hand. */
+static void add_neighbour(struct fab_root_prices *x, const struct fab_prices *prices,
+			  uint32_t mid)
+{
+	double up = x->up[mid];
+	const struct cable *cable;
+
+	if (x->listed[mid] != x->set)
+		list_cables(x, mid);
+	if (x->priced[mid] != x->group)
+		price_cables(x, prices, mid);
+	cable = x->cable.v + x->first[mid];
+	for (uint32_t i = 0; i < x->n_cables[mid]; i++)
+		offer(&x->path[cable[i].rank], up + cable[i].price);
+}
+
+/* The cheapest path from a member to each candidate, of those that are as short as can
+ * be: no way round to itself and its neighbours. */
 static void add_member(struct fab_root_prices *x, const struct fab_prices *prices,
 		       uint32_t sw)
 {
 	const struct fab_fabric *f = x->p->f;
-	const uint8_t *row = fab_dist_row(x->p->dist, sw);
+	const uint32_t *peer = f->peer + f->peer_first[sw];
+	uint32_t n = f->peer_first[sw + 1] - f->peer_first[sw];
 
 	for (size_t i = 0; i < x->root.n; i++)
 		x->path[i] = __DBL_MAX__;
-	if (x->rank[sw] != FAB_NONE)
-		x->path[x->rank[sw]] = 0;
-	for (uint32_t j = f->peer_first[sw]; j < f->peer_first[sw + 1]; j++)
-		x->up[f->peer[j]] = __DBL_MAX__;
+	for (uint32_t j = 0; j < n; j++)
+		x->up[peer[j]] = __DBL_MAX__;
 	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 		offer(&x->up[f->arc_peer[a]], fab_price(prices, f->arc_cable[a]));
-	for (uint32_t j = f->peer_first[sw]; j < f->peer_first[sw + 1]; j++) {
-		uint32_t mid = f->peer[j];
-
-		if (x->rank[mid] != FAB_NONE)
-			x->path[x->rank[mid]] = x->up[mid];
-		for (uint32_t a = f->arc_first[mid]; a < f->arc_first[mid + 1]; a++) {
-			uint32_t root = f->arc_peer[a];
-
-			if (x->rank[root] != FAB_NONE && row[root] == 2)
-				offer(&x->path[x->rank[root]],
-				      x->up[mid] + fab_price(prices, f->arc_cable[a]) /
-							   x->share[mid]);
-		}
-	}
+	for (uint32_t j = 0; j < n; j++)
+		add_neighbour(x, prices, peer[j]);
+	for (uint32_t j = 0; j < n; j++)
+		if (x->rank[peer[j]] != FAB_NONE)
+			x->path[x->rank[peer[j]]] = x->up[peer[j]];
+	if (x->rank[sw] != FAB_NONE)
+		x->path[x->rank[sw]] = 0;
 	for (size_t i = 0; i < x->root.n; i++)
 		x->sum[i] += x->path[i];
 }
@@ -158,6 +229,8 @@ uint32_t fab_root_prices_best(struct fab_root_prices *x, const struct fab_prices
 		x->rank[x->root.v[i]] = i;
 		x->sum[i] = 0;
 	}
+	heed_set(x);
+	x->group++;
 	count_shares(x, sw, n);
 	for (uint32_t i = 0; i < n; i++)
 		add_member(x, prices, sw[i]);
