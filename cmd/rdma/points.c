@@ -258,11 +258,9 @@ static int check_effort(struct work *w, const struct rdma_point *x, struct fab_e
 	fab_human_count(w->traffic.problem.n_transfers, count);
 	if (effort.bytes * threads > MEMORY_SHARE * (double)fab_memory_bytes())
 		return fab_fail(
-			err, ENOMEM,
-			"%s transfers take at least %s of memory for each of %.0f "
-			"runs at once: %s",
-			count, fab_human_bytes((uint64_t)effort.bytes, need), threads,
-			fewer(w->p));
+			err, ENOMEM, "%s transfers take at least %s of memory%s: %s",
+			count, fab_human_bytes((uint64_t)effort.bytes, need),
+			threads > 1 ? " on each of several threads" : "", fewer(w->p));
 	if (seconds > LONG && !w->has_foretold)
 		fab_cli_warn(&w->p->run, "%s transfers: this takes about %s; %s", count,
 			     fab_human_seconds(seconds, human), fewer(w->p));

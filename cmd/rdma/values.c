@@ -127,7 +127,7 @@ int rdma_take_delay(void *params, const char *arg, struct fab_err *err)
 		goto bad;
 	row = fab_choices_find(&fab_rdma_delay_choices, at + 1, kind);
 	at += 2 + kind;
-	if (row == FAB_NONE ||
+	if (row == FAB_NONE || !fab_time_has_unit(at, strlen(at)) ||
 	    !fab_parse_time_ps(at, strlen(at), (uint64_t)(MAX_DELAY_NS * 1000), &ps))
 		goto bad;
 	bad->delay = (enum fab_rdma_delay)row;
@@ -249,7 +249,8 @@ static bool parse_value(enum rdma_axis axis, const char *text, size_t len, doubl
 			return false;
 		break;
 	default:
-		if (!fab_parse_time_ns(text, len, (uint64_t)axis_range[axis].high, &n))
+		if (!fab_time_has_unit(text, len) ||
+		    !fab_parse_time_ns(text, len, (uint64_t)axis_range[axis].high, &n))
 			return false;
 	}
 	*out = (double)n;
@@ -405,7 +406,9 @@ static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_e
 	const char *to = text + from;
 	const uint64_t max = UINT64_C(1) << 46;
 
-	if (*to && fab_parse_time_ps(text, from, max, &out->from_ps) &&
+	if (*to && fab_time_has_unit(text, from) &&
+	    fab_time_has_unit(to + 1, strlen(to + 1)) &&
+	    fab_parse_time_ps(text, from, max, &out->from_ps) &&
 	    fab_parse_time_ps(to + 1, strlen(to + 1), max, &out->until_ps) &&
 	    out->from_ps < out->until_ps)
 		return 0;

@@ -178,3 +178,12 @@ uint64_t fab_gcd(uint64_t a, uint64_t b)
 	}
 	return a;
 }
+
+bool fab_time_has_unit(const char *text, size_t len)
+{
+	bool is_zero = true;
+
+	for (size_t i = 0; i < len; i++)
+		is_zero &= text[i] == '0' || text[i] == '.';
+	return is_zero || (len && text[len - 1] == 's');
+}

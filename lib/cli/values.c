@@ -87,6 +87,10 @@ static int take_time(const struct fab_option *o, void *to, const char *arg,
 {
 	uint64_t ns;
 
+	if (o->needs_unit && fab_parse_time_ns(arg, strlen(arg), UINT64_MAX / 4, &ns) &&
+	    !fab_time_has_unit(arg, strlen(arg)))
+		return fab_fail(err, EINVAL, "'%s' has no unit: expected such as %s", arg,
+				o->like ? o->like : "2ms");
 	if (!fab_parse_time_ns(arg, strlen(arg), o->max, &ns) || ns < o->min)
 		return fab_fail(err, EINVAL,
 				"'%s' is no time %sup to %" PRIu64 "s: expected such as "

@@ -160,6 +160,10 @@ Test(base, times_and_probabilities)
 
 Test(base, times_in_picoseconds)
 {
+	cr_assert(fab_time_has_unit("5us", 3) && fab_time_has_unit("0", 1));
+	cr_assert(fab_time_has_unit("0.0", 3) && fab_time_has_unit("1.5s", 4));
+	cr_assert(!fab_time_has_unit("5", 1) && !fab_time_has_unit("0.5", 3));
+	cr_assert(!fab_time_has_unit("5us", 1));
 	uint64_t ps;
 
 	cr_assert(fab_parse_time_ps("1.5", 3, 1500, &ps) && ps == 1500);
