@@ -305,7 +305,7 @@ SIM_HOT bool sim_core_input_free(struct sim_shape k, struct sim_part *p, uint32_
 	for (uint32_t w = 0; w < sim_out_words(k, sw); w++)
 		for (uint64_t bits = wants[w] & free[w]; bits; bits &= bits - 1)
 			sim_mark(k, p, sw, sw_id,
-				 w * SIM_WORD + (uint32_t)__builtin_ctzll(bits));
+				 w * SIM_WORD + (uint32_t)__builtin_ctzll(bits), true);
 	return sim_any(wants, sim_out_words(k, sw));
 }
 
@@ -340,8 +340,7 @@ SIM_HOT void sim_core_output_free(struct sim_shape k, struct sim_part *p, uint32
 		return;
 	}
 	sim_set(k, sim_free_outs(k, s, sw), port->local);
-	if (is_waited)
-		sim_mark(k, p, sw, port->sw, port->local);
+	sim_mark(k, p, sw, port->sw, port->local, is_waited);
 	if (k.one_read)
 		has_more = sim_core_input_free(k, p, port->sw, port->out_from);
 	p->sums.events += is_waited | has_more;

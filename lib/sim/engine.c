@@ -95,7 +95,7 @@ void sim_credit_comes(struct sim_part *p, uint32_t id)
 	if (port->sw == FAB_NONE)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
 	else
-		sim_mark(s->shape, p, &s->sw[port->sw], port->sw, port->local);
+		sim_mark(s->shape, p, &s->sw[port->sw], port->sw, port->local, true);
 }
 
 void sim_count_blocked(struct sim_part *p, struct sim_port *port, uint32_t id)

@@ -138,16 +138,16 @@ SIM_HOT struct sim_queue *sim_queue(struct sim_shape k, const struct sim *s,
 	return sim_queue_of(k, s, in, unit, out, vl);
 }
 
-/* An output may start something. */
+/* An output may start something, if `may`: no branch, as chance decides. */
 SIM_HOT void sim_mark(struct sim_shape k, struct sim_part *p, struct sim_switch *sw,
-		      uint32_t id, uint32_t out)
+		      uint32_t id, uint32_t out, bool may)
 {
-	bool is_dirty = k.is_small ? sw->dirty_outs : sw->is_dirty;
+	bool was_clean = k.is_small ? !sw->dirty_outs : !sw->is_dirty;
 
-	sim_set(k, sim_dirty(k, p->sim, sw), out);
-	sw->is_dirty = true;
-	p->dirty[p->n_dirty] = id; /* no branch, of which chance decides */
-	p->n_dirty += !is_dirty;
+	*sim_word(k, sim_dirty(k, p->sim, sw), out) |= (uint64_t)may << out % SIM_WORD;
+	sw->is_dirty |= may;
+	p->dirty[p->n_dirty] = id;
+	p->n_dirty += was_clean & may;
 }
 
 /* The same of several outputs of a small switch, or of none. */
@@ -209,8 +209,8 @@ SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch
 		is_free &= sim_bit(k, sim_free_units(k, s, sw), unit);
 	if (k.is_small)
 		sim_mark_all(p, sw, in->sw, (uint64_t)is_free << out->local % SIM_WORD);
-	else if (is_free)
-		sim_mark(k, p, sw, in->sw, out->local);
+	else
+		sim_mark(k, p, sw, in->sw, out->local, is_free);
 }
 
 /* A unit has come to wait for a lane of an output, or does no longer. */
