@@ -317,6 +317,38 @@ Test(rdma_network, thresholds)
 	rdma_stage_close(&st);
 }
 
+/* rsw+ stays within the window for as long as what it had sent beyond is missing, not for
+ * ever: with a window below a round trip a few late packets cost little, credit from the
+ * first packet on much. */
+Test(rdma_network, credit_ends)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
+	double share[2], oracle;
+	struct fab_rdma_result r;
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
+	st.params.mtu = 512;
+	st.params.window = 24;
+	st.params.bad.delayed = 0.0005;
+	st.params.bad.delay = FAB_RDMA_FIXED;
+	st.params.bad.delay_ps = 3000000;
+	rdma_stage_net(&st);
+	r = rdma_stage_run(&st, rdma_scheme("oracle"));
+	oracle = r.completion_mean;
+	fab_rdma_result_fini(&r);
+	for (int i = 0; i < 2; i++) {
+		st.params.credit = i ? 6 : 0;
+		r = rdma_stage_run(&st, rdma_scheme("rsw+"));
+		cr_assert_eq(r.n_done, 1);
+		cr_assert(i || r.n.beyond);
+		share[i] = oracle / r.completion_mean;
+		fab_rdma_result_fini(&r);
+	}
+	cr_assert(share[0] > 0.85 && share[1] < 0.7, "%g, %g", share[0], share[1]);
+	rdma_stage_close(&st);
+}
+
 /* A tenth of the packets held up, so that they come up to 64 places late: half of that as
  * a window costs a third of the speed, all of it next to nothing (the paper's figure 7);
  * and the storm beyond the window, and its cure. */
