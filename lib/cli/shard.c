@@ -37,10 +37,9 @@ int fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const cha
 	shard->items = fab_shard_items(&shard->part, n_items);
 	if (shard->part.count > n_items)
 		return fab_fail(err, EINVAL,
-				"--shard=%s: there are %" PRIu64 " %s: at most %" PRIu64
-				" shard%s",
-				shard->text, n_items, unit, n_items,
-				n_items == 1 ? "" : "s");
+				"--shard=%s: more shards than %s, of which there %s "
+				"%" PRIu64,
+				shard->text, unit, n_items == 1 ? "is" : "are", n_items);
 	return 0;
 }
 

@@ -290,19 +290,23 @@ static int check_parts(const struct fab_launch_nodes *nodes,
 	const struct fab_fabric *f = nodes->f;
 	uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t), n_out = 0;
-	char *named = NULL;
+	char *named = NULL, *others = NULL;
 	int rc = 0;
 
 	fab_faults_search(f, faults, nodes->sw[0], dist, order);
 	for (uint32_t i = 0; i < nodes->n; i++)
 		if (dist[nodes->sw[i]] == FAB_NONE && n_out++ < NAMED)
 			fab_append(&named, ", ", "%s", fab_host_name(f, nodes->host[i]));
+	if (nodes->n - n_out > 1)
+		others = fab_format(" and %u other%s", nodes->n - n_out - 1,
+				    nodes->n - n_out == 2 ? "" : "s");
 	if (n_out)
 		rc = fab_fail(err, ENOTCONN,
 			      "the nodes are in parts of the fabric that no live cable "
-			      "joins: %s and %u others; %s%s (%u in all)",
-			      fab_host_name(f, nodes->host[0]), nodes->n - n_out - 1,
+			      "joins: %s%s; %s%s (%u in all)",
+			      fab_host_name(f, nodes->host[0]), others ? others : "",
 			      named, n_out > NAMED ? ", .." : "", n_out);
+	free(others);
 	free(named);
 	free(order);
 	free(dist);
