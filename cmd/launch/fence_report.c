@@ -142,6 +142,24 @@ static void answer_loads(struct fab_report *r, const struct fence_outcome *o)
 			"take 0.9 to 1.2 times as long (--pieces=16).");
 }
 
+/* Times that are not simulated stand beside others that are. */
+static void answer_cut(struct fab_report *r, const struct fence_outcome *o)
+{
+	size_t n = 0, n_cut = 0;
+
+	for (size_t i = 0; i < o->items.n && !o->p->model_only; i++)
+		for (size_t k = 0; k < o->items.v[i].rows.n; k++) {
+			n++;
+			n_cut += isnan(o->items.v[i].rows.v[k].simulated_us);
+		}
+	if (n_cut)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%zu of %zu times would take too long to simulate: "
+				  "contended_us stands for them, by which they may look "
+				  "slower than they are.",
+				  n_cut, n);
+}
+
 static void print_ranges(struct fab_report *r, const struct fence_outcome *o)
 {
 #define AT(member) FAB_AT(struct fence_range, member)
@@ -217,9 +235,11 @@ void fence_print(struct fab_report *r, const struct launch_params *p, const void
 {
 	const struct fence_outcome *o = of;
 
+	fab_cli_answer_shard(r, &o->p->shard);
 	answer_sizes(r, o);
 	answer_orders(r, o);
 	answer_loads(r, o);
+	answer_cut(r, o);
 	fab_cli_report_shard(r, &o->p->shard);
 	fab_report_text(r, "tables", o->job.algorithm);
 	if (!p->model_only)
