@@ -216,6 +216,7 @@ static int advise_order(struct outcome *o, struct fab_err *err)
 		rc = launch_job_nodes(&t.job, t.n_nodes, orders[i], &t.nodes, err);
 		us = rc ? rc : launch_fence_us(&t, o->base.fence, bytes, err);
 		t.job = (struct launch_job){0};
+		o->t.n_cut += t.n_cut;
 		launch_timing_fini(&t);
 		if (us < 0)
 			return (int)us;
@@ -441,6 +442,7 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 
 	(void)format;
 	answer(r, p, o);
+	launch_answer_cut(r, &o->t);
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "These are models: %u of the constants are assumptions.",
 			  launch_count_assumed(p));

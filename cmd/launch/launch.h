@@ -154,11 +154,14 @@ struct launch_timing {
 	struct fab_launch_nodes nodes;
 	FAB_VEC(struct fab_fence_setup *) setups;
 	FAB_VEC(struct launch_known) known;
+	uint32_t n_cut; /* times that would take too long to simulate */
 };
 /* The caller ends it, also after an error. */
 int launch_timing_init(const struct launch_params *p, const struct fab_fabric *f,
 		       struct launch_timing *t, struct fab_err *err);
 void launch_timing_fini(struct launch_timing *t);
+/* What these times are not. */
+void launch_answer_cut(struct fab_report *r, const struct launch_timing *t);
 /* Shape of struct fab_launch_timer; context: a launch_timing. Without a fabric by
  * formula.
  */

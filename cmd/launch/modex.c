@@ -163,6 +163,7 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 
 	(void)format;
 	answer(r, p, o);
+	launch_answer_cut(r, &o->t);
 	fab_report_text(r, "peers", p->peers);
 	fab_report_text(r, "keys", p->keys_text);
 	fab_report_text(r, "tables", o->t.job.algorithm);

@@ -84,9 +84,19 @@ double launch_fence_us(void *context, struct fab_fence_chosen fence, uint64_t by
 	rc = fab_fence_setup_time(setup, bytes, &options, &time, err);
 	if (rc)
 		return rc;
+	t->n_cut += isnan(time.simulated_us);
 	FAB_PUSH(&t->known,
 		 ((struct launch_known){setup, bytes, fab_fence_best_known_us(&time)}));
 	return t->known.v[t->known.n - 1].us;
+}
+
+void launch_answer_cut(struct fab_report *r, const struct launch_timing *t)
+{
+	if (t->n_cut)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%u fence%s would take too long to simulate: each step "
+				  "was taken to wait for its fullest cable.",
+				  t->n_cut, t->n_cut == 1 ? "" : "s");
 }
 
 int launch_fastest_fence(struct launch_timing *t, uint64_t bytes,

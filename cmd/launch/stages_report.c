@@ -290,6 +290,7 @@ void stages_print(struct fab_report *r, const struct launch_params *p, const voi
 		answer_respawn(r, o);
 	answer_total(r, o);
 	answer_goal(r, o);
+	launch_answer_cut(r, &o->t);
 	fab_report_text(r, "keys", p->keys_text);
 	fab_report_text(r, "tables", o->t.job.algorithm);
 	fab_report_field(r, &goal, (union fab_cell){.real = p->goal_s});
