@@ -314,19 +314,20 @@ static inline void fetch_route(const struct rdma *r, const struct fab_wheel_even
 		__builtin_prefetch(&r->mask[at]);
 }
 
-static inline bool comes_later(const struct fab_wheel_event *a,
-			       const struct fab_wheel_event *b)
+/* By kind, then place, then item. */
+static inline uint64_t key_of(const struct fab_wheel_event *e)
 {
-	return a->what > b->what || (a->what == b->what && a->item > b->item);
+	return (uint64_t)e->what << 32 | e->item;
 }
 
-static void sort_few(struct fab_wheel_event *v, size_t n)
+static inline void sort_few(struct fab_wheel_event *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		struct fab_wheel_event e = v[i];
+		uint64_t key = key_of(&e);
 		size_t at = i;
 
-		for (; at && comes_later(&v[at - 1], &e); at--)
+		for (; at && key_of(&v[at - 1]) > key; at--)
 			v[at] = v[at - 1];
 		v[at] = e;
 	}
@@ -372,7 +373,9 @@ static void mark(struct rdma *r)
 
 static int by_what(const void *a, const void *b)
 {
-	return comes_later(a, b) ? 1 : -comes_later(b, a);
+	uint64_t x = key_of(a), y = key_of(b);
+
+	return x > y ? 1 : -(x < y);
 }
 
 static void sort_rest(struct rdma *r)
