@@ -135,6 +135,10 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 			  o->fence_text, b,
 			  direct->total_us < full->total_us ? "asking" : "the fence");
 	free(job);
+	if (direct->is_model)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "There are too many Gets to follow: asking is by the "
+				  "model of peers by chance.");
 	if (o->crossing == FAB_NONE)
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
