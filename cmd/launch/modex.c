@@ -129,7 +129,7 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 	fab_human_seconds(direct->total_us / 1e6, a);
 	fab_human_seconds(full->total_us / 1e6, b);
 	fab_report_answer(r, FAB_TONE_PLAIN,
-			  "%s, %.4g peer%s each: asking directly takes "
+			  "%s, %.6g peer%s each: asking directly takes "
 			  "%s, a full fence (%s) %s: %s is faster.",
 			  job, o->degree, o->degree > 1 || o->degree < 1 ? "s" : "", a,
 			  o->fence_text, b,
