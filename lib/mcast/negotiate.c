@@ -305,6 +305,17 @@ static bool are_alike(const struct fab_fabric *f)
 	return n >= ALIKE * f->n_switches;
 }
 
+/* Are most members in large groups? */
+static bool are_large(const struct fab_groups *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < g->n; i++)
+		if (fab_group_n_switches(g, i) > FAB_REROUTE_LARGE)
+			n += fab_group_n_switches(g, i);
+	return 2 * n > g->sw_first[g->n];
+}
+
 /* Trees of few cables by searches, or only by distances, which is far quicker? Tried with
  * some groups. */
 static bool choose_start(struct negotiation *x, double max, enum fab_reroute_how *how)
@@ -313,7 +324,8 @@ static bool choose_start(struct negotiation *x, double max, enum fab_reroute_how
 	bool goes_on;
 
 	*how = x->o->start == FAB_START_NEAR ? FAB_REROUTE_NEAR : FAB_REROUTE_DEEP;
-	if (x->o->start != FAB_START_CHOSEN || !are_alike(x->s->problem->f))
+	if (x->o->start != FAB_START_CHOSEN || !are_alike(x->s->problem->f) ||
+	    are_large(x->s->problem->groups))
 		return true;
 	x->stride = x->s->forest.n / SAMPLE + 1;
 	goes_on = pass(x, FAB_REROUTE_NEAR, max);
@@ -365,7 +377,8 @@ static void negotiate(struct negotiation *x)
 	enum fab_reroute_how how;
 	uint32_t given_up = 0;
 
-	if (x->o->start == FAB_START_NEAR && !x->is_far) {
+	if (x->o->start == FAB_START_NEAR &&
+	    (!x->is_far || are_large(x->s->problem->groups))) {
 		x->ended = FAB_ENDED_STALL;
 		return;
 	}

@@ -20,7 +20,8 @@ enum fab_start {
 	FAB_START_THERE,    /* those that there are */
 	FAB_START_SEARCHED, /* ones of few cables whatever the loads, by searches */
 	FAB_START_NEAR,	    /* ones of few cables by distances, which is quick; where
-			       members lie near nothing is done at all */
+			       members lie near or groups are large nothing is
+			       done at all */
 	FAB_START_CHOSEN    /* one of these two, whichever seems better */
 };
 

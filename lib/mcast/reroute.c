@@ -277,17 +277,19 @@ static void try_far(struct fab_reroute *r, const struct fab_revision *revision,
 		    const struct fab_reroute_try *how, uint64_t seed)
 {
 	uint32_t old = fab_revision_root(revision, group);
+	bool is_large =
+		fab_group_n_switches(r->s->problem->groups, group) > FAB_REROUTE_LARGE;
 	struct fab_path_swap_how paths = {.seed = seed};
 
-	if (how->how == FAB_REROUTE_DEEP)
+	if (how->how == FAB_REROUTE_DEEP || (how->how == FAB_REROUTE_NEAR && is_large))
 		try_root(r, prices, group, old, true, seed);
-	if (how->how == FAB_REROUTE_NEAR)
+	if (how->how == FAB_REROUTE_NEAR && !is_large)
 		try_near(r, prices, bits, group, old, seed);
 	if (how->how == FAB_REROUTE_PATHS)
 		swap_paths(r, revision, prices, group, &paths);
 	paths.is_near = true;
 	paths.least = how->least;
-	if (how->how == FAB_REROUTE_NEAR_PATHS)
+	if (how->how == FAB_REROUTE_NEAR_PATHS && !is_large)
 		swap_paths(r, revision, prices, group, &paths);
 }
 

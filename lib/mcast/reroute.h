@@ -27,6 +27,10 @@ void fab_reroute_free(struct fab_reroute *reroute);
  * gained by deeper trees of another shape. */
 enum { FAB_REROUTE_NEAR_HOPS = 3 };
 
+/* Groups of more switches are large: trees of few cables by distances, and near paths,
+ * would take too long, which grow with the square of these. */
+enum { FAB_REROUTE_LARGE = 512 };
+
 /* Does a member of any group lie farther from its root? O(groups). */
 bool fab_reroute_is_far(const struct fab_mcast_state *state);
 
@@ -34,9 +38,11 @@ bool fab_reroute_is_far(const struct fab_mcast_state *state);
 enum fab_reroute_how {
 	FAB_REROUTE_ROOTS, /* trees of several roots */
 	FAB_REROUTE_DEEP,  /* trees of the old root; nothing if members are near it */
-	FAB_REROUTE_NEAR,  /* trees of few cables of some roots; the same */
+	FAB_REROUTE_NEAR,  /* trees of few cables of some roots; the same; of groups of
+			      very  many switches DEEP */
 	FAB_REROUTE_PATHS, /* other paths in the old tree (mcast/path_swap.h); the same */
-	FAB_REROUTE_NEAR_PATHS, /* only near ones that cost `least`; the same */
+	FAB_REROUTE_NEAR_PATHS, /* only near ones that cost `least`; the same; nothing for
+				   large groups */
 	FAB_REROUTE_BOTH /* of the paths those that cost `least`; roots, if the tree
 			    costs as much then, too */
 };
