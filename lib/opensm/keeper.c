@@ -227,9 +227,9 @@ static void settle(struct fab_keeper *k, const struct fab_keeper *old,
 				carry_over(old->shared, &t, k, g, port, (uint32_t)found);
 		}
 		t = fab_live_tree_of(k->live, g);
-		if (!is_first && found > 1 && t.root == FAB_NONE) {
+		if (!is_first && found > 0 && t.root == FAB_NONE) {
 			fab_live_route(k->live, g, port, (uint32_t)found);
-			counts->routed++;
+			counts->routed += found > 1;
 		}
 		if (!is_first)
 			counts->left += found < 0;
