@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "mcast/cheap_tree.h"
-#include "mcast/deep_tree.h"
 #include "mcast/engines.h"
 #include "mcast/negotiate.h"
 #include "mcast/root_prices.h"
@@ -445,73 +444,6 @@ Test(balanced, cheapest_of_all_roots)
 	fab_root_prices_free(all);
 	fab_cheap_tree_free(tree);
 	fab_roots_one_free(one);
-	fab_prices_fini(&prices);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
-	free(load);
-}
-
-/* Deep trees hold their members, are no higher than they may be, and where all cables
- * cost the same more often smaller than larger beside those of shortest paths. */
-Test(balanced, deep_trees_are_small)
-{
-	struct fab_fabric *f = test_gen_raw("torus:dims=8x8,hosts=1");
-	uint32_t *load = calloc(f->n_switch_links, sizeof(*load)), less = 0, more = 0;
-	struct fab_mcast_problem p = {.f = f};
-	struct fab_cheap_tree *cheap;
-	struct fab_deep_tree *deep;
-	struct fab_prices prices;
-	struct fab_dist *dist;
-
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
-	p.dist = dist;
-	fab_prices_init(&prices, load);
-	cheap = fab_cheap_tree_new(&p);
-	deep = fab_deep_tree_new(&p);
-	for (uint32_t g = 0; g < 200; g++) {
-		uint32_t sw[10], n = 2 + g % 9, root = (uint32_t)(fab_mix64(g) % 64),
-				 m = 0;
-		uint32_t parent[64], height = 0;
-
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t one = (uint32_t)(fab_mix64(g * 16 + i + 1) % 64), j = 0;
-
-			while (j < m && sw[j] != one)
-				j++;
-			if (j == m)
-				sw[m++] = one;
-		}
-		for (uint32_t i = 0; i < m; i++)
-			if (fab_dist_row(dist, root)[sw[i]] > height)
-				height = fab_dist_row(dist, root)[sw[i]];
-		height += g % 3;
-		fab_cheap_tree_grow(cheap, &prices, sw, m, root, 1e9);
-		fab_deep_tree_grow(deep, &prices, sw, m, root, height, g);
-		memset(parent, 0xff, sizeof(parent));
-		for (uint32_t i = 0; i < fab_deep_tree_n_edges(deep); i++) {
-			uint32_t s = fab_deep_tree_sw(deep)[i];
-			uint32_t c = fab_deep_tree_cable(deep)[i];
-			uint32_t a = f->port_node[f->cable_a[c]];
-
-			cr_assert_eq(parent[s], FAB_NONE);
-			parent[s] = a == s ? f->port_node[f->cable_b[c]] : a;
-		}
-		cr_assert_eq(parent[root], FAB_NONE);
-		for (uint32_t i = 0; i < m; i++) {
-			uint32_t depth = 0;
-
-			for (uint32_t s = sw[i]; s != root; s = parent[s]) {
-				cr_assert_neq(s, FAB_NONE);
-				cr_assert_lt(depth, height);
-				depth++;
-			}
-		}
-		less += fab_deep_tree_n_edges(deep) < fab_cheap_tree_n_edges(cheap);
-		more += fab_deep_tree_n_edges(deep) > fab_cheap_tree_n_edges(cheap);
-	}
-	cr_expect_gt(less, 3 * more / 2, "%u smaller, %u larger", less, more);
-	fab_cheap_tree_free(cheap);
-	fab_deep_tree_free(deep);
 	fab_prices_fini(&prices);
 	fab_dist_free(dist);
 	fab_fabric_free(f);
