@@ -229,6 +229,7 @@ static size_t bytes_of(const struct sim *s)
 		const struct sim_part *p = &s->part[i];
 
 		n += sizeof(*p) + p->cell.cap * sizeof(*p->cell.v) +
+		     p->ring.cap * sizeof(*p->ring.v) + p->ends.cap * sizeof(*p->ends.v) +
 		     fab_wheel_bytes(&p->wheel);
 		for (uint32_t to = 0; to < s->n_parts; to++)
 			n += (p->post[0][to].of.cap + p->post[1][to].of.cap) *
