@@ -179,5 +179,6 @@ SIM_HOT void sim_flush(struct sim_shape k, struct sim_part *p)
 		for (uint32_t i = 0; i < p->n_dirty; i++)
 			sim_choose_all(k, p, p->dirty[i]);
 	p->n_dirty = 0;
-	sim_inject_all(p);
+	if (p->dirty_ends.n)
+		sim_inject_all(p);
 }

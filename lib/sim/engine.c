@@ -261,11 +261,14 @@ SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 	struct fab_wheel *w = &p->wheel;
 
 	while (!p->rc) {
-		uint64_t ring = sim_ring_first(&p->ring), time;
+		uint64_t ring = sim_ring_first(&p->ring);
 		uint64_t end = sim_ends_first(&p->ends);
-		uint64_t first = ring < end ? ring : end;
+		uint64_t first = ring < end ? ring : end, time = UINT64_MAX;
 
-		time = fab_wheel_next(w, first < limit ? first + 1 : limit);
+		/* in picoseconds nearly each event has a time of its own, and seldom it
+		 * is the wheel's */
+		if (fab_wheel_first(w) <= first)
+			time = fab_wheel_next(w, first < limit ? first + 1 : limit);
 		if (first < time)
 			time = first;
 		if (time >= limit)
