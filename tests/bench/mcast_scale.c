@@ -3,7 +3,7 @@
  * Multicast routing where there is much of it: time and memory against the number of
  * groups on a fat tree of 65 536 hosts, and against the number of switches of a torus,
  * beside what is aimed at. Processor time counts all threads; it and the clock are those
- * of distances, roots and trees, the memory that of the whole process.
+ * of distances, bound, roots and trees, the memory that of the whole process.
  *
  *   bench-mcast-scale [MOST_GROUPS [FABRIC]]    rows of so many groups at most, of
  *     fabrics whose name holds FABRIC
@@ -114,6 +114,7 @@ static void run(const struct row *row)
 	if (fab_dist_new(f, row->n_threads, &dist, &err))
 		fail(&err);
 	problem.dist = dist;
+	options.bound = fab_mcast_lower_bound(&problem); /* where it may stop */
 	if (fab_mcast_route(&problem, &engine, 1, &options, &result, &roots, &err))
 		fail(&err);
 	of_processor = processor_s() - of_processor;
