@@ -312,6 +312,7 @@ static void set_sim(struct rdma_params *p)
 		  (p->timers > 1 ? FAB_RDMA_TIMERS : 0u);
 	s->seed = p->run.seed;
 	s->with_memory = p->run.verify;
+	s->is_over = fab_cli_is_interrupted;
 	p->widths.mtu = p->mtu;
 	p->widths.buffer = p->sender_window;
 }

@@ -13,7 +13,8 @@
 enum {
 	AHEAD = 12, /* events whose packets are fetched into the cache */
 	NEAR = 5,   /* whose outputs are */
-	FEW = 16    /* events that are sorted by insertion */
+	FEW = 16,   /* events that are sorted by insertion */
+	SLOTS_A_LOOK = 1 << 12, /* of the wheel, until is_over() asks again */
 };
 
 uint32_t rdma_packet_new(struct rdma *r)
@@ -453,6 +454,16 @@ static bool is_stuck(const struct rdma *r)
 	return r->n_held && r->now - r->moved > 1000 * (r->net->round_trip + r->rto);
 }
 
+/* Does nobody want the result any more? */
+static bool is_over(struct rdma *r)
+{
+	const struct fab_rdma_params *p = r->params;
+
+	r->is_over = r->n_slots++ % SLOTS_A_LOOK == 0 && p->is_over &&
+		     p->is_over(p->is_over_context);
+	return r->is_over;
+}
+
 /* The first events of a slot that has just come. */
 static inline void fetch_slot(const struct rdma *r)
 {
@@ -470,8 +481,11 @@ void rdma_go(struct rdma *r)
 		struct fab_wheel_event e = take(r);
 
 		r->now = time;
-		if (r->wheel.at == 1)
+		if (r->wheel.at == 1) {
 			fetch_slot(r);
+			if (is_over(r))
+				break;
+		}
 		if (fab_wheel_ahead(&r->wheel) &&
 		    r->wheel.now.v[r->wheel.at].time == time) {
 			handle_several(r, e);

@@ -26,8 +26,8 @@ uint64_t fab_rdma_fitting_timeout(const struct fab_rdma_load *load, uint64_t rto
  * least 2000 times what a transfer takes alone, 1000 timeouts and 50 ms, within
  * FAB_RDMA_END_MAX. ps. O(1). */
 uint64_t fab_rdma_late_end(const struct fab_rdma_load *load, uint64_t rto_ps);
-/* Of the n_transfers that `net` was made for. Errors as of fab_rdma_run(). O(packets *
- * hops). */
+/* Of the n_transfers that `net` was made for. Errors as of fab_rdma_run(), ECANCELED too.
+ * O(packets * hops). */
 int fab_rdma_load(const struct fab_rdma_net *net, const struct fab_rdma_params *params,
 		  uint32_t n_transfers, struct fab_rdma_load *out,
 		  struct fab_err *err) FAB_MUST_CHECK;

@@ -243,6 +243,11 @@ struct fab_rdma_params {
 	bool with_memory;
 	bool by_heap;	   /* the queue of events is a heap: slower, for tests */
 	uint32_t n_traced; /* arrivals of data of transfer 0 that are kept */
+
+	/* Asked now and then, by the thread that simulates; true: it ends with ECANCELED.
+	 * NULL: nobody asks. */
+	bool (*is_over)(void *context);
+	void *is_over_context;
 };
 
 /* Defaults: MTU 2048, headers 26, control 30 bytes, 100 Gbit/s, 100 ns a switch, 10 ns a
@@ -380,7 +385,7 @@ uint64_t fab_rdma_in_flight(const struct fab_rdma_net *net,
 /*
  * Simulate one scheme. params may differ from those that `net` was made with in all but
  * cables, routing and buffers. *result is ended by the caller. Errors: those of
- * fab_rdma_check(). O(packets * hops).
+ * fab_rdma_check(); ECANCELED: is_over() said so. O(packets * hops).
  */
 int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *params,
 		 const struct fab_rdma_scheme *scheme, struct fab_rdma_result *result,

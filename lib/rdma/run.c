@@ -2,6 +2,7 @@
 /* A run from its beginning to its results. */
 #include "rdma/state.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -276,6 +277,10 @@ int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *p
 	rc = init(&r, err);
 	if (!rc) {
 		rdma_go(&r);
+		if (r.is_over)
+			rc = fab_fail(err, ECANCELED, "stopped");
+	}
+	if (!rc) {
 		sum_up(&r);
 		result->end_ps = r.now;
 		if (r.longest_wait)

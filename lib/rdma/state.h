@@ -182,6 +182,8 @@ struct rdma {
 	const struct rdma_scheme_code *code;
 	struct fab_rdma_result *result;
 	uint64_t now;
+	uint64_t n_slots; /* of the wheel that had events */
+	bool is_over;	  /* nobody wants the result any more */
 	struct fab_wheel wheel;
 	FAB_VEC(struct rdma_packet) packet;
 	uint32_t free_packet;

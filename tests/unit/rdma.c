@@ -108,6 +108,35 @@ Test(rdma, times_that_fit)
 	cr_assert_eq(fab_rdma_fitting_timeout(&load, 1), FAB_RDMA_TIME_MAX);
 }
 
+/* How often it was asked, until then. */
+static bool is_over_at_third(void *context)
+{
+	return ++*(int *)context >= 3;
+}
+
+/* Whoever does not want the result any more is heard while it is simulated. */
+Test(rdma, is_stopped)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 64 << 20};
+	struct fab_rdma_result r;
+	struct fab_rdma_load load;
+	struct rdma_stage st;
+	int n_asked = 0;
+
+	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
+	st.params.is_over = is_over_at_third;
+	st.params.is_over_context = &n_asked;
+	rdma_stage_net(&st);
+	cr_assert_eq(fab_rdma_run(st.net, &st.params, rdma_scheme("rsw"), &r, NULL),
+		     -ECANCELED);
+	cr_assert_eq(n_asked, 3);
+	fab_rdma_result_fini(&r);
+	n_asked = 0;
+	cr_assert_eq(fab_rdma_load(st.net, &st.params, 1, &load, NULL), -ECANCELED);
+	cr_assert_eq(n_asked, 3);
+	rdma_stage_close(&st);
+}
+
 struct mean {
 	double mean, error; /* standard error */
 };
