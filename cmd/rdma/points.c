@@ -244,12 +244,28 @@ static const char *fewer(const struct rdma_params *p)
 						"them, each to 16 others";
 }
 
+/* Which case is the oracle, which all are compared with: behind the others, if nobody
+ * asked for it. */
+static uint32_t oracle_of(const struct rdma_outcome *o)
+{
+	uint32_t i = 0;
+
+	while (i < o->n_schemes && o->scheme[i] != &fab_rdma_scheme_oracle)
+		i++;
+	return i;
+}
+
+static uint32_t count_cases(const struct rdma_outcome *o)
+{
+	return (uint32_t)o->n_schemes + (oracle_of(o) == o->n_schemes);
+}
+
 /* Before a run that the machine cannot hold, or that takes long. */
 static int check_effort(struct work *w, const struct rdma_point *x, struct fab_err *err)
 {
 	static const double LONG = 120, MEMORY_SHARE = 0.6;
 	const struct fab_rdma_effort effort = fab_rdma_effort(w->traffic.net, &x->sim);
-	double runs = (double)((w->o->n_schemes + 1) * w->p->runs);
+	double runs = (double)count_cases(w->o) * w->p->runs;
 	double threads = fmin(fab_threads(w->p->run.threads), runs);
 	double seconds = effort.packet_hops * (runs / threads + 1) *
 			 (double)w->o->n_items / HOPS_A_SECOND;
@@ -268,15 +284,13 @@ static int check_effort(struct work *w, const struct rdma_point *x, struct fab_e
 	return 0;
 }
 
-/* The oracle, which all are compared with, is the last case. */
 static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *err)
 {
 	struct rdma_outcome *o = w->o;
 	struct fab_rdma_case cases[RDMA_MAX_SCHEMES + 1];
-	struct fab_rdma_summary *out =
-		FAB_NEW0(o->n_schemes + 1, struct fab_rdma_summary);
+	struct fab_rdma_summary *out = FAB_NEW0(count_cases(o), struct fab_rdma_summary);
 	struct fab_rdma_runs runs = {.of = cases,
-				     .n_cases = (uint32_t)o->n_schemes + 1,
+				     .n_cases = count_cases(o),
 				     .n_runs = w->p->runs,
 				     .n_threads = w->p->run.threads,
 				     .progress = tick,
@@ -292,16 +306,16 @@ static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *
 		set_missing(w, x, &load);
 		warn_of_timeout(w, x, &load);
 	}
-	for (size_t i = 0; i <= o->n_schemes; i++)
+	for (uint32_t i = 0; i < runs.n_cases; i++)
 		cases[i] = (struct fab_rdma_case){
 			.net = w->traffic.net,
 			.params = x->sim,
 			.scheme =
 				i < o->n_schemes ? o->scheme[i] : &fab_rdma_scheme_oracle,
-			.baseline = (uint32_t)o->n_schemes};
+			.baseline = oracle_of(o)};
 	if (!rc)
 		rc = fab_rdma_compare(&runs, out, err);
-	for (size_t i = 0; i <= o->n_schemes; i++)
+	for (uint32_t i = 0; i < runs.n_cases; i++)
 		if (rc || i == o->n_schemes)
 			fab_rdma_summary_fini(&out[i]);
 		else
@@ -343,7 +357,7 @@ int rdma_simulate(struct rdma_params *p, struct rdma_outcome *o, struct fab_err 
 	if (rc)
 		return rc;
 	o->n_items = fab_shard_items(&p->shard.part, o->n_points);
-	w.all_runs = o->n_items * (o->n_schemes + 1) * p->runs;
+	w.all_runs = o->n_items * count_cases(o) * p->runs;
 	w.progress = fab_cli_progress_new(&p->run, "simulating", "runs");
 	fab_cli_catch_interrupt();
 	rc = simulate_all(&w, err);
