@@ -145,6 +145,19 @@ int rdma_set_up(struct rdma_params *p, const struct fab_fabric *f, struct rdma_n
 		struct fab_err *err);
 void rdma_network_fini(struct rdma_network *n);
 
+/* The transfers of a size, and the network made ready for them; not to be moved. */
+struct rdma_traffic {
+	struct fab_rdma_transfers transfers;
+	struct fab_rdma_problem problem;
+	struct fab_rdma_net *net;
+	uint64_t bytes;
+};
+/* Into a zeroed one, which the caller ends, also after an error. */
+int rdma_traffic_init(struct rdma_traffic *t, const struct rdma_network *n,
+		      uint64_t bytes, const struct fab_rdma_params *sim,
+		      struct fab_err *err);
+void rdma_traffic_fini(struct rdma_traffic *t);
+
 /* Circumstances of one point of a sweep. */
 struct rdma_point {
 	double at[RDMA_AXES];
@@ -181,8 +194,8 @@ struct rdma_outcome {
 };
 
 /* Points of what is asked for. EINVAL: too many. */
-int rdma_make_points(const struct rdma_params *p, const struct rdma_network *n,
-		     struct rdma_outcome *o, struct fab_err *err);
+int rdma_make_points(const struct rdma_params *p, struct rdma_outcome *o,
+		     struct fab_err *err);
 /* Packets of ssw in flight: --sender-window, or without it the default, and at least what
  * a round trip carries. */
 uint32_t rdma_fitting_sender_window(const struct rdma_params *p,
@@ -260,9 +273,9 @@ extern const size_t rdma_n_plan_columns;
 void rdma_answer(struct fab_report *r, const struct rdma_outcome *o);
 /* One of them: how many of so many transfers have no path; nothing for 0. */
 void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of);
-/* Fields that say what the figures rest on. */
 /* How many transfers have no path, not in tables: there a sentence says it. */
 void rdma_print_no_path(struct fab_report *r, uint32_t n);
+/* Fields that say what the figures rest on. */
 void rdma_print_parameters(struct fab_report *r, const struct rdma_params *p,
 			   const struct rdma_network *n);
 int rdma_report(FILE *out, const struct fab_report_options *options,

@@ -51,8 +51,7 @@ const size_t rdma_n_plan_columns = FAB_COUNT(rdma_plan_columns);
 struct planning {
 	struct rdma_params *p;
 	struct rdma_network net;
-	struct fab_rdma_transfers transfers;
-	struct fab_rdma_net *ready;
+	struct rdma_traffic traffic;
 	struct fab_cli_progress *progress;
 	FAB_VEC(struct row) rows;
 };
@@ -65,40 +64,22 @@ static int tick(void *context, uint64_t done, uint64_t total)
 	return fab_cli_is_interrupted(NULL);
 }
 
-static int make_ready(struct planning *x, struct fab_rdma_problem *problem,
-		      struct fab_err *err)
+static int make_ready(struct planning *x, struct fab_err *err)
 {
-	const struct rdma_params *p = x->p;
-	const struct fab_rdma_pattern_problem pattern = {.f = x->net.f,
-							 .kfat = x->net.kfat,
-							 .ends = &x->net.ends,
-							 .bytes = p->bytes,
-							 .repeats = p->repeats,
-							 .is_read = p->op == 1,
-							 .seed = p->run.seed};
-	int rc = fab_rdma_pattern_make(p->pattern, &pattern, &x->transfers, err);
+	int rc = rdma_traffic_init(&x->traffic, &x->net, x->p->bytes, &x->p->sim, err);
 
-	if (rc)
+	if (rc || fab_rdma_n_no_path(x->traffic.net) < x->traffic.problem.n_transfers)
 		return rc;
-	*problem = (struct fab_rdma_problem){.f = x->net.f,
-					     .faults = x->net.dead,
-					     .ends = &x->net.ends,
-					     .routes = x->net.routes,
-					     .transfer = x->transfers.of.v,
-					     .n_transfers = (uint32_t)x->transfers.of.n};
-	rc = fab_rdma_net_new(problem, &p->sim, &x->ready, err);
-	if (!rc && fab_rdma_n_no_path(x->ready) == problem->n_transfers)
-		rc = fab_fail(err, EINVAL, "pattern %s: no transfer has a path",
-			      p->pattern);
-	return rc;
+	return fab_fail(err, EINVAL, "pattern %s: no transfer has a path", x->p->pattern);
 }
 
 static uint64_t most_packets(const struct planning *x)
 {
+	const struct fab_rdma_transfers *t = &x->traffic.transfers;
 	uint64_t most = 1;
 
-	for (size_t i = 0; i < x->transfers.of.n; i++) {
-		uint64_t n = (x->transfers.of.v[i].bytes + x->p->mtu - 1) / x->p->mtu;
+	for (size_t i = 0; i < t->of.n; i++) {
+		uint64_t n = (t->of.v[i].bytes + x->p->mtu - 1) / x->p->mtu;
 
 		most = n > most ? n : most;
 	}
@@ -124,10 +105,10 @@ static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
 		.trials = plan->n_trials};
 
 	if (fab_rdma_cost(scheme->name,
-			  row.window
-				  ? (uint32_t)row.window
-				  : rdma_width_of(scheme, &x->p->sim, x->p->bytes,
-						  fab_rdma_longest_round_trip(x->ready)),
+			  row.window ? (uint32_t)row.window
+				     : rdma_width_of(scheme, &x->p->sim, x->p->bytes,
+						     fab_rdma_longest_round_trip(
+							     x->traffic.net)),
 			  &x->p->widths, &c)) {
 		row.bits = c.bits;
 		row.contexts = fab_rdma_contexts_in(x->p->memory, c.bits);
@@ -137,14 +118,15 @@ static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
 
 static int plan_all(struct planning *x, struct fab_err *err)
 {
-	const struct rdma_params *p = x->p;
-	struct fab_rdma_params sim = p->sim;
+	struct rdma_params *p = x->p;
+	const struct fab_rdma_net *net = x->traffic.net;
+	struct fab_rdma_params sim;
 	struct fab_rdma_load load;
-	int rc =
-		fab_rdma_load(x->ready, &p->sim, (uint32_t)x->transfers.of.n, &load, err);
+	int rc = fab_rdma_load(net, &p->sim, x->traffic.problem.n_transfers, &load, err);
 
-	sim.sender_window = rdma_fitting_sender_window(p, x->ready, &sim);
-	x->p->widths.buffer = sim.sender_window;
+	p->sim.sender_window = rdma_fitting_sender_window(p, net, &p->sim);
+	p->widths.buffer = p->sim.sender_window;
+	sim = p->sim;
 	/* who reaches the target is done by then */
 	if (!rc && !sim.end_ps)
 		sim.end_ps = (uint64_t)fmin(
@@ -153,7 +135,7 @@ static int plan_all(struct planning *x, struct fab_err *err)
 	for (size_t i = 0; i < p->schemes.of.n && !rc; i++) {
 		const struct fab_rdma_scheme *scheme =
 			fab_rdma_schemes[p->schemes.of.v[i].row];
-		const struct fab_rdma_plan_question q = {.net = x->ready,
+		const struct fab_rdma_plan_question q = {.net = net,
 							 .params = sim,
 							 .scheme = scheme,
 							 .wait_ps = fab_rdma_wait(&load),
@@ -237,7 +219,8 @@ static void answer(struct fab_report *r, const struct planning *x)
 			fab_report_answer(r, FAB_TONE_WARN,
 					  "%s does not reach it: %.3g %% at best.",
 					  x->rows.v[i].scheme, 100 * x->rows.v[i].share);
-	rdma_say_no_path(r, fab_rdma_n_no_path(x->ready), x->transfers.of.n);
+	rdma_say_no_path(r, fab_rdma_n_no_path(x->traffic.net),
+			 x->traffic.problem.n_transfers);
 }
 
 static int print(const struct planning *x, struct fab_err *err)
@@ -254,8 +237,8 @@ static int print(const struct planning *x, struct fab_err *err)
 	fab_report_text(r, "verb", "plan");
 	fab_report_field(r, &target, (union fab_cell){.real = x->p->target});
 	rdma_print_parameters(r, x->p, &x->net);
-	fab_report_uint(r, "transfers", x->transfers.of.n);
-	rdma_print_no_path(r, fab_rdma_n_no_path(x->ready));
+	fab_report_uint(r, "transfers", x->traffic.problem.n_transfers);
+	rdma_print_no_path(r, fab_rdma_n_no_path(x->traffic.net));
 	fab_report_table(r, "results", "Least windows and timeouts", rdma_plan_columns,
 			 rdma_n_plan_columns, x->rows.v, sizeof(*x->rows.v), x->rows.n);
 	rc = fab_report_finish(r, err);
@@ -265,11 +248,10 @@ static int print(const struct planning *x, struct fab_err *err)
 int rdma_plan(struct rdma_params *p, const struct fab_fabric *f, struct fab_err *err)
 {
 	struct planning x = {.p = p};
-	struct fab_rdma_problem problem;
 	int rc = rdma_set_up(p, f, &x.net, err);
 
 	if (!rc)
-		rc = make_ready(&x, &problem, err);
+		rc = make_ready(&x, err);
 	x.progress = fab_cli_progress_new(&p->run, "simulating", "runs");
 	fab_cli_catch_interrupt();
 	if (!rc)
@@ -279,8 +261,7 @@ int rdma_plan(struct rdma_params *p, const struct fab_fabric *f, struct fab_err 
 		rc = fab_fail(err, EINTR, "interrupted before the plan was made");
 	if (!rc)
 		rc = print(&x, err);
-	fab_rdma_net_free(x.ready);
-	free(x.transfers.of.v);
+	rdma_traffic_fini(&x.traffic);
 	free(x.rows.v);
 	rdma_network_fini(&x.net);
 	return rc;

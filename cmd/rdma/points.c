@@ -73,13 +73,12 @@ static struct rdma_point base_point(const struct rdma_params *p)
 	return x;
 }
 
-int rdma_make_points(const struct rdma_params *p, const struct rdma_network *n,
-		     struct rdma_outcome *o, struct fab_err *err)
+int rdma_make_points(const struct rdma_params *p, struct rdma_outcome *o,
+		     struct fab_err *err)
 {
 	const struct rdma_point base = base_point(p);
 	double all = 1;
 
-	(void)n;
 	for (size_t a = 0; a < p->axes.n; a++)
 		all *= (double)p->axes.v[a].n;
 	if (all > RDMA_MAX_POINTS)
@@ -99,51 +98,10 @@ int rdma_make_points(const struct rdma_params *p, const struct rdma_network *n,
 	return 0;
 }
 
-/* The transfers of a size and the network made ready for them. */
-struct traffic {
-	struct fab_rdma_transfers transfers;
-	struct fab_rdma_problem problem;
-	struct fab_rdma_net *net;
-	uint64_t bytes;
-};
-
-static void traffic_fini(struct traffic *t)
-{
-	fab_rdma_net_free(t->net);
-	free(t->transfers.of.v);
-	*t = (struct traffic){.bytes = 0};
-}
-
-static int traffic_init(struct traffic *t, const struct rdma_network *n,
-			const struct rdma_point *x, struct fab_err *err)
-{
-	const struct rdma_params *p = n->p;
-	const struct fab_rdma_pattern_problem pattern = {.f = n->f,
-							 .kfat = n->kfat,
-							 .ends = &n->ends,
-							 .bytes = x->bytes,
-							 .repeats = p->repeats,
-							 .is_read = p->op == 1,
-							 .seed = p->run.seed};
-	int rc = fab_rdma_pattern_make(p->pattern, &pattern, &t->transfers, err);
-
-	if (rc)
-		return rc;
-	t->bytes = x->bytes;
-	t->problem =
-		(struct fab_rdma_problem){.f = n->f,
-					  .faults = n->dead,
-					  .ends = &n->ends,
-					  .routes = n->routes,
-					  .transfer = t->transfers.of.v,
-					  .n_transfers = (uint32_t)t->transfers.of.n};
-	return fab_rdma_net_new(&t->problem, &x->sim, &t->net, err);
-}
-
 struct work {
 	struct rdma_params *p;
 	struct rdma_outcome *o;
-	struct traffic traffic;
+	struct rdma_traffic traffic;
 	struct fab_cli_progress *progress;
 	uint64_t runs_before, all_runs;
 	bool has_warned, has_foretold;
@@ -162,7 +120,7 @@ static int tick(void *context, uint64_t done, uint64_t total)
 static void look_at_first(struct work *w, const struct rdma_point *x)
 {
 	struct rdma_outcome *o = w->o;
-	const struct traffic *t = &w->traffic;
+	const struct rdma_traffic *t = &w->traffic;
 
 	o->n_transfers = (uint32_t)t->transfers.of.n;
 	o->n_left_out = t->transfers.n_left_out;
@@ -337,9 +295,10 @@ static int simulate_all(struct work *w, struct fab_err *err)
 		struct rdma_point *x = &o->point[fab_shard_item(shard, i)];
 
 		if (i && w->traffic.bytes != x->bytes)
-			traffic_fini(&w->traffic);
+			rdma_traffic_fini(&w->traffic);
 		if (!w->traffic.net)
-			rc = traffic_init(&w->traffic, &o->net, x, err);
+			rc = rdma_traffic_init(&w->traffic, &o->net, x->bytes, &x->sim,
+					       err);
 		if (!rc && !i)
 			look_at_first(w, x);
 		if (!rc)
@@ -362,7 +321,7 @@ int rdma_simulate(struct rdma_params *p, struct rdma_outcome *o, struct fab_err 
 	fab_cli_catch_interrupt();
 	rc = simulate_all(&w, err);
 	fab_cli_progress_free(w.progress);
-	traffic_fini(&w.traffic);
+	rdma_traffic_fini(&w.traffic);
 	o->was_interrupted = fab_cli_is_interrupted(NULL);
 	return rc == -ECANCELED && o->results.n ? 0 : rc;
 }

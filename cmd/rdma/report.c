@@ -50,7 +50,6 @@ void rdma_print_parameters(struct fab_report *r, const struct rdma_params *p,
 	put(r, "parameters.seed", (double)p->run.seed);
 }
 
-/* Of a run of the first point. */
 void rdma_print_no_path(struct fab_report *r, uint32_t n)
 {
 	static const struct fab_column field = {"no_path", FAB_UINT, "", FAB_COL_EXTRA};
@@ -63,6 +62,7 @@ static double us_or_none(uint64_t ps)
 	return ps ? (double)ps / 1e6 : (double)NAN;
 }
 
+/* Of a run of the first point. */
 static void print_transfers(struct fab_report *r, const struct rdma_outcome *o)
 {
 	fab_report_uint(r, "transfers", o->n_transfers);

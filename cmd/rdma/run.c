@@ -97,7 +97,7 @@ static int work(struct rdma_params *p, const struct fab_fabric *f, struct rdma_o
 
 	choose_schemes(p, o);
 	if (!rc)
-		rc = rdma_make_points(p, &o->net, o, err);
+		rc = rdma_make_points(p, o, err);
 	if (rc)
 		return rc;
 	fab_cli_note_faults(&p->shard, o->net.dead);

@@ -113,6 +113,12 @@ int rdma_take_pattern(void *params, const char *arg, struct fab_err *err)
 	return rc;
 }
 
+/* A time with its unit. */
+static bool parse_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *out)
+{
+	return fab_time_has_unit(text, len) && fab_parse_time_ps(text, len, max_ps, out);
+}
+
 /* SHARE:KIND:TIME */
 int rdma_take_delay(void *params, const char *arg, struct fab_err *err)
 {
@@ -127,8 +133,8 @@ int rdma_take_delay(void *params, const char *arg, struct fab_err *err)
 		goto bad;
 	row = fab_choices_find(&fab_rdma_delay_choices, at + 1, kind);
 	at += 2 + kind;
-	if (row == FAB_NONE || !fab_time_has_unit(at, strlen(at)) ||
-	    !fab_parse_time_ps(at, strlen(at), (uint64_t)(MAX_DELAY_NS * 1000), &ps))
+	if (row == FAB_NONE ||
+	    !parse_ps(at, strlen(at), (uint64_t)(MAX_DELAY_NS * 1000), &ps))
 		goto bad;
 	bad->delay = (enum fab_rdma_delay)row;
 	bad->delay_ps = ps;
@@ -404,12 +410,9 @@ static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_e
 {
 	size_t from = strcspn(text, "-");
 	const char *to = text + from;
-	const uint64_t max = UINT64_C(1) << 46;
 
-	if (*to && fab_time_has_unit(text, from) &&
-	    fab_time_has_unit(to + 1, strlen(to + 1)) &&
-	    fab_parse_time_ps(text, from, max, &out->from_ps) &&
-	    fab_parse_time_ps(to + 1, strlen(to + 1), max, &out->until_ps) &&
+	if (*to && parse_ps(text, from, FAB_RDMA_TIME_MAX, &out->from_ps) &&
+	    parse_ps(to + 1, strlen(to + 1), FAB_RDMA_TIME_MAX, &out->until_ps) &&
 	    out->from_ps < out->until_ps)
 		return 0;
 	return fab_fail(err, EINVAL,

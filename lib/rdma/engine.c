@@ -11,9 +11,9 @@
 #include "base/rng.h"
 
 enum {
-	AHEAD = 12, /* events whose packets are fetched into the cache */
-	NEAR = 5,   /* whose outputs are */
-	FEW = 16,   /* events that are sorted by insertion */
+	AHEAD = 12,		/* events whose packets are fetched into the cache */
+	NEAR = 5,		/* whose outputs are */
+	FEW = 16,		/* events that are sorted by insertion */
 	SLOTS_A_LOOK = 1 << 12, /* of the wheel, until is_over() asks again */
 };
 

@@ -236,8 +236,8 @@ struct fab_rdma_params {
 
 	struct fab_rdma_impairments bad;
 	uint64_t seed;
-	uint64_t end_ps; /* transfers that are not done then have failed; 0: after 2^46
-			    ps (70 s) */
+	uint64_t end_ps; /* transfers that are not done then have failed; 0: after
+			    FAB_RDMA_TIME_MAX */
 	/* Keep and compare the bytes of all transfers: source memory holds a pattern of
 	 * transfer and place. Else packets written are counted. */
 	bool with_memory;

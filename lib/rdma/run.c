@@ -256,7 +256,6 @@ int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *p
 		 const struct fab_rdma_scheme *scheme, struct fab_rdma_result *result,
 		 struct fab_err *err)
 {
-	const uint64_t end_ps = UINT64_C(1) << 46;
 	struct fab_rdma_params used = *params;
 	struct rdma r = {.net = net,
 			 .problem = net->problem,
@@ -271,7 +270,7 @@ int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *p
 	if (rc)
 		return rc;
 	if (!used.end_ps)
-		used.end_ps = end_ps;
+		used.end_ps = FAB_RDMA_TIME_MAX;
 	if (!used.concurrency || used.concurrency > FAB_RDMA_CONTEXTS_MAX)
 		used.concurrency = FAB_RDMA_CONTEXTS_MAX;
 	rc = init(&r, err);

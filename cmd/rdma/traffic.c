@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fabric-rdma: the transfers, and the network made ready for them. */
+#include <stdlib.h>
+
+#include "fabric_rdma.h"
+
+int rdma_traffic_init(struct rdma_traffic *t, const struct rdma_network *n,
+		      uint64_t bytes, const struct fab_rdma_params *sim,
+		      struct fab_err *err)
+{
+	const struct rdma_params *p = n->p;
+	const struct fab_rdma_pattern_problem pattern = {.f = n->f,
+							 .kfat = n->kfat,
+							 .ends = &n->ends,
+							 .bytes = bytes,
+							 .repeats = p->repeats,
+							 .is_read = p->op == 1,
+							 .seed = p->run.seed};
+	int rc = fab_rdma_pattern_make(p->pattern, &pattern, &t->transfers, err);
+
+	if (rc)
+		return rc;
+	t->bytes = bytes;
+	t->problem =
+		(struct fab_rdma_problem){.f = n->f,
+					  .faults = n->dead,
+					  .ends = &n->ends,
+					  .routes = n->routes,
+					  .transfer = t->transfers.of.v,
+					  .n_transfers = (uint32_t)t->transfers.of.n};
+	return fab_rdma_net_new(&t->problem, sim, &t->net, err);
+}
+
+void rdma_traffic_fini(struct rdma_traffic *t)
+{
+	fab_rdma_net_free(t->net);
+	free(t->transfers.of.v);
+	*t = (struct rdma_traffic){.bytes = 0};
+}
