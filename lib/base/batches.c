@@ -17,15 +17,23 @@ struct team {
 	_Atomic uint32_t taken;
 };
 
+/* The next batch that is worth waking others for: one item is done at once. */
+static void plan(struct team *t)
+{
+	const struct fab_batches *b = t->batches;
+
+	while ((t->n_items = b->next(b->context)) == 1)
+		b->work(b->context, 0, 0);
+	atomic_store(&t->taken, 0);
+}
+
 static void run_lane(struct team *t, int lane)
 {
 	const struct fab_batches *b = t->batches;
 
 	for (;;) {
-		if (lane == 0) {
-			t->n_items = b->next(b->context);
-			atomic_store(&t->taken, 0);
-		}
+		if (lane == 0)
+			plan(t);
 		fab_barrier_wait(&t->barrier);
 		if (!t->n_items)
 			return;
