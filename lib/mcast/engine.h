@@ -27,6 +27,9 @@ struct fab_mcast_problem {
 	const struct fab_groups *groups;
 	/* what engines that heed loads balance; NULL: every group and cable counts 1 */
 	const struct fab_weights *weights;
+	/* candidates of all groups, where they are there already; NULL: they are found
+	 * when they are asked for */
+	const struct fab_roots *roots;
 };
 
 enum fab_root_rule {

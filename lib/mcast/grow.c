@@ -10,9 +10,6 @@
 #include "mcast/choose.h"
 #include "mcast/state.h"
 
-/* Candidate sets held at a time, and how many groups are routed between two reports. */
-enum { ROOTS_BYTES = 16 << 20 };
-
 static bool reaches(const struct fab_mcast_state *s, uint32_t group, double cap)
 {
 	for (uint64_t e = s->forest.first[group]; e < s->n_edges; e++)
@@ -81,6 +78,18 @@ static bool all_choose(const struct fab_mcast_grower *growers, size_t n_growers)
 	return true;
 }
 
+/* Candidates of the groups from `done` on: those of the problem, or some found now, in
+ * `own`. */
+static const struct fab_roots *candidates_from(const struct fab_mcast_problem *p,
+					       uint32_t done, int n_threads,
+					       struct fab_roots *own)
+{
+	if (p->roots)
+		return p->roots;
+	fab_roots_find(p->dist, p->groups, done, FAB_GROW_ROOTS_BYTES, n_threads, own);
+	return own;
+}
+
 int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		   struct fab_mcast_grower *growers, size_t n_growers,
 		   const struct fab_mcast_options *options, double *roots_seconds)
@@ -97,23 +106,23 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 	if ((size_t)n_workers > n_growers)
 		n_workers = (int)n_growers;
 	for (uint32_t done = 0; done < n && !stopped && !all_over(growers, n_growers);) {
-		struct fab_roots roots;
-		struct fab_candidates candidates = {.roots = &roots};
+		struct fab_roots own = {0};
+		struct fab_candidates candidates = {0};
 		double start = fab_now();
 
-		fab_roots_find(problem->dist, problem->groups, done, ROOTS_BYTES,
-			       options->n_threads, &roots);
+		candidates.roots =
+			candidates_from(problem, done, options->n_threads, &own);
 		if (!all_choose(growers, n_growers))
-			fab_candidates_init(&candidates, &roots, problem->f->n_switches,
-					    options->root_ties);
+			fab_candidates_init(&candidates, candidates.roots,
+					    problem->f->n_switches, options->root_ties);
 		*roots_seconds += fab_now() - start;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
 		for (size_t i = 0; i < n_growers; i++)
 			route_chunk(&growers[i], &candidates, options->n_threads);
 		fab_threads_rest(n_workers);
-		done += roots.n;
+		done += candidates.roots->n;
 		fab_candidates_fini(&candidates);
-		fab_roots_fini(&roots);
+		fab_roots_fini(&own);
 		stopped = report(options, done, n);
 	}
 	return stopped;

@@ -4,6 +4,9 @@
 
 #include "mcast/engine.h"
 
+/* Bytes of candidate sets that are held at a time. */
+enum { FAB_GROW_ROOTS_BYTES = 16 << 20 };
+
 /* An engine at work; it has grow(). */
 struct fab_mcast_grower {
 	const struct fab_mcast_engine *engine;
@@ -16,7 +19,8 @@ struct fab_mcast_grower {
 };
 
 /*
- * Distances and root candidates are shared; *roots_seconds grows by the time for these.
+ * Distances and root candidates are shared; these are found, if the problem has none, and
+ * *roots_seconds grows by the time for that.
  * Non-zero: progress stopped it. The same trees for any number of threads. O(per group:
  * as the engine says; candidates as fab_roots_find()).
  */

@@ -166,6 +166,19 @@ void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups
 	fab_roots_find_within(dist, groups, first_group, max_bytes, n_threads, 0, out);
 }
 
+bool fab_roots_find_all(const struct fab_dist *dist, const struct fab_groups *groups,
+			size_t max_bytes, int n_threads, struct fab_roots *out)
+{
+	size_t bytes = fab_dist_stride(dist) / 8, n_sets = 0;
+
+	for (uint32_t g = 0; g < groups->n; g++)
+		n_sets += groups->same_as[g] == g;
+	if (n_sets > max_bytes / bytes)
+		return false;
+	fab_roots_find(dist, groups, 0, max_bytes, n_threads, out);
+	return true;
+}
+
 void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups *groups,
 			   uint32_t first_group, size_t max_bytes, int n_threads,
 			   unsigned slack, struct fab_roots *out)

@@ -27,8 +27,12 @@ struct fab_roots {
 void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups,
 		    uint32_t first_group, size_t max_bytes, int n_threads,
 		    struct fab_roots *out);
-/* The same with those that are up to `slack` hops farther from a member, too; radius
- * stays the least. As long; fab_roots_fini: O(size). */
+/* Those of all groups, if their sets fit into max_bytes; else false, and nothing is
+ * found. As long, or O(groups). */
+bool fab_roots_find_all(const struct fab_dist *dist, const struct fab_groups *groups,
+			size_t max_bytes, int n_threads, struct fab_roots *out);
+/* As fab_roots_find() with those that are up to `slack` hops farther from a member, too;
+ * radius stays the least. As long; fab_roots_fini: O(size). */
 void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups *groups,
 			   uint32_t first_group, size_t max_bytes, int n_threads,
 			   unsigned slack, struct fab_roots *out);

@@ -74,6 +74,15 @@ static void hand_over(struct run *r, unsigned slack, struct fab_mcast_result *ou
 	fab_mcast_state_fini(&r->state);
 }
 
+/* Will candidates for roots be asked for? */
+static bool is_any_grown(const struct fab_mcast_engine *const *engines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (engines[i]->grow)
+			return true;
+	return false;
+}
+
 int fab_mcast_route(const struct fab_mcast_problem *problem,
 		    const struct fab_mcast_engine *const *engines, size_t n_engines,
 		    const struct fab_mcast_options *options,
@@ -81,21 +90,31 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		    struct fab_err *err)
 {
 	struct run *runs = FAB_NEW0(n_engines, struct run);
+	struct fab_mcast_problem p = *problem;
+	struct fab_roots roots = {0};
+	double start = fab_now();
 	int stopped;
 
 	*roots_seconds = 0;
+	if (!p.roots && is_any_grown(engines, n_engines) &&
+	    fab_roots_find_all(p.dist, p.groups, FAB_GROW_ROOTS_BYTES,
+			       options->n_threads, &roots)) {
+		p.roots = &roots;
+		*roots_seconds = fab_now() - start;
+	}
 	for (size_t i = 0; i < n_engines; i++) {
 		runs[i].engine = engines[i];
-		fab_mcast_state_init(&runs[i].state, problem, engines[i]);
+		fab_mcast_state_init(&runs[i].state, &p, engines[i]);
 	}
-	stopped = grow(problem, runs, n_engines, options, roots_seconds);
+	stopped = grow(&p, runs, n_engines, options, roots_seconds);
 	for (size_t i = 0; i < n_engines && !stopped; i++)
-		stopped = solve(problem, &runs[i], options);
+		stopped = solve(&p, &runs[i], options);
 	for (size_t i = 0; i < n_engines; i++) {
 		hand_over(&runs[i], options->height_slack, &results[i]);
 		if (stopped)
 			fab_mcast_result_fini(&results[i]);
 	}
+	fab_roots_fini(&roots);
 	free(runs);
 	return stopped ? fab_fail(err, ECANCELED, "stopped") : 0;
 }
