@@ -10,11 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups moved side by side: one for so many of the round, and at most. */
-enum { SHARE = 64, MOST = 32 };
+/* Groups moved side by side: one for so many of the round, and at most. Trees whose
+ * members lie far from the root take longer and are more alike in price: more of these,
+ * and some where there are few. */
+enum { SHARE = 64, SHARE_FAR = 32, LEAST_FAR = 2, MOST = 32 };
 
 /* A tree that has become so many times as expensive meanwhile is looked for again. */
 static const double DEARER = 1.1;
+
+/* What moving a group costs at least, for each edge of its tree: for the question whether
+ * threads are worth it. */
+enum { STEPS_EDGE = 128 };
 
 /* Groups moved between two questions whether it is over. */
 enum { LOOK = 16 };
@@ -50,8 +56,10 @@ struct fab_moves {
 	struct fab_revision *revision;
 	struct fab_prices *prices;
 	const struct fab_mcast_options *options;
-	struct fab_roots roots; /* of the first groups */
+	const struct fab_roots *roots; /* of the first groups: the problem's or these */
+	struct fab_roots own_roots;
 	struct fab_hops hops;
+	bool is_far; /* some members lie far from the root */
 	int n_lanes;
 	struct lane *lane;
 	struct found batch[MOST];
@@ -59,8 +67,8 @@ struct fab_moves {
 	FAB_VEC(uint32_t) cable;
 	/* the round at hand */
 	const struct fab_moves_round *round;
-	uint32_t n_asked, n_moved, n_batch,
-		n_before; /* n_before: moved in the last one */
+	uint32_t n_asked, n_moved, n_batch;
+	uint32_t n_expected; /* to be moved: at first as many as in the last one */
 	bool is_over;
 };
 
@@ -100,9 +108,25 @@ static void free_view(struct fab_mcast_state *view)
 /* Groups of the next batch: more, the more there are in a round. */
 static uint32_t most_of(const struct fab_moves *m)
 {
-	uint32_t n = m->n_moved > m->n_before ? m->n_moved : m->n_before;
+	uint32_t n = m->n_moved > m->n_expected ? m->n_moved : m->n_expected;
 
-	return n / SHARE < MOST ? n / SHARE + 1 : MOST;
+	uint32_t most = m->is_far ? n / SHARE_FAR + LEAST_FAR : n / SHARE + 1;
+
+	return most < MOST ? most : MOST;
+}
+
+/* Candidates of the first groups: all of the problem's, if they can be had. */
+static void find_roots(struct fab_moves *m)
+{
+	const struct fab_mcast_problem *p = m->revision->s->problem;
+	unsigned slack = m->options->height_slack;
+
+	m->roots = slack ? NULL : p->roots;
+	if (m->roots)
+		return;
+	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, m->options->n_threads,
+			      slack, &m->own_roots);
+	m->roots = &m->own_roots;
 }
 
 struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices *prices,
@@ -114,13 +138,13 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 	m->revision = revision;
 	m->prices = prices;
 	m->options = options;
-	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, options->n_threads,
-			      options->height_slack, &m->roots);
+	find_roots(m);
 	m->hops.dist = p->dist;
-	if (fab_reroute_is_far(revision->s))
+	m->is_far = fab_reroute_is_far(revision->s);
+	if (m->is_far)
 		fab_hops_init(&m->hops, p->f, p->dist);
-	m->n_lanes = fab_threads_for(options->n_threads,
-				     64 * p->groups->sw_first[p->groups->n]);
+	m->n_lanes =
+		fab_threads_for(options->n_threads, STEPS_EDGE * revision->s->n_edges);
 	m->n_lanes = m->n_lanes < MOST ? m->n_lanes : MOST;
 	m->lane = FAB_NEW0(m->n_lanes, struct lane);
 	for (int i = 0; i < m->n_lanes; i++) {
@@ -128,7 +152,7 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 
 		if (i)
 			init_view(revision->s, &lane->view);
-		lane->reroute = fab_reroute_new(i ? &lane->view : revision->s, &m->roots,
+		lane->reroute = fab_reroute_new(i ? &lane->view : revision->s, m->roots,
 						&m->hops, options);
 	}
 	return m;
@@ -146,7 +170,7 @@ void fab_moves_free(struct fab_moves *m)
 		free(m->batch[i].tree.sw);
 		free(m->batch[i].tree.cable);
 	}
-	fab_roots_fini(&m->roots);
+	fab_roots_fini(&m->own_roots);
 	fab_hops_fini(&m->hops);
 	free(m->lane);
 	free(m->change.v);
@@ -307,7 +331,7 @@ static void work(void *context, int number, uint32_t item)
 bool fab_moves_run(struct fab_moves *m, const struct fab_moves_round *round)
 {
 	m->round = round;
-	m->n_before = m->n_moved;
+	m->n_expected = round->n_expected ? round->n_expected : m->n_moved;
 	m->n_asked = m->n_moved = m->n_batch = 0;
 	m->is_over = false;
 	for (int i = 0; i < m->n_lanes; i++) {

@@ -13,6 +13,7 @@ struct fab_moves; /* lanes, and the candidates of groups */
 /* A round over all groups. */
 struct fab_moves_round {
 	struct fab_reroute_try how;
+	uint32_t n_expected; /* groups that will be moved, about; 0: not known */
 	/* Is the group to be moved, as loads are now? */
 	bool (*is_wanted)(void *context, uint32_t group);
 	/* Asked now and then, `done` groups into the round: shall it stop? */

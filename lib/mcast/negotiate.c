@@ -40,9 +40,10 @@ static const double PART = 0.25;
 enum { SAMPLE = 64 };
 static const double WORTH = 0.95, ALIKE = 0.95;
 
-/* Where near paths leave more than this of all load above the target, whole trees will
- * hardly reach it in the steps that there are. */
-static const double HOPELESS = 0.02;
+/* Where more than this of all load is above the target, near paths will not bring it
+ * down; where they leave more than this, whole trees will hardly do so in the steps that
+ * there are. */
+static const double HOPELESS_BEFORE = 0.025, HOPELESS = 0.02;
 
 struct negotiation {
 	struct fab_mcast_state *s;
@@ -180,6 +181,7 @@ static bool run_round(struct negotiation *x)
 	struct fab_moves_round round = {
 		.how = x->how, .is_wanted = is_above, .is_over = is_over, .context = x};
 
+	round.n_expected = x->target > 0 ? 0 : x->s->forest.n / x->stride;
 	round.how.turn = x->turn;
 	x->is_kept = false;
 	if (!fab_moves_run(x->moves, &round))
@@ -199,11 +201,11 @@ static double mean_level(const struct negotiation *x)
 	return sum / n;
 }
 
-/* Is the target too far away for the steps that there are? */
-static bool is_hopeless(const struct negotiation *x)
+/* Is more than a part of all load above the target, and no time to try nevertheless? */
+static bool is_hopeless(const struct negotiation *x, double part)
 {
-	return x->o->is_hasty && x->how.how == FAB_REROUTE_NEAR_PATHS &&
-	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
+	return x->o->is_hasty && x->is_far &&
+	       x->excess > part * mean_level(x) * x->s->problem->f->n_switch_links;
 }
 
 /*
@@ -218,6 +220,8 @@ static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 
 	measure(x);
 	least = x->excess;
+	if (is_hopeless(x, HOPELESS_BEFORE))
+		return false;
 	while (x->excess && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, excess);
 		x->how.least = excess;
@@ -233,7 +237,7 @@ static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 		excess = excess < EXCESS_MAX ? excess : EXCESS_MAX;
 		stalls = x->excess < least ? 0 : stalls + 1;
 		least = x->excess < least ? x->excess : least;
-		if (is_hopeless(x))
+		if (x->how.how == FAB_REROUTE_NEAR_PATHS && is_hopeless(x, HOPELESS))
 			return false;
 	}
 	return !x->excess;

@@ -14,8 +14,9 @@
 #include <string.h>
 
 /* Roots beside the old one: the cheapest of all where they can be compared, else the one
- * of least load and some by chance; of those that get a deep tree, too, at most. */
-enum { CHEAPEST_ROOTS = 2, DRAWN_ROOTS = 4, DEEP_ROOTS = 3 };
+ * of least load and some by chance; of those that get a deep tree, too, at most, and
+ * where members lie far from the root, for which these take long. */
+enum { CHEAPEST_ROOTS = 2, DRAWN_ROOTS = 4, DEEP_ROOTS = 3, DEEP_FAR = 2 };
 
 /* Roots that trees of few cables are grown from. */
 enum { NEAR_ROOTS = 2 };
@@ -254,20 +255,24 @@ static uint8_t height_of_best(struct fab_reroute *r, const struct fab_revision *
 	return height;
 }
 
-/* Trees of several roots. */
+/* Trees of several roots, deep ones as long as all cost `least` or more. */
 static void try_roots(struct fab_reroute *r, const struct fab_prices *prices,
-		      const uint64_t *bits, uint32_t group, uint32_t old, uint64_t seed)
+		      const uint64_t *bits, uint32_t group, uint32_t old, double least,
+		      uint64_t seed)
 {
 	uint32_t root[CHEAPEST_ROOTS + DRAWN_ROOTS + 2];
 	uint32_t n = choose_roots(r, prices, bits, group, old, seed, root);
+	uint32_t n_deep = r->height > FAB_REROUTE_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 
 	for (uint32_t i = 0; i < n; i++) {
+		/* a tree that costs less has left the cables that it was to leave */
+		bool is_left = i && r->best.root != FAB_NONE && r->best.price < least;
 		bool is_new = true;
 
 		for (uint32_t j = 0; j < i; j++)
 			is_new = is_new && root[j] != root[i];
 		if (is_new)
-			try_root(r, prices, group, root[i], i < DEEP_ROOTS, seed);
+			try_root(r, prices, group, root[i], i < n_deep && !is_left, seed);
 	}
 }
 
@@ -313,7 +318,7 @@ const struct fab_reroute_tree *fab_reroute_find(struct fab_reroute *r,
 			   &(struct fab_path_swap_how){.least = how->least});
 	if (how->how == FAB_REROUTE_ROOTS ||
 	    (how->how == FAB_REROUTE_BOTH && r->best.price >= how->least))
-		try_roots(r, prices, bits, group, old, seed);
+		try_roots(r, prices, bits, group, old, how->least, seed);
 	if (r->best.root == FAB_NONE)
 		return NULL;
 	r->best.height = height_of_best(r, revision, group);
