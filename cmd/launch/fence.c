@@ -50,8 +50,7 @@ static int add_row(const struct fence_outcome *o, const struct fence_group *g,
 		   struct fab_err *err)
 {
 	struct fab_fence_sim_options options = {.n_pieces = o->p->pieces};
-	struct fab_fence_job job = s->job;
-	struct fab_fence_time t = {.simulated_us = (double)NAN};
+	struct fab_fence_time t;
 	struct launch_fence_row row = {
 		.algorithm = x->name,
 		.stands_for = x->is_alias ? x->stands_for[bytes != 0] : NULL,
@@ -65,14 +64,13 @@ static int add_row(const struct fence_outcome *o, const struct fence_group *g,
 		.by_symmetry = FAB_UNKNOWN,
 		.shard = fab_cli_shard_text(&o->p->shard),
 	};
-	int rc = o->p->model_only ? 0 : fab_fence_setup_time(s, bytes, &options, &t, err);
+	int rc = fab_fence_setup_time(s, bytes, o->p->model_only ? NULL : &options, &t,
+				      err);
 
 	if (rc)
 		return rc;
-	job.bytes = bytes;
-	row.model_us =
-		o->p->model_only ? fab_fence_model_us(s->is, &job, &s->plan) : t.model_us;
-	row.contended_us = s->contended.fixed_us + s->contended.byte_us * (double)bytes;
+	row.model_us = t.model_us;
+	row.contended_us = t.contended_us;
 	row.simulated_us = t.simulated_us;
 	row.loads = loads_text(&s->load);
 	if (!o->p->model_only)

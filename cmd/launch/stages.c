@@ -75,16 +75,14 @@ double launch_fence_us(void *context, struct fab_fence_chosen fence, uint64_t by
 	setup = setup_of(t, fab_fence_stands_for(fence, &job), &job, err);
 	if (!setup)
 		return -EINVAL;
-	if (t->p->model_only)
-		return setup->contended.fixed_us +
-		       setup->contended.byte_us * (double)bytes;
 	for (size_t i = 0; i < t->known.n; i++)
 		if (t->known.v[i].setup == setup && t->known.v[i].bytes == bytes)
 			return t->known.v[i].us;
-	rc = fab_fence_setup_time(setup, bytes, &options, &time, err);
+	rc = fab_fence_setup_time(setup, bytes, t->p->model_only ? NULL : &options, &time,
+				  err);
 	if (rc)
 		return rc;
-	t->n_cut += isnan(time.simulated_us);
+	t->n_cut += !t->p->model_only && isnan(time.simulated_us);
 	FAB_PUSH(&t->known,
 		 ((struct launch_known){setup, bytes, fab_fence_best_known_us(&time)}));
 	return t->known.v[t->known.n - 1].us;

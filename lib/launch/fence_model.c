@@ -73,12 +73,15 @@ double fab_fence_model_of_plan(const struct fab_fence_plan *plan,
 {
 	struct model m = {.plan = plan, .job = job};
 	struct fab_fence_paths paths;
+	struct fab_fence_load load;
 	struct fab_due due;
 
 	/* without a fabric nothing goes wrong */
 	if (fab_fence_paths_init(&paths, plan, NULL, NULL, NULL))
 		return NAN;
-	m.ticks = fence_ticks_for(plan, &paths, job);
+	fab_fence_load_init(&load, plan, &paths);
+	m.ticks = fence_ticks_for(fab_fence_contended(&load, &job->costs), job);
+	fab_fence_load_fini(&load);
 	fab_fence_paths_fini(&paths);
 	fence_lists_init(&m.lists, plan);
 	m.came = FAB_NEW0(plan->messages.n + 1, uint32_t);

@@ -73,3 +73,8 @@ struct fab_fence_line {
 };
 struct fab_fence_line fab_fence_contended(const struct fab_fence_load *load,
 					  const struct fab_launch_costs *costs);
+/* At one size. O(1). */
+static inline double fab_fence_line_us(struct fab_fence_line line, uint64_t bytes)
+{
+	return line.fixed_us + line.byte_us * (double)bytes;
+}

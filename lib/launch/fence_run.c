@@ -46,7 +46,8 @@ static int simulate(const struct fab_fence_setup *setup, uint64_t bytes,
 	struct fab_fence_job job = setup->job;
 
 	job.bytes = bytes;
-	return fab_fence_simulate(&setup->plan, &setup->paths, &job, options, out, err);
+	return fab_fence_simulate(&setup->plan, &setup->paths, setup->contended, &job,
+				  options, out, err);
 }
 
 int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
@@ -54,15 +55,16 @@ int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 			 struct fab_fence_time *out, struct fab_err *err)
 {
 	struct fab_fence_job job = setup->job;
-	int rc = simulate(setup, bytes, options, &out->sim, err);
+	int rc;
 
-	job.bytes = bytes;
+	out->sim = (struct fab_fence_sim){.us = NAN};
+	rc = options ? simulate(setup, bytes, options, &out->sim, err) : 0;
 	if (rc)
 		return rc;
+	job.bytes = bytes;
 	out->simulated_us = out->sim.us;
 	out->model_us = fab_fence_model_us(setup->is, &job, &setup->plan);
-	out->contended_us =
-		setup->contended.fixed_us + setup->contended.byte_us * (double)bytes;
+	out->contended_us = fab_fence_line_us(setup->contended, bytes);
 	return 0;
 }
 

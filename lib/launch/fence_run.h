@@ -18,7 +18,7 @@ struct fab_fence_setup {
 struct fab_fence_time {
 	double model_us;     /* without contention */
 	double contended_us; /* of the line over bytes */
-	double simulated_us; /* NaN: not known, too many events */
+	double simulated_us; /* NaN: not known, too many events, or nobody asked */
 	struct fab_fence_sim sim;
 };
 
@@ -35,8 +35,9 @@ int fab_fence_setup_init(struct fab_fence_setup *setup, struct fab_fence_chosen 
 /* Zeroed is allowed. O(size). */
 void fab_fence_setup_fini(struct fab_fence_setup *setup);
 
-/* How long it takes with blocks of so many bytes. Errors: those of
- * fab_fence_simulate(), and its time. May be called by several threads for one setup. */
+/* How long it takes with blocks of so many bytes; options NULL: not simulated. Errors:
+ * those of fab_fence_simulate(), and its time. May be called by several threads for one
+ * setup. */
 int fab_fence_setup_time(const struct fab_fence_setup *setup, uint64_t bytes,
 			 const struct fab_fence_sim_options *options,
 			 struct fab_fence_time *out, struct fab_err *err) FAB_MUST_CHECK;

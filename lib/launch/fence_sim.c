@@ -222,7 +222,6 @@ static void sim_init(struct sim *s, const struct fab_fence_sim_options *options)
 	s->n_pieces = options->n_pieces ? options->n_pieces : 1;
 	s->max_events = most_events(s, options->max_events ? options->max_events
 							   : (uint64_t)1 << EVENTS_BITS);
-	s->ticks = fence_ticks_for(s->plan, s->paths, s->job);
 	fence_lists_init(&s->lists, s->plan);
 	s->came = FAB_NEW0(s->plan->messages.n + 1, uint32_t);
 	s->node = FAB_NEW0((size_t)n_nodes + 1, struct state);
@@ -266,11 +265,14 @@ static void run(struct sim *s, struct fab_fence_sim *out)
 
 int fab_fence_simulate(const struct fab_fence_plan *plan,
 		       const struct fab_fence_paths *paths,
-		       const struct fab_fence_job *job,
+		       struct fab_fence_line contended, const struct fab_fence_job *job,
 		       const struct fab_fence_sim_options *options,
 		       struct fab_fence_sim *out, struct fab_err *err)
 {
-	struct sim s = {.plan = plan, .paths = paths, .job = job};
+	struct sim s = {.plan = plan,
+			.paths = paths,
+			.job = job,
+			.ticks = fence_ticks_for(contended, job)};
 	int rc = fab_fence_job_check(job, err);
 
 	*out = (struct fab_fence_sim){0};

@@ -51,9 +51,10 @@ struct fab_fence_sim {
 	bool is_cut; /* there were more events than max_events */
 };
 
-/* ERANGE: it would take longer than can be counted. O(messages * hops * log messages). */
+/* `contended`: fab_fence_contended() of plan, paths and costs. ERANGE: it would take
+ * longer than can be counted. O(messages * hops * log messages). */
 int fab_fence_simulate(const struct fab_fence_plan *plan,
 		       const struct fab_fence_paths *paths,
-		       const struct fab_fence_job *job,
+		       struct fab_fence_line contended, const struct fab_fence_job *job,
 		       const struct fab_fence_sim_options *options,
 		       struct fab_fence_sim *out, struct fab_err *err) FAB_MUST_CHECK;

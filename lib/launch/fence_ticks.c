@@ -6,20 +6,13 @@ enum {
 	FINEST_BITS = 60, /* a tick is 2^-60 us at least */
 };
 
-struct fence_ticks fence_ticks_for(const struct fab_fence_plan *plan,
-				   const struct fab_fence_paths *paths,
+struct fence_ticks fence_ticks_for(struct fab_fence_line contended,
 				   const struct fab_fence_job *job)
 {
 	struct fence_ticks t = {.per_us = 1};
-	struct fab_fence_load load;
-	struct fab_fence_line line;
-	double us;
+	double us = fab_fence_line_us(contended, job->bytes);
 	int bits = 0;
 
-	fab_fence_load_init(&load, plan, paths);
-	line = fab_fence_contended(&load, &job->costs);
-	us = line.fixed_us + line.byte_us * (double)job->bytes;
-	fab_fence_load_fini(&load);
 	frexp(us, &bits); /* us < 2^bits */
 	bits = SPAN_BITS - bits;
 	t.per_us = ldexp(1, us > 0 && bits < FINEST_BITS ? bits : FINEST_BITS);

@@ -20,8 +20,7 @@ static inline uint64_t fence_ticks_of(const struct fence_ticks *t, double us)
 	return (uint64_t)llround(us * t->per_us);
 }
 
-/* As fine as there is room for: the contended fence takes about 2^49 of them. O(messages
- * * hops). */
-struct fence_ticks fence_ticks_for(const struct fab_fence_plan *plan,
-				   const struct fab_fence_paths *paths,
+/* As fine as there is room for: the contended fence (fab_fence_contended()) takes about
+ * 2^49 of them. O(1). */
+struct fence_ticks fence_ticks_for(struct fab_fence_line contended,
 				   const struct fab_fence_job *job);

@@ -35,12 +35,17 @@ static struct pair ideal_of(const char *name, const uint32_t *leaf, uint32_t n,
 	struct fab_fence_sim_options options = {.without_symmetry = without_symmetry};
 	struct fab_fence_plan plan;
 	struct fab_fence_paths paths;
+	struct fab_fence_load load;
 	struct fab_fence_sim sim;
 	struct pair p;
 
 	cr_assert_eq(fab_fence_plan_make(chosen(name), &job, &plan, NULL), 0);
 	cr_assert_eq(fab_fence_paths_init(&paths, &plan, NULL, NULL, NULL), 0);
-	cr_assert_eq(fab_fence_simulate(&plan, &paths, &job, &options, &sim, NULL), 0);
+	fab_fence_load_init(&load, &plan, &paths);
+	cr_assert_eq(fab_fence_simulate(&plan, &paths, fab_fence_contended(&load, &costs),
+					&job, &options, &sim, NULL),
+		     0);
+	fab_fence_load_fini(&load);
 	p = (struct pair){fab_fence_model_us(chosen(name), &job, &plan), sim.us,
 			  sim.by_symmetry};
 	fab_fence_paths_fini(&paths);
