@@ -86,6 +86,7 @@
 #include "launch/nodes.h"
 #include "launch/params.h"
 #include "launch/peers.h"
+#include "launch/settings.h"
 #include "launch/size.h"
 #include "launch/stages.h"
 #include "mcast/bounds.h"

@@ -285,8 +285,8 @@ extern const struct fab_column launch_calibrate_columns[];
 extern const size_t launch_calibrate_n_columns;
 
 struct launch_advise_row {
-	const char *setting, *now;
-	char *advised, *how, *now_text; /* on the heap */
+	const char *setting;
+	char *now, *advised, *how; /* on the heap */
 	double total_s, saved_s;
 	bool helps;
 };

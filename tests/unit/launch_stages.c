@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launch/stages.h"
+#include "launch/settings.h"
 
 static struct fab_launch_params params;
 static struct fab_put put = {14, 1, 51};
@@ -291,6 +291,87 @@ Test(launch_stages, improvements_are_one_at_a_time)
 			cr_expect(epsilon_eq(dbl, worth[i].total_s, total(&t), 1e-12));
 		}
 	cr_assert(ne(dbl, total(&s), total(&t)));
+}
+
+static double total_with(struct fab_launch_start s, const struct fab_launch_settings *is)
+{
+	double was = params.of[FAB_CONST_tree_width].value, out;
+
+	set(FAB_CONST_tree_width, is->tree_width);
+	s.stage_in = is->stage_in;
+	s.wireup = is->wireup;
+	s.fence = (struct fab_fence_chosen){is->fence, 0};
+	if (is->fence == &fab_fence_tree)
+		s.fence.width = (uint32_t)is->tree_width;
+	out = total(&s);
+	set(FAB_CONST_tree_width, was);
+	return out;
+}
+
+/* In which settings two differ: bits. */
+static unsigned changes(const struct fab_launch_settings *a,
+			const struct fab_launch_settings *b)
+{
+	return (unsigned)(a->fence != b->fence) << FAB_SETTING_FENCE |
+	       (unsigned)(a->tree_width < b->tree_width || a->tree_width > b->tree_width)
+		       << FAB_SETTING_TREE_WIDTH |
+	       (unsigned)(a->wireup != b->wireup) << FAB_SETTING_WIREUP |
+	       (unsigned)(a->stage_in != b->stage_in) << FAB_SETTING_STAGE_IN;
+}
+
+enum { N_COMBINATIONS = 3 * 9 * 4 * 3 };
+
+static struct fab_launch_settings combination(uint32_t i)
+{
+	static const struct fab_fence_algorithm *const fences[] = {
+		&fab_fence_slurm_auto, &fab_fence_ring, &fab_fence_tree};
+	static const double widths[] = {3, 2, 4, 8, 16, 32, 50, 64, 128};
+	static const enum fab_stage_in stage_ins[] = {FAB_STAGE_STORM, FAB_STAGE_TREE,
+						      FAB_STAGE_CACHE};
+
+	return (struct fab_launch_settings){.fence = fences[i % 3],
+					    .tree_width = widths[i / 3 % 9],
+					    .wireup =
+						    (enum fab_launch_wireup)(i / 27 % 4),
+					    .stage_in = stage_ins[i / 108]};
+}
+
+/* Each setting is the best of those that change nothing else, all together the best of
+ * all; constants are what they were. */
+Test(launch_stages, settings_are_the_best)
+{
+	uint32_t n_several = 0;
+
+	for (uint32_t n = 2; n < 400; n = n * 3 + 1) {
+		struct fab_launch_start s = start_of(n, 1 + n % 5);
+		double least[1 << FAB_N_SETTINGS], together = INFINITY;
+		struct fab_launch_advice x;
+
+		s.fence = (struct fab_fence_chosen){&fab_fence_slurm_auto, 0};
+		set(FAB_CONST_tree_width, 3);
+		set(FAB_CONST_fs_ops, n % 2 ? 1e9 : 100);
+		cr_assert(zero(int, fab_launch_advise(&s, &params, &x, NULL)));
+		cr_expect(eq(dbl, FAB_PARAM(&params, tree_width), 3));
+		cr_expect(eq(dbl, x.now.total_s, total(&s)));
+		for (unsigned k = 0; k < 1 << FAB_N_SETTINGS; k++)
+			least[k] = INFINITY;
+		for (uint32_t i = 0; i < N_COMBINATIONS; i++) {
+			const struct fab_launch_settings is = combination(i);
+			double *of = &least[changes(&is, &x.now.is)];
+
+			*of = fmin(*of, total_with(s, &is));
+			together = fmin(together, *of);
+		}
+		for (unsigned k = 0; k < FAB_N_SETTINGS; k++) {
+			cr_expect_eq(changes(&x.alone[k].is, &x.now.is), 1u << k);
+			cr_expect(eq(dbl, x.alone[k].total_s, least[1u << k]));
+			cr_expect(eq(dbl, total_with(s, &x.alone[k].is), least[1u << k]));
+		}
+		cr_expect(eq(dbl, x.together.total_s, together));
+		cr_expect(eq(dbl, total_with(s, &x.together.is), together));
+		n_several += __builtin_popcount(changes(&x.together.is, &x.now.is)) > 1;
+	}
+	cr_expect_gt(n_several, 2);
 }
 
 Test(launch_stages, respawn_is_of_new_processes_only)
