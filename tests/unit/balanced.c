@@ -231,31 +231,11 @@ Test(balanced, few_cables_at_first)
 /* From other trees than of few cables it ends with more of them. */
 Test(balanced, few_cables_on_a_torus)
 {
-	struct fab_fabric *f = test_gen("torus:dims=15x10x10,hosts=2");
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
-	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1};
-	struct fab_mcast_problem p = {.f = f};
-	struct fab_mcast_result result;
-	struct fab_groups *g = NULL;
-	struct fab_dist *dist = NULL;
-	struct fab_efi efi;
-	double roots;
+	struct fab_efi efi =
+		routed_balanced("torus:dims=15x10x10,hosts=2", "grid:120x25");
 
-	cr_assert_eq(fab_groups_add_pattern(b, "grid:120x25", 0, NULL), 0);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
-	p.groups = g;
-	p.dist = dist;
-	cr_assert_eq(fab_mcast_route(&p, &engine, 1, &options, &result, &roots, NULL), 0);
-	cr_assert_eq(fab_mcast_verify(&p, &result, NULL), 0);
-	fab_efi_of(&p, &result, &efi);
 	cr_expect_leq(efi.max, 2);
 	cr_expect_lt(efi.tree_links, 5150, "%llu", (unsigned long long)efi.tree_links);
-	fab_mcast_result_fini(&result);
-	fab_groups_free(g);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
 }
 
 /* An empty cable costs little more than 1, one that gets the largest load 11; it is the

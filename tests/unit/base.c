@@ -158,12 +158,16 @@ Test(base, times_and_probabilities)
 	cr_assert_not(fab_parse_real("", 0, 0, 1, &p));
 }
 
-Test(base, times_in_picoseconds)
+Test(base, times_have_units)
 {
 	cr_assert(fab_time_has_unit("5us", 3) && fab_time_has_unit("0", 1));
 	cr_assert(fab_time_has_unit("0.0", 3) && fab_time_has_unit("1.5s", 4));
 	cr_assert(!fab_time_has_unit("5", 1) && !fab_time_has_unit("0.5", 3));
 	cr_assert(!fab_time_has_unit("5us", 1));
+}
+
+Test(base, times_in_picoseconds)
+{
 	uint64_t ps;
 
 	cr_assert(fab_parse_time_ps("1.5", 3, 1500, &ps) && ps == 1500);

@@ -7,6 +7,7 @@
 #include "mcast/efi.h"
 #include "mcast/verify.h"
 #include "support/nets.h"
+#include "support/routed.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -14,33 +15,17 @@
 
 enum { N_STEPS = 300, MAX_SIZE = 20 };
 
-struct setting {
-	struct fab_fabric *f;
-	struct fab_dist *dist;
-	struct fab_groups *groups;
-};
-
-static void setting_init(struct setting *s, uint64_t seed)
+static void setting_init(struct routed *s, uint64_t seed)
 {
-	struct fab_groups_builder *b;
+	static const char *const patterns[] = {"random:groups=60,size=2-14", "grid:6x10",
+					       NULL};
+	uint32_t n = (uint32_t)seed;
 
-	s->f = test_random_fabric(20 + 17 * (uint32_t)seed, 40, 3, seed);
-	b = fab_groups_builder_new(s->f);
-	cr_assert_eq(fab_dist_new(s->f, 1, &s->dist, NULL), 0);
-	cr_assert_eq(fab_groups_add_pattern(b, "random:groups=60,size=2-14", seed, NULL),
-		     0);
-	cr_assert_eq(fab_groups_add_pattern(b, "grid:6x10", seed, NULL), 0);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, NULL), 0);
+	routed_init_patterns(s, test_random_fabric(20 + 17 * n, 40, 3, seed), patterns,
+			     seed);
 }
 
-static void setting_fini(struct setting *s)
-{
-	fab_groups_free(s->groups);
-	fab_dist_free(s->dist);
-	fab_fabric_free(s->f);
-}
-
-static uint64_t route(struct fab_live *live, const struct setting *s, uint32_t group)
+static uint64_t route(struct fab_live *live, const struct routed *s, uint32_t group)
 {
 	const struct fab_groups *g = s->groups;
 
@@ -49,7 +34,7 @@ static uint64_t route(struct fab_live *live, const struct setting *s, uint32_t g
 }
 
 /* The trees and loads now; the caller frees both. */
-static void result(const struct fab_live *live, const struct setting *s,
+static void result(const struct fab_live *live, const struct routed *s,
 		   struct fab_groups **groups, struct fab_mcast_result *r)
 {
 	struct fab_err err = {""};
@@ -58,7 +43,7 @@ static void result(const struct fab_live *live, const struct setting *s,
 		     err.text);
 }
 
-static void expect_equal(const struct setting *s, const struct fab_mcast_result *a,
+static void expect_equal(const struct routed *s, const struct fab_mcast_result *a,
 			 const struct fab_mcast_result *b)
 {
 	uint64_t n = a->forest.first[s->groups->n];
@@ -86,7 +71,7 @@ Test(live, groups_that_only_come)
 			struct fab_groups *groups;
 			struct fab_live *live;
 			struct fab_efi efi;
-			struct setting s;
+			struct routed s;
 			double seconds;
 
 			setting_init(&s, seed);
@@ -106,7 +91,7 @@ Test(live, groups_that_only_come)
 			fab_mcast_result_fini(&at_once);
 			fab_mcast_result_fini(&one_by_one);
 			fab_live_free(live);
-			setting_fini(&s);
+			routed_fini(&s);
 		}
 }
 
@@ -118,7 +103,7 @@ static uint32_t leaves_by(const struct fab_fabric *f, uint32_t member)
 }
 
 /* Does the group's tree use this port of a switch? */
-static void mark_ports(const struct setting *s, const struct fab_groups *groups,
+static void mark_ports(const struct routed *s, const struct fab_groups *groups,
 		       const struct fab_mcast_result *r, uint32_t group, bool *uses)
 {
 	const struct fab_fabric *f = s->f;
@@ -153,7 +138,7 @@ static uint64_t count_changes(const struct fab_fabric *f, const bool *before,
 }
 
 /* Some of the members of a group that was drawn, perhaps none, and perhaps a switch. */
-static uint32_t draw(const struct setting *s, struct fab_rng *rng, uint32_t group,
+static uint32_t draw(const struct routed *s, struct fab_rng *rng, uint32_t group,
 		     fab_port_id *member)
 {
 	const struct fab_groups *g = s->groups;
@@ -171,7 +156,7 @@ static uint32_t draw(const struct setting *s, struct fab_rng *rng, uint32_t grou
 	return n;
 }
 
-static void churn(const struct setting *s, struct fab_live *live, uint64_t seed)
+static void churn(const struct routed *s, struct fab_live *live, uint64_t seed)
 {
 	bool *before = FAB_NEW(s->f->n_ports, bool),
 	     *after = FAB_NEW(s->f->n_ports, bool);
@@ -214,7 +199,7 @@ Test(live, groups_that_come_and_go)
 		struct fab_mcast_result r;
 		struct fab_groups *groups;
 		struct fab_live *live;
-		struct setting s;
+		struct routed s;
 
 		setting_init(&s, 1);
 		live = fab_live_new(s.f, s.dist, s.groups->n, fab_mcast_engines[i],
@@ -232,12 +217,12 @@ Test(live, groups_that_come_and_go)
 		cr_assert_gt(route(live, &s, 0), 0);
 		cr_assert_eq(route(live, &s, 0), 0);
 		fab_live_free(live);
-		setting_fini(&s);
+		routed_fini(&s);
 	}
 }
 
 /* Cables of the group's tree with so many trees; loads are counted afresh. */
-static uint32_t edges_at(const struct fab_live *live, const struct setting *s,
+static uint32_t edges_at(const struct fab_live *live, const struct routed *s,
 			 uint32_t group, uint32_t at_least)
 {
 	uint32_t *load = FAB_NEW0(s->f->n_switch_links, uint32_t), n = 0;
@@ -256,7 +241,7 @@ static uint32_t edges_at(const struct fab_live *live, const struct setting *s,
 }
 
 /* Route the group again, and put its tree back where that is no better. */
-static bool try_again(struct fab_live *live, const struct setting *s, uint32_t group,
+static bool try_again(struct fab_live *live, const struct routed *s, uint32_t group,
 		      uint32_t max)
 {
 	struct fab_live_tree old = fab_live_tree_of(live, group);
@@ -278,7 +263,7 @@ static bool try_again(struct fab_live *live, const struct setting *s, uint32_t g
 }
 
 /* As fab_live_improve() says, by nothing but the other functions. */
-static uint32_t improve_plainly(struct fab_live *live, const struct setting *s,
+static uint32_t improve_plainly(struct fab_live *live, const struct routed *s,
 				uint32_t max_moved, uint32_t *moved)
 {
 	bool *is_moved = FAB_NEW0(s->groups->n, bool), goes_on = true;
@@ -303,7 +288,7 @@ static uint32_t improve_plainly(struct fab_live *live, const struct setting *s,
 }
 
 /* Trees that crowd on the same cables, to begin with. */
-static struct fab_live *crowded(const struct setting *s)
+static struct fab_live *crowded(const struct routed *s)
 {
 	struct fab_live *live =
 		fab_live_new(s->f, s->dist, s->groups->n,
@@ -323,14 +308,6 @@ static struct fab_live *crowded(const struct setting *s)
 	return live;
 }
 
-static int at_once(void *context, uint64_t done, uint64_t total)
-{
-	(void)context;
-	(void)done;
-	(void)total;
-	return 1;
-}
-
 /* Trees on the fullest cables are routed again: no more than asked, each once in the
  * list, the same as by plain means; better ones are found. */
 Test(live, fullest_cables_are_relieved)
@@ -344,7 +321,7 @@ Test(live, fullest_cables_are_relieved)
 		uint32_t *moved, *moved_plain;
 		struct fab_mcast_result a, b;
 		struct fab_groups *ga, *gb;
-		struct setting s;
+		struct routed s;
 
 		setting_init(&s, i / FAB_COUNT(limits));
 		moved = FAB_NEW(s.groups->n, uint32_t);
@@ -353,7 +330,7 @@ Test(live, fullest_cables_are_relieved)
 		plain = crowded(&s);
 		before = fab_live_max_load(live);
 		peak = fab_live_peak(live);
-		cr_assert_eq(fab_live_improve(live, limit, moved, at_once, NULL), 0);
+		cr_assert_eq(fab_live_improve(live, limit, moved, routed_stop, NULL), 0);
 		n = fab_live_improve(live, limit, moved, NULL, NULL);
 		n_plain = improve_plainly(plain, &s, limit, moved_plain);
 		cr_assert_eq(n, n_plain);
@@ -374,7 +351,7 @@ Test(live, fullest_cables_are_relieved)
 		fab_live_free(plain);
 		free(moved);
 		free(moved_plain);
-		setting_fini(&s);
+		routed_fini(&s);
 	}
 	cr_assert_gt(n_better, 0);
 	cr_assert_gt(n_of_one, 0);

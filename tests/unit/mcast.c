@@ -7,6 +7,7 @@
 #include "mcast/engines.h"
 #include "mcast/verify.h"
 #include "support/nets.h"
+#include "support/routed.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -15,40 +16,17 @@
 
 enum { N_SEEDS = 12, MAX_ENGINES = 16 };
 
-/* A fabric, its distances and groups, made from a seed. */
-struct setting {
-	struct fab_fabric *f;
-	struct fab_dist *dist;
-	struct fab_groups *groups;
-	struct fab_mcast_problem problem;
-};
-
-static void setting_init(struct setting *s, uint64_t seed)
+static void setting_init(struct routed *s, uint64_t seed)
 {
-	struct fab_groups_builder *b;
-	struct fab_err err = {""};
+	static const char *const patterns[] = {"random:groups=60,size=1-14", "grid:6x10",
+					       NULL};
+	uint32_t n = (uint32_t)seed;
 
-	s->f = test_random_fabric(20 + 17 * (uint32_t)seed, 30 + 25 * (uint32_t)seed, 3,
-				  seed);
-	b = fab_groups_builder_new(s->f);
-	cr_assert_eq(fab_dist_new(s->f, 1, &s->dist, &err), 0, "%s", err.text);
-	cr_assert_eq(fab_groups_add_pattern(b, "random:groups=60,size=1-14", seed, &err),
-		     0, "%s", err.text);
-	cr_assert_eq(fab_groups_add_pattern(b, "grid:6x10", seed, &err), 0, "%s",
-		     err.text);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
-		     err.text);
-	s->problem = (struct fab_mcast_problem){s->f, s->dist, s->groups};
+	routed_init_patterns(s, test_random_fabric(20 + 17 * n, 30 + 25 * n, 3, seed),
+			     patterns, seed);
 }
 
-static void setting_fini(struct setting *s)
-{
-	fab_groups_free(s->groups);
-	fab_dist_free(s->dist);
-	fab_fabric_free(s->f);
-}
-
-static void route(const struct setting *s, const struct fab_mcast_options *options,
+static void route(const struct routed *s, const struct fab_mcast_options *options,
 		  struct fab_mcast_result *results)
 {
 	double seconds;
@@ -65,7 +43,7 @@ static void results_fini(struct fab_mcast_result *results)
 }
 
 /* Largest distance from a switch to the switches of a group. */
-static uint8_t eccentricity(const struct setting *s, uint32_t group, uint32_t sw)
+static uint8_t eccentricity(const struct routed *s, uint32_t group, uint32_t sw)
 {
 	uint8_t max = 0;
 
@@ -78,7 +56,7 @@ static uint8_t eccentricity(const struct setting *s, uint32_t group, uint32_t sw
 	return max;
 }
 
-static uint8_t radius(const struct setting *s, uint32_t group)
+static uint8_t radius(const struct routed *s, uint32_t group)
 {
 	uint8_t min = UINT8_MAX;
 
@@ -93,7 +71,7 @@ static uint8_t radius(const struct setting *s, uint32_t group)
 Test(mcast, candidates_are_all_switches_of_least_eccentricity)
 {
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-		struct setting s;
+		struct routed s;
 
 		setting_init(&s, seed);
 		/* all at once, and a few sets at a time */
@@ -117,7 +95,7 @@ Test(mcast, candidates_are_all_switches_of_least_eccentricity)
 				done += roots.n;
 				fab_roots_fini(&roots);
 			}
-		setting_fini(&s);
+		routed_fini(&s);
 	}
 }
 
@@ -128,7 +106,7 @@ Test(mcast, every_engine_gives_sound_trees)
 			.n_threads = 2, .root_ties = (enum fab_root_ties)(seed % 2)};
 		struct fab_mcast_result results[MAX_ENGINES];
 		struct fab_err err = {""};
-		struct setting s;
+		struct routed s;
 
 		setting_init(&s, seed);
 		route(&s, &options, results);
@@ -141,7 +119,7 @@ Test(mcast, every_engine_gives_sound_trees)
 			cr_assert_leq(fab_mcast_lower_bound(&s.problem), efi.max);
 		}
 		results_fini(results);
-		setting_fini(&s);
+		routed_fini(&s);
 	}
 }
 
@@ -149,7 +127,7 @@ Test(mcast, the_number_of_threads_changes_nothing)
 {
 	struct fab_mcast_result one[MAX_ENGINES], many[MAX_ENGINES];
 	struct fab_mcast_options options = {.n_threads = 1};
-	struct setting s;
+	struct routed s;
 
 	setting_init(&s, 5);
 	route(&s, &options, one);
@@ -167,7 +145,7 @@ Test(mcast, the_number_of_threads_changes_nothing)
 	}
 	results_fini(one);
 	results_fini(many);
-	setting_fini(&s);
+	routed_fini(&s);
 }
 
 Test(mcast, both_forms_of_sssp_give_the_same_trees)
@@ -177,7 +155,7 @@ Test(mcast, both_forms_of_sssp_give_the_same_trees)
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result r[MAX_ENGINES];
-		struct setting s;
+		struct routed s;
 
 		setting_init(&s, seed);
 		route(&s, &options, r);
@@ -195,12 +173,12 @@ Test(mcast, both_forms_of_sssp_give_the_same_trees)
 					 s.f->n_switch_links * sizeof(uint32_t));
 		}
 		results_fini(r);
-		setting_fini(&s);
+		routed_fini(&s);
 	}
 }
 
 /* The parent of every switch in the tree of a group: cable, or FAB_NONE. */
-static void parents(const struct setting *s, const struct fab_forest *t, uint32_t group,
+static void parents(const struct routed *s, const struct fab_forest *t, uint32_t group,
 		    uint32_t *cable)
 {
 	memset(cable, 0xff, s->f->n_switches * sizeof(*cable));
@@ -209,7 +187,7 @@ static void parents(const struct setting *s, const struct fab_forest *t, uint32_
 }
 
 /* The recursive definition: members leave a switch together by the lowest port. */
-static void hand_out(const struct setting *s, uint32_t at, const uint32_t *member,
+static void hand_out(const struct routed *s, uint32_t at, const uint32_t *member,
 		     uint32_t n, uint32_t *cable)
 {
 	const struct fab_fabric *f = s->f;
@@ -245,7 +223,7 @@ Test(mcast, minihop_is_the_recursive_definition)
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct fab_mcast_options options = {.n_threads = 1};
 		struct fab_mcast_result r[MAX_ENGINES];
-		struct setting s;
+		struct routed s;
 		uint32_t *got, *want;
 
 		setting_init(&s, seed);
@@ -263,7 +241,7 @@ Test(mcast, minihop_is_the_recursive_definition)
 		free(got);
 		free(want);
 		results_fini(r);
-		setting_fini(&s);
+		routed_fini(&s);
 	}
 }
 
@@ -272,7 +250,7 @@ struct plain {
 	uint32_t *load, *use, *cable;
 };
 
-static uint64_t root_key(const struct setting *s, const struct plain *p,
+static uint64_t root_key(const struct routed *s, const struct plain *p,
 			 const struct fab_mcast_engine *engine, uint32_t sw,
 			 enum fab_root_ties ties)
 {
@@ -289,7 +267,7 @@ static uint64_t root_key(const struct setting *s, const struct plain *p,
 	return value << 32 | tie;
 }
 
-static uint32_t plain_root(const struct setting *s, const struct plain *p,
+static uint32_t plain_root(const struct routed *s, const struct plain *p,
 			   const struct fab_mcast_engine *engine, uint32_t group,
 			   enum fab_root_ties ties)
 {
@@ -306,7 +284,7 @@ static uint32_t plain_root(const struct setting *s, const struct plain *p,
 }
 
 /* FULB's walk from one switch, choosing by (load, port). */
-static void plain_walk(const struct setting *s, struct plain *p, uint32_t root,
+static void plain_walk(const struct routed *s, struct plain *p, uint32_t root,
 		       uint32_t at)
 {
 	const struct fab_fabric *f = s->f;
@@ -326,7 +304,7 @@ static void plain_walk(const struct setting *s, struct plain *p, uint32_t root,
 }
 
 /* Roots by the rule and, for fulb, links by the rule, group after group. */
-static void check_rules(const struct setting *s, const struct fab_mcast_result *r,
+static void check_rules(const struct routed *s, const struct fab_mcast_result *r,
 			enum fab_root_ties ties)
 {
 	struct plain p = {.load = FAB_NEW0(s->f->n_switch_links, uint32_t),
@@ -365,7 +343,7 @@ Test(mcast, roots_and_links_follow_the_rules)
 			struct fab_mcast_options options = {
 				.n_threads = 1, .root_ties = (enum fab_root_ties)ties};
 			struct fab_mcast_result r[MAX_ENGINES];
-			struct setting s;
+			struct routed s;
 
 			setting_init(&s, seed);
 			route(&s, &options, r);
@@ -373,12 +351,12 @@ Test(mcast, roots_and_links_follow_the_rules)
 				if (!r[i].engine->choose_root)
 					check_rules(&s, &r[i], options.root_ties);
 			results_fini(r);
-			setting_fini(&s);
+			routed_fini(&s);
 		}
 }
 
 /* Least sum of loads over the shortest paths from the root, by repeated relaxing. */
-static void plain_costs(const struct setting *s, const uint32_t *load, uint32_t root,
+static void plain_costs(const struct routed *s, const uint32_t *load, uint32_t root,
 			uint64_t *cost)
 {
 	const uint8_t *row = fab_dist_row(s->dist, root);
@@ -407,7 +385,7 @@ Test(mcast, sssp_paths_have_the_least_load)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_result r[MAX_ENGINES];
-	struct setting s;
+	struct routed s;
 	uint32_t *load, *cable;
 	uint64_t *cost;
 
@@ -436,14 +414,14 @@ Test(mcast, sssp_paths_have_the_least_load)
 	free(cable);
 	free(cost);
 	results_fini(r);
-	setting_fini(&s);
+	routed_fini(&s);
 }
 
 Test(mcast, efi_counts_every_cable)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_result r[MAX_ENGINES];
-	struct setting s;
+	struct routed s;
 	struct fab_efi efi;
 	uint32_t *count, fullest[7], n, max_host = 0, total = 0;
 
@@ -483,11 +461,11 @@ Test(mcast, efi_counts_every_cable)
 	cr_assert_eq(efi.max_all, max_host > efi.max ? max_host : efi.max);
 	free(count);
 	results_fini(r);
-	setting_fini(&s);
+	routed_fini(&s);
 }
 
 /* What verification says after one thing in a sound result was changed. */
-static void expect_wrong(const struct setting *s, const struct fab_mcast_result *r,
+static void expect_wrong(const struct routed *s, const struct fab_mcast_result *r,
 			 const char *what)
 {
 	struct fab_err err = {""};
@@ -500,7 +478,7 @@ Test(mcast, verification_finds_planted_faults)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_result all[MAX_ENGINES], *r = &all[0];
-	struct setting s;
+	struct routed s;
 	uint32_t g = 0, old, cable;
 	uint64_t e;
 
@@ -544,7 +522,7 @@ Test(mcast, verification_finds_planted_faults)
 	r->forest.root[g] = old;
 	cr_assert_eq(fab_mcast_verify(&s.problem, r, NULL), 0);
 	results_fini(all);
-	setting_fini(&s);
+	routed_fini(&s);
 }
 
 Test(mcast, cut_bound_of_a_division)
@@ -588,7 +566,7 @@ Test(mcast, progress_can_stop_it)
 	struct fab_mcast_options options = {
 		.n_threads = 1, .progress = stop_at_once, .progress_context = &seen};
 	struct fab_mcast_result r[MAX_ENGINES];
-	struct setting s;
+	struct routed s;
 	double seconds;
 
 	setting_init(&s, 1);
@@ -596,7 +574,7 @@ Test(mcast, progress_can_stop_it)
 				     &options, r, &seconds, NULL),
 		     -ECANCELED);
 	cr_assert_eq(seen, s.groups->n * 1000001ull);
-	setting_fini(&s);
+	routed_fini(&s);
 }
 
 Test(mcast, far_members_need_long_trees)

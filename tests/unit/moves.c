@@ -124,32 +124,9 @@ Test(moves, what_is_not_wanted_any_more_stays)
 	tear_down(&m);
 }
 
-/* Largest EFI of balanced. */
 static uint32_t max_of(const char *spec, const char *pattern)
 {
-	struct fab_fabric *f = test_gen(spec);
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
-	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1, .seed = 1};
-	struct fab_mcast_problem p = {.f = f};
-	struct fab_mcast_result result;
-	struct fab_groups *g = NULL;
-	struct fab_dist *dist = NULL;
-	struct fab_efi efi;
-	double roots;
-
-	cr_assert_eq(fab_groups_add_pattern(b, pattern, 1, NULL), 0);
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
-	cr_assert_eq(fab_dist_new(f, 1, &dist, NULL), 0);
-	p.groups = g;
-	p.dist = dist;
-	cr_assert_eq(fab_mcast_route(&p, &engine, 1, &options, &result, &roots, NULL), 0);
-	fab_efi_of(&p, &result, &efi);
-	fab_mcast_result_fini(&result);
-	fab_groups_free(g);
-	fab_dist_free(dist);
-	fab_fabric_free(f);
-	return efi.max;
+	return routed_balanced(spec, pattern).max;
 }
 
 /* Trees grown side by side that come into conflict are grown again: no worse than one

@@ -8,6 +8,7 @@
 #include "mcast/deep_tree.h"
 #include "mcast/hops.h"
 #include "support/gen.h"
+#include "support/trees.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct tried {
 	struct fab_fabric *f;
 	struct fab_dist *dist;
 	struct fab_mcast_problem p;
-	uint32_t *load, *parent; /* parent[switch] in the tree, FAB_NONE */
+	uint32_t *load, *parent; /* as trees_check() has it, of the tree grown last */
 	struct fab_prices prices;
 	struct fab_near_tree *tree;
 	uint32_t sw[MOST], n, root;
@@ -30,7 +31,6 @@ static void set_up(struct tried *t, const char *spec)
 {
 	*t = (struct tried){.f = test_gen_raw(spec)};
 	t->load = FAB_NEW0(t->f->n_switch_links, uint32_t);
-	t->parent = FAB_NEW(t->f->n_switches, uint32_t);
 	for (uint32_t c = 0; c < t->f->n_switch_links; c++)
 		t->load[c] = (uint32_t)(fab_mix64(c) % 6);
 	cr_assert_eq(fab_dist_new(t->f, 1, &t->dist, NULL), 0);
@@ -52,18 +52,7 @@ static void tear_down(struct tried *t)
 
 static void draw_group(struct tried *t, uint32_t most, uint64_t seed)
 {
-	uint32_t want = 2 + (uint32_t)(fab_mix64(seed) % (most - 1));
-
-	cr_assert_leq(most, t->f->n_switches);
-	t->n = 0;
-	for (uint64_t i = 0; t->n < want; i++) {
-		uint32_t sw = (uint32_t)(fab_mix64(seed * 64 + i) % t->f->n_switches), j;
-
-		for (j = 0; j < t->n && t->sw[j] != sw;)
-			j++;
-		if (j == t->n)
-			t->sw[t->n++] = sw;
-	}
+	t->n = trees_draw_switches(t->f, most, seed, t->sw);
 	t->root = (uint32_t)(fab_mix64(~seed) % t->f->n_switches);
 	t->height = 0;
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -76,37 +65,15 @@ static void draw_group(struct tried *t, uint32_t most, uint64_t seed)
 /* Grown, and no deeper than `height`; every switch has something to do. */
 static double grow(struct tried *t, unsigned height, uint64_t seed)
 {
-	const struct fab_fabric *f = t->f;
 	double price = fab_near_tree_grow(t->tree, &t->prices, t->sw, t->n, t->root,
 					  height, seed);
-	uint32_t n = fab_near_tree_n_edges(t->tree);
-	uint32_t *n_below = FAB_NEW0(f->n_switches, uint32_t);
+	const struct tree_edges tree = {t->root, fab_near_tree_n_edges(t->tree),
+					fab_near_tree_sw(t->tree),
+					fab_near_tree_cable(t->tree)};
 
-	memset(t->parent, 0xff, f->n_switches * sizeof(*t->parent));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = fab_near_tree_sw(t->tree)[i];
-		uint32_t c = fab_near_tree_cable(t->tree)[i];
-		uint32_t a = f->port_node[f->cable_a[c]];
-
-		cr_assert_eq(t->parent[sw], FAB_NONE, "two parents");
-		t->parent[sw] = a == sw ? f->port_node[f->cable_b[c]] : a;
-		n_below[t->parent[sw]]++;
-	}
-	cr_assert_eq(t->parent[t->root], FAB_NONE);
-	for (uint32_t i = 0; i < t->n; i++) {
-		unsigned depth = 0;
-
-		for (uint32_t s = t->sw[i]; s != t->root; s = t->parent[s]) {
-			cr_assert_neq(s, FAB_NONE, "a member is left out");
-			cr_assert_lt(depth++, height, "too deep");
-		}
-		n_below[t->sw[i]]++;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		cr_assert_gt(n_below[fab_near_tree_sw(t->tree)[i]], 0, "for nobody");
-	cr_expect_float_eq(
-		price, fab_prices_sum(&t->prices, fab_near_tree_cable(t->tree), n), 1e-9);
-	free(n_below);
+	free(t->parent);
+	t->parent = trees_check(t->f, &tree, t->sw, t->n, height);
+	cr_expect_float_eq(price, fab_prices_sum(&t->prices, tree.cable, tree.n), 1e-9);
 	return price;
 }
 
@@ -269,7 +236,7 @@ Test(near_tree, hops_are_distances)
 Test(near_tree, deep_trees_are_small)
 {
 	struct fab_fabric *f = test_gen_raw("torus:dims=8x8,hosts=1");
-	uint32_t *load = calloc(f->n_switch_links, sizeof(*load)), less = 0, more = 0;
+	uint32_t *load = FAB_NEW0(f->n_switch_links, uint32_t), less = 0, more = 0;
 	struct fab_mcast_problem p = {.f = f};
 	struct fab_cheap_tree *cheap;
 	struct fab_deep_tree *deep;
@@ -282,43 +249,21 @@ Test(near_tree, deep_trees_are_small)
 	cheap = fab_cheap_tree_new(&p);
 	deep = fab_deep_tree_new(&p);
 	for (uint32_t g = 0; g < 200; g++) {
-		uint32_t sw[10], n = 2 + g % 9, root = (uint32_t)(fab_mix64(g) % 64),
-				 m = 0;
-		uint32_t parent[64], height = 0;
+		uint32_t sw[10], n = trees_draw_switches(f, FAB_COUNT(sw), g, sw);
+		uint32_t root = (uint32_t)(fab_mix64(~(uint64_t)g) % f->n_switches);
+		struct tree_edges tree = {.root = root};
+		unsigned height = 0;
 
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t one = (uint32_t)(fab_mix64(g * 16 + i + 1) % 64), j = 0;
-
-			while (j < m && sw[j] != one)
-				j++;
-			if (j == m)
-				sw[m++] = one;
-		}
-		for (uint32_t i = 0; i < m; i++)
+		for (uint32_t i = 0; i < n; i++)
 			if (fab_dist_row(dist, root)[sw[i]] > height)
 				height = fab_dist_row(dist, root)[sw[i]];
 		height += g % 3;
-		fab_cheap_tree_grow(cheap, &prices, sw, m, root, 1e9);
-		fab_deep_tree_grow(deep, &prices, sw, m, root, height, g);
-		memset(parent, 0xff, sizeof(parent));
-		for (uint32_t i = 0; i < fab_deep_tree_n_edges(deep); i++) {
-			uint32_t s = fab_deep_tree_sw(deep)[i];
-			uint32_t c = fab_deep_tree_cable(deep)[i];
-			uint32_t a = f->port_node[f->cable_a[c]];
-
-			cr_assert_eq(parent[s], FAB_NONE);
-			parent[s] = a == s ? f->port_node[f->cable_b[c]] : a;
-		}
-		cr_assert_eq(parent[root], FAB_NONE);
-		for (uint32_t i = 0; i < m; i++) {
-			uint32_t depth = 0;
-
-			for (uint32_t s = sw[i]; s != root; s = parent[s]) {
-				cr_assert_neq(s, FAB_NONE);
-				cr_assert_lt(depth, height);
-				depth++;
-			}
-		}
+		fab_cheap_tree_grow(cheap, &prices, sw, n, root, 1e9);
+		fab_deep_tree_grow(deep, &prices, sw, n, root, height, g);
+		tree.n = fab_deep_tree_n_edges(deep);
+		tree.sw = fab_deep_tree_sw(deep);
+		tree.cable = fab_deep_tree_cable(deep);
+		free(trees_check(f, &tree, sw, n, height));
 		less += fab_deep_tree_n_edges(deep) < fab_cheap_tree_n_edges(cheap);
 		more += fab_deep_tree_n_edges(deep) > fab_cheap_tree_n_edges(cheap);
 	}

@@ -7,6 +7,7 @@
 #include "mcast/loose_tree.h"
 #include "support/gen.h"
 #include "support/nets.h"
+#include "support/trees.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -56,18 +57,7 @@ static void tear_down(struct tried *t)
 /* Some switches and the one from which the farthest of them is nearest. */
 static void draw_group(struct tried *t, uint64_t seed)
 {
-	uint32_t want = 2 + (uint32_t)(fab_mix64(seed) % (MOST - 1));
-
-	want = want < t->f->n_switches ? want : t->f->n_switches;
-	t->n = 0;
-	for (uint32_t i = 0; t->n < want; i++) {
-		uint32_t sw = (uint32_t)(fab_mix64(seed * 64 + i) % t->f->n_switches), j;
-
-		for (j = 0; j < t->n && t->sw[j] != sw;)
-			j++;
-		if (j == t->n)
-			t->sw[t->n++] = sw;
-	}
+	t->n = trees_draw_switches(t->f, MOST, seed, t->sw);
 	t->radius = FAB_HOPS_UNREACHABLE;
 	for (uint32_t s = 0; s < t->f->n_switches; s++) {
 		unsigned most = 0;
@@ -102,37 +92,13 @@ static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t s
 	return a == sw ? f->port_node[f->cable_b[cable]] : a;
 }
 
-/* Every member hangs on the root, none deeper than `height`; every switch that is no
- * member has something below it. */
 static void check_tree(const struct tried *t, uint32_t root, unsigned height)
 {
-	uint32_t n = fab_path_swap_n_edges(t->x), *parent, *n_below;
+	const struct tree_edges tree = {root, fab_path_swap_n_edges(t->x),
+					fab_path_swap_sw(t->x),
+					fab_path_swap_cable(t->x)};
 
-	parent = malloc(t->f->n_switches * sizeof(*parent));
-	n_below = calloc(t->f->n_switches, sizeof(*n_below));
-	memset(parent, 0xff, t->f->n_switches * sizeof(*parent));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = fab_path_swap_sw(t->x)[i];
-
-		cr_assert_eq(parent[sw], FAB_NONE, "two parents");
-		parent[sw] = other_end(t->f, fab_path_swap_cable(t->x)[i], sw);
-		n_below[parent[sw]]++;
-	}
-	cr_assert_eq(parent[root], FAB_NONE);
-	for (uint32_t i = 0; i < t->n; i++) {
-		unsigned depth = 0;
-
-		for (uint32_t s = t->sw[i]; s != root; s = parent[s]) {
-			cr_assert_neq(s, FAB_NONE, "a member is left out");
-			cr_assert_lt(depth, height, "too deep");
-			depth++;
-		}
-		n_below[t->sw[i]]++;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		cr_assert_gt(n_below[fab_path_swap_sw(t->x)[i]], 0, "an end for nobody");
-	free(parent);
-	free(n_below);
+	free(trees_check(t->f, &tree, t->sw, t->n, height));
 }
 
 static void check_group(struct tried *t, unsigned slack,

@@ -117,14 +117,6 @@ static int solve_backwards(const struct fab_mcast_problem *p, struct fab_mcast_s
 static const struct fab_mcast_engine backwards = {
 	.name = "backwards", .may_be_higher = true, .solve = solve_backwards};
 
-static int stop(void *context, uint64_t done, uint64_t total)
-{
-	(void)context;
-	(void)done;
-	(void)total;
-	return 1;
-}
-
 Test(solve, all_groups_at_once_beside_engines_that_grow)
 {
 	static const char *const specs[] = {
@@ -181,7 +173,7 @@ Test(solve, it_can_be_stopped)
 		     0);
 	cr_assert_eq(seconds, 0); /* nobody wanted candidates for roots */
 	fab_mcast_result_fini(&result);
-	options.progress = stop;
+	options.progress = routed_stop;
 	cr_assert_eq(fab_mcast_route(&s.problem, engines, 1, &options, &result, &seconds,
 				     &err),
 		     -ECANCELED);

@@ -2,7 +2,9 @@
 #include "support/routed.h"
 
 #include "base/rng.h"
+#include "mcast/engines.h"
 #include "mcast/verify.h"
+#include "support/gen.h"
 
 #include <criterion/criterion.h>
 
@@ -46,6 +48,22 @@ void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint
 	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
 }
 
+void routed_init_patterns(struct routed *s, struct fab_fabric *f,
+			  const char *const *patterns, uint64_t seed)
+{
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_err err = {""};
+
+	*s = (struct routed){.f = f};
+	cr_assert_eq(fab_dist_new(f, 1, &s->dist, &err), 0, "%s", err.text);
+	for (; *patterns; patterns++)
+		cr_assert_eq(fab_groups_add_pattern(b, *patterns, seed, &err), 0, "%s",
+			     err.text);
+	cr_assert_eq(fab_groups_builder_finish(b, false, &s->groups, &err), 0, "%s",
+		     err.text);
+	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
+}
+
 void routed_fini(struct routed *s)
 {
 	fab_groups_free(s->groups);
@@ -74,4 +92,34 @@ void routed_end(struct fab_mcast_result *results)
 {
 	for (size_t i = 0; i < fab_mcast_n_engines; i++)
 		fab_mcast_result_fini(&results[i]);
+}
+
+struct fab_efi routed_balanced(const char *spec, const char *pattern)
+{
+	const char *const patterns[] = {pattern, NULL};
+	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
+	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1, .seed = 1};
+	struct fab_mcast_result result;
+	struct fab_err err = {""};
+	struct fab_efi efi;
+	struct routed s;
+	double seconds;
+
+	routed_init_patterns(&s, test_gen(spec), patterns, 1);
+	cr_assert_eq(fab_mcast_route(&s.problem, &engine, 1, &options, &result, &seconds,
+				     &err),
+		     0, "%s", err.text);
+	cr_assert_eq(fab_mcast_verify(&s.problem, &result, &err), 0, "%s", err.text);
+	fab_efi_of(&s.problem, &result, &efi);
+	fab_mcast_result_fini(&result);
+	routed_fini(&s);
+	return efi;
+}
+
+int routed_stop(void *context, uint64_t done, uint64_t total)
+{
+	(void)context;
+	(void)done;
+	(void)total;
+	return 1;
 }

@@ -19,9 +19,19 @@ struct routed {
  */
 void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint32_t most,
 		 uint64_t seed);
+/* Takes the fabric; groups of patterns, up to the NULL. */
+void routed_init_patterns(struct routed *s, struct fab_fabric *f,
+			  const char *const *patterns, uint64_t seed);
 void routed_fini(struct routed *s);
 
 /* By every engine, [ROUTED_MAX_ENGINES]; asserts that they are sound. */
 void routed_all(const struct routed *s, struct fab_mcast_result *results,
 		struct fab_efi *efi);
 void routed_end(struct fab_mcast_result *results);
+
+/* What balanced comes to on a generated fabric with the groups of a pattern; asserts that
+ * it is sound. */
+struct fab_efi routed_balanced(const char *spec, const char *pattern);
+
+/* Progress of whoever does not want to go on. */
+int routed_stop(void *context, uint64_t done, uint64_t total);
