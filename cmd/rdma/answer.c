@@ -411,20 +411,32 @@ static uint64_t runs_for(const struct rdma_result *r)
 	return (uint64_t)fmin(ceil(3 * FEW_LOSSES / lost), RDMA_MAX_RUNS);
 }
 
-static void say_luck(struct fab_report *r, const struct rdma_outcome *o)
+/* The fewest of all points with losses; UINT64_MAX: there is none. */
+static uint64_t least_runs(const struct rdma_outcome *o)
 {
-	uint64_t most = 0, runs = UINT64_MAX;
+	uint64_t runs = UINT64_MAX;
 
 	for (size_t i = 0; i < o->results.n; i++) {
 		const struct rdma_result *x = &o->results.v[i];
 
-		if (!(x->point->sim.bad.loss > 0) || !x->sum.n_packets)
-			continue;
-		most = x->sum.n.lost[FAB_RDMA_DATA] > most ? x->sum.n.lost[FAB_RDMA_DATA]
-							   : most;
-		runs = runs_for(x) < runs ? runs_for(x) : runs;
+		if (x->point->sim.bad.loss > 0 && x->sum.n_packets)
+			runs = runs_for(x) < runs ? runs_for(x) : runs;
 	}
-	if (most && runs != UINT64_MAX && most < FEW_LOSSES && runs > o->p->runs)
+	return runs;
+}
+
+static void say_luck(struct fab_report *r, const struct rdma_outcome *o)
+{
+	uint64_t most = 0, runs = least_runs(o);
+
+	for (size_t i = 0; i < o->results.n; i++) {
+		const struct rdma_result *x = &o->results.v[i];
+		uint64_t lost = x->sum.n.lost[FAB_RDMA_DATA];
+
+		if (x->point->sim.bad.loss > 0)
+			most = lost > most ? lost : most;
+	}
+	if (most && most < FEW_LOSSES && runs != UINT64_MAX && runs > o->p->runs)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Under no scheme were more than %" PRIu64
 				  " data packets lost: luck decides; --runs=%" PRIu64
@@ -455,16 +467,38 @@ static void say_window(struct fab_report *r, const struct rdma_outcome *o)
 				  most);
 }
 
+/* Is anything but loss of data packets asked for that could lose some? */
+static bool may_lose_otherwise(const struct rdma_outcome *o)
+{
+	for (size_t i = 0; i < o->results.n; i++) {
+		const struct fab_rdma_impairments *bad = &o->results.v[i].point->sim.bad;
+
+		if (bad->drop_control > 0 || bad->n_outages)
+			return true;
+	}
+	return false;
+}
+
 /* An answer without losses says nothing of them. */
 static void say_no_loss(struct fab_report *r, const struct rdma_outcome *o)
 {
+	uint64_t runs = least_runs(o);
+	char more[64] = " (--loss=1e-4)";
+
 	for (size_t i = 0; i < o->results.n; i++)
 		for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
 			if (o->results.v[i].sum.n.lost[kind])
 				return;
+	if (runs >= RDMA_MAX_RUNS && runs != UINT64_MAX)
+		snprintf(more, sizeof(more), "; more transfers would say more (--transfers)");
+	else if (runs != UINT64_MAX)
+		snprintf(more, sizeof(more), "; --runs=%" PRIu64 " would say more", runs);
+	else if (may_lose_otherwise(o))
+		*more = '\0';
 	fab_report_answer(r, FAB_TONE_WARN,
 			  "No packet was lost: this says nothing of how the schemes bear "
-			  "loss (--loss=1e-4).");
+			  "loss%s.",
+			  more);
 }
 
 void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of)
