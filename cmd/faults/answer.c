@@ -72,6 +72,10 @@ static void say_loops(struct fab_report *r, const struct faults_result *a)
 			"Credit loop over %zu cables: %s pairs can block each other "
 			"(shortest loop below).",
 			j->cycle.n, fab_human_count(j->pairs_on_cycles, n));
+	else if (!j->vls)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "No credit loop: no path takes a cable between "
+				  "switches.");
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "No credit loop, with %u virtual lane%s.", j->vls,

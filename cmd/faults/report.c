@@ -335,9 +335,10 @@ static void print_lost(struct fab_report *r, const struct faults_params *p,
 
 	if (!lost || !lost->pairs || p->output.format != FAB_FORMAT_TABLE)
 		return;
-	text = fab_format("%" PRIu64 " hosts, %" PRIu64 " adapters of hosts, %" PRIu64
+	text = fab_format("%" PRIu64 " host%s, %" PRIu64 " adapter%s of hosts, %" PRIu64
 			  " pairs%s",
-			  lost->hosts, lost->adapters, lost->pairs,
+			  lost->hosts, lost->hosts == 1 ? "" : "s", lost->adapters,
+			  lost->adapters == 1 ? "" : "s", lost->pairs,
 			  o->is_one_set ? "" : ", all sets together");
 	fab_report_text(r, "lost", text);
 	free(text);

@@ -29,6 +29,12 @@ static void answer_sizes(struct fab_report *r, const struct fence_outcome *o)
 				  "tried, %s.",
 				  n_nodes, n_nodes == 1 ? "" : "s", size, first->name,
 				  us);
+	else if (first == last)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%u node%s: %s is the fastest fence of those tried "
+				  "both at %s (%s) and at %s (%s).",
+				  n_nodes, n_nodes == 1 ? "" : "s", first->name, size, us,
+				  most, longest);
 	else
 		fab_report_answer(
 			r, FAB_TONE_PLAIN,
@@ -129,11 +135,13 @@ static void answer_loads(struct fab_report *r, const struct fence_outcome *o)
 			"alone, up to %" PRIu64 " messages share one.",
 			worst->name, where, factor, worst->load.max_between);
 	else
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Slower cables than the fastest adapter's: %s%s spends "
-				  "%.2f times as long on cables as on such ones; no two "
-				  "messages of a step share one between switches.",
-				  worst->name, where, factor);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Some cables are slower than the fastest adapter's: %s%s "
+			"spends %.2f times as long on cables as if all were as "
+			"fast; no two messages of a step share one between "
+			"switches.",
+			worst->name, where, factor);
 	free(where);
 	if (worst->load.max_between > 1 && !o->p->model_only && o->p->pieces == 1)
 		fab_report_answer(

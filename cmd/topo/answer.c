@@ -127,12 +127,13 @@ void topo_check_answer(struct fab_report *r, const struct fab_fabric *f,
 		fab_report_answer(r, FAB_TONE_BAD, "The worst, %s: %s.", worst->code,
 				  worst->message);
 	} else {
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "No %sproblem found in cables, %sLIDs and names of "
-				  "%u switches and %u adapters%s; %s.",
-				  new,
-				  check->n_unknown_rates == f->n_cables ? "" : "rates, ",
-				  f->n_switches, f->n_adapters, known, notes);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"No %sproblem found in cables, %sLIDs and names of "
+			"%u switch%s and %u adapter%s%s; %s.",
+			new, check->n_unknown_rates == f->n_cables ? "" : "rates, ",
+			f->n_switches, f->n_switches == 1 ? "" : "es", f->n_adapters,
+			f->n_adapters == 1 ? "" : "s", known, notes);
 	}
 	if (check->n_unknown_rates)
 		fab_report_answer(r, FAB_TONE_WARN,

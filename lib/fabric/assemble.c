@@ -509,8 +509,8 @@ static int check_content(const struct assembly *a, const char *source, const cha
 	const struct fab_fabric *f = a->f;
 
 	if (!f->n_switches)
-		return fab_fail(err, EINVAL, "%s: no switch in it (%u adapters)", source,
-				f->n_adapters);
+		return fab_fail(err, EINVAL, "%s: no switch in it (%u adapter%s)", source,
+				f->n_adapters, f->n_adapters == 1 ? "" : "s");
 	if (hca && !a->rail.n_adapters)
 		return fab_fail(err, EINVAL, "%s: no adapter matches --hca '%s'", source,
 				hca);
@@ -521,8 +521,9 @@ static int check_content(const struct assembly *a, const char *source, const cha
 				source, hca);
 	if (!f->n_cables)
 		return fab_fail(err, EINVAL,
-				"%s: no cable in it (%u switches, %u adapters)", source,
-				f->n_switches, f->n_adapters);
+				"%s: no cable in it (%u switch%s, %u adapter%s)", source,
+				f->n_switches, f->n_switches == 1 ? "" : "es",
+				f->n_adapters, f->n_adapters == 1 ? "" : "s");
 	return 0;
 }
 

@@ -82,11 +82,12 @@ static void check_adapters(struct fab_checker *c)
 				(unsigned long long)f->node_guid[i], name);
 	}
 	if (f->n_aggregation_nodes)
-		fab_checker_add(
-			c, FAB_NOTE, "aggregation-nodes", FAB_AT_NODE(FAB_NONE),
-			"%u SHARP aggregation nodes, which are no hosts: OpenSM's "
-			"ftree routing needs root_guid_file and cn_guid_file here",
-			f->n_aggregation_nodes);
+		fab_checker_add(c, FAB_NOTE, "aggregation-nodes", FAB_AT_NODE(FAB_NONE),
+				"%u SHARP aggregation node%s no host%s: OpenSM's ftree "
+				"routing needs root_guid_file and cn_guid_file here",
+				f->n_aggregation_nodes,
+				f->n_aggregation_nodes == 1 ? " is" : "s are",
+				f->n_aggregation_nodes == 1 ? "" : "s");
 }
 
 /* Problems before notes, codes together in the order in which they first came up. */

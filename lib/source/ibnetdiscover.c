@@ -332,10 +332,12 @@ static int check_end(struct reader *r)
 	if (!n_switches || !r->links.n)
 		return fab_fail(
 			r->err, EINVAL,
-			"%s:%llu: the dump ends with %u switches, %u adapters and "
-			"%zu ports with a cable, expected at least one switch and "
+			"%s:%llu: the dump ends with %u switch%s, %u adapter%s and "
+			"%zu port%s with a cable, expected at least one switch and "
 			"one cable",
-			r->name, last, n_switches, n - n_switches, r->links.n);
+			r->name, last, n_switches, n_switches == 1 ? "" : "es",
+			n - n_switches, n - n_switches == 1 ? "" : "s", r->links.n,
+			r->links.n == 1 ? "" : "s");
 	fab_foreign_warn(&r->foreign, r->b);
 	return 0;
 }

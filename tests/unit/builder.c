@@ -192,11 +192,11 @@ Test(builder, nothing_to_build_is_an_error)
 
 	add(b, FAB_ADAPTER, 1, 1, "h");
 	cr_assert_eq(fab_builder_finish(b, "x.txt", "t", NULL, &f, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "x.txt: no switch in it (1 adapters)");
+	cr_assert_str_eq(err.text, "x.txt: no switch in it (1 adapter)");
 	b = fab_builder_new();
 	add(b, FAB_SWITCH, 1, 1, "s");
 	cr_assert_eq(fab_builder_finish(b, "x.txt", "t", NULL, &f, &err), -EINVAL);
-	cr_assert_str_eq(err.text, "x.txt: no cable in it (1 switches, 0 adapters)");
+	cr_assert_str_eq(err.text, "x.txt: no cable in it (1 switch, 0 adapters)");
 }
 
 Test(builder, components)

@@ -87,11 +87,11 @@ static const struct refused {
 	{"# only\n# remarks\n",
 	 "t:2: no record in 2 lines (the first is \"# only\"), " FORMATS},
 	{"Ca\t1 \"H-0000000000000002\"\t\t# \"n1 HCA-1\"\n",
-	 "t:1: the dump ends with 0 switches, 1 adapters and 0 ports with a cable, "
+	 "t:1: the dump ends with 0 switches, 1 adapter and 0 ports with a cable, "
 	 "expected "
 	 "at least one switch and one cable"},
 	{"Switch\t36 \"S-0000000000000001\"\t\t# \"a\" base port 0 lid 4 lmc 0\n",
-	 "t:1: the dump ends with 1 switches, 0 adapters and 0 ports with a cable, "
+	 "t:1: the dump ends with 1 switch, 0 adapters and 0 ports with a cable, "
 	 "expected "
 	 "at least one switch and one cable"},
 	{SWITCH_1 "[8]\t\"H-00000000",
