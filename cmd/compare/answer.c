@@ -21,14 +21,60 @@ void compare_list_answer(struct fab_report *r, const struct fab_store_runs *runs
 			  runs->n, runs->n == 1 ? "" : "s", last->id, last->time);
 }
 
-/* The first metric of which less or more is better, of all algorithms. */
+/* The best of a metric's values; NaN: it says nothing of which algorithm to take. */
+static double best_of(const struct fab_store_run *run, const struct fab_store_kind *kind)
+{
+	double best = NAN;
+	bool differ = false;
+
+	if (!kind->better || kind->is_time || strcmp(kind->command, run->command))
+		return NAN;
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct fab_store_result *x = &run->results[i];
+		double value = fab_store_number_get(x->metrics, x->n_metrics, kind->name);
+
+		if (isnan(value))
+			continue;
+		differ |= !isnan(best) && (value < best || value > best);
+		if (isnan(best) || (kind->better < 0 ? value < best : value > best))
+			best = value;
+	}
+	return differ ? best : (double)NAN;
+}
+
+/* The first metric in which algorithms differ, and who is best by it. */
+static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
+			const struct fab_store_run *run)
+{
+	double best = NAN;
+	char *names = NULL;
+	size_t k = 0;
+
+	while (k < runs->n_kinds && isnan(best = best_of(run, &runs->kinds[k])))
+		k++;
+	if (isnan(best)) {
+		if (run->n_results > 1)
+			fab_report_answer(r, FAB_TONE_PLAIN,
+					  "They are alike by every metric (times apart).");
+		return;
+	}
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct fab_store_result *x = &run->results[i];
+		double value = fab_store_number_get(x->metrics, x->n_metrics,
+						    runs->kinds[k].name);
+
+		if (value <= best && value >= best)
+			fab_append(&names, ", ", "%s", x->algorithm);
+	}
+	fab_report_answer(r, FAB_TONE_PLAIN, "Best by %s: %s with %.4g.",
+			  runs->kinds[k].name, names, best);
+	free(names);
+}
+
 void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs,
 			 const struct compare_item *item)
 {
 	const struct fab_store_run *run = item->run;
-	const struct fab_store_kind *kind = NULL;
-	const struct fab_store_result *best = NULL;
-	double least = NAN;
 
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "Run %" PRIu64 " of %s: %s on %s, %zu result%s.", run->id,
@@ -42,26 +88,8 @@ void compare_show_answer(struct fab_report *r, const struct fab_store_runs *runs
 				  run->shard->number, run->shard->count,
 				  run->shard->items, run->shard->all_items,
 				  run->shard->unit);
-	for (size_t k = 0; k < runs->n_kinds && !best; k++) {
-		kind = &runs->kinds[k];
-		for (size_t i = 0; kind->better && !kind->is_time && i < run->n_results &&
-				   !strcmp(kind->command, run->command);
-		     i++) {
-			const struct fab_store_result *x = &run->results[i];
-			double value = fab_store_number_get(x->metrics, x->n_metrics,
-							    kind->name);
-
-			if (!isnan(value) &&
-			    (!best ||
-			     (kind->better < 0 ? value < least : value > least))) {
-				best = x;
-				least = value;
-			}
-		}
-	}
-	if (best && run->n_results > 1 && !item->algorithm)
-		fab_report_answer(r, FAB_TONE_PLAIN, "Best by %s: %s with %.4g.",
-				  kind->name, best->algorithm, least);
+	if (!item->algorithm)
+		answer_best(r, runs, run);
 }
 
 /* How far apart, of the larger; what becomes 0 or was 0 is 1. */

@@ -61,6 +61,11 @@ int compare_read(const char *path, const struct fab_store_filter *filter,
 		 const struct fab_cli_run *run, struct fab_store_runs *runs,
 		 struct fab_err *err) FAB_MUST_CHECK;
 
+/* For sentences on runs that are not there: " among those that the options choose", where
+ * some leave runs out; else "". */
+const char *compare_among(const struct compare_params *p)
+	__attribute__((returns_nonnull));
+
 /* The list of runs: the columns of its table, and the report. */
 struct fab_cli_columns compare_list_columns(void);
 int compare_list(FILE *out, const struct fab_report_options *options,

@@ -48,9 +48,9 @@ static int read_file(struct found *f, const char *path, const struct compare_par
 			FAB_PUSH(&f->parts, ((struct fab_merge_part){&runs->v[i], path}));
 	if (!rc && f->parts.n == before)
 		rc = fab_fail(err, ENOENT,
-			      "%s: no shard of a sweep that passes: --shard=K/N with "
-			      "--store makes them",
-			      path);
+			      "%s: no shard of a sweep%s: --shard=K/N with --store makes "
+			      "them",
+			      path, compare_among(p));
 	return rc;
 }
 

@@ -98,6 +98,16 @@ static bool has_algorithm(const struct fab_store_run *run, const char *name)
 	return false;
 }
 
+const char *compare_among(const struct compare_params *p)
+{
+	const struct fab_store_filter *f = &p->filter;
+
+	return f->fabric || f->label || f->command || f->algorithm || *p->prune.before ||
+			       p->prune.keep
+		       ? " among those that the options choose"
+		       : "";
+}
+
 static int find_item(const struct compare_params *p, const struct fab_store_runs *runs,
 		     const struct compare_spec *spec, struct compare_item *out,
 		     struct fab_err *err)
@@ -108,10 +118,10 @@ static int find_item(const struct compare_params *p, const struct fab_store_runs
 		if (!spec->id || runs->v[i].id == spec->id)
 			item.run = &runs->v[i];
 	if (!item.run && spec->id)
-		return fab_fail(err, ENOENT, "%s: no run %" PRIu64 " that passes",
-				p->path, spec->id);
+		return fab_fail(err, ENOENT, "%s: no run %" PRIu64 "%s", p->path,
+				spec->id, compare_among(p));
 	if (!item.run)
-		return fab_fail(err, ENOENT, "%s: no run that passes", p->path);
+		return fab_fail(err, ENOENT, "%s: no run%s", p->path, compare_among(p));
 	if (item.algorithm && !has_algorithm(item.run, item.algorithm))
 		return fab_fail(err, ENOENT, "%s: run %" PRIu64 " has no result of '%s'",
 				p->path, item.run->id, item.algorithm);
@@ -131,9 +141,8 @@ static int find_items(const struct compare_params *p, const struct fab_store_run
 		else
 			items[i] = (struct compare_item){.run = &runs->v[i]};
 	if (!rc && compare_mode_of(p) == COMPARE_DIFF && n < 2)
-		rc = fab_fail(err, ENOENT,
-			      "%s: %zu run passes: two are needed to compare", p->path,
-			      n);
+		rc = fab_fail(err, ENOENT, "%s: %zu run%s%s: two are needed to compare",
+			      p->path, n, n == 1 ? "" : "s", compare_among(p));
 	return rc;
 }
 
