@@ -26,6 +26,15 @@ static size_t worst_of(const struct mcroute_outcome *o, size_t first)
 	return worst;
 }
 
+static size_t best_load_of(const struct mcroute_outcome *o, size_t first)
+{
+	size_t best = first;
+
+	for (size_t i = first; i < o->n; i++)
+		best = o->efi[i].max_load < o->efi[best].max_load ? i : best;
+	return best;
+}
+
 /* How far the best can still be from what is possible at all. */
 static void bound_text(const struct mcroute_outcome *o, size_t result, char *out,
 		       size_t size)
@@ -77,13 +86,11 @@ static void say_best(struct fab_report *r, const struct mcroute_outcome *o, size
 /* The same by weighted loads, tables that were read too. */
 static void say_loads(struct fab_report *r, const struct mcroute_outcome *o)
 {
-	size_t best = 0, worst = 0;
+	size_t best = best_load_of(o, 0), worst = 0;
 	char bound[80], others[160] = "";
 
-	for (size_t i = 1; i < o->n; i++) {
-		best = o->efi[i].max_load < o->efi[best].max_load ? i : best;
+	for (size_t i = 1; i < o->n; i++)
 		worst = o->efi[i].max_load > o->efi[worst].max_load ? i : worst;
-	}
 	if (o->efi[best].max_load <= o->load_bound * (1 + 1e-9))
 		snprintf(bound, sizeof(bound),
 			 "proven optimal: no trees can do with less");
@@ -167,13 +174,18 @@ static void say_doubts(struct fab_report *r, const struct mcroute_outcome *o)
 				  fab_human_count(g->n_unknown, count));
 }
 
-void mcroute_answer(struct fab_report *r, const struct mcroute_outcome *o)
+void mcroute_answer(struct fab_report *r, const struct mcroute_params *p,
+		    const struct mcroute_outcome *o)
 {
 	if (!o->problem.groups->n) {
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "There are no groups: nothing was routed or analysed.");
 		return;
 	}
+	if (o->n > o->has_tables)
+		mcroute_answer_explained(r, p, o,
+					 o->weights ? best_load_of(o, o->has_tables)
+						    : best_of(o, o->has_tables));
 	if (o->weights)
 		say_loads(r, o);
 	if (o->n > o->has_tables)

@@ -3,6 +3,7 @@
 #include "mcroute.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ struct link_row {
 	const char *algorithm, *sw, *parent;
 	uint64_t port, parent_port, depth, efi, choices, least, members;
 	uint64_t guid, parent_guid;
+	double load;
 };
 
 #define AT(member) FAB_AT(struct link_row, member)
@@ -54,6 +56,8 @@ static const struct fab_column link_columns[] = {
 	 AT(choices)},
 	{"least_efi", FAB_UINT, "what the emptiest of these would have with this group",
 	 0, AT(least)},
+	{"load", FAB_NUMBER, "weighted load of the cable; null without weights",
+	 FAB_COL_EXTRA, AT(load)},
 	{"members", FAB_UINT, "members that are reached by it", 0, AT(members)},
 	{"switch_guid", FAB_GUID, "GUID of the switch", FAB_COL_EXTRA, AT(guid)},
 	{"parent_guid", FAB_GUID, "GUID of the parent", FAB_COL_EXTRA, AT(parent_guid)},
@@ -66,6 +70,8 @@ static const struct fab_column sharer_columns[] = {
 	{"root", FAB_TEXT, "switch at the root of its tree", 0},
 	{"below", FAB_TEXT, "end of the cable that is farther from the root", 0},
 	{"members", FAB_UINT, "members of the group", 0},
+	{"load", FAB_NUMBER, "what it adds to the load; null without weights",
+	 FAB_COL_EXTRA},
 };
 
 int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcome *o,
@@ -106,6 +112,78 @@ static uint32_t port_at(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
 	return f->port_node[a] == sw ? a : f->cable_b[cable];
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* The group's tree, before all tables. */
+static void say_tree(struct fab_report *r, const struct mcroute_outcome *o, size_t i,
+		     uint32_t group)
+{
+	const char *name = fab_group_name(o->problem.groups, group);
+	const char *root, *engine = o->results[i].engine->name;
+	uint32_t height = o->results[i].forest.height[group], n_least = 0;
+	struct fab_explained x;
+
+	fab_mcast_explain(&o->problem, &o->results[i], group, &x);
+	root = fab_node_name(o->problem.f, x.root);
+	for (size_t k = 0; k < x.link.n; k++)
+		n_least += x.link.v[k].load <= x.link.v[k].least;
+	if (!x.link.n)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s needs no cable between switches: its members are "
+				  "on one.",
+				  name);
+	else if (x.is_candidate)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s by %s: its root %s is one of %u switch%s within %u "
+				  "hop%s of all members, and the root of %u group%s "
+				  "(least of these switches: %u).",
+				  name, engine, root, x.n_candidates,
+				  x.n_candidates == 1 ? "" : "es", x.radius,
+				  plural(x.radius), x.n_rooted, plural(x.n_rooted),
+				  x.least_rooted);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s by %s: its root %s is %u hop%s from a member; from "
+				  "%u switch%s there are %u at most.",
+				  name, engine, root, height, plural(height),
+				  x.n_candidates, x.n_candidates == 1 ? "" : "es",
+				  x.radius);
+	if (x.link.n)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Of its %zu cable%s %u had the fewest trees of those "
+				  "that lead as near to the root.",
+				  x.link.n, plural(x.link.n), n_least);
+	fab_explained_fini(&x);
+}
+
+static void say_cable(struct fab_report *r, const struct mcroute_outcome *o, size_t i,
+		      const struct mcroute_params *p)
+{
+	uint32_t load = o->results[i].load[p->explained_cable];
+
+	if (load)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"The cable %s carries %u tree%s by %s (the fullest: %u).",
+			p->explain_cable, load, plural(load), o->results[i].engine->name,
+			o->efi[i].max);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN, "No tree by %s is on the cable %s.",
+				  o->results[i].engine->name, p->explain_cable);
+}
+
+void mcroute_answer_explained(struct fab_report *r, const struct mcroute_params *p,
+			      const struct mcroute_outcome *o, size_t result)
+{
+	if (p->explain)
+		say_tree(r, o, result, p->explained_group);
+	if (p->explain_cable)
+		say_cable(r, o, result, p);
+}
+
 static void print_roots(struct fab_report *r, const struct mcroute_outcome *o,
 			const struct fab_explained *x, uint32_t group)
 {
@@ -136,6 +214,7 @@ static void print_links(struct fab_report *r, const struct mcroute_outcome *o, s
 			const struct fab_explained *x)
 {
 	const struct fab_fabric *f = o->problem.f;
+	const double *weighted = o->results[i].weighted;
 
 	for (size_t k = 0; k < x->link.n; k++) {
 		const struct fab_tree_link *l = &x->link.v[k];
@@ -152,6 +231,7 @@ static void print_links(struct fab_report *r, const struct mcroute_outcome *o, s
 			.members = l->n_members,
 			.guid = f->node_guid[l->sw],
 			.parent_guid = f->node_guid[l->parent],
+			.load = weighted ? weighted[l->cable] : (double)NAN,
 		};
 
 		fab_report_record(r, &row);
@@ -161,13 +241,15 @@ static void print_links(struct fab_report *r, const struct mcroute_outcome *o, s
 static void print_group(struct fab_report *r, const struct mcroute_outcome *o,
 			uint32_t group)
 {
+	struct fab_column columns[FAB_COUNT(link_columns)];
 	struct fab_explained x[MCROUTE_MAX_ENGINES];
 
+	mcroute_show_loads(o, link_columns, FAB_COUNT(link_columns), columns);
 	for (size_t i = o->has_tables; i < o->n; i++)
 		fab_mcast_explain(&o->problem, &o->results[i], group, &x[i]);
 	print_roots(r, o, x, group);
-	fab_report_table_begin(r, "explain_links", "Cables of its tree", link_columns,
-			       FAB_COUNT(link_columns));
+	fab_report_table_begin(r, "explain_links", "Cables of its tree", columns,
+			       FAB_COUNT(columns));
 	for (size_t i = o->has_tables; i < o->n; i++) {
 		print_links(r, o, i, &x[i]);
 		fab_explained_fini(&x[i]);
@@ -180,9 +262,12 @@ static void print_sharers(struct fab_report *r, const struct mcroute_outcome *o,
 {
 	const struct fab_fabric *f = o->problem.f;
 	const struct fab_groups *g = o->problem.groups;
+	const struct fab_weights *w = o->weights;
+	struct fab_column columns[FAB_COUNT(sharer_columns)];
 
-	fab_report_table_begin(r, "explain_cable", "Groups on the cable", sharer_columns,
-			       FAB_COUNT(sharer_columns));
+	mcroute_show_loads(o, sharer_columns, FAB_COUNT(sharer_columns), columns);
+	fab_report_table_begin(r, "explain_cable", "Groups on the cable", columns,
+			       FAB_COUNT(columns));
 	for (size_t i = o->has_tables; i < o->n; i++) {
 		uint32_t n;
 		struct fab_sharer *v = fab_mcast_sharers(&o->results[i], cable, &n);
@@ -195,6 +280,8 @@ static void print_sharers(struct fab_report *r, const struct mcroute_outcome *o,
 				{.text = fab_node_name(f, root)},
 				{.text = fab_node_name(f, v[k].sw)},
 				{.u = fab_group_size(g, v[k].group)},
+				{.real = w ? w->demand[v[k].group] / w->capacity[cable]
+					   : (double)NAN},
 			};
 
 			fab_report_row(r, cells);

@@ -118,6 +118,12 @@ int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcom
 /* The tables `explain_root`, `explain_links` and `explain_cable`. */
 void mcroute_print_explained(struct fab_report *r, const struct mcroute_params *p,
 			     const struct mcroute_outcome *o);
+/* The same in words, for one result. */
+void mcroute_answer_explained(struct fab_report *r, const struct mcroute_params *p,
+			      const struct mcroute_outcome *o, size_t result);
+/* out[n]: the columns, of which `load` is for people, too, where there are weights. */
+void mcroute_show_loads(const struct mcroute_outcome *o, const struct fab_column *columns,
+			size_t n, struct fab_column *out);
 /* Add --dot-out to the results. */
 void mcroute_write_dot(const struct mcroute_params *p, const struct mcroute_outcome *o,
 		       struct fab_cli_results *results);
@@ -141,7 +147,8 @@ extern const struct fab_column mcroute_columns[];
 extern const size_t mcroute_n_columns;
 
 /* The sentences that the report begins with. */
-void mcroute_answer(struct fab_report *r, const struct mcroute_outcome *o);
+void mcroute_answer(struct fab_report *r, const struct mcroute_params *p,
+		    const struct mcroute_outcome *o);
 /*
  * Print the report: fields, algorithms, histogram and the `n_fullest` fullest cables of
  * each algorithm. Fails with the errno of the write.

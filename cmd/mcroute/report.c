@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -156,13 +157,25 @@ static void print_cable(struct fab_report *r, const struct mcroute_outcome *o,
 	fab_report_record(r, &row);
 }
 
+void mcroute_show_loads(const struct mcroute_outcome *o, const struct fab_column *columns,
+			size_t n, struct fab_column *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		out[i] = columns[i];
+		if (o->weights && !strcmp(columns[i].name, "load"))
+			out[i].flags &= ~FAB_COL_EXTRA;
+	}
+}
+
 static void print_fullest(struct fab_report *r, const struct mcroute_outcome *o,
 			  uint32_t n_fullest)
 {
 	uint32_t *cable = FAB_NEW(n_fullest, uint32_t);
+	struct fab_column columns[FAB_COUNT(fullest_columns)];
 
-	fab_report_table_begin(r, "fullest", "Fullest cables", fullest_columns,
-			       FAB_COUNT(fullest_columns));
+	mcroute_show_loads(o, fullest_columns, FAB_COUNT(fullest_columns), columns);
+	fab_report_table_begin(r, "fullest", "Fullest cables", columns,
+			       FAB_COUNT(columns));
 	for (size_t i = 0; i < o->n; i++) {
 		uint32_t n = fab_efi_fullest(o->problem.f, o->results[i].load,
 					     o->results[i].weighted, n_fullest, cable);
@@ -191,7 +204,7 @@ int mcroute_report(FILE *out, const struct fab_report_options *options,
 	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-mcroute",
 						    "results", o->problem.f);
 
-	mcroute_answer(r, o);
+	mcroute_answer(r, p, o);
 	fab_report_field(r, &fields[0], (union fab_cell){.u = g->n});
 	fab_report_field(r, &fields[1], (union fab_cell){.u = g->first[g->n]});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = g->n_unknown});
