@@ -167,6 +167,11 @@ void bootplan_batch_before(const struct bootplan_change *c, const struct fab_bat
 uint32_t *bootplan_mapping_now(const struct bootplan_change *c,
 			       const struct fab_machine *now, const uint32_t *before);
 
+/* Those of --boot, or of each step of --sweep, into the outcome, whose machine is there.
+ */
+int bootplan_make_batches(const struct bootplan_params *p, struct bootplan_outcome *o,
+			  struct fab_err *err) FAB_MUST_CHECK;
+
 /* Add the other methods for the largest batch; interface_of is the best mapping for it.
  */
 int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "boot/limits.h"
 #include "bootplan.h"
 #include "event/sweep.h"
@@ -32,41 +31,6 @@ static int make_machine(const struct bootplan_params *p, const struct fab_fabric
 	for (uint32_t i = 0; i < m->n_warnings; i++)
 		fab_cli_warn(&p->run, "%s", m->warnings[i]);
 	return bootplan_change_init(change, p, m, out, err);
-}
-
-static int make_batches(const struct bootplan_params *p, struct bootplan_outcome *o,
-			struct fab_err *err)
-{
-	const char *boot = p->boot ? p->boot : "all";
-	bool is_file = bootplan_is_file(boot);
-	struct fab_input in;
-	int rc;
-
-	if (p->is_sweep) {
-		rc = fab_batch_sweep(o->m, p->sweep, p->run.seed, &o->batches,
-				     &o->n_batches, err);
-		if (rc)
-			fab_err_prefix(err, "--sweep");
-		return rc;
-	}
-	o->batches = FAB_NEW0(1, struct fab_batch);
-	o->n_batches = 1;
-	if (is_file) {
-		rc = fab_input_read(boot, &in, err);
-		if (rc)
-			return rc;
-		rc = fab_batch_read(o->m, bootplan_label(boot), in.bytes, in.n,
-				    o->batches, err);
-		fab_input_fini(&in);
-	} else {
-		rc = fab_batch_parse(o->m, boot, o->batches, err);
-		if (rc)
-			fab_err_prefix(err, "--boot");
-	}
-	if (!rc)
-		fab_cli_tell_matches(&p->run, is_file ? bootplan_label(boot) : "--boot",
-				     &o->batches->matches);
-	return rc;
 }
 
 /* What is kept between the batches of a sweep; each thread has its own. */
@@ -546,20 +510,16 @@ static void note_input(struct bootplan_params *p, const struct bootplan_outcome 
 {
 	const struct fab_machine *m = o->m;
 
-	p->shard.input =
-		fab_hash_bytes(m->server_is_down,
-			       m->n_servers * sizeof(*m->server_is_down), p->shard.input);
+	fab_cli_note_bytes(&p->shard, m->server_is_down,
+			   m->n_servers * sizeof(*m->server_is_down));
 	if (p->with.n)
-		p->shard.input = fab_hash_bytes(
-			s->change.was_down, m->n_servers * sizeof(bool), p->shard.input);
+		fab_cli_note_bytes(&p->shard, s->change.was_down,
+				   m->n_servers * sizeof(bool));
 	if (s->change.is_gone)
-		p->shard.input = fab_hash_bytes(s->change.is_gone,
-						s->change.old->n_nodes *
-							sizeof(*s->change.is_gone),
-						p->shard.input);
+		fab_cli_note_bytes(&p->shard, s->change.is_gone,
+				   s->change.old->n_nodes * sizeof(*s->change.is_gone));
 	if (s->loaded)
-		p->shard.input = fab_hash_bytes(
-			s->loaded, m->n_nodes * sizeof(*s->loaded), p->shard.input);
+		fab_cli_note_bytes(&p->shard, s->loaded, m->n_nodes * sizeof(*s->loaded));
 	p->store.shard = &p->shard;
 }
 
@@ -588,7 +548,7 @@ static int plan(struct sweep *s, struct bootplan_params *p, const struct fab_fab
 	int rc = make_machine(p, f, &s->change, &o->m, err);
 
 	if (!rc)
-		rc = make_batches(p, o, err);
+		rc = bootplan_make_batches(p, o, err);
 	if (!rc)
 		rc = read_loaded(p, o->m, s, err);
 	if (!rc)

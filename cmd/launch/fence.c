@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/human.h"
-#include "base/rng.h"
 #include "event/sweep.h"
 #include "launch/fence_ranges.h"
 #include "verb_fence.h"
@@ -437,13 +436,12 @@ static void note_input(struct launch_params *p, const struct launch_job *job)
 {
 	fab_cli_note_faults(&p->shard, job->faults);
 	if (job->hosts.of.n)
-		p->shard.input = fab_hash_bytes(
-			job->hosts.of.v, job->hosts.of.n * sizeof(*job->hosts.of.v),
-			p->shard.input);
+		fab_cli_note_bytes(&p->shard, job->hosts.of.v,
+				   job->hosts.of.n * sizeof(*job->hosts.of.v));
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
 		if (p->uses[i])
-			p->shard.input = fab_hash_bytes(&p->constants.of[i].value,
-							sizeof(double), p->shard.input);
+			fab_cli_note_bytes(&p->shard, &p->constants.of[i].value,
+					   sizeof(p->constants.of[i].value));
 }
 
 static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_err *err)

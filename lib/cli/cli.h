@@ -70,6 +70,9 @@ struct fab_cli_shard {
 	uint64_t items, all; /* of the shard, of the sweep */
 	uint64_t input;	     /* digest of what the files named in the arguments held */
 };
+/* Shards are of one whole only if these bytes, too, are the same: what names or files in
+ * the arguments stood for. O(n). */
+void fab_cli_note_bytes(struct fab_cli_shard *shard, const void *bytes, size_t n);
 /* The sweep has so many items: EINVAL where shards would have none. */
 int fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const char *unit,
 			struct fab_err *err) FAB_MUST_CHECK;
@@ -239,7 +242,8 @@ extern const size_t fab_cli_n_tables;
  * there is such a file. The texts are borrowed for good.
  */
 void fab_cli_note_input(const char *option, const char *path);
-/* The file that a spec names, if it does: file:PATH, trace:PATH, permutation:file:PATH. */
+/* The file that a spec names, if it does: file:PATH, trace:PATH, permutation:file:PATH.
+ */
 void fab_cli_note_spec(const char *option, const char *spec);
 void fab_cli_note_output(const char *option, const char *path);
 /*

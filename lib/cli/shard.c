@@ -7,6 +7,7 @@
 
 #include "base/human.h"
 #include "base/num.h"
+#include "base/rng.h"
 #include "cli/cli.h"
 #include "cli/internal.h"
 
@@ -27,6 +28,11 @@ int fab_cli_take_shard(struct fab_cli_shard *shard, const char *arg, struct fab_
 	shard->part = (struct fab_shard){number, count};
 	snprintf(shard->text, sizeof(shard->text), "%" PRIu64 "/%" PRIu64, number, count);
 	return 0;
+}
+
+void fab_cli_note_bytes(struct fab_cli_shard *shard, const void *bytes, size_t n)
+{
+	shard->input = fab_hash_bytes(bytes, n, shard->input);
 }
 
 int fab_cli_count_shard(struct fab_cli_shard *shard, uint64_t n_items, const char *unit,
