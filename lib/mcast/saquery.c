@@ -137,7 +137,13 @@ static int finish_record(struct reading *r)
 				: !now.has_guid ? "PortGid"
 						: "ScopeState or JoinState");
 	r->n_members++;
-	if (!(now.state & FULL_MEMBER))
+	if (!now.guid && !r->ignore_unknown)
+		return fab_fail(r->err, EINVAL,
+				"%s:%llu: group \"0x%04x\": the PortGid is hidden, as who "
+				"asks without --smkey is not trusted; expected saquery -m "
+				"--smkey KEY (sm_key in opensm.conf, 1 by default)",
+				r->file, (unsigned long long)now.guid_line, now.mlid);
+	if (now.guid && !(now.state & FULL_MEMBER))
 		return 0;
 	port = fab_map64_get(r->ports, now.guid);
 	if (port < FAB_SHARED) {

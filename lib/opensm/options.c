@@ -195,6 +195,16 @@ int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 		      &taken, o);
 }
 
+/* A file does not lead to another. */
+static int is_elsewhere(const struct fab_opensm_options *o, const char *name,
+			struct fab_err *err)
+{
+	if (!strcmp(o->file, name))
+		return 0;
+	return fab_fail(err, EINVAL, "file=%s: not in a file, only in opensm.conf",
+			o->file);
+}
+
 static int parse_lines(const char *text, const char *name, struct fab_opensm_options *o,
 		       struct fab_err *err)
 {
@@ -204,7 +214,8 @@ static int parse_lines(const char *text, const char *name, struct fab_opensm_opt
 		size_t len = strcspn(at, "\n"), code = strcspn(at, "#\n");
 		char where[256];
 
-		if (parse(at, at + (code < len ? code : len), false, o, err)) {
+		if (parse(at, at + (code < len ? code : len), false, o, err) ||
+		    is_elsewhere(o, name, err)) {
 			snprintf(where, sizeof(where), "%s:%u", name, line);
 			fab_err_prefix(err, where);
 			return -EINVAL;
@@ -214,10 +225,11 @@ static int parse_lines(const char *text, const char *name, struct fab_opensm_opt
 	return 0;
 }
 
-int fab_opensm_options_read(struct fab_opensm_options *o, struct fab_err *err)
+int fab_opensm_options_read(const struct fab_opensm_options *given,
+			    struct fab_opensm_options *o, struct fab_err *err)
 {
-	char *name = fab_strdup(o->file), *text = FAB_NEW(MAX_FILE_BYTES + 1, char);
-	struct fab_opensm_options taken = copy_of(o);
+	char *name = fab_strdup(given->file), *text = FAB_NEW(MAX_FILE_BYTES + 1, char);
+	struct fab_opensm_options taken = copy_of(given);
 	FILE *file = fopen(name, "re");
 	size_t n = 0;
 	int rc = 0;
@@ -236,4 +248,23 @@ int fab_opensm_options_read(struct fab_opensm_options *o, struct fab_err *err)
 	free(text);
 	free(name);
 	return settle(rc, &taken, o);
+}
+
+bool fab_opensm_options_equal(const struct fab_opensm_options *a,
+			      const struct fab_opensm_options *b)
+{
+	return a->mode == b->mode && a->engine == b->engine &&
+	       a->max_moved == b->max_moved &&
+	       a->rebalance_changes == b->rebalance_changes &&
+	       a->rebalance_seconds == b->rebalance_seconds &&
+	       a->time_limit_ms == b->time_limit_ms;
+}
+
+void fab_opensm_options_copy(const struct fab_opensm_options *from,
+			     struct fab_opensm_options *o)
+{
+	struct fab_opensm_options copy = copy_of(from);
+
+	fab_opensm_options_fini(o);
+	*o = copy;
 }

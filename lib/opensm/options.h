@@ -40,10 +40,18 @@ void fab_opensm_options_fini(struct fab_opensm_options *o);
 int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 			     struct fab_err *err) FAB_MUST_CHECK;
 /*
- * The same of the file o->file. EINVAL names file and line; errors of the file as they
- * are; a file of more than 64 KiB is EFBIG. O(file).
+ * *o becomes what `given` says (event_plugin_options), and then the file given->file: what
+ * a line said that is no longer there is over. EINVAL names file and line; errors of the
+ * file as they are; a file of more than 64 KiB is EFBIG; then *o is as before. O(file).
  */
-int fab_opensm_options_read(struct fab_opensm_options *o,
+int fab_opensm_options_read(const struct fab_opensm_options *given,
+			    struct fab_opensm_options *o,
 			    struct fab_err *err) FAB_MUST_CHECK;
+/* Do they ask for the same? O(1). */
+bool fab_opensm_options_equal(const struct fab_opensm_options *a,
+			      const struct fab_opensm_options *b);
+/* *o becomes a copy of `from`. O(1). */
+void fab_opensm_options_copy(const struct fab_opensm_options *from,
+			     struct fab_opensm_options *o);
 /* "on" and so on. O(1). */
 const char *fab_opensm_mode_name(enum fab_opensm_mode mode);

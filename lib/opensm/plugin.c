@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,7 +33,7 @@ typedef ib_api_status_t build_fn(void *context, osm_mgrp_box_t *box);
 
 static struct plugin {
 	struct osm_opensm *osm;
-	struct fab_opensm_options options;
+	struct fab_opensm_options given, options; /* in opensm.conf; with the file */
 	pthread_mutex_t mutex;
 	pthread_cond_t wake;
 	pthread_t worker;
@@ -285,22 +286,34 @@ static void renew(void)
 	fab_opensm_view_fini(&view);
 }
 
-/* The options of the file, which may have changed; those that were there stay if it is
- * bad. */
+/* The options of the file, which may have changed; what was in force stays if it is bad.
+ */
 static void read_options(void)
 {
-	enum fab_opensm_mode before = plugin.options.mode;
+	struct fab_opensm_options before = plugin.options, *now = &plugin.options;
 	struct fab_err err;
+	char moved[16];
 
-	if (!plugin.options.file)
+	if (!plugin.given.file)
 		return;
-	if (fab_opensm_options_read(&plugin.options, &err))
+	before.file = NULL;
+	if (fab_opensm_options_read(&plugin.given, now, &err)) {
 		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "%s; mode=%s stays\n", err.text,
-		    fab_opensm_mode_name(before));
-	else if (plugin.options.mode != before)
+		    fab_opensm_mode_name(before.mode));
+		return;
+	}
+	if (now->mode != before.mode)
 		LOG(OSM_LOG_INFO | OSM_LOG_SYS, "mode=%s, was %s\n",
-		    fab_opensm_mode_name(plugin.options.mode),
-		    fab_opensm_mode_name(before));
+		    fab_opensm_mode_name(now->mode), fab_opensm_mode_name(before.mode));
+	if (fab_opensm_options_equal(now, &before))
+		return;
+	snprintf(moved, sizeof(moved), "%u", now->max_moved);
+	LOG(OSM_LOG_INFO,
+	    "options: mode=%s, algorithm=%s, max_moved=%s, rebalance_changes=%u, "
+	    "rebalance_seconds=%u, time_limit_ms=%u\n",
+	    fab_opensm_mode_name(now->mode), now->engine->name,
+	    now->max_moved == UINT32_MAX ? "all" : moved, now->rebalance_changes,
+	    now->rebalance_seconds, now->time_limit_ms);
 }
 
 static void report_locked(osm_epi_event_id_t event)
@@ -475,6 +488,7 @@ static void destroy(void *data)
 	fab_plan_free(plugin.found);
 	fab_keeper_free(plugin.keeper);
 	fab_opensm_options_fini(&plugin.options);
+	fab_opensm_options_fini(&plugin.given);
 	pthread_cond_destroy(&plugin.wake);
 	pthread_mutex_destroy(&plugin.mutex);
 	memset(&plugin, 0, sizeof(plugin));
@@ -484,11 +498,13 @@ static int read_all_options(struct osm_opensm *osm, struct fab_err *err)
 {
 	int rc;
 
-	fab_opensm_options_init(&plugin.options);
-	rc = fab_opensm_options_parse(osm->subn.opt.event_plugin_options, &plugin.options,
+	fab_opensm_options_init(&plugin.given);
+	rc = fab_opensm_options_parse(osm->subn.opt.event_plugin_options, &plugin.given,
 				      err);
-	return rc || !plugin.options.file ? rc
-					  : fab_opensm_options_read(&plugin.options, err);
+	if (!rc && plugin.given.file)
+		return fab_opensm_options_read(&plugin.given, &plugin.options, err);
+	fab_opensm_options_copy(&plugin.given, &plugin.options);
+	return rc;
 }
 
 static void *create_guarded(void)
@@ -501,6 +517,7 @@ static void *create_guarded(void)
 		LOG(OSM_LOG_ERROR | OSM_LOG_SYS, "event_plugin_options: %s; not loaded\n",
 		    err.text);
 		fab_opensm_options_fini(&plugin.options);
+		fab_opensm_options_fini(&plugin.given);
 		return NULL;
 	}
 	pthread_mutexattr_init(&checked);

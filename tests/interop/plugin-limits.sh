@@ -83,3 +83,18 @@ sweep
 cmp "$work/base/opensm.mcfdbs" "$logs/opensm.mcfdbs" || fail "the trees are not OpenSM's own"
 echo "  for some time: OpenSM goes on"
 finish
+
+unset FAB_SCARCE
+echo "built for another OpenSM:"
+mkdir "$work/alien"
+LC_ALL=C sed 's/OpenSM 3\./OpenSM 9./g' "$plugin/libfabkit-opensm.so" >"$work/alien/libfabkit-opensm.so"
+cmp -s "$plugin/libfabkit-opensm.so" "$work/alien/libfabkit-opensm.so" && fail "no version in the plug-in"
+plugin=$work/alien
+start minhop version "$on"
+join
+sweep
+in_log 'version mismatch' || fail "nothing about it in the log"
+in_log 'fabkit: ' && fail "it was loaded all the same"
+cmp "$work/base/opensm.mcfdbs" "$logs/opensm.mcfdbs" || fail "the trees are not OpenSM's own"
+echo "  refused, and OpenSM goes on"
+finish

@@ -96,30 +96,71 @@ Test(opensm_options, bad_words_are_named_and_change_nothing)
 	}
 }
 
+static void write_file(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	cr_assert_not_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
 Test(opensm_options, a_file_is_read_again)
 {
-	struct fab_opensm_options o;
+	struct fab_opensm_options given, o = {0};
 	struct fab_err err = {""};
 	char name[] = "/tmp/fabkit-options-XXXXXX", *text, *want;
-	FILE *file = fdopen(mkstemp(name), "w");
 
-	fputs("# what we want\nmode=on # now\n\nmax_moved=2\n", file);
-	fclose(file);
-	text = fab_format("mode=off,file=%s", name);
-	o = of(text);
-	cr_assert_eq(fab_opensm_options_read(&o, &err), 0, "%s", err.text);
+	close(mkstemp(name));
+	write_file(name, "# what we want\nmode=on # now\n\nmax_moved=2\n");
+	text = fab_format("mode=off,time_limit_ms=7,file=%s", name);
+	given = of(text);
+	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	cr_assert_eq(o.max_moved, 2);
-	file = fopen(name, "w");
-	fputs("mode=off\nmode=of\n", file);
-	fclose(file);
+	cr_assert_eq(o.time_limit_ms, 7);
+	cr_assert(!fab_opensm_options_equal(&given, &o));
+	write_file(name, "mode=off\nmode=of\n");
 	want = fab_format("%s:2: mode=of: expected off, dry-run, on or own", name);
-	cr_assert_neq(fab_opensm_options_read(&o, &err), 0);
+	cr_assert_neq(fab_opensm_options_read(&given, &o, &err), 0);
 	cr_assert_str_eq(err.text, want);
 	cr_assert_eq(o.mode, FAB_OPENSM_ON);
 	unlink(name);
-	cr_assert_eq(fab_opensm_options_read(&o, &err), -ENOENT);
+	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), -ENOENT);
+	cr_assert_eq(o.max_moved, 2);
 	fab_opensm_options_fini(&o);
+	fab_opensm_options_fini(&given);
+	free(want);
+	free(text);
+}
+
+Test(opensm_options, a_line_that_is_gone_counts_no_longer)
+{
+	struct fab_opensm_options given, o = {0};
+	struct fab_err err = {""};
+	char name[] = "/tmp/fabkit-options-XXXXXX", *text, *want;
+
+	close(mkstemp(name));
+	write_file(name, "mode=on\nmax_moved=2\n");
+	text = fab_format("mode=off file=%s", name);
+	given = of(text);
+	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
+	write_file(name, "mode=on\n");
+	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
+	cr_assert_eq(o.mode, FAB_OPENSM_ON);
+	cr_assert_eq(o.max_moved, UINT32_MAX);
+	write_file(name, "");
+	cr_assert_eq(fab_opensm_options_read(&given, &o, &err), 0, "%s", err.text);
+	cr_assert(fab_opensm_options_equal(&given, &o), "not those of opensm.conf");
+	write_file(name, "mode=on\nfile=/etc/other\n");
+	want = fab_format("%s:2: file=/etc/other: not in a file, only in opensm.conf",
+			  name);
+	cr_assert_neq(fab_opensm_options_read(&given, &o, &err), 0);
+	cr_assert_str_eq(err.text, want);
+	cr_assert_eq(o.mode, FAB_OPENSM_OFF);
+	unlink(name);
+	fab_opensm_options_fini(&o);
+	fab_opensm_options_fini(&given);
 	free(want);
 	free(text);
 }
