@@ -5,15 +5,16 @@
 #include "mcast/engine.h"
 
 struct fab_ancestors {
-	uint32_t first[FAB_HOPS_UNREACHABLE]; /* by hops from the root; FAB_NONE: none */
-	uint32_t *next; /* [n_switches] the next one of the same level, FAB_NONE */
+	uint32_t *sw; /* [n] but for the root, the farthest from it first */
+	uint32_t n;
+	/* [n + 1] arcs of sw[i] to switches one hop nearer to the root are
+	 * arc[arc_first[i]] .. arc[arc_first[i + 1] - 1] */
+	uint32_t *arc_first;
+	uint32_t *arc;
+	size_t room;	/* in `arc` */
 	uint32_t *mark; /* [n_switches] == stamp: listed */
 	uint32_t stamp;
-	/* [n_switches] of those listed: their arcs to switches one hop nearer to the root
-	 * are arc[arc_first] .. arc[arc_first + n_arcs - 1] */
-	uint32_t *arc_first, *n_arcs;
-	uint32_t *arc;
-	size_t room;
+	uint32_t *next; /* [n_switches] the next member of the same level, FAB_NONE */
 };
 
 /* Room for a fabric of n switches. fab_ancestors_init: O(n), fab_ancestors_fini: O(size).

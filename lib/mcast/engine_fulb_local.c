@@ -86,10 +86,8 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 
 	fab_ancestors_list(&x->on_path, s->problem, group, row, height);
 	x->ahead[root] = 0;
-	for (unsigned d = 1; d <= height; d++)
-		for (uint32_t v = x->on_path.first[d]; v != FAB_NONE;
-		     v = x->on_path.next[v])
-			count_ahead(x, f, row, v);
+	for (uint32_t i = x->on_path.n; i-- > 0;)
+		count_ahead(x, f, row, x->on_path.sw[i]);
 	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
 		for (uint32_t at = g->sw[i]; !fab_mcast_is_joined(s, at);) {
 			uint32_t arc = idlest_arc(x, f, s->load, row, at);

@@ -39,23 +39,23 @@ static void scratch_free(void *scratch)
 	free(x);
 }
 
-/* The cheapest path of a switch, from those of switches one hop nearer. */
+/* The cheapest path of a switch of the list, from those of switches one hop nearer. */
 static void relax(const struct fab_fabric *f, const uint32_t *load, struct scratch *x,
-		  uint32_t v)
+		  uint32_t at)
 {
-	const uint32_t *arc = x->on_path.arc + x->on_path.arc_first[v];
+	const struct fab_ancestors *on_path = &x->on_path;
 	uint64_t best = UINT64_MAX;
 	uint32_t parent = FAB_NONE;
 
-	for (uint32_t i = 0; i < x->on_path.n_arcs[v]; i++) {
-		uint32_t a = arc[i];
+	for (uint32_t i = on_path->arc_first[at]; i < on_path->arc_first[at + 1]; i++) {
+		uint32_t a = on_path->arc[i];
 		uint64_t cost = x->sssp.cost[f->arc_peer[a]] + load[f->arc_cable[a]];
 
 		parent = cost < best ? a : parent;
 		best = cost < best ? cost : best;
 	}
-	x->sssp.parent[v] = parent;
-	x->sssp.cost[v] = best;
+	x->sssp.parent[on_path->sw[at]] = parent;
+	x->sssp.cost[on_path->sw[at]] = best;
 }
 
 void fab_sssp_keep(struct fab_mcast_state *s, uint32_t group, const uint32_t *parent)
@@ -82,10 +82,8 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 
 	fab_ancestors_list(&x->on_path, s->problem, group, row, height);
 	x->sssp.cost[root] = 0;
-	for (unsigned d = 1; d <= height; d++)
-		for (uint32_t v = x->on_path.first[d]; v != FAB_NONE;
-		     v = x->on_path.next[v])
-			relax(f, s->load, x, v);
+	for (uint32_t i = x->on_path.n; i-- > 0;)
+		relax(f, s->load, x, i);
 	fab_sssp_keep(s, group, x->sssp.parent);
 }
 
