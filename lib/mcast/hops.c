@@ -33,6 +33,10 @@ void fab_hops_init(struct fab_hops *h, const struct fab_fabric *f,
 	h->x = FAB_NEW(n, uint16_t);
 	for (size_t i = 0; i < n; i++) /* less than FAB_HOPS_UNREACHABLE each */
 		h->x[i] = (uint16_t)s->coords[i];
+	h->size = FAB_NEW(s->n_dims, uint16_t);
+	for (uint32_t d = 0; d < s->n_dims; d++) /* a mesh has no path around */
+		h->size[d] = (uint16_t)(s->kind == FAB_SHAPE_MESH ? 2 * s->dims[d]
+								  : s->dims[d]);
 }
 
 void fab_hops_fini(struct fab_hops *h)
@@ -40,6 +44,7 @@ void fab_hops_fini(struct fab_hops *h)
 	if (h->shape)
 		fab_shape_free(h->shape);
 	free(h->x);
+	free(h->size);
 	*h = (struct fab_hops){0};
 }
 
@@ -58,12 +63,15 @@ void fab_hops_list_fini(struct fab_hops_list *l)
 
 static void make_room(struct fab_hops_list *l, uint32_t dims)
 {
-	size_t room = l->room ? 2 * l->room : 64;
+	size_t room = l->room ? 2 * l->room : 2 * FAB_HOPS_ALIGN;
+	uint16_t *x = FAB_NEW0(dims * room, uint16_t);
 
-	l->x = fab_realloc(l->x, dims * room, sizeof(*l->x));
-	for (uint32_t d = dims; d-- > 1;)
-		memmove(l->x + d * room, l->x + d * l->room, l->room * sizeof(*l->x));
-	l->out = fab_realloc(l->out, room, sizeof(*l->out));
+	for (uint32_t d = 0; d < dims && l->room; d++)
+		memcpy(x + d * room, l->x + d * l->room, l->room * sizeof(*x));
+	free(l->x);
+	free(l->out);
+	l->x = x;
+	l->out = FAB_NEW0(room, uint16_t);
 	l->room = room;
 }
 
@@ -79,50 +87,54 @@ void fab_hops_list_add(struct fab_hops_list *l, uint32_t sw)
 	FAB_PUSH(&l->sw, sw);
 }
 
-/* Adds what lies between them in one dimension: around it of `size` if that is less, and
- * no more than `most`. */
-FAB_WIDE static void add(uint16_t at, const uint16_t *restrict x, size_t n, uint16_t size,
-			 uint16_t most, uint16_t *restrict out)
+void fab_hops_list_drop(struct fab_hops_list *l, size_t i)
 {
-	for (size_t i = 0; i < n; i++) {
-		uint16_t hops = x[i] > at ? x[i] - at : at - x[i];
-		uint16_t around = (uint16_t)(size - hops);
+	const struct fab_hops *h = l->hops;
+	size_t last = --l->sw.n;
 
-		hops = hops < around ? hops : around;
-		out[i] = (uint16_t)(out[i] + (hops < most ? hops : most));
+	l->sw.v[i] = l->sw.v[last];
+	for (uint32_t d = 0; h->shape && d < h->shape->n_dims; d++)
+		l->x[d * l->room + i] = l->x[d * l->room + last];
+}
+
+/* What lies between them in each dimension, added: around it of size[d] if that is less,
+ * and no more than `most`; to so many times FAB_HOPS_ALIGN entries, x[d * room] each. */
+FAB_WIDE static void add_up(const uint16_t *restrict at, const uint16_t *restrict size,
+			    uint32_t dims, uint16_t most, const uint16_t *restrict x,
+			    size_t room, size_t n, uint16_t *restrict out)
+{
+	for (size_t b = 0; b < n * FAB_HOPS_ALIGN; b += FAB_HOPS_ALIGN) {
+		uint16_t sum[FAB_HOPS_ALIGN] = {0};
+
+		for (uint32_t d = 0; d < dims; d++)
+			for (size_t i = 0; i < FAB_HOPS_ALIGN; i++) {
+				uint16_t to = x[d * room + b + i];
+				uint16_t hops = to > at[d] ? to - at[d] : at[d] - to;
+				uint16_t around = (uint16_t)(size[d] - hops);
+
+				hops = hops < around ? hops : around;
+				sum[i] = (uint16_t)(sum[i] + (hops < most ? hops : most));
+			}
+		for (size_t i = 0; i < FAB_HOPS_ALIGN; i++)
+			out[b + i] = sum[i];
 	}
 }
 
-FAB_WIDE static uint16_t least_of(const uint16_t *out, size_t n)
-{
-	uint16_t least = UINT16_MAX;
-
-	for (size_t i = 0; i < n; i++)
-		least = out[i] < least ? out[i] : least;
-	return least;
-}
-
-const uint16_t *fab_hops_from(struct fab_hops_list *l, uint32_t sw, uint16_t *least)
+const uint16_t *fab_hops_from(struct fab_hops_list *l, uint32_t sw)
 {
 	const struct fab_hops *h = l->hops;
 	size_t n = l->sw.n;
 
 	if (h->shape) {
-		const struct fab_shape *s = h->shape;
-		uint16_t most = s->kind == FAB_SHAPE_HYPERX ? 1 : UINT16_MAX;
+		uint32_t dims = h->shape->n_dims;
 
-		memset(l->out, 0, n * sizeof(*l->out));
-		for (uint32_t d = 0; d < s->n_dims; d++)
-			add(h->x[(size_t)sw * s->n_dims + d], l->x + d * l->room, n,
-			    (uint16_t)(s->kind == FAB_SHAPE_MESH ? 2 * s->dims[d]
-								 : s->dims[d]),
-			    most, l->out);
+		add_up(h->x + (size_t)sw * dims, h->size, dims,
+		       h->shape->kind == FAB_SHAPE_HYPERX ? 1 : UINT16_MAX, l->x, l->room,
+		       fab_hops_padded(n) / FAB_HOPS_ALIGN, l->out);
 	} else {
-		const uint8_t *row = fab_dist_row(h->dist, sw);
-
+		/* of rows that stay, near what was read for a neighbour of the switch */
 		for (size_t i = 0; i < n; i++)
-			l->out[i] = row[l->sw.v[i]];
+			l->out[i] = fab_dist_row(h->dist, l->sw.v[i])[sw];
 	}
-	*least = least_of(l->out, n);
 	return l->out;
 }

@@ -2,7 +2,7 @@
 /*
  * Hops from one switch to many others at once. In a whole torus, mesh or HyperX they are
  * found from coordinates, side by side in the lanes of a vector; elsewhere they are read
- * from the row of the switch, which is seldom in the cache.
+ * from the rows of those others, which are seldom in the cache.
  */
 #pragma once
 
@@ -14,6 +14,7 @@ struct fab_hops {
 	const struct fab_dist *dist; /* borrowed */
 	struct fab_shape *shape;     /* NULL: rows */
 	uint16_t *x;		     /* [switches * dimensions] coordinates */
+	uint16_t *size;		     /* [dimensions] switches around each */
 };
 
 /* Switches that hops are asked for. */
@@ -40,6 +41,17 @@ static inline void fab_hops_list_clear(struct fab_hops_list *list)
 }
 /* Amortised O(dimensions). */
 void fab_hops_list_add(struct fab_hops_list *list, uint32_t sw);
-/* Hops from a switch to each of the list: [list->sw.n], borrowed until the next call;
- * *least is the smallest, UINT16_MAX for an empty list. O(dimensions * n). */
-const uint16_t *fab_hops_from(struct fab_hops_list *list, uint32_t sw, uint16_t *least);
+/* The last one takes the place of entry i. O(dimensions). */
+void fab_hops_list_drop(struct fab_hops_list *list, size_t i);
+/* Entries of lists are worked on so many at a time. */
+enum { FAB_HOPS_ALIGN = 32 };
+
+/* As many entries as a list of n has with what fills it up. O(1). */
+static inline size_t fab_hops_padded(size_t n)
+{
+	return (n + FAB_HOPS_ALIGN - 1) / FAB_HOPS_ALIGN * FAB_HOPS_ALIGN;
+}
+
+/* Hops from a switch to each of the list: [fab_hops_padded(list->sw.n)], of which those
+ * behind list->sw.n mean nothing; borrowed until the next call. O(dimensions * n). */
+const uint16_t *fab_hops_from(struct fab_hops_list *list, uint32_t sw);

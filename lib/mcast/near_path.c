@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/near_path.h"
 
+#include "base/macros.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -11,7 +12,10 @@ enum { PAIRS = 2 };
 
 /* So many pairs that are compared, or switches of the tree, count as a cable that is
  * looked at. */
-enum { PAIRS_STEP = 8, SWITCHES_STEP = 2 };
+enum { PAIRS_STEP = 32, SWITCHES_STEP = 2 };
+
+/* More hops than there are. */
+enum { FAR = 1 << 13 };
 
 struct pair {
 	uint32_t from, to;
@@ -28,9 +32,12 @@ struct fab_near_path {
 	const struct fab_mcast_problem *p;
 	const struct fab_loose_tree *tree;
 	const struct fab_prices *prices;
-	enum fab_loose_side small; /* the half of fewer switches */
-	struct fab_hops_list end;  /* switches of the other */
-	FAB_VEC(int) farthest;	   /* of these */
+	double floor;		   /* no cable costs less */
+	struct fab_hops_list node; /* switches of the tree, */
+	uint32_t version;	   /* as it was then */
+	/* [nodes, padded] hops from each to the farthest member of the half that paths
+	 * lead to; FAR: it is in none or the other */
+	FAB_VEC(int16_t) behind;
 	FAB_VEC(int) nearest; /* [nodes] hops from there to the other half at least */
 	struct pair pair[PAIRS];
 	uint64_t n_pairs; /* that were as near, most of them not kept */
@@ -48,7 +55,7 @@ struct fab_near_path *fab_near_path_new(const struct fab_mcast_problem *p,
 	struct fab_near_path *x = FAB_NEW0(1, struct fab_near_path);
 
 	x->p = p;
-	fab_hops_list_init(&x->end, hops);
+	fab_hops_list_init(&x->node, hops);
 	x->at = FAB_NEW0(p->f->n_switches, struct place);
 	return x;
 }
@@ -58,34 +65,25 @@ void fab_near_path_free(struct fab_near_path *x)
 	if (!x)
 		return;
 	free(x->at);
-	fab_hops_list_fini(&x->end);
-	free(x->farthest.v);
+	fab_hops_list_fini(&x->node);
+	free(x->behind.v);
 	free(x->nearest.v);
 	free(x->queue.v);
 	free(x->edge.v);
 	free(x);
 }
 
-/* The larger half becomes a list. */
-static void list_ends(struct fab_near_path *x)
+/* Another tree, or another shape of it: its switches become a list. */
+static void list_nodes(struct fab_near_path *x)
 {
 	const struct fab_loose_tree *t = x->tree;
-	size_t size[FAB_LOOSE_PATH + 1] = {0};
 
+	if (x->version == t->version)
+		return;
+	x->version = t->version;
+	fab_hops_list_clear(&x->node);
 	for (size_t i = 0; i < t->node.n; i++)
-		size[t->node.v[i].side]++;
-	x->small = size[FAB_LOOSE_LOWER] > size[FAB_LOOSE_UPPER] ? FAB_LOOSE_UPPER
-								 : FAB_LOOSE_LOWER;
-	fab_hops_list_clear(&x->end);
-	x->farthest.n = 0;
-	for (size_t i = 0; i < t->node.n; i++) {
-		const struct fab_loose_node *n = &t->node.v[i];
-
-		if (n->side == x->small || n->side == FAB_LOOSE_PATH)
-			continue;
-		fab_hops_list_add(&x->end, n->sw);
-		FAB_PUSH(&x->farthest, n->farthest);
-	}
+		fab_hops_list_add(&x->node, t->node.v[i].sw);
 }
 
 /* One more pair of as many hops as those there are, in the place of one by chance where
@@ -100,20 +98,78 @@ static void add_pair(struct fab_near_path *x, uint32_t from, uint32_t to, uint64
 		x->pair[place] = (struct pair){from, to};
 }
 
-/* Pairs of a switch, `far` hops from a member, that are no farther apart than those
- * there are, and near enough for the height; hops[i] to each end. */
-static void pair_up(struct fab_near_path *x, uint32_t sw, int far, const uint16_t *hops,
-		    int most_hops, uint64_t seed)
+/* Which half is where, in `behind`. */
+static void mark_half(struct fab_near_path *x, enum fab_loose_side half)
 {
-	for (size_t i = 0; i < x->end.sw.n; i++) {
-		if (hops[i] > x->hops || hops[i] + far + x->farthest.v[i] > most_hops)
-			continue;
-		if (hops[i] < x->hops) {
-			x->hops = hops[i];
-			x->n_pairs = 0;
-		}
-		add_pair(x, sw, x->end.sw.v[i], seed);
+	const struct fab_loose_tree *t = x->tree;
+	size_t padded = fab_hops_padded(t->node.n);
+	struct fab_loose_range range[2];
+
+	x->behind.n = 0;
+	FAB_RESERVE(&x->behind, padded);
+	for (size_t i = 0; i < padded; i++)
+		x->behind.v[i] = FAR;
+	for (int r = fab_loose_ranges(t, half, range); r-- > 0;)
+		for (uint32_t i = range[r].first; i < range[r].end; i++)
+			x->behind.v[i] = t->farthest.v[i];
+}
+
+/* The least of hops[n * FAB_HOPS_ALIGN] to the half, and of those that keep the tree low
+ * enough: hops and what is behind them no more than `most`. */
+struct least {
+	uint16_t of_all, of_low;
+};
+
+FAB_WIDE static struct least least_of(const uint16_t *restrict hops,
+				      const int16_t *restrict behind, size_t n,
+				      int16_t most)
+{
+	uint16_t all = UINT16_MAX, low = UINT16_MAX;
+
+	for (size_t i = 0; i < n * FAB_HOPS_ALIGN; i++) {
+		/* all ones where it does not count: no branch, so that many are done at
+		 * once */
+		uint16_t is_far = (uint16_t)-(behind[i] == FAR);
+		uint16_t is_high = (uint16_t)-((int16_t)(hops[i] + behind[i]) > most);
+		uint16_t own = hops[i] | is_far, of_low = own | is_high;
+
+		all = own < all ? own : all;
+		low = of_low < low ? of_low : low;
 	}
+	return (struct least){all, low};
+}
+
+/* Pairs of a node with those that are `least` hops away and low enough. */
+static void pair_up(struct fab_near_path *x, uint32_t node, const uint16_t *hops,
+		    uint16_t least, int most, uint64_t seed)
+{
+	const struct fab_loose_node *v = x->tree->node.v;
+
+	for (uint32_t i = 0; i < x->tree->node.n; i++)
+		if (hops[i] == least && least + x->behind.v[i] <= most)
+			add_pair(x, v[node].sw, v[i].sw, seed);
+}
+
+/* Pairs of a node that are no farther apart than those there are, and near enough for the
+ * height; hops to the other half at least. */
+static int look_from(struct fab_near_path *x, uint32_t node, int most_hops, uint64_t seed)
+{
+	const struct fab_loose_tree *t = x->tree;
+	size_t padded = fab_hops_padded(t->node.n);
+	const uint16_t *hops = fab_hops_from(&x->node, t->node.v[node].sw);
+	int most = most_hops - t->farthest.v[node];
+	struct least least =
+		least_of(hops, x->behind.v, padded / FAB_HOPS_ALIGN, (int16_t)most);
+
+	x->steps += t->node.n / PAIRS_STEP + 1;
+	if (least.of_low > x->hops)
+		return least.of_all;
+	if (least.of_low < x->hops) {
+		x->hops = least.of_low;
+		x->n_pairs = 0;
+	}
+	pair_up(x, node, hops, least.of_low, most, seed);
+	return least.of_all;
 }
 
 /* A neighbour in the tree is at most one hop nearer to the other half: most switches
@@ -121,33 +177,34 @@ static void pair_up(struct fab_near_path *x, uint32_t sw, int far, const uint16_
 static void find_pairs(struct fab_near_path *x, int most_hops, uint64_t seed)
 {
 	const struct fab_loose_tree *t = x->tree;
+	enum fab_loose_side small = fab_loose_smaller(t);
+	struct fab_loose_range from[2];
+	int n_from = fab_loose_ranges(t, small, from);
 
+	mark_half(x, small == FAB_LOOSE_LOWER ? FAB_LOOSE_UPPER : FAB_LOOSE_LOWER);
 	x->nearest.n = 0;
-	for (size_t i = 0; i < t->node.n; i++) {
-		const struct fab_loose_node *n = &t->node.v[i];
-		bool has_up = i && n->side == t->node.v[n->parent].side;
-		int least = has_up ? x->nearest.v[n->parent] - 1 : 0;
+	FAB_RESERVE(&x->nearest, t->node.n);
+	for (int r = 0; r < n_from; r++)
+		for (uint32_t i = from[r].first; i < from[r].end; i++) {
+			bool is_top = i == 0 || i == t->at;
+			int least = is_top ? 0 : x->nearest.v[t->node.v[i].parent] - 1;
 
-		if (n->side == x->small && least <= (int)x->hops) {
-			uint16_t nearest;
-			const uint16_t *hops = fab_hops_from(&x->end, n->sw, &nearest);
-
-			least = nearest;
-			x->steps += x->end.sw.n / PAIRS_STEP + 1;
 			if (least <= (int)x->hops)
-				pair_up(x, n->sw, n->farthest, hops, most_hops, seed);
+				least = look_from(x, i, most_hops, seed);
+			x->nearest.v[i] = least;
 		}
-		FAB_PUSH(&x->nearest, least);
-	}
 }
 
-static void reach(struct fab_near_path *x, uint32_t from, uint32_t arc)
+/* A path to the other end of an arc, if it can be cheaper than `limit` in the end. */
+static void reach(struct fab_near_path *x, uint32_t from, uint32_t arc, double limit)
 {
 	const struct fab_fabric *f = x->p->f;
 	uint32_t sw = f->arc_peer[arc];
 	struct place *at = &x->at[sw];
 	double cost = x->at[from].cost + fab_price(x->prices, f->arc_cable[arc]);
 
+	if (cost >= limit)
+		return;
 	if (at->seen != x->search)
 		FAB_PUSH(&x->queue, sw);
 	else if (at->cost <= cost)
@@ -160,11 +217,12 @@ static bool is_free(const struct fab_near_path *x, uint32_t sw)
 {
 	uint32_t node = fab_loose_find(x->tree, sw);
 
-	return node == FAB_NONE || x->tree->node.v[node].side == FAB_LOOSE_PATH;
+	return node == FAB_NONE || fab_loose_side(x->tree, node) == FAB_LOOSE_PATH;
 }
 
-/* The cheapest of the shortest paths: switches come by their distance. What it costs. */
-static double search(struct fab_near_path *x, const struct pair *pair)
+/* The cheapest of the shortest paths: switches come by their distance. What it costs;
+ * __DBL_MAX__: none costs less than `limit`. */
+static double search(struct fab_near_path *x, const struct pair *pair, double limit)
 {
 	const struct fab_fabric *f = x->p->f;
 	const uint8_t *row = fab_dist_row(x->p->dist, pair->to);
@@ -175,6 +233,7 @@ static double search(struct fab_near_path *x, const struct pair *pair)
 	FAB_PUSH(&x->queue, pair->from);
 	for (size_t i = 0; i < x->queue.n && x->queue.v[i] != pair->to; i++) {
 		uint32_t sw = x->queue.v[i];
+		double most = limit - x->floor * (row[sw] - 1);
 
 		x->steps += f->arc_first[sw + 1] - f->arc_first[sw];
 		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
@@ -182,7 +241,7 @@ static double search(struct fab_near_path *x, const struct pair *pair)
 
 			if (row[peer] + 1 == row[sw] &&
 			    (peer == pair->to || is_free(x, peer)))
-				reach(x, sw, a);
+				reach(x, sw, a, most);
 		}
 	}
 	return x->at[pair->to].seen == x->search ? x->at[pair->to].cost : __DBL_MAX__;
@@ -223,8 +282,9 @@ bool fab_near_path_find(struct fab_near_path *x, const struct fab_loose_tree *tr
 	x->prices = prices;
 	x->hops = limit->hops;
 	x->n_pairs = 0;
+	x->floor = prices->state ? 0 : prices->by_load[0];
 	x->steps += tree->node.n / SWITCHES_STEP;
-	list_ends(x);
+	list_nodes(x);
 	find_pairs(x, limit->most_hops, seed);
 	for (uint64_t i = 0; i <= x->n_pairs && i <= PAIRS; i++) {
 		bool is_old = i == x->n_pairs || i == PAIRS;
@@ -234,7 +294,7 @@ bool fab_near_path_find(struct fab_near_path *x, const struct fab_loose_tree *tr
 		if (is_old ? fab_dist_row(x->p->dist, old.to)[old.from] != limit->hops
 			   : is_same(pair, &old))
 			continue;
-		price = search(x, pair);
+		price = search(x, pair, least);
 		if (price >= least)
 			continue;
 		least = price;

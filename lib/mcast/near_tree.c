@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/near_tree.h"
 
+#include "base/macros.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* A member that is not in the tree yet. */
 struct outsider {
 	uint32_t sw, tie;
-	const uint8_t *row; /* distances from it */
-	unsigned hops;	    /* to the nearest switch of the tree that is high enough, */
-	uint32_t nearest;   /* which is this */
+	uint32_t nearest; /* the switch of the tree that it would be joined to */
 };
 
 struct place {
@@ -30,15 +28,21 @@ struct fab_near_tree {
 	uint64_t steps;
 	struct place *at; /* [n_switches] */
 	FAB_VEC(struct outsider) out;
+	struct fab_hops_list out_sw; /* their switches */
+	/* [outsiders, padded] hops to the nearest switch of the tree that is high enough;
+	 * behind them 0 */
+	FAB_VEC(uint16_t) out_hops;
 	FAB_VEC(uint32_t) in, sw, cable;
 };
 
-struct fab_near_tree *fab_near_tree_new(const struct fab_mcast_problem *p)
+struct fab_near_tree *fab_near_tree_new(const struct fab_mcast_problem *p,
+					const struct fab_hops *hops)
 {
 	struct fab_near_tree *t = FAB_NEW0(1, struct fab_near_tree);
 
 	t->p = p;
 	t->at = FAB_NEW0(p->f->n_switches, struct place);
+	fab_hops_list_init(&t->out_sw, hops);
 	return t;
 }
 
@@ -48,6 +52,8 @@ void fab_near_tree_free(struct fab_near_tree *t)
 		return;
 	free(t->at);
 	free(t->out.v);
+	fab_hops_list_fini(&t->out_sw);
+	free(t->out_hops.v);
 	free(t->in.v);
 	free(t->sw.v);
 	free(t->cable.v);
@@ -57,30 +63,40 @@ void fab_near_tree_free(struct fab_near_tree *t)
 /* A switch is in the tree, at this depth: who is nearer to it than to others? */
 static void offer(struct fab_near_tree *t, uint32_t sw, unsigned depth)
 {
-	for (size_t i = 0; i < t->out.n; i++) {
-		struct outsider *o = &t->out.v[i];
-		unsigned hops = o->row[sw];
+	const uint16_t *hops = fab_hops_from(&t->out_sw, sw);
 
-		if (hops < o->hops && depth + hops <= t->height) {
-			o->hops = hops;
-			o->nearest = sw;
+	for (size_t i = 0; i < t->out.n; i++)
+		if (hops[i] < t->out_hops.v[i] && depth + hops[i] <= t->height) {
+			t->out_hops.v[i] = hops[i];
+			t->out.v[i].nearest = sw;
 		}
+}
+
+/* The sum of what hops[n * FAB_HOPS_ALIGN] are less than `old`, of those up to `most`. */
+FAB_WIDE static uint32_t sum_less(const uint16_t *restrict hops,
+				  const uint16_t *restrict old, size_t n, uint16_t most)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < n * FAB_HOPS_ALIGN; i++) {
+		/* all ones where it counts: no branch, so that many are done at once */
+		uint16_t is_less = (uint16_t) - (hops[i] < old[i]);
+		uint16_t is_low = (uint16_t) - (hops[i] <= most);
+
+		sum += (uint16_t)(old[i] - hops[i]) & is_less & is_low;
 	}
+	return sum;
 }
 
 /* The hops that others would save by a path through a switch. */
-static unsigned saved(const struct fab_near_tree *t, uint32_t sw, unsigned depth)
+static unsigned saved(struct fab_near_tree *t, uint32_t sw, unsigned depth)
 {
-	unsigned sum = 0;
+	size_t padded = fab_hops_padded(t->out.n);
 
-	for (size_t i = 0; i < t->out.n; i++) {
-		const struct outsider *o = &t->out.v[i];
-		unsigned hops = o->row[sw];
-
-		if (hops < o->hops && depth + hops <= t->height)
-			sum += o->hops - hops;
-	}
-	return sum;
+	if (depth > t->height)
+		return 0;
+	return sum_less(fab_hops_from(&t->out_sw, sw), t->out_hops.v,
+			padded / FAB_HOPS_ALIGN, (uint16_t)(t->height - depth));
 }
 
 /* The cable from a switch to the next one on a shortest path to an outsider: of equal
@@ -126,11 +142,12 @@ static void join(struct fab_near_tree *t, const struct fab_prices *prices,
 		 const struct outsider *o)
 {
 	const struct fab_fabric *f = t->p->f;
+	const uint8_t *row = fab_dist_row(t->p->dist, o->sw);
 	uint32_t sw = o->nearest;
 
 	while (sw != o->sw) {
 		unsigned depth = t->at[sw].depth + 1u;
-		uint32_t arc = choose(t, prices, sw, t->at[sw].depth, o->row);
+		uint32_t arc = choose(t, prices, sw, t->at[sw].depth, row);
 		uint32_t peer = f->arc_peer[arc];
 		struct place *at = &t->at[peer];
 
@@ -181,17 +198,20 @@ static double collect(struct fab_near_tree *t, const struct fab_prices *prices,
 
 static struct outsider take_nearest(struct fab_near_tree *t)
 {
-	size_t best = 0;
+	const uint16_t *hops = t->out_hops.v;
+	size_t best = 0, last = t->out.n - 1;
 	struct outsider o;
 
-	for (size_t i = 1; i < t->out.n; i++) {
-		const struct outsider *a = &t->out.v[i], *b = &t->out.v[best];
-
-		if (a->hops < b->hops || (a->hops == b->hops && a->tie < b->tie))
+	for (size_t i = 1; i < t->out.n; i++)
+		if (hops[i] < hops[best] ||
+		    (hops[i] == hops[best] && t->out.v[i].tie < t->out.v[best].tie))
 			best = i;
-	}
 	o = t->out.v[best];
-	t->out.v[best] = t->out.v[--t->out.n];
+	t->out.v[best] = t->out.v[last];
+	t->out_hops.v[best] = t->out_hops.v[last];
+	t->out_hops.v[last] = 0;
+	t->out.n--;
+	fab_hops_list_drop(&t->out_sw, best);
 	return o;
 }
 
@@ -199,18 +219,22 @@ static struct outsider take_nearest(struct fab_near_tree *t)
 static void wait(struct fab_near_tree *t, const uint32_t *sw, uint32_t n, uint32_t root,
 		 uint64_t seed)
 {
-	t->out.n = 0;
+	t->out.n = t->out_hops.n = 0;
+	fab_hops_list_clear(&t->out_sw);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct outsider o = {.sw = sw[i],
 					   .tie = (uint32_t)fab_mix64(seed ^ sw[i]),
-					   .row = fab_dist_row(t->p->dist, sw[i]),
-					   .hops = UINT_MAX,
 					   .nearest = root};
 
 		t->at[sw[i]].wanted = t->stamp;
-		if (sw[i] != root)
-			FAB_PUSH(&t->out, o);
+		if (sw[i] == root)
+			continue;
+		FAB_PUSH(&t->out, o);
+		FAB_PUSH(&t->out_hops, UINT16_MAX);
+		fab_hops_list_add(&t->out_sw, sw[i]);
 	}
+	while (t->out_hops.n % FAB_HOPS_ALIGN)
+		FAB_PUSH(&t->out_hops, 0);
 }
 
 double fab_near_tree_grow(struct fab_near_tree *t, const struct fab_prices *prices,

@@ -9,11 +9,14 @@
  */
 #pragma once
 
+#include "mcast/hops.h"
 #include "mcast/prices.h"
 
 struct fab_near_tree; /* room for one tree */
 
-struct fab_near_tree *fab_near_tree_new(const struct fab_mcast_problem *problem);
+/* Both are borrowed. */
+struct fab_near_tree *fab_near_tree_new(const struct fab_mcast_problem *problem,
+					const struct fab_hops *hops);
 void fab_near_tree_free(struct fab_near_tree *tree);
 
 /*

@@ -41,6 +41,7 @@ struct fab_path_swap {
 	struct fab_near_path *near;
 	uint64_t near_before; /* steps of others */
 	FAB_VEC(struct path) paths;
+	FAB_VEC(struct fab_loose_edge) path; /* that is put in */
 	FAB_VEC(uint32_t) sw, cable;
 	uint64_t steps;
 };
@@ -67,6 +68,7 @@ void fab_path_swap_free(struct fab_path_swap *x)
 	free(x->at);
 	free(x->heap.v);
 	free(x->paths.v);
+	free(x->path.v);
 	free(x->sw.v);
 	free(x->cable.v);
 	free(x);
@@ -94,8 +96,8 @@ static void expand(struct fab_path_swap *x, const struct fab_label *at, double l
 		if (cost >= limit || (to->seen == x->search && to->cost <= cost))
 			continue;
 		in = fab_loose_find(&x->tree, peer);
-		is_end = in != FAB_NONE && x->tree.node.v[in].side == x->goal;
-		if (hops + (is_end ? x->tree.node.v[in].farthest : hops_left(x, peer)) >
+		is_end = in != FAB_NONE && fab_loose_side(&x->tree, in) == x->goal;
+		if (hops + (is_end ? x->tree.farthest.v[in] : hops_left(x, peer)) >
 			    x->most_hops ||
 		    (!is_end && cost + x->floor >= limit))
 			continue;
@@ -107,29 +109,20 @@ static void expand(struct fab_path_swap *x, const struct fab_label *at, double l
 /* Two members of the upper half that are far apart. */
 static void find_rows(struct fab_path_swap *x)
 {
-	const struct fab_loose_node *v = x->tree.node.v;
-	size_t first = SIZE_MAX, second = SIZE_MAX;
+	const struct fab_loose_tree *t = &x->tree;
+	const struct fab_loose_node *v = t->node.v;
+	uint32_t first = FAB_NONE, second = FAB_NONE;
 
-	for (size_t i = 0; i < x->tree.node.n; i++)
-		if (v[i].side == x->goal && v[i].is_member &&
-		    (first == SIZE_MAX || v[i].farthest > v[first].farthest))
+	for (uint32_t i = 0; i < t->node.n; i++)
+		if (fab_loose_side(t, i) == x->goal && v[i].is_member &&
+		    (first == FAB_NONE || t->farthest.v[i] > t->farthest.v[first]))
 			first = i;
 	x->row[0] = fab_dist_row(x->p->dist, v[first].sw);
-	for (size_t i = 0; i < x->tree.node.n; i++)
-		if (v[i].side == x->goal && v[i].is_member &&
-		    (second == SIZE_MAX || x->row[0][v[i].sw] > x->row[0][v[second].sw]))
+	for (uint32_t i = 0; i < t->node.n; i++)
+		if (fab_loose_side(t, i) == x->goal && v[i].is_member &&
+		    (second == FAB_NONE || x->row[0][v[i].sw] > x->row[0][v[second].sw]))
 			second = i;
 	x->row[1] = fab_dist_row(x->p->dist, v[second].sw);
-}
-
-static enum fab_loose_side smaller_half(const struct fab_loose_tree *t)
-{
-	size_t n[FAB_LOOSE_PATH + 1] = {0};
-
-	for (size_t i = 0; i < t->node.n; i++)
-		n[t->node.v[i].side]++;
-	return n[FAB_LOOSE_LOWER] > n[FAB_LOOSE_UPPER] ? FAB_LOOSE_UPPER
-						       : FAB_LOOSE_LOWER;
 }
 
 /* The end in the upper half of the cheapest path between the halves; FAB_NONE: none for
@@ -137,23 +130,22 @@ static enum fab_loose_side smaller_half(const struct fab_loose_tree *t)
 static uint32_t search(struct fab_path_swap *x, double limit)
 {
 	const struct fab_loose_tree *t = &x->tree;
-
-	enum fab_loose_side start = smaller_half(t);
+	enum fab_loose_side start = fab_loose_smaller(t);
 
 	x->goal = start == FAB_LOOSE_LOWER ? FAB_LOOSE_UPPER : FAB_LOOSE_LOWER;
 	x->search++;
 	x->heap.n = 0;
 	find_rows(x);
-	for (size_t i = 0; i < t->node.n; i++)
-		if (t->node.v[i].side == start) {
+	for (uint32_t i = 0; i < t->node.n; i++)
+		if (fab_loose_side(t, i) == start) {
 			uint32_t sw = t->node.v[i].sw;
 
 			x->at[sw] = (struct place){0, 0, x->search, FAB_NONE, FAB_NONE};
 		}
-	for (size_t i = 0; i < t->node.n; i++)
-		if (t->node.v[i].side == start) {
+	for (uint32_t i = 0; i < t->node.n; i++)
+		if (fab_loose_side(t, i) == start) {
 			const struct fab_label at = {0, t->node.v[i].sw,
-						     t->node.v[i].farthest};
+						     t->farthest.v[i]};
 
 			expand(x, &at, limit);
 		}
@@ -163,7 +155,7 @@ static uint32_t search(struct fab_path_swap *x, double limit)
 
 		if (at.cost > x->at[at.sw].cost || at.hops != x->at[at.sw].hops)
 			continue;
-		if (place != FAB_NONE && t->node.v[place].side == x->goal)
+		if (place != FAB_NONE && fab_loose_side(t, place) == x->goal)
 			return at.sw;
 		expand(x, &at, limit);
 	}
@@ -191,10 +183,11 @@ static bool join_cheapest(struct fab_path_swap *x, double limit)
 
 	if (end == FAB_NONE)
 		return false;
-	fab_loose_keep_halves(t);
+	x->path.n = 0;
 	for (const struct place *i = &x->at[end]; i->by != FAB_NONE;
 	     end = i->from, i = &x->at[end])
-		FAB_PUSH(&t->edge, ((struct fab_loose_edge){{end, i->from}, i->by}));
+		FAB_PUSH(&x->path, ((struct fab_loose_edge){{end, i->from}, i->by}));
+	fab_loose_join(t, x->path.v, (uint32_t)x->path.n);
 	return true;
 }
 
@@ -218,9 +211,7 @@ static bool join_near(struct fab_path_swap *x, uint32_t at, double price, uint64
 
 	if (!fab_near_path_find(x->near, t, at, x->prices, &limit, seed))
 		return false;
-	fab_loose_keep_halves(t);
-	for (uint32_t i = 0; i < fab_near_path_n_edges(x->near); i++)
-		FAB_PUSH(&t->edge, fab_near_path_edges(x->near)[i]);
+	fab_loose_join(t, fab_near_path_edges(x->near), fab_near_path_n_edges(x->near));
 	return true;
 }
 
@@ -229,13 +220,13 @@ static void swap(struct fab_path_swap *x, uint32_t at,
 		 const struct fab_path_swap_how *how)
 {
 	struct fab_loose_tree *t = &x->tree;
-	uint32_t first = t->node.v[0].sw;
 	double limit = path_cost(x, at) * CHEAPER;
 
 	fab_loose_split(t, at);
 	fab_loose_measure(t);
-	if (how->is_near ? join_near(x, at, limit, how->seed) : join_cheapest(x, limit))
-		fab_loose_hang(t, first);
+	if (!(how->is_near ? join_near(x, at, limit, how->seed)
+			   : join_cheapest(x, limit)))
+		fab_loose_unite(t);
 }
 
 static int dearest_first(const void *a, const void *b)
@@ -292,18 +283,17 @@ double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *price
 
 uint32_t fab_path_swap_root(struct fab_path_swap *x, unsigned height, uint32_t old)
 {
-	const struct fab_loose_node *v = x->tree.node.v;
-	uint32_t at = fab_loose_find(&x->tree, old), best = 0;
+	struct fab_loose_tree *t = &x->tree;
+	uint32_t at = fab_loose_find(t, old), best = 0;
 
-	for (size_t i = 0; i < x->tree.node.n; i++)
-		x->tree.node.v[i].side = FAB_LOOSE_UPPER;
-	fab_loose_measure(&x->tree);
-	if (at != FAB_NONE && v[at].farthest <= (int)height)
+	fab_loose_unite(t);
+	fab_loose_measure(t);
+	if (at != FAB_NONE && t->farthest.v[at] <= (int)height)
 		return old;
-	for (uint32_t i = 1; i < x->tree.node.n; i++)
-		if (v[i].farthest < v[best].farthest)
+	for (uint32_t i = 1; i < t->node.n; i++)
+		if (t->farthest.v[i] < t->farthest.v[best])
 			best = i;
-	return v[best].sw;
+	return t->node.v[best].sw;
 }
 
 void fab_path_swap_hang(struct fab_path_swap *x, uint32_t root)

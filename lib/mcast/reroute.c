@@ -68,7 +68,7 @@ struct fab_reroute *fab_reroute_new(const struct fab_mcast_state *s,
 	r->root_prices = fab_root_prices_new(p);
 	r->cheap = fab_cheap_tree_new(p);
 	r->deep = fab_deep_tree_new(p);
-	r->near = fab_near_tree_new(p);
+	r->near = fab_near_tree_new(p, hops);
 	r->swap = fab_path_swap_new(p, hops);
 	r->best.sw = FAB_NEW(n, uint32_t);
 	r->best.cable = FAB_NEW(n, uint32_t);

@@ -289,6 +289,38 @@ Test(path_swap, cheap_paths_are_left_alone)
 	tear_down(&t);
 }
 
+static uint32_t cable_between(const struct fab_fabric *f, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = f->arc_first[a]; i < f->arc_first[a + 1]; i++)
+		if (f->arc_peer[i] == b)
+			return f->arc_cable[i];
+	return FAB_NONE;
+}
+
+/* Each node is where it is looked for, behind its parent, by a cable to it; what hangs on
+ * it follows it. */
+static void check_nodes(const struct fab_loose_tree *t, size_t n)
+{
+	cr_assert_eq(t->node.n, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fab_loose_node *v = t->node.v;
+		uint32_t end = i + 1, n_children = 0;
+
+		cr_expect_eq(fab_loose_find(t, v[i].sw), i);
+		for (uint32_t j = i + 1; j < n; j++) {
+			n_children += v[j].parent == i;
+			if (v[j].parent >= i && v[j].parent < end && end == j)
+				end = j + 1;
+		}
+		cr_expect_eq(v[i].end, end);
+		cr_expect_eq(v[i].n_children, n_children);
+		if (!i)
+			continue;
+		cr_assert_lt(v[i].parent, i);
+		cr_expect_eq(other_end(t->p->f, v[i].cable, v[i].sw), v[v[i].parent].sw);
+	}
+}
+
 /* A ring of eight, members 0, 2 and 4 by the cables between them; the path 2 - 4 out. */
 Test(path_swap, halves_of_a_tree)
 {
@@ -296,13 +328,12 @@ Test(path_swap, halves_of_a_tree)
 	const struct fab_mcast_problem p = {.f = f};
 	const uint32_t member[] = {0, 2, 4};
 	uint32_t sw[5], cable[5], at;
+	struct fab_loose_edge path[4];
 	struct fab_loose_tree t;
 
 	for (uint32_t i = 0; i < 5; i++) {
 		sw[i] = i + 1; /* 5 is an end for nobody */
-		for (uint32_t a = f->arc_first[i]; a < f->arc_first[i + 1]; a++)
-			if (f->arc_peer[a] == i + 1)
-				cable[i] = f->arc_cable[a];
+		cable[i] = cable_between(f, i, i + 1);
 	}
 	fab_loose_init(&t, &p);
 	fab_loose_take(&t, member, 3, 5, sw, cable);
@@ -310,17 +341,27 @@ Test(path_swap, halves_of_a_tree)
 	cr_assert_eq(fab_loose_find(&t, 5), FAB_NONE);
 	fab_loose_measure(&t);
 	for (uint32_t s = 0; s < 5; s++)
-		cr_expect_eq(t.node.v[fab_loose_find(&t, s)].farthest, s > 2 ? s : 4 - s);
+		cr_expect_eq(t.farthest.v[fab_loose_find(&t, s)], s > 2 ? s : 4 - s);
 	at = fab_loose_find(&t, 4);
 	cr_assert_neq(at, FAB_NONE);
 	fab_loose_split(&t, at);
 	fab_loose_measure(&t);
-	cr_expect_eq(t.node.v[at].farthest, 0);
-	cr_expect_eq(t.node.v[fab_loose_find(&t, 3)].side, FAB_LOOSE_PATH);
-	cr_expect_eq(t.node.v[fab_loose_find(&t, 2)].farthest, 2);
-	cr_expect_eq(t.node.v[fab_loose_find(&t, 1)].farthest, 1);
-	fab_loose_keep_halves(&t);
-	cr_expect_eq(t.edge.n, 2);
+	cr_expect_eq(t.farthest.v[at], 0);
+	cr_expect_eq(fab_loose_side(&t, fab_loose_find(&t, 3)), FAB_LOOSE_PATH);
+	cr_expect_eq(t.farthest.v[fab_loose_find(&t, 2)], 2);
+	cr_expect_eq(t.farthest.v[fab_loose_find(&t, 1)], 1);
+	for (uint32_t i = 0; i < 4; i++) /* 4 - 5 - 6 - 7 - 0 */
+		path[i] = (struct fab_loose_edge){{4 + i, (5 + i) % 8},
+						  cable_between(f, 4 + i, (5 + i) % 8)};
+	fab_loose_join(&t, path, 4);
+	check_nodes(&t, 7);
+	cr_expect_eq(fab_loose_find(&t, 3), FAB_NONE);
+	fab_loose_measure(&t);
+	cr_expect_eq(t.farthest.v[fab_loose_find(&t, 2)], 6);
+	cr_expect_eq(t.farthest.v[fab_loose_find(&t, 7)], 3);
+	fab_loose_hang(&t, 6);
+	check_nodes(&t, 7);
+	cr_expect_eq(t.node.v[0].sw, 6);
 	fab_loose_fini(&t);
 	fab_fabric_free(f);
 }
