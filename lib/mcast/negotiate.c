@@ -37,7 +37,7 @@ static const double PART = 0.25;
 /* Trees of searches are worth their time where those of some groups have so much less
  * cables than those grown by distances; these are no good where fewer than so many
  * switches are like the others: all paths would go through the middle. */
-enum { SAMPLE = 64 };
+enum { SAMPLE = 32 };
 static const double WORTH = 0.95, ALIKE = 0.95;
 
 /* Where more than this of all load is above the target, near paths will not bring it
@@ -67,7 +67,8 @@ struct negotiation {
 	uint32_t stride; /* only every so manyth group is moved */
 	bool is_far;	 /* some members lie far from the root */
 	bool is_starting;
-	uint64_t first_step;	    /* cables looked at until the start was over */
+	uint64_t first_step;	    /* cables looked at until the start was over, */
+	uint64_t near_steps;	    /* and for near paths of all trees once; 0: never */
 	enum fab_mcast_ended ended; /* DONE: not yet */
 };
 
@@ -95,7 +96,6 @@ static void keep_best(struct negotiation *x)
 		return;
 	x->kept_max = x->max;
 	x->kept_at_max = x->n_at_max;
-	fab_forest_fini(&x->kept);
 	fab_revision_copy(&x->revision, &x->kept);
 	x->is_kept = true;
 }
@@ -208,6 +208,19 @@ static bool is_hopeless(const struct negotiation *x, double part)
 	       x->excess > part * mean_level(x) * x->s->problem->f->n_switch_links;
 }
 
+/* Would near paths that bring all cables down take more steps than are left? A tree less
+ * on one for each that is too many, and as many steps a tree as when all had their turn.
+ */
+static bool is_too_long(const struct negotiation *x)
+{
+	uint64_t used = fab_moves_steps(x->moves) - x->first_step;
+	double share = x->excess / x->mean / x->s->forest.n;
+
+	return x->o->is_hasty && x->o->n_steps &&
+	       (double)used + (double)x->near_steps * fmin(share, 1) >
+		       (double)x->o->n_steps;
+}
+
 /*
  * Rounds until no cable is above the target, or that is given up. Where members lie far
  * from the root, near paths are swapped as long as that halves the excess, which is
@@ -220,7 +233,7 @@ static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 
 	measure(x);
 	least = x->excess;
-	if (is_hopeless(x, HOPELESS_BEFORE))
+	if (is_hopeless(x, HOPELESS_BEFORE) || is_too_long(x))
 		return false;
 	while (x->excess && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, excess);
@@ -275,11 +288,15 @@ static bool has_nearer(struct negotiation *x)
  */
 static bool pass(struct negotiation *x, enum fab_reroute_how how, double max)
 {
+	uint64_t first = fab_moves_steps(x->moves);
+
 	x->how = (struct fab_reroute_try){.how = how};
 	x->target = 0;
 	fab_prices_set_smooth(&x->prices, max);
 	if (!run_round(x))
 		return false;
+	if (how == FAB_REROUTE_NEAR_PATHS)
+		x->near_steps = fab_moves_steps(x->moves) - first;
 	measure(x);
 	keep_best(x);
 	return true;

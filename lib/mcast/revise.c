@@ -23,7 +23,8 @@ void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out)
 	const struct fab_forest *t = &r->s->forest;
 	uint64_t at = 0, total = 0;
 
-	fab_forest_init(out, t->n);
+	if (!out->n)
+		fab_forest_init(out, t->n);
 	for (uint32_t g = 0; g < t->n; g++)
 		total += r->n_edges[g];
 	fab_forest_reserve(out, 0, total);

@@ -21,8 +21,8 @@ void fab_revision_end(struct fab_revision *r);
 /* The same with the copy of the trees as they are now, which it takes. O(1). */
 void fab_revision_end_with(struct fab_revision *r, struct fab_forest *copy);
 
-/* The trees as they are now, in the order of the groups, in an empty forest. O(groups +
- * edges). */
+/* The trees as they are now, in the order of the groups, in a forest that is empty
+ * (zeroed) or has an earlier copy. O(groups + edges). */
 void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out);
 /* Give back the room of trees that were replaced, if that is most of it. What was
  * borrowed ends. Amortised O(edges put). */
