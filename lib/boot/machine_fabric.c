@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sets.h"
 #include "base/text.h"
 #include "boot/machine_impl.h"
 #include "fabric/label.h"
@@ -86,14 +87,6 @@ static int cable_mbps(const struct fabric_reader *r, uint32_t cable, double *mbp
 		fab_node_name(f, f->port_node[f->cable_a[cable]]));
 }
 
-/* Root of a switch in the forest of joined parts. */
-static uint32_t part_of(uint32_t *part, uint32_t sw)
-{
-	while (part[sw] != sw)
-		sw = part[sw] = part[part[sw]];
-	return sw;
-}
-
 /* Cables of a part (all its switches) to switches outside of it that are higher up. */
 static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 		  const uint32_t *vertex, struct fab_err *err)
@@ -104,14 +97,14 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 	int rc = 0;
 
 	for (uint32_t s = 0; s < f->n_switches && !rc; s++) {
-		uint32_t own = part_of(part, s);
+		uint32_t own = fab_sets_root(part, s);
 
 		if (vertex[own] == FAB_NONE || (rank && r->rank[s] > rank))
 			continue;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1] && !rc; a++) {
 			double mbps = 0;
 
-			if (part_of(part, f->arc_peer[a]) == own)
+			if (fab_sets_root(part, f->arc_peer[a]) == own)
 				continue;
 			rc = cable_mbps(r, f->arc_cable[a], &mbps, err);
 			r->b.raw.v[vertex[own]].capacity_mbps += mbps;
@@ -130,30 +123,43 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 	return rc;
 }
 
+/* What cables of switches of no higher rank join, as base/sets.h has it; how many of
+ * these parts have leaf switches. */
+static uint32_t join_up_to(const struct fabric_reader *r, uint32_t rank, uint32_t *part)
+{
+	const struct fab_fabric *f = r->f;
+	bool *is_seen = FAB_NEW0(f->n_switches + 1, bool);
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		part[s] = s;
+	for (uint32_t s = 0; s < f->n_switches && rank; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (r->rank[s] <= rank && r->rank[f->arc_peer[a]] <= rank)
+				fab_sets_unite(part, s, f->arc_peer[a]);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		bool *seen = &is_seen[fab_sets_root(part, s)];
+
+		if (r->leaf[s] == FAB_NONE)
+			continue;
+		n += !*seen;
+		*seen = true;
+	}
+	free(is_seen);
+	return n;
+}
+
 /* The parts that are left without the ranks above `rank`; with rank 0 single switches. */
 static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n = 0, level;
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n, level;
 	uint32_t *vertex = FAB_NEW(f->n_switches + 1, uint32_t);
 	char unit[16];
 	int rc = 0;
 
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		part[s] = s;
-		vertex[s] = FAB_NONE;
-	}
-	for (uint32_t s = 0; s < f->n_switches && rank; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (r->rank[s] <= rank && r->rank[f->arc_peer[a]] <= rank)
-				part[part_of(part, s)] = part_of(part, f->arc_peer[a]);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (r->leaf[s] != FAB_NONE && vertex[part_of(part, s)] == FAB_NONE) {
-			vertex[part_of(part, s)] = 0;
-			n++;
-		}
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		vertex[s] = FAB_NONE;
+	n = join_up_to(r, rank, part);
+	memset(vertex, 0xff, f->n_switches * sizeof(*vertex));
 	snprintf(unit, sizeof(unit),
 		 rank == 0   ? "leaf"
 		 : rank == 1 ? "pod"
@@ -163,7 +169,7 @@ static int add_rank(struct fabric_reader *r, uint32_t rank, struct fab_err *err)
 		goto done;
 	level = fab_machine_builder_level(&r->b, unit, strlen(unit), false);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		uint32_t own = part_of(part, s);
+		uint32_t own = fab_sets_root(part, s);
 
 		if (r->leaf[s] == FAB_NONE)
 			continue;
