@@ -123,7 +123,9 @@ int rdma_take_cap(void *params, const char *arg, struct fab_err *err);
 int rdma_take_over(void *params, const char *arg, struct fab_err *err);
 /* Add values to an axis that nobody asked for. */
 void rdma_add_axis(struct rdma_params *p, enum rdma_axis axis, const double *v, size_t n);
-/* "10us-50us", with a link before it and @; into out[]. EINVAL, ENOENT. */
+/* "10us-50us", with a link before it and @: is it such a text? */
+int rdma_check_link_down(const char *arg, struct fab_err *err);
+/* All of them, into out[]. EINVAL, ENOENT. */
 int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
 			struct fab_rdma_outage *out, struct fab_err *err);
 

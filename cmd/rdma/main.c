@@ -66,7 +66,7 @@ static const struct fab_option options[] = {
 	{"link-down", "FROM-UNTIL",
 	 "Cables between switches are down so long, as 10us-50us; LINK@FROM-UNTIL: one "
 	 "of them; may be given several times",
-	 FAB_TAKES_TEXT, TO(link_down), .is_many = true},
+	 FAB_TAKES_TEXT, TO(link_down), .check = rdma_check_link_down, .is_many = true},
 
 	{.help = "The network:"},
 	{"route", "KIND",
@@ -89,9 +89,11 @@ static const struct fab_option options[] = {
 	 TO(sim.control), .min = 1, .max = 4096, .preset = "30"},
 	{"default-rate", "RATE",
 	 "Data rate of cables whose speed is not known (default 100G)", FAB_TAKES_MBPS,
-	 TO(default_mbps)},
+	 TO(default_mbps), .low = 1000 * FAB_SIM_GBPS_MIN,
+	 .high = 1000 * FAB_SIM_GBPS_MAX},
 	{"cable-rate", "RATE", "Data rate of all cables, whatever theirs is",
-	 FAB_TAKES_MBPS, TO(cable_mbps)},
+	 FAB_TAKES_MBPS, TO(cable_mbps), .low = 1000 * FAB_SIM_GBPS_MIN,
+	 .high = 1000 * FAB_SIM_GBPS_MAX},
 	{"switch-delay", "TIME", "From head in to head out of a switch (default 100ns)",
 	 FAB_TAKES_NS, TO(times.switch_delay), .needs_unit = true, .max = SECOND,
 	 .preset = "100ns"},
@@ -320,13 +322,6 @@ static void set_sim(struct rdma_params *p)
 /* What no single option can refuse. */
 static int check_network(const struct rdma_params *p, struct fab_err *err)
 {
-	double mbps = p->cable_mbps > 0 ? p->cable_mbps : p->default_mbps;
-
-	if (mbps > 0 &&
-	    (mbps < 1000 * FAB_SIM_GBPS_MIN || mbps > 1000 * FAB_SIM_GBPS_MAX))
-		return fab_fail(err, EINVAL,
-				"--%s-rate: %g Mb/s, 125 Mb/s to 100 Tb/s are possible",
-				p->cable_mbps > 0 ? "cable" : "default", mbps);
 	if (p->times.switch_delay + p->times.cable_delay == 0)
 		return fab_fail(err, EINVAL,
 				"--switch-delay and --cable-delay are both 0: a hop must "

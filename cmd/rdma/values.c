@@ -416,9 +416,17 @@ static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_e
 	    out->from_ps < out->until_ps)
 		return 0;
 	return fab_fail(err, EINVAL,
-			"--link-down: '%s': expected FROM-UNTIL as 10us-50us, or "
+			"'%s': expected FROM-UNTIL as 10us-50us, or "
 			"LINK@10us-50us with a link as --fail-link has it",
 			text);
+}
+
+int rdma_check_link_down(const char *arg, struct fab_err *err)
+{
+	const char *at = strrchr(arg, '@');
+	struct fab_rdma_outage unused;
+
+	return read_span(at ? at + 1 : arg, &unused, err);
 }
 
 int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
@@ -426,27 +434,24 @@ int rdma_read_link_down(const struct rdma_params *p, const struct fab_fabric *f,
 {
 	for (size_t i = 0; i < p->link_down.n; i++) {
 		const char *arg = p->link_down.v[i], *at = strrchr(arg, '@');
-		struct fab_cli_faults one = {{0}};
-		struct fab_faults *named = NULL;
+		struct fab_faults *named = fab_faults_new(f);
 		char *link = at ? fab_strndup(arg, (size_t)(at - arg)) : NULL;
 		int rc = read_span(at ? at + 1 : arg, &out[i], err);
 
 		out[i].cable = FAB_NONE;
-		if (!rc && link) {
-			FAB_PUSH(&one.fail_link, (const char *)link);
-			rc = fab_cli_name_faults(&one, &p->run, f, &named, err);
-		}
+		if (!rc && link)
+			rc = fab_faults_add_cables(named, link, err);
 		if (!rc && link && named->named.n != 1)
-			rc = fab_fail(err, EINVAL,
-				      "--link-down: '%s' is %zu links: expected one",
+			rc = fab_fail(err, EINVAL, "'%s' is %zu links: expected one",
 				      link, named->named.n);
 		if (!rc && link)
 			out[i].cable = named->named.v[0].id;
 		fab_faults_free(named);
-		free(one.fail_link.v);
 		free(link);
-		if (rc)
+		if (rc) {
+			fab_err_prefix(err, "--link-down");
 			return rc;
+		}
 	}
 	return 0;
 }

@@ -111,9 +111,11 @@ static const struct fab_option options[] = {
 	 TO(texts.host_delay)},
 	{"default-rate", "RATE",
 	 "Data rate of cables whose speed is not known (default 100G)", FAB_TAKES_MBPS,
-	 TO(default_mbps)},
+	 TO(default_mbps), .low = 1000 * FAB_SIM_GBPS_MIN,
+	 .high = 1000 * FAB_SIM_GBPS_MAX},
 	{"cable-rate", "RATE", "Data rate of all cables, whatever theirs is",
-	 FAB_TAKES_MBPS, TO(cable_mbps)},
+	 FAB_TAKES_MBPS, TO(cable_mbps), .low = 1000 * FAB_SIM_GBPS_MIN,
+	 .high = 1000 * FAB_SIM_GBPS_MAX},
 	{"preset", "NAME",
 	 "paper: 200 bytes a packet without headers, cables of 100 Gb/s and 35 ns, 11 ns "
 	 "in the hosts; other options go before",

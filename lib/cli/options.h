@@ -59,7 +59,7 @@ struct fab_option {
 	const char *preset;	/* the value when it is not given, as it would be given */
 	struct fab_target flag; /* bool: it was given */
 	uint64_t min, max;
-	double low, high;
+	double low, high; /* of FAB_TAKES_MBPS both 0: any */
 	const char *like; /* an example of a time: "2ms" */
 	bool needs_unit;  /* of a time that is not 0 */
 	const struct fab_choices *choices;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/num.h"
 #include "boot/units.h"
 #include "cli/command.h"
@@ -80,6 +81,18 @@ static int take_real(const struct fab_option *o, double *to, const char *arg,
 		return 0;
 	return fab_fail(err, EINVAL, "'%s' is not a number from %g to %g", arg, o->low,
 			o->high);
+}
+
+static int take_rate(const struct fab_option *o, double *mbps, const char *arg,
+		     struct fab_err *err)
+{
+	char low[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
+	int rc = fab_parse_rate_mbps(arg, strlen(arg), mbps, err);
+
+	if (rc || !(o->high > 0) || (*mbps >= o->low && *mbps <= o->high))
+		return rc;
+	return fab_fail(err, EINVAL, "'%s' is not a rate from %s to %s", arg,
+			fab_human_mbps(o->low, low), fab_human_mbps(o->high, high));
 }
 
 static int take_time(const struct fab_option *o, void *to, const char *arg,
@@ -163,7 +176,7 @@ int fab_option_take(const struct fab_option *o, void *at, const char *arg,
 	case FAB_TAKES_BYTES:
 		return fab_parse_size_bytes(arg, strlen(arg), to, err);
 	case FAB_TAKES_MBPS:
-		return fab_parse_rate_mbps(arg, strlen(arg), to, err);
+		return take_rate(o, to, arg, err);
 	case FAB_TAKES_NS:
 	case FAB_TAKES_SECONDS:
 		return take_time(o, to, arg, err);
