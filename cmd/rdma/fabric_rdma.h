@@ -76,6 +76,7 @@ struct rdma_params {
 	struct fab_chosen_list schemes;
 	bool has_schemes;
 	const char *pattern;
+	bool has_pattern_file; /* it names one, which errors name */
 	uint64_t bytes;
 	uint32_t repeats, op, mtu, sender_window;
 	bool has_pattern, has_bytes, has_mtu, has_window, has_sender_window;

@@ -70,7 +70,8 @@ static int make_ready(struct planning *x, struct fab_err *err)
 
 	if (rc || fab_rdma_n_no_path(x->traffic.net) < x->traffic.problem.n_transfers)
 		return rc;
-	return fab_fail(err, EINVAL, "pattern %s: no transfer has a path", x->p->pattern);
+	return fab_fail(err, EINVAL, "--pattern=%s: no transfer has a path",
+			x->p->pattern);
 }
 
 static uint64_t most_packets(const struct planning *x)

@@ -18,6 +18,8 @@ int rdma_traffic_init(struct rdma_traffic *t, const struct rdma_network *n,
 							 .seed = p->run.seed};
 	int rc = fab_rdma_pattern_make(p->pattern, &pattern, &t->transfers, err);
 
+	if (rc && !p->has_pattern_file)
+		fab_err_prefix(err, "--pattern");
 	if (rc)
 		return rc;
 	t->bytes = bytes;

@@ -109,7 +109,7 @@ int rdma_take_pattern(void *params, const char *arg, struct fab_err *err)
 
 	p->pattern = arg;
 	if (!rc)
-		fab_cli_note_spec("--pattern", arg);
+		p->has_pattern_file = fab_cli_note_spec("--pattern", arg);
 	return rc;
 }
 

@@ -242,9 +242,9 @@ extern const size_t fab_cli_n_tables;
  * there is such a file. The texts are borrowed for good.
  */
 void fab_cli_note_input(const char *option, const char *path);
-/* The file that a spec names, if it does: file:PATH, trace:PATH, permutation:file:PATH.
- */
-void fab_cli_note_spec(const char *option, const char *spec);
+/* The file that a spec names: file:PATH, trace:PATH, permutation:file:PATH. false: it
+ * names none. */
+bool fab_cli_note_spec(const char *option, const char *spec);
 void fab_cli_note_output(const char *option, const char *path);
 /*
  * Progress on standard error if it is a terminal and the run is not quiet: nothing for

@@ -48,18 +48,22 @@ void fab_cli_note_input(const char *option, const char *path)
 	note(files.n, option, path, false);
 }
 
-void fab_cli_note_spec(const char *option, const char *spec)
+bool fab_cli_note_spec(const char *option, const char *spec)
 {
 	static const char *const forms[] = {"file:", "trace:"};
+	bool names_file = false;
 
 	if (!strncmp(spec, "permutation:", strlen("permutation:")))
 		spec += strlen("permutation:");
 	for (size_t i = 0; i < FAB_COUNT(forms); i++) {
 		size_t len = strlen(forms[i]);
 
-		if (!strncmp(spec, forms[i], len) && spec[len])
+		if (!strncmp(spec, forms[i], len) && spec[len]) {
 			fab_cli_note_input(option, spec + len);
+			names_file = true;
+		}
 	}
+	return names_file;
 }
 
 void fab_cli_note_output(const char *option, const char *path)
