@@ -116,7 +116,8 @@ done
 # one FABRIC PATTERN ALGORITHMS COLUMN: its values, on a line
 one() {
   fabric-mcroute --quiet "$1" --pattern="$2" --algorithm="$3" --fullest=0 --format=csv --no-header \
-    --columns="$4" --root-ties="${5:-spread}" | tr -d '\r' | tr '\n' ' ' | sed 's/ $//'
+    --columns="$4" --root-ties="${5:-spread}" >"$work/one" || return
+  tr -d '\r' <"$work/one" | tr '\n' ' ' | sed 's/ $//'
 }
 
 echo
@@ -145,12 +146,12 @@ echo "torus 20x30x40, fulb and fulb-mean: max EFI $(one $torus grid:20x30x40 ful
   echo "fat tree $pattern, seconds of MINIHOP and FULB: $(one $fattree $pattern minihop,fulb seconds.trees)"
 done
 for dump in ${DUMPS:+"$DUMPS"/*}; do
-  values=
+  values= some=
   for pattern in groups=900,size=4,seed=3 groups=900,size=8,seed=2 groups=300,size=16,seed=1; do
-    own=$(one "$dump" random:$pattern sssp-new,fulb max_efi lowest 2>/dev/null) || continue 2
+    own=$(one "$dump" random:$pattern sssp-new,fulb max_efi lowest 2>/dev/null) && some=1 || own='too few hosts'
     values="$values $pattern $own;"
   done
-  echo "$(basename "$dump"), random groups, equal roots lowest, SSSP-new and FULB:$values"
+  [ -z "$some" ] || echo "$(basename "$dump"), random groups, equal roots lowest, SSSP-new and FULB:$values"
 done
 
 cat <<'END'

@@ -78,12 +78,21 @@ int mcroute_find_explained(struct mcroute_params *p, const struct mcroute_outcom
 			   struct fab_err *err)
 {
 	const struct fab_groups *g = o->problem.groups;
+	uint32_t n_named = 0;
 	int rc = 0;
 
 	p->explained_group = FAB_NONE;
-	for (uint32_t i = 0; i < g->n && p->explain; i++)
-		if (!strcmp(fab_group_name(g, i), p->explain))
+	for (uint32_t i = 0; i < g->n && p->explain; i++) {
+		if (!strcmp(fab_group_name(g, i), p->explain)) {
 			p->explained_group = i;
+			n_named++;
+		}
+	}
+	if (n_named > 1)
+		return fab_fail(err, EINVAL,
+				"--explain: %u groups are called \"%s\", expected the name "
+				"of one",
+				n_named, p->explain);
 	if (p->explain && p->explained_group == FAB_NONE)
 		return fab_fail(
 			err, EINVAL,
