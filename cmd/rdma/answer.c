@@ -400,15 +400,15 @@ static void say_worst_point(struct fab_report *r, const struct rdma_outcome *o)
 	free(where);
 }
 
-/* A verdict on loss rests on losses: fewer than these, and luck decides. */
-enum { FEW_LOSSES = 30 };
+uint64_t rdma_runs_for_losses(double lost)
+{
+	return (uint64_t)fmin(ceil(3 * RDMA_FEW_LOSSES / lost), RDMA_MAX_RUNS);
+}
 
-/* Runs that would lose so many packets of data at a point. */
 static uint64_t runs_for(const struct rdma_result *r)
 {
-	double lost = r->point->sim.bad.loss * (double)r->sum.n_packets / r->sum.n_runs;
-
-	return (uint64_t)fmin(ceil(3 * FEW_LOSSES / lost), RDMA_MAX_RUNS);
+	return rdma_runs_for_losses(r->point->sim.bad.loss * (double)r->sum.n_packets /
+				    r->sum.n_runs);
 }
 
 /* The fewest of all points with losses; UINT64_MAX: there is none. */
@@ -436,12 +436,12 @@ static void say_luck(struct fab_report *r, const struct rdma_outcome *o)
 		if (x->point->sim.bad.loss > 0)
 			most = lost > most ? lost : most;
 	}
-	if (most && most < FEW_LOSSES && runs != UINT64_MAX && runs > o->p->runs)
+	if (most && most < RDMA_FEW_LOSSES && runs != UINT64_MAX && runs > o->p->runs)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "Under no scheme were more than %" PRIu64
-				  " data packets lost: luck decides; --runs=%" PRIu64
+				  " data packet%s lost: luck decides; --runs=%" PRIu64
 				  " would say more.",
-				  most, runs);
+				  most, most == 1 ? "" : "s", runs);
 }
 
 /* What was chosen for ssw where nobody did. */
@@ -490,7 +490,8 @@ static void say_no_loss(struct fab_report *r, const struct rdma_outcome *o)
 			if (o->results.v[i].sum.n.lost[kind])
 				return;
 	if (runs >= RDMA_MAX_RUNS && runs != UINT64_MAX)
-		snprintf(more, sizeof(more), "; more transfers would say more (--transfers)");
+		snprintf(more, sizeof(more),
+			 "; more transfers would say more (--transfers)");
 	else if (runs != UINT64_MAX)
 		snprintf(more, sizeof(more), "; --runs=%" PRIu64 " would say more", runs);
 	else if (may_lose_otherwise(o))

@@ -20,6 +20,7 @@ enum {
 	RDMA_MAX_POINTS = 100000,
 	RDMA_MAX_RUNS = 100000,
 	RDMA_MAX_SENDER_WINDOW = 1 << 20,
+	RDMA_FEW_LOSSES = 30, /* a verdict on fewer losses is luck */
 	RDMA_GAP_ADAPTS = 1 << 30,
 };
 
@@ -160,6 +161,8 @@ int rdma_traffic_init(struct rdma_traffic *t, const struct rdma_network *n,
 		      uint64_t bytes, const struct fab_rdma_params *sim,
 		      struct fab_err *err);
 void rdma_traffic_fini(struct rdma_traffic *t);
+/* Packets of data of those that have a path. */
+uint64_t rdma_traffic_packets(const struct rdma_traffic *t, uint32_t mtu);
 
 /* Circumstances of one point of a sweep. */
 struct rdma_point {
@@ -276,6 +279,8 @@ extern const size_t rdma_n_plan_columns;
 void rdma_answer(struct fab_report *r, const struct rdma_outcome *o);
 /* One of them: how many of so many transfers have no path; nothing for 0. */
 void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of);
+/* Runs after which there are enough losses, where each loses so many packets. */
+uint64_t rdma_runs_for_losses(double lost);
 /* How many transfers have no path, not in tables: there a sentence says it. */
 void rdma_print_no_path(struct fab_report *r, uint32_t n);
 /* Fields that say what the figures rest on. */

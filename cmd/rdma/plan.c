@@ -183,6 +183,27 @@ static bool is_better(const struct row *a, const struct row *b)
 	return a_wastes == b_wastes ? a->bits < b->bits : b_wastes;
 }
 
+/* A plan rests on the losses that it has seen. */
+static void say_few_losses(struct fab_report *r, const struct planning *x)
+{
+	const struct fab_rdma_impairments *bad = &x->p->sim.bad;
+	uint64_t packets = rdma_traffic_packets(&x->traffic, x->p->mtu);
+	double lost = bad->loss * (double)packets;
+	char n[FAB_HUMAN_BYTES];
+
+	if (!(bad->loss > 0) && !(bad->drop_control > 0) && !bad->n_outages)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "No packet is lost here: this says nothing of how the "
+				  "schemes bear loss (--loss=1e-4).");
+	else if (bad->loss > 0 && lost * x->p->runs < RDMA_FEW_LOSSES)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"Of %s packets of all runs about %.2g are lost: luck decides; "
+			"--runs=%llu would say more.",
+			fab_human_count(packets * x->p->runs, n), lost * x->p->runs,
+			(unsigned long long)rdma_runs_for_losses(lost));
+}
+
 static void answer(struct fab_report *r, const struct planning *x)
 {
 	const struct row *best = NULL, *nearest = NULL;
@@ -222,6 +243,7 @@ static void answer(struct fab_report *r, const struct planning *x)
 					  x->rows.v[i].scheme, 100 * x->rows.v[i].share);
 	rdma_say_no_path(r, fab_rdma_n_no_path(x->traffic.net),
 			 x->traffic.problem.n_transfers);
+	say_few_losses(r, x);
 }
 
 static int print(const struct planning *x, struct fab_err *err)

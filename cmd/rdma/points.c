@@ -126,10 +126,7 @@ static void look_at_first(struct work *w, const struct rdma_point *x)
 	o->n_left_out = t->transfers.n_left_out;
 	o->n_priorities = t->transfers.n_priorities;
 	o->n_no_path = fab_rdma_n_no_path(t->net);
-	for (size_t i = 0; i < t->transfers.of.n; i++)
-		if (fab_rdma_has_path(t->net, (uint32_t)i))
-			o->n_packets += (t->transfers.of.v[i].bytes + x->sim.mtu - 1) /
-					x->sim.mtu;
+	o->n_packets = rdma_traffic_packets(t, x->sim.mtu);
 	o->round_trip_ps = fab_rdma_longest_round_trip(t->net);
 	o->ideal_ps = fab_rdma_ideal(t->net, 0);
 }

@@ -39,3 +39,13 @@ void rdma_traffic_fini(struct rdma_traffic *t)
 	free(t->transfers.of.v);
 	*t = (struct rdma_traffic){.bytes = 0};
 }
+
+uint64_t rdma_traffic_packets(const struct rdma_traffic *t, uint32_t mtu)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->transfers.of.n; i++)
+		if (fab_rdma_has_path(t->net, (uint32_t)i))
+			n += (t->transfers.of.v[i].bytes + mtu - 1) / mtu;
+	return n;
+}
