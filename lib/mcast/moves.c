@@ -20,7 +20,7 @@ static const double DEARER = 1.1;
 
 /* What moving a group costs at least, for each edge of its tree: for the question whether
  * threads are worth it. */
-enum { STEPS_EDGE = 128 };
+enum { STEPS_EDGE = 64 };
 
 /* Groups moved between two questions whether it is over. */
 enum { LOOK = 16 };
