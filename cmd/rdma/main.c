@@ -185,7 +185,7 @@ static const struct fab_option options[] = {
 	{"end", "TIME",
 	 "Transfers that are not done then have failed (default: 50 times as long as the "
 	 "oracle takes, 50ms at least)",
-	 FAB_TAKES_NS, TO(times.end), .needs_unit = true, .min = 1, .max = 70 * SECOND,
+	 FAB_TAKES_NS, TO(times.end), .needs_unit = true, .min = 1, .max = 281 * SECOND,
 	 .like = "1s"},
 	{"shard", "K/N",
 	 "Only every N-th point, from the K-th on; fabric-compare --merge puts N such "

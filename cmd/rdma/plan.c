@@ -132,7 +132,7 @@ static int plan_all(struct planning *x, struct fab_err *err)
 	if (!rc && !sim.end_ps)
 		sim.end_ps = (uint64_t)fmin(
 			(double)fab_rdma_late_end(&load, p->sim.rto_ps) / p->target,
-			(double)FAB_RDMA_END_MAX);
+			(double)FAB_RDMA_END_MAX_PS);
 	for (size_t i = 0; i < p->schemes.of.n && !rc; i++) {
 		const struct fab_rdma_scheme *scheme =
 			fab_rdma_schemes[p->schemes.of.v[i].row];

@@ -218,7 +218,7 @@ static uint32_t count_cases(const struct rdma_outcome *o)
 /* Before a run that the machine cannot hold, or that takes long. */
 static int check_effort(struct work *w, const struct rdma_point *x, struct fab_err *err)
 {
-	static const double LONG = 120, MEMORY_SHARE = 0.6;
+	static const double LONG_S = 120, MEMORY_SHARE = 0.6;
 	const struct fab_rdma_effort effort = fab_rdma_effort(w->traffic.net, &x->sim);
 	double runs = (double)count_cases(w->o) * w->p->runs;
 	double threads = fmin(fab_threads(w->p->run.threads), runs);
@@ -232,7 +232,7 @@ static int check_effort(struct work *w, const struct rdma_point *x, struct fab_e
 			err, ENOMEM, "%s transfers take at least %s of memory%s: %s",
 			count, fab_human_bytes((uint64_t)effort.bytes, need),
 			threads > 1 ? " on each of several threads" : "", fewer(w->p));
-	if (seconds > LONG && !w->has_foretold)
+	if (seconds > LONG_S && !w->has_foretold)
 		fab_cli_warn(&w->p->run, "%s transfers: this takes about %s; %s", count,
 			     fab_human_seconds(seconds, human), fewer(w->p));
 	w->has_foretold = true;

@@ -411,8 +411,8 @@ static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_e
 	size_t from = strcspn(text, "-");
 	const char *to = text + from;
 
-	if (*to && parse_ps(text, from, FAB_RDMA_TIME_MAX, &out->from_ps) &&
-	    parse_ps(to + 1, strlen(to + 1), FAB_RDMA_TIME_MAX, &out->until_ps) &&
+	if (*to && parse_ps(text, from, FAB_RDMA_TIME_MAX_PS, &out->from_ps) &&
+	    parse_ps(to + 1, strlen(to + 1), FAB_RDMA_TIME_MAX_PS, &out->until_ps) &&
 	    out->from_ps < out->until_ps)
 		return 0;
 	return fab_fail(err, EINVAL,

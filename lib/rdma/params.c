@@ -164,7 +164,7 @@ static int check_range(const struct range *x, struct fab_err *err)
 
 static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
 {
-	const uint64_t time = FAB_RDMA_TIME_MAX;
+	const uint64_t time = FAB_RDMA_TIME_MAX_PS;
 	const struct range range[] = {
 		{"MTU", " bytes", p->mtu, 1, FAB_RDMA_MTU_MAX},
 		{"headers of a data packet", " bytes", p->header, 0, 4096},
@@ -189,7 +189,7 @@ static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
 		{"delay of a host", PS, p->host_ps, 0, time},
 		{"delay of a switch and a cable together", PS, p->switch_ps + p->cable_ps,
 		 1, 2 * time},
-		{"simulated time", PS, p->end_ps, 0, FAB_RDMA_END_MAX},
+		{"simulated time", PS, p->end_ps, 0, FAB_RDMA_END_MAX_PS},
 		{"parts of rsw+", "", p->plus, 0, FAB_RDMA_PLUS},
 	};
 

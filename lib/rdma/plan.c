@@ -42,12 +42,13 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 
 uint64_t fab_rdma_fitting_timeout(const struct fab_rdma_load *load, uint64_t rto_ps)
 {
-	return at_most(at_least(rto_ps, 2 * fab_rdma_wait(load)), FAB_RDMA_TIME_MAX);
+	return at_most(at_least(rto_ps, 2 * fab_rdma_wait(load)), FAB_RDMA_TIME_MAX_PS);
 }
 
 uint64_t fab_rdma_late_end(const struct fab_rdma_load *load, uint64_t rto_ps)
 {
-	const uint64_t most = FAB_RDMA_END_MAX, least = UINT64_C(50000000000); /* 50 ms */
+	const uint64_t least = UINT64_C(50000000000); /* 50 ms */
+	const uint64_t most = FAB_RDMA_END_MAX_PS;
 	uint64_t end = at_least(50 * at_most(load->most_ps, most),
 				2000 * at_most(load->alone_ps, most));
 
@@ -63,8 +64,8 @@ void fab_rdma_timeouts(const struct fab_rdma_net *net, uint64_t wait_ps,
 	double round_trip = (double)(fab_rdma_longest_round_trip(net) + wait_ps);
 
 	for (size_t i = 0; i < FAB_RDMA_TIMEOUTS; i++)
-		rto_ps[i] =
-			at_most((uint64_t)ceil(round_trip * times[i]), FAB_RDMA_TIME_MAX);
+		rto_ps[i] = at_most((uint64_t)ceil(round_trip * times[i]),
+				    FAB_RDMA_TIME_MAX_PS);
 }
 
 struct search {
@@ -108,7 +109,7 @@ static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 	cases[1].baseline = 0;
 	cases[1].params.rto_ps = rto_ps;
 	cases[1].params.rto_low_ps = rto_ps;
-	cases[1].params.rto_high_ps = at_most(rto_ps * 16 / 5, FAB_RDMA_TIME_MAX);
+	cases[1].params.rto_high_ps = at_most(rto_ps * 16 / 5, FAB_RDMA_TIME_MAX_PS);
 	if (window)
 		cases[1].params.window = window;
 	rc = fab_rdma_compare(&runs, sum, err);

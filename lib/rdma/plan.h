@@ -20,11 +20,11 @@ static inline uint64_t fab_rdma_wait(const struct fab_rdma_load *load)
 	return load->most_ps > load->alone_ps ? load->most_ps - load->alone_ps : 0;
 }
 /* A timeout that no wait makes too short: `rto_ps`, or twice what packets wait, within
- * FAB_RDMA_TIME_MAX. ps. O(1). */
+ * FAB_RDMA_TIME_MAX_PS. ps. O(1). */
 uint64_t fab_rdma_fitting_timeout(const struct fab_rdma_load *load, uint64_t rto_ps);
 /* Transfers that are not done by then never will be: 50 times what the oracle takes, at
  * least 2000 times what a transfer takes alone, 1000 timeouts and 50 ms, within
- * FAB_RDMA_END_MAX. ps. O(1). */
+ * FAB_RDMA_END_MAX_PS. ps. O(1). */
 uint64_t fab_rdma_late_end(const struct fab_rdma_load *load, uint64_t rto_ps);
 /* Of the n_transfers that `net` was made for. Errors as of fab_rdma_run(), ECANCELED too.
  * O(packets * hops). */

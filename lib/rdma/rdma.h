@@ -49,8 +49,8 @@ enum {
 };
 
 /* No timeout or delay is longer, no simulation ends later; ps (70 s, 281 s). */
-static const uint64_t FAB_RDMA_TIME_MAX = UINT64_C(1) << 46;
-static const uint64_t FAB_RDMA_END_MAX = UINT64_C(1) << 48;
+static const uint64_t FAB_RDMA_TIME_MAX_PS = UINT64_C(1) << 46;
+static const uint64_t FAB_RDMA_END_MAX_PS = UINT64_C(1) << 48;
 
 /* Packets by what they say. */
 enum fab_rdma_kind {
@@ -237,7 +237,7 @@ struct fab_rdma_params {
 	struct fab_rdma_impairments bad;
 	uint64_t seed;
 	uint64_t end_ps; /* transfers that are not done then have failed; 0: after
-			    FAB_RDMA_TIME_MAX */
+			    FAB_RDMA_TIME_MAX_PS */
 	/* Keep and compare the bytes of all transfers: source memory holds a pattern of
 	 * transfer and place. Else packets written are counted. */
 	bool with_memory;

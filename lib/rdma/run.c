@@ -270,7 +270,7 @@ int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *p
 	if (rc)
 		return rc;
 	if (!used.end_ps)
-		used.end_ps = FAB_RDMA_TIME_MAX;
+		used.end_ps = FAB_RDMA_TIME_MAX_PS;
 	if (!used.concurrency || used.concurrency > FAB_RDMA_CONTEXTS_MAX)
 		used.concurrency = FAB_RDMA_CONTEXTS_MAX;
 	rc = init(&r, err);

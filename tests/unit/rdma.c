@@ -103,9 +103,9 @@ Test(rdma, times_that_fit)
 	load = (struct fab_rdma_load){.most_ps = ms, .alone_ps = ms / 1000};
 	cr_assert_eq(fab_rdma_late_end(&load, 1), 50 * ms);
 	load = (struct fab_rdma_load){.most_ps = 1, .alone_ps = UINT64_MAX};
-	cr_assert_eq(fab_rdma_late_end(&load, UINT64_MAX), FAB_RDMA_END_MAX);
-	load = (struct fab_rdma_load){.most_ps = FAB_RDMA_TIME_MAX, .alone_ps = 1};
-	cr_assert_eq(fab_rdma_fitting_timeout(&load, 1), FAB_RDMA_TIME_MAX);
+	cr_assert_eq(fab_rdma_late_end(&load, UINT64_MAX), FAB_RDMA_END_MAX_PS);
+	load = (struct fab_rdma_load){.most_ps = FAB_RDMA_TIME_MAX_PS, .alone_ps = 1};
+	cr_assert_eq(fab_rdma_fitting_timeout(&load, 1), FAB_RDMA_TIME_MAX_PS);
 }
 
 /* How often it was asked, until then. */

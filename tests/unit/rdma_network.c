@@ -466,9 +466,9 @@ Test(rdma_network, refused)
 	REFUSES(rate_gbps, 0, "rate")
 	REFUSES(rate_gbps, 0.12, "0.12 Gb/s: 0.125 to")
 	REFUSES(rate_gbps, 1e6, "Gb/s: 0.125 to")
-	REFUSES(end_ps, FAB_RDMA_END_MAX + 1,
+	REFUSES(end_ps, FAB_RDMA_END_MAX_PS + 1,
 		"simulated time: 4 min 41 s, expected at most")
-	REFUSES(rto_ps, FAB_RDMA_TIME_MAX + 1, "more than 0 and at most 1 min 10 s")
+	REFUSES(rto_ps, FAB_RDMA_TIME_MAX_PS + 1, "more than 0 and at most 1 min 10 s")
 	REFUSES(timers, 17, "timers")
 	REFUSES(msgid_bits, 33, "MSGID")
 	st.params = good;
