@@ -192,19 +192,11 @@ static bool is_chosen(const struct fence_outcome *o, struct fab_fence_chosen cho
 }
 
 /* What auto chooses from, behind those that were asked for. */
-static int add_candidates(struct fence_outcome *o, struct fab_err *err)
+static void add_candidates(struct fence_outcome *o)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < fab_n_fence_candidates && !rc; i++) {
-		const char *form = fab_fence_candidates[i];
-		struct fab_fence_chosen chosen;
-
-		rc = fab_fence_parse(form, strlen(form), &chosen, err);
-		if (!rc && !is_chosen(o, chosen))
-			FAB_PUSH(&o->fences, chosen);
-	}
-	return rc;
+	for (size_t i = 0; i < fab_n_fence_candidates; i++)
+		if (!is_chosen(o, fab_fence_candidates[i]))
+			FAB_PUSH(&o->fences, fab_fence_candidates[i]);
 }
 
 static int choose_fences(struct fence_outcome *o, struct fab_err *err)
@@ -229,7 +221,9 @@ static int choose_fences(struct fence_outcome *o, struct fab_err *err)
 					"all the others");
 	}
 	o->n_shown = o->fences.n;
-	return o->has_auto ? add_candidates(o, err) : 0;
+	if (o->has_auto)
+		add_candidates(o);
+	return rc;
 }
 
 /* The fastest of a group at size number `i`; NULL: none of the shard. */

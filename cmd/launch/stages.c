@@ -103,19 +103,13 @@ int launch_fastest_fence(struct launch_timing *t, uint64_t bytes,
 	double best = INFINITY;
 
 	for (size_t i = 0; i < fab_n_fence_candidates; i++) {
-		const char *form = fab_fence_candidates[i];
-		struct fab_fence_chosen chosen;
-		double us;
-		int rc = fab_fence_parse(form, strlen(form), &chosen, err);
+		double us = launch_fence_us(t, fab_fence_candidates[i], bytes, err);
 
-		if (rc)
-			return rc;
-		us = launch_fence_us(t, chosen, bytes, err);
 		if (us < 0)
 			return (int)us;
 		if (us < best) {
 			best = us;
-			*out = chosen;
+			*out = fab_fence_candidates[i];
 		}
 	}
 	return 0;

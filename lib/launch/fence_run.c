@@ -6,8 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const fab_fence_candidates[] = {"bruck", "bruck-even", "recdbl", "ring",
-					    "leaf",  "tree:2",	   "tree:16"};
+const struct fab_fence_chosen fab_fence_candidates[] = {
+	{&fab_fence_bruck, 0}, {&fab_fence_bruck_even, 0}, {&fab_fence_recdbl, 0},
+	{&fab_fence_ring, 0},  {&fab_fence_leaf, 0},	   {&fab_fence_tree, 2},
+	{&fab_fence_tree, 16}};
 const size_t fab_n_fence_candidates = FAB_COUNT(fab_fence_candidates);
 
 int fab_fence_setup_init(struct fab_fence_setup *setup, struct fab_fence_chosen chosen,

@@ -56,6 +56,6 @@ int fab_fence_crossing_simulated(const struct fab_fence_setup *a,
 				 const struct fab_fence_sim_options *options,
 				 double *bytes, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Whom `auto` tries, in this order: forms with a K as well. */
-extern const char *const fab_fence_candidates[];
+/* Whom `auto` tries, in this order. */
+extern const struct fab_fence_chosen fab_fence_candidates[];
 extern const size_t fab_n_fence_candidates;
