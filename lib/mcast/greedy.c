@@ -254,7 +254,11 @@ static void work(void *context, int lane, uint32_t item)
 	const struct job *j = context;
 	struct greedy *x = j->s->scratch;
 
-	choose(j->s, &x->lane.v[lane], j->roots, j->n >= MANY, &x->batch.v[item]);
+	/* a copy: the next item, which others write, is in the same cache line */
+	struct held h = x->batch.v[item];
+
+	choose(j->s, &x->lane.v[lane], j->roots, j->n >= MANY, &h);
+	x->batch.v[item] = h;
 }
 
 void fab_greedy_grow_many(struct fab_mcast_state *s,
