@@ -221,8 +221,9 @@ static double hang_level(struct fab_cheap_tree *t, const struct fab_prices *pric
 	return price;
 }
 
-double fab_cheap_tree_grow(struct fab_cheap_tree *t, const struct fab_prices *prices,
-			   const uint32_t *sw, uint32_t n, uint32_t root, double limit)
+struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *t,
+				     const struct fab_prices *prices, const uint32_t *sw,
+				     uint32_t n, uint32_t root, double limit)
 {
 	const uint8_t *row = fab_dist_row(t->p->dist, root);
 	unsigned height = 0;
@@ -243,25 +244,8 @@ double fab_cheap_tree_grow(struct fab_cheap_tree *t, const struct fab_prices *pr
 	look_from_root(t, prices, root);
 	for (unsigned h = height; h > 1 && price < limit; h--)
 		price += hang_level(t, prices, row, h);
-	return height && price < limit ? price + hang_last(t) : price;
-}
-
-uint32_t fab_cheap_tree_n_edges(const struct fab_cheap_tree *t)
-{
-	return (uint32_t)t->sw.n;
-}
-
-const uint32_t *fab_cheap_tree_sw(const struct fab_cheap_tree *t)
-{
-	return t->sw.v;
-}
-
-const uint32_t *fab_cheap_tree_cable(const struct fab_cheap_tree *t)
-{
-	return t->cable.v;
-}
-
-uint64_t fab_cheap_tree_steps(const struct fab_cheap_tree *t)
-{
-	return t->steps;
+	if (height && price < limit)
+		price += hang_last(t);
+	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
+				  t->steps};
 }

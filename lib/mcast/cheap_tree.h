@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "mcast/grown.h"
 #include "mcast/prices.h"
 
 struct fab_cheap_tree; /* room for one tree */
@@ -15,15 +16,9 @@ struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *proble
 void fab_cheap_tree_free(struct fab_cheap_tree *tree);
 
 /*
- * The tree of the switches sw[n] of a group from `root` at these prices: n_edges() edges,
- * edge i hangs sw()[i] on its parent by cable()[i]. Returns what its cables cost. Stops
- * when it costs `limit` or more, then the edges are not all there. O(edges * cables of a
- * switch).
+ * The tree of the switches sw[n] of a group from `root` at these prices. Stops when it
+ * costs `limit` or more, then the edges are not all there. O(edges * cables of a switch).
  */
-double fab_cheap_tree_grow(struct fab_cheap_tree *tree, const struct fab_prices *prices,
-			   const uint32_t *sw, uint32_t n, uint32_t root, double limit);
-uint32_t fab_cheap_tree_n_edges(const struct fab_cheap_tree *tree);
-const uint32_t *fab_cheap_tree_sw(const struct fab_cheap_tree *tree);
-const uint32_t *fab_cheap_tree_cable(const struct fab_cheap_tree *tree);
-/* Cables that were looked at for it. O(1). */
-uint64_t fab_cheap_tree_steps(const struct fab_cheap_tree *tree);
+struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *tree,
+				     const struct fab_prices *prices, const uint32_t *sw,
+				     uint32_t n, uint32_t root, double limit);

@@ -215,12 +215,14 @@ static double collect(struct fab_deep_tree *t, const struct fab_prices *prices,
 	return sum;
 }
 
-double fab_deep_tree_grow(struct fab_deep_tree *t, const struct fab_prices *prices,
-			  const uint32_t *sw, uint32_t n, uint32_t root, unsigned height,
-			  uint64_t seed)
+struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
+				    const struct fab_prices *prices, const uint32_t *sw,
+				    uint32_t n, uint32_t root, unsigned height,
+				    uint64_t seed)
 {
 	struct reach_limit limit = {.row = fab_dist_row(t->p->dist, root),
 				    .height = height};
+	double price;
 
 	t->stamp++;
 	t->steps = 0;
@@ -241,25 +243,7 @@ double fab_deep_tree_grow(struct fab_deep_tree *t, const struct fab_prices *pric
 		}
 		join_path(t, end);
 	}
-	return collect(t, prices, root);
-}
-
-uint32_t fab_deep_tree_n_edges(const struct fab_deep_tree *t)
-{
-	return (uint32_t)t->sw.n;
-}
-
-const uint32_t *fab_deep_tree_sw(const struct fab_deep_tree *t)
-{
-	return t->sw.v;
-}
-
-const uint32_t *fab_deep_tree_cable(const struct fab_deep_tree *t)
-{
-	return t->cable.v;
-}
-
-uint64_t fab_deep_tree_steps(const struct fab_deep_tree *t)
-{
-	return t->steps;
+	price = collect(t, prices, root);
+	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
+				  t->steps};
 }

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "mcast/grown.h"
 #include "mcast/prices.h"
 
 struct fab_deep_tree; /* room for one tree */
@@ -20,15 +21,10 @@ void fab_deep_tree_free(struct fab_deep_tree *tree);
 
 /*
  * The tree of the switches sw[n] from `root`, none deeper than `height`, which is at
- * least the distance of the farthest: n_edges() edges, edge i hangs sw()[i] on its parent
- * by cable()[i]. Members as far from the root as others come by `seed`. Returns what its
- * cables cost. O(cables within reach * log(cables)) a member.
+ * least the distance of the farthest. Members as far from the root as others come by
+ * `seed`. O(cables within reach * log(cables)) a member.
  */
-double fab_deep_tree_grow(struct fab_deep_tree *tree, const struct fab_prices *prices,
-			  const uint32_t *sw, uint32_t n, uint32_t root, unsigned height,
-			  uint64_t seed);
-uint32_t fab_deep_tree_n_edges(const struct fab_deep_tree *tree);
-const uint32_t *fab_deep_tree_sw(const struct fab_deep_tree *tree);
-const uint32_t *fab_deep_tree_cable(const struct fab_deep_tree *tree);
-/* Cables that were looked at for it. O(1). */
-uint64_t fab_deep_tree_steps(const struct fab_deep_tree *tree);
+struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
+				    const struct fab_prices *prices, const uint32_t *sw,
+				    uint32_t n, uint32_t root, unsigned height,
+				    uint64_t seed);

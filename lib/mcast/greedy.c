@@ -109,19 +109,18 @@ static void try_root(const struct greedy *x, struct lane *lane, uint32_t root,
 		     struct held *h)
 {
 	const struct fab_groups *g = x->problem->groups;
-	double price = fab_cheap_tree_grow(
+	struct fab_grown tree = fab_cheap_tree_grow(
 		lane->tree, &lane->prices, g->sw + g->sw_first[h->group],
 		fab_group_n_switches(g, h->group), root, h->price);
-	uint32_t n = fab_cheap_tree_n_edges(lane->tree);
 
-	if (price >= h->price)
+	if (tree.price >= h->price)
 		return;
-	h->price = price;
+	h->price = tree.price;
 	h->root = root;
 	h->sw.n = h->cable.n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		FAB_PUSH(&h->sw, fab_cheap_tree_sw(lane->tree)[i]);
-		FAB_PUSH(&h->cable, fab_cheap_tree_cable(lane->tree)[i]);
+	for (uint32_t i = 0; i < tree.n; i++) {
+		FAB_PUSH(&h->sw, tree.sw[i]);
+		FAB_PUSH(&h->cable, tree.cable[i]);
 	}
 }
 

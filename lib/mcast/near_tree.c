@@ -237,10 +237,13 @@ static void wait(struct fab_near_tree *t, const uint32_t *sw, uint32_t n, uint32
 		FAB_PUSH(&t->out_hops, 0);
 }
 
-double fab_near_tree_grow(struct fab_near_tree *t, const struct fab_prices *prices,
-			  const uint32_t *sw, uint32_t n, uint32_t root, unsigned height,
-			  uint64_t seed)
+struct fab_grown fab_near_tree_grow(struct fab_near_tree *t,
+				    const struct fab_prices *prices, const uint32_t *sw,
+				    uint32_t n, uint32_t root, unsigned height,
+				    uint64_t seed)
 {
+	double price;
+
 	t->stamp++;
 	t->steps = 0;
 	t->height = height;
@@ -254,25 +257,7 @@ double fab_near_tree_grow(struct fab_near_tree *t, const struct fab_prices *pric
 
 		join(t, prices, &o);
 	}
-	return collect(t, prices, root);
-}
-
-uint32_t fab_near_tree_n_edges(const struct fab_near_tree *t)
-{
-	return (uint32_t)t->sw.n;
-}
-
-const uint32_t *fab_near_tree_sw(const struct fab_near_tree *t)
-{
-	return t->sw.v;
-}
-
-const uint32_t *fab_near_tree_cable(const struct fab_near_tree *t)
-{
-	return t->cable.v;
-}
-
-uint64_t fab_near_tree_steps(const struct fab_near_tree *t)
-{
-	return t->steps;
+	price = collect(t, prices, root);
+	return (struct fab_grown){(uint32_t)t->sw.n, t->sw.v, t->cable.v, price,
+				  t->steps};
 }

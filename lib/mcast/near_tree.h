@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "mcast/grown.h"
 #include "mcast/hops.h"
 #include "mcast/prices.h"
 
@@ -21,15 +22,10 @@ void fab_near_tree_free(struct fab_near_tree *tree);
 
 /*
  * The tree of the switches sw[n] from `root`, none deeper than `height`, which is at
- * least the distance of the farthest: n_edges() edges, edge i hangs sw()[i] on its parent
- * by cable()[i]. Members as near as others come by `seed`. Returns what its cables cost.
- * O(edges * n * cables of a switch).
+ * least the distance of the farthest. Members as near as others come by `seed`. O(edges *
+ * n * cables of a switch).
  */
-double fab_near_tree_grow(struct fab_near_tree *tree, const struct fab_prices *prices,
-			  const uint32_t *sw, uint32_t n, uint32_t root, unsigned height,
-			  uint64_t seed);
-uint32_t fab_near_tree_n_edges(const struct fab_near_tree *tree);
-const uint32_t *fab_near_tree_sw(const struct fab_near_tree *tree);
-const uint32_t *fab_near_tree_cable(const struct fab_near_tree *tree);
-/* Cables that were looked at for it. O(1). */
-uint64_t fab_near_tree_steps(const struct fab_near_tree *tree);
+struct fab_grown fab_near_tree_grow(struct fab_near_tree *tree,
+				    const struct fab_prices *prices, const uint32_t *sw,
+				    uint32_t n, uint32_t root, unsigned height,
+				    uint64_t seed);

@@ -43,6 +43,7 @@ struct fab_path_swap {
 	FAB_VEC(struct path) paths;
 	FAB_VEC(struct fab_loose_edge) path; /* that is put in */
 	FAB_VEC(uint32_t) sw, cable;
+	double price; /* of the tree, when it was run */
 	uint64_t steps;
 };
 
@@ -264,8 +265,6 @@ void fab_path_swap_take(struct fab_path_swap *x, const uint32_t *member,
 double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *prices,
 			 unsigned height, const struct fab_path_swap_how *how)
 {
-	double sum = 0;
-
 	x->prices = prices;
 	x->floor = prices->by_load[0];
 	x->most_hops = 2 * (int)height;
@@ -276,9 +275,10 @@ double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *price
 		if (at != FAB_NONE && at && fab_loose_is_key(&x->tree.node.v[at]))
 			swap(x, at, how);
 	}
+	x->price = 0;
 	for (size_t i = 1; i < x->tree.node.n; i++)
-		sum += fab_price(prices, x->tree.node.v[i].cable);
-	return sum;
+		x->price += fab_price(prices, x->tree.node.v[i].cable);
+	return x->price;
 }
 
 uint32_t fab_path_swap_root(struct fab_path_swap *x, unsigned height, uint32_t old)
@@ -296,7 +296,7 @@ uint32_t fab_path_swap_root(struct fab_path_swap *x, unsigned height, uint32_t o
 	return t->node.v[best].sw;
 }
 
-void fab_path_swap_hang(struct fab_path_swap *x, uint32_t root)
+struct fab_grown fab_path_swap_hang(struct fab_path_swap *x, uint32_t root)
 {
 	fab_loose_hang(&x->tree, root);
 	x->sw.n = x->cable.n = 0;
@@ -304,21 +304,8 @@ void fab_path_swap_hang(struct fab_path_swap *x, uint32_t root)
 		FAB_PUSH(&x->sw, x->tree.node.v[i].sw);
 		FAB_PUSH(&x->cable, x->tree.node.v[i].cable);
 	}
-}
-
-uint32_t fab_path_swap_n_edges(const struct fab_path_swap *x)
-{
-	return (uint32_t)x->sw.n;
-}
-
-const uint32_t *fab_path_swap_sw(const struct fab_path_swap *x)
-{
-	return x->sw.v;
-}
-
-const uint32_t *fab_path_swap_cable(const struct fab_path_swap *x)
-{
-	return x->cable.v;
+	return (struct fab_grown){(uint32_t)x->sw.n, x->sw.v, x->cable.v, x->price,
+				  fab_path_swap_steps(x)};
 }
 
 uint64_t fab_path_swap_steps(const struct fab_path_swap *x)

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "mcast/grown.h"
 #include "mcast/hops.h"
 #include "mcast/prices.h"
 
@@ -42,11 +43,7 @@ double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *price
 /* The switch of the tree nearest to its middle; `old` if that is as low as `height`.
  * O(edges). */
 uint32_t fab_path_swap_root(struct fab_path_swap *x, unsigned height, uint32_t old);
-/* Edges as seen from a root in the tree: edge i hangs sw()[i] on its parent by
- * cable()[i]. O(edges). */
-void fab_path_swap_hang(struct fab_path_swap *x, uint32_t root);
-uint32_t fab_path_swap_n_edges(const struct fab_path_swap *x);
-const uint32_t *fab_path_swap_sw(const struct fab_path_swap *x);
-const uint32_t *fab_path_swap_cable(const struct fab_path_swap *x);
+/* The tree as seen from a root in it. O(edges). */
+struct fab_grown fab_path_swap_hang(struct fab_path_swap *x, uint32_t root);
 /* Cables that were looked at since take(). O(1). */
 uint64_t fab_path_swap_steps(const struct fab_path_swap *x);

@@ -101,16 +101,23 @@ bool fab_reroute_is_cheaper(double price, double other)
 	return price < other * CHEAPER;
 }
 
-static void keep_cheaper(struct fab_reroute *r, uint32_t root, double price, uint32_t n,
-			 const uint32_t *sw, const uint32_t *cable)
+static void keep_cheaper(struct fab_reroute *r, uint32_t root,
+			 const struct fab_grown *tree)
 {
-	if (!fab_reroute_is_cheaper(price, r->best.price))
+	if (!fab_reroute_is_cheaper(tree->price, r->best.price))
 		return;
 	r->best.root = root;
-	r->best.price = price;
-	r->best.n = n;
-	memcpy(r->best.sw, sw, n * sizeof(*sw));
-	memcpy(r->best.cable, cable, n * sizeof(*cable));
+	r->best.price = tree->price;
+	r->best.n = tree->n;
+	memcpy(r->best.sw, tree->sw, tree->n * sizeof(*tree->sw));
+	memcpy(r->best.cable, tree->cable, tree->n * sizeof(*tree->cable));
+}
+
+/* A tree was grown. */
+static void look_at(struct fab_reroute *r, uint32_t root, const struct fab_grown *tree)
+{
+	r->steps += tree->steps;
+	keep_cheaper(r, root, tree);
 }
 
 /* Is a member nearer to the root than the height? Then a tree may go deeper. */
@@ -131,18 +138,14 @@ static void try_root(struct fab_reroute *r, const struct fab_prices *prices,
 	const struct fab_groups *g = r->s->problem->groups;
 	const uint32_t *sw = g->sw + g->sw_first[group];
 	uint32_t n = fab_group_n_switches(g, group);
-	double price = fab_cheap_tree_grow(r->cheap, prices, sw, n, root,
-					   r->best.price * CHEAPER);
+	struct fab_grown tree = fab_cheap_tree_grow(r->cheap, prices, sw, n, root,
+						    r->best.price * CHEAPER);
 
-	r->steps += fab_cheap_tree_steps(r->cheap);
-	keep_cheaper(r, root, price, fab_cheap_tree_n_edges(r->cheap),
-		     fab_cheap_tree_sw(r->cheap), fab_cheap_tree_cable(r->cheap));
+	look_at(r, root, &tree);
 	if (!is_deep || !has_slack(r, group, root))
 		return;
-	price = fab_deep_tree_grow(r->deep, prices, sw, n, root, r->height, seed);
-	r->steps += fab_deep_tree_steps(r->deep);
-	keep_cheaper(r, root, price, fab_deep_tree_n_edges(r->deep),
-		     fab_deep_tree_sw(r->deep), fab_deep_tree_cable(r->deep));
+	tree = fab_deep_tree_grow(r->deep, prices, sw, n, root, r->height, seed);
+	look_at(r, root, &tree);
 }
 
 /* Trees of few cables, from the old root and others. */
@@ -155,13 +158,11 @@ static void try_near(struct fab_reroute *r, const struct fab_prices *prices,
 		uint32_t root =
 			i ? fab_roots_draw(bits, r->roots->words, fab_mix64(seed + i))
 			  : old;
-		double price = fab_near_tree_grow(
+		struct fab_grown tree = fab_near_tree_grow(
 			r->near, prices, g->sw + g->sw_first[group],
 			fab_group_n_switches(g, group), root, r->height, seed);
 
-		r->steps += fab_near_tree_steps(r->near);
-		keep_cheaper(r, root, price, fab_near_tree_n_edges(r->near),
-			     fab_near_tree_sw(r->near), fab_near_tree_cable(r->near));
+		look_at(r, root, &tree);
 	}
 }
 
@@ -173,6 +174,7 @@ static void swap_paths(struct fab_reroute *r, const struct fab_revision *revisio
 	const struct fab_groups *g = r->s->problem->groups;
 	struct fab_path_swap *x = r->swap;
 	uint32_t root = fab_revision_root(revision, group);
+	struct fab_grown tree;
 	double price;
 
 	if (!fab_revision_size(revision, group))
@@ -186,9 +188,8 @@ static void swap_paths(struct fab_reroute *r, const struct fab_revision *revisio
 	if (!fab_reroute_is_cheaper(price, r->best.price))
 		return;
 	root = fab_path_swap_root(x, r->height, root);
-	fab_path_swap_hang(x, root);
-	keep_cheaper(r, root, price, fab_path_swap_n_edges(x), fab_path_swap_sw(x),
-		     fab_path_swap_cable(x));
+	tree = fab_path_swap_hang(x, root);
+	keep_cheaper(r, root, &tree);
 }
 
 /* Candidates of the group at hand, and the height that its tree may have. */

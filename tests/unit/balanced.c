@@ -308,7 +308,7 @@ Test(balanced, cheap_trees_share_and_avoid)
 	struct fab_prices prices;
 	struct fab_cheap_tree *t;
 	struct fab_dist *dist;
-	double price;
+	struct fab_grown tree;
 
 	cr_assert_eq(f->n_switch_links, 6);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
@@ -322,28 +322,26 @@ Test(balanced, cheap_trees_share_and_avoid)
 	t = fab_cheap_tree_new(&p);
 	fab_prices_init(&prices, load);
 	fab_prices_set_limit(&prices, 2);
-	price = fab_cheap_tree_grow(t, &prices, leaf, 3, root, 1e9);
-	cr_assert_eq(fab_cheap_tree_n_edges(t), 3);
-	cr_assert_float_eq(price, 3 * 0.25, 1e-12);
-	cr_assert_float_eq(price, fab_prices_sum(&prices, fab_cheap_tree_cable(t), 3),
-			   1e-12);
+	tree = fab_cheap_tree_grow(t, &prices, leaf, 3, root, 1e9);
+	cr_assert_eq(tree.n, 3);
+	cr_assert_float_eq(tree.price, 3 * 0.25, 1e-12);
+	cr_assert_float_eq(tree.price, fab_prices_sum(&prices, tree.cable, 3), 1e-12);
 	/* of parents that cost the same it is the one behind the lowest port */
-	fab_cheap_tree_grow(t, &prices, leaf, 3, leaf[0], 1e9);
+	tree = fab_cheap_tree_grow(t, &prices, leaf, 3, leaf[0], 1e9);
 	for (uint32_t i = 0; i < 3; i++) {
-		uint32_t sw = fab_cheap_tree_sw(t)[i];
+		uint32_t sw = tree.sw[i];
 
 		if (f->arc_first[sw + 1] - f->arc_first[sw] == 2)
-			cr_expect_eq(fab_cheap_tree_cable(t)[i],
-				     f->arc_cable[f->arc_first[sw]]);
+			cr_expect_eq(tree.cable[i], f->arc_cable[f->arc_first[sw]]);
 	}
 	/* from a leaf: two hops to the others, both over one root, the idle one */
 	for (uint32_t a = f->arc_first[leaf[0]]; a < f->arc_first[leaf[0] + 1]; a++)
 		load[f->arc_cable[a]] = f->arc_peer[a] == root;
-	price = fab_cheap_tree_grow(t, &prices, leaf, 3, leaf[0], 1e9);
-	cr_assert_eq(fab_cheap_tree_n_edges(t), 3);
+	tree = fab_cheap_tree_grow(t, &prices, leaf, 3, leaf[0], 1e9);
+	cr_assert_eq(tree.n, 3);
 	for (uint32_t i = 0; i < 3; i++)
-		cr_assert_neq(fab_cheap_tree_sw(t)[i], root);
-	cr_assert_float_eq(price, 3 * 0.25, 1e-12);
+		cr_assert_neq(tree.sw[i], root);
+	cr_assert_float_eq(tree.price, 3 * 0.25, 1e-12);
 	/* what is above the largest load already outweighs any tree that reaches it */
 	for (uint32_t c = 0; c < 6; c++)
 		load[c] = c ? 2 : 3;
@@ -352,7 +350,7 @@ Test(balanced, cheap_trees_share_and_avoid)
 	for (uint32_t a = f->arc_first[leaf[0]]; a < f->arc_first[leaf[0] + 1]; a++)
 		load[f->arc_cable[a]] = f->arc_peer[a] == root;
 	/* a tree that costs too much is not finished */
-	cr_assert_geq(fab_cheap_tree_grow(t, &prices, leaf, 3, leaf[0], 0.1), 0.1);
+	cr_assert_geq(fab_cheap_tree_grow(t, &prices, leaf, 3, leaf[0], 0.1).price, 0.1);
 	fab_prices_fini(&prices);
 	fab_cheap_tree_free(t);
 	fab_dist_free(dist);
@@ -414,8 +412,9 @@ Test(balanced, cheapest_of_all_roots)
 					 fab_roots_one_find(one, sw, n_sw), g, 64, root);
 		cr_assert_gt(n, 0);
 		for (uint32_t i = 0; i < n; i++) {
-			double price = fab_cheap_tree_grow(tree, &prices, sw, n_sw,
-							   root[i], 1e9);
+			double price =
+				fab_cheap_tree_grow(tree, &prices, sw, n_sw, root[i], 1e9)
+					.price;
 
 			cr_expect_geq(price, last - 1e-9, "group %u root %u", g, i);
 			last = price;

@@ -66,18 +66,16 @@ static void draw_group(struct tried *t, uint32_t most, uint64_t seed)
 }
 
 /* Grown, and no deeper than `height`; every switch has something to do. */
-static double grow(struct tried *t, unsigned height, uint64_t seed)
+static struct fab_grown grow(struct tried *t, unsigned height, uint64_t seed)
 {
-	double price = fab_near_tree_grow(t->tree, &t->prices, t->sw, t->n, t->root,
-					  height, seed);
-	const struct tree_edges tree = {t->root, fab_near_tree_n_edges(t->tree),
-					fab_near_tree_sw(t->tree),
-					fab_near_tree_cable(t->tree)};
+	struct fab_grown tree = fab_near_tree_grow(t->tree, &t->prices, t->sw, t->n,
+						   t->root, height, seed);
 
 	free(t->parent);
-	t->parent = trees_check(t->f, &tree, t->sw, t->n, height);
-	cr_expect_float_eq(price, fab_prices_sum(&t->prices, tree.cable, tree.n), 1e-9);
-	return price;
+	t->parent = trees_check(t->f, t->root, &tree, t->sw, t->n, height);
+	cr_expect_float_eq(tree.price, fab_prices_sum(&t->prices, tree.cable, tree.n),
+			   1e-9);
+	return tree;
 }
 
 Test(near_tree, is_sound_and_low)
@@ -94,17 +92,18 @@ Test(near_tree, is_sound_and_low)
 
 		set_up(&t, specs[i]);
 		for (uint64_t g = 0; g < 200; g++) {
+			struct fab_grown tree;
 			uint32_t n, *cables;
 
 			draw_group(&t, MOST, g);
-			grow(&t, t.height + g % 3, g);
-			n = fab_near_tree_n_edges(t.tree);
+			tree = grow(&t, t.height + g % 3, g);
+			n = tree.n;
 			cables = FAB_NEW(n, uint32_t);
-			memcpy(cables, fab_near_tree_cable(t.tree), n * sizeof(*cables));
-			grow(&t, t.height + g % 3, g);
-			cr_assert_eq(fab_near_tree_n_edges(t.tree), n);
-			cr_expect_arr_eq(cables, fab_near_tree_cable(t.tree),
-					 n * sizeof(*cables), "not the same again");
+			memcpy(cables, tree.cable, n * sizeof(*cables));
+			tree = grow(&t, t.height + g % 3, g);
+			cr_assert_eq(tree.n, n);
+			cr_expect_arr_eq(cables, tree.cable, n * sizeof(*cables),
+					 "not the same again");
 			free(cables);
 		}
 		tear_down(&t);
@@ -153,8 +152,7 @@ Test(near_tree, is_small)
 		unsigned least, n;
 
 		draw_group(&t, 5, g);
-		grow(&t, 100, g);
-		n = fab_near_tree_n_edges(t.tree);
+		n = grow(&t, 100, g).n;
 		least = least_cables(&t);
 		cr_assert_geq(n, least);
 		cr_assert_leq(n, 2 * least);
@@ -175,13 +173,13 @@ Test(near_tree, takes_the_cheapest_of_parallel_cables)
 	set_up(&t, "pgft:h=2,m=6/5,w=1/3,p=1/2");
 	for (uint64_t g = 0; g < 100; g++) {
 		const struct fab_fabric *f = t.f;
+		struct fab_grown tree;
 
 		draw_group(&t, 8, g);
-		grow(&t, t.height, g);
-		for (uint32_t i = 0; i < fab_near_tree_n_edges(t.tree); i++) {
-			uint32_t sw = fab_near_tree_sw(t.tree)[i];
-			double price =
-				fab_price(&t.prices, fab_near_tree_cable(t.tree)[i]);
+		tree = grow(&t, t.height, g);
+		for (uint32_t i = 0; i < tree.n; i++) {
+			uint32_t sw = tree.sw[i];
+			double price = fab_price(&t.prices, tree.cable[i]);
 
 			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
 				cr_expect(f->arc_peer[a] != t.parent[sw] ||
@@ -248,21 +246,18 @@ Test(near_tree, deep_trees_are_small)
 	for (uint32_t g = 0; g < 200; g++) {
 		uint32_t sw[10], n = trees_draw_switches(f, FAB_COUNT(sw), g, sw);
 		uint32_t root = (uint32_t)(fab_mix64(~(uint64_t)g) % f->n_switches);
-		struct tree_edges tree = {.root = root};
+		struct fab_grown of_deep, of_cheap;
 		unsigned height = 0;
 
 		for (uint32_t i = 0; i < n; i++)
 			if (fab_dist_row(dist, root)[sw[i]] > height)
 				height = fab_dist_row(dist, root)[sw[i]];
 		height += g % 3;
-		fab_cheap_tree_grow(cheap, &prices, sw, n, root, 1e9);
-		fab_deep_tree_grow(deep, &prices, sw, n, root, height, g);
-		tree.n = fab_deep_tree_n_edges(deep);
-		tree.sw = fab_deep_tree_sw(deep);
-		tree.cable = fab_deep_tree_cable(deep);
-		free(trees_check(f, &tree, sw, n, height));
-		less += fab_deep_tree_n_edges(deep) < fab_cheap_tree_n_edges(cheap);
-		more += fab_deep_tree_n_edges(deep) > fab_cheap_tree_n_edges(cheap);
+		of_cheap = fab_cheap_tree_grow(cheap, &prices, sw, n, root, 1e9);
+		of_deep = fab_deep_tree_grow(deep, &prices, sw, n, root, height, g);
+		free(trees_check(f, root, &of_deep, sw, n, height));
+		less += of_deep.n < of_cheap.n;
+		more += of_deep.n > of_cheap.n;
 	}
 	cr_expect_gt(less, 3 * more / 2, "%u smaller, %u larger", less, more);
 	fab_cheap_tree_free(cheap);

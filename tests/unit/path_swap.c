@@ -77,12 +77,11 @@ static void draw_group(struct tried *t, uint64_t seed)
 /* A tree of shortest paths, taken by the search; what it costs. */
 static double start(struct tried *t)
 {
-	double price = fab_cheap_tree_grow(t->cheap, &t->prices, t->sw, t->n, t->root,
-					   __DBL_MAX__);
+	struct fab_grown tree = fab_cheap_tree_grow(t->cheap, &t->prices, t->sw, t->n,
+						    t->root, __DBL_MAX__);
 
-	fab_path_swap_take(t->x, t->sw, t->n, fab_cheap_tree_n_edges(t->cheap),
-			   fab_cheap_tree_sw(t->cheap), fab_cheap_tree_cable(t->cheap));
-	return price;
+	fab_path_swap_take(t->x, t->sw, t->n, tree.n, tree.sw, tree.cable);
+	return tree.price;
 }
 
 static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
@@ -92,30 +91,22 @@ static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t s
 	return a == sw ? f->port_node[f->cable_b[cable]] : a;
 }
 
-static void check_tree(const struct tried *t, uint32_t root, unsigned height)
-{
-	const struct tree_edges tree = {root, fab_path_swap_n_edges(t->x),
-					fab_path_swap_sw(t->x),
-					fab_path_swap_cable(t->x)};
-
-	free(trees_check(t->f, &tree, t->sw, t->n, height));
-}
-
 static void check_group(struct tried *t, unsigned slack,
 			const struct fab_path_swap_how *how, unsigned *n_cheaper)
 {
 	double before = start(t), after, sum;
+	struct fab_grown tree;
 	uint32_t root;
 
 	after = fab_path_swap_run(t->x, &t->prices, t->radius + slack, how);
 	root = fab_path_swap_root(t->x, t->radius + slack, t->root);
-	fab_path_swap_hang(t->x, root);
-	sum = fab_prices_sum(&t->prices, fab_path_swap_cable(t->x),
-			     fab_path_swap_n_edges(t->x));
+	tree = fab_path_swap_hang(t->x, root);
+	sum = fab_prices_sum(&t->prices, tree.cable, tree.n);
 	cr_expect_float_eq(sum, after, 1e-9);
+	cr_expect_eq(tree.price, after);
 	cr_expect_leq(after, before + 1e-9);
 	*n_cheaper += after < before - 1e-9;
-	check_tree(t, root, t->radius + slack);
+	free(trees_check(t->f, root, &tree, t->sw, t->n, t->radius + slack));
 }
 
 /* Groups of all kinds on all kinds of fabrics: so many of 300 trees become cheaper. */
@@ -225,18 +216,19 @@ static void check_fixpoint(bool is_near)
 	for (uint64_t g = 0; g < 60; g++) {
 		uint32_t parent[30], cable[30], n_children[30] = {0};
 		double last = __DBL_MAX__, now;
+		struct fab_grown tree;
 		bool is_key[30] = {false};
 
 		draw_group(&t, g);
 		start(&t);
 		while ((now = fab_path_swap_run(t.x, &t.prices, 100, &how)) < last)
 			last = now;
-		fab_path_swap_hang(t.x, t.sw[0]);
+		tree = fab_path_swap_hang(t.x, t.sw[0]);
 		memset(parent, 0xff, sizeof(parent));
-		for (uint32_t i = 0; i < fab_path_swap_n_edges(t.x); i++) {
-			uint32_t s = fab_path_swap_sw(t.x)[i];
+		for (uint32_t i = 0; i < tree.n; i++) {
+			uint32_t s = tree.sw[i];
 
-			cable[s] = fab_path_swap_cable(t.x)[i];
+			cable[s] = tree.cable[i];
 			parent[s] = other_end(t.f, cable[s], s);
 			n_children[parent[s]]++;
 		}

@@ -32,8 +32,9 @@ static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t s
 	return a == sw ? f->port_node[f->cable_b[cable]] : a;
 }
 
-uint32_t *trees_check(const struct fab_fabric *f, const struct tree_edges *tree,
-		      const uint32_t *member, uint32_t n_members, unsigned height)
+uint32_t *trees_check(const struct fab_fabric *f, uint32_t root,
+		      const struct fab_grown *tree, const uint32_t *member,
+		      uint32_t n_members, unsigned height)
 {
 	uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
 	uint32_t *n_below = FAB_NEW0(f->n_switches, uint32_t);
@@ -46,11 +47,11 @@ uint32_t *trees_check(const struct fab_fabric *f, const struct tree_edges *tree,
 		parent[sw] = other_end(f, tree->cable[i], sw);
 		n_below[parent[sw]]++;
 	}
-	cr_assert_eq(parent[tree->root], FAB_NONE);
+	cr_assert_eq(parent[root], FAB_NONE);
 	for (uint32_t i = 0; i < n_members; i++) {
 		unsigned depth = 0;
 
-		for (uint32_t s = member[i]; s != tree->root; s = parent[s]) {
+		for (uint32_t s = member[i]; s != root; s = parent[s]) {
 			cr_assert_neq(s, FAB_NONE, "a member is left out");
 			cr_assert_lt(depth, height, "too deep");
 			depth++;

@@ -3,20 +3,17 @@
 #pragma once
 
 #include "fabric/fabric.h"
+#include "mcast/grown.h"
 
 /* 2 to `most` switches by chance, each once, into sw[most]; how many. */
 uint32_t trees_draw_switches(const struct fab_fabric *f, uint32_t most, uint64_t seed,
 			     uint32_t *sw);
 
-struct tree_edges {
-	uint32_t root, n;
-	const uint32_t *sw, *cable; /* [n] */
-};
-
 /*
- * Asserts that it is a tree which every member hangs on, none deeper than `height`, and
- * that every switch is a member or has something below it. parent[switch], FAB_NONE of
- * the root and of what is outside; the caller frees.
+ * Asserts that it is a tree from `root` which every member hangs on, none deeper than
+ * `height`, and that every switch is a member or has something below it. parent[switch],
+ * FAB_NONE of the root and of what is outside; the caller frees.
  */
-uint32_t *trees_check(const struct fab_fabric *f, const struct tree_edges *tree,
-		      const uint32_t *member, uint32_t n_members, unsigned height);
+uint32_t *trees_check(const struct fab_fabric *f, uint32_t root,
+		      const struct fab_grown *tree, const uint32_t *member,
+		      uint32_t n_members, unsigned height);
