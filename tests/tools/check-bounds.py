@@ -81,15 +81,16 @@ class Checker:
         """How much a tree weighs at least."""
         left = [w for w in weights for _ in "ab"]  # what an arc may still take
         inside, total = {t: {t} for t in group[1:]}, 0  # all that reaches it
+        cuts = {t: self.into[t] for t in group[1:]}  # arcs to that
         for t in turns:
-            more = inside[t]
-            while more:
-                inside[t] |= more
-                cut = [a for s in inside[t] for a in self.into[s] if self.tail[a] not in inside[t]]
-                more = {self.tail[a] for a in cut if not left[a]}
-            least = min(left[a] for a in cut)
+            while full := [a for a in cuts[t] if not left[a]]:
+                new = {self.tail[a] for a in full}
+                inside[t] |= new
+                cuts[t] = cuts[t] + [a for s in new for a in self.into[s]]
+                cuts[t] = [a for a in cuts[t] if self.tail[a] not in inside[t]]
+            least = min(left[a] for a in cuts[t])
             assert group[0] not in inside[t], "a turn that no tree needs"
-            for a in cut:
+            for a in cuts[t]:
                 left[a] -= least
             total += least
         return total
