@@ -15,8 +15,8 @@ static const struct fab_option options[] = {
 	{.help = "Sets of faults, and how to route:"},
 	{"count", "N", "With --random: N sets of K, summed up (default 1)",
 	 FAB_TAKES_NUMBER, TO(wish.count), .min = 1, .max = 1000000000, .preset = "1"},
-	{"exhaustive", "K", "Every set of K more, summed up", FAB_TAKES_NUMBER,
-	 TO(wish.exhaustive), .min = 1, .max = 1000},
+	{"exhaustive", "K", "Every set of K parts more, of --of, summed up",
+	 FAB_TAKES_NUMBER, TO(wish.exhaustive), .min = 1, .max = 1000},
 	{"shard", "K/N",
 	 "Only every N-th set, trial or part, from the K-th on; fabric-compare "
 	 "--merge puts N such results together",

@@ -19,13 +19,12 @@ const struct fab_option fab_cli_faults_rows[] = {
 	 "Links, separated by commas: SWITCH:PORT or HOST/PORT; repeatable",
 	 FAB_TAKES_TEXT, TO(fail_link), .is_many = true},
 	{"fail-file", "FILE",
-	 "A file of them, a line each: switches, or the word link and links; "
+	 "A file of what is dead, a line each: switches, or the word link and links; "
 	 "repeatable",
 	 FAB_TAKES_INPUT, TO(fail_file), .is_many = true},
-	{"random", "K", "K more, drawn by --seed", FAB_TAKES_NUMBER, TO(random), .min = 1,
-	 .max = 1000000},
-	{"of", "KIND",
-	 "With --random and --exhaustive: leaves (default), roots, links or any",
+	{"random", "K", "K parts more, drawn by --seed", FAB_TAKES_NUMBER, TO(random),
+	 .min = 1, .max = 1000000},
+	{"of", "KIND", "Which parts die by chance: leaves (default), roots, links or any",
 	 FAB_TAKES_ONE, TO(of), .choices = &fab_fault_kind_choices},
 	{0},
 };
