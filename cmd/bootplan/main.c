@@ -125,8 +125,8 @@ static const struct fab_option options[] = {
 	 "standard output)",
 	 FAB_TAKES_OUTPUT, TO(export.path)},
 	{"to-dir", "DIR",
-	 "Write it as a folder: a file for each server, with its nodes only, and "
-	 "default.* for what all share",
+	 "Write the mapping of the one algorithm to a folder: a file for each server, "
+	 "with its nodes only, and default.* for what all share",
 	 FAB_TAKES_TEXT, TO(export.folder), .check = bootplan_check_folder},
 	{"hosts", "FILE",
 	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP]..., MAC NAME or "

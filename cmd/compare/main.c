@@ -27,7 +27,8 @@ static const struct fab_option options[] = {
 
 	{.help = "What to do (default: list the runs, or show the one named, or compare "
 		 "those named):"},
-	{"compare", NULL, "Put side by side all runs that pass, the oldest as base",
+	{"compare", NULL,
+	 "Put side by side all runs that the other options choose, the oldest as base",
 	 FAB_TAKES_NOTHING, TO(compare)},
 	{"check", NULL,
 	 "Exit status 1 when something but a time is worse than in the base",
@@ -48,7 +49,8 @@ static const struct fab_option options[] = {
 	 .choices = FAB_NAME_LIST([FAB_PLOT_DISTRIBUTION] = "distribution",
 				  [FAB_PLOT_SECONDS] = "seconds")},
 	{"prune", NULL,
-	 "Remove the runs named, or all that pass; without --yes say only which",
+	 "Remove the runs named, or all that the other options choose; without --yes say "
+	 "only which",
 	 FAB_TAKES_NOTHING, TO(prune.is_asked)},
 	{"older-than", "AGE",
 	 "With --prune: runs that ended before a day (2026-01-31, UTC), or so long ago: "
@@ -174,8 +176,9 @@ static int complete(void *params, struct fab_err *err)
 		return fab_fail(err, EINVAL,
 				"DATABASE is missing: the FILE of --store=FILE");
 	if (p->compare && p->specs.n)
-		return fab_fail(err, EINVAL,
-				"--compare takes all runs that pass: name none");
+		return fab_fail(
+			err, EINVAL,
+			"--compare takes all runs that the options choose: name none");
 	if ((p->check || p->has_tolerance) && mode != COMPARE_DIFF)
 		return fab_fail(err, EINVAL, "%s needs two runs or --compare",
 				p->check ? "--check" : "--tolerance");

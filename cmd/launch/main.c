@@ -197,8 +197,8 @@ static const struct fab_option options[] = {
 	 "separated by commas",
 	 FAB_TAKES_TEXT, TO(node_list)},
 	{"node-file", "FILE",
-	 "The same, a list a line, as scontrol show hostnames writes them (- is standard "
-	 "input)",
+	 "Nodes by name from FILE, a list as of --node-list a line, as scontrol show "
+	 "hostnames writes them (- is standard input)",
 	 FAB_TAKES_INPUT, TO(node_file)},
 	{"order", "LIST",
 	 "How nodes are numbered, separated by commas (default fabric): @ORDERS@",
@@ -262,7 +262,8 @@ static const struct fab_option options[] = {
 	{"peers", "SPEC", "Whom each process talks to (default stencil:3): @PEERS@",
 	 FAB_TAKES_TEXT, TO(peers), .check = check_peers, .flag = TO(has_peers),
 	 .preset = "stencil:3"},
-	{"no-cache", NULL, "Every process asks itself, a node keeps nothing",
+	{"no-cache", NULL,
+	 "Every process asks for itself, a node keeps nothing of what it was told",
 	 FAB_TAKES_NOTHING, TO(no_cache)},
 
 	{.help = "Failures:"},

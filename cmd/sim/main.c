@@ -131,7 +131,7 @@ static const struct fab_option options[] = {
 	 "of it)",
 	 FAB_TAKES_TEXT, TO(texts.time)},
 	{"drain", "TIME",
-	 "So long at most packets born until then may take to arrive (default: as "
+	 "Packets born in the measured time may take so long to arrive (default: as "
 	 "--time)",
 	 FAB_TAKES_TEXT, TO(texts.drain)},
 	{"stall", "TIME",
