@@ -140,15 +140,17 @@ static bool is_same(const struct identity *a, const struct identity *b)
 
 static uint64_t hash_file(const char *path, uint64_t hash)
 {
-	FILE *file = fopen(path, "re");
 	struct stat st;
 	char block[65536];
+	FILE *file = NULL;
 	size_t n;
 
+	/* a pipe that was opened here would have lost who writes to it */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		file = fopen(path, "re");
 	if (!file)
 		return hash; /* who reads it will say so */
-	while (fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) &&
-	       (n = fread(block, 1, sizeof(block), file)) > 0)
+	while ((n = fread(block, 1, sizeof(block), file)) > 0)
 		hash = fab_hash_bytes(block, n, hash);
 	fclose(file);
 	return hash;

@@ -13,6 +13,7 @@ enum { TEXT_MAX = 120 };
 struct flow_reader {
 	struct fab_end_names names;
 	uint32_t *to;
+	bool has_flows;
 };
 
 static int add_flows(const struct flow_reader *r, const struct fab_item pair[2],
@@ -44,10 +45,11 @@ static int add_flows(const struct flow_reader *r, const struct fab_item pair[2],
 
 static int read_line(void *context, struct fab_item line, struct fab_err *err)
 {
-	const struct flow_reader *r = context;
+	struct flow_reader *r = context;
 	struct fab_item pair[2];
 	int rc = fab_end_names_pair(&r->names, line.text, line.len, pair, err);
 
+	r->has_flows = true;
 	return rc ? rc : add_flows(r, pair, err);
 }
 
@@ -62,6 +64,12 @@ static int read_file(const struct fab_permutation_problem *p, const char *path,
 		return rc;
 	fab_end_names_init(&r.names, p->f, p->ends);
 	rc = fab_list_lines(path, in.bytes, in.n, read_line, &r, err);
+	/* nothing would be an answer on nothing */
+	if (!rc && !r.has_flows)
+		rc = fab_fail(err, EINVAL,
+			      "%s: no flow in it: expected lines SOURCE TARGET (of a "
+			      "pipe nothing is left when it was read before)",
+			      path);
 	fab_end_names_fini(&r.names);
 	fab_input_fini(&in);
 	return rc;
