@@ -132,7 +132,9 @@ class Checker:
 if __name__ == "__main__":
     with open(sys.argv[1]) as file:
         checker = Checker(file)
-    wrong = [b for b in checker.bounds if not checker.holds(b)]
+    is_wrong = False
     for b in checker.bounds:
-        print(b["bound"], b["value"], b["holds_for"], "WRONG" if b in wrong else "holds")
-    sys.exit(bool(wrong))
+        holds = checker.holds(b)
+        is_wrong |= not holds
+        print(b["bound"], b["value"], b["holds_for"], "holds" if holds else "WRONG", flush=True)
+    sys.exit(is_wrong)
