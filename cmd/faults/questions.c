@@ -26,6 +26,24 @@ static bool keeps_all(const struct faults_params *p, const struct fab_loss *loss
 	return p->store.path && loss->number < PARTS_STORED_MAX;
 }
 
+/* A row of what a loss costs; its name is on the heap. */
+static struct faults_critical critical_of(const struct fab_fabric *f,
+					  const struct fab_loss *loss,
+					  const uint32_t *hosts)
+{
+	return (struct faults_critical){
+		.number = loss->number,
+		.name = fab_fault_text(f, loss->part),
+		.kind = kind_name(loss),
+		.host_ports = loss->part.is_cable ? 0 : hosts[loss->part.id],
+		.pairs = loss->pairs,
+		.interrupted = loss->interrupted,
+		.unreachable = loss->unreachable,
+		.rerouted = loss->unreachable_rerouted,
+		.longer = loss->longer,
+		.load = loss->load};
+}
+
 int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
 		      struct fab_err *err)
 {
@@ -53,24 +71,13 @@ int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
 	fab_ranks_count_hosts(o->f, hosts);
 	for (size_t i = 0; i < losses.of.n; i++) {
 		const struct fab_loss *loss = &losses.of.v[i];
-		struct faults_critical c = {.number = loss->number,
-					    .kind = kind_name(loss),
-					    .pairs = loss->pairs,
-					    .interrupted = loss->interrupted,
-					    .unreachable = loss->unreachable,
-					    .rerouted = loss->unreachable_rerouted,
-					    .longer = loss->longer,
-					    .load = loss->load};
 
 		if (!loss->is_tried) { /* what it costs is not known */
 			o->n_untried++;
 			continue;
 		}
-		if (i >= p->questions.criticality && !keeps_all(p, loss))
-			continue;
-		c.name = fab_fault_text(o->f, loss->part);
-		c.host_ports = loss->part.is_cable ? 0 : hosts[loss->part.id];
-		FAB_PUSH(&o->critical, c);
+		if (i < p->questions.criticality || keeps_all(p, loss))
+			FAB_PUSH(&o->critical, critical_of(o->f, loss, hosts));
 	}
 	o->ranked = r;
 	o->n_parts = losses.of.n;
