@@ -52,6 +52,13 @@ static inline size_t fab_hops_padded(size_t n)
 	return (n + FAB_HOPS_ALIGN - 1) / FAB_HOPS_ALIGN * FAB_HOPS_ALIGN;
 }
 
+/* All ones, or none: what counts without a branch, so that many are done at once. O(1).
+ */
+static inline uint16_t fab_hops_mask(bool counts)
+{
+	return (uint16_t) - (int)counts;
+}
+
 /* Hops from a switch to each of the list: [fab_hops_padded(list->sw.n)], of which those
  * behind list->sw.n mean nothing; borrowed until the next call. O(dimensions * n). */
 const uint16_t *fab_hops_from(struct fab_hops_list *list, uint32_t sw);

@@ -127,10 +127,8 @@ FAB_WIDE static struct least least_of(const uint16_t *restrict hops,
 	uint16_t all = UINT16_MAX, low = UINT16_MAX;
 
 	for (size_t i = 0; i < n * FAB_HOPS_ALIGN; i++) {
-		/* all ones where it does not count: no branch, so that many are done at
-		 * once */
-		uint16_t is_far = (uint16_t)-(behind[i] == FAR);
-		uint16_t is_high = (uint16_t)-((int16_t)(hops[i] + behind[i]) > most);
+		uint16_t is_far = fab_hops_mask(behind[i] == FAR);
+		uint16_t is_high = fab_hops_mask((int16_t)(hops[i] + behind[i]) > most);
 		uint16_t own = hops[i] | is_far, of_low = own | is_high;
 
 		all = own < all ? own : all;
@@ -276,6 +274,7 @@ bool fab_near_path_find(struct fab_near_path *x, const struct fab_loose_tree *tr
 			const struct fab_near_path_limit *limit, uint64_t seed)
 {
 	const struct pair old = old_ends(tree, at);
+	unsigned old_hops = fab_dist_row(x->p->dist, old.to)[old.from];
 	double least = limit->price;
 
 	x->tree = tree;
@@ -291,7 +290,7 @@ bool fab_near_path_find(struct fab_near_path *x, const struct fab_loose_tree *tr
 		const struct pair *pair = is_old ? &old : &x->pair[i];
 		double price;
 
-		if (is_old ? fab_dist_row(x->p->dist, old.to)[old.from] != limit->hops
+		if (is_old ? old_hops != limit->hops && old_hops != x->hops
 			   : is_same(pair, &old))
 			continue;
 		price = search(x, pair, least);

@@ -79,9 +79,8 @@ FAB_WIDE static uint32_t sum_less(const uint16_t *restrict hops,
 	uint32_t sum = 0;
 
 	for (size_t i = 0; i < n * FAB_HOPS_ALIGN; i++) {
-		/* all ones where it counts: no branch, so that many are done at once */
-		uint16_t is_less = (uint16_t) - (hops[i] < old[i]);
-		uint16_t is_low = (uint16_t) - (hops[i] <= most);
+		uint16_t is_less = fab_hops_mask(hops[i] < old[i]);
+		uint16_t is_low = fab_hops_mask(hops[i] <= most);
 
 		sum += (uint16_t)(old[i] - hops[i]) & is_less & is_low;
 	}

@@ -226,6 +226,32 @@ Test(near_tree, hops_are_distances)
 	}
 }
 
+/* Whether hops are found from coordinates or read: the same trees. */
+Test(near_tree, same_trees_from_rows)
+{
+	struct fab_hops rows;
+	struct fab_near_tree *other;
+	struct tried t;
+
+	set_up(&t, "torus:dims=9x8x3,hosts=1");
+	cr_assert_not_null(t.hops.shape);
+	rows = (struct fab_hops){.dist = t.dist};
+	other = fab_near_tree_new(&t.p, &rows);
+	for (uint64_t g = 0; g < 100; g++) {
+		struct fab_grown a, b;
+
+		draw_group(&t, MOST, g);
+		a = grow(&t, t.height + g % 3, g);
+		b = fab_near_tree_grow(other, &t.prices, t.sw, t.n, t.root,
+				       t.height + g % 3, g);
+		cr_assert_eq(a.n, b.n, "group %llu: %u, %u", (unsigned long long)g, a.n,
+			     b.n);
+		cr_expect_arr_eq(a.cable, b.cable, a.n * sizeof(*a.cable));
+	}
+	fab_near_tree_free(other);
+	tear_down(&t);
+}
+
 /* Deep trees hold their members, are no higher than they may be, and where all cables
  * cost the same more often smaller than larger beside those of shortest paths. */
 Test(near_tree, deep_trees_are_small)
