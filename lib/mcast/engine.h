@@ -102,8 +102,11 @@ struct fab_mcast_engine {
 	const char *summary;
 	const char *manual; /* as struct fab_choice has it */
 	enum fab_root_rule root_rule;
-	bool is_in_all;	    /* member of `--algorithm all`, and a rival of engines that
-			       revise trees (mcast/rivals.h) */
+	bool is_in_all; /* member of `--algorithm all`, and a rival of engines that
+			   revise trees (mcast/rivals.h) */
+	/* Can its trees be better than those of all rivals in `all`? Then it is one, too.
+	 * NULL: no. */
+	bool (*is_rival)(const struct fab_mcast_problem *problem);
 	bool may_be_higher; /* its trees need not be of minimal height */
 	bool takes_slack;   /* it heeds height_slack of the options */
 	bool heeds_weights; /* it lowers the largest weighted load, where there is one */

@@ -97,6 +97,16 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 		}
 }
 
+/* Elsewhere its trees are those of fulb. */
+static bool is_dragonfly(const struct fab_mcast_problem *problem)
+{
+	struct fab_shape *shape = fab_shape_recognize(problem->f);
+	bool has_groups = shape->group != NULL;
+
+	fab_shape_free(shape);
+	return has_groups;
+}
+
 const struct fab_mcast_engine fab_mcast_fulb_local = {
 	.name = "fulb-local",
 	.summary = "fulb on paths with the fewest cables between dragonfly groups",
@@ -104,6 +114,7 @@ const struct fab_mcast_engine fab_mcast_fulb_local = {
 		"As `fulb`, but on a dragonfly only by ports on paths of fewest hops "
 		"with the fewest cables between groups of switches; elsewhere the same.",
 	.root_rule = FAB_ROOT_LEAST_USED,
+	.is_rival = is_dragonfly,
 	.scratch_new = scratch_new,
 	.scratch_free = scratch_free,
 	.grow = grow,

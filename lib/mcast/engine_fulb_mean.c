@@ -36,13 +36,14 @@ static void scratch_free(void *scratch)
 	free(x);
 }
 
-static uint32_t list(struct scratch *x, const uint64_t *bits, size_t words)
+/* The candidates to sw[]; how many. */
+static uint32_t list(uint32_t *sw, const uint64_t *bits, size_t words)
 {
 	uint32_t n = 0;
 
 	for (size_t w = 0; w < words; w++)
 		for (uint64_t left = bits[w]; left; left &= left - 1)
-			x->sw[n++] = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+			sw[n++] = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
 	return n;
 }
 
@@ -51,7 +52,7 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 {
 	const struct fab_groups *g = s->problem->groups;
 	struct scratch *x = s->scratch;
-	uint32_t n = list(x, fab_roots_bits(roots, group), roots->words);
+	uint32_t n = list(x->sw, fab_roots_bits(roots, group), roots->words);
 	uint32_t least = UINT32_MAX;
 
 	memset(x->sum, 0, n * sizeof(*x->sum));
@@ -70,6 +71,61 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 	return fab_root_choose(x->nearest, roots->words, FAB_TIES_SPREAD, s->root_use);
 }
 
+/* Candidates of a group, and what is known of switches: at[sw] == set: all of these are
+ * as far from it. */
+struct distances {
+	const uint64_t *bits;
+	uint32_t set, n;
+	uint32_t *at, *sw;
+};
+
+static bool is_as_far(struct distances *d, const uint8_t *row, uint32_t sw)
+{
+	if (d->at[sw] == d->set)
+		return true;
+	for (uint32_t i = 1; i < d->n; i++)
+		if (row[d->sw[i]] != row[d->sw[0]])
+			return false;
+	d->at[sw] = d->set;
+	return true;
+}
+
+/* Are all candidates of a group as far from each member? */
+static bool are_as_far(const struct fab_mcast_problem *p, struct distances *d,
+		       uint32_t group)
+{
+	const uint64_t *bits = fab_roots_bits(p->roots, group);
+	size_t words = p->roots->words;
+
+	if (!d->bits || memcmp(bits, d->bits, words * sizeof(*bits)) != 0) {
+		d->n = list(d->sw, bits, words);
+		d->set++;
+	}
+	d->bits = bits;
+	for (uint64_t m = p->groups->sw_first[group]; m < p->groups->sw_first[group + 1];
+	     m++)
+		if (!is_as_far(d, fab_dist_row(p->dist, p->groups->sw[m]),
+			       p->groups->sw[m]))
+			return false;
+	return true;
+}
+
+/* Where all candidates are as far from each member, as in a fat tree, its trees are those
+ * of fulb. */
+static bool differs(const struct fab_mcast_problem *p)
+{
+	struct distances d = {0};
+	bool is_other = !p->roots;
+
+	d.at = FAB_NEW0(p->f->n_switches, uint32_t);
+	d.sw = FAB_NEW(p->f->n_switches, uint32_t);
+	for (uint32_t g = 0; g < p->groups->n && !is_other; g++)
+		is_other = !are_as_far(p, &d, g);
+	free(d.at);
+	free(d.sw);
+	return is_other;
+}
+
 static void grow(struct fab_mcast_state *s, uint32_t group)
 {
 	fab_mcast_fulb.grow(s, group);
@@ -81,6 +137,7 @@ const struct fab_mcast_engine fab_mcast_fulb_mean = {
 	.manual = "As `fulb`, but the root is one of the candidates with the least "
 		  "mean distance to the members: trees have fewer cables where these "
 		  "differ, and fewer roots share all groups.",
+	.is_rival = differs,
 	.scratch_new = scratch_new,
 	.scratch_free = scratch_free,
 	.choose_root = choose_root,

@@ -4,7 +4,7 @@
 
 #include "mcast/engine.h"
 
-/* Bytes of candidate sets that are held at a time. */
+/* Bytes of candidate sets that are held at a time while trees are only grown. */
 enum { FAB_GROW_ROOTS_BYTES = 16 << 20 };
 
 /* An engine at work; it has grow(). */

@@ -25,10 +25,6 @@ enum { STEPS_EDGE = 64 };
 /* Groups moved between two questions whether it is over. */
 enum { LOOK = 16 };
 
-/* Bytes of candidate sets that are kept; those of other groups are found again and again.
- */
-static const size_t ROOTS_BYTES = (size_t)64 << 20;
-
 /* One that moves groups. The first has the state itself in view, the others a copy of its
  * loads and uses. */
 struct lane {
@@ -124,8 +120,8 @@ static void find_roots(struct fab_moves *m)
 	m->roots = slack ? NULL : p->roots;
 	if (m->roots)
 		return;
-	fab_roots_find_within(p->dist, p->groups, 0, ROOTS_BYTES, m->options->n_threads,
-			      slack, &m->own_roots);
+	fab_roots_find_within(p->dist, p->groups, 0, FAB_MOVES_ROOTS_BYTES,
+			      m->options->n_threads, slack, &m->own_roots);
 	m->roots = &m->own_roots;
 }
 

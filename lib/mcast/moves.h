@@ -8,6 +8,10 @@
 
 #include "mcast/reroute.h"
 
+/* Bytes of candidate sets that are kept; those of other groups are found again and again.
+ */
+enum { FAB_MOVES_ROOTS_BYTES = 64 << 20 };
+
 struct fab_moves; /* lanes, and the candidates of groups */
 
 /* A round over all groups. */

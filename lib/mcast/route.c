@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "mcast/grow.h"
+#include "mcast/moves.h"
 #include "mcast/state.h"
 
 #include <errno.h>
@@ -74,13 +75,19 @@ static void hand_over(struct run *r, unsigned slack, struct fab_mcast_result *ou
 	fab_mcast_state_fini(&r->state);
 }
 
-/* Will candidates for roots be asked for? */
-static bool is_any_grown(const struct fab_mcast_engine *const *engines, size_t n)
+/* Bytes of candidate sets that are found once for all: as many as those who solve hold
+ * anyway (mcast/moves.h), and none where nobody asks for them. */
+static size_t shared_bytes(const struct fab_mcast_engine *const *engines, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (engines[i]->grow && engines[i]->solve)
+			return FAB_MOVES_ROOTS_BYTES;
 		if (engines[i]->grow)
-			return true;
-	return false;
+			bytes = FAB_GROW_ROOTS_BYTES;
+	}
+	return bytes;
 }
 
 int fab_mcast_route(const struct fab_mcast_problem *problem,
@@ -92,13 +99,13 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 	struct run *runs = FAB_NEW0(n_engines, struct run);
 	struct fab_mcast_problem p = *problem;
 	struct fab_roots roots = {0};
+	size_t bytes = shared_bytes(engines, n_engines);
 	double start = fab_now();
 	int stopped;
 
 	*roots_seconds = 0;
-	if (!p.roots && is_any_grown(engines, n_engines) &&
-	    fab_roots_find_all(p.dist, p.groups, FAB_GROW_ROOTS_BYTES,
-			       options->n_threads, &roots)) {
+	if (!p.roots && bytes &&
+	    fab_roots_find_all(p.dist, p.groups, bytes, options->n_threads, &roots)) {
 		p.roots = &roots;
 		*roots_seconds = fab_now() - start;
 	}

@@ -74,6 +74,9 @@ Test(balanced, never_above_another)
 		for (uint64_t seed = 0; seed < 6; seed++)
 			check_shape(cases[i].spec, cases[i].n_groups, cases[i].most,
 				    seed);
+	/* where those that are not in `all` can be below those that are */
+	for (uint64_t seed = 0; seed < 200; seed++)
+		check_shape("torus:dims=7,hosts=1", 31, 7, seed);
 }
 
 /* Trees of `engine` for all groups. */
