@@ -26,6 +26,11 @@ enum { NEAR = 3, HASTE = 1000 };
 /* Groups grown side by side: one for so many that have their tree, and at most. */
 enum { SHARE = 32, MOST = 256 };
 
+/* What a group costs, for each switch with members, or where these lie far from the root:
+ * less than it does, for batches are too small in short work for threads to be worth it.
+ */
+enum { STEPS_MEMBER = 16, STEPS_MEMBER_FAR = 128 };
+
 /* One whose tree has become so many times as expensive meanwhile takes another. */
 static const double DEARER = 2;
 
@@ -260,6 +265,14 @@ static void work(void *context, int lane, uint32_t item)
 	x->batch.v[item] = h;
 }
 
+static bool are_far(const struct fab_roots *roots)
+{
+	for (uint32_t i = 0; i < roots->n_sets; i++)
+		if (roots->radius[i] > NEAR)
+			return true;
+	return false;
+}
+
 void fab_greedy_grow_many(struct fab_mcast_state *s,
 			  const struct fab_mcast_engine *engine,
 			  const struct fab_roots *roots, int n_threads)
@@ -272,7 +285,9 @@ void fab_greedy_grow_many(struct fab_mcast_state *s,
 			.first = roots->first_group,
 			.end = roots->first_group + roots->n};
 
-	n_threads = fab_threads_for(n_threads, 64 * g->sw_first[g->n]);
+	n_threads = fab_threads_for(n_threads,
+				    (are_far(roots) ? STEPS_MEMBER_FAR : STEPS_MEMBER) *
+					    g->sw_first[g->n]);
 	add_lanes(x, (size_t)n_threads);
 	while (x->batch.n < MOST)
 		FAB_PUSH(&x->batch, ((struct held){.root = FAB_NONE}));

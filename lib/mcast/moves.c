@@ -18,9 +18,10 @@ enum { SHARE = 64, SHARE_FAR = 32, LEAST_FAR = 2, MOST = 32 };
 /* A tree that has become so many times as expensive meanwhile is looked for again. */
 static const double DEARER = 1.1;
 
-/* What moving a group costs at least, for each edge of its tree: for the question whether
- * threads are worth it. */
-enum { STEPS_EDGE = 64 };
+/* What moving a group costs, for each edge of its tree, or where members lie far from the
+ * root: less than it does, for batches are too small in short work for threads to be
+ * worth it. */
+enum { STEPS_EDGE = 16, STEPS_EDGE_FAR = 64 };
 
 /* Groups moved between two questions whether it is over. */
 enum { LOOK = 16 };
@@ -139,8 +140,9 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 	m->is_far = fab_reroute_is_far(revision->s);
 	if (m->is_far)
 		fab_hops_init(&m->hops, p->f, p->dist);
-	m->n_lanes =
-		fab_threads_for(options->n_threads, STEPS_EDGE * revision->s->n_edges);
+	m->n_lanes = fab_threads_for(options->n_threads,
+				     (m->is_far ? STEPS_EDGE_FAR : STEPS_EDGE) *
+					     revision->s->n_edges);
 	m->n_lanes = m->n_lanes < MOST ? m->n_lanes : MOST;
 	m->lane = FAB_NEW0(m->n_lanes, struct lane);
 	for (int i = 0; i < m->n_lanes; i++) {
