@@ -106,7 +106,7 @@ struct fab_mcast_engine {
 			   revise trees (mcast/rivals.h) */
 	/* Can its trees be better than those of all rivals in `all`? Then it is one, too.
 	 * NULL: no. */
-	bool (*is_rival)(const struct fab_mcast_problem *problem);
+	bool (*is_rival)(const struct fab_mcast_problem *problem, int n_threads);
 	bool may_be_higher; /* its trees need not be of minimal height */
 	bool takes_slack;   /* it heeds height_slack of the options */
 	bool heeds_weights; /* it lowers the largest weighted load, where there is one */

@@ -64,9 +64,9 @@ const struct fab_mcast_engine fab_mcast_balanced = {
 		  "that too many trees want for long become expensive; until the "
 		  "largest load is that of a lower bound, several rounds bring "
 		  "nothing, or an amount of work that goes with the size of all "
-		  "trees is done. Where another algorithm of `all` has a smaller "
-		  "largest load, it goes on from that one's trees, so that it is "
-		  "never above any of them. Trees are of minimal height. It takes "
+		  "trees is done. Where another algorithm of minimal height has a "
+		  "smaller largest load, it goes on from that one's trees, so that "
+		  "it is never above any of them. Trees are of minimal height. It takes "
 		  "ten to some hundred times as long as `fulb`. With `--events` a "
 		  "group takes the cheapest tree when its turn comes, and no "
 		  "other is revised.",

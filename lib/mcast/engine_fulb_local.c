@@ -98,11 +98,12 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 }
 
 /* Elsewhere its trees are those of fulb. */
-static bool is_dragonfly(const struct fab_mcast_problem *problem)
+static bool is_dragonfly(const struct fab_mcast_problem *problem, int n_threads)
 {
 	struct fab_shape *shape = fab_shape_recognize(problem->f);
 	bool has_groups = shape->group != NULL;
 
+	(void)n_threads;
 	fab_shape_free(shape);
 	return has_groups;
 }

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "mcast/choose.h"
+#include "mcast/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +92,11 @@ static bool is_as_far(struct distances *d, const uint8_t *row, uint32_t sw)
 }
 
 /* Are all candidates of a group as far from each member? */
-static bool are_as_far(const struct fab_mcast_problem *p, struct distances *d,
-		       uint32_t group)
+static bool are_as_far(const struct fab_mcast_problem *p, const struct fab_roots *roots,
+		       struct distances *d, uint32_t group)
 {
-	const uint64_t *bits = fab_roots_bits(p->roots, group);
-	size_t words = p->roots->words;
+	const uint64_t *bits = fab_roots_bits(roots, group);
+	size_t words = roots->words;
 
 	if (!d->bits || memcmp(bits, d->bits, words * sizeof(*bits)) != 0) {
 		d->n = list(d->sw, bits, words);
@@ -112,15 +113,24 @@ static bool are_as_far(const struct fab_mcast_problem *p, struct distances *d,
 
 /* Where all candidates are as far from each member, as in a fat tree, its trees are those
  * of fulb. */
-static bool differs(const struct fab_mcast_problem *p)
+static bool differs(const struct fab_mcast_problem *p, int n_threads)
 {
 	struct distances d = {0};
-	bool is_other = !p->roots;
+	bool is_other = false;
 
 	d.at = FAB_NEW0(p->f->n_switches, uint32_t);
 	d.sw = FAB_NEW(p->f->n_switches, uint32_t);
-	for (uint32_t g = 0; g < p->groups->n && !is_other; g++)
-		is_other = !are_as_far(p, &d, g);
+	for (uint32_t done = 0; done < p->groups->n && !is_other;) {
+		struct fab_roots own = {0};
+		const struct fab_roots *roots =
+			fab_grow_candidates(p, done, n_threads, &own);
+
+		d.bits = NULL;
+		for (uint32_t g = done; g < done + roots->n && !is_other; g++)
+			is_other = !are_as_far(p, roots, &d, g);
+		done += roots->n;
+		fab_roots_fini(&own);
+	}
 	free(d.at);
 	free(d.sw);
 	return is_other;

@@ -78,15 +78,13 @@ static bool all_choose(const struct fab_mcast_grower *growers, size_t n_growers)
 	return true;
 }
 
-/* Candidates of the groups from `done` on: those of the problem, or some found now, in
- * `own`. */
-static const struct fab_roots *candidates_from(const struct fab_mcast_problem *p,
-					       uint32_t done, int n_threads,
-					       struct fab_roots *own)
+const struct fab_roots *fab_grow_candidates(const struct fab_mcast_problem *p,
+					    uint32_t first, int n_threads,
+					    struct fab_roots *own)
 {
 	if (p->roots)
 		return p->roots;
-	fab_roots_find(p->dist, p->groups, done, FAB_GROW_ROOTS_BYTES, n_threads, own);
+	fab_roots_find(p->dist, p->groups, first, FAB_GROW_ROOTS_BYTES, n_threads, own);
 	return own;
 }
 
@@ -111,7 +109,7 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		double start = fab_now();
 
 		candidates.roots =
-			candidates_from(problem, done, options->n_threads, &own);
+			fab_grow_candidates(problem, done, options->n_threads, &own);
 		if (!all_choose(growers, n_growers))
 			fab_candidates_init(&candidates, candidates.roots,
 					    problem->f->n_switches, options->root_ties);

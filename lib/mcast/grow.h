@@ -7,6 +7,15 @@
 /* Bytes of candidate sets that are held at a time while trees are only grown. */
 enum { FAB_GROW_ROOTS_BYTES = 16 << 20 };
 
+/*
+ * Candidates of the groups from `first` on: those of the problem, which begin with the
+ * first group of all, or as many as are held at a time, found now in `own`, which is
+ * zeroed; the caller ends it. O(as fab_roots_find()).
+ */
+const struct fab_roots *fab_grow_candidates(const struct fab_mcast_problem *problem,
+					    uint32_t first, int n_threads,
+					    struct fab_roots *own);
+
 /* An engine at work; it has grow(). */
 struct fab_mcast_grower {
 	const struct fab_mcast_engine *engine;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 static bool is_rival(const struct fab_mcast_engine *engine,
-		     const struct fab_mcast_problem *problem)
+		     const struct fab_mcast_problem *problem, int n_threads)
 {
 	return (engine->is_in_all && engine->grow) ||
-	       (engine->is_rival && engine->is_rival(problem));
+	       (engine->is_rival && engine->is_rival(problem, n_threads));
 }
 
 /* The one with the smallest largest load, of equal ones the first; n: all are over. */
@@ -64,7 +64,7 @@ bool fab_mcast_take_rival(const struct fab_mcast_problem *problem,
 	size_t n = 0, best;
 
 	for (size_t i = 0; i < fab_mcast_n_engines && max > bound; i++) {
-		if (!is_rival(fab_mcast_engines[i], problem))
+		if (!is_rival(fab_mcast_engines[i], problem, options->n_threads))
 			continue;
 		fab_mcast_state_init(&own[n], problem, fab_mcast_engines[i]);
 		rivals[n] = (struct fab_mcast_grower){.engine = fab_mcast_engines[i],
