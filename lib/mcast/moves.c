@@ -38,7 +38,6 @@ struct lane {
 /* A tree that was found for a group. */
 struct found {
 	uint32_t group;
-	bool is_again;		      /* others had made the one before dearer */
 	struct fab_reroute_tree tree; /* root FAB_NONE: none */
 	uint32_t room;		      /* of its arrays */
 };
@@ -107,6 +106,7 @@ static void free_view(struct fab_mcast_state *view)
 static uint32_t most_of(const struct fab_moves *m)
 {
 	uint32_t n = m->n_moved > m->n_expected ? m->n_moved : m->n_expected;
+
 	uint32_t most = m->is_far ? n / SHARE_FAR + LEAST_FAR : n / SHARE + 1;
 
 	return most < MOST ? most : MOST;
@@ -225,25 +225,19 @@ static void forget(struct fab_moves *m)
 	m->change.n = m->cable.n = 0;
 }
 
-/* Put in what was found. False: others have made that dearer, and it is looked for again
- * in the next batch; now where that takes little, members being near, and where it was
- * already. */
-static bool take(struct fab_moves *m, const struct found *x)
+/* Put in what was found, or what is found now where others have made that dearer. */
+static void take(struct fab_moves *m, const struct found *x)
 {
 	struct fab_revision *r = m->revision;
 	const struct fab_reroute_tree *t = &x->tree;
 	double old, new;
 
 	if (t->root == FAB_NONE || !m->round->is_wanted(m->round->context, x->group))
-		return true;
+		return;
+	tell(m, x->group, false);
 	fab_revision_take_out(r, x->group);
 	fab_prices_set_group(m->prices, x->group);
 	new = fab_prices_sum(m->prices, t->cable, t->n);
-	if (new > DEARER * t->price && m->is_far && !x->is_again) {
-		fab_revision_put_back(r, x->group);
-		return false;
-	}
-	tell(m, x->group, false);
 	old = fab_prices_sum(m->prices, fab_revision_cables(r, x->group),
 			     fab_revision_size(r, x->group));
 	if (new > DEARER * t->price)
@@ -256,7 +250,6 @@ static bool take(struct fab_moves *m, const struct found *x)
 	else
 		fab_revision_put_back(r, x->group);
 	tell(m, x->group, true);
-	return true;
 }
 
 /* The group that is asked at a place of the round. */
@@ -271,26 +264,6 @@ static uint32_t group_at(const struct fab_moves *m, uint32_t i)
 	return group - (group >= n ? n : 0);
 }
 
-/* Take what the last batch found; those that are looked for again come first in the next
- * one. How many these are. */
-static uint32_t take_all(struct fab_moves *m)
-{
-	uint32_t n_again = 0;
-
-	for (uint32_t i = 0; i < m->n_batch; i++) {
-		struct found *x = &m->batch[i];
-
-		if (!take(m, x) && !m->is_over) {
-			m->batch[n_again].group = x->group;
-			m->batch[n_again++].is_again = true;
-			continue;
-		}
-		if (++m->n_moved % LOOK == 0 && !m->is_over)
-			m->is_over = m->round->is_over(m->round->context, m->n_asked);
-	}
-	return m->is_over ? 0 : n_again;
-}
-
 static uint32_t next(void *context)
 {
 	struct fab_moves *m = context;
@@ -298,14 +271,17 @@ static uint32_t next(void *context)
 	uint32_t n = m->revision->s->forest.n, most = most_of(m);
 
 	forget(m);
-	m->n_batch = take_all(m);
+	for (uint32_t i = 0; i < m->n_batch; i++) {
+		take(m, &m->batch[i]);
+		if (++m->n_moved % LOOK == 0 && !m->is_over)
+			m->is_over = round->is_over(round->context, m->n_asked);
+	}
+	m->n_batch = 0;
 	while (!m->is_over && m->n_asked < n && m->n_batch < most) {
 		uint32_t group = group_at(m, m->n_asked++);
 
-		if (!round->is_wanted(round->context, group))
-			continue;
-		m->batch[m->n_batch].group = group;
-		m->batch[m->n_batch++].is_again = false;
+		if (round->is_wanted(round->context, group))
+			m->batch[m->n_batch++].group = group;
 	}
 	return m->n_batch;
 }
