@@ -26,11 +26,14 @@ int fab_threads(int wanted)
 #endif
 }
 
+bool fab_threads_pay(uint64_t steps)
+{
+	return steps >= 4000000; /* about ten milliseconds */
+}
+
 int fab_threads_for(int wanted, uint64_t steps)
 {
-	const uint64_t worth_a_thread = 4000000; /* about ten milliseconds */
-
-	return steps < worth_a_thread ? 1 : fab_threads(wanted);
+	return fab_threads_pay(steps) ? fab_threads(wanted) : 1;
 }
 
 void fab_threads_rest(int n_threads)

@@ -2,6 +2,8 @@
 /* Number of threads, with and without OpenMP. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/macros.h"
 
 /* `wanted`, or with 0 as many as OpenMP gives (OMP_NUM_THREADS, processors); at least 1.
@@ -13,6 +15,9 @@ int fab_threads(int wanted);
  * when starting threads would cost more than they save.
  */
 int fab_threads_for(int wanted, uint64_t steps);
+/* Are threads worth it for so many steps, where there are any? The same on all machines.
+ */
+bool fab_threads_pay(uint64_t steps);
 
 /*
  * After a piece of work on so many threads: let them end, lest they wait for the next one

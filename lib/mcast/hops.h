@@ -56,7 +56,7 @@ static inline size_t fab_hops_padded(size_t n)
  */
 static inline uint16_t fab_hops_mask(bool counts)
 {
-	return (uint16_t) - (int)counts;
+	return counts ? UINT16_MAX : 0;
 }
 
 /* Hops from a switch to each of the list: [fab_hops_padded(list->sw.n)], of which those

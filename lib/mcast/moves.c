@@ -38,6 +38,7 @@ struct lane {
 /* A tree that was found for a group. */
 struct found {
 	uint32_t group;
+	bool is_again;		      /* others had made the one before dearer */
 	struct fab_reroute_tree tree; /* root FAB_NONE: none */
 	uint32_t room;		      /* of its arrays */
 };
@@ -56,7 +57,8 @@ struct fab_moves {
 	const struct fab_roots *roots; /* of the first groups: the problem's or these */
 	struct fab_roots own_roots;
 	struct fab_hops hops;
-	bool is_far; /* some members lie far from the root */
+	bool is_far;  /* some members lie far from the root */
+	bool is_long; /* and there is so much to do that threads are worth it */
 	int n_lanes;
 	struct lane *lane;
 	struct found batch[MOST];
@@ -106,7 +108,6 @@ static void free_view(struct fab_mcast_state *view)
 static uint32_t most_of(const struct fab_moves *m)
 {
 	uint32_t n = m->n_moved > m->n_expected ? m->n_moved : m->n_expected;
-
 	uint32_t most = m->is_far ? n / SHARE_FAR + LEAST_FAR : n / SHARE + 1;
 
 	return most < MOST ? most : MOST;
@@ -131,6 +132,7 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 {
 	struct fab_moves *m = FAB_NEW0(1, struct fab_moves);
 	const struct fab_mcast_problem *p = revision->s->problem;
+	uint64_t steps;
 
 	m->revision = revision;
 	m->prices = prices;
@@ -140,9 +142,9 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 	m->is_far = fab_reroute_is_far(revision->s);
 	if (m->is_far)
 		fab_hops_init(&m->hops, p->f, p->dist);
-	m->n_lanes = fab_threads_for(options->n_threads,
-				     (m->is_far ? STEPS_EDGE_FAR : STEPS_EDGE) *
-					     revision->s->n_edges);
+	steps = (m->is_far ? STEPS_EDGE_FAR : STEPS_EDGE) * revision->s->n_edges;
+	m->is_long = m->is_far && fab_threads_pay(steps);
+	m->n_lanes = fab_threads_for(options->n_threads, steps);
 	m->n_lanes = m->n_lanes < MOST ? m->n_lanes : MOST;
 	m->lane = FAB_NEW0(m->n_lanes, struct lane);
 	for (int i = 0; i < m->n_lanes; i++) {
@@ -225,19 +227,24 @@ static void forget(struct fab_moves *m)
 	m->change.n = m->cable.n = 0;
 }
 
-/* Put in what was found, or what is found now where others have made that dearer. */
-static void take(struct fab_moves *m, const struct found *x)
+/* Put in what was found. False: others have made that dearer, and it is looked for again
+ * in the next batch; now where that takes little, and where it was already. */
+static bool take(struct fab_moves *m, const struct found *x)
 {
 	struct fab_revision *r = m->revision;
 	const struct fab_reroute_tree *t = &x->tree;
 	double old, new;
 
 	if (t->root == FAB_NONE || !m->round->is_wanted(m->round->context, x->group))
-		return;
-	tell(m, x->group, false);
+		return true;
 	fab_revision_take_out(r, x->group);
 	fab_prices_set_group(m->prices, x->group);
 	new = fab_prices_sum(m->prices, t->cable, t->n);
+	if (new > DEARER * t->price && m->is_long && !x->is_again) {
+		fab_revision_put_back(r, x->group);
+		return false;
+	}
+	tell(m, x->group, false);
 	old = fab_prices_sum(m->prices, fab_revision_cables(r, x->group),
 			     fab_revision_size(r, x->group));
 	if (new > DEARER * t->price)
@@ -250,6 +257,7 @@ static void take(struct fab_moves *m, const struct found *x)
 	else
 		fab_revision_put_back(r, x->group);
 	tell(m, x->group, true);
+	return true;
 }
 
 /* The group that is asked at a place of the round. */
@@ -264,6 +272,26 @@ static uint32_t group_at(const struct fab_moves *m, uint32_t i)
 	return group - (group >= n ? n : 0);
 }
 
+/* Take what the last batch found; those that are looked for again come first in the next
+ * one. How many these are. */
+static uint32_t take_all(struct fab_moves *m)
+{
+	uint32_t n_again = 0;
+
+	for (uint32_t i = 0; i < m->n_batch; i++) {
+		struct found *x = &m->batch[i];
+
+		if (!take(m, x) && !m->is_over) {
+			m->batch[n_again].group = x->group;
+			m->batch[n_again++].is_again = true;
+			continue;
+		}
+		if (++m->n_moved % LOOK == 0 && !m->is_over)
+			m->is_over = m->round->is_over(m->round->context, m->n_asked);
+	}
+	return m->is_over ? 0 : n_again;
+}
+
 static uint32_t next(void *context)
 {
 	struct fab_moves *m = context;
@@ -271,17 +299,14 @@ static uint32_t next(void *context)
 	uint32_t n = m->revision->s->forest.n, most = most_of(m);
 
 	forget(m);
-	for (uint32_t i = 0; i < m->n_batch; i++) {
-		take(m, &m->batch[i]);
-		if (++m->n_moved % LOOK == 0 && !m->is_over)
-			m->is_over = round->is_over(round->context, m->n_asked);
-	}
-	m->n_batch = 0;
+	m->n_batch = take_all(m);
 	while (!m->is_over && m->n_asked < n && m->n_batch < most) {
 		uint32_t group = group_at(m, m->n_asked++);
 
-		if (round->is_wanted(round->context, group))
-			m->batch[m->n_batch++].group = group;
+		if (!round->is_wanted(round->context, group))
+			continue;
+		m->batch[m->n_batch].group = group;
+		m->batch[m->n_batch++].is_again = false;
 	}
 	return m->n_batch;
 }
