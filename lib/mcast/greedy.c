@@ -23,8 +23,9 @@ enum { DRAWN_ROOTS = 2, SAMPLE = 16, MANY = 64 };
  * trees are grown again from others (mcast/negotiate.h): one root is enough before. */
 enum { NEAR = 3, HASTE = 1000 };
 
-/* Groups grown side by side: one for so many that have their tree, and at most. */
-enum { SHARE = 32, MOST = 256 };
+/* Groups grown side by side: one for so many that have their tree, and at most; more
+ * where their trees will be grown again anyway. */
+enum { SHARE = 32, SHARE_HASTE = 4, MOST = 256 };
 
 /* What a group costs, for each switch with members, or where these lie far from the root:
  * less than it does, for batches are too small in short work for threads to be worth it.
@@ -205,6 +206,7 @@ struct job {
 	struct fab_mcast_state *s;
 	const struct fab_mcast_engine *engine;
 	const struct fab_roots *roots;
+	uint32_t share;
 	uint32_t first, n, end; /* of the batch at hand; of all */
 };
 
@@ -245,7 +247,7 @@ static uint32_t next(void *context)
 	for (uint32_t i = 0; i < j->n; i++)
 		take(j, &x->batch.v[i]);
 	j->first += j->n;
-	j->n = j->first / SHARE + 1 < MOST ? j->first / SHARE + 1 : MOST;
+	j->n = j->first / j->share + 1 < MOST ? j->first / j->share + 1 : MOST;
 	j->n = j->end - j->first < j->n ? j->end - j->first : j->n;
 	fab_progress_report("trees", "groups", j->first, x->problem->groups->n);
 	for (uint32_t i = 0; i < j->n; i++)
@@ -279,15 +281,17 @@ void fab_greedy_grow_many(struct fab_mcast_state *s,
 {
 	const struct fab_groups *g = s->problem->groups;
 	struct greedy *x = s->scratch;
+	bool is_far = are_far(roots);
 	struct job j = {.s = s,
 			.engine = engine,
 			.roots = roots,
+			.share = is_far && g->n >= HASTE ? SHARE_HASTE : SHARE,
 			.first = roots->first_group,
 			.end = roots->first_group + roots->n};
 
-	n_threads = fab_threads_for(n_threads,
-				    (are_far(roots) ? STEPS_MEMBER_FAR : STEPS_MEMBER) *
-					    g->sw_first[g->n]);
+	n_threads =
+		fab_threads_for(n_threads, (is_far ? STEPS_MEMBER_FAR : STEPS_MEMBER) *
+						   g->sw_first[g->n]);
 	add_lanes(x, (size_t)n_threads);
 	while (x->batch.n < MOST)
 		FAB_PUSH(&x->batch, ((struct held){.root = FAB_NONE}));
