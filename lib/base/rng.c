@@ -30,6 +30,25 @@ uint64_t fab_hash_bytes(const void *bytes, size_t n, uint64_t seed)
 	return h;
 }
 
+uint64_t fab_hash_words(const uint64_t *words, size_t n, uint64_t seed)
+{
+	enum { LANES = 4 }; /* that wait for each other at the end only */
+	uint64_t lane[LANES], h = fab_mix64(seed ^ n);
+
+	for (uint64_t j = 0; j < LANES; j++)
+		lane[j] = fab_mix64(h + j);
+	for (; n >= LANES; words += LANES, n -= LANES)
+		for (size_t j = 0; j < LANES; j++) {
+			lane[j] = (lane[j] ^ words[j]) * GOLDEN;
+			lane[j] ^= lane[j] >> 32;
+		}
+	for (size_t j = 0; j < n; j++)
+		lane[j] = fab_mix64(lane[j] ^ words[j]);
+	for (size_t j = 0; j < LANES; j++)
+		h = fab_mix64(h ^ lane[j]);
+	return h;
+}
+
 void fab_rng_init(struct fab_rng *rng, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)

@@ -9,6 +9,8 @@ uint64_t fab_mix64(uint64_t x);
 /* A 64-bit hash of bytes under a seed (wyhash-like quality, not cryptographic). O(len).
  */
 uint64_t fab_hash_bytes(const void *bytes, size_t n, uint64_t seed);
+/* The same of many words, several times as fast, another hash. O(n). */
+uint64_t fab_hash_words(const uint64_t *words, size_t n, uint64_t seed);
 /* 64 uniform bits as a number in [0, 1), a multiple of 2^-53. O(1). */
 static inline double fab_unit(uint64_t bits)
 {

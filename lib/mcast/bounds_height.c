@@ -112,7 +112,7 @@ static uint32_t push_set(struct exits *x)
 static uint32_t set_of_last(struct exits *x, uint8_t radius)
 {
 	size_t bytes = x->roots->words * sizeof(uint64_t);
-	uint64_t key = fab_hash_bytes(x->roots->bits, bytes, radius);
+	uint64_t key = fab_hash_words(x->roots->bits, x->roots->words, radius);
 	bool is_full = x->sets.n * (bytes + x->p->f->n_switches) > SETS_BYTES_MAX;
 	uint32_t id = is_full ? fab_map64_get(x->set_of, key)
 			      : fab_map64_put(x->set_of, key, (uint32_t)x->sets.n);
@@ -149,7 +149,7 @@ static uint32_t add_kind(struct exits *x, uint32_t sw, uint32_t n)
 {
 	size_t words = words_of(x->p->f, sw);
 	uint64_t at = x->bits.n - words;
-	uint64_t key = fab_hash_bytes(x->bits.v + at, words * sizeof(uint64_t), sw);
+	uint64_t key = fab_hash_words(x->bits.v + at, words, sw);
 	uint32_t id = fab_map64_put(x->known, key, (uint32_t)x->kinds.n);
 
 	if (id < x->kinds.n && x->kinds.v[id].sw == sw &&

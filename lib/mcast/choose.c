@@ -39,7 +39,7 @@ static uint32_t *find_lists(struct fab_candidates *b)
 		const uint64_t *bits = r->bits + i * b->words;
 		size_t bytes = b->words * sizeof(*bits);
 		uint32_t list =
-			fab_map64_put(map, fab_hash_bytes(bits, bytes, 0), b->n_lists);
+			fab_map64_put(map, fab_hash_words(bits, b->words, 0), b->n_lists);
 
 		if (list == b->n_lists ||
 		    memcmp(r->bits + first[list] * b->words, bits, bytes)) {

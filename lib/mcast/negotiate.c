@@ -109,6 +109,8 @@ static void restore_best(struct negotiation *x)
 	if (x->max == x->kept_max && x->n_at_max == x->kept_at_max)
 		return;
 	for (uint32_t g = 0; g < t->n; g++) {
+		if (fab_revision_has(&x->revision, g, t))
+			continue;
 		fab_revision_take_out(&x->revision, g);
 		fab_revision_put(&x->revision, g, t->root[g], t->height[g],
 				 fab_forest_size(t, g), t->sw + t->first[g],

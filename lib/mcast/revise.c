@@ -43,6 +43,18 @@ void fab_revision_copy(const struct fab_revision *r, struct fab_forest *out)
 	out->first[t->n] = at;
 }
 
+bool fab_revision_has(const struct fab_revision *r, uint32_t group,
+		      const struct fab_forest *copy)
+{
+	uint32_t n = r->n_edges[group];
+
+	if (copy->root[group] != fab_revision_root(r, group) ||
+	    fab_forest_size(copy, group) != n)
+		return false;
+	return !n || !memcmp(copy->cable + copy->first[group],
+			     fab_revision_cables(r, group), n * sizeof(*copy->cable));
+}
+
 /* The same trees, in another forest. */
 static void replace(struct fab_revision *r, struct fab_forest *new)
 {

@@ -53,6 +53,10 @@ static inline const uint32_t *fab_revision_switches(const struct fab_revision *r
 	return r->s->forest.sw + r->s->forest.first[group];
 }
 
+/* Is its tree the one that an earlier copy has? O(edges). */
+bool fab_revision_has(const struct fab_revision *r, uint32_t group,
+		      const struct fab_forest *copy);
+
 /* Take the tree out of the loads and uses. It can still be read, and put back. O(edges).
  */
 void fab_revision_take_out(struct fab_revision *r, uint32_t group);

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -215,6 +216,29 @@ Test(base, rng_is_fixed_and_unbiased)
 		cr_assert(seen[i] > 9500 && seen[i] < 10500, "%d: %u", i, seen[i]);
 	cr_assert_neq(fab_mix64(0), fab_mix64(1));
 	cr_assert_neq(fab_hash_bytes("a", 1, 0), fab_hash_bytes("a\0", 2, 0));
+}
+
+/* Every bit of every word counts, and so do their number, their order and the seed. */
+Test(base, hash_of_words_tells_them_apart)
+{
+	static const uint64_t two[] = {1, 2, 1};
+	uint64_t words[9] = {0}, known[9 * 64 + 13];
+	size_t n = 0;
+
+	for (size_t i = 0; i < 9 * 64; i++) {
+		words[i / 64] ^= (uint64_t)1 << (i % 64);
+		known[n++] = fab_hash_words(words, 9, 0);
+		words[i / 64] ^= (uint64_t)1 << (i % 64);
+	}
+	for (size_t i = 0; i <= 9; i++)
+		known[n++] = fab_hash_words(words, i, 0);
+	known[n++] = fab_hash_words(two, 2, 0);
+	known[n++] = fab_hash_words(two, 2, 1);
+	known[n++] = fab_hash_words(two + 1, 2, 0);
+	cr_assert_eq(n, FAB_COUNT(known));
+	qsort(known, n, sizeof(*known), fab_cmp_u64);
+	for (size_t i = 1; i < n; i++)
+		cr_expect_neq(known[i], known[i - 1]);
 }
 
 Test(base, safe_text)
