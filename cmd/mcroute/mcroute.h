@@ -70,6 +70,7 @@ struct mcroute_sweep_row {
 struct mcroute_outcome {
 	struct fab_mcast_problem problem;
 	struct fab_dist *dist;
+	struct fab_shape *shape;
 	size_t n; /* results: first that of the tables, if there are any */
 	bool has_tables;
 	struct fab_loaded loaded;

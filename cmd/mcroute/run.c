@@ -51,8 +51,10 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	rc = fab_dist_new(o->problem.f, p->run.threads, &o->dist, err);
 	if (rc)
 		return rc;
+	o->shape = fab_shape_recognize(o->problem.f);
 	o->distances_seconds = fab_now() - start;
 	o->problem.dist = o->dist;
+	o->problem.shape = o->shape;
 	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads,
 			    p->has_search ? fab_now() + p->time_limit_s : 0);
 	mcast.bound = p->height_slack ? o->lower_bound : mcroute_low_bound(o);
@@ -183,6 +185,7 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 	fab_loaded_fini(&o->loaded);
 	fab_weights_free(o->weights);
 	fab_mft_free(tables);
+	fab_shape_free(o->shape);
 	fab_dist_free(o->dist);
 	fab_groups_free(groups);
 	return is_sound ? FAB_EXIT_DONE : FAB_EXIT_FOUND;

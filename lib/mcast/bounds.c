@@ -337,7 +337,8 @@ static void try_slabs(const struct best *b, const struct fab_shape *shape, uint3
 /* Parts that the shape of the fabric names: groups of a dragonfly, slabs of a grid. */
 static void try_shape(const struct best *b, uint32_t *part)
 {
-	struct fab_shape *shape = fab_shape_recognize(b->p->f);
+	struct fab_shape *own;
+	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
 
 	if (shape->group)
 		try_parts(b, shape->group, shape->n_groups);
@@ -346,7 +347,7 @@ static void try_shape(const struct best *b, uint32_t *part)
 		for (uint32_t dim = 0; dim < shape->n_dims; dim++)
 			if (shape->dims[dim] <= MAX_SLABS)
 				try_slabs(b, shape, dim, part);
-	fab_shape_free(shape);
+	fab_shape_free(own);
 }
 
 /* Hops of the least spanning tree of n switches, joined by their distances (Prim). */

@@ -98,7 +98,7 @@ void fab_mcast_weighted_bound(const struct fab_mcast_problem *problem,
 			      struct fab_bound *out)
 {
 	uint32_t n = problem->groups->n, n_cables = problem->f->n_switch_links;
-	struct fab_shape *shape = fab_shape_recognize(problem->f);
+	struct fab_shape *own_shape;
 	struct search x = {.p = problem,
 			   .work = *work,
 			   .kind = FAB_NEW0((size_t)n_cables + 1, uint8_t),
@@ -106,8 +106,8 @@ void fab_mcast_weighted_bound(const struct fab_mcast_problem *problem,
 
 	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
 	x.work.steps = work->steps / SHARE;
-	find_kinds(&x, shape);
-	fab_shape_free(shape);
+	find_kinds(&x, fab_mcast_shape(problem, &own_shape));
+	fab_shape_free(own_shape);
 	for (uint32_t i = 0; i < SAMPLE && i < n; i++)
 		x.sample[x.n_sample++] =
 			(uint32_t)((uint64_t)i * n / (n < SAMPLE ? n : SAMPLE));

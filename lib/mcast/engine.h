@@ -14,23 +14,9 @@
 #include "base/choice.h"
 #include "base/progress.h"
 #include "mcast/forest.h"
-#include "mcast/groups.h"
-#include "mcast/roots.h"
-#include "mcast/weights.h"
+#include "mcast/problem.h"
 
 struct fab_mcast_engine;
-
-/* What all engines of a run share. */
-struct fab_mcast_problem {
-	const struct fab_fabric *f;
-	const struct fab_dist *dist;
-	const struct fab_groups *groups;
-	/* what engines that heed loads balance; NULL: every group and cable counts 1 */
-	const struct fab_weights *weights;
-	/* candidates of all groups, where they are there already; NULL: they are found
-	 * when they are asked for */
-	const struct fab_roots *roots;
-};
 
 enum fab_root_rule {
 	FAB_ROOT_FIRST,		/* lowest switch id */

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 struct scratch {
-	struct fab_shape *shape; /* its groups; none: no dragonfly */
+	const struct fab_shape *shape; /* its groups; none: no dragonfly */
+	struct fab_shape *own_shape;
 	struct fab_ancestors on_path;
 	uint8_t *ahead; /* [n_switches] least global cables to the root */
 };
@@ -22,7 +23,7 @@ static void *scratch_new(const struct fab_mcast_problem *problem)
 {
 	struct scratch *x = FAB_NEW0(1, struct scratch);
 
-	x->shape = fab_shape_recognize(problem->f);
+	x->shape = fab_mcast_shape(problem, &x->own_shape);
 	fab_ancestors_init(&x->on_path, problem->f->n_switches);
 	x->ahead = FAB_NEW0(problem->f->n_switches, uint8_t);
 	return x;
@@ -32,7 +33,7 @@ static void scratch_free(void *scratch)
 {
 	struct scratch *x = scratch;
 
-	fab_shape_free(x->shape);
+	fab_shape_free(x->own_shape);
 	fab_ancestors_fini(&x->on_path);
 	free(x->ahead);
 	free(x);
@@ -100,11 +101,11 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 /* Elsewhere its trees are those of fulb. */
 static bool is_dragonfly(const struct fab_mcast_problem *problem, int n_threads)
 {
-	struct fab_shape *shape = fab_shape_recognize(problem->f);
-	bool has_groups = shape->group != NULL;
+	struct fab_shape *own;
+	bool has_groups = fab_mcast_shape(problem, &own)->group != NULL;
 
 	(void)n_threads;
-	fab_shape_free(shape);
+	fab_shape_free(own);
 	return has_groups;
 }
 

@@ -17,17 +17,15 @@ static bool is_grid(const struct fab_shape *s)
 	return true;
 }
 
-void fab_hops_init(struct fab_hops *h, const struct fab_fabric *f,
-		   const struct fab_dist *dist)
+void fab_hops_init(struct fab_hops *h, const struct fab_mcast_problem *problem)
 {
-	struct fab_shape *s = fab_shape_recognize(f);
+	const struct fab_shape *s;
 	size_t n;
 
-	*h = (struct fab_hops){.dist = dist};
-	if (!is_grid(s)) {
-		fab_shape_free(s);
+	*h = (struct fab_hops){.dist = problem->dist};
+	s = fab_mcast_shape(problem, &h->own_shape);
+	if (!is_grid(s))
 		return;
-	}
 	h->shape = s;
 	n = (size_t)s->n_switches * s->n_dims;
 	h->x = FAB_NEW(n, uint16_t);
@@ -41,8 +39,7 @@ void fab_hops_init(struct fab_hops *h, const struct fab_fabric *f,
 
 void fab_hops_fini(struct fab_hops *h)
 {
-	if (h->shape)
-		fab_shape_free(h->shape);
+	fab_shape_free(h->own_shape);
 	free(h->x);
 	free(h->size);
 	*h = (struct fab_hops){0};

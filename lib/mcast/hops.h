@@ -7,14 +7,14 @@
 #pragma once
 
 #include "base/mem.h"
-#include "fabric/dist.h"
-#include "fabric/shape.h"
+#include "mcast/problem.h"
 
 struct fab_hops {
-	const struct fab_dist *dist; /* borrowed */
-	struct fab_shape *shape;     /* NULL: rows */
-	uint16_t *x;		     /* [switches * dimensions] coordinates */
-	uint16_t *size;		     /* [dimensions] switches around each */
+	const struct fab_dist *dist;   /* borrowed */
+	const struct fab_shape *shape; /* NULL: rows */
+	struct fab_shape *own_shape;   /* that was recognised for this */
+	uint16_t *x;		       /* [switches * dimensions] coordinates */
+	uint16_t *size;		       /* [dimensions] switches around each */
 };
 
 /* Switches that hops are asked for. */
@@ -26,9 +26,8 @@ struct fab_hops_list {
 	size_t room;
 };
 
-/* Borrows the distances. As fab_shape_recognize(). */
-void fab_hops_init(struct fab_hops *hops, const struct fab_fabric *f,
-		   const struct fab_dist *dist);
+/* Borrows the distances and the shape of the problem. As fab_mcast_shape(). */
+void fab_hops_init(struct fab_hops *hops, const struct fab_mcast_problem *problem);
 void fab_hops_fini(struct fab_hops *hops);
 
 /* An empty list; `hops` is borrowed. O(1). */

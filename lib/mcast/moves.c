@@ -141,7 +141,7 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 	m->hops.dist = p->dist;
 	m->is_far = fab_reroute_is_far(revision->s);
 	if (m->is_far)
-		fab_hops_init(&m->hops, p->f, p->dist);
+		fab_hops_init(&m->hops, p);
 	steps = (m->is_far ? STEPS_EDGE_FAR : STEPS_EDGE) * revision->s->n_edges;
 	m->is_long = m->is_far && fab_threads_pay(steps);
 	m->n_lanes = fab_threads_for(options->n_threads, steps);

@@ -19,6 +19,7 @@ void fab_shared_fabric_drop(struct fab_shared_fabric *s)
 {
 	if (!s || atomic_fetch_sub(&s->n_users, 1) > 1)
 		return;
+	fab_shape_free(s->shape);
 	fab_dist_free(s->dist);
 	fab_map64_free(s->port_of);
 	fab_map64_free(s->switch_of);
@@ -44,6 +45,7 @@ static struct fab_shared_fabric *share(struct fab_fabric *f, struct fab_err *err
 		fab_shared_fabric_drop(s);
 		return NULL;
 	}
+	s->shape = fab_shape_recognize(f);
 	return s;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "fabric/dist.h"
+#include "fabric/shape.h"
 #include "opensm/keeper.h"
 
 /* A fabric and what is known of it; plans hold on to it. */
@@ -11,6 +12,7 @@ struct fab_shared_fabric {
 	atomic_uint n_users;
 	struct fab_fabric *f;
 	struct fab_dist *dist;
+	struct fab_shape *shape;
 	struct fab_map64 *port_of;   /* by GUID: adapters' ports, port 0 of switches */
 	struct fab_map64 *switch_of; /* by GUID of the node */
 };

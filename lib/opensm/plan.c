@@ -173,7 +173,10 @@ static int solve(struct fab_plan *p, const struct fab_groups *groups,
 		 const struct fab_plan_options *o, struct fab_plan_result *r,
 		 struct fab_err *err)
 {
-	const struct fab_mcast_problem problem = {p->shared->f, p->shared->dist, groups};
+	const struct fab_mcast_problem problem = {.f = p->shared->f,
+						  .dist = p->shared->dist,
+						  .groups = groups,
+						  .shape = p->shared->shape};
 	double start = fab_now(), limit = o->time_limit_ms / 1e3;
 	struct deadline deadline = {start + limit * ENGINE_SHARE, o->stop};
 	uint32_t of_height = fab_mcast_height_bound(&problem);

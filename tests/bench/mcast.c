@@ -85,6 +85,7 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 	struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_problem problem = {.f = f, .groups = groups};
 	struct fab_mcast_result results[MAX_ENGINES];
+	struct fab_shape *shape;
 	struct fab_dist *dist;
 	struct fab_efi efi;
 	struct fab_err err;
@@ -92,8 +93,9 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 
 	if (fab_dist_new(f, 1, &dist, &err))
 		fail(&err);
-	t->distances = fab_now() - start;
 	problem.dist = dist;
+	problem.shape = shape = fab_shape_recognize(f);
+	t->distances = fab_now() - start;
 	if (fab_mcast_route(&problem, engines, n, &options, results, &t->roots, &err))
 		fail(&err);
 	for (size_t i = 0; i < n; i++) {
@@ -102,6 +104,7 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 		t->max_efi[i] = efi.max;
 		fab_mcast_result_fini(&results[i]);
 	}
+	fab_shape_free(shape);
 	fab_dist_free(dist);
 }
 

@@ -99,6 +99,7 @@ static void run(const struct row *row)
 	struct fab_mcast_problem problem = {0};
 	struct fab_mcast_result result;
 	struct fab_fabric *f;
+	struct fab_shape *shape;
 	struct fab_dist *dist;
 	struct rusage usage;
 	struct fab_efi efi;
@@ -114,6 +115,7 @@ static void run(const struct row *row)
 	if (fab_dist_new(f, row->n_threads, &dist, &err))
 		fail(&err);
 	problem.dist = dist;
+	problem.shape = shape = fab_shape_recognize(f);
 	options.bound = fab_mcast_lower_bound(&problem); /* where it may stop */
 	if (fab_mcast_route(&problem, &engine, 1, &options, &result, &roots, &err))
 		fail(&err);

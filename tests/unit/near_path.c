@@ -38,7 +38,7 @@ static void set_up(struct tried *t, const char *spec, bool is_weighted)
 	t->s.problem.weights = t->weights;
 	fab_mcast_state_init(&t->state, &t->s.problem, &fab_mcast_balanced);
 	fab_prices_of(&t->prices, &t->state);
-	fab_hops_init(&t->hops, t->s.f, t->s.dist);
+	fab_hops_init(&t->hops, &t->s.problem);
 	t->grower = fab_cheap_tree_new(&t->s.problem);
 	t->path = fab_near_path_new(&t->s.problem, &t->hops);
 	fab_loose_init(&t->tree, &t->s.problem);

@@ -38,7 +38,7 @@ static void set_up(struct tried *t, const char *spec)
 	t->p = (struct fab_mcast_problem){.f = t->f, .dist = t->dist};
 	fab_prices_init(&t->prices, t->load);
 	fab_prices_set_smooth(&t->prices, 6);
-	fab_hops_init(&t->hops, t->f, t->dist);
+	fab_hops_init(&t->hops, &t->p);
 	t->tree = fab_near_tree_new(&t->p, &t->hops);
 }
 
@@ -203,7 +203,7 @@ Test(near_tree, hops_are_distances)
 		struct tried t;
 
 		set_up(&t, specs[i]);
-		fab_hops_init(&hops, t.f, t.dist);
+		fab_hops_init(&hops, &t.p);
 		cr_expect_eq(hops.shape != NULL, i < 5);
 		fab_hops_list_init(&list, &hops);
 		for (uint32_t s = 0; s < t.f->n_switches; s++) {

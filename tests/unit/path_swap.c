@@ -39,7 +39,7 @@ static void set_up(struct tried *t, const char *spec, uint64_t seed)
 	fab_prices_init(&t->prices, t->load);
 	fab_prices_set_smooth(&t->prices, 6);
 	t->cheap = fab_cheap_tree_new(&t->p);
-	fab_hops_init(&t->hops, t->f, t->dist);
+	fab_hops_init(&t->hops, &t->p);
 	t->x = fab_path_swap_new(&t->p, &t->hops);
 }
 
