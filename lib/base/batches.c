@@ -9,45 +9,125 @@
 #include <omp.h>
 #endif
 
-/* What the lanes share. */
+/*
+ * What the lanes share. The first waits for nobody who has no item in hand: a lane that
+ * is late, or has lost its processor, finds that others have done the work.
+ */
 struct team {
 	const struct fab_batches *batches;
-	struct fab_barrier barrier;
-	uint32_t n_items; /* of the batch at hand */
-	_Atomic uint32_t taken;
+	struct fab_signal begun, over; /* batches */
+	_Atomic uint64_t ticket;       /* items of the batch at hand << 32 | begun */
+	_Atomic uint32_t n_left;       /* not over yet */
+	_Atomic bool is_last;
+	/* of those whose results are taken in their order */
+	_Atomic bool done[FAB_BATCH_MOST];
+	_Atomic uint32_t n_taken;
+	_Atomic bool is_taking;
 };
 
-/* The next batch that is worth waking others for: one item is done at once. */
-static void plan(struct team *t)
+static bool begin_item(struct team *t, uint32_t *item)
 {
-	const struct fab_batches *b = t->batches;
+	uint64_t ticket = atomic_load(&t->ticket);
 
-	while ((t->n_items = b->next(b->context)) == 1)
-		b->work(b->context, 0, 0);
-	atomic_store(&t->taken, 0);
+	do {
+		*item = (uint32_t)ticket;
+		if (*item == ticket >> 32)
+			return false;
+	} while (!atomic_compare_exchange_weak(&t->ticket, &ticket, ticket + 1));
+	return true;
 }
 
-static void run_lane(struct team *t, int lane)
+static void end_item(struct team *t)
 {
-	const struct fab_batches *b = t->batches;
+	if (atomic_fetch_sub(&t->n_left, 1) == 1)
+		fab_signal_give(&t->over);
+}
 
-	for (;;) {
-		if (lane == 0)
-			plan(t);
-		fab_barrier_wait(&t->barrier);
-		if (!t->n_items)
-			return;
-		for (uint32_t i; (i = atomic_fetch_add(&t->taken, 1)) < t->n_items;)
-			b->work(b->context, lane, i);
-		fab_barrier_wait(&t->barrier);
+/* Is there a result to take? */
+static bool is_ripe(struct team *t)
+{
+	uint32_t i = atomic_load(&t->n_taken);
+
+	return i < FAB_BATCH_MOST && atomic_load(&t->done[i]);
+}
+
+/* Take what can be taken, unless another is at it: that one looks again when it is done.
+ */
+static void take(struct team *t, int lane)
+{
+	while (is_ripe(t) && !atomic_exchange(&t->is_taking, true)) {
+		while (is_ripe(t)) {
+			uint32_t i = atomic_load(&t->n_taken);
+
+			t->batches->take(t->batches->context, lane, i);
+			atomic_store(&t->done[i], false);
+			atomic_store(&t->n_taken, i + 1);
+			end_item(t);
+		}
+		atomic_store(&t->is_taking, false);
+	}
+}
+
+static void work(struct team *t, int lane)
+{
+	for (uint32_t item; begin_item(t, &item);) {
+		t->batches->work(t->batches->context, lane, item);
+		if (!t->batches->take) {
+			end_item(t);
+			continue;
+		}
+		atomic_store(&t->done[item], true);
+		take(t, lane);
+	}
+}
+
+static void run_batch(const struct fab_batches *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		b->work(b->context, 0, i);
+	for (uint32_t i = 0; b->take && i < n; i++)
+		b->take(b->context, 0, i);
+}
+
+/* Items of the next batch that is worth asking others for: one item is done at once. */
+static uint32_t plan(const struct fab_batches *b)
+{
+	uint32_t n;
+
+	while ((n = b->next(b->context)) == 1)
+		run_batch(b, 1);
+	return n;
+}
+
+static void lead(struct team *t)
+{
+	for (uint32_t n; (n = plan(t->batches));) {
+		uint32_t over = atomic_load(&t->over.count);
+
+		atomic_store(&t->n_left, n);
+		atomic_store(&t->n_taken, 0);
+		atomic_store(&t->ticket, (uint64_t)n << 32);
+		fab_signal_give(&t->begun);
+		work(t, 0);
+		fab_signal_wait(&t->over, over);
+	}
+	atomic_store(&t->is_last, true);
+	fab_signal_give(&t->begun);
+}
+
+static void help(struct team *t, int lane)
+{
+	for (uint32_t begun = 0; !atomic_load(&t->is_last);) {
+		fab_signal_wait(&t->begun, begun);
+		begun = atomic_load(&t->begun.count);
+		work(t, lane);
 	}
 }
 
 static void run_alone(const struct fab_batches *b)
 {
 	for (uint32_t n; (n = b->next(b->context));)
-		for (uint32_t i = 0; i < n; i++)
-			b->work(b->context, 0, i);
+		run_batch(b, n);
 }
 
 void fab_batches_run(const struct fab_batches *b, int n_lanes)
@@ -58,11 +138,13 @@ void fab_batches_run(const struct fab_batches *b, int n_lanes)
 	if (n_lanes > 1 && !omp_in_parallel()) {
 #pragma omp parallel num_threads(n_lanes)
 		{
-#pragma omp single
-			team.barrier.n = (uint32_t)omp_get_num_threads();
-			run_lane(&team, omp_get_thread_num());
+			int lane = omp_get_thread_num();
+
+			if (lane)
+				help(&team, lane);
+			else
+				lead(&team);
 		}
-		fab_threads_rest(n_lanes);
 		return;
 	}
 #else

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Work in batches: the items of one are done side by side, and between two of them one
- * thread alone takes the results in their order and plans the next. As long as an item
- * depends on nothing but what was there before its batch, results are the same for any
- * number of threads.
+ * thread alone plans the next. As long as an item depends on nothing but what was there
+ * before its batch, results are the same for any number of threads.
  */
 #pragma once
 
 #include "base/macros.h"
 
+enum { FAB_BATCH_MOST = 256 };
+
 struct fab_batches {
-	/* Called by the thread that runs the batches: takes the results of the last
-	 * batch, plans the next one. How many items it has; 0: there is none. */
+	/* Called by the thread that runs the batches when the last one is over: plans the
+	 * next one. How many items it has; 0: there is none. */
 	uint32_t (*next)(void *context);
 	/* Lanes are numbered from 0, which is the thread that calls next(); each does one
 	 * item at a time. */
 	void (*work)(void *context, int lane, uint32_t item);
+	/* The result of each item, in their order, by one lane at a time, when it and
+	 * those before it are done: maybe while others still are at work. On one lane
+	 * only when all are done. Batches have FAB_BATCH_MOST items at most then. NULL:
+	 * nothing. */
+	void (*take)(void *context, int lane, uint32_t item);
 	void *context;
 };
 
-/* On n_lanes threads at most, in parallel work of others on one. O(items). */
+/* On n_lanes threads at most, in parallel work of others on one. Threads are ready for
+ * the next batches afterwards: fab_threads_rest() ends them. O(items). */
 void fab_batches_run(const struct fab_batches *batches, int n_lanes);

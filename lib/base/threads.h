@@ -28,14 +28,25 @@ bool fab_threads_pay(uint64_t steps);
 void fab_threads_rest(int n_threads);
 
 /*
- * Where n threads wait for each other, again and again: for work in short steps, on
- * machines where others want the processors, too. Who waits turns round for as long as
- * it takes to be woken, less where that was for nothing before, then sleeps. Zeroed but
- * for n: nobody has come.
+ * A number that one thread counts up and others wait for, again and again: for work in
+ * short steps, on machines where others want the processors, too. Who waits turns round
+ * for as long as it takes to be woken, less where that was for nothing before, then
+ * sleeps. Zeroed: 0, and nobody waits.
  */
+struct fab_signal {
+	_Atomic uint32_t count, asleep, failures;
+};
+
+/* Until it is not `seen`, which it was at some time. */
+void fab_signal_wait(struct fab_signal *signal, uint32_t seen);
+/* One more; those who wait go on, and see what was written before. */
+void fab_signal_give(struct fab_signal *signal);
+
+/* Where n threads wait for each other in this way. Zeroed but for n: nobody has come. */
 struct fab_barrier {
 	uint32_t n;
-	_Atomic uint32_t arrived, turn, asleep, patience;
+	_Atomic uint32_t arrived;
+	struct fab_signal turn;
 };
 
 /* Until all n threads have called it. What they wrote before is seen after. */

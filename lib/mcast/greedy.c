@@ -10,6 +10,7 @@
 #include "mcast/choose.h"
 #include "mcast/prices.h"
 #include "mcast/state.h"
+#include "mcast/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,11 @@ enum { NEAR = 3, HASTE = 1000 };
 
 /* Groups grown side by side: one for so many that have their tree, and at most; more
  * where their trees will be grown again anyway. */
-enum { SHARE = 32, SHARE_HASTE = 4, MOST = 256 };
+enum { SHARE = 32, SHARE_HASTE = 4, MOST = FAB_BATCH_MOST };
 
-/* What a group costs, for each switch with members, or where these lie far from the root:
- * less than it does, for batches are too small in short work for threads to be worth it.
- */
-enum { STEPS_MEMBER = 16, STEPS_MEMBER_FAR = 128 };
+/* What a group costs, for each switch with members: less than it does, for batches are
+ * too small in short work for threads to be worth it. */
+enum { STEPS_MEMBER = 256 };
 
 /* One whose tree has become so many times as expensive meanwhile takes another. */
 static const double DEARER = 2;
@@ -45,12 +45,16 @@ struct held {
 /* One that grows trees. */
 struct lane {
 	struct fab_cheap_tree *tree;
-	struct fab_prices prices; /* those of `greedy`, for the group at hand */
+	struct fab_prices prices; /* for the group at hand */
+	/* of several: the loads before the batch at hand, of the groups before n_seen */
+	struct fab_mcast_state view;
+	uint32_t n_seen;
 };
 
 struct greedy {
 	const struct fab_mcast_problem *problem;
 	struct fab_prices prices; /* none before the first tree */
+	struct fab_prices before; /* of several lanes: those before the batch at hand */
 	double max;		  /* largest level (fab_mcast_level()) so far */
 	FAB_VEC(struct lane) lane;
 	struct held own;	    /* the tree that was chosen last */
@@ -94,6 +98,7 @@ void fab_greedy_free(void *scratch)
 		free_held(&x->batch.v[i]);
 	free_held(&x->own);
 	fab_prices_fini(&x->prices);
+	fab_prices_fini(&x->before);
 	free(x->lane.v);
 	free(x->batch.v);
 	free(x);
@@ -107,6 +112,15 @@ static void set_prices(struct fab_mcast_state *s, struct lane *lane, uint32_t gr
 	if (!x->prices.load)
 		fab_prices_of(&x->prices, s);
 	lane->prices = x->prices;
+	fab_prices_set_group(&lane->prices, group);
+}
+
+/* Those before the batch, for a group, over what the lane has in view. */
+static void set_prices_before(const struct greedy *x, struct lane *lane, uint32_t group)
+{
+	lane->prices = x->before;
+	lane->prices.load = lane->view.load;
+	lane->prices.state = lane->prices.state ? &lane->view : NULL;
 	fab_prices_set_group(&lane->prices, group);
 }
 
@@ -148,19 +162,27 @@ static uint32_t least(const struct fab_roots *roots, uint32_t group,
 	return best;
 }
 
-/* Find the cheapest tree of h->group. */
-static void choose(struct fab_mcast_state *s, struct lane *lane,
-		   const struct fab_roots *roots, bool is_sample, struct held *h)
+/* Are there so many groups that haste is worth it? */
+static bool are_many(const struct fab_groups *g)
 {
-	const struct greedy *x = s->scratch;
+	return g->n >= HASTE;
+}
+
+/* Find the cheapest tree of h->group at the prices of the lane, by loads and uses as they
+ * are in view. */
+static void choose(const struct greedy *x, const struct fab_mcast_state *view,
+		   struct lane *lane, const struct fab_roots *roots, bool is_sample,
+		   struct held *h)
+{
 	uint64_t seed = (uint64_t)h->group << 8;
 
-	set_prices(s, lane, h->group);
 	h->price = __DBL_MAX__;
-	try_root(x, lane, least(roots, h->group, s->adjacent, is_sample, seed + 64), h);
-	if (s->problem->groups->n >= HASTE && fab_roots_radius(roots, h->group) > NEAR)
+	try_root(x, lane, least(roots, h->group, view->adjacent, is_sample, seed + 64),
+		 h);
+	if (are_many(x->problem->groups) && fab_roots_radius(roots, h->group) > NEAR)
 		return;
-	try_root(x, lane, least(roots, h->group, s->root_use, is_sample, seed + 128), h);
+	try_root(x, lane, least(roots, h->group, view->root_use, is_sample, seed + 128),
+		 h);
 	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
 		try_root(x, lane,
 			 fab_roots_draw(fab_roots_bits(roots, h->group), roots->words,
@@ -168,14 +190,24 @@ static void choose(struct fab_mcast_state *s, struct lane *lane,
 			 h);
 }
 
+/* The root of the cheapest tree now, which becomes the one that was chosen last. */
+static uint32_t choose_root(struct fab_mcast_state *s, struct lane *lane,
+			    const struct fab_roots *roots, uint32_t group)
+{
+	struct greedy *x = s->scratch;
+
+	x->own.group = group;
+	set_prices(s, lane, group);
+	choose(x, s, lane, roots, false, &x->own);
+	return x->own.root;
+}
+
 uint32_t fab_greedy_choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
 				uint32_t group)
 {
 	struct greedy *x = s->scratch;
 
-	x->own.group = group;
-	choose(s, &x->lane.v[0], roots, false, &x->own);
-	return x->own.root;
+	return choose_root(s, &x->lane.v[0], roots, group);
 }
 
 void fab_greedy_grow(struct fab_mcast_state *s, uint32_t group)
@@ -206,6 +238,7 @@ struct job {
 	struct fab_mcast_state *s;
 	const struct fab_mcast_engine *engine;
 	const struct fab_roots *roots;
+	int n_lanes;
 	uint32_t share;
 	uint32_t first, n, end; /* of the batch at hand; of all */
 };
@@ -222,14 +255,16 @@ static bool is_outdated(const struct greedy *x, const struct held *h)
 }
 
 /* Count a tree that was grown over the loads before its batch. */
-static void take(const struct job *j, struct held *h)
+static void take(void *context, int lane, uint32_t item)
 {
+	const struct job *j = context;
 	struct greedy *x = j->s->scratch;
+	struct held *h = &x->batch.v[item];
 	uint32_t group = h->group, root = h->root;
 
 	fab_prices_set_group(&x->prices, group);
 	if (is_outdated(x, h)) {
-		root = fab_greedy_choose_root(j->s, j->roots, group);
+		root = choose_root(j->s, &x->lane.v[lane], j->roots, group);
 	} else {
 		struct held own = x->own;
 
@@ -239,31 +274,67 @@ static void take(const struct job *j, struct held *h)
 	fab_mcast_state_grow(j->s, j->engine, j->roots, group, root);
 }
 
+/* For several lanes: prices and trees so far stay as and where they are while those of
+ * the batch are counted. */
+static void hold_still(const struct job *j)
+{
+	struct fab_mcast_state *s = j->s;
+	struct greedy *x = s->scratch;
+	uint64_t n_edges = s->problem->f->n_switches;
+
+	if (!x->prices.load)
+		fab_prices_of(&x->prices, s);
+	fab_prices_copy(&x->before, &x->prices);
+	for (uint32_t i = 0; i < j->n; i++)
+		n_edges += (uint64_t)fab_roots_radius(j->roots, j->first + i) *
+			   fab_group_n_switches(s->problem->groups, j->first + i);
+	fab_forest_reserve(&s->forest, s->n_edges, n_edges);
+}
+
 static uint32_t next(void *context)
 {
 	struct job *j = context;
 	struct greedy *x = j->s->scratch;
 
-	for (uint32_t i = 0; i < j->n; i++)
-		take(j, &x->batch.v[i]);
 	j->first += j->n;
 	j->n = j->first / j->share + 1 < MOST ? j->first / j->share + 1 : MOST;
 	j->n = j->end - j->first < j->n ? j->end - j->first : j->n;
 	fab_progress_report("trees", "groups", j->first, x->problem->groups->n);
 	for (uint32_t i = 0; i < j->n; i++)
 		x->batch.v[i].group = j->first + i;
+	if (j->n_lanes > 1)
+		hold_still(j);
 	return j->n;
 }
 
-static void work(void *context, int lane, uint32_t item)
+/* Trees that were counted since the lane looked last. */
+static void catch_up(const struct job *j, struct lane *lane)
+{
+	const struct fab_forest *t = &j->s->forest;
+
+	for (; lane->n_seen < j->first; lane->n_seen++)
+		fab_mcast_state_count(&lane->view, lane->n_seen, t->root[lane->n_seen],
+				      t->cable + t->first[lane->n_seen],
+				      fab_forest_size(t, lane->n_seen));
+}
+
+static void work(void *context, int number, uint32_t item)
 {
 	const struct job *j = context;
 	struct greedy *x = j->s->scratch;
+	struct lane *lane = &x->lane.v[number];
+	struct fab_mcast_state *view = j->n_lanes > 1 ? &lane->view : j->s;
 
 	/* a copy: the next item, which others write, is in the same cache line */
 	struct held h = x->batch.v[item];
 
-	choose(j->s, &x->lane.v[lane], j->roots, j->n >= MANY, &h);
+	if (j->n_lanes > 1) {
+		catch_up(j, lane);
+		set_prices_before(x, lane, h.group);
+	} else {
+		set_prices(j->s, lane, h.group);
+	}
+	choose(x, view, lane, j->roots, j->n >= MANY, &h);
 	x->batch.v[item] = h;
 }
 
@@ -275,25 +346,44 @@ static bool are_far(const struct fab_roots *roots)
 	return false;
 }
 
+/* The views of several lanes, as it is now. */
+static void open_views(const struct job *j)
+{
+	struct greedy *x = j->s->scratch;
+
+	for (int i = 0; j->n_lanes > 1 && i < j->n_lanes; i++) {
+		fab_view_init(&x->lane.v[i].view, j->s);
+		fab_view_copy(&x->lane.v[i].view, j->s);
+		x->lane.v[i].n_seen = j->first;
+	}
+}
+
+static void close_views(const struct job *j)
+{
+	struct greedy *x = j->s->scratch;
+
+	for (int i = 0; j->n_lanes > 1 && i < j->n_lanes; i++)
+		fab_view_fini(&x->lane.v[i].view);
+}
+
 void fab_greedy_grow_many(struct fab_mcast_state *s,
 			  const struct fab_mcast_engine *engine,
 			  const struct fab_roots *roots, int n_threads)
 {
 	const struct fab_groups *g = s->problem->groups;
 	struct greedy *x = s->scratch;
-	bool is_far = are_far(roots);
 	struct job j = {.s = s,
 			.engine = engine,
 			.roots = roots,
-			.share = is_far && g->n >= HASTE ? SHARE_HASTE : SHARE,
+			.share = are_many(g) && are_far(roots) ? SHARE_HASTE : SHARE,
 			.first = roots->first_group,
 			.end = roots->first_group + roots->n};
 
-	n_threads =
-		fab_threads_for(n_threads, (is_far ? STEPS_MEMBER_FAR : STEPS_MEMBER) *
-						   g->sw_first[g->n]);
-	add_lanes(x, (size_t)n_threads);
+	j.n_lanes = fab_threads_for(n_threads, STEPS_MEMBER * g->sw_first[g->n]);
+	add_lanes(x, (size_t)j.n_lanes);
+	open_views(&j);
 	while (x->batch.n < MOST)
 		FAB_PUSH(&x->batch, ((struct held){.root = FAB_NONE}));
-	fab_batches_run(&(struct fab_batches){next, work, &j}, n_threads);
+	fab_batches_run(&(struct fab_batches){next, work, take, &j}, j.n_lanes);
+	close_views(&j);
 }

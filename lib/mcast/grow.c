@@ -117,7 +117,6 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
 		for (size_t i = 0; i < n_growers; i++)
 			route_chunk(&growers[i], &candidates, options->n_threads);
-		fab_threads_rest(n_workers);
 		done += candidates.roots->n;
 		fab_candidates_fini(&candidates);
 		fab_roots_fini(&own);

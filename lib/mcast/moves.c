@@ -6,22 +6,22 @@
 #include "base/rng.h"
 #include "base/threads.h"
 #include "mcast/state.h"
+#include "mcast/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Groups moved side by side: one for so many of the round, and at most. Trees whose
  * members lie far from the root take longer and are more alike in price: more of these,
- * and some where there are few. */
-enum { SHARE = 64, SHARE_FAR = 32, LEAST_FAR = 2, MOST = 32 };
+ * and some where there are few, more where the work is long. */
+enum { SHARE = 64, SHARE_FAR = 32, LEAST_FAR = 2, LEAST_LONG = 4, MOST = 32 };
 
 /* A tree that has become so many times as expensive meanwhile is looked for again. */
 static const double DEARER = 1.1;
 
-/* What moving a group costs, for each edge of its tree, or where members lie far from the
- * root: less than it does, for batches are too small in short work for threads to be
- * worth it. */
-enum { STEPS_EDGE = 16, STEPS_EDGE_FAR = 64 };
+/* What moving a group costs, for each edge of its tree; and less, where trees that
+ * conflict are looked for side by side, too, which in short work ends with worse ones. */
+enum { STEPS_EDGE = 128, STEPS_EDGE_LONG = 64 };
 
 /* Groups moved between two questions whether it is over. */
 enum { LOOK = 16 };
@@ -71,44 +71,12 @@ struct fab_moves {
 	bool is_over;
 };
 
-static void copy_loads(const struct fab_mcast_state *from, struct fab_mcast_state *to)
-{
-	const struct fab_fabric *f = from->problem->f;
-
-	memcpy(to->load, from->load, f->n_switch_links * sizeof(*to->load));
-	memcpy(to->root_use, from->root_use, f->n_switches * sizeof(*to->root_use));
-	if (to->adjacent)
-		memcpy(to->adjacent, from->adjacent,
-		       f->n_switches * sizeof(*to->adjacent));
-	if (to->units)
-		memcpy(to->units, from->units, f->n_switch_links * sizeof(*to->units));
-}
-
-/* Room for a copy of the loads. */
-static void init_view(const struct fab_mcast_state *s, struct fab_mcast_state *view)
-{
-	const struct fab_fabric *f = s->problem->f;
-
-	*view = (struct fab_mcast_state){.problem = s->problem};
-	view->load = FAB_NEW(f->n_switch_links, uint32_t);
-	view->root_use = FAB_NEW(f->n_switches, uint32_t);
-	view->adjacent = s->adjacent ? FAB_NEW(f->n_switches, uint32_t) : NULL;
-	view->units = s->units ? FAB_NEW(f->n_switch_links, uint64_t) : NULL;
-}
-
-static void free_view(struct fab_mcast_state *view)
-{
-	free(view->load);
-	free(view->root_use);
-	free(view->adjacent);
-	free(view->units);
-}
-
 /* Groups of the next batch: more, the more there are in a round. */
 static uint32_t most_of(const struct fab_moves *m)
 {
 	uint32_t n = m->n_moved > m->n_expected ? m->n_moved : m->n_expected;
-	uint32_t most = m->is_far ? n / SHARE_FAR + LEAST_FAR : n / SHARE + 1;
+	uint32_t least = m->is_long ? LEAST_LONG : LEAST_FAR;
+	uint32_t most = m->is_far ? n / SHARE_FAR + least : n / SHARE + 1;
 
 	return most < MOST ? most : MOST;
 }
@@ -132,7 +100,6 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 {
 	struct fab_moves *m = FAB_NEW0(1, struct fab_moves);
 	const struct fab_mcast_problem *p = revision->s->problem;
-	uint64_t steps;
 
 	m->revision = revision;
 	m->prices = prices;
@@ -142,16 +109,16 @@ struct fab_moves *fab_moves_new(struct fab_revision *revision, struct fab_prices
 	m->is_far = fab_reroute_is_far(revision->s);
 	if (m->is_far)
 		fab_hops_init(&m->hops, p);
-	steps = (m->is_far ? STEPS_EDGE_FAR : STEPS_EDGE) * revision->s->n_edges;
-	m->is_long = m->is_far && fab_threads_pay(steps);
-	m->n_lanes = fab_threads_for(options->n_threads, steps);
+	m->is_long = m->is_far && fab_threads_pay(STEPS_EDGE_LONG * revision->s->n_edges);
+	m->n_lanes =
+		fab_threads_for(options->n_threads, STEPS_EDGE * revision->s->n_edges);
 	m->n_lanes = m->n_lanes < MOST ? m->n_lanes : MOST;
 	m->lane = FAB_NEW0(m->n_lanes, struct lane);
 	for (int i = 0; i < m->n_lanes; i++) {
 		struct lane *lane = &m->lane[i];
 
 		if (i)
-			init_view(revision->s, &lane->view);
+			fab_view_init(&lane->view, revision->s);
 		lane->reroute = fab_reroute_new(i ? &lane->view : revision->s, m->roots,
 						&m->hops, options);
 	}
@@ -163,7 +130,7 @@ void fab_moves_free(struct fab_moves *m)
 	if (!m)
 		return;
 	for (int i = 0; i < m->n_lanes; i++) {
-		free_view(&m->lane[i].view);
+		fab_view_fini(&m->lane[i].view);
 		fab_reroute_free(m->lane[i].reroute);
 	}
 	for (size_t i = 0; i < FAB_COUNT(m->batch); i++) {
@@ -227,8 +194,8 @@ static void forget(struct fab_moves *m)
 	m->change.n = m->cable.n = 0;
 }
 
-/* Put in what was found. False: others have made that dearer, and it is looked for again
- * in the next batch; now where that takes little, and where it was already. */
+/* Put in what was found, if it is cheaper. False: others have made that dearer, and it is
+ * looked for again in the next batch, once; at once where that takes little. */
 static bool take(struct fab_moves *m, const struct found *x)
 {
 	struct fab_revision *r = m->revision;
@@ -247,7 +214,7 @@ static bool take(struct fab_moves *m, const struct found *x)
 	tell(m, x->group, false);
 	old = fab_prices_sum(m->prices, fab_revision_cables(r, x->group),
 			     fab_revision_size(r, x->group));
-	if (new > DEARER * t->price)
+	if (new > DEARER * t->price && !m->is_long)
 		t = fab_reroute_find(m->lane[0].reroute, r, m->prices, x->group,
 				     &m->round->how);
 	else if (!fab_reroute_is_cheaper(new, old))
@@ -363,11 +330,12 @@ bool fab_moves_run(struct fab_moves *m, const struct fab_moves_round *round)
 		lane->prices = *m->prices;
 		if (!i)
 			continue;
-		copy_loads(m->revision->s, &lane->view);
+		fab_view_copy(&lane->view, m->revision->s);
 		lane->n_seen = m->change.n;
 		lane->prices.load = lane->view.load;
 		lane->prices.state = lane->prices.state ? &lane->view : NULL;
 	}
-	fab_batches_run(&(struct fab_batches){next, work, m}, m->n_lanes);
+	fab_batches_run(&(struct fab_batches){.next = next, .work = work, .context = m},
+			m->n_lanes);
 	return !m->is_over;
 }

@@ -41,9 +41,10 @@ enum { SAMPLE = 32 };
 static const double WORTH = 0.95, ALIKE = 0.95;
 
 /* Where more than this of all load is above the target, near paths will not bring it
- * down; where they leave more than this, whole trees will hardly do so in the steps that
- * there are. */
-static const double HOPELESS_BEFORE = 0.025, HOPELESS = 0.02;
+ * down; where they leave more than this, nor will whole trees in the steps that there
+ * are.
+ */
+static const double HOPELESS = 0.025;
 
 struct negotiation {
 	struct fab_mcast_state *s;
@@ -203,11 +204,11 @@ static double mean_level(const struct negotiation *x)
 	return sum / n;
 }
 
-/* Is more than a part of all load above the target, and no time to try nevertheless? */
-static bool is_hopeless(const struct negotiation *x, double part)
+/* Is too much of all load above the target, and no time to try nevertheless? */
+static bool is_hopeless(const struct negotiation *x)
 {
 	return x->o->is_hasty && x->is_far &&
-	       x->excess > part * mean_level(x) * x->s->problem->f->n_switch_links;
+	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
 }
 
 /* Would near paths that bring all cables down take more steps than are left? A tree less
@@ -235,7 +236,7 @@ static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 
 	measure(x);
 	least = x->excess;
-	if (is_hopeless(x, HOPELESS_BEFORE) || is_too_long(x))
+	if (is_hopeless(x) || is_too_long(x))
 		return false;
 	while (x->excess && stalls < x->o->n_rounds) {
 		fab_prices_set_target(&x->prices, x->target, excess);
@@ -252,7 +253,7 @@ static bool reach_target(struct negotiation *x, enum fab_reroute_how how)
 		excess = excess < EXCESS_MAX ? excess : EXCESS_MAX;
 		stalls = x->excess < least ? 0 : stalls + 1;
 		least = x->excess < least ? x->excess : least;
-		if (x->how.how == FAB_REROUTE_NEAR_PATHS && is_hopeless(x, HOPELESS))
+		if (x->how.how == FAB_REROUTE_NEAR_PATHS && is_hopeless(x))
 			return false;
 	}
 	return !x->excess;

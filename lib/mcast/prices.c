@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One that would exceed the limit costs GUARD times as much as one that would reach it.
  * One that exceeds it already outweighs all cables of a tree that exceed it by the group
@@ -50,6 +51,27 @@ void fab_prices_fini(struct fab_prices *p)
 	free(p->by_gap);
 	free(p->factor);
 	*p = (struct fab_prices){0};
+}
+
+static double *copy_table(double *to, const double *from, size_t n)
+{
+	if (!from)
+		return to;
+	to = fab_realloc(to, n, sizeof(*to));
+	memcpy(to, from, n * sizeof(*to));
+	return to;
+}
+
+void fab_prices_copy(struct fab_prices *to, const struct fab_prices *from)
+{
+	double *by_load = copy_table(to->by_load, from->by_load, from->n);
+	double *by_gap = copy_table(to->by_gap, from->by_gap,
+				    FAB_PRICES_PARTS * FAB_PRICES_STEPS + 1);
+
+	*to = *from;
+	to->by_load = by_load;
+	to->by_gap = by_gap;
+	to->factor = NULL;
 }
 
 /* Load target - 1 becomes target: allowed, 1. */

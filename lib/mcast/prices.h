@@ -38,6 +38,9 @@ void fab_prices_of(struct fab_prices *prices, const struct fab_mcast_state *stat
  */
 void fab_prices_set_group(struct fab_prices *prices, uint32_t group);
 void fab_prices_fini(struct fab_prices *prices);
+/* What others cost now, in tables of its own; `to` has such prices or is zeroed. Without
+ * factors. O(target). */
+void fab_prices_copy(struct fab_prices *to, const struct fab_prices *from);
 
 /*
  * Prices for a target that is not to be exceeded: a tree that would do so on one cable

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "mcast/grow.h"
 #include "mcast/moves.h"
 #include "mcast/state.h"
@@ -121,6 +122,7 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		if (stopped)
 			fab_mcast_result_fini(&results[i]);
 	}
+	fab_threads_rest(fab_threads(options->n_threads));
 	fab_roots_fini(&roots);
 	free(runs);
 	return stopped ? fab_fail(err, ECANCELED, "stopped") : 0;

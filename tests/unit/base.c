@@ -428,8 +428,8 @@ Test(base, barrier_holds_until_all_have_come)
 	for (size_t i = 0; i < MEET; i++)
 		pthread_join(threads[i], NULL);
 	cr_expect_eq(m.early, 0);
-	cr_expect_eq(m.barrier.turn, 2 * TURNS);
-	cr_expect_eq(m.barrier.asleep, 0);
+	cr_expect_eq(m.barrier.turn.count, 2 * TURNS);
+	cr_expect_eq(m.barrier.turn.asleep, 0);
 }
 
 /* Batches of 1, 2, .. 20 items: what an item sees, and who did it. */
@@ -438,6 +438,8 @@ struct batches_seen {
 	uint32_t done[20];
 	uint64_t sum; /* of the batches that are over */
 	_Atomic uint32_t n_working, n_by_others;
+	uint32_t n_taken;
+	_Atomic uint32_t n_taking;
 	bool is_torn;
 };
 
@@ -450,6 +452,7 @@ static uint32_t batches_next(void *context)
 		x->is_torn = x->is_torn || x->done[i] != x->n;
 		x->sum += x->done[i];
 	}
+	x->n_taken = 0;
 	return x->n < FAB_COUNT(x->done) ? ++x->n : 0;
 }
 
@@ -464,13 +467,48 @@ static void batches_work(void *context, int lane, uint32_t item)
 	x->n_working--;
 }
 
+/* One after the other in their order, each when it is done. */
+static void batches_take(void *context, int lane, uint32_t item)
+{
+	struct batches_seen *x = context;
+
+	(void)lane;
+	x->is_torn = x->is_torn || x->n_taking++ || item != x->n_taken++ ||
+		     x->done[item] != x->n;
+	usleep(item % 3 * 50);
+	x->n_taking--;
+}
+
+/* All are taken before the next batch is planned. */
+static uint32_t batches_next_when_taken(void *context)
+{
+	struct batches_seen *x = context;
+
+	x->is_torn = x->is_torn || x->n_taken != x->n;
+	return batches_next(context);
+}
+
+Test(base, results_of_batches_are_taken_in_order)
+{
+	for (int n_lanes = 1; n_lanes <= 4; n_lanes++) {
+		struct batches_seen seen = {0};
+
+		fab_batches_run(&(struct fab_batches){batches_next_when_taken,
+						      batches_work, batches_take, &seen},
+				n_lanes);
+		cr_expect_eq(seen.sum, 2870, "%d lanes", n_lanes); /* squares to 20 */
+		cr_expect(!seen.is_torn, "%d lanes", n_lanes);
+	}
+}
+
 Test(base, batches_are_done_whole)
 {
 	for (int n_lanes = 1; n_lanes <= 4; n_lanes++) {
 		struct batches_seen seen = {0};
 
-		fab_batches_run(&(struct fab_batches){batches_next, batches_work, &seen},
-				n_lanes);
+		fab_batches_run(
+			&(struct fab_batches){batches_next, batches_work, NULL, &seen},
+			n_lanes);
 		cr_expect_eq(seen.sum, 2870, "%d lanes", n_lanes); /* squares to 20 */
 		cr_expect(!seen.is_torn, "%d lanes", n_lanes);
 #ifdef _OPENMP
