@@ -53,7 +53,7 @@ def all_turns(b, checker):
         usable = checker.usable(group) if b["bound"] == "reach" else weights
         turns, more = [], list(range(checker.n))
         while more:
-            more = [t for t in more if is_taken(checker.dual_of, group, turns + [t], usable)]
+            more = [t for t in more if is_taken(checker.least_weight, group, turns + [t], usable)]
             turns += more[:1]
         forged.append(turns)
     yield {**b, "turns": forged}
@@ -70,7 +70,7 @@ def all_matchings(b, checker):
             groups = [
                 i
                 for i in range(len(checker.groups))
-                if is_taken(checker.matching, {**ours, "groups": [i]})
+                if is_taken(checker.prove_matching, {**ours, "groups": [i]})
             ]
             yield {**ours, "groups": groups}
 
