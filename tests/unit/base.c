@@ -501,6 +501,44 @@ Test(base, results_of_batches_are_taken_in_order)
 	}
 }
 
+/* Batches so short that lanes end their items and take results at the same time. */
+struct short_batches {
+	uint32_t n_left;
+	uint64_t n_taken;
+};
+
+static uint32_t short_next(void *context)
+{
+	struct short_batches *x = context;
+
+	return x->n_left ? x->n_left-- % 4 + 2 : 0;
+}
+
+static void short_work(void *context, int lane, uint32_t item)
+{
+	(void)context;
+	(void)lane;
+	(void)item;
+}
+
+static void short_take(void *context, int lane, uint32_t item)
+{
+	(void)lane;
+	((struct short_batches *)context)->n_taken += item + 1;
+}
+
+Test(base, no_result_of_a_batch_is_left)
+{
+	for (int n_lanes = 1; n_lanes <= 3; n_lanes++) {
+		struct short_batches x = {.n_left = 200000};
+
+		fab_batches_run(
+			&(struct fab_batches){short_next, short_work, short_take, &x},
+			n_lanes);
+		cr_expect_eq(x.n_taken, 50000 * (3 + 6 + 10 + 15), "%d lanes", n_lanes);
+	}
+}
+
 Test(base, batches_are_done_whole)
 {
 	for (int n_lanes = 1; n_lanes <= 4; n_lanes++) {
