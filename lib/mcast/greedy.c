@@ -12,6 +12,7 @@
 #include "mcast/state.h"
 #include "mcast/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,6 +242,7 @@ struct job {
 	int n_lanes;
 	uint32_t share;
 	uint32_t first, n, end; /* of the batch at hand; of all */
+	uint64_t room;		/* of several lanes: for the trees of the batch, too */
 };
 
 /* Is there a better tree since the others of the batch have theirs? */
@@ -272,11 +274,13 @@ static void take(void *context, int lane, uint32_t item)
 		*h = own;
 	}
 	fab_mcast_state_grow(j->s, j->engine, j->roots, group, root);
+	/* others read those before while this one is added */
+	assert(j->n_lanes == 1 || j->s->forest.cap == j->room);
 }
 
 /* For several lanes: prices and trees so far stay as and where they are while those of
  * the batch are counted. */
-static void hold_still(const struct job *j)
+static void hold_still(struct job *j)
 {
 	struct fab_mcast_state *s = j->s;
 	struct greedy *x = s->scratch;
@@ -289,6 +293,7 @@ static void hold_still(const struct job *j)
 		n_edges += (uint64_t)fab_roots_radius(j->roots, j->first + i) *
 			   fab_group_n_switches(s->problem->groups, j->first + i);
 	fab_forest_reserve(&s->forest, s->n_edges, n_edges);
+	j->room = s->forest.cap;
 }
 
 static uint32_t next(void *context)

@@ -496,6 +496,45 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 	return hash;
 }
 
+/* Candidates come in parts where there are many: trees of all of them on so many threads.
+ */
+static uint64_t in_parts(const struct routed *s, size_t part_bytes, int n_threads)
+{
+	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
+	const struct fab_forest *trees;
+	struct fab_mcast_state state;
+	uint32_t n_parts = 0;
+	uint64_t hash;
+
+	fab_mcast_state_init(&state, &s->problem, engine);
+	for (uint32_t done = 0; done < s->groups->n; n_parts++) {
+		struct fab_roots roots;
+
+		fab_roots_find(s->dist, s->groups, done, part_bytes, n_threads, &roots);
+		engine->grow_many(&state, engine, &roots, n_threads);
+		done += roots.n;
+		fab_roots_fini(&roots);
+	}
+	cr_expect_gt(n_parts, 2);
+	trees = &state.forest;
+	hash = fab_hash_bytes(trees->cable, state.n_edges * 4, 1);
+	hash = fab_hash_bytes(trees->root, trees->n * 4ul, hash);
+	fab_mcast_state_fini(&state);
+	return hash;
+}
+
+Test(balanced, same_trees_in_parts)
+{
+	struct routed s;
+	uint64_t hash;
+
+	routed_init(&s, test_gen_raw("fattree:radix=12,levels=3"), 4000, 20, 7);
+	hash = in_parts(&s, 20000, 1);
+	cr_expect_eq(in_parts(&s, 20000, 2), hash);
+	cr_expect_eq(in_parts(&s, 20000, 3), hash);
+	routed_fini(&s);
+}
+
 Test(balanced, same_trees_for_any_threads)
 {
 	static const struct instance cases[] = {

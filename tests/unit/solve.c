@@ -75,6 +75,23 @@ static void check_out_and_back(struct fab_revision *r, uint32_t group)
 	cr_assert_eq(r->s->root_use[root], uses);
 }
 
+/* Those of an earlier copy that are there still: all but each third group, which has
+ * another tree if it has another root; or else other cables, if any. */
+static void check_has(const struct fab_revision *r, const struct fab_forest *copy)
+{
+	for (uint32_t i = 0; i < copy->n; i++) {
+		bool is_same = copy->root[i] == fab_revision_root(r, i);
+		uint32_t n = fab_revision_size(r, i);
+
+		for (uint32_t e = 0; is_same && e < n; e++)
+			is_same = fab_forest_size(copy, i) == n &&
+				  copy->cable[copy->first[i] + e] ==
+					  fab_revision_cables(r, i)[e];
+		cr_assert_eq(fab_revision_has(r, i, copy), is_same);
+		cr_assert(is_same || i % 3 == 0);
+	}
+}
+
 /*
  * Without grow(): the last group first, from the switch of its first member; then each
  * third group again, from that of its last member by other ports: smaller and larger
@@ -87,9 +104,12 @@ static int solve_backwards(const struct fab_mcast_problem *p, struct fab_mcast_s
 	uint32_t *sw = FAB_NEW(p->f->n_switches, uint32_t);
 	uint32_t *cable = FAB_NEW(p->f->n_switches, uint32_t);
 	const struct fab_groups *g = p->groups;
+	struct fab_forest first = {0};
 	int stopped = 0;
 
 	for (int pass = 0; pass < 2 && !stopped; pass++) {
+		if (pass)
+			fab_revision_copy(&r, &first);
 		for (uint32_t i = g->n; i-- > 0;) {
 			uint32_t root =
 				g->sw[pass ? g->sw_first[i + 1] - 1 : g->sw_first[i]];
@@ -108,6 +128,8 @@ static int solve_backwards(const struct fab_mcast_problem *p, struct fab_mcast_s
 		}
 		stopped = o->progress ? o->progress(o->progress_context, 1, 2) : 0;
 	}
+	check_has(&r, &first);
+	fab_forest_fini(&first);
 	fab_revision_end(&r);
 	free(sw);
 	free(cable);
