@@ -10,6 +10,9 @@
 #include "mcast/choose.h"
 #include "mcast/state.h"
 
+/* What a group costs a grower, for each switch with members. */
+enum { STEPS_MEMBER = 64 };
+
 static bool reaches(const struct fab_mcast_state *s, uint32_t group, double cap)
 {
 	for (uint64_t e = s->forest.first[group]; e < s->n_edges; e++)
@@ -93,8 +96,9 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 		   const struct fab_mcast_options *options, double *roots_seconds)
 {
 	uint32_t n = problem->groups->n;
-	int n_workers = fab_threads_for(options->n_threads,
-					n_growers * 16 * problem->groups->sw_first[n]);
+	int n_workers =
+		fab_threads_for(options->n_threads,
+				n_growers * STEPS_MEMBER * problem->groups->sw_first[n]);
 	int stopped = 0;
 
 	if (!n_growers)
@@ -115,8 +119,8 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 					    problem->f->n_switches, options->root_ties);
 		*roots_seconds += fab_now() - start;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
-		for (size_t i = 0; i < n_growers; i++)
-			route_chunk(&growers[i], &candidates, options->n_threads);
+		for (size_t i = n_growers; i > 0; i--) /* the last take longest */
+			route_chunk(&growers[i - 1], &candidates, options->n_threads);
 		done += candidates.roots->n;
 		fab_candidates_fini(&candidates);
 		fab_roots_fini(&own);
