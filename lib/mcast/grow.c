@@ -38,17 +38,29 @@ static void route_group(struct fab_mcast_grower *r,
 		s->n_edges = 0; /* the next tree takes its place */
 }
 
+/* Does it grow all trees at once, on all threads? */
+static bool is_whole(const struct fab_mcast_grower *r)
+{
+	return r->engine->grow_many && !r->cap && !r->is_trial;
+}
+
+static void grow_whole(struct fab_mcast_grower *r, const struct fab_roots *roots,
+		       int n_threads)
+{
+	double start = fab_now();
+
+	r->engine->grow_many(r->state, r->engine, roots, n_threads);
+	r->seconds += fab_now() - start;
+}
+
 /* The groups whose candidates are at hand. */
 static void route_chunk(struct fab_mcast_grower *r,
-			const struct fab_candidates *candidates, int n_threads)
+			const struct fab_candidates *candidates)
 {
 	double start = fab_now();
 	struct fab_cursor *cursors = FAB_NEW0(candidates->n_lists, struct fab_cursor);
-	bool is_whole = r->engine->grow_many && !r->cap && !r->is_trial;
 
-	if (is_whole)
-		r->engine->grow_many(r->state, r->engine, candidates->roots, n_threads);
-	for (uint32_t i = 0; i < candidates->roots->n && !is_whole && !r->is_over; i++) {
+	for (uint32_t i = 0; i < candidates->roots->n && !r->is_over; i++) {
 		uint32_t group = candidates->roots->first_group + i;
 
 		fab_progress_report("trees", "groups", group,
@@ -118,9 +130,14 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 			fab_candidates_init(&candidates, candidates.roots,
 					    problem->f->n_switches, options->root_ties);
 		*roots_seconds += fab_now() - start;
+		for (size_t i = 0; i < n_growers; i++)
+			if (is_whole(&growers[i]))
+				grow_whole(&growers[i], candidates.roots,
+					   options->n_threads);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
 		for (size_t i = n_growers; i > 0; i--) /* the last take longest */
-			route_chunk(&growers[i - 1], &candidates, options->n_threads);
+			if (!is_whole(&growers[i - 1]))
+				route_chunk(&growers[i - 1], &candidates);
 		done += candidates.roots->n;
 		fab_candidates_fini(&candidates);
 		fab_roots_fini(&own);
