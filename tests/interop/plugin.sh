@@ -176,7 +176,7 @@ SIM_HOST=$(host net 3) OSM_CACHE_DIR=$other OSM_TMP_DIR=$other LD_PRELOAD=$so op
   -f "$other/opensm.log" -R "$1" -s 0 -n 64 -d 2 -F "$other/opensm.conf" >"$other/out" 2>&1 </dev/null &
 second=$!
 is_standby() {
-  grep -q 'Entering STANDBY' "$other/opensm.log"
+  grep -qs 'Entering STANDBY' "$other/opensm.log"
 }
 await "$second" standby 60 is_standby || fail "no second subnet manager"
 finish
