@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/batches.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/threads.h"
@@ -104,6 +105,7 @@ static void lead(struct team *t)
 	for (uint32_t n; (n = plan(t->batches));) {
 		uint32_t over = atomic_load(&t->over.count);
 
+		assert(!t->batches->take || n <= FAB_BATCH_MOST);
 		atomic_store(&t->n_left, n);
 		atomic_store(&t->n_taken, 0);
 		atomic_store(&t->ticket, (uint64_t)n << 32);

@@ -28,7 +28,7 @@ bool fab_threads_pay(uint64_t steps);
 void fab_threads_rest(int n_threads);
 
 /*
- * A number that one thread counts up and others wait for, again and again: for work in
+ * A number that is counted up and that others wait for, again and again: for work in
  * short steps, on machines where others want the processors, too. Who waits turns round
  * for as long as it takes to be woken, less where that was for nothing before, then
  * sleeps. Zeroed: 0, and nobody waits.

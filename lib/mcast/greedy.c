@@ -105,14 +105,20 @@ void fab_greedy_free(void *scratch)
 	free(x);
 }
 
-/* The prices as they are now, for a group. */
-static void set_prices(struct fab_mcast_state *s, struct lane *lane, uint32_t group)
+/* The prices as they are now. */
+static const struct fab_prices *prices_now(struct fab_mcast_state *s)
 {
 	struct greedy *x = s->scratch;
 
 	if (!x->prices.load)
 		fab_prices_of(&x->prices, s);
-	lane->prices = x->prices;
+	return &x->prices;
+}
+
+/* Those, for a group. */
+static void set_prices(struct fab_mcast_state *s, struct lane *lane, uint32_t group)
+{
+	lane->prices = *prices_now(s);
 	fab_prices_set_group(&lane->prices, group);
 }
 
@@ -286,9 +292,7 @@ static void hold_still(struct job *j)
 	struct greedy *x = s->scratch;
 	uint64_t n_edges = s->problem->f->n_switches;
 
-	if (!x->prices.load)
-		fab_prices_of(&x->prices, s);
-	fab_prices_copy(&x->before, &x->prices);
+	fab_prices_copy(&x->before, prices_now(s));
 	for (uint32_t i = 0; i < j->n; i++)
 		n_edges += (uint64_t)fab_roots_radius(j->roots, j->first + i) *
 			   fab_group_n_switches(s->problem->groups, j->first + i);
