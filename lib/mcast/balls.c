@@ -56,7 +56,6 @@ static uint64_t *make_balls(const struct fab_dist *dist, uint32_t n, uint8_t rad
 #pragma omp parallel for schedule(static) num_threads(n_workers)
 	for (uint32_t s = 0; s < n; s++)
 		fab_bytes_upto(fab_dist_row(dist, s), stride, radius, bits + s * words);
-	fab_threads_rest(n_workers);
 	return bits;
 }
 

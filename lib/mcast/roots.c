@@ -216,7 +216,6 @@ void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups 
 		free(acc);
 		free(block_min);
 	}
-	fab_threads_rest(n_workers);
 	fab_balls_free(balls);
 	free(leader);
 }

@@ -22,7 +22,8 @@ struct fab_roots {
 /*
  * Find the candidates of as many groups from first_group on as fit into max_bytes of sets
  * (at least one group). O(sum of switches of the groups * switches), less what bounds
- * save; parallel over sets, the same result for any number of threads.
+ * save; parallel over sets, the same result for any number of threads, which stay for the
+ * trees: fab_threads_rest() ends them.
  */
 void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups,
 		    uint32_t first_group, size_t max_bytes, int n_threads,
