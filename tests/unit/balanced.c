@@ -471,6 +471,13 @@ Test(balanced, height_slack)
 	cr_expect_gt(n_less, 2, "%u", n_less);
 }
 
+static uint64_t forest_hash(const struct fab_forest *trees)
+{
+	uint64_t hash = fab_hash_bytes(trees->cable, trees->first[trees->n] * 4, 1);
+
+	return fab_hash_bytes(trees->root, trees->n * 4ul, hash);
+}
+
 /* Trees of many groups on so many threads, as a hash; maybe demands differ. */
 static uint64_t trees_hash(const struct routed *s, const struct fab_weights *weights,
 			   int n_threads, uint32_t *max)
@@ -490,8 +497,7 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 	cr_expect_eq(fab_mcast_verify(&problem, &r, &err), 0, "%s", err.text);
 	fab_efi_of(&problem, &r, &efi);
 	*max = efi.max;
-	hash = fab_hash_bytes(r.forest.cable, r.forest.first[r.forest.n] * 4, 1);
-	hash = fab_hash_bytes(r.forest.root, r.forest.n * 4ul, hash);
+	hash = forest_hash(&r.forest);
 	fab_mcast_result_fini(&r);
 	return hash;
 }
@@ -501,7 +507,6 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 static uint64_t in_parts(const struct routed *s, size_t part_bytes, int n_threads)
 {
 	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
-	const struct fab_forest *trees;
 	struct fab_mcast_state state;
 	uint32_t n_parts = 0;
 	uint64_t hash;
@@ -516,9 +521,7 @@ static uint64_t in_parts(const struct routed *s, size_t part_bytes, int n_thread
 		fab_roots_fini(&roots);
 	}
 	cr_expect_gt(n_parts, 2);
-	trees = &state.forest;
-	hash = fab_hash_bytes(trees->cable, state.n_edges * 4, 1);
-	hash = fab_hash_bytes(trees->root, trees->n * 4ul, hash);
+	hash = forest_hash(&state.forest);
 	fab_mcast_state_fini(&state);
 	return hash;
 }
