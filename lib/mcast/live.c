@@ -262,7 +262,8 @@ static uint32_t edges_at(const struct fab_live *l, const struct tree *t, uint32_
 	return n;
 }
 
-/* Route the group again; keep the new tree if fewer of its cables have `max`. */
+/* Route the group again; keep the new tree if none of its cables has more than `max`, and
+ * fewer have that. */
 static bool move(struct fab_live *l, struct tree *t, uint32_t max)
 {
 	struct tree new = {.n_members = t->n_members, .member = t->member};
@@ -272,7 +273,7 @@ static bool move(struct fab_live *l, struct tree *t, uint32_t max)
 		return false;
 	take_out(l, t);
 	grow(l, &new);
-	if (edges_at(l, &new, max) < before) {
+	if (!edges_at(l, &new, max + 1) && edges_at(l, &new, max) < before) {
 		t->member = NULL;
 		tree_fini(t);
 		*t = new;

@@ -253,7 +253,7 @@ static bool try_again(struct fab_live *live, const struct routed *s, uint32_t gr
 	memcpy(sw, old.sw, old.n_edges * sizeof(*sw));
 	memcpy(cable, old.cable, old.n_edges * sizeof(*cable));
 	route(live, s, group);
-	if (edges_at(live, s, group, max) < before)
+	if (!edges_at(live, s, group, max + 1) && edges_at(live, s, group, max) < before)
 		return true;
 	old.member = s->groups->member + s->groups->first[group];
 	old.sw = sw;
