@@ -12,18 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows of distances are added whole where one switch in so many is a candidate. */
+enum { DENSE = 32 };
+
 struct scratch {
-	uint64_t *nearest;  /* candidates with the least sum, a bit each */
-	uint32_t *sw, *sum; /* [n_switches] candidates, their hops to all members */
+	uint64_t *nearest; /* candidates with the least sum, a bit each */
+	uint32_t *sw;	   /* [n_switches] candidates */
+	uint32_t *sum;	   /* [stride of rows] hops of each to all members */
 };
 
 static void *scratch_new(const struct fab_mcast_problem *problem)
 {
 	struct scratch *x = FAB_NEW0(1, struct scratch);
 
-	x->nearest = FAB_NEW(fab_dist_stride(problem->dist) / 64, uint64_t);
+	size_t stride = fab_dist_stride(problem->dist);
+
+	x->nearest = FAB_NEW(stride / 64, uint64_t);
 	x->sw = FAB_NEW(problem->f->n_switches, uint32_t);
-	x->sum = FAB_NEW(problem->f->n_switches, uint32_t);
+	x->sum = FAB_NEW(stride, uint32_t);
 	return x;
 }
 
@@ -48,26 +54,48 @@ static uint32_t list(uint32_t *sw, const uint64_t *bits, size_t words)
 	return n;
 }
 
+FAB_WIDE static void add_row(uint32_t *restrict sum, const uint8_t *restrict row,
+			     size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum[i] += row[i];
+}
+
+/* Hops from each of n candidates to all members of the group together. */
+static void add_hops(const struct fab_mcast_problem *p, uint32_t group, struct scratch *x,
+		     uint32_t n)
+{
+	const struct fab_groups *g = p->groups;
+	size_t stride = fab_dist_stride(p->dist);
+	bool is_dense = n > stride / DENSE;
+
+	if (is_dense)
+		memset(x->sum, 0, stride * sizeof(*x->sum));
+	for (uint32_t i = 0; i < n && !is_dense; i++)
+		x->sum[x->sw[i]] = 0;
+	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++) {
+		const uint8_t *row = fab_dist_row(p->dist, g->sw[m]);
+
+		if (is_dense)
+			add_row(x->sum, row, stride);
+		for (uint32_t i = 0; i < n && !is_dense; i++)
+			x->sum[x->sw[i]] += row[x->sw[i]];
+	}
+}
+
 static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
 			    uint32_t group)
 {
-	const struct fab_groups *g = s->problem->groups;
 	struct scratch *x = s->scratch;
 	uint32_t n = list(x->sw, fab_roots_bits(roots, group), roots->words);
 	uint32_t least = UINT32_MAX;
 
-	memset(x->sum, 0, n * sizeof(*x->sum));
-	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++) {
-		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[m]);
-
-		for (uint32_t i = 0; i < n; i++)
-			x->sum[i] += row[x->sw[i]];
-	}
+	add_hops(s->problem, group, x, n);
 	for (uint32_t i = 0; i < n; i++)
-		least = x->sum[i] < least ? x->sum[i] : least;
+		least = x->sum[x->sw[i]] < least ? x->sum[x->sw[i]] : least;
 	memset(x->nearest, 0, roots->words * sizeof(*x->nearest));
 	for (uint32_t i = 0; i < n; i++)
-		if (x->sum[i] == least)
+		if (x->sum[x->sw[i]] == least)
 			x->nearest[x->sw[i] / 64] |= (uint64_t)1 << x->sw[i] % 64;
 	return fab_root_choose(x->nearest, roots->words, FAB_TIES_SPREAD, s->root_use);
 }
