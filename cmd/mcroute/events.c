@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "export/events.h"
 #include "mcast/efi.h"
 #include "mcast/lifecycle.h"
@@ -300,6 +301,7 @@ int mcroute_events_run(const struct mcroute_events *e,
 
 	if (!rc)
 		rc = fab_dist_new(job->f, job->run->threads, &dist, err);
+	fab_threads_rest(fab_threads(job->run->threads));
 	if (!rc)
 		rc = replay_all(e, job, dist, events, all, err);
 	if (!rc)

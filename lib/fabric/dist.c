@@ -282,7 +282,6 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 		}
 		search_fini(&s);
 	}
-	fab_threads_rest(n_workers);
 	return farthest;
 }
 
@@ -436,5 +435,8 @@ unsigned fab_dist_diameter(const struct fab_dist *dist)
 
 uint32_t fab_fabric_diameter(const struct fab_fabric *f, int n_threads)
 {
-	return search_all(f, NULL, n_threads);
+	uint32_t hops = search_all(f, NULL, n_threads);
+
+	fab_threads_rest(fab_threads(n_threads));
+	return hops;
 }

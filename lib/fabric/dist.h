@@ -15,13 +15,13 @@
 struct fab_dist;
 
 /*
- * The distances of a fabric, which is borrowed; n_threads 0 = as many as OpenMP gives.
- * Up to 256 MiB (16 384 switches) all are made at once, else rows are made when somebody
- * asks for them, those of 512 switches at a time; those of a whole torus, mesh or HyperX
- * from its coordinates. Fails with ERANGE when two connected
- * switches are more than 254 hops apart (InfiniBand ends at 63), with ENOMEM when the
- * memory does not hold them. O(cables * switches / 512 + switches^2), switches^2 bytes,
- * of rows on demand as many as are asked for.
+ * The distances of a fabric, which is borrowed; n_threads 0 = as many as OpenMP gives,
+ * which stay for what follows: fab_threads_rest() ends them. Up to 256 MiB (16 384
+ * switches) all are made at once, else rows are made when somebody asks for them, those
+ * of 512 switches at a time; those of a whole torus, mesh or HyperX from its coordinates.
+ * Fails with ERANGE when two connected switches are more than 254 hops apart (InfiniBand
+ * ends at 63), with ENOMEM when the memory does not hold them. O(cables * switches / 512
+ * + switches^2), switches^2 bytes, of rows on demand as many as are asked for.
  */
 int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **out,
 		 struct fab_err *err) FAB_MUST_CHECK;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/threads.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
 
@@ -70,9 +71,13 @@ static int make_hops(struct fab_rdma_net *net, struct fab_err *err)
 	const struct fab_fabric *f = net->problem->f;
 	size_t n = f->n_switches;
 	uint32_t *queue;
+	int rc;
 
-	if (!net->problem->faults || !net->problem->faults->named.n)
-		return fab_dist_new(f, 0, &net->dist, err);
+	if (!net->problem->faults || !net->problem->faults->named.n) {
+		rc = fab_dist_new(f, 0, &net->dist, err);
+		fab_threads_rest(fab_threads(0));
+		return rc;
+	}
 	if (n * n > MASK_BYTES)
 		return fab_fail(err, ERANGE,
 				"shortest paths around what is dead: more than 16384 "

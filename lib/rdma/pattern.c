@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/threads.h"
 #include "fabric/dist.h"
 #include "traffic/connection_matrix.h"
 #include "traffic/end_names.h"
@@ -55,6 +56,7 @@ static int find_farthest(const struct fab_rdma_pattern_problem *p, uint32_t *fro
 	int rc = fab_dist_new(p->f, 0, &dist, err), most = -1;
 	uint32_t *first;
 
+	fab_threads_rest(fab_threads(0));
 	if (rc)
 		return rc;
 	first = ends_of_switches(p);
