@@ -25,6 +25,28 @@ struct fab_batches {
 	void *context;
 };
 
+/*
+ * How many items a batch may have where some of the work is in vain because of what else
+ * is done beside it: half as many after a batch with more than a quarter of that, else
+ * some more. `now` is at least `least` and at most FAB_BATCH_MOST; both begin alike.
+ */
+struct fab_batch_size {
+	uint32_t least, now;
+};
+
+static inline void fab_batch_size_heed(struct fab_batch_size *size, uint32_t n_items,
+				       uint32_t n_in_vain)
+{
+	uint32_t more = size->now + size->now / 4 + 1;
+
+	if (!n_items)
+		return;
+	if (n_in_vain > n_items / 4)
+		size->now = n_items / 2 > size->least ? n_items / 2 : size->least;
+	else
+		size->now = more < FAB_BATCH_MOST ? more : FAB_BATCH_MOST;
+}
+
 /* On n_lanes threads at most, in parallel work of others on one. Threads are ready for
  * the next batches afterwards: fab_threads_rest() ends them. O(items). */
 void fab_batches_run(const struct fab_batches *batches, int n_lanes);

@@ -11,6 +11,7 @@
 
 /* 2^32 by the golden section: multiples of it lie evenly. */
 #define SHUFFLE 2654435769u
+#define UNSHUFFLE 340573321u /* its inverse: the product is 1 */
 
 /* The switches in the order of the multiples of SHUFFLE. */
 static uint32_t *shuffled(uint32_t n)
@@ -156,24 +157,79 @@ uint32_t fab_candidates_choose(const struct fab_candidates *b, struct fab_cursor
 	return b->order ? b->order[cursor->at] : cursor->at;
 }
 
+/* Smaller ones come first. */
+static uint64_t key_of(uint32_t sw, enum fab_root_ties ties, const uint32_t *value)
+{
+	uint32_t tie = ties == FAB_TIES_LOWEST ? sw : sw * SHUFFLE;
+
+	return (uint64_t)value[sw] << 32 | tie;
+}
+
+static uint32_t switch_of(uint64_t key, enum fab_root_ties ties)
+{
+	return ties == FAB_TIES_LOWEST ? (uint32_t)key : (uint32_t)key * UNSHUFFLE;
+}
+
 uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
 			 const uint32_t *value)
 {
 	uint64_t best = UINT64_MAX;
-	uint32_t root = FAB_NONE;
 
 	if (!value)
 		return first_bit(bits);
 	for (size_t w = 0; w < words; w++)
 		for (uint64_t left = bits[w]; left; left &= left - 1) {
 			uint32_t sw = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
-			uint32_t tie = ties == FAB_TIES_LOWEST ? sw : sw * SHUFFLE;
-			uint64_t key = (uint64_t)value[sw] << 32 | tie;
+			uint64_t key = key_of(sw, ties, value);
 
-			if (root == FAB_NONE || key < best) {
-				best = key;
-				root = sw;
-			}
+			best = key < best ? key : best;
 		}
-	return root;
+	return switch_of(best, ties);
+}
+
+/* Bring all that are less than key[n / 2] before it, and all others after it, each of the
+ * n different ones; where it ends up. */
+static uint32_t part(uint64_t *key, uint32_t n)
+{
+	uint64_t middle = key[n / 2];
+	uint32_t n_less = 0;
+
+	key[n / 2] = key[n - 1];
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		uint64_t own = key[i];
+
+		key[i] = key[n_less];
+		key[n_less] = own;
+		n_less += own < middle;
+	}
+	key[n - 1] = key[n_less];
+	key[n_less] = middle;
+	return n_less;
+}
+
+uint32_t fab_root_choose_nth(const uint64_t *bits, size_t words, enum fab_root_ties ties,
+			     const uint32_t *value, uint32_t nth, uint64_t *room)
+{
+	uint64_t *key = room;
+	uint32_t n = 0;
+
+	for (size_t w = 0; w < words; w++)
+		for (uint64_t left = bits[w]; left; left &= left - 1)
+			key[n++] =
+				key_of((uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left),
+				       ties, value);
+	for (nth %= n; n > 1;) {
+		uint32_t at = part(key, n);
+
+		if (at == nth)
+			return switch_of(key[at], ties);
+		if (at > nth) {
+			n = at;
+			continue;
+		}
+		key += at + 1;
+		n -= at + 1;
+		nth -= at + 1;
+	}
+	return switch_of(key[0], ties);
 }

@@ -13,7 +13,7 @@
 #include "mcast/rivals.h"
 #include "mcast/state.h"
 
-enum { ROUNDS = 6 };
+enum { ROUNDS = 12 };
 
 /* Cables looked at when trees are revised: so many for each edge of all trees (where
  * members lie far apart more), but at least and at most so many. */

@@ -16,18 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Roots by chance that are tried beside the least loaded and the least used; where many
- * groups are grown side by side, these are looked for among so many by chance, lest all
- * groups find the same. */
-enum { DRAWN_ROOTS = 2, SAMPLE = 16, MANY = 64 };
+/* Roots by chance that are tried beside one of little load and one of little use: of
+ * groups that are grown side by side the first takes the least, the next one the next
+ * and so on; where they are many, the least among so many by chance, which is quicker. */
+enum { DRAWN_ROOTS = 2, SAMPLE = 16, MANY = FAB_BATCH_MOST };
 
 /* Where members lie farther than this from the root and there are so many groups, all
  * trees are grown again from others (mcast/negotiate.h): one root is enough before. */
 enum { NEAR = 3, HASTE = 1000 };
 
-/* Groups grown side by side: one for so many that have their tree, and at most; more
- * where their trees will be grown again anyway. */
-enum { SHARE = 32, SHARE_HASTE = 4, MOST = FAB_BATCH_MOST };
+/* Groups grown side by side: one for so many that have their tree, more where their trees
+ * will be grown again anyway, as long as few trees are outdated by the others; so many
+ * may be in any case. */
+enum { SHARE = 32, SHARE_HASTE = 4, LEAST = 8 };
 
 /* What a group costs, for each switch with members: less than it does, for batches are
  * too small in short work for threads to be worth it. */
@@ -47,6 +48,7 @@ struct held {
 struct lane {
 	struct fab_cheap_tree *tree;
 	struct fab_prices prices; /* for the group at hand */
+	uint64_t *room;		  /* [n_switches] */
 	/* of several: the loads before the batch at hand, of the groups before n_seen */
 	struct fab_mcast_state view;
 	uint32_t n_seen;
@@ -67,6 +69,7 @@ static void add_lanes(struct greedy *x, size_t n)
 	while (x->lane.n < n) {
 		struct lane lane = {.tree = fab_cheap_tree_new(x->problem)};
 
+		lane.room = FAB_NEW(x->problem->f->n_switches, uint64_t);
 		FAB_PUSH(&x->lane, lane);
 	}
 }
@@ -93,8 +96,10 @@ void fab_greedy_free(void *scratch)
 
 	if (!x)
 		return;
-	for (size_t i = 0; i < x->lane.n; i++)
+	for (size_t i = 0; i < x->lane.n; i++) {
 		fab_cheap_tree_free(x->lane.v[i].tree);
+		free(x->lane.v[i].room);
+	}
 	for (size_t i = 0; i < x->batch.n; i++)
 		free_held(&x->batch.v[i]);
 	free_held(&x->own);
@@ -151,15 +156,24 @@ static void try_root(const struct greedy *x, struct lane *lane, uint32_t root,
 	}
 }
 
-/* The candidate with the least value, or of many the least of some by chance. */
-static uint32_t least(const struct fab_roots *roots, uint32_t group,
-		      const uint32_t *value, bool is_sample, uint64_t seed)
+/* Which of the groups that are grown side by side it is. */
+struct place {
+	uint32_t at, n;
+};
+
+/* The candidate with the least value for the first of them, the next one for the next. */
+static uint32_t least(const struct lane *lane, const struct fab_roots *roots,
+		      uint32_t group, const uint32_t *value, struct place place,
+		      uint64_t seed)
 {
 	const uint64_t *bits = fab_roots_bits(roots, group);
 	uint32_t best;
 
-	if (!is_sample)
+	if (!place.at)
 		return fab_root_choose(bits, roots->words, FAB_TIES_SPREAD, value);
+	if (place.n < MANY)
+		return fab_root_choose_nth(bits, roots->words, FAB_TIES_SPREAD, value,
+					   place.at, lane->room);
 	best = fab_roots_draw(bits, roots->words, fab_mix64(seed));
 	for (uint32_t i = 1; i < SAMPLE; i++) {
 		uint32_t root = fab_roots_draw(bits, roots->words, fab_mix64(seed + i));
@@ -178,17 +192,17 @@ static bool are_many(const struct fab_groups *g)
 /* Find the cheapest tree of h->group at the prices of the lane, by loads and uses as they
  * are in view. */
 static void choose(const struct greedy *x, const struct fab_mcast_state *view,
-		   struct lane *lane, const struct fab_roots *roots, bool is_sample,
+		   struct lane *lane, const struct fab_roots *roots, struct place place,
 		   struct held *h)
 {
 	uint64_t seed = (uint64_t)h->group << 8;
 
 	h->price = __DBL_MAX__;
-	try_root(x, lane, least(roots, h->group, view->adjacent, is_sample, seed + 64),
+	try_root(x, lane, least(lane, roots, h->group, view->adjacent, place, seed + 64),
 		 h);
 	if (are_many(x->problem->groups) && fab_roots_radius(roots, h->group) > NEAR)
 		return;
-	try_root(x, lane, least(roots, h->group, view->root_use, is_sample, seed + 128),
+	try_root(x, lane, least(lane, roots, h->group, view->root_use, place, seed + 128),
 		 h);
 	for (uint32_t i = 0; i < DRAWN_ROOTS; i++)
 		try_root(x, lane,
@@ -205,7 +219,7 @@ static uint32_t choose_root(struct fab_mcast_state *s, struct lane *lane,
 
 	x->own.group = group;
 	set_prices(s, lane, group);
-	choose(x, s, lane, roots, false, &x->own);
+	choose(x, s, lane, roots, (struct place){0, 1}, &x->own);
 	return x->own.root;
 }
 
@@ -247,7 +261,9 @@ struct job {
 	const struct fab_roots *roots;
 	int n_lanes;
 	uint32_t share;
+	struct fab_batch_size size;
 	uint32_t first, n, end; /* of the batch at hand; of all */
+	uint32_t n_outdated;	/* trees of the batch */
 	uint64_t room;		/* of several lanes: for the trees of the batch, too */
 };
 
@@ -265,7 +281,7 @@ static bool is_outdated(const struct greedy *x, const struct held *h)
 /* Count a tree that was grown over the loads before its batch. */
 static void take(void *context, int lane, uint32_t item)
 {
-	const struct job *j = context;
+	struct job *j = context;
 	struct greedy *x = j->s->scratch;
 	struct held *h = &x->batch.v[item];
 	uint32_t group = h->group, root = h->root;
@@ -273,6 +289,7 @@ static void take(void *context, int lane, uint32_t item)
 	fab_prices_set_group(&x->prices, group);
 	if (is_outdated(x, h)) {
 		root = choose_root(j->s, &x->lane.v[lane], j->roots, group);
+		j->n_outdated++;
 	} else {
 		struct held own = x->own;
 
@@ -305,9 +322,12 @@ static uint32_t next(void *context)
 	struct job *j = context;
 	struct greedy *x = j->s->scratch;
 
+	fab_batch_size_heed(&j->size, j->n, j->n_outdated);
+	j->n_outdated = 0;
 	j->first += j->n;
-	j->n = j->first / j->share + 1 < MOST ? j->first / j->share + 1 : MOST;
-	j->n = j->end - j->first < j->n ? j->end - j->first : j->n;
+	j->n = j->first / j->share + 1;
+	j->n = j->n < j->size.now ? j->n : j->size.now;
+	j->n = j->n < j->end - j->first ? j->n : j->end - j->first;
 	fab_progress_report("trees", "groups", j->first, x->problem->groups->n);
 	for (uint32_t i = 0; i < j->n; i++)
 		x->batch.v[i].group = j->first + i;
@@ -343,7 +363,7 @@ static void work(void *context, int number, uint32_t item)
 	} else {
 		set_prices(j->s, lane, h.group);
 	}
-	choose(x, view, lane, j->roots, j->n >= MANY, &h);
+	choose(x, view, lane, j->roots, (struct place){item, j->n}, &h);
 	x->batch.v[item] = h;
 }
 
@@ -385,13 +405,14 @@ void fab_greedy_grow_many(struct fab_mcast_state *s,
 			.engine = engine,
 			.roots = roots,
 			.share = are_many(g) && are_far(roots) ? SHARE_HASTE : SHARE,
+			.size = {.least = LEAST, .now = LEAST},
 			.first = roots->first_group,
 			.end = roots->first_group + roots->n};
 
 	j.n_lanes = fab_threads_for(n_threads, STEPS_MEMBER * g->sw_first[g->n]);
 	add_lanes(x, (size_t)j.n_lanes);
 	open_views(&j);
-	while (x->batch.n < MOST)
+	while (x->batch.n < FAB_BATCH_MOST)
 		FAB_PUSH(&x->batch, ((struct held){.root = FAB_NONE}));
 	fab_batches_run(&(struct fab_batches){next, work, take, &j}, j.n_lanes);
 	close_views(&j);

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups moved side by side: one for so many of the round, and at most. Trees whose
- * members lie far from the root take longer and are more alike in price: more of these,
- * and some where there are few, more where the work is long. */
-enum { SHARE = 64, SHARE_FAR = 32, LEAST_FAR = 2, LEAST_LONG = 4, MOST = 32 };
+/* Groups moved side by side: some, one more for so many of the round, and at most. Trees
+ * whose members lie far from the root take longer and are more alike in price: more of
+ * these, and more yet where the work is long. */
+enum { LEAST = 2, LEAST_LONG = 4, SHARE = 64, SHARE_FAR = 32, MOST = 32 };
 
 /* A tree that has become so many times as expensive meanwhile is looked for again. */
 static const double DEARER = 1.1;
@@ -75,8 +75,8 @@ struct fab_moves {
 static uint32_t most_of(const struct fab_moves *m)
 {
 	uint32_t n = m->n_moved > m->n_expected ? m->n_moved : m->n_expected;
-	uint32_t least = m->is_long ? LEAST_LONG : LEAST_FAR;
-	uint32_t most = m->is_far ? n / SHARE_FAR + least : n / SHARE + 1;
+	uint32_t most =
+		n / (m->is_far ? SHARE_FAR : SHARE) + (m->is_long ? LEAST_LONG : LEAST);
 
 	return most < MOST ? most : MOST;
 }

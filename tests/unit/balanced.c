@@ -502,6 +502,52 @@ static uint64_t trees_hash(const struct routed *s, const struct fab_weights *wei
 	return hash;
 }
 
+/* Largest load of trees grown side by side, or one after the other. */
+static uint32_t max_of_grown(const struct routed *s, const struct fab_roots *roots,
+			     bool is_one_by_one)
+{
+	const struct fab_mcast_engine *engine = &fab_mcast_balanced;
+	struct fab_mcast_state state;
+	uint32_t max;
+
+	fab_mcast_state_init(&state, &s->problem, engine);
+	if (!is_one_by_one)
+		engine->grow_many(&state, engine, roots, 1);
+	for (uint32_t g = 0; is_one_by_one && g < s->groups->n; g++)
+		fab_mcast_state_grow(&state, engine, roots, g,
+				     engine->choose_root(&state, roots, g));
+	max = fab_mcast_max_load(&state);
+	fab_mcast_state_fini(&state);
+	return max;
+}
+
+/* Those grown side by side know nothing of each other, and crowd on the same cables
+ * unless they take different roots, or that is seen afterwards. */
+Test(balanced, trees_side_by_side_do_not_crowd)
+{
+	static const char *const cases[][2] = {
+		{"pgft:h=3,m=8/8/20,w=1/8/2,p=1/1/2", "grid:10x8x16"},
+		{"fattree:radix=20,levels=3", "grid:25x8x10"},
+		{"dragonfly:a=8,p=4,h=4", "grid:8x12x11"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		const char *const patterns[] = {cases[i][1], NULL};
+		uint32_t alone, many;
+		struct fab_roots roots;
+		struct routed s;
+
+		routed_init_patterns(&s, test_gen(cases[i][0]), patterns, 1);
+		fab_roots_find(s.dist, s.groups, 0, SIZE_MAX / 2, 1, &roots);
+		alone = max_of_grown(&s, &roots, true);
+		many = max_of_grown(&s, &roots, false);
+		cr_expect_leq(many, alone + 1, "%s: %u, one by one %u", cases[i][0], many,
+			      alone);
+		fab_roots_fini(&roots);
+		routed_fini(&s);
+	}
+}
+
 /* Candidates come in parts where there are many: trees of all of them on so many threads.
  */
 static uint64_t in_parts(const struct routed *s, size_t part_bytes, int n_threads)

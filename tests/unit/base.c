@@ -539,6 +539,23 @@ Test(base, no_result_of_a_batch_is_left)
 	}
 }
 
+Test(base, batches_shrink_where_work_is_in_vain)
+{
+	struct fab_batch_size size = {.least = 8, .now = 8};
+
+	fab_batch_size_heed(&size, 0, 0);
+	cr_assert_eq(size.now, 8);
+	for (uint32_t before = 8; before < FAB_BATCH_MOST; before = size.now) {
+		fab_batch_size_heed(&size, before, before / 4);
+		cr_assert_gt(size.now, before);
+		cr_assert_leq(size.now, FAB_BATCH_MOST);
+	}
+	fab_batch_size_heed(&size, 100, 26);
+	cr_assert_eq(size.now, 50);
+	fab_batch_size_heed(&size, 9, 3);
+	cr_assert_eq(size.now, 8);
+}
+
 Test(base, batches_are_done_whole)
 {
 	for (int n_lanes = 1; n_lanes <= 4; n_lanes++) {

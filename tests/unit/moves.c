@@ -133,7 +133,7 @@ static uint32_t max_of(const char *spec, const char *pattern)
  * after the other. */
 Test(moves, conflicts_of_a_batch)
 {
-	cr_expect_leq(max_of("dragonfly:a=8,p=4,h=4", "grid:8x12x11"), 6);
+	cr_expect_leq(max_of("dragonfly:a=8,p=4,h=4", "grid:33x32"), 3);
 	cr_expect_leq(max_of("fattree:radix=20,levels=3", "grid:25x8x10"), 2);
 }
 

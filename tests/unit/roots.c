@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "mcast/bounds.h"
+#include "mcast/choose.h"
 #include "mcast/verify.h"
 #include "support/gen.h"
 #include "support/nets.h"
@@ -162,4 +163,57 @@ Test(roots, bound_of_leaf_switches_that_are_joined)
 	fab_groups_free(g);
 	fab_dist_free(dist);
 	fab_fabric_free(f);
+}
+
+enum { SWITCHES = 300 };
+
+/* Does it come before? By value, then in the order in which ties are broken. */
+static bool comes_before(const uint32_t *value, enum fab_root_ties ties, uint32_t x,
+			 uint32_t y)
+{
+	uint64_t both = (uint64_t)1 << x % 64, bits[SWITCHES / 64 + 1] = {0};
+	uint32_t same[SWITCHES] = {0};
+
+	if (value[x] != value[y])
+		return value[x] < value[y];
+	bits[x / 64] |= both;
+	bits[y / 64] |= (uint64_t)1 << y % 64;
+	return fab_root_choose(bits, SWITCHES / 64 + 1, ties, same) == x;
+}
+
+/* For each candidate as many as come before it: that is its place. */
+Test(roots, candidates_in_the_order_of_a_value)
+{
+	enum { TIMES = 20, WORDS = SWITCHES / 64 + 1 };
+	uint64_t room[SWITCHES];
+
+	for (uint32_t t = 0; t < TIMES; t++) {
+		enum fab_root_ties ties = t % 2 ? FAB_TIES_LOWEST : FAB_TIES_SPREAD;
+		uint64_t bits[WORDS] = {0};
+		uint32_t value[SWITCHES], sw[SWITCHES], n = 0;
+
+		for (uint32_t i = 0; i < SWITCHES; i++) {
+			value[i] = (uint32_t)(fab_mix64(t * SWITCHES + i) % (1 + t * 3));
+			if (fab_mix64(i ^ t << 10) % 20 > t)
+				continue;
+			bits[i / 64] |= (uint64_t)1 << i % 64;
+			sw[n++] = i;
+		}
+		cr_assert_gt(n, 0);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t place = 0;
+
+			for (uint32_t j = 0; j < n; j++)
+				place +=
+					j != i && comes_before(value, ties, sw[j], sw[i]);
+			cr_assert_eq(fab_root_choose_nth(bits, WORDS, ties, value, place,
+							 room),
+				     sw[i]);
+			cr_assert_eq(fab_root_choose_nth(bits, WORDS, ties, value,
+							 place + 2 * n, room),
+				     sw[i]);
+			cr_assert(place ||
+				  fab_root_choose(bits, WORDS, ties, value) == sw[i]);
+		}
+	}
 }
