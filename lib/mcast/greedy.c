@@ -25,10 +25,10 @@ enum { DRAWN_ROOTS = 2, SAMPLE = 16, MANY = FAB_BATCH_MOST };
  * trees are grown again from others (mcast/negotiate.h): one root is enough before. */
 enum { NEAR = 3, HASTE = 1000 };
 
-/* Groups grown side by side: one for so many that have their tree, more where their trees
- * will be grown again anyway, as long as few trees are outdated by the others; so many
- * may be in any case. */
-enum { SHARE = 32, SHARE_HASTE = 4, LEAST = 8 };
+/* Groups grown side by side: some at first, one more for so many that have their tree, or
+ * for fewer where trees will be grown again anyway, as long as few are outdated by the
+ * others; so many may be in any case. */
+enum { FIRST = 4, SHARE = 32, SHARE_HASTE = 4, LEAST = 8 };
 
 /* What a group costs, for each switch with members: less than it does, for batches are
  * too small in short work for threads to be worth it. */
@@ -325,7 +325,7 @@ static uint32_t next(void *context)
 	fab_batch_size_heed(&j->size, j->n, j->n_outdated);
 	j->n_outdated = 0;
 	j->first += j->n;
-	j->n = j->first / j->share + 1;
+	j->n = j->first / j->share + FIRST;
 	j->n = j->n < j->size.now ? j->n : j->size.now;
 	j->n = j->n < j->end - j->first ? j->n : j->end - j->first;
 	fab_progress_report("trees", "groups", j->first, x->problem->groups->n);
