@@ -554,6 +554,9 @@ Test(base, batches_shrink_where_work_is_in_vain)
 	cr_assert_eq(size.now, 50);
 	fab_batch_size_heed(&size, 9, 3);
 	cr_assert_eq(size.now, 8);
+	size.now = size.least = 1;
+	fab_batch_size_heed(&size, 1, 0);
+	cr_assert_eq(size.now, 2);
 }
 
 Test(base, batches_are_done_whole)

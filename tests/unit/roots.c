@@ -5,10 +5,13 @@
 #include "base/rng.h"
 #include "mcast/bounds.h"
 #include "mcast/choose.h"
+#include "mcast/engines.h"
+#include "mcast/state.h"
 #include "mcast/verify.h"
 #include "support/gen.h"
 #include "support/nets.h"
 #include "support/plan.h"
+#include "support/routed.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -216,4 +219,58 @@ Test(roots, candidates_in_the_order_of_a_value)
 				  fab_root_choose(bits, WORDS, ties, value) == sw[i]);
 		}
 	}
+}
+
+static uint32_t hops_to_all(const struct routed *s, uint32_t group, uint32_t root)
+{
+	const struct fab_groups *g = s->groups;
+	uint32_t sum = 0;
+
+	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++)
+		sum += fab_dist_row(s->dist, g->sw[m])[root];
+	return sum;
+}
+
+/* fulb-mean: no candidate is nearer to the members together, and of those as near none
+ * was the root less often; groups have few candidates, or many. */
+Test(roots, least_mean_distance)
+{
+	static const char *const specs[] = {"dragonfly:a=6,p=3,h=3", "torus:dims=9x8"};
+	const struct fab_mcast_engine *engine = &fab_mcast_fulb_mean;
+	uint32_t n_few = 0, n_many = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_mcast_state state;
+		struct fab_roots roots;
+		struct routed s;
+
+		routed_init(&s, test_gen_raw(specs[i]), 300, 12, i);
+		fab_roots_find(s.dist, s.groups, 0, SIZE_MAX / 2, 1, &roots);
+		fab_mcast_state_init(&state, &s.problem, engine);
+		for (uint32_t g = 0; g < s.groups->n; g++) {
+			const uint64_t *bits = fab_roots_bits(&roots, g);
+			uint32_t root = engine->choose_root(&state, &roots, g), n = 0;
+			uint32_t hops = hops_to_all(&s, g, root);
+
+			cr_assert(bits[root / 64] >> root % 64 & 1);
+			for (uint32_t sw = 0; sw < s.f->n_switches; sw++) {
+				uint32_t other = hops_to_all(&s, g, sw);
+
+				if (!(bits[sw / 64] >> sw % 64 & 1))
+					continue;
+				n++;
+				cr_assert_geq(other, hops);
+				cr_assert(other > hops ||
+					  state.root_use[sw] >= state.root_use[root]);
+			}
+			n_few += n < 4;
+			n_many += n > 8;
+			fab_mcast_state_grow(&state, engine, &roots, g, root);
+		}
+		fab_mcast_state_fini(&state);
+		fab_roots_fini(&roots);
+		routed_fini(&s);
+	}
+	cr_expect_gt(n_few, 20);
+	cr_expect_gt(n_many, 20);
 }
