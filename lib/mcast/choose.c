@@ -184,7 +184,7 @@ uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties 
 
 			best = key < best ? key : best;
 		}
-	return switch_of(best, ties);
+	return best == UINT64_MAX ? FAB_NONE : switch_of(best, ties);
 }
 
 /* Bring all that are less than key[n / 2] before it, and all others after it, each of the

@@ -46,14 +46,14 @@ uint32_t fab_candidates_choose(const struct fab_candidates *candidates,
 
 /*
  * The same by the plain definition, for values that also fall: `bits` are the candidates
- * of one group, `words` of them. O(switches).
+ * of one group, `words` of them; FAB_NONE: there are none. O(switches).
  */
 uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
 			 const uint32_t *value);
 
 /*
- * The candidate that comes `nth` in that order (0: the same), around where there are
- * fewer. `room` is for [switches]. O(switches) in the mean.
+ * The one that comes `nth` in that order (0: the same), from the first on again where
+ * there are fewer; there is one. `room` is for [switches]. O(switches) in the mean.
  */
 uint32_t fab_root_choose_nth(const uint64_t *bits, size_t words, enum fab_root_ties ties,
 			     const uint32_t *value, uint32_t nth, uint64_t *room);
