@@ -54,8 +54,9 @@ build_and_test() { # TITLE FOLDER MESON-OPTION...
 }
 
 build_and_test 'release build' build-tests -Dtests=enabled -Dpmix=auto
+# of all that debuggers ask for, reports need the lines only
 build_and_test 'sanitizer build' build-sanitizers -Dtests=enabled \
-  --native-file tests/tools/dev.ini
+  --native-file tests/tools/dev.ini -Ddebug=false -Dc_args=-g1
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
