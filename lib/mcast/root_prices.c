@@ -172,12 +172,16 @@ static void price_cables(struct fab_root_prices *x, const struct fab_prices *pri
 			 uint32_t sw)
 {
 	struct list *l = &x->list[sw];
-	const struct cable *cable = x->cable.v + l->first;
-	double *price = x->price.v + l->first;
 	const struct fab_prices at_hand = *prices; /* which `price` is no part of */
 	uint32_t n = l->n, share = x->share[sw];
+	const struct cable *cable;
+	double *price;
 
 	l->group = x->group;
+	if (!n)
+		return;
+	cable = x->cable.v + l->first;
+	price = x->price.v + l->first;
 	for (uint32_t i = 0; i < n; i++)
 		price[i] = fab_price(&at_hand, cable[i].cable);
 	for (uint32_t i = 0; i < n && share > 1; i++)
