@@ -10,10 +10,10 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-de
 # fabric without hardware, ibdmchk (ibutils) to check tables, clang as a second compiler and
 # for the fuzz targets, mandoc for the pages, zsh and fish for their completions, jq to check
 # trees by other means, sqlite3 to ask the database of results by hand, gnuplot to draw them,
-# dnsmasq, Kea, ISC dhcpd and Ansible to check configuration for boot servers, iproute2 and python3 for
-# nodes that boot from them in network namespaces, QEMU for one that is a machine, Slurm with munge and GNU parallel
-# to run sweeps as job arrays, GNU time to measure commands, libpmix to compare with and to time
-# (-Dpmix=enabled)
+# dnsmasq, Kea, ISC dhcpd and Ansible to check configuration for boot servers, iproute2 and
+# python3 for nodes that boot from them in network namespaces, QEMU for one that is a
+# machine, Slurm with munge and GNU parallel to run sweeps as job arrays, GNU time to measure
+# commands, libpmix to compare with and to time (-Dpmix=enabled)
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
   libclang-rt-dev mandoc bash zsh fish gzip zstd jq sqlite3
   gnuplot-nox dnsmasq-base isc-dhcp-server kea-dhcp4-server kea-dhcp6-server ansible-core
