@@ -59,13 +59,14 @@ static int find_hosts(const struct launch_params *p, struct launch_job *job,
 	} else {
 		rc = read_node_file(p->node_file, &lookup, &job->hosts, &matches, err);
 	}
-	if (!rc)
+	if (!rc) {
 		fab_cli_tell_matches(&p->run,
 				     p->node_list ? "--node-list"
 						  : launch_input_name(p->node_file),
 				     &matches);
+		sort_hosts(&job->hosts);
+	}
 	fab_matches_fini(&matches);
-	sort_hosts(&job->hosts);
 	return rc;
 }
 

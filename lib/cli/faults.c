@@ -113,13 +113,16 @@ int fab_cli_draw_faults(const struct fab_cli_faults *faults,
 			const struct fab_cli_run *run, const struct fab_fabric *f,
 			struct fab_faults **out, struct fab_err *err)
 {
-	int rc = fab_cli_name_faults(faults, run, f, out, err);
+	struct fab_faults *dead;
+	int rc = fab_cli_name_faults(faults, run, f, &dead, err);
 
-	if (rc || !faults->random)
-		return rc;
-	rc = draw(faults, run, *out, err);
-	if (rc)
-		fab_faults_free(*out);
+	if (!rc && faults->random) {
+		rc = draw(faults, run, dead, err);
+		if (rc)
+			fab_faults_free(dead);
+	}
+	if (!rc)
+		*out = dead;
 	return rc;
 }
 

@@ -18,7 +18,8 @@ extern const struct fab_option fab_cli_faults_rows[];
 
 /*
  * What the options name, without what is drawn; says what lists stood for. The caller
- * frees *out. ENOENT, EINVAL: the sentence begins with the option. O(names).
+ * frees *out, which an error leaves as it was. ENOENT, EINVAL: the sentence begins with
+ * the option. O(names).
  */
 int fab_cli_name_faults(const struct fab_cli_faults *faults,
 			const struct fab_cli_run *run, const struct fab_fabric *f,
