@@ -62,7 +62,13 @@ static void say_loops(struct fab_report *r, const struct faults_result *a)
 
 	if (!j->pairs)
 		return;
-	if (why)
+	if (why && j->cycle.n)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"Whether there is a credit loop is not known: %s. That loop has "
+			"%zu cables and the paths of %s pairs (shortest loop below).",
+			why, j->cycle.n, fab_human_count(j->pairs_on_cycles, n));
+	else if (why)
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "Whether there is a credit loop is not known: %s.",
 				  why);

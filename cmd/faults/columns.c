@@ -40,10 +40,11 @@ const struct fab_column faults_columns[] = {
 	{"sls", FAB_UINT, "service levels that are used", FAB_COL_MAX, AT(a.sum.sls),
 	 FAB_METRIC_LESS},
 	{"deadlock_free", FAB_BOOL,
-	 "no cycle of channel dependencies, in any set; unknown (null): none found, but "
-	 "something is missing",
+	 "no cycle of channel dependencies, in any set; unknown (null): something is "
+	 "missing, see deadlock_unknown",
 	 FAB_COL_BAD_IF_NO | FAB_COL_UNKNOWN, AT(deadlock_free), FAB_METRIC_MORE},
-	{"cycle_channels", FAB_UINT, "channels in cycles", FAB_COL_BAD_IF_ANY,
+	{"cycle_channels", FAB_UINT, "channels in cycles; with deadlock_free unknown: by assumed lanes",
+	 FAB_COL_BAD_IF_ANY,
 	 AT(a.sum.cycle_channels), FAB_METRIC_LESS},
 	{"pairs_on_cycles", FAB_UINT, "pairs whose path follows a cycle for a step",
 	 FAB_COL_BAD_IF_ANY, AT(a.sum.pairs_on_cycles), FAB_METRIC_LESS},

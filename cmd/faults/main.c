@@ -44,7 +44,9 @@ static const struct fab_option options[] = {
 	 "and with --lfts), adapters (SHARP nodes and routers, too) or all (switches' "
 	 "port 0, too)",
 	 FAB_TAKES_ONE, TO(ends), .flag = TO(has_ends), .choices = &fab_ends_choices},
-	{"check", NULL, "Exit with status 1 when a pair is unreachable or a cycle exists",
+	{"check", NULL,
+	 "Exit with status 1 when a pair is unreachable, a cycle exists or freedom of "
+	 "deadlock is unknown",
 	 FAB_TAKES_NOTHING, TO(check)},
 
 	{0},

@@ -177,8 +177,11 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 
 	if (!any_cycle(o))
 		return;
-	fab_report_table_begin(r, "cycle", "A shortest cycle of channels", cycle_columns,
-			       FAB_COUNT(cycle_columns));
+	fab_report_table_begin(r, "cycle",
+			       o->results[0].sum.is_unknown
+				       ? "A shortest cycle of channels by assumed lanes"
+				       : "A shortest cycle of channels",
+			       cycle_columns, FAB_COUNT(cycle_columns));
 	for (size_t i = 0; i < o->n; i++) {
 		const struct fab_analysis *j = &o->results[i].sum;
 

@@ -215,7 +215,7 @@ static void add_analysed(const struct sets *s, struct faults_result *r, uint64_t
 	r->was_verified = s->p->run.verify;
 	r->is_sound = r->is_sound && !a->trouble;
 	r->sets_unreachable += a->j.unreachable > 0;
-	r->sets_with_cycle += a->j.cycle_channels > 0;
+	r->sets_with_cycle += a->j.cycle_channels && !a->j.is_unknown;
 	r->entries_changed += a->changes.entries;
 	r->switches_changed += a->changes.switches;
 	r->route_seconds += a->route_seconds;

@@ -389,13 +389,17 @@ static int check_assumed(const struct fab_analyser *j, struct fab_analysis *out,
 	return 0;
 }
 
-/* No cycle was found: is there certainly none? */
+/* Is what was found certain? A cycle by assumed lanes is not, nor is its absence. */
 static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
 			 struct fab_err *err)
 {
 	const uint64_t *n = out->gaps.n;
 	int rc = 0;
 
+	if (out->cycle_channels) {
+		out->is_unknown = out->assumes_sls || out->assumes_lanes;
+		return 0;
+	}
 	if (n[FAB_GAP_TABLE] || n[FAB_GAP_SL] || n[FAB_GAP_LANE])
 		out->is_unknown = true;
 	else
@@ -422,8 +426,9 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 		fab_cdg_find_parts(&j->cdg);
 		fab_analysis_find_gaps(j, &w, out);
 		out->cycle_channels = j->cdg.n_in_parts;
-		if (!out->cycle_channels)
-			rc = check_freedom(j, out, err);
+		out->assumes_sls = j->r->told && !j->r->told->has_sls;
+		out->assumes_lanes = j->r->told && !j->r->told->has_lanes;
+		rc = check_freedom(j, out, err);
 	}
 	if (!rc && out->cycle_channels) {
 		name_cycle(j, out);

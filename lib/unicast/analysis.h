@@ -102,8 +102,12 @@ struct fab_analysis {
 	/* Certainly: no cycle and nothing missing that could close one (is_unknown). */
 	bool deadlock_free;
 	/* No cycle in what is known, but tables, service levels or lanes are missing; or
-	 * lanes are assumed, and all on one lane would have a cycle. */
+	 * service levels or lanes are assumed, and they, or all on one lane, have a cycle.
+	 * The cycle below is then that of the assumption. */
 	bool is_unknown;
+	/* Tables were read without service levels, without lanes: one lane is assumed
+	 * without both, else level 0 or lanes equal to the levels. */
+	bool assumes_sls, assumes_lanes;
 	struct fab_gaps gaps;	  /* of tables that were read; else nothing */
 	uint64_t cycle_channels;  /* in strongly connected parts of two and more */
 	uint64_t pairs_on_cycles; /* whose path uses two channels of one such part, one

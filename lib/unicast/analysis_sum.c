@@ -28,6 +28,9 @@ static void add_maxima(struct fab_analysis *sum, const struct fab_analysis *j)
 
 static void add_cycles(struct fab_analysis *sum, struct fab_analysis *j)
 {
+	bool is_certain = (sum->cycle_channels && !sum->is_unknown) ||
+			  (j->cycle_channels && !j->is_unknown);
+
 	if (!sum->cycle_channels && j->cycle_channels) {
 		sum->cycle.v = j->cycle.v;
 		sum->cycle.n = j->cycle.n;
@@ -35,7 +38,9 @@ static void add_cycles(struct fab_analysis *sum, struct fab_analysis *j)
 	}
 	sum->deadlock_free = sum->deadlock_free && j->deadlock_free;
 	sum->cycle_channels += j->cycle_channels;
-	sum->is_unknown = (sum->is_unknown || j->is_unknown) && !sum->cycle_channels;
+	sum->is_unknown = (sum->is_unknown || j->is_unknown) && !is_certain;
+	sum->assumes_sls |= j->assumes_sls;
+	sum->assumes_lanes |= j->assumes_lanes;
 	sum->pairs_on_cycles += j->pairs_on_cycles;
 }
 

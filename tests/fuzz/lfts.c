@@ -57,7 +57,7 @@ static void analyse(const struct fab_routes *r)
 		} else if (j.connected > j.connected_in_graph ||
 			   j.connected_in_graph > j.pairs || j.minimal > j.connected ||
 			   j.pairs_on_cycles > j.connected ||
-			   (j.deadlock_free || j.is_unknown) != !j.cycle.n ||
+			   j.deadlock_free != (!j.cycle.n && !j.is_unknown) ||
 			   j.max_hops > 1) {
 			abort();
 		}
