@@ -43,6 +43,7 @@ static const struct fab_column cable_columns[] = {
 
 static const struct fab_column trace_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
+	{"packet", FAB_UINT, "number of the packet, by creation", 0},
 	{"birth_ns", FAB_REAL, "when the packet was born, ns (flit times by flit)", 0},
 	{"source", FAB_TEXT, "host adapter that sends it", 0},
 	{"target", FAB_TEXT, "host adapter or group that it is for", 0},
@@ -153,6 +154,7 @@ static void print_trace(struct fab_report *r, const struct sim_outcome *o)
 				r,
 				(const union fab_cell[]){
 					{.text = x->net->algorithm},
+					{.u = s->packet},
 					{.real = sim_time(o->p, (double)s->birth)},
 					{.text = end_name(o, s->source)},
 					{.text = s->to_group ? fab_group_name(o->groups,

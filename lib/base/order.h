@@ -25,3 +25,8 @@ static inline int fab_cmp_double(const void *a, const void *b)
 
 	return (x > y) - (x < y);
 }
+
+/* In a comparison of two structures: return when a member differs. */
+#define FAB_ORDER_BY(a, b, member)                                                       \
+	if ((a)->member != (b)->member)                                                  \
+	return (a)->member < (b)->member ? -1 : 1

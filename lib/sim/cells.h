@@ -216,6 +216,9 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet);
 /* Copies more (less: below zero) of a multicast message are on their way. */
 void sim_message_copies(struct sim_part *p, uint32_t source, uint32_t message,
 			int64_t copies, uint64_t delivered, bool is_lost);
+/* Is a packet created at `birth` that is sent now to be traced? O(log traced). */
+bool sim_is_traced(struct sim_part *p, uint64_t birth);
+/* A step of a traced packet: it starts on the cable of a port. */
 void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t port,
 	       unsigned vl);
 /* Credit has come to an output for which one waits. */

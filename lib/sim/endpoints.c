@@ -161,7 +161,6 @@ static bool bear(struct sim_part *p, uint32_t e)
 		p->sums.window_born += n;
 	}
 	src->state = SIM_BORN;
-	src->is_first = true;
 	if (find_path(p, e)) {
 		if (src->to_group)
 			src->message = message_new(p, e);
@@ -212,14 +211,13 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 		.sl = src->sl & 15,
 		.tag = src->tag,
 	};
-	if (s->params->with_deliveries ||
-	    (src->n_traced < s->trace_each && src->is_first && src->birth >= s->begin)) {
+	if (sim_is_traced(p, packet->birth))
 		packet->source |= SIM_TRACED;
-		src->n_traced++;
-	}
-	src->is_first = false;
-	if (src->to_group)
+	if (src->to_group) {
 		p->message.v[src->message].outstanding++;
+		p->message.v[src->message].is_traced |=
+			(packet->source & SIM_TRACED) != 0;
+	}
 	src->left -= payload;
 	if (!src->left && src->to_group)
 		p->message.v[src->message].is_open = false;
@@ -350,6 +348,8 @@ static void end_message(struct sim_part *p, uint32_t id)
 	if (!m->is_lost)
 		count_message(p, m->birth, m->last, m->group);
 	note_completed(p, m->last, note);
+	if (m->is_traced) /* its number stays that of its steps */
+		return;
 	m->next = p->free_message;
 	p->free_message = id;
 }

@@ -26,25 +26,6 @@ void sim_cells_grow(struct sim_part *p)
 	p->cell.cap = cap;
 }
 
-void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t port,
-	       unsigned vl)
-{
-	const struct sim *s = p->sim;
-	uint32_t wait = (uint32_t)p->now - packet->since, target = packet->target;
-	bool to_group = packet->source & SIM_TO_GROUP;
-	struct fab_sim_step step = {.birth = packet->birth,
-				    .arrived = p->now - wait,
-				    .left = p->now,
-				    .source = sim_endpoint_of(packet),
-				    .target = target,
-				    .port = s->net.fabric_port[port],
-				    .hop = packet->hops,
-				    .vl = (uint8_t)vl,
-				    .to_group = to_group};
-
-	FAB_PUSH(&p->trace, step);
-}
-
 void sim_fifo_head(struct sim_part *p, uint32_t sw, uint32_t unit)
 {
 	sim_core_fifo_head(p->sim->shape, p, sw, unit);

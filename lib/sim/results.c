@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "sim/cells.h"
 #include "sim/setup.h"
 
@@ -144,59 +145,24 @@ static void take_groups(const struct sim *s, struct fab_sim_result *r)
 	}
 }
 
-#define COMPARE(a, b, member)                                                            \
-	if ((a)->member != (b)->member)                                                  \
-	return (a)->member < (b)->member ? -1 : 1
-
-static int cmp_step(const void *pa, const void *pb)
-{
-	const struct fab_sim_step *a = pa, *b = pb;
-
-	COMPARE(a, b, birth);
-	COMPARE(a, b, source);
-	COMPARE(a, b, left);
-	COMPARE(a, b, port);
-	return 0;
-}
-
 static int cmp_delivery(const void *pa, const void *pb)
 {
 	const struct fab_sim_delivery *a = pa, *b = pb;
 
-	COMPARE(a, b, delivered);
-	COMPARE(a, b, target);
-	COMPARE(a, b, source);
+	FAB_ORDER_BY(a, b, delivered);
+	FAB_ORDER_BY(a, b, target);
+	FAB_ORDER_BY(a, b, source);
 	return 0;
 }
 
-/* The hops of packets; those beyond the number wanted are left out. */
-static void take_trace(const struct sim *s, struct fab_sim_result *r)
+static void take_deliveries(const struct sim *s, struct fab_sim_result *r)
 {
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_parts; i++) {
-		for (size_t k = 0; k < s->part[i].trace.n; k++)
-			FAB_PUSH(&r->trace, s->part[i].trace.v[k]);
+	for (uint32_t i = 0; i < s->n_parts; i++)
 		for (size_t k = 0; k < s->part[i].deliveries.n; k++)
 			FAB_PUSH(&r->deliveries, s->part[i].deliveries.v[k]);
-	}
 	if (r->deliveries.n)
 		qsort(r->deliveries.v, r->deliveries.n, sizeof(*r->deliveries.v),
 		      cmp_delivery);
-	if (!r->trace.n)
-		return;
-	qsort(r->trace.v, r->trace.n, sizeof(*r->trace.v), cmp_step);
-	for (size_t k = 0; k < r->trace.n; k++) {
-		struct fab_sim_step *step = &r->trace.v[k];
-
-		if (!step->hop && !s->params->with_deliveries &&
-		    n++ == s->params->n_traced) {
-			r->trace.n = k;
-			break;
-		}
-		if (step->hop && k) /* of a group only the first step knows which */
-			step->target = step[-1].target;
-	}
 }
 
 /* Lanes that can never be busy all the time: their buffer is too small. */
@@ -258,7 +224,8 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 	}
 	take_cables(s, r);
 	take_groups(s, r);
-	take_trace(s, r);
+	take_deliveries(s, r);
+	sim_take_trace(s, r);
 	r->credit_limited = count_limited(s);
 	r->bytes = bytes_of(s);
 }

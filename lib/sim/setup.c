@@ -294,7 +294,6 @@ int sim_setup(struct sim *s, const struct fab_sim_problem *problem,
 	s->least_payload = messages->least_payload ? messages->least_payload : 1;
 	if (s->least_payload > params->mtu)
 		s->least_payload = params->mtu;
-	s->trace_each = (params->n_traced + s->net.n_ends - 1) / s->net.n_ends;
 	for (uint32_t p = 0; p < s->net.n_all; p++) {
 		fastest = s->net.per_byte[p] < fastest ? s->net.per_byte[p] : fastest;
 		slowest = s->net.per_byte[p] > slowest ? s->net.per_byte[p] : slowest;
@@ -330,6 +329,7 @@ static void part_fini(struct sim *s, struct sim_part *p)
 	}
 	free(p->group);
 	free(p->trace.v);
+	free(p->earliest.v);
 	free(p->deliveries.v);
 }
 

@@ -14,6 +14,9 @@ void sim_fini(struct sim *s);
 /* Add up what the parts counted. O(ports * lanes + parts). */
 void sim_results(struct sim *s, struct fab_sim_result *result);
 
+/* The first packets hop by hop: result->trace. O(steps log steps). */
+void sim_take_trace(const struct sim *s, struct fab_sim_result *result);
+
 /* What can never move again: result->cycle, stuck_packets, stuck_channels,
  * is_deadlocked. O(cells + ports * lanes). */
 void sim_find_deadlock(const struct sim *s, struct fab_sim_result *result);

@@ -108,9 +108,11 @@ struct fab_sim_params {
 	uint64_t drain;
 	uint64_t stall; /* ticks without a move that end it; 0: 100 latencies */
 
-	int n_threads;	      /* 0: as many as OpenMP gives; parts of the fabric */
-	bool by_heap;	      /* the queue of events is a heap: slower, for tests */
-	uint32_t n_traced;    /* packets whose hops are kept */
+	int n_threads; /* 0: as many as OpenMP gives; parts of the fabric */
+	bool by_heap;  /* the queue of events is a heap: slower, for tests */
+	/* Packets whose hops are kept: the first ones by birth of those that are created
+	 * in the measured time and sent. */
+	uint32_t n_traced;
 	bool with_deliveries; /* keep each delivery and each hop, for tests */
 	/* Now and then, in the thread that called: ticks done of the most there can be;
 	 * non-zero: stop, with what is there. NULL: nobody asks. */
@@ -152,6 +154,7 @@ struct fab_sim_channel {
 
 struct fab_sim_step {
 	uint64_t birth, arrived, left; /* head in, head out of the port */
+	uint32_t packet;	       /* number of the packet, from 1 on */
 	uint32_t source, target;       /* endpoints, or target a group */
 	uint32_t port;		       /* that sends: id of the fabric */
 	uint16_t hop;		       /* 0: the endpoint's own cable */
@@ -219,7 +222,7 @@ struct fab_sim_result {
 	/* What cannot move: a cycle, each waits for the next, the last for the first. */
 	FAB_VEC(struct fab_sim_channel) cycle;
 	uint64_t stuck_packets, stuck_channels;
-	FAB_VEC(struct fab_sim_step) trace; /* by birth, source, then as it went */
+	FAB_VEC(struct fab_sim_step) trace; /* by packet: birth, source, start */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
 	uint64_t credit_limited; /* lanes whose buffer is less than rate * round trip */
 	double simulate_seconds; /* CPU-independent clock; not for equal bytes */

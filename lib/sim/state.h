@@ -156,10 +156,9 @@ struct sim_source {
 	uint64_t birth, due; /* due: of the event that is set; UINT64_MAX */
 	uint32_t target, row, left;
 	uint32_t message;
-	uint32_t n_traced;
 	uint16_t tag;
 	uint8_t sl, vl, state;
-	bool to_group, is_first, is_dirty;
+	bool to_group, is_dirty;
 };
 
 /* A multicast message, at its sender. */
@@ -168,7 +167,7 @@ struct sim_message {
 	int64_t outstanding;  /* copies; may be below zero until all letters are read */
 	uint32_t source, group, next;
 	uint16_t tag;
-	bool is_open, is_lost, is_used; /* open: packets are still to be sent */
+	bool is_open, is_lost, is_traced; /* open: packets are still to be sent */
 };
 
 enum sim_letter_kind {
@@ -256,6 +255,7 @@ struct sim_part {
 	struct fab_histogram latency, message_latency;
 	struct sim_group_sums *group; /* [n_groups] */
 	FAB_VEC(struct fab_sim_step) trace;
+	FAB_VEC(uint64_t) earliest; /* births of the first packets: sim/trace.c */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
 	int rc; /* of a message that is none */
 	struct fab_err err;
@@ -272,7 +272,6 @@ struct sim {
 	uint64_t cable_delay, hop_delay, host_delay, window;
 	uint32_t least_payload; /* of a packet: what the window relies on */
 	uint64_t begin, end;	/* of the measured time */
-	uint32_t trace_each;	/* packets of an endpoint */
 	bool by_units;		/* credits are of FAB_SIM_CREDIT_BYTES, else of packets */
 	int32_t credits;	/* of a lane */
 	struct sim_port *port;	/* [n_all] */

@@ -227,14 +227,73 @@ static int cmp_delivery(const void *pa, const void *pb)
 	return a->target < b->target ? -1 : a->target > b->target;
 }
 
+/* Steps that are numbered as of one packet are of one packet. */
+static void same_packets(const struct naive_start *a, const struct naive_start *b,
+			 size_t n, int number)
+{
+	uint32_t *of = FAB_NEW0(n + 2, uint32_t); /* by the simulator's number */
+
+	for (size_t i = 0; i < n; i++) {
+		cr_assert(a[i].packet && a[i].packet <= n);
+		if (!of[a[i].packet])
+			of[a[i].packet] = b[i].packet;
+		cr_assert_eq(of[a[i].packet], b[i].packet, "%d: packet %u of step %zu",
+			     number, a[i].packet, i);
+	}
+	free(of);
+}
+
+/* The first packets after the warm-up are those of a trace of all packets. */
+static void first_packets(const struct net *net, struct fab_sim_params params,
+			  const struct fab_messages *messages,
+			  const struct fab_sim_result *all, int number)
+{
+	uint32_t packet = 0, last = 0;
+	struct fab_sim_result r;
+	size_t n = 0;
+
+	params.with_deliveries = false;
+	params.n_traced = 1 + (uint32_t)number % 20;
+	params.warmup = number % 2 ? END / 4 : 0;
+	params.time = END - params.warmup;
+	cr_assert_eq(fab_sim_run(&net->problem, &params, messages, &r, NULL), 0);
+	for (size_t i = 0; i < all->trace.n; i++) {
+		const struct fab_sim_step *a = &r.trace.v[n], *b = &all->trace.v[i];
+
+		if (b->birth < params.warmup)
+			continue;
+		packet += b->packet != last;
+		last = b->packet;
+		if (packet > params.n_traced)
+			break;
+		cr_assert_lt(n, r.trace.n, "%d: %zu steps only", number, n);
+		cr_assert(a->packet == packet && a->birth == b->birth &&
+				  a->arrived == b->arrived && a->left == b->left &&
+				  a->source == b->source && a->target == b->target &&
+				  a->port == b->port && a->hop == b->hop &&
+				  a->to_group == b->to_group,
+			  "%d: step %zu", number, i);
+		n++;
+	}
+	cr_assert_eq(r.trace.n, n, "%d: %zu steps, not %zu", number, r.trace.n, n);
+	fab_sim_result_fini(&r);
+}
+
 static void compare(const struct fab_sim_result *r, struct naive_result *n, int number)
 {
 	FAB_VEC(struct naive_start) starts = {0};
 
 	for (size_t i = 0; i < r->trace.n; i++) {
 		const struct fab_sim_step *s = &r->trace.v[i];
-		struct naive_start start = {s->left, s->birth, s->source,      s->port,
-					    0,	     s->vl,    (uint8_t)s->hop};
+		struct naive_start start = {.time = s->left,
+					    .birth = s->birth,
+					    .source = s->source,
+					    .port = s->port,
+					    .target = s->target,
+					    .packet = s->packet,
+					    .vl = s->vl,
+					    .hop = (uint8_t)s->hop,
+					    .to_group = s->to_group};
 
 		FAB_PUSH(&starts, start);
 	}
@@ -247,12 +306,14 @@ static void compare(const struct fab_sim_result *r, struct naive_result *n, int 
 
 		cr_assert(a->time == b->time && a->port == b->port &&
 				  a->birth == b->birth && a->source == b->source &&
-				  a->vl == b->vl && a->hop == b->hop,
+				  a->vl == b->vl && a->hop == b->hop &&
+				  a->to_group == b->to_group && a->target == b->target,
 			  "%d: start %zu of %zu: at %zu port %u from %u born %zu vl %u; "
 			  "naive %zu %u %u %zu %u",
 			  number, i, n->starts.n, a->time, a->port, a->source, a->birth,
 			  a->vl, b->time, b->port, b->source, b->birth, b->vl);
 	}
+	same_packets(starts.v, n->starts.v, starts.n, number);
 	cr_assert_eq(starts.n, n->starts.n, "%d: %zu starts, not %zu", number, starts.n,
 		     n->starts.n);
 	if (n->deliveries.n)
@@ -303,6 +364,8 @@ static void beside_naive(int number)
 			cr_expect_eq(told.end[e].completed, script.end[e].completed);
 			cr_expect_eq(told.end[e].lost, script.end[e].lost);
 		}
+		script = again;
+		first_packets(&net, params, &messages, &r, number);
 		cr_expect_eq(r.born, r.lost + r.injected + r.waiting);
 		cr_expect_eq(r.injected + r.copied,
 			     r.delivered + r.in_flight + r.unroutable + r.looped);

@@ -246,8 +246,16 @@ static uint64_t slower_by(struct naive *n, const struct packet *p)
 void naive_record(struct naive *n, const struct packet *p, uint32_t port, unsigned vl,
 		  int hop)
 {
-	struct naive_start s = {n->now,	 p->birth,    p->source,   port,
-				p->size, (uint8_t)vl, (uint8_t)hop};
+	struct naive_start s = {.time = n->now,
+				.birth = p->birth,
+				.source = p->source,
+				.port = port,
+				.size = p->size,
+				.target = p->target,
+				.packet = p->number,
+				.vl = (uint8_t)vl,
+				.hop = (uint8_t)hop,
+				.to_group = p->to_group};
 
 	FAB_PUSH(&n->result->starts, s);
 }

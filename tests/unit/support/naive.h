@@ -12,8 +12,9 @@
 struct naive_start {
 	uint64_t time, birth;
 	uint32_t source, port; /* endpoint; port of the fabric that sends */
-	uint32_t size;
+	uint32_t size, target, packet;
 	uint8_t vl, hop;
+	bool to_group;
 };
 
 struct naive_result {

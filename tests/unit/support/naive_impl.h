@@ -12,6 +12,7 @@ struct packet {
 	uint64_t birth;
 	uint32_t sw, in; /* port numbers count arcs, then endpoints, of the switch */
 	uint32_t source, target, message, size;
+	uint32_t number; /* copies have that of the packet as it was sent */
 	uint32_t column;
 	unsigned vl_in, sl;
 	int hops;
@@ -60,6 +61,7 @@ struct naive {
 	uint32_t n_out;
 	unsigned n_vls;
 	uint64_t now, n_ready, n_serial;
+	uint32_t n_sent;
 	uint64_t *out_busy, *in_busy;
 	uint64_t *reading; /* by input: serial of the packet being read */
 	int *credits;

@@ -107,6 +107,7 @@ void naive_inject(struct naive *n, uint32_t e)
 	p.to_group = m->m.to_group;
 	p.is_last = !m->left;
 	p.tag = m->m.tag;
+	p.number = ++n->n_sent;
 	naive_add_packet(n, p);
 	naive_record(n, &p, n->p->ends->port[e], vl, 0);
 	n->out_busy[o] =
