@@ -2,8 +2,12 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <langinfo.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 /* Length of the well-formed UTF-8 sequence at s (RFC 3629), 0 for none; *code its value.
  */
@@ -85,6 +89,28 @@ bool fab_text_is_safe(const char *text)
 		s += n;
 	}
 	return true;
+}
+
+char *fab_text_ascii(char *text)
+{
+	size_t n = strlen(text), n_wide = 0;
+	char *plain, *to;
+
+	for (const char *c = text; *c; c++)
+		n_wide += (unsigned char)*c >= 0x80;
+	if (!n_wide)
+		return text;
+	to = plain = fab_alloc(n + 3 * n_wide + 1, 1);
+	for (const char *c = text; *c; c++)
+		to += sprintf(to, (unsigned char)*c < 0x80 ? "%c" : "\\x%02x",
+			      (unsigned char)*c);
+	free(text);
+	return plain;
+}
+
+char *fab_text_local(char *text)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0 ? fab_text_ascii(text) : text;
 }
 
 static bool is_digit(char c)

@@ -17,6 +17,16 @@ char *fab_text_safe(const char *text, char *out, size_t size);
 /* Would fab_text_safe() leave it as it is? O(len). */
 bool fab_text_is_safe(const char *text);
 
+/* Every byte above 0x7f becomes \xNN. Takes `text` (on the heap), returns it or its
+ * replacement. O(len). */
+char *fab_text_ascii(char *text);
+
+/*
+ * Text for people in the locale of the process (LC_CTYPE): unchanged where that is UTF-8,
+ * else as fab_text_ascii(), because C library functions refuse or misread such bytes.
+ */
+char *fab_text_local(char *text);
+
 /* Write a field of comma-separated values (RFC 4180): quoted where it must be, or always.
  * O(len).
  */

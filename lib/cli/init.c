@@ -16,7 +16,7 @@
 void fab_cli_message(const char *label, const char *text)
 {
 	size_t size = 4 * strlen(text) + 8;
-	char *safe = fab_text_safe(text, fab_alloc(size, 1), size);
+	char *safe = fab_text_local(fab_text_safe(text, fab_alloc(size, 1), size));
 
 	fab_cli_progress_hide();
 	fprintf(fab_cli_terminal(), "%s: %s%s\n", program_invocation_short_name, label,

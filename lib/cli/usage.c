@@ -48,7 +48,7 @@ static void release(void)
 		len--;
 	message = fab_strndup(said.text, len);
 	size = 4 * len + 8;
-	safe = fab_text_safe(message, fab_alloc(size, 1), size);
+	safe = fab_text_local(fab_text_safe(message, fab_alloc(size, 1), size));
 	if (said.n)
 		fprintf(stderr, "%s%s", safe, said.text + len);
 	free(safe);

@@ -42,13 +42,18 @@ uint64_t fab_host_guid(const struct fab_fabric *f, uint32_t host)
 	return f->node_guid[f->host_adapter[f->host_first_adapter[host]]];
 }
 
-/* A name, as reports print it, and as dumps have it: control characters are blanks. */
+/* A name, as reports print it in any locale, and as dumps have it: control characters are
+ * blanks. */
 static void add(struct fab_directory *d, const char *name, uint32_t id)
 {
 	size_t len = strlen(name), size = 4 * len + 1;
 	char *other = fab_text_safe(name, fab_alloc(size, 1), size);
+	char *ascii = fab_text_ascii(fab_strdup(other));
 
 	fab_directory_add(d, name, len, id);
+	if (strcmp(ascii, other) != 0)
+		fab_directory_add(d, ascii, strlen(ascii), id);
+	free(ascii);
 	if (strcmp(other, name) != 0) {
 		fab_directory_add(d, other, strlen(other), id);
 		for (size_t i = 0; i <= len; i++)

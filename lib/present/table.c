@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "base/text.h"
 #include "present/layout.h"
 #include "present/wrap.h"
 
@@ -62,7 +63,7 @@ char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 	if (column->flags & FAB_COL_TRUTH)
 		return fab_strdup(cell.real > 0 ? "yes" : "no");
 	if (column->type == FAB_TEXT)
-		return fab_cell_safe_text(cell.text);
+		return fab_text_local(fab_cell_safe_text(cell.text));
 	if (column->flags & FAB_COL_SECONDS)
 		return human_seconds(cell.real);
 	if (column->flags & FAB_COL_MBPS)
@@ -157,7 +158,7 @@ static void table_answer(void *state, enum fab_tone tone, const char *text)
 
 	if (t->options->no_header)
 		return;
-	safe = fab_cell_safe_text(text);
+	safe = fab_text_local(fab_cell_safe_text(text));
 	t->has_printed = true;
 	print_toned(t, safe, 0, tone);
 	free(safe);
@@ -209,8 +210,13 @@ static void table_row(void *state, const struct fab_table *table,
 
 static void print_title(const struct table *t, const char *title)
 {
-	if (title && !t->options->no_header)
-		print_wrapped(t, title, 0, "\033[1m", "\033[0m");
+	char *safe;
+
+	if (!title || t->options->no_header)
+		return;
+	safe = fab_text_local(fab_cell_safe_text(title));
+	print_wrapped(t, safe, 0, "\033[1m", "\033[0m");
+	free(safe);
 }
 
 static void table_table_end(void *state, const struct fab_table *table)
