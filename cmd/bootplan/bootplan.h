@@ -84,6 +84,7 @@ struct bootplan_export {
 	FAB_VEC(const char *) networks;
 	const char *boot_file[FAB_N_BOOT_ARCHS]; /* the rest as in fab_boot_site */
 	const char *boot_url, *script, *kernel, *initrd, *params, *interface;
+	bool is_strict;
 };
 /* Values of options: ARCH=NAME, templates, parameters of a kernel, networks, folders. */
 int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err);

@@ -183,6 +183,23 @@ static void tell_ports(const struct fab_cli_run *run, const struct fab_machine *
 		     out->n_of_several_ports, batch->n, out->port);
 }
 
+/* Nodes left out, by name. */
+static void warn_omitted(const struct fab_cli_run *run, const struct fab_boot_written *w)
+{
+	enum { SHOWN = 5 };
+	char *names = fab_strdup("");
+
+	for (size_t i = 0; i < w->omitted.n && i < SHOWN; i++)
+		fab_append(&names, i ? ", " : "", "'%s'", w->omitted.v[i]);
+	if (w->omitted.n)
+		fab_cli_warn(run,
+			     "left out of the boot files because of their names: %s%s; "
+			     "--node-name-map=FILE names such hosts, --strict refuses "
+			     "them",
+			     names, w->omitted.n > SHOWN ? " ..." : "");
+	free(names);
+}
+
 static int write_files(const struct work *w, const struct fab_batch *batch,
 		       const uint32_t *interface_of, struct fab_cli_results *results,
 		       struct bootplan_exported *out, struct fab_err *err)
@@ -198,7 +215,8 @@ static int write_files(const struct work *w, const struct fab_batch *batch,
 		.kernel = e->kernel,
 		.initrd = e->initrd,
 		.params = e->params,
-		.interface = e->interface};
+		.interface = e->interface,
+		.is_strict = e->is_strict};
 	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
 	int rc;
 
@@ -236,6 +254,7 @@ int bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *r
 				       w.plan);
 	out->format = fab_boot_format_choices.at(e->format).form;
 	out->path = e->folder ? e->folder : e->path;
+	warn_omitted(run, &out->written);
 	out->is_by_interface = out->written.n_servers > m->n_servers;
 	if (out->written.n_by_guid)
 		tell_ports(run, m, batch, out);
@@ -247,6 +266,7 @@ int bootplan_export(const struct bootplan_export *e, const struct fab_cli_run *r
 void bootplan_exported_fini(struct bootplan_exported *out)
 {
 	free(out->port);
+	fab_boot_written_fini(&out->written);
 }
 
 void bootplan_answer_exported(struct fab_report *r, const struct bootplan_exported *x)
@@ -260,6 +280,12 @@ void bootplan_answer_exported(struct fab_report *r, const struct bootplan_export
 		x->written.n_servers, x->is_by_interface ? "server interface" : "server",
 		x->written.n_servers == 1 ? "" : "s",
 		x->port ? ", each known by the first connected port of its host" : "");
+	if (x->written.omitted.n)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "Left out, without a boot server: %zu node%s; %s.",
+				  x->written.omitted.n,
+				  x->written.omitted.n == 1 ? "" : "s",
+				  x->written.why_omitted.text);
 }
 
 void bootplan_report_exported(struct fab_report *r, const struct bootplan_exported *x)
@@ -273,4 +299,9 @@ void bootplan_report_exported(struct fab_report *r, const struct bootplan_export
 	fab_report_uint(r, "boot_files.by_guid", x->written.n_by_guid);
 	fab_report_uint(r, "boot_files.several_ports", x->n_of_several_ports);
 	fab_report_text(r, "boot_files.first_port", x->port);
+	fab_report_field(
+		r, &(struct fab_column){.name = "boot_files.omitted", .type = FAB_NAMES},
+		(union fab_cell){.names = &(struct fab_names){
+					 (const char *const *)x->written.omitted.v,
+					 x->written.omitted.n}});
 }

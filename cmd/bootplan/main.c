@@ -128,6 +128,10 @@ static const struct fab_option options[] = {
 	 "Write the mapping of the one algorithm to a folder: a file for each server, "
 	 "with its nodes only, and default.* for what all share",
 	 FAB_TAKES_TEXT, TO(export.folder), .check = bootplan_check_folder},
+	{"strict", NULL,
+	 "Refuse to write for a host whose name the format cannot hold (default: leave it "
+	 "out and report it)",
+	 FAB_TAKES_NOTHING, TO(export.is_strict)},
 	{"hosts", "FILE",
 	 "MAC and IP addresses of nodes and servers: lines NAME MAC [IP]..., MAC NAME or "
 	 "IP NAME...",
@@ -214,7 +218,7 @@ static const struct fab_relation relations[] = {
 	{"to", FAB_NEEDS, "to-out,to-dir"},
 	{"to-out,to-dir", FAB_NEEDS, "to"},
 	{"to-out,to-dir", FAB_APART},
-	{"hosts,network,identity,boot-file,boot-url,script,kernel,initrd,params",
+	{"strict,hosts,network,identity,boot-file,boot-url,script,kernel,initrd,params",
 	 FAB_GOES_WITH, "to"},
 	{"interface", FAB_GOES_WITH, "to=kea4,to=kea6"},
 	{"addresses", FAB_GOES_WITH, "network"},

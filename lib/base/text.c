@@ -91,6 +91,35 @@ bool fab_text_is_safe(const char *text)
 	return true;
 }
 
+void fab_text_blank(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+
+	while (*s) {
+		uint32_t code;
+		unsigned n = utf8_len(s, &code);
+		bool is_control = n ? is_unsafe(code) : *s < 0xa0;
+
+		for (unsigned i = 0; i < (n ? n : 1); i++, s++)
+			if (is_control)
+				*s = ' ';
+	}
+}
+
+void fab_text_put_blanked(FILE *out, const char *text)
+{
+	char *blanked;
+
+	if (fab_text_is_safe(text)) {
+		fputs(text, out);
+		return;
+	}
+	blanked = fab_strdup(text);
+	fab_text_blank(blanked);
+	fputs(blanked, out);
+	free(blanked);
+}
+
 char *fab_text_ascii(char *text)
 {
 	size_t n = strlen(text), n_wide = 0;

@@ -17,6 +17,15 @@ char *fab_text_safe(const char *text, char *out, size_t size);
 /* Would fab_text_safe() leave it as it is? O(len). */
 bool fab_text_is_safe(const char *text);
 
+/*
+ * A name as tables of other programs have it, in place: every byte of a character that
+ * fab_text_safe() escapes becomes a blank, but for bytes from 0xa0 that are not UTF-8
+ * (names in Latin-1 stay as the dump has them). O(len).
+ */
+void fab_text_blank(char *text);
+/* Write the text as fab_text_blank() changes it. O(len). */
+void fab_text_put_blanked(FILE *out, const char *text);
+
 /* Every byte above 0x7f becomes \xNN. Takes `text` (on the heap), returns it or its
  * replacement. O(len). */
 char *fab_text_ascii(char *text);

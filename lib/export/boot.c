@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "boot/address_plan.h"
 #include "export/boot_impl.h"
 
@@ -159,6 +160,8 @@ struct maker {
 	struct boot_plan plan;
 	uint32_t *server_of; /* [n_interfaces] into plan.server, FAB_NONE: none yet */
 	struct fab_strmap *by_name; /* of servers */
+	struct fab_batch kept;	    /* nodes whose names the format can hold */
+	struct fab_boot_written *written;
 };
 
 static void take_addresses(const struct fab_host_addresses *addresses, const char *name,
@@ -234,9 +237,46 @@ static void sort_by_server(struct boot_plan *plan)
 	}
 }
 
-static void collect(struct maker *k, const struct fab_batch *batch,
+static int check_name(const struct maker *k, const char *name, bool is_file,
+		      struct fab_err *err)
+{
+	bool (*is_ambiguous)(const char *) = formats[k->format].is_ambiguous;
+
+	if ((is_file || !(formats[k->format].flags & QUOTES)) && !fab_is_host_name(name))
+		return fab_fail(err, EINVAL,
+				"'%.80s' is no host name that a %s file could hold: "
+				"letters, digits, . _ and - only",
+				name, formats[k->format].name);
+	if (is_ambiguous && is_ambiguous(name))
+		return fab_fail(err, EINVAL,
+				"'%.80s' would mean something else than a host name in a "
+				"%s file",
+				name, formats[k->format].name);
+	return 0;
+}
+
+/* Is the node left out? Then it is noted. */
+static bool leaves_out(struct maker *k, uint32_t node)
+{
+	struct fab_boot_written *w = k->written;
+	char name[NAME_BYTES], safe[4 * NAME_BYTES];
+
+	fab_machine_node_name(k->m, node, name, sizeof(name));
+	if (!check_name(k, name, false, w->omitted.n ? NULL : &w->why_omitted))
+		return false;
+	FAB_PUSH(&w->omitted, fab_strdup(fab_text_safe(name, safe, sizeof(safe))));
+	return true;
+}
+
+static void collect(struct maker *k, const struct fab_batch *whole,
 		    const uint32_t *interface_of)
 {
+	const struct fab_batch *batch = &k->kept;
+
+	k->kept.node = FAB_NEW((size_t)whole->n + 1, uint32_t);
+	for (uint32_t i = 0; i < whole->n; i++)
+		if (!leaves_out(k, whole->node[i]))
+			k->kept.node[k->kept.n++] = whole->node[i];
 	k->plan.node = FAB_NEW((size_t)batch->n + 1, struct boot_node);
 	k->plan.server = FAB_NEW0((size_t)k->m->n_interfaces + 1, struct boot_server);
 	k->server_of = FAB_NEW((size_t)k->m->n_interfaces + 1, uint32_t);
@@ -262,6 +302,7 @@ static void collect(struct maker *k, const struct fab_batch *batch,
 
 static void maker_fini(struct maker *k)
 {
+	free(k->kept.node);
 	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
 		free(k->plan.node[i].name);
 	for (uint32_t i = 0; i < k->plan.n_servers; i++) {
@@ -273,24 +314,6 @@ static void maker_fini(struct maker *k)
 	free(k->plan.by_server);
 	free(k->server_of);
 	fab_strmap_free(k->by_name);
-}
-
-static int check_name(const struct maker *k, const char *name, bool is_file,
-		      struct fab_err *err)
-{
-	bool (*is_ambiguous)(const char *) = formats[k->format].is_ambiguous;
-
-	if ((is_file || !(formats[k->format].flags & QUOTES)) && !fab_is_host_name(name))
-		return fab_fail(err, EINVAL,
-				"'%.80s' is no host name that a %s file could hold: "
-				"letters, digits, . _ and - only",
-				name, formats[k->format].name);
-	if (is_ambiguous && is_ambiguous(name))
-		return fab_fail(err, EINVAL,
-				"'%.80s' would mean something else than a host name in a "
-				"%s file",
-				name, formats[k->format].name);
-	return 0;
 }
 
 static int lacks(const struct maker *k, const char *what, const char *who,
@@ -466,12 +489,16 @@ static int make(struct maker *k, const struct fab_batch *batch,
 {
 	int rc;
 
+	*written = (struct fab_boot_written){0};
+	k->written = written;
 	collect(k, batch, interface_of);
+	if (written->omitted.n && (k->plan.site->is_strict || !k->plan.n_nodes))
+		return fab_fail(err, EINVAL, "%s", written->why_omitted.text);
 	rc = check(k, is_directory, err);
-	if (rc || !written)
+	if (rc)
 		return rc;
-	*written = (struct fab_boot_written){.n_nodes = k->plan.n_nodes,
-					     .n_servers = k->plan.n_servers};
+	written->n_nodes = k->plan.n_nodes;
+	written->n_servers = k->plan.n_servers;
 	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
 		written->n_by_guid += k->plan.node[i].has_id &&
 				      k->plan.node[i].id.kind != FAB_IDENTITY_MAC;
@@ -491,11 +518,17 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
 							  .plan = &k.plan,
 							  .end = k.plan.n_servers,
 							  .has_shared = true});
-		if (written)
-			written->n_files = 1;
+		written->n_files = 1;
 	}
 	maker_fini(&k);
 	return rc;
+}
+
+void fab_boot_written_fini(struct fab_boot_written *written)
+{
+	for (size_t i = 0; i < written->omitted.n; i++)
+		free(written->omitted.v[i]);
+	free(written->omitted.v);
 }
 
 /* One file of a folder. */
@@ -540,8 +573,7 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 			write_file(directory, &part, k.plan.server[i].file, "ipxe",
 				   boot_write_ipxe, &n_files);
 	}
-	if (!rc && written)
-		written->n_files = n_files;
+	written->n_files = n_files;
 	maker_fini(&k);
 	return rc;
 }

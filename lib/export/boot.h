@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/choice.h"
+#include "base/mem.h"
 #include "boot/host_addresses.h"
 #include "boot/identity.h"
 #include "boot/mapping.h"
@@ -48,6 +49,7 @@ struct fab_boot_site {
 	const char *script;   /* that iPXE loads then: {server}.ipxe */
 	const char *kernel, *initrd, *params; /* NULL: nothing is made up */
 	const char *interface; /* that Kea listens on; NULL: all, IPv6 by relays only */
+	bool is_strict;	       /* refuse nodes that would be left out because of a name */
 };
 
 /* Can the template be used? EINVAL says what is wrong with it. `has_blanks`: may it have
@@ -59,20 +61,28 @@ int fab_boot_template_check(const char *text, bool has_blanks,
 struct fab_boot_written {
 	uint32_t n_nodes, n_servers, n_files;
 	uint32_t n_by_guid; /* nodes that are known by what follows from their GUID */
+	/* nodes left out because of their names, as for a terminal; on the heap */
+	FAB_VEC(char *) omitted;
+	struct fab_err why_omitted; /* about the first of them */
 };
 
 /*
- * Write for the nodes of a batch. EINVAL names the node or server that lacks what the
- * format needs (a MAC or GUID, an IP, a kernel), whose name could not stand in such a
- * file (fab_is_host_name; csv and json take any, for they can quote; dnsmasq and dhcpd
- * refuse also what they would take for an address, a time or an order, xcat groups and
- * ranges), or who has a MAC, an IP or an identifier that another one has; then nothing is
- * written. `written` may be NULL. O(batch log batch + servers).
+ * Write for the nodes of a batch. A node whose name could not stand in such a file
+ * (fab_is_host_name; csv and json take any, for they can quote; dnsmasq and dhcpd exclude
+ * also what they would take for an address, a time or an order, xcat groups and ranges)
+ * is left out and noted in *written, for any host chooses its own description. EINVAL
+ * names the node or server that lacks what the format needs (a MAC or GUID, an IP, a
+ * kernel) or has a MAC, an IP or an identifier that another one has, a server with such a
+ * name, with site->is_strict the first node with one, and without it the first one if
+ * none is left; then nothing is written. fab_boot_written_fini() frees *written, also
+ * after an error. O(batch log batch + servers).
  */
 int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_machine *m,
 		    const struct fab_batch *batch, const uint32_t *interface_of,
 		    const struct fab_boot_site *site, struct fab_boot_written *written,
 		    struct fab_err *err) FAB_MUST_CHECK;
+
+void fab_boot_written_fini(struct fab_boot_written *written);
 
 /*
  * The same in files: one a server, with its nodes only, one that is shared (`default.*`),

@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
 
 enum { NS = 1000000000 };
 
@@ -13,9 +17,18 @@ static bool is_plain(const char *name)
 	return *name && *name != '"' && *name != '#' && !strpbrk(name, " \t\r");
 }
 
-static void write_name(FILE *out, const char *name)
+static void write_name(FILE *out, const char *name, bool is_quoted)
 {
-	fprintf(out, is_plain(name) ? "%s" : "\"%s\"", name);
+	size_t size = 4 * strlen(name) + 8;
+	char *safe = fab_text_safe(name, fab_alloc(size, 1), size);
+
+	fprintf(out, is_quoted ? "\"%s\"" : "%s", safe);
+	free(safe);
+}
+
+static void write_group(FILE *out, const char *name)
+{
+	write_name(out, name, !is_plain(name));
 }
 
 static void write_member(FILE *out, const struct fab_fabric *f, uint32_t port)
@@ -23,7 +36,7 @@ static void write_member(FILE *out, const struct fab_fabric *f, uint32_t port)
 	if (f->port_guid[port])
 		fprintf(out, "0x%016" PRIx64, f->port_guid[port]);
 	else
-		fprintf(out, "\"%s\"", fab_node_name(f, f->port_node[port]));
+		write_name(out, fab_node_name(f, f->port_node[port]), true);
 }
 
 int fab_export_events(FILE *out, const struct fab_fabric *f,
@@ -36,7 +49,7 @@ int fab_export_events(FILE *out, const struct fab_fabric *f,
 
 		fprintf(out, "%" PRIu64 ".%09" PRIu64 " %s ", e->time_ns / NS,
 			e->time_ns % NS, e->is_leave ? "leave" : "join");
-		write_name(out, fab_group_name(events->groups, e->group));
+		write_group(out, fab_group_name(events->groups, e->group));
 		fputc(' ', out);
 		write_member(out, f, events->groups->member[e->seat]);
 		if (!e->is_leave)

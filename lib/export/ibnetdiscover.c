@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/ibnetdiscover.h"
 
+#include "base/text.h"
 #include "fabric/guids.h"
 #include "source/scan.h"
 
@@ -14,9 +15,7 @@ static void put_name(FILE *out, const struct fab_fabric *f, uint32_t node)
 	    !fab_is_aggregation_name(name, strlen(name)))
 		name = FAB_AGGREGATION_NAME;
 	putc_unlocked('"', out);
-	for (; *name; name++)
-		putc_unlocked((unsigned char)*name < 0x20 || *name == 0x7f ? ' ' : *name,
-			      out);
+	fab_text_put_blanked(out, name);
 	putc_unlocked('"', out);
 }
 

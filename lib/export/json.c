@@ -28,7 +28,7 @@ static void put(struct writer *w, json_t *record)
 {
 	fputs(w->is_first ? "\n" : ",\n", w->out);
 	w->is_first = false;
-	json_dumpf(record, w->out, JSON_COMPACT | FAB_JSON_FLAGS);
+	fab_json_dump(record, w->out, JSON_COMPACT | FAB_JSON_FLAGS);
 	json_decref(record);
 }
 
@@ -56,7 +56,7 @@ static json_t *guid_or_null(uint64_t guid)
 static void put_member(FILE *out, const char *name, json_t *value)
 {
 	fprintf(out, ",\n\"%s\": ", name);
-	json_dumpf(value, out, JSON_COMPACT | JSON_ENCODE_ANY | FAB_JSON_FLAGS);
+	fab_json_dump(value, out, JSON_COMPACT | JSON_ENCODE_ANY | FAB_JSON_FLAGS);
 	json_decref(value);
 }
 

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/lfts.h"
 
+#include "base/text.h"
 #include "export/lid_rows.h"
-
-/* A description as OpenSM prints it: what is no printable character is a blank. */
-static void put_name(FILE *out, const char *name)
-{
-	for (; *name; name++)
-		putc_unlocked((unsigned char)*name < 0x20 || *name == 0x7f ? ' ' : *name,
-			      out);
-}
 
 static const char *kind_text(const struct fab_fabric *f, uint32_t node)
 {
@@ -36,7 +29,7 @@ static void put_switch(FILE *out, const struct fab_lid_rows *t, uint32_t sw)
 	fprintf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016llx ('",
 		t->n ? t->lid[t->n - 1] : 0, f->port_lid[f->node_first_port[sw]],
 		(unsigned long long)f->node_guid[sw]);
-	put_name(out, fab_node_name(f, sw));
+	fab_text_put_blanked(out, fab_node_name(f, sw));
 	fputs("'):\n", out);
 	for (uint32_t i = 0; i < t->n; i++) {
 		unsigned port = fab_lid_out(t, sw, i);
@@ -46,7 +39,7 @@ static void put_switch(FILE *out, const struct fab_lid_rows *t, uint32_t sw)
 			continue;
 		fprintf(out, "0x%04x %03u # %s portguid 0x%016llx: '", t->lid[i], port,
 			kind_text(f, node), (unsigned long long)guid_of(f, t->port[i]));
-		put_name(out, fab_node_name(f, node));
+		fab_text_put_blanked(out, fab_node_name(f, node));
 		fputs("'\n", out);
 		n++;
 	}

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 
+#include "base/mem.h"
+#include "base/text.h"
 #include "fabric/guids.h"
 #include "source/scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DESCRIPTION = 64 };
@@ -14,19 +17,20 @@ static void put_name(FILE *out, const struct fab_fabric *f, uint32_t node)
 {
 	static const char end[] = " LID:";
 	const char *name = fab_node_name(f, node);
+	char *blanked;
 
 	if (f->node_kind[node] == FAB_AGGREGATION &&
 	    !fab_is_aggregation_name(name, strlen(name)))
 		name = FAB_AGGREGATION_NAME;
+	blanked = fab_strndup(name, MAX_DESCRIPTION);
+	fab_text_blank(blanked);
 	putc_unlocked('{', out);
-	for (int i = 0; i < MAX_DESCRIPTION && name[i]; i++) {
-		char c = (unsigned char)name[i] < 0x20 || name[i] == 0x7f ? ' ' : name[i];
-
-		if (c == '}' && !strncmp(name + i + 1, end, sizeof(end) - 1))
-			c = ')';
-		putc_unlocked(c, out);
-	}
+	for (const char *at = blanked; *at; at++)
+		putc_unlocked(strncmp(at + 1, end, sizeof(end) - 1) || *at != '}' ? *at
+										  : ')',
+			      out);
 	putc_unlocked('}', out);
+	free(blanked);
 }
 
 static const char *kind_text(const struct fab_fabric *f, uint32_t node)

@@ -56,11 +56,7 @@ static void add(struct fab_directory *d, const char *name, uint32_t id)
 	free(ascii);
 	if (strcmp(other, name) != 0) {
 		fab_directory_add(d, other, strlen(other), id);
-		for (size_t i = 0; i <= len; i++)
-			other[i] = name[i] && ((unsigned char)name[i] < 0x20 ||
-					       name[i] == 0x7f)
-					   ? ' '
-					   : name[i];
+		fab_text_blank(strcpy(other, name));
 		fab_directory_add(d, other, len, id);
 	}
 	free(other);

@@ -245,7 +245,7 @@ static void put_table(FILE *out, const struct rows *rows)
 		return;
 	}
 	fputs("[\n", out);
-	fwrite(rows->text, 1, rows->len, out);
+	fab_json_put(rows->text, rows->len, out);
 	fputs("\n  ]", out);
 }
 
@@ -264,7 +264,7 @@ static void json_finish(void *state)
 		if (rows)
 			put_table(json->out, rows);
 		else
-			json_dumpf(value, json->out, FAB_JSON_FLAGS | JSON_ENCODE_ANY);
+			fab_json_dump(value, json->out, FAB_JSON_FLAGS | JSON_ENCODE_ANY);
 	}
 	fputs("\n}\n", json->out);
 	for (size_t i = 0; i < json->tables.n; i++) {

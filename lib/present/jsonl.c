@@ -52,12 +52,35 @@ json_t *fab_json_guid(uint64_t guid)
 	return must(json_string(text));
 }
 
+int fab_json_put(const char *text, size_t n, FILE *out)
+{
+	const char *del;
+
+	for (; (del = memchr(text, '\x7f', n)) != NULL; text = del + 1) {
+		fwrite(text, 1, (size_t)(del - text), out);
+		fputs("\\u007f", out);
+		n -= (size_t)(del + 1 - text);
+	}
+	fwrite(text, 1, n, out);
+	return ferror(out) ? -1 : 0;
+}
+
+static int put_piece(const char *text, size_t n, void *out)
+{
+	return fab_json_put(text, n, out);
+}
+
+int fab_json_dump(const json_t *value, FILE *out, size_t flags)
+{
+	return json_dump_callback(value, put_piece, out, flags);
+}
+
 int fab_jsonl_write(FILE *out, json_t *object, struct fab_err *err)
 {
 	int errnum = 0;
 
 	errno = 0;
-	if (json_dumpf(object, out, FAB_JSON_FLAGS | JSON_COMPACT) != 0 ||
+	if (fab_json_dump(object, out, FAB_JSON_FLAGS | JSON_COMPACT) != 0 ||
 	    putc('\n', out) == EOF)
 		errnum = errno ? errno : EIO;
 	json_decref(object);

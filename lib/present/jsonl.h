@@ -21,10 +21,18 @@ json_t *fab_json_guid(uint64_t guid);
 json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell);
 
 /*
- * Flags under which all our JSON is written: ASCII only, so that no name can steer a
+ * Flags under which all our JSON is written: printable ASCII only (with fab_json_dump), so that no name can steer a
  * terminal, and reals with 6 significant digits, so that 0.1 is printed as 0.1.
  */
 #define FAB_JSON_FLAGS (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6))
+
+/*
+ * Write the value with these flags of jansson; DEL, which jansson leaves as it is, as
+ * \u007f. -1 and errno when a write fails. fab_json_put() the same for JSON as text.
+ * O(size).
+ */
+int fab_json_dump(const json_t *value, FILE *out, size_t flags);
+int fab_json_put(const char *text, size_t n, FILE *out);
 
 /*
  * Write `object` and a line end to `out`, and drop the reference to it. Fails with the

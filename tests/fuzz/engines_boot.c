@@ -62,10 +62,14 @@ static void configure(const struct fab_machine *m, const struct fab_batch *batch
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++)
+	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++) {
+		struct fab_boot_written written;
+
 		fuzz_refused(fab_export_boot(out, (enum fab_boot_format)format, m, batch,
-					     interface_of, &site, NULL, &err),
+					     interface_of, &site, &written, &err),
 			     &err, "configuration");
+		fab_boot_written_fini(&written);
+	}
 	fclose(out);
 	free(text);
 }

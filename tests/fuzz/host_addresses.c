@@ -31,19 +31,21 @@ static void export_all(const struct fab_machine *m,
 	if (fab_batch_parse(m, "first:3", &batch, NULL))
 		abort();
 	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++) {
+		struct fab_boot_written written;
 		struct fab_err err = {""};
 		char *text = NULL;
 		size_t n = 0, lines = 0;
 		FILE *out = open_memstream(&text, &n);
 		bool is_list = format >= FAB_BOOT_IPXE;
 		int rc = fab_export_boot(out, (enum fab_boot_format)format, m, &batch, of,
-					 &site, NULL, &err);
+					 &site, &written, &err);
 
 		fclose(out);
 		for (size_t i = 0; i < n; i++)
 			lines += text[i] == '\n';
 		if (rc ? n || !*err.text : lines < (is_list ? 1 : batch.n))
 			abort();
+		fab_boot_written_fini(&written);
 		free(text);
 	}
 	fab_batch_fini(&batch);

@@ -24,6 +24,7 @@ static char *exported(const char *machine, const char *format, const char *book,
 	struct fab_machine *m;
 	struct fab_batch all;
 	uint32_t *of;
+	struct fab_boot_written written = {0};
 	char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
@@ -37,8 +38,9 @@ static char *exported(const char *machine, const char *format, const char *book,
 		  : 0;
 	site->addresses = addresses;
 	if (!rc)
-		rc = fab_export_boot(out, format_of(format), m, &all, of, site, NULL,
-				     err);
+		rc = fab_export_boot(out, format_of(format), m, &all, of, site,
+				     &written, err);
+	fab_boot_written_fini(&written);
 	fclose(out);
 	cr_expect(!rc || !*text, "nothing is written on failure");
 	if (rc) {
