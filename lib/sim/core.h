@@ -127,11 +127,21 @@ SIM_HOT uint64_t sim_rotate(uint64_t bits, uint32_t first)
 	return bits >> first % SIM_WORD | bits << -first % SIM_WORD;
 }
 
-/* The first of the units that wait, from one on around, whose input is free: of any
- * switch and all packets. */
+/* Credits that the first packet of a unit for a lane of an output takes. */
+SIM_HOT int32_t sim_head_units(struct sim_shape k, const struct sim_part *p,
+			       const struct sim_switch *sw, uint32_t unit, uint32_t out,
+			       unsigned vl)
+{
+	uint32_t head = sim_queue(k, p->sim, sw, unit, out, vl)->first;
+
+	return sim_units(p->sim, sim_packet(p, head)->size);
+}
+
+/* The first of the units that wait, from one on around, whose input is free and whose
+ * packet takes no more than `most` credits: of any switch and all packets. */
 SIM_HOT uint32_t sim_core_search(struct sim_shape k, const struct sim_part *p,
 				 struct sim_switch *sw, uint32_t out, unsigned vl,
-				 uint32_t from)
+				 uint32_t from, int32_t most)
 {
 	const struct sim *s = p->sim;
 	const uint64_t *wait = sim_waiters(k, s, sw, out, vl);
@@ -149,10 +159,13 @@ SIM_HOT uint32_t sim_core_search(struct sim_shape k, const struct sim_part *p,
 		while (bits) {
 			uint32_t unit = w * SIM_WORD + (uint32_t)__builtin_ctzll(bits);
 
-			if (!k.with_groups || !k.one_read || sim_bit(k, free, unit) ||
-			    sim_core_is_reading(k, p, sw, unit, out, vl))
-				return unit;
 			bits &= bits - 1;
+			if (k.with_groups && k.one_read && !sim_bit(k, free, unit) &&
+			    !sim_core_is_reading(k, p, sw, unit, out, vl))
+				continue;
+			if (most == INT32_MAX ||
+			    sim_head_units(k, p, sw, unit, out, vl) <= most)
+				return unit;
 		}
 		w = w + 1 == n ? 0 : w + 1;
 		mask = ~0ull;
@@ -167,7 +180,7 @@ SIM_HOT uint32_t sim_core_pick(struct sim_shape k, const struct sim_part *p,
 	uint64_t bits;
 
 	if (k.with_groups || !(k.is_small || sw->is_small))
-		return sim_core_search(k, p, sw, out, vl, lane->last);
+		return sim_core_search(k, p, sw, out, vl, lane->last, INT32_MAX);
 	bits = lane->waiters & (k.one_read ? sw->free_units : ~0ull);
 	if (!bits)
 		return FAB_NONE;
@@ -270,12 +283,15 @@ SIM_HOT bool sim_core_serve(struct sim_shape k, struct sim_part *p, struct sim_s
 
 		if (unit == FAB_NONE)
 			continue;
-		head = sim_queue(k, s, sw, unit, local, vl)->first;
 		if (!sim_credit_has(p, lane, id,
-				    sim_units(s, sim_packet(p, head)->size))) {
-			sim_block(p, id, vl);
-			continue;
+				    sim_head_units(k, p, sw, unit, local, vl))) {
+			unit = sim_smaller(p, sw, local, vl, lane);
+			if (unit == FAB_NONE) {
+				sim_block(p, id, vl);
+				continue;
+			}
 		}
+		head = sim_queue(k, s, sw, unit, local, vl)->first;
 		if (out->is_blocked)
 			sim_count_blocked(p, out, id);
 		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);

@@ -31,6 +31,16 @@ void sim_fifo_head(struct sim_part *p, uint32_t sw, uint32_t unit)
 	sim_core_fifo_head(p->sim->shape, p, sw, unit);
 }
 
+uint32_t sim_smaller(const struct sim_part *p, struct sim_switch *sw, uint32_t out,
+		     unsigned vl, const struct sim_lane *lane)
+{
+	const struct sim *s = p->sim;
+
+	if (lane->credits <= 0 || !s->by_units)
+		return FAB_NONE;
+	return sim_core_search(s->shape, p, sw, out, vl, lane->last, lane->credits);
+}
+
 void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
 		    uint64_t time)
 {

@@ -213,6 +213,11 @@ SIM_HOT void sim_touch(struct sim_shape k, struct sim_part *p, struct sim_switch
 		sim_mark(k, p, sw, in->sw, out->local, is_free);
 }
 
+/* The unit that a lane of an output serves when its next packet has no credit; FAB_NONE:
+ * no packet that waits has. O(units). */
+uint32_t sim_smaller(const struct sim_part *p, struct sim_switch *sw, uint32_t out,
+		     unsigned vl, const struct sim_lane *lane);
+
 /* A unit has come to wait for a lane of an output, or does no longer. */
 SIM_HOT void sim_want(struct sim_shape k, struct sim *s, struct sim_switch *sw,
 		      uint32_t unit, struct sim_port *in, struct sim_port *out,

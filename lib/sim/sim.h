@@ -19,9 +19,9 @@
  * started one at the time before (of those at which any did), around. An output goes
  * through its lanes from the one behind the last that it served, around; in a lane
  * through the queues that have a packet for it, by input, from the one behind the last
- * that it served, around; it looks at the first one whose input is free, and when that
- * one's packet has no credit the lane must wait. So equal inputs give equal bytes,
- * whatever the threads.
+ * that it served, around, and takes the first one whose input is free and whose first
+ * packet has credit: a small packet passes a large one that has none. So equal inputs
+ * give equal bytes, whatever the threads.
  *
  * An oq switch has a queue for each input, output and lane, and an input is always free:
  * the upper bound. voq: the same queues, but an input reads one packet at a time

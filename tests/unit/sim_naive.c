@@ -14,44 +14,47 @@
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 
-enum { PARTS = 8, EACH = 25, END = 200 };
+enum { PARTS = 8, EACH = 25, END = 200, END_MIXED = 600 };
 
 /* What endpoints send: by chance, and when they were told of something. */
 struct script {
 	uint64_t seed;
 	uint32_t n_ends, n_groups, most, window;
-	uint32_t mtu; /* all messages are so many full packets; 0: of any size */
+	uint32_t mtu;	/* all messages are so many full packets; 0: of any size */
+	uint32_t small; /* half of the messages have this size, the others the most; 0 */
+	uint64_t end;	/* ticks */
 	double gap;
 	uint64_t think;
 	struct {
 		uint64_t at, n, now;
 		uint32_t under_way, extra, lost, completed;
-	} end[256];
+	} of[256];
 };
 
 static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
 {
 	struct script *s = context;
-	struct fab_stream stream =
-		fab_stream_of(s->seed, (uint64_t)e << 32 | s->end[e].n);
+	struct fab_stream stream = fab_stream_of(s->seed, (uint64_t)e << 32 | s->of[e].n);
 
 	if (s->window) {
-		if (s->end[e].under_way - s->end[e].extra >= s->window)
+		if (s->of[e].under_way - s->of[e].extra >= s->window)
 			return false;
-		if (s->end[e].now + s->think > s->end[e].at)
-			s->end[e].at = s->end[e].now + s->think;
+		if (s->of[e].now + s->think > s->of[e].at)
+			s->of[e].at = s->of[e].now + s->think;
 	}
-	s->end[e].at += (uint64_t)fab_stream_exponential(&stream, s->gap);
-	s->end[e].n++;
-	s->end[e].under_way++;
-	m->time = s->end[e].at;
+	s->of[e].at += (uint64_t)fab_stream_exponential(&stream, s->gap);
+	s->of[e].n++;
+	s->of[e].under_way++;
+	m->time = s->of[e].at;
 	m->to_group = s->n_groups && fab_stream_below(&stream, 3) == 0;
 	m->target = (uint32_t)fab_stream_below(&stream,
 					       m->to_group ? s->n_groups : s->n_ends);
 	m->bytes = 1 + (uint32_t)fab_stream_below(&stream, s->most);
 	if (s->mtu)
 		m->bytes = (m->bytes + s->mtu - 1) / s->mtu * s->mtu;
-	m->tag = (uint16_t)s->end[e].n;
+	if (s->small)
+		m->bytes = fab_stream_below(&stream, 2) ? s->small : s->most;
+	m->tag = (uint16_t)s->of[e].n;
 	(void)now;
 	return true;
 }
@@ -60,11 +63,11 @@ static void completed(void *context, uint32_t e, const struct fab_delivery *d)
 {
 	struct script *s = context;
 
-	s->end[e].under_way--;
-	s->end[e].completed++;
-	s->end[e].lost += d->is_lost;
-	if (d->time > s->end[e].now)
-		s->end[e].now = d->time;
+	s->of[e].under_way--;
+	s->of[e].completed++;
+	s->of[e].lost += d->is_lost;
+	if (d->time > s->of[e].now)
+		s->of[e].now = d->time;
 }
 
 /* A message that arrives lets the endpoint send one more than its window. */
@@ -72,10 +75,10 @@ static void received(void *context, uint32_t e, const struct fab_delivery *d)
 {
 	struct script *s = context;
 
-	if (d->tag % 4 == 0 && s->end[e].extra < 3)
-		s->end[e].extra++;
-	if (d->time > s->end[e].now)
-		s->end[e].now = d->time;
+	if (d->tag % 4 == 0 && s->of[e].extra < 3)
+		s->of[e].extra++;
+	if (d->time > s->of[e].now)
+		s->of[e].now = d->time;
 }
 
 struct net {
@@ -197,7 +200,7 @@ static void draw_params(struct fab_sim_params *params, struct script *script,
 	params->host_delay = below(rng, 3);
 	params->speedup = 1 + (unsigned)below(rng, 2);
 	params->warmup = 0;
-	params->time = END;
+	params->time = script->end = END;
 	params->drain = 0;
 	params->stall = UINT64_MAX;
 	params->with_deliveries = true;
@@ -207,6 +210,27 @@ static void draw_params(struct fab_sim_params *params, struct script *script,
 	script->window = below(rng, 2) ? 1 + (uint32_t)below(rng, 3) : 0;
 	script->think = below(rng, 10);
 	script->mtu = below(rng, 2) ? params->mtu : 0;
+}
+
+/* Packets of two sizes: in buffers that hold a large one or a little more a small one may
+ * have credit while a large one has none. */
+static void draw_sizes(struct fab_sim_params *params, struct script *script,
+		       struct fab_rng *rng)
+{
+	unsigned kind = (unsigned)below(rng, 3);
+
+	draw_params(params, script, rng);
+	params->by_flit = false;
+	params->kind = &fab_sim_switches[kind];
+	params->all_rates = true;
+	params->rate_gbps = 4e4; /* 5 bytes a tick */
+	params->mtu = 150 + (uint32_t)below(rng, 200);
+	params->buffer = ((params->mtu + 3 + 63) / 64 + (uint32_t)below(rng, 4)) * 64;
+	params->time = script->end = END_MIXED;
+	script->mtu = 0;
+	script->most = params->mtu;
+	script->small = 1 + (uint32_t)below(rng, 60);
+	script->gap = (double)(10 + below(rng, 100));
 }
 
 static int cmp_start(const void *pa, const void *pb)
@@ -254,8 +278,8 @@ static void first_packets(const struct net *net, struct fab_sim_params params,
 
 	params.with_deliveries = false;
 	params.n_traced = 1 + (uint32_t)number % 20;
-	params.warmup = number % 2 ? END / 4 : 0;
-	params.time = END - params.warmup;
+	params.warmup = number % 2 ? params.time / 4 : 0;
+	params.time -= params.warmup;
 	cr_assert_eq(fab_sim_run(&net->problem, &params, messages, &r, NULL), 0);
 	for (size_t i = 0; i < all->trace.n; i++) {
 		const struct fab_sim_step *a = &r.trace.v[n], *b = &all->trace.v[i];
@@ -329,7 +353,7 @@ static void compare(const struct fab_sim_result *r, struct naive_result *n, int 
 	free(starts.v);
 }
 
-static void beside_naive(int number)
+static void beside_naive(int number, bool is_mixed)
 {
 	struct fab_sim_params params;
 	struct script script = {0}, again, told;
@@ -342,7 +366,10 @@ static void beside_naive(int number)
 
 	fab_rng_init(&rng, (uint64_t)number);
 	net_init(&net, &rng, (uint64_t)number);
-	draw_params(&params, &script, &rng);
+	if (is_mixed)
+		draw_sizes(&params, &script, &rng);
+	else
+		draw_params(&params, &script, &rng);
 	if (script.window) {
 		messages.completed = completed;
 		messages.received = received;
@@ -358,11 +385,12 @@ static void beside_naive(int number)
 			     "%d: %s", number, err.text);
 		told = script;
 		script = again;
-		naive_run(&net.problem, &params, &messages, END, &plain);
+		naive_run(&net.problem, &params, &messages, script.end, &plain);
+		cr_expect_eq(plain.idle, 0, "%d: %zu", number, (size_t)plain.idle);
 		compare(&r, &plain, number);
 		for (uint32_t e = 0; e < net.ends.n; e++) {
-			cr_expect_eq(told.end[e].completed, script.end[e].completed);
-			cr_expect_eq(told.end[e].lost, script.end[e].lost);
+			cr_expect_eq(told.of[e].completed, script.of[e].completed);
+			cr_expect_eq(told.of[e].lost, script.of[e].lost);
 		}
 		script = again;
 		first_packets(&net, params, &messages, &r, number);
@@ -387,5 +415,20 @@ ParameterizedTestParameters(sim_naive, same_starts)
 ParameterizedTest(int *part, sim_naive, same_starts)
 {
 	for (int i = 0; i < EACH; i++)
-		beside_naive(*part * EACH + i);
+		beside_naive(*part * EACH + i, false);
+}
+
+ParameterizedTestParameters(sim_naive, mixed_sizes)
+{
+	static int part[PARTS];
+
+	for (int i = 0; i < PARTS; i++)
+		part[i] = i;
+	return cr_make_param_array(int, part, PARTS);
+}
+
+ParameterizedTest(int *part, sim_naive, mixed_sizes)
+{
+	for (int i = 0; i < EACH; i++)
+		beside_naive(*part * EACH + i, true);
 }

@@ -383,13 +383,53 @@ static bool serve(struct naive *n, uint32_t sw, uint32_t out, unsigned vl)
 			continue;
 		if (out < naive_n_arcs(n, sw) &&
 		    n->credits[o * n->n_vls + vl] < naive_units(n, n->packets.v[id].size))
-			return false;
+			continue;
 		n->next_unit[o * n->n_vls + vl] = (u + 1) % n_units;
 		n->next_vl[o] = (vl + 1) % n->n_vls;
 		start(n, id, i);
 		return true;
 	}
 	return false;
+}
+
+/* May the first packet of a queue start on one of its outputs? */
+static bool may_start(const struct naive *n, const struct packet *p, uint32_t i)
+{
+	uint32_t out = p->out[i], o = n->first[p->sw] + out, in = n->first[p->sw] + p->in;
+	bool fifo = n->params->kind->is_fifo;
+
+	if (n->out_busy[o] > n->now ||
+	    (out < naive_n_arcs(n, p->sw) &&
+	     n->credits[o * n->n_vls + p->vl_out[i]] < naive_units(n, p->size)))
+		return false;
+	if (n->params->kind->one_read && n->in_busy[in] > n->now &&
+	    !(p->to_group && n->reading[in] == p->serial))
+		return false;
+	for (size_t k = 0; k < n->packets.n; k++) {
+		const struct packet *q = &n->packets.v[k];
+		bool shares = fifo && q->vl_in == p->vl_in;
+
+		if (!q->exists || q->sw != p->sw || q->in != p->in || !q->is_asking ||
+		    q->ready > n->now || q->order >= p->order)
+			continue;
+		for (uint32_t j = 0; j < q->n_out && !fifo; j++)
+			shares |= q->out[j] == out && q->vl_out[j] == p->vl_out[i];
+		if (shares)
+			return false;
+	}
+	return true;
+}
+
+/* Outputs that are idle though a packet that has credit waits for them. */
+static void count_idle(struct naive *n)
+{
+	for (size_t k = 0; k < n->packets.n; k++) {
+		const struct packet *p = &n->packets.v[k];
+
+		for (uint32_t i = 0;
+		     p->exists && p->is_asking && p->ready <= n->now && i < p->n_out; i++)
+			n->result->idle += may_start(n, p, i);
+	}
 }
 
 static void choose(struct naive *n, uint32_t sw)
@@ -515,6 +555,7 @@ void naive_run(const struct fab_sim_problem *problem, const struct fab_sim_param
 		count_asked(&n);
 		for (uint32_t sw = 0; sw < problem->f->n_switches; sw++)
 			choose(&n, sw);
+		count_idle(&n);
 		for (uint32_t e = 0; e < problem->ends->n; e++)
 			naive_inject(&n, e);
 		sweep(&n);

@@ -21,6 +21,7 @@ struct naive_result {
 	FAB_VEC(struct naive_start) starts;
 	FAB_VEC(struct fab_sim_delivery) deliveries;
 	uint64_t lost, dropped, completed;
+	uint64_t idle; /* ticks of outputs for which a packet with credit waited */
 };
 
 /* All ticks before `end`. */
