@@ -63,6 +63,9 @@ static void take_sums(const struct sim *s, const struct sim_sums *sums,
 			     : 0;
 	r->is_saturated = (double)r->backlog > 0.01 * (double)sums->window_born &&
 			  r->backlog > s->net.n_ends;
+	r->offered_bytes = sums->offered;
+	r->accepted_bytes = sums->accepted;
+	r->goodput_bytes = sums->goodput;
 	if (room > 0) {
 		r->offered = (double)sums->offered / room;
 		r->sent = (double)sums->sent / room;

@@ -215,7 +215,27 @@ static void go_on(struct run *r, uint64_t until, uint64_t step)
 	}
 }
 
-/* Until windows carry the same, as far as chance lets them. */
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	const uint64_t most = 1ull << FAB_MESSAGE_TIME_BITS;
+
+	return b > most || a + b > most ? most : a + b;
+}
+
+/* Set the measured time before the simulation reaches it: a packet is counted when its
+ * last cable takes it, up to an idle latency before it is delivered. */
+static void measure_from(struct run *r, uint64_t begin)
+{
+	struct sim *s = r->s;
+
+	s->begin = begin;
+	s->end = r->params->time ? plus(begin, r->params->time) : UINT64_MAX;
+	for (uint32_t i = 0; i < s->n_parts; i++)
+		s->part[i].sums.accepted = s->part[i].sums.goodput = 0;
+}
+
+/* Until windows carry the same, as far as chance lets them. A window is longer than a
+ * packet takes on its last cable, so that measuring can begin behind any of them. */
 static void warm_up(struct run *r)
 {
 	uint64_t step = WARM_LATENCIES * r->idle_latency, bytes[WARM_WINDOWS] = {0};
@@ -225,6 +245,7 @@ static void warm_up(struct run *r)
 		uint64_t low = UINT64_MAX, high = 0, all = 0, n = 0, now, now_packets;
 		double noise;
 
+		measure_from(r, r->now + step);
 		go_on(r, r->now + step, step);
 		now = SUM(r->s, arrived);
 		now_packets = SUM(r->s, arrived_packets);
@@ -260,13 +281,6 @@ static bool is_drained(const struct run *r)
 	return true;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	const uint64_t most = 1ull << FAB_MESSAGE_TIME_BITS;
-
-	return b > most || a + b > most ? most : a + b;
-}
-
 /* When all of a finite source had arrived; where that is not so, now. */
 static uint64_t finished(const struct run *r)
 {
@@ -288,10 +302,10 @@ static void run_phases(struct run *r)
 	r->result->is_steady = params->warmup != UINT64_MAX;
 	if (params->warmup == UINT64_MAX)
 		warm_up(r);
-	else if (params->warmup)
-		go_on(r, plus(0, params->warmup), params->warmup / STEPS + 1);
-	s->begin = r->now;
-	s->end = params->time ? plus(r->now, params->time) : UINT64_MAX;
+	else
+		measure_from(r, plus(0, params->warmup));
+	go_on(r, s->begin, params->warmup / STEPS + 1);
+	s->begin = r->now; /* sooner, if the run has ended */
 	step = params->time ? params->time / STEPS + 1 : 16 * r->idle_latency;
 	r->total = params->time ? s->end : r->total;
 	go_on(r, params->time ? s->end : plus(0, UINT64_MAX), step);

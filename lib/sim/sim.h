@@ -192,9 +192,11 @@ struct fab_sim_result {
 	uint64_t unknown_sl; /* messages of which no file tells the service level: 0 */
 	uint64_t packet_hops, events;
 	/* Of the measured time, as shares of what the endpoints' cables carry (with
-	 * headers): of messages born, of packets sent, of packets that arrived. Payload
+	 * headers): of messages by the time of their birth, of packets by that at which
+	 * they were sent, and at which they were delivered. Payload
 	 * alone: goodput. Of multicast a copy that arrives counts for its member. */
 	double offered, sent, accepted, goodput;
+	uint64_t offered_bytes, accepted_bytes, goodput_bytes; /* flits by flit */
 	uint64_t backlog;   /* packets born and not sent: growth in the measured time */
 	bool is_saturated;  /* by more than 1 % of those born */
 	bool is_stalled;    /* nothing moved for the time given */

@@ -231,6 +231,56 @@ Test(sim_laws, two_level_tree)
 	simulated_fini(&s);
 }
 
+/* Packets are counted by their time of delivery: below saturation as much is accepted as
+ * is created, however short the measured time and however long the delay of the hosts. */
+Test(sim_laws, all_that_is_created_is_accepted)
+{
+	static const uint64_t delays[] = {0, 7, 500, 6000}, times[] = {40, 200, 2000};
+	struct simulated s;
+
+	simulated_init(&s, "pgft:h=2,m=4/8,w=1/4,p=1/1", "minhop");
+	for (size_t i = 0; i < FAB_COUNT(delays) * FAB_COUNT(times) * 2; i++) {
+		struct fab_sim_params params =
+			flits("voq", 16, times[i / 2 % FAB_COUNT(times)]);
+		struct source source = {.size = 16, .every = 20, .shift = 1};
+		struct fab_sim_result r;
+
+		params.host_delay = delays[i / 2 / FAB_COUNT(times)];
+		params.warmup = i % 2 ? UINT64_MAX : 2 * params.host_delay + 1000;
+		run(&s, &params, &source, &r);
+		cr_expect_float_eq(r.offered, 0.8, 1e-9, "%g", r.offered);
+		cr_expect_float_eq(r.accepted, r.offered, 1e-9,
+				   "%zu: %g, not %g: %zu ticks, delay %zu", i, r.accepted,
+				   r.offered, params.time, params.host_delay);
+		fab_sim_result_fini(&r);
+	}
+	simulated_fini(&s);
+}
+
+/* Of traffic by chance, but for the packets that are under way at both ends. */
+Test(sim_laws, all_that_is_created_by_chance_is_accepted)
+{
+	struct simulated s;
+
+	simulated_init(&s, "torus:dims=8x8,hosts=4", "dor");
+	for (uint64_t delay = 0; delay <= 2000; delay += 500) {
+		struct fab_sim_params params = flits("voq", 16, 4000);
+		double flight, n;
+		struct fab_sim_result r;
+
+		params.host_delay = delay;
+		params.warmup = UINT64_MAX;
+		simulated_uniform(&s, &params, 0.1, 16, &r);
+		n = (double)r.offered_bytes / 16;
+		flight = n / 4000 * r.latency_mean;
+		cr_expect_float_eq(r.accepted / r.offered, 1,
+				   0.001 + 4 * sqrt(2 * flight) / n, "%zu: %g of %g",
+				   delay, r.accepted, r.offered);
+		fab_sim_result_fini(&r);
+	}
+	simulated_fini(&s);
+}
+
 /* A permutation with one bottleneck: four flows share each cable up. */
 Test(sim_laws, shift_by_a_leaf)
 {

@@ -197,10 +197,9 @@ static void draw_params(struct fab_sim_params *params, struct script *script,
 	params->buffer = (1 + (uint32_t)below(rng, 4)) * (by_flit ? 1 : 64);
 	params->cable_delay = 1 + below(rng, 3);
 	params->switch_delay = below(rng, 3);
-	params->host_delay = below(rng, 3);
+	params->host_delay = below(rng, 2) ? below(rng, 3) : below(rng, END / 4);
 	params->speedup = 1 + (unsigned)below(rng, 2);
-	params->warmup = 0;
-	params->time = script->end = END;
+	script->end = END;
 	params->drain = 0;
 	params->stall = UINT64_MAX;
 	params->with_deliveries = true;
@@ -278,6 +277,7 @@ static void first_packets(const struct net *net, struct fab_sim_params params,
 
 	params.with_deliveries = false;
 	params.n_traced = 1 + (uint32_t)number % 20;
+	params.time += params.warmup;
 	params.warmup = number % 2 ? params.time / 4 : 0;
 	params.time -= params.warmup;
 	cr_assert_eq(fab_sim_run(&net->problem, &params, messages, &r, NULL), 0);
@@ -353,6 +353,36 @@ static void compare(const struct fab_sim_result *r, struct naive_result *n, int 
 	free(starts.v);
 }
 
+/* Throughput and latency of the measured time, by the naive list of deliveries. */
+static void compare_sums(const struct fab_sim_params *params,
+			 const struct fab_sim_result *r, const struct naive_result *n,
+			 int number)
+{
+	uint64_t end = params->warmup + params->time;
+	double accepted = 0, goodput = 0, latency = 0, n_latency = 0;
+
+	for (size_t i = 0; i < n->deliveries.n; i++) {
+		const struct fab_sim_delivery *d = &n->deliveries.v[i];
+		uint32_t header =
+			d->group == FAB_NONE ? params->header : params->group_header;
+
+		if (d->delivered >= params->warmup && d->delivered < end) {
+			accepted += d->wire;
+			goodput += d->wire - header;
+		}
+		if (d->birth >= params->warmup) {
+			latency += (double)(d->delivered - d->birth);
+			n_latency++;
+		}
+	}
+	cr_expect_eq(r->warmup, r->end < params->warmup ? r->end : params->warmup, "%d",
+		     number);
+	cr_expect_eq(r->accepted_bytes, accepted, "%d: %g", number, accepted);
+	cr_expect_eq(r->goodput_bytes, goodput, "%d: %g", number, goodput);
+	cr_expect_float_eq(r->latency_mean, n_latency > 0 ? latency / n_latency : 0, 1e-6,
+			   "%d", number);
+}
+
 static void beside_naive(int number, bool is_mixed)
 {
 	struct fab_sim_params params;
@@ -370,6 +400,8 @@ static void beside_naive(int number, bool is_mixed)
 		draw_sizes(&params, &script, &rng);
 	else
 		draw_params(&params, &script, &rng);
+	params.warmup = below(&rng, script.end / 2);
+	params.time = script.end - params.warmup;
 	if (script.window) {
 		messages.completed = completed;
 		messages.received = received;
@@ -388,6 +420,7 @@ static void beside_naive(int number, bool is_mixed)
 		naive_run(&net.problem, &params, &messages, script.end, &plain);
 		cr_expect_eq(plain.idle, 0, "%d: %zu", number, (size_t)plain.idle);
 		compare(&r, &plain, number);
+		compare_sums(&params, &r, &plain, number);
 		for (uint32_t e = 0; e < net.ends.n; e++) {
 			cr_expect_eq(told.of[e].completed, script.of[e].completed);
 			cr_expect_eq(told.of[e].lost, script.of[e].lost);
