@@ -229,20 +229,50 @@ static void say_stall(struct fab_report *r, const struct sim_outcome *o)
 	free(name);
 }
 
+/* Pairs that tables do not connect, and where they send packets in a circle. */
+static void say_no_path(struct fab_report *r, const struct sim_outcome *o,
+			const struct sim_net *net)
+{
+	const struct fab_no_path *x = &net->no_path;
+	char *circle = net->routes ? fab_no_path_circle_text(net->routes, x) : NULL;
+	char pairs[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+
+	if (x->without) {
+		char *from = fab_node_text(o->f, o->f->port_node[o->ends.port[x->from]]);
+		char *to = fab_node_text(o->f, o->f->port_node[o->ends.port[x->to]]);
+
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%s: %s of %s pairs of host ports have no path, as from "
+			"%s to %s.",
+			net->algorithm, fab_human_count(x->without, pairs),
+			fab_human_count(x->pairs, all), from, to);
+		free(from);
+		free(to);
+	}
+	if (circle)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "%s: %s. %s pair%s of host ports lose%s packets there.",
+				  net->algorithm, circle,
+				  x->circling ? fab_human_count(x->circling, pairs)
+					      : "No",
+				  x->circling == 1 || !x->circling ? "" : "s",
+				  x->circling > 1 ? "" : "s");
+	free(circle);
+}
+
 static void say_loop(struct fab_report *r, const struct sim_outcome *o, uint64_t looped)
 {
 	const struct sim_point *x = o->points.v;
-	char n[FAB_HUMAN_BYTES], *where;
+	char n[FAB_HUMAN_BYTES];
 
 	while (!x->looped)
 		x++;
-	where = sim_loop_text(o, x);
-	fab_report_answer(r, FAB_TONE_BAD,
-			  "%s packets were dropped after %d hops: the tables of %s "
-			  "loop%s.",
-			  fab_human_count(looped, n), FAB_SIM_HOPS_MAX, x->net->algorithm,
-			  where);
-	free(where);
+	fab_report_answer(r, FAB_TONE_BAD, "%s packets were dropped after %d hops%s.",
+			  fab_human_count(looped, n), FAB_SIM_HOPS_MAX,
+			  x->net->no_path.circling ? ""
+			  : x->net->routes	   ? ": their path is longer"
+						   : ": the trees loop");
 }
 
 /* What keeps the rest from being the whole truth. */
@@ -316,6 +346,8 @@ void sim_answer(struct fab_report *r, const struct sim_outcome *o)
 		say_notes(r, o);
 		return;
 	}
+	for (size_t i = 0; i < o->n_nets; i++)
+		say_no_path(r, o, &o->nets[i]);
 	fab_cli_answer_shard(r, &o->p->shard);
 	if (o->was_interrupted)
 		fab_report_answer(r, FAB_TONE_WARN,

@@ -69,40 +69,6 @@ enum sim_cycle_origin sim_cycle_origin(const struct sim_outcome *o,
 	return origin;
 }
 
-/* " (the first that does not arrive: from A to B, at C)"; on the heap. */
-static char *unreached_text(const struct fab_fabric *f, const struct fab_pairs *p)
-{
-	char *from = fab_node_text(f, p->from), *to = fab_node_text(f, p->to);
-	char *at = fab_node_text(f, p->at);
-	char *text = fab_format(" (the first that does not arrive: from %s to %s, at %s)",
-				from, to, at);
-
-	free(from);
-	free(to);
-	free(at);
-	return text;
-}
-
-char *sim_loop_text(const struct sim_outcome *o, const struct sim_point *point)
-{
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
-						     .n_threads = o->p->run.threads};
-	struct fab_analysis j;
-	struct fab_err err;
-	char *text = NULL;
-
-	if (!point->net->routes || fab_analyse(point->net->routes, &options, &j, &err))
-		return fab_strdup("");
-	for (size_t i = 0; i < j.unreached.n && !text; i++) {
-		const struct fab_pairs *p = &j.unreached.v[i];
-
-		if (p->at != FAB_NONE)
-			text = unreached_text(o->f, p);
-	}
-	fab_analysis_fini(&j);
-	return text ? text : fab_strdup("");
-}
-
 static char *target_text(const struct sim_outcome *o, const struct fab_sim_channel *c)
 {
 	if (c->to_group)

@@ -12,6 +12,7 @@
 #include "traffic/traffic.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
+#include "unicast/no_path.h"
 #include "unicast/path.h"
 
 enum { SIM_MAX_NETS = 32, SIM_MAX_SIZES = 64, SIM_MAX_POINTS = 100000 };
@@ -90,7 +91,8 @@ struct sim_net {
 	struct fab_mft *mft;
 	uint16_t *mlid;
 	struct fab_sim_problem problem;
-	double seconds; /* for tables or trees */
+	struct fab_no_path no_path; /* of tables; of trees nothing */
+	double seconds;		    /* for tables or trees */
 };
 
 /* One rate by one algorithm, all runs together. */
@@ -179,6 +181,8 @@ struct sim_row {
 	double completion;
 	double hops_mean;
 	uint64_t hops_max, backlog, saturated, deadlock, stalled, steady;
+	double pairs_without_path, looping_destinations; /* NaN: trees */
+	char *circle;					 /* on the heap; NULL: none */
 	uint64_t unroutable, looped, packets, copied, packet_hops, events;
 	double max_utilisation, mean_utilisation;
 	uint64_t cables_at_max;
@@ -222,8 +226,6 @@ enum sim_cycle_origin {
 enum sim_cycle_origin sim_cycle_origin(const struct sim_outcome *o,
 				       const struct sim_point *point,
 				       uint64_t *cycle_channels);
-/* Where the tables lead nowhere, by the check of fabric-faults; on the heap. */
-char *sim_loop_text(const struct sim_outcome *o, const struct sim_point *point);
 bool sim_has_cycle(const struct sim_outcome *o);
 void sim_print_cycle(struct fab_report *r, const struct sim_outcome *o);
 

@@ -152,8 +152,8 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_NOTHING, TO(check)},
 	{"min-throughput", "SHARE", "With --check: what each live host must get",
 	 FAB_TAKES_REAL, TO(min_throughput), .flag = TO(has_min_throughput), .high = 1},
-	{"trace-out", "N", "Trace the first N packets hop by hop",
-	 FAB_TAKES_NUMBER, TO(n_traced), .min = 1, .max = MAX_TRACED},
+	{"trace-out", "N", "Trace the first N packets hop by hop", FAB_TAKES_NUMBER,
+	 TO(n_traced), .min = 1, .max = MAX_TRACED},
 	{"cables-out", "FILE",
 	 "Write what each direction and lane of a cable carried to FILE as JSON lines (- "
 	 "is standard output)",

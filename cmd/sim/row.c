@@ -168,6 +168,12 @@ void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 		.note = x->net->routes ? x->net->routes->note : NULL,
 		.shard = fab_cli_shard_text(&p->shard),
 	};
+	row->pairs_without_path = row->looping_destinations = NAN;
+	if (x->net->routes) {
+		row->pairs_without_path = (double)x->net->no_path.without;
+		row->looping_destinations = x->net->no_path.circles;
+		row->circle = fab_no_path_circle_text(x->net->routes, &x->net->no_path);
+	}
 	set_times(row, p, x);
 	set_cables(row, o, x);
 }
@@ -175,6 +181,7 @@ void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 void sim_row_fini(struct sim_row *row)
 {
 	free(row->fullest_text);
+	free(row->circle);
 }
 
 size_t sim_count_points(const struct sim_outcome *o, size_t first)

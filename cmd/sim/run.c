@@ -49,7 +49,8 @@ static int write_files(const struct sim_params *p, const struct sim_outcome *o,
 /* Does the point do what --check asks for? */
 static bool is_bad(const struct sim_params *p, const struct sim_point *x)
 {
-	if (x->stalled || x->deadlocked || x->unroutable || x->looped || x->unfinished)
+	if (x->stalled || x->deadlocked || x->unroutable || x->looped || x->unfinished ||
+	    x->net->no_path.circles)
 		return true;
 	return p->has_min_throughput && x->saturated &&
 	       fab_tally_mean(&x->accepted) < p->min_throughput;

@@ -278,6 +278,9 @@ static void make_problems(struct sim_outcome *o)
 							.mlid = net->mlid};
 		if (net->has_trees && !net->mft)
 			net->problem.forest = &net->trees.forest;
+		if (net->routes)
+			fab_no_path_find(net->routes, o->ends.n, o->ends.sw, o->ends.port,
+					 &net->no_path);
 	}
 }
 
@@ -348,6 +351,7 @@ void sim_outcome_fini(struct sim_outcome *o)
 	for (size_t i = 0; i < o->n_nets; i++) {
 		struct sim_net *net = &o->nets[i];
 
+		fab_no_path_fini(&net->no_path);
 		fab_routes_free(net->routes);
 		if (net->has_trees)
 			fab_mcast_result_fini(&net->trees);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pairs without a path, and circles of tables, against walks of every pair. */
+#include "unicast/no_path.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "fabric/planes.h"
+#include "support/gen.h"
+#include "support/nets.h"
+#include "traffic/ends.h"
+#include "unicast/engine.h"
+#include "unicast/path.h"
+
+/* Tables by LID with entries changed at random; service levels, some of them missing. */
+static struct fab_routes *spoiled(const struct fab_fabric *f, struct fab_rng *rng)
+{
+	struct fab_unicast_problem problem = {.f = f, .max_vls = 1};
+	struct fab_routes *r;
+	size_t n;
+
+	cr_assert_eq(fab_unicast_engine_find("minhop", 6)->route(&problem, &r, NULL), 0);
+	n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * f->n_switches;
+	for (uint64_t i = fab_rng_below(rng, 6); i; i--)
+		r->next[fab_rng_below(rng, n)] = fab_rng_below(rng, 4)
+							 ? (uint16_t)fab_rng_below(rng, 3)
+							 : FAB_ARC_NONE;
+	if (fab_rng_below(rng, 2))
+		return r;
+	r->n_sls = 2;
+	r->n_sl_sources = f->n_switches;
+	r->sl_source = FAB_NEW(f->n_switches, uint32_t);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		r->sl_source[sw] = sw;
+	r->sl = FAB_NEW((size_t)f->n_switches * r->n_columns, uint8_t);
+	for (size_t i = 0; i < (size_t)f->n_switches * r->n_columns; i++)
+		r->sl[i] = fab_rng_below(rng, 30) ? 0 : FAB_SL_NONE;
+	return r;
+}
+
+/* How the packets of a column end that are at a switch. */
+static enum fab_path_end end_of(const struct fab_routes *r, uint32_t sw, uint32_t column)
+{
+	struct fab_path p = fab_path_from(r, sw, column);
+
+	while (fab_path_step(&p))
+		;
+	return fab_path_end(&p);
+}
+
+static void compare(const struct fab_routes *r, int seed)
+{
+	const struct fab_fabric *f = r->f;
+	struct fab_planes *planes = fab_planes_new(f);
+	struct fab_no_path x, plain = {.from = FAB_NONE, .to = FAB_NONE};
+	struct fab_flow_ends ends;
+	uint32_t *column;
+
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	column = fab_path_columns(r, ends.n, ends.sw, ends.port);
+	fab_no_path_find(r, ends.n, ends.sw, ends.port, &x);
+	for (uint32_t to = 0; to < ends.n; to++)
+		for (uint32_t from = 0; from < ends.n; from++) {
+			enum fab_path_end end = FAB_PATH_NO_ENTRY;
+			uint32_t c = column[to];
+
+			if (from == to || fab_planes_are_parallel(
+						  planes, planes->of_switch[ends.sw[to]],
+						  planes->of_switch[ends.sw[from]]))
+				continue;
+			plain.pairs++;
+			if (c != FAB_NONE)
+				end = end_of(r, ends.sw[from], c);
+			plain.circling += end == FAB_PATH_CIRCLE;
+			if (end == FAB_PATH_ARRIVES &&
+			    (!r->sl ||
+			     r->sl[ends.sw[from] * r->n_columns + c] != FAB_SL_NONE))
+				continue;
+			if (!plain.without++) {
+				plain.from = from;
+				plain.to = to;
+			}
+		}
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		for (uint32_t sw = 0; sw < f->n_switches; sw++)
+			if (end_of(r, sw, c) == FAB_PATH_CIRCLE) {
+				plain.column = plain.circles++ ? plain.column : c;
+				break;
+			}
+	cr_assert_eq(x.pairs, plain.pairs, "%d", seed);
+	cr_assert_eq(x.without, plain.without, "%d", seed);
+	cr_assert_eq(x.circling, plain.circling, "%d", seed);
+	cr_assert_eq(x.circles, plain.circles, "%d", seed);
+	cr_assert(x.from == plain.from && x.to == plain.to, "%d", seed);
+	cr_assert_eq(x.column, plain.circles ? plain.column : FAB_NONE, "%d", seed);
+	for (size_t i = 0; i < x.circle.n; i++) { /* each arc leads to the next, around */
+		uint32_t sw = f->arc_peer[x.circle.v[i ? i - 1 : x.circle.n - 1]];
+
+		cr_assert_eq(x.circle.v[i],
+			     f->arc_first[sw] + fab_routes_next(r, x.column)[sw]);
+		cr_assert_geq(sw, f->arc_peer[x.circle.v[x.circle.n - 1]]);
+	}
+	cr_assert_eq(x.circle.n > 0, x.circles > 0);
+	fab_no_path_fini(&x);
+	free(column);
+	fab_flow_ends_fini(&ends);
+	fab_planes_free(planes);
+}
+
+Test(no_path, beside_walks_of_every_pair)
+{
+	for (int seed = 0; seed < 300; seed++) {
+		struct fab_fabric *f;
+		struct fab_routes *r;
+		struct fab_rng rng;
+
+		fab_rng_init(&rng, (uint64_t)seed);
+		f = test_random_fabric(2 + (uint32_t)fab_rng_below(&rng, 9),
+				       (uint32_t)fab_rng_below(&rng, 6),
+				       1 + (uint32_t)fab_rng_below(&rng, 3),
+				       (uint64_t)seed);
+		r = spoiled(f, &rng);
+		compare(r, seed);
+		fab_routes_free(r);
+		fab_fabric_free(f);
+	}
+}
+
+/* Hosts of two planes: nobody wants a path from one to the other. */
+Test(no_path, planes)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=3x3,hosts=2,planes=2");
+	struct fab_rng rng;
+	struct fab_routes *r;
+
+	fab_rng_init(&rng, 1);
+	r = spoiled(f, &rng);
+	compare(r, -1);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
+
+Test(no_path, circle_in_words)
+{
+	struct fab_unicast_problem problem = {.max_vls = 1};
+	struct fab_fabric *f = test_gen_raw("torus:dims=4,hosts=1");
+	struct fab_flow_ends ends;
+	struct fab_no_path x;
+	struct fab_routes *r;
+	char *text;
+
+	problem.f = f;
+	cr_assert_eq(fab_unicast_engine_find("minhop", 6)->route(&problem, &r, NULL), 0);
+	fab_flow_ends_init(&ends, f, NULL, NULL);
+	fab_no_path_find(r, ends.n, ends.sw, ends.port, &x);
+	cr_expect_eq(x.pairs, 12);
+	cr_expect_eq(x.without, 0);
+	cr_expect_null(fab_no_path_circle_text(r, &x));
+	fab_no_path_fini(&x);
+	for (uint32_t sw = 0; sw < 4; sw++) /* LID 5, that of h0: all clockwise */
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+			if (f->arc_peer[a] == (sw + 1) % 4)
+				r->next[(r->column_row ? r->column_row[4] : 4) * 4 + sw] =
+					(uint16_t)(a - f->arc_first[sw]);
+	fab_no_path_find(r, ends.n, ends.sw, ends.port, &x);
+	cr_expect_eq(x.without, 3);
+	cr_expect_eq(x.circling, 3);
+	text = fab_no_path_circle_text(r, &x);
+	cr_expect_str_eq(text, "LFTs send LID 5 (h0 HCA-1) in a circle: sw-0:2, sw-1:2, "
+			       "sw-2:2, sw-3:2");
+	free(text);
+	fab_no_path_fini(&x);
+	fab_flow_ends_fini(&ends);
+	fab_routes_free(r);
+	fab_fabric_free(f);
+}
