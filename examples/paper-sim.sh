@@ -148,8 +148,8 @@ multicast() {
   host=1531
   [ "$1" = 2048 ] || host=1234.44
   groups "$3" "$4" >"$work/groups"
-  column "message_latency_ns.$5" "$2" --traffic=groups --groups="$work/groups" --mlid-cap=1 --closed-loop --think=164 \
-    --size="$1" --cable-rate=100G --switch-delay=129 --cable-delay=10 --host-delay=$host --warmup=60us --time=120us
+  column "message_latency_ns.$5" "$2" --traffic=groups --groups="$work/groups" --mlid-cap=1 --closed-loop --think=164ns \
+    --size="$1" --cable-rate=100G --switch-delay=129ns --cable-delay=10ns --host-delay=${host}ns --warmup=60us --time=120us
 }
 more() { sum "100 * ($1 / $2 - 1)"; }
 one=gen:fattree:radix=512,levels=1 two=gen:pgft:h=2,m=16/32,w=1/1,p=1/1

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/units.h"
 #include "bootplan.h"
 #include "cli/command.h"
 
@@ -236,7 +237,7 @@ static int take_tftp(void *params, const char *arg, struct fab_err *err)
 
 	if (!fab_parse_u64(arg, block_len, 1, 1000000, &block) ||
 	    !fab_parse_u64(window_at, window_len, 1, 1000000, &window) ||
-	    !fab_parse_time_ns(rtt_at, strlen(rtt_at), DAY_NS, &rtt_ns) || !rtt_ns)
+	    fab_parse_time_ns(rtt_at, strlen(rtt_at), DAY_NS, &rtt_ns, NULL) || !rtt_ns)
 		return fab_fail(err, EINVAL,
 				"'%s': expected BLOCK:WINDOW:RTT as 1468:16:200us, "
 				"numbers from 1 to 1000000 and a time above 0 and up to "

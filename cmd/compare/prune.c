@@ -6,10 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/num.h"
+#include "base/units.h"
 #include "compare.h"
-
-enum { MAX_YEARS = 1000 };
 
 static bool is_day(const char *arg)
 {
@@ -22,37 +20,23 @@ static bool is_day(const char *arg)
 	return !form[i] && !arg[i];
 }
 
-/* Seconds of the unit; 0: none. */
-static uint64_t unit_seconds(char unit)
-{
-	const uint64_t hour = 3600;
-
-	return unit == 'h'   ? hour
-	       : unit == 'd' ? 24 * hour
-	       : unit == 'w' ? 7 * 24 * hour
-	       : unit == 'y' ? 365 * 24 * hour
-			     : 0;
-}
-
 int compare_take_age(void *params, const char *arg, struct fab_err *err)
 {
 	struct compare_prune *p = &((struct compare_params *)params)->prune;
-	size_t len = strlen(arg);
-	uint64_t unit = len > 1 ? unit_seconds(arg[len - 1]) : 0, n;
 	struct tm utc;
+	uint64_t age_ns;
 	time_t then;
 
 	if (is_day(arg)) {
 		snprintf(p->before, sizeof(p->before), "%sT00:00:00Z", arg);
 		return 0;
 	}
-	if (!unit ||
-	    !fab_parse_u64(arg, len - 1, 0, MAX_YEARS * unit_seconds('y') / unit, &n))
+	if (fab_parse_time_ns(arg, strlen(arg), UINT64_MAX, &age_ns, NULL))
 		return fab_fail(err, EINVAL,
 				"'%s' is no age as 12h, 30d, 8w or 1y, and no day as "
 				"2026-01-31",
 				arg);
-	then = time(NULL) - (time_t)(n * unit);
+	then = time(NULL) - (time_t)(age_ns / UINT64_C(1000000000));
 	strftime(p->before, sizeof(p->before), "%Y-%m-%dT%H:%M:%SZ",
 		 gmtime_r(&then, &utc));
 	return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "faults.h"
 
 static int take_permutation(void *params, const char *arg, struct fab_err *err);
@@ -164,23 +165,15 @@ static int take_permutation(void *params, const char *arg, struct fab_err *err)
 /* Seconds of "200000h", "5y", "30d", "3600". */
 static int take_mtbf(void *params, const char *arg, struct fab_err *err)
 {
-	static const struct {
-		const char *unit;
-		double seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"h", 3600}, {"d", 86400}, {"y", 31557600}};
-	size_t digits = strspn(arg, "0123456789.");
-	char *end;
-	double value = strtod(arg, &end);
+	uint64_t ns;
+	int rc = fab_parse_time_ns(arg, strlen(arg), UINT64_MAX, &ns, err);
 
-	for (size_t i = 0; i < FAB_COUNT(units); i++)
-		if (digits && end == arg + digits && value > 0 && value <= 1e15 &&
-		    !strcmp(arg + digits, units[i].unit)) {
-			((struct faults_params *)params)->questions.mtbf_seconds =
-				value * units[i].seconds;
-			return 0;
-		}
-	return fab_fail(err, EINVAL,
-			"'%s' is no time: expected a number and s, h, d or y", arg);
+	if (!rc && !ns)
+		rc = fab_fail(err, EINVAL, "'%s' is not above 0", arg);
+	if (!rc)
+		((struct faults_params *)params)->questions.mtbf_seconds =
+			(double)ns / 1e9;
+	return rc;
 }
 
 static int complete(void *params, struct fab_err *err)

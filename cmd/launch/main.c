@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "boot/units.h"
+#include "base/units.h"
 #include "launch.h"
 #include "launch/detector.h"
 #include "launch/locks.h"
@@ -103,8 +103,10 @@ static int take_bytes(void *params, const char *arg, struct fab_err *err)
 	for (const char *at = arg; next_part(&at, &len);
 	     at = at[len] ? at + len + 1 : NULL) {
 		uint64_t n = 0;
-		int rc = len == 1 && *at == '0' ? 0
-						: fab_parse_size_bytes(at, len, &n, err);
+		/* the option's name is the unit of a plain number */
+		int rc = fab_parse_u64(at, len, 0, UINT64_MAX, &n)
+				 ? 0
+				 : fab_parse_size_bytes(at, len, &n, err);
 
 		if (rc)
 			return rc;

@@ -7,7 +7,7 @@
 
 #include "base/lookup.h"
 #include "base/num.h"
-#include "boot/units.h"
+#include "base/units.h"
 #include "fabric_rdma.h"
 
 static const double MAX_DELAY_NS = 1e9;
@@ -80,24 +80,10 @@ int rdma_take_bits(void *params, const char *arg, struct fab_err *err)
 	}
 }
 
-/* A size; K, M and G alone are powers of 1024, as papers have them. */
-static int parse_size(const char *text, size_t len, uint64_t *bytes, struct fab_err *err)
-{
-	bool is_bare = len > 1 && strchr("kKMG", text[len - 1]);
-	char *whole =
-		is_bare ? fab_format("%.*siB", (int)len, text) : fab_strndup(text, len);
-	int rc;
-
-	if (is_bare && whole[len - 1] == 'k')
-		whole[len - 1] = 'K';
-	rc = fab_parse_size_bytes(whole, strlen(whole), bytes, err);
-	free(whole);
-	return rc;
-}
-
 int rdma_take_size(void *params, const char *arg, struct fab_err *err)
 {
-	return parse_size(arg, strlen(arg), &((struct rdma_params *)params)->bytes, err);
+	return fab_parse_size_bytes(arg, strlen(arg),
+				    &((struct rdma_params *)params)->bytes, err);
 }
 
 int rdma_take_pattern(void *params, const char *arg, struct fab_err *err)
@@ -111,12 +97,6 @@ int rdma_take_pattern(void *params, const char *arg, struct fab_err *err)
 	if (!rc)
 		p->has_pattern_file = fab_cli_note_spec("--pattern", arg);
 	return rc;
-}
-
-/* A time with its unit. */
-static bool parse_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *out)
-{
-	return fab_time_has_unit(text, len) && fab_parse_time_ps(text, len, max_ps, out);
 }
 
 /* SHARE:KIND:TIME */
@@ -134,7 +114,7 @@ int rdma_take_delay(void *params, const char *arg, struct fab_err *err)
 	row = fab_choices_find(&fab_rdma_delay_choices, at + 1, kind);
 	at += 2 + kind;
 	if (row == FAB_NONE ||
-	    !parse_ps(at, strlen(at), (uint64_t)(MAX_DELAY_NS * 1000), &ps))
+	    fab_parse_time_ps(at, strlen(at), (uint64_t)(MAX_DELAY_NS * 1000), &ps, NULL))
 		goto bad;
 	bad->delay = (enum fab_rdma_delay)row;
 	bad->delay_ps = ps;
@@ -157,7 +137,7 @@ int rdma_take_buffer(void *params, const char *arg, struct fab_err *err)
 		p->buffer = 0;
 		return 0;
 	}
-	rc = parse_size(arg, strlen(arg), &p->buffer, err);
+	rc = fab_parse_size_bytes(arg, strlen(arg), &p->buffer, err);
 	if (!rc && p->buffer > UINT32_MAX)
 		rc = fab_fail(err, EINVAL, "'%s': 4 GiB are the most", arg);
 	return rc;
@@ -251,12 +231,12 @@ static bool parse_value(enum rdma_axis axis, const char *text, size_t len, doubl
 			return false;
 		break;
 	case BYTES:
-		if (parse_size(text, len, &n, NULL))
+		if (fab_parse_size_bytes(text, len, &n, NULL))
 			return false;
 		break;
 	default:
-		if (!fab_time_has_unit(text, len) ||
-		    !fab_parse_time_ns(text, len, (uint64_t)axis_range[axis].high, &n))
+		if (fab_parse_time_ns(text, len, (uint64_t)axis_range[axis].high, &n,
+				      NULL))
 			return false;
 	}
 	*out = (double)n;
@@ -411,8 +391,10 @@ static int read_span(const char *text, struct fab_rdma_outage *out, struct fab_e
 	size_t from = strcspn(text, "-");
 	const char *to = text + from;
 
-	if (*to && parse_ps(text, from, FAB_RDMA_TIME_MAX_PS, &out->from_ps) &&
-	    parse_ps(to + 1, strlen(to + 1), FAB_RDMA_TIME_MAX_PS, &out->until_ps) &&
+	if (*to &&
+	    !fab_parse_time_ps(text, from, FAB_RDMA_TIME_MAX_PS, &out->from_ps, NULL) &&
+	    !fab_parse_time_ps(to + 1, strlen(to + 1), FAB_RDMA_TIME_MAX_PS,
+			       &out->until_ps, NULL) &&
 	    out->from_ps < out->until_ps)
 		return 0;
 	return fab_fail(err, EINVAL,

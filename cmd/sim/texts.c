@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "boot/units.h"
+#include "base/units.h"
 #include "fabric_sim.h"
 
 static const uint64_t MAX_TIME = ((uint64_t)1 << FAB_MESSAGE_TIME_BITS) - 1;
@@ -15,45 +15,44 @@ enum { GROUP_HEADER_MORE = 8 + 40 }; /* DETH, GRH */
 static int read_time(const struct sim_params *p, const char *option, const char *text,
 		     uint64_t *out, struct fab_err *err)
 {
-	bool ok;
+	size_t len = text ? strlen(text) : 0;
+	int rc = 0;
 
 	if (!text)
 		return 0;
-	ok = p->tick == SIM_TICK_FLIT
-		     ? fab_parse_u64(text, strlen(text), 0, MAX_TIME, out)
-		     : fab_parse_time_ps(text, strlen(text), MAX_TIME, out);
-	if (ok)
-		return 0;
-	return fab_fail(err, EINVAL,
-			p->tick == SIM_TICK_FLIT
-				? "--%s: '%s' is no time: expected a whole number of "
-				  "flit times below 2^48"
-				: "--%s: '%s' is no time: expected nanoseconds, or a "
-				  "number with ps, ns, us, ms or s, below 2^48 ps",
-			option, text);
+	if (p->tick != SIM_TICK_FLIT)
+		rc = fab_parse_time_ps(text, len, MAX_TIME, out, err);
+	else if (!fab_parse_u64(text, len, 0, MAX_TIME, out))
+		rc = fab_fail(
+			err, EINVAL,
+			"'%s' is no time: expected a whole number of flit times below "
+			"2^48",
+			text);
+	if (rc)
+		fab_err_prefix(err, option);
+	return rc;
 }
 
 /* A size of `len` bytes of text: bytes, with --tick=flit a plain number. */
 static int read_size(const struct sim_params *p, const char *option, const char *text,
 		     size_t len, uint64_t max, uint32_t *out, struct fab_err *err)
 {
-	struct fab_err why;
+	bool by_flit = p->tick == SIM_TICK_FLIT;
 	uint64_t n = 0;
+	int rc = 0;
 
-	if (p->tick == SIM_TICK_FLIT && fab_parse_u64(text, len, 1, max, &n)) {
-		*out = (uint32_t)n;
-		return 0;
-	}
-	if (p->tick != SIM_TICK_FLIT && !fab_parse_size_bytes(text, len, &n, &why) &&
-	    n <= max) {
-		*out = (uint32_t)n;
-		return 0;
-	}
-	return fab_fail(err, EINVAL,
-			"--%s: '%.*s' is no size: expected %s from 1 to %llu", option,
-			(int)len, text,
-			p->tick == SIM_TICK_FLIT ? "a number" : "bytes (as 2048 or 2KiB)",
-			(unsigned long long)max);
+	if (!by_flit)
+		rc = fab_parse_size_bytes(text, len, &n, err);
+	else if (!fab_parse_u64(text, len, 1, max, &n))
+		rc = fab_fail(err, EINVAL, "'%.*s' is not a number from 1 to %llu",
+			      (int)len, text, (unsigned long long)max);
+	if (!rc && n > max)
+		rc = fab_fail(err, EINVAL, "'%.*s' is more than %llu bytes", (int)len,
+			      text, (unsigned long long)max);
+	if (rc)
+		fab_err_prefix(err, option);
+	*out = (uint32_t)n;
+	return rc;
 }
 
 static int read_sizes(struct sim_params *p, struct fab_err *err)
@@ -71,7 +70,7 @@ static int read_sizes(struct sim_params *p, struct fab_err *err)
 		if (p->n_sizes == SIM_MAX_SIZES)
 			return fab_fail(err, EINVAL, "--size: more than %d sizes",
 					SIM_MAX_SIZES);
-		rc = read_size(p, "size", at, len, FAB_MESSAGE_BYTES_MAX,
+		rc = read_size(p, "--size", at, len, FAB_MESSAGE_BYTES_MAX,
 			       &p->size[p->n_sizes++], err);
 		if (rc)
 			return rc;
@@ -115,12 +114,12 @@ static int read_sizes_of_packets(struct sim_params *p, struct fab_err *err)
 	int rc = 0;
 
 	if (p->texts.packet)
-		rc = read_size(p, "packet", p->texts.packet, strlen(p->texts.packet),
+		rc = read_size(p, "--packet", p->texts.packet, strlen(p->texts.packet),
 			       FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
 	if (!rc)
 		rc = read_header(p, err);
 	if (!rc && p->texts.buffer)
-		rc = read_size(p, "buffer", p->texts.buffer, strlen(p->texts.buffer),
+		rc = read_size(p, "--buffer", p->texts.buffer, strlen(p->texts.buffer),
 			       UINT32_MAX >> 1, &p->sim.buffer, err);
 	return rc ? rc : read_sizes(p, err);
 }
@@ -132,14 +131,14 @@ static int read_times(struct sim_params *p, struct fab_err *err)
 		const char *option, *text;
 		uint64_t *to;
 	} times[] = {
-		{"think", t->think, &p->think},
-		{"switch-delay", t->switch_delay, &p->sim.switch_delay},
-		{"cable-delay", t->cable_delay, &p->sim.cable_delay},
-		{"host-delay", t->host_delay, &p->sim.host_delay},
-		{"warmup", t->warmup, &p->sim.warmup},
-		{"time", t->time, &p->sim.time},
-		{"drain", t->drain, &p->sim.drain},
-		{"stall", t->stall, &p->sim.stall},
+		{"--think", t->think, &p->think},
+		{"--switch-delay", t->switch_delay, &p->sim.switch_delay},
+		{"--cable-delay", t->cable_delay, &p->sim.cable_delay},
+		{"--host-delay", t->host_delay, &p->sim.host_delay},
+		{"--warmup", t->warmup, &p->sim.warmup},
+		{"--time", t->time, &p->sim.time},
+		{"--drain", t->drain, &p->sim.drain},
+		{"--stall", t->stall, &p->sim.stall},
 	};
 	int rc = 0;
 

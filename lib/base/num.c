@@ -87,69 +87,6 @@ bool fab_parse_guid(const char *text, size_t len, uint64_t *out)
 	return true;
 }
 
-/* A decimal number times `scale`, a power of ten; false unless that is a whole number. */
-static bool parse_scaled(const char *text, size_t len, uint64_t scale, uint64_t max,
-			 uint64_t *out)
-{
-	const char *point = memchr(text, '.', len);
-	size_t n = point ? (size_t)(point - text) : len;
-	uint64_t value, digit_worth = scale;
-
-	if (n > 1 && has_0x(text, len))
-		return false;
-	if (!fab_parse_u64(text, n, 0, UINT64_MAX, &value) ||
-	    __builtin_mul_overflow(value, scale, &value))
-		return false;
-	if (point && n + 1 == len)
-		return false;
-	for (size_t i = n + 1; i < len; i++) {
-		uint64_t digit = (uint64_t)(text[i] - '0');
-
-		if (text[i] < '0' || text[i] > '9' || (digit && digit_worth < 10))
-			return false;
-		digit_worth /= 10;
-		if (__builtin_add_overflow(value, digit * digit_worth, &value))
-			return false;
-	}
-	if (value > max)
-		return false;
-	*out = value;
-	return true;
-}
-
-/* A number and one of the units, which are `scale` of the last; else of `plain`. */
-static bool parse_time(const char *text, size_t len, uint64_t scale, uint64_t plain,
-		       uint64_t max, uint64_t *out)
-{
-	static const struct {
-		const char *name;
-		uint64_t ps;
-	} units[] = {{"ps", 1},
-		     {"ns", 1000},
-		     {"us", 1000000},
-		     {"ms", 1000000000},
-		     {"s", 1000000000000}};
-
-	for (size_t i = 0; i < FAB_COUNT(units); i++) {
-		size_t n = strlen(units[i].name);
-
-		if (units[i].ps >= scale && len > n &&
-		    !memcmp(text + len - n, units[i].name, n))
-			return parse_scaled(text, len - n, units[i].ps / scale, max, out);
-	}
-	return parse_scaled(text, len, plain / scale, max, out);
-}
-
-bool fab_parse_time_ns(const char *text, size_t len, uint64_t max_ns, uint64_t *out)
-{
-	return parse_time(text, len, 1000, 1000000000000, max_ns, out);
-}
-
-bool fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *out)
-{
-	return parse_time(text, len, 1, 1000, max_ps, out);
-}
-
 bool fab_parse_real(const char *text, size_t len, double min, double max, double *out)
 {
 	char copy[64], *end;
@@ -177,13 +114,4 @@ uint64_t fab_gcd(uint64_t a, uint64_t b)
 		b = rest;
 	}
 	return a;
-}
-
-bool fab_time_has_unit(const char *text, size_t len)
-{
-	bool is_zero = true;
-
-	for (size_t i = 0; i < len; i++)
-		is_zero &= text[i] == '0' || text[i] == '.';
-	return is_zero || (len && text[len - 1] == 's');
 }

@@ -19,16 +19,6 @@ bool fab_parse_hex(const char *text, size_t len, uint64_t *out);
  */
 bool fab_parse_guid(const char *text, size_t len, uint64_t *out);
 
-/*
- * A time: a decimal number and a unit, `s`, `ms`, `us` or `ns`; without one it is
- * seconds. False when it is more than max_ns, finer than a nanosecond, or no time at all.
- * O(len).
- */
-bool fab_parse_time_ns(const char *text, size_t len, uint64_t max_ns, uint64_t *out);
-/* The same in picoseconds, `ps` is a unit, too; without one it is nanoseconds. O(len). */
-bool fab_parse_time_ps(const char *text, size_t len, uint64_t max_ps, uint64_t *out);
-/* Does such a text name its unit, or is it 0, which needs none? O(len). */
-bool fab_time_has_unit(const char *text, size_t len);
 /* A decimal number from min to max, `.5` and `1e-3` too; no sign in front, no blanks.
  * O(len). */
 bool fab_parse_real(const char *text, size_t len, double min, double max, double *out);

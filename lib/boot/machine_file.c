@@ -9,9 +9,9 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "boot/machine_impl.h"
 #include "boot/machine_spec.h"
-#include "boot/units.h"
 
 enum { WORDS_MAX = 6 };
 
@@ -59,6 +59,15 @@ static bool is_word(const struct file_reader *r, size_t i, const char *text)
 	       !strncmp(r->word[i], text, r->len[i]);
 }
 
+/* A capacity: Mb/s, the unit of the column, or a rate with a unit of its own. */
+static int read_capacity(struct file_reader *r, size_t word, double *mbps,
+			 struct fab_err *err)
+{
+	if (fab_parse_real(r->word[word], r->len[word], 1e-9, 1e9, mbps))
+		return 0;
+	return where(r, fab_parse_rate_mbps(r->word[word], r->len[word], mbps, err), err);
+}
+
 /* level NAME COUNT [RATE] [segment=NAME] */
 static int read_level(struct file_reader *r, struct fab_err *err)
 {
@@ -73,9 +82,9 @@ static int read_level(struct file_reader *r, struct fab_err *err)
 	if (!fab_parse_u64(r->word[2], r->len[2], 1, 1 << 24, &count))
 		return bad_line(r, err, "expected a number from 1 to 16777216", 2);
 	if (next < r->n_words && !is_segment(r, next)) {
-		rc = fab_parse_rate_mbps(r->word[next], r->len[next], &capacity, err);
+		rc = read_capacity(r, next, &capacity, err);
 		if (rc)
-			return where(r, rc, err);
+			return rc;
 		next++;
 	}
 	rc = fab_machine_spec_add(&r->b, &r->spec, r->word[1], r->len[1], (uint32_t)count,
@@ -122,10 +131,10 @@ static int read_vertex(struct file_reader *r, struct fab_err *err)
 	if (r->n_words < 3 || r->n_words > 4)
 		return bad_line(r, err, "expected NAME PARENT RATE [node|server]", 0);
 	if (!is_word(r, 2, "-")) {
-		int rc = fab_parse_rate_mbps(r->word[2], r->len[2], &capacity, err);
+		int rc = read_capacity(r, 2, &capacity, err);
 
 		if (rc)
-			return where(r, rc, err);
+			return rc;
 	}
 	if (is_word(r, 3, "node"))
 		kind = FAB_VERTEX_NODE;

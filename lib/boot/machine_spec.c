@@ -8,10 +8,10 @@
 #include "base/num.h"
 #include "boot/machine_impl.h"
 #include "boot/machine_spec.h"
-#include "boot/units.h"
+#include "base/units.h"
 
-static const char taihulight[] = "cabinets=40,supernodes=4@20000:N3,boards=32@1000:N2,"
-				 "cpus=8@1000:N1/cascades=8@20000:N4,servers=20@1000:N5";
+static const char taihulight[] = "cabinets=40,supernodes=4@20G:N3,boards=32@1G:N2,"
+				 "cpus=8@1G:N1/cascades=8@20G:N4,servers=20@1G:N5";
 
 int fab_machine_spec_add(struct fab_machine_builder *b, struct fab_machine_spec *spec,
 			 const char *unit, size_t unit_len, uint32_t count,

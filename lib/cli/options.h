@@ -61,7 +61,6 @@ struct fab_option {
 	uint64_t min, max;
 	double low, high; /* of FAB_TAKES_MBPS both 0: any */
 	const char *like; /* an example of a time: "2ms" */
-	bool needs_unit;  /* of a time that is not 0 */
 	const struct fab_choices *choices;
 	/* FAB_TAKES_TEXT: is the text one? EINVAL with a sentence. */
 	int (*check)(const char *arg, struct fab_err *err);

@@ -8,7 +8,7 @@
 
 #include "base/human.h"
 #include "base/num.h"
-#include "boot/units.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/internal.h"
 
@@ -99,17 +99,14 @@ static int take_time(const struct fab_option *o, void *to, const char *arg,
 		     struct fab_err *err)
 {
 	uint64_t ns;
+	int rc = fab_parse_time_ns(arg, strlen(arg), o->max, &ns, err);
 
-	if (o->needs_unit && fab_parse_time_ns(arg, strlen(arg), UINT64_MAX / 4, &ns) &&
-	    !fab_time_has_unit(arg, strlen(arg)))
-		return fab_fail(err, EINVAL, "'%s' has no unit: expected such as %s", arg,
-				o->like ? o->like : "2ms");
-	if (!fab_parse_time_ns(arg, strlen(arg), o->max, &ns) || ns < o->min)
+	if (rc)
+		return rc;
+	if (ns < o->min)
 		return fab_fail(err, EINVAL,
-				"'%s' is no time %sup to %" PRIu64 "s: expected such as "
-				"%s",
-				arg, o->min ? "above 0 and " : "",
-				o->max / UINT64_C(1000000000), o->like ? o->like : "2ms");
+				"'%s' is too short: expected a time such as %s", arg,
+				o->like ? o->like : "2ms");
 	if (o->takes == FAB_TAKES_SECONDS)
 		*(double *)to = (double)ns / 1e9;
 	else

@@ -47,7 +47,7 @@ int fab_export_events(FILE *out, const struct fab_fabric *f,
 	for (size_t i = 0; i < events->n && !ferror(out); i++) {
 		const struct fab_event *e = &events->v[i];
 
-		fprintf(out, "%" PRIu64 ".%09" PRIu64 " %s ", e->time_ns / NS,
+		fprintf(out, "%" PRIu64 ".%09" PRIu64 "s %s ", e->time_ns / NS,
 			e->time_ns % NS, e->is_leave ? "leave" : "join");
 		write_group(out, fab_group_name(events->groups, e->group));
 		fputc(' ', out);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/units.h"
 #include "fabric/resolver.h"
 #include "mcast/groups_impl.h"
 #include "mcast/members.h"
@@ -72,8 +73,8 @@ static int read_time(const struct reading *r, const struct fab_token *t,
 	const struct request *last;
 
 	if (t->is_quoted ||
-	    !fab_parse_time_ns(t->text, t->len, FAB_MAX_EVENT_NS, &e->time_ns))
-		return expected(r, "a time in seconds up to 4000000000", t);
+	    fab_parse_time_ns(t->text, t->len, FAB_MAX_EVENT_NS, &e->time_ns, NULL))
+		return expected(r, "a time with its unit, such as 1.5ms", t);
 	if (!r->requests.n)
 		return 0;
 	last = &r->requests.v[r->requests.n - 1];

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,12 +29,14 @@ static bool is_key(const char *text, const char *key)
 static int parse_time(const struct pattern *p, const char *text, size_t len, size_t key,
 		      uint64_t *out, struct fab_err *err)
 {
-	if (fab_parse_time_ns(text + key + 1, len - key - 1, FAB_MAX_SPAN_NS, out))
-		return 0;
-	return fab_fail(err, EINVAL,
-			"--events-pattern %s: '%.*s' is no time up to 1000000s, expected "
-			"such as %.*s=1.5ms",
-			p->spec, (int)len, text, (int)key, text);
+	int rc = fab_parse_time_ns(text + key + 1, len - key - 1, FAB_MAX_SPAN_NS, out,
+				   err);
+
+	if (rc) {
+		fab_err_prefix(err, p->spec);
+		fab_err_prefix(err, "--events-pattern");
+	}
+	return rc;
 }
 
 /* A parameter of ours; 1 when it is none. */

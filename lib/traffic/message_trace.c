@@ -7,6 +7,7 @@
 
 #include "base/namelist.h"
 #include "base/num.h"
+#include "base/units.h"
 #include "source/scan.h"
 #include "source/unpack.h"
 #include "traffic/end_names.h"
@@ -41,15 +42,19 @@ static int read_time(const struct reader *r, const struct fab_span *word, uint64
 		     struct fab_err *err)
 {
 	size_t len = fab_span_len(word), n = r->out->of.n;
-	bool ok = r->in_ticks ? fab_parse_u64(word->p, len, 0, FAB_TRACE_MAX_TIME, time)
-			      : fab_parse_time_ps(word->p, len, FAB_TRACE_MAX_TIME, time);
 
-	if (!ok)
-		return fab_fail(err, EINVAL, "'%.*s' is no time: expected %s", shown(len),
-				word->p,
-				r->in_ticks ? "a whole number of ticks below 2^48"
-					    : "nanoseconds, or a number with ps, ns, us, "
-					      "ms or s, below 2^48 ps");
+	if (!r->in_ticks) {
+		int rc = fab_parse_time_ps(word->p, len, FAB_TRACE_MAX_TIME, time, err);
+
+		if (rc)
+			return rc;
+	} else if (!fab_parse_u64(word->p, len, 0, FAB_TRACE_MAX_TIME, time)) {
+		return fab_fail(
+			err, EINVAL,
+			"'%.*s' is no time: expected a whole number of ticks below "
+			"2^48",
+			shown(len), word->p);
+	}
 	if (n && *time < r->out->of.v[n - 1].time)
 		return fab_fail(err, EINVAL,
 				"time %.*s is before that of the message above: expected "

@@ -6,7 +6,7 @@
  *   0      n1 n7 2048
  *   1.5us  n7 n1 8
  *
- * TIME never runs backwards: nanoseconds, or with a unit `ps`, `ns`, `us`, `ms`, `s`; in
+ * TIME never runs backwards: a number with its unit, `ps`, `ns`, `us`, `ms` or `s`; in
  * ticks a whole number of them. SOURCE and TARGET are hosts or adapters by any name
  * (fabric/resolver.h), one each. Empty lines and those that begin with # do not count.
  */

@@ -118,7 +118,7 @@ Test(advice, servers_to_buy_are_enough_and_needed)
 			struct fab_batch all;
 			struct fab_servers_needed got;
 
-			snprintf(spec, sizeof(spec), "node=%u@100/server=%u@70", nodes,
+			snprintf(spec, sizeof(spec), "node=%u@100M/server=%u@70M", nodes,
 				 servers);
 			m = boots_machine(spec);
 			all = boots_batch(m, "all");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "base/units.h"
 
 Test(base, fail_keeps_one_line)
 {
@@ -115,11 +117,11 @@ Test(base, times_and_probabilities)
 		uint64_t ns;
 	} times[] = {
 		{"0", true, 0},
-		{"1", true, 1000000000},
+		{"1", false, 0},
 		{"1.5ms", true, 1500000},
-		{"0.000000001", true, 1},
-		{"0.0000000010", true, 1},
-		{"0.0000000011", false, 0},
+		{"0.000000001s", true, 1},
+		{"0.0000000010s", true, 1},
+		{"0.0000000011s", false, 0},
 		{"2us", true, 2000},
 		{"7ns", true, 7},
 		{"7.0ns", true, 7},
@@ -137,7 +139,13 @@ Test(base, times_and_probabilities)
 		{"-1", false, 0},
 		{"+1", false, 0},
 		{" 1", false, 0},
-		{"1 s", false, 0},
+		{"1 s", true, 1000000000},
+		{"1  s", false, 0},
+		{"20000", false, 0},
+		{"0.0", false, 0},
+		{"0.1min", true, 6000000000},
+		{"0.001h", true, 3600000000},
+		{"1d", false, 0},
 		{"0x10", false, 0},
 		{"1e3", false, 0},
 		{"1m", false, 0},
@@ -146,8 +154,8 @@ Test(base, times_and_probabilities)
 
 	for (size_t i = 0; i < FAB_COUNT(times); i++) {
 		uint64_t ns = 0;
-		bool ok = fab_parse_time_ns(times[i].text, strlen(times[i].text),
-					    10000000000, &ns);
+		bool ok = !fab_parse_time_ns(times[i].text, strlen(times[i].text),
+					     10000000000, &ns, NULL);
 
 		cr_assert_eq(ok, times[i].ok, "'%s'", times[i].text);
 		cr_assert_eq(ns, times[i].ns, "'%s'", times[i].text);
@@ -159,24 +167,48 @@ Test(base, times_and_probabilities)
 	cr_assert_not(fab_parse_real("", 0, 0, 1, &p));
 }
 
-Test(base, times_have_units)
+Test(base, numbers_without_a_unit_are_refused_by_name)
 {
-	cr_assert(fab_time_has_unit("5us", 3) && fab_time_has_unit("0", 1));
-	cr_assert(fab_time_has_unit("0.0", 3) && fab_time_has_unit("1.5s", 4));
-	cr_assert(!fab_time_has_unit("5", 1) && !fab_time_has_unit("0.5", 3));
-	cr_assert(!fab_time_has_unit("5us", 1));
+	struct fab_err err;
+	uint64_t n = 7;
+	double mbps = 7;
+
+	cr_assert_eq(fab_parse_time_ns("20000", 5, UINT64_MAX, &n, &err), -EINVAL);
+	cr_assert_str_eq(err.text,
+			 "'20000' has no unit: expected a time such as 20000us");
+	cr_assert_eq(fab_parse_time_ps("1.5", 3, UINT64_MAX, &n, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "'1.5' has no unit: expected a time such as 1.5us");
+	cr_assert_eq(fab_parse_size_bytes("2", 1, &n, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "'2' has no unit: expected a size such as 2B");
+	cr_assert_eq(fab_parse_rate_mbps("1000", 4, &mbps, &err), -EINVAL);
+	cr_assert_str_eq(err.text,
+			 "'1000' has no unit: expected a rate such as 1000Mb/s");
+	cr_assert_eq(n, 7);
+	cr_assert_eq(mbps, 7);
+}
+
+Test(base, long_times_have_units_of_their_own)
+{
+	uint64_t ns;
+
+	cr_assert(!fab_parse_time_ns("2w", 2, UINT64_MAX, &ns, NULL) &&
+		  ns == UINT64_C(14) * 86400 * 1000000000);
+	cr_assert(!fab_parse_time_ns("0.5y", 4, UINT64_MAX, &ns, NULL) &&
+		  ns == UINT64_C(15778800) * 1000000000);
+	cr_assert(fab_parse_time_ns("600y", 4, UINT64_MAX, &ns, NULL));
 }
 
 Test(base, times_in_picoseconds)
 {
 	uint64_t ps;
 
-	cr_assert(fab_parse_time_ps("1.5", 3, 1500, &ps) && ps == 1500);
-	cr_assert(fab_parse_time_ps("7ps", 3, 1500, &ps) && ps == 7);
-	cr_assert(fab_parse_time_ps("0.25us", 6, 1u << 30, &ps) && ps == 250000);
-	cr_assert_not(fab_parse_time_ps("1.5", 3, 1499, &ps));
-	cr_assert_not(fab_parse_time_ps("0.0001", 6, 1500, &ps));
-	cr_assert_not(fab_parse_time_ns("7ps", 3, 1500, &ps));
+	cr_assert(!fab_parse_time_ps("1.5ns", 5, 1500, &ps, NULL) && ps == 1500);
+	cr_assert(!fab_parse_time_ps("7ps", 3, 1500, &ps, NULL) && ps == 7);
+	cr_assert(!fab_parse_time_ps("0.25us", 6, 1u << 30, &ps, NULL) && ps == 250000);
+	cr_assert(fab_parse_time_ps("1.5ns", 5, 1499, &ps, NULL));
+	cr_assert(fab_parse_time_ps("0.0001ns", 8, 1500, &ps, NULL));
+	cr_assert(fab_parse_time_ps("1h", 2, UINT64_MAX, &ps, NULL));
+	cr_assert(fab_parse_time_ns("7ps", 3, 1500, &ps, NULL));
 }
 
 Test(base, guids)

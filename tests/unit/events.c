@@ -24,12 +24,12 @@ Test(events, a_trace)
 	struct fab_err err = {""};
 	const char *text = "\xef\xbb\xbf# six hosts\r\n"
 			   "\n"
-			   "0 join a h0 2\n"
-			   "0.000000001\tjoin \"two words\" \"h3\" 0x10 lost # why\n"
+			   "0s join a h0 2\n"
+			   "0.000000001s\tjoin \"two words\" \"h3\" 0x10 lost # why\n"
 			   "1ms join a 0x30001 2\r\n"
-			   "1.5 leave a h0 lost\n"
-			   "1.5 leave a h0\n"
-			   "4000000000 join \"two words\" lid:4 3";
+			   "1.5s leave a h0 lost\n"
+			   "1.5s leave a h0\n"
+			   "4000000000s join \"two words\" lid:4 3";
 
 	cr_assert_eq(read_text(f, text, &e, &err), 0, "%s", err.text);
 	cr_assert_eq(e->n, 6);
@@ -58,33 +58,34 @@ Test(events, what_is_no_trace)
 		{"", "trace: no request, expected lines"},
 		{"# nothing\n\n", "trace: no request, expected lines"},
 		{"x join a h0 2\n",
-		 "trace:1: expected a time in seconds up to 4000000000, "
+		 "trace:1: expected a time with its unit, such as 1.5ms, "
 		 "found \"x\""},
 		{"-1 join a h0 2\n", "trace:1: expected a time"},
 		{"0x10 join a h0 2\n", "trace:1: expected a time"},
 		{"1. join a h0 2\n", "trace:1: expected a time"},
-		{"0.0000000001 join a h0 2\n", "trace:1: expected a time"},
-		{"4000000001 join a h0 2\n", "trace:1: expected a time"},
-		{"99999999999999999999 join a h0 2\n", "trace:1: expected a time"},
+		{"0.0000000001s join a h0 2\n", "trace:1: expected a time"},
+		{"4000000001s join a h0 2\n", "trace:1: expected a time"},
+		{"99999999999999999999s join a h0 2\n", "trace:1: expected a time"},
 		{"\"1\" join a h0 2\n", "trace:1: expected a time"},
-		{"1\n", "trace:1: expected join or leave, found the end of the line"},
-		{"\n1 enter a h0\n", "trace:2: expected join or leave, found \"enter\""},
-		{"1 join\n", "trace:1: expected the name of a group"},
-		{"1 join \"\" h0 2\n", "trace:1: expected the name of a group"},
-		{"1 join a\n", "trace:1: expected a member, found the end"},
-		{"1 join a h9 2\n", "trace:1: member: no switch, host or adapter is "
-				    "called 'h9'; did you mean 'h0'?"},
-		{"1 join a \"\" 2\n", "trace:1: member: expected a name"},
-		{"1 join a h0\n", "trace:1: expected the number of members"},
-		{"1 join a h0 0\n", "trace:1: expected the number of members"},
-		{"1 join a h0 lost\n", "trace:1: expected the number of members"},
-		{"1 join a h0 4294967296\n", "trace:1: expected the number of members"},
-		{"1 join a h0 2 gone\n", "trace:1: expected lost or the end of the line"},
-		{"1 join a h0 2 lost 3\n", "trace:1: expected the end of the line"},
-		{"1 leave a h0 2\n", "trace:1: expected lost or the end of the line"},
-		{"1 join \"a h0 2\n", "trace:1: a name begins with a quote"},
-		{"2 join a h0 2\n1.9 join a h1 2\n",
-		 "trace:2: time 1.9 is before that of line 1, expected ascending"},
+		{"1s\n", "trace:1: expected join or leave, found the end of the line"},
+		{"\n1s enter a h0\n", "trace:2: expected join or leave, found \"enter\""},
+		{"1s join\n", "trace:1: expected the name of a group"},
+		{"1s join \"\" h0 2\n", "trace:1: expected the name of a group"},
+		{"1s join a\n", "trace:1: expected a member, found the end"},
+		{"1s join a h9 2\n", "trace:1: member: no switch, host or adapter is "
+				     "called 'h9'; did you mean 'h0'?"},
+		{"1s join a \"\" 2\n", "trace:1: member: expected a name"},
+		{"1s join a h0\n", "trace:1: expected the number of members"},
+		{"1s join a h0 0\n", "trace:1: expected the number of members"},
+		{"1s join a h0 lost\n", "trace:1: expected the number of members"},
+		{"1s join a h0 4294967296\n", "trace:1: expected the number of members"},
+		{"1s join a h0 2 gone\n",
+		 "trace:1: expected lost or the end of the line"},
+		{"1s join a h0 2 lost 3\n", "trace:1: expected the end of the line"},
+		{"1s leave a h0 2\n", "trace:1: expected lost or the end of the line"},
+		{"1s join \"a h0 2\n", "trace:1: a name begins with a quote"},
+		{"2s join a h0 2\n1.9s join a h1 2\n",
+		 "trace:2: time 1.9s is before that of line 1, expected ascending"},
 	};
 	struct fab_fabric *f = test_ring(6);
 
@@ -98,7 +99,7 @@ Test(events, what_is_no_trace)
 		cr_assert_eq(strncmp(err.text, cases[i].says, strlen(cases[i].says)), 0,
 			     "'%s' instead of '%s'", err.text, cases[i].says);
 	}
-	cr_assert_eq(fab_events_read(f, "trace", "1 join\0", 7, NULL, NULL), -EINVAL);
+	cr_assert_eq(fab_events_read(f, "trace", "1s join\0", 8, NULL, NULL), -EINVAL);
 	fab_fabric_free(f);
 }
 
@@ -143,8 +144,8 @@ Test(events, are_written_as_they_are_read)
 	round_trip(f, e);
 	fab_events_free(e);
 	cr_assert_eq(read_text(f,
-			       "0 join \"two words\" h1 2\n1 join \"\"quote\" h1 2\n"
-			       "2 join \"#x\" h2 2\n3 join a: 0x10000 1\n",
+			       "0s join \"two words\" h1 2\n1s join \"\"quote\" h1 2\n"
+			       "2s join \"#x\" h2 2\n3s join a: 0x10000 1\n",
 			       &e, NULL),
 		     0);
 	round_trip(f, e);
@@ -224,10 +225,10 @@ Test(events, patterns_that_are_none)
 		const char *spec, *says;
 	} cases[] = {
 		{"", "--events-pattern: --pattern '' is unknown"},
-		{"grid:6x10,gap=", "'gap=' is no time up to 1000000s"},
-		{"grid:6x10,gap=1m", "'gap=1m' is no time"},
-		{"grid:6x10,hold=-1s", "'hold=-1s' is no time"},
-		{"grid:6x10,hold=1000001s", "'hold=1000001s' is no time"},
+		{"grid:6x10,gap=", "--events-pattern: grid:6x10,gap=: '' is no time"},
+		{"grid:6x10,gap=1m", "'1m' is no time"},
+		{"grid:6x10,hold=-1s", "'-1s' is no time"},
+		{"grid:6x10,hold=1000001s", "time '1000001s' is longer than 1000000s"},
 		{"grid:6x10,loss=1.1", "'loss=1.1' is no probability"},
 		{"grid:6x10,loss=", "'loss=' is no probability"},
 		{"grid:6x10,lose=1", "'lose' is unknown"},
@@ -282,7 +283,7 @@ Test(events, the_longest_pattern)
 	struct fab_err err = {""};
 
 	cr_assert_eq(fab_events_generate(f,
-					 "random:groups=4000,size=2,gap=1000000,skew=0",
+					 "random:groups=4000,size=2,gap=1000000s,skew=0",
 					 1, &e, &err),
 		     0, "%s", err.text);
 	cr_expect_eq(e->v[e->n - 1].time_ns, 3999ull * 1000000 * 1000000000);
