@@ -71,8 +71,6 @@ static int write_files(const struct rdma_params *p, const struct rdma_outcome *o
 
 static int status_of(const struct rdma_params *p, const struct rdma_outcome *o)
 {
-	if (o->was_interrupted)
-		return FAB_EXIT_FOUND;
 	for (size_t i = 0; p->check && i < o->results.n; i++) {
 		const struct fab_rdma_summary *s = &o->results.v[i].sum;
 

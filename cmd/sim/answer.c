@@ -82,7 +82,12 @@ static void say_finite(struct fab_report *r, const struct sim_outcome *o,
 	char end[FAB_HUMAN_BYTES];
 
 	sim_time_text(o->p, fab_tally_mean(&x->end), end);
-	if (x->unfinished || x->unroutable || x->looped || is_bad(x))
+	if (x->stopped)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%s: not finished when it was interrupted, after %s; %s.", name,
+			end, latency);
+	else if (x->unfinished || x->unroutable || x->looped || is_bad(x))
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "%s: not finished: not all has arrived, and %u hosts "
 				  "had more to send or to wait for; %s.",
@@ -339,6 +344,29 @@ static void say_pairs(struct fab_report *r, const struct sim_outcome *o)
 	}
 }
 
+/* How much of what was asked for is complete, and how much of the rest was measured. */
+static void say_interrupt(struct fab_report *r, const struct sim_outcome *o)
+{
+	fab_report_answer(r, FAB_TONE_WARN,
+			  "Interrupted: %" PRIu64 " of %" PRIu64
+			  " simulations are complete.",
+			  o->n_done, o->n_items);
+	for (size_t i = 0; i < o->points.n; i++) {
+		const struct sim_point *x = &o->points.v[i];
+		char done[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES], *name;
+
+		if (!x->stopped || o->p->traffic_kind->is_finite)
+			continue;
+		name = name_of(o, x);
+		sim_time_text(o->p, fab_tally_mean(&x->measured), done);
+		sim_time_text(o->p, (double)o->p->sim.time, all);
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "%s was measured for %s of %s, and that is reported.",
+				  name, done, all);
+		free(name);
+	}
+}
+
 void sim_answer(struct fab_report *r, const struct sim_outcome *o)
 {
 	if (o->p->pair) {
@@ -350,10 +378,7 @@ void sim_answer(struct fab_report *r, const struct sim_outcome *o)
 		say_no_path(r, o, &o->nets[i]);
 	fab_cli_answer_shard(r, &o->p->shard);
 	if (o->was_interrupted)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "Interrupted: %" PRIu64 " of %" PRIu64
-				  " simulations are there, the last ones cut short.",
-				  o->n_done, o->n_items);
+		say_interrupt(r, o);
 	say_stall(r, o);
 	for (size_t i = 0, n; i < o->points.n; i += n) {
 		n = sim_count_points(o, i);

@@ -102,7 +102,7 @@ struct sim_point {
 	uint64_t number; /* which of all rates that is */
 	uint32_t runs;
 	struct fab_tally born, accepted, goodput, latency, network, source_wait;
-	struct fab_tally message_latency, hops, backlog, end;
+	struct fab_tally message_latency, hops, backlog, end, measured;
 	struct fab_histogram histogram, message_histogram;
 	uint64_t packets, packet_hops, events, unroutable, looped, copied, unknown_sl;
 	uint32_t hops_max;
@@ -141,7 +141,7 @@ struct sim_outcome {
 	size_t n_nets;
 	struct sim_net nets[SIM_MAX_NETS];
 	FAB_VEC(struct sim_point) points; /* by algorithm, then rate */
-	uint64_t n_items, n_done;	  /* simulations asked for, and there */
+	uint64_t n_items, n_done;	  /* simulations asked for, and complete */
 	bool was_interrupted;
 	FAB_VEC(struct sim_pair) pairs;
 	struct fab_endpoint from, to; /* of --pair */
@@ -178,7 +178,8 @@ struct sim_row {
 	double latency_mean, latency_p50, latency_p99, latency_max, network_mean;
 	double source_wait_mean;
 	double message_mean, message_p50, message_p99, message_max;
-	double completion;
+	double completion, measured;
+	uint64_t interrupted;
 	double hops_mean;
 	uint64_t hops_max, backlog, saturated, deadlock, stalled, steady;
 	double pairs_without_path, looping_destinations; /* NaN: trees */

@@ -157,6 +157,7 @@ static void add_result(struct sim_point *point, const struct fab_sim_result *r)
 	fab_tally_add(&point->goodput, r->goodput);
 	fab_tally_add(&point->backlog, (double)r->backlog);
 	fab_tally_add(&point->end, (double)r->end);
+	fab_tally_add(&point->measured, (double)r->time);
 	if (r->latency.n)
 		add_times(point, r);
 	point->packets += r->delivered;
@@ -194,21 +195,31 @@ static struct sim_point *point_of(struct work *w, const struct place *at)
 	return last;
 }
 
-static void take_item(void *context, uint64_t item, void *result)
+static void drop_item(void *context, void *result)
 {
-	struct work *w = context;
-	const struct place at = place_of(w->p, item);
-	struct simulated *s = result;
-	struct sim_point *point;
+	(void)context;
+	fab_sim_result_fini(&((struct simulated *)result)->r);
+}
 
-	if (!s->was_run)
+/* Of a point with complete runs no run that was cut short counts. */
+static void take_result(struct work *w, const struct place *at, struct simulated *s)
+{
+	struct sim_point *point = point_of(w, at);
+
+	if (s->r.is_stopped && point->runs > point->stopped) {
+		drop_item(w, s);
 		return;
-	point = point_of(w, &at);
+	}
+	if (!s->r.is_stopped && point->stopped) {
+		fab_sim_result_fini(&point->first);
+		*point = (struct sim_point){
+			.net = point->net, .rate = point->rate, .number = point->number};
+	}
 	add_result(point, &s->r);
 	if (s->unfinished > point->unfinished)
 		point->unfinished = s->unfinished;
 	point->n_left_out = s->n_left_out;
-	w->o->n_done++;
+	w->o->n_done += !s->r.is_stopped;
 	if (!point->runs || (s->r.is_stalled && !point->first.is_stalled)) {
 		fab_sim_result_fini(&point->first);
 		point->first = s->r;
@@ -218,10 +229,16 @@ static void take_item(void *context, uint64_t item, void *result)
 	point->runs++;
 }
 
-static void drop_item(void *context, void *result)
+static void take_item(void *context, uint64_t item, void *result)
 {
-	(void)context;
-	fab_sim_result_fini(&((struct simulated *)result)->r);
+	struct work *w = context;
+	const struct place at = place_of(w->p, item);
+	struct simulated *s = result;
+
+	if (s->was_run && s->r.is_stopped && !s->r.time)
+		drop_item(context, result); /* nothing was measured */
+	else if (s->was_run)
+		take_result(w, &at, s);
 }
 
 /* Packets that are sent while a head is under way: threads work apart for so long. */

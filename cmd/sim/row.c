@@ -103,6 +103,8 @@ static void set_times(struct sim_row *row, const struct sim_params *p,
 	row->message_p50 = quantile(p, &x->message_histogram, 0.5);
 	row->message_p99 = quantile(p, &x->message_histogram, 0.99);
 	row->message_max = quantile(p, &x->message_histogram, 1);
+	row->measured = sim_time(p, fab_tally_mean(&x->measured));
+	row->interrupted = x->stopped > 0;
 	row->completion = NAN;
 	if (p->traffic_kind->is_finite && !x->unfinished && !x->unroutable &&
 	    !x->looped && !x->stalled && !x->stopped)

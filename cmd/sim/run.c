@@ -58,8 +58,6 @@ static bool is_bad(const struct sim_params *p, const struct sim_point *x)
 
 static int status_of(const struct sim_params *p, const struct sim_outcome *o)
 {
-	if (o->was_interrupted)
-		return FAB_EXIT_FOUND;
 	for (size_t i = 0; p->check && i < o->points.n; i++)
 		if (is_bad(p, &o->points.v[i]))
 			return FAB_EXIT_FOUND;
@@ -80,7 +78,7 @@ static int work(struct sim_params *p, const struct fab_fabric *f, struct sim_out
 	rc = p->pair ? sim_try_pair(p, o, err) : sim_simulate(p, o, err);
 	o->total_seconds = fab_now() - start;
 	if (!rc && !p->pair && !o->points.n)
-		return fab_fail(err, EINTR, "interrupted before anything was simulated");
+		return fab_fail(err, EINTR, "interrupted before anything was measured");
 	if (!rc)
 		rc = write_files(p, o, &results, err);
 	if (!rc)

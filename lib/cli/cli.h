@@ -16,7 +16,13 @@
 #include "present/report.h"
 #include "store/store.h"
 
-enum { FAB_EXIT_DONE = 0, FAB_EXIT_FOUND = 1, FAB_EXIT_USAGE = 2, FAB_EXIT_ERROR = 3 };
+enum {
+	FAB_EXIT_DONE = 0,
+	FAB_EXIT_FOUND = 1,
+	FAB_EXIT_USAGE = 2,
+	FAB_EXIT_ERROR = 3,
+	FAB_EXIT_INTERRUPTED = 130 /* as shells report a command that SIGINT ended */
+};
 
 /* Columns of the main table. */
 struct fab_cli_columns {
@@ -262,7 +268,9 @@ void fab_cli_progress_free(struct fab_cli_progress *progress);
 
 /*
  * From now on the first interrupt (Ctrl-C) is remembered instead of ending the program:
- * for work that can stop with what it has. The second one ends it. Where somebody ignores
+ * for work that can stop with what it has. When its results are written the program ends
+ * by that signal, so that the status is FAB_EXIT_INTERRUPTED and a script that called it
+ * stops, too. The second interrupt ends it at once. Where somebody ignores
  * interrupts (nohup) they stay ignored.
  */
 void fab_cli_catch_interrupt(void);

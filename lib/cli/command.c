@@ -2,6 +2,7 @@
 /* A command from its first line to its end. */
 #include "cli/command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -62,6 +63,14 @@ static int run(const struct fab_given *g, struct fab_err *err)
 	return rc;
 }
 
+/* The exit status of an error. */
+static int status_of(int rc)
+{
+	if (fab_cli_is_interrupted(NULL) && (rc == -EINTR || rc == -ECANCELED))
+		return FAB_EXIT_INTERRUPTED;
+	return rc == FAB_EXIT_USAGE ? rc : FAB_EXIT_ERROR;
+}
+
 int fab_cli_main(const struct fab_command *command, int argc, char **argv, void *params)
 {
 	struct fab_cli_store *store;
@@ -75,12 +84,12 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 	status = run(&g, &err);
 	if (status != FAB_EXIT_DONE && status != FAB_EXIT_FOUND) {
 		fab_cli_message("", err.text);
-		exit(status == FAB_EXIT_USAGE ? status : FAB_EXIT_ERROR);
+		exit(status_of(status));
 	}
 	store = fab_given_part(&g, fab_cli_store_rows);
 	if (store)
 		fab_cli_close_store(store);
 	fab_cli_free_params(command, params);
 	free(g.of.v);
-	return status;
+	return fab_cli_is_interrupted(NULL) ? FAB_EXIT_INTERRUPTED : status;
 }

@@ -24,6 +24,14 @@ void fab_cli_message(const char *label, const char *text)
 	free(safe);
 }
 
+/* As every program that Ctrl-C ends, so that the shell stops the script that called it.
+ */
+static void end_by_interrupt(void)
+{
+	signal(SIGINT, SIG_DFL);
+	raise(SIGINT);
+}
+
 /*
  * The last word on standard output: a result that did not arrive must not look like
  * success, not even that of --help. Runs at exit, after all else.
@@ -38,6 +46,8 @@ static void close_stdout(int status, void *unused)
 		errnum = errno ? errno : EIO;
 	/* EBADF: started without a standard output and nothing was printed */
 	if (!errnum || errnum == EBADF) {
+		if (status == FAB_EXIT_INTERRUPTED)
+			end_by_interrupt();
 		/* who gives up halfway frees nothing: no matter for a leak checker */
 		if (status >= FAB_EXIT_USAGE)
 			_exit(status);
