@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: mutants.sh [-v] [PATTERN...]   break the code on purpose: the tests must notice
+#
+# Each line of mutants.list is one mutation. All mutations are compiled into one build; the
+# environment variable MUTANT=N enables the mutation of line N. The tests that the line names
+# are run for each mutation; those that pass all of them survive. PATTERN selects
+# lines by a part of their text. Exit status 1 when a mutation survives, 2 when the list does
+# not fit the sources. -v prints the failed tests of each detected mutation.
+set -u
+verbose=
+[ "${1:-}" = -v ] && { verbose=yes; shift; }
+cd "$(dirname "$0")/../.." || exit 2
+list=$PWD/tests/tools/mutants.list
+build=$PWD/build-mutants
+data=${FAB_TEST_DATA:-$PWD/../shared/topologies}
+mkdir -p "$build" || exit 2
+
+# a copy of the sources, in which every mutation is a choice by fab_mutant()
+python3 - "$list" "$build/source" <<'PYTHON' || exit 2
+import os, subprocess, sys
+listing, target = sys.argv[1:]
+edits, bad = {}, 0
+for number, row in enumerate(open(listing), 1):
+    row = row.rstrip('\n')
+    if not row or row.startswith('#'):
+        continue
+    try:
+        place, old, new, tests = row.split('\t')
+        path, line = place.rsplit(':', 1)
+        line = int(line)
+    except ValueError:
+        sys.exit(f'{listing}:{number}: expected FILE:LINE, text, replacement and tests, between tabs')
+    text = open(path).read()
+    starts, at = [], text.find(old)
+    while at >= 0:
+        starts.append(at)
+        at = text.find(old, at + 1)
+    if not starts:
+        print(f'{listing}:{number}: {path} has no "{old}"')
+        bad = 1
+        continue
+    at = min(starts, key=lambda s: abs(text.count('\n', 0, s) + 1 - line))
+    if new == '-':
+        change = f'if (!fab_mutant({number})) {old}'
+    else:
+        change = f'(fab_mutant({number}) ? ({new}) : ({old}))'
+    edits.setdefault(path, []).append((at, at + len(old), change, number))
+for path, changes in edits.items():
+    changes.sort()
+    for a, b in zip(changes, changes[1:]):
+        if b[0] < a[1]:
+            print(f'{listing}:{b[3]}: overlaps line {a[3]}')
+            bad = 1
+if bad:
+    sys.exit(1)
+files = subprocess.run(['git', 'ls-files', '-z', '-co', '--exclude-standard'],
+                       stdout=subprocess.PIPE, check=True).stdout
+for path in files.decode().split('\0'):
+    if not path or not os.path.isfile(path):
+        continue
+    content = open(path, 'rb').read()
+    if path in edits:
+        text = content.decode()
+        for start, end, change, _ in reversed(edits[path]):
+            text = text[:start] + change + text[end:]
+        content = text.encode()
+    copy = os.path.join(target, path)
+    if os.path.exists(copy) and open(copy, 'rb').read() == content:
+        continue
+    os.makedirs(os.path.dirname(copy), exist_ok=True)
+    with open(copy, 'wb') as out:
+        out.write(content)
+    os.chmod(copy, os.stat(path).st_mode & 0o777)
+PYTHON
+
+cat >"$build/mutant.h" <<'C'
+#ifndef FAB_MUTANT_H
+#define FAB_MUTANT_H
+#include <stdlib.h>
+static inline __attribute__((unused)) int fab_mutant(int number)
+{
+	static int active = -1;
+	if (active < 0) {
+		const char *text = getenv("MUTANT");
+		active = text ? atoi(text) : 0;
+	}
+	return active == number;
+}
+#endif
+C
+if [ ! -f "$build/build/build.ninja" ]; then
+  meson setup "$build/build" "$build/source" -Dtests=enabled -Doptimization=1 \
+    -Dtest_data="$data" -Dc_args="-include $build/mutant.h -w" >"$build/log" 2>&1 ||
+    { tail -n 20 "$build/log"; exit 2; }
+fi
+ninja -C "$build/build" >"$build/log" 2>&1 ||
+  { grep -E -A5 'error|FAILED' "$build/log" | head -n 40; exit 2; }
+
+run_tests() { # MUTANT TESTS
+  # shellcheck disable=SC2086
+  MUTANT=$1 timeout 900 meson test -C "$build/build" --no-rebuild --timeout-multiplier 0.2 \
+    $2 >"$build/log" 2>&1
+}
+
+selected() { # ROW
+  [ ${#patterns[@]} -eq 0 ] && return 0
+  local pattern
+  for pattern in "${patterns[@]}"; do
+    case $1 in *"$pattern"*) return 0 ;; esac
+  done
+  return 1
+}
+patterns=("$@")
+
+number=0 detected=0 survived=0
+declare -A sound
+while IFS= read -r row; do
+  number=$((number + 1))
+  case $row in '' | '#'*) continue ;; esac
+  selected "$row" || continue
+  IFS=$'\t' read -r place old new tests <<<"$row"
+  if [ -z "${sound[$tests]:-}" ]; then
+    run_tests 0 "$tests" || { echo "line $number: '$tests' fails without a mutation"; exit 2; }
+    sound[$tests]=yes
+  fi
+  if run_tests "$number" "$tests"; then
+    survived=$((survived + 1))
+    echo "survived: line $number, $place: $old  ->  $new  ($tests)"
+  else
+    detected=$((detected + 1))
+    [ -z "$verbose" ] || echo "detected: line $number, $place: $(grep -cE ' (FAIL|TIMEOUT|ERROR) ' "$build/log") tests"
+  fi
+done <"$list"
+echo "$detected mutations detected, $survived survived"
+[ $survived -eq 0 ]
