@@ -40,10 +40,11 @@ static char *name_of(const struct sim_outcome *o, const struct sim_point *x)
 /* Mean and 99 % of latency; nothing has arrived: why not is said elsewhere. */
 static char *latency_text(const struct sim_outcome *o, const struct sim_point *x)
 {
-	bool is_long = x->histogram.n == 0;
 	char mean[FAB_HUMAN_BYTES], p99[FAB_HUMAN_BYTES];
 
-	if (is_long)
+	if (x->saturated)
+		return fab_strdup("latency grows with the time simulated");
+	if (!x->histogram.n)
 		return fab_strdup("no packet that was measured has arrived");
 	sim_time_text(o->p, fab_tally_mean(&x->latency), mean);
 	sim_time_text(o->p, (double)fab_histogram_quantile(&x->histogram, 0.99), p99);
@@ -55,8 +56,16 @@ static void say_endless(struct fab_report *r, const struct sim_outcome *o,
 			const struct sim_point *x)
 {
 	char *name = name_of(o, x), *latency = latency_text(o, x);
+	char *saturation = sim_saturation_text(o, x), *suffix;
 	double accepted = fab_tally_mean(&x->accepted), born = fab_tally_mean(&x->born);
 
+	suffix = saturation	  ? fab_format(": %s, %s",
+					       sim_is_saturated(x) == 1
+						       ? "saturated"
+						       : "undecided whether saturated",
+					       saturation)
+		 : falls_short(x) ? fab_strdup(": not all of it has arrived")
+				  : fab_strdup("");
 	if (isnan(x->rate))
 		fab_report_answer(r, is_bad(x) ? FAB_TONE_BAD : FAB_TONE_PLAIN,
 				  "%s: hosts get %.3g %% of what their cables carry; %s.",
@@ -66,11 +75,9 @@ static void say_endless(struct fab_report *r, const struct sim_outcome *o,
 			r, is_bad(x) ? FAB_TONE_BAD : FAB_TONE_PLAIN,
 			"%s: hosts get %.3g %% of what their cables carry, and send "
 			"%.3g %%%s; %s.",
-			name, percent(accepted), percent(born),
-			x->saturated	 ? ": more than the network can carry"
-			: falls_short(x) ? ": not all of it has arrived"
-					 : "",
-			latency);
+			name, percent(accepted), percent(born), suffix, latency);
+	free(saturation);
+	free(suffix);
 	free(name);
 	free(latency);
 }
@@ -160,7 +167,7 @@ static void say_sweep(struct fab_report *r, const struct sim_outcome *o, size_t 
 	size_t n_good = 0;
 	char *latency;
 
-	while (n_good < n && !x[n_good].saturated && !falls_short(&x[n_good]) &&
+	while (n_good < n && !sim_is_saturated(&x[n_good]) && !falls_short(&x[n_good]) &&
 	       !is_bad(&x[n_good]))
 		n_good++;
 	latency = latency_text(o, n_good ? &x[n_good - 1] : x);
@@ -171,14 +178,16 @@ static void say_sweep(struct fab_report *r, const struct sim_outcome *o, size_t 
 				  x->net->algorithm, o->p->traffic, x[n - 1].rate,
 				  latency);
 	else if (n_good)
-		fab_report_answer(
-			r, FAB_TONE_PLAIN,
-			"%s, %s: all that is offered arrives up to %g (there "
-			"%s), at %g no more; most arrives at %g: %.3g %% of the "
-			"hosts' cables.",
-			x->net->algorithm, o->p->traffic, x[n_good - 1].rate, latency,
-			x[n_good].rate, best->rate,
-			percent(fab_tally_mean(&best->accepted)));
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "%s, %s: all that is offered arrives up to %g (there "
+				  "%s), at %g %s; most arrives at %g: %.3g %% of the "
+				  "hosts' cables.",
+				  x->net->algorithm, o->p->traffic, x[n_good - 1].rate,
+				  latency, x[n_good].rate,
+				  sim_is_saturated(&x[n_good]) == FAB_UNKNOWN
+					  ? "that is not decided (--time)"
+					  : "no more",
+				  best->rate, percent(fab_tally_mean(&best->accepted)));
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "%s, %s: more is offered than arrives from %g on; most "

@@ -44,8 +44,10 @@ const struct fab_column sim_columns[] = {
 	{"goodput", FAB_REAL, "the same without headers", FAB_COL_EXTRA, AT(goodput),
 	 FAB_METRIC_MORE},
 	{"latency_ns.mean", FAB_REAL,
-	 "packets from birth to the target's memory, ns (flit times by flit)", 0,
-	 AT(latency_mean), FAB_METRIC_LESS},
+	 "packets from birth to the target's memory, ns (flit times by flit); null, as "
+	 "all "
+	 "latencies: saturated, it grows with --time",
+	 0, AT(latency_mean), FAB_METRIC_LESS},
 	{"latency_ns.p50", FAB_REAL, "median", FAB_COL_EXTRA, AT(latency_p50),
 	 FAB_METRIC_LESS},
 	{"latency_ns.p99", FAB_REAL, "99 of 100 are not above", 0, AT(latency_p99),
@@ -78,8 +80,18 @@ const struct fab_column sim_columns[] = {
 	 AT(hops_mean), FAB_METRIC_LESS},
 	{"hops.max", FAB_UINT, "the most", FAB_COL_EXTRA | FAB_COL_MAX, AT(hops_max),
 	 FAB_METRIC_LESS},
-	{"saturated", FAB_BOOL, "queues at the sources grew by more than 1 %", 0,
-	 AT(saturated), FAB_METRIC_LESS},
+	{"saturated", FAB_BOOL,
+	 "the backlog of a host, as sender or receiver, grew by more than 1 % of what "
+	 "was "
+	 "created; null: not decided",
+	 FAB_COL_UNKNOWN, AT(saturated), FAB_METRIC_LESS},
+	{"saturation", FAB_TEXT,
+	 "which backlog grew, or why that is not decided; null: none", FAB_COL_EXTRA,
+	 AT(saturation)},
+	{"saturated_sources", FAB_UINT, "hosts whose own packets pile up (first run)",
+	 FAB_COL_EXTRA, AT(saturated_sources), FAB_METRIC_LESS},
+	{"saturated_receivers", FAB_UINT, "hosts for which packets pile up (first run)",
+	 FAB_COL_EXTRA, AT(saturated_receivers), FAB_METRIC_LESS},
 	{"backlog", FAB_UINT, "by so many packets a run", FAB_COL_EXTRA, AT(backlog),
 	 FAB_METRIC_LESS},
 	{"deadlock", FAB_BOOL, "packets were seen that can never move again", 0,

@@ -106,8 +106,10 @@ struct sim_point {
 	struct fab_histogram histogram, message_histogram;
 	uint64_t packets, packet_hops, events, unroutable, looped, copied, unknown_sl;
 	uint32_t hops_max;
-	uint32_t saturated, stalled, deadlocked, unsteady, cut, stopped; /* runs */
-	uint32_t unfinished; /* endpoints of finite traffic, most of any run */
+	uint32_t saturated, undecided, stalled, deadlocked, unsteady, cut,
+		stopped;      /* runs */
+	double least_carried; /* of what was created of a saturated flow, of any run */
+	uint32_t unfinished;  /* endpoints of finite traffic, most of any run */
 	uint64_t n_left_out, credit_limited;
 	double simulate_seconds;
 	struct fab_sim_result first; /* of the first run, or the first that stalled */
@@ -192,8 +194,10 @@ struct sim_row {
 	uint64_t unfinished;
 	double simulate_seconds, setup_seconds, total_seconds;
 	const char *shard;
-	const char *note;   /* NULL: nothing */
-	char *fullest_text; /* on the heap */
+	const char *note; /* NULL: nothing */
+	const char *saturation;
+	uint64_t saturated_sources, saturated_receivers;
+	char *fullest_text, *saturation_text; /* on the heap */
 };
 void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 		  const struct sim_point *point);
@@ -206,6 +210,11 @@ extern const size_t sim_n_pair_columns;
 
 /* Points of one algorithm from `first` on. */
 size_t sim_count_points(const struct sim_outcome *o, size_t first);
+
+/* Is a point saturated: in all its runs (1), in none (0), or FAB_UNKNOWN. O(1). */
+uint64_t sim_is_saturated(const struct sim_point *x);
+/* Which backlog grows, or why that is not decided; on the heap; NULL: none grows. */
+char *sim_saturation_text(const struct sim_outcome *o, const struct sim_point *x);
 
 /* Why the fullest cable of a point carries no more. */
 struct sim_cause {

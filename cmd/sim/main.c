@@ -148,7 +148,7 @@ static const struct fab_option options[] = {
 	 TO(pair)},
 	{"check", NULL,
 	 "Exit with status 1 when it stalls, loses packets, is not finished, or (with "
-	 "--min-throughput) is saturated below that",
+	 "--min-throughput) is, or may be, saturated below that",
 	 FAB_TAKES_NOTHING, TO(check)},
 	{"min-throughput", "SHARE", "With --check: what each live host must get",
 	 FAB_TAKES_REAL, TO(min_throughput), .flag = TO(has_min_throughput), .high = 1},

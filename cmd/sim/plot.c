@@ -20,7 +20,8 @@ void sim_plot(const struct fab_cli_plot *plot, const struct sim_outcome *o,
 
 		x[i] = point->rate;
 		y[i] = fab_tally_mean(&point->accepted);
-		z[i] = sim_time(o->p, fab_tally_mean(&point->latency));
+		z[i] = point->saturated ? (double)NAN
+					: sim_time(o->p, fab_tally_mean(&point->latency));
 		if (!accepted[n].n++)
 			accepted[n] = (struct fab_plot_series){point->net->algorithm,
 							       x + i, y + i, 1};

@@ -170,6 +170,9 @@ static void add_result(struct sim_point *point, const struct fab_sim_result *r)
 	if (r->hops_max > point->hops_max)
 		point->hops_max = r->hops_max;
 	point->saturated += r->is_saturated;
+	point->undecided += r->is_undecided;
+	if (r->growth.least_carried < point->least_carried)
+		point->least_carried = r->growth.least_carried;
 	point->stalled += r->is_stalled;
 	point->deadlocked += r->is_deadlocked;
 	point->unsteady += !r->is_steady;
@@ -185,7 +188,8 @@ static struct sim_point *point_of(struct work *w, const struct place *at)
 	struct sim_outcome *o = w->o;
 	const struct sim_point point = {.net = &o->nets[at->net],
 					.rate = w->p->rates[at->rate],
-					.number = at->rate};
+					.number = at->rate,
+					.least_carried = 1};
 	struct sim_point *last = o->points.n ? &o->points.v[o->points.n - 1] : NULL;
 
 	if (!last || last->net != point.net || last->number != point.number) {

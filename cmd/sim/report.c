@@ -112,6 +112,7 @@ static void print_groups(struct fab_report *r, const struct sim_outcome *o)
 
 		for (uint32_t g = 0; g < x->first.n_groups; g++) {
 			const struct fab_sim_group *group = &x->first.group[g];
+			bool has_latency = group->messages && !x->first.is_saturated;
 
 			fab_report_row(
 				r,
@@ -120,11 +121,11 @@ static void print_groups(struct fab_report *r, const struct sim_outcome *o)
 					{.real = x->rate},
 					{.text = fab_group_name(o->groups, g)},
 					{.u = group->messages},
-					{.real = group->messages
+					{.real = has_latency
 							 ? sim_time(o->p,
 								    group->latency_mean)
 							 : (double)NAN},
-					{.real = group->messages
+					{.real = has_latency
 							 ? sim_time(o->p,
 								    (double)group
 									    ->latency_max)

@@ -75,6 +75,51 @@ struct sim_cause sim_cause_of(const struct fab_sim_result *r)
 	return c;
 }
 
+uint64_t sim_is_saturated(const struct sim_point *x)
+{
+	if (x->saturated == x->runs)
+		return 1;
+	return x->saturated || x->undecided ? FAB_UNKNOWN : 0;
+}
+
+char *sim_saturation_text(const struct sim_outcome *o, const struct sim_point *x)
+{
+	const struct fab_sim_growth *g = &x->first.growth;
+	uint32_t others = g->n_sources + g->n_targets - 1;
+	char *more, *text;
+
+	if (!x->saturated && !x->undecided)
+		return NULL;
+	if (x->saturated && x->saturated < x->runs)
+		return fab_format("in %u of %u runs a backlog grows", x->saturated,
+				  x->runs);
+	if (!x->saturated && x->stalled)
+		return fab_strdup("nothing moved any more");
+	if (!x->saturated && x->undecided < x->runs)
+		return fab_format("in %u of %u runs a backlog grew, within what random "
+				  "arrivals cause in this time (--time)",
+				  x->undecided, x->runs);
+	if (!x->saturated && g->n_undecided)
+		return fab_format("the backlog of %u host%s grew, within what random "
+				  "arrivals cause in this time (--time)",
+				  g->n_undecided, g->n_undecided == 1 ? "" : "s");
+	if (!x->saturated)
+		return fab_strdup("the measured time is too short (--time)");
+	if (g->worst == FAB_NONE)
+		return fab_format("the backlog of all hosts together grows by %.0f %% of "
+				  "what they create",
+				  100 * g->share);
+	more = others ? fab_format(", and %u more grow%s", others, others == 1 ? "s" : "")
+		      : fab_strdup("");
+	text = fab_format("the backlog of packets %s %s grows by %.0f %% of those "
+			  "created%s",
+			  g->worst_is_target ? "to" : "from",
+			  fab_node_name(o->f, o->f->port_node[o->ends.port[g->worst]]),
+			  100 * g->worst_share, more);
+	free(more);
+	return text;
+}
+
 /* Half of the interval of 95 %; NaN: one run has none. */
 static double half_interval(const struct fab_tally *t)
 {
@@ -105,6 +150,12 @@ static void set_times(struct sim_row *row, const struct sim_params *p,
 	row->message_max = quantile(p, &x->message_histogram, 1);
 	row->measured = sim_time(p, fab_tally_mean(&x->measured));
 	row->interrupted = x->stopped > 0;
+	if (x->saturated)
+		row->latency_mean = row->latency_p50 = row->latency_p99 =
+			row->latency_max = row->latency_ci95 = row->network_mean =
+				row->source_wait_mean = row->message_mean =
+					row->message_p50 = row->message_p99 =
+						row->message_max = NAN;
 	row->completion = NAN;
 	if (p->traffic_kind->is_finite && !x->unfinished && !x->unroutable &&
 	    !x->looped && !x->stalled && !x->stopped)
@@ -153,7 +204,10 @@ void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 		.hops_mean = fab_tally_mean(&x->hops),
 		.hops_max = x->hops_max,
 		.backlog = (uint64_t)fmax(fab_tally_mean(&x->backlog), 0),
-		.saturated = x->saturated > 0,
+		.saturated = sim_is_saturated(x),
+		.saturated_sources = x->first.growth.n_sources,
+		.saturated_receivers = x->first.growth.n_targets,
+		.saturation_text = sim_saturation_text(o, x),
 		.deadlock = x->deadlocked > 0,
 		.stalled = x->stalled > 0,
 		.steady = !x->unsteady,
@@ -176,6 +230,7 @@ void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 		row->looping_destinations = x->net->no_path.circles;
 		row->circle = fab_no_path_circle_text(x->net->routes, &x->net->no_path);
 	}
+	row->saturation = row->saturation_text;
 	set_times(row, p, x);
 	set_cables(row, o, x);
 }
@@ -184,6 +239,7 @@ void sim_row_fini(struct sim_row *row)
 {
 	free(row->fullest_text);
 	free(row->circle);
+	free(row->saturation_text);
 }
 
 size_t sim_count_points(const struct sim_outcome *o, size_t first)

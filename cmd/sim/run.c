@@ -52,8 +52,10 @@ static bool is_bad(const struct sim_params *p, const struct sim_point *x)
 	if (x->stalled || x->deadlocked || x->unroutable || x->looped || x->unfinished ||
 	    x->net->no_path.circles)
 		return true;
-	return p->has_min_throughput && x->saturated &&
-	       fab_tally_mean(&x->accepted) < p->min_throughput;
+	if (!p->has_min_throughput || !sim_is_saturated(x))
+		return false;
+	return fab_tally_mean(&x->accepted) < p->min_throughput ||
+	       x->rate * x->least_carried < p->min_throughput;
 }
 
 static int status_of(const struct sim_params *p, const struct sim_outcome *o)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Endpoints: messages become packets, packets are delivered, sources are told. */
+#include "sim/growth.h"
 #include "sim/start.h"
 
 #include <errno.h>
@@ -91,11 +92,13 @@ static uint32_t message_new(struct sim_part *p, uint32_t e)
 		FAB_RESERVE(&p->message, 1);
 		id = (uint32_t)p->message.n++;
 	}
-	p->message.v[id] = (struct sim_message){.birth = src->birth,
-						.source = e,
-						.group = src->target,
-						.tag = src->tag,
-						.is_open = true};
+	p->message.v[id] =
+		(struct sim_message){.birth = src->birth,
+				     .source = e,
+				     .group = src->target,
+				     .packets = (uint32_t)packets_of(p->sim, src->left),
+				     .tag = src->tag,
+				     .is_open = true};
 	return id;
 }
 
@@ -162,8 +165,11 @@ static bool bear(struct sim_part *p, uint32_t e)
 	}
 	src->state = SIM_BORN;
 	if (find_path(p, e)) {
+		sim_growth_of_source(s, e, src->birth, (int32_t)n);
 		if (src->to_group)
 			src->message = message_new(p, e);
+		else
+			sim_growth_of_target(s, src->target, src->birth, (int32_t)n);
 		return true;
 	}
 	p->sums.lost += n;
@@ -179,6 +185,8 @@ static void count_sent(struct sim_part *p, const struct sim_source *src, uint32_
 	const struct sim *s = p->sim;
 
 	p->sums.injected++;
+	if (!src->to_group)
+		sim_growth_of_source(s, (uint32_t)(src - s->source), p->now, -1);
 	if (sim_in_window(s, p->now)) {
 		p->sums.sent += size;
 		p->sums.window_sent++;
@@ -345,6 +353,7 @@ static void end_message(struct sim_part *p, uint32_t id)
 					   ((1ull << FAB_MESSAGE_TIME_BITS) - 1),
 				  .tag = m->tag};
 
+	sim_growth_of_source(p->sim, m->source, m->last, -(int32_t)m->packets);
 	if (!m->is_lost)
 		count_message(p, m->birth, m->last, m->group);
 	note_completed(p, m->last, note);
@@ -399,6 +408,8 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 	if (sim_in_window(s, packet.birth))
 		p->sums.window_in_flight--;
 	sim_cell_free(p, id);
+	if (!(packet.source & SIM_TO_GROUP))
+		sim_growth_of_target(s, packet.target, p->now, -1);
 	if (packet.source & SIM_TO_GROUP)
 		sim_message_copies(p, sim_endpoint_of(&packet), packet.target, -1,
 				   p->now + s->hop_delay, true);
@@ -418,6 +429,8 @@ static void count_delivered(struct sim_part *p, uint32_t e,
 	p->sums.arrived_packets++;
 	if (time > p->last_delivery)
 		p->last_delivery = time;
+	if (!to_group)
+		sim_growth_of_target(s, e, time, -1);
 	if (sim_in_window(s, time)) {
 		p->sums.accepted += packet->size;
 		p->sums.goodput += packet->size - header(s, to_group);
@@ -513,6 +526,19 @@ void sim_part_start(struct sim_part *p)
 	}
 }
 
+/* The backlogs of a message that its endpoint has not come to. */
+static void count_unsent(const struct sim *s, uint32_t e)
+{
+	const struct sim_source *src = &s->source[e];
+	int32_t n = (int32_t)packets_of(s, src->left);
+
+	if (!src->to_group && s->tables.end_row[src->target] == FAB_NONE)
+		return;
+	sim_growth_of_source(s, e, src->birth, n);
+	if (!src->to_group)
+		sim_growth_of_target(s, src->target, src->birth, n);
+}
+
 uint64_t sim_part_waiting(struct sim_part *p)
 {
 	const struct sim *s = p->sim;
@@ -534,6 +560,7 @@ uint64_t sim_part_waiting(struct sim_part *p)
 			if (sim_in_window(s, src->birth)) {
 				p->sums.offered += bytes_of(s, src->left, src->to_group);
 				p->sums.window_born += packets_of(s, src->left);
+				count_unsent(s, e);
 			}
 			pull(p, e);
 		}

@@ -61,8 +61,6 @@ static void take_sums(const struct sim *s, const struct sim_sums *sums,
 	r->backlog = sums->window_born > sums->window_sent
 			     ? sums->window_born - sums->window_sent
 			     : 0;
-	r->is_saturated = (double)r->backlog > 0.01 * (double)sums->window_born &&
-			  r->backlog > s->net.n_ends;
 	r->offered_bytes = sums->offered;
 	r->accepted_bytes = sums->accepted;
 	r->goodput_bytes = sums->goodput;
@@ -192,7 +190,9 @@ static size_t bytes_of(const struct sim *s)
 			   ((s->n_vls - 1) * sizeof(*s->lane) +
 			    s->n_vls * (sizeof(*s->sums) + sizeof(*s->block))) +
 		   s->n_queues * sizeof(*s->queue) + s->n_words * sizeof(*s->word) +
-		   s->net.n_ends * sizeof(*s->source) + sim_tables_bytes(&s->tables);
+		   s->net.n_ends *
+			   (sizeof(*s->source) + (s->flow ? 2 * sizeof(*s->flow) : 0)) +
+		   sim_tables_bytes(&s->tables);
 
 	for (uint32_t i = 0; i < s->n_parts; i++) {
 		const struct sim_part *p = &s->part[i];

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include "sim/growth.h"
 #include "sim/setup.h"
 #include "unicast/path.h"
 
@@ -232,6 +233,7 @@ static void measure_from(struct run *r, uint64_t begin)
 	s->end = r->params->time ? plus(begin, r->params->time) : UINT64_MAX;
 	for (uint32_t i = 0; i < s->n_parts; i++)
 		s->part[i].sums.accepted = s->part[i].sums.goodput = 0;
+	sim_growth_reset(s);
 }
 
 /* Until windows carry the same, as far as chance lets them. A window is longer than a
@@ -377,6 +379,7 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 		result->end = params->time ? r.now : s.end;
 		result->is_cut = !is_drained(&r);
 		sim_results(&s, result);
+		sim_growth(&s, r.idle_latency, result);
 		if (result->in_flight)
 			sim_find_deadlock(&s, result);
 		result->simulate_seconds = fab_now() - begun;

@@ -212,6 +212,10 @@ static void init_ports(struct sim *s)
 	s->source = FAB_NEW0(net->n_ends + 1, struct sim_source);
 	for (uint32_t e = 0; e < net->n_ends; e++)
 		s->source[e].due = UINT64_MAX;
+	if (!s->params->time)
+		return;
+	s->flow = fab_alloc_huge(2 * (size_t)net->n_ends * sizeof(*s->flow));
+	s->bins_a_tick = SIM_BINS / (double)s->params->time;
 }
 
 /* Slots as narrow as that some events come in each, and a wheel as wide as that most come
@@ -345,6 +349,7 @@ void sim_fini(struct sim *s)
 	free(s->block);
 	free(s->sw);
 	free(s->source);
+	free(s->flow);
 	free(s->queue);
 	free(s->word);
 	sim_tables_fini(&s->tables);

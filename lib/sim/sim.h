@@ -175,6 +175,25 @@ struct fab_sim_group {
 	uint64_t latency_max;
 };
 
+/*
+ * Backlogs of flows in the measured time: of a source the packets that it created and did
+ * not send (of multicast: that did not arrive everywhere), of a receiver those that were
+ * created for it and not delivered. A flow is saturated when its backlog grows by more
+ * than 1 % of what was created, in both halves of the time, and by more than chance moves
+ * that of one of all flows with probability 0.01.
+ */
+struct fab_sim_growth {
+	uint32_t n_sources, n_targets; /* saturated for certain */
+	uint32_t n_undecided;	       /* flows that may be */
+	uint32_t worst;	      /* endpoint of the fastest growth; FAB_NONE: none */
+	bool worst_is_target; /* as receiver, else as source */
+	double worst_share;   /* its growth, of what was created */
+	double share;	      /* growth of all together, of what was created */
+	double least_carried; /* of what was created of a saturated flow: the least share
+				 that was sent, or delivered */
+	double packets;	      /* created in the measured time */
+};
+
 struct fab_sim_result {
 	uint64_t warmup, time,
 		end; /* ticks: measured from warmup to warmup + time, ended */
@@ -197,8 +216,10 @@ struct fab_sim_result {
 	 * alone: goodput. Of multicast a copy that arrives counts for its member. */
 	double offered, sent, accepted, goodput;
 	uint64_t offered_bytes, accepted_bytes, goodput_bytes; /* flits by flit */
-	uint64_t backlog;   /* packets born and not sent: growth in the measured time */
-	bool is_saturated;  /* by more than 1 % of those born */
+	uint64_t backlog;  /* packets born and not sent: growth in the measured time */
+	bool is_saturated; /* the backlog of a flow grows: see growth */
+	bool is_undecided; /* it may: the measured time is too short to tell */
+	struct fab_sim_growth growth;
 	bool is_stalled;    /* nothing moved for the time given */
 	bool is_deadlocked; /* some packets can never move again: cycle says which */
 	bool is_stopped;    /* by progress */

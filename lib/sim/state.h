@@ -161,11 +161,20 @@ struct sim_source {
 	bool to_group, is_dirty;
 };
 
+enum { SIM_BINS = 15 }; /* of the measured time */
+
+/* Packets of an endpoint that wait, as source or as receiver: created in the measured
+ * time, and by how many they changed in each bin. A line of the cache. */
+struct sim_flow {
+	int32_t created, change[SIM_BINS];
+};
+
 /* A multicast message, at its sender. */
 struct sim_message {
 	uint64_t birth, last; /* last: latest delivery so far */
 	int64_t outstanding;  /* copies; may be below zero until all letters are read */
 	uint32_t source, group, next;
+	uint32_t packets;
 	uint16_t tag;
 	bool is_open, is_lost, is_traced; /* open: packets are still to be sent */
 };
@@ -280,7 +289,9 @@ struct sim {
 	struct sim_lane_block *block; /* [n_all * n_vls] */
 	struct sim_switch *sw;	      /* [n_switches] */
 	struct sim_source *source;    /* [n_ends] */
-	struct sim_queue *queue;      /* [n_queues] */
+	struct sim_flow *flow; /* [2 * n_ends]: sources, receivers; NULL: no time */
+	double bins_a_tick;
+	struct sim_queue *queue; /* [n_queues] */
 	uint64_t n_queues, n_words;
 	uint64_t *word;
 	uint32_t n_parts;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Is a flow saturated: does its backlog grow? Of each source: packets created and not
+ * sent; of each receiver: packets created for it and not delivered; and of all of either
+ * together.
+ *
+ * The backlog at the ends of the bins of the measured time is compared between the first
+ * and the last quarter. A backlog that grows by itself is told from one that chance moved
+ * by the spread of the bins: in a queue that is just full the changes are independent, in
+ * one that is not they cancel each other, so that the test errs on the side of "no". With
+ * so many flows the level of each test is that of all, divided by their number
+ * (Bonferroni).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "event/stats.h"
+#include "sim/growth.h"
+
+static const double GROWTH = 0.01;    /* of what was created: less is not saturated */
+static const double SUSTAINED = 0.35; /* of the growth, in the second half */
+static const double LEVEL = 0.01;     /* probability of a wrong "yes" in a run */
+
+enum {
+	BINS_LEAST = 6,
+	PACKETS_LEAST = 16, /* of a flow: fewer are judged with all others only */
+	PACKETS_MOST = 3,   /* that a backlog may grow by */
+	MANY = 64,	    /* flows: some of them always grow by a deviation */
+	SETTLED = 4,	    /* idle latencies: bins that end before are left out */
+};
+
+enum verdict { NO, UNDECIDED, YES };
+
+struct trend {
+	double created, growth; /* packets */
+	double noise;		/* of the growth, were all changes by chance */
+	double end;		/* backlog at the end */
+	bool is_sustained, has_returned;
+};
+
+/* The bins that can be judged: from ... to - 1. */
+struct span {
+	unsigned from, to;
+	double times; /* growth of so many deviations is certain */
+	double doubt; /* of fewer is left to chance */
+};
+
+void sim_growth_reset(struct sim *s)
+{
+	if (s->flow)
+		memset(s->flow, 0, 2 * (size_t)s->net.n_ends * sizeof(*s->flow));
+}
+
+static struct trend trend_of(const double *change, double created, struct span span)
+{
+	unsigned n = span.to - span.from, quarter = n / 4;
+	struct trend t = {.created = created * n / SIM_BINS, .has_returned = false};
+	double first = 0, last = 0, sum = 0, squares = 0, middle = 0, low = INFINITY;
+
+	for (unsigned i = 0; i < n; i++) {
+		double d = change[span.from + i];
+
+		sum += d;
+		squares += d * d;
+		if (i < quarter)
+			first += sum / quarter;
+		if (i + 1 == n / 2)
+			middle = sum;
+		if (i + quarter < n)
+			continue;
+		last += sum / quarter;
+		low = fmin(low, sum);
+	}
+	t.growth = (last - first) * n / (n - quarter);
+	t.noise = sqrt(fmax((squares - sum * sum / n) * n / (n - 1), 1));
+	t.end = sum;
+	t.is_sustained = sum - middle >= SUSTAINED * t.growth;
+	t.has_returned = low <= first + 1;
+	return t;
+}
+
+static enum verdict judge(const struct trend *t, struct span span)
+{
+	if (t->growth <= GROWTH * t->created || t->growth <= PACKETS_MOST)
+		return NO;
+	if (t->is_sustained && t->growth > span.times * t->noise)
+		return YES;
+	return t->has_returned || t->growth < span.doubt * t->noise ? NO : UNDECIDED;
+}
+
+/* The bins that ended, but for those at the beginning in which the first packets may
+ * still have been under way. */
+static struct span span_of(const struct sim *s, const struct fab_sim_result *r,
+			   uint64_t idle_latency)
+{
+	double bin = (double)s->params->time / SIM_BINS;
+	double unsettled = (double)(SETTLED * idle_latency) - (double)s->begin;
+	struct span span = {.to = (unsigned)((double)r->time / bin + 1e-9)};
+	uint32_t tests = 2; /* all sources, all receivers */
+
+	for (uint32_t i = 0; i < 2 * s->net.n_ends; i++)
+		tests += s->flow[i].created >= PACKETS_LEAST;
+	span.doubt = fmin((double)tests / MANY, 1);
+	if (unsettled > 0)
+		span.from = (unsigned)fmin(ceil(unsettled / bin), SIM_BINS);
+	if (span.to > SIM_BINS)
+		span.to = SIM_BINS;
+	if (span.to >= span.from + BINS_LEAST)
+		span.times = fab_student_above(LEVEL / tests, span.to - span.from - 1);
+	return span;
+}
+
+static void take(struct fab_sim_growth *g, const struct trend *t, uint32_t end,
+		 bool is_target)
+{
+	double share = t->growth / t->created;
+	double carried = fmax(1 - t->end / t->created, 0);
+
+	if (is_target)
+		g->n_targets++;
+	else
+		g->n_sources++;
+	if (carried < g->least_carried)
+		g->least_carried = carried;
+	if (is_target == g->worst_is_target && share < g->worst_share)
+		return; /* a receiver stands for those that send to it */
+	g->worst = end;
+	g->worst_is_target = is_target;
+	g->worst_share = share;
+}
+
+/* All flows of one side: sources, or receivers. */
+static enum verdict judge_side(const struct sim *s, struct span span, bool targets,
+			       struct fab_sim_growth *g)
+{
+	const struct sim_flow *flow = s->flow + (targets ? s->net.n_ends : 0);
+	double all[SIM_BINS] = {0}, created = 0;
+	enum verdict verdict = NO, one;
+	struct trend t;
+
+	for (uint32_t e = 0; e < s->net.n_ends; e++) {
+		double change[SIM_BINS];
+
+		for (unsigned i = 0; i < SIM_BINS; i++) {
+			change[i] = flow[e].change[i];
+			all[i] += change[i];
+		}
+		created += flow[e].created;
+		if (flow[e].created < PACKETS_LEAST)
+			continue;
+		t = trend_of(change, flow[e].created, span);
+		one = judge(&t, span);
+		if (one == YES)
+			take(g, &t, e, targets);
+		g->n_undecided += one == UNDECIDED;
+		verdict = one > verdict ? one : verdict;
+	}
+	t = trend_of(all, created, span);
+	one = judge(&t, span);
+	if (created > 0)
+		g->share = fmax(g->share, t.growth / t.created);
+	g->packets = fmax(g->packets, created);
+	return one > verdict ? one : verdict;
+}
+
+void sim_growth(const struct sim *s, uint64_t idle_latency, struct fab_sim_result *r)
+{
+	struct fab_sim_growth *g = &r->growth;
+	struct span span;
+	enum verdict sources, targets;
+
+	*g = (struct fab_sim_growth){.worst = FAB_NONE, .least_carried = 1};
+	if (!s->flow)
+		return;
+	span = span_of(s, r, idle_latency);
+	if (span.to < span.from + BINS_LEAST || r->is_stalled) {
+		r->is_undecided = true;
+		return;
+	}
+	sources = judge_side(s, span, false, g);
+	targets = judge_side(s, span, true, g);
+	r->is_saturated = sources == YES || targets == YES;
+	r->is_undecided =
+		!r->is_saturated && (sources == UNDECIDED || targets == UNDECIDED ||
+				     g->packets < PACKETS_LEAST);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Is a flow saturated: one of many, by how little, and when that cannot be decided. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "event/stream.h"
+#include "support/simulated.h"
+
+/* All endpoints up to `n_senders` send to the last one, others to their neighbour. */
+struct source {
+	uint32_t n_ends, n_senders, size;
+	double every, other; /* ticks between messages; of the neighbours; 0: nothing */
+	uint64_t seed;	     /* 0: at equal distances */
+	uint64_t sent[512];
+	double at[512];
+};
+
+static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+{
+	struct source *s = context;
+	bool to_last = e < s->n_senders;
+	double every = to_last ? s->every : s->other;
+	struct fab_stream stream = fab_stream_of(s->seed, e);
+
+	(void)now;
+	if (every <= 0 || e == s->n_ends - 1)
+		return false;
+	stream.draw = s->sent[e]++;
+	s->at[e] += s->seed ? fab_stream_exponential(&stream, every) : every;
+	*m = (struct fab_message){.time = (uint64_t)s->at[e],
+				  .bytes = s->size,
+				  .target = to_last ? s->n_ends - 1
+						    : (e + 1) % (s->n_ends - 1)};
+	return true;
+}
+
+static struct fab_sim_params flits(uint64_t time)
+{
+	struct fab_sim_params params = fab_sim_defaults_by_flit();
+
+	params.time = time;
+	params.warmup = time / 4;
+	params.drain = 0;
+	params.n_threads = 1;
+	return params;
+}
+
+static void run(const struct simulated *s, const struct fab_sim_params *params,
+		struct source source, struct fab_sim_result *r)
+{
+	struct fab_messages messages = {.context = &source, .next = next};
+	struct fab_err err;
+
+	source.n_ends = s->ends.n;
+	source.size = 16;
+	cr_assert_eq(fab_sim_run(&s->problem, params, &messages, r, &err), 0, "%s",
+		     err.text);
+}
+
+/* Two senders of 127 hosts want 80 % each of one cable; nothing else is sent, or all
+ * others send half of what they can: the flows that are full are found, and no other. */
+Test(sim_growth, one_receiver_of_many)
+{
+	struct simulated s;
+
+	simulated_init(&s, "pgft:h=2,m=16/8,w=1/16,p=1/1", "minhop");
+	for (int i = 0; i < 8; i++) {
+		struct fab_sim_params params = flits(20000);
+		struct source source = {.n_senders = 2,
+					.every = i & 1 ? 20 : 42, /* 160 %, 76 % */
+					.other = i & 2 ? 32 : 0,
+					.seed = i & 4 ? 1 : 0};
+		struct fab_sim_result r;
+
+		run(&s, &params, source, &r);
+		cr_expect_eq(r.is_saturated, i & 1, "%d", i);
+		cr_expect_not(r.is_undecided, "%d", i);
+		if (i & 1) {
+			cr_expect_eq(r.growth.n_targets, 1, "%d", i);
+			cr_expect_leq(r.growth.n_sources, 2, "%d", i);
+			cr_expect_eq(r.growth.worst, s.ends.n - 1);
+			cr_expect(r.growth.worst_is_target);
+			cr_expect_float_eq(r.growth.worst_share, 0.375, 0.03, "%g",
+					   r.growth.worst_share);
+			cr_expect_float_eq(r.growth.least_carried, 0.62, 0.03, "%g",
+					   r.growth.least_carried);
+		} else {
+			cr_expect_eq(r.growth.n_targets + r.growth.n_sources, 0, "%d", i);
+			cr_expect_eq(r.growth.least_carried, 1);
+		}
+		fab_sim_result_fini(&r);
+	}
+	simulated_fini(&s);
+}
+
+/* 2 % too much at equal distances is certain, 1 % too little is not saturated; a flow by
+ * chance that has 90, 99 or 100 % of a cable never is for certain, and with 130 % is. */
+Test(sim_growth, near_saturation)
+{
+	struct fab_sim_params params = flits(20000);
+	struct fab_sim_result r;
+	struct simulated s;
+	int n_undecided = 0;
+
+	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
+	run(&s, &params, (struct source){.n_senders = 2, .every = 32 / 1.02}, &r);
+	cr_expect(r.is_saturated);
+	fab_sim_result_fini(&r);
+	run(&s, &params, (struct source){.n_senders = 2, .every = 32 / 0.99}, &r);
+	cr_expect_not(r.is_saturated || r.is_undecided);
+	fab_sim_result_fini(&r);
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		static const double loads[] = {0.9, 0.99, 1, 1.3};
+		double load = loads[seed % 4];
+		struct source source = {.n_senders = 2, .every = 32 / load, .seed = seed};
+
+		run(&s, &params, source, &r);
+		cr_expect_eq(r.is_saturated, load > 1, "%zu: %g", seed, load);
+		n_undecided += r.is_undecided;
+		fab_sim_result_fini(&r);
+	}
+	cr_expect_gt(n_undecided, 5, "%d", n_undecided);
+	cr_expect_lt(n_undecided, 40, "%d", n_undecided);
+	simulated_fini(&s);
+}
+
+/* Packets that are under way, or were dropped, are no backlog; where none can have
+ * arrived that is not decided. */
+Test(sim_growth, packets_under_way)
+{
+	struct fab_sim_params params = flits(4000);
+	struct source source = {.n_senders = 2, .every = 64};
+	struct fab_sim_result r;
+	struct simulated s;
+	size_t n;
+
+	simulated_init(&s, "fattree:radix=8,levels=2", "minhop");
+	params.warmup = 0;
+	params.host_delay = 6000;
+	run(&s, &params, source, &r);
+	cr_expect(r.is_undecided && !r.is_saturated);
+	fab_sim_result_fini(&r);
+	params.warmup = 30000;
+	run(&s, &params, source, &r);
+	cr_expect_not(r.is_undecided || r.is_saturated);
+	fab_sim_result_fini(&r);
+	params.host_delay = 0;
+	n = s.routes->column_row ? s.routes->n_rows : s.routes->n_columns;
+	for (size_t i = 0; i < n * s.f->n_switches; i++)
+		if (s.routes->next[i] != FAB_ARC_HERE)
+			s.routes->next[i] = FAB_ARC_NONE;
+	run(&s, &params, source, &r);
+	cr_expect_gt(r.unroutable, 100);
+	cr_expect_not(r.is_undecided || r.is_saturated);
+	fab_sim_result_fini(&r);
+	simulated_fini(&s);
+}
+
+/* Parts count for endpoints of others: equal for any number of threads. */
+Test(sim_growth, of_any_number_of_threads)
+{
+	struct simulated s;
+
+	simulated_init(&s, "torus:dims=4x4,hosts=4", "dor");
+	for (int kind = 0; kind < 2; kind++) {
+		struct fab_sim_result one;
+
+		for (int n = 1; n <= 3; n++) {
+			struct fab_sim_params params = flits(5000);
+			struct source source = {.n_senders = kind ? 5 : 20,
+						.every = kind ? 20 : 200,
+						.other = 30,
+						.seed = 4};
+			struct fab_sim_result r;
+
+			params.n_threads = n;
+			params.warmup = UINT64_MAX;
+			run(&s, &params, source, &r);
+			if (n == 1)
+				one = r;
+			cr_expect_eq(r.is_saturated, one.is_saturated);
+			cr_expect_eq(r.is_undecided, one.is_undecided);
+			cr_expect_eq(r.warmup, one.warmup);
+			cr_expect_eq(r.growth.n_sources, one.growth.n_sources);
+			cr_expect_eq(r.growth.n_targets, one.growth.n_targets);
+			cr_expect_eq(r.growth.n_undecided, one.growth.n_undecided);
+			cr_expect_eq(r.growth.worst, one.growth.worst);
+			cr_expect_eq(r.growth.share, one.growth.share);
+			cr_expect_eq(r.growth.least_carried, one.growth.least_carried);
+			if (n > 1)
+				fab_sim_result_fini(&r);
+		}
+		cr_expect_gt(one.growth.packets, 0);
+		fab_sim_result_fini(&one);
+	}
+	simulated_fini(&s);
+}
