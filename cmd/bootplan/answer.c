@@ -20,9 +20,11 @@ static char *time_text(const struct bootplan_result *x)
 				  : "for ever");
 }
 
+/* Another mapping of the batch by the same model that has a server for every node. */
 static bool is_rival(const struct bootplan_result *x, const struct bootplan_result *best)
 {
-	return x != best && x->batch == best->batch && !strcmp(x->model, best->model);
+	return x != best && x->batch == best->batch && !strcmp(x->model, best->model) &&
+	       !x->n_unserved;
 }
 
 /* Append ", NAME" or NAME. */
@@ -89,6 +91,19 @@ static char *others_text(const struct bootplan_outcome *o,
 		for (size_t i = 0; i < o->results.n; i++)
 			if (is_rival(&o->results.v[i], best))
 				add_rivals(o, best, i, as_long, &text);
+	for (size_t i = 0; i < o->results.n; i++) {
+		const struct bootplan_result *x = &o->results.v[i];
+		char *longer;
+
+		if (x == best || x->batch != best->batch || !x->n_unserved ||
+		    strcmp(x->model, best->model) != 0)
+			continue;
+		longer = fab_format("%s; %s leaves %u node%s without a server", text,
+				    x->algorithm, x->n_unserved,
+				    x->n_unserved == 1 ? "" : "s");
+		free(text);
+		text = longer;
+	}
 	return text;
 }
 
@@ -117,26 +132,55 @@ static char *reason_text(const struct bootplan_outcome *o,
 	return text;
 }
 
+/* Nodes without a server, and the first of them: no mapping that was asked for has a
+ * server for all. */
+static void say_unserved(struct fab_report *r, const struct bootplan_outcome *o,
+			 const struct bootplan_result *best)
+{
+	char name[NAME_BYTES], *others = others_text(o, best);
+
+	fab_report_answer(
+		r, FAB_TONE_BAD,
+		"%s leaves %u of %u nodes without a server, such as %s%s; "
+		"keep gives them one.",
+		best->algorithm, best->n_unserved, best->batch->n,
+		fab_machine_node_name(o->m, best->slowest_node, name, sizeof(name)),
+		others);
+	free(others);
+}
+
+/* What the times are of, in brackets behind the first one. */
+static char *assumptions_text(const struct bootplan_outcome *o)
+{
+	char bytes[FAB_HUMAN_BYTES];
+
+	return fab_format("image of %s, %s only", fab_human_bytes(o->image_bytes, bytes),
+			  bootplan_time_covers(o));
+}
+
 static void say_time(struct fab_report *r, const struct bootplan_outcome *o,
 		     const struct bootplan_result *best)
 {
 	char nodes[FAB_HUMAN_BYTES], time[FAB_HUMAN_BYTES];
 	char *reason = reason_text(o, best), *others = others_text(o, best);
+	char *assumptions = assumptions_text(o);
 	const char *of = o->n_batches > 1 ? " (the largest batch)" : "";
 
 	fab_human_count(best->batch->n, nodes);
 	if (isfinite(best->boot_seconds))
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "%u server%s boot%s %s node%s%s in %s with %s%s%s.",
-				  best->n_servers, best->n_servers == 1 ? "" : "s",
-				  best->n_servers == 1 ? "s" : "", nodes,
-				  best->batch->n == 1 ? "" : "s", of,
-				  fab_human_seconds(best->boot_seconds, time),
-				  best->algorithm, reason, others);
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"%u server%s boot%s %s node%s%s in %s with %s (%s)%s%s.",
+			best->n_servers, best->n_servers == 1 ? "" : "s",
+			best->n_servers == 1 ? "s" : "", nodes,
+			best->batch->n == 1 ? "" : "s", of,
+			fab_human_seconds(best->boot_seconds, time), best->algorithm,
+			assumptions, reason, others);
 	else
 		fab_report_answer(
 			r, FAB_TONE_BAD, "%u of %s nodes%s never boot, even with %s%s%s.",
 			best->n_failed, nodes, of, best->algorithm, reason, others);
+	free(assumptions);
 	free(reason);
 	free(others);
 }
@@ -162,6 +206,13 @@ static void say_target(struct fab_report *r, const struct bootplan_outcome *o,
 				  "by equal shares, %u more than the %u that are up.",
 				  target, needed.is_estimate ? "about " : "", needed.n,
 				  needed.n_new, needed.n_up);
+	else if (needed.n && o->problem.timed)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "That misses the target of %s; %s%u of the %u servers "
+				  "would keep it by equal shares, if no node started "
+				  "late, waited or gave up.",
+				  target, needed.is_estimate ? "about " : "", needed.n,
+				  needed.n_up);
 	else if (needed.n)
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "That misses the target of %s; the best mapping would "
@@ -192,7 +243,10 @@ void bootplan_answer(struct fab_report *r, const struct bootplan_outcome *o)
 {
 	const struct bootplan_result *best = bootplan_best(o);
 
-	say_time(r, o, best);
+	if (best->n_unserved)
+		say_unserved(r, o, best);
+	else
+		say_time(r, o, best);
 	say_target(r, o, best);
 	say_doubts(r, o);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/mem.h"
+#include "boot/advice.h"
 #include "boot/failover.h"
 #include "boot/transfer.h"
 #include "cli/cli.h"
@@ -17,9 +18,9 @@ enum { BOOTPLAN_MAX_CHOICES = 32, BOOTPLAN_MAX_ENGINES = 16, BOOTPLAN_NAME_BYTES
 struct bootplan_result {
 	const char *algorithm;
 	const struct fab_batch *batch;
-	uint32_t n_servers;	/* that serve a node of the batch */
-	struct fab_share share; /* with the limits of transfers (boot/limits.h) */
-	double cables_mbps;	/* of the slowest node without them */
+	uint32_t n_servers;  /* that serve a node of the batch */
+	uint32_t n_unserved; /* that have no server: then the mapping is of no use */
+	struct fab_share share;
 	const char *model;
 	/* of the model; the shares are always the equal ones */
 	double bandwidth_mbps, boot_seconds;
@@ -63,6 +64,11 @@ struct bootplan_outcome {
 	bool was_verified;
 	struct fab_batch *batches; /* ascending; the last one is the largest */
 	uint32_t n_batches;
+	uint64_t fingerprint; /* of the machine as it was described */
+	/* the problem of `balanced` for the largest batch, for advice */
+	struct fab_mapping_problem problem;
+	struct fab_advice advice[FAB_ADVICE_MAX];
+	uint32_t n_advice;
 	/* the largest batch of the sweep, of which a shard may have smaller ones only */
 	uint32_t largest_nodes;
 	char *largest_text;
@@ -139,6 +145,8 @@ struct bootplan_params {
 	const char *mapping_out;
 	struct fab_cli_plot plot;
 	struct fab_transfer_options transfer;
+	struct fab_limits limits;
+	double efficiency;
 	struct bootplan_export export;
 	struct bootplan_methods methods;
 	struct fab_cli_store store;
@@ -160,6 +168,9 @@ struct bootplan_change {
 int bootplan_change_init(struct bootplan_change *c, const struct bootplan_params *p,
 			 struct fab_machine *m, struct fab_machine **out,
 			 struct fab_err *err) FAB_MUST_CHECK;
+/* The limits of transfers on the machines before and now. */
+void bootplan_change_limit(struct bootplan_change *c, const struct bootplan_params *p,
+			   struct fab_machine *now);
 void bootplan_change_fini(struct bootplan_change *c);
 /* The same nodes before, with those that are gone now. fab_batch_fini(). */
 void bootplan_batch_before(const struct bootplan_change *c, const struct fab_batch *batch,
@@ -173,8 +184,8 @@ uint32_t *bootplan_mapping_now(const struct bootplan_change *c,
 int bootplan_make_batches(const struct bootplan_params *p, struct bootplan_outcome *o,
 			  struct fab_err *err) FAB_MUST_CHECK;
 
-/* Add the other methods for the largest batch; interface_of is the best mapping for it.
- */
+/* Add the other methods for the largest batch; interface_of is the best mapping for it,
+ * NULL: no mapping has a server for every node. */
 int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcome *o,
 			 const uint32_t *interface_of,
 			 struct fab_err *err) FAB_MUST_CHECK;
@@ -238,7 +249,8 @@ struct bootplan_row {
 	struct bootplan_result a;
 	const char *batch, *bottleneck, *slowest;
 	uint32_t nodes;
-	uint64_t within_target, verified;			/* or FAB_UNKNOWN */
+	uint64_t within_target, verified; /* or FAB_UNKNOWN */
+	uint32_t unserved_nodes;
 	double retries, failed_nodes, moved_nodes, max_sharers; /* NaN: not asked for */
 	struct fab_rows failover, segments;
 	/* what these point to */
@@ -259,6 +271,10 @@ extern const size_t bootplan_segment_n_columns;
 
 /* The quickest of the largest batch; there is a result. */
 const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o);
+
+/* What boot_seconds is the time of: firmware, DHCP and the start of a kernel are not in
+ * it. Borrowed static text. */
+const char *bootplan_time_covers(const struct bootplan_outcome *o);
 
 /* The table for people. */
 void bootplan_print_failover(struct fab_report *r, const struct bootplan_outcome *o);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot/limits.h"
 #include "bootplan.h"
 
 /* Lists of servers or nodes of an option, marked in mark[n]. */
@@ -72,8 +73,6 @@ int bootplan_change_init(struct bootplan_change *c, const struct bootplan_params
 	*c = (struct bootplan_change){.is_any = p->failed.n || p->with.n || p->without.n};
 	*out = m;
 	rc = mark_servers(p, m, c, err);
-	c->before = *m;
-	c->before.server_is_down = c->was_down;
 	if (rc || !p->without.n)
 		return rc;
 	c->is_gone = FAB_NEW0((size_t)m->n_nodes + 1, bool);
@@ -90,6 +89,16 @@ int bootplan_change_init(struct bootplan_change *c, const struct bootplan_params
 	if (rc)
 		fab_err_prefix(err, "--without-node");
 	return rc;
+}
+
+void bootplan_change_limit(struct bootplan_change *c, const struct bootplan_params *p,
+			   struct fab_machine *now)
+{
+	fab_limits_apply(now, &p->limits, p->efficiency);
+	if (c->old)
+		fab_limits_apply(c->old, &p->limits, p->efficiency);
+	c->before = c->old ? *c->old : *now;
+	c->before.server_is_down = c->was_down;
 }
 
 void bootplan_change_fini(struct bootplan_change *c)

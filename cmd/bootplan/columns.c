@@ -50,6 +50,9 @@ const struct fab_column bootplan_columns[] = {
 	 "boot_seconds before --fail-server, --with-server or --without-node; null "
 	 "without them",
 	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(a.seconds_before), FAB_METRIC_PLAIN},
+	{"unserved_nodes", FAB_UINT,
+	 "nodes of the batch without a server: it is down, or --loaded names none",
+	 FAB_COL_EXTRA, AT(unserved_nodes), FAB_METRIC_LESS},
 };
 #undef AT
 const size_t bootplan_n_columns = FAB_COUNT(bootplan_columns);

@@ -96,7 +96,7 @@ static const struct fab_option options[] = {
 	 TRANSFER(n_files), .min = 1, .max = 1000000, .preset = "1"},
 	{"efficiency", "SHARE",
 	 "Part of the bytes on the wire that is image, such as 0.94 (default 1)",
-	 FAB_TAKES_REAL, TRANSFER(efficiency), .low = 0.01, .high = 1, .preset = "1"},
+	 FAB_TAKES_REAL, TO(efficiency), .low = 0.01, .high = 1, .preset = "1"},
 	{"request-time", "TIME", "Time to ask for a file, as 2ms", FAB_TAKES_SECONDS,
 	 TRANSFER(request_seconds), .max = DAY_NS},
 	{"stagger", "TIME", "max-min: every node starts so much after the one before",
@@ -105,10 +105,10 @@ static const struct fab_option options[] = {
 	 "One transfer gets WINDOW blocks of BLOCK bytes a round trip, as 1468:16:200us",
 	 FAB_TAKES_OTHER, .take = take_tftp},
 	{"server-disk", "RATE", "A server reads no faster", FAB_TAKES_MBPS,
-	 TRANSFER(server_disk_mbps)},
+	 TO(limits.disk_mbps)},
 	{"server-connections", "N",
 	 "max-min: a server serves so many at once, the others wait in order",
-	 FAB_TAKES_NUMBER, TRANSFER(server_connections), .min = 1, .max = 1000000},
+	 FAB_TAKES_NUMBER, TO(limits.connections), .min = 1, .max = 1000000},
 	{"timeout", "TIME",
 	 "max-min: a node without its image so long after it asked gives up and asks "
 	 "again, from the beginning",
@@ -243,9 +243,8 @@ static int take_tftp(void *params, const char *arg, struct fab_err *err)
 				"numbers from 1 to 1000000 and a time above 0 and up to "
 				"a day",
 				arg);
-	((struct bootplan_params *)params)->transfer.flow_cap_mbps =
-		fab_transfer_tftp_mbps((uint32_t)block, (uint32_t)window,
-				       (double)rtt_ns / 1e9);
+	((struct bootplan_params *)params)->limits.flow_mbps = fab_transfer_tftp_mbps(
+		(uint32_t)block, (uint32_t)window, (double)rtt_ns / 1e9);
 	return 0;
 }
 
@@ -281,10 +280,12 @@ static int complete(void *params, struct fab_err *err)
 {
 	struct bootplan_params *p = params;
 	bool changes = p->failed.n || p->with.n || p->without.n;
+	size_t n_named;
 	int rc = 0;
 
 	for (size_t i = 0; i < p->algorithms.of.n && !rc; i++)
 		rc = add_choice(p, &p->algorithms.of.v[i], err);
+	n_named = p->n_choices;
 	if (!rc && p->loaded)
 		rc = add_named(p, "loaded", err);
 	/* what stays beside what is made anew */
@@ -292,11 +293,11 @@ static int complete(void *params, struct fab_err *err)
 		rc = add_named(p, "stable", err);
 	if (!rc && changes && !p->has_algorithms)
 		rc = add_named(p, "keep", err);
-	if (!rc && (p->export.path || p->export.folder) && p->n_choices != 1)
+	if (!rc && (p->export.path || p->export.folder) && n_named != 1)
 		rc = fab_fail(
 			err, EINVAL,
 			"--to writes the mapping of one algorithm, --algorithm names %zu",
-			p->n_choices);
+			n_named);
 	for (size_t i = 0; i < p->methods.multicast.of.n; i++)
 		p->methods.engines[p->methods.n_engines++] =
 			fab_mcast_engines[p->methods.multicast.of.v[i].row];

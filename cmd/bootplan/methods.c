@@ -113,16 +113,16 @@ int bootplan_add_methods(const struct bootplan_params *p, struct bootplan_outcom
 			 const uint32_t *interface_of, struct fab_err *err)
 {
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
-	double image_mbit =
-		(double)p->transfer.image_bytes * 8e-6 / p->transfer.efficiency;
+	double image_mbit = fab_transfer_image_mbit(&p->transfer);
 	struct fab_alternatives a;
 	int rc = 0;
 
 	fab_alternatives_of(o->m, batch, image_mbit,
 			    (double)p->methods.chunk_bytes * 8e-6, p->methods.repair, &a);
-	if (o->m->fabric)
-		rc = add_trees(p, o, batch, interface_of, image_mbit, err);
-	else
+	if (o->m->fabric && interface_of)
+		rc = add_trees(p, o, batch, interface_of, image_mbit / p->efficiency,
+			       err);
+	else if (!o->m->fabric)
 		add_path(o, "multicast", NULL, 1, a.multicast_seconds);
 	add_path(o, "chain", NULL, 0, a.chain_seconds);
 	add_path(o, "peer-to-peer", NULL, 0, a.peer_seconds);

@@ -55,11 +55,18 @@ const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o)
 {
 	const struct bootplan_result *best = &o->results.v[o->results.n - 1];
 
-	/* of equal ones the first */
+	/* of equal ones the first; the last one is by max-min, where that was asked for
+	 */
 	for (const struct bootplan_result *r = best; r >= o->results.v; r--)
-		if (r->batch == best->batch && r->boot_seconds <= best->boot_seconds)
+		if (r->batch == best->batch && r->boot_seconds <= best->boot_seconds &&
+		    (!o->problem.timed || !strcmp(r->model, best->model)))
 			best = r;
 	return best;
+}
+
+const char *bootplan_time_covers(const struct bootplan_outcome *o)
+{
+	return o->transfer->request_seconds > 0 ? "requests and transfer" : "transfer";
 }
 
 static uint64_t within_target(const struct bootplan_outcome *o,
@@ -91,6 +98,7 @@ void bootplan_row_init(struct bootplan_row *row, const struct bootplan_outcome *
 	row->within_target = within_target(o, result);
 	row->verified = o->was_verified ? result->is_sound : FAB_UNKNOWN;
 	row->retries = has_retries ? (double)result->n_retries : (double)NAN;
+	row->unserved_nodes = result->n_unserved;
 	row->failed_nodes = has_retries ? result->n_failed : (double)NAN;
 	row->moved_nodes = result->failover ? result->failover->n_moved : (double)NAN;
 	row->max_sharers =
@@ -152,6 +160,7 @@ static void print_answers(struct fab_report *r, const struct bootplan_outcome *o
 	if (o->m->fabric)
 		fab_report_text(r, "rates", o->is_signalling ? "signalling" : "data");
 	fab_report_field(r, &fields[0], (union fab_cell){.u = o->image_bytes});
+	fab_report_text(r, "boot_seconds_cover", bootplan_time_covers(o));
 	fab_report_field(r, &fields[1],
 			 (union fab_cell){.real = o->target_seconds ? o->target_seconds
 								    : (double)NAN});
@@ -213,25 +222,19 @@ static void print_advice(struct fab_report *r, const struct bootplan_outcome *o)
 		 FAB_COL_MBPS},
 		{"boot_seconds", FAB_REAL, "that it takes then", FAB_COL_SECONDS},
 	};
-	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
-	const struct fab_transfer_options *t = o->transfer;
-	double image_mbit = (double)o->image_bytes * 8e-6 / t->efficiency;
-	struct fab_advice advice[FAB_ADVICE_MAX];
-	uint32_t n = fab_advice_raise(o->m, batch, t, advice);
-
 	if (o->target_seconds > 0)
 		print_servers_needed(r, o);
 	fab_report_table_begin(r, "advice",
 			       "With the best mapping and twice the capacity", columns,
 			       FAB_COUNT(columns));
-	for (uint32_t i = 0; i < n; i++) {
-		char *segments = segments_of(o->m, advice[i].levels);
+	for (uint32_t i = 0; i < o->n_advice; i++) {
+		const struct fab_advice *a = &o->advice[i];
+		char *segments = segments_of(o->m, a->levels);
 
 		fab_report_row(r, (const union fab_cell[]){
 					  {.text = segments},
-					  {.real = advice[i].bandwidth_mbps},
-					  {.real = t->n_files * t->request_seconds +
-						   image_mbit / advice[i].bandwidth_mbps},
+					  {.real = a->bandwidth_mbps},
+					  {.real = a->seconds},
 				  });
 		free(segments);
 	}

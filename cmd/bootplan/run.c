@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-bootplan does once its options are read. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "boot/limits.h"
+#include "base/rng.h"
 #include "bootplan.h"
 #include "event/sweep.h"
+
+/* Of the tree and its rates: for a machine what the fingerprint is for a fabric. */
+static uint64_t fingerprint(const struct fab_machine *m)
+{
+	uint64_t hash = fab_hash_bytes(m->parent, m->n_vertices * sizeof(*m->parent), 1);
+
+	hash = fab_hash_bytes(m->capacity_mbps, m->n_vertices * sizeof(*m->capacity_mbps),
+			      hash);
+	return fab_hash_bytes(m->interface_vertex,
+			      m->n_interfaces * sizeof(*m->interface_vertex), hash);
+}
 
 /* As it is now; servers that are new are servers. */
 static int make_machine(const struct bootplan_params *p, const struct fab_fabric *f,
@@ -41,6 +53,7 @@ struct work {
 	struct fab_share_workspace *share_before;
 	bool *is_used; /* [n_servers] */
 	struct fab_share_workspace *share;
+	const uint32_t *loaded; /* that of the sweep */
 };
 
 /* What all threads read. */
@@ -81,99 +94,133 @@ static int read_loaded(const struct bootplan_params *p, struct fab_machine *m,
 	return rc;
 }
 
+/* Servers that serve nodes of the batch; *n_unserved: nodes without one. */
 static uint32_t count_servers(const struct fab_machine *m, const struct fab_batch *batch,
-			      const uint32_t *interface_of, bool *is_used)
+			      const uint32_t *interface_of, bool *is_used,
+			      uint32_t *n_unserved)
 {
 	uint32_t n = 0;
 
 	memset(is_used, 0, m->n_servers * sizeof(*is_used));
+	*n_unserved = 0;
 	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t server = m->interface_server[interface_of[batch->node[i]]];
+		uint32_t interface = interface_of[batch->node[i]], server;
 
+		if (interface == FAB_NONE) {
+			++*n_unserved;
+			continue;
+		}
+		server = m->interface_server[interface];
 		n += !is_used[server];
 		is_used[server] = true;
 	}
 	return n;
 }
 
-/* By a second path: servers that are up, and the slowest node by brute force. */
+/* By a second path: servers that are up, and the slowest node by brute force. A mapping
+ * that leaves nodes out is found to do so. */
 static void verify(const struct bootplan_outcome *o, struct bootplan_result *r,
 		   const uint32_t *interface_of, struct planned *out)
 {
-	double slowest, ours = r->cables_mbps;
-	struct fab_err err;
+	double slowest = r->share.bandwidth_mbps, ours = slowest;
+	struct fab_err err = {""};
 
-	if (fab_mapping_verify(o->m, r->batch, interface_of, &err)) {
-		FAB_PUSH(&out->doubts, fab_format("%s: %s", r->algorithm, err.text));
-		out->is_broken = true;
-		return;
+	r->is_sound =
+		!fab_mapping_verify(o->m, r->batch, interface_of, &err) == !r->n_unserved;
+	if (r->is_sound && !r->n_unserved) {
+		slowest = fab_share_slowest_brute(o->m, r->batch, interface_of);
+		r->is_sound = slowest == ours || fabs(slowest - ours) <= 1e-9 * ours;
 	}
-	slowest = fab_share_slowest_brute(o->m, r->batch, interface_of);
-	r->is_sound = slowest == ours || fabs(slowest - ours) <= 1e-9 * ours;
 	if (r->is_sound)
 		return;
-	FAB_PUSH(&out->doubts, fab_format("%s: the slowest node gets %g Mb/s, not %g",
-					  r->algorithm, slowest, ours));
+	FAB_PUSH(&out->doubts,
+		 *err.text ? fab_format("%s: %s", r->algorithm, err.text)
+			   : fab_format("%s: the slowest node gets %g Mb/s, not %g",
+					r->algorithm, slowest, ours));
 	out->is_broken = true;
 }
 
-/* The same shares, and what max-min fairness makes of them. */
-static int add_max_min(const struct bootplan_params *p, const struct bootplan_outcome *o,
-		       const struct bootplan_result *equal, const uint32_t *interface_of,
-		       struct planned *out, struct fab_err *err)
+/* What max-min fairness makes of the mapping. */
+static int measure_max_min(const struct bootplan_params *p,
+			   const struct bootplan_outcome *o, struct bootplan_result *r,
+			   const uint32_t *interface_of, struct planned *out,
+			   struct fab_err *err)
 {
-	struct bootplan_result r = *equal;
 	struct fab_transfer t;
-	int rc = fab_transfer_run(o->m, r.batch, interface_of, &p->transfer, &t, err);
+	int rc = fab_transfer_run(o->m, r->batch, interface_of, &p->transfer, &t, err);
 
 	if (rc)
 		return rc;
-	r.model = "max-min";
-	r.bandwidth_mbps = t.first_rate_mbps;
-	r.boot_seconds = t.last_s;
-	r.median_seconds = t.median_s;
-	r.slowest_node = t.slowest_node;
-	r.n_retries = t.n_retries;
-	r.n_failed = t.n_failed;
-	if (r.n_failed && r.batch == &o->batches[o->n_batches - 1])
+	r->bandwidth_mbps = t.first_rate_mbps;
+	r->boot_seconds = t.last_s;
+	r->median_seconds = t.median_s;
+	r->slowest_node = t.slowest_node;
+	r->n_retries = t.n_retries;
+	r->n_failed = t.n_failed;
+	if (r->n_failed && r->batch == &o->batches[o->n_batches - 1])
 		FAB_PUSH(&out->doubts,
 			 fab_format("%s: %" PRIu32 " of %" PRIu32 " nodes never boot: "
 				    "no image within --timeout, nor in %" PRIu32
 				    " retries",
-				    r.algorithm, r.n_failed, r.batch->n,
+				    r->algorithm, r->n_failed, r->batch->n,
 				    p->transfer.retries));
 	fab_transfer_fini(&t);
-	FAB_PUSH(&out->results, r);
 	return 0;
+}
+
+/* Transfers through time decide between mappings where they end later than by equal
+ * shares. */
+static bool is_timed(const struct sweep *s)
+{
+	return s->p->model != BOOTPLAN_EQUAL_SHARE &&
+	       fab_transfer_is_timed(s->o->m, &s->p->transfer);
 }
 
 /* The mapping of a batch by an algorithm into *interface_of, NULL at first: one that does
  * not depend on the batch is made once. */
-static int map_batch(const struct sweep *s, const struct fab_machine *m,
-		     const struct fab_batch *batch, size_t choice, const uint32_t *loaded,
-		     uint32_t **interface_of, struct fab_err *err)
+static int map_batch(const struct sweep *s, const struct fab_mapping_problem *problem,
+		     size_t choice, uint32_t **interface_of, struct fab_err *err)
 {
 	const struct fab_mapping_choice *c = &s->p->choices[choice];
-	const struct fab_mapping_problem problem = {.m = m,
-						    .batch = batch,
-						    .loaded = loaded,
-						    .was_down = s->change.was_down,
-						    .purpose = s->p->purpose,
-						    .seed = s->p->run.seed};
 	bool is_first = !*interface_of;
 
 	if (is_first)
-		*interface_of = FAB_NEW(m->n_nodes, uint32_t);
+		*interface_of = FAB_NEW(problem->m->n_nodes, uint32_t);
 	return is_first || c->engine->keeps ||
-			       (c->engine->is_for_batch && s->p->purpose == FAB_FOR_BATCH)
-		       ? c->engine->map(&problem, c->argument, *interface_of, err)
+			       (c->engine->is_for_batch &&
+				(s->p->purpose == FAB_FOR_BATCH || is_timed(s)))
+		       ? c->engine->map(problem, c->argument, *interface_of, err)
 		       : 0;
 }
 
-/* How long it took before a change, by equal shares and by max-min; NaN: not asked. */
+static struct fab_mapping_problem
+problem_of(const struct sweep *s, const struct fab_batch *batch, bool is_max_min)
+{
+	return (struct fab_mapping_problem){
+		.m = s->o->m,
+		.batch = batch,
+		.loaded = s->loaded,
+		.was_down = s->change.was_down,
+		.purpose = s->p->purpose,
+		.timed = is_max_min && is_timed(s) ? &s->p->transfer : NULL,
+		.seed = s->p->run.seed};
+}
+
+/* Is any node of the batch without a server? */
+static bool is_incomplete(const struct fab_batch *batch, const uint32_t *interface_of)
+{
+	bool is_missing = false;
+
+	for (uint32_t i = 0; i < batch->n; i++)
+		is_missing |= interface_of[batch->node[i]] == FAB_NONE;
+	return is_missing;
+}
+
+/* How long it took before a change; NaN: nothing changes, INFINITY: nodes had no server.
+ */
 static int time_before(const struct sweep *s, struct work *w,
-		       const struct fab_batch *batch, size_t choice, double seconds[2],
-		       struct fab_err *err)
+		       const struct fab_batch *batch, size_t choice, bool is_max_min,
+		       double *seconds, struct fab_err *err)
 {
 	const struct fab_machine *m = &s->change.before;
 	const struct fab_transfer_options *o = &s->p->transfer;
@@ -181,23 +228,25 @@ static int time_before(const struct sweep *s, struct work *w,
 	struct fab_transfer t;
 	struct fab_share share;
 	struct fab_batch then;
-	int rc;
+	int rc = 0;
 
-	seconds[0] = seconds[1] = NAN;
+	*seconds = NAN;
 	if (!s->change.is_any)
 		return 0;
 	bootplan_batch_before(&s->change, batch, &then);
-	rc = fab_share_of(m, &then, of, false, w->share_before, &share, err);
-	if (!rc) {
-		fab_limits_share(m, &then, of, o, &share);
-		seconds[0] = fab_transfer_equal_share_seconds(m, &then, of, &share, o);
-		fab_share_fini(&share);
-	}
-	if (!rc && s->p->model != BOOTPLAN_EQUAL_SHARE) {
+	if (is_incomplete(&then, of)) {
+		*seconds = INFINITY;
+	} else if (is_max_min) {
 		rc = fab_transfer_run(m, &then, of, o, &t, err);
 		if (!rc) {
-			seconds[1] = t.last_s;
+			*seconds = t.last_s;
 			fab_transfer_fini(&t);
+		}
+	} else {
+		rc = fab_share_of(m, &then, of, false, w->share_before, &share, err);
+		if (!rc) {
+			*seconds = fab_transfer_equal_share_seconds(&share, o);
+			fab_share_fini(&share);
 		}
 	}
 	fab_batch_fini(&then);
@@ -207,26 +256,30 @@ static int time_before(const struct sweep *s, struct work *w,
 /* The mapping of a batch, and of the nodes now what it was before a change: *before, on
  * the heap, NULL without a change. */
 static int plan_mapping(const struct sweep *s, struct work *w,
-			const struct fab_batch *batch, size_t choice, uint32_t **before,
-			struct fab_err *err)
+			const struct fab_batch *batch, size_t choice, bool is_max_min,
+			uint32_t **before, struct fab_err *err)
 {
-	bool keeps = s->p->choices[choice].engine->keeps;
+	struct fab_mapping_problem problem = problem_of(s, batch, is_max_min);
 	struct fab_batch then;
 	int rc = 0;
 
 	*before = NULL;
 	if (s->change.is_any) {
+		struct fab_mapping_problem old = problem;
+
 		bootplan_batch_before(&s->change, batch, &then);
-		rc = map_batch(s, &s->change.before, &then, choice, s->loaded_before,
-			       &w->before[choice], err);
+		old.m = &s->change.before;
+		old.batch = &then;
+		old.loaded = s->loaded_before;
+		rc = map_batch(s, &old, choice, &w->before[choice], err);
 		fab_batch_fini(&then);
 		if (rc)
 			return rc;
 		*before = bootplan_mapping_now(&s->change, s->o->m, w->before[choice]);
 	}
-	return map_batch(s, s->o->m, batch, choice,
-			 *before && keeps ? *before : s->loaded, &w->interface_of[choice],
-			 err);
+	if (*before && s->p->choices[choice].engine->keeps)
+		problem.loaded = *before;
+	return map_batch(s, &problem, choice, &w->interface_of[choice], err);
 }
 
 static const struct fab_failover *fail_over(const struct sweep *s, struct work *w,
@@ -243,47 +296,66 @@ static const struct fab_failover *fail_over(const struct sweep *s, struct work *
 	return f;
 }
 
-/* One batch by one algorithm. */
+/* Shares and times of a mapping by a model. */
+static int measure(const struct sweep *s, struct work *w, size_t choice, bool is_max_min,
+		   struct bootplan_result *r, struct planned *out, struct fab_err *err)
+{
+	const uint32_t *interface_of = w->interface_of[choice];
+	int rc;
+
+	r->n_servers = count_servers(s->o->m, r->batch, interface_of, w->is_used,
+				     &r->n_unserved);
+	r->model = is_max_min ? "max-min" : "equal-share";
+	r->median_seconds = NAN;
+	if (r->n_unserved) {
+		r->share.bottleneck = FAB_NONE;
+		r->bandwidth_mbps = NAN;
+		r->boot_seconds = INFINITY;
+		for (uint32_t i = r->batch->n; i-- > 0;)
+			if (interface_of[r->batch->node[i]] == FAB_NONE)
+				r->slowest_node = r->batch->node[i];
+		return 0;
+	}
+	rc = fab_share_of(s->o->m, r->batch, interface_of, false, w->share, &r->share,
+			  err);
+	if (rc)
+		return rc;
+	r->boot_seconds = fab_transfer_equal_share_seconds(&r->share, &s->p->transfer);
+	r->bandwidth_mbps = r->share.bandwidth_mbps;
+	r->slowest_node = r->share.slowest_node;
+	return is_max_min ? measure_max_min(s->p, s->o, r, interface_of, out, err) : 0;
+}
+
+/* One batch by one algorithm and one model; a mapping that the model before it has made
+ * is taken over when transfers through time do not decide. */
 static int plan_one(const struct sweep *s, struct work *w, const struct fab_batch *batch,
-		    size_t choice, struct planned *out, struct fab_err *err)
+		    size_t choice, bool is_max_min, const struct fab_failover **failover,
+		    struct planned *out, struct fab_err *err)
 {
 	const struct bootplan_params *p = s->p;
-	const struct fab_machine *m = s->o->m;
 	struct bootplan_result r = {.algorithm = p->choices[choice].name,
 				    .batch = batch,
 				    .shard = fab_cli_shard_text(&p->shard)};
-	const uint32_t *interface_of;
-	double seconds[2];
-	uint32_t *before;
-	int rc = plan_mapping(s, w, batch, choice, &before, err);
+	uint32_t *before = NULL;
+	bool is_first = !is_max_min || p->model == BOOTPLAN_MAX_MIN;
+	int rc = 0;
 
-	if (!rc)
-		rc = time_before(s, w, batch, choice, seconds, err);
-	r.failover = rc ? NULL : fail_over(s, w, batch, choice, before, out);
+	if (is_first || is_timed(s)) {
+		rc = plan_mapping(s, w, batch, choice, is_max_min, &before, err);
+		*failover = rc ? NULL : fail_over(s, w, batch, choice, before, out);
+	}
 	free(before);
-	interface_of = w->interface_of[choice];
+	r.failover = *failover;
 	if (!rc)
-		rc = fab_share_of(m, batch, interface_of, false, w->share, &r.share, err);
+		rc = time_before(s, w, batch, choice, is_max_min, &r.seconds_before, err);
+	if (!rc)
+		rc = measure(s, w, choice, is_max_min, &r, out, err);
 	if (rc)
 		return rc;
-	r.cables_mbps = r.share.bandwidth_mbps;
-	fab_limits_share(m, batch, interface_of, &p->transfer, &r.share);
-	r.n_servers = count_servers(m, batch, interface_of, w->is_used);
-	r.boot_seconds = fab_transfer_equal_share_seconds(m, batch, interface_of,
-							  &r.share, &p->transfer);
-	r.median_seconds = NAN;
-	r.model = "equal-share";
-	r.bandwidth_mbps = r.share.bandwidth_mbps;
-	r.slowest_node = r.share.slowest_node;
-	r.seconds_before = seconds[0];
 	if (p->run.verify)
-		verify(s->o, &r, interface_of, out);
-	if (p->model != BOOTPLAN_MAX_MIN)
-		FAB_PUSH(&out->results, r);
-	r.seconds_before = seconds[1];
-	return p->model == BOOTPLAN_EQUAL_SHARE
-		       ? 0
-		       : add_max_min(p, s->o, &r, interface_of, out, err);
+		verify(s->o, &r, w->interface_of[choice], out);
+	FAB_PUSH(&out->results, r);
+	return 0;
 }
 
 static void *open_work(void *context)
@@ -294,6 +366,7 @@ static void *open_work(void *context)
 	w->share = fab_share_workspace_new(s->o->m);
 	w->share_before = fab_share_workspace_new(&s->change.before);
 	w->is_used = FAB_NEW(s->o->m->n_servers, bool);
+	w->loaded = s->loaded;
 	return w;
 }
 
@@ -342,8 +415,15 @@ static int plan_batch(void *context, void *memory, uint64_t number, void *result
 	const struct sweep *s = context;
 	int rc = 0;
 
-	for (size_t i = 0; i < s->p->n_choices && !rc; i++)
-		rc = plan_one(s, memory, batch_of(s, number), i, result, err);
+	for (size_t i = 0; i < s->p->n_choices && !rc; i++) {
+		const struct fab_batch *batch = batch_of(s, number);
+		const struct fab_failover *failover = NULL;
+
+		if (s->p->model != BOOTPLAN_MAX_MIN)
+			rc = plan_one(s, memory, batch, i, false, &failover, result, err);
+		if (!rc && s->p->model != BOOTPLAN_EQUAL_SHARE)
+			rc = plan_one(s, memory, batch, i, true, &failover, result, err);
+	}
 	if (rc)
 		drop_planned(context, result);
 	return rc;
@@ -396,8 +476,8 @@ static int map_largest(struct sweep *s, struct work *w, struct fab_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < s->p->n_choices && !rc; i++) {
-		rc = plan_mapping(s, w, &s->o->batches[s->o->n_batches - 1], i, &before,
-				  err);
+		rc = plan_mapping(s, w, &s->o->batches[s->o->n_batches - 1], i,
+				  s->p->model != BOOTPLAN_EQUAL_SHARE, &before, err);
 		if (!rc)
 			free(before);
 	}
@@ -434,7 +514,8 @@ static int take_shard(struct bootplan_params *p, struct bootplan_outcome *o,
 	return 0;
 }
 
-/* Of the largest batch, which was the last one. */
+/* Of the largest batch, which was the last one; NULL: it leaves nodes without a server.
+ */
 static const uint32_t *best_mapping(const struct bootplan_params *p,
 				    const struct bootplan_outcome *o,
 				    const struct work *w)
@@ -442,23 +523,68 @@ static const uint32_t *best_mapping(const struct bootplan_params *p,
 	const struct bootplan_result *best = bootplan_best(o);
 	size_t i = 0;
 
+	if (best->n_unserved)
+		return NULL;
 	while (p->choices[i].name != best->algorithm)
 		i++;
 	return w->interface_of[i];
 }
 
+/* Mappings that leave nodes without a server are left out, and reported. */
 static int write_mapping(const struct bootplan_params *p,
 			 const struct bootplan_outcome *o, const struct work *w,
 			 struct fab_cli_results *results, struct fab_err *err)
 {
 	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
-	FILE *file = fab_cli_open_result(results, p->mapping_out);
+	FILE *file = NULL;
 	int rc = 0;
 
-	for (size_t i = 0; i < p->n_choices && !rc; i++)
+	for (size_t i = 0; i < p->n_choices && !rc; i++) {
+		if (is_incomplete(batch, w->interface_of[i])) {
+			fab_cli_warn(
+				&p->run,
+				"--mapping-out: %s leaves nodes without a server and "
+				"is not written",
+				p->choices[i].name);
+			continue;
+		}
+		file = file ? file : fab_cli_open_result(results, p->mapping_out);
 		rc = bootplan_write_mapping(file, o->m, batch, p->choices[i].name,
 					    w->interface_of[i], err);
-	return rc;
+	}
+	return rc || file ? rc
+			  : fab_fail(err, EINVAL,
+				     "--mapping-out: no mapping has a server for every "
+				     "node");
+}
+
+/* The mapping of the one algorithm that --algorithm names, which comes first. */
+static int export_mapping(const struct bootplan_params *p, struct bootplan_outcome *o,
+			  const struct work *w, struct fab_cli_results *results,
+			  struct fab_err *err)
+{
+	const struct fab_batch *batch = &o->batches[o->n_batches - 1];
+	char node[BOOTPLAN_NAME_BYTES], server[BOOTPLAN_NAME_BYTES] = "";
+	uint32_t n_unserved, first = 0, was;
+
+	count_servers(o->m, batch, w->interface_of[0], w->is_used, &n_unserved);
+	if (!n_unserved)
+		return bootplan_export(&p->export, &p->run, o->m, batch,
+				       w->interface_of[0], results, &o->exported, err);
+	while (w->interface_of[0][batch->node[first]] != FAB_NONE)
+		first++;
+	first = batch->node[first];
+	was = w->loaded ? w->loaded[first] : FAB_NONE;
+	if (was != FAB_NONE)
+		fab_machine_server_name(o->m, o->m->interface_server[was], server,
+					sizeof(server));
+	return fab_fail(err, EINVAL,
+			"--to: %s leaves %u of %u nodes without a server, such as "
+			"'%.80s': %s%.80s%s (--algorithm=keep gives them one)",
+			p->choices[0].name, n_unserved, batch->n,
+			fab_machine_node_name(o->m, first, node, sizeof(node)),
+			*server ? "'" : "--loaded names none", server,
+			*server ? "' is down" : "");
 }
 
 struct keeping {
@@ -533,9 +659,7 @@ static int write_results(struct bootplan_params *p, struct bootplan_outcome *o,
 	if (p->mapping_out)
 		rc = write_mapping(p, o, w, &results, err);
 	if (!rc && (p->export.path || p->export.folder))
-		rc = bootplan_export(&p->export, &p->run, o->m,
-				     &o->batches[o->n_batches - 1], w->interface_of[0],
-				     &results, &o->exported, err);
+		rc = export_mapping(p, o, w, &results, err);
 	if (!rc && p->plot.path)
 		bootplan_plot(&p->plot, o, &results);
 	return rc ? rc : print_report(p, o, &results, err);
@@ -547,8 +671,11 @@ static int plan(struct sweep *s, struct bootplan_params *p, const struct fab_fab
 	struct bootplan_outcome *o = s->o;
 	int rc = make_machine(p, f, &s->change, &o->m, err);
 
-	if (!rc)
+	if (!rc) {
+		o->fingerprint = fingerprint(o->m);
+		bootplan_change_limit(&s->change, p, o->m);
 		rc = bootplan_make_batches(p, o, err);
+	}
 	if (!rc)
 		rc = read_loaded(p, o->m, s, err);
 	if (!rc)
@@ -560,8 +687,13 @@ static int plan(struct sweep *s, struct bootplan_params *p, const struct fab_fab
 	*w = open_work(s);
 	if (!rc)
 		rc = map_largest(s, *w, err);
+	o->problem = problem_of(s, &o->batches[o->n_batches - 1],
+				p->model != BOOTPLAN_EQUAL_SHARE);
 	if (!rc)
 		rc = bootplan_add_methods(p, o, best_mapping(p, o, *w), err);
+	if (!rc)
+		rc = fab_advice_raise(&o->problem, &p->transfer, o->advice, &o->n_advice,
+				      err);
 	return rc ? rc : write_results(p, o, *w, err);
 }
 

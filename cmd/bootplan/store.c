@@ -8,20 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
 #include "store/draft.h"
-
-/* What hangs on what at which rate: for a machine what the fingerprint is for a fabric.
- */
-static uint64_t fingerprint(const struct fab_machine *m)
-{
-	uint64_t hash = fab_hash_bytes(m->parent, m->n_vertices * sizeof(*m->parent), 1);
-
-	hash = fab_hash_bytes(m->capacity_mbps, m->n_vertices * sizeof(*m->capacity_mbps),
-			      hash);
-	return fab_hash_bytes(m->interface_vertex,
-			      m->n_interfaces * sizeof(*m->interface_vertex), hash);
-}
 
 static char *name_of(const struct bootplan_result *r)
 {
@@ -74,7 +61,7 @@ int bootplan_store(const struct bootplan_params *p, const struct bootplan_outcom
 {
 	struct fab_draft d = {
 		.run.fabric = {.source = o->m->source,
-			       .fingerprint = fingerprint(o->m),
+			       .fingerprint = o->fingerprint,
 			       .hosts = (uint64_t)o->m->n_nodes + o->m->n_servers}};
 	int rc;
 

@@ -7,35 +7,77 @@
 
 #include "boot/limits.h"
 #include "boot/mapping_impl.h"
-
-/* Bandwidths come from divisions: what differs by less is the same. */
-static bool is_more(double a, double b)
-{
-	return a > b * (1 + 1e-9);
-}
+#include "boot/share.h"
 
 /* A machine, and what of it is raised to see what that gives. */
 struct raising {
-	const struct fab_machine *m;
-	const struct fab_batch *batch;
+	const struct fab_mapping_problem *problem;
 	const struct fab_transfer_options *options;
-	struct fab_machine copy;
 	/* levels and limits, their bits; the one with the most segments first */
 	uint32_t bit[FAB_ADVICE_MAX], n;
-	double base_mbps;
+	double base_seconds;
 };
 
-/* The bandwidth when all segments of some levels are twice as fast. */
-static double when_raised(struct raising *x, uint32_t levels)
+/* Times come from divisions: values that differ by less are equal. */
+static bool is_less(double a, double b)
 {
-	fab_limits_capacities(x->m, x->batch, x->options, levels, x->copy.capacity_mbps);
-	return fab_mapping_upper_bound_mbps(&x->copy, x->batch);
+	return a < b * (1 - 1e-9);
+}
+
+/* Shares and end of a mapping, as the report has them for the row of `balanced`. */
+static int measure(const struct raising *x, const struct fab_mapping_problem *raised,
+		   const uint32_t *interface_of, struct fab_advice *out,
+		   struct fab_err *err)
+{
+	struct fab_share_workspace *w = fab_share_workspace_new(raised->m);
+	struct fab_transfer t;
+	struct fab_share share;
+	int rc = fab_share_of(raised->m, raised->batch, interface_of, false, w, &share,
+			      err);
+
+	fab_share_workspace_free(w);
+	if (rc)
+		return rc;
+	out->bandwidth_mbps = share.bandwidth_mbps;
+	out->seconds = fab_transfer_equal_share_seconds(&share, x->options);
+	fab_share_fini(&share);
+	if (!raised->timed)
+		return 0;
+	rc = fab_transfer_run(raised->m, raised->batch, interface_of, raised->timed, &t,
+			      err);
+	if (rc)
+		return rc;
+	out->bandwidth_mbps = t.first_rate_mbps;
+	out->seconds = t.last_s;
+	fab_transfer_fini(&t);
+	return 0;
+}
+
+/* The best mapping when all segments of some levels are twice as fast. */
+static int raise_levels(const struct raising *x, uint32_t levels, struct fab_advice *out,
+			struct fab_err *err)
+{
+	struct fab_mapping_problem raised = *x->problem;
+	struct fab_machine m;
+	uint32_t *interface_of;
+	int rc;
+
+	fab_limits_raise(x->problem->m, levels, &m);
+	raised.m = &m;
+	interface_of = FAB_NEW((size_t)m.n_nodes + 1, uint32_t);
+	out->levels = levels;
+	rc = fab_mapping_balanced.map(&raised, 0, interface_of, err);
+	if (!rc)
+		rc = measure(x, &raised, interface_of, out, err);
+	free(interface_of);
+	free(m.capacity_mbps);
+	return rc;
 }
 
 /* Levels with a capacity, the one with the most segments first, then limits. */
 static void find_limited(struct raising *x)
 {
-	const struct fab_machine *m = x->m;
+	const struct fab_machine *m = x->problem->m;
 	uint32_t count[FAB_MACHINE_LEVELS_MAX] = {0};
 
 	for (uint32_t v = 0; v < m->n_vertices; v++)
@@ -51,58 +93,66 @@ static void find_limited(struct raising *x)
 		x->n++;
 	}
 	for (int k = 0; k < FAB_N_LIMITS; k++)
-		if (fab_limit_is_given(x->options, (enum fab_limit)k))
+		if (fab_limit_is_given(m, (enum fab_limit)k))
 			x->bit[x->n++] = fab_limit_bit((enum fab_limit)k);
 }
 
-/* Where no level alone helps: of all of them those that cannot be left out, the dearest
- * first. None: nothing helps. */
-static uint32_t raise_together(struct raising *x)
+/* Where no level alone helps: of all of them those that cannot be left out, the one with
+ * the most segments first. levels 0: nothing helps. */
+static int raise_together(const struct raising *x, struct fab_advice *out,
+			  struct fab_err *err)
 {
 	uint32_t levels = 0;
+	int rc;
 
 	for (uint32_t i = 0; i < x->n; i++)
 		levels |= x->bit[i];
-	if (!is_more(when_raised(x, levels), x->base_mbps))
-		return 0;
-	for (uint32_t i = 0; i < x->n; i++)
-		if (is_more(when_raised(x, levels & ~x->bit[i]), x->base_mbps))
-			levels &= ~x->bit[i];
-	return levels;
+	rc = raise_levels(x, levels, out, err);
+	if (rc || !is_less(out->seconds, x->base_seconds)) {
+		out->levels = 0;
+		return rc;
+	}
+	for (uint32_t i = 0; i < x->n && !rc; i++) {
+		struct fab_advice without;
+
+		rc = raise_levels(x, out->levels & ~x->bit[i], &without, err);
+		if (!rc && is_less(without.seconds, x->base_seconds))
+			*out = without;
+	}
+	return rc;
 }
 
-static uint32_t insert(struct fab_advice *out, uint32_t n, struct fab_advice a)
+static void insert(struct fab_advice *out, uint32_t *n, struct fab_advice a)
 {
-	uint32_t at = n;
+	uint32_t at = (*n)++;
 
-	for (; at && !is_more(out[at - 1].bandwidth_mbps, a.bandwidth_mbps); at--)
+	for (; at && !is_less(out[at - 1].seconds, a.seconds); at--)
 		out[at] = out[at - 1];
 	out[at] = a;
-	return n + 1;
 }
 
-uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
-			  const struct fab_transfer_options *options,
-			  struct fab_advice *out)
+int fab_advice_raise(const struct fab_mapping_problem *problem,
+		     const struct fab_transfer_options *options, struct fab_advice *out,
+		     uint32_t *n, struct fab_err *err)
 {
-	struct raising x = {.m = m, .batch = batch, .options = options, .copy = *m};
-	uint32_t n = 0, together;
+	struct raising x = {.problem = problem, .options = options};
+	struct fab_advice a;
+	int rc = raise_levels(&x, 0, &a, err);
 
-	x.copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
-	x.base_mbps = when_raised(&x, 0);
+	*n = 0;
+	x.base_seconds = a.seconds;
 	find_limited(&x);
-	for (uint32_t i = 0; i < x.n; i++)
-		n = insert(out, n,
-			   (struct fab_advice){x.bit[i], when_raised(&x, x.bit[i])});
-	if (n && !is_more(out[0].bandwidth_mbps, x.base_mbps)) {
-		together = raise_together(&x);
-		if (together)
-			n = insert(
-				out, n,
-				(struct fab_advice){together, when_raised(&x, together)});
+	for (uint32_t i = 0; i < x.n && !rc; i++) {
+		rc = raise_levels(&x, x.bit[i], &a, err);
+		if (!rc)
+			insert(out, n, a);
 	}
-	free(x.copy.capacity_mbps);
-	return n;
+	if (rc || !*n || is_less(out[0].seconds, x.base_seconds))
+		return rc;
+	rc = raise_together(&x, &a, err);
+	if (!rc && a.levels)
+		insert(out, n, a);
+	return rc;
 }
 
 /* The least capacity above any node of the batch, and above the servers as a whole. */

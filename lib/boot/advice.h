@@ -18,9 +18,8 @@ struct fab_servers_needed {
 /*
  * The fewest servers with which the best mapping boots the batch in `seconds` by equal
  * shares: of those that are up, else all of them and new ones that are like the median
- * one and hang where servers hang. The limits of the transfer model count
- * (boot/limits.h), and the time of its requests. Exact but for is_estimate. O(vertices
- * log servers).
+ * one and hang where servers hang. The limits of the machine count (boot/limits.h), and
+ * the time of requests. Exact but for is_estimate. O(vertices log servers).
  */
 struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     const struct fab_batch *batch,
@@ -29,21 +28,23 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 
 struct fab_advice {
 	uint32_t levels;       /* bit l: level l; fab_limit_bit(): a limit */
-	double bandwidth_mbps; /* of the slowest node by the best mapping */
+	double bandwidth_mbps; /* of the slowest node by `balanced` */
+	double seconds;	       /* until the last node is done with it */
 };
 
 enum { FAB_ADVICE_MAX = FAB_MACHINE_LEVELS_MAX + 4 };
 
 /*
- * Each level with a capacity, and each limit of the transfer model that is given: what
- * the best mapping gives when all of it is twice as fast. Where none alone helps, also
- * those that have to be raised together. out: [FAB_ADVICE_MAX]; returns how many, the
- * greatest gain first, of equal ones the level with the fewest segments. O(levels *
- * vertices).
+ * Each level with a capacity, and each limit that the machine has: `balanced` is run on
+ * the machine with all of it twice as fast, and measured by equal shares, with
+ * problem->timed by transfers through time. Where none alone helps, also those that have
+ * to be raised together. out: [FAB_ADVICE_MAX]; *n of them, the greatest gain first, of
+ * equal ones the level with the fewest segments. EINVAL as fab_transfer_run(). O(levels *
+ * (balanced + transfers)).
  */
-uint32_t fab_advice_raise(const struct fab_machine *m, const struct fab_batch *batch,
-			  const struct fab_transfer_options *options,
-			  struct fab_advice *out);
+int fab_advice_raise(const struct fab_mapping_problem *problem,
+		     const struct fab_transfer_options *options, struct fab_advice *out,
+		     uint32_t *n, struct fab_err *err) FAB_MUST_CHECK;
 
 /* Times of other methods to get one image to all nodes of a batch. */
 struct fab_alternatives {

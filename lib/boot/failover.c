@@ -36,7 +36,8 @@ void fab_failover_of(const struct fab_machine *m, const struct fab_batch *batch,
 	*out = (struct fab_failover){
 		.grown = FAB_NEW(m->n_servers, struct fab_failover_server)};
 	for (uint32_t i = 0; i < batch->n; i++)
-		out->n_moved += before[batch->node[i]] != after[batch->node[i]];
+		out->n_moved += after[batch->node[i]] < m->n_interfaces &&
+				before[batch->node[i]] != after[batch->node[i]];
 	count(m, batch, before, old);
 	count(m, batch, after, new);
 	for (uint32_t s = 0; s < m->n_servers; s++)

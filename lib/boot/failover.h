@@ -11,7 +11,8 @@ struct fab_failover_server {
 };
 
 struct fab_failover {
-	uint32_t n_moved; /* nodes of the batch that have another interface */
+	uint32_t
+		n_moved; /* nodes of the batch that have another interface; orphans: no */
 	uint32_t n;
 	struct fab_failover_server *grown; /* [n] most growth first, then by number */
 };

@@ -29,6 +29,13 @@ struct fab_machine_level {
 	bool is_limited; /* has a finite capacity anywhere */
 };
 
+/* Limits of transfers that are no segment (boot/limits.h); 0: no such limit. */
+struct fab_limits {
+	double flow_mbps;     /* of one transfer: the window of its protocol */
+	double disk_mbps;     /* of a server, all its interfaces together */
+	uint32_t connections; /* that a server serves at once; others wait in order */
+};
+
 struct fab_machine {
 	char *source;			 /* what it was made from */
 	const struct fab_fabric *fabric; /* borrowed; NULL when described */
@@ -60,6 +67,7 @@ struct fab_machine {
 	uint32_t *interface_port;		       /* [n_interfaces] FAB_NONE */
 	uint32_t *server_host;			       /* [n_servers]; NULL */
 	bool *server_is_down;			       /* [n_servers] */
+	struct fab_limits limits;
 
 	char *names;
 	size_t names_bytes;

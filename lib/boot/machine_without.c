@@ -91,6 +91,7 @@ int fab_machine_without(struct fab_machine *m, const bool *is_gone, uint32_t *ol
 		return rc;
 	(*out)->n_unnamed = m->n_unnamed;
 	(*out)->fabric = m->fabric;
+	(*out)->limits = m->limits;
 	(*out)->resolver = m->resolver;
 	m->resolver = NULL;
 	memcpy((*out)->server_is_down, m->server_is_down,

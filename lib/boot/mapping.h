@@ -3,13 +3,16 @@
  * Which server interface boots which node: mapping algorithms, one table, one file each.
  *
  * A mapping is interface_of[node] for all nodes of the machine, FAB_NONE for a node that
- * has none (only `loaded` may leave some out; only nodes of the batch count then).
- * Interfaces of servers that are down are never given, but by `loaded`.
+ * has none: only `loaded` leaves nodes out, those that the file does not name and those
+ * whose server is down. Interfaces of servers that are down are never given. Segments and
+ * limits count as boot/limits.h has them.
  */
 #pragma once
 
 #include "base/choice.h"
 #include "boot/batch.h"
+
+struct fab_transfer_options;
 
 /* What `balanced` is to be best for. */
 enum fab_mapping_purpose {
@@ -27,6 +30,9 @@ struct fab_mapping_problem {
 	/* [n_servers] servers that were down before something changed; NULL: as now */
 	const bool *was_down;
 	enum fab_mapping_purpose purpose;
+	/* by max-min: transfers through time, where these can end later than by equal
+	 * shares (fab_transfer_is_timed()); NULL: by equal shares */
+	const struct fab_transfer_options *timed;
 	uint64_t seed;
 };
 
@@ -70,8 +76,8 @@ int fab_mapping_read(const struct fab_machine *m, const char *file, const char *
 
 /*
  * Give an interface to each node of the batch that has none (FAB_NONE), so that the
- * slowest node of the batch gets the most that is possible while all others keep theirs.
- * O(vertices * log(nodes) + batch * levels).
+ * slowest node of the batch gets the most that is possible by equal shares while all
+ * others keep theirs. As fab_mapping_upper_bound_mbps(), and O(batch * levels).
  */
 void fab_mapping_complete(const struct fab_machine *m, const struct fab_batch *batch,
 			  uint32_t *interface_of);
@@ -81,9 +87,9 @@ uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,
 			   const uint32_t *b);
 
 /*
- * No mapping whatever gives the slowest node of the batch more than this (Mb/s) under
- * equal shares: the smallest of the fractional bounds over all cuts of the tree.
- * O(vertices).
+ * The most that any mapping gives the slowest node of the batch (Mb/s) by equal shares,
+ * limits included: that of `balanced`. O(vertices * log(nodes)), with servers of several
+ * interfaces that have a limit in common as many maximum flows.
  */
 double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 				    const struct fab_batch *batch);

@@ -6,8 +6,10 @@
  * Serving nodes by servers of the same subtree first is never wrong: of a node served
  * from outside and an outside node served from inside the two servers can be swapped, and
  * both paths only get shorter. So one pass from the leaves to the root decides whether b
- * is possible. The largest b is a capacity divided by a whole number: bisection goes on
- * until only one of these is left.
+ * is possible. Disks and connections are a number of nodes of each server; a server with
+ * several interfaces divides it among them, evenly if that is possible, else by a maximum
+ * flow. The largest b is a capacity divided by a whole number: bisection goes on until
+ * only one of these is left.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,7 +18,12 @@
 
 #include "base/order.h"
 #include "base/queues.h"
+#include "boot/limits.h"
 #include "boot/mapping_impl.h"
+#include "boot/server_flow.h"
+
+/* Relative difference of bandwidths that are equal but for rounding. */
+#define SAME 1e-12
 
 struct balance {
 	const struct fab_machine *m;
@@ -31,40 +38,37 @@ struct balance {
 	/* [n_vertices] nodes that keep their server: on the segment above, in each
 	 * direction, and served from below; NULL: there are none */
 	uint64_t *fixed_down, *fixed_up, *fixed_served;
-	double node_mbps; /* least capacity of a node of the batch */
-	double *capacity; /* [n_capacities] that there are, each once */
+	uint64_t *fixed_server; /* [n_servers] nodes that keep it; none: 0 */
+	uint64_t n_fixed;
+	uint64_t *offer;	/* [n_interfaces] nodes that it may serve */
+	uint32_t *place;	/* [n_interfaces] among those of its server */
+	uint32_t *n_interfaces; /* [n_servers] */
+	bool has_joint;		/* limits that several interfaces have in common */
+	double node_mbps; /* least capacity of a node of the batch, or of a transfer */
+	double transfer_mbps; /* most that a transfer gets */
+	double *capacity;     /* [n_capacities] that there are, each once */
 	size_t n_capacities;
 };
 
-static uint64_t quota(double capacity, double bandwidth)
-{
-	double q = floor(capacity / bandwidth * (1 + 1e-12));
-
-	return q < 1e15 ? (uint64_t)q : (uint64_t)1e15;
-}
-
-/* Does every node of the batch find a server at this bandwidth? O(vertices). */
-static bool is_possible(struct balance *b, double bandwidth)
+/* Does every node find a server when the interfaces serve no more than they offer?
+ * O(vertices). */
+static bool is_enough(struct balance *b, double bandwidth)
 {
 	const struct fab_machine *m = b->m;
 
-	if (bandwidth > b->node_mbps * (1 + 1e-12))
-		return false;
 	for (uint32_t i = 0; i < b->n_inner; i++) {
 		b->demand[b->inner[i]] = b->below[b->inner[i]];
 		b->supply[b->inner[i]] = 0;
 	}
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		if (fab_interface_is_up(m, i))
-			b->supply[m->interface_vertex[i]] = b->batch->n;
+		b->supply[m->interface_vertex[i]] = b->offer[i];
 	for (uint32_t i = b->n_inner; i-- > 1;) {
 		uint32_t v = b->inner[i], p = m->parent[v];
-		uint64_t q = quota(m->capacity_mbps[v], bandwidth), up = q, down = q;
+		uint64_t q = fab_limits_quota(m->capacity_mbps[v], bandwidth), up = q,
+			 down = q;
 		uint64_t d = b->demand[v], s = b->supply[v];
 
 		if (b->fixed_up) {
-			if (b->fixed_up[v] > q || b->fixed_down[v] > q)
-				return false;
 			up -= b->fixed_up[v];
 			down -= b->fixed_down[v];
 		}
@@ -80,6 +84,85 @@ static bool is_possible(struct balance *b, double bandwidth)
 	}
 	b->served[0] = b->demand[0];
 	return b->demand[0] <= b->supply[0];
+}
+
+/* Nodes that the segment above a vertex still takes, in each direction. */
+static void list_room(const struct balance *b, double bandwidth, uint64_t *down,
+		      uint64_t *up)
+{
+	for (uint32_t i = 0; i < b->n_inner; i++) {
+		uint32_t v = b->inner[i];
+		uint64_t q = fab_limits_quota(b->m->capacity_mbps[v], bandwidth);
+
+		down[v] = q - (b->fixed_down ? b->fixed_down[v] : 0);
+		up[v] = q - (b->fixed_up ? b->fixed_up[v] : 0);
+	}
+}
+
+/* Offers of servers with several interfaces by a maximum flow. The tree has room for the
+ * fixed nodes: is_enough() was asked. */
+static bool offer_by_flow(struct balance *b, double bandwidth, const uint64_t *room)
+{
+	const struct fab_machine *m = b->m;
+	uint64_t *down = FAB_NEW(m->n_vertices, uint64_t);
+	uint64_t *up = FAB_NEW(m->n_vertices, uint64_t);
+	const struct fab_server_flow flow = {.m = m,
+					     .inner = b->inner,
+					     .n_inner = b->n_inner,
+					     .below = b->below,
+					     .n_nodes = b->batch->n - b->n_fixed,
+					     .down = down,
+					     .up = up,
+					     .room = room};
+	bool is_found;
+
+	list_room(b, bandwidth, down, up);
+	is_found = fab_server_flow_find(&flow, b->offer);
+	free(down);
+	free(up);
+	return is_found;
+}
+
+static bool has_room_for_fixed(const struct balance *b, double bandwidth)
+{
+	for (uint32_t i = 1; i < b->n_inner && b->fixed_up; i++) {
+		uint32_t v = b->inner[i];
+		uint64_t q = fab_limits_quota(b->m->capacity_mbps[v], bandwidth);
+
+		if (b->fixed_up[v] > q || b->fixed_down[v] > q)
+			return false;
+	}
+	return true;
+}
+
+/* Does every node of the batch find a server at this bandwidth? O(vertices), beyond that
+ * a maximum flow where servers have several interfaces and limits. */
+static bool is_possible(struct balance *b, double bandwidth)
+{
+	const struct fab_machine *m = b->m;
+	uint64_t most = fab_limits_server_quota(m, b->transfer_mbps, bandwidth);
+	uint64_t *room = FAB_NEW0((size_t)m->n_servers + 1, uint64_t);
+	bool is_found = bandwidth <= b->node_mbps * (1 + SAME) &&
+			has_room_for_fixed(b, bandwidth);
+
+	for (uint32_t s = 0; s < m->n_servers; s++) {
+		is_found = is_found && b->fixed_server[s] <= most;
+		if (!m->server_is_down[s] && is_found)
+			room[s] = most - b->fixed_server[s] < b->batch->n
+					  ? most - b->fixed_server[s]
+					  : b->batch->n;
+	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		uint32_t s = m->interface_server[i], n = b->n_interfaces[s];
+
+		b->offer[i] = b->has_joint ? room[s] / n + (b->place[i] < room[s] % n)
+					   : room[s];
+	}
+	if (is_found && !is_enough(b, bandwidth))
+		is_found = b->has_joint && offer_by_flow(b, bandwidth, room) &&
+			   is_enough(b, bandwidth);
+	free(room);
+	return is_found;
 }
 
 /* Vertices that images may run across on the path to another one. */
@@ -108,9 +191,13 @@ static void list_capacities(struct balance *b)
 {
 	size_t n = 0;
 
-	b->capacity = FAB_NEW((size_t)b->n_inner + 2, double);
+	b->capacity = FAB_NEW((size_t)b->n_inner + 4, double);
 	if (isfinite(b->node_mbps))
 		b->capacity[n++] = b->node_mbps;
+	if (b->m->limits.disk_mbps > 0)
+		b->capacity[n++] = b->m->limits.disk_mbps;
+	if (b->m->limits.connections && isfinite(b->transfer_mbps))
+		b->capacity[n++] = b->transfer_mbps;
 	for (uint32_t i = 0; i < b->n_inner; i++)
 		if (isfinite(b->m->capacity_mbps[b->inner[i]]))
 			b->capacity[n++] = b->m->capacity_mbps[b->inner[i]];
@@ -134,6 +221,8 @@ static void fix(struct balance *b, const uint32_t *interface_of)
 		if (interface_of[node] == FAB_NONE)
 			continue;
 		b->below[m->parent[a]]--;
+		b->n_fixed++;
+		b->fixed_server[m->interface_server[interface_of[node]]]++;
 		s = m->interface_vertex[interface_of[node]];
 		for (uint32_t v = s; v != FAB_NONE; v = m->parent[v])
 			b->fixed_served[v]++;
@@ -151,19 +240,31 @@ static void fix(struct balance *b, const uint32_t *interface_of)
 static void init(struct balance *b, const struct fab_machine *m,
 		 const struct fab_batch *batch)
 {
-	*b = (struct balance){.m = m,
-			      .batch = batch,
-			      .demand = FAB_NEW0(m->n_vertices, uint64_t),
-			      .supply = FAB_NEW0(m->n_vertices, uint64_t),
-			      .served = FAB_NEW0(m->n_vertices, uint64_t),
-			      .below = FAB_NEW0(m->n_vertices, uint64_t),
-			      .node_mbps = INFINITY};
+	*b = (struct balance){
+		.m = m,
+		.batch = batch,
+		.demand = FAB_NEW0(m->n_vertices, uint64_t),
+		.supply = FAB_NEW0(m->n_vertices, uint64_t),
+		.served = FAB_NEW0(m->n_vertices, uint64_t),
+		.below = FAB_NEW0(m->n_vertices, uint64_t),
+		.fixed_server = FAB_NEW0((size_t)m->n_servers + 1, uint64_t),
+		.offer = FAB_NEW((size_t)m->n_interfaces + 1, uint64_t),
+		.place = FAB_NEW((size_t)m->n_interfaces + 1, uint32_t),
+		.n_interfaces = FAB_NEW0((size_t)m->n_servers + 1, uint32_t),
+		.node_mbps =
+			m->limits.flow_mbps > 0 ? m->limits.flow_mbps : (double)INFINITY,
+		.transfer_mbps = fab_limits_transfer_mbps(m, batch)};
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t v = m->node_vertex[batch->node[i]];
 
 		b->below[m->parent[v]]++;
 		b->node_mbps = fmin(b->node_mbps, m->capacity_mbps[v]);
 	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++) {
+		b->place[i] = b->n_interfaces[m->interface_server[i]]++;
+		b->has_joint |= b->place[i] > 0;
+	}
+	b->has_joint &= m->limits.disk_mbps > 0 || m->limits.connections;
 	list_inner(b);
 	list_capacities(b);
 }
@@ -178,11 +279,12 @@ static void fini(struct balance *b)
 	free(b->fixed_down);
 	free(b->fixed_up);
 	free(b->fixed_served);
+	free(b->fixed_server);
+	free(b->offer);
+	free(b->place);
+	free(b->n_interfaces);
 	free(b->capacity);
 }
-
-/* Relative difference of bandwidths that are the same. */
-#define SAME 1e-12
 
 /* The least bandwidth at which a segment is full (a capacity divided by a whole number)
  * that is not below x; above it when is_above. INFINITY: there is none. */
@@ -363,19 +465,15 @@ static void hand_down(struct handout *h, uint32_t v)
 static void hand_out(struct handout *h)
 {
 	const struct fab_machine *m = h->b->m;
+	double *rate = fab_limits_interfaces(m);
 
 	h->first = FAB_NEW(m->n_vertices, uint32_t);
 	h->next = FAB_NEW(m->n_vertices, uint32_t);
 	h->weight = FAB_NEW0(m->n_vertices, double);
 	for (uint32_t v = 0; v < m->n_vertices; v++)
 		h->first[v] = FAB_NONE;
-	for (uint32_t i = 0; i < m->n_interfaces; i++) {
-		double c = m->capacity_mbps[m->interface_vertex[i]];
-
-		h->weight[m->interface_vertex[i]] = !fab_interface_is_up(m, i) ? 0
-						    : isfinite(c)	       ? c
-									       : 1;
-	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		h->weight[m->interface_vertex[i]] = isfinite(rate[i]) ? rate[i] : 1;
 	for (uint32_t v = m->n_vertices; v-- > 1;) {
 		uint32_t p = m->parent[v];
 
@@ -388,6 +486,7 @@ static void hand_out(struct handout *h)
 	for (uint32_t v = 0; v < m->n_vertices; v++)
 		if (h->kept.head[v] != FAB_NONE)
 			hand_down(h, v);
+	free(rate);
 	free(h->first);
 	free(h->next);
 	free(h->weight);
@@ -447,6 +546,8 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 		best(&b);
 		give_interfaces(&b, interface_of);
 		fini(&b);
+		if (!rc && p->timed)
+			rc = fab_mapping_timed(p, batch, interface_of, err);
 	}
 	fab_batch_fini(&all);
 	return rc;
@@ -455,8 +556,14 @@ static int map_balanced(const struct fab_mapping_problem *p, uint32_t argument,
 const struct fab_mapping_engine fab_mapping_balanced = {
 	.form = "balanced",
 	.summary = "the most for the slowest node of the batch that any mapping can give",
-	.manual = "The largest bandwidth of the slowest node for the batch at "
-		  "hand, or for what `--for` says.",
+	.manual =
+		"The largest bandwidth of the slowest node for the batch at "
+		"hand, or for what `--for` says, with cables, disks, protocol and "
+		"connections. By `max-min` with `--stagger`, `--timeout` or "
+		"`--server-connections`, where the order of nodes counts, no optimum is "
+		"known: then this mapping or that of `scda`, `bcda`, `block:1`, "
+		"`local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever "
+		"ends first.",
 	.is_for_batch = true,
 	.is_in_all = true,
 	.map = map_balanced,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot/limits.h"
 #include "boot/mapping_impl.h"
 
 /* The mapping before: what was loaded, else balanced over the servers that were up. */
@@ -40,21 +41,25 @@ static bool has_new_server(const struct fab_mapping_problem *p)
 	return is_new;
 }
 
-/* Nodes on each segment, in both directions. */
+/* Nodes on each segment, in both directions, and of each server. */
 struct loads {
 	const struct fab_machine *m;
 	uint32_t *down, *up; /* [n_vertices] */
+	uint32_t *of_server; /* [n_servers] */
+	uint64_t most_of_server;
 	double bandwidth;
 };
 
-/* Add `more` to the path of a node; is any segment of it beyond what the bandwidth
- * allows, before that? */
+/* Add `more` to the path of a node; is any segment of it, or its server, beyond what the
+ * bandwidth allows, before that? */
 static bool walk(struct loads *l, uint32_t node, uint32_t interface, int more)
 {
 	const struct fab_machine *m = l->m;
 	uint32_t a = m->node_vertex[node], s = m->interface_vertex[interface];
-	bool is_beyond = false;
+	uint32_t *n_of = &l->of_server[m->interface_server[interface]];
+	bool is_beyond = *n_of > l->most_of_server;
 
+	*n_of = (uint32_t)((int64_t)*n_of + more);
 	while (a != s) {
 		uint32_t *at = a > s ? &a : &s;
 		uint32_t *n = at == &a ? &l->down[a] : &l->up[s];
@@ -74,8 +79,11 @@ static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
 	struct loads l = {.m = m,
 			  .down = FAB_NEW0(m->n_vertices, uint32_t),
 			  .up = FAB_NEW0(m->n_vertices, uint32_t),
+			  .of_server = FAB_NEW0(m->n_servers, uint32_t),
 			  .bandwidth = fab_mapping_upper_bound_mbps(m, p->batch)};
 
+	l.most_of_server = fab_limits_server_quota(
+		m, fab_limits_transfer_mbps(m, p->batch), l.bandwidth);
 	for (uint32_t i = 0; i < p->batch->n; i++) {
 		uint32_t node = p->batch->node[i];
 
@@ -93,6 +101,7 @@ static void release(const struct fab_mapping_problem *p, uint32_t *interface_of)
 	}
 	free(l.down);
 	free(l.up);
+	free(l.of_server);
 }
 
 static int map_keep(const struct fab_mapping_problem *p, uint32_t argument,

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "boot/limits.h"
 #include "boot/mapping_impl.h"
 
 struct prefixes {
@@ -18,6 +19,9 @@ struct prefixes {
 	/* [n_vertices] most that a further node would make of what is used of a
 	 * segment, from below up to here: nodes a Mb/s; by the best interface */
 	double *worst;
+	uint32_t *of_server;	      /* [n_servers] nodes */
+	uint32_t *first_of, *next_of; /* interfaces of a server; FAB_NONE: no more */
+	double transfer_mbps;
 };
 
 /* One node more on the segment above. */
@@ -72,10 +76,28 @@ static uint32_t best_turn(const struct prefixes *x, uint32_t node)
 	return best;
 }
 
+/* What a node more would make of the disk and the connections of its server. */
+static double of_limits(const struct prefixes *x, uint32_t server)
+{
+	uint32_t n = x->of_server[server] + 1;
+
+	return 1 / fmin(fab_limits_disk_share(x->m, n),
+			fab_limits_connections_share(x->m, x->transfer_mbps, n));
+}
+
+static void update_path(struct prefixes *x, uint32_t interface)
+{
+	uint32_t v = x->m->interface_vertex[interface];
+
+	x->worst[v] = of_limits(x, x->m->interface_server[interface]);
+	for (; v != FAB_NONE; v = x->m->parent[v])
+		update(x, v);
+}
+
 static uint32_t assign(struct prefixes *x, uint32_t node)
 {
 	const struct fab_machine *m = x->m;
-	uint32_t turn = best_turn(x, node), v = turn;
+	uint32_t turn = best_turn(x, node), v = turn, server;
 
 	for (uint32_t a = m->node_vertex[node]; a != turn; a = m->parent[a])
 		x->down[a]++;
@@ -83,8 +105,10 @@ static uint32_t assign(struct prefixes *x, uint32_t node)
 		v = best_child(x, v);
 	for (uint32_t a = v; a != turn; a = m->parent[a])
 		x->up[a]++;
-	for (uint32_t a = v; a != FAB_NONE; a = m->parent[a])
-		update(x, a);
+	server = m->interface_server[m->first_interface[v]];
+	x->of_server[server]++;
+	for (uint32_t i = x->first_of[server]; i != FAB_NONE; i = x->next_of[i])
+		update_path(x, i);
 	return m->first_interface[v];
 }
 
@@ -95,13 +119,27 @@ void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
 			     .up = FAB_NEW0(m->n_vertices, uint32_t),
 			     .first = FAB_NEW(m->n_vertices, uint32_t),
 			     .next = FAB_NEW(m->n_vertices, uint32_t),
-			     .worst = FAB_NEW0(m->n_vertices, double)};
+			     .worst = FAB_NEW0(m->n_vertices, double),
+			     .of_server = FAB_NEW0(m->n_servers, uint32_t),
+			     .first_of = FAB_NEW(m->n_servers, uint32_t),
+			     .next_of = FAB_NEW(m->n_interfaces, uint32_t)};
+	struct fab_batch all = fab_batch_all(m);
 	bool *leads = FAB_NEW0(m->n_vertices, bool);
 
 	for (uint32_t v = 0; v < m->n_vertices; v++)
 		x.first[v] = x.next[v] = FAB_NONE;
-	for (uint32_t i = 0; i < m->n_interfaces; i++)
+	x.transfer_mbps = fab_limits_transfer_mbps(m, &all);
+	fab_batch_fini(&all);
+	for (uint32_t s = 0; s < m->n_servers; s++)
+		x.first_of[s] = FAB_NONE;
+	for (uint32_t i = m->n_interfaces; i-- > 0;) {
+		uint32_t s = m->interface_server[i];
+
 		leads[m->interface_vertex[i]] = fab_interface_is_up(m, i);
+		x.next_of[i] = x.first_of[s];
+		x.first_of[s] = i;
+		x.worst[m->interface_vertex[i]] = of_limits(&x, s);
+	}
 	for (uint32_t v = m->n_vertices; v-- > 1;) {
 		uint32_t p = m->parent[v];
 
@@ -120,5 +158,8 @@ void fab_mapping_prefixes(const struct fab_machine *m, uint32_t *interface_of)
 	free(x.first);
 	free(x.next);
 	free(x.worst);
+	free(x.of_server);
+	free(x.first_of);
+	free(x.next_of);
 	free(leads);
 }

@@ -135,10 +135,16 @@ static int map_stable(const struct fab_mapping_problem *p, uint32_t argument,
 static int map_loaded(const struct fab_mapping_problem *p, uint32_t argument,
 		      uint32_t *interface_of, struct fab_err *err)
 {
+	const struct fab_machine *m = p->m;
+
 	(void)argument;
 	if (!p->loaded)
 		return fab_fail(err, EINVAL, "algorithm loaded needs a mapping to load");
-	memcpy(interface_of, p->loaded, p->m->n_nodes * sizeof(*interface_of));
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		interface_of[i] =
+			p->loaded[i] != FAB_NONE && fab_interface_is_up(m, p->loaded[i])
+				? p->loaded[i]
+				: FAB_NONE;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "boot/limits.h"
 #include "boot/machine_names.h"
 #include "boot/mapping_impl.h"
 
@@ -52,10 +53,9 @@ uint32_t *fab_interfaces_up(const struct fab_machine *m, uint32_t *n)
 }
 
 /* How many turns an interface takes: as it is faster than the slowest. */
-static uint32_t turns(const struct fab_machine *m, uint32_t interface, double least)
+static uint32_t turns(double rate, double least)
 {
-	double c = m->capacity_mbps[m->interface_vertex[interface]];
-	double times = isfinite(c) && least > 0 ? nearbyint(c / least) : 1;
+	double times = isfinite(rate) && least > 0 ? nearbyint(rate / least) : 1;
 
 	return times < 1 ? 1 : times > 64 ? 64 : (uint32_t)times;
 }
@@ -99,14 +99,15 @@ uint32_t *fab_interfaces_spread(const struct fab_machine *m, uint32_t *n)
 			   .n_children = FAB_NEW0(nv, uint32_t),
 			   .at = FAB_NEW0(nv, uint32_t),
 			   .left = FAB_NEW0(nv, uint32_t)};
-	double least = INFINITY;
+	double least = INFINITY, *rate = fab_limits_interfaces(m);
 
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		if (fab_interface_is_up(m, i))
-			least = fmin(least, m->capacity_mbps[m->interface_vertex[i]]);
+			least = fmin(least, rate[i]);
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
 		if (fab_interface_is_up(m, i))
-			total += s.left[m->interface_vertex[i]] = turns(m, i, least);
+			total += s.left[m->interface_vertex[i]] = turns(rate[i], least);
+	free(rate);
 	for (uint32_t v = 0; v < nv; v++)
 		s.first[v] = s.next[v] = FAB_NONE;
 	for (uint32_t v = nv; v-- > 1;) {

@@ -29,16 +29,23 @@ struct subtree {
 struct needing {
 	const struct fab_machine *m;
 	const struct fab_batch *batch;
-	const double *capacity;
 	double bandwidth_mbps;
+	uint64_t of_server; /* nodes that its disk and connections serve */
 	struct subtree *at; /* [n_vertices] */
 };
 
-static uint64_t quota(double capacity, double bandwidth)
+/* Nodes that the segment above a vertex takes. */
+static uint64_t quota(const struct needing *x, uint32_t v)
 {
-	double q = floor(capacity / bandwidth * (1 + 1e-9));
+	return fab_limits_quota(x->m->capacity_mbps[v], x->bandwidth_mbps);
+}
 
-	return q < 1e15 ? (uint64_t)q : (uint64_t)1e15;
+/* Nodes that an interface serves by its own segment and by its server. */
+static uint64_t interface_quota(const struct needing *x, uint32_t interface)
+{
+	uint64_t q = quota(x, x->m->interface_vertex[interface]);
+
+	return q < x->of_server ? q : x->of_server;
 }
 
 static int cmp_gain(const void *a, const void *b)
@@ -126,7 +133,7 @@ static uint64_t fewest(struct needing *x)
 		x->at[m->node_vertex[x->batch->node[i]]].left_over--;
 	for (uint32_t v = m->n_vertices; v-- > 0;) {
 		struct subtree *t = &x->at[v];
-		int64_t most = v ? (int64_t)quota(x->capacity[v], x->bandwidth_mbps) : 0;
+		int64_t most = v ? (int64_t)quota(x, v) : 0;
 
 		if (t->gain.n > 1)
 			qsort(t->gain.v, t->gain.n, sizeof(*t->gain.v), cmp_gain);
@@ -143,33 +150,35 @@ static uint64_t fewest(struct needing *x)
 	return n;
 }
 
-/* What a server of the median capacity serves. */
+/* Nodes that the median server serves. */
 static uint64_t median_quota(const struct needing *x)
 {
 	uint32_t n, *up = fab_interfaces_up(x->m, &n);
-	double *capacity = FAB_NEW(n, double), median;
+	double *each = FAB_NEW(n, double), median;
 
 	for (uint32_t i = 0; i < n; i++)
-		capacity[i] = x->capacity[x->m->interface_vertex[up[i]]];
-	qsort(capacity, n, sizeof(*capacity), fab_cmp_double);
-	median = capacity[(n - 1) / 2];
-	free(capacity);
+		each[i] = (double)interface_quota(x, up[i]);
+	qsort(each, n, sizeof(*each), fab_cmp_double);
+	median = each[(n - 1) / 2];
+	free(each);
 	free(up);
-	return quota(median, x->bandwidth_mbps);
+	return (uint64_t)median;
 }
 
-/* Each server that is up can be had for one; what it serves is cut by its own segment. */
+/* Each server that is up can be had for one; its own segment cuts what it serves. */
 static void offer_servers(struct needing *x, bool is_for_nothing)
 {
 	for (uint32_t i = 0; i < x->m->n_interfaces; i++) {
 		struct subtree *t = &x->at[x->m->interface_vertex[i]];
+		uint64_t n = interface_quota(x, i);
 
 		if (!fab_interface_is_up(x->m, i))
 			continue;
+		n = n < x->batch->n ? n : x->batch->n;
 		if (is_for_nothing)
-			t->left_over = x->batch->n;
+			t->left_over = (int64_t)n;
 		else
-			FAB_PUSH(&t->gain, ((struct gain){x->batch->n, 1}));
+			FAB_PUSH(&t->gain, ((struct gain){n, 1}));
 	}
 }
 
@@ -205,25 +214,28 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     double seconds)
 {
 	double budget = seconds - options->n_files * options->request_seconds;
-	double image_mbit = (double)options->image_bytes * 8e-6 / options->efficiency;
-	double *capacity = FAB_NEW(m->n_vertices, double);
+	double needed = fab_transfer_image_mbit(options) / budget;
 	struct needing x = {.m = m,
 			    .batch = batch,
-			    .capacity = capacity,
-			    .bandwidth_mbps = image_mbit / budget,
+			    /* a time that was rounded is not missed for it */
+			    .bandwidth_mbps = needed * (1 - 1e-9),
 			    .at = FAB_NEW0(m->n_vertices, struct subtree)};
 	struct fab_servers_needed out = {0};
+	double flow = fab_limits_transfer_mbps(m, batch);
+	bool is_possible =
+		budget > 0 && batch->n &&
+		(!(m->limits.flow_mbps > 0) || m->limits.flow_mbps >= x.bandwidth_mbps);
 	uint64_t n = FAB_NONE;
 
 	out.n_up = count_up(m, &out.is_estimate);
-	fab_limits_capacities(m, batch, options, 0, capacity);
-	if (budget > 0 && batch->n) {
+	x.of_server = fab_limits_server_quota(m, flow, x.bandwidth_mbps);
+	if (is_possible) {
 		offer_servers(&x, false);
 		n = fewest(&x);
 		if (n != FAB_NONE && n > out.n_up)
 			n = out.n_up; /* interfaces were counted */
 	}
-	if (n == FAB_NONE && budget > 0 && batch->n) {
+	if (is_possible && n == FAB_NONE) {
 		offer_servers(&x, true);
 		offer_new(&x);
 		n = fewest(&x);
@@ -234,6 +246,5 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 	}
 	out.n = n == FAB_NONE ? 0 : (uint32_t)n;
 	free(x.at);
-	free(capacity);
 	return out;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "boot/limits.h"
 
 struct fab_share_workspace {
 	/* [n_vertices] nodes that use the segment above, in each direction */
@@ -137,6 +138,82 @@ static double node_share(const struct fab_machine *m, const struct fab_share_wor
 	return least;
 }
 
+/* The server with most nodes of the batch: one of its interfaces, how many nodes these
+ * are, and the first of them. */
+static uint32_t fullest_server(const struct fab_machine *m, const struct fab_batch *batch,
+			       const uint32_t *interface_of, uint32_t *n_nodes,
+			       uint32_t *first_node)
+{
+	uint32_t *n = FAB_NEW0(m->n_servers, uint32_t), fullest = 0, best = FAB_NONE;
+
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t s = m->interface_server[interface_of[batch->node[i]]];
+
+		if (++n[s] > n[fullest])
+			fullest = s;
+	}
+	for (uint32_t i = batch->n; i-- > 0;)
+		if (n[m->interface_server[interface_of[batch->node[i]]]] == n[fullest]) {
+			*first_node = batch->node[i];
+			best = interface_of[batch->node[i]];
+		}
+	*n_nodes = n[fullest];
+	free(n);
+	return best;
+}
+
+static void add_limit(struct fab_share *share, enum fab_limit limit, uint32_t vertex,
+		      uint32_t first_node, const struct fab_share_segment *s)
+{
+	struct fab_share_segment *own = &share->segment[share->n_segments];
+
+	if (!isfinite(s->share_mbps))
+		return;
+	*own = *s;
+	own->level = FAB_NONE;
+	own->name = fab_limit_name(limit);
+	own->vertex = vertex;
+	if (own->share_mbps < share->bandwidth_mbps)
+		share->slowest_node = first_node;
+	if (own->share_mbps <= share->bandwidth_mbps) {
+		share->bandwidth_mbps = own->share_mbps;
+		share->bottleneck = share->n_segments;
+	}
+	share->n_segments++;
+}
+
+/* The limits as segments without a level behind those of the path. */
+static void add_limits(const struct fab_machine *m, const struct fab_batch *batch,
+		       const uint32_t *interface_of, struct fab_share *share)
+{
+	uint32_t n, first = FAB_NONE, server;
+	double flow = fab_limits_transfer_mbps(m, batch);
+
+	if (!batch->n)
+		return;
+	if (m->limits.flow_mbps > 0)
+		add_limit(
+			share, FAB_LIMIT_TRANSFER, m->node_vertex[batch->node[0]],
+			batch->node[0],
+			&(struct fab_share_segment){.capacity_mbps = m->limits.flow_mbps,
+						    .max_sharers = 1,
+						    .share_mbps = m->limits.flow_mbps});
+	if (!(m->limits.disk_mbps > 0) && !m->limits.connections)
+		return;
+	server = m->interface_vertex[fullest_server(m, batch, interface_of, &n, &first)];
+	add_limit(share, FAB_LIMIT_DISK, server, first,
+		  &(struct fab_share_segment){.is_up = true,
+					      .capacity_mbps = m->limits.disk_mbps,
+					      .max_sharers = n,
+					      .share_mbps = fab_limits_disk_share(m, n)});
+	add_limit(share, FAB_LIMIT_CONNECTIONS, server, first,
+		  &(struct fab_share_segment){
+			  .is_up = true,
+			  .capacity_mbps = m->limits.connections * flow,
+			  .max_sharers = n,
+			  .share_mbps = fab_limits_connections_share(m, flow, n)});
+}
+
 int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		 const uint32_t *interface_of, bool per_node,
 		 struct fab_share_workspace *w, struct fab_share *out,
@@ -170,6 +247,7 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 			out->bandwidth_mbps = share;
 		}
 	}
+	add_limits(m, batch, interface_of, out);
 	return 0;
 }
 
@@ -191,6 +269,36 @@ static void lie_below(const struct fab_machine *m, const uint32_t *depth, uint32
 	}
 }
 
+/* The least share by limits: node by node, server by server. */
+static double limits_brute(const struct fab_machine *m, const struct fab_batch *batch,
+			   const uint32_t *interface_of)
+{
+	const struct fab_limits *l = &m->limits;
+	double least = batch->n && l->flow_mbps > 0 ? l->flow_mbps : (double)INFINITY;
+	double flow = 0;
+
+	for (uint32_t i = 0; i < batch->n; i++) {
+		double own = m->capacity_mbps[m->node_vertex[batch->node[i]]];
+
+		flow = fmax(flow, fmin(own, least));
+	}
+	for (uint32_t s = 0; s < m->n_servers && (l->disk_mbps > 0 || l->connections);
+	     s++) {
+		uint32_t n = 0, rounds = 0;
+
+		for (uint32_t i = 0; i < batch->n; i++)
+			n += m->interface_server[interface_of[batch->node[i]]] == s;
+		if (n && l->disk_mbps > 0)
+			least = fmin(least, l->disk_mbps / n);
+		for (uint32_t left = n; left && l->connections;
+		     left -= left < l->connections ? left : l->connections)
+			rounds++;
+		if (rounds)
+			least = fmin(least, flow / rounds);
+	}
+	return least;
+}
+
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of)
 {
@@ -199,7 +307,7 @@ double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_bat
 	uint32_t *of_interface = FAB_NEW(m->n_interfaces, uint32_t);
 	uint32_t *down = FAB_NEW0((size_t)m->n_vertices + 1, uint32_t);
 	uint32_t *up = FAB_NEW0((size_t)m->n_vertices + 1, uint32_t);
-	double least = INFINITY;
+	double least = limits_brute(m, batch, interface_of);
 
 	for (uint32_t v = 1; v < m->n_vertices; v++) {
 		depth[v] = depth[m->parent[v]] + 1;

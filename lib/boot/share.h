@@ -2,7 +2,8 @@
 /*
  * The equal-share model (Gong et al.: full-path minimum bandwidth): on every segment all
  * nodes of the batch that use it get the same share; a node gets the least share on its
- * path; the batch is done when its slowest node is.
+ * path, and no more than the limits of its transfer and server leave it (boot/limits.h);
+ * the batch is done when its slowest node is.
  */
 #pragma once
 
@@ -29,7 +30,7 @@ struct fab_share {
 				  the one nearest to the server; FAB_NONE: no limit */
 	double bandwidth_mbps; /* of the slowest node */
 	uint32_t slowest_node; /* the first of them */
-	double *node_mbps;     /* [batch->n] when asked for, else NULL */
+	double *node_mbps; /* [batch->n] when asked for, by segments alone; else NULL */
 };
 
 /* Name of a segment for reports: the level's segment, with "-up" or "-down" behind when
@@ -51,9 +52,10 @@ int fab_share_of(const struct fab_machine *m, const struct fab_batch *batch,
 		 struct fab_err *err) FAB_MUST_CHECK;
 void fab_share_fini(struct fab_share *share);
 /*
- * The same by a second path, for --verify: depth by depth, which vertex a node and its
- * interface lie below; where these differ a path takes both segments. Every node of the
- * batch has an interface. O(depth * (vertices + batch)).
+ * The bandwidth of the slowest node by a second path, for --verify: depth by depth, which
+ * vertex a node and its interface lie below; where these differ a path takes both
+ * segments; then the limits, server by server. Every node of the batch has an interface.
+ * O(depth * (vertices + batch)).
  */
 double fab_share_slowest_brute(const struct fab_machine *m, const struct fab_batch *batch,
 			       const uint32_t *interface_of);

@@ -38,7 +38,7 @@ static uint32_t end_node(struct fab_simulation *s, uint32_t class)
 	uint32_t server = s->m->interface_server[c->interface];
 
 	s->connections[server]--;
-	if (s->o->server_connections)
+	if (s->m->limits.connections)
 		FAB_PUSH(&s->freed, server);
 	fab_transfer_change(s, class);
 	return at;
@@ -58,8 +58,8 @@ static void arrive(struct fab_simulation *s, uint32_t at)
 		s->deadline[at] = s->now + s->o->timeout_seconds;
 		add_due(s, s->deadline[at], EXPIRY, at);
 	}
-	if (!s->o->server_connections ||
-	    s->connections[server] < s->o->server_connections)
+	if (!s->m->limits.connections ||
+	    s->connections[server] < s->m->limits.connections)
 		start_node(s, at);
 	else
 		fab_queues_append(&s->queues, server, at);
@@ -179,7 +179,7 @@ static void admit(struct fab_simulation *s)
 		uint32_t v = s->freed.v[i];
 
 		while (s->queues.head[v] != FAB_NONE &&
-		       s->connections[v] < s->o->server_connections)
+		       s->connections[v] < s->m->limits.connections)
 			start_node(s, fab_queues_pop(&s->queues, v));
 	}
 	s->freed.n = 0;
@@ -273,7 +273,7 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 	for (uint32_t i = 0; i < batch->n; i++)
 		if (interface_of[batch->node[i]] >= m->n_interfaces)
 			return fab_fail(err, EINVAL, "a node of the batch has no server");
-	s.image_mbit = (double)options->image_bytes * 8e-6 / options->efficiency;
+	s.image_mbit = fab_transfer_image_mbit(options);
 	*out = (struct fab_transfer){.finish_s = FAB_NEW0((size_t)batch->n + 1, double)};
 	fab_transfer_prepare(&s, interface_of);
 	s.connections = FAB_NEW0(m->n_servers, uint32_t);
@@ -298,26 +298,21 @@ void fab_transfer_fini(struct fab_transfer *t)
 	*t = (struct fab_transfer){0};
 }
 
-double fab_transfer_equal_share_seconds(const struct fab_machine *m,
-					const struct fab_batch *batch,
-					const uint32_t *interface_of,
-					const struct fab_share *share,
+double fab_transfer_image_mbit(const struct fab_transfer_options *options)
+{
+	return (double)options->image_bytes * 8e-6;
+}
+
+double fab_transfer_equal_share_seconds(const struct fab_share *share,
 					const struct fab_transfer_options *options)
 {
-	double rate = share->bandwidth_mbps;
-	uint32_t *of_server = FAB_NEW0(m->n_servers, uint32_t), most = 1;
-
-	for (uint32_t i = 0; i < batch->n; i++) {
-		uint32_t server = m->interface_server[interface_of[batch->node[i]]];
-
-		if (++of_server[server] > most)
-			most = of_server[server];
-	}
-	free(of_server);
-	if (options->server_disk_mbps > 0)
-		rate = fmin(rate, options->server_disk_mbps / most);
-	if (options->flow_cap_mbps > 0)
-		rate = fmin(rate, options->flow_cap_mbps);
 	return options->n_files * options->request_seconds +
-	       (double)options->image_bytes * 8e-6 / options->efficiency / rate;
+	       fab_transfer_image_mbit(options) / share->bandwidth_mbps;
+}
+
+bool fab_transfer_is_timed(const struct fab_machine *m,
+			   const struct fab_transfer_options *options)
+{
+	return m->limits.connections || options->stagger_seconds > 0 ||
+	       options->timeout_seconds > 0;
 }

@@ -10,13 +10,9 @@
 struct fab_transfer_options {
 	uint64_t image_bytes;	/* all files together */
 	uint32_t n_files;	/* requested one after the other; at least 1 */
-	double efficiency;	/* of the payload on the wire, 0 < e <= 1 (HTTP ~ 0.94) */
-	double flow_cap_mbps;	/* a single transfer gets no more; 0: no limit */
 	double request_seconds; /* round trips of a request; all of them before the data
 				 */
 	double stagger_seconds; /* node i of the batch starts at i * stagger */
-	double server_disk_mbps; /* all interfaces of a server together; 0: no limit */
-	uint32_t server_connections; /* at once; others wait in order; 0: no limit */
 	/*
 	 * A node that does not have its image so long after it asked gives up, loses what
 	 * it has, and asks again (with the time of its requests), `retries` times; 0: it
@@ -55,13 +51,18 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 		     struct fab_err *err) FAB_MUST_CHECK;
 void fab_transfer_fini(struct fab_transfer *t);
 
-/*
- * Seconds by the equal-share model: requests, then the image at the bandwidth of the
- * slowest node, which is no more than a transfer and a server's disk allow. The paper's
- * figure when the options are neutral. O(batch).
- */
-double fab_transfer_equal_share_seconds(const struct fab_machine *m,
-					const struct fab_batch *batch,
-					const uint32_t *interface_of,
-					const struct fab_share *share,
+/* The image in Mbit. O(1). */
+double fab_transfer_image_mbit(const struct fab_transfer_options *options);
+
+/* Seconds by the equal-share model: requests, then the image at the bandwidth of the
+ * slowest node. O(1). */
+double fab_transfer_equal_share_seconds(const struct fab_share *share,
 					const struct fab_transfer_options *options);
+
+/*
+ * May the last node be done later by max-min than by equal shares: do nodes start late,
+ * wait for a connection or give up? Otherwise the nodes on the tightest segment share it
+ * until all of them are done, so that both models have the same end. O(1).
+ */
+bool fab_transfer_is_timed(const struct fab_machine *m,
+			   const struct fab_transfer_options *options);

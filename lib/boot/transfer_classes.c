@@ -46,8 +46,8 @@ static struct key *make_classes(struct fab_simulation *s, const uint32_t *interf
 		uint32_t node = s->batch->node[i], v = m->node_vertex[node];
 		double cap = m->capacity_mbps[v];
 
-		if (s->o->flow_cap_mbps > 0)
-			cap = fmin(cap, s->o->flow_cap_mbps);
+		if (s->m->limits.flow_mbps > 0)
+			cap = fmin(cap, s->m->limits.flow_mbps);
 		key[i] = (struct key){m->parent[v], interface_of[node], i, cap};
 	}
 	qsort(key, n, sizeof(*key), cmp_key);
@@ -85,7 +85,7 @@ static uint32_t path_of(const struct fab_simulation *s, uint32_t parent,
 			pipes[n++] = 2 * *at + (at == &v);
 		*at = m->parent[*at];
 	}
-	if (s->o->server_disk_mbps > 0)
+	if (s->m->limits.disk_mbps > 0)
 		pipes[n++] = 2 * m->n_vertices + m->interface_server[interface];
 	return n;
 }
@@ -93,7 +93,7 @@ static uint32_t path_of(const struct fab_simulation *s, uint32_t parent,
 static double capacity_of(const struct fab_simulation *s, uint32_t raw)
 {
 	return raw < 2 * s->m->n_vertices ? s->m->capacity_mbps[raw / 2]
-					  : s->o->server_disk_mbps;
+					  : s->m->limits.disk_mbps;
 }
 
 /* How far a segment is from the outermost ones of the machine. */

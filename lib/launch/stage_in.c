@@ -25,10 +25,8 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 	char *spec = fab_format("node=%u@%.9gMbps/server=1@%.9gMbps", n,
 				fmin(client_MBps * MBPS_A_MB, MAX_MBPS),
 				fmin(all_MBps * MBPS_A_MB, MAX_MBPS));
-	struct fab_transfer_options options = {.image_bytes = bytes,
-					       .n_files = 1,
-					       .efficiency = 1,
-					       .request_seconds = request_s};
+	struct fab_transfer_options options = {
+		.image_bytes = bytes, .n_files = 1, .request_seconds = request_s};
 	struct fab_machine *m = NULL;
 	struct fab_transfer t;
 	struct fab_batch batch;

@@ -26,8 +26,8 @@ static double peak_mib(void)
 static int measure(const struct fab_machine *m, const struct fab_batch *batch,
 		   const struct fab_mapping_engine *e, struct fab_share_workspace *w)
 {
-	const struct fab_transfer_options options = {
-		.image_bytes = 50000000, .n_files = 1, .efficiency = 1};
+	const struct fab_transfer_options options = {.image_bytes = 50000000,
+						     .n_files = 1};
 	const struct fab_mapping_problem problem = {.m = m, .batch = batch};
 	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 	double start = fab_now(), map, share_time, transfer_time, least;
@@ -102,10 +102,8 @@ static int sweep(void)
 /* Nodes that start one after the other: two events a node. */
 static int stagger(const char *spec, double seconds)
 {
-	const struct fab_transfer_options options = {.image_bytes = 50000000,
-						     .n_files = 1,
-						     .efficiency = 1,
-						     .stagger_seconds = seconds};
+	const struct fab_transfer_options options = {
+		.image_bytes = 50000000, .n_files = 1, .stagger_seconds = seconds};
 	struct fab_machine *m;
 	struct fab_batch all;
 	struct fab_err err;

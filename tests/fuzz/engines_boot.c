@@ -82,8 +82,8 @@ static bool is_about(double a, double b)
 static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 		    const uint32_t *interface_of, const char *who)
 {
-	const struct fab_transfer_options options = {
-		.image_bytes = 1000000, .n_files = 2, .efficiency = 1};
+	const struct fab_transfer_options options = {.image_bytes = 1000000,
+						     .n_files = 2};
 	struct fab_share_workspace *w = fab_share_workspace_new(m);
 	struct fab_alternatives others;
 	struct fab_transfer t;
@@ -134,17 +134,21 @@ static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
 static void advise(const struct fab_machine *m, const struct fab_batch *batch)
 {
 	const struct fab_transfer_options options = {.image_bytes = 1000000,
-						     .n_files = 1,
-						     .efficiency = 1,
-						     .server_connections = 2,
-						     .server_disk_mbps = 900};
+						     .n_files = 1};
 	struct fab_advice advice[FAB_ADVICE_MAX];
-	struct fab_servers_needed needed = fab_advice_servers(m, batch, &options, 0.01);
+	struct fab_machine limited = *m;
+	struct fab_mapping_problem problem = {.m = &limited, .batch = batch};
+	struct fab_servers_needed needed;
+	struct fab_err err = {""};
+	uint32_t n;
 
+	limited.limits = (struct fab_limits){.disk_mbps = 900, .connections = 2};
+	needed = fab_advice_servers(&limited, batch, &options, 0.01);
 	fuzz_must(needed.n - needed.n_new <= needed.n_up, "more servers than there are",
 		  "advice");
-	fuzz_must(fab_advice_raise(m, batch, &options, advice) <= FAB_ADVICE_MAX,
-		  "more levels than there are", "advice");
+	fuzz_sound(fab_advice_raise(&problem, &options, advice, &n, &err), &err,
+		   "advice");
+	fuzz_must(n <= FAB_ADVICE_MAX, "more levels than there are", "advice");
 }
 
 static void boot(struct fab_machine *m, struct fuzz_draw *d)

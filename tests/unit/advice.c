@@ -44,15 +44,13 @@ static struct fab_machine *draw_machine(uint64_t seed)
 
 /* By trying all sets of servers; 0: not even all are enough. */
 static uint32_t fewest_brute(const struct fab_machine *m, const struct fab_batch *batch,
-			     const struct fab_transfer_options *options, double mbps)
+			     double mbps)
 {
 	struct fab_machine copy = *m;
 	bool down[8];
 	uint32_t best = 0;
 
-	copy.capacity_mbps = FAB_NEW(m->n_vertices, double);
 	copy.server_is_down = down;
-	fab_limits_capacities(m, batch, options, 0, copy.capacity_mbps);
 	for (uint32_t set = 1; set < 1U << m->n_servers; set++) {
 		uint32_t n = (uint32_t)__builtin_popcount(set);
 
@@ -62,29 +60,28 @@ static uint32_t fewest_brute(const struct fab_machine *m, const struct fab_batch
 		    fab_mapping_upper_bound_mbps(&copy, batch) >= mbps * (1 - 1e-9))
 			best = n;
 	}
-	free(copy.capacity_mbps);
 	return best;
 }
 
 Test(advice, servers_needed_are_the_fewest)
 {
+	const struct fab_transfer_options o = {
+		.image_bytes = 1000000, .n_files = 2, .request_seconds = 0.5};
 	uint32_t n_some = 0, n_new = 0;
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct fab_machine *m = draw_machine(seed);
 		struct fab_batch all = boots_batch(m, "all");
-		struct fab_transfer_options o = {.image_bytes = 1000000,
-						 .n_files = 2,
-						 .request_seconds = 0.5,
-						 .efficiency = 0.5,
-						 .server_disk_mbps = seed % 3 ? 0 : 11,
-						 .server_connections = seed % 5 ? 0 : 2};
+		const struct fab_limits limits = {.flow_mbps = seed % 7 ? 0 : 6,
+						  .disk_mbps = seed % 3 ? 0 : 11,
+						  .connections = seed % 5 ? 0 : 2};
 
+		fab_limits_apply(m, &limits, 0.5);
 		for (double mbps = 1; mbps < 10; mbps *= 1.31) {
-			double seconds = 1 + 16 / mbps;
+			double seconds = 1 + 8 / mbps;
 			struct fab_servers_needed got =
 				fab_advice_servers(m, &all, &o, seconds);
-			uint32_t want = fewest_brute(m, &all, &o, mbps);
+			uint32_t want = fewest_brute(m, &all, mbps);
 
 			cr_expect_not(got.is_estimate);
 			cr_expect_eq(got.n_up, m->n_servers);
@@ -111,8 +108,8 @@ Test(advice, servers_to_buy_are_enough_and_needed)
 {
 	for (uint32_t nodes = 1; nodes <= 20; nodes++)
 		for (uint32_t servers = 1; servers <= 3; servers++) {
-			const struct fab_transfer_options o = {
-				.image_bytes = 1000000, .n_files = 1, .efficiency = 1};
+			const struct fab_transfer_options o = {.image_bytes = 1000000,
+							       .n_files = 1};
 			char spec[80];
 			struct fab_machine *m;
 			struct fab_batch all;
@@ -133,30 +130,34 @@ Test(advice, servers_to_buy_are_enough_and_needed)
 }
 
 /* Eight nodes of 1 Gb/s and four such servers: 100 MB at half the rate take 3.2 s; in 1.7
- * s each node needs a server of its own. */
+ * s each node needs a server of its own. Disks and blocks are not halved. */
 Test(advice, limits_of_transfers_count)
 {
 	struct fab_machine *m = boots_machine("node=8@1G/server=4@1G");
 	struct fab_batch all = boots_batch(m, "all");
-	struct fab_transfer_options o = {
-		.image_bytes = 100000000, .n_files = 1, .efficiency = 0.5};
+	const struct fab_transfer_options o = {.image_bytes = 100000000, .n_files = 1};
+	const struct fab_mapping_problem problem = {.m = m, .batch = &all};
 	struct fab_advice advice[FAB_ADVICE_MAX];
-	struct fab_servers_needed got = fab_advice_servers(m, &all, &o, 1.7);
+	struct fab_servers_needed got;
+	struct fab_err err = {""};
+	uint32_t n;
 
+	fab_limits_apply(m, &(struct fab_limits){0}, 0.5);
+	got = fab_advice_servers(m, &all, &o, 1.7);
 	cr_expect_eq(got.n, 8);
 	cr_expect_eq(got.n_new, 4);
-	o.server_disk_mbps = 500;
+	m->limits.disk_mbps = 250;
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 1.7).n, 0);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 3.2).n, 8);
-	cr_expect_geq(fab_advice_raise(m, &all, &o, advice), 1);
+	cr_assert_eq(fab_advice_raise(&problem, &o, advice, &n, &err), 0);
 	cr_expect_eq(advice[0].levels, fab_limit_bit(FAB_LIMIT_DISK));
-	o.server_disk_mbps = 0;
-	o.flow_cap_mbps = 100;
-	cr_expect_geq(fab_advice_raise(m, &all, &o, advice), 1);
+	m->limits = (struct fab_limits){.flow_mbps = 50};
+	cr_assert_eq(fab_advice_raise(&problem, &o, advice, &n, &err), 0);
 	cr_expect_eq(advice[0].levels, fab_limit_bit(FAB_LIMIT_TRANSFER));
-	o.server_connections = 1;
-	cr_expect_geq(fab_advice_raise(m, &all, &o, advice), 1);
-	cr_expect_float_eq(advice[0].bandwidth_mbps, 100, 1e-6);
+	m->limits.connections = 1;
+	cr_assert_eq(fab_advice_raise(&problem, &o, advice, &n, &err), 0);
+	cr_expect_float_eq(advice[0].bandwidth_mbps, 50, 1e-6);
+	cr_expect_float_eq(advice[0].seconds, 16, 1e-6);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 15.9).n, 0);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 16.1).n, 8);
 	cr_expect_eq(fab_advice_servers(m, &all, &o, 0).n, 0);

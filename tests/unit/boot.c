@@ -318,8 +318,8 @@ Test(boot, advice_counts_servers)
 	struct fab_machine *m =
 		boots_machine("board=7@10Gbps,cpu=4@10Gbps,servers=28@1Gbps");
 	struct fab_batch all = boots_batch(m, "all");
-	const struct fab_transfer_options image = {
-		.image_bytes = 125000000, .n_files = 1, .efficiency = 1};
+	const struct fab_transfer_options image = {.image_bytes = 125000000,
+						   .n_files = 1};
 
 	for (uint32_t n = 1; n <= 28; n++) {
 		uint32_t least = 1, more = 1;
@@ -342,17 +342,20 @@ Test(boot, advice_on_the_preset)
 	struct fab_machine *m = boots_machine("preset:taihulight");
 	struct fab_batch all = boots_batch(m, "all"),
 			 one = boots_batch(m, "first:1:supernode");
-	const struct fab_transfer_options plain = {
-		.image_bytes = 50000000, .n_files = 1, .efficiency = 1};
+	const struct fab_transfer_options plain = {.image_bytes = 50000000, .n_files = 1};
 	struct fab_advice levels[FAB_ADVICE_MAX];
 	struct fab_alternatives alternatives;
+	struct fab_mapping_problem problem = {.m = m, .batch = &all};
+	struct fab_err err = {""};
+	uint32_t n;
 
 	/* 102.4 s need all 160 servers, twice as much half of them, less cannot be had */
 	cr_expect_eq(fab_advice_servers(m, &all, &plain, 102.4).n, 160);
 	cr_expect_eq(fab_advice_servers(m, &all, &plain, 204.8).n, 80);
 	cr_expect_eq(fab_advice_servers(m, &all, &plain, 60).n, 0);
 	/* cascades and servers limit together: raising one of them alone gives nothing */
-	cr_expect_eq(fab_advice_raise(m, &all, &plain, levels), 6);
+	cr_assert_eq(fab_advice_raise(&problem, &plain, levels, &n, &err), 0);
+	cr_expect_eq(n, 6);
 	cr_expect_eq(__builtin_popcount(levels[0].levels), 2);
 	for (uint32_t l = 0; l < m->n_levels; l++) {
 		const char *segment = m->level[l].segment;
@@ -364,7 +367,8 @@ Test(boot, advice_on_the_preset)
 	cr_expect_float_eq(levels[0].bandwidth_mbps, 1000 / 128.0, 1e-6);
 	cr_expect_float_eq(levels[1].bandwidth_mbps, 1000 / 256.0, 1e-6);
 	/* a supernode: 256 nodes behind 20 Gb/s */
-	fab_advice_raise(m, &one, &plain, levels);
+	problem.batch = &one;
+	cr_assert_eq(fab_advice_raise(&problem, &plain, levels, &n, &err), 0);
 	cr_expect_str_eq(m->level[__builtin_ctz(levels[0].levels)].segment, "N3");
 	cr_expect_float_eq(levels[0].bandwidth_mbps, 125, 1e-6);
 	fab_alternatives_of(m, &all, 400, 1, 0, &alternatives);

@@ -19,7 +19,6 @@ static struct fab_transfer transfer(const struct fab_machine *m,
 
 	options.image_bytes = 50000000;
 	options.n_files = 1;
-	options.efficiency = 1;
 	cr_assert_eq(fab_transfer_run(m, batch, of, &options, &out, &err), 0);
 	return out;
 }
@@ -133,13 +132,13 @@ Test(transfer, max_min_on_the_preset)
 	cr_expect_float_eq(t.last_s, 102.4, 1e-6);
 	fab_transfer_fini(&t);
 	/* 16 of a server's 256 at a time: the same bytes through the same segment */
-	t = transfer(m, &all, bcda,
-		     (struct fab_transfer_options){.server_connections = 16});
+	m->limits.connections = 16;
+	t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
 	cr_expect_float_eq(t.last_s, 102.4, 1e-3);
 	cr_expect_lt(t.first_s, 10);
 	fab_transfer_fini(&t);
-	t = transfer(m, &all, bcda,
-		     (struct fab_transfer_options){.server_disk_mbps = 500});
+	m->limits = (struct fab_limits){.disk_mbps = 500};
+	t = transfer(m, &all, bcda, (struct fab_transfer_options){0});
 	cr_expect_float_eq(t.last_s, 204.8, 1e-6);
 	fab_transfer_fini(&t);
 	free(bcda);
@@ -148,13 +147,17 @@ Test(transfer, max_min_on_the_preset)
 }
 
 /* Nodes of one server, and when they are done. */
-static void expect_finish(const char *spec, struct fab_transfer_options options,
-			  const double *finish, uint64_t n_retries, uint32_t n_failed)
+static void expect_finish(const char *spec, uint32_t connections,
+			  struct fab_transfer_options options, const double *finish,
+			  uint64_t n_retries, uint32_t n_failed)
 {
 	struct fab_machine *m = boots_machine(spec);
 	struct fab_batch all = boots_batch(m, "all");
 	uint32_t of[8] = {0};
-	struct fab_transfer t = transfer(m, &all, of, options);
+	struct fab_transfer t;
+
+	m->limits.connections = connections;
+	t = transfer(m, &all, of, options);
 
 	cr_expect_eq(t.n_retries, n_retries);
 	cr_expect_eq(t.n_failed, n_failed);
@@ -174,25 +177,24 @@ Test(transfer, who_times_out_asks_again)
 	struct fab_transfer_options o = {.timeout_seconds = 0.5};
 
 	/* together they take 1.2 s: nobody is ever done */
-	expect_finish(three, o, (double[]){INFINITY, INFINITY, INFINITY}, 0, 3);
+	expect_finish(three, 0, o, (double[]){INFINITY, INFINITY, INFINITY}, 0, 3);
 	o.retries = 7;
-	expect_finish(three, o, (double[]){INFINITY, INFINITY, INFINITY}, 21, 3);
+	expect_finish(three, 0, o, (double[]){INFINITY, INFINITY, INFINITY}, 21, 3);
 	o.timeout_seconds = 1.2;
-	expect_finish(three, o, (double[]){1.2, 1.2, 1.2}, 0, 0);
+	expect_finish(three, 0, o, (double[]){1.2, 1.2, 1.2}, 0, 0);
 	/* one at a time, 0.4 s each: the last one gives up twice, while it waits and
 	 * while it receives */
-	o = (struct fab_transfer_options){
-		.timeout_seconds = 0.5, .server_connections = 1, .retries = 1};
-	expect_finish(three, o, (double[]){0.4, 0.9, INFINITY}, 2, 1);
+	o = (struct fab_transfer_options){.timeout_seconds = 0.5, .retries = 1};
+	expect_finish(three, 1, o, (double[]){0.4, 0.9, INFINITY}, 2, 1);
 	o.retries = 2;
-	expect_finish(three, o, (double[]){0.4, 0.9, 1.4}, 3, 0);
+	expect_finish(three, 1, o, (double[]){0.4, 0.9, 1.4}, 3, 0);
 	/* the second is served from 0.5 on, and gives up at 0.6 with three quarters */
 	o.request_seconds = 0.1;
-	expect_finish("rack=1,node=2@1G/server=1@1G", o, (double[]){0.5, 1.1}, 1, 0);
+	expect_finish("rack=1,node=2@1G/server=1@1G", 1, o, (double[]){0.5, 1.1}, 1, 0);
 	/* alone on the way from 0.7 on: what the other one left behind counts */
 	o = (struct fab_transfer_options){
 		.timeout_seconds = 0.7, .stagger_seconds = 0.2, .retries = 1};
-	expect_finish("rack=1,node=2@1G/server=1@1G", o, (double[]){0.6, 0.8}, 0, 0);
+	expect_finish("rack=1,node=2@1G/server=1@1G", 0, o, (double[]){0.6, 0.8}, 0, 0);
 }
 
 /* Whoever has time enough is done as without a limit; all others retry or fail. */
@@ -201,12 +203,12 @@ Test(transfer, timeouts_lose_nobody)
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		struct fab_machine *m = boots_random_machine(seed);
 		struct fab_batch all = boots_batch(m, "all");
-		struct fab_transfer_options o = {.server_connections =
-							 (uint32_t)(seed % 3)};
+		struct fab_transfer_options o = {0};
 		struct fab_transfer free_run, long_run, short_run;
 		struct fab_rng rng;
 		uint32_t of[6], n_failed = 0;
 
+		m->limits.connections = (uint32_t)(seed % 3);
 		fab_rng_init(&rng, seed + 2000);
 		for (int i = 0; i < 6; i++)
 			of[i] = (uint32_t)fab_rng_below(&rng, 3);
@@ -268,10 +270,10 @@ static struct fab_machine *draw_machine(struct fab_rng *rng)
 	return m;
 }
 
-static struct fab_transfer_options draw_options(struct fab_rng *rng)
+static struct fab_transfer_options draw_options(struct fab_rng *rng,
+						struct fab_limits *limits)
 {
 	struct fab_transfer_options o = {.image_bytes = 12500000,
-					 .efficiency = 1,
 					 .n_files = 1 + (uint32_t)fab_rng_below(rng, 3)};
 
 	if (fab_rng_below(rng, 3))
@@ -279,11 +281,11 @@ static struct fab_transfer_options draw_options(struct fab_rng *rng)
 	if (fab_rng_below(rng, 2))
 		o.request_seconds = (double)fab_rng_below(rng, 5);
 	if (!fab_rng_below(rng, 4))
-		o.flow_cap_mbps = (double)(1 + fab_rng_below(rng, 3));
+		limits->flow_mbps = (double)(1 + fab_rng_below(rng, 3));
 	if (!fab_rng_below(rng, 4))
-		o.server_disk_mbps = (double)(1 + fab_rng_below(rng, 6));
+		limits->disk_mbps = (double)(1 + fab_rng_below(rng, 6));
 	if (!fab_rng_below(rng, 3))
-		o.server_connections = 1 + (uint32_t)fab_rng_below(rng, 5);
+		limits->connections = 1 + (uint32_t)fab_rng_below(rng, 5);
 	if (!fab_rng_below(rng, 3)) {
 		o.timeout_seconds = 20.123456 + (double)fab_rng_below(rng, 300);
 		o.retries = (uint32_t)fab_rng_below(rng, 4);
@@ -312,7 +314,7 @@ Test(transfer, changes_are_what_refilling_all_gives)
 		of = FAB_NEW(m->n_nodes, uint32_t);
 		for (uint32_t i = 0; i < m->n_nodes; i++)
 			of[i] = (uint32_t)fab_rng_below(&rng, m->n_interfaces);
-		o = draw_options(&rng);
+		o = draw_options(&rng, &m->limits);
 		cr_assert_eq(fab_transfer_run(m, &all, of, &o, &own, &err), 0);
 		plain = refill_run(m, &all, of, &o);
 		for (uint32_t i = 0; i < all.n; i++)

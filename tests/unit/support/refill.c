@@ -38,7 +38,7 @@ static double cap_of(const struct refill *x, uint32_t i)
 {
 	double cap = x->m->capacity_mbps[x->m->node_vertex[x->batch->node[i]]];
 
-	return x->o->flow_cap_mbps > 0 ? fmin(cap, x->o->flow_cap_mbps) : cap;
+	return x->m->limits.flow_mbps > 0 ? fmin(cap, x->m->limits.flow_mbps) : cap;
 }
 
 /* Is a node's path on the segment above v in this direction? */
@@ -79,13 +79,13 @@ static double next_full(const struct refill *x, bool *of)
 		bool is_disk = p >= 2 * m->n_vertices;
 		double share;
 
-		if (is_disk && !(x->o->server_disk_mbps > 0))
+		if (is_disk && !(x->m->limits.disk_mbps > 0))
 			continue;
 		for (uint32_t i = 0; i < x->batch->n; i++)
 			on[i] = is_disk ? server_of(x, i) == p - 2 * m->n_vertices
 					: is_on(x, i, p / 2, p & 1);
 		share = share_left(
-			x, is_disk ? x->o->server_disk_mbps : m->capacity_mbps[p / 2],
+			x, is_disk ? x->m->limits.disk_mbps : m->capacity_mbps[p / 2],
 			on);
 		if (!(share < least))
 			continue;
@@ -207,8 +207,8 @@ static uint32_t first_in(const struct refill *x, enum state state, uint32_t serv
 
 static void admit(struct refill *x)
 {
-	for (uint32_t v = 0; v < x->m->n_servers && x->o->server_connections; v++)
-		while (n_served(x, v) < x->o->server_connections) {
+	for (uint32_t v = 0; v < x->m->n_servers && x->m->limits.connections; v++)
+		while (n_served(x, v) < x->m->limits.connections) {
 			uint32_t i = first_in(x, QUEUED, v);
 
 			if (i == FAB_NONE)
@@ -224,8 +224,8 @@ static void arrive(struct refill *x)
 	while ((i = first_in(x, COMING, 0)) != FAB_NONE) {
 		if (x->o->timeout_seconds > 0)
 			x->node[i].deadline = x->now + x->o->timeout_seconds;
-		if (!x->o->server_connections ||
-		    n_served(x, server_of(x, i)) < x->o->server_connections) {
+		if (!x->m->limits.connections ||
+		    n_served(x, server_of(x, i)) < x->m->limits.connections) {
 			start(x, i);
 		} else {
 			x->node[i].state = QUEUED;
@@ -284,8 +284,7 @@ struct fab_transfer refill_run(const struct fab_machine *m, const struct fab_bat
 			     .batch = batch,
 			     .of = interface_of,
 			     .o = options,
-			     .image = (double)options->image_bytes * 8e-6 /
-				      options->efficiency,
+			     .image = (double)options->image_bytes * 8e-6,
 			     .turns = batch->n,
 			     .out = &out};
 	for (uint32_t i = 0; i < batch->n; i++)
