@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-mcroute: the answer in words, before everything else. */
+#include <float.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/human.h"
 #include "mcroute.h"
@@ -35,17 +37,34 @@ static size_t best_load_of(const struct mcroute_outcome *o, size_t first)
 	return best;
 }
 
+/* Were all trees of its heights compared, by what is asked for? */
+static bool is_best_of_all(const struct mcroute_outcome *o, size_t result)
+{
+	return o->results[result].ended == FAB_ENDED_EXACT;
+}
+
+/* For which trees that is proven. */
+static const char *exact_text(const struct mcroute_outcome *o, size_t result)
+{
+	return o->results[result].height_slack
+		       ? "proven optimal for trees of this --height-slack"
+		       : "proven optimal for trees of minimal height";
+}
+
 /* How far the best can still be from what is possible at all. */
 static void bound_text(const struct mcroute_outcome *o, size_t result, char *out,
 		       size_t size)
 {
 	uint32_t max = o->efi[result].max;
+	bool is_exact = is_best_of_all(o, result);
 	bool is_low = !o->results[result].engine->may_be_higher &&
 		      !o->results[result].height_slack &&
 		      o->height_bound > o->lower_bound;
 
 	if (max <= o->lower_bound)
 		snprintf(out, size, "proven optimal: no trees can do with fewer");
+	else if (is_exact && !o->weights)
+		snprintf(out, size, "%s", exact_text(o, result));
 	else if (is_low && max <= o->height_bound)
 		snprintf(out, size, "proven optimal for trees of minimal height");
 	else if (is_low)
@@ -83,28 +102,42 @@ static void say_best(struct fab_report *r, const struct mcroute_outcome *o, size
 				  name, max, trees, bound, others);
 }
 
+/* A load and its bound with as many digits as it takes to see that they differ. */
+static void print_loads(double load, double bound, char *load_text, char *bound_text)
+{
+	for (int digits = 4; digits <= DBL_DIG; digits++) {
+		snprintf(load_text, FAB_HUMAN_BYTES, "%.*g", digits, load);
+		snprintf(bound_text, FAB_HUMAN_BYTES, "%.*g", digits, bound);
+		if (strcmp(load_text, bound_text) != 0 ||
+		    load <= bound * (1 + FAB_LOAD_ROUNDING))
+			return;
+	}
+}
+
 /* The same by weighted loads, tables that were read too. */
 static void say_loads(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	size_t best = best_load_of(o, 0), worst = 0;
-	char bound[80], others[160] = "";
+	char load[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES], bound[80], others[160] = "";
 
 	for (size_t i = 1; i < o->n; i++)
 		worst = o->efi[i].max_load > o->efi[worst].max_load ? i : worst;
-	if (o->efi[best].max_load <= o->load_bound * (1 + 1e-9))
+	print_loads(o->efi[best].max_load, o->load_bound, load, least);
+	if (o->efi[best].max_load <= o->load_bound * (1 + FAB_LOAD_ROUNDING))
 		snprintf(bound, sizeof(bound),
 			 "proven optimal: no trees can do with less");
+	else if (is_best_of_all(o, best))
+		snprintf(bound, sizeof(bound), "%s", exact_text(o, best));
 	else
-		snprintf(bound, sizeof(bound), "proven >= %.4g whatever the trees",
-			 o->load_bound);
+		snprintf(bound, sizeof(bound), "proven >= %s whatever the trees", least);
 	if (worst != best)
 		snprintf(others, sizeof(others),
 			 "; of %zu algorithms the worst, %s, %.4g", o->n,
 			 o->results[worst].engine->name, o->efi[worst].max_load);
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
-		"%s: the largest load of a cable between switches is %.4g%s, %s%s.",
-		o->results[best].engine->name, o->efi[best].max_load,
+		"%s: the largest load of a cable between switches is %s%s, %s%s.",
+		o->results[best].engine->name, load,
 		o->weights->has_capacities ? " of its rate" : "", bound, others);
 }
 

@@ -40,7 +40,7 @@ const struct fab_column mcroute_columns[] = {
 	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
 	 FAB_COL_BAD_IF_NO, AT(verified), FAB_METRIC_MORE},
 	{"ended", FAB_TEXT,
-	 "why the algorithm stopped: done, or of optimal bound, stall, time or "
+	 "why the algorithm stopped: done, or of optimal bound, exact, stall, time or "
 	 "interrupt; "
 	 "after the last two more time may give better trees, and other trees",
 	 FAB_COL_EXTRA, AT(ended)},

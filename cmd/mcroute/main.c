@@ -35,7 +35,9 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_ONE, TO(capacity),
 	 .choices = FAB_NAME_LIST([MCROUTE_EQUAL] = "equal", [MCROUTE_RATE] = "rate")},
 	{"time-limit", "TIME",
-	 "Let optimal look for better trees so long at most (default 10s)",
+	 "Stop routing after TIME with the best trees so far (default: 10s for the "
+	 "search "
+	 "of optimal, none for balanced)",
 	 FAB_TAKES_SECONDS, TO(time_limit_s), .min = 1, .max = MAX_TIME_NS, .like = "30s",
 	 .preset = "10s", .flag = TO(has_time_limit)},
 	{"height-slack", "HOPS",
@@ -174,19 +176,18 @@ static int complete(void *params, struct fab_err *err)
 	if (p->trees_out && !p->n_engines)
 		return fab_fail(err, EINVAL,
 				"--trees-out needs --algorithm beside --mcfdbs");
+	p->has_search = p->has_sweep;
 	for (size_t i = 0; i < p->n_engines; i++)
-		p->has_search |= p->engines[i] == &fab_mcast_optimal;
-	for (size_t i = 0; i < p->n_engines; i++)
-		p->takes_slack |= p->engines[i]->takes_slack;
-	p->has_search |= p->has_sweep;
-	if (p->has_height_slack && !p->takes_slack && !p->has_sweep)
+		p->has_search |= p->engines[i]->takes_slack;
+	if (p->has_height_slack && !p->has_search)
 		return fab_fail(err, EINVAL,
 				"--height-slack goes with --algorithm=balanced or "
 				"optimal, and with --sweep=height");
 	if (p->has_time_limit && !p->has_search)
 		return fab_fail(
 			err, EINVAL,
-			"--time-limit goes with --algorithm=optimal or --sweep=height");
+			"--time-limit goes with --algorithm=balanced or optimal, and "
+			"with --sweep=height");
 	for (size_t i = 0; i < p->n_engines && is_events; i++)
 		if (!p->engines[i]->grow)
 			return fab_fail(err, EINVAL,

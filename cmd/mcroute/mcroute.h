@@ -38,10 +38,10 @@ struct mcroute_params {
 	double time_limit_s;
 	bool has_time_limit;
 	uint32_t height_slack;
-	bool has_height_slack, takes_slack;
+	bool has_height_slack;
 	enum mcroute_sweep { MCROUTE_SWEEP_HEIGHT } sweep;
 	bool has_sweep;
-	bool has_search; /* optimal is among the algorithms */
+	bool has_search; /* balanced or optimal is among the algorithms, or has_sweep */
 	struct mcroute_events events;
 };
 

@@ -46,8 +46,10 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	double start = fab_now();
 	int rc;
 
+	if (p->has_time_limit)
+		mcast.until = start + p->time_limit_s;
 	if (p->has_search)
-		fab_cli_catch_interrupt();
+		mcast.begin_search = fab_cli_catch_interrupt;
 	rc = fab_dist_new(o->problem.f, p->run.threads, &o->dist, err);
 	if (rc)
 		return rc;
@@ -55,8 +57,7 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	o->distances_seconds = fab_now() - start;
 	o->problem.dist = o->dist;
 	o->problem.shape = o->shape;
-	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads,
-			    p->has_search ? fab_now() + p->time_limit_s : 0);
+	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads, mcast.until);
 	mcast.bound = p->height_slack ? o->lower_bound : mcroute_low_bound(o);
 	if (o->weights)
 		mcast.load_bound = o->load_bound = fab_mcast_load_bound(&o->problem);
@@ -70,8 +71,13 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	if (rc)
 		return rc;
 	mcast.progress = NULL;
-	for (size_t i = 0; i < p->n_engines; i++, o->n++)
-		fab_efi_of(&o->problem, &o->results[o->n], &o->efi[o->n]);
+	for (size_t i = 0; i < p->n_engines; i++, o->n++) {
+		const struct fab_mcast_result *r = &o->results[o->n];
+
+		fab_efi_of(&o->problem, r, &o->efi[o->n]);
+		if (r->ended == FAB_ENDED_EXACT && !r->height_slack && !o->weights)
+			o->height_bound = o->efi[o->n].max;
+	}
 	return p->mlid_cap ? mcroute_share(o, p->engines, &mcast, &p->run, err) : 0;
 }
 

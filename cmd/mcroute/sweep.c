@@ -24,8 +24,8 @@ static const struct fab_column columns[] = {
 	{"bound", FAB_UINT, "no such trees can have a smaller max_efi", 0, AT(bound)},
 	{"tree_links", FAB_UINT, "switch-to-switch cables of all trees together", 0,
 	 AT(efi.tree_links)},
-	{"ended", FAB_TEXT, "why the search stopped: bound, stall, time or interrupt", 0,
-	 AT(ended)},
+	{"ended", FAB_TEXT,
+	 "why the search stopped: bound, exact, stall, time or interrupt", 0, AT(ended)},
 	{"verified", FAB_BOOL, "every tree was checked by --verify; null without it",
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(verified)},
 	{"seconds", FAB_REAL, "time for the trees", FAB_COL_EXTRA | FAB_COL_SECONDS,
@@ -39,7 +39,9 @@ int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome
 	const struct fab_mcast_engine *engine = &fab_mcast_optimal;
 	uint32_t last = p->has_height_slack ? p->height_slack : DEFAULT_LAST;
 
-	mcroute_find_bounds(o, true, p->run.threads, fab_now() + p->time_limit_s);
+	struct fab_mcast_result last_result = {0};
+
+	mcroute_find_bounds(o, true, p->run.threads, fab_now() + p->time_limit_s / 4);
 	for (uint32_t slack = 0; slack <= last; slack++) {
 		struct fab_mcast_options own = *options;
 		struct mcroute_sweep_row row = {.slack = slack,
@@ -51,10 +53,13 @@ int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome
 		double roots;
 		int rc;
 
+		own.until = 0; /* the limit is that of each height */
 		own.height_slack = slack;
 		own.bound = row.bound;
 		own.raise_bound = NULL;
+		own.start = slack ? &last_result.forest : NULL; /* never worse */
 		rc = fab_mcast_route(&o->problem, &engine, 1, &own, &result, &roots, err);
+		fab_mcast_result_fini(&last_result);
 		if (rc)
 			return rc;
 		fab_efi_of(&o->problem, &result, &row.efi);
@@ -65,14 +70,14 @@ int mcroute_sweep_heights(const struct mcroute_params *p, struct mcroute_outcome
 			if (!row.verified)
 				fab_cli_warn(&p->run, "%s", found.text);
 		}
-		fab_mcast_result_fini(&result);
-		/* lower trees are such trees, too */
-		if (slack && o->sweep.v[slack - 1].efi.max < row.efi.max)
-			row.efi = o->sweep.v[slack - 1].efi;
+		last_result = result;
+		if (result.ended == FAB_ENDED_EXACT)
+			row.bound = row.efi.max;
 		FAB_PUSH(&o->sweep, row);
 		if (row.efi.max <= o->lower_bound)
 			break; /* no height gives less */
 	}
+	fab_mcast_result_fini(&last_result);
 	return 0;
 }
 

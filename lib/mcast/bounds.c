@@ -19,9 +19,6 @@ enum {
 /* Less capacity than this is what rounding leaves of none. */
 static const double FAINT = 1e-6;
 
-/* Part of a sum that may be rounding. */
-static const double ROUNDING = 1e-9;
-
 /* What is known so far, with what proves it; all borrowed. */
 struct best {
 	const struct fab_mcast_problem *p;
@@ -53,7 +50,7 @@ static double share(const struct best *b, double demand, double capacity)
 	if (!(w->granule > 0) || !(w->even > 0))
 		return demand / capacity;
 	granules = demand / w->granule / (capacity / w->even);
-	return ceil(granules - ROUNDING * granules) * w->granule / w->even;
+	return ceil(granules - FAB_LOAD_ROUNDING * granules) * w->granule / w->even;
 }
 
 static bool is_better(const struct best *b, double value)

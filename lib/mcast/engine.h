@@ -34,13 +34,15 @@ enum fab_root_ties {
 enum fab_mcast_ended {
 	FAB_ENDED_DONE,	   /* it has done what it does */
 	FAB_ENDED_BOUND,   /* no trees have less than these */
+	FAB_ENDED_EXACT,   /* no trees of heights that are allowed have less: all were
+			    * compared */
 	FAB_ENDED_STALL,   /* nothing that it tries helps any more */
 	FAB_ENDED_TIME,	   /* the time is over: more time may give better trees */
 	FAB_ENDED_STOPPED, /* somebody stopped it: the trees are sound, more may help */
 	FAB_ENDED_FAILED   /* progress stopped it: there is no result */
 };
 
-/* "done", "bound", "stall", "time", "interrupt". O(1). */
+/* "done", "bound", "exact", "stall", "time", "interrupt". O(1). */
 const char *fab_mcast_ended_name(enum fab_mcast_ended ended);
 
 /* Where an engine stands between two groups. */
@@ -70,15 +72,22 @@ struct fab_mcast_options {
 	unsigned height_slack; /* hops that trees may be higher than the least, of
 				  engines that take it */
 	uint64_t seed;	       /* of what is left to chance */
-	double time_limit_s;   /* of an engine that could go on for long; 0: none */
-	double until;	       /* stop at this time (fab_now()); 0: at none */
+	double time_limit_s;   /* of `optimal` without `until`, from its first trees on;
+				  0: none */
+	double until;	       /* searches stop at this time (fab_now()); 0: at none */
+	/* trees of this problem that searches start from, instead of a search without
+	 * height_slack; they are as high as that allows at most. NULL: none */
+	const struct fab_forest *start;
+	/* called when all first trees are there and searches begin: from now on there is
+	 * a result. May be NULL */
+	void (*begin_search)(void);
 	/* asked once by such engines, after some work, when they are above `bound`: a
 	 * larger one that takes long to find; `until` this time (fab_now()), 0: any
 	 * time. May be NULL */
 	uint32_t (*raise_bound)(void *context, double until);
 	void *raise_bound_context;
-	/* asked now and then by such engines: shall they stop with what they have? May
-	 * be NULL */
+	/* asked by such engines, after each tree and by any thread: shall they stop with
+	 * what they have? May be NULL */
 	bool (*is_over)(void *context);
 	void *is_over_context;
 };
@@ -131,6 +140,16 @@ struct fab_mcast_engine {
 		     struct fab_mcast_state *state,
 		     const struct fab_mcast_options *options);
 };
+
+/* Was a search ended by its time, by its caller or by progress? O(1). */
+static inline bool fab_mcast_was_stopped(enum fab_mcast_ended ended)
+{
+	return ended == FAB_ENDED_TIME || ended == FAB_ENDED_STOPPED ||
+	       ended == FAB_ENDED_FAILED;
+}
+
+/* Is the time of a search over, or was it asked to stop? Any thread. O(1). */
+bool fab_mcast_is_over(const struct fab_mcast_options *options);
 
 /* All engines, in the order in which they are documented. */
 extern const struct fab_mcast_engine *const fab_mcast_engines[];

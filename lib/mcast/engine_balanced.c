@@ -19,33 +19,54 @@ enum { ROUNDS = 12 };
  * members lie far apart more), but at least and at most so many. */
 enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
 
-/* Trees revised and better ones of others by turns, while the largest load falls. Where
- * there is little to do, from each start in turn. */
-static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
-		 const struct fab_mcast_options *o)
+/* Trees revised and better ones of others alternately, while the largest load falls.
+ * Where there is little to do, from each start in turn. */
+static enum fab_mcast_ended search(struct fab_mcast_state *s,
+				   const struct fab_mcast_options *o)
 {
 	struct fab_negotiation n = {.options = o,
 				    .n_steps = STEPS_LEAST,
 				    .n_rounds = ROUNDS,
 				    .n_attempts = 1};
 	uint64_t steps = (fab_reroute_is_far(s) ? STEPS_FAR : STEPS_EDGE) * s->n_edges;
+	enum fab_mcast_ended ended;
 	double max;
 
 	for (; STEPS_EDGE * s->n_edges <= STEPS_LEAST && n.start < FAB_START_NEAR;
-	     n.start++)
-		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
-			return 1;
+	     n.start++) {
+		ended = fab_negotiate(s, &n);
+		if (fab_mcast_was_stopped(ended))
+			return ended;
+	}
 	n.is_hasty = n.start == FAB_START_THERE;
 	n.n_steps = steps > n.n_steps ? steps : n.n_steps;
 	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
 	n.start = n.start == FAB_START_NEAR ? n.start : FAB_START_CHOSEN;
 	do {
 		max = fab_mcast_max_level(s);
-		if (fab_negotiate(s, &n) == FAB_ENDED_FAILED)
-			return 1;
+		ended = fab_negotiate(s, &n);
+		if (fab_mcast_was_stopped(ended))
+			return ended;
 		n.start = FAB_START_THERE;
-	} while (fab_mcast_take_rival(problem, s, o) && fab_mcast_max_level(s) < max);
-	return 0;
+	} while (fab_mcast_take_rival(s->problem, s, o) && fab_mcast_max_level(s) < max);
+	return FAB_ENDED_DONE;
+}
+
+/* Trees that may be higher start from those that may not: they are never worse. */
+static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
+		 const struct fab_mcast_options *o)
+{
+	struct fab_mcast_options low = *o;
+
+	(void)problem;
+	low.height_slack = 0;
+	if (o->start)
+		fab_mcast_state_start(s, o->start);
+	else
+		s->ended = search(s, &low);
+	if (o->height_slack && !fab_mcast_was_stopped(s->ended))
+		s->ended = search(s, o);
+	return s->ended == FAB_ENDED_FAILED;
 }
 
 const struct fab_mcast_engine fab_mcast_balanced = {

@@ -3,6 +3,7 @@
 #include "mcast/engines.h"
 
 #include "base/clock.h"
+#include "mcast/exact.h"
 #include "mcast/greedy.h"
 #include "mcast/negotiate.h"
 #include "mcast/state.h"
@@ -11,31 +12,71 @@
  * search after so many targets given up. */
 enum { ROUNDS = 30, ATTEMPTS = 4 };
 
-/* Bounds may take a quarter of the time that is left. */
-static double quarter_to(double until)
+/* Shares of the time that is left: for bounds; and, where trees may be higher, for those
+ * of minimal height. */
+static const double BOUNDS_SHARE = 0.25, LOW_SHARE = 0.5;
+
+/* The time at which this share of what is left until then has passed; 0: no limit. */
+static double share_of(double until, double share)
 {
-	return until > 0 ? (3 * fab_now() + until) / 4 : 0;
+	double now = fab_now();
+
+	return until > 0 ? now + share * (until - now) : 0;
 }
 
+/* What balanced does by these options, then the search for better trees; neither begins
+ * when the options end the one before. */
+static int search(struct fab_mcast_state *s, struct fab_mcast_options *o)
+{
+	const struct fab_negotiation n = {.options = o,
+					  .n_rounds = ROUNDS,
+					  .n_attempts = ATTEMPTS,
+					  .has_swaps = true,
+					  .is_told = true};
+
+	if (fab_mcast_balanced.solve(s->problem, s, o))
+		return 1;
+	if (o->raise_bound && !s->problem->weights && fab_mcast_max_load(s) > o->bound)
+		o->bound = o->raise_bound(o->raise_bound_context,
+					  share_of(o->until, BOUNDS_SHARE));
+	if (!fab_mcast_was_stopped(s->ended))
+		s->ended = fab_negotiate(s, &n);
+	return s->ended == FAB_ENDED_FAILED;
+}
+
+/* Trees that may be higher start from those that may not: only a time limit can make them
+ * worse than those would have become. */
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		 const struct fab_mcast_options *o)
 {
-	struct fab_mcast_options limited = *o;
-	struct fab_negotiation n = {.options = &limited,
-				    .n_rounds = ROUNDS,
-				    .n_attempts = ATTEMPTS,
-				    .has_swaps = true,
-				    .is_told = true};
+	struct fab_mcast_options own = *o, low;
+	struct fab_forest first = {0};
+	enum fab_mcast_ended exact;
 
-	if (o->time_limit_s > 0)
-		limited.until = fab_now() + o->time_limit_s;
-	if (fab_mcast_balanced.solve(problem, s, &limited))
+	(void)problem;
+	if (o->time_limit_s > 0 && !(o->until > 0))
+		own.until = fab_now() + o->time_limit_s;
+	low = own;
+	low.height_slack = 0;
+	if (o->height_slack && !o->start) {
+		low.until = share_of(own.until, LOW_SHARE);
+		if (search(s, &low))
+			return 1;
+		own.bound = low.bound;
+		own.raise_bound = NULL;
+		fab_mcast_state_copy_trees(s, &first);
+		own.start = &first;
+	}
+	if (search(s, &own)) {
+		fab_forest_fini(&first);
 		return 1;
-	if (o->raise_bound && !problem->weights && fab_mcast_max_load(s) > o->bound)
-		limited.bound =
-			o->raise_bound(o->raise_bound_context, quarter_to(limited.until));
-	s->ended = fab_negotiate(s, &n);
-	return s->ended == FAB_ENDED_FAILED;
+	}
+	fab_forest_fini(&first);
+	if (fab_mcast_was_stopped(s->ended) || s->ended == FAB_ENDED_BOUND)
+		return 0;
+	exact = fab_exact_solve(s, &own);
+	s->ended = exact == FAB_ENDED_DONE ? s->ended : exact;
+	return 0;
 }
 
 const struct fab_mcast_engine fab_mcast_optimal = {

@@ -25,9 +25,10 @@ const struct fab_mcast_engine *fab_mcast_engine_find(const char *name, size_t le
 const char *fab_mcast_ended_name(enum fab_mcast_ended ended)
 {
 	static const char *const names[] = {
-		[FAB_ENDED_DONE] = "done",	   [FAB_ENDED_BOUND] = "bound",
-		[FAB_ENDED_STALL] = "stall",	   [FAB_ENDED_TIME] = "time",
-		[FAB_ENDED_STOPPED] = "interrupt", [FAB_ENDED_FAILED] = "failed",
+		[FAB_ENDED_DONE] = "done",     [FAB_ENDED_BOUND] = "bound",
+		[FAB_ENDED_EXACT] = "exact",   [FAB_ENDED_STALL] = "stall",
+		[FAB_ENDED_TIME] = "time",     [FAB_ENDED_STOPPED] = "interrupt",
+		[FAB_ENDED_FAILED] = "failed",
 	};
 
 	return names[ended];

@@ -55,7 +55,8 @@ static void grow_whole(struct fab_mcast_grower *r, const struct fab_roots *roots
 
 /* The groups whose candidates are at hand. */
 static void route_chunk(struct fab_mcast_grower *r,
-			const struct fab_candidates *candidates)
+			const struct fab_candidates *candidates,
+			const struct fab_mcast_options *options)
 {
 	double start = fab_now();
 	struct fab_cursor *cursors = FAB_NEW0(candidates->n_lists, struct fab_cursor);
@@ -65,7 +66,10 @@ static void route_chunk(struct fab_mcast_grower *r,
 
 		fab_progress_report("trees", "groups", group,
 				    r->state->problem->groups->n);
-		route_group(r, candidates, cursors, group);
+		if (r->may_stop && fab_mcast_is_over(options))
+			r->is_over = true;
+		else
+			route_group(r, candidates, cursors, group);
 	}
 	free(cursors);
 	r->seconds += fab_now() - start;
@@ -137,7 +141,7 @@ int fab_mcast_grow(const struct fab_mcast_problem *problem,
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
 		for (size_t i = n_growers; i > 0; i--) /* the last take longest */
 			if (!is_whole(&growers[i - 1]))
-				route_chunk(&growers[i - 1], &candidates);
+				route_chunk(&growers[i - 1], &candidates, options);
 		done += candidates.roots->n;
 		fab_candidates_fini(&candidates);
 		fab_roots_fini(&own);

@@ -23,7 +23,8 @@ struct fab_mcast_grower {
 	double cap;    /* trees of a level (fab_mcast_level()) as large are of no use; 0:
 			* all are */
 	bool is_trial; /* only loads and uses are kept, no trees */
-	bool is_over;  /* there is one: the rest is not grown */
+	bool may_stop; /* when the options say that it is over */
+	bool is_over;  /* one of these: the rest is not grown */
 	double seconds;
 };
 

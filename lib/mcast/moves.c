@@ -23,9 +23,6 @@ static const double DEARER = 1.1;
  * conflict are looked for side by side, too, which in short work ends with worse ones. */
 enum { STEPS_EDGE = 128, STEPS_EDGE_LONG = 64 };
 
-/* Groups moved between two questions whether it is over. */
-enum { LOOK = 16 };
-
 /* One that moves groups. The first has the state itself in view, the others a copy of its
  * loads and uses. */
 struct lane {
@@ -253,7 +250,8 @@ static uint32_t take_all(struct fab_moves *m)
 			m->batch[n_again++].is_again = true;
 			continue;
 		}
-		if (++m->n_moved % LOOK == 0 && !m->is_over)
+		m->n_moved++;
+		if (!m->is_over)
 			m->is_over = m->round->is_over(m->round->context, m->n_asked);
 	}
 	return m->is_over ? 0 : n_again;
@@ -311,6 +309,9 @@ static void work(void *context, int number, uint32_t item)
 
 	if (number)
 		catch_up(m, lane);
+	x->tree.root = FAB_NONE;
+	if (fab_mcast_is_over(m->options))
+		return;
 	fab_mcast_state_drop(view, x->group, root, cable, n);
 	fab_prices_set_group(&lane->prices, x->group);
 	keep(x, fab_reroute_find(lane->reroute, m->revision, &lane->prices, x->group,

@@ -20,7 +20,8 @@ struct fab_moves_round {
 	uint32_t n_expected; /* groups that will be moved, about; 0: not known */
 	/* Is the group to be moved, as loads are now? */
 	bool (*is_wanted)(void *context, uint32_t group);
-	/* Asked now and then, `done` groups into the round: shall it stop? */
+	/* Asked after each group that was moved, `done` groups into the round: shall it
+	 * stop? */
 	bool (*is_over)(void *context, uint32_t done);
 	void *context;
 };

@@ -21,8 +21,8 @@
 static const double EXCESS = 4, EXCESS_GROWTH = 1.3, EXCESS_MAX = 1e6, FACTOR_STEP = 0.3;
 
 /* With weights: the least step between two targets, in what a group adds in the mean; and
- * levels that differ by less are equal. */
-static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + 1e-9;
+ * the factor by which equal levels may differ. */
+static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + FAB_LOAD_ROUNDING;
 
 /* Prices are flat when they rise up to so many times the largest load. */
 static const double FLATNESS = 3;
@@ -46,6 +46,9 @@ static const double WORTH = 0.95, ALIKE = 0.95;
  */
 static const double HOPELESS = 0.025;
 
+/* Progress is reported once in this many questions whether to stop. */
+enum { REPORT = 16 };
+
 struct negotiation {
 	struct fab_mcast_state *s;
 	const struct fab_negotiation *o;
@@ -68,6 +71,7 @@ struct negotiation {
 	uint32_t stride; /* only every so manyth group is moved */
 	bool is_far;	 /* some members lie far from the root */
 	bool is_starting;
+	uint32_t n_asked;	    /* times is_over() was called */
 	uint64_t first_step;	    /* cables looked at until the start was over, */
 	uint64_t near_steps;	    /* and for near paths of all trees once; 0: never */
 	enum fab_mcast_ended ended; /* DONE: not yet */
@@ -174,7 +178,8 @@ static bool is_over(void *context, uint32_t done)
 	if (o->progress && !x->o->is_told &&
 	    o->progress(o->progress_context, done, x->s->forest.n))
 		x->ended = FAB_ENDED_FAILED;
-	tell(x);
+	if (x->n_asked++ % REPORT == 0)
+		tell(x);
 	return x->ended != FAB_ENDED_DONE;
 }
 
@@ -265,8 +270,9 @@ static bool is_least(const struct negotiation *x)
 	return x->kept_max <= x->bound || (!x->s->units && x->kept_max <= 1);
 }
 
-/* The next target: less by a step, which with weights is large at first. */
-static void set_target(struct negotiation *x)
+/* The next target: less by a step, which with weights is large at first. False: rounding
+ * leaves no level between it and what there is. */
+static bool set_target(struct negotiation *x)
 {
 	if (x->s->units && x->step > (x->kept_max - x->bound) / 2)
 		x->step = (x->kept_max - x->bound) / 2;
@@ -276,6 +282,7 @@ static void set_target(struct negotiation *x)
 	x->target = x->kept_max - x->step;
 	if (x->s->units)
 		x->target *= ROUNDING;
+	return x->target < x->kept_max;
 }
 
 /* A target was not reached: a nearer one, if there can be one. */
@@ -419,7 +426,10 @@ static void negotiate(struct negotiation *x)
 			x->ended = FAB_ENDED_BOUND;
 			break;
 		}
-		set_target(x);
+		if (!set_target(x)) {
+			x->ended = FAB_ENDED_STALL;
+			break;
+		}
 		how = x->o->has_swaps && given_up % 2 ? FAB_REROUTE_BOTH
 						      : FAB_REROUTE_ROOTS;
 		if (reach_target(x, how) || x->ended != FAB_ENDED_DONE)

@@ -270,6 +270,8 @@ double fab_path_swap_run(struct fab_path_swap *x, const struct fab_prices *price
 	x->most_hops = 2 * (int)height;
 	list_paths(x, how->least);
 	for (size_t i = 0; i < x->paths.n; i++) {
+		if (how->options && fab_mcast_is_over(how->options))
+			break;
 		uint32_t at = fab_loose_find(&x->tree, x->paths.v[i].sw);
 
 		if (at != FAB_NONE && at && fab_loose_is_key(&x->tree.node.v[at]))

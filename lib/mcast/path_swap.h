@@ -30,6 +30,8 @@ struct fab_path_swap_how {
 	double least;  /* those that cost as much or more */
 	bool is_near;  /* only for the nearest ones (mcast/near_path.h), not for all */
 	uint64_t seed; /* of which of these */
+	/* paths that are left when its time is over stay as they are; may be NULL */
+	const struct fab_mcast_options *options;
 };
 
 /*

@@ -11,9 +11,9 @@
  * One that exceeds it already outweighs all cables of a tree that exceed it by the group
  * at hand, so that no reroute makes it worse. */
 static const double FACTOR = 4, GUARD = 4096, FORBIDDEN = 1e15, FLOOR = 1e-9;
-/* The same for a target that may be exceeded; a sum of demands is no more than this
- * because of rounding. */
-static const double TARGET_FLOOR = 1e-3, LEVEL_ROUNDING = 1 + 1e-12;
+/* The floor for a target that may be exceeded; and the factor by which a level may be
+ * above a limit because of rounding. */
+static const double TARGET_FLOOR = 1e-3, LEVEL_ROUNDING = 1 + FAB_LOAD_ROUNDING;
 
 /* Of prices that rise smoothly. */
 static const double SLOPE = 10, POWER = 6;

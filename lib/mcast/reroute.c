@@ -265,7 +265,7 @@ static void try_roots(struct fab_reroute *r, const struct fab_prices *prices,
 	uint32_t n = choose_roots(r, prices, bits, group, old, seed, root);
 	uint32_t n_deep = r->height > FAB_REROUTE_NEAR_HOPS ? DEEP_FAR : DEEP_ROOTS;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !fab_mcast_is_over(r->options); i++) {
 		/* a tree that costs less has left the cables that it was to leave */
 		bool is_left = i && r->best.root != FAB_NONE && r->best.price < least;
 		bool is_new = true;
@@ -285,7 +285,7 @@ static void try_far(struct fab_reroute *r, const struct fab_revision *revision,
 	uint32_t old = fab_revision_root(revision, group);
 	bool is_large =
 		fab_group_n_switches(r->s->problem->groups, group) > FAB_REROUTE_LARGE;
-	struct fab_path_swap_how paths = {.seed = seed};
+	struct fab_path_swap_how paths = {.seed = seed, .options = r->options};
 
 	if (how->how == FAB_REROUTE_DEEP || (how->how == FAB_REROUTE_NEAR && is_large))
 		try_root(r, prices, group, old, true, seed);
@@ -316,7 +316,8 @@ const struct fab_reroute_tree *fab_reroute_find(struct fab_reroute *r,
 		try_far(r, revision, prices, bits, group, how, seed);
 	if (how->how == FAB_REROUTE_BOTH)
 		swap_paths(r, revision, prices, group,
-			   &(struct fab_path_swap_how){.least = how->least});
+			   &(struct fab_path_swap_how){.least = how->least,
+						       .options = r->options});
 	if (how->how == FAB_REROUTE_ROOTS ||
 	    (how->how == FAB_REROUTE_BOTH && r->best.price >= how->least))
 		try_roots(r, prices, bits, group, old, how->least, seed);

@@ -115,6 +115,8 @@ int fab_mcast_route(const struct fab_mcast_problem *problem,
 		fab_mcast_state_init(&runs[i].state, &p, engines[i]);
 	}
 	stopped = grow(&p, runs, n_engines, options, roots_seconds);
+	if (!stopped && options->begin_search)
+		options->begin_search();
 	for (size_t i = 0; i < n_engines && !stopped; i++)
 		stopped = solve(&p, &runs[i], options);
 	for (size_t i = 0; i < n_engines; i++) {

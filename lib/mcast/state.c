@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mcast/state.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "mcast/revise.h"
 
 #include <stdlib.h>
 
@@ -156,6 +158,32 @@ double fab_mcast_max_level(const struct fab_mcast_state *s)
 	for (uint32_t c = 0; c < s->problem->f->n_switch_links; c++)
 		max = fab_mcast_level(s, c) > max ? fab_mcast_level(s, c) : max;
 	return max;
+}
+
+void fab_mcast_state_start(struct fab_mcast_state *s, const struct fab_forest *t)
+{
+	struct fab_revision r = fab_revision_begin(s);
+
+	for (uint32_t g = 0; g < t->n; g++) {
+		fab_revision_take_out(&r, g);
+		fab_revision_put(&r, g, t->root[g], t->height[g], fab_forest_size(t, g),
+				 t->sw + t->first[g], t->cable + t->first[g]);
+	}
+	fab_revision_end(&r);
+}
+
+void fab_mcast_state_copy_trees(struct fab_mcast_state *s, struct fab_forest *out)
+{
+	struct fab_revision r = fab_revision_begin(s);
+
+	fab_revision_copy(&r, out);
+	fab_revision_end(&r);
+}
+
+bool fab_mcast_is_over(const struct fab_mcast_options *o)
+{
+	return (o->until > 0 && fab_now() > o->until) ||
+	       (o->is_over && o->is_over(o->is_over_context));
 }
 
 double fab_mcast_bound_of(const struct fab_mcast_problem *problem,

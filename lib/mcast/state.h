@@ -42,6 +42,11 @@ double fab_mcast_max_level(const struct fab_mcast_state *s);
 double fab_mcast_bound_of(const struct fab_mcast_problem *problem,
 			  const struct fab_mcast_options *options);
 
+/* Put these trees of all groups in the place of its own. O(edges). */
+void fab_mcast_state_start(struct fab_mcast_state *s, const struct fab_forest *trees);
+/* Copy its trees to a forest that is empty (zeroed), which the caller ends. O(edges). */
+void fab_mcast_state_copy_trees(struct fab_mcast_state *s, struct fab_forest *out);
+
 /* Swap trees, loads and uses with those of another state of the same problem. O(cables).
  */
 void fab_mcast_state_take(struct fab_mcast_state *s, struct fab_mcast_state *other);

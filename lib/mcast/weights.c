@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /* Units of all demands together are 2 to this at most: sums stay exact, also as double.
- */
-enum { LOG_UNITS = 52 };
+ * A unit is no less than 2 to the second, so that its inverse is a number. */
+enum { LOG_UNITS = 52, LOG_LEAST = -900 };
 
 /* A power of two, so that demands with few digits are whole numbers of it. */
 static double unit_of(double sum)
@@ -19,22 +19,8 @@ static double unit_of(double sum)
 	int exponent = 0;
 
 	(void)frexp(sum, &exponent);
-	return ldexp(1, exponent - LOG_UNITS);
-}
-
-/* What all demands are multiples of, if they are whole units. */
-static double granule_of(const struct fab_weights *w, uint32_t n_groups, double unit)
-{
-	uint64_t units = 0;
-
-	for (uint32_t i = 0; i < n_groups; i++) {
-		double rounded = (double)w->units[i] * unit;
-
-		if (rounded < w->demand[i] || rounded > w->demand[i])
-			return 0;
-		units = fab_gcd(w->units[i], units);
-	}
-	return (double)units * unit;
+	exponent -= LOG_UNITS;
+	return ldexp(1, exponent > LOG_LEAST ? exponent : LOG_LEAST);
 }
 
 static double even_capacity(const struct fab_weights *w)
@@ -49,13 +35,17 @@ static void set_demands(struct fab_weights *w, const struct fab_groups *g,
 			const double *demand)
 {
 	double sum = 0, unit;
+	uint64_t units = 0;
 
 	for (uint32_t i = 0; i < g->n; i++)
-		sum += w->demand[i] = demand ? demand[i] : 1;
+		sum += demand ? demand[i] : 1;
 	unit = demand && sum > 0 ? unit_of(sum) : 1;
-	for (uint32_t i = 0; i < g->n; i++)
-		w->units[i] = (uint64_t)llround(w->demand[i] / unit);
-	w->granule = granule_of(w, g->n, unit);
+	for (uint32_t i = 0; i < g->n; i++) {
+		w->units[i] = (uint64_t)llround((demand ? demand[i] : 1) / unit);
+		w->demand[i] = (double)w->units[i] * unit;
+		units = fab_gcd(w->units[i], units);
+	}
+	w->granule = (double)units * unit;
 	w->even = even_capacity(w);
 	w->step = g->n ? sum / g->n : 0;
 	for (uint32_t c = 0; c < w->n_cables; c++)

@@ -13,18 +13,21 @@
 
 #include "mcast/groups.h"
 
-/* Demands are at most so much. */
+/* The largest demand that is accepted. */
 #define FAB_DEMAND_MAX 1e9
+
+/* Sums of demands are exact: two loads that differ by a smaller part are equal. */
+#define FAB_LOAD_ROUNDING 1e-12
 
 struct fab_weights {
 	bool has_demands, has_capacities; /* else they are 1 each */
 	uint32_t n_cables;		  /* between switches */
-	double *demand;			  /* [groups] */
+	double *demand;			  /* [groups] rounded to whole units */
 	double *capacity;		  /* [n_switch_links] */
-	uint64_t *units;		  /* [groups] the demand, rounded to such units */
+	uint64_t *units;		  /* [groups] the demand in units */
 	double *per_unit; /* [n_switch_links] load of a unit on the cable */
 	double step;	  /* load that a group adds to a cable, in the mean */
-	double granule;	  /* every demand is a multiple of it; 0: none is known */
+	double granule;	  /* every demand is a multiple of it; 0: all demands are 0 */
 	double even;	  /* capacity of every cable; 0: they differ */
 };
 
