@@ -420,8 +420,6 @@ int faults_solve(struct faults_params *p, struct faults_outcome *o, struct fab_e
 	struct sets s = {.p = p, .o = o, .n_threads = p->run.threads};
 	int rc = 0;
 
-	o->is_one_set =
-		!p->wish.exhaustive && (!p->wish.dead.random || p->wish.count == 1);
 	o->n_sets = 1;
 	if (p->files.in.lfts)
 		rc = solve_loaded(&s, err);
