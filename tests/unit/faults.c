@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/gen.h"
+#include "support/process.h"
 #include "unicast/channel_order.h"
 #include "unicast/criticality.h"
 #include "unicast/effort.h"
@@ -88,8 +89,8 @@ Test(faults, names_that_are_none)
 static int read_file(struct fab_faults *faults, const char *text, size_t len,
 		     struct fab_err *err)
 {
-	char path[] = "/tmp/fab-faults-XXXXXX";
-	int fd = mkstemp(path), rc;
+	char path[TEMP_SIZE];
+	int fd = mkstemp(temp_template(path)), rc;
 
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(write(fd, text, len), (ssize_t)len);
