@@ -132,8 +132,7 @@ static int analyse_tables(const struct sets *s, const struct faults_result *r,
 		fab_routes_free(whole);
 		return rc;
 	}
-	out->lost =
-		fab_lost_count(faults, s->o->kfat, ends, fab_routes_tell_lids(routes));
+	out->lost = fab_lost_count(faults, s->o->kfat, ends);
 	out->analysis_seconds = fab_now() - start;
 	if (s->p->run.verify && fab_unicast_verify(analysed, ends, &out->j, &found))
 		out->trouble = fab_strdup(found.text);
