@@ -127,7 +127,7 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 			r->result->n.spurious_bytes += p->bytes;
 		}
 	}
-	s->sent[number] += s->sent[number] != UINT16_MAX;
+	s->sent[number]++;
 	r->result->fate[s->transfer].sent++;
 	count_sent(r, p);
 	if (s->time)

@@ -113,7 +113,7 @@ struct rdma_session {
 	uint32_t control_sent[2]; /* for chance: by the sender, by the receiver */
 
 	/* sender */
-	uint16_t *sent;		   /* [n] times that it was sent */
+	uint32_t *sent;		   /* [n] times that it was sent */
 	uint32_t next_new;	   /* lowest number never sent (in this epoch) */
 	uint32_t base;		   /* all below are known to be there */
 	uint32_t n_due, due_first; /* to be sent again; none is below due_first */
@@ -248,8 +248,11 @@ enum {
 	RDMA_NEEDS_GOT = 8,
 	RDMA_NEEDS_WINDOW = 16,
 	RDMA_NEEDS_TIMED = 32,
-	RDMA_SENDER_KNOWS =
-		64, /* the sender, not the receiver, knows when all is there */
+	/* The sender, not the receiver, knows when all is there. */
+	RDMA_SENDER_KNOWS = 64,
+	/* A bound: each packet is held up as its best copy would be, and not at all when
+	 * the copy is lost, which is known when it would have come. */
+	RDMA_TAKES_BEST = 128,
 };
 
 struct rdma_scheme_code {
