@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-rdma: which scheme to take here and why, before everything else. */
+/* fabric-rdma: the scheme to take and why, before everything else. The choice is that of
+ * rdma/choice.h; here it is put into words. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,59 +10,26 @@
 #include "base/mem.h"
 #include "fabric_rdma.h"
 
-/* As fast as the fastest, for who has to choose; and what is worth a word. */
-static const double AS_FAST = 1.02, SLOW = 1.25;
-enum { MOST_TOLD = 3 };
+/* Slower than that is worth a sentence. */
+static const double SLOW = 1.25;
+enum { MOST_SLOW = 3, MOST_OPEN = 4 };
 
 static bool is_real(const struct fab_rdma_scheme *scheme)
 {
 	return scheme != &fab_rdma_scheme_oracle;
 }
 
-static bool is_sound(const struct rdma_result *r)
+/* The result of a case of a point's choice; NULL: FAB_NONE. */
+static const struct rdma_result *result_at(const struct rdma_outcome *o,
+					   const struct rdma_point *x, uint32_t i)
 {
-	return fab_rdma_all_ended(&r->sum);
+	return i == FAB_NONE ? NULL : rdma_result_of(o, x, o->scheme[i]);
 }
 
-static uint64_t bits_of(const struct rdma_outcome *o, const struct rdma_result *r)
-{
-	struct rdma_row row;
-
-	rdma_row_init(&row, o, r);
-	return row.context_bits;
-}
-
-/* The fastest at a point of those that come to their end; NULL: none does. */
 static const struct rdma_result *fastest_at(const struct rdma_outcome *o,
 					    const struct rdma_point *x)
 {
-	const struct rdma_result *best = NULL;
-
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct rdma_result *r = &o->results.v[i];
-
-		if (r->point == x && is_real(r->scheme) && is_sound(r) &&
-		    (!best || rdma_mean(r) < rdma_mean(best)))
-			best = r;
-	}
-	return best;
-}
-
-/* Of those as fast as the fastest the one that keeps least. */
-static const struct rdma_result *choose_at(const struct rdma_outcome *o,
-					   const struct rdma_point *x)
-{
-	const struct rdma_result *fastest = fastest_at(o, x), *best = fastest;
-
-	for (size_t i = 0; fastest && i < o->results.n; i++) {
-		const struct rdma_result *r = &o->results.v[i];
-
-		if (r->point == x && is_real(r->scheme) && is_sound(r) &&
-		    rdma_mean(r) <= AS_FAST * rdma_mean(fastest) &&
-		    bits_of(o, r) < bits_of(o, best))
-			best = r;
-	}
-	return best;
+	return x->is_there ? result_at(o, x, x->choice.fastest) : NULL;
 }
 
 static const char *us_text(double us, char *out)
@@ -111,69 +79,216 @@ static char *cause_of(const struct rdma_outcome *o, const struct rdma_result *r)
 	return NULL;
 }
 
-/* "irn, sack-ro": others as fast as this one; on the heap, NULL: none. */
-static char *equals_of(const struct rdma_outcome *o, const struct rdma_result *best,
-		       const struct rdma_result *fastest)
+/* "irn, sack-ro": the schemes of a point with this standing but the one chosen; on the
+ * heap, NULL: none. */
+static char *names_with(const struct rdma_outcome *o, const struct rdma_point *x,
+			enum fab_rdma_standing standing)
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct rdma_result *r = &o->results.v[i];
-
-		if (r != best && r->point == best->point && is_real(r->scheme) &&
-		    is_sound(r) && rdma_mean(r) <= AS_FAST * rdma_mean(fastest))
-			fab_append(&text, ", ", "%s", r->scheme->name);
-	}
+	for (uint32_t i = 0; i < o->n_schemes; i++)
+		if (i != x->choice.best && x->choice.standing[i] == standing)
+			fab_append(&text, ", ", "%s", o->scheme[i]->name);
 	return text;
 }
 
-/* The next behind those. */
+/* The fastest of those that are known to be slower. */
 static const struct rdma_result *next_of(const struct rdma_outcome *o,
-					 const struct rdma_result *fastest)
+					 const struct rdma_point *x)
 {
 	const struct rdma_result *next = NULL;
 
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct rdma_result *r = &o->results.v[i];
+	for (uint32_t i = 0; i < o->n_schemes; i++) {
+		const struct rdma_result *r = result_at(o, x, i);
 
-		if (r->point == fastest->point && is_real(r->scheme) && is_sound(r) &&
-		    rdma_mean(r) > AS_FAST * rdma_mean(fastest) &&
+		if (x->choice.standing[i] == FAB_RDMA_SLOWER &&
 		    (!next || rdma_mean(r) < rdma_mean(next)))
 			next = r;
 	}
 	return next;
 }
 
-static void say_choice(struct fab_report *r, const struct rdma_outcome *o,
-		       const struct rdma_result *best, const struct rdma_result *fastest)
+/* "25.7 us (+- 0.2 us)"; without an interval, or with one of 0, the mean alone. */
+static char *mean_text(const struct rdma_result *r)
 {
-	const struct rdma_result *next = next_of(o, fastest);
-	double share = fab_tally_mean(&best->sum.share);
-	char *equals = equals_of(o, best, fastest), *why = NULL;
-	char mean[FAB_HUMAN_BYTES], other[FAB_HUMAN_BYTES];
+	double half = rdma_half_interval(&r->sum.completion_mean);
+	char mean[FAB_HUMAN_BYTES], more[FAB_HUMAN_BYTES];
+
+	us_text(rdma_mean(r), mean);
+	return half > 0 ? fab_format("%s (+- %s)", mean, us_text(half, more))
+			: fab_strdup(mean);
+}
+
+/* ", 96.3 % of the pace of the oracle"; on the heap. */
+static char *share_text(const struct rdma_result *r)
+{
+	double share = r->sum.share.value;
+
+	return fab_format(", %.3g %% of the pace of the oracle%s", 100 * share,
+			  share > FAB_RDMA_AS_FAST
+				  ? ", which is a bound for one transfer alone"
+				  : "");
+}
+
+static void say_choice(struct fab_report *r, const struct rdma_outcome *o,
+		       const struct rdma_point *x)
+{
+	const struct rdma_result *best = result_at(o, x, x->choice.best);
+	const struct rdma_result *next = next_of(o, x);
+	char *equals = names_with(o, x, FAB_RDMA_FAST), *why = NULL;
+	char *mean = mean_text(best), *share = share_text(best);
+	char other[FAB_HUMAN_BYTES];
 
 	if (equals)
 		fab_append(&why, "",
 			   "; %s %s as fast within 2 %%, and it keeps least "
 			   "(%" PRIu64 " bits a transfer)",
-			   equals, strchr(equals, ',') ? "are" : "is", bits_of(o, best));
+			   equals, strchr(equals, ',') ? "are" : "is", best->bits);
 	if (next)
 		fab_append(&why, "", "; next is %s with %s", next->scheme->name,
 			   us_text(rdma_mean(next), other));
 	fab_report_answer(r, FAB_TONE_GOOD,
-			  "Take %s here: a transfer takes %s on the mean, %.3g %% of the "
-			  "pace of the oracle%s%s.",
-			  best->scheme->name, us_text(rdma_mean(best), mean), 100 * share,
-			  share > AS_FAST ? ", which sends all at once" : "",
-			  why ? why : "");
+			  "Take %s here: a transfer takes %s on the mean of %u run%s%s; "
+			  "no other is more than 2 %% faster (95 %% confidence)%s.",
+			  best->scheme->name, mean, x->choice.n_runs,
+			  x->choice.n_runs == 1 ? "" : "s", share, why ? why : "");
 	free(equals);
 	free(why);
+	free(mean);
+	free(share);
 }
 
-/* How much slower than the fastest, worst first; NaN counts as endless. */
+uint64_t rdma_runs_for_losses(double lost)
+{
+	return (uint64_t)fmin(ceil(3 * FAB_RDMA_FEW / lost), RDMA_MAX_RUNS);
+}
+
+/* "; --runs=84 would say more": what it takes to lose enough packets at a point; on the
+ * heap. */
+static char *more_losses(const struct rdma_outcome *o, const struct rdma_point *x)
+{
+	const struct rdma_result *r = result_at(o, x, x->choice.best);
+	const struct fab_rdma_impairments *bad = &x->sim.bad;
+	uint64_t runs;
+
+	if (!(bad->loss > 0))
+		return fab_strdup(bad->drop_control > 0 || bad->n_outages || !r
+					  ? ""
+					  : " (--loss=1e-4)");
+	if (!r)
+		return fab_strdup("");
+	runs = rdma_runs_for_losses(bad->loss * (double)r->sum.n_packets / r->sum.n_runs);
+	return runs >= RDMA_MAX_RUNS
+		       ? fab_strdup("; more transfers would say more (--transfers)")
+		       : fab_format("; --runs=%" PRIu64 " would say more", runs);
+}
+
+/* The least mean of the schemes that are not known to be slower, and not named yet;
+ * FAB_NONE: there is no other. */
+static uint32_t least_open(const struct rdma_outcome *o, const struct rdma_point *x,
+			   const bool *is_named)
+{
+	uint32_t least = FAB_NONE;
+
+	for (uint32_t i = 0; i < o->n_schemes; i++)
+		if (x->choice.standing[i] >= FAB_RDMA_OPEN && !is_named[i] &&
+		    (least == FAB_NONE ||
+		     rdma_mean(result_at(o, x, i)) < rdma_mean(result_at(o, x, least))))
+			least = i;
+	return least;
+}
+
+/* "irn (25.7 us) and sack-ro (25.9 us)": the fastest, and those that are not known to be
+ * slower, by their means; on the heap. */
+static char *open_text(const struct rdma_outcome *o, const struct rdma_point *x)
+{
+	bool is_named[RDMA_MAX_SCHEMES] = {false};
+	char *text = NULL, mean[FAB_HUMAN_BYTES];
+	int n_open = 0;
+	uint32_t i;
+
+	for (uint32_t k = 0; k < o->n_schemes; k++)
+		n_open += x->choice.standing[k] >= FAB_RDMA_OPEN;
+	for (int n = 0; n < MOST_OPEN; n++) {
+		i = least_open(o, x, is_named);
+		if (i == FAB_NONE)
+			break;
+		is_named[i] = true;
+		fab_append(&text, n + 1 == n_open ? " and " : ", ", "%s (%s)",
+			   o->scheme[i]->name,
+			   us_text(rdma_mean(result_at(o, x, i)), mean));
+	}
+	if (n_open > MOST_OPEN)
+		fab_append(&text, "", " and %d more", n_open - MOST_OPEN);
+	return text;
+}
+
+static void say_undecided(struct fab_report *r, const struct rdma_outcome *o,
+			  const struct rdma_point *x)
+{
+	const struct fab_rdma_choice *c = &x->choice;
+	char *open = open_text(o, x), *more = NULL, *runs;
+
+	runs = c->n_runs == 1 ? fab_strdup("one run") : fab_format("%u runs", c->n_runs);
+	if (c->reason == FAB_RDMA_FEW_LOST)
+		more = more_losses(o, x);
+	if (c->reason == FAB_RDMA_TOO_CLOSE)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"Undecided between %s: %s cannot tell them apart by 2 %% "
+			"at 95 %% confidence (--runs=%u may).",
+			open, runs,
+			4 * c->n_runs < RDMA_MAX_RUNS ? 4 * c->n_runs : RDMA_MAX_RUNS);
+	else
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"Undecided between %s: in %s only %" PRIu64 " packet%s %s"
+			"%s.",
+			open, runs, more ? c->n_lost : c->n_delayed,
+			(more ? c->n_lost : c->n_delayed) == 1 ? " was" : "s were",
+			more ? "lost" : "held up", more ? more : "");
+	free(open);
+	free(more);
+	free(runs);
+}
+
+/* Nothing was lost or late: the schemes were not put to any test. */
+static void say_untouched(struct fab_report *r, const struct rdma_outcome *o,
+			  const struct rdma_point *x)
+{
+	const struct rdma_result *fastest = fastest_at(o, x);
+	char *more = more_losses(o, x), mean[FAB_HUMAN_BYTES];
+
+	fab_report_answer(r, FAB_TONE_WARN,
+			  "No scheme is recommended: no packet was lost or late, which "
+			  "says nothing of how the schemes bear it%s. The fastest "
+			  "transfers take %s on the mean.",
+			  more, us_text(rdma_mean(fastest), mean));
+	free(more);
+}
+
+static void say_alone(struct fab_report *r, const struct rdma_outcome *o,
+		      const struct rdma_point *x)
+{
+	const struct rdma_result *best = result_at(o, x, x->choice.best);
+	char *mean = mean_text(best), *share = share_text(best);
+
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%s: a transfer takes %s on the mean of %u run%s%s; it was "
+			  "compared with no other scheme.",
+			  best->scheme->name, mean, x->choice.n_runs,
+			  x->choice.n_runs == 1 ? "" : "s", share);
+	free(mean);
+	free(share);
+}
+
+/* Times as long as the fastest takes, over the runs that both have; NaN: not known to be
+ * slower. */
 static double slowness(const struct rdma_result *r, const struct rdma_result *fastest)
 {
-	return is_sound(r) ? rdma_mean(r) / rdma_mean(fastest) : INFINITY;
+	if (!r || !fastest || r->standing != FAB_RDMA_SLOWER)
+		return NAN;
+	return fab_rdma_ratio_of(&r->sum, &fastest->sum).value;
 }
 
 static void say_slow(struct fab_report *r, const struct rdma_outcome *o,
@@ -182,15 +297,15 @@ static void say_slow(struct fab_report *r, const struct rdma_outcome *o,
 	double below = INFINITY;
 	char *text = NULL;
 
-	for (int told = 0; told < MOST_TOLD; told++) {
+	for (int n = 0; n < MOST_SLOW; n++) {
 		const struct rdma_result *worst = NULL;
 		char *cause;
 
 		for (size_t i = 0; i < o->results.n; i++) {
 			const struct rdma_result *x = &o->results.v[i];
 
-			if (x->point == fastest->point && is_sound(x) &&
-			    slowness(x, fastest) > SLOW && slowness(x, fastest) < below &&
+			if (x->point == fastest->point && slowness(x, fastest) > SLOW &&
+			    slowness(x, fastest) < below &&
 			    (!worst || slowness(x, fastest) > slowness(worst, fastest)))
 				worst = x;
 		}
@@ -198,7 +313,7 @@ static void say_slow(struct fab_report *r, const struct rdma_outcome *o,
 			break;
 		below = slowness(worst, fastest);
 		cause = cause_of(o, worst);
-		fab_append(&text, "; ", "%s takes %.3g times as long%s%s",
+		fab_append(&text, "; ", "%s takes about %.2g times as long%s%s",
 			   worst->scheme->name, below, cause ? ": " : "",
 			   cause ? cause : "");
 		free(cause);
@@ -232,55 +347,38 @@ static void say_unsound(struct fab_report *r, const struct rdma_outcome *o)
 static void answer_point(struct fab_report *r, const struct rdma_outcome *o,
 			 const struct rdma_point *x)
 {
-	const struct rdma_result *best = choose_at(o, x), *fastest = fastest_at(o, x);
+	const struct rdma_result *fastest = fastest_at(o, x);
 
-	if (best)
-		say_choice(r, o, best, fastest);
-	else if (o->n_schemes == 1 && !is_real(o->scheme[0]) && is_sound(o->results.v))
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "The oracle cannot be built: it says what is possible, "
-				  "%.4g us a transfer.",
-				  rdma_mean(o->results.v));
-	else
-		fab_report_answer(r, FAB_TONE_BAD, "Take none of these here: %s.",
-				  o->n_no_path == o->n_transfers
-					  ? "no transfer has a path"
-					  : "under no scheme did all transfers come to "
-					    "their end");
+	switch (x->choice.verdict) {
+	case FAB_RDMA_TAKE:
+		say_choice(r, o, x);
+		break;
+	case FAB_RDMA_ALONE:
+		say_alone(r, o, x);
+		break;
+	case FAB_RDMA_UNDECIDED:
+		say_undecided(r, o, x);
+		break;
+	case FAB_RDMA_UNTOUCHED:
+		say_untouched(r, o, x);
+		break;
+	case FAB_RDMA_NO_END:
+		if (o->n_schemes == 1 && !is_real(o->scheme[0]) &&
+		    fab_rdma_all_ended(&o->results.v[0].sum))
+			fab_report_answer(r, FAB_TONE_PLAIN,
+					  "The oracle cannot be built: it says what is "
+					  "possible, %.4g us a transfer.",
+					  rdma_mean(o->results.v));
+		else
+			fab_report_answer(r, FAB_TONE_BAD, "Take none of these here: %s.",
+					  o->n_no_path == o->n_transfers
+						  ? "no transfer has a path"
+						  : "under no scheme did all transfers "
+						    "come to their end");
+		break;
+	}
 	if (fastest)
 		say_slow(r, o, fastest);
-}
-
-/* What a scheme is at all points: how often the one to take, how slow on the mean and
- * at worst against the fastest. */
-struct record_of {
-	size_t n_best, n_points;
-	double log_sum, worst;
-	const struct rdma_point *worst_at;
-};
-
-static struct record_of record_of(const struct rdma_outcome *o,
-				  const struct fab_rdma_scheme *scheme)
-{
-	struct record_of record = {0};
-
-	for (size_t i = 0; i < o->n_points; i++) {
-		const struct rdma_result *r = rdma_result_of(o, &o->point[i], scheme);
-		const struct rdma_result *fastest = fastest_at(o, &o->point[i]);
-		double slow;
-
-		if (!r || !fastest)
-			continue;
-		slow = slowness(r, fastest);
-		record.n_points++;
-		record.n_best += choose_at(o, &o->point[i]) == r;
-		record.log_sum += log(slow);
-		if (slow > record.worst) {
-			record.worst = slow;
-			record.worst_at = &o->point[i];
-		}
-	}
-	return record;
 }
 
 /* "loss = 0.005, size = 256 KiB": what tells a point from the others; on the heap. */
@@ -304,76 +402,139 @@ static char *point_text(const struct rdma_outcome *o, const struct rdma_point *x
 	return text ? text : fab_strdup("the only point");
 }
 
-/* Points at which no scheme that can be built brings all transfers to their end. */
-static size_t say_hopeless(struct fab_report *r, const struct rdma_outcome *o)
+/* How many points have this verdict; *first: the first of them, NULL: none. */
+static size_t count_points(const struct rdma_outcome *o, enum fab_rdma_verdict verdict,
+			   const struct rdma_point **first)
 {
-	const struct rdma_point *first = NULL;
-	size_t n = 0, n_points = 0;
-	char *where;
+	size_t n = 0;
+
+	*first = NULL;
+	for (size_t i = 0; i < o->n_points; i++) {
+		const struct rdma_point *x = &o->point[i];
+
+		if (!x->is_there || x->choice.verdict != verdict)
+			continue;
+		*first = *first ? *first : x;
+		n++;
+	}
+	return n;
+}
+
+/* A scheme at all points at which one may be taken: at how many it may be, and how slow
+ * it is at worst, over the fastest there. */
+struct record_of {
+	size_t n_fast;
+	double worst;
+	const struct rdma_point *worst_at;
+};
+
+static struct record_of record_of(const struct rdma_outcome *o, uint32_t scheme)
+{
+	struct record_of record = {.worst = 1};
 
 	for (size_t i = 0; i < o->n_points; i++) {
 		const struct rdma_point *x = &o->point[i];
-		bool is_there = false;
+		double slow;
 
-		for (size_t k = 0; k < o->n_schemes; k++)
-			is_there = is_there || (is_real(o->scheme[k]) &&
-						rdma_result_of(o, x, o->scheme[k]));
-		n_points += is_there;
-		if (!is_there || fastest_at(o, x))
+		if (!x->is_there || x->choice.verdict != FAB_RDMA_TAKE)
 			continue;
-		n++;
-		first = first ? first : x;
+		record.n_fast += x->choice.standing[scheme] == FAB_RDMA_FAST;
+		slow = x->choice.standing[scheme] == FAB_RDMA_UNSOUND
+			       ? INFINITY
+			       : slowness(result_at(o, x, scheme), fastest_at(o, x));
+		if (slow > record.worst) {
+			record.worst = slow;
+			record.worst_at = x;
+		}
 	}
-	if (!n || n == n_points)
-		return n;
-	where = point_text(o, first);
-	fab_report_answer(r, FAB_TONE_BAD,
-			  "At %zu of the %zu points no scheme brings all transfers to "
-			  "their end (the first: %s).",
-			  n, n_points, where);
+	return record;
+}
+
+/* The scheme that may be taken at most points; of several the one that is less slow at
+ * worst. */
+static uint32_t best_of_sweep(const struct rdma_outcome *o, struct record_of *record)
+{
+	uint32_t best = 0;
+
+	*record = (struct record_of){.worst = INFINITY};
+	for (uint32_t i = 0; i < o->n_schemes; i++) {
+		struct record_of own = record_of(o, i);
+
+		if (own.n_fast > record->n_fast ||
+		    (own.n_fast == record->n_fast && own.worst < record->worst)) {
+			best = i;
+			*record = own;
+		}
+	}
+	return best;
+}
+
+/* Points of this verdict, of all, with the first of them; nothing for 0. */
+static void say_points(struct fab_report *r, const struct rdma_outcome *o,
+		       enum fab_rdma_verdict verdict, const char *what)
+{
+	const struct rdma_point *first;
+	size_t n = count_points(o, verdict, &first);
+	enum fab_tone tone = verdict == FAB_RDMA_NO_END ? FAB_TONE_BAD : FAB_TONE_WARN;
+	char *where;
+
+	if (!n)
+		return;
+	where = n < o->n_done ? point_text(o, first) : NULL;
+	if (where)
+		fab_report_answer(r, tone,
+				  "At %zu of the %" PRIu64 " points %s (the first: %s).",
+				  n, o->n_done, what, where);
+	else
+		fab_report_answer(r, tone, "At all %zu points %s.", n, what);
 	free(where);
-	return n;
+}
+
+static void say_best(struct fab_report *r, const struct rdma_outcome *o, size_t n_take)
+{
+	struct record_of record;
+	const char *name = o->scheme[best_of_sweep(o, &record)]->name;
+	char *where;
+
+	if (record.n_fast == n_take) {
+		fab_report_answer(r, FAB_TONE_GOOD,
+				  "Take %s at %zu of the %" PRIu64 " points: no other is "
+				  "more than 2 %% faster there (95 %% confidence).",
+				  name, n_take, o->n_done);
+		return;
+	}
+	where = record.worst_at ? point_text(o, record.worst_at) : NULL;
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"No one scheme is the one to take at all of the %zu points that "
+		"are decided: %s is at %zu%s%s.",
+		n_take, name, record.n_fast,
+		!where		      ? ""
+		: isinf(record.worst) ? "; at others its transfers do not end"
+				      : "; it is slowest, by the fastest, at ",
+		where && !isinf(record.worst) ? where : "");
+	free(where);
 }
 
 static void answer_sweep(struct fab_report *r, const struct rdma_outcome *o)
 {
-	const char *at = say_hopeless(r, o) ? " elsewhere" : "";
-	const struct fab_rdma_scheme *best = NULL;
-	struct record_of of_best = {.log_sum = INFINITY};
+	const struct rdma_point *first;
+	size_t n_take = count_points(o, FAB_RDMA_TAKE, &first);
+	size_t n_alone = count_points(o, FAB_RDMA_ALONE, &first);
 
-	for (size_t i = 0; i < o->n_schemes; i++) {
-		struct record_of record = record_of(o, o->scheme[i]);
-
-		if (is_real(o->scheme[i]) && record.n_points &&
-		    record.log_sum < of_best.log_sum) {
-			best = o->scheme[i];
-			of_best = record;
-		}
-	}
-	if (!best) {
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "Take none of these here: none brings all transfers to "
-				  "their end at all points of the sweep.");
-		return;
-	}
-	if (of_best.worst > 1.005) {
-		char *where = point_text(o, of_best.worst_at);
-
-		fab_report_answer(r, FAB_TONE_GOOD,
-				  "Take %s%s: of the %zu points it is the one to take at "
-				  "%zu, and at worst %.3g times as slow as the fastest "
-				  "there (%s).",
-				  best->name, at, of_best.n_points, of_best.n_best,
-				  of_best.worst, where);
-		free(where);
-	} else if (of_best.n_points > 1) {
-		fab_report_answer(r, FAB_TONE_GOOD,
-				  "Take %s%s: none is faster at any of the %zu points.",
-				  best->name, at, of_best.n_points);
-	} else {
-		fab_report_answer(r, FAB_TONE_GOOD, "Take %s%s: none is faster.",
-				  best->name, at);
-	}
+	if (n_take)
+		say_best(r, o, n_take);
+	else if (n_alone)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "One scheme: it was compared with no other.");
+	else
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "No scheme is recommended at any of the %" PRIu64
+				  " points.",
+				  o->n_done);
+	say_points(r, o, FAB_RDMA_UNDECIDED, "it is undecided");
+	say_points(r, o, FAB_RDMA_UNTOUCHED, "no packet was lost or late");
+	say_points(r, o, FAB_RDMA_NO_END, "no scheme brings all transfers to their end");
 }
 
 /* Where the schemes are farthest apart: why. */
@@ -387,7 +548,7 @@ static void say_worst_point(struct fab_report *r, const struct rdma_outcome *o)
 		const struct rdma_result *x = &o->results.v[i];
 		const struct rdma_result *fastest = fastest_at(o, x->point);
 
-		if (fastest && is_sound(x) && slowness(x, fastest) > most) {
+		if (fastest && slowness(x, fastest) > most) {
 			most = slowness(x, fastest);
 			worst = x;
 		}
@@ -398,50 +559,6 @@ static void say_worst_point(struct fab_report *r, const struct rdma_outcome *o)
 	fab_report_answer(r, FAB_TONE_PLAIN, "Farthest apart they are at %s:", where);
 	say_slow(r, o, fastest_at(o, worst->point));
 	free(where);
-}
-
-uint64_t rdma_runs_for_losses(double lost)
-{
-	return (uint64_t)fmin(ceil(3 * RDMA_FEW_LOSSES / lost), RDMA_MAX_RUNS);
-}
-
-static uint64_t runs_for(const struct rdma_result *r)
-{
-	return rdma_runs_for_losses(r->point->sim.bad.loss * (double)r->sum.n_packets /
-				    r->sum.n_runs);
-}
-
-/* The fewest of all points with losses; UINT64_MAX: there is none. */
-static uint64_t least_runs(const struct rdma_outcome *o)
-{
-	uint64_t runs = UINT64_MAX;
-
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct rdma_result *x = &o->results.v[i];
-
-		if (x->point->sim.bad.loss > 0 && x->sum.n_packets)
-			runs = runs_for(x) < runs ? runs_for(x) : runs;
-	}
-	return runs;
-}
-
-static void say_luck(struct fab_report *r, const struct rdma_outcome *o)
-{
-	uint64_t most = 0, runs = least_runs(o);
-
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct rdma_result *x = &o->results.v[i];
-		uint64_t lost = x->sum.n.lost[FAB_RDMA_DATA];
-
-		if (x->point->sim.bad.loss > 0)
-			most = lost > most ? lost : most;
-	}
-	if (most && most < RDMA_FEW_LOSSES && runs != UINT64_MAX && runs > o->p->runs)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "Under no scheme were more than %" PRIu64
-				  " data packet%s lost: luck decides; --runs=%" PRIu64
-				  " would say more.",
-				  most, most == 1 ? "" : "s", runs);
 }
 
 /* What was chosen for ssw where nobody did. */
@@ -467,39 +584,24 @@ static void say_window(struct fab_report *r, const struct rdma_outcome *o)
 				  most);
 }
 
-/* Is anything but loss of data packets asked for that could lose some? */
-static bool may_lose_otherwise(const struct rdma_outcome *o)
-{
-	for (size_t i = 0; i < o->results.n; i++) {
-		const struct fab_rdma_impairments *bad = &o->results.v[i].point->sim.bad;
-
-		if (bad->drop_control > 0 || bad->n_outages)
-			return true;
-	}
-	return false;
-}
-
-/* An answer without losses says nothing of them. */
+/* An answer that rests on late packets alone says nothing of losses. */
 static void say_no_loss(struct fab_report *r, const struct rdma_outcome *o)
 {
-	uint64_t runs = least_runs(o);
-	char more[64] = " (--loss=1e-4)";
+	const struct rdma_point *x = &o->point[0];
+	char *more;
 
+	if (o->n_points > 1 || x->choice.verdict == FAB_RDMA_UNTOUCHED)
+		return;
 	for (size_t i = 0; i < o->results.n; i++)
 		for (int kind = 0; kind < FAB_RDMA_KINDS; kind++)
 			if (o->results.v[i].sum.n.lost[kind])
 				return;
-	if (runs >= RDMA_MAX_RUNS && runs != UINT64_MAX)
-		snprintf(more, sizeof(more),
-			 "; more transfers would say more (--transfers)");
-	else if (runs != UINT64_MAX)
-		snprintf(more, sizeof(more), "; --runs=%" PRIu64 " would say more", runs);
-	else if (may_lose_otherwise(o))
-		*more = '\0';
+	more = more_losses(o, x);
 	fab_report_answer(r, FAB_TONE_WARN,
 			  "No packet was lost: this says nothing of how the schemes bear "
 			  "loss%s.",
 			  more);
+	free(more);
 }
 
 void rdma_say_no_path(struct fab_report *r, uint64_t n, uint64_t of)
@@ -533,6 +635,5 @@ void rdma_answer(struct fab_report *r, const struct rdma_outcome *o)
 	rdma_say_no_path(r, o->n_no_path, o->n_transfers);
 	say_window(r, o);
 	say_no_loss(r, o);
-	say_luck(r, o);
 	say_unsound(r, o);
 }

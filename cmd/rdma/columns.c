@@ -59,9 +59,8 @@ const struct fab_column rdma_columns[] = {
 	{"goodput_mean_gbps", FAB_REAL, "of a transfer, mean", FAB_COL_EXTRA,
 	 AT(goodput_mean), FAB_METRIC_MORE},
 	{"ratio_to_oracle", FAB_REAL,
-	 "mean completion time of the oracle under the same luck / that of this scheme: "
-	 "1 "
-	 "is the best there is",
+	 "mean completion time of the oracle in the same runs / that of this scheme: for "
+	 "one transfer alone 1 is the best there is",
 	 0, AT(ratio), FAB_METRIC_MORE},
 	{"ratio_ci95", FAB_REAL, "half of its 95 % interval; null: one run",
 	 FAB_COL_EXTRA, AT(ratio_ci95), FAB_METRIC_PLAIN},
@@ -72,6 +71,16 @@ const struct fab_column rdma_columns[] = {
 	 FAB_COL_EXTRA, AT(difference), FAB_METRIC_LESS},
 	{"behind_oracle_ci95", FAB_REAL, "half of its 95 % interval; null: one run",
 	 FAB_COL_EXTRA, AT(difference_ci95), FAB_METRIC_PLAIN},
+	{"standing", FAB_TEXT,
+	 "beside the others of the point, at 95 % confidence: fast (none is more than 2 "
+	 "% "
+	 "faster), slower (than the fastest, by more than 2 %), open, unsound (transfers "
+	 "did not end), reference",
+	 FAB_COL_EXTRA, AT(standing)},
+	{"verdict", FAB_TEXT,
+	 "of the point: take, undecided, untouched (no packet was lost or late), alone "
+	 "(one scheme), no_end",
+	 FAB_COL_EXTRA, AT(verdict)},
 	{"packets", FAB_UINT, "of data there are, a run", FAB_COL_EXTRA, AT(packets),
 	 FAB_METRIC_PLAIN},
 	{"packets_sent", FAB_UINT, "of data, copies too, mean of a run", 0,

@@ -6,6 +6,7 @@
 #include "fabric/kfat.h"
 #include "present/report.h"
 #include "rdma/arrivals.h"
+#include "rdma/choice.h"
 #include "rdma/compare.h"
 #include "rdma/cost.h"
 #include "rdma/pattern.h"
@@ -20,7 +21,9 @@ enum {
 	RDMA_MAX_POINTS = 100000,
 	RDMA_MAX_RUNS = 100000,
 	RDMA_MAX_SENDER_WINDOW = 1 << 20,
-	RDMA_FEW_LOSSES = 30, /* a verdict on fewer losses is luck */
+	/* Events of all runs of a command whose --runs is not given, shared by the points
+	 * of a sweep: some tens of seconds of processor time. */
+	RDMA_MAX_EVENTS = 300000000,
 	RDMA_GAP_ADAPTS = 1 << 30,
 };
 
@@ -163,12 +166,16 @@ int rdma_traffic_init(struct rdma_traffic *t, const struct rdma_network *n,
 void rdma_traffic_fini(struct rdma_traffic *t);
 /* Packets of data of those that have a path. */
 uint64_t rdma_traffic_packets(const struct rdma_traffic *t, uint32_t mtu);
+/* Of the longest. */
+uint64_t rdma_traffic_most_packets(const struct rdma_traffic *t, uint32_t mtu);
 
 /* Circumstances of one point of a sweep. */
 struct rdma_point {
 	double at[RDMA_AXES];
 	uint64_t bytes;
 	struct fab_rdma_params sim;
+	bool is_there; /* it was simulated */
+	struct fab_rdma_choice choice;
 };
 
 /* One scheme at one point, all runs together. */
@@ -176,6 +183,8 @@ struct rdma_result {
 	const struct rdma_point *point;
 	const struct fab_rdma_scheme *scheme;
 	struct fab_rdma_summary sum;
+	enum fab_rdma_standing standing;
+	uint64_t bits;	      /* of a context; 0: it cannot be built */
 	double ideal_us;      /* mean of the oracle where nothing is lost or held up */
 	double total_seconds; /* elapsed, of all schemes of the point together */
 };
@@ -220,6 +229,7 @@ struct rdma_row {
 	double mean, p50, p99, max, ci95, goodput, goodput_mean, ratio, ratio_ci95,
 		ideal_ratio;
 	double difference, difference_ci95;
+	const char *standing, *verdict;
 	uint64_t packets, packets_sent;
 	double rounds;
 	uint64_t retransmitted, spurious, beyond, duplicates, zombies, stale, lost;
@@ -235,11 +245,11 @@ void rdma_row_init(struct rdma_row *row, const struct rdma_outcome *o,
 extern const struct fab_column rdma_columns[];
 extern const size_t rdma_n_columns;
 
-/* Packets that a bit of the context each stands for: the receiver's window, or what may
- * be sent at once. */
-uint32_t rdma_width_of(const struct fab_rdma_scheme *scheme,
-		       const struct fab_rdma_params *sim, uint64_t bytes,
-		       uint64_t round_trip_ps);
+/* Bits of a context of a scheme for the longest of these transfers; 0: it cannot be
+ * built. */
+uint64_t rdma_context_bits(const struct rdma_params *p, const struct rdma_traffic *t,
+			   const struct fab_rdma_params *sim,
+			   const struct fab_rdma_scheme *scheme);
 
 /* The result of a scheme at a point; NULL: there is none. */
 const struct rdma_result *rdma_result_of(const struct rdma_outcome *o,

@@ -174,10 +174,10 @@ static const struct fab_option options[] = {
 
 	{.help = "How often, and what is asked:"},
 	{"runs", "N",
-	 "Runs under the same luck for all schemes, with a 95 % interval (default 1; "
-	 "figure: 50, plan: 20)",
-	 FAB_TAKES_NUMBER, TO(runs), .flag = TO(has_runs), .min = 1, .max = RDMA_MAX_RUNS,
-	 .preset = "1"},
+	 "Runs per scheme, with the same seeds for all (default: as many as decide "
+	 "between the schemes, within bounds; figure: 50; plan: up to 200)",
+	 FAB_TAKES_NUMBER, TO(runs), .flag = TO(has_runs), .min = 1,
+	 .max = RDMA_MAX_RUNS},
 	{"over", "LIST",
 	 "sweep: axes between commas, as loss=0:5e-3:1e-3,size=32K..256K,W=16/64; of "
 	 "loss, drop-control, delayed, delay, size, mtu, W, sender-window, rto, contexts",
@@ -350,7 +350,7 @@ static int complete(void *params, struct fab_err *err)
 	if (p->figure)
 		rdma_set_figure(p);
 	if (p->verb == RDMA_PLAN && !p->has_runs)
-		p->runs = 20;
+		p->runs = 200;
 	if (!p->pattern)
 		p->pattern = "pair";
 	set_sim(p);

@@ -8,13 +8,10 @@
 #include "base/mem.h"
 #include "fabric_rdma.h"
 
-/* Who sends so many times the packets that there are harms others. */
-static const double WASTE = 1.5;
-
 struct row {
 	const char *scheme;
 	bool found;
-	uint64_t window, window_below;
+	uint64_t runs, window, window_below;
 	double rto_us, share, ci95, rounds, share_below, rto_below_us;
 	uint64_t trials, bits, contexts;
 };
@@ -27,8 +24,8 @@ const struct fab_column rdma_plan_columns[] = {
 	 "least width of its window, else the widest that was tried; null: it has none",
 	 FAB_COL_NULL_ZERO, AT(window)},
 	{"rto_us", FAB_REAL, "least timeout for it, us", 0, AT(rto_us)},
-	{"ratio_to_oracle", FAB_REAL, "what it reaches with these, simulated", 0,
-	 AT(share)},
+	{"ratio_to_oracle", FAB_REAL,
+	 "mean of the oracle / mean of the scheme with these, simulated", 0, AT(share)},
 	{"ratio_ci95", FAB_REAL, "half of its 95 % interval; null: one run",
 	 FAB_COL_EXTRA, AT(ci95)},
 	{"rounds", FAB_REAL, "packets of data sent / packets there are", 0, AT(rounds)},
@@ -38,6 +35,7 @@ const struct fab_column rdma_plan_columns[] = {
 	 AT(share_below)},
 	{"rto_below_us", FAB_REAL, "with this timeout, us", FAB_COL_EXTRA,
 	 AT(rto_below_us)},
+	{"runs", FAB_UINT, "runs of each that this is made of", FAB_COL_EXTRA, AT(runs)},
 	{"trials", FAB_UINT, "sets of runs that were simulated", FAB_COL_EXTRA,
 	 AT(trials)},
 	{"context_bits", FAB_UINT, "of a context with that window", FAB_COL_NULL_ZERO,
@@ -54,6 +52,8 @@ struct planning {
 	struct rdma_traffic traffic;
 	struct fab_cli_progress *progress;
 	FAB_VEC(struct row) rows;
+	struct fab_rdma_plan plan[RDMA_MAX_SCHEMES]; /* of each row */
+	uint64_t bits[RDMA_MAX_SCHEMES];
 };
 
 static int tick(void *context, uint64_t done, uint64_t total)
@@ -74,46 +74,31 @@ static int make_ready(struct planning *x, struct fab_err *err)
 			x->p->pattern);
 }
 
-static uint64_t most_packets(const struct planning *x)
-{
-	const struct fab_rdma_transfers *t = &x->traffic.transfers;
-	uint64_t most = 1;
-
-	for (size_t i = 0; i < t->of.n; i++) {
-		uint64_t n = (t->of.v[i].bytes + x->p->mtu - 1) / x->p->mtu;
-
-		most = n > most ? n : most;
-	}
-	return most;
-}
-
 static void add_row(struct planning *x, const struct fab_rdma_scheme *scheme,
 		    const struct fab_rdma_plan *plan)
 {
-	struct fab_rdma_context c;
+	struct fab_rdma_params sim = x->p->sim;
 	struct row row = {
 		.scheme = scheme->name,
 		.found = plan->is_found,
 		.window = plan->answer.window,
 		.rto_us = (double)plan->answer.rto_ps / 1e6,
-		.share = plan->answer.share,
-		.ci95 = plan->answer.half,
+		.share = plan->answer.share.value,
+		.ci95 = plan->answer.share.half,
+		.runs = plan->answer.n_runs,
 		.rounds = plan->answer.rounds,
 		.window_below = plan->below.window,
-		.share_below = plan->below.window ? plan->below.share : (double)NAN,
+		.share_below = plan->below.window ? plan->below.share.value : (double)NAN,
 		.rto_below_us = plan->below.window ? (double)plan->below.rto_ps / 1e6
 						   : (double)NAN,
 		.trials = plan->n_trials};
 
-	if (fab_rdma_cost(scheme->name,
-			  row.window ? (uint32_t)row.window
-				     : rdma_width_of(scheme, &x->p->sim, x->p->bytes,
-						     fab_rdma_longest_round_trip(
-							     x->traffic.net)),
-			  &x->p->widths, &c)) {
-		row.bits = c.bits;
-		row.contexts = fab_rdma_contexts_in(x->p->memory, c.bits);
-	}
+	if (row.window)
+		sim.window = (uint32_t)row.window;
+	row.bits = rdma_context_bits(x->p, &x->traffic, &sim, scheme);
+	row.contexts = row.bits ? fab_rdma_contexts_in(x->p->memory, row.bits) : 0;
+	x->plan[x->rows.n] = *plan;
+	x->bits[x->rows.n] = row.bits;
 	FAB_PUSH(&x->rows, row);
 }
 
@@ -136,16 +121,17 @@ static int plan_all(struct planning *x, struct fab_err *err)
 	for (size_t i = 0; i < p->schemes.of.n && !rc; i++) {
 		const struct fab_rdma_scheme *scheme =
 			fab_rdma_schemes[p->schemes.of.v[i].row];
-		const struct fab_rdma_plan_question q = {.net = net,
-							 .params = sim,
-							 .scheme = scheme,
-							 .wait_ps = fab_rdma_wait(&load),
-							 .most_packets = most_packets(x),
-							 .target = p->target,
-							 .n_runs = p->runs,
-							 .n_threads = p->run.threads,
-							 .progress = tick,
-							 .progress_context = x};
+		const struct fab_rdma_plan_question q = {
+			.net = net,
+			.params = sim,
+			.scheme = scheme,
+			.wait_ps = fab_rdma_wait(&load),
+			.most_packets = rdma_traffic_most_packets(&x->traffic, p->mtu),
+			.target = p->target,
+			.n_runs = p->runs,
+			.n_threads = p->run.threads,
+			.progress = tick,
+			.progress_context = x};
 		struct fab_rdma_plan plan;
 
 		if (scheme == &fab_rdma_scheme_oracle)
@@ -166,8 +152,11 @@ static char *row_text(const struct row *row)
 	text = row->window ? fab_format("W = %llu and a timeout of %s",
 					(unsigned long long)row->window, rto)
 			   : fab_format("a timeout of %s", rto);
-	fab_append(&text, "", ": %.3g %% simulated", 100 * row->share);
-	if (row->rounds > WASTE)
+	fab_append(&text, "", ": %.3g %%", 100 * row->share);
+	if (row->ci95 > 0)
+		fab_append(&text, "", " (+- %.2g)", 100 * row->ci95);
+	fab_append(&text, "", " simulated");
+	if (row->rounds > FAB_RDMA_WASTE)
 		fab_append(&text, "", " at %.3g times the packets", row->rounds);
 	if (row->window_below)
 		fab_append(&text, "", ", %.3g %% at best with W = %llu",
@@ -175,67 +164,84 @@ static char *row_text(const struct row *row)
 	return text;
 }
 
-/* The smaller context is better, but not at the price of the network. */
-static bool is_better(const struct row *a, const struct row *b)
+/* Can packets be lost or late here at all? */
+static bool is_harmless(const struct planning *x)
 {
-	bool a_wastes = a->rounds > WASTE, b_wastes = b->rounds > WASTE;
+	const struct fab_rdma_impairments *bad = &x->p->sim.bad;
 
-	return a_wastes == b_wastes ? a->bits < b->bits : b_wastes;
+	return !(bad->loss > 0) && !(bad->drop_control > 0) && !(bad->delayed > 0) &&
+	       !bad->n_outages && x->p->sim.routing == FAB_RDMA_BY_TABLE;
+}
+
+/* Data packets that all runs of a trial lose, expected. */
+static double losses_of(const struct planning *x)
+{
+	return x->p->sim.bad.loss * x->p->runs *
+	       (double)rdma_traffic_packets(&x->traffic, x->p->mtu);
+}
+
+static bool has_few_losses(const struct planning *x)
+{
+	return x->p->sim.bad.loss > 0 && losses_of(x) < FAB_RDMA_FEW;
 }
 
 /* A plan rests on the losses that it has seen. */
 static void say_few_losses(struct fab_report *r, const struct planning *x)
 {
 	const struct fab_rdma_impairments *bad = &x->p->sim.bad;
-	uint64_t packets = rdma_traffic_packets(&x->traffic, x->p->mtu);
-	double lost = bad->loss * (double)packets;
-	char n[FAB_HUMAN_BYTES];
 
-	if (!(bad->loss > 0) && !(bad->drop_control > 0) && !bad->n_outages)
+	if (is_harmless(x))
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"No plan is recommended: no packet is lost or late here "
+			"(--loss=1e-4, --delay=0.1:U:2us).");
+	else if (has_few_losses(x))
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"No plan is recommended: about %.2g data packets are lost in %u "
+			"runs; --runs=%llu would say more.",
+			losses_of(x), x->p->runs,
+			(unsigned long long)rdma_runs_for_losses(losses_of(x) /
+								 x->p->runs));
+	else if (!(bad->loss > 0) && !(bad->drop_control > 0) && !bad->n_outages)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "No packet is lost here: this says nothing of how the "
 				  "schemes bear loss (--loss=1e-4).");
-	else if (bad->loss > 0 && lost * x->p->runs < RDMA_FEW_LOSSES)
-		fab_report_answer(
-			r, FAB_TONE_WARN,
-			"Of %s packets of all runs about %.2g are lost: luck decides; "
-			"--runs=%llu would say more.",
-			fab_human_count(packets * x->p->runs, n), lost * x->p->runs,
-			(unsigned long long)rdma_runs_for_losses(lost));
+}
+
+static void say_plan(struct fab_report *r, const struct planning *x,
+		     const struct row *best)
+{
+	char *text = row_text(best);
+
+	fab_report_answer(r, FAB_TONE_GOOD,
+			  "Take %s for %.3g %% of the ideal, with %s; a context has %llu "
+			  "bits, the fewest of those that reach it%s.",
+			  best->scheme, 100 * x->p->target, text,
+			  (unsigned long long)best->bits,
+			  best->rounds > FAB_RDMA_WASTE
+				  ? ""
+				  : " without sending much more than there is");
+	free(text);
 }
 
 static void answer(struct fab_report *r, const struct planning *x)
 {
-	const struct row *best = NULL, *nearest = NULL;
-	char *text;
+	uint32_t found = fab_rdma_plan_best(x->plan, x->bits, (uint32_t)x->rows.n);
+	const struct row *best = found == FAB_NONE ? NULL : &x->rows.v[found];
+	const struct row *nearest = NULL;
 
-	for (size_t i = 0; i < x->rows.n; i++) {
-		const struct row *row = &x->rows.v[i];
-
-		if (row->found && (!best || is_better(row, best)))
-			best = row;
-		if (!nearest || row->share > nearest->share)
-			nearest = row;
-	}
-	if (best) {
-		text = row_text(best);
-		fab_report_answer(
-			r, FAB_TONE_GOOD,
-			"Take %s for %.3g %% of the ideal, with %s; a context has %llu "
-			"bits, the fewest of those that reach it%s.",
-			best->scheme, 100 * x->p->target, text,
-			(unsigned long long)best->bits,
-			best->rounds > WASTE
-				? ""
-				: " without sending much more than there is");
-		free(text);
-	} else if (nearest) {
+	for (size_t i = 0; i < x->rows.n; i++)
+		if (!nearest || x->rows.v[i].share > nearest->share)
+			nearest = &x->rows.v[i];
+	if (best && !is_harmless(x) && !has_few_losses(x))
+		say_plan(r, x, best);
+	else if (!best && nearest)
 		fab_report_answer(r, FAB_TONE_BAD,
 				  "No scheme reaches %.3g %% of the ideal here with any "
 				  "window and timeout; nearest is %s with %.3g %%.",
 				  100 * x->p->target, nearest->scheme,
 				  100 * nearest->share);
-	}
 	for (size_t i = 0; i < x->rows.n && best; i++)
 		if (!x->rows.v[i].found)
 			fab_report_answer(r, FAB_TONE_WARN,

@@ -220,7 +220,7 @@ static int check_effort(struct work *w, const struct rdma_point *x, struct fab_e
 {
 	static const double LONG_S = 120, MEMORY_SHARE = 0.6;
 	const struct fab_rdma_effort effort = fab_rdma_effort(w->traffic.net, &x->sim);
-	double runs = (double)count_cases(w->o) * w->p->runs;
+	double runs = (double)count_cases(w->o) * (w->p->runs ? w->p->runs : 1);
 	double threads = fmin(fab_threads(w->p->run.threads), runs);
 	double seconds = effort.packet_hops * (runs / threads + 1) *
 			 (double)w->o->n_items / HOPS_A_SECOND;
@@ -239,46 +239,87 @@ static int check_effort(struct work *w, const struct rdma_point *x, struct fab_e
 	return 0;
 }
 
-static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *err)
+/* Results of the schemes that were asked for; an oracle that was not is dropped. */
+static void keep_results(struct work *w, struct rdma_point *x,
+			 struct fab_rdma_summary *out, const uint64_t *bits,
+			 double ideal_us, double seconds)
+{
+	struct rdma_outcome *o = w->o;
+
+	x->is_there = true;
+	for (uint32_t i = 0; i < o->n_schemes; i++)
+		FAB_PUSH(&o->results,
+			 ((struct rdma_result){.point = x,
+					       .scheme = o->scheme[i],
+					       .sum = out[i],
+					       .standing = x->choice.standing[i],
+					       .bits = bits[i],
+					       .ideal_us = ideal_us,
+					       .total_seconds = seconds}));
+	if (count_cases(o) > o->n_schemes)
+		fab_rdma_summary_fini(&out[o->n_schemes]);
+}
+
+/* Is there a run of each case? */
+static bool has_runs(const struct fab_rdma_summary *out, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!out[i].n_runs)
+			return false;
+	return true;
+}
+
+static int choose(struct work *w, struct rdma_point *x, struct fab_err *err)
 {
 	struct rdma_outcome *o = w->o;
 	struct fab_rdma_case cases[RDMA_MAX_SCHEMES + 1];
-	struct fab_rdma_summary *out = FAB_NEW0(count_cases(o), struct fab_rdma_summary);
-	struct fab_rdma_runs runs = {.of = cases,
-				     .n_cases = count_cases(o),
-				     .n_runs = w->p->runs,
-				     .n_threads = w->p->run.threads,
-				     .progress = tick,
-				     .progress_context = w};
+	struct fab_rdma_summary out[RDMA_MAX_SCHEMES + 1] = {{0}};
+	uint64_t bits[RDMA_MAX_SCHEMES + 1];
+	const struct fab_rdma_choice_question q = {
+		.runs = {.of = cases,
+			 .n_cases = count_cases(o),
+			 .n_runs = w->p->runs,
+			 .n_threads = w->p->run.threads,
+			 .progress = tick,
+			 .progress_context = w},
+		.context_bits = bits,
+		.max_events = RDMA_MAX_EVENTS / o->n_points,
+		.n_claims = (uint32_t)o->n_points};
 	double start = fab_now();
 	struct fab_rdma_load load;
-	int rc = check_effort(w, x, err);
+	int rc = fab_rdma_load(w->traffic.net, &x->sim, w->traffic.problem.n_transfers,
+			       &load, err);
 
-	if (!rc)
-		rc = fab_rdma_load(w->traffic.net, &x->sim,
-				   w->traffic.problem.n_transfers, &load, err);
-	if (!rc) {
-		set_missing(w, x, &load);
-		warn_of_timeout(w, x, &load);
-	}
-	for (uint32_t i = 0; i < runs.n_cases; i++)
+	if (rc)
+		return rc;
+	set_missing(w, x, &load);
+	warn_of_timeout(w, x, &load);
+	for (uint32_t i = 0; i < q.runs.n_cases; i++) {
 		cases[i] = (struct fab_rdma_case){
 			.net = w->traffic.net,
 			.params = x->sim,
 			.scheme =
 				i < o->n_schemes ? o->scheme[i] : &fab_rdma_scheme_oracle,
 			.baseline = oracle_of(o)};
+		bits[i] = rdma_context_bits(w->p, &w->traffic, &x->sim, cases[i].scheme);
+	}
+	rc = fab_rdma_choose(&q, out, &x->choice, err);
+	if (!rc || (rc == -ECANCELED && has_runs(out, q.runs.n_cases))) {
+		keep_results(w, x, out, bits, load.mean_us, fab_now() - start);
+		return rc;
+	}
+	for (uint32_t i = 0; i < q.runs.n_cases; i++)
+		fab_rdma_summary_fini(&out[i]);
+	return rc;
+}
+
+static int simulate_point(struct work *w, struct rdma_point *x, struct fab_err *err)
+{
+	int rc = check_effort(w, x, err);
+
 	if (!rc)
-		rc = fab_rdma_compare(&runs, out, err);
-	for (uint32_t i = 0; i < runs.n_cases; i++)
-		if (rc || i == o->n_schemes)
-			fab_rdma_summary_fini(&out[i]);
-		else
-			FAB_PUSH(&o->results,
-				 ((struct rdma_result){x, o->scheme[i], out[i],
-						       load.mean_us, fab_now() - start}));
-	w->runs_before += rc ? 0 : (uint64_t)runs.n_cases * runs.n_runs;
-	free(out);
+		rc = choose(w, x, err);
+	w->runs_before += rc ? 0 : (uint64_t)count_cases(w->o) * w->p->runs;
 	return rc;
 }
 

@@ -46,7 +46,7 @@ void rdma_print_parameters(struct fab_report *r, const struct rdma_params *p,
 	put(r, "parameters.nacks", s->nacks ? s->nacks : NAN);
 	put(r, "parameters.reorder_us",
 	    s->reorder_ps ? (double)s->reorder_ps / 1e6 : NAN);
-	put(r, "parameters.runs", p->runs);
+	put(r, "parameters.runs", p->runs ? p->runs : NAN);
 	put(r, "parameters.seed", (double)p->run.seed);
 }
 
@@ -109,6 +109,25 @@ static void print_interrupt(struct fab_report *r, const struct rdma_outcome *o)
 	fab_report_uint(r, "all_points", o->n_items);
 }
 
+/* The choice of a run, for programs. */
+static void print_choice(struct fab_report *r, const struct rdma_outcome *o)
+{
+	static const struct fab_column verdict = {"verdict", FAB_TEXT, "", FAB_COL_EXTRA};
+	static const struct fab_column take = {"take", FAB_TEXT, "", FAB_COL_EXTRA};
+	const struct rdma_point *x = &o->point[0];
+	bool is_taken = x->choice.verdict == FAB_RDMA_TAKE;
+
+	if (o->n_points > 1 || !x->is_there)
+		return;
+	fab_report_field(
+		r, &verdict,
+		(union fab_cell){.text = fab_rdma_verdict_name[x->choice.verdict]});
+	fab_report_field(
+		r, &take,
+		(union fab_cell){.text = is_taken ? o->scheme[x->choice.best]->name
+						  : NULL});
+}
+
 struct record {
 	const char *claim, *verdict, *shown;
 	double value, low, high;
@@ -153,6 +172,7 @@ int rdma_report(FILE *out, const struct fab_report_options *options,
 	if (o->p->figure)
 		fab_report_uint(r, "figure", o->p->figure);
 	fab_cli_report_shard(r, &o->p->shard);
+	print_choice(r, o);
 	rdma_print_parameters(r, o->p, &o->net);
 	print_transfers(r, o);
 	print_approximations(r, o->p);

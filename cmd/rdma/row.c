@@ -30,9 +30,9 @@ static void set_times(struct rdma_row *row, const struct rdma_result *r)
 	row->goodput = fab_tally_mean(&s->goodput_gbps);
 	row->goodput_mean = fab_tally_mean(&s->goodput_mean);
 	row->rounds = fab_tally_mean(&s->rounds);
-	row->ratio = fab_tally_mean(&s->share);
+	row->ratio = s->share.value;
 	row->ideal_ratio = r->ideal_us / row->mean;
-	row->ratio_ci95 = rdma_half_interval(&s->share);
+	row->ratio_ci95 = s->share.half;
 	row->difference = fab_tally_mean(&s->difference);
 	row->difference_ci95 = rdma_half_interval(&s->difference);
 }
@@ -66,29 +66,25 @@ static void set_packets(struct rdma_row *row, const struct fab_rdma_summary *s)
 	row->events = s->events;
 }
 
-uint32_t rdma_width_of(const struct fab_rdma_scheme *scheme,
-		       const struct fab_rdma_params *s, uint64_t bytes,
-		       uint64_t round_trip_ps)
+uint64_t rdma_context_bits(const struct rdma_params *p, const struct rdma_traffic *t,
+			   const struct fab_rdma_params *sim,
+			   const struct fab_rdma_scheme *scheme)
 {
-	uint64_t packets = (bytes + s->mtu - 1) / s->mtu, cap = s->cap;
+	struct fab_rdma_widths widths = p->widths;
+	struct fab_rdma_context c;
+	uint32_t width = fab_rdma_width(t->net, sim, scheme,
+					rdma_traffic_most_packets(t, sim->mtu));
 
-	if (scheme->has_window)
-		return s->window;
-	if (!cap) /* the bandwidth-delay product */
-		cap = (uint64_t)ceil((double)round_trip_ps * s->rate_gbps / 8000 /
-				     (s->mtu + s->header));
-	return (uint32_t)(cap < packets ? cap : packets);
+	widths.mtu = sim->mtu;
+	widths.buffer = sim->sender_window;
+	return fab_rdma_cost(scheme->name, width, &widths, &c) ? c.bits : 0;
 }
 
 static void set_state(struct rdma_row *row, const struct rdma_outcome *o,
 		      const struct rdma_result *r)
 {
 	const struct fab_rdma_summary *s = &r->sum;
-	struct fab_rdma_widths widths = o->p->widths;
-	struct fab_rdma_context c;
 
-	widths.mtu = r->point->sim.mtu;
-	widths.buffer = r->point->sim.sender_window;
 	row->reorder_max = s->reorder.max;
 	row->ahead_max = s->ahead.max;
 	row->reorder_p99 = s->reorder.n ? fab_histogram_quantile(&s->reorder, 0.99) : 0;
@@ -97,13 +93,8 @@ static void set_state(struct rdma_row *row, const struct rdma_outcome *o,
 	row->peak_tombstones = s->peak_tombstones;
 	row->send_buffer = s->peak_send_buffer;
 	row->queue_bytes = s->peak_queue_bytes;
-	if (fab_rdma_cost(r->scheme->name,
-			  rdma_width_of(r->scheme, &r->point->sim, r->point->bytes,
-					o->round_trip_ps),
-			  &widths, &c)) {
-		row->context_bits = c.bits;
-		row->contexts = fab_rdma_contexts_in(o->p->memory, c.bits);
-	}
+	row->context_bits = r->bits;
+	row->contexts = r->bits ? fab_rdma_contexts_in(o->p->memory, r->bits) : 0;
 }
 
 void rdma_row_init(struct rdma_row *row, const struct rdma_outcome *o,
@@ -128,6 +119,8 @@ void rdma_row_init(struct rdma_row *row, const struct rdma_outcome *o,
 		.sender_window = x->sim.sender_window,
 		.buffer = x->sim.buffer,
 		.contexts_limit = x->sim.contexts,
+		.standing = fab_rdma_standing_name[r->standing],
+		.verdict = fab_rdma_verdict_name[x->choice.verdict],
 		.runs = s->n_runs,
 		.transfers = s->n_transfers,
 		.done = s->n_done,

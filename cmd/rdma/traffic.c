@@ -49,3 +49,15 @@ uint64_t rdma_traffic_packets(const struct rdma_traffic *t, uint32_t mtu)
 			n += (t->transfers.of.v[i].bytes + mtu - 1) / mtu;
 	return n;
 }
+
+uint64_t rdma_traffic_most_packets(const struct rdma_traffic *t, uint32_t mtu)
+{
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < t->transfers.of.n; i++) {
+		uint64_t n = (t->transfers.of.v[i].bytes + mtu - 1) / mtu;
+
+		most = n > most ? n : most;
+	}
+	return most;
+}

@@ -13,7 +13,10 @@
 #include "base/rng.h"
 #include "event/stream.h"
 
-enum { PURPOSES = 4 };
+enum {
+	PURPOSES = 4,
+	COPIES = 64, /* of a packet that a bound takes the best of */
+};
 enum purpose { LOSS, HOLD_UP, HOW_LONG };
 
 static double draw(uint64_t seed, const struct rdma_packet *p, uint32_t attempt,
@@ -77,21 +80,39 @@ static void lose_on_a_cable(const struct rdma *r, struct rdma_packet *p, uint32_
 		p->life = (uint8_t)(cables + 1);
 }
 
-static uint64_t hold_up(const struct rdma *r, const struct rdma_packet *p,
-			uint32_t attempt)
+static uint64_t hold_up_of(const struct rdma *r, const struct rdma_packet *p,
+			   uint32_t attempt)
 {
 	const struct fab_rdma_impairments *bad = &r->params->bad;
 	double u;
 
 	if (draw(r->delay_seed, p, attempt, HOLD_UP) >= bad->delayed)
 		return 0;
-	r->result->n.delayed++;
 	if (bad->delay == FAB_RDMA_FIXED)
 		return bad->delay_ps;
 	u = draw(r->delay_seed, p, attempt, HOW_LONG);
 	if (bad->delay == FAB_RDMA_EXPONENTIAL)
 		u = -log1p(-u);
 	return (uint64_t)(u * (double)bad->delay_ps);
+}
+
+/* How long this copy is held up; of a bound the copy that is held up least. */
+static uint64_t hold_up(const struct rdma *r, const struct rdma_packet *p,
+			uint32_t attempt)
+{
+	uint64_t least = hold_up_of(r, p, attempt);
+
+	if (r->code->needs & RDMA_TAKES_BEST) {
+		if (p->flags & RDMA_DOOMED || p->life < FAB_RDMA_HOPS_MAX)
+			return 0;
+		for (uint32_t i = 0; i < COPIES && least; i++) {
+			uint64_t other = hold_up_of(r, p, i);
+
+			least = other < least ? other : least;
+		}
+	}
+	r->result->n.delayed += least > 0;
+	return least;
 }
 
 uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attempt)

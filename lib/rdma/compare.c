@@ -19,20 +19,23 @@ struct item {
 struct work {
 	const struct fab_rdma_runs *runs;
 	struct fab_rdma_summary *out;
+	uint32_t *active; /* [n_active] cases that get runs */
+	uint32_t n_active;
 };
 
 /* Runs of one number lie side by side, so that a part of them is there for all cases. */
 static int work(void *context, void *memory, uint64_t number, void *out,
 		struct fab_err *err)
 {
-	const struct fab_rdma_runs *runs = ((struct work *)context)->runs;
-	const struct fab_rdma_case *c = &runs->of[number % runs->n_cases];
+	const struct work *w = context;
+	const struct fab_rdma_case *c = &w->runs->of[w->active[number % w->n_active]];
 	struct fab_rdma_params params = c->params;
 	struct item *item = out;
 	int rc;
 
 	(void)memory;
-	params.seed = fab_rdma_run_seed(params.seed, (uint32_t)(number / runs->n_cases));
+	params.seed = fab_rdma_run_seed(
+		params.seed, w->runs->first_run + (uint32_t)(number / w->n_active));
 	item->result = FAB_NEW(1, struct fab_rdma_result);
 	rc = fab_rdma_run(c->net, &params, c->scheme, item->result, err);
 	if (rc) {
@@ -88,6 +91,8 @@ static void add_sums(struct fab_rdma_summary *s, const struct fab_rdma_result *r
 		s->peak_contexts = r->peak_contexts;
 	if (r->peak_tombstones > s->peak_tombstones)
 		s->peak_tombstones = r->peak_tombstones;
+	if (r->peak_range > s->peak_range)
+		s->peak_range = r->peak_range;
 	raise(&s->peak_send_buffer, r->peak_send_buffer);
 	raise(&s->peak_queue_bytes, r->peak_queue_bytes);
 	raise(&s->end_ps, r->end_ps);
@@ -98,7 +103,7 @@ static void add_sums(struct fab_rdma_summary *s, const struct fab_rdma_result *r
 static void take(void *context, uint64_t number, void *out)
 {
 	const struct work *w = context;
-	struct fab_rdma_summary *s = &w->out[number % w->runs->n_cases];
+	struct fab_rdma_summary *s = &w->out[w->active[number % w->n_active]];
 	struct item *item = out;
 	const struct fab_rdma_result *r = item->result;
 	struct fab_rdma_figures *f = &s->run[s->n_runs++];
@@ -128,26 +133,61 @@ bool fab_rdma_all_ended(const struct fab_rdma_summary *s)
 	return s->n_done && s->n_done + s->n_no_path == s->n_transfers && !s->n_wrong;
 }
 
+struct fab_rdma_ratio fab_rdma_ratio_of(const struct fab_rdma_summary *over,
+					const struct fab_rdma_summary *under)
+{
+	uint32_t n = over->n_runs < under->n_runs ? over->n_runs : under->n_runs;
+	struct fab_tally above = {0}, below = {0}, residual = {0};
+	struct fab_rdma_ratio ratio = {NAN, NAN};
+
+	for (uint32_t i = 0; i < n; i++) {
+		double a = over->run[i].completion_mean,
+		       b = under->run[i].completion_mean;
+
+		if (isnan(a) || isnan(b))
+			continue;
+		fab_tally_add(&above, a);
+		fab_tally_add(&below, b);
+	}
+	ratio.value = fab_tally_mean(&above) / fab_tally_mean(&below);
+	for (uint32_t i = 0; i < n; i++) {
+		double left = over->run[i].completion_mean -
+			      ratio.value * under->run[i].completion_mean;
+
+		if (!isnan(left))
+			fab_tally_add(&residual, left);
+	}
+	if (residual.n > 1)
+		ratio.half = fab_student_above(FAB_ALPHA / 2, (double)residual.n - 1) *
+			     fab_tally_deviation(&residual) / sqrt((double)residual.n) /
+			     fab_tally_mean(&below);
+	return ratio;
+}
+
 /* Run by run, against the case that it is compared with. */
 static void compare(struct fab_rdma_summary *s, const struct fab_rdma_summary *with)
 {
+	s->difference = (struct fab_tally){0};
 	for (uint32_t i = 0; i < s->n_runs && i < with->n_runs; i++) {
-		double own = s->run[i].completion_mean;
-		double other = with->run[i].completion_mean;
+		double d = s->run[i].completion_mean - with->run[i].completion_mean;
 
-		if (isnan(own) || isnan(other))
-			continue;
-		fab_tally_add(&s->difference, own - other);
-		fab_tally_add(&s->share, other / own);
+		if (!isnan(d))
+			fab_tally_add(&s->difference, d);
 	}
+	s->share = fab_rdma_ratio_of(with, s);
+}
+
+/* Room for the runs to come. */
+static void make_room(struct fab_rdma_summary *s, uint32_t n_runs)
+{
+	s->run = fab_realloc(s->run, s->n_runs + n_runs + 1, sizeof(*s->run));
 }
 
 int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *out,
 		     struct fab_err *err)
 {
-	struct work context = {runs, out};
+	struct work context = {runs, out, FAB_NEW(runs->n_cases + 1, uint32_t), 0};
 	struct fab_sweep sweep = {.what = "run",
-				  .n_items = (uint64_t)runs->n_cases * runs->n_runs,
 				  .n_threads = runs->n_threads,
 				  .result_bytes = sizeof(struct item),
 				  .context = &context,
@@ -159,16 +199,17 @@ int fab_rdma_compare(const struct fab_rdma_runs *runs, struct fab_rdma_summary *
 	int rc;
 
 	for (uint32_t i = 0; i < runs->n_cases; i++) {
-		out[i] = (struct fab_rdma_summary){0};
-		out[i].run = FAB_NEW0(runs->n_runs + 1, struct fab_rdma_figures);
+		if (runs->is_left_out && runs->is_left_out[i])
+			continue;
+		make_room(&out[i], runs->n_runs);
+		context.active[context.n_active++] = i;
 	}
+	sweep.n_items = (uint64_t)context.n_active * runs->n_runs;
 	rc = fab_sweep_run(&sweep, err);
-	for (uint32_t i = 0; i < runs->n_cases; i++) {
-		if (rc)
-			fab_rdma_summary_fini(&out[i]);
-		else if (runs->of[i].baseline != FAB_NONE)
+	for (uint32_t i = 0; i < runs->n_cases; i++)
+		if (runs->of[i].baseline != FAB_NONE)
 			compare(&out[i], &out[runs->of[i].baseline]);
-	}
+	free(context.active);
 	return rc;
 }
 

@@ -15,7 +15,19 @@ const struct fab_rdma_widths fab_rdma_widths = {.node = 16,
 						.buffer = 64};
 
 /* What the bits of a field are counted by. */
-enum width { NODE, CONTEXT, MSGID, NUMBER, TIMER, TIMERS, EPOCH, FLAG, WINDOW, PACKETS };
+enum width {
+	NODE,
+	CONTEXT,
+	MSGID,
+	NUMBER,
+	TIMER,
+	TIMERS,
+	EPOCH,
+	FLAG,
+	WINDOW,
+	TIMES,
+	PACKETS
+};
 
 struct row {
 	const char *name, *what, *side;
@@ -86,6 +98,7 @@ static const struct row gbn[] = {
 static const struct row irn[] = {SACK_FIELDS, {0}};
 static const struct row sack_ro[] = {
 	SACK_FIELDS,
+	{"sent", "when each of the next W was sent last", SENDER, TIMES, false},
 	{"newest", "when what was last acknowledged was sent", SENDER, TIMER, false},
 	{0}};
 
@@ -124,12 +137,17 @@ bool fab_rdma_cost_has_window(const char *scheme)
 static uint64_t bits_of(enum width width, uint32_t window,
 			const struct fab_rdma_widths *w)
 {
-	const uint64_t bits[] = {
-		[NODE] = w->node,   [CONTEXT] = w->context,
-		[MSGID] = w->msgid, [NUMBER] = w->number,
-		[TIMER] = w->timer, [TIMERS] = 3 * (uint64_t)w->timer,
-		[EPOCH] = w->epoch, [FLAG] = 1,
-		[WINDOW] = window,  [PACKETS] = (uint64_t)w->buffer * w->mtu * 8};
+	const uint64_t bits[] = {[NODE] = w->node,
+				 [CONTEXT] = w->context,
+				 [MSGID] = w->msgid,
+				 [NUMBER] = w->number,
+				 [TIMER] = w->timer,
+				 [TIMERS] = 3 * (uint64_t)w->timer,
+				 [EPOCH] = w->epoch,
+				 [FLAG] = 1,
+				 [WINDOW] = window,
+				 [TIMES] = (uint64_t)window * w->timer,
+				 [PACKETS] = (uint64_t)w->buffer * w->mtu * 8};
 
 	return bits[width];
 }

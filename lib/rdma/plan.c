@@ -71,8 +71,10 @@ void fab_rdma_timeouts(const struct fab_rdma_net *net, uint64_t wait_ps,
 struct search {
 	const struct fab_rdma_plan_question *q;
 	struct fab_rdma_plan *out;
+	struct fab_rdma_summary oracle; /* of the parameters of the question */
 	uint64_t rto_ps[FAB_RDMA_TIMEOUTS];
-	size_t last; /* the timeout that reached the target last: tried first */
+	size_t last;	 /* the timeout that reached the target last: tried first */
+	uint64_t n_done; /* simulations, for the progress */
 };
 
 static int tick(void *context, uint64_t done, uint64_t total)
@@ -82,71 +84,88 @@ static int tick(void *context, uint64_t done, uint64_t total)
 	(void)total;
 	if (!s->q->progress)
 		return 0;
-	return s->q->progress(s->q->progress_context,
-			      (uint64_t)s->out->n_trials * 2 * s->q->n_runs + done, 0);
+	return s->q->progress(s->q->progress_context, s->n_done + done, 0);
+}
+
+/* More runs of one case, up to n_runs. */
+static int add_runs(struct search *s, const struct fab_rdma_case *of, uint32_t n_runs,
+		    struct fab_rdma_summary *sum, struct fab_err *err)
+{
+	const struct fab_rdma_runs runs = {.of = of,
+					   .n_cases = 1,
+					   .first_run = sum->n_runs,
+					   .n_runs = n_runs - sum->n_runs,
+					   .n_threads = s->q->n_threads,
+					   .progress = tick,
+					   .progress_context = s};
+	int rc = fab_rdma_compare(&runs, sum, err);
+
+	s->n_done += runs.n_runs;
+	return rc;
+}
+
+/* Half of an interval of 99.9 % over half of one of 95 %, as for many runs. */
+static const double SURE = 1.68;
+
+/* Is it of no use to go on? Not all has ended, or the share is too far below. */
+static bool is_hopeless(const struct search *s, const struct fab_rdma_summary *sum)
+{
+	struct fab_rdma_ratio share = fab_rdma_ratio_of(&s->oracle, sum);
+
+	return !fab_rdma_all_ended(sum) || share.value + SURE * share.half < s->q->target;
 }
 
 /* One window with one timeout. */
 static int try_one(struct search *s, uint32_t window, uint64_t rto_ps,
 		   struct fab_rdma_trial *out, struct fab_err *err)
 {
-	struct fab_rdma_case cases[2] = {{.net = s->q->net,
-					  .params = s->q->params,
-					  .scheme = &fab_rdma_scheme_oracle,
-					  .baseline = FAB_NONE}};
-	struct fab_rdma_summary sum[2] = {{0}};
-	const struct fab_rdma_runs runs = {.of = cases,
-					   .n_cases = 2,
-					   .n_runs = s->q->n_runs,
-					   .n_threads = s->q->n_threads,
-					   .progress = tick,
-					   .progress_context = s};
-	struct fab_interval interval;
+	struct fab_rdma_case c = {.net = s->q->net,
+				  .params = s->q->params,
+				  .scheme = s->q->scheme,
+				  .baseline = FAB_NONE};
+	struct fab_rdma_summary sum = {0};
+	uint32_t n_runs = s->q->n_runs, few = n_runs / 8 > 2 ? n_runs / 8 : n_runs;
 	int rc;
 
-	cases[1] = cases[0];
-	cases[1].scheme = s->q->scheme;
-	cases[1].baseline = 0;
-	cases[1].params.rto_ps = rto_ps;
-	cases[1].params.rto_low_ps = rto_ps;
-	cases[1].params.rto_high_ps = at_most(rto_ps * 16 / 5, FAB_RDMA_TIME_MAX_PS);
+	c.params.rto_ps = rto_ps;
+	c.params.rto_low_ps = rto_ps;
+	c.params.rto_high_ps = at_most(rto_ps * 16 / 5, FAB_RDMA_TIME_MAX_PS);
 	if (window)
-		cases[1].params.window = window;
-	rc = fab_rdma_compare(&runs, sum, err);
+		c.params.window = window;
+	rc = add_runs(s, &c, few, &sum, err);
+	if (!rc && few < n_runs && !is_hopeless(s, &sum))
+		rc = add_runs(s, &c, n_runs, &sum, err);
 	if (!rc) {
-		interval = fab_tally_interval(&sum[1].share, FAB_ALPHA);
 		*out = (struct fab_rdma_trial){
 			.window = window,
 			.rto_ps = rto_ps,
-			.share = fab_tally_mean(&sum[1].share),
-			.half = sum[1].share.n > 1 ? (interval.high - interval.low) / 2
-						   : (double)NAN,
-			.rounds = fab_tally_mean(&sum[1].rounds),
-			.is_done = fab_rdma_all_ended(&sum[1])};
+			.n_runs = sum.n_runs,
+			.share = fab_rdma_ratio_of(&s->oracle, &sum),
+			.rounds = fab_tally_mean(&sum.rounds),
+			.is_done = fab_rdma_all_ended(&sum)};
 		s->out->n_trials++;
 	}
-	fab_rdma_summary_fini(&sum[0]);
-	fab_rdma_summary_fini(&sum[1]);
+	fab_rdma_summary_fini(&sum);
 	return rc;
 }
 
 static bool reaches(const struct search *s, const struct fab_rdma_trial *t)
 {
-	return t->is_done && t->share >= s->q->target;
+	return t->is_done && t->share.value >= s->q->target;
 }
 
 static bool is_better(const struct fab_rdma_trial *a, const struct fab_rdma_trial *b)
 {
 	if (a->is_done != b->is_done)
 		return a->is_done;
-	return a->share > b->share || isnan(b->share);
+	return a->share.value > b->share.value || isnan(b->share.value);
 }
 
 /* A window with any timeout: *out is the first that reaches the target, or the best. */
 static int try_window(struct search *s, uint32_t window, struct fab_rdma_trial *out,
 		      struct fab_err *err)
 {
-	*out = (struct fab_rdma_trial){.share = NAN};
+	*out = (struct fab_rdma_trial){.share = {NAN, NAN}};
 	for (size_t k = 0; k < FAB_RDMA_TIMEOUTS; k++) {
 		size_t i = (s->last + k) % FAB_RDMA_TIMEOUTS;
 		struct fab_rdma_trial t;
@@ -207,27 +226,65 @@ static int least_window(struct search *s, struct fab_rdma_trial *answer,
 		*answer = t;
 	}
 	if (answer->window <= 1)
-		s->out->below = (struct fab_rdma_trial){.share = NAN};
+		s->out->below = (struct fab_rdma_trial){.share = {NAN, NAN}};
 	return rc;
+}
+
+static int search(struct search *s, struct fab_err *err)
+{
+	const struct fab_rdma_plan_question *q = s->q;
+	struct fab_rdma_trial *answer = &s->out->answer;
+	uint32_t widest = 0;
+	int rc;
+
+	if (q->scheme->has_window)
+		widest = q->most_packets < FAB_RDMA_WINDOW_MAX ? (uint32_t)q->most_packets
+							       : FAB_RDMA_WINDOW_MAX;
+	rc = try_window(s, widest, answer, err);
+	if (rc || !reaches(s, answer))
+		return rc;
+	s->out->is_found = true;
+	if (widest)
+		rc = least_window(s, answer, err);
+	return rc ? rc : least_timeout(s, answer, err);
 }
 
 int fab_rdma_plan(const struct fab_rdma_plan_question *q, struct fab_rdma_plan *out,
 		  struct fab_err *err)
 {
+	const struct fab_rdma_case oracle = {.net = q->net,
+					     .params = q->params,
+					     .scheme = &fab_rdma_scheme_oracle,
+					     .baseline = FAB_NONE};
 	struct search s = {.q = q, .out = out};
-	uint32_t widest = 0;
 	int rc;
 
-	*out = (struct fab_rdma_plan){.below = {.share = NAN}};
+	*out = (struct fab_rdma_plan){.below = {.share = {NAN, NAN}}};
 	fab_rdma_timeouts(q->net, q->wait_ps, s.rto_ps);
-	if (q->scheme->has_window)
-		widest = q->most_packets < FAB_RDMA_WINDOW_MAX ? (uint32_t)q->most_packets
-							       : FAB_RDMA_WINDOW_MAX;
-	rc = try_window(&s, widest, &out->answer, err);
-	if (rc || !reaches(&s, &out->answer))
-		return rc;
-	out->is_found = true;
-	if (widest)
-		rc = least_window(&s, &out->answer, err);
-	return rc ? rc : least_timeout(&s, &out->answer, err);
+	rc = add_runs(&s, &oracle, q->n_runs, &s.oracle, err);
+	if (!rc)
+		rc = search(&s, err);
+	fab_rdma_summary_fini(&s.oracle);
+	return rc;
+}
+
+static bool wastes(const struct fab_rdma_plan *plan)
+{
+	return plan->answer.rounds > FAB_RDMA_WASTE;
+}
+
+uint32_t fab_rdma_plan_best(const struct fab_rdma_plan *plans, const uint64_t *bits,
+			    uint32_t n)
+{
+	uint32_t best = FAB_NONE;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!plans[i].is_found)
+			continue;
+		if (best == FAB_NONE ||
+		    (wastes(&plans[i]) == wastes(&plans[best]) ? bits[i] < bits[best]
+							       : wastes(&plans[best])))
+			best = i;
+	}
+	return best;
 }

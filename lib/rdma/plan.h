@@ -40,8 +40,8 @@ struct fab_rdma_plan_question {
 	const struct fab_rdma_scheme *scheme;
 	uint64_t wait_ps;      /* of packets for each other: fab_rdma_wait() */
 	uint64_t most_packets; /* of the longest transfer: no window need be wider */
-	double target;	       /* of the mean of oracle / scheme, run by run */
-	uint32_t n_runs;
+	double target;	       /* of mean of the oracle / mean of the scheme */
+	uint32_t n_runs;       /* of a trial that may reach the target */
 	int n_threads;
 	fab_progress_fn progress; /* counts simulations; not 0: stop. NULL: nobody asks */
 	void *progress_context;
@@ -51,9 +51,10 @@ struct fab_rdma_plan_question {
 struct fab_rdma_trial {
 	uint32_t window; /* 0: the scheme has none */
 	uint64_t rto_ps;
-	double share, half; /* half of its 95 % interval; NaN: one run */
-	double rounds;	    /* packets of data sent / packets there are, mean */
-	bool is_done;	    /* all transfers came to the right end */
+	uint32_t n_runs;
+	struct fab_rdma_ratio share;
+	double rounds; /* packets of data sent / packets there are, mean */
+	bool is_done;  /* all transfers came to the right end */
 };
 
 struct fab_rdma_plan {
@@ -73,9 +74,21 @@ void fab_rdma_timeouts(const struct fab_rdma_net *net, uint64_t wait_ps,
 
 /*
  * Bisection over the windows, each with every timeout; a share may fall where a window
- * grows, so that the windows below the answer are tried one by one until one fails.
+ * grows, so that the windows below the answer are tried one by one until one fails. A
+ * trial reaches the target if it does so over all n_runs runs; one whose share is below
+ * it at 99.9 % confidence after an eighth of them gets no more.
  * ECANCELED: progress said stop. Errors as of fab_rdma_compare(). O(log W * timeouts)
  * sets of runs.
  */
 int fab_rdma_plan(const struct fab_rdma_plan_question *q, struct fab_rdma_plan *out,
 		  struct fab_err *err) FAB_MUST_CHECK;
+
+/* A scheme that sends more times the packets than there are harms other traffic. */
+#define FAB_RDMA_WASTE 1.5
+/*
+ * The plan to take: of those that were found and do not waste the one whose context
+ * bits[i] are fewest; if all waste the one with the fewest. FAB_NONE: none was found.
+ * O(n).
+ */
+uint32_t fab_rdma_plan_best(const struct fab_rdma_plan *plans, const uint64_t *bits,
+			    uint32_t n);

@@ -310,6 +310,9 @@ struct fab_rdma_result {
 	/* Of the sender that had most: bytes kept to send again (ssw); of the port that
 	 * had most: bytes that waited. */
 	uint64_t peak_send_buffer, peak_queue_bytes;
+	/* Most numbers between the cumulative acknowledgement and the next new packet of
+	 * a transfer: what contexts of irn and sack-ro keep bits for. */
+	uint32_t peak_range;
 	/*
 	 * Of consecutive arrivals of data of a transfer, before the window: the distance
 	 * of their numbers; and how far arrivals were ahead of the lowest number missing.
@@ -381,6 +384,12 @@ struct fab_rdma_effort fab_rdma_effort(const struct fab_rdma_net *net,
  * are held up among them. O(endpoints). */
 uint64_t fab_rdma_in_flight(const struct fab_rdma_net *net,
 			    const struct fab_rdma_params *params);
+
+/* Packets that a context of a transfer of `packets` packets keeps a bit each for: W with
+ * a receiver's window, else those that may be in flight. O(endpoints). */
+uint32_t fab_rdma_width(const struct fab_rdma_net *net,
+			const struct fab_rdma_params *params,
+			const struct fab_rdma_scheme *scheme, uint64_t packets);
 
 /*
  * Simulate one scheme. params may differ from those that `net` was made with in all but

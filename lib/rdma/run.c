@@ -75,6 +75,24 @@ uint64_t fab_rdma_in_flight(const struct fab_rdma_net *net,
 	return most ? trip / most + 2 : 1;
 }
 
+/* Packets in flight that irn and sack-ro allow. */
+static uint64_t cap_of(const struct fab_rdma_net *net,
+		       const struct fab_rdma_params *params)
+{
+	return params->cap ? params->cap : fab_rdma_in_flight(net, params);
+}
+
+uint32_t fab_rdma_width(const struct fab_rdma_net *net,
+			const struct fab_rdma_params *params,
+			const struct fab_rdma_scheme *scheme, uint64_t packets)
+{
+	uint64_t cap = scheme->has_window ? params->window : cap_of(net, params);
+
+	if (!scheme->has_window && packets < cap)
+		cap = packets;
+	return (uint32_t)cap;
+}
+
 struct fab_rdma_effort fab_rdma_effort(const struct fab_rdma_net *net,
 				       const struct fab_rdma_params *params)
 {
@@ -101,7 +119,7 @@ struct fab_rdma_effort fab_rdma_effort(const struct fab_rdma_net *net,
 	return (struct fab_rdma_effort){
 		.packet_hops = packets * hops / ((n - 1) / step + 1),
 		.bytes = n * each + at_once * ((double)sizeof(struct rdma_session) +
-					       packets / n * 2.125)};
+					       packets / n * 4.125)};
 }
 
 static void init_transfers(struct rdma *r)
@@ -142,7 +160,7 @@ static int init(struct rdma *r, struct fab_err *err)
 	if (r->net->params.buffer)
 		rdma_bounded_init(r);
 	init_transfers(r);
-	r->cap = params->cap ? params->cap : fab_rdma_in_flight(r->net, params);
+	r->cap = cap_of(r->net, params);
 	r->result->no_deadlock = !r->net->params.buffer ? "buffers without bounds"
 				 : r->net->n_vls > r->net->sim.n_vls
 					 ? "escape lanes, those of the tables"

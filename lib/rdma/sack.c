@@ -42,9 +42,12 @@ uint32_t rdma_sack_next(struct rdma *r, struct rdma_session *s)
 {
 	if (s->n_due)
 		return rdma_due_take(s);
-	if (s->next_new < s->n && rdma_sack_in_flight(s) < r->cap)
-		return s->next_new++;
-	return FAB_NONE;
+	if (s->next_new == s->n || rdma_sack_in_flight(s) >= r->cap)
+		return FAB_NONE;
+	s->next_new++;
+	if (rdma_sack_in_flight(s) > r->result->peak_range)
+		r->result->peak_range = rdma_sack_in_flight(s);
+	return s->next_new - 1;
 }
 
 bool rdma_sack_note(struct rdma_session *s, const struct rdma_packet *p)

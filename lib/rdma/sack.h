@@ -8,8 +8,18 @@
 void rdma_sack_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p);
 void rdma_sack_asked(struct rdma *r, struct rdma_session *s);
 
-/* Packets sent and not acknowledged, of numbers that were sent. */
+/*
+ * Packets in flight as IRN counts them: next number - cumulative acknowledgement, so that
+ * selective acknowledgements open nothing (Mittal et al., SIGCOMM 2018, section 3.2).
+ * Receiver and sender keep a bit for each number of this range.
+ */
 static inline uint32_t rdma_sack_in_flight(const struct rdma_session *s)
+{
+	return s->next_new > s->base ? s->next_new - s->base : 0;
+}
+
+/* Packets sent that are neither acknowledged nor due to be sent again. */
+static inline uint32_t rdma_sack_outstanding(const struct rdma_session *s)
 {
 	uint32_t known = s->base + s->n_acked + s->n_due;
 

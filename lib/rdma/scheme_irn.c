@@ -11,8 +11,9 @@
  * the authors name a threshold of acknowledgements out of order for such networks. Here
  * it adapts by default, which is ours: 1, as published, until the receiver reports that a
  * packet that was sent again had been late only, then more (sack.h). With more than 1, a
- * packet is lost that is so far below the highest acknowledged; at the end, where nothing
- * new can tell of it, so far as packets are in flight (as in RFC 5827).
+ * packet is lost that is so far below the highest acknowledged; where nothing new can be
+ * sent that could tell of it (all has been sent, or the cap is reached), as far as
+ * packets are outstanding (as in RFC 5827).
  */
 #include "rdma/sack.h"
 
@@ -44,8 +45,9 @@ static uint64_t threshold(const struct rdma *r, const struct rdma_session *s)
 	uint64_t few =
 		r->params->nacks ? r->params->nacks : rdma_sack_patience(s, 1, r->cap);
 
-	if (s->next_new == s->n && rdma_sack_in_flight(s) < few)
-		few = rdma_sack_in_flight(s);
+	if ((s->next_new == s->n || rdma_sack_in_flight(s) >= r->cap) &&
+	    rdma_sack_outstanding(s) < few)
+		few = rdma_sack_outstanding(s);
 	return few;
 }
 

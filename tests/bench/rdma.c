@@ -160,7 +160,7 @@ static int figure6(struct fab_err *err)
 	enum { LOSSES = 6, SCHEMES = 5, SEEDS = 200 };
 	static const char *const name[SCHEMES] = {"oracle", "rsw", "rsw+", "ssw", "rc"};
 	struct fab_rdma_case cases[LOSSES * SCHEMES];
-	struct fab_rdma_summary out[LOSSES * SCHEMES];
+	struct fab_rdma_summary out[LOSSES * SCHEMES] = {{0}};
 	struct fab_rdma_runs runs = {
 		.of = cases, .n_cases = LOSSES * SCHEMES, .n_runs = SEEDS};
 	double begun, cpu = 0;

@@ -33,10 +33,8 @@ scp() { # FILE... HOST:FOLDER/
   local to=${*: -1} file
   mkdir -p "${to%%:*}${to#*:}"
   for file in "${@:1:$#-1}"; do
-    case $file in
-    /*) echo "${file##*/} of ${to%%:*}" >"${to%%:*}${to#*:}${file##*/}" ;; # for one of the package ipxe
-    *) cp "$file" "${to%%:*}${to#*:}" ;;
-    esac
+    if [ -e "$file" ]; then cp "$file" "${to%%:*}${to#*:}"
+    else echo "${file##*/} of ${to%%:*}" >"${to%%:*}${to#*:}${file##*/}"; fi # of the package ipxe
   done
 }
 declare -A pids

@@ -167,8 +167,8 @@ Test(rdma_network, losses)
 	rdma_stage_close(&st);
 }
 
-/* Which scheme does not stay within 1 % of the oracle's goodput, as a list. */
-static void expect_slow(const struct rdma_stage *st, const char *expected)
+/* Which scheme does not reach this share of the oracle's goodput, as a list. */
+static void expect_slow(const struct rdma_stage *st, double share, const char *expected)
 {
 	struct fab_rdma_result best = rdma_stage_run(st, rdma_scheme("oracle"));
 	char *slow = NULL;
@@ -176,7 +176,7 @@ static void expect_slow(const struct rdma_stage *st, const char *expected)
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
 		struct fab_rdma_result r = rdma_stage_run(st, fab_rdma_schemes[k]);
 
-		if (!(r.goodput_gbps > 0.99 * best.goodput_gbps))
+		if (!(r.goodput_gbps > share * best.goodput_gbps))
 			fab_append(&slow, ",", "%s", fab_rdma_schemes[k]->name);
 		fab_rdma_result_fini(&r);
 	}
@@ -236,7 +236,8 @@ Test(rdma_network, bursts_per_hop)
 }
 
 /* Goodput within 1 % of the oracle's, by the defaults: without reordering all, under it
- * all but gbn, as long as its degree is below the window. */
+ * those without a cap on packets in flight, as long as its degree is below the window.
+ * irn and sack-ro stop at the cap while the lowest number is late: within 4 %. */
 Test(rdma_network, goodput)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
@@ -248,12 +249,14 @@ Test(rdma_network, goodput)
 		/* more than a round trip carries */
 		st.params.sender_window = 256;
 		st.params.bad.delayed = 0;
-		expect_slow(&st, "");
+		expect_slow(&st, 0.99, "");
 		st.params.bad.delay_ps = 2700000;
 		for (int percent = 3; percent <= 30; percent += 9) {
 			st.params.bad.delayed = percent / 100.;
 			st.params.seed = (uint64_t)percent;
-			expect_slow(&st, "gbn");
+			expect_slow(&st, 0.96, "gbn");
+			if (percent > 20)
+				expect_slow(&st, 0.99, "gbn,irn,sack-ro");
 		}
 	}
 	rdma_stage_close(&st);
@@ -298,22 +301,23 @@ Test(rdma_network, thresholds)
 	st.params.bad.delayed = 0.3;
 	st.params.bad.delay_ps = 3000000;
 	st.params.nacks = 1;
-	expect_slow(&st, "gbn,irn");
+	expect_slow(&st, 0.96, "gbn,irn");
 	st.params.gap = 8;
 	st.params.reorder_ps = 400000;
-	expect_slow(&st, "rsw+,gbn,irn,sack-ro");
+	expect_slow(&st, 0.99, "rsw+,gbn,irn,sack-ro");
 	st.params.gap = 40;
 	st.params.reorder_ps = 4000000;
 	st.params.nacks = 40;
-	expect_slow(&st, "gbn");
+	st.params.cap = 400;
+	expect_slow(&st, 0.99, "gbn");
 	st.params.mtu = 512;
 	st.params.sender_window = 256;
 	st.params.gap = 128;
 	st.params.nacks = 128;
 	st.params.credit = 32;
-	expect_slow(&st, "rsw+,gbn");
+	expect_slow(&st, 0.99, "rsw+,gbn");
 	st.params.credit = 0;
-	expect_slow(&st, "gbn");
+	expect_slow(&st, 0.99, "gbn");
 	rdma_stage_close(&st);
 }
 
@@ -356,7 +360,7 @@ Test(rdma_network, window)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 512 * 512};
 	struct fab_rdma_case cases[4];
-	struct fab_rdma_summary out[FAB_COUNT(cases)];
+	struct fab_rdma_summary out[FAB_COUNT(cases)] = {{0}};
 	struct fab_rdma_runs runs = {
 		.of = cases, .n_cases = FAB_COUNT(cases), .n_runs = 100};
 	struct rdma_stage st;
@@ -377,12 +381,10 @@ Test(rdma_network, window)
 	cases[1].params.window = 32;
 	cases[2].params.window = 64;
 	cr_assert_eq(fab_rdma_compare(&runs, out, &err), 0);
-	cr_assert_lt(fabs(fab_tally_mean(&out[1].share) - 0.70), 0.05, "%g",
-		     fab_tally_mean(&out[1].share));
-	cr_assert_gt(fab_tally_mean(&out[2].share), 0.92, "%g",
-		     fab_tally_mean(&out[2].share));
-	cr_assert(out[0].reorder.max > 50 && out[0].reorder.max < 80, "%lu",
-		  (unsigned long)out[0].reorder.max);
+	cr_assert_lt(fabs(out[1].share.value - 0.63), 0.03, "%g", out[1].share.value);
+	cr_assert_gt(out[2].share.value, 0.92, "%g", out[2].share.value);
+	cr_assert(out[1].reorder.max > 50 && out[1].reorder.max < 80, "%lu",
+		  (unsigned long)out[1].reorder.max);
 	cr_assert_gt(fab_tally_mean(&out[3].rounds), 3);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		fab_rdma_summary_fini(&out[i]);
@@ -394,7 +396,7 @@ Test(rdma_network, threads)
 {
 	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20000};
 	struct fab_rdma_case cases[6];
-	struct fab_rdma_summary a[FAB_COUNT(cases)], b[FAB_COUNT(cases)];
+	struct fab_rdma_summary a[FAB_COUNT(cases)] = {{0}}, b[FAB_COUNT(cases)] = {{0}};
 	struct fab_rdma_runs runs = {.of = cases, .n_cases = 6, .n_runs = 9};
 	struct rdma_stage st;
 	struct fab_err err;
