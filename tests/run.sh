@@ -53,7 +53,9 @@ build_and_test() { # TITLE FOLDER MESON-OPTION...
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-build_and_test 'release build' build-tests -Dtests=enabled -Dpmix=auto
+# with the library, installed by a test into an empty root
+build_and_test 'release build' build-tests -Dtests=enabled -Dpmix=auto -Dinstall_library=true \
+  --prefix=/usr --libdir=lib
 # of all that debuggers ask for, reports need the lines only
 build_and_test 'sanitizer build' build-sanitizers -Dtests=enabled \
   --native-file tests/tools/dev.ini -Ddebug=false -Dc_args=-g1

@@ -130,7 +130,8 @@ static const struct fab_option options[] = {
 	 "with its nodes only, and default.* for what all share",
 	 FAB_TAKES_TEXT, TO(export.folder), .check = bootplan_check_folder},
 	{"strict", NULL,
-	 "Refuse to write for a host whose name the format cannot hold (default: leave it "
+	 "Refuse to write for a host whose name the format cannot hold (default: leave "
+	 "it "
 	 "out and report it)",
 	 FAB_TAKES_NOTHING, TO(export.is_strict)},
 	{"hosts", "FILE",

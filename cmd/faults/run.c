@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
+#include "base/mem.h"
 #include "faults.h"
+#include "unicast/effort.h"
+
+/* Of a core: tables that take longer are announced. */
+static const double LONG_SECONDS = 20;
 
 /* What is used when nothing is said: what fits the shape. Tables are written of one. */
 static void add_default_engines(struct faults_params *p, const struct faults_outcome *o)
@@ -51,6 +57,47 @@ static int choose_engines(struct faults_params *p, const struct faults_outcome *
 	}
 	p->n_engines = n;
 	return 0;
+}
+
+/* Refuse tables that memory cannot hold; say what those that take long will take. */
+static int check_effort(const struct faults_params *p, const struct faults_outcome *o,
+			struct fab_err *err)
+{
+	const struct fab_unicast_problem problem = faults_problem(p, o, o->faults);
+	bool has_faults = o->faults->named.n || p->wish.dead.random || p->wish.exhaustive;
+	uint64_t bytes = 0, destinations = 0;
+	char size[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES], n[FAB_HUMAN_BYTES];
+	char switches[FAB_HUMAN_BYTES], seconds[FAB_HUMAN_BYTES], *names = NULL;
+	double cpu_seconds = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->n_engines; i++) {
+		struct fab_effort e = fab_unicast_effort(p->engines[i], &problem);
+
+		bytes += e.table_bytes * (1 + has_faults);
+		cpu_seconds += e.cpu_seconds * (1 + has_faults);
+		if (e.destinations > destinations)
+			destinations = e.destinations;
+		fab_append(&names, ", ", "%s", p->engines[i]->name);
+	}
+	fab_human_bytes(bytes, size);
+	fab_human_count(destinations, n);
+	fab_human_count(o->f->n_switches, switches);
+	fab_human_seconds(cpu_seconds, seconds);
+	if (bytes > fab_memory_bytes())
+		rc = fab_fail(err, ENOMEM,
+			      "%s: tables by %s, %s destinations on %s switches, take up "
+			      "to %s and some %s; there are %s of memory",
+			      p->input.fabric, names, n, switches, size, seconds,
+			      fab_human_bytes(fab_memory_bytes(), all));
+	else if (cpu_seconds > LONG_SECONDS)
+		fab_cli_note(&p->run,
+			     "tables by %s, %s destinations on %s switches, take up to "
+			     "%s and some %s of a core%s",
+			     names, n, switches, size, seconds,
+			     o->is_one_set ? "" : ", for each set of faults");
+	free(names);
+	return rc;
 }
 
 struct keeping {
@@ -150,6 +197,8 @@ int faults_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 	struct faults_outcome o = {.f = f};
 	int rc;
 
+	o.is_one_set =
+		!p->wish.exhaustive && (!p->wish.dead.random || p->wish.count == 1);
 	if (fab_kfat_recognize(f, &o.kfat, &o.kfat_error))
 		o.kfat = NULL;
 	rc = fab_cli_name_faults(&p->wish.dead, &p->run, f, &o.faults, err);
@@ -157,6 +206,8 @@ int faults_run(void *params, const struct fab_fabric *f, struct fab_err *err)
 		rc = choose_engines(p, &o, err);
 	if (!rc)
 		rc = read_roots(p, &o, err);
+	if (!rc && !p->questions.reliability)
+		rc = check_effort(p, &o, err);
 	if (rc)
 		return rc;
 	fab_cli_note_faults(&p->shard, o.faults);

@@ -132,8 +132,7 @@ static int analyse_tables(const struct sets *s, const struct faults_result *r,
 		fab_routes_free(whole);
 		return rc;
 	}
-	out->lost =
-		fab_lost_count(faults, s->o->kfat, ends, fab_routes_tell_lids(routes));
+	out->lost = fab_lost_count(faults, s->o->kfat, ends);
 	out->analysis_seconds = fab_now() - start;
 	if (s->p->run.verify && fab_unicast_verify(analysed, ends, &out->j, &found))
 		out->trouble = fab_strdup(found.text);
@@ -420,8 +419,6 @@ int faults_solve(struct faults_params *p, struct faults_outcome *o, struct fab_e
 	struct sets s = {.p = p, .o = o, .n_threads = p->run.threads};
 	int rc = 0;
 
-	o->is_one_set =
-		!p->wish.exhaustive && (!p->wish.dead.random || p->wish.count == 1);
 	o->n_sets = 1;
 	if (p->files.in.lfts)
 		rc = solve_loaded(&s, err);

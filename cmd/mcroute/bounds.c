@@ -5,6 +5,10 @@
 /* Cables looked at: by the search for sets, and for each of the dual bounds. */
 static const uint64_t SEARCH_STEPS = 10000000, DUAL_STEPS = 1500000000;
 
+/* Cables that dual ascent looks at in every run: a constant, and for each switch of each
+ * group. */
+static const uint64_t QUICK_STEPS = 1000000, QUICK_STEPS_MEMBER = 20;
+
 static void raise(uint32_t *value, const struct fab_bound *bound)
 {
 	*value = bound->value > *value ? bound->value : *value;
@@ -25,13 +29,27 @@ static void find_deep(struct mcroute_outcome *o, int n_threads, double until)
 
 	fab_mcast_searched_bound(&o->problem, &work, &b[MCROUTE_SEARCHED]);
 	work.steps = DUAL_STEPS;
-	fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
+	if (b[MCROUTE_DUAL].is_limited) {
+		fab_bound_fini(&b[MCROUTE_DUAL]);
+		fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
+	}
 	fab_mcast_weighted_bound(
 		&o->problem, &work,
 		largest(b[MCROUTE_DUAL].value,
 			largest(b[MCROUTE_SEARCHED].value, b[MCROUTE_NATURAL].value)),
 		&b[MCROUTE_WEIGHTED]);
 	fab_mcast_reach_bound(&o->problem, &work, &b[MCROUTE_REACH]);
+}
+
+static void find_dual(struct mcroute_outcome *o, int n_threads, double until)
+{
+	const struct fab_groups *g = o->problem.groups;
+	const struct fab_bound_work work = {
+		.steps = QUICK_STEPS + QUICK_STEPS_MEMBER * g->sw_first[g->n],
+		.n_threads = n_threads,
+		.until = until};
+
+	fab_mcast_dual_bound(&o->problem, &work, &o->bounds[MCROUTE_DUAL]);
 }
 
 void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
@@ -42,8 +60,9 @@ void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
 	if (b[MCROUTE_NATURAL].kind == FAB_BOUND_NONE) {
 		fab_mcast_natural_bound(&o->problem, &b[MCROUTE_NATURAL]);
 		fab_mcast_matching_bound(&o->problem, &b[MCROUTE_MATCHING]);
+		find_dual(o, n_threads, until);
 	}
-	if (is_deep && b[MCROUTE_DUAL].kind == FAB_BOUND_NONE)
+	if (is_deep && b[MCROUTE_REACH].kind == FAB_BOUND_NONE)
 		find_deep(o, n_threads, until);
 	raise(&o->lower_bound, &b[MCROUTE_NATURAL]);
 	raise(&o->lower_bound, &b[MCROUTE_SEARCHED]);

@@ -71,7 +71,8 @@ struct mcroute_outcome {
 	struct fab_mcast_problem problem;
 	struct fab_dist *dist;
 	struct fab_shape *shape;
-	size_t n; /* results: first that of the tables, if there are any */
+	struct fab_roots roots; /* of all groups, shared; else zeroed */
+	size_t n;		/* results: first that of the tables, if there are any */
 	bool has_tables;
 	struct fab_loaded loaded;
 	uint32_t mlid_cap;

@@ -50,6 +50,7 @@ int mcroute_share(struct mcroute_outcome *o,
 		return 0;
 	}
 	problem.groups = groups;
+	problem.roots = NULL;	/* those are of the other groups */
 	problem.weights = NULL; /* what shares is counted in groups */
 	rc = fab_mcast_route(&problem, engines, n, options, results, &seconds, err);
 	for (size_t i = 0; i < n && !rc; i++) {

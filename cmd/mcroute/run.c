@@ -10,6 +10,7 @@
 #include "export/bounds.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
+#include "mcast/grow.h"
 #include "mcast/verify.h"
 
 enum { DEFAULT_MLID_CAP = 1024 };
@@ -28,6 +29,17 @@ static uint32_t raise_bound(void *context, double until)
 	return r->is_low ? mcroute_low_bound(r->o) : r->o->lower_bound;
 }
 
+/* Candidates of all groups for bounds and trees, if they take little memory. */
+static void share_roots(const struct mcroute_params *p, struct mcroute_outcome *o)
+{
+	double start = fab_now();
+
+	if (fab_roots_find_all(o->dist, o->problem.groups, FAB_GROW_ROOTS_BYTES,
+			       p->run.threads, &o->roots))
+		o->problem.roots = &o->roots;
+	o->roots_seconds = fab_now() - start;
+}
+
 /* Distances, trees, loads and the bound: results behind those that there are. */
 static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 		 struct fab_err *err)
@@ -43,7 +55,7 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 					  .progress = fab_cli_progress_tick,
 					  .progress_context = progress};
 	struct raising raising = {o, p->run.threads, !p->height_slack};
-	double start = fab_now();
+	double start = fab_now(), roots_seconds;
 	int rc;
 
 	if (p->has_time_limit)
@@ -57,6 +69,7 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	o->distances_seconds = fab_now() - start;
 	o->problem.dist = o->dist;
 	o->problem.shape = o->shape;
+	share_roots(p, o);
 	mcroute_find_bounds(o, p->bound_out != NULL, p->run.threads, mcast.until);
 	mcast.bound = p->height_slack ? o->lower_bound : mcroute_low_bound(o);
 	if (o->weights)
@@ -64,7 +77,8 @@ static int route(const struct mcroute_params *p, struct mcroute_outcome *o,
 	mcast.raise_bound = raise_bound;
 	mcast.raise_bound_context = &raising;
 	rc = fab_mcast_route(&o->problem, p->engines, p->n_engines, &mcast,
-			     o->results + o->n, &o->roots_seconds, err);
+			     o->results + o->n, &roots_seconds, err);
+	o->roots_seconds += roots_seconds;
 	if (!rc && p->has_sweep)
 		rc = mcroute_sweep_heights(p, o, &mcast, err);
 	fab_cli_progress_free(progress);
@@ -191,6 +205,7 @@ static int run_groups(struct mcroute_params *p, struct mcroute_outcome *o,
 	fab_loaded_fini(&o->loaded);
 	fab_weights_free(o->weights);
 	fab_mft_free(tables);
+	fab_roots_fini(&o->roots);
 	fab_shape_free(o->shape);
 	fab_dist_free(o->dist);
 	fab_groups_free(groups);

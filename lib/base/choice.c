@@ -60,6 +60,7 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 {
 	struct fab_directory *names = fab_directory_new(c->n + 1);
 	struct fab_near near = {0};
+	const char *hint = c->hint ? c->hint(name, len) : NULL;
 	char *all = fab_choices_text(c, "");
 	int rc;
 
@@ -70,9 +71,10 @@ int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len
 	}
 	if (more)
 		fab_directory_add(names, more, strlen(more), FAB_NONE);
-	fab_directory_nearest(names, name, len, &near);
-	rc = fab_fail(err, EINVAL, "'%.*s' is unknown; %s%s%shere are: %s%s%s",
-		      len > SHOWN ? SHOWN : (int)len, name,
+	if (!hint)
+		fab_directory_nearest(names, name, len, &near);
+	rc = fab_fail(err, EINVAL, "'%.*s' is %s; %s%s%shere are: %s%s%s",
+		      len > SHOWN ? SHOWN : (int)len, name, hint ? hint : "unknown",
 		      near.name ? "did you mean '" : "", near.name ? near.name : "",
 		      near.name ? "'? T" : "t", more ? more : "", more ? ", " : "", all);
 	free(all);

@@ -24,6 +24,9 @@ struct fab_choices {
 	size_t n;
 	struct fab_choice (*at)(size_t i);
 	const char *const *names; /* [n] instead of `at`: names and nothing else */
+	/* A clause on a name that no row has but people may expect, NULL: none. Static;
+	 * NULL instead of the function: there are none. */
+	const char *(*hint)(const char *name, size_t len);
 };
 
 /* A constant list of names, by number of an enum: FAB_NAME_LIST([A] = "a", [B] = "b"). */
@@ -65,8 +68,8 @@ int fab_choices_parse(const struct fab_choices *c, const char *list,
 		      struct fab_chosen_list *out, struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * EINVAL, and the one sentence on a name that no row has: the nearest name if one is
- * near, then all there are, `more` ("all", or NULL) first. O(choices * len).
+ * EINVAL, and the one sentence on a name that no row has: the hint of the table, else
+ * the nearest name if one is near, then all there are, `more` ("all", or NULL) first. O(choices * len).
  */
 int fab_choices_refuse(const struct fab_choices *c, const char *name, size_t len,
 		       const char *more, struct fab_err *err);

@@ -2,10 +2,12 @@
 /* What is dead, by options. */
 #include "cli/faults.h"
 
+#include "base/namelist.h"
 #include "base/rng.h"
 #include "unicast/fault_sets.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TO(member) FAB_TO(struct fab_cli_faults, member)
@@ -50,6 +52,41 @@ const struct fab_option fab_cli_tables_rows[] = {
 
 typedef int (*add_fn)(struct fab_faults *faults, const char *text, struct fab_err *err);
 
+/* The first item of a list that is a link, as SWITCH:PORT; on the heap, NULL: none. */
+static char *find_link(const struct fab_fabric *f, const char *list)
+{
+	const char *at = list, *end = list + strlen(list);
+	struct fab_faults *links = fab_faults_new(f);
+	struct fab_item item;
+	struct fab_err err;
+	char *link = NULL;
+
+	while (!link && fab_list_next(&at, end, &item, &err) > 0) {
+		link = fab_format("%.*s", (int)item.len, item.text);
+		if (!fab_faults_add_cables(links, link, &err))
+			break;
+		free(link);
+		link = NULL;
+	}
+	fab_faults_free(links);
+	return link;
+}
+
+/* Switches; links among them are refused with the option that takes them. */
+static int add_switches(struct fab_faults *faults, const char *text, struct fab_err *err)
+{
+	int rc = fab_faults_add_switches(faults, text, err);
+	char *link = rc ? find_link(faults->f, text) : NULL;
+
+	if (link)
+		rc = fab_fail(err, EINVAL,
+			      "'%.80s' is a link: expected a switch; links are for "
+			      "--fail-link",
+			      link);
+	free(link);
+	return rc;
+}
+
 /* All texts of an option; errors of `option` begin with it, NULL: they name a file. */
 static int add_all(struct fab_faults *faults, const char *const *texts, size_t n,
 		   const char *option, add_fn add, const struct fab_cli_run *run,
@@ -74,8 +111,8 @@ int fab_cli_name_faults(const struct fab_cli_faults *faults,
 	int rc;
 
 	dead->matches.with_names = run->verbose;
-	rc = add_all(dead, faults->fail.v, faults->fail.n, "--fail",
-		     fab_faults_add_switches, run, err);
+	rc = add_all(dead, faults->fail.v, faults->fail.n, "--fail", add_switches, run,
+		     err);
 	if (!rc)
 		rc = add_all(dead, faults->fail_link.v, faults->fail_link.n,
 			     "--fail-link", fab_faults_add_cables, run, err);

@@ -92,11 +92,13 @@ enum {
 	NEEDS_NETWORK4 = 64,
 	NEEDS_NETWORK6 = 128,
 	NEEDS_KERNEL = 256,
-	QUOTES = 512,	     /* can hold any name */
-	BY_SERVER = 1024,    /* several servers do not go into one file */
-	NAMES_SCRIPT = 2048, /* of iPXE, which a folder holds, too */
-	HOSTS_ONLY = 8192,   /* servers by the name of the host, whatever interface */
-	USES_IP = 4096,	     /* of nodes, where it is told: two cannot have the same */
+	QUOTES = 512,		/* can hold any name */
+	BY_SERVER = 1024,	/* several servers do not go into one file */
+	NAMES_SCRIPT = 2048,	/* of iPXE, which a folder holds, too */
+	HOSTS_ONLY = 8192,	/* servers by the name of the host, whatever interface */
+	USES_IP = 4096,		/* of nodes, where it is told: two cannot have the same */
+	NEEDS_NETWORK = 16384,	/* of either family; servers have addresses of each */
+	SERVERS_INSIDE = 32768, /* the program listens only in declared networks */
 };
 
 static const struct {
@@ -119,8 +121,8 @@ static const struct {
 	{"ansible", "inventory with a group for each server", "inventory", USES_IP, NULL,
 	 boot_write_ansible, NULL},
 	{"dnsmasq", "tags, dhcp-boot and dhcp-host", "conf",
-	 NEEDS_ID | NEEDS_SERVER_IP | NAMES_SCRIPT | USES_IP, is_dhcp_word,
-	 boot_write_dnsmasq, NULL},
+	 NEEDS_ID | NEEDS_SERVER_IP | NEEDS_NETWORK | NAMES_SCRIPT | USES_IP,
+	 is_dhcp_word, boot_write_dnsmasq, NULL},
 	{"kea4", "configuration of Kea's DHCPv4 server", "json",
 	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | NAMES_SCRIPT | USES_IP, NULL,
 	 boot_write_kea4, NULL},
@@ -128,8 +130,9 @@ static const struct {
 	 NEEDS_ID | NEEDS_SERVER_IP6 | NEEDS_NETWORK6 | NAMES_SCRIPT | USES_IP, NULL,
 	 boot_write_kea6, NULL},
 	{"dhcpd", "ISC dhcpd, which is at its end of life", "conf",
-	 NEEDS_ID | NEEDS_SERVER_IP4 | NAMES_SCRIPT | USES_IP, is_dhcp_word,
-	 boot_write_dhcpd, NULL},
+	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | SERVERS_INSIDE | NAMES_SCRIPT |
+		 USES_IP,
+	 is_dhcp_word, boot_write_dhcpd, NULL},
 	{"ipxe", "a script for each server", "ipxe", NEEDS_KERNEL | BY_SERVER, NULL,
 	 boot_write_ipxe, NULL},
 	{"xcat", "chdef commands", "sh", HOSTS_ONLY, is_noderange, boot_write_xcat, NULL},
@@ -325,12 +328,12 @@ static int lacks(const struct maker *k, const char *what, const char *who,
 
 /* Is the address where the DHCP server has a network? */
 static int check_network(const struct fab_ip_network *net, const char *ip,
-			 const char *name, struct fab_err *err)
+			 const char *whose, const char *name, struct fab_err *err)
 {
 	if (!net || !*ip || fab_ip_network_has(net, ip))
 		return 0;
-	return fab_fail(err, EINVAL, "%s, the address of node '%.80s', is not in %s", ip,
-			name, net->text);
+	return fab_fail(err, EINVAL, "%s, the address of %s '%.80s', is not in %s", ip,
+			whose, name, net->text);
 }
 
 static int check_node(const struct maker *k, const struct boot_node *n,
@@ -355,8 +358,8 @@ static int check_node(const struct maker *k, const struct boot_node *n,
 		return lacks(k, "IP address", "node", n->name, err);
 	if (!(flags & NEEDS_ID))
 		return 0;
-	rc = check_network(site->network4, n->ip.ip, n->name, err);
-	return rc ? rc : check_network(site->network6, n->ip.ip6, n->name, err);
+	rc = check_network(site->network4, n->ip.ip, "node", n->name, err);
+	return rc ? rc : check_network(site->network6, n->ip.ip6, "node", n->name, err);
 }
 
 static int check_server(const struct maker *k, const struct boot_server *s, bool is_file,
@@ -376,10 +379,17 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 				"a server is called 'default', as is the file that all "
 				"servers share");
 	if ((flags & NEEDS_SERVER_IP && !has_ip) ||
-	    (flags & NEEDS_SERVER_IP4 && !*s->ip.ip))
+	    (flags & NEEDS_SERVER_IP4 && !*s->ip.ip) ||
+	    (flags & NEEDS_NETWORK && site->network4 && !*s->ip.ip))
 		return lacks(k, "IP address", "server", s->name, err);
-	if (flags & NEEDS_SERVER_IP6 && !*s->ip.ip6)
+	if (!*s->ip.ip6 &&
+	    (flags & NEEDS_SERVER_IP6 || (flags & NEEDS_NETWORK && site->network6)))
 		return lacks(k, "IPv6 address", "server", s->name, err);
+	if (flags & SERVERS_INSIDE) {
+		rc = check_network(site->network4, s->ip.ip, "server", s->name, err);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < FAB_COUNT(templates) && !has_ip; i++)
 		if (boot_names_address(templates[i]) &&
 		    flags & (NEEDS_KERNEL | NAMES_SCRIPT))
@@ -457,6 +467,10 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 					"'%.80s' is no file name that can stand in "
 					"configuration",
 					site->boot_file[a]);
+	if (flags & NEEDS_NETWORK && !site->network4 && !site->network6)
+		return fab_fail(err, EINVAL,
+				"no network is told, without which %s opens no port",
+				name);
 	if (flags & NEEDS_NETWORK4 && !site->network4)
 		return fab_fail(err, EINVAL, "no IPv4 network is told, which %s needs",
 				name);

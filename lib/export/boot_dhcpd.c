@@ -12,8 +12,7 @@ static void write_shared(const struct boot_part *part)
 	      "# (--to=kea4, --to=kea6)\n"
 	      "option boot-arch code 93 = unsigned integer 16;\n",
 	      part->out);
-	if (net)
-		fprintf(part->out, "subnet %s netmask %s { }\n", net->first, net->mask);
+	fprintf(part->out, "subnet %s netmask %s { }\n", net->first, net->mask);
 }
 
 /* From the outside inwards: iPXE, HTTP boot, architecture. */
@@ -65,6 +64,10 @@ void boot_write_dhcpd(const struct boot_part *part)
 {
 	if (part->has_shared)
 		write_shared(part);
+	else
+		fputs("# default.conf belongs to this file: without it no port is "
+		      "opened\n",
+		      part->out);
 	for (uint32_t i = part->first; i < part->end; i++) {
 		const struct boot_server *s = &part->plan->server[i];
 

@@ -122,6 +122,10 @@ void boot_write_dnsmasq(const struct boot_part *part)
 {
 	if (part->has_shared)
 		write_shared(part);
+	else
+		fputs("# default.conf belongs to this file: without it no port is "
+		      "opened\n",
+		      part->out);
 	for (uint32_t i = part->first; i < part->end; i++) {
 		const struct boot_server *s = &part->plan->server[i];
 

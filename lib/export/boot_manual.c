@@ -14,8 +14,9 @@ const char *const boot_manual[FAB_N_BOOT_FORMATS] = {
 		"`boot_nodes` of all these groups.",
 	[FAB_BOOT_DNSMASQ] =
 		"Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot "
-		"and iPXE say with it what the node loads; with `--network` also the "
-		"range of static addresses. Checked by `dnsmasq --test` and by booting.",
+		"and iPXE say with it what the node loads; needs `--network`, without "
+		"which dnsmasq opens no port, and servers with addresses of each family "
+		"of it. Checked by `dnsmasq --test` and by booting.",
 	[FAB_BOOT_KEA4] =
 		"The whole configuration of Kea's DHCPv4 server, with reservations and "
 		"classes; needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by "
@@ -26,7 +27,8 @@ const char *const boot_manual[FAB_N_BOOT_FORMATS] = {
 	[FAB_BOOT_DHCPD] =
 		"A group for each server, IPv4 only. ISC dhcpd has been at its end of "
 		"life "
-		"since 2022: take `kea4` where you can. Checked by `dhcpd -t` and by "
+		"since 2022: take `kea4` where you can. Needs `--network` of IPv4, in "
+		"which the servers have addresses. Checked by `dhcpd -t` and by "
 		"booting.",
 	[FAB_BOOT_IPXE] = "The iPXE script of each server alone; needs `--kernel`, and "
 			  "`--to-dir` where there are several servers.",

@@ -49,7 +49,7 @@ static int check_count(const struct fab_routes *r, struct fab_err *err)
 
 	for (uint32_t p = 0; p < r->f->n_ports; p++)
 		if (exit_switch(r, p) != FAB_NONE)
-			n += 1u << (r->f->port_lmc[p] & 7);
+			n += fab_port_n_lids(r->f, p);
 	if (n <= FAB_LID_LAST_UNICAST)
 		return 0;
 	return fab_fail(err, EINVAL,
@@ -62,7 +62,7 @@ static int claim(const struct fab_routes *r, uint32_t *owner, uint32_t port,
 		 struct fab_err *err)
 {
 	const struct fab_fabric *f = r->f;
-	uint32_t lid = f->port_lid[port], end = lid + (1u << (f->port_lmc[port] & 7));
+	uint32_t lid = f->port_lid[port], end = lid + fab_port_n_lids(f, port);
 	char name[128], other[128];
 
 	fab_text_safe(fab_node_name(f, f->port_node[port]), name, sizeof(name));

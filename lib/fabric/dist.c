@@ -25,12 +25,15 @@ typedef uint64_t set __attribute__((vector_size(WORDS * sizeof(uint64_t))));
 /* Bytes up to which all rows are made at once. */
 static const size_t AT_ONCE_BYTES = (size_t)256 << 20;
 
+/* Locks of rows that are made: batch b has lock b % LOCKS. */
+enum { LOCKS = 64 };
+
 /* Rows that were asked for. */
 struct made {
-	/* [n / BATCH, rounded up] rows of BATCH switches each, NULL: nobody asked yet */
-	uint8_t **rows;
-	pthread_mutex_t *lock; /* of each of them */
-	uint64_t bytes;	       /* of all */
+	uint32_t per_batch; /* rows that are made together: one from coordinates */
+	uint8_t **rows;	    /* [batches] NULL: not asked for yet */
+	pthread_mutex_t lock[LOCKS];
+	uint64_t bytes; /* of all */
 };
 
 struct fab_dist {
@@ -203,22 +206,22 @@ static void store_rows(const struct fab_dist *d, const struct search *s, uint32_
 	free(tile);
 }
 
-static void store_grid_rows(const struct fab_dist *d, uint32_t first, uint32_t n_rows,
-			    uint8_t *rows)
+static uint8_t *make_grid_row(const struct fab_dist *d, uint32_t sw)
 {
-	for (uint32_t i = 0; i < n_rows; i++) {
-		uint8_t *row = rows + i * d->stride;
+	uint8_t *row = aligned_alloc(64, d->stride);
 
-		fab_dist_grid_row(d->grid, first + i, row);
-		memset(row + d->n, FAB_HOPS_UNREACHABLE, d->stride - d->n);
-	}
+	if (!row)
+		fab_oom(d->stride);
+	fab_dist_grid_part(d->grid, sw, 0, d->n, row);
+	memset(row + d->n, FAB_HOPS_UNREACHABLE, d->stride - d->n);
+	return row;
 }
 
 /* The rows of a batch; the caller has its lock. */
 static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
 {
-	uint32_t first = batch * BATCH;
-	uint32_t n_rows = d->n - first < BATCH ? d->n - first : BATCH;
+	uint32_t per_batch = d->made->per_batch, first = batch * per_batch;
+	uint32_t n_rows = d->n - first < per_batch ? d->n - first : per_batch;
 	size_t bytes = n_rows * d->stride;
 	struct search s;
 	uint8_t *rows;
@@ -226,11 +229,9 @@ static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
 	if (__atomic_add_fetch(&d->made->bytes, bytes, __ATOMIC_RELAXED) >
 	    fab_memory_bytes())
 		fab_oom(d->made->bytes);
+	if (d->grid)
+		return make_grid_row(d, first);
 	rows = fab_alloc_huge(bytes);
-	if (d->grid) {
-		store_grid_rows(d, first, n_rows, rows);
-		return rows;
-	}
 	search_init(&s, d->n, true);
 	store_rows(d, &s, search_batch(d->f, &s, first), n_rows, rows);
 	search_fini(&s);
@@ -244,13 +245,13 @@ static const uint8_t *rows_of(const struct fab_dist *d, uint32_t batch)
 
 	if (rows)
 		return rows;
-	pthread_mutex_lock(&made->lock[batch]);
+	pthread_mutex_lock(&made->lock[batch % LOCKS]);
 	rows = made->rows[batch];
 	if (!rows) {
 		rows = make_rows(d, batch);
 		__atomic_store_n(&made->rows[batch], rows, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&made->lock[batch]);
+	pthread_mutex_unlock(&made->lock[batch % LOCKS]);
 	return rows;
 }
 
@@ -319,7 +320,7 @@ static int fail_far(struct fab_dist *d, struct fab_err *err)
 
 static uint32_t n_batches(const struct fab_dist *d)
 {
-	return (d->n + BATCH - 1) / BATCH;
+	return (d->n + d->made->per_batch - 1) / d->made->per_batch;
 }
 
 int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
@@ -329,11 +330,11 @@ int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 	uint32_t farthest;
 
 	d->made = FAB_NEW0(1, struct made);
-	d->made->rows = FAB_NEW0(n_batches(d) + 1, uint8_t *);
-	d->made->lock = FAB_NEW(n_batches(d) + 1, pthread_mutex_t);
-	for (uint32_t i = 0; i < n_batches(d); i++)
-		pthread_mutex_init(&d->made->lock[i], NULL);
 	d->grid = fab_dist_grid_new(f);
+	d->made->per_batch = d->grid ? 1 : BATCH;
+	d->made->rows = FAB_NEW0(n_batches(d) + 1, uint8_t *);
+	for (uint32_t i = 0; i < LOCKS; i++)
+		pthread_mutex_init(&d->made->lock[i], NULL);
 	farthest = d->grid ? fab_dist_grid_diameter(d->grid)
 			   : search_all(f, NULL, n_threads);
 	if (farthest > FARTHEST)
@@ -367,12 +368,11 @@ int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **ou
 
 static void free_made(struct fab_dist *d)
 {
-	for (uint32_t i = 0; i < n_batches(d); i++) {
+	for (uint32_t i = 0; i < n_batches(d); i++)
 		free(d->made->rows[i]);
+	for (uint32_t i = 0; i < LOCKS; i++)
 		pthread_mutex_destroy(&d->made->lock[i]);
-	}
 	free(d->made->rows);
-	free(d->made->lock);
 	free(d->made);
 }
 
@@ -391,7 +391,26 @@ const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw)
 {
 	if (dist->hops)
 		return dist->hops + sw * dist->stride;
-	return rows_of(dist, sw / BATCH) + sw % BATCH * dist->stride;
+	return rows_of(dist, sw / dist->made->per_batch) +
+	       sw % dist->made->per_batch * dist->stride;
+}
+
+const uint8_t *fab_dist_part(const struct fab_dist *dist, uint32_t sw, size_t from,
+			     size_t n, uint8_t *room)
+{
+	size_t n_real = from < dist->n ? dist->n - from : 0;
+
+	if (!dist->made || !dist->grid || dist->made->rows[sw])
+		return fab_dist_row(dist, sw) + from;
+	n_real = n < n_real ? n : n_real;
+	fab_dist_grid_part(dist->grid, sw, (uint32_t)from, n_real, room);
+	memset(room + n_real, FAB_HOPS_UNREACHABLE, n - n_real);
+	return room;
+}
+
+bool fab_dist_is_whole(const struct fab_dist *dist)
+{
+	return dist->hops != NULL;
 }
 
 uint32_t fab_dist_n(const struct fab_dist *dist)

@@ -17,8 +17,8 @@ struct fab_dist;
 /*
  * The distances of a fabric, which is borrowed; n_threads 0 = as many as OpenMP gives,
  * which stay for what follows: fab_threads_rest() ends them. Up to 256 MiB (16 384
- * switches) all are made at once, else rows are made when somebody asks for them, those
- * of 512 switches at a time; those of a whole torus, mesh or HyperX from its coordinates.
+ * switches) all are made at once, else rows are made when they are asked for: those of
+ * 512 switches at a time, or one from the coordinates of a whole torus, mesh or HyperX.
  * Fails with ERANGE when two connected switches are more than 254 hops apart (InfiniBand
  * ends at 63), with ENOMEM when the memory does not hold them. O(cables * switches / 512
  * + switches^2), switches^2 bytes, of rows on demand as many as are asked for.
@@ -37,6 +37,15 @@ void fab_dist_free(struct fab_dist *dist);
  * may ask at once. O(1); a row on demand costs O(cables) the first time.
  */
 const uint8_t *fab_dist_row(const struct fab_dist *dist, uint32_t sw);
+/*
+ * Hops from a switch to the padded switches from .. from + n - 1: borrowed, from the row
+ * if there is one or is made, else from coordinates in room[n]. O(1), or O(n *
+ * dimensions).
+ */
+const uint8_t *fab_dist_part(const struct fab_dist *dist, uint32_t sw, size_t from,
+			     size_t n, uint8_t *room);
+/* Are all rows there? Else they are made on demand. O(1). */
+bool fab_dist_is_whole(const struct fab_dist *dist);
 /* Switches. O(1). */
 uint32_t fab_dist_n(const struct fab_dist *dist);
 /* Length of a padded row in bytes. O(1). */

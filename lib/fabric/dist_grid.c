@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/dist_grid.h"
 
+#include "base/macros.h"
 #include "base/mem.h"
 #include "fabric/shape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct fab_dist_grid {
 	struct fab_shape *shape;
+	uint16_t *at; /* [dimensions * switches] coordinates */
 };
 
 struct fab_dist_grid *fab_dist_grid_new(const struct fab_fabric *f)
@@ -22,13 +25,20 @@ struct fab_dist_grid *fab_dist_grid_new(const struct fab_fabric *f)
 	}
 	grid = FAB_NEW(1, struct fab_dist_grid);
 	grid->shape = shape;
+	grid->at = FAB_NEW((size_t)shape->n_dims * shape->n_switches, uint16_t);
+	for (uint32_t d = 0; d < shape->n_dims; d++)
+		for (uint32_t v = 0; v < shape->n_switches; v++)
+			grid->at[(size_t)d * shape->n_switches + v] =
+				(uint16_t)shape->coords[(size_t)v * shape->n_dims + d];
 	return grid;
 }
 
 void fab_dist_grid_free(struct fab_dist_grid *grid)
 {
-	if (grid)
+	if (grid) {
 		fab_shape_free(grid->shape);
+		free(grid->at);
+	}
 	free(grid);
 }
 
@@ -55,29 +65,32 @@ uint32_t fab_dist_grid_diameter(const struct fab_dist_grid *grid)
 	return sum;
 }
 
-void fab_dist_grid_row(const struct fab_dist_grid *grid, uint32_t sw, uint8_t *row)
+/* Add the hops from coordinate `own` to each at[n]: at most `most`, and around the other
+ * way where that is less, which are `size` together. */
+FAB_WIDE static void add_hops(uint8_t *restrict hops, const uint16_t *restrict at,
+			      size_t n, uint16_t own, uint16_t size, uint16_t most)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint16_t apart = at[i] > own ? at[i] - own : own - at[i];
+		uint16_t around = (uint16_t)(size - apart);
+
+		apart = apart < around ? apart : around;
+		hops[i] = (uint8_t)(hops[i] + (apart < most ? apart : most));
+	}
+}
+
+void fab_dist_grid_part(const struct fab_dist_grid *grid, uint32_t sw, uint32_t first,
+			size_t n, uint8_t *hops)
 {
 	const struct fab_shape *s = grid->shape;
-	const uint32_t *own = s->coords + (size_t)sw * s->n_dims;
-	uint32_t n_places = 0, first[FAB_SHAPE_DIMS_MAX];
-	uint8_t *hops;
 
+	memset(hops, 0, n);
 	for (uint32_t d = 0; d < s->n_dims; d++) {
-		first[d] = n_places;
-		n_places += s->dims[d];
-	}
-	hops = FAB_NEW(n_places, uint8_t);
-	for (uint32_t d = 0; d < s->n_dims; d++)
-		for (uint32_t at = 0; at < s->dims[d]; at++)
-			hops[first[d] + at] =
-				(uint8_t)hops_between(s->kind, s->dims[d], own[d], at);
-	for (uint32_t v = 0; v < s->n_switches; v++) {
-		const uint32_t *at = s->coords + (size_t)v * s->n_dims;
-		unsigned sum = 0;
+		const uint16_t *at = grid->at + (size_t)d * s->n_switches;
+		/* a mesh has no path around */
+		uint32_t size = s->kind == FAB_SHAPE_MESH ? 2 * s->dims[d] : s->dims[d];
 
-		for (uint32_t d = 0; d < s->n_dims; d++)
-			sum += hops[first[d] + at[d]];
-		row[v] = (uint8_t)sum;
+		add_hops(hops, at + first, n, at[sw], (uint16_t)size,
+			 s->kind == FAB_SHAPE_HYPERX ? 1 : UINT16_MAX);
 	}
-	free(hops);
 }

@@ -17,6 +17,7 @@ void fab_dist_grid_free(struct fab_dist_grid *grid);
 
 /* The largest number of hops between two switches. O(dimensions). */
 uint32_t fab_dist_grid_diameter(const struct fab_dist_grid *grid);
-/* row[switches]: hops from a switch to each, which are less than 256. O(switches *
- * dimensions). */
-void fab_dist_grid_row(const struct fab_dist_grid *grid, uint32_t sw, uint8_t *row);
+/* hops[n]: from a switch to the switches first .. first + n - 1, which are less than 256.
+ * O(n * dimensions), many side by side. */
+void fab_dist_grid_part(const struct fab_dist_grid *grid, uint32_t sw, uint32_t first,
+			size_t n, uint8_t *hops);

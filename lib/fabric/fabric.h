@@ -131,6 +131,13 @@ struct fab_fabric {
 	uint64_t n_warnings_total; /* those beyond the stored ones, too */
 };
 
+/* LIDs of a port, by its LMC; 1 where it has none. Each LID of an end is a destination of
+ * its own: pairs of ends count the source port with every LID of the target. O(1). */
+static inline uint32_t fab_port_n_lids(const struct fab_fabric *f, uint32_t port)
+{
+	return 1u << (f->port_lmc[port] & 7);
+}
+
 /* Frees what hangs on a warning. O(size). */
 void fab_warning_fini(struct fab_warning *warning);
 

@@ -126,7 +126,7 @@ static void add_lids(struct fab_resolver *r)
 	memset(r->lid, 0xff, FAB_LIDS * sizeof(*r->lid));
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t lid = f->port_lid[p];
-		uint32_t end = lid + (1U << (f->port_lmc[p] & 7));
+		uint32_t end = lid + fab_port_n_lids(f, p);
 
 		for (; lid && lid < end && lid < FAB_LIDS; lid++)
 			r->lid[lid] = r->lid[lid] == FAB_NONE ? p : FAB_SHARED;

@@ -85,7 +85,7 @@ static void read_lid(const struct fab_resolver *r, unsigned kinds, uint64_t lid,
 	}
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (f->port_lid[p] && lid >= f->port_lid[p] &&
-		    lid < f->port_lid[p] + (UINT64_C(1) << (f->port_lmc[p] & 7)))
+		    lid < f->port_lid[p] + fab_port_n_lids(f, p))
 			take_port(r, kinds, p, out);
 }
 

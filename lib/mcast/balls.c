@@ -59,6 +59,13 @@ static uint64_t *make_balls(const struct fab_dist *dist, uint32_t n, uint8_t rad
 	return bits;
 }
 
+bool fab_balls_fit(const struct fab_dist *dist, unsigned n_radii)
+{
+	uint64_t bytes = (uint64_t)fab_dist_n(dist) * (fab_dist_stride(dist) / 8);
+
+	return n_radii <= MAX_RADII && n_radii * bytes <= MAX_BYTES;
+}
+
 struct fab_balls *fab_balls_new(const struct fab_dist *dist, uint64_t n_uses, uint8_t low,
 				uint8_t high, int n_threads)
 {
@@ -67,8 +74,7 @@ struct fab_balls *fab_balls_new(const struct fab_dist *dist, uint64_t n_uses, ui
 	unsigned first = low - (low > 0), n_radii = high - first + 1u;
 	struct fab_balls *b;
 
-	if (n_radii > MAX_RADII || n_radii * n * words * sizeof(uint64_t) > MAX_BYTES ||
-	    n_uses < LEAST_USES * n_radii * n)
+	if (!fab_balls_fit(dist, n_radii) || n_uses < LEAST_USES * n_radii * n)
 		return NULL;
 	b = FAB_NEW0(1, struct fab_balls);
 	b->words = words;

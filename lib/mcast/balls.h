@@ -13,6 +13,9 @@
 
 struct fab_balls;
 
+/* Would balls of that many radii take little enough memory? O(1). */
+bool fab_balls_fit(const struct fab_dist *dist, unsigned n_radii);
+
 /*
  * Balls for the radii low .. high, and for low - 1, to see that nothing is that near;
  * NULL: `n_uses` (switches of groups that ask) are too few for them, or they would take

@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "fabric/graph.h"
 #include "fabric/shape.h"
+#include "mcast/hops.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -348,23 +349,26 @@ static void try_shape(const struct best *b, uint32_t *part)
 }
 
 /* Hops of the least spanning tree of n switches, joined by their distances (Prim). */
-static uint64_t spanning_hops(const struct fab_dist *dist, const uint32_t *sw, uint32_t n,
-			      uint8_t *nearest)
+static uint64_t spanning_hops(struct fab_hops_list *list, const uint32_t *sw, uint32_t n,
+			      uint16_t *nearest)
 {
 	uint32_t last = 0;
 	uint64_t hops = 0;
 
-	memset(nearest, 0xff, n);
+	fab_hops_list_clear(list);
+	for (uint32_t i = 0; i < n; i++)
+		fab_hops_list_add(list, sw[i]);
+	memset(nearest, 0xff, n * sizeof(*nearest));
 	nearest[0] = 0; /* 0: in the tree */
 	for (uint32_t joined = 1; joined < n; joined++) {
-		const uint8_t *row = fab_dist_row(dist, sw[last]);
+		const uint16_t *from_last = fab_hops_from(list, sw[last]);
 		uint32_t best = 0;
 
 		for (uint32_t i = 0; i < n; i++) {
 			if (!nearest[i])
 				continue;
-			if (row[sw[i]] < nearest[i])
-				nearest[i] = row[sw[i]];
+			if (from_last[i] < nearest[i])
+				nearest[i] = from_last[i];
 			if (!best || nearest[i] < nearest[best])
 				best = i;
 		}
@@ -379,6 +383,7 @@ static uint64_t spanning_hops(const struct fab_dist *dist, const uint32_t *sw, u
  * The edges that all trees need together, over all cables. A tree that joins k switches
  * has at least k-1 edges, and at least k / (2(k-1)) of their least spanning tree: walking
  * round it visits all of them, leave out the longest step (Kou, Markowsky, Berman 1981).
+ * Distances that would have to be made first are not asked for.
  */
 static double metric_bound(const struct best *b)
 {
@@ -386,8 +391,14 @@ static double metric_bound(const struct best *b)
 	const struct fab_groups *g = problem->groups;
 	double capacity = 0, total = 0;
 	uint64_t *edges = FAB_NEW(g->n, uint64_t);
-	uint8_t nearest[MAX_SPANNED];
+	uint16_t nearest[MAX_SPANNED];
+	struct fab_hops hops;
+	struct fab_hops_list list;
+	bool has_hops;
 
+	fab_hops_init(&hops, problem);
+	fab_hops_list_init(&list, &hops);
+	has_hops = hops.shape || fab_dist_is_whole(problem->dist);
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint64_t k = fab_group_n_switches(g, i), half;
 
@@ -395,10 +406,9 @@ static double metric_bound(const struct best *b)
 		edges[i] = edges[g->same_as[i]];
 		if (g->same_as[i] == i) {
 			edges[i] = k - 1;
-			if (k > 1 && k <= MAX_SPANNED) {
-				half = spanning_hops(problem->dist,
-						     g->sw + g->sw_first[i], (uint32_t)k,
-						     nearest) *
+			if (has_hops && k > 1 && k <= MAX_SPANNED) {
+				half = spanning_hops(&list, g->sw + g->sw_first[i],
+						     (uint32_t)k, nearest) *
 				       k;
 				half = (half + 2 * k - 3) / (2 * k - 2);
 				edges[i] = half > edges[i] ? half : edges[i];
@@ -407,6 +417,8 @@ static double metric_bound(const struct best *b)
 		total += (double)edges[i] * demand_of(b, i);
 	}
 	free(edges);
+	fab_hops_list_fini(&list);
+	fab_hops_fini(&hops);
 	for (uint32_t c = 0; c < problem->f->n_switch_links; c++)
 		capacity += capacity_of(b, c);
 	return capacity > 0 ? share(b, total, capacity) : 0;

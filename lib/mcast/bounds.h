@@ -32,6 +32,7 @@ struct fab_bound {
 	uint32_t value;
 	/* it was stopped (struct fab_bound_work): it holds, but might have been larger */
 	bool is_cut_short;
+	bool is_limited; /* it took all its steps: more might make it larger */
 	/* CUT: 0 within the set, else FAB_NONE. PARTS: the part of each, FAB_NONE: none.
 	 */
 	uint32_t *part; /* [n_switches] */

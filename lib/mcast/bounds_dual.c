@@ -13,6 +13,9 @@
  * for most groups need less. */
 static const uint64_t STEPS_MOST = 50000000, SHARES = 4;
 
+/* Steps between two questions whether it is over. */
+static const uint64_t LOOK = 1000000;
+
 /* One group at a time. */
 struct ascent {
 	const struct fab_mcast_problem *p;
@@ -26,6 +29,7 @@ struct ascent {
 	uint32_t *set;	/* [n_switches] */
 	uint32_t n_set;
 	uint64_t steps, total;
+	bool is_limited; /* the steps were too few for some group */
 	FAB_VEC(uint32_t) turn;
 };
 
@@ -122,8 +126,11 @@ static uint32_t smallest(const struct member *m, uint32_t n)
 	return best;
 }
 
-static void ascend(struct ascent *x, uint32_t group, uint64_t steps)
+static void ascend(struct ascent *x, uint32_t group, uint64_t steps,
+		   const struct fab_bound_work *work)
 {
+	uint64_t look = LOOK;
+
 	const struct fab_groups *g = x->p->groups;
 	const uint32_t *sw = g->sw + g->sw_first[group];
 	uint32_t n = fab_group_n_switches(g, group) - 1, at;
@@ -141,6 +148,11 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps)
 	while (x->steps <= steps && (at = smallest(m, n)) != FAB_NONE) {
 		uint32_t size = m[at].size, much;
 
+		if (x->steps > look) {
+			look += LOOK;
+			if (fab_bound_is_over(work))
+				break;
+		}
 		m[at].is_done = !find_set(x, m[at].sw, sw[0]);
 		m[at].size = x->n_set;
 		/* it has grown through those of others: maybe it is not its turn */
@@ -153,6 +165,7 @@ static void ascend(struct ascent *x, uint32_t group, uint64_t steps)
 		use_cut(x, much);
 		FAB_PUSH(&x->turn, m[at].sw);
 	}
+	x->is_limited |= x->steps > steps;
 	free(m);
 }
 
@@ -242,16 +255,16 @@ static struct selection select_groups(const struct fab_groups *g)
 	return s;
 }
 
-/* Returns whether it was stopped before all were done. */
-static bool climb(const struct fab_mcast_problem *p, const struct fab_bound_work *work,
+/* Sets is_cut_short when it was stopped before all were done, and is_limited. */
+static void climb(const struct fab_mcast_problem *p, const struct fab_bound_work *work,
 		  const struct ascent_of *how, const struct selection *s,
-		  struct climbed *of)
+		  struct climbed *of, struct fab_bound *out)
 {
 	int n_workers = fab_threads_for(work->n_threads, (uint64_t)s->n * 16000);
 	uint64_t steps = SHARES * work->steps / (s->n ? s->n : 1);
-	bool is_over = false;
+	bool is_over = false, is_limited = false;
 
-#pragma omp parallel num_threads(n_workers)
+#pragma omp parallel num_threads(n_workers) reduction(|| : is_limited)
 	{
 		struct ascent x;
 
@@ -266,17 +279,20 @@ static bool climb(const struct fab_mcast_problem *p, const struct fab_bound_work
 				is_over = true;
 				continue;
 			}
-			ascend(&x, s->group[i], steps < STEPS_MOST ? steps : STEPS_MOST);
+			ascend(&x, s->group[i], steps < STEPS_MOST ? steps : STEPS_MOST,
+			       work);
 			c->total = x.total;
 			c->n_turns = (uint32_t)x.turn.n;
 			c->turn = FAB_NEW(x.turn.n + 1, uint32_t);
 			if (x.turn.n)
 				memcpy(c->turn, x.turn.v, x.turn.n * sizeof(*x.turn.v));
 		}
+		is_limited = is_limited || x.is_limited;
 		ascent_fini(&x);
 	}
 	fab_threads_rest(n_workers);
-	return is_over;
+	out->is_cut_short = is_over;
+	out->is_limited = is_limited;
 }
 
 /* The ascents of all groups; `out` has the kind and the weights. */
@@ -289,7 +305,7 @@ static void find(const struct fab_mcast_problem *problem,
 	struct climbed *of = FAB_NEW0((size_t)g->n + 1, struct climbed);
 	uint64_t total = 0, sum = sum_of_weights(problem->f, out->weight);
 
-	out->is_cut_short = climb(problem, work, &how, &all, of);
+	climb(problem, work, &how, &all, of, out);
 	collect(g, of, out);
 	for (uint32_t i = 0; i < g->n; i++)
 		total += of[g->same_as[i]].total;
@@ -337,7 +353,8 @@ double fab_dual_estimate(const struct fab_mcast_problem *problem,
 		if (of[first].n_turns++ == 0) /* once each, as a mark until then */
 			some.group[some.n++] = first;
 	}
-	(void)climb(problem, work, &(struct ascent_of){.weight = weight}, &some, of);
+	climb(problem, work, &(struct ascent_of){.weight = weight}, &some, of,
+	      &(struct fab_bound){0});
 	for (uint32_t i = 0; i < n; i++)
 		total += of[g->same_as[group[i]]].total;
 	for (uint32_t i = 0; i < some.n; i++)

@@ -41,7 +41,9 @@ struct kind {
 
 struct exits {
 	const struct fab_mcast_problem *p;
-	struct fab_roots_one *roots;
+	struct fab_roots_one *roots; /* NULL: the problem has them */
+	const uint64_t *last;	     /* [words] candidates that were found last */
+	size_t words;
 	FAB_VEC(struct kind) kinds;
 	FAB_VEC(uint64_t) bits;
 	struct fab_map64 *known;	 /* digest of switch and bits to kind */
@@ -62,7 +64,8 @@ static size_t words_of(const struct fab_fabric *f, uint32_t sw)
 	return (f->peer_first[sw + 1] - f->peer_first[sw] + 63) / 64;
 }
 
-/* Is a switch a candidate or that many hops from one? */
+/* Is a switch a candidate or at most that many hops from one? True when that is not
+ * known. */
 static bool has_candidate_within(const struct exits *x, const struct candidates *set,
 				 uint32_t sw, uint8_t hops)
 {
@@ -78,8 +81,10 @@ static bool has_candidate_within(const struct exits *x, const struct candidates 
 			return true;
 	if (hops == 1)
 		return false;
+	if (!fab_dist_is_whole(x->p->dist))
+		return true; /* maybe: no row is made for a bound */
 	row = fab_dist_row(x->p->dist, sw);
-	for (size_t w = 0; w < x->roots->words; w++)
+	for (size_t w = 0; w < x->words; w++)
 		for (uint64_t left = set->bits[w]; left; left &= left - 1)
 			if (row[w * 64 + (size_t)__builtin_ctzll(left)] <= hops)
 				return true;
@@ -96,9 +101,25 @@ static bool is_near(const struct exits *x, const struct candidates *set, uint32_
 	return set->near[sw] == NEAR;
 }
 
+/* Find the candidates of a group; returns their radius. */
+static uint8_t find_last(struct exits *x, uint32_t group)
+{
+	const struct fab_groups *g = x->p->groups;
+	uint8_t radius;
+
+	if (!x->roots) {
+		x->last = fab_roots_bits(x->p->roots, group);
+		return fab_roots_radius(x->p->roots, group);
+	}
+	radius = fab_roots_one_find(x->roots, g->sw + g->sw_first[group],
+				    fab_group_n_switches(g, group));
+	x->last = x->roots->bits;
+	return radius;
+}
+
 static uint32_t push_set(struct exits *x)
 {
-	struct candidates set = {.bits = FAB_NEW(x->roots->words, uint64_t),
+	struct candidates set = {.bits = FAB_NEW(x->words, uint64_t),
 				 .near = FAB_NEW(x->p->f->n_switches, uint8_t)};
 
 	FAB_PUSH(&x->sets, set);
@@ -111,20 +132,20 @@ static uint32_t push_set(struct exits *x)
  */
 static uint32_t set_of_last(struct exits *x, uint8_t radius)
 {
-	size_t bytes = x->roots->words * sizeof(uint64_t);
-	uint64_t key = fab_hash_words(x->roots->bits, x->roots->words, radius);
+	size_t bytes = x->words * sizeof(uint64_t);
+	uint64_t key = fab_hash_words(x->last, x->words, radius);
 	bool is_full = x->sets.n * (bytes + x->p->f->n_switches) > SETS_BYTES_MAX;
 	uint32_t id = is_full ? fab_map64_get(x->set_of, key)
 			      : fab_map64_put(x->set_of, key, (uint32_t)x->sets.n);
 	struct candidates *set;
 
 	if (id < x->sets.n && x->sets.v[id].radius == radius &&
-	    !memcmp(x->sets.v[id].bits, x->roots->bits, bytes))
+	    !memcmp(x->sets.v[id].bits, x->last, bytes))
 		return id;
 	id = id == x->sets.n ? push_set(x) : 0;
 	set = &x->sets.v[id];
 	set->radius = radius;
-	memcpy(set->bits, x->roots->bits, bytes);
+	memcpy(set->bits, x->last, bytes);
 	memset(set->near, UNKNOWN, x->p->f->n_switches);
 	return id;
 }
@@ -169,7 +190,7 @@ static void add_groups(struct exits *x, uint32_t group, uint32_t n)
 	const struct fab_groups *g = x->p->groups;
 	const uint32_t *sw = g->sw + g->sw_first[group];
 	uint32_t n_sw = fab_group_n_switches(g, group);
-	uint32_t set = set_of_last(x, fab_roots_one_find(x->roots, sw, n_sw));
+	uint32_t set = set_of_last(x, find_last(x, group));
 
 	for (uint32_t i = 0; i < n_sw; i++) {
 		uint64_t key = (uint64_t)set << 32 | sw[i];
@@ -325,7 +346,7 @@ static bool is_in_proof(struct exits *x, uint32_t group, uint32_t sw)
 		i++;
 	if (i == n || n < 2)
 		return false;
-	set = set_of_last(x, fab_roots_one_find(x->roots, switches, n));
+	set = set_of_last(x, find_last(x, group));
 	push_exits(x, &x->sets.v[set], sw);
 	for (size_t k = 0; k < x->proof.n && !is_equal; k++)
 		is_equal = !memcmp(x->bits.v + x->proof.v[k], x->bits.v + at, bytes);
@@ -368,8 +389,11 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
 	if (g->sw_first[g->n] > PAIRS_MAX)
 		return;
-	x.roots = fab_roots_one_new(problem->dist);
-	fab_roots_one_expect(x.roots, problem->groups, 1);
+	x.words = fab_dist_stride(problem->dist) / 64;
+	if (!problem->roots) {
+		x.roots = fab_roots_one_new(problem->dist);
+		fab_roots_one_expect(x.roots, problem->groups, 1);
+	}
 	x.known = fab_map64_new(1024);
 	x.set_of = fab_map64_new(1024);
 	x.kind_of = fab_map64_new(1024);

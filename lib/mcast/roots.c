@@ -56,11 +56,11 @@ static uint8_t block_radius(const struct fab_dist *dist, const uint32_t *sw, uin
 			    size_t from, size_t len, uint8_t best, uint8_t *acc)
 {
 	uint32_t stride = coprime_stride(n), at = 0;
-	uint8_t min = 0;
+	uint8_t min = 0, room[BLOCK];
 
 	memset(acc, 0, len);
 	for (uint32_t i = 0; i < n; i++) {
-		max_rows(acc, fab_dist_row(dist, sw[at]) + from, len);
+		max_rows(acc, fab_dist_part(dist, sw[at], from, len, room), len);
 		if (i % BOUND_ROWS == BOUND_ROWS - 1 || i == n - 1) {
 			min = least(acc, len);
 			if (min > best)
@@ -138,11 +138,14 @@ static struct fab_balls *balls_for(const struct fab_dist *dist,
 				   const struct fab_groups *groups, const uint32_t *group,
 				   uint32_t n, int n_threads)
 {
-	struct fab_roots_one *one = fab_roots_one_new(dist);
+	struct fab_roots_one *one;
 	uint32_t step = n / SAMPLE + 1;
 	uint8_t low = UINT8_MAX, high = 0;
 	uint64_t n_uses = 0;
 
+	if (!fab_balls_fit(dist, 1))
+		return NULL;
+	one = fab_roots_one_new(dist);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t *sw = groups->sw + groups->sw_first[group[i]];
 		uint32_t n_sw = fab_group_n_switches(groups, group[i]);

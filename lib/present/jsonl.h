@@ -21,8 +21,9 @@ json_t *fab_json_guid(uint64_t guid);
 json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell);
 
 /*
- * Flags under which all our JSON is written: printable ASCII only (with fab_json_dump), so that no name can steer a
- * terminal, and reals with 6 significant digits, so that 0.1 is printed as 0.1.
+ * Flags under which all our JSON is written: printable ASCII only (with fab_json_dump),
+ * so that no name can steer a terminal, and reals with 6 significant digits, so that 0.1
+ * is printed as 0.1.
  */
 #define FAB_JSON_FLAGS (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6))
 

@@ -14,7 +14,7 @@ static uint32_t lids_at(const struct fab_fabric *f, uint32_t port)
 
 	if (peer == FAB_NONE || fab_node_is_switch(f, f->port_node[peer]))
 		return 0;
-	return 1u << (f->port_lmc[peer] & 7);
+	return fab_port_n_lids(f, peer);
 }
 
 static uint32_t lids_behind(const struct fab_fabric *f, uint32_t sw)

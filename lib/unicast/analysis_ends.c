@@ -97,11 +97,6 @@ static uint32_t *new_by_row(const struct fab_routes *r)
 	return by_row;
 }
 
-uint32_t fab_analysis_n_lids(const struct fab_routes *r, uint32_t port)
-{
-	return r->told ? 1u << (r->f->port_lmc[port] & 7) : 1;
-}
-
 static void targets_by_lid(struct fab_analyser *j, const uint32_t *end)
 {
 	const struct fab_routes *r = j->r;
@@ -116,7 +111,7 @@ static void targets_by_lid(struct fab_analyser *j, const uint32_t *end)
 	}
 	free(by_row);
 	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		uint32_t n = fab_analysis_n_lids(r, p);
+		uint32_t n = fab_port_n_lids(r->f, p);
 		struct fab_target target = {end[p], FAB_NONE, 0, FAB_NONE};
 
 		if (end[p] == FAB_NONE || n_columns[p] >= n)
@@ -187,7 +182,7 @@ static void count_lids(const struct fab_analyser *j, const struct fab_columns *c
 		       const uint32_t *end, uint32_t *n_lids, uint32_t *without)
 {
 	for (uint32_t p = 0; p < j->r->f->n_ports; p++) {
-		uint32_t n = fab_columns_n_lids(j->r, p);
+		uint32_t n = fab_port_n_lids(j->r->f, p);
 
 		for (uint32_t i = 0; end[p] != FAB_NONE && i < n; i++) {
 			uint32_t column = fab_columns_of(columns, p, i);

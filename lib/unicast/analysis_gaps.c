@@ -27,7 +27,7 @@ static void add_lids(const struct fab_analyser *j, uint32_t port, uint32_t n,
 	const struct fab_fabric *f = j->r->f;
 	struct fab_gap gap = {
 		FAB_GAP_LID, f->port_node[port], f->port_num[port], FAB_NONE, 0, 0, 0, 0};
-	uint32_t n_lids = fab_analysis_n_lids(j->r, port);
+	uint32_t n_lids = fab_port_n_lids(f, port);
 	uint32_t lid = f->port_lid[port], end = lid + n_lids;
 	bool is_none = n == n_lids;
 
@@ -50,7 +50,7 @@ static void find_lids(const struct fab_analyser *j, struct fab_gaps *gaps)
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		n_columns[r->column_port[c]]++;
 	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		uint32_t n = fab_analysis_n_lids(r, p);
+		uint32_t n = fab_port_n_lids(r->f, p);
 
 		if (j->end[p] != FAB_NONE && n_columns[p] < n)
 			add_lids(j, p, n - n_columns[p], gaps);

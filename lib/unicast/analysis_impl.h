@@ -174,9 +174,6 @@ static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
 	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
 }
 
-/* How many columns a port should have: of tables that were read one for each LID that the
- * fabric has it have, else one. */
-uint32_t fab_analysis_n_lids(const struct fab_routes *r, uint32_t port);
 /* The switch at which an end hangs, by options and faults; FAB_NONE: it is no end, or
  * dead. O(1). */
 uint32_t fab_analysis_end_switch(const struct fab_analyser *j, uint32_t port);

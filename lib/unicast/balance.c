@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/balance.h"
 
+#include "base/progress.h"
 #include "unicast/destinations.h"
 #include "unicast/min_hops.h"
 
@@ -168,6 +169,7 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t c = d[i].column, lid = f->port_lid[d[i].port];
 
+		fab_progress_report("routing", "destinations", i, n);
 		if (!i || d[i].sw != d[i - 1].sw)
 			fab_min_hops_to(&b->paths, d[i].sw);
 		b->r->column_port[c] = d[i].port;

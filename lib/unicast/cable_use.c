@@ -101,15 +101,14 @@ static void add_column(struct search *s, uint32_t column, bool is_outward)
 		find_senders(s);
 	if (!r->column_port) {
 		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
-			if (fab_columns_of(&s->columns, s->port[i], 0) == column)
-				add_target(s, s->port[i], is_outward);
+			for (uint32_t k = 0; k < fab_port_n_lids(r->f, s->port[i]); k++)
+				if (fab_columns_of(&s->columns, s->port[i], k) == column)
+					add_target(s, s->port[i], is_outward);
 		return;
 	}
 	port = r->column_port[column];
 	if (r->f->node_kind[r->f->port_node[port]] != FAB_ADAPTER)
 		return;
-	if (column && r->column_port[column - 1] == port)
-		return; /* another LID of the same port */
 	if (s->end == FAB_NONE || !is_outward || port == s->end)
 		add_target(s, port, is_outward);
 }

@@ -20,8 +20,3 @@ void fab_columns_fini(struct fab_columns *columns);
  */
 uint32_t fab_columns_of(const struct fab_columns *columns, uint32_t port,
 			uint32_t offset);
-/* How many LIDs of an end port are destinations of these tables. O(1). */
-static inline uint32_t fab_columns_n_lids(const struct fab_routes *r, uint32_t port)
-{
-	return fab_routes_tell_lids(r) ? 1u << (r->f->port_lmc[port] & 7) : 1;
-}

@@ -22,12 +22,6 @@ static uint32_t exit_switch(const struct fab_fabric *f, const struct fab_faults 
 	return sw;
 }
 
-/* How many LIDs a port has. */
-static uint32_t n_lids(const struct fab_fabric *f, uint32_t port)
-{
-	return 1u << (f->port_lmc[port] & 7);
-}
-
 /* An end in the order of OpenSM: adapters' ports before switches. */
 struct end {
 	bool is_switch;
@@ -66,7 +60,7 @@ static uint32_t list_ends(const struct fab_fabric *f, const struct fab_faults *f
 
 		if (sw == FAB_NONE)
 			continue;
-		*n_all += n_lids(f, p);
+		*n_all += fab_port_n_lids(f, p);
 		on[sw] += !is_switch;
 		ends[n++] = (struct end){
 			.is_switch = is_switch,
@@ -88,14 +82,15 @@ uint32_t fab_destinations(const struct fab_fabric *f, const struct fab_faults *f
 	uint32_t *column = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
 	uint32_t n_all, n_ends = list_ends(f, faults, ends, &n_all), n = 0;
 
-	for (uint32_t i = 0, at = 0; i < n_ends; at += n_lids(f, ends[i].port), i++)
+	for (uint32_t i = 0, at = 0; i < n_ends;
+	     at += fab_port_n_lids(f, ends[i].port), i++)
 		column[ends[i].port] = at;
 	if (n_ends)
 		qsort(ends, n_ends, sizeof(*ends), by_order);
 	*out = FAB_NEW((size_t)n_all + 1, struct fab_destination);
 	for (uint32_t offset = 0; n < n_all; offset++)
 		for (uint32_t i = 0; i < n_ends; i++)
-			if (offset < n_lids(f, ends[i].port))
+			if (offset < fab_port_n_lids(f, ends[i].port))
 				(*out)[n++] = (struct fab_destination){
 					ends[i].port, ends[i].sw, offset,
 					column[ends[i].port] + offset};

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #define ADDRESS(row) &fab_unicast_##row,
 const struct fab_unicast_engine *const fab_unicast_engines[] = {
@@ -17,8 +19,23 @@ static struct fab_choice choice_at(size_t i)
 	return (struct fab_choice){e->name, e->summary, e->manual, .is_in_all = true};
 }
 
-const struct fab_choices fab_unicast_choices = {
-	"algorithm", FAB_COUNT(fab_unicast_engines), choice_at};
+/* Routing engines of OpenSM that have no row. */
+static const char *hint_on(const char *name, size_t len)
+{
+	static const char *const engines[] = {"dnup", "file", "ftree",	"lash",
+					      "nue",  "sssp", "dfsssp", "torus-2QoS"};
+
+	for (size_t i = 0; i < FAB_COUNT(engines); i++)
+		if (len == strlen(engines[i]) && !strncasecmp(name, engines[i], len))
+			return "a routing engine of OpenSM, whose tables are read with "
+			       "--lfts=FILE (opensm-lfts.dump, opensm.fdbs or dump_fts)";
+	return NULL;
+}
+
+const struct fab_choices fab_unicast_choices = {.what = "algorithm",
+						.n = FAB_COUNT(fab_unicast_engines),
+						.at = choice_at,
+						.hint = hint_on};
 
 const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_t len)
 {

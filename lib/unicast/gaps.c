@@ -98,14 +98,13 @@ char *fab_analysis_why_unknown(const struct fab_analysis *j)
 	if (!j->is_unknown)
 		return NULL;
 	if (j->cycle_channels)
-		return fab_strdup(!j->assumes_sls
-					  ? "a loop if each lane is its service level; "
-					    "these tables came without lanes"
-				  : j->assumes_lanes
-					  ? "a loop if all is on one lane; these tables "
-					    "came without lanes"
-					  : "a loop if all has service level 0; these "
-					    "tables came without service levels");
+		return fab_strdup(
+			!j->assumes_sls	   ? "a loop if each lane is its service level; "
+					     "these tables came without lanes"
+			: j->assumes_lanes ? "a loop if all is on one lane; these tables "
+					     "came without lanes"
+					   : "a loop if all has service level 0; these "
+					     "tables came without service levels");
 	for (size_t i = 0; i < FAB_COUNT(reasons); i++) {
 		char *reason;
 

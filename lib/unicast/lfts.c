@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_LID = 0xbfff, N_LIDS = LAST_LID + 1, NO_PORT = 255, MAX_PORT = 0xfffe };
+enum {
+	LAST_LID = 0xbfff,
+	N_LIDS = LAST_LID + 1,
+	NO_PORT = 255,
+	MAX_PORT = 0xfffe,
+	MAX_LIDS_OF_PORT = 128
+};
 
 #define EXPECTED                                                                         \
 	"\"Unicast lids [..] of switch .. guid 0x..\", \"0x0001 003 ...\", "             \
@@ -32,10 +38,23 @@ struct reading {
 	uint32_t owner[N_LIDS]; /* port of a LID in the fabric */
 };
 
+/* Is the port on a switch? One without a cable is a destination of no tables. */
+static bool is_cabled(const struct reading *r, uint32_t port)
+{
+	return fab_port_switch(r->f, port) != FAB_NONE;
+}
+
+/* Of two ports with a GUID, such as of a record that was replaced, the cabled one counts.
+ */
 static void add_port(struct reading *r, uint64_t guid, uint32_t port)
 {
-	if (guid && fab_map64_put(r->ports, guid, port) != port)
-		fab_map64_set(r->ports, guid, FAB_SHARED);
+	uint32_t old = guid ? fab_map64_put(r->ports, guid, port) : port;
+
+	if (old == port ||
+	    (old != FAB_SHARED && is_cabled(r, old) && !is_cabled(r, port)))
+		return;
+	fab_map64_set(r->ports, guid,
+		      old == FAB_SHARED || is_cabled(r, old) ? FAB_SHARED : port);
 }
 
 static struct reading *reading_new(const struct fab_fabric *f)
@@ -48,14 +67,14 @@ static struct reading *reading_new(const struct fab_fabric *f)
 	memset(r->owner, 0xff, sizeof(r->owner));
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t lid = f->port_lid[p], node = f->port_node[p];
-		uint32_t end = lid + (1u << (f->port_lmc[p] & 7));
+		uint32_t end = lid + fab_port_n_lids(f, p);
 		bool is_end = !fab_node_is_switch(f, node) || !f->port_num[p];
 
 		if (!is_end)
 			continue;
 		add_port(r, f->port_guid[p], p);
 		for (; lid && lid < end && lid < N_LIDS; lid++)
-			if (r->owner[lid] == FAB_NONE)
+			if (r->owner[lid] == FAB_NONE || !is_cabled(r, r->owner[lid]))
 				r->owner[lid] = p;
 	}
 	for (uint32_t s = 0; s < f->n_switches; s++)
@@ -287,16 +306,48 @@ static uint32_t named_port(const struct reading *r, uint64_t guid, uint32_t owne
 	return owner != FAB_NONE && r->f->port_guid[owner] == guid ? owner : FAB_NONE;
 }
 
+/*
+ * The port whose LMC covers a LID that nothing names, FAB_NONE: none. A fabric read from
+ * opensm-subnet.lst or the lines of ibnetdiscover -p has no LMCs: such a LID belongs to
+ * the port with the nearest LID below it if it lies in an aligned block of at most 128
+ * that begins there, and the switch of that port sends it out to that port.
+ */
+static uint32_t covering_port(const struct reading *r, const uint32_t *owner,
+			      uint32_t lid)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t base = lid - 1, n = 1, port, sw, exit;
+
+	if (strcmp(f->format, "subnet-lst") != 0 &&
+	    strcmp(f->format, "ibnetdiscover-ports") != 0)
+		return FAB_NONE;
+	while (base && owner[base] == FAB_NONE && lid - base < MAX_LIDS_OF_PORT)
+		base--;
+	port = owner[base];
+	if (port == FAB_NONE)
+		return FAB_NONE;
+	while (base % (2 * n) == 0 && n < MAX_LIDS_OF_PORT)
+		n *= 2;
+	sw = fab_port_switch(f, port);
+	if (lid >= base + n || sw == FAB_NONE)
+		return FAB_NONE;
+	exit = f->port_node[port] == sw ? 0 : f->port_num[fab_port_peer(f, port)];
+	return r->out[lid][sw] == exit ? port : FAB_NONE;
+}
+
 /* The port of each LID with entries, FAB_NONE: left out. Returns how many are kept. */
 static uint32_t choose_ports(struct reading *r, struct fab_told *told)
 {
-	uint32_t n = 0;
+	uint32_t *owner = FAB_NEW(N_LIDS, uint32_t), n = 0;
 
+	memcpy(owner, r->owner, sizeof(r->owner));
 	for (uint32_t lid = 1; lid < N_LIDS; lid++) {
 		uint32_t port = r->owner[lid];
 
 		if (r->guid[lid])
 			port = named_port(r, r->guid[lid], port);
+		else if (port == FAB_NONE && r->out[lid])
+			port = covering_port(r, owner, lid);
 		if (!r->out[lid])
 			port = FAB_NONE;
 		else if (port == FAB_NONE || fab_port_switch(r->f, port) == FAB_NONE) {
@@ -306,6 +357,7 @@ static uint32_t choose_ports(struct reading *r, struct fab_told *told)
 		r->owner[lid] = port;
 		n += port != FAB_NONE;
 	}
+	free(owner);
 	return n;
 }
 

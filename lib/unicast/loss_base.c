@@ -112,7 +112,7 @@ static uint32_t *count_by_column(const struct fab_loss_base *b)
 		return n;
 	fab_columns_init(&columns, r);
 	for (uint32_t p = 0; p < f->n_ports; p++)
-		for (uint32_t i = 0; i < fab_columns_n_lids(r, p); i++) {
+		for (uint32_t i = 0; i < fab_port_n_lids(f, p); i++) {
 			uint32_t sw = host_switch(b, p);
 
 			if (sw != FAB_NONE && columns.first[sw] != FAB_NONE)

@@ -82,14 +82,14 @@ static void count_leaves(const struct fab_faults *faults, const struct fab_kfat 
 	free(state);
 }
 
-static void count_ports(const struct fab_faults *faults, enum fab_ends ends, bool by_lid,
+static void count_ports(const struct fab_faults *faults, enum fab_ends ends,
 			struct tally *t)
 {
 	const struct fab_fabric *f = faults->f;
 
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		uint32_t node = f->port_node[p];
-		uint32_t n = by_lid ? 1U << (f->port_lmc[p] & 7) : 1;
+		uint32_t n = fab_port_n_lids(f, p);
 
 		if (fab_node_is_switch(f, node)) {
 			if (ends == FAB_ENDS_ALL && !f->port_num[p])
@@ -125,8 +125,7 @@ static uint64_t count_pairs(const struct tally *t)
 }
 
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
-			       const struct fab_kfat *kfat, enum fab_ends ends,
-			       bool by_lid)
+			       const struct fab_kfat *kfat, enum fab_ends ends)
 {
 	struct fab_lost lost = {0};
 	struct fab_planes *planes = fab_planes_new(faults->f);
@@ -137,7 +136,7 @@ struct fab_lost fab_lost_count(const struct fab_faults *faults,
 	if (ends == FAB_ENDS_LEAVES)
 		count_leaves(faults, kfat, &t);
 	else
-		count_ports(faults, ends, by_lid, &t);
+		count_ports(faults, ends, &t);
 	lost.pairs = count_pairs(&t);
 	free(t.of_part);
 	fab_planes_free(planes);

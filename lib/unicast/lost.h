@@ -12,10 +12,9 @@ struct fab_lost {
 };
 
 /*
- * Against the fabric without faults. Pairs are of `ends`; by_lid: a port with several
- * LIDs is that many targets. Leaf switches are those of `kfat`, or with NULL the switches
+ * Against the fabric without faults. Pairs are of `ends`; a port with several LIDs is
+ * that many targets. Leaf switches are those of `kfat`, or with NULL the switches
  * with hosts. O(ports).
  */
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
-			       const struct fab_kfat *kfat, enum fab_ends ends,
-			       bool by_lid);
+			       const struct fab_kfat *kfat, enum fab_ends ends);

@@ -163,12 +163,6 @@ void fab_routes_new_levels(struct fab_routes *routes);
 uint32_t *fab_routes_sl_rows(const struct fab_routes *routes)
 	__attribute__((returns_nonnull));
 
-/* Is a port with several LIDs that many destinations, not one? O(1). */
-static inline bool fab_routes_tell_lids(const struct fab_routes *r)
-{
-	return r->column_lid || r->n_alternatives;
-}
-
 /* Of a column that is a switch: which alternative. O(alternatives). */
 static inline uint32_t fab_routes_alternative(const struct fab_routes *r, uint32_t column)
 {

@@ -46,7 +46,7 @@ void fab_trace_fini(struct fab_trace *trace);
 /* One direction of a cable. */
 struct fab_cable_use {
 	uint32_t from;			 /* port at which packets enter the cable */
-	uint64_t pairs;			 /* ordered pairs of ports of hosts */
+	uint64_t pairs;			 /* ports of hosts to LIDs of others */
 	uint32_t n_senders, n_receivers; /* hosts */
 	bool *sends, *receives;		 /* [n_hosts] */
 };

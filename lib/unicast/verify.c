@@ -37,7 +37,7 @@ struct walker {
 	struct fab_planes *planes;
 	FAB_VEC(struct source) sources;
 	FAB_VEC(struct target) targets;
-	uint32_t *n_ends; /* [n_switches] */
+	uint32_t *n_lids; /* [n_switches] of the ends there */
 	struct fab_map64 *known;
 	FAB_VEC(uint32_t) from, to; /* channels: arc * LANES + lane */
 	FAB_VEC(uint32_t) path; /* channels of the pair at hand, FAB_NONE: lane unknown */
@@ -90,7 +90,7 @@ static void add_source(struct walker *w, uint32_t sw, uint32_t port, const uint3
 
 	if (row[by] == FAB_NONE)
 		by = sw;
-	w->n_ends[sw]++;
+	w->n_lids[sw] += port == FAB_NONE ? 1 : fab_port_n_lids(w->r->f, port);
 	FAB_PUSH(&w->sources, ((struct source){sw, port, row[by]}));
 }
 
@@ -98,12 +98,6 @@ static void add_target(struct walker *w, uint32_t sw, uint32_t port, uint32_t co
 		       uint32_t weight)
 {
 	FAB_PUSH(&w->targets, ((struct target){sw, port, column, weight}));
-}
-
-/* Columns that lead to a port if none is missing. */
-static uint32_t lids_of(const struct fab_routes *r, uint32_t port)
-{
-	return r->told ? 1u << (r->f->port_lmc[port] & 7) : 1;
 }
 
 /* A column for each LID: of leaf switches the hosts behind them, of which the first
@@ -127,7 +121,7 @@ static void target_leaves_by_lid(struct walker *w, const bool *is_leaf)
 				n_met[sw]++;
 		}
 	for (uint32_t sw = 0; !r->leaf && sw < r->f->n_switches; sw++) {
-		uint32_t n = lids_of(r, r->f->node_first_port[sw]);
+		uint32_t n = fab_port_n_lids(r->f, r->f->node_first_port[sw]);
 
 		if (is_leaf[sw] && n_met[sw] < n)
 			add_target(w, sw, FAB_NONE, FAB_NONE, n - n_met[sw]);
@@ -168,7 +162,7 @@ static void target_turns(struct walker *w)
 		const struct source *s = &w->sources.v[i];
 		uint32_t n = r->n_alternatives[s->sw];
 
-		for (uint32_t lid = 0; lid < 1u << (r->f->port_lmc[s->port] & 7); lid++)
+		for (uint32_t lid = 0; lid < fab_port_n_lids(r->f, s->port); lid++)
 			add_target(w, s->sw, s->port,
 				   n ? first[s->sw] + (r->turn[s->port] + lid) % n
 				     : FAB_NONE,
@@ -200,17 +194,17 @@ static void find_port_ends(struct walker *w, const uint32_t *row)
 
 		n_columns[r->column_lid ? port : sw]++;
 		if (r->column_lid ? end_switch(w, port, w->ends) != FAB_NONE
-				  : w->n_ends[sw] > 0)
-			add_target(w, sw, port, c, r->column_lid ? 1 : w->n_ends[sw]);
+				  : w->n_lids[sw] > 0)
+			add_target(w, sw, port, c, r->column_lid ? 1 : w->n_lids[sw]);
 	}
 	for (size_t i = 0; i < w->sources.n; i++) {
 		const struct source *s = &w->sources.v[i];
 
 		uint32_t has = n_columns[r->column_lid ? s->port : s->sw];
+		uint32_t n_lids = fab_port_n_lids(r->f, s->port);
 
-		if (has < lids_of(r, s->port))
-			add_target(w, s->sw, s->port, FAB_NONE,
-				   lids_of(r, s->port) - has);
+		if (r->column_lid ? has < n_lids : !has)
+			add_target(w, s->sw, s->port, FAB_NONE, n_lids - has);
 	}
 	free(n_columns);
 }
@@ -223,7 +217,7 @@ static void find_ends(struct walker *w)
 	memset(row, 0xff, r->f->n_nodes * sizeof(*row));
 	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
 		row[r->sl_source[i]] = i;
-	w->n_ends = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
+	w->n_lids = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
 	if (w->ends == FAB_ENDS_LEAVES)
 		find_leaf_ends(w, row);
 	else
@@ -238,11 +232,13 @@ static bool is_own(const struct source *s, const struct target *t)
 }
 
 /* How much of a target's weight is the source itself. */
-static uint32_t own_of(const struct source *s, const struct target *t)
+static uint32_t own_of(const struct fab_fabric *f, const struct source *s,
+		       const struct target *t)
 {
 	if (!is_own(s, t) || !t->weight)
 		return 0;
-	return t->port == FAB_NONE && s->port != FAB_NONE ? 1 : t->weight;
+	return t->port == FAB_NONE && s->port != FAB_NONE ? fab_port_n_lids(f, s->port)
+							  : t->weight;
 }
 
 /* The channel of a hop. */
@@ -307,7 +303,7 @@ static void walk_to(struct walker *w, const struct target *t, const uint32_t *di
 
 	for (size_t i = 0; i < w->sources.n; i++) {
 		const struct source *s = &w->sources.v[i];
-		uint64_t n = t->weight - own_of(s, t);
+		uint64_t n = t->weight - own_of(w->r->f, s, t);
 		uint8_t sl = r->sl ? r->sl_default : 0;
 		uint32_t hops;
 
@@ -394,7 +390,7 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 	walk_all(&w);
 	rc = compare(&w, j, err);
 	fab_map64_free(w.known);
-	free(w.n_ends);
+	free(w.n_lids);
 	free(w.arrives);
 	fab_planes_free(w.planes);
 	free(w.targets.v);

@@ -106,7 +106,9 @@ static int remove_half(const char *path)
 int main(void)
 {
 	static const uint64_t id = 7777;
-	char path[] = "/tmp/fab-bench-XXXXXX";
+	const char *parent = getenv("TMPDIR");
+	char *path =
+		fab_format("%s/fab-bench-XXXXXX", parent && *parent ? parent : "/tmp");
 	int file = mkstemp(path), failed;
 
 	if (file < 0)
@@ -139,5 +141,6 @@ int main(void)
 	failed |= measure(path, "all of everything", (struct fab_store_filter){0});
 	failed |= remove_half(path);
 	unlink(path);
+	free(path);
 	return failed;
 }

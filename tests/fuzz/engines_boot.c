@@ -56,12 +56,16 @@ static void check_pieces(const struct fab_machine *m, const uint32_t *piece,
 static void configure(const struct fab_machine *m, const struct fab_batch *batch,
 		      const uint32_t *interface_of)
 {
-	const struct fab_boot_site site = {.kernel = "http://{server}/vmlinuz"};
+	struct fab_ip_network four, six;
+	const struct fab_boot_site site = {
+		.kernel = "http://{server}/vmlinuz", .network4 = &four, .network6 = &six};
 	struct fab_err err = {""};
 	char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
+	fuzz_sound(fab_ip_network_parse("10.0.0.0/8", &four, &err), &err, "network");
+	fuzz_sound(fab_ip_network_parse("fd00::/64", &six, &err), &err, "network");
 	for (int format = 0; format < FAB_N_BOOT_FORMATS; format++) {
 		struct fab_boot_written written;
 

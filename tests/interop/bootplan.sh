@@ -3,6 +3,7 @@
 # usage: bootplan.sh BOOTPLAN dnsmasq|dhcpd|kea4|kea6|warewulf|ansible
 # The program itself finds the configuration sound that we write for it, also with names that
 # try to be more than a name; what it could misread is refused.
+# Started on a network of its own, a DHCP server opens its ports by them, and none without a network.
 # Exit status 77 (skipped) without the program.
 set -u
 # shellcheck source=tests/interop/patience.bash
@@ -39,6 +40,47 @@ is_sound() { # FILE
     ;;
   ansible) within 120 ansible-inventory -i "$1" --list >list 2>said && ! grep -q WARNING said ;;
   esac
+}
+
+# A program that is started with the file on an interface of its network listens on a port.
+listens() { # FILE PORT [TENTHS OF A SECOND]
+  cat >listen <<'EOF'
+ip link set lo up
+ip link add eth0 type veth peer name peer && ip link set peer up && ip addr add 10.9.0.1/15 dev eth0
+echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad
+ip link set eth0 up && ip addr add fd00:8::1/64 dev eth0 nodad
+export KEA_LOCKFILE_DIR=none KEA_PIDFILE_DIR=$PWD
+: >leases-now
+case $format in
+dnsmasq) dnsmasq -C "$1" -d --port=0 --user=root --log-facility=- --dhcp-leasefile="$PWD/leases-now" & ;;
+dhcpd) dhcpd -f -cf "$1" -lf "$PWD/leases-now" -pf "$PWD/pid-now" eth0 & ;;
+kea?)
+  jq '(.Dhcp4, .Dhcp6 | select(.))."lease-database".persist = false |
+    (.Dhcp6 | select(.))."server-id" = {type: "LL", htype: 1, identifier: "020000000001", persist: false}' "$1" >kea-now &&
+    "$program" -c kea-now &
+  ;;
+esac
+server=$!
+for ((i = 0; i < tries; i++)); do
+  ss -lunH | grep -qE ":$port( |$)" && kill $server && exit 0
+  kill -0 $server 2>/dev/null || exit 1
+  sleep 0.1
+done
+kill $server
+exit 1
+EOF
+  format=$format program=$program port=$2 tries=${3:-600} \
+    unshare -rnmp --fork --mount-proc --kill-child bash listen "$PWD/$1" >said 2>&1
+}
+may_listen=0
+case $format in dnsmasq | dhcpd | kea?)
+  unshare -rnmp --fork --mount-proc ip link add eth0 type veth peer name peer >/dev/null 2>&1 && may_listen=1
+  ;;
+esac
+opens_ports() { # FILE
+  [ $may_listen -eq 1 ] || return 0
+  [ $format = kea6 ] || listens "$1" 67 || fail "$format opens no port by $1"
+  case $format in dnsmasq | kea6) listens "$1" 547 || fail "$format opens no port of DHCPv6 by $1" ;; esac
 }
 
 write() { # OPTION...: to `config`
@@ -83,6 +125,12 @@ for boot in all first:1 first:3:rack; do
   write --machine=$machine --boot=$boot --hosts=hosts || fail "no file for $boot"
   is_sound config || fail "$format refuses $boot"
 done
+opens_ports config
+case $format in dnsmasq | dhcpd) # the look at ports sees when there are none
+  grep -vE '^(dhcp-range|subnet)' config >mute
+  [ $may_listen -eq 0 ] || ! listens mute 67 20 || fail "$format listens without a network"
+  ;;
+esac
 write --machine=$machine --hosts=hosts --boot-file=http://10.9.0.1/ipxe.efi --boot-file=bios=lpxelinux.0 \
   --script='http://{address}/ipxe/${mac:hexhyp}?from={server}&uuid=${uuid}' || fail "no URL"
 is_sound config || fail "$format refuses an URL"
@@ -100,10 +148,20 @@ for file in folder/*; do
   case $file in *.ipxe) continue ;; esac
   [ $format = dhcpd ] && { cat folder/default.conf "$file" >both; file=both; }
   is_sound "$file" || fail "$format refuses $file"
+  [ "$file" != both ] || opens_ports both
 done
 case $format in
 dnsmasq) within 60 dnsmasq --test -C /dev/null --conf-dir="$PWD/folder,*.conf" >said 2>&1 || fail "not together" ;;
 ansible) is_sound folder && [ "$(lines config)" -eq 96 ] || fail "not together" ;;
+esac
+
+# without a network the program would open no port: no file
+case $format in dnsmasq | dhcpd)
+  rm -f config
+  "$bootplan" --algorithm=balanced --machine=$machine --hosts=hosts --to="$format" --to-out=config -o report >said 2>&1 &&
+    fail "a file without a network"
+  [ -e config ] && fail "a file is left"
+  ;;
 esac
 
 # one name at a time: refused by us, or taken by the program as one node

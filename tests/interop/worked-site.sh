@@ -33,8 +33,10 @@ scp() { # FILE... HOST:FOLDER/
   local to=${*: -1} file
   mkdir -p "${to%%:*}${to#*:}"
   for file in "${@:1:$#-1}"; do
-    if [ -e "$file" ]; then cp "$file" "${to%%:*}${to#*:}"
-    else echo "${file##*/} of ${to%%:*}" >"${to%%:*}${to#*:}${file##*/}"; fi # of the package ipxe
+    case $file in
+    /*) echo "${file##*/} of ${to%%:*}" >"${to%%:*}${to#*:}${file##*/}" ;; # for one of the package ipxe
+    *) cp "$file" "${to%%:*}${to#*:}" ;;
+    esac
   done
 }
 declare -A pids

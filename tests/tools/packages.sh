@@ -41,8 +41,22 @@ install_packages() {
     as_root=sudo
   fi
   echo "installing:$missing"
-  # shellcheck disable=SC2086
-  $as_root apt-get -q update &&
-    $as_root env DEBIAN_FRONTEND=noninteractive \
-      apt-get -qq -y --no-install-recommends install $missing
+  apt_waiting -q update &&
+    # shellcheck disable=SC2086
+    apt_waiting -qq -y --no-install-recommends install $missing
+}
+
+# apt-get, up to ten minutes later while another process holds a lock of apt or dpkg: apt waits
+# for the lock of dpkg by itself, for that of the lists it does not.
+apt_waiting() {
+  tries=0
+  while ! output=$($as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
+    apt-get -o DPkg::Lock::Timeout=600 "$@" 2>&1); do
+    tries=$((tries + 1))
+    case $output in
+    *'Could not get lock'*) [ $tries -lt 120 ] && sleep 5 && continue ;;
+    esac
+    printf '%s\n' "$output" >&2
+    return 1
+  done
 }

@@ -38,8 +38,8 @@ static char *exported(const char *machine, const char *format, const char *book,
 		  : 0;
 	site->addresses = addresses;
 	if (!rc)
-		rc = fab_export_boot(out, format_of(format), m, &all, of, site,
-				     &written, err);
+		rc = fab_export_boot(out, format_of(format), m, &all, of, site, &written,
+				     err);
 	fab_boot_written_fini(&written);
 	fclose(out);
 	cr_expect(!rc || !*text, "nothing is written on failure");
@@ -179,11 +179,23 @@ Test(boot_files, commands)
 Test(boot_files, refusals)
 {
 	static const struct {
-		const char *format, *machine, *book, *wrong;
+		const char *format, *machine, *book, *wrong, *network4, *network6;
 	} cases[] = {
-		{"dnsmasq", two_hosts, NULL, "no IP address is told for server 'v1'"},
+		{"dnsmasq", two_hosts, NULL, "no IP address is told for server 'v1'",
+		 "10.0.0.0/24"},
 		{"dnsmasq", two_hosts, "10.0.0.9 v1\n",
-		 "no MAC address and no port GUID is told for node 'n1'"},
+		 "no MAC address and no port GUID is told for node 'n1'", "10.0.0.0/24"},
+		/* files by which the programs would open no port */
+		{"dnsmasq", two_hosts, "10.0.0.9 v1\n", "dnsmasq opens no port"},
+		{"dhcpd", two_hosts, "10.0.0.9 v1\n", "no IPv4 network is told"},
+		{"dhcpd", two_hosts, "10.0.1.9 v1\n",
+		 "10.0.1.9, the address of server 'v1', is not in 10.0.0.0/24",
+		 "10.0.0.0/24"},
+		/* addresses for nodes, and nothing to load */
+		{"dnsmasq", two_hosts, "fd00::9 v1\n",
+		 "no IP address is told for server 'v1'", "10.0.0.0/24"},
+		{"dnsmasq", two_hosts, "10.0.0.9 v1\n",
+		 "no IPv6 address is told for server 'v1'", "10.0.0.0/24", "fd00::/64"},
 		{"ethers", two_hosts, NULL, "no MAC address is told for node 'n1'"},
 		{"hosts", two_hosts, "10.0.0.9 v1\n", "no IP address is told for node"},
 		{"warewulf", two_hosts, NULL, "no IP address is told for server 'v1'"},
@@ -199,12 +211,22 @@ Test(boot_files, refusals)
 		{"ansible", "n1=x - 1 node\nv1 - 1 server\n", NULL, "is no host name"},
 		{"xcat", "17 - 1 node\nv1 - 1 server\n", NULL, "something else"},
 		{"dnsmasq", "10m - 1 node\nv1 - 1 server\n", "10.0.0.9 v1\n",
-		 "something else"},
+		 "something else", "10.0.0.0/24"},
 	};
-	struct fab_boot_site site = {0};
 	struct fab_err err;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		struct fab_boot_site site = {0};
+		struct fab_ip_network four, six;
+
+		if (cases[i].network4)
+			cr_assert_eq(fab_ip_network_parse(cases[i].network4, &four, NULL),
+				     0);
+		if (cases[i].network6)
+			cr_assert_eq(fab_ip_network_parse(cases[i].network6, &six, NULL),
+				     0);
+		site.network4 = cases[i].network4 ? &four : NULL;
+		site.network6 = cases[i].network6 ? &six : NULL;
 		err.text[0] = 0;
 		cr_expect_null(exported(cases[i].machine, cases[i].format, cases[i].book,
 					&site, &err));
@@ -234,9 +256,13 @@ Test(boot_files, twice)
 Test(boot_files, hostile_names)
 {
 	static const char hostile[] = "n1\"}; - 1 node\nv1 - 1 server\n";
-	struct fab_boot_site site = {.kernel = "http://v1/vmlinuz"};
+	struct fab_ip_network four, six;
+	struct fab_boot_site site = {
+		.kernel = "http://v1/vmlinuz", .network4 = &four, .network6 = &six};
 	struct fab_err err;
 
+	cr_assert_eq(fab_ip_network_parse("10.0.0.0/24", &four, NULL), 0);
+	cr_assert_eq(fab_ip_network_parse("fd00::/64", &six, NULL), 0);
 	for (int f = 0; f < FAB_N_BOOT_FORMATS; f++) {
 		static const char names[] =
 			"csv\0json\0hosts\0ethers\0ansible\0dnsmasq\0kea4\0kea6\0dhcpd\0"
@@ -247,7 +273,8 @@ Test(boot_files, hostile_names)
 		for (int i = 0; i < f; i++)
 			format += strlen(format) + 1;
 		cr_assert_eq((int)format_of(format), f);
-		text = exported(hostile, format, "10.0.0.9 v1\n", &site, &err);
+		text = exported(hostile, format, "10.0.0.9 v1\nfd00::9 v1\n", &site,
+				&err);
 		cr_expect_eq(text != NULL, f == FAB_BOOT_CSV || f == FAB_BOOT_JSON);
 		free(text);
 	}

@@ -515,6 +515,34 @@ Test(bounds, reach_knows_the_height)
 	cr_expect_gt(reach_sum, dual_sum, "%u, %u", reach_sum, dual_sum);
 }
 
+/* On a torus with distances on demand bounds ask for no row of them, and those by hops
+ * are those of the rows. */
+Test(bounds, no_rows_are_made)
+{
+	struct patterned x;
+	struct fab_mcast_problem p =
+		problem_of(&x, "torus:dims=30x20,hosts=1", "random:groups=40,size=12");
+	const struct fab_bound_work work = {.steps = 10000000, .n_threads = 1};
+	struct fab_dist *some;
+	struct fab_bound bound, whole;
+
+	cr_assert_eq(fab_dist_new_on_demand(p.f, 1, &some, NULL), 0);
+	fab_mcast_natural_bound(&p, &whole);
+	p.dist = some;
+	fab_mcast_natural_bound(&p, &bound);
+	cr_expect_eq(bound.value, whole.value);
+	cr_expect_eq(bound.kind, FAB_BOUND_HOPS, "%s", fab_bound_name(bound.kind));
+	fab_bound_fini(&bound);
+	fab_bound_fini(&whole);
+	fab_mcast_matching_bound(&p, &bound);
+	fab_bound_fini(&bound);
+	fab_mcast_dual_bound(&p, &work, &bound);
+	fab_bound_fini(&bound);
+	cr_expect_eq(fab_dist_bytes(some), 0);
+	fab_dist_free(some);
+	end_problem(&x);
+}
+
 /* What is stopped says so, and is no more than it would have been. */
 Test(bounds, stopped_by_the_clock)
 {

@@ -32,6 +32,22 @@ static void slow_row(const struct fab_fabric *f, uint32_t source, uint8_t *row)
 	free(queue);
 }
 
+/* Parts of rows, before and after the row is there, and where it ends. */
+static void check_parts(const struct fab_dist *all, struct fab_dist *some)
+{
+	size_t stride = fab_dist_stride(all);
+	uint8_t room[64];
+
+	for (int is_made = 0; is_made < 2; is_made++) {
+		uint32_t sw = fab_dist_n(all) / 2;
+
+		for (size_t from = 0; from < stride; from += 64)
+			cr_assert_arr_eq(fab_dist_part(some, sw, from, 64, room),
+					 fab_dist_row(all, sw) + from, 64);
+		(void)fab_dist_row(some, sw);
+	}
+}
+
 static void check_rows(const struct fab_fabric *f, int n_threads)
 {
 	struct fab_dist *all, *some;
@@ -39,6 +55,9 @@ static void check_rows(const struct fab_fabric *f, int n_threads)
 	cr_assert_eq(fab_dist_new(f, n_threads, &all, NULL), 0);
 	cr_assert_eq(fab_dist_new_on_demand(f, n_threads, &some, NULL), 0);
 	cr_assert_eq(fab_dist_bytes(some), 0);
+	cr_assert(fab_dist_is_whole(all));
+	cr_assert_not(fab_dist_is_whole(some));
+	check_parts(all, some);
 	for (uint32_t s = f->n_switches; s-- > 0;)
 		cr_assert_arr_eq(fab_dist_row(some, s), fab_dist_row(all, s),
 				 fab_dist_stride(all), "row %u", s);

@@ -5,8 +5,10 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "support/gen.h"
+#include "support/process.h"
 #include "unicast/channel_order.h"
 #include "unicast/criticality.h"
+#include "unicast/effort.h"
 #include "unicast/fault_sets.h"
 #include "unicast/load.h"
 #include "unicast/local_reroute.h"
@@ -87,8 +89,8 @@ Test(faults, names_that_are_none)
 static int read_file(struct fab_faults *faults, const char *text, size_t len,
 		     struct fab_err *err)
 {
-	char path[] = "/tmp/fab-faults-XXXXXX";
-	int fd = mkstemp(path), rc;
+	char path[TEMP_SIZE];
+	int fd = mkstemp(temp_template(path)), rc;
 
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(write(fd, text, len), (ssize_t)len);
@@ -505,4 +507,48 @@ Test(faults, updn)
 	cr_assert_not_null(r->note);
 	fab_routes_free(r);
 	fab_fabric_free(f);
+}
+
+/* The columns that engines make are those that were announced, with faults and LMC too.
+ */
+Test(faults, effort)
+{
+	static const char *const specs[] = {"kfat:dims=4x3,hosts=2",
+					    "torus:dims=4x4,hosts=1",
+					    "fattree:radix=8,levels=2", "mesh:dims=3x5"};
+	static const char *const dead[] = {"2.1", "sw-1.2", "leaf-1,l2-0", "sw-0.1"};
+
+	for (size_t i = 0; i < 2 * FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i / 2]);
+		struct fab_faults *faults = i % 2 ? faults_of(f, dead[i / 2]) : NULL;
+		struct fab_unicast_problem problem = {
+			.f = f, .faults = faults, .max_vls = 2, .n_threads = 1};
+		struct fab_kfat *kfat = NULL;
+		struct fab_err err;
+
+		if (!fab_kfat_recognize(f, &kfat, &err))
+			problem.kfat = kfat;
+		for (size_t e = 0; e < fab_unicast_n_engines; e++) {
+			const struct fab_unicast_engine *engine = fab_unicast_engines[e];
+			struct fab_effort effort;
+			struct fab_routes *r;
+
+			if (fab_unicast_fits(engine, &problem, NULL))
+				continue;
+			effort = fab_unicast_effort(engine, &problem);
+			cr_assert_eq(engine->route(&problem, &r, &err), 0, "%s",
+				     err.text);
+			cr_expect(effort.destinations >= r->n_columns, "%s of %s",
+				  engine->name, specs[i / 2]);
+			if (engine->imitates_opensm)
+				cr_expect_eq(effort.destinations, r->n_columns);
+			cr_expect_eq(effort.table_bytes,
+				     effort.destinations * f->n_switches * 2);
+			cr_expect(effort.cpu_seconds > 0 && effort.cpu_seconds < 0.01);
+			fab_routes_free(r);
+		}
+		fab_kfat_free(problem.kfat ? kfat : NULL);
+		fab_faults_free(faults);
+		fab_fabric_free(f);
+	}
 }

@@ -14,6 +14,7 @@
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/verify.h"
+#include "support/process.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -702,11 +703,11 @@ static void save(const char *path, const char *text, bool packed)
 Test(lfts, files)
 {
 	struct fab_fabric *f = text_open(small);
-	char folder[] = "/tmp/fabkit-lfts-XXXXXX", *lfts, *sls, *lanes;
+	char folder[TEMP_SIZE], *lfts, *sls, *lanes;
 	struct fab_routes *r = NULL;
 	struct fab_err err = {""};
 
-	cr_assert_not_null(mkdtemp(folder));
+	cr_assert_not_null(mkdtemp(temp_template(folder)));
 	lfts = fab_format("%s/lfts.gz", folder);
 	sls = fab_format("%s/sls", folder);
 	lanes = fab_format("%s/lanes", folder);

@@ -4,6 +4,7 @@
 #include "event/schedule.h"
 #include "event/stream.h"
 #include "support/gen.h"
+#include "support/process.h"
 #include "traffic/traffic.h"
 
 #include <criterion/criterion.h>
@@ -433,12 +434,12 @@ Test(messages, an_allreduce_that_lost_a_message_is_not_done)
 Test(messages, traces_are_replayed)
 {
 	static const char text[] =
-		"0 h2 h0 0\n1 h1 h0 5\n2 h2 h1 3000000000\n9 h2 h3 1\n";
-	char path[] = "/tmp/fab-trace-XXXXXX", spec[64];
+		"0 h2 h0 0\n1ns h1 h0 5\n2ns h2 h1 3000000000\n9ns h2 h3 1\n";
+	char path[TEMP_SIZE], spec[TEMP_SIZE + 8];
 	struct fab_traffic t;
 	struct fab_message m;
 	struct setup s;
-	int fd = mkstemp(path);
+	int fd = mkstemp(temp_template(path));
 
 	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 	close(fd);

@@ -2,6 +2,7 @@
 #include "opensm/options.h"
 
 #include "base/mem.h"
+#include "support/process.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -109,9 +110,9 @@ Test(opensm_options, a_file_is_read_again)
 {
 	struct fab_opensm_options given, o = {0};
 	struct fab_err err = {""};
-	char name[] = "/tmp/fabkit-options-XXXXXX", *text, *want;
+	char name[TEMP_SIZE], *text, *want;
 
-	close(mkstemp(name));
+	close(mkstemp(temp_template(name)));
 	write_file(name, "# what we want\nmode=on # now\n\nmax_moved=2\n");
 	text = fab_format("mode=off,time_limit_ms=7,file=%s", name);
 	given = of(text);
@@ -138,9 +139,9 @@ Test(opensm_options, a_line_that_is_gone_counts_no_longer)
 {
 	struct fab_opensm_options given, o = {0};
 	struct fab_err err = {""};
-	char name[] = "/tmp/fabkit-options-XXXXXX", *text, *want;
+	char name[TEMP_SIZE], *text, *want;
 
-	close(mkstemp(name));
+	close(mkstemp(temp_template(name)));
 	write_file(name, "mode=on\nmax_moved=2\n");
 	text = fab_format("mode=off file=%s", name);
 	given = of(text);

@@ -10,16 +10,25 @@
 
 #include "cli/cli.h"
 
+char *temp_template(char *path)
+{
+	const char *parent = getenv("TMPDIR");
+	int n = snprintf(path, TEMP_SIZE, "%s/fab-test-XXXXXX",
+			 parent && *parent ? parent : "/tmp");
+
+	cr_assert_lt(n, TEMP_SIZE);
+	return path;
+}
+
 void folder_init(struct folder *f)
 {
-	snprintf(f->path, sizeof(f->path), "/tmp/fab-test-XXXXXX");
-	cr_assert(mkdtemp(f->path));
+	cr_assert(mkdtemp(temp_template(f->path)));
 	cr_assert_eq(chdir(f->path), 0);
 }
 
 void folder_fini(struct folder *f)
 {
-	char command[96];
+	char command[sizeof(f->path) + 16];
 
 	cr_assert_eq(chdir("/"), 0);
 	snprintf(command, sizeof(command), "rm -r '%s'", f->path);

@@ -5,8 +5,14 @@
  */
 #pragma once
 
+enum { TEMP_SIZE = 256 };
+
+/* Template for mkstemp(3) and mkdtemp(3) in TMPDIR, else in /tmp; returns `path`, of
+ * TEMP_SIZE bytes. */
+char *temp_template(char *path);
+
 struct folder {
-	char path[64];
+	char path[TEMP_SIZE];
 };
 
 /* Make an empty folder and go into it; leave it and remove it. */

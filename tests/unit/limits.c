@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Disks, blocks, connections and cables in one model: mappings, times and advice. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "boot/advice.h"
+#include "boot/limits.h"
+#include "boot/share.h"
+#include "support/boots.h"
+
+enum { NODES = 6, INTERFACES = 3, MAPPINGS = 729 };
+
+static double share_of(const struct fab_machine *m, const struct fab_batch *batch,
+		       const uint32_t *of)
+{
+	struct fab_share_workspace *w = fab_share_workspace_new(m);
+	struct fab_share share;
+	struct fab_err err;
+	double mbps;
+
+	cr_assert_eq(fab_share_of(m, batch, of, false, w, &share, &err), 0);
+	mbps = share.bandwidth_mbps;
+	fab_share_fini(&share);
+	fab_share_workspace_free(w);
+	return mbps;
+}
+
+/* Limits of about the size of the cables; `joint`: servers 0 and 2 become one. */
+static struct fab_machine *draw_small(uint64_t seed, bool joint)
+{
+	struct fab_machine *m = boots_random_machine(seed);
+	struct fab_limits limits = {0};
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, seed + 5000);
+	if (joint) {
+		m->interface_server[2] = m->interface_server[0];
+		m->n_servers = 2;
+	}
+	if (fab_rng_below(&rng, 3))
+		limits.disk_mbps = (double)(1 + fab_rng_below(&rng, 8));
+	if (!fab_rng_below(&rng, 3))
+		limits.flow_mbps = (double)(1 + fab_rng_below(&rng, 3));
+	if (fab_rng_below(&rng, 2))
+		limits.connections = 1 + (uint32_t)fab_rng_below(&rng, 3);
+	fab_limits_apply(m, &limits, fab_rng_below(&rng, 2) ? 1 : 0.5);
+	return m;
+}
+
+/* The most over all mappings in which nodes that have an interface keep it. */
+static double best_brute(const struct fab_machine *m, const struct fab_batch *batch,
+			 const uint32_t *fixed)
+{
+	double best = 0;
+	uint32_t of[NODES];
+
+	for (uint32_t code = 0; code < MAPPINGS; code++) {
+		for (uint32_t i = 0, c = code; i < NODES; i++, c /= INTERFACES)
+			of[i] = fixed[i] == FAB_NONE ? c % INTERFACES : fixed[i];
+		best = fmax(best, fab_share_slowest_brute(m, batch, of));
+	}
+	return best;
+}
+
+Test(limits, balanced_is_the_best_of_all_mappings)
+{
+	const uint32_t none[NODES] = {FAB_NONE, FAB_NONE, FAB_NONE,
+				      FAB_NONE, FAB_NONE, FAB_NONE};
+
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct fab_machine *m = draw_small(seed, seed % 2);
+		struct fab_batch all = boots_batch(m, "all");
+		uint32_t *of = boots_map(m, "balanced", &all);
+		double best = best_brute(m, &all, none), own = share_of(m, &all, of);
+
+		cr_expect_float_eq(own, fab_share_slowest_brute(m, &all, of), 1e-9 * own);
+		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
+				   (int)seed, own, best);
+		cr_expect_float_eq(fab_mapping_upper_bound_mbps(m, &all), best,
+				   1e-9 * best);
+		free(of);
+		fab_batch_fini(&all);
+		fab_machine_free(m);
+	}
+}
+
+Test(limits, completing_is_the_best_beside_what_stays)
+{
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct fab_machine *m = draw_small(seed, seed % 2);
+		struct fab_batch all = boots_batch(m, "all");
+		uint32_t fixed[NODES], of[NODES];
+		struct fab_rng rng;
+		double best, own;
+
+		fab_rng_init(&rng, seed + 9000);
+		for (uint32_t i = 0; i < NODES; i++)
+			fixed[i] = fab_rng_below(&rng, 2)
+					   ? (uint32_t)fab_rng_below(&rng, INTERFACES)
+					   : FAB_NONE;
+		memcpy(of, fixed, sizeof(of));
+		fab_mapping_complete(m, &all, of);
+		best = best_brute(m, &all, fixed);
+		own = share_of(m, &all, of);
+		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
+				   (int)seed, own, best);
+		for (uint32_t i = 0; i < NODES; i++)
+			cr_expect(fixed[i] == FAB_NONE || of[i] == fixed[i]);
+		fab_batch_fini(&all);
+		fab_machine_free(m);
+	}
+}
+
+/* One server's two interfaces of 10 Gb/s behind different switches, one disk of 1 Gb/s,
+ * and a server of 1 Gb/s: each of the two serves half. */
+Test(limits, a_disk_is_shared_by_interfaces)
+{
+	static const char text[] = "a - 10G\nb - 10G\nn1 a 1G node\nn2 a 1G node\n"
+				   "n3 b 1G node\nn4 b 1G node\ns1 a 10G server\n"
+				   "s2 b 10G server\ns3 - 1G server\n";
+	struct fab_machine *m;
+	struct fab_batch all;
+	struct fab_err err;
+	uint32_t *of, n = 0, other = FAB_NONE;
+
+	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0, "%s",
+		     err.text);
+	for (uint32_t i = 0; i < 3; i++)
+		if (m->capacity_mbps[m->interface_vertex[i]] < 10000)
+			other = i;
+	m->n_servers = 2;
+	for (uint32_t i = 0; i < 3; i++)
+		m->interface_server[i] = i == other;
+	m->limits.disk_mbps = 1000;
+	all = boots_batch(m, "all");
+	of = boots_map(m, "balanced", &all);
+	for (uint32_t i = 0; i < 4; i++)
+		n += of[i] == other;
+	cr_expect_eq(n, 2);
+	cr_expect_float_eq(share_of(m, &all, of), 500, 1e-6);
+	free(of);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
+
+/* A new server takes as many nodes as the disk of the old one leaves too little for. */
+Test(limits, keep_moves_nodes_off_a_full_disk)
+{
+	struct fab_machine *m = boots_machine("node=6@1G/server=2@10G");
+	struct fab_batch all = boots_batch(m, "all");
+	const uint32_t loaded[NODES] = {0, 0, 0, 0, 0, 0};
+	const bool was_down[2] = {false, true};
+	const struct fab_mapping_problem problem = {
+		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
+	const struct fab_mapping_engine *keep = NULL;
+	struct fab_err err;
+	uint32_t of[NODES], n = 0;
+
+	for (size_t i = 0; i < fab_mapping_n_engines; i++)
+		if (!strcmp(fab_mapping_engines[i]->form, "keep"))
+			keep = fab_mapping_engines[i];
+	cr_assert_not_null(keep);
+	cr_assert_eq(keep->map(&problem, 0, of, &err), 0);
+	for (uint32_t i = 0; i < NODES; i++)
+		cr_expect_eq(of[i], 0); /* 10 Gb/s are enough */
+	m->limits.disk_mbps = 900;
+	cr_assert_eq(keep->map(&problem, 0, of, &err), 0);
+	for (uint32_t i = 0; i < NODES; i++)
+		n += of[i] == 1;
+	cr_expect_eq(n, 3);
+	fab_batch_fini(&all);
+	fab_machine_free(m);
+}
+
+/* Servers of 10 and 1 Gb/s with equal disks: each prefix is halved. */
+Test(limits, prefixes_count_disks)
+{
+	static const char text[] = "n1 - 1G node\nn2 - 1G node\nn3 - 1G node\n"
+				   "n4 - 1G node\ns1 - 10G server\ns2 - 1G server\n";
+	struct fab_machine *m;
+	struct fab_batch two;
+	struct fab_err err;
+	uint32_t of[4];
+	struct fab_mapping_problem problem = {.purpose = FAB_FOR_PREFIXES};
+
+	cr_assert_eq(fab_machine_read("t", text, sizeof(text) - 1, &m, &err), 0);
+	m->limits.disk_mbps = 1000;
+	two = boots_batch(m, "first:2");
+	problem.m = m;
+	problem.batch = &two;
+	for (size_t i = 0; i < fab_mapping_n_engines; i++)
+		if (!strcmp(fab_mapping_engines[i]->form, "balanced"))
+			cr_assert_eq(fab_mapping_engines[i]->map(&problem, 0, of, &err),
+				     0);
+	cr_expect_neq(of[0], of[1]);
+	cr_expect_neq(of[2], of[3]);
+	fab_batch_fini(&two);
+	fab_machine_free(m);
+}
+
+/* ---- the acceptance of the model on drawn machines ---- */
+
+struct drawn {
+	struct fab_machine *m;
+	struct fab_batch all;
+	struct fab_transfer_options options;
+	bool is_max_min;
+};
+
+/* Up to 14 nodes and 6 servers in up to 4 tiers, with limits; every second machine has
+ * few capacities. */
+static void draw(uint64_t seed, struct drawn *d)
+{
+	static const uint32_t rates[] = {1000, 2000, 5000, 10000};
+	uint32_t n[3], total, at = 0;
+	struct fab_limits limits = {0};
+	struct fab_rng rng;
+	struct fab_err err;
+	char text[4096];
+
+	fab_rng_init(&rng, seed + 77000);
+	n[0] = (uint32_t)fab_rng_below(&rng, 5);
+	n[1] = 1 + (uint32_t)fab_rng_below(&rng, 14);
+	n[2] = 1 + (uint32_t)fab_rng_below(&rng, 6);
+	total = n[0] + n[1] + n[2];
+	for (uint32_t i = 0; i < total; i++) {
+		uint32_t above = (uint32_t)fab_rng_below(&rng, (i < n[0] ? i : n[0]) + 1);
+		uint32_t rate = seed % 2 ? rates[fab_rng_below(&rng, 4)]
+					 : 300 + (uint32_t)fab_rng_below(&rng, 6000);
+		char parent[16] = "-";
+
+		if (above)
+			snprintf(parent, sizeof(parent), "t%u", above - 1);
+		at += (uint32_t)snprintf(text + at, sizeof(text) - at, "%c%u %s %u %s\n",
+					 i < n[0]	   ? 't'
+					 : i < n[0] + n[1] ? 'n'
+							   : 's',
+					 i, parent, rate,
+					 i < n[0]	   ? ""
+					 : i < n[0] + n[1] ? "node"
+							   : "server");
+	}
+	cr_assert_eq(fab_machine_read("m", text, at, &d->m, &err), 0, "%s", err.text);
+	d->all = boots_batch(d->m, "all");
+	d->options = (struct fab_transfer_options){
+		.image_bytes = 50000000,
+		.n_files = 1 + (uint32_t)fab_rng_below(&rng, 2),
+		.request_seconds = fab_rng_below(&rng, 4) ? 0 : 0.02};
+	d->is_max_min = fab_rng_below(&rng, 2);
+	if (fab_rng_below(&rng, 5) < 3)
+		limits.disk_mbps = 200 + (double)fab_rng_below(&rng, 4000);
+	if (fab_rng_below(&rng, 3) == 0)
+		limits.flow_mbps = 100 * (double)(1 + fab_rng_below(&rng, 20));
+	if (d->is_max_min && fab_rng_below(&rng, 2))
+		limits.connections = 1 + (uint32_t)fab_rng_below(&rng, 5);
+	if (d->is_max_min && !fab_rng_below(&rng, 5))
+		d->options.stagger_seconds = 0.01;
+	fab_limits_apply(d->m, &limits, fab_rng_below(&rng, 2) ? 1 : 0.94);
+}
+
+/* How long a mapping takes by the model. */
+static double seconds_of(const struct drawn *d, const struct fab_machine *m,
+			 const uint32_t *of)
+{
+	const struct fab_transfer_options *o = &d->options;
+	struct fab_transfer t;
+	struct fab_err err;
+	double last;
+
+	if (!d->is_max_min)
+		return o->n_files * o->request_seconds +
+		       400 / fab_share_slowest_brute(m, &d->all, of);
+	cr_assert_eq(fab_transfer_run(m, &d->all, of, o, &t, &err), 0);
+	last = t.last_s;
+	fab_transfer_fini(&t);
+	return last;
+}
+
+static double time_of(const struct drawn *d, const struct fab_machine *m,
+		      const struct fab_mapping_engine *e, uint32_t argument)
+{
+	bool is_timed = d->is_max_min && fab_transfer_is_timed(m, &d->options);
+	const struct fab_mapping_problem problem = {
+		.m = m, .batch = &d->all, .timed = is_timed ? &d->options : NULL};
+	uint32_t of[32];
+	struct fab_err err;
+
+	cr_assert_eq(e->map(&problem, argument, of, &err), 0);
+	return seconds_of(d, m, of);
+}
+
+static const struct fab_mapping_engine *engine(const char *form)
+{
+	for (size_t i = 0; i < fab_mapping_n_engines; i++)
+		if (!strcmp(fab_mapping_engines[i]->form, form))
+			return fab_mapping_engines[i];
+	cr_assert_fail("no rule %s", form);
+	return NULL;
+}
+
+/* The mapping of `balanced` as it is without limits, on the machine that has them. */
+static double time_without_limits(const struct drawn *d)
+{
+	struct fab_machine plain = *d->m;
+	const struct fab_mapping_problem problem = {.m = &plain, .batch = &d->all};
+	uint32_t of[32];
+	struct fab_err err;
+
+	plain.limits = (struct fab_limits){0};
+	cr_assert_eq(engine("balanced")->map(&problem, 0, of, &err), 0);
+	return seconds_of(d, d->m, of);
+}
+
+/* No other rule is quicker. Returns the time of `balanced`. */
+static double expect_quickest(uint64_t seed, const struct drawn *d)
+{
+	double own = time_of(d, d->m, engine("balanced"), 0);
+
+	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
+		const struct fab_mapping_engine *e = fab_mapping_engines[i];
+		bool is_block = !strcmp(e->form, "block:N");
+
+		if (e->needs_loaded)
+			continue;
+		for (uint32_t k = 0; k < (is_block ? 4 : 1); k++)
+			cr_expect_leq(own, time_of(d, d->m, e, k + 1) * (1 + 1e-9),
+				      "seed %d: %s", (int)seed, e->form);
+	}
+	return own;
+}
+
+/* Advice followed by hand: `balanced` on that machine takes the time that was promised.
+ * Returns how many pieces there are. */
+static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
+{
+	bool is_timed = d->is_max_min && fab_transfer_is_timed(d->m, &d->options);
+	const struct fab_mapping_problem problem = {
+		.m = d->m, .batch = &d->all, .timed = is_timed ? &d->options : NULL};
+	struct fab_advice advice[FAB_ADVICE_MAX];
+	struct fab_err err;
+	uint32_t n;
+
+	cr_assert_eq(fab_advice_raise(&problem, &d->options, advice, &n, &err), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		struct fab_machine better = *d->m;
+		double got;
+
+		better.capacity_mbps = FAB_NEW(better.n_vertices, double);
+		for (uint32_t v = 0; v < better.n_vertices; v++) {
+			bool is_raised = advice[i].levels >> better.level_of[v] & 1;
+
+			better.capacity_mbps[v] =
+				d->m->capacity_mbps[v] * (is_raised ? 2 : 1);
+		}
+		if (advice[i].levels & fab_limit_bit(FAB_LIMIT_DISK))
+			better.limits.disk_mbps *= 2;
+		if (advice[i].levels & fab_limit_bit(FAB_LIMIT_TRANSFER))
+			better.limits.flow_mbps *= 2;
+		if (advice[i].levels & fab_limit_bit(FAB_LIMIT_CONNECTIONS))
+			better.limits.connections *= 2;
+		got = time_of(d, &better, engine("balanced"), 0);
+		cr_expect_float_eq(got, advice[i].seconds, 1e-9 * got,
+				   "seed %d, levels %x: %g s promised, %g s", (int)seed,
+				   advice[i].levels, advice[i].seconds, got);
+		free(better.capacity_mbps);
+	}
+	return n;
+}
+
+ParameterizedTestParameters(limits, balanced_is_quickest_and_advice_is_attained)
+{
+	static int parts[] = {0, 1, 2, 3};
+
+	return cr_make_param_array(int, parts, 4);
+}
+
+ParameterizedTest(int *part, limits, balanced_is_quickest_and_advice_is_attained)
+{
+	uint32_t n_advice = 0, n_saved = 0;
+
+	for (uint64_t seed = (uint64_t)*part; seed < 1000; seed += 4) {
+		struct drawn d;
+		double own;
+
+		draw(seed, &d);
+		own = expect_quickest(seed, &d);
+		n_advice += expect_attained(seed, &d);
+		n_saved += own < time_without_limits(&d) * (1 - 1e-6);
+		fab_batch_fini(&d.all);
+		fab_machine_free(d.m);
+	}
+	cr_expect_gt(n_advice, 500);
+	cr_expect_gt(n_saved, 20, "limits matter in %u machines only", n_saved);
+}
