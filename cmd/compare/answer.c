@@ -54,8 +54,9 @@ static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
 		k++;
 	if (isnan(best)) {
 		if (run->n_results > 1)
-			fab_report_answer(r, FAB_TONE_PLAIN,
-					  "They are alike by every metric (times apart).");
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"They are alike by every metric (times apart).");
 		return;
 	}
 	for (size_t i = 0; i < run->n_results; i++) {

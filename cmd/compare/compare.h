@@ -163,18 +163,20 @@ void compare_rows_fini(struct compare_rows *rows);
 
 /* The report: rows for scripts, metrics down and runs across for people. */
 struct fab_cli_columns compare_diff_columns(void);
+/* `notes`: compare_notes() of the runs. */
 int compare_diff(FILE *out, const struct fab_report_options *options,
-		 const struct compare_item *items, const struct compare_pairs *pairs,
-		 const struct compare_rows *rows, struct fab_err *err) FAB_MUST_CHECK;
+		 const struct compare_item *items, const char *notes,
+		 const struct compare_pairs *pairs, const struct compare_rows *rows,
+		 struct fab_err *err) FAB_MUST_CHECK;
 /* For people: the tables of metrics and of parts. */
 void compare_print_sides(struct fab_report *r, unsigned width,
 			 const struct compare_pairs *pairs,
 			 const struct compare_rows *rows);
 /* A value of the row with its unit; on the heap. */
 char *compare_value_text(const struct compare_row *row, double value);
-/* Warn of what runs that are compared were asked for, where it differs. */
-void compare_warn(const struct fab_cli_run *cli, const struct compare_item *items,
-		  size_t n);
+/* Sentences on differences of command, fabric and job between the first run and each
+ * other, without the last full stop; NULL: no difference. On the heap. */
+char *compare_notes(const struct compare_item *items, size_t n);
 /* A column for a metric; kind NULL: nobody says what it is. */
 struct fab_column compare_metric_column(const char *name,
 					const struct fab_store_kind *kind);

@@ -95,16 +95,23 @@ static void put_counts(struct fab_report *r, const struct compare_rows *rows)
 }
 
 int compare_diff(FILE *out, const struct fab_report_options *options,
-		 const struct compare_item *items, const struct compare_pairs *pairs,
-		 const struct compare_rows *rows, struct fab_err *err)
+		 const struct compare_item *items, const char *notes,
+		 const struct compare_pairs *pairs, const struct compare_rows *rows,
+		 struct fab_err *err)
 {
+	static const struct fab_column notes_column = {
+		"notes", FAB_TEXT, "differences of command, fabric and job",
+		FAB_COL_EXTRA};
 	struct fab_report *r =
 		fab_cli_begin_report(out, options, "fabric-compare", "comparison", NULL);
 	bool is_for_people = options->format == FAB_FORMAT_TABLE;
 	char *base = describe(&items[0]);
 
 	compare_diff_answer(r, rows);
+	if (notes)
+		fab_report_answer(r, FAB_TONE_WARN, "%s.", notes);
 	fab_report_text(r, "base", base);
+	fab_report_field(r, &notes_column, (union fab_cell){.text = notes});
 	free(base);
 	/* columns that are named are those for scripts */
 	if (is_for_people && !options->columns) {

@@ -168,18 +168,22 @@ static int print_comparison(const struct compare_params *p,
 			    const struct fab_report_options *report, bool *has_failed,
 			    struct fab_err *err)
 {
+	char *notes = compare_notes(items, n);
 	struct compare_pairs pairs = {0};
 	struct compare_rows rows;
 	int rc;
 
+	if (notes && report->format == FAB_FORMAT_CSV)
+		fab_cli_warn(&p->run, "%s", notes);
 	compare_pair_up(items, n, &pairs);
 	compare_rows_init(&rows, runs, &pairs, p->tolerance_percent / 100,
 			  p->metrics != NULL);
-	rc = compare_diff(out, report, items, &pairs, &rows, err);
+	rc = compare_diff(out, report, items, notes, &pairs, &rows, err);
 	if (p->check)
 		*has_failed = has_failed_check(p, &rows);
 	compare_rows_fini(&rows);
 	free(pairs.v);
+	free(notes);
 	return rc;
 }
 
@@ -211,7 +215,6 @@ static int print(const struct compare_params *p, const struct fab_store_runs *ru
 
 	switch (compare_mode_of(p)) {
 	case COMPARE_DIFF:
-		compare_warn(&p->run, items, n);
 		rc = print_comparison(p, runs, items, n, out, &report, &has_failed, err);
 		break;
 	case COMPARE_SHOW:

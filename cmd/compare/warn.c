@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ratios between different jobs say little: what runs were asked for, where it differs.
+/* Differences between runs that are compared: ratios between different jobs mean little.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -80,35 +80,37 @@ static char *differences(const struct fab_store_run *a, const struct fab_store_r
 	return list;
 }
 
-static void warn_of(const struct fab_cli_run *cli, const struct fab_store_run *base,
+static void note_of(char **notes, const struct fab_store_run *base,
 		    const struct fab_store_run *run)
 {
 	char *list;
 
 	if (strcmp(base->command, run->command) != 0) {
-		fab_cli_warn(cli,
-			     "runs %" PRIu64 " and %" PRIu64
-			     " are of different commands: %s and %s",
-			     base->id, run->id, base->command, run->command);
+		fab_append(notes, ". ",
+			   "Runs %" PRIu64 " and %" PRIu64
+			   " are of different commands: %s and %s",
+			   base->id, run->id, base->command, run->command);
 		return;
 	}
 	if (run->fabric.fingerprint != base->fabric.fingerprint)
-		fab_cli_warn(cli,
-			     "runs %" PRIu64 " and %" PRIu64
-			     " are of different fabrics: %s and %s",
-			     base->id, run->id, base->fabric.source, run->fabric.source);
+		fab_append(notes, ". ",
+			   "Runs %" PRIu64 " and %" PRIu64
+			   " are of different fabrics: %s and %s",
+			   base->id, run->id, base->fabric.source, run->fabric.source);
 	list = differences(base, run);
 	if (list)
-		fab_cli_warn(cli,
-			     "runs %" PRIu64 " and %" PRIu64
-			     " were asked for different things: %s",
-			     base->id, run->id, list);
+		fab_append(notes, ". ",
+			   "Runs %" PRIu64 " and %" PRIu64
+			   " were asked for different things: %s",
+			   base->id, run->id, list);
 	free(list);
 }
 
-void compare_warn(const struct fab_cli_run *cli, const struct compare_item *items,
-		  size_t n)
+char *compare_notes(const struct compare_item *items, size_t n)
 {
+	char *notes = NULL;
+
 	for (size_t i = 1; i < n; i++)
-		warn_of(cli, items[0].run, items[i].run);
+		note_of(&notes, items[0].run, items[i].run);
+	return notes;
 }

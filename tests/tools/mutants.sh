@@ -41,17 +41,24 @@ for number, row in enumerate(open(listing), 1):
         bad = 1
         continue
     at = min(starts, key=lambda s: abs(text.count('\n', 0, s) + 1 - line))
-    if new == '-':
-        change = f'if (!fab_mutant({number})) {old}'
-    else:
-        change = f'(fab_mutant({number}) ? ({new}) : ({old}))'
-    edits.setdefault(path, []).append((at, at + len(old), change, number))
-for path, changes in edits.items():
-    changes.sort()
-    for a, b in zip(changes, changes[1:]):
-        if b[0] < a[1]:
-            print(f'{listing}:{b[3]}: overlaps line {a[3]}')
-            bad = 1
+    edits.setdefault(path, []).append((at, at + len(old), new, number))
+
+
+def render(text, start, end, changes):
+    """The range of the text with its changes, of which some may be within others."""
+    out, at = '', start
+    while changes:
+        first, last, new, number = changes[0]
+        inner = [c for c in changes[1:] if c[0] < last]
+        if any(c[1] > last for c in inner):
+            sys.exit(f'{listing}:{number}: overlaps another line in part')
+        old = render(text, first, last, inner)
+        out += text[at:first]
+        out += f'if (!fab_mutant({number})) {old}' if new == '-' else f'(fab_mutant({number}) ? ({new}) : ({old}))'
+        at, changes = last, changes[1 + len(inner):]
+    return out + text[at:end]
+
+
 if bad:
     sys.exit(1)
 files = subprocess.run(['git', 'ls-files', '-z', '-co', '--exclude-standard'],
@@ -62,9 +69,8 @@ for path in files.decode().split('\0'):
     content = open(path, 'rb').read()
     if path in edits:
         text = content.decode()
-        for start, end, change, _ in reversed(edits[path]):
-            text = text[:start] + change + text[end:]
-        content = text.encode()
+        changes = sorted(edits[path], key=lambda c: (c[0], -c[1]))
+        content = render(text, 0, len(text), changes).encode()
     copy = os.path.join(target, path)
     if os.path.exists(copy) and open(copy, 'rb').read() == content:
         continue
