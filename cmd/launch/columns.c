@@ -212,11 +212,30 @@ const struct fab_column launch_advise_columns[] = {
 	{"setting", FAB_TEXT, "what can be set", 0, AT(setting)},
 	{"now", FAB_TEXT, "as it is", 0, AT(now)},
 	{"advised", FAB_TEXT, "what is best here", 0, AT(advised)},
-	{"saved_s", FAB_REAL, "what it saves alone, s; 0: leave it", FAB_COL_SECONDS,
+	{"saved_s", FAB_REAL, "what it saves alone, s; 0: nothing", FAB_COL_SECONDS,
 	 AT(saved_s), FAB_METRIC_MORE},
 	{"total_s", FAB_REAL, "until the last process is ready", FAB_COL_SECONDS,
 	 AT(total_s), FAB_METRIC_LESS},
-	{"helps", FAB_BOOL, "it saves anything", FAB_COL_EXTRA, AT(helps)},
+	{"helps", FAB_BOOL, "it is worth it, see verdict", FAB_COL_EXTRA, AT(helps)},
+	{"verdict", FAB_TEXT,
+	 "yes: worth it over the possible values of all assumed constants; no; depends: "
+	 "worth it by the constants as they are, not by all possible ones",
+	 0, AT(verdict)},
+	{"scope", FAB_TEXT, "job, or cluster: all jobs share it", FAB_COL_EXTRA,
+	 AT(scope)},
+	{"saved_low_s", FAB_REAL,
+	 "least that it saves over the possible values of range_by, s; negative: it "
+	 "costs",
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(saved_low_s), FAB_METRIC_PLAIN},
+	{"saved_high_s", FAB_REAL, "most that it saves over these, s",
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(saved_high_s), FAB_METRIC_PLAIN},
+	{"range_by", FAB_TEXT, "assumed constant on which that depends most",
+	 FAB_COL_EXTRA, AT(range_by)},
+	{"depends_on", FAB_TEXT, "constant by which the verdict can be no", FAB_COL_EXTRA,
+	 AT(depends_on)},
+	{"could_save_s", FAB_REAL, "what it saves by the constants as they are, s",
+	 FAB_COL_EXTRA | FAB_COL_SECONDS, AT(could_save_s), FAB_METRIC_PLAIN},
+
 	{"how", FAB_TEXT, "how it is set", 0, AT(how)},
 };
 #undef AT

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "launch.h"
+#include "launch/range.h"
 #include "source/unpack.h"
 
 int launch_read_constants(struct launch_params *p, struct fab_err *err)
@@ -46,9 +48,44 @@ struct fab_fence_job launch_fence_job(const struct launch_params *p, uint32_t n_
 						.C_ns = FAB_PARAM(c, copy_ns_per_B)}};
 }
 
+void launch_answer_range(struct fab_report *r, const struct launch_params *p,
+			 const char *subject, const struct fab_launch_range *range)
+{
+	char low[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
+	const struct fab_launch_value *v;
+	const char *unit;
+	bool has_unit;
+
+	if (range->by == FAB_N_LAUNCH_CONSTANTS)
+		return;
+	v = &p->constants.of[range->by];
+	unit = fab_launch_constant_unit(range->by);
+	has_unit = strcmp(unit, "1") != 0 && strcmp(unit, "1/s") != 0;
+	fab_report_answer(r, FAB_TONE_PLAIN,
+			  "%s is %s to %s by %s (%s, %.7g to %.7g%s%s; assumed %.7g).",
+			  subject, fab_human_seconds(range->low, low),
+			  fab_human_seconds(range->high, high),
+			  fab_launch_constants.at(range->by).form, v->source, v->low,
+			  v->high, has_unit ? " " : "", has_unit ? unit : "", v->value);
+}
+
+void launch_print_range(struct fab_report *r, const struct fab_launch_range *range)
+{
+	static const struct fab_column fields[] = {
+		{"total_low_s", FAB_REAL, "", FAB_COL_SECONDS},
+		{"total_high_s", FAB_REAL, "", FAB_COL_SECONDS},
+	};
+	bool has_range = range->by != FAB_N_LAUNCH_CONSTANTS;
+
+	fab_report_field(r, &fields[0], (union fab_cell){.real = range->low});
+	fab_report_field(r, &fields[1], (union fab_cell){.real = range->high});
+	fab_report_text(r, "range_by",
+			has_range ? fab_launch_constants.at(range->by).form : NULL);
+}
+
 struct constant_row {
 	const char *constant, *unit, *origin, *of, *source;
-	double value, spread;
+	double value, spread, low, high;
 };
 
 /* Defaults were not measured here. */
@@ -71,6 +108,10 @@ void launch_print_constants(struct fab_report *r, const struct launch_params *p)
 		{"unit", FAB_TEXT, "its unit, 1: a number", 0, AT(unit)},
 		{"spread", FAB_REAL, "half the range that was seen; null: not known", 0,
 		 AT(spread)},
+		{"low", FAB_REAL, "least value that is possible; null: not known",
+		 FAB_COL_EXTRA, AT(low)},
+		{"high", FAB_REAL, "greatest value that is possible", FAB_COL_EXTRA,
+		 AT(high)},
 		{"origin", FAB_TEXT, "measured, survey, assumed or given", 0, AT(origin)},
 		{"of", FAB_TEXT,
 		 "whose value: default, the host of --params, command line", 0, AT(of)},
@@ -82,13 +123,16 @@ void launch_print_constants(struct fab_report *r, const struct launch_params *p)
 	fab_report_table_begin(r, "constants", "Constants", columns, FAB_COUNT(columns));
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++) {
 		const struct fab_launch_value *v = &c->of[i];
+		bool has_limits = v->low < v->high;
 		struct constant_row row = {.constant = fab_launch_constants.at(i).form,
 					   .unit = fab_launch_constant_unit(i),
 					   .origin = fab_origin_name(v->origin),
 					   .of = whose(c, v),
 					   .source = v->source,
 					   .value = v->value,
-					   .spread = v->spread};
+					   .spread = v->spread,
+					   .low = has_limits ? v->low : (double)NAN,
+					   .high = has_limits ? v->high : (double)NAN};
 
 		if (p->uses[i])
 			fab_report_record(r, &row);

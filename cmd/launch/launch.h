@@ -113,6 +113,12 @@ void launch_use_start_constants(struct launch_params *p);
 /* Those of them that are assumptions. */
 unsigned launch_count_assumed(const struct launch_params *p);
 void launch_print_constants(struct fab_report *r, const struct launch_params *p);
+/* A figure of seconds over the assumed constant that moves it most: a sentence, and the
+ * fields total_low_s, total_high_s and range_by. */
+struct fab_launch_range;
+void launch_answer_range(struct fab_report *r, const struct launch_params *p,
+			 const char *subject, const struct fab_launch_range *range);
+void launch_print_range(struct fab_report *r, const struct fab_launch_range *range);
 
 /* The fabric's part of a job: its hosts and the tables between them. */
 struct launch_job {
@@ -285,9 +291,11 @@ extern const struct fab_column launch_calibrate_columns[];
 extern const size_t launch_calibrate_n_columns;
 
 struct launch_advise_row {
-	const char *setting;
+	const char *setting, *scope, *verdict;
+	const char *depends_on;	   /* the constant by which it is not worth it; NULL */
+	const char *range_by;	   /* NULL: no assumed constant changes what it saves */
 	char *now, *advised, *how; /* on the heap */
-	double total_s, saved_s;
+	double total_s, saved_s, could_save_s, saved_low_s, saved_high_s;
 	bool helps;
 };
 extern const struct fab_column launch_advise_columns[];

@@ -15,22 +15,39 @@ static const enum fab_launch_constant pmi_constants[] = {
 void launch_use_start_constants(struct launch_params *p)
 {
 	static const enum fab_launch_constant constants[] = {
-		FAB_CONST_o_us,		  FAB_CONST_latency_us,
-		FAB_CONST_gap_ns_per_B,	  FAB_CONST_copy_ns_per_B,
-		FAB_CONST_tree_width,	  FAB_CONST_submit_ms,
-		FAB_CONST_allocate_ms,	  FAB_CONST_daemon_ms,
-		FAB_CONST_skew_ms,	  FAB_CONST_fork_ms,
-		FAB_CONST_previous_end_s, FAB_CONST_blob_B,
-		FAB_CONST_image_MB,	  FAB_CONST_files,
-		FAB_CONST_fs_MBps,	  FAB_CONST_node_MBps,
-		FAB_CONST_fs_ops,	  FAB_CONST_init_ms,
-		FAB_CONST_register_ms,	  FAB_CONST_register_us,
-		FAB_CONST_put_us,	  FAB_CONST_commit_us,
-		FAB_CONST_fence_us,	  FAB_CONST_get_us,
-		FAB_CONST_get_first_us,	  FAB_CONST_get_remote_us,
-		FAB_CONST_serve_us,	  FAB_CONST_unpack_ns_per_B,
-		FAB_CONST_peers,	  FAB_CONST_nic_init_ms,
-		FAB_CONST_channel_us,	  FAB_CONST_inline_keys,
+		FAB_CONST_o_us,
+		FAB_CONST_latency_us,
+		FAB_CONST_gap_ns_per_B,
+		FAB_CONST_copy_ns_per_B,
+		FAB_CONST_tree_width,
+		FAB_CONST_fanout,
+		FAB_CONST_submit_ms,
+		FAB_CONST_allocate_ms,
+		FAB_CONST_daemon_ms,
+		FAB_CONST_skew_ms,
+		FAB_CONST_fork_ms,
+		FAB_CONST_previous_end_s,
+		FAB_CONST_blob_B,
+		FAB_CONST_image_MB,
+		FAB_CONST_files,
+		FAB_CONST_fs_MBps,
+		FAB_CONST_node_MBps,
+		FAB_CONST_fs_ops,
+		FAB_CONST_init_ms,
+		FAB_CONST_register_ms,
+		FAB_CONST_register_us,
+		FAB_CONST_put_us,
+		FAB_CONST_commit_us,
+		FAB_CONST_fence_us,
+		FAB_CONST_get_us,
+		FAB_CONST_get_first_us,
+		FAB_CONST_get_remote_us,
+		FAB_CONST_serve_us,
+		FAB_CONST_unpack_ns_per_B,
+		FAB_CONST_peers,
+		FAB_CONST_nic_init_ms,
+		FAB_CONST_channel_us,
+		FAB_CONST_inline_keys,
 	};
 
 	launch_use_constants(p, constants, FAB_COUNT(constants));
@@ -274,6 +291,10 @@ static int compute(struct stages_outcome *o, const struct fab_fabric *f,
 		rc = run_cases(o, err);
 	if (!rc)
 		rc = improve(o, err);
+	if (!rc)
+		rc = fab_launch_range_find(
+			&p->constants, p->uses, o->cases.v[0].stages.total_s,
+			fab_launch_total_of, &o->cases.v[0].start, &o->total, err);
 	if (!rc && p->respawn)
 		rc = run_respawn(o, err);
 	return rc;

@@ -91,6 +91,7 @@ static void answer_total(struct fab_report *r, const struct stages_outcome *o)
 			  fab_launch_wireups.at(c->start.wireup).form, path);
 	free(job);
 	free(path);
+	launch_answer_range(r, o->p, "It", &o->total);
 	if (best != c)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "The shortest start is that with %s and %s: %s.",
@@ -294,6 +295,7 @@ void stages_print(struct fab_report *r, const struct launch_params *p, const voi
 	fab_report_text(r, "keys", p->keys_text);
 	fab_report_text(r, "tables", o->t.job.algorithm);
 	fab_report_field(r, &goal, (union fab_cell){.real = p->goal_s});
+	launch_print_range(r, &o->total);
 	print_respawn(r, o);
 	fab_report_table_begin(r, "results", "Starts", launch_stages_columns,
 			       launch_stages_n_columns);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "launch.h"
+#include "launch/range.h"
 
 struct stages_case {
 	struct fab_launch_start start;
@@ -15,7 +16,8 @@ struct stages_outcome {
 	struct launch_timing t;
 	struct fab_fence_chosen fence, fastest;
 	FAB_VEC(struct stages_case) cases;
-	size_t base; /* the case that improvements are on top of */
+	struct fab_launch_range total; /* of the first case */
+	size_t base;		       /* the case that improvements are on top of */
 	struct fab_improvement improvements[FAB_N_IMPROVEMENTS];
 	struct fab_stages respawn; /* zeroed: not asked for */
 };

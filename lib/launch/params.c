@@ -179,13 +179,32 @@ static bool take_origin(struct word w, enum fab_origin *out)
 /* Numbers of things that there are no halves of. */
 static bool is_possible(uint32_t id, double value)
 {
-	return id != FAB_CONST_tree_width || value == trunc(value);
+	return (id != FAB_CONST_tree_width && id != FAB_CONST_fanout) ||
+	       value == trunc(value);
 }
 
 /* What is_possible() asks for. */
 static const char *kind_of(uint32_t id)
 {
-	return id == FAB_CONST_tree_width ? "whole number" : "value";
+	return id == FAB_CONST_tree_width || id == FAB_CONST_fanout ? "whole number"
+								    : "value";
+}
+
+/* "-", half a range, or LOW..HIGH with the value between. */
+static bool take_spread(struct word w, uint32_t id, struct fab_launch_value *out)
+{
+	const char *dots = memmem(w.at, w.len, "..", 2);
+	size_t len = dots ? (size_t)(dots - w.at) : 0;
+
+	out->spread = (double)NAN;
+	if (is_word(w, "-"))
+		return true;
+	if (!dots)
+		return fab_parse_real(w.at, w.len, 0, 1e15, &out->spread);
+	return fab_parse_real(w.at, len, constants[id].low, out->value, &out->low) &&
+	       fab_parse_real(dots + 2, w.len - len - 2, out->value, constants[id].high,
+			      &out->high) &&
+	       out->low < out->high;
 }
 
 static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_value *out,
@@ -204,9 +223,10 @@ static int read_value(uint32_t id, struct fab_item *line, struct fab_launch_valu
 		return fab_fail(err, EINVAL, "%s: expected its unit, %s, found '%.*s'",
 				constants[id].name, constants[id].unit, shown(w), w.at);
 	w = next_word(line);
-	out->spread = (double)NAN;
-	if (!is_word(w, "-") && !fab_parse_real(w.at, w.len, 0, 1e15, &out->spread))
-		return fab_fail(err, EINVAL, "%s: expected its spread or -, found '%.*s'",
+	if (!take_spread(w, id, out))
+		return fab_fail(err, EINVAL,
+				"%s: expected its spread, LOW..HIGH around its value or "
+				"-, found '%.*s'",
 				constants[id].name, shown(w), w.at);
 	w = next_word(line);
 	if (!take_origin(w, &out->origin))
@@ -315,7 +335,9 @@ void fab_launch_params_write(FILE *out, const struct fab_launch_params *params,
 			continue;
 		fprintf(out, "%s %.6g %s ", constants[i].name, v->value,
 			constants[i].unit);
-		if (isnan(v->spread))
+		if (v->low < v->high)
+			fprintf(out, "%.6g..%.6g", v->low, v->high);
+		else if (isnan(v->spread))
 			fputs("-", out);
 		else
 			fprintf(out, "%.3g", v->spread);

@@ -7,6 +7,9 @@
  *     fabric-launch-params 1
  *     host NAME | cores N | steal PERCENT | date TEXT      where it was measured
  *     NAME VALUE UNIT SPREAD ORIGIN SOURCE...              # comment
+ *
+ * SPREAD is half the range that was seen, LOW..HIGH for the values that are possible, or
+ * -.
  */
 #pragma once
 
@@ -25,6 +28,7 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 	X(gap_ns_per_B, "ns/B", 0, 1e9)                                                  \
 	X(copy_ns_per_B, "ns/B", 0, 1e9)                                                 \
 	X(tree_width, "1", 1, 65533)                                                     \
+	X(fanout, "1", 1, 64)                                                            \
 	X(submit_ms, "ms", 0, 1e9)                                                       \
 	X(allocate_ms, "ms", 0, 1e9)                                                     \
 	X(daemon_ms, "ms", 0, 1e9)                                                       \
@@ -87,6 +91,7 @@ const char *fab_origin_name(enum fab_origin origin);
 
 struct fab_launch_value {
 	double value, spread; /* in its unit; spread: NaN: not known */
+	double low, high;     /* values that it can have; both 0: not known */
 	enum fab_origin origin;
 	bool is_default; /* of data/launch.params */
 	char source[160];

@@ -51,12 +51,12 @@ static int read_all(uint32_t n, double client_MBps, double all_MBps, double requ
 	return rc;
 }
 
-/* One node reads, then each hands on to `width` others, level by level. */
+/* One node reads, then each hands on to `fanout` others, level by level. */
 static int spread(const struct fab_launch_start *s, uint64_t bytes, double open_s,
 		  double *out, struct fab_err *err)
 {
 	const struct fab_launch_params *p = s->params;
-	uint32_t width = (uint32_t)FAB_PARAM(p, tree_width);
+	uint32_t width = (uint32_t)FAB_PARAM(p, fanout);
 	uint32_t n_first = s->n_nodes - 1 < width ? s->n_nodes - 1 : width;
 	double *level = FAB_NEW0((size_t)n_first + 1, double), read_s;
 	int rc = read_all(1, FAB_PARAM(p, node_MBps), FAB_PARAM(p, fs_MBps), open_s,

@@ -103,6 +103,11 @@ static const struct {
 	{"fabric-launch-params 1\nsteal 101\n", "steal"},
 	{"fabric-launch-params 1\nhost\n", "value"},
 	{"fabric-launch-params 1\ntree_width 0 1 - assumed\n", "from 1 to"},
+	{"fabric-launch-params 1\nfs_ops 5 1/s 6..9 assumed\n", "LOW..HIGH"},
+	{"fabric-launch-params 1\nfs_ops 5 1/s 1..4 assumed\n", "LOW..HIGH"},
+	{"fabric-launch-params 1\nfs_ops 5 1/s 5..5 assumed\n", "LOW..HIGH"},
+	{"fabric-launch-params 1\nfs_ops 5 1/s ..9 assumed\n", "LOW..HIGH"},
+	{"fabric-launch-params 1\nfanout 2.5 1 - assumed\n", "whole number"},
 };
 
 Test(launch_params, files_that_are_none)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "launch/range.h"
 #include "launch/settings.h"
 
 static struct fab_launch_params params;
@@ -29,6 +30,7 @@ static struct fab_launch_start start_of(uint32_t n_nodes, uint32_t ppn)
 	set(FAB_CONST_files, 10);
 	set(FAB_CONST_fs_ops, 1000);
 	set(FAB_CONST_tree_width, 2);
+	set(FAB_CONST_fanout, 2);
 	return (struct fab_launch_start){.n_nodes = n_nodes,
 					 .ppn = ppn,
 					 .interface = FAB_PMIX,
@@ -295,16 +297,19 @@ Test(launch_stages, improvements_are_one_at_a_time)
 
 static double total_with(struct fab_launch_start s, const struct fab_launch_settings *is)
 {
-	double was = params.of[FAB_CONST_tree_width].value, out;
+	double width = params.of[FAB_CONST_tree_width].value;
+	double fanout = params.of[FAB_CONST_fanout].value, out;
 
 	set(FAB_CONST_tree_width, is->tree_width);
+	set(FAB_CONST_fanout, is->fanout);
 	s.stage_in = is->stage_in;
 	s.wireup = is->wireup;
 	s.fence = (struct fab_fence_chosen){is->fence, 0};
 	if (is->fence == &fab_fence_tree)
 		s.fence.width = (uint32_t)is->tree_width;
 	out = total(&s);
-	set(FAB_CONST_tree_width, was);
+	set(FAB_CONST_tree_width, width);
+	set(FAB_CONST_fanout, fanout);
 	return out;
 }
 
@@ -315,17 +320,20 @@ static unsigned changes(const struct fab_launch_settings *a,
 	return (unsigned)(a->fence != b->fence) << FAB_SETTING_FENCE |
 	       (unsigned)(a->tree_width < b->tree_width || a->tree_width > b->tree_width)
 		       << FAB_SETTING_TREE_WIDTH |
+	       (unsigned)(a->fanout < b->fanout || a->fanout > b->fanout)
+		       << FAB_SETTING_FANOUT |
 	       (unsigned)(a->wireup != b->wireup) << FAB_SETTING_WIREUP |
 	       (unsigned)(a->stage_in != b->stage_in) << FAB_SETTING_STAGE_IN;
 }
 
-enum { N_COMBINATIONS = 3 * 9 * 4 * 3 };
+enum { N_COMBINATIONS = 3 * 9 * 4 * 3 * 4 };
 
 static struct fab_launch_settings combination(uint32_t i)
 {
 	static const struct fab_fence_algorithm *const fences[] = {
 		&fab_fence_slurm_auto, &fab_fence_ring, &fab_fence_tree};
 	static const double widths[] = {3, 2, 4, 8, 16, 32, 50, 64, 128};
+	static const double fanouts[] = {7, 2, 4, 8};
 	static const enum fab_stage_in stage_ins[] = {FAB_STAGE_STORM, FAB_STAGE_TREE,
 						      FAB_STAGE_CACHE};
 
@@ -333,25 +341,94 @@ static struct fab_launch_settings combination(uint32_t i)
 					    .tree_width = widths[i / 3 % 9],
 					    .wireup =
 						    (enum fab_launch_wireup)(i / 27 % 4),
-					    .stage_in = stage_ins[i / 108]};
+					    .stage_in = stage_ins[i / 108 % 3],
+					    .fanout = fanouts[i / 324]};
 }
 
-/* Each setting is the best of those that change nothing else, all together the best of
- * all; constants are what they were. */
+/* `is` with those settings of `now` that are in `bits`. */
+static struct fab_launch_settings undone(struct fab_launch_settings is,
+					 const struct fab_launch_settings *now,
+					 unsigned bits)
+{
+	if (bits >> FAB_SETTING_FENCE & 1)
+		is.fence = now->fence;
+	if (bits >> FAB_SETTING_TREE_WIDTH & 1)
+		is.tree_width = now->tree_width;
+	if (bits >> FAB_SETTING_FANOUT & 1)
+		is.fanout = now->fanout;
+	if (bits >> FAB_SETTING_WIREUP & 1)
+		is.wireup = now->wireup;
+	if (bits >> FAB_SETTING_STAGE_IN & 1)
+		is.stage_in = now->stage_in;
+	return is;
+}
+
+/* Does TreeWidth save 5 % as it is and by all limits of all assumed constants? */
+static bool saves_always(struct fab_launch_start s, const struct fab_launch_settings *now,
+			 const struct fab_launch_settings *then)
+{
+	for (size_t i = 0; i < 2 * FAB_N_LAUNCH_CONSTANTS; i++) {
+		struct fab_launch_value *v = &params.of[i / 2], was = *v;
+		double before, after;
+
+		if (v->origin == FAB_ASSUMED && v->low < v->high)
+			v->value = i % 2 ? v->high : v->low;
+		before = total_with(s, now);
+		after = total_with(s, then);
+		*v = was;
+		if (before - after < 0.05 * before)
+			return false;
+	}
+	return true;
+}
+
+/* Settings that are taken together: none of the cluster that is not worth it alone, each
+ * worth it on top of the others, and what was left out costs less than it is worth. */
+static void check_together(struct fab_launch_start s, const struct fab_launch_advice *x,
+			   const double *least)
+{
+	const struct fab_launch_settings *now = &x->now.is, *is = &x->together.is;
+	unsigned changed = changes(is, now), width = 1u << FAB_SETTING_TREE_WIDTH;
+	bool has_width = x->of_alone[FAB_SETTING_TREE_WIDTH].verdict == FAB_ADVICE_YES;
+	double best = INFINITY;
+
+	cr_expect(eq(dbl, total_with(s, is), x->together.total_s));
+	cr_expect_eq(has_width,
+		     saves_always(s, now, &x->alone[FAB_SETTING_TREE_WIDTH].is));
+	cr_expect(has_width || !(changed & width));
+	for (unsigned k = 0; k < 1 << FAB_N_SETTINGS; k++)
+		if (has_width || !(k & width))
+			best = fmin(best, least[k]);
+	cr_expect(le(dbl, x->together.total_s, best + 0.09 * x->now.total_s));
+	for (unsigned k = 0; k < FAB_N_SETTINGS; k++) {
+		const struct fab_launch_settings without = undone(*is, now, 1u << k);
+		double own = total_with(s, &without) - x->together.total_s;
+
+		cr_expect(
+			epsilon_eq(dbl, x->own_s[k], changed >> k & 1 ? own : 0, 1e-12));
+		if (changed >> k & 1)
+			cr_expect(ge(dbl, own,
+				     (1u << k == width ? 0.05 : 0.01) * x->now.total_s));
+	}
+}
+
+/* Each setting is the best of those that change nothing else; constants are as before. */
 Test(launch_stages, settings_are_the_best)
 {
-	uint32_t n_several = 0;
+	uint32_t n_several = 0, n_widths = 0;
 
 	for (uint32_t n = 2; n < 400; n = n * 3 + 1) {
-		struct fab_launch_start s = start_of(n, 1 + n % 5);
-		double least[1 << FAB_N_SETTINGS], together = INFINITY;
+		struct fab_launch_start s = start_of(n, n % 5 ? 2 : 48);
+		double least[1 << FAB_N_SETTINGS];
 		struct fab_launch_advice x;
 
 		s.fence = (struct fab_fence_chosen){&fab_fence_slurm_auto, 0};
 		set(FAB_CONST_tree_width, 3);
+		set(FAB_CONST_fanout, 7);
 		set(FAB_CONST_fs_ops, n % 2 ? 1e9 : 100);
-		cr_assert(zero(int, fab_launch_advise(&s, &params, &x, NULL)));
+		cr_assert(zero(int, fab_launch_advise(&s, &params, NULL, &x, NULL)));
 		cr_expect(eq(dbl, FAB_PARAM(&params, tree_width), 3));
+		cr_expect(eq(dbl, FAB_PARAM(&params, fanout), 7));
 		cr_expect(eq(dbl, x.now.total_s, total(&s)));
 		for (unsigned k = 0; k < 1 << FAB_N_SETTINGS; k++)
 			least[k] = INFINITY;
@@ -360,18 +437,61 @@ Test(launch_stages, settings_are_the_best)
 			double *of = &least[changes(&is, &x.now.is)];
 
 			*of = fmin(*of, total_with(s, &is));
-			together = fmin(together, *of);
 		}
 		for (unsigned k = 0; k < FAB_N_SETTINGS; k++) {
 			cr_expect_eq(changes(&x.alone[k].is, &x.now.is), 1u << k);
 			cr_expect(eq(dbl, x.alone[k].total_s, least[1u << k]));
 			cr_expect(eq(dbl, total_with(s, &x.alone[k].is), least[1u << k]));
 		}
-		cr_expect(eq(dbl, x.together.total_s, together));
-		cr_expect(eq(dbl, total_with(s, &x.together.is), together));
+		check_together(s, &x, least);
 		n_several += __builtin_popcount(changes(&x.together.is, &x.now.is)) > 1;
+		n_widths += fab_launch_differs(&x.together.is, &x.now.is,
+					       FAB_SETTING_TREE_WIDTH);
 	}
-	cr_expect_gt(n_several, 2);
+	cr_expect_gt(n_several, 1);
+	cr_expect_lt(n_widths, 5);
+}
+
+/* A figure over a constant: seconds per unit, by two of them. */
+static int figure(void *context, const struct fab_launch_params *p, double *out,
+		  struct fab_err *err)
+{
+	(void)context;
+	(void)err;
+	*out = 100 / FAB_PARAM(p, fs_ops) + FAB_PARAM(p, submit_ms);
+	return 0;
+}
+
+Test(launch_stages, ranges)
+{
+	struct fab_launch_params p;
+	struct fab_launch_range range;
+	bool uses[FAB_N_LAUNCH_CONSTANTS] = {false};
+
+	fab_launch_params_init(&p);
+	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		p.of[i].origin = FAB_MEASURED;
+	cr_assert(zero(int,
+		       fab_launch_range_find(&p, NULL, 7, figure, NULL, &range, NULL)));
+	cr_expect_eq(range.by, FAB_N_LAUNCH_CONSTANTS);
+	cr_expect(range.low != range.low && range.least == 7 && range.most == 7);
+	p.of[FAB_CONST_fs_ops] = (struct fab_launch_value){
+		.value = 10, .low = 1, .high = 100, .origin = FAB_ASSUMED};
+	p.of[FAB_CONST_submit_ms] = (struct fab_launch_value){
+		.value = 5, .low = 1, .high = 6, .origin = FAB_ASSUMED};
+	cr_assert(zero(int,
+		       fab_launch_range_find(&p, NULL, 20, figure, NULL, &range, NULL)));
+	cr_expect_eq(range.by, FAB_CONST_fs_ops);
+	/* the figure is 15, at the limits 105 and 6; 11 and 16 by the other */
+	cr_expect(epsilon_eq(dbl, range.low, 11, 1e-9));
+	cr_expect(epsilon_eq(dbl, range.high, 110, 1e-9));
+	cr_expect(epsilon_eq(dbl, range.least, 11, 1e-9));
+	uses[FAB_CONST_submit_ms] = true;
+	cr_assert(zero(int,
+		       fab_launch_range_find(&p, uses, 15, figure, NULL, &range, NULL)));
+	cr_expect_eq(range.by, FAB_CONST_submit_ms);
+	cr_expect(epsilon_eq(dbl, range.low, 11, 1e-9));
+	cr_expect(epsilon_eq(dbl, range.most, 16, 1e-9));
 }
 
 Test(launch_stages, respawn_is_of_new_processes_only)
