@@ -6,13 +6,15 @@
 #include "export/trees.h"
 #include "mcast/bounds.h"
 #include "mcast/efi.h"
-#include "mcast/engine.h"
+#include "mcast/engines.h"
 #include "mcast/events.h"
 #include "mcast/lifecycle.h"
 #include "mcast/live.h"
 #include "mcast/loaded.h"
 #include "mcast/share.h"
 #include "mcast/verify.h"
+
+#include <math.h>
 
 enum { GROUPS_MAX = 6, MEMBERS_MAX = 7, ENGINES_MAX = 16 };
 
@@ -137,10 +139,15 @@ static void route_all(const struct fab_mcast_problem *problem,
 		      const struct fab_mcast_options *options, bool writes)
 {
 	struct fab_mcast_result results[ENGINES_MAX];
+	const struct fab_bound_work work = {.steps = 1000000, .n_threads = 1};
 	uint32_t bound = fab_mcast_lower_bound(problem);
+	struct fab_bound dual;
 	struct fab_err err = {""};
 	double seconds;
 
+	fab_mcast_dual_bound(problem, &work, &dual);
+	bound = dual.value > bound ? dual.value : bound;
+	fab_bound_fini(&dual);
 	fuzz_sound(fab_mcast_route(problem, fab_mcast_engines, fab_mcast_n_engines,
 				   options, results, &seconds, &err),
 		   &err, "route");
@@ -216,6 +223,75 @@ static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 	fab_events_free(events);
 }
 
+/* A demand: of few digits or many, none, all equal, or one that is far above the others.
+ */
+static double draw_demand(struct fuzz_draw *d, uint32_t kind, uint32_t group)
+{
+	static const double some[] = {0, 0.5, 1, 1, 7.25, 1e-9, 948, FAB_DEMAND_MAX};
+
+	switch (kind) {
+	case 0:
+		return 0;
+	case 1:
+		return 0.1;
+	case 2:
+		return group ? 1 : FAB_DEMAND_MAX;
+	case 3:
+		return FAB_DEMAND_MAX / (1 + fuzz_byte(d) * 257.0);
+	default:
+		return some[fuzz_below(d, FAB_COUNT(some))];
+	}
+}
+
+/* Both engines that heed demands: optimal is not above balanced, height slack makes none
+ * worse, and no load is below the bound. */
+static void weigh(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
+{
+	const struct fab_mcast_engine *const engines[] = {&fab_mcast_balanced,
+							  &fab_mcast_optimal};
+	struct fab_mcast_problem weighted = *problem;
+	struct fab_mcast_options options = {.n_threads = 1};
+	uint32_t kind = fuzz_below(d, 6);
+	double *demand = FAB_NEW((size_t)problem->groups->n + 1, double);
+	double last[] = {HUGE_VAL, HUGE_VAL};
+	struct fab_weights *weights;
+	struct fab_err err = {""};
+
+	for (uint32_t g = 0; g < problem->groups->n; g++)
+		demand[g] = draw_demand(d, kind, g);
+	fuzz_sound(fab_weights_new(problem->f, problem->groups, demand, false, &weights,
+				   &err),
+		   &err, "weights");
+	weighted.weights = kind == 5 ? NULL : weights; /* and without demands */
+	if (weighted.weights)
+		options.load_bound = fab_mcast_load_bound(&weighted);
+	for (; options.height_slack < 2; options.height_slack++) {
+		struct fab_mcast_result results[2];
+		double seconds, level[2];
+
+		fuzz_sound(fab_mcast_route(&weighted, engines, 2, &options, results,
+					   &seconds, &err),
+			   &err, "route by demands");
+		for (int i = 0; i < 2; i++) {
+			struct fab_efi efi;
+
+			fuzz_sound(fab_mcast_verify(&weighted, &results[i], &err), &err,
+				   engines[i]->name);
+			fab_efi_of(&weighted, &results[i], &efi);
+			level[i] = weighted.weights ? efi.max_load : efi.max;
+			fuzz_must(options.load_bound <= level[i] * (1 + 1e-9),
+				  "less than the bound", engines[i]->name);
+			fuzz_must(level[i] <= last[i] * (1 + 1e-9),
+				  "worse with height slack", engines[i]->name);
+			last[i] = level[i];
+			fab_mcast_result_fini(&results[i]);
+		}
+		fuzz_must(level[1] <= level[0] * (1 + 1e-9), "above balanced", "optimal");
+	}
+	fab_weights_free(weights);
+	free(demand);
+}
+
 void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
@@ -231,6 +307,7 @@ void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
 		route_all(&problem, &options, true);
 		share(&problem, &options, 1 + fuzz_below(d, 3));
 		replay(&problem, d);
+		weigh(&problem, d);
 	}
 	fab_groups_free(groups);
 	fab_dist_free(dist);
