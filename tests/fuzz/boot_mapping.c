@@ -4,17 +4,25 @@
 
 #include "base/mem.h"
 #include "boot/mapping.h"
+#include "boot/transfer.h"
 #include "boots.h"
 
-/* Every algorithm that can be named maps every node to a server that is up. */
-static void try_chosen(const struct fab_machine *m, const struct fab_chosen *chosen)
+/* Every algorithm that can be named maps every node to a server that is up, whatever the
+ * limits and the model. */
+static void try_chosen(const struct fab_machine *m, const struct fab_chosen *chosen,
+		       const struct fab_limits *limits, bool is_timed)
 {
+	const struct fab_transfer_options options = {
+		.image_bytes = 1000000, .n_files = 1, .stagger_seconds = 0.001};
+	struct fab_machine limited = *m;
 	struct fab_mapping_choice choice;
-	struct fab_mapping_problem problem = {.m = m, .seed = 1};
+	struct fab_mapping_problem problem = {
+		.m = &limited, .timed = is_timed ? &options : NULL, .seed = 1};
 	uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
 	struct fab_err err = {""};
 	struct fab_batch all;
 
+	limited.limits = *limits;
 	if (fab_batch_parse(m, "first:8", &all, &err))
 		abort();
 	problem.batch = &all;
@@ -32,6 +40,8 @@ static void try_chosen(const struct fab_machine *m, const struct fab_chosen *cho
 
 static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
 {
+	static const struct fab_limits limits[] = {
+		{0}, {.disk_mbps = 300, .connections = 2}, {.flow_mbps = 100}};
 	struct fab_chosen_list chosen = {0};
 	char *list = fab_strndup(bytes, n);
 	struct fab_err err = {""};
@@ -41,7 +51,8 @@ static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
 			abort();
 	} else {
 		for (size_t i = 0; i < chosen.of.n; i++)
-			try_chosen(m, &chosen.of.v[i]);
+			for (size_t k = 0; k < 2 * FAB_COUNT(limits); k++)
+				try_chosen(m, &chosen.of.v[i], &limits[k / 2], k & 1);
 	}
 	free(chosen.of.v);
 	free(list);
