@@ -10,8 +10,7 @@ struct fab_servers_needed {
 	uint32_t n;	/* 0: no number of servers is enough, something else limits */
 	uint32_t n_up;	/* servers that are up */
 	uint32_t n_new; /* of n, those beyond the ones that are up: to be bought */
-	/* servers have several interfaces: these are counted one by one, so that fewer
-	 * servers may do, and each interface is given the whole disk */
+	/* servers have several interfaces: n are enough, fewer may do */
 	bool is_estimate;
 };
 
@@ -19,7 +18,8 @@ struct fab_servers_needed {
  * The fewest servers with which the best mapping boots the batch in `seconds` by equal
  * shares: of those that are up, else all of them and new ones that are like the median
  * one and hang where servers hang. The limits of the machine count (boot/limits.h), and
- * the time of requests. Exact but for is_estimate. O(vertices log servers).
+ * the time of requests. Exact but for is_estimate. O(vertices log servers), for an
+ * estimate O(servers * fab_mapping_attains()).
  */
 struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     const struct fab_batch *batch,

@@ -94,6 +94,11 @@ uint32_t fab_mapping_moved(const struct fab_machine *m, const uint32_t *a,
 double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 				    const struct fab_batch *batch);
 
+/* Does a mapping give every node of the batch `mbps` by equal shares? As one step of
+ * fab_mapping_upper_bound_mbps(). */
+bool fab_mapping_attains(const struct fab_machine *m, const struct fab_batch *batch,
+			 double mbps);
+
 /*
  * By a simpler path: every node of the batch has an interface of a server that is up.
  * EINVAL with the first node that has not. O(batch).

@@ -343,6 +343,18 @@ double fab_mapping_upper_bound_mbps(const struct fab_machine *m,
 	return bandwidth;
 }
 
+bool fab_mapping_attains(const struct fab_machine *m, const struct fab_batch *batch,
+			 double mbps)
+{
+	struct balance b;
+	bool is_attained;
+
+	init(&b, m, batch);
+	is_attained = is_possible(&b, mbps);
+	fini(&b);
+	return is_attained;
+}
+
 /* Hand the nodes that a vertex keeps over to it, the rest up to its parent. */
 static void keep_or_lift(const struct balance *b, struct fab_queues *wait,
 			 struct fab_queues *kept)

@@ -30,8 +30,9 @@ struct needing {
 	const struct fab_machine *m;
 	const struct fab_batch *batch;
 	double bandwidth_mbps;
-	uint64_t of_server; /* nodes that its disk and connections serve */
-	struct subtree *at; /* [n_vertices] */
+	uint64_t of_server;	/* nodes that its disk and connections serve */
+	uint32_t *n_interfaces; /* [n_servers] */
+	struct subtree *at;	/* [n_vertices] */
 };
 
 /* Nodes that the segment above a vertex takes. */
@@ -40,12 +41,13 @@ static uint64_t quota(const struct needing *x, uint32_t v)
 	return fab_limits_quota(x->m->capacity_mbps[v], x->bandwidth_mbps);
 }
 
-/* Nodes that an interface serves by its own segment and by its server. */
+/* Nodes that an interface serves by its own segment and by its part of its server. */
 static uint64_t interface_quota(const struct needing *x, uint32_t interface)
 {
 	uint64_t q = quota(x, x->m->interface_vertex[interface]);
+	uint64_t part = x->of_server / x->n_interfaces[x->m->interface_server[interface]];
 
-	return q < x->of_server ? q : x->of_server;
+	return q < part ? q : part;
 }
 
 static int cmp_gain(const void *a, const void *b)
@@ -208,6 +210,61 @@ static uint32_t count_up(const struct fab_machine *m, bool *has_several)
 	return n;
 }
 
+/* A server and what it serves by itself. */
+struct worth {
+	uint32_t server;
+	uint64_t nodes;
+};
+
+static int cmp_worth(const void *a, const void *b)
+{
+	const struct worth *x = a, *y = b;
+
+	if (x->nodes != y->nodes)
+		return x->nodes < y->nodes ? -1 : 1;
+	return x->server < y->server ? -1 : x->server > y->server;
+}
+
+/*
+ * Where servers have several interfaces: those that can be left out are, the weakest
+ * first. What stays is enough, by the whole model, but may be more than the fewest.
+ * FAB_NONE: not even all are enough.
+ */
+static uint64_t leave_out(const struct needing *x)
+{
+	const struct fab_machine *m = x->m;
+	struct worth *worth = FAB_NEW0((size_t)m->n_servers + 1, struct worth);
+	struct fab_machine some = *m;
+	uint64_t n = 0;
+
+	some.server_is_down = FAB_NEW((size_t)m->n_servers + 1, bool);
+	memcpy(some.server_is_down, m->server_is_down,
+	       m->n_servers * sizeof(*m->server_is_down));
+	for (uint32_t s = 0; s < m->n_servers; s++) {
+		worth[s].server = s;
+		n += !m->server_is_down[s];
+	}
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		worth[m->interface_server[i]].nodes += interface_quota(x, i);
+	qsort(worth, m->n_servers, sizeof(*worth), cmp_worth);
+	if (!fab_mapping_attains(&some, x->batch, x->bandwidth_mbps))
+		n = FAB_NONE;
+	for (uint32_t k = 0; k < m->n_servers && n != FAB_NONE && n > 1; k++) {
+		uint32_t s = worth[k].server;
+
+		if (some.server_is_down[s])
+			continue;
+		some.server_is_down[s] = true;
+		if (fab_mapping_attains(&some, x->batch, x->bandwidth_mbps))
+			n--;
+		else
+			some.server_is_down[s] = false;
+	}
+	free(some.server_is_down);
+	free(worth);
+	return n;
+}
+
 struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 					     const struct fab_batch *batch,
 					     const struct fab_transfer_options *options,
@@ -219,6 +276,7 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 			    .batch = batch,
 			    /* a time that was rounded is not missed for it */
 			    .bandwidth_mbps = needed * (1 - 1e-9),
+			    .n_interfaces = FAB_NEW0((size_t)m->n_servers + 1, uint32_t),
 			    .at = FAB_NEW0(m->n_vertices, struct subtree)};
 	struct fab_servers_needed out = {0};
 	double flow = fab_limits_transfer_mbps(m, batch);
@@ -228,12 +286,14 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 	uint64_t n = FAB_NONE;
 
 	out.n_up = count_up(m, &out.is_estimate);
+	for (uint32_t i = 0; i < m->n_interfaces; i++)
+		x.n_interfaces[m->interface_server[i]]++;
 	x.of_server = fab_limits_server_quota(m, flow, x.bandwidth_mbps);
-	if (is_possible) {
+	if (is_possible && out.is_estimate) {
+		n = leave_out(&x);
+	} else if (is_possible) {
 		offer_servers(&x, false);
 		n = fewest(&x);
-		if (n != FAB_NONE && n > out.n_up)
-			n = out.n_up; /* interfaces were counted */
 	}
 	if (is_possible && n == FAB_NONE) {
 		offer_servers(&x, true);
@@ -245,6 +305,7 @@ struct fab_servers_needed fab_advice_servers(const struct fab_machine *m,
 		}
 	}
 	out.n = n == FAB_NONE ? 0 : (uint32_t)n;
+	free(x.n_interfaces);
 	free(x.at);
 	return out;
 }

@@ -149,6 +149,46 @@ Test(limits, a_disk_is_shared_by_interfaces)
 	fab_machine_free(m);
 }
 
+/* Servers of several interfaces: as many as advised are enough, those that are to be
+ * bought are needed. */
+Test(limits, servers_of_several_interfaces_that_are_enough)
+{
+	const struct fab_transfer_options o = {.image_bytes = 1000000, .n_files = 1};
+	uint32_t n_some = 0, n_new = 0;
+
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct fab_machine *m = draw_small(seed, true);
+		struct fab_batch all = boots_batch(m, "all");
+
+		for (double mbps = 0.2; mbps < 4; mbps *= 1.4) {
+			struct fab_servers_needed got =
+				fab_advice_servers(m, &all, &o, 8 / mbps);
+			double with_one = 0, with_all;
+
+			with_all = fab_mapping_upper_bound_mbps(m, &all);
+			for (uint32_t s = 0; s < 2; s++) {
+				m->server_is_down[!s] = true;
+				with_one = fmax(with_one,
+						fab_mapping_upper_bound_mbps(m, &all));
+				m->server_is_down[!s] = false;
+			}
+			cr_expect(got.is_estimate);
+			cr_expect_eq(with_all >= mbps * (1 - 1e-9), got.n && !got.n_new,
+				     "seed %d, %g Mb/s: %u, %u new", (int)seed, mbps,
+				     got.n, got.n_new);
+			if (got.n == 1)
+				cr_expect_geq(with_one, mbps * (1 - 1e-9),
+					      "seed %d, %g Mb/s", (int)seed, mbps);
+			n_some += got.n == 1;
+			n_new += got.n_new > 0;
+		}
+		fab_batch_fini(&all);
+		fab_machine_free(m);
+	}
+	cr_expect_gt(n_some, 100);
+	cr_expect_gt(n_new, 20);
+}
+
 /* A new server takes as many nodes as the disk of the old one leaves too little for. */
 Test(limits, keep_moves_nodes_off_a_full_disk)
 {
