@@ -320,10 +320,11 @@ static void say_doubts(struct fab_report *r, const struct sim_outcome *o)
 				  "cable needs to be full (--buffer).",
 				  fab_human_count(limited, n));
 	if (unsteady)
-		fab_report_answer(r, FAB_TONE_WARN,
-				  "At %s rate%s the throughput was not steady when the "
-				  "measuring began (--warmup).",
-				  fab_human_count(unsteady, n), unsteady == 1 ? "" : "s");
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"At %s rate%s throughput and latency were not steady when the "
+			"measuring began (--warmup).",
+			fab_human_count(unsteady, n), unsteady == 1 ? "" : "s");
 }
 
 /* What the algorithms have to say of their tables. */

@@ -98,7 +98,9 @@ const struct fab_column sim_columns[] = {
 	 AT(deadlock), FAB_METRIC_LESS},
 	{"stalled", FAB_BOOL, "nothing moved for as long as --stall says", FAB_COL_EXTRA,
 	 AT(stalled), FAB_METRIC_LESS},
-	{"steady", FAB_BOOL, "the throughput was steady when the measuring began",
+	{"steady", FAB_BOOL,
+	 "throughput and latency were steady when the measuring began, or --warmup was "
+	 "given",
 	 FAB_COL_EXTRA | FAB_COL_BAD_IF_NO, AT(steady), FAB_METRIC_PLAIN},
 	{"unroutable", FAB_UINT, "packets without a path", FAB_COL_BAD_IF_ANY,
 	 AT(unroutable), FAB_METRIC_LESS},

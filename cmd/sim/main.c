@@ -124,7 +124,8 @@ static const struct fab_option options[] = {
 
 	{.help = "How long, and what is asked:"},
 	{"warmup", "TIME",
-	 "What is not measured at first (default: until the throughput is steady)",
+	 "What is not measured at first (default: until throughput and latency are "
+	 "steady)",
 	 FAB_TAKES_TEXT, TO(texts.warmup)},
 	{"time", "TIME",
 	 "What is measured (default 200us, with --tick=flit 20000; finite traffic: all "

@@ -427,6 +427,7 @@ static void count_delivered(struct sim_part *p, uint32_t e,
 	p->sums.delivered++;
 	p->sums.arrived += packet->size;
 	p->sums.arrived_packets++;
+	p->sums.arrived_latency += latency;
 	if (time > p->last_delivery)
 		p->last_delivery = time;
 	if (!to_group)

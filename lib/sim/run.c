@@ -17,13 +17,13 @@
 #include "base/threads.h"
 #include "sim/growth.h"
 #include "sim/setup.h"
+#include "sim/steady.h"
 #include "unicast/path.h"
 
 enum {
 	STALL_LATENCIES = 100,
-	WARM_WINDOWS = 10,  /* that must agree */
 	WARM_LATENCIES = 4, /* a window */
-	WARM_MOST = 160,    /* windows */
+	WARM_MOST = 160,    /* windows at most, or twice the measured time */
 	SAMPLE = 64,
 	STEPS = 64,	     /* of the measured time, between which it is looked at */
 	STEP_ENDS = 1 << 17, /* endpoints times idle latencies of a step, most */
@@ -236,39 +236,35 @@ static void measure_from(struct run *r, uint64_t begin)
 	sim_growth_reset(s);
 }
 
-/* Until windows carry the same, as far as chance lets them. A window is longer than a
- * packet takes on its last cable, so that measuring can begin behind any of them. */
+/* Measuring can begin behind any window: it is longer than a packet takes on its last
+ * cable. Where the network does not settle a warm-up is no longer than twice what is
+ * measured. */
 static void warm_up(struct run *r)
 {
-	uint64_t step = WARM_LATENCIES * r->idle_latency, bytes[WARM_WINDOWS] = {0};
-	uint64_t bytes_before = 0, packets_before = 0, packets[WARM_WINDOWS] = {0};
+	struct sim *s = r->s;
+	struct sim_windows w = {.ticks = WARM_LATENCIES * r->idle_latency};
+	uint64_t most = 2 * r->params->time / w.ticks;
+	struct sim_window before = {0}, now;
+	enum sim_steady state = SIM_UNSETTLED;
 
-	for (unsigned i = 0; i < WARM_MOST && !r->is_over; i++) {
-		uint64_t low = UINT64_MAX, high = 0, all = 0, n = 0, now, now_packets;
-		double noise;
-
-		measure_from(r, r->now + step);
-		go_on(r, r->now + step, step);
-		now = SUM(r->s, arrived);
-		now_packets = SUM(r->s, arrived_packets);
-		bytes[i % WARM_WINDOWS] = now - bytes_before;
-		packets[i % WARM_WINDOWS] = now_packets - packets_before;
-		bytes_before = now;
-		packets_before = now_packets;
-		for (unsigned k = 0; k < WARM_WINDOWS; k++) {
-			low = bytes[k] < low ? bytes[k] : low;
-			high = bytes[k] > high ? bytes[k] : high;
-			all += bytes[k];
-			n += packets[k];
-		}
-		/* four deviations of as many independent packets */
-		noise = 4 / sqrt(n ? (double)n / WARM_WINDOWS : 1);
-		if (i + 1 >= WARM_WINDOWS && (double)(high - low) * WARM_WINDOWS <=
-						     fmax(0.01, noise) * (double)all) {
-			r->result->is_steady = true;
-			return;
-		}
+	for (uint32_t e = 0; e < s->net.n_ends; e++)
+		w.per_byte +=
+			ldexp(s->net.per_byte[s->net.n_ports + e], -SIM_RATE_SHIFT) /
+			s->net.n_ends;
+	most = most > WARM_MOST ? most : WARM_MOST;
+	for (uint64_t i = 0; i < most && state == SIM_UNSETTLED && !r->is_over; i++) {
+		measure_from(r, r->now + w.ticks);
+		go_on(r, r->now + w.ticks, w.ticks);
+		now = (struct sim_window){SUM(s, arrived_packets), SUM(s, arrived),
+					  (double)SUM(s, arrived_latency)};
+		FAB_PUSH(&w.of, ((struct sim_window){now.packets - before.packets,
+						     now.bytes - before.bytes,
+						     now.latency - before.latency}));
+		before = now;
+		state = sim_windows_judge(&w);
 	}
+	r->result->is_steady = state == SIM_SETTLED;
+	free(w.of.v);
 }
 
 static bool is_drained(const struct run *r)
@@ -366,7 +362,7 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 	}
 	r.idle_latency = idle_latency(&s);
 	r.stall = params->stall ? params->stall : STALL_LATENCIES * r.idle_latency;
-	r.total = plus(0, params->time) + 640 * r.idle_latency;
+	r.total = plus(0, params->time) + WARM_MOST * WARM_LATENCIES * r.idle_latency;
 	for (uint32_t i = 0; i < s.n_parts; i++)
 		sim_part_start(&s.part[i]);
 	run_together(&r);

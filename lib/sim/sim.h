@@ -98,7 +98,8 @@ struct fab_sim_params {
 	unsigned speedup; /* of reads from input buffers; 0: 1 */
 
 	/* Ticks that are not measured at first; UINT64_MAX: until the throughput of ten
-	 * windows agrees within 1 %, at most 64 * 10 * the latency of an idle network. */
+	 * windows agrees within 1 %, and latency is level (sim/steady.c), at most 640 *
+	 * the latency of an idle network, or twice the time. */
 	uint64_t warmup;
 	/* Ticks that are measured; 0: until all messages of a finite source have arrived.
 	 */
@@ -224,7 +225,7 @@ struct fab_sim_result {
 	bool is_deadlocked; /* some packets can never move again: cycle says which */
 	bool is_stopped;    /* by progress */
 	bool is_cut;	/* packets born in the measured time were not there at the end */
-	bool is_steady; /* the warm-up ended by itself, or was given */
+	bool is_steady; /* throughput and latency were level, or the warm-up was given */
 	/* Ticks from birth to delivery of packets born in the measured time (each copy),
 	 * exact sums; of the same of whole messages (of groups: the last copy). */
 	struct fab_histogram latency, message_latency;

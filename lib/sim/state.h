@@ -207,7 +207,7 @@ struct sim_sums {
 	uint64_t window_born, window_sent, window_in_flight; /* packets; modulo 2^64 */
 	uint64_t offered, sent, accepted, goodput; /* bytes of the measured time */
 	uint64_t arrived;			   /* bytes, ever: for the warm-up */
-	uint64_t arrived_packets;
+	uint64_t arrived_packets, arrived_latency;
 	uint64_t n_latency, latency, hops, n_wait, wait, n_message, message;
 	uint32_t hops_max;
 };

@@ -10,6 +10,7 @@
 #include "event/stats.h"
 #include "event/stream.h"
 #include "fabric/shape.h"
+#include "sim/steady.h"
 #include "support/simulated.h"
 #include "unicast/path.h"
 
@@ -228,6 +229,95 @@ Test(sim_laws, two_level_tree)
 	cr_expect_leq(r.accepted, bound * 1.005, "%g", r.accepted);
 	cr_expect_geq(r.accepted, 0.85 * bound, "%g", r.accepted);
 	fab_sim_result_fini(&r);
+	simulated_fini(&s);
+}
+
+/* Windows of a warm-up with a latency of 3 + grown(i) each, give or take noise: after how
+ * many is it over, and how? */
+static size_t judged(double (*grown)(double), double noise, enum sim_steady *how)
+{
+	struct sim_windows w = {.ticks = 20, .per_byte = 1};
+	size_t n = 0;
+
+	*how = SIM_UNSETTLED;
+	while (*how == SIM_UNSETTLED && n < 2000) {
+		double x = (double)fab_stream_at(1, n, 0) / (double)UINT64_MAX - 0.5;
+		struct sim_window window = {
+			.packets = 100,
+			.bytes = 100,
+			.latency = 100 * (3 + grown((double)n) + noise * x)};
+
+		FAB_PUSH(&w.of, window);
+		n++;
+		*how = sim_windows_judge(&w);
+	}
+	free(w.of.v);
+	return n;
+}
+
+static double level(double i)
+{
+	(void)i;
+	return 1;
+}
+
+/* As a queue that began empty: to a wait of 14 packet times, in about 2000 of them. */
+static double settling(double i)
+{
+	return 14 * sqrt(1 - exp(-20 * i / 2000));
+}
+
+static double linear(double i)
+{
+	return i;
+}
+
+/* A warm-up goes on while latency settles, and ends where it grows for ever. */
+Test(sim_laws, warm_up_ends_by_latency)
+{
+	enum sim_steady how;
+
+	for (double noise = 0; noise <= 4; noise += 1) {
+		size_t n = judged(level, noise, &how);
+
+		cr_expect_eq(how, SIM_SETTLED);
+		cr_expect_leq(n, 20, "%g: %zu", noise, n);
+		n = judged(settling, noise / 4, &how);
+		cr_expect_eq(how, SIM_SETTLED, "%g: %zu", noise, n);
+		cr_expect_geq(n, 100, "%g: %zu", noise, n);
+		cr_expect_leq(n, 800, "%g: %zu", noise, n);
+		n = judged(linear, noise, &how);
+		cr_expect_eq(how, SIM_GROWING, "%g: %zu", noise, n);
+		cr_expect_leq(n, 400, "%g: %zu", noise, n);
+	}
+}
+
+/* Near saturation: with 200 ticks of warm-up the mean latency of an 8-port oq switch at
+ * 0.97 is too low by 2 % over 20000 ticks, by more over fewer. */
+Test(sim_laws, warm_up_of_a_nearly_full_switch)
+{
+	static const double rates[] = {0.3, 0.97};
+	struct simulated s;
+
+	simulated_init(&s, "fattree:radix=8,levels=1", "minhop");
+	for (size_t i = 0; i < FAB_COUNT(rates); i++) {
+		struct fab_tally t = {0};
+
+		for (uint64_t seed = 1; seed <= 10; seed++) {
+			struct fab_sim_params params = flits("oq", 1, 2000);
+			struct fab_sim_result r;
+
+			params.buffer = 1000;
+			params.warmup = UINT64_MAX;
+			simulated_seed(&s, &params, rates[i], 1, seed, &r);
+			fab_tally_add(&t, (double)r.warmup);
+			fab_sim_result_fini(&r);
+		}
+		if (i)
+			cr_expect_geq(fab_tally_mean(&t), 1500, "%g", fab_tally_mean(&t));
+		else
+			cr_expect_leq(fab_tally_max(&t), 500, "%g", fab_tally_max(&t));
+	}
 	simulated_fini(&s);
 }
 
