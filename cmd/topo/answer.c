@@ -5,6 +5,7 @@
 
 #include "base/human.h"
 #include "base/mem.h"
+#include "fabric/check.h"
 #include "fabric/check_groups.h"
 #include "fabric/planes.h"
 #include "fabric/rates.h"
@@ -81,6 +82,20 @@ static void say_rates(struct fab_report *r, const struct fab_fabric *f)
 	free(text);
 }
 
+/* Before all else: what follows is of a part of the fabric. */
+static void say_incomplete(struct fab_report *r, const struct fab_fabric *f)
+{
+	uint32_t n = fab_check_without_record(f);
+	char *nodes = counted(n, "node", "nodes");
+
+	if (n)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "The input is incomplete, perhaps cut off: %s that "
+				  "cables lead to %s no record in it.",
+				  nodes, n == 1 ? "has" : "have");
+	free(nodes);
+}
+
 void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,
 			 const struct fab_summary *s, const char *detail)
 {
@@ -89,6 +104,7 @@ void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,
 	char *cables = counted(f->n_switch_links, "cable", "cables");
 	char *warnings = counted(f->n_warnings_total, "warning", "warnings");
 
+	say_incomplete(r, f);
 	if (detail)
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s: %s, %s, %s between switches.",
 				  detail, switches, hosts, cables);
@@ -121,6 +137,7 @@ void topo_check_answer(struct fab_report *r, const struct fab_fabric *f,
 	const char *new = has_known ? "new " : "";
 	const struct fab_finding *worst = fab_check_worst(check);
 
+	say_incomplete(r, f);
 	if (worst) {
 		fab_report_answer(r, FAB_TONE_BAD, "%s%s and %s%s.",
 				  has_known ? "New: " : "", problems, notes, known);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "fabric/check.h"
 #include "fabric/summary.h"
 
 enum { SHOWN_PLANES = 20 }; /* in a table */
@@ -16,8 +17,8 @@ struct record {
 	uint64_t fingerprint, switches, adapters, aggregation_nodes, routers, hosts,
 		unnamed_adapters, switch_links, host_links, components, diameter,
 		warnings, diameter_at_most, planes, unattached_adapters,
-		left_out_switches, shared_hosts, width, links, level, links_down,
-		links_up, links_side;
+		left_out_switches, nodes_without_record, shared_hosts, width, links,
+		level, links_down, links_up, links_side;
 	double gbps, blocking, blocking_min, blocking_max;
 	bool is_plane;
 };
@@ -46,6 +47,8 @@ static const struct fab_column columns[] = {
 	FAB_COLUMN(unattached_adapters, UINT, "adapters without a cable to a switch"),
 	FAB_COLUMN(left_out_switches, UINT,
 		   "of rails that --hca did not choose: not counted"),
+	FAB_COLUMN(nodes_without_record, UINT,
+		   "nodes that cables lead to, of which the input has no record"),
 };
 
 static const struct fab_column plane_columns[] = {
@@ -132,6 +135,7 @@ static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		.planes = s->planes->n_planes,
 		.unattached_adapters = s->n_unattached,
 		.left_out_switches = f->n_left_out_switches,
+		.nodes_without_record = fab_check_without_record(f),
 	};
 
 	fab_report_table_begin(r, "summary", NULL, columns, FAB_COUNT(columns));
@@ -175,6 +179,8 @@ static void put_fields(struct fab_report *r, const struct fab_fabric *f,
 		fab_report_uint(r, "unattached_adapters", s->n_unattached);
 	if (f->n_left_out_switches || !for_people)
 		fab_report_uint(r, "left_out_switches", f->n_left_out_switches);
+	if (fab_check_without_record(f) || !for_people)
+		fab_report_uint(r, "nodes_without_record", fab_check_without_record(f));
 	put_diameter(r, s, for_people);
 	fab_report_text(r, "shape",
 			for_people && detail ? detail : fab_shape_name(s->shape->kind));
@@ -322,5 +328,5 @@ int topo_summary(FILE *out, const struct fab_report_options *options,
 	}
 	rc = fab_report_finish(r, err);
 	fab_summary_free(s);
-	return rc;
+	return rc ? rc : fab_check_without_record(f) ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }

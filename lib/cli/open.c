@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opening the fabric of a command, and what there is to say about it. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "source/source.h"
 
@@ -20,30 +22,38 @@ static void print_warning(const struct fab_cli_run *run, const struct fab_fabric
 		     line, w->message, more);
 }
 
-/* Is it the first of its code? Then *n says how many have the code. */
-static bool is_first_of_code(const struct fab_fabric *f, uint32_t i, uint32_t *n)
+/* Warnings of one code: the first, and how many there are. */
+struct code {
+	const struct fab_warning *first;
+	uint32_t n;
+};
+
+/* One line for each code; the number of codes is small, that of warnings is not. */
+static void print_codes(const struct fab_cli_run *run, const struct fab_fabric *f)
 {
-	*n = 0;
-	for (uint32_t k = 0; k < f->n_warnings; k++) {
-		if (strcmp(f->warnings[k].code, f->warnings[i].code) != 0)
-			continue;
-		if (k < i)
-			return false;
-		++*n;
+	FAB_VEC(struct code) codes = {.n = 0};
+
+	for (uint32_t i = 0; i < f->n_warnings; i++) {
+		size_t k = 0;
+
+		while (k < codes.n &&
+		       strcmp(codes.v[k].first->code, f->warnings[i].code) != 0)
+			k++;
+		if (k == codes.n)
+			FAB_PUSH(&codes, ((struct code){&f->warnings[i], 0}));
+		codes.v[k].n++;
 	}
-	return true;
+	for (size_t k = 0; k < codes.n; k++)
+		print_warning(run, f, codes.v[k].first, codes.v[k].n);
+	free(codes.v);
 }
 
 static void print_warnings(const struct fab_cli_run *run, const struct fab_fabric *f)
 {
-	uint32_t n;
-
-	for (uint32_t i = 0; i < f->n_warnings; i++) {
-		if (run->verbose)
-			print_warning(run, f, &f->warnings[i], 1);
-		else if (is_first_of_code(f, i, &n))
-			print_warning(run, f, &f->warnings[i], n);
-	}
+	if (!run->verbose)
+		print_codes(run, f);
+	for (uint32_t i = 0; run->verbose && i < f->n_warnings; i++)
+		print_warning(run, f, &f->warnings[i], 1);
 	if (f->n_warnings_total > f->n_warnings)
 		fab_cli_warn(run, "%s: %" PRIu64 " further warnings were not kept",
 			     f->source, f->n_warnings_total - f->n_warnings);

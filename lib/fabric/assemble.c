@@ -478,11 +478,11 @@ static void take_warnings(struct assembly *a)
 	for (size_t i = 0; i < b->codes.n; i++) {
 		struct fab_warning more = {.code = b->codes.v[i].code};
 
-		if (b->codes.v[i].n <= FAB_WARNINGS_PER_CODE)
+		if (b->codes.v[i].n == b->codes.v[i].n_stored)
 			continue;
-		more.message = fab_format("%llu more like these",
-					  (unsigned long long)b->codes.v[i].n -
-						  FAB_WARNINGS_PER_CODE);
+		more.message = fab_format(
+			"%llu more like these",
+			(unsigned long long)(b->codes.v[i].n - b->codes.v[i].n_stored));
 		FAB_PUSH(&b->warnings, more);
 	}
 	a->f->warnings = b->warnings.v;

@@ -100,12 +100,14 @@ static struct fab_map64 *ports_with_lids(const struct fab_fabric *f)
 	return map;
 }
 
-uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from)
+uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from,
+			       uint32_t *n_with, uint32_t *n_without)
 {
 	struct fab_map64 *map = ports_with_lids(from);
 	size_t n_notes = b->notes.n;
 	uint32_t n = 0;
 
+	*n_with = *n_without = 0;
 	for (size_t i = 0; i < b->nodes.n + n_notes; i++) {
 		bool is_node = i < b->nodes.n;
 		struct port_note note = {0};
@@ -118,6 +120,8 @@ uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *f
 		if (!is_node && b->nodes.v[note.node].kind == FAB_SWITCH)
 			continue;
 		port = fab_map64_get(map, is_node ? b->nodes.v[i].guid : note.guid);
+		*n_with += !is_node && note.guid && port != FAB_NONE;
+		*n_without += !is_node && note.guid && port == FAB_NONE;
 		if (port == FAB_NONE)
 			continue;
 		fab_builder_set_port(b, is_node ? (uint32_t)i : note.node, note.port, 0,
@@ -191,34 +195,46 @@ void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *f,
 	copy_end(b, f, id, f->cable_b[cable], f->cable_a[cable]);
 }
 
-static uint64_t count_code(struct fab_builder *b, const char *code)
+static struct code_count *count_code(struct fab_builder *b, const char *code)
 {
-	struct code_count first = {.code = code, .n = 1};
+	struct code_count first = {.code = code};
+	size_t i = 0;
 
-	for (size_t i = 0; i < b->codes.n; i++)
-		if (!strcmp(b->codes.v[i].code, code))
-			return b->codes.v[i].n++;
-	FAB_PUSH(&b->codes, first);
-	return 0;
+	while (i < b->codes.n && strcmp(b->codes.v[i].code, code) != 0)
+		i++;
+	if (i == b->codes.n)
+		FAB_PUSH(&b->codes, first);
+	b->codes.v[i].n++;
+	return &b->codes.v[i];
+}
+
+/* Lines that are no text of a fabric, of which an input may have any number; what else is
+ * warned of is a node, port or cable, which takes more memory than the warning. */
+static bool is_about_line(const char *code)
+{
+	size_t n = strlen(code);
+
+	return n > 5 && !strcmp(code + n - 5, "-line");
 }
 
 void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 		      const char *format, ...)
 {
 	struct fab_warning warning = {.code = code, .line = line};
+	struct code_count *count = count_code(b, code);
 	struct fab_err text;
 	va_list values;
 
 	b->n_warnings_total++;
-	b->has_warned = false;
-	if (count_code(b, code) >= FAB_WARNINGS_PER_CODE)
+	b->has_warned = count->n_stored < FAB_WARNINGS_OF_LINES || !is_about_line(code);
+	if (!b->has_warned)
 		return;
+	count->n_stored++;
 	va_start(values, format);
 	vsnprintf(text.text, sizeof(text.text), format, values);
 	va_end(values);
 	warning.message = fab_strdup(text.text);
 	FAB_PUSH(&b->warnings, warning);
-	b->has_warned = true;
 }
 
 void fab_builder_warn_about(struct fab_builder *b, const char *format, ...)

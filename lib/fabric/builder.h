@@ -49,9 +49,11 @@ void fab_builder_set_port(struct fab_builder *b, uint32_t node, uint16_t port,
 /*
  * Take the LIDs and LMCs of another description of the same fabric: ports of adapters are
  * matched by their GUID, switches by theirs. What it says nothing about stays. Returns
- * how many ports got a LID. O(nodes + ports).
+ * how many ports got a LID; *n_without: ports of adapters with a GUID that got none,
+ * *n_with: those that got one. O(nodes + ports).
  */
-uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from);
+uint32_t fab_builder_take_lids(struct fab_builder *b, const struct fab_fabric *from,
+			       uint32_t *n_with, uint32_t *n_without);
 
 /* One end of a cable as this end tells it. */
 struct fab_end {
@@ -79,8 +81,8 @@ void fab_builder_copy_cable(struct fab_builder *b, const struct fab_fabric *from
 			    fab_cable_id cable, const uint32_t *id);
 
 /*
- * Note a warning; `code` is a literal. Of each code the first 100 are stored, the others
- * are only counted. O(1).
+ * Note a warning; `code` is a literal. Of codes about lines ("malformed-line") the first
+ * 100 are stored, the others are only counted. O(1).
  */
 void fab_builder_warn(struct fab_builder *b, const char *code, uint64_t line,
 		      const char *format, ...) FAB_PRINTF(4, 5);

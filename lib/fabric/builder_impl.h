@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "fabric/builder.h"
 
-enum { FAB_WARNINGS_PER_CODE = 100 };
+enum { FAB_WARNINGS_OF_LINES = 100 }; /* stored of each code */
 
 struct port_note {
 	uint32_t node;
@@ -17,7 +17,7 @@ struct port_note {
 /* How often a warning code came up; the messages beyond the limit are only counted. */
 struct code_count {
 	const char *code;
-	uint64_t n;
+	uint64_t n, n_stored;
 };
 
 struct fab_builder {

@@ -24,6 +24,35 @@ static bool has_duplicate_guid(const struct fab_checker *c)
 	return false;
 }
 
+static const char no_record[] = "unknown-peer";
+
+uint32_t fab_check_without_record(const struct fab_fabric *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_warnings; i++)
+		n += !strcmp(f->warnings[i].code, no_record);
+	return n;
+}
+
+static void take_warning(struct fab_checker *c, const struct fab_warning *w,
+			 enum fab_severity severity)
+{
+	struct fab_finding at = FAB_AT_NODE(FAB_NONE);
+
+	at.line = w->line;
+	at.key = w->about ? fab_strdup(w->about) : NULL;
+	fab_checker_add(c, severity, w->code, at, "%s", w->message);
+}
+
+/* That the input is incomplete explains most other findings: it comes first. */
+static void take_missing_records(struct fab_checker *c)
+{
+	for (uint32_t i = 0; i < c->f->n_warnings; i++)
+		if (!strcmp(c->f->warnings[i].code, no_record))
+			take_warning(c, &c->f->warnings[i], FAB_PROBLEM);
+}
+
 /* What the reader and the builder said; what is found here anew is left out. */
 static void take_warnings(struct fab_checker *c)
 {
@@ -41,15 +70,11 @@ static void take_warnings(struct fab_checker *c)
 
 	for (uint32_t i = 0; i < f->n_warnings; i++) {
 		const struct fab_warning *w = &f->warnings[i];
-		struct fab_finding at = FAB_AT_NODE(FAB_NONE);
 
-		if (is_one_of(w->code, found_here) ||
+		if (is_one_of(w->code, found_here) || !strcmp(w->code, no_record) ||
 		    (has_guids && !strcmp(w->code, "duplicate-guid")))
 			continue;
-		at.line = w->line;
-		at.key = w->about ? fab_strdup(w->about) : NULL;
-		fab_checker_add(c, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM,
-				w->code, at, "%s", w->message);
+		take_warning(c, w, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM);
 	}
 }
 
@@ -139,6 +164,7 @@ struct fab_check *fab_check_new(const struct fab_fabric *f)
 {
 	struct fab_checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
 
+	take_missing_records(&c);
 	fab_check_planes(&c);
 	fab_check_links(&c);
 	check_levels(&c);

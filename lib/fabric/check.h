@@ -15,6 +15,7 @@ enum fab_severity {
  * FAB_NONE where they do not apply; `line` is the line of the input, 0 unknown.
  *
  * Problems
+ *   unknown-peer (a node without a record: the input is incomplete; before all others),
  *   one-sided-cable, conflicting-cable, port-out-of-range, duplicate-guid and the other
  *   warnings of the builder about the cabling; unconnected-part; speed-mismatch,
  *   width-mismatch (the two ends of a cable); slow-link, narrow-link (below what most
@@ -73,6 +74,12 @@ enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id ca
    both are unknown. O(1). */
 uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable);
 uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable);
+
+/*
+ * Nodes that only the other ends of their cables name: the input has no record of them,
+ * because it was cut off or is incomplete (warnings "unknown-peer"). O(warnings).
+ */
+uint32_t fab_check_without_record(const struct fab_fabric *f);
 
 /*
  * Look at everything. Never NULL; the caller frees with fab_check_free().

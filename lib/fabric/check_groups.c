@@ -143,11 +143,10 @@ void fab_finding_groups_fini(struct fab_finding_groups *groups)
 static size_t rank_of(const char *code)
 {
 	static const char *const urgent[] = {
-		"unconnected-part",    "adapter-without-switch",
-		"conflicting-cable",   "one-sided-cable",
-		"duplicate-lid",       "duplicate-guid",
-		"duplicate-port-guid", "missing-lid",
-		"few-uplinks",	       "few-cables",
+		"unknown-peer",	     "unconnected-part",    "adapter-without-switch",
+		"conflicting-cable", "one-sided-cable",	    "duplicate-lid",
+		"duplicate-guid",    "duplicate-port-guid", "missing-lid",
+		"few-uplinks",	     "few-cables",
 	};
 	static const char *const rates[] = {"width-mismatch", "speed-mismatch",
 					    "narrow-link", "slow-link", "duplicate-name"};

@@ -129,14 +129,25 @@ static int take_lids(struct fab_builder *b, const char *source, const char *path
 {
 	struct fab_fabric *from;
 	int rc = open_file(path, NULL, &from, err);
+	uint32_t n_with, n_without;
 
 	if (rc)
 		return rc;
-	if (!fab_builder_take_lids(b, from))
+	if (!fab_builder_take_lids(b, from, &n_with, &n_without))
 		rc = fab_fail(
 			err, EINVAL,
 			"%s: no port of it with a LID is in %s, expected the same fabric",
 			path, source);
+	else if (!n_with && n_without)
+		rc = fab_fail(err, EINVAL,
+			      "%s: it has LIDs of switches of %s, but of none of its "
+			      "%u ports of adapters, expected the same fabric",
+			      path, source, n_without);
+	else if (n_without)
+		fab_builder_warn(b, "lids-missing", 0,
+				 "%s has no LIDs of %u of %u ports of adapters: they "
+				 "keep those of %s",
+				 path, n_without, n_with + n_without, source);
 	fab_fabric_free(from);
 	return rc;
 }

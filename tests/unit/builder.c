@@ -223,13 +223,16 @@ Test(builder, lids_from_another_description)
 	struct fab_builder *b = fab_builder_new();
 	uint32_t s = add(b, FAB_SWITCH, 0x10002, 8, "s"),
 		 h = add(b, FAB_ADAPTER, 0x5, 1, "h");
-	uint32_t i = add(b, FAB_ADAPTER, 0x6, 1, "i");
+	uint32_t i = add(b, FAB_ADAPTER, 0x6, 1, "i"), n_with, n_without;
 
 	fab_builder_set_port(b, h, 1, 0x30001, 77, 0); /* the ring's second host */
 	fab_builder_set_port(b, i, 1, 0x99999, 78, 0); /* not in the ring */
 	fab_builder_add_cable(b, s, 1, h, 1, 4, FAB_HDR);
 	fab_builder_add_cable(b, s, 2, i, 1, 4, FAB_HDR);
-	cr_assert_eq(fab_builder_take_lids(b, from), 1); /* its switches have none */
+	cr_assert_eq(fab_builder_take_lids(b, from, &n_with, &n_without), 1,
+		     "its switches have none");
+	cr_expect_eq(n_with, 1);
+	cr_expect_eq(n_without, 1);
 	f = finish(b);
 	cr_assert_eq(f->port_lid[fab_port_find(f, 1, 1)], 2);
 	cr_assert_eq(f->port_guid[fab_port_find(f, 1, 1)], 0x30001);
