@@ -148,6 +148,32 @@ static bool is_packed(const void *bytes, size_t n, bool *is_gzip)
 	return *is_gzip || (n >= sizeof(zstd) && !memcmp(bytes, zstd, sizeof(zstd)));
 }
 
+/* Compressed in a way that is not unpacked here: EINVAL says by what it is. */
+static int refuse_packed(const char *name, const void *bytes, size_t n,
+			 struct fab_err *err)
+{
+	static const struct {
+		const char *magic, *kind, *tool;
+		size_t n;
+	} known[] = {{"\xfd"
+		      "7zXZ",
+		      "xz", "xzcat", 6},
+		     {"BZh", "bzip2", "bzcat", 3},
+		     {"\x04\x22\x4d\x18", "lz4", "lz4cat", 4},
+		     {"PK\x03\x04", "zip", "unzip -p", 4}};
+
+	for (size_t i = 0; i < FAB_COUNT(known); i++)
+		if (n > known[i].n && !memcmp(bytes, known[i].magic, known[i].n) &&
+		    (known[i].n > 3 || memchr("123456789", ((const char *)bytes)[3], 9)))
+			return fab_fail(
+				err, EINVAL,
+				"%s: %s data, which is not read here (gzip and "
+				"zstd are): decompress it first, as in `%s FILE | "
+				"... -`",
+				name, known[i].kind, known[i].tool);
+	return 0;
+}
+
 int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_input *in,
 		     struct fab_err *err)
 {
@@ -155,6 +181,9 @@ int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_i
 	struct sink sink = {.name = name, .kind = is_gzip ? "gzip" : "zstd"};
 	int rc;
 
+	rc = refuse_packed(name, bytes, n, err);
+	if (rc)
+		return rc;
 	if (!packed) {
 		*in = (struct fab_input){.bytes = bytes, .n = n};
 		return 0;
@@ -240,6 +269,8 @@ static int look(struct watch *w, const char *name, const char *bytes, size_t n,
 		const char *nul = is_text ? memchr(bytes, '\0', n) : NULL;
 
 		w->saw_head = true;
+		if (refuse_packed(name, bytes, n, err))
+			return -EINVAL;
 		if (nul)
 			return fab_fail(err, EINVAL,
 					"%s: binary data (a NUL byte at byte %zu) of no "
