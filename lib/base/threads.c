@@ -3,8 +3,10 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,13 +15,49 @@
 #endif
 
 #include "base/clock.h"
+#include "base/mem.h"
 
 enum { LOOKS_A_TIME = 32 }; /* at the barrier, between two at the clock */
+
+#ifdef _OPENMP
+static void *wait_for_end(void *end)
+{
+	pthread_mutex_lock(end);
+	pthread_mutex_unlock(end);
+	return NULL;
+}
+
+/* How many of n threads can run at once, this one among them. OpenMP itself ends the
+ * process when it cannot start one. */
+static int try_threads(int n)
+{
+	pthread_t *thread = FAB_NEW(n, pthread_t);
+	pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+	int started = 1;
+
+	pthread_mutex_lock(&end);
+	while (started < n &&
+	       pthread_create(&thread[started], NULL, wait_for_end, &end) == 0)
+		started++;
+	pthread_mutex_unlock(&end);
+	for (int i = 1; i < started; i++)
+		pthread_join(thread[i], NULL);
+	free(thread);
+	return started;
+}
+#endif
 
 int fab_threads(int wanted)
 {
 #ifdef _OPENMP
-	return wanted > 0 ? wanted : omp_get_max_threads();
+	static _Atomic int tried = 1, most = 1; /* most of `tried` could be started */
+	int n = wanted > 0 ? wanted : omp_get_max_threads();
+
+	if (n > atomic_load(&tried) && !omp_in_parallel()) {
+		atomic_store(&most, try_threads(n));
+		atomic_store(&tried, n);
+	}
+	return n > atomic_load(&most) ? atomic_load(&most) : n;
 #else
 	(void)wanted;
 	return 1;

@@ -91,5 +91,6 @@ int fab_cli_main(const struct fab_command *command, int argc, char **argv, void 
 		fab_cli_close_store(store);
 	fab_cli_free_params(command, params);
 	free(g.of.v);
+	fab_cli_expect_end();
 	return fab_cli_is_interrupted(NULL) ? FAB_EXIT_INTERRUPTED : status;
 }

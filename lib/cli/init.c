@@ -32,6 +32,19 @@ static void end_by_interrupt(void)
 	raise(SIGINT);
 }
 
+static bool is_ending;
+
+void fab_cli_expect_end(void)
+{
+	is_ending = true;
+}
+
+/* Did something else than the command end the process? */
+static bool was_given_up(int status)
+{
+	return status == FAB_EXIT_FOUND && !is_ending;
+}
+
 /*
  * The last word on standard output: a result that did not arrive must not look like
  * success, not even that of --help. Runs at exit, after all else.
@@ -41,6 +54,12 @@ static void close_stdout(int status, void *unused)
 	int errnum = 0;
 
 	(void)unused;
+	if (was_given_up(status)) {
+		fab_cli_message("", "the system gave too little for this run, such as "
+				    "threads (ulimit -u, pids): nothing was written; "
+				    "--threads=1 needs least");
+		_exit(FAB_EXIT_ERROR);
+	}
 	errno = 0;
 	if (ferror(stdout) || fclose(stdout) != 0)
 		errnum = errno ? errno : EIO;

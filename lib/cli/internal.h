@@ -84,6 +84,10 @@ char *fab_cli_quote(int n, char **args);
  * frees. What the parser will refuse is left out. */
 char *fab_cli_job_text(const struct argp *argp, int argc, char **argv);
 
+/* From here on the command ends by itself: status 1 is its own. Before, a library that
+ * gave up has chosen it (libgomp without a thread), and it becomes FAB_EXIT_ERROR. */
+void fab_cli_expect_end(void);
+
 /* Take the progress line off the terminal, so that a message can be printed. */
 void fab_cli_progress_hide(void);
 
@@ -91,6 +95,15 @@ void fab_cli_progress_hide(void);
 void fab_cli_sinks_discard(void);
 /* The same of a folder, with what is in it. Async-signal-safe. */
 void fab_cli_folder_discard(void);
+
+/* The name of a file or folder to be made beside `path`, for mkostemp() or mkdtemp(). The
+ * caller frees. */
+char *fab_cli_temporary_name(const char *path);
+/*
+ * Remove what ended runs (SIGKILL) have left beside `path`: files and folders of this
+ * user with such names that no process has locked with flock(). O(entries of the folder).
+ */
+void fab_cli_remove_stale(const char *path);
 
 /* Where a chain of symbolic links ends, whether or not there is such a file; NULL and
  * ELOOP when it does not end. The caller frees. */
