@@ -170,6 +170,7 @@ struct fab_cli_folder {
 	char *path, *temporary;
 	bool exists;
 	FILE *file; /* the one being written; NULL: none */
+	int lock;   /* descriptor of the temporary folder, locked while it is in use */
 	FAB_VEC(char *) names;
 	int rc; /* of the first failure, and what it was */
 	struct fab_err err;

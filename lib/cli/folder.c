@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,20 +130,38 @@ static char *without_slashes(const char *path)
 	return fab_strndup(path, n);
 }
 
+/* Until it is locked, a run with the same target may take it for stale, and remove it:
+ * then another. */
+static int make_locked(struct fab_cli_folder *folder)
+{
+	struct stat st = {.st_nlink = 1};
+
+	do {
+		free(folder->temporary);
+		folder->temporary = fab_cli_temporary_name(folder->path);
+		if (!mkdtemp(folder->temporary))
+			return -1;
+		folder->lock =
+			open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (folder->lock < 0 || flock(folder->lock, LOCK_EX) != 0 ||
+		    fstat(folder->lock, &st) != 0 || st.st_nlink)
+			return 0;
+		close(folder->lock);
+	} while (true);
+}
+
 /* The folder that is written, beside the one that it takes the place of. */
 static int make_temporary(struct fab_cli_folder *folder, const struct stat *old,
 			  struct fab_err *err)
 {
-	const char *slash = strrchr(folder->path, '/');
-	char *temporary = fab_format("%.*s.%.200s.XXXXXX",
-				     slash ? (int)(slash + 1 - folder->path) : 0,
-				     folder->path, slash ? slash + 1 : folder->path);
 	mode_t mask = umask(0);
+	char *temporary;
 
 	umask(mask);
-	if (!mkdtemp(temporary))
+	fab_cli_remove_stale(folder->path);
+	if (make_locked(folder))
 		return cannot_write(folder->path, err);
-	made_folder = folder->temporary = temporary;
+	made_folder = temporary = folder->temporary;
 	if (chmod(temporary, old ? old->st_mode & 0777 : 0777 & ~mask) != 0 ||
 	    (old && (old->st_uid != geteuid() || old->st_gid != getegid()) &&
 	     chown(temporary, old->st_uid, old->st_gid) != 0 && errno != EPERM))
@@ -279,6 +298,7 @@ int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
 	forget_made();
 	if (folder->exists)
 		remove_old(folder->temporary);
+	close(folder->lock);
 	for (size_t i = 0; i < folder->names.n; i++)
 		free(folder->names.v[i]);
 	free(folder->names.v);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,21 +69,44 @@ static int keep_owner(struct fab_cli_sink *sink, int fd, const struct stat *old)
 	return 0;
 }
 
+char *fab_cli_temporary_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int dir_len = slash ? (int)(slash + 1 - path) : 0;
+
+	return fab_format("%.*s.%.200s.fabkit-XXXXXX", dir_len, path, path + dir_len);
+}
+
+/* A temporary file, locked. One of the same target may take it for stale, and remove it,
+ * until it is locked: then another. */
+static int make_temporary(struct fab_cli_sink *sink)
+{
+	struct stat st = {.st_nlink = 1};
+	int fd;
+
+	do {
+		free(sink->temporary);
+		sink->temporary = fab_cli_temporary_name(sink->path);
+		fd = mkostemp(sink->temporary, O_CLOEXEC);
+		if (fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &st) != 0 ||
+		    st.st_nlink)
+			return fd;
+		close(fd);
+	} while (true);
+}
+
 static int open_temporary(struct fab_cli_sink *sink, const struct stat *old,
 			  struct fab_err *err)
 {
-	const char *slash = strrchr(sink->path, '/');
-	int dir_len = slash ? (int)(slash + 1 - sink->path) : 0;
 	sigset_t all, before;
 	bool is_noted;
 	int fd;
 
-	sink->temporary = fab_format("%.*s.%.200s.XXXXXX", dir_len, sink->path,
-				     sink->path + dir_len);
+	fab_cli_remove_stale(sink->path);
 	/* no signal between making the file and noting it */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	fd = mkostemp(sink->temporary, O_CLOEXEC);
+	fd = make_temporary(sink);
 	is_noted = fd >= 0 && set_pending(NULL, sink->temporary);
 	if (fd >= 0 && !is_noted)
 		unlink(sink->temporary);

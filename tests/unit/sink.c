@@ -104,6 +104,72 @@ Test(sink, keeps_permissions_and_links)
 	folder_fini(&f);
 }
 
+static void fill_folder_and_be_killed(void)
+{
+	struct fab_cli_folder folder;
+	struct fab_err err;
+
+	check(fab_cli_open_folder(&folder, target, &err), &err);
+	fputs("new\n", fab_cli_folder_file(&folder, "a"));
+	fputs("new\n", fab_cli_folder_file(&folder, "b"));
+	raise(deadly);
+}
+
+static void fill_and_commit_folder(void)
+{
+	struct fab_cli_folder folder;
+	struct fab_err err;
+
+	check(fab_cli_open_folder(&folder, target, &err), &err);
+	fputs("new\n", fab_cli_folder_file(&folder, "a"));
+	check(fab_cli_settle_folder(&folder, &err), &err);
+	check(fab_cli_commit_folder(&folder, &err), &err);
+}
+
+/* A run that another one with the same target meets. */
+static void meet_another(void)
+{
+	struct fab_cli_sink sink;
+	struct fab_err err;
+
+	check(fab_cli_open_sink(&sink, target, &err), &err);
+	if (run(write_and_commit, "out", "err") || strcmp(slurp(target), "new\n") != 0)
+		exit(6);
+	fputs("later\n", sink.file);
+	check(fab_cli_commit_sink(&sink, &err), &err);
+}
+
+/* What SIGKILL leaves is removed by the next run with the target, and nothing else. */
+Test(sink, what_sigkill_leaves)
+{
+	static const struct {
+		void (*killed)(void), (*commit)(void);
+	} cases[] = {{write_and_be_killed, write_and_commit},
+		     {fill_folder_and_be_killed, fill_and_commit_folder}};
+	struct folder f;
+
+	folder_init(&f);
+	deadly = SIGKILL;
+	put(".result.backup", "of others");
+	put(".result2.fabkit-abcdef", "of another target");
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		target = i ? "folder" : "result";
+		cr_assert(WIFSIGNALED(run(cases[i].killed, "out", "err")));
+		cr_assert(WIFSIGNALED(run(cases[i].killed, "out", "err")));
+		cr_assert_eq(n_files(), (int)(3 + i), "the second removed the first's");
+		cr_assert_eq(run(cases[i].commit, "out", "err"), 0, "%s", slurp("err"));
+		cr_assert_eq(n_files(), (int)(3 + i), "none is left");
+	}
+	cr_assert_str_eq(slurp("folder/a"), "new\n");
+	cr_assert_str_eq(slurp("folder/b"), "");
+	target = "result";
+	cr_assert_eq(run(meet_another, "out", "err"), 0, "%s", slurp("err"));
+	cr_assert_str_eq(slurp("result"), "later\n", "a file in use stays");
+	cr_assert_str_eq(slurp(".result.backup"), "of others");
+	cr_assert_str_eq(slurp(".result2.fabkit-abcdef"), "of another target");
+	folder_fini(&f);
+}
+
 /* Every signal that ends a process and can be caught; faults of our own, too. */
 Test(sink, no_signal_leaves_a_temporary_file)
 {
