@@ -42,12 +42,57 @@ static double best_of(const struct fab_store_run *run, const struct fab_store_ki
 	return differ ? best : (double)NAN;
 }
 
-/* The first metric in which algorithms differ, and who is best by it. */
+/* Half of the 95 % interval of a metric of a result, which another metric holds; 0: it
+ * has none. */
+static double half_interval(const struct fab_store_result *x, const char *metric)
+{
+	static const char *const of[][2] = {{"completion_us.mean", "completion_ci95"},
+					    {"ratio_to_oracle", "ratio_ci95"},
+					    {"behind_oracle_us", "behind_oracle_ci95"}};
+	double half = NAN;
+
+	for (size_t i = 0; i < FAB_COUNT(of); i++)
+		if (!strcmp(metric, of[i][0]))
+			half = fab_store_number_get(x->metrics, x->n_metrics, of[i][1]);
+	return isnan(half) ? 0 : half;
+}
+
+static double value_of(const struct fab_store_result *x, const char *metric)
+{
+	return fab_store_number_get(x->metrics, x->n_metrics, metric);
+}
+
+/* Those that have the best value, or whose 95 % interval meets that of one that has it;
+ * *is_close: there are such. On the heap. */
+static char *best_names(const struct fab_store_run *run, const char *metric, double best,
+			bool *is_close)
+{
+	double half = 0;
+	char *names = NULL;
+
+	for (size_t i = 0; i < run->n_results; i++)
+		if (fabs(value_of(&run->results[i], metric) - best) <= 0)
+			half = fmax(half, half_interval(&run->results[i], metric));
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct fab_store_result *x = &run->results[i];
+		double apart = fabs(value_of(x, metric) - best);
+
+		if (!(apart <= half + half_interval(x, metric)))
+			continue;
+		*is_close |= apart > 0;
+		fab_append(&names, ", ", "%s", x->algorithm);
+	}
+	return names;
+}
+
+/* The first metric in which algorithms differ, and which is best by it; of several whose
+ * intervals meet none is. */
 static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
 			const struct fab_store_run *run)
 {
 	double best = NAN;
-	char *names = NULL;
+	bool is_close = false;
+	char *names;
 	size_t k = 0;
 
 	while (k < runs->n_kinds && isnan(best = best_of(run, &runs->kinds[k])))
@@ -59,16 +104,15 @@ static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
 				"They are alike by every metric (times apart).");
 		return;
 	}
-	for (size_t i = 0; i < run->n_results; i++) {
-		const struct fab_store_result *x = &run->results[i];
-		double value = fab_store_number_get(x->metrics, x->n_metrics,
-						    runs->kinds[k].name);
-
-		if (value <= best && value >= best)
-			fab_append(&names, ", ", "%s", x->algorithm);
-	}
-	fab_report_answer(r, FAB_TONE_PLAIN, "Best by %s: %s with %.4g.",
-			  runs->kinds[k].name, names, best);
+	names = best_names(run, runs->kinds[k].name, best, &is_close);
+	if (is_close)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Undecided by %s: the 95 %% intervals of %s meet (best "
+				  "%.4g).",
+				  runs->kinds[k].name, names, best);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN, "Best by %s: %s with %.4g.",
+				  runs->kinds[k].name, names, best);
 	free(names);
 }
 

@@ -147,11 +147,16 @@ static void say_choice(struct fab_report *r, const struct rdma_outcome *o,
 	if (next)
 		fab_append(&why, "", "; next is %s with %s", next->scheme->name,
 			   us_text(rdma_mean(next), other));
-	fab_report_answer(r, FAB_TONE_GOOD,
-			  "Take %s here: a transfer takes %s on the mean of %u run%s%s; "
-			  "no other is more than 2 %% faster (95 %% confidence)%s.",
-			  best->scheme->name, mean, x->choice.n_runs,
-			  x->choice.n_runs == 1 ? "" : "s", share, why ? why : "");
+	fab_report_answer(
+		r, FAB_TONE_GOOD,
+		"Take %s here%s: a transfer takes %s on the mean of %u run%s%s; "
+		"no other is more than 2 %% faster (95 %% confidence)%s.",
+		best->scheme->name,
+		fab_rdma_pattern_is_drawn(o->p->pattern)
+			? ", for the permutation that --seed draws"
+			: "",
+		mean, x->choice.n_runs, x->choice.n_runs == 1 ? "" : "s", share,
+		why ? why : "");
 	free(equals);
 	free(why);
 	free(mean);

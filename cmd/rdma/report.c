@@ -93,6 +93,9 @@ static void print_approximations(struct fab_report *r, const struct rdma_params 
 			   "all schemes ask for a context first, gbn and irn too");
 	if (p->sim.bad.per_hop && p->sim.bad.burst > 1)
 		fab_append(&text, "; ", "bursts of a cable differ between schemes");
+	if (fab_rdma_pattern_is_drawn(p->pattern))
+		fab_append(&text, "; ",
+			   "one permutation, drawn by the seed, for all runs");
 	fab_report_field(r, &field, (union fab_cell){.text = text});
 	free(text);
 }

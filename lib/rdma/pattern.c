@@ -377,3 +377,8 @@ int fab_rdma_pattern_make(const char *spec, const struct fab_rdma_pattern_proble
 	}
 	return rc;
 }
+
+bool fab_rdma_pattern_is_drawn(const char *spec)
+{
+	return !strcmp(spec, "permutation") || !strcmp(spec, "permutation:random");
+}

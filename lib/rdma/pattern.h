@@ -40,6 +40,9 @@ extern const struct fab_choices fab_rdma_pattern_choices;
  * sentence. Without looking at the fabric. O(spec). */
 int fab_rdma_pattern_check(const char *spec, const struct fab_rdma_pattern **pattern,
 			   const char **argument, struct fab_err *err) FAB_MUST_CHECK;
+/* Are the transfers of a well-formed spec drawn by the seed, one of many such sets?
+ * O(spec). */
+bool fab_rdma_pattern_is_drawn(const char *spec);
 /*
  * The transfers, in an order that is the same for the same spec and fabric. The caller
  * frees out->of.v. EINVAL, ENOENT, EIO: one sentence, of a file with its line; EINVAL
