@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-faults: the answer in words, before everything else. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/mem.h"
 #include "faults.h"
 #include "unicast/gaps.h"
+
+enum { NAMED = 3 };
 
 /* What pairs are counted of, as people call them. */
 static const char *ends_name(const struct faults_params *p,
@@ -32,6 +35,24 @@ static const char *tables_name(const struct faults_result *a)
 	return a->engine ? a->algorithm : "The tables that were read";
 }
 
+/* "leaf-1 to leaf-2 (16), ..": the first switches of pairs without a path; on the heap.
+ */
+static char *unreached_text(const struct fab_fabric *f, const struct fab_analysis *j)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < j->unreached.n && i < NAMED; i++) {
+		const struct fab_pairs *pairs = &j->unreached.v[i];
+
+		fab_append(&text, ", ", "%s to %s (%" PRIu64 ")",
+			   fab_node_name(f, pairs->from), fab_node_name(f, pairs->to),
+			   pairs->pairs);
+	}
+	if (j->unreached.n > NAMED)
+		fab_append(&text, ", ", "..");
+	return text ? text : fab_strdup("");
+}
+
 /* "NAMES: all N pairs have a path": names as the answer calls the tables. */
 static void say_reached(struct fab_report *r, const struct faults_params *p,
 			const struct faults_outcome *o, const struct faults_result *a,
@@ -39,6 +60,7 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 {
 	const struct fab_analysis *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+	char *which = o->is_one_set ? unreached_text(o->f, j) : fab_strdup("");
 
 	fab_human_count(j->pairs, all);
 	if (!j->pairs)
@@ -46,12 +68,14 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 				  "%s: there are no %s to analyse, nothing is known.",
 				  names, ends_name(p, o, a));
 	else if (j->unreachable)
-		fab_report_answer(r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path.",
-				  names, fab_human_count(j->unreachable, n), all,
-				  ends_name(p, o, a), j->unreachable == 1 ? "is" : "are");
+		fab_report_answer(
+			r, FAB_TONE_BAD, "%s: %s of %s %s %s without a path%s%s.", names,
+			fab_human_count(j->unreachable, n), all, ends_name(p, o, a),
+			j->unreachable == 1 ? "is" : "are", *which ? ": " : "", which);
 	else
 		fab_report_answer(r, FAB_TONE_PLAIN, "%s: all %s %s have a path.", names,
 				  all, ends_name(p, o, a));
+	free(which);
 }
 
 static void say_loops(struct fab_report *r, const struct faults_result *a)
@@ -92,22 +116,88 @@ static void say_loops(struct fab_report *r, const struct faults_result *a)
 	free(why);
 }
 
-/* Hosts that died with what is dead; the pairs above are those of the others. */
+/* "h0, h1, h2, ..": hosts with a port that is cut off, each once; on the heap. */
+static char *lost_names(const struct faults_outcome *o, bool is_host)
+{
+	const struct fab_fabric *f = o->f;
+	uint32_t last = FAB_NONE;
+	char *text = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->lost.of.n; i++) {
+		const struct fab_lost_port *lost = &o->lost.of.v[i];
+		uint32_t node = f->port_node[lost->port], host = f->node_host[node];
+
+		if (lost->is_host != is_host || (host != FAB_NONE && host == last))
+			continue;
+		last = host;
+		if (n++ == NAMED)
+			break;
+		fab_append(&text, ", ", "%s",
+			   host == FAB_NONE ? fab_node_name(f, node)
+					    : fab_host_name(f, host));
+	}
+	if (n > NAMED)
+		fab_append(&text, ", ", "..");
+	return text ? text : fab_strdup("");
+}
+
+/* Hosts that died with what is dead, and those that lose a rail; the pairs above are
+ * those of the others. */
 static void say_lost(struct fab_report *r, const struct faults_outcome *o)
 {
 	const struct fab_lost *lost = &o->results[0].lost;
 	char hosts[FAB_HUMAN_BYTES], adapters[FAB_HUMAN_BYTES], pairs[FAB_HUMAN_BYTES];
+	char *names;
 
 	if (!lost->adapters || !o->is_one_set)
 		return;
 	fab_human_count(lost->hosts, hosts);
 	fab_human_count(lost->adapters, adapters);
 	fab_human_count(lost->pairs, pairs);
+	names = lost_names(o, true);
 	fab_report_answer(r, FAB_TONE_BAD,
 			  "Lost with what is dead: %s host%s (%s port%s of adapters, %s "
-			  "pairs).",
+			  "pairs)%s%s.",
 			  hosts, lost->hosts == 1 ? "" : "s", adapters,
-			  lost->adapters == 1 ? "" : "s", pairs);
+			  lost->adapters == 1 ? "" : "s", pairs, *names ? ": " : "",
+			  names);
+	free(names);
+	if (!lost->rail_hosts)
+		return;
+	names = lost_names(o, false);
+	fab_report_answer(
+		r, FAB_TONE_BAD, "%s host%s lose%s a rail and keep%s another: %s.",
+		fab_human_count(lost->rail_hosts, hosts),
+		lost->rail_hosts == 1 ? "" : "s", lost->rail_hosts == 1 ? "s" : "",
+		lost->rail_hosts == 1 ? "s" : "", names);
+	free(names);
+}
+
+/* The fullest cable by each algorithm, in what one pair sends. */
+static void say_loads(struct fab_report *r, const struct faults_outcome *o)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < o->n && o->is_one_set; i++) {
+		const struct faults_result *a = &o->results[i];
+
+		if (!isfinite(a->load) || !(a->load > 0))
+			continue;
+		fab_append(&text, "; ", "%.3g%s with %s%s", a->load,
+			   text ? "" : " pairs' worth",
+			   a->engine ? a->algorithm : "the tables that were read",
+			   a->engine ? "'s tables" : "");
+		if (o->faults->named.n && isfinite(a->load_before))
+			fab_append(&text, " ", "(%.3g without faults)", a->load_before);
+	}
+	if (text)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"When every host sends to every other, the fullest cable "
+			"carries %s.",
+			text);
+	free(text);
 }
 
 /* Ours are not those of a running subnet manager. */
@@ -305,6 +395,7 @@ void faults_answer(struct fab_report *r, const struct faults_params *p,
 	}
 	if (o->n)
 		say_lost(r, o);
+	say_loads(r, o);
 	say_whose(r, o);
 	say_verified(r, o);
 }

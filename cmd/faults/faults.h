@@ -13,6 +13,8 @@
 #include "unicast/trace.h"
 
 enum { FAULTS_MAX_ENGINES = 16 };
+/* Parts by --criticality, in the order of its tables. */
+enum faults_kind { FAULTS_LEAF, FAULTS_ROOT, FAULTS_LINK, FAULTS_N_KINDS };
 
 /* What is dead, as the command line says. */
 struct faults_wish {
@@ -136,8 +138,11 @@ struct faults_outcome {
 	FAB_VEC(struct faults_flow) flows;
 	FAB_VEC(struct faults_reliability_row) reliability;
 	FAB_VEC(struct faults_critical) critical; /* worst first; with --store all */
-	const struct faults_result *ranked;	  /* that critical is of */
-	uint64_t n_parts, n_untried;		  /* of these; with fewer pairs */
+	/* The worst of each kind: leaves, other switches, cables. */
+	FAB_VEC(struct faults_critical) worst[FAULTS_N_KINDS];
+	struct fab_lost_ports lost;	    /* of the only set */
+	const struct faults_result *ranked; /* that critical is of */
+	uint64_t n_parts, n_untried;	    /* of these; with fewer pairs */
 	FAB_VEC(struct faults_local_reroutes) rerouted;
 	char *reliability_text;
 	struct fab_endpoint from, to; /* of --explain */

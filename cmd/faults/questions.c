@@ -13,11 +13,18 @@ static const uint64_t CRITICALITY_STEPS = UINT64_C(4) * 1000 * 1000 * 1000;
 /* Cases from which on two unknown faults at once take minutes. */
 static const uint64_t REROUTE_CASES_MAX = 200 * 1000 * 1000;
 
-static const char *kind_name(const struct fab_loss *loss)
+static enum faults_kind kind_of(const struct fab_loss *loss)
 {
 	if (loss->part.is_cable)
-		return "link";
-	return loss->is_leaf ? "leaf" : "root";
+		return FAULTS_LINK;
+	return loss->is_leaf ? FAULTS_LEAF : FAULTS_ROOT;
+}
+
+static const char *kind_name(const struct fab_loss *loss)
+{
+	static const char *const names[] = {"leaf", "root", "link"};
+
+	return names[kind_of(loss)];
 }
 
 /* Parts that go into the database one by one. */
@@ -78,6 +85,9 @@ int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
 		}
 		if (i < p->questions.criticality || keeps_all(p, loss))
 			FAB_PUSH(&o->critical, critical_of(o->f, loss, hosts));
+		if (o->worst[kind_of(loss)].n < p->questions.criticality)
+			FAB_PUSH(&o->worst[kind_of(loss)],
+				 critical_of(o->f, loss, hosts));
 	}
 	o->ranked = r;
 	o->n_parts = losses.of.n;

@@ -9,6 +9,9 @@
 #include "faults.h"
 #include "unicast/gaps.h"
 
+/* Pairs of an algorithm, and ports that are lost, that a table shows. */
+enum { SHOWN = 10, LOST_SHOWN = 20 };
+
 /* A row of a table. */
 struct record {
 	const char *algorithm, *sw, *peer, *from, *to, *at;
@@ -70,6 +73,8 @@ static const struct fab_column critical_columns[] = {
 	{"part", FAB_TEXT, "switch, or link as NAME:PORT", 0, AT(name)},
 	{"kind", FAB_TEXT, "leaf, root or link", 0, AT(kind)},
 	{"pairs", FAB_UINT, "pairs of hosts whose path uses it now", 0, AT(pairs)},
+	{"host_ports", FAB_UINT, "ports of its own hosts, which its loss cuts off", 0,
+	 AT(host_ports)},
 	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0,
 	 AT(interrupted)},
 	{"unreachable", FAB_UINT,
@@ -208,16 +213,16 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 }
 
 static void print_pairs(struct fab_report *r, const struct faults_result *a,
-			const struct fab_fabric *f, const struct fab_pairs *pairs,
-			size_t n)
+			const struct fab_fabric *f, const struct fab_pair_list *pairs,
+			size_t most)
 {
-	for (size_t k = 0; k < n; k++) {
-		uint32_t at = pairs[k].at;
+	for (size_t k = 0; k < pairs->n && k < most; k++) {
+		uint32_t at = pairs->v[k].at;
 		const struct record row = {
 			.algorithm = a->algorithm,
-			.from = fab_node_name(f, pairs[k].from),
-			.to = fab_node_name(f, pairs[k].to),
-			.pairs = pairs[k].pairs,
+			.from = fab_node_name(f, pairs->v[k].from),
+			.to = fab_node_name(f, pairs->v[k].to),
+			.pairs = pairs->v[k].pairs,
 			.at = at == FAB_NONE ? NULL : fab_node_name(f, at),
 		};
 
@@ -225,26 +230,90 @@ static void print_pairs(struct fab_report *r, const struct faults_result *a,
 	}
 }
 
-/* Of tables that were read: what does not arrive, what turns from down to up. */
-static void print_troubles(struct fab_report *r, const struct faults_outcome *o)
+/* Pairs without a path, and paths that turn from down to up: of each algorithm; of those
+ * that are made here a few, unless all are asked for. */
+static void print_troubles(struct fab_report *r, const struct faults_params *p,
+			   const struct faults_outcome *o)
 {
-	const struct faults_result *a = &o->results[0];
-	const struct fab_analysis *j = &a->sum;
+	bool is_short = p->output.format == FAB_FORMAT_TABLE && !p->run.verbose;
+	bool has_unreached = false, has_valleys = false;
 
-	if (!o->n || a->engine)
-		return;
-	if (j->unreached.n) {
-		fab_report_table_begin(r, "unreached", "Pairs without a path",
+	for (size_t i = 0; i < o->n && o->is_one_set; i++) {
+		has_unreached |= o->results[i].sum.unreached.n > 0;
+		/* on a kfat every second path turns so */
+		has_valleys |= o->results[i].sum.valleys.n > 0 && !o->kfat;
+	}
+	if (has_unreached)
+		fab_report_table_begin(r, "unreached",
+				       is_short ? "Pairs without a path, the first of "
+						  "each algorithm"
+						: "Pairs without a path",
 				       unreached_columns, FAB_COUNT(unreached_columns));
-		print_pairs(r, a, o->f, j->unreached.v, j->unreached.n);
+	for (size_t i = 0; i < o->n && has_unreached; i++)
+		print_pairs(r, &o->results[i], o->f, &o->results[i].sum.unreached,
+			    is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX);
+	if (has_unreached)
 		fab_report_table_end(r);
-	}
-	if (j->valleys.n && !o->kfat) { /* there every second path turns so */
-		fab_report_table_begin(r, "valleys", "Paths that turn from down to up",
+	if (has_valleys)
+		fab_report_table_begin(r, "valleys",
+				       is_short ? "Paths that turn from down to up, the "
+						  "first of each algorithm"
+						: "Paths that turn from down to up",
 				       valley_columns, FAB_COUNT(valley_columns));
-		print_pairs(r, a, o->f, j->valleys.v, j->valleys.n);
+	for (size_t i = 0; i < o->n && has_valleys; i++)
+		print_pairs(r, &o->results[i], o->f, &o->results[i].sum.valleys,
+			    is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX);
+	if (has_valleys)
 		fab_report_table_end(r);
+}
+
+/* A port that is cut off. */
+struct lost_row {
+	const char *host, *adapter, *sw, *lost;
+	uint64_t port;
+};
+
+/* Hosts that are cut off, and those that lose a rail. */
+static void print_lost_ports(struct fab_report *r, const struct faults_params *p,
+			     const struct faults_outcome *o)
+{
+#define AT(member) FAB_AT(struct lost_row, member)
+	static const struct fab_column columns[] = {
+		{"lost", FAB_TEXT, "host: no port of it is left; rail: another one is", 0,
+		 AT(lost)},
+		{"host", FAB_TEXT, "the host", 0, AT(host)},
+		{"adapter", FAB_TEXT, "its adapter", 0, AT(adapter)},
+		{"port", FAB_UINT, "port of the adapter", 0, AT(port)},
+		{"switch", FAB_TEXT, "switch that the port is cabled to", 0, AT(sw)},
+	};
+#undef AT
+	bool is_short = p->output.format == FAB_FORMAT_TABLE && !p->run.verbose;
+	const struct fab_fabric *f = o->f;
+	size_t n = o->lost.of.n;
+
+	if (!n)
+		return;
+	is_short = is_short && n > LOST_SHOWN;
+	fab_report_table_begin(
+		r, "cut_off",
+		is_short ? "Ports of hosts that are cut off, the first (all "
+			   "with --verbose)"
+			 : "Ports of hosts that are cut off",
+		columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < (is_short ? LOST_SHOWN : n); i++) {
+		const struct fab_lost_port *lost = &o->lost.of.v[i];
+		uint32_t node = f->port_node[lost->port], host = f->node_host[node];
+		const struct lost_row row = {
+			.lost = lost->is_host ? "host" : "rail",
+			.host = host == FAB_NONE ? NULL : fab_host_name(f, host),
+			.adapter = fab_node_name(f, node),
+			.port = f->port_num[lost->port],
+			.sw = fab_node_name(f, fab_port_switch(f, lost->port)),
+		};
+
+		fab_report_record(r, &row);
 	}
+	fab_report_table_end(r);
 }
 
 static void print_flows(struct fab_report *r, const struct faults_outcome *o)
@@ -268,13 +337,28 @@ static void print_reliability(struct fab_report *r, const struct faults_outcome 
 static void print_critical(struct fab_report *r, const struct faults_params *p,
 			   const struct faults_outcome *o)
 {
+	static const struct {
+		const char *name, *title;
+	} tables[FAULTS_N_KINDS] = {
+		[FAULTS_LEAF] = {"criticality_leaves",
+				 "Loss of a leaf switch, worst first"},
+		[FAULTS_ROOT] = {"criticality_roots",
+				 "Loss of a spine switch, worst first"},
+		[FAULTS_LINK] = {"criticality_links",
+				 "Loss of a cable between switches, worst first"},
+	};
 	size_t n = o->critical.n, most = p->questions.criticality;
 
-	if (!n)
-		return;
-	fab_report_table(r, "criticality", "What the loss of a part costs",
-			 critical_columns, FAB_COUNT(critical_columns), o->critical.v,
-			 sizeof(*o->critical.v), n < most ? n : most);
+	if (n && p->output.format != FAB_FORMAT_TABLE)
+		fab_report_table(r, "criticality", "Loss of a part", critical_columns,
+				 FAB_COUNT(critical_columns), o->critical.v,
+				 sizeof(*o->critical.v), n < most ? n : most);
+	for (size_t k = 0; n && k < FAULTS_N_KINDS; k++)
+		if (o->worst[k].n)
+			fab_report_table(r, tables[k].name, tables[k].title,
+					 critical_columns, FAB_COUNT(critical_columns),
+					 o->worst[k].v, sizeof(*o->worst[k].v),
+					 o->worst[k].n);
 }
 
 static void print_local_reroutes(struct fab_report *r, const struct faults_outcome *o)
@@ -401,7 +485,8 @@ int faults_report(FILE *out, const struct fab_report_options *options,
 	print_hops(r, o);
 	print_cycles(r, o);
 	faults_print_gaps(r, o);
-	print_troubles(r, o);
+	print_lost_ports(r, p, o);
+	print_troubles(r, p, o);
 	print_flows(r, o);
 	print_critical(r, p, o);
 	print_local_reroutes(r, o);

@@ -157,6 +157,8 @@ static int answer(struct faults_params *p, struct faults_outcome *o, struct fab_
 		rc = faults_find_pair(p, o, err);
 	if (!rc)
 		rc = faults_solve(p, o, err);
+	if (!rc && o->is_one_set)
+		fab_lost_ports(o->faults, &o->lost);
 	if (!rc)
 		rc = faults_flow(p, o, err);
 	if (!rc && p->questions.has_criticality && o->n)
@@ -181,6 +183,12 @@ static void free_outcome(struct faults_outcome *o)
 	}
 	for (size_t i = 0; i < o->critical.n; i++)
 		free(o->critical.v[i].name);
+	for (size_t k = 0; k < FAULTS_N_KINDS; k++) {
+		for (size_t i = 0; i < o->worst[k].n; i++)
+			free(o->worst[k].v[i].name);
+		free(o->worst[k].v);
+	}
+	free(o->lost.of.v);
 	free(o->flows.v);
 	free(o->roots.of.v);
 	free(o->reliability.v);

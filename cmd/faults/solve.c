@@ -220,6 +220,7 @@ static void add_analysed(const struct sets *s, struct faults_result *r, uint64_t
 	r->route_seconds += a->route_seconds;
 	r->analysis_seconds += a->analysis_seconds;
 	r->lost.hosts += a->lost.hosts;
+	r->lost.rail_hosts += a->lost.rail_hosts;
 	r->lost.adapters += a->lost.adapters;
 	r->lost.pairs += a->lost.pairs;
 	if (a->max_destinations > r->max_destinations)

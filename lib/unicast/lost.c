@@ -21,22 +21,58 @@ static bool is_left(const struct fab_faults *faults, uint32_t port)
 	       !faults->cable_is_dead[f->port_cable[port]];
 }
 
+enum { HAD = 1, HAS = 2 };
+
+/* Is it a port of a host's adapter that is cabled to a switch? */
+static bool is_rail(const struct fab_fabric *f, uint32_t port)
+{
+	return f->node_kind[f->port_node[port]] == FAB_ADAPTER && is_cabled(f, port);
+}
+
+/* What each host had and has: ports that are lost, ports that are left. */
+static uint8_t *host_states(const struct fab_faults *faults)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = FAB_NEW0((size_t)f->n_hosts + 1, uint8_t);
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t host = f->node_host[f->port_node[p]];
+
+		if (is_rail(f, p) && host != FAB_NONE)
+			state[host] |= is_left(faults, p) ? HAS : HAD;
+	}
+	return state;
+}
+
 static void count_adapters(const struct fab_faults *faults, struct fab_lost *lost)
 {
 	const struct fab_fabric *f = faults->f;
-	uint8_t *state = FAB_NEW0((size_t)f->n_hosts + 1, uint8_t); /* 1 had, 2 has one */
+	uint8_t *state = host_states(faults);
 
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t node = f->port_node[p], host = f->node_host[node];
-
-		if (f->node_kind[node] != FAB_ADAPTER || !is_cabled(f, p))
-			continue;
-		lost->adapters += !is_left(faults, p);
-		if (host != FAB_NONE)
-			state[host] |= is_left(faults, p) ? 2 : 1;
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		lost->adapters += is_rail(f, p) && !is_left(faults, p);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		lost->hosts += state[h] == HAD;
+		lost->rail_hosts += state[h] == (HAD | HAS);
 	}
-	for (uint32_t h = 0; h < f->n_hosts; h++)
-		lost->hosts += state[h] == 1;
+	free(state);
+}
+
+void fab_lost_ports(const struct fab_faults *faults, struct fab_lost_ports *out)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = host_states(faults);
+
+	out->of.n = 0;
+	for (int is_host = 1; is_host >= 0; is_host--)
+		for (uint32_t p = 0; p < f->n_ports; p++) {
+			uint32_t host = f->node_host[f->port_node[p]];
+			bool is_cut = host == FAB_NONE || state[host] == HAD;
+
+			if (is_rail(f, p) && !is_left(faults, p) &&
+			    is_cut == (is_host == 1))
+				FAB_PUSH(&out->of, ((struct fab_lost_port){p, is_cut}));
+		}
 	free(state);
 }
 
