@@ -28,7 +28,7 @@ static void differ_in_number(char **list, const char *name, double a, double b)
 {
 	char *left, *right;
 
-	if ((isnan(a) && isnan(b)) || fabs(a - b) <= 0)
+	if (fabs(a - b) <= 0)
 		return;
 	left = number_text(name, a);
 	right = number_text(name, b);
