@@ -121,7 +121,7 @@ cat <<'END'
 
 Seconds to boot so many nodes by equal shares and by max-min fairness, in which what a node cannot use is
 for the others. Those on the tightest segment gain nothing, so that the last node is as late by both,
-and half of the nodes are done hardly sooner: they use such segments alike.
+and half of the nodes are done hardly sooner (bcda's first 1536 of 3072 are): they use such segments alike.
 
            equal shares, last node      max-min, last node           max-min, half of them
   nodes    scda     bcda balanced     scda     bcda balanced     scda     bcda balanced

@@ -12,7 +12,7 @@ static json_t *record_of(const struct sim_point *x)
 
 	json_object_set_new(object, "algorithm", fab_json_text(x->net->algorithm));
 	json_object_set_new(object, "offered",
-			    isnan(x->rate) ? json_null() : json_real(x->rate));
+			    isnan(x->rate) ? json_null() : fab_json_real(x->rate, false));
 	return object;
 }
 
@@ -37,11 +37,11 @@ static int write_lane(FILE *out, const struct sim_outcome *o, const struct sim_p
 	add_port(object, o->f, "from", "from_guid", "from_port", c->port);
 	add_port(object, o->f, "to", "to_guid", "to_port", fab_port_peer(o->f, c->port));
 	json_object_set_new(object, "vl", json_integer(vl));
-	json_object_set_new(object, "utilisation", json_real(c->utilisation));
+	json_object_set_new(object, "utilisation", fab_json_real(c->utilisation, false));
 	json_object_set_new(object, "packets", fab_json_uint(c->packets));
 	json_object_set_new(object, "lane_packets", fab_json_uint(lane->packets));
-	json_object_set_new(object, "mean_queue", json_real(lane->mean_queue));
-	json_object_set_new(object, "no_credit", json_real(lane->no_credit));
+	json_object_set_new(object, "mean_queue", fab_json_real(lane->mean_queue, false));
+	json_object_set_new(object, "no_credit", fab_json_real(lane->no_credit, false));
 	return fab_jsonl_write(out, object, err);
 }
 
@@ -75,7 +75,9 @@ int sim_write_histogram(FILE *out, const struct sim_outcome *o, struct fab_err *
 			object = record_of(x);
 			json_object_set_new(
 				object, "latency_ns",
-				json_real(sim_time(o->p, (double)fab_histogram_top(k))));
+				fab_json_real(
+					sim_time(o->p, (double)fab_histogram_top(k)),
+					true));
 			json_object_set_new(object, "packets",
 					    fab_json_uint(x->histogram.count[k]));
 			rc = fab_jsonl_write(out, object, err);

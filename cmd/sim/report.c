@@ -12,8 +12,8 @@ const struct fab_column sim_pair_columns[] = {
 	 FAB_AT(struct sim_pair, algorithm)},
 	{"hops", FAB_UINT, "switch-to-switch hops", 0, FAB_AT(struct sim_pair, hops)},
 	{"latency_ns", FAB_REAL,
-	 "from birth to the target's memory, ns (flit times by flit); null: no path", 0,
-	 FAB_AT(struct sim_pair, latency)},
+	 "from birth to the target's memory, ns (flit times by flit); null: no path",
+	 FAB_COL_EXACT, FAB_AT(struct sim_pair, latency)},
 	{"no_path", FAB_TEXT, "why there is none", FAB_COL_EXTRA,
 	 FAB_AT(struct sim_pair, why)},
 };
@@ -26,8 +26,8 @@ static const struct fab_column group_columns[] = {
 	{"group", FAB_TEXT, "name of the group", 0},
 	{"messages", FAB_UINT, "messages that all members got", 0},
 	{"latency_ns_mean", FAB_REAL,
-	 "until the last member had them, ns (flit times by flit)", 0},
-	{"latency_ns_max", FAB_REAL, "the longest", 0},
+	 "until the last member had them, ns (flit times by flit)", FAB_COL_EXACT},
+	{"latency_ns_max", FAB_REAL, "the longest", FAB_COL_EXACT},
 };
 
 static const struct fab_column cable_columns[] = {
@@ -44,14 +44,15 @@ static const struct fab_column cable_columns[] = {
 static const struct fab_column trace_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
 	{"packet", FAB_UINT, "number of the packet, by creation", 0},
-	{"birth_ns", FAB_REAL, "when the packet was born, ns (flit times by flit)", 0},
+	{"birth_ns", FAB_REAL, "when the packet was born, ns (flit times by flit)",
+	 FAB_COL_EXACT},
 	{"source", FAB_TEXT, "host adapter that sends it", 0},
 	{"target", FAB_TEXT, "host adapter or group that it is for", 0},
 	{"hop", FAB_UINT, "0: the cable of the source", 0},
 	{"cable", FAB_TEXT, "the direction, FROM:PORT -> TO:PORT", 0},
 	{"vl", FAB_UINT, "lane", 0},
-	{"arrived_ns", FAB_REAL, "its head came to that port", 0},
-	{"left_ns", FAB_REAL, "its head left by that port", 0},
+	{"arrived_ns", FAB_REAL, "its head came to that port", FAB_COL_EXACT},
+	{"left_ns", FAB_REAL, "its head left by that port", FAB_COL_EXACT},
 };
 
 static void print_results(struct fab_report *r, const struct sim_outcome *o)
@@ -179,7 +180,8 @@ static void print_pairs(struct fab_report *r, const struct sim_outcome *o)
 		{"pair.target", FAB_TEXT, "host adapter that receives", 0},
 		{"pair.hops", FAB_UINT, "switch-to-switch hops by the first algorithm",
 		 0},
-		{"pair.latency_ns", FAB_REAL, "its latency, ns (flit times by flit)", 0},
+		{"pair.latency_ns", FAB_REAL, "its latency, ns (flit times by flit)",
+		 FAB_COL_EXACT},
 	};
 	const struct sim_pair *first = &o->pairs.v[0];
 
@@ -204,7 +206,8 @@ static void print_pairs(struct fab_report *r, const struct sim_outcome *o)
 /* What the figures rest on. */
 static void print_parameters(struct fab_report *r, const struct sim_outcome *o)
 {
-	static const struct fab_column real = {"", FAB_REAL, "", FAB_COL_EXTRA};
+	static const struct fab_column real = {"", FAB_REAL, "",
+					       FAB_COL_EXTRA | FAB_COL_EXACT};
 	const struct fab_sim_params *s = &o->p->sim;
 	const struct {
 		const char *name;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/quantile.h"
 #include "boot/advice.h"
 #include "boot/limits.h"
 #include "boot/mapping_impl.h"
@@ -161,7 +162,7 @@ static uint64_t median_quota(const struct needing *x)
 	for (uint32_t i = 0; i < n; i++)
 		each[i] = (double)interface_quota(x, up[i]);
 	qsort(each, n, sizeof(*each), fab_cmp_double);
-	median = each[(n - 1) / 2];
+	median = fab_quantile(each, n, 0.5);
 	free(each);
 	free(up);
 	return (uint64_t)median;

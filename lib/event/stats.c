@@ -164,18 +164,6 @@ double fab_student_above(double p, double freedom)
 	return p < 0.5 ? t : -t;
 }
 
-static uint64_t rank_of(double q, uint64_t n)
-{
-	double at = q * (double)n;
-
-	return at < (double)n ? (uint64_t)at : n - 1;
-}
-
-double fab_quantile(const double *sorted, size_t n, double q)
-{
-	return sorted[rank_of(q, n)];
-}
-
 /* Values below 2^7 have a bucket each, of each power of two above 2^6 buckets share. */
 static unsigned bucket_of(uint64_t x)
 {
@@ -218,7 +206,7 @@ uint64_t fab_histogram_quantile(const struct fab_histogram *h, double q)
 
 	if (!h->n)
 		return 0;
-	left = rank_of(q, h->n);
+	left = fab_quantile_rank(q, h->n);
 	for (unsigned i = 0; i < FAB_HISTOGRAM_BUCKETS; i++) {
 		if (left < h->count[i])
 			return fab_histogram_top(i) < h->max ? fab_histogram_top(i)

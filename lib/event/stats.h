@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What samples say: means, spread, quantiles, intervals. */
+/* What samples say: means, spread, histograms, intervals. */
 #pragma once
 
 #include "base/macros.h"
+#include "base/quantile.h"
 
 /* Samples that are summed up, not kept. All zero: none. */
 struct fab_tally {
@@ -45,12 +46,6 @@ double fab_normal_above(double p);
 double fab_student_above(double p, double freedom);
 
 /*
- * The value of n > 0 ascending ones that has the share q, 0 .. 1, of them before it:
- * number floor(q n), the last for 1. q = 0.5: the median, the upper one of two. O(1).
- */
-double fab_quantile(const double *sorted, size_t n, double q);
-
-/*
  * Counts of integers in buckets of equal ratio: 0 .. 127 exactly, larger ones to less
  * than 1/64 of the value. 30 KiB whatever the samples.
  */
@@ -71,8 +66,8 @@ void fab_histogram_add(struct fab_histogram *h, uint64_t sample);
 /* O(buckets). */
 void fab_histogram_merge(struct fab_histogram *h, const struct fab_histogram *other);
 /*
- * A value that the sample number floor(q n) of the ascending ones does not exceed, and
- * that is less than 1/64 above it; the greatest sample for q = 1; 0 without samples.
+ * A value that the quantile q of the samples (base/quantile.h) does not exceed, and that
+ * is less than 1/64 above it; the greatest sample for q = 1; 0 without samples.
  * O(buckets).
  */
 uint64_t fab_histogram_quantile(const struct fab_histogram *h, double q);

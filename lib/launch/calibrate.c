@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/quantile.h"
 #include "launch/calibrate_impl.h"
 #include "launch/locks.h"
 
@@ -306,7 +307,7 @@ void fab_calibration_keep(struct fab_calibration *c, enum fab_launch_constant co
 			return; /* nothing came of it: as it was */
 	qsort(times, FAB_CALIBRATION_TIMES, sizeof(*times), fab_cmp_double);
 	*v = (struct fab_launch_value){
-		.value = times[FAB_CALIBRATION_TIMES / 2],
+		.value = fab_quantile(times, FAB_CALIBRATION_TIMES, 0.5),
 		.spread = (times[FAB_CALIBRATION_TIMES - 1] - times[0]) / 2,
 		.origin = FAB_MEASURED};
 	snprintf(v->source, sizeof(v->source), "%s, %d times, %u cores", source,

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/quantile.h"
 #include "launch/calibrate_impl.h"
 #include "launch/pmix_node.h"
 
@@ -30,10 +31,9 @@ struct job_times {
 	uint32_t n[FAB_PMIX_N_TIMES];
 };
 
-/* The upper one of two in the middle. */
 static double median_us(const struct job_times *t, enum fab_pmix_time what)
 {
-	return t->us[what][t->n[what] / 2];
+	return fab_quantile(t->us[what], t->n[what], 0.5);
 }
 
 static double init_ms(const struct job_times *t)

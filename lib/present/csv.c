@@ -52,6 +52,8 @@ static void put_cell(FILE *out, const struct fab_column *column, union fab_cell 
 		safe = fab_cell_safe_text(cell.text);
 		fab_text_put_csv(out, safe, false);
 		free(safe);
+	} else if (column->flags & FAB_COL_EXACT) {
+		fprintf(out, "%.15g", cell.real);
 	} else {
 		fputs(fab_cell_number(column, cell, number), out);
 	}

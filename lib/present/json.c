@@ -78,8 +78,6 @@ static json_t *counts_value(const struct fab_counts *counts)
 
 json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 {
-	json_t *value = NULL;
-
 	if (column->type == FAB_ROWS)
 		return rows_value(cell.rows);
 	if (column->type == FAB_NAMES)
@@ -102,21 +100,17 @@ json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell)
 	case FAB_NUMBER:
 		if (fab_is_whole(cell.real))
 			return fab_json_uint((uint64_t)cell.real);
-		value = json_real(cell.real);
-		break;
+		return fab_json_real(cell.real, column->flags & FAB_COL_EXACT);
 	case FAB_REAL:
 		/* 3.0 and not 3: a reader that tells the two apart sees one type */
-		value = json_real(cell.real);
-		break;
+		return fab_json_real(cell.real, column->flags & FAB_COL_EXACT);
 	case FAB_ROWS: /* above */
 	case FAB_NAMES:
 	case FAB_NUMBERS:
 	case FAB_COUNTS:
 		break;
 	}
-	if (!value)
-		fab_oom(sizeof(void *));
-	return value;
+	return json_null();
 }
 
 /* Set object.a.b.c for the name "a.b.c", making the objects on the way. */

@@ -44,6 +44,21 @@ json_t *fab_json_uint(uint64_t value)
 	return must(json_string(digits));
 }
 
+json_t *fab_json_real(double value, bool is_exact)
+{
+	json_t *real;
+	char text[32];
+
+	if (!is_exact) {
+		snprintf(text, sizeof(text), "%.6g", value);
+		value = strtod(text, NULL);
+	}
+	real = json_real(value);
+	if (!real)
+		fab_oom(sizeof(void *));
+	return real;
+}
+
 json_t *fab_json_guid(uint64_t guid)
 {
 	char text[24];

@@ -22,10 +22,13 @@ json_t *fab_json_cell(const struct fab_column *column, union fab_cell cell);
 
 /*
  * Flags under which all our JSON is written: printable ASCII only (with fab_json_dump),
- * so that no name can steer a terminal, and reals with 6 significant digits, so that 0.1
- * is printed as 0.1.
+ * so that no name can steer a terminal, and reals with 15 significant digits: picoseconds
+ * below 2^48 in any unit, and 0.1 is printed as 0.1.
  */
-#define FAB_JSON_FLAGS (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6))
+#define FAB_JSON_FLAGS (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
+
+/* A real with 6 significant digits; `is_exact`: with all. Not null. O(1). */
+json_t *fab_json_real(double value, bool is_exact);
 
 /*
  * Write the value with these flags of jansson; DEL, which jansson leaves as it is, as

@@ -56,6 +56,7 @@ enum {
 	FAB_COL_VERDICT = 4096,	 /* FAB_TEXT better, worse, gone: in the colour of that */
 	FAB_COL_TRUTH = 16384,	 /* FAB_NUMBER: 1 and 0 are yes and no in a table */
 	FAB_COL_MAX = 8192, /* FAB_UINT: the largest of parts of a sweep, not the sum */
+	FAB_COL_EXACT = 32768, /* FAB_REAL: 15 digits in JSON and CSV, not 6: a time */
 };
 
 /* How good or bad something is: a colour on a terminal, beside words that say it. */

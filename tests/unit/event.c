@@ -259,10 +259,17 @@ Test(event, quantiles_of_samples)
 	struct fab_stream chance = fab_stream_of(5, 0);
 
 	cr_assert_eq(fab_quantile(v, 4, 0), 1);
-	cr_assert_eq(fab_quantile(v, 4, 0.49), 2);
-	cr_assert_eq(fab_quantile(v, 4, 0.5), 3);
+	cr_assert_eq(fab_quantile(v, 4, 0.25), 1);
+	cr_assert_eq(fab_quantile(v, 4, 0.26), 2);
+	cr_assert_eq(fab_quantile(v, 4, 0.5), 2);
+	cr_assert_eq(fab_quantile(v, 4, 0.75), 3);
 	cr_assert_eq(fab_quantile(v, 4, 1), 4);
 	cr_assert_eq(fab_quantile(v, 3, 0.5), 2);
+	for (uint64_t n = 1; n <= 2000; n++) /* k of n are not above number k */
+		for (uint64_t k = 1; k <= n; k += 1 + n / 50)
+			cr_assert_eq(fab_quantile_rank((double)k / (double)n, n), k - 1);
+	for (uint64_t percent = 1; percent <= 100; percent++)
+		cr_assert_eq(fab_quantile_rank((double)percent / 100, 100), percent - 1);
 	cr_assert_eq(fab_histogram_quantile(&h, 0.5), 0);
 	for (int i = 0; i < 20000; i++) {
 		sample[i] = fab_stream_next(&chance) >> fab_stream_below(&chance, 64);
