@@ -268,13 +268,15 @@ Test(options, bad_values)
 		{"--real=1e", "--real: '1e' is not a number from 0.5 to 2"},
 		{"--real=+1", "--real: '+1' is not a number from 0.5 to 2"},
 		{"--real=", "--real: '' is not a number from 0.5 to 2"},
-		{"--ns=3s", "--ns: '3s' is no time up to 2s: expected such as 2ms"},
-		{"--ns=1h", "--ns: '1h' is no time up to 2s: expected such as 2ms"},
-		{"--ns=", "--ns: '' is no time up to 2s: expected such as 2ms"},
-		{"--seconds=0", "--seconds: '0' is no time above 0 and up to 60s: "
-				"expected such as 5s"},
-		{"--seconds=61s", "--seconds: '61s' is no time above 0 and up to 60s: "
-				  "expected such as 5s"},
+		{"--ns=3s", "--ns: time '3s' is longer than 2s"},
+		{"--ns=1h", "--ns: time '1h' is longer than 2s"},
+		{"--ns=20000",
+		 "--ns: '20000' has no unit: expected a time such as 20000us"},
+		{"--ns=", "--ns: '' is no time: expected a number and ns, us, ms, s, "
+			  "min, h, d, w or y"},
+		{"--seconds=0",
+		 "--seconds: '0' is too short: expected a time such as 5s"},
+		{"--seconds=61s", "--seconds: time '61s' is longer than 60s"},
 		{"--colour=pink", "--colour: 'pink' is unknown; there are: red, green, "
 				  "blue"},
 		{"--colour=", "--colour: '' is unknown; there are: red, green, blue"},
@@ -290,8 +292,8 @@ Test(options, bad_values)
 				"N, N up to 1000000"},
 		{"--bytes=50Mb",
 		 "--bytes: '50Mb' is no size: expected a number and B, kB, "
-		 "MB, GB, TB, KiB, MiB, GiB or TiB (B for bytes)"},
-		{"--mbps=0", "--mbps: rate '0' is not above 0 and up to 1000 Tb/s"},
+		 "MB, GB, TB, KiB, MiB, GiB or TiB (K, M, G, T: powers of 1024)"},
+		{"--mbps=0G", "--mbps: rate '0G' is not above 0 and up to 1000 Tb/s"},
 		{"--other=y", "--other: 'y' has no x"},
 		{"f g", "more than one FABRIC: 'f' and 'g'"},
 		{"--text=a", "FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:"},
@@ -325,7 +327,7 @@ Test(options, relations)
 		{"f --flag --either=a --many=a",
 		 "--flag and --either do not go together"},
 		{"f -c --level --mbps=1G", "--mbps and --level do not go together"},
-		{"f -c --bytes=1 --level=2", "--bytes and --level do not go together"},
+		{"f -c --bytes=1B --level=2", "--bytes and --level do not go together"},
 		{"f", "no files: --in=FILE or --out=FILE is missing"},
 		{"f -c --label=x", "--label goes with --store=FILE only"},
 		{"--list-columns --plot=a.svg",

@@ -387,6 +387,20 @@ Test(tables_out, service_levels_of_paths)
 	}
 	cr_expect_eq(n_lines, 16 * (16 + 8 + 6));
 	free(text);
+	/* one pair without a level: nothing is written */
+	n.r.sl[1] = FAB_SL_NONE;
+	text = NULL;
+	{
+		struct fab_err err;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		cr_expect_eq(fab_export_path_sl(out, &n.r, &err), -EINVAL);
+		cr_expect(strstr(err.text, "without a service level"), "%s", err.text);
+		fclose(out);
+		cr_expect_eq(size, 0);
+	}
+	free(text);
 	free(n.r.sl);
 	end(&n);
 }
