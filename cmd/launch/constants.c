@@ -32,11 +32,9 @@ int launch_read_constants(struct launch_params *p, struct fab_err *err)
 	return rc;
 }
 
-struct fab_fence_job launch_fence_job(const struct launch_params *p, uint32_t n_nodes,
+struct fab_fence_job launch_fence_job(const struct fab_launch_params *c, uint32_t n_nodes,
 				      const uint32_t *leaf, uint64_t bytes)
 {
-	const struct fab_launch_params *c = &p->constants;
-
 	return (struct fab_fence_job){.n_nodes = n_nodes,
 				      .bytes = bytes,
 				      .leaf = leaf,

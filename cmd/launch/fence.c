@@ -91,8 +91,8 @@ static int work_on_item(void *context, void *memory, uint64_t number, void *resu
 	(void)memory;
 	x->name = fab_fence_text(chosen);
 	for (size_t i = 0; i < o->p->bytes.n && !rc; i++) {
-		struct fab_fence_job job =
-			launch_fence_job(o->p, g->nodes.n, g->nodes.sw, o->p->bytes.v[i]);
+		struct fab_fence_job job = launch_fence_job(
+			&o->p->constants, g->nodes.n, g->nodes.sw, o->p->bytes.v[i]);
 		struct fab_fence_chosen is = fab_fence_stands_for(chosen, &job);
 
 		x->is_alias = is.algorithm != chosen.algorithm;
@@ -294,8 +294,8 @@ static int simulate_crossing(const struct fence_outcome *o, size_t group,
 {
 	const struct fence_group *g = &o->groups.v[group];
 	const struct fence_item *items = &o->items.v[group * o->fences.n];
-	struct fab_fence_job job =
-		launch_fence_job(o->p, g->nodes.n, g->nodes.sw, (uint64_t)near + 1);
+	struct fab_fence_job job = launch_fence_job(&o->p->constants, g->nodes.n,
+						    g->nodes.sw, (uint64_t)near + 1);
 	struct fab_fence_sim_options options = {.n_pieces = o->p->pieces};
 	struct fab_fence_setup x = {0}, y = {0};
 	double most = near * 64 + 1024;
@@ -424,6 +424,47 @@ static void fini(struct fence_outcome *o)
 	launch_job_fini(&o->job);
 }
 
+/* A fence by formula. */
+struct fence_figure {
+	struct fab_fence_chosen fence;
+	const struct fab_launch_nodes *nodes;
+	uint64_t bytes;
+};
+
+static int seconds_of(void *context, const struct fab_launch_params *params, double *out,
+		      struct fab_err *err)
+{
+	const struct fence_figure *x = context;
+	struct fab_fence_job job =
+		launch_fence_job(params, x->nodes->n, x->nodes->sw, x->bytes);
+	double us;
+	int rc = fab_fence_plain_us(fab_fence_stands_for(x->fence, &job), &job, &us, err);
+
+	*out = us / 1e6;
+	return rc;
+}
+
+/* Of the fastest at the largest size, over the assumed constants. */
+static int find_seconds(struct fence_outcome *o, struct fab_err *err)
+{
+	const struct launch_params *p = o->p;
+	size_t last = p->bytes.n - 1;
+	const struct fence_item *best = fence_best(o, 0, last);
+	struct fence_figure figure;
+
+	o->seconds = (struct fab_launch_range){
+		.low = (double)NAN, .high = (double)NAN, .by = FAB_N_LAUNCH_CONSTANTS};
+	if (!best)
+		return 0;
+	figure = (struct fence_figure){
+		.fence = o->fences.v[(size_t)(best - o->items.v) % o->fences.n],
+		.nodes = &o->groups.v[0].nodes,
+		.bytes = p->bytes.v[last]};
+	return fab_launch_range_find(&p->constants, p->uses,
+				     fence_us(&best->rows.v[last]) / 1e6, seconds_of,
+				     &figure, &o->seconds, err);
+}
+
 /* What files named in the arguments have said: parts with other faults, nodes or
  * constants are none of this whole. */
 static void note_input(struct launch_params *p, const struct launch_job *job)
@@ -458,6 +499,8 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 		rc = simulate(&o, err);
 	if (!rc)
 		rc = find_ranges(&o, err);
+	if (!rc)
+		rc = find_seconds(&o, err);
 	if (!rc)
 		choose_autos(&o);
 	if (!rc)

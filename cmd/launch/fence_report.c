@@ -245,6 +245,7 @@ void fence_print(struct fab_report *r, const struct launch_params *p, const void
 
 	fab_cli_answer_shard(r, &o->p->shard);
 	answer_sizes(r, o);
+	launch_answer_range(r, p, p->bytes.n > 1 ? "The last" : "It", &o->seconds);
 	answer_orders(r, o);
 	answer_loads(r, o);
 	answer_cut(r, o);
@@ -252,6 +253,7 @@ void fence_print(struct fab_report *r, const struct launch_params *p, const void
 	fab_report_text(r, "tables", o->job.algorithm);
 	if (!p->model_only)
 		fab_report_uint(r, "pieces", p->pieces);
+	launch_print_range(r, &o->seconds);
 	fab_report_table_begin(r, "results", "Fences", launch_fence_columns,
 			       launch_fence_n_columns);
 	for (size_t i = 0; i < o->items.n; i++)

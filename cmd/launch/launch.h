@@ -103,7 +103,7 @@ static inline const char *launch_input_name(const char *path)
 /* --params and --set. */
 int launch_read_constants(struct launch_params *p, struct fab_err *err);
 /* A fence of so many nodes; leaf as there, NULL: not known. O(1). */
-struct fab_fence_job launch_fence_job(const struct launch_params *p, uint32_t n_nodes,
+struct fab_fence_job launch_fence_job(const struct fab_launch_params *c, uint32_t n_nodes,
 				      const uint32_t *leaf, uint64_t bytes);
 /* The verb rests on these; a table of those. */
 void launch_use_constants(struct launch_params *p, const enum fab_launch_constant *of,

@@ -7,6 +7,7 @@
 #include "base/human.h"
 #include "launch.h"
 #include "launch/exchange.h"
+#include "launch/range.h"
 
 static const enum fab_launch_constant constants[] = {
 	FAB_CONST_o_us,		FAB_CONST_latency_us,
@@ -26,12 +27,12 @@ struct outcome {
 	uint32_t crossing; /* FAB_NONE: none */
 	struct launch_modex_row rows[2];
 	char *fence_text;
+	struct fab_launch_range full; /* seconds of the full fence */
 };
 
-static struct fab_exchange_costs costs_of(const struct launch_params *p)
+static struct fab_exchange_costs costs_of(const struct launch_params *p,
+					  const struct fab_launch_params *c)
 {
-	const struct fab_launch_params *c = &p->constants;
-
 	return (struct fab_exchange_costs){.get_us = FAB_PARAM(c, get_us),
 					   .local_us = FAB_PARAM(c, get_first_us),
 					   .remote_us = FAB_PARAM(c, get_remote_us),
@@ -43,7 +44,7 @@ static struct fab_exchange_costs costs_of(const struct launch_params *p)
 static int follow_peers(const struct launch_params *p, struct outcome *o,
 			struct fab_err *err)
 {
-	struct fab_exchange_costs costs = costs_of(p);
+	struct fab_exchange_costs costs = costs_of(p, &p->constants);
 	struct fab_peers peers;
 	int rc = fab_exchange_costs_check(&costs, err);
 
@@ -77,9 +78,32 @@ static int time_fences(const struct launch_params *p, struct outcome *o,
 				   : 0;
 }
 
+/* Seconds of the full exchange, its fence by formula. */
+struct full_figure {
+	const struct launch_params *p;
+	const struct outcome *o;
+};
+
+static int full_of(void *context, const struct fab_launch_params *params, double *out,
+		   struct fab_err *err)
+{
+	const struct full_figure *figure = context;
+	const struct outcome *o = figure->o;
+	struct fab_exchange_costs costs = costs_of(figure->p, params);
+	struct fab_exchange_full full = {.bytes = o->bytes};
+	struct fab_fence_job job =
+		launch_fence_job(params, o->t.n_nodes, o->t.nodes.sw, o->bytes);
+	int rc = fab_fence_plain_us(fab_fence_stands_for(o->fence, &job), &job,
+				    &full.fence_us, err);
+
+	full.fence_us += figure->p->ppn * FAB_PARAM(params, fence_us);
+	*out = fab_exchange_full_us(o->t.n_nodes, o->degree, &full, &costs) / 1e6;
+	return rc;
+}
+
 static void fill_rows(const struct launch_params *p, struct outcome *o)
 {
-	struct fab_exchange_costs costs = costs_of(p);
+	struct fab_exchange_costs costs = costs_of(p, &p->constants);
 	struct fab_exchange_full full = {
 		o->fence_us + p->ppn * FAB_PARAM(&p->constants, fence_us), 0, o->bytes};
 	struct fab_exchange_memory m =
@@ -124,16 +148,25 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 {
 	const struct launch_modex_row *direct = &o->rows[0], *full = &o->rows[1];
 	char a[FAB_HUMAN_BYTES], b[FAB_HUMAN_BYTES];
-	char *job = launch_job_text(o->t.n_nodes, p->ppn, "");
+	char *job = launch_job_text(o->t.n_nodes, p->ppn, ""), *faster;
 
 	fab_human_seconds(direct->total_us / 1e6, a);
 	fab_human_seconds(full->total_us / 1e6, b);
+	if (o->full.least < direct->total_us / 1e6 &&
+	    o->full.most > direct->total_us / 1e6)
+		faster = fab_format("which is faster is unknown, it depends on %s",
+				    fab_launch_constants.at(o->full.by).form);
+	else
+		faster = fab_format("%s is faster", direct->total_us < full->total_us
+							    ? "asking"
+							    : "the fence");
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "%s, %.6g peer%s each: asking directly takes "
-			  "%s, a full fence (%s) %s: %s is faster.",
+			  "%s, a full fence (%s) %s: %s.",
 			  job, o->degree, o->degree > 1 || o->degree < 1 ? "s" : "", a,
-			  o->fence_text, b,
-			  direct->total_us < full->total_us ? "asking" : "the fence");
+			  o->fence_text, b, faster);
+	launch_answer_range(r, p, "The fence", &o->full);
+	free(faster);
 	free(job);
 	if (direct->is_model)
 		fab_report_answer(r, FAB_TONE_WARN,
@@ -179,6 +212,7 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 	fab_report_field(r, &crossing,
 			 (union fab_cell){.real = o->crossing == FAB_NONE ? (double)NAN
 									  : o->crossing});
+	launch_print_range(r, &o->full);
 	fab_report_table(r, "results", "Exchange", launch_modex_columns,
 			 launch_modex_n_columns, o->rows, sizeof(*o->rows), 2);
 	launch_print_constants(r, p);
@@ -211,8 +245,15 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 	if (!rc)
 		rc = time_fences(p, &o, err);
 	if (!rc) {
+		struct full_figure figure = {p, &o};
+
 		o.fence_text = fab_fence_text(o.fence);
 		fill_rows(p, &o);
+		rc = fab_launch_range_find(&p->constants, p->uses,
+					   o.rows[1].total_us / 1e6, full_of, &figure,
+					   &o.full, err);
+	}
+	if (!rc) {
 		rc = launch_finish(p, f, &result, NULL, err);
 	}
 	free(o.fence_text);

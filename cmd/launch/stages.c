@@ -78,7 +78,8 @@ double launch_fence_us(void *context, struct fab_fence_chosen fence, uint64_t by
 		       struct fab_err *err)
 {
 	struct launch_timing *t = context;
-	struct fab_fence_job job = launch_fence_job(t->p, t->n_nodes, t->nodes.sw, bytes);
+	struct fab_fence_job job =
+		launch_fence_job(&t->p->constants, t->n_nodes, t->nodes.sw, bytes);
 	struct fab_fence_sim_options options = {0};
 	struct fab_fence_setup *setup;
 	struct fab_fence_time time;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "launch.h"
+#include "launch/range.h"
 
 /* What one algorithm does with nodes in one order: a row for each size. */
 struct fence_item {
@@ -44,6 +45,8 @@ struct fence_outcome {
 	FAB_VEC(struct launch_fence_row) autos; /* why and stands_for on the heap */
 	FAB_VEC(struct fence_item) items;	/* by group, then fence */
 	FAB_VEC(struct fence_range) ranges;
+	/* Seconds of the fastest fence of the first nodes at the largest size. */
+	struct fab_launch_range seconds;
 };
 
 static inline const struct fence_group *fence_group_of(const struct fence_outcome *o,
