@@ -454,13 +454,27 @@ static bool is_stuck(const struct rdma *r)
 	return r->n_held && r->now - r->moved > 1000 * (r->net->round_trip + r->rto);
 }
 
+/* Packets that have been sent at least once, of all of the transfers: a run may be long.
+ */
+static void report_progress(const struct fab_rdma_result *result)
+{
+	const struct fab_rdma_counts *n = &result->n;
+	uint64_t first = n->packets[FAB_RDMA_DATA] - n->retransmitted;
+
+	fab_progress_report("simulating", "packets",
+			    first < result->n_packets ? first : result->n_packets,
+			    result->n_packets);
+}
+
 /* Does nobody want the result any more? */
 static bool is_over(struct rdma *r)
 {
 	const struct fab_rdma_params *p = r->params;
 
-	r->is_over = r->n_slots++ % SLOTS_A_LOOK == 0 && p->is_over &&
-		     p->is_over(p->is_over_context);
+	if (r->n_slots++ % SLOTS_A_LOOK)
+		return r->is_over;
+	report_progress(r->result);
+	r->is_over = p->is_over && p->is_over(p->is_over_context);
 	return r->is_over;
 }
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keeper of the plug-in: the input is a list of events of a small subnet. Cables come
+ * and go, groups change, plans are made, solved and taken over late. After each event
+ * every tree is one of its members over cables that exist, and loads are those of the
+ * trees.
+ */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "fabric/builder.h"
+#include "mcast/engines.h"
+#include "opensm/keeper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SWITCHES = 6, ADAPTERS = 12, GROUPS = 5, MEMBERS = 6, STEPS = 60 };
+
+struct input {
+	const uint8_t *bytes;
+	size_t n;
+};
+
+struct subnet {
+	struct fab_keeper *k;
+	struct fab_plan *plan; /* made some events ago; NULL */
+	uint32_t n_members[GROUPS];
+	uint64_t member[GROUPS][MEMBERS];
+};
+
+static uint8_t next(struct input *in)
+{
+	if (!in->n)
+		return 0;
+	in->n--;
+	return *in->bytes++;
+}
+
+static uint32_t node(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid)
+{
+	struct fab_node_spec spec = {.kind = kind,
+				     .guid = guid,
+				     .n_ports = kind == FAB_SWITCH ? 36 : 1,
+				     .name = "x",
+				     .name_len = 1};
+
+	return fab_builder_add_node(b, &spec);
+}
+
+/* Each two switches, and each adapter and its switch, have a cable unless its bit is 1.
+ */
+static struct fab_fabric *fabric_of(uint32_t pulled)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab_fabric *f = NULL;
+	uint32_t sw[SWITCHES], bit = 0;
+
+	for (uint32_t i = 0; i < SWITCHES; i++)
+		sw[i] = node(b, FAB_SWITCH, 0x10 + i);
+	for (uint16_t i = 0; i < SWITCHES; i++)
+		for (uint16_t k = (uint16_t)(i + 1); k < SWITCHES; k++)
+			if (!(pulled >> bit++ & 1))
+				fab_builder_add_cable(b, sw[i], (uint16_t)(k + 1), sw[k],
+						      (uint16_t)(i + 1), 4, FAB_HDR);
+	for (uint16_t i = 0; i < ADAPTERS; i++) {
+		uint32_t a = node(b, FAB_ADAPTER, 0x80 + i);
+
+		fab_builder_set_port(b, a, 1, 0x100 + i, (uint16_t)(i + 1), 0);
+		if (!(pulled >> bit++ & 1))
+			fab_builder_add_cable(b, a, 1, sw[i / 2], (uint16_t)(20 + i % 2),
+					      4, FAB_HDR);
+	}
+	if (fab_builder_finish(b, "fuzz", "generated", NULL, &f, NULL))
+		abort();
+	return f;
+}
+
+static uint32_t count_different(const struct subnet *s, uint32_t g)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_members[g]; i++) {
+		uint32_t k = 0;
+
+		while (s->member[g][k] != s->member[g][i])
+			k++;
+		n += k == i;
+	}
+	return n;
+}
+
+static bool is_member(const struct subnet *s, uint32_t g, uint64_t guid)
+{
+	for (uint32_t i = 0; i < s->n_members[g]; i++)
+		if (s->member[g][i] == guid)
+			return true;
+	return false;
+}
+
+/* A tree has its members, no others, and joins them without a circle. */
+static void check_tree(const struct subnet *s, uint32_t g, uint32_t *load)
+{
+	const struct fab_fabric *f = fab_keeper_fabric(s->k);
+	const struct fab_live_tree t = fab_keeper_tree(s->k, g);
+	bool is_met[SWITCHES] = {false}, is_more = true;
+	uint32_t n_met = 1;
+
+	is_met[t.root] = true;
+	while (is_more) {
+		is_more = false;
+		for (uint32_t e = 0; e < t.n_edges; e++) {
+			uint32_t a = f->port_node[f->cable_a[t.cable[e]]];
+			uint32_t b = f->port_node[f->cable_b[t.cable[e]]];
+
+			if (is_met[a] == is_met[b])
+				continue;
+			is_met[a] = is_met[b] = is_more = true;
+			n_met++;
+		}
+	}
+	if (n_met != t.n_edges + 1 || t.n_members != count_different(s, g))
+		abort();
+	for (uint32_t m = 0; m < t.n_members; m++)
+		if (!is_member(s, g, f->port_guid[t.member[m]]) ||
+		    !is_met[fab_port_switch(f, t.member[m])])
+			abort();
+	for (uint32_t e = 0; e < t.n_edges; e++)
+		load[t.cable[e]]++;
+}
+
+static void check(const struct subnet *s)
+{
+	const struct fab_fabric *f = fab_keeper_fabric(s->k);
+	uint32_t load[SWITCHES * SWITCHES] = {0}, most = 0;
+
+	for (uint32_t g = 0; g < GROUPS; g++)
+		if (fab_keeper_tree(s->k, g).root != FAB_NONE) {
+			if (!f)
+				abort();
+			check_tree(s, g, load);
+		}
+	for (uint32_t c = 0; f && c < f->n_switch_links; c++)
+		most = load[c] > most ? load[c] : most;
+	if (fab_keeper_max_efi(s->k) != most)
+		abort();
+}
+
+static void renew(struct subnet *s, struct input *in)
+{
+	struct fab_membership m = {.n = GROUPS};
+	uint64_t first[GROUPS + 1] = {0}, guid[GROUPS * MEMBERS];
+	struct fab_keeper_counts counts;
+	uint32_t pulled = next(in), n = 0;
+
+	pulled |= (uint32_t)next(in) << 8 | (uint32_t)next(in) << 16;
+	for (uint32_t g = 0; g < GROUPS; g++) {
+		for (uint32_t i = 0; i < s->n_members[g]; i++)
+			guid[first[g] + i] = s->member[g][i];
+		first[g + 1] = first[g] + s->n_members[g];
+	}
+	m.first = first;
+	m.guid = guid;
+	if (fab_keeper_renew(s->k, fabric_of(pulled), &m, &counts, NULL))
+		abort();
+	for (uint32_t g = 0; g < GROUPS; g++)
+		n += fab_keeper_tree(s->k, g).root != FAB_NONE;
+	if (counts.kept + counts.routed != n)
+		abort();
+}
+
+/* A group gets other members, some of them twice, some of them unknown. */
+static void change(struct subnet *s, struct input *in)
+{
+	uint32_t g = next(in) % GROUPS;
+	struct fab_err err = {""};
+	bool has_tree;
+	int rc;
+
+	s->n_members[g] = next(in) % (MEMBERS + 1);
+	for (uint32_t i = 0; i < s->n_members[g]; i++)
+		s->member[g][i] = 0x100u + next(in) % (ADAPTERS + 1);
+	rc = fab_keeper_route(s->k, g, s->member[g], s->n_members[g], &err);
+	has_tree = fab_keeper_tree(s->k, g).root != FAB_NONE;
+	if (rc < 0 ? (rc != -ENOENT && rc != -EHOSTUNREACH && rc != -ENXIO) ||
+			     !*err.text || has_tree
+		   : has_tree != (count_different(s, g) > 1))
+		abort();
+	if (rc >= 0 &&
+	    fab_keeper_route(s->k, g, s->member[g], s->n_members[g], NULL) != 0)
+		abort();
+}
+
+/* Solve the plan that was made, which may be outdated, and take it over. */
+static void take(struct subnet *s, struct input *in)
+{
+	const struct fab_plan_options options = {
+		.engine = fab_mcast_engines[next(in) % fab_mcast_n_engines],
+		.max_moved = next(in) % 4 ? next(in) % GROUPS : UINT32_MAX,
+		.time_limit_ms = 1000};
+	struct fab_plan_result r;
+	uint32_t moved[GROUPS], n;
+
+	if (!s->plan)
+		return;
+	if (fab_plan_solve(s->plan, &options, &r, NULL) || r.n_moved > GROUPS ||
+	    r.n_moved > options.max_moved || r.after > r.before || r.after < r.bound)
+		abort();
+	n = fab_keeper_take(s->k, s->plan, moved);
+	if (n > r.n_moved)
+		abort();
+	for (uint32_t i = 0; i < n; i++)
+		if (moved[i] >= GROUPS)
+			abort();
+	fab_plan_free(s->plan);
+	s->plan = NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct input in = {bytes, n};
+	struct subnet s = {.k = fab_keeper_new(GROUPS)};
+
+	for (int i = 0; i < STEPS && in.n; i++) {
+		switch (next(&in) % 6) {
+		case 0:
+			renew(&s, &in);
+			break;
+		case 1:
+			fab_plan_free(s.plan);
+			s.plan = fab_keeper_plan(s.k);
+			break;
+		case 2:
+			take(&s, &in);
+			break;
+		case 3:
+			if (next(&in) % 8 == 0)
+				fab_keeper_clear(s.k);
+			break;
+		default:
+			change(&s, &in);
+		}
+		check(&s);
+	}
+	fab_plan_free(s.plan);
+	fab_keeper_free(s.k);
+	return 0;
+}

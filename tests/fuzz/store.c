@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Databases of results. The first byte says what the rest is: events on a database (runs
+ * are added, replaced, removed, read by filters), compared with a list in memory; or
+ * changes to the bytes of a sound file, as a disk or another program makes them: it is
+ * read or refused with a sentence, and a run that is added is there.
+ */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST = 12, STEPS = 24, TEXT = 24 };
+
+struct input {
+	const uint8_t *bytes;
+	size_t n;
+};
+
+/* A run as the target knows it. */
+struct known {
+	uint64_t id;
+	uint8_t mark;
+	char label[TEXT];
+};
+
+struct list {
+	size_t n;
+	struct known v[MOST];
+};
+
+static uint8_t next(struct input *in)
+{
+	if (!in->n)
+		return 0;
+	in->n--;
+	return *in->bytes++;
+}
+
+/* Any bytes but NUL. */
+static void take_text(struct input *in, char *out)
+{
+	size_t n = next(in) % TEXT;
+
+	for (size_t i = 0; i < n; i++) {
+		out[i] = (char)next(in);
+		out[i] = out[i] ? out[i] : '%';
+	}
+	out[n] = 0;
+}
+
+static const char *path(void)
+{
+	static char text[4096];
+	const char *tmp = getenv("TMPDIR");
+
+	if (!*text)
+		snprintf(text, sizeof(text), "%s/fuzz-store.%ld.db",
+			 tmp && *tmp ? tmp : "/tmp", (long)getpid());
+	return text;
+}
+
+static void remove_files(void)
+{
+	char journal[4200];
+
+	snprintf(journal, sizeof(journal), "%s-journal", path());
+	unlink(path());
+	unlink(journal);
+}
+
+static int add(struct fab_store *store, const uint64_t *ids, size_t n_ids, uint8_t mark,
+	       const char *label, uint64_t *id, struct fab_err *err)
+{
+	const struct fab_store_number metric = {"max_efi", mark};
+	const struct fab_store_bin bin = {mark, 1};
+	const struct fab_store_result result = {.algorithm = "fulb",
+						.metrics = &metric,
+						.n_metrics = 1,
+						.bins = &bin,
+						.n_bins = 1};
+	const struct fab_store_run run = {.time = "2026-11-20T12:34:56Z",
+					  .command = "fabric-mcroute",
+					  .version = "1",
+					  .arguments = label,
+					  .host = label,
+					  .label = *label ? label : NULL,
+					  .fabric.source = label,
+					  .results = &result,
+					  .n_results = 1};
+
+	return n_ids ? fab_store_replace(store, ids, n_ids, &run, id, err)
+		     : fab_store_add(store, &run, id, err);
+}
+
+/* Runs that pass a filter are those of the list that do, oldest first. */
+static void read_all(struct fab_store *store, const struct list *l, const uint64_t *only)
+{
+	const struct fab_store_filter filter = {.ids = only, .n_ids = only != NULL};
+	struct fab_store_runs runs;
+	size_t at = 0;
+
+	if (fab_store_read(store, &filter, &runs, NULL))
+		abort();
+	for (size_t i = 0; i < l->n; i++) {
+		const struct known *x = &l->v[i];
+		const struct fab_store_run *run = &runs.v[at];
+
+		if (only && *only != x->id)
+			continue;
+		if (at++ == runs.n || run->id != x->id ||
+		    strcmp(run->label ? run->label : "", x->label) ||
+		    strcmp(run->arguments, x->label) || run->n_results != 1 ||
+		    run->results->n_bins != 1 ||
+		    fab_store_number_get(run->results->metrics, run->results->n_metrics,
+					 "max_efi") != x->mark)
+			abort();
+	}
+	if (at != runs.n)
+		abort();
+	fab_store_runs_fini(&runs);
+}
+
+static void forget(struct list *l, size_t i)
+{
+	memmove(&l->v[i], &l->v[i + 1], (l->n - i - 1) * sizeof(*l->v));
+	l->n--;
+}
+
+/* One event. A number that was given once is never given again. */
+static void event(struct fab_store *store, struct list *l, uint64_t *last,
+		  struct input *in)
+{
+	uint8_t kind = next(in) % 5;
+	size_t at = l->n ? next(in) % l->n : 0;
+	struct known x = {0};
+
+	if (kind < 2 && l->n < MOST) {
+		bool replaces = kind && l->n;
+		uint64_t old = replaces ? l->v[at].id : 0;
+
+		x.mark = next(in);
+		take_text(in, x.label);
+		if (add(store, &old, replaces, x.mark, x.label, &x.id, NULL) ||
+		    x.id <= *last)
+			abort();
+		*last = x.id;
+		if (replaces)
+			forget(l, at);
+		l->v[l->n++] = x;
+	} else if (kind == 2 && l->n) {
+		if (fab_store_remove(store, &l->v[at].id, 1, NULL))
+			abort();
+		forget(l, at);
+	} else {
+		read_all(store, l, l->n && kind == 3 ? &l->v[at].id : NULL);
+	}
+}
+
+static void try_events(struct input *in)
+{
+	struct fab_store *store = NULL;
+	struct list l = {0};
+	uint64_t last = 0;
+
+	if (fab_store_open(path(), FAB_STORE_WRITE, &store, NULL))
+		abort();
+	for (int i = 0; i < STEPS && in->n; i++)
+		event(store, &l, &last, in);
+	if (last)
+		read_all(store, &l, NULL);
+	fab_store_close(store);
+}
+
+static void make_sound(void)
+{
+	struct fab_store *store = NULL;
+
+	if (fab_store_open(path(), FAB_STORE_WRITE, &store, NULL))
+		abort();
+	for (uint8_t i = 0; i < 3; i++)
+		if (add(store, NULL, 0, i, "label", NULL, NULL))
+			abort();
+	fab_store_close(store);
+}
+
+/* Three bytes of place and one of value, again and again. */
+static void damage(struct input *in)
+{
+	int fd = open(path(), O_RDWR | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		abort();
+	while (in->n >= 4) {
+		off_t at = next(in);
+		uint8_t value;
+
+		at = (at << 16 | next(in) << 8 | next(in)) % st.st_size;
+		value = next(in);
+		if (pwrite(fd, &value, 1, at) != 1)
+			abort();
+	}
+	close(fd);
+}
+
+static void read_damaged(void)
+{
+	const struct fab_store_filter filter = {0};
+	struct fab_store *store = NULL;
+	struct fab_store_runs runs;
+	struct fab_err err = {""};
+	uint64_t id;
+
+	if (fab_store_open(path(), FAB_STORE_READ, &store, &err)) {
+		if (!*err.text)
+			abort();
+		return;
+	}
+	if (!fab_store_read(store, &filter, &runs, &err))
+		fab_store_runs_fini(&runs);
+	else if (!*err.text)
+		abort();
+	fab_store_close(store);
+	store = NULL;
+	if (fab_store_open(path(), FAB_STORE_WRITE, &store, &err))
+		return;
+	if (!add(store, NULL, 0, 7, "new", &id, &err)) {
+		const struct fab_store_filter added = {.ids = &id, .n_ids = 1};
+
+		if (!fab_store_read(store, &added, &runs, &err)) {
+			if (runs.n != 1 || runs.v->id != id)
+				abort();
+			fab_store_runs_fini(&runs);
+		}
+	} else if (!*err.text) {
+		abort();
+	}
+	fab_store_close(store);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct input in = {bytes, n};
+
+	remove_files();
+	if (next(&in) & 1) {
+		make_sound();
+		damage(&in);
+		read_damaged();
+	} else {
+		try_events(&in);
+	}
+	remove_files();
+	return 0;
+}
