@@ -55,9 +55,9 @@ static void close_stdout(int status, void *unused)
 
 	(void)unused;
 	if (was_given_up(status)) {
-		fab_cli_message("", "the system gave too little for this run, such as "
-				    "threads (ulimit -u, pids): nothing was written; "
-				    "--threads=1 needs least");
+		fab_cli_message("", "a library ended the run, as when the system starts "
+				    "no more threads (ulimit -u, pids): nothing was "
+				    "written; try --threads=1");
 		_exit(FAB_EXIT_ERROR);
 	}
 	errno = 0;
