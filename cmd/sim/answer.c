@@ -106,41 +106,57 @@ static void say_finite(struct fab_report *r, const struct sim_outcome *o,
 	free(latency);
 }
 
-static const char *cause_text(const struct sim_cause *cause, double utilisation)
+/* On the heap. */
+static char *cause_text(const struct sim_outcome *o, const struct sim_point *x,
+			const struct fab_sim_cause *cause)
 {
-	if (!strcmp(cause->name, "credits"))
-		return "credits: the buffers behind it are full";
-	if (strcmp(cause->name, "contention"))
-		return "load: nobody sends more over it";
-	return utilisation >= 0.95 ? "contention: it carries what it can"
-				   : "contention: packets wait for it";
+	char *at, *text;
+
+	if (cause->kind == FAB_SIM_LOAD)
+		return fab_strdup("load: no more is sent over it");
+	if (cause->kind == FAB_SIM_CONTENTION)
+		return fab_strdup(cause->is_full
+					  ? "contention: it carries what it can"
+					  : "contention: packets wait in switches while "
+					    "others are read or sent");
+	if (cause->waits_at == FAB_NONE)
+		return fab_strdup("credits: the buffers behind it are full");
+	at = fab_cable_text(o->f, x->first.cable[cause->waits_at].port);
+	text = fab_format("credits: packets wait for room in the buffers, most behind %s "
+			  "(no credit %.2g %% of the time)",
+			  at, percent(cause->waits_no_credit));
+	free(at);
+	return text;
 }
 
 static void say_fullest(struct fab_report *r, const struct sim_outcome *o,
 			const struct sim_point *x)
 {
-	struct sim_cause cause = sim_cause_of(&x->first);
-	char *cable, *others, *credit;
-	double used;
+	struct fab_sim_cause cause = fab_sim_cause(&x->first);
+	char *cable, *others, *credit, *why;
+	bool names_credit;
 
 	if (cause.cable == FAB_NONE) {
 		fab_report_answer(r, FAB_TONE_WARN, "No cable carried anything.");
 		return;
 	}
-	used = x->first.cable[cause.cable].utilisation;
 	cable = fab_cable_text(o->f, x->first.cable[cause.cable].port);
 	others = x->first.n_at_most > 1
 			 ? fab_format(", as %u more %s", x->first.n_at_most - 1,
 				      x->first.n_at_most == 2 ? "is" : "are")
 			 : fab_strdup("");
-	credit = cause.no_credit >= 0.001
+	names_credit = cause.kind == FAB_SIM_CREDITS && cause.waits_at != FAB_NONE;
+	credit = cause.no_credit >= 0.001 && !names_credit
 			 ? fab_format("; packets waited there for credit %.2g %% of the "
 				      "time",
 				      percent(cause.no_credit))
 			 : fab_strdup("");
+	why = cause_text(o, x, &cause);
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "The fullest cable is %s, busy %.3g %% of the time%s; %s%s.",
-			  cable, percent(used), others, cause_text(&cause, used), credit);
+			  cable, percent(x->first.cable[cause.cable].utilisation), others,
+			  why, credit);
+	free(why);
 	free(credit);
 	free(others);
 	free(cable);

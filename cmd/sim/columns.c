@@ -128,11 +128,19 @@ const struct fab_column sim_columns[] = {
 	{"fullest", FAB_TEXT, "the fullest, as FROM:PORT -> TO:PORT", FAB_COL_EXTRA,
 	 AT(fullest)},
 	{"cause", FAB_TEXT,
-	 "why it carries no more: contention for it, credits (what is behind it is "
-	 "full), or load (nobody sends more)",
+	 "why no more arrives: contention (a cable is never idle, or inputs of switches "
+	 "are busy), credits (most waiting time is for room behind cables that are not "
+	 "full), or load (no more is sent)",
 	 FAB_COL_EXTRA, AT(cause)},
 	{"no_credit", FAB_REAL, "share of the time that packets waited there for credit",
 	 FAB_COL_EXTRA, AT(no_credit), FAB_METRIC_LESS},
+	{"waits_at", FAB_TEXT,
+	 "the cable for which packets waited longest, with cause credits for its credit",
+	 FAB_COL_EXTRA, AT(waits_at)},
+	{"waiting", FAB_REAL, "packets that waited for a cable, mean of the time",
+	 FAB_COL_EXTRA, AT(waiting), FAB_METRIC_LESS},
+	{"waiting_for_credit", FAB_REAL, "those that waited for credit", FAB_COL_EXTRA,
+	 AT(waiting_for_credit), FAB_METRIC_LESS},
 	{"packets", FAB_UINT, "packets that arrived, all of the run, copies each",
 	 FAB_COL_EXTRA, AT(packets), FAB_METRIC_PLAIN},
 	{"copied", FAB_UINT, "packets more that switches made of multicast",

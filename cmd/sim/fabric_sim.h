@@ -190,7 +190,8 @@ struct sim_row {
 	double max_utilisation, mean_utilisation;
 	uint64_t cables_at_max;
 	const char *fullest, *cause;
-	double no_credit;
+	double no_credit, waiting, waiting_for_credit;
+	char *waits_at; /* on the heap; NULL: nowhere */
 	uint64_t unfinished;
 	double simulate_seconds, setup_seconds, total_seconds;
 	const char *shard;
@@ -215,16 +216,6 @@ size_t sim_count_points(const struct sim_outcome *o, size_t first);
 uint64_t sim_is_saturated(const struct sim_point *x);
 /* Which backlog grows, or why that is not decided; on the heap; NULL: none grows. */
 char *sim_saturation_text(const struct sim_outcome *o, const struct sim_point *x);
-
-/* Why the fullest cable of a point carries no more. */
-struct sim_cause {
-	uint32_t cable;	   /* of the result; FAB_NONE: nothing moved */
-	const char *name;  /* "contention", "credits", "load" */
-	double no_credit;  /* share of the time that a packet waited for credit, most of
-			      its lanes */
-	double mean_queue; /* of its lanes together */
-};
-struct sim_cause sim_cause_of(const struct fab_sim_result *r);
 
 /* The cycle of a stall: is it one of the tables'? */
 enum sim_cycle_origin {

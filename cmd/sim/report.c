@@ -84,7 +84,7 @@ static void print_cables(struct fab_report *r, const struct sim_outcome *o)
 			       FAB_COUNT(cable_columns));
 	for (size_t i = 0; i < o->points.n; i++) {
 		const struct sim_point *x = &o->points.v[i];
-		struct sim_cause cause = sim_cause_of(&x->first);
+		struct fab_sim_cause cause = fab_sim_cause(&x->first);
 		char *cable;
 
 		if (cause.cable == FAB_NONE)
@@ -98,7 +98,7 @@ static void print_cables(struct fab_report *r, const struct sim_outcome *o)
 				       {.real = x->first.cable[cause.cable].utilisation},
 				       {.real = cause.mean_queue},
 				       {.real = cause.no_credit},
-				       {.text = cause.name}});
+				       {.text = fab_sim_cause_names[cause.kind]}});
 		free(cable);
 	}
 	fab_report_table_end(r);

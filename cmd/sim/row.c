@@ -9,9 +9,6 @@
 #include "fabric/label.h"
 #include "fabric_sim.h"
 
-/* A cable is full, and time without credit counts, from these shares on. */
-static const double FULL = 0.95, SHORT_OF_CREDIT = 0.1;
-
 char *sim_time_text(const struct sim_params *p, double ticks, char *out)
 {
 	if (!isfinite(ticks))
@@ -21,58 +18,6 @@ char *sim_time_text(const struct sim_params *p, double ticks, char *out)
 	else
 		fab_human_seconds(ticks * 1e-12, out);
 	return out;
-}
-
-/* Share of the time that packets waited for credit of a cable, the worst of its lanes. */
-static double no_credit_of(const struct fab_sim_result *r, uint32_t cable)
-{
-	double most = 0;
-
-	for (unsigned vl = 0; vl < r->n_vls; vl++) {
-		const struct fab_sim_lane *lane = &r->lane[(size_t)cable * r->n_vls + vl];
-
-		if (lane->no_credit > most)
-			most = lane->no_credit;
-	}
-	return most;
-}
-
-/* The fullest cable; where it is not full, of those as full the one most in want of
- * credit, which the cables behind it never are. */
-static uint32_t telling_cable(const struct fab_sim_result *r)
-{
-	uint32_t best = r->fullest;
-	double most = best == FAB_NONE ? 0 : r->cable[best].utilisation;
-
-	for (uint32_t i = 0; most < FULL && best != FAB_NONE && i < r->n_cables; i++)
-		if (r->cable[i].utilisation >= 0.99 * most &&
-		    no_credit_of(r, i) > no_credit_of(r, best))
-			best = i;
-	return best;
-}
-
-struct sim_cause sim_cause_of(const struct fab_sim_result *r)
-{
-	struct sim_cause c = {.cable = telling_cable(r), .name = NULL};
-	double used;
-
-	if (c.cable == FAB_NONE)
-		return c;
-	c.no_credit = no_credit_of(r, c.cable);
-	for (unsigned vl = 0; vl < r->n_vls; vl++) {
-		const struct fab_sim_lane *lane =
-			&r->lane[(size_t)c.cable * r->n_vls + vl];
-
-		c.mean_queue += lane->mean_queue;
-	}
-	used = r->cable[c.cable].utilisation;
-	if (used >= FULL)
-		c.name = "contention";
-	else if (r->is_stalled || c.no_credit >= SHORT_OF_CREDIT)
-		c.name = "credits";
-	else
-		c.name = r->is_saturated || c.mean_queue >= 1 ? "contention" : "load";
-	return c;
 }
 
 uint64_t sim_is_saturated(const struct sim_point *x)
@@ -165,16 +110,21 @@ static void set_times(struct sim_row *row, const struct sim_params *p,
 static void set_cables(struct sim_row *row, const struct sim_outcome *o,
 		       const struct sim_point *x)
 {
-	struct sim_cause cause = sim_cause_of(&x->first);
+	struct fab_sim_cause cause = fab_sim_cause(&x->first);
 
 	row->max_utilisation = row->mean_utilisation = row->no_credit = NAN;
+	row->waiting = row->waiting_for_credit = NAN;
 	if (cause.cable == FAB_NONE)
 		return;
 	row->max_utilisation = x->first.cable[cause.cable].utilisation;
 	row->mean_utilisation = x->first.utilisation_mean;
 	row->cables_at_max = x->first.n_at_most;
-	row->cause = cause.name;
+	row->cause = fab_sim_cause_names[cause.kind];
 	row->no_credit = cause.no_credit;
+	row->waiting = cause.waiting;
+	row->waiting_for_credit = cause.waiting_for_credit;
+	if (cause.waits_at != FAB_NONE)
+		row->waits_at = fab_cable_text(o->f, x->first.cable[cause.waits_at].port);
 	row->fullest_text = fab_cable_text(o->f, x->first.cable[cause.cable].port);
 	row->fullest = row->fullest_text;
 }
@@ -238,6 +188,7 @@ void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
 void sim_row_fini(struct sim_row *row)
 {
 	free(row->fullest_text);
+	free(row->waits_at);
 	free(row->circle);
 	free(row->saturation_text);
 }

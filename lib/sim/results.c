@@ -167,7 +167,7 @@ static void take_deliveries(const struct sim *s, struct fab_sim_result *r)
 }
 
 /* Lanes that can never be busy all the time: their buffer is too small. */
-static uint64_t count_limited(const struct sim *s)
+static uint64_t count_limited(const struct sim *s, struct fab_sim_result *r)
 {
 	uint64_t n = 0;
 
@@ -177,8 +177,9 @@ static uint64_t count_limited(const struct sim *s)
 		uint64_t trip = s->hop_delay + wire + s->cable_delay;
 		uint64_t packets = (uint64_t)s->credits / (uint64_t)sim_units(s, size);
 
-		if (s->net.peer[p] < s->net.n_ports)
-			n += packets * wire < trip ? s->n_vls : 0;
+		r->cable[p].is_credit_limited =
+			s->net.peer[p] < s->net.n_ports && packets * wire < trip;
+		n += r->cable[p].is_credit_limited ? s->n_vls : 0;
 	}
 	return n;
 }
@@ -229,7 +230,7 @@ void sim_results(struct sim *s, struct fab_sim_result *r)
 	take_groups(s, r);
 	take_deliveries(s, r);
 	sim_take_trace(s, r);
-	r->credit_limited = count_limited(s);
+	r->credit_limited = count_limited(s, r);
 	r->bytes = bytes_of(s);
 }
 

@@ -133,6 +133,7 @@ struct fab_sim_cable {
 	uint32_t port;		 /* that sends: id of the fabric */
 	uint64_t packets, bytes; /* that started in the measured time; flits */
 	double utilisation;	 /* share of the measured time that it was busy */
+	bool is_credit_limited;	 /* a lane's buffer is less than rate * round trip */
 };
 
 /* A lane of it. */
@@ -252,6 +253,29 @@ struct fab_sim_result {
 	double simulate_seconds; /* CPU-independent clock; not for equal bytes */
 	size_t bytes;		 /* of memory */
 };
+
+enum fab_sim_cause_kind { FAB_SIM_LOAD, FAB_SIM_CONTENTION, FAB_SIM_CREDITS };
+extern const char *const fab_sim_cause_names[]; /* "load" ... */
+
+/* Why a network carries no more. */
+struct fab_sim_cause {
+	/* contention: a cable is never idle, or packets wait for the input of a switch;
+	 * credits: most waiting time is for missing credit, and no cable is full; load */
+	enum fab_sim_cause_kind kind;
+	uint32_t cable;	   /* the fullest one of the result; FAB_NONE: nothing moved */
+	bool is_full;	   /* it is busy 90 % of the time or more */
+	double no_credit;  /* share of the time that packets waited there for credit,
+			      most of its lanes */
+	double mean_queue; /* packets that waited there, all lanes */
+	uint32_t waits_at; /* where packets waited longest (of credits: for credit);
+			      FAB_NONE: none waited */
+	double waits_no_credit; /* no_credit there */
+	bool is_credit;		/* at least half of all waiting time is for credit */
+	double waiting, waiting_for_credit; /* packets, the mean of the measured time */
+};
+/* From utilisation, waiting times and times without credit of all cables. O(cables *
+ * lanes). */
+struct fab_sim_cause fab_sim_cause(const struct fab_sim_result *r);
 
 /* Frees what hangs on it; zeroed is allowed. O(size). */
 void fab_sim_result_fini(struct fab_sim_result *result);

@@ -187,6 +187,8 @@ Test(sim_laws, fifo_switch_saturates)
 		cr_expect_float_eq(r.accepted, laws[i].share, 0.005, "%s: %g",
 				   laws[i].spec, r.accepted);
 		cr_expect(r.is_saturated);
+		cr_expect_eq(fab_sim_cause(&r).kind, FAB_SIM_CONTENTION);
+		cr_expect_not(fab_sim_cause(&r).is_full);
 		fab_sim_result_fini(&r);
 		simulated_fini(&s);
 	}
@@ -211,6 +213,9 @@ Test(sim_laws, small_buffers_limit_a_flow)
 		cr_expect_float_eq(r.accepted, law, 0.001, "%u: %g, not %g", b,
 				   r.accepted, law);
 		cr_expect_eq(r.credit_limited > 0, b < 5);
+		cr_expect_eq(fab_sim_cause(&r).kind,
+			     b < 5 ? FAB_SIM_CREDITS : FAB_SIM_CONTENTION, "%u", b);
+		cr_expect_eq(fab_sim_cause(&r).is_full, b >= 5);
 		fab_sim_result_fini(&r);
 	}
 	simulated_fini(&s);
