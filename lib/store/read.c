@@ -96,7 +96,7 @@ static char *add_element(struct list *list, const struct fab_rows_kind *kind)
 static void give(char *owner, const struct fab_rows_kind *kind, const struct list *list,
 		 size_t first, size_t n)
 {
-	const void *v = list->v + kind->size * first;
+	const void *v = list->v ? list->v + kind->size * first : NULL;
 
 	memcpy(owner + kind->list, &v, sizeof(v));
 	memcpy(owner + kind->n, &n, sizeof(n));
