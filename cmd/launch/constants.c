@@ -51,20 +51,22 @@ void launch_answer_range(struct fab_report *r, const struct launch_params *p,
 {
 	char low[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
 	const struct fab_launch_value *v;
+	double limits[2];
 	const char *unit;
 	bool has_unit;
 
 	if (range->by == FAB_N_LAUNCH_CONSTANTS)
 		return;
 	v = &p->constants.of[range->by];
+	(void)fab_launch_limits(v, limits);
 	unit = fab_launch_constant_unit(range->by);
 	has_unit = strcmp(unit, "1") != 0 && strcmp(unit, "1/s") != 0;
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "%s is %s to %s by %s (%s, %.7g to %.7g%s%s; assumed %.7g).",
 			  subject, fab_human_seconds(range->low, low),
 			  fab_human_seconds(range->high, high),
-			  fab_launch_constants.at(range->by).form, v->source, v->low,
-			  v->high, has_unit ? " " : "", has_unit ? unit : "", v->value);
+			  fab_launch_constants.at(range->by).form, v->source, limits[0],
+			  limits[1], has_unit ? " " : "", has_unit ? unit : "", v->value);
 }
 
 void launch_print_range(struct fab_report *r, const struct fab_launch_range *range)

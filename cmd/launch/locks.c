@@ -9,6 +9,7 @@
 #include "launch.h"
 #include "launch/calibrate.h"
 #include "launch/locks.h"
+#include "launch/range.h"
 
 enum { DEFAULT_PPN = 168 };
 
@@ -16,6 +17,7 @@ static const enum fab_launch_constant constants[] = {
 	FAB_CONST_lock_ns, FAB_CONST_line_ns, FAB_CONST_read_ns, FAB_CONST_shift_us};
 
 struct outcome {
+	struct fab_launch_range read; /* seconds of a read under a reader-writer lock */
 	uint32_t ppn;
 	double steal_percent; /* while it was measured; NaN: not known */
 	FAB_VEC(struct launch_store_row) rows;
@@ -68,6 +70,17 @@ static int add_row(const struct launch_params *p, struct outcome *o, uint32_t lo
 	return rc;
 }
 
+/* Seconds of a read under a reader-writer lock. */
+static int read_of(void *context, const struct fab_launch_params *params, double *out,
+		   struct fab_err *err)
+{
+	const struct outcome *o = context;
+
+	(void)err;
+	*out = fab_lock_model(FAB_LOCK_RWLOCK, o->ppn, params).read_ns / 1e9;
+	return 0;
+}
+
 static void answer(struct fab_report *r, const struct launch_params *p,
 		   const struct outcome *o)
 {
@@ -83,6 +96,7 @@ static void answer(struct fab_report *r, const struct launch_params *p,
 		"By the model, which is no measurement, a read among %u processes "
 		"takes %s under a reader-writer lock and %s with 2N locks.",
 		o->ppn, a, b);
+	launch_answer_range(r, p, "The first", &o->read);
 	fab_report_answer(
 		r, FAB_TONE_PLAIN,
 		"2N locks and a thread shift after the read are two changes: "
@@ -113,6 +127,7 @@ static void print(struct fab_report *r, const struct launch_params *p, const voi
 
 	(void)format;
 	answer(r, p, o);
+	launch_print_range(r, &o->read);
 	fab_report_uint(r, "cores", fab_cores());
 	fab_report_field(r, &steal, (union fab_cell){.real = o->steal_percent});
 	fab_report_table(r, "results", "Locks", launch_store_columns,
@@ -161,6 +176,12 @@ static int run(struct launch_params *p, const struct fab_fabric *f, struct fab_e
 
 	launch_use_constants(p, constants, FAB_COUNT(constants));
 	rc = compute(p, &o, err);
+	if (!rc)
+		rc = fab_launch_range_find(
+			&p->constants, p->uses,
+			fab_lock_model(FAB_LOCK_RWLOCK, o.ppn, &p->constants).read_ns /
+				1e9,
+			read_of, &o, &o.read, err);
 	if (!rc)
 		rc = launch_finish(p, f, &result, NULL, err);
 	free(o.rows.v);

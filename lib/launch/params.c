@@ -293,6 +293,15 @@ void fab_launch_params_init(struct fab_launch_params *out)
 		out->of[i].is_default = true;
 }
 
+bool fab_launch_limits(const struct fab_launch_value *v, double limits[2])
+{
+	bool has_limits = v->low < v->high;
+
+	limits[0] = has_limits ? v->low : fmax(0, v->value - v->spread);
+	limits[1] = has_limits ? v->high : v->value + v->spread;
+	return v->origin == FAB_ASSUMED && (has_limits || v->spread > 0);
+}
+
 int fab_launch_params_set(struct fab_launch_params *params, const char *text,
 			  struct fab_err *err)
 {

@@ -105,6 +105,9 @@ struct fab_launch_params {
 	double steal_percent;
 };
 
+/* The least and the greatest value that an assumption can have, by low and high or else
+ * by its spread; false: it is none, or they are not known. O(1). */
+bool fab_launch_limits(const struct fab_launch_value *value, double limits[2]);
 /* In the unit of the constant. O(1). */
 static inline double fab_launch_value(const struct fab_launch_params *p,
 				      enum fab_launch_constant constant)

@@ -29,9 +29,9 @@ int fab_launch_range_find(const struct fab_launch_params *params, const bool *us
 					 .most = base};
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS && !rc; i++) {
 		const struct fab_launch_value *v = &params->of[i];
-		double limits[2] = {v->low, v->high}, low = base, high = base;
+		double limits[2], low = base, high = base;
 
-		if (v->origin != FAB_ASSUMED || !(v->low < v->high) || (uses && !uses[i]))
+		if (!fab_launch_limits(v, limits) || (uses && !uses[i]))
 			continue;
 		for (size_t k = 0; k < 2 && !rc; k++) {
 			double at = 0;

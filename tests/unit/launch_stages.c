@@ -486,6 +486,14 @@ Test(launch_stages, ranges)
 	cr_expect(epsilon_eq(dbl, range.low, 11, 1e-9));
 	cr_expect(epsilon_eq(dbl, range.high, 110, 1e-9));
 	cr_expect(epsilon_eq(dbl, range.least, 11, 1e-9));
+	/* without limits by the spread */
+	p.of[FAB_CONST_fs_ops].low = p.of[FAB_CONST_fs_ops].high = 0;
+	p.of[FAB_CONST_fs_ops].spread = 6;
+	cr_assert(zero(int,
+		       fab_launch_range_find(&p, NULL, 15, figure, NULL, &range, NULL)));
+	cr_expect_eq(range.by, FAB_CONST_fs_ops);
+	cr_expect(epsilon_eq(dbl, range.low, 11.25, 1e-9));
+	cr_expect(epsilon_eq(dbl, range.high, 30, 1e-9));
 	uses[FAB_CONST_submit_ms] = true;
 	cr_assert(zero(int,
 		       fab_launch_range_find(&p, uses, 15, figure, NULL, &range, NULL)));
