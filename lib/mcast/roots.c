@@ -17,6 +17,10 @@
  */
 enum { BLOCK = 1024, BOUND_ROWS = 8 };
 
+/* Rows on demand are made when each would be asked for more often than this: they take
+ * memory, and are quicker to read than to find from coordinates. */
+enum { ROW_USES = 8 };
+
 /* Groups whose radius is looked at before balls are made. */
 enum { SAMPLE = 32 };
 
@@ -198,6 +202,9 @@ void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups 
 	out->bits = FAB_NEW(out->n_sets * words, uint64_t);
 	if (!slack && out->n_sets > SAMPLE)
 		balls = balls_for(dist, groups, leader, out->n_sets, n_threads);
+	if (groups->sw_first[groups->n] > (uint64_t)ROW_USES * fab_dist_n(dist))
+		for (uint32_t s = 0; s < fab_dist_n(dist); s++)
+			(void)fab_dist_row(dist, s);
 	n_workers = fab_threads_for(n_threads, groups->sw_first[groups->n] * words);
 #pragma omp parallel num_threads(n_workers)
 	{
