@@ -37,8 +37,8 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_NUMBER, TO(max_sls), .min = 1, .max = 16},
 	{"root-guids", "FILE",
 	 "With --algorithm=updn: its roots, GUIDs or names of switches, a line each "
-	 "(root_guid_file of OpenSM); auto: where OpenSM finds none, the switch nearest "
-	 "to all hosts",
+	 "(root_guid_file of OpenSM); auto: the top rank, or where pairs would lose "
+	 "their path the roots of OpenSM, else the switch nearest to all hosts",
 	 FAB_TAKES_FILE_OR_TEXT, TO(root_guids)},
 	{"endpoints", "KIND",
 	 "Pairs of what: leaves (switches; default on a kfat), hosts (default elsewhere "

@@ -199,7 +199,7 @@ static int export_fabric(FILE *out, const struct params *p, const struct fab_fab
 	case TO_SUBNET_LST:
 		return fab_export_subnet_lst(out, f, err);
 	case TO_ROOT_GUIDS:
-		return fab_export_root_guids(out, f, err);
+		return fab_export_root_guids(out, f, p->run.threads, err);
 	case TO_CN_GUIDS:
 		return export_cn_guids(out, f, &p->run, err);
 	case TO_BOOKSIM:

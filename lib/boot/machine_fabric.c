@@ -19,7 +19,7 @@ struct fabric_reader {
 	const struct fab_fabric *f;
 	const struct fab_machine_servers *servers;
 	struct fab_machine_builder b;
-	uint32_t *rank, n_ranks;
+	struct fab_ranks ranks;
 	uint32_t *above;     /* [n_switches] raw vertex that a leaf's vertex hangs on */
 	uint32_t *leaf;	     /* [n_switches] raw vertex of a switch with hosts */
 	uint32_t *server_of; /* [n_hosts] number of the server, FAB_NONE */
@@ -99,7 +99,7 @@ static int sum_up(struct fabric_reader *r, uint32_t *part, uint32_t rank,
 	for (uint32_t s = 0; s < f->n_switches && !rc; s++) {
 		uint32_t own = fab_sets_root(part, s);
 
-		if (vertex[own] == FAB_NONE || (rank && r->rank[s] > rank))
+		if (vertex[own] == FAB_NONE || (rank && r->ranks.rank[s] > rank))
 			continue;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1] && !rc; a++) {
 			double mbps = 0;
@@ -135,7 +135,8 @@ static uint32_t join_up_to(const struct fabric_reader *r, uint32_t rank, uint32_
 		part[s] = s;
 	for (uint32_t s = 0; s < f->n_switches && rank; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (r->rank[s] <= rank && r->rank[f->arc_peer[a]] <= rank)
+			if (r->ranks.rank[s] <= rank &&
+			    r->ranks.rank[f->arc_peer[a]] <= rank)
 				fab_sets_unite(part, s, f->arc_peer[a]);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		bool *seen = &is_seen[fab_sets_root(part, s)];
@@ -211,7 +212,7 @@ static int add_ranks(struct fabric_reader *r, struct fab_err *err)
 			r->leaf[sw] = 0;
 	}
 	/* the top rank joins everything: it is the root */
-	for (uint32_t t = r->n_ranks > 1 ? r->n_ranks - 1 : 1; t-- > 0;) {
+	for (uint32_t t = r->ranks.n_ranks > 1 ? r->ranks.n_ranks - 1 : 1; t-- > 0;) {
 		int rc = t <= FAB_MACHINE_LEVELS_MAX - 5 ? add_rank(r, t, err) : 0;
 
 		if (rc)
@@ -494,12 +495,11 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 
 	fab_machine_builder_init(&r.b);
 	r.b.resolver = servers->resolver ? servers->resolver : fab_resolver_new(f);
-	r.rank = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.above = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
 	r.server_of = FAB_NEW((size_t)f->n_hosts + 1, uint32_t);
 	r.planes = fab_planes_new(f);
-	r.n_ranks = fab_ranks_of_shape(f, shape, r.rank);
+	fab_ranks_init(&r.ranks, f, shape);
 	rc = choose_servers(&r, err);
 	if (!rc) {
 		choose_plane(&r);
@@ -517,7 +517,7 @@ int fab_machine_of_fabric(const struct fab_fabric *f,
 		(*out)->fabric = f;
 	fab_machine_builder_fini(&r.b);
 	fab_shape_free(shape);
-	free(r.rank);
+	fab_ranks_fini(&r.ranks);
 	free(r.above);
 	free(r.leaf);
 	free(r.server_of);

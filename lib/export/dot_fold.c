@@ -11,7 +11,7 @@
 
 struct folding {
 	const struct fab_fabric *f;
-	uint32_t *rank, top;
+	struct fab_ranks ranks;
 	uint32_t *parent; /* sets of switches that share a box */
 };
 
@@ -21,7 +21,7 @@ static void unite_below_top(struct folding *x)
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
-			if (x->rank[s] != x->top && x->rank[f->peer[k]] != x->top)
+			if (!x->ranks.is_root[s] && !x->ranks.is_root[f->peer[k]])
 				fab_sets_unite(x->parent, s, f->peer[k]);
 }
 
@@ -77,7 +77,7 @@ static void unite_alike(struct folding *x)
 
 			digest += fab_mix64(state + 1);
 		}
-		v[n++] = (struct likeness){digest, x->rank[s], s};
+		v[n++] = (struct likeness){digest, x->ranks.rank[s], s};
 	}
 	qsort(v, n, sizeof(*v), by_likeness);
 	for (uint32_t i = 1; i < n; i++)
@@ -107,15 +107,15 @@ static void fill_boxes(struct fab_dot_boxes *boxes, struct folding *x)
 		b = &boxes->v[boxes->of_switch[s]];
 		if (root == s)
 			*b = (struct fab_dot_box){
-				.first = s, .last = s, .rank = x->rank[s]};
-		if (x->rank[s] < b->rank) {
+				.first = s, .last = s, .rank = x->ranks.rank[s]};
+		if (x->ranks.rank[s] < b->rank) {
 			b->first = b->last = s;
-			b->rank = x->rank[s];
+			b->rank = x->ranks.rank[s];
 			b->n_lowest = 0;
 		}
 		b->n_switches++;
 		b->n_hosts += n_hosts[s];
-		if (x->rank[s] != b->rank)
+		if (x->ranks.rank[s] != b->rank)
 			continue;
 		b->n_lowest++;
 		b->first = is_before(f, s, b->first) ? s : b->first;
@@ -127,23 +127,21 @@ static void fill_boxes(struct fab_dot_boxes *boxes, struct folding *x)
 void fab_dot_boxes_init(struct fab_dot_boxes *boxes, const struct fab_fabric *f,
 			const struct fab_shape *shape, bool fold)
 {
-	struct folding x = {.f = f,
-			    .rank = FAB_NEW(f->n_switches, uint32_t),
-			    .parent = FAB_NEW(f->n_switches, uint32_t)};
+	struct folding x = {.f = f, .parent = FAB_NEW(f->n_switches, uint32_t)};
 
-	x.top = fab_ranks_top(f, shape, x.rank);
+	fab_ranks_init(&x.ranks, f, shape);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		x.parent[s] = s;
 	if (fold && shape->group) {
 		unite_groups(&x, shape);
-	} else if (fold && x.top != FAB_NONE) {
+	} else if (fold && x.ranks.n_roots) {
 		unite_below_top(&x);
 		unite_alike(&x);
 	}
 	*boxes = (struct fab_dot_boxes){.v = FAB_NEW(f->n_switches, struct fab_dot_box),
 					.of_switch = FAB_NEW(f->n_switches, uint32_t)};
 	fill_boxes(boxes, &x);
-	free(x.rank);
+	fab_ranks_fini(&x.ranks);
 	free(x.parent);
 }
 

@@ -21,7 +21,7 @@ struct fab_dot_boxes {
 
 /*
  * A box for each switch, or with `fold` for each pod. In a tree a pod is what cables join
- * below the top rank (fab_ranks_top); single switches, those of the top rank too, share
+ * below the top rank (fabric/ranks.h); single switches, those of the top rank too, share
  * a box when they are joined to the same pods, or switches, by as many cables. In a
  * dragonfly a pod is a group. Other shapes have none. The caller frees it. O(cables log
  * cables).

@@ -5,9 +5,12 @@
 #include "base/text.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
+#include "unicast/updn.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct entry {
 	uint64_t guid;
@@ -34,25 +37,24 @@ static void put_entries(FILE *out, const struct fab_fabric *f, struct entry *v, 
 	}
 }
 
-/*
- * Roots: switches of the top rank; rank[switch], the caller's, gets the hops below the
- * nearest root as OpenSM counts them, FAB_NONE where none is reached.
- */
+/* rank[switch], the caller's: 0 for the roots of the trees, FAB_NONE for others. */
 static int find_roots(const struct fab_fabric *f, uint32_t *rank, const char *what,
 		      struct fab_err *err)
 {
 	struct fab_shape *shape = fab_shape_recognize(f);
-	uint32_t top = fab_ranks_top(f, shape, rank);
 	const char *name = fab_shape_name(shape->kind);
+	struct fab_ranks ranks;
 	int rc = 0;
 
-	if (top == FAB_NONE)
+	fab_ranks_init(&ranks, f, shape);
+	if (!ranks.n_roots)
 		rc = fab_fail(err, EINVAL,
 			      "%s: no %s: the switches of a %s stand in no ranks; "
 			      "updn and ftree are for trees",
 			      f->source, what, name ? name : "fabric of no known shape");
 	for (uint32_t s = 0; s < f->n_switches; s++)
-		rank[s] = rank[s] == top ? 0 : FAB_NONE;
+		rank[s] = ranks.is_root[s] ? 0 : FAB_NONE;
+	fab_ranks_fini(&ranks);
 	fab_shape_free(shape);
 	return rc;
 }
@@ -78,21 +80,68 @@ static void spread(const struct fab_fabric *f, uint32_t *rank)
 	free(queue);
 }
 
-int fab_export_root_guids(FILE *out, const struct fab_fabric *f, struct fab_err *err)
+/* ": from the single root ... they have one"; "" where there is no such root. */
+static char *single_root_text(const struct fab_fabric *f, int n_threads)
+{
+	uint32_t *none = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t *root = FAB_NEW(f->n_switches, uint32_t);
+	char *text = NULL;
+
+	memset(none, 0xff, f->n_switches * sizeof(*none));
+	if (fab_updn_fill_roots(f, NULL, none, root, 0) == 1 &&
+	    !fab_updn_try_roots(f, NULL, root, 1, n_threads).pairs)
+		text = fab_format("; with the one root '%.64s' (0x%016" PRIx64
+				  ") every pair has one",
+				  fab_node_name(f, *root), f->node_guid[*root]);
+	free(none);
+	free(root);
+	return text ? text : fab_strdup("");
+}
+
+/* EINVAL where updn finds no path from these roots for a pair of hosts that cables join.
+ */
+static int check_roots(const struct fab_fabric *f, const uint32_t *roots, uint32_t n,
+		       int n_threads, struct fab_err *err)
+{
+	const struct fab_updn_loss loss =
+		fab_updn_try_roots(f, NULL, roots, n, n_threads);
+
+	char *single;
+
+	if (!loss.pairs)
+		return 0;
+	single = single_root_text(f, n_threads);
+	fab_fail(err, EINVAL,
+		 "%s: no roots: with the %" PRIu32 " switch%s of the top rank as roots "
+		 "updn leaves %" PRIu64 " of %" PRIu64 " pairs of host ports without a "
+		 "path, such as '%.64s' to '%.64s'%s",
+		 f->source, n, n == 1 ? "" : "es", loss.pairs, loss.all,
+		 fab_node_name(f, loss.from), fab_node_name(f, loss.to), single);
+	free(single);
+	return -EINVAL;
+}
+
+int fab_export_root_guids(FILE *out, const struct fab_fabric *f, int n_threads,
+			  struct fab_err *err)
 {
 	uint32_t *rank = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t *roots = FAB_NEW(f->n_switches, uint32_t), n = 0;
 	struct entry *v = FAB_NEW(f->n_switches, struct entry);
-	size_t n = 0;
 	int rc = find_roots(f, rank, "roots", err);
 
 	for (uint32_t s = 0; !rc && s < f->n_switches; s++)
-		if (!rank[s])
-			v[n++] = (struct entry){f->node_guid[s], s};
+		if (!rank[s]) {
+			v[n] = (struct entry){f->node_guid[s], s};
+			roots[n++] = s;
+		}
+	if (!rc)
+		rc = check_roots(f, roots, n, n_threads, err);
 	if (!rc) {
 		fputs("# root_guid_file of OpenSM: switches of the top rank\n", out);
 		put_entries(out, f, v, n);
 	}
 	free(v);
+	free(roots);
 	free(rank);
 	return rc;
 }

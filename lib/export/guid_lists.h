@@ -11,10 +11,12 @@
 #include "fabric/fabric.h"
 
 /*
- * Node GUIDs of the switches of the top rank (fab_ranks_top), by GUID. EINVAL: the fabric
- * has no ranks, such as a torus. Errors of writing are left to ferror(out). O(cables).
+ * Node GUIDs of the roots (fabric/ranks.h), by GUID, after updn has been tried with them.
+ * EINVAL: the fabric has no ranks, such as a torus, or a pair of hosts would lose its
+ * path, which is named; nothing is written then. Errors of writing are left to
+ * ferror(out). O(switches with hosts * cables).
  */
-int fab_export_root_guids(FILE *out, const struct fab_fabric *f,
+int fab_export_root_guids(FILE *out, const struct fab_fabric *f, int n_threads,
 			  struct fab_err *err) FAB_MUST_CHECK;
 
 /*

@@ -25,9 +25,10 @@ struct branch {
 struct tree {
 	const struct fab_fabric *f;
 	struct fab_plain_names names;
-	uint32_t *rank, *set; /* [n_switches]; set: union-find, parent pointers */
-	uint32_t *by_name;    /* [n_switches] in the order of their names */
-	bool *is_named;	      /* [n_switches] its name stands in the file */
+	struct fab_ranks ranks;
+	uint32_t *set;	   /* [n_switches] union-find, parent pointers */
+	uint32_t *by_name; /* [n_switches] in the order of their names */
+	bool *is_named;	   /* [n_switches] its name stands in the file */
 	FAB_VEC(struct branch) branches;
 	FAB_VEC(uint32_t) tops; /* branches without a parent so far */
 	uint32_t *host_leaf;	/* [n_hosts] switch, FAB_NONE: no cable */
@@ -123,12 +124,13 @@ static void join_rank(struct tree *t, uint32_t rank)
 	const struct fab_fabric *f = t->f;
 
 	for (uint32_t s = 0; s < f->n_switches; s++) {
-		if (t->rank[s] == FAB_NONE || (t->rank[s] > rank && rank < MAX_TIER))
+		if (t->ranks.rank[s] == FAB_NONE ||
+		    (t->ranks.rank[s] > rank && rank < MAX_TIER))
 			continue;
 		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
 			uint32_t peer = f->peer[k];
 
-			if (t->rank[peer] <= rank || rank == MAX_TIER)
+			if (t->ranks.rank[peer] <= rank || rank == MAX_TIER)
 				fab_sets_unite(t->set, peer, s);
 		}
 	}
@@ -154,7 +156,8 @@ static uint32_t *name_givers(struct tree *t, uint32_t rank)
 	for (uint32_t i = 0; i < t->f->n_switches; i++) {
 		uint32_t s = t->by_name[i], root = fab_sets_root(t->set, s);
 
-		if (t->rank[s] == rank && !t->is_named[s] && giver[root] == FAB_NONE)
+		if (t->ranks.rank[s] == rank && !t->is_named[s] &&
+		    giver[root] == FAB_NONE)
 			giver[root] = s;
 	}
 	return giver;
@@ -214,8 +217,8 @@ static int by_name(const void *x, const void *y, void *names)
 static void build(struct tree *t)
 {
 	struct fab_shape *shape = fab_shape_recognize(t->f);
-	uint32_t n_ranks = fab_ranks_of_shape(t->f, shape, t->rank);
 
+	fab_ranks_init(&t->ranks, t->f, shape);
 	for (uint32_t s = 0; s < t->f->n_switches; s++)
 		t->set[s] = t->by_name[s] = s;
 	qsort_r(t->by_name, t->f->n_switches, sizeof(*t->by_name), by_name, &t->names);
@@ -225,8 +228,8 @@ static void build(struct tree *t)
 		join_dragonfly(t, shape);
 		group_tops(t, 0);
 	}
-	for (uint32_t rank = 0; rank < n_ranks && rank <= MAX_TIER && t->tops.n > 1;
-	     rank++) {
+	for (uint32_t rank = 0;
+	     rank < t->ranks.n_ranks && rank <= MAX_TIER && t->tops.n > 1; rank++) {
 		join_rank(t, rank);
 		group_tops(t, rank);
 	}
@@ -317,7 +320,6 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 		     struct fab_err *err)
 {
 	struct tree t = {.f = f,
-			 .rank = FAB_NEW(f->n_switches, uint32_t),
 			 .set = FAB_NEW(f->n_switches, uint32_t),
 			 .by_name = FAB_NEW(f->n_switches, uint32_t),
 			 .is_named = FAB_NEW0(f->n_switches, bool),
@@ -343,7 +345,7 @@ int fab_export_slurm(FILE *out, const struct fab_fabric *f, struct fab_slurm_not
 	fab_plain_names_fini(&t.names, f);
 	free(t.branches.v);
 	free(t.tops.v);
-	free(t.rank);
+	fab_ranks_fini(&t.ranks);
 	free(t.set);
 	free(t.by_name);
 	free(t.is_named);

@@ -25,7 +25,7 @@ struct fab_slurm_notes {
  *
  * A host stands on the switch of its first adapter, by name, that has a cable to one. A
  * group is a set of switches joined by switches of at most the same height above the
- * hosts (fab_ranks_of_shape): the pods of a fat tree, then what joins them; of a
+ * hosts (fabric/ranks.h): the pods of a fat tree, then what joins them; of a
  * dragonfly, its groups first. It has the name of the first of its topmost switches, or a
  * made-up one (`group1`) where all of these have hosts and a line of their own, as in a
  * torus. Switches without hosts below them are left out. Names hold only letters, digits,

@@ -67,6 +67,7 @@ static void fill_nodes(struct assembly *a)
 	f->node_device = FAB_NEW(n, uint32_t);
 	f->node_guid = FAB_NEW(n, uint64_t);
 	f->node_sys_guid = FAB_NEW(n, uint64_t);
+	f->switch_n_left_out = FAB_NEW(f->n_switches, uint32_t);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fab_node_spec *spec = &a->b->nodes.v[a->old_id[i]];
 
@@ -78,6 +79,8 @@ static void fill_nodes(struct assembly *a)
 		f->node_device[i] = spec->device;
 		f->node_guid[i] = spec->guid;
 		f->node_sys_guid[i] = spec->sys_guid;
+		if (i < f->n_switches)
+			f->switch_n_left_out[i] = spec->n_left_out;
 	}
 	f->names = a->b->names.v;
 	f->names_bytes = a->b->names.n;

@@ -155,18 +155,20 @@ uint32_t fab_builder_copy_node(struct fab_builder *b, const struct fab_fabric *f
 			       fab_node_id node)
 {
 	const char *name = fab_node_name(f, node);
-	uint32_t id =
-		fab_builder_add_node(b, &(struct fab_node_spec){
-						.kind = f->node_kind[node],
-						.guid = f->node_guid[node],
-						.sys_guid = f->node_sys_guid[node],
-						.vendor = f->node_vendor[node],
-						.device = f->node_device[node],
-						.n_ports = f->node_n_ports[node],
-						.is_enhanced = f->node_is_enhanced[node],
-						.name = name,
-						.name_len = strlen(name),
-					});
+	uint32_t id = fab_builder_add_node(
+		b, &(struct fab_node_spec){
+			   .kind = f->node_kind[node],
+			   .guid = f->node_guid[node],
+			   .sys_guid = f->node_sys_guid[node],
+			   .vendor = f->node_vendor[node],
+			   .device = f->node_device[node],
+			   .n_ports = f->node_n_ports[node],
+			   .is_enhanced = f->node_is_enhanced[node],
+			   .n_left_out =
+				   node < f->n_switches ? f->switch_n_left_out[node] : 0,
+			   .name = name,
+			   .name_len = strlen(name),
+		   });
 
 	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1]; p++)
 		if (f->port_guid[p] || f->port_lid[p])

@@ -25,7 +25,8 @@ struct fab_node_spec {
 	uint32_t vendor, device;
 	uint16_t n_ports;
 	bool is_enhanced;
-	const char *name; /* description, name_len bytes, copied */
+	uint32_t n_left_out; /* switch: cables to host adapters that --hca left out */
+	const char *name;    /* description, name_len bytes, copied */
 	size_t name_len;
 	uint64_t line; /* of the input, 0: none */
 };

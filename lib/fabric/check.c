@@ -145,18 +145,36 @@ static void sort_findings(struct fab_checker *c)
 	c->check->n_findings = (uint32_t)n;
 }
 
+/* Leaves of trees that have no host cabled to them, powered off or not. */
+static void check_idle_leaves(struct fab_checker *c, const struct fab_ranks *ranks)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
+
+	fab_ranks_count_all_hosts(f, n_hosts);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (!ranks->rank[s] && !n_hosts[s])
+			fab_checker_add(
+				c, FAB_NOTE, "leaf-without-hosts", FAB_AT_NODE(s),
+				"\"%s\" has cables like a leaf switch, but no host",
+				fab_node_name(f, s));
+	free(n_hosts);
+}
+
 static void check_levels(struct fab_checker *c)
 {
 	uint32_t n = c->f->n_switches;
 	struct fab_check_levels levels = {.shape = fab_shape_recognize(c->f),
-					  .level = FAB_NEW(n, uint32_t),
 					  .n_missing = FAB_NEW0(n, uint32_t)};
+	struct fab_ranks ranks;
 
-	levels.n_levels = fab_ranks_of_shape(c->f, levels.shape, levels.level);
+	fab_ranks_init(&ranks, c->f, levels.shape);
+	levels.level = ranks.rank;
+	check_idle_leaves(c, &ranks);
 	fab_check_pairs(c, &levels);
 	fab_check_uplinks(c, &levels);
 	fab_shape_free(levels.shape);
-	free(levels.level);
+	fab_ranks_fini(&ranks);
 	free(levels.n_missing);
 }
 

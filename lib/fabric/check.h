@@ -28,6 +28,7 @@ enum fab_severity {
  * Notes
  *   unknown-rate (cables whose speed or width the input does not tell),
  *   small-plane (the same, but less than half),
+ *   leaf-without-hosts (fabric/ranks.h),
  *   planes (parallel networks of the same hosts, fabric/planes.h; what is in several
  * parts otherwise is an unconnected-part), small-switch (few-uplinks, but with less than
  * half as much below it, too), self-loop, unnamed-adapter, aggregation-nodes,

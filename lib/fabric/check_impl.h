@@ -37,8 +37,7 @@ void fab_check_links(struct fab_checker *c); /* check_links.c: widths, speeds, l
  */
 struct fab_check_levels {
 	struct fab_shape *shape;
-	uint32_t *level; /* [n_switches] rank, FAB_NONE: above no host */
-	uint32_t n_levels;
+	uint32_t *level;     /* [n_switches] rank, FAB_NONE: no host in its part */
 	uint32_t *n_missing; /* [n_switches] cables up that check_pairs.c found missing */
 };
 /* check_pairs.c: pairs of switches with fewer cables than their peers */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Switches with fewer cables to the level above than most switches of their level, among
- * those that cables between switches join. What
+ * those that cables between switches join; leaves without hosts do not count. What
  * is missing of single pairs was found before and is not told again. A switch with less
  * than half of the usual below it, too, is a smaller one on purpose: a note.
  */
@@ -25,12 +25,13 @@ static void count(const struct fab_fabric *f, const uint32_t *level, uint32_t *p
 {
 	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
 
-	fab_ranks_count_hosts(f, n_hosts);
+	fab_ranks_count_all_hosts(f, n_hosts);
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		links[s] = (struct links){.down = n_hosts[s],
 					  .sw = s,
 					  .part = fab_sets_root(part, s),
-					  .level = level[s]};
+					  .level = level[s] || n_hosts[s] ? level[s]
+									  : FAB_NONE};
 		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
 			uint32_t to = level[f->arc_peer[k]];
 

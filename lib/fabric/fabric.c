@@ -21,15 +21,23 @@ void fab_fabric_free(struct fab_fabric *f)
 	for (uint32_t i = 0; i < f->n_warnings; i++)
 		fab_warning_fini(&f->warnings[i]);
 	void *const blocks[] = {
-		f->source,	 f->format,	     f->node_kind,  f->node_is_enhanced,
-		f->node_n_ports, f->node_first_port, f->node_name,  f->node_host,
-		f->node_vendor,	 f->node_device,     f->node_guid,  f->node_sys_guid,
-		f->port_guid,	 f->port_node,	     f->port_cable, f->port_num,
-		f->port_lid,	 f->port_lmc,	     f->port_width, f->port_speed,
-		f->cable_a,	 f->cable_b,	     f->host_name,  f->host_first_adapter,
-		f->host_adapter, f->arc_first,	     f->arc_peer,   f->arc_cable,
-		f->arc_reverse,	 f->peer_first,	     f->peer,	    f->names,
-		f->warnings,
+		f->source,	 f->format,
+		f->node_kind,	 f->node_is_enhanced,
+		f->node_n_ports, f->node_first_port,
+		f->node_name,	 f->node_host,
+		f->node_vendor,	 f->node_device,
+		f->node_guid,	 f->node_sys_guid,
+		f->port_guid,	 f->port_node,
+		f->port_cable,	 f->port_num,
+		f->port_lid,	 f->port_lmc,
+		f->port_width,	 f->port_speed,
+		f->cable_a,	 f->cable_b,
+		f->host_name,	 f->host_first_adapter,
+		f->host_adapter, f->arc_first,
+		f->arc_peer,	 f->arc_cable,
+		f->arc_reverse,	 f->peer_first,
+		f->peer,	 f->names,
+		f->warnings,	 f->switch_n_left_out,
 	};
 	for (size_t i = 0; i < FAB_COUNT(blocks); i++)
 		free(blocks[i]);
@@ -186,7 +194,8 @@ size_t fab_fabric_bytes(const struct fab_fabric *f)
 	return sizeof(*f) + f->n_nodes * node + f->n_ports * port + f->n_cables * cable +
 	       f->n_hosts * (sizeof(*f->host_name) + sizeof(*f->host_first_adapter)) +
 	       f->n_adapters * sizeof(*f->host_adapter) +
-	       f->n_switches * (sizeof(*f->arc_first) + sizeof(*f->peer_first)) +
+	       f->n_switches * (sizeof(*f->arc_first) + sizeof(*f->peer_first) +
+				sizeof(*f->switch_n_left_out)) +
 	       (f->n_switches ? f->arc_first[f->n_switches] * arc +
 					f->peer_first[f->n_switches] * sizeof(*f->peer)
 			      : 0);

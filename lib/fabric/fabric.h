@@ -88,6 +88,8 @@ struct fab_fabric {
 	uint32_t *node_name; /* offset into names: the description, or the mapped name */
 	uint32_t *node_host; /* host of an adapter, else FAB_NONE */
 	uint32_t *node_vendor, *node_device;
+	uint32_t *switch_n_left_out; /* [n_switches] cables to host adapters that --hca
+					left out */
 	uint64_t *node_guid, *node_sys_guid; /* 0: none */
 
 	/* ports [n_ports] */

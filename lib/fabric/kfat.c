@@ -34,21 +34,26 @@ static bool has_peer_in(const struct fab_fabric *f, uint32_t sw, const uint32_t 
 
 /*
  * Leaves are the switches with hosts; with `idle` also those that lost all of theirs:
- * joined to no leaf and to no more switches than a leaf is.
+ * joined to no leaf and to no more switches than a leaf is, in a part with hosts.
  */
 static void find_leaves(struct fab_kfat *k, bool idle)
 {
 	const struct fab_fabric *f = k->f;
 	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), uplinks = 0;
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t);
+	bool *has_hosts = FAB_NEW0(f->n_switches + 1, bool);
 
-	fab_ranks_count_hosts(f, hosts);
-	for (uint32_t u = 0; u < f->n_switches; u++)
+	fab_fabric_components(f, part);
+	fab_ranks_count_all_hosts(f, hosts);
+	for (uint32_t u = 0; u < f->n_switches; u++) {
+		has_hosts[part[u]] |= hosts[u] > 0;
 		if (hosts[u] && n_peers(f, u) > uplinks)
 			uplinks = n_peers(f, u);
+	}
 	k->n_leaves = 0;
 	for (uint32_t u = 0; u < f->n_switches; u++) {
 		bool is_idle = !hosts[u] && n_peers(f, u) && n_peers(f, u) <= uplinks &&
-			       !has_peer_in(f, u, hosts);
+			       !has_peer_in(f, u, hosts) && has_hosts[part[u]];
 		bool is_leaf = hosts[u] || (idle && is_idle);
 
 		k->leaf_of[u] = is_leaf ? k->n_leaves : FAB_NONE;
@@ -56,6 +61,8 @@ static void find_leaves(struct fab_kfat *k, bool idle)
 			k->leaf[k->n_leaves++] = u;
 	}
 	free(hosts);
+	free(part);
+	free(has_hosts);
 }
 
 /* Two leaf switches joined directly are a contradiction. */
@@ -88,17 +95,14 @@ static uint32_t *find_pieces(struct fab_kfat *k)
 	const struct fab_fabric *f = k->f;
 	uint32_t *parent = FAB_NEW(f->n_switches + 1, uint32_t);
 
-	k->has_deep_lines = false;
 	for (uint32_t u = 0; u < f->n_switches; u++)
 		parent[u] = u;
 	for (uint32_t u = 0; u < f->n_switches; u++) {
 		if (k->leaf_of[u] != FAB_NONE)
 			continue;
 		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
-			if (k->leaf_of[f->peer[i]] == FAB_NONE) {
+			if (k->leaf_of[f->peer[i]] == FAB_NONE)
 				fab_sets_unite(parent, u, f->peer[i]);
-				k->has_deep_lines = true;
-			}
 	}
 	return parent;
 }
@@ -165,6 +169,19 @@ static void number_lines(struct fab_kfat *k, uint32_t *parent)
 	}
 	free(first_leaf);
 	free(number);
+}
+
+/* Is a switch of a line joined to another one of it? */
+static bool has_deep_lines(const struct fab_kfat *k)
+{
+	const struct fab_fabric *f = k->f;
+
+	for (uint32_t u = 0; u < f->n_switches; u++)
+		for (uint32_t i = f->peer_first[u]; i < f->peer_first[u + 1]; i++)
+			if (k->switch_line[u] != FAB_NONE &&
+			    k->leaf_of[f->peer[i]] == FAB_NONE)
+				return true;
+	return false;
 }
 
 /* Lines of each leaf in the order of its ports, each once: at[first[i] .. first[i+1]). */
@@ -436,6 +453,7 @@ static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **ou
 		parent = find_pieces(k);
 		join_planes(k, parent);
 		number_lines(k, parent);
+		k->has_deep_lines = has_deep_lines(k);
 		free(parent);
 		list_lines(k, &l);
 		rc = count_dims(k, &l, err);
@@ -464,15 +482,35 @@ static int recognize(const struct fab_fabric *f, bool idle, struct fab_kfat **ou
 	return rc;
 }
 
+/* Points of the grid without a leaf; at most those of check_grid(). */
+static uint64_t n_holes(const struct fab_kfat *k)
+{
+	uint64_t all = 1;
+
+	for (uint32_t d = 0; d < k->n_dims; d++)
+		all *= k->dims[d];
+	return all - k->n_leaves;
+}
+
 int fab_kfat_recognize(const struct fab_fabric *f, struct fab_kfat **out,
 		       struct fab_err *err)
 {
+	struct fab_kfat *idle;
 	struct fab_err ignored;
 	int rc = recognize(f, false, out, err);
 
-	if (!rc || !recognize(f, true, out, &ignored))
+	if (!rc && !n_holes(*out))
 		return 0;
-	return rc;
+	if (recognize(f, true, &idle, &ignored))
+		return rc;
+	if (rc || n_holes(idle) < n_holes(*out)) {
+		if (!rc)
+			fab_kfat_free(*out);
+		*out = idle;
+	} else {
+		fab_kfat_free(idle);
+	}
+	return 0;
 }
 
 void fab_kfat_free(struct fab_kfat *k)

@@ -29,8 +29,9 @@ struct fab_kfat {
 };
 
 /*
- * Leaf switches are those with hosts; where that makes no kfat, those that may have lost
- * theirs, too. The caller frees *out; the fabric is borrowed. EINVAL: no kfat, a line
+ * Leaf switches are those with hosts; where that makes no kfat, or leaves more points of
+ * the grid empty, those that may have lost theirs, too. Adapters that --hca left out
+ * count. The caller frees *out; the fabric is borrowed. EINVAL: no kfat, a line
  * that names the first contradiction. O(cables * dims).
  */
 int fab_kfat_recognize(const struct fab_fabric *f, struct fab_kfat **out,

@@ -18,6 +18,7 @@ struct choice {
 	bool *is_tied;	  /* [nodes] of neither kind: has a cable to a switch */
 	bool *is_wanted;  /* [nodes] and one to a switch that is kept */
 	bool *is_on_rail; /* [nodes] an adapter with a cable to a switch */
+	uint32_t *n_said; /* [nodes] host cables left out, as their adapters say */
 };
 
 static enum fab_node_kind kind_of(const struct choice *c, uint32_t node)
@@ -105,6 +106,24 @@ static void mark_adapter(const struct choice *c, const struct fab_end *e)
 	c->is_on_rail[node] = true;
 }
 
+/* A cable of a switch to an adapter, or to a port of one, that is left out. The switch
+ * counts what it says itself; n_said what only its adapters may say. */
+static void count_left_out(const struct choice *c, const struct fab_end *e)
+{
+	uint32_t sw, node;
+	bool is_whole = e >= c->b->cables.v && e < c->b->cables.v + c->b->cables.n;
+
+	if (!leaves_switches(c, e, &sw, &node) || kind_of(c, node) != FAB_ADAPTER)
+		return;
+	if (c->rail->is_kept[node] && !is_other_port(c, e->node, e->port) &&
+	    !is_other_port(c, e->peer, e->peer_port))
+		return;
+	if (e->node == sw || is_whole)
+		c->b->nodes.v[sw].n_left_out++;
+	else
+		c->n_said[sw]++;
+}
+
 /* Aggregation nodes and routers stay while one of their switches does. */
 static void mark_tied(const struct choice *c, const struct fab_end *e)
 {
@@ -164,6 +183,10 @@ static void choose(struct choice *c)
 		c->rail->is_kept[i] = matches(c, i);
 	each_end(c, unite);
 	each_end(c, mark_adapter);
+	each_end(c, count_left_out);
+	for (uint32_t i = 0; i < n; i++)
+		if (c->n_said[i] > c->b->nodes.v[i].n_left_out)
+			c->b->nodes.v[i].n_left_out = c->n_said[i];
 	for (uint32_t i = 0; i < n; i++)
 		if (kind_of(c, i) == FAB_ADAPTER && c->rail->is_kept[i]) {
 			c->rail->n_adapters++;
@@ -194,6 +217,7 @@ void fab_rail_choose(struct fab_builder *b, const char *hca, struct fab_rail *ou
 	c.is_tied = FAB_NEW0(n, bool);
 	c.is_wanted = FAB_NEW0(n, bool);
 	c.is_on_rail = FAB_NEW0(n, bool);
+	c.n_said = FAB_NEW0(n, uint32_t);
 	choose(&c);
 	free(c.glob);
 	free(c.part);
@@ -202,6 +226,7 @@ void fab_rail_choose(struct fab_builder *b, const char *hca, struct fab_rail *ou
 	free(c.is_tied);
 	free(c.is_wanted);
 	free(c.is_on_rail);
+	free(c.n_said);
 }
 
 void fab_rail_fini(struct fab_rail *rail)

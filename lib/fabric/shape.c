@@ -2,6 +2,7 @@
 #include "fabric/shape.h"
 
 #include "base/mem.h"
+#include "fabric/ranks.h"
 #include "fabric/shape_impl.h"
 
 #include <inttypes.h>
@@ -10,22 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adapters, not aggregation nodes, on each switch. */
-static uint32_t *count_hosts(const struct fab_fabric *f)
-{
-	uint32_t *hosts = FAB_NEW0(f->n_switches, uint32_t);
-
-	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links; c++)
-		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
-			hosts[f->port_node[f->cable_a[c]]]++;
-	return hosts;
-}
-
 struct fab_shape *fab_shape_recognize(const struct fab_fabric *f)
 {
 	struct fab_shape *shape = FAB_NEW0(1, struct fab_shape);
-	uint32_t *hosts = count_hosts(f);
+	uint32_t *hosts = FAB_NEW(f->n_switches, uint32_t);
 
+	fab_ranks_count_all_hosts(f, hosts);
 	shape->n_switches = f->n_switches;
 	if (!fab_shape_try_kfat(f, hosts, shape) &&
 	    !fab_shape_try_tree(f, hosts, shape) && !fab_shape_try_grid(f, shape))
@@ -39,6 +30,7 @@ void fab_shape_free(struct fab_shape *shape)
 	if (!shape)
 		return;
 	free(shape->level);
+	free(shape->is_root);
 	free(shape->coords);
 	free(shape->group);
 	free(shape);

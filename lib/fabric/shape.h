@@ -6,14 +6,13 @@
  *
  *   kfat       the switches without hosts fall into parts ("lines"), every host switch
  *              is joined to equally many switches (planes) of each of D >= 2 lines, and
- *              the lines are those of a D-dimensional grid of the host switches
+ *              the lines are those of a D-dimensional grid of the host switches; parts
+ *              without hosts have no level and no coordinates
  *   fattree    levels: a switch's level is its distance from the nearest leaf switch,
- *              and every cable joins two levels that follow each other. Leaves are the
- *              switches with hosts. One that has few hosts and hangs on a leaf with more
- *              (a management node on a spine) is none, as long as those are at most an
- *              eighth of all adapters; nor is a switch of few hosts further up, unless
- *              it hangs on the same switches as a leaf does. The fabric may be in
- *              several parts, irregular, and tapered.
+ *              and every cable joins two levels that follow each other. Leaves and roots
+ *              are those of fabric/ranks.h; at most an eighth of all adapters is on
+ *              other switches. The fabric may be in several parts, irregular, and
+ *              tapered; parts without hosts have no level.
  *   torus      Cartesian product of rings; two dimensions of 2 are the same graph as one
  *              of 4 and are reported as that
  *   mesh       Cartesian product of paths, one of them longer than 2; or two switches
@@ -40,17 +39,19 @@ enum fab_shape_kind {
 	FAB_SHAPE_DRAGONFLY,
 };
 
-enum { FAB_SHAPE_DIMS_MAX = 24, FAB_SHAPE_LEVELS_MAX = 255 };
+enum { FAB_SHAPE_DIMS_MAX = 24, FAB_SHAPE_LEVELS_MAX = 255, FAB_SHAPE_NO_LEVEL = 255 };
 
 /* What was recognised; arrays that the kind does not name are NULL. */
 struct fab_shape {
 	enum fab_shape_kind kind;
 	uint32_t n_switches;
 
-	/* fattree, kfat: level of each switch, 0 = leaf [n_switches]; how many levels;
-	 * how many switches have no cable to a higher level */
+	/* fattree, kfat: level of each switch, 0 = leaf, FAB_SHAPE_NO_LEVEL in a part
+	 * without hosts [n_switches]; how many levels; which switches are roots
+	 * [n_switches], and how many (fabric/ranks.h) */
 	uint32_t n_levels;
 	uint8_t *level;
+	bool *is_root;
 	uint32_t n_roots;
 
 	/* kfat: switches, or trees, that join each line side by side */

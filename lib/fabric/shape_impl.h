@@ -39,15 +39,5 @@ bool fab_shape_try_kfat(const struct fab_fabric *f, const uint32_t *hosts,
 bool fab_shape_try_grid(const struct fab_fabric *f, struct fab_shape *shape);
 bool fab_shape_try_dragonfly(const struct fab_fabric *f, struct fab_shape *shape);
 
-/*
- * Levels by distance from the switches that are in the queue already (queue[0 ..
- * n_queue-1], room for all switches): fills level[] with 255 where they do not reach.
- * Returns how many levels there are, 0 when there are more than 254.
- */
-uint32_t fab_shape_levels(const struct fab_fabric *f, uint32_t *queue, uint32_t n_queue,
-			  uint8_t *level);
-/* Switches without a neighbour on a higher level. */
-uint32_t fab_shape_count_roots(const struct fab_fabric *f, const uint8_t *level);
-
 /* Put the largest dimension first, in dims and in the coordinates of all switches. */
 void fab_shape_sort_dims(struct fab_shape *shape);

@@ -135,8 +135,13 @@ static void add_blocking(struct fab_level *level, struct rates rates)
 
 static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
 {
-	s->level_of = FAB_NEW(f->n_switches, uint32_t);
-	s->n_levels = fab_ranks_of_shape(f, s->shape, s->level_of);
+	struct fab_ranks ranks;
+
+	fab_ranks_init(&ranks, f, s->shape);
+	s->n_levels = ranks.n_ranks;
+	s->level_of = ranks.rank;
+	ranks.rank = NULL;
+	fab_ranks_fini(&ranks);
 	s->levels = FAB_NEW0(s->n_levels, struct fab_level);
 	for (uint32_t i = 0; i < f->n_switches; i++) {
 		if (s->level_of[i] == FAB_NONE)
@@ -155,6 +160,7 @@ static struct fab_shape *shape_outline(const struct fab_shape *shape)
 
 	*copy = *shape;
 	copy->level = NULL;
+	copy->is_root = NULL;
 	copy->coords = NULL;
 	copy->group = NULL;
 	return copy;

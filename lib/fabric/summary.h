@@ -17,7 +17,7 @@ struct fab_link_count {
 };
 
 /*
- * Switches of equal height above the hosts, 0 for leaves (fab_ranks_of_shape). Rates down
+ * Switches of equal height above the hosts, 0 for leaves (fabric/ranks.h). Rates down
  * are those to hosts and lower levels.
  */
 struct fab_level {
@@ -48,7 +48,7 @@ struct fab_summary {
 	/* of all parts together, or that of every plane where these are alike */
 	struct fab_shape *shape;
 	struct fab_part_summary *parts; /* [n_components] */
-	uint32_t *level_of;		/* [n_switches], FAB_NONE: above no host */
+	uint32_t *level_of;		/* [n_switches], FAB_NONE: no host in its part */
 	struct fab_level *levels;
 	uint32_t n_levels;
 	struct fab_link_count *links; /* by class, then fastest first */

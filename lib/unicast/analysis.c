@@ -25,9 +25,12 @@ enum { BLOCK = FAB_ANALYSIS_BLOCK };
 static void look_at_arcs(struct fab_analyser *j)
 {
 	const struct fab_fabric *f = j->r->f;
-	uint32_t *rank = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	struct fab_shape *shape = fab_shape_recognize(f);
+	struct fab_ranks ranks;
+	const uint32_t *rank;
 
-	fab_ranks(f, rank);
+	fab_ranks_init(&ranks, f, shape);
+	rank = ranks.rank;
 	j->direction = FAB_NEW((size_t)j->n_arcs + 1, uint8_t);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
@@ -37,7 +40,8 @@ static void look_at_arcs(struct fab_analyser *j)
 					  : rank[v] < rank[s] ? 2
 							      : 0;
 		}
-	free(rank);
+	fab_ranks_fini(&ranks);
+	fab_shape_free(shape);
 }
 
 static void look_at_peers(struct fab_analyser *j)

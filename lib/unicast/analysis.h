@@ -113,8 +113,8 @@ struct fab_analysis {
 	uint64_t pairs_on_cycles; /* whose path uses two channels of one such part, one
 				     after the other: a dependency that is on a cycle */
 	FAB_VEC(struct fab_channel) cycle; /* one shortest cycle, in order */
-	/* Whose path goes up again after it went down: nearer to the hosts by fab_ranks()
-	 * of the whole fabric, hops within a rank in between or not. */
+	/* Whose path goes up again after it went down, by the ranks of the whole fabric
+	 * (fabric/ranks.h), hops within a rank in between or not. */
 	uint64_t valley_pairs;
 	/* at: where the path turns up */
 	struct fab_pair_list valleys;

@@ -15,7 +15,7 @@ struct fab_unicast_problem {
 	int n_threads;
 	uint32_t n_roots; /* switches from which updn ranks; 0: those that it finds */
 	const uint32_t *roots;
-	bool fills_roots; /* updn takes a switch where there is no root */
+	bool fills_roots; /* updn takes the top rank, or a switch where it is no use */
 };
 
 struct fab_unicast_engine {

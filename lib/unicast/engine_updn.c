@@ -4,14 +4,17 @@
  * the ports of channel adapters, SHARP nodes included, stand at one distance from it,
  * more than 90 % of them, and no other distance has more than 5 %. Ranks are distances
  * from the roots; paths go up, then down. Without roots OpenSM falls back to the fewest
- * hops and says so in its log only; where it is asked for, the switch nearest to all
- * hosts is the root instead.
+ * hops and says so in its log only. Where it is asked for, roots are the switches of the
+ * top rank (fabric/ranks.h) if every pair of hosts has a path then, and where nothing is
+ * found the switch nearest to all hosts.
  */
 #include "unicast/balance.h"
 #include "unicast/routes.h"
 
 #include "fabric/graph.h"
+#include "fabric/ranks.h"
 #include "unicast/faults.h"
+#include "unicast/updn.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,34 +91,6 @@ static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *
 	return n_roots;
 }
 
-/*
- * A part without roots has the fewest hops: between roots every path is legal, so that
- * all its switches are roots. Returns how many parts of several switches these are.
- */
-static uint32_t free_parts(const struct fab_fabric *f, uint32_t *rank)
-{
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n_free = 0;
-	uint32_t n = fab_fabric_components(f, part);
-	bool *has_root = FAB_NEW0((size_t)n + 1, bool);
-	bool *is_counted = FAB_NEW0((size_t)n + 1, bool);
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		has_root[part[s]] |= !rank[s];
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		bool has_peer = f->peer_first[s + 1] > f->peer_first[s];
-
-		if (has_root[part[s]])
-			continue;
-		rank[s] = 0;
-		n_free += has_peer && !is_counted[part[s]];
-		is_counted[part[s]] |= has_peer;
-	}
-	free(part);
-	free(has_root);
-	free(is_counted);
-	return n_free;
-}
-
 /* Those of the list that are alive. */
 static uint32_t take_roots(const struct fab_unicast_problem *problem, uint32_t *roots)
 {
@@ -134,28 +109,22 @@ static uint32_t take_roots(const struct fab_unicast_problem *problem, uint32_t *
 	return n;
 }
 
-/*
- * For each part of what is alive where no switch has a rank the one with the fewest hops
- * to all hosts together, of several the first: from one root all pairs have a path, and
- * none of them loops. Appends to roots[n], returns how many there are then.
- */
-static uint32_t fill_roots(const struct fab_unicast_problem *problem,
-			   const uint32_t *rank, uint32_t *roots, uint32_t n)
+uint32_t fab_updn_fill_roots(const struct fab_fabric *f, const struct fab_faults *faults,
+			     const uint32_t *rank, uint32_t *roots, uint32_t n)
 {
-	const struct fab_fabric *f = problem->f;
 	/* of the part alive, by its first switch */
 	uint32_t *best = FAB_NEW(f->n_switches + 1, uint32_t);
 	uint64_t *least = FAB_NEW(f->n_switches + 1, uint64_t);
 	struct look l;
 
-	look_init(&l, f, problem->faults);
+	look_init(&l, f, faults);
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		best[sw] = FAB_NONE;
 	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		uint32_t n_near = rank[sw] == FAB_NONE
-					  ? fab_faults_search(f, problem->faults, sw,
-							      l.dist, l.order)
-					  : 0;
+		uint32_t n_near =
+			rank[sw] == FAB_NONE
+				? fab_faults_search(f, faults, sw, l.dist, l.order)
+				: 0;
 		uint32_t first = sw;
 		uint64_t hops = 0;
 
@@ -195,20 +164,25 @@ static char *names_of(const struct fab_fabric *f, const uint32_t *roots, uint32_
 
 /* Ranks of all that is alive, from the roots that are there and those that are added. */
 static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots,
-		      uint32_t n_roots, uint32_t *rank)
+		      uint32_t n_roots, bool is_top, uint32_t *rank)
 {
 	const struct fab_graph g = fab_graph_of_arcs(problem->f);
 	const bool *is_dead = problem->faults ? problem->faults->arc_is_dead : NULL;
 	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n;
 	char *names, *note = NULL;
 
-	n = fill_roots(problem, rank, roots, n_roots);
+	memcpy(queue, roots, n_roots * sizeof(*roots));
+	fab_graph_search(&g, is_dead, n_roots, rank, queue, NULL);
+	n = fab_updn_fill_roots(problem->f, problem->faults, rank, roots, n_roots);
 	memcpy(queue, roots, n * sizeof(*roots));
 	fab_graph_search(&g, is_dead, n, rank, queue, NULL);
+	if (is_top)
+		fab_append(&note, "; ", "roots: the %u switch%s of the top rank", n_roots,
+			   n_roots == 1 ? "" : "es");
 	if (n > n_roots) {
 		names = names_of(problem->f, roots + n_roots, n - n_roots);
-		note = fab_format("root%s taken where OpenSM finds none: %s",
-				  n - n_roots == 1 ? "" : "s", names);
+		fab_append(&note, "; ", "root%s taken where OpenSM finds none: %s",
+			   n - n_roots == 1 ? "" : "s", names);
 		free(names);
 	}
 	free(queue);
@@ -229,30 +203,51 @@ static char *note_of(const struct fab_unicast_problem *problem, uint32_t n_roots
 	return NULL;
 }
 
+/* The live roots of the rank finder, if every pair of hosts has a path from them. */
+static uint32_t take_top(const struct fab_unicast_problem *problem, uint32_t *roots)
+{
+	const struct fab_fabric *f = problem->f;
+	struct fab_shape *shape = fab_shape_recognize(f);
+	struct fab_ranks ranks;
+	uint32_t n = 0;
+
+	fab_ranks_init(&ranks, f, shape);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (ranks.is_root[s] && fab_switch_is_live(problem->faults, s))
+			roots[n++] = s;
+	if (n &&
+	    fab_updn_try_roots(f, problem->faults, roots, n, problem->n_threads).pairs)
+		n = 0;
+	fab_ranks_fini(&ranks);
+	fab_shape_free(shape);
+	return n;
+}
+
 static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
 		      struct fab_err *err)
 {
-	const struct fab_graph g = fab_graph_of_arcs(problem->f);
-	uint32_t n = problem->f->n_switches, n_roots, n_free = 0;
-	uint32_t *rank = FAB_NEW(n + 1, uint32_t), *queue = FAB_NEW(n + 1, uint32_t);
-	uint32_t *roots = FAB_NEW(n + 1, uint32_t);
-	char *note = NULL;
+	const struct fab_fabric *f = problem->f;
+	uint32_t *rank = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *roots = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t n_roots = 0, n_free = 0;
+	bool fills = problem->fills_roots, is_top = false;
+	char *note;
 
 	(void)err;
-	n_roots = problem->n_roots ? take_roots(problem, roots)
-				   : find_roots(problem->f, problem->faults, roots);
-	memcpy(queue, roots, n_roots * sizeof(*roots));
-	fab_graph_search(&g, problem->faults ? problem->faults->arc_is_dead : NULL,
-			 n_roots, rank, queue, NULL);
-	if (problem->fills_roots)
-		note = rank_all(problem, roots, n_roots, rank);
-	else if (n_roots)
-		n_free = free_parts(problem->f, rank);
-	*out = fab_balance_route(problem, n_roots || problem->fills_roots ? rank : NULL);
-	(*out)->note = problem->fills_roots ? note : note_of(problem, n_roots, n_free);
+	if (problem->n_roots)
+		n_roots = take_roots(problem, roots);
+	else if (fills)
+		is_top = (n_roots = take_top(problem, roots)) > 0;
+	if (!problem->n_roots && !n_roots)
+		n_roots = find_roots(f, problem->faults, roots);
+	if (!fills && n_roots)
+		n_free = fab_updn_rank(f, problem->faults, roots, n_roots, rank);
+	note = fills ? rank_all(problem, roots, n_roots, is_top, rank)
+		     : note_of(problem, n_roots, n_free);
+	*out = fab_balance_route(problem, n_roots || fills ? rank : NULL);
+	(*out)->note = note;
 	free(roots);
 	free(rank);
-	free(queue);
 	return 0;
 }
 
@@ -262,7 +257,9 @@ const struct fab_unicast_engine fab_unicast_updn = {
 	.manual =
 		"Up, then down, from the roots of `--root-guids`, else from those that "
 		"OpenSM finds without a list; without roots the fewest hops, as OpenSM "
-		"does, or with `--root-guids=auto` from the switch nearest to all hosts. "
+		"does. With `--root-guids=auto` from the switches of the top rank, if "
+		"every pair of hosts has a path from these, else from those that OpenSM "
+		"finds, else from the switch nearest to all hosts. "
 		"From one root every pair has a path, and there is no credit loop.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,

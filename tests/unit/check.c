@@ -433,13 +433,13 @@ Test(check, real_dumps)
 		uint32_t n_problems, n_findings;
 	} cases[] = {
 		/* 13 pairs with one cable of two, 15 switches with 12 or 13 uplinks of
-		 * 14, 2 small leaf switches */
-		{"ibnetdiscover/selene-compute-hdr.txt", 13 + 15, 13 + 15 + 2 + 1},
+		 * 14, 3 small leaf switches, one leaf switch without hosts */
+		{"ibnetdiscover/selene-compute-hdr.txt", 13 + 15, 13 + 15 + 3 + 1 + 1},
 		{"ibnetdiscover/stage-qdr.txt", 1, 1},
 		{"ibnetdiscover/topograph-ndr.txt", 6 + 9, 6 + 9 + 69 + 3 + 1},
 		{"ibnetdiscover/ufm-lab-mixed.txt", 0, 3},
 		{"ibnetdiscover/ibtopotool-1.txt", 2, 6},
-		{"ibnetdiscover/psmn-x5-qdr.txt", 23 + 2, 23 + 2 + 89 + 1},
+		{"ibnetdiscover/psmn-x5-qdr.txt", 23 + 2, 23 + 2 + 89 + 1 + 1},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -83,20 +83,25 @@ Test(dot, names_are_escaped)
 	free(text);
 }
 
-/* The top rank is what joins the leaf switches, not what hangs above it. */
-Test(dot, top_rank_of_a_tree_with_a_switch_above)
+/* The roots join the leaf switches; a switch above them that joins nothing is none. */
+Test(dot, roots_of_a_tree_with_a_switch_above)
 {
 	struct plan plan = plan_tree(4, 2, 3);
-	uint32_t above = plan_switch(&plan, "management", 8), rank[16];
+	uint32_t above = plan_switch(&plan, "management", 8);
 	struct fab_fabric *f;
 	struct fab_shape *shape;
+	struct fab_ranks r;
 
 	plan.nodes.v[4].n_ports = 9;
 	plan_cable(&plan, 4, 9, above, 1);
 	f = plan_build(&plan, 0);
 	shape = fab_shape_recognize(f);
-	cr_assert_eq(fab_ranks_top(f, shape, rank), 1);
-	cr_assert_eq(rank[f->n_switches - 1], 2);
+	fab_ranks_init(&r, f, shape);
+	cr_assert_eq(r.n_roots, 2);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		cr_assert_eq(r.is_root[s], r.rank[s] == 1);
+	cr_assert_eq(r.rank[f->n_switches - 1], 0);
+	fab_ranks_fini(&r);
 	fab_shape_free(shape);
 	fab_fabric_free(f);
 	plan_free(&plan);

@@ -100,12 +100,15 @@ Test(label, names_of_several_nodes_have_their_guid)
 	plan_free(&plan);
 }
 
-Test(label, ranks_count_from_the_hosts)
+/* A switch above one spine only joins nothing: it is a leaf without hosts. */
+Test(label, ranks_count_from_the_leaves)
 {
 	struct plan plan = plan_tree(3, 2, 2);
 	uint32_t top = plan_switch(&plan, "top", 8), far = plan_switch(&plan, "far", 8);
 	uint32_t an = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
-	uint32_t rank[7], hosts[7];
+	uint32_t hosts[7];
+	struct fab_shape *shape;
+	struct fab_ranks r;
 	struct fab_fabric *f;
 
 	plan_cable(&plan, top, 1, 3, 7);
@@ -113,13 +116,18 @@ Test(label, ranks_count_from_the_hosts)
 	plan.nodes.v[3].n_ports = 7;
 	f = plan_build(&plan, 0);
 	cr_assert_eq(f->n_switches, 7);
-	cr_assert_eq(fab_ranks(f, rank), 3);
+	shape = fab_shape_recognize(f);
+	fab_ranks_init(&r, f, shape);
+	cr_assert_eq(r.n_ranks, 2);
+	cr_assert_eq(r.n_roots, 2);
 	for (uint32_t s = 0; s < 3; s++)
-		cr_assert_eq(rank[s], 0);
-	cr_assert_eq(rank[3], 1);
-	cr_assert_eq(rank[4], 1);
-	cr_assert_eq(rank[5], 2);
-	cr_assert_eq(rank[6], FAB_NONE);
+		cr_assert_eq(r.rank[s], 0);
+	cr_assert_eq(r.rank[3], 1);
+	cr_assert_eq(r.rank[4], 1);
+	cr_assert_eq(r.rank[5], 0);
+	cr_assert_eq(r.rank[6], FAB_NONE);
+	fab_ranks_fini(&r);
+	fab_shape_free(shape);
 	(void)far;
 	fab_ranks_count_hosts(f, hosts);
 	cr_assert_eq(hosts[0], 2);

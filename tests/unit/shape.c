@@ -516,11 +516,11 @@ Test(shape, real_fabrics)
 		uint32_t levels[5];
 	} dumps[] = {
 		{"ibnetdiscover/selene-compute-hdr.txt",
-		 "fattree levels=5 roots=128",
-		 {202, 320, 140, 2, 2}},
+		 "fattree levels=3 roots=140",
+		 {204, 322, 140, 0, 0}},
 		{"ibnetdiscover/ufm-director-puttylog.txt",
-		 "fattree levels=3 roots=86",
-		 {154, 160, 86, 0, 0}},
+		 "fattree levels=3 roots=80",
+		 {160, 160, 80, 0, 0}},
 		{"ibnetdiscover/topograph-ndr.txt",
 		 "fattree levels=2 roots=9",
 		 {31, 9, 0, 0, 0}},
@@ -528,8 +528,8 @@ Test(shape, real_fabrics)
 		 "fattree levels=2 roots=2",
 		 {6, 2, 0, 0, 0}},
 		{"ibnetdiscover/psmn-x5-qdr.txt",
-		 "fattree levels=3 roots=3",
-		 {6, 4, 1, 0, 0}},
+		 "fattree levels=2 roots=4",
+		 {7, 4, 0, 0, 0}},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(dumps); i++) {

@@ -109,7 +109,7 @@ Test(summary, real_dump)
 	cr_assert_eq(s->n_rails, 2);
 	cr_assert_eq(s->rails[1].n_adapters, 8);
 	cr_assert_eq(s->rails[1].n_hosts, 458);
-	cr_assert_eq(s->n_levels, 5);
+	cr_assert_eq(s->n_levels, 3);
 	fab_summary_free(s);
 	fab_fabric_free(f);
 }

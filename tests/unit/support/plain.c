@@ -5,6 +5,7 @@
 #include "fabric/ranks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool plain_arc_is_live(const struct fab_routes *r, uint32_t sw, uint32_t arc)
 {
@@ -268,6 +269,8 @@ static void all_pairs_by_switch(struct plain *x, bool with_cycles)
 void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 {
 	const struct fab_fabric *f = r->f;
+	struct fab_shape *shape;
+	struct fab_ranks ranks;
 	size_t n_reach;
 
 	*x = (struct plain){.r = r, .ends = ends, .n = f->n_switches};
@@ -280,7 +283,11 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 	x->load = FAB_NEW0(x->n_arcs + 1, uint64_t);
 	if (r->told && r->told->has_lanes && r->sl2vl)
 		x->is_missed = FAB_NEW0(r->told->lane_first[f->n_switches] * 16, uint8_t);
-	fab_ranks(f, x->rank);
+	shape = fab_shape_recognize(f);
+	fab_ranks_init(&ranks, f, shape);
+	memcpy(x->rank, ranks.rank, x->n * sizeof(*x->rank));
+	fab_ranks_fini(&ranks);
+	fab_shape_free(shape);
 	for (size_t i = 0; i < n_reach; i++)
 		x->reach[i] = PLAIN_FAR;
 	for (uint32_t i = 0; i < x->n * x->n; i++)

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ranks and roots stay when hosts are powered off, a rail is chosen or switches that
+ * belong to nothing are added: on real dumps and on every generated family.
+ */
+#include "fabric/ranks.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "fabric/builder.h"
+#include "fabric/check.h"
+#include "fabric/hosts.h"
+#include "fabric/summary.h"
+#include "support/data.h"
+#include "support/gen.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shape, ranks and roots together. */
+struct look {
+	struct fab_shape *shape;
+	struct fab_ranks ranks;
+	char text[128];
+};
+
+static void look_at(struct look *l, const struct fab_fabric *f)
+{
+	l->shape = fab_shape_recognize(f);
+	fab_shape_text(l->shape, l->text, sizeof(l->text));
+	fab_ranks_init(&l->ranks, f, l->shape);
+}
+
+static void look_fini(struct look *l)
+{
+	fab_ranks_fini(&l->ranks);
+	fab_shape_free(l->shape);
+}
+
+/* The first switches of both are the same ones: so are their ranks and roots. */
+static void expect_same(const struct fab_fabric *f, const struct look *want,
+			const struct fab_fabric *g, const char *what)
+{
+	struct look got;
+
+	look_at(&got, g);
+	cr_assert_str_eq(got.text, want->text, "%s, %s: %s, not %s", f->source, what,
+			 got.text, want->text);
+	cr_assert_eq(got.ranks.n_ranks, want->ranks.n_ranks, "%s: %s", f->source, what);
+	cr_assert_eq(got.ranks.n_roots, want->ranks.n_roots, "%s: %s", f->source, what);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		cr_assert_eq(got.ranks.rank[s], want->ranks.rank[s],
+			     "%s, %s: rank %u, not %u of %s", f->source, what,
+			     got.ranks.rank[s], want->ranks.rank[s], fab_node_name(f, s));
+		cr_assert_eq(got.ranks.is_root[s], want->ranks.is_root[s], "%s, %s: %s",
+			     f->source, what, fab_node_name(f, s));
+	}
+	for (uint32_t s = f->n_switches; s < g->n_switches; s++)
+		cr_assert_not(got.ranks.is_root[s], "%s: %s", f->source, what);
+	look_fini(&got);
+}
+
+static uint32_t add_stray(struct fab_builder *b, uint64_t guid)
+{
+	return fab_builder_add_node(b, &(struct fab_node_spec){.kind = FAB_SWITCH,
+							       .guid = guid,
+							       .n_ports = 8,
+							       .name = "stray",
+							       .name_len = 5});
+}
+
+/* One switch without a cable, one with a self-loop, two that are joined. */
+static void add_strays(struct fab_builder *b)
+{
+	uint32_t id[4];
+
+	for (uint32_t i = 0; i < FAB_COUNT(id); i++)
+		id[i] = add_stray(b, 0x5555000000000000 + i);
+	fab_builder_add_cable(b, id[1], 1, id[1], 2, 4, FAB_HDR);
+	fab_builder_add_cable(b, id[2], 1, id[3], 1, 4, FAB_HDR);
+}
+
+/* Without the nodes that are gone [n_nodes], which are no switches; with strays. */
+static struct fab_fabric *without(const struct fab_fabric *f, const bool *is_gone,
+				  bool strays, const char *hca)
+{
+	const struct fab_host_options hosts = {.hca = hca};
+	struct fab_builder *b = fab_builder_new();
+	uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	struct fab_fabric *out = NULL;
+	struct fab_err err = {""};
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (!is_gone[i])
+			id[i] = fab_builder_copy_node(b, f, i);
+	if (strays)
+		add_strays(b);
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		if (!is_gone[f->port_node[f->cable_a[c]]] &&
+		    !is_gone[f->port_node[f->cable_b[c]]])
+			fab_builder_copy_cable(b, f, c, id);
+	free(id);
+	cr_assert_eq(fab_builder_finish(b, f->source, f->format, &hosts, &out, &err), 0,
+		     "%s", err.text);
+	return out;
+}
+
+static bool is_host(const struct fab_fabric *f, uint32_t node)
+{
+	return f->node_kind[node] == FAB_ADAPTER;
+}
+
+/* Mark the adapters with a cable to a switch; returns how many hosts elsewhere stay. */
+static uint32_t power_off(const struct fab_fabric *f, uint32_t sw, bool *is_gone)
+{
+	uint32_t n_left = 0;
+
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+		uint32_t peer = fab_port_peer(f, p);
+
+		if (peer != FAB_NONE && is_host(f, f->port_node[peer]))
+			is_gone[f->port_node[peer]] = true;
+	}
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++)
+		n_left += is_host(f, i) && !is_gone[i];
+	return n_left;
+}
+
+ParameterizedTestParameters(ranks, dump_without_the_hosts_of_a_leaf)
+{
+	static int number[16];
+	int n = 0;
+
+	for (; data_dumps[n]; n++)
+		number[n] = n;
+	return cr_make_param_array(int, number, (size_t)n);
+}
+
+/* Every leaf of every dump, one at a time. */
+ParameterizedTest(int *i, ranks, dump_without_the_hosts_of_a_leaf)
+{
+	struct fab_fabric *f = data_open(data_dumps[*i]);
+	bool *is_gone = FAB_NEW(f->n_nodes, bool);
+	uint32_t n_tried = 0;
+	struct look want;
+
+	look_at(&want, f);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		struct fab_fabric *g;
+
+		memset(is_gone, 0, f->n_nodes * sizeof(*is_gone));
+		if (!test_n_hosts_on(f, s) || want.ranks.rank[s] ||
+		    !power_off(f, s, is_gone))
+			continue;
+		g = without(f, is_gone, false, NULL);
+		expect_same(f, &want, g, fab_node_name(f, s));
+		fab_fabric_free(g);
+		n_tried++;
+	}
+	cr_assert(n_tried || f->n_switches < 2);
+	free(is_gone);
+	look_fini(&want);
+	fab_fabric_free(f);
+}
+
+/* The last word of the description: "mlx5_0". */
+static const char *rail_of(const struct fab_fabric *f, uint32_t node, char *out)
+{
+	char text[256], *word;
+
+	snprintf(text, sizeof(text), "%s", fab_node_name(f, node));
+	*out = '\0';
+	for (word = strtok(text, " "); word; word = strtok(NULL, " "))
+		snprintf(out, 256, "%s", word);
+	return out;
+}
+
+/* Mark the adapters of a rail; returns how many others stay. */
+static uint32_t remove_rail(const struct fab_fabric *f, const char *rail, bool *is_gone)
+{
+	uint32_t n_left = 0;
+	char own[256];
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		is_gone[i] = is_host(f, i) && !strcmp(rail_of(f, i, own), rail);
+		n_left += is_host(f, i) && !is_gone[i];
+	}
+	return n_left;
+}
+
+ParameterizedTestParameters(ranks, dump_without_a_rail)
+{
+	static int number[16];
+	int n = 0;
+
+	for (; data_dumps[n]; n++)
+		number[n] = n;
+	return cr_make_param_array(int, number, (size_t)n);
+}
+
+/* Minus any rail, and any rail alone as --hca leaves it. */
+ParameterizedTest(int *i, ranks, dump_without_a_rail)
+{
+	struct fab_fabric *f = data_open(data_dumps[*i]);
+	bool *is_gone = FAB_NEW(f->n_nodes, bool), *none = FAB_NEW0(f->n_nodes, bool);
+	char seen[8192] = " ", rail[256], key[260];
+	struct look want;
+
+	look_at(&want, f);
+	for (uint32_t a = f->n_switches; a < f->n_nodes; a++) {
+		struct fab_fabric *g;
+
+		snprintf(key, sizeof(key), " %s ", rail_of(f, a, rail));
+		if (!is_host(f, a) || !*rail || strstr(seen, key) ||
+		    strpbrk(rail, "/*[") || strlen(seen) + sizeof(key) > sizeof(seen))
+			continue;
+		strcat(seen, key + 1);
+		if (remove_rail(f, rail, is_gone)) {
+			g = without(f, is_gone, false, NULL);
+			expect_same(f, &want, g, rail);
+			fab_fabric_free(g);
+		}
+		if (!fab_hosts_hca_matches(fab_node_name(f, a), rail))
+			continue;
+		g = without(f, none, false, rail);
+		cr_assert_eq(g->n_switches, f->n_switches);
+		expect_same(f, &want, g, rail);
+		fab_fabric_free(g);
+	}
+	free(is_gone);
+	free(none);
+	look_fini(&want);
+	fab_fabric_free(f);
+}
+
+static const char *const families[] = {
+	"fattree:radix=4,levels=2", "fattree:radix=8,levels=3",
+	"fattree:radix=4,levels=4", "fattree:radix=4,levels=5",
+	"pgft:m=4/6,w=1/3,p=1/2",   "pgft:m=3/4/5,w=1/2/3,p=1/4/2",
+	"pgft:m=2/3/3/2,w=1/2/2/3", "kfat:dims=4x4",
+	"kfat:dims=3x4x2,hosts=3",  "kfat:dims=6x4,levels=2,radix=4",
+	"kfat:dims=5x4,planes=2",   "torus:dims=5x4,hosts=2",
+	"mesh:dims=4x3x3",	    "hyperx:dims=5x4,hosts=3",
+	"dragonfly:a=4,p=2,h=2",
+};
+
+/* Draw the leaves whose hosts are off: any one, then more and more, one in four stays. */
+static void draw_off(const struct fab_fabric *f, struct fab_rng *rng, uint64_t seed,
+		     bool *is_gone)
+{
+	uint32_t *leaf = FAB_NEW(f->n_switches, uint32_t), n = 0, n_off;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (test_n_hosts_on(f, s))
+			leaf[n++] = s;
+	n_off = 1 + (uint32_t)seed % (n - n / 4 - 1);
+	for (uint32_t i = 0; i < n_off; i++) {
+		uint32_t k = i + (uint32_t)fab_rng_below(rng, n - i), s = leaf[k];
+
+		leaf[k] = leaf[i];
+		leaf[i] = s;
+		cr_assert(power_off(f, s, is_gone));
+	}
+	free(leaf);
+}
+
+/* One leaf of kfats whose lines have one level; any number of leaves of the others. */
+Test(ranks, families_with_leaves_powered_off_and_stray_switches)
+{
+	for (size_t i = 0; i < FAB_COUNT(families); i++) {
+		struct fab_fabric *f = test_gen_raw(families[i]);
+		bool *is_gone = FAB_NEW(f->n_nodes, bool);
+		struct look want;
+		struct fab_rng rng;
+
+		fab_rng_init(&rng, i);
+		look_at(&want, f);
+		for (uint64_t seed = 0; seed < 24; seed++) {
+			struct fab_fabric *g;
+			char what[32];
+
+			memset(is_gone, 0, f->n_nodes * sizeof(*is_gone));
+			if (want.shape->kind != FAB_SHAPE_KFAT)
+				draw_off(f, &rng, seed, is_gone);
+			else if (want.shape->n_levels == 2)
+				draw_off(f, &rng, 0, is_gone);
+			snprintf(what, sizeof(what), "seed %u", (unsigned)seed);
+			g = without(f, is_gone, false, NULL);
+			expect_same(f, &want, g, what);
+			fab_fabric_free(g);
+			if (!want.shape->level)
+				continue; /* no shape is known of it in two parts */
+			g = without(f, is_gone, true, NULL);
+			expect_same(f, &want, g, what);
+			fab_fabric_free(g);
+		}
+		free(is_gone);
+		look_fini(&want);
+		fab_fabric_free(f);
+	}
+}
+
+/* Nothing of the library crashes on them, with hosts or without. */
+Test(ranks, stray_switches_of_every_family)
+{
+	for (size_t i = 0; i < FAB_COUNT(families); i++)
+		for (int with_hosts = 0; with_hosts < 2; with_hosts++) {
+			struct fab_fabric *f = test_gen_raw(families[i]), *g;
+			bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+			struct fab_summary *summary;
+			struct fab_check *check;
+			uint32_t *part = FAB_NEW(f->n_switches, uint32_t);
+
+			for (uint32_t a = f->n_switches; a < f->n_nodes; a++)
+				is_gone[a] = !with_hosts;
+			g = without(f, is_gone, true, NULL);
+			summary = fab_summary_new(g, 1);
+			check = fab_check_new(g);
+			cr_assert_eq(summary->n_components,
+				     fab_fabric_components(f, part) + 3);
+			for (uint32_t s = f->n_switches; s < g->n_switches; s++)
+				cr_assert(summary->level_of[s] == FAB_NONE ||
+					  summary->shape->kind == FAB_SHAPE_NONE);
+			fab_check_free(check);
+			fab_summary_free(summary);
+			free(is_gone);
+			free(part);
+			fab_fabric_free(g);
+			fab_fabric_free(f);
+		}
+}
+
+/* What --check says of a leaf whose hosts are off. */
+Test(ranks, leaf_without_hosts_is_found)
+{
+	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3"), *g;
+	bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+	uint32_t leaf = test_switch(f, "leaf-3");
+	struct fab_check *check;
+
+	power_off(f, leaf, is_gone);
+	g = without(f, is_gone, false, NULL);
+	check = fab_check_new(g);
+	cr_assert_eq(check->n_findings, 1);
+	cr_assert_eq(check->n_problems, 0);
+	cr_assert_str_eq(check->findings[0].code, "leaf-without-hosts");
+	cr_assert_eq(check->findings[0].node, leaf);
+	fab_check_free(check);
+	fab_fabric_free(g);
+	fab_fabric_free(f);
+	free(is_gone);
+}
