@@ -5,9 +5,10 @@
 #include "unicast/routes.h"
 
 /*
- * Hops from the nearest root over what is alive: rank[n_switches]. In a part of the
- * fabric without a root every path is legal (rank 0), as OpenSM falls back to the fewest
- * hops. Returns how many parts of several switches these are. O(cables).
+ * Hops from the nearest root (roots[n_roots], each once) over what is alive:
+ * rank[n_switches]. In a part of the fabric without a root every path is legal (rank 0),
+ * as OpenSM falls back to the fewest hops. Returns how many parts of several switches
+ * these are. O(cables).
  */
 uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
 		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank);
@@ -30,9 +31,9 @@ struct fab_updn_loss {
 };
 
 /*
- * Search the paths of updn from these roots, as its engine does, to every switch that has
- * hosts. Faults NULL: nothing is dead. The same for any number of threads. O(switches
- * with hosts * cables).
+ * Search the paths of updn from these roots (each once), as its engine does, to every
+ * switch that has hosts. Faults NULL: nothing is dead. The same for any number of
+ * threads. O(switches with hosts * cables).
  */
 struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 					const struct fab_faults *faults,

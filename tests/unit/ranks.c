@@ -13,6 +13,9 @@
 #include "fabric/summary.h"
 #include "support/data.h"
 #include "support/gen.h"
+#include "unicast/analysis.h"
+#include "unicast/engine.h"
+#include "unicast/updn.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -352,4 +355,193 @@ Test(ranks, leaf_without_hosts_is_found)
 	fab_fabric_free(g);
 	fab_fabric_free(f);
 	free(is_gone);
+}
+
+/* A tree in which a cable joins two leaves is no shape; ranks and roots stay. */
+Test(ranks, cable_between_leaves)
+{
+	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3");
+	struct fab_fabric *g =
+		test_with_cable(f, test_switch(f, "leaf-0"), test_switch(f, "leaf-9"));
+	struct look want, got;
+
+	look_at(&want, f);
+	look_at(&got, g);
+	cr_assert_str_eq(got.text, "none");
+	cr_assert_eq(got.ranks.n_roots, 16);
+	cr_assert_arr_eq(got.ranks.rank, want.ranks.rank,
+			 f->n_switches * sizeof(uint32_t));
+	cr_assert_arr_eq(got.ranks.is_root, want.ranks.is_root, f->n_switches);
+	look_fini(&want);
+	look_fini(&got);
+	fab_fabric_free(f);
+	fab_fabric_free(g);
+}
+
+/* Few hosts on all leaves of a pod (storage), one on a spine: the first are leaves, the
+ * spine is none; a spine with a quarter of the hosts of a leaf is no leaf of a tree. */
+Test(ranks, leaves_of_few_hosts)
+{
+	struct fab_fabric *f = test_gen_raw("fattree:radix=16,levels=3"), *g, *h;
+	bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+	uint32_t spine = test_switch(f, "l2-0");
+	struct look want;
+
+	look_at(&want, f);
+	for (uint32_t s = 0; s < 8; s++) /* all hosts but the first of the pod's leaves */
+		for (uint32_t p = 2; p <= 8; p++)
+			is_gone[f->port_node[fab_port_peer(f, fab_port_find(f, s, p))]] =
+				true;
+	g = without(f, is_gone, false, NULL);
+	for (uint32_t s = 0; s < 8; s++)
+		cr_assert_eq(test_n_hosts_on(g, s), 1);
+	expect_same(f, &want, g, "one host on each leaf of a pod");
+	h = test_with_hosts(g, &spine, 1);
+	expect_same(f, &want, h, "and one on a spine");
+	look_fini(&want);
+	free(is_gone);
+	fab_fabric_free(f);
+	fab_fabric_free(g);
+	fab_fabric_free(h);
+}
+
+/* A management switch on all roots of a group, and a leaf cabled to two pods. */
+Test(ranks, switches_above_the_roots)
+{
+	struct fab_fabric *f = test_gen_raw("fattree:radix=8,levels=3"), *g;
+	struct look want, got;
+	uint32_t core = test_switch(f, "l3-5");
+
+	/* one host is a quarter of those of a leaf: a leaf at the place of a root */
+	g = test_with_hosts(f, &core, 1);
+	look_at(&want, f);
+	look_at(&got, g);
+	cr_assert_eq(got.ranks.n_roots, 15);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		cr_assert_eq(got.ranks.rank[s], s == core ? 0 : want.ranks.rank[s]);
+		cr_assert_eq(got.ranks.is_root[s], want.ranks.is_root[s] && s != core);
+	}
+	look_fini(&want);
+	look_fini(&got);
+	fab_fabric_free(f);
+	fab_fabric_free(g);
+}
+
+/* Hosts that --hca leaves out count: ranks and roots are those of all. */
+Test(ranks, hosts_left_out_count)
+{
+	static const char *const specs[] = {"fattree:radix=8,levels=3", "kfat:dims=4x4",
+					    "fattree:radix=4,levels=2",
+					    "torus:dims=4x3,hosts=2"};
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen_raw(specs[i]), *g;
+		bool *none = FAB_NEW0(f->n_nodes, bool);
+		struct look want;
+		uint32_t n_left_out = 0;
+
+		look_at(&want, f);
+		g = without(f, none, false, "h1 *");
+		cr_assert_eq(g->n_adapters, 1);
+		for (uint32_t s = 0; s < g->n_switches; s++)
+			n_left_out += g->switch_n_left_out[s];
+		cr_assert_eq(n_left_out, f->n_host_links - 1);
+		expect_same(f, &want, g, "--hca");
+		look_fini(&want);
+		free(none);
+		fab_fabric_free(f);
+		fab_fabric_free(g);
+	}
+}
+
+/* Pairs of host ports without a path in the tables of updn from these roots. */
+static uint64_t unreachable(const struct fab_fabric *f, const uint32_t *roots, uint32_t n,
+			    uint64_t *all)
+{
+	const struct fab_unicast_problem problem = {
+		.f = f, .max_vls = 1, .n_threads = 1, .n_roots = n, .roots = roots};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
+						     .n_threads = 1};
+	struct fab_routes *r;
+	struct fab_analysis a;
+	uint64_t lost;
+
+	cr_assert_eq(fab_unicast_updn.route(&problem, &r, NULL), 0);
+	cr_assert_eq(fab_analyse(r, &options, &a, NULL), 0);
+	lost = a.unreachable;
+	*all = a.pairs;
+	fab_analysis_fini(&a);
+	fab_routes_free(r);
+	return lost;
+}
+
+/* Drawn roots: as many pairs are lost as the tables of the engine lose. */
+Test(ranks, pairs_lost_are_those_of_the_tables)
+{
+	static const char *const specs[] = {"fattree:radix=4,levels=3",
+					    "kfat:dims=3x3,hosts=2",
+					    "torus:dims=5x3",
+					    "dragonfly:a=4,p=2,h=2",
+					    "random:switches=12,degree=3,hosts=2",
+					    "fattree:radix=6,levels=2"};
+	uint32_t n_losing = 0;
+	struct fab_rng rng;
+
+	fab_rng_init(&rng, 7);
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		struct fab_fabric *f = test_gen(specs[i]);
+		uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
+
+		for (int k = 0; k < 20; k++) {
+			uint32_t n = 1 + (uint32_t)fab_rng_below(&rng, 4);
+			struct fab_updn_loss loss;
+			uint64_t all;
+
+			*roots = (uint32_t)fab_rng_below(&rng, f->n_switches);
+			for (uint32_t j = 1; j < n; j++) /* distinct ones */
+				roots[j] = (roots[j - 1] + 1 + (uint32_t)k % 2) %
+					   f->n_switches;
+			loss = fab_updn_try_roots(f, NULL, roots, n, 1 + k % 2);
+			cr_assert_eq(loss.pairs, unreachable(f, roots, n, &all), "%s",
+				     specs[i]);
+			cr_assert_eq(loss.all, all, "%s", specs[i]);
+			cr_assert_eq(loss.from == FAB_NONE, !loss.pairs);
+			cr_assert_eq(loss.to == FAB_NONE, !loss.pairs);
+			n_losing += loss.pairs > 0;
+		}
+		free(roots);
+		fab_fabric_free(f);
+	}
+	cr_assert_gt(n_losing, 20);
+}
+
+/* From the roots of a tree every pair has a path, whatever leaves are off. */
+Test(ranks, roots_of_trees_lose_nothing)
+{
+	for (size_t i = 0; i < FAB_COUNT(families); i++) {
+		struct fab_fabric *f = test_gen_raw(families[i]);
+		bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+		uint32_t *roots = FAB_NEW(f->n_switches, uint32_t), n = 0;
+		struct fab_fabric *g;
+		struct fab_rng rng;
+		struct look l;
+
+		fab_rng_init(&rng, i);
+		draw_off(f, &rng, 5, is_gone);
+		g = without(f, is_gone, false, NULL);
+		look_at(&l, g);
+		for (uint32_t s = 0; s < g->n_switches; s++)
+			if (l.ranks.is_root[s])
+				roots[n++] = s;
+		cr_assert_eq(n, l.ranks.n_roots);
+		if (l.shape->kind == FAB_SHAPE_FATTREE &&
+		    strstr(families[i], "kfat") != families[i])
+			cr_assert_eq(fab_updn_try_roots(g, NULL, roots, n, 1).pairs, 0,
+				     "%s", families[i]);
+		look_fini(&l);
+		free(roots);
+		free(is_gone);
+		fab_fabric_free(f);
+		fab_fabric_free(g);
+	}
 }
