@@ -301,6 +301,27 @@ Test(base, safe_text)
 	}
 }
 
+/* Tables of other programs have blanks for what a terminal would obey, byte by byte. */
+Test(base, blanked_text)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{"plain", "plain"},	 {"a\tb\x7f", "a b "},
+		{"\xc2\x9bx", "  x"},	 {"\x9b[2J", " [2J"},
+		{"\xe2\x80\xae", "   "}, {"\xc3\xa4\xe9", "\xc3\xa4\xe9"},
+		{"\xe2\x80", "\xe2 "},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		char *text = fab_strdup(cases[i].in);
+
+		fab_text_blank(text);
+		cr_expect_str_eq(text, cases[i].out, "%zu", i);
+		free(text);
+	}
+}
+
 Test(base, natural_order_is_total)
 {
 	static const char *const sorted[] = {"",    "a",    "a01", "a1",   "a2",
