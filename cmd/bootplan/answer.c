@@ -149,7 +149,7 @@ static void say_unserved(struct fab_report *r, const struct bootplan_outcome *o,
 	free(others);
 }
 
-/* What the times are of, in brackets behind the first one. */
+/* Image and coverage of the times, for the brackets behind the first one. */
 static char *assumptions_text(const struct bootplan_outcome *o)
 {
 	char bytes[FAB_HUMAN_BYTES];

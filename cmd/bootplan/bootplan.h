@@ -272,8 +272,8 @@ extern const size_t bootplan_segment_n_columns;
 /* The quickest of the largest batch; there is a result. */
 const struct bootplan_result *bootplan_best(const struct bootplan_outcome *o);
 
-/* What boot_seconds is the time of: firmware, DHCP and the start of a kernel are not in
- * it. Borrowed static text. */
+/* Parts of a boot that boot_seconds counts: firmware, DHCP and the start of a kernel are
+ * not in it. Borrowed static text. */
 const char *bootplan_time_covers(const struct bootplan_outcome *o);
 
 /* The table for people. */

@@ -140,7 +140,7 @@ static void verify(const struct bootplan_outcome *o, struct bootplan_result *r,
 	out->is_broken = true;
 }
 
-/* What max-min fairness makes of the mapping. */
+/* Rates and times of the mapping by max-min fairness. */
 static int measure_max_min(const struct bootplan_params *p,
 			   const struct bootplan_outcome *o, struct bootplan_result *r,
 			   const uint32_t *interface_of, struct planned *out,

@@ -43,7 +43,7 @@ void fab_limits_apply(struct fab_machine *m, const struct fab_limits *limits,
 void fab_limits_raise(const struct fab_machine *m, uint32_t doubled,
 		      struct fab_machine *out);
 
-/* What one transfer to the fastest node of the batch gets, Mb/s; INFINITY: no limit.
+/* Rate of one transfer to the fastest node of the batch, Mb/s; INFINITY: no limit.
  * O(batch). */
 double fab_limits_transfer_mbps(const struct fab_machine *m,
 				const struct fab_batch *batch);

@@ -76,7 +76,7 @@ static uint32_t best_turn(const struct prefixes *x, uint32_t node)
 	return best;
 }
 
-/* What a node more would make of the disk and the connections of its server. */
+/* Inverse share of a server's disk and connections with one node more. */
 static double of_limits(const struct prefixes *x, uint32_t server)
 {
 	uint32_t n = x->of_server[server] + 1;

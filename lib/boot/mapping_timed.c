@@ -16,7 +16,7 @@
 
 /* A mapping is improved step by step in this many trials at most, and in fewer when more
  * nodes than this would be simulated. */
-enum { IMPROVE_TRIALS = 1000, IMPROVE_NODES = 400000 };
+enum { IMPROVE_TRIALS = 1000, IMPROVE_NODES = 60000 };
 
 /* A mapping and its end; fewer nodes that give up come before an early end. */
 struct trial {

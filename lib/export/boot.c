@@ -469,7 +469,7 @@ static int check_site(const struct maker *k, bool is_directory, struct fab_err *
 					site->boot_file[a]);
 	if (flags & NEEDS_NETWORK && !site->network4 && !site->network6)
 		return fab_fail(err, EINVAL,
-				"no network is told, without which %s opens no port",
+				"no network is given, without which %s opens no port",
 				name);
 	if (flags & NEEDS_NETWORK4 && !site->network4)
 		return fab_fail(err, EINVAL, "no IPv4 network is told, which %s needs",

@@ -90,7 +90,7 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 	}
 }
 
-Test(limits, completing_is_the_best_beside_what_stays)
+Test(limits, completing_is_the_best_with_fixed_nodes)
 {
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct fab_machine *m = draw_small(seed, seed % 2);
