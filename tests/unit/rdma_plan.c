@@ -150,3 +150,46 @@ Test(rdma_plan, best)
 	cr_assert_eq(fab_rdma_plan_best(plans, bits, 3), 1);
 	cr_assert_eq(fab_rdma_plan_best(plans, bits, 0), FAB_NONE);
 }
+
+/* By 200 runs, as many as the command makes: the window is within 5 % of the least of all
+ * windows with all timeouts, though most trials that fail are given up early. */
+Test(rdma_plan, least_of_all)
+{
+	enum { MANY = 200 };
+	uint64_t rto_ps[FAB_RDMA_TIMEOUTS];
+	struct fab_rdma_plan plan;
+	uint32_t least = 0;
+	struct small s;
+
+	small_init(&s);
+	s.q.target = 0.7;
+	s.q.n_runs = MANY;
+	fab_rdma_timeouts(s.net, 0, rto_ps);
+	for (uint32_t w = 1; w <= PACKETS && !least; w++)
+		for (size_t i = 0; i < FAB_RDMA_TIMEOUTS && !least; i++) {
+			struct fab_rdma_case cases[2];
+			struct fab_rdma_summary sum[2] = {{0}};
+			const struct fab_rdma_runs runs = {
+				.of = cases, .n_cases = 2, .n_runs = MANY};
+
+			for (int k = 0; k < 2; k++)
+				cases[k] = (struct fab_rdma_case){.net = s.net,
+								  .params = s.q.params,
+								  .baseline = 0};
+			cases[0].scheme = &fab_rdma_scheme_oracle;
+			cases[1].scheme = s.q.scheme;
+			cases[1].params.window = w;
+			cases[1].params.rto_ps = rto_ps[i];
+			cr_assert_eq(fab_rdma_compare(&runs, sum, NULL), 0);
+			least = sum[1].share.value >= s.q.target ? w : 0;
+			fab_rdma_summary_fini(&sum[0]);
+			fab_rdma_summary_fini(&sum[1]);
+		}
+	cr_assert(least > 1 && least < PACKETS, "%u", least);
+	cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+	cr_assert(plan.is_found);
+	cr_assert_leq(plan.answer.window, least * 1.05, "%u, least %u",
+		      plan.answer.window, least);
+	cr_assert_eq(plan.answer.n_runs, MANY);
+	small_fini(&s);
+}
