@@ -117,6 +117,12 @@ Test(rdma_choice, bound)
 	cr_assert_eq(c.verdict, FAB_RDMA_TAKE);
 	cr_assert(c.standing[A] == FAB_RDMA_FAST && c.standing[B] == FAB_RDMA_FAST);
 	cr_assert_eq(c.best, A);
+	/* where a sender may have to ask again, after four timeouts more */
+	m.cases[A].params.bad.drop_control = m.cases[B].params.bad.drop_control = 1e-9;
+	m.sum[A].n.lost[FAB_RDMA_ACK] = m.sum[B].n.lost[FAB_RDMA_ACK] = FAB_RDMA_FEW;
+	cr_assert_eq(judge(&m).reason, FAB_RDMA_TOO_CLOSE);
+	cr_assert_eq(judge(&m).verdict, FAB_RDMA_UNDECIDED);
+	m.cases[A].params.bad.drop_control = m.cases[B].params.bad.drop_control = 0;
 	/* more choices at once are less sure; so is a timer that is longer */
 	m.q.n_claims = 10;
 	cr_assert_eq(judge(&m).verdict, FAB_RDMA_UNDECIDED);
