@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "support/rdma_stage.h"
@@ -467,6 +468,41 @@ Test(rdma_choice, many_attempts)
 		cr_assert_gt(r.n.packets[FAB_RDMA_DATA], UINT16_MAX);
 		cr_assert_eq(r.n_done, 1);
 		fab_rdma_result_fini(&r);
+	}
+	rdma_stage_close(&st);
+}
+
+/* Runs that are added later are the ones that a single call makes; a case that is left
+ * out keeps those that it has. */
+Test(rdma_choice, runs_in_parts)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 2, .bytes = 64 * 512};
+	struct fab_rdma_case cases[REAL];
+	struct fab_rdma_summary whole[REAL] = {{0}}, parts[REAL] = {{0}};
+	const bool is_left_out[REAL] = {[2] = true};
+	struct fab_rdma_runs runs = {.of = cases, .n_cases = REAL, .n_runs = 8};
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:mesh:dims=3,hosts=1", "minhop", &t, 1);
+	st.params.mtu = 512;
+	st.params.bad.loss = 0.05;
+	rdma_stage_net(&st);
+	set_cases(&st, cases);
+	cr_assert_eq(fab_rdma_compare(&runs, whole, NULL), 0);
+	runs.n_runs = 3;
+	cr_assert_eq(fab_rdma_compare(&runs, parts, NULL), 0);
+	runs.first_run = 3;
+	runs.n_runs = 5;
+	runs.is_left_out = is_left_out;
+	cr_assert_eq(fab_rdma_compare(&runs, parts, NULL), 0);
+	for (int i = 0; i < REAL; i++) {
+		uint32_t n = i == 2 ? 3 : 8;
+
+		cr_assert_eq(parts[i].n_runs, n);
+		cr_assert_eq(
+			memcmp(parts[i].run, whole[i].run, n * sizeof(*parts[i].run)), 0);
+		fab_rdma_summary_fini(&whole[i]);
+		fab_rdma_summary_fini(&parts[i]);
 	}
 	rdma_stage_close(&st);
 }
