@@ -526,6 +526,9 @@ Test(faults, effort)
 		struct fab_kfat *kfat = NULL;
 		struct fab_err err;
 
+		/* a host whose only cable is dead */
+		if (faults && i / 2 == 2)
+			cr_assert_eq(fab_faults_add_cables(faults, "h0/1", &err), 0);
 		if (!fab_kfat_recognize(f, &kfat, &err))
 			problem.kfat = kfat;
 		for (size_t e = 0; e < fab_unicast_n_engines; e++) {
