@@ -24,9 +24,9 @@ static double share_of(double until, double share)
 	return until > 0 ? now + share * (until - now) : 0;
 }
 
-/* What balanced does by these options, then the search for better trees; neither begins
- * when the options end the one before. */
-static int search(struct fab_mcast_state *s, struct fab_mcast_options *o)
+/* The search for better trees from those that there are, after bounds. */
+static enum fab_mcast_ended improve(struct fab_mcast_state *s,
+				    struct fab_mcast_options *o)
 {
 	const struct fab_negotiation n = {.options = o,
 					  .n_rounds = ROUNDS,
@@ -34,46 +34,59 @@ static int search(struct fab_mcast_state *s, struct fab_mcast_options *o)
 					  .has_swaps = true,
 					  .is_told = true};
 
-	if (fab_mcast_balanced.solve(s->problem, s, o))
-		return 1;
 	if (o->raise_bound && !s->problem->weights && fab_mcast_max_load(s) > o->bound)
 		o->bound = o->raise_bound(o->raise_bound_context,
 					  share_of(o->until, BOUNDS_SHARE));
-	if (!fab_mcast_was_stopped(s->ended))
-		s->ended = fab_negotiate(s, &n);
-	return s->ended == FAB_ENDED_FAILED;
+	o->raise_bound = NULL;
+	return fab_negotiate(s, &n);
 }
 
-/* Trees that may be higher start from those that may not: only a time limit can make them
- * worse than those would have become. */
+/* From the first trees as without height slack, too, and on from the better of both:
+ * only a time limit can make the result worse than that of the lower trees. */
+static void search_low(struct fab_mcast_state *s, struct fab_mcast_options *own,
+		       const struct fab_forest *first)
+{
+	struct fab_mcast_options low = *own;
+	double level = fab_mcast_max_level(s);
+	struct fab_forest higher = {0};
+
+	low.height_slack = 0;
+	low.until = share_of(own->until, LOW_SHARE);
+	fab_mcast_state_copy_trees(s, &higher);
+	fab_mcast_state_start(s, first);
+	(void)fab_mcast_balanced.solve(s->problem, s, &low);
+	if (!fab_mcast_was_stopped(s->ended))
+		s->ended = improve(s, &low);
+	own->bound = low.bound;
+	own->raise_bound = low.raise_bound;
+	if (level < fab_mcast_max_level(s))
+		fab_mcast_state_start(s, &higher);
+	fab_forest_fini(&higher);
+}
+
 static int solve(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		 const struct fab_mcast_options *o)
 {
-	struct fab_mcast_options own = *o, low;
+	struct fab_mcast_options own = *o;
 	struct fab_forest first = {0};
 	enum fab_mcast_ended exact;
+	bool goes_on;
 
-	(void)problem;
 	if (o->time_limit_s > 0 && !(o->until > 0))
 		own.until = fab_now() + o->time_limit_s;
-	low = own;
-	low.height_slack = 0;
-	if (o->height_slack && !o->start) {
-		low.until = share_of(own.until, LOW_SHARE);
-		if (search(s, &low))
-			return 1;
-		own.bound = low.bound;
-		own.raise_bound = NULL;
-		fab_mcast_state_copy_trees(s, &first);
-		own.start = &first;
+	fab_mcast_state_copy_trees(s, &first);
+	(void)fab_mcast_balanced.solve(problem, s, &own);
+	goes_on = !fab_mcast_was_stopped(s->ended);
+	if (goes_on && o->height_slack && !o->start) {
+		search_low(s, &own, &first);
+		/* its time is a part of all */
+		goes_on = !fab_mcast_was_stopped(s->ended) || s->ended == FAB_ENDED_TIME;
 	}
-	if (search(s, &own)) {
-		fab_forest_fini(&first);
-		return 1;
-	}
+	if (goes_on)
+		s->ended = improve(s, &own);
 	fab_forest_fini(&first);
 	if (fab_mcast_was_stopped(s->ended) || s->ended == FAB_ENDED_BOUND)
-		return 0;
+		return s->ended == FAB_ENDED_FAILED;
 	exact = fab_exact_solve(s, &own);
 	s->ended = exact == FAB_ENDED_DONE ? s->ended : exact;
 	return 0;
