@@ -378,6 +378,22 @@ Test(ranks, cable_between_leaves)
 	fab_fabric_free(g);
 }
 
+/* Where all switches have hosts there is no root. */
+Test(ranks, no_roots_where_all_are_leaves)
+{
+	struct fab_fabric *f = test_gen_raw("random:switches=12,degree=3,hosts=2");
+	struct look l;
+
+	look_at(&l, f);
+	cr_assert_str_eq(l.text, "none");
+	cr_assert_eq(l.ranks.n_ranks, 1);
+	cr_assert_eq(l.ranks.n_roots, 0);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		cr_assert(!l.ranks.rank[s] && !l.ranks.is_root[s]);
+	look_fini(&l);
+	fab_fabric_free(f);
+}
+
 /* Few hosts on all leaves of a pod (storage), one on a spine: the first are leaves, the
  * spine is none; a spine with a quarter of the hosts of a leaf is no leaf of a tree. */
 Test(ranks, leaves_of_few_hosts)
@@ -483,13 +499,14 @@ Test(ranks, pairs_lost_are_those_of_the_tables)
 					    "torus:dims=5x3",
 					    "dragonfly:a=4,p=2,h=2",
 					    "random:switches=12,degree=3,hosts=2",
+					    "pgft:h=2,m=4/6,w=2/3,p=1/2",
 					    "fattree:radix=6,levels=2"};
 	uint32_t n_losing = 0;
 	struct fab_rng rng;
 
 	fab_rng_init(&rng, 7);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f = test_gen(specs[i]);
+		struct fab_fabric *f = test_gen_raw(specs[i]);
 		uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
 
 		for (int k = 0; k < 20; k++) {
