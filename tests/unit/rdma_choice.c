@@ -506,3 +506,23 @@ Test(rdma_choice, runs_in_parts)
 	}
 	rdma_stage_close(&st);
 }
+
+/* irn at its cap, where nothing new can be sent that could tell of a loss, takes what is
+ * acknowledged of the rest for that, and does not wait for a timer. */
+Test(rdma_choice, no_timer_at_the_cap)
+{
+	struct fab_rdma_transfer t = {.source = 0, .target = 10, .bytes = 512 * 512};
+	struct fab_rdma_case c = {.scheme = &fab_rdma_scheme_irn, .baseline = FAB_NONE};
+	struct rdma_stage st;
+
+	rdma_stage_open(&st, "gen:torus:dims=4x4,hosts=1", "dor", &t, 1);
+	st.params.mtu = 512;
+	st.params.bad.loss = 0.005;
+	st.params.bad.delayed = 1;
+	st.params.bad.delay_ps = 300000;
+	rdma_stage_net(&st);
+	c.net = st.net;
+	c.params = st.params;
+	cr_assert_lt(mean_of(&c, 1000), 45);
+	rdma_stage_close(&st);
+}
