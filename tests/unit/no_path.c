@@ -25,16 +25,17 @@ static struct fab_routes *spoiled(const struct fab_fabric *f, struct fab_rng *rn
 	for (uint64_t i = fab_rng_below(rng, 6); i; i--)
 		r->next[fab_rng_below(rng, n)] = fab_rng_below(rng, 4)
 							 ? (uint16_t)fab_rng_below(rng, 3)
+						 : i % 2 ? FAB_ARC_HERE
 							 : FAB_ARC_NONE;
 	if (fab_rng_below(rng, 2))
 		return r;
 	r->n_sls = 2;
-	r->n_sl_sources = f->n_switches;
-	r->sl_source = FAB_NEW(f->n_switches, uint32_t);
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		r->sl_source[sw] = sw;
-	r->sl = FAB_NEW((size_t)f->n_switches * r->n_columns, uint8_t);
-	for (size_t i = 0; i < (size_t)f->n_switches * r->n_columns; i++)
+	r->sl_source = FAB_NEW(f->n_nodes, uint32_t);
+	for (uint32_t node = 0; node < f->n_nodes; node++)
+		if (node < f->n_switches || fab_rng_below(rng, 2))
+			r->sl_source[r->n_sl_sources++] = node;
+	r->sl = FAB_NEW((size_t)r->n_sl_sources * r->n_columns, uint8_t);
+	for (size_t i = 0; i < (size_t)r->n_sl_sources * r->n_columns; i++)
 		r->sl[i] = fab_rng_below(rng, 30) ? 0 : FAB_SL_NONE;
 	return r;
 }
@@ -47,6 +48,19 @@ static enum fab_path_end end_of(const struct fab_routes *r, uint32_t sw, uint32_
 	while (fab_path_step(&p))
 		;
 	return fab_path_end(&p);
+}
+
+/* Does an end have a service level to a column, by its own row, else by its switch's? */
+static bool has_level(const struct fab_routes *r, const struct fab_flow_ends *ends,
+		      uint32_t from, uint32_t column)
+{
+	uint32_t row = FAB_NONE;
+
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+		if (r->sl_source[i] == r->f->port_node[ends->port[from]] ||
+		    (r->sl_source[i] == ends->sw[from] && row == FAB_NONE))
+			row = i;
+	return !r->sl || r->sl[(size_t)row * r->n_columns + column] != FAB_SL_NONE;
 }
 
 static void compare(const struct fab_routes *r, int seed)
@@ -73,9 +87,7 @@ static void compare(const struct fab_routes *r, int seed)
 			if (c != FAB_NONE)
 				end = end_of(r, ends.sw[from], c);
 			plain.circling += end == FAB_PATH_CIRCLE;
-			if (end == FAB_PATH_ARRIVES &&
-			    (!r->sl ||
-			     r->sl[ends.sw[from] * r->n_columns + c] != FAB_SL_NONE))
+			if (end == FAB_PATH_ARRIVES && has_level(r, &ends, from, c))
 				continue;
 			if (!plain.without++) {
 				plain.from = from;

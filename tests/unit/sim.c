@@ -247,3 +247,44 @@ Test(sim, too_many_ports)
 	*last -= FAB_SIM_PORTS_MAX;
 	simulated_fini(&s);
 }
+
+static bool next_of_two(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+{
+	uint32_t *left = context;
+
+	(void)now;
+	if (e || !*left)
+		return false;
+	*m = (struct fab_message){.target = *left, .bytes = *left == 2 ? 80000000 : 1};
+	--*left;
+	return true;
+}
+
+/* A packet that waits at its source for more than 2^32 ps has come when it was created.
+ */
+Test(sim, trace_of_a_long_wait)
+{
+	struct fab_sim_params params = fab_sim_defaults();
+	struct fab_messages messages = {.next = next_of_two};
+	const struct fab_sim_step *last;
+	struct fab_sim_result r;
+	struct simulated s;
+	uint32_t left = 2;
+
+	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
+	messages.context = &left;
+	params.mtu = 32768;
+	params.buffer = 1 << 20;
+	params.warmup = 0;
+	params.time = 0;
+	params.n_traced = 10000;
+	cr_assert_eq(fab_sim_run(&s.problem, &params, &messages, &r, NULL), 0);
+	cr_assert_gt(r.trace.n, 2);
+	last = &r.trace.v[r.trace.n - 2]; /* of the second message: two cables */
+	cr_expect_eq(last->hop, 0);
+	cr_expect_eq(last->target, 1);
+	cr_expect_eq(last->arrived, 0);
+	cr_expect_gt(last->left, UINT32_MAX);
+	fab_sim_result_fini(&r);
+	simulated_fini(&s);
+}
