@@ -73,7 +73,7 @@ EOF
     unshare -rnmp --fork --mount-proc --kill-child bash listen "$PWD/$1" >said 2>&1
 }
 may_listen=0
-case $format in dnsmasq | dhcpd | kea?)
+case $format in dnsmasq | kea? | dhcpd)
   unshare -rnmp --fork --mount-proc ip link add eth0 type veth peer name peer >/dev/null 2>&1 && may_listen=1
   ;;
 esac
