@@ -51,6 +51,47 @@ char *fab_label_short(const char *description, char *out, size_t size)
 	return out;
 }
 
+/* End of the description of a chip that begins at `s`; NULL: none begins there. */
+static const char *chip_end(const char *s)
+{
+	const char *name = skip_chassis(s), *p;
+
+	p = name ? name + strcspn(name, ":/ ") : NULL;
+	if (!p || p == name || *p != ':')
+		return NULL;
+	p += 1 + strcspn(p + 1, ":/ ");
+	if (*p != '/')
+		return NULL;
+	while (*p == '/' || isalnum((unsigned char)*p))
+		p++;
+	return p;
+}
+
+char *fab_label_shorten(const char *text)
+{
+	char *out = fab_alloc(strlen(text) + 1, 1), *to = out;
+	bool is_inside = false; /* a word has begun before `text` */
+
+	while (*text) {
+		const char *end = is_inside ? NULL : chip_end(text);
+
+		if (end && end - text < FAB_LABEL_SIZE) {
+			char description[FAB_LABEL_SIZE], label[FAB_LABEL_SIZE];
+
+			snprintf(description, sizeof(description), "%.*s",
+				 (int)(end - text), text);
+			to = stpcpy(to,
+				    fab_label_short(description, label, sizeof(label)));
+			text = end;
+			continue;
+		}
+		is_inside = isalnum((unsigned char)*text);
+		*to++ = *text++;
+	}
+	*to = '\0';
+	return out;
+}
+
 bool fab_host_is_unnamed(const struct fab_fabric *f, fab_host_id host)
 {
 	char guid[24];

@@ -19,6 +19,12 @@ enum { FAB_LABEL_SIZE = 256 };
 char *fab_label_short(const char *description, char *out, size_t size);
 
 /*
+ * A text in which every description of the form `MF0;leaf7:MQM8700/U1` is replaced by its
+ * short name (fab_label_short). The caller frees. O(length).
+ */
+char *fab_label_shorten(const char *text);
+
+/*
  * Has the host no name but the GUID of its adapter, because the description is empty,
  * `localhost` or what the maker calls the card (fabric/hosts.h)? O(len).
  */

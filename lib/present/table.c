@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The document for people: the answer, aligned fields, then each table. */
+/*
+ * The document for people: the answer, the primary table, the fields of the document,
+ * then the other tables. Fields with a dot in their name (`fabric.switches`) share one
+ * line below a table. A document without a primary table begins with its fields, one a
+ * line.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/human.h"
 #include "base/text.h"
+#include "fabric/label.h"
 #include "present/layout.h"
 #include "present/wrap.h"
 
 struct field {
-	char *name, *value;
+	char *group, *name, *value; /* group: NULL without a dot in the name */
 	enum fab_tone tone;
 };
 
 struct table {
 	FILE *out;
 	const struct fab_report_options *options;
-	FAB_VEC(struct field) fields; /* not yet printed */
-	bool has_printed;	      /* something stands above: leave a blank line */
+	FAB_VEC(struct field) fields;	     /* not yet printed */
+	bool has_printed;		     /* text above: leave a blank line */
+	bool has_table;			     /* a table was printed */
 	FAB_VEC(struct fab_grid_cell) cells; /* of the open table, row by row */
 };
 
@@ -29,6 +36,16 @@ static void *table_begin(FILE *out, const struct fab_report_options *options)
 	t->out = out;
 	t->options = options;
 	return t;
+}
+
+/* A text for people: safe in the locale, switches by their short names. */
+static char *human_text(const char *text)
+{
+	char *shortened = fab_label_shorten(text);
+	char *shown = fab_text_local(fab_cell_safe_text(shortened));
+
+	free(shortened);
+	return shown;
 }
 
 /* Four digits are enough for people; a large number is not written with an exponent. */
@@ -63,7 +80,7 @@ char *fab_cell_human(const struct fab_column *column, union fab_cell cell)
 	if (column->flags & FAB_COL_TRUTH)
 		return fab_strdup(cell.real > 0 ? "yes" : "no");
 	if (column->type == FAB_TEXT)
-		return fab_text_local(fab_cell_safe_text(cell.text));
+		return human_text(cell.text);
 	if (column->flags & FAB_COL_SECONDS)
 		return human_seconds(cell.real);
 	if (column->flags & FAB_COL_MBPS)
@@ -91,15 +108,12 @@ static enum fab_tone cell_tone(const struct fab_column *column, union fab_cell c
 	return FAB_TONE_PLAIN;
 }
 
-/* "fabric.switch_links" is "switch links" to people. */
+/* "switch_links" is "switch links" to people. */
 static char *human_name(const char *name)
 {
-	char *text, *c;
+	char *text = fab_strdup(name);
 
-	if (strncmp(name, "fabric.", 7) == 0)
-		name += 7;
-	text = fab_strdup(name);
-	for (c = text; *c; c++)
+	for (char *c = text; *c; c++)
 		if (*c == '_' || *c == '.')
 			*c = ' ';
 	return text;
@@ -108,8 +122,14 @@ static char *human_name(const char *name)
 static void table_field(void *state, const struct fab_column *column, union fab_cell cell)
 {
 	struct table *t = state;
-	struct field field = {human_name(column->name), fab_cell_human(column, cell),
-			      cell_tone(column, cell)};
+	const char *dot = strchr(column->name, '.');
+	struct field field = {
+		.group = dot ? fab_strndup(column->name, (size_t)(dot - column->name))
+			     : NULL,
+		.name = human_name(dot ? dot + 1 : column->name),
+		.value = fab_cell_human(column, cell),
+		.tone = cell_tone(column, cell),
+	};
 
 	FAB_PUSH(&t->fields, field);
 }
@@ -158,10 +178,51 @@ static void table_answer(void *state, enum fab_tone tone, const char *text)
 
 	if (t->options->no_header)
 		return;
-	safe = fab_text_local(fab_cell_safe_text(text));
+	safe = human_text(text);
 	t->has_printed = true;
 	print_toned(t, safe, 0, tone);
 	free(safe);
+}
+
+/* Fields of one group that follow each other become one field: `name value, name value`.
+ */
+static void join_groups(struct table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->fields.n; i++) {
+		struct field f = t->fields.v[i], *last = n ? &t->fields.v[n - 1] : NULL;
+
+		if (!f.group) {
+			t->fields.v[n++] = f;
+			continue;
+		}
+		if (!last || !last->group || strcmp(last->group, f.group) != 0) {
+			last = &t->fields.v[n++];
+			*last = (struct field){.group = f.group,
+					       .name = human_name(f.group)};
+			f.group = NULL;
+		}
+		fab_append(&last->value, ", ", "%s %s", f.name, f.value);
+		if (f.tone > last->tone)
+			last->tone = f.tone;
+		free(f.group);
+		free(f.name);
+		free(f.value);
+	}
+	t->fields.n = n;
+}
+
+/* "other switches": fields of a group but that of the fabric name it. */
+static void name_by_group(struct field *f)
+{
+	char *full;
+
+	if (!f->group || !strcmp(f->group, "fabric"))
+		return;
+	full = fab_format("%s %s", f->group, f->name);
+	free(f->name);
+	f->name = full;
 }
 
 static void print_fields(struct table *t)
@@ -171,14 +232,22 @@ static void print_fields(struct table *t)
 	if (!t->fields.n)
 		return;
 	leave_line(t);
-	for (size_t i = 0; i < t->fields.n; i++)
-		if (strlen(t->fields.v[i].name) > widest)
-			widest = strlen(t->fields.v[i].name);
+	if (t->has_table)
+		join_groups(t);
+	for (size_t i = 0; i < t->fields.n; i++) {
+		struct field *f = &t->fields.v[i];
+
+		if (!t->has_table)
+			name_by_group(f);
+		if (strlen(f->name) > widest)
+			widest = strlen(f->name);
+	}
 	for (size_t i = 0; i < t->fields.n; i++) {
 		struct field *f = &t->fields.v[i];
 
 		fprintf(t->out, "%-*s  ", (int)widest, f->name);
 		print_toned(t, f->value, widest + 2, f->tone);
+		free(f->group);
 		free(f->name);
 		free(f->value);
 	}
@@ -189,8 +258,8 @@ static void table_table_begin(void *state, const struct fab_table *table)
 {
 	struct table *t = state;
 
-	(void)table;
-	print_fields(t);
+	if (!table->is_primary)
+		print_fields(t);
 }
 
 static void table_row(void *state, const struct fab_table *table,
@@ -214,7 +283,7 @@ static void print_title(const struct table *t, const char *title)
 
 	if (!title || t->options->no_header)
 		return;
-	safe = fab_text_local(fab_cell_safe_text(title));
+	safe = human_text(title);
 	print_wrapped(t, safe, 0, "\033[1m", "\033[0m");
 	free(safe);
 }
@@ -232,6 +301,7 @@ static void table_table_end(void *state, const struct fab_table *table)
 	else if (!t->options->no_header)
 		fputs("(none)\n", t->out);
 	t->cells.n = 0;
+	t->has_table = true;
 }
 
 static void table_finish(void *state)

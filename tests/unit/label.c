@@ -33,6 +33,29 @@ Test(label, short_names)
 				 cases[i].name);
 }
 
+Test(label, descriptions_inside_a_text_become_short)
+{
+	static const struct {
+		const char *text, *shown;
+	} cases[] = {
+		{"MF0;ib5:SX6036/U1:21 -> MF0;ib8:SX6036/U1:26", "ib5:21 -> ib8:26"},
+		{"MF0;core:MCS8500/L16/U2", "core/L16/U2"},
+		{"to (MF0;a:M/U1), MF0;b:M/U2", "to (a), b/U2"},
+		{"XMF0;a:M/U1", "XMF0;a:M/U1"},
+		{"MF0;plain MF0;a:M", "MF0;plain MF0;a:M"},
+		{"MF0;:M/U1", "MF0;:M/U1"},
+		{"MF0;a b:M/U1", "MF0;a b:M/U1"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *shown = fab_label_shorten(cases[i].text);
+
+		cr_expect_str_eq(shown, cases[i].shown);
+		free(shown);
+	}
+}
+
 Test(label, short_names_are_cut_to_fit)
 {
 	char out[4];

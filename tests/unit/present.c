@@ -88,9 +88,6 @@ Test(present, table)
 
 	cr_assert_str_eq(
 		text,
-		"groups  260\n"
-		"shape   -\n"
-		"\n"
 		"Algorithms\n"
 		"algorithm                           max_efi mean_efi verified           "
 		"    root "
@@ -104,11 +101,41 @@ Test(present, table)
 		"0x0000000000000000 "
 		"           -0        0.3333\n"
 		"\n"
+		"groups  260\n"
+		"shape   -\n"
+		"\n"
 		"Fullest cables\n"
 		"(none)\n"
 		"\n"
-		"note  a\\b\n",
+		"fabric  note a\\b\n",
 		"%s", text);
+	free(text);
+}
+
+/* Fields are the document itself where there is no primary table. */
+Test(present, fields_come_first_without_a_primary_table)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct fab_report_options options = {.format = FAB_FORMAT_TABLE};
+	struct fab_report *r = fab_report_new(out, &options, "fabric-test", "none", NULL);
+
+	fab_report_text(r, "fabric.source", "MF0;a:M/U1");
+	fab_report_text(r, "other.source", "b");
+	fab_report_table_begin(r, "fullest", "Fullest cables", other, FAB_COUNT(other));
+	fab_report_table_end(r);
+	fab_report_text(r, "other.source", "c");
+	fab_report_text(r, "other.x_y", "d");
+	cr_assert_eq(fab_report_finish(r, NULL), 0);
+	fclose(out);
+	cr_assert_str_eq(text, "source        a\n"
+			       "other source  b\n"
+			       "\n"
+			       "Fullest cables\n"
+			       "(none)\n"
+			       "\n"
+			       "other  source c, x y d\n");
 	free(text);
 }
 
@@ -118,8 +145,8 @@ Test(present, table_without_header_and_with_chosen_columns)
 						       .columns = "lower_bound,algorithm",
 						       .no_header = true},
 			   NULL);
-	static const char *const rows = "\n\n - fulb\n12 \\x1b[31m\"x\", y\\x0a\\xff\n"
-					" - -\n\nnote";
+	static const char *const rows = " - fulb\n12 \\x1b[31m\"x\", y\\x0a\\xff\n"
+					" - -\n\ngroups  260\n";
 
 	cr_assert(strstr(text, rows), "%s", text);
 	cr_assert_not(strstr(text, "algorithm"), "%s", text);
