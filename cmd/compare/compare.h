@@ -16,7 +16,8 @@ struct compare_item {
 
 /* RUN or RUN:ALGORITHM as it was given. */
 struct compare_spec {
-	uint64_t id; /* 0: the last one */
+	const char *label; /* the argument; NULL: it begins with a number or `last` */
+	uint64_t id;	   /* 0: the last one, or not yet found by its label */
 	const char *algorithm;
 };
 

@@ -98,13 +98,13 @@ static int add_spec(struct compare_params *p, const char *arg, struct fab_err *e
 	size_t len = strcspn(arg, ":");
 	struct compare_spec spec = {0};
 
-	if (!(len == 4 && !strncmp(arg, "last", 4)) &&
-	    !fab_parse_u64(arg, len, 1, INT64_MAX, &spec.id))
+	if (!*arg)
 		return fab_fail(err, EINVAL,
-				"'%s' is no run: expected a number or last, as RUN or "
-				"RUN:ALGORITHM",
-				arg);
-	if (arg[len]) {
+				"'' is no run: expected a number, last or a label");
+	if (!(len == 4 && !strncmp(arg, "last", 4)) &&
+	    !fab_parse_u64(arg, len, 1, INT64_MAX, &spec.id)) {
+		spec.label = arg;
+	} else if (arg[len]) {
 		spec.algorithm = arg + len + 1;
 		if (!*spec.algorithm)
 			return fab_fail(err, EINVAL, "'%s': the algorithm is empty", arg);

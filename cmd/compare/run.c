@@ -27,14 +27,67 @@ int compare_read(const char *path, const struct fab_store_filter *filter,
 	return rc;
 }
 
-static int read_runs(const struct compare_params *p, struct fab_store_runs *runs,
+/* The newest run with this label, `len` bytes; 0: none. */
+static uint64_t newest_labelled(const struct fab_store_runs *runs, const char *label,
+				size_t len)
+{
+	uint64_t id = 0;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const char *own = runs->v[i].label;
+
+		if (own && strlen(own) == len && !memcmp(own, label, len))
+			id = runs->v[i].id;
+	}
+	return id;
+}
+
+/* LABEL or LABEL:ALGORITHM becomes the newest run with that label. */
+static int find_labels(struct compare_params *p, struct fab_err *err)
+{
+	struct fab_store_filter filter = p->filter;
+	struct fab_store_runs runs = {0};
+	int rc = 0;
+
+	filter.names_only = true;
+	for (size_t i = 0; i < p->specs.n && !rc; i++) {
+		struct compare_spec *spec = &p->specs.v[i];
+		const char *colon = spec->label ? strrchr(spec->label, ':') : NULL;
+
+		if (!spec->label)
+			continue;
+		if (!runs.v)
+			rc = compare_read(p->path, &filter, &p->run, &runs, err);
+		if (rc)
+			break;
+		spec->id = newest_labelled(&runs, spec->label, strlen(spec->label));
+		if (!spec->id && colon && colon[1]) {
+			spec->id = newest_labelled(&runs, spec->label,
+						   (size_t)(colon - spec->label));
+			spec->algorithm = colon + 1;
+		}
+		if (!spec->id)
+			rc = fab_fail(err, ENOENT,
+				      "%s: no run has the label '%s'%s: expected the "
+				      "number of a run, last or a label",
+				      p->path, spec->label, compare_among(p));
+	}
+	fab_store_runs_fini(&runs);
+	return rc;
+}
+
+static int read_runs(struct compare_params *p, struct fab_store_runs *runs,
 		     struct fab_err *err)
 {
 	uint64_t *ids = FAB_NEW(p->specs.n + 1, uint64_t);
 	struct fab_store_filter filter = p->filter;
 	enum compare_mode mode = compare_mode_of(p);
-	int rc;
+	int rc = find_labels(p, err);
 
+	if (rc) {
+		free(ids);
+		return rc;
+	}
 	filter.ids = p->specs.n ? ids : NULL;
 	for (size_t i = 0; i < p->specs.n; i++)
 		if (p->specs.v[i].id)

@@ -274,9 +274,23 @@ static const struct fab_command command = {
 	.run = run,
 };
 
+/* `--diff --format=csv OLD NEW`: move --diff in front of the next word that is no option.
+ */
+static void move_diff(int argc, char **argv)
+{
+	for (int i = 1; i + 1 < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], "--diff") && !strncmp(argv[i + 1], "--", 2)) {
+			char *diff = argv[i];
+
+			argv[i] = argv[i + 1];
+			argv[i + 1] = diff;
+		}
+}
+
 int main(int argc, char **argv)
 {
 	struct params p = {0};
 
+	move_diff(argc, argv);
 	return fab_cli_main(&command, argc, argv, &p);
 }

@@ -29,7 +29,7 @@ static int key_of(const struct fab_given *g, size_t i)
 /* The rows as argp has them, NULL-ended; the caller frees. */
 static struct argp_option *argp_options(const struct fab_given *g)
 {
-	struct argp_option *options = FAB_NEW0(g->of.n + 1, struct argp_option);
+	struct argp_option *options = FAB_NEW0(g->of.n + 2, struct argp_option);
 	int group = 0;
 
 	for (size_t i = 0; i < g->of.n; i++) {
@@ -46,6 +46,8 @@ static struct argp_option *argp_options(const struct fab_given *g)
 		if (o->takes == FAB_TAKES_ALIAS)
 			options[i].flags = OPTION_ALIAS | OPTION_HIDDEN;
 	}
+	options[g->of.n] = (struct argp_option){
+		.key = 'h', .flags = OPTION_HIDDEN, .doc = "Give this help list"};
 	return options;
 }
 
@@ -135,6 +137,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		take_argument(g, arg, state);
 		return 0;
 	}
+	if (key == 'h')
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 	if (key == ARGP_KEY_END) {
 		finish(g, state);
 		return 0;
