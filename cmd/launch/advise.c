@@ -104,7 +104,7 @@ static int add_start(struct outcome *o, struct launch_advise_row row,
 	return rc;
 }
 
-/* What a setting is called, its value, and how that is set; texts on the heap. */
+/* Name of a setting, its value, and how to set it; texts on the heap. */
 struct words {
 	const char *setting;
 	char *value, *how;

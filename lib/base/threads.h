@@ -8,7 +8,7 @@
 
 /*
  * `wanted`, or with 0 as many as OpenMP gives (OMP_NUM_THREADS, processors); at least 1,
- * and at most as many as could be started at once when this was first asked for so many:
+ * and at most the number that could be started at once when this was first asked for it:
  * limits of processes (ulimit -u, pids of a cgroup) or of memory lead to fewer threads,
  * not to a failure. O(threads) the first time, then O(1).
  */

@@ -271,7 +271,7 @@ void fab_cli_progress_free(struct fab_cli_progress *progress);
  * From now on the first interrupt (Ctrl-C) is remembered instead of ending the program:
  * for work that can stop with what it has. When its results are written the program ends
  * by that signal, so that the status is FAB_EXIT_INTERRUPTED and a script that called it
- * stops, too. The second interrupt ends it at once. Where somebody ignores
+ * stops, too. The second interrupt ends it at once. Where a parent process ignores
  * interrupts (nohup) they stay ignored.
  */
 void fab_cli_catch_interrupt(void);

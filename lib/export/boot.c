@@ -92,12 +92,12 @@ enum {
 	NEEDS_NETWORK4 = 64,
 	NEEDS_NETWORK6 = 128,
 	NEEDS_KERNEL = 256,
-	QUOTES = 512,		/* can hold any name */
-	BY_SERVER = 1024,	/* several servers do not go into one file */
-	NAMES_SCRIPT = 2048,	/* of iPXE, which a folder holds, too */
-	HOSTS_ONLY = 8192,	/* servers by the name of the host, whatever interface */
-	USES_IP = 4096,		/* of nodes, where it is told: two cannot have the same */
-	NEEDS_NETWORK = 16384,	/* of either family; servers have addresses of each */
+	QUOTES = 512,	       /* can hold any name */
+	BY_SERVER = 1024,      /* several servers do not go into one file */
+	NAMES_SCRIPT = 2048,   /* of iPXE, which a folder holds, too */
+	HOSTS_ONLY = 8192,     /* servers by the name of the host, whatever interface */
+	USES_IP = 4096,	       /* of nodes, where it is given: two cannot have the same */
+	NEEDS_NETWORK = 16384, /* of either family; servers have addresses of each */
 	SERVERS_INSIDE = 32768, /* the program listens only in declared networks */
 };
 

@@ -109,7 +109,7 @@ void fab_launch_apply(const struct fab_launch_settings *is,
 						 is_tree ? (uint32_t)is->tree_width : 0};
 }
 
-/* What a change saves; with is_share of the start before it. */
+/* Time that a change saves; with is_share of the start before it. */
 struct saved {
 	const struct fab_launch_change *change;
 	bool is_share;

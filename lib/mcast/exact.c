@@ -91,7 +91,7 @@ static bool is_less(double level, double other)
 	return level < other * (1 - FAB_LOAD_ROUNDING);
 }
 
-/* What a set of groups is on one cable. */
+/* Level of one cable that carries a set of groups. */
 static double level_on(const struct exact *x, uint32_t cable, uint32_t set)
 {
 	const struct fab_weights *w = x->p->weights;

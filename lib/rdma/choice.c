@@ -35,7 +35,7 @@ static bool is_random(const struct fab_rdma_params *p)
 	       p->routing != FAB_RDMA_BY_TABLE || p->retry == FAB_RDMA_RETRY_BACKOFF;
 }
 
-/* What one more timeout of a transfer costs the mean of a run, us. */
+/* Cost of one more timeout of a transfer to the mean of a run, us. */
 static double timeout_cost(const struct judge *j, uint32_t i)
 {
 	const struct fab_rdma_case *c = &j->q->runs.of[i];

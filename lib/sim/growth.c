@@ -5,11 +5,11 @@
  * together.
  *
  * The backlog at the ends of the bins of the measured time is compared between the first
- * and the last quarter. A backlog that grows by itself is told from one that chance moved
- * by the spread of the bins: in a queue that is just full the changes are independent, in
- * one that is not they cancel each other, so that the test errs on the side of "no". With
- * so many flows the level of each test is that of all, divided by their number
- * (Bonferroni).
+ * and the last quarter. A backlog that grows by itself is distinguished from one that
+ * random arrivals moved by the spread of the bins: in a queue that is just full the
+ * changes are independent, in one that is not they cancel each other, so that the test
+ * errs on the side of "no". With n flows the level of each test is that of all, divided
+ * by n (Bonferroni).
  */
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ struct trend {
 /* The bins that can be judged: from ... to - 1. */
 struct span {
 	unsigned from, to;
-	double times; /* growth of so many deviations is certain */
+	double times; /* growth of this number of deviations is certain */
 	double doubt; /* of fewer is left to chance */
 };
 

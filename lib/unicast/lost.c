@@ -29,7 +29,7 @@ static bool is_rail(const struct fab_fabric *f, uint32_t port)
 	return f->node_kind[f->port_node[port]] == FAB_ADAPTER && is_cabled(f, port);
 }
 
-/* What each host had and has: ports that are lost, ports that are left. */
+/* Ports of each host that are lost, and that are left. */
 static uint8_t *host_states(const struct fab_faults *faults)
 {
 	const struct fab_fabric *f = faults->f;

@@ -147,7 +147,7 @@ static void note_pair(struct search *x, const struct source *s, uint32_t to)
 	}
 }
 
-/* What is without a path to an end by a column (FAB_NONE: it has none) of the row whose
+/* Ends without a path to an end by a column (FAB_NONE: it has none) of the row whose
  * fates are known. */
 static void count_target(struct search *x, uint32_t column, uint32_t to)
 {
