@@ -289,7 +289,7 @@ Test(events, the_longest_pattern)
 	cr_expect_eq(e->v[e->n - 1].time_ns, 3999ull * 1000000 * 1000000000);
 	fab_events_free(e);
 	cr_expect_eq(fab_events_generate(f,
-					 "random:groups=4000,size=2,gap=1000000,skew=1ns",
+					 "random:groups=4000,size=2,gap=1000000s,skew=1ns",
 					 1, &e, &err),
 		     -EINVAL);
 	cr_expect(strstr(err.text, "last longer than"), "%s", err.text);
