@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- The database of results that --store writes and fabric-compare reads; fabric-store(5)
--- explains it. A change of the schema is a new version: change it here, raise user_version,
--- and add migrations/<old version>.sql, which leads from the old version to the new one.
+-- explains it. Version 1 until the first release.
 
 PRAGMA application_id = 0x6661626b; -- "fabk"
-PRAGMA user_version = 5;
+PRAGMA user_version = 1;
 
 -- One run of a command.
 CREATE TABLE run (

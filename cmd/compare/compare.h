@@ -59,8 +59,7 @@ int compare_run(void *params, const struct fab_fabric *f, struct fab_err *err);
 
 /* Read runs of the database. */
 int compare_read(const char *path, const struct fab_store_filter *filter,
-		 const struct fab_cli_run *run, struct fab_store_runs *runs,
-		 struct fab_err *err) FAB_MUST_CHECK;
+		 struct fab_store_runs *runs, struct fab_err *err) FAB_MUST_CHECK;
 
 /* For sentences on runs that are not there: " among those that the options choose", where
  * some leave runs out; else "". */

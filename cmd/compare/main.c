@@ -100,9 +100,10 @@ static int add_spec(struct compare_params *p, const char *arg, struct fab_err *e
 
 	if (arg[strspn(arg, "0123456789")] == '\0' &&
 	    !fab_parse_u64(arg, len, 1, INT64_MAX, &spec.id))
-		return fab_fail(err, EINVAL,
-				"'%s' is no run: expected a number from 1 on, last or a label",
-				arg);
+		return fab_fail(
+			err, EINVAL,
+			"'%s' is no run: expected a number from 1 on, last or a label",
+			arg);
 	if (!(len == 4 && !strncmp(arg, "last", 4)) &&
 	    !fab_parse_u64(arg, len, 1, INT64_MAX, &spec.id)) {
 		spec.label = arg;

@@ -41,7 +41,7 @@ static int read_file(struct found *f, const char *path, const struct compare_par
 {
 	struct fab_store_runs *runs = &f->files[f->n_files++];
 	size_t before = f->parts.n;
-	int rc = compare_read(path, &p->filter, &p->run, runs, err);
+	int rc = compare_read(path, &p->filter, runs, err);
 
 	for (size_t i = 0; !rc && i < runs->n; i++)
 		if (runs->v[i].n_shard)

@@ -9,20 +9,14 @@
 #include "compare.h"
 
 int compare_read(const char *path, const struct fab_store_filter *filter,
-		 const struct fab_cli_run *run, struct fab_store_runs *runs,
-		 struct fab_err *err)
+		 struct fab_store_runs *runs, struct fab_err *err)
 {
 	struct fab_store *store;
 	int rc = fab_store_open(path, FAB_STORE_READ, &store, err);
-	char *note;
 
 	if (rc)
 		return rc;
 	rc = fab_store_read(store, filter, runs, err);
-	note = rc ? NULL : fab_store_note(store);
-	if (note)
-		fab_cli_note(run, "%s", note);
-	free(note);
 	fab_store_close(store);
 	return rc;
 }
@@ -57,7 +51,7 @@ static int find_labels(struct compare_params *p, struct fab_err *err)
 		if (!spec->label)
 			continue;
 		if (!runs.v)
-			rc = compare_read(p->path, &filter, &p->run, &runs, err);
+			rc = compare_read(p->path, &filter, &runs, err);
 		if (rc)
 			break;
 		spec->id = newest_labelled(&runs, spec->label, strlen(spec->label));
@@ -98,7 +92,7 @@ static int read_runs(struct compare_params *p, struct fab_store_runs *runs,
 		mode == COMPARE_PRUNE || (mode == COMPARE_LIST && !p->plot.path);
 	filter.before = *p->prune.before ? p->prune.before : NULL;
 	filter.keep = p->prune.keep;
-	rc = compare_read(p->path, &filter, &p->run, runs, err);
+	rc = compare_read(p->path, &filter, runs, err);
 	free(ids);
 	return rc;
 }

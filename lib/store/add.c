@@ -288,7 +288,7 @@ int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids
 	if (!rc)
 		rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
 	if (!rc && store->lacks_schema)
-		rc = fab_store_bring_up(store, store->schema, err);
+		rc = fab_store_bring_up(store, err);
 	if (!rc)
 		rc = add_rows(store, run, &run_id, err);
 	if (!rc)

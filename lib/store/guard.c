@@ -87,7 +87,7 @@ static int check_all(struct fab_store *store, sqlite3 *model, struct fab_err *er
 	return rc;
 }
 
-int fab_store_check_tables(struct fab_store *store, const struct fab_store_schema *schema,
+int fab_store_check_tables(struct fab_store *store, const char *create,
 			   struct fab_err *err)
 {
 	sqlite3 *model = NULL;
@@ -95,7 +95,7 @@ int fab_store_check_tables(struct fab_store *store, const struct fab_store_schem
 
 	/* the names are those of the schema itself */
 	if (sqlite3_open(":memory:", &model) != SQLITE_OK ||
-	    sqlite3_exec(model, schema->create, NULL, NULL, NULL) != SQLITE_OK)
+	    sqlite3_exec(model, create, NULL, NULL, NULL) != SQLITE_OK)
 		fab_oom(0);
 	rc = check_all(store, model, err);
 	sqlite3_close(model);

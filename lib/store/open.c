@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opening: whose file it is, which version of the schema it has, making and migrating. */
+/* Opening: whose file it is, which version of the schema it has, making it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,21 +11,13 @@
 #include "schema_sql.h"
 #include "store/store_impl.h"
 
-enum { APPLICATION_ID = 0x6661626b, BUSY_MS = 60000 };
+/* SCHEMA: the user_version in data/schema.sql */
+enum { APPLICATION_ID = 0x6661626b, SCHEMA = 1, BUSY_MS = 60000 };
 
 /* What there is in a file that SQLite can read. */
 struct content {
 	int64_t application_id, version, n_objects;
 };
-
-static int64_t newest(const struct fab_store_schema *schema)
-{
-	int64_t n = 1;
-
-	while (schema->migrations[n - 1])
-		n++;
-	return n;
-}
 
 static int query_int(struct fab_store *store, const char *sql, int64_t *out,
 		     struct fab_err *err)
@@ -60,67 +52,42 @@ static bool is_empty(const struct content *c)
 	return !c->application_id && !c->version && !c->n_objects;
 }
 
-/* Is it ours, and not newer than we are? */
-static int check_content(const struct fab_store *store, const struct content *c,
-			 const struct fab_store_schema *schema, struct fab_err *err)
+/* Is it ours, and of our schema? */
+static int check_content(struct fab_store *store, const struct content *c,
+			 struct fab_err *err)
 {
 	if (c->application_id != APPLICATION_ID)
 		return fab_fail(err, EINVAL,
 				"%s: is no database of results, but one of another "
 				"program",
 				store->path);
-	if (c->version > newest(schema))
+	if (c->version != SCHEMA)
 		return fab_fail(err, EINVAL,
-				"%s: has schema %" PRId64 ", which is newer than this "
-				"program: it knows up to %" PRId64,
-				store->path, c->version, newest(schema));
-	if (c->version < 1)
-		return fab_fail(err, EINVAL,
-				"%s: has schema %" PRId64 ": expected 1 to %" PRId64,
-				store->path, c->version, newest(schema));
-	return 0;
+				"%s: has schema %" PRId64
+				", and this program has %d: it is of "
+				"another version of fabkit",
+				store->path, c->version, SCHEMA);
+	return fab_store_check_tables(store, schema_sql, err);
 }
 
-/* From version c->version on, within a transaction. */
-static int migrate(struct fab_store *store, int64_t version,
-		   const struct fab_store_schema *schema, struct fab_err *err)
-{
-	for (; version < newest(schema); version++) {
-		char *sql = fab_format("%s\n;PRAGMA user_version = %" PRId64,
-				       schema->migrations[version - 1], version + 1);
-		int rc = fab_store_exec(store, sql, "migrate", err);
-
-		free(sql);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-/* Make or migrate under the lock of a writer: somebody else may have been faster. */
-int fab_store_bring_up(struct fab_store *store, const struct fab_store_schema *schema,
-		       struct fab_err *err)
+/* Make it under the lock of a writer, if no other writer has. */
+int fab_store_bring_up(struct fab_store *store, struct fab_err *err)
 {
 	struct content c = {0};
 	int rc = look(store, &c, err);
 
 	if (rc)
 		return rc;
-	if (is_empty(&c))
-		return fab_store_exec(store, schema->create, "write", err);
-	rc = check_content(store, &c, schema, err);
-	if (!rc)
-		rc = fab_store_check_tables(store, schema, err);
-	return rc ? rc : migrate(store, c.version, schema, err);
+	return is_empty(&c) ? fab_store_exec(store, schema_sql, "write", err)
+			    : check_content(store, &c, err);
 }
 
-static int bring_up(struct fab_store *store, const struct fab_store_schema *schema,
-		    struct fab_err *err)
+static int bring_up(struct fab_store *store, struct fab_err *err)
 {
 	int rc = fab_store_exec(store, "BEGIN IMMEDIATE", "write", err);
 
 	if (!rc)
-		rc = fab_store_bring_up(store, schema, err);
+		rc = fab_store_bring_up(store, err);
 	if (!rc)
 		rc = fab_store_exec(store, "COMMIT", "write", err);
 	if (rc)
@@ -144,62 +111,20 @@ static int configure(struct fab_store *store, enum fab_store_mode mode,
 			      "read", err);
 }
 
-/*
- * Read an older schema: a copy that is SQLite's own temporary file is migrated and takes
- * the place of the file, which stays as it is.
- */
-static int read_migrated(struct fab_store *store, const struct fab_store_schema *schema,
-			 int64_t version, struct fab_err *err)
-{
-	sqlite3 *original = store->db;
-	sqlite3_backup *backup;
-	int rc;
-
-	if (sqlite3_open("", &store->db) != SQLITE_OK)
-		fab_oom(0);
-	backup = sqlite3_backup_init(store->db, "main", original, "main");
-	sqlite3_backup_step(backup, -1);
-	rc = sqlite3_backup_finish(backup);
-	sqlite3_close(original);
-	rc = rc == SQLITE_OK ? configure(store, FAB_STORE_READ, err)
-			     : fab_store_fail(store, rc, "read", err);
-	if (!rc)
-		rc = bring_up(store, schema, err);
-	store->migrated_from = version;
-	return rc;
-}
-
 static int check_schema(struct fab_store *store, enum fab_store_mode mode,
-			const struct fab_store_schema *schema, struct fab_err *err)
+			struct fab_err *err)
 {
 	struct content c = {0};
 	int rc = look(store, &c, err);
 
 	if (rc)
 		return rc;
-	if (is_empty(&c)) {
-		if (mode == FAB_STORE_WRITE)
-			return bring_up(store, schema, err);
-		return fab_fail(err, EINVAL, "%s: is empty: no run was stored in it",
-				store->path);
-	}
-	rc = check_content(store, &c, schema, err);
-	if (!rc)
-		rc = fab_store_check_tables(store, schema, err);
-	if (rc || c.version == newest(schema))
-		return rc;
-	return mode == FAB_STORE_WRITE ? bring_up(store, schema, err)
-				       : read_migrated(store, schema, c.version, err);
-}
-
-char *fab_store_note(const struct fab_store *store)
-{
-	if (!store->migrated_from)
-		return NULL;
-	return fab_format("%s: has schema %" PRId64 ", this program's is %" PRId64
-			  ": read as migrated; the next run that is stored in it "
-			  "migrates the file",
-			  store->path, store->migrated_from, newest(store->schema));
+	if (!is_empty(&c))
+		return check_content(store, &c, err);
+	if (mode == FAB_STORE_WRITE)
+		return bring_up(store, err);
+	return fab_fail(err, EINVAL, "%s: is empty: no run was stored in it",
+			store->path);
 }
 
 /* What SQLite would say about these is no help. */
@@ -262,9 +187,8 @@ int fab_store_make(struct fab_store *store, struct fab_err *err)
 	return connect_to(store, FAB_STORE_WRITE, err);
 }
 
-int fab_store_open_schema(const char *path, enum fab_store_mode mode,
-			  const struct fab_store_schema *schema, struct fab_store **out,
-			  struct fab_err *err)
+int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
+		   struct fab_err *err)
 {
 	struct fab_store *store;
 	struct stat st;
@@ -274,26 +198,17 @@ int fab_store_open_schema(const char *path, enum fab_store_mode mode,
 		return rc;
 	store = FAB_NEW0(1, struct fab_store);
 	store->path = fab_strdup(path);
-	store->schema = schema;
 	/* what fails before it has a result leaves no file */
 	store->lacks_schema = mode == FAB_STORE_WRITE && stat(path, &st) != 0;
 	if (!store->lacks_schema)
 		rc = connect_to(store, mode, err);
 	if (!rc && store->db)
-		rc = check_schema(store, mode, schema, err);
+		rc = check_schema(store, mode, err);
 	if (rc)
 		fab_store_close(store);
 	else
 		*out = store;
 	return rc;
-}
-
-int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
-		   struct fab_err *err)
-{
-	static const struct fab_store_schema schema = {schema_sql, migrations_sql};
-
-	return fab_store_open_schema(path, mode, &schema, out, err);
 }
 
 void fab_store_close(struct fab_store *store)

@@ -11,9 +11,8 @@
  * syncs the folder after the journal is gone, without which a power cut may undo a
  * commit.
  *
- * The schema is data/schema.sql, its meaning is in fabric-store(5). An older one is
- * migrated when a program opens the database for writing, and read from a migrated copy;
- * a newer one is refused.
+ * The schema is data/schema.sql, its meaning is in fabric-store(5). A
+ * database of another version of the schema is refused.
  */
 #pragma once
 
@@ -32,17 +31,11 @@ enum fab_store_mode {
 /*
  * Open a database of results; the caller closes it. Refused with a sentence that begins
  * with the path: what is no regular file, no SQLite database or one of another program,
- * a newer schema, a view or virtual table in place of a table (EINVAL), a file or folder
- * that cannot be written (EROFS, EACCES), one that somebody keeps locked (EBUSY). O(1),
- * but for a migration or, to read an older schema, a temporary copy: O(file).
+ * another schema, a view or virtual table in place of a table (EINVAL), a file or folder
+ * that cannot be written (EROFS, EACCES), one that somebody keeps locked (EBUSY). O(1).
  */
 int fab_store_open(const char *path, enum fab_store_mode mode, struct fab_store **out,
 		   struct fab_err *err) FAB_MUST_CHECK;
-/*
- * A sentence for people on a file of an older schema that is read as if it were
- * migrated; NULL: there is nothing to say. The caller frees. O(1).
- */
-char *fab_store_note(const struct fab_store *store);
 /* NULL is accepted. O(size). */
 void fab_store_close(struct fab_store *store);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside of lib/store: the handle, what versions of the schema there are, errors. */
+/* Inside of lib/store: the handle, its schema, errors. */
 #pragma once
 
 #include <sqlite3.h>
@@ -7,36 +7,17 @@
 #include "store/store.h"
 
 struct fab_store {
-	sqlite3 *db; /* NULL: there is no file yet, the first run makes it */
-	char *path;  /* as given, for messages */
-	const struct fab_store_schema *schema;
-	int64_t migrated_from;	 /* db is a migrated copy of a file of this schema; 0: the
-				    file */
+	sqlite3 *db;		 /* NULL: there is no file yet, the first run makes it */
+	char *path;		 /* as given, for messages */
 	bool is_new;		 /* the file is made by us, and no run is in it */
 	bool lacks_schema;	 /* it comes with the first run */
 	double deadline, step_s; /* on the clock: end of the statement; its length */
 };
 
-/*
- * All versions of a schema: `create` makes the newest one in an empty database,
- * migrations [i] leads from version i + 1 to i + 2. The newest has number n_migrations
- * + 1.
- */
-struct fab_store_schema {
-	const char *create;
-	const char *const *migrations; /* ends with NULL */
-};
-
-/* As fab_store_open(), with a schema of the caller's. */
-int fab_store_open_schema(const char *path, enum fab_store_mode mode,
-			  const struct fab_store_schema *schema, struct fab_store **out,
-			  struct fab_err *err) FAB_MUST_CHECK;
-
 /* Make the file that there is not yet; its schema comes with the first transaction. */
 int fab_store_make(struct fab_store *store, struct fab_err *err) FAB_MUST_CHECK;
-/* In a transaction for writing: the newest schema, whatever the file had. */
-int fab_store_bring_up(struct fab_store *store, const struct fab_store_schema *schema,
-		       struct fab_err *err) FAB_MUST_CHECK;
+/* In a transaction for writing: make the schema, or check the one there is. */
+int fab_store_bring_up(struct fab_store *store, struct fab_err *err) FAB_MUST_CHECK;
 
 /* A step of a statement begins: from now on it has step_s seconds. */
 void fab_store_step(struct fab_store *store);
@@ -47,7 +28,7 @@ void fab_store_guard(struct fab_store *store);
  * Are our tables plain tables, as far as they are there? EINVAL names one that is a view
  * or a virtual table, whose reading runs what its maker wrote.
  */
-int fab_store_check_tables(struct fab_store *store, const struct fab_store_schema *schema,
+int fab_store_check_tables(struct fab_store *store, const char *create,
 			   struct fab_err *err) FAB_MUST_CHECK;
 
 /* In a transaction: remove runs; EBUSY when one that must exist does not. */
