@@ -118,7 +118,7 @@ static void print_loads(double load, double bound, char *load_text, char *bound_
 static void say_loads(struct fab_report *r, const struct mcroute_outcome *o)
 {
 	size_t best = best_load_of(o, 0), worst = 0;
-	char load[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES], bound[80], others[160] = "";
+	char load[FAB_HUMAN_BYTES], least[FAB_HUMAN_BYTES], bound[128], others[160] = "";
 
 	for (size_t i = 1; i < o->n; i++)
 		worst = o->efi[i].max_load > o->efi[worst].max_load ? i : worst;

@@ -11,6 +11,8 @@ void fab_forest_init(struct fab_forest *forest, uint32_t n)
 	forest->root = FAB_NEW(n, uint32_t);
 	forest->height = FAB_NEW(n, uint8_t);
 	forest->first = FAB_NEW0((size_t)n + 1, uint64_t);
+	/* lists that exist: trees without a cable point into them, too */
+	fab_forest_reserve(forest, 0, 1);
 }
 
 void fab_forest_fini(struct fab_forest *forest)

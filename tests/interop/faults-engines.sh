@@ -3,7 +3,8 @@
 # usage: faults-engines.sh TOPO FAULTS FABRIC ENGINE [LMC [ROOTS]]
 # The real OpenSM routes a fabric under ibsim by ENGINE (minhop or updn), fabric-faults by its
 # own of that name: the tables are the same port for port, and so is what they amount to.
-# With ROOTS both have a list of roots, the first so many of fabric-topo --to=root-guids.
+# With ROOTS both have a list of roots, the first ROOTS top switches by their names, also
+# where they leave pairs without a path and fabric-topo --to=root-guids refuses them.
 # FABRIC is gen: or a real dump. TOPO is fabric-topo, FAULTS fabric-faults. Exit status 77
 # (skipped) when a program or the dump is missing. Environment: FAB_TEST_DATA, FAB_SOURCE_DIR.
 set -u
@@ -27,7 +28,7 @@ fail() {
 "$topo" -q --to=ibnetdiscover -o net "$fabric" || fail "no net file"
 roots=() list=()
 if [ "$n_roots" -gt 0 ]; then
-  "$topo" -q --to=root-guids "$fabric" | grep -v '^#' | head -n "$n_roots" >roots
+  sed -nE 's/^Switch.*"S-([0-9a-f]+)".*# "([^"]*;CCORE|root-|l3-).*/0x\1/p' net | head -n "$n_roots" >roots
   [ -s roots ] || fail "no roots"
   roots=(--root-guids="$dir/roots") list=(-a "$dir/roots")
 fi
