@@ -22,7 +22,7 @@ static void put_name(FILE *out, const struct fab_fabric *f, uint32_t node)
 	if (f->node_kind[node] == FAB_AGGREGATION &&
 	    !fab_is_aggregation_name(name, strlen(name)))
 		name = FAB_AGGREGATION_NAME;
-	blanked = fab_strndup(name, MAX_DESCRIPTION);
+	blanked = fab_strndup(name, strnlen(name, MAX_DESCRIPTION));
 	fab_text_blank(blanked);
 	putc_unlocked('{', out);
 	for (const char *at = blanked; *at; at++)

@@ -119,9 +119,9 @@ static void make_sources(struct search *x, uint32_t n, const uint32_t *port)
 	}
 	qsort(all, n, sizeof(*all), cmp_source);
 	for (uint32_t i = 0; i < n; i++) {
-		struct source *last = x->source.v + x->source.n - 1;
+		struct source *last = x->source.n ? &x->source.v[x->source.n - 1] : NULL;
 
-		if (x->source.n && last->sw == all[i].sw && last->row == all[i].row) {
+		if (last && last->sw == all[i].sw && last->row == all[i].row) {
 			if (last->n++ == 1)
 				last->second = all[i].first;
 		} else {
