@@ -63,9 +63,12 @@ if bad:
     sys.exit(1)
 files = subprocess.run(['git', 'ls-files', '-z', '-co', '--exclude-standard'],
                        stdout=subprocess.PIPE, check=True).stdout
-for path in files.decode().split('\0'):
-    if not path or not os.path.isfile(path):
-        continue
+files = {path for path in files.decode().split('\0') if os.path.isfile(path)}
+for folder, _, names in os.walk(target):
+    for name in names:
+        if os.path.relpath(os.path.join(folder, name), target) not in files:
+            os.remove(os.path.join(folder, name))
+for path in files:
     content = open(path, 'rb').read()
     if path in edits:
         text = content.decode()
@@ -119,7 +122,7 @@ selected() { # ROW
 }
 patterns=("$@")
 
-number=0 detected=0 survived=0
+number=0 detected=0 survived=0 unknown=0
 declare -A sound
 while IFS= read -r row; do
   number=$((number + 1))
@@ -127,8 +130,13 @@ while IFS= read -r row; do
   selected "$row" || continue
   IFS=$'\t' read -r place old new tests <<<"$row"
   if [ -z "${sound[$tests]:-}" ]; then
-    run_tests 0 "$tests" || { echo "line $number: '$tests' fails without a mutation"; exit 2; }
     sound[$tests]=yes
+    run_tests 0 "$tests" || sound[$tests]=no
+  fi
+  if [ "${sound[$tests]}" = no ]; then
+    unknown=$((unknown + 1))
+    echo "unknown: line $number, '$tests' fails without a mutation"
+    continue
   fi
   if run_tests "$number" "$tests"; then
     survived=$((survived + 1))
@@ -138,5 +146,5 @@ while IFS= read -r row; do
     [ -z "$verbose" ] || echo "detected: line $number, $place: $(grep -cE ' (FAIL|TIMEOUT|ERROR) ' "$build/log") tests"
   fi
 done <"$list"
-echo "$detected mutations detected, $survived survived"
-[ $survived -eq 0 ]
+echo "$detected mutations detected, $survived survived, $unknown unknown"
+[ $survived -eq 0 ] && [ $unknown -eq 0 ]
