@@ -435,6 +435,8 @@ Test(rdma_network, threads)
 	cr_assert(
 		strstr(err.text, "window of the receiver: 0 packets, expected 1 to 4096"),
 		"%s", err.text);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++)
+		fab_rdma_summary_fini(&a[i]);
 	rdma_stage_close(&st);
 }
 
