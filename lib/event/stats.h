@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What samples say: means, spread, histograms, intervals. */
+/* Statistics of samples: means, spread, histograms, intervals. */
 #pragma once
 
 #include "base/macros.h"
