@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/batches.h"
 #include "base/err.h"
 #include "base/map.h"
@@ -28,6 +29,44 @@ Test(base, fail_keeps_one_line)
 	cr_assert_eq(fab_fail(NULL, 5, "x"), -5);
 	fab_err_prefix(&err, "f:3");
 	cr_assert_str_eq(err.text, "f:3: x a b ");
+}
+
+static int released[3], n_released;
+
+static void note_release(void *object)
+{
+	released[n_released++] = *(int *)object;
+}
+
+Test(base, arena_keeps_all_blocks_until_it_is_freed)
+{
+	struct fab_arena a = FAB_ARENA_INIT;
+	static const size_t sizes[] = {1, 16, 17, 300, 20000, 100000, 1, 0, 65536};
+	unsigned char *blocks[200];
+	int values[] = {7, 8, 9};
+
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < FAB_COUNT(blocks); i++) {
+			size_t size = sizes[i % FAB_COUNT(sizes)];
+
+			blocks[i] = i % 2 ? FAB_ARENA_NEW0(&a, size, unsigned char)
+					  : FAB_ARENA_NEW(&a, size, unsigned char);
+			cr_assert_eq((uintptr_t)blocks[i] % 16, 0);
+			for (size_t k = 0; i % 2 && k < size; k++)
+				cr_assert_eq(blocks[i][k], 0);
+			memset(blocks[i], (int)i, size);
+		}
+		for (size_t i = 0; i < FAB_COUNT(blocks); i++)
+			for (size_t k = 0; k < sizes[i % FAB_COUNT(sizes)]; k++)
+				cr_assert_eq(blocks[i][k], (unsigned char)i);
+		cr_assert_str_eq(fab_arena_strdup(&a, "abc"), "abc");
+		cr_assert_str_eq(fab_arena_format(&a, "%d %s", 5, "x"), "5 x");
+		n_released = 0;
+		for (int i = 0; i < 3; i++)
+			fab_arena_own(&a, note_release, &values[i]);
+		fab_arena_free(&a);
+		cr_assert(n_released == 3 && released[0] == 9 && released[2] == 7);
+	}
 }
 
 Test(base, map64_agrees_with_an_array)
