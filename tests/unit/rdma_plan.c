@@ -193,3 +193,63 @@ Test(rdma_plan, least_of_all)
 	cr_assert_eq(plan.answer.n_runs, MANY);
 	small_fini(&s);
 }
+
+/* Share of the ideal over the first runs of a timeout. */
+static double share_of_first(const struct small *s, uint64_t rto_ps, uint32_t n_runs)
+{
+	struct fab_rdma_case cases[2];
+	struct fab_rdma_summary sum[2] = {{0}};
+	const struct fab_rdma_runs runs = {.of = cases, .n_cases = 2, .n_runs = n_runs};
+	double share;
+
+	for (int k = 0; k < 2; k++)
+		cases[k] = (struct fab_rdma_case){
+			.net = s->net, .params = s->q.params, .baseline = 0};
+	cases[0].scheme = &fab_rdma_scheme_oracle;
+	cases[1].scheme = s->q.scheme;
+	cases[1].params.rto_ps = rto_ps;
+	cr_assert_eq(fab_rdma_compare(&runs, sum, NULL), 0);
+	share = sum[1].share.value;
+	fab_rdma_summary_fini(&sum[0]);
+	fab_rdma_summary_fini(&sum[1]);
+	return share;
+}
+
+/* A trial whose first 25 of 200 runs are below the target by less than the confidence
+ * margin gets all its runs: with the target at the best share of all timeouts over 200
+ * runs, that timeout is the answer also where its first 25 runs do not reach the target.
+ * Sampled over seeds, half of which begin below the target. */
+Test(rdma_plan, margin_of_giving_up)
+{
+	enum { MANY = 200, FIRST = 25, SEEDS = 3 };
+	uint64_t rto_ps[FAB_RDMA_TIMEOUTS];
+	uint32_t n_below = 0;
+	struct small s;
+
+	small_init(&s);
+	s.q.scheme = &fab_rdma_scheme_rc;
+	s.q.params.bad.loss = 0.02;
+	s.q.n_runs = MANY;
+	fab_rdma_timeouts(s.net, 0, rto_ps);
+	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+		struct fab_rdma_plan plan;
+		double best = 0;
+		size_t at = 0;
+
+		s.q.params.seed = seed;
+		for (size_t i = 0; i < FAB_RDMA_TIMEOUTS; i++) {
+			double share = share_of_first(&s, rto_ps[i], MANY);
+
+			at = share > best ? i : at;
+			best = share > best ? share : best;
+		}
+		s.q.target = best * (1 - 1e-9);
+		n_below += share_of_first(&s, rto_ps[at], FIRST) < s.q.target;
+		cr_assert_eq(fab_rdma_plan(&s.q, &plan, NULL), 0);
+		cr_assert(plan.is_found, "seed %u", seed);
+		cr_assert_eq(plan.answer.rto_ps, rto_ps[at]);
+		cr_assert_eq(plan.answer.n_runs, MANY);
+	}
+	cr_assert(n_below > 0 && n_below < SEEDS, "%u", n_below);
+	small_fini(&s);
+}
