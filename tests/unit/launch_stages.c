@@ -452,6 +452,41 @@ Test(launch_stages, settings_are_the_best)
 	cr_expect_lt(n_widths, 5);
 }
 
+/* A second for any fence with data but the tree, 2^-11 s for that and for a barrier. */
+static double fence_of_tree_is_fast(void *context, struct fab_fence_chosen fence,
+				    uint64_t bytes, struct fab_err *err)
+{
+	(void)context;
+	(void)err;
+	return bytes && fence.algorithm != &fab_fence_tree ? 1e6 : ldexp(1e6, -11);
+}
+
+/* Either of the fast fence and the hidden fence is enough, and the total is exactly the
+ * same with either: the setting that is earlier in the enumeration is undone. */
+Test(launch_stages, of_equal_settings_the_later_one_stays)
+{
+	struct fab_launch_start s = start_of(4, 1);
+	const bool uses[FAB_N_LAUNCH_CONSTANTS] = {false};
+	struct fab_launch_advice x;
+
+	for (enum fab_launch_constant i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
+		if (i != FAB_CONST_fs_MBps && i != FAB_CONST_node_MBps &&
+		    i != FAB_CONST_fs_ops && i != FAB_CONST_tree_width &&
+		    i != FAB_CONST_fanout)
+			set(i, 0);
+	set(FAB_CONST_inline_keys, 1);
+	set(FAB_CONST_get_remote_us, 1e7); /* nothing is asked for directly */
+	set(FAB_CONST_nic_init_ms, 1e3 * (1 - ldexp(1, -10)));
+	s.fence = (struct fab_fence_chosen){&fab_fence_slurm_auto, 0};
+	s.timer.us = fence_of_tree_is_fast;
+	cr_assert(zero(int, fab_launch_advise(&s, &params, uses, &x, NULL)));
+	cr_expect(eq(dbl, x.alone[FAB_SETTING_WIREUP].total_s, 1));
+	cr_expect(eq(dbl, x.alone[FAB_SETTING_FENCE].total_s, 1));
+	cr_expect(eq(dbl, x.together.total_s, 1));
+	cr_expect_eq(x.together.is.wireup, FAB_WIREUP_FULL);
+	cr_expect_eq(x.together.is.fence, &fab_fence_tree);
+}
+
 /* A figure over a constant: seconds per unit, by two of them. */
 static int figure(void *context, const struct fab_launch_params *p, double *out,
 		  struct fab_err *err)
