@@ -10,6 +10,7 @@
 #include "fabric/builder.h"
 #include "fabric/check.h"
 #include "fabric/hosts.h"
+#include "fabric/kfat.h"
 #include "fabric/summary.h"
 #include "support/data.h"
 #include "support/gen.h"
@@ -392,6 +393,57 @@ Test(ranks, no_roots_where_all_are_leaves)
 		cr_assert(!l.ranks.rank[s] && !l.ranks.is_root[s]);
 	look_fini(&l);
 	fab_fabric_free(f);
+}
+
+/* The first cable from a switch to one whose name begins so. */
+static uint32_t cable_to(const struct fab_fabric *f, uint32_t sw, const char *name)
+{
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		uint32_t a = f->port_node[f->cable_a[c]], b = f->port_node[f->cable_b[c]];
+
+		if ((a == sw && !strncmp(fab_node_name(f, b), name, strlen(name))) ||
+		    (b == sw && !strncmp(fab_node_name(f, a), name, strlen(name))))
+			return c;
+	}
+	cr_assert_fail("%s has no cable to %s", fab_node_name(f, sw), name);
+	return FAB_NONE;
+}
+
+/* In the middle of a tree of five levels a switch that has one cable down left joins
+ * nothing, as a leaf without hosts does; it stands half as far below the roots. */
+Test(ranks, switch_with_one_cable_down)
+{
+	struct fab_fabric *f = test_gen_raw("fattree:radix=4,levels=5"), *g;
+	struct look want;
+
+	look_at(&want, f);
+	g = test_without_cable(f, cable_to(f, test_switch(f, "l3-0"), "l2-"));
+	expect_same(f, &want, g, "one cable down");
+	look_fini(&want);
+	fab_fabric_free(f);
+	fab_fabric_free(g);
+}
+
+/* A leaf of a kfat that lost its hosts and the cable along one dimension: at the end of
+ * the other line it fills the empty point of the grid. */
+Test(ranks, idle_leaf_with_one_cable)
+{
+	struct fab_fabric *f = test_gen_raw("kfat:dims=4x4"), *g, *h;
+	bool *is_gone = FAB_NEW0(f->n_nodes, bool);
+	uint32_t leaf = test_switch(f, "leaf-1.2");
+	struct fab_kfat *k;
+
+	power_off(f, leaf, is_gone);
+	g = without(f, is_gone, false, NULL);
+	h = test_without_cable(g, cable_to(g, leaf, ""));
+	cr_assert_eq(fab_kfat_recognize(h, &k, NULL), 0);
+	cr_assert_eq(k->n_leaves, 16);
+	cr_assert_neq(k->leaf_of[leaf], FAB_NONE);
+	fab_kfat_free(k);
+	free(is_gone);
+	fab_fabric_free(f);
+	fab_fabric_free(g);
+	fab_fabric_free(h);
 }
 
 /* Few hosts on all leaves of a pod (storage), one on a spine: the first are leaves, the
