@@ -42,7 +42,7 @@ printf '%-4s %-52s %10s %10s  %s\n' id claim paper ours verdict
 # Steps and orders
 start='--nodes=1000 --ppn=64 --stage-in=tree'
 total() { column total_s stages $start --iface="$1" --wireup="$2"; }
-full=$(total pmix full) instant=$(total pmix instant) direct=$(total pmix direct)
+full=$(total pmix full) instant=$(total pmix instant)
 row L1 'dynamic data moves to predefined: no put, no exchange' fewer "$(phases instant pmix)" \
   "$(is "$(phases instant pmix) < $(phases full pmix) - 2")"
 row L2 'PMI-1: the six phases, of which four are told apart' 6 "$(phases full pmi1)" \

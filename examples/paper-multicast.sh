@@ -146,7 +146,7 @@ echo "torus 20x30x40, fulb and fulb-mean: max EFI $(one $torus grid:20x30x40 ful
   echo "fat tree $pattern, seconds of MINIHOP and FULB: $(one $fattree $pattern minihop,fulb seconds.trees)"
 done
 for dump in ${DUMPS:+"$DUMPS"/*}; do
-  values= some=
+  values='' some=''
   for pattern in groups=900,size=4,seed=3 groups=900,size=8,seed=2 groups=300,size=16,seed=1; do
     own=$(one "$dump" random:$pattern sssp-new,fulb max_efi lowest 2>/dev/null) && some=1 || own='too few hosts'
     values="$values $pattern $own;"

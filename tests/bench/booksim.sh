@@ -26,6 +26,7 @@ peer() {
 }
 
 for flits in 16 1; do
+  # shellcheck disable=SC2046 # words of one line
   set -- $(peer $flits 0.0625 'topology = anynet' 'network_file = net' 'routing_function = min' 'num_vcs = 1' \
     'vc_buf_size = 256')
   # hops are routers: a cable more

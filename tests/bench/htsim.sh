@@ -9,7 +9,7 @@
 set -eu
 # shellcheck source=tests/bench/htsim_run.bash
 . "$(cd "$(dirname "$0")" && pwd)/htsim_run.bash"
-packets= peer=
+packets='' peer=''
 PATH=$1:$PATH htsim=$2
 [ -x "$htsim" ] || { echo "htsim: skipped, -Dhtsim names no program: '$htsim'"; exit 77; }
 work=$(mktemp -d)

@@ -143,7 +143,7 @@ is_sound config || fail "$format refuses nodes without an address"
 # the files of a folder, one by one and together
 rm -rf folder
 "$bootplan" --algorithm=balanced --machine=$machine --hosts=hosts --to="$format" --to-dir=folder -q -o report \
-  --network=10.8.0.0/15 --network=fd00:8::/64 --kernel=http://{address}/vmlinuz || fail "no folder"
+  --network=10.8.0.0/15 --network=fd00:8::/64 '--kernel=http://{address}/vmlinuz' || fail "no folder"
 for file in folder/*; do
   case $file in *.ipxe) continue ;; esac
   [ $format = dhcpd ] && { cat folder/default.conf "$file" >both; file=both; }

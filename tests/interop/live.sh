@@ -69,8 +69,8 @@ for name in one two; do
   "$topo" $name --format=csv >dump.$name || fail "$name"
   sed "s/^ib:,\(0x[^,]*\),live,/$name,\1,ibnetdiscover,/" live.$name | cmp - dump.$name ||
     fail "ib: on $name differs from its dump"
-  live $name "$topo" ib: --diff=$name >diff || fail "ib: differs from the dump of $name: $(cat diff)"
-  live $name "$topo" $name --diff=ib: >diff || fail "the dump of $name differs from ib:: $(cat diff)"
+  live $name "$topo" ib: --diff=$name >differences || fail "ib: differs from the dump of $name: $(cat differences)"
+  live $name "$topo" $name --diff=ib: >differences || fail "the dump of $name differs from ib:: $(cat differences)"
 done
 
 # What differs between the two, from either side; in the order in which nodes are found.

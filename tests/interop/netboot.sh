@@ -12,8 +12,8 @@ set -u
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/interop/netboot.bash
 . "$here/netboot.bash"
-case $2 in dnsmasq*) need=dnsmasq ;; kea4) need=kea-dhcp4 ;; kea6) need=kea-dhcp6 ;; *) need=$2 ;; esac
-netboot_enter "$need" ${4:+qemu-system-x86_64} -- "$0" "$(readlink -f "$1")" "$2" "$3" ${4:+"$4"}
+case $2 in dnsmasq*) program=dnsmasq ;; kea4) program=kea-dhcp4 ;; kea6) program=kea-dhcp6 ;; *) program=$2 ;; esac
+netboot_enter "$program" ${4:+qemu-system-x86_64} -- "$0" "$(readlink -f "$1")" "$2" "$3" ${4:+"$4"}
 # shellcheck source=tests/interop/patience.bash
 . "$here/patience.bash"
 PATH=$1:$PATH:/usr/sbin:/sbin program=$2 identity=$3 family=4
@@ -59,8 +59,11 @@ start_server() { # NAME
   local s=$1 address
   address=$(server_address "$s")
   namespace "$s"
-  nsenter -t $pid -n ip addr add "$address/$([ $family -eq 6 ] && echo 64 || echo 16)" dev eth0 \
-    $([ $family -eq 6 ] && echo nodad) || fail "no address for $s"
+  if [ $family -eq 6 ]; then
+    nsenter -t $pid -n ip addr add "$address/64" dev eth0 nodad
+  else
+    nsenter -t $pid -n ip addr add "$address/16" dev eth0
+  fi || fail "no address for $s"
   mkdir "root-$s"
   for file in undionly.kpxe ipxe.efi ipxe-arm64.efi; do echo "$file of $s" >"root-$s/$file"; done
   cp "files/$s.ipxe" "root-$s/"

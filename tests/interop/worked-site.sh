@@ -39,14 +39,12 @@ scp() { # FILE... HOST:FOLDER/
     esac
   done
 }
-declare -A pids
 ssh() { # HOST COMMAND...
   local host=$1 words=() word
   shift
   # its folders are here; the log is for this test
   for word; do words+=("$(sed "s|=/|=$dir/$host/|" <<<"$word")"); done
   namespace "$host"
-  pids[$host]=$pid
   nsenter -t "$pid" -n ip addr add "$(awk -v n="$host" '$2 == n { print $1 }' addresses)/16" dev eth0
   nsenter -t "$pid" -n "${words[@]}" -d --log-facility=- --dhcp-leasefile="$dir/leases-$host" >"$host.log" 2>&1 &
 }

@@ -20,7 +20,9 @@ once() { # WHAT FILE
   }
 }
 ends='(^|[^a-z_])(_?exit|abort|quick_exit|argp_error|argp_failure|fab_cli_die|fab_cli_exit) ?\('
+# shellcheck disable=SC2046 # names without blanks
 none "$ends" $(find cmd -name '*.[ch]')
+# shellcheck disable=SC2046
 none "$ends" $(find lib/cli -name '*.c' ! -name init.c ! -name command.c ! -name options.c)
 once '[^a-z_]exit\(' lib/cli/command.c
 once 'argp_error\(' lib/cli/options.c

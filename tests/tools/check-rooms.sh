@@ -6,6 +6,7 @@ below='' failed=0
 for room in base fabric source event traffic boot unicast mcast opensm sim rdma launch present store export cli; do
   below="$below $room"
   [ -d "$room" ] || continue
+  # shellcheck disable=SC2046 # names without blanks
   for used in $(sed -nE 's/^#include "([a-z]+)\/.*/\1/p' $(find "$room" -name '*.[ch]') | sort -u); do
     case " $below " in
     *" $used "*) ;;

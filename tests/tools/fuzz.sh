@@ -7,13 +7,17 @@ set -u
 seconds=${1:?usage: fuzz.sh SECONDS [TARGET...]}
 shift
 cd "$(dirname "$0")/../.." || exit 1
-build=build-fuzz
+build='build-fuzz'
 if [ ! -f $build/build.ninja ]; then
   CC=clang meson setup $build -Dfuzz=true -Dtests=disabled -Dbuildtype=release \
     -Db_lundef=false >/dev/null || exit 1
 fi
 ninja -C $build >/dev/null || { ninja -C $build; exit 1; }
-[ $# -gt 0 ] || set -- $(cd $build/tests/fuzz && ls -d fuzz-* | grep -v '\.p$' | sed 's/^fuzz-//')
+if [ $# -eq 0 ]; then
+  for program in "$build"/tests/fuzz/fuzz-*; do
+    [ -f "$program" ] && set -- "$@" "${program##*/fuzz-}"
+  done
+fi
 
 found=0
 for target; do

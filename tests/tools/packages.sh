@@ -13,17 +13,18 @@ packages_build="gcc libc6-dev meson ninja-build pkg-config zlib1g-dev libzstd-de
 # dnsmasq, Kea, ISC dhcpd and Ansible to check configuration for boot servers, iproute2 and
 # python3 for nodes that boot from them in network namespaces, QEMU for one that is a
 # machine, Slurm with munge and GNU parallel to run sweeps as job arrays, GNU time to measure
-# commands, libpmix to compare with and to time (-Dpmix=enabled)
+# commands, libpmix to compare with and to time (-Dpmix=enabled), shellcheck for the scripts
 packages_test="libcriterion-dev ibsim-utils infiniband-diags opensm ibutils clang
   libclang-rt-dev mandoc bash zsh fish gzip zstd jq sqlite3
   gnuplot-nox dnsmasq-base isc-dhcp-server kea-dhcp4-server kea-dhcp6-server ansible-core
-  iproute2 python3 qemu-system-x86 slurm-wlm munge parallel time libpmix-dev"
+  iproute2 python3 qemu-system-x86 slurm-wlm munge parallel time libpmix-dev
+  shellcheck"
 
 # Install those of the packages given that are missing, as root or with sudo. Nothing is
 # downloaded when none is missing.
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "This is not Debian: please see to it that these are there:" $* >&2
+    echo "This is not Debian: install these packages: $*" >&2
     return 0
   fi
   missing=
@@ -41,8 +42,8 @@ install_packages() {
     as_root=sudo
   fi
   echo "installing:$missing"
+  # shellcheck disable=SC2086
   apt_waiting -q update &&
-    # shellcheck disable=SC2086
     apt_waiting -qq -y --no-install-recommends install $missing
 }
 
