@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: check-modules.sh LIB   a module of the library includes only itself and modules below it
+cd "$1" || exit 1
+below='' failed=0
+for module in base fabric source event traffic boot unicast mcast opensm sim rdma launch present store export cli; do
+  below="$below $module"
+  [ -d "$module" ] || continue
+  # shellcheck disable=SC2046 # names without blanks
+  for used in $(sed -nE 's/^#include "([a-z]+)\/.*/\1/p' $(find "$module" -name '*.[ch]') | sort -u); do
+    case " $below " in
+    *" $used "*) ;;
+    *)
+      echo "$module includes $used, which is not below it:"
+      grep -rn "#include \"$used/" "$module"
+      failed=1
+      ;;
+    esac
+  done
+done
+exit $failed
