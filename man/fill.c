@@ -7,7 +7,8 @@
  *   @TABLE_WORDS@   in completions: what is typed, up to an argument ("shift:")
  *   @TABLE_LIST@    in pages: a paragraph for each name
  * METRICS_FAULTS_LIST and the like are the metrics among the columns of a command,
- * @METRICS@ the names of all of them.
+ * @METRICS@ the names of all of them. Between the lines .FIELDS and .END, rows of a
+ * table: names, a tab, text; lines that begin with a tab continue the text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -143,7 +144,20 @@ static const struct {
 	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
 };
 
-/* Name, what it is, unit, and which of two is better. */
+static void begin_table(void)
+{
+	puts(".TS\nlbw(23n) lx.");
+}
+
+/* A row of two columns, both wrapped: names, and a text that T} ends. */
+static void begin_row(const char *names)
+{
+	puts("T{\n.ad l");
+	print_text(names);
+	puts("\nT}\tT{\n.ad l");
+}
+
+/* Name, meaning, unit, and which of two values is better. */
 static void print_metrics(const struct fab_column *columns, size_t n)
 {
 	static const char *const better[] = {
@@ -151,20 +165,20 @@ static void print_metrics(const struct fab_column *columns, size_t n)
 		[FAB_METRIC_LESS] = "; less is better",
 		[FAB_METRIC_MORE] = "; more is better",
 		[FAB_METRIC_TIME] = "; a time, which differs from run to run"};
-	bool is_first = true;
 
+	begin_table();
 	for (size_t i = 0; i < n; i++) {
 		const struct fab_column *c = &columns[i];
 
 		if (c->metric == FAB_NO_METRIC)
 			continue;
-		printf("%s.TP\n.B %s\n", is_first ? "" : "\n", c->name);
+		begin_row(c->name);
 		print_text(c->help);
 		if (fab_unit_name(c->flags))
 			printf(" (%s)", fab_unit_name(c->flags));
-		fputs(better[c->metric], stdout);
-		is_first = false;
+		printf("%s\nT}\n", better[c->metric]);
 	}
+	fputs(".TE", stdout);
 }
 
 /* Has a table before this one, or this one before i, the name? */
@@ -261,8 +275,30 @@ static size_t fill_mark(const char *at, enum kind kind)
 	return fill_metrics(at);
 }
 
+/* A line between .FIELDS and .END; `has_row`: the row before it has not ended. */
+static void fill_field(char *line, bool *has_row)
+{
+	char *tab = strchr(line, '\t');
+
+	line[strcspn(line, "\n")] = '\0';
+	if (tab != line && *has_row)
+		puts("T}");
+	if (tab && tab != line) {
+		*tab = '\0';
+		begin_row(line);
+	}
+	*has_row = tab != NULL;
+	if (tab) {
+		print_text(tab + 1);
+		putchar('\n');
+	} else {
+		puts(".TE");
+	}
+}
+
 static int fill(const char *path, enum kind kind)
 {
+	bool is_field = false, has_row = false;
 	FILE *file = fopen(path, "r");
 	char *line = NULL;
 	size_t size = 0;
@@ -271,7 +307,17 @@ static int fill(const char *path, enum kind kind)
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 		return 1;
 	}
-	while (getline(&line, &size, file) > 0)
+	while (getline(&line, &size, file) > 0) {
+		if (is_field) {
+			is_field = strcmp(line, ".END\n") != 0;
+			fill_field(line, &has_row);
+			continue;
+		}
+		if (kind == MAN && !strcmp(line, ".FIELDS\n")) {
+			is_field = true;
+			begin_table();
+			continue;
+		}
 		for (const char *at = line; *at;) {
 			size_t len = *at == '@' ? fill_mark(at, kind) : 0;
 
@@ -279,6 +325,7 @@ static int fill(const char *path, enum kind kind)
 				putchar(*at++);
 			at += len;
 		}
+	}
 	free(line);
 	return fclose(file) || fflush(stdout) ? 1 : 0;
 }
