@@ -60,16 +60,17 @@ void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port)
 {
 	uint64_t first = UINT64_MAX;
 
+	if (lane->is_blocked) /* wake is the time of the first credit: sim_credit_add() */
+		return;
 	for (unsigned i = 0; i < SIM_BAG; i++)
 		if (lane->bag[i] && lane->bag[i] >> SIM_UNIT_BITS < first)
 			first = lane->bag[i] >> SIM_UNIT_BITS;
 	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_head].credit.time < first)
 		first = p->cell.v[lane->far_head].credit.time;
-	if (first != UINT64_MAX && (!lane->is_blocked || first < lane->wake))
-		sim_event_at(p, first, SIM_CREDIT, port, 0);
-	if (!lane->is_blocked || first < lane->wake)
-		lane->wake = first;
 	lane->is_blocked = true;
+	lane->wake = first;
+	if (first != UINT64_MAX)
+		sim_event_at(p, first, SIM_CREDIT, port, 0);
 }
 
 void sim_credit_comes(struct sim_part *p, uint32_t id)
