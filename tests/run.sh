@@ -42,7 +42,8 @@ build_and_test() { # TITLE FOLDER MESON-OPTION...
   status=$?
   if [ $status -eq 0 ]; then
     rm -f "$dir/meson-logs/testlog.junit.xml"
-    meson test -C "$dir" --no-rebuild --print-errorlogs
+    # twice the processors: many tests wait for other programs
+    meson test -C "$dir" --no-rebuild --print-errorlogs --num-processes $((2 * $(nproc)))
     status=$?
     [ -f "$dir/meson-logs/testlog.junit.xml" ] &&
       read -r p f s < <(count "$dir/meson-logs/testlog.junit.xml")
