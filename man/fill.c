@@ -7,7 +7,8 @@
  *   @TABLE_WORDS@   in completions: what is typed, up to an argument ("shift:")
  *   @TABLE_LIST@    in pages: a paragraph for each name
  * METRICS_FAULTS_LIST and the like are the metrics among the columns of a command,
- * @METRICS@ the names of all of them. Between the lines .FIELDS and .END, rows of a
+ * @METRICS@ the names of all of them. SETTINGS_SIM and the like are the settings of a
+ * command (--set), as names or as a LIST. Between the lines .FIELDS and .END, rows of a
  * table: names, a tab, text; lines that begin with a tab continue the text.
  */
 #include <errno.h>
@@ -229,6 +230,60 @@ static void print_schemes(void)
 	fputs(".TE", stdout);
 }
 
+/* Tables of settings; a command adds its own. */
+static const struct {
+	const char *name;
+	const struct fab_option *rows;
+} settings[] = {
+	{"SETTINGS_SIM", sim_settings},
+};
+
+static void print_settings(const struct fab_option *rows)
+{
+	for (const struct fab_option *o = rows; o->name; o++) {
+		const char *preset = o->preset ? o->preset : o->otherwise;
+		char *range = fab_option_range(o);
+
+		printf("%s.TP\n.BI ", o == rows ? "" : "\n");
+		print_text(o->name);
+		printf("= %s\n", o->arg ? o->arg : "yes\\fR|\\fPno");
+		print_text(o->help);
+		if (preset || range)
+			fputs(" (", stdout);
+		if (preset) {
+			fputs("default ", stdout);
+			print_text(preset);
+		}
+		if (range)
+			printf("%s%s", preset ? "; " : "", range);
+		if (preset || range)
+			putchar(')');
+		putchar('.');
+		free(range);
+	}
+}
+
+/* The mark that begins at `at`, "@SETTINGS_SIM@" or "@SETTINGS_SIM_LIST@"; its length. */
+static size_t fill_settings(const char *at)
+{
+	for (size_t i = 0; i < FAB_COUNT(settings); i++) {
+		size_t len = strlen(settings[i].name);
+		const char *behind = at + 1 + len;
+
+		if (strncmp(at + 1, settings[i].name, len) != 0)
+			continue;
+		if (!strncmp(behind, "_LIST@", 6)) {
+			print_settings(settings[i].rows);
+			return len + 7;
+		}
+		for (const struct fab_option *o = settings[i].rows;
+		     *behind == '@' && o->name; o++)
+			printf("%s%s", o == settings[i].rows ? "" : " ", o->name);
+		return *behind == '@' ? len + 2 : 0;
+	}
+	return 0;
+}
+
 static size_t fill_metrics(const char *at)
 {
 	static const char schemes[] = "@RDMA_SCHEME_TABLE@";
@@ -252,7 +307,9 @@ static size_t fill_metrics(const char *at)
 /* The mark that begins at `at`; its length, 0: it is none. */
 static size_t fill_mark(const char *at, enum kind kind)
 {
-	for (size_t i = 0; i < fab_cli_n_tables; i++) {
+	size_t i;
+
+	for (i = 0; i < fab_cli_n_tables; i++) {
 		const struct fab_choices *c = fab_cli_tables[i].choices;
 		size_t len = strlen(fab_cli_tables[i].name);
 		const char *behind = at + 1 + len;
@@ -272,7 +329,8 @@ static size_t fill_mark(const char *at, enum kind kind)
 			return len + 8;
 		}
 	}
-	return fill_metrics(at);
+	i = fill_settings(at);
+	return i ? i : fill_metrics(at);
 }
 
 /* A line between .FIELDS and .END; `has_row`: the row before it has not ended. */

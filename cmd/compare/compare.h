@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "export/gnuplot.h"
 #include "present/report.h"
 #include "store/store.h"
@@ -54,9 +54,6 @@ enum compare_mode {
 enum compare_mode compare_mode_of(const struct compare_params *p);
 /* Arguments into specs. EINVAL: one is no run. */
 int compare_parse_specs(struct compare_params *p, struct fab_err *err) FAB_MUST_CHECK;
-/* All of it, from the database to the report; the exit status. */
-int compare_run(void *params, const struct fab_fabric *f, struct fab_err *err);
-
 /* Read runs of the database. */
 int compare_read(const char *path, const struct fab_store_filter *filter,
 		 struct fab_store_runs *runs, struct fab_err *err) FAB_MUST_CHECK;
@@ -66,31 +63,13 @@ int compare_read(const char *path, const struct fab_store_filter *filter,
 const char *compare_among(const struct compare_params *p)
 	__attribute__((returns_nonnull));
 
-/* The list of runs: the columns of its table, and the report. */
-struct fab_cli_columns compare_list_columns(void);
-int compare_list(FILE *out, const struct fab_report_options *options,
-		 const struct fab_store_runs *runs, struct fab_err *err) FAB_MUST_CHECK;
-/* The table of it. */
+/* The table of runs. */
 void compare_print_runs(struct fab_report *r, const struct fab_store_runs *runs);
-
-/*
- * All about one run. The columns of its table depend on its metrics; the caller frees
- * them with compare_show_columns_free().
- */
-struct fab_cli_columns compare_show_columns(const struct fab_store_runs *runs,
-					    const struct compare_item *item);
-void compare_show_columns_free(struct fab_cli_columns *columns);
-int compare_show(FILE *out, const struct fab_report_options *options,
-		 const struct fab_store_runs *runs, const struct fab_cli_columns *columns,
-		 const struct compare_item *item, struct fab_err *err) FAB_MUST_CHECK;
+extern const struct fab_column compare_run_columns[];
+extern const size_t compare_n_run_columns;
 
 /* --older-than: AGE or a day into prune->before of struct compare_params. */
 int compare_take_age(void *params, const char *arg, struct fab_err *err);
-/* Say which runs go, these; with --yes they are gone before it is said. */
-int compare_prune(FILE *out, const struct fab_report_options *options, const char *path,
-		  const struct compare_prune *p, const struct fab_store_runs *runs,
-		  const struct fab_cli_run *cli, struct fab_err *err) FAB_MUST_CHECK;
-
 /* Two results that are compared; one of them may be missing. */
 struct compare_pair {
 	const struct compare_item *base_item, *item;
@@ -161,13 +140,26 @@ void compare_rows_init(struct compare_rows *rows, const struct fab_store_runs *r
 		       bool is_chosen);
 void compare_rows_fini(struct compare_rows *rows);
 
-/* The report: rows for scripts, metrics down and runs across for people. */
-struct fab_cli_columns compare_diff_columns(void);
-/* `notes`: compare_notes() of the runs. */
-int compare_diff(FILE *out, const struct fab_report_options *options,
-		 const struct compare_item *items, const char *notes,
-		 const struct compare_pairs *pairs, const struct compare_rows *rows,
-		 struct fab_err *err) FAB_MUST_CHECK;
+/* What was read from the database for all tasks but --merge. */
+struct compare_outcome {
+	struct fab_store_runs runs;
+	struct compare_item *items; /* the runs named, or all */
+	size_t n_items;
+	/* of two runs and more */
+	char *notes; /* compare_notes() */
+	struct compare_pairs pairs;
+	struct compare_rows rows;
+	bool is_removed; /* --prune --yes */
+};
+extern const struct fab_task compare_list, compare_show, compare_diff, compare_prune,
+	compare_merge;
+/* Read the runs that are asked for; `names_only`: without results. */
+int compare_find(struct fab_work *w, bool names_only, struct fab_err *err);
+void compare_fini(void *outcome);
+/* --plot, of list, show and diff. */
+int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err);
+extern const struct fab_task_file compare_files[];
+
 /* For people: the tables of metrics and of parts. */
 void compare_print_sides(struct fab_report *r, unsigned width,
 			 const struct compare_pairs *pairs,
@@ -185,17 +177,8 @@ struct fab_column compare_fact_column(const char *name);
 /* A fact with its unit; on the heap. */
 char *compare_fact_text(const struct fab_store_number *fact);
 
-/* Draw the items with gnuplot into a picture among the results. */
-void compare_plot(const struct fab_cli_plot *plot, enum fab_plot_kind kind,
-		  const struct compare_item *items, size_t n_items,
-		  struct fab_cli_results *results);
-
 /* "2/8" into `out`; NULL when the run is all of its sweep. */
 const char *compare_shard_text(const struct fab_store_run *run, char *out, size_t size);
-struct fab_cli_columns compare_merge_columns(void);
-/* Shards of a sweep as one run of the database: those of the files behind it, or without
- * files its own, whose place the run takes. EINVAL: they do not make a whole. */
-int compare_merge(const struct compare_params *p, struct fab_err *err) FAB_MUST_CHECK;
 
 /* The sentences that the reports begin with. */
 void compare_list_answer(struct fab_report *r, const struct fab_store_runs *runs);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The report on runs side by side. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,11 +38,6 @@ static const struct fab_column columns[] = {
 		   "set of faults, number of faults, batch, segment of a batch"),
 };
 enum { N_COLUMNS = FAB_COUNT(columns) - 1 };
-
-struct fab_cli_columns compare_diff_columns(void)
-{
-	return (struct fab_cli_columns){columns, N_COLUMNS};
-}
 
 static void put_row(struct fab_report *r, const struct compare_row *row)
 {
@@ -94,36 +90,80 @@ static void put_counts(struct fab_report *r, const struct compare_rows *rows)
 	fab_report_uint(r, "parts_vanished", rows->parts.vanished);
 }
 
-int compare_diff(FILE *out, const struct fab_report_options *options,
-		 const struct compare_item *items, const char *notes,
-		 const struct compare_pairs *pairs, const struct compare_rows *rows,
-		 struct fab_err *err)
+/* Does --check fail, and why? What is worse stands in the report. */
+static bool has_failed_check(const struct compare_params *p,
+			     const struct compare_rows *rows)
+{
+	const struct compare_counts *c = &rows->counts, *parts = &rows->parts;
+
+	if (c->vanished || parts->vanished)
+		fab_cli_warn(&p->run, "--check: %" PRIu64 " values of the base are gone",
+			     c->vanished + parts->vanished);
+	if (!c->better && !c->worse && !c->same) {
+		fab_cli_warn(&p->run, "--check: nothing could be compared");
+		return true;
+	}
+	return c->worse || parts->worse || c->vanished || parts->vanished;
+}
+
+static int solve(struct fab_work *w, struct fab_err *err)
+{
+	const struct compare_params *p = w->params;
+	struct compare_outcome *o = w->outcome;
+	int rc = compare_find(w, false, err);
+
+	if (!rc && o->n_items < 2)
+		rc = fab_fail(err, ENOENT, "%s: %zu run%s%s: two are needed to compare",
+			      p->path, o->n_items, o->n_items == 1 ? "" : "s",
+			      compare_among(p));
+	if (rc)
+		return rc;
+	o->notes = compare_notes(o->items, o->n_items);
+	if (o->notes && p->output.format == FAB_FORMAT_CSV)
+		fab_cli_warn(&p->run, "%s", o->notes);
+	compare_pair_up(o->items, o->n_items, &o->pairs);
+	compare_rows_init(&o->rows, &o->runs, &o->pairs, p->tolerance_percent / 100,
+			  p->metrics != NULL);
+	return p->check && has_failed_check(p, &o->rows) ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+static void report(struct fab_report *r, const struct fab_work *w)
 {
 	static const struct fab_column notes_column = {
 		"notes", FAB_TEXT, "differences of command, fabric and job",
 		FAB_COL_EXTRA};
-	struct fab_report *r =
-		fab_cli_begin_report(out, options, "fabric-compare", "comparison", NULL);
-	bool is_for_people = options->format == FAB_FORMAT_TABLE;
-	char *base = describe(&items[0]);
+	const struct compare_outcome *o = w->outcome;
+	const struct fab_report_options *how = fab_report_how(r);
+	bool is_for_people = how->format == FAB_FORMAT_TABLE;
+	char *base = describe(&o->items[0]);
 
-	compare_diff_answer(r, rows);
-	if (notes)
-		fab_report_answer(r, FAB_TONE_WARN, "%s.", notes);
+	compare_diff_answer(r, &o->rows);
+	if (o->notes)
+		fab_report_answer(r, FAB_TONE_WARN, "%s.", o->notes);
 	fab_report_text(r, "base", base);
-	fab_report_field(r, &notes_column, (union fab_cell){.text = notes});
+	fab_report_field(r, &notes_column, (union fab_cell){.text = o->notes});
 	free(base);
 	/* columns that are named are those for scripts */
-	if (is_for_people && !options->columns) {
-		compare_print_sides(r, options->width, pairs, rows);
+	if (is_for_people && !how->columns) {
+		compare_print_sides(r, how->width, &o->pairs, &o->rows);
 	} else {
-		put_rows(r, "comparison", "Compared with the base", N_COLUMNS, rows,
+		put_rows(r, "comparison", "Compared with the base", N_COLUMNS, &o->rows,
 			 false);
 		if (!is_for_people)
 			put_rows(r, "parts", "Parts compared with those of the base",
-				 FAB_COUNT(columns), rows, true);
+				 FAB_COUNT(columns), &o->rows, true);
 	}
 	if (!is_for_people)
-		put_counts(r, rows);
-	return fab_report_finish(r, err);
+		put_counts(r, &o->rows);
 }
+
+const struct fab_task compare_diff = {
+	.primary = "comparison",
+	.columns = columns,
+	.n_columns = &(const size_t){N_COLUMNS},
+	.outcome_bytes = sizeof(struct compare_outcome),
+	.solve = solve,
+	.files = compare_files,
+	.report = report,
+	.fini = compare_fini,
+};

@@ -16,7 +16,7 @@ struct record {
 };
 
 #define AT(member) FAB_AT(struct record, member)
-static const struct fab_column columns[] = {
+const struct fab_column compare_run_columns[] = {
 	{"run", FAB_UINT, "number of the run", 0, AT(run.id)},
 	{"time", FAB_TEXT, "when it ended, UTC", 0, AT(run.time)},
 	{"command", FAB_TEXT, "what was run", 0, AT(run.command)},
@@ -38,10 +38,7 @@ static const struct fab_column columns[] = {
 };
 #undef AT
 
-struct fab_cli_columns compare_list_columns(void)
-{
-	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
-}
+const size_t compare_n_run_columns = FAB_COUNT(compare_run_columns);
 
 /* Names separated by blanks; on the heap. */
 static char *join_algorithms(const struct fab_store_run *run)
@@ -100,19 +97,32 @@ static void print_run(struct fab_report *r, const struct fab_store_run *run)
 
 void compare_print_runs(struct fab_report *r, const struct fab_store_runs *runs)
 {
-	fab_report_table_begin(r, "runs", "Runs", columns, FAB_COUNT(columns));
+	fab_report_table_begin(r, "runs", "Runs", compare_run_columns,
+			       compare_n_run_columns);
 	for (size_t i = 0; i < runs->n; i++)
 		print_run(r, &runs->v[i]);
 	fab_report_table_end(r);
 }
 
-int compare_list(FILE *out, const struct fab_report_options *options,
-		 const struct fab_store_runs *runs, struct fab_err *err)
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	struct fab_report *r =
-		fab_cli_begin_report(out, options, "fabric-compare", "runs", NULL);
-
-	compare_list_answer(r, runs);
-	compare_print_runs(r, runs);
-	return fab_report_finish(r, err);
+	return compare_find(w, !((struct compare_params *)w->params)->plot.path, err);
 }
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct compare_outcome *o = w->outcome;
+
+	compare_list_answer(r, &o->runs);
+	compare_print_runs(r, &o->runs);
+}
+
+const struct fab_task compare_list = {
+	.primary = "runs",
+	FAB_TASK_COLUMNS(compare_run_columns),
+	.outcome_bytes = sizeof(struct compare_outcome),
+	.solve = solve,
+	.files = compare_files,
+	.report = report,
+	.fini = compare_fini,
+};

@@ -15,33 +15,33 @@ static const struct fab_option options[] = {
 	{.help = "Which runs:"},
 	{"fabric", "FABRIC",
 	 "Runs on this fabric: its fingerprint (0x...) or a pattern for its source",
-	 FAB_TAKES_TEXT, TO(filter.fabric)},
+	 FAB_TAKES_TEXT, TO(filter.fabric), .everyday = true},
 	{"label", "PATTERN", "Runs whose label matches (* ? [..])", FAB_TAKES_TEXT,
-	 TO(filter.label)},
+	 TO(filter.label), .everyday = true},
 	{"command", "NAME", "Runs of this command", FAB_TAKES_TEXT, TO(filter.command)},
 	{"algorithm", "LIST", "Only results of these algorithms, separated by commas",
-	 FAB_TAKES_TEXT, TO(filter.algorithm)},
+	 FAB_TAKES_TEXT, TO(filter.algorithm), .everyday = true},
 	{"metric", "LIST",
 	 "Only these metrics, separated by commas, in this order, such as max_efi",
-	 FAB_TAKES_TEXT, TO(metrics)},
+	 FAB_TAKES_TEXT, TO(metrics), .everyday = true},
 
 	{.help = "What to do (default: list the runs, or show the one named, or compare "
 		 "those named):"},
 	{"compare", NULL,
 	 "Put side by side all runs that the other options choose, the oldest as base",
-	 FAB_TAKES_NOTHING, TO(compare)},
+	 FAB_TAKES_NOTHING, TO(compare), .everyday = true},
 	{"check", NULL,
 	 "Exit status 1 when something but a time is worse than in the base",
-	 FAB_TAKES_NOTHING, TO(check)},
+	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 	{"tolerance", "PERCENT",
 	 "Differences up to PERCENT of the base count as none (default 0)",
 	 FAB_TAKES_REAL, TO(tolerance_percent), .flag = TO(has_tolerance), .high = 1000},
 	{"merge", NULL,
 	 "Put the shards of a sweep (--shard) together as one run in DATABASE: those of "
 	 "the files named behind it, or its own, whose place the run takes",
-	 FAB_TAKES_NOTHING, TO(merge)},
+	 FAB_TAKES_NOTHING, TO(merge), .everyday = true},
 	{"plot", "FILE", "Draw the runs into FILE.svg or FILE.png (needs gnuplot)",
-	 FAB_TAKES_PLOT, TO(plot)},
+	 FAB_TAKES_PLOT, TO(plot), .everyday = true},
 	{"plot-kind", "KIND",
 	 "distribution (default): cables that carry at least so many trees; or seconds: "
 	 "max_efi against time",
@@ -190,19 +190,15 @@ static int complete(void *params, struct fab_err *err)
 	return p->prune.is_asked ? check_prune(p, err) : 0;
 }
 
-/* Those of a run that is shown depend on the run. */
-static struct fab_cli_columns columns(const void *params)
+static const struct fab_task *choose(const void *params)
 {
-	switch (compare_mode_of(params)) {
-	case COMPARE_MERGE:
-		return compare_merge_columns();
-	case COMPARE_DIFF:
-		return compare_diff_columns();
-	case COMPARE_SHOW:
-		return (struct fab_cli_columns){0};
-	default:
-		return compare_list_columns();
-	}
+	static const struct fab_task *const tasks[] = {
+		[COMPARE_LIST] = &compare_list,	  [COMPARE_SHOW] = &compare_show,
+		[COMPARE_DIFF] = &compare_diff,	  [COMPARE_PRUNE] = &compare_prune,
+		[COMPARE_MERGE] = &compare_merge,
+	};
+
+	return tasks[compare_mode_of(params)];
 }
 
 static const struct fab_command command = {
@@ -213,9 +209,8 @@ static const struct fab_command command = {
 	.parts = parts,
 	.relations = relations,
 	.argument = argument,
-	.columns = columns,
 	.complete = complete,
-	.run = compare_run,
+	.choose = choose,
 };
 
 int main(int argc, char **argv)

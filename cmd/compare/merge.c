@@ -16,6 +16,8 @@ struct found {
 	struct fab_store_runs *files; /* [n_files] */
 	size_t n_files;
 	FAB_VEC(struct fab_merge_part) parts;
+	struct fab_merged merged;
+	uint64_t id; /* of the run */
 };
 
 const char *compare_shard_text(const struct fab_store_run *run, char *out, size_t size)
@@ -106,20 +108,30 @@ static const struct fab_column columns[] = {
 	FAB_COLUMN(arguments, TEXT, "what they have in common"),
 };
 
-struct fab_cli_columns compare_merge_columns(void)
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
+	struct found *f = w->outcome;
+	int rc = find_shards(w->params, f, err);
+
+	return rc ? rc
+		  : fab_store_merge(f->parts.v, f->parts.n, f->files[0].kinds,
+				    f->files[0].n_kinds, &f->merged, err);
 }
 
-static int report(FILE *out, const struct fab_report_options *options,
-		  const struct compare_params *p, const struct found *f, uint64_t id,
-		  struct fab_err *err)
+static int apply(struct fab_work *w, struct fab_err *err)
 {
+	struct found *f = w->outcome;
+
+	return store_run(w->params, f, &f->merged.run, &f->id, err);
+}
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct compare_params *p = w->params;
+	const struct found *f = w->outcome;
 	const struct fab_store_shard *shard = f->parts.v[0].run->shard;
-	struct fab_report *r =
-		fab_report_new(out, options, "fabric-compare", "merged", NULL);
 	const struct record row = {
-		.run = id,
+		.run = f->id,
 		.shards = f->parts.n,
 		.items = shard->all_items,
 		.unit = shard->unit,
@@ -130,42 +142,31 @@ static int report(FILE *out, const struct fab_report_options *options,
 
 	fab_report_answer(
 		r, FAB_TONE_GOOD, "All %zu shards are merged as run %" PRIu64 ": %s %s.",
-		f->parts.n, id, fab_human_count(shard->all_items, items), shard->unit);
+		f->parts.n, f->id, fab_human_count(shard->all_items, items), shard->unit);
 	if (!p->args.n)
 		fab_report_answer(r, FAB_TONE_PLAIN,
 				  "It takes the place of their runs in %s.", p->path);
-	fab_report_table_begin(r, "merged", "Merged", columns, FAB_COUNT(columns));
-	fab_report_record(r, &row);
-	fab_report_table_end(r);
-	return fab_report_finish(r, err);
+	fab_report_table(r, "merged", "Merged", columns, FAB_COUNT(columns), &row,
+			 sizeof(row), 1);
 }
 
-int compare_merge(const struct compare_params *p, struct fab_err *err)
+static void fini(void *outcome)
 {
-	struct fab_cli_results results = {.n = 0};
-	struct fab_report_options options;
-	struct found f = {0};
-	struct fab_merged merged;
-	uint64_t id = 0;
-	FILE *file;
-	int rc = find_shards(p, &f, err);
+	struct found *f = outcome;
 
-	if (!rc)
-		rc = fab_store_merge(f.parts.v, f.parts.n, f.files[0].kinds,
-				     f.files[0].n_kinds, &merged, err);
-	if (rc)
-		return rc;
-	file = fab_cli_open_report(&results, &p->output, &options);
-	/* where nothing can be written nothing is stored */
-	rc = results.rc ? 0 : store_run(p, &f, &merged.run, &id, err);
-	if (!rc)
-		rc = report(file, &options, p, &f, id, err);
-	if (!rc)
-		rc = fab_cli_commit_results(&results, err);
-	fab_merged_fini(&merged);
-	for (size_t i = 0; i < f.n_files; i++)
-		fab_store_runs_fini(&f.files[i]);
-	free(f.files);
-	free(f.parts.v);
-	return rc;
+	fab_merged_fini(&f->merged);
+	for (size_t i = 0; i < f->n_files; i++)
+		fab_store_runs_fini(&f->files[i]);
+	free(f->files);
+	free(f->parts.v);
 }
+
+const struct fab_task compare_merge = {
+	.primary = "merged",
+	FAB_TASK_COLUMNS(columns),
+	.outcome_bytes = sizeof(struct found),
+	.solve = solve,
+	.apply = apply,
+	.report = report,
+	.fini = fini,
+};

@@ -112,29 +112,28 @@ static void collect_sweeps(struct sweeps *s, const struct compare_item *items,
 		}
 }
 
-static bool plot_sweeps(const struct fab_cli_plot *plot, const struct compare_item *items,
-			size_t n_items, struct fab_cli_results *results)
+/* *is_drawn: whether there was a curve. */
+static int plot_sweeps(FILE *script, const struct compare_params *p,
+		       const struct compare_outcome *o, bool *is_drawn,
+		       struct fab_err *err)
 {
 	struct sweeps s = {.n_points = 0};
-	struct fab_err err;
-	FILE *script;
+	int rc;
 
-	collect_sweeps(&s, items, n_items);
-	fab_cli_fail_results(results, too_many(s.series.n, &err), &err);
-	if (s.series.n) {
-		script = fab_cli_begin_plot(results);
+	collect_sweeps(&s, o->items, o->n_items);
+	rc = too_many(s.series.n, err);
+	*is_drawn = s.series.n > 0;
+	if (s.series.n)
 		fab_export_gnuplot_series(
-			script, plot->terminal, "nodes that boot together",
+			script, p->plot.terminal, "nodes that boot together",
 			"seconds until all have booted", s.series.v, s.series.n);
-		fab_cli_end_plot(script, plot->path, results);
-	}
 	for (size_t i = 0; i < s.titles.n; i++)
 		free(s.titles.v[i]);
 	free(s.titles.v);
 	free(s.series.v);
 	free(s.x);
 	free(s.y);
-	return s.series.n > 0;
+	return rc;
 }
 
 /* Are all of them runs of fabric-bootplan? */
@@ -146,20 +145,25 @@ static bool are_sweeps(const struct compare_item *items, size_t n_items)
 	return n_items > 0;
 }
 
-void compare_plot(const struct fab_cli_plot *plot, enum fab_plot_kind kind,
-		  const struct compare_item *items, size_t n_items,
-		  struct fab_cli_results *results)
+int compare_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 {
+	const struct compare_params *p = w->params;
+	const struct compare_outcome *o = w->outcome;
 	struct curves c = {0};
-	struct fab_err err;
-	FILE *script;
+	bool is_drawn = false;
+	int rc = 0;
 
-	if (are_sweeps(items, n_items) && plot_sweeps(plot, items, n_items, results))
-		return;
-	collect(&c, kind, items, n_items);
-	fab_cli_fail_results(results, check(&c, &err), &err);
-	script = fab_cli_begin_plot(results);
-	fab_export_gnuplot(script, kind, plot->terminal, c.list.v, c.list.n);
-	fab_cli_end_plot(script, plot->path, results);
+	if (are_sweeps(o->items, o->n_items))
+		rc = plot_sweeps(script, p, o, &is_drawn, err);
+	if (rc || is_drawn)
+		return rc;
+	collect(&c, p->plot_kind, o->items, o->n_items);
+	rc = check(&c, err);
+	if (!rc)
+		fab_export_gnuplot(script, p->plot_kind, p->plot.terminal, c.list.v,
+				   c.list.n);
 	free(c.list.v);
+	return rc;
 }
+
+const struct fab_task_file compare_files[] = {{"plot", compare_plot}, {0}};

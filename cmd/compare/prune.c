@@ -78,24 +78,38 @@ static void answer(struct fab_report *r, const struct fab_store_runs *runs, bool
 				  runs->v[runs->n - 1].id, runs->v[runs->n - 1].time);
 }
 
-int compare_prune(FILE *out, const struct fab_report_options *options_of_report,
-		  const char *path, const struct compare_prune *p,
-		  const struct fab_store_runs *runs, const struct fab_cli_run *cli,
-		  struct fab_err *err)
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	bool is_done = p->yes && runs->n;
-	struct fab_report *r;
-	int rc;
+	return compare_find(w, true, err);
+}
 
-	fab_cli_progress_listen(cli);
-	rc = is_done ? remove_runs(path, runs, err) : 0;
-	if (rc)
-		return rc;
-	r = fab_cli_begin_report(out, options_of_report, "fabric-compare", "runs", NULL);
-	answer(r, runs, is_done);
+static int apply(struct fab_work *w, struct fab_err *err)
+{
+	const struct compare_params *p = w->params;
+	struct compare_outcome *o = w->outcome;
+
+	o->is_removed = p->prune.yes && o->runs.n;
+	return o->is_removed ? remove_runs(p->path, &o->runs, err) : 0;
+}
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct compare_outcome *o = w->outcome;
+
+	answer(r, &o->runs, o->is_removed);
 	fab_report_field(r,
 			 &(struct fab_column){"removed", FAB_BOOL, NULL, FAB_COL_EXTRA},
-			 (union fab_cell){.u = is_done});
-	compare_print_runs(r, runs);
-	return fab_report_finish(r, err);
+			 (union fab_cell){.u = o->is_removed});
+	compare_print_runs(r, &o->runs);
 }
+
+const struct fab_task compare_prune = {
+	.primary = "runs",
+	.columns = compare_run_columns,
+	.n_columns = &compare_n_run_columns,
+	.outcome_bytes = sizeof(struct compare_outcome),
+	.solve = solve,
+	.apply = apply,
+	.report = report,
+	.fini = compare_fini,
+};

@@ -70,12 +70,11 @@ static int find_labels(struct compare_params *p, struct fab_err *err)
 	return rc;
 }
 
-static int read_runs(struct compare_params *p, struct fab_store_runs *runs,
-		     struct fab_err *err)
+static int read_runs(struct compare_params *p, bool names_only,
+		     struct fab_store_runs *runs, struct fab_err *err)
 {
 	uint64_t *ids = FAB_NEW(p->specs.n + 1, uint64_t);
 	struct fab_store_filter filter = p->filter;
-	enum compare_mode mode = compare_mode_of(p);
 	int rc = find_labels(p, err);
 
 	if (rc) {
@@ -88,8 +87,7 @@ static int read_runs(struct compare_params *p, struct fab_store_runs *runs,
 			ids[filter.n_ids++] = p->specs.v[i].id;
 		else
 			filter.last = true;
-	filter.names_only =
-		mode == COMPARE_PRUNE || (mode == COMPARE_LIST && !p->plot.path);
+	filter.names_only = names_only;
 	filter.before = *p->prune.before ? p->prune.before : NULL;
 	filter.keep = p->prune.keep;
 	rc = compare_read(p->path, &filter, runs, err);
@@ -111,29 +109,30 @@ static int refuse_metric(const struct fab_store_runs *runs, const char *name, in
 	return FAB_EXIT_USAGE;
 }
 
-/* Leave only the metrics that were asked for; *out, which they are then in, is on the
- * heap. */
-static int choose_metrics(const char *list, struct fab_store_runs *runs,
-			  struct fab_store_kind **out, struct fab_err *err)
+/* Leave only the metrics that were asked for, in the arena. */
+static int choose_metrics(struct fab_arena *arena, const char *list,
+			  struct fab_store_runs *runs, struct fab_err *err)
 {
 	FAB_VEC(struct fab_store_kind) chosen = {0};
 
 	for (const char *at = list; at; at = *at ? at + 1 : NULL) {
-		size_t len = strcspn(at, ","), i = 0, before = chosen.n;
+		size_t len = strcspn(at, ","), before = chosen.n;
 
-		for (; i < runs->n_kinds; i++)
+		for (size_t i = 0; i < runs->n_kinds; i++)
 			if (strlen(runs->kinds[i].name) == len &&
 			    !strncmp(runs->kinds[i].name, at, len))
 				FAB_PUSH(&chosen, runs->kinds[i]);
-		if (chosen.n == before)
+		if (chosen.n == before) {
+			free(chosen.v);
 			return refuse_metric(runs, at, (int)len, err);
+		}
 		at += len;
 	}
 	if (list) {
 		runs->kinds = chosen.v;
 		runs->n_kinds = chosen.n;
+		fab_arena_own(arena, free, chosen.v);
 	}
-	*out = chosen.v;
 	return 0;
 }
 
@@ -176,161 +175,35 @@ static int find_item(const struct compare_params *p, const struct fab_store_runs
 	return 0;
 }
 
-/* The runs named, or all that were read: into items[n]. */
-static int find_items(const struct compare_params *p, const struct fab_store_runs *runs,
-		      struct compare_item *items, size_t n, struct fab_err *err)
+int compare_find(struct fab_work *w, bool names_only, struct fab_err *err)
 {
-	int rc = 0;
+	struct compare_params *p = w->params;
+	struct compare_outcome *o = w->outcome;
+	int rc = p->output.list_columns ? compare_parse_specs(p, err) : 0;
 
-	for (size_t i = 0; i < n && !rc; i++)
+	if (rc)
+		return FAB_EXIT_USAGE;
+	rc = read_runs(p, names_only, &o->runs, err);
+	if (!rc)
+		rc = choose_metrics(w->arena, p->metrics, &o->runs, err);
+	if (rc)
+		return rc;
+	o->n_items = p->specs.n ? p->specs.n : o->runs.n;
+	o->items = FAB_ARENA_NEW0(w->arena, o->n_items + 1, struct compare_item);
+	for (size_t i = 0; i < o->n_items && !rc; i++)
 		if (p->specs.n)
-			rc = find_item(p, runs, &p->specs.v[i], &items[i], err);
+			rc = find_item(p, &o->runs, &p->specs.v[i], &o->items[i], err);
 		else
-			items[i] = (struct compare_item){.run = &runs->v[i]};
-	if (!rc && compare_mode_of(p) == COMPARE_DIFF && n < 2)
-		rc = fab_fail(err, ENOENT, "%s: %zu run%s%s: two are needed to compare",
-			      p->path, n, n == 1 ? "" : "s", compare_among(p));
+			o->items[i].run = &o->runs.v[i];
 	return rc;
 }
 
-/* Does --check fail, and why? What is worse stands in the report. */
-static bool has_failed_check(const struct compare_params *p,
-			     const struct compare_rows *rows)
+void compare_fini(void *outcome)
 {
-	const struct compare_counts *c = &rows->counts, *parts = &rows->parts;
+	struct compare_outcome *o = outcome;
 
-	if (c->vanished || parts->vanished)
-		fab_cli_warn(&p->run, "--check: %" PRIu64 " values of the base are gone",
-			     c->vanished + parts->vanished);
-	if (!c->better && !c->worse && !c->same) {
-		fab_cli_warn(&p->run, "--check: nothing could be compared");
-		return true;
-	}
-	return c->worse || parts->worse || c->vanished || parts->vanished;
-}
-
-static int print_comparison(const struct compare_params *p,
-			    const struct fab_store_runs *runs,
-			    const struct compare_item *items, size_t n, FILE *out,
-			    const struct fab_report_options *report, bool *has_failed,
-			    struct fab_err *err)
-{
-	char *notes = compare_notes(items, n);
-	struct compare_pairs pairs = {0};
-	struct compare_rows rows;
-	int rc;
-
-	if (notes && report->format == FAB_FORMAT_CSV)
-		fab_cli_warn(&p->run, "%s", notes);
-	compare_pair_up(items, n, &pairs);
-	compare_rows_init(&rows, runs, &pairs, p->tolerance_percent / 100,
-			  p->metrics != NULL);
-	rc = compare_diff(out, report, items, notes, &pairs, &rows, err);
-	if (p->check)
-		*has_failed = has_failed_check(p, &rows);
-	compare_rows_fini(&rows);
-	free(pairs.v);
-	free(notes);
-	return rc;
-}
-
-static int show(const struct compare_params *p, const struct fab_store_runs *runs,
-		const struct compare_item *item, FILE *out,
-		const struct fab_report_options *report, struct fab_err *err)
-{
-	struct fab_cli_columns columns = compare_show_columns(runs, item);
-	int rc;
-
-	if (p->output.columns &&
-	    fab_columns_check(p->output.columns, columns.v, columns.n, err)) {
-		fab_err_prefix(err, "--columns");
-		return FAB_EXIT_USAGE;
-	}
-	rc = compare_show(out, report, runs, &columns, item, err);
-	compare_show_columns_free(&columns);
-	return rc;
-}
-
-static int print(const struct compare_params *p, const struct fab_store_runs *runs,
-		 const struct compare_item *items, size_t n,
-		 struct fab_cli_results *results, struct fab_err *err)
-{
-	bool has_failed = false;
-	struct fab_report_options report;
-	FILE *out = fab_cli_open_report(results, &p->output, &report);
-	int rc;
-
-	switch (compare_mode_of(p)) {
-	case COMPARE_DIFF:
-		rc = print_comparison(p, runs, items, n, out, &report, &has_failed, err);
-		break;
-	case COMPARE_SHOW:
-		rc = show(p, runs, &items[0], out, &report, err);
-		break;
-	case COMPARE_PRUNE:
-		rc = compare_prune(out, &report, p->path, &p->prune, runs, &p->run, err);
-		break;
-	default:
-		rc = compare_list(out, &report, runs, err);
-	}
-	if (!rc)
-		rc = fab_cli_commit_results(results, err);
-	return rc ? rc : has_failed ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
-}
-
-/* Those of a run that is shown depend on the run. */
-static int list_columns(struct compare_params *p, struct fab_err *err)
-{
-	struct fab_cli_results results = {.n = 0};
-	struct fab_cli_columns columns;
-	struct fab_store_runs runs;
-	struct compare_item item;
-	int rc = compare_parse_specs(p, err);
-
-	if (rc)
-		return FAB_EXIT_USAGE;
-	rc = read_runs(p, &runs, err);
-	if (!rc)
-		rc = find_item(p, &runs, &p->specs.v[0], &item, err);
-	if (rc)
-		return rc;
-	columns = compare_show_columns(&runs, &item);
-	fab_columns_list(fab_cli_open_result(&results, p->output.path), columns.v,
-			 columns.n);
-	compare_show_columns_free(&columns);
-	fab_store_runs_fini(&runs);
-	return fab_cli_commit_results(&results, err);
-}
-
-int compare_run(void *params, const struct fab_fabric *f, struct fab_err *err)
-{
-	struct compare_params *p = params;
-	struct fab_cli_results results = {.n = 0};
-	struct fab_store_kind *chosen;
-	struct compare_item *items;
-	struct fab_store_runs runs;
-	size_t n;
-	int rc;
-
-	(void)f;
-	if (p->output.list_columns)
-		return list_columns(p, err);
-	if (p->merge)
-		return compare_merge(p, err);
-	rc = read_runs(p, &runs, err);
-	if (!rc)
-		rc = choose_metrics(p->metrics, &runs, &chosen, err);
-	if (rc)
-		return rc;
-	n = p->specs.n ? p->specs.n : runs.n;
-	items = FAB_NEW0(n + 1, struct compare_item);
-	rc = find_items(p, &runs, items, n, err);
-	if (!rc && p->plot.path)
-		compare_plot(&p->plot, p->plot_kind, items, n, &results);
-	if (!rc)
-		rc = print(p, &runs, items, n, &results, err);
-	free(items);
-	free(chosen);
-	fab_store_runs_fini(&runs);
-	return rc;
+	compare_rows_fini(&o->rows);
+	free(o->pairs.v);
+	free(o->notes);
+	fab_store_runs_fini(&o->runs);
 }

@@ -70,11 +70,13 @@ static size_t count_metrics(const struct fab_store_run *run)
 }
 
 /* The known metrics that the run has, in reading order. Others have no explanation. */
-struct fab_cli_columns compare_show_columns(const struct fab_store_runs *runs,
-					    const struct compare_item *item)
+static struct fab_cli_columns columns_of(struct fab_arena *arena,
+					 const struct fab_store_runs *runs,
+					 const struct compare_item *item)
 {
 	const struct fab_store_run *run = item->run;
-	struct fab_column *v = FAB_NEW0(1 + count_metrics(run), struct fab_column);
+	struct fab_column *v =
+		FAB_ARENA_NEW0(arena, 1 + count_metrics(run), struct fab_column);
 	size_t n = 0;
 
 	v[n++] = (struct fab_column){"algorithm", FAB_TEXT, "name", 0};
@@ -90,11 +92,6 @@ struct fab_cli_columns compare_show_columns(const struct fab_store_runs *runs,
 			v[n++] = compare_metric_column(name, &runs->kinds[k]);
 		}
 	return (struct fab_cli_columns){v, n};
-}
-
-void compare_show_columns_free(struct fab_cli_columns *columns)
-{
-	free((void *)(uintptr_t)columns->v);
 }
 
 /* Of a file that anybody wrote: a name that can be a field's. */
@@ -332,17 +329,32 @@ static void print_made_of(struct fab_report *r, const struct fab_store_runs *run
 	}
 }
 
-int compare_show(FILE *out, const struct fab_report_options *options,
-		 const struct fab_store_runs *runs, const struct fab_cli_columns *columns,
-		 const struct compare_item *item, struct fab_err *err)
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	struct fab_report *r =
-		fab_cli_begin_report(out, options, "fabric-compare", "results", NULL);
-	bool is_for_people = options->format == FAB_FORMAT_TABLE;
+	const struct compare_outcome *o = w->outcome;
+	int rc = compare_find(w, false, err);
 
-	compare_show_answer(r, runs, item);
-	print_fields(r, item->run, is_for_people);
-	print_results(r, columns, item);
-	print_made_of(r, runs, item, is_for_people);
-	return fab_report_finish(r, err);
+	if (!rc)
+		w->columns = columns_of(w->arena, &o->runs, &o->items[0]);
+	return rc;
 }
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct compare_outcome *o = w->outcome;
+	bool is_for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
+
+	compare_show_answer(r, &o->runs, &o->items[0]);
+	print_fields(r, o->items[0].run, is_for_people);
+	print_results(r, &w->columns, &o->items[0]);
+	print_made_of(r, &o->runs, &o->items[0], is_for_people);
+}
+
+const struct fab_task compare_show = {
+	.primary = "results",
+	.outcome_bytes = sizeof(struct compare_outcome),
+	.solve = solve,
+	.files = compare_files,
+	.report = report,
+	.fini = compare_fini,
+};

@@ -45,8 +45,9 @@ static int write_lane(FILE *out, const struct sim_outcome *o, const struct sim_p
 	return fab_jsonl_write(out, object, err);
 }
 
-int sim_write_cables(FILE *out, const struct sim_outcome *o, struct fab_err *err)
+int sim_write_cables(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
+	const struct sim_outcome *o = w->outcome;
 	for (size_t i = 0; i < o->points.n; i++) {
 		const struct fab_sim_result *s = &o->points.v[i].first;
 
@@ -61,8 +62,9 @@ int sim_write_cables(FILE *out, const struct sim_outcome *o, struct fab_err *err
 	return 0;
 }
 
-int sim_write_histogram(FILE *out, const struct sim_outcome *o, struct fab_err *err)
+int sim_write_histogram(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
+	const struct sim_outcome *o = w->outcome;
 	for (size_t i = 0; i < o->points.n; i++) {
 		const struct sim_point *x = &o->points.v[i];
 

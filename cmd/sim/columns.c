@@ -21,7 +21,8 @@ const struct fab_column sim_columns[] = {
 	{"vls", FAB_UINT, "data lanes of each cable", FAB_COL_EXTRA, AT(vls),
 	 FAB_METRIC_PLAIN},
 	{"buffer", FAB_UINT,
-	 "input buffer of a port (per lane with --buffer-per-vl), bytes; by flit packets",
+	 "input buffer of a port (per lane with --set buffer-per-vl), bytes; by flit "
+	 "packets",
 	 FAB_COL_EXTRA, AT(buffer), FAB_METRIC_PLAIN},
 	{"packet", FAB_UINT, "most payload of a packet, bytes; by flit flits",
 	 FAB_COL_EXTRA, AT(packet), FAB_METRIC_PLAIN},
@@ -162,3 +163,22 @@ const struct fab_column sim_columns[] = {
 };
 #undef AT
 const size_t sim_n_columns = FAB_COUNT(sim_columns);
+
+#define TO(member) FAB_TO(struct sim_params, member)
+const struct fab_option sim_settings[] = {
+	{"header", "N", "Headers of a packet, bytes", FAB_TAKES_TEXT, TO(texts.header),
+	 .otherwise = "26: LRH 8, BTH 12, ICRC 4, VCRC 2; multicast 74: DETH 8 and GRH "
+		      "40, too; with --tick=flit 0"},
+	{"buffer-per-vl", NULL, "Size of --buffer for each lane instead of each port",
+	 FAB_TAKES_NOTHING, TO(buffer_per_vl)},
+	{"speedup", "N", "With --switch=voq and fifo: packets read at once",
+	 FAB_TAKES_NUMBER, TO(speedup), .min = 1, .max = 64, .preset = "1"},
+	{"drain", "TIME",
+	 "Longest time to arrive for packets created in the measured time",
+	 FAB_TAKES_TEXT, TO(texts.drain), .otherwise = "as --time"},
+	{"stall", "TIME", "Time without any movement that counts as a stall",
+	 FAB_TAKES_TEXT, TO(texts.stall),
+	 .otherwise = "100 latencies of an idle network"},
+	{0},
+};
+#undef TO

@@ -2,6 +2,7 @@
 /* What fabric-sim computes and how it is printed. */
 #pragma once
 
+#include "cli/command.h"
 #include "cli/faults.h"
 #include "event/stats.h"
 #include "fabric/kfat.h"
@@ -154,13 +155,14 @@ struct sim_outcome {
 /* From options and fabric to ends, tables, trees. */
 int sim_set_up(struct sim_params *p, const struct fab_fabric *f, struct sim_outcome *o,
 	       struct fab_err *err);
-void sim_outcome_fini(struct sim_outcome *o);
+void sim_outcome_fini(void *outcome);
 /* All simulations. */
 int sim_simulate(struct sim_params *p, struct sim_outcome *o, struct fab_err *err);
 /* --pair. */
 int sim_try_pair(const struct sim_params *p, struct sim_outcome *o, struct fab_err *err);
-/* What the options ask for; the exit status. */
-int sim_run(void *params, const struct fab_fabric *f, struct fab_err *err);
+extern const struct fab_task sim_results_task, sim_pairs_task;
+/* Expert options: rows for --set. */
+extern const struct fab_option sim_settings[];
 
 /* Ticks as they are printed: nanoseconds, or flit times. */
 static inline double sim_time(const struct sim_params *p, double ticks)
@@ -232,12 +234,9 @@ void sim_print_cycle(struct fab_report *r, const struct sim_outcome *o);
 
 /* The sentences that the report begins with. */
 void sim_answer(struct fab_report *r, const struct sim_outcome *o);
-int sim_report(FILE *out, const struct fab_report_options *options,
-	       const struct sim_outcome *o, struct fab_err *err) FAB_MUST_CHECK;
-int sim_store(const struct sim_params *p, const struct sim_outcome *o,
-	      struct fab_err *err) FAB_MUST_CHECK;
-/* --cables-out, --histogram-out: JSON lines. */
-int sim_write_cables(FILE *out, const struct sim_outcome *o, struct fab_err *err);
-int sim_write_histogram(FILE *out, const struct sim_outcome *o, struct fab_err *err);
-void sim_plot(const struct fab_cli_plot *plot, const struct sim_outcome *o,
-	      struct fab_cli_results *results);
+void sim_report(struct fab_report *r, const struct fab_work *w);
+void sim_store(struct fab_draft *d, const struct fab_work *w);
+/* --cables-out, --histogram-out: JSON lines; --plot: a script of gnuplot. */
+int sim_write_cables(FILE *out, const struct fab_work *w, struct fab_err *err);
+int sim_write_histogram(FILE *out, const struct fab_work *w, struct fab_err *err);
+int sim_plot(FILE *script, const struct fab_work *w, struct fab_err *err);

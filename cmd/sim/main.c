@@ -22,7 +22,7 @@ static const struct fab_option options[] = {
 	 "Algorithms, separated by commas, or all: @UNICAST@ (default: vtftr-ib on a "
 	 "kfat, minhop elsewhere)",
 	 FAB_TAKES_CHOSEN, TO(algorithms), .flag = TO(has_algorithm),
-	 .choices = &fab_unicast_choices, .max = SIM_MAX_NETS / 2},
+	 .choices = &fab_unicast_choices, .max = SIM_MAX_NETS / 2, .everyday = true},
 	{"max-vls", "N",
 	 "Virtual lanes that vtftr-ib and dor may use, 1 to 15 (default 2)",
 	 FAB_TAKES_NUMBER, TO(max_vls), .min = 1, .max = 15, .preset = "2"},
@@ -47,13 +47,14 @@ static const struct fab_option options[] = {
 
 	{.help = "What is sent:"},
 	{"traffic", "SPEC", "Who sends to whom (default uniform): @TRAFFIC@",
-	 FAB_TAKES_OTHER, .take = take_traffic},
+	 FAB_TAKES_OTHER, .take = take_traffic, .everyday = true},
 	{"rate", "SHARE",
 	 "What each host sends, as a share of its cable, above 0 and up to 1 (default "
 	 "0.5)",
-	 FAB_TAKES_REAL, TO(rate), .flag = TO(has_rate), .low = 1e-6, .high = 1},
+	 FAB_TAKES_REAL, TO(rate), .flag = TO(has_rate), .low = 1e-6, .high = 1,
+	 .everyday = true},
 	{"sweep", "FROM:TO:STEP", "A series of such rates, as 0.1:1:0.1", FAB_TAKES_OTHER,
-	 .flag = TO(is_sweep), .take = take_sweep},
+	 .flag = TO(is_sweep), .take = take_sweep, .everyday = true},
 	{"arrivals", "KIND",
 	 "When messages are born: poisson (default), bernoulli (each flit time, without "
 	 "--tick=flit each packet time; default with --tick=flit) or slotted (each "
@@ -77,27 +78,20 @@ static const struct fab_option options[] = {
 	 "Payload of messages, such as 8,2KiB; several: each as likely (default: one "
 	 "packet)",
 	 FAB_TAKES_TEXT, TO(texts.sizes)},
-	{"header", "N",
-	 "Bytes of headers a packet (default 26, multicast 74; with --tick=flit 0)",
-	 FAB_TAKES_TEXT, TO(texts.header)},
 
 	{.help = "Switches and cables:"},
 	{"switch", "KIND", "What switches do inside (default voq): @SWITCHES@",
 	 FAB_TAKES_ONE, TO(switch_kind), .choices = &fab_sim_switch_choices,
-	 .preset = "voq"},
+	 .preset = "voq", .everyday = true},
 	{"buffer", "N",
 	 "Input buffer of a port, divided among its lanes: bytes (default 32KiB), with "
 	 "--tick=flit packets (default 8)",
 	 FAB_TAKES_TEXT, TO(texts.buffer)},
-	{"buffer-per-vl", NULL, "--buffer is of each lane", FAB_TAKES_NOTHING,
-	 TO(buffer_per_vl)},
 	{"vls", "N", "Data lanes of each cable (default: as many as the tables use)",
 	 FAB_TAKES_NUMBER, TO(vls), .min = 1, .max = FAB_SIM_LANES_MAX},
 	{"spread-vls", NULL,
 	 "With --vls and tables of one lane: pairs take all lanes by chance",
 	 FAB_TAKES_NOTHING, TO(spread_vls)},
-	{"speedup", "N", "With --switch=voq and fifo: packets read at once (default 1)",
-	 FAB_TAKES_NUMBER, TO(speedup), .min = 1, .max = 64, .preset = "1"},
 	{"tick", "UNIT",
 	 "Time in ps (default), or in flit: then every cable carries a flit a tick",
 	 FAB_TAKES_ONE, TO(tick),
@@ -131,15 +125,9 @@ static const struct fab_option options[] = {
 	 "What is measured (default 200us, with --tick=flit 20000; finite traffic: all "
 	 "of it)",
 	 FAB_TAKES_TEXT, TO(texts.time)},
-	{"drain", "TIME",
-	 "Packets born in the measured time may take so long to arrive (default: as "
-	 "--time)",
-	 FAB_TAKES_TEXT, TO(texts.drain)},
-	{"stall", "TIME",
-	 "Without a move for so long it is a stall (default 100 latencies)",
-	 FAB_TAKES_TEXT, TO(texts.stall)},
 	{"runs", "N", "Runs of each rate, with a 95 % interval (default 1)",
-	 FAB_TAKES_NUMBER, TO(runs), .min = 1, .max = MAX_RUNS, .preset = "1"},
+	 FAB_TAKES_NUMBER, TO(runs), .min = 1, .max = MAX_RUNS, .preset = "1",
+	 .everyday = true},
 	{"shard", "K/N",
 	 "Only every N-th rate of --sweep, from the K-th on; fabric-compare --merge puts "
 	 "N such results together",
@@ -150,7 +138,7 @@ static const struct fab_option options[] = {
 	{"check", NULL,
 	 "Exit with status 1 when it stalls, loses packets, is not finished, or (with "
 	 "--min-throughput) is, or may be, saturated below that",
-	 FAB_TAKES_NOTHING, TO(check)},
+	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 	{"min-throughput", "SHARE", "With --check: what each live host must get",
 	 FAB_TAKES_REAL, TO(min_throughput), .flag = TO(has_min_throughput), .high = 1},
 	{"trace-out", "N", "Trace the first N packets hop by hop", FAB_TAKES_NUMBER,
@@ -165,7 +153,7 @@ static const struct fab_option options[] = {
 	{"plot", "FILE",
 	 "Draw throughput and latency against the rate into FILE.svg or FILE.png (needs "
 	 "gnuplot)",
-	 FAB_TAKES_PLOT, TO(plot)},
+	 FAB_TAKES_PLOT, TO(plot), .everyday = true},
 	{0},
 };
 
@@ -319,11 +307,10 @@ static int complete(void *params, struct fab_err *err)
 	return sim_read_texts(p, err);
 }
 
-static struct fab_cli_columns columns(const void *params)
+static const struct fab_task *choose(const void *params)
 {
-	if (((const struct sim_params *)params)->pair)
-		return (struct fab_cli_columns){sim_pair_columns, sim_n_pair_columns};
-	return (struct fab_cli_columns){sim_columns, sim_n_columns};
+	return ((const struct sim_params *)params)->pair ? &sim_pairs_task
+							 : &sim_results_task;
 }
 
 static const struct fab_command command = {
@@ -334,9 +321,9 @@ static const struct fab_command command = {
 	       "cable and why it is full, and whether they can stall for ever.",
 	.parts = parts,
 	.relations = relations,
-	.columns = columns,
+	.settings = sim_settings,
 	.complete = complete,
-	.run = sim_run,
+	.choose = choose,
 };
 
 int main(int argc, char **argv)

@@ -5,15 +5,15 @@
 
 #include "fabric_sim.h"
 
-void sim_plot(const struct fab_cli_plot *plot, const struct sim_outcome *o,
-	      struct fab_cli_results *results)
+int sim_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
 {
+	const struct sim_outcome *o = w->outcome;
 	struct fab_plot_series *accepted = FAB_NEW0(o->n_nets, struct fab_plot_series);
 	struct fab_plot_series *latency = FAB_NEW0(o->n_nets, struct fab_plot_series);
 	double *x = FAB_NEW(o->points.n, double), *y = FAB_NEW(o->points.n, double);
 	double *z = FAB_NEW(o->points.n, double);
-	FILE *script;
 
+	(void)err;
 	for (size_t i = 0; i < o->points.n; i++) {
 		const struct sim_point *point = &o->points.v[i];
 		size_t n = (size_t)(point->net - o->nets);
@@ -29,15 +29,14 @@ void sim_plot(const struct fab_cli_plot *plot, const struct sim_outcome *o,
 			latency[n] = (struct fab_plot_series){point->net->algorithm,
 							      x + i, z + i, 1};
 	}
-	script = fab_cli_begin_plot(results);
-	fab_export_gnuplot_load(script, plot->terminal,
+	fab_export_gnuplot_load(script, o->p->plot.terminal,
 				o->p->tick == SIM_TICK_FLIT ? "mean latency, flit times"
 							    : "mean latency, ns",
 				accepted, latency, o->n_nets);
-	fab_cli_end_plot(script, plot->path, results);
 	free(accepted);
 	free(latency);
 	free(x);
 	free(y);
 	free(z);
+	return 0;
 }

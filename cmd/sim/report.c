@@ -251,28 +251,25 @@ static void print_interrupt(struct fab_report *r, const struct sim_outcome *o)
 	fab_report_uint(r, "all_simulations", o->n_items);
 }
 
-int sim_report(FILE *out, const struct fab_report_options *options,
-	       const struct sim_outcome *o, struct fab_err *err)
+void sim_report(struct fab_report *r, const struct fab_work *w)
 {
-	struct fab_report *r = fab_cli_begin_report(
-		out, options, "fabric-sim", o->p->pair ? "pairs" : "results", o->dead->f);
+	const struct sim_outcome *o = w->outcome;
 
 	sim_answer(r, o);
 	fab_cli_report_shard(r, &o->p->shard);
 	print_parameters(r, o);
 	if (o->p->pair) {
 		print_pairs(r, o);
-		return fab_report_finish(r, err);
+		return;
 	}
 	fab_report_uint(r, "hosts_live", o->ends.n);
 	print_interrupt(r, o);
 	print_results(r, o);
 	print_cables(r, o);
-	if (options->format != FAB_FORMAT_TABLE || sim_has_cycle(o))
+	if (fab_report_how(r)->format != FAB_FORMAT_TABLE || sim_has_cycle(o))
 		sim_print_cycle(r, o);
 	if (o->groups)
 		print_groups(r, o);
 	if (o->p->n_traced)
 		print_trace(r, o);
-	return fab_report_finish(r, err);
 }

@@ -1,50 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From options to the report. */
+/* The tasks of fabric-sim: simulations, and one packet of --pair. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "fabric_sim.h"
-
-struct keeping {
-	struct sim_params *p;
-	const struct sim_outcome *o;
-};
-
-static int keep(void *context, struct fab_err *err)
-{
-	const struct keeping *k = context;
-
-	return k->p->pair || k->o->was_interrupted ? 0 : sim_store(k->p, k->o, err);
-}
-
-/* The last result: with it all of them are committed. */
-static int print_report(struct sim_params *p, const struct sim_outcome *o,
-			struct fab_cli_results *results, struct fab_err *err)
-{
-	struct keeping keeping = {p, o};
-	struct fab_report_options report;
-	FILE *file = fab_cli_open_report(results, &p->output, &report);
-	int rc = sim_report(file, &report, o, err);
-
-	return fab_cli_finish_results(results, rc, keep, &keeping, err);
-}
-
-static int write_files(const struct sim_params *p, const struct sim_outcome *o,
-		       struct fab_cli_results *results, struct fab_err *err)
-{
-	int rc = 0;
-
-	if (p->cables_out)
-		rc = sim_write_cables(fab_cli_open_result(results, p->cables_out), o,
-				      err);
-	if (!rc && p->histogram_out)
-		rc = sim_write_histogram(fab_cli_open_result(results, p->histogram_out),
-					 o, err);
-	if (!rc && p->plot.path)
-		sim_plot(&p->plot, o, results);
-	return rc;
-}
 
 /* Does the point do what --check asks for? */
 static bool is_bad(const struct sim_params *p, const struct sim_point *x)
@@ -58,42 +17,69 @@ static bool is_bad(const struct sim_params *p, const struct sim_point *x)
 	       x->rate * x->least_carried < p->min_throughput;
 }
 
-static int status_of(const struct sim_params *p, const struct sim_outcome *o)
+static int set_up(struct fab_work *w, struct fab_err *err)
 {
+	struct sim_params *p = w->params;
+	struct sim_outcome *o = w->outcome;
+	int rc = sim_set_up(p, w->f, o, err);
+
+	if (!rc)
+		fab_cli_note_faults(&p->shard, o->dead);
+	return rc;
+}
+
+static int solve_results(struct fab_work *w, struct fab_err *err)
+{
+	struct sim_params *p = w->params;
+	struct sim_outcome *o = w->outcome;
+	int rc = set_up(w, err);
+
+	if (!rc)
+		rc = sim_simulate(p, o, err);
+	if (rc)
+		return rc;
+	o->total_seconds = fab_cli_seconds(&p->run);
+	w->is_partial = o->was_interrupted;
+	if (!o->points.n)
+		return fab_fail(err, EINTR, "interrupted before anything was measured");
 	for (size_t i = 0; p->check && i < o->points.n; i++)
 		if (is_bad(p, &o->points.v[i]))
 			return FAB_EXIT_FOUND;
 	return FAB_EXIT_DONE;
 }
 
-static int work(struct sim_params *p, const struct fab_fabric *f, struct sim_outcome *o,
-		struct fab_err *err)
+static int solve_pairs(struct fab_work *w, struct fab_err *err)
 {
-	struct fab_cli_results results = {.n = 0};
-	double start = fab_now();
-	int rc = sim_set_up(p, f, o, err);
+	int rc = set_up(w, err);
 
-	if (rc)
-		return rc;
-	fab_cli_note_faults(&p->shard, o->dead);
-	p->store.shard = &p->shard;
-	rc = p->pair ? sim_try_pair(p, o, err) : sim_simulate(p, o, err);
-	o->total_seconds = fab_now() - start;
-	if (!rc && !p->pair && !o->points.n)
-		return fab_fail(err, EINTR, "interrupted before anything was measured");
-	if (!rc)
-		rc = write_files(p, o, &results, err);
-	if (!rc)
-		rc = print_report(p, o, &results, err);
-	return rc ? rc : status_of(p, o);
+	return rc ? rc : sim_try_pair(w->params, w->outcome, err);
 }
 
-int sim_run(void *params, const struct fab_fabric *f, struct fab_err *err)
-{
-	struct sim_outcome *o = FAB_NEW0(1, struct sim_outcome);
-	int status = work(params, f, o, err);
+static const struct fab_task_file files[] = {
+	{"cables-out", sim_write_cables},
+	{"histogram-out", sim_write_histogram},
+	{"plot", sim_plot},
+	{0},
+};
 
-	sim_outcome_fini(o);
-	free(o);
-	return status;
-}
+const struct fab_task sim_results_task = {
+	.primary = "results",
+	.columns = sim_columns,
+	.n_columns = &sim_n_columns,
+	.outcome_bytes = sizeof(struct sim_outcome),
+	.solve = solve_results,
+	.files = files,
+	.report = sim_report,
+	.store = sim_store,
+	.fini = sim_outcome_fini,
+};
+
+const struct fab_task sim_pairs_task = {
+	.primary = "pairs",
+	.columns = sim_pair_columns,
+	.n_columns = &sim_n_pair_columns,
+	.outcome_bytes = sizeof(struct sim_outcome),
+	.solve = solve_pairs,
+	.report = sim_report,
+	.fini = sim_outcome_fini,
+};

@@ -346,8 +346,10 @@ int sim_set_up(struct sim_params *p, const struct fab_fabric *f, struct sim_outc
 	return rc;
 }
 
-void sim_outcome_fini(struct sim_outcome *o)
+void sim_outcome_fini(void *outcome)
 {
+	struct sim_outcome *o = outcome;
+
 	for (size_t i = 0; i < o->n_nets; i++) {
 		struct sim_net *net = &o->nets[i];
 

@@ -45,21 +45,16 @@ static void add_asked(struct fab_draft *d, const struct sim_params *p,
 		fab_draft_asked(d, "multicast_tables", fab_strdup(p->mcfdbs));
 }
 
-int sim_store(const struct sim_params *p, const struct sim_outcome *o,
-	      struct fab_err *err)
+void sim_store(struct fab_draft *d, const struct fab_work *w)
 {
-	struct fab_draft d = {0};
-	int rc;
+	const struct sim_outcome *o = w->outcome;
 
-	fab_draft_table(&d, sim_columns, sim_n_columns);
-	fab_draft_fact(&d, "faults", (double)o->dead->named.n);
-	fab_draft_fact(&d, "hosts_live", o->ends.n);
-	add_asked(&d, p, o);
+	fab_draft_table(d, sim_columns, sim_n_columns);
+	fab_draft_fact(d, "faults", (double)o->dead->named.n);
+	fab_draft_fact(d, "hosts_live", o->ends.n);
+	add_asked(d, w->params, o);
 	for (size_t i = 0, n; i < o->points.n; i += n) {
 		n = sim_count_points(o, i);
-		add_points(&d, o, i, n);
+		add_points(d, o, i, n);
 	}
-	rc = fab_cli_add_run(&p->store, &p->run, o->dead->f, fab_draft_run(&d), err);
-	fab_draft_fini(&d);
-	return rc;
 }

@@ -104,7 +104,8 @@ static int read_header(struct sim_params *p, struct fab_err *err)
 		return 0;
 	if (!fab_parse_u64(text, strlen(text), 0, 4096, &n))
 		return fab_fail(err, EINVAL,
-				"--header: '%s' is not a number from 0 to 4096", text);
+				"--set header: '%s' is not a number from 0 to 4096",
+				text);
 	p->sim.header = p->sim.group_header = (uint32_t)n;
 	return 0;
 }
@@ -137,8 +138,8 @@ static int read_times(struct sim_params *p, struct fab_err *err)
 		{"--host-delay", t->host_delay, &p->sim.host_delay},
 		{"--warmup", t->warmup, &p->sim.warmup},
 		{"--time", t->time, &p->sim.time},
-		{"--drain", t->drain, &p->sim.drain},
-		{"--stall", t->stall, &p->sim.stall},
+		{"--set drain", t->drain, &p->sim.drain},
+		{"--set stall", t->stall, &p->sim.stall},
 	};
 	int rc = 0;
 

@@ -32,11 +32,6 @@ static const struct fab_column code_columns[] = {
 	FAB_COLUMN(findings, UINT, "how many there are"),
 };
 
-struct fab_cli_columns topo_check_columns(void)
-{
-	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
-}
-
 static const char *severity_name(enum fab_severity severity)
 {
 	return severity == FAB_PROBLEM ? "problem" : "note";
@@ -132,71 +127,81 @@ static void put_groups(struct fab_report *r, const struct fab_fabric *f,
 	fab_finding_groups_fini(&groups);
 }
 
-/* Take the accepted problems out, after all that are there were written. */
-static int accept_known(const struct topo_known *files, struct fab_check *check,
-			struct fab_cli_results *results, struct fab_known_counts *counts,
-			struct fab_err *err)
+struct outcome {
+	struct fab_check *all;	 /* with the accepted problems */
+	struct fab_check *check; /* without */
+	struct fab_known_counts counts;
+};
+
+static int solve(struct fab_work *w, struct fab_err *err)
 {
+	const struct topo_params *p = w->params;
+	struct outcome *o = w->outcome;
 	struct fab_known *known = NULL;
-	int rc = files->in ? fab_known_read(files->in, &known, err) : 0;
+	int rc = p->known ? fab_known_read(p->known, &known, err) : 0;
 
 	if (rc)
 		return rc;
-	if (files->out)
-		fab_known_write(fab_cli_open_result(results, files->out), check);
+	o->check = fab_check_new(w->f);
+	if (p->known_out && known)
+		o->all = fab_check_new(w->f);
 	if (known)
-		*counts = fab_known_leave_out(known, check);
+		o->counts = fab_known_leave_out(known, o->check);
 	fab_known_free(known);
+	return o->check->n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+static int write_known(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct outcome *o = w->outcome;
+
+	(void)err;
+	fab_known_write(out, o->all ? o->all : o->check);
 	return 0;
 }
 
-static int report_check(FILE *out, const struct fab_report_options *options,
-			const struct fab_fabric *f, const struct fab_cli_run *run,
-			bool has_known, const struct fab_check *check,
-			struct fab_known_counts counts, struct fab_err *err)
+static void report(struct fab_report *r, const struct fab_work *w)
 {
-	bool for_people = options->format == FAB_FORMAT_TABLE;
-	bool table_only = for_people && options->columns;
-	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
-						    "findings", table_only ? NULL : f);
-	uint32_t n_problems = check->n_problems;
-	bool show_all = !for_people || run->verbose || table_only;
-	int rc;
+	const struct topo_params *p = w->params;
+	const struct outcome *o = w->outcome;
+	const struct fab_check *check = o->check;
+	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
+	bool table_only = topo_is_table_only(r);
 
-	if (!table_only) {
-		topo_check_answer(r, f, check, has_known, counts.n_left_out);
-		fab_report_uint(r, "problems", n_problems);
-		fab_report_uint(r, "notes", check->n_findings - n_problems);
-		if (has_known) {
-			fab_report_uint(r, "known_problems_left_out", counts.n_left_out);
-			fab_report_uint(r, "known_problems_gone", counts.n_gone);
+	if (table_only) {
+		fab_report_without_fabric(r);
+	} else {
+		topo_check_answer(r, w->f, check, p->known, o->counts.n_left_out);
+		fab_report_uint(r, "problems", check->n_problems);
+		fab_report_uint(r, "notes", check->n_findings - check->n_problems);
+		if (p->known) {
+			fab_report_uint(r, "known_problems_left_out",
+					o->counts.n_left_out);
+			fab_report_uint(r, "known_problems_gone", o->counts.n_gone);
 		}
 		if (!for_people || check->n_findings)
 			put_counts(r, check);
 	}
-	if (show_all && (!for_people || check->n_findings))
-		put_findings(r, f, check, table_only ? NULL : "Findings");
+	if (!for_people || ((p->run.verbose || table_only) && check->n_findings))
+		put_findings(r, w->f, check, table_only ? NULL : "Findings");
 	else if (check->n_findings)
-		put_groups(r, f, check);
-	rc = fab_report_finish(r, err);
-	return rc ? rc : n_problems ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+		put_groups(r, w->f, check);
 }
 
-int topo_check(struct fab_cli_results *results, const struct fab_cli_output *output,
-	       const struct fab_fabric *f, const struct fab_cli_run *run,
-	       const struct topo_known *known, struct fab_err *err)
+static void fini(void *outcome)
 {
-	struct fab_check *check = fab_check_new(f);
-	struct fab_known_counts counts = {0};
-	struct fab_report_options options;
-	int rc = accept_known(known, check, results, &counts, err);
+	struct outcome *o = outcome;
 
-	if (!rc) {
-		FILE *out = fab_cli_open_report(results, output, &options);
-
-		rc = report_check(out, &options, f, run, known->in != NULL, check, counts,
-				  err);
-	}
-	fab_check_free(check);
-	return rc;
+	fab_check_free(o->check);
+	fab_check_free(o->all);
 }
+
+const struct fab_task topo_check = {
+	.primary = "findings",
+	FAB_TASK_COLUMNS(columns),
+	.outcome_bytes = sizeof(struct outcome),
+	.solve = solve,
+	.files = (const struct fab_task_file[]){{"known-out", write_known}, {0}},
+	.report = report,
+	.fini = fini,
+};

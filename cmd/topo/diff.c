@@ -50,11 +50,6 @@ static const struct fab_column columns[] = {
 };
 #undef AT
 
-struct fab_cli_columns topo_diff_columns(void)
-{
-	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
-}
-
 struct sides {
 	const struct fab_fabric *old, *new;
 	const struct fab_diff *diff;
@@ -218,41 +213,72 @@ static void put_change(struct fab_report *r, const struct sides *s,
 	free(texts.new);
 }
 
-int topo_diff(FILE *out, const struct fab_report_options *options,
-	      const struct fab_fabric *f, const struct fab_fabric *old,
-	      struct fab_err *err)
+struct outcome {
+	struct fab_fabric *old;
+	struct fab_diff *diff;
+};
+
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	struct fab_diff *diff = fab_diff_new(old, f);
-	struct sides sides = {old, f, diff};
-	char title[512], old_name[200], new_name[200];
-	bool for_people = options->format == FAB_FORMAT_TABLE;
-	bool table_only = for_people && options->columns;
-	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
-						    "differences", table_only ? NULL : f);
-	const struct fab_brief other = fab_fabric_brief(old);
-	uint32_t n = diff->n_changes;
+	const struct topo_params *p = w->params;
+	struct fab_cli_input input = p->input;
+	struct outcome *o = w->outcome;
 	int rc;
 
-	if (!table_only) {
-		topo_diff_answer(r, diff, object_of, &sides);
+	input.fabric = p->other;
+	rc = fab_cli_open_fabric(&input, &p->run, &o->old, err);
+	if (rc)
+		return rc;
+	o->diff = fab_diff_new(o->old, w->f);
+	return o->diff->n_changes ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct outcome *o = w->outcome;
+	struct sides sides = {o->old, w->f, o->diff};
+	char title[512], old_name[200], new_name[200];
+	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
+	bool table_only = topo_is_table_only(r);
+	const struct fab_brief other = fab_fabric_brief(o->old);
+	uint32_t n = o->diff->n_changes;
+
+	if (table_only) {
+		fab_report_without_fabric(r);
+	} else {
+		topo_diff_answer(r, o->diff, object_of, &sides);
 		fab_report_brief(r, "other", &other);
-		fab_report_text(r, "old", old->source);
-		fab_report_text(r, "new", f->source);
-		fab_report_text(r, "matched_by", diff->by_guid ? "guid" : "name");
+		fab_report_text(r, "old", o->old->source);
+		fab_report_text(r, "new", w->f->source);
+		fab_report_text(r, "matched_by", o->diff->by_guid ? "guid" : "name");
 		fab_report_uint(r, "n_differences", n);
 	}
 	snprintf(title, sizeof(title),
 		 "Differences (- only in OLD: %s, + only in NEW: %s, ! changed)",
-		 fab_text_safe(old->source, old_name, sizeof(old_name)),
-		 fab_text_safe(f->source, new_name, sizeof(new_name)));
-	if (n || !for_people) {
-		fab_report_table_begin(r, "differences", table_only ? NULL : title,
-				       columns, FAB_COUNT(columns));
-		for (uint32_t i = 0; i < n; i++)
-			put_change(r, &sides, &diff->changes[i]);
-		fab_report_table_end(r);
-	}
-	rc = fab_report_finish(r, err);
-	fab_diff_free(diff);
-	return rc ? rc : n ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+		 fab_text_safe(o->old->source, old_name, sizeof(old_name)),
+		 fab_text_safe(w->f->source, new_name, sizeof(new_name)));
+	if (!n && for_people)
+		return;
+	fab_report_table_begin(r, "differences", table_only ? NULL : title, columns,
+			       FAB_COUNT(columns));
+	for (uint32_t i = 0; i < n; i++)
+		put_change(r, &sides, &o->diff->changes[i]);
+	fab_report_table_end(r);
 }
+
+static void fini(void *outcome)
+{
+	struct outcome *o = outcome;
+
+	fab_diff_free(o->diff);
+	fab_fabric_free(o->old);
+}
+
+const struct fab_task topo_diff = {
+	.primary = "differences",
+	FAB_TASK_COLUMNS(columns),
+	.outcome_bytes = sizeof(struct outcome),
+	.solve = solve,
+	.report = report,
+	.fini = fini,
+};

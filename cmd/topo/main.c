@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "export/booksim.h"
 #include "export/dot.h"
 #include "export/guid_lists.h"
@@ -15,72 +14,50 @@
 #include "export/subnet_lst.h"
 #include "unicast/engine.h"
 
-enum target {
-	TO_IBNETDISCOVER,
-	TO_DOT,
-	TO_JSON,
-	TO_SLURM,
-	TO_SUBNET_LST,
-	TO_ROOT_GUIDS,
-	TO_CN_GUIDS,
-	TO_BOOKSIM,
-};
-
-struct params {
-	bool check, ports, to; /* the modes, with --diff, --trace and --users */
-	enum target target;
-	const char *other; /* --diff */
-	bool switches_only, fold;
-	struct topo_known known;
-	struct topo_tables tables;
-	struct fab_cli_input input;
-	struct fab_cli_output output;
-	struct fab_cli_run run;
-};
-
-#define TO(member) FAB_TO(struct params, member)
+#define TO(member) FAB_TO(struct topo_params, member)
 static const struct fab_option options[] = {
 	{.help = "What to do (default: a summary):"},
 	{"check", NULL, "List what is wrong with the fabric; exit status 1 on problems",
-	 FAB_TAKES_NOTHING, TO(check)},
+	 FAB_TAKES_NOTHING, TO(check), .everyday = true},
 	{"known", "FILE",
 	 "With --check: leave out the problems that FILE accepts; exit status 1 on new "
 	 "ones only",
-	 FAB_TAKES_INPUT, TO(known.in)},
+	 FAB_TAKES_INPUT, TO(known)},
 	{"known-out", "FILE", "With --check: write all problems to FILE, for --known",
-	 FAB_TAKES_OUTPUT, TO(known.out)},
+	 FAB_TAKES_OUTPUT, TO(known_out)},
 	{"diff", "OLD",
 	 "List what changed from the fabric OLD to FABRIC, the new one, as diff(1); exit "
 	 "status 1 on differences",
-	 FAB_TAKES_FILE_OR_TEXT, TO(other)},
+	 FAB_TAKES_FILE_OR_TEXT, TO(other), .everyday = true},
 	{"ports", NULL, "List all cabled ports with their peers", FAB_TAKES_NOTHING,
-	 TO(ports)},
+	 TO(ports), .everyday = true},
 	{"trace", "A,B",
 	 "Follow the path from A to B, cable by cable; exit status 1 when it does not "
 	 "arrive",
-	 FAB_TAKES_TEXT, TO(tables.trace)},
+	 FAB_TAKES_TEXT, TO(trace), .everyday = true},
 	{"users", "SWITCH:PORT",
 	 "Count the pairs, hosts and trees that use a cable; --verbose names them",
-	 FAB_TAKES_TEXT, TO(tables.users)},
+	 FAB_TAKES_TEXT, TO(users), .everyday = true},
 	{"lfts", "FILE", "With --trace and --users: forwarding tables of the fabric",
-	 FAB_TAKES_INPUT, TO(tables.lfts)},
+	 FAB_TAKES_INPUT, TO(lfts), .everyday = true},
 	{"algorithm", "NAME",
 	 "With --trace and --users: tables by this algorithm of fabric-faults (default "
 	 "minhop): @UNICAST@",
-	 FAB_TAKES_ONE, TO(tables.algorithm), .choices = &fab_unicast_choices,
+	 FAB_TAKES_ONE, TO(algorithm), .choices = &fab_unicast_choices,
 	 .preset = "minhop"},
 	{"mcfdbs", "FILE", "With --users: multicast tables, whose trees are counted, too",
-	 FAB_TAKES_INPUT, TO(tables.mcfdbs)},
+	 FAB_TAKES_INPUT, TO(mcfdbs)},
 	{"to", "KIND",
 	 "Convert to ibnetdiscover, dot, json, slurm (topology.conf), subnet-lst (as "
 	 "OpenSM writes it), root-guids or cn-guids (root_guid_file and cn_guid_file of "
 	 "OpenSM), or booksim (network of BookSim2)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
-	 .choices = FAB_NAME_LIST([TO_IBNETDISCOVER] = "ibnetdiscover", [TO_DOT] = "dot",
-				  [TO_JSON] = "json", [TO_SLURM] = "slurm",
-				  [TO_SUBNET_LST] = "subnet-lst",
-				  [TO_ROOT_GUIDS] = "root-guids",
-				  [TO_CN_GUIDS] = "cn-guids", [TO_BOOKSIM] = "booksim")},
+	 .choices = FAB_NAME_LIST(
+		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
+		 [TOPO_TO_JSON] = "json", [TOPO_TO_SLURM] = "slurm",
+		 [TOPO_TO_SUBNET_LST] = "subnet-lst", [TOPO_TO_ROOT_GUIDS] = "root-guids",
+		 [TOPO_TO_CN_GUIDS] = "cn-guids", [TOPO_TO_BOOKSIM] = "booksim"),
+	 .everyday = true},
 	{"switches-only", NULL, "With --to=dot: leave out hosts and other adapters",
 	 FAB_TAKES_NOTHING, TO(switches_only)},
 	{"fold", NULL,
@@ -90,10 +67,10 @@ static const struct fab_option options[] = {
 };
 
 static const struct fab_part parts[] = {
-	FAB_PART(fab_cli_input_rows, struct params, input),
+	FAB_PART(fab_cli_input_rows, struct topo_params, input),
 	{options, 0},
-	FAB_PART(fab_cli_output_rows, struct params, output),
-	FAB_PART(fab_cli_run_rows, struct params, run),
+	FAB_PART(fab_cli_output_rows, struct topo_params, output),
+	FAB_PART(fab_cli_run_rows, struct topo_params, run),
 	{0},
 };
 
@@ -108,18 +85,6 @@ static const struct fab_relation relations[] = {
 	{"mcfdbs", FAB_GOES_WITH, "users"},
 	{0},
 };
-
-static struct fab_cli_columns columns(const void *params)
-{
-	const struct params *p = params;
-
-	return p->check		 ? topo_check_columns()
-	       : p->other	 ? topo_diff_columns()
-	       : p->ports	 ? topo_ports_columns()
-	       : p->tables.trace ? topo_trace_columns()
-	       : p->tables.users ? topo_users_columns()
-				 : topo_summary_columns();
-}
 
 static int export_slurm(FILE *out, const struct fab_fabric *f,
 			const struct fab_cli_run *run, struct fab_err *err)
@@ -181,82 +146,54 @@ static int export_cn_guids(FILE *out, const struct fab_fabric *f,
 	return rc;
 }
 
-static int export_fabric(FILE *out, const struct params *p, const struct fab_fabric *f,
-			 struct fab_err *err)
+static int solve_nothing(struct fab_work *w, struct fab_err *err)
 {
+	(void)w;
+	(void)err;
+	return FAB_EXIT_DONE;
+}
+
+static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct topo_params *p = w->params;
 	const struct fab_dot_options dot = {.without_hosts = p->switches_only,
 					    .fold = p->fold};
 
 	switch (p->target) {
-	case TO_DOT:
-		fab_export_dot(out, f, &dot);
+	case TOPO_TO_DOT:
+		fab_export_dot(out, w->f, &dot);
 		return 0;
-	case TO_JSON:
-		fab_export_json(out, f, "fabric-topo");
+	case TOPO_TO_JSON:
+		fab_export_json(out, w->f, "fabric-topo");
 		return 0;
-	case TO_SLURM:
-		return export_slurm(out, f, &p->run, err);
-	case TO_SUBNET_LST:
-		return fab_export_subnet_lst(out, f, err);
-	case TO_ROOT_GUIDS:
-		return fab_export_root_guids(out, f, p->run.threads, err);
-	case TO_CN_GUIDS:
-		return export_cn_guids(out, f, &p->run, err);
-	case TO_BOOKSIM:
-		return export_booksim(out, f, &p->run, err);
+	case TOPO_TO_SLURM:
+		return export_slurm(out, w->f, &p->run, err);
+	case TOPO_TO_SUBNET_LST:
+		return fab_export_subnet_lst(out, w->f, err);
+	case TOPO_TO_ROOT_GUIDS:
+		return fab_export_root_guids(out, w->f, p->run.threads, err);
+	case TOPO_TO_CN_GUIDS:
+		return export_cn_guids(out, w->f, &p->run, err);
+	case TOPO_TO_BOOKSIM:
+		return export_booksim(out, w->f, &p->run, err);
 	default:
-		return fab_export_ibnetdiscover(out, f, err);
+		return fab_export_ibnetdiscover(out, w->f, err);
 	}
 }
 
-static int compare(FILE *out, const struct fab_report_options *report,
-		   const struct params *p, const struct fab_fabric *f,
-		   struct fab_err *err)
+static const struct fab_task convert = {.solve = solve_nothing, .write = write_fabric};
+
+static const struct fab_task *choose(const void *params)
 {
-	struct fab_cli_input input = p->input;
-	struct fab_fabric *old;
-	int rc;
+	const struct topo_params *p = params;
 
-	input.fabric = p->other;
-	rc = fab_cli_open_fabric(&input, &p->run, &old, err);
-	if (rc)
-		return rc;
-	rc = topo_diff(out, report, f, old, err);
-	fab_fabric_free(old);
-	return rc;
-}
-
-static int print(struct fab_cli_results *results, const struct params *p,
-		 const struct fab_fabric *f, struct fab_err *err)
-{
-	struct fab_report_options report;
-	FILE *out;
-
-	if (p->check)
-		return topo_check(results, &p->output, f, &p->run, &p->known, err);
-	out = fab_cli_open_report(results, &p->output, &report);
-	if (p->other)
-		return compare(out, &report, p, f, err);
-	if (p->ports)
-		return topo_ports(out, &report, f, err);
-	if (p->tables.trace)
-		return topo_trace(out, &report, f, &p->tables, err);
-	if (p->tables.users)
-		return topo_users(out, &report, f, &p->tables, p->run.verbose, err);
-	if (p->to)
-		return export_fabric(out, p, f, err);
-	return topo_summary(out, &report, f, &p->run, err);
-}
-
-static int run(void *params, const struct fab_fabric *f, struct fab_err *err)
-{
-	struct fab_cli_results results = {.n = 0};
-	int status = print(&results, params, f, err), rc;
-
-	if (status < 0)
-		return status;
-	rc = fab_cli_commit_results(&results, err);
-	return rc ? rc : status;
+	return p->check	  ? &topo_check
+	       : p->other ? &topo_diff
+	       : p->ports ? &topo_ports
+	       : p->trace ? &topo_trace
+	       : p->users ? &topo_users
+	       : p->to	  ? &convert
+			  : &topo_summary;
 }
 
 static const struct fab_command command = {
@@ -270,8 +207,7 @@ static const struct fab_command command = {
 	       "live one.",
 	.parts = parts,
 	.relations = relations,
-	.columns = columns,
-	.run = run,
+	.choose = choose,
 };
 
 /* `--diff --format=csv OLD NEW`: move --diff in front of the next word that is no option.
@@ -289,7 +225,7 @@ static void move_diff(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct params p = {0};
+	struct topo_params p = {0};
 
 	move_diff(argc, argv);
 	return fab_cli_main(&command, argc, argv, &p);

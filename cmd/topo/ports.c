@@ -32,11 +32,6 @@ static const struct fab_column columns[] = {
 		      FAB_COL_NULL_ZERO),
 };
 
-struct fab_cli_columns topo_ports_columns(void)
-{
-	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
-}
-
 static const char *kind_name(const struct fab_fabric *f, uint32_t node)
 {
 	static const char *const names[] = {
@@ -76,18 +71,30 @@ static void put_port(struct fab_report *r, const struct fab_fabric *f, uint32_t 
 	fab_report_record(r, &row);
 }
 
-int topo_ports(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, struct fab_err *err)
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	bool for_people = options->format == FAB_FORMAT_TABLE;
-	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo", "ports",
-						    for_people ? NULL : f);
+	(void)w;
+	(void)err;
+	return FAB_EXIT_DONE;
+}
 
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct fab_fabric *f = w->f;
+
+	if (fab_report_how(r)->format == FAB_FORMAT_TABLE)
+		fab_report_without_fabric(r);
 	topo_ports_answer(r, f);
 	fab_report_table_begin(r, "ports", NULL, columns, FAB_COUNT(columns));
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (f->port_num[p])
 			put_port(r, f, p);
 	fab_report_table_end(r);
-	return fab_report_finish(r, err);
 }
+
+const struct fab_task topo_ports = {
+	.primary = "ports",
+	FAB_TASK_COLUMNS(columns),
+	.solve = solve,
+	.report = report,
+};

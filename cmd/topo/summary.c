@@ -106,11 +106,6 @@ static const struct fab_column warning_columns[] = {
 };
 #undef AT
 
-struct fab_cli_columns topo_summary_columns(void)
-{
-	return (struct fab_cli_columns){columns, FAB_COUNT(columns)};
-}
-
 static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		    const struct fab_summary *s, const char *detail)
 {
@@ -297,36 +292,56 @@ static void put_warnings(struct fab_report *r, const struct fab_fabric *f)
 			 f->n_warnings);
 }
 
-int topo_summary(FILE *out, const struct fab_report_options *options,
-		 const struct fab_fabric *f, const struct fab_cli_run *run,
-		 struct fab_err *err)
+struct outcome {
+	struct fab_summary *s;
+};
+
+static int solve(struct fab_work *w, struct fab_err *err)
 {
-	struct fab_summary *s = fab_summary_new(f, run->threads);
-	bool for_people = options->format == FAB_FORMAT_TABLE;
-	bool row_only =
-		options->format == FAB_FORMAT_CSV || (for_people && options->columns);
-	struct fab_report *r = fab_cli_begin_report(out, options, "fabric-topo",
-						    "summary", row_only ? NULL : f);
-	int rc;
+	const struct topo_params *p = w->params;
+
+	(void)err;
+	((struct outcome *)w->outcome)->s = fab_summary_new(w->f, p->run.threads);
+	return fab_check_without_record(w->f) ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+static void report(struct fab_report *r, const struct fab_work *w)
+{
+	const struct fab_summary *s = ((const struct outcome *)w->outcome)->s;
+	enum fab_format format = fab_report_how(r)->format;
+	const struct fab_fabric *f = w->f;
+	bool for_people = format == FAB_FORMAT_TABLE;
 	char text[256];
 	const char *detail = s->shape->kind == FAB_SHAPE_NONE
 				     ? NULL
 				     : fab_shape_text(s->shape, text, sizeof(text));
 
-	if (row_only) {
+	if (format == FAB_FORMAT_CSV || topo_is_table_only(r)) {
+		fab_report_without_fabric(r);
 		put_row(r, f, s, detail);
-	} else {
-		topo_summary_answer(r, f, s, detail);
-		put_fields(r, f, s, detail, for_people);
-		if (!for_people || s->n_components > 1)
-			put_planes(r, f, s, for_people);
-		put_links(r, s);
-		put_levels(r, s);
-		put_rails(r, s);
-		if (!for_people)
-			put_warnings(r, f);
+		return;
 	}
-	rc = fab_report_finish(r, err);
-	fab_summary_free(s);
-	return rc ? rc : fab_check_without_record(f) ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+	topo_summary_answer(r, f, s, detail);
+	put_fields(r, f, s, detail, for_people);
+	if (!for_people || s->n_components > 1)
+		put_planes(r, f, s, for_people);
+	put_links(r, s);
+	put_levels(r, s);
+	put_rails(r, s);
+	if (!for_people)
+		put_warnings(r, f);
 }
+
+static void fini(void *outcome)
+{
+	fab_summary_free(((struct outcome *)outcome)->s);
+}
+
+const struct fab_task topo_summary = {
+	.primary = "summary",
+	FAB_TASK_COLUMNS(columns),
+	.outcome_bytes = sizeof(struct outcome),
+	.solve = solve,
+	.report = report,
+	.fini = fini,
+};

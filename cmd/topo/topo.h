@@ -2,51 +2,48 @@
 /* What fabric-topo prints: one function and its columns a kind of report. */
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
 #include "fabric/fabric.h"
 #include "fabric/summary.h"
 
-/* Of the main table of each report. */
-struct fab_cli_columns topo_summary_columns(void);
-struct fab_cli_columns topo_check_columns(void);
-struct fab_cli_columns topo_diff_columns(void);
-struct fab_cli_columns topo_ports_columns(void);
-struct fab_cli_columns topo_trace_columns(void);
-struct fab_cli_columns topo_users_columns(void);
-
-/* Print to `out`; the status to exit with, or a negative errno. */
-int topo_summary(FILE *out, const struct fab_report_options *options,
-		 const struct fab_fabric *f, const struct fab_cli_run *run,
-		 struct fab_err *err) FAB_MUST_CHECK;
-/* Files of accepted problems; NULL: none. */
-struct topo_known {
-	const char *in, *out;
+enum topo_target {
+	TOPO_TO_IBNETDISCOVER,
+	TOPO_TO_DOT,
+	TOPO_TO_JSON,
+	TOPO_TO_SLURM,
+	TOPO_TO_SUBNET_LST,
+	TOPO_TO_ROOT_GUIDS,
+	TOPO_TO_CN_GUIDS,
+	TOPO_TO_BOOKSIM,
 };
-/* This one opens its report among the results, after the file of problems. */
-int topo_check(struct fab_cli_results *results, const struct fab_cli_output *output,
-	       const struct fab_fabric *f, const struct fab_cli_run *run,
-	       const struct topo_known *known, struct fab_err *err) FAB_MUST_CHECK;
-/* From `old` to `f`. */
-int topo_diff(FILE *out, const struct fab_report_options *options,
-	      const struct fab_fabric *f, const struct fab_fabric *old,
-	      struct fab_err *err) FAB_MUST_CHECK;
-int topo_ports(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, struct fab_err *err) FAB_MUST_CHECK;
 
-/* --trace and --users: the question, and where the tables come from; NULL: not given. */
-struct topo_tables {
+/* The command line; NULL: not given. */
+struct topo_params {
+	bool check, ports, to; /* the modes, with --diff, --trace and --users */
+	enum topo_target target;
+	const char *other; /* --diff */
+	bool switches_only, fold;
+	const char *known, *known_out; /* files of accepted problems */
 	const char *trace, *users;
-	const char *lfts, *mcfdbs;
-	uint32_t algorithm; /* of fab_unicast_engines */
+	const char *lfts, *mcfdbs; /* tables of these two */
+	uint32_t algorithm;	   /* of fab_unicast_engines */
+	struct fab_cli_input input;
+	struct fab_cli_output output;
+	struct fab_cli_run run;
 };
-int topo_trace(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct topo_tables *tables,
-	       struct fab_err *err) FAB_MUST_CHECK;
-int topo_users(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct topo_tables *tables, bool verbose,
-	       struct fab_err *err) FAB_MUST_CHECK;
+
+/* Only the main table: --columns without --format=json. */
+static inline bool topo_is_table_only(const struct fab_report *r)
+{
+	const struct fab_report_options *how = fab_report_how(r);
+
+	return how->format == FAB_FORMAT_TABLE && how->columns;
+}
+
+extern const struct fab_task topo_summary, topo_check, topo_diff, topo_ports, topo_trace,
+	topo_users;
 
 /* The sentences that the reports begin with. `detail` is the shape, NULL: none known. */
 void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,

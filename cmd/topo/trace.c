@@ -60,17 +60,7 @@ static const struct fab_column tree_columns[] = {
 	FAB_COLUMN(mlid, TEXT, "multicast LID of a tree that uses the cable"),
 };
 
-struct fab_cli_columns topo_trace_columns(void)
-{
-	return (struct fab_cli_columns){hop_columns, FAB_COUNT(hop_columns)};
-}
-
-struct fab_cli_columns topo_users_columns(void)
-{
-	return (struct fab_cli_columns){user_columns, FAB_COUNT(user_columns)};
-}
-
-static int open_routes(const struct topo_tables *t, const struct fab_fabric *f,
+static int open_routes(const struct topo_params *t, const struct fab_fabric *f,
 		       struct fab_routes **out, struct fab_err *err)
 {
 	struct fab_unicast_problem problem = {.f = f, .max_vls = 2};
@@ -95,13 +85,13 @@ static int open_routes(const struct topo_tables *t, const struct fab_fabric *f,
 	return rc;
 }
 
-static const char *table_name(const struct topo_tables *t)
+static const char *table_name(const struct topo_params *t)
 {
 	return t->lfts ? t->lfts : fab_unicast_engines[t->algorithm]->name;
 }
 
 /* Where the tables come from, and what they do not tell. */
-static void say_tables(struct fab_report *r, const struct topo_tables *t,
+static void say_tables(struct fab_report *r, const struct topo_params *t,
 		       const struct fab_routes *routes)
 {
 	const struct fab_told *told = routes->told;
@@ -187,46 +177,66 @@ static void say_trace(struct fab_report *r, const struct fab_fabric *f,
 				  trace->hops.n, plural);
 }
 
-int topo_trace(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct topo_tables *tables,
-	       struct fab_err *err)
-{
+struct traced {
 	struct fab_endpoint ends[2];
 	struct fab_routes *routes;
 	struct fab_trace trace;
-	struct fab_report *r;
-	int rc = find_ends(tables->trace, f, ends, err);
+};
+
+static int solve_trace(struct fab_work *w, struct fab_err *err)
+{
+	const struct topo_params *p = w->params;
+	struct traced *o = w->outcome;
+	int rc = find_ends(p->trace, w->f, o->ends, err);
 
 	if (!rc)
-		rc = open_routes(tables, f, &routes, err);
+		rc = open_routes(p, w->f, &o->routes, err);
 	if (rc)
 		return rc;
-	fab_trace_init(&trace, routes, &ends[0], &ends[1]);
-	r = fab_cli_begin_report(
-		out, options, "fabric-topo", "path",
-		options->columns && options->format == FAB_FORMAT_TABLE ? NULL : f);
-	say_trace(r, f, ends, &trace);
-	say_tables(r, tables, routes);
-	fab_report_text(r, "tables", table_name(tables));
-	fab_report_text(r, "lanes", lanes_text(routes));
-	fab_report_text(r, "from", fab_node_name(f, ends[0].node));
-	fab_report_text(r, "to", fab_node_name(f, ends[1].node));
+	fab_trace_init(&o->trace, o->routes, &o->ends[0], &o->ends[1]);
+	return o->trace.stopped ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
+}
+
+static void report_trace(struct fab_report *r, const struct fab_work *w)
+{
+	const struct topo_params *p = w->params;
+	const struct traced *o = w->outcome;
+
+	if (topo_is_table_only(r))
+		fab_report_without_fabric(r);
+	say_trace(r, w->f, o->ends, &o->trace);
+	say_tables(r, p, o->routes);
+	fab_report_text(r, "tables", table_name(p));
+	fab_report_text(r, "lanes", lanes_text(o->routes));
+	fab_report_text(r, "from", fab_node_name(w->f, o->ends[0].node));
+	fab_report_text(r, "to", fab_node_name(w->f, o->ends[1].node));
 	fab_report_field(r, &(struct fab_column){.name = "arrives", .type = FAB_BOOL},
-			 (union fab_cell){.u = !trace.stopped});
-	fab_report_text(r, "stopped", trace.stopped);
-	fab_report_uint(r, "cables", trace.hops.n);
+			 (union fab_cell){.u = !o->trace.stopped});
+	fab_report_text(r, "stopped", o->trace.stopped);
+	fab_report_uint(r, "cables", o->trace.hops.n);
 	fab_report_table_begin(r, "path", "Path, cable by cable", hop_columns,
 			       FAB_COUNT(hop_columns));
-	for (size_t i = 0; i < trace.hops.n; i++)
-		put_hop(r, f, (uint32_t)i + 1, &trace.hops.v[i]);
+	for (size_t i = 0; i < o->trace.hops.n; i++)
+		put_hop(r, w->f, (uint32_t)i + 1, &o->trace.hops.v[i]);
 	fab_report_table_end(r);
-	rc = fab_report_finish(r, err);
-	if (!rc)
-		rc = trace.stopped ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
-	fab_trace_fini(&trace);
-	fab_routes_free(routes);
-	return rc;
 }
+
+static void fini_trace(void *outcome)
+{
+	struct traced *o = outcome;
+
+	fab_trace_fini(&o->trace);
+	fab_routes_free(o->routes);
+}
+
+const struct fab_task topo_trace = {
+	.primary = "path",
+	FAB_TASK_COLUMNS(hop_columns),
+	.outcome_bytes = sizeof(struct traced),
+	.solve = solve_trace,
+	.report = report_trace,
+	.fini = fini_trace,
+};
 
 static int find_cable(const char *text, const struct fab_fabric *f, uint32_t *cable,
 		      struct fab_err *err)
@@ -330,57 +340,72 @@ static void put_trees(struct fab_report *r, const struct fab_mft *mft, const boo
 	fab_report_table_end(r);
 }
 
-static int print_users(FILE *out, const struct fab_report_options *options,
-		       const struct fab_routes *routes, const struct topo_tables *tables,
-		       uint32_t cable, const struct fab_mft *mft, bool verbose,
-		       struct fab_err *err)
-{
-	const struct fab_fabric *f = routes->f;
-	bool *uses = FAB_NEW(mft ? mft->n : 0, bool);
-	uint32_t n_trees = mft ? fab_mft_users(f, mft, cable, uses) : FAB_NONE;
+struct used {
+	struct fab_routes *routes;
+	struct fab_mft *mft; /* NULL: none were read */
 	struct fab_cable_use use[2];
-	struct fab_report *r;
+	bool *uses;	  /* [trees] of mft: the cable */
+	uint32_t n_trees; /* FAB_NONE: not known */
+};
 
-	fab_cable_use_init(use, routes, cable);
-	r = fab_cli_begin_report(
-		out, options, "fabric-topo", "users",
-		options->columns && options->format == FAB_FORMAT_TABLE ? NULL : f);
-	say_users(r, f, use, n_trees, mft ? mft->n : 0);
-	say_tables(r, tables, routes);
-	fab_report_text(r, "tables", table_name(tables));
-	fab_report_uint(r, "pairs", use[0].pairs + use[1].pairs);
-	if (mft)
-		fab_report_uint(r, "n_trees", n_trees);
+static int solve_users(struct fab_work *w, struct fab_err *err)
+{
+	const struct topo_params *p = w->params;
+	struct used *o = w->outcome;
+	uint32_t cable;
+	int rc = find_cable(p->users, w->f, &cable, err);
+
+	if (!rc)
+		rc = open_trees(p->mcfdbs, w->f, &o->mft, err);
+	if (!rc)
+		rc = open_routes(p, w->f, &o->routes, err);
+	if (rc)
+		return rc;
+	o->uses = FAB_ARENA_NEW(w->arena, o->mft ? o->mft->n : 0, bool);
+	o->n_trees = o->mft ? fab_mft_users(w->f, o->mft, cable, o->uses) : FAB_NONE;
+	fab_cable_use_init(o->use, o->routes, cable);
+	return FAB_EXIT_DONE;
+}
+
+static void report_users(struct fab_report *r, const struct fab_work *w)
+{
+	const struct topo_params *p = w->params;
+	const struct used *o = w->outcome;
+
+	if (topo_is_table_only(r))
+		fab_report_without_fabric(r);
+	say_users(r, w->f, o->use, o->n_trees, o->mft ? o->mft->n : 0);
+	say_tables(r, p, o->routes);
+	fab_report_text(r, "tables", table_name(p));
+	fab_report_uint(r, "pairs", o->use[0].pairs + o->use[1].pairs);
+	if (o->mft)
+		fab_report_uint(r, "n_trees", o->n_trees);
 	fab_report_table_begin(r, "users", "Users of the cable, in each direction",
 			       user_columns, FAB_COUNT(user_columns));
 	for (int i = 0; i < 2; i++)
-		put_use(r, f, &use[i]);
+		put_use(r, w->f, &o->use[i]);
 	fab_report_table_end(r);
-	if (verbose)
-		put_hosts(r, f, use);
-	if (verbose && mft)
-		put_trees(r, mft, uses);
-	fab_cable_use_fini(use);
-	free(uses);
-	return fab_report_finish(r, err);
+	if (p->run.verbose)
+		put_hosts(r, w->f, o->use);
+	if (p->run.verbose && o->mft)
+		put_trees(r, o->mft, o->uses);
 }
 
-int topo_users(FILE *out, const struct fab_report_options *options,
-	       const struct fab_fabric *f, const struct topo_tables *tables, bool verbose,
-	       struct fab_err *err)
+static void fini_users(void *outcome)
 {
-	struct fab_routes *routes = NULL;
-	struct fab_mft *mft = NULL;
-	uint32_t cable;
-	int rc = find_cable(tables->users, f, &cable, err);
+	struct used *o = outcome;
 
-	if (!rc)
-		rc = open_trees(tables->mcfdbs, f, &mft, err);
-	if (!rc)
-		rc = open_routes(tables, f, &routes, err);
-	if (!rc)
-		rc = print_users(out, options, routes, tables, cable, mft, verbose, err);
-	fab_routes_free(routes);
-	fab_mft_free(mft);
-	return rc;
+	if (o->use[0].sends)
+		fab_cable_use_fini(o->use);
+	fab_routes_free(o->routes);
+	fab_mft_free(o->mft);
 }
+
+const struct fab_task topo_users = {
+	.primary = "users",
+	FAB_TASK_COLUMNS(user_columns),
+	.outcome_bytes = sizeof(struct used),
+	.solve = solve_users,
+	.report = report_users,
+	.fini = fini_users,
+};

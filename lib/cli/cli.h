@@ -66,7 +66,10 @@ struct fab_cli_run {
 	uint64_t seed; /* what the command set before, if --seed is not given */
 	bool has_seed;
 	bool verify;
+	double started; /* set before the work, after the fabric was read: fab_now() */
 };
+/* Seconds since then. O(1). */
+double fab_cli_seconds(const struct fab_cli_run *run);
 
 /* --shard=K/N and what it comes to; zeroed: not given. */
 struct fab_cli_shard {

@@ -2,8 +2,10 @@
 /* A command as a whole: tables of what it takes, and what it then does. */
 #pragma once
 
+#include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "store/draft.h"
 
 /* Rows up to a zeroed one; their targets lie `offset` bytes into the parameters. */
 struct fab_part {
@@ -23,12 +25,63 @@ extern const struct fab_option fab_cli_store_rows[];  /* fab_cli_store; behind t
 extern const struct fab_option fab_cli_run_rows[];    /* fab_cli_run */
 extern const struct fab_option fab_cli_chance_rows[]; /* fab_cli_run; behind those */
 
+/* A task of a command while it runs. */
+struct fab_work {
+	void *params;
+	const struct fab_fabric *f;	/* the FABRIC; NULL: none */
+	void *outcome;			/* zeroed before `solve` */
+	struct fab_arena *arena;	/* for what lives until the command ends */
+	struct fab_cli_columns columns; /* of the main table */
+	bool is_partial; /* set by `solve` when interrupted: reported, not stored */
+};
+
+/* A file that an option names, written before the report. */
+struct fab_task_file {
+	const char *option; /* FAB_TAKES_OUTPUT or FAB_TAKES_PLOT: "histogram-out" */
+	/* Its content; of a picture, the script of gnuplot. Negative errno. */
+	int (*write)(FILE *out, const struct fab_work *w, struct fab_err *err);
+	/* Instead of both, for several files or a folder: called in any case. */
+	int (*write_all)(struct fab_cli_results *results, const struct fab_work *w,
+			 struct fab_err *err);
+};
+
+/*
+ * One question that a command answers. The driver opens the fabric, calls `solve`, writes
+ * the files and the report and stores the run: all of them or, when one fails, none.
+ */
+struct fab_task {
+	const char *primary; /* name of the main table */
+	/* Its columns (FAB_TASK_COLUMNS); NULL: `solve` sets those of the work. */
+	const struct fab_column *columns;
+	const size_t *n_columns;
+	size_t outcome_bytes;
+	/* Compute the outcome. FAB_EXIT_DONE, FAB_EXIT_FOUND, FAB_EXIT_USAGE with a
+	 * sentence, or a negative errno; EINTR: interrupted without a result. */
+	int (*solve)(struct fab_work *w, struct fab_err *err);
+	const struct fab_task_file *files; /* up to a zeroed one; NULL: none */
+	/* Change a database when all outputs are open; NULL: nothing to change. */
+	int (*apply)(struct fab_work *w, struct fab_err *err);
+	void (*report)(struct fab_report *r, const struct fab_work *w);
+	/* Instead of `report`: output in a format of its own. */
+	int (*write)(FILE *out, const struct fab_work *w, struct fab_err *err);
+	/* Facts and results for --store; NULL: nothing is stored. */
+	void (*store)(struct fab_draft *d, const struct fab_work *w);
+	/* Release what the outcome holds outside the arena, also after an error; NULL. */
+	void (*fini)(void *outcome);
+};
+#define FAB_TASK_COLUMNS(array)                                                          \
+	.columns = (array), .n_columns = &(const size_t)                                 \
+	{                                                                                \
+		FAB_COUNT(array)                                                         \
+	}
+
 /* What a command of several questions does: its first argument. */
 struct fab_verb {
 	const char *name; /* "trace" */
 	const char *args; /* behind it: "FABRIC", "[FABRIC]" where it may be missing, ""
 			     where there is none */
 	const char *help;
+	const struct fab_task *task;
 };
 
 struct fab_command {
@@ -42,13 +95,18 @@ struct fab_command {
 	struct fab_target verb;	      /* uint32_t of the parameters: its row */
 	/* An argument behind the verb; NULL: the one FABRIC. EINVAL: one sentence. */
 	int (*argument)(void *params, const char *arg, struct fab_err *err);
-	struct fab_cli_columns (*columns)(const void *params);
+	/* The task: that of the verb, else by the options, else the only one. */
+	const struct fab_task *(*choose)(const void *params);
+	const struct fab_task *task;
+	/* Expert options: --set NAME=VALUE, --list-settings. Rows of options with targets
+	 * in the parameters, up to a zeroed one; NULL: none. A command and man/fill.c
+	 * read them. */
+	const struct fab_option *settings;
 	/* What follows from the options, whose relations are as they should be. EINVAL:
 	 * one sentence. NULL: nothing. Not with --list-columns. */
 	int (*complete)(void *params, struct fab_err *err);
-	/* Not with --list-columns. `f` is the FABRIC, NULL: there is none. The exit
-	 * status, or a negative errno: then the sentence is printed, status 3;
-	 * FAB_EXIT_USAGE: the same, status 2. */
+	/* Commands without tasks. */
+	struct fab_cli_columns (*columns)(const void *params);
 	int (*run)(void *params, const struct fab_fabric *f, struct fab_err *err);
 };
 

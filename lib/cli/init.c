@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -159,6 +160,11 @@ void fab_cli_init(const char *program)
 	/* whoever started us may have had it ignored: a closed pipe ends us quietly */
 	signal(SIGPIPE, SIG_DFL);
 	catch_signals();
+}
+
+double fab_cli_seconds(const struct fab_cli_run *run)
+{
+	return fab_now() - run->started;
 }
 
 static void say(const char *label, const char *format, va_list values)

@@ -14,6 +14,7 @@ struct fab_given_option {
 	const struct fab_option *row;
 	void *at;
 	bool is_given;
+	bool is_setting;  /* by --set NAME=VALUE */
 	const char *text; /* the last one; NULL: none */
 };
 /* A command line. */
@@ -22,7 +23,19 @@ struct fab_given {
 	void *params;
 	FAB_VEC(struct fab_given_option) of;
 	const struct fab_verb *verb; /* NULL: none was given */
+	bool lists_settings;
 };
+/* The command line into the parameters; what is wrong ends the command. */
+void fab_given_read(struct fab_given *g, int argc, char **argv);
+/* What the command does; NULL: it has no tasks. Its columns; none: not known yet. */
+const struct fab_task *fab_given_task(const struct fab_given *g);
+struct fab_cli_columns fab_given_columns(const struct fab_given *g);
+/* One use of an option or a setting; `arg` NULL: without its value. EINVAL. */
+int fab_given_take(struct fab_given *g, size_t i, const char *arg, struct fab_err *err);
+/* --set NAME=VALUE. EINVAL. O(settings). */
+int fab_setting_take(struct fab_given *g, const char *arg, struct fab_err *err);
+/* --list-settings. O(settings). */
+int fab_settings_list(const struct fab_given *g, struct fab_err *err);
 /* The verb of this name, which is then given. EINVAL: there is none. O(verbs). */
 int fab_verb_take(struct fab_given *g, const char *arg, struct fab_err *err);
 /* Is there a verb, and what it needs? `needs_fabric`: where nothing is only listed.

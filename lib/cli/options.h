@@ -52,11 +52,13 @@ struct fab_option {
 	struct fab_target to;
 	/* the rest is zero where it does not matter */
 	char letter;		/* short form */
+	bool everyday;		/* shown by --help; others only by --help=all */
 	bool is_many;		/* texts and files: FAB_VEC(const char *), one a use */
 	bool is_optional;	/* --name alone is right, too, and means `bare` */
 	bool has_none;		/* FAB_TAKES_CHOSEN: the word none, for none of them */
 	const char *bare;	/* NULL: only that it was given */
 	const char *preset;	/* the value when it is not given, as it would be given */
+	const char *otherwise;	/* settings: the default in words, without a preset */
 	struct fab_target flag; /* bool: it was given */
 	uint64_t min, max;
 	double low, high; /* of FAB_TAKES_MBPS both 0: any */
@@ -67,6 +69,10 @@ struct fab_option {
 	/* FAB_TAKES_OTHER: into `params`; EINVAL with a sentence. `arg` lives on. */
 	int (*take)(void *params, const char *arg, struct fab_err *err);
 };
+
+/* "1 to 64", "ps or flit": the values that a row takes; on the heap, NULL: its help says
+ * so. O(choices). */
+char *fab_option_range(const struct fab_option *o);
 
 /*
  * How options go together. Both sides are lists of names between commas. A name may say

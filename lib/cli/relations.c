@@ -84,8 +84,9 @@ static char *text_of(const struct side *side, bool with_arg)
 	const struct fab_option *o = side->option ? side->option->row : NULL;
 	bool has_arg = with_arg && o && o->arg && !o->is_optional && !side->value;
 	size_t skipped = side->is_verb ? sizeof("VERB=") - 1 : 0;
+	const char *dashes = !o ? "" : side->option->is_setting ? "--set " : "--";
 
-	return fab_format("%s%.*s%s%s", o ? "--" : "", (int)(side->len - skipped),
+	return fab_format("%s%.*s%s%s", dashes, (int)(side->len - skipped),
 			  side->name + skipped, has_arg ? "=" : "",
 			  has_arg ? o->arg : "");
 }

@@ -69,6 +69,6 @@ void fab_cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 		fab_oom(0);
 	said.terminal = stderr;
 	stderr = said.memory;
-	argp_parse(argp, argc, argv, 0, NULL, input);
+	argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, input);
 	release();
 }

@@ -158,6 +158,23 @@ struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *op
 	return r;
 }
 
+const struct fab_report_options *fab_report_how(const struct fab_report *r)
+{
+	return &r->options;
+}
+
+void fab_report_without_fabric(struct fab_report *r)
+{
+	assert(!r->has_body);
+	r->fabric = NULL;
+}
+
+void fab_report_prefer(struct fab_report *r, const char *columns)
+{
+	if (!r->options.columns && r->options.format == FAB_FORMAT_TABLE)
+		r->options.columns = columns;
+}
+
 void fab_report_answer(struct fab_report *r, enum fab_tone tone, const char *format, ...)
 {
 	struct sentence sentence = {.tone = tone};

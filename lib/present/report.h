@@ -176,6 +176,13 @@ struct fab_report;
 struct fab_report *fab_report_new(FILE *out, const struct fab_report_options *options,
 				  const char *command, const char *primary,
 				  const struct fab_fabric *fabric);
+/* How it is printed, until it is finished. O(1). */
+const struct fab_report_options *fab_report_how(const struct fab_report *r);
+/* Before the first field: leave the fields of the fabric out. O(1). */
+void fab_report_without_fabric(struct fab_report *r);
+/* Before the main table: its columns in a table unless others are asked for; borrowed.
+ * O(1). */
+void fab_report_prefer(struct fab_report *r, const char *columns);
 /*
  * A sentence of the answer, with its full stop; one to three of them, before any field or
  * table. They stand first in a table, each on a line of its own, and are joined to

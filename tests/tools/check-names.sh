@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: check-names.sh FILL COMMANDS PAGES COMPLETIONS
-# Every row of a table of algorithms and patterns is named in --help, in the manual page with
+# Every row of a table of algorithms and patterns is named in --help=all, in the manual page with
 # a paragraph of its own, in the three completions and in the sentence on an unknown name.
 set -u
 fill=$1 commands=$2 pages=$3 completions=$4 failed=0
@@ -24,7 +24,7 @@ check() {
   [ "$2" = rdma ] && verb=run
   "$fill" names "$table" >names
   [ -s names ] || fail "no table $table"
-  "$commands/$command" --help | words >help
+  "$commands/$command" --help=all | words >help
   "$commands/$command" gen:fattree:radix=4,levels=2 --trace=h0,h1 "$option=?" 2>&1 | words >sentence
   [ "$command" = fabric-topo ] ||
     "$commands/$command" $verb gen:fattree:radix=4,levels=2 "$option=?" 2>&1 | words >sentence

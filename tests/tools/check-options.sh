@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: check-options.sh PROGRAM PAGE COMPLETIONS
-# The options in --help are those of the manual page and of the bash, zsh and fish
-# completions; --help, --version, an unknown option and no argument behave as they should.
+# The options in --help=all and the names in --list-settings are those of the manual page and of
+# the bash, zsh and fish completions; --help shows everyday options in at most 40 lines; --help,
+# --version, an unknown option and no argument behave as they should.
 set -u
 program=$1 page=$2 completions=$3
 name=$(basename "$program")
@@ -39,6 +40,10 @@ check_same() { # FILE WHERE
 
 run 0 --help
 [ -s "$work/err" ] && fail '--help writes to standard error'
+cp "$work/out" "$work/everyday"
+run 0 --help=all
+! cmp -s "$work/out" "$work/everyday" && [ "$(wc -l <"$work/everyday")" -gt 40 ] &&
+  fail '--help has more than 40 lines'
 # "  -o, --output=FILE   text": the part before two blanks
 sed -nE 's/^ {2,6}(-.*)$/\1/p' "$work/out" | sed -E 's/  .*//' | words >"$work/help"
 [ -s "$work/help" ] || fail '--help names no options'
@@ -62,6 +67,16 @@ awk '/^\.T[PQ]/ { tag = 1; next } tag { print; tag = 0 }' "$page" |
   grep '^-' | words >"$work/page"
 check_same "$work/page" "$page"
 
+: >"$work/settings"
+if grep -q -e --list-settings "$work/help"; then
+  run 0 --list-settings --format=csv --no-header
+  sed 's/,.*//' "$work/out" | sort >"$work/settings"
+  [ -s "$work/settings" ] || fail '--list-settings lists nothing'
+  awk '/^\.T[PQ]/ { tag = 1; next } tag { print; tag = 0 }' "$page" |
+    sed -nE -e 's/\\-/-/g' -e 's/^\.BI ([A-Za-z][A-Za-z0-9_-]*)= .*/\1/p' | sort >"$work/page"
+  diff "$work/settings" "$work/page" || fail "settings of --list-settings (<) and of $page (>) differ"
+fi
+
 check_completion() { # SHELL SYNTAX-CHECK FILE
   if [ ! -f "$3" ]; then
     fail "no completion $3"
@@ -76,6 +91,9 @@ check_completion() { # SHELL SYNTAX-CHECK FILE
     cat
   fi | words >"$work/$1"
   check_same "$work/$1" "$3"
+  while read -r setting; do
+    grep -qwF -e "$setting" "$3" || fail "$3: no setting $setting"
+  done <"$work/settings"
 }
 
 check_completion bash 'bash -n' "$completions/$name"
