@@ -7,6 +7,18 @@
 #include "unicast/destinations.h"
 #include "unicast/faults.h"
 
+bool *fab_kfat_low_switches(const struct fab_kfat *k, struct fab_arena *arena)
+{
+	const struct fab_fabric *f = k->f;
+	bool *is_low = FAB_ARENA_NEW0(arena, f->n_switches + 1U, bool);
+
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		for (uint32_t p = f->peer_first[k->leaf[i]];
+		     p < f->peer_first[k->leaf[i] + 1]; p++)
+			is_low[f->peer[p]] = true;
+	return is_low;
+}
+
 /* LIDs of the adapter at a port of a switch, 0: none. */
 static uint32_t lids_at(const struct fab_fabric *f, uint32_t port)
 {

@@ -27,6 +27,7 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "unicast/engine.h"
 
 struct fab_alternatives {
@@ -40,6 +41,9 @@ struct fab_alternatives {
 			   their order */
 	bool has_parallel; /* several cables between a leaf and a switch of a line */
 };
+
+/* Switches of lines that are joined to a leaf: [n_switches], of the arena. O(arcs). */
+bool *fab_kfat_low_switches(const struct fab_kfat *k, struct fab_arena *arena);
 
 /* The caller frees it; kfat and faults (NULL: none) are borrowed. O(ports + arcs * cables
  * of a leaf into a line). */

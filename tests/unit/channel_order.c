@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "unicast/channel_order.h"
+#include "unicast/vtftr/vtftr.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

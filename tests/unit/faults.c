@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "support/gen.h"
 #include "support/process.h"
-#include "unicast/channel_order.h"
 #include "unicast/criticality.h"
 #include "unicast/effort.h"
 #include "unicast/fault_sets.h"
@@ -225,47 +224,6 @@ Test(faults, sets_by_number)
 	cr_assert_str_eq(err.text, "20 faults are asked for, of 19 leaves");
 	fab_faults_free(always);
 	fab_fabric_free(f);
-}
-
-/* Random edges: refused exactly when the others lead back; dropped ones do not count. */
-Test(faults, channel_order)
-{
-	enum { N = 12 };
-	struct fab_rng rng;
-
-	fab_rng_init(&rng, 1);
-	for (int round = 0; round < 300; round++) {
-		uint32_t key[N] = {0};
-		bool edge[N][N] = {{false}};
-		struct fab_channel_order *o;
-
-		for (uint32_t v = 0; v < N; v++)
-			key[v] = (uint32_t)fab_rng_below(&rng, 3);
-		o = fab_channel_order_new(N, key, N);
-		for (int i = 0; i < 60; i++) {
-			uint32_t a = (uint32_t)fab_rng_below(&rng, N), id;
-			uint32_t b = (uint32_t)fab_rng_below(&rng, N);
-			bool lead[N][N];
-			enum fab_edge got;
-
-			memcpy(lead, edge, sizeof(lead));
-			for (int k = 0; k < N; k++)
-				for (int x = 0; x < N; x++)
-					for (int y = 0; y < N; y++)
-						lead[x][y] |= lead[x][k] && lead[k][y];
-			got = fab_channel_order_add(o, a, a, b, &id);
-			if (a == b || lead[b][a])
-				cr_assert_eq(got, FAB_EDGE_CYCLE);
-			else
-				cr_assert_eq(got,
-					     edge[a][b] ? FAB_EDGE_KNOWN : FAB_EDGE_NEW);
-			if (got == FAB_EDGE_NEW && fab_rng_below(&rng, 4) == 0)
-				fab_channel_order_drop(o, id);
-			else if (got == FAB_EDGE_NEW)
-				edge[a][b] = true;
-		}
-		fab_channel_order_free(o);
-	}
 }
 
 struct routed {

@@ -7,7 +7,6 @@
 #include "unicast/engine.h"
 #include "unicast/fault_sets.h"
 #include "unicast/faults.h"
-#include "unicast/phases.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -256,81 +255,6 @@ Test(vtftr, three_dimensions)
 	cr_assert_eq(sums.vls, 2);
 	draw_sets("kfat:dims=4x4x4,hosts=1", FAB_FAULT_LEAVES, 24, 20, 4, false, &sums);
 	draw_sets("kfat:dims=2x2x2x2,hosts=1", FAB_FAULT_LEAVES, 4, 50, 4, false, &sums);
-}
-
-/* The tables of a destination, patched and searched for. */
-static void expect_patched(const struct fab_phases *ph, struct fab_phase_space *space,
-			   uint32_t leaf)
-{
-	struct fab_phases searched = *ph;
-	size_t n = ph->k->f->n_switches, n_leaves = ph->k->n_leaves;
-	struct fab_phase_rows a = {.n = 1, .next = FAB_NEW(n, uint16_t)};
-	struct fab_phase_rows b = {.n = 1, .next = FAB_NEW(n, uint16_t)};
-	uint8_t *a_way = FAB_NEW0(n_leaves, uint8_t),
-		*b_way = FAB_NEW0(n_leaves, uint8_t);
-	bool is_plain, has_chosen;
-
-	searched.whole = NULL;
-	is_plain = fab_phases_column(ph, space, leaf, false, &a, a_way);
-	has_chosen = fab_phases_has_chosen(space);
-	cr_assert_eq(is_plain,
-		     fab_phases_column(&searched, space, leaf, false, &b, b_way));
-	cr_assert_eq(memcmp(a.next, b.next, n * sizeof(*a.next)), 0, "%u", leaf);
-	cr_assert(is_plain || !memcmp(a_way, b_way, n_leaves), "%u", leaf);
-	if (!has_chosen) { /* then other settings choose the same */
-		searched.salt += 17;
-		searched.concentrate = !searched.concentrate;
-		searched.rows_first = searched.plain && !searched.rows_first;
-		fab_phases_column(&searched, space, leaf, false, &b, b_way);
-		cr_assert_eq(memcmp(a.next, b.next, n * sizeof(*a.next)), 0, "%u", leaf);
-	}
-	free(a.next);
-	free(b.next);
-	free(a_way);
-	free(b_way);
-}
-
-static void patch_all(const struct net *n, const struct fab_faults *faults,
-		      unsigned n_rounds, uint32_t salt)
-{
-	struct fab_alternatives alternatives;
-	struct fab_phase_space *space;
-	struct fab_phases ph;
-
-	fab_alternatives_init(&alternatives, n->k, faults);
-	fab_phases_init(&ph, &alternatives, n_rounds);
-	cr_assert_not_null(ph.whole);
-	ph.salt = salt;
-	ph.concentrate = salt % 2;
-	space = fab_phase_space_new(&ph);
-	for (uint32_t leaf = 0; leaf < n->k->n_leaves; leaf++)
-		if (fab_switch_is_live(faults, n->k->leaf[leaf]))
-			expect_patched(&ph, space, leaf);
-	fab_phase_space_free(space);
-	fab_phases_fini(&ph);
-	fab_alternatives_fini(&alternatives);
-}
-
-/* Tables that are patched are those that a search of the whole graph finds. */
-Test(vtftr, patched_as_searched)
-{
-	static const char *const specs[] = {"kfat:dims=7x6,hosts=1",
-					    "kfat:dims=5x4x3,hosts=1",
-					    "kfat:dims=3x3x2x3,hosts=1"};
-
-	for (uint32_t i = 0; i < FAB_COUNT(specs) * 24; i++) {
-		struct net n = make(specs[i % FAB_COUNT(specs)]);
-		struct fab_faults *faults = fab_faults_new(n.f);
-		struct fab_stream stream = fab_stream_of(i, 0);
-		struct fab_fault_list list;
-
-		fab_faults_candidates(n.f, FAB_FAULT_ANY, NULL, &list);
-		fab_faults_draw(faults, &list, i % 8, &stream);
-		patch_all(&n, faults, 1 + i % 4 % 3, i);
-		free(list.of.v);
-		fab_faults_free(faults);
-		end(&n);
-	}
 }
 
 Test(vtftr, roots_and_links)

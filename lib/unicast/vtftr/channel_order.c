@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "unicast/channel_order.h"
+/* A graph that stays without cycles while edges are added: see vtftr.h. */
+#include "unicast/vtftr/vtftr.h"
 
-#include "base/mem.h"
-
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

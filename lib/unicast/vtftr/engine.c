@@ -2,35 +2,38 @@
 /*
  * VTFTR for InfiniBand (after Liu et al. 2022, for destination tables): any usable line,
  * any number of dimensions and planes, dead root switches and links, too. Tables are
- * in-trees in phase order (unicast/phases.h); lanes come with service levels:
+ * in-trees in phase order (phases.c); lanes come with service levels:
  *
  *   one lane     when every pair has its path within one round of dimension order
  *   variant I    service level = lane: 1 for all other paths, where that closes no cycle
  *   variant II   lanes by service level, in- and out-port: for each path the lowest level
  *                and first word of lanes that close no cycle, with other tables for a
- *                column that would need one more (vtftr_ib_place.c); where that leads
- *                nowhere, paths in phase order have the lanes of their phases, and
- *                left-overs the first word that closes none (vtftr_ib_lanes.c)
- *   turns        two dimensions, where that takes more than max_sls service levels and
- *                three lanes are allowed: two levels, three lanes (vtftr_ib_turns.c)
+ *                column that would need one more; where that leads nowhere, paths in
+ * phase order have the lanes of their phases, and left-overs the first word that closes
+ * none (lanes.c) turns        two dimensions, where that takes more than max_sls service
+ * levels and three lanes are allowed: two levels, three lanes (lanes.c)
  *
  * Alternatives of a leaf have the same paths in the same lines, by other switches of them
  * (unicast/alternatives.h), each with a service level of its own; where one of them gets
  * no lanes for some pair and another one does, that takes its place.
  *
- * What no word is found for is tried again with one lane more, up to max_vls; then with
- * longer paths in phase order for its destination.
+ * Pairs without a word are tried again with one lane more, up to max_vls; then with
+ * longer paths in phase order for their destination. Of 11 200 random fault sets (4x4 to
+ * 16x16, 3x3x3, 4x4x4; 2 and 3 lanes; leaves, roots, links) each method decides some:
+ * one lane or variant I 4 900, words by phases 5 000, lane 1 first 270, turns 40, phases
+ * alone 600.
  */
-#include "unicast/vtftr_ib.h"
+#include "unicast/vtftr/vtftr.h"
 
 #include "base/threads.h"
+#include "fabric/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4, CHOICES_LARGE = 2, FEW_LEVELS = 3 };
 
-/* Entries from which on tables are dear to grow. */
+/* Entries from which on tables are expensive to grow. */
 static const uint64_t LARGE = 4000000;
 
 /* Tables of a leaf's columns, from the first on; path[] of those that are not plain all
@@ -40,14 +43,14 @@ static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
 {
 	const struct fab_kfat *k = ph->k;
 	struct fab_routes *r = v->routes;
-	uint32_t sw = r->column_switch[column];
+	uint32_t sw = r->column_switch[column], leaf = k->leaf_of[sw];
 	const struct fab_phase_rows rows = {
 		.n = r->n_alternatives ? r->n_alternatives[sw] : 1,
 		.next = r->next + (size_t)column * k->f->n_switches};
-	bool is_plain = fab_phases_column(ph, space, k->leaf_of[sw],
-					  v->is_longer[k->leaf_of[sw]], &rows, path);
+	bool is_plain =
+		fab_phases_column(ph, space, leaf, v->is_longer[leaf], &rows, path);
 
-	v->is_settled[k->leaf_of[sw]] = !fab_phases_has_chosen(space);
+	v->is_settled[leaf] = !fab_phases_has_chosen(space);
 	for (uint32_t i = column; i < column + rows.n; i++) {
 		free(v->path[i]);
 		v->path[i] = NULL;
@@ -55,7 +58,6 @@ static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
 			v->path[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
 			memcpy(v->path[i], path, k->n_leaves);
 		}
-		vtftr_ib_note_others(v, i);
 	}
 }
 
@@ -72,55 +74,131 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 
 #pragma omp parallel num_threads(n_threads)
 	{
-		struct fab_phase_space *space = fab_phase_space_new(ph);
-		uint8_t *path = FAB_NEW(k->n_leaves + 1, uint8_t);
+		struct fab_arena arena = FAB_ARENA_INIT;
+		struct fab_phase_space *space = fab_phase_space_new(ph, &arena);
+		uint8_t *path = FAB_ARENA_NEW(&arena, k->n_leaves + 1, uint8_t);
 
 #pragma omp for schedule(dynamic, 16)
 		for (uint32_t i = 0; i < r->n_columns; i++)
 			if (!fab_routes_alternative(r, i) &&
 			    !v->is_settled[vtftr_ib_leaf(v, i)])
 				grow_tree(v, ph, space, i, path);
-		free(path);
-		fab_phase_space_free(space);
+		fab_arena_free(&arena);
 	}
 	fab_threads_rest(n_threads);
 }
 
-static uint64_t count_paths(const struct vtftr_ib *v, enum fab_path_kind path)
+bool vtftr_ib_walk(struct vtftr_ib_walk *w, uint32_t column)
 {
-	uint64_t n = 0;
+	const struct fab_routes *r = w->v->routes;
+	const struct fab_fabric *f = r->f;
+	const uint16_t *next = r->next + (size_t)column * f->n_switches;
 
-	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		for (uint32_t k = 0; k < v->others[i].n; k++)
-			n += v->others[i].kind[k] == path;
-	return n;
+	w->stamp++;
+	if (!w->v->path[column] && !(w->kinds >> FAB_PATH_PLAIN & 1))
+		return true;
+	for (uint32_t s = 0; s < r->n_leaves; s++) {
+		uint32_t sw = r->leaf[s], in = FAB_NONE;
+
+		if (!(w->kinds >> vtftr_ib_kind(w->v, column, s) & 1))
+			continue;
+		while (next[sw] < FAB_ARC_BROKEN) {
+			uint32_t out = f->arc_first[sw] + next[sw];
+
+			if (in != FAB_NONE && !w->take(w->context, in, out))
+				return false;
+			if (w->walked[sw] == w->stamp)
+				break; /* the rest was walked before */
+			w->walked[sw] = w->stamp;
+			in = out;
+			sw = f->arc_peer[out];
+		}
+	}
+	return true;
 }
 
-/* Variant I: all that is not plain on lane 1. */
-static void use_variant_1(struct vtftr_ib *v)
+struct dependencies {
+	const struct fab_fabric *f;
+	FAB_VEC(uint32_t) from, to; /* arcs */
+	uint64_t *first; /* [arcs] dependencies that arcs before it could have */
+	uint64_t *known; /* bits */
+};
+
+static bool add_dependency(void *context, uint32_t from, uint32_t to)
+{
+	struct dependencies *d = context;
+	uint64_t bit = d->first[from] + to - d->f->arc_first[d->f->arc_peer[from]];
+
+	if (d->known[bit / 64] >> bit % 64 & 1)
+		return true;
+	d->known[bit / 64] |= (uint64_t)1 << bit % 64;
+	FAB_PUSH(&d->from, from);
+	FAB_PUSH(&d->to, to);
+	return true;
+}
+
+/* Do all paths that are not plain, put on one lane of their own, close no cycle there?
+ * O(columns * switches). */
+static bool one_lane_suffices(const struct vtftr_ib *v)
+{
+	const struct fab_fabric *f = v->routes->f;
+	uint32_t n_arcs = f->arc_first[f->n_switches];
+	struct fab_arena arena = FAB_ARENA_INIT;
+	struct dependencies d = {.f = f,
+				 .first = FAB_ARENA_NEW(&arena, n_arcs + 1U, uint64_t)};
+	struct vtftr_ib_walk walk = {
+		.v = v,
+		.kinds = 1 << FAB_PATH_PHASED | 1 << FAB_PATH_LEFT,
+		.take = add_dependency,
+		.context = &d,
+		.walked = FAB_ARENA_NEW0(&arena, f->n_switches + 1U, uint32_t)};
+	struct fab_graph g;
+	uint64_t n = 0;
+	bool suffices;
+
+	for (uint32_t a = 0; a < n_arcs; a++) {
+		uint32_t sw = f->arc_peer[a];
+
+		d.first[a] = n;
+		n += f->arc_first[sw + 1] - f->arc_first[sw];
+	}
+	d.known = FAB_ARENA_NEW0(&arena, (size_t)(n / 64 + 1), uint64_t);
+	for (uint32_t i = 0; i < v->routes->n_columns; i++)
+		vtftr_ib_walk(&walk, i);
+	fab_graph_init(&g, n_arcs, d.from.n, d.from.v, d.to.v);
+	suffices = !fab_graph_has_cycle(&g);
+	fab_graph_fini(&g);
+	free(d.from.v);
+	free(d.to.v);
+	fab_arena_free(&arena);
+	return suffices;
+}
+
+/* Trees, and lanes of the first variant that suffices; false: none so far. */
+static bool try_plain(struct vtftr_ib *v, struct fab_phases *ph)
 {
 	struct fab_routes *r = v->routes;
+	uint64_t n_others = 0;
 
+	grow_trees(v, ph);
+	v->n_left = 0;
+	for (uint32_t i = 0; i < r->n_columns; i++)
+		VTFTR_IB_EACH_OTHER(v, i, s)
+		{
+			n_others++;
+			v->n_left += vtftr_ib_kind(v, i, s) == FAB_PATH_LEFT;
+		}
+	if (!n_others)
+		return true;
+	if (v->problem->max_vls < 2 || vtftr_ib_levels(v) < 2 || !one_lane_suffices(v))
+		return false;
 	fab_routes_new_levels(r);
 	for (uint32_t i = 0; i < r->n_columns; i++)
-		for (uint32_t k = 0; k < v->others[i].n; k++)
-			r->sl[(size_t)v->others[i].source[k] * r->n_columns + i] = 1;
+		VTFTR_IB_EACH_OTHER(v, i, s)
+	r->sl[(size_t)s * r->n_columns + i] = 1;
 	r->lanes = FAB_LANES_SL;
 	r->n_vls = r->n_sls = 2;
-}
-
-/* Trees, and lanes of the first variant that does; VTFTR_IB_OPEN: none so far. */
-static enum vtftr_ib_result try_plain(struct vtftr_ib *v, struct fab_phases *ph)
-{
-	grow_trees(v, ph);
-	v->n_left = count_paths(v, FAB_PATH_LEFT);
-	if (!v->n_left && !count_paths(v, FAB_PATH_PHASED))
-		return VTFTR_IB_DONE;
-	if (v->problem->max_vls < 2 || vtftr_ib_levels(v) < 2 ||
-	    !vtftr_ib_one_lane_does(v))
-		return VTFTR_IB_OPEN;
-	use_variant_1(v);
-	return VTFTR_IB_DONE;
+	return true;
 }
 
 /* The choice number i of n: detours spread by several rules, in the end along few lines.
@@ -140,7 +218,7 @@ static void choose(struct fab_phases *ph, uint32_t i, uint32_t n)
  * left-overs remain, those along few lines first: there the fewest paths exclude
  * each other.
  */
-static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
+static bool try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 {
 	uint64_t entries = (uint64_t)v->routes->n_columns * v->routes->f->n_switches;
 	uint64_t least = UINT64_MAX;
@@ -150,8 +228,8 @@ static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 
 	for (uint32_t i = 0; i < n; i++) {
 		choose(ph, i, n);
-		if (try_plain(v, ph) == VTFTR_IB_DONE)
-			return VTFTR_IB_DONE;
+		if (try_plain(v, ph))
+			return true;
 		if (v->n_left < least || (v->n_left == least && i == n - modes)) {
 			least = v->n_left;
 			best = i;
@@ -160,126 +238,78 @@ static enum vtftr_ib_result try_trees(struct vtftr_ib *v, struct fab_phases *ph)
 	choose(ph, best, n);
 	grow_trees(v, ph);
 	v->n_left = least;
-	return VTFTR_IB_OPEN;
-}
-
-/* Destinations with pairs that have no lanes take longer paths next time. */
-static bool lengthen(struct vtftr_ib *v)
-{
-	bool has_new = false;
-
-	for (uint32_t i = 0; i < v->problem->kfat->n_leaves; i++) {
-		if (!v->is_stuck[i] || v->is_longer[i])
-			continue;
-		v->is_longer[i] = true;
-		has_new = true;
-	}
-	return has_new;
-}
-
-/* Lanes for tables as they were grown. */
-static int try_place(struct vtftr_ib *v, struct fab_phases *ph, enum vtftr_ib_first first,
-		     bool *is_done, struct fab_err *err)
-{
-	fab_routes_new_levels(v->routes);
-	return vtftr_ib_place(v, ph, first, is_done, err);
+	return false;
 }
 
 /* Tables and lanes that were placed, kept while others are tried. */
 struct placed {
-	uint16_t *next; /* of columns of leaves that had a choice, one after the other */
+	uint16_t *next; /* of columns of leaves that had a choice, in sequence */
 	uint8_t *sl, *sl2vl;
 	uint64_t *vl_first;
 	uint8_t n_sls, n_vls;
 };
 
-/* Copy the columns of leaves that had a choice, to or from `next`. */
-static void copy_columns(const struct vtftr_ib *v, uint16_t *next, bool to)
-{
-	const struct fab_routes *r = v->routes;
-	size_t n = r->f->n_switches;
-
-	for (uint32_t i = 0; i < r->n_columns; i++) {
-		uint16_t *own = r->next + i * n;
-
-		if (v->is_settled[vtftr_ib_leaf(v, i)])
-			continue;
-		memcpy(to ? next : own, to ? own : next, n * sizeof(*next));
-		next += n;
-	}
-}
-
-/* Takes the tables of lanes away. */
-static struct placed keep(const struct vtftr_ib *v)
+/* Exchange the columns of leaves that had a choice and the lanes with *p. */
+static void swap_placed(struct vtftr_ib *v, struct placed *p)
 {
 	struct fab_routes *r = v->routes;
-	struct placed p = {.sl = r->sl,
-			   .sl2vl = r->sl2vl,
-			   .vl_first = r->vl_first,
-			   .n_sls = r->n_sls,
-			   .n_vls = r->n_vls};
-	size_t n = 0;
+	struct placed was = {p->next, r->sl, r->sl2vl, r->vl_first, r->n_sls, r->n_vls};
+	uint16_t *at = p->next;
 
-	for (uint32_t i = 0; i < r->n_columns; i++)
-		n += !v->is_settled[vtftr_ib_leaf(v, i)];
-	p.next = FAB_NEW(n * r->f->n_switches + 1, uint16_t);
-	copy_columns(v, p.next, true);
-	r->sl = r->sl2vl = NULL;
-	r->vl_first = NULL;
-	return p;
-}
+	for (size_t i = 0; i < r->n_columns; i++)
+		for (uint32_t s = 0; s < r->f->n_switches &&
+				     !v->is_settled[vtftr_ib_leaf(v, (uint32_t)i)];
+		     s++, at++) {
+			uint16_t *own = &r->next[i * r->f->n_switches + s], next = *own;
 
-static void take_back(struct vtftr_ib *v, struct placed *p)
-{
-	struct fab_routes *r = v->routes;
-
-	copy_columns(v, p->next, false);
-	free(r->sl);
-	free(r->sl2vl);
-	free(r->vl_first);
+			*own = *at;
+			*at = next;
+		}
 	r->sl = p->sl;
 	r->sl2vl = p->sl2vl;
 	r->vl_first = p->vl_first;
 	r->n_sls = p->n_sls;
 	r->n_vls = p->n_vls;
-	r->lanes = FAB_LANES_TABLE;
-	free(p->next);
-	*p = (struct placed){0};
-}
-
-static void drop(struct placed *p)
-{
-	free(p->next);
-	free(p->sl);
-	free(p->sl2vl);
-	free(p->vl_first);
+	*p = was;
 }
 
 /* By one order of words; where that takes many levels, by the better of both orders. */
 static int place(struct vtftr_ib *v, struct fab_phases *ph, bool *is_done,
 		 struct fab_err *err)
 {
+	struct fab_routes *r = v->routes;
 	struct placed first = {0};
 	bool was_done;
-	int rc = try_place(v, ph, VTFTR_IB_PHASES_FIRST, is_done, err);
+	int rc;
 
+	fab_routes_new_levels(r);
+	rc = vtftr_ib_place(v, ph, VTFTR_IB_PHASES_FIRST, is_done, err);
 	was_done = *is_done;
-	if (rc || (was_done && v->routes->n_sls <= FEW_LEVELS))
+	if (rc || (was_done && r->n_sls <= FEW_LEVELS))
 		return rc;
-	if (was_done)
-		first = keep(v);
+	if (was_done) {
+		first.next =
+			FAB_NEW0((size_t)r->n_columns * r->f->n_switches + 1, uint16_t);
+		swap_placed(v, &first);
+	}
 	grow_trees(v, ph);
-	rc = try_place(v, ph, VTFTR_IB_ONES_FIRST, is_done, err);
-	if (!rc && was_done && !(*is_done && v->routes->n_sls <= first.n_sls)) {
-		take_back(v, &first);
+	fab_routes_new_levels(r);
+	rc = vtftr_ib_place(v, ph, VTFTR_IB_ONES_FIRST, is_done, err);
+	if (!rc && was_done && !(*is_done && r->n_sls <= first.n_sls)) {
+		swap_placed(v, &first);
+		r->lanes = FAB_LANES_TABLE;
 		*is_done = true;
 	} else if (!rc && !*is_done) {
 		grow_trees(v, ph);
 	}
-	drop(&first);
+	free(first.next);
+	free(first.sl);
+	free(first.sl2vl);
+	free(first.vl_first);
 	return rc;
 }
 
+/* Tables and lanes with so many rounds. */
 static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 		  struct fab_err *err)
 {
@@ -288,7 +318,7 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 
 	fab_phases_init(&ph, &v->alternatives, n_rounds);
 	memset(v->is_settled, 0, ph.k->n_leaves * sizeof(*v->is_settled));
-	*is_done = try_trees(v, &ph) == VTFTR_IB_DONE;
+	*is_done = try_trees(v, &ph);
 	if (!*is_done && n_rounds > 1)
 		rc = place(v, &ph, is_done, err);
 	if (!rc && !*is_done && n_rounds == ROUNDS_FIRST) {
@@ -297,14 +327,15 @@ static int assign(struct vtftr_ib *v, unsigned n_rounds, bool *is_done,
 	}
 	if (!rc && !*is_done) {
 		fab_routes_new_levels(v->routes);
-		rc = vtftr_ib_pack(v, &ph, err);
+		rc = vtftr_ib_pack(v, n_rounds, err);
 		*is_done = !rc && !v->n_stuck;
 	}
 	fab_phases_fini(&ph);
 	return rc;
 }
 
-static void say(struct vtftr_ib *v, unsigned n_rounds)
+/* The note of the tables. */
+static void note(struct vtftr_ib *v, unsigned n_rounds)
 {
 	unsigned max_sls = vtftr_ib_levels(v);
 	uint64_t n_longer = 0;
@@ -316,8 +347,6 @@ static void say(struct vtftr_ib *v, unsigned n_rounds)
 			 ? fab_format("%u lanes do not suffice", n_rounds)
 			 : fab_format("%u lanes with %u service level%s do not suffice",
 				      n_rounds, max_sls, max_sls == 1 ? "" : "s");
-	free(v->routes->note);
-	v->routes->note = NULL;
 	if (v->n_stuck)
 		v->routes->note = fab_format("%s: %llu pairs are left without a path",
 					     limits, (unsigned long long)v->n_stuck);
@@ -334,75 +363,52 @@ static int solve(struct vtftr_ib *v, struct fab_err *err)
 {
 	unsigned max = v->problem->max_vls;
 	unsigned n_rounds = max < ROUNDS_FIRST ? max : ROUNDS_FIRST;
-	bool is_done = false;
-	int rc = 0;
 
-	for (unsigned i = 0; i < TRIES_MAX + max && !is_done; i++) {
-		rc = assign(v, n_rounds, &is_done, err);
+	for (unsigned i = 0; i < TRIES_MAX + max; i++) {
+		bool is_done, has_new = false;
+		int rc = assign(v, n_rounds, &is_done, err);
+
 		if (rc)
 			return rc;
 		if (is_done)
 			break;
-		if (n_rounds < max)
+		if (n_rounds < max) {
 			n_rounds++;
-		else if (!lengthen(v))
+			continue;
+		}
+		/* destinations with pairs that have no lanes take longer paths */
+		for (uint32_t k = 0; k < v->problem->kfat->n_leaves; k++) {
+			has_new |= v->is_stuck[k] && !v->is_longer[k];
+			v->is_longer[k] |= v->is_stuck[k];
+		}
+		if (!has_new)
 			break;
 	}
 	if (v->n_stuck)
 		v->n_stuck = fab_alternatives_settle(v->routes);
-	say(v, n_rounds);
+	note(v, n_rounds);
 	return 0;
-}
-
-static void end(struct vtftr_ib *v)
-{
-	for (uint32_t i = 0; i < v->routes->n_columns; i++)
-		free(v->path[i]);
-	free(v->path);
-	vtftr_ib_free_others(v);
-	free(v->is_longer);
-	free(v->is_settled);
-	free(v->is_stuck);
-	free(v->source_leaf);
-	free(v->source_of);
-	fab_alternatives_fini(&v->alternatives);
-}
-
-static void number_sources(struct vtftr_ib *v)
-{
-	const struct fab_kfat *k = v->problem->kfat;
-
-	v->source_leaf = FAB_NEW(k->n_leaves + 1, uint32_t);
-	v->source_of = FAB_NEW(k->n_leaves + 1, uint32_t);
-	memset(v->source_of, 0xff, k->n_leaves * sizeof(*v->source_of));
-	v->is_ascending = true;
-	for (uint32_t i = 0; i < v->routes->n_leaves; i++) {
-		uint32_t leaf = k->leaf_of[v->routes->leaf[i]];
-
-		v->is_ascending = v->is_ascending && (!i || leaf > v->source_leaf[i - 1]);
-		v->source_leaf[i] = leaf;
-		v->source_of[leaf] = i;
-	}
 }
 
 static int route_vtftr_ib(const struct fab_unicast_problem *problem,
 			  struct fab_routes **out, struct fab_err *err)
 {
-	struct vtftr_ib v = {.problem = problem};
-	uint32_t n;
+	uint32_t n = problem->kfat->n_leaves;
+	struct fab_arena arena = FAB_ARENA_INIT;
+	struct vtftr_ib v = {.problem = problem,
+			     .is_longer = FAB_ARENA_NEW0(&arena, n + 1, bool),
+			     .is_settled = FAB_ARENA_NEW0(&arena, n + 1, bool),
+			     .is_stuck = FAB_ARENA_NEW0(&arena, n + 1, bool)};
 	int rc;
 
 	fab_alternatives_init(&v.alternatives, problem->kfat, problem->faults);
 	v.routes = fab_alternatives_routes(&v.alternatives);
-	n = problem->kfat->n_leaves;
-	v.path = FAB_NEW0(v.routes->n_columns + 1, uint8_t *);
-	v.others = FAB_NEW0(v.routes->n_columns + 1, struct vtftr_ib_others);
-	v.is_longer = FAB_NEW0(n + 1, bool);
-	v.is_settled = FAB_NEW0(n + 1, bool);
-	v.is_stuck = FAB_NEW0(n + 1, bool);
-	number_sources(&v);
+	v.path = FAB_ARENA_NEW0(&arena, v.routes->n_columns + 1, uint8_t *);
 	rc = solve(&v, err);
-	end(&v);
+	for (uint32_t i = 0; i < v.routes->n_columns; i++)
+		free(v.path[i]);
+	fab_alternatives_fini(&v.alternatives);
+	fab_arena_free(&arena);
 	if (rc)
 		fab_routes_free(v.routes);
 	else

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * In-trees of a kfat in phase order. A search from the destination goes through the
+ * switches by distance; each takes the hop whose rest leaves the most phases before it.
+ * The common case has a template: two dimensions, one root switch a line, and a
+ * destination that every sound leaf reaches by row, then column.
+ */
+#include "unicast/vtftr/vtftr.h"
+
+#include "unicast/faults.h"
+
+#include <string.h>
+
+enum { SCORE_MAX = (1 << 24) - 1 };
+
+/* Reached, but not yet part of a level. */
+static const uint32_t NEW_LEVEL = FAB_NONE - 1;
+
+struct fab_plain {
+	uint32_t n_x, n_y;
+	uint32_t *row, *column; /* root switch by y, by x; FAB_NONE: none */
+	uint16_t *row_arc; /* [n_y * n_x] arc of a row's root to the leaf in column x */
+	uint16_t
+		*column_arc; /* [n_x * n_y] arc of a column's root to the leaf in row y */
+	uint32_t *leaf_at;   /* [n_x * n_y] switch, FAB_NONE */
+	uint16_t *to_row, *to_column; /* [n_switches] arc of a leaf, FAB_ARC_NONE */
+	bool *is_sound;		      /* [n_x] every leaf can turn into the column */
+};
+
+/* Parts of a line that are missing or dead: leaves, and cables of its switches. */
+static uint32_t *count_missing(struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	uint32_t *missing = FAB_ARENA_NEW(&ph->arena, k->n_lines + 1, uint32_t);
+
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		missing[line] = k->dims[k->line_dim[line]];
+	for (uint32_t i = 0; i < k->n_leaves * k->n_dims; i++)
+		if (k->line_of[i] != FAB_NONE &&
+		    fab_switch_is_live(ph->faults, k->leaf[i / k->n_dims]))
+			missing[k->line_of[i]]--;
+	for (uint32_t sw = 0; sw < k->f->n_switches; sw++)
+		for (uint32_t a = k->f->arc_first[sw];
+		     k->switch_line[sw] != FAB_NONE && a < k->f->arc_first[sw + 1]; a++)
+			missing[k->switch_line[sw]] += !fab_arc_is_live(ph->faults, a);
+	return missing;
+}
+
+/* Fewest missing parts first, then by number: that many lines stand behind a line. */
+static uint32_t *rank_lines(struct fab_phases *ph, const uint32_t *missing)
+{
+	uint32_t n = ph->k->n_lines, most = 0, *first;
+	uint32_t *behind = FAB_ARENA_NEW(&ph->arena, n + 1, uint32_t);
+
+	for (uint32_t line = 0; line < n; line++)
+		if (missing[line] > most)
+			most = missing[line];
+	first = FAB_ARENA_NEW0(&ph->arena, (size_t)most + 2, uint32_t);
+	for (uint32_t line = 0; line < n; line++)
+		first[missing[line] + 1]++;
+	for (uint32_t m = 0; m <= most; m++)
+		first[m + 1] += first[m];
+	for (uint32_t line = 0; line < n; line++)
+		behind[line] = n - 1 - first[missing[line]]++;
+	return behind;
+}
+
+/* Rate each leaf as part of a detour by its lines in the other dimensions. */
+static void rate_leaves(struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	uint32_t *missing = count_missing(ph), *behind = rank_lines(ph, missing);
+	size_t n = (size_t)k->n_leaves * k->n_dims;
+
+	ph->n_whole = FAB_ARENA_NEW0(&ph->arena, n + 1, uint8_t);
+	ph->soundness = FAB_ARENA_NEW0(&ph->arena, n + 1, uint32_t);
+	for (size_t at = 0; at < n; at++) {
+		const uint32_t *line_of = k->line_of + at / k->n_dims * k->n_dims;
+		uint64_t sum = 0;
+
+		for (uint32_t e = 0; e < k->n_dims; e++) {
+			if (e == at % k->n_dims || line_of[e] == FAB_NONE)
+				continue;
+			ph->n_whole[at] += !missing[line_of[e]];
+			sum += behind[line_of[e]];
+		}
+		ph->soundness[at] = sum < SCORE_MAX ? (uint32_t)sum : SCORE_MAX;
+	}
+}
+
+/* One switch a line, one cable a leaf and line. */
+static bool has_plain_lines(struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	bool *is_met = FAB_ARENA_NEW0(&ph->arena, k->n_lines + 1, bool);
+
+	if (k->n_dims != 2 || k->n_planes != 1 || k->has_deep_lines ||
+	    (uint64_t)k->dims[0] * k->dims[1] > 4 * (uint64_t)k->n_leaves + 16)
+		return false;
+	for (uint32_t sw = 0; sw < k->f->n_switches; sw++) {
+		uint32_t line = k->switch_line[sw];
+
+		if (line != FAB_NONE && is_met[line])
+			return false;
+		if (line != FAB_NONE)
+			is_met[line] = true;
+		if (k->leaf_of[sw] != FAB_NONE &&
+		    k->f->arc_first[sw + 1] - k->f->arc_first[sw] !=
+			    k->f->peer_first[sw + 1] - k->f->peer_first[sw])
+			return false;
+	}
+	return true;
+}
+
+static void *filled(struct fab_arena *arena, size_t n, size_t size)
+{
+	return memset(fab_arena_alloc(arena, n + 1, size), 0xff, n * size);
+}
+
+/* The arcs between a sound leaf and its two roots. */
+static void place_leaf(const struct fab_phases *ph, struct fab_plain *p, uint32_t leaf)
+{
+	const struct fab_fabric *f = ph->k->f;
+	const uint32_t *at = ph->k->coord + (size_t)leaf * 2;
+	uint32_t sw = ph->k->leaf[leaf], x = at[0], y = at[1];
+
+	p->leaf_at[(size_t)x * p->n_y + y] = sw;
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		uint32_t root = f->arc_peer[a], line = ph->k->switch_line[root];
+
+		if (line == FAB_NONE || !fab_arc_is_live(ph->faults, a))
+			continue;
+		if (ph->k->line_dim[line] == 0) {
+			p->row[y] = root;
+			p->to_row[sw] = (uint16_t)(a - f->arc_first[sw]);
+			p->row_arc[(size_t)y * p->n_x + x] = f->arc_reverse[a];
+		} else {
+			p->column[x] = root;
+			p->to_column[sw] = (uint16_t)(a - f->arc_first[sw]);
+			p->column_arc[(size_t)x * p->n_y + y] = f->arc_reverse[a];
+		}
+	}
+}
+
+static struct fab_plain *make_plain(struct fab_phases *ph)
+{
+	const struct fab_kfat *k = ph->k;
+	struct fab_arena *arena = &ph->arena;
+	struct fab_plain *p = FAB_ARENA_NEW0(arena, 1, struct fab_plain);
+	size_t n = (size_t)k->dims[0] * k->dims[1];
+	bool *row_counts = FAB_ARENA_NEW0(arena, k->dims[1] + 1, bool), all_enter = true;
+
+	p->n_x = k->dims[0];
+	p->n_y = k->dims[1];
+	p->row = filled(arena, p->n_y, sizeof(*p->row));
+	p->column = filled(arena, p->n_x, sizeof(*p->column));
+	p->row_arc = filled(arena, n, sizeof(*p->row_arc));
+	p->column_arc = filled(arena, n, sizeof(*p->column_arc));
+	p->leaf_at = filled(arena, n, sizeof(*p->leaf_at));
+	p->to_row = filled(arena, k->f->n_switches, sizeof(*p->to_row));
+	p->to_column = filled(arena, k->f->n_switches, sizeof(*p->to_column));
+	p->is_sound = FAB_ARENA_NEW0(arena, p->n_x + 1, bool);
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		if (!fab_switch_is_live(ph->faults, k->leaf[leaf]))
+			continue;
+		place_leaf(ph, p, leaf);
+		row_counts[k->coord[(size_t)leaf * 2 + 1]] = true;
+		all_enter = all_enter && p->to_row[k->leaf[leaf]] != FAB_ARC_NONE;
+	}
+	/* every row with a sound leaf can turn into column x, and the column is joined */
+	for (uint32_t x = 0; x < p->n_x; x++) {
+		p->is_sound[x] = all_enter;
+		for (uint32_t y = 0; y < p->n_y && p->is_sound[x]; y++) {
+			uint32_t sw = p->leaf_at[(size_t)x * p->n_y + y];
+
+			p->is_sound[x] =
+				!row_counts[y] ||
+				(sw != FAB_NONE && p->to_column[sw] != FAB_ARC_NONE &&
+				 p->row_arc[(size_t)y * p->n_x + x] != FAB_ARC_NONE);
+		}
+	}
+	return p;
+}
+
+void fab_phases_init(struct fab_phases *ph, const struct fab_alternatives *alternatives,
+		     unsigned n_rounds)
+{
+	const struct fab_kfat *k = alternatives->k;
+
+	*ph = (struct fab_phases){.k = k,
+				  .faults = alternatives->faults,
+				  .alternatives = alternatives,
+				  .n_rounds = n_rounds};
+	rate_leaves(ph);
+	ph->has_leaf = fab_kfat_low_switches(k, &ph->arena);
+	if (has_plain_lines(ph)) {
+		ph->plain = make_plain(ph);
+		ph->rows_first = true;
+	}
+}
+
+void fab_phases_fini(struct fab_phases *ph)
+{
+	fab_arena_free(&ph->arena);
+}
+
+bool fab_phases_sound_column(const struct fab_phases *ph, uint32_t leaf, uint16_t *next)
+{
+	const struct fab_plain *p = ph->plain;
+	uint32_t xd, yd;
+
+	if (!p)
+		return false;
+	xd = ph->k->coord[(size_t)leaf * 2];
+	yd = ph->k->coord[(size_t)leaf * 2 + 1];
+	if (!p->is_sound[xd])
+		return false;
+	memcpy(next, p->to_row, ph->k->f->n_switches * sizeof(*next));
+	for (uint32_t y = 0; y < p->n_y; y++) {
+		uint32_t sw = p->leaf_at[(size_t)xd * p->n_y + y];
+
+		if (sw != FAB_NONE)
+			next[sw] = p->to_column[sw];
+		if (p->row[y] != FAB_NONE)
+			next[p->row[y]] = p->row_arc[(size_t)y * p->n_x + xd];
+	}
+	/* the roots of other columns send their own packets only: by any arc */
+	for (uint32_t x = 0; x < p->n_x; x++) {
+		const uint16_t *arc = p->column_arc + (size_t)x * p->n_y;
+		uint16_t any = FAB_ARC_NONE;
+
+		for (uint32_t i = 0; i < p->n_y && any == FAB_ARC_NONE; i++)
+			any = arc[(yd + i) % p->n_y];
+		if (p->column[x] != FAB_NONE)
+			next[p->column[x]] = any;
+	}
+	next[ph->k->leaf[leaf]] = FAB_ARC_HERE;
+	return true;
+}
+
+struct fab_phase_space {
+	uint32_t *level;  /* [n_switches] hops to the destination, FAB_NONE */
+	uint32_t *order;  /* [n_switches] switches by level */
+	int16_t *phase;	  /* [n_switches] leaf: phi; line: p; -1: against the order */
+	uint8_t *is_down; /* [n_switches] the path goes down in the line from here */
+	uint16_t *usable; /* [arcs of a switch] scratch */
+	bool has_chosen;  /* among equals, for this destination */
+};
+
+struct fab_phase_space *fab_phase_space_new(const struct fab_phases *ph,
+					    struct fab_arena *arena)
+{
+	struct fab_phase_space *s = FAB_ARENA_NEW0(arena, 1, struct fab_phase_space);
+	uint32_t n = ph->k->f->n_switches + 1;
+
+	s->level = FAB_ARENA_NEW(arena, n, uint32_t);
+	s->order = FAB_ARENA_NEW(arena, n, uint32_t);
+	s->phase = FAB_ARENA_NEW(arena, n, int16_t);
+	s->is_down = FAB_ARENA_NEW0(arena, n, uint8_t);
+	s->usable = FAB_ARENA_NEW(arena, (size_t)UINT16_MAX + 1, uint16_t);
+	return s;
+}
+
+/* A hop that a switch could take. */
+struct offer {
+	int phase;
+	uint32_t score; /* the larger the better among equal phases */
+	bool is_down;
+};
+
+static struct offer offer_to_line(const struct fab_phases *ph,
+				  const struct fab_phase_space *s, uint32_t sw,
+				  uint32_t u, uint32_t score)
+{
+	const struct fab_kfat *k = ph->k;
+	uint32_t line = k->switch_line[sw], leaf = k->leaf_of[u];
+	struct offer o = {.phase = -1, .score = score, .is_down = true};
+
+	if (line == FAB_NONE)
+		return o;
+	if (leaf != FAB_NONE) {
+		unsigned d = k->line_dim[line];
+		size_t at = (size_t)leaf * k->n_dims + d;
+		int below = s->phase[u] - 1 - (int)d;
+
+		/* the largest phase of dimension d below that of the leaf */
+		if (below >= 0)
+			o.phase = (int)d + below / (int)k->n_dims * (int)k->n_dims;
+		if (ph->concentrate)
+			o.score = ph->soundness[at];
+		o.score |= (uint32_t)ph->n_whole[at] << 24;
+		return o;
+	}
+	o.is_down = ph->has_leaf[u] && !ph->has_leaf[sw];
+	if (ph->has_leaf[u] != ph->has_leaf[sw] && (!o.is_down || s->is_down[u]))
+		o.phase = s->phase[u];
+	return o;
+}
+
+static bool is_better(const struct fab_phases *ph, const struct offer *a,
+		      const struct offer *b, bool is_leaf)
+{
+	bool in_detour = is_leaf && ph->rows_first && ph->n_rounds == 2 &&
+			 a->phase >= 0 && a->phase < 2 && b->phase >= 0 && b->phase < 2;
+
+	if (in_detour && (a->phase == 0) != (b->phase == 0))
+		return a->phase == 0;
+	if (a->phase != b->phase)
+		return a->phase > b->phase;
+	return a->score > b->score;
+}
+
+/*
+ * The best hop from a switch over switches of a level to the destination `to`: *next,
+ * unchanged where there is none; phase and is_down of the switch. False: against the
+ * phase order.
+ */
+static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		  uint32_t sw, uint32_t level, uint16_t *next)
+{
+	const struct fab_kfat *k = ph->k;
+	bool is_leaf = k->leaf_of[sw] != FAB_NONE, has_any = false;
+	struct offer best = {.phase = -1};
+
+	for (uint32_t a = k->f->arc_first[sw]; a < k->f->arc_first[sw + 1]; a++) {
+		uint32_t u = k->f->arc_peer[a], mix;
+		struct offer o = {.phase = -1};
+
+		if (s->level[u] != level || !fab_arc_is_live(ph->faults, a))
+			continue;
+		mix = (to + 1) * 0x9e3779b1u ^ (u + ph->salt) * 0x85ebca6bu;
+		o.score = (mix ^ mix >> 15) * 0x2c1b3c6du >> 8;
+		if (!is_leaf)
+			o = offer_to_line(ph, s, sw, u, o.score);
+		else if (k->switch_line[u] != FAB_NONE)
+			o.phase = s->phase[u];
+		/* would other settings of the phases choose otherwise between the two? */
+		s->has_chosen =
+			s->has_chosen ||
+			(has_any && (o.phase == best.phase ||
+				     (ph->plain && o.phase < 2 && best.phase < 2)));
+		if (has_any && !is_better(ph, &o, &best, is_leaf))
+			continue;
+		has_any = true;
+		best = o;
+		*next = (uint16_t)(a - k->f->arc_first[sw]);
+	}
+	s->phase[sw] = (int16_t)best.phase;
+	s->is_down[sw] = best.is_down;
+	return best.phase >= 0;
+}
+
+/* The arcs of a leaf to switches of one line that are as good as this one. */
+static uint32_t find_usable(const struct fab_phases *ph, struct fab_phase_space *s,
+			    uint32_t sw, uint32_t level, uint16_t arc)
+{
+	const struct fab_fabric *f = ph->k->f;
+	uint32_t first = f->arc_first[sw], like = f->arc_peer[first + arc], n = 0;
+
+	for (uint32_t a = first; a < f->arc_first[sw + 1]; a++) {
+		uint32_t u = f->arc_peer[a];
+
+		if (s->level[u] == level && fab_arc_is_live(ph->faults, a) &&
+		    ph->k->switch_line[u] == ph->k->switch_line[like] &&
+		    s->phase[u] == s->phase[like])
+			s->usable[n++] = (uint16_t)(a - first);
+	}
+	return n;
+}
+
+/* A switch goes on by this arc, over a switch of the level, and so with alternatives. */
+static void take(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		 uint32_t sw, uint32_t level, uint16_t arc,
+		 const struct fab_phase_rows *rows)
+{
+	const struct fab_alternatives *al = ph->alternatives;
+	const struct fab_kfat *k = ph->k;
+	uint32_t leaf = k->leaf_of[sw], u = k->f->arc_peer[k->f->arc_first[sw] + arc];
+	uint32_t dest = k->leaf_of[to], line = k->switch_line[u], n = 0;
+
+	rows->next[sw] = arc;
+	if (!fab_alternatives_has(al, dest))
+		return;
+	if (leaf != FAB_NONE && line != FAB_NONE)
+		n = find_usable(ph, s, sw, level, arc);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint32_t number = fab_alternatives_number(al, dest, rows->first + i);
+		uint16_t *next = rows->next + (size_t)i * k->f->n_switches;
+
+		next[sw] = arc;
+		if (n)
+			next[sw] = fab_alternatives_up(al, leaf, k->line_dim[line],
+						       number, s->usable, n);
+		else if (k->switch_line[sw] != FAB_NONE && k->leaf_of[u] != FAB_NONE)
+			next[sw] =
+				fab_alternatives_down(al, sw, k->leaf_of[u], number, arc);
+	}
+}
+
+static void shortest(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		     const struct fab_phase_rows *rows)
+{
+	uint32_t n = fab_faults_search(ph->k->f, ph->faults, to, s->level, s->order);
+
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t sw = s->order[i], level = s->level[sw] - 1;
+		uint16_t arc = FAB_ARC_NONE;
+
+		adopt(ph, s, to, sw, level, &arc);
+		take(ph, s, to, sw, level, arc, rows);
+	}
+}
+
+/*
+ * Grow from the switches order[from .. to) of a level: their neighbours that are not
+ * reached yet and, but for the last resort, keep the phase order. Returns the new end.
+ */
+static uint32_t grow(const struct fab_phases *ph, struct fab_phase_space *s,
+		     uint32_t dest, uint32_t from, uint32_t to, bool any,
+		     const struct fab_phase_rows *rows)
+{
+	const struct fab_fabric *f = ph->k->f;
+	uint32_t tail = to;
+
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t u = s->order[i], level = s->level[u];
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+			uint16_t by = FAB_ARC_NONE;
+
+			if (s->level[v] != FAB_NONE || !fab_arc_is_live(ph->faults, a) ||
+			    (!adopt(ph, s, dest, v, level, &by) && !any))
+				continue;
+			take(ph, s, dest, v, level, by, rows);
+			s->level[v] = NEW_LEVEL;
+			s->order[tail++] = v;
+		}
+	}
+	return tail;
+}
+
+static void set_level(struct fab_phase_space *s, uint32_t from, uint32_t to,
+		      uint32_t level)
+{
+	for (uint32_t i = from; i < to; i++)
+		s->level[s->order[i]] = level;
+}
+
+/* In phase order first; switches that this does not reach join level by level behind it.
+ */
+static void phased(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
+		   const struct fab_phase_rows *rows)
+{
+	uint32_t from = 0, end = 1, all = 1, level = 0;
+
+	memset(s->level, 0xff, ph->k->f->n_switches * sizeof(*s->level));
+	s->order[0] = to;
+	set_level(s, 0, 1, 0);
+	while (from < end) {
+		all = grow(ph, s, to, from, end, false, rows);
+		set_level(s, end, all, ++level);
+		from = end;
+		end = all;
+	}
+	/* the last resort: all that is reached counts as one level */
+	for (from = 0; from < all;) {
+		uint32_t reached = all;
+
+		set_level(s, 0, all, ++level);
+		all = grow(ph, s, to, from, all, true, rows);
+		from = reached;
+	}
+}
+
+bool fab_phases_column(const struct fab_phases *ph, struct fab_phase_space *s,
+		       uint32_t leaf, bool longer, const struct fab_phase_rows *rows,
+		       uint8_t *path)
+{
+	const struct fab_kfat *k = ph->k;
+	size_t n = k->f->n_switches;
+	uint32_t to = k->leaf[leaf];
+	int last_round = (int)((ph->n_rounds - 1) * k->n_dims);
+	bool all_plain = true;
+
+	s->has_chosen = false;
+	if (fab_phases_sound_column(ph, leaf, rows->next))
+		return true;
+	memset(rows->next, 0xff, rows->n * n * sizeof(*rows->next));
+	for (uint32_t i = 0; i < rows->n; i++)
+		rows->next[i * n + to] = FAB_ARC_HERE;
+	s->phase[to] = (int16_t)(ph->n_rounds * k->n_dims);
+	s->is_down[to] = true;
+	if (longer)
+		phased(ph, s, to, rows);
+	else
+		shortest(ph, s, to, rows);
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t sw = k->leaf[i];
+
+		path[i] = rows->next[sw] == FAB_ARC_NONE ? FAB_PATH_NONE
+			  : s->phase[sw] < 0		 ? FAB_PATH_LEFT
+			  : s->phase[sw] >= last_round	 ? FAB_PATH_PLAIN
+							 : FAB_PATH_PHASED;
+		all_plain = all_plain &&
+			    (path[i] == FAB_PATH_PLAIN || path[i] == FAB_PATH_NONE);
+	}
+	return all_plain;
+}
+
+bool fab_phases_has_chosen(const struct fab_phase_space *space)
+{
+	return space->has_chosen;
+}
