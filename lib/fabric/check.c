@@ -1,12 +1,908 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/check.h"
 
-#include "fabric/check_impl.h"
+#include "base/mem.h"
+#include "base/order.h"
+#include "base/sets.h"
+#include "base/text.h"
 #include "fabric/label.h"
+#include "fabric/planes.h"
 #include "fabric/ranks.h"
+#include "fabric/rates.h"
+#include "fabric/shape.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct checker {
+	const struct fab_fabric *f;
+	struct fab_check *check;
+	FAB_VEC(struct fab_finding) found;
+};
+
+/* Where a finding points: node, port, cable, line. */
+#define AT_NODE(n)                                                                       \
+	((struct fab_finding){.node = (n), .port = FAB_NONE, .cable = FAB_NONE})
+#define AT_PORT(n, p) ((struct fab_finding){.node = (n), .port = (p), .cable = FAB_NONE})
+
+/*
+ * Switches by levels and, where the shape has such, by directions: what should be alike.
+ */
+struct fab_check_levels {
+	struct fab_shape *shape;
+	uint32_t *level;     /* [n_switches] rank, FAB_NONE: no host in its part */
+	uint32_t *n_missing; /* [n_switches] cables up that check_pairs.c found missing */
+};
+
+/* What a finding is about, in words that do not depend on the order of the input. */
+
+enum { GUID_BYTES = 19 }; /* "0x", 16 digits, a blank or the end */
+
+static int by_node_guid(const void *x, const void *y, void *fabric)
+{
+	const struct fab_fabric *f = fabric;
+	uint64_t a = f->node_guid[*(const uint32_t *)x];
+	uint64_t b = f->node_guid[*(const uint32_t *)y];
+
+	return (a > b) - (a < b);
+}
+
+static char *check_key_nodes(const struct fab_fabric *f, uint32_t *nodes, size_t n)
+{
+	char *key = FAB_NEW(n * GUID_BYTES + 1, char), *at = key;
+
+	qsort_r(nodes, n, sizeof(*nodes), by_node_guid, (void *)(uintptr_t)f);
+	for (size_t i = 0; i < n; i++)
+		at += snprintf(at, GUID_BYTES + 1, "%s0x%016llx", i ? " " : "",
+			       (unsigned long long)f->node_guid[nodes[i]]);
+	return key;
+}
+
+static char *port_text(const struct fab_fabric *f, uint32_t port)
+{
+	return fab_format("0x%016llx/%u",
+			  (unsigned long long)f->node_guid[f->port_node[port]],
+			  f->port_num[port]);
+}
+
+static bool comes_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
+{
+	uint64_t ga = f->node_guid[f->port_node[a]], gb = f->node_guid[f->port_node[b]];
+
+	return ga != gb ? ga < gb : f->port_num[a] < f->port_num[b];
+}
+
+static char *check_key_ports(const struct fab_fabric *f, uint32_t a, uint32_t b)
+{
+	char *first, *second, *key;
+
+	if (b == FAB_NONE)
+		return port_text(f, a);
+	first = port_text(f, comes_before(f, a, b) ? a : b);
+	second = port_text(f, comes_before(f, a, b) ? b : a);
+	key = fab_format("%s %s", first, second);
+	free(first);
+	free(second);
+	return key;
+}
+
+/* One finding more. */
+
+static char *key_of(const struct fab_fabric *f, struct fab_finding *at)
+{
+	size_t size;
+	size_t n = 0;
+	char *safe;
+	char *key;
+
+	if (at->cable != FAB_NONE)
+		return check_key_ports(f, f->cable_a[at->cable], f->cable_b[at->cable]);
+	if (at->port != FAB_NONE)
+		return check_key_ports(f, at->port, FAB_NONE);
+	if (at->node != FAB_NONE)
+		return check_key_nodes(f, &at->node, 1);
+	size = 4 * strlen(at->message) + 1;
+	safe = FAB_NEW(size, char);
+	key = FAB_NEW(2 * size + 2, char);
+	fab_text_safe(at->message, safe, size);
+	key[n++] = '"';
+	for (const char *p = safe; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			key[n++] = '\\';
+		key[n++] = *p;
+	}
+	key[n++] = '"';
+	key[n] = '\0';
+	free(safe);
+	return key;
+}
+
+static void checker_add(struct checker *c, enum fab_severity severity, const char *code,
+			struct fab_finding at, const char *format, ...)
+{
+	char text[1024];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	at.code = code;
+	at.severity = severity;
+	at.message = fab_strdup(text);
+	if (!at.key)
+		at.key = key_of(c->f, &at);
+	FAB_PUSH(&c->found, at);
+}
+
+/* Cables: widths and speeds against each other and against the usual, self-loops. */
+
+static const char *const class_names[FAB_N_CABLE_CLASSES] = {
+	"switch links", "host links", "aggregation links", "other links"};
+
+enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable)
+{
+	uint32_t a = f->port_node[f->cable_a[cable]], b = f->port_node[f->cable_b[cable]];
+
+	if (cable < f->n_switch_links)
+		return a == b ? FAB_CABLE_OTHER : FAB_CABLE_SWITCH;
+	if (cable >= f->n_switch_links + f->n_host_links)
+		return FAB_CABLE_OTHER;
+	return f->node_kind[b] == FAB_AGGREGATION ? FAB_CABLE_AGGREGATION
+						  : FAB_CABLE_HOST;
+}
+
+static uint8_t lower_known(uint8_t a, uint8_t b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return a < b ? a : b;
+}
+
+uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable)
+{
+	return lower_known(f->port_width[f->cable_a[cable]],
+			   f->port_width[f->cable_b[cable]]);
+}
+
+uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable)
+{
+	return lower_known(f->port_speed[f->cable_a[cable]],
+			   f->port_speed[f->cable_b[cable]]);
+}
+
+/* The commonest value but 0; of equally common ones the lowest. */
+static uint8_t commonest(const uint32_t *histogram)
+{
+	uint8_t best = 0;
+
+	for (unsigned v = 1; v < 256; v++)
+		if (histogram[v] && (!best || histogram[v] > histogram[best]))
+			best = (uint8_t)v;
+	return best;
+}
+
+/* A cable in words: both its ends, cut to fit. */
+static const char *cable_text(const struct fab_fabric *f, uint32_t cable, char out[512])
+{
+	uint32_t a = f->cable_a[cable], b = f->cable_b[cable];
+
+	snprintf(out, 512, "cable from port %u of \"%.180s\" to port %u of \"%.180s\"",
+		 f->port_num[a], fab_node_name(f, f->port_node[a]), f->port_num[b],
+		 fab_node_name(f, f->port_node[b]));
+	return out;
+}
+
+static void check_width(struct checker *c, uint32_t cable, struct fab_finding at)
+{
+	const struct fab_fabric *f = c->f;
+	uint8_t a = f->port_width[f->cable_a[cable]],
+		b = f->port_width[f->cable_b[cable]];
+	enum fab_cable_class class = fab_cable_class(f, cable);
+	uint8_t width = fab_cable_width(f, cable), usual = c->check->usual_width[class];
+	char text[512];
+
+	if (a && b && a != b)
+		checker_add(c, FAB_PROBLEM, "width-mismatch", at,
+			    "%s: one end says %ux, the other %ux",
+			    cable_text(f, cable, text), a, b);
+	else if (class != FAB_CABLE_OTHER && width && width < usual)
+		checker_add(c, FAB_PROBLEM, "narrow-link", at,
+			    "%s: %ux, where %s usually have %ux",
+			    cable_text(f, cable, text), width, class_names[class], usual);
+}
+
+static void check_speed(struct checker *c, uint32_t cable, struct fab_finding at)
+{
+	const struct fab_fabric *f = c->f;
+	uint8_t a = f->port_speed[f->cable_a[cable]],
+		b = f->port_speed[f->cable_b[cable]];
+	enum fab_cable_class class = fab_cable_class(f, cable);
+	uint8_t speed = fab_cable_speed(f, cable), usual = c->check->usual_speed[class];
+	char text[512];
+
+	if (a && b && a != b)
+		checker_add(c, FAB_PROBLEM, "speed-mismatch", at,
+			    "%s: one end says %s, the other %s",
+			    cable_text(f, cable, text), fab_speed_name(a),
+			    fab_speed_name(b));
+	else if (class != FAB_CABLE_OTHER && speed && speed < usual)
+		checker_add(c, FAB_PROBLEM, "slow-link", at,
+			    "%s: %s, where %s usually have %s",
+			    cable_text(f, cable, text), fab_speed_name(speed),
+			    class_names[class], fab_speed_name(usual));
+}
+
+static void check_links(struct checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	struct fab_rates rates;
+	char *text;
+	static const uint32_t zero[FAB_N_CABLE_CLASSES][256];
+	uint32_t widths[FAB_N_CABLE_CLASSES][256], speeds[FAB_N_CABLE_CLASSES][256];
+
+	memcpy(widths, zero, sizeof(widths));
+	memcpy(speeds, zero, sizeof(speeds));
+	for (uint32_t k = 0; k < c->f->n_cables; k++) {
+		enum fab_cable_class class = fab_cable_class(c->f, k);
+
+		c->check->n_cables[class]++;
+		widths[class][fab_cable_width(c->f, k)]++;
+		speeds[class][fab_cable_speed(c->f, k)]++;
+	}
+	for (unsigned class = 0; class < FAB_N_CABLE_CLASSES; class ++) {
+		c->check->usual_width[class] = commonest(widths[class]);
+		c->check->usual_speed[class] = commonest(speeds[class]);
+	}
+	/* What was not compared is said: silence would mean that the rates are right. */
+	rates = fab_rates_of(c->f, 0, c->f->n_cables);
+	text = fab_rates_unknown_text(c->f, &rates);
+	c->check->n_unknown_rates = rates.n_unknown;
+	if (text)
+		checker_add(c, FAB_NOTE, "unknown-rate", AT_NODE(FAB_NONE),
+			    "of the cables %s: they were not compared", text);
+	free(text);
+	for (uint32_t i = 0; i < f->n_cables; i++) {
+		struct fab_finding at = {.node = f->port_node[f->cable_a[i]],
+					 .port = f->cable_a[i],
+					 .cable = i};
+
+		check_width(c, i, at);
+		check_speed(c, i, at);
+		if (f->port_node[f->cable_a[i]] == f->port_node[f->cable_b[i]])
+			checker_add(c, FAB_NOTE, "self-loop", at,
+				    "ports %u and %u of \"%s\" are cabled to each other",
+				    f->port_num[f->cable_a[i]],
+				    f->port_num[f->cable_b[i]],
+				    fab_node_name(f, at.node));
+	}
+}
+
+/*
+ * Pairs of switches joined by fewer cables than their peers. The peers of a pair are the
+ * other pairs of either switch in the same direction: to the same level, or along the
+ * same dimension of a grid, or within or out of a group of a dragonfly. A pair is short
+ * when more than half of the pairs of one of its switches have more cables, and not more
+ * than half of those of the other switch have as few.
+ */
+
+enum { LEAST_PEERS = 3 }; /* of a switch in a direction */
+
+/* A neighbour of a switch, with the number of cables to it. */
+struct bundle {
+	uint64_t direction;
+	uint32_t n, peer;
+	uint32_t usual; /* what more than half of its direction have, 0: no such number */
+	uint32_t n_pairs; /* in its direction */
+};
+
+struct bundles {
+	const struct fab_fabric *f;
+	uint32_t *first; /* [n_switches + 1] into v; those of a switch by direction, n */
+	struct bundle *v;
+};
+
+/* What the pair is compared by; the same seen from either side. */
+static uint64_t direction_of(const struct fab_check_levels *l, uint32_t a, uint32_t b)
+{
+	uint32_t la = l->level[a], lb = l->level[b];
+	uint32_t low = la < lb ? la : lb, rise = (la < lb ? lb : la) - low, within = 0;
+
+	if (!rise && l->shape->group)
+		within = 1 + (l->shape->group[a] == l->shape->group[b]);
+	else if (!rise && l->shape->coords) {
+		const uint32_t *ca = l->shape->coords + (size_t)a * l->shape->n_dims;
+		const uint32_t *cb = l->shape->coords + (size_t)b * l->shape->n_dims;
+		uint32_t d = 0;
+
+		/* The dimension of the first coordinate in which two switches of a grid
+		 * differ. */
+		while (d < l->shape->n_dims && ca[d] == cb[d])
+			d++;
+		within = 1 + d;
+	}
+	return (uint64_t)low << 32 | (uint64_t)(rise < 1 << 24 ? rise : 1 << 24) << 7 |
+	       within;
+}
+
+static int by_direction(const void *x, const void *y)
+{
+	const struct bundle *a = x, *b = y;
+
+	if (a->direction != b->direction)
+		return a->direction < b->direction ? -1 : 1;
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	return (a->peer > b->peer) - (a->peer < b->peer);
+}
+
+/* The neighbours of a switch into v; returns how many. `peer` is sorted. */
+static uint32_t collect_of(const struct fab_check_levels *l, uint32_t sw, uint32_t *peer,
+			   uint32_t n_arcs, struct bundle *v)
+{
+	uint32_t n = 0;
+
+	qsort(peer, n_arcs, sizeof(*peer), fab_cmp_u32);
+	for (uint32_t k = 0, next; k < n_arcs; k = next) {
+		for (next = k + 1; next < n_arcs && peer[next] == peer[k];)
+			next++;
+		v[n++] = (struct bundle){.direction = direction_of(l, sw, peer[k]),
+					 .n = next - k,
+					 .peer = peer[k]};
+	}
+	qsort(v, n, sizeof(*v), by_direction);
+	/* What more than half of each direction have: with them sorted the middle one or
+	 * none. */
+	for (uint32_t i = 0, end; i < n; i = end) {
+		uint32_t usual, count = 0;
+
+		for (end = i; end < n && v[end].direction == v[i].direction;)
+			end++;
+		usual = v[i + (end - i) / 2].n;
+		for (uint32_t j = i; j < end; j++)
+			count += v[j].n == usual;
+		if (end - i < LEAST_PEERS || 2 * count <= end - i)
+			usual = 0;
+		for (uint32_t j = i; j < end; j++) {
+			v[j].usual = usual;
+			v[j].n_pairs = end - i;
+		}
+	}
+	return n;
+}
+
+/* Switch `observer`, an end of the pair, has more cables to most of its neighbours. */
+static void report_pair(struct checker *c, const struct fab_check_levels *l,
+			uint32_t observer, uint32_t other, const struct bundle *x)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t pair[2] = {observer, other}, a = l->level[observer], b = l->level[other];
+	struct fab_finding at = AT_NODE(b < a ? other : observer);
+	const char *where = a == b ? "beside" : a < b ? "above" : "below";
+
+	at.key = check_key_nodes(f, pair, 2);
+	if (a != b)
+		l->n_missing[at.node] += x->usual - x->n;
+	checker_add(c, FAB_PROBLEM, "few-cables", at,
+		    "%u cable%s \"%s\" and \"%s\"; most of the %u switches %s "
+		    "\"%s\" have %u to it",
+		    x->n, x->n == 1 ? " joins" : "s join", fab_node_name(f, at.node),
+		    fab_node_name(f, at.node == observer ? other : observer), x->n_pairs,
+		    where, fab_node_name(f, observer), x->usual);
+}
+
+static void check_pairs(struct checker *c, struct fab_check_levels *l)
+{
+	struct bundles b = {.f = c->f};
+	const struct fab_fabric *f = b.f;
+	uint32_t n_arcs = f->arc_first[f->n_switches], n = 0;
+	uint32_t *other = FAB_NEW(n_arcs, uint32_t);
+
+	b.first = FAB_NEW(f->n_switches + 1, uint32_t);
+	b.v = FAB_NEW(n_arcs, struct bundle);
+	for (uint32_t k = 0; k < n_arcs; k++)
+		other[k] = f->arc_peer[k];
+	for (uint32_t j = 0; j < f->n_switches; j++) {
+		uint32_t at = f->arc_first[j];
+
+		b.first[j] = n;
+		n += collect_of(l, j, other + at, f->arc_first[j + 1] - at, b.v + n);
+	}
+	b.first[f->n_switches] = n;
+	free(other);
+	for (uint32_t s = 0; s < c->f->n_switches; s++)
+		for (uint32_t i = b.first[s]; i < b.first[s + 1]; i++) {
+			const struct bundle *own = &b.v[i], *peer;
+			struct bundle key;
+			uint32_t first;
+
+			if (own->peer < s)
+				continue;
+			/* The same pair as its other switch has it: a binary search for
+			 * direction, then n. */
+			key = (struct bundle){
+				.direction = own->direction, .n = own->n, .peer = s};
+			first = b.first[own->peer];
+			peer = bsearch(&key, b.v + first, b.first[own->peer + 1] - first,
+				       sizeof(key), by_direction);
+			if ((own->usual && own->usual <= own->n) ||
+			    (peer->usual && peer->usual <= own->n) ||
+			    (!own->usual && !peer->usual))
+				continue;
+			if (own->usual >= peer->usual)
+				report_pair(c, l, s, own->peer, own);
+			else
+				report_pair(c, l, own->peer, s, peer);
+		}
+	free(b.first);
+	free(b.v);
+}
+
+/*
+ * Switches with fewer cables to the level above than most switches of their level, among
+ * those that cables between switches join; leaves without hosts do not count. What
+ * is missing of single pairs was found before and is not told again. A switch with less
+ * than half of the usual below it, too, is a smaller one on purpose: a note.
+ */
+
+enum { LEAST_SWITCHES = 3 }; /* switches of a level */
+
+/* Of each switch. */
+struct links {
+	uint32_t up, down; /* down: to lower levels and hosts */
+	uint32_t sw, part, level;
+};
+
+static void count(const struct fab_fabric *f, const uint32_t *level, uint32_t *part,
+		  struct links *links)
+{
+	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
+
+	fab_ranks_count_all_hosts(f, n_hosts);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		links[s] = (struct links){.down = n_hosts[s],
+					  .sw = s,
+					  .part = fab_sets_root(part, s),
+					  .level = level[s] || n_hosts[s] ? level[s]
+									  : FAB_NONE};
+		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
+			uint32_t to = level[f->arc_peer[k]];
+
+			if (to == FAB_NONE || level[s] == FAB_NONE)
+				continue;
+			links[s].up += to > level[s];
+			links[s].down += to < level[s];
+		}
+	}
+	free(n_hosts);
+}
+
+static int by_part(const void *x, const void *y)
+{
+	const struct links *a = x, *b = y;
+
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
+	if (a->level != b->level)
+		return a->level < b->level ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+/* The middle one of n numbers; sorts them. */
+static uint32_t median(uint32_t *v, uint32_t n)
+{
+	qsort(v, n, sizeof(*v), fab_cmp_u32);
+	return v[n / 2];
+}
+
+/* n switches of one level of one part. */
+static void check_level(struct checker *c, const struct fab_check_levels *l,
+			const struct links *links, uint32_t n, uint32_t *scratch)
+{
+	struct links usual;
+	uint32_t n_usual = 0;
+
+	if (n < LEAST_SWITCHES)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		scratch[i] = links[i].down;
+	usual.down = median(scratch, n);
+	for (uint32_t i = 0; i < n; i++)
+		scratch[i] = links[i].up;
+	usual.up = median(scratch, n); /* more than half of them, or nothing is usual */
+	for (uint32_t i = 0; i < n; i++)
+		n_usual += links[i].up == usual.up;
+	if (2 * n_usual <= n)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (links[i].up + l->n_missing[links[i].sw] < usual.up) {
+			const struct links *x = &links[i];
+			bool is_small = 2 * x->down < usual.down;
+			const char *what =
+				x->level ? "switches of its level" : "leaf switches";
+
+			checker_add(
+				c, is_small ? FAB_NOTE : FAB_PROBLEM,
+				is_small ? "small-switch" : "few-uplinks", AT_NODE(x->sw),
+				"\"%s\" has %u cable%s up, where %u of %u %s have %u%s",
+				fab_node_name(c->f, x->sw), x->up, x->up == 1 ? "" : "s",
+				n_usual, n, what, usual.up,
+				is_small ? "; it has less than half as much below it, too"
+					 : "");
+		}
+}
+
+/*
+ * Parts of the graph of switches: those that ought to be joined to the rest, and planes
+ * (parallel networks of the same hosts) with fewer switches, cables or hosts than the
+ * other planes have. A plane with less than half of any of them is another kind of
+ * network, such as one for storage: a note.
+ */
+
+/* What a part is known by whatever the order of the input: its switch of lowest GUID. */
+static struct fab_finding at_part(const struct fab_fabric *f,
+				  const struct fab_planes *planes, uint32_t part)
+{
+	struct fab_finding at = AT_NODE(planes->v[part].first_switch);
+	uint32_t lowest = at.node;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (planes->of_switch[s] == part &&
+		    f->node_guid[s] < f->node_guid[lowest])
+			lowest = s;
+	at.key = check_key_nodes(f, &lowest, 1);
+	return at;
+}
+
+/* What the planes are compared by. */
+enum measure { SWITCHES, LINKS, HOSTS, N_MEASURES };
+
+static uint32_t measure_of(const struct fab_plane *v, enum measure m)
+{
+	return m == SWITCHES ? v->n_switches
+	       : m == LINKS  ? v->n_switch_links
+			     : v->n_hosts;
+}
+
+/* The value that most planes have; of equally common ones the largest. */
+static uint32_t usual_of(const struct fab_planes *planes, enum measure m)
+{
+	uint32_t best = 0, n_best = 0;
+
+	for (uint32_t i = 0; i < planes->n_planes; i++) {
+		uint32_t value = measure_of(&planes->v[i], m), n = 0;
+
+		for (uint32_t k = 0; k < planes->n_planes; k++)
+			n += measure_of(&planes->v[k], m) == value;
+		if (n > n_best || (n == n_best && value > best)) {
+			best = value;
+			n_best = n;
+		}
+	}
+	return best;
+}
+
+/* "2 switches (of 3)" for what is less than usual. */
+static int put_measure(char *out, size_t size, bool is_first, uint32_t n, uint32_t usual,
+		       const char *what)
+{
+	if (n >= usual)
+		return 0;
+	return snprintf(out, size, "%s%u %s, not %u", is_first ? "" : "; ", n, what,
+			usual);
+}
+
+static void check_plane(struct checker *c, const struct fab_planes *planes, uint32_t part,
+			const uint32_t *usual)
+{
+	static const char *const what[N_MEASURES] = {"switches",
+						     "cables between switches", "hosts"};
+	const struct fab_plane *v = &planes->v[part];
+	char name[FAB_PLANE_TEXT_SIZE], text[256];
+	bool is_small = false;
+	size_t n = 0;
+
+	for (enum measure m = SWITCHES; m < N_MEASURES; m++) {
+		uint32_t value = measure_of(v, m);
+
+		n += (size_t)put_measure(text + n, sizeof(text) - n, !n, value, usual[m],
+					 what[m]);
+		is_small |= 2 * (uint64_t)value < usual[m];
+	}
+	if (n)
+		checker_add(c, is_small ? FAB_NOTE : FAB_PROBLEM,
+			    is_small ? "small-plane" : "unequal-plane",
+			    at_part(c->f, planes, part),
+			    "%s, that of \"%s\", is smaller than the other%s: %s",
+			    fab_plane_text(planes, part, name),
+			    fab_node_name(c->f, v->first_switch),
+			    planes->n_planes > 2 ? "s" : "", text);
+}
+
+static void check_planes(struct checker *c)
+{
+	struct fab_planes *planes = fab_planes_new(c->f);
+	uint32_t usual[N_MEASURES];
+
+	for (uint32_t i = planes->n_planes; i < planes->n; i++) {
+		const struct fab_plane *v = &planes->v[i];
+		char shared[128] = "", name[FAB_PLANE_TEXT_SIZE];
+
+		if (v->n_shared)
+			snprintf(shared, sizeof(shared),
+				 "; %u of its %u host%s on %s, too", v->n_shared,
+				 v->n_hosts, v->n_hosts == 1 ? " is" : "s are",
+				 fab_plane_text(planes, planes->largest, name));
+		checker_add(
+			c, FAB_PROBLEM, "unconnected-part", at_part(c->f, planes, i),
+			"no cable joins \"%s\" to the rest of the fabric (a part of %u "
+			"switch%s and %u adapter%s%s)",
+			fab_node_name(c->f, v->first_switch), v->n_switches,
+			v->n_switches == 1 ? "" : "es", v->n_adapters,
+			v->n_adapters == 1 ? "" : "s", shared);
+	}
+	for (enum measure m = SWITCHES; m < N_MEASURES; m++)
+		usual[m] = usual_of(planes, m);
+	for (uint32_t i = 0; i < planes->n_planes; i++)
+		check_plane(c, planes, i, usual);
+	if (planes->n_planes > 1) {
+		uint32_t n_some = planes->n_hosts - planes->n_on_all;
+		char some[80] = "";
+
+		if (n_some)
+			snprintf(some, sizeof(some),
+				 " (%u of %u hosts on only %s of them)", n_some,
+				 planes->n_hosts, planes->n_planes == 2 ? "one" : "some");
+		checker_add(
+			c, FAB_NOTE, "planes", AT_NODE(FAB_NONE),
+			"the hosts are on %u planes%s, which no path joins: each is a "
+			"network of its own (--hca=PATTERN chooses one, "
+			"--hca=PATTERN/PORT where ports of an adapter differ)",
+			planes->n_planes, some);
+	}
+	if (c->f->n_left_out_switches)
+		checker_add(c, FAB_NOTE, "left-out", AT_NODE(FAB_NONE),
+			    "--hca leaves out %u switch%s, on which no adapter is "
+			    "left: they are not checked",
+			    c->f->n_left_out_switches,
+			    c->f->n_left_out_switches == 1 ? "" : "es");
+	fab_planes_free(planes);
+}
+
+/* What should be unique or present: LIDs, GUIDs, names. */
+
+/* Does the port take part in the subnet: a switch's port 0, an adapter's cabled port? */
+static bool is_end_port(const struct fab_fabric *f, uint32_t port)
+{
+	if (fab_node_is_switch(f, f->port_node[port]))
+		return f->port_num[port] == 0;
+	return f->port_cable[port] != FAB_NONE;
+}
+
+static bool has_lid(const struct fab_fabric *f, uint32_t port)
+{
+	return f->port_lid[port] != FAB_LID_NONE && f->port_lid[port] != UINT16_MAX;
+}
+
+static void check_missing_lids(struct checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	bool any = false;
+
+	for (uint32_t p = 0; p < f->n_ports && !any; p++)
+		any = has_lid(f, p);
+	if (!any) {
+		checker_add(
+			c, FAB_NOTE, "missing-lids", AT_NODE(FAB_NONE),
+			"no port has a LID: this input has none, or no subnet manager "
+			"has been at work");
+		return;
+	}
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (is_end_port(f, p) && !has_lid(f, p))
+			checker_add(c, FAB_PROBLEM, "missing-lid",
+				    AT_PORT(f->port_node[p], p),
+				    "port %u of \"%s\" has no LID", f->port_num[p],
+				    fab_node_name(f, f->port_node[p]));
+}
+
+/* The LIDs of one port, in one part of the fabric: parts are subnets of their own, and so
+ * are two adapters joined to each other. */
+struct lids {
+	uint32_t part, first, last, port;
+};
+
+static int by_lid(const void *x, const void *y)
+{
+	const struct lids *a = x, *b = y;
+
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->port < b->port ? -1 : a->port > b->port;
+}
+
+/* At the first of two ports; about both. */
+static struct fab_finding at_ports(const struct fab_fabric *f, uint32_t port,
+				   uint32_t other)
+{
+	struct fab_finding at = AT_PORT(f->port_node[port], port);
+
+	at.key = check_key_ports(f, port, other);
+	return at;
+}
+
+static void check_duplicate_lids(struct checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
+	uint32_t n_parts = fab_fabric_components(f, component);
+	struct lids *lids = FAB_NEW(f->n_ports, struct lids);
+	size_t n = 0;
+	size_t reaching = 0;
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t lmc = f->port_lmc[p] <= 7 ? f->port_lmc[p] : 0;
+		uint32_t sw;
+
+		if (!is_end_port(f, p) || !has_lid(f, p))
+			continue;
+		/* The number of the port's part; those behind n_parts are cables between
+		 * adapters. */
+		sw = fab_port_switch(f, p);
+		lids[n++] = (struct lids){.part = (sw != FAB_NONE
+							   ? component[sw]
+							   : n_parts + f->port_cable[p]),
+					  .first = f->port_lid[p],
+					  .last = f->port_lid[p] + (1u << lmc) - 1,
+					  .port = p};
+	}
+	qsort(lids, n, sizeof(*lids), by_lid);
+	/* the range so far that reaches farthest */
+
+	for (size_t i = 1; i < n; i++) {
+		const struct lids *a = &lids[reaching], *b = &lids[i];
+
+		if (a->part == b->part && b->first <= a->last)
+			checker_add(c, FAB_PROBLEM, "duplicate-lid",
+				    at_ports(f, b->port, a->port),
+				    "LID %u belongs to port %u of \"%s\" and to port %u "
+				    "of \"%s\"",
+				    b->first, f->port_num[a->port],
+				    fab_node_name(f, f->port_node[a->port]),
+				    f->port_num[b->port],
+				    fab_node_name(f, f->port_node[b->port]));
+		if (a->part != b->part || b->last > a->last)
+			reaching = i;
+	}
+	free(lids);
+	free(component);
+}
+
+struct guid {
+	uint64_t guid;
+	uint32_t id; /* node or port */
+};
+
+static int by_guid(const void *x, const void *y)
+{
+	const struct guid *a = x, *b = y;
+
+	if (a->guid != b->guid)
+		return a->guid < b->guid ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void check_port_guids(struct checker *c)
+{
+	const struct fab_fabric *f = c->f;
+	struct guid *g = FAB_NEW(f->n_ports, struct guid);
+	size_t n = 0, first = 0;
+
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->port_guid[p])
+			g[n++] = (struct guid){f->port_guid[p], p};
+	qsort(g, n, sizeof(*g), by_guid);
+	for (size_t i = 1; i < n; i++) {
+		uint32_t a = f->port_node[g[first].id], b = f->port_node[g[i].id];
+
+		if (g[i].guid != g[first].guid)
+			first = i;
+		else if (a == b || f->node_guid[a] != f->node_guid[b])
+			checker_add(
+				c, FAB_PROBLEM, "duplicate-port-guid",
+				at_ports(f, g[i].id, g[first].id),
+				"port GUID 0x%016llx belongs to port %u of \"%s\" and "
+				"to port %u of \"%s\"",
+				(unsigned long long)g[i].guid, f->port_num[g[first].id],
+				fab_node_name(f, a), f->port_num[g[i].id],
+				fab_node_name(f, b));
+	}
+	free(g);
+}
+
+static size_t trimmed_len(const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && s[n - 1] == ' ')
+		n--;
+	return n;
+}
+
+static int name_cmp(const char *a, const char *b)
+{
+	size_t na = trimmed_len(a), nb = trimmed_len(b);
+	int order = memcmp(a, b, na < nb ? na : nb);
+
+	return order ? order : (na > nb) - (na < nb);
+}
+
+static int by_name(const void *x, const void *y, void *fabric)
+{
+	const struct fab_fabric *f = fabric;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	int order = name_cmp(fab_node_name(f, a), fab_node_name(f, b));
+
+	return order ? order : (a > b) - (a < b);
+}
+
+/*
+ * Adapters without a name of their own are told apart by GUID and noted elsewhere. Those
+ * that have but the name of their host are no duplicates of each other: a node name map
+ * gives it to all of them, and so do cards that are several nodes; the first one counts.
+ */
+static bool counts_for_names(const struct fab_fabric *f, uint32_t node, bool switches)
+{
+	uint32_t host = f->node_host[node];
+
+	if (fab_node_is_switch(f, node))
+		return switches;
+	if (switches || host == FAB_NONE || fab_host_is_unnamed(f, host))
+		return false;
+	return name_cmp(fab_node_name(f, node), fab_host_name(f, host)) != 0 ||
+	       f->host_adapter[f->host_first_adapter[host]] == node;
+}
+
+static void check_names(struct checker *c, bool switches)
+{
+	const struct fab_fabric *f = c->f;
+	uint32_t *node = FAB_NEW(f->n_nodes, uint32_t);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (counts_for_names(f, i, switches))
+			node[n++] = i;
+	qsort_r(node, n, sizeof(*node), by_name, (void *)(uintptr_t)f);
+	for (size_t k = 0, end; k < n; k = end) {
+		const char *name = fab_node_name(f, node[k]);
+
+		end = k + 1;
+		while (end < n && !name_cmp(name, fab_node_name(f, node[end])))
+			end++;
+		if (end - k > 1) {
+			const uint32_t *nodes = node + k;
+			size_t total = end - k;
+			struct fab_finding at = AT_NODE(nodes[0]);
+			uint32_t *sorted = FAB_NEW(total, uint32_t);
+
+			/* At the first of several nodes; about all of them. */
+			memcpy(sorted, nodes, total * sizeof(*sorted));
+			at.key = check_key_nodes(f, sorted, total);
+			free(sorted);
+			checker_add(c, FAB_PROBLEM, "duplicate-name", at,
+				    "%zu %s are called \"%s\" (GUIDs 0x%016llx, "
+				    "0x%016llx%s)",
+				    end - k, switches ? "switches" : "adapters", name,
+				    (unsigned long long)f->node_guid[node[k]],
+				    (unsigned long long)f->node_guid[node[k + 1]],
+				    end - k > 2 ? ", ..." : "");
+		}
+	}
+	free(node);
+}
 
 static bool is_one_of(const char *code, const char *const *list)
 {
@@ -16,7 +912,7 @@ static bool is_one_of(const char *code, const char *const *list)
 	return false;
 }
 
-static bool has_duplicate_guid(const struct fab_checker *c)
+static bool has_duplicate_guid(const struct checker *c)
 {
 	for (size_t i = 0; i < c->found.n; i++)
 		if (!strcmp(c->found.v[i].code, "duplicate-guid"))
@@ -35,47 +931,14 @@ uint32_t fab_check_without_record(const struct fab_fabric *f)
 	return n;
 }
 
-static void take_warning(struct fab_checker *c, const struct fab_warning *w,
+static void take_warning(struct checker *c, const struct fab_warning *w,
 			 enum fab_severity severity)
 {
-	struct fab_finding at = FAB_AT_NODE(FAB_NONE);
+	struct fab_finding at = AT_NODE(FAB_NONE);
 
 	at.line = w->line;
 	at.key = w->about ? fab_strdup(w->about) : NULL;
-	fab_checker_add(c, severity, w->code, at, "%s", w->message);
-}
-
-/* That the input is incomplete explains most other findings: it comes first. */
-static void take_missing_records(struct fab_checker *c)
-{
-	for (uint32_t i = 0; i < c->f->n_warnings; i++)
-		if (!strcmp(c->f->warnings[i].code, no_record))
-			take_warning(c, &c->f->warnings[i], FAB_PROBLEM);
-}
-
-/* What the reader and the builder said; what is found here anew is left out. */
-static void take_warnings(struct fab_checker *c)
-{
-	static const char *const found_here[] = {"speed-mismatch", "width-mismatch",
-						 NULL};
-	static const char *const notes[] = {"foreign-line",
-					    "foreign-lines",
-					    "trailing-line",
-					    "missing-blank-line",
-					    "unused-name",
-					    "unprintable-name",
-					    NULL};
-	const struct fab_fabric *f = c->f;
-	bool has_guids = has_duplicate_guid(c);
-
-	for (uint32_t i = 0; i < f->n_warnings; i++) {
-		const struct fab_warning *w = &f->warnings[i];
-
-		if (is_one_of(w->code, found_here) || !strcmp(w->code, no_record) ||
-		    (has_guids && !strcmp(w->code, "duplicate-guid")))
-			continue;
-		take_warning(c, w, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM);
-	}
+	checker_add(c, severity, w->code, at, "%s", w->message);
 }
 
 static bool has_switch(const struct fab_fabric *f, uint32_t node)
@@ -86,7 +949,7 @@ static bool has_switch(const struct fab_fabric *f, uint32_t node)
 	return false;
 }
 
-static void check_adapters(struct fab_checker *c)
+static void check_adapters(struct checker *c)
 {
 	const struct fab_fabric *f = c->f;
 
@@ -94,29 +957,27 @@ static void check_adapters(struct fab_checker *c)
 		const char *name = fab_node_name(f, i);
 
 		if (!has_switch(f, i))
-			fab_checker_add(
-				c, FAB_PROBLEM, "adapter-without-switch", FAB_AT_NODE(i),
-				"no cable joins \"%s\" (GUID 0x%016llx) to a switch",
-				name, (unsigned long long)f->node_guid[i]);
+			checker_add(c, FAB_PROBLEM, "adapter-without-switch", AT_NODE(i),
+				    "no cable joins \"%s\" (GUID 0x%016llx) to a switch",
+				    name, (unsigned long long)f->node_guid[i]);
 		if (f->node_host[i] != FAB_NONE &&
 		    fab_host_is_unnamed(f, f->node_host[i]))
-			fab_checker_add(
-				c, FAB_NOTE, "unnamed-adapter", FAB_AT_NODE(i),
-				"adapter with GUID 0x%016llx has no name of its own: "
-				"\"%s\"",
-				(unsigned long long)f->node_guid[i], name);
+			checker_add(c, FAB_NOTE, "unnamed-adapter", AT_NODE(i),
+				    "adapter with GUID 0x%016llx has no name of its own: "
+				    "\"%s\"",
+				    (unsigned long long)f->node_guid[i], name);
 	}
 	if (f->n_aggregation_nodes)
-		fab_checker_add(c, FAB_NOTE, "aggregation-nodes", FAB_AT_NODE(FAB_NONE),
-				"%u SHARP aggregation node%s no host%s: OpenSM's ftree "
-				"routing needs root_guid_file and cn_guid_file here",
-				f->n_aggregation_nodes,
-				f->n_aggregation_nodes == 1 ? " is" : "s are",
-				f->n_aggregation_nodes == 1 ? "" : "s");
+		checker_add(c, FAB_NOTE, "aggregation-nodes", AT_NODE(FAB_NONE),
+			    "%u SHARP aggregation node%s no host%s: OpenSM's ftree "
+			    "routing needs root_guid_file and cn_guid_file here",
+			    f->n_aggregation_nodes,
+			    f->n_aggregation_nodes == 1 ? " is" : "s are",
+			    f->n_aggregation_nodes == 1 ? "" : "s");
 }
 
 /* Problems before notes, codes together in the order in which they first came up. */
-static void sort_findings(struct fab_checker *c)
+static void sort_findings(struct checker *c)
 {
 	struct fab_finding *sorted = FAB_NEW(c->found.n, struct fab_finding);
 	size_t n = 0;
@@ -145,34 +1006,47 @@ static void sort_findings(struct fab_checker *c)
 	c->check->n_findings = (uint32_t)n;
 }
 
-/* Leaves of trees that have no host cabled to them, powered off or not. */
-static void check_idle_leaves(struct fab_checker *c, const struct fab_ranks *ranks)
-{
-	const struct fab_fabric *f = c->f;
-	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
-
-	fab_ranks_count_all_hosts(f, n_hosts);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (!ranks->rank[s] && !n_hosts[s])
-			fab_checker_add(
-				c, FAB_NOTE, "leaf-without-hosts", FAB_AT_NODE(s),
-				"\"%s\" has cables like a leaf switch, but no host",
-				fab_node_name(f, s));
-	free(n_hosts);
-}
-
-static void check_levels(struct fab_checker *c)
+static void check_levels(struct checker *c)
 {
 	uint32_t n = c->f->n_switches;
 	struct fab_check_levels levels = {.shape = fab_shape_recognize(c->f),
 					  .n_missing = FAB_NEW0(n, uint32_t)};
 	struct fab_ranks ranks;
+	const struct fab_fabric *f = c->f;
+	uint32_t *n_hosts;
+	struct links *links;
+	uint32_t *scratch;
 
 	fab_ranks_init(&ranks, c->f, levels.shape);
 	levels.level = ranks.rank;
-	check_idle_leaves(c, &ranks);
-	fab_check_pairs(c, &levels);
-	fab_check_uplinks(c, &levels);
+	/* Leaves of trees that have no host cabled to them, powered off or not. */
+	n_hosts = FAB_NEW(f->n_switches, uint32_t);
+	fab_ranks_count_all_hosts(f, n_hosts);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (!ranks.rank[s] && !n_hosts[s])
+			checker_add(c, FAB_NOTE, "leaf-without-hosts", AT_NODE(s),
+				    "\"%s\" has cables like a leaf switch, but no host",
+				    fab_node_name(f, s));
+	free(n_hosts);
+	check_pairs(c, &levels);
+	links = FAB_NEW(n, struct links);
+	scratch = FAB_NEW(n, uint32_t);
+	for (uint32_t j = 0; j < n; j++)
+		scratch[j] = j;
+	for (uint32_t j = 0; j < n; j++)
+		for (uint32_t k = c->f->peer_first[j]; k < c->f->peer_first[j + 1]; k++)
+			fab_sets_unite(scratch, j, c->f->peer[k]);
+	count(c->f, levels.level, scratch, links);
+	qsort(links, n, sizeof(*links), by_part);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && links[end].part == links[i].part &&
+				  links[end].level == links[i].level;)
+			end++;
+		if (links[i].level != FAB_NONE)
+			check_level(c, &levels, links + i, end - i, scratch);
+	}
+	free(scratch);
+	free(links);
 	fab_shape_free(levels.shape);
 	fab_ranks_fini(&ranks);
 	free(levels.n_missing);
@@ -180,15 +1054,60 @@ static void check_levels(struct fab_checker *c)
 
 struct fab_check *fab_check_new(const struct fab_fabric *f)
 {
-	struct fab_checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
+	struct checker c = {.f = f, .check = FAB_NEW0(1, struct fab_check)};
+	static const char *const found_here[] = {"speed-mismatch", "width-mismatch",
+						 NULL};
+	static const char *const notes[] = {"foreign-line",
+					    "foreign-lines",
+					    "trailing-line",
+					    "missing-blank-line",
+					    "unused-name",
+					    "unprintable-name",
+					    NULL};
+	bool has_guids;
+	struct guid *g;
+	size_t n = 0;
+	size_t first = 0;
 
-	take_missing_records(&c);
-	fab_check_planes(&c);
-	fab_check_links(&c);
+	/* That the input is incomplete explains most other findings: it comes first. */
+	for (uint32_t i = 0; i < c.f->n_warnings; i++)
+		if (!strcmp(c.f->warnings[i].code, no_record))
+			take_warning(&c, &c.f->warnings[i], FAB_PROBLEM);
+	check_planes(&c);
+	check_links(&c);
 	check_levels(&c);
-	fab_check_ids(&c);
+	check_missing_lids(&c);
+	check_duplicate_lids(&c);
+	g = FAB_NEW(f->n_nodes, struct guid);
+	for (uint32_t j = 0; j < f->n_nodes; j++)
+		if (f->node_guid[j])
+			g[n++] = (struct guid){f->node_guid[j], j};
+	qsort(g, n, sizeof(*g), by_guid);
+	for (size_t j = 1; j < n; j++) {
+		if (g[j].guid != g[first].guid)
+			first = j;
+		else
+			checker_add(&c, FAB_PROBLEM, "duplicate-guid", AT_NODE(g[j].id),
+				    "node GUID 0x%016llx belongs to \"%s\" and to \"%s\"",
+				    (unsigned long long)g[j].guid,
+				    fab_node_name(f, g[first].id),
+				    fab_node_name(f, g[j].id));
+	}
+	free(g);
+	check_port_guids(&c);
+	check_names(&c, true);
+	check_names(&c, false);
 	check_adapters(&c);
-	take_warnings(&c);
+	/* What the reader and the builder said; what is found here anew is left out. */
+	has_guids = has_duplicate_guid(&c);
+	for (uint32_t k = 0; k < f->n_warnings; k++) {
+		const struct fab_warning *w = &f->warnings[k];
+
+		if (is_one_of(w->code, found_here) || !strcmp(w->code, no_record) ||
+		    (has_guids && !strcmp(w->code, "duplicate-guid")))
+			continue;
+		take_warning(&c, w, is_one_of(w->code, notes) ? FAB_NOTE : FAB_PROBLEM);
+	}
 	sort_findings(&c);
 	return c.check;
 }

@@ -2,16 +2,98 @@
 #include "fabric/dist.h"
 
 #include "base/human.h"
+#include "base/macros.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/threads.h"
 #include "fabric/bitplanes.h"
-#include "fabric/dist_grid.h"
+#include "fabric/fabric.h"
+#include "fabric/shape.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct fab_dist_grid;
+
+struct fab_dist_grid {
+	struct fab_shape *shape;
+	uint16_t *at; /* [dimensions * switches] coordinates */
+};
+
+static struct fab_dist_grid *dist_grid_new(const struct fab_fabric *f)
+{
+	struct fab_shape *shape = fab_shape_recognize(f);
+	struct fab_dist_grid *grid;
+
+	if (shape->kind != FAB_SHAPE_TORUS && shape->kind != FAB_SHAPE_MESH &&
+	    shape->kind != FAB_SHAPE_HYPERX) {
+		fab_shape_free(shape);
+		return NULL;
+	}
+	grid = FAB_NEW(1, struct fab_dist_grid);
+	grid->shape = shape;
+	grid->at = FAB_NEW((size_t)shape->n_dims * shape->n_switches, uint16_t);
+	for (uint32_t d = 0; d < shape->n_dims; d++)
+		for (uint32_t v = 0; v < shape->n_switches; v++)
+			grid->at[(size_t)d * shape->n_switches + v] =
+				(uint16_t)shape->coords[(size_t)v * shape->n_dims + d];
+	return grid;
+}
+
+/* Hops between two places of a ring, path or complete graph of `size`. */
+static uint32_t hops_between(enum fab_shape_kind kind, uint32_t size, uint32_t a,
+			     uint32_t b)
+{
+	uint32_t apart = a < b ? b - a : a - b;
+
+	if (kind == FAB_SHAPE_HYPERX)
+		return apart != 0;
+	return kind == FAB_SHAPE_TORUS && size - apart < apart ? size - apart : apart;
+}
+
+static uint32_t dist_grid_diameter(const struct fab_dist_grid *grid)
+{
+	const struct fab_shape *s = grid->shape;
+	uint32_t sum = 0;
+
+	for (uint32_t d = 0; d < s->n_dims; d++)
+		sum += hops_between(s->kind, s->dims[d], 0,
+				    s->kind == FAB_SHAPE_TORUS ? s->dims[d] / 2
+							       : s->dims[d] - 1);
+	return sum;
+}
+
+/* Add the hops from coordinate `own` to each at[n]: at most `most`, and around the other
+ * way where that is less, which are `size` together. */
+FAB_WIDE static void add_hops(uint8_t *restrict hops, const uint16_t *restrict at,
+			      size_t n, uint16_t own, uint16_t size, uint16_t most)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint16_t apart = at[i] > own ? at[i] - own : own - at[i];
+		uint16_t around = (uint16_t)(size - apart);
+
+		apart = apart < around ? apart : around;
+		hops[i] = (uint8_t)(hops[i] + (apart < most ? apart : most));
+	}
+}
+
+static void dist_grid_part(const struct fab_dist_grid *grid, uint32_t sw, uint32_t first,
+			   size_t n, uint8_t *hops)
+{
+	const struct fab_shape *s = grid->shape;
+
+	memset(hops, 0, n);
+	for (uint32_t d = 0; d < s->n_dims; d++) {
+		const uint16_t *at = grid->at + (size_t)d * s->n_switches;
+		/* a mesh has no path around */
+		uint32_t size = s->kind == FAB_SHAPE_MESH ? 2 * s->dims[d] : s->dims[d];
+
+		add_hops(hops, at + first, n, at[sw], (uint16_t)size,
+			 s->kind == FAB_SHAPE_HYPERX ? 1 : UINT16_MAX);
+	}
+}
 
 enum {
 	WORDS = 8, /* of 64 sources each, searched at once: one cache line a switch */
@@ -160,63 +242,6 @@ static uint32_t search_batch(const struct fab_fabric *f, struct search *s, uint3
 	return level;
 }
 
-/* The columns of a batch, from planes to bytes in every row. */
-static void store_batch(struct fab_dist *d, const struct search *s, uint32_t first,
-			uint32_t levels)
-{
-	struct fab_bitplanes_variant variants[FAB_BITPLANES_VARIANTS];
-	size_t used = (d->stride - first) / 64;
-	int n_planes = 0;
-
-	if (used > WORDS)
-		used = WORDS;
-	while (levels >> n_planes)
-		n_planes++;
-	fab_bitplanes_variants(variants);
-	for (uint32_t v = 0; v < d->n; v++)
-		variants[0].to_bytes(
-			(const uint64_t *)(s->planes + (size_t)v * FAB_BITPLANES),
-			(const uint64_t *)&s->seen[v], WORDS, n_planes, used,
-			d->hops + (size_t)v * d->stride + first);
-}
-
-/* What the search of a batch found, from planes to bytes, as rows of its sources. */
-static void store_rows(const struct fab_dist *d, const struct search *s, uint32_t levels,
-		       uint32_t n_rows, uint8_t *rows)
-{
-	enum { TILE = 64 };
-	uint8_t(*tile)[BATCH] = fab_alloc(TILE, BATCH);
-	struct fab_bitplanes_variant variants[FAB_BITPLANES_VARIANTS];
-	int n_planes = 0;
-
-	while (levels >> n_planes)
-		n_planes++;
-	fab_bitplanes_variants(variants);
-	for (size_t v = 0; v < d->stride; v += TILE) {
-		memset(tile, FAB_HOPS_UNREACHABLE, TILE * sizeof(*tile));
-		for (size_t k = 0; k < TILE && v + k < d->n; k++)
-			variants[0].to_bytes(
-				(const uint64_t *)(s->planes + (v + k) * FAB_BITPLANES),
-				(const uint64_t *)&s->seen[v + k], WORDS, n_planes, WORDS,
-				tile[k]);
-		for (uint32_t i = 0; i < n_rows; i++)
-			for (size_t k = 0; k < TILE; k++)
-				rows[i * d->stride + v + k] = tile[k][i];
-	}
-	free(tile);
-}
-
-static uint8_t *make_grid_row(const struct fab_dist *d, uint32_t sw)
-{
-	uint8_t *row = aligned_alloc(64, d->stride);
-
-	if (!row)
-		fab_oom(d->stride);
-	fab_dist_grid_part(d->grid, sw, 0, d->n, row);
-	memset(row + d->n, FAB_HOPS_UNREACHABLE, d->stride - d->n);
-	return row;
-}
-
 /* The rows of a batch; the caller has its lock. */
 static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
 {
@@ -225,15 +250,44 @@ static uint8_t *make_rows(const struct fab_dist *d, uint32_t batch)
 	size_t bytes = n_rows * d->stride;
 	struct search s;
 	uint8_t *rows;
+	uint32_t levels;
 
 	if (__atomic_add_fetch(&d->made->bytes, bytes, __ATOMIC_RELAXED) >
 	    fab_memory_bytes())
 		fab_oom(d->made->bytes);
-	if (d->grid)
-		return make_grid_row(d, first);
+	if (d->grid) {
+		uint8_t *row = aligned_alloc(64, d->stride);
+
+		if (!row)
+			fab_oom(d->stride);
+		dist_grid_part(d->grid, first, 0, d->n, row);
+		memset(row + d->n, FAB_HOPS_UNREACHABLE, d->stride - d->n);
+		return row;
+	}
 	rows = fab_alloc_huge(bytes);
 	search_init(&s, d->n, true);
-	store_rows(d, &s, search_batch(d->f, &s, first), n_rows, rows);
+	/* What the search of a batch found, from planes to bytes, as rows of its sources.
+	 */
+	levels = search_batch(d->f, &s, first);
+	enum { TILE = 64 };
+	uint8_t(*tile)[BATCH] = fab_alloc(TILE, BATCH);
+	struct fab_bitplanes_variant variants[FAB_BITPLANES_VARIANTS];
+	int n_planes = 0;
+	while (levels >> n_planes)
+		n_planes++;
+	fab_bitplanes_variants(variants);
+	for (size_t v = 0; v < d->stride; v += TILE) {
+		memset(tile, FAB_HOPS_UNREACHABLE, TILE * sizeof(*tile));
+		for (size_t k = 0; k < TILE && v + k < d->n; k++)
+			variants[0].to_bytes(
+				(const uint64_t *)(s.planes + (v + k) * FAB_BITPLANES),
+				(const uint64_t *)&s.seen[v + k], WORDS, n_planes, WORDS,
+				tile[k]);
+		for (uint32_t i = 0; i < n_rows; i++)
+			for (size_t k = 0; k < TILE; k++)
+				rows[i * d->stride + v + k] = tile[k][i];
+	}
+	free(tile);
 	search_fini(&s);
 	return rows;
 }
@@ -278,23 +332,32 @@ static uint32_t search_all(const struct fab_fabric *f, struct fab_dist *d, int n
 
 			if (levels > farthest)
 				farthest = levels;
-			if (d && levels <= FARTHEST)
-				store_batch(d, &s, first, levels);
+			if (d && levels <= FARTHEST) {
+				struct fab_bitplanes_variant
+					variants[FAB_BITPLANES_VARIANTS];
+				size_t used = (d->stride - first) / 64;
+				int n_planes = 0;
+
+				/* The columns of a batch, from planes to bytes in every
+				 * row. */
+				if (used > WORDS)
+					used = WORDS;
+				while (levels >> n_planes)
+					n_planes++;
+				fab_bitplanes_variants(variants);
+				for (uint32_t v = 0; v < d->n; v++)
+					variants[0].to_bytes(
+						(const uint64_t *)(s.planes +
+								   (size_t)v *
+									   FAB_BITPLANES),
+						(const uint64_t *)&s.seen[v], WORDS,
+						n_planes, used,
+						d->hops + (size_t)v * d->stride + first);
+			}
 		}
 		search_fini(&s);
 	}
 	return farthest;
-}
-
-static int fail_memory(const struct fab_fabric *f, uint64_t bytes, struct fab_err *err)
-{
-	char takes[FAB_HUMAN_BYTES], has[FAB_HUMAN_BYTES];
-
-	return fab_fail(err, ENOMEM,
-			"%s: the distances between %u switches take %s of memory, there "
-			"are %s",
-			f->source, f->n_switches, fab_human_bytes(bytes, takes),
-			fab_human_bytes(fab_memory_bytes(), has));
 }
 
 static struct fab_dist *new_dist(const struct fab_fabric *f)
@@ -330,13 +393,12 @@ int fab_dist_new_on_demand(const struct fab_fabric *f, int n_threads,
 	uint32_t farthest;
 
 	d->made = FAB_NEW0(1, struct made);
-	d->grid = fab_dist_grid_new(f);
+	d->grid = dist_grid_new(f);
 	d->made->per_batch = d->grid ? 1 : BATCH;
 	d->made->rows = FAB_NEW0(n_batches(d) + 1, uint8_t *);
 	for (uint32_t i = 0; i < LOCKS; i++)
 		pthread_mutex_init(&d->made->lock[i], NULL);
-	farthest = d->grid ? fab_dist_grid_diameter(d->grid)
-			   : search_all(f, NULL, n_threads);
+	farthest = d->grid ? dist_grid_diameter(d->grid) : search_all(f, NULL, n_threads);
 	if (farthest > FARTHEST)
 		return fail_far(d, err);
 	*out = d;
@@ -355,7 +417,14 @@ int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **ou
 		return fab_dist_new_on_demand(f, n_threads, out, err);
 	}
 	if (bytes > fab_memory_bytes()) {
-		rc = fail_memory(f, bytes, err);
+		char takes[FAB_HUMAN_BYTES], has[FAB_HUMAN_BYTES];
+
+		rc = fab_fail(
+			err, ENOMEM,
+			"%s: the distances between %u switches take %s of memory, there "
+			"are %s",
+			f->source, f->n_switches, fab_human_bytes(bytes, takes),
+			fab_human_bytes(fab_memory_bytes(), has));
 		free(d);
 		return rc;
 	}
@@ -366,23 +435,23 @@ int fab_dist_new(const struct fab_fabric *f, int n_threads, struct fab_dist **ou
 	return 0;
 }
 
-static void free_made(struct fab_dist *d)
-{
-	for (uint32_t i = 0; i < n_batches(d); i++)
-		free(d->made->rows[i]);
-	for (uint32_t i = 0; i < LOCKS; i++)
-		pthread_mutex_destroy(&d->made->lock[i]);
-	free(d->made->rows);
-	free(d->made);
-}
-
 void fab_dist_free(struct fab_dist *dist)
 {
 	if (!dist)
 		return;
-	if (dist->made)
-		free_made(dist);
-	fab_dist_grid_free(dist->grid);
+	if (dist->made) {
+		for (uint32_t i = 0; i < n_batches(dist); i++)
+			free(dist->made->rows[i]);
+		for (uint32_t i = 0; i < LOCKS; i++)
+			pthread_mutex_destroy(&dist->made->lock[i]);
+		free(dist->made->rows);
+		free(dist->made);
+	}
+	if (dist->grid) {
+		fab_shape_free(dist->grid->shape);
+		free(dist->grid->at);
+	}
+	free(dist->grid);
 	free(dist->hops);
 	free(dist);
 }
@@ -403,7 +472,7 @@ const uint8_t *fab_dist_part(const struct fab_dist *dist, uint32_t sw, size_t fr
 	if (!dist->made || !dist->grid || dist->made->rows[sw])
 		return fab_dist_row(dist, sw) + from;
 	n_real = n < n_real ? n : n_real;
-	fab_dist_grid_part(dist->grid, sw, (uint32_t)from, n_real, room);
+	dist_grid_part(dist->grid, sw, (uint32_t)from, n_real, room);
 	memset(room + n_real, FAB_HOPS_UNREACHABLE, n - n_real);
 	return room;
 }

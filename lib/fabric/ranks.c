@@ -3,11 +3,194 @@
 #include "fabric/ranks.h"
 
 #include "base/mem.h"
+#include "base/sets.h"
 #include "fabric/graph.h"
-#include "fabric/ranks_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+struct rank_order {
+	uint32_t *sw, n;	   /* switches that have a rank, lowest rank first */
+	const uint32_t *component; /* [n_switches] as fab_fabric_components() */
+	uint32_t n_components;
+};
+
+/* The top rank of each part of the fabric: from there down all leaves are reached. */
+
+enum { WORDS = 8, AT_ONCE = 64 * WORDS }; /* leaves */
+
+typedef uint64_t leaf_set[WORDS];
+
+struct search {
+	const struct fab_fabric *f;
+	const struct fab_ranks *r;
+	const struct rank_order *order;
+	uint32_t *end, n_ends; /* leaves of which every two are to be joined */
+	uint32_t *top;	       /* [n_components] lowest rank not ruled out yet */
+	leaf_set *below;       /* [n_switches] leaves of the batch below each switch */
+	leaf_set *reach;       /* [n_switches] those that paths up, then down come to */
+	leaf_set *all;	       /* [n_components] those of the part */
+};
+
+static void add(leaf_set to, const leaf_set from)
+{
+	for (int w = 0; w < WORDS; w++)
+		to[w] |= from[w];
+}
+
+/* Paths up to `top` at most, then down; the parts where such are missing have their top
+ * above it. Returns whether there are any. */
+static bool rule_out(struct search *x, uint32_t top)
+{
+	const struct fab_fabric *f = x->f;
+	const uint32_t *rank = x->r->rank;
+	bool any = false;
+
+	for (uint32_t i = x->order->n; i--;) {
+		uint32_t s = x->order->sw[i];
+
+		memcpy(x->reach[s], x->below[s], sizeof(*x->reach));
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
+			if (rank[f->peer[k]] > rank[s] && rank[f->peer[k]] <= top)
+				add(x->reach[s], x->reach[f->peer[k]]);
+	}
+	for (uint32_t i = 0; i < x->n_ends; i++) {
+		uint32_t s = x->end[i], part = x->order->component[s];
+		uint64_t missing = 0;
+
+		for (int w = 0; w < WORDS; w++)
+			missing |= x->all[part][w] & ~x->reach[s][w];
+		if (x->top[part] > top || (!missing))
+			continue;
+		x->top[part] = top + 1;
+		any = true;
+	}
+	return any;
+}
+
+/* Where no rank does: the rank of the last switch that joins leaves by any path, when
+ * switches come rank by rank. */
+static void find_joining(struct search *x, bool *is_open)
+{
+	const struct fab_fabric *f = x->f;
+	const uint32_t *rank = x->r->rank;
+	uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
+	bool *has_leaf = FAB_NEW(f->n_switches, bool);
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		parent[s] = s;
+		has_leaf[s] = rank[s] == 0;
+		if (is_open[x->order->component[s]])
+			x->top[x->order->component[s]] = 0;
+	}
+	for (uint32_t i = 0; i < x->order->n; i++) {
+		uint32_t s = x->order->sw[i], part = x->order->component[s];
+
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++) {
+			uint32_t a = fab_sets_root(parent, s);
+			uint32_t b = fab_sets_root(parent, f->peer[k]);
+
+			if (rank[f->peer[k]] > rank[s] || a == b)
+				continue;
+			if (has_leaf[a] && has_leaf[b] && is_open[part])
+				x->top[part] = rank[s];
+			has_leaf[a] = has_leaf[b] = has_leaf[a] || has_leaf[b];
+			fab_sets_unite(parent, a, b);
+		}
+	}
+	free(parent);
+	free(has_leaf);
+}
+
+/* Ends: with `idle` all leaves, else those with hosts, of parts that are open. */
+static bool search_open(struct search *x, const uint32_t *n_hosts, bool idle,
+			bool *is_open)
+{
+	bool any = false;
+	uint32_t n_ranks = x->r->n_ranks;
+
+	x->n_ends = 0;
+	for (uint32_t s = 0; s < x->f->n_switches; s++)
+		if (!x->r->rank[s] && is_open[x->order->component[s]] &&
+		    (idle || n_hosts[s]))
+			x->end[x->n_ends++] = s;
+	for (uint32_t i = 0; i < x->n_ends; i++)
+		x->top[x->order->component[x->end[i]]] = 1;
+	/* The lowest rank over which all of the ends are joined by paths up, then down;
+	 * n_ranks where there is none. */
+	for (uint32_t first = 0; first < x->n_ends; first += AT_ONCE) {
+		uint32_t n = x->n_ends - first, from = n_ranks;
+		const struct fab_fabric *f = x->f;
+		const uint32_t *rank = x->r->rank;
+
+		/* The leaves first .. first + n - 1, and below which switches each of
+		 * them is. */
+		memset(x->below, 0, f->n_switches * sizeof(*x->below));
+		memset(x->all, 0, x->order->n_components * sizeof(*x->all));
+		for (uint32_t i = 0; i < (n < AT_ONCE ? n : AT_ONCE); i++) {
+			uint32_t s = x->end[first + i];
+
+			x->below[s][i / 64] |= (uint64_t)1 << i % 64;
+			x->all[x->order->component[s]][i / 64] |= (uint64_t)1 << i % 64;
+		}
+		for (uint32_t i = 0; i < x->order->n; i++) {
+			uint32_t s = x->order->sw[i];
+
+			for (uint32_t j = f->peer_first[s]; j < f->peer_first[s + 1]; j++)
+				if (rank[f->peer[j]] < rank[s])
+					add(x->below[s], x->below[f->peer[j]]);
+		}
+		for (uint32_t k = 0; k < x->n_ends; k++)
+			if (x->top[x->order->component[x->end[k]]] < from)
+				from = x->top[x->order->component[x->end[k]]];
+		for (uint32_t t = from; t < n_ranks && rule_out(x, t);)
+			t++;
+	}
+	for (uint32_t i = 0; i < x->n_ends; i++) {
+		uint32_t part = x->order->component[x->end[i]];
+
+		is_open[part] = x->top[part] >= x->r->n_ranks;
+		any |= is_open[part];
+	}
+	return any;
+}
+
+static void ranks_find_roots(struct fab_ranks *r, const struct fab_fabric *f,
+			     const uint32_t *n_hosts, const struct rank_order *order)
+{
+	bool *is_open = FAB_NEW((size_t)order->n_components + 1, bool);
+	struct search x = {.f = f,
+			   .r = r,
+			   .order = order,
+			   .end = FAB_NEW(f->n_switches, uint32_t),
+			   .top = FAB_NEW0((size_t)order->n_components + 1, uint32_t)};
+
+	memset(is_open, true, order->n_components * sizeof(*is_open));
+	if (r->n_ranks > 1) {
+		x.below = FAB_NEW(f->n_switches, leaf_set);
+		x.reach = FAB_NEW(f->n_switches, leaf_set);
+		x.all = FAB_NEW((size_t)order->n_components + 1, leaf_set);
+		if (search_open(&x, n_hosts, true, is_open) &&
+		    search_open(&x, n_hosts, false, is_open))
+			find_joining(&x, is_open);
+		free(x.below);
+		free(x.reach);
+		free(x.all);
+	}
+	/* A switch on its own is its root; where all switches have hosts there is none.
+	 */
+	r->n_roots = 0;
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		bool is_alone = f->peer_first[s] == f->peer_first[s + 1];
+		uint32_t top = is_alone ? 0 : x.top[x.order->component[s]];
+
+		r->is_root[s] = r->rank[s] == top && (top || is_alone);
+		r->n_roots += r->is_root[s];
+	}
+	free(is_open);
+	free(x.end);
+	free(x.top);
+}
 
 enum {
 	FEW = 4,       /* a leaf has at least a quarter of the hosts of a typical one */
@@ -72,25 +255,20 @@ static bool has_leaf_beside(const struct fab_fabric *f, const bool *is_leaf, uin
 	return false;
 }
 
-/* Hosts of the switch to which the middle adapter of a component is cabled. */
-static uint32_t typical_hosts(const struct candidate *list, uint32_t n)
-{
-	uint64_t all = 0, seen = 0;
-	uint32_t i = 0;
-
-	for (uint32_t j = 0; j < n; j++)
-		all += list[j].hosts;
-	for (; i + 1 < n && 2 * (seen + list[i].hosts) < all; i++)
-		seen += list[i].hosts;
-	return list[i].hosts;
-}
-
 /* Leaves of one component, list[0 .. n-1]: the first is one. */
 static void choose_leaves(const struct fab_fabric *f, const struct candidate *list,
 			  uint32_t n, enum fab_leaf_rule rule, bool *is_leaf)
 {
-	uint32_t typical = typical_hosts(list, n);
+	uint32_t typical;
+	uint64_t all = 0, seen = 0;
+	uint32_t k = 0;
 
+	/* Hosts of the switch to which the middle adapter of a component is cabled. */
+	for (uint32_t j = 0; j < n; j++)
+		all += list[j].hosts;
+	for (; k + 1 < n && 2 * (seen + list[k].hosts) < all; k++)
+		seen += list[k].hosts;
+	typical = list[k].hosts;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t u = list[i].sw;
 		bool has_few = (uint64_t)list[i].hosts * FEW < typical;
@@ -99,21 +277,6 @@ static void choose_leaves(const struct fab_fabric *f, const struct candidate *li
 		is_leaf[u] = rule == FAB_LEAVES_APART ? !has_few && !is_beside
 						      : !has_few || !is_beside;
 	}
-}
-
-static void choose_all_leaves(const struct fab_fabric *f, const uint32_t *hosts,
-			      const uint32_t *component, enum fab_leaf_rule rule,
-			      bool *is_leaf)
-{
-	uint32_t n, from = 0;
-	struct candidate *list = list_candidates(f, hosts, component, &n);
-
-	for (uint32_t i = 1; i <= n; i++)
-		if (i == n || list[i].component != list[from].component) {
-			choose_leaves(f, list + from, i - from, rule, is_leaf);
-			from = i;
-		}
-	free(list);
 }
 
 /* Ranks are hops to the nearest leaf; order[n_order] are the switches by rank. */
@@ -230,22 +393,6 @@ static bool may_be_leaf(uint32_t rank)
 	return rank != FAB_NONE && rank && !(rank % 2);
 }
 
-/* Leaves whose hosts are off or few. Returns whether there are any. */
-static bool add_idle_leaves(const struct fab_fabric *f, const uint32_t *hosts,
-			    const uint32_t *rank, bool *is_leaf)
-{
-	struct below b;
-	bool any = false;
-
-	below_init(&b, f, rank);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (may_be_leaf(rank[s]) && (hosts[s] || !has_higher_peer(f, rank, s)) &&
-		    joins_nothing(&b, s))
-			is_leaf[s] = any = true;
-	below_fini(&b);
-	return any;
-}
-
 /*
  * Leaves whose hosts are off, found from above: as far below the roots that join
  * something as leaves are. Most of the switches they are joined to may have nothing but
@@ -313,39 +460,48 @@ bool fab_ranks_find(struct fab_ranks *r, const struct fab_fabric *f,
 {
 	bool *is_leaf = FAB_NEW0(f->n_switches, bool);
 	uint32_t *component = FAB_NEW(f->n_switches, uint32_t);
-	struct fab_rank_order order = {.sw = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
-				       .component = component};
+	struct rank_order order = {.sw = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
+				   .component = component};
 	bool is_tree;
+	struct below b;
+	bool any = false;
+	uint32_t n;
+	uint32_t from = 0;
+	struct candidate *list;
 
 	ranks_new(r, f);
 	order.n_components = fab_fabric_components(f, component);
-	choose_all_leaves(f, n_hosts, component, rule, is_leaf);
+	list = list_candidates(f, n_hosts, component, &n);
+	for (uint32_t i = 1; i <= n; i++)
+		if (i == n || list[i].component != list[from].component) {
+			choose_leaves(f, list + from, i - from, rule, is_leaf);
+			from = i;
+		}
+	free(list);
 	rank_from_leaves(f, is_leaf, r, order.sw, &order.n);
-	if (add_idle_leaves(f, n_hosts, r->rank, is_leaf))
+	/* Leaves whose hosts are off or few. Returns whether there are any. */
+	below_init(&b, f, r->rank);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (may_be_leaf(r->rank[s]) &&
+		    (n_hosts[s] || !has_higher_peer(f, r->rank, s)) &&
+		    joins_nothing(&b, s))
+			is_leaf[s] = any = true;
+	below_fini(&b);
+	if (any)
 		rank_from_leaves(f, is_leaf, r, order.sw, &order.n);
 	is_tree = is_levelled(f, n_hosts, r->rank);
 	if (is_tree || rule == FAB_LEAVES_ANY) {
-		fab_ranks_find_roots(r, f, n_hosts, &order);
+		ranks_find_roots(r, f, n_hosts, &order);
 		if (add_deep_leaves(f, n_hosts, r, component, is_leaf)) {
 			rank_from_leaves(f, is_leaf, r, order.sw, &order.n);
 			is_tree = is_levelled(f, n_hosts, r->rank);
-			fab_ranks_find_roots(r, f, n_hosts, &order);
+			ranks_find_roots(r, f, n_hosts, &order);
 		}
 	}
 	free(is_leaf);
 	free(component);
 	free(order.sw);
 	return is_tree;
-}
-
-/* A torus, mesh, hyperx or dragonfly: all switches are of one rank, without roots. */
-static void rank_direct(struct fab_ranks *r, const struct fab_fabric *f,
-			const uint32_t *hosts)
-{
-	ranks_new(r, f);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		r->n_ranks |= hosts[s] > 0;
-	memset(r->rank, r->n_ranks ? 0 : 0xff, f->n_switches * sizeof(*r->rank));
 }
 
 void fab_ranks_init(struct fab_ranks *r, const struct fab_fabric *f,
@@ -365,8 +521,15 @@ void fab_ranks_init(struct fab_ranks *r, const struct fab_fabric *f,
 		fab_ranks_count_all_hosts(f, hosts);
 		if (shape->kind == FAB_SHAPE_NONE)
 			fab_ranks_find(r, f, hosts, FAB_LEAVES_ANY);
-		else
-			rank_direct(r, f, hosts);
+		else {
+			/* A torus, mesh, hyperx or dragonfly: all switches are of one
+			 * rank, without roots. */
+			ranks_new(r, f);
+			for (uint32_t s = 0; s < f->n_switches; s++)
+				r->n_ranks |= hosts[s] > 0;
+			memset(r->rank, r->n_ranks ? 0 : 0xff,
+			       f->n_switches * sizeof(*r->rank));
+		}
 	}
 	free(hosts);
 }

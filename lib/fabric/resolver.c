@@ -1,15 +1,711 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The index of all names, GUIDs and LIDs of a fabric. */
-#include "fabric/resolver_impl.h"
+#include "fabric/resolver.h"
 
+#include "base/map.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "fabric/guids.h"
 #include "fabric/label.h"
 #include "fabric/plain_names.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+enum {
+	LIDS = 0xc000,
+	READINGS_MAX = 64, /* kept of each text; there may be more */
+};
+
+/* Kinds of things that have names. */
+enum thing_kind {
+	THING_SWITCH,
+	THING_ADAPTER, /* every node that is no switch */
+	THING_HOST,
+	N_NAMED,
+	THING_PORT = N_NAMED,
+};
+
+struct thing {
+	enum thing_kind kind;
+	uint32_t id; /* node, host, port */
+};
+
+struct view {
+	const struct fab_resolver *r;
+	enum fab_want want;
+};
+
+struct fab_resolver {
+	const struct fab_fabric *f;
+	/* ids: nodes and hosts. An adapter that is called as its host is not there. */
+	struct fab_directory *names[N_NAMED];
+	struct fab_map64 *node_guid, *port_guid; /* to nodes and ports, FAB_SHARED */
+	uint32_t *lid; /* [FAB_LIDS] port, FAB_SHARED, FAB_NONE */
+	struct view view[FAB_N_WANTS];
+};
+
+/* What a text can stand for, whatever is wanted. */
+struct fab_readings {
+	struct thing of[READINGS_MAX];
+	uint32_t n; /* that are kept */
+	uint64_t n_all;
+};
+
+/* What a text can be read as, and whether that is what is wanted. */
+
+static const char *const port_separators[3] = {":", "/", " port "};
+
+static unsigned want_kinds(enum fab_want want)
+{
+	switch (want) {
+	case FAB_WANT_SWITCH:
+		return 1U << THING_SWITCH;
+	case FAB_WANT_HOST:
+	case FAB_WANT_ADAPTER:
+		return 1U << THING_ADAPTER | 1U << THING_HOST;
+	default:
+		return 1U << THING_SWITCH | 1U << THING_ADAPTER | 1U << THING_HOST;
+	}
+}
+
+static enum thing_kind kind_of_node(const struct fab_fabric *f, uint32_t node)
+{
+	return fab_node_is_switch(f, node) ? THING_SWITCH : THING_ADAPTER;
+}
+
+static void take(struct fab_readings *out, enum thing_kind kind, uint32_t id)
+{
+	out->n_all++;
+	if (out->n < READINGS_MAX)
+		out->of[out->n++] = (struct thing){kind, id};
+}
+
+/* By name, of these kinds; equal to the letter, or else whatever the case. */
+static void read_names(const struct fab_resolver *r, unsigned kinds, const char *text,
+		       size_t len, struct fab_readings *out)
+{
+	for (int by_case = 1; by_case >= 0 && !out->n; by_case--)
+		for (int kind = 0; kind < N_NAMED; kind++) {
+			struct fab_hits hits;
+
+			if (!(kinds >> kind & 1))
+				continue;
+			hits = fab_directory_find(r->names[kind], text, len, by_case);
+			out->n_all += hits.n;
+			for (; hits.n && out->n < READINGS_MAX; hits.n--)
+				out->of[out->n++] = (struct thing){
+					(enum thing_kind)kind,
+					fab_directory_hit(r->names[kind], &hits)};
+		}
+}
+
+/* A port stands for its node where that is not an adapter of several ports. */
+static void take_port(const struct fab_resolver *r, unsigned kinds, uint32_t port,
+		      struct fab_readings *out)
+{
+	uint32_t node = r->f->port_node[port];
+
+	if (!(kinds >> kind_of_node(r->f, node) & 1))
+		return;
+	if (fab_node_is_switch(r->f, node))
+		take(out, THING_SWITCH, node);
+	else
+		take(out, THING_PORT, port);
+}
+
+static void read_lid(const struct fab_resolver *r, unsigned kinds, uint64_t lid,
+		     struct fab_readings *out)
+{
+	const struct fab_fabric *f = r->f;
+
+	if (r->lid[lid] == FAB_NONE)
+		return;
+	if (r->lid[lid] != FAB_SHARED) {
+		take_port(r, kinds, r->lid[lid], out);
+		return;
+	}
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->port_lid[p] && lid >= f->port_lid[p] &&
+		    lid < f->port_lid[p] + fab_port_n_lids(f, p))
+			take_port(r, kinds, p, out);
+}
+
+static void read_guid(const struct fab_resolver *r, unsigned kinds, uint64_t guid,
+		      struct fab_readings *out)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t node = guid ? fab_map64_get(r->node_guid, guid) : FAB_NONE;
+	uint32_t port = guid ? fab_map64_get(r->port_guid, guid) : FAB_NONE;
+
+	if (port == FAB_SHARED || node == FAB_SHARED) {
+		for (uint32_t p = 0; p < f->n_ports; p++)
+			if (f->port_guid[p] == guid)
+				take_port(r, kinds, p, out);
+		for (uint32_t i = 0; i < f->n_nodes; i++)
+			if (f->node_guid[i] == guid && kinds >> kind_of_node(f, i) & 1)
+				take(out, kind_of_node(f, i), i);
+		return;
+	}
+	if (port != FAB_NONE)
+		take_port(r, kinds, port, out);
+	if (node != FAB_NONE && (port == FAB_NONE || f->port_node[port] != node) &&
+	    kinds >> kind_of_node(f, node) & 1)
+		take(out, kind_of_node(f, node), node);
+}
+
+/* fe80::GUID, and S-, H-, R- before the digits, as dumps have it. */
+static bool parse_guid(const char *text, size_t len, uint64_t *guid)
+{
+	char address[INET6_ADDRSTRLEN];
+	unsigned char bytes[16];
+
+	if (fab_parse_guid(text, len, guid))
+		return true;
+	if (len == 18 && strchr("SHRshr", text[0]) && text[1] == '-')
+		return fab_parse_hex(text + 2, 16, guid);
+	if (len < 6 || len >= sizeof(address) || strncasecmp(text, "fe80:", 5) != 0)
+		return false;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	if (inet_pton(AF_INET6, address, bytes) != 1)
+		return false;
+	*guid = 0;
+	for (int i = 8; i < 16; i++)
+		*guid = *guid << 8 | bytes[i];
+	return true;
+}
+
+static void read_numbers(const struct fab_resolver *r, unsigned kinds, const char *text,
+			 size_t len, struct fab_readings *out)
+{
+	uint64_t value;
+
+	if (len > 4 && !strncasecmp(text, "lid:", 4)) {
+		if (fab_parse_u64(text + 4, len - 4, 1, LIDS - 1, &value))
+			read_lid(r, kinds, value, out);
+	} else if (parse_guid(text, len, &value)) {
+		read_guid(r, kinds, value, out);
+	}
+}
+
+static size_t port_suffix(const char *text, size_t len, const char *separator,
+			  uint64_t *number)
+{
+	size_t digits = 0, n = strlen(separator);
+
+	while (digits < len && text[len - digits - 1] >= '0' &&
+	       text[len - digits - 1] <= '9')
+		digits++;
+	if (len <= digits + n || memcmp(text + len - digits - n, separator, n) != 0 ||
+	    !fab_parse_u64(text + len - digits, digits, 1, 255, number))
+		return 0;
+	return len - digits - n;
+}
+
+static void take_ports_of(const struct fab_fabric *f, uint32_t node, unsigned number,
+			  struct fab_readings *out)
+{
+	uint32_t port = fab_port_find(f, node, number);
+
+	if (port != FAB_NONE)
+		take(out, THING_PORT, port);
+}
+
+/* Ports of this number of a host's adapters; its connected port of this number, too, if
+ * they are several. */
+static void take_host_ports(const struct fab_fabric *f, uint32_t host, unsigned number,
+			    struct fab_readings *out)
+{
+	uint32_t from = f->host_first_adapter[host], to = f->host_first_adapter[host + 1];
+	unsigned connected = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		take_ports_of(f, f->host_adapter[i], number, out);
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t node = f->host_adapter[i];
+
+		for (uint32_t p = f->node_first_port[node];
+		     p < f->node_first_port[node + 1]; p++)
+			if (fab_port_switch(f, p) != FAB_NONE && ++connected == number &&
+			    number > 1)
+				take(out, THING_PORT, p);
+	}
+}
+
+/* The port that a number behind a separator names. */
+static void read_ports(const struct fab_resolver *r, unsigned kinds,
+		       const struct fab_item *name, const char *separator,
+		       struct fab_readings *out)
+{
+	struct fab_readings owners = {.n = 0};
+	struct fab_item owner = *name;
+	uint64_t number;
+
+	owner.len = port_suffix(name->text, name->len, separator, &number);
+	if (!owner.len)
+		return;
+	read_names(r, kinds, owner.text, owner.len, &owners);
+	if (!name->is_quoted)
+		read_numbers(r, kinds, owner.text, owner.len, &owners);
+	for (uint32_t i = 0; i < owners.n; i++) {
+		const struct thing *t = &owners.of[i];
+
+		if (t->kind == THING_HOST)
+			take_host_ports(r->f, t->id, (unsigned)number, out);
+		else
+			take_ports_of(r->f,
+				      t->kind == THING_PORT ? r->f->port_node[t->id]
+							    : t->id,
+				      (unsigned)number, out);
+	}
+}
+
+static void readings_of(const struct fab_resolver *r, unsigned kinds,
+			const struct fab_item *name, struct fab_readings *out)
+{
+	out->n = 0;
+	out->n_all = 0;
+	read_names(r, kinds, name->text, name->len, out);
+	if (!name->is_quoted)
+		read_numbers(r, kinds, name->text, name->len, out);
+	read_ports(r, kinds, name, "/", out);
+}
+
+static void cables_of(const struct fab_resolver *r, const struct fab_item *name,
+		      struct fab_readings *out)
+{
+	unsigned kinds = want_kinds(FAB_WANT_CABLE);
+
+	out->n = 0;
+	out->n_all = 0;
+	for (size_t i = 0; i < FAB_COUNT(port_separators); i++)
+		read_ports(r, kinds, name, port_separators[i], out);
+}
+
+static uint32_t endpoint_of(const struct fab_fabric *f, const struct thing *t)
+{
+	switch (t->kind) {
+	case THING_SWITCH:
+		return fab_port_find(f, t->id, 0);
+	case THING_HOST:
+		return fab_host_endpoint(f, t->id);
+	case THING_PORT:
+		return f->port_cable[t->id] == FAB_NONE ? FAB_NONE : t->id;
+	default:
+		return fab_node_first_connected_port(f, t->id);
+	}
+}
+
+uint32_t fab_member_port(const struct fab_fabric *f, uint32_t member,
+			 enum fab_member_kind *kind)
+{
+	*kind = FAB_MEMBER_PORT;
+	if (member < f->n_ports)
+		return member;
+	member -= f->n_ports;
+	*kind = member < f->n_nodes ? FAB_MEMBER_ADAPTER : FAB_MEMBER_HOST;
+	return member < f->n_nodes ? fab_node_first_connected_port(f, member)
+				   : fab_host_endpoint(f, member - f->n_nodes);
+}
+
+static uint32_t thing_as(const struct fab_fabric *f, const struct thing *t,
+			 enum fab_want want)
+{
+	bool is_of_switch =
+		t->kind == THING_SWITCH ||
+		(t->kind == THING_PORT && fab_node_is_switch(f, f->port_node[t->id]));
+	uint32_t port;
+
+	switch (want) {
+	case FAB_WANT_MEMBER: /* ports, then nodes, then hosts */
+		port = thing_as(f, t, FAB_WANT_ENDPOINT);
+		if (port == FAB_NONE || t->kind == THING_SWITCH || t->kind == THING_PORT)
+			return port;
+		return f->n_ports + t->id + (t->kind == THING_HOST ? f->n_nodes : 0);
+	case FAB_WANT_SWITCH:
+		return t->kind == THING_SWITCH ? t->id : FAB_NONE;
+	case FAB_WANT_HOST:
+		return is_of_switch
+			       ? FAB_NONE
+			       : (t->kind == THING_HOST
+					  ? t->id
+					  : f->node_host[t->kind == THING_PORT
+								 ? f->port_node[t->id]
+								 : t->id]);
+	case FAB_WANT_CABLE:
+		return t->kind == THING_PORT ? f->port_cable[t->id] : FAB_NONE;
+	case FAB_WANT_ADAPTER:
+		return is_of_switch ? FAB_NONE : endpoint_of(f, t);
+	default: /* a port of a switch, other than 0, is no end */
+		return is_of_switch && t->kind == THING_PORT ? FAB_NONE
+							     : endpoint_of(f, t);
+	}
+}
+
+/* What is said about names that stand for nothing, or for too much. */
+
+enum { SHOWN = 64, CANDIDATES_SHOWN = 3, CANDIDATE_SHOWN = 36 };
+
+static const char *const wanted[FAB_N_WANTS] = {
+	[FAB_WANT_SWITCH] = "switch",
+	[FAB_WANT_HOST] = "host",
+	[FAB_WANT_ENDPOINT] = "switch, host or adapter",
+	[FAB_WANT_ADAPTER] = "host or adapter",
+	[FAB_WANT_CABLE] = "switch or host",
+	[FAB_WANT_MEMBER] = "switch, host or adapter",
+};
+
+static const char *const kinds[] = {
+	[THING_SWITCH] = "switch",
+	[THING_ADAPTER] = "adapter",
+	[THING_HOST] = "host",
+	[THING_PORT] = "port",
+};
+
+static int shown(const struct fab_item *name)
+{
+	return name->len > SHOWN ? SHOWN : (int)name->len;
+}
+
+/* Article and kind: "an adapter". */
+static const char *kind_of(const struct fab_fabric *f, const struct thing *t,
+			   char out[48])
+{
+	const char *kind = kinds[t->kind];
+
+	if (t->kind == THING_ADAPTER && f->node_kind[t->id] == FAB_AGGREGATION)
+		kind = "aggregation node";
+	else if (t->kind == THING_ADAPTER && f->node_kind[t->id] == FAB_ROUTER)
+		kind = "router";
+	else if (t->kind == THING_PORT && !fab_node_is_switch(f, f->port_node[t->id]))
+		kind = "adapter's port";
+	else if (t->kind == THING_PORT)
+		kind = "switch's port";
+	snprintf(out, 48, "%s %s", *kind == 'a' ? "an" : "a", kind);
+	return out;
+}
+
+/* `, did you mean 'X'?` or nothing. */
+static void nearest(const struct fab_resolver *r, unsigned of_kinds, const char *text,
+		    size_t len, char out[SHOWN + 40])
+{
+	struct fab_near near = {0};
+
+	for (int kind = 0; kind < N_NAMED; kind++)
+		if (of_kinds >> kind & 1)
+			fab_directory_nearest(r->names[kind], text, len, &near);
+	*out = '\0';
+	if (near.name)
+		snprintf(out, SHOWN + 40, "; did you mean '%.*s'?", SHOWN, near.name);
+}
+
+/* The part of SWITCH:PORT that names the switch, 0: there is no port. */
+static size_t owner_len(const struct fab_item *name, uint64_t *number)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(port_separators) && !len; i++)
+		len = port_suffix(name->text, name->len, port_separators[i], number);
+	return len;
+}
+
+static int say_no_cable(const struct fab_resolver *r, const struct fab_item *name,
+			struct fab_err *err)
+{
+	uint64_t number = 0;
+	struct fab_item owner = {name->text, owner_len(name, &number), name->is_quoted};
+	unsigned of_kinds = want_kinds(FAB_WANT_CABLE);
+	struct fab_readings readings;
+	char near[SHOWN + 40];
+
+	if (!owner.len)
+		return fab_fail(err, EINVAL,
+				"'%.*s': expected a link as SWITCH:PORT, PORT from 1 to "
+				"255",
+				shown(name), name->text);
+	readings_of(r, of_kinds, &owner, &readings);
+	if (readings.n)
+		return fab_fail(err, ENOENT, "'%.*s': no cable at port %" PRIu64,
+				shown(name), name->text, number);
+	nearest(r, of_kinds, owner.text, owner.len, near);
+	return fab_fail(err, ENOENT, "'%.*s': no switch or host is called '%.*s'%s",
+			shown(name), name->text, shown(&owner), owner.text, near);
+}
+
+static int resolver_say_none(const struct fab_resolver *r, enum fab_want want,
+			     const struct fab_item *name, struct fab_err *err)
+{
+	unsigned all = want_kinds(FAB_WANT_ENDPOINT);
+	struct fab_readings readings;
+	char near[SHOWN + 40];
+	uint64_t lid;
+
+	if (!err && want == FAB_WANT_CABLE)
+		return -ENOENT;
+	if (want == FAB_WANT_CABLE)
+		return say_no_cable(r, name, err);
+	readings_of(r, all, name, &readings);
+	if (readings.n) {
+		const struct thing *t = &readings.of[0];
+		bool is_kind = t->kind == THING_PORT
+				       ? (want_kinds(want) & 1U << THING_ADAPTER) != 0
+				       : want_kinds(want) >> t->kind & 1;
+		char kind[48];
+
+		if (want == FAB_WANT_HOST && is_kind)
+			is_kind = false;
+		/* of no host */
+		if (is_kind && !(t->kind == THING_PORT &&
+				 fab_node_is_switch(r->f, r->f->port_node[t->id])))
+			return fab_fail(err, ENOENT, "'%.*s' has no cable", shown(name),
+					name->text);
+		return fab_fail(err, EINVAL, "'%.*s' is %s: expected a %s", shown(name),
+				name->text, kind_of(r->f, t, kind), wanted[want]);
+	}
+	if (!err)
+		return -ENOENT;
+	if (!name->is_quoted && name->len > 4 && !strncasecmp(name->text, "lid:", 4)) {
+		if (!fab_parse_u64(name->text + 4, name->len - 4, 1, LIDS - 1, &lid))
+			return fab_fail(err, ENOENT,
+					"'%.*s': expected lid:N, N from 1 to 49151",
+					shown(name), name->text);
+		return fab_fail(err, ENOENT, "no port has LID %" PRIu64, lid);
+	}
+	if (!name->is_quoted && name->len > 2 && !strncasecmp(name->text, "0x", 2))
+		return fab_fail(err, ENOENT, "no %s has the GUID or name '%.*s'",
+				wanted[want], shown(name), name->text);
+	nearest(r, want_kinds(want), name->text, name->len, near);
+	return fab_fail(err, ENOENT, "no %s is called '%.*s'%s", wanted[want],
+			shown(name), name->text, near);
+}
+
+static int resolver_say_several(const struct fab_resolver *r, enum fab_want want,
+				const struct fab_item *name,
+				const struct fab_readings *readings, struct fab_err *err)
+{
+	char list[CANDIDATES_SHOWN * (CANDIDATE_SHOWN + 48)] = "", more[40] = "";
+	uint64_t n = 0;
+	size_t at = 0;
+
+	if (!err)
+		return -EINVAL;
+	for (uint32_t i = 0; i < readings->n; i++) {
+		const struct thing *t = &readings->of[i];
+
+		if (thing_as(r->f, t, want) == FAB_NONE || n++ >= CANDIDATES_SHOWN)
+			continue;
+		at += (size_t)snprintf(
+			list + at, sizeof(list) - at, "%s%.*s", at ? ", " : "",
+			CANDIDATE_SHOWN,
+			t->kind == THING_HOST
+				? fab_host_name(r->f, t->id)
+				: fab_node_name(r->f, t->kind == THING_PORT
+							      ? r->f->port_node[t->id]
+							      : t->id));
+		if (t->kind == THING_PORT)
+			at += (size_t)snprintf(list + at, sizeof(list) - at, "/%u",
+					       r->f->port_num[t->id]);
+		at += (size_t)snprintf(
+			list + at, sizeof(list) - at, " (0x%016" PRIx64 ")",
+			t->kind == THING_HOST
+				? fab_host_guid(r->f, t->id)
+				: r->f->node_guid[t->kind == THING_PORT
+							  ? r->f->port_node[t->id]
+							  : t->id]);
+	}
+	n += readings->n_all - readings->n;
+	if (n > CANDIDATES_SHOWN)
+		snprintf(more, sizeof(more), " and %" PRIu64 " more",
+			 n - CANDIDATES_SHOWN);
+	return fab_fail(err, EINVAL,
+			"'%.*s' can be each of %" PRIu64
+			": %s%s; expected one, by its GUID",
+			shown(name), name->text, n, list, more);
+}
+
+int fab_resolve(const struct fab_resolver *r, enum fab_want want,
+		const struct fab_item *name, uint32_t *id, struct fab_err *err)
+{
+	enum fab_want same = want == FAB_WANT_MEMBER ? FAB_WANT_ENDPOINT : want;
+	uint32_t found = FAB_NONE, widest = FAB_NONE;
+	struct fab_readings readings;
+
+	if (!name->len)
+		return fab_fail(err, EINVAL, "expected a name, found nothing");
+	if (want == FAB_WANT_CABLE)
+		cables_of(r, name, &readings);
+	else
+		readings_of(r, want_kinds(want), name, &readings);
+	for (uint32_t i = 0; i < readings.n; i++) {
+		uint32_t is = thing_as(r->f, &readings.of[i], same);
+		uint32_t as = thing_as(r->f, &readings.of[i], want);
+
+		if (found != FAB_NONE && is != FAB_NONE && is != found)
+			return resolver_say_several(r, want, name, &readings, err);
+		found = is == FAB_NONE ? found : is;
+		if (as != FAB_NONE && (widest == FAB_NONE || as > widest))
+			widest = as; /* hosts come behind adapters behind ports */
+	}
+	if (readings.n_all > readings.n)
+		return resolver_say_several(r, want, name, &readings, err);
+	if (found == FAB_NONE)
+		return resolver_say_none(r, want, name, err);
+	*id = widest;
+	return 0;
+}
+
+int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const char *text,
+		     size_t len, uint32_t *id, struct fab_err *err)
+{
+	const struct fab_item name = {.text = text, .len = len};
+
+	return fab_resolve(r, want, &name, id, err);
+}
+
+/* Patterns, and the resolver as something that lists can ask. */
+
+/* SWITCH:PORT, both of them patterns. */
+static void match_cables(const struct fab_resolver *r, const char *pattern,
+			 struct fab_ids *out)
+{
+	const struct fab_fabric *f = r->f;
+	const char *colon = strrchr(pattern, ':');
+	bool *is_taken = FAB_NEW0((size_t)f->n_cables + 1, bool);
+	struct fab_ids switches = {0};
+	char *name, number[8];
+
+	name = fab_strndup(pattern, colon ? (size_t)(colon - pattern) : 0);
+	if (colon)
+		fab_directory_match(r->names[THING_SWITCH], name, &switches);
+	for (size_t i = 0; i < switches.of.n; i++) {
+		uint32_t s = switches.of.v[i];
+
+		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
+		     p++) {
+			uint32_t cable = f->port_cable[p];
+
+			snprintf(number, sizeof(number), "%u", f->port_num[p]);
+			if (cable == FAB_NONE || is_taken[cable] ||
+			    !fab_text_glob(colon + 1, number))
+				continue;
+			is_taken[cable] = true;
+			FAB_PUSH(&out->of, cable);
+		}
+	}
+	free(is_taken);
+	free(name);
+	free(switches.of.v);
+}
+
+static int cmp_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void match(const void *of, const char *pattern, struct fab_ids *out)
+{
+	static const enum thing_kind order[] = {THING_HOST, THING_ADAPTER, THING_SWITCH};
+	const struct view *v = of;
+	size_t first = out->of.n;
+	size_t n;
+
+	if (v->want == FAB_WANT_CABLE) {
+		match_cables(v->r, pattern, out);
+		return;
+	}
+	for (size_t i = 0; i < FAB_COUNT(order) && out->of.n == first; i++) {
+		struct fab_ids ids = {0};
+
+		if (!(want_kinds(v->want) >> order[i] & 1))
+			continue;
+		fab_directory_match(v->r->names[order[i]], pattern, &ids);
+		for (size_t k = 0; k < ids.of.n; k++) {
+			const struct thing t = {order[i], ids.of.v[k]};
+			uint32_t id = thing_as(v->r->f, &t, v->want);
+
+			if (id != FAB_NONE)
+				FAB_PUSH(&out->of, id);
+		}
+		free(ids.of.v);
+	}
+	/* Ids from `first` on, each once. */
+	n = first;
+	if (out->of.n == first)
+		return;
+	qsort(out->of.v + first, out->of.n - first, sizeof(*out->of.v), cmp_u32);
+	for (size_t j = first; j < out->of.n; j++)
+		if (n == first || out->of.v[n - 1] != out->of.v[j])
+			out->of.v[n++] = out->of.v[j];
+	out->of.n = n;
+}
+
+static int find(const void *of, const struct fab_item *name, uint32_t *id,
+		struct fab_err *err)
+{
+	const struct view *v = of;
+
+	return fab_resolve(v->r, v->want, name, id, err);
+}
+
+static char *name(const void *of, uint32_t id)
+{
+	const struct view *v = of;
+	const struct fab_fabric *f = v->r->f;
+	enum fab_member_kind kind;
+
+	switch (v->want) {
+		uint32_t port;
+
+	case FAB_WANT_MEMBER:
+		return fab_strdup(
+			fab_node_name(f, f->port_node[fab_member_port(f, id, &kind)]));
+	case FAB_WANT_SWITCH:
+		return fab_strdup(fab_node_name(f, id));
+	case FAB_WANT_HOST:
+		return fab_strdup(fab_host_name(f, id));
+	case FAB_WANT_CABLE:
+		port = f->cable_a[id];
+		return fab_format("%s:%u", fab_node_name(f, f->port_node[port]),
+				  f->port_num[port]);
+	default:
+		return fab_strdup(fab_node_name(f, f->port_node[id]));
+	}
+}
+
+struct fab_lookup fab_resolver_lookup(const struct fab_resolver *r, enum fab_want want)
+{
+	static const struct {
+		const char *one, *many;
+	} words[FAB_N_WANTS] = {
+		[FAB_WANT_SWITCH] = {"switch", "switches"},
+		[FAB_WANT_HOST] = {"host", "hosts"},
+		[FAB_WANT_ENDPOINT] = {"member", "members"},
+		[FAB_WANT_ADAPTER] = {"adapter", "adapters"},
+		[FAB_WANT_CABLE] = {"link", "links"},
+		[FAB_WANT_MEMBER] = {"member", "members"},
+	};
+	const struct fab_fabric *f = r->f;
+
+	return (struct fab_lookup){
+		.of = &r->view[want],
+		.one = words[want].one,
+		.many = words[want].many,
+		.n_known = want == FAB_WANT_CABLE ? 2 * (uint64_t)f->n_cables
+						  : (uint64_t)f->n_nodes + f->n_hosts,
+		.find = find,
+		.match = match,
+		.name = name,
+	};
+}
 
 uint32_t fab_host_endpoint(const struct fab_fabric *f, uint32_t host)
 {
@@ -75,23 +771,6 @@ static const char *coordinates_of(const char *name)
 	return at;
 }
 
-static void add_switches(struct fab_resolver *r, const struct fab_plain_names *plain)
-{
-	struct fab_directory *d = r->names[FAB_THING_SWITCH];
-	char label[FAB_LABEL_SIZE];
-
-	for (uint32_t s = 0; s < r->f->n_switches; s++) {
-		const char *name = fab_node_name(r->f, s);
-		const char *coordinates = coordinates_of(name);
-
-		add(d, name, s);
-		add(d, fab_label_short(name, label, sizeof(label)), s);
-		add(d, plain->of_switch[s], s);
-		if (coordinates)
-			add(d, coordinates, s);
-	}
-}
-
 static void add_others(struct fab_resolver *r, const struct fab_plain_names *plain)
 {
 	const struct fab_fabric *f = r->f;
@@ -101,35 +780,11 @@ static void add_others(struct fab_resolver *r, const struct fab_plain_names *pla
 
 		if (f->node_host[i] == FAB_NONE ||
 		    strcmp(name, fab_host_name(f, f->node_host[i])) != 0)
-			add(r->names[FAB_THING_ADAPTER], name, i);
+			add(r->names[THING_ADAPTER], name, i);
 	}
 	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		add(r->names[FAB_THING_HOST], fab_host_name(f, h), h);
-		add(r->names[FAB_THING_HOST], plain->of_host[h], h);
-	}
-}
-
-static void add_guids(struct fab_resolver *r)
-{
-	const struct fab_fabric *f = r->f;
-
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		if (f->port_guid[p] &&
-		    fab_map64_put(r->port_guid, f->port_guid[p], p) != p)
-			fab_map64_set(r->port_guid, f->port_guid[p], FAB_SHARED);
-}
-
-static void add_lids(struct fab_resolver *r)
-{
-	const struct fab_fabric *f = r->f;
-
-	memset(r->lid, 0xff, FAB_LIDS * sizeof(*r->lid));
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t lid = f->port_lid[p];
-		uint32_t end = lid + fab_port_n_lids(f, p);
-
-		for (; lid && lid < end && lid < FAB_LIDS; lid++)
-			r->lid[lid] = r->lid[lid] == FAB_NONE ? p : FAB_SHARED;
+		add(r->names[THING_HOST], fab_host_name(f, h), h);
+		add(r->names[THING_HOST], plain->of_host[h], h);
 	}
 }
 
@@ -137,21 +792,43 @@ struct fab_resolver *fab_resolver_new(const struct fab_fabric *f)
 {
 	struct fab_resolver *r = FAB_NEW0(1, struct fab_resolver);
 	struct fab_plain_names plain;
+	struct fab_directory *d;
+	char label[FAB_LABEL_SIZE];
 
 	r->f = f;
-	r->names[FAB_THING_SWITCH] = fab_directory_new(2 * (size_t)f->n_switches);
-	r->names[FAB_THING_ADAPTER] = fab_directory_new(f->n_nodes - f->n_switches);
-	r->names[FAB_THING_HOST] = fab_directory_new(f->n_hosts);
+	r->names[THING_SWITCH] = fab_directory_new(2 * (size_t)f->n_switches);
+	r->names[THING_ADAPTER] = fab_directory_new(f->n_nodes - f->n_switches);
+	r->names[THING_HOST] = fab_directory_new(f->n_hosts);
 	r->node_guid = fab_guids_new(f, f->n_nodes);
 	r->port_guid = fab_map64_new(f->n_nodes);
-	r->lid = FAB_NEW(FAB_LIDS, uint32_t);
+	r->lid = FAB_NEW(LIDS, uint32_t);
 	for (int want = 0; want < FAB_N_WANTS; want++)
-		r->view[want] = (struct fab_view){r, (enum fab_want)want};
+		r->view[want] = (struct view){r, (enum fab_want)want};
 	fab_plain_names_init(&plain, f);
-	add_switches(r, &plain);
+	d = r->names[THING_SWITCH];
+	for (uint32_t s = 0; s < r->f->n_switches; s++) {
+		const char *name = fab_node_name(r->f, s);
+		const char *coordinates = coordinates_of(name);
+
+		add(d, name, s);
+		add(d, fab_label_short(name, label, sizeof(label)), s);
+		add(d, plain.of_switch[s], s);
+		if (coordinates)
+			add(d, coordinates, s);
+	}
 	add_others(r, &plain);
-	add_guids(r);
-	add_lids(r);
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->port_guid[p] &&
+		    fab_map64_put(r->port_guid, f->port_guid[p], p) != p)
+			fab_map64_set(r->port_guid, f->port_guid[p], FAB_SHARED);
+	memset(r->lid, 0xff, LIDS * sizeof(*r->lid));
+	for (uint32_t i = 0; i < f->n_ports; i++) {
+		uint32_t lid = f->port_lid[i];
+		uint32_t end = lid + fab_port_n_lids(f, i);
+
+		for (; lid && lid < end && lid < LIDS; lid++)
+			r->lid[lid] = r->lid[lid] == FAB_NONE ? i : FAB_SHARED;
+	}
 	fab_plain_names_fini(&plain, f);
 	return r;
 }
@@ -160,7 +837,7 @@ void fab_resolver_free(struct fab_resolver *r)
 {
 	if (!r)
 		return;
-	for (int kind = 0; kind < FAB_N_NAMED; kind++)
+	for (int kind = 0; kind < N_NAMED; kind++)
 		fab_directory_free(r->names[kind]);
 	fab_map64_free(r->node_guid);
 	fab_map64_free(r->port_guid);
