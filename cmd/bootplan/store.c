@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/draft.h"
+#include "store/store.h"
 
 static char *name_of(const struct bootplan_result *r)
 {

@@ -9,14 +9,13 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "compare.h"
-#include "store/merge.h"
 
 /* The shards that were found, and what they live in. */
 struct found {
 	struct fab_store_runs *files; /* [n_files] */
 	size_t n_files;
 	FAB_VEC(struct fab_merge_part) parts;
-	struct fab_merged merged;
+	struct fab_store_run merged;
 	uint64_t id; /* of the run */
 };
 
@@ -115,14 +114,14 @@ static int solve(struct fab_work *w, struct fab_err *err)
 
 	return rc ? rc
 		  : fab_store_merge(f->parts.v, f->parts.n, f->files[0].kinds,
-				    f->files[0].n_kinds, &f->merged, err);
+				    f->files[0].n_kinds, w->arena, &f->merged, err);
 }
 
 static int apply(struct fab_work *w, struct fab_err *err)
 {
 	struct found *f = w->outcome;
 
-	return store_run(w->params, f, &f->merged.run, &f->id, err);
+	return store_run(w->params, f, &f->merged, &f->id, err);
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)
@@ -154,7 +153,6 @@ static void fini(void *outcome)
 {
 	struct found *f = outcome;
 
-	fab_merged_fini(&f->merged);
 	for (size_t i = 0; i < f->n_files; i++)
 		fab_store_runs_fini(&f->files[i]);
 	free(f->files);

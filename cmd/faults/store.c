@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "faults.h"
-#include "store/draft.h"
+#include "store/store.h"
 
 /* Of a result, and of one of its sets of faults. */
 static const struct fab_column set_columns[] = {

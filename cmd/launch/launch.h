@@ -12,7 +12,7 @@
 #include "launch/size.h"
 #include "launch/stages.h"
 #include "present/report.h"
-#include "store/draft.h"
+#include "store/store.h"
 
 /* In the order of the table of verbs. */
 enum launch_verb {

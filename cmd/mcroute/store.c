@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/draft.h"
+#include "store/store.h"
 
 /* Where groups come from, as the command line has it; on the heap. */
 static char *join_groups(const struct mcroute_params *p, bool is_pattern)

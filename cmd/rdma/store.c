@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-rdma keeps with --store. */
-#include "store/draft.h"
+#include "store/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

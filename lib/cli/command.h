@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "store/draft.h"
+#include "store/store.h"
 
 /* Rows up to a zeroed one; their targets lie `offset` bytes into the parameters. */
 struct fab_part {

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/draft.h"
+/* Runs before they are stored. */
+#include "store/store.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const char *keep(struct fab_draft *d, const char *text)
 {
-	if (!text)
-		return NULL;
-	FAB_PUSH(&d->texts, fab_strdup(text));
-	return d->texts.v[d->texts.n - 1];
+	return text ? fab_arena_strdup(&d->texts, text) : NULL;
 }
 
 void fab_draft_fact(struct fab_draft *d, const char *name, double value)
@@ -20,15 +18,39 @@ void fab_draft_fact(struct fab_draft *d, const char *name, double value)
 void fab_draft_asked(struct fab_draft *d, const char *name, char *value)
 {
 	FAB_PUSH(&d->asked, ((struct fab_store_text){name, value}));
-	FAB_PUSH(&d->texts, value);
+	fab_arena_own(&d->texts, free, value);
+}
+
+/* Counts are added up, but for those of which the largest counts. */
+static enum fab_merge merge_of(const struct fab_column *c)
+{
+	if (c->flags & FAB_COL_MAX)
+		return FAB_MERGE_MAX;
+	if (c->type == FAB_BOOL)
+		return FAB_MERGE_ALL;
+	return c->type == FAB_UINT || c->metric == FAB_METRIC_TIME ? FAB_MERGE_SUM
+								   : FAB_MERGE_NONE;
 }
 
 void fab_draft_table(struct fab_draft *d, const struct fab_column *columns, size_t n)
 {
+	static const int better[] = {
+		[FAB_METRIC_LESS] = -1, [FAB_METRIC_MORE] = 1, [FAB_METRIC_TIME] = -1};
+
 	for (size_t i = 0; i < d->tables.n; i++)
-		if (d->tables.v[i].columns == columns)
+		if (d->tables.v[i] == columns)
 			return;
-	FAB_PUSH(&d->tables, ((struct fab_store_table){columns, n}));
+	FAB_PUSH(&d->tables, columns);
+	for (size_t i = 0; i < n; i++)
+		if (columns[i].metric != FAB_NO_METRIC)
+			FAB_PUSH(&d->kinds,
+				 ((struct fab_store_kind){
+					 .name = columns[i].name,
+					 .better = better[columns[i].metric],
+					 .is_time = columns[i].metric == FAB_METRIC_TIME,
+					 .unit = fab_unit_name(columns[i].flags),
+					 .help = columns[i].help,
+					 .merge = merge_of(&columns[i])}));
 }
 
 /* The number of a column that is a metric; NaN: it is none, or has no value. */
@@ -118,8 +140,8 @@ const struct fab_store_run *fab_draft_run(struct fab_draft *d)
 		d->batches.v[i].segments = d->segments.v + segment;
 		segment += d->batches.v[i].n_segments;
 	}
-	d->run.tables = d->tables.v;
-	d->run.n_tables = d->tables.n;
+	d->run.kinds = d->kinds.v;
+	d->run.n_kinds = d->kinds.n;
 	d->run.facts = d->facts.v;
 	d->run.n_facts = d->facts.n;
 	d->run.asked = d->asked.v;
@@ -133,9 +155,8 @@ const struct fab_store_run *fab_draft_run(struct fab_draft *d)
 
 void fab_draft_fini(struct fab_draft *d)
 {
-	for (size_t i = 0; i < d->texts.n; i++)
-		free(d->texts.v[i]);
 	free(d->tables.v);
+	free(d->kinds.v);
 	free(d->facts.v);
 	free(d->metrics.v);
 	free(d->asked.v);
@@ -144,5 +165,5 @@ void fab_draft_fini(struct fab_draft *d)
 	free(d->details.v);
 	free(d->batches.v);
 	free(d->segments.v);
-	free(d->texts.v);
+	fab_arena_free(&d->texts);
 }

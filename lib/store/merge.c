@@ -1,250 +1,148 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/merge.h"
-
+/*
+ * Shards of a sweep as the run that they are together. First: do they belong to one
+ * sweep, and is each of its shards there once? Then the numbers of all shards are sorted
+ * by result, part and name; numbers of the same place are folded into one by a rule of
+ * the metric. What follows from sums of trials is computed again.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/merge_impl.h"
+#include "event/sweep.h"
+#include "store/store.h"
+#include "unicast/reliability.h"
 
-static const char sets_unit[] = "sets of faults", trials_unit[] = "trials",
-		  batches_unit[] = "batches", parts_unit[] = "parts",
-		  fences_unit[] = "fences", points_unit[] = "points";
+enum { MAX_SHARDS = 1000000, NAMED = 8 };
 
-static const struct fab_store_shard *shard_of(const struct fab_merging *m)
+/* Items of sweeps that can be merged. */
+enum unit { SETS, TRIALS, BATCHES, PARTS, FENCES, POINTS, N_UNITS };
+static const char *const units[N_UNITS] = {"sets of faults", "trials", "batches",
+					   "parts",	     "fences", "points"};
+
+struct merging {
+	const struct fab_merge_part *parts; /* [n], by number of the shard */
+	size_t n;
+	const struct fab_store_kind *kinds;
+	size_t n_kinds;
+	enum unit unit;
+	struct fab_arena *arena;
+	struct fab_store_run *run;
+};
+
+typedef FAB_VEC(struct fab_store_detail) numbers;
+
+static int check_sane(const struct fab_merge_part *p, struct fab_err *err)
 {
-	return m->parts[0].run->shard;
+	const struct fab_store_shard *s = p->run->shard;
+	struct fab_shard part;
+
+	if (!p->run->n_shard)
+		return fab_fail(err, EINVAL, "%s: run %" PRIu64 " is no shard of a sweep",
+				p->path, p->run->id);
+	part = (struct fab_shard){s->number, s->count};
+	if (s->number && s->number <= s->count && s->count <= MAX_SHARDS &&
+	    s->count <= s->all_items && s->items == fab_shard_items(&part, s->all_items))
+		return 0;
+	return fab_fail(err, EINVAL,
+			"%s: run %" PRIu64 " is shard %" PRIu64 " of %" PRIu64
+			" with %" PRIu64 " of %" PRIu64 " items: the database is damaged",
+			p->path, p->run->id, s->number, s->count, s->items, s->all_items);
 }
 
-static bool is_unit(const struct fab_merging *m, const char *unit)
+/* Shards of different sweeps; the format says in what they differ. */
+static int FAB_PRINTF(4, 5)
+	refuse(const struct fab_merge_part *a, const struct fab_merge_part *b,
+	       struct fab_err *err, const char *format, ...)
 {
-	return !strcmp(shard_of(m)->unit, unit);
+	char difference[400];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(difference, sizeof(difference), format, values);
+	va_end(values);
+	return fab_fail(err, EINVAL,
+			"%s: run %" PRIu64
+			" is a shard of another sweep than run %" PRIu64 " of %s: %s",
+			b->path, b->run->id, a->run->id, a->path, difference);
 }
 
-static int disagree(const struct fab_merging *m, const char *what, struct fab_err *err)
+static int check_alike(const struct fab_merge_part *a, const struct fab_merge_part *b,
+		       struct fab_err *err)
+{
+	const struct fab_store_shard *x = a->run->shard, *y = b->run->shard;
+	const struct fab_store_run *p = a->run, *q = b->run;
+	const struct {
+		const char *what, *of_a, *of_b;
+	} texts[] = {{"command", p->command, q->command},
+		     {"version", p->version, q->version},
+		     {"arguments", x->job, y->job},
+		     {"items", x->unit, y->unit}};
+
+	for (size_t i = 0; i < FAB_COUNT(texts); i++)
+		if (strcmp(texts[i].of_a, texts[i].of_b) != 0)
+			return refuse(a, b, err, "%s '%.120s', not '%.120s'",
+				      texts[i].what, texts[i].of_b, texts[i].of_a);
+	if (p->fabric.fingerprint != q->fabric.fingerprint)
+		return refuse(a, b, err, "fabric 0x%016" PRIx64 ", not 0x%016" PRIx64,
+			      q->fabric.fingerprint, p->fabric.fingerprint);
+	if (x->input != y->input)
+		return refuse(a, b, err, "the files that both name held something else");
+	if (x->count != y->count)
+		return refuse(a, b, err, "shards %" PRIu64 ", not %" PRIu64, y->count,
+			      x->count);
+	if (x->all_items != y->all_items)
+		return refuse(a, b, err, "items %" PRIu64 ", not %" PRIu64, y->all_items,
+			      x->all_items);
+	return 0;
+}
+
+/* The part of each shard into at[count]; all must be there, once. */
+static int place(const struct fab_merge_part *parts, size_t n, uint64_t count,
+		 struct fab_merge_part *at, struct fab_err *err)
+{
+	char *missing = NULL;
+	size_t n_missing = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fab_store_run *run = parts[i].run;
+		struct fab_merge_part *seen = &at[run->shard->number - 1];
+
+		if (seen->run)
+			return fab_fail(err, EINVAL,
+					"%s: shard %" PRIu64 " of %" PRIu64
+					" is there twice: run %" PRIu64
+					" of %s and run %" PRIu64,
+					parts[i].path, run->shard->number, count,
+					seen->run->id, seen->path, run->id);
+		*seen = parts[i];
+	}
+	for (uint64_t i = 0; i < count; i++)
+		if (!at[i].run && n_missing++ < NAMED)
+			fab_append(&missing, ", ", "%" PRIu64, i + 1);
+	if (n_missing > NAMED)
+		fab_append(&missing, " ", "and %zu more", n_missing - NAMED);
+	if (n_missing)
+		rc = fab_fail(err, EINVAL,
+			      "%s: shard%s %s of %" PRIu64
+			      " of the sweep '%.200s' %s missing",
+			      parts[0].path, n_missing == 1 ? "" : "s", missing, count,
+			      parts[0].run->shard->job, n_missing == 1 ? "is" : "are");
+	free(missing);
+	return rc;
+}
+
+static int disagree(const struct merging *m, const char *what, struct fab_err *err)
 {
 	return fab_fail(err, EINVAL,
 			"%s: the shards of '%.200s' do not agree: %.64s differs or is in "
 			"some of them only",
-			m->parts[0].path, shard_of(m)->job, what);
-}
-
-static bool is_same(const double *value, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (value[i] < value[0] || value[i] > value[0])
-			return false;
-	return true;
-}
-
-/* What so many shards say of a metric; NaN: there is no value. */
-static int fold(const struct fab_merging *m, enum fab_merge rule,
-		const struct fab_merge_group *g, double *out, struct fab_err *err)
-{
-	bool all = g->n == m->n;
-
-	*out = g->value[0];
-	for (size_t i = 1; i < g->n && rule != FAB_MERGE_NONE; i++)
-		*out = rule == FAB_MERGE_SUM   ? *out + g->value[i]
-		       : rule == FAB_MERGE_MAX ? fmax(*out, g->value[i])
-					       : fmin(*out, g->value[i]);
-	switch (rule) {
-	case FAB_MERGE_MAX:
-		return 0;
-	case FAB_MERGE_ALL: /* what is not true in one is not, unknown in one is unknown
-			     */
-		if (*out > 0 && !all)
-			*out = NAN;
-		return 0;
-	case FAB_MERGE_SUM:
-		return all ? 0 : disagree(m, g->name, err);
-	default:
-		return all && is_same(g->value, g->n) ? 0 : disagree(m, g->name, err);
-	}
-}
-
-/* Of parts whose loss is tried, each in one shard: all shards have the whole result, and
- * each spent time. */
-static enum fab_merge rule_of(const struct fab_merging *m, const char *name)
-{
-	const char *command = m->parts[0].run->command;
-	bool is_parts = is_unit(m, parts_unit);
-
-	for (size_t i = 0; i < m->n_kinds; i++) {
-		const struct fab_store_kind *kind = &m->kinds[i];
-
-		if (strcmp(kind->command, command) != 0 || strcmp(kind->name, name) != 0)
-			continue;
-		if (is_parts)
-			return kind->is_time ? FAB_MERGE_SUM : FAB_MERGE_NONE;
-		return kind->merge;
-	}
-	return FAB_MERGE_NONE;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct fab_store_number *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-/* Metrics of result i of all shards, name by name. */
-static int merge_metrics(const struct fab_merging *m, size_t result,
-			 struct fab_store_result *out, struct fab_err *err)
-{
-	FAB_VEC(struct fab_store_number) all = {0}, merged = {0};
-	double *value = FAB_NEW(m->n, double);
-	int rc = 0;
-
-	for (size_t i = 0; i < m->n; i++) {
-		const struct fab_store_result *r = &m->parts[i].run->results[result];
-
-		for (size_t k = 0; k < r->n_metrics; k++)
-			FAB_PUSH(&all, r->metrics[k]);
-	}
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_name);
-	for (size_t from = 0, to; from < all.n && !rc; from = to) {
-		struct fab_merge_group g = {.name = all.v[from].name, .value = value};
-		double number = 0;
-
-		for (to = from; to < all.n && !strcmp(all.v[to].name, g.name); to++)
-			if (g.n < m->n)
-				value[g.n++] = all.v[to].value;
-		rc = fold(m, rule_of(m, g.name), &g, &number, err);
-		FAB_PUSH(&merged, ((struct fab_store_number){g.name, number}));
-	}
-	free(all.v);
-	free(value);
-	out->metrics = fab_store_keep(m->memory, merged.v);
-	out->n_metrics = merged.n;
-	return rc;
-}
-
-static int by_position(const void *a, const void *b)
-{
-	const struct fab_store_detail *x = a, *y = b;
-
-	if (x->position != y->position)
-		return x->position < y->position ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* Numbers of one name of one part; into the first. */
-static int fold_details(const struct fab_merging *m, struct fab_store_detail *v, size_t n,
-			struct fab_err *err)
-{
-	bool is_trials = is_unit(m, trials_unit);
-
-	for (size_t i = 1; i < n; i++) {
-		if (strcmp(v[i].part, v[0].part) != 0)
-			return disagree(m, v[0].part, err);
-		if (is_trials && fab_merge_is_sum_of_trials(v[0].name))
-			v[0].value += v[i].value;
-		else if (is_trials && fab_merge_follows_from_trials(v[0].name))
-			continue;
-		else if (is_unit(m, sets_unit) || v[i].value < v[0].value ||
-			 v[i].value > v[0].value)
-			return disagree(m, v[0].name, err);
-	}
-	return 0;
-}
-
-/* Parts of result i of all shards, in their order. */
-static int merge_details(const struct fab_merging *m, size_t result,
-			 struct fab_store_result *out, struct fab_err *err)
-{
-	FAB_VEC(struct fab_store_detail) all = {0};
-	size_t n = 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < m->n; i++) {
-		const struct fab_store_result *r = &m->parts[i].run->results[result];
-
-		for (size_t k = 0; k < r->n_details; k++)
-			FAB_PUSH(&all, r->details[k]);
-	}
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_position);
-	for (size_t from = 0, to; from < all.n && !rc; from = to) {
-		for (to = from; to < all.n && !by_position(&all.v[to], &all.v[from]);
-		     to++)
-			;
-		rc = fold_details(m, &all.v[from], to - from, err);
-		all.v[n++] = all.v[from];
-	}
-	if (!rc && is_unit(m, trials_unit))
-		n = fab_merge_trials(m, all.v, n);
-	out->details = fab_store_keep(m->memory, all.v);
-	out->n_details = n;
-	return rc;
-}
-
-/* Of trials and fences: the numbers of the last part are those of the result. */
-static void take_last_part(const struct fab_merging *m, struct fab_store_result *r)
-{
-	FAB_VEC(struct fab_store_number) list = {0};
-
-	for (size_t i = 0; i < r->n_details; i++)
-		if (r->details[i].position == r->details[r->n_details - 1].position)
-			FAB_PUSH(&list, ((struct fab_store_number){r->details[i].name,
-								   r->details[i].value}));
-	r->metrics = fab_store_keep(m->memory, list.v);
-	r->n_metrics = list.n;
-}
-
-static int merge_results(const struct fab_merging *m, struct fab_err *err)
-{
-	const struct fab_store_run *first = m->parts[0].run;
-	struct fab_store_result *results =
-		FAB_NEW0(first->n_results + 1, struct fab_store_result);
-	int rc = 0;
-
-	m->run->results = fab_store_keep(m->memory, results);
-	for (size_t k = 0; k < first->n_results && !rc; k++) {
-		struct fab_store_result *r = &results[k];
-
-		r->algorithm = first->results[k].algorithm;
-		rc = merge_details(m, k, r, err);
-		if (!rc && (is_unit(m, trials_unit) || is_unit(m, fences_unit) ||
-			    is_unit(m, points_unit)))
-			take_last_part(m, r);
-		else if (!rc)
-			rc = merge_metrics(m, k, r, err);
-	}
-	return rc;
-}
-
-static int by_batch(const void *a, const void *b)
-{
-	const struct fab_store_batch *x = a, *y = b;
-
-	return x->position < y->position ? -1 : x->position > y->position;
-}
-
-/* The batches of all; the results are those of the largest batch, which is the last. */
-static int merge_batches(const struct fab_merging *m, struct fab_err *err)
-{
-	size_t last = (size_t)((shard_of(m)->all_items - 1) % shard_of(m)->count);
-	FAB_VEC(struct fab_store_batch) all = {0};
-	int rc = 0;
-
-	m->run->results = m->parts[last].run->results;
-	m->run->n_results = m->parts[last].run->n_results;
-	for (size_t i = 0; i < m->n; i++)
-		for (size_t k = 0; k < m->parts[i].run->n_batches; k++)
-			FAB_PUSH(&all, m->parts[i].run->batches[k]);
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_batch);
-	for (size_t i = 1; i < all.n && !rc; i++)
-		if (all.v[i].position == all.v[i - 1].position)
-			rc = disagree(m, all.v[i].name, err);
-	m->run->batches = fab_store_keep(m->memory, all.v);
-	m->run->n_batches = all.n;
-	return rc;
+			m->parts[0].path, m->parts[0].run->shard->job, what);
 }
 
 static bool is_text_same(const char *a, const char *b)
@@ -252,10 +150,15 @@ static bool is_text_same(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
-/* What belongs to the run, and must be the same in all. */
-static int check_facts(const struct fab_merging *m, struct fab_err *err)
+static bool is_number_same(double a, double b)
 {
-	const struct fab_store_run *a = m->parts[0].run;
+	return !(a < b) && !(a > b);
+}
+
+/* What was asked for and what there are results of must be the same in all. */
+static int check_facts(const struct merging *m, struct fab_err *err)
+{
+	const struct fab_store_run *a = m->run;
 
 	for (size_t i = 1; i < m->n; i++) {
 		const struct fab_store_run *b = m->parts[i].run;
@@ -264,8 +167,7 @@ static int check_facts(const struct fab_merging *m, struct fab_err *err)
 
 		for (size_t k = 0; is_alike && k < a->n_facts; k++)
 			is_alike = !strcmp(a->facts[k].name, b->facts[k].name) &&
-				   !(a->facts[k].value < b->facts[k].value) &&
-				   !(a->facts[k].value > b->facts[k].value);
+				   is_number_same(a->facts[k].value, b->facts[k].value);
 		for (size_t k = 0; is_alike && k < a->n_asked; k++)
 			is_alike = !strcmp(a->asked[k].name, b->asked[k].name) &&
 				   is_text_same(a->asked[k].value, b->asked[k].value);
@@ -278,39 +180,264 @@ static int check_facts(const struct fab_merging *m, struct fab_err *err)
 	return 0;
 }
 
-/* Columns that say of metrics what the shards say. */
-static void describe_metrics(const struct fab_merging *m)
+static bool is_one_of(const char *const *names, const char *name)
 {
-	static const enum fab_type types[] = {[FAB_MERGE_NONE] = FAB_REAL,
-					      [FAB_MERGE_SUM] = FAB_UINT,
-					      [FAB_MERGE_MAX] = FAB_UINT,
-					      [FAB_MERGE_ALL] = FAB_BOOL};
-	struct fab_column *columns = FAB_NEW0(m->n_kinds + 1, struct fab_column);
-	struct fab_store_table *table = FAB_NEW0(1, struct fab_store_table);
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names != NULL;
+}
 
-	for (size_t i = 0; i < m->n_kinds; i++) {
-		const struct fab_store_kind *kind = &m->kinds[i];
+/* How numbers of one place become one. */
+enum rule {
+	SUM,
+	MAX,
+	ALL,   /* one that is not true in a shard is not; unknown in one is unknown */
+	SAME,  /* they must be */
+	ONCE,  /* a part is in one shard only */
+	FIRST, /* computed again later */
+};
 
-		if (strcmp(kind->command, m->run->command) != 0)
-			continue;
-		columns[table->n++] = (struct fab_column){
-			.name = kind->name,
-			.type = types[kind->merge],
-			.help = kind->help,
-			.flags = (kind->merge == FAB_MERGE_MAX ? FAB_COL_MAX : 0u) |
-				 fab_unit_flags(kind->unit),
-			.metric = kind->is_time	     ? FAB_METRIC_TIME
-				  : kind->better > 0 ? FAB_METRIC_MORE
-				  : kind->better < 0 ? FAB_METRIC_LESS
-						     : FAB_METRIC_PLAIN};
+/* Of parts whose loss is tried, each in one shard: all shards have the whole result, and
+ * each spent time. */
+static enum rule rule_of_metric(const struct merging *m, const char *name)
+{
+	static const enum rule rules[] = {[FAB_MERGE_NONE] = SAME,
+					  [FAB_MERGE_SUM] = SUM,
+					  [FAB_MERGE_MAX] = MAX,
+					  [FAB_MERGE_ALL] = ALL};
+
+	for (size_t i = 0; i < m->n_kinds; i++)
+		if (!strcmp(m->kinds[i].command, m->run->command) &&
+		    !strcmp(m->kinds[i].name, name))
+			return m->unit != PARTS	     ? rules[m->kinds[i].merge]
+			       : m->kinds[i].is_time ? SUM
+						     : SAME;
+	return SAME;
+}
+
+static enum rule rule_of_detail(const struct merging *m, const char *name)
+{
+	static const char *const sums[] = {"trials", "hits", "unreachable_pairs", NULL};
+	static const char *const follow[] = {"probability",
+					     "low",
+					     "high",
+					     "unreachable_share",
+					     "seconds_to_unreachable",
+					     NULL};
+
+	if (m->unit == SETS)
+		return ONCE;
+	if (m->unit == TRIALS && is_one_of(sums, name))
+		return SUM;
+	return m->unit == TRIALS && is_one_of(follow, name) ? FIRST : SAME;
+}
+
+/* Numbers of one place, into the first. false: they do not go together. */
+static bool fold(enum rule rule, struct fab_store_detail *v, size_t n)
+{
+	double *out = &v[0].value;
+
+	for (size_t i = 1; i < n; i++) {
+		double x = v[i].value;
+
+		if (rule == ONCE || (rule == SAME && !is_number_same(*out, x)))
+			return false;
+		*out = rule == SUM   ? *out + x
+		       : rule == MAX ? fmax(*out, x)
+		       : rule == ALL ? fmin(*out, x)
+				     : *out;
 	}
-	table->columns = fab_store_keep(m->memory, columns);
-	m->run->tables = fab_store_keep(m->memory, table);
-	m->run->n_tables = 1;
+	return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct fab_store_detail *x = a, *y = b;
+
+	if (x->position != y->position)
+		return x->position < y->position ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* All numbers of a result, sorted, each place once. Metrics must be in all shards where
+ * that matters, parts need not. */
+static int fold_all(const struct merging *m, numbers *all, bool are_metrics,
+		    struct fab_err *err)
+{
+	size_t n = 0;
+
+	if (all->n)
+		qsort(all->v, all->n, sizeof(*all->v), by_place);
+	for (size_t from = 0, to; from < all->n; from = to) {
+		struct fab_store_detail *v = &all->v[from];
+		enum rule rule = are_metrics ? rule_of_metric(m, v->name)
+					     : rule_of_detail(m, v->name);
+
+		for (to = from; to < all->n && !by_place(&all->v[to], v); to++)
+			if (!are_metrics && strcmp(all->v[to].part, v->part) != 0)
+				return disagree(m, v->part, err);
+		if (!fold(rule, v, to - from) ||
+		    (are_metrics && to - from != m->n && (rule == SUM || rule == SAME)))
+			return disagree(m, v->name, err);
+		if (rule == ALL && v->value > 0 && to - from != m->n)
+			v->value = NAN;
+		all->v[n++] = *v;
+	}
+	all->n = n;
+	return 0;
+}
+
+static struct fab_store_detail *find(struct fab_store_detail *v, size_t n,
+				     const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(v[i].name, name))
+			return &v[i];
+	return NULL;
+}
+
+static uint64_t count_of(struct fab_store_detail *v, size_t n, const char *name)
+{
+	const struct fab_store_detail *d = find(v, n, name);
+
+	return d && d->value >= 0 && d->value <= 0x1p53 ? (uint64_t)d->value : 0;
+}
+
+/* One part of trials, a number of faults: the probability and its interval. */
+static void sum_up(struct fab_store_detail *v, size_t n)
+{
+	struct fab_reliability r = {.trials = count_of(v, n, "trials"),
+				    .hits = count_of(v, n, "hits"),
+				    .unreachable = count_of(v, n, "unreachable_pairs"),
+				    .pairs = count_of(v, n, "pairs_per_trial")};
+	const struct {
+		const char *name;
+		const double *value;
+	} results[] = {{"probability", &r.probability},
+		       {"low", &r.low},
+		       {"high", &r.high},
+		       {"unreachable_share", &r.share}};
+
+	if (!r.trials || !r.pairs)
+		return; /* exact: the same in all shards */
+	fab_reliability_sum_up(&r);
+	for (size_t i = 0; i < FAB_COUNT(results); i++) {
+		struct fab_store_detail *d = find(v, n, results[i].name);
+
+		if (d)
+			d->value = *results[i].value;
+	}
+}
+
+/* What follows from the trials of all shards: of each part, and the mean time in the last
+ * part, which follows from the probabilities of all. */
+static void sum_up_trials(const struct merging *m, const numbers *all)
+{
+	const struct fab_store_run *run = m->run;
+	double mtbf = fab_store_number_get(run->facts, run->n_facts, "mtbf_seconds");
+	double leaves = fab_store_number_get(run->facts, run->n_facts, "leaves");
+	struct fab_store_detail *time = find(all->v, all->n, "seconds_to_unreachable");
+	double *probability = FAB_ARENA_NEW0(m->arena, all->n + 2, double);
+	uint32_t k = 0;
+	bool is_whole;
+
+	for (size_t from = 0, to; from < all->n; from = to) {
+		for (to = from;
+		     to < all->n && all->v[to].position == all->v[from].position;)
+			to++;
+		sum_up(all->v + from, to - from);
+	}
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].name, "probability"))
+			probability[++k] = all->v[i].value;
+	/* without trials all is exact, and what is in the file stays */
+	if (find(all->v, all->n, "trials") && time && mtbf > 0 && leaves >= 1 &&
+	    leaves < 0x1p32)
+		time->value = fab_time_to_unreachable(probability, k, (uint32_t)leaves,
+						      mtbf, &is_whole);
+}
+
+/* Numbers as metrics of the result; the numbers of one position. */
+static void take_metrics(const struct merging *m, const numbers *all, uint64_t position,
+			 struct fab_store_result *out)
+{
+	struct fab_store_number *v =
+		FAB_ARENA_NEW(m->arena, all->n, struct fab_store_number);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].position == position)
+			v[n++] = (struct fab_store_number){all->v[i].name,
+							   all->v[i].value};
+	out->metrics = v;
+	out->n_metrics = n;
+}
+
+static int merge_result(const struct merging *m, size_t k, struct fab_store_result *out,
+			struct fab_err *err)
+{
+	bool ends_in_result = m->unit == TRIALS || m->unit == FENCES || m->unit == POINTS;
+	numbers details = {0}, metrics = {0};
+	int rc;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct fab_store_result *r = &m->parts[i].run->results[k];
+
+		for (size_t d = 0; d < r->n_details; d++)
+			FAB_PUSH(&details, r->details[d]);
+		for (size_t d = 0; d < r->n_metrics; d++)
+			FAB_PUSH(&metrics,
+				 ((struct fab_store_detail){0, "", r->metrics[d].name,
+							    r->metrics[d].value}));
+	}
+	rc = fold_all(m, &details, false, err);
+	if (!rc && m->unit == TRIALS)
+		sum_up_trials(m, &details);
+	/* of these the numbers of the last part are those of the result */
+	if (!rc && ends_in_result && details.n)
+		take_metrics(m, &details, details.v[details.n - 1].position, out);
+	if (!rc && !ends_in_result)
+		rc = fold_all(m, &metrics, true, err);
+	if (!rc && !ends_in_result)
+		take_metrics(m, &metrics, 0, out);
+	out->details = details.v;
+	out->n_details = details.n;
+	fab_arena_own(m->arena, free, details.v);
+	free(metrics.v);
+	return rc;
+}
+
+static int by_batch(const void *a, const void *b)
+{
+	const struct fab_store_batch *x = a, *y = b;
+
+	return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* The batches of all; the results are those of the largest batch, which is the last. */
+static int merge_batches(const struct merging *m, struct fab_err *err)
+{
+	const struct fab_store_shard *s = m->parts[0].run->shard;
+	size_t last = (size_t)((s->all_items - 1) % s->count);
+	FAB_VEC(struct fab_store_batch) all = {0};
+
+	m->run->results = m->parts[last].run->results;
+	for (size_t i = 0; i < m->n; i++)
+		for (size_t k = 0; k < m->parts[i].run->n_batches; k++)
+			FAB_PUSH(&all, m->parts[i].run->batches[k]);
+	fab_arena_own(m->arena, free, all.v);
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), by_batch);
+	for (size_t i = 1; i < all.n; i++)
+		if (all.v[i].position == all.v[i - 1].position)
+			return disagree(m, all.v[i].name, err);
+	m->run->batches = all.v;
+	m->run->n_batches = all.n;
+	return 0;
 }
 
 /* Hosts that computed, each once; a label that all have; the end of the last one. */
-static void describe_run(const struct fab_merging *m)
+static void describe_run(const struct merging *m)
 {
 	struct fab_store_run *run = m->run;
 	char *hosts = fab_strdup(run->host);
@@ -328,63 +455,64 @@ static void describe_run(const struct fab_merging *m)
 		if (is_new)
 			fab_append(&hosts, ",", "%s", other->host);
 	}
-	run->host = fab_store_keep(m->memory, hosts);
-	run->arguments = shard_of(m)->job;
+	fab_arena_own(m->arena, free, hosts);
+	run->host = hosts;
+	run->arguments = m->parts[0].run->shard->job;
 	run->shard = NULL;
 	run->n_shard = 0;
 	run->batches = NULL;
 	run->n_batches = 0;
+	run->kinds = m->kinds;
+	run->n_kinds = m->n_kinds;
 }
 
-static int merge_all(const struct fab_merging *m, struct fab_err *err)
+static int merge_all(struct merging *m, struct fab_err *err)
 {
-	static const char *const units[] = {sets_unit,	 trials_unit, batches_unit,
-					    fences_unit, parts_unit,  points_unit};
-	bool is_known = false;
+	const char *unit = m->run->shard->unit;
+	struct fab_store_result *results;
 	int rc = check_facts(m, err);
 
-	for (size_t i = 0; i < FAB_COUNT(units); i++)
-		is_known = is_known || is_unit(m, units[i]);
-	if (!rc && !is_known)
+	while (m->unit < N_UNITS && strcmp(units[m->unit], unit) != 0)
+		m->unit++;
+	if (!rc && m->unit == N_UNITS)
 		rc = fab_fail(err, EINVAL,
 			      "%s: this program cannot merge shards of '%.40s'",
-			      m->parts[0].path, shard_of(m)->unit);
+			      m->parts[0].path, unit);
 	if (rc)
 		return rc;
 	describe_run(m);
-	describe_metrics(m);
-	return is_unit(m, batches_unit) ? merge_batches(m, err) : merge_results(m, err);
+	if (m->unit == BATCHES)
+		return merge_batches(m, err);
+	results = FAB_ARENA_NEW0(m->arena, m->run->n_results, struct fab_store_result);
+	for (size_t k = 0; k < m->run->n_results && !rc; k++) {
+		results[k].algorithm = m->run->results[k].algorithm;
+		rc = merge_result(m, k, &results[k], err);
+	}
+	m->run->results = results;
+	return rc;
 }
 
 int fab_store_merge(const struct fab_merge_part *parts, size_t n,
 		    const struct fab_store_kind *kinds, size_t n_kinds,
-		    struct fab_merged *out, struct fab_err *err)
+		    struct fab_arena *arena, struct fab_store_run *out,
+		    struct fab_err *err)
 {
-	struct fab_merged merged = {0};
-	struct fab_merge_part *sorted;
-	struct fab_merging m;
-	int rc = fab_merge_check(parts, n, err);
+	int rc = n ? 0 : fab_fail(err, EINVAL, "there are no shards to merge");
+	struct fab_merge_part *at;
+	struct merging m;
 
+	for (size_t i = 0; i < n && !rc; i++) {
+		rc = check_sane(&parts[i], err);
+		if (!rc)
+			rc = check_alike(&parts[0], &parts[i], err);
+	}
 	if (rc)
 		return rc;
-	sorted = FAB_NEW(n, struct fab_merge_part);
-	for (size_t i = 0; i < n; i++)
-		sorted[parts[i].run->shard->number - 1] = parts[i];
-	merged.memory = FAB_NEW0(1, struct fab_store_memory);
-	merged.run = *sorted[0].run;
-	m = (struct fab_merging){sorted, n, kinds, n_kinds, merged.memory, &merged.run};
-	rc = merge_all(&m, err);
-	free(sorted);
+	at = FAB_ARENA_NEW0(arena, parts[0].run->shard->count, struct fab_merge_part);
+	rc = place(parts, n, parts[0].run->shard->count, at, err);
 	if (rc)
-		fab_merged_fini(&merged);
-	else
-		*out = merged;
-	return rc;
-}
-
-void fab_merged_fini(struct fab_merged *merged)
-{
-	if (merged->memory)
-		fab_store_memory_free(merged->memory);
-	*merged = (struct fab_merged){0};
+		return rc;
+	*out = *at[0].run;
+	m = (struct merging){at, n, kinds, n_kinds, SETS, arena, out};
+	return merge_all(&m, err);
 }

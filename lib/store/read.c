@@ -1,19 +1,107 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading runs back: one query for each kind of rows, in the order of their owners. The
- * file may come from anywhere: no value is trusted.
+ * Reading runs back: the filter as SQL chooses the runs, then one query for each kind of
+ * rows gives them in the order of their owners. The file may come from anywhere: no value
+ * is trusted.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "store/query.h"
-#include "store/rows.h"
+#include "base/text.h"
+#include "store/internal.h"
 
 enum { MAX_NAME = 64 };
+
+/* fab_glob(pattern, text) of SQL; null where the text is null. */
+static void glob(sqlite3_context *context, int n, sqlite3_value **args)
+{
+	const char *pattern = (const char *)sqlite3_value_text(args[0]);
+	const char *text = (const char *)sqlite3_value_text(args[1]);
+
+	(void)n;
+	if (pattern && text)
+		sqlite3_result_int(context, fab_text_glob(pattern, text));
+}
+
+/* What passes has the traits, then is among the ids or the last one, then has the age. A
+ * parameter that is null lets everything pass; lists have commas around each item. */
+static const char choose_runs[] =
+	"INSERT INTO temp.chosen WITH traits AS (SELECT id, label, time FROM run "
+	"WHERE (?1 IS NULL OR fingerprint = ?1) "
+	"AND (?2 IS NULL OR fab_glob(?2, source)) "
+	"AND (?3 IS NULL OR fab_glob(?3, label)) AND (?4 IS NULL OR command = ?4) "
+	"AND (?5 IS NULL OR id IN (SELECT run FROM result "
+	"WHERE instr(?5, ',' || algorithm || ',')))) "
+	"SELECT id FROM traits WHERE (?6 IS NULL OR instr(?6, ',' || id || ',') "
+	"OR (?7 AND id = (SELECT max(id) FROM traits))) "
+	"AND (?8 IS NULL OR time < ?8) AND (?9 = 0 OR id NOT IN "
+	"(SELECT id FROM (SELECT id, row_number() OVER "
+	"(PARTITION BY label ORDER BY id DESC) AS newest FROM traits) "
+	"WHERE newest <= ?9))";
+static const char choose_results[] =
+	"INSERT INTO temp.chosen_result SELECT run, position, result.id, algorithm "
+	"FROM temp.chosen CROSS JOIN result ON run = chosen.id "
+	"WHERE ?1 IS NULL OR instr(?1, ',' || algorithm || ',')";
+static const char make_chosen[] =
+	"CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);"
+	"CREATE TEMP TABLE IF NOT EXISTS chosen_result "
+	"(run, position, id, algorithm, PRIMARY KEY (run, position)) WITHOUT ROWID;"
+	"DELETE FROM temp.chosen; DELETE FROM temp.chosen_result";
+
+/* The runs that pass into the table temp.chosen (id), their results that pass into
+ * temp.chosen_result (run, position, id, algorithm). */
+static int choose(struct fab_store *store, const struct fab_store_filter *filter,
+		  struct fab_err *err)
+{
+	char *algorithms =
+		filter->algorithm ? fab_format(",%s,", filter->algorithm) : NULL;
+	char *ids = filter->ids || filter->last ? fab_strdup(",") : NULL, fingerprint[32];
+	const char *fabric = filter->fabric;
+	struct fab_statement q;
+	uint64_t guid;
+	bool is_guid = fabric && !strncmp(fabric, "0x", 2) &&
+		       fab_parse_guid(fabric, strlen(fabric), &guid);
+	int rc;
+
+	if (sqlite3_create_function(store->db, "fab_glob", 2,
+				    SQLITE_UTF8 | SQLITE_DETERMINISTIC |
+					    SQLITE_DIRECTONLY,
+				    NULL, glob, NULL, NULL) != SQLITE_OK)
+		fab_oom(0);
+	rc = fab_store_exec(store, make_chosen, "read", err);
+	if (is_guid)
+		snprintf(fingerprint, sizeof(fingerprint), "0x%016" PRIx64, guid);
+	for (size_t i = 0; i < filter->n_ids; i++)
+		fab_append(&ids, "", "%" PRIu64 ",", filter->ids[i]);
+	if (!rc) {
+		fab_statement_init(&q, store, "read", choose_runs);
+		fab_statement_bind_text(&q, is_guid ? fingerprint : NULL, -1);
+		fab_statement_bind_text(&q, is_guid ? NULL : fabric, -1);
+		fab_statement_bind_text(&q, filter->label, -1);
+		fab_statement_bind_text(&q, filter->command, -1);
+		fab_statement_bind_text(&q, algorithms, -1);
+		fab_statement_bind_text(&q, ids, -1);
+		fab_statement_bind_uint(&q, filter->last);
+		fab_statement_bind_text(&q, filter->before, -1);
+		fab_statement_bind_uint(&q, filter->keep);
+		fab_statement_next(&q);
+		rc = fab_statement_fini(&q, err);
+	}
+	if (!rc) {
+		fab_statement_init(&q, store, "read", choose_results);
+		fab_statement_bind_text(&q, algorithms, -1);
+		fab_statement_next(&q);
+		rc = fab_statement_fini(&q, err);
+	}
+	free(algorithms);
+	free(ids);
+	return rc;
+}
 
 /* Elements of one kind, on the heap. */
 struct list {
@@ -28,35 +116,39 @@ static uint64_t guid_of(const char *text)
 	return fab_parse_guid(text, strlen(text), &guid) ? guid : 0;
 }
 
-static void read_field(struct fab_query *q, int column, const struct fab_field *field,
+static void read_field(struct fab_statement *q, int column, const struct fab_field *field,
 		       char *row)
 {
 	void *out = row + field->offset;
 
 	switch (field->type) {
 	case FAB_FIELD_TEXT:
-		*(const char **)out = fab_query_text_or_empty(q, column);
+		*(const char **)out = fab_statement_text(q, column);
+		if (!*(const char **)out)
+			*(const char **)out = "";
 		return;
 	case FAB_FIELD_NAME:
-		*(const char **)out = fab_query_name(q, column);
+		*(const char **)out = fab_statement_name(q, column);
 		return;
 	case FAB_FIELD_NULLABLE:
-		*(const char **)out = fab_query_text(q, column);
+		*(const char **)out = fab_statement_text(q, column);
 		return;
 	case FAB_FIELD_REAL:
 	case FAB_FIELD_NUMBER:
-		*(double *)out = fab_query_real(q, column, NAN);
+		*(double *)out = sqlite3_column_type(q->of, column) == SQLITE_NULL
+					 ? (double)NAN
+					 : sqlite3_column_double(q->of, column);
 		return;
 	case FAB_FIELD_HEX:
-		*(uint64_t *)out = guid_of(fab_query_name(q, column));
+		*(uint64_t *)out = guid_of(fab_statement_name(q, column));
 		return;
 	default:
-		*(uint64_t *)out = fab_query_uint(q, column);
+		*(uint64_t *)out = fab_statement_uint(q, column);
 	}
 }
 
 /* The owner's id, then the fields. */
-static void read_row(struct fab_query *q, const struct fab_rows_kind *kind, char *row)
+static void read_row(struct fab_statement *q, const struct fab_rows_kind *kind, char *row)
 {
 	memset(row, 0, kind->size);
 	for (size_t i = 0; i < kind->n_fields; i++)
@@ -114,16 +206,16 @@ static uint64_t id_of(const struct list *list, const struct fab_rows_kind *kind,
  * Copy all rows of a kind; n_of [owners] counts those of each owner. One that no owner
  * has means that an index of the file is broken.
  */
-static int read_rows(struct fab_query *q, struct list *lists, int which, size_t *n_of,
+static int read_rows(struct fab_statement *q, struct list *lists, int which, size_t *n_of,
 		     struct fab_err *err)
 {
 	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
 	size_t at = 0;
 
-	while (fab_query_next(q)) {
+	while (fab_statement_next(q)) {
 		if (n_of) {
 			const struct list *owners = &lists[kind->owner];
-			uint64_t id = fab_query_uint(q, 0);
+			uint64_t id = fab_statement_uint(q, 0);
 
 			while (at < owners->n &&
 			       id_of(owners, &fab_rows_kinds[kind->owner], at) != id)
@@ -140,28 +232,27 @@ static int read_rows(struct fab_query *q, struct list *lists, int which, size_t 
 	return 0;
 }
 
-static int read_kind(struct fab_store *store, struct fab_store_memory *memory,
-		     struct list *lists, int which, struct fab_err *err)
+static int read_kind(struct fab_store *store, struct fab_arena *arena, struct list *lists,
+		     int which, struct fab_err *err)
 {
 	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
 	struct list *owners = kind->owner < 0 ? NULL : &lists[kind->owner];
 	size_t *n_of = owners ? FAB_NEW0(owners->n + 1, size_t) : NULL, first = 0;
-	struct fab_query q;
+	struct fab_statement q;
 	char *sql = select_of(kind);
 	int rc, second;
 
-	fab_query_init(&q, store, memory, sql);
+	fab_statement_init(&q, store, "read", sql);
+	q.arena = arena;
 	free(sql);
 	rc = read_rows(&q, lists, which, n_of, err);
-	if (rc)
-		sqlite3_finalize(q.statement);
-	second = rc ? rc : fab_query_fini(&q, err);
-	fab_store_keep(memory, lists[which].v);
+	second = fab_statement_fini(&q, rc ? NULL : err);
+	fab_arena_own(arena, free, lists[which].v);
 	for (size_t i = 0; owners && i < owners->n; first += n_of[i++])
 		give(owners->v + fab_rows_kinds[kind->owner].size * i, kind,
 		     &lists[which], first, n_of[i]);
 	free(n_of);
-	return second;
+	return rc ? rc : second;
 }
 
 /* Names of metrics become names of columns: nothing but what such a name may have. */
@@ -179,26 +270,28 @@ static bool is_line(const char *text)
 	return !*text;
 }
 
-static int read_metrics(struct fab_store *store, struct fab_store_memory *memory,
+static int read_metrics(struct fab_store *store, struct fab_arena *arena,
 			struct fab_store_runs *out, struct fab_err *err)
 {
 	FAB_VEC(struct fab_store_kind) list = {0};
-	struct fab_query q;
+	struct fab_statement q;
 
-	fab_query_init(&q, store, memory,
-		       "SELECT command, name, coalesce(better = 'more', 0) - "
-		       "coalesce(better = 'less', 0), is_time, unit, help, "
-		       "CASE merge WHEN 'sum' THEN 1 WHEN 'max' THEN 2 "
-		       "WHEN 'all' THEN 3 ELSE 0 END FROM metric_kind ORDER BY command, "
-		       "position, name");
-	while (fab_query_next(&q)) {
-		struct fab_store_kind kind = {fab_query_name(&q, 0),
-					      fab_query_text_or_empty(&q, 1),
-					      sqlite3_column_int(q.statement, 2),
-					      sqlite3_column_int(q.statement, 3) != 0,
-					      fab_query_name(&q, 4),
-					      fab_query_text_or_empty(&q, 5),
-					      (enum fab_merge)fab_query_uint(&q, 6)};
+	fab_statement_init(
+		&q, store, "read",
+		"SELECT command, name, coalesce(better = 'more', 0) - "
+		"coalesce(better = 'less', 0), is_time, unit, help, "
+		"CASE merge WHEN 'sum' THEN 1 WHEN 'max' THEN 2 "
+		"WHEN 'all' THEN 3 ELSE 0 END FROM metric_kind ORDER BY command, "
+		"position, name");
+	q.arena = arena;
+	while (fab_statement_next(&q)) {
+		struct fab_store_kind kind = {fab_statement_name(&q, 0),
+					      fab_statement_name(&q, 1),
+					      sqlite3_column_int(q.of, 2),
+					      sqlite3_column_int(q.of, 3) != 0,
+					      fab_statement_name(&q, 4),
+					      fab_statement_name(&q, 5),
+					      (enum fab_merge)fab_statement_uint(&q, 6)};
 
 		if (!is_word(kind.name))
 			continue;
@@ -208,9 +301,10 @@ static int read_metrics(struct fab_store *store, struct fab_store_memory *memory
 			kind.help = "";
 		FAB_PUSH(&list, kind);
 	}
-	out->kinds = fab_store_keep(memory, list.v);
+	out->kinds = list.v;
+	fab_arena_own(arena, free, list.v);
 	out->n_kinds = list.n;
-	return fab_query_fini(&q, err);
+	return fab_statement_fini(&q, err);
 }
 
 static int read_all(struct fab_store *store, const struct fab_store_filter *filter,
@@ -218,12 +312,12 @@ static int read_all(struct fab_store *store, const struct fab_store_filter *filt
 {
 	int n_kinds = filter->names_only ? FAB_N_ROWS_OF_LIST : FAB_N_ROWS;
 	struct list lists[FAB_N_ROWS] = {0};
-	int rc = read_metrics(store, runs->memory, runs, err);
+	int rc = read_metrics(store, &runs->memory, runs, err);
 
 	if (!rc)
-		rc = fab_store_choose(store, filter, err);
+		rc = choose(store, filter, err);
 	for (int i = 0; i < n_kinds && !rc; i++)
-		rc = read_kind(store, runs->memory, lists, i, err);
+		rc = read_kind(store, &runs->memory, lists, i, err);
 	runs->v = (const struct fab_store_run *)(const void *)lists[FAB_ROWS_RUN].v;
 	runs->n = lists[FAB_ROWS_RUN].n;
 	return rc;
@@ -232,7 +326,7 @@ static int read_all(struct fab_store *store, const struct fab_store_filter *filt
 int fab_store_read(struct fab_store *store, const struct fab_store_filter *filter,
 		   struct fab_store_runs *out, struct fab_err *err)
 {
-	struct fab_store_runs runs = {.memory = FAB_NEW0(1, struct fab_store_memory)};
+	struct fab_store_runs runs = {0};
 	int rc;
 
 	if (!store->db) { /* no file yet */
@@ -254,8 +348,7 @@ int fab_store_read(struct fab_store *store, const struct fab_store_filter *filte
 
 void fab_store_runs_fini(struct fab_store_runs *runs)
 {
-	if (runs->memory)
-		fab_store_memory_free(runs->memory);
+	fab_arena_free(&runs->memory);
 	*runs = (struct fab_store_runs){0};
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/rows.h"
-
+/* The tables of the database and the structures that hold their rows. */
 #include "base/macros.h"
+#include "store/internal.h"
 
 #define FIELD(type, owner, member)                                                       \
 	{                                                                                \

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "present/report.h"
 
@@ -88,10 +89,18 @@ struct fab_store_text {
 	const char *name, *value; /* value NULL: not stored */
 };
 
-/* Columns of which some are metrics: what a command measures. */
-struct fab_store_table {
-	const struct fab_column *columns; /* [n] */
-	size_t n;
+/* What a metric of all shards is: cannot be told, the sum, the largest, all true. */
+enum fab_merge { FAB_MERGE_NONE, FAB_MERGE_SUM, FAB_MERGE_MAX, FAB_MERGE_ALL };
+
+/* A metric of a command. */
+struct fab_store_kind {
+	const char *command;
+	const char *name; /* lower case, digits, _ and dots only */
+	int better;	  /* less -1, more 1, neither 0 */
+	bool is_time;	  /* differs from run to run */
+	const char *unit; /* s, Mb/s, B; NULL: a plain number */
+	const char *help; /* printable ASCII */
+	enum fab_merge merge;
 };
 
 /* A kind of segment that a batch uses. */
@@ -130,9 +139,9 @@ struct fab_store_run {
 	size_t n_asked;
 	const struct fab_store_shard *shard; /* [n_shard] */
 	size_t n_shard;			     /* 0: all of it; or 1 */
-	/* written only: what they say of metrics is read back as kinds */
-	const struct fab_store_table *tables; /* [n_tables] */
-	size_t n_tables;
+	/* written only, those of its command (NULL: of this one); the first of a name */
+	const struct fab_store_kind *kinds; /* [n_kinds], in reading order */
+	size_t n_kinds;
 };
 
 /*
@@ -168,33 +177,18 @@ struct fab_store_filter {
 			  `before`; runs without a label are one label */
 };
 
-/* What a metric of all shards is: cannot be told, the sum, the largest, all true. */
-enum fab_merge { FAB_MERGE_NONE, FAB_MERGE_SUM, FAB_MERGE_MAX, FAB_MERGE_ALL };
-
-/* A metric of a command. */
-struct fab_store_kind {
-	const char *command;
-	const char *name; /* lower case, digits, _ and dots only */
-	int better;	  /* less -1, more 1, neither 0 */
-	bool is_time;	  /* differs from run to run */
-	const char *unit; /* s, Mb/s, B; NULL: a plain number */
-	const char *help; /* printable ASCII */
-	enum fab_merge merge;
-};
-
 struct fab_store_runs {
 	const struct fab_store_run *v; /* [n], oldest first */
 	size_t n;
 	const struct fab_store_kind *kinds; /* [n_kinds], by command, in reading order */
 	size_t n_kinds;
-	void *memory; /* private */
+	struct fab_arena memory; /* private */
 };
 
 /*
  * Read runs with what belongs to them, as of one moment. Patterns are those of
  * fab_text_glob(). The caller frees *out with fab_store_runs_fini(). EINVAL when the
- * database is damaged. Filters that are no pattern use an index; O(runs that are looked
- * at + rows of those that pass).
+ * database is damaged. O(runs + rows of those that pass).
  */
 int fab_store_read(struct fab_store *store, const struct fab_store_filter *filter,
 		   struct fab_store_runs *out, struct fab_err *err) FAB_MUST_CHECK;
@@ -210,3 +204,67 @@ const struct fab_store_kind *fab_store_kind_get(const struct fab_store_runs *run
  */
 int fab_store_remove(struct fab_store *store, const uint64_t *ids, size_t n,
 		     struct fab_err *err) FAB_MUST_CHECK;
+
+/* A shard, and the file that it was read from, for messages. */
+struct fab_merge_part {
+	const struct fab_store_run *run;
+	const char *path;
+};
+
+/*
+ * The run without shards, made of all its shards: counts are added, maxima taken,
+ * intervals computed from the sums; parts and batches are sorted. `kinds` says how
+ * metrics are merged. Times are added; time is that of the last shard, arguments are the
+ * job. *out borrows from the shards and the arena. EINVAL with a sentence: a run that is
+ * no shard, shards of different sweeps (command, version, fabric, arguments, files),
+ * shards that are missing or there twice, values that contradict each other. O(numbers *
+ * log).
+ */
+int fab_store_merge(const struct fab_merge_part *parts, size_t n,
+		    const struct fab_store_kind *kinds, size_t n_kinds,
+		    struct fab_arena *arena, struct fab_store_run *out,
+		    struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * A run before it is stored: what was measured is added piece by piece, and all of it is
+ * freed together. Starts as {0}. The caller may fill `run`, such as the source.
+ */
+struct fab_draft {
+	struct fab_store_run run;
+	/* private */
+	struct fab_arena texts;
+	FAB_VEC(const struct fab_column *) tables;
+	FAB_VEC(struct fab_store_kind) kinds;
+	FAB_VEC(struct fab_store_number) facts, metrics;
+	FAB_VEC(struct fab_store_text) asked;
+	FAB_VEC(struct fab_store_result) results;
+	FAB_VEC(struct fab_store_bin) bins;
+	FAB_VEC(struct fab_store_detail) details;
+	FAB_VEC(struct fab_store_batch) batches;
+	FAB_VEC(struct fab_store_segment) segments;
+};
+
+/*
+ * Names of facts, of what was asked and of columns are borrowed until the draft is freed,
+ * other texts are copied. What has no value (not finite, NULL) is not stored. O(text) or
+ * O(columns) each.
+ */
+void fab_draft_fact(struct fab_draft *d, const char *name, double value);
+/* Takes `value`, on the heap. */
+void fab_draft_asked(struct fab_draft *d, const char *name, char *value);
+/* Columns of which some are metrics: what the command measures. */
+void fab_draft_table(struct fab_draft *d, const struct fab_column *columns, size_t n);
+/* A result with those columns of the record that are metrics. */
+void fab_draft_result(struct fab_draft *d, const char *algorithm,
+		      const struct fab_column *columns, size_t n, const void *record);
+/* Of the result that came last: a part with its metrics; cables with a load. */
+void fab_draft_part(struct fab_draft *d, uint64_t position, const char *part,
+		    const struct fab_column *columns, size_t n, const void *record);
+void fab_draft_bin(struct fab_draft *d, uint64_t load, uint64_t links);
+/* A batch without segments, and a segment of the batch that came last. */
+void fab_draft_batch(struct fab_draft *d, const struct fab_store_batch *batch);
+void fab_draft_segment(struct fab_draft *d, const struct fab_store_segment *segment);
+
+/* The run, until something is added or the draft is freed. O(results + batches). */
+const struct fab_store_run *fab_draft_run(struct fab_draft *d);
+void fab_draft_fini(struct fab_draft *d);

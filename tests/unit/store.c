@@ -17,8 +17,7 @@
 
 #include "base/progress.h"
 #include "base/rng.h"
-#include "store/draft.h"
-#include "store/store_impl.h"
+#include "store/internal.h"
 #include "support/process.h"
 
 enum { N_METRICS = 3, N_BINS = 200, N_RESULTS = 4 };
@@ -227,15 +226,17 @@ static const struct fab_column record_columns[] = {
 static void add_with_columns(struct fab_store *store, const char *command,
 			     const struct fab_column *columns, size_t n)
 {
-	const struct fab_store_table table = {columns, n};
+	struct fab_draft d = {0};
 	struct fab_err err = {""};
 	struct sample s;
 
 	fill_sample(&s, 1, NULL);
+	fab_draft_table(&d, columns, n);
 	s.run.command = command;
-	s.run.tables = &table;
-	s.run.n_tables = 1;
+	s.run.kinds = fab_draft_run(&d)->kinds;
+	s.run.n_kinds = fab_draft_run(&d)->n_kinds;
 	cr_assert_eq(fab_store_add(store, &s.run, NULL, &err), 0, "%s", err.text);
+	fab_draft_fini(&d);
 }
 
 Test(store, kinds_come_from_the_columns_of_a_run, .init = enter, .fini = leave)
@@ -314,7 +315,7 @@ Test(store, draft_of_a_run)
 		}
 	}
 	run = fab_draft_run(&d);
-	cr_assert_eq(run->n_tables, 1);
+	cr_assert_eq(run->n_kinds, 3);
 	cr_assert_eq(run->n_results, 20);
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct fab_store_result *r = &run->results[i];

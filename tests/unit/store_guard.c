@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/store_impl.h"
+#include "store/internal.h"
 #include "support/process.h"
 
 static const struct fab_store_number facts[] = {{"groups", 3}};

@@ -1,88 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Adding a run: one transaction. */
+/* Adding a run in one transaction, and removing runs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/rows.h"
-#include "store/store_impl.h"
-
-/* A statement that is run for many rows; remembers the first failure. */
-struct insert {
-	struct fab_store *store;
-	sqlite3_stmt *statement;
-	int column; /* bound so far */
-	int rc;
-};
-
-static void insert_init(struct insert *in, struct fab_store *store, const char *sql)
-{
-	*in = (struct insert){.store = store};
-	in->rc = sqlite3_prepare_v2(store->db, sql, -1, &in->statement, NULL);
-}
-
-static void bind_text(struct insert *in, const char *text)
-{
-	if (in->rc == SQLITE_OK) /* NULL becomes a null */
-		in->rc = sqlite3_bind_text(in->statement, ++in->column, text, -1,
-					   SQLITE_TRANSIENT);
-}
-
-static void bind_uint(struct insert *in, uint64_t value)
-{
-	if (in->rc == SQLITE_OK)
-		in->rc = sqlite3_bind_int64(in->statement, ++in->column,
-					    (sqlite3_int64)value);
-}
-
-/* What is not finite becomes a null. */
-static void bind_real(struct insert *in, double value)
-{
-	if (in->rc != SQLITE_OK)
-		return;
-	in->column++;
-	in->rc = isfinite(value) ? sqlite3_bind_double(in->statement, in->column, value)
-				 : sqlite3_bind_null(in->statement, in->column);
-}
-
-/* Whole numbers as such: 4 and not 4.0. */
-static void bind_number(struct insert *in, double value)
-{
-	if (fabs(value) <= 0x1p53 && floor(value) == value)
-		bind_uint(in, (uint64_t)(int64_t)value);
-	else
-		bind_real(in, value);
-}
-
-static void run_insert(struct insert *in)
-{
-	if (in->rc != SQLITE_OK)
-		return;
-	fab_store_step(in->store);
-	in->rc = sqlite3_step(in->statement);
-	if (in->rc == SQLITE_DONE)
-		in->rc = sqlite3_reset(in->statement);
-	in->column = 0;
-}
-
-static int insert_fini(struct insert *in, struct fab_err *err)
-{
-	int rc =
-		in->rc == SQLITE_OK ? 0 : fab_store_fail(in->store, in->rc, "write", err);
-
-	sqlite3_finalize(in->statement);
-	return rc;
-}
+#include "base/progress.h"
+#include "store/internal.h"
 
 /* A statement for each kind of rows, made when the first one comes. */
 struct adding {
 	struct fab_store *store;
-	struct insert inserts[FAB_N_ROWS];
+	struct fab_statement inserts[FAB_N_ROWS];
 };
 
 /* On the heap. */
@@ -109,7 +43,8 @@ static char *insert_of(const struct fab_rows_kind *kind)
 	return sql;
 }
 
-static void bind_field(struct insert *in, const struct fab_field *field, const char *row)
+static void bind_field(struct fab_statement *in, const struct fab_field *field,
+		       const char *row)
 {
 	const void *at = row + field->offset;
 	char hex[32];
@@ -118,20 +53,25 @@ static void bind_field(struct insert *in, const struct fab_field *field, const c
 	case FAB_FIELD_ID:
 		return;
 	case FAB_FIELD_UINT:
-		bind_uint(in, *(const uint64_t *)at);
+		fab_statement_bind_uint(in, *(const uint64_t *)at);
 		return;
 	case FAB_FIELD_HEX:
 		snprintf(hex, sizeof(hex), "0x%016" PRIx64, *(const uint64_t *)at);
-		bind_text(in, hex);
+		fab_statement_bind_text(in, hex, -1);
 		return;
 	case FAB_FIELD_REAL:
-		bind_real(in, *(const double *)at);
+		fab_statement_bind_real(in, *(const double *)at);
 		return;
 	case FAB_FIELD_NUMBER:
-		bind_number(in, *(const double *)at);
+		if (fabs(*(const double *)at) <= 0x1p53 &&
+		    floor(*(const double *)at) == *(const double *)at)
+			fab_statement_bind_uint(in,
+						(uint64_t)(int64_t) * (const double *)at);
+		else
+			fab_statement_bind_real(in, *(const double *)at);
 		return;
 	default:
-		bind_text(in, *(const char *const *)at);
+		fab_statement_bind_text(in, *(const char *const *)at, -1);
 	}
 }
 
@@ -142,22 +82,22 @@ static uint64_t add_row(struct adding *a, int which, uint64_t owner_id, size_t p
 			const char *row)
 {
 	const struct fab_rows_kind *kind = &fab_rows_kinds[which];
-	struct insert *in = &a->inserts[which];
+	struct fab_statement *in = &a->inserts[which];
 	uint64_t id;
 
-	if (!in->statement && in->rc == SQLITE_OK) {
+	if (!in->of && in->rc == SQLITE_OK) {
 		char *sql = insert_of(kind);
 
-		insert_init(in, a->store, sql);
+		fab_statement_init(in, a->store, "write", sql);
 		free(sql);
 	}
 	if (kind->owner_column)
-		bind_uint(in, owner_id);
+		fab_statement_bind_uint(in, owner_id);
 	if (kind->has_place)
-		bind_uint(in, place);
+		fab_statement_bind_uint(in, place);
 	for (size_t i = 0; i < kind->n_fields; i++)
 		bind_field(in, &kind->fields[i], row);
-	run_insert(in);
+	fab_statement_next(in);
 	id = (uint64_t)sqlite3_last_insert_rowid(a->store->db);
 	for (int k = 0; k < FAB_N_ROWS && in->rc == SQLITE_OK; k++)
 		if (fab_rows_kinds[k].owner == which)
@@ -183,69 +123,76 @@ static int add_rows(struct fab_store *store, const struct fab_store_run *run,
 
 	*id = add_row(&a, FAB_ROWS_RUN, 0, 0, (const char *)run);
 	for (size_t i = 0; i < FAB_N_ROWS; i++) {
-		int one = a.inserts[i].store ? insert_fini(&a.inserts[i], rc ? NULL : err)
-					     : 0;
+		int one = a.inserts[i].store
+				  ? fab_statement_fini(&a.inserts[i], rc ? NULL : err)
+				  : 0;
 
 		rc = rc ? rc : one;
 	}
 	return rc;
 }
 
-/* Counts are added up, but for those of which the largest counts. */
-static const char *merge_of(const struct fab_column *c)
-{
-	if (c->flags & FAB_COL_MAX)
-		return "max";
-	if (c->type == FAB_BOOL)
-		return "all";
-	return c->type == FAB_UINT || c->metric == FAB_METRIC_TIME ? "sum" : NULL;
-}
-
-static const char *better_of(enum fab_metric metric)
-{
-	return metric == FAB_METRIC_PLAIN  ? NULL
-	       : metric == FAB_METRIC_MORE ? "more"
-					   : "less";
-}
-
-/* What the tables of a run say of metrics; the first of a name counts. Nothing is written
- * that is there already. */
+/* The kinds of metrics of the run; the first of a name counts. A kind that is there
+ * already is not written. */
 static int add_kinds(struct fab_store *store, const struct fab_store_run *run,
 		     struct fab_err *err)
 {
-	uint64_t position = 0;
-	struct insert in;
+	static const char *const better[] = {"less", NULL, "more"};
+	static const char *const merge[] = {[FAB_MERGE_SUM] = "sum",
+					    [FAB_MERGE_MAX] = "max",
+					    [FAB_MERGE_ALL] = "all"};
+	struct fab_statement in;
 
-	insert_init(&in, store,
-		    "INSERT INTO metric_kind (command, name, position, better, is_time, "
-		    "unit, help, merge) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-		    "ON CONFLICT (command, name) DO UPDATE SET position = "
-		    "excluded.position, better = excluded.better, "
-		    "is_time = excluded.is_time, unit = excluded.unit, "
-		    "help = excluded.help, merge = excluded.merge "
-		    "WHERE (position, better, is_time, unit, help, merge) IS NOT "
-		    "(excluded.position, excluded.better, excluded.is_time, "
-		    "excluded.unit, excluded.help, excluded.merge)");
+	fab_statement_init(
+		&in, store, "write",
+		"INSERT INTO metric_kind (command, name, position, better, is_time, "
+		"unit, help, merge) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+		"ON CONFLICT (command, name) DO UPDATE SET position = "
+		"excluded.position, better = excluded.better, "
+		"is_time = excluded.is_time, unit = excluded.unit, "
+		"help = excluded.help, merge = excluded.merge "
+		"WHERE (position, better, is_time, unit, help, merge) IS NOT "
+		"(excluded.position, excluded.better, excluded.is_time, "
+		"excluded.unit, excluded.help, excluded.merge)");
 	/* backwards: the first of a name is written last */
-	for (size_t t = 0; t < run->n_tables; t++)
-		position += run->tables[t].n;
-	for (size_t t = run->n_tables; t-- > 0;)
-		for (size_t i = run->tables[t].n; i-- > 0; position--) {
-			const struct fab_column *c = &run->tables[t].columns[i];
+	for (size_t i = run->n_kinds; i-- > 0;) {
+		const struct fab_store_kind *k = &run->kinds[i];
 
-			if (c->metric == FAB_NO_METRIC)
-				continue;
-			bind_text(&in, run->command);
-			bind_text(&in, c->name);
-			bind_uint(&in, position);
-			bind_text(&in, better_of(c->metric));
-			bind_uint(&in, c->metric == FAB_METRIC_TIME);
-			bind_text(&in, fab_unit_name(c->flags));
-			bind_text(&in, c->help);
-			bind_text(&in, merge_of(c));
-			run_insert(&in);
-		}
-	return insert_fini(&in, err);
+		if (k->command && strcmp(k->command, run->command) != 0)
+			continue;
+		fab_statement_bind_text(&in, run->command, -1);
+		fab_statement_bind_text(&in, k->name, -1);
+		fab_statement_bind_uint(&in, i + 1);
+		fab_statement_bind_text(&in, better[k->better + 1], -1);
+		fab_statement_bind_uint(&in, k->is_time);
+		fab_statement_bind_text(&in, k->unit, -1);
+		fab_statement_bind_text(&in, k->help, -1);
+		fab_statement_bind_text(&in, merge[k->merge], -1);
+		fab_statement_next(&in);
+	}
+	return fab_statement_fini(&in, err);
+}
+
+/* In a transaction: remove runs; EBUSY when one that must exist does not. */
+static int take_out(struct fab_store *store, const uint64_t *ids, size_t n,
+		    bool must_exist, struct fab_err *err)
+{
+	struct fab_statement s;
+	int rc = 0, second;
+
+	fab_statement_init(&s, store, "write", "DELETE FROM run WHERE id = ?");
+	for (size_t i = 0; i < n && s.rc == SQLITE_OK && !rc; i++) {
+		fab_progress_report("removing", "runs", i, n);
+		fab_statement_bind_uint(&s, ids[i]);
+		fab_statement_next(&s);
+		if (s.rc == SQLITE_OK && must_exist && !sqlite3_changes(store->db))
+			rc = fab_fail(err, EBUSY,
+				      "%s: run %llu is not there any more: somebody else "
+				      "has taken it out",
+				      store->path, (unsigned long long)ids[i]);
+	}
+	second = fab_statement_fini(&s, rc ? NULL : err);
+	return rc ? rc : second;
 }
 
 /* Who made the file and failed has taken it away again: what was written is in none. */
@@ -294,7 +241,7 @@ int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids
 	if (!rc)
 		rc = add_kinds(store, run, err);
 	if (!rc && n_ids)
-		rc = fab_store_take_out(store, ids, n_ids, true, err);
+		rc = take_out(store, ids, n_ids, true, err);
 	if (!rc)
 		rc = fab_store_exec(store, "COMMIT", "write", err);
 	if (!rc)
@@ -307,4 +254,33 @@ int fab_store_replace(struct fab_store *store, const uint64_t *ids, size_t n_ids
 	if (id)
 		*id = run_id;
 	return 0;
+}
+
+/* SQLite builds the smaller file in one that it attaches. */
+static int give_back(struct fab_store *store, struct fab_err *err)
+{
+	int before = sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 1);
+	int rc = fab_store_exec(store, "VACUUM", "shrink the file", err);
+
+	sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, before);
+	return rc;
+}
+
+int fab_store_remove(struct fab_store *store, const uint64_t *ids, size_t n,
+		     struct fab_err *err)
+{
+	int rc = store->db && n ? fab_store_exec(store, "BEGIN IMMEDIATE", "write", err)
+				: 0;
+
+	if (!store->db || !n)
+		return 0;
+	if (!rc)
+		rc = take_out(store, ids, n, false, err);
+	if (!rc)
+		rc = fab_store_exec(store, "COMMIT", "write", err);
+	if (rc) {
+		fab_store_rollback(store);
+		return rc;
+	}
+	return give_back(store, err);
 }
