@@ -9,7 +9,7 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "faults.h"
-#include "unicast/gaps.h"
+#include "unicast/analysis.h"
 
 enum { NAMED = 3 };
 

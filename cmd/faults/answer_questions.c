@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "fabric/rates.h"
 #include "faults.h"
-#include "unicast/local_reroute.h"
+#include "unicast/reliability.h"
 
 static const char *plural(uint64_t n)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "faults.h"
+#include "unicast/engine.h"
 #include "unicast/routes.h"
-#include "unicast/service_levels.h"
 
 /* A row of a table. */
 struct record {

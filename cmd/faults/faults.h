@@ -8,9 +8,7 @@
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/load.h"
-#include "unicast/lost.h"
-#include "unicast/trace.h"
+#include "unicast/path.h"
 
 enum { FAULTS_MAX_ENGINES = 16 };
 /* Parts by --criticality, in the order of its tables. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "faults.h"
-#include "unicast/gaps.h"
+#include "unicast/analysis.h"
 
 /* A row of a table. */
 struct record {

@@ -6,7 +6,7 @@
 #include "fabric/ranks.h"
 #include "faults.h"
 #include "unicast/criticality.h"
-#include "unicast/local_reroute.h"
+#include "unicast/reliability.h"
 
 enum { PARTS_STORED_MAX = 100000 };
 static const uint64_t CRITICALITY_STEPS = UINT64_C(4) * 1000 * 1000 * 1000;

@@ -7,7 +7,7 @@
 
 #include "fabric/rates.h"
 #include "faults.h"
-#include "unicast/gaps.h"
+#include "unicast/analysis.h"
 
 /* Pairs of an algorithm, and ports that are lost, that a table shows. */
 enum { SHOWN = 10, LOST_SHOWN = 20 };

@@ -7,7 +7,7 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "faults.h"
-#include "unicast/effort.h"
+#include "unicast/engine.h"
 
 /* Of a core: tables that take longer are announced. */
 static const double LONG_SECONDS = 20;

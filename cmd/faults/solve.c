@@ -9,10 +9,9 @@
 
 #include "base/clock.h"
 #include "event/sweep.h"
-#include "unicast/changes.h"
-#include "unicast/complete.h"
-#include "unicast/fault_sets.h"
-#include "unicast/verify.h"
+#include "unicast/analysis.h"
+#include "unicast/faults.h"
+#include "unicast/routes.h"
 
 /* Sets of faults that go into the database one by one. */
 enum { SETS_STORED_MAX = 100000, SETS_MAX = 100 * 1000 * 1000 };

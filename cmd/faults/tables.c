@@ -6,7 +6,7 @@
 #include "export/sl2vl.h"
 #include "export/subnet_lst.h"
 #include "faults.h"
-#include "unicast/degraded.h"
+#include "unicast/faults.h"
 #include "unicast/lfts.h"
 
 bool faults_writes_tables(const struct faults_params *p)

@@ -13,7 +13,6 @@
 #include "traffic/traffic.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
-#include "unicast/no_path.h"
 #include "unicast/path.h"
 
 enum { SIM_MAX_NETS = 32, SIM_MAX_SIZES = 64, SIM_MAX_POINTS = 100000 };

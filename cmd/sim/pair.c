@@ -6,7 +6,7 @@
 
 #include "fabric/resolver.h"
 #include "fabric_sim.h"
-#include "unicast/trace.h"
+#include "unicast/path.h"
 
 /* The number of the end at a port. */
 static int find_end(const struct sim_outcome *o, uint32_t port, uint32_t *end,

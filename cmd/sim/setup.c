@@ -11,7 +11,7 @@
 #include "export/mcfdbs.h"
 #include "fabric_sim.h"
 #include "mcast/share.h"
-#include "unicast/degraded.h"
+#include "unicast/faults.h"
 #include "unicast/lfts.h"
 
 static struct fab_unicast_problem problem_of(const struct sim_params *p,

@@ -16,7 +16,7 @@
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
-#include "unicast/trace.h"
+#include "unicast/path.h"
 
 /* A row of a table. */
 struct record {

@@ -4,7 +4,7 @@
 
 #include "base/namelist.h"
 #include "base/rng.h"
-#include "unicast/fault_sets.h"
+#include "unicast/faults.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "mcast/groups.h"
 #include "mcast/mcfdbs.h"
 #include "unicast/faults.h"
-#include "unicast/root_list.h"
+#include "unicast/engine.h"
 
 /* --fail, --fail-link, --fail-file, --random, --of. */
 struct fab_cli_faults {

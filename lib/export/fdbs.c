@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "export/lid_rows.h"
 #include "unicast/faults.h"
-#include "unicast/walk.h"
+#include "unicast/path.h"
 
 #include <stdlib.h>
 #include <string.h>

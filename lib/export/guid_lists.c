@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
-#include "unicast/updn.h"
+#include "unicast/engine.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,8 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "fabric/guids.h"
-#include "unicast/columns.h"
-#include "unicast/complete.h"
+#include "unicast/routes.h"
 
 #include <errno.h>
 #include <stdlib.h>

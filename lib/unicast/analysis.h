@@ -10,6 +10,9 @@
 
 #include "base/choice.h"
 #include "base/mem.h"
+#include "fabric/kfat.h"
+#include "traffic/permutation.h"
+#include "unicast/engine.h"
 #include "unicast/routes.h"
 
 /*
@@ -102,8 +105,8 @@ struct fab_analysis {
 	/* Certainly: no cycle and nothing missing that could close one (is_unknown). */
 	bool deadlock_free;
 	/* No cycle in what is known, but tables, service levels or lanes are missing; or
-	 * service levels or lanes are assumed, and they, or all on one lane, have a cycle.
-	 * The cycle below is then that of the assumption. */
+	 * service levels or lanes are assumed, and they, or all on one lane, have a
+	 * cycle. The cycle below is then that of the assumption. */
 	bool is_unknown;
 	/* Tables were read without service levels, without lanes: one lane is assumed
 	 * without both, else level 0 or lanes equal to the levels. */
@@ -164,3 +167,74 @@ int fab_uniform_load(const struct fab_routes *routes, const struct fab_analysis 
 		     int n_threads, double *out, struct fab_err *err) FAB_MUST_CHECK;
 /* Frees what hangs on it; a zeroed one is allowed. O(size). */
 void fab_analysis_fini(struct fab_analysis *j);
+
+/* In words: what tables that were read do not say, and what follows from that. */
+
+/* "lid", "table", "service-level", "lane", "strange-lid", "strange-switch". */
+const char *fab_gap_kind_name(enum fab_gap_kind kind);
+
+/*
+ * One sentence for a kind of gaps, with the first of them by name: "1 LID of the fabric
+ * is not in the tables: h2 HCA-1 port 1 (LID 9)". NULL: there is none. The caller frees.
+ */
+char *fab_gaps_text(const struct fab_fabric *f, const struct fab_gaps *gaps,
+		    enum fab_gap_kind kind);
+
+/*
+ * Why freedom of deadlock is not known, in one sentence; NULL: it is. The caller frees.
+ */
+char *fab_analysis_why_unknown(const struct fab_analysis *j);
+
+/* A second opinion on tables, by the simplest method: every pair is walked hop by hop. */
+
+/*
+ * Walk every pair of ends, collect the dependencies of channels one by one, take away
+ * what nothing leads to until nothing is left; compare pairs, connected and shortest
+ * ones, lanes, service levels and freedom of deadlock with the analysis. EINVAL: the
+ * first difference, in one sentence. O(ends * columns * hops).
+ */
+int fab_unicast_verify(const struct fab_routes *routes, enum fab_ends ends,
+		       const struct fab_analysis *analysis,
+		       struct fab_err *err) FAB_MUST_CHECK;
+
+/* What dead parts cut off for good, which no routing brings back. */
+
+struct fab_lost {
+	uint64_t hosts;	     /* with no port left of those that they had */
+	uint64_t rail_hosts; /* that lose a port and keep another one */
+	uint64_t adapters;   /* ports of host adapters: rails of hosts */
+	uint64_t pairs;	     /* ordered, of ends of which at least one is cut off */
+};
+
+/*
+ * Against the fabric without faults. Pairs are of `ends`; a port with several LIDs is
+ * that many targets. Leaf switches are those of `kfat`, or with NULL the switches
+ * with hosts. O(ports).
+ */
+struct fab_lost fab_lost_count(const struct fab_faults *faults,
+			       const struct fab_kfat *kfat, enum fab_ends ends);
+
+/* A port of a host's adapter that is cut off. */
+struct fab_lost_port {
+	uint32_t port;
+	bool is_host; /* and so is its host: no port of it is left */
+};
+struct fab_lost_ports {
+	FAB_VEC(struct fab_lost_port) of;
+};
+
+/* All of them: first those of hosts that are cut off, then rails; by port. The caller
+ * frees out->of.v. O(ports). */
+void fab_lost_ports(const struct fab_faults *faults, struct fab_lost_ports *out);
+
+/* Static load: how many flows share a direction of a cable between switches. */
+
+struct fab_flow_load {
+	uint64_t flows, lost; /* between different switches or not; without a path */
+	uint64_t max;	      /* flows on the fullest direction of a cable */
+	double mean;	      /* over the directions of live cables between switches */
+};
+/* Walk every flow. O(flows * hops). */
+void fab_permutation_load(const struct fab_routes *routes,
+			  const struct fab_flow_ends *ends, const uint32_t *to,
+			  struct fab_flow_load *out);

@@ -5,7 +5,7 @@
 #include "fabric/ranks.h"
 #include "unicast/faults.h"
 #include "unicast/loss.h"
-#include "unicast/walk.h"
+#include "unicast/path.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unicast/faults.h"
 
+#include "base/mem.h"
+#include "fabric/builder.h"
 #include "fabric/graph.h"
 #include "fabric/ranks.h"
+#include "source/list_file.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,4 +209,225 @@ char *fab_faults_text(const struct fab_faults *faults, const char *separator)
 		free(name);
 	}
 	return text;
+}
+
+/* Switches and cables that die by name. */
+
+/* Kill what a list names. */
+static int add_list(struct fab_faults *faults, enum fab_want want, const char *text,
+		    size_t len, struct fab_err *err)
+{
+	const struct fab_lookup lookup =
+		fab_resolver_lookup(fab_faults_resolver(faults), want);
+	struct fab_ids ids = {0};
+	int rc = fab_lookup_list(&lookup, text, len, &ids, &faults->matches, err);
+
+	for (size_t i = 0; i < ids.of.n; i++)
+		fab_faults_kill(faults,
+				(struct fab_fault){.is_cable = want == FAB_WANT_CABLE,
+						   .id = ids.of.v[i]});
+	free(ids.of.v);
+	return rc;
+}
+
+int fab_faults_add_switches(struct fab_faults *faults, const char *text,
+			    struct fab_err *err)
+{
+	return add_list(faults, FAB_WANT_SWITCH, text, strlen(text), err);
+}
+
+int fab_faults_add_cables(struct fab_faults *faults, const char *text,
+			  struct fab_err *err)
+{
+	return add_list(faults, FAB_WANT_CABLE, text, strlen(text), err);
+}
+
+static int add_line(void *context, const char *line, size_t len, struct fab_err *err)
+{
+	static const char link[] = "link ";
+
+	if (len > sizeof(link) - 1 && !memcmp(line, link, sizeof(link) - 1))
+		return add_list(context, FAB_WANT_CABLE, line + sizeof(link) - 1,
+				len - (sizeof(link) - 1), err);
+	return add_list(context, FAB_WANT_SWITCH, line, len, err);
+}
+
+int fab_faults_add_file(struct fab_faults *faults, const char *path, struct fab_err *err)
+{
+	return fab_list_file_read(path, add_line, faults, err);
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+uint64_t fab_faults_combinations(uint64_t n, uint64_t k)
+{
+	wide c = 1;
+
+	if (k > n)
+		return 0;
+	if (k > n - k)
+		k = n - k;
+	for (uint64_t i = 1; i <= k; i++) {
+		c = c * (n - k + i) / i;
+		if (c > UINT64_MAX)
+			return UINT64_MAX;
+	}
+	return (uint64_t)c;
+}
+
+void fab_faults_combination(uint64_t number, size_t k, size_t n, size_t *pick)
+{
+	size_t at = 0;
+
+	/* with_at: combinations of the rest that begin with `at` */
+	for (size_t i = 0; i < k; i++, at++) {
+		uint64_t left = n - at - 1, more = k - i - 1;
+		wide with_at = fab_faults_combinations(left, more);
+
+		for (; number >= with_at; at++, left--) {
+			number -= (uint64_t)with_at;
+			with_at = with_at * (left - more) / left;
+		}
+		pick[i] = at;
+	}
+}
+
+static int init(const struct fab_fabric *f, const struct fab_faults *always,
+		enum fab_fault_kind kind, struct fab_fault_sets *sets,
+		struct fab_err *err)
+{
+	int rc = 0;
+
+	sets->always = always;
+	fab_faults_candidates(f, kind, always, &sets->candidates);
+	if (sets->candidates.of.n < sets->k) {
+		rc = fab_fail(err, EINVAL, "%u faults are asked for, of %zu %s", sets->k,
+			      sets->candidates.of.n, fab_fault_kind_choices.names[kind]);
+		fab_fault_sets_fini(sets);
+	}
+	return rc;
+}
+
+int fab_fault_sets_random(const struct fab_fabric *f, const struct fab_faults *always,
+			  enum fab_fault_kind kind, uint32_t k, uint64_t n, uint64_t seed,
+			  struct fab_fault_sets *out, struct fab_err *err)
+{
+	*out = (struct fab_fault_sets){.k = k, .n = n, .seed = seed};
+	return init(f, always, kind, out, err);
+}
+
+int fab_fault_sets_all(const struct fab_fabric *f, const struct fab_faults *always,
+		       enum fab_fault_kind kind, uint32_t k, struct fab_fault_sets *out,
+		       struct fab_err *err)
+{
+	int rc;
+
+	*out = (struct fab_fault_sets){.k = k, .is_exhaustive = true};
+	rc = init(f, always, kind, out, err);
+	if (!rc)
+		out->n = fab_faults_combinations(out->candidates.of.n, k);
+	return rc;
+}
+
+void fab_fault_sets_fini(struct fab_fault_sets *sets)
+{
+	free(sets->candidates.of.v);
+	*sets = (struct fab_fault_sets){0};
+}
+
+void fab_fault_maker_init(struct fab_fault_maker *m, const struct fab_fault_sets *sets)
+{
+	const struct fab_fault_list *from = &sets->candidates;
+
+	*m = (struct fab_fault_maker){.sets = sets,
+				      .faults = fab_faults_new(sets->always->f),
+				      .pick = FAB_NEW(sets->k + 1, size_t)};
+	FAB_RESERVE(&m->list.of, from->of.n + 1);
+	m->list.of.n = from->of.n;
+	if (from->of.n)
+		memcpy(m->list.of.v, from->of.v, from->of.n * sizeof(*from->of.v));
+}
+
+void fab_fault_maker_fini(struct fab_fault_maker *m)
+{
+	fab_faults_free(m->faults);
+	free(m->list.of.v);
+	free(m->pick);
+}
+
+void fab_fault_maker_make(struct fab_fault_maker *m, uint64_t number)
+{
+	const struct fab_fault_sets *sets = m->sets;
+	struct fab_stream stream = fab_stream_of(sets->seed, number);
+
+	fab_faults_clear(m->faults);
+	for (size_t i = 0; i < sets->always->named.n; i++)
+		fab_faults_kill(m->faults, sets->always->named.v[i]);
+	if (!sets->is_exhaustive) {
+		fab_faults_draw(m->faults, &m->list, sets->k, &stream);
+		return;
+	}
+	fab_faults_combination(number, sets->k, m->list.of.n, m->pick);
+	for (size_t i = 0; i < sets->k; i++)
+		fab_faults_kill(m->faults, m->list.of.v[m->pick[i]]);
+}
+
+static bool cable_is_left(const struct fab_faults *faults, uint32_t cable)
+{
+	return !faults || !faults->cable_is_dead[cable];
+}
+
+static bool node_is_left(const struct fab_fabric *f, const struct fab_faults *faults,
+			 uint32_t node)
+{
+	bool had_cable = false;
+
+	if (!faults)
+		return true;
+	if (fab_node_is_switch(f, node))
+		return !faults->switch_is_dead[node];
+	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
+	     p++) {
+		if (f->port_cable[p] == FAB_NONE)
+			continue;
+		if (cable_is_left(faults, f->port_cable[p]))
+			return true;
+		had_cable = true;
+	}
+	return !had_cable;
+}
+
+/* Does a switch keep a cable? What only joins adapters is no fabric. */
+static bool has_cable_left(const struct fab_fabric *f, const struct fab_faults *faults)
+{
+	for (uint32_t c = 0; c < f->n_cables; c++)
+		if (cable_is_left(faults, c) &&
+		    fab_node_is_switch(f, f->port_node[f->cable_a[c]]))
+			return true;
+	return false;
+}
+
+int fab_fabric_without(const struct fab_fabric *f, const struct fab_faults *faults,
+		       struct fab_fabric **out, struct fab_err *err)
+{
+	struct fab_builder *b;
+	uint32_t *id;
+
+	if (!has_cable_left(f, faults))
+		return fab_fail(err, EINVAL, "%s: no switch has a cable left", f->source);
+	b = fab_builder_new();
+	id = FAB_NEW(f->n_nodes, uint32_t);
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		id[i] = node_is_left(f, faults, i) ? fab_builder_copy_node(b, f, i)
+						   : FAB_NONE;
+	for (uint32_t c = 0; c < f->n_cables; c++) {
+		uint32_t x = f->cable_a[c], y = f->cable_b[c];
+
+		if (!cable_is_left(faults, c) || id[f->port_node[x]] == FAB_NONE ||
+		    id[f->port_node[y]] == FAB_NONE)
+			continue;
+		fab_builder_copy_cable(b, f, c, id);
+	}
+	free(id);
+	return fab_builder_finish(b, f->source, f->format, NULL, out, err);
 }

@@ -1,12 +1,169 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What the readers of unicast tables share. */
 #include "unicast/lfts.h"
 
 #include "base/map.h"
+#include "fabric/guids.h"
+#include "source/scan.h"
 #include "source/unpack.h"
-#include "unicast/lfts_impl.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A file being read, line by line. */
+struct fab_lfts_file {
+	const char *name;
+	struct fab_lines lines;
+	struct fab_span line;
+	struct fab_map64 *nodes; /* by node GUID, FAB_SHARED */
+	struct fab_err *err;
+};
+
+void fab_lfts_file_init(struct fab_lfts_file *file, const struct fab_fabric *f,
+			const char *name, const char *text, size_t len,
+			struct fab_err *err);
+void fab_lfts_file_fini(struct fab_lfts_file *file);
+
+/*
+ * The next line that is not empty and no comment: 1. 0: the end. -EINVAL: it ends in the
+ * middle of the line.
+ */
+int fab_lfts_next_line(struct fab_lfts_file *file);
+/* -EINVAL and "file:line: expected <what>, found <the line>". */
+int fab_lfts_bad_line(const struct fab_lfts_file *file, const char *expected);
+/* -EINVAL and "file:line: <text>". */
+int fab_lfts_fail(const struct fab_lfts_file *file, const char *format, ...)
+	FAB_PRINTF(2, 3);
+
+/* The node that has the GUID, FAB_NONE: none. -EINVAL and a sentence: two have it. */
+int fab_lfts_find_node(const struct fab_lfts_file *file, uint64_t guid, uint32_t *node);
+
+/* "0x" and digits; the number ends with the line or before a blank. */
+bool fab_lfts_take_hex(struct fab_span *s, uint64_t *out);
+/* A decimal number before a blank or the end, blanks in front skipped. */
+bool fab_lfts_take_dec(struct fab_span *s, uint32_t *out);
+
+/* Does the switch have a port of this number? */
+bool fab_lfts_has_port(const struct fab_fabric *f, uint32_t sw, uint32_t num);
+/* [n_ports] arc of a switch's port counted from arc_first, FAB_ARC_NONE: its cable leads
+ * to no other switch. The caller frees. O(ports). */
+uint16_t *fab_lfts_arcs(const struct fab_fabric *f);
+/* Append a sentence to the note. */
+void fab_lfts_note(struct fab_routes *r, const char *format, ...) FAB_PRINTF(2, 3);
+
+enum { MAX_SHOWN = 60 };
+
+void fab_lfts_file_init(struct fab_lfts_file *file, const struct fab_fabric *f,
+			const char *name, const char *text, size_t len,
+			struct fab_err *err)
+{
+	*file = (struct fab_lfts_file){.name = name,
+				       .lines = {.at = text, .end = text + len},
+				       .nodes = fab_guids_new(f, f->n_nodes),
+				       .err = err};
+}
+
+void fab_lfts_file_fini(struct fab_lfts_file *file)
+{
+	fab_map64_free(file->nodes);
+}
+
+int fab_lfts_fail(const struct fab_lfts_file *file, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return fab_fail(file->err, EINVAL, "%s:%llu: %s", file->name,
+			(unsigned long long)file->lines.line, text);
+}
+
+int fab_lfts_find_node(const struct fab_lfts_file *file, uint64_t guid, uint32_t *node)
+{
+	*node = fab_map64_get(file->nodes, guid);
+	if (*node != FAB_SHARED)
+		return 0;
+	return fab_lfts_fail(file,
+			     "the fabric has two nodes 0x%016llx: which of them is meant "
+			     "cannot be told",
+			     (unsigned long long)guid);
+}
+
+int fab_lfts_bad_line(const struct fab_lfts_file *file, const char *expected)
+{
+	size_t len = fab_span_len(&file->line);
+
+	return fab_lfts_fail(file, "expected %s, found \"%.*s\"", expected,
+			     (int)(len < MAX_SHOWN ? len : MAX_SHOWN), file->line.p);
+}
+
+int fab_lfts_next_line(struct fab_lfts_file *file)
+{
+	while (fab_lines_next(&file->lines, &file->line)) {
+		if (file->line.p == file->line.end || *file->line.p == '#')
+			continue;
+		if (file->lines.is_open)
+			return fab_lfts_fail(file, "the input ends within the line");
+		return 1;
+	}
+	return 0;
+}
+
+static bool is_at_end(const struct fab_span *s)
+{
+	return s->p == s->end || fab_is_blank(*s->p);
+}
+
+bool fab_lfts_take_hex(struct fab_span *s, uint64_t *out)
+{
+	fab_skip_blanks(s);
+	return FAB_TAKE(s, "0x") && fab_take_hex(s, out) && is_at_end(s);
+}
+
+bool fab_lfts_take_dec(struct fab_span *s, uint32_t *out)
+{
+	fab_skip_blanks(s);
+	return fab_take_dec(s, out) && is_at_end(s);
+}
+
+bool fab_lfts_has_port(const struct fab_fabric *f, uint32_t sw, uint32_t num)
+{
+	return num <= f->node_n_ports[sw] || fab_port_find(f, sw, num) != FAB_NONE;
+}
+
+uint16_t *fab_lfts_arcs(const struct fab_fabric *f)
+{
+	uint16_t *arc = FAB_NEW((size_t)f->n_ports + 1, uint16_t);
+
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		arc[p] = FAB_ARC_NONE;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+			uint32_t c = f->arc_cable[a], p = f->cable_a[c];
+
+			if (f->port_node[p] != s)
+				p = f->cable_b[c];
+			arc[p] = (uint16_t)(a - f->arc_first[s]);
+		}
+	return arc;
+}
+
+void fab_lfts_note(struct fab_routes *r, const char *format, ...)
+{
+	char text[256], *old = r->note;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	r->note = old ? fab_format("%s; %s", old, text) : fab_strdup(text);
+	free(old);
+}
 
 enum {
 	LAST_LID = 0xbfff,
@@ -22,7 +179,7 @@ enum {
 
 enum block { NOWHERE, LFTS, FDBS };
 
-struct reading {
+struct tables_reading {
 	const struct fab_fabric *f;
 	struct fab_lfts_file file;
 	struct fab_map64 *ports; /* by port GUID */
@@ -39,14 +196,14 @@ struct reading {
 };
 
 /* Is the port on a switch? One without a cable is a destination of no tables. */
-static bool is_cabled(const struct reading *r, uint32_t port)
+static bool is_cabled(const struct tables_reading *r, uint32_t port)
 {
 	return fab_port_switch(r->f, port) != FAB_NONE;
 }
 
 /* Of two ports with a GUID, such as of a record that was replaced, the cabled one counts.
  */
-static void add_port(struct reading *r, uint64_t guid, uint32_t port)
+static void add_port(struct tables_reading *r, uint64_t guid, uint32_t port)
 {
 	uint32_t old = guid ? fab_map64_put(r->ports, guid, port) : port;
 
@@ -57,9 +214,9 @@ static void add_port(struct reading *r, uint64_t guid, uint32_t port)
 		      old == FAB_SHARED || is_cabled(r, old) ? FAB_SHARED : port);
 }
 
-static struct reading *reading_new(const struct fab_fabric *f)
+static struct tables_reading *reading_new(const struct fab_fabric *f)
 {
-	struct reading *r = FAB_NEW0(1, struct reading);
+	struct tables_reading *r = FAB_NEW0(1, struct tables_reading);
 
 	r->f = f;
 	r->ports = fab_map64_new(f->n_ports);
@@ -82,7 +239,7 @@ static struct reading *reading_new(const struct fab_fabric *f)
 	return r;
 }
 
-static void reading_free(struct reading *r)
+static void reading_free(struct tables_reading *r)
 {
 	for (uint32_t lid = 0; lid < N_LIDS; lid++)
 		free(r->out[lid]);
@@ -92,7 +249,7 @@ static void reading_free(struct reading *r)
 	free(r);
 }
 
-static int begin(struct reading *r, enum block block, struct fab_span rest)
+static int begin_table(struct tables_reading *r, enum block block, struct fab_span rest)
 {
 	uint64_t guid;
 	uint32_t node;
@@ -146,7 +303,7 @@ static uint64_t named_guid(struct fab_span rest)
 	return FIND(&rest, "portguid 0x") && fab_take_hex(&rest, &guid) ? guid : 0;
 }
 
-static int add_entry(struct reading *r, uint32_t lid, uint32_t num, uint64_t guid)
+static int add_entry(struct tables_reading *r, uint32_t lid, uint32_t num, uint64_t guid)
 {
 	r->n_entries++;
 	if (r->sw == FAB_NONE)
@@ -177,7 +334,7 @@ static int add_entry(struct reading *r, uint32_t lid, uint32_t num, uint64_t gui
 }
 
 /* "0x0001 036 # ...", "0x0001 : 036  : 02 : yes", "0x0001 : UNREACHABLE". */
-static int read_entry(struct reading *r)
+static int read_entry(struct tables_reading *r)
 {
 	struct fab_span rest = r->file.line;
 	uint64_t lid, guid = 0;
@@ -208,7 +365,7 @@ static int read_entry(struct reading *r)
 }
 
 /* "56 lids dumped": OpenSM writes the largest LID, others the number of entries. */
-static int read_end(struct reading *r)
+static int read_end(struct tables_reading *r)
 {
 	struct fab_span rest = r->file.line;
 	uint32_t n;
@@ -230,7 +387,7 @@ static int read_end(struct reading *r)
 	return 0;
 }
 
-static int read_line(struct reading *r)
+static int read_table_line(struct tables_reading *r)
 {
 	struct fab_span rest = r->file.line;
 
@@ -239,10 +396,10 @@ static int read_line(struct reading *r)
 	if (FAB_TAKE(&rest, "Unicast lids")) {
 		if (!FIND(&rest, " guid 0x"))
 			return fab_lfts_bad_line(&r->file, EXPECTED);
-		return begin(r, LFTS, rest);
+		return begin_table(r, LFTS, rest);
 	}
 	if (FIND(&rest, "Switch 0x"))
-		return begin(r, FDBS, rest);
+		return begin_table(r, FDBS, rest);
 	rest = r->file.line;
 	/* headings of columns */
 	if (FAB_BEGINS(&rest, "LID") || FAB_BEGINS(&rest, "Lid") ||
@@ -251,12 +408,12 @@ static int read_line(struct reading *r)
 	return read_end(r);
 }
 
-static int read_all(struct reading *r)
+static int read_all(struct tables_reading *r)
 {
 	int rc;
 
 	while ((rc = fab_lfts_next_line(&r->file)) > 0) {
-		rc = read_line(r);
+		rc = read_table_line(r);
 		if (rc)
 			return rc;
 	}
@@ -277,7 +434,7 @@ static int read_all(struct reading *r)
 }
 
 /* What a switch does with packets to a port that it sends on by port num. */
-static uint16_t to_arc(const struct reading *r, const struct fab_faults *faults,
+static uint16_t to_arc(const struct tables_reading *r, const struct fab_faults *faults,
 		       const uint16_t *arc, uint32_t target, uint32_t sw, uint16_t num)
 {
 	const struct fab_fabric *f = r->f;
@@ -297,7 +454,7 @@ static uint16_t to_arc(const struct reading *r, const struct fab_faults *faults,
 }
 
 /* The port of a GUID; of several it is the one that has the LID in the fabric. */
-static uint32_t named_port(const struct reading *r, uint64_t guid, uint32_t owner)
+static uint32_t named_port(const struct tables_reading *r, uint64_t guid, uint32_t owner)
 {
 	uint32_t port = fab_map64_get(r->ports, guid);
 
@@ -312,7 +469,7 @@ static uint32_t named_port(const struct reading *r, uint64_t guid, uint32_t owne
  * the port with the nearest LID below it if it lies in an aligned block of at most 128
  * that begins there, and the switch of that port sends it out to that port.
  */
-static uint32_t covering_port(const struct reading *r, const uint32_t *owner,
+static uint32_t covering_port(const struct tables_reading *r, const uint32_t *owner,
 			      uint32_t lid)
 {
 	const struct fab_fabric *f = r->f;
@@ -336,7 +493,7 @@ static uint32_t covering_port(const struct reading *r, const uint32_t *owner,
 }
 
 /* The port of each LID with entries, FAB_NONE: left out. Returns how many are kept. */
-static uint32_t choose_ports(struct reading *r, struct fab_told *told)
+static uint32_t choose_ports(struct tables_reading *r, struct fab_told *told)
 {
 	uint32_t *owner = FAB_NEW(N_LIDS, uint32_t), n = 0;
 
@@ -365,7 +522,7 @@ static uint32_t choose_ports(struct reading *r, struct fab_told *told)
  * The form of opensm.fdbs has a line for every LID: one that other tables have and this
  * one lacks was cut off.
  */
-static void find_whole_tables(const struct reading *r, struct fab_told *told)
+static void find_whole_tables(const struct tables_reading *r, struct fab_told *told)
 {
 	told->has_table = FAB_NEW((size_t)r->f->n_switches + 1, bool);
 	for (uint32_t s = 0; s < r->f->n_switches; s++)
@@ -376,7 +533,7 @@ static void find_whole_tables(const struct reading *r, struct fab_told *told)
 				told->has_table[s] = false;
 }
 
-static struct fab_told *to_told(struct reading *r)
+static struct fab_told *to_told(struct tables_reading *r)
 {
 	struct fab_told *told = FAB_NEW0(1, struct fab_told);
 
@@ -386,7 +543,8 @@ static struct fab_told *to_told(struct reading *r)
 	return told;
 }
 
-static struct fab_routes *to_routes(struct reading *r, const struct fab_faults *faults)
+static struct fab_routes *to_routes(struct tables_reading *r,
+				    const struct fab_faults *faults)
 {
 	const struct fab_fabric *f = r->f;
 	struct fab_told *told = to_told(r);
@@ -417,7 +575,7 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 			 const char *file, const char *text, size_t len,
 			 struct fab_routes **out, struct fab_err *err)
 {
-	struct reading *r = reading_new(f);
+	struct tables_reading *r = reading_new(f);
 	int rc;
 
 	fab_lfts_file_init(&r->file, f, file, text, len, err);
@@ -464,5 +622,338 @@ int fab_routes_read(const struct fab_fabric *f, const struct fab_faults *faults,
 		fab_routes_free(r);
 	else
 		*out = r;
+	return rc;
+}
+
+/* Service levels of paths, out of a file. */
+
+enum { MAX_SL = 15, UNSET = FAB_SL_UNKNOWN };
+
+struct sls_reading {
+	struct fab_routes *r;
+	struct fab_lfts_file file;
+	uint32_t *column; /* [UINT16_MAX + 1] of a LID */
+	uint8_t **row;	  /* [n_nodes] service level of each column; NULL: no line */
+	uint64_t n_unknown;
+	unsigned most;
+};
+
+static int read_sl_line(struct sls_reading *x)
+{
+	struct fab_span rest = x->file.line;
+	uint64_t guid;
+	uint32_t lid, sl, node, column;
+	uint8_t *row;
+
+	if (!fab_lfts_take_hex(&rest, &guid) || !fab_lfts_take_dec(&rest, &lid) ||
+	    !fab_lfts_take_dec(&rest, &sl) || rest.p != rest.end)
+		return fab_lfts_bad_line(&x->file, "\"0xNODEGUID LID SL\"");
+	if (sl > MAX_SL)
+		return fab_lfts_fail(&x->file, "service level %u, expected 0 to %d", sl,
+				     MAX_SL);
+	if (lid > UINT16_MAX)
+		return fab_lfts_fail(&x->file, "LID %u, expected 1 to %d", lid, 0xbfff);
+	if (fab_lfts_find_node(&x->file, guid, &node))
+		return -EINVAL;
+	column = x->column[lid];
+	if (node == FAB_NONE || column == FAB_NONE) {
+		x->n_unknown++;
+		return 0;
+	}
+	if (!x->row[node]) {
+		x->row[node] = FAB_NEW((size_t)x->r->n_columns + 1, uint8_t);
+		memset(x->row[node], UNSET, (size_t)x->r->n_columns + 1);
+	}
+	row = x->row[node];
+	if (row[column] != UNSET && row[column] != sl)
+		return fab_lfts_fail(&x->file,
+				     "service level %u from 0x%016llx to LID %u, but "
+				     "%u in a line before",
+				     sl, (unsigned long long)guid, lid, row[column]);
+	row[column] = (uint8_t)sl;
+	if (sl > x->most)
+		x->most = sl;
+	return 0;
+}
+
+static bool is_same(const struct sls_reading *x, uint32_t a, uint32_t b)
+{
+	const uint8_t *p = x->row[a], *q = x->row[b];
+
+	for (uint32_t c = 0; c < x->r->n_columns; c++)
+		if ((p ? p[c] : UNSET) != (q ? q[c] : UNSET))
+			return false;
+	return true;
+}
+
+/*
+ * The node whose row a switch takes as its own: itself, or the first adapter on it that
+ * has one; FAB_NONE: none has.
+ */
+static uint32_t *models(const struct sls_reading *x)
+{
+	const struct fab_fabric *f = x->r->f;
+	uint32_t *model = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		model[s] = x->row[s] ? s : FAB_NONE;
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p], sw = fab_port_switch(f, p);
+
+		if (node >= f->n_switches && sw != FAB_NONE && x->row[node] &&
+		    model[sw] == FAB_NONE)
+			model[sw] = node;
+	}
+	return model;
+}
+
+/* Does an adapter need a row of its own: does it differ from a switch it hangs on? */
+static bool differs(const struct sls_reading *x, const uint32_t *model, uint32_t node)
+{
+	const struct fab_fabric *f = x->r->f;
+
+	for (uint32_t p = f->node_first_port[node]; p < f->node_first_port[node + 1];
+	     p++) {
+		uint32_t sw = fab_port_switch(f, p);
+
+		if (sw != FAB_NONE && model[sw] != FAB_NONE && model[sw] != node &&
+		    !is_same(x, node, model[sw]))
+			return true;
+	}
+	return false;
+}
+
+static void keep_row(struct sls_reading *x, uint32_t source, uint32_t node)
+{
+	struct fab_routes *r = x->r;
+	uint8_t *to = r->sl + (size_t)r->n_sl_sources * r->n_columns;
+
+	if (x->row[node])
+		memcpy(to, x->row[node], r->n_columns);
+	else
+		memset(to, UNSET, r->n_columns);
+	r->sl_source[r->n_sl_sources++] = source;
+}
+
+static void to_rows(struct sls_reading *x)
+{
+	struct fab_routes *r = x->r;
+	const struct fab_fabric *f = r->f;
+	uint32_t *model = models(x), n = 0;
+	bool *is_kept = FAB_NEW0((size_t)f->n_nodes + 1, bool);
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		is_kept[i] =
+			i < f->n_switches ? model[i] != FAB_NONE : differs(x, model, i);
+		n += is_kept[i];
+	}
+	r->sl_source = FAB_NEW((size_t)n + 1, uint32_t);
+	r->sl = fab_alloc((size_t)n + 1, (size_t)r->n_columns + 1);
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (is_kept[i])
+			keep_row(x, i, i < f->n_switches ? model[i] : i);
+	free(is_kept);
+	free(model);
+	r->lanes = FAB_LANES_SL;
+	r->sl_default = UNSET;
+	r->told->has_sls = true;
+	r->n_sls = r->n_vls = (uint8_t)(x->most + 1);
+	if (x->n_unknown)
+		fab_lfts_note(r, "%llu service levels are of unknown nodes or LIDs",
+			      (unsigned long long)x->n_unknown);
+}
+
+int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *text,
+			   size_t len, struct fab_err *err)
+{
+	struct sls_reading x = {.r = r};
+	int rc;
+
+	if (!r->column_lid || r->sl)
+		return fab_fail(err, EINVAL,
+				"%s: service levels of LIDs, but the tables have none or "
+				"have their own",
+				file);
+	x.column = FAB_NEW(UINT16_MAX + 1, uint32_t);
+	x.row = FAB_NEW0((size_t)r->f->n_nodes + 1, uint8_t *);
+	memset(x.column, 0xff, (UINT16_MAX + 1) * sizeof(*x.column));
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		x.column[r->column_lid[c]] = c;
+	fab_lfts_file_init(&x.file, r->f, file, text, len, err);
+	while ((rc = fab_lfts_next_line(&x.file)) > 0) {
+		rc = read_sl_line(&x);
+		if (rc)
+			break;
+	}
+	if (!rc)
+		to_rows(&x);
+	fab_lfts_file_fini(&x.file);
+	for (uint32_t i = 0; i < r->f->n_nodes; i++)
+		free(x.row[i]);
+	free(x.row);
+	free(x.column);
+	return rc;
+}
+
+/* Lanes of service levels, out of a file. */
+
+enum { SLS = 16, DROP = 15 };
+
+struct lanes_reading {
+	struct fab_routes *r;
+	struct fab_lfts_file file;
+	uint16_t *arc; /* [n_ports] */
+	/* [entries / SLS] port that an entry was told for, and one more; 0: none yet */
+	uint16_t *told_for;
+	uint64_t n_unknown;
+};
+
+struct line {
+	uint64_t guid;
+	uint32_t in, out;
+	uint8_t vl[SLS];
+};
+
+/* "0x0002c90200417670 1 2 0x00 0x11 0x22 0x33 0x44 0x55 0x66 0x77" */
+static bool parse(struct fab_span rest, struct line *line)
+{
+	if (!fab_lfts_take_hex(&rest, &line->guid) ||
+	    !fab_lfts_take_dec(&rest, &line->in) || !fab_lfts_take_dec(&rest, &line->out))
+		return false;
+	for (int sl = 0; sl < SLS; sl += 2) {
+		uint64_t two;
+
+		if (!fab_lfts_take_hex(&rest, &two) || two > 0xff)
+			return false;
+		line->vl[sl] = (uint8_t)(two >> 4);
+		line->vl[sl + 1] = two & 15;
+	}
+	return rest.p == rest.end;
+}
+
+/* Arc of a switch behind its port, its number of arcs: none. */
+static uint32_t arc_of(const struct lanes_reading *x, uint32_t sw, uint32_t port)
+{
+	const struct fab_fabric *f = x->r->f;
+
+	if (port == FAB_NONE || x->arc[port] == FAB_ARC_NONE)
+		return f->arc_first[sw + 1] - f->arc_first[sw];
+	return x->arc[port];
+}
+
+static int keep(struct lanes_reading *x, uint32_t sw, const struct line *line)
+{
+	const struct fab_fabric *f = x->r->f;
+	uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+	uint32_t in_port = fab_port_find(f, sw, line->in);
+	uint32_t in = arc_of(x, sw, in_port);
+	uint32_t out = arc_of(x, sw, fab_port_find(f, sw, line->out));
+	uint64_t entry = x->r->vl_first[sw] / SLS + (uint64_t)in * (d + 1) + out;
+	uint8_t *vl = x->r->sl2vl + entry * SLS;
+	uint16_t before = x->told_for[entry];
+
+	if (in_port != FAB_NONE)
+		x->r->told->is_lane_told[fab_told_at(x->r, sw, in_port, out)] = true;
+	/* to an adapter: the first line will do */
+	if (before && (out == d || !line->in))
+		return 0;
+	if (before > 1 && memcmp(vl, line->vl, SLS) != 0)
+		return fab_lfts_fail(&x->file,
+				     "lanes from port %u to port %u other than those "
+				     "from port %u: expected the same for what an "
+				     "adapter sends",
+				     line->in, line->out, before - 1U);
+	memcpy(vl, line->vl, SLS);
+	x->told_for[entry] = (uint16_t)(line->in + 1);
+	return 0;
+}
+
+static int read_lane_line(struct lanes_reading *x)
+{
+	const struct fab_fabric *f = x->r->f;
+	struct line line;
+	uint32_t node;
+
+	if (!parse(x->file.line, &line))
+		return fab_lfts_bad_line(&x->file,
+					 "\"0xNODEGUID IN OUT\" and 8 times \"0xAB\"");
+	if (fab_lfts_find_node(&x->file, line.guid, &node))
+		return -EINVAL;
+	if (node == FAB_NONE) {
+		x->n_unknown++;
+		return 0;
+	}
+	for (int i = 0; i < 2; i++) {
+		uint32_t num = i ? line.out : line.in;
+
+		if (!fab_lfts_has_port(f, node, num))
+			return fab_lfts_fail(&x->file,
+					     "port %u of \"%.60s\" does not exist (%u "
+					     "ports)",
+					     num, fab_node_name(f, node),
+					     f->node_n_ports[node]);
+	}
+	return fab_node_is_switch(f, node) ? keep(x, node, &line) : 0;
+}
+
+static void begin_lanes(struct lanes_reading *x)
+{
+	struct fab_routes *r = x->r;
+	struct fab_told *told = r->told;
+	const struct fab_fabric *f = r->f;
+
+	r->vl_first = FAB_NEW((size_t)f->n_switches + 1, uint64_t);
+	r->vl_first[0] = 0;
+	told->lane_first = FAB_NEW0((size_t)f->n_switches + 1, uint64_t);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint64_t d = f->arc_first[s + 1] - f->arc_first[s] + 1;
+		uint64_t n_ports = f->node_first_port[s + 1] - f->node_first_port[s];
+
+		r->vl_first[s + 1] = r->vl_first[s] + d * d * SLS;
+		told->lane_first[s + 1] = told->lane_first[s] + d * n_ports;
+	}
+	r->sl2vl = FAB_NEW((size_t)r->vl_first[f->n_switches] + 1, uint8_t);
+	memset(r->sl2vl, FAB_VL_UNKNOWN, (size_t)r->vl_first[f->n_switches] + 1);
+	told->is_lane_told = FAB_NEW0((size_t)told->lane_first[f->n_switches] + 1, bool);
+	x->told_for = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
+	x->arc = fab_lfts_arcs(f);
+}
+
+static void finish(struct lanes_reading *x)
+{
+	struct fab_routes *r = x->r;
+	unsigned most = 0;
+
+	for (uint64_t i = 0; i < r->vl_first[r->f->n_switches]; i++)
+		if (r->sl2vl[i] > most && r->sl2vl[i] < DROP)
+			most = r->sl2vl[i];
+	r->lanes = FAB_LANES_TABLE;
+	r->told->has_lanes = true;
+	r->n_vls = (uint8_t)(most + 1);
+	if (x->n_unknown)
+		fab_lfts_note(r, "%llu lines of lanes are of unknown nodes",
+			      (unsigned long long)x->n_unknown);
+}
+
+int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
+			 size_t len, struct fab_err *err)
+{
+	struct lanes_reading x = {.r = r};
+	int rc;
+
+	if (r->sl2vl)
+		return fab_fail(err, EINVAL, "%s: the tables have lanes already", file);
+	begin_lanes(&x);
+	fab_lfts_file_init(&x.file, r->f, file, text, len, err);
+	while ((rc = fab_lfts_next_line(&x.file)) > 0) {
+		rc = read_lane_line(&x);
+		if (rc)
+			break;
+	}
+	if (!rc)
+		finish(&x);
+	fab_lfts_file_fini(&x.file);
+	free(x.told_for);
+	free(x.arc);
 	return rc;
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Is the column that of the LID? Of any, when none is asked for or known. */
 #include "unicast/path.h"
 
-#include "unicast/columns.h"
+#include "base/num.h"
+#include "base/order.h"
+#include "fabric/label.h"
+#include "fabric/planes.h"
+#include "unicast/routes.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
-/* Is the column that of the LID? Of any, when none is asked for or known. */
 static bool is_lid(const struct fab_routes *r, uint32_t column, uint16_t lid)
 {
 	return !lid || !r->column_lid || !r->column_lid[column] ||
@@ -60,4 +68,717 @@ uint32_t fab_path_hops(const struct fab_routes *r, uint32_t sw, uint32_t column,
 	while (p.n_hops < FAB_PATH_MAX && fab_path_hop(&p, &hops[p.n_hops]))
 		;
 	return fab_path_end(&p) == FAB_PATH_ARRIVES ? p.n_hops : 0;
+}
+
+void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
+		   const struct fab_faults *faults)
+{
+	size_t n = (size_t)f->n_switches + 1;
+
+	*w = (struct fab_walk){.f = f, .faults = faults};
+	w->own = w->hops = FAB_NEW(n, uint16_t);
+	w->order = FAB_NEW(n, uint32_t);
+	w->arc = FAB_NEW(n, uint32_t);
+	w->to = FAB_NEW(n, uint32_t);
+	w->turns = FAB_NEW0(n, uint8_t);
+	w->path = FAB_NEW(n, uint32_t);
+}
+
+void fab_walk_fini(struct fab_walk *w)
+{
+	free(w->own);
+	free(w->order);
+	free(w->arc);
+	free(w->to);
+	free(w->turns);
+	free(w->path);
+}
+
+bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root)
+{
+	w->next = next;
+	memset(w->hops, 0xff, w->f->n_switches * sizeof(*w->hops));
+	w->hops[root] = 0;
+	w->turns[root] = 0;
+	w->order[0] = root;
+	w->n_order = 1;
+	return next[root] == FAB_ARC_HERE;
+}
+
+/* The arc by which the packets of `sw` go on, FAB_NONE: they are not sent on. */
+static inline uint32_t walk_arc(const struct fab_walk *w, uint32_t sw)
+{
+	const struct fab_fabric *f = w->f;
+	uint32_t arc = f->arc_first[sw] + w->next[sw];
+
+	return arc < f->arc_first[sw + 1] && fab_arc_is_live(w->faults, arc) ? arc
+									     : FAB_NONE;
+}
+
+/* A switch that sends by an arc to one that is led to the root, as the i-th. */
+static inline void settle(struct fab_walk *w, uint32_t sw, uint32_t arc, uint32_t i)
+{
+	uint32_t to = w->f->arc_peer[arc];
+	uint16_t hops = w->hops[to];
+
+	w->hops[sw] = hops < FAB_HOPS_NEVER - 1 ? (uint16_t)(hops + 1) : hops;
+	w->order[i] = sw;
+	w->arc[i] = arc;
+	w->to[i] = to;
+	if (w->direction) {
+		unsigned direction = w->direction[arc], turns = w->turns[to];
+
+		w->turns[sw] =
+			(uint8_t)(turns | (direction & 1) | (direction & turns << 1 & 2));
+	}
+}
+
+static void walk_path(struct fab_walk *w, uint32_t sw)
+{
+	uint32_t n = 0, at = sw;
+
+	while (at != FAB_NONE && w->hops[at] == FAB_HOPS_UNSET) {
+		uint32_t arc = walk_arc(w, at);
+
+		w->hops[at] = FAB_HOPS_PENDING;
+		w->path[n++] = at;
+		at = arc != FAB_NONE ? w->f->arc_peer[arc] : FAB_NONE;
+	}
+	if (at != FAB_NONE && w->hops[at] < FAB_HOPS_NEVER)
+		for (; n; n--)
+			settle(w, w->path[n - 1], walk_arc(w, w->path[n - 1]),
+			       w->n_order++);
+	while (n)
+		w->hops[w->path[--n]] = FAB_HOPS_NEVER;
+}
+
+void fab_walk_from(struct fab_walk *w, uint32_t sw)
+{
+	walk_path(w, sw);
+}
+
+/* Mostly the next switch is known already: no path to keep. */
+static void walk_rest(struct fab_walk *w)
+{
+	struct fab_walk here = *w; /* of which nobody else knows: kept in registers */
+	uint32_t i = 1;
+
+	for (uint32_t s = 0; s < here.f->n_switches; s++) {
+		uint32_t arc;
+
+		if (here.hops[s] != FAB_HOPS_UNSET)
+			continue;
+		arc = walk_arc(&here, s);
+		if (arc != FAB_NONE &&
+		    here.hops[here.f->arc_peer[arc]] < FAB_HOPS_NEVER) {
+			settle(&here, s, arc, i++);
+			continue;
+		}
+		w->n_order = i;
+		walk_path(w, s);
+		i = w->n_order;
+	}
+	w->n_order = i;
+}
+
+bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
+{
+	if (!fab_walk_begin(w, next, root)) {
+		w->hops[root] = FAB_HOPS_UNSET;
+		w->n_order = 0;
+		return false;
+	}
+	walk_rest(w);
+	return true;
+}
+
+int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
+		     struct fab_err *err)
+{
+	*out = (struct fab_endpoint){
+		.port = port, .node = f->port_node[port], .sw = fab_port_switch(f, port)};
+	if (out->sw == FAB_NONE)
+		return fab_fail(err, ENOENT,
+				"port %u of \"%s\" is not cabled to a switch",
+				f->port_num[port], fab_node_name(f, out->node));
+	if (fab_node_is_switch(f, out->node))
+		out->port = FAB_NONE;
+	return 0;
+}
+
+/* Ends on two planes have no path whatever the tables are. */
+static int check_planes(const struct fab_fabric *f, const uint32_t ports[2],
+			struct fab_err *err)
+{
+	struct fab_planes *planes = fab_planes_new(f);
+	char *apart = fab_planes_apart(planes, f, ports[0], ports[1]);
+	int rc = apart ? fab_fail(err, EINVAL, "%s", apart) : 0;
+
+	free(apart);
+	fab_planes_free(planes);
+	return rc;
+}
+
+/* The LID that a name of an end says (`lid:N`), 0: none. */
+static uint16_t lid_of(const struct fab_item *name)
+{
+	uint64_t lid;
+
+	if (name->is_quoted || name->len <= 4 || strncasecmp(name->text, "lid:", 4) ||
+	    !fab_parse_u64(name->text + 4, name->len - 4, 1, UINT16_MAX, &lid))
+		return 0;
+	return (uint16_t)lid;
+}
+
+int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
+		   const char *text, struct fab_endpoint ends[2], struct fab_err *err)
+{
+	struct fab_item pair[2];
+	uint32_t ports[2];
+	int rc = fab_lookup_pair(lookup, lookup, text, strlen(text), ",", pair, err);
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		rc = lookup->find(lookup->of, &pair[i], &ports[i], err);
+		if (!rc)
+			rc = fab_trace_end_of(f, ports[i], &ends[i], err);
+		if (!rc)
+			ends[i].lid = lid_of(&pair[i]);
+	}
+	return rc ? rc : check_planes(f, ports, err);
+}
+
+uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,
+		     uint32_t column)
+{
+	uint8_t level = r->sl ? r->sl_default : 0;
+
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++) {
+		uint32_t source = r->sl_source[i];
+
+		/* switches come first: what the adapter has of its own counts */
+		if (source == from->sw || source == from->node)
+			level = r->sl[(size_t)i * r->n_columns + column];
+	}
+	return level;
+}
+
+static void add_hop(struct fab_trace *t, const struct fab_fabric *f, uint32_t out,
+		    unsigned vl)
+{
+	struct fab_trace_hop hop = {out, fab_port_peer(f, out), vl};
+
+	FAB_PUSH(&t->hops, hop);
+}
+
+/* Lane of a hop; tables that were read without those of lanes tell none. */
+static unsigned lane_of(const struct fab_routes *r, uint32_t sw, uint32_t in,
+			uint32_t out, unsigned sl)
+{
+	bool is_told = !r->told || (r->told->has_sls && r->told->has_lanes);
+
+	if (!is_told || sl == FAB_SL_UNKNOWN)
+		return FAB_VL_UNKNOWN;
+	return fab_routes_vl(r, sw, in, out, sl);
+}
+
+/* Why a path ends that does not arrive, by enum fab_path_end. */
+static const char *const stops[] = {
+	[FAB_PATH_NO_ENTRY] = "this switch has no entry for the destination",
+	[FAB_PATH_BROKEN] = "the entry of this switch leads to no cable, or to the wrong "
+			    "adapter",
+	[FAB_PATH_CIRCLE] = "the tables lead in a circle",
+};
+
+/* From switch to switch as far as the tables lead. */
+static void trace_path(struct fab_trace *t, const struct fab_routes *r, uint32_t sw,
+		       uint32_t column)
+{
+	struct fab_path path = fab_path_from(r, sw, column);
+	struct fab_hop hop;
+
+	while (fab_path_hop(&path, &hop))
+		add_hop(t, r->f, fab_arc_port(r->f, hop.sw, path.arc),
+			lane_of(r, hop.sw, hop.in, hop.out, t->sl));
+	t->stopped = stops[fab_path_end(&path)];
+}
+
+void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
+		    const struct fab_endpoint *from, const struct fab_endpoint *to)
+{
+	const struct fab_fabric *f = r->f;
+	uint32_t column = fab_path_column(r, to);
+	/* between two ports of one switch its table decides, too */
+	bool is_self = from->sw == to->sw && from->port == to->port;
+
+	*t = (struct fab_trace){.sl = 0};
+	if (is_self)
+		return;
+	if (from->port != FAB_NONE)
+		add_hop(t, f, from->port, FAB_VL_UNKNOWN);
+	if (column == FAB_NONE &&
+	    (from->sw != to->sw || (to->port != FAB_NONE && r->column_port))) {
+		t->stopped = "the tables have no such destination";
+		return;
+	}
+	if (r->told && !r->told->has_sls)
+		t->sl = FAB_SL_UNKNOWN;
+	else if (column != FAB_NONE)
+		t->sl = fab_trace_sl(r, from, column);
+	if (t->sl == FAB_SL_NONE) {
+		t->stopped = "the pair has no service level: no lanes without a cycle";
+		return;
+	}
+	if (column != FAB_NONE)
+		trace_path(t, r, from->sw, column);
+	if (!t->stopped && to->port != FAB_NONE)
+		add_hop(t, f, fab_port_peer(f, to->port), FAB_VL_UNKNOWN);
+}
+
+void fab_trace_fini(struct fab_trace *t)
+{
+	free(t->hops.v);
+}
+
+/* Which pairs use a cable. */
+
+struct use_search {
+	const struct fab_routes *r;
+	struct fab_columns columns;
+	uint32_t *first, *port; /* [n_switches + 1] into port: ports of hosts by switch */
+	struct fab_walk walk;	/* of the column at hand */
+	bool *goes_through;	/* [n_switches] */
+	struct fab_cable_use *use; /* direction at hand */
+	uint32_t sw, arc, end;	   /* its switch and arc; end: port of the adapter of a
+				      host cable, FAB_NONE */
+};
+
+static void list_ports(struct use_search *s)
+{
+	const struct fab_fabric *f = s->r->f;
+	uint32_t first = f->n_switch_links, last = first + f->n_host_links;
+
+	s->first = FAB_NEW0(f->n_switches + 2, uint32_t);
+	s->port = FAB_NEW(f->n_host_links, uint32_t);
+	for (uint32_t c = first; c < last; c++)
+		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
+			s->first[f->port_node[f->cable_a[c]] + 2]++;
+	for (uint32_t i = 0; i < f->n_switches; i++)
+		s->first[i + 2] += s->first[i + 1];
+	for (uint32_t c = first; c < last; c++)
+		if (f->node_kind[f->port_node[f->cable_b[c]]] == FAB_ADAPTER)
+			s->port[s->first[f->port_node[f->cable_a[c]] + 1]++] =
+				f->cable_b[c];
+}
+
+/* Who sends through the direction at hand along the column being walked. */
+static void find_senders(struct use_search *s)
+{
+	const struct fab_fabric *f = s->r->f;
+	const struct fab_walk *w = &s->walk;
+
+	memset(s->goes_through, false, f->n_switches * sizeof(*s->goes_through));
+	for (uint32_t i = 1; i < w->n_order; i++) {
+		uint32_t sw = w->order[i], out = w->next[sw];
+
+		s->goes_through[sw] =
+			(sw == s->sw && out == s->arc) ||
+			s->goes_through[f->arc_peer[f->arc_first[sw] + out]];
+	}
+}
+
+static void mark(bool *set, uint32_t *n, uint32_t host)
+{
+	*n += !set[host];
+	set[host] = true;
+}
+
+static void add_pair(struct use_search *s, uint32_t from, uint32_t to)
+{
+	const struct fab_fabric *f = s->r->f;
+
+	if (from == to)
+		return;
+	s->use->pairs++;
+	mark(s->use->sends, &s->use->n_senders, f->node_host[f->port_node[from]]);
+	mark(s->use->receives, &s->use->n_receivers, f->node_host[f->port_node[to]]);
+}
+
+/* Does the cable carry what this switch's ports send to the port? */
+static bool carries(struct use_search *s, uint32_t sw, uint32_t from, uint32_t to,
+		    bool is_outward)
+{
+	if (s->end == FAB_NONE)
+		return s->goes_through[sw];
+	return s->walk.hops[sw] < FAB_HOPS_NEVER && (is_outward ? to : from) == s->end;
+}
+
+/* All senders to one port by its column. */
+static void add_target(struct use_search *s, uint32_t to, bool is_outward)
+{
+	const struct fab_fabric *f = s->r->f;
+
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
+			if (carries(s, sw, s->port[i], to, is_outward))
+				add_pair(s, s->port[i], to);
+}
+
+static void add_column(struct use_search *s, uint32_t column, bool is_outward)
+{
+	const struct fab_routes *r = s->r;
+	uint32_t sw = r->column_switch[column], port;
+
+	if ((s->end == FAB_NONE && fab_routes_next(r, column)[s->sw] != s->arc) ||
+	    !fab_walk_all(&s->walk, fab_routes_next(r, column), sw))
+		return;
+	if (s->end == FAB_NONE)
+		find_senders(s);
+	if (!r->column_port) {
+		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
+			for (uint32_t k = 0; k < fab_port_n_lids(r->f, s->port[i]); k++)
+				if (fab_columns_of(&s->columns, s->port[i], k) == column)
+					add_target(s, s->port[i], is_outward);
+		return;
+	}
+	port = r->column_port[column];
+	if (r->f->node_kind[r->f->port_node[port]] != FAB_ADAPTER)
+		return;
+	if (s->end == FAB_NONE || !is_outward || port == s->end)
+		add_target(s, port, is_outward);
+}
+
+/* One direction: from the port `use->from`. */
+static void search_use(struct use_search *s)
+{
+	const struct fab_fabric *f = s->r->f;
+	uint32_t from = s->use->from, to = fab_port_peer(f, from);
+	uint32_t a = f->port_node[from], b = f->port_node[to];
+	bool is_outward = fab_node_is_switch(f, a);
+
+	s->end = !is_outward ? from : fab_node_is_switch(f, b) ? FAB_NONE : to;
+	s->sw = is_outward ? a : b;
+	s->arc = 0;
+	while (s->end == FAB_NONE &&
+	       f->arc_cable[f->arc_first[s->sw] + s->arc] != f->port_cable[from])
+		s->arc++;
+	for (uint32_t c = 0; c < s->r->n_columns; c++)
+		add_column(s, c, is_outward);
+}
+
+void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
+			fab_cable_id cable)
+{
+	const struct fab_fabric *f = r->f;
+	struct use_search s = {.r = r, .goes_through = FAB_NEW(f->n_switches + 1, bool)};
+
+	fab_columns_init(&s.columns, r);
+	fab_walk_init(&s.walk, f, r->faults);
+	list_ports(&s);
+	for (int i = 0; i < 2; i++) {
+		use[i] = (struct fab_cable_use){.from = i ? f->cable_b[cable]
+							  : f->cable_a[cable],
+						.sends = FAB_NEW0(f->n_hosts, bool),
+						.receives = FAB_NEW0(f->n_hosts, bool)};
+		s.use = &use[i];
+		if (f->port_node[f->cable_a[cable]] != f->port_node[f->cable_b[cable]])
+			search_use(&s);
+	}
+	fab_columns_fini(&s.columns);
+	free(s.first);
+	free(s.port);
+	free(s.goes_through);
+	fab_walk_fini(&s.walk);
+}
+
+void fab_cable_use_fini(struct fab_cable_use use[2])
+{
+	for (int i = 0; i < 2; i++) {
+		free(use[i].sends);
+		free(use[i].receives);
+	}
+}
+
+/* Where packets of a row come to from a switch. */
+enum fate { UNSET, FOLLOWED, ARRIVES, STOPS, CIRCLES };
+
+/* Ends on one switch that send by one row of service levels. */
+struct source {
+	uint32_t sw, row, n, first, second; /* the lowest two of these ends */
+};
+
+struct search {
+	const struct fab_routes *r;
+	const uint32_t *sw;
+	struct fab_planes *planes;
+	uint8_t *fate;	/* [n_switches] of the row at hand */
+	uint32_t *path; /* [n_switches] scratch */
+	FAB_VEC(struct source) source;
+	uint32_t *source_of; /* [ends] */
+	uint64_t *on_part;   /* [parts] ends */
+	struct fab_no_path *out;
+};
+
+/* The arc (an id) by which a switch sends packets of a row on, FAB_NONE: it does not. */
+static uint32_t row_arc(const struct fab_routes *r, const uint16_t *next, uint32_t sw)
+{
+	const struct fab_path p = {
+		.f = r->f, .faults = r->faults, .next = next, .at = sw};
+
+	return fab_path_out(&p);
+}
+
+/* Fates of all switches in a row. Returns a switch on a circle, FAB_NONE. */
+static uint32_t follow_row(struct search *x, const uint16_t *next, uint32_t root)
+{
+	const struct fab_fabric *f = x->r->f;
+	uint32_t on_circle = FAB_NONE;
+
+	memset(x->fate, UNSET, f->n_switches);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t n = 0, at = s, arc = FAB_NONE;
+		enum fate fate;
+
+		while (x->fate[at] == UNSET) {
+			x->fate[at] = FOLLOWED;
+			x->path[n++] = at;
+			arc = row_arc(x->r, next, at);
+			if (arc == FAB_NONE)
+				break;
+			at = f->arc_peer[arc];
+		}
+		fate = (enum fate)x->fate[at];
+		if (fate == FOLLOWED && arc == FAB_NONE)
+			fate = at == root && next[at] == FAB_ARC_HERE ? ARRIVES : STOPS;
+		else if (fate == FOLLOWED)
+			fate = CIRCLES;
+		if (fate == CIRCLES && on_circle == FAB_NONE)
+			on_circle = at;
+		while (n)
+			x->fate[x->path[--n]] = (uint8_t)fate;
+	}
+	return on_circle;
+}
+
+/* The circle that packets come into from a switch, from its lowest switch on. */
+static void keep_circle(struct search *x, const uint16_t *next, uint32_t sw)
+{
+	const struct fab_fabric *f = x->r->f;
+	uint32_t lowest, at;
+
+	for (uint32_t i = 0; i < f->n_switches; i++) /* into it, if it was not */
+		sw = f->arc_peer[row_arc(x->r, next, sw)];
+	lowest = at = sw;
+	do {
+		lowest = at < lowest ? at : lowest;
+		at = f->arc_peer[row_arc(x->r, next, at)];
+	} while (at != sw);
+	x->out->circle.n = 0;
+	at = lowest;
+	do {
+		uint32_t arc = row_arc(x->r, next, at);
+
+		FAB_PUSH(&x->out->circle, arc);
+		at = f->arc_peer[arc];
+	} while (at != lowest);
+}
+
+static int cmp_source(const void *pa, const void *pb)
+{
+	const struct source *a = pa, *b = pb;
+
+	FAB_ORDER_BY(a, b, sw);
+	FAB_ORDER_BY(a, b, row);
+	FAB_ORDER_BY(a, b, first);
+	return 0;
+}
+
+static void make_sources(struct search *x, uint32_t n, const uint32_t *port)
+{
+	const struct fab_fabric *f = x->r->f;
+	uint32_t *rows = x->r->sl ? fab_routes_sl_rows(x->r) : NULL;
+	struct source *all = FAB_NEW((size_t)n + 1, struct source);
+
+	for (uint32_t e = 0; e < n; e++) {
+		uint32_t row = rows ? rows[f->port_node[port[e]]] : FAB_NONE;
+
+		if (rows && row == FAB_NONE)
+			row = rows[x->sw[e]];
+		all[e] = (struct source){x->sw[e], row, 1, e, e};
+	}
+	qsort(all, n, sizeof(*all), cmp_source);
+	for (uint32_t i = 0; i < n; i++) {
+		struct source *last = x->source.n ? &x->source.v[x->source.n - 1] : NULL;
+
+		if (last && last->sw == all[i].sw && last->row == all[i].row) {
+			if (last->n++ == 1)
+				last->second = all[i].first;
+		} else {
+			FAB_PUSH(&x->source, all[i]);
+		}
+		x->source_of[all[i].first] = (uint32_t)x->source.n - 1;
+	}
+	free(all);
+	free(rows);
+}
+
+/* No path from ends of a source to an end. */
+static void note_pair(struct search *x, const struct source *s, uint32_t to)
+{
+	struct fab_no_path *out = x->out;
+	uint32_t from = s->first != to ? s->first : s->second;
+
+	if (from == to)
+		return;
+	if (out->to == FAB_NONE || to < out->to || (to == out->to && from < out->from)) {
+		out->to = to;
+		out->from = from;
+	}
+}
+
+/* Ends without a path to an end by a column (FAB_NONE: it has none) of the row whose
+ * fates are known. */
+static void count_target(struct search *x, uint32_t column, uint32_t to)
+{
+	const struct fab_routes *r = x->r;
+	uint32_t part = x->planes->of_switch[x->sw[to]];
+
+	for (uint32_t i = 0; i < x->planes->n; i++)
+		if (!fab_planes_are_parallel(x->planes, part, i))
+			x->out->pairs += x->on_part[i] - (i == part);
+	for (uint32_t i = 0; i < x->source.n; i++) {
+		const struct source *s = &x->source.v[i];
+		bool is_own = x->source_of[to] == i;
+		uint64_t pairs = s->n - is_own;
+		enum fate fate = column == FAB_NONE ? STOPS : (enum fate)x->fate[s->sw];
+
+		if (fate == ARRIVES && r->sl && s->row != FAB_NONE &&
+		    r->sl[(size_t)s->row * r->n_columns + column] == FAB_SL_NONE)
+			fate = STOPS;
+		if (fate == ARRIVES ||
+		    fab_planes_are_parallel(x->planes, part, x->planes->of_switch[s->sw]))
+			continue;
+		x->out->without += pairs;
+		if (fate == CIRCLES)
+			x->out->circling += pairs;
+		note_pair(x, s, to);
+	}
+}
+
+/* A column by the row that it has, and an end that it leads to; FAB_NONE: none. */
+struct led {
+	uint32_t row, column, end;
+};
+
+static int cmp_led(const void *pa, const void *pb)
+{
+	const struct led *a = pa, *b = pb;
+
+	FAB_ORDER_BY(a, b, row);
+	FAB_ORDER_BY(a, b, column);
+	FAB_ORDER_BY(a, b, end);
+	return 0;
+}
+
+static uint32_t row_of(const struct fab_routes *r, uint32_t column)
+{
+	return r->column_row && column != FAB_NONE ? r->column_row[column] : column;
+}
+
+/* All columns, and all ends with theirs, row by row. */
+static void follow_all(struct search *x, const struct led *led, size_t n)
+{
+	const struct fab_routes *r = x->r;
+	struct fab_no_path *out = x->out;
+	uint32_t on_circle = FAB_NONE;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t c = led[i].column;
+
+		if (c != FAB_NONE && (!i || led[i].row != led[i - 1].row))
+			on_circle =
+				follow_row(x, fab_routes_next(r, c), r->column_switch[c]);
+		if (c != FAB_NONE && on_circle != FAB_NONE &&
+		    (!i || c != led[i - 1].column)) {
+			out->circles++;
+			if (c < out->column) {
+				out->column = c;
+				keep_circle(x, fab_routes_next(r, c), on_circle);
+			}
+		}
+		if (led[i].end != FAB_NONE)
+			count_target(x, c, led[i].end);
+	}
+}
+
+void fab_no_path_find(const struct fab_routes *r, uint32_t n, const uint32_t *sw,
+		      const uint32_t *port, struct fab_no_path *out)
+{
+	struct search x = {.r = r, .sw = sw, .out = out};
+	uint32_t *column = fab_path_columns(r, n, sw, port);
+	FAB_VEC(struct led) led = {0};
+
+	*out = (struct fab_no_path){.from = FAB_NONE, .to = FAB_NONE, .column = FAB_NONE};
+	x.planes = fab_planes_new(r->f);
+	x.fate = FAB_NEW((size_t)r->f->n_switches + 1, uint8_t);
+	x.path = FAB_NEW((size_t)r->f->n_switches + 1, uint32_t);
+	x.source_of = FAB_NEW((size_t)n + 1, uint32_t);
+	x.on_part = FAB_NEW0((size_t)x.planes->n + 1, uint64_t);
+	for (uint32_t e = 0; e < n; e++)
+		x.on_part[x.planes->of_switch[sw[e]]]++;
+	make_sources(&x, n, port);
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		FAB_PUSH(&led, ((struct led){row_of(r, c), c, FAB_NONE}));
+	for (uint32_t e = 0; e < n; e++)
+		FAB_PUSH(&led, ((struct led){row_of(r, column[e]), column[e], e}));
+	if (led.n)
+		qsort(led.v, led.n, sizeof(*led.v), cmp_led);
+	follow_all(&x, led.v, led.n);
+	free(led.v);
+	free(column);
+	fab_planes_free(x.planes);
+	free(x.fate);
+	free(x.path);
+	free(x.source_of);
+	free(x.on_part);
+	free(x.source.v);
+}
+
+void fab_no_path_fini(struct fab_no_path *x)
+{
+	free(x->circle.v);
+	*x = (struct fab_no_path){0};
+}
+
+enum { STEPS_SHOWN = 8 };
+
+char *fab_no_path_circle_text(const struct fab_routes *r, const struct fab_no_path *x)
+{
+	const struct fab_fabric *f = r->f;
+	char *steps = NULL, *target, *text, *lid = NULL;
+	uint32_t c = x->column;
+
+	if (c == FAB_NONE || !x->circle.n)
+		return NULL;
+	for (size_t i = 0; i < x->circle.n && i < STEPS_SHOWN; i++) {
+		uint32_t sw = f->arc_peer[x->circle.v[i ? i - 1 : x->circle.n - 1]];
+		char *name = fab_node_text(f, sw);
+
+		fab_append(&steps, ", ", "%s:%u", name,
+			   f->port_num[fab_arc_port(f, sw, x->circle.v[i])]);
+		free(name);
+	}
+	if (x->circle.n > STEPS_SHOWN)
+		fab_append(&steps, ", ", "..");
+	target = fab_node_text(f, r->column_port ? f->port_node[r->column_port[c]]
+						 : r->column_switch[c]);
+	if (r->column_lid && r->column_lid[c])
+		lid = fab_format("LID %u (%s)", r->column_lid[c], target);
+	text = fab_format("LFTs send %s in a circle: %s", lid ? lid : target, steps);
+	if (x->circles > 1)
+		fab_append(&text, "; ", "so they do %" PRIu32 " other%s", x->circles - 1,
+			   x->circles == 2 ? "" : "s");
+	free(lid);
+	free(target);
+	free(steps);
+	return text;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/lookup.h"
 #include "unicast/routes.h"
 
 enum { FAB_PATH_MAX = 256 };
@@ -140,3 +141,163 @@ static inline uint32_t fab_path_length(const struct fab_routes *r, uint32_t sw,
  */
 uint32_t fab_path_hops(const struct fab_routes *r, uint32_t sw, uint32_t column,
 		       struct fab_hop *hops);
+
+/*
+ * The paths of all switches to one, as a row of tables leads: each switch is looked at
+ * once, however many paths it is on.
+ */
+
+enum {
+	/* hops of a switch: not asked for, on the path being followed, not led there */
+	FAB_HOPS_UNSET = 0xffff,
+	FAB_HOPS_PENDING = 0xfffe,
+	FAB_HOPS_NEVER = 0xfffd,
+};
+
+/* Of a row at a time; fabric, faults and row are borrowed. */
+struct fab_walk {
+	const struct fab_fabric *f;
+	const struct fab_faults *faults; /* NULL: nothing is dead */
+	const uint16_t *next;
+	/* [n_switches] to the root, at most FAB_HOPS_NEVER - 1; a caller may point it
+	 * elsewhere between two rows */
+	uint16_t *hops;
+	/* [n_order] switches that are led to the root: that first, every other one after
+	 * the switch that it sends to */
+	uint32_t *order;
+	uint32_t n_order;
+	/* [n_order] the arc by which each of these sends, and the switch at its end; of
+	 * the root nothing */
+	uint32_t *arc, *to;
+	/* [arcs] 1: up, 2: down, 0: neither; borrowed. NULL: turns are not asked for */
+	const uint8_t *direction;
+	uint8_t *turns; /* [n_switches] of those led to the root: the path from there goes
+			   1 up at some point, 2 up after it went down */
+	uint32_t *path; /* [n_switches] scratch */
+	uint16_t *own;	/* hops, unless pointed elsewhere */
+};
+
+/* The caller frees it. At most FAB_HOPS_NEVER switches. O(1) besides the memory: 19 bytes
+ * a switch. */
+void fab_walk_init(struct fab_walk *w, const struct fab_fabric *f,
+		   const struct fab_faults *faults);
+void fab_walk_fini(struct fab_walk *w);
+
+/*
+ * From now on the row `next` (fab_routes_next()) that leads to switch `root`; nobody but
+ * the root is asked for yet. False: the root itself has no right entry, so that packets
+ * come there and no further. O(switches).
+ */
+bool fab_walk_begin(struct fab_walk *w, const uint16_t *next, uint32_t root);
+
+/* Follow from a switch that was not asked for yet. Amortised O(1). */
+void fab_walk_from(struct fab_walk *w, uint32_t sw);
+
+/* Hops from a switch to the root, FAB_HOPS_NEVER: not led there. Amortised O(1). */
+static inline uint16_t fab_walk_hops(struct fab_walk *w, uint32_t sw)
+{
+	if (w->hops[sw] == FAB_HOPS_UNSET)
+		fab_walk_from(w, sw);
+	return w->hops[sw];
+}
+
+/*
+ * The same for all switches at once: then hops and order are those of all. False: the
+ * root has no right entry; nobody is led there then, and hops are FAB_HOPS_UNSET.
+ * O(switches).
+ */
+bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root);
+
+/* One path through forwarding tables, and everything that uses one cable. */
+
+/* The end that a port stands for. ENOENT: it has no cable to a switch. O(1). */
+int fab_trace_end_of(const struct fab_fabric *f, uint32_t port, struct fab_endpoint *out,
+		     struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * "FROM,TO": the two ends by any name (fabric/resolver.h; `lookup` finds ports of
+ * endpoints). EINVAL, ENOENT with a sentence: what is no pair, an unknown name, an end
+ * without a cable to a switch, ends on two planes, which no tables can join.
+ */
+int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
+		   const char *text, struct fab_endpoint ends[2],
+		   struct fab_err *err) FAB_MUST_CHECK;
+
+/* The service level of packets from an end, FAB_SL_NONE: none, FAB_SL_UNKNOWN: no file
+ * tells. O(sources). */
+uint8_t fab_trace_sl(const struct fab_routes *r, const struct fab_endpoint *from,
+		     uint32_t column);
+
+/* Port ids: from where, to where; the cables of the two adapters are hops, too. */
+struct fab_trace_hop {
+	uint32_t out, in;
+	/* between switches; FAB_VL_UNKNOWN: of the cable of an adapter, or no file tells
+	 */
+	unsigned vl;
+};
+
+struct fab_trace {
+	FAB_VEC(struct fab_trace_hop) hops;
+	unsigned sl;	     /* FAB_SL_UNKNOWN: no file tells */
+	const char *stopped; /* why it goes no further; NULL: it arrives */
+};
+
+/* Follow the tables; from an end to itself there is no hop. The caller frees with
+ * fab_trace_fini(). O(hops * ports of a switch). */
+void fab_trace_init(struct fab_trace *trace, const struct fab_routes *r,
+		    const struct fab_endpoint *from, const struct fab_endpoint *to);
+void fab_trace_fini(struct fab_trace *trace);
+
+/* One direction of a cable. */
+struct fab_cable_use {
+	uint32_t from;			 /* port at which packets enter the cable */
+	uint64_t pairs;			 /* ports of hosts to LIDs of others */
+	uint32_t n_senders, n_receivers; /* hosts */
+	bool *sends, *receives;		 /* [n_hosts] */
+};
+
+/*
+ * Which pairs of ports of hosts use a cable with a switch, in each direction: `use` gets
+ * two directions, that from cable_a first. Pairs on one switch use no cable between
+ * switches. The caller frees both. O(columns * switches).
+ */
+void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
+			fab_cable_id cable);
+void fab_cable_use_fini(struct fab_cable_use use[2]);
+
+/*
+ * Pairs that tables do not connect, and circles of tables: switches that send the packets
+ * of a destination round and round.
+ */
+
+struct fab_no_path {
+	/* Ordered pairs of different ends that could have a path: not of two planes. */
+	uint64_t pairs;
+	uint64_t without;  /* of these: no path, or no service level to send with */
+	uint64_t circling; /* of these: their packets come into a circle */
+	/* The first of `without` by target, then source: ends; FAB_NONE: all have one. */
+	uint32_t from, to;
+	/* Columns with a circle somewhere, also where no end's packets come; the lowest
+	 * of them, FAB_NONE: no circle. */
+	uint32_t circles, column;
+	/* Arcs (ids) of a circle of that column, from its lowest switch on. */
+	FAB_VEC(uint32_t) circle;
+};
+
+/*
+ * Follow every row of the tables from every switch. Ends are end port port[i] on switch
+ * sw[i], i < n. The caller frees *out. O(rows * switches + columns * sources), a source:
+ * the ends of a switch that share a row of service levels.
+ */
+void fab_no_path_find(const struct fab_routes *routes, uint32_t n, const uint32_t *sw,
+		      const uint32_t *port, struct fab_no_path *out);
+/* Zeroed is allowed. O(1). */
+void fab_no_path_fini(struct fab_no_path *x);
+
+/*
+ * "LFTs send LID 7 (n1 HCA-1) in a circle: A:3, B:5" (switches and the ports by which
+ * they send, at most 8 of them), with how many other LIDs there are; NULL: no circle. The
+ * caller frees. O(circle * nodes).
+ */
+char *fab_no_path_circle_text(const struct fab_routes *routes,
+			      const struct fab_no_path *x);

@@ -2,9 +2,9 @@
 #include "unicast/reliability.h"
 
 #include "event/stats.h"
-#include "unicast/fault_sets.h"
-#include "unicast/service_levels.h"
-#include "unicast/walk.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/path.h"
 
 #include <errno.h>
 #include <math.h>

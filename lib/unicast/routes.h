@@ -13,12 +13,12 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 #include "fabric/fabric.h"
+
+#include <stdbool.h>
 
 /* A pair that has no service level: it must not send. Unknown: it sends, but no file says
  * with which (where there is more than one lane only). */
@@ -206,3 +206,49 @@ static inline unsigned fab_routes_vl(const struct fab_routes *r, uint32_t sw, ui
 		return sl;
 	return r->sl2vl[r->vl_first[sw] + ((uint64_t)in * (d + 1) + out) * 16 + sl];
 }
+
+/* Which column of tables leads to a LID, whatever columns stand for. */
+
+struct fab_columns {
+	const struct fab_routes *r;
+	uint32_t *first; /* of tables by LID [n_ports], else [n_switches]: the first
+			    column that leads there, FAB_NONE */
+};
+
+/* The caller frees it; routes are borrowed. O(columns + ports). */
+void fab_columns_init(struct fab_columns *columns, const struct fab_routes *routes);
+void fab_columns_fini(struct fab_columns *columns);
+
+/*
+ * The column of an end port's LID: number `offset`, counted from the first that leads to
+ * the port; FAB_NONE: none does. O(1), of tables by LID O(LIDs of a port).
+ */
+uint32_t fab_columns_of(const struct fab_columns *columns, uint32_t port,
+			uint32_t offset);
+
+/* Tables for leaf switches, made to lead to every switch. */
+
+/*
+ * What is exported of an engine's tables by leaf switch (column_lid NULL): they, and a
+ * column more for each live switch without one (a root switch), made from the column of a
+ * neighbour: towards it, and over its cable; where that column leads nowhere, along the
+ * shortest path to a switch that has an entry. Service level 0 towards them. Columns keep
+ * their numbers; leaf names those that were there. The caller frees. O(columns * switches
+ * + new columns * (switches + cables)).
+ */
+struct fab_routes *fab_routes_complete(const struct fab_routes *routes)
+	__attribute__((returns_nonnull));
+
+/* What differs between two tables of one fabric. */
+
+struct fab_changes {
+	uint64_t entries;  /* of destinations that both have */
+	uint64_t switches; /* that have such an entry */
+};
+
+/*
+ * Entries of live switches in `now` that differ from `before`, which has all columns of
+ * `now`, in the same order, and maybe more. O(columns * switches).
+ */
+struct fab_changes fab_changes_count(const struct fab_routes *now,
+				     const struct fab_routes *before);

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "engines.h"
 #include "unicast/analysis.h"
-#include "unicast/trace.h"
+#include "unicast/path.h"
 
 /* Ports of adapters of hosts that hang on a switch. */
 static uint32_t list_ports(const struct fab_fabric *f, uint32_t *ports)

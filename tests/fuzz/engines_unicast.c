@@ -8,14 +8,11 @@
 #include "export/subnet_lst.h"
 #include "source/source.h"
 #include "unicast/criticality.h"
-#include "unicast/degraded.h"
-#include "unicast/engine.h"
 #include "unicast/faults.h"
+#include "unicast/engine.h"
 #include "unicast/lfts.h"
-#include "unicast/load.h"
-#include "unicast/local_reroute.h"
+#include "unicast/analysis.h"
 #include "unicast/reliability.h"
-#include "unicast/verify.h"
 
 enum { FAULTS_MAX = 5, STEPS_MAX = 20000 };
 

@@ -12,8 +12,7 @@
 #include "base/mem.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/load.h"
-#include "unicast/verify.h"
+#include "unicast/analysis.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

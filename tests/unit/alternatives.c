@@ -4,13 +4,10 @@
 #include "support/gen.h"
 #include "support/unicast_check.h"
 #include "unicast/analysis.h"
-#include "unicast/columns.h"
+#include "unicast/routes.h"
 #include "unicast/engine.h"
-#include "unicast/fault_sets.h"
 #include "unicast/faults.h"
-#include "unicast/load.h"
 #include "unicast/path.h"
-#include "unicast/verify.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

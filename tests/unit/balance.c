@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* minhop and updn, LID by LID: against a plain count of ports, and the analysis of
  * them. */
-#include "unicast/balance.h"
+#include "unicast/engine/opensm.h"
 
 #include "base/rng.h"
 #include "support/gen.h"
 #include "support/nets.h"
 #include "unicast/analysis.h"
-#include "unicast/complete.h"
+#include "unicast/routes.h"
 #include "unicast/criticality.h"
-#include "unicast/destinations.h"
+#include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/min_hops.h"
-#include "unicast/verify.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

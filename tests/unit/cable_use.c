@@ -6,7 +6,7 @@
 #include "support/gen.h"
 #include "unicast/engine.h"
 #include "unicast/lfts.h"
-#include "unicast/trace.h"
+#include "unicast/path.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

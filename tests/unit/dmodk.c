@@ -11,9 +11,8 @@
 #include "support/gen.h"
 #include "support/unicast_check.h"
 #include "unicast/faults.h"
-#include "unicast/load.h"
+#include "unicast/analysis.h"
 #include "unicast/path.h"
-#include "unicast/verify.h"
 
 static struct fab_routes *route(const struct fab_fabric *f,
 				const struct fab_faults *faults)

@@ -6,11 +6,10 @@
 #include "fabric/shape.h"
 #include "support/gen.h"
 #include "support/unicast_check.h"
-#include "unicast/columns.h"
-#include "unicast/fault_sets.h"
+#include "unicast/routes.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
-#include "unicast/verify.h"
+#include "unicast/analysis.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

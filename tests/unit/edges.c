@@ -12,13 +12,11 @@
 #include "support/gen.h"
 #include "support/plan.h"
 #include "unicast/analysis.h"
-#include "unicast/columns.h"
-#include "unicast/destinations.h"
+#include "unicast/routes.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
-#include "unicast/lost.h"
-#include "unicast/trace.h"
+#include "unicast/path.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

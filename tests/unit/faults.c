@@ -6,12 +6,10 @@
 #include "base/rng.h"
 #include "support/gen.h"
 #include "support/process.h"
+#include "unicast/analysis.h"
 #include "unicast/criticality.h"
-#include "unicast/effort.h"
-#include "unicast/fault_sets.h"
-#include "unicast/load.h"
-#include "unicast/local_reroute.h"
-#include "unicast/verify.h"
+#include "unicast/engine.h"
+#include "unicast/reliability.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -2,10 +2,9 @@
 /* Tables that were read: flows of a permutation, service levels of switches. */
 #include "base/mem.h"
 #include "support/plan.h"
-#include "unicast/fault_sets.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
-#include "unicast/load.h"
+#include "unicast/analysis.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

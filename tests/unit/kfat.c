@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Recognition of kfats, whole and with parts missing. */
 #include "support/gen.h"
-#include "unicast/degraded.h"
-#include "unicast/engine.h"
 #include "unicast/faults.h"
+#include "unicast/engine.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -13,7 +13,6 @@
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
-#include "unicast/verify.h"
 #include "support/process.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pairs without a path, and circles of tables, against walks of every pair. */
-#include "unicast/no_path.h"
+#include "unicast/path.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "support/nets.h"
 #include "traffic/ends.h"
 #include "unicast/engine.h"
-#include "unicast/path.h"
 
 /* Tables by LID with entries changed at random; service levels, some of them missing. */
 static struct fab_routes *spoiled(const struct fab_fabric *f, struct fab_rng *rng)

@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "support/nets.h"
 #include "unicast/faults.h"
-#include "unicast/walk.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

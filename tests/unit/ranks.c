@@ -16,7 +16,6 @@
 #include "support/gen.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
-#include "unicast/updn.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -2,7 +2,6 @@
 /* Closed forms against counting, trials against closed forms, figures of the paper. */
 #include "unicast/reliability.h"
 #include "support/gen.h"
-#include "unicast/fault_sets.h"
 #include "unicast/faults.h"
 
 #include <criterion/criterion.h>

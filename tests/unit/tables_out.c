@@ -8,7 +8,6 @@
 #include "export/subnet_lst.h"
 #include "source/source.h"
 #include "support/gen.h"
-#include "unicast/degraded.h"
 #include "unicast/faults.h"
 
 #include <criterion/criterion.h>

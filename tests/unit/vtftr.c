@@ -5,7 +5,6 @@
 #include "support/gen.h"
 #include "support/unicast_check.h"
 #include "unicast/engine.h"
-#include "unicast/fault_sets.h"
 #include "unicast/faults.h"
 
 #include <criterion/criterion.h>

@@ -7,9 +7,8 @@
 #pragma once
 
 #include "base/arena.h"
-#include "unicast/alternatives.h"
 #include "unicast/engine.h"
-#include "unicast/service_levels.h"
+#include "unicast/kfat/segments.h"
 
 /*
  * In-trees of a kfat in phase order (after Liu et al. 2022, for destination tables):

@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/analysis/impl.h"
+
+#include "base/progress.h"
+#include "base/threads.h"
+#include "fabric/ranks.h"
+#include "unicast/analysis.h"
+#include "unicast/routes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#endif
+
+static const char *const ends_names[] = {[FAB_ENDS_LEAVES] = "leaves",
+					 [FAB_ENDS_HOSTS] = "hosts",
+					 [FAB_ENDS_ADAPTERS] = "adapters",
+					 [FAB_ENDS_ALL] = "all"};
+const struct fab_choices fab_ends_choices = {
+	.what = "kind of ends", .n = FAB_COUNT(ends_names), .names = ends_names};
+
+enum { BLOCK = FAB_ANALYSIS_BLOCK };
+
+/* Does each arc lead up or down? */
+static void look_at_arcs(struct fab_analyser *j)
+{
+	const struct fab_fabric *f = j->r->f;
+	struct fab_shape *shape = fab_shape_recognize(f);
+	struct fab_ranks ranks;
+	const uint32_t *rank;
+
+	fab_ranks_init(&ranks, f, shape);
+	rank = ranks.rank;
+	j->direction = FAB_NEW((size_t)j->n_arcs + 1, uint8_t);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+
+			j->direction[a] = rank[v] > rank[s]   ? 1
+					  : rank[v] < rank[s] ? 2
+							      : 0;
+		}
+	fab_ranks_fini(&ranks);
+	fab_shape_free(shape);
+}
+
+static void look_at_peers(struct fab_analyser *j)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t *seen_by = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
+
+	memset(seen_by, 0xff, ((size_t)f->n_switches + 1) * sizeof(*seen_by));
+	j->live_first = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	j->live_peer = FAB_NEW((size_t)j->n_arcs + 1, uint32_t);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		j->live_first[s] = n;
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (fab_arc_is_live(j->r->faults, a) &&
+			    seen_by[f->arc_peer[a]] != s) {
+				seen_by[f->arc_peer[a]] = s;
+				j->live_peer[n++] = f->arc_peer[a];
+			}
+	}
+	j->live_first[f->n_switches] = n;
+	free(seen_by);
+}
+
+/* Which of the 256 values there are. */
+static void note_values(const uint8_t *v, size_t n, uint64_t *has)
+{
+	for (size_t i = 0; i < n; i++)
+		has[v[i] / 64] |= (uint64_t)1 << v[i] % 64;
+}
+
+/* Is it this value all over? */
+FAB_WIDE static bool is_all(const uint8_t *v, size_t n, uint8_t value)
+{
+	uint8_t differs = 0;
+
+	for (size_t i = 0; i < n; i++)
+		differs |= v[i] ^ value;
+	return !differs;
+}
+
+/* Which service levels pairs have, and whether some have none. */
+static int scan_levels(struct fab_analyser *j, struct fab_err *err)
+{
+	enum { AT_ONCE = 256 };
+	const struct fab_routes *r = j->r;
+	size_t n = r->sl ? (size_t)r->n_sl_sources * r->n_columns : 0;
+	uint64_t has[4] = {0};
+
+	for (size_t i = 0; i < n; i += AT_ONCE) {
+		size_t here = n - i < AT_ONCE ? n - i : AT_ONCE;
+
+		if (!is_all(r->sl + i, here, r->sl[i]))
+			note_values(r->sl + i, here, has);
+		else
+			note_values(r->sl + i, 1, has);
+	}
+	j->has_none = has[FAB_SL_NONE / 64] >> FAB_SL_NONE % 64 & 1;
+	j->has_unknown = (has[FAB_SL_UNKNOWN / 64] >> FAB_SL_UNKNOWN % 64 & 1) ||
+			 (r->sl && r->sl_default == FAB_SL_UNKNOWN);
+	has[FAB_SL_NONE / 64] &= ~((uint64_t)1 << FAB_SL_NONE % 64);
+	has[FAB_SL_UNKNOWN / 64] &= ~((uint64_t)1 << FAB_SL_UNKNOWN % 64);
+	j->n_sls = has[0] ? 64 - (uint32_t)__builtin_clzll(has[0]) : 1;
+	j->levels = (uint32_t)has[0] |
+		    (r->sl && fab_analysis_is_level(r->sl_default) ? 1u << r->sl_default
+								   : !r->sl);
+	if (!(has[0] >> FAB_ANALYSIS_SLS) && !has[1] && !has[2] && !has[3])
+		return 0;
+	return fab_fail(err, EINVAL,
+			"%s: a service level is more than 15: no such tables",
+			r->f->source);
+}
+
+/* Levels that have one lane, whatever the ports. */
+static void find_same_lanes(struct fab_analyser *j, size_t n)
+{
+	for (uint32_t sl = 0; sl < j->n_sls; sl++) {
+		uint8_t lane = n ? j->lane[sl] : FAB_VL_UNKNOWN;
+		bool differs = false;
+
+		for (size_t i = 0; i < n && !differs; i++)
+			differs = j->lane[i * j->n_sls + sl] != lane;
+		j->lane_of_sl[sl] = differs ? FAB_VL_UNKNOWN : lane;
+	}
+}
+
+/* Of these, those with a lane for data. */
+static void note_same_lanes(struct fab_analyser *j)
+{
+	for (uint32_t sl = 0; sl < FAB_ANALYSIS_SLS; sl++) {
+		if (j->r->lanes == FAB_LANES_ONE)
+			j->lane_of_sl[sl] = 0;
+		if (j->r->lanes == FAB_LANES_SL)
+			j->lane_of_sl[sl] = (uint8_t)sl;
+		if (sl >= j->n_sls && j->r->lanes == FAB_LANES_TABLE)
+			break;
+		if (j->lane_of_sl[sl] < FAB_ANALYSIS_DROP)
+			j->same_lane |= 1u << sl;
+	}
+}
+
+/* Keep the lanes of these levels. Returns how many lanes there are, that for dropping not
+ * counted. */
+static uint32_t take_lanes(struct fab_analyser *j)
+{
+	const struct fab_routes *r = j->r;
+	size_t n = r->lanes == FAB_LANES_TABLE ? r->vl_first[j->n_switches] : 0;
+	uint8_t most = 0;
+
+	n /= FAB_ANALYSIS_SLS;
+	if (r->lanes == FAB_LANES_SL)
+		return j->n_sls < FAB_ANALYSIS_DROP ? j->n_sls : FAB_ANALYSIS_DROP;
+	j->lane = FAB_NEW(n * j->n_sls + 1, uint8_t);
+	if (n && r->told && r->told->has_lanes)
+		j->is_missed = FAB_NEW0(r->told->lane_first[j->n_switches] * j->n_sls + 1,
+					uint8_t);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t sl = 0; sl < j->n_sls; sl++) {
+			uint8_t vl = r->sl2vl[i * FAB_ANALYSIS_SLS + sl];
+
+			j->lane[i * j->n_sls + sl] = vl;
+			most = vl > most && vl < FAB_ANALYSIS_DROP ? vl : most;
+		}
+	find_same_lanes(j, n);
+	return most + 1U;
+}
+
+static void work_init(struct fab_analysis_work *w, const struct fab_analyser *j)
+{
+	size_t n = (size_t)j->n_switches + 1;
+
+	*w = (struct fab_analysis_work){.valley_target = SIZE_MAX,
+					.unreachable_target = SIZE_MAX};
+	w->hops = FAB_NEW(n * BLOCK, uint16_t);
+	fab_walk_init(&w->walk, j->r->f, j->r->faults);
+	w->walk.direction = j->options->only_load ? NULL : j->direction;
+	w->is_shorter = FAB_NEW(n, uint8_t);
+	w->senders = FAB_NEW(n, uint32_t);
+	memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
+	w->nearest = FAB_NEW(n * BLOCK, uint16_t);
+	w->sl = FAB_NEW(((size_t)j->n_groups + 1) * BLOCK, uint8_t);
+	w->mask = FAB_NEW(n, uint32_t);
+	w->lanes = FAB_NEW0(n * FAB_ANALYSIS_SLS, uint16_t);
+	if (j->options->with_load || j->options->only_load) {
+		w->load = FAB_NEW0((size_t)j->n_arcs + 1, uint64_t);
+		w->flow = FAB_NEW(n, uint64_t);
+	}
+}
+
+static void work_fini(struct fab_analysis_work *w)
+{
+	free(w->hops);
+	free(w->is_shorter);
+	free(w->senders);
+	fab_walk_fini(&w->walk);
+	free(w->nearest);
+	free(w->sl);
+	free(w->mask);
+	free(w->lanes);
+	free(w->load);
+	free(w->flow);
+}
+
+/* Add up what threads found; sums do not ask who found what. */
+static void merge(const struct fab_analyser *j, struct fab_analysis_work *into,
+		  const struct fab_analysis_work *w)
+{
+	into->without_sl += w->without_sl;
+	into->connected += w->connected;
+	into->connected_in_graph += w->connected_in_graph;
+	into->minimal += w->minimal;
+	into->valley_pairs += w->valley_pairs;
+	into->pairs_on_cycles += w->pairs_on_cycles;
+	into->vls |= w->vls;
+	into->sls |= w->sls;
+	into->drops |= w->drops;
+	for (int h = 0; h < 256; h++)
+		into->hist[h] += w->hist[h];
+	if (w->max_hops > into->max_hops)
+		into->max_hops = w->max_hops;
+	for (uint32_t a = 0; w->load && a < j->n_arcs; a++)
+		into->load[a] += w->load[a];
+	if (w->valley_target < into->valley_target)
+		into->valley_target = w->valley_target;
+	if (w->unreachable_target < into->unreachable_target)
+		into->unreachable_target = w->unreachable_target;
+}
+
+/* All targets, a block at a time: what they amount to, or who is on cycles. */
+static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
+			struct fab_analysis_work *sum)
+{
+	size_t n = j->targets.n, n_blocks = (n + BLOCK - 1) / BLOCK;
+	int n_threads = fab_threads_for(j->options->n_threads,
+					(uint64_t)n * (j->n_switches + j->n_arcs));
+
+	work_init(sum, j);
+#pragma omp parallel num_threads(n_threads) if (n_threads > 1)
+	{
+		struct fab_analysis_work w;
+
+		work_init(&w, j);
+		w.sls = sls;
+#pragma omp for schedule(dynamic)
+		for (size_t b = 0; b < n_blocks; b++) {
+			size_t first = b * BLOCK;
+			size_t here = n - first < BLOCK ? n - first : BLOCK;
+
+			fab_progress_report(on_cycles ? "credit loops" : "analysing",
+					    "destinations", first, n);
+			if (on_cycles)
+				fab_analysis_block_cycles(j, first, here, &w);
+			else
+				fab_analysis_block(j, first, here, &w);
+		}
+#pragma omp critical
+		merge(j, sum, &w);
+		work_fini(&w);
+	}
+	fab_threads_rest(n_threads);
+}
+
+/* How many columns each switch sends by each arc. */
+static uint32_t *count_destinations(const struct fab_analyser *j)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t *n = FAB_NEW0((size_t)j->n_arcs + 1, uint32_t);
+
+	for (uint32_t c = 0; c < j->r->n_columns; c++) {
+		const uint16_t *next = fab_routes_next(j->r, c);
+
+		for (uint32_t s = 0; s < j->n_switches; s++)
+			if (next[s] < fab_degree(f, s))
+				n[f->arc_first[s] + next[s]]++;
+	}
+	return n;
+}
+
+/* Pairs that there are, and how many use each cable. */
+static void report_load(const struct fab_analyser *j, struct fab_analysis_work *w,
+			struct fab_analysis *out)
+{
+	for (size_t i = 0; i < j->targets.n; i++) {
+		const struct fab_target *t = &j->targets.v[i];
+		uint64_t beside = fab_analysis_ends_beside(j, t->root);
+
+		out->pairs += t->weight * (j->n_ends - 1 - beside);
+		out->pairs_across_planes += t->weight * beside;
+	}
+	out->ends = j->n_ends;
+	out->between = j->options->ends;
+	out->load = w->load;
+	w->load = NULL;
+	for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
+		if (out->load[a] > out->max_load)
+			out->max_load = out->load[a];
+}
+
+static void report(const struct fab_analyser *j, struct fab_analysis_work *w,
+		   struct fab_analysis *out)
+{
+	out->connected = w->connected;
+	out->unreachable = out->pairs - out->connected;
+	out->connected_in_graph = w->connected_in_graph;
+	memcpy(out->hops, w->hist, sizeof(out->hops));
+	out->max_hops = w->max_hops;
+	out->minimal = w->minimal;
+	out->vls = (unsigned)__builtin_popcount(w->vls);
+	out->sls = (unsigned)__builtin_popcount(w->sls);
+	out->valley_pairs = w->valley_pairs;
+	if (out->valley_pairs || out->unreachable)
+		fab_analysis_name_pairs(j, w, out);
+	if (j->options->with_load)
+		out->destinations = count_destinations(j);
+}
+
+static void name_cycle(const struct fab_analyser *j, struct fab_analysis *out)
+{
+	const struct fab_fabric *f = j->r->f;
+	uint32_t *sw_of = FAB_NEW((size_t)j->n_arcs + 1, uint32_t), *cycle;
+	uint32_t n;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			sw_of[a] = s;
+	cycle = fab_cdg_shortest_cycle(&j->cdg, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t arc = cycle[i] / j->cdg.n_vls;
+		struct fab_channel channel = {.sw = sw_of[arc],
+					      .arc = arc - f->arc_first[sw_of[arc]],
+					      .vl = (uint8_t)(cycle[i] % j->cdg.n_vls)};
+
+		FAB_PUSH(&out->cycle, channel);
+	}
+	free(cycle);
+	free(sw_of);
+}
+
+/* Who is on cycles, once it is known that there are some. */
+static uint64_t count_on_cycles(struct fab_analyser *j, uint32_t sls)
+{
+	struct fab_analysis_work w;
+	size_t n_words = 0;
+	uint64_t n;
+
+	if (j->has_followers) {
+		uint32_t n_leaves = 0;
+
+		j->leaf_number = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+		for (size_t i = 0; i < j->targets.n; i++)
+			if (!i || j->targets.v[i].root != j->targets.v[i - 1].root)
+				j->leaf_number[j->targets.v[i].root] = n_leaves++;
+		n_words = (size_t)((uint64_t)n_leaves * j->n_switches / 64 + 1);
+		j->on_cycle = FAB_NEW0(n_words, uint64_t);
+	}
+	work_on_all(j, true, sls, &w);
+	n = w.pairs_on_cycles;
+	work_fini(&w);
+	for (size_t i = 0; i < n_words; i++)
+		n += (uint64_t)__builtin_popcountll(j->on_cycle[i]);
+	free(j->leaf_number);
+	free(j->on_cycle);
+	return n;
+}
+
+/*
+ * Levels or lanes alone were given: the lanes are assumed. Without a cycle when all is on
+ * one lane there is none whatever the lanes are.
+ */
+static int check_assumed(const struct fab_analyser *j, struct fab_analysis *out,
+			 struct fab_err *err)
+{
+	const struct fab_told *told = j->r->told;
+	struct fab_analysis_options options = *j->options;
+	struct fab_routes one = *j->r;
+	struct fab_analysis on_one;
+	int rc;
+
+	if (!told || told->has_sls == told->has_lanes)
+		return 0;
+	one.lanes = FAB_LANES_ONE;
+	one.sl = NULL;
+	one.told = NULL;
+	options.with_load = false;
+	rc = fab_analyse(&one, &options, &on_one, err);
+	if (rc)
+		return rc;
+	out->is_unknown = !on_one.deadlock_free;
+	fab_analysis_fini(&on_one);
+	return 0;
+}
+
+/* Is what was found certain? A cycle by assumed lanes is not, nor is its absence. */
+static int check_freedom(const struct fab_analyser *j, struct fab_analysis *out,
+			 struct fab_err *err)
+{
+	const uint64_t *n = out->gaps.n;
+	int rc = 0;
+
+	if (out->cycle_channels) {
+		out->is_unknown = out->assumes_sls || out->assumes_lanes;
+		return 0;
+	}
+	if (n[FAB_GAP_TABLE] || n[FAB_GAP_SL] || n[FAB_GAP_LANE])
+		out->is_unknown = true;
+	else
+		rc = check_assumed(j, out, err);
+	out->deadlock_free = !out->is_unknown;
+	return rc;
+}
+
+static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_err *err)
+{
+	struct fab_analysis_work w;
+	int rc = 0;
+
+	work_on_all(j, false, 0, &w);
+	if (w.drops)
+		rc = fab_fail(err, EINVAL,
+			      "%s: the tables send packets on lane 15, on which switches "
+			      "drop data: expected lanes 0 to 14",
+			      j->r->f->source);
+	if (!rc)
+		report_load(j, &w, out);
+	if (!rc && !j->options->only_load) {
+		report(j, &w, out);
+		fab_cdg_find_parts(&j->cdg);
+		fab_analysis_find_gaps(j, &w, out);
+		out->cycle_channels = j->cdg.n_in_parts;
+		out->assumes_sls = j->r->told && !j->r->told->has_sls;
+		out->assumes_lanes = j->r->told && !j->r->told->has_lanes;
+		rc = check_freedom(j, out, err);
+	}
+	if (!rc && out->cycle_channels) {
+		name_cycle(j, out);
+		out->pairs_on_cycles = count_on_cycles(j, w.sls);
+	}
+	work_fini(&w);
+	return rc;
+}
+
+int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *options,
+		struct fab_analysis *out, struct fab_err *err)
+{
+	struct fab_analyser j = {.r = r, .options = options};
+	int rc = scan_levels(&j, err);
+
+	*out = (struct fab_analysis){.deadlock_free = false};
+	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)
+		rc = fab_fail(err, ERANGE,
+			      "%s: %u switches, expected at most %d to analyse tables",
+			      r->f->source, r->f->n_switches, FAB_HOPS_NEVER);
+	if (rc)
+		return rc;
+	j.n_switches = r->f->n_switches;
+	j.n_arcs = r->f->arc_first[j.n_switches];
+	look_at_arcs(&j);
+	look_at_peers(&j);
+	fab_analysis_find_targets(&j);
+	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
+	note_same_lanes(&j);
+	rc = analyse(&j, out, err);
+	fab_cdg_fini(&j.cdg);
+	free(j.direction);
+	free(j.live_first);
+	free(j.live_peer);
+	free(j.weight);
+	free(j.end);
+	free(j.is_missed);
+	free(j.group_first);
+	free(j.group_row);
+	free(j.group_size);
+	free(j.group_switch);
+	free(j.targets.v);
+	free(j.plane_ends);
+	fab_planes_free(j.planes);
+	free(j.lane);
+	return rc;
+}
+
+void fab_analysis_fini(struct fab_analysis *j)
+{
+	free(j->gaps.first.v);
+	free(j->cycle.v);
+	free(j->valleys.v);
+	free(j->unreached.v);
+	free(j->load);
+	free(j->destinations);
+	*j = (struct fab_analysis){.deadlock_free = false};
+}
+
+/* Checks of many sets of faults as one. */
+
+/* Lists of the first set are those of the sum. */
+static void take_lists(struct fab_analysis *sum, struct fab_analysis *j)
+{
+	sum->deadlock_free = true;
+	sum->gaps = j->gaps;
+	sum->valleys = j->valleys;
+	sum->unreached = j->unreached;
+	memset(&j->gaps, 0, sizeof(j->gaps));
+	memset(&j->valleys, 0, sizeof(j->valleys));
+	memset(&j->unreached, 0, sizeof(j->unreached));
+}
+
+static void add_maxima(struct fab_analysis *sum, const struct fab_analysis *j)
+{
+	if (j->max_hops > sum->max_hops)
+		sum->max_hops = j->max_hops;
+	if (j->vls > sum->vls)
+		sum->vls = j->vls;
+	if (j->sls > sum->sls)
+		sum->sls = j->sls;
+}
+
+static void add_cycles(struct fab_analysis *sum, struct fab_analysis *j)
+{
+	bool is_certain = (sum->cycle_channels && !sum->is_unknown) ||
+			  (j->cycle_channels && !j->is_unknown);
+
+	if (!sum->cycle_channels && j->cycle_channels) {
+		sum->cycle.v = j->cycle.v;
+		sum->cycle.n = j->cycle.n;
+		memset(&j->cycle, 0, sizeof(j->cycle));
+	}
+	sum->deadlock_free = sum->deadlock_free && j->deadlock_free;
+	sum->cycle_channels += j->cycle_channels;
+	sum->is_unknown = (sum->is_unknown || j->is_unknown) && !is_certain;
+	sum->assumes_sls |= j->assumes_sls;
+	sum->assumes_lanes |= j->assumes_lanes;
+	sum->pairs_on_cycles += j->pairs_on_cycles;
+}
+
+void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_first)
+{
+	if (is_first)
+		take_lists(sum, j);
+	sum->pairs += j->pairs;
+	sum->pairs_across_planes += j->pairs_across_planes;
+	sum->connected += j->connected;
+	sum->unreachable += j->unreachable;
+	sum->connected_in_graph += j->connected_in_graph;
+	sum->minimal += j->minimal;
+	sum->valley_pairs += j->valley_pairs;
+	for (size_t i = 0; i < FAB_COUNT(sum->hops); i++)
+		sum->hops[i] += j->hops[i];
+	add_maxima(sum, j);
+	add_cycles(sum, j);
+}
+
+/* What all hosts together put on a cable. */
+
+double fab_load_per_host(uint64_t load, uint64_t pairs, uint64_t ends)
+{
+	return pairs ? (double)load / ((double)pairs / (double)ends) : (double)NAN;
+}
+
+/* Live ends of hosts by switch [n_switches]. The caller frees. */
+static uint32_t *count_hosts(const struct fab_routes *r)
+{
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS};
+	const struct fab_analyser j = {.r = r, .options = &options};
+	uint32_t *hosts = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
+
+	for (uint32_t p = 0; p < r->f->n_ports; p++) {
+		uint32_t sw = fab_analysis_end_switch(&j, p);
+
+		if (sw != FAB_NONE)
+			hosts[sw]++;
+	}
+	return hosts;
+}
+
+/* Does a column lead to every host? */
+static bool leads_to_all(const struct fab_routes *r)
+{
+	uint32_t *hosts = count_hosts(r);
+	bool leads = true;
+
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		hosts[r->column_switch[c]] = 0;
+	for (uint32_t s = 0; s < r->f->n_switches; s++)
+		leads = leads && !hosts[s];
+	free(hosts);
+	return leads;
+}
+
+/* How many hosts each leaf switch has, 0: not all have as many, or some hang elsewhere,
+ * or several columns lead there. */
+static uint32_t hosts_a_leaf(const struct fab_routes *r)
+{
+	uint32_t *hosts, n, total = 0;
+
+	if (!r->leaf || !r->n_leaves || r->n_alternatives || r->column_lid)
+		return 0;
+	hosts = count_hosts(r);
+	n = hosts[r->leaf[0]];
+	for (uint32_t i = 0; i < r->n_leaves; i++)
+		n = hosts[r->leaf[i]] == n ? n : 0;
+	for (uint32_t s = 0; s < r->f->n_switches; s++)
+		total += hosts[s];
+	free(hosts);
+	return total == n * r->n_leaves ? n : 0;
+}
+
+int fab_uniform_load(const struct fab_routes *r, const struct fab_analysis *known,
+		     int n_threads, double *out, struct fab_err *err)
+{
+	const struct fab_analysis_options options = {
+		.ends = FAB_ENDS_HOSTS, .only_load = true, .n_threads = n_threads};
+	bool is_of_leaves = known && known->load && known->between == FAB_ENDS_LEAVES;
+	uint64_t n = is_of_leaves ? hosts_a_leaf(r) : 0;
+	struct fab_routes *whole = NULL;
+	struct fab_analysis all;
+	int rc;
+
+	if (n) { /* between two leaves n * n packets for one, and n - 1 from each beside
+		  */
+		*out = fab_load_per_host(n * n * known->max_load,
+					 n * n * known->pairs + n * (n - 1) * known->ends,
+					 n * known->ends);
+		return 0;
+	}
+	if (!r->column_lid && !leads_to_all(r))
+		whole = fab_routes_complete(r);
+	rc = fab_analyse(whole ? whole : r, &options, &all, err);
+	fab_routes_free(whole);
+	if (rc)
+		return rc;
+	*out = fab_load_per_host(all.max_load, all.pairs, all.ends);
+	fab_analysis_fini(&all);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of the analysis share. */
+#pragma once
+
+#include "fabric/planes.h"
+#include "unicast/analysis.h"
+#include "unicast/path.h"
+
+enum {
+	FAB_ANALYSIS_BLOCK = 32, /* targets that are worked on together */
+	FAB_ANALYSIS_SLS = 16,
+	FAB_ANALYSIS_DROP = 15, /* the lane of management: data on it is dropped */
+};
+
+/* Ends behind a switch, by the column that leads there; FAB_NONE: none does. */
+struct fab_target {
+	uint32_t root, column, weight;
+	uint32_t alone; /* group of sources that is this end and no other, FAB_NONE */
+};
+
+/*
+ * The channel dependency graph. Channel = arc * n_vls + lane. What follows a channel are
+ * channels of the switch at its end: a row of bits, one for each of these.
+ */
+struct fab_cdg {
+	const struct fab_fabric *f;
+	uint32_t n_vls, n_channels;
+	uint64_t *row_first; /* [n arcs] arcs that could follow all arcs before */
+	uint64_t *bits;
+	uint32_t *part; /* [n_channels] strongly connected part, FAB_NONE: alone */
+	uint64_t n_in_parts;
+};
+
+struct fab_analyser {
+	const struct fab_routes *r;
+	const struct fab_analysis_options *options;
+	uint32_t n_switches, n_arcs;
+	uint8_t *direction; /* [n arcs] 1 up, 2 down, 0 neither */
+	/* neighbours over live cables, each once */
+	uint32_t *live_first, *live_peer;
+	uint32_t *weight; /* [n_switches] ends, as sources */
+	/* ends of a switch by row of r->sl (FAB_NONE: SL 0) */
+	uint32_t *group_first, *group_row, *group_size, *group_switch;
+	uint32_t n_groups;
+	FAB_VEC(struct fab_target) targets; /* by root */
+	uint64_t n_ends;
+	struct fab_planes *planes;
+	uint64_t *plane_ends; /* [parts] ends on each plane; 0 for other parts */
+	uint64_t n_on_planes; /* all of these */
+	/* Leaf switches whose hosts have paths of their own: some targets have no weight,
+	 * and a pair is on a cycle when a path to any host of the leaf is. */
+	bool has_followers;
+	uint32_t *leaf_number; /* [n_switches] of targets' roots */
+	uint64_t *on_cycle;    /* bits [leaf number * n_switches + source] */
+	bool has_none;	       /* some pair has no service level */
+	bool has_unknown;      /* of some pair it is not known */
+	uint32_t *end;	       /* [n_ports] switch of each end, FAB_NONE; NULL: leaves */
+	/* [fab_told_at() * n_sls + sl] a packet needs the lane, which is not told; NULL:
+	 * all are, or lanes need none */
+	uint8_t *is_missed;
+	/* r->sl2vl with as many levels as pairs have: what is used stays near; and the
+	 * lane of a level that has the same everywhere, FAB_VL_UNKNOWN */
+	uint32_t n_sls;
+	uint8_t *lane;
+	uint8_t lane_of_sl[FAB_ANALYSIS_SLS];
+	uint32_t same_lane; /* bits: levels that have one, which is for data */
+	uint32_t levels;    /* bits: that the tables name at all */
+	struct fab_cdg cdg;
+};
+
+/* What one thread needs for its targets. */
+struct fab_analysis_work {
+	uint16_t *hops;	      /* [BLOCK * n_switches] of the tables' paths */
+	struct fab_walk walk; /* of the target at hand; its hops are among these */
+	uint16_t *nearest;    /* [n_switches * BLOCK] hops in the live graph */
+	uint8_t *is_shorter;  /* [n_switches] some of these are less than the tables' */
+	uint8_t *sl;	      /* [BLOCK * n_groups] */
+	uint32_t *senders;    /* [n_switches] ends that send to the target at hand */
+	/* [n_switches] service levels, bits: those of its own ends, and from bit 16 on
+	 * those that leave it and have no lane that is the same everywhere */
+	uint32_t *mask;
+	/* [n_switches * SLS] lanes on which such a level leaves the switch; on cycles:
+	 * one lane of each level */
+	uint16_t *lanes;
+
+	uint64_t without_sl;
+	uint64_t connected, connected_in_graph, minimal, valley_pairs, pairs_on_cycles;
+	uint64_t hist[256];
+	uint32_t max_hops, vls, sls; /* the latter: bits */
+	uint64_t *load, *flow;
+	/* the first with a valley, with one who does not arrive; SIZE_MAX */
+	size_t valley_target, unreachable_target;
+	bool drops;
+};
+
+/* Ends on other planes than a switch: nobody sends from one plane to another. */
+static inline uint64_t fab_analysis_ends_beside(const struct fab_analyser *j, uint32_t sw)
+{
+	uint32_t part = j->planes->of_switch[sw];
+
+	return j->planes->v[part].is_plane ? j->n_on_planes - j->plane_ends[part] : 0;
+}
+
+static inline uint32_t fab_degree(const struct fab_fabric *f, uint32_t sw)
+{
+	return f->arc_first[sw + 1] - f->arc_first[sw];
+}
+
+/* Entry of the tables of lanes, of 16 levels each. */
+static inline uint64_t fab_analysis_entry(const struct fab_analyser *j, uint32_t sw,
+					  uint32_t in, uint32_t out)
+{
+	uint32_t d = fab_degree(j->r->f, sw);
+
+	return j->r->vl_first[sw] / FAB_ANALYSIS_SLS + (uint64_t)in * (d + 1) + out;
+}
+
+/* fab_routes_vl() for levels that pairs have. */
+static inline unsigned fab_analysis_vl(const struct fab_analyser *j, uint32_t sw,
+				       uint32_t in, uint32_t out, unsigned sl)
+{
+	if (j->r->lanes == FAB_LANES_ONE)
+		return 0;
+	if (j->r->lanes == FAB_LANES_SL)
+		return sl;
+	if (j->lane_of_sl[sl] != FAB_VL_UNKNOWN)
+		return j->lane_of_sl[sl];
+	return j->lane[fab_analysis_entry(j, sw, in, out) * j->n_sls + sl];
+}
+
+/* Ends of a switch that send to a target: those with a service level for it; sl: one for
+ * each group. */
+static inline uint32_t fab_analysis_senders(const struct fab_analyser *j,
+					    const uint8_t *sl, uint32_t u)
+{
+	uint32_t n = j->weight[u];
+
+	for (uint32_t g = j->group_first[u]; j->has_none && g < j->group_first[u + 1];
+	     g++)
+		if (sl[g] == FAB_SL_NONE)
+			n -= j->group_size[g];
+	return n;
+}
+
+static inline const uint16_t *fab_analysis_next(const struct fab_analyser *j,
+						const struct fab_target *target)
+{
+	return fab_routes_next(j->r, target->column);
+}
+
+/* Row of bits of a channel: its first bit. */
+static inline uint64_t fab_cdg_row(const struct fab_cdg *g, uint32_t arc, uint32_t vl)
+{
+	return (g->row_first[arc] * g->n_vls +
+		(uint64_t)vl * fab_degree(g->f, g->f->arc_peer[arc])) *
+	       g->n_vls;
+}
+
+/* Add: from (arc, vl) a packet goes on by the out-th arc of the next switch on lane to.
+ * Threads may do so at once. O(1). */
+static inline void fab_cdg_add(struct fab_cdg *g, uint32_t arc, uint32_t vl, uint32_t out,
+			       uint32_t to)
+{
+	uint64_t bit = fab_cdg_row(g, arc, vl) + (uint64_t)out * g->n_vls + to;
+	uint64_t *word = &g->bits[bit / 64], one = (uint64_t)1 << bit % 64;
+
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & one))
+		__atomic_fetch_or(word, one, __ATOMIC_RELAXED);
+}
+
+static inline bool fab_cdg_is_on_cycle(const struct fab_cdg *g, uint32_t from,
+				       uint32_t to)
+{
+	return g->part[from] != FAB_NONE && g->part[from] == g->part[to];
+}
+
+/* The switch at which an end hangs, by options and faults; FAB_NONE: it is no end, or
+ * dead. O(1). */
+uint32_t fab_analysis_end_switch(const struct fab_analyser *j, uint32_t port);
+/* Fill weight, targets, n_ends, end and the groups. */
+void fab_analysis_find_targets(struct fab_analyser *j);
+
+void fab_cdg_init(struct fab_cdg *g, const struct fab_fabric *f, uint32_t n_vls);
+void fab_cdg_fini(struct fab_cdg *g);
+/* Fill part and n_in_parts (Tarjan 1972). O(channels + bits / 64 + dependencies). */
+void fab_cdg_find_parts(struct fab_cdg *g);
+/* A shortest cycle; channels in order, *n of them. The caller frees. */
+uint32_t *fab_cdg_shortest_cycle(const struct fab_cdg *g, uint32_t *n);
+
+/* Follow the tables of a target: hops and walk. False: nothing leads there. */
+bool fab_analysis_follow(const struct fab_analyser *j, const struct fab_target *target,
+			 uint16_t *hops, struct fab_analysis_work *w);
+/* The same target's paths from the far ends to the root: what they put on cables
+ * (w->load), and which channels depend on which, unless load is all that is asked for.
+ * sl: of its groups; w->senders is filled. */
+void fab_analysis_pass(struct fab_analyser *j, const struct fab_target *target,
+		       const uint8_t *sl, struct fab_analysis_work *w);
+/* Hops of the tables against those of the live graph, for a block of targets. */
+void fab_analysis_measure(const struct fab_analyser *j, size_t first, size_t n,
+			  struct fab_analysis_work *w);
+/* Service levels of the sources to targets first .. first + n - 1. */
+void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
+			     struct fab_analysis_work *w);
+/* A service level that is a number. */
+static inline bool fab_analysis_is_level(uint8_t sl)
+{
+	return sl < FAB_ANALYSIS_SLS;
+}
+
+/* Count and name what is missing; pairs without a service level are counted already. */
+void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_work *w,
+			    struct fab_analysis *out);
+/* Count and collect dependencies for some targets. */
+void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
+			struct fab_analysis_work *w);
+/* Name valleys and those who do not arrive. */
+void fab_analysis_name_pairs(const struct fab_analyser *j, struct fab_analysis_work *w,
+			     struct fab_analysis *out);
+/* Count pairs whose paths are on cycles. */
+void fab_analysis_block_cycles(const struct fab_analyser *j, size_t first, size_t n,
+			       struct fab_analysis_work *w);

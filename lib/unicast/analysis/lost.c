@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Is the port cabled to a switch? */
+#include "unicast/analysis.h"
+
+#include "base/mem.h"
+#include "fabric/planes.h"
+#include "unicast/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_cabled(const struct fab_fabric *f, uint32_t port)
+{
+	return f->port_node[port] >= f->n_switches &&
+	       fab_port_switch(f, port) != FAB_NONE;
+}
+
+/* Of a cabled port: is its path to the switch alive? */
+static bool is_left(const struct fab_faults *faults, uint32_t port)
+{
+	const struct fab_fabric *f = faults->f;
+
+	return !faults->switch_is_dead[fab_port_switch(f, port)] &&
+	       !faults->cable_is_dead[f->port_cable[port]];
+}
+
+enum { HAD = 1, HAS = 2 };
+
+/* Is it a port of a host's adapter that is cabled to a switch? */
+static bool is_rail(const struct fab_fabric *f, uint32_t port)
+{
+	return f->node_kind[f->port_node[port]] == FAB_ADAPTER && is_cabled(f, port);
+}
+
+/* Ports of each host that are lost, and that are left. */
+static uint8_t *host_states(const struct fab_faults *faults)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = FAB_NEW0((size_t)f->n_hosts + 1, uint8_t);
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t host = f->node_host[f->port_node[p]];
+
+		if (is_rail(f, p) && host != FAB_NONE)
+			state[host] |= is_left(faults, p) ? HAS : HAD;
+	}
+	return state;
+}
+
+static void count_adapters(const struct fab_faults *faults, struct fab_lost *lost)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = host_states(faults);
+
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		lost->adapters += is_rail(f, p) && !is_left(faults, p);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		lost->hosts += state[h] == HAD;
+		lost->rail_hosts += state[h] == (HAD | HAS);
+	}
+	free(state);
+}
+
+void fab_lost_ports(const struct fab_faults *faults, struct fab_lost_ports *out)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = host_states(faults);
+
+	out->of.n = 0;
+	for (int is_host = 1; is_host >= 0; is_host--)
+		for (uint32_t p = 0; p < f->n_ports; p++) {
+			uint32_t host = f->node_host[f->port_node[p]];
+			bool is_cut = host == FAB_NONE || state[host] == HAD;
+
+			if (is_rail(f, p) && !is_left(faults, p) &&
+			    is_cut == (is_host == 1))
+				FAB_PUSH(&out->of, ((struct fab_lost_port){p, is_cut}));
+		}
+	free(state);
+}
+
+/* Sources and targets, without faults and with them. */
+struct ends {
+	uint64_t sources, targets, sources_left, targets_left;
+};
+
+/* Ends of each part: [parts], and of all. */
+struct tally {
+	const struct fab_planes *planes;
+	struct ends *of_part, all;
+};
+
+static void add_to(struct ends *e, bool is_live, uint32_t n_targets)
+{
+	e->sources++;
+	e->targets += n_targets;
+	e->sources_left += is_live;
+	e->targets_left += is_live ? n_targets : 0;
+}
+
+static void add(struct tally *t, uint32_t sw, bool is_live, uint32_t n_targets)
+{
+	add_to(&t->all, is_live, n_targets);
+	add_to(&t->of_part[t->planes->of_switch[sw]], is_live, n_targets);
+}
+
+static void count_leaves(const struct fab_faults *faults, const struct fab_kfat *kfat,
+			 struct tally *t)
+{
+	const struct fab_fabric *f = faults->f;
+	uint8_t *state = FAB_NEW0((size_t)f->n_switches + 1, uint8_t);
+
+	for (uint32_t i = 0; kfat && i < kfat->n_leaves; i++)
+		state[kfat->leaf[i]] = faults->switch_is_dead[kfat->leaf[i]] ? 1 : 2;
+	for (uint32_t p = 0; !kfat && p < f->n_ports; p++)
+		if (f->node_kind[f->port_node[p]] == FAB_ADAPTER && is_cabled(f, p))
+			state[fab_port_switch(f, p)] |= is_left(faults, p) ? 2 : 1;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (state[s])
+			add(t, s, state[s] > 1, 1);
+	free(state);
+}
+
+static void count_ports(const struct fab_faults *faults, enum fab_ends ends,
+			struct tally *t)
+{
+	const struct fab_fabric *f = faults->f;
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p];
+		uint32_t n = fab_port_n_lids(f, p);
+
+		if (fab_node_is_switch(f, node)) {
+			if (ends == FAB_ENDS_ALL && !f->port_num[p])
+				add(t, node, !faults->switch_is_dead[node], n);
+		} else if (is_cabled(f, p) && (ends != FAB_ENDS_HOSTS ||
+					       f->node_kind[node] == FAB_ADAPTER)) {
+			add(t, fab_port_switch(f, p), is_left(faults, p), n);
+		}
+	}
+}
+
+/* Pairs of which an end is cut off: those of all ends, less those across planes. */
+static uint64_t count_pairs(const struct tally *t)
+{
+	struct ends on_planes = {0};
+	uint64_t all = 0, left = 0;
+
+	for (uint32_t i = 0; i < t->planes->n_planes; i++) {
+		on_planes.sources += t->of_part[i].sources;
+		on_planes.sources_left += t->of_part[i].sources_left;
+	}
+	if (t->all.sources)
+		all = t->all.targets * (t->all.sources - 1);
+	if (t->all.sources_left)
+		left = t->all.targets_left * (t->all.sources_left - 1);
+	for (uint32_t i = 0; i < t->planes->n_planes; i++) {
+		const struct ends *e = &t->of_part[i];
+
+		all -= e->targets * (on_planes.sources - e->sources);
+		left -= e->targets_left * (on_planes.sources_left - e->sources_left);
+	}
+	return all - left;
+}
+
+struct fab_lost fab_lost_count(const struct fab_faults *faults,
+			       const struct fab_kfat *kfat, enum fab_ends ends)
+{
+	struct fab_lost lost = {0};
+	struct fab_planes *planes = fab_planes_new(faults->f);
+	struct tally t = {.planes = planes};
+
+	t.of_part = FAB_NEW0(planes->n, struct ends);
+	count_adapters(faults, &lost);
+	if (ends == FAB_ENDS_LEAVES)
+		count_leaves(faults, kfat, &t);
+	else
+		count_ports(faults, ends, &t);
+	lost.pairs = count_pairs(&t);
+	free(t.of_part);
+	fab_planes_free(planes);
+	return lost;
+}
+
+/* Add one flow; false when it does not arrive. */
+static bool add_flow(const struct fab_routes *r, uint32_t sw, uint32_t column,
+		     uint64_t *load)
+{
+	struct fab_path path = fab_path_from(r, sw, column);
+
+	if (fab_path_length(r, sw, column) == FAB_NONE)
+		return false;
+	while (fab_path_step(&path))
+		load[path.arc]++;
+	return true;
+}
+
+static void sum_up(const struct fab_routes *r, const uint64_t *load,
+		   struct fab_flow_load *out)
+{
+	const struct fab_fabric *f = r->f;
+	uint64_t n = 0, sum = 0;
+
+	for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++) {
+		if (r->faults && r->faults->cable_is_dead[f->arc_cable[a]])
+			continue;
+		n++;
+		sum += load[a];
+		if (load[a] > out->max)
+			out->max = load[a];
+	}
+	out->mean = n ? (double)sum / (double)n : 0;
+}
+
+/* Does the pair have a service level at all? */
+static bool has_level(const struct fab_routes *r, const uint32_t *row, uint32_t sw,
+		      uint32_t column)
+{
+	return !r->sl || row[sw] == FAB_NONE ||
+	       r->sl[(size_t)row[sw] * r->n_columns + column] != FAB_SL_NONE;
+}
+
+void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends *ends,
+			  const uint32_t *to, struct fab_flow_load *out)
+{
+	const struct fab_fabric *f = r->f;
+	uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches] + 1, uint64_t);
+	uint32_t *column = fab_path_columns(r, ends->n, ends->sw, ends->port);
+	uint32_t *row = FAB_NEW(f->n_nodes + 1, uint32_t);
+
+	*out = (struct fab_flow_load){0};
+	memset(row, 0xff, f->n_nodes * sizeof(*row));
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+		row[r->sl_source[i]] = i;
+	for (uint32_t i = 0; i < ends->n; i++) {
+		if (to[i] == FAB_NONE || to[i] == i)
+			continue;
+		out->flows++;
+		if (column[to[i]] == FAB_NONE ||
+		    !has_level(r, row, ends->sw[i], column[to[i]]) ||
+		    !add_flow(r, ends->sw[i], column[to[i]], load))
+			out->lost++;
+	}
+	sum_up(r, load, out);
+	free(load);
+	free(column);
+	free(row);
+}

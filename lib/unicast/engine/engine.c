@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/engine.h"
+
+#include "fabric/ranks.h"
+#include "fabric/resolver.h"
+#include "source/list_file.h"
+#include "unicast/faults.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define ADDRESS(row) &fab_unicast_##row,
+const struct fab_unicast_engine *const fab_unicast_engines[] = {
+	FAB_UNICAST_ENGINES(ADDRESS)};
+const size_t fab_unicast_n_engines = FAB_COUNT(fab_unicast_engines);
+
+static struct fab_choice choice_at(size_t i)
+{
+	const struct fab_unicast_engine *e = fab_unicast_engines[i];
+
+	return (struct fab_choice){e->name, e->summary, e->manual, .is_in_all = true};
+}
+
+/* Routing engines of OpenSM that have no row. */
+static const char *hint_on(const char *name, size_t len)
+{
+	static const char *const engines[] = {"dnup", "file", "ftree",	"lash",
+					      "nue",  "sssp", "dfsssp", "torus-2QoS"};
+
+	for (size_t i = 0; i < FAB_COUNT(engines); i++)
+		if (len == strlen(engines[i]) && !strncasecmp(name, engines[i], len))
+			return "a routing engine of OpenSM, whose tables are read with "
+			       "--lfts=FILE (opensm-lfts.dump, opensm.fdbs or dump_fts)";
+	return NULL;
+}
+
+const struct fab_choices fab_unicast_choices = {.what = "algorithm",
+						.n = FAB_COUNT(fab_unicast_engines),
+						.at = choice_at,
+						.hint = hint_on};
+
+const struct fab_unicast_engine *fab_unicast_engine_find(const char *name, size_t len)
+{
+	uint32_t i = fab_choices_find(&fab_unicast_choices, name, len);
+
+	return i == FAB_NONE ? NULL : fab_unicast_engines[i];
+}
+
+int fab_unicast_fits(const struct fab_unicast_engine *engine,
+		     const struct fab_unicast_problem *problem, struct fab_err *err)
+{
+	const struct fab_kfat *kfat = problem->kfat;
+
+	if (engine->needs_kfat && !kfat)
+		return fab_fail(err, EINVAL, "%s needs a high-dimension fat tree",
+				engine->name);
+	if (kfat && engine->n_dims && engine->n_dims != kfat->n_dims)
+		return fab_fail(err, EINVAL,
+				"%s is for %" PRIu32
+				" dimensions, the fabric has %" PRIu32,
+				engine->name, engine->n_dims, kfat->n_dims);
+	return engine->fits ? engine->fits(problem, err) : 0;
+}
+
+int fab_unicast_refuse(const char *source, const struct fab_unicast_engine *engine,
+		       const struct fab_unicast_problem *problem,
+		       const struct fab_err *no_kfat, struct fab_err *err)
+{
+	bool wants_kfat = engine->needs_kfat && !problem->kfat;
+	char *names = fab_strdup("");
+	struct fab_err why = {""};
+
+	if (!fab_unicast_fits(engine, problem, &why))
+		why.text[0] = '\0';
+	for (size_t i = 0; i < fab_unicast_n_engines; i++)
+		if (!fab_unicast_fits(fab_unicast_engines[i], problem, NULL))
+			fab_append(&names, ", ", "%s", fab_unicast_engines[i]->name);
+	fab_fail(err, EINVAL, "%s: algorithm %s%s%s; what routes it: %s", source,
+		 why.text, wants_kfat ? "; " : "", wants_kfat ? no_kfat->text : "",
+		 names);
+	free(names);
+	return -EINVAL;
+}
+
+/* Nanoseconds of a core for each switch and each arc of a destination: radix 32, 3 levels
+ * took 0.64 s by minhop and a torus 24x24x24 21 s, with the analysis. */
+static const double SWITCH_NS = 45, ARC_NS = 1.5;
+
+/* LIDs of live ends: ports of adapters and switches' port 0. */
+static uint64_t count_lids(const struct fab_fabric *f, const struct fab_faults *faults)
+{
+	uint64_t n = 0;
+
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t node = f->port_node[p], sw = node;
+
+		if (!fab_node_is_switch(f, node))
+			sw = fab_port_switch(f, p);
+		else if (f->port_num[p])
+			continue;
+		if (sw != FAB_NONE && fab_switch_is_live(faults, sw) &&
+		    (sw == node || fab_cable_is_live(faults, f->port_cable[p])))
+			n += UINT64_C(1) << (f->port_lmc[p] & 7);
+	}
+	return n;
+}
+
+struct fab_effort fab_unicast_effort(const struct fab_unicast_engine *engine,
+				     const struct fab_unicast_problem *problem)
+{
+	const struct fab_fabric *f = problem->f;
+	uint64_t n = engine->needs_kfat && problem->kfat ? problem->kfat->n_leaves
+							 : count_lids(f, problem->faults);
+	double per_destination =
+		SWITCH_NS * f->n_switches + ARC_NS * f->arc_first[f->n_switches];
+
+	return (struct fab_effort){
+		.destinations = n,
+		.table_bytes = n * f->n_switches * sizeof(uint16_t),
+		.cpu_seconds = (double)n * per_destination / 1e9,
+	};
+}
+
+/* The switch at which packets to a port leave, FAB_NONE: it takes none or is dead. */
+static uint32_t exit_switch(const struct fab_fabric *f, const struct fab_faults *faults,
+			    uint32_t port)
+{
+	uint32_t node = f->port_node[port], sw = fab_port_switch(f, port);
+
+	if (sw == FAB_NONE || !fab_switch_is_live(faults, sw))
+		return FAB_NONE;
+	if (fab_node_is_switch(f, node))
+		return f->port_num[port] ? FAB_NONE : node;
+	if (!fab_cable_is_live(faults, f->port_cable[port]))
+		return FAB_NONE;
+	return sw;
+}
+
+/* An end in the order of OpenSM: adapters' ports before switches. */
+struct end {
+	bool is_switch;
+	uint32_t n_ends; /* on its switch */
+	uint64_t guid;	 /* of the switch, as it lies on the wire */
+	uint32_t num;	 /* port of the switch */
+	uint32_t port, sw;
+};
+
+static int by_order(const void *x, const void *y)
+{
+	const struct end *a = x, *b = y;
+
+	if (a->is_switch != b->is_switch)
+		return a->is_switch ? 1 : -1;
+	if (a->n_ends != b->n_ends)
+		return a->n_ends > b->n_ends ? -1 : 1;
+	if (a->guid != b->guid)
+		return a->guid < b->guid ? -1 : 1;
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	if (a->num != b->num)
+		return a->num < b->num ? -1 : 1;
+	return (a->port > b->port) - (a->port < b->port);
+}
+
+static uint32_t list_ends(const struct fab_fabric *f, const struct fab_faults *faults,
+			  struct end *ends, uint32_t *n_all)
+{
+	uint32_t *on = FAB_NEW0((size_t)f->n_switches + 1, uint32_t), n = 0;
+
+	*n_all = 0;
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t sw = exit_switch(f, faults, p);
+		bool is_switch = fab_node_is_switch(f, f->port_node[p]);
+
+		if (sw == FAB_NONE)
+			continue;
+		*n_all += fab_port_n_lids(f, p);
+		on[sw] += !is_switch;
+		ends[n++] = (struct end){
+			.is_switch = is_switch,
+			.guid = __builtin_bswap64(f->node_guid[sw]),
+			.num = is_switch ? 0 : f->port_num[fab_port_peer(f, p)],
+			.port = p,
+			.sw = sw};
+	}
+	for (uint32_t i = 0; i < n; i++)
+		ends[i].n_ends = ends[i].is_switch ? 0 : on[ends[i].sw];
+	free(on);
+	return n;
+}
+
+uint32_t fab_destinations(const struct fab_fabric *f, const struct fab_faults *faults,
+			  struct fab_destination **out)
+{
+	struct end *ends = FAB_NEW((size_t)f->n_ports + 1, struct end);
+	uint32_t *column = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
+	uint32_t n_all, n_ends = list_ends(f, faults, ends, &n_all), n = 0;
+
+	for (uint32_t i = 0, at = 0; i < n_ends;
+	     at += fab_port_n_lids(f, ends[i].port), i++)
+		column[ends[i].port] = at;
+	if (n_ends)
+		qsort(ends, n_ends, sizeof(*ends), by_order);
+	*out = FAB_NEW((size_t)n_all + 1, struct fab_destination);
+	for (uint32_t offset = 0; n < n_all; offset++)
+		for (uint32_t i = 0; i < n_ends; i++)
+			if (offset < fab_port_n_lids(f, ends[i].port))
+				(*out)[n++] = (struct fab_destination){
+					ends[i].port, ends[i].sw, offset,
+					column[ends[i].port] + offset};
+	free(column);
+	free(ends);
+	return n;
+}
+
+uint32_t fab_destination_switches(const struct fab_fabric *f,
+				  const struct fab_faults *faults,
+				  const struct fab_kfat *kfat, uint32_t *sw_of)
+{
+	uint32_t *hosts = FAB_NEW(f->n_switches + 1, uint32_t), n = 0;
+
+	fab_ranks_count_hosts(f, hosts);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (fab_switch_is_live(faults, sw) &&
+		    (kfat ? kfat->leaf_of[sw] != FAB_NONE : hosts[sw] > 0))
+			sw_of[n++] = sw;
+	free(hosts);
+	return n;
+}
+
+struct reading {
+	struct fab_lookup lookup;
+	struct fab_ids *out;
+};
+
+static int take_line(void *context, const char *line, size_t len, struct fab_err *err)
+{
+	const struct reading *r = context;
+
+	if (len > 2 && line[0] == '0' && (line[1] | 32) == 'x') {
+		size_t n = 2;
+
+		while (n < len && line[n] != ' ' && line[n] != '\t')
+			n++;
+		len = n;
+	}
+	return fab_lookup_list(&r->lookup, line, len, r->out, NULL, err);
+}
+
+int fab_root_list_read(const struct fab_fabric *f, const char *path, struct fab_ids *out,
+		       struct fab_err *err)
+{
+	struct fab_resolver *resolver = fab_resolver_new(f);
+	struct reading r = {fab_resolver_lookup(resolver, FAB_WANT_SWITCH), out};
+	int rc = fab_list_file_read(path, take_line, &r, err);
+
+	if (!rc && !out->of.n)
+		rc = fab_fail(err, EINVAL, "%s: expected the GUIDs of roots, a line each",
+			      path);
+	fab_resolver_free(resolver);
+	return rc;
+}
+
+enum { FREE = 0xff };
+static const uint64_t BYTES_MAX = UINT64_C(1) << 30;
+
+struct fab_sl_packer {
+	struct fab_routes *routes;
+	unsigned n_levels;
+	uint64_t *first;
+	uint8_t *lane;
+	bool is_kept;
+	FAB_VEC(uint64_t) fixed; /* entries, from the first mark on */
+};
+
+int fab_sl_packer_new(struct fab_routes *routes, unsigned n_levels,
+		      struct fab_sl_packer **out, struct fab_err *err)
+{
+	const struct fab_fabric *f = routes->f;
+	uint64_t *first = FAB_NEW(f->n_switches + 1, uint64_t);
+
+	first[0] = 0;
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		uint64_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+
+		first[sw + 1] = first[sw] + (d + 1) * (d + 1) * FAB_SLS_MAX;
+	}
+	if (first[f->n_switches] > BYTES_MAX) {
+		free(first);
+		return fab_fail(err, ERANGE,
+				"tables of lanes by service level and ports would take "
+				"more than 1 GiB");
+	}
+	*out = FAB_NEW0(1, struct fab_sl_packer);
+	(*out)->routes = routes;
+	(*out)->n_levels = n_levels;
+	(*out)->first = first;
+	(*out)->lane = FAB_NEW(first[f->n_switches] + 1, uint8_t);
+	memset((*out)->lane, FREE, first[f->n_switches]);
+	return 0;
+}
+
+void fab_sl_packer_free(struct fab_sl_packer *packer)
+{
+	if (!packer)
+		return;
+	free(packer->first);
+	free(packer->lane);
+	free(packer->fixed.v);
+	free(packer);
+}
+
+static uint8_t *entry(const struct fab_sl_packer *p, const struct fab_hop *hop,
+		      unsigned sl)
+{
+	const struct fab_fabric *f = p->routes->f;
+	uint64_t d = f->arc_first[hop->sw + 1] - f->arc_first[hop->sw];
+
+	return p->lane + p->first[hop->sw] +
+	       (hop->in * (d + 1) + hop->out) * FAB_SLS_MAX + sl;
+}
+
+bool fab_sl_packer_fits(const struct fab_sl_packer *p, const struct fab_hop *hops,
+			const uint8_t *lanes, uint32_t n, unsigned sl)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t has = *entry(p, &hops[i], sl);
+
+		if (has != FREE && has != lanes[i])
+			return false;
+	}
+	return true;
+}
+
+static void fix(struct fab_sl_packer *p, uint8_t *at, uint8_t lane)
+{
+	if (*at == FREE && p->is_kept)
+		FAB_PUSH(&p->fixed, (uint64_t)(at - p->lane));
+	*at = lane;
+}
+
+unsigned fab_sl_packer_add(struct fab_sl_packer *p, const struct fab_hop *hops,
+			   const uint8_t *lanes, uint32_t n, unsigned first)
+{
+	for (unsigned sl = first; sl < p->n_levels; sl++) {
+		if (!fab_sl_packer_fits(p, hops, lanes, n, sl))
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			fix(p, entry(p, &hops[i], sl), lanes[i]);
+		return sl;
+	}
+	return FAB_SL_NONE;
+}
+
+void fab_sl_packer_set(struct fab_sl_packer *p, const struct fab_hop *hop, unsigned sl,
+		       uint8_t lane)
+{
+	fix(p, entry(p, hop, sl), lane);
+}
+
+size_t fab_sl_packer_mark(struct fab_sl_packer *p)
+{
+	p->is_kept = true;
+	return p->fixed.n;
+}
+
+void fab_sl_packer_back(struct fab_sl_packer *p, size_t mark)
+{
+	while (p->fixed.n > mark)
+		p->lane[p->fixed.v[--p->fixed.n]] = FREE;
+}
+
+void fab_sl_packer_finish(struct fab_sl_packer *p)
+{
+	struct fab_routes *r = p->routes;
+
+	for (uint64_t i = 0; i < p->first[r->f->n_switches]; i++)
+		if (p->lane[i] == FREE)
+			p->lane[i] = 0;
+	r->lanes = FAB_LANES_TABLE;
+	r->vl_first = p->first;
+	r->sl2vl = p->lane;
+	p->first = NULL;
+	p->lane = NULL;
+}

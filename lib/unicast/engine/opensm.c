@@ -1,0 +1,781 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/engine/opensm.h"
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/threads.h"
+#include "fabric/graph.h"
+#include "fabric/ranks.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+#include "unicast/routes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fab_min_hops_init(struct fab_min_hops *m, const struct fab_fabric *f,
+		       const struct fab_faults *faults, const uint32_t *rank)
+{
+	size_t n = (size_t)f->n_switches + 1, arcs = f->arc_first[f->n_switches] + 1U;
+
+	*m = (struct fab_min_hops){.f = f, .faults = faults, .rank = rank};
+	m->order = FAB_NEW(n, uint32_t);
+	m->hops = FAB_NEW(n, uint32_t);
+	m->port_first = FAB_NEW(n, uint32_t);
+	m->port = FAB_NEW(arcs, uint16_t);
+	if (!rank)
+		return;
+	m->arc_hops = FAB_NEW(arcs, uint32_t);
+	m->goes_down = FAB_NEW0(n, bool);
+	m->is_queued = FAB_NEW0(n, bool);
+}
+
+void fab_min_hops_fini(struct fab_min_hops *m)
+{
+	free(m->order);
+	free(m->hops);
+	free(m->port_first);
+	free(m->port);
+	free(m->arc_hops);
+	free(m->goes_down);
+	free(m->is_queued);
+}
+
+/* Is the step from u to v, away from the destination, one down the ranks? */
+static bool is_down(const struct fab_min_hops *m, uint32_t u, uint32_t v)
+{
+	const uint64_t *guid = m->f->node_guid;
+
+	if (!m->rank[u] && !m->rank[v])
+		return false; /* between roots in either direction, as OpenSM has it */
+	if (m->rank[u] != m->rank[v])
+		return m->rank[u] < m->rank[v];
+	return guid[u] <= guid[v];
+}
+
+/*
+ * Breadth first over arcs: a switch learns the hops of each of its ports from the
+ * neighbour there, if that may go on so. Who learns of another port is looked at again,
+ * in the sense in which that was found.
+ */
+static void search_legal(struct fab_min_hops *m, uint32_t to)
+{
+	const struct fab_fabric *f = m->f;
+	uint32_t n_ring = f->n_switches, head = 0, n_queued = 1, *ring = m->order;
+
+	memset(m->hops, 0xff, f->n_switches * sizeof(*m->hops));
+	memset(m->arc_hops, 0xff, f->arc_first[f->n_switches] * sizeof(*m->arc_hops));
+	m->hops[to] = 0;
+	m->goes_down[to] = false;
+	ring[0] = to;
+	for (; n_queued; n_queued--, head = (head + 1) % n_ring) {
+		uint32_t u = ring[head];
+
+		m->is_queued[u] = false;
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
+			uint32_t back = f->arc_first[v] + f->arc_reverse[a];
+			bool down = is_down(m, u, v);
+
+			if (v == to || !fab_arc_is_live(m->faults, a) ||
+			    (m->goes_down[u] && !down) || hops >= m->arc_hops[back])
+				continue;
+			m->arc_hops[back] = hops;
+			if (hops < m->hops[v])
+				m->hops[v] = hops;
+			if (m->is_queued[v])
+				continue;
+			m->is_queued[v] = true;
+			m->goes_down[v] = down;
+			ring[(head + n_queued++) % n_ring] = v;
+		}
+	}
+}
+
+/* Switches by hops, which a search that comes back to some does not leave behind. */
+static uint32_t sort_by_hops(struct fab_min_hops *m)
+{
+	uint32_t n = m->f->n_switches, most = 0, sum = 0;
+	uint32_t *at;
+
+	for (uint32_t s = 0; s < n; s++)
+		if (m->hops[s] != FAB_NONE && m->hops[s] > most)
+			most = m->hops[s];
+	at = FAB_NEW0((size_t)most + 2, uint32_t);
+	for (uint32_t s = 0; s < n; s++)
+		if (m->hops[s] != FAB_NONE)
+			at[m->hops[s] + 1]++;
+	for (uint32_t h = 0; h <= most; h++)
+		at[h + 1] += at[h];
+	for (uint32_t s = 0; s < n; s++)
+		if (m->hops[s] != FAB_NONE) {
+			m->order[at[m->hops[s]]++] = s;
+			sum++;
+		}
+	free(at);
+	return sum;
+}
+
+static bool is_shortest(const struct fab_min_hops *m, uint32_t sw, uint32_t arc)
+{
+	if (m->rank)
+		return m->arc_hops[arc] == m->hops[sw];
+	return fab_arc_is_live(m->faults, arc) &&
+	       m->hops[m->f->arc_peer[arc]] + 1 == m->hops[sw];
+}
+
+static void list_ports(struct fab_min_hops *m)
+{
+	const struct fab_fabric *f = m->f;
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		m->port_first[s] = n;
+		if (m->hops[s] == FAB_NONE || !m->hops[s])
+			continue;
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (is_shortest(m, s, a))
+				m->port[n++] = (uint16_t)(a - f->arc_first[s]);
+	}
+	m->port_first[f->n_switches] = n;
+}
+
+void fab_min_hops_to(struct fab_min_hops *m, uint32_t to)
+{
+	if (m->rank) {
+		search_legal(m, to);
+		m->n_order = sort_by_hops(m);
+	} else {
+		m->n_order = fab_faults_search(m->f, m->faults, to, m->hops, m->order);
+	}
+	list_ports(m);
+}
+
+struct balance {
+	struct fab_routes *r;
+	struct fab_min_hops paths;
+	uint32_t *load; /* [arcs] LIDs of adapters that go by it */
+	/* rows by the switch that they lead to */
+	uint32_t *last_row; /* [n_switches] FAB_NONE */
+	FAB_VEC(struct row) rows;
+};
+
+struct row {
+	uint64_t digest;
+	uint32_t before; /* another row to the same switch, FAB_NONE */
+};
+
+static uint64_t system_of(const struct fab_fabric *f, uint32_t sw)
+{
+	return f->node_sys_guid[sw] ? f->node_sys_guid[sw] : f->node_guid[sw];
+}
+
+/* What earlier LIDs of a port did at a switch, for one neighbour: how many went there,
+ * and did one go to its system? */
+struct earlier {
+	uint32_t n;
+	bool is_same_system;
+};
+
+static struct earlier look_back(const struct balance *b, const struct fab_destination *d,
+				uint32_t sw, uint32_t peer)
+{
+	const struct fab_fabric *f = b->r->f;
+	bool counts = !fab_node_is_switch(f, f->port_node[d->port]);
+	struct earlier e = {0};
+
+	for (uint32_t k = 1; counts && k <= d->offset; k++) {
+		uint16_t arc = fab_routes_next(b->r, d->column - k)[sw];
+		uint32_t to;
+
+		if (arc >= FAB_ARC_BROKEN)
+			continue;
+		to = f->arc_peer[f->arc_first[sw] + arc];
+		e.n += to == peer;
+		e.is_same_system |= system_of(f, to) == system_of(f, peer);
+	}
+	return e;
+}
+
+/* The best port so far, by LIDs on it. */
+struct best {
+	uint32_t load;
+	uint16_t arc;
+};
+
+static bool improve(struct best *best, uint16_t arc, uint32_t load)
+{
+	if (load >= best->load)
+		return false;
+	*best = (struct best){load, arc};
+	return true;
+}
+
+/* The port of a further LID of the same end port. */
+static uint16_t choose_further(const struct balance *b, const struct fab_destination *d,
+			       uint32_t sw, const uint16_t *ports, uint32_t n)
+{
+	const struct fab_fabric *f = b->r->f;
+	uint16_t last = fab_routes_next(b->r, d->column - 1)[sw];
+	struct best any = {UINT32_MAX, FAB_ARC_NONE}, node = any, system = any;
+	uint32_t least_sent = UINT32_MAX, first = 0;
+
+	while (first < n && last < FAB_ARC_BROKEN && ports[first] <= last)
+		first++;
+	for (uint32_t i = 0; i < n; i++) {
+		uint16_t port = ports[(first + i) % n];
+		uint32_t arc = f->arc_first[sw] + port, load = b->load[arc];
+		struct earlier e = look_back(b, d, sw, f->arc_peer[arc]);
+
+		if (!e.is_same_system)
+			improve(&system, port, load);
+		else if (!e.n)
+			improve(&node, port, load);
+		if (improve(&any, port, load)) {
+			if (e.n && e.n < least_sent)
+				least_sent = e.n;
+		} else if (e.n && load == any.load && e.n < least_sent) {
+			least_sent = e.n;
+			any.arc = port;
+		}
+	}
+	if (system.arc != FAB_ARC_NONE)
+		return system.arc;
+	return node.arc != FAB_ARC_NONE ? node.arc : any.arc;
+}
+
+static uint16_t choose(const struct balance *b, uint32_t sw, const uint16_t *ports,
+		       uint32_t n)
+{
+	const uint32_t *load = b->load + b->r->f->arc_first[sw];
+	struct best best = {UINT32_MAX, FAB_ARC_NONE};
+
+	for (uint32_t i = 0; i < n; i++)
+		improve(&best, ports[i], load[ports[i]]);
+	return best.arc;
+}
+
+/* The row of a destination; the paths to its switch are known. */
+static void fill(struct balance *b, const struct fab_destination *d, uint16_t *next)
+{
+	const struct fab_fabric *f = b->r->f;
+	const struct fab_min_hops *m = &b->paths;
+	bool counts = !fab_node_is_switch(f, f->port_node[d->port]);
+
+	memset(next, 0xff, f->n_switches * sizeof(*next));
+	next[d->sw] = FAB_ARC_HERE;
+	for (uint32_t i = 1; i < m->n_order; i++) {
+		uint32_t sw = m->order[i], first = m->port_first[sw];
+		uint32_t n = m->port_first[sw + 1] - first;
+
+		next[sw] = d->offset ? choose_further(b, d, sw, m->port + first, n)
+				     : choose(b, sw, m->port + first, n);
+		if (counts && next[sw] != FAB_ARC_NONE)
+			b->load[f->arc_first[sw] + next[sw]]++;
+	}
+}
+
+static uint64_t digest_of(const uint16_t *next, uint32_t n)
+{
+	uint64_t h = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		h = (h ^ next[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+/* Give a column the row `next`, which others may have already. */
+static void keep(struct balance *b, const struct fab_destination *d, const uint16_t *next)
+{
+	struct fab_routes *r = b->r;
+	uint32_t n = r->f->n_switches, row = b->last_row[d->sw];
+	uint64_t digest = digest_of(next, n);
+
+	while (row != FAB_NONE &&
+	       (b->rows.v[row].digest != digest ||
+		memcmp(r->next + (size_t)row * n, next, n * sizeof(*next)) != 0))
+		row = b->rows.v[row].before;
+	if (row == FAB_NONE) {
+		row = fab_routes_add_row(r);
+		memcpy(r->next + (size_t)row * n, next, n * sizeof(*next));
+		FAB_PUSH(&b->rows, ((struct row){digest, b->last_row[d->sw]}));
+		b->last_row[d->sw] = row;
+	}
+	r->column_row[d->column] = row;
+}
+
+static void route_all(struct balance *b, const struct fab_destination *d, uint32_t n)
+{
+	const struct fab_fabric *f = b->r->f;
+	uint16_t *next = FAB_NEW((size_t)f->n_switches + 1, uint16_t);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t c = d[i].column, lid = f->port_lid[d[i].port];
+
+		fab_progress_report("routing", "destinations", i, n);
+		if (!i || d[i].sw != d[i - 1].sw)
+			fab_min_hops_to(&b->paths, d[i].sw);
+		b->r->column_port[c] = d[i].port;
+		b->r->column_switch[c] = d[i].sw;
+		b->r->column_lid[c] = (uint16_t)(lid ? lid + d[i].offset : 0);
+		fill(b, &d[i], next);
+		keep(b, &d[i], next);
+	}
+	free(next);
+}
+
+struct fab_routes *fab_balance_route(const struct fab_unicast_problem *problem,
+				     const uint32_t *rank)
+{
+	const struct fab_fabric *f = problem->f;
+	size_t n_switches = (size_t)f->n_switches + 1;
+	struct balance b = {0};
+	struct fab_destination *all;
+	uint32_t n;
+
+	n = fab_destinations(f, problem->faults, &all);
+	b.r = fab_routes_new_by_lid(f, problem->faults, n);
+	fab_min_hops_init(&b.paths, f, problem->faults, rank);
+	b.load = FAB_NEW0(f->arc_first[f->n_switches] + 1U, uint32_t);
+	b.last_row = FAB_NEW(n_switches, uint32_t);
+	memset(b.last_row, 0xff, n_switches * sizeof(*b.last_row));
+	route_all(&b, all, n);
+	b.r->leaf = FAB_NEW(n_switches, uint32_t);
+	b.r->n_leaves =
+		fab_destination_switches(f, problem->faults, problem->kfat, b.r->leaf);
+	free(b.load);
+	free(b.last_row);
+	free(b.rows.v);
+	free(all);
+	fab_min_hops_fini(&b.paths);
+	return b.r;
+}
+
+/*
+ * As OpenSM's engine minhop: the fewest hops, and among the ports that have them the one
+ * that serves the fewest LIDs so far. The same ports as OpenSM 3.3 chooses with default
+ * options when it starts anew; while it runs it keeps what it chose as long as that is
+ * shortest.
+ */
+
+static int route_minhop(const struct fab_unicast_problem *problem,
+			struct fab_routes **out, struct fab_err *err)
+{
+	(void)err;
+	*out = fab_balance_route(problem, NULL);
+	return 0;
+}
+
+const struct fab_unicast_engine fab_unicast_minhop = {
+	.name = "minhop",
+	.summary = "fewest hops, ports balanced, as OpenSM does",
+	.manual = "The fewest hops as OpenSM's engine of that name: each LID goes "
+		  "by the port of fewest hops that serves the fewest LIDs so far, "
+		  "those of switches' own ports not counted.",
+	.imitates_opensm = true,
+	.caveat = FAB_CAVEAT_OPENSM,
+	.route = route_minhop,
+};
+
+/*
+ * A part without roots has the fewest hops: between roots every path is legal, so that
+ * all its switches are roots. Returns how many parts of several switches these are.
+ */
+static uint32_t free_parts(const struct fab_fabric *f, uint32_t *rank)
+{
+	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n_free = 0;
+	uint32_t n = fab_fabric_components(f, part);
+	bool *has_root = FAB_NEW0((size_t)n + 1, bool);
+	bool *is_counted = FAB_NEW0((size_t)n + 1, bool);
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		has_root[part[s]] |= !rank[s];
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		bool has_peer = f->peer_first[s + 1] > f->peer_first[s];
+
+		if (has_root[part[s]])
+			continue;
+		rank[s] = 0;
+		n_free += has_peer && !is_counted[part[s]];
+		is_counted[part[s]] |= has_peer;
+	}
+	free(part);
+	free(has_root);
+	free(is_counted);
+	return n_free;
+}
+
+uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
+		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
+{
+	const struct fab_graph g = fab_graph_of_arcs(f);
+	uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+
+	memcpy(queue, roots, n_roots * sizeof(*roots));
+	fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, n_roots, rank, queue,
+			 NULL);
+	free(queue);
+	return free_parts(f, rank);
+}
+
+/* Live host ports of each switch, those that --hca left out, too, and the first of their
+ * adapters, or the switch itself. */
+struct ends {
+	uint32_t *n, *first; /* [n_switches] */
+	uint32_t *part;	     /* [n_switches] of what is alive */
+};
+
+static void ends_init(struct ends *e, const struct fab_fabric *f,
+		      const struct fab_faults *faults)
+{
+	const struct fab_graph g = fab_graph_of_arcs(f);
+
+	*e = (struct ends){.n = FAB_NEW0((size_t)f->n_switches + 1, uint32_t),
+			   .first = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
+			   .part = FAB_NEW((size_t)f->n_switches + 1, uint32_t)};
+	fab_graph_parts(&g, faults ? faults->arc_is_dead : NULL, e->part);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		e->n[s] = fab_switch_is_live(faults, s) ? f->switch_n_left_out[s] : 0;
+		e->first[s] = s;
+	}
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
+	     c++) {
+		uint32_t sw = f->port_node[f->cable_a[c]];
+		uint32_t node = f->port_node[f->cable_b[c]];
+
+		if (f->node_kind[node] != FAB_ADAPTER || !fab_cable_is_live(faults, c))
+			continue;
+		if (e->first[sw] == sw)
+			e->first[sw] = node;
+		e->n[sw]++;
+	}
+}
+
+static void ends_fini(struct ends *e)
+{
+	free(e->n);
+	free(e->first);
+	free(e->part);
+}
+
+/* Pairs towards one switch. */
+static struct fab_updn_loss try_one(const struct fab_fabric *f, const struct ends *e,
+				    struct fab_min_hops *m, uint32_t to)
+{
+	struct fab_updn_loss loss = {.from = FAB_NONE, .to = FAB_NONE};
+
+	fab_min_hops_to(m, to);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint64_t pairs = (uint64_t)e->n[to] * (e->n[s] - (s == to));
+
+		if (!e->n[s] || e->part[s] != e->part[to])
+			continue;
+		loss.all += pairs;
+		if (m->hops[s] != FAB_NONE)
+			continue;
+		loss.pairs += pairs;
+		if (loss.from == FAB_NONE) {
+			loss.from = e->first[s];
+			loss.to = e->first[to];
+		}
+	}
+	return loss;
+}
+
+struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
+					const struct fab_faults *faults,
+					const uint32_t *roots, uint32_t n_roots,
+					int n_threads)
+{
+	uint32_t *rank = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	struct fab_updn_loss *of =
+		FAB_NEW0((size_t)f->n_switches + 1, struct fab_updn_loss);
+	struct fab_updn_loss sum = {.from = FAB_NONE, .to = FAB_NONE};
+	struct ends e;
+
+	n_threads = fab_threads_for(n_threads, (uint64_t)f->n_switches *
+						       f->arc_first[f->n_switches]);
+	fab_updn_rank(f, faults, roots, n_roots, rank);
+	ends_init(&e, f, faults);
+#pragma omp parallel num_threads(n_threads)
+	{
+		struct fab_min_hops m;
+
+		fab_min_hops_init(&m, f, faults, rank);
+#pragma omp for schedule(dynamic)
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			if (e.n[s])
+				of[s] = try_one(f, &e, &m, s);
+		fab_min_hops_fini(&m);
+	}
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		if (sum.from == FAB_NONE && of[s].pairs) {
+			sum.from = of[s].from;
+			sum.to = of[s].to;
+		}
+		sum.all += of[s].all;
+		sum.pairs += of[s].pairs;
+	}
+	ends_fini(&e);
+	free(of);
+	free(rank);
+	return sum;
+}
+
+/*
+ * As OpenSM's engine updn, by a list of roots or without: then a switch is a root when
+ * the ports of channel adapters, SHARP nodes included, stand at one distance from it,
+ * more than 90 % of them, and no other distance has more than 5 %. Ranks are distances
+ * from the roots; paths go up, then down. Without roots OpenSM falls back to the fewest
+ * hops and says so in its log only. Where it is asked for, roots are the switches of the
+ * top rank (fabric/ranks.h) if every pair of hosts has a path then, and where nothing is
+ * found the switch nearest to all hosts.
+ */
+
+/* hosts at each distance of a switch: one bar over 90 %, and the same one alone over 5 %
+ */
+static bool is_root(const struct fab_fabric *f, const uint32_t *hosts, uint64_t all,
+		    const uint32_t *dist, uint64_t *bars)
+{
+	unsigned n_high = 0, n_low = 0;
+
+	memset(bars, 0, (f->n_switches + 1) * sizeof(*bars));
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (dist[sw] != FAB_NONE)
+			bars[dist[sw]] += hosts[sw];
+	for (uint32_t i = 0; i < f->n_switches; i++) {
+		n_high += bars[i] * 10 > all * 9;
+		n_low += bars[i] * 20 > all;
+	}
+	return n_high == 1 && n_low == 1;
+}
+
+/* What is looked up of each switch on the search for roots. */
+struct look {
+	uint32_t *part;
+	uint32_t *hosts; /* live ports of channel adapters on it */
+	uint32_t *dist;	 /* of the last search */
+	uint32_t *order;
+};
+
+static void look_init(struct look *l, const struct fab_fabric *f,
+		      const struct fab_faults *faults)
+{
+	*l = (struct look){.part = FAB_NEW(f->n_switches + 1, uint32_t),
+			   .hosts = FAB_NEW0(f->n_switches + 1, uint32_t),
+			   .dist = FAB_NEW(f->n_switches + 1, uint32_t),
+			   .order = FAB_NEW(f->n_switches + 1, uint32_t)};
+	fab_fabric_components(f, l->part);
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
+	     c++) {
+		uint32_t kind = f->node_kind[f->port_node[f->cable_b[c]]];
+
+		if (kind != FAB_ROUTER && fab_cable_is_live(faults, c))
+			l->hosts[f->port_node[f->cable_a[c]]]++;
+	}
+}
+
+static void look_fini(struct look *l)
+{
+	free(l->part);
+	free(l->hosts);
+	free(l->dist);
+	free(l->order);
+}
+
+static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *faults,
+			   uint32_t *roots)
+{
+	uint64_t *bars = FAB_NEW(f->n_switches + 1, uint64_t);
+	uint64_t *all = FAB_NEW0(f->n_switches + 1, uint64_t); /* hosts of each part */
+	uint32_t n_roots = 0;
+	struct look l;
+
+	look_init(&l, f, faults);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		all[l.part[sw]] += l.hosts[sw];
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (fab_faults_search(f, faults, sw, l.dist, l.order) &&
+		    is_root(f, l.hosts, all[l.part[sw]], l.dist, bars))
+			roots[n_roots++] = sw;
+	free(all);
+	free(bars);
+	look_fini(&l);
+	return n_roots;
+}
+
+/* Those of the list that are alive. */
+static uint32_t take_roots(const struct fab_unicast_problem *problem, uint32_t *roots)
+{
+	bool *is_root = FAB_NEW0(problem->f->n_switches + 1, bool);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < problem->n_roots; i++) {
+		uint32_t sw = problem->roots[i];
+
+		if (is_root[sw] || !fab_switch_is_live(problem->faults, sw))
+			continue;
+		is_root[sw] = true;
+		roots[n++] = sw;
+	}
+	free(is_root);
+	return n;
+}
+
+uint32_t fab_updn_fill_roots(const struct fab_fabric *f, const struct fab_faults *faults,
+			     const uint32_t *rank, uint32_t *roots, uint32_t n)
+{
+	/* of the part alive, by its first switch */
+	uint32_t *best = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint64_t *least = FAB_NEW(f->n_switches + 1, uint64_t);
+	struct look l;
+
+	look_init(&l, f, faults);
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		best[sw] = FAB_NONE;
+	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+		uint32_t n_near =
+			rank[sw] == FAB_NONE
+				? fab_faults_search(f, faults, sw, l.dist, l.order)
+				: 0;
+		uint32_t first = sw;
+		uint64_t hops = 0;
+
+		for (uint32_t i = 0; i < n_near; i++) {
+			uint32_t to = l.order[i];
+
+			first = to < first ? to : first;
+			hops += (uint64_t)l.hosts[to] * l.dist[to];
+		}
+		if (n_near && (best[first] == FAB_NONE || hops < least[first])) {
+			best[first] = sw;
+			least[first] = hops;
+		}
+	}
+	for (uint32_t sw = 0; sw < f->n_switches; sw++)
+		if (best[sw] != FAB_NONE)
+			roots[n++] = best[sw];
+	free(least);
+	free(best);
+	look_fini(&l);
+	return n;
+}
+
+/* "root-x.0 (0x...)", some of them; on the heap. */
+static char *names_of(const struct fab_fabric *f, const uint32_t *roots, uint32_t n)
+{
+	const uint32_t most = 8;
+	char *text = NULL;
+
+	for (uint32_t i = 0; i < n && i < most; i++)
+		fab_append(&text, ", ", "%s (0x%016" PRIx64 ")",
+			   fab_node_name(f, roots[i]), f->node_guid[roots[i]]);
+	if (n > most)
+		fab_append(&text, " ", "and %u more", n - most);
+	return text;
+}
+
+/* Ranks of all that is alive, from the roots that are there and those that are added. */
+static char *rank_all(const struct fab_unicast_problem *problem, uint32_t *roots,
+		      uint32_t n_roots, bool is_top, uint32_t *rank)
+{
+	const struct fab_graph g = fab_graph_of_arcs(problem->f);
+	const bool *is_dead = problem->faults ? problem->faults->arc_is_dead : NULL;
+	uint32_t *queue = FAB_NEW(problem->f->n_switches + 1, uint32_t), n;
+	char *names, *note = NULL;
+
+	memcpy(queue, roots, n_roots * sizeof(*roots));
+	fab_graph_search(&g, is_dead, n_roots, rank, queue, NULL);
+	n = fab_updn_fill_roots(problem->f, problem->faults, rank, roots, n_roots);
+	memcpy(queue, roots, n * sizeof(*roots));
+	fab_graph_search(&g, is_dead, n, rank, queue, NULL);
+	if (is_top)
+		fab_append(&note, "; ", "roots: the %u switch%s of the top rank", n_roots,
+			   n_roots == 1 ? "" : "es");
+	if (n > n_roots) {
+		names = names_of(problem->f, roots + n_roots, n - n_roots);
+		fab_append(&note, "; ", "root%s taken where OpenSM finds none: %s",
+			   n - n_roots == 1 ? "" : "s", names);
+		free(names);
+	}
+	free(queue);
+	return note;
+}
+
+static char *note_of(const struct fab_unicast_problem *problem, uint32_t n_roots,
+		     uint32_t n_free)
+{
+	if (!n_roots)
+		return fab_format("no %s: falls back to the fewest hops, as OpenSM does",
+				  problem->n_roots ? "root of the list is alive"
+						   : "roots found");
+	if (n_free)
+		return fab_format("no roots %s on %u of the planes: these fall back to "
+				  "the fewest hops, as OpenSM does",
+				  problem->n_roots ? "of the list" : "found", n_free);
+	return NULL;
+}
+
+/* The live roots of the rank finder, if every pair of hosts has a path from them. */
+static uint32_t take_top(const struct fab_unicast_problem *problem, uint32_t *roots)
+{
+	const struct fab_fabric *f = problem->f;
+	struct fab_shape *shape = fab_shape_recognize(f);
+	struct fab_ranks ranks;
+	uint32_t n = 0;
+
+	fab_ranks_init(&ranks, f, shape);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (ranks.is_root[s] && fab_switch_is_live(problem->faults, s))
+			roots[n++] = s;
+	if (n &&
+	    fab_updn_try_roots(f, problem->faults, roots, n, problem->n_threads).pairs)
+		n = 0;
+	fab_ranks_fini(&ranks);
+	fab_shape_free(shape);
+	return n;
+}
+
+static int route_updn(const struct fab_unicast_problem *problem, struct fab_routes **out,
+		      struct fab_err *err)
+{
+	const struct fab_fabric *f = problem->f;
+	uint32_t *rank = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t *roots = FAB_NEW(f->n_switches + 1, uint32_t);
+	uint32_t n_roots = 0, n_free = 0;
+	bool fills = problem->fills_roots, is_top = false;
+	char *note;
+
+	(void)err;
+	if (problem->n_roots)
+		n_roots = take_roots(problem, roots);
+	else if (fills)
+		is_top = (n_roots = take_top(problem, roots)) > 0;
+	if (!problem->n_roots && !n_roots)
+		n_roots = find_roots(f, problem->faults, roots);
+	if (!fills && n_roots)
+		n_free = fab_updn_rank(f, problem->faults, roots, n_roots, rank);
+	note = fills ? rank_all(problem, roots, n_roots, is_top, rank)
+		     : note_of(problem, n_roots, n_free);
+	*out = fab_balance_route(problem, n_roots || fills ? rank : NULL);
+	(*out)->note = note;
+	free(roots);
+	free(rank);
+	return 0;
+}
+
+const struct fab_unicast_engine fab_unicast_updn = {
+	.name = "updn",
+	.summary = "up, then down, from the roots that OpenSM would find",
+	.manual =
+		"Up, then down, from the roots of `--root-guids`, else from those that "
+		"OpenSM finds without a list; without roots the fewest hops, as OpenSM "
+		"does. With `--root-guids=auto` from the switches of the top rank, if "
+		"every pair of hosts has a path from these, else from those that OpenSM "
+		"finds, else from the switch nearest to all hosts. "
+		"From one root every pair has a path, and there is no credit loop.",
+	.imitates_opensm = true,
+	.caveat = FAB_CAVEAT_OPENSM,
+	.route = route_updn,
+};

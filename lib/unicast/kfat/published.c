@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dimension order: a packet corrects coordinate 0, then 1, and so on. One lane, free of
+ * deadlock, also where hosts of a leaf use several planes (unicast/alternatives.h); what
+ * turns at a dead leaf switch is lost. The base of VTFTR (Liu et al. 2022).
+ */
+#include "unicast/kfat/segments.h"
+
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/threads.h"
+#include "unicast/engine.h"
+#include "unicast/path.h"
+#include "unicast/reliability.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void plan_xy(const struct fab_segments *segments, uint32_t to,
+		    struct fab_segment_plan *plan)
+{
+	const struct fab_kfat *k = segments->k;
+
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		plan->target[line] = fab_segments_leaf(
+			segments, line, fab_kfat_coord(k, to, k->line_dim[line]));
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t d = 0;
+
+		while (d < k->n_dims &&
+		       fab_kfat_coord(k, leaf, d) == fab_kfat_coord(k, to, d))
+			d++;
+		plan->dim[leaf] = d < k->n_dims ? (uint8_t)d : FAB_SEGMENT_NONE;
+	}
+}
+
+static int route_xy(const struct fab_unicast_problem *problem, struct fab_routes **out,
+		    struct fab_err *err)
+{
+	(void)err;
+	*out = fab_segments_route(problem, plan_xy);
+	return 0;
+}
+
+const struct fab_unicast_engine fab_unicast_xy = {
+	.name = "xy",
+	.summary = "dimension order, no tolerance of faults",
+	.manual = "Dimension order: row, then column. One lane; a pair that would "
+		  "turn at a dead leaf is lost.",
+	.needs_kfat = true,
+	.route = route_xy,
+};
+
+/*
+ * Algorithm A, the rival in Liu et al. 2022: what would turn at a dead leaf takes
+ * one fixed detour, row - column - row - column by the next column and the next row, 4
+ * hops more. It answers one fault a column: where the next ones are dead, too, pairs are
+ * lost. One lane, and no argument why it should be free of deadlock.
+ */
+
+/* The leaf of row `line` in column x: any leaf of the row knows its y. */
+static bool can_turn(const struct fab_segments *segments, uint32_t row, uint32_t x)
+{
+	return fab_segments_leaf(segments, row, x) != FAB_NONE;
+}
+
+/* Rows: to the column of the destination, or to the next one where that turn is dead. */
+static void plan_rows(const struct fab_segments *segments, uint32_t to,
+		      struct fab_segment_plan *plan)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t x = fab_kfat_coord(k, to, 0), detour = (x + 1) % k->dims[0];
+
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		if (k->line_dim[line] == 0)
+			plan->target[line] = fab_segments_leaf(
+				segments, line, can_turn(segments, line, x) ? x : detour);
+}
+
+/* Columns: to the row of the destination; the detour's to the row after the first dead
+ * turn. */
+static void plan_columns(const struct fab_segments *segments, uint32_t to,
+			 struct fab_segment_plan *plan)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t x = fab_kfat_coord(k, to, 0), detour = (x + 1) % k->dims[0],
+		 first_dead = FAB_NONE;
+
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++)
+		if (fab_kfat_coord(k, leaf, 0) == x &&
+		    !fab_switch_is_live(segments->faults, k->leaf[leaf]) &&
+		    fab_kfat_coord(k, leaf, 1) < first_dead)
+			first_dead = fab_kfat_coord(k, leaf, 1);
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t line = k->line_of[(size_t)leaf * 2 + 1],
+			 y = fab_kfat_coord(k, to, 1);
+
+		if (line == FAB_NONE)
+			continue;
+		if (fab_kfat_coord(k, leaf, 0) == detour && first_dead != FAB_NONE)
+			y = (first_dead + 1) % k->dims[1];
+		plan->target[line] = fab_segments_leaf(segments, line, y);
+	}
+}
+
+static void plan_a(const struct fab_segments *segments, uint32_t to,
+		   struct fab_segment_plan *plan)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t x = fab_kfat_coord(k, to, 0), detour = (x + 1) % k->dims[0];
+
+	plan_rows(segments, to, plan);
+	plan_columns(segments, to, plan);
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t row = k->line_of[(size_t)leaf * 2];
+		bool turns = fab_kfat_coord(k, leaf, 1) == fab_kfat_coord(k, to, 1) ||
+			     (row != FAB_NONE && can_turn(segments, row, x));
+
+		plan->dim[leaf] = 0;
+		if (fab_kfat_coord(k, leaf, 0) == x ||
+		    (!turns && fab_kfat_coord(k, leaf, 0) == detour))
+			plan->dim[leaf] = 1;
+	}
+}
+
+static int route_a(const struct fab_unicast_problem *problem, struct fab_routes **out,
+		   struct fab_err *err)
+{
+	int rc = fab_unicast_fits(&fab_unicast_algorithm_a, problem, err);
+
+	if (rc)
+		return rc;
+	*out = fab_segments_route(problem, plan_a);
+	return 0;
+}
+
+const struct fab_unicast_engine fab_unicast_algorithm_a = {
+	.name = "algorithm-a",
+	.summary = "one fixed detour of 4 hops more",
+	.manual = "One fixed detour of 4 hops more, by the next column and the "
+		  "next row. One lane, no answer to several faults, and credit "
+		  "loops. Two dimensions.",
+	.needs_kfat = true,
+	.n_dims = 2,
+	.route = route_a,
+};
+
+/*
+ * VTFTR as published (Liu et al. 2022): xy; yx where the turn of xy is dead; where both
+ * are, row - column - row through a column without faults, else column - row - column
+ * through a row without. A packet changes from lane 0 to lane 1 on the turn from a column
+ * to a row. It knows dead leaf switches only: what needs a dead root switch or
+ * link is lost; of several switches a line any will do (unicast/alternatives.h). Service
+ * levels are ours (section 2): InfiniBand has no other means to change the lane in
+ * mid-path.
+ */
+
+struct turns {
+	const struct fab_segments *segments;
+	uint32_t *row, *column; /* line by y, by x; FAB_NONE */
+	bool *row_is_whole, *column_is_whole;
+	/* of the destination at hand: a row's leaf in its column, a column's in its row
+	 */
+	bool *row_is_sound, *column_is_sound;
+};
+
+/* All leaves of the line are there, alive, and reach each other along it. */
+static bool is_whole(const struct fab_segments *segments, uint32_t line, uint32_t n)
+{
+	uint32_t first = fab_segments_leaf(segments, line, 0);
+
+	if (first == FAB_NONE)
+		return false;
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t leaf = fab_segments_leaf(segments, line, i);
+
+		if (leaf == FAB_NONE || !fab_segments_has(segments, line, leaf, first) ||
+		    !fab_segments_has(segments, line, first, leaf))
+			return false;
+	}
+	return true;
+}
+
+static void find_turns(struct turns *t, const struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+
+	t->segments = segments;
+	t->row = FAB_NEW(k->dims[1] + 1, uint32_t);
+	t->column = FAB_NEW(k->dims[0] + 1, uint32_t);
+	t->row_is_whole = FAB_NEW0(k->dims[1] + 1, bool);
+	t->column_is_whole = FAB_NEW0(k->dims[0] + 1, bool);
+	t->row_is_sound = FAB_NEW0(k->dims[1] + 1, bool);
+	t->column_is_sound = FAB_NEW0(k->dims[0] + 1, bool);
+	for (uint32_t y = 0; y < k->dims[1]; y++)
+		t->row[y] = FAB_NONE;
+	for (uint32_t x = 0; x < k->dims[0]; x++)
+		t->column[x] = FAB_NONE;
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		const uint32_t *line = k->line_of + (size_t)leaf * 2;
+
+		if (line[0] != FAB_NONE)
+			t->row[fab_kfat_coord(k, leaf, 1)] = line[0];
+		if (line[1] != FAB_NONE)
+			t->column[fab_kfat_coord(k, leaf, 0)] = line[1];
+	}
+	for (uint32_t y = 0; y < k->dims[1]; y++)
+		t->row_is_whole[y] = is_whole(segments, t->row[y], k->dims[0]);
+	for (uint32_t x = 0; x < k->dims[0]; x++)
+		t->column_is_whole[x] = is_whole(segments, t->column[x], k->dims[1]);
+}
+
+static void free_turns(struct turns *t)
+{
+	free(t->row);
+	free(t->column);
+	free(t->row_is_whole);
+	free(t->column_is_whole);
+	free(t->row_is_sound);
+	free(t->column_is_sound);
+}
+
+/* One that is whole, other for each destination; FAB_NONE: there is none. */
+static uint32_t pick_whole(const bool *is_whole, uint32_t n, uint32_t to)
+{
+	uint32_t start = (uint32_t)(fab_mix64(to) % n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (is_whole[(start + i) % n])
+			return (start + i) % n;
+	return FAB_NONE;
+}
+
+/* Is the leaf at (line, coordinate) there and joined to it? */
+static bool is_sound(const struct turns *t, uint32_t line, uint32_t coord)
+{
+	uint32_t leaf = fab_segments_leaf(t->segments, line, coord);
+
+	return leaf != FAB_NONE;
+}
+
+/*
+ * By row where the turn of xy is sound or both are dead and a column is whole, else by
+ * column. Returns whether a leaf goes by a column that is not the destination's.
+ */
+static bool plan_leaves(const struct turns *t, uint32_t to, bool has_whole, uint8_t *dim)
+{
+	const struct fab_kfat *k = t->segments->k;
+	uint32_t xd = fab_kfat_coord(k, to, 0), yd = fab_kfat_coord(k, to, 1),
+		 own = k->line_of[(size_t)to * 2 + 1];
+	bool any = false;
+
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t x = fab_kfat_coord(k, leaf, 0), y = fab_kfat_coord(k, leaf, 1);
+		bool is_beside = x != xd;
+		bool by_row =
+			y == yd || (is_beside && (t->row_is_sound[y] ||
+						  (!t->column_is_sound[x] && has_whole)));
+
+		any |= !by_row && k->line_of[(size_t)leaf * 2 + 1] != own;
+		dim[leaf] = !by_row;
+	}
+	return any;
+}
+
+/* Returns what plan_leaves() does. */
+static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
+{
+	const struct fab_segments *segments = t->segments;
+	const struct fab_kfat *k = segments->k;
+	uint32_t xd = fab_kfat_coord(k, to, 0), yd = fab_kfat_coord(k, to, 1);
+	uint32_t c = pick_whole(t->column_is_whole, k->dims[0], to);
+	uint32_t r = pick_whole(t->row_is_whole, k->dims[1], to);
+
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		p->target[line] = FAB_NONE;
+	for (uint32_t y = 0; y < k->dims[1]; y++) {
+		uint32_t x;
+
+		t->row_is_sound[y] = is_sound(t, t->row[y], xd);
+		x = y == yd || t->row_is_sound[y] ? xd : c;
+		if (t->row[y] != FAB_NONE && x != FAB_NONE)
+			p->target[t->row[y]] = fab_segments_leaf(segments, t->row[y], x);
+	}
+	for (uint32_t x = 0; x < k->dims[0]; x++) {
+		uint32_t y;
+
+		t->column_is_sound[x] = is_sound(t, t->column[x], yd);
+		y = x == xd || t->column_is_sound[x] ? yd : r;
+		if (t->column[x] != FAB_NONE && y != FAB_NONE)
+			p->target[t->column[x]] =
+				fab_segments_leaf(segments, t->column[x], y);
+	}
+	return plan_leaves(t, to, c != FAB_NONE, p->dim);
+}
+
+/* Lane of each hop: 1 from the first turn from a column to a row on. */
+static bool set_lanes(const struct fab_kfat *k, const struct fab_hop *hops, uint32_t n,
+		      uint8_t *lanes)
+{
+	uint8_t lane = 0;
+	uint32_t last = FAB_NONE;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t arc = k->f->arc_first[hops[i].sw] + hops[i].out;
+		uint32_t line = k->switch_line[k->leaf_of[hops[i].sw] != FAB_NONE
+						       ? k->f->arc_peer[arc]
+						       : hops[i].sw];
+		uint32_t dim = k->line_dim[line];
+
+		if (last == 1 && dim == 0)
+			lane = 1;
+		lanes[i] = lane;
+		last = dim;
+	}
+	return lane;
+}
+
+/* Does what a line sends to its target turn from a column to a row later on? */
+enum turning { UNKNOWN, STRAIGHT, TURNS };
+
+/* The tables of one destination, and what they ask of the lanes. */
+struct filling {
+	const struct turns *t;
+	struct fab_routes *r;
+	struct fab_segment_plan plan;
+	bool others_by_column; /* as plan() says */
+	enum turning *turning; /* [n_lines] */
+	struct fab_sl_packer *packer;
+};
+
+/* A path that goes in a circle is taken for one that turns: whoever follows it sees. */
+static enum turning turning_of(struct filling *fill, uint32_t line, uint32_t to)
+{
+	const struct fab_kfat *k = fill->t->segments->k;
+	uint32_t target = fill->plan.target[line], next;
+	uint8_t dim;
+
+	if (fill->turning[line] != UNKNOWN)
+		return fill->turning[line];
+	fill->turning[line] = TURNS;
+	dim = target == FAB_NONE || target == to ? FAB_SEGMENT_NONE
+						 : fill->plan.dim[target];
+	next = dim == FAB_SEGMENT_NONE ? FAB_NONE : k->line_of[(size_t)target * 2 + dim];
+	if (next == FAB_NONE)
+		return fill->turning[line] = STRAIGHT;
+	if (k->line_dim[line] == 1 && dim == 0)
+		return TURNS;
+	return fill->turning[line] = turning_of(fill, next, to);
+}
+
+/* Is there a line that leaves take and whose paths turn? */
+static bool find_turning(struct filling *fill, uint32_t to)
+{
+	const struct fab_kfat *k = fill->t->segments->k;
+	uint32_t own = k->line_of[(size_t)to * 2 + 1];
+	bool any = false;
+
+	memset(fill->turning, 0, k->n_lines * sizeof(*fill->turning));
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		bool is_taken =
+			fill->others_by_column || k->line_dim[line] == 0 || line == own;
+
+		any = (turning_of(fill, line, to) == TURNS && is_taken) || any;
+	}
+	return any;
+}
+
+/* May a leaf's path turn from a column to a row? */
+static bool may_turn(const struct filling *fill, uint32_t leaf)
+{
+	uint8_t dim = fill->plan.dim[leaf];
+	uint32_t line;
+
+	if (dim == FAB_SEGMENT_NONE)
+		return false;
+	line = fill->t->segments->k->line_of[(size_t)leaf * 2 + dim];
+	return line != FAB_NONE && fill->turning[line] == TURNS;
+}
+
+/* Levels of the pairs of a column: without the turn level 0, lane 0; the others are
+ * packed from level 1 on. */
+static void pack(struct filling *fill, uint32_t column)
+{
+	const struct fab_kfat *k = fill->t->segments->k;
+	struct fab_routes *r = fill->r;
+	struct fab_hop hops[FAB_PATH_MAX];
+	uint8_t lanes[FAB_PATH_MAX];
+
+	if (!find_turning(fill, k->leaf_of[r->column_switch[column]]))
+		return;
+	for (uint32_t s = 0; s < r->n_sl_sources; s++) {
+		uint32_t sw = r->sl_source[s], n;
+		unsigned sl;
+
+		if (!may_turn(fill, k->leaf_of[sw]))
+			continue;
+		n = fab_path_hops(r, sw, column, hops);
+		if (!set_lanes(k, hops, n, lanes))
+			continue;
+		sl = fab_sl_packer_add(fill->packer, hops, lanes, n, 1);
+		r->sl[(size_t)s * r->n_columns + column] = (uint8_t)sl;
+		if (sl != FAB_SL_NONE && sl >= r->n_sls)
+			r->n_sls = (uint8_t)(sl + 1);
+		r->n_vls = 2;
+	}
+}
+
+static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err *err)
+{
+	const struct fab_kfat *k = t->segments->k;
+	struct filling fill = {.t = t, .r = r};
+	int rc = fab_sl_packer_new(r, FAB_SLS_MAX, &fill.packer, err);
+
+	if (rc)
+		return rc;
+	fab_routes_new_levels(r);
+	fab_segment_plan_init(&fill.plan, k);
+	fill.turning = FAB_NEW(k->n_lines + 1, enum turning);
+	for (uint32_t i = 0; i < r->n_columns; i++) {
+		uint32_t to = k->leaf_of[r->column_switch[i]];
+
+		fill.others_by_column = plan(t, to, &fill.plan);
+		fab_segments_fill(t->segments, &fill.plan, to,
+				  fab_routes_alternative(r, i),
+				  r->next + (size_t)i * k->f->n_switches);
+		pack(&fill, i);
+	}
+	free(fill.turning);
+	fab_segment_plan_fini(&fill.plan);
+	if (r->n_vls > 1)
+		fab_sl_packer_finish(fill.packer);
+	fab_sl_packer_free(fill.packer);
+	return 0;
+}
+
+static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_routes **out,
+		       struct fab_err *err)
+{
+	const struct fab_kfat *k = problem->kfat;
+	struct fab_segments segments;
+	struct turns t;
+	struct fab_routes *r;
+	int rc = fab_unicast_fits(&fab_unicast_vtftr, problem, err);
+
+	if (rc)
+		return rc;
+	fab_segments_init(&segments, k, problem->faults);
+	find_turns(&t, &segments);
+	r = fab_alternatives_routes(&segments.alternatives);
+	rc = fill_all(&t, r, err);
+	if (!rc)
+		fab_alternatives_settle(r);
+	free_turns(&t);
+	fab_segments_fini(&segments);
+	if (rc)
+		fab_routes_free(r);
+	else
+		*out = r;
+	return rc;
+}
+
+const struct fab_unicast_engine fab_unicast_vtftr = {
+	.name = "vtftr",
+	.summary = "as published: detours through rows or columns without faults",
+	.manual = "As published: column first where the row's turn is dead; where "
+		  "both are, a detour through a column or row without any fault. "
+		  "Two lanes, changed on the turn from a column to a row. Two "
+		  "dimensions; it knows dead leaf switches only.",
+	.needs_kfat = true,
+	.n_dims = 2,
+	.route = route_vtftr,
+};
+
+enum { LAST_PHASE = 3, LEGS_MAX = 4 };
+
+/* A packet in flight. Phase 0 and 2 are rows, 1 and 3 columns, on lanes 0 and 1. */
+struct packet {
+	const struct fab_segments *segments;
+	uint32_t to;
+	uint32_t dead[FAB_LOCAL_REROUTE_BURST_MAX], n_dead; /* unknown to the tables */
+	uint32_t met[FAB_LOCAL_REROUTE_BURST_MAX], n_met;
+};
+
+static bool is_in(const uint32_t *set, uint32_t n, uint32_t leaf)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (set[i] == leaf)
+			return true;
+	return false;
+}
+
+static int next_phase(int phase, int dim)
+{
+	int next = phase + 1;
+
+	return (next & 1) == dim ? next : next + 1;
+}
+
+/* Can the packet at a leaf, come by `phase`, arrive in so many segments, as far as is
+ * known?
+ */
+static bool can_go(const struct packet *p, uint32_t leaf, int phase, unsigned n_segments)
+{
+	const struct fab_kfat *k = p->segments->k;
+
+	if (leaf == p->to)
+		return true;
+	for (int dim = 0; dim < 2 && n_segments; dim++) {
+		int next = next_phase(phase, dim);
+		uint32_t line = k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
+
+		if (next > LAST_PHASE || line == FAB_NONE)
+			continue;
+		if (fab_kfat_coord(k, leaf, (uint32_t)!dim) ==
+			    fab_kfat_coord(k, p->to, (uint32_t)!dim) &&
+		    fab_segments_has(p->segments, line, leaf, p->to))
+			return true;
+		for (uint32_t c = 0; c < k->dims[dim] && n_segments > 1; c++) {
+			uint32_t by = fab_segments_leaf(p->segments, line, c);
+
+			if (by != FAB_NONE && by != leaf &&
+			    !is_in(p->met, p->n_met, by) &&
+			    fab_segments_has(p->segments, line, leaf, by) &&
+			    can_go(p, by, next, n_segments - 1))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The packet is in a line, come from leaf `from` by `phase`: the leaf to go on by, with
+ * the fewest segments; FAB_NONE: stuck.
+ */
+static uint32_t leave_line(const struct packet *p, uint32_t line, uint32_t from,
+			   int phase)
+{
+	const struct fab_kfat *k = p->segments->k;
+
+	for (unsigned n_segments = 0; n_segments < LEGS_MAX; n_segments++)
+		for (uint32_t c = 0; c < k->dims[phase & 1]; c++) {
+			uint32_t by = fab_segments_leaf(p->segments, line, c);
+
+			if (by != FAB_NONE && by != from &&
+			    !is_in(p->met, p->n_met, by) &&
+			    fab_segments_has(p->segments, line, from, by) &&
+			    can_go(p, by, phase, n_segments))
+				return by;
+		}
+	return FAB_NONE;
+}
+
+/* The line and phase that the packet at a leaf takes next, with the fewest segments. */
+static bool choose_line(const struct packet *p, uint32_t leaf, int phase, uint32_t *line,
+			int *next)
+{
+	const struct fab_kfat *k = p->segments->k;
+
+	for (unsigned n_segments = 0; n_segments < LEGS_MAX; n_segments++)
+		for (int dim = 0; dim < 2; dim++) {
+			*line = k->line_of[(size_t)leaf * 2 + (uint32_t)dim];
+			*next = next_phase(phase, dim);
+			if (*line == FAB_NONE || *next > LAST_PHASE)
+				continue;
+			for (uint32_t c = 0; c < k->dims[dim]; c++) {
+				uint32_t by = fab_segments_leaf(p->segments, *line, c);
+
+				if (by != FAB_NONE && by != leaf &&
+				    !is_in(p->met, p->n_met, by) &&
+				    fab_segments_has(p->segments, *line, leaf, by) &&
+				    can_go(p, by, *next, n_segments))
+					return true;
+			}
+		}
+	return false;
+}
+
+/* From the first dead leaf it meets to the end: segments, FAB_NONE when it gets stuck. */
+static uint32_t reroute(struct packet *p, uint32_t line, uint32_t from, uint32_t meets,
+			int phase)
+{
+	uint32_t n_segments = 0, by;
+
+	p->n_met = 0;
+	p->met[p->n_met++] = meets;
+	for (;;) {
+		by = leave_line(p, line, from, phase);
+		while (by != FAB_NONE && is_in(p->dead, p->n_dead, by)) {
+			p->met[p->n_met++] = by;
+			by = leave_line(p, line, from, phase);
+		}
+		if (by == FAB_NONE)
+			return FAB_NONE;
+		n_segments++;
+		if (by == p->to)
+			return n_segments;
+		from = by;
+		if (!choose_line(p, from, phase, &line, &phase))
+			return FAB_NONE;
+	}
+}
+
+/* The leaves on the path of the tables, source first; returns the number of segments. */
+static uint32_t read_segments(const struct fab_kfat *k, const struct fab_routes *r,
+			      uint32_t source, uint32_t column, uint32_t *leaf)
+{
+	struct fab_path path = fab_path_from(r, source, column);
+	uint32_t n = 0;
+
+	leaf[0] = k->leaf_of[source];
+	while (fab_path_step(&path))
+		if (k->leaf_of[path.at] != FAB_NONE && n < LEGS_MAX)
+			leaf[++n] = k->leaf_of[path.at];
+	return fab_path_end(&path) == FAB_PATH_ARRIVES ? n : 0;
+}
+
+/* The pair of leaf[0] and leaf[n], whose path turns at leaf[i], dead with the others. */
+static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *leaf,
+		 uint32_t n, uint32_t i, struct fab_local_reroute *sum)
+{
+	int phase = -1;
+	uint32_t line = FAB_NONE, segments;
+
+	for (uint32_t segment = 0; segment < i; segment++) {
+		int dim = fab_kfat_coord(k, leaf[segment], 0) ==
+			  fab_kfat_coord(k, leaf[segment + 1], 0);
+
+		phase = next_phase(phase, dim);
+		line = k->line_of[(size_t)leaf[segment] * 2 + (uint32_t)dim];
+	}
+	p->to = leaf[n];
+	sum->cases++;
+	segments = reroute(p, line, leaf[i - 1], leaf[i], phase);
+	if (segments == FAB_NONE)
+		sum->stuck++;
+	else
+		sum->segments_more += segments + i - 1 > n ? segments + i - 1 - n : 0;
+}
+
+/* All bursts that the path of a pair meets. */
+static void meet_all(const struct fab_kfat *k, struct packet *p,
+		     const struct fab_faults *faults, const uint32_t *leaf, uint32_t n,
+		     unsigned burst, struct fab_local_reroute *sum)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		p->dead[0] = leaf[i];
+		p->n_dead = 1;
+		if (burst == 1) {
+			meet(k, p, leaf, n, i, sum);
+			continue;
+		}
+		p->n_dead = 2;
+		for (uint32_t other = 0; other < k->n_leaves; other++) {
+			uint32_t at = 1;
+
+			if (!fab_switch_is_live(faults, k->leaf[other]) ||
+			    other == leaf[i] || other == leaf[0] || other == leaf[n])
+				continue;
+			while (at < i && leaf[at] != other)
+				at++;
+			if (at < i)
+				continue; /* it is met there, and counted there */
+			p->dead[1] = other;
+			meet(k, p, leaf, n, i, sum);
+		}
+	}
+}
+
+static uint64_t count_bursts(uint64_t n, unsigned burst)
+{
+	return burst == 1 ? n : n * (n - 1) / 2;
+}
+
+static void run(const struct fab_kfat *k, const struct fab_faults *faults,
+		const struct fab_segments *segments, const struct fab_routes *r,
+		unsigned burst, int n_threads, struct fab_local_reroute *out)
+{
+	uint64_t cases = 0, stuck = 0, more = 0;
+	/* alternatives go through the same leaves */
+	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
+
+	n_threads = fab_threads_for(n_threads, (uint64_t)n * n * 32);
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 8)        \
+	reduction(+ : cases, stuck, more)
+	for (uint32_t i = 0; i < n; i++) {
+		struct packet p = {.segments = segments};
+		struct fab_local_reroute sum = {0};
+		uint32_t leaf[LEGS_MAX + 1];
+
+		fab_progress_report("local reroute", "destinations", i, n);
+		for (uint32_t s = 0; s < n; s++) {
+			uint32_t n_segments = read_segments(
+				k, r, r->column_switch[column[s]], column[i], leaf);
+
+			meet_all(k, &p, faults, leaf, n_segments, burst, &sum);
+		}
+		cases += sum.cases;
+		stuck += sum.stuck;
+		more += sum.segments_more;
+	}
+	free(column);
+	fab_threads_rest(n_threads);
+	*out = (struct fab_local_reroute){count_bursts(n, burst), cases, stuck, more};
+}
+
+int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *known,
+			  unsigned burst, int n_threads, struct fab_local_reroute *out,
+			  struct fab_err *err)
+{
+	const struct fab_unicast_problem problem = {.f = k->f,
+						    .faults = known,
+						    .kfat = k,
+						    .max_vls = 2,
+						    .n_threads = n_threads};
+	struct fab_segments segments;
+	struct fab_routes *r;
+	int rc = fab_unicast_vtftr.route(&problem, &r, err);
+
+	if (rc)
+		return rc;
+	fab_segments_init(&segments, k, known);
+	run(k, known, &segments, r, burst, n_threads, out);
+	fab_segments_fini(&segments);
+	fab_routes_free(r);
+	return 0;
+}

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unicast/kfat/segments.h"
+
+#include "base/threads.h"
+#include "unicast/engine.h"
+#include "unicast/faults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool *fab_kfat_low_switches(const struct fab_kfat *k, struct fab_arena *arena)
+{
+	const struct fab_fabric *f = k->f;
+	bool *is_low = FAB_ARENA_NEW0(arena, f->n_switches + 1U, bool);
+
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		for (uint32_t p = f->peer_first[k->leaf[i]];
+		     p < f->peer_first[k->leaf[i] + 1]; p++)
+			is_low[f->peer[p]] = true;
+	return is_low;
+}
+
+/* LIDs of the adapter at a port of a switch, 0: none. */
+static uint32_t lids_at(const struct fab_fabric *f, uint32_t port)
+{
+	uint32_t peer = fab_port_peer(f, port);
+
+	if (peer == FAB_NONE || fab_node_is_switch(f, f->port_node[peer]))
+		return 0;
+	return fab_port_n_lids(f, peer);
+}
+
+static uint32_t lids_behind(const struct fab_fabric *f, uint32_t sw)
+{
+	uint32_t n = 0;
+
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++)
+		n += lids_at(f, p);
+	return n;
+}
+
+/* Dimension of the line that an arc of a leaf leads into, FAB_NONE: into none. */
+static uint32_t dim_of(const struct fab_kfat *k, uint32_t arc)
+{
+	uint32_t line = k->switch_line[k->f->arc_peer[arc]];
+
+	return line == FAB_NONE ? FAB_NONE : k->line_dim[line];
+}
+
+/* Put an arc of a leaf behind those to lower switches. Returns whether there is one to
+ * the same already. */
+static bool add_slot(struct fab_alternatives *a, uint32_t first, uint32_t n,
+		     uint32_t leaf_first, uint32_t arc)
+{
+	const struct fab_fabric *f = a->k->f;
+	uint16_t *slot = a->slot + first;
+
+	for (; n && f->arc_peer[leaf_first + slot[n - 1]] > f->arc_peer[arc]; n--)
+		slot[n] = slot[n - 1];
+	slot[n] = (uint16_t)(arc - leaf_first);
+	return n && f->arc_peer[leaf_first + slot[n - 1]] == f->arc_peer[arc];
+}
+
+/* The slots of all leaves. Returns the most of a leaf in one line. */
+static uint32_t list_slots(struct fab_alternatives *a)
+{
+	const struct fab_kfat *k = a->k;
+	const struct fab_fabric *f = k->f;
+	uint32_t n = 0, most = 1;
+
+	a->slot_first = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, uint32_t);
+	a->slot = FAB_NEW((size_t)f->arc_first[f->n_switches] + 1, uint16_t);
+	for (uint32_t i = 0; i < k->n_leaves * k->n_dims; i++) {
+		uint32_t sw = k->leaf[i / k->n_dims], first = n;
+
+		a->slot_first[i] = first;
+		for (uint32_t arc = f->arc_first[sw]; arc < f->arc_first[sw + 1]; arc++) {
+			if (dim_of(k, arc) != i % k->n_dims)
+				continue;
+			a->has_parallel |=
+				add_slot(a, first, n - first, f->arc_first[sw], arc);
+			n++;
+		}
+		if (n - first > most)
+			most = n - first;
+	}
+	a->slot_first[(size_t)k->n_leaves * k->n_dims] = n;
+	return most;
+}
+
+void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
+			   const struct fab_faults *faults)
+{
+	uint32_t n_slots, n_lids = 0;
+
+	*a = (struct fab_alternatives){.k = k, .faults = faults, .n_most = 1};
+	n_slots = list_slots(a);
+	if (n_slots < 2)
+		return;
+	a->n = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
+	a->first_lid = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
+	for (uint32_t i = 0; i < k->n_leaves; i++) {
+		uint32_t n = lids_behind(k->f, k->leaf[i]);
+
+		a->first_lid[i] = n_lids;
+		n_lids += n;
+		a->n[i] = n < 1 ? 1 : n < n_slots ? n : n_slots;
+		if (a->n[i] > a->n_most)
+			a->n_most = a->n[i];
+	}
+}
+
+void fab_alternatives_fini(struct fab_alternatives *a)
+{
+	free(a->n);
+	free(a->first_lid);
+	free(a->slot_first);
+	free(a->slot);
+}
+
+uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_t most,
+				uint16_t *turn)
+{
+	uint32_t n = lids_behind(f, sw), at = 0;
+
+	n = n < 1 ? 1 : n < most ? n : most;
+	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+		uint32_t n_lids = lids_at(f, p);
+
+		if (n_lids)
+			turn[fab_port_peer(f, p)] = (uint16_t)(at % n);
+		at += n_lids;
+	}
+	return n;
+}
+
+/* Whose turn it is, LID by LID. */
+static void take_turns(const struct fab_alternatives *a, struct fab_routes *r)
+{
+	const struct fab_fabric *f = a->k->f;
+
+	r->n_alternatives = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
+	r->turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
+	for (uint32_t i = 0; i < r->n_leaves; i++) {
+		uint32_t sw = r->leaf[i];
+
+		r->n_alternatives[sw] = (uint16_t)fab_alternatives_turns(
+			f, sw, a->n[a->k->leaf_of[sw]], r->turn);
+	}
+}
+
+struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
+{
+	const struct fab_kfat *k = a->k;
+	uint32_t *leaf = FAB_NEW((size_t)k->f->n_switches + 1, uint32_t), n = 0;
+	uint32_t n_leaves = fab_destination_switches(k->f, a->faults, k, leaf);
+	struct fab_routes *r;
+
+	for (uint32_t i = 0; i < n_leaves; i++)
+		n += a->n_most > 1 ? a->n[k->leaf_of[leaf[i]]] : 1;
+	r = fab_routes_new(k->f, a->faults, n);
+	r->leaf = leaf;
+	r->n_leaves = n_leaves;
+	n = 0;
+	for (uint32_t i = 0; i < n_leaves; i++)
+		for (uint32_t j = 0; j < (a->n_most > 1 ? a->n[k->leaf_of[leaf[i]]] : 1);
+		     j++)
+			r->column_switch[n++] = leaf[i];
+	if (a->n_most > 1)
+		take_turns(a, r);
+	return r;
+}
+
+/* How many slots a leaf has in a dimension; *slot: the first. */
+static uint32_t slots_of(const struct fab_alternatives *a, uint32_t leaf, uint32_t dim,
+			 const uint16_t **slot)
+{
+	size_t at = (size_t)leaf * a->k->n_dims + dim;
+
+	*slot = a->slot + a->slot_first[at];
+	return a->slot_first[at + 1] - a->slot_first[at];
+}
+
+/* Their sum: other for each leaf of a line. */
+static uint32_t coordinates(const struct fab_kfat *k, uint32_t leaf)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t d = 0; d < k->n_dims; d++)
+		sum += k->coord[(size_t)leaf * k->n_dims + d];
+	return sum;
+}
+
+uint16_t fab_alternatives_up(const struct fab_alternatives *a, uint32_t leaf,
+			     uint32_t dim, uint32_t number, const uint16_t *arc,
+			     uint32_t n)
+{
+	const uint16_t *slot;
+	uint32_t n_slots = slots_of(a, leaf, dim, &slot);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (arc[i] == slot[number % n_slots])
+			return arc[i];
+	return arc[(number / n_slots + coordinates(a->k, leaf)) % n];
+}
+
+uint16_t fab_alternatives_down(const struct fab_alternatives *a, uint32_t sw,
+			       uint32_t leaf, uint32_t number, uint16_t any)
+{
+	const struct fab_fabric *f = a->k->f;
+	const uint16_t *slot;
+	uint32_t n_slots, n = 0, first = f->arc_first[a->k->leaf[leaf]], arc;
+
+	if (!a->has_parallel)
+		return any;
+	n_slots = slots_of(a, leaf, a->k->line_dim[a->k->switch_line[sw]], &slot);
+	arc = first + slot[number % n_slots];
+	if (f->arc_peer[arc] == sw && fab_arc_is_live(a->faults, arc))
+		return f->arc_reverse[arc];
+	for (uint32_t i = 0; i < n_slots; i++)
+		n += f->arc_peer[first + slot[i]] == sw &&
+		     fab_arc_is_live(a->faults, first + slot[i]);
+	n = number / n_slots % n;
+	for (uint32_t i = 0; i < n_slots; i++)
+		if (f->arc_peer[first + slot[i]] == sw &&
+		    fab_arc_is_live(a->faults, first + slot[i]) && !n--)
+			return f->arc_reverse[first + slot[i]];
+	return any;
+}
+
+FAB_WIDE static void add_none(const uint8_t *sl, uint32_t n, uint32_t *n_none)
+{
+	for (uint32_t c = 0; c < n; c++)
+		n_none[c] += sl[c] == FAB_SL_NONE;
+}
+
+/* Pairs towards each column that have no service level. The caller frees. */
+static uint32_t *count_none(const struct fab_routes *r)
+{
+	uint32_t *n_none = FAB_NEW0((size_t)r->n_columns + 1, uint32_t);
+
+	for (uint32_t s = 0; s < r->n_sl_sources; s++)
+		add_none(r->sl + (size_t)s * r->n_columns, r->n_columns, n_none);
+	return n_none;
+}
+
+static void copy_column(struct fab_routes *r, uint32_t from, uint32_t to)
+{
+	uint32_t n = r->f->n_switches;
+
+	memcpy(r->next + (size_t)to * n, r->next + (size_t)from * n,
+	       n * sizeof(*r->next));
+	for (uint32_t s = 0; s < r->n_sl_sources; s++)
+		r->sl[(size_t)s * r->n_columns + to] =
+			r->sl[(size_t)s * r->n_columns + from];
+}
+
+/* The alternative that fewest pairs lack, for all that more lack. Returns how many. */
+static uint32_t settle_leaf(struct fab_routes *r, uint32_t first, uint32_t n,
+			    const uint32_t *n_none)
+{
+	uint32_t best = first;
+
+	for (uint32_t c = first + 1; c < first + n; c++)
+		if (n_none[c] < n_none[best])
+			best = c;
+	for (uint32_t c = first; c < first + n; c++)
+		if (c != best && n_none[c])
+			copy_column(r, best, c);
+	return n_none[best];
+}
+
+uint64_t fab_alternatives_settle(struct fab_routes *r)
+{
+	uint64_t n_without = 0;
+	uint32_t *n_none;
+
+	if (!r->sl)
+		return 0;
+	n_none = count_none(r);
+	for (uint32_t c = 0, n = 1; c < r->n_columns; c += n) {
+		if (r->n_alternatives)
+			n = r->n_alternatives[r->column_switch[c]];
+		n_without += settle_leaf(r, c, n, n_none);
+	}
+	free(n_none);
+	return n_without;
+}
+
+static void list_leaves(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+	size_t n;
+
+	for (uint32_t d = 0; d < k->n_dims; d++)
+		if (k->dims[d] > segments->width)
+			segments->width = k->dims[d];
+	n = (size_t)k->n_lines * segments->width;
+	segments->leaf_at = FAB_NEW(n + 1, uint32_t);
+	memset(segments->leaf_at, 0xff, n * sizeof(*segments->leaf_at));
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		if (!fab_switch_is_live(segments->faults, k->leaf[leaf]))
+			continue;
+		for (uint32_t d = 0; d < k->n_dims; d++) {
+			uint32_t line = k->line_of[(size_t)leaf * k->n_dims + d];
+
+			if (line != FAB_NONE)
+				segments->leaf_at[(size_t)line * segments->width +
+						  fab_kfat_coord(k, leaf,
+								 k->line_dim[line])] =
+					leaf;
+		}
+	}
+}
+
+static void list_switches(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t n = k->f->n_switches, *at;
+
+	segments->switch_first = FAB_NEW0(k->n_lines + 2, uint32_t);
+	segments->line_switch = FAB_NEW(n + 1, uint32_t);
+	segments->in_line = FAB_NEW0(n + 1, uint32_t);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (k->switch_line[sw] != FAB_NONE)
+			segments->switch_first[k->switch_line[sw] + 1]++;
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		segments->switch_first[line + 1] += segments->switch_first[line];
+	at = FAB_NEW(k->n_lines + 1, uint32_t);
+	memcpy(at, segments->switch_first, k->n_lines * sizeof(*at));
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint32_t line = k->switch_line[sw];
+
+		if (line == FAB_NONE)
+			continue;
+		segments->in_line[sw] = at[line] - segments->switch_first[line];
+		segments->line_switch[at[line]++] = sw;
+	}
+	free(at);
+}
+
+/* A search along one line, against the traffic, from the target leaf. */
+struct walk {
+	const struct fab_segments *segments;
+	uint32_t line, target;
+	uint32_t *hops;	   /* [switches of the line] to the target, FAB_NONE */
+	uint8_t *is_down;  /* [switches of the line] the path goes down only */
+	uint8_t *has_leaf; /* [n_switches] joined to a leaf: the lower level */
+	uint16_t *path;	   /* [n_choices * path_width] of this target */
+	uint16_t *usable;  /* [arcs of a switch] room */
+};
+
+/*
+ * May switch sw send by arc a? To the target; or up; or down to where the path on goes
+ * down, too. The number of hops it has then, FAB_NONE: no.
+ */
+static uint32_t hops_by(const struct walk *w, uint32_t sw, uint32_t a, bool *is_down)
+{
+	const struct fab_kfat *k = w->segments->k;
+	uint32_t peer = k->f->arc_peer[a], at;
+	bool goes_down;
+
+	if (!fab_arc_is_live(w->segments->faults, a))
+		return FAB_NONE;
+	*is_down = true;
+	if (k->leaf_of[peer] != FAB_NONE)
+		return k->leaf_of[peer] == w->target ? 1 : FAB_NONE;
+	at = w->segments->in_line[peer];
+	goes_down = w->has_leaf[peer] && !w->has_leaf[sw];
+	if (w->hops[at] == FAB_NONE || (goes_down && !w->is_down[at]) ||
+	    (!goes_down && (w->has_leaf[peer] || !w->has_leaf[sw])))
+		return FAB_NONE;
+	*is_down = goes_down;
+	return w->hops[at] + 1;
+}
+
+/* Note by which arc the i-th of the line goes on, alternatives alike. */
+static void note(const struct walk *w, uint32_t i, uint32_t sw, uint16_t arc)
+{
+	const struct fab_segments *segments = w->segments;
+	uint32_t width = segments->path_width[w->line];
+	const struct fab_fabric *f = segments->k->f;
+	bool is_last =
+		f->arc_peer[f->arc_first[sw] + arc] == segments->k->leaf[w->target];
+
+	w->path[i] = arc;
+	for (uint32_t path = 1; path < segments->n_choices; path++) {
+		uint32_t number = fab_alternatives_number(&segments->alternatives,
+							  w->target, path - 1);
+
+		w->path[(size_t)path * width + i] =
+			is_last ? fab_alternatives_down(&segments->alternatives, sw,
+							w->target, number, arc)
+				: arc;
+	}
+}
+
+/* Switches that are `hops` away: returns how many are new. */
+static uint32_t reach(struct walk *w, uint32_t hops)
+{
+	const struct fab_segments *segments = w->segments;
+	const struct fab_fabric *f = segments->k->f;
+	uint32_t first = segments->switch_first[w->line], n_new = 0;
+
+	for (uint32_t i = first; i < segments->switch_first[w->line + 1]; i++) {
+		uint32_t sw = segments->line_switch[i];
+		uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw];
+
+		if (w->hops[i - first] != FAB_NONE)
+			continue;
+		for (uint32_t j = 0; j < d; j++) { /* targets begin at different arcs */
+			uint32_t at = (j + w->target) % d;
+			bool is_down;
+
+			if (hops_by(w, sw, f->arc_first[sw] + at, &is_down) != hops)
+				continue;
+			w->hops[i - first] = hops;
+			w->is_down[i - first] = is_down;
+			note(w, segments->width + i - first, sw, (uint16_t)at);
+			n_new++;
+			break;
+		}
+	}
+	return n_new;
+}
+
+/* The arc of a leaf into the line with the fewest hops to the target; all that have as
+ * many: usable[*n]. */
+static uint16_t enter(const struct walk *w, uint32_t leaf, uint32_t *n)
+{
+	const struct fab_segments *segments = w->segments;
+	const struct fab_kfat *k = segments->k;
+	uint32_t sw = k->leaf[leaf], first = k->f->arc_first[sw];
+	uint32_t d = k->f->arc_first[sw + 1] - first, best = FAB_NONE;
+	uint16_t arc = FAB_ARC_NONE;
+
+	*n = 0;
+	for (uint32_t j = 0; j < d; j++) {
+		uint32_t at = (j + w->target) % d, peer = k->f->arc_peer[first + at];
+		uint32_t hops;
+
+		if (!fab_arc_is_live(segments->faults, first + at) ||
+		    k->switch_line[peer] != w->line)
+			continue;
+		hops = w->hops[segments->in_line[peer]];
+		if (hops < best) {
+			best = hops;
+			arc = (uint16_t)at;
+			*n = 0;
+		}
+		if (hops == best && best != FAB_NONE)
+			w->usable[(*n)++] = (uint16_t)at;
+	}
+	return arc;
+}
+
+/* How a leaf enters the line, with each alternative. */
+static void enter_all(const struct walk *w, uint32_t coord, uint32_t leaf)
+{
+	const struct fab_segments *segments = w->segments;
+	const struct fab_alternatives *a = &segments->alternatives;
+	uint32_t n, dim = segments->k->line_dim[w->line];
+	uint16_t arc = enter(w, leaf, &n);
+
+	w->path[coord] = arc;
+	for (uint32_t path = 1; path < segments->n_choices && n; path++)
+		w->path[(size_t)path * segments->path_width[w->line] + coord] =
+			fab_alternatives_up(
+				a, leaf, dim,
+				fab_alternatives_number(a, w->target, path - 1),
+				w->usable, n);
+}
+
+static void walk_to(struct walk *w, uint32_t target)
+{
+	const struct fab_segments *segments = w->segments;
+	uint32_t n =
+		segments->switch_first[w->line + 1] - segments->switch_first[w->line];
+
+	w->target = target;
+	memset(w->hops, 0xff, n * sizeof(*w->hops));
+	for (uint32_t hops = 1; reach(w, hops); hops++)
+		;
+	for (uint32_t c = 0; c < segments->width; c++) {
+		uint32_t leaf = fab_segments_leaf(segments, w->line, c);
+
+		if (leaf != FAB_NONE && leaf != target)
+			enter_all(w, c, leaf);
+	}
+}
+
+static uint8_t *find_low(const struct fab_kfat *k)
+{
+	uint8_t *has_leaf = FAB_NEW0(k->f->n_switches + 1, uint8_t);
+
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		for (uint32_t p = k->f->peer_first[k->leaf[i]];
+		     p < k->f->peer_first[k->leaf[i] + 1]; p++)
+			has_leaf[k->f->peer[p]] = 1;
+	return has_leaf;
+}
+
+static void find_paths(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+	struct walk w = {.segments = segments, .has_leaf = find_low(k)};
+	size_t all = 0;
+
+	segments->path_first = FAB_NEW(k->n_lines + 1, size_t);
+	segments->path_width = FAB_NEW(k->n_lines + 1, uint32_t);
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		segments->path_first[line] = all;
+		segments->path_width[line] = segments->width +
+					     segments->switch_first[line + 1] -
+					     segments->switch_first[line];
+		all += (size_t)segments->width * segments->n_choices *
+		       segments->path_width[line];
+	}
+	segments->path = FAB_NEW(all + 1, uint16_t);
+	memset(segments->path, 0xff, all * sizeof(*segments->path));
+	w.hops = FAB_NEW(k->f->n_switches + 1, uint32_t);
+	w.is_down = FAB_NEW(k->f->n_switches + 1, uint8_t);
+	w.usable = FAB_NEW((size_t)UINT16_MAX + 1, uint16_t);
+	for (w.line = 0; w.line < k->n_lines; w.line++)
+		for (uint32_t c = 0; c < segments->width; c++) {
+			uint32_t target = fab_segments_leaf(segments, w.line, c);
+
+			w.path = segments->path + segments->path_first[w.line] +
+				 (size_t)c * segments->n_choices *
+					 segments->path_width[w.line];
+			if (target != FAB_NONE)
+				walk_to(&w, target);
+		}
+	free(w.hops);
+	free(w.is_down);
+	free(w.usable);
+	free(w.has_leaf);
+}
+
+static void find_seats(struct fab_segments *segments)
+{
+	const struct fab_kfat *k = segments->k;
+
+	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
+	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
+	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
+	for (size_t i = 0; i < (size_t)k->n_leaves * k->n_dims; i++) {
+		uint32_t leaf = (uint32_t)(i / k->n_dims), line = k->line_of[i];
+		bool is_live = fab_switch_is_live(segments->faults, k->leaf[leaf]);
+
+		segments->seat[i] = (struct fab_seat){.line = k->n_lines};
+		if (is_live && line != FAB_NONE)
+			segments->seat[i] = (struct fab_seat){
+				line, fab_kfat_coord(k, leaf, k->line_dim[line])};
+	}
+}
+
+void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
+		       const struct fab_faults *faults)
+{
+	*segments = (struct fab_segments){.k = k, .faults = faults};
+	fab_alternatives_init(&segments->alternatives, k, faults);
+	segments->n_choices =
+		segments->alternatives.n_most > 1 ? segments->alternatives.n_most + 1 : 1;
+	list_leaves(segments);
+	list_switches(segments);
+	find_paths(segments);
+	find_seats(segments);
+}
+
+void fab_segments_fini(struct fab_segments *segments)
+{
+	fab_alternatives_fini(&segments->alternatives);
+	free(segments->leaf_at);
+	free(segments->switch_first);
+	free(segments->line_switch);
+	free(segments->in_line);
+	free(segments->path_first);
+	free(segments->path_width);
+	free(segments->path);
+	free(segments->nowhere);
+	free(segments->seat);
+}
+
+static const uint16_t *paths_to(const struct fab_segments *segments, uint32_t line,
+				uint32_t to, uint32_t path)
+{
+	size_t n = (size_t)fab_kfat_coord(segments->k, to, segments->k->line_dim[line]) *
+			   segments->n_choices +
+		   path;
+
+	return segments->path + segments->path_first[line] +
+	       n * segments->path_width[line];
+}
+
+bool fab_segments_has(const struct fab_segments *segments, uint32_t line, uint32_t from,
+		      uint32_t to)
+{
+	return paths_to(segments, line, to, 0)[fab_kfat_coord(
+		       segments->k, from, segments->k->line_dim[line])] != FAB_ARC_NONE;
+}
+
+void fab_segment_plan_init(struct fab_segment_plan *plan, const struct fab_kfat *k)
+{
+	plan->target = FAB_NEW(k->n_lines + 1, uint32_t);
+	plan->dim = FAB_NEW(k->n_leaves + 1, uint8_t);
+	plan->path = FAB_NEW(k->n_lines + 1, const uint16_t *);
+}
+
+void fab_segment_plan_fini(struct fab_segment_plan *plan)
+{
+	free(plan->target);
+	free(plan->dim);
+	free(plan->path);
+}
+
+/* Entries of the leaves: a target has none to itself, a dead leaf none at all. */
+static void fill_leaves(const struct fab_segments *segments,
+			const struct fab_segment_plan *plan, uint16_t *next)
+{
+	const struct fab_kfat *k = segments->k;
+
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		const struct fab_seat *seat =
+			&segments->seat[(size_t)leaf * k->n_dims + plan->dim[leaf]];
+
+		if (plan->dim[leaf] != FAB_SEGMENT_NONE)
+			next[k->leaf[leaf]] = plan->path[seat->line][seat->coord];
+	}
+}
+
+void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_plan *plan,
+		       uint32_t to, uint32_t i, uint16_t *next)
+{
+	const struct fab_kfat *k = segments->k;
+	uint32_t by = fab_alternatives_has(&segments->alternatives, to) ? 1 + i : 0;
+
+	memset(next, 0xff, k->f->n_switches * sizeof(*next));
+	plan->path[k->n_lines] = segments->nowhere;
+	for (uint32_t line = 0; line < k->n_lines; line++) {
+		const uint32_t *sw = segments->line_switch + segments->switch_first[line];
+		uint32_t n =
+			segments->switch_first[line + 1] - segments->switch_first[line];
+		const uint16_t *path;
+
+		plan->path[line] = segments->nowhere;
+		if (plan->target[line] == FAB_NONE)
+			continue;
+		path = paths_to(segments, line, plan->target[line], by);
+		plan->path[line] = path;
+		for (uint32_t s = 0; s < n; s++)
+			next[sw[s]] = path[segments->width + s];
+	}
+	fill_leaves(segments, plan, next);
+	next[k->leaf[to]] = FAB_ARC_HERE;
+}
+
+struct fab_routes *fab_segments_route(const struct fab_unicast_problem *problem,
+				      fab_segment_planner *planner)
+{
+	const struct fab_kfat *k = problem->kfat;
+	struct fab_segments segments;
+	struct fab_routes *r;
+	int n_threads;
+
+	fab_segments_init(&segments, k, problem->faults);
+	r = fab_alternatives_routes(&segments.alternatives);
+	n_threads = fab_threads_for(problem->n_threads,
+				    (uint64_t)r->n_columns * k->f->n_switches);
+#pragma omp parallel num_threads(n_threads)
+	{
+		struct fab_segment_plan plan;
+
+		fab_segment_plan_init(&plan, k);
+#pragma omp for schedule(static)
+		for (uint32_t i = 0; i < r->n_columns; i++) {
+			uint32_t to = k->leaf_of[r->column_switch[i]];
+
+			planner(&segments, to, &plan);
+			fab_segments_fill(&segments, &plan, to,
+					  fab_routes_alternative(r, i),
+					  r->next + (size_t)i * k->f->n_switches);
+		}
+		fab_segment_plan_fini(&plan);
+	}
+	fab_threads_rest(n_threads);
+	fab_segments_fini(&segments);
+	return r;
+}
