@@ -5,13 +5,9 @@
 #include "cli/faults.h"
 #include "fabric/kfat.h"
 #include "present/report.h"
-#include "rdma/arrivals.h"
+#include "rdma/context.h"
 #include "rdma/choice.h"
-#include "rdma/compare.h"
-#include "rdma/cost.h"
-#include "rdma/pattern.h"
-#include "rdma/plan.h"
-#include "rdma/window.h"
+#include "rdma/rdma.h"
 #include "unicast/engine.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include "launch/size.h"
 #include "launch/stages.h"
 #include "mcast/engine.h"
-#include "rdma/pattern.h"
+#include "rdma/rdma.h"
 #include "sim/sim.h"
 #include "traffic/pattern.h"
 #include "traffic/permutation.h"

@@ -1,9 +1,80 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Endpoints: what they put on their wire, and what is delivered to them. Packets of
- * control go first; sessions with data take turns, a packet each.
+ * Endpoints: what they put on their wire. Packets of control go first; sessions with data
+ * take turns, a packet each, and leave the ring when they have nothing to send. Numbers
+ * that are due to be sent again are bits of the session.
  */
 #include "rdma/state.h"
+
+#include "base/rng.h"
+#include "event/stream.h"
+
+/* Numbers that are due */
+
+void rdma_due_add(struct rdma_session *s, uint32_t number)
+{
+	if (!rdma_bit_set(s->due, number))
+		return;
+	if (!s->n_due++ || number < s->due_first)
+		s->due_first = number;
+}
+
+/* The lowest one that is due; there is one. */
+static uint32_t lowest_due(struct rdma_session *s)
+{
+	uint32_t at = s->due_first / 64;
+
+	while (!s->due[at])
+		at++;
+	s->due_first = at * 64 + (uint32_t)__builtin_ctzll(s->due[at]);
+	return s->due_first;
+}
+
+uint32_t rdma_due_take(struct rdma_session *s)
+{
+	uint32_t number;
+
+	if (!s->n_due)
+		return FAB_NONE;
+	number = lowest_due(s);
+	s->due[number / 64] &= ~(UINT64_C(1) << number % 64);
+	s->n_due--;
+	return number;
+}
+
+void rdma_due_drop(struct rdma_session *s, uint32_t number)
+{
+	if (!rdma_bit(s->due, number))
+		return;
+	s->due[number / 64] &= ~(UINT64_C(1) << number % 64);
+	s->n_due--;
+}
+
+void rdma_due_drop_below(struct rdma_session *s, uint32_t number)
+{
+	while (s->n_due && lowest_due(s) < number)
+		(void)rdma_due_take(s);
+}
+
+uint32_t rdma_next_due_or_new(const struct rdma *r, struct rdma_session *s,
+			      uint32_t limit)
+{
+	bool has_new;
+
+	if (limit > s->n)
+		limit = s->n;
+	has_new = s->next_new < limit;
+	if (s->n_due && !(has_new && r->params->new_first) && lowest_due(s) < limit)
+		return rdma_due_take(s);
+	return has_new ? s->next_new++ : FAB_NONE;
+}
+
+uint32_t rdma_next_any(struct rdma *r, struct rdma_session *s)
+{
+	return rdma_next_due_or_new(r, s, s->n);
+}
+
+/* The wire */
 
 void rdma_wake(struct rdma *r, uint32_t end)
 {
@@ -34,13 +105,21 @@ void rdma_ready(struct rdma *r, struct rdma_session *s)
 	rdma_wake(r, s->sender);
 }
 
-/* The session whose turn it is leaves the ring. */
-static struct rdma_session *ring_take(struct rdma *r, struct rdma_end *e)
+void rdma_ring_drop(struct rdma *r, struct rdma_session *s)
 {
-	struct rdma_session *s = r->session.v[e->ring_head];
+	struct rdma_end *e = &r->end[s->sender];
 
-	rdma_ring_drop(r, s);
-	return s;
+	if (!s->in_ring)
+		return;
+	if (s->before_ring == FAB_NONE)
+		e->ring_head = s->next_ring;
+	else
+		r->session.v[s->before_ring]->next_ring = s->next_ring;
+	if (s->next_ring == FAB_NONE)
+		e->ring_tail = s->before_ring;
+	else
+		r->session.v[s->next_ring]->before_ring = s->before_ring;
+	s->in_ring = false;
 }
 
 /* Row and lanes by which a packet goes to an endpoint. */
@@ -73,6 +152,7 @@ void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 	uint32_t to = by_sender ? s->receiver : s->sender, id = rdma_packet_new(r);
 	struct rdma_packet *p = &r->packet.v[id];
 	struct rdma_end *e = &r->end[from];
+	uint64_t chance;
 
 	*p = (struct rdma_packet){.next = FAB_NONE,
 				  .transfer = s->transfer,
@@ -83,7 +163,10 @@ void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 				  .kind = (uint8_t)kind & 15,
 				  .flags = multi ? RDMA_MULTI : 0};
 	address(r, p, from, to);
-	if (rdma_chance_control(r, s->transfer, s->control_sent[by_sender]++, by_sender))
+	chance = (uint64_t)s->control_sent[by_sender]++ * 2 + by_sender;
+	if (r->params->bad.drop_control > 0 &&
+	    fab_unit(fab_stream_at(r->control_seed, s->transfer, chance)) <
+		    r->params->bad.drop_control)
 		p->flags |= RDMA_DOOMED;
 	if (e->control_tail == FAB_NONE)
 		e->control_head = id;
@@ -137,18 +220,6 @@ static void send_data(struct rdma *r, struct rdma_session *s, uint32_t number)
 		r->code->sent(r, s, number);
 }
 
-/* The lane on which a session's data begin, and whether it has room. */
-static bool may_send(const struct rdma *r, const struct rdma_session *s)
-{
-	struct rdma_packet p = {0};
-
-	if (!r->lane)
-		return true;
-	address(r, &p, s->sender, s->receiver);
-	return rdma_bounded_may_send(r, r->n_ports + s->sender, p.vl,
-				     r->params->mtu + r->params->header);
-}
-
 static bool send_control(struct rdma *r, uint32_t end)
 {
 	struct rdma_end *e = &r->end[end];
@@ -158,7 +229,7 @@ static bool send_control(struct rdma *r, uint32_t end)
 	if (id == FAB_NONE)
 		return false;
 	p = &r->packet.v[id];
-	if (r->lane && !rdma_bounded_may_send(r, r->n_ports + end, p->vl, p->bytes))
+	if (!rdma_may_send(r, end, p->vl, p->bytes))
 		return false;
 	e->control_head = p->next;
 	if (e->control_head == FAB_NONE)
@@ -166,23 +237,6 @@ static bool send_control(struct rdma *r, uint32_t end)
 	count_sent(r, p);
 	rdma_put(r, end, id, 0);
 	return true;
-}
-
-void rdma_ring_drop(struct rdma *r, struct rdma_session *s)
-{
-	struct rdma_end *e = &r->end[s->sender];
-
-	if (!s->in_ring)
-		return;
-	if (s->before_ring == FAB_NONE)
-		e->ring_head = s->next_ring;
-	else
-		r->session.v[s->before_ring]->next_ring = s->next_ring;
-	if (s->next_ring == FAB_NONE)
-		e->ring_tail = s->before_ring;
-	else
-		r->session.v[s->next_ring]->before_ring = s->before_ring;
-	s->in_ring = false;
 }
 
 /* A packet of the first session that has one; those that have none leave the ring. */
@@ -193,11 +247,15 @@ static bool send_of_ring(struct rdma *r, uint32_t end)
 	bool is_last = false;
 
 	while (e->ring_head != FAB_NONE && !is_last) {
-		struct rdma_session *s = ring_take(r, e);
+		struct rdma_session *s = r->session.v[e->ring_head];
+		struct rdma_packet p = {0};
 		uint32_t number;
 
+		rdma_ring_drop(r, s);
 		is_last = s->id == last;
-		if (!may_send(r, s)) {
+		if (r->lane)
+			address(r, &p, s->sender, s->receiver);
+		if (!rdma_may_send(r, end, p.vl, r->params->mtu + r->params->header)) {
 			rdma_ready(r, s);
 			continue;
 		}
@@ -215,61 +273,10 @@ void rdma_send(struct rdma *r, uint32_t end)
 {
 	bool has_sent;
 
-	r->end[end].is_due = true; /* nobody else wakes it now */
+	r->end[end].is_due = true; /* no other event wakes it now */
 	has_sent = send_control(r, end) || send_of_ring(r, end);
 	r->end[end].is_due = false;
 	/* without room on its lanes it is woken by room */
 	if (has_sent)
 		rdma_wake(r, end);
-}
-
-static void on_data(struct rdma *r, uint32_t end, const struct rdma_packet *p)
-{
-	struct rdma_session *s = rdma_session_of_data(r, end, p);
-
-	if (!s) {
-		r->result->n.zombies++;
-		return;
-	}
-	rdma_memory_arrival(r, s, p);
-	r->code->data(r, s, p);
-}
-
-static void on_answer(struct rdma *r, const struct rdma_packet *p)
-{
-	struct rdma_session *s = rdma_session_of_answer(r, p);
-
-	if (!s || s->tx != RDMA_TX_SENDING) {
-		r->result->n.zombies++;
-		return;
-	}
-	s->heard = r->now;
-	if (r->code->answer)
-		r->code->answer(r, s, p);
-}
-
-void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id)
-{
-	/* a copy: what it causes may move the pool */
-	struct rdma_packet p = r->packet.v[id];
-
-	if (p.flags & RDMA_DOOMED || p.life <= 1) {
-		rdma_lose(r, id);
-		return;
-	}
-	rdma_packet_free(r, id);
-	switch ((enum fab_rdma_kind)p.kind) {
-	case FAB_RDMA_DATA:
-		on_data(r, end, &p);
-		break;
-	case FAB_RDMA_RESEND:
-	case FAB_RDMA_ACK:
-	case FAB_RDMA_NAK:
-	case FAB_RDMA_CREDIT:
-		on_answer(r, &p);
-		break;
-	default:
-		rdma_session_packet(r, end, &p);
-		break;
-	}
 }

@@ -1,12 +1,253 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rdma/network.h"
+/*
+ * Before a run: names and defaults, a check of problem and parameters, the network made
+ * ready (shortest paths, round trips, times of an idle network), and estimates of effort
+ * and width that need no simulation.
+ */
+#include "rdma/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/human.h"
 #include "base/threads.h"
+#include "sim/sim.h"
 #include "unicast/faults.h"
 #include "unicast/path.h"
+
+/* Names and defaults */
+
+#define ROW(row) &fab_rdma_scheme_##row,
+const struct fab_rdma_scheme *const fab_rdma_schemes[] = {FAB_RDMA_SCHEMES(ROW)};
+#undef ROW
+const size_t fab_rdma_n_schemes = FAB_COUNT(fab_rdma_schemes);
+
+const char *const fab_rdma_kind_name[] = {
+	[FAB_RDMA_RQT] = "rqt",
+	[FAB_RDMA_RSP] = "rsp",
+	[FAB_RDMA_REFUSAL] = "refusal",
+	[FAB_RDMA_DATA] = "data",
+	[FAB_RDMA_RESEND] = "resend",
+	[FAB_RDMA_ACK] = "ack",
+	[FAB_RDMA_NAK] = "nak",
+	[FAB_RDMA_CREDIT] = "credit",
+	[FAB_RDMA_ASK] = "ask",
+	[FAB_RDMA_CLOSE] = "close",
+	[FAB_RDMA_COMPLETION] = "completion",
+};
+
+static struct fab_choice scheme_at(size_t i)
+{
+	const struct fab_rdma_scheme *s = fab_rdma_schemes[i];
+
+	return (struct fab_choice){s->name, s->summary, s->manual, true};
+}
+
+const struct fab_choices fab_rdma_scheme_choices = {
+	.what = "scheme", .n = FAB_COUNT(fab_rdma_schemes), .at = scheme_at};
+
+const struct fab_rdma_scheme *fab_rdma_scheme_find(const char *name, size_t len)
+{
+	uint32_t i = fab_choices_find(&fab_rdma_scheme_choices, name, len);
+
+	return i == FAB_NONE ? NULL : fab_rdma_schemes[i];
+}
+
+const struct fab_rdma_route fab_rdma_routes[] = {
+	{"table", "forwarding tables",
+	 "Forwarding tables: those of `--algorithm`, or that were read.",
+	 FAB_RDMA_BY_TABLE, NULL},
+	{"dor", "dimension order, on lanes without deadlock",
+	 "Dimension order on tori and meshes, on lanes that no cycle of waiting can use.",
+	 FAB_RDMA_BY_TABLE, "dor"},
+	{"adaptive", "the output on a shortest path that is free first",
+	 "Minimal adaptive: of the outputs on shortest paths the one that is free first, "
+	 "of equals one by chance. With bounds on buffers a packet that finds no room "
+	 "goes on by the tables, on their lanes, to its end.",
+	 FAB_RDMA_ADAPTIVE, NULL},
+	{"spray", "any output on a shortest path, by chance",
+	 "Any output on a shortest path, by chance, for each packet.", FAB_RDMA_SPRAY,
+	 NULL},
+};
+
+static struct fab_choice route_at(size_t i)
+{
+	const struct fab_rdma_route *t = &fab_rdma_routes[i];
+
+	return (struct fab_choice){t->name, t->summary, t->manual, true};
+}
+
+const struct fab_choices fab_rdma_route_choices = {
+	.what = "routing", .n = FAB_COUNT(fab_rdma_routes), .at = route_at};
+
+static const char *const retries[] = {"delay", "backoff", "queue"};
+const struct fab_choices fab_rdma_retry_choices = {
+	.what = "retry policy", .n = FAB_COUNT(retries), .names = retries};
+
+static const char *const delays[] = {"U", "E", "F"};
+const struct fab_choices fab_rdma_delay_choices = {
+	.what = "distribution", .n = FAB_COUNT(delays), .names = delays};
+
+struct fab_rdma_params fab_rdma_defaults(void)
+{
+	const uint64_t ns = 1000, us = 1000 * ns;
+
+	return (struct fab_rdma_params){.mtu = 2048,
+					.header = 26,
+					.control = 30,
+					.rate_gbps = 100,
+					.switch_ps = 100 * ns,
+					.cable_ps = 10 * ns,
+					.contexts = 4096,
+					.retry_ps = 10 * us,
+					.msgid_bits = 20,
+					.tombstone_ps = 1000 * us,
+					.window = 128,
+					.rto_ps = 20 * us,
+					.singles = 3,
+					.plus = FAB_RDMA_PLUS,
+					.timers = 4,
+					.rto_low_ps = 100 * us,
+					.rto_high_ps = 320 * us,
+					.few = 3,
+					.seed = 1};
+}
+
+static int check_chance(const struct fab_rdma_impairments *bad, struct fab_err *err)
+{
+	const struct {
+		const char *what;
+		double value;
+	} share[] = {{"loss", bad->loss},
+		     {"loss of control packets", bad->drop_control},
+		     {"share of packets that are held up", bad->delayed}};
+
+	for (size_t i = 0; i < FAB_COUNT(share); i++)
+		if (!(share[i].value >= 0 && share[i].value <= 1))
+			return fab_fail(err, EINVAL,
+					"%s: %g is no share, 0 .. 1 was expected",
+					share[i].what, share[i].value);
+	if (bad->burst != 0 && !(bad->burst >= 1 && bad->burst <= 1e6))
+		return fab_fail(err, EINVAL,
+				"burst: %g losses in a row, 1 .. 1000000 was expected",
+				bad->burst);
+	if (bad->burst > 1 && bad->loss > bad->burst / (bad->burst + 1))
+		return fab_fail(err, EINVAL,
+				"a loss of %g in bursts of %g on average is impossible: "
+				"at most %g",
+				bad->loss, bad->burst, bad->burst / (bad->burst + 1));
+	for (size_t i = 0; i < bad->n_outages; i++)
+		if (bad->outage[i].from_ps > bad->outage[i].until_ps)
+			return fab_fail(err, EINVAL, "outage %zu ends before it begins",
+					i);
+	return 0;
+}
+
+/* Range of a number; its unit is PS, a time of picoseconds, or a word. */
+struct range {
+	const char *what, *unit;
+	uint64_t value, low, high;
+};
+static const char PS[] = "ps";
+
+static int check_range(const struct range *x, struct fab_err *err)
+{
+	char value[FAB_HUMAN_BYTES], high[FAB_HUMAN_BYTES];
+
+	if (x->value >= x->low && x->value <= x->high)
+		return 0;
+	if (x->unit != PS)
+		return fab_fail(err, EINVAL, "%s: %llu%s, expected %llu to %llu", x->what,
+				(unsigned long long)x->value, x->unit,
+				(unsigned long long)x->low, (unsigned long long)x->high);
+	return fab_fail(err, EINVAL, "%s: %s, expected %s %s", x->what,
+			fab_human_seconds((double)x->value * 1e-12, value),
+			x->low ? "more than 0 and at most" : "at most",
+			fab_human_seconds((double)x->high * 1e-12, high));
+}
+
+static int check_packets(const struct fab_rdma_params *p, struct fab_err *err)
+{
+	const uint64_t time = FAB_RDMA_TIME_MAX_PS;
+	const struct range range[] = {
+		{"MTU", " bytes", p->mtu, 1, FAB_RDMA_MTU_MAX},
+		{"headers of a data packet", " bytes", p->header, 0, 4096},
+		{"a control packet", " bytes", p->control, 1, 4096},
+		{"contexts of an endpoint", "", p->contexts, 1, FAB_RDMA_CONTEXTS_MAX},
+		{"width of the MSGID", " bits", p->msgid_bits, 1, 32},
+		{"window of the receiver", " packets", p->window, 1, FAB_RDMA_WINDOW_MAX},
+		{"window of the sender", " packets", p->sender_window, 0,
+		 FAB_RDMA_PACKETS_MAX},
+		{"retransmission timeout", PS, p->rto_ps, 1, time},
+		{"timeout with few packets in flight", PS, p->rto_low_ps, 1, time},
+		{"timeout with many packets in flight", PS, p->rto_high_ps, 1, time},
+		{"timers of a context", "", p->timers, 1, FAB_RDMA_TIMERS_MAX},
+		{"delay of a refused request", PS, p->retry_ps, 1, time},
+		{"time after which a sender asks", PS, p->ask_ps, 0, time},
+		{"time that a receiver remembers a transfer", PS, p->tombstone_ps, 0,
+		 time},
+		{"time by which packets may come late", PS, p->reorder_ps, 0, time},
+		{"delay of packets that are held up", PS, p->bad.delay_ps, 0, time},
+		{"delay of a switch", PS, p->switch_ps, 0, time},
+		{"delay of a cable", PS, p->cable_ps, 0, time},
+		{"delay of a host", PS, p->host_ps, 0, time},
+		{"delay of a switch and a cable together", PS, p->switch_ps + p->cable_ps,
+		 1, 2 * time},
+		{"simulated time", PS, p->end_ps, 0, FAB_RDMA_END_MAX_PS},
+		{"parts of rsw+", "", p->plus, 0, FAB_RDMA_PLUS},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(range); i++) {
+		int rc = check_range(&range[i], err);
+
+		if (rc)
+			return rc;
+	}
+	if (!(p->rate_gbps >= FAB_SIM_GBPS_MIN && p->rate_gbps <= FAB_SIM_GBPS_MAX))
+		return fab_fail(err, EINVAL,
+				"a data rate of %g Gb/s: %g to %g are possible",
+				p->rate_gbps, FAB_SIM_GBPS_MIN, FAB_SIM_GBPS_MAX);
+	return 0;
+}
+
+int fab_rdma_check(const struct fab_rdma_problem *problem,
+		   const struct fab_rdma_params *params, struct fab_err *err)
+{
+	uint32_t packet = params->mtu + params->header;
+	unsigned lanes = problem->routes ? problem->routes->n_vls : 1;
+	int rc = check_packets(params, err);
+
+	if (!rc)
+		rc = check_chance(&params->bad, err);
+	if (rc)
+		return rc;
+	if (problem->n_transfers > FAB_RDMA_TRANSFERS_MAX)
+		return fab_fail(err, EINVAL, "more than %d transfers",
+				FAB_RDMA_TRANSFERS_MAX);
+	if (problem->ends->n > FAB_RDMA_ENDS_MAX)
+		return fab_fail(err, EINVAL, "more than %d endpoints", FAB_RDMA_ENDS_MAX);
+	if (!problem->routes && params->routing == FAB_RDMA_BY_TABLE)
+		return fab_fail(err, EINVAL, "no tables to route by");
+	if (!params->buffer)
+		return 0;
+	if (!problem->routes)
+		return fab_fail(err, EINVAL,
+				"bounded buffers: without tables nothing keeps packets "
+				"from waiting for each other in a cycle");
+	if (params->buffer < packet || params->buffer < params->control)
+		return fab_fail(err, EINVAL,
+				"buffers of %u bytes do not hold a packet of %u",
+				params->buffer,
+				packet > params->control ? packet : params->control);
+	if (params->routing != FAB_RDMA_BY_TABLE && lanes >= FAB_RDMA_LANES_MAX)
+		return fab_fail(err, EINVAL,
+				"tables of %u lanes leave none for adaptive packets",
+				lanes);
+	return 0;
+}
+
+/* The network made ready */
 
 enum { MASK_BYTES = 1 << 28 };
 
@@ -15,7 +256,7 @@ static bool by_table(const struct fab_rdma_net *net)
 	return net->params.routing == FAB_RDMA_BY_TABLE;
 }
 
-/* The same by hops. */
+/* Arcs on shortest paths, by hops. */
 static uint32_t productive_by_hops(const struct fab_rdma_net *net, uint32_t sw,
 				   uint32_t to, uint16_t *arc)
 {
@@ -43,33 +284,11 @@ uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32
 			 : productive_by_hops(net, sw, to, arc);
 }
 
-/* Hops to switch `to` where something is dead. */
-static void live_row(const struct fab_rdma_net *net, uint32_t to, uint8_t *row,
-		     uint32_t *queue)
-{
-	const struct fab_fabric *f = net->problem->f;
-	uint32_t n = 0;
-
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		row[sw] = FAB_HOPS_UNREACHABLE;
-	row[to] = 0;
-	queue[n++] = to;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t a = f->arc_first[queue[i]]; a < f->arc_first[queue[i] + 1];
-		     a++)
-			if (row[f->arc_peer[a]] == FAB_HOPS_UNREACHABLE &&
-			    row[queue[i]] + 1 < FAB_HOPS_UNREACHABLE &&
-			    fab_arc_is_live(net->problem->faults, a)) {
-				row[f->arc_peer[a]] = row[queue[i]] + 1;
-				queue[n++] = f->arc_peer[a];
-			}
-}
-
-/* Hops between all switches: of the whole fabric, or of what is left of it. */
+/* Hops between all switches: of the whole fabric, or of its live part. */
 static int make_hops(struct fab_rdma_net *net, struct fab_err *err)
 {
 	const struct fab_fabric *f = net->problem->f;
-	size_t n = f->n_switches;
+	size_t n = f->n_switches, n_queue;
 	uint32_t *queue;
 	int rc;
 
@@ -79,38 +298,53 @@ static int make_hops(struct fab_rdma_net *net, struct fab_err *err)
 		return rc;
 	}
 	if (n * n > MASK_BYTES)
-		return fab_fail(err, ERANGE,
-				"shortest paths around what is dead: more than 16384 "
-				"switches");
+		return fab_fail(
+			err, ERANGE,
+			"shortest paths around what is dead: more than 16384 switches");
 	net->live_hops = FAB_NEW(n * n + 1, uint8_t);
 	queue = FAB_NEW(n + 1, uint32_t);
-	for (uint32_t to = 0; to < n; to++)
-		live_row(net, to, net->live_hops + to * n, queue);
+	memset(net->live_hops, FAB_HOPS_UNREACHABLE, n * n);
+	for (uint32_t to = 0; to < n; to++) {
+		uint8_t *row = net->live_hops + to * n;
+
+		row[to] = 0;
+		queue[0] = to;
+		n_queue = 1;
+		for (size_t i = 0; i < n_queue; i++) {
+			uint32_t sw = queue[i];
+
+			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+				if (row[f->arc_peer[a]] == FAB_HOPS_UNREACHABLE &&
+				    row[sw] + 1 < FAB_HOPS_UNREACHABLE &&
+				    fab_arc_is_live(net->problem->faults, a)) {
+					row[f->arc_peer[a]] = row[sw] + 1;
+					queue[n_queue++] = f->arc_peer[a];
+				}
+		}
+	}
 	free(queue);
 	return 0;
 }
 
-static uint32_t max_arcs(const struct fab_fabric *f)
-{
-	uint32_t most = 0;
-
-	for (uint32_t sw = 0; sw < f->n_switches; sw++)
-		if (f->arc_first[sw + 1] - f->arc_first[sw] > most)
-			most = f->arc_first[sw + 1] - f->arc_first[sw];
-	return most;
-}
-
-/* Shortest paths as bits, where switches are few and small enough, instead of hops. */
+/* Shortest paths as bits instead of hops, where switches have few arcs. */
 static void make_masks(struct fab_rdma_net *net)
 {
-	uint32_t n = net->problem->f->n_switches;
-	bool *is_end = FAB_NEW0(n + 1, bool);
-	uint8_t *masks = fab_alloc_huge((size_t)n * n + 1);
+	const struct fab_fabric *f = net->problem->f;
+	uint32_t n = f->n_switches;
+	uint8_t *masks;
 
-	for (uint32_t e = 0; e < net->problem->ends->n; e++)
-		is_end[net->problem->ends->sw[e]] = true;
-	for (uint32_t to = 0; to < n; to++)
-		for (uint32_t sw = 0; is_end[to] && sw < n; sw++) {
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (f->arc_first[sw + 1] - f->arc_first[sw] > RDMA_MASK_PORTS)
+			return;
+	if ((uint64_t)n * n > MASK_BYTES)
+		return;
+	masks = fab_alloc_huge((size_t)n * n + 1);
+	for (uint32_t e = 0; e < net->problem->ends->n; e++) {
+		uint32_t to = net->problem->ends->sw[e];
+
+		if (e && to == net->problem->ends->sw[e - 1])
+			continue;
+		for (uint32_t sw = 0; sw < n; sw++) {
 			uint16_t arc[RDMA_ARCS_MAX];
 			uint32_t k = productive_by_hops(net, sw, to, arc);
 			uint8_t mask = 0;
@@ -119,7 +353,7 @@ static void make_masks(struct fab_rdma_net *net)
 				mask |= (uint8_t)(1u << arc[k]);
 			masks[(size_t)to * n + sw] = mask;
 		}
-	free(is_end);
+	}
 	net->mask = masks;
 	fab_dist_free(net->dist);
 	free(net->live_hops);
@@ -161,7 +395,7 @@ uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t t
 	return n;
 }
 
-bool rdma_net_has_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to)
+static bool has_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to)
 {
 	uint32_t port[FAB_RDMA_HOPS_MAX];
 
@@ -190,8 +424,10 @@ static uint64_t send_along(const struct fab_rdma_net *net, const uint32_t *port,
 	return time + params->host_ps;
 }
 
-uint64_t rdma_net_latency(const struct fab_rdma_net *net, uint32_t from, uint32_t to,
-			  uint32_t bytes)
+/* Time from the start of a packet on the wire to its delivery in an idle network; 0: no
+ * path. */
+static uint64_t latency(const struct fab_rdma_net *net, uint32_t from, uint32_t to,
+			uint32_t bytes)
 {
 	uint32_t port[FAB_RDMA_HOPS_MAX], n = rdma_net_path(net, from, to, port);
 	uint64_t busy[FAB_RDMA_HOPS_MAX] = {0};
@@ -205,8 +441,8 @@ uint64_t fab_rdma_round_trip(const struct fab_rdma_net *net, uint32_t transfer)
 	uint32_t from = rdma_sender(t), to = rdma_receiver(t);
 	uint32_t payload =
 		t->bytes < net->params.mtu ? (uint32_t)t->bytes : net->params.mtu;
-	uint64_t there = rdma_net_latency(net, from, to, payload + net->params.header);
-	uint64_t back = rdma_net_latency(net, to, from, net->params.control);
+	uint64_t there = latency(net, from, to, payload + net->params.header);
+	uint64_t back = latency(net, to, from, net->params.control);
 
 	return there && back ? there + back : 0;
 }
@@ -221,8 +457,8 @@ uint64_t fab_rdma_ideal(const struct fab_rdma_net *net, uint32_t transfer)
 	const struct fab_rdma_transfer *t = &net->problem->transfer[transfer];
 	const struct fab_rdma_params *params = &net->params;
 	uint32_t from = rdma_sender(t), to = rdma_receiver(t);
-	uint64_t there = rdma_net_latency(net, from, to, params->control);
-	uint64_t back = rdma_net_latency(net, to, from, params->control);
+	uint64_t there = latency(net, from, to, params->control);
+	uint64_t back = latency(net, to, from, params->control);
 	uint64_t busy[FAB_RDMA_HOPS_MAX] = {0}, done = 0;
 	uint32_t port[FAB_RDMA_HOPS_MAX], n = rdma_net_path(net, from, to, port);
 	uint64_t packets = rdma_packets(t->bytes, params->mtu);
@@ -244,8 +480,7 @@ bool fab_rdma_has_path(const struct fab_rdma_net *net, uint32_t transfer)
 {
 	const struct fab_rdma_transfer *t = &net->problem->transfer[transfer];
 
-	return rdma_net_has_path(net, t->source, t->target) &&
-	       rdma_net_has_path(net, t->target, t->source);
+	return has_path(net, t->source, t->target) && has_path(net, t->target, t->source);
 }
 
 uint32_t fab_rdma_n_no_path(const struct fab_rdma_net *net)
@@ -284,28 +519,6 @@ static int check_transfers(const struct fab_rdma_net *net, struct fab_err *err)
 	return 0;
 }
 
-static int find_paths(struct fab_rdma_net *net, struct fab_err *err)
-{
-	const struct fab_fabric *f = net->problem->f;
-	uint64_t n = f->n_switches;
-	int rc;
-
-	if (!by_table(net)) {
-		rc = make_hops(net, err);
-		if (rc)
-			return rc;
-		if (max_arcs(f) <= RDMA_MASK_PORTS && n * n <= MASK_BYTES)
-			make_masks(net);
-	}
-	for (uint32_t i = 0; i < net->problem->n_transfers; i++) {
-		uint64_t rtt = fab_rdma_round_trip(net, i);
-
-		if (rtt > net->round_trip)
-			net->round_trip = rtt;
-	}
-	return 0;
-}
-
 int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 		     const struct fab_rdma_params *params, struct fab_rdma_net **out,
 		     struct fab_err *err)
@@ -327,8 +540,15 @@ int fab_rdma_net_new(const struct fab_rdma_problem *problem,
 	rc = sim_net_init(&net->sim, &net->sim_problem, &net->sim_params, err);
 	if (!rc)
 		rc = check_transfers(net, err);
-	if (!rc)
-		rc = find_paths(net, err);
+	if (!rc && !by_table(net))
+		rc = make_hops(net, err);
+	if (!rc && !by_table(net))
+		make_masks(net);
+	for (uint32_t i = 0; i < problem->n_transfers && !rc; i++) {
+		uint64_t trip = fab_rdma_round_trip(net, i);
+
+		net->round_trip = trip > net->round_trip ? trip : net->round_trip;
+	}
 	if (problem->routes)
 		net->sl_row = fab_routes_sl_rows(problem->routes);
 	net->n_vls = net->sim.n_vls +
@@ -351,4 +571,69 @@ void fab_rdma_net_free(struct fab_rdma_net *net)
 	free(net->mask);
 	free(net->sl_row);
 	free(net);
+}
+
+/* Estimates */
+
+uint64_t fab_rdma_in_flight(const struct fab_rdma_net *net,
+			    const struct fab_rdma_params *params)
+{
+	const struct fab_rdma_impairments *bad = &params->bad;
+	uint64_t trip = net->round_trip, wire, most = 0;
+
+	for (uint32_t e = 0; e < net->sim.n_ends; e++) {
+		wire = sim_wire(net->sim.per_byte[net->sim.n_ports + e],
+				params->mtu + params->header);
+		if (!most || wire < most)
+			most = wire;
+	}
+	/* those that are held up are in flight for longer */
+	if (bad->delayed > 0)
+		trip += bad->delay_ps;
+	return most ? trip / most + 2 : 1;
+}
+
+uint64_t rdma_cap(const struct fab_rdma_net *net, const struct fab_rdma_params *params)
+{
+	return params->cap ? params->cap : fab_rdma_in_flight(net, params);
+}
+
+uint32_t fab_rdma_width(const struct fab_rdma_net *net,
+			const struct fab_rdma_params *params,
+			const struct fab_rdma_scheme *scheme, uint64_t packets)
+{
+	uint64_t cap = scheme->has_window ? params->window : rdma_cap(net, params);
+
+	if (!scheme->has_window && packets < cap)
+		cap = packets;
+	return (uint32_t)cap;
+}
+
+struct fab_rdma_effort fab_rdma_effort(const struct fab_rdma_net *net,
+				       const struct fab_rdma_params *params)
+{
+	enum { SAMPLE = 1000 };
+	const struct fab_rdma_problem *problem = net->problem;
+	const double each = sizeof(struct rdma_identity) + sizeof(struct fab_rdma_fate) +
+			    2 * sizeof(uint32_t) + sizeof(struct rdma_record);
+	uint32_t n = problem->n_transfers, step = n / SAMPLE + 1, port[FAB_RDMA_HOPS_MAX];
+	double packets = 0, hops = 0, at_once = n, limit;
+
+	for (uint32_t i = 0; i < n; i++)
+		packets += (double)rdma_packets(problem->transfer[i].bytes, params->mtu);
+	for (uint32_t i = 0; i < n; i += step)
+		hops += rdma_net_path(net, rdma_sender(&problem->transfer[i]),
+				      rdma_receiver(&problem->transfer[i]), port);
+	limit = (double)net->sim.n_ends *
+		(params->concurrency ? params->concurrency : FAB_RDMA_CONTEXTS_MAX);
+	if (limit < at_once)
+		at_once = limit;
+	if (!n)
+		return (struct fab_rdma_effort){.packet_hops = 0};
+	/* of a packet each session counts how often it was sent, and whether it has come
+	 */
+	return (struct fab_rdma_effort){
+		.packet_hops = packets * hops / ((n - 1) / step + 1),
+		.bytes = n * each + at_once * ((double)sizeof(struct rdma_session) +
+					       packets / n * 4.125)};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rdma/pattern.h"
+#include "rdma/rdma.h"
 
 #include <errno.h>
 #include <inttypes.h>

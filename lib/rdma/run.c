@@ -1,25 +1,234 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A run from its beginning to its results. */
+/*
+ * A run: events in order until all transfers are done, and the results.
+ *
+ * Two measures keep the loop fast on large fabrics: memory of packets and ports is
+ * fetched some events ahead, and events of one time are sorted by the bytes of their
+ * keys.
+ */
 #include "rdma/state.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/order.h"
 
-enum { SLOT_BITS = 14, SLOTS = 1 << 14, SLOTS_FEW = 1 << 12, MANY = 64 };
+enum {
+	SLOT_BITS = 14, /* of the wheel: ticks of a slot */
+	SLOTS = 1 << 14,
+	SLOTS_FEW = 1 << 12, /* with fewer than MANY transfers */
+	MANY = 64,
+	AHEAD = 12,		/* events whose packets are fetched into the cache */
+	NEAR = 5,		/* whose outputs are */
+	FEW = 16,		/* events that are sorted by insertion */
+	SLOTS_A_LOOK = 1 << 12, /* of the wheel, between calls of is_over() */
+};
 
 static const double PS_PER_US = 1e6, PS_PER_S = 1e12;
 
-static double cpu_seconds(void)
-{
-	struct timespec now;
+/* Events */
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+static void handle(struct rdma *r, const struct fab_wheel_event *e)
+{
+	enum rdma_event kind = (enum rdma_event)(e->what >> RDMA_ID_BITS);
+	uint32_t id = e->what & RDMA_ID;
+
+	switch (kind) {
+	case RDMA_ARRIVE:
+	case RDMA_READY:
+		if (id >= r->n_ports)
+			rdma_deliver(r, id - r->n_ports, e->item);
+		else
+			rdma_arrive(r, id, e->item, kind == RDMA_READY);
+		break;
+	case RDMA_FREE:
+		rdma_port_free(r, id);
+		break;
+	case RDMA_ROOM:
+		rdma_port_room(r, id, e->item);
+		if (id >= r->n_ports)
+			rdma_wake(r, id - r->n_ports);
+		break;
+	case RDMA_SEND:
+		rdma_send(r, id);
+		break;
+	case RDMA_START:
+		rdma_start(r, e->item);
+		break;
+	case RDMA_TX_TIMER:
+	case RDMA_RX_TIMER:
+	case RDMA_ASK_TIMER:
+	case RDMA_RETRY:
+		rdma_expire(r, kind, id, e->item);
+		break;
+	}
 }
+
+/* Fetch the packet and the port of an event. */
+static inline void fetch(const struct rdma *r, const struct fab_wheel_event *e)
+{
+	if (e->what >> RDMA_ID_BITS == RDMA_ARRIVE) {
+		__builtin_prefetch(&r->packet.v[e->item]);
+		__builtin_prefetch(&r->port[e->what & RDMA_ID]);
+		__builtin_prefetch(&r->busy[e->what & RDMA_ID]);
+	}
+}
+
+/* Fetch its entry of the tables: packet and port are there by now. */
+static inline void fetch_route(const struct rdma *r, const struct fab_wheel_event *e)
+{
+	uint32_t in = e->what & RDMA_ID;
+	size_t at;
+
+	if (e->what >> RDMA_ID_BITS != RDMA_ARRIVE || in >= r->n_ports)
+		return;
+	at = (size_t)r->packet.v[e->item].row * r->n_switches + r->port[in].sw;
+	if (!r->is_adaptive)
+		__builtin_prefetch(&r->next[at]);
+	else if (r->mask)
+		__builtin_prefetch(&r->mask[at]);
+}
+
+/* The next event; memory of later ones is fetched. */
+static inline struct fab_wheel_event take(struct rdma *r)
+{
+	struct fab_wheel_event e = *fab_wheel_take(&r->wheel);
+
+	if (fab_wheel_ahead(&r->wheel) > AHEAD)
+		fetch(r, &r->wheel.now.v[r->wheel.at + AHEAD]);
+	if (fab_wheel_ahead(&r->wheel) > NEAR)
+		fetch_route(r, &r->wheel.now.v[r->wheel.at + NEAR]);
+	return e;
+}
+
+/* By kind, then place, then item. */
+static inline uint64_t key_of(const struct fab_wheel_event *e)
+{
+	return (uint64_t)e->what << 32 | e->item;
+}
+
+static void sort_few(struct fab_wheel_event *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct fab_wheel_event e = v[i];
+		uint64_t key = key_of(&e);
+		size_t at = i;
+
+		for (; at && key_of(&v[at - 1]) > key; at--)
+			v[at] = v[at - 1];
+		v[at] = e;
+	}
+}
+
+/* By the bytes of their keys, the lowest first; bytes that all share are passed over. */
+static void sort_many(struct rdma *r)
+{
+	size_t n = r->batch.n;
+	struct fab_wheel_event *from = r->batch.v, *to;
+
+	r->sorted.n = 0;
+	FAB_RESERVE(&r->sorted, n);
+	to = r->sorted.v;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		struct fab_wheel_event *last = from;
+		uint32_t at[256] = {0}, sum = 0;
+
+		for (size_t i = 0; i < n; i++)
+			at[key_of(&from[i]) >> shift & 255]++;
+		if (at[key_of(from) >> shift & 255] == n)
+			continue;
+		for (unsigned b = 0; b < 256; b++) {
+			sum += at[b];
+			at[b] = sum - at[b];
+		}
+		for (size_t i = 0; i < n; i++)
+			to[at[key_of(&from[i]) >> shift & 255]++] = from[i];
+		from = to;
+		to = last;
+	}
+	if (from != r->batch.v)
+		memcpy(r->batch.v, from, n * sizeof(*from));
+}
+
+/* Events of one time, in an order that does not depend on the queue. */
+static void handle_several(struct rdma *r, struct fab_wheel_event first)
+{
+	r->batch.n = 0;
+	FAB_PUSH(&r->batch, first);
+	while (fab_wheel_ahead(&r->wheel) && r->wheel.now.v[r->wheel.at].time == r->now) {
+		struct fab_wheel_event e = take(r);
+
+		FAB_PUSH(&r->batch, e);
+	}
+	if (r->batch.n <= FEW)
+		sort_few(r->batch.v, r->batch.n);
+	else
+		sort_many(r);
+	for (size_t i = 0; i < r->batch.n; i++) {
+		if (i + AHEAD < r->batch.n)
+			fetch(r, &r->batch.v[i + AHEAD]);
+		if (i + NEAR < r->batch.n)
+			fetch_route(r, &r->batch.v[i + NEAR]);
+		handle(r, &r->batch.v[i]);
+	}
+	r->result->events += r->batch.n;
+}
+
+/* Cancelled? Asked now and then, with a report of the progress by packets that have been
+ * sent at least once. */
+static bool is_over(struct rdma *r)
+{
+	const struct fab_rdma_params *p = r->params;
+	const struct fab_rdma_result *result = r->result;
+	uint64_t first = result->n.packets[FAB_RDMA_DATA] - result->n.retransmitted;
+
+	if (r->n_slots++ % SLOTS_A_LOOK)
+		return r->is_over;
+	fab_progress_report("simulating", "packets",
+			    first < result->n_packets ? first : result->n_packets,
+			    result->n_packets);
+	r->is_over = p->is_over && p->is_over(p->is_over_context);
+	return r->is_over;
+}
+
+/* Events until all transfers are done, nothing can move any more, or the end. */
+static void go(struct rdma *r)
+{
+	uint64_t limit = r->params->end_ps, time;
+
+	while ((time = fab_wheel_next(&r->wheel, limit)) != UINT64_MAX) {
+		struct fab_wheel_event e = take(r);
+
+		r->now = time;
+		if (r->wheel.at == 1) { /* a new slot: its first events */
+			for (size_t i = 1; i < AHEAD && i < r->wheel.now.n; i++)
+				fetch(r, &r->wheel.now.v[i]);
+			if (is_over(r))
+				break;
+		}
+		if (fab_wheel_ahead(&r->wheel) &&
+		    r->wheel.now.v[r->wheel.at].time == time) {
+			handle_several(r, e);
+		} else {
+			handle(r, &e);
+			r->result->events++;
+		}
+		if (r->result->n_done + r->result->n_no_path == r->problem->n_transfers)
+			break;
+		if (r->lane && r->n_held &&
+		    r->now - r->moved > 1000 * (r->net->round_trip + r->rto)) {
+			r->result->is_stalled = true;
+			break;
+		}
+	}
+	r->result->is_cut = !r->result->is_stalled && time == UINT64_MAX &&
+			    fab_wheel_first(&r->wheel) != UINT64_MAX;
+}
+
+/* Beginning and end */
 
 static void init_ports(struct rdma *r)
 {
@@ -32,8 +241,8 @@ static void init_ports(struct rdma *r)
 	r->is_spray = r->net->params.routing == FAB_RDMA_SPRAY;
 	r->mask = r->net->mask;
 	r->is_adaptive = r->net->params.routing != FAB_RDMA_BY_TABLE;
-	r->port = FAB_NEW(s->n_all + 1, struct rdma_port);
-	r->busy = FAB_NEW0(s->n_all + 1, uint64_t);
+	r->port = FAB_ARENA_NEW(&r->arena, s->n_all + 1, struct rdma_port);
+	r->busy = FAB_ARENA_NEW0(&r->arena, s->n_all + 1, uint64_t);
 	for (uint32_t p = 0; p < s->n_all; p++) {
 		bool is_end = p >= s->n_ports;
 
@@ -43,11 +252,7 @@ static void init_ports(struct rdma *r)
 			.sw = is_end ? FAB_NONE : s->port_sw[p],
 			.first = is_end ? FAB_NONE : s->port_first[s->port_sw[p]]};
 	}
-	r->n_marks = s->n_all + s->n_ends;
-	r->marks = FAB_NEW0(r->n_marks / 64 + 1, uint64_t);
-	r->marks_used = FAB_NEW0(r->n_marks / 4096 + 1, uint64_t);
-	r->marked = FAB_NEW(r->n_marks + 1, uint32_t);
-	r->end = FAB_NEW0(s->n_ends + 1, struct rdma_end);
+	r->end = FAB_ARENA_NEW0(&r->arena, s->n_ends + 1, struct rdma_end);
 	for (uint32_t e = 0; e < s->n_ends; e++) {
 		struct rdma_end *end = &r->end[e];
 
@@ -57,78 +262,13 @@ static void init_ports(struct rdma *r)
 	}
 }
 
-uint64_t fab_rdma_in_flight(const struct fab_rdma_net *net,
-			    const struct fab_rdma_params *params)
-{
-	const struct fab_rdma_impairments *bad = &params->bad;
-	uint64_t trip = net->round_trip, wire, most = 0;
-
-	for (uint32_t e = 0; e < net->sim.n_ends; e++) {
-		wire = sim_wire(net->sim.per_byte[net->sim.n_ports + e],
-				params->mtu + params->header);
-		if (!most || wire < most)
-			most = wire;
-	}
-	/* those that are held up are in flight for longer */
-	if (bad->delayed > 0)
-		trip += bad->delay_ps;
-	return most ? trip / most + 2 : 1;
-}
-
-/* Packets in flight that irn and sack-ro allow. */
-static uint64_t cap_of(const struct fab_rdma_net *net,
-		       const struct fab_rdma_params *params)
-{
-	return params->cap ? params->cap : fab_rdma_in_flight(net, params);
-}
-
-uint32_t fab_rdma_width(const struct fab_rdma_net *net,
-			const struct fab_rdma_params *params,
-			const struct fab_rdma_scheme *scheme, uint64_t packets)
-{
-	uint64_t cap = scheme->has_window ? params->window : cap_of(net, params);
-
-	if (!scheme->has_window && packets < cap)
-		cap = packets;
-	return (uint32_t)cap;
-}
-
-struct fab_rdma_effort fab_rdma_effort(const struct fab_rdma_net *net,
-				       const struct fab_rdma_params *params)
-{
-	enum { SAMPLE = 1000 };
-	const struct fab_rdma_problem *problem = net->problem;
-	const double each = sizeof(struct rdma_identity) + sizeof(struct fab_rdma_fate) +
-			    2 * sizeof(uint32_t) + sizeof(struct rdma_record);
-	uint32_t n = problem->n_transfers, step = n / SAMPLE + 1, port[FAB_RDMA_HOPS_MAX];
-	double packets = 0, hops = 0, at_once = n, limit;
-
-	for (uint32_t i = 0; i < n; i++)
-		packets += (double)rdma_packets(problem->transfer[i].bytes, params->mtu);
-	for (uint32_t i = 0; i < n; i += step)
-		hops += rdma_net_path(net, rdma_sender(&problem->transfer[i]),
-				      rdma_receiver(&problem->transfer[i]), port);
-	limit = (double)net->sim.n_ends *
-		(params->concurrency ? params->concurrency : FAB_RDMA_CONTEXTS_MAX);
-	if (limit < at_once)
-		at_once = limit;
-	if (!n)
-		return (struct fab_rdma_effort){.packet_hops = 0};
-	/* of a packet each session counts how often it was sent, and whether it has come
-	 */
-	return (struct fab_rdma_effort){
-		.packet_hops = packets * hops / ((n - 1) / step + 1),
-		.bytes = n * each + at_once * ((double)sizeof(struct rdma_session) +
-					       packets / n * 4.125)};
-}
-
 static void init_transfers(struct rdma *r)
 {
 	uint32_t n = r->problem->n_transfers;
 
-	r->next_pending = FAB_NEW(n + 1, uint32_t);
-	r->session_of = FAB_NEW(n + 1, uint32_t);
-	r->is = FAB_NEW0(n + 1, struct rdma_identity);
+	r->next_pending = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
+	r->session_of = FAB_ARENA_NEW(&r->arena, n + 1, uint32_t);
+	r->is = FAB_ARENA_NEW0(&r->arena, n + 1, struct rdma_identity);
 	r->record_of = fab_map64_new(n < 4096 ? n : 4096);
 	r->result->n_transfers = n;
 	r->result->fate = FAB_NEW(n + 1, struct fab_rdma_fate);
@@ -158,9 +298,9 @@ static int init(struct rdma *r, struct fab_err *err)
 				       : SLOTS);
 	init_ports(r);
 	if (r->net->params.buffer)
-		rdma_bounded_init(r);
+		rdma_wires_init(r);
 	init_transfers(r);
-	r->cap = cap_of(r->net, params);
+	r->cap = rdma_cap(r->net, params);
 	r->result->no_deadlock = !r->net->params.buffer ? "buffers without bounds"
 				 : r->net->n_vls > r->net->sim.n_vls
 					 ? "escape lanes, those of the tables"
@@ -186,39 +326,15 @@ static void fini(struct rdma *r)
 	}
 	free(r->session.v);
 	fab_free_big(r->packet.v, r->packet.cap, sizeof(*r->packet.v));
-	free(r->port);
-	free(r->busy);
-	free(r->end);
-	free(r->next_pending);
-	free(r->session_of);
-	free(r->is);
 	fab_map64_free(r->record_of);
 	free(r->record.v);
-	free(r->lane);
-	free(r->turn);
-	free(r->is_waiting);
 	free(r->in_port);
 	free(r->batch.v);
-	free(r->spare.v);
-	free(r->marks);
-	free(r->marks_used);
-	free(r->marked);
-	rdma_chance_fini(r);
+	free(r->sorted.v);
+	fab_arena_free(&r->arena);
 }
 
-static size_t bytes_used(const struct rdma *r)
-{
-	size_t sum = fab_wheel_bytes(&r->wheel) + r->packet.cap * sizeof(*r->packet.v) +
-		     r->net->sim.n_all * (sizeof(*r->port) + sizeof(*r->busy)) +
-		     r->net->sim.n_ends * sizeof(*r->end) +
-		     r->session.n * sizeof(**r->session.v) +
-		     r->problem->n_transfers * (sizeof(*r->is) + 2 * sizeof(uint32_t) +
-						sizeof(struct fab_rdma_fate));
-
-	return sum;
-}
-
-/* Times of those that are done. */
+/* Statistics of the transfers that are done. */
 static void sum_up(const struct rdma *r)
 {
 	struct fab_rdma_result *result = r->result;
@@ -263,6 +379,14 @@ static void sum_up(const struct rdma *r)
 	free(us);
 }
 
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 void fab_rdma_result_fini(struct fab_rdma_result *result)
 {
 	free(result->fate);
@@ -293,7 +417,7 @@ int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *p
 		used.concurrency = FAB_RDMA_CONTEXTS_MAX;
 	rc = init(&r, err);
 	if (!rc) {
-		rdma_go(&r);
+		go(&r);
 		if (r.is_over)
 			rc = fab_fail(err, ECANCELED, "stopped");
 	}
@@ -303,7 +427,13 @@ int fab_rdma_run(const struct fab_rdma_net *net, const struct fab_rdma_params *p
 		if (r.longest_wait)
 			result->peak_queue_bytes = (r.longest_wait << SIM_RATE_SHIFT) /
 						   r.port[r.longest_port].per_byte;
-		result->bytes = bytes_used(&r);
+		result->bytes =
+			fab_wheel_bytes(&r.wheel) + r.packet.cap * sizeof(*r.packet.v) +
+			r.net->sim.n_all * (sizeof(*r.port) + sizeof(*r.busy)) +
+			r.net->sim.n_ends * sizeof(*r.end) +
+			r.session.n * sizeof(**r.session.v) +
+			r.problem->n_transfers * (sizeof(*r.is) + 2 * sizeof(uint32_t) +
+						  sizeof(struct fab_rdma_fate));
 	}
 	fini(&r);
 	result->simulate_seconds = cpu_seconds() - begun;

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The receiver's sliding window: rsw to the letter of the paper, and rsw+. */
+#include "rdma/state.h"
+
 /*
  * rsw: the receiver's sliding window, to the letter of the paper: packets go straight to
  * memory in any order within WBASE .. WBASE + W, one beyond is dropped and asked for at
  * once, one timer watches WBASE. Nothing is acknowledged.
  */
-#include "rdma/rsw.h"
-
-void rdma_rsw_open_rx(struct rdma *r, struct rdma_session *s)
+static void open_rx(struct rdma *r, struct rdma_session *s)
 {
 	rdma_rx_timer(r, s, r->now + r->rto);
 }
 
-uint32_t rdma_rsw_next(struct rdma *r, struct rdma_session *s)
-{
-	return rdma_next_due_or_new(r, s, s->n);
-}
-
-void rdma_rsw_resend(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+static void resend(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
 	uint32_t end = p->flags & RDMA_MULTI ? s->next_new : p->number + 1;
 
@@ -26,12 +22,12 @@ void rdma_rsw_resend(struct rdma *r, struct rdma_session *s, const struct rdma_p
 	rdma_ready(r, s);
 }
 
-void rdma_rsw_ask_for(struct rdma *r, struct rdma_session *s, uint32_t number, bool multi)
+static void ask_for(struct rdma *r, struct rdma_session *s, uint32_t number, bool multi)
 {
 	rdma_control(r, s, false, FAB_RDMA_RESEND, number, s->window.base, multi);
 }
 
-bool rdma_rsw_take(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+static bool take(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
 	switch (fab_rdma_window_take(&s->window, p->number)) {
 	case FAB_RDMA_PLACED:
@@ -42,25 +38,25 @@ bool rdma_rsw_take(struct rdma *r, struct rdma_session *s, const struct rdma_pac
 		break;
 	case FAB_RDMA_BEYOND:
 		r->result->n.beyond++;
-		rdma_rsw_ask_for(r, s, p->number, false);
+		ask_for(r, s, p->number, false);
 		break;
 	}
 	return false;
 }
 
-bool rdma_rsw_has_all(const struct rdma_session *s)
+static bool has_all(const struct rdma_session *s)
 {
 	return s->window.base >= s->n;
 }
 
-static void data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+static void rsw_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
 {
 	uint32_t base = s->window.base;
 
-	(void)rdma_rsw_take(r, s, p);
+	(void)take(r, s, p);
 	if (s->window.base == base)
 		return;
-	if (rdma_rsw_has_all(s)) {
+	if (has_all(s)) {
 		rdma_complete(r, s);
 		return;
 	}
@@ -68,24 +64,24 @@ static void data(struct rdma *r, struct rdma_session *s, const struct rdma_packe
 	rdma_rx_timer(r, s, r->now + r->rto);
 }
 
-void rdma_rsw_expired(struct rdma *r, struct rdma_session *s)
+static void expired(struct rdma *r, struct rdma_session *s)
 {
 	bool multi = s->rx_expired >= r->params->singles;
 
 	r->result->n.timeouts++;
 	r->result->n.multi += multi;
 	s->rx_expired = multi ? 0 : s->rx_expired + 1;
-	rdma_rsw_ask_for(r, s, s->window.base, multi);
+	ask_for(r, s, s->window.base, multi);
 	rdma_rx_timer(r, s, r->now + r->rto);
 }
 
-static const struct rdma_scheme_code code = {
+static const struct rdma_scheme_code rsw_code = {
 	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW,
-	.open_rx = rdma_rsw_open_rx,
-	.next = rdma_rsw_next,
-	.data = data,
-	.answer = rdma_rsw_resend,
-	.rx_expired = rdma_rsw_expired,
+	.open_rx = open_rx,
+	.next = rdma_next_any,
+	.data = rsw_data,
+	.answer = resend,
+	.rx_expired = expired,
 };
 
 const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
@@ -103,5 +99,226 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.origin = "Wang et al. 2015",
 	.has_window = true,
 	.is_literal = true,
-	.code = &code,
+	.code = &rsw_code,
+};
+
+/*
+ * rsw+: rsw with what it lacks, a flag each. Gap NAK: when an arrival is more than G
+ * ahead of WBASE, WBASE is asked for, once. Credit: the sender is told of WBASE every so
+ * many packets, and stays within the window that it knows of. Timers: the lowest gaps
+ * have one each, not WBASE alone.
+ *
+ * Both thresholds adapt unless they are given. When a packet that was asked for as a gap
+ * comes twice, it had been in flight: G is doubled, up to W. And the sender stays within
+ * the window only when a packet was dropped beyond it, until all that it had sent by then
+ * has come: it knows of WBASE a round trip late, and would wait for that where the
+ * reordering, but not the reordering and a round trip, fits the window.
+ */
+static bool has(const struct rdma *r, unsigned flag)
+{
+	return r->params->plus & flag;
+}
+
+enum { FIRST_GAP = 8 };
+
+/* Timers of rsw+ */
+
+static bool is_timed(const struct rdma_session *s, uint32_t number)
+{
+	for (uint32_t i = 0; i < s->n_timed; i++)
+		if (s->timed[i].number == number)
+			return true;
+	return false;
+}
+
+/* Packets that have come need none; the lowest gaps get those that are free. */
+static void assign_timers(struct rdma *r, struct rdma_session *s)
+{
+	uint32_t n = has(r, FAB_RDMA_TIMERS) ? r->params->timers : 1, kept = 0;
+	uint32_t end =
+		s->rx_highest > s->window.base ? s->rx_highest : s->window.base + 1;
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = 0; i < s->n_timed; i++)
+		if (!fab_rdma_window_has(&s->window, s->timed[i].number))
+			s->timed[kept++] = s->timed[i];
+	s->n_timed = kept;
+	for (uint32_t i = s->window.base; i < end && s->n_timed < n; i++)
+		if (!fab_rdma_window_has(&s->window, i) && !is_timed(s, i))
+			s->timed[s->n_timed++] = (struct rdma_timed){i, r->now + r->rto};
+	for (uint32_t i = 0; i < s->n_timed; i++)
+		if (s->timed[i].deadline < next)
+			next = s->timed[i].deadline;
+	rdma_rx_timer(r, s, next);
+}
+
+static void plus_rx_expired(struct rdma *r, struct rdma_session *s)
+{
+	if (!has(r, FAB_RDMA_TIMERS)) {
+		expired(r, s);
+		return;
+	}
+	for (uint32_t i = 0; i < s->n_timed; i++) {
+		bool multi = false;
+
+		if (s->timed[i].deadline > r->now)
+			continue;
+		r->result->n.timeouts++;
+		if (s->timed[i].number == s->window.base) {
+			multi = s->rx_expired >= r->params->singles;
+			s->rx_expired = multi ? 0 : s->rx_expired + 1;
+			r->result->n.multi += multi;
+		}
+		ask_for(r, s, s->timed[i].number, multi);
+		s->timed[i].deadline = r->now + r->rto;
+	}
+	assign_timers(r, s);
+}
+
+/* Receiver */
+
+static void plus_open_rx(struct rdma *r, struct rdma_session *s)
+{
+	s->rx_gap = r->params->gap ? r->params->gap : FIRST_GAP;
+	if (has(r, FAB_RDMA_TIMERS))
+		assign_timers(r, s);
+	else
+		open_rx(r, s);
+}
+
+static void nak_gap(struct rdma *r, struct rdma_session *s)
+{
+	uint32_t base = s->window.base;
+
+	if (s->rx_nak == base || s->rx_highest <= (uint64_t)base + s->rx_gap + 1)
+		return;
+	s->rx_nak = base;
+	ask_for(r, s, base, false);
+}
+
+/* A copy: of a number that a gap was told for it says that G was too small. Those told
+ * for until now were told for with that G. */
+static void adapt_gap(struct rdma *r, struct rdma_session *s, uint32_t number)
+{
+	if (r->params->gap || s->rx_nak == FAB_NONE || number > s->rx_nak ||
+	    number < s->rx_reckoned || !fab_rdma_window_has(&s->window, number))
+		return;
+	s->rx_reckoned = s->rx_nak + 1;
+	s->rx_gap = s->rx_gap * 2 < r->params->window ? s->rx_gap * 2 : r->params->window;
+}
+
+static void give_credit(struct rdma *r, struct rdma_session *s)
+{
+	if (s->window.base - s->rx_told < fab_rdma_credit_packets(r->params) ||
+	    (uint64_t)s->rx_told + s->window.width >= s->n)
+		return;
+	s->rx_told = s->window.base;
+	rdma_control(r, s, false, FAB_RDMA_CREDIT, s->window.base, s->window.base, false);
+}
+
+static void plus_data(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p)
+{
+	uint32_t base = s->window.base;
+	bool has_gap = false;
+
+	adapt_gap(r, s, p->number);
+	if (!take(r, s, p))
+		return;
+	if (has_all(s)) {
+		rdma_complete(r, s);
+		return;
+	}
+	if (p->number >= s->rx_highest) {
+		has_gap = p->number > s->rx_highest;
+		s->rx_highest = p->number + 1;
+	}
+	if (s->window.base != base)
+		s->rx_expired = 0;
+	if (!has(r, FAB_RDMA_TIMERS)) {
+		if (s->window.base != base)
+			rdma_rx_timer(r, s, r->now + r->rto);
+	} else if (s->window.base != base || has_gap) {
+		assign_timers(r, s);
+	}
+	if (has(r, FAB_RDMA_GAP_NAK))
+		nak_gap(r, s);
+	if (has(r, FAB_RDMA_WITH_CREDIT))
+		give_credit(r, s);
+}
+
+static void plus_asked(struct rdma *r, struct rdma_session *s)
+{
+	if (has(r, FAB_RDMA_WITH_CREDIT))
+		rdma_control(r, s, false, FAB_RDMA_CREDIT, s->window.base, s->window.base,
+			     false);
+}
+
+/* Sender */
+
+static bool is_limited(const struct rdma *r, const struct rdma_session *s)
+{
+	return has(r, FAB_RDMA_WITH_CREDIT) && (r->params->credit || s->is_recovering);
+}
+
+/* Has the receiver dropped a packet beyond its window? Has all come since? */
+static void note_beyond(const struct rdma *r, struct rdma_session *s,
+			const struct rdma_packet *p)
+{
+	if (s->is_recovering && s->base > s->recover)
+		s->is_recovering = false;
+	if (p->kind != FAB_RDMA_RESEND || s->is_recovering ||
+	    p->number <= (uint64_t)p->value + r->params->window)
+		return;
+	s->is_recovering = true;
+	s->recover = s->next_new - 1;
+}
+
+static uint32_t plus_next(struct rdma *r, struct rdma_session *s)
+{
+	uint64_t limit = (uint64_t)s->base + r->params->window + 1;
+
+	if (!is_limited(r, s) || limit > s->n)
+		limit = s->n;
+	return rdma_next_due_or_new(r, s, (uint32_t)limit);
+}
+
+static void plus_answer(struct rdma *r, struct rdma_session *s,
+			const struct rdma_packet *p)
+{
+	/* every answer tells WBASE */
+	if (p->value > s->base) {
+		s->base = p->value;
+		rdma_due_drop_below(s, s->base);
+	}
+	note_beyond(r, s, p);
+	if (p->kind == FAB_RDMA_RESEND && (p->number >= s->base || p->flags & RDMA_MULTI))
+		resend(r, s, p);
+	rdma_ready(r, s);
+}
+
+static const struct rdma_scheme_code plus_code = {
+	.needs = RDMA_NEEDS_DUE | RDMA_NEEDS_WINDOW | RDMA_NEEDS_TIMED,
+	.open_rx = plus_open_rx,
+	.next = plus_next,
+	.data = plus_data,
+	.answer = plus_answer,
+	.asked = plus_asked,
+	.rx_expired = plus_rx_expired,
+};
+
+const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
+	.name = "rsw+",
+	.summary = "rsw with NAKs of gaps, credit and several timers",
+	.manual =
+		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number "
+		"missing as soon as an arrival is far ahead, farther when that turns out "
+		"to have been too soon; credit, so that the sender stays within the "
+		"window once a packet was dropped beyond it; a timer for each of the "
+		"lowest gaps.",
+	.sender = "numbers to send again, WBASE as told last",
+	.receiver = "WBASE, WVEC of W bits, highest number, some timers",
+	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",
+	.origin = "rsw, mended",
+	.has_window = true,
+	.code = &plus_code,
 };

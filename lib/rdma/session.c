@@ -1,18 +1,182 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From request to completion: contexts and their numbers, refusals, and what happens to
- * copies that come late or are lost.
+ * From request to completion: contexts and their numbers, refusals, and copies that come
+ * late or are lost; delivery to the schemes, and timers.
  *
- * The side that asks has contexts, too (slots); a request says which, and the MSGID of
- * that slot. A receiver keeps for each slot of others that it has met the MSGID of the
- * last transfer (a tombstone, when that is over): so it knows a copy of a request from a
- * new one, and can complete again. A sender that has heard nothing asks again.
+ * The side that asks has contexts, too (slots); a request carries the slot and its MSGID.
+ * A receiver keeps, for each slot of other endpoints that it has met, the MSGID of the
+ * last transfer (a tombstone, when that is over): so it tells a copy of a request from a
+ * new one, and can complete again. A sender that has received nothing for some time asks
+ * again.
+ *
+ * The checker compares the memory of receivers with what the schemes believe. The source
+ * memory of a transfer holds a pattern of its number and the place, so that bytes from
+ * another transfer, or of another place, are detected.
  */
 #include "rdma/state.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
 #include "event/stream.h"
 
 enum { SLOT_BITS = 16, BACKOFF_MAX = 10 };
+
+/* The checker */
+
+/* Source memory of a transfer at a place; never the 0 of memory that was not written. */
+static uint8_t byte(uint32_t transfer, uint64_t place)
+{
+	uint64_t word = fab_mix64((uint64_t)transfer << 40 ^ place / 8);
+
+	return (uint8_t)(word >> place % 8 * 8) | 1;
+}
+
+/* Statistics of the order of arrivals. */
+static void memory_arrival(struct rdma *r, struct rdma_session *s,
+			   const struct rdma_packet *p)
+{
+	struct fab_rdma_result *result = r->result;
+
+	if (p->transfer == 0 && result->trace.n < r->params->n_traced)
+		FAB_PUSH(&result->trace, p->number);
+	if (!(p->flags & RDMA_FIRST))
+		return;
+	if (s->last_arrival != FAB_NONE)
+		fab_histogram_add(&result->reorder,
+				  p->number > s->last_arrival
+					  ? p->number - s->last_arrival
+					  : s->last_arrival - p->number);
+	s->last_arrival = p->number;
+	fab_histogram_add(&result->ahead, p->number > s->lowest_missing
+						  ? p->number - s->lowest_missing
+						  : 0);
+}
+
+void rdma_memory_write(struct rdma *r, struct rdma_session *s,
+		       const struct rdma_packet *p)
+{
+	uint32_t mtu = r->params->mtu, bytes = p->bytes - r->params->header;
+	uint64_t at = (uint64_t)p->number * mtu;
+	uint64_t end = r->problem->transfer[s->transfer].bytes;
+
+	if (p->transfer != s->transfer || p->number >= s->n) {
+		s->has_strangers = true;
+	} else if (rdma_bit_set(s->written, p->number)) {
+		s->n_written++;
+		s->lowest_missing =
+			rdma_bit_next_zero(s->written, s->lowest_missing, s->n);
+	}
+	end = at + bytes < end ? at + bytes : end;
+	for (; s->memory && at < end; at++)
+		s->memory[at] = byte(p->transfer, at);
+}
+
+static bool memory_is_right(const struct rdma *r, const struct rdma_session *s)
+{
+	uint64_t bytes = r->problem->transfer[s->transfer].bytes;
+
+	if (s->has_strangers || s->n_written != s->n)
+		return false;
+	for (uint64_t i = 0; s->memory && i < bytes; i++)
+		if (s->memory[i] != byte(s->transfer, i))
+			return false;
+	return true;
+}
+
+/* Memory of sessions */
+
+/* One block for the arrays that the scheme needs. */
+static void give_arrays(const struct rdma *r, struct rdma_session *s)
+{
+	size_t bits = ((size_t)s->n + 63) / 64 * sizeof(uint64_t), bytes = 0;
+	unsigned needs = r->code->needs;
+	uint64_t *ring = NULL;
+	char *at;
+	const struct {
+		unsigned need; /* 0: always */
+		void *array;   /* address of the pointer */
+		size_t bytes;
+	} part[] = {
+		{RDMA_NEEDS_TIME, &s->time, s->n * sizeof(*s->time)},
+		{0, &s->written, bits},
+		{RDMA_NEEDS_DUE, &s->due, bits},
+		{RDMA_NEEDS_ACKED, &s->acked, bits},
+		{RDMA_NEEDS_GOT, &s->got, bits},
+		{RDMA_NEEDS_WINDOW, &ring,
+		 fab_rdma_window_words(r->params->window) * sizeof(*ring)},
+		{RDMA_NEEDS_TIMED, &s->timed, FAB_RDMA_TIMERS_MAX * sizeof(*s->timed)},
+		{0, &s->sent, s->n * sizeof(*s->sent)}, /* of 4 bytes each */
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(part); i++)
+		bytes += (part[i].need & needs) == part[i].need ? part[i].bytes : 0;
+	s->block = at = fab_zalloc(bytes + 1, 1);
+	for (size_t i = 0; i < FAB_COUNT(part); i++) {
+		if ((part[i].need & needs) != part[i].need)
+			continue;
+		memcpy(part[i].array, &at, sizeof(at));
+		at += part[i].bytes;
+	}
+	if (ring)
+		fab_rdma_window_init(&s->window, r->params->window, ring);
+}
+
+static struct rdma_session *session_new(struct rdma *r, uint32_t transfer)
+{
+	const struct fab_rdma_transfer *t = &r->problem->transfer[transfer];
+	uint32_t id = r->free_session,
+		 n = (uint32_t)rdma_packets(t->bytes, r->params->mtu);
+	struct rdma_session *s;
+
+	if (id == FAB_NONE) {
+		id = (uint32_t)r->session.n;
+		FAB_PUSH(&r->session, FAB_NEW0(1, struct rdma_session));
+	} else {
+		r->free_session = r->session.v[id]->next_ring;
+	}
+	s = r->session.v[id];
+	*s = (struct rdma_session){.id = id,
+				   .generation = s->generation + 1,
+				   .transfer = transfer,
+				   .sender = rdma_sender(t),
+				   .receiver = rdma_receiver(t),
+				   .is_read = t->is_read,
+				   .n = n,
+				   .next_ring = FAB_NONE,
+				   .rx_nak = FAB_NONE,
+				   .last_arrival = FAB_NONE,
+				   .tx_deadline = UINT64_MAX,
+				   .tx_armed = UINT64_MAX,
+				   .rx_deadline = UINT64_MAX,
+				   .rx_armed = UINT64_MAX,
+				   .ask_armed = UINT64_MAX,
+				   .heard = r->now};
+	give_arrays(r, s);
+	if (r->params->with_memory)
+		s->memory = FAB_NEW0(t->bytes + 1, uint8_t);
+	r->session_of[transfer] = s->id;
+	return s;
+}
+
+/* Release a session that is closed on both sides. */
+static void free_if_over(struct rdma *r, struct rdma_session *s)
+{
+	if (s->tx != RDMA_TX_CLOSED || s->rx_open || s->is_asked)
+		return;
+	rdma_ring_drop(r, s);
+	r->session_of[s->transfer] = FAB_NONE;
+	s->generation++; /* pending events are now stale */
+	free(s->block);
+	free(s->memory);
+	s->block = NULL;
+	s->memory = NULL;
+	s->next_ring = r->free_session;
+	r->free_session = s->id;
+}
+
+/* Contexts */
 
 static uint32_t asker(const struct rdma *r, uint32_t transfer)
 {
@@ -79,12 +243,6 @@ static enum freshness freshness(const struct rdma *r, const struct rdma_record *
 	return !ahead ? SAME : ahead <= space / 2 ? NEW : LATE;
 }
 
-static void free_if_over(struct rdma *r, struct rdma_session *s)
-{
-	if (s->tx == RDMA_TX_CLOSED && !s->rx_open && !s->is_asked)
-		rdma_session_free(r, s);
-}
-
 /* A CID of the receiver; false: none is free. */
 static bool take_context(struct rdma *r, struct rdma_session *s)
 {
@@ -114,8 +272,6 @@ static void open_rx(struct rdma *r, struct rdma_session *s)
 static void open_tx(struct rdma *r, struct rdma_session *s)
 {
 	s->tx = RDMA_TX_SENDING;
-	if (r->code->open_tx)
-		r->code->open_tx(r, s);
 	if (r->may_lose_control)
 		ask_later(r, s);
 	rdma_ready(r, s);
@@ -142,7 +298,6 @@ static void note_over(struct rdma *r, struct rdma_session *s, uint32_t holder)
 }
 
 static void give_context(struct rdma *r, uint32_t end);
-
 static void close_rx(struct rdma *r, struct rdma_session *s)
 {
 	struct rdma_end *e = &r->end[s->receiver];
@@ -188,12 +343,12 @@ static void free_slot(struct rdma *r, struct rdma_session *s)
 	}
 }
 
-/* Is memory what it has to be, now that somebody may look at it? */
+/* The memory of the receiver is complete: is it right? */
 static void check(struct rdma *r, const struct rdma_session *s)
 {
 	struct fab_rdma_fate *fate = &r->result->fate[s->transfer];
 
-	if (fate->is_wrong || rdma_memory_is_right(r, s))
+	if (fate->is_wrong || memory_is_right(r, s))
 		return;
 	fate->is_wrong = true;
 	r->result->n_wrong++;
@@ -260,7 +415,7 @@ static void grant(struct rdma *r, struct rdma_session *s, bool tell)
 		rdma_control(r, s, false, FAB_RDMA_RSP, 0, s->msgid, false);
 }
 
-/* Of those that wait for a context here the first gets it. */
+/* The first of those that wait for a context here gets it. */
 static void give_context(struct rdma *r, uint32_t end)
 {
 	struct rdma_end *e = &r->end[end];
@@ -320,7 +475,7 @@ static void begin(struct rdma *r, uint32_t transfer)
 		r->result->n_packets -= rdma_packets(t->bytes, r->params->mtu);
 		return;
 	}
-	s = rdma_session_new(r, transfer);
+	s = session_new(r, transfer);
 	take_slot(r, s);
 	if (s->is_read) {
 		if (take_context(r, s))
@@ -353,7 +508,7 @@ void rdma_start(struct rdma *r, uint32_t transfer)
 
 /* Packets */
 
-/* Does another transfer say the same of itself as that of a session does? */
+/* Do packets of another transfer carry the identity of that of a session? */
 static bool is_alike(const struct rdma *r, const struct rdma_session *s,
 		     uint32_t transfer)
 {
@@ -364,8 +519,9 @@ static bool is_alike(const struct rdma *r, const struct rdma_session *s,
 	       s->sender == rdma_sender(&r->problem->transfer[transfer]);
 }
 
-struct rdma_session *rdma_session_of_data(struct rdma *r, uint32_t end,
-					  const struct rdma_packet *p)
+/* The session whose receiver a packet is for; NULL: there is none (any more). */
+static struct rdma_session *session_of_data(struct rdma *r, uint32_t end,
+					    const struct rdma_packet *p)
 {
 	const struct rdma_end *e = &r->end[end];
 	struct rdma_session *s;
@@ -373,7 +529,6 @@ struct rdma_session *rdma_session_of_data(struct rdma *r, uint32_t end,
 	if (p->cid >= e->context.n || e->context.v[p->cid] == FAB_NONE)
 		return NULL;
 	s = r->session.v[e->context.v[p->cid]];
-	/* what the packet of another transfer carries may be the same */
 	if (s->transfer != p->transfer && !is_alike(r, s, p->transfer))
 		return NULL;
 	s->has_data = true;
@@ -381,7 +536,8 @@ struct rdma_session *rdma_session_of_data(struct rdma *r, uint32_t end,
 	return s;
 }
 
-struct rdma_session *rdma_session_of_answer(struct rdma *r, const struct rdma_packet *p)
+/* The session whose sender a packet is for; NULL: there is none (any more). */
+static struct rdma_session *session_of_answer(struct rdma *r, const struct rdma_packet *p)
 {
 	const struct rdma_end *e = &r->end[asker(r, p->transfer)];
 	const struct rdma_identity *is = &r->is[p->transfer];
@@ -397,7 +553,7 @@ struct rdma_session *rdma_session_of_answer(struct rdma *r, const struct rdma_pa
 	return s->msgid == is->msgid && !s->is_read ? s : NULL;
 }
 
-/* One whose asker has gone on to the next: what is kept of it here is nobody's. */
+/* Close a transfer whose asker has started the next one in its slot. */
 static void drop_old(struct rdma *r, const struct rdma_record *rec)
 {
 	struct rdma_session *old;
@@ -502,9 +658,10 @@ static void on_question(struct rdma *r, const struct rdma_packet *p)
 		r->code->asked(r, s);
 }
 
-void rdma_session_packet(struct rdma *r, uint32_t end, const struct rdma_packet *p)
+/* Packets that open and close sessions. */
+static void on_session_packet(struct rdma *r, uint32_t end, const struct rdma_packet *p)
 {
-	struct rdma_session *s = rdma_session_of_answer(r, p);
+	struct rdma_session *s = session_of_answer(r, p);
 
 	if (p->kind == FAB_RDMA_RQT) {
 		on_request(r, end, p);
@@ -528,6 +685,48 @@ void rdma_session_packet(struct rdma *r, uint32_t end, const struct rdma_packet 
 		}
 	} else if (p->kind == FAB_RDMA_REFUSAL && s->tx == RDMA_TX_ASKING) {
 		refused(r, s);
+	}
+}
+
+/* Delivery */
+
+void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id)
+{
+	/* a copy: its effects may move the pool */
+	struct rdma_packet p = r->packet.v[id];
+	struct rdma_session *s;
+
+	if (p.flags & RDMA_DOOMED || p.life <= 1) {
+		rdma_lose(r, id);
+		return;
+	}
+	rdma_packet_free(r, id);
+	switch ((enum fab_rdma_kind)p.kind) {
+	case FAB_RDMA_DATA:
+		s = session_of_data(r, end, &p);
+		if (!s) {
+			r->result->n.zombies++;
+			return;
+		}
+		memory_arrival(r, s, &p);
+		r->code->data(r, s, &p);
+		break;
+	case FAB_RDMA_RESEND:
+	case FAB_RDMA_ACK:
+	case FAB_RDMA_NAK:
+	case FAB_RDMA_CREDIT:
+		s = session_of_answer(r, &p);
+		if (!s || s->tx != RDMA_TX_SENDING) {
+			r->result->n.zombies++;
+			return;
+		}
+		s->heard = r->now;
+		if (r->code->answer)
+			r->code->answer(r, s, &p);
+		break;
+	default:
+		on_session_packet(r, end, &p);
+		break;
 	}
 }
 

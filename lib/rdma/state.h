@@ -1,15 +1,101 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * State of a run. What is many has no pointers: packets are cells of a pool, 32 bytes;
- * sessions (transfers under way) are reused. All that happens at one time happens in the
- * order of (kind, port or generation, id), so that a run does not depend on the queue.
+ * State of a run, shared by the files of this module. Packets are cells of a pool, 32
+ * bytes, without pointers; sessions (transfers under way) are reused. Events of one time
+ * happen in the order of (kind, port or generation, id), so that a run does not depend on
+ * the queue. Calls go downwards: run.c (events), the schemes, session.c (requests,
+ * delivery, timers), endpoint.c (what endpoints send), wires.c (packets on cables),
+ * network.c (the network made ready).
  */
 #pragma once
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "event/wheel.h"
-#include "rdma/network.h"
-#include "rdma/window.h"
+#include "fabric/dist.h"
+#include "rdma/context.h"
+#include "rdma/rdma.h"
+#include "sim/network.h"
+
+/* network.c: ports and tables as the simulator of packets has them (sim/network.h),
+ * shortest paths, times of an idle network. Constant during a run. */
+
+enum {
+	RDMA_MASK_PORTS = 8, /* shortest paths as bits: switches of so many arcs */
+	RDMA_ARCS_MAX = 256, /* outputs that are chosen from: the first ones */
+};
+
+struct fab_rdma_net {
+	const struct fab_rdma_problem *problem;
+	struct fab_rdma_params params; /* cables, routing and buffers of these count */
+	struct fab_sim_problem sim_problem;
+	struct fab_sim_params sim_params;
+	struct sim_net sim;
+	/* Adaptive and spray: hops between switches; both NULL: by table, or by masks. */
+	struct fab_dist *dist;
+	uint8_t *live_hops; /* [to * n_switches + sw] where something is dead */
+	/* Arcs of a switch on shortest paths to another that has an endpoint: mask[to *
+	 * n_switches + sw]; NULL: looked up in dist. */
+	uint8_t *mask;
+	uint32_t *sl_row; /* [n_nodes] as of fab_routes_sl_rows(); NULL: no tables */
+	unsigned
+		n_vls; /* lanes: those of the tables, and one more for adaptive packets */
+	uint64_t round_trip; /* the longest of all transfers */
+};
+
+/* The arcs of a mask, ascending; returns how many. O(arcs). */
+static inline uint32_t rdma_net_mask_arcs(unsigned mask, uint16_t *arc)
+{
+	uint32_t n = 0;
+
+	for (; mask; mask &= mask - 1)
+		arc[n++] = (uint16_t)__builtin_ctz(mask);
+	return n;
+}
+
+/* Arcs of `sw` on shortest live paths to switch `to`, into arc[RDMA_ARCS_MAX] counted
+ * from its first; returns how many. O(arcs). */
+uint32_t rdma_net_productive(const struct fab_rdma_net *net, uint32_t sw, uint32_t to,
+			     uint16_t *arc);
+
+/*
+ * The ports by which a packet goes from endpoint to endpoint: its own first, that of the
+ * last switch at the end; of several shortest paths the one by lowest arcs. Returns how
+ * many, at most FAB_RDMA_HOPS_MAX; 0: there is no path. O(hops).
+ */
+uint32_t rdma_net_path(const struct fab_rdma_net *net, uint32_t from, uint32_t to,
+		       uint32_t port[FAB_RDMA_HOPS_MAX]);
+
+/* Packets in flight that irn and sack-ro allow. O(endpoints). */
+uint64_t rdma_cap(const struct fab_rdma_net *net, const struct fab_rdma_params *params);
+
+/* Packets of a transfer. O(1). */
+static inline uint64_t rdma_packets(uint64_t bytes, uint32_t mtu)
+{
+	return (bytes + mtu - 1) / mtu;
+}
+
+/* Bytes of payload of packet `number` of them. O(1). */
+static inline uint32_t rdma_payload(uint64_t bytes, uint32_t mtu, uint64_t number)
+{
+	uint64_t left = bytes - number * mtu;
+
+	return left < mtu ? (uint32_t)left : mtu;
+}
+
+/* The endpoint that sends the data of a transfer. O(1). */
+static inline uint32_t rdma_sender(const struct fab_rdma_transfer *t)
+{
+	return t->is_read ? t->target : t->source;
+}
+
+/* The one that gets it. O(1). */
+static inline uint32_t rdma_receiver(const struct fab_rdma_transfer *t)
+{
+	return t->is_read ? t->source : t->target;
+}
+
+/* A run */
 
 /* The upper 4 bits of `what` of an event; the others: port, endpoint, generation. */
 enum rdma_event {
@@ -26,6 +112,7 @@ enum rdma_event {
 	RDMA_RETRY,
 };
 
+/* Event and argument in `what` */
 enum { RDMA_ID_BITS = 28, RDMA_ID = (1 << RDMA_ID_BITS) - 1 };
 
 static inline uint32_t rdma_what(enum rdma_event kind, uint32_t id)
@@ -43,7 +130,7 @@ enum {
 
 struct rdma_packet {
 	uint32_t next;	   /* in a queue; of free cells */
-	uint32_t transfer; /* what it really belongs to */
+	uint32_t transfer; /* that it belongs to, for the checker too */
 	uint32_t to;	   /* endpoint */
 	uint32_t row;	   /* of the tables; with shortest paths the last switch */
 	uint32_t number, value;
@@ -55,7 +142,7 @@ struct rdma_packet {
 	uint8_t unused;
 };
 
-/* A port: an output, and what is behind its input. */
+/* A port: an output and an input. */
 struct rdma_port {
 	uint32_t per_byte;
 	uint32_t peer;	/* port at the other end */
@@ -63,20 +150,20 @@ struct rdma_port {
 	uint32_t first; /* first port of that */
 };
 
-/* Bounded buffers: what waits for a lane of an output. */
+/* Bounded buffers: packets that wait for a lane of an output. */
 struct rdma_lane {
 	uint32_t head, tail; /* packets */
 	int64_t room;	     /* bytes left in the buffer behind it */
 	uint64_t waiting;    /* bytes */
 };
 
-/* Who a transfer is: what packets carry, and receivers know. */
+/* Identity of a transfer, as packets carry it. */
 struct rdma_identity {
 	uint32_t msgid;
 	uint32_t slot; /* context of the side that asked */
 };
 
-/* What a receiver remembers of the last transfer of another's context. */
+/* Last transfer of a context of another endpoint, as its receiver remembers it. */
 struct rdma_record {
 	uint32_t msgid;
 	uint32_t session; /* FAB_NONE: over */
@@ -96,7 +183,7 @@ struct rdma_timed {
 	uint64_t deadline;
 };
 
-/* A transfer under way: both sides, which know of each other by packets only. */
+/* A transfer under way: both sides, which know each other by packets only. */
 struct rdma_session {
 	uint32_t id, transfer, generation;
 	uint32_t sender, receiver;	 /* endpoints, of the data */
@@ -123,10 +210,9 @@ struct rdma_session {
 	uint64_t *time;		   /* [n] when sent last */
 	uint32_t highest;	   /* acked or asked for; + 1 */
 	uint32_t epoch;
-	uint32_t limit;	  /* may be sent: below this */
 	uint32_t recover; /* recovery is over when base is beyond */
 	uint32_t cursor;
-	bool is_recovering, is_stalled, has_all;
+	bool is_recovering;
 	/* irn, sack-ro: the threshold behind which late is lost was raised so often; not
 	 * again before base is here; recoveries since the last report of a copy */
 	uint32_t raised, late_until, n_recoveries;
@@ -148,7 +234,7 @@ struct rdma_session {
 	struct rdma_timed *timed; /* [FAB_RDMA_TIMERS_MAX] */
 	uint32_t n_timed;
 
-	/* what only the checker knows */
+	/* known to the checker only */
 	uint64_t *written; /* bits of packets whose bytes are in memory */
 	uint8_t *memory;   /* NULL: not kept */
 	uint32_t n_written, lowest_missing, last_arrival;
@@ -157,7 +243,7 @@ struct rdma_session {
 	void *block; /* holds all arrays */
 };
 
-/* An endpoint: what waits for its wire, contexts, transfers. */
+/* An endpoint: packets that wait for its wire, contexts, transfers. */
 struct rdma_end {
 	uint32_t control_head, control_tail; /* packets */
 	uint32_t ring_head, ring_tail; /* sessions that may have something to send */
@@ -182,8 +268,9 @@ struct rdma {
 	const struct rdma_scheme_code *code;
 	struct fab_rdma_result *result;
 	uint64_t now;
-	uint64_t n_slots; /* of the wheel that had events */
-	bool is_over;	  /* nobody wants the result any more */
+	uint64_t n_slots;	/* of the wheel that had events */
+	bool is_over;		/* cancelled */
+	struct fab_arena arena; /* arrays of fixed size */
 	struct fab_wheel wheel;
 	FAB_VEC(struct rdma_packet) packet;
 	uint32_t free_packet;
@@ -199,7 +286,7 @@ struct rdma {
 	uint32_t *next_pending; /* [n_transfers] */
 
 	FAB_VEC(struct rdma_session *) session;
-	uint32_t free_session, n_sessions;
+	uint32_t free_session;
 	uint32_t *session_of;	  /* [n_transfers] FAB_NONE */
 	struct rdma_identity *is; /* [n_transfers] */
 	struct fab_map64 *record_of;
@@ -232,15 +319,10 @@ struct rdma {
 	uint32_t *in_port;	/* [packets] whose buffer it is in */
 	uint64_t n_held;	/* packets in buffers and queues */
 	uint64_t moved;		/* when one started last */
-	FAB_VEC(struct fab_wheel_event) batch, spare; /* events of one time */
-	/* Sorting them: a bit for each port and each endpoint, one for each word of
-	 * these, and the items that the bits stand for. */
-	uint32_t n_marks;
-	uint64_t *marks, *marks_used;
-	uint32_t *marked;
+	FAB_VEC(struct fab_wheel_event) batch, sorted; /* events of one time */
 };
 
-/* What a scheme does. A row each; NULL: nothing. */
+/* Traits of a scheme */
 enum {
 	RDMA_NEEDS_DUE = 1,
 	RDMA_NEEDS_ACKED = 2,
@@ -255,16 +337,17 @@ enum {
 	RDMA_TAKES_BEST = 128,
 };
 
+/* Operations of a scheme; NULL: not used. */
 struct rdma_scheme_code {
 	unsigned needs;
-	/* Each side begins; fields are 0, arrays zeroed. */
-	void (*open_tx)(struct rdma *r, struct rdma_session *s);
+	/* The receiver begins; fields are 0, arrays zeroed. */
 	void (*open_rx)(struct rdma *r, struct rdma_session *s);
 	/* The number to send now; FAB_NONE: none. `sent` is told when it is on the wire.
 	 */
 	uint32_t (*next)(struct rdma *r, struct rdma_session *s);
 	void (*sent)(struct rdma *r, struct rdma_session *s, uint32_t number);
-	/* A packet that belongs to the session is at its receiver, its sender. */
+	/* A packet of the session has arrived: data at the receiver, answers at the
+	 * sender. */
 	void (*data)(struct rdma *r, struct rdma_session *s, const struct rdma_packet *p);
 	void (*answer)(struct rdma *r, struct rdma_session *s,
 		       const struct rdma_packet *p);
@@ -272,62 +355,51 @@ struct rdma_scheme_code {
 	void (*asked)(struct rdma *r, struct rdma_session *s);
 	void (*tx_expired)(struct rdma *r, struct rdma_session *s);
 	void (*rx_expired)(struct rdma *r, struct rdma_session *s);
-	/* The network has lost a packet: nobody can know but the oracle. */
+	/* The network has lost a packet: known to the oracle only. */
 	void (*lost)(struct rdma *r, struct rdma_session *s, uint32_t number);
 };
 
-/* engine.c: the network */
+/* wires.c: packets on cables */
+void rdma_wires_init(struct rdma *r);
+/* Impairments, by the seed. EINVAL: an outage of a cable that does not exist. */
+int rdma_chance_init(struct rdma *r, struct fab_err *err) FAB_MUST_CHECK;
 uint32_t rdma_packet_new(struct rdma *r);
 void rdma_packet_free(struct rdma *r, uint32_t id);
-/* Put a packet on an endpoint's wire, now; `held_up` ps are added to its path. */
-void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up);
-/* Events until the end. */
-void rdma_go(struct rdma *r);
 /* The packet is lost where it is. */
 void rdma_lose(struct rdma *r, uint32_t id);
-/* The output that a packet takes at the switch of port `in`; FAB_NONE: none. */
-uint32_t rdma_choose(struct rdma *r, uint32_t in, const struct rdma_packet *p);
-bool rdma_is_out(const struct rdma *r, uint32_t port);
-
-/* bounded.c: the same with credits */
-void rdma_bounded_init(struct rdma *r);
-void rdma_bounded_arrive(struct rdma *r, uint32_t in, uint32_t id, bool is_ready);
-void rdma_bounded_free(struct rdma *r, uint32_t port);
-void rdma_bounded_room(struct rdma *r, uint32_t port, uint32_t item);
-/* Has the lane of an endpoint's wire room for a packet? */
-bool rdma_bounded_may_send(const struct rdma *r, uint32_t port, unsigned vl,
-			   uint32_t bytes);
-void rdma_bounded_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up);
-
-/* chance.c */
-int rdma_chance_init(struct rdma *r, struct fab_err *err);
-void rdma_chance_fini(struct rdma *r);
-/* What becomes of a packet of data that is sent for the attempt-th time: `life` and
- * RDMA_DOOMED; returns how long it is held up. */
+/* Fate of a packet of data on its attempt-th transmission: sets `life` and RDMA_DOOMED,
+ * returns how long it is held up. */
 uint64_t rdma_chance_data(struct rdma *r, struct rdma_packet *p, uint32_t attempt);
-/* A packet starts on the cable of a port: is that in a burst? */
-void rdma_chance_cable(struct rdma *r, uint32_t port, struct rdma_packet *p);
-bool rdma_chance_control(struct rdma *r, uint32_t transfer, uint32_t sequence,
-			 bool by_sender);
+/* Put a packet on an endpoint's wire, now; `held_up` ps are added to its path. */
+void rdma_put(struct rdma *r, uint32_t end, uint32_t id, uint64_t held_up);
+/* Has lane `vl` of an endpoint's wire room for a packet? */
+bool rdma_may_send(const struct rdma *r, uint32_t end, unsigned vl, uint32_t bytes);
+/* RDMA_ARRIVE and RDMA_READY at a switch, RDMA_FREE, RDMA_ROOM. */
+void rdma_arrive(struct rdma *r, uint32_t in, uint32_t id, bool is_ready);
+void rdma_port_free(struct rdma *r, uint32_t port);
+void rdma_port_room(struct rdma *r, uint32_t port, uint32_t item);
 
-/* endpoint.c: wire and delivery */
+/* endpoint.c: the wire of an endpoint, and numbers that are due on it */
 void rdma_send(struct rdma *r, uint32_t end); /* RDMA_SEND */
 void rdma_wake(struct rdma *r, uint32_t end); /* there may be something to send */
 void rdma_ready(struct rdma *r, struct rdma_session *s); /* the sender may have data */
-/* It has not (any more). */
+/* It has none (any more). */
 void rdma_ring_drop(struct rdma *r, struct rdma_session *s);
 void rdma_control(struct rdma *r, struct rdma_session *s, bool by_sender,
 		  enum fab_rdma_kind kind, uint32_t number, uint32_t value, bool multi);
-void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id);
+void rdma_due_add(struct rdma_session *s, uint32_t number);
+/* Remove the lowest one and return it; FAB_NONE: none is due. */
+uint32_t rdma_due_take(struct rdma_session *s);
+void rdma_due_drop(struct rdma_session *s, uint32_t number);
+void rdma_due_drop_below(struct rdma_session *s, uint32_t number);
+/* Retransmissions first, or new data first, below `limit`. */
+uint32_t rdma_next_due_or_new(const struct rdma *r, struct rdma_session *s,
+			      uint32_t limit);
+uint32_t rdma_next_any(struct rdma *r, struct rdma_session *s); /* without a limit */
 
 /* session.c: from request to completion */
 void rdma_start(struct rdma *r, uint32_t transfer);
-/* Packets that open and close sessions. */
-void rdma_session_packet(struct rdma *r, uint32_t end, const struct rdma_packet *p);
-/* The session whose sender, receiver a packet is for; NULL: it is none's (any more). */
-struct rdma_session *rdma_session_of_answer(struct rdma *r, const struct rdma_packet *p);
-struct rdma_session *rdma_session_of_data(struct rdma *r, uint32_t end,
-					  const struct rdma_packet *p);
+void rdma_deliver(struct rdma *r, uint32_t end, uint32_t id);
 /* The receiver has all; the sender knows that it has (RDMA_SENDER_KNOWS). */
 void rdma_complete(struct rdma *r, struct rdma_session *s);
 void rdma_sender_done(struct rdma *r, struct rdma_session *s);
@@ -335,29 +407,36 @@ void rdma_tx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline);
 void rdma_rx_timer(struct rdma *r, struct rdma_session *s, uint64_t deadline);
 void rdma_expire(struct rdma *r, enum rdma_event kind, uint32_t generation,
 		 uint32_t session);
-
-/* sessions.c: memory of sessions */
-struct rdma_session *rdma_session_new(struct rdma *r, uint32_t transfer);
-void rdma_session_free(struct rdma *r, struct rdma_session *s);
-
-/* memory.c: the checker */
-void rdma_memory_arrival(struct rdma *r, struct rdma_session *s,
-			 const struct rdma_packet *p);
+/* The payload of a packet goes to memory, where the checker looks at it. */
 void rdma_memory_write(struct rdma *r, struct rdma_session *s,
 		       const struct rdma_packet *p);
-bool rdma_memory_is_right(const struct rdma *r, const struct rdma_session *s);
 
-/* numbers.c: sets of numbers that schemes share */
-void rdma_due_add(struct rdma_session *s, uint32_t number);
-/* The lowest one, which is due no more; FAB_NONE. */
-uint32_t rdma_due_take(struct rdma_session *s);
-void rdma_due_drop(struct rdma_session *s, uint32_t number);
-void rdma_due_drop_below(struct rdma_session *s, uint32_t number);
-bool rdma_bit(const uint64_t *bits, uint32_t number);
-/* Sets it; was it unset? */
-bool rdma_bit_set(uint64_t *bits, uint32_t number);
-/* The first from `from` on, below n, that is not set; n: none. */
-uint32_t rdma_bit_next_zero(const uint64_t *bits, uint32_t from, uint32_t n);
-/* Retransmissions first, or new data first, below `limit`. */
-uint32_t rdma_next_due_or_new(const struct rdma *r, struct rdma_session *s,
-			      uint32_t limit);
+/* Bits of packet numbers */
+static inline bool rdma_bit(const uint64_t *bits, uint32_t number)
+{
+	return bits[number / 64] >> number % 64 & 1;
+}
+
+/* Set it; was it unset? */
+static inline bool rdma_bit_set(uint64_t *bits, uint32_t number)
+{
+	uint64_t bit = UINT64_C(1) << number % 64, old = bits[number / 64];
+
+	bits[number / 64] = old | bit;
+	return !(old & bit);
+}
+
+/* The first unset one of from .. n - 1; n: none. */
+static inline uint32_t rdma_bit_next_zero(const uint64_t *bits, uint32_t from, uint32_t n)
+{
+	while (from < n) {
+		uint64_t zeros = ~bits[from / 64] >> from % 64;
+
+		if (zeros) {
+			from += (uint32_t)__builtin_ctzll(zeros);
+			return from < n ? from : n;
+		}
+		from += 64 - from % 64;
+	}
+	return n;
+}

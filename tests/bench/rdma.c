@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "event/stream.h"
-#include "rdma/compare.h"
+#include "rdma/choice.h"
 #include "source/source.h"
 #include "unicast/engine.h"
 

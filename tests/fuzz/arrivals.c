@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rdma/arrivals.h"
-#include "rdma/window.h"
+#include "rdma/context.h"
 
 enum { PLAIN_MAX = 1 << 16 };
 

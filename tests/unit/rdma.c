@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "rdma/plan.h"
+#include "rdma/choice.h"
 #include "sim/sim.h"
 #include "support/rdma_stage.h"
 

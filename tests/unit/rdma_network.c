@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "rdma/sack.h"
 #include "support/rdma_stage.h"
 
 static struct fab_rdma_transfer *all_far(uint32_t n_ends, uint32_t rounds, uint64_t bytes)
@@ -260,32 +259,6 @@ Test(rdma_network, goodput)
 		}
 	}
 	rdma_stage_close(&st);
-}
-
-/* The threshold of irn and sack-ro: four times as much by a report of a copy, once a
- * round trip, up to its bound; as at first again after 16 recoveries without a report. */
-Test(rdma_network, patience)
-{
-	const struct rdma_packet copy = {.flags = RDMA_MULTI}, first = {0};
-	struct rdma_session s = {.next_new = 50};
-
-	rdma_sack_note_late(&s, &first);
-	cr_assert_eq(rdma_sack_patience(&s, 3, 100), 3);
-	rdma_sack_note_late(&s, &copy);
-	rdma_sack_note_late(&s, &copy);
-	cr_assert_eq(rdma_sack_patience(&s, 3, 100), 12);
-	s.base = 50;
-	for (int i = 0; i < 16; i++)
-		rdma_sack_recover(&s);
-	cr_assert(s.is_recovering && s.recover == 49);
-	rdma_sack_note_late(&s, &copy);
-	cr_assert_eq(rdma_sack_patience(&s, 3, 100), 48);
-	cr_assert_eq(rdma_sack_patience(&s, 3, 40), 40);
-	for (int i = 0; i < 16; i++)
-		rdma_sack_recover(&s);
-	cr_assert_eq(rdma_sack_patience(&s, 3, 100), 48);
-	rdma_sack_recover(&s);
-	cr_assert_eq(rdma_sack_patience(&s, 3, 100), 3);
 }
 
 /* Thresholds that are given do not adapt: below the delays they do not do, above they do.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who transfers to whom. */
-#include "rdma/pattern.h"
+#include "rdma/rdma.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The least window for a share of the ideal against trying every window. */
-#include "rdma/plan.h"
+#include "rdma/choice.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
 
 #include "base/mem.h"
 #include "event/stream.h"
-#include "rdma/cost.h"
-#include "rdma/window.h"
+#include "rdma/context.h"
 
 static void open_window(struct fab_rdma_window *w, uint32_t width)
 {

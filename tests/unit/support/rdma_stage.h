@@ -2,7 +2,7 @@
 /* Fabrics, tables and transfers for tests of reliability schemes. */
 #pragma once
 
-#include "rdma/compare.h"
+#include "rdma/choice.h"
 
 /* A fabric with tables, and transfers over it. */
 struct rdma_stage {

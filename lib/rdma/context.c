@@ -1,9 +1,159 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rdma/cost.h"
+#include "rdma/context.h"
 
+#include <errno.h>
 #include <string.h>
 
-#include "rdma/window.h"
+#include "base/num.h"
+
+/* The window */
+
+enum { WORD = 64 };
+
+/* Positions of the ring: a power of two that holds WBASE .. WBASE + W, whole words. */
+static uint32_t ring_size(uint32_t width)
+{
+	uint32_t size = WORD;
+
+	while (size < width + 1)
+		size *= 2;
+	return size;
+}
+
+size_t fab_rdma_window_words(uint32_t width)
+{
+	return ring_size(width) / WORD;
+}
+
+void fab_rdma_window_init(struct fab_rdma_window *w, uint32_t width, uint64_t *ring)
+{
+	*w = (struct fab_rdma_window){
+		.width = width, .mask = ring_size(width) - 1, .ring = ring};
+	memset(ring, 0, fab_rdma_window_words(width) * sizeof(*ring));
+}
+
+static void set(struct fab_rdma_window *w, uint32_t number)
+{
+	w->ring[(number & w->mask) / WORD] |= UINT64_C(1) << number % WORD;
+}
+
+/* Pass over all ones from WBASE on and free their places. */
+static void slide(struct fab_rdma_window *w)
+{
+	for (;;) {
+		uint64_t *word = &w->ring[(w->base & w->mask) / WORD];
+		unsigned at = w->base % WORD, rest = WORD - at;
+		uint64_t zeros = ~(*word >> at);
+		unsigned ones = zeros ? (unsigned)__builtin_ctzll(zeros) : WORD;
+
+		if (ones > rest)
+			ones = rest;
+		if (!ones)
+			return;
+		*word &= ~((ones == WORD ? ~UINT64_C(0) : (UINT64_C(1) << ones) - 1)
+			   << at);
+		w->base += ones;
+		if (ones < rest)
+			return;
+	}
+}
+
+/* Outcome of an arrival, without sliding; WBASE itself is new. */
+static enum fab_rdma_arrival classify(struct fab_rdma_window *w, uint32_t number)
+{
+	if (number < w->base)
+		return FAB_RDMA_DUPLICATE;
+	if (number - w->base > w->width)
+		return FAB_RDMA_BEYOND;
+	if (number != w->base && fab_rdma_window_bit(w, number - w->base))
+		return FAB_RDMA_DUPLICATE;
+	return FAB_RDMA_PLACED;
+}
+
+enum fab_rdma_arrival fab_rdma_window_take(struct fab_rdma_window *w, uint32_t number)
+{
+	enum fab_rdma_arrival what = classify(w, number);
+
+	if (what != FAB_RDMA_PLACED)
+		return what;
+	set(w, number);
+	if (number == w->base)
+		slide(w);
+	return what;
+}
+
+enum fab_rdma_arrival fab_rdma_window_take_as_printed(struct fab_rdma_window *w,
+						      uint32_t number)
+{
+	enum fab_rdma_arrival what = classify(w, number);
+	uint32_t loc = 0;
+
+	if (what != FAB_RDMA_PLACED)
+		return what;
+	if (number != w->base) {
+		set(w, number);
+		return what;
+	}
+	while (loc < w->width && fab_rdma_window_bit(w, loc + 1))
+		loc++;
+	/* the new WBASE's bit falls out of WVEC, though the number has arrived */
+	for (uint32_t i = 1; i <= loc; i++) {
+		uint32_t at = (w->base + i) & w->mask;
+
+		w->ring[at / WORD] &= ~(UINT64_C(1) << at % WORD);
+	}
+	w->base += loc;
+	return what;
+}
+
+/* Arrivals */
+
+/* One number, or a range up or down. */
+static int take_one(const char *text, size_t len, struct fab_rdma_arrivals *out,
+		    struct fab_err *err)
+{
+	const char *dash = memchr(text, '-', len);
+	size_t first_len = dash ? (size_t)(dash - text) : len;
+	uint64_t first, last, n;
+
+	if (!fab_parse_u64(text, first_len, 0, UINT32_MAX - 1, &first))
+		goto bad;
+	last = first;
+	if (dash &&
+	    !fab_parse_u64(dash + 1, len - first_len - 1, 0, UINT32_MAX - 1, &last))
+		goto bad;
+	n = (first < last ? last - first : first - last) + 1;
+	if (n > FAB_RDMA_ARRIVALS_MAX - out->number.n)
+		return fab_fail(err, EINVAL, "more than %d arrivals",
+				FAB_RDMA_ARRIVALS_MAX);
+	FAB_RESERVE(&out->number, n);
+	for (uint64_t i = 0; i < n; i++)
+		FAB_PUSH(&out->number, (uint32_t)(first < last ? first + i : first - i));
+	return 0;
+bad:
+	return fab_fail(err, EINVAL,
+			"'%.*s' is no packet: expected numbers from 0 on and ranges as "
+			"2,1,0,4-6",
+			(int)(len < 60 ? len : 60), text);
+}
+
+int fab_rdma_arrivals_parse(const char *text, struct fab_rdma_arrivals *out,
+			    struct fab_err *err)
+{
+	out->number.n = 0;
+	for (const char *at = text;; at++) {
+		size_t len = strcspn(at, ",");
+		int rc = take_one(at, len, out, err);
+
+		if (rc)
+			return rc;
+		at += len;
+		if (!*at)
+			return 0;
+	}
+}
+
+/* Bits of contexts */
 
 const struct fab_rdma_widths fab_rdma_widths = {.node = 16,
 						.context = 12,
@@ -14,7 +164,7 @@ const struct fab_rdma_widths fab_rdma_widths = {.node = 16,
 						.mtu = 2048,
 						.buffer = 64};
 
-/* What the bits of a field are counted by. */
+/* Unit of the bits of a field. */
 enum width {
 	NODE,
 	CONTEXT,
@@ -37,7 +187,7 @@ struct row {
 
 #define SENDER "sender"
 #define RECEIVER "receiver"
-/* Whose packets these are: without it a late packet is taken for another transfer's. */
+/* Identity of the transfer: without it a late packet is taken for one of another. */
 #define IDENTITY                                                                         \
 	{"node", "node of the sender", RECEIVER, NODE, false},                           \
 	{                                                                                \
