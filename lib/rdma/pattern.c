@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "fabric/dist.h"
 #include "traffic/connection_matrix.h"
-#include "traffic/end_names.h"
+#include "traffic/ends.h"
 #include "traffic/message_trace.h"
 #include "traffic/permutation.h"
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "traffic/ends.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/mem.h"
+#include "fabric/resolver.h"
+
+enum { TEXT_MAX = 120 };
 
 void fab_flow_ends_init(struct fab_flow_ends *ends, const struct fab_fabric *f,
 			const bool *switch_is_dead, const bool *cable_is_dead)
@@ -27,4 +32,48 @@ void fab_flow_ends_fini(struct fab_flow_ends *ends)
 {
 	free(ends->port);
 	free(ends->sw);
+}
+
+void fab_end_names_init(struct fab_end_names *names, const struct fab_fabric *f,
+			const struct fab_flow_ends *ends)
+{
+	names->f = f;
+	names->resolver = fab_resolver_new(f);
+	names->lookup = fab_resolver_lookup(names->resolver, FAB_WANT_ADAPTER);
+	names->lookup.match = NULL;
+	names->end_of = fab_map64_new(ends->n);
+	for (uint32_t i = 0; i < ends->n; i++)
+		fab_map64_put(names->end_of, ends->port[i], i);
+}
+
+void fab_end_names_fini(struct fab_end_names *names)
+{
+	fab_map64_free(names->end_of);
+	fab_resolver_free(names->resolver);
+}
+
+int fab_end_names_pair(const struct fab_end_names *names, const char *text, size_t len,
+		       struct fab_item pair[2], struct fab_err *err)
+{
+	return fab_lookup_pair(&names->lookup, &names->lookup, text, len, " \t", pair,
+			       err);
+}
+
+int fab_end_names_find(const struct fab_end_names *names, const struct fab_item *item,
+		       struct fab_ids *out, struct fab_err *err)
+{
+	int rc = fab_lookup_item(&names->lookup, item, out, NULL, err);
+
+	for (size_t i = 0; i < out->of.n && !rc; i++) {
+		uint32_t port = out->of.v[i];
+
+		out->of.v[i] = fab_map64_get(names->end_of, port);
+		if (out->of.v[i] == FAB_NONE)
+			rc = fab_fail(
+				err, ENOENT,
+				"'%.*s' is no live host adapter: it, its switch or its cable is dead, or it is no host's",
+				TEXT_MAX,
+				fab_node_name(names->f, names->f->port_node[port]));
+	}
+	return rc;
 }

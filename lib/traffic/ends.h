@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where traffic begins and ends. */
+/* Ends of traffic: live host ports, by number and by name. */
 #pragma once
 
+#include "base/lookup.h"
 #include "fabric/fabric.h"
+
+struct fab_resolver;
+struct fab_map64;
 
 /* Live host ports, in the order of the fabric. */
 struct fab_flow_ends {
@@ -10,8 +14,31 @@ struct fab_flow_ends {
 	uint32_t *port, *sw;
 };
 
-/* Of switches and cables that are not dead ([n_switches], [n_cables]; both NULL: all
- * live). The caller frees. O(ports). */
+/* Ends on switches and cables that are not dead ([n_switches], [n_cables]; both NULL: all
+ * live). The caller calls fini. O(ports). */
 void fab_flow_ends_init(struct fab_flow_ends *ends, const struct fab_fabric *f,
 			const bool *switch_is_dead, const bool *cable_is_dead);
 void fab_flow_ends_fini(struct fab_flow_ends *ends);
+
+/* Reader of names of ends, for files of flows; the fabric and the ends are borrowed. */
+struct fab_end_names {
+	const struct fab_fabric *f;
+	struct fab_resolver *resolver;
+	struct fab_lookup lookup;
+	struct fab_map64 *end_of; /* port to number of the end */
+};
+
+/* The caller calls fini. O(nodes + ports). */
+void fab_end_names_init(struct fab_end_names *names, const struct fab_fabric *f,
+			const struct fab_flow_ends *ends);
+void fab_end_names_fini(struct fab_end_names *names);
+/* The two items of a line, separated by blanks; borrowed. EINVAL. O(line). */
+int fab_end_names_pair(const struct fab_end_names *names, const char *text, size_t len,
+		       struct fab_item pair[2], struct fab_err *err) FAB_MUST_CHECK;
+/*
+ * Numbers of the ends that an item names, a host or adapter or a list of them; out is
+ * zero before, the caller frees out->of.v, also after an error. ENOENT, EINVAL: one
+ * sentence on an unknown name, or on a name of no live host adapter. O(len + matches).
+ */
+int fab_end_names_find(const struct fab_end_names *names, const struct fab_item *item,
+		       struct fab_ids *out, struct fab_err *err) FAB_MUST_CHECK;

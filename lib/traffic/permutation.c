@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Permutations. A row of the table is a formula on the number of a host, a number of
+ * steps in each dimension of a grid, or a function that makes all targets.
+ */
 #include "traffic/permutation.h"
 
 #include <errno.h>
@@ -7,53 +11,79 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/namelist.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "fabric/shape.h"
+#include "source/unpack.h"
 
-static bool parse_shift(const char *argument, uint64_t *by)
+enum { TEXT_MAX = 120, MAX_RANK = 1 << 16 };
+
+enum argument { NOTHING, NUMBER, PATH };
+
+struct permutation {
+	const char *form; /* "shift:K": name, and argument if it takes one */
+	const char *summary;
+	const char *manual; /* see struct fab_choice */
+	enum argument takes;
+	bool is_of_bits; /* the number of hosts must be a power of two */
+	/* Target of host i of n. */
+	uint32_t (*target)(uint32_t i, uint32_t n, uint64_t by);
+	/* Steps in a dimension, or ring, of `size`. */
+	uint32_t (*steps)(uint32_t size);
+	/* Fill to[ends->n], initially FAB_NONE. EINVAL or ENOENT with a sentence. */
+	int (*make)(const struct fab_permutation_problem *p, const char *argument,
+		    uint32_t *to, struct fab_err *err);
+};
+
+static uint32_t shift(uint32_t i, uint32_t n, uint64_t by)
 {
-	return fab_parse_u64(argument, strlen(argument), 0, UINT32_MAX, by);
+	return (uint32_t)((i + by) % n);
 }
 
-static bool takes_shift(const char *argument)
+static uint32_t reverse(uint32_t i, uint32_t n, uint64_t by)
 {
-	uint64_t by;
-
-	return parse_shift(argument, &by);
+	(void)by;
+	return n - 1 - i;
 }
 
-static int shift(const struct fab_permutation_problem *p, const char *argument,
-		 uint32_t *to, struct fab_err *err)
+static uint32_t complement(uint32_t i, uint32_t n, uint64_t by)
 {
-	uint64_t by = 0;
-
-	(void)err;
-	(void)parse_shift(argument, &by);
-	for (uint32_t i = 0; i < p->ends->n; i++)
-		to[i] = (uint32_t)((i + by) % p->ends->n);
-	return 0;
+	(void)by;
+	return ~i & (n - 1);
 }
 
-static int reverse(const struct fab_permutation_problem *p, const char *argument,
-		   uint32_t *to, struct fab_err *err)
+static uint32_t reverse_bits(uint32_t i, uint32_t n, uint64_t by)
 {
-	(void)argument;
-	(void)err;
-	for (uint32_t i = 0; i < p->ends->n; i++)
-		to[i] = p->ends->n - 1 - i;
-	return 0;
+	uint32_t to = 0;
+
+	(void)by;
+	for (; n > 1; n >>= 1, i >>= 1)
+		to = to << 1 | (i & 1);
+	return to;
+}
+
+static uint32_t nearly_half(uint32_t size)
+{
+	return size ? (size + 1) / 2 - 1 : 0;
+}
+
+static uint32_t one(uint32_t size)
+{
+	return size > 1;
 }
 
 static bool is_identity(const uint32_t *to, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (to[i] != i)
-			return false;
-	return true;
+	uint32_t i = 0;
+
+	while (i < n && to[i] == i)
+		i++;
+	return i == n;
 }
 
-/* Each permutation as likely (Fisher, Yates; Durstenfeld 1964), but for that in which
- * nobody sends. */
+/* Each permutation with the same probability (Fisher, Yates; Durstenfeld 1964), except
+ * the identity, in which no host sends. */
 static int shuffle(const struct fab_permutation_problem *p, const char *argument,
 		   uint32_t *to, struct fab_err *err)
 {
@@ -75,107 +105,233 @@ static int shuffle(const struct fab_permutation_problem *p, const char *argument
 	return 0;
 }
 
-/* The host of leaf y.x that stands where this one stands among those of x.y. */
+/* Number of each end among those of its switch, which follow each other. */
+static uint32_t *rank_ends(const struct fab_flow_ends *ends)
+{
+	uint32_t *rank = FAB_NEW((size_t)ends->n + 1, uint32_t);
+
+	for (uint32_t i = 0; i < ends->n; i++)
+		rank[i] = i && ends->sw[i] == ends->sw[i - 1] ? rank[i - 1] + 1 : 0;
+	return rank;
+}
+
+/* The host of leaf y.x of the same rank as this one on leaf x.y. */
 static int transpose(const struct fab_permutation_problem *p, const char *argument,
 		     uint32_t *to, struct fab_err *err)
 {
 	const struct fab_flow_ends *ends = p->ends;
 	const struct fab_kfat *k = p->kfat;
 	struct fab_map64 *at;
-	uint32_t rank = 0;
+	uint32_t *rank;
 
 	(void)argument;
 	if (!k || k->n_dims != 2 || k->dims[0] != k->dims[1])
-		return fab_fail(err, EINVAL,
-				"permutation transpose needs a kfat of two equal "
-				"dimensions");
+		return fab_fail(
+			err, EINVAL,
+			"permutation transpose needs a kfat of two equal dimensions");
 	at = fab_map64_new(ends->n);
+	rank = rank_ends(ends);
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 0; i < ends->n; i++) {
 			uint32_t leaf = k->leaf_of[ends->sw[i]];
 			uint64_t x, y, key;
 
-			rank = i && ends->sw[i] == ends->sw[i - 1] ? rank + 1 : 0;
 			if (leaf == FAB_NONE)
 				continue;
 			x = k->coord[(size_t)leaf * 2 + (pass == 1)];
 			y = k->coord[(size_t)leaf * 2 + (pass == 0)];
-			key = (x * k->dims[0] + y) << 16 | (rank & 0xffff);
+			key = (x * k->dims[0] + y) << 16 | (rank[i] & 0xffff);
 			if (pass)
 				to[i] = fab_map64_get(at, key);
 			else
 				fab_map64_put(at, key, i);
 		}
+	free(rank);
 	fab_map64_free(at);
 	return 0;
 }
 
-const struct fab_permutation fab_permutation_shift = {
-	.form = "shift:K",
-	.summary = "to the host K further on, around",
-	.manual = "Each host sends to the host K further on; the last ones to the first.",
-	.takes = takes_shift,
-	.make = shift,
+/* Place of end `rank` of the switch by[d] further on in each dimension, as one number;
+ * false: the switch has no place, or too many ends. */
+static bool place_of(const struct fab_shape *s, uint32_t sw, uint32_t rank,
+		     const uint32_t *by, uint64_t *place)
+{
+	const uint32_t *at = s->coords + (size_t)sw * s->n_dims;
+
+	*place = 0;
+	for (uint32_t d = 0; d < s->n_dims; d++) {
+		if (at[d] == FAB_NONE)
+			return false;
+		*place = *place * s->dims[d] + ((uint64_t)at[d] + by[d]) % s->dims[d];
+	}
+	*place = *place * MAX_RANK + rank;
+	return rank < MAX_RANK;
+}
+
+/* To the end of the same rank on the switch some steps further on in each dimension;
+ * hosts of a fabric without a grid are one ring. */
+static void move(const struct fab_permutation_problem *p,
+		 uint32_t (*steps)(uint32_t size), uint32_t *to)
+{
+	static const uint32_t nowhere[FAB_SHAPE_DIMS_MAX];
+	struct fab_shape *s = fab_shape_recognize(p->f);
+	const struct fab_flow_ends *ends = p->ends;
+	uint32_t by[FAB_SHAPE_DIMS_MAX], *rank;
+	struct fab_map64 *end_at;
+	uint64_t place;
+
+	if (s->kind != FAB_SHAPE_TORUS && s->kind != FAB_SHAPE_MESH &&
+	    s->kind != FAB_SHAPE_HYPERX && s->kind != FAB_SHAPE_KFAT) {
+		for (uint32_t i = 0; i < ends->n; i++)
+			to[i] = shift(i, ends->n, steps(ends->n));
+		fab_shape_free(s);
+		return;
+	}
+	end_at = fab_map64_new(ends->n);
+	rank = rank_ends(ends);
+	for (uint32_t d = 0; d < s->n_dims; d++)
+		by[d] = steps(s->dims[d]);
+	for (uint32_t i = 0; i < ends->n; i++)
+		if (place_of(s, ends->sw[i], rank[i], nowhere, &place))
+			fab_map64_put(end_at, place, i);
+	for (uint32_t i = 0; i < ends->n; i++)
+		if (place_of(s, ends->sw[i], rank[i], by, &place))
+			to[i] = fab_map64_get(end_at, place);
+	free(rank);
+	fab_map64_free(end_at);
+	fab_shape_free(s);
+}
+
+struct flow_reader {
+	struct fab_end_names names;
+	uint32_t *to;
+	bool has_flows;
 };
 
-const struct fab_permutation fab_permutation_reverse = {
-	.form = "reverse",
-	.summary = "first to last",
-	.manual = "The first host sends to the last, the second to the last but one.",
-	.make = reverse,
-};
+/* A line SOURCE TARGET of a file: two lists of the same length. */
+static int read_line(void *context, struct fab_item line, struct fab_err *err)
+{
+	struct flow_reader *r = context;
+	struct fab_ids ends[2] = {{{0}}, {{0}}};
+	struct fab_item pair[2];
+	int rc = fab_end_names_pair(&r->names, line.text, line.len, pair, err);
 
-const struct fab_permutation fab_permutation_random = {
-	.form = "random",
-	.summary = "by chance",
-	.manual =
-		"Each permutation as likely but that in which nobody sends, by `--seed`.",
-	.make = shuffle,
-};
+	r->has_flows = true;
+	for (size_t k = 0; k < 2 && !rc; k++)
+		rc = fab_end_names_find(&r->names, &pair[k], &ends[k], err);
+	if (!rc && ends[0].of.n != ends[1].of.n)
+		rc = fab_fail(err, EINVAL,
+			      "%zu sources and %zu targets: expected as many of both",
+			      ends[0].of.n, ends[1].of.n);
+	for (size_t i = 0; i < ends[0].of.n && !rc; i++) {
+		uint32_t *to = &r->to[ends[0].of.v[i]];
 
-const struct fab_permutation fab_permutation_transpose = {
-	.form = "transpose",
-	.summary = "kfat of two equal dimensions: leaf x.y to leaf y.x",
-	.manual = "The hosts of leaf x.y of a square kfat send to those of leaf y.x.",
-	.make = transpose,
-};
+		if (*to != FAB_NONE)
+			rc = fab_fail(err, EINVAL, "'%.*s' sends twice",
+				      pair[0].len > TEXT_MAX ? TEXT_MAX
+							     : (int)pair[0].len,
+				      pair[0].text);
+		*to = ends[1].of.v[i];
+	}
+	free(ends[0].of.v);
+	free(ends[1].of.v);
+	return rc;
+}
 
-#define ADDRESS(row) &fab_permutation_##row,
-const struct fab_permutation *const fab_permutations[] = {FAB_PERMUTATIONS(ADDRESS)};
+static int read_file(const struct fab_permutation_problem *p, const char *path,
+		     uint32_t *to, struct fab_err *err)
+{
+	struct flow_reader r = {.to = to};
+	struct fab_input in;
+	int rc = fab_input_read(path, &in, err);
+
+	if (rc)
+		return rc;
+	fab_end_names_init(&r.names, p->f, p->ends);
+	rc = fab_list_lines(path, in.bytes, in.n, read_line, &r, err);
+	/* an empty permutation is more likely a mistake */
+	if (!rc && !r.has_flows)
+		rc = fab_fail(
+			err, EINVAL,
+			"%s: no flow in it: expected lines SOURCE TARGET (of a pipe nothing is left when it was read before)",
+			path);
+	fab_end_names_fini(&r.names);
+	fab_input_fini(&in);
+	return rc;
+}
+
+static const struct permutation rows[] = {
+	{.form = "shift:K",
+	 .summary = "to the host K further on, around",
+	 .manual =
+		 "Each host sends to the host K further on; the last ones to the first.",
+	 .takes = NUMBER,
+	 .target = shift},
+	{.form = "reverse",
+	 .summary = "first to last",
+	 .manual = "The first host sends to the last, the second to the last but one.",
+	 .target = reverse},
+	{.form = "random",
+	 .summary = "by chance",
+	 .manual =
+		 "Each permutation as likely but that in which nobody sends, by `--seed`.",
+	 .make = shuffle},
+	{.form = "transpose",
+	 .summary = "kfat of two equal dimensions: leaf x.y to leaf y.x",
+	 .manual = "The hosts of leaf x.y of a square kfat send to those of leaf y.x.",
+	 .make = transpose},
+	{.form = "tornado",
+	 .summary = "nearly half around in every dimension",
+	 .manual =
+		 "On a torus, mesh, hyperx or kfat to the host of the same number on the switch ceil(k/2) - 1 further on, around, in every dimension of size k; elsewhere all N hosts are one ring. What has no such host sends nothing.",
+	 .steps = nearly_half},
+	{.form = "neighbour",
+	 .summary = "one further on in every dimension",
+	 .manual = "The same, one further on in every dimension.",
+	 .steps = one},
+	{.form = "bitcomp",
+	 .summary = "all bits of the number turned over",
+	 .manual =
+		 "To the host whose number has every bit the other way; needs a power of two of hosts, as `bitrev` does.",
+	 .is_of_bits = true,
+	 .target = complement},
+	{.form = "bitrev",
+	 .summary = "the bits of the number in reverse order",
+	 .manual = "To the host whose number has the bits in reverse order.",
+	 .is_of_bits = true,
+	 .target = reverse_bits},
+	{.form = "file:PATH",
+	 .summary = "lines SOURCE TARGET of a file",
+	 .manual =
+		 "A file with a line `SOURCE TARGET` a flow: hosts or adapters by any name, apart by blanks, or two host lists of as many.",
+	 .takes = PATH,
+	 .make = read_file},
+};
 
 static struct fab_choice choice_at(size_t i)
 {
-	return (struct fab_choice){fab_permutations[i]->form,
-				   fab_permutations[i]->summary,
-				   fab_permutations[i]->manual, true};
+	return (struct fab_choice){rows[i].form, rows[i].summary, rows[i].manual, true};
 }
 
-const struct fab_choices fab_permutation_choices = {
-	"permutation", FAB_COUNT(fab_permutations), choice_at};
+const struct fab_choices fab_permutation_choices = {"permutation", FAB_COUNT(rows),
+						    choice_at};
 
-/* The row of a spec and its argument ("" without one); NULL: there is none. */
-static const struct fab_permutation *find(const char *spec, const char **argument)
+/* The row of a spec, its argument ("" without one) and the number that this is. */
+static int find(const char *spec, const struct permutation **row, const char **argument,
+		uint64_t *number, struct fab_err *err)
 {
 	size_t len = fab_choice_name_len(spec);
 	uint32_t i = fab_choices_find(&fab_permutation_choices, spec, len);
-	const struct fab_permutation *p;
-
-	if (i == FAB_NONE)
-		return NULL;
-	p = fab_permutations[i];
-	*argument = spec[len] ? spec + len + 1 : "";
-	if (p->takes ? !p->takes(*argument) : spec[len])
-		return NULL;
-	return p;
-}
-
-int fab_permutation_check(const char *spec, struct fab_err *err)
-{
-	const char *argument;
 	char *forms;
 	int rc;
 
-	if (find(spec, &argument))
+	*argument = spec[len] ? spec + len + 1 : "";
+	*row = i == FAB_NONE ? NULL : &rows[i];
+	*number = 0;
+	if (*row && ((*row)->takes == NOTHING ? !spec[len]
+		     : (*row)->takes == PATH  ? **argument != '\0'
+					     : fab_parse_u64(*argument, strlen(*argument),
+							     0, UINT32_MAX, number)))
 		return 0;
 	forms = fab_choices_text(&fab_permutation_choices, "or");
 	rc = fab_fail(err, EINVAL, "'%s' is unknown: expected %s", spec, forms);
@@ -183,19 +339,39 @@ int fab_permutation_check(const char *spec, struct fab_err *err)
 	return rc;
 }
 
+int fab_permutation_check(const char *spec, struct fab_err *err)
+{
+	const struct permutation *row;
+	const char *argument;
+	uint64_t number;
+
+	return find(spec, &row, &argument, &number, err);
+}
+
 int fab_permutation_make(const char *spec, const struct fab_permutation_problem *problem,
 			 uint32_t **out, struct fab_err *err)
 {
-	const char *argument = "";
-	const struct fab_permutation *p = find(spec, &argument);
 	uint32_t n = problem->ends->n, *to;
-	int rc;
+	const struct permutation *row;
+	const char *argument;
+	uint64_t number;
+	int rc = find(spec, &row, &argument, &number, err);
 
-	if (!p)
-		return fab_permutation_check(spec, err);
+	if (rc)
+		return rc;
+	if (row->is_of_bits && (!n || n & (n - 1)))
+		return fab_fail(
+			err, EINVAL,
+			"permutation %s needs a power of two of live hosts, there are %u",
+			row->form, n);
 	to = FAB_NEW((size_t)n + 1, uint32_t);
 	memset(to, 0xff, n * sizeof(*to));
-	rc = p->make(problem, argument, to, err);
+	for (uint32_t i = 0; i < n && row->target; i++)
+		to[i] = row->target(i, n, number);
+	if (row->steps)
+		move(problem, row->steps, to);
+	if (row->make)
+		rc = row->make(problem, argument, to, err);
 	if (rc)
 		free(to);
 	else
