@@ -49,22 +49,18 @@ static bool by_shape(const struct fab_shape *shape, struct fab_diameter *out)
 	return shape->n_dims > 0;
 }
 
-/* Distances from a switch; the farthest one, of which queue's last entry is one. */
-static uint32_t search(struct bounds *b, uint32_t from)
-{
-	const struct fab_graph g = fab_graph_of_peers(b->f);
-	uint32_t n;
-
-	b->queue[0] = from;
-	n = fab_graph_search(&g, NULL, 1, b->dist, b->queue, NULL);
-	return b->dist[b->queue[n - 1]];
-}
-
 /* Search from a switch and take what follows for all others. Returns the farthest one. */
 static uint32_t look_from(struct bounds *b, uint32_t from)
 {
-	uint32_t far = search(b, from), most = 0;
+	uint32_t far, most = 0;
+	const struct fab_graph g = fab_graph_of_peers(b->f);
+	uint32_t n;
 
+	/* Distances from a switch; the farthest one, of which queue's last entry is one.
+	 */
+	b->queue[0] = from;
+	n = fab_graph_search(&g, NULL, 1, b->dist, b->queue, NULL);
+	far = b->dist[b->queue[n - 1]];
 	if (far > b->of_all.hops)
 		b->of_all.hops = far;
 	for (uint32_t v = 0; v < b->n; v++) {
@@ -114,14 +110,6 @@ static void init(struct bounds *b, const struct fab_fabric *f)
 	memset(b->high, 0xff, b->n * sizeof(*b->high));
 }
 
-static void fini(struct bounds *b)
-{
-	free(b->queue);
-	free(b->dist);
-	free(b->low);
-	free(b->high);
-}
-
 struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
 					       const struct fab_shape *shape,
 					       int n_threads)
@@ -146,6 +134,9 @@ struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
 	     i < left && !is_exact(&b); i++)
 		look_from(&b, choose(&b, i % 2 == 0));
 	out = b.of_all;
-	fini(&b);
+	free(b.queue);
+	free(b.dist);
+	free(b.low);
+	free(b.high);
 	return out;
 }

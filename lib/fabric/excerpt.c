@@ -80,28 +80,12 @@ static void list_nodes(struct fab_excerpts *e, uint32_t part)
 		      sizeof(*e->nodes.v), fab_cmp_u32);
 }
 
-/* All cables of the part are at its switches. */
-static void copy_cables(struct fab_builder *b, const struct fab_excerpts *e,
-			uint32_t part)
-{
-	const struct fab_fabric *f = e->f;
-
-	for (uint32_t i = e->first[part]; i < e->first[part + 1]; i++) {
-		uint32_t s = e->sw[i];
-
-		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
-		     p++)
-			if (f->port_cable[p] != FAB_NONE &&
-			    f->cable_a[f->port_cable[p]] == p)
-				fab_builder_copy_cable(b, f, f->port_cable[p], e->id);
-	}
-}
-
 struct fab_fabric *fab_excerpt(struct fab_excerpts *e, uint32_t part)
 {
 	const struct fab_plane *v = &e->planes->v[part];
 	struct fab_builder *b;
 	struct fab_fabric *out = NULL;
+	const struct fab_fabric *f = e->f;
 
 	if (!v->n_switch_links && !v->n_host_links)
 		return NULL;
@@ -109,7 +93,16 @@ struct fab_fabric *fab_excerpt(struct fab_excerpts *e, uint32_t part)
 	list_nodes(e, part);
 	for (size_t i = 0; i < e->nodes.n; i++)
 		e->id[e->nodes.v[i]] = fab_builder_copy_node(b, e->f, e->nodes.v[i]);
-	copy_cables(b, e, part);
+	/* All cables of the part are at its switches. */
+	for (uint32_t k = e->first[part]; k < e->first[part + 1]; k++) {
+		uint32_t s = e->sw[k];
+
+		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
+		     p++)
+			if (f->port_cable[p] != FAB_NONE &&
+			    f->cable_a[f->port_cable[p]] == p)
+				fab_builder_copy_cable(b, f, f->port_cable[p], e->id);
+	}
 	for (size_t i = 0; i < e->nodes.n; i++)
 		e->id[e->nodes.v[i]] = FAB_NONE;
 	if (fab_builder_finish(b, e->f->source, e->f->format, NULL, &out, NULL))

@@ -34,29 +34,10 @@ static uint32_t unique(uint32_t *id, uint32_t n)
 	return kept;
 }
 
-/* Each cable is met twice. */
-static void fill_reverse(struct fab_fabric *f)
-{
-	uint32_t *arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
-
-	f->arc_reverse = FAB_NEW(2 * (size_t)f->n_switch_links, uint16_t);
-	memset(arc_of, 0xff, f->n_switch_links * sizeof(*arc_of));
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
-			uint32_t b = arc_of[f->arc_cable[a]];
-
-			arc_of[f->arc_cable[a]] = a;
-			if (b == FAB_NONE)
-				continue;
-			f->arc_reverse[a] = (uint16_t)(b - f->arc_first[f->arc_peer[a]]);
-			f->arc_reverse[b] = (uint16_t)(a - f->arc_first[s]);
-		}
-	free(arc_of);
-}
-
 void fab_graph_build(struct fab_fabric *f)
 {
 	uint32_t n = f->n_switches, at = 0, kept = 0;
+	uint32_t *arc_of;
 
 	f->arc_first = FAB_NEW((size_t)n + 1, uint32_t);
 	f->arc_peer = FAB_NEW(2 * (size_t)f->n_switch_links, uint32_t);
@@ -82,7 +63,21 @@ void fab_graph_build(struct fab_fabric *f)
 	f->arc_first[n] = at;
 	f->peer_first[n] = kept;
 	f->peer = fab_realloc(f->peer, kept, sizeof(*f->peer));
-	fill_reverse(f);
+	/* Each cable is met twice. */
+	arc_of = FAB_NEW((size_t)f->n_switch_links + 1, uint32_t);
+	f->arc_reverse = FAB_NEW(2 * (size_t)f->n_switch_links, uint16_t);
+	memset(arc_of, 0xff, f->n_switch_links * sizeof(*arc_of));
+	for (uint32_t i = 0; i < f->n_switches; i++)
+		for (uint32_t a = f->arc_first[i]; a < f->arc_first[i + 1]; a++) {
+			uint32_t b = arc_of[f->arc_cable[a]];
+
+			arc_of[f->arc_cable[a]] = a;
+			if (b == FAB_NONE)
+				continue;
+			f->arc_reverse[a] = (uint16_t)(b - f->arc_first[f->arc_peer[a]]);
+			f->arc_reverse[b] = (uint16_t)(a - f->arc_first[i]);
+		}
+	free(arc_of);
 }
 
 uint32_t fab_graph_search(const struct fab_graph *g, const bool *is_cut, uint32_t n_from,
@@ -194,15 +189,6 @@ struct girth {
 	uint32_t n_best; /* FAB_NONE: no cycle yet */
 };
 
-static void keep(struct girth *s, uint32_t start, uint32_t last)
-{
-	uint32_t n = s->n_best = s->depth[last] + 1;
-
-	for (uint32_t v = last; n; v = s->from[v])
-		s->best[--n] = v;
-	s->best[0] = start;
-}
-
 /* The edges of a vertex; true: one leads back to the start, no shorter cycle does. */
 static bool look_from(struct girth *s, uint32_t start, uint32_t v)
 {
@@ -211,7 +197,11 @@ static bool look_from(struct girth *s, uint32_t start, uint32_t v)
 
 		s->n_steps++;
 		if (to == start) {
-			keep(s, start, v);
+			uint32_t n = s->n_best = s->depth[v] + 1;
+
+			for (uint32_t i = v; n; i = s->from[i])
+				s->best[--n] = i;
+			s->best[0] = start;
 			return true;
 		}
 		if (s->depth[to] != FAB_NONE || s->part[to] != s->part[start])
@@ -221,22 +211,6 @@ static bool look_from(struct girth *s, uint32_t start, uint32_t v)
 		s->queue[s->n_queue++] = to;
 	}
 	return false;
-}
-
-/* Breadth first from a vertex back to it, no further than what is known is long. */
-static void cycle_from(struct girth *s, uint32_t start)
-{
-	s->n_queue = 0;
-	s->queue[s->n_queue++] = start;
-	s->depth[start] = 0;
-	for (uint32_t head = 0; head < s->n_queue; head++)
-		if ((s->n_best != FAB_NONE &&
-		     s->depth[s->queue[head]] + 1 >= s->n_best) ||
-		    look_from(s, start, s->queue[head]))
-			break;
-	/* all cycles through the start are known: it is left out from now on */
-	for (uint32_t i = 1; i < s->n_queue; i++)
-		s->depth[s->queue[i]] = FAB_NONE;
 }
 
 uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *part,
@@ -260,8 +234,22 @@ uint32_t *fab_graph_shortest_cycle(const struct fab_graph *g, const uint32_t *pa
 	for (uint32_t v = 0; v < g->n && s.n_best > 2; v++) {
 		if (s.n_best != FAB_NONE && s.n_steps > max_steps)
 			break;
-		if (part[v] != FAB_NONE)
-			cycle_from(&s, v);
+		if (part[v] != FAB_NONE) {
+			/* Breadth first from a vertex back to it, no further than what is
+			 * known is long. */
+			s.n_queue = 0;
+			s.queue[s.n_queue++] = v;
+			s.depth[v] = 0;
+			for (uint32_t head = 0; head < s.n_queue; head++)
+				if ((s.n_best != FAB_NONE &&
+				     s.depth[s.queue[head]] + 1 >= s.n_best) ||
+				    look_from(&s, v, s.queue[head]))
+					break;
+			/* all cycles through the start are known: it is left out from now
+			 * on */
+			for (uint32_t i = 1; i < s.n_queue; i++)
+				s.depth[s.queue[i]] = FAB_NONE;
+		}
 	}
 	free(s.from);
 	free(s.depth);

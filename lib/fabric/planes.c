@@ -83,43 +83,6 @@ static void count_adapters(struct work *w)
 	}
 }
 
-static void count_hosts(struct work *w)
-{
-	forget(w);
-	for (uint32_t h = 0; h < w->f->n_hosts; h++) {
-		list_parts_of_host(w, h);
-		for (uint32_t k = 0; k < w->n_list; k++)
-			w->p->v[w->list[k]].n_hosts++;
-	}
-}
-
-static uint32_t find_largest(const struct fab_planes *p)
-{
-	uint32_t best = 0;
-
-	for (uint32_t i = 1; i < p->n; i++) {
-		const struct fab_plane *a = &p->v[i], *b = &p->v[best];
-
-		if (a->n_hosts != b->n_hosts ? a->n_hosts > b->n_hosts
-					     : a->n_switches > b->n_switches)
-			best = i;
-	}
-	return best;
-}
-
-/* Hosts that parts have in common with the largest. */
-static void count_shared(struct work *w)
-{
-	forget(w);
-	for (uint32_t h = 0; h < w->f->n_hosts; h++) {
-		list_parts_of_host(w, h);
-		if (w->seen[w->p->largest] != h)
-			continue;
-		for (uint32_t k = 0; k < w->n_list; k++)
-			w->p->v[w->list[k]].n_shared++;
-	}
-}
-
 /* Planes go before other parts; both stay in the order of their switches. */
 static void put_planes_first(struct fab_planes *p, uint32_t n_switches)
 {
@@ -138,19 +101,6 @@ static void put_planes_first(struct fab_planes *p, uint32_t n_switches)
 	p->v = v;
 	free(at);
 	free(old);
-}
-
-static void choose_planes(struct fab_planes *p)
-{
-	uint64_t n_hosts = p->v[p->largest].n_hosts;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		struct fab_plane *v = &p->v[i];
-
-		v->is_plane = i == p->largest ||
-			      (v->n_hosts && 2 * (uint64_t)v->n_shared >= n_hosts);
-		p->n_planes += v->is_plane;
-	}
 }
 
 static void count_on_planes(struct work *w)
@@ -173,6 +123,8 @@ struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 {
 	struct fab_planes *p = FAB_NEW0(1, struct fab_planes);
 	struct work w = {.f = f, .p = p};
+	uint64_t n_hosts;
+	uint32_t best = 0;
 
 	p->of_switch = FAB_NEW(f->n_switches, uint32_t);
 	p->n = fab_fabric_components(f, p->of_switch);
@@ -181,10 +133,37 @@ struct fab_planes *fab_planes_new(const struct fab_fabric *f)
 	w.list = FAB_NEW(p->n, uint32_t);
 	count_switches(p, f);
 	count_adapters(&w);
-	count_hosts(&w);
-	p->largest = find_largest(p);
-	count_shared(&w);
-	choose_planes(p);
+	forget(&w);
+	for (uint32_t h = 0; h < w.f->n_hosts; h++) {
+		list_parts_of_host(&w, h);
+		for (uint32_t k = 0; k < w.n_list; k++)
+			w.p->v[w.list[k]].n_hosts++;
+	}
+	for (uint32_t r = 1; r < p->n; r++) {
+		const struct fab_plane *a = &p->v[r], *b = &p->v[best];
+
+		if (a->n_hosts != b->n_hosts ? a->n_hosts > b->n_hosts
+					     : a->n_switches > b->n_switches)
+			best = r;
+	}
+	p->largest = best;
+	/* Hosts that parts have in common with the largest. */
+	forget(&w);
+	for (uint32_t i = 0; i < w.f->n_hosts; i++) {
+		list_parts_of_host(&w, i);
+		if (w.seen[w.p->largest] != i)
+			continue;
+		for (uint32_t j = 0; j < w.n_list; j++)
+			w.p->v[w.list[j]].n_shared++;
+	}
+	n_hosts = p->v[p->largest].n_hosts;
+	for (uint32_t m = 0; m < p->n; m++) {
+		struct fab_plane *v = &p->v[m];
+
+		v->is_plane = m == p->largest ||
+			      (v->n_hosts && 2 * (uint64_t)v->n_shared >= n_hosts);
+		p->n_planes += v->is_plane;
+	}
 	put_planes_first(p, f->n_switches);
 	count_on_planes(&w);
 	free(w.list);

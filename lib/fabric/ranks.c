@@ -60,7 +60,7 @@ static bool rule_out(struct search *x, uint32_t top)
 
 		for (int w = 0; w < WORDS; w++)
 			missing |= x->all[part][w] & ~x->reach[s][w];
-		if (x->top[part] > top || (!missing))
+		if (x->top[part] > top || !missing)
 			continue;
 		x->top[part] = top + 1;
 		any = true;

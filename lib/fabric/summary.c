@@ -50,11 +50,6 @@ static void count_links(struct fab_summary *s, const struct fab_fabric *f)
 	s->n_links = (uint32_t)links.n;
 }
 
-static bool has_cable(const struct fab_fabric *f, uint32_t node)
-{
-	return fab_node_first_connected_port(f, node) != FAB_NONE;
-}
-
 static void count_rails(struct fab_summary *s, const struct fab_fabric *f)
 {
 	uint32_t most = 0, *n_with;
@@ -68,7 +63,8 @@ static void count_rails(struct fab_summary *s, const struct fab_fabric *f)
 
 		for (uint32_t i = f->host_first_adapter[h];
 		     i < f->host_first_adapter[h + 1]; i++)
-			n += has_cable(f, f->host_adapter[i]);
+			n += fab_node_first_connected_port(f, f->host_adapter[i]) !=
+			     FAB_NONE;
 		n_with[n]++;
 		s->n_unnamed_adapters += fab_host_is_unnamed(f, h);
 	}
@@ -117,22 +113,6 @@ static struct rates count_cables(struct fab_summary *s, const struct fab_fabric 
 	return rates;
 }
 
-/* A switch at the top has no factor and does not count. */
-static void add_blocking(struct fab_level *level, struct rates rates)
-{
-	double factor = rates.down / rates.up;
-
-	if (!(rates.down > 0 && rates.up > 0))
-		return;
-	level->rate_down += rates.down;
-	level->rate_up += rates.up;
-	if (!level->n_blocking || factor < level->least_blocking)
-		level->least_blocking = factor;
-	if (!level->n_blocking || factor > level->most_blocking)
-		level->most_blocking = factor;
-	level->n_blocking++;
-}
-
 static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
 {
 	struct fab_ranks ranks;
@@ -144,10 +124,26 @@ static void count_levels(struct fab_summary *s, const struct fab_fabric *f)
 	fab_ranks_fini(&ranks);
 	s->levels = FAB_NEW0(s->n_levels, struct fab_level);
 	for (uint32_t i = 0; i < f->n_switches; i++) {
+		struct fab_level *level;
+		struct rates rates;
+		double factor;
+
 		if (s->level_of[i] == FAB_NONE)
 			continue;
 		s->levels[s->level_of[i]].n_switches++;
-		add_blocking(&s->levels[s->level_of[i]], count_cables(s, f, i));
+		/* A switch at the top has no factor and does not count. */
+		level = &s->levels[s->level_of[i]];
+		rates = count_cables(s, f, i);
+		factor = rates.down / rates.up;
+		if (!(rates.down > 0 && rates.up > 0))
+			continue;
+		level->rate_down += rates.down;
+		level->rate_up += rates.up;
+		if (!level->n_blocking || factor < level->least_blocking)
+			level->least_blocking = factor;
+		if (!level->n_blocking || factor > level->most_blocking)
+			level->most_blocking = factor;
+		level->n_blocking++;
 	}
 	for (uint32_t i = 0; i < s->n_levels; i++)
 		s->levels[i].n_side /= 2; /* seen from both ends */
@@ -180,21 +176,6 @@ static void measure(struct fab_summary *s, uint32_t part, const struct fab_fabri
 		s->diameter_at_most = d.at_most;
 }
 
-/* Adapters, aggregation nodes too, that are in no part. */
-static uint32_t count_unattached(const struct fab_fabric *f)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
-		uint32_t p = f->node_first_port[i];
-
-		while (p < f->node_first_port[i + 1] && fab_port_switch(f, p) == FAB_NONE)
-			p++;
-		n += p == f->node_first_port[i + 1] && f->node_kind[i] != FAB_ROUTER;
-	}
-	return n;
-}
-
 static bool planes_are_alike(const struct fab_summary *s)
 {
 	char first[128], other[128];
@@ -209,43 +190,46 @@ static bool planes_are_alike(const struct fab_summary *s)
 	return s->planes->n_planes > 1;
 }
 
-static void look_at_parts(struct fab_summary *s, const struct fab_fabric *f,
-			  int n_threads)
-{
-	struct fab_excerpts *excerpts = fab_excerpts_new(f, s->planes);
-
-	for (uint32_t i = 0; i < s->n_components; i++) {
-		struct fab_fabric *part = fab_excerpt(excerpts, i);
-		struct fab_shape *shape = part ? fab_shape_recognize(part) : NULL;
-
-		if (part) {
-			measure(s, i, part, shape, n_threads);
-			s->parts[i].shape = shape_outline(shape);
-		}
-		fab_shape_free(shape);
-		fab_fabric_free(part);
-	}
-	fab_excerpts_free(excerpts);
-	if (s->shape->kind == FAB_SHAPE_NONE && planes_are_alike(s)) {
-		fab_shape_free(s->shape);
-		s->shape = shape_outline(s->parts[0].shape);
-	}
-}
-
 struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads)
 {
 	struct fab_summary *s = FAB_NEW0(1, struct fab_summary);
+	uint32_t n = 0;
 
 	s->planes = fab_planes_new(f);
 	s->n_components = s->planes->n;
-	s->n_unattached = count_unattached(f);
+	/* Adapters, aggregation nodes too, that are in no part. */
+	for (uint32_t i = f->n_switches; i < f->n_nodes; i++) {
+		uint32_t p = f->node_first_port[i];
+
+		while (p < f->node_first_port[i + 1] && fab_port_switch(f, p) == FAB_NONE)
+			p++;
+		n += p == f->node_first_port[i + 1] && f->node_kind[i] != FAB_ROUTER;
+	}
+	s->n_unattached = n;
 	s->parts = FAB_NEW0(s->n_components, struct fab_part_summary);
 	s->shape = fab_shape_recognize(f);
 	if (s->n_components == 1) {
 		measure(s, 0, f, s->shape, n_threads);
 		s->parts[0].shape = shape_outline(s->shape);
 	} else {
-		look_at_parts(s, f, n_threads);
+		struct fab_excerpts *excerpts = fab_excerpts_new(f, s->planes);
+
+		for (uint32_t i = 0; i < s->n_components; i++) {
+			struct fab_fabric *part = fab_excerpt(excerpts, i);
+			struct fab_shape *shape = part ? fab_shape_recognize(part) : NULL;
+
+			if (part) {
+				measure(s, i, part, shape, n_threads);
+				s->parts[i].shape = shape_outline(shape);
+			}
+			fab_shape_free(shape);
+			fab_fabric_free(part);
+		}
+		fab_excerpts_free(excerpts);
+		if (s->shape->kind == FAB_SHAPE_NONE && planes_are_alike(s)) {
+			fab_shape_free(s->shape);
+			s->shape = shape_outline(s->parts[0].shape);
+		}
 	}
 	count_links(s, f);
 	count_rails(s, f);

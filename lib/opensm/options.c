@@ -51,34 +51,6 @@ static bool is_name(const struct word *w, const char *name)
 	return strlen(name) == w->name_len && !memcmp(w->text, name, w->name_len);
 }
 
-static int take_mode(const struct word *w, struct fab_opensm_options *o,
-		     struct fab_err *err)
-{
-	for (size_t i = 0; i < FAB_COUNT(mode_names); i++) {
-		if (strlen(mode_names[i]) != w->value_len ||
-		    memcmp(mode_names[i], w->value, w->value_len) != 0)
-			continue;
-		o->mode = (enum fab_opensm_mode)i;
-		return 0;
-	}
-	return fab_fail(err, EINVAL, "mode=%.*s: expected off, dry-run, on or own",
-			(int)w->value_len, w->value);
-}
-
-static int take_algorithm(const struct word *w, struct fab_opensm_options *o,
-			  struct fab_err *err)
-{
-	const struct fab_mcast_engine *e = fab_mcast_engine_find(w->value, w->value_len);
-
-	if (!e || e->may_be_higher || !e->grow)
-		return fab_fail(err, EINVAL,
-				"algorithm=%.*s: expected a multicast algorithm with "
-				"trees of minimal height, as balanced or fulb",
-				(int)w->value_len, w->value);
-	o->engine = e;
-	return 0;
-}
-
 static int take_number(const struct word *w, uint32_t min, uint32_t *out,
 		       struct fab_err *err)
 {
@@ -94,10 +66,31 @@ static int take_number(const struct word *w, uint32_t min, uint32_t *out,
 
 static int take(const struct word *w, struct fab_opensm_options *o, struct fab_err *err)
 {
-	if (is_name(w, "mode"))
-		return take_mode(w, o, err);
-	if (is_name(w, "algorithm"))
-		return take_algorithm(w, o, err);
+	if (is_name(w, "mode")) {
+		for (size_t i = 0; i < FAB_COUNT(mode_names); i++) {
+			if (strlen(mode_names[i]) != w->value_len ||
+			    memcmp(mode_names[i], w->value, w->value_len) != 0)
+				continue;
+			o->mode = (enum fab_opensm_mode)i;
+			return 0;
+		}
+		return fab_fail(err, EINVAL,
+				"mode=%.*s: expected off, dry-run, on or own",
+				(int)w->value_len, w->value);
+	}
+	if (is_name(w, "algorithm")) {
+		const struct fab_mcast_engine *e =
+			fab_mcast_engine_find(w->value, w->value_len);
+
+		if (!e || e->may_be_higher || !e->grow)
+			return fab_fail(
+				err, EINVAL,
+				"algorithm=%.*s: expected a multicast algorithm with "
+				"trees of minimal height, as balanced or fulb",
+				(int)w->value_len, w->value);
+		o->engine = e;
+		return 0;
+	}
 	if (is_name(w, "max_moved") && w->value_len == 3 && !memcmp(w->value, "all", 3)) {
 		o->max_moved = UINT32_MAX;
 		return 0;
@@ -195,16 +188,6 @@ int fab_opensm_options_parse(const char *text, struct fab_opensm_options *o,
 		      &taken, o);
 }
 
-/* A file does not lead to another. */
-static int is_elsewhere(const struct fab_opensm_options *o, const char *name,
-			struct fab_err *err)
-{
-	if (!strcmp(o->file, name))
-		return 0;
-	return fab_fail(err, EINVAL, "file=%s: not in a file, only in opensm.conf",
-			o->file);
-}
-
 static int parse_lines(const char *text, const char *name, struct fab_opensm_options *o,
 		       struct fab_err *err)
 {
@@ -215,7 +198,10 @@ static int parse_lines(const char *text, const char *name, struct fab_opensm_opt
 		char where[256];
 
 		if (parse(at, at + (code < len ? code : len), false, o, err) ||
-		    is_elsewhere(o, name, err)) {
+		    /* a file does not lead to another */
+		    (strcmp(o->file, name) != 0 &&
+		     fab_fail(err, EINVAL, "file=%s: not in a file, only in opensm.conf",
+			      o->file))) {
 			snprintf(where, sizeof(where), "%s:%u", name, line);
 			fab_err_prefix(err, where);
 			return -EINVAL;

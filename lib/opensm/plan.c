@@ -74,49 +74,6 @@ static int is_late(void *context, uint64_t done, uint64_t total)
 	return (d->stop && atomic_load(d->stop)) || fab_now() > d->seconds;
 }
 
-/* The groups under their numbers; O(members). */
-static int groups_of(const struct fab_plan *p, struct fab_groups **groups,
-		     struct fab_err *err)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(p->shared->f);
-	char name[16];
-
-	for (uint32_t i = 0; i < p->n_trees; i++) {
-		struct fab_live_tree t = fab_live_tree_of(p->live, i);
-		int len = snprintf(name, sizeof(name), "%u", p->number[i]);
-
-		fab_groups_builder_begin(b, name, (size_t)len);
-		for (uint32_t m = 0; m < t.n_members; m++)
-			fab_groups_builder_add(b, t.member[m]);
-	}
-	return fab_groups_builder_finish(b, false, groups, err);
-}
-
-static bool is_equal(const struct fab_live_tree *a, const struct fab_live_tree *b)
-{
-	return a->root == b->root && a->n_edges == b->n_edges &&
-	       !memcmp(a->sw, b->sw, a->n_edges * sizeof(*a->sw)) &&
-	       !memcmp(a->cable, b->cable, a->n_edges * sizeof(*a->cable));
-}
-
-/* The engine's trees in place of those that are there. */
-static void adopt_all(struct fab_plan *p, const struct fab_forest *forest)
-{
-	for (uint32_t i = 0; i < p->n_trees; i++) {
-		struct fab_live_tree t = fab_live_tree_of(p->live, i), new = t;
-
-		new.root = forest->root[i];
-		new.height = forest->height[i];
-		new.n_edges = fab_forest_size(forest, i);
-		new.sw = forest->sw + forest->first[i];
-		new.cable = forest->cable + forest->first[i];
-		if (t.n_edges && is_equal(&t, &new))
-			continue;
-		p->moved[p->n_moved++] = i;
-		fab_live_adopt(p->live, i, &new);
-	}
-}
-
 /* All groups by the engine; taken only where the fullest cable has fewer trees. */
 static int route_all(struct fab_plan *p, const struct fab_mcast_problem *problem,
 		     const struct fab_plan_options *o, struct deadline *deadline,
@@ -142,8 +99,24 @@ static int route_all(struct fab_plan *p, const struct fab_mcast_problem *problem
 		if (result.load[c] > max)
 			max = result.load[c];
 	rc = fab_mcast_verify(problem, &result, err);
-	if (!rc && max < r->before)
-		adopt_all(p, &result.forest);
+	if (!rc && max < r->before) {
+		/* The engine's trees in place of those that are there. */
+		for (uint32_t i = 0; i < p->n_trees; i++) {
+			struct fab_live_tree t = fab_live_tree_of(p->live, i), new = t;
+
+			new.root = result.forest.root[i];
+			new.height = result.forest.height[i];
+			new.n_edges = fab_forest_size(&result.forest, i);
+			new.sw = result.forest.sw + result.forest.first[i];
+			new.cable = result.forest.cable + result.forest.first[i];
+			if (t.n_edges && t.root == new.root &&t.n_edges == new.n_edges &&
+			    !memcmp(t.sw, new.sw, t.n_edges * sizeof(*t.sw)) &&
+			    !memcmp(t.cable, new.cable, t.n_edges * sizeof(*t.cable)))
+				continue;
+			p->moved[p->n_moved++] = i;
+			fab_live_adopt(p->live, i, &new);
+		}
+	}
 	fab_mcast_result_fini(&result);
 	return rc;
 }
@@ -203,8 +176,20 @@ int fab_plan_solve(struct fab_plan *p, const struct fab_plan_options *options,
 		   struct fab_plan_result *r, struct fab_err *err)
 {
 	struct fab_groups *groups;
-	int rc = groups_of(p, &groups, err);
+	int rc;
+	struct fab_groups_builder *b = fab_groups_builder_new(p->shared->f);
+	char name[16];
 
+	/* The groups under their numbers; O(members). */
+	for (uint32_t i = 0; i < p->n_trees; i++) {
+		struct fab_live_tree t = fab_live_tree_of(p->live, i);
+		int len = snprintf(name, sizeof(name), "%u", p->number[i]);
+
+		fab_groups_builder_begin(b, name, (size_t)len);
+		for (uint32_t m = 0; m < t.n_members; m++)
+			fab_groups_builder_add(b, t.member[m]);
+	}
+	rc = fab_groups_builder_finish(b, false, &groups, err);
 	*r = (struct fab_plan_result){.n_groups = p->n_trees,
 				      .before = fab_live_max_load(p->live)};
 	if (!rc) {

@@ -134,18 +134,6 @@ static uint16_t mlid_of(uint32_t group)
 	return (uint16_t)(IB_LID_MCAST_START_HO + group);
 }
 
-/* Groups that ended are not announced: their boxes are gone. */
-static void forget_ended(void)
-{
-	uint32_t n = fab_opensm_n_groups(plugin.osm);
-
-	for (uint32_t g = 0; g < n; g++)
-		if (!plugin.osm->subn.mboxes[g] &&
-		    fab_keeper_tree(plugin.keeper, g).n_members &&
-		    fab_keeper_route(plugin.keeper, g, NULL, 0, NULL) >= 0)
-			note_change();
-}
-
 /* The keeper's tree of a group into the tables; *is_new: it is another than before. */
 static int write_kept(osm_mgrp_box_t *box, bool *is_new, struct fab_err *err)
 {
@@ -203,9 +191,16 @@ static ib_api_status_t build_locked(void *context, osm_mgrp_box_t *box)
 	struct fab_err err;
 	bool is_new = false;
 	int rc;
+	uint32_t n;
 
 	take_found(context);
-	forget_ended();
+	/* Groups that ended are not announced: their boxes are gone. */
+	n = fab_opensm_n_groups(plugin.osm);
+	for (uint32_t g = 0; g < n; g++)
+		if (!plugin.osm->subn.mboxes[g] &&
+		    fab_keeper_tree(plugin.keeper, g).n_members &&
+		    fab_keeper_route(plugin.keeper, g, NULL, 0, NULL) >= 0)
+			note_change();
 	/* those found may have been of this group: begin again with an empty table */
 	fab_opensm_clear(plugin.osm, box->mlid);
 	rc = write_kept(box, &is_new, &err);
@@ -316,23 +311,6 @@ static void read_options(void)
 	    now->rebalance_seconds, now->time_limit_ms);
 }
 
-static void report_locked(osm_epi_event_id_t event)
-{
-	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE) {
-		read_options();
-		if (plugin.options.mode == FAB_OPENSM_ON)
-			renew();
-		else
-			fab_keeper_clear(plugin.keeper);
-		if (plugin.options.mode >= FAB_OPENSM_ON)
-			hook();
-		else
-			unhook();
-	} else if (plugin.options.mode == FAB_OPENSM_DRY_RUN) {
-		renew(); /* the subnet is up: OpenSM's own trees are in the tables */
-	}
-}
-
 static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
 	(void)data;
@@ -346,31 +324,23 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		unhook();
 	} else {
 		guard(true);
-		report_locked(event);
+		if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE) {
+			read_options();
+			if (plugin.options.mode == FAB_OPENSM_ON)
+				renew();
+			else
+				fab_keeper_clear(plugin.keeper);
+			if (plugin.options.mode >= FAB_OPENSM_ON)
+				hook();
+			else
+				unhook();
+		} else if (plugin.options.mode == FAB_OPENSM_DRY_RUN) {
+			renew(); /* the subnet is up: OpenSM's own trees are in the tables
+				  */
+		}
 	}
 	guard(false);
 	pthread_mutex_unlock(&plugin.mutex);
-}
-
-/* What balancing gave, for who reads the log. */
-static void tell(const struct fab_plan_result *r, double seconds)
-{
-	const char *note = r->after <= r->bound ? ", proven least"
-			   : r->is_out_of_time	? ", time limit reached"
-						: "";
-
-	if (plugin.options.mode == FAB_OPENSM_DRY_RUN)
-		LOG(OSM_LOG_INFO | OSM_LOG_SYS,
-		    "dry run: %u groups; OpenSM's trees: fullest cable %u; %s would give "
-		    "%u (at least %u%s); %.3f s\n",
-		    r->n_groups, plugin.today, plugin.options.engine->name, r->after,
-		    r->bound, note, seconds);
-	else
-		LOG(OSM_LOG_INFO,
-		    "balanced %u groups: fullest cable %u, was %u (at least %u%s), %u "
-		    "trees to move; %.3f s\n",
-		    r->n_groups, r->after, r->before, r->bound, note, r->n_moved,
-		    seconds);
 }
 
 /* Solve a plan without the mutex, and leave what it moves for the sweeper. */
@@ -391,7 +361,24 @@ static void balance(struct fab_plan *plan)
 	if (rc) {
 		LOG(OSM_LOG_ERROR, "%s; no tree is moved\n", err.text);
 	} else if (!plugin.is_ending) {
-		tell(&r, fab_now() - start);
+		double seconds = fab_now() - start;
+		const char *note = r.after <= r.bound ? ", proven least"
+				   : r.is_out_of_time ? ", time limit reached"
+						      : "";
+
+		/* What balancing gave, for who reads the log. */
+		if (plugin.options.mode == FAB_OPENSM_DRY_RUN)
+			LOG(OSM_LOG_INFO | OSM_LOG_SYS,
+			    "dry run: %u groups; OpenSM's trees: fullest cable %u; %s would give "
+			    "%u (at least %u%s); %.3f s\n",
+			    r.n_groups, plugin.today, plugin.options.engine->name,
+			    r.after, r.bound, note, seconds);
+		else
+			LOG(OSM_LOG_INFO,
+			    "balanced %u groups: fullest cable %u, was %u (at least %u%s), %u "
+			    "trees to move; %.3f s\n",
+			    r.n_groups, r.after, r.before, r.bound, note, r.n_moved,
+			    seconds);
 	}
 	if (rc || !r.n_moved || plugin.options.mode != FAB_OPENSM_ON) {
 		fab_plan_free(plan);
@@ -402,21 +389,6 @@ static void balance(struct fab_plan *plan)
 	fab_plan_free(plugin.found);
 	plugin.found = plan;
 	plugin.n_found = r.n_moved;
-}
-
-/* Have OpenSM ask for a tree, of any group that there is, so that trees are written. */
-static void ask_for_trees(void)
-{
-	struct osm_opensm *osm = plugin.osm;
-
-	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	for (uint32_t g = 0; g < fab_opensm_n_groups(osm) && !osm_exit_flag; g++) {
-		if (!osm->subn.mboxes[g])
-			continue;
-		osm_sm_reroute_mlid(&osm->sm, cl_hton16(mlid_of(g)));
-		break;
-	}
-	CL_PLOCK_RELEASE(&osm->lock);
 }
 
 /* Wait until something is due; false: the plug-in ends. The mutex is held. */
@@ -443,6 +415,7 @@ static void work_once(void)
 {
 	struct fab_plan *plan = fab_keeper_plan(plugin.keeper);
 	bool is_found;
+	struct osm_opensm *osm;
 
 	plugin.is_due = false;
 	plugin.n_changes = 0;
@@ -452,7 +425,17 @@ static void work_once(void)
 	if (!is_found)
 		return;
 	pthread_mutex_unlock(&plugin.mutex);
-	ask_for_trees();
+	/* Have OpenSM ask for a tree, of any group that there is, so that trees are
+	 * written. */
+	osm = plugin.osm;
+	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
+	for (uint32_t g = 0; g < fab_opensm_n_groups(osm) && !osm_exit_flag; g++) {
+		if (!osm->subn.mboxes[g])
+			continue;
+		osm_sm_reroute_mlid(&osm->sm, cl_hton16(mlid_of(g)));
+		break;
+	}
+	CL_PLOCK_RELEASE(&osm->lock);
 	pthread_mutex_lock(&plugin.mutex);
 }
 

@@ -219,46 +219,6 @@ static void leave_by(struct growing *g, const struct branch *b, unsigned port,
 	}
 }
 
-/* Members of the branch by the ports that they leave by, stable; start[port] .. */
-static void sort_by_port(struct growing *g, const struct branch *b,
-			 size_t start[N_PORTS + 1])
-{
-	size_t at[N_PORTS + 1];
-
-	memset(start, 0, (N_PORTS + 1) * sizeof(*start));
-	for (size_t i = b->first; i < b->first + b->n; i++) {
-		g->port[i] = osm_switch_recommend_mcast_path(
-			b->sw, (osm_port_t *)(uintptr_t)g->member[i], g->mlid, TRUE);
-		start[g->port[i] + 1]++;
-	}
-	start[0] = b->first;
-	for (unsigned p = 0; p < N_PORTS; p++)
-		start[p + 1] += start[p];
-	memcpy(at, start, sizeof(at));
-	for (size_t i = b->first; i < b->first + b->n; i++)
-		g->sorted[at[g->port[i]]++] = g->member[i];
-	memcpy(g->member + b->first, g->sorted + b->first, b->n * sizeof(*g->member));
-}
-
-static void grow_branch(struct growing *g, const struct branch *b)
-{
-	size_t start[N_PORTS + 1];
-
-	if (b->depth >= MAX_DEPTH || !osm_switch_supports_mcast(b->sw)) {
-		osm_log(&g->osm->log, OSM_LOG_ERROR,
-			"fabkit: MLID 0x%x: switch 0x%016" PRIx64
-			" does no multicast or is too far\n",
-			g->mlid, cl_ntoh64(b->sw->p_node->node_info.node_guid));
-		return;
-	}
-	sort_by_port(g, b, start);
-	if (b->up)
-		osm_mcast_tbl_set(&b->sw->mcast_tbl, g->mlid, b->up);
-	for (unsigned p = 0; p < b->sw->num_ports; p++) /* OSM_NO_PATH is beyond */
-		if (start[p + 1] > start[p])
-			leave_by(g, b, p, start[p], start[p + 1] - start[p]);
-}
-
 static ib_api_status_t grow_own(struct osm_opensm *osm, cl_qlist_t *list, uint16_t mlid)
 {
 	size_t n = cl_qlist_count(list), i = 0;
@@ -279,8 +239,36 @@ static ib_api_status_t grow_own(struct osm_opensm *osm, cl_qlist_t *list, uint16
 	FAB_PUSH(&g.todo, root);
 	while (g.todo.n) {
 		struct branch b = g.todo.v[--g.todo.n];
+		size_t start[N_PORTS + 1];
+		size_t at[N_PORTS + 1];
 
-		grow_branch(&g, &b);
+		if (b.depth >= MAX_DEPTH || !osm_switch_supports_mcast(b.sw)) {
+			osm_log(&g.osm->log, OSM_LOG_ERROR,
+				"fabkit: MLID 0x%x: switch 0x%016" PRIx64
+				" does no multicast or is too far\n",
+				g.mlid, cl_ntoh64(b.sw->p_node->node_info.node_guid));
+			continue;
+		}
+		/* Members of the branch by the ports that they leave by, stable;
+		 * start[port] .. */
+		memset(start, 0, (N_PORTS + 1) * sizeof(*start));
+		for (size_t k = b.first; k < b.first + b.n; k++) {
+			g.port[k] = osm_switch_recommend_mcast_path(
+				b.sw, (osm_port_t *)(uintptr_t)g.member[k], g.mlid, TRUE);
+			start[g.port[k] + 1]++;
+		}
+		start[0] = b.first;
+		for (unsigned j = 0; j < N_PORTS; j++)
+			start[j + 1] += start[j];
+		memcpy(at, start, sizeof(at));
+		for (size_t k = b.first; k < b.first + b.n; k++)
+			g.sorted[at[g.port[k]]++] = g.member[k];
+		memcpy(g.member + b.first, g.sorted + b.first, b.n * sizeof(*g.member));
+		if (b.up)
+			osm_mcast_tbl_set(&b.sw->mcast_tbl, g.mlid, b.up);
+		for (unsigned p = 0; p < b.sw->num_ports; p++) /* OSM_NO_PATH is beyond */
+			if (start[p + 1] > start[p])
+				leave_by(&g, &b, p, start[p], start[p + 1] - start[p]);
 	}
 	free(g.todo.v);
 	free(g.port);
@@ -302,22 +290,6 @@ ib_api_status_t fab_opensm_own_tree(struct osm_opensm *osm, osm_mgrp_box_t *box)
 	return status;
 }
 
-/* Adds to use[port] the MLIDs of a switch's table, and marks each MLID seen. */
-static void count_ports(const osm_mcast_tbl_t *t, uint32_t *use, uint8_t *is_seen,
-			uint32_t n_mlids)
-{
-	for (uint32_t m = 0; m < n_mlids && m < t->mft_depth && t->p_mask_tbl; m++) {
-		for (unsigned at = 0; at <= t->max_position; at++) {
-			unsigned bits = cl_ntoh16((*t->p_mask_tbl)[m][at]);
-
-			is_seen[m] |= bits != 0;
-			for (; bits; bits &= bits - 1)
-				use[at * IB_MCAST_MASK_SIZE +
-				    (unsigned)__builtin_ctz(bits)]++;
-		}
-	}
-}
-
 uint32_t fab_opensm_max_efi(const struct osm_opensm *osm, uint32_t *n_trees)
 {
 	uint32_t n_mlids = fab_opensm_n_groups(osm), max = 0;
@@ -327,7 +299,21 @@ uint32_t fab_opensm_max_efi(const struct osm_opensm *osm, uint32_t *n_trees)
 	     sw = next_switch(osm, sw)) {
 		uint32_t use[N_PORTS] = {0};
 
-		count_ports(&sw->mcast_tbl, use, is_seen, n_mlids);
+		/* Adds to use[port] the MLIDs of a switch's table, and marks each MLID
+		 * seen. */
+		for (uint32_t m = 0; m < n_mlids && m < sw->mcast_tbl.mft_depth &&
+				     sw->mcast_tbl.p_mask_tbl;
+		     m++) {
+			for (unsigned at = 0; at <= sw->mcast_tbl.max_position; at++) {
+				unsigned bits =
+					cl_ntoh16((*sw->mcast_tbl.p_mask_tbl)[m][at]);
+
+				is_seen[m] |= bits != 0;
+				for (; bits; bits &= bits - 1)
+					use[at * IB_MCAST_MASK_SIZE +
+					    (unsigned)__builtin_ctz(bits)]++;
+			}
+		}
 		for (unsigned p = 1; p < sw->num_ports; p++) {
 			const osm_physp_t *port = physp(sw->p_node, p);
 

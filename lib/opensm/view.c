@@ -28,26 +28,20 @@ static bool is_left_out(const osm_node_t *node)
 	return node->sw && !osm_switch_supports_mcast(node->sw);
 }
 
-static enum fab_node_kind kind_of(const osm_node_t *node)
-{
-	if (node->sw)
-		return FAB_SWITCH;
-	return node->node_info.node_type == IB_NODE_TYPE_ROUTER ? FAB_ROUTER
-								: FAB_ADAPTER;
-}
-
 /* `priv` of a node is OpenSM's: ids are found by GUID. */
 static void add_node(struct fab_builder *b, struct fab_map64 *id_of,
 		     const osm_node_t *node)
 {
 	const char *name = node->print_desc ? node->print_desc : "";
-	const struct fab_node_spec spec = {.kind = kind_of(node),
-					   .guid = cl_ntoh64(node->node_info.node_guid),
-					   .sys_guid =
-						   cl_ntoh64(node->node_info.sys_guid),
-					   .n_ports = node->node_info.num_ports,
-					   .name = name,
-					   .name_len = strlen(name)};
+	const struct fab_node_spec spec = {
+		.kind = node->sw					   ? FAB_SWITCH
+			: node->node_info.node_type == IB_NODE_TYPE_ROUTER ? FAB_ROUTER
+									   : FAB_ADAPTER,
+		.guid = cl_ntoh64(node->node_info.node_guid),
+		.sys_guid = cl_ntoh64(node->node_info.sys_guid),
+		.n_ports = node->node_info.num_ports,
+		.name = name,
+		.name_len = strlen(name)};
 	uint32_t id = fab_builder_add_node(b, &spec);
 
 	fab_map64_set(id_of, spec.guid, id);
@@ -58,28 +52,6 @@ static void add_node(struct fab_builder *b, struct fab_map64 *id_of,
 			continue;
 		fab_builder_set_port(b, id, (uint16_t)p, cl_ntoh64(port->port_guid),
 				     cl_ntoh16(port->port_info.base_lid), 0);
-	}
-}
-
-static void add_cables(struct fab_builder *b, struct fab_map64 *id_of,
-		       const osm_node_t *node)
-{
-	uint32_t id = fab_map64_get(id_of, cl_ntoh64(node->node_info.node_guid));
-
-	for (uint32_t p = 1; p < node->physp_tbl_size; p++) {
-		const osm_physp_t *port = &node->physp_table[p], *peer;
-		struct fab_end end = {.node = id, .port = (uint16_t)p};
-
-		if (!port->p_node || !fab_opensm_is_live(port))
-			continue;
-		peer = port->p_remote_physp;
-		if (is_left_out(peer->p_node))
-			continue;
-		end.peer = fab_map64_get(id_of,
-					 cl_ntoh64(peer->p_node->node_info.node_guid));
-		end.peer_port = peer->port_num;
-		if (end.peer != FAB_NONE)
-			fab_builder_add_end(b, &end);
 	}
 }
 
@@ -108,29 +80,11 @@ uint32_t fab_opensm_members(const osm_mgrp_box_t *box, uint64_t **guid)
 	return n;
 }
 
-static void copy_members(struct osm_opensm *osm, struct fab_membership *m)
-{
-	FAB_VEC(uint64_t) guids = {0};
-
-	m->n = fab_opensm_n_groups(osm);
-	m->first = FAB_NEW0((size_t)m->n + 1, uint64_t);
-	for (uint32_t g = 0; g < m->n; g++) {
-		const osm_mgrp_box_t *box = osm->subn.mboxes[g];
-		uint64_t *guid = NULL;
-		uint32_t n = box ? fab_opensm_members(box, &guid) : 0;
-
-		for (uint32_t i = 0; i < n; i++)
-			FAB_PUSH(&guids, guid[i]);
-		free(guid);
-		m->first[g + 1] = guids.n;
-	}
-	m->guid = guids.v;
-}
-
 void fab_opensm_view_copy(struct osm_opensm *osm, struct fab_opensm_view *view)
 {
 	const cl_qmap_t *nodes = &osm->subn.node_guid_tbl;
 	struct fab_map64 *id_of = fab_map64_new(cl_qmap_count(nodes));
+	FAB_VEC(uint64_t) guids = {0};
 
 	view->builder = fab_builder_new();
 	for (cl_map_item_t *i = cl_qmap_head(nodes); i != cl_qmap_end(nodes);
@@ -144,11 +98,42 @@ void fab_opensm_view_copy(struct osm_opensm *osm, struct fab_opensm_view *view)
 	     i = cl_qmap_next(i)) {
 		const osm_node_t *node = (const osm_node_t *)i;
 
-		if (!is_left_out(node))
-			add_cables(view->builder, id_of, node);
+		if (!is_left_out(node)) {
+			uint32_t id = fab_map64_get(id_of,
+						    cl_ntoh64(node->node_info.node_guid));
+
+			for (uint32_t p = 1; p < node->physp_tbl_size; p++) {
+				const osm_physp_t *port = &node->physp_table[p], *peer;
+				struct fab_end end = {.node = id, .port = (uint16_t)p};
+
+				if (!port->p_node || !fab_opensm_is_live(port))
+					continue;
+				peer = port->p_remote_physp;
+				if (is_left_out(peer->p_node))
+					continue;
+				end.peer = fab_map64_get(
+					id_of,
+					cl_ntoh64(peer->p_node->node_info.node_guid));
+				end.peer_port = peer->port_num;
+				if (end.peer != FAB_NONE)
+					fab_builder_add_end(view->builder, &end);
+			}
+		}
 	}
 	fab_map64_free(id_of);
-	copy_members(osm, &view->members);
+	view->members.n = fab_opensm_n_groups(osm);
+	view->members.first = FAB_NEW0((size_t)view->members.n + 1, uint64_t);
+	for (uint32_t g = 0; g < view->members.n; g++) {
+		const osm_mgrp_box_t *box = osm->subn.mboxes[g];
+		uint64_t *guid = NULL;
+		uint32_t n = box ? fab_opensm_members(box, &guid) : 0;
+
+		for (uint32_t k = 0; k < n; k++)
+			FAB_PUSH(&guids, guid[k]);
+		free(guid);
+		view->members.first[g + 1] = guids.n;
+	}
+	view->members.guid = guids.v;
 }
 
 int fab_opensm_view_fabric(struct fab_opensm_view *view, struct fab_fabric **out,

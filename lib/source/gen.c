@@ -1,14 +1,337 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/gen.h"
+#include "source/reader.h"
 
+#include "base/human.h"
 #include "base/mem.h"
-#include "source/gen/families.h"
+#include "base/num.h"
+#include "source/gen/impl.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define SWITCH_GUID 0x02fab00000000001u
+#define ADAPTER_GUID 0x02fab10000000010u
+
+enum { LID_LAST = 49151, VENDOR = 0x02fab0, DEVICE_SWITCH = 1, DEVICE_ADAPTER = 2 };
+
+uint64_t fab_gen_mul(uint64_t a, uint64_t b)
+{
+	uint64_t c;
+
+	return __builtin_mul_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+uint64_t fab_gen_add(uint64_t a, uint64_t b)
+{
+	uint64_t c;
+
+	return __builtin_add_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+int fab_gen_check_size(const struct fab_gen_net *net, const struct fab_gen_size *size,
+		       struct fab_err *err)
+{
+	static const char more[] = "more than the";
+	uint64_t bytes, available = fab_memory_bytes();
+	char takes[FAB_HUMAN_BYTES], has[FAB_HUMAN_BYTES];
+
+	/* Bytes of a fabric while it is built, about; measured. */
+	enum { NODE_BYTES = 220, CABLE_BYTES = 130 };
+	uint64_t nodes = fab_gen_add(size->switches, size->adapters);
+	bytes = fab_gen_add(fab_gen_mul(nodes, NODE_BYTES),
+			    fab_gen_mul(size->cables, CABLE_BYTES));
+	if (size->ports > FAB_GEN_PORTS_MAX)
+		return fab_fail(
+			err, EINVAL,
+			"gen:%s: a switch would have %s %d ports that are allowed",
+			net->kind, more, FAB_GEN_PORTS_MAX);
+	fab_human_bytes(bytes, takes);
+	if (fab_gen_add(size->switches, size->adapters) > FAB_GEN_NODES_MAX)
+		return fab_fail(err, EINVAL,
+				"gen:%s: the fabric would have %s %d switches and "
+				"adapters that can be numbered (and take %s of memory)",
+				net->kind, more, FAB_GEN_NODES_MAX, takes);
+	if (size->cables > FAB_GEN_CABLES_MAX)
+		return fab_fail(err, EINVAL,
+				"gen:%s: the fabric would have %s %d cables that can be "
+				"numbered (and take %s of memory)",
+				net->kind, more, FAB_GEN_CABLES_MAX, takes);
+	if (bytes > available)
+		return fab_fail(err, ENOMEM,
+				"gen:%s: the fabric would take about %s of memory, there "
+				"are %s",
+				net->kind, takes, fab_human_bytes(available, has));
+	return 0;
+}
+
+/* LIDs are given in the order of the nodes; said once when they have run out. */
+static uint16_t next_lid(struct fab_gen_net *net)
+{
+	uint32_t lid = net->n_switches + net->n_adapters;
+
+	if (lid == LID_LAST + 1)
+		fab_builder_warn(net->builder, "lids-exhausted", 0,
+				 "there are only %d unicast LIDs: node %" PRIu32
+				 " and all after it have none",
+				 LID_LAST, lid);
+	return lid <= LID_LAST ? (uint16_t)lid : FAB_LID_NONE;
+}
+
+uint32_t fab_gen_switch(struct fab_gen_net *net, uint32_t n_ports, const char *format,
+			...)
+{
+	char name[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
+	uint64_t guid = SWITCH_GUID + net->n_switches;
+	uint32_t id;
+	va_list ap;
+	int n;
+
+	memcpy(name, net->prefix, net->prefix_len);
+	va_start(ap, format);
+	n = vsnprintf(name + net->prefix_len, FAB_GEN_NAME_MAX, format, ap);
+	va_end(ap);
+	id = fab_builder_add_node(net->builder,
+				  &(struct fab_node_spec){
+					  .kind = FAB_SWITCH,
+					  .guid = guid,
+					  .sys_guid = guid,
+					  .vendor = VENDOR,
+					  .device = DEVICE_SWITCH,
+					  .n_ports = (uint16_t)n_ports,
+					  .is_enhanced = true,
+					  .name = name,
+					  .name_len = net->prefix_len + (size_t)n,
+				  });
+	net->n_switches++;
+	fab_builder_set_port(net->builder, id, 0, guid, next_lid(net), 0);
+	return id;
+}
+
+void fab_gen_host(struct fab_gen_net *net)
+{
+	net->host_guid = ADAPTER_GUID + 16 * (uint64_t)net->n_adapters;
+	net->rail = 0;
+	net->n_hosts++;
+}
+
+/* Decimal digits of a number in front of `end`; returns where they begin. */
+static char *digits_before(char *end, uint32_t number)
+{
+	do
+		*--end = (char)('0' + number % 10);
+	while (number /= 10);
+	return end;
+}
+
+/* "PREFIXhI HCA-R", without printf: there are as many adapters as anything. */
+static size_t adapter_name(const struct fab_gen_net *net, char *name)
+{
+	static const char adapter[] = {' ', 'H', 'C', 'A', '-'};
+	char digits[12], *end = digits + sizeof(digits), *from;
+	size_t n = net->prefix_len;
+
+	memcpy(name, net->prefix, n);
+	name[n++] = 'h';
+	from = digits_before(end, net->n_hosts - 1);
+	memcpy(name + n, from, (size_t)(end - from));
+	n += (size_t)(end - from);
+	memcpy(name + n, adapter, sizeof(adapter));
+	n += sizeof(adapter);
+	from = digits_before(end, net->rail);
+	memcpy(name + n, from, (size_t)(end - from));
+	return n + (size_t)(end - from);
+}
+
+void fab_gen_adapter(struct fab_gen_net *net, uint32_t sw, uint32_t port)
+{
+	char name[FAB_GEN_PREFIX_MAX + FAB_GEN_NAME_MAX];
+	uint64_t guid = ADAPTER_GUID + 16 * (uint64_t)net->n_adapters;
+	uint32_t id;
+
+	net->rail++;
+	id = fab_builder_add_node(net->builder,
+				  &(struct fab_node_spec){
+					  .kind = FAB_ADAPTER,
+					  .guid = guid,
+					  .sys_guid = net->host_guid,
+					  .vendor = VENDOR,
+					  .device = DEVICE_ADAPTER,
+					  .n_ports = 1,
+					  .name = name,
+					  .name_len = adapter_name(net, name),
+				  });
+	net->n_adapters++;
+	fab_builder_set_port(net->builder, id, 1, guid + 1, next_lid(net), 0);
+	fab_builder_add_cable(net->builder, sw, (uint16_t)port, id, 1, net->width,
+			      net->speed);
+}
+
+void fab_gen_hosts(struct fab_gen_net *net, uint32_t sw, uint32_t n)
+{
+	for (uint32_t port = 1; port <= n; port++) {
+		fab_gen_host(net);
+		fab_gen_adapter(net, sw, port);
+	}
+}
+
+void fab_gen_cable(struct fab_gen_net *net, uint32_t a, uint32_t port_a, uint32_t b,
+		   uint32_t port_b)
+{
+	fab_builder_add_cable(net->builder, a, (uint16_t)port_a, b, (uint16_t)port_b,
+			      net->width, net->speed);
+}
+
+void fab_gen_coords(uint32_t index, const uint32_t *dims, uint32_t n, uint32_t *v)
+{
+	for (uint32_t d = n; d-- > 0;) {
+		v[d] = index % dims[d];
+		index /= dims[d];
+	}
+}
+
+const char *fab_gen_coords_text(const uint32_t *v, uint32_t n, uint32_t skip,
+				char text[FAB_GEN_NAME_MAX])
+{
+	size_t at = 0;
+
+	for (uint32_t d = 0; d < n && at < FAB_GEN_NAME_MAX; d++) {
+		const char *dot = d ? "." : "";
+
+		if (d == skip)
+			at += (size_t)snprintf(text + at, FAB_GEN_NAME_MAX - at, "%sx",
+					       dot);
+		else
+			at += (size_t)snprintf(text + at, FAB_GEN_NAME_MAX - at,
+					       "%s%" PRIu32, dot, v[d]);
+	}
+	return text;
+}
+
+/* How much of a bad word an error message shows. */
+#define SHOWN(len) ((int)((len) < 40 ? (len) : 40))
+
+static int fail_value(const char *name, const struct fab_gen_key *key, const char *value,
+		      size_t len, struct fab_err *err)
+{
+	if (key->type == FAB_GEN_LIST)
+		return fab_fail(err, EINVAL,
+				"gen:%s: %s=%.*s: 1 to %d numbers from %" PRIu64
+				" to %" PRIu64 " separated by '%c' are needed (%s)",
+				name, key->name, SHOWN(len), value, FAB_GEN_LIST_MAX,
+				key->min, key->max, key->separator, key->help);
+	return fab_fail(err, EINVAL,
+			"gen:%s: %s=%.*s: a number from %" PRIu64 " to %" PRIu64
+			" is needed (%s)",
+			name, key->name, SHOWN(len), value, key->min, key->max,
+			key->help);
+}
+
+static bool parse_value(const struct fab_gen_key *key, const char *text, size_t len,
+			struct fab_gen_value *value)
+{
+	value->is_given = true;
+	switch (key->type) {
+		const char *end;
+
+	case FAB_GEN_NUMBER:
+		return fab_parse_u64(text, len, key->min, key->max, &value->number);
+	case FAB_GEN_LIST:
+		end = text + len;
+		value->list.n = 0;
+		for (;;) {
+			const char *stop =
+				memchr(text, key->separator, (size_t)(end - text));
+			size_t n = (size_t)((stop ? stop : end) - text);
+			uint64_t number;
+
+			/* A leading 0 is no hexadecimal mark here: in 0x4 the x
+			 * separates. */
+			if (value->list.n == FAB_GEN_LIST_MAX ||
+			    !fab_parse_u64(text, n, key->min, key->max, &number))
+				return false;
+			value->list.v[value->list.n++] = (uint32_t)number;
+			if (!stop)
+				return true;
+			text = stop + 1;
+		}
+	case FAB_GEN_WORD:
+		value->word = text;
+		value->word_len = len;
+		return true;
+	}
+	return false;
+}
+
+static size_t find_key(const struct fab_gen_key *keys, size_t n_keys, const char *word,
+		       size_t len)
+{
+	size_t i = 0;
+
+	while (i < n_keys &&
+	       (strlen(keys[i].name) != len || memcmp(keys[i].name, word, len)))
+		i++;
+	return i;
+}
+
+/* One `key=value` of `len` bytes. */
+static int parse_pair(const char *name, const struct fab_gen_key *keys, size_t n_keys,
+		      const char *pair, size_t len, struct fab_gen_value *values,
+		      struct fab_err *err)
+{
+	const char *equals = memchr(pair, '=', len);
+	size_t word = equals ? (size_t)(equals - pair) : len;
+	size_t i = find_key(keys, n_keys, pair, word);
+
+	if (i == n_keys) {
+		char known[256];
+		size_t at = 0;
+
+		known[0] = '\0';
+		for (size_t k = 0; k < n_keys && at < sizeof(known); k++)
+			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s",
+					       keys[k].name);
+		return fab_fail(err, EINVAL,
+				"gen:%s: there is no key '%.*s'; the keys are:%s", name,
+				SHOWN(word), pair, known);
+	}
+	if (!equals)
+		return fab_fail(err, EINVAL, "gen:%s: key %s has no value: %s=... (%s)",
+				name, keys[i].name, keys[i].name, keys[i].help);
+	if (values[i].is_given)
+		return fab_fail(err, EINVAL, "gen:%s: key %s is given twice", name,
+				keys[i].name);
+	if (!parse_value(&keys[i], equals + 1, len - word - 1, &values[i]))
+		return fail_value(name, &keys[i], equals + 1, len - word - 1, err);
+	return 0;
+}
+
+int fab_gen_parse(const char *name, const struct fab_gen_key *keys, size_t n_keys,
+		  const char *params, struct fab_gen_value *values, struct fab_err *err)
+{
+	for (size_t i = 0; i < n_keys; i++)
+		values[i] = (struct fab_gen_value){.number = keys[i].fallback};
+	while (*params) {
+		size_t len = strcspn(params, ",");
+		int rc = parse_pair(name, keys, n_keys, params, len, values, err);
+
+		if (rc)
+			return rc;
+		params += len;
+		if (*params == ',' && !*++params)
+			return fab_fail(err, EINVAL,
+					"gen:%s: nothing follows the last comma", name);
+	}
+	for (size_t i = 0; i < n_keys; i++)
+		if (keys[i].is_required && !values[i].is_given)
+			return fab_fail(err, EINVAL, "gen:%s: key %s is missing (%s)",
+					name, keys[i].name, keys[i].help);
+	return 0;
+}
 
 /* Adding a family: its file, families.h and a line here. */
 static const struct fab_gen_family *const families[] = {
@@ -36,19 +359,6 @@ static const struct fab_gen_family *find_family(const char *name, size_t len)
 	return NULL;
 }
 
-static int fail_family(const char *name, size_t len, struct fab_err *err)
-{
-	char known[256];
-	size_t at = 0;
-
-	known[0] = '\0';
-	for (size_t i = 0; i < FAB_COUNT(families) && at < sizeof(known); i++)
-		at += (size_t)snprintf(known + at, sizeof(known) - at, " %s",
-				       families[i]->name);
-	return fab_fail(err, EINVAL, "gen:%.*s: there is no such kind; the kinds are:%s",
-			(int)(len < 40 ? len : 40), name, known);
-}
-
 static bool is_word(const char *text, size_t len)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
@@ -66,31 +376,11 @@ static int shown(const struct fab_gen_value *value)
 	return (int)(value->word_len < 40 ? value->word_len : 40);
 }
 
-static int take_speed(struct fab_gen_net *net, const struct fab_gen_value *value,
-		      struct fab_err *err)
-{
-	net->speed = FAB_EDR;
-	if (!value->is_given)
-		return 0;
-	for (int s = FAB_SDR; s <= FAB_XDR; s++) {
-		const char *name = fab_speed_name((enum fab_speed)s);
-
-		if (strlen(name) == value->word_len &&
-		    !strncasecmp(name, value->word, value->word_len)) {
-			net->speed = (uint8_t)s;
-			return 0;
-		}
-	}
-	return fab_fail(err, EINVAL,
-			"gen:%s: speed=%.*s: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or "
-			"XDR is needed",
-			net->kind, shown(value), value->word);
-}
-
 static int take_common(struct fab_gen_net *net, const struct fab_gen_value *values,
 		       struct fab_err *err)
 {
 	const struct fab_gen_value *prefix = &values[PREFIX];
+	const struct fab_gen_value *value;
 
 	net->width = (uint8_t)values[WIDTH].number;
 	if (!strchr("\1\2\4\10\14", net->width))
@@ -109,7 +399,23 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 		net->prefix = prefix->word;
 		net->prefix_len = prefix->word_len;
 	}
-	return take_speed(net, &values[SPEED], err);
+	value = &values[SPEED];
+	net->speed = FAB_EDR;
+	if (!value->is_given)
+		return 0;
+	for (int s = FAB_SDR; s <= FAB_XDR; s++) {
+		const char *name = fab_speed_name((enum fab_speed)s);
+
+		if (strlen(name) == value->word_len &&
+		    !strncasecmp(name, value->word, value->word_len)) {
+			net->speed = (uint8_t)s;
+			return 0;
+		}
+	}
+	return fab_fail(err, EINVAL,
+			"gen:%s: speed=%.*s: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or "
+			"XDR is needed",
+			net->kind, shown(value), value->word);
 }
 
 static int build(struct fab_gen_net *net, const struct fab_gen_family *family,
@@ -137,8 +443,18 @@ int fab_gen_fill(struct fab_builder *b, const char *spec, struct fab_err *err)
 	const struct fab_gen_family *family = find_family(spec, len);
 	struct fab_gen_net net = {.builder = b};
 
-	if (!family)
-		return fail_family(spec, len, err);
+	if (!family) {
+		char known[256];
+		size_t at = 0;
+
+		known[0] = '\0';
+		for (size_t i = 0; i < FAB_COUNT(families) && at < sizeof(known); i++)
+			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s",
+					       families[i]->name);
+		return fab_fail(err, EINVAL,
+				"gen:%.*s: there is no such kind; the kinds are:%s",
+				(int)(len < 40 ? len : 40), spec, known);
+	}
 	net.kind = family->name;
 	return build(&net, family, spec + len + (spec[len] == ':'), err);
 }

@@ -1,12 +1,532 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/ibnetdiscover.h"
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "source/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- the grammar of single lines, for the two readers and their tests ---- */
+
+/* How a node is written in quotes. */
+struct dump_id {
+	const char *text;
+	size_t len;
+	uint64_t key; /* what tells nodes apart: the GUID, or a hash of a free id */
+	bool is_guid; /* S-, H- or R- and 16 hexadecimal digits */
+	uint8_t kind; /* enum fab_node_kind by the letter; only with is_guid */
+};
+
+/* `Switch 36 "S-..." # "description" enhanced port 0 lid 1 lmc 0`, `Ca`, `Hca`, `Rt`. */
+struct dump_header {
+	uint8_t kind; /* enum fab_node_kind */
+	bool is_enhanced, has_comment;
+	bool is_partial; /* what follows '#' is not as ibnetdiscover writes it */
+	uint8_t lmc;
+	uint16_t lid;
+	uint32_t n_ports;
+	struct dump_id id;
+	const char *name;
+	size_t name_len;
+};
+
+/* `[1](guid) "S-..."[2] # lid 1 lmc 0 "description" lid 2 4xHDR` and its variations. */
+struct dump_link {
+	uint32_t port, peer_port;
+	uint64_t own_guid, peer_guid; /* port GUIDs; 0: not given */
+	struct dump_id peer;
+	bool is_speed_known, has_comment;
+	bool is_partial; /* what follows '#' is not as ibnetdiscover writes it */
+	uint8_t own_lmc, width, speed;
+	uint16_t own_lid, peer_lid;
+	const char *name; /* of the peer */
+	size_t name_len;
+};
+
+/* The lines in front of a header: vendid= devid= sysimgguid= switchguid=0x..(0x..) ... */
+struct dump_ids {
+	uint64_t line; /* of the first of them, 0: none yet */
+	uint32_t vendor, device;
+	uint64_t guid, sys_guid, port_guid;
+	bool has_guid;
+};
+
+/* ---- peers: the second half of reading, once all nodes are known ---- */
+
+/* A link line as it is kept: its peer may be described later. */
+struct dump_pending {
+	uint32_t node, peer_slot;
+	uint16_t port, peer_port;
+	uint8_t width, speed;
+	uint64_t line;
+	struct fab_span text; /* read again when the peer is never described */
+};
+
+enum { UNKNOWN_KIND = 0xff }; /* kind of a node without a record of its own */
+
+struct dump_slot {
+	uint32_t node; /* in the builder, FAB_NONE: not described (yet) */
+	uint8_t kind;
+	uint32_t n_ports;
+	uint64_t line;
+};
+
+struct dump_peers {
+	const struct dump_pending *links;
+	size_t n_links;
+	struct dump_slot *slots;
+};
+
+/* "S-0008f10500200b50" or whatever ibsim allows between quotes. */
+static bool take_id(struct fab_span *s, struct dump_id *id)
+{
+	struct fab_span hex;
+	const char *close;
+
+	if (!fab_take_char(s, '"') || s->p == s->end)
+		return false;
+	close = memchr(s->p, '"', fab_span_len(s));
+	if (!close || close == s->p)
+		return false;
+	id->text = s->p;
+	id->len = (size_t)(close - s->p);
+	hex = (struct fab_span){s->p + 2, close};
+	s->p = close + 1;
+	id->is_guid = id->len == 18 && id->text[1] == '-' &&
+		      fab_take_hex(&hex, &id->key) && hex.p == hex.end;
+	if (id->is_guid && id->text[0] == 'S')
+		id->kind = FAB_SWITCH;
+	else if (id->is_guid && id->text[0] == 'H')
+		id->kind = FAB_ADAPTER;
+	else if (id->is_guid && id->text[0] == 'R')
+		id->kind = FAB_ROUTER;
+	else
+		id->is_guid = false;
+	if (!id->is_guid)
+		id->key = fab_hash_bytes(id->text, id->len, 0);
+	return true;
+}
+
+/* " lid 1": a number beyond 16 bits is no LID. */
+static bool take_lid(struct fab_span *s, uint16_t *lid)
+{
+	uint32_t value;
+
+	fab_skip_blanks(s);
+	if (!FAB_TAKE(s, "lid "))
+		return false;
+	fab_skip_blanks(s);
+	if (!fab_take_dec(s, &value))
+		return false;
+	*lid = fab_lid(value);
+	return true;
+}
+
+static bool take_lmc(struct fab_span *s, uint8_t *lmc)
+{
+	uint32_t value;
+
+	fab_skip_blanks(s);
+	if (!FAB_TAKE(s, "lmc "))
+		return false;
+	fab_skip_blanks(s);
+	if (!fab_take_dec(s, &value) || value > 7)
+		return false;
+	*lmc = (uint8_t)value;
+	return true;
+}
+
+/* From an opening quote to the last quote of the line. */
+static bool take_name(struct fab_span *s, const char **name, size_t *len)
+{
+	const char *close;
+
+	fab_skip_blanks(s);
+	if (!fab_take_char(s, '"'))
+		return false;
+	close = fab_span_last(s, '"');
+	if (!close)
+		return false;
+	*name = s->p;
+	*len = (size_t)(close - s->p);
+	s->p = close + 1;
+	return true;
+}
+
+static bool take_kind(struct fab_span *s, uint8_t *kind)
+{
+	if (FAB_TAKE(s, "Switch"))
+		*kind = FAB_SWITCH;
+	else if (FAB_TAKE(s, "Ca") || FAB_TAKE(s, "Hca"))
+		*kind = FAB_ADAPTER;
+	else if (FAB_TAKE(s, "Rt"))
+		*kind = FAB_ROUTER;
+	else
+		return false;
+	return true;
+}
+
+/* What follows the description of a switch. Each part may be absent under ibsim. */
+static bool take_switch_tail(struct fab_span *s, struct dump_header *out)
+{
+	fab_skip_blanks(s);
+	out->is_enhanced = FAB_BEGINS(s, "enhanced");
+	if (FAB_TAKE(s, "enhanced") || FAB_TAKE(s, "base")) {
+		fab_skip_blanks(s);
+		if (!FAB_TAKE(s, "port 0"))
+			return false;
+	}
+	return take_lid(s, &out->lid) && take_lmc(s, &out->lmc);
+}
+
+static enum fab_line_result parse_header(struct fab_span line, struct dump_header *out)
+{
+	*out = (struct dump_header){.name = ""};
+	if (!take_kind(&line, &out->kind))
+		return FAB_LINE_FOREIGN;
+	fab_skip_blanks(&line);
+	if (line.p == line.end || !fab_is_digit(*line.p))
+		return FAB_LINE_FOREIGN;
+	if (!fab_take_dec(&line, &out->n_ports) || !out->n_ports ||
+	    out->n_ports > FAB_MAX_PORT)
+		return FAB_LINE_BROKEN;
+	fab_skip_blanks(&line);
+	if (!take_id(&line, &out->id))
+		return FAB_LINE_BROKEN;
+	fab_skip_blanks(&line);
+	if (line.p == line.end || *line.p != '#')
+		return FAB_LINE_OK;
+	line.p++;
+	out->has_comment = true;
+	if (!take_name(&line, &out->name, &out->name_len)) {
+		static const char *const tails[] = {" enhanced port ", " base port ",
+						    " lid "};
+		const char *end = line.end;
+		bool is_quoted;
+
+		/* Net files of ibsim may do without the quotes: then the words behind end
+		 * the name. */
+		fab_skip_blanks(&line);
+		is_quoted = fab_take_char(&line, '"');
+		for (size_t i = 0; i < FAB_COUNT(tails); i++) {
+			const char *tail = memmem(line.p, (size_t)(end - line.p),
+						  tails[i], strlen(tails[i]));
+
+			end = tail ? tail : end;
+		}
+		out->name = line.p;
+		out->name_len = (size_t)(end - line.p);
+		line.p = end;
+		out->is_partial = is_quoted || out->kind != FAB_SWITCH ||
+				  !take_switch_tail(&line, out);
+	} else if (out->kind == FAB_SWITCH) {
+		out->is_partial = !take_switch_tail(&line, out);
+	}
+	if (out->kind == FAB_ADAPTER && fab_is_aggregation_name(out->name, out->name_len))
+		out->kind = FAB_AGGREGATION;
+	return FAB_LINE_OK;
+}
+
+/* "[17]" and perhaps "[ext 3]". */
+static bool take_port(struct fab_span *s, uint32_t *port)
+{
+	uint32_t ext;
+
+	if (!fab_take_char(s, '[') || !fab_take_dec(s, port) || !fab_take_char(s, ']') ||
+	    *port > FAB_MAX_PORT)
+		return false;
+	if (FAB_TAKE(s, "[ext ") && !(fab_take_dec(s, &ext) && fab_take_char(s, ']')))
+		return false;
+	return true;
+}
+
+/* "(8f10403961355)", or nothing. */
+static bool take_port_guid(struct fab_span *s, uint64_t *guid)
+{
+	*guid = 0;
+	fab_skip_blanks(s);
+	if (!fab_take_char(s, '('))
+		return true;
+	(void)FAB_TAKE(s, "0x");
+	return fab_take_hex(s, guid) && fab_take_char(s, ')');
+}
+
+/* Behind '#': on lines of adapters the own LID comes first. */
+static bool take_link_comment(struct fab_span *s, struct dump_link *out)
+{
+	fab_skip_blanks(s);
+	if (s->p < s->end && *s->p == 'l' &&
+	    !(take_lid(s, &out->own_lid) && take_lmc(s, &out->own_lmc)))
+		return false;
+	if (!take_name(s, &out->name, &out->name_len) || !take_lid(s, &out->peer_lid))
+		return false;
+	fab_skip_blanks(s);
+	return fab_take_rate(s, &out->width, &out->speed, &out->is_speed_known);
+}
+
+static enum fab_line_result parse_link(struct fab_span line, struct dump_link *out)
+{
+	/* Prompts of appliances begin with a bracket, too: "[ mgmt-active ] (config) #".
+	 */
+	if (fab_span_len(&line) < 2 || line.p[0] != '[' || !fab_is_digit(line.p[1]))
+		return FAB_LINE_FOREIGN;
+	*out = (struct dump_link){.name = "", .peer_port = 1, .is_speed_known = true};
+	if (!take_port(&line, &out->port) || !out->port ||
+	    !take_port_guid(&line, &out->own_guid))
+		return FAB_LINE_BROKEN;
+	fab_skip_blanks(&line);
+	if (!take_id(&line, &out->peer))
+		return FAB_LINE_BROKEN;
+	fab_skip_blanks(&line);
+	/* ibsim takes port 1 when none is given. */
+	if (line.p < line.end && *line.p == '[' &&
+	    (!take_port(&line, &out->peer_port) || !out->peer_port))
+		return FAB_LINE_BROKEN;
+	if (!take_port_guid(&line, &out->peer_guid))
+		return FAB_LINE_BROKEN;
+	fab_skip_blanks(&line);
+	out->has_comment = fab_take_char(&line, '#');
+	out->is_partial = out->has_comment && !take_link_comment(&line, out);
+	return FAB_LINE_OK;
+}
+
+/* "=0x2c9" and whatever ibnetdiscover -g writes behind it. */
+static bool take_value(struct fab_span *s, uint64_t *value)
+{
+	if (!fab_take_char(s, '='))
+		return false;
+	(void)FAB_TAKE(s, "0x");
+	return fab_take_hex(s, value) &&
+	       (s->p == s->end || fab_is_blank(*s->p) || *s->p == '(');
+}
+
+static enum fab_line_result parse_ids(struct fab_span line, struct dump_ids *ids)
+{
+	uint64_t value = 0;
+	bool ok;
+
+	if (FAB_TAKE(&line, "vendid")) {
+		ok = take_value(&line, &value);
+		ids->vendor = (uint32_t)value;
+	} else if (FAB_TAKE(&line, "devid")) {
+		ok = take_value(&line, &value);
+		ids->device = (uint32_t)value;
+	} else if (FAB_TAKE(&line, "sysimgguid")) {
+		ok = take_value(&line, &ids->sys_guid);
+	} else if (FAB_TAKE(&line, "switchguid") || FAB_TAKE(&line, "caguid") ||
+		   FAB_TAKE(&line, "hcaguids") || FAB_TAKE(&line, "rtguid")) {
+		if (!take_value(&line, &ids->guid))
+			return FAB_LINE_BROKEN;
+		ids->has_guid = true;
+		return take_port_guid(&line, &ids->port_guid) ? FAB_LINE_OK
+							      : FAB_LINE_BROKEN;
+	} else {
+		return FAB_LINE_FOREIGN;
+	}
+	return ok ? FAB_LINE_OK : FAB_LINE_BROKEN;
+}
+
+static bool is_node_list_line(struct fab_span line)
+{
+	if (!FAB_TAKE(&line, "Switch") && !FAB_TAKE(&line, "Ca") &&
+	    !FAB_TAKE(&line, "Router"))
+		return false;
+	fab_skip_blanks(&line);
+	return FAB_BEGINS(&line, ": 0x");
+}
+
+bool fab_is_dump_line(struct fab_span line)
+{
+	struct dump_header h;
+	struct dump_ids ids;
+
+	if (fab_span_len(&line) > 2 && (FAB_TAKE(&line, "< ") || FAB_TAKE(&line, "> ")))
+		fab_skip_blanks(&line);
+	return parse_header(line, &h) != FAB_LINE_FOREIGN ||
+	       parse_ids(line, &ids) != FAB_LINE_FOREIGN || is_node_list_line(line);
+}
+
+/* An adapter or router that is known only by what a switch says about its port. */
+static int add_unknown(struct fab_builder *b, const char *name,
+		       const struct dump_pending *p, struct dump_slot *slot,
+		       struct fab_err *err)
+{
+	struct fab_node_spec spec = {.line = p->line}; /* n_ports: by what is cabled */
+	struct dump_link link;
+
+	/* It was read once already. */
+	if (parse_link(p->text, &link) != FAB_LINE_OK)
+		return fab_fail(err, EINVAL, "%s:%llu: no cable can be read", name,
+				(unsigned long long)p->line);
+	if (!link.peer.is_guid || link.peer.kind == FAB_SWITCH)
+		return fab_fail(err, EINVAL,
+				"%s:%llu: peer \"%.*s\" is not described anywhere, "
+				"expected its record in the dump",
+				name, (unsigned long long)p->line,
+				(int)(link.peer.len < 60 ? link.peer.len : 60),
+				link.peer.text);
+	spec.kind = (enum fab_node_kind)link.peer.kind;
+	if (spec.kind == FAB_ADAPTER && fab_is_aggregation_name(link.name, link.name_len))
+		spec.kind = FAB_AGGREGATION;
+	spec.guid = link.peer.key;
+	spec.name = link.name;
+	spec.name_len = fab_name_cut(link.name_len);
+	slot->node = fab_builder_add_node(b, &spec);
+	slot->kind = UNKNOWN_KIND;
+	fab_builder_warn(b, "unknown-peer", p->line,
+			 "peer \"%.*s\" has no record of its own; what its switch says "
+			 "is taken",
+			 (int)link.peer.len, link.peer.text);
+	fab_builder_warn_about(b, "0x%016llx", (unsigned long long)link.peer.key);
+	return 0;
+}
+
+static int resolve_peers(struct fab_builder *b, const char *name,
+			 const struct dump_peers *peers, struct fab_err *err)
+{
+	for (size_t i = 0; i < peers->n_links; i++) {
+		const struct dump_pending *p = &peers->links[i];
+		struct dump_slot *slot = &peers->slots[p->peer_slot];
+		struct fab_end end = {
+			.node = p->node,
+			.port = p->port,
+			.peer_port = p->peer_port,
+			.width = p->width,
+			.speed = p->speed,
+			.line = p->line,
+		};
+
+		if (slot->node == FAB_NONE) {
+			int rc = add_unknown(b, name, p, slot, err);
+
+			if (rc)
+				return rc;
+		}
+		end.peer = slot->node;
+		fab_builder_add_end(b, &end);
+		if (slot->kind == UNKNOWN_KIND) {
+			struct fab_end back = end;
+			struct dump_link link;
+
+			/* What a described peer would say itself. */
+			if (parse_link(p->text, &link) == FAB_LINE_OK)
+				fab_builder_set_port(b, end.peer, end.peer_port,
+						     link.peer_guid, link.peer_lid, 0);
+			back.node = end.peer;
+			back.port = end.peer_port;
+			back.peer = end.node;
+			back.peer_port = end.port;
+			fab_builder_add_end(b, &back);
+		}
+	}
+	return 0;
+}
+
+/* CA   134  1 0x7cfe... 4x EDR - SW  1719 10 0x7cfe... ( 'o0001 HCA-1' - 'leaf1' ) */
+
+static bool take_end(struct fab_span *s, struct fab_told_end *end)
+{
+	uint32_t lid, port;
+
+	if (FAB_TAKE(s, "SW "))
+		end->kind = FAB_SWITCH;
+	else if (FAB_TAKE(s, "CA "))
+		end->kind = FAB_ADAPTER;
+	else if (FAB_TAKE(s, "RT "))
+		end->kind = FAB_ROUTER;
+	else
+		return false;
+	fab_skip_blanks(s);
+	if (!fab_take_dec(s, &lid))
+		return false;
+	fab_skip_blanks(s);
+	if (!fab_take_dec(s, &port) || port > FAB_MAX_PORT)
+		return false;
+	fab_skip_blanks(s);
+	if (!FAB_TAKE(s, "0x") || !fab_take_hex(s, &end->guid))
+		return false;
+	fab_skip_blanks(s);
+	end->lid = fab_lid(lid);
+	end->port = (uint16_t)port;
+	end->port_guid = end->guid;
+	return true;
+}
+
+/* "4x EDR", "4x ???": a rate with a blank in it. */
+static bool take_spaced_rate(struct fab_span *s, uint8_t *width, uint8_t *speed)
+{
+	char joined[16];
+	struct fab_span at = {joined, joined};
+	size_t n = 0;
+	bool is_known;
+
+	for (int word = 0; word < 2; word++) {
+		while (s->p < s->end && !fab_is_blank(*s->p) && n < sizeof(joined))
+			joined[n++] = *s->p++;
+		fab_skip_blanks(s);
+	}
+	at.end = joined + n;
+	return fab_take_rate(&at, width, speed, &is_known) && at.p == at.end;
+}
+
+/* "( 'a' - 'b' )": quotes within are not escaped; the first that can part them does. */
+static bool take_names(struct fab_span *s, struct fab_told_cable *out)
+{
+	static const char parting[] = "' - '";
+	const char *close, *middle;
+
+	if (!FAB_TAKE(s, "( '") || fab_span_len(s) < 8 || memcmp(s->end - 3, "' )", 3))
+		return false;
+	close = s->end - 3;
+	middle = memmem(s->p, (size_t)(close - s->p), parting, sizeof(parting) - 1);
+	if (!middle)
+		return false;
+	out->own.name = s->p;
+	out->own.name_len = (size_t)(middle - s->p);
+	out->peer.name = middle + sizeof(parting) - 1;
+	out->peer.name_len = (size_t)(close - out->peer.name);
+	return true;
+}
+
+static enum fab_line_result parse_port_line(struct fab_span line,
+					    struct fab_told_cable *out)
+{
+	*out = (struct fab_told_cable){.own = {.name = ""}, .peer = {.name = ""}};
+	if (!FAB_BEGINS(&line, "SW ") && !FAB_BEGINS(&line, "CA ") &&
+	    !FAB_BEGINS(&line, "RT "))
+		return FAB_LINE_FOREIGN;
+	if (!take_end(&line, &out->own) ||
+	    !take_spaced_rate(&line, &out->width, &out->speed))
+		return FAB_LINE_BROKEN;
+	if (!FAB_TAKE(&line, "- ")) {
+		/* No peer: the description in quotes is all that follows. */
+		return fab_span_len(&line) >= 2 && line.p[0] == '\'' &&
+				       line.end[-1] == '\''
+			       ? FAB_LINE_OK
+			       : FAB_LINE_BROKEN;
+	}
+	out->has_peer = true;
+	if (!take_end(&line, &out->peer) || !out->own.port || !out->peer.port ||
+	    !take_names(&line, out))
+		return FAB_LINE_BROKEN;
+	return FAB_LINE_OK;
+}
+
+bool fab_is_port_list_line(struct fab_span line)
+{
+	struct fab_told_cable parsed;
+
+	return parse_port_line(line, &parsed) == FAB_LINE_OK;
+}
+
+int fab_ibnetdiscover_ports_read(struct fab_builder *b, const char *name,
+				 const char *text, size_t n, struct fab_err *err)
+{
+	return fab_cable_lines_read(b, name, text, n, parse_port_line, "port", err);
+}
 
 #define HEADER_EXPECTED "expected TYPE PORTS \"ID\" with TYPE Switch, Ca, Hca or Rt"
 
@@ -15,15 +535,15 @@ struct reader {
 	const char *name;
 	struct fab_err *err;
 	struct fab_lines lines;
-	struct fab_dump_ids ids;
+	struct dump_ids ids;
 	uint32_t node; /* whose links are read, FAB_NONE: none yet */
 	uint8_t kind;
 	bool has_free_id;
 	bool has_comments; /* an ibnetdiscover dump, not a bare net file */
 	uint64_t guid;
 	struct fab_map64 *slot_of; /* key of an id -> slot */
-	FAB_VEC(struct fab_dump_slot) slots;
-	FAB_VEC(struct fab_dump_pending) links;
+	FAB_VEC(struct dump_slot) slots;
+	FAB_VEC(struct dump_pending) links;
 	struct fab_foreign foreign;
 	uint64_t n_listed;
 	char prefix; /* '<' or '>' when the records stand behind it, else 0 */
@@ -39,15 +559,15 @@ static uint32_t slot_for(struct reader *r, uint64_t key)
 	uint32_t slot = fab_map64_put(r->slot_of, key, (uint32_t)r->slots.n);
 
 	if (slot == r->slots.n) {
-		struct fab_dump_slot fresh = {.node = FAB_NONE};
+		struct dump_slot fresh = {.node = FAB_NONE};
 
 		FAB_PUSH(&r->slots, fresh);
 	}
 	return slot;
 }
 
-static void add_node(struct reader *r, const struct fab_dump_header *h,
-		     struct fab_dump_slot *slot)
+static void add_node(struct reader *r, const struct dump_header *h,
+		     struct dump_slot *slot)
 {
 	bool has_name = h->name_len || h->id.is_guid;
 	struct fab_node_spec spec = {
@@ -75,8 +595,8 @@ static void add_node(struct reader *r, const struct fab_dump_header *h,
 }
 
 /* A second record of a node: more of the same, or a contradiction. */
-static int merge_node(struct reader *r, const struct fab_dump_header *h,
-		      const struct fab_dump_slot *slot)
+static int merge_node(struct reader *r, const struct dump_header *h,
+		      const struct dump_slot *slot)
 {
 	unsigned long long first = slot->line;
 
@@ -97,9 +617,9 @@ static int merge_node(struct reader *r, const struct fab_dump_header *h,
 	return 0;
 }
 
-static int on_header(struct reader *r, const struct fab_dump_header *h)
+static int on_header(struct reader *r, const struct dump_header *h)
 {
-	struct fab_dump_slot *slot;
+	struct dump_slot *slot;
 	uint32_t at;
 	int rc = 0;
 
@@ -120,14 +640,14 @@ static int on_header(struct reader *r, const struct fab_dump_header *h)
 	else
 		rc = merge_node(r, h, slot);
 	r->node = slot->node;
-	r->ids = (struct fab_dump_ids){.line = 0};
+	r->ids = (struct dump_ids){.line = 0};
 	return rc;
 }
 
 static void on_link(struct reader *r, const struct fab_span *line,
-		    const struct fab_dump_link *link)
+		    const struct dump_link *link)
 {
-	struct fab_dump_pending pending = {
+	struct dump_pending pending = {
 		.node = r->node,
 		.peer_slot = slot_for(r, link->peer.key),
 		.port = (uint16_t)link->port,
@@ -153,13 +673,6 @@ static void on_link(struct reader *r, const struct fab_span *line,
 				 link->port);
 }
 
-/* Lines of `ibnetdiscover -g` and of its --diff that say nothing about cables. */
-static bool is_known_remark(const struct fab_span *line)
-{
-	return *line->p == '#' || FAB_BEGINS(line, "Chassis ") ||
-	       FAB_BEGINS(line, "Hostname:") || FAB_BEGINS(line, "Non-Chassis Nodes");
-}
-
 /* A last line without newline that may be the beginning of a record. */
 static bool may_begin_record(const struct fab_span *line)
 {
@@ -176,8 +689,8 @@ static bool may_begin_record(const struct fab_span *line)
 
 static int link_line(struct reader *r, const struct fab_span *line, bool *is_foreign)
 {
-	struct fab_dump_link link;
-	enum fab_line_result what = fab_dump_link_parse(*line, &link);
+	struct dump_link link;
+	enum fab_line_result what = parse_link(*line, &link);
 
 	*is_foreign = what == FAB_LINE_FOREIGN;
 	if (what == FAB_LINE_FOREIGN)
@@ -202,8 +715,8 @@ static int link_line(struct reader *r, const struct fab_span *line, bool *is_for
 
 static int header_line(struct reader *r, const struct fab_span *line, bool *is_foreign)
 {
-	struct fab_dump_header h;
-	enum fab_line_result what = fab_dump_header_parse(*line, &h);
+	struct dump_header h;
+	enum fab_line_result what = parse_header(*line, &h);
 
 	*is_foreign = what == FAB_LINE_FOREIGN;
 	if (what == FAB_LINE_FOREIGN)
@@ -222,7 +735,7 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 
 static int ids_line(struct reader *r, const struct fab_span *line, bool *is_foreign)
 {
-	enum fab_line_result what = fab_dump_ids_parse(*line, &r->ids);
+	enum fab_line_result what = parse_ids(*line, &r->ids);
 
 	*is_foreign = what == FAB_LINE_FOREIGN;
 	if (what == FAB_LINE_OK && !r->ids.line)
@@ -248,22 +761,23 @@ static int one_line(struct reader *r, const struct fab_span *line)
 		if (!rc && is_foreign)
 			rc = ids_line(r, line, &is_foreign);
 	}
-	if (rc || !is_foreign || is_known_remark(line))
+	if (rc || !is_foreign || *line->p == '#' || FAB_BEGINS(line, "Chassis ") ||
+	    FAB_BEGINS(line, "Hostname:") || FAB_BEGINS(line, "Non-Chassis Nodes"))
 		return rc;
 	if (r->lines.is_open && may_begin_record(line))
 		return cut_off(r, line);
-	r->n_listed += fab_is_node_list_line(*line);
+	r->n_listed += is_node_list_line(*line);
 	fab_foreign_add(&r->foreign, r->lines.line);
 	return 0;
 }
 
 static bool is_record(const struct fab_span *line)
 {
-	struct fab_dump_ids ids;
-	struct fab_dump_header h;
+	struct dump_ids ids;
+	struct dump_header h;
 
-	return fab_dump_header_parse(*line, &h) == FAB_LINE_OK ||
-	       fab_dump_ids_parse(*line, &ids) == FAB_LINE_OK;
+	return parse_header(*line, &h) == FAB_LINE_OK ||
+	       parse_ids(*line, &ids) == FAB_LINE_OK;
 }
 
 /*
@@ -353,15 +867,15 @@ int fab_ibnetdiscover_read(struct fab_builder *b, const char *name, const char *
 		.node = FAB_NONE,
 		.slot_of = fab_map64_new(1024),
 	};
-	struct fab_dump_peers peers;
+	struct dump_peers peers;
 	int rc = read_lines(&r);
 
 	if (!rc)
 		rc = check_end(&r);
 	if (!rc) {
-		peers = (struct fab_dump_peers){
+		peers = (struct dump_peers){
 			.links = r.links.v, .n_links = r.links.n, .slots = r.slots.v};
-		rc = fab_dump_resolve(b, name, &peers, err);
+		rc = resolve_peers(b, name, &peers, err);
 	}
 	fab_map64_free(r.slot_of);
 	free(r.slots.v);

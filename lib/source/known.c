@@ -52,18 +52,6 @@ static bool is_end(const struct fab_span *s)
 	return s->p == s->end || *s->p == '#';
 }
 
-/* The code, letters, digits and dashes. */
-static bool take_code(struct fab_span *s, struct fab_span *code)
-{
-	code->p = s->p;
-	while (s->p < s->end &&
-	       ((*s->p >= 'a' && *s->p <= 'z') || *s->p == '-' || fab_is_digit(*s->p)))
-		s->p++;
-	code->end = s->p;
-	return code->p != code->end && fab_span_len(code) <= CODE_MAX &&
-	       (s->p == s->end || fab_is_blank(*s->p));
-}
-
 /* A quoted text with both quotes. */
 static bool take_quoted(struct fab_span *s, struct fab_span *text)
 {
@@ -97,26 +85,6 @@ static int by_guid(const void *x, const void *y)
 	return (a->port > b->port) - (a->port < b->port);
 }
 
-/* "CODE KEY" with the key as the check writes it. */
-static char *id_of_abouts(struct parser *p, const struct fab_span *code)
-{
-	enum { ABOUT_BYTES = 32 };
-	size_t size = fab_span_len(code) + p->about.n * ABOUT_BYTES + 1;
-	char *id = FAB_NEW(size, char), *at = id;
-
-	qsort(p->about.v, p->about.n, sizeof(*p->about.v), by_guid);
-	at += snprintf(at, size, "%.*s", (int)fab_span_len(code), code->p);
-	for (size_t i = 0; i < p->about.n; i++) {
-		const struct about *a = &p->about.v[i];
-
-		at += snprintf(at, ABOUT_BYTES, " 0x%016llx",
-			       (unsigned long long)a->guid);
-		if (a->has_port)
-			at += snprintf(at, ABOUT_BYTES, "/%u", a->port);
-	}
-	return id;
-}
-
 static void keep(struct parser *p, char *id)
 {
 	struct fab_known *k = p->known;
@@ -137,7 +105,14 @@ static int parse_line(struct parser *p, const struct fab_span *line)
 
 	if (is_end(&s))
 		return 0;
-	if (!take_code(&s, &code))
+	/* The code, letters, digits and dashes. */
+	code.p = s.p;
+	while (s.p < s.end &&
+	       ((*s.p >= 'a' && *s.p <= 'z') || *s.p == '-' || fab_is_digit(*s.p)))
+		s.p++;
+	code.end = s.p;
+	if (!(code.p != code.end && fab_span_len(&code) <= CODE_MAX &&
+	      (s.p == s.end || fab_is_blank(*s.p))))
 		return bad_line(p, line, "the code of a problem and a GUID");
 	fab_skip_blanks(&s);
 	if (s.p < s.end && *s.p == '"') {
@@ -156,7 +131,21 @@ static int parse_line(struct parser *p, const struct fab_span *line)
 	}
 	if (!p->about.n)
 		return bad_line(p, line, "a GUID (0x...) behind the code");
-	keep(p, id_of_abouts(p, &code));
+	/* "CODE KEY" with the key as the check writes it. */
+	enum { ABOUT_BYTES = 32 };
+	size_t size = fab_span_len(&code) + p->about.n * ABOUT_BYTES + 1;
+	char *id = FAB_NEW(size, char), *at = id;
+	qsort(p->about.v, p->about.n, sizeof(*p->about.v), by_guid);
+	at += snprintf(at, size, "%.*s", (int)fab_span_len(&code), code.p);
+	for (size_t i = 0; i < p->about.n; i++) {
+		const struct about *a = &p->about.v[i];
+
+		at += snprintf(at, ABOUT_BYTES, " 0x%016llx",
+			       (unsigned long long)a->guid);
+		if (a->has_port)
+			at += snprintf(at, ABOUT_BYTES, "/%u", a->port);
+	}
+	keep(p, id);
 	return 0;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/name_map.h"
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -32,22 +31,6 @@ static bool take_guid(struct fab_span *s, uint64_t *guid)
 	       fab_parse_hex(word + 2, 16, guid);
 }
 
-/* What lies between quotes, or up to '#' without them. */
-static struct fab_span take_map_name(struct fab_span s)
-{
-	const char *start, *p;
-	bool is_quoted;
-
-	fab_skip_blanks(&s);
-	is_quoted = fab_take_char(&s, '"');
-	start = s.p;
-	for (p = start; p < s.end && *p != '"' && *p != '#';)
-		p++;
-	while (!is_quoted && p > start && fab_is_blank(p[-1]))
-		p--;
-	return (struct fab_span){start, p};
-}
-
 static void add_name(struct fab_name_map *map, uint64_t guid, const struct fab_span *name)
 {
 	size_t len = fab_name_cut(fab_span_len(name));
@@ -75,6 +58,10 @@ static int parse_map(struct fab_name_map *map, const char *name, const char *tex
 	while (fab_lines_next(&lines, &line)) {
 		struct fab_span rest = line, label;
 		uint64_t guid;
+		struct fab_span s;
+		const char *start;
+		const char *p;
+		bool is_quoted;
 
 		if (line.p == line.end || *line.p == '#')
 			continue;
@@ -84,7 +71,16 @@ static int parse_map(struct fab_name_map *map, const char *name, const char *tex
 					"\"NAME\"",
 					name, (unsigned long long)lines.line,
 					fab_shown(&line), line.p);
-		label = take_map_name(rest);
+		/* What lies between quotes, or up to '#' without them. */
+		s = rest;
+		fab_skip_blanks(&s);
+		is_quoted = fab_take_char(&s, '"');
+		start = s.p;
+		for (p = start; p < s.end && *p != '"' && *p != '#';)
+			p++;
+		while (!is_quoted && p > start && fab_is_blank(p[-1]))
+			p--;
+		label = (struct fab_span){start, p};
 		if (label.p != label.end)
 			add_name(map, guid, &label);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/netdisc.h"
+#include "source/reader.h"
 
 #include "base/map.h"
 #include "base/num.h"
@@ -160,25 +160,14 @@ static void add_live_ports(ibnd_node_t *node, void *to)
 			add_live_port(walk, id, node->ports[i]);
 }
 
-/* In the order in which ibnetdiscover(8) would print it. */
-static void walk_fabric(ibnd_fabric_t *fabric, struct fab_builder *b)
-{
-	static const int types[] = {FAB_SMP_SWITCH, FAB_SMP_ADAPTER, FAB_SMP_ROUTER};
-	struct walk walk = {.b = b, .node_of = fab_map64_new(1024)};
-
-	for (size_t i = 0; i < FAB_COUNT(types); i++)
-		ibnd_iter_nodes_type(fabric, add_live_node, types[i], &walk);
-	for (size_t i = 0; i < FAB_COUNT(types); i++)
-		ibnd_iter_nodes_type(fabric, add_live_ports, types[i], &walk);
-	fab_map64_free(walk.node_of);
-}
-
 int fab_netdisc_read(struct fab_builder *b, const char *where, struct fab_err *err)
 {
 	struct ibnd_config config = {.flags = IBND_CONFIG_MLX_EPI};
 	struct local_port at = {.port = 0};
 	ibnd_fabric_t *fabric;
 	int rc = parse_where(where, &at, err);
+	static const int types[] = {FAB_SMP_SWITCH, FAB_SMP_ADAPTER, FAB_SMP_ROUTER};
+	struct walk walk;
 
 	if (!rc)
 		rc = find_port(&at, where, err);
@@ -189,7 +178,13 @@ int fab_netdisc_read(struct fab_builder *b, const char *where, struct fab_err *e
 		return fab_fail(err, EIO,
 				"ib:%s: discovery from port %d of adapter %s failed",
 				where, at.port, at.ca);
-	walk_fabric(fabric, b);
+	/* In the order in which ibnetdiscover(8) would print it. */
+	walk = (struct walk){.b = b, .node_of = fab_map64_new(1024)};
+	for (size_t i = 0; i < FAB_COUNT(types); i++)
+		ibnd_iter_nodes_type(fabric, add_live_node, types[i], &walk);
+	for (size_t i = 0; i < FAB_COUNT(types); i++)
+		ibnd_iter_nodes_type(fabric, add_live_ports, types[i], &walk);
+	fab_map64_free(walk.node_of);
 	ibnd_destroy_fabric(fabric);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/netdisc.h"
+#include "source/reader.h"
 
 #include <errno.h>
 

@@ -2,13 +2,7 @@
 #include "source/source.h"
 
 #include "fabric/builder.h"
-#include "source/cache.h"
-#include "source/gen.h"
-#include "source/ibnetdiscover.h"
-#include "source/name_map.h"
-#include "source/netdisc.h"
 #include "source/reader.h"
-#include "source/subnet_lst.h"
 #include "source/unpack.h"
 
 #include <errno.h>
@@ -27,23 +21,11 @@ static const struct format cache_format = {"cache", fab_cache_read};
 /* Does a line that is neither empty nor a comment belong to the format? */
 typedef bool (*line_fn)(struct fab_span line);
 
-static bool is_dump_line(struct fab_span line)
-{
-	struct fab_dump_header h;
-	struct fab_dump_ids ids;
-
-	if (fab_span_len(&line) > 2 && (FAB_TAKE(&line, "< ") || FAB_TAKE(&line, "> ")))
-		fab_skip_blanks(&line);
-	return fab_dump_header_parse(line, &h) != FAB_LINE_FOREIGN ||
-	       fab_dump_ids_parse(line, &ids) != FAB_LINE_FOREIGN ||
-	       fab_is_node_list_line(line);
-}
-
 static const struct text_format {
 	struct format format;
 	line_fn is_line;
 } text_formats[] = {
-	{{"ibnetdiscover", fab_ibnetdiscover_read}, is_dump_line},
+	{{"ibnetdiscover", fab_ibnetdiscover_read}, fab_is_dump_line},
 	{{"subnet-lst", fab_subnet_lst_read}, fab_is_subnet_lst_line},
 	{{"ibnetdiscover-ports", fab_ibnetdiscover_ports_read}, fab_is_port_list_line},
 };

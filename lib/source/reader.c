@@ -2,8 +2,142 @@
 #include "source/reader.h"
 
 #include "base/map.h"
+#include "fabric/fabric.h"
+#include "source/scan.h"
+#include "source/unpack.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool fab_take_hex(struct fab_span *s, uint64_t *out)
+{
+	/* 1 + the value of a digit, 0 for what is none. */
+	static const uint8_t digit[256] = {
+		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+		['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+		['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+		['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+	};
+	const char *p = s->p, *end = fab_span_len(s) > 16 ? p + 16 : s->end;
+	uint64_t value = 0;
+
+	for (; p < end; p++) {
+		uint8_t d = digit[(unsigned char)*p];
+
+		if (!d)
+			break;
+		value = value << 4 | (uint64_t)(d - 1);
+	}
+	if (p == s->p || (p < s->end && digit[(unsigned char)*p]))
+		return false;
+	s->p = p;
+	*out = value;
+	return true;
+}
+
+static uint8_t speed_of(const char *word, size_t n)
+{
+	for (unsigned speed = FAB_SDR; speed <= FAB_XDR; speed++) {
+		const char *name = fab_speed_name(speed);
+
+		if (name[0] == word[0] && strlen(name) == n && !memcmp(name, word, n))
+			return (uint8_t)speed;
+	}
+	return FAB_SPEED_UNKNOWN;
+}
+
+static bool is_word_char(char c)
+{
+	return (c >= 'A' && c <= 'Z') || fab_is_digit(c);
+}
+
+bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_known)
+{
+	struct fab_span at = *s;
+	uint32_t lanes = 0;
+	const char *word;
+
+	if (!FAB_TAKE(&at, "??") &&
+	    !(fab_take_dec(&at, &lanes) && lanes < 256 && fab_take_char(&at, 'x')))
+		return false;
+	word = at.p;
+	*speed = FAB_SPEED_UNKNOWN;
+	*is_known = true;
+	if (!FAB_TAKE(&at, "???")) {
+		while (at.p < at.end && is_word_char(*at.p))
+			at.p++;
+		if (at.p == word)
+			return false;
+		*speed = speed_of(word, (size_t)(at.p - word));
+		*is_known = *speed != FAB_SPEED_UNKNOWN;
+	}
+	*width = (uint8_t)lanes;
+	*s = at;
+	return true;
+}
+
+/* Control characters count as blanks, which they become in every dump. */
+static char printable(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f ? ' ' : c;
+}
+
+bool fab_is_aggregation_name(const char *name, size_t n)
+{
+	static const char text[] = FAB_AGGREGATION_NAME;
+
+	while (n && printable(name[n - 1]) == ' ')
+		n--;
+	if (n != sizeof(text) - 1)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (printable(name[i]) != text[i])
+			return false;
+	return true;
+}
+
+enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 120 };
+
+static int take_line(const struct fab_span *line, fab_list_line_fn take, void *context,
+		     struct fab_err *err)
+{
+	size_t len = fab_span_len(line);
+
+	if (len > LINE_MAX_BYTES)
+		return fab_fail(err, EINVAL, "expected a line of at most %d bytes",
+				LINE_MAX_BYTES);
+	if (!len || *line->p == '#')
+		return 0;
+	if (memchr(line->p, '\0', len))
+		return fab_fail(err, EINVAL, "expected text, found a zero byte");
+	return take(context, line->p, len, err);
+}
+
+int fab_list_file_read(const char *path, fab_list_line_fn take, void *context,
+		       struct fab_err *err)
+{
+	char prefix[NAME_MAX_BYTES + 40];
+	struct fab_lines lines;
+	struct fab_input in;
+	struct fab_span line;
+	int rc = fab_input_read(path, &in, err);
+
+	if (rc)
+		return rc;
+	lines = (struct fab_lines){.at = in.bytes, .end = in.bytes + in.n};
+	while (!rc && fab_lines_next(&lines, &line)) {
+		rc = take_line(&line, take, context, err);
+		if (!rc)
+			continue;
+		snprintf(prefix, sizeof(prefix), "%.*s:%" PRIu64, NAME_MAX_BYTES,
+			 strcmp(path, "-") ? path : "(stdin)", (uint64_t)lines.line);
+		fab_err_prefix(err, prefix);
+	}
+	fab_input_fini(&in);
+	return rc;
+}
 
 void fab_foreign_add(struct fab_foreign *foreign, uint64_t line)
 {
@@ -61,25 +195,6 @@ static bool told_node(struct fab_builder *b, struct fab_map64 *node_of,
 	return true;
 }
 
-static void add_told_cable(struct fab_builder *b, struct fab_map64 *node_of,
-			   const struct fab_told_cable *cable, uint64_t line)
-{
-	struct fab_end end = {
-		.port = cable->own.port,
-		.peer_port = cable->peer.port,
-		.width = cable->width,
-		.speed = cable->speed,
-		.line = line,
-	};
-
-	if (told_node(b, node_of, &cable->own, line, &end.node) &&
-	    told_node(b, node_of, &cable->peer, line, &end.peer))
-		fab_builder_add_end(b, &end);
-	else
-		fab_builder_warn(b, "malformed-line", line,
-				 "a GUID of this line belongs to a node of another kind");
-}
-
 int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *text,
 			 size_t n, fab_cable_line_fn parse, const char *what,
 			 struct fab_err *err)
@@ -106,8 +221,23 @@ int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *te
 					 fab_shown(&line), line.p);
 		else if (result == FAB_LINE_FOREIGN)
 			fab_foreign_add(&foreign, lines.line);
-		else if (cable.has_peer)
-			add_told_cable(b, node_of, &cable, lines.line);
+		else if (cable.has_peer) {
+			struct fab_end end = {
+				.port = cable.own.port,
+				.peer_port = cable.peer.port,
+				.width = cable.width,
+				.speed = cable.speed,
+				.line = lines.line,
+			};
+
+			if (told_node(b, node_of, &cable.own, lines.line, &end.node) &&
+			    told_node(b, node_of, &cable.peer, lines.line, &end.peer))
+				fab_builder_add_end(b, &end);
+			else
+				fab_builder_warn(
+					b, "malformed-line", lines.line,
+					"a GUID of this line belongs to a node of another kind");
+		}
 	}
 	fab_foreign_warn(&foreign, b);
 	fab_map64_free(node_of);

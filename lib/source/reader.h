@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the readers of all formats have in common. */
+/* Readers and makers of fabrics, one file each, and what they have in common. */
 #pragma once
 
 #include "fabric/builder.h"
@@ -68,3 +68,138 @@ typedef enum fab_line_result (*fab_cable_line_fn)(struct fab_span line,
 int fab_cable_lines_read(struct fab_builder *b, const char *name, const char *text,
 			 size_t n, fab_cable_line_fn parse, const char *what,
 			 struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * The links that OpenSM writes to opensm-subnet.lst, a line an end:
+ *   { SW Ports:24 SystemGUID:.. NodeGUID:.. PortGUID:.. VenID:.. DevID:.. Rev:..
+ *     {description} LID:0001 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
+ * Old files have no SPD=. Numbers are hexadecimal, Ports, LID and PN too. A description
+ * of 64 bytes cannot hold a forged second node, which takes more.
+ */
+
+/*
+ * Read such a file into a builder. Warnings: foreign-line, malformed-line. Errors: EINVAL
+ * when the input ends within a line. O(bytes).
+ */
+int fab_subnet_lst_read(struct fab_builder *b, const char *name, const char *text,
+			size_t n, struct fab_err *err) FAB_MUST_CHECK;
+
+/* Does the line belong to such a file? */
+bool fab_is_subnet_lst_line(struct fab_span line);
+
+/*
+ * The cache file of libibnetdisc (`ibnetdiscover --cache FILE`), version 1, little
+ * endian:
+ *
+ *   header  magic 4, version 4, nodes 4, ports 4, GUID of the first node 8, hops 4
+ *   node    LID 2, LMC 1, enhanced port 0 1, SwitchInfo 64, GUID 8, type 1, ports 1,
+ *           NodeInfo 64, description 64, stored ports 1, for each: port GUID 8, number 1
+ *   port    GUID 8, number 1, external number 1, LID 2, LMC 1, PortInfo 64, node GUID 8,
+ *           has peer 1, port GUID of the peer 8, its number 1
+ *
+ * The library's own loader takes quadratic time, and believes every count.
+ */
+
+/* Do the bytes begin like a cache file? */
+bool fab_is_cache(const char *bytes, size_t n);
+
+/*
+ * Read a cache file into a builder. Warnings: duplicate-guid, unknown-peer. Errors:
+ * EINVAL when the sizes do not add up or a node has an unknown type. O(bytes).
+ */
+int fab_cache_read(struct fab_builder *b, const char *name, const char *bytes, size_t n,
+		   struct fab_err *err) FAB_MUST_CHECK;
+
+/* The fabric that this machine is attached to, by libibnetdisc over libibumad. */
+
+/*
+ * Discover into a builder. `where` is what follows `ib:` in the FABRIC argument: empty,
+ * CA or CA/PORT. Prints nothing, except what libibnetdisc prints when the fabric changes
+ * under its hands. Errors: EINVAL a malformed `where`, ENODEV no such adapter or port or
+ * no link on it, EACCES and others from opening the device, EIO the discovery failed,
+ * ENOTSUP built without libibnetdisc. O(ports of the fabric) requests.
+ */
+int fab_netdisc_read(struct fab_builder *b, const char *where,
+		     struct fab_err *err) FAB_MUST_CHECK;
+
+/* Fabrics made from a formula: what the FABRIC argument `gen:KIND:PARAMS` means. */
+
+/*
+ * Make the fabric that `spec` (what follows `gen:`, such as `torus:dims=4x4x4,hosts=2`)
+ * describes; the grammar and all kinds are in fabric-topologies(7). The same spec gives
+ * the same fabric, down to GUIDs, LIDs and port numbers. The caller frees *out.
+ * Warning of the fabric: lids-exhausted, when there are more nodes than unicast LIDs.
+ * Errors: EINVAL with a sentence that names kind, key and what is allowed; a fabric of
+ * more than 2^21 cables or 2^21 nodes is refused before anything is allocated.
+ * O(nodes + cables), for `random` O(cables + degree^3) expected.
+ */
+int fab_gen_fabric(const char *spec, struct fab_fabric **out,
+		   struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Only add the nodes and cables to a builder, for callers that finish it themselves.
+ * Errors as above; the builder is then only good for fab_builder_free().
+ */
+int fab_gen_fill(struct fab_builder *b, const char *spec,
+		 struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Names for nodes whose own descriptions say little (--node-name-map), as the programs of
+ * infiniband-diags read them: a line a node,
+ *
+ *   0x0008f10400411f56  "leaf switch 12"  # remark
+ *
+ * with '#' for comments. The name ends at the closing quote or at '#'; quotes may be
+ * missing. Of two lines for one GUID the first counts. A GUID may also be written as in a
+ * dump ("H-0002c90300080e84"), with 16 digits, or in colon groups.
+ */
+
+struct fab_name_map;
+
+/*
+ * Read a file, packed or not. Errors: those of open(2), EINVAL for a line without a GUID.
+ * The caller frees *out.
+ */
+int fab_name_map_open(const char *path, struct fab_name_map **out,
+		      struct fab_err *err) FAB_MUST_CHECK;
+/* The same for text in memory; `name` stands in front of messages. O(bytes). */
+int fab_name_map_parse(const char *name, const char *text, size_t n,
+		       struct fab_name_map **out, struct fab_err *err) FAB_MUST_CHECK;
+void fab_name_map_free(struct fab_name_map *map);
+
+/* Borrowed: the name of a node, NULL when the map has none. */
+const char *fab_name_map_get(const struct fab_name_map *map, uint64_t guid);
+/* Rename all nodes that the map knows. Returns how many. O(nodes). */
+uint32_t fab_name_map_apply(const struct fab_name_map *map, struct fab_builder *b);
+
+/*
+ * The dump of ibnetdiscover(8), which is also what ibsim reads as a net file, and the
+ * port list that `ibnetdiscover -p` prints.
+ *
+ * A dump comes from a terminal, a mail or a log as often as from a file: tabs may be
+ * lost, lines may end in CR, other programs may have written between the records. A
+ * description is not escaped and any host chooses its own, so its closing quote is always
+ * looked for from the right: what follows it never holds a quote.
+ */
+
+/*
+ * Read a dump into a builder. `name` stands in front of messages. Warnings: foreign-line,
+ * malformed-line, unknown-peer, duplicate-guid, guid-mismatch, unknown-speed. Errors:
+ * EINVAL for what is no dump or an incomplete one. O(bytes).
+ */
+int fab_ibnetdiscover_read(struct fab_builder *b, const char *name, const char *text,
+			   size_t n, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Read a port list (`ibnetdiscover -p`). Ports without a peer are skipped. The list names
+ * adapters by the GUID of their port, so that each port of an adapter is one of its own.
+ */
+int fab_ibnetdiscover_ports_read(struct fab_builder *b, const char *name,
+				 const char *text, size_t n,
+				 struct fab_err *err) FAB_MUST_CHECK;
+
+/* Does the line belong to a port list? */
+bool fab_is_port_list_line(struct fab_span line);
+
+/* Does the line belong to a dump, or to the list of `ibnetdiscover -l`? */
+bool fab_is_dump_line(struct fab_span line);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/subnet_lst.h"
 
 #include "source/reader.h"
 

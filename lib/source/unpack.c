@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/progress.h"
-#include "source/cache.h"
+#include "source/reader.h"
 #include "source/scan.h"
 
 #define ZLIB_CONST

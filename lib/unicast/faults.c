@@ -5,7 +5,7 @@
 #include "fabric/builder.h"
 #include "fabric/graph.h"
 #include "fabric/ranks.h"
-#include "source/list_file.h"
+#include "source/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Seconds to make the fabrics of the papers and to recognise their shapes, best of a few
  * runs: rows of `name switches hosts generate_s shape_s shape`.
  */
-#include "source/gen.h"
+#include "source/reader.h"
 #include "base/clock.h"
 #include "fabric/shape.h"
 

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "source/gen.h"
+#include "source/reader.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* Reader of node name maps. */
 #include "fuzz.h"
 
-#include "source/name_map.h"
+#include "source/reader.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "source.h"
 
-#include "source/ibnetdiscover.h"
+#include "source/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

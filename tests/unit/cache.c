@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/cache.h"
+#include "source/reader.h"
 
 #include "base/mem.h"
 #include "source/smp.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The grammar of generated fabrics, what all families share, and what is refused. */
-#include "source/gen.h"
+#include "source/reader.h"
 #include "support/gen.h"
 
 #include "base/clock.h"

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "fabric/dist.h"
-#include "source/gen.h"
+#include "source/reader.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/ibnetdiscover.h"
+#include "source/reader.h"
 
 #include "source/source.h"
 #include "support/data.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/name_map.h"
+#include "source/reader.h"
 
 #include "source/source.h"
 #include "support/data.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/subnet_lst.h"
+#include "source/reader.h"
 
 #include "export/subnet_lst.h"
 #include "fabric/builder.h"

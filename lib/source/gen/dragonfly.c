@@ -11,7 +11,7 @@
  * cable to the group k further on is for that group one to the group g-k further on.
  * When g is odd, one link a group can stay free.
  */
-#include "source/gen/families.h"
+#include "source/gen/impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,16 +56,6 @@ static int check(const struct fab_gen_net *net, const struct fab_gen_value *valu
 		return rc;
 	*df = (struct dragonfly){(uint32_t)a, (uint32_t)p, (uint32_t)h, (uint32_t)g};
 	return 0;
-}
-
-static void add_group(struct fab_gen_net *net, const struct dragonfly *df, uint32_t group)
-{
-	uint32_t first = group * df->a;
-
-	for (uint32_t i = 0; i < df->a; i++)
-		for (uint32_t j = i + 1; j < df->a; j++)
-			fab_gen_cable(net, first + i, df->p + j, first + j,
-				      df->p + i + 1);
 }
 
 /* Cable link `l` of every group to link `back` of the group `far` further on. */
@@ -120,8 +110,14 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 				       "g%" PRIu32 "-%" PRIu32, group, i);
 	for (uint32_t i = 0; i < df.g * df.a; i++)
 		fab_gen_hosts(net, i, df.p);
-	for (uint32_t group = 0; group < df.g; group++)
-		add_group(net, &df, group);
+	for (uint32_t group = 0; group < df.g; group++) {
+		uint32_t first = group * df.a;
+
+		for (uint32_t i = 0; i < df.a; i++)
+			for (uint32_t j = i + 1; j < df.a; j++)
+				fab_gen_cable(net, first + i, df.p + j, first + j,
+					      df.p + i + 1);
+	}
 	add_global(net, &df);
 	return 0;
 }

@@ -9,7 +9,7 @@
  * several planes, switches or trees side by side on every line, these are "root0-x.7",
  * "root1-x.7" ..., and plane p takes the ports p * dimensions further up.
  */
-#include "source/gen/families.h"
+#include "source/gen/impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -145,18 +145,6 @@ static uint32_t n_lines(const struct kfat *k, uint32_t d)
 	return k->n_leaves / k->dims[d];
 }
 
-/* Switches of one level of a line in one plane; `count` of them. */
-static void add_line(struct fab_gen_net *net, const struct kfat *k, uint32_t ports,
-		     const char *what, const char *line, uint32_t count)
-{
-	for (uint32_t j = 0; j < count; j++) {
-		if (k->radix)
-			fab_gen_switch(net, ports, "%s-%s-%" PRIu32, what, line, j);
-		else
-			fab_gen_switch(net, ports, "%s-%s", what, line);
-	}
-}
-
 /* Switches of one level of all lines, plane by plane; `count` a line of dimension d. */
 static void add_line_switches(struct fab_gen_net *net, const struct kfat *k, uint32_t d,
 			      const char *level, uint32_t count)
@@ -175,55 +163,17 @@ static void add_line_switches(struct fab_gen_net *net, const struct kfat *k, uin
 		for (uint32_t i = 0; i < n_lines(k, d); i++) {
 			fab_gen_coords(i, dims, k->n, v);
 			fab_gen_coords_text(v, k->n, d, text);
-			add_line(net, k, ports, what, text, count);
+			/* Switches of one level of a line in one plane; `count` of them.
+			 */
+			for (uint32_t j = 0; j < count; j++) {
+				if (k->radix)
+					fab_gen_switch(net, ports, "%s-%s-%" PRIu32, what,
+						       text, j);
+				else
+					fab_gen_switch(net, ports, "%s-%s", what, text);
+			}
 		}
 	}
-}
-
-static void add_switches(struct fab_gen_net *net, struct kfat *k)
-{
-	uint32_t v[FAB_GEN_LIST_MAX];
-	char text[FAB_GEN_NAME_MAX];
-
-	for (uint32_t i = 0; i < k->n_leaves; i++) {
-		fab_gen_coords(i, k->dims, k->n, v);
-		fab_gen_switch(net, k->hosts + k->n * k->planes, "leaf-%s",
-			       fab_gen_coords_text(v, k->n, FAB_NONE, text));
-	}
-	for (uint32_t d = 0; d < k->n; d++) {
-		k->low[d] = net->n_switches;
-		add_line_switches(net, k, d, k->radix ? "low" : "root", k->line[d].lows);
-	}
-	for (uint32_t d = 0; d < k->n; d++) {
-		k->top[d] = net->n_switches;
-		add_line_switches(net, k, d, "top", k->line[d].tops);
-	}
-}
-
-/* The cables of dimension `d` in one plane: leaves to their lines, and inside the lines.
- */
-static void add_dimension(struct fab_gen_net *net, const struct kfat *k, uint32_t d,
-			  uint32_t stride, uint32_t plane)
-{
-	const struct line *line = &k->line[d];
-	uint32_t size = k->dims[d], lines = n_lines(k, d);
-	uint32_t low = k->low[d] + plane * lines * line->lows;
-	uint32_t top = k->top[d] + plane * lines * line->tops;
-
-	for (uint32_t i = 0; i < k->n_leaves; i++) {
-		uint32_t at = i / stride % size;
-		uint32_t number = i / stride / size * stride + i % stride;
-
-		fab_gen_cable(net, i, k->hosts + plane * k->n + d + 1,
-			      low + number * line->lows + at / line->down,
-			      at % line->down + 1);
-	}
-	for (uint32_t i = 0; i < lines * line->lows; i++)
-		for (uint32_t j = 0; j < line->tops * line->cables; j++)
-			fab_gen_cable(
-				net, low + i, line->down + j + 1,
-				top + i / line->lows * line->tops + j / line->cables,
-				i % line->lows * line->cables + j % line->cables + 1);
 }
 
 static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
@@ -232,15 +182,52 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 	struct kfat k;
 	uint32_t stride = 1;
 	int rc = plan(net, values, &k, err);
+	uint32_t v[FAB_GEN_LIST_MAX];
+	char text[FAB_GEN_NAME_MAX];
 
 	if (rc)
 		return rc;
-	add_switches(net, &k);
+	for (uint32_t m = 0; m < k.n_leaves; m++) {
+		fab_gen_coords(m, k.dims, k.n, v);
+		fab_gen_switch(net, k.hosts + k.n * k.planes, "leaf-%s",
+			       fab_gen_coords_text(v, k.n, FAB_NONE, text));
+	}
+	for (uint32_t j = 0; j < k.n; j++) {
+		k.low[j] = net->n_switches;
+		add_line_switches(net, &k, j, k.radix ? "low" : "root", k.line[j].lows);
+	}
+	for (uint32_t j = 0; j < k.n; j++) {
+		k.top[j] = net->n_switches;
+		add_line_switches(net, &k, j, "top", k.line[j].tops);
+	}
 	for (uint32_t i = 0; i < k.n_leaves; i++)
 		fab_gen_hosts(net, i, k.hosts);
 	for (uint32_t d = k.n; d-- > 0; stride *= k.dims[d])
-		for (uint32_t plane = 0; plane < k.planes; plane++)
-			add_dimension(net, &k, d, stride, plane);
+		for (uint32_t plane = 0; plane < k.planes; plane++) {
+			const struct line *line = &k.line[d];
+			uint32_t size = k.dims[d], lines = n_lines(&k, d);
+			uint32_t low = k.low[d] + plane * lines * line->lows;
+			uint32_t top = k.top[d] + plane * lines * line->tops;
+
+			/* The cables of dimension `d` in one plane: leaves to their
+			 * lines, and inside the lines.
+			 */
+			for (uint32_t i = 0; i < k.n_leaves; i++) {
+				uint32_t at = i / stride % size;
+				uint32_t number = i / stride / size * stride + i % stride;
+
+				fab_gen_cable(net, i, k.hosts + plane * k.n + d + 1,
+					      low + number * line->lows + at / line->down,
+					      at % line->down + 1);
+			}
+			for (uint32_t i = 0; i < lines * line->lows; i++)
+				for (uint32_t j = 0; j < line->tops * line->cables; j++)
+					fab_gen_cable(net, low + i, line->down + j + 1,
+						      top + i / line->lows * line->tops +
+							      j / line->cables,
+						      i % line->lows * line->cables +
+							      j % line->cables + 1);
+		}
 	return 0;
 }
 

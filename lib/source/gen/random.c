@@ -10,7 +10,7 @@
  * Components are joined at the end: a cable of a component that is not in its search
  * tree can be taken out without cutting it.
  */
-#include "source/gen/families.h"
+#include "source/gen/impl.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -151,19 +151,6 @@ static void repair(struct graph *g, uint32_t u, uint32_t v, struct fab_rng *rng)
 	}
 }
 
-static void make_simple(struct graph *g, struct fab_rng *rng)
-{
-	uint32_t *mark = FAB_NEW0(g->n, uint32_t), stamp = 0;
-
-	for (uint32_t u = 0; u < g->n; u++) {
-		uint32_t v;
-
-		while ((v = find_bad(g, u, mark, ++stamp)) != FAB_NONE)
-			repair(g, u, v, rng);
-	}
-	free(mark);
-}
-
 /*
  * Search the component of `start`; returns one end of a cable that is not in the tree
  * and the other in *other. parent[] FAB_NONE: not seen yet.
@@ -191,25 +178,6 @@ static uint32_t search(const struct graph *g, uint32_t start, uint32_t *parent,
 		}
 	}
 	return spare;
-}
-
-/* With a degree of two or more every component has a cable outside its tree. */
-static void make_connected(struct graph *g)
-{
-	uint32_t *parent = FAB_NEW(g->n, uint32_t), *queue = FAB_NEW(g->n, uint32_t);
-
-	memset(parent, 0xff, g->n * sizeof(*parent));
-	for (uint32_t u = 0; u < g->n; u++) {
-		uint32_t v = FAB_NONE, spare;
-
-		if (parent[u] != FAB_NONE)
-			continue;
-		spare = search(g, u, parent, queue, &v);
-		if (u && spare != FAB_NONE)
-			exchange(g, spare, v, 0, g->adj[0]);
-	}
-	free(queue);
-	free(parent);
 }
 
 /* Peers in ascending order: of this graph, or of its complement. */
@@ -243,14 +211,40 @@ static struct graph draw(uint32_t n, uint32_t degree, uint64_t seed)
 	bool complement = 2 * degree >= n;
 	struct graph g = {n, complement ? n - 1 - degree : degree, NULL}, s;
 	struct fab_rng rng;
+	uint32_t *mark;
+	uint32_t stamp = 0;
 
 	fab_rng_init(&rng, seed);
 	g.adj = FAB_NEW((size_t)n * g.degree, uint32_t);
 	pair_ends(&g, &rng);
-	make_simple(&g, &rng);
+	mark = FAB_NEW0(g.n, uint32_t);
+	for (uint32_t u = 0; u < g.n; u++) {
+		uint32_t v;
+
+		while ((v = find_bad(&g, u, mark, ++stamp)) != FAB_NONE)
+			repair(&g, u, v, &rng);
+	}
+	free(mark);
 	/* The complement has a degree of half the switches or more: it is connected. */
-	if (!complement)
-		make_connected(&g);
+	if (!complement) {
+		uint32_t *parent = FAB_NEW(g.n, uint32_t),
+			 *queue = FAB_NEW(g.n, uint32_t);
+
+		/* With a degree of two or more every component has a cable outside its
+		 * tree. */
+		memset(parent, 0xff, g.n * sizeof(*parent));
+		for (uint32_t u = 0; u < g.n; u++) {
+			uint32_t v = FAB_NONE, spare;
+
+			if (parent[u] != FAB_NONE)
+				continue;
+			spare = search(&g, u, parent, queue, &v);
+			if (u && spare != FAB_NONE)
+				exchange(&g, spare, v, 0, g.adj[0]);
+		}
+		free(queue);
+		free(parent);
+	}
 	s = sorted(&g, complement);
 	free(g.adj);
 	return s;

@@ -3,7 +3,7 @@
 
 #include "fabric/ranks.h"
 #include "fabric/resolver.h"
-#include "source/list_file.h"
+#include "source/scan.h"
 #include "unicast/faults.h"
 
 #include <errno.h>

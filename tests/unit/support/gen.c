@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "fabric/builder.h"
-#include "source/gen.h"
+#include "source/reader.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
