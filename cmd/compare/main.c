@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-compare: results that were kept: list, show, put side by side, draw. */
+/* fabric-compare: results that were kept: list, show, put side by side, draw, remove,
+ * merge. Its options, and reading the runs that they ask for. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/num.h"
-#include "cli/command.h"
+#include "base/units.h"
 #include "compare.h"
 
 enum { MAX_SPECS = 1000 };
+
+/* What is asked for, by the options and the number of arguments. */
+enum mode { LIST, SHOW, DIFF, PRUNE, MERGE };
+
+static int take_age(void *params, const char *arg, struct fab_err *err);
 
 #define TO(member) FAB_TO(struct compare_params, member)
 static const struct fab_option options[] = {
@@ -51,15 +59,15 @@ static const struct fab_option options[] = {
 	{"prune", NULL,
 	 "Remove the runs named, or all that the other options choose; without --yes say "
 	 "only which",
-	 FAB_TAKES_NOTHING, TO(prune.is_asked)},
+	 FAB_TAKES_NOTHING, TO(prune)},
 	{"older-than", "AGE",
 	 "With --prune: runs that ended before a day (2026-01-31, UTC), or so long ago: "
 	 "hours, days, weeks, years as 12h, 30d, 8w, 1y",
-	 FAB_TAKES_OTHER, .take = compare_take_age},
+	 FAB_TAKES_OTHER, .take = take_age},
 	{"keep-last", "N",
 	 "With --prune: the newest N of each label stay; those without a label are one",
-	 FAB_TAKES_NUMBER, TO(prune.keep), .min = 1, .max = INT64_MAX},
-	{"yes", NULL, "With --prune: do remove them", FAB_TAKES_NOTHING, TO(prune.yes)},
+	 FAB_TAKES_NUMBER, TO(keep_last), .min = 1, .max = INT64_MAX},
+	{"yes", NULL, "With --prune: do remove them", FAB_TAKES_NOTHING, TO(yes)},
 	{0},
 };
 
@@ -77,6 +85,40 @@ static const struct fab_relation relations[] = {
 	{"plot-kind", FAB_GOES_WITH, "plot"},
 	{0},
 };
+
+static bool is_day(const char *arg)
+{
+	static const char form[] = "dddd-dd-dd";
+	size_t i;
+
+	for (i = 0; form[i] && arg[i]; i++)
+		if (form[i] == 'd' ? arg[i] < '0' || arg[i] > '9' : arg[i] != form[i])
+			return false;
+	return !form[i] && !arg[i];
+}
+
+/* --older-than: a day, or an age from now. */
+static int take_age(void *params, const char *arg, struct fab_err *err)
+{
+	struct compare_params *p = params;
+	struct tm utc;
+	uint64_t age_ns;
+	time_t then;
+
+	if (is_day(arg)) {
+		snprintf(p->older_than, sizeof(p->older_than), "%sT00:00:00Z", arg);
+		return 0;
+	}
+	if (fab_parse_time_ns(arg, strlen(arg), UINT64_MAX, &age_ns, NULL))
+		return fab_fail(err, EINVAL,
+				"'%s' is no age as 12h, 30d, 8w or 1y, and no day as "
+				"2026-01-31",
+				arg);
+	then = time(NULL) - (time_t)(age_ns / UINT64_C(1000000000));
+	strftime(p->older_than, sizeof(p->older_than), "%Y-%m-%dT%H:%M:%SZ",
+		 gmtime_r(&then, &utc));
+	return 0;
+}
 
 static int argument(void *params, const char *arg, struct fab_err *err)
 {
@@ -118,7 +160,7 @@ static int add_spec(struct compare_params *p, const char *arg, struct fab_err *e
 	return 0;
 }
 
-int compare_parse_specs(struct compare_params *p, struct fab_err *err)
+static int parse_specs(struct compare_params *p, struct fab_err *err)
 {
 	int rc = 0;
 
@@ -138,15 +180,15 @@ static int note_files(const struct compare_params *p, struct fab_err *err)
 	return 0;
 }
 
-enum compare_mode compare_mode_of(const struct compare_params *p)
+static enum mode mode_of(const struct compare_params *p)
 {
-	if (p->prune.is_asked)
-		return COMPARE_PRUNE;
+	if (p->prune)
+		return PRUNE;
 	if (p->merge)
-		return COMPARE_MERGE;
+		return MERGE;
 	if (p->compare || p->args.n > 1)
-		return COMPARE_DIFF;
-	return p->args.n ? COMPARE_SHOW : COMPARE_LIST;
+		return DIFF;
+	return p->args.n ? SHOW : LIST;
 }
 
 /* Nobody removes everything, or half a run, by leaving out a word. */
@@ -154,8 +196,8 @@ static int check_prune(const struct compare_params *p, struct fab_err *err)
 {
 	const struct fab_store_filter *f = &p->filter;
 
-	if (!p->specs.n && !*p->prune.before && !p->prune.keep && !f->fabric &&
-	    !f->label && !f->command && !f->algorithm)
+	if (!p->specs.n && !*p->older_than && !p->keep_last && !f->fabric && !f->label &&
+	    !f->command && !f->algorithm)
 		return fab_fail(err, EINVAL,
 				"--prune needs runs, --older-than, --keep-last or one "
 				"of --fabric, --label, --command, --algorithm");
@@ -170,8 +212,8 @@ static int check_prune(const struct compare_params *p, struct fab_err *err)
 static int complete(void *params, struct fab_err *err)
 {
 	struct compare_params *p = params;
-	enum compare_mode mode = compare_mode_of(p);
-	int rc = p->merge ? note_files(p, err) : compare_parse_specs(p, err);
+	enum mode mode = mode_of(p);
+	int rc = p->merge ? note_files(p, err) : parse_specs(p, err);
 
 	if (rc)
 		return rc;
@@ -182,23 +224,222 @@ static int complete(void *params, struct fab_err *err)
 		return fab_fail(
 			err, EINVAL,
 			"--compare takes all runs that the options choose: name none");
-	if ((p->check || p->has_tolerance) && mode != COMPARE_DIFF)
+	if ((p->check || p->has_tolerance) && mode != DIFF)
 		return fab_fail(err, EINVAL, "%s needs two runs or --compare",
 				p->check ? "--check" : "--tolerance");
-	if (p->metrics && (mode == COMPARE_LIST || mode == COMPARE_PRUNE))
+	if (p->metrics && (mode == LIST || mode == PRUNE))
 		return fab_fail(err, EINVAL, "--metric needs a run or --compare");
-	return p->prune.is_asked ? check_prune(p, err) : 0;
+	return p->prune ? check_prune(p, err) : 0;
+}
+
+int compare_read(const char *path, const struct fab_store_filter *filter,
+		 struct fab_store_runs *runs, struct fab_err *err)
+{
+	struct fab_store *store;
+	int rc = fab_store_open(path, FAB_STORE_READ, &store, err);
+
+	if (rc)
+		return rc;
+	rc = fab_store_read(store, filter, runs, err);
+	fab_store_close(store);
+	return rc;
+}
+
+/* The newest run with this label, `len` bytes; 0: none. */
+static uint64_t newest_labelled(const struct fab_store_runs *runs, const char *label,
+				size_t len)
+{
+	uint64_t id = 0;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const char *own = runs->v[i].label;
+
+		if (own && strlen(own) == len && !memcmp(own, label, len))
+			id = runs->v[i].id;
+	}
+	return id;
+}
+
+/* LABEL or LABEL:ALGORITHM becomes the newest run with that label. */
+static int find_labels(struct compare_params *p, struct fab_err *err)
+{
+	struct fab_store_filter filter = p->filter;
+	struct fab_store_runs runs = {0};
+	int rc = 0;
+
+	filter.names_only = true;
+	for (size_t i = 0; i < p->specs.n && !rc; i++) {
+		struct compare_spec *spec = &p->specs.v[i];
+		const char *colon = spec->label ? strrchr(spec->label, ':') : NULL;
+
+		if (!spec->label)
+			continue;
+		if (!runs.v)
+			rc = compare_read(p->path, &filter, &runs, err);
+		if (rc)
+			break;
+		spec->id = newest_labelled(&runs, spec->label, strlen(spec->label));
+		if (!spec->id && colon && colon[1]) {
+			spec->id = newest_labelled(&runs, spec->label,
+						   (size_t)(colon - spec->label));
+			spec->algorithm = colon + 1;
+		}
+		if (!spec->id)
+			rc = fab_fail(err, ENOENT,
+				      "%s: no run has the label '%s'%s: expected the "
+				      "number of a run, last or a label",
+				      p->path, spec->label, compare_among(p));
+	}
+	fab_store_runs_fini(&runs);
+	return rc;
+}
+
+static int read_runs(struct compare_params *p, bool names_only,
+		     struct fab_store_runs *runs, struct fab_err *err)
+{
+	uint64_t *ids = FAB_NEW(p->specs.n + 1, uint64_t);
+	struct fab_store_filter filter = p->filter;
+	int rc = find_labels(p, err);
+
+	if (rc) {
+		free(ids);
+		return rc;
+	}
+	filter.ids = p->specs.n ? ids : NULL;
+	for (size_t i = 0; i < p->specs.n; i++)
+		if (p->specs.v[i].id)
+			ids[filter.n_ids++] = p->specs.v[i].id;
+		else
+			filter.last = true;
+	filter.names_only = names_only;
+	filter.before = *p->older_than ? p->older_than : NULL;
+	filter.keep = p->keep_last;
+	rc = compare_read(p->path, &filter, runs, err);
+	free(ids);
+	return rc;
+}
+
+static int refuse_metric(const struct fab_store_runs *runs, const char *name, int len,
+			 struct fab_err *err)
+{
+	char names[sizeof(err->text)] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < runs->n_kinds && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
+				       i ? ", " : "", runs->kinds[i].name);
+	fab_fail(err, EINVAL, "--metric: '%.*s' is unknown; there are: %s", len, name,
+		 names);
+	return FAB_EXIT_USAGE;
+}
+
+/* Leave only the metrics that were asked for, in the arena. */
+static int choose_metrics(struct fab_arena *arena, const char *list,
+			  struct fab_store_runs *runs, struct fab_err *err)
+{
+	FAB_VEC(struct fab_store_kind) chosen = {0};
+
+	for (const char *at = list; at; at = *at ? at + 1 : NULL) {
+		size_t len = strcspn(at, ","), before = chosen.n;
+
+		for (size_t i = 0; i < runs->n_kinds; i++)
+			if (strlen(runs->kinds[i].name) == len &&
+			    !strncmp(runs->kinds[i].name, at, len))
+				FAB_PUSH(&chosen, runs->kinds[i]);
+		if (chosen.n == before) {
+			free(chosen.v);
+			return refuse_metric(runs, at, (int)len, err);
+		}
+		at += len;
+	}
+	if (list) {
+		runs->kinds = chosen.v;
+		runs->n_kinds = chosen.n;
+		fab_arena_own(arena, free, chosen.v);
+	}
+	return 0;
+}
+
+static bool has_algorithm(const struct fab_store_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		if (!strcmp(run->results[i].algorithm, name))
+			return true;
+	return false;
+}
+
+const char *compare_among(const struct compare_params *p)
+{
+	const struct fab_store_filter *f = &p->filter;
+
+	return f->fabric || f->label || f->command || f->algorithm || *p->older_than ||
+			       p->keep_last
+		       ? " among those that the options choose"
+		       : "";
+}
+
+static int find_item(const struct compare_params *p, const struct fab_store_runs *runs,
+		     const struct compare_spec *spec, struct compare_item *out,
+		     struct fab_err *err)
+{
+	struct compare_item item = {.algorithm = spec->algorithm};
+
+	for (size_t i = 0; i < runs->n; i++)
+		if (!spec->id || runs->v[i].id == spec->id)
+			item.run = &runs->v[i];
+	if (!item.run && spec->id)
+		return fab_fail(err, ENOENT, "%s: no run %" PRIu64 "%s", p->path,
+				spec->id, compare_among(p));
+	if (!item.run)
+		return fab_fail(err, ENOENT, "%s: no run%s", p->path, compare_among(p));
+	if (item.algorithm && !has_algorithm(item.run, item.algorithm))
+		return fab_fail(err, ENOENT, "%s: run %" PRIu64 " has no result of '%s'",
+				p->path, item.run->id, item.algorithm);
+	*out = item;
+	return 0;
+}
+
+int compare_find(struct fab_work *w, bool names_only, struct fab_err *err)
+{
+	struct compare_params *p = w->params;
+	struct compare_outcome *o = w->outcome;
+	int rc = p->output.list_columns ? parse_specs(p, err) : 0;
+
+	if (rc)
+		return FAB_EXIT_USAGE;
+	rc = read_runs(p, names_only, &o->runs, err);
+	if (!rc)
+		rc = choose_metrics(w->arena, p->metrics, &o->runs, err);
+	if (rc)
+		return rc;
+	o->n_items = p->specs.n ? p->specs.n : o->runs.n;
+	o->items = FAB_ARENA_NEW0(w->arena, o->n_items + 1, struct compare_item);
+	for (size_t i = 0; i < o->n_items && !rc; i++)
+		if (p->specs.n)
+			rc = find_item(p, &o->runs, &p->specs.v[i], &o->items[i], err);
+		else
+			o->items[i].run = &o->runs.v[i];
+	return rc;
+}
+
+void compare_fini(void *outcome)
+{
+	struct compare_outcome *o = outcome;
+
+	free(o->rows.v);
+	free(o->pairs.v);
+	fab_store_runs_fini(&o->runs);
 }
 
 static const struct fab_task *choose(const void *params)
 {
 	static const struct fab_task *const tasks[] = {
-		[COMPARE_LIST] = &compare_list,	  [COMPARE_SHOW] = &compare_show,
-		[COMPARE_DIFF] = &compare_diff,	  [COMPARE_PRUNE] = &compare_prune,
-		[COMPARE_MERGE] = &compare_merge,
+		[LIST] = &compare_list,	  [SHOW] = &compare_show,
+		[DIFF] = &compare_diff,	  [PRUNE] = &compare_prune,
+		[MERGE] = &compare_merge,
 	};
 
-	return tasks[compare_mode_of(params)];
+	return tasks[mode_of(params)];
 }
 
 static const struct fab_command command = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All about one run. */
-#include "compare.h"
-
+/* All about one run: what it was, its results and what they are made of. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/human.h"
+#include "compare.h"
 
 /* A row of a part of a result. */
 struct record {
@@ -47,65 +47,196 @@ static const struct fab_column segment_columns[] = {
 };
 #undef AT
 
-static bool is_wanted(const struct compare_item *item, const struct fab_store_result *r)
+/* Only results of the algorithm that was named, if one was. */
+static bool is_wanted(const struct compare_item *item, const char *algorithm)
 {
-	return !item->algorithm || !strcmp(item->algorithm, r->algorithm);
+	return !item->algorithm || !strcmp(item->algorithm, algorithm);
 }
 
-static bool has_column(const struct fab_column *v, size_t n, const char *name)
+struct fab_column compare_metric_column(const char *name,
+					const struct fab_store_kind *kind)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(v[i].name, name))
-			return true;
-	return false;
+	struct fab_column column = {name, FAB_NUMBER};
+
+	if (kind) {
+		column.help = kind->help;
+		column.flags = fab_unit_flags(kind->unit);
+		if (kind->merge == FAB_MERGE_ALL)
+			column.flags |= FAB_COL_TRUTH;
+	}
+	return column;
 }
 
-static size_t count_metrics(const struct fab_store_run *run)
+static double metric_of(const struct fab_store_result *r, const char *name)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < run->n_results; i++)
-		n += run->results[i].n_metrics;
-	return n;
+	return fab_store_number_get(r->metrics, r->n_metrics, name);
 }
 
 /* The known metrics that the run has, in reading order. Others have no explanation. */
 static struct fab_cli_columns columns_of(struct fab_arena *arena,
 					 const struct fab_store_runs *runs,
-					 const struct compare_item *item)
+					 const struct fab_store_run *run)
 {
-	const struct fab_store_run *run = item->run;
 	struct fab_column *v =
-		FAB_ARENA_NEW0(arena, 1 + count_metrics(run), struct fab_column);
+		FAB_ARENA_NEW0(arena, runs->n_kinds + 1, struct fab_column);
 	size_t n = 0;
 
 	v[n++] = (struct fab_column){"algorithm", FAB_TEXT, "name", 0};
-	for (size_t k = 0; k < runs->n_kinds; k++)
-		for (size_t i = 0; i < run->n_results; i++) {
-			const struct fab_store_result *r = &run->results[i];
-			const char *name = runs->kinds[k].name;
+	for (size_t k = 0; k < runs->n_kinds; k++) {
+		const struct fab_store_kind *kind = &runs->kinds[k];
+		bool is_there = false;
 
-			if (strcmp(runs->kinds[k].command, run->command) != 0 ||
-			    isnan(fab_store_number_get(r->metrics, r->n_metrics, name)) ||
-			    has_column(v, n, name))
-				continue;
-			v[n++] = compare_metric_column(name, &runs->kinds[k]);
-		}
+		for (size_t i = 0; i < run->n_results; i++)
+			is_there |= !isnan(metric_of(&run->results[i], kind->name));
+		if (!strcmp(kind->command, run->command) && is_there &&
+		    fab_store_kind_get(runs, run->command, kind->name) == kind)
+			v[n++] = compare_metric_column(kind->name, kind);
+	}
 	return (struct fab_cli_columns){v, n};
 }
 
-/* Of a file that anybody wrote: a name that can be a field's. */
+static int solve(struct fab_work *w, struct fab_err *err)
+{
+	const struct compare_outcome *o = w->outcome;
+	int rc = compare_find(w, false, err);
+
+	if (!rc)
+		w->columns = columns_of(w->arena, &o->runs, o->items[0].run);
+	return rc;
+}
+
+/* The best of a metric's values; NaN: it says nothing of which algorithm to take. */
+static double best_of(const struct fab_store_run *run, const struct fab_store_kind *kind)
+{
+	double best = NAN;
+	bool differ = false;
+
+	if (!kind->better || kind->is_time || strcmp(kind->command, run->command))
+		return NAN;
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct fab_store_result *x = &run->results[i];
+		double value = fab_store_number_get(x->metrics, x->n_metrics, kind->name);
+
+		if (isnan(value))
+			continue;
+		differ |= !isnan(best) && (value < best || value > best);
+		if (isnan(best) || (kind->better < 0 ? value < best : value > best))
+			best = value;
+	}
+	return differ ? best : (double)NAN;
+}
+
+/* Half of the 95 % interval of a metric of a result, which another metric holds; 0: it
+ * has none. */
+static double half_interval(const struct fab_store_result *x, const char *metric)
+{
+	static const char *const of[][2] = {{"completion_us.mean", "completion_ci95"},
+					    {"ratio_to_oracle", "ratio_ci95"},
+					    {"behind_oracle_us", "behind_oracle_ci95"}};
+	double half = NAN;
+
+	for (size_t i = 0; i < FAB_COUNT(of); i++)
+		if (!strcmp(metric, of[i][0]))
+			half = fab_store_number_get(x->metrics, x->n_metrics, of[i][1]);
+	return isnan(half) ? 0 : half;
+}
+
+/* Those that have the best value, or whose 95 % interval meets that of one that has it;
+ * *is_close: there are such. On the heap. */
+static char *best_names(const struct fab_store_run *run, const char *metric, double best,
+			bool *is_close)
+{
+	double half = 0;
+	char *names = NULL;
+
+	for (size_t i = 0; i < run->n_results; i++)
+		if (fabs(metric_of(&run->results[i], metric) - best) <= 0)
+			half = fmax(half, half_interval(&run->results[i], metric));
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct fab_store_result *x = &run->results[i];
+		double apart = fabs(metric_of(x, metric) - best);
+
+		if (!(apart <= half + half_interval(x, metric)))
+			continue;
+		*is_close |= apart > 0;
+		fab_append(&names, ", ", "%s", x->algorithm);
+	}
+	return names;
+}
+
+/* The first metric in which algorithms differ, and which is best by it; of several whose
+ * intervals meet none is. */
+static void answer_best(struct fab_report *r, const struct fab_store_runs *runs,
+			const struct fab_store_run *run)
+{
+	double best = NAN;
+	bool is_close = false;
+	char *names;
+	size_t k = 0;
+
+	while (k < runs->n_kinds && isnan(best = best_of(run, &runs->kinds[k])))
+		k++;
+	if (isnan(best)) {
+		if (run->n_results > 1)
+			fab_report_answer(
+				r, FAB_TONE_PLAIN,
+				"They are alike by every metric (times apart).");
+		return;
+	}
+	names = best_names(run, runs->kinds[k].name, best, &is_close);
+	if (is_close)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Undecided by %s: the 95 %% intervals of %s meet (best "
+				  "%.4g).",
+				  runs->kinds[k].name, names, best);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN, "Best by %s: %s with %.4g.",
+				  runs->kinds[k].name, names, best);
+	free(names);
+}
+
+static void answer(struct fab_report *r, const struct fab_work *w)
+{
+	const struct compare_outcome *o = w->outcome;
+	const struct fab_store_run *run = o->items[0].run;
+	const struct fab_store_shard *s = run->shard;
+
+	fab_report_answer(r, FAB_TONE_PLAIN, "Run %" PRIu64 " of %s: %s on %s, %s.",
+			  run->id, run->time, run->command,
+			  run->fabric.source ? run->fabric.source : "no fabric",
+			  fab_human_counted(w->arena, run->n_results, "result", NULL));
+	if (run->n_shard)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "It is shard %" PRIu64 " of %" PRIu64 ": %" PRIu64
+				  " of %" PRIu64 " %s.",
+				  s->number, s->count, s->items, s->all_items, s->unit);
+	if (!o->items[0].algorithm)
+		answer_best(r, &o->runs, run);
+}
+
+/* A name from a database that anybody wrote: can it be that of a field? */
 static bool is_field_name(const char *name)
 {
 	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
-/* In JSON below `facts`; groups and members also as they always were. */
-static void put_facts(struct fab_report *r, const struct fab_store_run *run,
-		      bool is_for_people)
+/* Facts are below `facts` in JSON, groups and members also beside it; `command` and
+ * `version` of the document are those of fabric-compare. */
+static void print_fields(struct fab_report *r, struct fab_arena *arena,
+			 const struct fab_store_run *run, bool is_for_people)
 {
 	static const char *const old[] = {"groups", "members"};
 
+	fab_report_uint(r, "run", run->id);
+	fab_report_text(r, "time", run->time);
+	fab_report_text(r, "label", run->label);
+	if (run->n_shard)
+		fab_report_text(r, "shard", compare_shard_text(arena, run));
+	fab_report_text(r, "host", run->host);
+	fab_report_text(r, "run_command", run->command);
+	fab_report_text(r, "run_version", run->version);
+	fab_report_text(r, "arguments", run->arguments);
+	fab_report_brief(r, "fabric", &run->fabric);
 	for (size_t i = 0; i < FAB_COUNT(old) && !is_for_people; i++)
 		fab_report_field(
 			r, &(struct fab_column){.name = old[i], .type = FAB_NUMBER},
@@ -113,96 +244,70 @@ static void put_facts(struct fab_report *r, const struct fab_store_run *run,
 						 run->facts, run->n_facts, old[i])});
 	for (size_t i = 0; i < run->n_facts; i++) {
 		struct fab_column column = compare_fact_column(run->facts[i].name);
-		char *name =
-			fab_format("%s%s", is_for_people ? "" : "facts.", column.name);
 
-		column.name = name;
+		column.name = fab_arena_format(
+			arena, "%s%s", is_for_people ? "" : "facts.", column.name);
 		if (is_field_name(run->facts[i].name))
 			fab_report_field(r, &column,
 					 (union fab_cell){.real = run->facts[i].value});
-		free(name);
 	}
-	for (size_t i = 0; i < run->n_asked; i++) {
-		char *name = fab_format("asked%c%s", is_for_people ? '_' : '.',
-					run->asked[i].name);
-
+	for (size_t i = 0; i < run->n_asked; i++)
 		if (is_field_name(run->asked[i].name))
-			fab_report_text(r, name, run->asked[i].value);
-		free(name);
-	}
+			fab_report_text(r,
+					fab_arena_format(arena, "asked%c%s",
+							 is_for_people ? '_' : '.',
+							 run->asked[i].name),
+					run->asked[i].value);
 }
 
-/* `command` and `version` of the document are those of fabric-compare. */
-static void print_fields(struct fab_report *r, const struct fab_store_run *run,
-			 bool is_for_people)
+static void print_results(struct fab_report *r, const struct fab_work *w)
 {
-	char shard[64];
-
-	fab_report_uint(r, "run", run->id);
-	fab_report_text(r, "time", run->time);
-	fab_report_text(r, "label", run->label);
-	if (run->n_shard)
-		fab_report_text(r, "shard",
-				compare_shard_text(run, shard, sizeof(shard)));
-	fab_report_text(r, "host", run->host);
-	fab_report_text(r, "run_command", run->command);
-	fab_report_text(r, "run_version", run->version);
-	fab_report_text(r, "arguments", run->arguments);
-	fab_report_brief(r, "fabric", &run->fabric);
-	put_facts(r, run, is_for_people);
-}
-
-static void print_results(struct fab_report *r, const struct fab_cli_columns *columns,
-			  const struct compare_item *item)
-{
-	union fab_cell *cells = FAB_NEW(columns->n, union fab_cell);
+	const struct compare_item *item =
+		((const struct compare_outcome *)w->outcome)->items;
+	const struct fab_cli_columns *columns = &w->columns;
+	union fab_cell *cells = FAB_ARENA_NEW(w->arena, columns->n, union fab_cell);
 
 	fab_report_table_begin(r, "results", "Algorithms", columns->v, columns->n);
 	for (size_t i = 0; i < item->run->n_results; i++) {
 		const struct fab_store_result *result = &item->run->results[i];
 
-		if (!is_wanted(item, result))
-			continue;
 		cells[0].text = result->algorithm;
 		for (size_t k = 1; k < columns->n; k++)
-			cells[k].real = fab_store_number_get(
-				result->metrics, result->n_metrics, columns->v[k].name);
-		fab_report_row(r, cells);
-	}
-	fab_report_table_end(r);
-	free(cells);
-}
-
-static void print_histogram(struct fab_report *r, const struct compare_item *item)
-{
-	fab_report_table_begin(r, "histogram",
-			       "Switch-to-switch cables by number of trees",
-			       histogram_columns, FAB_COUNT(histogram_columns));
-	for (size_t i = 0; i < item->run->n_results; i++) {
-		const struct fab_store_result *result = &item->run->results[i];
-
-		for (size_t k = 0; k < result->n_bins && is_wanted(item, result); k++)
-			fab_report_record(
-				r, &(struct record){.algorithm = result->algorithm,
-						    .load = result->bins[k].load,
-						    .links = result->bins[k].links});
+			cells[k].real = metric_of(result, columns->v[k].name);
+		if (is_wanted(item, result->algorithm))
+			fab_report_row(r, cells);
 	}
 	fab_report_table_end(r);
 }
 
-static void print_details(struct fab_report *r, const struct compare_item *item)
+/* Histograms (is_histogram) or parts of all results, a number a row. */
+static void print_numbers(struct fab_report *r, const struct compare_item *item,
+			  bool is_histogram)
 {
-	fab_report_table_begin(r, "details", NULL, detail_columns,
-			       FAB_COUNT(detail_columns));
+	if (is_histogram)
+		fab_report_table_begin(r, "histogram",
+				       "Switch-to-switch cables by number of trees",
+				       histogram_columns, FAB_COUNT(histogram_columns));
+	else
+		fab_report_table_begin(r, "details", NULL, detail_columns,
+				       FAB_COUNT(detail_columns));
 	for (size_t i = 0; i < item->run->n_results; i++) {
-		const struct fab_store_result *result = &item->run->results[i];
+		const struct fab_store_result *x = &item->run->results[i];
+		size_t n = is_histogram ? x->n_bins : x->n_details;
 
-		for (size_t k = 0; k < result->n_details && is_wanted(item, result); k++)
-			fab_report_record(
-				r, &(struct record){.algorithm = result->algorithm,
-						    .part = result->details[k].part,
-						    .metric = result->details[k].name,
-						    .value = result->details[k].value});
+		for (size_t k = 0; k < n && is_wanted(item, x->algorithm); k++) {
+			struct record record = {.algorithm = x->algorithm};
+
+			if (is_histogram) {
+				record.load = x->bins[k].load;
+				record.links = x->bins[k].links;
+			} else {
+				record.part = x->details[k].part;
+				record.metric = x->details[k].name;
+				record.value = x->details[k].value;
+			}
+			fab_report_record(r, &record);
+		}
 	}
 	fab_report_table_end(r);
 }
@@ -225,16 +330,19 @@ static size_t names_of_parts(const struct fab_store_runs *runs, const char *comm
 }
 
 /* For people: parts down, metrics across. */
-static void print_parts(struct fab_report *r, const struct fab_store_runs *runs,
-			const char *command, const struct fab_store_result *result)
+static void print_parts(struct fab_report *r, struct fab_arena *arena,
+			const struct fab_store_runs *runs, const char *command,
+			const struct fab_store_result *result)
 {
-	struct fab_column *columns = FAB_NEW(runs->n_kinds + 1, struct fab_column);
-	union fab_cell *cells = FAB_NEW(runs->n_kinds + 1, union fab_cell);
+	struct fab_column *columns =
+		FAB_ARENA_NEW(arena, runs->n_kinds + 1, struct fab_column);
+	union fab_cell *cells = FAB_ARENA_NEW(arena, runs->n_kinds + 1, union fab_cell);
 	size_t n = names_of_parts(runs, command, result, columns + 1), first = 0;
-	char *title = fab_format("Parts of %s", result->algorithm);
 
 	columns[0] = (struct fab_column){"part", FAB_TEXT, NULL, 0};
-	fab_report_table_begin(r, "details", title, columns, n + 1);
+	fab_report_table_begin(r, "details",
+			       fab_arena_format(arena, "Parts of %s", result->algorithm),
+			       columns, n + 1);
 	for (size_t i = 0; i < result->n_details; i++) {
 		const struct fab_store_detail *d = &result->details[i];
 
@@ -252,102 +360,71 @@ static void print_parts(struct fab_report *r, const struct fab_store_runs *runs,
 		first = i + 1;
 	}
 	fab_report_table_end(r);
-	free(title);
-	free(cells);
-	free(columns);
 }
 
-static bool has_algorithm(const struct compare_item *item, const char *algorithm)
+/* Batches of fabric-bootplan, or (are_segments) what segments they use. */
+static void print_batches(struct fab_report *r, const struct compare_item *item,
+			  bool are_segments)
 {
-	return !item->algorithm || !strcmp(item->algorithm, algorithm);
-}
-
-static void print_batches(struct fab_report *r, const struct compare_item *item)
-{
-	fab_report_table_begin(r, "batches", "Batches", batch_columns,
-			       FAB_COUNT(batch_columns));
+	if (are_segments)
+		fab_report_table_begin(r, "segments", "Segments of the batches",
+				       segment_columns, FAB_COUNT(segment_columns));
+	else
+		fab_report_table_begin(r, "batches", "Batches", batch_columns,
+				       FAB_COUNT(batch_columns));
 	for (size_t i = 0; i < item->run->n_batches; i++) {
 		const struct fab_store_batch *b = &item->run->batches[i];
+		struct record record = {.algorithm = b->algorithm,
+					.part = b->name,
+					.nodes = b->nodes,
+					.servers = b->servers,
+					.bandwidth_mbps = b->bandwidth_mbps,
+					.boot_seconds = b->boot_seconds,
+					.bottleneck = b->bottleneck};
 
-		if (has_algorithm(item, b->algorithm))
-			fab_report_record(
-				r, &(struct record){.algorithm = b->algorithm,
-						    .part = b->name,
-						    .nodes = b->nodes,
-						    .servers = b->servers,
-						    .bandwidth_mbps = b->bandwidth_mbps,
-						    .boot_seconds = b->boot_seconds,
-						    .bottleneck = b->bottleneck});
-	}
-	fab_report_table_end(r);
-}
-
-static void print_segments(struct fab_report *r, const struct compare_item *item)
-{
-	fab_report_table_begin(r, "segments", "Segments of the batches", segment_columns,
-			       FAB_COUNT(segment_columns));
-	for (size_t i = 0; i < item->run->n_batches; i++) {
-		const struct fab_store_batch *b = &item->run->batches[i];
-
-		for (size_t k = 0; k < b->n_segments; k++) {
-			const struct fab_store_segment *s = &b->segments[k];
-
-			if (has_algorithm(item, b->algorithm))
-				fab_report_record(
-					r, &(struct record){
-						   .algorithm = b->algorithm,
-						   .part = b->name,
-						   .name = s->name,
-						   .tightest = s->tightest,
-						   .capacity_mbps = s->capacity_mbps,
-						   .share_mbps = s->share_mbps,
-						   .max_sharers = s->max_sharers});
+		if (!is_wanted(item, b->algorithm))
+			continue;
+		if (!are_segments)
+			fab_report_record(r, &record);
+		for (size_t k = 0; k < b->n_segments && are_segments; k++) {
+			record.name = b->segments[k].name;
+			record.tightest = b->segments[k].tightest;
+			record.capacity_mbps = b->segments[k].capacity_mbps;
+			record.share_mbps = b->segments[k].share_mbps;
+			record.max_sharers = b->segments[k].max_sharers;
+			fab_report_record(r, &record);
 		}
 	}
 	fab_report_table_end(r);
 }
 
 /* What the results are made of: for people what there is, for scripts every table. */
-static void print_made_of(struct fab_report *r, const struct fab_store_runs *runs,
-			  const struct compare_item *item, bool is_for_people)
-{
-	bool has_bins = false;
-
-	for (size_t i = 0; i < item->run->n_results; i++)
-		has_bins |= item->run->results[i].n_bins > 0;
-	if (has_bins || !is_for_people)
-		print_histogram(r, item);
-	if (!is_for_people)
-		print_details(r, item);
-	for (size_t i = 0; i < item->run->n_results && is_for_people; i++)
-		if (item->run->results[i].n_details &&
-		    is_wanted(item, &item->run->results[i]))
-			print_parts(r, runs, item->run->command, &item->run->results[i]);
-	if (item->run->n_batches || !is_for_people) {
-		print_batches(r, item);
-		print_segments(r, item);
-	}
-}
-
-static int solve(struct fab_work *w, struct fab_err *err)
-{
-	const struct compare_outcome *o = w->outcome;
-	int rc = compare_find(w, false, err);
-
-	if (!rc)
-		w->columns = columns_of(w->arena, &o->runs, &o->items[0]);
-	return rc;
-}
-
 static void report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct compare_outcome *o = w->outcome;
+	const struct compare_item *item = &o->items[0];
+	const struct fab_store_run *run = item->run;
 	bool is_for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
+	bool has_bins = false;
 
-	compare_show_answer(r, &o->runs, &o->items[0]);
-	print_fields(r, o->items[0].run, is_for_people);
-	print_results(r, &w->columns, &o->items[0]);
-	print_made_of(r, &o->runs, &o->items[0], is_for_people);
+	answer(r, w);
+	print_fields(r, w->arena, run, is_for_people);
+	print_results(r, w);
+	for (size_t i = 0; i < run->n_results; i++)
+		has_bins |= run->results[i].n_bins > 0;
+	if (has_bins || !is_for_people)
+		print_numbers(r, item, true);
+	if (!is_for_people)
+		print_numbers(r, item, false);
+	for (size_t i = 0; i < run->n_results && is_for_people; i++)
+		if (run->results[i].n_details &&
+		    is_wanted(item, run->results[i].algorithm))
+			print_parts(r, w->arena, &o->runs, run->command,
+				    &run->results[i]);
+	if (run->n_batches || !is_for_people) {
+		print_batches(r, item, false);
+		print_batches(r, item, true);
+	}
 }
 
 const struct fab_task compare_show = {

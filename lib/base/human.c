@@ -103,3 +103,12 @@ char *fab_human_bytes(uint64_t bytes, char *out)
 
 	return scaled((double)bytes, units, out);
 }
+
+char *fab_human_counted(struct fab_arena *arena, uint64_t n, const char *one,
+			const char *many)
+{
+	char count[FAB_HUMAN_BYTES];
+
+	return fab_arena_format(arena, "%s %s%s", fab_human_count(n, count),
+				n == 1 || !many ? one : many, n != 1 && !many ? "s" : "");
+}

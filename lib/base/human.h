@@ -2,6 +2,7 @@
 /* Numbers as people read them, for tables and sentences; never for JSON or CSV. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/macros.h"
 
 /* Bytes that any of these texts needs, the NUL included. */
@@ -19,3 +20,8 @@ char *fab_human_count(uint64_t n, char *out);
 char *fab_human_mbps(double mbps, char *out);
 /* A size, powers of 1000: `50 MB`, `1.05 MB`, `12 B`. Returns `out`. */
 char *fab_human_bytes(uint64_t bytes, char *out);
+
+/* A count with its noun, in the arena: `1 switch`, `8 switches`; many NULL: one and "s".
+ */
+char *fab_human_counted(struct fab_arena *arena, uint64_t n, const char *one,
+			const char *many);
