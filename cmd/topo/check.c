@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/human.h"
 #include "fabric/check_groups.h"
 #include "source/known.h"
 
@@ -37,33 +38,6 @@ static const char *severity_name(enum fab_severity severity)
 	return severity == FAB_PROBLEM ? "problem" : "note";
 }
 
-/* The end of the run of findings with one code. */
-static uint32_t end_of_code(const struct fab_check *check, uint32_t i)
-{
-	const char *code = check->findings[i].code;
-
-	while (i < check->n_findings && !strcmp(check->findings[i].code, code))
-		i++;
-	return i;
-}
-
-static void put_counts(struct fab_report *r, const struct fab_check *check)
-{
-	fab_report_table_begin(r, "codes", "Findings by kind", code_columns,
-			       FAB_COUNT(code_columns));
-	for (uint32_t i = 0, end; i < check->n_findings; i = end) {
-		const struct record row = {
-			.severity = severity_name(check->findings[i].severity),
-			.code = check->findings[i].code,
-			.findings = end_of_code(check, i) - i,
-		};
-
-		end = i + (uint32_t)row.findings;
-		fab_report_record(r, &row);
-	}
-	fab_report_table_end(r);
-}
-
 static void put_finding(struct fab_report *r, const struct fab_fabric *f,
 			const struct fab_finding *x, const char *message)
 {
@@ -79,16 +53,6 @@ static void put_finding(struct fab_report *r, const struct fab_fabric *f,
 
 	fab_report_record_tone(
 		r, x->severity == FAB_PROBLEM ? FAB_TONE_BAD : FAB_TONE_PLAIN, &row);
-}
-
-/* All findings, one by one. */
-static void put_findings(struct fab_report *r, const struct fab_fabric *f,
-			 const struct fab_check *check, const char *title)
-{
-	fab_report_table_begin(r, "findings", title, columns, FAB_COUNT(columns));
-	for (uint32_t i = 0; i < check->n_findings; i++)
-		put_finding(r, f, &check->findings[i], check->findings[i].message);
-	fab_report_table_end(r);
 }
 
 /* For people: what repeats is one row, and there are some rows of each kind. */
@@ -128,10 +92,49 @@ static void put_groups(struct fab_report *r, const struct fab_fabric *f,
 }
 
 struct outcome {
-	struct fab_check *all;	 /* with the accepted problems */
+	struct fab_check *all;	 /* with the accepted problems; NULL: none are accepted */
 	struct fab_check *check; /* without */
 	struct fab_known_counts counts;
 };
+
+static void answer(struct fab_report *r, const struct fab_work *w)
+{
+	const struct topo_params *p = w->params;
+	const struct outcome *o = w->outcome;
+	const struct fab_check *check = o->check;
+	const struct fab_finding *worst = fab_check_worst(check);
+	const struct fab_fabric *f = w->f;
+	char *notes = fab_human_counted(w->arena, check->n_findings - check->n_problems,
+					"note", NULL);
+	const char *known =
+		!o->counts.n_left_out
+			? ""
+			: fab_arena_format(w->arena, ", besides %llu accepted by --known",
+					   (unsigned long long)o->counts.n_left_out);
+
+	topo_answer_incomplete(r, w);
+	if (worst) {
+		fab_report_answer(
+			r, FAB_TONE_BAD, "%s%s and %s%s.", p->known ? "New: " : "",
+			fab_human_counted(w->arena, check->n_problems, "problem", NULL),
+			notes, known);
+		fab_report_answer(r, FAB_TONE_BAD, "The worst, %s: %s.", worst->code,
+				  worst->message);
+	} else {
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"No %sproblem found in cables, %sLIDs and names of %u switch%s and %u adapter%s%s; %s.",
+			p->known ? "new " : "",
+			check->n_unknown_rates == f->n_cables ? "" : "rates, ",
+			f->n_switches, f->n_switches == 1 ? "" : "es", f->n_adapters,
+			f->n_adapters == 1 ? "" : "s", known, notes);
+	}
+	if (check->n_unknown_rates)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"The rate of %u of %u cables is not known and was not checked.",
+			check->n_unknown_rates, f->n_cables);
+}
 
 static int solve(struct fab_work *w, struct fab_err *err)
 {
@@ -167,11 +170,12 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	const struct fab_check *check = o->check;
 	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 	bool table_only = topo_is_table_only(r);
+	uint32_t n = check->n_findings;
 
 	if (table_only) {
 		fab_report_without_fabric(r);
 	} else {
-		topo_check_answer(r, w->f, check, p->known, o->counts.n_left_out);
+		answer(r, w);
 		fab_report_uint(r, "problems", check->n_problems);
 		fab_report_uint(r, "notes", check->n_findings - check->n_problems);
 		if (p->known) {
@@ -179,13 +183,34 @@ static void report(struct fab_report *r, const struct fab_work *w)
 					o->counts.n_left_out);
 			fab_report_uint(r, "known_problems_gone", o->counts.n_gone);
 		}
-		if (!for_people || check->n_findings)
-			put_counts(r, check);
 	}
-	if (!for_people || ((p->run.verbose || table_only) && check->n_findings))
-		put_findings(r, w->f, check, table_only ? NULL : "Findings");
-	else if (check->n_findings)
+	if (!table_only && (!for_people || n)) {
+		fab_report_table_begin(r, "codes", "Findings by kind", code_columns,
+				       FAB_COUNT(code_columns));
+		for (uint32_t i = 0, end; i < n; i = end) {
+			struct record row = {
+				.severity = severity_name(check->findings[i].severity),
+				.code = check->findings[i].code,
+			};
+
+			for (end = i;
+			     end < n && !strcmp(check->findings[end].code, row.code);
+			     end++)
+				row.findings++;
+			fab_report_record(r, &row);
+		}
+		fab_report_table_end(r);
+	}
+	if (for_people && !p->run.verbose && !table_only && n) {
 		put_groups(r, w->f, check);
+	} else if (!for_people || n) {
+		fab_report_table_begin(r, "findings", table_only ? NULL : "Findings",
+				       columns, FAB_COUNT(columns));
+		for (uint32_t i = 0; i < n; i++)
+			put_finding(r, w->f, &check->findings[i],
+				    check->findings[i].message);
+		fab_report_table_end(r);
+	}
 }
 
 static void fini(void *outcome)

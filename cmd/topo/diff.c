@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/human.h"
 #include "base/text.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
@@ -53,38 +53,36 @@ static const struct fab_column columns[] = {
 struct sides {
 	const struct fab_fabric *old, *new;
 	const struct fab_diff *diff;
+	struct fab_arena *arena;
 };
 
-/* Texts of a row; freed together. */
+/* Texts of a row. */
 struct texts {
-	char *name, *old, *new;
+	const char *name, *old, *new;
 };
 
-static char *end_text(const struct fab_fabric *f, uint32_t port)
+static char *end_text(const struct sides *s, const struct fab_fabric *f, uint32_t port)
 {
-	return fab_format("%s port %u", fab_node_name(f, f->port_node[port]),
-			  f->port_num[port]);
+	return fab_arena_format(s->arena, "%s port %u",
+				fab_node_name(f, f->port_node[port]), f->port_num[port]);
 }
 
-static char *cable_text(const struct fab_fabric *f, uint32_t cable)
+static char *cable_text(const struct sides *s, const struct fab_fabric *f, uint32_t cable)
 {
-	char *a = end_text(f, f->cable_a[cable]), *b = end_text(f, f->cable_b[cable]);
-	char *text = fab_format("%s - %s", a, b);
-
-	free(a);
-	free(b);
-	return text;
+	return fab_arena_format(s->arena, "%s - %s", end_text(s, f, f->cable_a[cable]),
+				end_text(s, f, f->cable_b[cable]));
 }
 
-static char *rate_text(const struct fab_fabric *f, uint32_t cable)
+static char *rate_text(const struct sides *s, const struct fab_fabric *f, uint32_t cable)
 {
-	return fab_format("%ux%s", fab_cable_width(f, cable),
-			  fab_speed_name(fab_cable_speed(f, cable)));
+	return fab_arena_format(s->arena, "%ux%s", fab_cable_width(f, cable),
+				fab_speed_name(fab_cable_speed(f, cable)));
 }
 
-static char *guid_text(const struct fab_fabric *f, uint32_t node)
+static char *guid_text(const struct sides *s, const struct fab_fabric *f, uint32_t node)
 {
-	return fab_format("0x%016llx", (unsigned long long)f->node_guid[node]);
+	return fab_arena_format(s->arena, "0x%016llx",
+				(unsigned long long)f->node_guid[node]);
 }
 
 /* Is this port of the new fabric that one of the old? */
@@ -107,30 +105,30 @@ static struct texts moved_row(const struct sides *s, const struct fab_change *c)
 		int i = k >> 1, j = k & 1;
 
 		if (same_port(s, old[i], new[j]))
-			return (struct texts){.name = end_text(s->new, new[j]),
-					      .old = end_text(s->old, old[!i]),
-					      .new = end_text(s->new, new[!j])};
+			return (struct texts){.name = end_text(s, s->new, new[j]),
+					      .old = end_text(s, s->old, old[!i]),
+					      .new = end_text(s, s->new, new[!j])};
 	}
 	return (struct texts){.name = NULL,
-			      .old = cable_text(s->old, c->old_cable),
-			      .new = cable_text(s->new, c->new_cable)};
+			      .old = cable_text(s, s->old, c->old_cable),
+			      .new = cable_text(s, s->new, c->new_cable)};
 }
 
 static struct texts cable_row(const struct sides *s, const struct fab_change *c)
 {
 	switch (c->kind) {
 	case FAB_CHANGE_MISSING:
-		return (struct texts){.name = cable_text(s->old, c->old_cable),
-				      .old = rate_text(s->old, c->old_cable)};
+		return (struct texts){.name = cable_text(s, s->old, c->old_cable),
+				      .old = rate_text(s, s->old, c->old_cable)};
 	case FAB_CHANGE_NEW:
-		return (struct texts){.name = cable_text(s->new, c->new_cable),
-				      .new = rate_text(s->new, c->new_cable)};
+		return (struct texts){.name = cable_text(s, s->new, c->new_cable),
+				      .new = rate_text(s, s->new, c->new_cable)};
 	case FAB_CHANGE_MOVED:
 		return moved_row(s, c);
 	default:
-		return (struct texts){.name = cable_text(s->new, c->new_cable),
-				      .old = rate_text(s->old, c->old_cable),
-				      .new = rate_text(s->new, c->new_cable)};
+		return (struct texts){.name = cable_text(s, s->new, c->new_cable),
+				      .old = rate_text(s, s->old, c->old_cable),
+				      .new = rate_text(s, s->new, c->new_cable)};
 	}
 }
 
@@ -142,29 +140,33 @@ static struct texts node_row(const struct sides *s, const struct fab_change *c)
 		c->new_node == FAB_NONE ? NULL : fab_node_name(s->new, c->new_node);
 
 	if (c->kind == FAB_CHANGE_RENAMED)
-		return (struct texts){.name = fab_strdup(new),
-				      .old = fab_strdup(old),
-				      .new = fab_strdup(new)};
-	return (struct texts){.name = fab_strdup(new ? new : old),
-			      .old = old ? guid_text(s->old, c->old_node) : NULL,
-			      .new = new ? guid_text(s->new, c->new_node) : NULL};
+		return (struct texts){.name = new, .old = old, .new = new};
+	return (struct texts){.name = new ? new : old,
+			      .old = old ? guid_text(s, s->old, c->old_node) : NULL,
+			      .new = new ? guid_text(s, s->new, c->new_node) : NULL};
 }
 
-static const char *object_name(const struct sides *s, const struct fab_change *c)
+/* What changes are of, in columns and in the answer. */
+enum object { SWITCH, ADAPTER, SWITCH_LINK, HOST_LINK };
+static const struct {
+	const char *name, *one, *many;
+} objects[] = {
+	[SWITCH] = {"switch", "switch", "switches"},
+	[ADAPTER] = {"adapter", "adapter", "adapters"},
+	[SWITCH_LINK] = {"switch-link", "cable between switches",
+			 "cables between switches"},
+	[HOST_LINK] = {"host-link", "cable to a host", "cables to hosts"},
+};
+
+static enum object object_of(const struct sides *s, const struct fab_change *c)
 {
 	if (c->old_node != FAB_NONE)
-		return fab_node_is_switch(s->old, c->old_node) ? "switch" : "adapter";
+		return fab_node_is_switch(s->old, c->old_node) ? SWITCH : ADAPTER;
 	if (c->new_node != FAB_NONE)
-		return fab_node_is_switch(s->new, c->new_node) ? "switch" : "adapter";
+		return fab_node_is_switch(s->new, c->new_node) ? SWITCH : ADAPTER;
 	if (c->old_cable != FAB_NONE)
-		return c->old_cable < s->old->n_switch_links ? "switch-link"
-							     : "host-link";
-	return c->new_cable < s->new->n_switch_links ? "switch-link" : "host-link";
-}
-
-static const char *object_of(const void *context, const struct fab_change *change)
-{
-	return object_name(context, change);
+		return c->old_cable < s->old->n_switch_links ? SWITCH_LINK : HOST_LINK;
+	return c->new_cable < s->new->n_switch_links ? SWITCH_LINK : HOST_LINK;
 }
 
 /* The node, or the ends of the cable; what there is not stays as it is. */
@@ -199,7 +201,7 @@ static void put_change(struct fab_report *r, const struct sides *s,
 	struct record row = {
 		.sign = sign_of(c->kind),
 		.change = fab_change_name(c->kind),
-		.object = object_name(s, c),
+		.object = objects[object_of(s, c)].name,
 		.name = texts.name,
 		.old_text = texts.old,
 		.new_text = texts.new,
@@ -208,9 +210,58 @@ static void put_change(struct fab_report *r, const struct sides *s,
 	set_side(&row.old, s->old, c->old_node, c->old_cable);
 	set_side(&row.new, s->new, c->new_node, c->new_cable);
 	fab_report_record(r, &row);
-	free(texts.name);
-	free(texts.old);
-	free(texts.new);
+}
+
+/* Counts of changes by kind and object, in the order in which they first occur: "2
+ * switches missing". */
+static void answer(struct fab_report *r, const struct sides *s)
+{
+	struct {
+		enum fab_change_kind kind;
+		enum object object;
+		uint64_t n;
+	} tally[FAB_COUNT(objects) * (FAB_CHANGE_WIDTH + 1)];
+	const struct fab_diff *diff = s->diff;
+	char *list = NULL;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < diff->n_changes; i++) {
+		const struct fab_change *c = &diff->changes[i];
+		enum object object = object_of(s, c);
+		size_t k = 0;
+
+		while (k < n && (tally[k].kind != c->kind || tally[k].object != object))
+			k++;
+		if (k == n) {
+			tally[n].kind = c->kind;
+			tally[n].object = object;
+			tally[n++].n = 0;
+		}
+		tally[k].n++;
+	}
+	for (size_t i = 0; i < n; i++)
+		fab_append(&list, ", ", "%s %s",
+			   fab_human_counted(s->arena, tally[i].n,
+					     objects[tally[i].object].one,
+					     objects[tally[i].object].many),
+			   tally[i].kind == FAB_CHANGE_SPEED ? "with another speed"
+			   : tally[i].kind == FAB_CHANGE_WIDTH
+				   ? "with another width"
+				   : fab_change_name(tally[i].kind));
+	if (list)
+		fab_report_answer(
+			r, FAB_TONE_WARN, "%s: %s.",
+			fab_human_counted(s->arena, diff->n_changes, "difference", NULL),
+			list);
+	else
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"No differences in nodes, cables, names, and in speeds and widths as far as both sides know them.");
+	free(list);
+	if (!diff->by_guid)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"The two share no GUID: nodes were matched by name only.");
 }
 
 struct outcome {
@@ -236,7 +287,7 @@ static int solve(struct fab_work *w, struct fab_err *err)
 static void report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct outcome *o = w->outcome;
-	struct sides sides = {o->old, w->f, o->diff};
+	struct sides sides = {o->old, w->f, o->diff, w->arena};
 	char title[512], old_name[200], new_name[200];
 	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
 	bool table_only = topo_is_table_only(r);
@@ -246,7 +297,7 @@ static void report(struct fab_report *r, const struct fab_work *w)
 	if (table_only) {
 		fab_report_without_fabric(r);
 	} else {
-		topo_diff_answer(r, o->diff, object_of, &sides);
+		answer(r, &sides);
 		fab_report_brief(r, "other", &other);
 		fab_report_text(r, "old", o->old->source);
 		fab_report_text(r, "new", w->f->source);

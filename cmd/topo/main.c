@@ -86,102 +86,73 @@ static const struct fab_relation relations[] = {
 	{0},
 };
 
-static int export_slurm(FILE *out, const struct fab_fabric *f,
-			const struct fab_cli_run *run, struct fab_err *err)
-{
-	struct fab_slurm_notes notes;
-	int rc = fab_export_slurm(out, f, &notes, err);
-
-	if (rc)
-		return rc;
-	if (notes.n_split)
-		fab_cli_warn(
-			run,
-			"hosts with adapters on several switches: %u, each listed under "
-			"that of its first adapter by name (--hca chooses another)",
-			notes.n_split);
-	if (notes.n_unnamed)
-		fab_cli_warn(run,
-			     "hosts without a name that Slurm takes: %u, called H-<GUID> "
-			     "(--node-name-map gives names)",
-			     notes.n_unnamed);
-	if (notes.n_unattached)
-		fab_cli_warn(run, "hosts without a cable to a switch: %u, left out",
-			     notes.n_unattached);
-	if (notes.n_roots > 1)
-		fab_cli_warn(
-			run,
-			"the fabric has %u parts with hosts; Slurm gives no job nodes of "
-			"two of them",
-			notes.n_roots);
-	return 0;
-}
-
-/* BookSim2 joins two routers by one channel each way. */
-static int export_booksim(FILE *out, const struct fab_fabric *f,
-			  const struct fab_cli_run *run, struct fab_err *err)
-{
-	uint32_t n_parallel;
-	int rc = fab_export_booksim(out, f, &n_parallel, err);
-
-	if (!rc && n_parallel)
-		fab_cli_warn(run,
-			     "left out: %u cables beside others of the same two switches",
-			     n_parallel);
-	return rc;
-}
-
-static int export_cn_guids(FILE *out, const struct fab_fabric *f,
-			   const struct fab_cli_run *run, struct fab_err *err)
-{
-	uint32_t n_left_out;
-	int rc = fab_export_cn_guids(out, f, &n_left_out, err);
-
-	if (!rc && n_left_out)
-		fab_cli_warn(
-			run,
-			"ports of hosts on no switch of the lowest rank: %u, left "
-			"out (no compute nodes to ftree; io_guid_file can hold them)",
-			n_left_out);
-	return rc;
-}
-
-static int solve_nothing(struct fab_work *w, struct fab_err *err)
-{
-	(void)w;
-	(void)err;
-	return FAB_EXIT_DONE;
-}
-
 static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err)
 {
 	const struct topo_params *p = w->params;
 	const struct fab_dot_options dot = {.without_hosts = p->switches_only,
 					    .fold = p->fold};
+	struct fab_slurm_notes slurm = {.n_roots = 0};
+	uint32_t n_left_out = 0;
+	int rc = 0;
 
 	switch (p->target) {
 	case TOPO_TO_DOT:
 		fab_export_dot(out, w->f, &dot);
-		return 0;
+		break;
 	case TOPO_TO_JSON:
 		fab_export_json(out, w->f, "fabric-topo");
-		return 0;
+		break;
 	case TOPO_TO_SLURM:
-		return export_slurm(out, w->f, &p->run, err);
+		rc = fab_export_slurm(out, w->f, &slurm, err);
+		break;
 	case TOPO_TO_SUBNET_LST:
 		return fab_export_subnet_lst(out, w->f, err);
 	case TOPO_TO_ROOT_GUIDS:
 		return fab_export_root_guids(out, w->f, p->run.threads, err);
 	case TOPO_TO_CN_GUIDS:
-		return export_cn_guids(out, w->f, &p->run, err);
+		rc = fab_export_cn_guids(out, w->f, &n_left_out, err);
+		if (!rc && n_left_out)
+			fab_cli_warn(
+				&p->run,
+				"ports of hosts on no switch of the lowest rank: %u, left out (no compute nodes to ftree; io_guid_file can hold them)",
+				n_left_out);
+		break;
 	case TOPO_TO_BOOKSIM:
-		return export_booksim(out, w->f, &p->run, err);
+		/* two routers are joined by one channel each way there */
+		rc = fab_export_booksim(out, w->f, &n_left_out, err);
+		if (!rc && n_left_out)
+			fab_cli_warn(
+				&p->run,
+				"left out: %u cables beside others of the same two switches",
+				n_left_out);
+		break;
 	default:
 		return fab_export_ibnetdiscover(out, w->f, err);
 	}
+	if (rc)
+		return rc;
+	if (slurm.n_split)
+		fab_cli_warn(
+			&p->run,
+			"hosts with adapters on several switches: %u, each listed under that of its first adapter by name (--hca chooses another)",
+			slurm.n_split);
+	if (slurm.n_unnamed)
+		fab_cli_warn(
+			&p->run,
+			"hosts without a name that Slurm takes: %u, called H-<GUID> (--node-name-map gives names)",
+			slurm.n_unnamed);
+	if (slurm.n_unattached)
+		fab_cli_warn(&p->run, "hosts without a cable to a switch: %u, left out",
+			     slurm.n_unattached);
+	if (slurm.n_roots > 1)
+		fab_cli_warn(
+			&p->run,
+			"the fabric has %u parts with hosts; Slurm gives no job nodes of two of them",
+			slurm.n_roots);
+	return 0;
 }
 
-static const struct fab_task convert = {.solve = solve_nothing, .write = write_fabric};
+static const struct fab_task convert = {.write = write_fabric};
 
 static const struct fab_task *choose(const void *params)
 {

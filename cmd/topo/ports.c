@@ -2,6 +2,8 @@
 /* fabric-topo --ports: every cabled port and what it leads to. */
 #include "topo.h"
 
+#include "base/human.h"
+
 /* A row of a table. */
 struct record {
 	const char *node, *kind, *speed, *host, *peer, *peer_kind;
@@ -71,20 +73,20 @@ static void put_port(struct fab_report *r, const struct fab_fabric *f, uint32_t 
 	fab_report_record(r, &row);
 }
 
-static int solve(struct fab_work *w, struct fab_err *err)
-{
-	(void)w;
-	(void)err;
-	return FAB_EXIT_DONE;
-}
-
 static void report(struct fab_report *r, const struct fab_work *w)
 {
 	const struct fab_fabric *f = w->f;
+	uint64_t n = 0, n_cabled = 0;
+	char ports[FAB_HUMAN_BYTES], cabled[FAB_HUMAN_BYTES];
 
 	if (fab_report_how(r)->format == FAB_FORMAT_TABLE)
 		fab_report_without_fabric(r);
-	topo_ports_answer(r, f);
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		n += f->port_num[p] != 0;
+		n_cabled += f->port_num[p] && fab_port_peer(f, p) != FAB_NONE;
+	}
+	fab_report_answer(r, FAB_TONE_PLAIN, "%s ports, of these %s with a cable.",
+			  fab_human_count(n, ports), fab_human_count(n_cabled, cabled));
 	fab_report_table_begin(r, "ports", NULL, columns, FAB_COUNT(columns));
 	for (uint32_t p = 0; p < f->n_ports; p++)
 		if (f->port_num[p])
@@ -95,6 +97,5 @@ static void report(struct fab_report *r, const struct fab_work *w)
 const struct fab_task topo_ports = {
 	.primary = "ports",
 	FAB_TASK_COLUMNS(columns),
-	.solve = solve,
 	.report = report,
 };

@@ -4,8 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/human.h"
 #include "fabric/check.h"
+#include "fabric/rates.h"
 #include "fabric/summary.h"
 
 enum { SHOWN_PLANES = 20 }; /* in a table */
@@ -106,6 +109,76 @@ static const struct fab_column warning_columns[] = {
 };
 #undef AT
 
+/* Before all else: what follows is of a part of the fabric. */
+void topo_answer_incomplete(struct fab_report *r, const struct fab_work *w)
+{
+	uint32_t n = fab_check_without_record(w->f);
+
+	if (n)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"The input is incomplete, perhaps cut off: %s that cables lead to %s no record in it.",
+			fab_human_counted(w->arena, n, "node", NULL),
+			n == 1 ? "has" : "have");
+}
+
+/* Planes are as it should be, other parts are not. */
+static void answer_parts(struct fab_report *r, const struct fab_planes *p)
+{
+	uint32_t n_some = p->n_hosts - p->n_on_all, n_cut = p->n - p->n_planes;
+	char some[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+
+	if (p->n_planes > 1 && !n_some)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"It has %u planes, parallel networks of the same hosts.",
+			p->n_planes);
+	else if (p->n_planes > 1)
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"It has %u planes, parallel networks: %s of %s hosts %s on only %s of them.",
+			p->n_planes, fab_human_count(n_some, some),
+			fab_human_count(p->n_hosts, all), n_some == 1 ? "is" : "are",
+			p->n_planes == 2 ? "one" : "some");
+	if (n_cut)
+		fab_report_answer(
+			r, FAB_TONE_BAD,
+			"%u more part%s of the switches %s cut off from the rest.", n_cut,
+			n_cut == 1 ? "" : "s", n_cut == 1 ? "is" : "are");
+}
+
+static void answer(struct fab_report *r, const struct fab_work *w,
+		   const struct fab_summary *s, const char *detail)
+{
+	const struct fab_fabric *f = w->f;
+	const struct fab_rates rates = fab_rates_of(f, 0, f->n_cables);
+	const struct fab_level *l = s->levels;
+	char *unknown = fab_rates_unknown_text(f, &rates);
+
+	topo_answer_incomplete(r, w);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN, "%s: %s, %s, %s between switches.",
+		detail ? detail : "No shape known here",
+		fab_human_counted(w->arena, f->n_switches, "switch", "switches"),
+		fab_human_counted(w->arena, f->n_hosts, "host", NULL),
+		fab_human_counted(w->arena, f->n_switch_links, "cable", NULL));
+	answer_parts(r, s->planes);
+	/* what the leaf switches can send up, compared with what hosts send */
+	if (s->n_levels && l->rate_up > 0 && l->rate_down / l->rate_up > 1.005)
+		fab_report_answer(
+			r, FAB_TONE_PLAIN,
+			"Leaf switches have %.3g times the rate down to hosts that they have up.",
+			l->rate_down / l->rate_up);
+	if (unknown)
+		fab_report_answer(r, FAB_TONE_WARN, "Of the cables %s.", unknown);
+	free(unknown);
+	if (f->n_warnings_total)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "Reading it gave %s; --check says what is wrong.",
+				  fab_human_counted(w->arena, f->n_warnings_total,
+						    "warning", NULL));
+}
+
 static void put_row(struct fab_report *r, const struct fab_fabric *f,
 		    const struct fab_summary *s, const char *detail)
 {
@@ -138,45 +211,43 @@ static void put_row(struct fab_report *r, const struct fab_fabric *f,
 	fab_report_table_end(r);
 }
 
-/* A number that is only known between bounds says so. */
-static void put_diameter(struct fab_report *r, const struct fab_summary *s,
-			 bool for_people)
-{
-	char text[64];
-
-	if (for_people && s->diameter != s->diameter_at_most) {
-		snprintf(text, sizeof(text), "at least %u, at most %u", s->diameter,
-			 s->diameter_at_most);
-		fab_report_text(r, "diameter", text);
-		return;
-	}
-	fab_report_uint(r, "diameter", s->diameter);
-	if (for_people)
-		return;
-	fab_report_uint(r, "diameter_at_most", s->diameter_at_most);
-	fab_report_text(r, "diameter_is",
-			s->diameter == s->diameter_at_most ? "exact" : "bounds");
-}
-
-static void put_fields(struct fab_report *r, const struct fab_fabric *f,
+static void put_fields(struct fab_report *r, const struct fab_work *w,
 		       const struct fab_summary *s, const char *detail, bool for_people)
 {
+	const struct fab_fabric *f = w->f;
+	bool is_exact = s->diameter == s->diameter_at_most;
+	const struct {
+		const char *name;
+		uint64_t n;
+		bool is_shown; /* to people */
+	} counts[] = {
+		{"unnamed_adapters", s->n_unnamed_adapters, s->n_unnamed_adapters},
+		{"components", s->n_components, true},
+		{"planes", s->planes->n_planes, s->n_components > 1},
+		{"unattached_adapters", s->n_unattached, s->n_unattached},
+		{"left_out_switches", f->n_left_out_switches, f->n_left_out_switches},
+		{"nodes_without_record", fab_check_without_record(f),
+		 fab_check_without_record(f)},
+	};
+
 	fab_report_text(r, "format", f->format);
 	if (f->n_routers || !for_people)
 		fab_report_uint(r, "routers", f->n_routers);
 	fab_report_text(r, "host_rule", f->host_rule);
-	if (s->n_unnamed_adapters || !for_people)
-		fab_report_uint(r, "unnamed_adapters", s->n_unnamed_adapters);
-	fab_report_uint(r, "components", s->n_components);
-	if (s->n_components > 1 || !for_people)
-		fab_report_uint(r, "planes", s->planes->n_planes);
-	if (s->n_unattached || !for_people)
-		fab_report_uint(r, "unattached_adapters", s->n_unattached);
-	if (f->n_left_out_switches || !for_people)
-		fab_report_uint(r, "left_out_switches", f->n_left_out_switches);
-	if (fab_check_without_record(f) || !for_people)
-		fab_report_uint(r, "nodes_without_record", fab_check_without_record(f));
-	put_diameter(r, s, for_people);
+	for (size_t i = 0; i < FAB_COUNT(counts); i++)
+		if (counts[i].is_shown || !for_people)
+			fab_report_uint(r, counts[i].name, counts[i].n);
+	/* a number that is only known between bounds says so */
+	if (for_people && !is_exact)
+		fab_report_text(r, "diameter",
+				fab_arena_format(w->arena, "at least %u, at most %u",
+						 s->diameter, s->diameter_at_most));
+	else
+		fab_report_uint(r, "diameter", s->diameter);
+	if (!for_people) {
+		fab_report_uint(r, "diameter_at_most", s->diameter_at_most);
+		fab_report_text(r, "diameter_is", is_exact ? "exact" : "bounds");
+	}
 	fab_report_text(r, "shape",
 			for_people && detail ? detail : fab_shape_name(s->shape->kind));
 	if (!for_people)
@@ -238,11 +309,11 @@ static void put_planes(struct fab_report *r, const struct fab_fabric *f,
 		       const struct fab_summary *s, bool for_people)
 {
 	uint32_t n = s->n_components;
-	char title[96] = "Planes: parallel networks, which no path joins";
+	char title[96];
 
-	if (s->planes->n_planes < n)
-		snprintf(title, sizeof(title),
-			 "Parts of the fabric, which no path joins");
+	snprintf(title, sizeof(title), "%s, which no path joins",
+		 s->planes->n_planes < n ? "Parts of the fabric"
+					 : "Planes: parallel networks");
 	if (for_people && n > SHOWN_PLANES) {
 		snprintf(title, sizeof(title),
 			 "Parts of the fabric, which no path joins (the first %d of %u)",
@@ -278,36 +349,18 @@ static void put_planes(struct fab_report *r, const struct fab_fabric *f,
 	fab_report_table_end(r);
 }
 
-static void put_rails(struct fab_report *r, const struct fab_summary *s)
-{
-	fab_report_table(r, "rails", "Adapters of hosts", rail_columns,
-			 FAB_COUNT(rail_columns), s->rails, sizeof(*s->rails),
-			 s->n_rails);
-}
-
-static void put_warnings(struct fab_report *r, const struct fab_fabric *f)
-{
-	fab_report_table(r, "warnings", "Warnings", warning_columns,
-			 FAB_COUNT(warning_columns), f->warnings, sizeof(*f->warnings),
-			 f->n_warnings);
-}
-
-struct outcome {
-	struct fab_summary *s;
-};
-
 static int solve(struct fab_work *w, struct fab_err *err)
 {
 	const struct topo_params *p = w->params;
 
 	(void)err;
-	((struct outcome *)w->outcome)->s = fab_summary_new(w->f, p->run.threads);
+	*(struct fab_summary **)w->outcome = fab_summary_new(w->f, p->run.threads);
 	return fab_check_without_record(w->f) ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }
 
 static void report(struct fab_report *r, const struct fab_work *w)
 {
-	const struct fab_summary *s = ((const struct outcome *)w->outcome)->s;
+	const struct fab_summary *s = *(struct fab_summary **)w->outcome;
 	enum fab_format format = fab_report_how(r)->format;
 	const struct fab_fabric *f = w->f;
 	bool for_people = format == FAB_FORMAT_TABLE;
@@ -321,26 +374,30 @@ static void report(struct fab_report *r, const struct fab_work *w)
 		put_row(r, f, s, detail);
 		return;
 	}
-	topo_summary_answer(r, f, s, detail);
-	put_fields(r, f, s, detail, for_people);
+	answer(r, w, s, detail);
+	put_fields(r, w, s, detail, for_people);
 	if (!for_people || s->n_components > 1)
 		put_planes(r, f, s, for_people);
 	put_links(r, s);
 	put_levels(r, s);
-	put_rails(r, s);
+	fab_report_table(r, "rails", "Adapters of hosts", rail_columns,
+			 FAB_COUNT(rail_columns), s->rails, sizeof(*s->rails),
+			 s->n_rails);
 	if (!for_people)
-		put_warnings(r, f);
+		fab_report_table(r, "warnings", "Warnings", warning_columns,
+				 FAB_COUNT(warning_columns), f->warnings,
+				 sizeof(*f->warnings), f->n_warnings);
 }
 
 static void fini(void *outcome)
 {
-	fab_summary_free(((struct outcome *)outcome)->s);
+	fab_summary_free(*(struct fab_summary **)outcome);
 }
 
 const struct fab_task topo_summary = {
 	.primary = "summary",
 	FAB_TASK_COLUMNS(columns),
-	.outcome_bytes = sizeof(struct outcome),
+	.outcome_bytes = sizeof(struct fab_summary *),
 	.solve = solve,
 	.report = report,
 	.fini = fini,

@@ -45,16 +45,5 @@ static inline bool topo_is_table_only(const struct fab_report *r)
 extern const struct fab_task topo_summary, topo_check, topo_diff, topo_ports, topo_trace,
 	topo_users;
 
-/* The sentences that the reports begin with. `detail` is the shape, NULL: none known. */
-void topo_summary_answer(struct fab_report *r, const struct fab_fabric *f,
-			 const struct fab_summary *s, const char *detail);
-/* `check` without what is accepted by --known (has_known), which are n_left_out. */
-void topo_check_answer(struct fab_report *r, const struct fab_fabric *f,
-		       const struct fab_check *check, bool has_known,
-		       uint64_t n_left_out);
-/* object_of: "switch", "adapter", "switch-link" or "host-link". */
-void topo_diff_answer(struct fab_report *r, const struct fab_diff *diff,
-		      const char *(*object_of)(const void *context,
-					       const struct fab_change *change),
-		      const void *context);
-void topo_ports_answer(struct fab_report *r, const struct fab_fabric *f);
+/* Before all else: what follows is of a part of the fabric. */
+void topo_answer_incomplete(struct fab_report *r, const struct fab_work *w);

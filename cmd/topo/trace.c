@@ -91,8 +91,8 @@ static const char *table_name(const struct topo_params *t)
 }
 
 /* Where the tables come from, and what they do not tell. */
-static void say_tables(struct fab_report *r, const struct topo_params *t,
-		       const struct fab_routes *routes)
+static void answer_tables(struct fab_report *r, const struct topo_params *t,
+			  const struct fab_routes *routes)
 {
 	const struct fab_told *told = routes->told;
 	uint32_t n_without = 0;
@@ -111,72 +111,6 @@ static void say_tables(struct fab_report *r, const struct topo_params *t,
 				  t->lfts, n_without, routes->f->n_switches);
 }
 
-static const char *lanes_text(const struct fab_routes *routes)
-{
-	return routes->told ? "not known: --lfts tells neither service levels nor lanes"
-			    : NULL;
-}
-
-static int find_ends(const char *text, const struct fab_fabric *f,
-		     struct fab_endpoint ends[2], struct fab_err *err)
-{
-	struct fab_resolver *resolver = fab_resolver_new(f);
-	const struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
-	int rc = fab_trace_pair(f, &lookup, text, ends, err);
-
-	if (rc)
-		fab_err_prefix(err, "--trace");
-	fab_resolver_free(resolver);
-	return rc;
-}
-
-static void put_hop(struct fab_report *r, const struct fab_fabric *f, uint32_t number,
-		    const struct fab_trace_hop *hop)
-{
-	uint32_t a = f->port_node[hop->out], b = f->port_node[hop->in];
-	uint32_t cable = f->port_cable[hop->out];
-	uint8_t speed = fab_cable_speed(f, cable);
-	const struct record row = {
-		.hop = number,
-		.node = fab_node_name(f, a),
-		.port = f->port_num[hop->out],
-		.peer = fab_node_name(f, b),
-		.peer_port = f->port_num[hop->in],
-		.speed = speed ? fab_speed_name(speed) : NULL,
-		.width = fab_cable_width(f, cable),
-		.vl = hop->vl == FAB_VL_UNKNOWN ? NAN : hop->vl,
-	};
-
-	fab_report_record(r, &row);
-}
-
-static void say_trace(struct fab_report *r, const struct fab_fabric *f,
-		      const struct fab_endpoint ends[2], const struct fab_trace *trace)
-{
-	const char *from = fab_node_name(f, ends[0].node);
-	const char *to = fab_node_name(f, ends[1].node);
-	const char *plural = trace->hops.n == 1 ? "" : "s";
-	uint32_t last = ends[0].sw;
-
-	if (ends[0].node == ends[1].node && ends[0].port == ends[1].port) {
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "Both names are of %s: there is no path to follow.",
-				  ends[0].port != FAB_NONE ? "one port" : "one switch");
-		return;
-	}
-	if (trace->hops.n)
-		last = f->port_node[trace->hops.v[trace->hops.n - 1].in];
-	if (trace->stopped)
-		fab_report_answer(r, FAB_TONE_BAD,
-				  "No path from %s to %s: after %zu cable%s, at %s: %s.",
-				  from, to, trace->hops.n, plural, fab_node_name(f, last),
-				  trace->stopped);
-	else
-		fab_report_answer(r, FAB_TONE_PLAIN,
-				  "The path from %s to %s takes %zu cable%s.", from, to,
-				  trace->hops.n, plural);
-}
-
 struct traced {
 	struct fab_endpoint ends[2];
 	struct fab_routes *routes;
@@ -186,38 +120,87 @@ struct traced {
 static int solve_trace(struct fab_work *w, struct fab_err *err)
 {
 	const struct topo_params *p = w->params;
+	struct fab_resolver *resolver = fab_resolver_new(w->f);
+	const struct fab_lookup lookup = fab_resolver_lookup(resolver, FAB_WANT_ENDPOINT);
 	struct traced *o = w->outcome;
-	int rc = find_ends(p->trace, w->f, o->ends, err);
+	int rc = fab_trace_pair(w->f, &lookup, p->trace, o->ends, err);
 
-	if (!rc)
-		rc = open_routes(p, w->f, &o->routes, err);
+	fab_resolver_free(resolver);
+	if (rc) {
+		fab_err_prefix(err, "--trace");
+		return rc;
+	}
+	rc = open_routes(p, w->f, &o->routes, err);
 	if (rc)
 		return rc;
 	fab_trace_init(&o->trace, o->routes, &o->ends[0], &o->ends[1]);
 	return o->trace.stopped ? FAB_EXIT_FOUND : FAB_EXIT_DONE;
 }
 
+static void answer_trace(struct fab_report *r, const struct fab_work *w)
+{
+	const struct traced *o = w->outcome;
+	const struct fab_endpoint *ends = o->ends;
+	size_t n = o->trace.hops.n;
+	const char *from = fab_node_name(w->f, ends[0].node);
+	const char *to = fab_node_name(w->f, ends[1].node);
+	const char *cables = fab_human_counted(w->arena, n, "cable", NULL);
+	uint32_t last = n ? w->f->port_node[o->trace.hops.v[n - 1].in] : ends[0].sw;
+
+	if (ends[0].node == ends[1].node && ends[0].port == ends[1].port)
+		fab_report_answer(r, FAB_TONE_PLAIN,
+				  "Both names are of %s: there is no path to follow.",
+				  ends[0].port != FAB_NONE ? "one port" : "one switch");
+	else if (o->trace.stopped)
+		fab_report_answer(r, FAB_TONE_BAD,
+				  "No path from %s to %s: after %s, at %s: %s.", from, to,
+				  cables, fab_node_name(w->f, last), o->trace.stopped);
+	else
+		fab_report_answer(r, FAB_TONE_PLAIN, "The path from %s to %s takes %s.",
+				  from, to, cables);
+}
+
 static void report_trace(struct fab_report *r, const struct fab_work *w)
 {
 	const struct topo_params *p = w->params;
 	const struct traced *o = w->outcome;
+	const struct fab_fabric *f = w->f;
 
 	if (topo_is_table_only(r))
 		fab_report_without_fabric(r);
-	say_trace(r, w->f, o->ends, &o->trace);
-	say_tables(r, p, o->routes);
+	answer_trace(r, w);
+	answer_tables(r, p, o->routes);
 	fab_report_text(r, "tables", table_name(p));
-	fab_report_text(r, "lanes", lanes_text(o->routes));
-	fab_report_text(r, "from", fab_node_name(w->f, o->ends[0].node));
-	fab_report_text(r, "to", fab_node_name(w->f, o->ends[1].node));
+	fab_report_text(
+		r, "lanes",
+		o->routes->told
+			? "not known: --lfts tells neither service levels nor lanes"
+			: NULL);
+	fab_report_text(r, "from", fab_node_name(f, o->ends[0].node));
+	fab_report_text(r, "to", fab_node_name(f, o->ends[1].node));
 	fab_report_field(r, &(struct fab_column){.name = "arrives", .type = FAB_BOOL},
 			 (union fab_cell){.u = !o->trace.stopped});
 	fab_report_text(r, "stopped", o->trace.stopped);
 	fab_report_uint(r, "cables", o->trace.hops.n);
 	fab_report_table_begin(r, "path", "Path, cable by cable", hop_columns,
 			       FAB_COUNT(hop_columns));
-	for (size_t i = 0; i < o->trace.hops.n; i++)
-		put_hop(r, w->f, (uint32_t)i + 1, &o->trace.hops.v[i]);
+	for (size_t i = 0; i < o->trace.hops.n; i++) {
+		const struct fab_trace_hop *hop = &o->trace.hops.v[i];
+		uint32_t cable = f->port_cable[hop->out];
+		uint8_t speed = fab_cable_speed(f, cable);
+		const struct record row = {
+			.hop = i + 1,
+			.node = fab_node_name(f, f->port_node[hop->out]),
+			.port = f->port_num[hop->out],
+			.peer = fab_node_name(f, f->port_node[hop->in]),
+			.peer_port = f->port_num[hop->in],
+			.speed = speed ? fab_speed_name(speed) : NULL,
+			.width = fab_cable_width(f, cable),
+			.vl = hop->vl == FAB_VL_UNKNOWN ? NAN : hop->vl,
+		};
+
+		fab_report_record(r, &row);
+	}
 	fab_report_table_end(r);
 }
 
@@ -238,108 +221,6 @@ const struct fab_task topo_trace = {
 	.fini = fini_trace,
 };
 
-static int find_cable(const char *text, const struct fab_fabric *f, uint32_t *cable,
-		      struct fab_err *err)
-{
-	struct fab_resolver *resolver = fab_resolver_new(f);
-	int rc = fab_resolve_text(resolver, FAB_WANT_CABLE, text, strlen(text), cable,
-				  err);
-
-	fab_resolver_free(resolver);
-	if (!rc && *cable >= f->n_switch_links + f->n_host_links)
-		rc = fab_fail(err, EINVAL, "'%s' is no cable of a switch", text);
-	if (rc)
-		fab_err_prefix(err, "--users");
-	return rc;
-}
-
-static void put_use(struct fab_report *r, const struct fab_fabric *f,
-		    const struct fab_cable_use *use)
-{
-	uint32_t to = fab_port_peer(f, use->from);
-	const struct record row = {
-		.from = fab_node_name(f, f->port_node[use->from]),
-		.from_port = f->port_num[use->from],
-		.to = fab_node_name(f, f->port_node[to]),
-		.to_port = f->port_num[to],
-		.pairs = use->pairs,
-		.senders = use->n_senders,
-		.receivers = use->n_receivers,
-	};
-
-	fab_report_record(r, &row);
-}
-
-static void put_hosts(struct fab_report *r, const struct fab_fabric *f,
-		      const struct fab_cable_use use[2])
-{
-	fab_report_table_begin(r, "hosts", "Hosts", host_columns,
-			       FAB_COUNT(host_columns));
-	for (int i = 0; i < 2; i++)
-		for (uint32_t h = 0; h < f->n_hosts; h++) {
-			const struct record row = {
-				.from = fab_node_name(f, f->port_node[use[i].from]),
-				.host = fab_host_name(f, h),
-				.sends = use[i].sends[h],
-				.receives = use[i].receives[h],
-			};
-
-			if (use[i].sends[h] || use[i].receives[h])
-				fab_report_record(r, &row);
-		}
-	fab_report_table_end(r);
-}
-
-/* n_trees: FAB_NONE: no tables of trees were read. */
-static void say_users(struct fab_report *r, const struct fab_fabric *f,
-		      const struct fab_cable_use use[2], uint32_t n_trees, uint32_t n_all)
-{
-	const char *ends[2] = {fab_node_name(f, f->port_node[use[0].from]),
-			       fab_node_name(f, f->port_node[use[1].from])};
-	char n[3][FAB_HUMAN_BYTES];
-
-	fab_report_answer(r, FAB_TONE_PLAIN,
-			  "%s pair%s of host ports use%s the cable of %s and %s: %s from "
-			  "the first, %s from the second.",
-			  fab_human_count(use[0].pairs + use[1].pairs, n[0]),
-			  use[0].pairs + use[1].pairs == 1 ? "" : "s",
-			  use[0].pairs + use[1].pairs == 1 ? "s" : "", ends[0], ends[1],
-			  fab_human_count(use[0].pairs, n[1]),
-			  fab_human_count(use[1].pairs, n[2]));
-	if (n_trees != FAB_NONE)
-		fab_report_answer(r, FAB_TONE_PLAIN, "%u of %u multicast trees use it.",
-				  n_trees, n_all);
-}
-
-static int open_trees(const char *path, const struct fab_fabric *f, struct fab_mft **out,
-		      struct fab_err *err)
-{
-	struct fab_input in;
-	int rc = path ? fab_input_read(path, &in, err) : 0;
-
-	if (rc || !path)
-		return rc;
-	rc = fab_mcfdbs_read(f, path, in.bytes, in.n, false, out, err);
-	fab_input_fini(&in);
-	return rc;
-}
-
-static void put_trees(struct fab_report *r, const struct fab_mft *mft, const bool *uses)
-{
-	fab_report_table_begin(r, "trees", "Trees", tree_columns,
-			       FAB_COUNT(tree_columns));
-	for (uint32_t i = 0; i < mft->n; i++) {
-		char text[FAB_MLID_TEXT];
-		const struct record row = {
-			.mlid = fab_mlid_text(mft->mlid[i], text),
-		};
-
-		if (uses[i])
-			fab_report_record(r, &row);
-	}
-	fab_report_table_end(r);
-}
-
 struct used {
 	struct fab_routes *routes;
 	struct fab_mft *mft; /* NULL: none were read */
@@ -351,44 +232,117 @@ struct used {
 static int solve_users(struct fab_work *w, struct fab_err *err)
 {
 	const struct topo_params *p = w->params;
+	const struct fab_fabric *f = w->f;
+	struct fab_resolver *resolver = fab_resolver_new(f);
 	struct used *o = w->outcome;
+	struct fab_input in;
 	uint32_t cable;
-	int rc = find_cable(p->users, w->f, &cable, err);
+	int rc = fab_resolve_text(resolver, FAB_WANT_CABLE, p->users, strlen(p->users),
+				  &cable, err);
 
+	fab_resolver_free(resolver);
+	if (!rc && cable >= f->n_switch_links + f->n_host_links)
+		rc = fab_fail(err, EINVAL, "'%s' is no cable of a switch", p->users);
+	if (rc) {
+		fab_err_prefix(err, "--users");
+		return rc;
+	}
+	if (p->mcfdbs) {
+		rc = fab_input_read(p->mcfdbs, &in, err);
+		if (rc)
+			return rc;
+		rc = fab_mcfdbs_read(f, p->mcfdbs, in.bytes, in.n, false, &o->mft, err);
+		fab_input_fini(&in);
+	}
 	if (!rc)
-		rc = open_trees(p->mcfdbs, w->f, &o->mft, err);
-	if (!rc)
-		rc = open_routes(p, w->f, &o->routes, err);
+		rc = open_routes(p, f, &o->routes, err);
 	if (rc)
 		return rc;
 	o->uses = FAB_ARENA_NEW(w->arena, o->mft ? o->mft->n : 0, bool);
-	o->n_trees = o->mft ? fab_mft_users(w->f, o->mft, cable, o->uses) : FAB_NONE;
+	o->n_trees = o->mft ? fab_mft_users(f, o->mft, cable, o->uses) : FAB_NONE;
 	fab_cable_use_init(o->use, o->routes, cable);
 	return FAB_EXIT_DONE;
+}
+
+/* --verbose: the hosts and the trees that use the cable. */
+static void name_users(struct fab_report *r, const struct fab_work *w)
+{
+	const struct used *o = w->outcome;
+
+	fab_report_table_begin(r, "hosts", "Hosts", host_columns,
+			       FAB_COUNT(host_columns));
+	for (const struct fab_cable_use *use = o->use; use < o->use + 2; use++)
+		for (uint32_t h = 0; h < w->f->n_hosts; h++) {
+			const struct record row = {
+				.from = fab_node_name(w->f, w->f->port_node[use->from]),
+				.host = fab_host_name(w->f, h),
+				.sends = use->sends[h],
+				.receives = use->receives[h],
+			};
+
+			if (use->sends[h] || use->receives[h])
+				fab_report_record(r, &row);
+		}
+	fab_report_table_end(r);
+	if (!o->mft)
+		return;
+	fab_report_table_begin(r, "trees", "Trees", tree_columns,
+			       FAB_COUNT(tree_columns));
+	for (uint32_t i = 0; i < o->mft->n; i++) {
+		char text[FAB_MLID_TEXT];
+		const struct record row = {.mlid = fab_mlid_text(o->mft->mlid[i], text)};
+
+		if (o->uses[i])
+			fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
 }
 
 static void report_users(struct fab_report *r, const struct fab_work *w)
 {
 	const struct topo_params *p = w->params;
 	const struct used *o = w->outcome;
+	const struct fab_fabric *f = w->f;
+	uint64_t pairs = o->use[0].pairs + o->use[1].pairs;
+	char n[2][FAB_HUMAN_BYTES];
 
 	if (topo_is_table_only(r))
 		fab_report_without_fabric(r);
-	say_users(r, w->f, o->use, o->n_trees, o->mft ? o->mft->n : 0);
-	say_tables(r, p, o->routes);
+	fab_report_answer(
+		r, FAB_TONE_PLAIN,
+		"%s of host ports use%s the cable of %s and %s: %s from the first, %s from the second.",
+		fab_human_counted(w->arena, pairs, "pair", NULL), pairs == 1 ? "s" : "",
+		fab_node_name(f, f->port_node[o->use[0].from]),
+		fab_node_name(f, f->port_node[o->use[1].from]),
+		fab_human_count(o->use[0].pairs, n[0]),
+		fab_human_count(o->use[1].pairs, n[1]));
+	if (o->mft)
+		fab_report_answer(r, FAB_TONE_PLAIN, "%u of %u multicast trees use it.",
+				  o->n_trees, o->mft->n);
+	answer_tables(r, p, o->routes);
 	fab_report_text(r, "tables", table_name(p));
-	fab_report_uint(r, "pairs", o->use[0].pairs + o->use[1].pairs);
+	fab_report_uint(r, "pairs", pairs);
 	if (o->mft)
 		fab_report_uint(r, "n_trees", o->n_trees);
 	fab_report_table_begin(r, "users", "Users of the cable, in each direction",
 			       user_columns, FAB_COUNT(user_columns));
-	for (int i = 0; i < 2; i++)
-		put_use(r, w->f, &o->use[i]);
+	for (const struct fab_cable_use *use = o->use; use < o->use + 2; use++) {
+		uint32_t to = fab_port_peer(f, use->from);
+		const struct record row = {
+			.from = fab_node_name(f, f->port_node[use->from]),
+			.from_port = f->port_num[use->from],
+			.to = fab_node_name(f, f->port_node[to]),
+			.to_port = f->port_num[to],
+			.pairs = use->pairs,
+			.senders = use->n_senders,
+			.receivers = use->n_receivers,
+		};
+
+		fab_report_record(r, &row);
+	}
 	fab_report_table_end(r);
 	if (p->run.verbose)
-		put_hosts(r, w->f, o->use);
-	if (p->run.verbose && o->mft)
-		put_trees(r, o->mft, o->uses);
+		name_users(r, w);
 }
 
 static void fini_users(void *outcome)

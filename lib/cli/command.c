@@ -156,7 +156,7 @@ static int do_task(const struct fab_given *g, const struct fab_task *task,
 
 	w->columns = fab_given_columns(g);
 	w->outcome = fab_arena_zalloc(w->arena, 1, task->outcome_bytes);
-	status = task->solve(w, err);
+	status = task->solve ? task->solve(w, err) : FAB_EXIT_DONE;
 	rc = status < 0 || status == FAB_EXIT_USAGE ? status : check_columns(&run, err);
 	if (!rc && output->list_columns)
 		rc = list_columns(output, &w->columns, err);

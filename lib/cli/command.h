@@ -55,8 +55,8 @@ struct fab_task {
 	const struct fab_column *columns;
 	const size_t *n_columns;
 	size_t outcome_bytes;
-	/* Compute the outcome. FAB_EXIT_DONE, FAB_EXIT_FOUND, FAB_EXIT_USAGE with a
-	 * sentence, or a negative errno; EINTR: interrupted without a result. */
+	/* Compute the outcome (NULL: none). FAB_EXIT_DONE, FAB_EXIT_FOUND, FAB_EXIT_USAGE
+	 * with a sentence, or a negative errno; EINTR: interrupted without a result. */
 	int (*solve)(struct fab_work *w, struct fab_err *err);
 	const struct fab_task_file *files; /* up to a zeroed one; NULL: none */
 	/* Change a database when all outputs are open; NULL: nothing to change. */
