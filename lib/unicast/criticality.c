@@ -54,35 +54,6 @@ static struct table measure(const struct fab_routes *r)
 	return t;
 }
 
-/* Both lists of leaves ascend; those of `is` are among those of `was`. */
-static void compare(const struct table *was, const struct table *is,
-		    const uint32_t *hosts, struct fab_loss *loss)
-{
-	uint32_t *at = FAB_NEW(is->n + 1, uint32_t), k = 0;
-
-	for (uint32_t i = 0; i < is->n; i++, k++) {
-		while (was->leaf[k] != is->leaf[i])
-			k++;
-		at[i] = k;
-	}
-	for (uint32_t i = 0; i < is->n; i++)
-		for (uint32_t s = 0; s < is->n; s++) {
-			uint16_t now = is->hops[(size_t)i * is->n + s];
-			uint16_t then = was->hops[(size_t)at[i] * was->n + at[s]];
-
-			if (then == NO_PATH)
-				continue;
-			if (now == NO_PATH) {
-				loss->unreachable++;
-				loss->unreachable_rerouted +=
-					(uint64_t)hosts[is->leaf[i]] * hosts[is->leaf[s]];
-			} else if (now > then) {
-				loss->longer += now - then;
-			}
-		}
-	free(at);
-}
-
 static int uniform(const struct fab_routes *r, struct fab_analysis *j,
 		   struct fab_err *err)
 {
@@ -178,22 +149,6 @@ static int by_cost(const void *a, const void *b)
 	return by_pairs(a, b);
 }
 
-/* Mark what is tried: all, or the same number of each kind. */
-static void choose(struct fab_losses *losses, const struct fab_routes *r, uint64_t steps)
-{
-	uint64_t each = (uint64_t)(r->n_columns + 1) * r->f->n_switches * 20;
-	uint64_t room = steps / each, of_kind[3] = {0};
-
-	if (losses->of.n)
-		qsort(losses->of.v, losses->of.n, sizeof(*losses->of.v), by_pairs);
-	if (room < 3 * TRIED_AT_LEAST)
-		room = 3 * TRIED_AT_LEAST;
-	for (size_t i = 0; i < losses->of.n; i++)
-		losses->of.v[i].is_tried =
-			losses->of.n <= room ||
-			of_kind[kind_of(&losses->of.v[i])]++ < room / 3;
-}
-
 struct trial {
 	const struct fab_unicast_problem *problem;
 	const struct fab_unicast_engine *engine;
@@ -211,6 +166,7 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	struct fab_analysis j;
 	struct table is;
 	int rc;
+	uint32_t *at, k = 0;
 
 	fab_faults_clear(faults);
 	for (size_t i = 0; t->problem->faults && i < t->problem->faults->named.n; i++)
@@ -222,7 +178,30 @@ static int lose(const struct trial *t, struct fab_faults *faults, struct fab_los
 	if (rc)
 		return rc;
 	is = measure(after);
-	compare(t->was, &is, t->base->hosts, loss);
+	/* Both lists of leaves ascend; those of `is` are among those of `was`. */
+	at = FAB_NEW(is.n + 1, uint32_t);
+	for (uint32_t i = 0; i < is.n; i++, k++) {
+		while (t->was->leaf[k] != is.leaf[i])
+			k++;
+		at[i] = k;
+	}
+	for (uint32_t i = 0; i < is.n; i++)
+		for (uint32_t s = 0; s < is.n; s++) {
+			uint16_t now = is.hops[(size_t)i * is.n + s];
+			uint16_t then = t->was->hops[(size_t)at[i] * t->was->n + at[s]];
+
+			if (then == NO_PATH)
+				continue;
+			if (now == NO_PATH) {
+				loss->unreachable++;
+				loss->unreachable_rerouted +=
+					(uint64_t)t->base->hosts[is.leaf[i]] *
+					t->base->hosts[is.leaf[s]];
+			} else if (now > then) {
+				loss->longer += now - then;
+			}
+		}
+	free(at);
 	free(is.hops);
 	free(is.leaf);
 	rc = uniform(after, &j, err);
@@ -322,40 +301,6 @@ static int work_shortest(void *context, void *work, uint64_t item, void *result,
 	return 0;
 }
 
-/* Single losses under shortest paths, without routing all anew. */
-static int try_shortest(struct trial *t, struct fab_err *err)
-{
-	struct fab_sweep sweep = {.grain = 8,
-				  .open = open_work,
-				  .close = close_work,
-				  .work = work_shortest};
-
-	keep_shard(t->losses, &t->options->shard);
-	return try_each(t, &sweep, err);
-}
-
-/* An engine that must route everything anew. */
-static int try_anew(struct trial *t, struct fab_err *err)
-{
-	const struct fab_routes *r = t->base->r;
-	struct fab_losses *losses = t->losses;
-	struct table was = measure(r);
-	struct fab_sweep sweep = {
-		.open = open_faults, .close = close_faults, .work = work_anew};
-	int rc;
-
-	choose(losses, r, t->options->steps);
-	keep_shard(losses, &t->options->shard);
-	for (size_t i = 0; i < losses->of.n; i++)
-		losses->of.v[i].interrupted =
-			fab_loss_interrupted(t->base, losses->of.v[i].part);
-	t->was = &was;
-	rc = try_each(t, &sweep, err);
-	free(was.hops);
-	free(was.leaf);
-	return rc;
-}
-
 int fab_losses_rank(const struct fab_unicast_problem *problem,
 		    const struct fab_unicast_engine *engine, const struct fab_routes *r,
 		    const struct fab_losses_options *options, struct fab_losses *out,
@@ -374,10 +319,45 @@ int fab_losses_rank(const struct fab_unicast_problem *problem,
 	if (rc)
 		return rc;
 	fab_loss_base_init(&base, r);
-	if (!engine || engine == &fab_unicast_minhop)
-		rc = try_shortest(&t, err);
-	else
-		rc = try_anew(&t, err);
+	if (!engine || engine == &fab_unicast_minhop) {
+		struct fab_sweep sweep = {.grain = 8,
+					  .open = open_work,
+					  .close = close_work,
+					  .work = work_shortest};
+
+		/* Single losses under shortest paths, without routing all anew. */
+		keep_shard(t.losses, &t.options->shard);
+		rc = try_each(&t, &sweep, err);
+	} else {
+		struct fab_losses *losses = t.losses;
+		struct table was = measure(r);
+		struct fab_sweep sweep = {
+			.open = open_faults, .close = close_faults, .work = work_anew};
+		int k;
+		uint64_t each = (uint64_t)(r->n_columns + 1) * r->f->n_switches * 20;
+		uint64_t room = t.options->steps / each, of_kind[3] = {0};
+
+		/* An engine that must route everything anew. */
+		/* Mark what is tried: all, or the same number of each kind. */
+		if (losses->of.n)
+			qsort(losses->of.v, losses->of.n, sizeof(*losses->of.v),
+			      by_pairs);
+		if (room < 3 * TRIED_AT_LEAST)
+			room = 3 * TRIED_AT_LEAST;
+		for (size_t i = 0; i < losses->of.n; i++)
+			losses->of.v[i].is_tried =
+				losses->of.n <= room ||
+				of_kind[kind_of(&losses->of.v[i])]++ < room / 3;
+		keep_shard(losses, &t.options->shard);
+		for (size_t i = 0; i < losses->of.n; i++)
+			losses->of.v[i].interrupted =
+				fab_loss_interrupted(t.base, losses->of.v[i].part);
+		t.was = &was;
+		k = try_each(&t, &sweep, err);
+		free(was.hops);
+		free(was.leaf);
+		rc = k;
+	}
 	fab_loss_base_fini(&base);
 	if (!rc && out->of.n)
 		qsort(out->of.v, out->of.n, sizeof(*out->of.v), by_cost);

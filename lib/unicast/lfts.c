@@ -239,16 +239,6 @@ static struct tables_reading *reading_new(const struct fab_fabric *f)
 	return r;
 }
 
-static void reading_free(struct tables_reading *r)
-{
-	for (uint32_t lid = 0; lid < N_LIDS; lid++)
-		free(r->out[lid]);
-	fab_map64_free(r->ports);
-	free(r->form);
-	free(r->strange.v);
-	free(r);
-}
-
 static int begin_table(struct tables_reading *r, enum block block, struct fab_span rest)
 {
 	uint64_t guid;
@@ -518,12 +508,12 @@ static uint32_t choose_ports(struct tables_reading *r, struct fab_told *told)
 	return n;
 }
 
-/*
- * The form of opensm.fdbs has a line for every LID: one that other tables have and this
- * one lacks was cut off.
- */
-static void find_whole_tables(const struct tables_reading *r, struct fab_told *told)
+static struct fab_told *to_told(struct tables_reading *r)
 {
+	struct fab_told *told = FAB_NEW0(1, struct fab_told);
+
+	/* The form of opensm.fdbs has a line for every LID: one that other tables have
+	 * and this one lacks was cut off. */
 	told->has_table = FAB_NEW((size_t)r->f->n_switches + 1, bool);
 	for (uint32_t s = 0; s < r->f->n_switches; s++)
 		told->has_table[s] = r->form[s] != NOWHERE;
@@ -531,13 +521,6 @@ static void find_whole_tables(const struct tables_reading *r, struct fab_told *t
 		for (uint32_t s = 0; r->out[lid] && s < r->f->n_switches; s++)
 			if (r->out[lid][s] == UINT16_MAX && r->form[s] == FDBS)
 				told->has_table[s] = false;
-}
-
-static struct fab_told *to_told(struct tables_reading *r)
-{
-	struct fab_told *told = FAB_NEW0(1, struct fab_told);
-
-	find_whole_tables(r, told);
 	for (size_t i = 0; i < r->strange.n; i++)
 		FAB_PUSH(&told->strange_switches, r->strange.v[i]);
 	return told;
@@ -583,7 +566,12 @@ int fab_routes_from_lfts(const struct fab_fabric *f, const struct fab_faults *fa
 	if (!rc)
 		*out = to_routes(r, faults);
 	fab_lfts_file_fini(&r->file);
-	reading_free(r);
+	for (uint32_t lid = 0; lid < N_LIDS; lid++)
+		free(r->out[lid]);
+	fab_map64_free(r->ports);
+	free(r->form);
+	free(r->strange.v);
+	free(r);
 	return rc;
 }
 
@@ -723,46 +711,6 @@ static bool differs(const struct sls_reading *x, const uint32_t *model, uint32_t
 	return false;
 }
 
-static void keep_row(struct sls_reading *x, uint32_t source, uint32_t node)
-{
-	struct fab_routes *r = x->r;
-	uint8_t *to = r->sl + (size_t)r->n_sl_sources * r->n_columns;
-
-	if (x->row[node])
-		memcpy(to, x->row[node], r->n_columns);
-	else
-		memset(to, UNSET, r->n_columns);
-	r->sl_source[r->n_sl_sources++] = source;
-}
-
-static void to_rows(struct sls_reading *x)
-{
-	struct fab_routes *r = x->r;
-	const struct fab_fabric *f = r->f;
-	uint32_t *model = models(x), n = 0;
-	bool *is_kept = FAB_NEW0((size_t)f->n_nodes + 1, bool);
-
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		is_kept[i] =
-			i < f->n_switches ? model[i] != FAB_NONE : differs(x, model, i);
-		n += is_kept[i];
-	}
-	r->sl_source = FAB_NEW((size_t)n + 1, uint32_t);
-	r->sl = fab_alloc((size_t)n + 1, (size_t)r->n_columns + 1);
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		if (is_kept[i])
-			keep_row(x, i, i < f->n_switches ? model[i] : i);
-	free(is_kept);
-	free(model);
-	r->lanes = FAB_LANES_SL;
-	r->sl_default = UNSET;
-	r->told->has_sls = true;
-	r->n_sls = r->n_vls = (uint8_t)(x->most + 1);
-	if (x->n_unknown)
-		fab_lfts_note(r, "%llu service levels are of unknown nodes or LIDs",
-			      (unsigned long long)x->n_unknown);
-}
-
 int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *text,
 			   size_t len, struct fab_err *err)
 {
@@ -785,8 +733,41 @@ int fab_routes_add_path_sl(struct fab_routes *r, const char *file, const char *t
 		if (rc)
 			break;
 	}
-	if (!rc)
-		to_rows(&x);
+	if (!rc) {
+		const struct fab_fabric *f = r->f;
+		uint32_t *model = models(&x), n = 0;
+		bool *is_kept = FAB_NEW0((size_t)f->n_nodes + 1, bool);
+
+		for (uint32_t i = 0; i < f->n_nodes; i++) {
+			is_kept[i] = i < f->n_switches ? model[i] != FAB_NONE
+						       : differs(&x, model, i);
+			n += is_kept[i];
+		}
+		r->sl_source = FAB_NEW((size_t)n + 1, uint32_t);
+		r->sl = fab_alloc((size_t)n + 1, (size_t)r->n_columns + 1);
+		for (uint32_t i = 0; i < f->n_nodes; i++)
+			if (is_kept[i]) {
+				uint32_t node = i < f->n_switches ? model[i] : i;
+				uint8_t *to =
+					r->sl + (size_t)r->n_sl_sources * r->n_columns;
+
+				if (x.row[node])
+					memcpy(to, x.row[node], r->n_columns);
+				else
+					memset(to, UNSET, r->n_columns);
+				r->sl_source[r->n_sl_sources++] = i;
+			}
+		free(is_kept);
+		free(model);
+		r->lanes = FAB_LANES_SL;
+		r->sl_default = UNSET;
+		r->told->has_sls = true;
+		r->n_sls = r->n_vls = (uint8_t)(x.most + 1);
+		if (x.n_unknown)
+			fab_lfts_note(r,
+				      "%llu service levels are of unknown nodes or LIDs",
+				      (unsigned long long)x.n_unknown);
+	}
 	fab_lfts_file_fini(&x.file);
 	for (uint32_t i = 0; i < r->f->n_nodes; i++)
 		free(x.row[i]);
@@ -896,12 +877,17 @@ static int read_lane_line(struct lanes_reading *x)
 	return fab_node_is_switch(f, node) ? keep(x, node, &line) : 0;
 }
 
-static void begin_lanes(struct lanes_reading *x)
+int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
+			 size_t len, struct fab_err *err)
 {
-	struct fab_routes *r = x->r;
-	struct fab_told *told = r->told;
+	struct lanes_reading x = {.r = r};
+	int rc;
+	struct fab_told *told;
 	const struct fab_fabric *f = r->f;
 
+	if (r->sl2vl)
+		return fab_fail(err, EINVAL, "%s: the tables have lanes already", file);
+	told = r->told;
 	r->vl_first = FAB_NEW((size_t)f->n_switches + 1, uint64_t);
 	r->vl_first[0] = 0;
 	told->lane_first = FAB_NEW0((size_t)f->n_switches + 1, uint64_t);
@@ -915,43 +901,27 @@ static void begin_lanes(struct lanes_reading *x)
 	r->sl2vl = FAB_NEW((size_t)r->vl_first[f->n_switches] + 1, uint8_t);
 	memset(r->sl2vl, FAB_VL_UNKNOWN, (size_t)r->vl_first[f->n_switches] + 1);
 	told->is_lane_told = FAB_NEW0((size_t)told->lane_first[f->n_switches] + 1, bool);
-	x->told_for = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
-	x->arc = fab_lfts_arcs(f);
-}
-
-static void finish(struct lanes_reading *x)
-{
-	struct fab_routes *r = x->r;
-	unsigned most = 0;
-
-	for (uint64_t i = 0; i < r->vl_first[r->f->n_switches]; i++)
-		if (r->sl2vl[i] > most && r->sl2vl[i] < DROP)
-			most = r->sl2vl[i];
-	r->lanes = FAB_LANES_TABLE;
-	r->told->has_lanes = true;
-	r->n_vls = (uint8_t)(most + 1);
-	if (x->n_unknown)
-		fab_lfts_note(r, "%llu lines of lanes are of unknown nodes",
-			      (unsigned long long)x->n_unknown);
-}
-
-int fab_routes_add_sl2vl(struct fab_routes *r, const char *file, const char *text,
-			 size_t len, struct fab_err *err)
-{
-	struct lanes_reading x = {.r = r};
-	int rc;
-
-	if (r->sl2vl)
-		return fab_fail(err, EINVAL, "%s: the tables have lanes already", file);
-	begin_lanes(&x);
+	x.told_for = FAB_NEW0((size_t)(r->vl_first[f->n_switches] / SLS) + 1, uint16_t);
+	x.arc = fab_lfts_arcs(f);
 	fab_lfts_file_init(&x.file, r->f, file, text, len, err);
 	while ((rc = fab_lfts_next_line(&x.file)) > 0) {
 		rc = read_lane_line(&x);
 		if (rc)
 			break;
 	}
-	if (!rc)
-		finish(&x);
+	if (!rc) {
+		unsigned most = 0;
+
+		for (uint64_t i = 0; i < r->vl_first[r->f->n_switches]; i++)
+			if (r->sl2vl[i] > most && r->sl2vl[i] < DROP)
+				most = r->sl2vl[i];
+		r->lanes = FAB_LANES_TABLE;
+		r->told->has_lanes = true;
+		r->n_vls = (uint8_t)(most + 1);
+		if (x.n_unknown)
+			fab_lfts_note(r, "%llu lines of lanes are of unknown nodes",
+				      (unsigned long long)x.n_unknown);
+	}
 	fab_lfts_file_fini(&x.file);
 	free(x.told_for);
 	free(x.arc);

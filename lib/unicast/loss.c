@@ -25,52 +25,6 @@ static uint32_t host_switch(const struct fab_loss_base *b, uint32_t port)
 	return sw;
 }
 
-static void count_hosts(struct fab_loss_base *b)
-{
-	const struct fab_fabric *f = b->r->f;
-
-	b->hosts = FAB_NEW0((size_t)b->n_switches + 1, uint32_t);
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t sw = host_switch(b, p);
-
-		if (sw == FAB_NONE)
-			continue;
-		b->hosts[sw]++;
-		b->n_hosts++;
-	}
-}
-
-/* Hosts and their LIDs by plane. */
-static void count_planes(struct fab_loss_base *b)
-{
-	b->planes = fab_planes_new(b->r->f);
-	b->plane_hosts = FAB_NEW0(b->planes->n_planes, uint64_t);
-	b->plane_lids = FAB_NEW0(b->planes->n_planes, uint64_t);
-	for (uint32_t s = 0; s < b->n_switches; s++)
-		if (b->planes->of_switch[s] < b->planes->n_planes)
-			b->plane_hosts[b->planes->of_switch[s]] += b->hosts[s];
-	for (uint32_t t = 0; t < b->n_targets; t++) {
-		uint32_t part = b->planes->of_switch[b->target[t]];
-
-		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++)
-			if (part < b->planes->n_planes)
-				b->plane_lids[part] += b->row_lids[b->row[i]];
-	}
-}
-
-static void find_leaves(struct fab_loss_base *b)
-{
-	const struct fab_routes *r = b->r;
-	uint32_t *column, n = fab_routes_leaf_columns(r, &column);
-
-	b->is_leaf = FAB_NEW0((size_t)b->n_switches + 1, bool);
-	for (uint32_t i = 0; i < n; i++)
-		b->is_leaf[r->column_switch[column[i]]] = true;
-	for (uint32_t s = 0; !n && s < b->n_switches; s++)
-		b->is_leaf[s] = b->hosts[s] > 0;
-	free(column);
-}
-
 /* Hops to each target and how many ports have the fewest. */
 static void measure(struct fab_loss_base *b)
 {
@@ -140,43 +94,6 @@ static void count_lids(struct fab_loss_base *b, uint32_t *root)
 	free(n);
 }
 
-/* Rows by the target that they lead to; those of no host are left out. */
-static void sort_rows(struct fab_loss_base *b, const uint32_t *root)
-{
-	uint32_t *number = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
-
-	b->row_first = FAB_NEW0((size_t)b->n_targets + 2, uint32_t);
-	b->row = FAB_NEW((size_t)b->n_rows + 1, uint32_t);
-	for (uint32_t t = 0; t < b->n_targets; t++)
-		number[b->target[t]] = t;
-	for (uint32_t row = 0; row < b->n_rows; row++)
-		if (b->row_lids[row])
-			b->row_first[number[root[row]] + 2]++;
-	for (uint32_t t = 2; t < b->n_targets + 1; t++)
-		b->row_first[t] += b->row_first[t - 1];
-	for (uint32_t row = 0; row < b->n_rows; row++)
-		if (b->row_lids[row])
-			b->row[b->row_first[number[root[row]] + 1]++] = row;
-	free(number);
-}
-
-/* Hosts that pass each switch on their path along a row: from far to near. Those that do
- * not arrive pass nobody. */
-static void find_flow(const struct fab_loss_base *b, struct fab_walk *walk,
-		      uint32_t *flow)
-{
-	const struct fab_fabric *f = b->r->f;
-
-	memset(flow, 0, b->n_switches * sizeof(*flow));
-	for (uint32_t i = 0; i < walk->n_order; i++)
-		flow[walk->order[i]] = b->hosts[walk->order[i]];
-	for (uint32_t i = walk->n_order; i > 1; i--) {
-		uint32_t s = walk->order[i - 1];
-
-		flow[f->arc_peer[f->arc_first[s] + walk->next[s]]] += flow[s];
-	}
-}
-
 /* The tables by switch, a block at a time: both sides stay near. */
 static void turn_tables(struct fab_loss_base *b)
 {
@@ -209,7 +126,16 @@ static void add_flows(struct fab_loss_base *b, const uint32_t *root)
 		const uint16_t *next = b->r->next + (size_t)row * n;
 
 		fab_walk_all(&walk, next, root[row]);
-		find_flow(b, &walk, flow);
+		/* Hosts that pass each switch on their path along a row: from far to
+		 * near. Those that do not arrive pass nobody. */
+		memset(flow, 0, b->n_switches * sizeof(*flow));
+		for (uint32_t k = 0; k < walk.n_order; k++)
+			flow[walk.order[k]] = b->hosts[walk.order[k]];
+		for (uint32_t k = walk.n_order; k > 1; k--) {
+			uint32_t s = walk.order[k - 1];
+
+			flow[f->arc_peer[f->arc_first[s] + walk.next[s]]] += flow[s];
+		}
 		for (uint32_t s = 0; s < n; s++) {
 			b->flow[(size_t)s * b->n_trees + i] = flow[s];
 			if (next[s] >= FAB_ARC_BROKEN)
@@ -226,19 +152,64 @@ static void add_flows(struct fab_loss_base *b, const uint32_t *root)
 void fab_loss_base_init(struct fab_loss_base *b, const struct fab_routes *r)
 {
 	uint32_t *root = FAB_NEW((size_t)r->n_rows + 1, uint32_t);
+	const struct fab_fabric *f;
+	uint32_t *column, n;
+	uint32_t *number;
 
 	*b = (struct fab_loss_base){
 		.r = r, .n_switches = r->f->n_switches, .n_rows = r->n_rows};
-	count_hosts(b);
-	find_leaves(b);
+	f = b->r->f;
+	b->hosts = FAB_NEW0((size_t)b->n_switches + 1, uint32_t);
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		uint32_t sw = host_switch(b, p);
+
+		if (sw == FAB_NONE)
+			continue;
+		b->hosts[sw]++;
+		b->n_hosts++;
+	}
+	n = fab_routes_leaf_columns(r, &column);
+	b->is_leaf = FAB_NEW0((size_t)b->n_switches + 1, bool);
+	for (uint32_t i = 0; i < n; i++)
+		b->is_leaf[r->column_switch[column[i]]] = true;
+	for (uint32_t s = 0; !n && s < b->n_switches; s++)
+		b->is_leaf[s] = b->hosts[s] > 0;
+	free(column);
 	b->target = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
 	for (uint32_t s = 0; s < b->n_switches; s++)
 		if (fab_switch_is_live(r->faults, s) && (b->is_leaf[s] || b->hosts[s]))
 			b->target[b->n_targets++] = s;
 	measure(b);
 	count_lids(b, root);
-	sort_rows(b, root);
-	count_planes(b);
+	/* Rows by the target that they lead to; those of no host are left out. */
+	number = FAB_NEW((size_t)b->n_switches + 1, uint32_t);
+	b->row_first = FAB_NEW0((size_t)b->n_targets + 2, uint32_t);
+	b->row = FAB_NEW((size_t)b->n_rows + 1, uint32_t);
+	for (uint32_t t = 0; t < b->n_targets; t++)
+		number[b->target[t]] = t;
+	for (uint32_t row = 0; row < b->n_rows; row++)
+		if (b->row_lids[row])
+			b->row_first[number[root[row]] + 2]++;
+	for (uint32_t t = 2; t < b->n_targets + 1; t++)
+		b->row_first[t] += b->row_first[t - 1];
+	for (uint32_t row = 0; row < b->n_rows; row++)
+		if (b->row_lids[row])
+			b->row[b->row_first[number[root[row]] + 1]++] = row;
+	free(number);
+	/* Hosts and their LIDs by plane. */
+	b->planes = fab_planes_new(b->r->f);
+	b->plane_hosts = FAB_NEW0(b->planes->n_planes, uint64_t);
+	b->plane_lids = FAB_NEW0(b->planes->n_planes, uint64_t);
+	for (uint32_t s = 0; s < b->n_switches; s++)
+		if (b->planes->of_switch[s] < b->planes->n_planes)
+			b->plane_hosts[b->planes->of_switch[s]] += b->hosts[s];
+	for (uint32_t t = 0; t < b->n_targets; t++) {
+		uint32_t part = b->planes->of_switch[b->target[t]];
+
+		for (uint32_t i = b->row_first[t]; i < b->row_first[t + 1]; i++)
+			if (part < b->planes->n_planes)
+				b->plane_lids[part] += b->row_lids[b->row[i]];
+	}
 	turn_tables(b);
 	add_flows(b, root);
 	free(root);
@@ -391,25 +362,6 @@ static void cut_part(struct fab_loss_work *w, const uint16_t *dist,
 			cut(w, parents, f->arc_peer[a]);
 }
 
-/* All whose hops grow, near ones first. */
-static void find_far(struct fab_loss_work *w, const uint16_t *dist,
-		     const uint16_t *parents)
-{
-	const struct fab_fabric *f = w->b->r->f;
-
-	cut_part(w, dist, parents);
-	for (uint32_t i = 0; i < w->n_far; i++) {
-		uint32_t u = w->far[i];
-
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-			uint32_t v = f->arc_peer[a];
-
-			if (!is_gone(w, u, a) && dist[v] == dist[u] + 1)
-				cut(w, parents, v);
-		}
-	}
-}
-
 /* Hops of a far switch through neighbours whose hops are settled. */
 static uint16_t best_through(const struct fab_loss_work *w, const uint16_t *dist,
 			     uint32_t u)
@@ -469,50 +421,12 @@ static void settle_far(struct fab_loss_work *w, const uint16_t *dist)
 	}
 }
 
-static void compare(const struct fab_loss_work *w, uint32_t t, const uint16_t *dist,
-		    struct fab_loss_effect *out)
-{
-	const struct fab_loss_base *b = w->b;
-	uint32_t to = b->target[t];
-
-	for (uint32_t i = 0; i < w->n_far; i++) {
-		uint32_t u = w->far[i];
-		bool counts = b->is_leaf[u] && b->is_leaf[to];
-
-		if (w->hops[u] != NO_PATH) {
-			out->longer += counts ? (uint64_t)w->hops[u] - dist[u] : 0;
-			continue;
-		}
-		out->unreachable += counts;
-		out->host_pairs += (uint64_t)b->hosts[u] * b->hosts[to];
-	}
-}
-
 static void suspect(struct fab_loss_work *w, uint32_t sw)
 {
 	if (w->is_suspect[sw])
 		return;
 	w->is_suspect[sw] = true;
 	FAB_PUSH(&w->suspects, sw);
-}
-
-/* Who may have to choose anew: those that lost a shortest port. Far ones first. */
-static void find_suspects(struct fab_loss_work *w, const uint16_t *dist)
-{
-	for (size_t i = 0; i < w->cut.n; i++)
-		suspect(w, w->cut.v[i]);
-	/* what its own hosts sent; what passed it is taken off where it comes from */
-	if (!w->part.is_cable && dist[w->part.id] != NO_PATH && w->b->hosts[w->part.id])
-		suspect(w, w->part.id);
-	/* few: by insertion */
-	for (size_t i = 1; i < w->suspects.n; i++) {
-		uint32_t sw = w->suspects.v[i];
-		size_t k = i;
-
-		for (; k && dist[w->suspects.v[k - 1]] < dist[sw]; k--)
-			w->suspects.v[k] = w->suspects.v[k - 1];
-		w->suspects.v[k] = sw;
-	}
 }
 
 /* Must a switch leave its port? */
@@ -652,14 +566,58 @@ static void try_target(struct fab_loss_work *w, uint32_t t, struct fab_loss_effe
 {
 	const struct fab_loss_base *b = w->b;
 	const uint16_t *dist = b->dist + (size_t)t * b->n_switches;
+	const uint16_t *parents = b->parents + (size_t)t * b->n_switches;
+	const struct fab_fabric *f = w->b->r->f;
 
-	find_far(w, dist, b->parents + (size_t)t * b->n_switches);
+	/* All whose hops grow, near ones first. */
+	cut_part(w, dist, parents);
+	for (uint32_t i = 0; i < w->n_far; i++) {
+		uint32_t u = w->far[i];
+
+		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+			uint32_t v = f->arc_peer[a];
+
+			if (!is_gone(w, u, a) && dist[v] == dist[u] + 1)
+				cut(w, parents, v);
+		}
+	}
 	if (w->n_far) {
+		uint32_t to;
+
 		settle_far(w, dist);
-		compare(w, t, dist, out);
+		to = b->target[t];
+		for (uint32_t i = 0; i < w->n_far; i++) {
+			uint32_t u = w->far[i];
+			bool counts = b->is_leaf[u] && b->is_leaf[to];
+
+			if (w->hops[u] != NO_PATH) {
+				out->longer +=
+					counts ? (uint64_t)w->hops[u] - dist[u] : 0;
+				continue;
+			}
+			out->unreachable += counts;
+			out->host_pairs += (uint64_t)b->hosts[u] * b->hosts[to];
+		}
 	}
 	if (w->rerouted) {
-		find_suspects(w, dist);
+		/* Who may have to choose anew: those that lost a shortest port. Far ones
+		 * first. */
+		for (size_t i = 0; i < w->cut.n; i++)
+			suspect(w, w->cut.v[i]);
+		/* what its own hosts sent; what passed it is taken off where it comes
+		 * from */
+		if (!w->part.is_cable && dist[w->part.id] != NO_PATH &&
+		    w->b->hosts[w->part.id])
+			suspect(w, w->part.id);
+		/* few: by insertion */
+		for (size_t i = 1; i < w->suspects.n; i++) {
+			uint32_t sw = w->suspects.v[i];
+			size_t k = i;
+
+			for (; k && dist[w->suspects.v[k - 1]] < dist[sw]; k--)
+				w->suspects.v[k] = w->suspects.v[k - 1];
+			w->suspects.v[k] = sw;
+		}
 		for (uint32_t i = b->row_first[t];
 		     w->suspects.n && i < b->row_first[t + 1]; i++)
 			if (find_changed(w, i))

@@ -14,12 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_lid(const struct fab_routes *r, uint32_t column, uint16_t lid)
-{
-	return !lid || !r->column_lid || !r->column_lid[column] ||
-	       r->column_lid[column] == lid;
-}
-
 /* From the first column to the switch of an end to the one that its LID takes. */
 static uint32_t turn_of(const struct fab_routes *r, const struct fab_endpoint *to)
 {
@@ -35,7 +29,9 @@ uint32_t fab_path_column(const struct fab_routes *r, const struct fab_endpoint *
 {
 	for (uint32_t i = 0; i < r->n_columns; i++) {
 		if (r->column_port && to->port != FAB_NONE) {
-			if (r->column_port[i] == to->port && is_lid(r, i, to->lid))
+			if (r->column_port[i] == to->port &&
+			    (!to->lid || !r->column_lid || !r->column_lid[i] ||
+			     r->column_lid[i] == to->lid))
 				return i;
 		} else if (r->column_switch[i] == to->sw &&
 			   (!r->column_port ||
@@ -157,12 +153,18 @@ void fab_walk_from(struct fab_walk *w, uint32_t sw)
 	walk_path(w, sw);
 }
 
-/* Mostly the next switch is known already: no path to keep. */
-static void walk_rest(struct fab_walk *w)
+bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
 {
-	struct fab_walk here = *w; /* of which nobody else knows: kept in registers */
+	struct fab_walk here; /* of which nobody else knows: kept in registers */
 	uint32_t i = 1;
 
+	if (!fab_walk_begin(w, next, root)) {
+		w->hops[root] = FAB_HOPS_UNSET;
+		w->n_order = 0;
+		return false;
+	}
+	/* Mostly the next switch is known already: no path to keep. */
+	here = *w;
 	for (uint32_t s = 0; s < here.f->n_switches; s++) {
 		uint32_t arc;
 
@@ -179,16 +181,6 @@ static void walk_rest(struct fab_walk *w)
 		i = w->n_order;
 	}
 	w->n_order = i;
-}
-
-bool fab_walk_all(struct fab_walk *w, const uint16_t *next, uint32_t root)
-{
-	if (!fab_walk_begin(w, next, root)) {
-		w->hops[root] = FAB_HOPS_UNSET;
-		w->n_order = 0;
-		return false;
-	}
-	walk_rest(w);
 	return true;
 }
 
@@ -289,19 +281,6 @@ static const char *const stops[] = {
 	[FAB_PATH_CIRCLE] = "the tables lead in a circle",
 };
 
-/* From switch to switch as far as the tables lead. */
-static void trace_path(struct fab_trace *t, const struct fab_routes *r, uint32_t sw,
-		       uint32_t column)
-{
-	struct fab_path path = fab_path_from(r, sw, column);
-	struct fab_hop hop;
-
-	while (fab_path_hop(&path, &hop))
-		add_hop(t, r->f, fab_arc_port(r->f, hop.sw, path.arc),
-			lane_of(r, hop.sw, hop.in, hop.out, t->sl));
-	t->stopped = stops[fab_path_end(&path)];
-}
-
 void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 		    const struct fab_endpoint *from, const struct fab_endpoint *to)
 {
@@ -328,8 +307,16 @@ void fab_trace_init(struct fab_trace *t, const struct fab_routes *r,
 		t->stopped = "the pair has no service level: no lanes without a cycle";
 		return;
 	}
-	if (column != FAB_NONE)
-		trace_path(t, r, from->sw, column);
+	if (column != FAB_NONE) {
+		struct fab_path path = fab_path_from(r, from->sw, column);
+		struct fab_hop hop;
+
+		/* From switch to switch as far as the tables lead. */
+		while (fab_path_hop(&path, &hop))
+			add_hop(t, r->f, fab_arc_port(r->f, hop.sw, path.arc),
+				lane_of(r, hop.sw, hop.in, hop.out, t->sl));
+		t->stopped = stops[fab_path_end(&path)];
+	}
 	if (!t->stopped && to->port != FAB_NONE)
 		add_hop(t, f, fab_port_peer(f, to->port), FAB_VL_UNKNOWN);
 }
@@ -370,37 +357,10 @@ static void list_ports(struct use_search *s)
 				f->cable_b[c];
 }
 
-/* Who sends through the direction at hand along the column being walked. */
-static void find_senders(struct use_search *s)
-{
-	const struct fab_fabric *f = s->r->f;
-	const struct fab_walk *w = &s->walk;
-
-	memset(s->goes_through, false, f->n_switches * sizeof(*s->goes_through));
-	for (uint32_t i = 1; i < w->n_order; i++) {
-		uint32_t sw = w->order[i], out = w->next[sw];
-
-		s->goes_through[sw] =
-			(sw == s->sw && out == s->arc) ||
-			s->goes_through[f->arc_peer[f->arc_first[sw] + out]];
-	}
-}
-
 static void mark(bool *set, uint32_t *n, uint32_t host)
 {
 	*n += !set[host];
 	set[host] = true;
-}
-
-static void add_pair(struct use_search *s, uint32_t from, uint32_t to)
-{
-	const struct fab_fabric *f = s->r->f;
-
-	if (from == to)
-		return;
-	s->use->pairs++;
-	mark(s->use->sends, &s->use->n_senders, f->node_host[f->port_node[from]]);
-	mark(s->use->receives, &s->use->n_receivers, f->node_host[f->port_node[to]]);
 }
 
 /* Does the cable carry what this switch's ports send to the port? */
@@ -419,32 +379,15 @@ static void add_target(struct use_search *s, uint32_t to, bool is_outward)
 
 	for (uint32_t sw = 0; sw < f->n_switches; sw++)
 		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
-			if (carries(s, sw, s->port[i], to, is_outward))
-				add_pair(s, s->port[i], to);
-}
-
-static void add_column(struct use_search *s, uint32_t column, bool is_outward)
-{
-	const struct fab_routes *r = s->r;
-	uint32_t sw = r->column_switch[column], port;
-
-	if ((s->end == FAB_NONE && fab_routes_next(r, column)[s->sw] != s->arc) ||
-	    !fab_walk_all(&s->walk, fab_routes_next(r, column), sw))
-		return;
-	if (s->end == FAB_NONE)
-		find_senders(s);
-	if (!r->column_port) {
-		for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
-			for (uint32_t k = 0; k < fab_port_n_lids(r->f, s->port[i]); k++)
-				if (fab_columns_of(&s->columns, s->port[i], k) == column)
-					add_target(s, s->port[i], is_outward);
-		return;
-	}
-	port = r->column_port[column];
-	if (r->f->node_kind[r->f->port_node[port]] != FAB_ADAPTER)
-		return;
-	if (s->end == FAB_NONE || !is_outward || port == s->end)
-		add_target(s, port, is_outward);
+			if (carries(s, sw, s->port[i], to, is_outward)) {
+				if (s->port[i] != to) {
+					s->use->pairs++;
+					mark(s->use->sends, &s->use->n_senders,
+					     f->node_host[f->port_node[s->port[i]]]);
+					mark(s->use->receives, &s->use->n_receivers,
+					     f->node_host[f->port_node[to]]);
+				}
+			}
 }
 
 /* One direction: from the port `use->from`. */
@@ -461,8 +404,46 @@ static void search_use(struct use_search *s)
 	while (s->end == FAB_NONE &&
 	       f->arc_cable[f->arc_first[s->sw] + s->arc] != f->port_cable[from])
 		s->arc++;
-	for (uint32_t c = 0; c < s->r->n_columns; c++)
-		add_column(s, c, is_outward);
+	for (uint32_t c = 0; c < s->r->n_columns; c++) {
+		const struct fab_routes *r = s->r;
+		uint32_t sw = r->column_switch[c], port;
+
+		if ((s->end == FAB_NONE && fab_routes_next(r, c)[s->sw] != s->arc) ||
+		    !fab_walk_all(&s->walk, fab_routes_next(r, c), sw))
+			continue;
+		if (s->end == FAB_NONE) {
+			const struct fab_fabric *m = s->r->f;
+			const struct fab_walk *w = &s->walk;
+
+			/* Who sends through the direction at hand along the column being
+			 * walked.
+			 */
+			memset(s->goes_through, false,
+			       m->n_switches * sizeof(*s->goes_through));
+			for (uint32_t i = 1; i < w->n_order; i++) {
+				uint32_t k = w->order[i], out = w->next[k];
+
+				s->goes_through[k] =
+					(k == s->sw && out == s->arc) ||
+					s->goes_through[m->arc_peer[m->arc_first[k] +
+								    out]];
+			}
+		}
+		if (!r->column_port) {
+			for (uint32_t i = s->first[sw]; i < s->first[sw + 1]; i++)
+				for (uint32_t k = 0;
+				     k < fab_port_n_lids(r->f, s->port[i]); k++)
+					if (fab_columns_of(&s->columns, s->port[i], k) ==
+					    c)
+						add_target(s, s->port[i], is_outward);
+			continue;
+		}
+		port = r->column_port[c];
+		if (r->f->node_kind[r->f->port_node[port]] != FAB_ADAPTER)
+			continue;
+		if (s->end == FAB_NONE || !is_outward || port == s->end)
+			add_target(s, port, is_outward);
+	}
 }
 
 void fab_cable_use_init(struct fab_cable_use use[2], const struct fab_routes *r,
@@ -559,29 +540,6 @@ static uint32_t follow_row(struct search *x, const uint16_t *next, uint32_t root
 	return on_circle;
 }
 
-/* The circle that packets come into from a switch, from its lowest switch on. */
-static void keep_circle(struct search *x, const uint16_t *next, uint32_t sw)
-{
-	const struct fab_fabric *f = x->r->f;
-	uint32_t lowest, at;
-
-	for (uint32_t i = 0; i < f->n_switches; i++) /* into it, if it was not */
-		sw = f->arc_peer[row_arc(x->r, next, sw)];
-	lowest = at = sw;
-	do {
-		lowest = at < lowest ? at : lowest;
-		at = f->arc_peer[row_arc(x->r, next, at)];
-	} while (at != sw);
-	x->out->circle.n = 0;
-	at = lowest;
-	do {
-		uint32_t arc = row_arc(x->r, next, at);
-
-		FAB_PUSH(&x->out->circle, arc);
-		at = f->arc_peer[arc];
-	} while (at != lowest);
-}
-
 static int cmp_source(const void *pa, const void *pb)
 {
 	const struct source *a = pa, *b = pb;
@@ -590,49 +548,6 @@ static int cmp_source(const void *pa, const void *pb)
 	FAB_ORDER_BY(a, b, row);
 	FAB_ORDER_BY(a, b, first);
 	return 0;
-}
-
-static void make_sources(struct search *x, uint32_t n, const uint32_t *port)
-{
-	const struct fab_fabric *f = x->r->f;
-	uint32_t *rows = x->r->sl ? fab_routes_sl_rows(x->r) : NULL;
-	struct source *all = FAB_NEW((size_t)n + 1, struct source);
-
-	for (uint32_t e = 0; e < n; e++) {
-		uint32_t row = rows ? rows[f->port_node[port[e]]] : FAB_NONE;
-
-		if (rows && row == FAB_NONE)
-			row = rows[x->sw[e]];
-		all[e] = (struct source){x->sw[e], row, 1, e, e};
-	}
-	qsort(all, n, sizeof(*all), cmp_source);
-	for (uint32_t i = 0; i < n; i++) {
-		struct source *last = x->source.n ? &x->source.v[x->source.n - 1] : NULL;
-
-		if (last && last->sw == all[i].sw && last->row == all[i].row) {
-			if (last->n++ == 1)
-				last->second = all[i].first;
-		} else {
-			FAB_PUSH(&x->source, all[i]);
-		}
-		x->source_of[all[i].first] = (uint32_t)x->source.n - 1;
-	}
-	free(all);
-	free(rows);
-}
-
-/* No path from ends of a source to an end. */
-static void note_pair(struct search *x, const struct source *s, uint32_t to)
-{
-	struct fab_no_path *out = x->out;
-	uint32_t from = s->first != to ? s->first : s->second;
-
-	if (from == to)
-		return;
-	if (out->to == FAB_NONE || to < out->to || (to == out->to && from < out->from)) {
-		out->to = to;
-		out->from = from;
-	}
 }
 
 /* Ends without a path to an end by a column (FAB_NONE: it has none) of the row whose
@@ -650,6 +565,8 @@ static void count_target(struct search *x, uint32_t column, uint32_t to)
 		bool is_own = x->source_of[to] == i;
 		uint64_t pairs = s->n - is_own;
 		enum fate fate = column == FAB_NONE ? STOPS : (enum fate)x->fate[s->sw];
+		struct fab_no_path *out = x->out;
+		uint32_t from;
 
 		if (fate == ARRIVES && r->sl && s->row != FAB_NONE &&
 		    r->sl[(size_t)s->row * r->n_columns + column] == FAB_SL_NONE)
@@ -660,7 +577,15 @@ static void count_target(struct search *x, uint32_t column, uint32_t to)
 		x->out->without += pairs;
 		if (fate == CIRCLES)
 			x->out->circling += pairs;
-		note_pair(x, s, to);
+		/* No path from ends of a source to an end. */
+		from = s->first != to ? s->first : s->second;
+		if (from == to)
+			continue;
+		if (out->to == FAB_NONE || to < out->to ||
+		    (to == out->to && from < out->from)) {
+			out->to = to;
+			out->from = from;
+		}
 	}
 }
 
@@ -701,8 +626,32 @@ static void follow_all(struct search *x, const struct led *led, size_t n)
 		    (!i || c != led[i - 1].column)) {
 			out->circles++;
 			if (c < out->column) {
+				const uint16_t *next;
+				uint32_t sw;
+				const struct fab_fabric *f = x->r->f;
+				uint32_t lowest, at;
+
 				out->column = c;
-				keep_circle(x, fab_routes_next(r, c), on_circle);
+				/* The circle that packets come into from a switch, from
+				 * its lowest switch on. */
+				next = fab_routes_next(r, c);
+				sw = on_circle;
+				for (uint32_t k = 0; k < f->n_switches;
+				     k++) /* into it, if it was not */
+					sw = f->arc_peer[row_arc(x->r, next, sw)];
+				lowest = at = sw;
+				do {
+					lowest = at < lowest ? at : lowest;
+					at = f->arc_peer[row_arc(x->r, next, at)];
+				} while (at != sw);
+				x->out->circle.n = 0;
+				at = lowest;
+				do {
+					uint32_t arc = row_arc(x->r, next, at);
+
+					FAB_PUSH(&x->out->circle, arc);
+					at = f->arc_peer[arc];
+				} while (at != lowest);
 			}
 		}
 		if (led[i].end != FAB_NONE)
@@ -716,6 +665,9 @@ void fab_no_path_find(const struct fab_routes *r, uint32_t n, const uint32_t *sw
 	struct search x = {.r = r, .sw = sw, .out = out};
 	uint32_t *column = fab_path_columns(r, n, sw, port);
 	FAB_VEC(struct led) led = {0};
+	const struct fab_fabric *f;
+	uint32_t *rows;
+	struct source *all;
 
 	*out = (struct fab_no_path){.from = FAB_NONE, .to = FAB_NONE, .column = FAB_NONE};
 	x.planes = fab_planes_new(r->f);
@@ -725,7 +677,30 @@ void fab_no_path_find(const struct fab_routes *r, uint32_t n, const uint32_t *sw
 	x.on_part = FAB_NEW0((size_t)x.planes->n + 1, uint64_t);
 	for (uint32_t e = 0; e < n; e++)
 		x.on_part[x.planes->of_switch[sw[e]]]++;
-	make_sources(&x, n, port);
+	f = x.r->f;
+	rows = x.r->sl ? fab_routes_sl_rows(x.r) : NULL;
+	all = FAB_NEW((size_t)n + 1, struct source);
+	for (uint32_t e = 0; e < n; e++) {
+		uint32_t row = rows ? rows[f->port_node[port[e]]] : FAB_NONE;
+
+		if (rows && row == FAB_NONE)
+			row = rows[x.sw[e]];
+		all[e] = (struct source){x.sw[e], row, 1, e, e};
+	}
+	qsort(all, n, sizeof(*all), cmp_source);
+	for (uint32_t i = 0; i < n; i++) {
+		struct source *last = x.source.n ? &x.source.v[x.source.n - 1] : NULL;
+
+		if (last && last->sw == all[i].sw && last->row == all[i].row) {
+			if (last->n++ == 1)
+				last->second = all[i].first;
+		} else {
+			FAB_PUSH(&x.source, all[i]);
+		}
+		x.source_of[all[i].first] = (uint32_t)x.source.n - 1;
+	}
+	free(all);
+	free(rows);
 	for (uint32_t c = 0; c < r->n_columns; c++)
 		FAB_PUSH(&led, ((struct led){row_of(r, c), c, FAB_NONE}));
 	for (uint32_t e = 0; e < n; e++)

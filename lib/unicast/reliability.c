@@ -13,32 +13,6 @@
 
 enum { TRIALS_AT_ONCE = 8 };
 
-/* One more point: how likely it keeps or touches rows and columns. */
-static void touch_one_more(double n, double m, double k, const double *from, double *to)
-{
-	size_t width = (size_t)m + 1;
-	double free_points = n * m - k;
-
-	for (size_t i = 0; i < ((size_t)n + 1) * width; i++)
-		to[i] = 0;
-	for (double a = 0; a <= n; a++)
-		for (double b = 0; b <= m; b++) {
-			size_t at = (size_t)a * width + (size_t)b;
-			double p = from[at] / free_points;
-
-			if (p == 0)
-				continue;
-			if (a * b > k)
-				to[at] += p * (a * b - k);
-			if (a < n)
-				to[at + width] += p * (n - a) * b;
-			if (b < m)
-				to[at + 1] += p * a * (m - b);
-			if (a < n && b < m)
-				to[at + width + 1] += p * (n - a) * (m - b);
-		}
-}
-
 void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out)
 {
 	size_t states = ((size_t)n + 1) * ((size_t)m + 1);
@@ -48,12 +22,36 @@ void fab_touch_all(uint32_t n, uint32_t m, uint32_t k_max, double *out)
 	out[0] = 0;
 	for (uint32_t k = 1; k <= k_max; k++) {
 		double *swap = from;
+		double e;
+		size_t width;
+		double free_points;
 
 		if (k > (uint64_t)n * m) {
 			out[k] = out[k - 1];
 			continue;
 		}
-		touch_one_more(n, m, k - 1, from, to);
+		/* One more point: how likely it keeps or touches rows and columns. */
+		e = k - 1;
+		width = (size_t)m + 1;
+		free_points = n * m - e;
+		for (size_t i = 0; i < ((size_t)n + 1) * width; i++)
+			to[i] = 0;
+		for (double a = 0; a <= n; a++)
+			for (double b = 0; b <= m; b++) {
+				size_t at = (size_t)a * width + (size_t)b;
+				double p = from[at] / free_points;
+
+				if (p == 0)
+					continue;
+				if (a * b > e)
+					to[at] += p * (a * b - e);
+				if (a < n)
+					to[at + width] += p * (n - a) * b;
+				if (b < m)
+					to[at + 1] += p * a * (m - b);
+				if (a < n && b < m)
+					to[at + width + 1] += p * (n - a) * (m - b);
+			}
 		from = to;
 		to = swap;
 		out[k] = from[states - 1];

@@ -42,29 +42,25 @@ struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
 	return r;
 }
 
-/* Room for more rows: in huge pages where there are many. */
-static void grow(struct fab_routes *r)
-{
-	uint32_t cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
-	size_t has = (size_t)r->n_rows * r->f->n_switches;
-	size_t entries = (size_t)cap * r->f->n_switches;
-	uint16_t *next;
-
-	if (entries < HUGE_AT_LEAST) {
-		r->next = fab_realloc(r->next, entries + 1, sizeof(*next));
-	} else {
-		next = fab_alloc_huge(entries * sizeof(*next));
-		memcpy(next, r->next, has * sizeof(*next));
-		free(r->next);
-		r->next = next;
-	}
-	r->row_cap = cap;
-}
-
 uint32_t fab_routes_add_row(struct fab_routes *r)
 {
-	if (r->n_rows == r->row_cap)
-		grow(r);
+	if (r->n_rows == r->row_cap) {
+		uint32_t cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
+		size_t has = (size_t)r->n_rows * r->f->n_switches;
+		size_t entries = (size_t)cap * r->f->n_switches;
+		uint16_t *next;
+
+		/* Room for more rows: in huge pages where there are many. */
+		if (entries < HUGE_AT_LEAST) {
+			r->next = fab_realloc(r->next, entries + 1, sizeof(*next));
+		} else {
+			next = fab_alloc_huge(entries * sizeof(*next));
+			memcpy(next, r->next, has * sizeof(*next));
+			free(r->next);
+			r->next = next;
+		}
+		r->row_cap = cap;
+	}
 	return r->n_rows++;
 }
 
@@ -115,23 +111,18 @@ uint32_t *fab_routes_sl_rows(const struct fab_routes *r)
 	return row;
 }
 
-static void told_free(struct fab_told *told)
-{
-	if (!told)
-		return;
-	free(told->has_table);
-	free(told->strange_lids.v);
-	free(told->strange_switches.v);
-	free(told->is_lane_told);
-	free(told->lane_first);
-	free(told);
-}
-
 void fab_routes_free(struct fab_routes *r)
 {
 	if (!r)
 		return;
-	told_free(r->told);
+	if (r->told) {
+		free(r->told->has_table);
+		free(r->told->strange_lids.v);
+		free(r->told->strange_switches.v);
+		free(r->told->is_lane_told);
+		free(r->told->lane_first);
+		free(r->told);
+	}
 	free(r->column_switch);
 	free(r->column_port);
 	free(r->column_lid);
@@ -193,35 +184,6 @@ uint32_t fab_columns_of(const struct fab_columns *c, uint32_t port, uint32_t off
 	return first + (r->turn[port] + offset) % r->n_alternatives[sw];
 }
 
-/* Give the switches that are not led to `root` the shortest path to one that is. */
-static void attach(const struct fab_routes *r, uint16_t *next, uint32_t root)
-{
-	const struct fab_fabric *f = r->f;
-	const struct fab_graph g = fab_graph_of_arcs(f);
-	const bool *arc_is_dead = r->faults ? r->faults->arc_is_dead : NULL;
-	uint32_t *dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0, n_led;
-	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	uint32_t *by = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	struct fab_walk walk;
-
-	fab_walk_init(&walk, f, r->faults);
-	fab_walk_begin(&walk, next, root);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (fab_walk_hops(&walk, s) < FAB_HOPS_NEVER)
-			order[n++] = s;
-	n_led = n;
-	n = fab_graph_search(&g, arc_is_dead, n, dist, order, by);
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (dist[s])
-			next[s] = FAB_ARC_NONE;
-	for (uint32_t i = n_led; i < n; i++)
-		next[order[i]] = f->arc_reverse[by[order[i]]];
-	fab_walk_fini(&walk);
-	free(by);
-	free(order);
-	free(dist);
-}
-
 /* The neighbour of a switch whose column has the most entries; *back: the arc from
  * there. */
 static uint32_t best_column(const struct fab_routes *r, const uint32_t *column_of,
@@ -247,6 +209,12 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 {
 	const struct fab_fabric *f = r->f;
 	uint32_t back = 0, column = best_column(r, column_of, entries, root, &back);
+	struct fab_graph g;
+	const bool *arc_is_dead;
+	uint32_t *dist, n = 0, n_led;
+	uint32_t *order;
+	uint32_t *by;
+	struct fab_walk walk;
 
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		next[s] = FAB_ARC_NONE;
@@ -257,7 +225,29 @@ static void fill_column(const struct fab_routes *r, const uint32_t *column_of,
 		       f->n_switches * sizeof(*next));
 		next[leaf] = (uint16_t)back;
 	}
-	attach(r, next, root);
+	/* Give the switches that are not led to `root` the shortest path to one that is.
+	 */
+	g = fab_graph_of_arcs(f);
+	arc_is_dead = r->faults ? r->faults->arc_is_dead : NULL;
+	dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	order = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	by = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	fab_walk_init(&walk, f, r->faults);
+	fab_walk_begin(&walk, next, root);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (fab_walk_hops(&walk, s) < FAB_HOPS_NEVER)
+			order[n++] = s;
+	n_led = n;
+	n = fab_graph_search(&g, arc_is_dead, n, dist, order, by);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (dist[s])
+			next[s] = FAB_ARC_NONE;
+	for (uint32_t i = n_led; i < n; i++)
+		next[order[i]] = f->arc_reverse[by[order[i]]];
+	fab_walk_fini(&walk);
+	free(by);
+	free(order);
+	free(dist);
 	next[root] = FAB_ARC_HERE;
 }
 
@@ -296,10 +286,20 @@ static void copy_levels(const struct fab_routes *r, struct fab_routes *to)
 		       r->sl + (size_t)s * r->n_columns, r->n_columns);
 }
 
-static void copy_rest(const struct fab_routes *r, struct fab_routes *to)
+struct fab_routes *fab_routes_complete(const struct fab_routes *r)
 {
+	const struct fab_fabric *f = r->f;
+	uint32_t *column_of, *entries, n = r->n_columns;
+	struct fab_routes *to;
 	uint32_t n_switches = r->f->n_switches;
 
+	column_of = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	memset(column_of, 0xff, f->n_switches * sizeof(*column_of));
+	for (uint32_t c = r->n_columns; c-- > 0;)
+		column_of[r->column_switch[c]] = c;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		n += column_of[s] == FAB_NONE && fab_switch_is_live(r->faults, s);
+	to = fab_routes_new(f, r->faults, n);
 	memcpy(to->column_switch, r->column_switch,
 	       r->n_columns * sizeof(*r->column_switch));
 	memcpy(to->next, r->next, (size_t)r->n_columns * n_switches * sizeof(*r->next));
@@ -316,22 +316,6 @@ static void copy_rest(const struct fab_routes *r, struct fab_routes *to)
 	to->vl_first = copy_of(r->vl_first, (size_t)n_switches + 1, sizeof(*r->vl_first));
 	to->sl2vl = copy_of(r->sl2vl, r->vl_first ? r->vl_first[n_switches] : 0, 1);
 	to->note = r->note ? fab_strdup(r->note) : NULL;
-}
-
-struct fab_routes *fab_routes_complete(const struct fab_routes *r)
-{
-	const struct fab_fabric *f = r->f;
-	uint32_t *column_of, *entries, n = r->n_columns;
-	struct fab_routes *to;
-
-	column_of = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	memset(column_of, 0xff, f->n_switches * sizeof(*column_of));
-	for (uint32_t c = r->n_columns; c-- > 0;)
-		column_of[r->column_switch[c]] = c;
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		n += column_of[s] == FAB_NONE && fab_switch_is_live(r->faults, s);
-	to = fab_routes_new(f, r->faults, n);
-	copy_rest(r, to);
 	entries = count_entries(r);
 	n = r->n_columns;
 	for (uint32_t s = 0; s < f->n_switches; s++) {

@@ -48,27 +48,6 @@ static void look_at_arcs(struct fab_analyser *j)
 	fab_shape_free(shape);
 }
 
-static void look_at_peers(struct fab_analyser *j)
-{
-	const struct fab_fabric *f = j->r->f;
-	uint32_t *seen_by = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
-
-	memset(seen_by, 0xff, ((size_t)f->n_switches + 1) * sizeof(*seen_by));
-	j->live_first = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	j->live_peer = FAB_NEW((size_t)j->n_arcs + 1, uint32_t);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		j->live_first[s] = n;
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
-			if (fab_arc_is_live(j->r->faults, a) &&
-			    seen_by[f->arc_peer[a]] != s) {
-				seen_by[f->arc_peer[a]] = s;
-				j->live_peer[n++] = f->arc_peer[a];
-			}
-	}
-	j->live_first[f->n_switches] = n;
-	free(seen_by);
-}
-
 /* Which of the 256 values there are. */
 static void note_values(const uint8_t *v, size_t n, uint64_t *has)
 {
@@ -118,34 +97,6 @@ static int scan_levels(struct fab_analyser *j, struct fab_err *err)
 			r->f->source);
 }
 
-/* Levels that have one lane, whatever the ports. */
-static void find_same_lanes(struct fab_analyser *j, size_t n)
-{
-	for (uint32_t sl = 0; sl < j->n_sls; sl++) {
-		uint8_t lane = n ? j->lane[sl] : FAB_VL_UNKNOWN;
-		bool differs = false;
-
-		for (size_t i = 0; i < n && !differs; i++)
-			differs = j->lane[i * j->n_sls + sl] != lane;
-		j->lane_of_sl[sl] = differs ? FAB_VL_UNKNOWN : lane;
-	}
-}
-
-/* Of these, those with a lane for data. */
-static void note_same_lanes(struct fab_analyser *j)
-{
-	for (uint32_t sl = 0; sl < FAB_ANALYSIS_SLS; sl++) {
-		if (j->r->lanes == FAB_LANES_ONE)
-			j->lane_of_sl[sl] = 0;
-		if (j->r->lanes == FAB_LANES_SL)
-			j->lane_of_sl[sl] = (uint8_t)sl;
-		if (sl >= j->n_sls && j->r->lanes == FAB_LANES_TABLE)
-			break;
-		if (j->lane_of_sl[sl] < FAB_ANALYSIS_DROP)
-			j->same_lane |= 1u << sl;
-	}
-}
-
 /* Keep the lanes of these levels. Returns how many lanes there are, that for dropping not
  * counted. */
 static uint32_t take_lanes(struct fab_analyser *j)
@@ -168,7 +119,15 @@ static uint32_t take_lanes(struct fab_analyser *j)
 			j->lane[i * j->n_sls + sl] = vl;
 			most = vl > most && vl < FAB_ANALYSIS_DROP ? vl : most;
 		}
-	find_same_lanes(j, n);
+	/* Levels that have one lane, whatever the ports. */
+	for (uint32_t sl = 0; sl < j->n_sls; sl++) {
+		uint8_t lane = n ? j->lane[sl] : FAB_VL_UNKNOWN;
+		bool differs = false;
+
+		for (size_t i = 0; i < n && !differs; i++)
+			differs = j->lane[i * j->n_sls + sl] != lane;
+		j->lane_of_sl[sl] = differs ? FAB_VL_UNKNOWN : lane;
+	}
 	return most + 1U;
 }
 
@@ -265,60 +224,6 @@ static void work_on_all(struct fab_analyser *j, bool on_cycles, uint32_t sls,
 		work_fini(&w);
 	}
 	fab_threads_rest(n_threads);
-}
-
-/* How many columns each switch sends by each arc. */
-static uint32_t *count_destinations(const struct fab_analyser *j)
-{
-	const struct fab_fabric *f = j->r->f;
-	uint32_t *n = FAB_NEW0((size_t)j->n_arcs + 1, uint32_t);
-
-	for (uint32_t c = 0; c < j->r->n_columns; c++) {
-		const uint16_t *next = fab_routes_next(j->r, c);
-
-		for (uint32_t s = 0; s < j->n_switches; s++)
-			if (next[s] < fab_degree(f, s))
-				n[f->arc_first[s] + next[s]]++;
-	}
-	return n;
-}
-
-/* Pairs that there are, and how many use each cable. */
-static void report_load(const struct fab_analyser *j, struct fab_analysis_work *w,
-			struct fab_analysis *out)
-{
-	for (size_t i = 0; i < j->targets.n; i++) {
-		const struct fab_target *t = &j->targets.v[i];
-		uint64_t beside = fab_analysis_ends_beside(j, t->root);
-
-		out->pairs += t->weight * (j->n_ends - 1 - beside);
-		out->pairs_across_planes += t->weight * beside;
-	}
-	out->ends = j->n_ends;
-	out->between = j->options->ends;
-	out->load = w->load;
-	w->load = NULL;
-	for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
-		if (out->load[a] > out->max_load)
-			out->max_load = out->load[a];
-}
-
-static void report(const struct fab_analyser *j, struct fab_analysis_work *w,
-		   struct fab_analysis *out)
-{
-	out->connected = w->connected;
-	out->unreachable = out->pairs - out->connected;
-	out->connected_in_graph = w->connected_in_graph;
-	memcpy(out->hops, w->hist, sizeof(out->hops));
-	out->max_hops = w->max_hops;
-	out->minimal = w->minimal;
-	out->vls = (unsigned)__builtin_popcount(w->vls);
-	out->sls = (unsigned)__builtin_popcount(w->sls);
-	out->valley_pairs = w->valley_pairs;
-	if (out->valley_pairs || out->unreachable)
-		fab_analysis_name_pairs(j, w, out);
-	if (j->options->with_load)
-		out->destinations = count_destinations(j);
 }
 
 static void name_cycle(const struct fab_analyser *j, struct fab_analysis *out)
@@ -427,10 +332,49 @@ static int analyse(struct fab_analyser *j, struct fab_analysis *out, struct fab_
 			      "%s: the tables send packets on lane 15, on which switches "
 			      "drop data: expected lanes 0 to 14",
 			      j->r->f->source);
-	if (!rc)
-		report_load(j, &w, out);
+	if (!rc) {
+		/* Pairs that there are, and how many use each cable. */
+		for (size_t i = 0; i < j->targets.n; i++) {
+			const struct fab_target *t = &j->targets.v[i];
+			uint64_t beside = fab_analysis_ends_beside(j, t->root);
+
+			out->pairs += t->weight * (j->n_ends - 1 - beside);
+			out->pairs_across_planes += t->weight * beside;
+		}
+		out->ends = j->n_ends;
+		out->between = j->options->ends;
+		out->load = w.load;
+		w.load = NULL;
+		for (uint32_t a = 0; out->load && a < j->n_arcs; a++)
+			if (out->load[a] > out->max_load)
+				out->max_load = out->load[a];
+	}
 	if (!rc && !j->options->only_load) {
-		report(j, &w, out);
+		out->connected = w.connected;
+		out->unreachable = out->pairs - out->connected;
+		out->connected_in_graph = w.connected_in_graph;
+		memcpy(out->hops, w.hist, sizeof(out->hops));
+		out->max_hops = w.max_hops;
+		out->minimal = w.minimal;
+		out->vls = (unsigned)__builtin_popcount(w.vls);
+		out->sls = (unsigned)__builtin_popcount(w.sls);
+		out->valley_pairs = w.valley_pairs;
+		if (out->valley_pairs || out->unreachable)
+			fab_analysis_name_pairs(j, &w, out);
+		if (j->options->with_load) {
+			const struct fab_fabric *f = j->r->f;
+			uint32_t *n = FAB_NEW0((size_t)j->n_arcs + 1, uint32_t);
+
+			/* How many columns each switch sends by each arc. */
+			for (uint32_t c = 0; c < j->r->n_columns; c++) {
+				const uint16_t *next = fab_routes_next(j->r, c);
+
+				for (uint32_t s = 0; s < j->n_switches; s++)
+					if (next[s] < fab_degree(f, s))
+						n[f->arc_first[s] + next[s]]++;
+			}
+			out->destinations = n;
+		}
 		fab_cdg_find_parts(&j->cdg);
 		fab_analysis_find_gaps(j, &w, out);
 		out->cycle_channels = j->cdg.n_in_parts;
@@ -451,6 +395,8 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 {
 	struct fab_analyser j = {.r = r, .options = options};
 	int rc = scan_levels(&j, err);
+	const struct fab_fabric *f;
+	uint32_t *seen_by, n = 0;
 
 	*out = (struct fab_analysis){.deadlock_free = false};
 	if (!rc && r->f->n_switches > FAB_HOPS_NEVER)
@@ -462,10 +408,35 @@ int fab_analyse(const struct fab_routes *r, const struct fab_analysis_options *o
 	j.n_switches = r->f->n_switches;
 	j.n_arcs = r->f->arc_first[j.n_switches];
 	look_at_arcs(&j);
-	look_at_peers(&j);
+	f = j.r->f;
+	seen_by = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	memset(seen_by, 0xff, ((size_t)f->n_switches + 1) * sizeof(*seen_by));
+	j.live_first = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	j.live_peer = FAB_NEW((size_t)j.n_arcs + 1, uint32_t);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		j.live_first[s] = n;
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			if (fab_arc_is_live(j.r->faults, a) &&
+			    seen_by[f->arc_peer[a]] != s) {
+				seen_by[f->arc_peer[a]] = s;
+				j.live_peer[n++] = f->arc_peer[a];
+			}
+	}
+	j.live_first[f->n_switches] = n;
+	free(seen_by);
 	fab_analysis_find_targets(&j);
 	fab_cdg_init(&j.cdg, r->f, take_lanes(&j));
-	note_same_lanes(&j);
+	/* Of these, those with a lane for data. */
+	for (uint32_t sl = 0; sl < FAB_ANALYSIS_SLS; sl++) {
+		if (j.r->lanes == FAB_LANES_ONE)
+			j.lane_of_sl[sl] = 0;
+		if (j.r->lanes == FAB_LANES_SL)
+			j.lane_of_sl[sl] = (uint8_t)sl;
+		if (sl >= j.n_sls && j.r->lanes == FAB_LANES_TABLE)
+			break;
+		if (j.lane_of_sl[sl] < FAB_ANALYSIS_DROP)
+			j.same_lane |= 1u << sl;
+	}
 	rc = analyse(&j, out, err);
 	fab_cdg_fini(&j.cdg);
 	free(j.direction);
@@ -496,35 +467,38 @@ void fab_analysis_fini(struct fab_analysis *j)
 	*j = (struct fab_analysis){.deadlock_free = false};
 }
 
-/* Checks of many sets of faults as one. */
-
-/* Lists of the first set are those of the sum. */
-static void take_lists(struct fab_analysis *sum, struct fab_analysis *j)
+void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_first)
 {
-	sum->deadlock_free = true;
-	sum->gaps = j->gaps;
-	sum->valleys = j->valleys;
-	sum->unreached = j->unreached;
-	memset(&j->gaps, 0, sizeof(j->gaps));
-	memset(&j->valleys, 0, sizeof(j->valleys));
-	memset(&j->unreached, 0, sizeof(j->unreached));
-}
+	bool is_certain;
 
-static void add_maxima(struct fab_analysis *sum, const struct fab_analysis *j)
-{
+	if (is_first) {
+		/* Lists of the first set are those of the sum. */
+		sum->deadlock_free = true;
+		sum->gaps = j->gaps;
+		sum->valleys = j->valleys;
+		sum->unreached = j->unreached;
+		memset(&j->gaps, 0, sizeof(j->gaps));
+		memset(&j->valleys, 0, sizeof(j->valleys));
+		memset(&j->unreached, 0, sizeof(j->unreached));
+	}
+	sum->pairs += j->pairs;
+	sum->pairs_across_planes += j->pairs_across_planes;
+	sum->connected += j->connected;
+	sum->unreachable += j->unreachable;
+	sum->connected_in_graph += j->connected_in_graph;
+	sum->minimal += j->minimal;
+	sum->valley_pairs += j->valley_pairs;
+	for (size_t i = 0; i < FAB_COUNT(sum->hops); i++)
+		sum->hops[i] += j->hops[i];
+	/* Checks of many sets of faults as one. */
 	if (j->max_hops > sum->max_hops)
 		sum->max_hops = j->max_hops;
 	if (j->vls > sum->vls)
 		sum->vls = j->vls;
 	if (j->sls > sum->sls)
 		sum->sls = j->sls;
-}
-
-static void add_cycles(struct fab_analysis *sum, struct fab_analysis *j)
-{
-	bool is_certain = (sum->cycle_channels && !sum->is_unknown) ||
-			  (j->cycle_channels && !j->is_unknown);
-
+	is_certain = (sum->cycle_channels && !sum->is_unknown) ||
+		     (j->cycle_channels && !j->is_unknown);
 	if (!sum->cycle_channels && j->cycle_channels) {
 		sum->cycle.v = j->cycle.v;
 		sum->cycle.n = j->cycle.n;
@@ -536,23 +510,6 @@ static void add_cycles(struct fab_analysis *sum, struct fab_analysis *j)
 	sum->assumes_sls |= j->assumes_sls;
 	sum->assumes_lanes |= j->assumes_lanes;
 	sum->pairs_on_cycles += j->pairs_on_cycles;
-}
-
-void fab_analysis_add(struct fab_analysis *sum, struct fab_analysis *j, bool is_first)
-{
-	if (is_first)
-		take_lists(sum, j);
-	sum->pairs += j->pairs;
-	sum->pairs_across_planes += j->pairs_across_planes;
-	sum->connected += j->connected;
-	sum->unreachable += j->unreachable;
-	sum->connected_in_graph += j->connected_in_graph;
-	sum->minimal += j->minimal;
-	sum->valley_pairs += j->valley_pairs;
-	for (size_t i = 0; i < FAB_COUNT(sum->hops); i++)
-		sum->hops[i] += j->hops[i];
-	add_maxima(sum, j);
-	add_cycles(sum, j);
 }
 
 /* What all hosts together put on a cable. */

@@ -98,31 +98,6 @@ static uint32_t *new_by_row(const struct fab_routes *r)
 	return by_row;
 }
 
-static void targets_by_lid(struct fab_analyser *j, const uint32_t *end)
-{
-	const struct fab_routes *r = j->r;
-	uint32_t *n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
-	uint32_t *by_row = new_by_row(r);
-
-	for (uint32_t c = 0; c < r->n_columns; c++) {
-		if (end[r->column_port[c]] == FAB_NONE)
-			continue;
-		n_columns[r->column_port[c]]++;
-		add_target(j, c, 1, by_row);
-	}
-	free(by_row);
-	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		uint32_t n = fab_port_n_lids(r->f, p);
-		struct fab_target target = {end[p], FAB_NONE, 0, FAB_NONE};
-
-		if (end[p] == FAB_NONE || n_columns[p] >= n)
-			continue;
-		target.weight = n - n_columns[p];
-		FAB_PUSH(&j->targets, target);
-	}
-	free(n_columns);
-}
-
 /* Leaf switches of an engine's tables by LID: all hosts behind one are looked at, the
  * first of them is what counts; a leaf without hosts is its own. */
 static void targets_by_leaf(struct fab_analyser *j)
@@ -153,16 +128,6 @@ static void targets_by_leaf(struct fab_analyser *j)
 	free(by_row);
 	free(first);
 	j->has_followers = true;
-}
-
-/* Leaf switches as the tables name them, else those of the columns. */
-static void weigh_leaves(struct fab_analyser *j)
-{
-	const struct fab_routes *r = j->r;
-	const uint32_t *leaf = r->leaf ? r->leaf : r->column_switch;
-
-	for (uint32_t i = 0; i < (r->leaf ? r->n_leaves : r->n_columns); i++)
-		j->weight[leaf[i]] = fab_switch_is_live(r->faults, leaf[i]);
 }
 
 /* Alternatives that lead to a leaf switch: the first is what counts. */
@@ -217,21 +182,6 @@ static void targets_of_lids(struct fab_analyser *j, const struct fab_columns *co
 	free(n_lids);
 }
 
-static void targets_by_switch(struct fab_analyser *j, const uint32_t *end)
-{
-	struct fab_columns columns;
-
-	fab_columns_init(&columns, j->r);
-	if (end)
-		targets_of_lids(j, &columns, end);
-	else
-		weigh_leaves(j);
-	for (uint32_t s = 0; !end && s < j->n_switches; s++)
-		if (j->weight[s])
-			targets_of_leaf(j, s, columns.first[s]);
-	fab_columns_fini(&columns);
-}
-
 /* Does a port send otherwise than its switch says? */
 static bool sends_otherwise(const struct fab_analyser *j, const uint32_t *end,
 			    const uint32_t *row_of, uint32_t port)
@@ -241,12 +191,23 @@ static bool sends_otherwise(const struct fab_analyser *j, const uint32_t *end,
 	return end[port] != FAB_NONE && node >= j->n_switches && row_of[node] != FAB_NONE;
 }
 
-/* How many ends of a switch send as it says, and where its groups begin. */
-static void size_groups(struct fab_analyser *j, const uint32_t *end,
-			const uint32_t *row_of, uint32_t *own)
+/* Ends of each switch by row of service levels: a group for those that send as the switch
+ * does, one for each other port. */
+static void group_ends(struct fab_analyser *j, const uint32_t *end)
 {
-	uint32_t *n_groups = FAB_NEW0((size_t)j->n_switches + 1, uint32_t), n = 0;
+	const struct fab_routes *r = j->r;
+	uint32_t *row_of = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
+	uint32_t *own = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	uint32_t *at = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
+	uint32_t *group_of = FAB_NEW((size_t)r->f->n_ports + 1, uint32_t);
+	uint32_t *n_groups, n = 0;
 
+	memset(group_of, 0xff, ((size_t)r->f->n_ports + 1) * sizeof(*group_of));
+	memset(row_of, 0xff, ((size_t)r->f->n_nodes + 1) * sizeof(*row_of));
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+		row_of[r->sl_source[i]] = i;
+	/* How many ends of a switch send as it says, and where its groups begin. */
+	n_groups = FAB_NEW0((size_t)j->n_switches + 1, uint32_t);
 	memcpy(own, j->weight, j->n_switches * sizeof(*own));
 	for (uint32_t p = 0; end && p < j->r->f->n_ports; p++)
 		if (sends_otherwise(j, end, row_of, p)) {
@@ -259,23 +220,6 @@ static void size_groups(struct fab_analyser *j, const uint32_t *end,
 	}
 	j->group_first[j->n_switches] = j->n_groups = n;
 	free(n_groups);
-}
-
-/* Ends of each switch by row of service levels: a group for those that send as the switch
- * does, one for each other port. */
-static void group_ends(struct fab_analyser *j, const uint32_t *end)
-{
-	const struct fab_routes *r = j->r;
-	uint32_t *row_of = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
-	uint32_t *own = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
-	uint32_t *at = FAB_NEW((size_t)j->n_switches + 1, uint32_t);
-	uint32_t *group_of = FAB_NEW((size_t)r->f->n_ports + 1, uint32_t);
-
-	memset(group_of, 0xff, ((size_t)r->f->n_ports + 1) * sizeof(*group_of));
-	memset(row_of, 0xff, ((size_t)r->f->n_nodes + 1) * sizeof(*row_of));
-	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
-		row_of[r->sl_source[i]] = i;
-	size_groups(j, end, row_of, own);
 	j->group_row = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
 	j->group_size = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
 	j->group_switch = FAB_NEW((size_t)j->n_groups + 1, uint32_t);
@@ -337,10 +281,50 @@ void fab_analysis_find_targets(struct fab_analyser *j)
 	}
 	if (by_lid && j->options->ends == FAB_ENDS_LEAVES && j->r->leaf)
 		targets_by_leaf(j);
-	else if (by_lid)
-		targets_by_lid(j, end);
-	else
-		targets_by_switch(j, end);
+	else if (by_lid) {
+		const struct fab_routes *r = j->r;
+		uint32_t *n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
+		uint32_t *by_row = new_by_row(r);
+
+		for (uint32_t c = 0; c < r->n_columns; c++) {
+			if (end[r->column_port[c]] == FAB_NONE)
+				continue;
+			n_columns[r->column_port[c]]++;
+			add_target(j, c, 1, by_row);
+		}
+		free(by_row);
+		for (uint32_t p = 0; p < r->f->n_ports; p++) {
+			uint32_t n = fab_port_n_lids(r->f, p);
+			struct fab_target target = {end[p], FAB_NONE, 0, FAB_NONE};
+
+			if (end[p] == FAB_NONE || n_columns[p] >= n)
+				continue;
+			target.weight = n - n_columns[p];
+			FAB_PUSH(&j->targets, target);
+		}
+		free(n_columns);
+	} else {
+		struct fab_columns columns;
+
+		fab_columns_init(&columns, j->r);
+		if (end)
+			targets_of_lids(j, &columns, end);
+		else {
+			const struct fab_routes *r = j->r;
+			const uint32_t *leaf = r->leaf ? r->leaf : r->column_switch;
+
+			/* Leaf switches as the tables name them, else those of the
+			 * columns. */
+			for (uint32_t i = 0; i < (r->leaf ? r->n_leaves : r->n_columns);
+			     i++)
+				j->weight[leaf[i]] =
+					fab_switch_is_live(r->faults, leaf[i]);
+		}
+		for (uint32_t s = 0; !end && s < j->n_switches; s++)
+			if (j->weight[s])
+				targets_of_leaf(j, s, columns.first[s]);
+		fab_columns_fini(&columns);
+	}
 	for (uint32_t s = 0; s < j->n_switches; s++)
 		j->n_ends += j->weight[s];
 	count_on_planes(j);

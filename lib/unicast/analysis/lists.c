@@ -175,55 +175,6 @@ static bool has_column(const struct fab_routes *r, uint32_t port, uint32_t lid)
 	return false;
 }
 
-/* LIDs of a port that is an end, of which `n` are missing. Where the port has other LIDs
- * in the tables than in the fabric, none is its own that is missing. */
-static void add_lids(const struct fab_analyser *j, uint32_t port, uint32_t n,
-		     struct fab_gaps *gaps)
-{
-	const struct fab_fabric *f = j->r->f;
-	struct fab_gap gap = {
-		FAB_GAP_LID, f->port_node[port], f->port_num[port], FAB_NONE, 0, 0, 0, 0};
-	uint32_t n_lids = fab_port_n_lids(f, port);
-	uint32_t lid = f->port_lid[port], end = lid + n_lids;
-	bool is_none = n == n_lids;
-
-	for (; n && lid && lid < end; lid++)
-		if (is_none || !has_column(j->r, port, lid)) {
-			gap.lid = (uint16_t)lid;
-			add_gap(gaps, gap);
-			n--;
-		}
-	gap.lid = 0;
-	while (n--)
-		add_gap(gaps, gap);
-}
-
-static void find_lids(const struct fab_analyser *j, struct fab_gaps *gaps)
-{
-	const struct fab_routes *r = j->r;
-	uint32_t *n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
-
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		n_columns[r->column_port[c]]++;
-	for (uint32_t p = 0; p < r->f->n_ports; p++) {
-		uint32_t n = fab_port_n_lids(r->f, p);
-
-		if (j->end[p] != FAB_NONE && n_columns[p] < n)
-			add_lids(j, p, n - n_columns[p], gaps);
-	}
-	free(n_columns);
-}
-
-static void find_tables(const struct fab_analyser *j, struct fab_gaps *gaps)
-{
-	for (uint32_t s = 0; s < j->n_switches; s++)
-		if (!j->r->told->has_table[s] && fab_switch_is_live(j->r->faults, s) &&
-		    (j->weight[s] || j->live_first[s] < j->live_first[s + 1]))
-			add_gap(gaps, (struct fab_gap){.kind = FAB_GAP_TABLE,
-						       .from = s,
-						       .to = FAB_NONE});
-}
-
 static void find_strange(const struct fab_told *told, struct fab_gaps *gaps)
 {
 	for (size_t i = 0; i < told->strange_lids.n; i++)
@@ -277,29 +228,6 @@ static bool name_sources(const struct fab_analyser *j, const struct fab_target *
 	return *n < FAB_GAPS_NAMED;
 }
 
-/* What an end sends to a target: is the lane told by which it leaves its switch? */
-static void look_at_departure(const struct fab_analyser *j,
-			      const struct fab_target *target, const uint32_t *rows,
-			      uint32_t end_port)
-{
-	const struct fab_routes *r = j->r;
-	const struct fab_fabric *f = r->f;
-	uint32_t sw = j->end[end_port], out = fab_analysis_next(j, target)[sw];
-	uint32_t d = fab_degree(f, sw);
-	uint8_t sl = level_of(r, rows, end_port, sw, target->column);
-	bool is_own = f->port_node[end_port] == sw;
-	uint32_t port = is_own ? end_port : fab_port_peer(f, end_port);
-	uint64_t at;
-
-	if (!fab_analysis_is_level(sl))
-		return;
-	at = fab_told_at(r, sw, port, out);
-	/* port 0 takes the lanes of adapters where it has none of its own */
-	if (is_own ? fab_analysis_vl(j, sw, d, out, sl) == FAB_VL_UNKNOWN
-		   : !r->told->is_lane_told[at])
-		j->is_missed[at * j->n_sls + sl] = 1;
-}
-
 static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
 			    struct fab_analysis_work *w)
 {
@@ -312,8 +240,29 @@ static void find_departures(const struct fab_analyser *j, const uint32_t *rows,
 			uint32_t sw = j->end[p];
 
 			if (sw != FAB_NONE && sw != target->root &&
-			    w->hops[sw] < FAB_HOPS_NEVER)
-				look_at_departure(j, target, rows, p);
+			    w->hops[sw] < FAB_HOPS_NEVER) {
+				const struct fab_routes *r = j->r;
+				const struct fab_fabric *f = r->f;
+				uint32_t k = j->end[p],
+					 out = fab_analysis_next(j, target)[k];
+				uint32_t d = fab_degree(f, k);
+				uint8_t sl = level_of(r, rows, p, k, target->column);
+				bool is_own = f->port_node[p] == k;
+				uint32_t port = is_own ? p : fab_port_peer(f, p);
+				uint64_t at;
+
+				/* What an end sends to a target: is the lane told by
+				 * which it leaves its switch? */
+				if (fab_analysis_is_level(sl)) {
+					at = fab_told_at(r, k, port, out);
+					/* port 0 takes the lanes of adapters where it has
+					 * none of its own */
+					if (is_own ? fab_analysis_vl(j, k, d, out, sl) ==
+							     FAB_VL_UNKNOWN
+						   : !r->told->is_lane_told[at])
+						j->is_missed[at * j->n_sls + sl] = 1;
+				}
+			}
 		}
 	}
 }
@@ -370,12 +319,54 @@ void fab_analysis_find_gaps(const struct fab_analyser *j, struct fab_analysis_wo
 {
 	struct fab_gaps *gaps = &out->gaps;
 	uint32_t *rows;
+	const struct fab_routes *r = j->r;
+	uint32_t *n_columns;
 
 	if (!j->r->told)
 		return;
 	rows = rows_of_nodes(j->r);
-	find_lids(j, gaps);
-	find_tables(j, gaps);
+	n_columns = FAB_NEW0((size_t)r->f->n_ports + 1, uint32_t);
+	for (uint32_t c = 0; c < r->n_columns; c++)
+		n_columns[r->column_port[c]]++;
+	for (uint32_t p = 0; p < r->f->n_ports; p++) {
+		uint32_t n = fab_port_n_lids(r->f, p);
+
+		if (j->end[p] != FAB_NONE && n_columns[p] < n) {
+			uint32_t i = n - n_columns[p];
+			const struct fab_fabric *f = j->r->f;
+			struct fab_gap gap = {FAB_GAP_LID,
+					      f->port_node[p],
+					      f->port_num[p],
+					      FAB_NONE,
+					      0,
+					      0,
+					      0,
+					      0};
+			uint32_t n_lids = fab_port_n_lids(f, p);
+			uint32_t lid = f->port_lid[p], end = lid + n_lids;
+			bool is_none = i == n_lids;
+
+			/* LIDs of a port that is an end, of which `n` are missing. Where
+			 * the port has other LIDs in the tables than in the fabric, none
+			 * is its own that is missing. */
+			for (; i && lid && lid < end; lid++)
+				if (is_none || !has_column(j->r, p, lid)) {
+					gap.lid = (uint16_t)lid;
+					add_gap(gaps, gap);
+					i--;
+				}
+			gap.lid = 0;
+			while (i--)
+				add_gap(gaps, gap);
+		}
+	}
+	free(n_columns);
+	for (uint32_t s = 0; s < j->n_switches; s++)
+		if (!j->r->told->has_table[s] && fab_switch_is_live(j->r->faults, s) &&
+		    (j->weight[s] || j->live_first[s] < j->live_first[s + 1]))
+			add_gap(gaps, (struct fab_gap){.kind = FAB_GAP_TABLE,
+						       .from = s,
+						       .to = FAB_NONE});
 	gaps->n[FAB_GAP_SL] = w->without_sl;
 	if (w->without_sl)
 		name_pairs(j, rows, w, gaps);

@@ -47,20 +47,6 @@ static uint8_t *host_states(const struct fab_faults *faults)
 	return state;
 }
 
-static void count_adapters(const struct fab_faults *faults, struct fab_lost *lost)
-{
-	const struct fab_fabric *f = faults->f;
-	uint8_t *state = host_states(faults);
-
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		lost->adapters += is_rail(f, p) && !is_left(faults, p);
-	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		lost->hosts += state[h] == HAD;
-		lost->rail_hosts += state[h] == (HAD | HAS);
-	}
-	free(state);
-}
-
 void fab_lost_ports(const struct fab_faults *faults, struct fab_lost_ports *out)
 {
 	const struct fab_fabric *f = faults->f;
@@ -121,62 +107,62 @@ static void count_leaves(const struct fab_faults *faults, const struct fab_kfat 
 	free(state);
 }
 
-static void count_ports(const struct fab_faults *faults, enum fab_ends ends,
-			struct tally *t)
-{
-	const struct fab_fabric *f = faults->f;
-
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t node = f->port_node[p];
-		uint32_t n = fab_port_n_lids(f, p);
-
-		if (fab_node_is_switch(f, node)) {
-			if (ends == FAB_ENDS_ALL && !f->port_num[p])
-				add(t, node, !faults->switch_is_dead[node], n);
-		} else if (is_cabled(f, p) && (ends != FAB_ENDS_HOSTS ||
-					       f->node_kind[node] == FAB_ADAPTER)) {
-			add(t, fab_port_switch(f, p), is_left(faults, p), n);
-		}
-	}
-}
-
-/* Pairs of which an end is cut off: those of all ends, less those across planes. */
-static uint64_t count_pairs(const struct tally *t)
-{
-	struct ends on_planes = {0};
-	uint64_t all = 0, left = 0;
-
-	for (uint32_t i = 0; i < t->planes->n_planes; i++) {
-		on_planes.sources += t->of_part[i].sources;
-		on_planes.sources_left += t->of_part[i].sources_left;
-	}
-	if (t->all.sources)
-		all = t->all.targets * (t->all.sources - 1);
-	if (t->all.sources_left)
-		left = t->all.targets_left * (t->all.sources_left - 1);
-	for (uint32_t i = 0; i < t->planes->n_planes; i++) {
-		const struct ends *e = &t->of_part[i];
-
-		all -= e->targets * (on_planes.sources - e->sources);
-		left -= e->targets_left * (on_planes.sources_left - e->sources_left);
-	}
-	return all - left;
-}
-
 struct fab_lost fab_lost_count(const struct fab_faults *faults,
 			       const struct fab_kfat *kfat, enum fab_ends ends)
 {
 	struct fab_lost lost = {0};
 	struct fab_planes *planes = fab_planes_new(faults->f);
 	struct tally t = {.planes = planes};
+	const struct fab_fabric *f;
+	uint8_t *state;
+	struct ends on_planes;
+	uint64_t all = 0, left = 0;
 
 	t.of_part = FAB_NEW0(planes->n, struct ends);
-	count_adapters(faults, &lost);
+	f = faults->f;
+	state = host_states(faults);
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		lost.adapters += is_rail(f, p) && !is_left(faults, p);
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		lost.hosts += state[h] == HAD;
+		lost.rail_hosts += state[h] == (HAD | HAS);
+	}
+	free(state);
 	if (ends == FAB_ENDS_LEAVES)
 		count_leaves(faults, kfat, &t);
-	else
-		count_ports(faults, ends, &t);
-	lost.pairs = count_pairs(&t);
+	else {
+		for (uint32_t p = 0; p < f->n_ports; p++) {
+			uint32_t node = f->port_node[p];
+			uint32_t n = fab_port_n_lids(f, p);
+
+			if (fab_node_is_switch(f, node)) {
+				if (ends == FAB_ENDS_ALL && !f->port_num[p])
+					add(&t, node, !faults->switch_is_dead[node], n);
+			} else if (is_cabled(f, p) &&
+				   (ends != FAB_ENDS_HOSTS ||
+				    f->node_kind[node] == FAB_ADAPTER)) {
+				add(&t, fab_port_switch(f, p), is_left(faults, p), n);
+			}
+		}
+	}
+	/* Pairs of which an end is cut off: those of all ends, less those across planes.
+	 */
+	on_planes = (struct ends){0};
+	for (uint32_t i = 0; i < t.planes->n_planes; i++) {
+		on_planes.sources += t.of_part[i].sources;
+		on_planes.sources_left += t.of_part[i].sources_left;
+	}
+	if (t.all.sources)
+		all = t.all.targets * (t.all.sources - 1);
+	if (t.all.sources_left)
+		left = t.all.targets_left * (t.all.sources_left - 1);
+	for (uint32_t i = 0; i < t.planes->n_planes; i++) {
+		const struct ends *e = &t.of_part[i];
+
+		all -= e->targets * (on_planes.sources - e->sources);
+		left -= e->targets_left * (on_planes.sources_left - e->sources_left);
+	}
+	lost.pairs = all - left;
 	free(t.of_part);
 	fab_planes_free(planes);
 	return lost;
@@ -195,31 +181,6 @@ static bool add_flow(const struct fab_routes *r, uint32_t sw, uint32_t column,
 	return true;
 }
 
-static void sum_up(const struct fab_routes *r, const uint64_t *load,
-		   struct fab_flow_load *out)
-{
-	const struct fab_fabric *f = r->f;
-	uint64_t n = 0, sum = 0;
-
-	for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++) {
-		if (r->faults && r->faults->cable_is_dead[f->arc_cable[a]])
-			continue;
-		n++;
-		sum += load[a];
-		if (load[a] > out->max)
-			out->max = load[a];
-	}
-	out->mean = n ? (double)sum / (double)n : 0;
-}
-
-/* Does the pair have a service level at all? */
-static bool has_level(const struct fab_routes *r, const uint32_t *row, uint32_t sw,
-		      uint32_t column)
-{
-	return !r->sl || row[sw] == FAB_NONE ||
-	       r->sl[(size_t)row[sw] * r->n_columns + column] != FAB_SL_NONE;
-}
-
 void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends *ends,
 			  const uint32_t *to, struct fab_flow_load *out)
 {
@@ -227,6 +188,7 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 	uint64_t *load = FAB_NEW0(f->arc_first[f->n_switches] + 1, uint64_t);
 	uint32_t *column = fab_path_columns(r, ends->n, ends->sw, ends->port);
 	uint32_t *row = FAB_NEW(f->n_nodes + 1, uint32_t);
+	uint64_t n = 0, sum = 0;
 
 	*out = (struct fab_flow_load){0};
 	memset(row, 0xff, f->n_nodes * sizeof(*row));
@@ -237,11 +199,21 @@ void fab_permutation_load(const struct fab_routes *r, const struct fab_flow_ends
 			continue;
 		out->flows++;
 		if (column[to[i]] == FAB_NONE ||
-		    !has_level(r, row, ends->sw[i], column[to[i]]) ||
+		    !(!r->sl || row[ends->sw[i]] == FAB_NONE ||
+		      r->sl[(size_t)row[ends->sw[i]] * r->n_columns + column[to[i]]] !=
+			      FAB_SL_NONE) ||
 		    !add_flow(r, ends->sw[i], column[to[i]], load))
 			out->lost++;
 	}
-	sum_up(r, load, out);
+	for (uint32_t a = 0; a < f->arc_first[f->n_switches]; a++) {
+		if (r->faults && r->faults->cable_is_dead[f->arc_cable[a]])
+			continue;
+		n++;
+		sum += load[a];
+		if (load[a] > out->max)
+			out->max = load[a];
+	}
+	out->mean = n ? (double)sum / (double)n : 0;
 	free(load);
 	free(column);
 	free(row);

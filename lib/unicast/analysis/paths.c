@@ -33,35 +33,6 @@ static inline bool are_default(const uint8_t *sl, uint8_t level)
 	return !differs;
 }
 
-/* Levels of some groups towards targets first .. first + n - 1: sl[n][TILE]. */
-static void gather_tile(const struct fab_analyser *j, uint32_t group, uint32_t n_groups,
-			size_t first, size_t n, uint8_t sl[][TILE])
-{
-	const struct fab_routes *r = j->r;
-	uint32_t column[BLOCK];
-	bool are_beside = n == BLOCK;
-
-	for (size_t k = 0; k < n; k++) {
-		column[k] = j->targets.v[first + k].column;
-		are_beside =
-			are_beside && column[k] != FAB_NONE && column[k] == column[0] + k;
-		memset(sl[k], r->sl_default, n_groups);
-	}
-	for (uint32_t i = 0; i < n_groups; i++) {
-		uint32_t from = j->group_row[group + i];
-		const uint8_t *row;
-
-		if (from == FAB_NONE)
-			continue;
-		row = r->sl + (size_t)from * r->n_columns;
-		if (are_beside && are_default(row + column[0], r->sl_default))
-			continue;
-		for (size_t k = 0; k < n; k++)
-			if (column[k] != FAB_NONE)
-				sl[k][i] = row[column[k]];
-	}
-}
-
 void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t n,
 			     struct fab_analysis_work *w)
 {
@@ -73,16 +44,34 @@ void fab_analysis_gather_sls(const struct fab_analyser *j, size_t first, size_t 
 	}
 	for (uint32_t g = 0; g < j->n_groups; g += TILE) {
 		uint32_t here = j->n_groups - g < TILE ? j->n_groups - g : TILE;
+		const struct fab_routes *r = j->r;
+		uint32_t column[BLOCK];
+		bool are_beside = n == BLOCK;
 
-		gather_tile(j, g, here, first, n, sl);
+		/* Levels of some groups towards targets first .. first + n - 1:
+		 * sl[n][TILE]. */
+		for (size_t k = 0; k < n; k++) {
+			column[k] = j->targets.v[first + k].column;
+			are_beside = are_beside && column[k] != FAB_NONE &&
+				     column[k] == column[0] + k;
+			memset(sl[k], r->sl_default, here);
+		}
+		for (uint32_t i = 0; i < here; i++) {
+			uint32_t from = j->group_row[g + i];
+			const uint8_t *row;
+
+			if (from == FAB_NONE)
+				continue;
+			row = r->sl + (size_t)from * r->n_columns;
+			if (are_beside && are_default(row + column[0], r->sl_default))
+				continue;
+			for (size_t k = 0; k < n; k++)
+				if (column[k] != FAB_NONE)
+					sl[k][i] = row[column[k]];
+		}
 		for (size_t k = 0; k < n; k++)
 			memcpy(w->sl + k * j->n_groups + g, sl[k], here);
 	}
-}
-
-static uint32_t level_bit(uint8_t sl)
-{
-	return fab_analysis_is_level(sl) ? 1u << sl : 0;
 }
 
 /* Pairs that are connected, but no file says with which service level. */
@@ -137,22 +126,6 @@ FAB_WIDE static uint32_t count_at(const uint16_t *hops, const uint32_t *senders,
 	return sum;
 }
 
-/* Pairs by hops, but those from the root itself. */
-static void count_hops(const struct fab_analyser *j, const struct fab_target *target,
-		       const uint16_t *hops, uint32_t most, struct fab_analysis_work *w)
-{
-	if (most > w->max_hops)
-		w->max_hops = most;
-	for (uint32_t h = 1; h <= most && most <= HOPS_AT_ONCE; h++)
-		w->hist[h] += (uint64_t)count_at(hops, w->senders, j->n_switches, h) *
-			      target->weight;
-	for (uint32_t i = 1; i < w->walk.n_order && most > HOPS_AT_ONCE; i++) {
-		uint32_t u = w->walk.order[i], h = hops[u] < 255 ? hops[u] : 255;
-
-		w->hist[h] += (uint64_t)w->senders[u] * target->weight;
-	}
-}
-
 /* Count those who arrive: pairs by hops, valleys. */
 static void count(const struct fab_analyser *j, size_t at, const uint16_t *hops,
 		  struct fab_analysis_work *w)
@@ -163,7 +136,17 @@ static void count(const struct fab_analyser *j, size_t at, const uint16_t *hops,
 	uint64_t n = t.arrived - w->senders[root];
 	uint64_t here = j->weight[root] ? j->weight[root] - 1 : 0;
 
-	count_hops(j, target, hops, t.most, w);
+	/* Pairs by hops, but those from the root itself. */
+	if (t.most > w->max_hops)
+		w->max_hops = t.most;
+	for (uint32_t h = 1; h <= t.most && t.most <= HOPS_AT_ONCE; h++)
+		w->hist[h] += (uint64_t)count_at(hops, w->senders, j->n_switches, h) *
+			      target->weight;
+	for (uint32_t i = 1; i < w->walk.n_order && t.most > HOPS_AT_ONCE; i++) {
+		uint32_t u = w->walk.order[i], h = hops[u] < 255 ? hops[u] : 255;
+
+		w->hist[h] += (uint64_t)w->senders[u] * target->weight;
+	}
 	if (t.valleys && at < w->valley_target)
 		w->valley_target = at;
 	if (n + here + fab_analysis_ends_beside(j, root) < j->n_ends - 1 &&
@@ -186,18 +169,8 @@ static void count_sls(const struct fab_analyser *j, const struct fab_target *tar
 			continue;
 		for (uint32_t g = j->group_first[u]; g < j->group_first[u + 1]; g++)
 			if (g != target->alone)
-				w->sls |= level_bit(sl[g]);
+				w->sls |= fab_analysis_is_level(sl[g]) ? 1u << sl[g] : 0;
 	}
-}
-
-/* Ends that send to the target at hand, where not all do. */
-static void find_senders(const struct fab_analyser *j, const uint8_t *sl,
-			 struct fab_analysis_work *w)
-{
-	memcpy(w->senders, j->weight, j->n_switches * sizeof(*w->senders));
-	for (uint32_t g = 0; g < j->n_groups; g++)
-		if (sl[g] == FAB_SL_NONE)
-			w->senders[j->group_switch[g]] -= j->group_size[g];
 }
 
 void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
@@ -217,8 +190,15 @@ void fab_analysis_block(struct fab_analyser *j, size_t first, size_t n,
 				w->unreachable_target = first + k;
 			continue;
 		}
-		if (j->has_none)
-			find_senders(j, sl, w);
+		if (j->has_none) {
+			/* Ends that send to the target at hand, where not all do. */
+			memcpy(w->senders, j->weight,
+			       j->n_switches * sizeof(*w->senders));
+			for (uint32_t g = 0; g < j->n_groups; g++)
+				if (sl[g] == FAB_SL_NONE)
+					w->senders[j->group_switch[g]] -=
+						j->group_size[g];
+		}
 		fab_analysis_pass(j, target, sl, w);
 		if (only_load)
 			continue;
@@ -254,16 +234,6 @@ static inline void leaves_on(struct fab_analysis_work *w, uint32_t u, unsigned s
 	w->vls |= bit;
 }
 
-/* A packet came by arc and needs a lane that is not told. */
-static void note_missed(struct fab_analyser *j, uint32_t sw, uint32_t in, uint32_t out,
-			unsigned sl)
-{
-	uint64_t at = fab_told_at(
-		j->r, sw, fab_arc_port(j->r->f, sw, j->r->f->arc_first[sw] + in), out);
-
-	__atomic_store_n(&j->is_missed[at * j->n_sls + sl], 1, __ATOMIC_RELAXED);
-}
-
 /* The i-th switch of the walk, levels whose lane is another from port to port. */
 static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysis_work *w)
 {
@@ -284,8 +254,16 @@ static void pass_by_table(struct fab_analyser *j, uint32_t i, struct fab_analysi
 		unsigned to = fab_analysis_vl(j, v, in, next[v], s);
 
 		leaves_on(w, v, s, to);
-		if (to == FAB_VL_UNKNOWN)
-			note_missed(j, v, in, next[v], s);
+		if (to == FAB_VL_UNKNOWN) {
+			uint64_t at = fab_told_at(
+				j->r, v,
+				fab_arc_port(j->r->f, v, j->r->f->arc_first[v] + in),
+				next[v]);
+
+			/* A packet came by arc and needs a lane that is not told. */
+			__atomic_store_n(&j->is_missed[at * j->n_sls + s], 1,
+					 __ATOMIC_RELAXED);
+		}
 		if (to >= FAB_ANALYSIS_DROP)
 			continue;
 		for (uint32_t vls = w->lanes[(size_t)u * SLS + s]; vls; vls &= vls - 1)
@@ -303,19 +281,6 @@ static inline void pass_same_lane(struct fab_analyser *j, uint32_t arc, uint32_t
 
 		fab_cdg_add(&j->cdg, arc, vl, out, vl);
 	}
-}
-
-/* Levels of a switch's own ends. */
-static void find_levels(const struct fab_analyser *j, const uint8_t *sl,
-			struct fab_analysis_work *w)
-{
-	bool is_one = j->r->lanes == FAB_LANES_ONE; /* whatever the level */
-
-	for (uint32_t u = 0; u < j->n_switches; u++)
-		w->mask[u] = is_one && w->senders[u];
-	for (uint32_t g = 0; g < j->n_groups && !is_one; g++)
-		if (fab_analysis_is_level(sl[g]))
-			w->mask[j->group_switch[g]] |= 1u << sl[g];
 }
 
 static inline void pass_flow(struct fab_analysis_work *w, uint32_t i)
@@ -359,6 +324,8 @@ static void pass_all(struct fab_analyser *j, struct fab_analysis_work *w, bool w
 void fab_analysis_pass(struct fab_analyser *j, const struct fab_target *target,
 		       const uint8_t *sl, struct fab_analysis_work *w)
 {
+	bool is_one; /* whatever the level */
+
 	for (uint32_t u = 0; w->load && u < j->n_switches; u++)
 		w->flow[u] = (uint64_t)w->senders[u] * target->weight;
 	if (j->options->only_load) {
@@ -366,7 +333,13 @@ void fab_analysis_pass(struct fab_analyser *j, const struct fab_target *target,
 			pass_flow(w, i);
 		return;
 	}
-	find_levels(j, sl, w);
+	/* Levels of a switch's own ends. */
+	is_one = j->r->lanes == FAB_LANES_ONE;
+	for (uint32_t u = 0; u < j->n_switches; u++)
+		w->mask[u] = is_one && w->senders[u];
+	for (uint32_t g = 0; g < j->n_groups && !is_one; g++)
+		if (fab_analysis_is_level(sl[g]))
+			w->mask[j->group_switch[g]] |= 1u << sl[g];
 	if (w->load)
 		pass_all(j, w, true);
 	else
@@ -406,10 +379,59 @@ FAB_WIDE static bool sweep(const struct fab_analyser *j, uint16_t *nearest,
 	return changed;
 }
 
-/* The hops of the tables, by switch; the root is there whatever the tables say. */
-static void turn_hops(const struct fab_analyser *j, size_t first, size_t n,
-		      struct fab_analysis_work *w)
+/* Who is connected at all. */
+FAB_WIDE static void add_row(const uint16_t *row, uint32_t weight, uint32_t *sum)
 {
+	for (int k = 0; k < BLOCK; k++)
+		sum[k] += row[k] < FAB_HOPS_NEVER ? weight : 0;
+}
+
+static void count_nearest(const struct fab_analyser *j, size_t first, size_t n,
+			  struct fab_analysis_work *w)
+{
+	uint32_t in_graph[BLOCK] = {0}, minimal[BLOCK] = {0};
+
+	for (uint32_t u = 0; u < j->n_switches; u++) {
+		const uint16_t *row = w->nearest + (size_t)u * BLOCK;
+
+		if (!j->weight[u])
+			continue;
+		add_row(row, j->weight[u], in_graph);
+		if (j->has_none || w->is_shorter[u]) {
+			/* Those of a switch whose paths are as short as can be, where
+			 * hops differ from the nearest or not all of the ends send. */
+			for (size_t k = 0; k < n; k++) {
+				uint16_t h = w->nearest[(size_t)u * BLOCK + k];
+
+				if (h >= FAB_HOPS_NEVER ||
+				    h != w->hops[k * j->n_switches + u])
+					continue;
+				minimal[k] +=
+					u == j->targets.v[first + k].root
+						? j->weight[u]
+						: fab_analysis_senders(
+							  j, w->sl + k * j->n_groups, u);
+			}
+		} else
+			add_row(row, j->weight[u], minimal);
+	}
+	for (size_t k = 0; k < n; k++) { /* nobody sends to itself */
+		const struct fab_target *target = &j->targets.v[first + k];
+		uint32_t itself = j->weight[target->root] != 0;
+		bool is_led = w->hops[k * j->n_switches + target->root] == 0;
+
+		w->connected_in_graph +=
+			(uint64_t)(in_graph[k] - itself) * target->weight;
+		w->minimal +=
+			(uint64_t)(minimal[k] - (is_led ? itself : 0)) * target->weight;
+	}
+}
+
+void fab_analysis_measure(const struct fab_analyser *j, size_t first, size_t n,
+			  struct fab_analysis_work *w)
+{
+	/* The hops of the tables, by switch; the root is there whatever the tables say.
+	 */
 	for (uint32_t u = 0; u < j->n_switches; u++) {
 		uint16_t *row = w->nearest + (size_t)u * BLOCK;
 
@@ -428,64 +450,6 @@ static void turn_hops(const struct fab_analyser *j, size_t first, size_t n,
 		w->is_shorter[root] |= w->hops[k * j->n_switches + root] != 0;
 		w->nearest[(size_t)root * BLOCK + k] = 0;
 	}
-}
-
-/* Who is connected at all. */
-FAB_WIDE static void add_row(const uint16_t *row, uint32_t weight, uint32_t *sum)
-{
-	for (int k = 0; k < BLOCK; k++)
-		sum[k] += row[k] < FAB_HOPS_NEVER ? weight : 0;
-}
-
-/* Those of a switch whose paths are as short as can be, where hops differ from the
- * nearest or not all of the ends send. */
-static void add_minimal(const struct fab_analyser *j, size_t first, size_t n, uint32_t u,
-			const struct fab_analysis_work *w, uint32_t *minimal)
-{
-	for (size_t k = 0; k < n; k++) {
-		uint16_t h = w->nearest[(size_t)u * BLOCK + k];
-
-		if (h >= FAB_HOPS_NEVER || h != w->hops[k * j->n_switches + u])
-			continue;
-		minimal[k] +=
-			u == j->targets.v[first + k].root
-				? j->weight[u]
-				: fab_analysis_senders(j, w->sl + k * j->n_groups, u);
-	}
-}
-
-static void count_nearest(const struct fab_analyser *j, size_t first, size_t n,
-			  struct fab_analysis_work *w)
-{
-	uint32_t in_graph[BLOCK] = {0}, minimal[BLOCK] = {0};
-
-	for (uint32_t u = 0; u < j->n_switches; u++) {
-		const uint16_t *row = w->nearest + (size_t)u * BLOCK;
-
-		if (!j->weight[u])
-			continue;
-		add_row(row, j->weight[u], in_graph);
-		if (j->has_none || w->is_shorter[u])
-			add_minimal(j, first, n, u, w, minimal);
-		else
-			add_row(row, j->weight[u], minimal);
-	}
-	for (size_t k = 0; k < n; k++) { /* nobody sends to itself */
-		const struct fab_target *target = &j->targets.v[first + k];
-		uint32_t itself = j->weight[target->root] != 0;
-		bool is_led = w->hops[k * j->n_switches + target->root] == 0;
-
-		w->connected_in_graph +=
-			(uint64_t)(in_graph[k] - itself) * target->weight;
-		w->minimal +=
-			(uint64_t)(minimal[k] - (is_led ? itself : 0)) * target->weight;
-	}
-}
-
-void fab_analysis_measure(const struct fab_analyser *j, size_t first, size_t n,
-			  struct fab_analysis_work *w)
-{
-	turn_hops(j, first, n, w);
 	while (sweep(j, w->nearest, w->is_shorter))
 		;
 	count_nearest(j, first, n, w);
@@ -585,22 +549,6 @@ static void leave(struct tarjan *t, uint32_t channel)
 	t->n_stack = n;
 }
 
-static void search_from(struct tarjan *t, uint32_t start)
-{
-	enter(t, start);
-	while (t->n_calls) {
-		uint32_t channel = t->calls[t->n_calls - 1];
-		uint32_t next = next_of(t->g, channel, &t->at[channel]);
-
-		if (next == FAB_NONE)
-			leave(t, channel);
-		else if (!t->index[next])
-			enter(t, next);
-		else if (t->is_on_stack[next] && t->index[next] < t->low[channel])
-			t->low[channel] = t->index[next];
-	}
-}
-
 void fab_cdg_find_parts(struct fab_cdg *g)
 {
 	size_t n = (size_t)g->n_channels + 1;
@@ -616,8 +564,21 @@ void fab_cdg_find_parts(struct fab_cdg *g)
 	memset(g->part, 0xff, n * sizeof(*g->part));
 	g->n_in_parts = 0;
 	for (uint32_t c = 0; c < g->n_channels; c++)
-		if (!t.index[c])
-			search_from(&t, c);
+		if (!t.index[c]) {
+			enter(&t, c);
+			while (t.n_calls) {
+				uint32_t channel = t.calls[t.n_calls - 1];
+				uint32_t next = next_of(t.g, channel, &t.at[channel]);
+
+				if (next == FAB_NONE)
+					leave(&t, channel);
+				else if (!t.index[next])
+					enter(&t, next);
+				else if (t.is_on_stack[next] &&
+					 t.index[next] < t.low[channel])
+					t.low[channel] = t.index[next];
+			}
+		}
 	free(t.index);
 	free(t.low);
 	free(t.at);

@@ -100,35 +100,6 @@ static void add_target(struct walker *w, uint32_t sw, uint32_t port, uint32_t co
 	FAB_PUSH(&w->targets, ((struct target){sw, port, column, weight}));
 }
 
-/* A column for each LID: of leaf switches the hosts behind them, of which the first
- * counts; of tables that were read the switches' own. */
-static void target_leaves_by_lid(struct walker *w, const bool *is_leaf)
-{
-	const struct fab_routes *r = w->r;
-	uint32_t *n_met = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
-
-	for (int of_hosts = r->leaf != NULL; of_hosts >= 0; of_hosts--)
-		for (uint32_t c = 0; c < r->n_columns; c++) {
-			uint32_t port = r->column_port[c], sw = r->column_switch[c];
-			enum fab_ends ends = of_hosts ? FAB_ENDS_HOSTS : FAB_ENDS_ALL;
-
-			if (!is_leaf[sw] || end_switch(w, port, ends) == FAB_NONE ||
-			    (!of_hosts &&
-			     (r->f->port_node[port] != sw || (r->leaf && n_met[sw]))))
-				continue;
-			add_target(w, sw, FAB_NONE, c, !r->leaf || !n_met[sw]);
-			if (of_hosts || !r->leaf)
-				n_met[sw]++;
-		}
-	for (uint32_t sw = 0; !r->leaf && sw < r->f->n_switches; sw++) {
-		uint32_t n = fab_port_n_lids(r->f, r->f->node_first_port[sw]);
-
-		if (is_leaf[sw] && n_met[sw] < n)
-			add_target(w, sw, FAB_NONE, FAB_NONE, n - n_met[sw]);
-	}
-	free(n_met);
-}
-
 static void find_leaf_ends(struct walker *w, const uint32_t *row)
 {
 	const struct fab_routes *r = w->r;
@@ -145,30 +116,36 @@ static void find_leaf_ends(struct walker *w, const uint32_t *row)
 			add_target(w, sw, FAB_NONE, c,
 				   !c || r->column_switch[c - 1] != sw);
 	}
-	if (r->column_lid)
-		target_leaves_by_lid(w, is_leaf);
-	free(is_leaf);
-}
+	if (r->column_lid) {
+		uint32_t *n_met = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
 
-/* Alternatives: each LID of an end is a target, and has its turn. */
-static void target_turns(struct walker *w)
-{
-	const struct fab_routes *r = w->r;
-	uint32_t *first = FAB_NEW((size_t)r->f->n_switches + 1, uint32_t);
+		/* A column for each LID: of leaf switches the hosts behind them, of which
+		 * the first counts; of tables that were read the switches' own. */
+		for (int of_hosts = r->leaf != NULL; of_hosts >= 0; of_hosts--)
+			for (uint32_t c = 0; c < r->n_columns; c++) {
+				uint32_t port = r->column_port[c],
+					 sw = r->column_switch[c];
+				enum fab_ends ends =
+					of_hosts ? FAB_ENDS_HOSTS : FAB_ENDS_ALL;
 
-	for (uint32_t c = r->n_columns; c-- > 0;)
-		first[r->column_switch[c]] = c;
-	for (size_t i = 0; i < w->sources.n; i++) {
-		const struct source *s = &w->sources.v[i];
-		uint32_t n = r->n_alternatives[s->sw];
+				if (!is_leaf[sw] ||
+				    end_switch(w, port, ends) == FAB_NONE ||
+				    (!of_hosts && (r->f->port_node[port] != sw ||
+						   (r->leaf && n_met[sw]))))
+					continue;
+				add_target(w, sw, FAB_NONE, c, !r->leaf || !n_met[sw]);
+				if (of_hosts || !r->leaf)
+					n_met[sw]++;
+			}
+		for (uint32_t sw = 0; !r->leaf && sw < r->f->n_switches; sw++) {
+			uint32_t n = fab_port_n_lids(r->f, r->f->node_first_port[sw]);
 
-		for (uint32_t lid = 0; lid < fab_port_n_lids(r->f, s->port); lid++)
-			add_target(w, s->sw, s->port,
-				   n ? first[s->sw] + (r->turn[s->port] + lid) % n
-				     : FAB_NONE,
-				   1);
+			if (is_leaf[sw] && n_met[sw] < n)
+				add_target(w, sw, FAB_NONE, FAB_NONE, n - n_met[sw]);
+		}
+		free(n_met);
 	}
-	free(first);
+	free(is_leaf);
 }
 
 static void find_port_ends(struct walker *w, const uint32_t *row)
@@ -184,7 +161,23 @@ static void find_port_ends(struct walker *w, const uint32_t *row)
 			add_source(w, sw, p, row);
 	}
 	if (r->n_alternatives) {
-		target_turns(w);
+		uint32_t *first = FAB_NEW((size_t)r->f->n_switches + 1, uint32_t);
+
+		/* Alternatives: each LID of an end is a target, and has its turn. */
+		for (uint32_t c = r->n_columns; c-- > 0;)
+			first[r->column_switch[c]] = c;
+		for (size_t i = 0; i < w->sources.n; i++) {
+			const struct source *s = &w->sources.v[i];
+			uint32_t k = r->n_alternatives[s->sw];
+
+			for (uint32_t lid = 0; lid < fab_port_n_lids(r->f, s->port);
+			     lid++)
+				add_target(w, s->sw, s->port,
+					   k ? first[s->sw] + (r->turn[s->port] + lid) % k
+					     : FAB_NONE,
+					   1);
+		}
+		free(first);
 		free(n_columns);
 		return;
 	}
@@ -207,22 +200,6 @@ static void find_port_ends(struct walker *w, const uint32_t *row)
 			add_target(w, s->sw, s->port, FAB_NONE, n_lids - has);
 	}
 	free(n_columns);
-}
-
-static void find_ends(struct walker *w)
-{
-	const struct fab_routes *r = w->r;
-	uint32_t *row = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
-
-	memset(row, 0xff, r->f->n_nodes * sizeof(*row));
-	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
-		row[r->sl_source[i]] = i;
-	w->n_lids = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
-	if (w->ends == FAB_ENDS_LEAVES)
-		find_leaf_ends(w, row);
-	else
-		find_port_ends(w, row);
-	free(row);
 }
 
 /* Is the target the source itself, or one of its ends the source? */
@@ -266,25 +243,6 @@ static uint32_t walk(struct walker *w, uint32_t source, uint32_t column, uint8_t
 	return fab_path_end(&path) == FAB_PATH_ARRIVES ? path.n_hops : FAB_NONE;
 }
 
-static void keep(struct walker *w, uint8_t sl)
-{
-	for (size_t i = 0; i < w->path.n; i++) {
-		uint32_t n = (uint32_t)w->from.n, to = w->path.v[i];
-
-		if (to == FAB_NONE)
-			continue;
-		w->vls |= 1u << to % LANES;
-		if (i && w->path.v[i - 1] != FAB_NONE &&
-		    fab_map64_put(w->known, (uint64_t)w->path.v[i - 1] << 32 | to, n) ==
-			    n) {
-			FAB_PUSH(&w->from, w->path.v[i - 1]);
-			FAB_PUSH(&w->to, to);
-		}
-	}
-	if (sl < LANES)
-		w->sls |= 1u << sl;
-}
-
 static bool has_cycle(const struct walker *w)
 {
 	uint32_t n = w->r->f->arc_first[w->r->f->n_switches] * LANES;
@@ -325,30 +283,22 @@ static void walk_to(struct walker *w, const struct target *t, const uint32_t *di
 		w->connected += n;
 		w->minimal += hops == dist[s->sw] ? n : 0;
 		w->without_sl += sl == FAB_SL_UNKNOWN ? n : 0;
-		keep(w, sl);
+		for (size_t k = 0; k < w->path.n; k++) {
+			uint32_t m = (uint32_t)w->from.n, to = w->path.v[k];
+
+			if (to == FAB_NONE)
+				continue;
+			w->vls |= 1u << to % LANES;
+			if (k && w->path.v[k - 1] != FAB_NONE &&
+			    fab_map64_put(w->known, (uint64_t)w->path.v[k - 1] << 32 | to,
+					  m) == m) {
+				FAB_PUSH(&w->from, w->path.v[k - 1]);
+				FAB_PUSH(&w->to, to);
+			}
+		}
+		if (sl < LANES)
+			w->sls |= 1u << sl;
 	}
-}
-
-static void walk_all(struct walker *w)
-{
-	const struct fab_fabric *f = w->r->f;
-	uint32_t *dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t), at = FAB_NONE;
-
-	find_ends(w);
-	w->arrives = FAB_NEW0(w->sources.n + 1, bool);
-	w->planes = fab_planes_new(f);
-	for (size_t i = 0; i < w->targets.n; i++) {
-		const struct target *t = &w->targets.v[i];
-
-		fab_progress_report("verifying", "destinations", i, w->targets.n);
-		if (t->sw != at)
-			fab_faults_search(w->r->f, w->r->faults, t->sw, dist, order);
-		at = t->sw;
-		walk_to(w, t, dist);
-	}
-	free(dist);
-	free(order);
 }
 
 static int compare(const struct walker *w, const struct fab_analysis *j,
@@ -386,8 +336,33 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 {
 	struct walker w = {.r = r, .ends = ends, .known = fab_map64_new(1024)};
 	int rc;
+	const struct fab_fabric *f = w.r->f;
+	uint32_t *dist = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint32_t *order = FAB_NEW((size_t)f->n_switches + 1, uint32_t), at = FAB_NONE;
+	uint32_t *row = FAB_NEW((size_t)r->f->n_nodes + 1, uint32_t);
 
-	walk_all(&w);
+	memset(row, 0xff, r->f->n_nodes * sizeof(*row));
+	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+		row[r->sl_source[i]] = i;
+	w.n_lids = FAB_NEW0((size_t)r->f->n_switches + 1, uint32_t);
+	if (w.ends == FAB_ENDS_LEAVES)
+		find_leaf_ends(&w, row);
+	else
+		find_port_ends(&w, row);
+	free(row);
+	w.arrives = FAB_NEW0(w.sources.n + 1, bool);
+	w.planes = fab_planes_new(f);
+	for (size_t i = 0; i < w.targets.n; i++) {
+		const struct target *t = &w.targets.v[i];
+
+		fab_progress_report("verifying", "destinations", i, w.targets.n);
+		if (t->sw != at)
+			fab_faults_search(w.r->f, w.r->faults, t->sw, dist, order);
+		at = t->sw;
+		walk_to(&w, t, dist);
+	}
+	free(dist);
+	free(order);
 	rc = compare(&w, j, err);
 	fab_map64_free(w.known);
 	free(w.n_lids);

@@ -70,29 +70,6 @@ static bool goes_up(const struct dmodk *x, uint32_t sw, uint32_t arc)
 	return x->shape->level[x->f->arc_peer[arc]] > x->shape->level[sw];
 }
 
-/* Cables up of a level: the most that a switch there has, dead ones too. */
-static void set_powers(struct dmodk *x)
-{
-	const struct fab_fabric *f = x->f;
-	uint32_t width[FAB_SHAPE_LEVELS_MAX + 1] = {0};
-
-	for (uint32_t sw = 0; sw < f->n_switches; sw++) {
-		uint32_t n = 0;
-
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-			n += goes_up(x, sw, a);
-		if (n > width[x->shape->level[sw]])
-			width[x->shape->level[sw]] = n;
-	}
-	x->power[0] = 1;
-	for (uint32_t l = 0; l < FAB_SHAPE_LEVELS_MAX; l++) {
-		uint64_t k = width[l] ? width[l] : 1;
-
-		if (__builtin_mul_overflow(x->power[l], k, &x->power[l + 1]))
-			x->power[l + 1] = UINT64_MAX;
-	}
-}
-
 static void sort_by_level(struct dmodk *x)
 {
 	uint32_t first[FAB_SHAPE_LEVELS_MAX + 2] = {0}, n = x->f->n_switches;
@@ -104,32 +81,6 @@ static void sort_by_level(struct dmodk *x)
 		first[i] += first[i - 1];
 	for (uint32_t sw = 0; sw < n; sw++)
 		x->by_level[first[FAB_SHAPE_LEVELS_MAX - x->shape->level[sw]]++] = sw;
-}
-
-/* Each destination switch has as many columns as LIDs behind it. */
-static void add_columns(struct dmodk *x)
-{
-	const struct fab_fabric *f = x->f;
-	uint16_t *turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
-	uint16_t *turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
-	uint32_t *leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t), n = 0;
-	uint32_t n_leaves = fab_destination_switches(f, x->faults, NULL, leaf);
-
-	for (uint32_t i = 0; i < n_leaves; i++)
-		n += turns[leaf[i]] =
-			(uint16_t)fab_alternatives_turns(f, leaf[i], UINT16_MAX, turn);
-	x->r = fab_routes_new(f, x->faults, n);
-	x->number = FAB_NEW((size_t)n + 1, uint64_t);
-	n = 0;
-	for (uint32_t i = 0; i < n_leaves; i++)
-		for (uint32_t k = 0; k < turns[leaf[i]]; k++) {
-			x->number[n] = n;
-			x->r->column_switch[n++] = leaf[i];
-		}
-	x->r->n_alternatives = turns;
-	x->r->turn = turn;
-	x->r->leaf = leaf;
-	x->r->n_leaves = n_leaves;
 }
 
 /* Switches above the goal, from below; then who gets to one of those. */
@@ -160,22 +111,6 @@ static void set_hops(const struct dmodk *x, struct goal *g)
 			    g->hops[f->arc_peer[a]] < *hops - 1)
 				*hops = g->hops[f->arc_peer[a]] + 1;
 	}
-}
-
-/* Cables of a switch that lead on, counted from its first: up or down. */
-static uint32_t candidates(const struct dmodk *x, const struct goal *g, uint32_t sw,
-			   bool up, uint16_t *arc)
-{
-	const struct fab_fabric *f = x->f;
-	const uint32_t *left = up ? g->hops : g->down;
-	uint32_t n = 0;
-
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (fab_arc_is_live(x->faults, a) && goes_up(x, sw, a) == up &&
-		    left[f->arc_peer[a]] != FAB_NONE &&
-		    left[f->arc_peer[a]] + 1 == left[sw])
-			arc[n++] = (uint16_t)(a - f->arc_first[sw]);
-	return n;
 }
 
 /* Down: the cable by which the switch below would send up, if that is one of these. */
@@ -211,6 +146,9 @@ static bool fill_column(const struct dmodk *x, const struct goal *g, uint32_t co
 	for (uint32_t sw = 0; sw < x->f->n_switches; sw++) {
 		bool up = g->down[sw] == FAB_NONE;
 		uint32_t n;
+		const struct fab_fabric *f = x->f;
+		const uint32_t *left;
+		uint32_t i = 0;
 
 		next[sw] = FAB_ARC_NONE;
 		if (g->hops[sw] == FAB_NONE) {
@@ -221,7 +159,14 @@ static bool fill_column(const struct dmodk *x, const struct goal *g, uint32_t co
 			next[sw] = FAB_ARC_HERE;
 			continue;
 		}
-		n = candidates(x, g, sw, up, arc);
+		/* Cables of a switch that lead on, counted from its first: up or down. */
+		left = up ? g->hops : g->down;
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+			if (fab_arc_is_live(x->faults, a) && goes_up(x, sw, a) == up &&
+			    left[f->arc_peer[a]] != FAB_NONE &&
+			    left[f->arc_peer[a]] + 1 == left[sw])
+				arc[i++] = (uint16_t)(a - f->arc_first[sw]);
+		n = i;
 		next[sw] = up ? arc[d / x->power[x->shape->level[sw]] % n]
 			      : choose_down(x, d, sw, arc, n);
 	}
@@ -267,9 +212,51 @@ static int route(const struct fab_unicast_problem *problem, struct fab_routes **
 	int rc = look(&x, problem, err);
 
 	if (!rc) {
-		set_powers(&x);
+		const struct fab_fabric *f = x.f;
+		uint32_t width[FAB_SHAPE_LEVELS_MAX + 1] = {0};
+		uint16_t *turn;
+		uint16_t *turns;
+		uint32_t *leaf, m = 0;
+		uint32_t n_leaves;
+
+		/* Cables up of a level: the most that a switch there has, dead ones too.
+		 */
+		for (uint32_t sw = 0; sw < f->n_switches; sw++) {
+			uint32_t n = 0;
+
+			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+				n += goes_up(&x, sw, a);
+			if (n > width[x.shape->level[sw]])
+				width[x.shape->level[sw]] = n;
+		}
+		x.power[0] = 1;
+		for (uint32_t l = 0; l < FAB_SHAPE_LEVELS_MAX; l++) {
+			uint64_t k = width[l] ? width[l] : 1;
+
+			if (__builtin_mul_overflow(x.power[l], k, &x.power[l + 1]))
+				x.power[l + 1] = UINT64_MAX;
+		}
 		sort_by_level(&x);
-		add_columns(&x);
+		/* Each destination switch has as many columns as LIDs behind it. */
+		turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
+		turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
+		leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+		n_leaves = fab_destination_switches(f, x.faults, NULL, leaf);
+		for (uint32_t i = 0; i < n_leaves; i++)
+			m += turns[leaf[i]] = (uint16_t)fab_alternatives_turns(
+				f, leaf[i], UINT16_MAX, turn);
+		x.r = fab_routes_new(f, x.faults, m);
+		x.number = FAB_NEW((size_t)m + 1, uint64_t);
+		m = 0;
+		for (uint32_t i = 0; i < n_leaves; i++)
+			for (uint32_t k = 0; k < turns[leaf[i]]; k++) {
+				x.number[m] = m;
+				x.r->column_switch[m++] = leaf[i];
+			}
+		x.r->n_alternatives = turns;
+		x.r->turn = turn;
+		x.r->leaf = leaf;
+		x.r->n_leaves = n_leaves;
 		fill_all(&x, problem->n_threads);
 		if (x.is_cut)
 			x.r->note = fab_strdup("some switches have no path up and down "

@@ -119,11 +119,27 @@ static uint32_t dim_of_axis(const struct fab_shape *s, uint32_t axis)
 	return first + last - axis;
 }
 
-static void set_axes(struct dor *x)
+static int look(struct dor *x, const struct fab_unicast_problem *problem, bool ties_go_up,
+		struct fab_err *err)
 {
-	const struct fab_shape *s = x->shape;
+	unsigned max_sls = problem->max_sls ? problem->max_sls : FAB_SLS_MAX;
+	char text[256];
+	const struct fab_shape *s;
 	uint32_t stride = 1;
 
+	*x = (struct dor){
+		.f = problem->f, .faults = problem->faults, .ties_go_up = ties_go_up};
+	x->shape = fab_shape_recognize(problem->f);
+	if (x->shape->kind != FAB_SHAPE_TORUS && x->shape->kind != FAB_SHAPE_MESH &&
+	    x->shape->kind != FAB_SHAPE_HYPERX)
+		return fab_fail(err, EINVAL,
+				"%s needs a torus, a mesh or a hyperx, the shape is %s",
+				ties_go_up ? fab_unicast_dor_up.name
+					   : fab_unicast_dor.name,
+				x->shape->kind == FAB_SHAPE_NONE
+					? "none that is known"
+					: fab_shape_text(x->shape, text, sizeof(text)));
+	s = x->shape;
 	x->n_axes = s->n_dims;
 	for (uint32_t d = s->n_dims; d-- > 0;) {
 		x->axis[d] = (struct dor_axis){.line = line_of(s, d),
@@ -143,27 +159,6 @@ static void set_axes(struct dor *x)
 		a->n_exits = a->line == DOR_COMPLETE ? a->size : 2;
 		x->n_exits += a->n_exits;
 	}
-}
-
-static int look(struct dor *x, const struct fab_unicast_problem *problem, bool ties_go_up,
-		struct fab_err *err)
-{
-	unsigned max_sls = problem->max_sls ? problem->max_sls : FAB_SLS_MAX;
-	char text[256];
-
-	*x = (struct dor){
-		.f = problem->f, .faults = problem->faults, .ties_go_up = ties_go_up};
-	x->shape = fab_shape_recognize(problem->f);
-	if (x->shape->kind != FAB_SHAPE_TORUS && x->shape->kind != FAB_SHAPE_MESH &&
-	    x->shape->kind != FAB_SHAPE_HYPERX)
-		return fab_fail(err, EINVAL,
-				"%s needs a torus, a mesh or a hyperx, the shape is %s",
-				ties_go_up ? fab_unicast_dor_up.name
-					   : fab_unicast_dor.name,
-				x->shape->kind == FAB_SHAPE_NONE
-					? "none that is known"
-					: fab_shape_text(x->shape, text, sizeof(text)));
-	set_axes(x);
 	if (problem->max_vls > 1 && (x->n_bits > 4 || 1u << x->n_bits > max_sls))
 		return fab_fail(err, EINVAL,
 				"%s needs 2^%" PRIu32
@@ -205,20 +200,6 @@ static int dor_up_fits(const struct fab_unicast_problem *problem, struct fab_err
 	return rc;
 }
 
-/* Lane of an exit of an axis for all that leaves by it. */
-static void set_lane(const struct dor *x, struct fab_sl_packer *packer, uint32_t sw,
-		     uint16_t arc, uint8_t bit)
-{
-	uint32_t n_arcs = x->f->arc_first[sw + 1] - x->f->arc_first[sw];
-
-	for (uint32_t in = 0; in <= n_arcs; in++)
-		for (unsigned sl = 0; sl < 1u << x->n_bits; sl++) {
-			const struct fab_hop hop = {sw, (uint16_t)in, arc};
-
-			fab_sl_packer_set(packer, &hop, sl, sl >> bit & 1);
-		}
-}
-
 /* Lanes by service level and the axis along which a packet leaves. */
 static int set_lanes(const struct dor *x, struct fab_err *err)
 {
@@ -234,27 +215,31 @@ static int set_lanes(const struct dor *x, struct fab_err *err)
 						x->axis[d].first_exit;
 
 			for (uint32_t i = first[0];
-			     x->axis[d].bit != DOR_NO_BIT && i < first[2]; i++)
-				set_lane(x, packer, x->switch_at[place], x->exit_arc[i],
-					 x->axis[d].bit);
+			     x->axis[d].bit != DOR_NO_BIT && i < first[2]; i++) {
+				uint32_t n_arcs =
+					x->f->arc_first[x->switch_at[place] + 1] -
+					x->f->arc_first[x->switch_at[place]];
+
+				/* Lane of an exit of an axis for all that leaves by it.
+				 */
+				for (uint32_t in = 0; in <= n_arcs; in++)
+					for (unsigned sl = 0; sl < 1u << x->n_bits;
+					     sl++) {
+						const struct fab_hop hop = {
+							x->switch_at[place], (uint16_t)in,
+							x->exit_arc[i]};
+
+						fab_sl_packer_set(packer, &hop, sl,
+								  sl >> x->axis[d].bit &
+									  1);
+					}
+			}
 		}
 	fab_sl_packer_finish(packer);
 	fab_sl_packer_free(packer);
 	x->r->n_vls = 2;
 	x->r->n_sls = (uint8_t)(1u << x->n_bits);
 	return 0;
-}
-
-/* Service levels from every live switch. */
-static void add_levels(const struct dor *x)
-{
-	struct fab_routes *r = x->r;
-
-	r->sl_source = FAB_NEW((size_t)x->f->n_switches + 1, uint32_t);
-	for (uint32_t s = 0; s < x->f->n_switches; s++)
-		if (fab_switch_is_live(x->faults, s))
-			r->sl_source[r->n_sl_sources++] = s;
-	r->sl = FAB_NEW0((size_t)r->n_sl_sources * r->n_columns + 1, uint8_t);
 }
 
 /* Alternatives of what is equally short: directions and parallel cables. */
@@ -268,35 +253,6 @@ static uint32_t most_turns(struct dor *x)
 	return x->n_ties * x->n_cables;
 }
 
-/* A column for each live switch and turn. */
-static void add_columns(struct dor *x)
-{
-	const struct fab_fabric *f = x->f;
-	uint32_t most = most_turns(x), n = 0;
-	uint16_t *turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
-	uint16_t *turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
-	struct fab_routes *r;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		if (fab_switch_is_live(x->faults, s))
-			n += turns[s] =
-				(uint16_t)fab_alternatives_turns(f, s, most, turn);
-	r = x->r = fab_routes_new(f, x->faults, n);
-	n = 0;
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		for (uint32_t i = 0; i < turns[s]; i++)
-			r->column_switch[n++] = s;
-	if (most > 1) {
-		r->n_alternatives = turns;
-		r->turn = turn;
-	} else {
-		free(turns);
-		free(turn);
-	}
-	r->leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-	r->n_leaves = fab_destination_switches(f, x->faults, NULL, r->leaf);
-}
-
 static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 		 struct fab_routes **out, struct fab_err *err)
 {
@@ -304,10 +260,43 @@ static int route(const struct fab_unicast_problem *problem, bool ties_go_up,
 	int rc = look(&x, problem, ties_go_up, err);
 
 	if (!rc) {
+		const struct fab_fabric *f = x.f;
+		uint32_t most, n = 0;
+		uint16_t *turn;
+		uint16_t *turns;
+		struct fab_routes *r;
+
 		dor_set_grid(&x);
-		add_columns(&x);
+		/* A column for each live switch and turn. */
+		most = most_turns(&x);
+		turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
+		turns = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			if (fab_switch_is_live(x.faults, s))
+				n += turns[s] = (uint16_t)fab_alternatives_turns(
+					f, s, most, turn);
+		r = x.r = fab_routes_new(f, x.faults, n);
+		n = 0;
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			for (uint32_t i = 0; i < turns[s]; i++)
+				r->column_switch[n++] = s;
+		if (most > 1) {
+			r->n_alternatives = turns;
+			r->turn = turn;
+		} else {
+			free(turns);
+			free(turn);
+		}
+		r->leaf = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+		r->n_leaves = fab_destination_switches(f, x.faults, NULL, r->leaf);
 		if (x.n_bits && problem->max_vls > 1) {
-			add_levels(&x);
+			/* Service levels from every live switch. */
+			r->sl_source = FAB_NEW((size_t)x.f->n_switches + 1, uint32_t);
+			for (uint32_t s = 0; s < x.f->n_switches; s++)
+				if (fab_switch_is_live(x.faults, s))
+					r->sl_source[r->n_sl_sources++] = s;
+			r->sl = FAB_NEW0((size_t)r->n_sl_sources * r->n_columns + 1,
+					 uint8_t);
 			rc = set_lanes(&x, err);
 		}
 	}
@@ -364,27 +353,6 @@ const struct fab_unicast_engine fab_unicast_dor_up = {
 	.fits = dor_up_fits,
 	.route = route_dor_up,
 };
-
-/* The grid of dimension order: which arc leaves a switch along which axis. */
-
-static void set_places(struct dor *x)
-{
-	uint32_t n = x->f->n_switches, n_axes = x->n_axes;
-
-	x->place = FAB_NEW0((size_t)n + 1, uint32_t);
-	x->switch_at = FAB_NEW((size_t)n + 1, uint32_t);
-	x->coord = FAB_NEW((size_t)n * n_axes + 1, uint32_t);
-	for (uint32_t s = 0; s < n; s++) {
-		const uint32_t *coord = x->shape->coords + (size_t)s * n_axes;
-
-		for (uint32_t d = 0; d < n_axes; d++)
-			x->place[s] += coord[x->axis[d].dim] * x->axis[d].stride;
-		x->switch_at[x->place[s]] = s;
-		for (uint32_t d = 0; d < n_axes; d++)
-			x->coord[(size_t)x->place[s] * n_axes + d] =
-				coord[x->axis[d].dim];
-	}
-}
 
 /* The exit of a switch by which an arc leaves it, FAB_NONE: a cable to itself. */
 static uint32_t exit_of(const struct dor *x, uint32_t sw, uint32_t arc)
@@ -449,28 +417,6 @@ static uint32_t next_place(const struct dor *x, uint32_t place, uint32_t d, bool
 	return place - at * a->stride + to * a->stride;
 }
 
-/* How far one gets from each place in both directions of each axis. */
-static void set_runs(struct dor *x)
-{
-	uint32_t n = x->f->n_switches;
-
-	x->run = FAB_NEW0((size_t)n * x->n_axes * 2 + 1, uint32_t);
-	for (uint32_t place = 0; place < n; place++)
-		for (uint32_t i = 0; i < x->n_axes * 2; i++) {
-			const struct dor_axis *a = &x->axis[i / 2];
-			uint32_t at = place, hops = 0;
-
-			if (a->line == DOR_COMPLETE)
-				continue;
-			while (hops < a->size &&
-			       dor_n_live(x, at, a->first_exit + i % 2)) {
-				at = next_place(x, at, i / 2, i % 2);
-				hops++;
-			}
-			x->run[(size_t)place * x->n_axes * 2 + i] = hops;
-		}
-}
-
 /* Is every cable of this axis there, at this place; are there always equally many? */
 static bool is_whole_at(const struct dor *x, uint32_t d, uint32_t place, uint32_t *n)
 {
@@ -516,18 +462,6 @@ static bool is_whole(struct dor *x)
 	return true;
 }
 
-/* Arcs of exit number i of an axis. */
-static void set_row(struct dor *x, uint32_t d, uint32_t i, uint32_t place)
-{
-	const struct dor_axis *a = &x->axis[d];
-	const uint32_t *first =
-		x->exit_first + (size_t)place * x->n_exits + a->first_exit + i;
-	size_t row = a->first_row + (size_t)i * a->n_parallel;
-
-	for (uint32_t k = 0; k < first[1] - first[0]; k++)
-		x->row[(row + k) * x->f->n_switches + place] = x->exit_arc[first[0] + k];
-}
-
 /* The same arcs by exit and cable, so that a column takes them in one piece. */
 static void set_rows(struct dor *x)
 {
@@ -541,15 +475,56 @@ static void set_rows(struct dor *x)
 	x->row = FAB_NEW0((size_t)x->n_rows * n + 1, uint16_t);
 	for (uint32_t d = 0; d < x->n_axes; d++)
 		for (uint32_t i = 0; i < x->axis[d].n_exits; i++)
-			for (uint32_t place = 0; place < n; place++)
-				set_row(x, d, i, place);
+			for (uint32_t place = 0; place < n; place++) {
+				const struct dor_axis *a = &x->axis[d];
+				const uint32_t *first = x->exit_first +
+							(size_t)place * x->n_exits +
+							a->first_exit + i;
+				size_t row = a->first_row + (size_t)i * a->n_parallel;
+
+				/* Arcs of exit number i of an axis. */
+				for (uint32_t k = 0; k < first[1] - first[0]; k++)
+					x->row[(row + k) * x->f->n_switches + place] =
+						x->exit_arc[first[0] + k];
+			}
 }
 
 void dor_set_grid(struct dor *x)
 {
-	set_places(x);
+	uint32_t n = x->f->n_switches, n_axes = x->n_axes;
+	uint32_t k = x->f->n_switches;
+
+	/* The grid of dimension order: which arc leaves a switch along which axis. */
+	x->place = FAB_NEW0((size_t)n + 1, uint32_t);
+	x->switch_at = FAB_NEW((size_t)n + 1, uint32_t);
+	x->coord = FAB_NEW((size_t)n * n_axes + 1, uint32_t);
+	for (uint32_t s = 0; s < n; s++) {
+		const uint32_t *coord = x->shape->coords + (size_t)s * n_axes;
+
+		for (uint32_t d = 0; d < n_axes; d++)
+			x->place[s] += coord[x->axis[d].dim] * x->axis[d].stride;
+		x->switch_at[x->place[s]] = s;
+		for (uint32_t d = 0; d < n_axes; d++)
+			x->coord[(size_t)x->place[s] * n_axes + d] =
+				coord[x->axis[d].dim];
+	}
 	set_exits(x);
-	set_runs(x);
+	/* How far one gets from each place in both directions of each axis. */
+	x->run = FAB_NEW0((size_t)k * x->n_axes * 2 + 1, uint32_t);
+	for (uint32_t place = 0; place < k; place++)
+		for (uint32_t i = 0; i < x->n_axes * 2; i++) {
+			const struct dor_axis *a = &x->axis[i / 2];
+			uint32_t at = place, hops = 0;
+
+			if (a->line == DOR_COMPLETE)
+				continue;
+			while (hops < a->size &&
+			       dor_n_live(x, at, a->first_exit + i % 2)) {
+				at = next_place(x, at, i / 2, i % 2);
+				hops++;
+			}
+			x->run[(size_t)place * x->n_axes * 2 + i] = hops;
+		}
 	set_rows(x);
 }
 
@@ -703,15 +678,6 @@ static bool fill_column(const struct dor *x, const struct column *c)
 	return is_cut;
 }
 
-static void keep_levels(const struct dor *x, uint32_t column, const uint8_t *level)
-{
-	struct fab_routes *r = x->r;
-
-	for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
-		r->sl[(size_t)i * r->n_columns + column] =
-			level[x->place[r->sl_source[i]]];
-}
-
 static struct goal goal_of(const struct dor *x, uint32_t column)
 {
 	uint32_t place = x->place[x->r->column_switch[column]];
@@ -738,7 +704,9 @@ static void fill_each(struct dor *x, int n_threads)
 						 .level = level};
 
 			is_cut = fill_column(x, &c) || is_cut;
-			keep_levels(x, i, level);
+			for (uint32_t k = 0; r->sl && k < r->n_sl_sources; k++)
+				r->sl[(size_t)k * r->n_columns + i] =
+					level[x->place[r->sl_source[k]]];
 		}
 		free(level);
 	}
@@ -806,39 +774,35 @@ static void join_bits(const struct dor *x, uint32_t place, const uint8_t *bits,
 	}
 }
 
-static void fill_blocks(struct dor *x, int n_threads)
-{
-	struct fab_routes *r = x->r;
-	size_t n_lines = 0;
-
-	for (uint32_t d = 0; d < x->n_axes; d++)
-		n_lines += x->axis[d].size;
-#pragma omp parallel num_threads(n_threads)
-	{
-		uint8_t *bits = FAB_NEW(n_lines * BLOCK + 1, uint8_t);
-
-#pragma omp for schedule(dynamic, 1)
-		for (uint32_t first = 0; first < r->n_columns; first += BLOCK) {
-			uint32_t n = r->n_columns - first;
-
-			n = n < BLOCK ? n : BLOCK;
-			for (uint32_t i = 0; i < n; i++)
-				fill_whole(x, first + i, bits + i);
-			for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
-				join_bits(x, x->place[r->sl_source[i]], bits, n,
-					  r->sl + (size_t)i * r->n_columns + first);
-		}
-		free(bits);
-	}
-}
-
 void dor_fill(struct dor *x, int n_threads)
 {
 	n_threads = fab_threads_for(n_threads,
 				    (uint64_t)x->r->n_columns * x->f->n_switches * 8);
-	if (x->row)
-		fill_blocks(x, n_threads);
-	else
+	if (x->row) {
+		struct fab_routes *r = x->r;
+		size_t n_lines = 0;
+
+		for (uint32_t d = 0; d < x->n_axes; d++)
+			n_lines += x->axis[d].size;
+#pragma omp parallel num_threads(n_threads)
+		{
+			uint8_t *bits = FAB_NEW(n_lines * BLOCK + 1, uint8_t);
+
+#pragma omp for schedule(dynamic, 1)
+			for (uint32_t first = 0; first < r->n_columns; first += BLOCK) {
+				uint32_t n = r->n_columns - first;
+
+				n = n < BLOCK ? n : BLOCK;
+				for (uint32_t i = 0; i < n; i++)
+					fill_whole(x, first + i, bits + i);
+				for (uint32_t i = 0; r->sl && i < r->n_sl_sources; i++)
+					join_bits(x, x->place[r->sl_source[i]], bits, n,
+						  r->sl + (size_t)i * r->n_columns +
+							  first);
+			}
+			free(bits);
+		}
+	} else
 		fill_each(x, n_threads);
 	fab_threads_rest(n_threads);
 }

@@ -54,69 +54,6 @@ static bool is_down(const struct fab_min_hops *m, uint32_t u, uint32_t v)
 	return guid[u] <= guid[v];
 }
 
-/*
- * Breadth first over arcs: a switch learns the hops of each of its ports from the
- * neighbour there, if that may go on so. Who learns of another port is looked at again,
- * in the sense in which that was found.
- */
-static void search_legal(struct fab_min_hops *m, uint32_t to)
-{
-	const struct fab_fabric *f = m->f;
-	uint32_t n_ring = f->n_switches, head = 0, n_queued = 1, *ring = m->order;
-
-	memset(m->hops, 0xff, f->n_switches * sizeof(*m->hops));
-	memset(m->arc_hops, 0xff, f->arc_first[f->n_switches] * sizeof(*m->arc_hops));
-	m->hops[to] = 0;
-	m->goes_down[to] = false;
-	ring[0] = to;
-	for (; n_queued; n_queued--, head = (head + 1) % n_ring) {
-		uint32_t u = ring[head];
-
-		m->is_queued[u] = false;
-		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
-			uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
-			uint32_t back = f->arc_first[v] + f->arc_reverse[a];
-			bool down = is_down(m, u, v);
-
-			if (v == to || !fab_arc_is_live(m->faults, a) ||
-			    (m->goes_down[u] && !down) || hops >= m->arc_hops[back])
-				continue;
-			m->arc_hops[back] = hops;
-			if (hops < m->hops[v])
-				m->hops[v] = hops;
-			if (m->is_queued[v])
-				continue;
-			m->is_queued[v] = true;
-			m->goes_down[v] = down;
-			ring[(head + n_queued++) % n_ring] = v;
-		}
-	}
-}
-
-/* Switches by hops, which a search that comes back to some does not leave behind. */
-static uint32_t sort_by_hops(struct fab_min_hops *m)
-{
-	uint32_t n = m->f->n_switches, most = 0, sum = 0;
-	uint32_t *at;
-
-	for (uint32_t s = 0; s < n; s++)
-		if (m->hops[s] != FAB_NONE && m->hops[s] > most)
-			most = m->hops[s];
-	at = FAB_NEW0((size_t)most + 2, uint32_t);
-	for (uint32_t s = 0; s < n; s++)
-		if (m->hops[s] != FAB_NONE)
-			at[m->hops[s] + 1]++;
-	for (uint32_t h = 0; h <= most; h++)
-		at[h + 1] += at[h];
-	for (uint32_t s = 0; s < n; s++)
-		if (m->hops[s] != FAB_NONE) {
-			m->order[at[m->hops[s]]++] = s;
-			sum++;
-		}
-	free(at);
-	return sum;
-}
-
 static bool is_shortest(const struct fab_min_hops *m, uint32_t sw, uint32_t arc)
 {
 	if (m->rank)
@@ -144,8 +81,61 @@ static void list_ports(struct fab_min_hops *m)
 void fab_min_hops_to(struct fab_min_hops *m, uint32_t to)
 {
 	if (m->rank) {
-		search_legal(m, to);
-		m->n_order = sort_by_hops(m);
+		const struct fab_fabric *f = m->f;
+		uint32_t n_ring = f->n_switches, head = 0, n_queued = 1, *ring = m->order;
+		uint32_t n = m->f->n_switches, most = 0, sum = 0;
+		uint32_t *at;
+
+		/* Breadth first over arcs: a switch learns the hops of each of its ports
+		 * from the neighbour there, if that may go on so. Who learns of another
+		 * port is looked at again, in the sense in which that was found. */
+		memset(m->hops, 0xff, f->n_switches * sizeof(*m->hops));
+		memset(m->arc_hops, 0xff,
+		       f->arc_first[f->n_switches] * sizeof(*m->arc_hops));
+		m->hops[to] = 0;
+		m->goes_down[to] = false;
+		ring[0] = to;
+		for (; n_queued; n_queued--, head = (head + 1) % n_ring) {
+			uint32_t u = ring[head];
+
+			m->is_queued[u] = false;
+			for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
+				uint32_t v = f->arc_peer[a], hops = m->hops[u] + 1;
+				uint32_t back = f->arc_first[v] + f->arc_reverse[a];
+				bool down = is_down(m, u, v);
+
+				if (v == to || !fab_arc_is_live(m->faults, a) ||
+				    (m->goes_down[u] && !down) ||
+				    hops >= m->arc_hops[back])
+					continue;
+				m->arc_hops[back] = hops;
+				if (hops < m->hops[v])
+					m->hops[v] = hops;
+				if (m->is_queued[v])
+					continue;
+				m->is_queued[v] = true;
+				m->goes_down[v] = down;
+				ring[(head + n_queued++) % n_ring] = v;
+			}
+		}
+		/* Switches by hops, which a search that comes back to some does not leave
+		 * behind. */
+		for (uint32_t s = 0; s < n; s++)
+			if (m->hops[s] != FAB_NONE && m->hops[s] > most)
+				most = m->hops[s];
+		at = FAB_NEW0((size_t)most + 2, uint32_t);
+		for (uint32_t s = 0; s < n; s++)
+			if (m->hops[s] != FAB_NONE)
+				at[m->hops[s] + 1]++;
+		for (uint32_t h = 0; h <= most; h++)
+			at[h + 1] += at[h];
+		for (uint32_t s = 0; s < n; s++)
+			if (m->hops[s] != FAB_NONE) {
+				m->order[at[m->hops[s]]++] = s;
+				sum++;
+			}
+		free(at);
+		m->n_order = sum;
 	} else {
 		m->n_order = fab_faults_search(m->f, m->faults, to, m->hops, m->order);
 	}
@@ -256,42 +246,17 @@ static uint16_t choose(const struct balance *b, uint32_t sw, const uint16_t *por
 	return best.arc;
 }
 
-/* The row of a destination; the paths to its switch are known. */
-static void fill(struct balance *b, const struct fab_destination *d, uint16_t *next)
-{
-	const struct fab_fabric *f = b->r->f;
-	const struct fab_min_hops *m = &b->paths;
-	bool counts = !fab_node_is_switch(f, f->port_node[d->port]);
-
-	memset(next, 0xff, f->n_switches * sizeof(*next));
-	next[d->sw] = FAB_ARC_HERE;
-	for (uint32_t i = 1; i < m->n_order; i++) {
-		uint32_t sw = m->order[i], first = m->port_first[sw];
-		uint32_t n = m->port_first[sw + 1] - first;
-
-		next[sw] = d->offset ? choose_further(b, d, sw, m->port + first, n)
-				     : choose(b, sw, m->port + first, n);
-		if (counts && next[sw] != FAB_ARC_NONE)
-			b->load[f->arc_first[sw] + next[sw]]++;
-	}
-}
-
-static uint64_t digest_of(const uint16_t *next, uint32_t n)
-{
-	uint64_t h = n;
-
-	for (uint32_t i = 0; i < n; i++)
-		h = (h ^ next[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 32;
-}
-
 /* Give a column the row `next`, which others may have already. */
 static void keep(struct balance *b, const struct fab_destination *d, const uint16_t *next)
 {
 	struct fab_routes *r = b->r;
 	uint32_t n = r->f->n_switches, row = b->last_row[d->sw];
-	uint64_t digest = digest_of(next, n);
+	uint64_t digest;
+	uint64_t h = n;
 
+	for (uint32_t i = 0; i < n; i++)
+		h = (h ^ next[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	digest = h ^ h >> 32;
 	while (row != FAB_NONE &&
 	       (b->rows.v[row].digest != digest ||
 		memcmp(r->next + (size_t)row * n, next, n * sizeof(*next)) != 0))
@@ -312,6 +277,8 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t c = d[i].column, lid = f->port_lid[d[i].port];
+		const struct fab_min_hops *m = &b->paths;
+		bool counts;
 
 		fab_progress_report("routing", "destinations", i, n);
 		if (!i || d[i].sw != d[i - 1].sw)
@@ -319,7 +286,20 @@ static void route_all(struct balance *b, const struct fab_destination *d, uint32
 		b->r->column_port[c] = d[i].port;
 		b->r->column_switch[c] = d[i].sw;
 		b->r->column_lid[c] = (uint16_t)(lid ? lid + d[i].offset : 0);
-		fill(b, &d[i], next);
+		/* The row of a destination; the paths to its switch are known. */
+		counts = !fab_node_is_switch(f, f->port_node[d[i].port]);
+		memset(next, 0xff, f->n_switches * sizeof(*next));
+		next[d[i].sw] = FAB_ARC_HERE;
+		for (uint32_t k = 1; k < m->n_order; k++) {
+			uint32_t sw = m->order[k], first = m->port_first[sw];
+			uint32_t e = m->port_first[sw + 1] - first;
+
+			next[sw] = d[i].offset ? choose_further(b, &d[i], sw,
+								m->port + first, e)
+					       : choose(b, sw, m->port + first, e);
+			if (counts && next[sw] != FAB_ARC_NONE)
+				b->load[f->arc_first[sw] + next[sw]]++;
+		}
 		keep(b, &d[i], next);
 	}
 	free(next);
@@ -378,17 +358,27 @@ const struct fab_unicast_engine fab_unicast_minhop = {
 	.route = route_minhop,
 };
 
-/*
- * A part without roots has the fewest hops: between roots every path is legal, so that
- * all its switches are roots. Returns how many parts of several switches these are.
- */
-static uint32_t free_parts(const struct fab_fabric *f, uint32_t *rank)
+uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
+		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
 {
-	uint32_t *part = FAB_NEW(f->n_switches + 1, uint32_t), n_free = 0;
-	uint32_t n = fab_fabric_components(f, part);
-	bool *has_root = FAB_NEW0((size_t)n + 1, bool);
-	bool *is_counted = FAB_NEW0((size_t)n + 1, bool);
+	const struct fab_graph g = fab_graph_of_arcs(f);
+	uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
+	uint32_t *part, n_free = 0;
+	uint32_t n;
+	bool *has_root;
+	bool *is_counted;
 
+	memcpy(queue, roots, n_roots * sizeof(*roots));
+	fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, n_roots, rank, queue,
+			 NULL);
+	free(queue);
+	/* A part without roots has the fewest hops: between roots every path is legal, so
+	 * that all its switches are roots. Returns how many parts of several switches
+	 * these are. */
+	part = FAB_NEW(f->n_switches + 1, uint32_t);
+	n = fab_fabric_components(f, part);
+	has_root = FAB_NEW0((size_t)n + 1, bool);
+	is_counted = FAB_NEW0((size_t)n + 1, bool);
 	for (uint32_t s = 0; s < f->n_switches; s++)
 		has_root[part[s]] |= !rank[s];
 	for (uint32_t s = 0; s < f->n_switches; s++) {
@@ -406,58 +396,12 @@ static uint32_t free_parts(const struct fab_fabric *f, uint32_t *rank)
 	return n_free;
 }
 
-uint32_t fab_updn_rank(const struct fab_fabric *f, const struct fab_faults *faults,
-		       const uint32_t *roots, uint32_t n_roots, uint32_t *rank)
-{
-	const struct fab_graph g = fab_graph_of_arcs(f);
-	uint32_t *queue = FAB_NEW((size_t)f->n_switches + 1, uint32_t);
-
-	memcpy(queue, roots, n_roots * sizeof(*roots));
-	fab_graph_search(&g, faults ? faults->arc_is_dead : NULL, n_roots, rank, queue,
-			 NULL);
-	free(queue);
-	return free_parts(f, rank);
-}
-
 /* Live host ports of each switch, those that --hca left out, too, and the first of their
  * adapters, or the switch itself. */
 struct ends {
 	uint32_t *n, *first; /* [n_switches] */
 	uint32_t *part;	     /* [n_switches] of what is alive */
 };
-
-static void ends_init(struct ends *e, const struct fab_fabric *f,
-		      const struct fab_faults *faults)
-{
-	const struct fab_graph g = fab_graph_of_arcs(f);
-
-	*e = (struct ends){.n = FAB_NEW0((size_t)f->n_switches + 1, uint32_t),
-			   .first = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
-			   .part = FAB_NEW((size_t)f->n_switches + 1, uint32_t)};
-	fab_graph_parts(&g, faults ? faults->arc_is_dead : NULL, e->part);
-	for (uint32_t s = 0; s < f->n_switches; s++) {
-		e->n[s] = fab_switch_is_live(faults, s) ? f->switch_n_left_out[s] : 0;
-		e->first[s] = s;
-	}
-	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
-	     c++) {
-		uint32_t sw = f->port_node[f->cable_a[c]];
-		uint32_t node = f->port_node[f->cable_b[c]];
-
-		if (f->node_kind[node] != FAB_ADAPTER || !fab_cable_is_live(faults, c))
-			continue;
-		if (e->first[sw] == sw)
-			e->first[sw] = node;
-		e->n[sw]++;
-	}
-}
-
-static void ends_fini(struct ends *e)
-{
-	free(e->n);
-	free(e->first);
-	free(e->part);
-}
 
 /* Pairs towards one switch. */
 static struct fab_updn_loss try_one(const struct fab_fabric *f, const struct ends *e,
@@ -493,11 +437,33 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 		FAB_NEW0((size_t)f->n_switches + 1, struct fab_updn_loss);
 	struct fab_updn_loss sum = {.from = FAB_NONE, .to = FAB_NONE};
 	struct ends e;
+	struct ends *i;
+	struct fab_graph g;
 
 	n_threads = fab_threads_for(n_threads, (uint64_t)f->n_switches *
 						       f->arc_first[f->n_switches]);
 	fab_updn_rank(f, faults, roots, n_roots, rank);
-	ends_init(&e, f, faults);
+	i = &e;
+	g = fab_graph_of_arcs(f);
+	*i = (struct ends){.n = FAB_NEW0((size_t)f->n_switches + 1, uint32_t),
+			   .first = FAB_NEW((size_t)f->n_switches + 1, uint32_t),
+			   .part = FAB_NEW((size_t)f->n_switches + 1, uint32_t)};
+	fab_graph_parts(&g, faults ? faults->arc_is_dead : NULL, i->part);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		i->n[s] = fab_switch_is_live(faults, s) ? f->switch_n_left_out[s] : 0;
+		i->first[s] = s;
+	}
+	for (uint32_t c = f->n_switch_links; c < f->n_switch_links + f->n_host_links;
+	     c++) {
+		uint32_t sw = f->port_node[f->cable_a[c]];
+		uint32_t node = f->port_node[f->cable_b[c]];
+
+		if (f->node_kind[node] != FAB_ADAPTER || !fab_cable_is_live(faults, c))
+			continue;
+		if (i->first[sw] == sw)
+			i->first[sw] = node;
+		i->n[sw]++;
+	}
 #pragma omp parallel num_threads(n_threads)
 	{
 		struct fab_min_hops m;
@@ -517,7 +483,9 @@ struct fab_updn_loss fab_updn_try_roots(const struct fab_fabric *f,
 		sum.all += of[s].all;
 		sum.pairs += of[s].pairs;
 	}
-	ends_fini(&e);
+	free(e.n);
+	free(e.first);
+	free(e.part);
 	free(of);
 	free(rank);
 	return sum;
@@ -603,24 +571,6 @@ static uint32_t find_roots(const struct fab_fabric *f, const struct fab_faults *
 	free(bars);
 	look_fini(&l);
 	return n_roots;
-}
-
-/* Those of the list that are alive. */
-static uint32_t take_roots(const struct fab_unicast_problem *problem, uint32_t *roots)
-{
-	bool *is_root = FAB_NEW0(problem->f->n_switches + 1, bool);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < problem->n_roots; i++) {
-		uint32_t sw = problem->roots[i];
-
-		if (is_root[sw] || !fab_switch_is_live(problem->faults, sw))
-			continue;
-		is_root[sw] = true;
-		roots[n++] = sw;
-	}
-	free(is_root);
-	return n;
 }
 
 uint32_t fab_updn_fill_roots(const struct fab_fabric *f, const struct fab_faults *faults,
@@ -748,9 +698,22 @@ static int route_updn(const struct fab_unicast_problem *problem, struct fab_rout
 	char *note;
 
 	(void)err;
-	if (problem->n_roots)
-		n_roots = take_roots(problem, roots);
-	else if (fills)
+	if (problem->n_roots) {
+		bool *is_root = FAB_NEW0(problem->f->n_switches + 1, bool);
+		uint32_t n = 0;
+
+		/* Those of the list that are alive. */
+		for (uint32_t i = 0; i < problem->n_roots; i++) {
+			uint32_t sw = problem->roots[i];
+
+			if (is_root[sw] || !fab_switch_is_live(problem->faults, sw))
+				continue;
+			is_root[sw] = true;
+			roots[n++] = sw;
+		}
+		free(is_root);
+		n_roots = n;
+	} else if (fills)
 		is_top = (n_roots = take_top(problem, roots)) > 0;
 	if (!problem->n_roots && !n_roots)
 		n_roots = find_roots(f, problem->faults, roots);

@@ -182,45 +182,6 @@ static bool is_whole(const struct fab_segments *segments, uint32_t line, uint32_
 	return true;
 }
 
-static void find_turns(struct turns *t, const struct fab_segments *segments)
-{
-	const struct fab_kfat *k = segments->k;
-
-	t->segments = segments;
-	t->row = FAB_NEW(k->dims[1] + 1, uint32_t);
-	t->column = FAB_NEW(k->dims[0] + 1, uint32_t);
-	t->row_is_whole = FAB_NEW0(k->dims[1] + 1, bool);
-	t->column_is_whole = FAB_NEW0(k->dims[0] + 1, bool);
-	t->row_is_sound = FAB_NEW0(k->dims[1] + 1, bool);
-	t->column_is_sound = FAB_NEW0(k->dims[0] + 1, bool);
-	for (uint32_t y = 0; y < k->dims[1]; y++)
-		t->row[y] = FAB_NONE;
-	for (uint32_t x = 0; x < k->dims[0]; x++)
-		t->column[x] = FAB_NONE;
-	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		const uint32_t *line = k->line_of + (size_t)leaf * 2;
-
-		if (line[0] != FAB_NONE)
-			t->row[fab_kfat_coord(k, leaf, 1)] = line[0];
-		if (line[1] != FAB_NONE)
-			t->column[fab_kfat_coord(k, leaf, 0)] = line[1];
-	}
-	for (uint32_t y = 0; y < k->dims[1]; y++)
-		t->row_is_whole[y] = is_whole(segments, t->row[y], k->dims[0]);
-	for (uint32_t x = 0; x < k->dims[0]; x++)
-		t->column_is_whole[x] = is_whole(segments, t->column[x], k->dims[1]);
-}
-
-static void free_turns(struct turns *t)
-{
-	free(t->row);
-	free(t->column);
-	free(t->row_is_whole);
-	free(t->column_is_whole);
-	free(t->row_is_sound);
-	free(t->column_is_sound);
-}
-
 /* One that is whole, other for each destination; FAB_NONE: there is none. */
 static uint32_t pick_whole(const bool *is_whole, uint32_t n, uint32_t to)
 {
@@ -240,30 +201,6 @@ static bool is_sound(const struct turns *t, uint32_t line, uint32_t coord)
 	return leaf != FAB_NONE;
 }
 
-/*
- * By row where the turn of xy is sound or both are dead and a column is whole, else by
- * column. Returns whether a leaf goes by a column that is not the destination's.
- */
-static bool plan_leaves(const struct turns *t, uint32_t to, bool has_whole, uint8_t *dim)
-{
-	const struct fab_kfat *k = t->segments->k;
-	uint32_t xd = fab_kfat_coord(k, to, 0), yd = fab_kfat_coord(k, to, 1),
-		 own = k->line_of[(size_t)to * 2 + 1];
-	bool any = false;
-
-	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		uint32_t x = fab_kfat_coord(k, leaf, 0), y = fab_kfat_coord(k, leaf, 1);
-		bool is_beside = x != xd;
-		bool by_row =
-			y == yd || (is_beside && (t->row_is_sound[y] ||
-						  (!t->column_is_sound[x] && has_whole)));
-
-		any |= !by_row && k->line_of[(size_t)leaf * 2 + 1] != own;
-		dim[leaf] = !by_row;
-	}
-	return any;
-}
-
 /* Returns what plan_leaves() does. */
 static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 {
@@ -272,6 +209,8 @@ static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 	uint32_t xd = fab_kfat_coord(k, to, 0), yd = fab_kfat_coord(k, to, 1);
 	uint32_t c = pick_whole(t->column_is_whole, k->dims[0], to);
 	uint32_t r = pick_whole(t->row_is_whole, k->dims[1], to);
+	uint32_t i, m, own;
+	bool any = false;
 
 	for (uint32_t line = 0; line < k->n_lines; line++)
 		p->target[line] = FAB_NONE;
@@ -292,7 +231,23 @@ static bool plan(const struct turns *t, uint32_t to, struct fab_segment_plan *p)
 			p->target[t->column[x]] =
 				fab_segments_leaf(segments, t->column[x], y);
 	}
-	return plan_leaves(t, to, c != FAB_NONE, p->dim);
+	/* By row where the turn of xy is sound or both are dead and a column is whole,
+	 * else by column. Returns whether a leaf goes by a column that is not the
+	 * destination's. */
+	i = fab_kfat_coord(k, to, 0);
+	m = fab_kfat_coord(k, to, 1);
+	own = k->line_of[(size_t)to * 2 + 1];
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		uint32_t x = fab_kfat_coord(k, leaf, 0), y = fab_kfat_coord(k, leaf, 1);
+		bool is_beside = x != i;
+		bool by_row = y == m || (is_beside &&
+					 (t->row_is_sound[y] ||
+					  (!t->column_is_sound[x] && (c != FAB_NONE))));
+
+		any |= !by_row && k->line_of[(size_t)leaf * 2 + 1] != own;
+		p->dim[leaf] = !by_row;
+	}
+	return any;
 }
 
 /* Lane of each hop: 1 from the first turn from a column to a row on. */
@@ -379,34 +334,6 @@ static bool may_turn(const struct filling *fill, uint32_t leaf)
 	return line != FAB_NONE && fill->turning[line] == TURNS;
 }
 
-/* Levels of the pairs of a column: without the turn level 0, lane 0; the others are
- * packed from level 1 on. */
-static void pack(struct filling *fill, uint32_t column)
-{
-	const struct fab_kfat *k = fill->t->segments->k;
-	struct fab_routes *r = fill->r;
-	struct fab_hop hops[FAB_PATH_MAX];
-	uint8_t lanes[FAB_PATH_MAX];
-
-	if (!find_turning(fill, k->leaf_of[r->column_switch[column]]))
-		return;
-	for (uint32_t s = 0; s < r->n_sl_sources; s++) {
-		uint32_t sw = r->sl_source[s], n;
-		unsigned sl;
-
-		if (!may_turn(fill, k->leaf_of[sw]))
-			continue;
-		n = fab_path_hops(r, sw, column, hops);
-		if (!set_lanes(k, hops, n, lanes))
-			continue;
-		sl = fab_sl_packer_add(fill->packer, hops, lanes, n, 1);
-		r->sl[(size_t)s * r->n_columns + column] = (uint8_t)sl;
-		if (sl != FAB_SL_NONE && sl >= r->n_sls)
-			r->n_sls = (uint8_t)(sl + 1);
-		r->n_vls = 2;
-	}
-}
-
 static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err *err)
 {
 	const struct fab_kfat *k = t->segments->k;
@@ -420,12 +347,32 @@ static int fill_all(const struct turns *t, struct fab_routes *r, struct fab_err 
 	fill.turning = FAB_NEW(k->n_lines + 1, enum turning);
 	for (uint32_t i = 0; i < r->n_columns; i++) {
 		uint32_t to = k->leaf_of[r->column_switch[i]];
+		struct fab_hop hops[FAB_PATH_MAX];
+		uint8_t lanes[FAB_PATH_MAX];
 
 		fill.others_by_column = plan(t, to, &fill.plan);
 		fab_segments_fill(t->segments, &fill.plan, to,
 				  fab_routes_alternative(r, i),
 				  r->next + (size_t)i * k->f->n_switches);
-		pack(&fill, i);
+		/* Levels of the pairs of a column: without the turn level 0, lane 0; the
+		 * others are packed from level 1 on. */
+		if (!find_turning(&fill, k->leaf_of[r->column_switch[i]]))
+			continue;
+		for (uint32_t s = 0; s < r->n_sl_sources; s++) {
+			uint32_t sw = r->sl_source[s], n;
+			unsigned sl;
+
+			if (!may_turn(&fill, k->leaf_of[sw]))
+				continue;
+			n = fab_path_hops(r, sw, i, hops);
+			if (!set_lanes(k, hops, n, lanes))
+				continue;
+			sl = fab_sl_packer_add(fill.packer, hops, lanes, n, 1);
+			r->sl[(size_t)s * r->n_columns + i] = (uint8_t)sl;
+			if (sl != FAB_SL_NONE && sl >= r->n_sls)
+				r->n_sls = (uint8_t)(sl + 1);
+			r->n_vls = 2;
+		}
 	}
 	free(fill.turning);
 	fab_segment_plan_fini(&fill.plan);
@@ -447,12 +394,39 @@ static int route_vtftr(const struct fab_unicast_problem *problem, struct fab_rou
 	if (rc)
 		return rc;
 	fab_segments_init(&segments, k, problem->faults);
-	find_turns(&t, &segments);
+	t.segments = &segments;
+	t.row = FAB_NEW(k->dims[1] + 1, uint32_t);
+	t.column = FAB_NEW(k->dims[0] + 1, uint32_t);
+	t.row_is_whole = FAB_NEW0(k->dims[1] + 1, bool);
+	t.column_is_whole = FAB_NEW0(k->dims[0] + 1, bool);
+	t.row_is_sound = FAB_NEW0(k->dims[1] + 1, bool);
+	t.column_is_sound = FAB_NEW0(k->dims[0] + 1, bool);
+	for (uint32_t y = 0; y < k->dims[1]; y++)
+		t.row[y] = FAB_NONE;
+	for (uint32_t x = 0; x < k->dims[0]; x++)
+		t.column[x] = FAB_NONE;
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		const uint32_t *line = k->line_of + (size_t)leaf * 2;
+
+		if (line[0] != FAB_NONE)
+			t.row[fab_kfat_coord(k, leaf, 1)] = line[0];
+		if (line[1] != FAB_NONE)
+			t.column[fab_kfat_coord(k, leaf, 0)] = line[1];
+	}
+	for (uint32_t y = 0; y < k->dims[1]; y++)
+		t.row_is_whole[y] = is_whole(&segments, t.row[y], k->dims[0]);
+	for (uint32_t x = 0; x < k->dims[0]; x++)
+		t.column_is_whole[x] = is_whole(&segments, t.column[x], k->dims[1]);
 	r = fab_alternatives_routes(&segments.alternatives);
 	rc = fill_all(&t, r, err);
 	if (!rc)
 		fab_alternatives_settle(r);
-	free_turns(&t);
+	free(t.row);
+	free(t.column);
+	free(t.row_is_whole);
+	free(t.column_is_whole);
+	free(t.row_is_sound);
+	free(t.column_is_sound);
 	fab_segments_fini(&segments);
 	if (rc)
 		fab_routes_free(r);
@@ -602,20 +576,6 @@ static uint32_t reroute(struct packet *p, uint32_t line, uint32_t from, uint32_t
 	}
 }
 
-/* The leaves on the path of the tables, source first; returns the number of segments. */
-static uint32_t read_segments(const struct fab_kfat *k, const struct fab_routes *r,
-			      uint32_t source, uint32_t column, uint32_t *leaf)
-{
-	struct fab_path path = fab_path_from(r, source, column);
-	uint32_t n = 0;
-
-	leaf[0] = k->leaf_of[source];
-	while (fab_path_step(&path))
-		if (k->leaf_of[path.at] != FAB_NONE && n < LEGS_MAX)
-			leaf[++n] = k->leaf_of[path.at];
-	return fab_path_end(&path) == FAB_PATH_ARRIVES ? n : 0;
-}
-
 /* The pair of leaf[0] and leaf[n], whose path turns at leaf[i], dead with the others. */
 static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *leaf,
 		 uint32_t n, uint32_t i, struct fab_local_reroute *sum)
@@ -639,40 +599,6 @@ static void meet(const struct fab_kfat *k, struct packet *p, const uint32_t *lea
 		sum->segments_more += segments + i - 1 > n ? segments + i - 1 - n : 0;
 }
 
-/* All bursts that the path of a pair meets. */
-static void meet_all(const struct fab_kfat *k, struct packet *p,
-		     const struct fab_faults *faults, const uint32_t *leaf, uint32_t n,
-		     unsigned burst, struct fab_local_reroute *sum)
-{
-	for (uint32_t i = 1; i < n; i++) {
-		p->dead[0] = leaf[i];
-		p->n_dead = 1;
-		if (burst == 1) {
-			meet(k, p, leaf, n, i, sum);
-			continue;
-		}
-		p->n_dead = 2;
-		for (uint32_t other = 0; other < k->n_leaves; other++) {
-			uint32_t at = 1;
-
-			if (!fab_switch_is_live(faults, k->leaf[other]) ||
-			    other == leaf[i] || other == leaf[0] || other == leaf[n])
-				continue;
-			while (at < i && leaf[at] != other)
-				at++;
-			if (at < i)
-				continue; /* it is met there, and counted there */
-			p->dead[1] = other;
-			meet(k, p, leaf, n, i, sum);
-		}
-	}
-}
-
-static uint64_t count_bursts(uint64_t n, unsigned burst)
-{
-	return burst == 1 ? n : n * (n - 1) / 2;
-}
-
 static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 		const struct fab_segments *segments, const struct fab_routes *r,
 		unsigned burst, int n_threads, struct fab_local_reroute *out)
@@ -691,10 +617,43 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 
 		fab_progress_report("local reroute", "destinations", i, n);
 		for (uint32_t s = 0; s < n; s++) {
-			uint32_t n_segments = read_segments(
-				k, r, r->column_switch[column[s]], column[i], leaf);
+			uint32_t n_segments;
+			uint32_t source = r->column_switch[column[s]];
+			struct fab_path path = fab_path_from(r, source, column[i]);
+			uint32_t m = 0;
 
-			meet_all(k, &p, faults, leaf, n_segments, burst, &sum);
+			/* The leaves on the path of the tables, source first; returns the
+			 * number of segments. */
+			leaf[0] = k->leaf_of[source];
+			while (fab_path_step(&path))
+				if (k->leaf_of[path.at] != FAB_NONE && m < LEGS_MAX)
+					leaf[++m] = k->leaf_of[path.at];
+			n_segments = fab_path_end(&path) == FAB_PATH_ARRIVES ? m : 0;
+			/* All bursts that the path of a pair meets. */
+			for (uint32_t e = 1; e < n_segments; e++) {
+				p.dead[0] = leaf[e];
+				p.n_dead = 1;
+				if (burst == 1) {
+					meet(k, &p, leaf, n_segments, e, &sum);
+					continue;
+				}
+				p.n_dead = 2;
+				for (uint32_t other = 0; other < k->n_leaves; other++) {
+					uint32_t at = 1;
+
+					if (!fab_switch_is_live(faults, k->leaf[other]) ||
+					    other == leaf[e] || other == leaf[0] ||
+					    other == leaf[n_segments])
+						continue;
+					while (at < e && leaf[at] != other)
+						at++;
+					if (at < e)
+						continue; /* it is met there, and counted
+							     there */
+					p.dead[1] = other;
+					meet(k, &p, leaf, n_segments, e, &sum);
+				}
+			}
 		}
 		cases += sum.cases;
 		stuck += sum.stuck;
@@ -702,7 +661,8 @@ static void run(const struct fab_kfat *k, const struct fab_faults *faults,
 	}
 	free(column);
 	fab_threads_rest(n_threads);
-	*out = (struct fab_local_reroute){count_bursts(n, burst), cases, stuck, more};
+	*out = (struct fab_local_reroute){(burst == 1 ? n : n * (n - 1) / 2), cases,
+					  stuck, more};
 }
 
 int fab_local_reroute_all(const struct fab_kfat *k, const struct fab_faults *known,

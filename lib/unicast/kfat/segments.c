@@ -47,54 +47,46 @@ static uint32_t dim_of(const struct fab_kfat *k, uint32_t arc)
 	return line == FAB_NONE ? FAB_NONE : k->line_dim[line];
 }
 
-/* Put an arc of a leaf behind those to lower switches. Returns whether there is one to
- * the same already. */
-static bool add_slot(struct fab_alternatives *a, uint32_t first, uint32_t n,
-		     uint32_t leaf_first, uint32_t arc)
-{
-	const struct fab_fabric *f = a->k->f;
-	uint16_t *slot = a->slot + first;
-
-	for (; n && f->arc_peer[leaf_first + slot[n - 1]] > f->arc_peer[arc]; n--)
-		slot[n] = slot[n - 1];
-	slot[n] = (uint16_t)(arc - leaf_first);
-	return n && f->arc_peer[leaf_first + slot[n - 1]] == f->arc_peer[arc];
-}
-
-/* The slots of all leaves. Returns the most of a leaf in one line. */
-static uint32_t list_slots(struct fab_alternatives *a)
-{
-	const struct fab_kfat *k = a->k;
-	const struct fab_fabric *f = k->f;
-	uint32_t n = 0, most = 1;
-
-	a->slot_first = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, uint32_t);
-	a->slot = FAB_NEW((size_t)f->arc_first[f->n_switches] + 1, uint16_t);
-	for (uint32_t i = 0; i < k->n_leaves * k->n_dims; i++) {
-		uint32_t sw = k->leaf[i / k->n_dims], first = n;
-
-		a->slot_first[i] = first;
-		for (uint32_t arc = f->arc_first[sw]; arc < f->arc_first[sw + 1]; arc++) {
-			if (dim_of(k, arc) != i % k->n_dims)
-				continue;
-			a->has_parallel |=
-				add_slot(a, first, n - first, f->arc_first[sw], arc);
-			n++;
-		}
-		if (n - first > most)
-			most = n - first;
-	}
-	a->slot_first[(size_t)k->n_leaves * k->n_dims] = n;
-	return most;
-}
-
 void fab_alternatives_init(struct fab_alternatives *a, const struct fab_kfat *k,
 			   const struct fab_faults *faults)
 {
 	uint32_t n_slots, n_lids = 0;
+	const struct fab_fabric *f = k->f;
+	uint32_t e = 0, most = 1;
 
 	*a = (struct fab_alternatives){.k = k, .faults = faults, .n_most = 1};
-	n_slots = list_slots(a);
+	/* The slots of all leaves. Returns the most of a leaf in one line. */
+	a->slot_first = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, uint32_t);
+	a->slot = FAB_NEW((size_t)f->arc_first[f->n_switches] + 1, uint16_t);
+	for (uint32_t i = 0; i < k->n_leaves * k->n_dims; i++) {
+		uint32_t sw = k->leaf[i / k->n_dims], first = e;
+
+		a->slot_first[i] = first;
+		for (uint32_t arc = f->arc_first[sw]; arc < f->arc_first[sw + 1]; arc++) {
+			uint32_t m;
+			uint16_t *slot;
+
+			if (dim_of(k, arc) != i % k->n_dims)
+				continue;
+			/* Put an arc of a leaf behind those to lower switches. Returns
+			 * whether there is one to the same already. */
+			m = e - first;
+			slot = a->slot + first;
+			for (; m && f->arc_peer[f->arc_first[sw] + slot[m - 1]] >
+					    f->arc_peer[arc];
+			     m--)
+				slot[m] = slot[m - 1];
+			slot[m] = (uint16_t)(arc - f->arc_first[sw]);
+			a->has_parallel |=
+				m && f->arc_peer[f->arc_first[sw] + slot[m - 1]] ==
+					     f->arc_peer[arc];
+			e++;
+		}
+		if (e - first > most)
+			most = e - first;
+	}
+	a->slot_first[(size_t)k->n_leaves * k->n_dims] = e;
+	n_slots = most;
 	if (n_slots < 2)
 		return;
 	a->n = FAB_NEW((size_t)k->n_leaves + 1, uint32_t);
@@ -134,21 +126,6 @@ uint32_t fab_alternatives_turns(const struct fab_fabric *f, uint32_t sw, uint32_
 	return n;
 }
 
-/* Whose turn it is, LID by LID. */
-static void take_turns(const struct fab_alternatives *a, struct fab_routes *r)
-{
-	const struct fab_fabric *f = a->k->f;
-
-	r->n_alternatives = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
-	r->turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
-	for (uint32_t i = 0; i < r->n_leaves; i++) {
-		uint32_t sw = r->leaf[i];
-
-		r->n_alternatives[sw] = (uint16_t)fab_alternatives_turns(
-			f, sw, a->n[a->k->leaf_of[sw]], r->turn);
-	}
-}
-
 struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
 {
 	const struct fab_kfat *k = a->k;
@@ -166,8 +143,19 @@ struct fab_routes *fab_alternatives_routes(const struct fab_alternatives *a)
 		for (uint32_t j = 0; j < (a->n_most > 1 ? a->n[k->leaf_of[leaf[i]]] : 1);
 		     j++)
 			r->column_switch[n++] = leaf[i];
-	if (a->n_most > 1)
-		take_turns(a, r);
+	if (a->n_most > 1) {
+		const struct fab_fabric *f = a->k->f;
+
+		/* Whose turn it is, LID by LID. */
+		r->n_alternatives = FAB_NEW0((size_t)f->n_switches + 1, uint16_t);
+		r->turn = FAB_NEW0((size_t)f->n_ports + 1, uint16_t);
+		for (uint32_t i = 0; i < r->n_leaves; i++) {
+			uint32_t sw = r->leaf[i];
+
+			r->n_alternatives[sw] = (uint16_t)fab_alternatives_turns(
+				f, sw, a->n[a->k->leaf_of[sw]], r->turn);
+		}
+	}
 	return r;
 }
 
@@ -244,32 +232,6 @@ static uint32_t *count_none(const struct fab_routes *r)
 	return n_none;
 }
 
-static void copy_column(struct fab_routes *r, uint32_t from, uint32_t to)
-{
-	uint32_t n = r->f->n_switches;
-
-	memcpy(r->next + (size_t)to * n, r->next + (size_t)from * n,
-	       n * sizeof(*r->next));
-	for (uint32_t s = 0; s < r->n_sl_sources; s++)
-		r->sl[(size_t)s * r->n_columns + to] =
-			r->sl[(size_t)s * r->n_columns + from];
-}
-
-/* The alternative that fewest pairs lack, for all that more lack. Returns how many. */
-static uint32_t settle_leaf(struct fab_routes *r, uint32_t first, uint32_t n,
-			    const uint32_t *n_none)
-{
-	uint32_t best = first;
-
-	for (uint32_t c = first + 1; c < first + n; c++)
-		if (n_none[c] < n_none[best])
-			best = c;
-	for (uint32_t c = first; c < first + n; c++)
-		if (c != best && n_none[c])
-			copy_column(r, best, c);
-	return n_none[best];
-}
-
 uint64_t fab_alternatives_settle(struct fab_routes *r)
 {
 	uint64_t n_without = 0;
@@ -279,9 +241,27 @@ uint64_t fab_alternatives_settle(struct fab_routes *r)
 		return 0;
 	n_none = count_none(r);
 	for (uint32_t c = 0, n = 1; c < r->n_columns; c += n) {
+		uint32_t best;
+
 		if (r->n_alternatives)
 			n = r->n_alternatives[r->column_switch[c]];
-		n_without += settle_leaf(r, c, n, n_none);
+		/* The alternative that fewest pairs lack, for all that more lack. Returns
+		 * how many. */
+		best = c;
+		for (uint32_t k = c + 1; k < c + n; k++)
+			if (n_none[k] < n_none[best])
+				best = k;
+		for (uint32_t k = c; k < c + n; k++)
+			if (k != best && n_none[k]) {
+				uint32_t i = r->f->n_switches;
+
+				memcpy(r->next + (size_t)k * i,
+				       r->next + (size_t)best * i, i * sizeof(*r->next));
+				for (uint32_t s = 0; s < r->n_sl_sources; s++)
+					r->sl[(size_t)s * r->n_columns + k] =
+						r->sl[(size_t)s * r->n_columns + best];
+			}
+		n_without += n_none[best];
 	}
 	free(n_none);
 	return n_without;
@@ -311,32 +291,6 @@ static void list_leaves(struct fab_segments *segments)
 					leaf;
 		}
 	}
-}
-
-static void list_switches(struct fab_segments *segments)
-{
-	const struct fab_kfat *k = segments->k;
-	uint32_t n = k->f->n_switches, *at;
-
-	segments->switch_first = FAB_NEW0(k->n_lines + 2, uint32_t);
-	segments->line_switch = FAB_NEW(n + 1, uint32_t);
-	segments->in_line = FAB_NEW0(n + 1, uint32_t);
-	for (uint32_t sw = 0; sw < n; sw++)
-		if (k->switch_line[sw] != FAB_NONE)
-			segments->switch_first[k->switch_line[sw] + 1]++;
-	for (uint32_t line = 0; line < k->n_lines; line++)
-		segments->switch_first[line + 1] += segments->switch_first[line];
-	at = FAB_NEW(k->n_lines + 1, uint32_t);
-	memcpy(at, segments->switch_first, k->n_lines * sizeof(*at));
-	for (uint32_t sw = 0; sw < n; sw++) {
-		uint32_t line = k->switch_line[sw];
-
-		if (line == FAB_NONE)
-			continue;
-		segments->in_line[sw] = at[line] - segments->switch_first[line];
-		segments->line_switch[at[line]++] = sw;
-	}
-	free(at);
 }
 
 /* A search along one line, against the traffic, from the target leaf. */
@@ -454,23 +408,6 @@ static uint16_t enter(const struct walk *w, uint32_t leaf, uint32_t *n)
 	return arc;
 }
 
-/* How a leaf enters the line, with each alternative. */
-static void enter_all(const struct walk *w, uint32_t coord, uint32_t leaf)
-{
-	const struct fab_segments *segments = w->segments;
-	const struct fab_alternatives *a = &segments->alternatives;
-	uint32_t n, dim = segments->k->line_dim[w->line];
-	uint16_t arc = enter(w, leaf, &n);
-
-	w->path[coord] = arc;
-	for (uint32_t path = 1; path < segments->n_choices && n; path++)
-		w->path[(size_t)path * segments->path_width[w->line] + coord] =
-			fab_alternatives_up(
-				a, leaf, dim,
-				fab_alternatives_number(a, w->target, path - 1),
-				w->usable, n);
-}
-
 static void walk_to(struct walk *w, uint32_t target)
 {
 	const struct fab_segments *segments = w->segments;
@@ -484,8 +421,21 @@ static void walk_to(struct walk *w, uint32_t target)
 	for (uint32_t c = 0; c < segments->width; c++) {
 		uint32_t leaf = fab_segments_leaf(segments, w->line, c);
 
-		if (leaf != FAB_NONE && leaf != target)
-			enter_all(w, c, leaf);
+		if (leaf != FAB_NONE && leaf != target) {
+			const struct fab_alternatives *a = &segments->alternatives;
+			uint32_t i, dim = segments->k->line_dim[w->line];
+			uint16_t arc = enter(w, leaf, &i);
+
+			/* How a leaf enters the line, with each alternative. */
+			w->path[c] = arc;
+			for (uint32_t path = 1; path < segments->n_choices && i; path++)
+				w->path[(size_t)path * segments->path_width[w->line] +
+					c] = fab_alternatives_up(a, leaf, dim,
+								 fab_alternatives_number(
+									 a, w->target,
+									 path - 1),
+								 w->usable, i);
+		}
 	}
 }
 
@@ -500,12 +450,56 @@ static uint8_t *find_low(const struct fab_kfat *k)
 	return has_leaf;
 }
 
-static void find_paths(struct fab_segments *segments)
+static void find_seats(struct fab_segments *segments)
 {
 	const struct fab_kfat *k = segments->k;
-	struct walk w = {.segments = segments, .has_leaf = find_low(k)};
+
+	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
+	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
+	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
+	for (size_t i = 0; i < (size_t)k->n_leaves * k->n_dims; i++) {
+		uint32_t leaf = (uint32_t)(i / k->n_dims), line = k->line_of[i];
+		bool is_live = fab_switch_is_live(segments->faults, k->leaf[leaf]);
+
+		segments->seat[i] = (struct fab_seat){.line = k->n_lines};
+		if (is_live && line != FAB_NONE)
+			segments->seat[i] = (struct fab_seat){
+				line, fab_kfat_coord(k, leaf, k->line_dim[line])};
+	}
+}
+
+void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
+		       const struct fab_faults *faults)
+{
+	uint32_t n = k->f->n_switches, *at;
+	struct walk w;
 	size_t all = 0;
 
+	*segments = (struct fab_segments){.k = k, .faults = faults};
+	fab_alternatives_init(&segments->alternatives, k, faults);
+	segments->n_choices =
+		segments->alternatives.n_most > 1 ? segments->alternatives.n_most + 1 : 1;
+	list_leaves(segments);
+	segments->switch_first = FAB_NEW0(k->n_lines + 2, uint32_t);
+	segments->line_switch = FAB_NEW(n + 1, uint32_t);
+	segments->in_line = FAB_NEW0(n + 1, uint32_t);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (k->switch_line[sw] != FAB_NONE)
+			segments->switch_first[k->switch_line[sw] + 1]++;
+	for (uint32_t line = 0; line < k->n_lines; line++)
+		segments->switch_first[line + 1] += segments->switch_first[line];
+	at = FAB_NEW(k->n_lines + 1, uint32_t);
+	memcpy(at, segments->switch_first, k->n_lines * sizeof(*at));
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint32_t line = k->switch_line[sw];
+
+		if (line == FAB_NONE)
+			continue;
+		segments->in_line[sw] = at[line] - segments->switch_first[line];
+		segments->line_switch[at[line]++] = sw;
+	}
+	free(at);
+	w = (struct walk){.segments = segments, .has_leaf = find_low(k)};
 	segments->path_first = FAB_NEW(k->n_lines + 1, size_t);
 	segments->path_width = FAB_NEW(k->n_lines + 1, uint32_t);
 	for (uint32_t line = 0; line < k->n_lines; line++) {
@@ -535,36 +529,6 @@ static void find_paths(struct fab_segments *segments)
 	free(w.is_down);
 	free(w.usable);
 	free(w.has_leaf);
-}
-
-static void find_seats(struct fab_segments *segments)
-{
-	const struct fab_kfat *k = segments->k;
-
-	segments->nowhere = FAB_NEW(segments->width + 1, uint16_t);
-	memset(segments->nowhere, 0xff, segments->width * sizeof(*segments->nowhere));
-	segments->seat = FAB_NEW((size_t)k->n_leaves * k->n_dims + 1, struct fab_seat);
-	for (size_t i = 0; i < (size_t)k->n_leaves * k->n_dims; i++) {
-		uint32_t leaf = (uint32_t)(i / k->n_dims), line = k->line_of[i];
-		bool is_live = fab_switch_is_live(segments->faults, k->leaf[leaf]);
-
-		segments->seat[i] = (struct fab_seat){.line = k->n_lines};
-		if (is_live && line != FAB_NONE)
-			segments->seat[i] = (struct fab_seat){
-				line, fab_kfat_coord(k, leaf, k->line_dim[line])};
-	}
-}
-
-void fab_segments_init(struct fab_segments *segments, const struct fab_kfat *k,
-		       const struct fab_faults *faults)
-{
-	*segments = (struct fab_segments){.k = k, .faults = faults};
-	fab_alternatives_init(&segments->alternatives, k, faults);
-	segments->n_choices =
-		segments->alternatives.n_most > 1 ? segments->alternatives.n_most + 1 : 1;
-	list_leaves(segments);
-	list_switches(segments);
-	find_paths(segments);
 	find_seats(segments);
 }
 
@@ -614,21 +578,6 @@ void fab_segment_plan_fini(struct fab_segment_plan *plan)
 	free(plan->path);
 }
 
-/* Entries of the leaves: a target has none to itself, a dead leaf none at all. */
-static void fill_leaves(const struct fab_segments *segments,
-			const struct fab_segment_plan *plan, uint16_t *next)
-{
-	const struct fab_kfat *k = segments->k;
-
-	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
-		const struct fab_seat *seat =
-			&segments->seat[(size_t)leaf * k->n_dims + plan->dim[leaf]];
-
-		if (plan->dim[leaf] != FAB_SEGMENT_NONE)
-			next[k->leaf[leaf]] = plan->path[seat->line][seat->coord];
-	}
-}
-
 void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_plan *plan,
 		       uint32_t to, uint32_t i, uint16_t *next)
 {
@@ -651,7 +600,14 @@ void fab_segments_fill(const struct fab_segments *segments, struct fab_segment_p
 		for (uint32_t s = 0; s < n; s++)
 			next[sw[s]] = path[segments->width + s];
 	}
-	fill_leaves(segments, plan, next);
+	/* Entries of the leaves: a target has none to itself, a dead leaf none at all. */
+	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		const struct fab_seat *seat =
+			&segments->seat[(size_t)leaf * k->n_dims + plan->dim[leaf]];
+
+		if (plan->dim[leaf] != FAB_SEGMENT_NONE)
+			next[k->leaf[leaf]] = plan->path[seat->line][seat->coord];
+	}
 	next[k->leaf[to]] = FAB_ARC_HERE;
 }
 

@@ -36,31 +36,6 @@ enum { ROUNDS_FIRST = 2, TRIES_MAX = 4, CHOICES = 4, CHOICES_LARGE = 2, FEW_LEVE
 /* Entries from which on tables are expensive to grow. */
 static const uint64_t LARGE = 4000000;
 
-/* Tables of a leaf's columns, from the first on; path[] of those that are not plain all
- * over, else NULL. */
-static void grow_tree(struct vtftr_ib *v, const struct fab_phases *ph,
-		      struct fab_phase_space *space, uint32_t column, uint8_t *path)
-{
-	const struct fab_kfat *k = ph->k;
-	struct fab_routes *r = v->routes;
-	uint32_t sw = r->column_switch[column], leaf = k->leaf_of[sw];
-	const struct fab_phase_rows rows = {
-		.n = r->n_alternatives ? r->n_alternatives[sw] : 1,
-		.next = r->next + (size_t)column * k->f->n_switches};
-	bool is_plain =
-		fab_phases_column(ph, space, leaf, v->is_longer[leaf], &rows, path);
-
-	v->is_settled[leaf] = !fab_phases_has_chosen(space);
-	for (uint32_t i = column; i < column + rows.n; i++) {
-		free(v->path[i]);
-		v->path[i] = NULL;
-		if (!is_plain) {
-			v->path[i] = FAB_NEW(k->n_leaves + 1, uint8_t);
-			memcpy(v->path[i], path, k->n_leaves);
-		}
-	}
-}
-
 static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 {
 	const struct fab_kfat *k = ph->k;
@@ -81,8 +56,28 @@ static void grow_trees(struct vtftr_ib *v, const struct fab_phases *ph)
 #pragma omp for schedule(dynamic, 16)
 		for (uint32_t i = 0; i < r->n_columns; i++)
 			if (!fab_routes_alternative(r, i) &&
-			    !v->is_settled[vtftr_ib_leaf(v, i)])
-				grow_tree(v, ph, space, i, path);
+			    !v->is_settled[vtftr_ib_leaf(v, i)]) {
+				uint32_t sw = r->column_switch[i], leaf = k->leaf_of[sw];
+				const struct fab_phase_rows rows = {
+					.n = r->n_alternatives ? r->n_alternatives[sw]
+							       : 1,
+					.next = r->next + (size_t)i * k->f->n_switches};
+				bool is_plain = fab_phases_column(
+					ph, space, leaf, v->is_longer[leaf], &rows, path);
+
+				/* Tables of a leaf's columns, from the first on; path[]
+				 * of those that are not plain all over, else NULL. */
+				v->is_settled[leaf] = !fab_phases_has_chosen(space);
+				for (uint32_t m = i; m < i + rows.n; m++) {
+					free(v->path[m]);
+					v->path[m] = NULL;
+					if (!is_plain) {
+						v->path[m] =
+							FAB_NEW(k->n_leaves + 1, uint8_t);
+						memcpy(v->path[m], path, k->n_leaves);
+					}
+				}
+			}
 		fab_arena_free(&arena);
 	}
 	fab_threads_rest(n_threads);

@@ -65,29 +65,6 @@ static uint32_t *rank_lines(struct fab_phases *ph, const uint32_t *missing)
 	return behind;
 }
 
-/* Rate each leaf as part of a detour by its lines in the other dimensions. */
-static void rate_leaves(struct fab_phases *ph)
-{
-	const struct fab_kfat *k = ph->k;
-	uint32_t *missing = count_missing(ph), *behind = rank_lines(ph, missing);
-	size_t n = (size_t)k->n_leaves * k->n_dims;
-
-	ph->n_whole = FAB_ARENA_NEW0(&ph->arena, n + 1, uint8_t);
-	ph->soundness = FAB_ARENA_NEW0(&ph->arena, n + 1, uint32_t);
-	for (size_t at = 0; at < n; at++) {
-		const uint32_t *line_of = k->line_of + at / k->n_dims * k->n_dims;
-		uint64_t sum = 0;
-
-		for (uint32_t e = 0; e < k->n_dims; e++) {
-			if (e == at % k->n_dims || line_of[e] == FAB_NONE)
-				continue;
-			ph->n_whole[at] += !missing[line_of[e]];
-			sum += behind[line_of[e]];
-		}
-		ph->soundness[at] = sum < SCORE_MAX ? (uint32_t)sum : SCORE_MAX;
-	}
-}
-
 /* One switch a line, one cable a leaf and line. */
 static bool has_plain_lines(struct fab_phases *ph)
 {
@@ -117,31 +94,6 @@ static void *filled(struct fab_arena *arena, size_t n, size_t size)
 	return memset(fab_arena_alloc(arena, n + 1, size), 0xff, n * size);
 }
 
-/* The arcs between a sound leaf and its two roots. */
-static void place_leaf(const struct fab_phases *ph, struct fab_plain *p, uint32_t leaf)
-{
-	const struct fab_fabric *f = ph->k->f;
-	const uint32_t *at = ph->k->coord + (size_t)leaf * 2;
-	uint32_t sw = ph->k->leaf[leaf], x = at[0], y = at[1];
-
-	p->leaf_at[(size_t)x * p->n_y + y] = sw;
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
-		uint32_t root = f->arc_peer[a], line = ph->k->switch_line[root];
-
-		if (line == FAB_NONE || !fab_arc_is_live(ph->faults, a))
-			continue;
-		if (ph->k->line_dim[line] == 0) {
-			p->row[y] = root;
-			p->to_row[sw] = (uint16_t)(a - f->arc_first[sw]);
-			p->row_arc[(size_t)y * p->n_x + x] = f->arc_reverse[a];
-		} else {
-			p->column[x] = root;
-			p->to_column[sw] = (uint16_t)(a - f->arc_first[sw]);
-			p->column_arc[(size_t)x * p->n_y + y] = f->arc_reverse[a];
-		}
-	}
-}
-
 static struct fab_plain *make_plain(struct fab_phases *ph)
 {
 	const struct fab_kfat *k = ph->k;
@@ -161,9 +113,33 @@ static struct fab_plain *make_plain(struct fab_phases *ph)
 	p->to_column = filled(arena, k->f->n_switches, sizeof(*p->to_column));
 	p->is_sound = FAB_ARENA_NEW0(arena, p->n_x + 1, bool);
 	for (uint32_t leaf = 0; leaf < k->n_leaves; leaf++) {
+		const struct fab_fabric *f = ph->k->f;
+		const uint32_t *at;
+		uint32_t i, m, e;
+
 		if (!fab_switch_is_live(ph->faults, k->leaf[leaf]))
 			continue;
-		place_leaf(ph, p, leaf);
+		/* The arcs between a sound leaf and its two roots. */
+		at = ph->k->coord + (size_t)leaf * 2;
+		i = ph->k->leaf[leaf];
+		m = at[0];
+		e = at[1];
+		p->leaf_at[(size_t)m * p->n_y + e] = i;
+		for (uint32_t a = f->arc_first[i]; a < f->arc_first[i + 1]; a++) {
+			uint32_t root = f->arc_peer[a], line = ph->k->switch_line[root];
+
+			if (line == FAB_NONE || !fab_arc_is_live(ph->faults, a))
+				continue;
+			if (ph->k->line_dim[line] == 0) {
+				p->row[e] = root;
+				p->to_row[i] = (uint16_t)(a - f->arc_first[i]);
+				p->row_arc[(size_t)e * p->n_x + m] = f->arc_reverse[a];
+			} else {
+				p->column[m] = root;
+				p->to_column[i] = (uint16_t)(a - f->arc_first[i]);
+				p->column_arc[(size_t)m * p->n_y + e] = f->arc_reverse[a];
+			}
+		}
 		row_counts[k->coord[(size_t)leaf * 2 + 1]] = true;
 		all_enter = all_enter && p->to_row[k->leaf[leaf]] != FAB_ARC_NONE;
 	}
@@ -186,12 +162,31 @@ void fab_phases_init(struct fab_phases *ph, const struct fab_alternatives *alter
 		     unsigned n_rounds)
 {
 	const struct fab_kfat *k = alternatives->k;
+	uint32_t *missing, *behind;
+	size_t n;
 
 	*ph = (struct fab_phases){.k = k,
 				  .faults = alternatives->faults,
 				  .alternatives = alternatives,
 				  .n_rounds = n_rounds};
-	rate_leaves(ph);
+	/* Rate each leaf as part of a detour by its lines in the other dimensions. */
+	missing = count_missing(ph);
+	behind = rank_lines(ph, missing);
+	n = (size_t)k->n_leaves * k->n_dims;
+	ph->n_whole = FAB_ARENA_NEW0(&ph->arena, n + 1, uint8_t);
+	ph->soundness = FAB_ARENA_NEW0(&ph->arena, n + 1, uint32_t);
+	for (size_t at = 0; at < n; at++) {
+		const uint32_t *line_of = k->line_of + at / k->n_dims * k->n_dims;
+		uint64_t sum = 0;
+
+		for (uint32_t e = 0; e < k->n_dims; e++) {
+			if (e == at % k->n_dims || line_of[e] == FAB_NONE)
+				continue;
+			ph->n_whole[at] += !missing[line_of[e]];
+			sum += behind[line_of[e]];
+		}
+		ph->soundness[at] = sum < SCORE_MAX ? (uint32_t)sum : SCORE_MAX;
+	}
 	ph->has_leaf = fab_kfat_low_switches(k, &ph->arena);
 	if (has_plain_lines(ph)) {
 		ph->plain = make_plain(ph);
@@ -350,24 +345,6 @@ static bool adopt(const struct fab_phases *ph, struct fab_phase_space *s, uint32
 	return best.phase >= 0;
 }
 
-/* The arcs of a leaf to switches of one line that are as good as this one. */
-static uint32_t find_usable(const struct fab_phases *ph, struct fab_phase_space *s,
-			    uint32_t sw, uint32_t level, uint16_t arc)
-{
-	const struct fab_fabric *f = ph->k->f;
-	uint32_t first = f->arc_first[sw], like = f->arc_peer[first + arc], n = 0;
-
-	for (uint32_t a = first; a < f->arc_first[sw + 1]; a++) {
-		uint32_t u = f->arc_peer[a];
-
-		if (s->level[u] == level && fab_arc_is_live(ph->faults, a) &&
-		    ph->k->switch_line[u] == ph->k->switch_line[like] &&
-		    s->phase[u] == s->phase[like])
-			s->usable[n++] = (uint16_t)(a - first);
-	}
-	return n;
-}
-
 /* A switch goes on by this arc, over a switch of the level, and so with alternatives. */
 static void take(const struct fab_phases *ph, struct fab_phase_space *s, uint32_t to,
 		 uint32_t sw, uint32_t level, uint16_t arc,
@@ -381,8 +358,22 @@ static void take(const struct fab_phases *ph, struct fab_phase_space *s, uint32_
 	rows->next[sw] = arc;
 	if (!fab_alternatives_has(al, dest))
 		return;
-	if (leaf != FAB_NONE && line != FAB_NONE)
-		n = find_usable(ph, s, sw, level, arc);
+	if (leaf != FAB_NONE && line != FAB_NONE) {
+		const struct fab_fabric *f = ph->k->f;
+		uint32_t first = f->arc_first[sw], like = f->arc_peer[first + arc], i = 0;
+
+		/* The arcs of a leaf to switches of one line that are as good as this
+		 * one. */
+		for (uint32_t a = first; a < f->arc_first[sw + 1]; a++) {
+			uint32_t m = f->arc_peer[a];
+
+			if (s->level[m] == level && fab_arc_is_live(ph->faults, a) &&
+			    ph->k->switch_line[m] == ph->k->switch_line[like] &&
+			    s->phase[m] == s->phase[like])
+				s->usable[i++] = (uint16_t)(a - first);
+		}
+		n = i;
+	}
 	for (uint32_t i = 0; i < rows->n; i++) {
 		uint32_t number = fab_alternatives_number(al, dest, rows->first + i);
 		uint16_t *next = rows->next + (size_t)i * k->f->n_switches;
