@@ -5,7 +5,7 @@
 
 #include "base/human.h"
 #include "base/mem.h"
-#include "fabric/rates.h"
+#include "fabric/fabric.h"
 #include "faults.h"
 #include "unicast/reliability.h"
 

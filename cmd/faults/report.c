@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fabric/rates.h"
+#include "fabric/fabric.h"
 #include "faults.h"
 #include "unicast/analysis.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/human.h"
-#include "fabric/check_groups.h"
+#include "fabric/check.h"
 #include "source/known.h"
 
 enum { SHOWN_PER_CODE = 10 }; /* in a table without --verbose */

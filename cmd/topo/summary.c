@@ -8,7 +8,7 @@
 
 #include "base/human.h"
 #include "fabric/check.h"
-#include "fabric/rates.h"
+#include "fabric/fabric.h"
 #include "fabric/summary.h"
 
 enum { SHOWN_PLANES = 20 }; /* in a table */

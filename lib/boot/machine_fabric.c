@@ -8,10 +8,10 @@
 #include "base/sets.h"
 #include "base/text.h"
 #include "boot/machine_impl.h"
+#include "fabric/fabric.h"
 #include "fabric/label.h"
 #include "fabric/planes.h"
 #include "fabric/ranks.h"
-#include "fabric/rates.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/ibnetdiscover.h"
 
+#include "base/map.h"
 #include "base/text.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 #include "source/scan.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/lid_rows.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 #include "unicast/routes.h"
 
 #include <errno.h>

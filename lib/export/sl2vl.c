@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/sl2vl.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "export/lid_rows.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "base/sets.h"
 #include "base/text.h"
 #include "export/hostlist.h"
-#include "fabric/plain_names.h"
+#include "fabric/label.h"
 #include "fabric/ranks.h"
 
 #include <errno.h>

@@ -3,9 +3,10 @@
 
 #include <errno.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 #include "source/scan.h"
 
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 #include "base/order.h"
 #include "base/sets.h"
 #include "base/text.h"
+#include "fabric/fabric.h"
 #include "fabric/label.h"
 #include "fabric/planes.h"
 #include "fabric/ranks.h"
-#include "fabric/rates.h"
 #include "fabric/shape.h"
 
 #include <stdarg.h>
@@ -140,37 +140,6 @@ static void checker_add(struct checker *c, enum fab_severity severity, const cha
 
 static const char *const class_names[FAB_N_CABLE_CLASSES] = {
 	"switch links", "host links", "aggregation links", "other links"};
-
-enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable)
-{
-	uint32_t a = f->port_node[f->cable_a[cable]], b = f->port_node[f->cable_b[cable]];
-
-	if (cable < f->n_switch_links)
-		return a == b ? FAB_CABLE_OTHER : FAB_CABLE_SWITCH;
-	if (cable >= f->n_switch_links + f->n_host_links)
-		return FAB_CABLE_OTHER;
-	return f->node_kind[b] == FAB_AGGREGATION ? FAB_CABLE_AGGREGATION
-						  : FAB_CABLE_HOST;
-}
-
-static uint8_t lower_known(uint8_t a, uint8_t b)
-{
-	if (!a || !b)
-		return a ? a : b;
-	return a < b ? a : b;
-}
-
-uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable)
-{
-	return lower_known(f->port_width[f->cable_a[cable]],
-			   f->port_width[f->cable_b[cable]]);
-}
-
-uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable)
-{
-	return lower_known(f->port_speed[f->cable_a[cable]],
-			   f->port_speed[f->cable_b[cable]]);
-}
 
 /* The commonest value but 0; of equally common ones the lowest. */
 static uint8_t commonest(const uint32_t *histogram)

@@ -49,14 +49,6 @@ struct fab_finding {
 	char *key;
 };
 
-enum fab_cable_class {
-	FAB_CABLE_SWITCH,      /* switch to switch, self-loops left out */
-	FAB_CABLE_HOST,	       /* switch to adapter or router */
-	FAB_CABLE_AGGREGATION, /* switch to aggregation node */
-	FAB_CABLE_OTHER,       /* self-loops, adapter to adapter */
-	FAB_N_CABLE_CLASSES,
-};
-
 struct fab_check {
 	struct fab_finding *findings; /* problems first, each code in one run */
 	uint32_t n_findings, n_problems;
@@ -67,14 +59,6 @@ struct fab_check {
 	uint8_t usual_speed[FAB_N_CABLE_CLASSES]; /* enum fab_speed */
 	uint32_t n_unknown_rates; /* cables without speed or width, not compared */
 };
-
-/* Between what nodes the cable is. O(1). */
-enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable);
-
-/* Lower width (lanes) and speed of the two ends; an unknown end does not count, 0 when
-   both are unknown. O(1). */
-uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable);
-uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable);
 
 /*
  * Nodes that only the other ends of their cables name: the input has no record of them,
@@ -90,3 +74,30 @@ struct fab_check *fab_check_new(const struct fab_fabric *f);
 void fab_check_free(struct fab_check *check);
 /* Frees what hangs on a finding. O(size). */
 void fab_finding_fini(struct fab_finding *finding);
+
+/*
+ * Findings that repeat, put together for people: those of one code about cables between
+ * one node and one host (or switch) that say the same of them, and those of one code
+ * about ports of one host.
+ */
+
+struct fab_finding_group {
+	uint32_t first; /* index of its first finding */
+	uint32_t n;
+	char *text; /* what is said of all; names as the fabric has them */
+};
+
+struct fab_finding_groups {
+	struct fab_finding_group *v; /* [n] in the order of the first findings */
+	uint32_t n;
+};
+
+/* The caller frees *out. O(findings log findings). */
+void fab_finding_groups_init(const struct fab_fabric *f, const struct fab_check *check,
+			     struct fab_finding_groups *out);
+void fab_finding_groups_fini(struct fab_finding_groups *groups);
+
+/* The finding that is most urgent, NULL without a problem: parts that are cut off, then
+ * cables that are missing or wrong, then identities, then rates; codes unknown here
+ * before rates. O(findings). */
+const struct fab_finding *fab_check_worst(const struct fab_check *check);

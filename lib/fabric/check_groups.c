@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/check_groups.h"
+#include "fabric/check.h"
 
 #include <stdlib.h>
 #include <string.h>

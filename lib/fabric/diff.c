@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "fabric/check.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 #include "fabric/label.h"
 
 #include <ctype.h>

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/fabric.h"
 
+#include "base/err.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "fabric/graph.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,4 +203,99 @@ size_t fab_fabric_bytes(const struct fab_fabric *f)
 	       (f->n_switches ? f->arc_first[f->n_switches] * arc +
 					f->peer_first[f->n_switches] * sizeof(*f->peer)
 			      : 0);
+}
+
+enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable)
+{
+	uint32_t a = f->port_node[f->cable_a[cable]], b = f->port_node[f->cable_b[cable]];
+
+	if (cable < f->n_switch_links)
+		return a == b ? FAB_CABLE_OTHER : FAB_CABLE_SWITCH;
+	if (cable >= f->n_switch_links + f->n_host_links)
+		return FAB_CABLE_OTHER;
+	return f->node_kind[b] == FAB_AGGREGATION ? FAB_CABLE_AGGREGATION
+						  : FAB_CABLE_HOST;
+}
+
+static uint8_t lower_known(uint8_t a, uint8_t b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return a < b ? a : b;
+}
+
+uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable)
+{
+	return lower_known(f->port_width[f->cable_a[cable]],
+			   f->port_width[f->cable_b[cable]]);
+}
+
+uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable)
+{
+	return lower_known(f->port_speed[f->cable_a[cable]],
+			   f->port_speed[f->cable_b[cable]]);
+}
+
+struct fab_rates fab_rates_of(const struct fab_fabric *f, fab_cable_id first, uint32_t n)
+{
+	struct fab_rates rates = {.n = n, .first_unknown = FAB_NONE};
+
+	for (uint32_t c = first; c < first + n; c++) {
+		double gbps = fab_cable_gbps(f, c);
+
+		if (!(gbps > 0)) {
+			if (!rates.n_unknown++)
+				rates.first_unknown = c;
+			continue;
+		}
+		if (!(rates.least_gbps > 0) || gbps < rates.least_gbps)
+			rates.least_gbps = gbps;
+		if (gbps > rates.most_gbps)
+			rates.most_gbps = gbps;
+	}
+	return rates;
+}
+
+char *fab_rates_unknown_text(const struct fab_fabric *f, const struct fab_rates *rates)
+{
+	uint32_t port;
+
+	if (!rates->n_unknown)
+		return NULL;
+	port = f->cable_a[rates->first_unknown];
+	return fab_format("the rate of %u of %u is not known (the first: port %u of "
+			  "\"%.100s\")",
+			  rates->n_unknown, rates->n, f->port_num[port],
+			  fab_node_name(f, f->port_node[port]));
+}
+
+struct fab_map64 *fab_guids_new(const struct fab_fabric *f, uint32_t n_nodes)
+{
+	struct fab_map64 *map = fab_map64_new(n_nodes);
+
+	for (uint32_t i = 0; i < n_nodes; i++)
+		if (fab_map64_put(map, f->node_guid[i], i) != i)
+			fab_map64_set(map, f->node_guid[i], FAB_SHARED);
+	return map;
+}
+
+int fab_guids_differ(const struct fab_fabric *f, uint32_t n_nodes, const char *what,
+		     struct fab_err *err)
+{
+	struct fab_map64 *seen = fab_map64_new(n_nodes);
+	uint32_t first = 0, i = 0;
+	char name[128], other[128];
+
+	while (i < n_nodes && (first = fab_map64_put(seen, f->node_guid[i], i)) == i)
+		i++;
+	fab_map64_free(seen);
+	if (i == n_nodes)
+		return 0;
+	fab_text_safe(fab_node_name(f, first), name, sizeof(name));
+	fab_text_safe(fab_node_name(f, i), other, sizeof(other));
+	return fab_fail(err, EINVAL,
+			"%s: GUID 0x%016llx belongs to %s and to %s: %s name nodes by "
+			"GUID, expected each to have its own",
+			f->source, (unsigned long long)f->node_guid[i], name, other,
+			what);
 }

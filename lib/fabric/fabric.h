@@ -24,6 +24,9 @@
 
 #include "base/macros.h"
 
+struct fab_err;
+struct fab_map64;
+
 typedef uint32_t fab_node_id;
 typedef uint32_t fab_port_id;
 typedef uint32_t fab_cable_id;
@@ -232,3 +235,54 @@ double fab_cable_data_gbps(const struct fab_fabric *f, fab_cable_id cable);
 
 /* Bytes that the fabric takes in memory, without the names. O(1). */
 size_t fab_fabric_bytes(const struct fab_fabric *f);
+
+/* Do cables have one rate, several, and one that is known? What counts loads asks this.
+ */
+
+struct fab_rates {
+	uint32_t n, n_unknown;	      /* cables; of these without speed or width */
+	fab_cable_id first_unknown;   /* FAB_NONE */
+	double least_gbps, most_gbps; /* of those that are known; 0: none is */
+};
+
+/* Of the cables first .. first + n - 1. O(n). */
+struct fab_rates fab_rates_of(const struct fab_fabric *f, fab_cable_id first, uint32_t n);
+/* "the rate of 3 of 47 is not known (the first: port 21 of "ib5")"; NULL: all are. The
+ * caller frees. */
+char *fab_rates_unknown_text(const struct fab_fabric *f, const struct fab_rates *rates);
+
+/*
+ * Nodes by their GUID: what forwarding tables, dumps and lists name them by. Of a fabric
+ * with damaged or invented GUIDs two nodes may have the same; then such a name means
+ * neither.
+ */
+
+/*
+ * Node ids of the first n_nodes nodes by GUID (0 as any other), FAB_SHARED where several
+ * of them have it. fab_map64_free() frees it. O(n_nodes).
+ */
+struct fab_map64 *fab_guids_new(const struct fab_fabric *f, uint32_t n_nodes);
+
+/*
+ * Does every one of the first n_nodes nodes (n_switches: all switches) have a GUID of
+ * its own? -EINVAL and a sentence that names two of one GUID, for files in which `what`
+ * ("forwarding tables") are told apart by it. O(n_nodes).
+ */
+int fab_guids_differ(const struct fab_fabric *f, uint32_t n_nodes, const char *what,
+		     struct fab_err *err) FAB_MUST_CHECK;
+
+enum fab_cable_class {
+	FAB_CABLE_SWITCH,      /* switch to switch, self-loops left out */
+	FAB_CABLE_HOST,	       /* switch to adapter or router */
+	FAB_CABLE_AGGREGATION, /* switch to aggregation node */
+	FAB_CABLE_OTHER,       /* self-loops, adapter to adapter */
+	FAB_N_CABLE_CLASSES,
+};
+
+/* Between what nodes the cable is. O(1). */
+enum fab_cable_class fab_cable_class(const struct fab_fabric *f, fab_cable_id cable);
+
+/* Lower width (lanes) and speed of the two ends; an unknown end does not count, 0 when
+   both are unknown. O(1). */
+uint8_t fab_cable_width(const struct fab_fabric *f, fab_cable_id cable);
+uint8_t fab_cable_speed(const struct fab_fabric *f, fab_cable_id cable);

@@ -6,9 +6,8 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 #include "fabric/label.h"
-#include "fabric/plain_names.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,13 +3,250 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "fabric/diameter.h"
-#include "fabric/excerpt.h"
+#include "base/order.h"
+#include "fabric/builder.h"
+#include "fabric/dist.h"
+#include "fabric/graph.h"
 #include "fabric/label.h"
 #include "fabric/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+	AT_ONCE = 512,	  /* sources that the search of many takes together */
+	FEW_HOPS = 64,	  /* farther apart, single searches are cheaper */
+	AT_ONCE_LOG = 32, /* steps that are affordable, as powers of 2 */
+	SINGLE_LOG = 28,
+};
+
+/* Single searches: what they tell of every switch's largest distance. */
+struct bounds {
+	const struct fab_fabric *f;
+	uint32_t n;
+	uint32_t *queue, *dist; /* of the last search */
+	uint32_t *low, *high;	/* of each switch's eccentricity */
+	struct fab_diameter of_all;
+};
+
+/* The sizes say it. */
+static bool by_shape(const struct fab_shape *shape, struct fab_diameter *out)
+{
+	uint32_t hops = 0;
+
+	if (!shape)
+		return false;
+	for (uint32_t d = 0; d < shape->n_dims; d++)
+		switch (shape->kind) {
+		case FAB_SHAPE_TORUS:
+			hops += shape->dims[d] / 2;
+			break;
+		case FAB_SHAPE_MESH:
+			hops += shape->dims[d] - 1;
+			break;
+		case FAB_SHAPE_HYPERX:
+			hops++;
+			break;
+		default:
+			return false;
+		}
+	*out = (struct fab_diameter){hops, hops};
+	return shape->n_dims > 0;
+}
+
+/* Search from a switch and take what follows for all others. Returns the farthest one. */
+static uint32_t look_from(struct bounds *b, uint32_t from)
+{
+	uint32_t far, most = 0;
+	const struct fab_graph g = fab_graph_of_peers(b->f);
+	uint32_t n;
+
+	/* Distances from a switch; the farthest one, of which queue's last entry is one.
+	 */
+	b->queue[0] = from;
+	n = fab_graph_search(&g, NULL, 1, b->dist, b->queue, NULL);
+	far = b->dist[b->queue[n - 1]];
+	if (far > b->of_all.hops)
+		b->of_all.hops = far;
+	for (uint32_t v = 0; v < b->n; v++) {
+		uint32_t d = b->dist[v], low = d > far - d ? d : far - d;
+
+		if (low > b->low[v])
+			b->low[v] = low;
+		if (far + d < b->high[v])
+			b->high[v] = far + d;
+		if (b->high[v] > most)
+			most = b->high[v];
+	}
+	b->of_all.at_most = most > b->of_all.hops ? most : b->of_all.hops;
+	return b->queue[b->n - 1];
+}
+
+static bool is_exact(const struct bounds *b)
+{
+	return b->of_all.hops == b->of_all.at_most;
+}
+
+/*
+ * The next to search from: in turn the switch that could be farthest from another, and
+ * among those that still matter the one nearest to the middle.
+ */
+static uint32_t choose(const struct bounds *b, bool from_rim)
+{
+	uint32_t best = FAB_NONE;
+
+	for (uint32_t v = 0; v < b->n; v++) {
+		if (b->high[v] <= b->of_all.hops)
+			continue;
+		if (best == FAB_NONE ||
+		    (from_rim ? b->high[v] > b->high[best] : b->low[v] < b->low[best]))
+			best = v;
+	}
+	return best;
+}
+
+static void init(struct bounds *b, const struct fab_fabric *f)
+{
+	*b = (struct bounds){.f = f, .n = f->n_switches};
+	b->queue = FAB_NEW(b->n, uint32_t);
+	b->dist = FAB_NEW(b->n, uint32_t);
+	b->low = FAB_NEW0(b->n, uint32_t);
+	b->high = FAB_NEW(b->n, uint32_t);
+	memset(b->high, 0xff, b->n * sizeof(*b->high));
+}
+
+struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
+					       const struct fab_shape *shape,
+					       int n_threads)
+{
+	uint64_t n = f->n_switches, arcs = f->peer_first[n], batches, steps = n + arcs;
+	struct fab_diameter out;
+	struct bounds b;
+
+	if (by_shape(shape, &out))
+		return out;
+	init(&b, f);
+	look_from(&b, look_from(&b, look_from(&b, 0)));
+	if (arcs == 2 * (n - 1))
+		b.of_all.at_most = b.of_all.hops; /* a tree: from an end of its longest */
+	batches = (n + AT_ONCE - 1) / AT_ONCE;
+	if (!is_exact(&b) && b.of_all.hops <= FEW_HOPS &&
+	    batches * steps <= ((uint64_t)1 << AT_ONCE_LOG) / (b.of_all.hops + 1)) {
+		b.of_all.hops = fab_fabric_diameter(f, n_threads);
+		b.of_all.at_most = b.of_all.hops;
+	}
+	for (uint64_t left = ((uint64_t)1 << SINGLE_LOG) / steps, i = 0;
+	     i < left && !is_exact(&b); i++)
+		look_from(&b, choose(&b, i % 2 == 0));
+	out = b.of_all;
+	free(b.queue);
+	free(b.dist);
+	free(b.low);
+	free(b.high);
+	return out;
+}
+
+struct fab_excerpts {
+	const struct fab_fabric *f;
+	const struct fab_planes *planes;
+	uint32_t *first, *sw; /* switches of each part, ascending */
+	uint32_t *id;	      /* [n_nodes] in the excerpt at hand, else FAB_NONE */
+	FAB_VEC(uint32_t) nodes;
+};
+
+struct fab_excerpts *fab_excerpts_new(const struct fab_fabric *f,
+				      const struct fab_planes *planes)
+{
+	struct fab_excerpts *e = FAB_NEW0(1, struct fab_excerpts);
+	uint32_t *at = FAB_NEW(planes->n, uint32_t), n = 0;
+
+	e->f = f;
+	e->planes = planes;
+	e->first = FAB_NEW((size_t)planes->n + 1, uint32_t);
+	e->sw = FAB_NEW(f->n_switches, uint32_t);
+	e->id = FAB_NEW(f->n_nodes, uint32_t);
+	memset(e->id, 0xff, f->n_nodes * sizeof(*e->id));
+	for (uint32_t i = 0; i < planes->n; i++) {
+		e->first[i] = at[i] = n;
+		n += planes->v[i].n_switches;
+	}
+	e->first[planes->n] = n;
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		e->sw[at[planes->of_switch[s]]++] = s;
+	free(at);
+	return e;
+}
+
+void fab_excerpts_free(struct fab_excerpts *e)
+{
+	if (!e)
+		return;
+	free(e->first);
+	free(e->sw);
+	free(e->id);
+	free(e->nodes.v);
+	free(e);
+}
+
+/* The switches of a part, then what hangs on them, each ascending. */
+static void list_nodes(struct fab_excerpts *e, uint32_t part)
+{
+	const struct fab_fabric *f = e->f;
+	uint32_t n_switches = e->first[part + 1] - e->first[part];
+
+	e->nodes.n = 0;
+	for (uint32_t i = e->first[part]; i < e->first[part + 1]; i++)
+		FAB_PUSH(&e->nodes, e->sw[i]);
+	for (uint32_t i = 0; i < n_switches; i++) {
+		uint32_t s = e->nodes.v[i];
+
+		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
+		     p++) {
+			uint32_t peer = fab_port_peer(f, p), node;
+
+			if (peer == FAB_NONE)
+				continue;
+			node = f->port_node[peer];
+			if (fab_node_is_switch(f, node) || e->id[node] != FAB_NONE)
+				continue;
+			e->id[node] = 0; /* listed */
+			FAB_PUSH(&e->nodes, node);
+		}
+	}
+	if (e->nodes.n > n_switches)
+		qsort(e->nodes.v + n_switches, e->nodes.n - n_switches,
+		      sizeof(*e->nodes.v), fab_cmp_u32);
+}
+
+struct fab_fabric *fab_excerpt(struct fab_excerpts *e, uint32_t part)
+{
+	const struct fab_plane *v = &e->planes->v[part];
+	struct fab_builder *b;
+	struct fab_fabric *out = NULL;
+	const struct fab_fabric *f = e->f;
+
+	if (!v->n_switch_links && !v->n_host_links)
+		return NULL;
+	b = fab_builder_new();
+	list_nodes(e, part);
+	for (size_t i = 0; i < e->nodes.n; i++)
+		e->id[e->nodes.v[i]] = fab_builder_copy_node(b, e->f, e->nodes.v[i]);
+	/* All cables of the part are at its switches. */
+	for (uint32_t k = e->first[part]; k < e->first[part + 1]; k++) {
+		uint32_t s = e->sw[k];
+
+		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
+		     p++)
+			if (f->port_cable[p] != FAB_NONE &&
+			    f->cable_a[f->port_cable[p]] == p)
+				fab_builder_copy_cable(b, f, f->port_cable[p], e->id);
+	}
+	for (size_t i = 0; i < e->nodes.n; i++)
+		e->id[e->nodes.v[i]] = FAB_NONE;
+	if (fab_builder_finish(b, e->f->source, e->f->format, NULL, &out, NULL))
+		return NULL;
+	return out;
+}
 
 /* Classes in order, of each the highest rate first. */
 static int by_class(const void *x, const void *y)

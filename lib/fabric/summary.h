@@ -65,3 +65,47 @@ struct fab_summary {
  */
 struct fab_summary *fab_summary_new(const struct fab_fabric *f, int n_threads);
 void fab_summary_free(struct fab_summary *summary);
+
+/*
+ * The largest number of hops between two switches, in bounded work.
+ *
+ * Tori, meshes and HyperX say it by their sizes, trees by two searches. Where the
+ * switches are few hops apart all of them are searched, many at once (fabric/dist.h).
+ * Long graphs take one search after the other, each of which bounds the eccentricities of
+ * all switches (Takes, Kosters: "Determining the diameter of small world networks", CIKM
+ * 2011), until no switch can be farther from another than two that were seen, or the work
+ * is spent: then it is known between bounds.
+ */
+
+struct fab_diameter {
+	uint32_t hops;	  /* two switches are that far apart */
+	uint32_t at_most; /* none are farther; equal to `hops`: exact */
+};
+
+/*
+ * Of a fabric whose switches are all joined. `shape` is that of the fabric, NULL when it
+ * is not known; n_threads 0: as many as OpenMP gives. The same for any number of threads.
+ * O(switches + cables) for the shapes named above, else at most about 2^32 steps of the
+ * search of many at once or 2^28 of single searches.
+ */
+struct fab_diameter fab_fabric_diameter_bounds(const struct fab_fabric *f,
+					       const struct fab_shape *shape,
+					       int n_threads);
+
+/* One part of the graph of switches as a fabric of its own. */
+
+/* Copies the parts of a fabric one by one. */
+struct fab_excerpts;
+
+/* `f` and `planes` are borrowed until the end. O(switches + nodes). */
+struct fab_excerpts *fab_excerpts_new(const struct fab_fabric *f,
+				      const struct fab_planes *planes);
+/* NULL is allowed. */
+void fab_excerpts_free(struct fab_excerpts *excerpts);
+
+/*
+ * The switches of a part, what hangs on them and all cables between these: the same
+ * names, GUIDs, LIDs and port numbers, numbered anew in the same order. NULL for a part
+ * without a cable. The caller frees. O(ports of the part).
+ */
+struct fab_fabric *fab_excerpt(struct fab_excerpts *excerpts, uint32_t part);

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 #include "mcast/groups_impl.h"
 #include "source/scan.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "fabric/rates.h"
+#include "fabric/fabric.h"
 
 #include <errno.h>
 #include <math.h>

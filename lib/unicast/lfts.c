@@ -3,7 +3,7 @@
 #include "unicast/lfts.h"
 
 #include "base/map.h"
-#include "fabric/guids.h"
+#include "fabric/fabric.h"
 #include "source/scan.h"
 #include "source/unpack.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/check.h"
-#include "fabric/check_groups.h"
 
 #include "support/data.h"
 #include "support/plan.h"

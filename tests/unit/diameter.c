@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/diameter.h"
 
 #include "fabric/builder.h"
 #include "fabric/dist.h"
-#include "fabric/excerpt.h"
 #include "fabric/summary.h"
 #include "support/gen.h"
 #include "support/nets.h"

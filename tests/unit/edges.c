@@ -4,19 +4,19 @@
 #include "boot/failover.h"
 #include "boot/host_addresses.h"
 #include "fabric/check.h"
-#include "fabric/excerpt.h"
-#include "fabric/plain_names.h"
+#include "fabric/label.h"
 #include "fabric/resolver.h"
 #include "fabric/shape.h"
+#include "fabric/summary.h"
 #include "support/boots.h"
 #include "support/gen.h"
 #include "support/plan.h"
 #include "unicast/analysis.h"
-#include "unicast/routes.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 #include "unicast/path.h"
+#include "unicast/routes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

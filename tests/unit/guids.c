@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Two nodes of one GUID: what names nodes by GUID is neither written nor believed. */
-#include "fabric/guids.h"
+#include "base/map.h"
+#include "fabric/fabric.h"
 
 #include "export/ibnetdiscover.h"
 #include "export/lfts.h"

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "fabric/builder.h"
 #include "fabric/label.h"
-#include "fabric/plain_names.h"
 #include "support/data.h"
 #include "support/gen.h"
 
