@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options whose values are names of a table, and their help. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/text.h"
+/* The tables of names that options take. */
 #include "boot/mapping.h"
 #include "cli/cli.h"
-#include "cli/internal.h"
 #include "export/boot.h"
 #include "launch/fence.h"
 #include "launch/locks.h"
@@ -45,34 +40,3 @@ const struct fab_cli_table fab_cli_tables[] = {
 	{"OPTIMISATIONS", &fab_size_opts},
 };
 const size_t fab_cli_n_tables = FAB_COUNT(fab_cli_tables);
-
-/* The table that is named at `mark`, "@NAME@"; *end: behind it. */
-static const struct fab_cli_table *table_at(const char *mark, const char **end)
-{
-	for (size_t i = 0; i < FAB_COUNT(fab_cli_tables); i++) {
-		size_t len = strlen(fab_cli_tables[i].name);
-
-		if (!strncmp(mark + 1, fab_cli_tables[i].name, len) &&
-		    mark[len + 1] == '@') {
-			*end = mark + len + 2;
-			return &fab_cli_tables[i];
-		}
-	}
-	return NULL;
-}
-
-char *fab_cli_help(int key, const char *text, void *input)
-{
-	char *mark = text ? strchr(text, '@') : NULL, *names, *filled;
-	const char *end;
-	const struct fab_cli_table *table = mark ? table_at(mark, &end) : NULL;
-
-	(void)key;
-	(void)input;
-	if (!table)
-		return (char *)(uintptr_t)text;
-	names = fab_choices_text(table->choices, "");
-	filled = fab_format("%.*s%s%s", (int)(mark - text), text, names, end);
-	free(names);
-	return filled;
-}

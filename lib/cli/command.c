@@ -1,17 +1,253 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A command from its first line to its end. */
-#include "cli/command.h"
-
+/*
+ * A command from its first line to its end: it opens the fabric and the database, runs
+ * the task, writes files and report, and stores the run.
+ */
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 #include "base/clock.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "cli/command.h"
 #include "cli/internal.h"
+#include "source/source.h"
+
+static void print_warning(const struct fab_cli_run *run, const struct fab_fabric *f,
+			  const struct fab_warning *w, uint32_t n_alike)
+{
+	char line[24] = "", more[64] = "";
+
+	if (w->line)
+		snprintf(line, sizeof(line), ":%" PRIu64, w->line);
+	if (n_alike > 1)
+		snprintf(more, sizeof(more), " (and %" PRIu32 " more like this)",
+			 n_alike - 1);
+	fab_cli_warn(run, "%s%s: %s%s", strcmp(f->source, "-") ? f->source : "<stdin>",
+		     line, w->message, more);
+}
+
+/* Warnings of one code: the first, and how many there are. */
+struct code {
+	const struct fab_warning *first;
+	uint32_t n;
+};
+
+/* One line for each code; the number of codes is small, that of warnings is not. */
+static void print_codes(const struct fab_cli_run *run, const struct fab_fabric *f)
+{
+	FAB_VEC(struct code) codes = {.n = 0};
+
+	for (uint32_t i = 0; i < f->n_warnings; i++) {
+		size_t k = 0;
+
+		while (k < codes.n &&
+		       strcmp(codes.v[k].first->code, f->warnings[i].code) != 0)
+			k++;
+		if (k == codes.n)
+			FAB_PUSH(&codes, ((struct code){&f->warnings[i], 0}));
+		codes.v[k].n++;
+	}
+	for (size_t k = 0; k < codes.n; k++)
+		print_warning(run, f, codes.v[k].first, codes.v[k].n);
+	free(codes.v);
+}
+
+static void print_warnings(const struct fab_cli_run *run, const struct fab_fabric *f)
+{
+	if (!run->verbose)
+		print_codes(run, f);
+	for (uint32_t i = 0; run->verbose && i < f->n_warnings; i++)
+		print_warning(run, f, &f->warnings[i], 1);
+	if (f->n_warnings_total > f->n_warnings)
+		fab_cli_warn(run, "%s: %" PRIu64 " further warnings were not kept",
+			     f->source, f->n_warnings_total - f->n_warnings);
+}
+
+/* What --hca leaves out is no part of any answer. */
+static void print_left_out(const struct fab_cli_run *run, const struct fab_fabric *f,
+			   const char *hca)
+{
+	if (f->n_left_out_switches)
+		fab_cli_warn(run,
+			     "%s: --hca '%s' leaves out %" PRIu32
+			     " switch%s, on which no adapter is left",
+			     strcmp(f->source, "-") ? f->source : "<stdin>", hca,
+			     f->n_left_out_switches,
+			     f->n_left_out_switches == 1 ? "" : "es");
+}
+
+int fab_cli_open_fabric(const struct fab_cli_input *input, const struct fab_cli_run *run,
+			struct fab_fabric **out, struct fab_err *err)
+{
+	struct fab_source_options options = {.node_name_map = input->node_name_map,
+					     .hca = input->hca,
+					     .subnet = input->subnet};
+	int rc;
+
+	fab_cli_progress_listen(run);
+	rc = fab_source_open(input->fabric, &options, out, err);
+	if (!rc && !run->quiet) {
+		print_warnings(run, *out);
+		print_left_out(run, *out, input->hca);
+	}
+	return rc;
+}
+
+/* One argument as a shell would read it; returns the end of what was written. */
+static char *quote(char *out, const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-_=+:,./@%^";
+
+	if (*arg && strspn(arg, plain) == strlen(arg))
+		return stpcpy(out, arg);
+	*out++ = '\'';
+	for (; *arg; arg++)
+		if (*arg == '\'')
+			out = stpcpy(out, "'\\''");
+		else
+			*out++ = *arg;
+	*out++ = '\'';
+	*out = 0;
+	return out;
+}
+
+char *fab_cli_quote(int n, char **args)
+{
+	size_t size = 1;
+	char *text, *end;
+
+	for (int i = 0; i < n; i++)
+		size += 4 * strlen(args[i]) + 3;
+	end = text = fab_zalloc(size, 1);
+	for (int i = 0; i < n; i++) {
+		if (i)
+			*end++ = ' ';
+		end = quote(end, args[i]);
+	}
+	return text;
+}
+
+int fab_cli_check_database(const char *path, struct fab_err *err)
+{
+	if (strcmp(path, "-") != 0)
+		return 0;
+	return fab_fail(err, EINVAL, "a database cannot be standard output");
+}
+
+int fab_cli_open_store(struct fab_cli_store *store, struct fab_err *err)
+{
+	return !store->path
+		       ? 0
+		       : fab_store_open(store->path, FAB_STORE_WRITE, &store->store, err);
+}
+
+int fab_cli_add_run(const struct fab_cli_store *store, const struct fab_cli_run *cli,
+		    const struct fab_fabric *f, const struct fab_store_run *run,
+		    struct fab_err *err)
+{
+	const struct fab_cli_shard *shard = store->shard;
+	struct fab_store_run complete = *run;
+	struct fab_store_shard part;
+	char host[256] = "", when[32];
+	time_t now = time(NULL);
+	struct tm utc;
+	uint64_t id;
+	int rc;
+
+	if (!store->store)
+		return 0;
+	if (gethostname(host, sizeof(host) - 1) != 0)
+		*host = 0;
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	complete.time = when;
+	complete.command = program_invocation_short_name;
+	complete.version = FAB_VERSION;
+	complete.arguments = store->arguments;
+	complete.host = host;
+	complete.label = store->label;
+	if (f)
+		complete.fabric = fab_fabric_brief(f);
+	if (shard && shard->part.count) {
+		part = (struct fab_store_shard){
+			shard->part.number, shard->part.count, shard->items, shard->all,
+			shard->unit,	    store->job,	       shard->input};
+		complete.shard = &part;
+		complete.n_shard = 1;
+	}
+	rc = fab_store_add(store->store, &complete, &id, err);
+	if (!rc)
+		fab_cli_note(cli, "stored as run %" PRIu64 " in %s", id, store->path);
+	return rc;
+}
+
+void fab_cli_close_store(struct fab_cli_store *store)
+{
+	fab_store_close(store->store);
+	store->store = NULL;
+	free(store->arguments);
+	free(store->job);
+	store->arguments = store->job = NULL;
+}
+
+/* COLUMNS if it is set, else what the terminal says, else no limit. */
+static unsigned terminal_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	uint64_t n;
+
+	if (columns && fab_parse_u64(columns, strlen(columns), 1, 10000, &n))
+		return (unsigned)n;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	return 0;
+}
+
+/* What --color=auto means on a terminal. */
+static bool wants_color(void)
+{
+	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+	return term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
+}
+
+struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
+						 const struct fab_cli_sink *sink)
+{
+	struct fab_report_options options = {
+		.format = output->format,
+		.columns = output->columns,
+		.no_header = output->no_header,
+		.color = output->color == FAB_COLOR_ALWAYS,
+	};
+
+	if (!sink->path && isatty(fileno(sink->file))) {
+		options.width = terminal_width(fileno(sink->file));
+		if (output->color == FAB_COLOR_AUTO)
+			options.color = wants_color();
+	}
+	return options;
+}
+
+struct fab_report *fab_cli_begin_report(FILE *out,
+					const struct fab_report_options *options,
+					const char *command, const char *primary,
+					const struct fab_fabric *fabric)
+{
+	fab_cli_progress_hide();
+	return fab_report_new(out, options, command, primary, fabric);
+}
 
 static int list_columns(const struct fab_cli_output *output,
 			const struct fab_cli_columns *columns, struct fab_err *err)

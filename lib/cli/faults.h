@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "mcast/groups.h"
 #include "mcast/mcfdbs.h"
-#include "unicast/faults.h"
 #include "unicast/engine.h"
+#include "unicast/faults.h"
 
 /* --fail, --fail-link, --fail-file, --random, --of. */
 struct fab_cli_faults {

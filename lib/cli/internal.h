@@ -36,14 +36,9 @@ int fab_given_take(struct fab_given *g, size_t i, const char *arg, struct fab_er
 int fab_setting_take(struct fab_given *g, const char *arg, struct fab_err *err);
 /* --list-settings. O(settings). */
 int fab_settings_list(const struct fab_given *g, struct fab_err *err);
-/* The verb of this name, which is then given. EINVAL: there is none. O(verbs). */
-int fab_verb_take(struct fab_given *g, const char *arg, struct fab_err *err);
 /* Is there a verb, and what it needs? `needs_fabric`: where nothing is only listed.
  * EINVAL. */
 int fab_verb_check(const struct fab_given *g, bool needs_fabric, struct fab_err *err);
-/* Arguments and text of --help; the caller frees. */
-char *fab_verb_args(const struct fab_command *c);
-char *fab_verb_doc(const struct fab_command *c);
 void fab_given_init(struct fab_given *g, const struct fab_command *c, void *params);
 /* What these rows fill; NULL: the command does not have them. */
 void *fab_given_part(const struct fab_given *g, const struct fab_option *rows);
@@ -83,19 +78,8 @@ int fab_cli_check_outputs(struct fab_err *err) FAB_MUST_CHECK;
 /* Is there gnuplot? ENOENT. O(PATH). */
 int fab_cli_find_gnuplot(struct fab_err *err) FAB_MUST_CHECK;
 
-/*
- * argp_parse() with messages that are safe for a terminal: whatever argp, getopt or a
- * parser says of an argument is one line without control characters.
- */
-void fab_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
-/* argp's help_filter: the names of a table in place of @MULTICAST@ and the like. */
-char *fab_cli_help(int key, const char *text, void *input);
-
 /* Arguments as a shell would read them; the caller frees. */
 char *fab_cli_quote(int n, char **args);
-/* Those that shards of one sweep have in common, options by their long names; the caller
- * frees. What the parser will refuse is left out. */
-char *fab_cli_job_text(const struct argp *argp, int argc, char **argv);
 
 /* From here on the command ends by itself: status 1 is its own. Before, a library that
  * gave up has chosen it (libgomp without a thread), and it becomes FAB_EXIT_ERROR. */
@@ -104,25 +88,15 @@ void fab_cli_expect_end(void);
 /* Take the progress line off the terminal, so that a message can be printed. */
 void fab_cli_progress_hide(void);
 
-/* Unlink the temporary files of sinks that were not committed. Async-signal-safe. */
-void fab_cli_sinks_discard(void);
-/* The same of a folder, with what is in it. Async-signal-safe. */
-void fab_cli_folder_discard(void);
-
-/* The name of a file or folder to be made beside `path`, for mkostemp() or mkdtemp(). The
- * caller frees. */
-char *fab_cli_temporary_name(const char *path);
-/*
- * Remove what ended runs (SIGKILL) have left beside `path`: files and folders of this
- * user with such names that no process has locked with flock(). O(entries of the folder).
- */
-void fab_cli_remove_stale(const char *path);
+/* Remove the temporary files and folder of results that were not committed.
+ * Async-signal-safe. */
+void fab_cli_discard(void);
 
 /* Where a chain of symbolic links ends, whether or not there is such a file; NULL and
  * ELOOP when it does not end. The caller frees. */
 char *fab_cli_link_end(const char *path);
 
-/* Standard error, also while fab_cli_parse() holds back what is printed there. */
+/* Standard error, also while the parser holds back what is printed there. */
 FILE *fab_cli_terminal(void);
 
 /* `program: LABELtext` and a line end on standard error, made safe for a terminal. */

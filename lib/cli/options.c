@@ -1,11 +1,86 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A command line by the tables of a command: argp finds the options, rows take them. */
+/*
+ * A command line by the tables of a command: argp finds the options, rows take them.
+ * Verbs, --help, messages that are safe for a terminal, and what shards of one sweep have
+ * in common.
+ */
 #include <assert.h>
+#include <errno.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/internal.h"
+#include "present/wrap.h"
+
+/* What the parser says while it runs; getopt knows no stream but stderr. */
+static struct {
+	FILE *terminal; /* the true standard error, NULL: not parsing */
+	FILE *memory;
+	char *text;
+	size_t n;
+} said;
+
+FILE *fab_cli_terminal(void)
+{
+	return said.terminal ? said.terminal : stderr;
+}
+
+/* Behind the message argp points to --help, in a line or two of its own. */
+static size_t message_len(const char *text)
+{
+	const char *hint = NULL;
+
+	for (const char *at = text; (at = strstr(at, "\nTry ")); at++)
+		hint = at;
+	return hint ? (size_t)(hint - text) : strlen(text);
+}
+
+/* Print what was said: the message as one line, then argp's own text as it is. */
+static void release(void)
+{
+	size_t len, size;
+	char *message, *safe;
+
+	if (!said.terminal)
+		return;
+	fclose(said.memory);
+	stderr = said.terminal;
+	said.terminal = NULL;
+	len = message_len(said.text);
+	if (len && said.text[len - 1] == '\n')
+		len--;
+	message = fab_strndup(said.text, len);
+	size = 4 * len + 8;
+	safe = fab_text_local(fab_text_safe(message, fab_alloc(size, 1), size));
+	if (said.n)
+		fprintf(stderr, "%s%s", safe, said.text + len);
+	free(safe);
+	free(message);
+	free(said.text);
+	said.text = NULL;
+}
+
+/* argp_parse() with messages that are safe for a terminal: whatever argp, getopt or a
+ * parser says of an argument is one line without control characters. */
+static void parse_line(const struct argp *argp, int argc, char **argv, void *input)
+{
+	static bool is_registered;
+
+	if (!is_registered)
+		atexit(release);
+	is_registered = true;
+	said.memory = open_memstream(&said.text, &said.n);
+	if (!said.memory)
+		fab_oom(0);
+	said.terminal = stderr;
+	stderr = said.memory;
+	argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, input);
+	release();
+}
 
 enum { KEY_FIRST = 0x100, KEY_SET = 0x10000, KEY_LIST_SETTINGS, KEY_USAGE };
 
@@ -97,6 +172,106 @@ static struct argp_option *argp_options(const struct fab_given *g, bool everyday
 	return options;
 }
 
+/* "run, sweep or trace"; on the heap. */
+static char *names_text(const struct fab_verb *verbs)
+{
+	char *text = NULL;
+
+	for (const struct fab_verb *v = verbs; v->name; v++)
+		fab_append(&text, v[1].name ? ", " : " or ", "%s", v->name);
+	return text;
+}
+
+static int take_verb(struct fab_given *g, const char *arg, struct fab_err *err)
+{
+	const struct fab_command *c = g->command;
+	char *names;
+	int rc;
+
+	assert(c->verb.bytes == sizeof(uint32_t));
+	for (const struct fab_verb *v = c->verbs; v->name; v++) {
+		if (strcmp(v->name, arg) != 0)
+			continue;
+		g->verb = v;
+		*(uint32_t *)((char *)g->params + c->verb.offset) =
+			(uint32_t)(v - c->verbs);
+		return 0;
+	}
+	names = names_text(c->verbs);
+	rc = fab_fail(err, EINVAL, "'%s' is no verb of %s: expected %s", arg, c->name,
+		      names);
+	free(names);
+	return rc;
+}
+
+int fab_verb_check(const struct fab_given *g, bool needs_fabric, struct fab_err *err)
+{
+	const struct fab_cli_input *input = fab_given_part(g, fab_cli_input_rows);
+	bool has_fabric = input && input->fabric;
+	char *names;
+	int rc;
+
+	if (!g->verb && !needs_fabric)
+		return 0;
+	if (!g->verb) {
+		names = names_text(g->command->verbs);
+		rc = fab_fail(err, EINVAL, "the verb is missing: %s", names);
+		free(names);
+		return rc;
+	}
+	if (!strstr(g->verb->args, "FABRIC") && has_fabric)
+		return fab_fail(err, EINVAL, "%s takes no FABRIC: '%s'", g->verb->name,
+				input->fabric);
+	if (!needs_fabric || has_fabric || !strstr(g->verb->args, "FABRIC") ||
+	    strstr(g->verb->args, "[FABRIC"))
+		return 0;
+	return fab_fail(err, EINVAL,
+			"FABRIC is missing: a file, -, gen:KIND:PARAMETERS or ib:");
+}
+
+/* Arguments for --help; on the heap. */
+static char *args_of(const struct fab_command *c)
+{
+	char *text = NULL;
+
+	if (!c->verbs)
+		return c->args ? fab_strdup(c->args) : NULL;
+	for (const struct fab_verb *v = c->verbs; v->name; v++)
+		fab_append(&text, "\n", "%s%s%s", v->name, *v->args ? " " : "", v->args);
+	return text;
+}
+
+enum { HELP_COLUMNS = 78 };
+
+/* "  NAME     what it does", further lines below the first. */
+static void append_verb(char **text, const struct fab_verb *v, int width)
+{
+	const char *at = v->help, *line = at, *name = v->name;
+
+	while (*at) {
+		size_t n = fab_wrap_line(&at, (size_t)(HELP_COLUMNS - width - 3));
+
+		fab_append(text, "", "\n  %-*s %.*s", width, name, (int)n, line);
+		line = at;
+		name = "";
+	}
+}
+
+/* Text of --help; on the heap. */
+static char *doc_of(const struct fab_command *c)
+{
+	char *text = c->doc ? fab_strdup(c->doc) : NULL;
+	int width = 0;
+
+	for (const struct fab_verb *v = c->verbs; v && v->name; v++)
+		width = (int)strlen(v->name) > width ? (int)strlen(v->name) : width;
+	if (c->verbs)
+		fab_append(&text, "", "\n");
+	for (const struct fab_verb *v = c->verbs; v && v->name; v++)
+		append_verb(&text, v, width);
+	return text;
+}
+
 static _Noreturn void refuse(struct argp_state *state, const char *option,
 			     const struct fab_err *err)
 {
@@ -140,7 +315,7 @@ static void take_argument(struct fab_given *g, const char *arg, struct argp_stat
 {
 	struct fab_err err;
 
-	if (g->command->verbs && !g->verb ? fab_verb_take(g, arg, &err)
+	if (g->command->verbs && !g->verb ? take_verb(g, arg, &err)
 	    : g->command->argument
 		    ? g->command->argument(g->params, arg, &err)
 		    : fab_cli_take_fabric(fab_given_part(g, fab_cli_input_rows), arg,
@@ -170,6 +345,125 @@ static void finish(struct fab_given *g, struct argp_state *state)
 		refuse(state, NULL, &err);
 	if (fab_cli_find_clash(output, &err))
 		refuse(state, NULL, &err);
+}
+
+/* The table that is named at `mark`, "@NAME@"; *end: behind it. */
+static const struct fab_cli_table *table_at(const char *mark, const char **end)
+{
+	for (size_t i = 0; i < fab_cli_n_tables; i++) {
+		size_t len = strlen(fab_cli_tables[i].name);
+
+		if (!strncmp(mark + 1, fab_cli_tables[i].name, len) &&
+		    mark[len + 1] == '@') {
+			*end = mark + len + 2;
+			return &fab_cli_tables[i];
+		}
+	}
+	return NULL;
+}
+
+/* argp's help_filter: the names of a table in place of @MULTICAST@ and the like. */
+static char *fill_names(int key, const char *text, void *input)
+{
+	char *mark = text ? strchr(text, '@') : NULL, *names, *filled;
+	const char *end;
+	const struct fab_cli_table *table = mark ? table_at(mark, &end) : NULL;
+
+	(void)key;
+	(void)input;
+	if (!table)
+		return (char *)(uintptr_t)text;
+	names = fab_choices_text(table->choices, "");
+	filled = fab_format("%.*s%s%s", (int)(mark - text), text, names, end);
+	free(names);
+	return filled;
+}
+
+/* Options that shards may differ in. */
+static const char *const apart[] = {"shard",	 "store",  "label",  "threads", "quiet",
+				    "verbose",	 "output", "format", "columns", "color",
+				    "no-header", "check",  "plot",   NULL};
+
+struct getopt_table {
+	FAB_VEC(struct option) longs;
+	char shorts[256];
+	size_t n_shorts;
+};
+
+/* All options of a parser and its children, as getopt knows them. */
+static void collect_options(const struct argp *argp, struct getopt_table *t)
+{
+	for (const struct argp_option *o = argp->options;
+	     o && (o->name || o->key || o->doc || o->group); o++) {
+		int arg = !o->arg			   ? no_argument
+			  : o->flags & OPTION_ARG_OPTIONAL ? optional_argument
+							   : required_argument;
+
+		if (o->name)
+			FAB_PUSH(&t->longs, ((struct option){.name = o->name,
+							     .has_arg = arg,
+							     .val = o->key}));
+		if (o->key > ' ' && o->key < 127 && t->n_shorts + 4 < sizeof(t->shorts)) {
+			t->shorts[t->n_shorts++] = (char)o->key;
+			for (int i = 0; i < arg; i++)
+				t->shorts[t->n_shorts++] = ':';
+		}
+	}
+	for (const struct argp_child *c = argp->children; c && c->argp; c++)
+		collect_options(c->argp, t);
+}
+
+static bool is_apart(const char *name)
+{
+	size_t i = 0;
+
+	while (apart[i] && strcmp(apart[i], name) != 0)
+		i++;
+	return apart[i] != NULL;
+}
+
+static const char *name_of(const struct getopt_table *t, int key, int at)
+{
+	if (at >= 0)
+		return t->longs.v[at].name;
+	for (size_t i = 0; i < t->longs.n; i++)
+		if (t->longs.v[i].val == key)
+			return t->longs.v[i].name;
+	return NULL;
+}
+
+/* The arguments that shards of one sweep have in common, options by their long names; on
+ * the heap. What the parser will refuse is left out. */
+static char *job_text(const struct argp *argp, int argc, char **argv)
+{
+	struct getopt_table t = {0};
+	char **args = FAB_NEW0((size_t)argc + 1, char *), **job, *text;
+	int n = 0, key, at = -1;
+
+	collect_options(argp, &t);
+	FAB_PUSH(&t.longs, ((struct option){0}));
+	t.longs.n--;
+	memcpy(args, argv, (size_t)argc * sizeof(*args));
+	job = FAB_NEW0((size_t)argc + 1, char *);
+	opterr = 0;
+	optind = 0; /* start anew */
+	while ((key = getopt_long(argc, args, t.shorts, t.longs.v, &at)) != -1) {
+		const char *name = key == '?' ? NULL : name_of(&t, key, at);
+
+		at = -1;
+		if (name && !is_apart(name))
+			job[n++] = optarg ? fab_format("--%s=%s", name, optarg)
+					  : fab_format("--%s", name);
+	}
+	for (int i = optind; i < argc && n < argc; i++)
+		job[n++] = fab_strdup(args[i]);
+	text = fab_cli_quote(n, job);
+	for (int i = 0; i < n; i++)
+		free(job[i]);
+	free(job);
+	free(args);
+	free(t.longs.v);
+	return text;
 }
 
 /* --help: everyday options only, if the command says which they are and others are left.
@@ -258,21 +552,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void fab_given_read(struct fab_given *g, int argc, char **argv)
 {
 	const struct fab_command *c = g->command;
-	char *args = fab_verb_args(c), *doc = fab_verb_doc(c);
+	char *args = args_of(c), *doc = doc_of(c);
 	struct argp_option *options = argp_options(g, false);
 	struct argp argp = {.options = options,
 			    .parser = parse,
 			    .args_doc = args,
 			    .doc = doc,
-			    .help_filter = fab_cli_help};
+			    .help_filter = fill_names};
 	struct fab_cli_store *store = fab_given_part(g, fab_cli_store_rows);
 
 	if (store) { /* parsing will change the order of the arguments */
 		store->arguments = fab_cli_quote(argc - 1, argv + 1);
-		store->job = fab_cli_job_text(&argp, argc, argv);
+		store->job = job_text(&argp, argc, argv);
 	}
 	preset(g);
-	fab_cli_parse(&argp, argc, argv, g);
+	parse_line(&argp, argc, argv, g);
 	free(args);
 	free(doc);
 	free(options);

@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results that appear whole or not at all: files and folders are written under a
+ * temporary name beside the target, synced, and renamed when all of them are complete.
+ * The temporary name is locked while it is in use; the kernel drops the lock with the
+ * process, so that the next run with the same target can tell what a killed run has left.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/internal.h"
+
+/* List of the files of a folder that this program wrote; those of others are never
+ * removed. */
+#define LIST_NAME ".fabkit-files"
+
+/*
+ * What to remove when the command ends before the results are committed: exit handlers
+ * and signal handlers can only know it from globals. An entry is complete before it is
+ * set, and cleared after its file was renamed.
+ */
+enum { MAX_SINKS = 16 };
+static char *volatile pending[MAX_SINKS];
+struct made {
+	struct made *next;
+	char path[];
+};
+static struct made *volatile made_files; /* of the folder */
+static char *volatile made_folder;
+
+void fab_cli_discard(void)
+{
+	for (size_t i = 0; i < MAX_SINKS; i++)
+		if (pending[i])
+			unlink(pending[i]);
+	for (const struct made *m = made_files; m; m = m->next)
+		unlink(m->path);
+	if (made_folder)
+		rmdir(made_folder);
+}
+
+/* Write `to` where `from` stands; false when it stands nowhere. */
+static bool set_pending(const char *from, char *to)
+{
+	for (size_t i = 0; i < MAX_SINKS; i++)
+		if (pending[i] == from) {
+			pending[i] = to;
+			return true;
+		}
+	return false;
+}
+
+static int cannot_write(const char *path, struct fab_err *err)
+{
+	return fab_fail(err, errno ? errno : EIO, "%s: cannot write: %s", path,
+			strerror(errno));
+}
+
+static mode_t current_umask(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
+/* For mkostemp() or mkdtemp(); on the heap. */
+static char *temporary_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int dir_len = slash ? (int)(slash + 1 - path) : 0;
+
+	return fab_format("%.*s.%.200s.fabkit-XXXXXX", dir_len, path, path + dir_len);
+}
+
+/* A temporary file or folder of this user that no process has locked; a folder has no
+ * folders in it. */
+static void remove_if_stale(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int own;
+	struct stat st;
+	const struct dirent *entry;
+	DIR *dir;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) != 0 || (st.st_uid != geteuid() && geteuid()) ||
+	    flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		close(fd);
+		return;
+	}
+	if (S_ISREG(st.st_mode))
+		unlinkat(parent, name, 0);
+	if (S_ISDIR(st.st_mode)) {
+		own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		dir = own < 0 ? NULL : fdopendir(own);
+		while (dir && (entry = readdir(dir)) != NULL)
+			unlinkat(fd, entry->d_name, 0);
+		if (dir)
+			closedir(dir);
+		unlinkat(parent, name, AT_REMOVEDIR);
+	}
+	close(fd);
+}
+
+/* Remove what killed runs (SIGKILL) with this target have left. O(entries of its folder).
+ */
+static void remove_stale(const char *path)
+{
+	char *name = temporary_name(path), *slash = strrchr(name, '/');
+	const char *base = slash ? slash + 1 : name, *folder = ".";
+	size_t n = strlen(base), n_fixed = n - strlen("XXXXXX");
+	const struct dirent *entry;
+	DIR *dir;
+
+	if (slash) {
+		*slash = '\0';
+		folder = slash == name ? "/" : name;
+	}
+	dir = opendir(folder);
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (strlen(entry->d_name) == n &&
+		    memcmp(entry->d_name, base, n_fixed) == 0)
+			remove_if_stale(dirfd(dir), entry->d_name);
+	if (dir)
+		closedir(dir);
+	free(name);
+}
+
+/* A temporary file or folder beside the path, open and locked; -1: errno. Until it is
+ * locked, a run with the same target may take it for stale and remove it: then another.
+ */
+static int make_locked(const char *path, bool is_folder, char **temporary)
+{
+	struct stat st = {.st_nlink = 1};
+	int fd;
+
+	do {
+		free(*temporary);
+		*temporary = temporary_name(path);
+		if (is_folder)
+			fd = !mkdtemp(*temporary)
+				     ? -1
+				     : open(*temporary,
+					    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		else
+			fd = mkostemp(*temporary, O_CLOEXEC);
+		if (fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &st) != 0 ||
+		    st.st_nlink)
+			return fd;
+		close(fd);
+	} while (true);
+}
+
+static int open_temporary(struct fab_cli_sink *sink, const struct stat *old,
+			  struct fab_err *err)
+{
+	sigset_t all, before;
+	struct stat own;
+	bool is_noted;
+	int fd;
+
+	remove_stale(sink->path);
+	/* no signal between making the file and noting it */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = make_locked(sink->path, false, &sink->temporary);
+	is_noted = fd >= 0 && set_pending(NULL, sink->temporary);
+	if (fd >= 0 && !is_noted)
+		unlink(sink->temporary);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (fd >= 0 && !is_noted) {
+		close(fd);
+		return fab_fail(err, EMFILE, "%s: more than %d output files at once",
+				sink->path, MAX_SINKS);
+	}
+	if (fd < 0 || fstat(fd, &own) != 0)
+		return cannot_write(sink->path, err);
+	/* a new file is ours: it gets the owner and group of the old one, if it can */
+	if (old && (own.st_uid != old->st_uid || own.st_gid != old->st_gid))
+		sink->copies_to_old = fchown(fd, old->st_uid, old->st_gid) != 0;
+	if (fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~current_umask()) != 0 ||
+	    !(sink->file = fdopen(fd, "w+")))
+		return cannot_write(sink->path, err);
+	return 0;
+}
+
+/* /dev/stdout, a FIFO: nothing that could be renamed. */
+static int open_directly(struct fab_cli_sink *sink, const char *path,
+			 const struct stat *old, struct fab_err *err)
+{
+	struct stat out;
+	bool is_stdout = fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == old->st_dev &&
+			 out.st_ino == old->st_ino;
+
+	sink->path = fab_strdup(path);
+	/* opening it anew would cut off what stands in it, and begin at its beginning */
+	if (is_stdout && fflush(stdout) == 0) {
+		int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+		sink->file = fd < 0 ? NULL : fdopen(fd, "w");
+	} else {
+		sink->file = fopen(path, "we");
+	}
+	return sink->file ? 0 : cannot_write(path, err);
+}
+
+bool fab_cli_is_open_file(const char *path)
+{
+	return !strncmp(path, "/dev/std", 8) || !strncmp(path, "/dev/fd/", 8) ||
+	       !strncmp(path, "/proc/", 6);
+}
+
+int fab_cli_open_sink(struct fab_cli_sink *sink, const char *path, struct fab_err *err)
+{
+	struct stat old;
+	bool exists;
+
+	*sink = (struct fab_cli_sink){.file = stdout};
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	exists = stat(path, &old) == 0;
+	if (!exists && errno != ENOENT)
+		return cannot_write(path, err);
+	if (exists && S_ISDIR(old.st_mode)) {
+		errno = EISDIR;
+		return cannot_write(path, err);
+	}
+	if (exists && (!S_ISREG(old.st_mode) || fab_cli_is_open_file(path)))
+		return open_directly(sink, path, &old, err);
+	/* write through a symbolic link, do not replace it */
+	sink->path = exists ? realpath(path, NULL) : fab_cli_link_end(path);
+	if (!sink->path || (exists && access(path, W_OK) != 0))
+		return cannot_write(path, err);
+	return open_temporary(sink, exists ? &old : NULL, err);
+}
+
+/* The new name must survive a crash as well: sync the directory. Best effort. */
+static void sync_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir =
+		slash ? fab_strndup(path, (size_t)(slash + 1 - path)) : fab_strdup(".");
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		(void)!fsync(fd);
+		close(fd);
+	}
+	free(dir);
+}
+
+static bool is_written(FILE *file)
+{
+	errno = 0;
+	if (fflush(file) == 0 && !ferror(file))
+		return true;
+	if (!errno)
+		errno = EIO;
+	return false;
+}
+
+/* All of the temporary file into the target, which stays the file it is. */
+static int copy_to_old(struct fab_cli_sink *sink, struct fab_err *err)
+{
+	int to = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	char block[65536];
+	size_t n;
+
+	rewind(sink->file);
+	while (to >= 0 && (n = fread(block, 1, sizeof(block), sink->file)) > 0)
+		for (size_t at = 0; at < n;) {
+			ssize_t done = write(to, block + at, n - at);
+
+			if (done < 0 && errno != EINTR)
+				return cannot_write(sink->path, err);
+			at += done < 0 ? 0 : (size_t)done;
+		}
+	if (to < 0 || ferror(sink->file) || fsync(to) != 0 || close(to) != 0)
+		return cannot_write(sink->path, err);
+	return 0;
+}
+
+/* Everything that can fail before the target changes. */
+static int settle(struct fab_cli_sink *sink, struct fab_err *err)
+{
+	if (!is_written(sink->file) ||
+	    (sink->temporary && fsync(fileno(sink->file)) != 0 && errno != EINVAL))
+		return cannot_write(sink->path ? sink->path : "standard output", err);
+	return 0;
+}
+
+int fab_cli_commit_sink(struct fab_cli_sink *sink, struct fab_err *err)
+{
+	int rc = settle(sink, err);
+
+	if (rc || !sink->path)
+		return rc;
+	if (sink->copies_to_old)
+		rc = copy_to_old(sink, err);
+	if (!rc && fclose(sink->file) != 0)
+		rc = cannot_write(sink->path, err);
+	if (rc)
+		return rc;
+	if (sink->temporary) {
+		if (sink->copies_to_old)
+			unlink(sink->temporary);
+		else if (rename(sink->temporary, sink->path) != 0)
+			return cannot_write(sink->path, err);
+		set_pending(sink->temporary, NULL);
+		sync_directory(sink->path);
+	}
+	free(sink->temporary);
+	free(sink->path);
+	*sink = (struct fab_cli_sink){0};
+	return 0;
+}
+
+static void note_made(const char *path)
+{
+	size_t n = strlen(path) + 1;
+	struct made *m = fab_alloc(sizeof(*m) + n, 1);
+
+	m->next = made_files;
+	memcpy(m->path, path, n);
+	made_files = m;
+}
+
+static void forget_made(void)
+{
+	struct made *m = made_files, *next;
+
+	made_files = NULL;
+	made_folder = NULL;
+	for (; m; m = next) {
+		next = m->next;
+		free(m);
+	}
+}
+
+/* Is the file in the list of the folder's own files? */
+static bool is_ours(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, LIST_NAME))
+		return true;
+	for (const char *at = list; at && *at; at = strchr(at, '\n') + 1) {
+		if (!strncmp(at, name, n) && at[n] == '\n')
+			return true;
+		if (!strchr(at, '\n'))
+			break;
+	}
+	return false;
+}
+
+/* The list of a folder written before, NULL: there is none. The caller frees. */
+static char *read_list(const char *folder)
+{
+	char *path = fab_format("%s/" LIST_NAME, folder), *text = NULL;
+	FILE *file = fopen(path, "re");
+	size_t room = 0;
+
+	/* a NUL cannot be in a name, nor in what we write: up to there is all of it */
+	if (file && getdelim(&text, &room, 0, file) < 0) {
+		free(text);
+		text = NULL;
+	}
+	if (file)
+		fclose(file);
+	free(path);
+	return text;
+}
+
+/* Nothing of others may be lost when the new folder takes the place of this one. */
+static int check_old(const struct fab_cli_folder *folder, const char *name,
+		     struct fab_err *err)
+{
+	char *list = read_list(folder->path);
+	DIR *dir = opendir(folder->path);
+	const struct dirent *entry;
+	int rc = dir ? 0 : cannot_write(folder->path, err);
+
+	while (!rc && (entry = readdir(dir)) != NULL)
+		if (!is_ours(list, entry->d_name))
+			rc = fab_fail(err, EEXIST,
+				      "%s: the folder holds '%.200s', which was not "
+				      "written as one of its files: name an empty or a "
+				      "new folder",
+				      name, entry->d_name);
+	if (dir)
+		closedir(dir);
+	free(list);
+	return rc;
+}
+
+static char *without_slashes(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return fab_strndup(path, n);
+}
+
+/* The folder that is written, beside the one that it takes the place of. */
+static int make_temporary(struct fab_cli_folder *folder, const struct stat *old,
+			  struct fab_err *err)
+{
+	remove_stale(folder->path);
+	folder->lock = make_locked(folder->path, true, &folder->temporary);
+	if (folder->lock < 0)
+		return cannot_write(folder->path, err);
+	made_folder = folder->temporary;
+	if (chmod(folder->temporary,
+		  old ? old->st_mode & 0777 : 0777 & ~current_umask()) != 0 ||
+	    (old && (old->st_uid != geteuid() || old->st_gid != getegid()) &&
+	     chown(folder->temporary, old->st_uid, old->st_gid) != 0 && errno != EPERM))
+		return cannot_write(folder->path, err);
+	return 0;
+}
+
+int fab_cli_open_folder(struct fab_cli_folder *folder, const char *path,
+			struct fab_err *err)
+{
+	struct stat old;
+	int rc = 0;
+
+	*folder = (struct fab_cli_folder){.exists = stat(path, &old) == 0};
+	if (!folder->exists && errno != ENOENT)
+		return cannot_write(path, err);
+	folder->path = folder->exists ? realpath(path, NULL) : without_slashes(path);
+	if (folder->exists && !S_ISDIR(old.st_mode)) {
+		errno = ENOTDIR;
+		return cannot_write(path, err);
+	}
+	if (!folder->path)
+		return cannot_write(path, err);
+	if (folder->exists)
+		rc = check_old(folder, path, err);
+	return rc ? rc : make_temporary(folder, folder->exists ? &old : NULL, err);
+}
+
+/* Note a file that could not be written, if it is the first one. */
+static void note_failure(struct fab_cli_folder *folder, const char *path)
+{
+	if (!folder->rc)
+		folder->rc = cannot_write(path, &folder->err);
+}
+
+/* The file written last is complete. */
+static void close_file(struct fab_cli_folder *folder)
+{
+	bool is_bad;
+
+	if (!folder->file)
+		return;
+	is_bad = fflush(folder->file) != 0 || ferror(folder->file) ||
+		 (fsync(fileno(folder->file)) != 0 && errno != EINVAL);
+	is_bad |= fclose(folder->file) != 0;
+	folder->file = NULL;
+	if (is_bad)
+		note_failure(folder, folder->path);
+}
+
+static FILE *add_file(struct fab_cli_folder *folder, const char *name)
+{
+	char *path = fab_format("%s/%s", folder->temporary, name);
+
+	close_file(folder);
+	note_made(path);
+	folder->file = fopen(path, "wxe");
+	if (!folder->file) {
+		note_failure(folder, path);
+		folder->file = fopen("/dev/null", "we");
+	}
+	if (!folder->file)
+		fab_oom(0);
+	free(path);
+	return folder->file;
+}
+
+FILE *fab_cli_folder_file(void *context, const char *name)
+{
+	struct fab_cli_folder *folder = context;
+
+	FAB_PUSH(&folder->names, fab_strdup(name));
+	return add_file(folder, name);
+}
+
+int fab_cli_settle_folder(struct fab_cli_folder *folder, struct fab_err *err)
+{
+	FILE *list = add_file(folder, LIST_NAME);
+
+	for (size_t i = 0; i < folder->names.n; i++)
+		fprintf(list, "%s\n", folder->names.v[i]);
+	close_file(folder);
+	if (folder->rc)
+		*err = folder->err;
+	return folder->rc;
+}
+
+/* What the folder held before stands under the temporary name now. */
+static void remove_old(const char *folder)
+{
+	char *list = read_list(folder), *rest = list, *name;
+
+	while ((name = strsep(&rest, "\n")) != NULL) {
+		char *path = fab_format("%s/%s", folder, name);
+
+		if (*name && !strchr(name, '/'))
+			unlink(path);
+		free(path);
+	}
+	rest = fab_format("%s/" LIST_NAME, folder);
+	unlink(rest);
+	free(rest);
+	rmdir(folder);
+	free(list);
+}
+
+/* Where two names cannot be exchanged in one step, as on NFS. */
+static int replace(const struct fab_cli_folder *folder)
+{
+	char *aside = fab_format("%s.old", folder->temporary);
+	int rc = rename(folder->path, aside);
+
+	if (!rc) {
+		rc = rename(folder->temporary, folder->path);
+		if (rc)
+			(void)!rename(aside, folder->path);
+		else
+			(void)!rename(aside, folder->temporary);
+	}
+	free(aside);
+	return rc;
+}
+
+int fab_cli_commit_folder(struct fab_cli_folder *folder, struct fab_err *err)
+{
+	int rc = !folder->exists ? rename(folder->temporary, folder->path)
+				 : renameat2(AT_FDCWD, folder->temporary, AT_FDCWD,
+					     folder->path, RENAME_EXCHANGE);
+
+	if (rc && folder->exists && (errno == EINVAL || errno == ENOSYS))
+		rc = replace(folder);
+	if (rc)
+		return cannot_write(folder->path, err);
+	forget_made();
+	if (folder->exists)
+		remove_old(folder->temporary);
+	close(folder->lock);
+	for (size_t i = 0; i < folder->names.n; i++)
+		free(folder->names.v[i]);
+	free(folder->names.v);
+	free(folder->path);
+	free(folder->temporary);
+	*folder = (struct fab_cli_folder){0};
+	return 0;
+}
+
+void fab_cli_fail_results(struct fab_cli_results *results, int rc,
+			  const struct fab_err *err)
+{
+	if (results->rc || !rc)
+		return;
+	results->rc = rc;
+	results->err = *err;
+}
+
+static void settle_files(struct fab_cli_results *results)
+{
+	struct fab_err err;
+
+	for (size_t i = 0; i < results->n && !results->rc; i++)
+		fab_cli_fail_results(results, settle(&results->sinks[i], &err), &err);
+	if (results->folder && !results->rc)
+		fab_cli_fail_results(results,
+				     fab_cli_settle_folder(results->folder, &err), &err);
+}
+
+static void commit_files(struct fab_cli_results *results)
+{
+	struct fab_err err;
+
+	if (results->folder && !results->rc)
+		fab_cli_fail_results(results,
+				     fab_cli_commit_folder(results->folder, &err), &err);
+	results->folder = NULL;
+	for (size_t i = 0; i < results->n && !results->rc; i++)
+		fab_cli_fail_results(results,
+				     fab_cli_commit_sink(&results->sinks[i], &err), &err);
+	results->n = 0;
+}
+
+/* Where all goes that is written after a failure. */
+static FILE *nowhere(struct fab_cli_results *results)
+{
+	if (!results->nowhere)
+		results->nowhere = fopen("/dev/null", "we");
+	if (!results->nowhere)
+		fab_oom(0);
+	return results->nowhere;
+}
+
+FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
+{
+	struct fab_cli_sink sink = {0};
+	struct fab_err err;
+
+	if (!results->rc)
+		fab_cli_fail_results(results, fab_cli_open_sink(&sink, path, &err), &err);
+	/* whoever reads standard output may close it, which ends the command */
+	if (!results->rc && !sink.path) {
+		settle_files(results);
+		commit_files(results);
+	}
+	if (!results->rc && results->n == FAB_COUNT(results->sinks))
+		fab_cli_fail_results(results,
+				     fab_fail(&err, EMFILE,
+					      "%s: more than %zu results at once", path,
+					      FAB_COUNT(results->sinks)),
+				     &err);
+	if (results->rc)
+		return nowhere(results);
+	results->sinks[results->n++] = sink;
+	return sink.file;
+}
+
+FILE *fab_cli_open_report(struct fab_cli_results *results,
+			  const struct fab_cli_output *output,
+			  struct fab_report_options *options)
+{
+	FILE *file = fab_cli_open_result(results, output->path);
+	const struct fab_cli_sink none = {.file = file};
+
+	*options = fab_cli_report_options(
+		output, results->n ? &results->sinks[results->n - 1] : &none);
+	return file;
+}
+
+int fab_cli_commit_results(struct fab_cli_results *results, struct fab_err *err)
+{
+	struct fab_err own;
+
+	settle_files(results);
+	if (results->keep && !results->rc)
+		fab_cli_fail_results(results, results->keep(results->context, &own),
+				     &own);
+	results->keep = NULL;
+	commit_files(results);
+	if (results->nowhere)
+		fclose(results->nowhere);
+	results->nowhere = NULL;
+	if (results->rc && err)
+		*err = results->err;
+	return results->rc;
+}
+
+int fab_cli_finish_results(struct fab_cli_results *results, int rc,
+			   int (*keep)(void *context, struct fab_err *err), void *context,
+			   struct fab_err *err)
+{
+	results->keep = keep;
+	results->context = context;
+	return rc ? rc : fab_cli_commit_results(results, err);
+}
