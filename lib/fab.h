@@ -20,7 +20,6 @@
 #include "fabric/check.h"
 #include "fabric/dist.h"
 #include "fabric/fabric.h"
-#include "mcast/engine.h"
 #include "mcast/route.h"
 #include "source/source.h"
 #include "unicast/analysis.h"

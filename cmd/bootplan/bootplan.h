@@ -8,7 +8,7 @@
 #include "boot/transfer.h"
 #include "cli/cli.h"
 #include "export/boot.h"
-#include "mcast/engine.h"
+#include "mcast/route.h"
 #include "present/report.h"
 #include "source/unpack.h"
 

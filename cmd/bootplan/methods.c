@@ -5,8 +5,7 @@
 
 #include "boot/advice.h"
 #include "bootplan.h"
-#include "mcast/rate.h"
-#include "mcast/verify.h"
+#include "mcast/route.h"
 
 /* Without --multicast no distances of a larger fabric are computed. */
 enum { MAX_SWITCHES = 16384 };

@@ -2,8 +2,8 @@
 /* fabric-mcroute: how low the largest EFI can be at all. */
 #include "mcroute.h"
 
-/* Cables looked at: by the search for sets, and for each of the dual bounds. */
-static const uint64_t SEARCH_STEPS = 10000000, DUAL_STEPS = 1500000000;
+/* Cables looked at for each of the dual bounds. */
+static const uint64_t DUAL_STEPS = 1500000000;
 
 /* Cables that dual ascent looks at in every run: a constant, and for each switch of each
  * group. */
@@ -22,21 +22,18 @@ static uint32_t largest(uint32_t a, uint32_t b)
 static void find_deep(struct mcroute_outcome *o, int n_threads, double until)
 {
 	struct fab_bound *b = o->bounds;
-	struct fab_bound_work work = {.steps = SEARCH_STEPS,
+	const struct fab_bound_work work = {.steps = DUAL_STEPS,
 				      .n_threads = n_threads,
 				      .until = until,
 				      .is_over = fab_cli_is_interrupted};
 
-	fab_mcast_searched_bound(&o->problem, &work, &b[MCROUTE_SEARCHED]);
-	work.steps = DUAL_STEPS;
 	if (b[MCROUTE_DUAL].is_limited) {
 		fab_bound_fini(&b[MCROUTE_DUAL]);
 		fab_mcast_dual_bound(&o->problem, &work, &b[MCROUTE_DUAL]);
 	}
 	fab_mcast_weighted_bound(
 		&o->problem, &work,
-		largest(b[MCROUTE_DUAL].value,
-			largest(b[MCROUTE_SEARCHED].value, b[MCROUTE_NATURAL].value)),
+		largest(b[MCROUTE_DUAL].value, b[MCROUTE_NATURAL].value),
 		&b[MCROUTE_WEIGHTED]);
 	fab_mcast_reach_bound(&o->problem, &work, &b[MCROUTE_REACH]);
 }
@@ -65,7 +62,6 @@ void mcroute_find_bounds(struct mcroute_outcome *o, bool is_deep, int n_threads,
 	if (is_deep && b[MCROUTE_REACH].kind == FAB_BOUND_NONE)
 		find_deep(o, n_threads, until);
 	raise(&o->lower_bound, &b[MCROUTE_NATURAL]);
-	raise(&o->lower_bound, &b[MCROUTE_SEARCHED]);
 	raise(&o->lower_bound, &b[MCROUTE_DUAL]);
 	raise(&o->lower_bound, &b[MCROUTE_WEIGHTED]);
 	raise(&o->height_bound, &b[MCROUTE_REACH]);

@@ -9,10 +9,9 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "export/events.h"
-#include "mcast/efi.h"
-#include "mcast/lifecycle.h"
+#include "mcast/route.h"
+#include "mcast/events.h"
 #include "mcast/live.h"
-#include "mcast/verify.h"
 #include "source/unpack.h"
 
 /* One engine in one behaviour, and how it ended. */

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/cli.h"
-#include "mcast/engine.h"
+#include "mcast/route.h"
 
 /* --events FILE, --events-pattern SPEC and what belongs to them. */
 struct mcroute_events {

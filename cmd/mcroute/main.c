@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mcast/engines.h"
+#include "mcast/engine/state.h"
 #include "mcast/events.h"
 #include "mcroute.h"
 

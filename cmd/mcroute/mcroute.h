@@ -5,9 +5,8 @@
 #include "cli/faults.h"
 #include "events.h"
 #include "mcast/bounds.h"
-#include "mcast/efi.h"
-#include "mcast/explain.h"
-#include "mcast/loaded.h"
+#include "mcast/route.h"
+#include "mcast/tables.h"
 #include "present/report.h"
 
 /* Results: those of the engines and that of tables that were read. */
@@ -48,7 +47,6 @@ struct mcroute_params {
 /* The bounds that are tried: NATURAL and MATCHING always. */
 enum mcroute_bound {
 	MCROUTE_NATURAL,
-	MCROUTE_SEARCHED,
 	MCROUTE_DUAL,
 	MCROUTE_WEIGHTED,
 	MCROUTE_REACH,

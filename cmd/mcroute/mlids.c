@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "mcast/share.h"
+#include "mcast/route.h"
 
 /* A row of a table. */
 struct record {

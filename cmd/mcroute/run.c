@@ -10,8 +10,8 @@
 #include "export/bounds.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
-#include "mcast/grow.h"
-#include "mcast/verify.h"
+#include "mcast/engine/state.h"
+#include "mcast/route.h"
 
 enum { DEFAULT_MLID_CAP = 1024 };
 

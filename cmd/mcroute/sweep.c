@@ -5,8 +5,8 @@
 #include "base/clock.h"
 
 #include "base/mem.h"
-#include "mcast/engines.h"
-#include "mcast/verify.h"
+#include "mcast/engine/state.h"
+#include "mcast/route.h"
 
 enum { DEFAULT_LAST = 3 };
 

@@ -6,7 +6,6 @@
 #include "cli/faults.h"
 #include "event/stats.h"
 #include "fabric/kfat.h"
-#include "mcast/engine.h"
 #include "mcast/route.h"
 #include "present/report.h"
 #include "sim/sim.h"

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "export/mcfdbs.h"
 #include "fabric_sim.h"
-#include "mcast/share.h"
+#include "mcast/route.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "fabric/check.h"
 #include "fabric/resolver.h"
-#include "mcast/mcfdbs.h"
+#include "mcast/tables.h"
 #include "source/unpack.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"

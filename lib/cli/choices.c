@@ -9,7 +9,7 @@
 #include "launch/peers.h"
 #include "launch/size.h"
 #include "launch/stages.h"
-#include "mcast/engine.h"
+#include "mcast/route.h"
 #include "rdma/rdma.h"
 #include "sim/sim.h"
 #include "traffic/pattern.h"

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "mcast/groups.h"
-#include "mcast/mcfdbs.h"
+#include "mcast/tables.h"
 #include "unicast/engine.h"
 #include "unicast/faults.h"
 

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "mcast/engine.h"
+#include "mcast/route.h"
 
 enum fab_bound_kind {
 	FAB_BOUND_NONE,
@@ -82,14 +82,6 @@ struct fab_bound_work {
 bool fab_bound_is_over(const struct fab_bound_work *work);
 
 /*
- * CUT, for any trees, by sets that are searched for: grown switch by switch from some
- * switches with members, always by the one that asks most of the cables across.
- * O(steps).
- */
-void fab_mcast_searched_bound(const struct fab_mcast_problem *problem,
-			      const struct fab_bound_work *work, struct fab_bound *out);
-
-/*
  * DUAL, for any trees: the cables of all trees together by dual ascent (Wong, "A dual
  * ascent approach for Steiner tree problems on a directed graph", 1984). Directed in both
  * directions, a tree away from the group's first switch enters every set that holds
@@ -101,12 +93,9 @@ void fab_mcast_searched_bound(const struct fab_mcast_problem *problem,
 void fab_mcast_dual_bound(const struct fab_mcast_problem *problem,
 			  const struct fab_bound_work *work, struct fab_bound *out);
 
-/*
- * The same where a cable counts as often as weight[n_switch_links] says: a turn uses of
- * all arcs into the set what is left of the one that has least left, and all trees
- * together weigh as much as the largest load on every cable at most. Takes the weights,
- * which free() frees; NULL: 1 each, kind DUAL. As long.
- */
+/* The same where a cable counts weight[n_switch_links] times: a turn uses of all arcs
+ * into the set the least that is left of one, and all trees together weigh no more than
+ * the largest load on every cable. Takes the weights, which free() frees. As long. */
 void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
 			     const struct fab_bound_work *work, uint32_t *weight,
 			     struct fab_bound *out);
@@ -123,7 +112,7 @@ void fab_mcast_weighted_bound(const struct fab_mcast_problem *problem,
 
 /*
  * REACH, for trees of minimal height: as DUAL, but a group's arcs are those of cables
- * that such a tree of it can use (mcast/reach.h). O(steps + candidates of all groups *
+ * that such a tree of it can use. O(steps + candidates of all groups *
  * switches).
  */
 void fab_mcast_reach_bound(const struct fab_mcast_problem *problem,
@@ -140,10 +129,3 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 			      struct fab_bound *out);
 /* Its value. As long. */
 uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem);
-
-/*
- * Both bounds for one division of the switches into disjoint parts: part[sw] is the part
- * of a switch, below n_parts, or FAB_NONE for none of them. O(arcs + members).
- */
-uint32_t fab_mcast_cut_bound(const struct fab_mcast_problem *problem,
-			     const uint32_t *part, uint32_t n_parts);

@@ -7,8 +7,7 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "fabric/resolver.h"
-#include "mcast/groups_impl.h"
-#include "mcast/members.h"
+#include "mcast/groups/collect.h"
 
 #include <errno.h>
 #include <stdio.h>

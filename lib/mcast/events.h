@@ -58,3 +58,119 @@ int fab_events_generate(const struct fab_fabric *f, const char *spec, uint64_t s
 
 /* Is the spec well-formed? The same sentence as above without a fabric. O(spec). */
 int fab_events_check_pattern(const char *spec, struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * The lifecycle of groups: requests to join and to leave, replayed by the clock of their
+ * trace through the state machine of Chen et al. 2022 ("Joining and leaving a group") or
+ * through what InfiniBand does.
+ *
+ * Batched (Chen et al.): a group is
+ *   absent         until a request to join is received; it says how many members the
+ *                  group is to have;
+ *   receiving-join until so many have joined;
+ *   computing      until its routes are computed, once;
+ *   ready          until a member leaves, which computes nothing;
+ *   receiving-leave until all have left;
+ *   destroying     in which its routes are taken away; at once absent again.
+ * receiving-join and receiving-leave end in destroying when they last longer than
+ * timeout_ns, counted from their beginning. Members that leave while routes are computed
+ * have left when the group is ready.
+ *
+ * Plain (InfiniBand): a group exists while it has a member, and its routes are computed
+ * again for every request that makes an endpoint a member or ends that, also for the
+ * last.
+ *
+ * Coalesced (OpenSM): as plain, but requests are gathered. When nothing is computed and a
+ * request was received, a pass begins: it computes each group that has requests waiting
+ * once, in the order of their first one, with the members it has then. Requests that are
+ * received meanwhile wait for the next pass, which begins when this one ends.
+ *
+ * Of all: routes are computed one after the other, in the order of the requests that
+ * make it necessary, compute_ns each, and are in effect when computed. At one time
+ * computations end first, then requests are received, then time-outs are over. A request
+ * that repeats what is so already (a member joins again) changes nothing and counts as
+ * repeated; one that does not fit the state (leave without join, join to a complete group
+ * or with another number of members) as refused. After the last request the clock runs
+ * until no computation and no time-out is left.
+ *
+ * One measure of all: a group is complete when a join is received that makes its members
+ * as many as the join says; from then until every member has routes is its routed time.
+ * When a member leaves before, there is none. Batched, the members also learn of it
+ * (steps 3 and 4 of Chen et al.): the first that joined asks for the state every poll_ns
+ * from its join on, and when it finds the group ready tells the others by a message to
+ * the group, which takes notify_ns; this is the told time. InfiniBand answers a join
+ * before there are routes and tells nobody.
+ *
+ * A group is unusable while it has members that wait for routes: batched from the first
+ * join received until ready or destroyed; else while a request of it waits for its
+ * computation or is computed and it has a member.
+ */
+
+enum fab_lifecycle_behaviour {
+	FAB_LIFECYCLE_BATCHED,
+	FAB_LIFECYCLE_PLAIN,
+	FAB_LIFECYCLE_COALESCED,
+	FAB_LIFECYCLE_N_BEHAVIOURS,
+};
+
+enum fab_lifecycle_state {
+	FAB_LIFECYCLE_ABSENT,
+	FAB_LIFECYCLE_RECEIVING_JOIN,
+	FAB_LIFECYCLE_COMPUTING,
+	FAB_LIFECYCLE_READY,
+	FAB_LIFECYCLE_RECEIVING_LEAVE,
+	FAB_LIFECYCLE_DESTROYING,
+};
+
+/* Who routes. */
+struct fab_lifecycle_router {
+	/*
+	 * The routes of `group` are from now on those of these n endpoints, none when n
+	 * is 0. Returns the table entries that change.
+	 */
+	uint64_t (*route)(void *context, uint32_t group, const fab_port_id *member,
+			  uint32_t n);
+	/* A group enters a state (batched only); may be NULL. */
+	void (*enter)(void *context, uint32_t group, enum fab_lifecycle_state state,
+		      uint64_t now_ns);
+	void *context;
+};
+
+struct fab_lifecycle_options {
+	enum fab_lifecycle_behaviour behaviour;
+	uint64_t compute_ns, timeout_ns;
+	uint64_t
+		poll_ns; /* between two questions of the first member; 0: it just knows */
+	uint64_t notify_ns; /* of its message to the others */
+	double loss;	    /* probability that a request is lost that is not marked so */
+	uint64_t seed;	    /* of this; the same requests are lost in all behaviours */
+};
+
+struct fab_lifecycle_outcome {
+	uint64_t recomputations;
+	uint64_t table_updates;		  /* sum of what route() returned */
+	uint64_t timed_out;		  /* groups destroyed by a time-out */
+	uint64_t lost, repeated, refused; /* requests */
+	uint32_t alive;	 /* groups with routes in the end (batched: ready; plain: members)
+			  */
+	uint64_t passes; /* coalesced; else 0 */
+	uint64_t completed, routed; /* times a group was, and then had a routed time */
+	uint64_t polls;		    /* questions of first members, batched */
+	/* over those that were routed; NaN: none was, or nobody is told */
+	double routed_sum_s, routed_mean_s, routed_max_s;
+	double told_sum_s, told_mean_s, told_max_s;
+	/* over the groups of the trace */
+	double unusable_sum_s, unusable_mean_s, unusable_max_s;
+};
+
+/*
+ * Replay a trace. O(requests + sum over computations of the group's members), and what
+ * route() costs.
+ */
+void fab_lifecycle_replay(const struct fab_events *events,
+			  const struct fab_lifecycle_options *options,
+			  const struct fab_lifecycle_router *router,
+			  struct fab_lifecycle_outcome *out);
+
+/* "batched", "plain", "coalesced": borrowed static text. O(1). */
+const char *fab_lifecycle_behaviour_name(enum fab_lifecycle_behaviour behaviour);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "mcast/lifecycle.h"
+/* The replay of a trace: see mcast/events.h. */
+#include "mcast/events.h"
 
 #include "base/mem.h"
 #include "base/rng.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees of groups that change, each grown over the loads of all others. */
 #include "mcast/live.h"
-
 #include "base/mem.h"
 #include "base/order.h"
-#include "mcast/choose.h"
-#include "mcast/state.h"
+#include "mcast/engine/state.h"
+#include "mcast/roots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,16 +103,6 @@ static void set_group(struct fab_live *l, const struct tree *t)
 	l->sw_first[1] = at;
 }
 
-static uint32_t choose_root(struct fab_live *l, const struct fab_roots *roots)
-{
-	struct fab_mcast_state *s = &l->state;
-
-	if (l->engine->choose_root)
-		return l->engine->choose_root(s, roots, 0);
-	return fab_root_choose(fab_roots_bits(roots, 0), roots->words, l->ties,
-			       fab_mcast_root_value(s, l->engine->root_rule));
-}
-
 static void count_peak(struct fab_live *l, const struct tree *t)
 {
 	for (uint32_t e = 0; e < t->n_edges; e++)
@@ -139,8 +129,8 @@ static void grow(struct fab_live *l, struct tree *t)
 	struct fab_roots roots;
 
 	set_group(l, t);
-	fab_roots_find(l->problem.dist, &l->one, 0, 0, 1, &roots);
-	t->root = choose_root(l, &roots);
+	fab_roots_find(l->problem.dist, &l->one, 0, 0, 1, 0, &roots);
+	t->root = fab_mcast_choose_root(s, l->engine, &roots, l->ties, 0);
 	s->n_edges = 0;
 	fab_mcast_state_grow(s, l->engine, &roots, 0, t->root);
 	fab_roots_fini(&roots);

@@ -8,12 +8,11 @@
 #include "fabric/dist.h"
 #include "mcast/groups.h"
 
-/* The candidates of the groups first_group .. first_group + n - 1. */
+/* Candidates of the groups first_group .. first_group + n - 1. */
 struct fab_roots {
 	uint32_t first_group, n;
-	size_t words; /* 64-bit words of one set */
-	uint32_t
-		*set; /* [n] which set is the group's: groups with equal switches share */
+	size_t words;  /* 64-bit words of one set */
+	uint32_t *set; /* [n] set of a group: groups with equal switches share */
 	uint32_t n_sets;
 	uint8_t *radius; /* [n_sets] largest distance from a candidate to a member */
 	uint64_t *bits;	 /* [n_sets * words] bit s: switch s is a candidate */
@@ -21,47 +20,19 @@ struct fab_roots {
 
 /*
  * Find the candidates of as many groups from first_group on as fit into max_bytes of sets
- * (at least one group). O(sum of switches of the groups * switches), less what bounds
- * save; parallel over sets, the same result for any number of threads, which stay for the
+ * (at least one group), and those up to `slack` hops farther from a member, too; radius
+ * stays the least. O(sum of switches of the groups * switches), less what bounds save;
+ * parallel over sets, the same result for any number of threads, which stay for the
  * trees: fab_threads_rest() ends them.
  */
 void fab_roots_find(const struct fab_dist *dist, const struct fab_groups *groups,
-		    uint32_t first_group, size_t max_bytes, int n_threads,
+		    uint32_t first_group, size_t max_bytes, int n_threads, unsigned slack,
 		    struct fab_roots *out);
 /* Those of all groups, if their sets fit into max_bytes; else false, and nothing is
  * found. As long, or O(groups). */
 bool fab_roots_find_all(const struct fab_dist *dist, const struct fab_groups *groups,
 			size_t max_bytes, int n_threads, struct fab_roots *out);
-/* As fab_roots_find() with those that are up to `slack` hops farther from a member, too;
- * radius stays the least. As long; fab_roots_fini: O(size). */
-void fab_roots_find_within(const struct fab_dist *dist, const struct fab_groups *groups,
-			   uint32_t first_group, size_t max_bytes, int n_threads,
-			   unsigned slack, struct fab_roots *out);
 void fab_roots_fini(struct fab_roots *roots);
-
-/* Room to find the candidates of one list of switches after the other. */
-struct fab_roots_one {
-	const struct fab_dist *dist;
-	size_t words;
-	unsigned slack; /* 0: candidates only; may be set between two searches */
-	uint8_t *largest, *block_min;
-	uint64_t *bits;		 /* [words] of the last one */
-	struct fab_balls *balls; /* NULL: none */
-};
-
-/* Borrows the distances. The caller frees. fab_roots_one_new: O(switches),
- * fab_roots_one_free: O(size). */
-struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
-	__attribute__((returns_nonnull));
-void fab_roots_one_free(struct fab_roots_one *one);
-/* That many groups like these will be looked for: the same, sooner. O(switches^2). */
-void fab_roots_one_expect(struct fab_roots_one *one, const struct fab_groups *groups,
-			  int n_threads);
-/* Candidates of the switches sw[n]; returns their radius. O(n * switches) at most. */
-uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n);
-/* One of a set by chance: the next one, around, from a place that `hash` says. O(words).
- */
-uint32_t fab_roots_draw(const uint64_t *bits, size_t words, uint64_t hash);
 
 /* The set of a group as bits. O(1). */
 static inline const uint64_t *fab_roots_bits(const struct fab_roots *r, uint32_t group)
@@ -74,3 +45,33 @@ static inline uint8_t fab_roots_radius(const struct fab_roots *r, uint32_t group
 {
 	return r->radius[r->set[group - r->first_group]];
 }
+
+/* Room to find the candidates of one list of switches after the other. */
+struct fab_roots_one {
+	const struct fab_dist *dist;
+	size_t words;
+	unsigned slack; /* 0: candidates only; may be set between two searches */
+	uint8_t *largest, *block_min;
+	uint64_t *bits; /* [words] of the last one */
+};
+
+/* Borrows the distances. The caller frees. O(switches), O(size). */
+struct fab_roots_one *fab_roots_one_new(const struct fab_dist *dist)
+	__attribute__((returns_nonnull));
+void fab_roots_one_free(struct fab_roots_one *one);
+/* Candidates of the switches sw[n]; returns their radius. O(n * switches) at most. */
+uint8_t fab_roots_one_find(struct fab_roots_one *one, const uint32_t *sw, uint32_t n);
+
+/* Order of candidates that a rule finds equally good. */
+enum fab_root_ties {
+	FAB_TIES_SPREAD, /* a fixed shuffle of the switch ids */
+	FAB_TIES_LOWEST	 /* switch id */
+};
+
+/* The candidate of least value[switch] in `bits`, `words` of them; value NULL: the lowest
+ * id; FAB_NONE: there is none. O(switches). */
+uint32_t fab_root_choose(const uint64_t *bits, size_t words, enum fab_root_ties ties,
+			 const uint32_t *value);
+/* A random one of a set: the next one, cyclically, from a place given by `hash`.
+ * O(words). */
+uint32_t fab_roots_draw(const uint64_t *bits, size_t words, uint64_t hash);

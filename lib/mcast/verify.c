@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "mcast/verify.h"
-
+/* Trees, heights, loads and distances checked by a second, simpler path. */
 #include "base/mem.h"
 #include "base/progress.h"
+#include "mcast/route.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "mcast/engine.h"
+#include "mcast/route.h"
 
 enum fab_opensm_mode {
 	FAB_OPENSM_OFF,	    /* OpenSM's own trees */

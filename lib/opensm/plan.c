@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "mcast/bounds.h"
 #include "mcast/route.h"
-#include "mcast/verify.h"
 #include "opensm/keeper_impl.h"
 
 /* Of the time of a plan: what the engine may take; the rest is left for single trees. */

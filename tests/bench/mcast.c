@@ -16,8 +16,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "mcast/bounds.h"
-#include "mcast/efi.h"
+#include "mcast/route.h"
 #include "source/source.h"
+#include "support/sssp_heap.h"
 
 enum { REPEATS = 5, MAX_ENGINES = 16 };
 
@@ -129,11 +130,12 @@ static void print_memory(const struct row *row)
 	       (double)usage.ru_maxrss / 1024, matrix, 1.3 * matrix + 64);
 }
 
-static void print_times(const struct times *t, size_t n, double fulb, double sssp)
+static void print_times(const struct fab_mcast_engine *const *engines,
+			const struct times *t, size_t n, double fulb, double sssp)
 {
 	for (size_t i = 0; i < n; i++)
-		printf("  %-14s trees %8.2f ms  max EFI %5u\n",
-		       fab_mcast_engines[i]->name, t->trees[i] * 1e3, t->max_efi[i]);
+		printf("  %-14s trees %8.2f ms  max EFI %5u\n", engines[i]->name,
+		       t->trees[i] * 1e3, t->max_efi[i]);
 	printf("  distances %.2f ms + roots %.2f ms + fulb trees %.2f ms = %.2f ms; "
 	       "sssp-heap-new / fulb trees = %.1f\n",
 	       t->distances * 1e3, t->roots * 1e3, fulb * 1e3,
@@ -147,13 +149,15 @@ static void run(const struct row *row)
 	struct fab_fabric *f;
 	struct fab_groups *groups;
 	struct fab_err err;
-	size_t n = fab_mcast_n_engines;
+	size_t n = fab_mcast_n_engines + 1;
+	const struct fab_mcast_engine *engines[MAX_ENGINES] = {&sssp_heap_new};
 
+	memcpy(engines + 1, fab_mcast_engines, (n - 1) * sizeof(*engines));
 	if (fab_source_open(row->fabric, NULL, &f, &err))
 		fail(&err);
 	groups = make_groups(f, row->pattern);
 	for (int i = 0; i < REPEATS; i++)
-		run_once(f, groups, fab_mcast_engines, n, &runs[i]);
+		run_once(f, groups, engines, n, &runs[i]);
 	for (int i = 0; i < REPEATS; i++)
 		values[i] = runs[i].distances;
 	middle.distances = median(values);
@@ -165,14 +169,14 @@ static void run(const struct row *row)
 			values[i] = runs[i].trees[e];
 		middle.trees[e] = median(values);
 		middle.max_efi[e] = runs[0].max_efi[e];
-		if (!strcmp(fab_mcast_engines[e]->name, "fulb"))
+		if (!strcmp(engines[e]->name, "fulb"))
 			fulb = middle.trees[e];
-		if (!strcmp(fab_mcast_engines[e]->name, "sssp-heap-new"))
+		if (!strcmp(engines[e]->name, "sssp-heap-new"))
 			sssp = middle.trees[e];
 	}
 	printf("%s %s (%s): %u switches, %u groups\n", row->name, row->pattern,
 	       row->fabric, f->n_switches, groups->n);
-	print_times(&middle, n, fulb, sssp);
+	print_times(engines, &middle, n, fulb, sssp);
 	fab_groups_free(groups);
 	fab_fabric_free(f);
 }

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "mcast/bounds.h"
-#include "mcast/efi.h"
+#include "mcast/route.h"
 #include "source/source.h"
 
 struct row {

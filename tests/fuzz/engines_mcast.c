@@ -5,14 +5,11 @@
 #include "export/mcfdbs.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
-#include "mcast/efi.h"
-#include "mcast/engines.h"
+#include "mcast/route.h"
+#include "mcast/engine/state.h"
 #include "mcast/events.h"
-#include "mcast/lifecycle.h"
 #include "mcast/live.h"
-#include "mcast/loaded.h"
-#include "mcast/share.h"
-#include "mcast/verify.h"
+#include "mcast/tables.h"
 
 #include <math.h>
 

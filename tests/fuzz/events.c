@@ -8,9 +8,9 @@
 
 #include "base/mem.h"
 #include "export/events.h"
-#include "mcast/lifecycle.h"
+#include "mcast/events.h"
 #include "mcast/live.h"
-#include "mcast/verify.h"
+#include "mcast/route.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "fabric/builder.h"
-#include "mcast/engines.h"
+#include "mcast/engine/state.h"
 #include "opensm/keeper.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "fabric/builder.h"
-#include "mcast/loaded.h"
+#include "mcast/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

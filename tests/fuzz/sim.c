@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "event/stream.h"
 #include "fuzz.h"
-#include "mcast/engine.h"
 #include "mcast/route.h"
 #include "sim/sim.h"
 #include "unicast/analysis.h"

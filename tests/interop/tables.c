@@ -7,7 +7,7 @@
  */
 #include "base/mem.h"
 #include "fabric/dist.h"
-#include "mcast/mcfdbs.h"
+#include "mcast/tables.h"
 #include "source/source.h"
 #include "source/unpack.h"
 

@@ -563,8 +563,5 @@ Test(bounds, stopped_by_the_clock)
 	fab_mcast_dual_bound(&p, &work, &none);
 	check_stopped(&none, 1);
 	fab_bound_fini(&none);
-	fab_mcast_searched_bound(&p, &work, &none);
-	cr_expect(none.is_cut_short);
-	fab_bound_fini(&none);
 	end_problem(&x);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Loads of trees, of groups that need none, and of the cables to hosts. */
-#include "mcast/efi.h"
-#include "mcast/mcfdbs.h"
+#include "mcast/route.h"
+#include "mcast/tables.h"
 #include "support/nets.h"
 
 #include <criterion/criterion.h>

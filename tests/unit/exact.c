@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `optimal` on at most 8 switches and 8 groups against all trees, cable by cable: other
  * trees, another order and another bound than in the engine. */
-#include "mcast/exact.h"
+#include "mcast/search/search.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "mcast/bounds.h"
-#include "mcast/engines.h"
-#include "mcast/grow.h"
-#include "mcast/state.h"
-#include "mcast/verify.h"
+#include "mcast/engine/state.h"
+#include "mcast/route.h"
 #include "support/plan.h"
 #include "support/routed.h"
 

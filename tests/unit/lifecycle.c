@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The lifecycle of groups against a simulation that does everything tick by tick. */
-#include "mcast/lifecycle.h"
+#include "mcast/events.h"
 
 #include "base/mem.h"
 #include "base/rng.h"

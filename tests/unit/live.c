@@ -4,8 +4,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "mcast/efi.h"
-#include "mcast/verify.h"
+#include "mcast/route.h"
 #include "support/nets.h"
 #include "support/routed.h"
 

@@ -3,11 +3,11 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "mcast/bounds.h"
-#include "mcast/efi.h"
-#include "mcast/engines.h"
-#include "mcast/verify.h"
+#include "mcast/engine/state.h"
+#include "mcast/route.h"
 #include "support/nets.h"
 #include "support/routed.h"
+#include "support/sssp_heap.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -79,7 +79,7 @@ Test(mcast, candidates_are_all_switches_of_least_eccentricity)
 			for (uint32_t done = 0; done < s.groups->n;) {
 				struct fab_roots roots;
 
-				fab_roots_find(s.dist, s.groups, done, max_bytes, 2,
+				fab_roots_find(s.dist, s.groups, done, max_bytes, 2, 0,
 					       &roots);
 				cr_assert_gt(roots.n, 0);
 				for (uint32_t g = done; g < done + roots.n; g++) {
@@ -148,31 +148,33 @@ Test(mcast, the_number_of_threads_changes_nothing)
 	routed_fini(&s);
 }
 
+/* As published, by a priority queue over the whole fabric. */
 Test(mcast, both_forms_of_sssp_give_the_same_trees)
 {
-	const size_t pairs[][2] = {{2, 4}, {3, 5}};
+	const struct fab_mcast_engine *const engines[] = {
+		&fab_mcast_sssp, &sssp_heap, &fab_mcast_sssp_new, &sssp_heap_new};
 
 	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
 		struct fab_mcast_options options = {.n_threads = 1};
-		struct fab_mcast_result r[MAX_ENGINES];
+		struct fab_mcast_result r[4];
 		struct routed s;
+		double seconds;
 
 		setting_init(&s, seed);
-		route(&s, &options, r);
-		for (size_t i = 0; i < 2; i++) {
-			const struct fab_mcast_result *levels = &r[pairs[i][0]];
-			const struct fab_mcast_result *heap = &r[pairs[i][1]];
-			uint64_t n = levels->forest.first[s.groups->n];
+		cr_assert_eq(fab_mcast_route(&s.problem, engines, 4, &options, r,
+					     &seconds, NULL),
+			     0);
+		for (size_t i = 0; i < 4; i += 2) {
+			uint64_t n = r[i].forest.first[s.groups->n];
 
-			cr_assert_str_eq(heap->engine->name,
-					 i ? "sssp-heap-new" : "sssp-heap");
-			cr_assert_eq(heap->forest.first[s.groups->n], n);
-			cr_assert_arr_eq(heap->forest.cable, levels->forest.cable,
+			cr_assert_eq(r[i + 1].forest.first[s.groups->n], n);
+			cr_assert_arr_eq(r[i + 1].forest.cable, r[i].forest.cable,
 					 n * sizeof(uint32_t));
-			cr_assert_arr_eq(heap->load, levels->load,
+			cr_assert_arr_eq(r[i + 1].load, r[i].load,
 					 s.f->n_switch_links * sizeof(uint32_t));
 		}
-		results_fini(r);
+		for (size_t i = 0; i < 4; i++)
+			fab_mcast_result_fini(&r[i]);
 		routed_fini(&s);
 	}
 }
@@ -523,35 +525,6 @@ Test(mcast, verification_finds_planted_faults)
 	cr_assert_eq(fab_mcast_verify(&s.problem, r, NULL), 0);
 	results_fini(all);
 	routed_fini(&s);
-}
-
-Test(mcast, cut_bound_of_a_division)
-{
-	/* ring of 8 in two halves: 2 cables across */
-	struct fab_fabric *f = test_ring(8);
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_mcast_problem problem = {.f = f};
-	uint32_t part[8] = {0, 0, 0, 0, 1, 1, 1, 1};
-	struct fab_groups *g = NULL;
-
-	for (uint32_t i = 0; i < 5; i++) { /* 5 groups across, 3 within a half */
-		fab_groups_builder_begin(b, "x", 1);
-		fab_groups_builder_add(b, fab_port_find(f, i % 4, 0));
-		fab_groups_builder_add(b, fab_port_find(f, 4 + i % 4, 0));
-	}
-	for (uint32_t i = 0; i < 3; i++) {
-		fab_groups_builder_begin(b, "y", 1);
-		fab_groups_builder_add(b, fab_port_find(f, 0, 0));
-		fab_groups_builder_add(b, fab_port_find(f, 3, 0));
-	}
-	cr_assert_eq(fab_groups_builder_finish(b, false, &g, NULL), 0);
-	problem.groups = g;
-	cr_assert_eq(fab_mcast_cut_bound(&problem, part, 2), 3); /* ceil(5 / 2) */
-	part[3] = FAB_NONE;					 /* now 2 | rest | 4 */
-	cr_assert_eq(fab_mcast_cut_bound(&problem, part, 2),
-		     4); /* ceil((5 + 3 - 1) / 2) */
-	fab_groups_free(g);
-	fab_fabric_free(f);
 }
 
 static int stop_at_once(void *context, uint64_t done, uint64_t total)

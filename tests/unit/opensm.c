@@ -2,8 +2,8 @@
 /* Algorithm opensm against a plain form of OpenSM's rules. */
 #include "base/mem.h"
 #include "base/rng.h"
-#include "mcast/engines.h"
-#include "mcast/verify.h"
+#include "mcast/engine/state.h"
+#include "mcast/route.h"
 #include "source/source.h"
 #include "support/nets.h"
 

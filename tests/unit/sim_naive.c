@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "mcast/engines.h"
+#include "mcast/engine/state.h"
 #include "mcast/route.h"
 #include "support/naive.h"
 #include "support/nets.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Multicast tables: written, read back, analysed. */
-#include "mcast/loaded.h"
+#include "mcast/tables.h"
 
 #include "base/rng.h"
 #include "export/mcfdbs.h"
 #include "fabric/dist.h"
-#include "mcast/efi.h"
-#include "mcast/share.h"
-#include "mcast/verify.h"
+#include "mcast/route.h"
 #include "support/gen.h"
 #include "support/nets.h"
 #include "support/plan.h"

@@ -2,8 +2,8 @@
 #include "support/routed.h"
 
 #include "base/rng.h"
-#include "mcast/engines.h"
-#include "mcast/verify.h"
+#include "mcast/engine/state.h"
+#include "mcast/route.h"
 #include "support/gen.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
 /* A fabric with groups by chance, routed by every engine and verified. */
 #pragma once
 
-#include "mcast/efi.h"
+#include "mcast/route.h"
 
 enum { ROUTED_MAX_ENGINES = 16 };
 

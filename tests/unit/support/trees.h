@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fabric/fabric.h"
-#include "mcast/grown.h"
+#include "mcast/search/search.h"
 
 /* 2 to `most` switches by chance, each once, into sw[most]; how many. */
 uint32_t trees_draw_switches(const struct fab_fabric *f, uint32_t most, uint64_t seed,

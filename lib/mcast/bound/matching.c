@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a group may leave a switch: in a tree of minimal height r, rooted at one of the
+ * group's candidates, a member's switch that is not the root hangs on a switch at most
+ * r - 1 hops from that root. So of the switch's cables only those count whose other end
+ * is within r - 1 hops of some candidate; all of them where the switch is a candidate
+ * itself. Each group with members elsewhere uses one of them at least: the least largest
+ * load over all choices, found by matching groups to cables, is a bound.
+ */
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "mcast/bounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pairs of a group and a member's switch from which on it would take too long. */
+static const uint64_t PAIRS_MAX = 4000000;
+
+/* Bytes of candidate sets that are kept; equal ones are not looked at again. */
+static const size_t SETS_BYTES_MAX = (size_t)64 << 20;
+
+enum nearness { UNKNOWN, FAR, NEAR };
+
+/* A set of candidates: trees of many large groups have the same ones. */
+struct candidates {
+	uint64_t *bits; /* [words] */
+	uint8_t radius;
+	uint8_t *near; /* [n_switches] enum nearness: within radius - 1 hops of one */
+};
+
+/* Groups of a switch that may leave it to the same neighbours. */
+struct kind {
+	uint32_t sw;
+	uint64_t peers; /* first of its bits in `bits` */
+	uint32_t n;	/* groups */
+};
+
+struct exits {
+	const struct fab_mcast_problem *p;
+	struct fab_roots_one *roots; /* NULL: the problem has them */
+	const uint64_t *last;	     /* [words] candidates that were found last */
+	size_t words;
+	FAB_VEC(struct kind) kinds;
+	FAB_VEC(uint64_t) bits;
+	struct fab_map64 *known;	 /* digest of switch and bits to kind */
+	FAB_VEC(struct candidates) sets; /* the first one is used again and again */
+	struct fab_map64 *set_of;	 /* digest of radius and bits to set */
+	struct fab_map64 *kind_of;	 /* set and switch to kind */
+	/* of the switch being matched */
+	uint32_t *room;	 /* [peers] cables to a neighbour */
+	uint32_t *load;	 /* [peers] groups that leave to it */
+	uint32_t *taken; /* [kinds * peers] of a kind to a neighbour */
+	uint32_t *queue, *from_peer, *from_kind;
+	struct fab_bound *out;
+	FAB_VEC(uint64_t) proof; /* `peers` of the kinds that prove it */
+};
+
+static size_t words_of(const struct fab_fabric *f, uint32_t sw)
+{
+	return (f->peer_first[sw + 1] - f->peer_first[sw] + 63) / 64;
+}
+
+/* Is a switch a candidate or at most that many hops from one? True when that is not
+ * known. */
+static bool has_candidate_within(const struct exits *x, const struct candidates *set,
+				 uint32_t sw, uint8_t hops)
+{
+	const struct fab_fabric *f = x->p->f;
+	const uint8_t *row;
+
+	if (set->bits[sw / 64] >> (sw % 64) & 1)
+		return true;
+	if (hops == 0)
+		return false;
+	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
+		if (set->bits[f->peer[i] / 64] >> (f->peer[i] % 64) & 1)
+			return true;
+	if (hops == 1)
+		return false;
+	if (!fab_dist_is_whole(x->p->dist))
+		return true; /* maybe: no row is made for a bound */
+	row = fab_dist_row(x->p->dist, sw);
+	for (size_t w = 0; w < x->words; w++)
+		for (uint64_t left = set->bits[w]; left; left &= left - 1)
+			if (row[w * 64 + (size_t)__builtin_ctzll(left)] <= hops)
+				return true;
+	return false;
+}
+
+static bool is_near(const struct exits *x, const struct candidates *set, uint32_t sw)
+{
+	if (set->near[sw] == UNKNOWN)
+		set->near[sw] =
+			has_candidate_within(x, set, sw, (uint8_t)(set->radius - 1))
+				? NEAR
+				: FAR;
+	return set->near[sw] == NEAR;
+}
+
+/* Find the candidates of a group; returns their radius. */
+static uint8_t find_last(struct exits *x, uint32_t group)
+{
+	const struct fab_groups *g = x->p->groups;
+	uint8_t radius;
+
+	if (!x->roots) {
+		x->last = fab_roots_bits(x->p->roots, group);
+		return fab_roots_radius(x->p->roots, group);
+	}
+	radius = fab_roots_one_find(x->roots, g->sw + g->sw_first[group],
+				    fab_group_n_switches(g, group));
+	x->last = x->roots->bits;
+	return radius;
+}
+
+static uint32_t push_set(struct exits *x)
+{
+	struct candidates set = {.bits = FAB_NEW(x->words, uint64_t),
+				 .near = FAB_NEW(x->p->f->n_switches, uint8_t)};
+
+	FAB_PUSH(&x->sets, set);
+	return (uint32_t)(x->sets.n - 1);
+}
+
+/*
+ * The candidates found last, as one of the sets: a known one, a new one, or once they are
+ * too many the first, which is overwritten.
+ */
+static uint32_t set_of_last(struct exits *x, uint8_t radius)
+{
+	size_t bytes = x->words * sizeof(uint64_t);
+	uint64_t key = fab_hash_words(x->last, x->words, radius);
+	bool is_full = x->sets.n * (bytes + x->p->f->n_switches) > SETS_BYTES_MAX;
+	uint32_t id = is_full ? fab_map64_get(x->set_of, key)
+			      : fab_map64_put(x->set_of, key, (uint32_t)x->sets.n);
+	struct candidates *set;
+
+	if (id < x->sets.n && x->sets.v[id].radius == radius &&
+	    !memcmp(x->sets.v[id].bits, x->last, bytes))
+		return id;
+	id = id == x->sets.n ? push_set(x) : 0;
+	set = &x->sets.v[id];
+	set->radius = radius;
+	memcpy(set->bits, x->last, bytes);
+	memset(set->near, UNKNOWN, x->p->f->n_switches);
+	return id;
+}
+
+/* The neighbours that a group may leave a switch to, as bits behind the others. */
+static void push_exits(struct exits *x, const struct candidates *set, uint32_t sw)
+{
+	const struct fab_fabric *f = x->p->f;
+	bool is_root = set->bits[sw / 64] >> (sw % 64) & 1;
+	size_t at = x->bits.n;
+
+	for (size_t w = 0; w < words_of(f, sw); w++)
+		FAB_PUSH(&x->bits, 0);
+	for (uint32_t i = f->peer_first[sw]; i < f->peer_first[sw + 1]; i++)
+		if (is_root || is_near(x, set, f->peer[i]))
+			x->bits.v[at + (i - f->peer_first[sw]) / 64] |=
+				(uint64_t)1 << ((i - f->peer_first[sw]) % 64);
+}
+
+/* Count n groups with the exits that were pushed last; equal ones are one kind. */
+static uint32_t add_kind(struct exits *x, uint32_t sw, uint32_t n)
+{
+	size_t words = words_of(x->p->f, sw);
+	uint64_t at = x->bits.n - words;
+	uint64_t key = fab_hash_words(x->bits.v + at, words, sw);
+	uint32_t id = fab_map64_put(x->known, key, (uint32_t)x->kinds.n);
+
+	if (id < x->kinds.n && x->kinds.v[id].sw == sw &&
+	    !memcmp(x->bits.v + x->kinds.v[id].peers, x->bits.v + at,
+		    words * sizeof(uint64_t))) {
+		x->kinds.v[id].n += n;
+		x->bits.n = at;
+		return id;
+	}
+	FAB_PUSH(&x->kinds, ((struct kind){sw, at, n}));
+	return (uint32_t)(x->kinds.n - 1);
+}
+
+/* Exits of the groups with the switches of `group`, n of them. */
+static void add_groups(struct exits *x, uint32_t group, uint32_t n)
+{
+	const struct fab_groups *g = x->p->groups;
+	const uint32_t *sw = g->sw + g->sw_first[group];
+	uint32_t n_sw = fab_group_n_switches(g, group);
+	uint32_t set = set_of_last(x, find_last(x, group));
+
+	for (uint32_t i = 0; i < n_sw; i++) {
+		uint64_t key = (uint64_t)set << 32 | sw[i];
+		uint32_t kind = set ? fab_map64_get(x->kind_of, key) : FAB_NONE;
+
+		if (kind != FAB_NONE) {
+			x->kinds.v[kind].n += n;
+			continue;
+		}
+		push_exits(x, &x->sets.v[set], sw[i]);
+		kind = add_kind(x, sw[i], n);
+		if (set)
+			fab_map64_put(x->kind_of, key, kind);
+	}
+}
+
+static bool may_leave(const struct exits *x, const struct kind *k, uint32_t peer)
+{
+	return x->bits.v[k->peers + peer / 64] >> (peer % 64) & 1;
+}
+
+/* Make room for one group of `kind` by moving others; false: not with this cap. */
+static bool move_others(struct exits *x, const struct kind *kinds, uint32_t kind,
+			uint32_t n_kinds, uint32_t n_peers, uint32_t cap)
+{
+	uint32_t head = 0, tail = 0;
+
+	memset(x->from_kind, 0xff, n_peers * sizeof(*x->from_kind));
+	memset(x->from_peer, 0xff, n_kinds * sizeof(*x->from_peer));
+	x->queue[tail++] = kind;
+	x->from_peer[kind] = n_peers; /* where it starts */
+	while (head < tail) {
+		uint32_t k = x->queue[head++];
+
+		for (uint32_t p = 0; p < n_peers; p++) {
+			if (!may_leave(x, &kinds[k], p) || x->from_kind[p] != FAB_NONE)
+				continue;
+			x->from_kind[p] = k;
+			if (x->load[p] < cap * x->room[p]) {
+				x->load[p]++;
+				for (uint32_t at = p; at != n_peers;) {
+					uint32_t of = x->from_kind[at];
+
+					x->taken[of * n_peers + at]++;
+					at = x->from_peer[of];
+					if (at != n_peers)
+						x->taken[of * n_peers + at]--;
+				}
+				return true;
+			}
+			for (uint32_t u = 0; u < n_kinds; u++)
+				if (x->from_peer[u] == FAB_NONE &&
+				    x->taken[u * n_peers + p]) {
+					x->from_peer[u] = p;
+					x->queue[tail++] = u;
+				}
+		}
+	}
+	return false;
+}
+
+/*
+ * No room for one more of a kind at this cap: the kinds that the search came to can leave
+ * to the neighbours that it came to only, and those are full. They prove cap + 1.
+ */
+static void note(struct exits *x, const struct kind *kinds, uint32_t n_kinds,
+		 uint32_t n_peers, uint32_t cap)
+{
+	const struct fab_fabric *f = x->p->f;
+	struct fab_bound *b = x->out;
+	uint32_t sw = kinds[0].sw, first = f->peer_first[sw];
+
+	if (cap < b->value)
+		return;
+	fab_bound_fini(b);
+	*b = (struct fab_bound){
+		.kind = FAB_BOUND_MATCHING,
+		.value = cap + 1,
+		.sw = sw,
+		.cable = FAB_NEW(f->arc_first[sw + 1] - f->arc_first[sw], uint32_t)};
+	x->proof.n = 0;
+	for (uint32_t k = 0; k < n_kinds; k++)
+		if (x->from_peer[k] != FAB_NONE)
+			FAB_PUSH(&x->proof, kinds[k].peers);
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		for (uint32_t p = 0; p < n_peers; p++)
+			if (f->peer[first + p] == f->arc_peer[a] &&
+			    x->from_kind[p] != FAB_NONE)
+				b->cable[b->n_cables++] = f->arc_cable[a];
+}
+
+/* The least largest load of a switch's cables, at least `cap`. */
+static uint32_t match(struct exits *x, const struct kind *kinds, uint32_t n_kinds,
+		      uint32_t cap)
+{
+	const struct fab_fabric *f = x->p->f;
+	uint32_t sw = kinds[0].sw, first = f->peer_first[sw];
+	uint32_t n_peers = f->peer_first[sw + 1] - first;
+
+	x->room = FAB_NEW0(n_peers + 1, uint32_t);
+	x->load = FAB_NEW0(n_peers + 1, uint32_t);
+	x->taken = FAB_NEW0((size_t)n_kinds * n_peers + 1, uint32_t);
+	x->queue = FAB_NEW(n_kinds + 1, uint32_t);
+	x->from_peer = FAB_NEW(n_kinds + 1, uint32_t);
+	x->from_kind = FAB_NEW(n_peers + 1, uint32_t);
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		for (uint32_t p = 0; p < n_peers; p++)
+			x->room[p] += f->peer[first + p] == f->arc_peer[a];
+	for (uint32_t k = 0; k < n_kinds; k++)
+		for (uint32_t i = 0; i < kinds[k].n; i++)
+			while (!move_others(x, kinds, k, n_kinds, n_peers, cap) &&
+			       cap < x->p->groups->n)
+				note(x, kinds, n_kinds, n_peers, cap++);
+	free(x->room);
+	free(x->load);
+	free(x->taken);
+	free(x->queue);
+	free(x->from_peer);
+	free(x->from_kind);
+	return cap;
+}
+
+static int by_switch(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	return (x->peers > y->peers) - (x->peers < y->peers);
+}
+
+/* Groups with the same switches are counted with the first of them. */
+static uint32_t *count_same(const struct fab_groups *g)
+{
+	uint32_t *n = FAB_NEW0(g->n + 1, uint32_t);
+
+	for (uint32_t i = 0; i < g->n; i++)
+		n[g->same_as[i]]++;
+	return n;
+}
+
+/* May a group leave the switch to the neighbours of one of the kinds of the proof only?
+ */
+static bool is_in_proof(struct exits *x, uint32_t group, uint32_t sw)
+{
+	const struct fab_groups *g = x->p->groups;
+	const uint32_t *switches = g->sw + g->sw_first[group];
+	size_t at = x->bits.n, bytes = words_of(x->p->f, sw) * sizeof(uint64_t);
+	uint32_t n = fab_group_n_switches(g, group), set, i = 0;
+	bool is_equal = false;
+
+	while (i < n && switches[i] != sw)
+		i++;
+	if (i == n || n < 2)
+		return false;
+	set = set_of_last(x, find_last(x, group));
+	push_exits(x, &x->sets.v[set], sw);
+	for (size_t k = 0; k < x->proof.n && !is_equal; k++)
+		is_equal = !memcmp(x->bits.v + x->proof.v[k], x->bits.v + at, bytes);
+	x->bits.n = at;
+	return is_equal;
+}
+
+/* All groups of the kinds of the proof. */
+static void list_groups(struct exits *x)
+{
+	uint32_t n = x->p->groups->n;
+	struct fab_bound *b = x->out;
+
+	if (b->kind == FAB_BOUND_NONE)
+		return;
+	b->group = FAB_NEW(n, uint32_t);
+	for (uint32_t g = 0; g < n; g++)
+		if (is_in_proof(x, g, b->sw))
+			b->group[b->n_groups++] = g;
+}
+
+static void free_sets(struct exits *x)
+{
+	for (size_t i = 0; i < x->sets.n; i++) {
+		free(x->sets.v[i].bits);
+		free(x->sets.v[i].near);
+	}
+	free(x->sets.v);
+	fab_map64_free(x->set_of);
+	fab_map64_free(x->kind_of);
+}
+
+void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
+			      struct fab_bound *out)
+{
+	const struct fab_groups *g = problem->groups;
+	uint32_t bound = 0, *n_same;
+	struct exits x = {.p = problem, .out = out};
+
+	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
+	if (g->sw_first[g->n] > PAIRS_MAX)
+		return;
+	x.words = fab_dist_stride(problem->dist) / 64;
+	if (!problem->roots)
+		x.roots = fab_roots_one_new(problem->dist);
+	x.known = fab_map64_new(1024);
+	x.set_of = fab_map64_new(1024);
+	x.kind_of = fab_map64_new(1024);
+	push_set(&x);
+	x.sets.v[0].radius = 0;
+	n_same = count_same(g);
+	for (uint32_t i = 0; i < g->n; i++) {
+		fab_progress_report("bound by height: exits", "groups", i, g->n);
+		if (n_same[i] && fab_group_n_switches(g, i) > 1)
+			add_groups(&x, i, n_same[i]);
+	}
+	if (x.kinds.n)
+		qsort(x.kinds.v, x.kinds.n, sizeof(*x.kinds.v), by_switch);
+	for (size_t i = 0, end; i < x.kinds.n; i = end) {
+		for (end = i; end < x.kinds.n && x.kinds.v[end].sw == x.kinds.v[i].sw;)
+			end++;
+		fab_progress_report("bound by height: matching", "sets of groups", i,
+				    x.kinds.n);
+		bound = match(&x, x.kinds.v + i, (uint32_t)(end - i), bound);
+	}
+	list_groups(&x);
+	free(n_same);
+	fab_roots_one_free(x.roots);
+	fab_map64_free(x.known);
+	free_sets(&x);
+	free(x.kinds.v);
+	free(x.bits.v);
+	free(x.proof.v);
+}
+
+uint32_t fab_mcast_height_bound(const struct fab_mcast_problem *problem)
+{
+	struct fab_bound bound;
+	uint32_t value;
+
+	fab_mcast_matching_bound(problem, &bound);
+	value = bound.value;
+	fab_bound_fini(&bound);
+	return value;
+}

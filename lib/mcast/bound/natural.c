@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bounds by cuts and parts that the fabric suggests, and by distances of members. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "fabric/graph.h"
+#include "fabric/shape.h"
+#include "mcast/bounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_SLABS = 256,    /* longer dimensions have too many slabs to count */
+	MAX_SPANNED = 1024, /* larger groups have too many pairs of switches */
+};
+
+/* Less capacity than this is what rounding leaves of none. */
+static const double FAINT = 1e-6;
+
+/* What is known so far, with what proves it; all borrowed. */
+struct best {
+	const struct fab_mcast_problem *p;
+	struct fab_bound *out;
+	/* of weighted loads, else both NULL: the largest so far, without a certificate */
+	const struct fab_weights *weights;
+	double *load;
+};
+
+static double demand_of(const struct best *b, uint32_t group)
+{
+	return b->weights ? b->weights->demand[group] : 1;
+}
+
+static double capacity_of(const struct best *b, uint32_t cable)
+{
+	return b->weights ? b->weights->capacity[cable] : 1;
+}
+
+/* What one of these cables has at least; groups are whole, and so are demands of one
+ * granule on cables that are all the same. */
+static double share(const struct best *b, double demand, double capacity)
+{
+	const struct fab_weights *w = b->weights;
+	double granules;
+
+	if (!w)
+		return ceil(demand / capacity);
+	if (!(w->granule > 0) || !(w->even > 0))
+		return demand / capacity;
+	granules = demand / w->granule / (capacity / w->even);
+	return ceil(granules - FAB_LOAD_ROUNDING * granules) * w->granule / w->even;
+}
+
+static bool is_better(const struct best *b, double value)
+{
+	return value > (b->weights ? *b->load : b->out->value);
+}
+
+static void offer(const struct best *b, enum fab_bound_kind kind, double value)
+{
+	if (b->weights) {
+		*b->load = value;
+		return;
+	}
+	fab_bound_fini(b->out);
+	*b->out = (struct fab_bound){.kind = kind, .value = (uint32_t)value};
+	if (kind == FAB_BOUND_CUT || kind == FAB_BOUND_PARTS)
+		b->out->part = FAB_NEW(b->p->f->n_switches, uint32_t);
+}
+
+/* The switches of a part against all others. */
+static void offer_cut(const struct best *b, double value, const uint32_t *part,
+		      uint32_t inside)
+{
+	if (!is_better(b, value))
+		return;
+	offer(b, FAB_BOUND_CUT, value);
+	if (b->weights)
+		return;
+	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
+		b->out->part[s] = part[s] == inside ? 0 : FAB_NONE;
+}
+
+/* What a division into parts asks of the cables between them. */
+struct demand {
+	double *crossing; /* [n_parts] groups with members in the part and outside it */
+	double *largest;  /* [n_parts] demand of one of them */
+	double joins;	  /* cables between parts that all groups need together */
+};
+
+static void count_demand(const struct best *b, const uint32_t *part, uint32_t n_parts,
+			 struct demand *d)
+{
+	const struct fab_groups *g = b->p->groups;
+	uint32_t *seen = FAB_NEW0(n_parts, uint32_t);
+
+	d->crossing = FAB_NEW0(n_parts, double);
+	d->largest = FAB_NEW0(n_parts, double);
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t first = part[g->sw[g->sw_first[i]]], touched = 0;
+		bool is_split = false;
+
+		for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1] && !is_split;
+		     s++)
+			is_split = part[g->sw[s]] != first;
+		if (!is_split)
+			continue;
+		for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1]; s++) {
+			uint32_t p = part[g->sw[s]];
+
+			if (p == FAB_NONE || seen[p] == i + 1)
+				continue;
+			seen[p] = i + 1;
+			d->crossing[p] += demand_of(b, i);
+			d->largest[p] = fmax(d->largest[p], demand_of(b, i));
+			touched++;
+		}
+		/* a tree over k parts has k-1 cables between parts, whatever lies within
+		 */
+		d->joins += touched ? (touched - 1) * demand_of(b, i) : 0;
+	}
+	free(seen);
+}
+
+/* The bounds of a division into parts. */
+static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_parts)
+{
+	const struct fab_fabric *f = b->p->f;
+	double *across = FAB_NEW0(n_parts, double); /* capacity out of a part */
+	double *widest = FAB_NEW0(n_parts, double); /* of one cable */
+	double between = 0;
+	struct demand d = {0};
+
+	count_demand(b, part, n_parts, &d);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
+			double capacity = capacity_of(b, f->arc_cable[a]);
+			uint32_t t = f->arc_peer[a];
+
+			if (part[s] == part[t])
+				continue;
+			if (part[s] != FAB_NONE) {
+				across[part[s]] += capacity;
+				widest[part[s]] = fmax(widest[part[s]], capacity);
+			}
+			if (s < t || part[s] == FAB_NONE || part[t] == FAB_NONE)
+				between += capacity;
+		}
+	for (uint32_t p = 0; p < n_parts; p++)
+		if (across[p] > 0) {
+			offer_cut(b, share(b, d.crossing[p], across[p]), part, p);
+			offer_cut(b, share(b, d.largest[p], widest[p]), part, p);
+		}
+	if (between > 0 && is_better(b, share(b, d.joins, between))) {
+		offer(b, FAB_BOUND_PARTS, share(b, d.joins, between));
+		if (!b->weights)
+			memcpy(b->out->part, part, f->n_switches * sizeof(*part));
+	}
+	free(d.crossing);
+	free(d.largest);
+	free(across);
+	free(widest);
+}
+
+static void try_switches(const struct best *b, uint32_t *part)
+{
+	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
+		part[s] = s;
+	try_parts(b, part, b->p->f->n_switches);
+}
+
+/* Levels counted from the switches that endpoints of the groups hang on: rank[switch].
+ * Returns the highest. */
+static uint32_t find_ranks(const struct fab_mcast_problem *problem, uint32_t *rank)
+{
+	const struct fab_graph graph = fab_graph_of_peers(problem->f);
+	const struct fab_groups *g = problem->groups;
+	uint32_t *order = FAB_NEW((size_t)graph.n + 1, uint32_t), n = 0, max;
+
+	memset(rank, 0xff, graph.n * sizeof(*rank));
+	for (uint64_t i = 0; i < g->sw_first[g->n]; i++)
+		if (rank[g->sw[i]] == FAB_NONE) {
+			rank[g->sw[i]] = 0;
+			order[n++] = g->sw[i];
+		}
+	n = fab_graph_search(&graph, NULL, n, rank, order, NULL);
+	max = n ? rank[order[n - 1]] : 0;
+	free(order);
+	return max;
+}
+
+/* Cut what leads to or from levels above `limit`. */
+static void cut_above(const struct fab_graph *g, const uint32_t *rank, uint32_t limit,
+		      bool *is_cut)
+{
+	for (uint32_t s = 0; s < g->n; s++)
+		for (uint32_t i = g->first[s]; i < g->first[s + 1]; i++)
+			is_cut[i] = rank[s] > limit || rank[g->peer[i]] > limit;
+}
+
+/* Parts that remain when the levels above `limit` are taken away, for each limit. */
+static void try_pods(const struct best *b, uint32_t *part)
+{
+	const struct fab_graph g = fab_graph_of_peers(b->p->f);
+	bool *is_cut = FAB_NEW((size_t)g.first[g.n] + 1, bool);
+	uint32_t *rank = FAB_NEW((size_t)g.n + 1, uint32_t);
+	uint32_t max = find_ranks(b->p, rank);
+
+	for (uint32_t limit = 0; limit < max; limit++) {
+		cut_above(&g, rank, limit, is_cut);
+		try_parts(b, part, fab_graph_parts(&g, is_cut, part));
+	}
+	free(rank);
+	free(is_cut);
+}
+
+/*
+ * Slabs of a grid: the switches with a coordinate from low to high-1 in one dimension.
+ * What is counted for each value: groups, and cables to each other value.
+ */
+struct slabs {
+	uint32_t size;
+	bool *is_on;	/* [size] the group has a member there */
+	double *cables; /* [size * size] between two values */
+	double *split;	/* [size * size] groups cut by low .. high-1 */
+};
+
+/* For a group of this demand: every interval that holds some of its values and not all.
+ */
+static void count_split(struct slabs *x, double demand)
+{
+	uint32_t total = 0;
+
+	for (uint32_t v = 0; v < x->size; v++)
+		total += x->is_on[v];
+	if (total < 2)
+		return;
+	for (uint32_t low = 0; low < x->size; low++) {
+		uint32_t inside = 0;
+
+		for (uint32_t high = low; high < x->size; high++) {
+			inside += x->is_on[high];
+			if (inside && inside < total)
+				x->split[low * x->size + high] += demand;
+		}
+	}
+}
+
+/* The values of the best interval, low to high. */
+static double best_slab(const struct best *b, const struct slabs *x, uint32_t *first,
+			uint32_t *last)
+{
+	double bound = 0;
+
+	for (uint32_t low = 0; low < x->size; low++) {
+		double across = 0;
+
+		for (uint32_t high = low; high < x->size; high++) {
+			double value;
+
+			/* `high` joins the interval: its cables out are new, those in go
+			 */
+			for (uint32_t v = 0; v < x->size; v++) {
+				double cables = x->cables[high * x->size + v];
+
+				if (v >= low && v < high)
+					across -= cables;
+				else if (v != high)
+					across += cables;
+			}
+			value = across > FAINT
+					? share(b, x->split[low * x->size + high], across)
+					: 0;
+			if (value <= bound)
+				continue;
+			bound = value;
+			*first = low;
+			*last = high;
+		}
+	}
+	return bound;
+}
+
+static void try_slabs(const struct best *b, const struct fab_shape *shape, uint32_t dim,
+		      uint32_t *part)
+{
+	const struct fab_fabric *f = b->p->f;
+	const struct fab_groups *g = b->p->groups;
+	uint32_t n_dims = shape->n_dims, size = shape->dims[dim], low = 0, high = 0;
+	double bound;
+	struct slabs x = {.size = size,
+			  .is_on = FAB_NEW(size, bool),
+			  .cables = FAB_NEW0((size_t)size * size, double),
+			  .split = FAB_NEW0((size_t)size * size, double)};
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+			x.cables[shape->coords[s * n_dims + dim] * size +
+				 shape->coords[f->arc_peer[a] * n_dims + dim]] +=
+				capacity_of(b, f->arc_cable[a]);
+	for (uint32_t i = 0; i < g->n; i++) {
+		memset(x.is_on, 0, size * sizeof(*x.is_on));
+		for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1]; s++)
+			x.is_on[shape->coords[g->sw[s] * n_dims + dim]] = true;
+		count_split(&x, demand_of(b, i));
+	}
+	bound = best_slab(b, &x, &low, &high);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t at = shape->coords[s * n_dims + dim];
+
+		part[s] = at >= low && at <= high ? 0 : FAB_NONE;
+	}
+	offer_cut(b, bound, part, 0);
+	free(x.is_on);
+	free(x.cables);
+	free(x.split);
+}
+
+/* Parts that the shape of the fabric names: groups of a dragonfly, slabs of a grid. */
+static void try_shape(const struct best *b, uint32_t *part)
+{
+	struct fab_shape *own;
+	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
+
+	if (shape->group)
+		try_parts(b, shape->group, shape->n_groups);
+	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
+	    shape->kind == FAB_SHAPE_HYPERX)
+		for (uint32_t dim = 0; dim < shape->n_dims; dim++)
+			if (shape->dims[dim] <= MAX_SLABS)
+				try_slabs(b, shape, dim, part);
+	fab_shape_free(own);
+}
+
+/* Hops between two switches of a torus, mesh or HyperX. */
+static uint16_t grid_hops(const struct fab_shape *s, uint32_t a, uint32_t b)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t d = 0; d < s->n_dims; d++) {
+		uint32_t x = s->coords[(size_t)a * s->n_dims + d];
+		uint32_t y = s->coords[(size_t)b * s->n_dims + d];
+		uint32_t hops = x < y ? y - x : x - y;
+
+		if (s->kind == FAB_SHAPE_TORUS && s->dims[d] - hops < hops)
+			hops = s->dims[d] - hops;
+		sum += s->kind == FAB_SHAPE_HYPERX ? hops != 0 : hops;
+	}
+	return (uint16_t)sum;
+}
+
+/* Hops of the least spanning tree of n switches, joined by their distances (Prim). From
+ * coordinates where there is a grid, else all distances are known. */
+static uint64_t spanning_hops(const struct best *b, const struct fab_shape *grid,
+			      const uint32_t *sw, uint32_t n)
+{
+	uint16_t nearest[MAX_SPANNED]; /* 0: in the tree */
+	uint32_t last = 0;
+	uint64_t hops = 0;
+
+	memset(nearest, 0xff, n * sizeof(*nearest));
+	nearest[0] = 0;
+	for (uint32_t joined = 1; joined < n; joined++) {
+		const uint8_t *row = grid ? NULL : fab_dist_row(b->p->dist, sw[last]);
+		uint32_t best = 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint16_t own;
+
+			if (!nearest[i])
+				continue;
+			own = grid ? grid_hops(grid, sw[last], sw[i]) : row[sw[i]];
+			nearest[i] = own < nearest[i] ? own : nearest[i];
+			if (!best || nearest[i] < nearest[best])
+				best = i;
+		}
+		hops += nearest[best];
+		nearest[best] = 0;
+		last = best;
+	}
+	return hops;
+}
+
+/*
+ * The edges that all trees need together, over all cables. A tree that joins k switches
+ * has at least k-1 edges, and at least k / (2(k-1)) of their least spanning tree: walking
+ * round it visits all of them, leave out the longest step (Kou, Markowsky, Berman 1981).
+ * Distances that would have to be made first are not used.
+ */
+static double metric_bound(const struct best *b)
+{
+	const struct fab_mcast_problem *problem = b->p;
+	const struct fab_groups *g = problem->groups;
+	bool is_whole = fab_dist_is_whole(problem->dist);
+	struct fab_shape *own_shape = NULL;
+	const struct fab_shape *grid =
+		is_whole ? NULL : fab_mcast_shape(problem, &own_shape);
+	uint64_t *edges = FAB_NEW(g->n, uint64_t);
+	double capacity = 0, total = 0;
+
+	if (grid && grid->kind != FAB_SHAPE_TORUS && grid->kind != FAB_SHAPE_MESH &&
+	    grid->kind != FAB_SHAPE_HYPERX)
+		grid = NULL;
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint64_t k = fab_group_n_switches(g, i), half;
+
+		fab_progress_report("lower bound", "groups", i, g->n);
+		edges[i] = edges[g->same_as[i]];
+		if (g->same_as[i] == i) {
+			edges[i] = k - 1;
+			if ((grid || is_whole) && k > 1 && k <= MAX_SPANNED) {
+				half = spanning_hops(b, grid, g->sw + g->sw_first[i],
+						     (uint32_t)k) *
+				       k;
+				half = (half + 2 * k - 3) / (2 * k - 2);
+				edges[i] = half > edges[i] ? half : edges[i];
+			}
+		}
+		total += (double)edges[i] * demand_of(b, i);
+	}
+	free(edges);
+	fab_shape_free(own_shape);
+	for (uint32_t c = 0; c < problem->f->n_switch_links; c++)
+		capacity += capacity_of(b, c);
+	return capacity > 0 ? share(b, total, capacity) : 0;
+}
+
+static void try_all(const struct best *b)
+{
+	uint32_t *part = FAB_NEW(b->p->f->n_switches, uint32_t);
+	double hops;
+
+	try_switches(b, part);
+	try_pods(b, part);
+	try_shape(b, part);
+	hops = metric_bound(b);
+	if (is_better(b, hops))
+		offer(b, FAB_BOUND_HOPS, hops);
+	free(part);
+}
+
+void fab_mcast_natural_bound(const struct fab_mcast_problem *problem,
+			     struct fab_bound *out)
+{
+	const struct best best = {.p = problem, .out = out};
+
+	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
+	try_all(&best);
+}
+
+double fab_mcast_load_bound(const struct fab_mcast_problem *problem)
+{
+	double load = 0;
+	const struct best best = {
+		.p = problem, .weights = problem->weights, .load = &load};
+
+	try_all(&best);
+	return load;
+}
+
+uint32_t fab_mcast_lower_bound(const struct fab_mcast_problem *problem)
+{
+	struct fab_bound bound;
+	uint32_t value;
+
+	fab_mcast_natural_bound(problem, &bound);
+	value = bound.value;
+	fab_bound_fini(&bound);
+	return value;
+}
+
+void fab_bound_fini(struct fab_bound *bound)
+{
+	free(bound->part);
+	free(bound->group);
+	free(bound->cable);
+	free(bound->first);
+	free(bound->turn);
+	free(bound->weight);
+	*bound = (struct fab_bound){.kind = FAB_BOUND_NONE};
+}
+
+bool fab_bound_is_over(const struct fab_bound_work *work)
+{
+	return (work->until > 0 && fab_now() > work->until) ||
+	       (work->is_over && work->is_over(work->is_over_context));
+}
+
+const char *fab_bound_name(enum fab_bound_kind kind)
+{
+	static const char *const names[] = {
+		[FAB_BOUND_NONE] = "none",   [FAB_BOUND_CUT] = "cut",
+		[FAB_BOUND_PARTS] = "parts", [FAB_BOUND_HOPS] = "hops",
+		[FAB_BOUND_DUAL] = "dual",   [FAB_BOUND_WEIGHTED] = "weighted",
+		[FAB_BOUND_REACH] = "reach", [FAB_BOUND_MATCHING] = "matching",
+	};
+
+	return names[kind];
+}
+
+bool fab_bound_is_low_only(enum fab_bound_kind kind)
+{
+	return kind == FAB_BOUND_MATCHING || kind == FAB_BOUND_REACH;
+}

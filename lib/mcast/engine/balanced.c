@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `balanced`: each group takes the cheapest tree of a few roots over the loads so far
+ * (search/greedy.c); then those on the fullest cables are routed again
+ * (search/negotiate.c), from the better trees of other algorithms where there are any.
+ * `optimal`: the same, and then a longer search.
+ */
+#include "mcast/search/search.h"
+
+#include "base/clock.h"
+
+/* Rounds without progress after which a target is given up, by `balanced` and `optimal`;
+ * and targets given up after which `optimal` stops. */
+enum { ROUNDS = 12, ROUNDS_OPTIMAL = 30, ATTEMPTS_OPTIMAL = 4 };
+
+/* Cables looked at when trees are revised: for each edge of all trees (more where members
+ * lie far apart), but at least and at most. */
+enum { STEPS_EDGE = 120, STEPS_FAR = 240, STEPS_LEAST = 2000000, STEPS_MOST = 20000000 };
+
+/* Shares of the time that is left: for bounds; and, where trees may be higher, for those
+ * of minimal height. */
+static const double BOUNDS_SHARE = 0.25, LOW_SHARE = 0.5;
+
+/* Trees revised and better ones of other algorithms alternately, while the largest load
+ * falls. Small problems from the first trees, then from trees of few cables, twice; large
+ * ones from these only. */
+static enum fab_mcast_ended revise(struct fab_mcast_state *s,
+				   const struct fab_mcast_options *o)
+{
+	struct fab_negotiation n = {.options = o,
+				    .n_steps = STEPS_LEAST,
+				    .n_rounds = ROUNDS,
+				    .n_attempts = 1};
+	uint64_t steps = (fab_mcast_is_far(s) ? STEPS_FAR : STEPS_EDGE) * s->n_edges;
+	enum fab_mcast_ended ended;
+	double max;
+
+	n.is_hasty = STEPS_EDGE * s->n_edges > STEPS_LEAST;
+	for (int start = 0; start < 2 && !n.is_hasty; start++) {
+		n.is_afresh = start;
+		ended = fab_negotiate(s, &n);
+		if (fab_mcast_was_stopped(ended))
+			return ended;
+	}
+	n.n_steps = steps > n.n_steps ? steps : n.n_steps;
+	n.n_steps = n.n_steps < STEPS_MOST ? n.n_steps : STEPS_MOST;
+	n.is_afresh = true;
+	do {
+		max = fab_mcast_max_level(s);
+		ended = fab_negotiate(s, &n);
+		if (fab_mcast_was_stopped(ended))
+			return ended;
+		n.is_afresh = false;
+	} while (fab_mcast_adopt_baseline(s->problem, s, o) &&
+		 fab_mcast_max_level(s) < max);
+	return FAB_ENDED_DONE;
+}
+
+/* Trees that may be higher start from those that may not: they are never worse. */
+static int balance(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
+		   const struct fab_mcast_options *o)
+{
+	struct fab_mcast_options low = *o;
+
+	(void)problem;
+	low.height_slack = 0;
+	if (o->start)
+		fab_mcast_state_start(s, o->start);
+	else
+		s->ended = revise(s, &low);
+	if (o->height_slack && !fab_mcast_was_stopped(s->ended))
+		s->ended = revise(s, o);
+	return s->ended == FAB_ENDED_FAILED;
+}
+
+/* The time at which this share of what is left until then has passed; 0: no limit. */
+static double share_of(double until, double share)
+{
+	double now = fab_now();
+
+	return until > 0 ? now + share * (until - now) : 0;
+}
+
+/* The search for better trees from those that there are, after bounds. */
+static enum fab_mcast_ended improve(struct fab_mcast_state *s,
+				    struct fab_mcast_options *o)
+{
+	const struct fab_negotiation n = {.options = o,
+					  .n_rounds = ROUNDS_OPTIMAL,
+					  .n_attempts = ATTEMPTS_OPTIMAL,
+					  .is_reported = true};
+
+	if (o->raise_bound && !s->problem->weights && fab_mcast_max_load(s) > o->bound)
+		o->bound = o->raise_bound(o->raise_bound_context,
+					  share_of(o->until, BOUNDS_SHARE));
+	o->raise_bound = NULL;
+	return fab_negotiate(s, &n);
+}
+
+/* From the first trees as without height slack, too, and on from the better of both:
+ * only a time limit can make the result worse than that of the lower trees. */
+static void improve_low(struct fab_mcast_state *s, struct fab_mcast_options *own,
+			const struct fab_forest *first)
+{
+	struct fab_mcast_options low = *own;
+	double level = fab_mcast_max_level(s);
+	struct fab_forest higher = {0};
+
+	low.height_slack = 0;
+	low.until = share_of(own->until, LOW_SHARE);
+	fab_mcast_state_copy_trees(s, &higher);
+	fab_mcast_state_start(s, first);
+	(void)balance(s->problem, s, &low);
+	if (!fab_mcast_was_stopped(s->ended))
+		s->ended = improve(s, &low);
+	own->bound = low.bound;
+	own->raise_bound = low.raise_bound;
+	if (level < fab_mcast_max_level(s))
+		fab_mcast_state_start(s, &higher);
+	fab_forest_fini(&higher);
+}
+
+static int optimise(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
+		    const struct fab_mcast_options *o)
+{
+	struct fab_mcast_options own = *o;
+	struct fab_forest first = {0};
+	enum fab_mcast_ended exact;
+	bool goes_on;
+
+	if (o->time_limit_s > 0 && !(o->until > 0))
+		own.until = fab_now() + o->time_limit_s;
+	fab_mcast_state_copy_trees(s, &first);
+	(void)balance(problem, s, &own);
+	goes_on = !fab_mcast_was_stopped(s->ended);
+	if (goes_on && o->height_slack && !o->start) {
+		improve_low(s, &own, &first);
+		/* its time is a part of all */
+		goes_on = !fab_mcast_was_stopped(s->ended) || s->ended == FAB_ENDED_TIME;
+	}
+	if (goes_on)
+		s->ended = improve(s, &own);
+	fab_forest_fini(&first);
+	if (fab_mcast_was_stopped(s->ended) || s->ended == FAB_ENDED_BOUND)
+		return s->ended == FAB_ENDED_FAILED;
+	exact = fab_exact_solve(s, &own);
+	s->ended = exact == FAB_ENDED_DONE ? s->ended : exact;
+	return 0;
+}
+
+const struct fab_mcast_engine fab_mcast_balanced = {
+	.name = "balanced",
+	.summary = "cheapest tree of several roots, then those on full cables again",
+	.manual =
+		"First, of the trees from several candidates the one whose cables "
+		"cost least, where a cable costs the more, the nearer its load is to "
+		"the largest, and a switch that several others can be hung on is cheap "
+		"for each of them; where members lie more than three hops from the "
+		"root, as on a torus, then trees of few cables whatever their loads. "
+		"Then one group less on the fullest cables is tried for, repeatedly: "
+		"trees on cables above that are replaced by cheaper ones, where members "
+		"may be deeper than their distance from the root, or where members lie "
+		"far only single paths of them, and cables that stay too full become "
+		"expensive; until the largest load is that of a lower bound, several "
+		"rounds bring nothing, or an amount of work in proportion to the size of "
+		"all trees is done. Where another algorithm of minimal height has a "
+		"smaller largest load, it goes on from that one's trees, so that it is "
+		"never above any of them. Trees are of minimal height. It takes ten to "
+		"some hundred times as long as `fulb`. With `--events` a group takes the "
+		"cheapest tree when its turn comes, and no other is revised.",
+	.takes_slack = true,
+	.uses_weights = true,
+	.scratch_new = fab_greedy_new,
+	.scratch_free = fab_greedy_free,
+	.choose_root = fab_greedy_choose_root,
+	.grow = fab_greedy_grow,
+	.solve = balance,
+};
+
+const struct fab_mcast_engine fab_mcast_optimal = {
+	.name = "optimal",
+	.summary = "trees of balanced, then a search for better ones until the bound",
+	.manual = "What `balanced` does, and then the same search again from other "
+		  "prices and roots, until the largest load is that of a lower bound, "
+		  "four targets in a row were given up after thirty rounds without "
+		  "progress each, `--time-limit` is over, or it is interrupted: then "
+		  "the trees are the best so far. `ended` says which. Never above "
+		  "`balanced`.",
+	.takes_slack = true,
+	.uses_weights = true,
+	.scratch_new = fab_greedy_new,
+	.scratch_free = fab_greedy_free,
+	.choose_root = fab_greedy_choose_root,
+	.grow = fab_greedy_grow,
+	.solve = optimise,
+};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MINIHOP-MC (Chen et al. 2022; OpenSM's default): top-down, every member leaves a switch
+ * by the lowest-numbered port among those with the fewest hops to it.
+ *
+ * The path of a member does not depend on the other members, and paths that meet have
+ * take the same path: if w lies on the chosen paths of two members, both chose the
+ * smallest sequence of ports from the root to w. So walking member by member gives the
+ * tree of the recursive definition.
+ */
+#include "base/mem.h"
+#include "mcast/engine/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The arc of `sw` with the lowest port number one hop nearer to the row's switch. */
+static uint32_t lowest_arc(const struct fab_fabric *f, const uint8_t *row, uint32_t sw)
+{
+	uint32_t a = f->arc_first[sw];
+
+	while (row[f->arc_peer[a]] + 1 != row[sw])
+		a++;
+	return a;
+}
+
+/* Paths end max_hops from the root: members beyond stay outside the tree. */
+static void walk(struct fab_mcast_state *s, uint32_t group, uint32_t max_hops)
+{
+	const struct fab_fabric *f = s->problem->f;
+	const struct fab_groups *g = s->problem->groups;
+	uint32_t root = s->forest.root[group];
+
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
+		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[i]);
+
+		for (uint32_t at = root, hops = 0; row[at] && hops < max_hops; hops++) {
+			uint32_t arc = lowest_arc(f, row, at);
+
+			at = f->arc_peer[arc];
+			if (!fab_mcast_is_joined(s, at))
+				fab_mcast_join(s, at, f->arc_cable[arc]);
+		}
+	}
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	walk(s, group, UINT32_MAX);
+}
+
+const struct fab_mcast_engine fab_mcast_minihop = {
+	.name = "minihop",
+	.summary = "first root, lowest port of fewest hops; balances nothing",
+	.manual = "The root is the candidate that comes first. From it every "
+		  "member is reached by the lowest-numbered port among those with "
+		  "the fewest hops. Balances nothing.",
+	.root_rule = FAB_ROOT_FIRST,
+	.is_in_all = true,
+	.grow = grow,
+};
+
+const struct fab_mcast_engine fab_mcast_minihop_new = {
+	.name = "minihop-new",
+	.summary = "minihop from the root used least often",
+	.manual = "The same from the candidate that was the root of the fewest "
+		  "groups so far.",
+	.root_rule = FAB_ROOT_LEAST_USED,
+	.is_in_all = true,
+	.grow = grow,
+};
+
+/*
+ * The trees that OpenSM 3.3.23 makes by default (engines minhop, updn, dnup, ftree, lash,
+ * dor and file; sssp, dfsssp, nue and torus-2QoS have rules of their own), port for port.
+ *
+ * Root: the switches are scanned in the order of their GUIDs, which OpenSM keeps in
+ * network order and compares as numbers: on the usual little-endian machine that is the
+ * order of the byte-reversed GUIDs. A switch costs the largest number of hops to a switch
+ * that has members, one more to those that are not members themselves; the first of least
+ * cost is the root. Growth is that of minihop. Loads are never looked at. A tree ends
+ * MAX_HOPS from its root, and a group of one member has none.
+ */
+
+/* OpenSM gives up at depth 64, counting the root as 1. */
+enum { MAX_HOPS = 62 };
+
+struct scratch {
+	uint32_t *rank;	     /* [n_switches] place in OpenSM's order */
+	uint32_t *member_of; /* [n_switches] last group + 1 that it is a member of */
+	uint32_t *cost;	     /* [n_switches] */
+	uint32_t storage[];
+};
+
+struct keyed {
+	uint64_t key;
+	uint32_t sw;
+};
+
+static int by_key(const void *x, const void *y)
+{
+	const struct keyed *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+static void *scratch_new(const struct fab_mcast_problem *problem)
+{
+	const struct fab_fabric *f = problem->f;
+	size_t n = f->n_switches;
+	struct scratch *x = fab_alloc(1, sizeof(*x) + 3 * n * sizeof(uint32_t));
+	struct keyed *order = FAB_NEW(n, struct keyed);
+
+	x->rank = x->storage;
+	x->member_of = x->rank + n;
+	x->cost = x->member_of + n;
+	memset(x->member_of, 0, n * sizeof(*x->member_of));
+	for (uint32_t s = 0; s < n; s++)
+		order[s] = (struct keyed){__builtin_bswap64(f->node_guid[s]), s};
+	qsort(order, n, sizeof(*order), by_key);
+	for (uint32_t i = 0; i < n; i++)
+		x->rank[order[i].sw] = i;
+	free(order);
+	return x;
+}
+
+/* Mark the switches that are members themselves; returns how many they are. */
+static uint32_t mark_switches(const struct fab_mcast_problem *p, uint32_t group,
+			      uint32_t *member_of)
+{
+	const struct fab_groups *g = p->groups;
+	uint32_t n = 0;
+
+	for (uint64_t m = g->first[group]; m < g->first[group + 1]; m++) {
+		uint32_t node = p->f->port_node[g->member[m]];
+
+		if (!fab_node_is_switch(p->f, node))
+			continue;
+		member_of[node] = group + 1;
+		n++;
+	}
+	return n;
+}
+
+/* The candidate that stands first in OpenSM's order. */
+static uint32_t first_candidate(const struct scratch *x, const struct fab_roots *roots,
+				uint32_t group)
+{
+	const uint64_t *bits = fab_roots_bits(roots, group);
+	uint32_t best = FAB_NONE;
+
+	for (size_t w = 0; w < roots->words; w++)
+		for (uint64_t left = bits[w]; left; left &= left - 1) {
+			uint32_t sw = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(left);
+
+			if (best == FAB_NONE || x->rank[sw] < x->rank[best])
+				best = sw;
+		}
+	return best;
+}
+
+/* cost[s]: most hops from s to a switch with members, `last` added. */
+static void add_cost(const struct fab_mcast_problem *p, uint32_t to, uint32_t last,
+		     uint32_t *cost)
+{
+	const uint8_t *row = fab_dist_row(p->dist, to);
+
+	for (uint32_t s = 0; s < p->f->n_switches; s++) {
+		uint32_t hops =
+			row[s] == FAB_HOPS_UNREACHABLE ? UINT32_MAX : row[s] + last;
+
+		cost[s] = hops > cost[s] ? hops : cost[s];
+	}
+}
+
+static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
+			    uint32_t group)
+{
+	const struct fab_groups *g = s->problem->groups;
+	uint32_t n = s->problem->f->n_switches, best = 0, n_members;
+	struct scratch *x = s->scratch;
+
+	n_members = mark_switches(s->problem, group, x->member_of);
+	/* where all or none are members, the nearest switches cost least */
+	if (n_members == 0 || n_members == fab_group_n_switches(g, group))
+		return first_candidate(x, roots, group);
+	memset(x->cost, 0, n * sizeof(*x->cost));
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		add_cost(s->problem, g->sw[i], x->member_of[g->sw[i]] != group + 1,
+			 x->cost);
+	for (uint32_t sw = 1; sw < n; sw++)
+		if (x->cost[sw] < x->cost[best] ||
+		    (x->cost[sw] == x->cost[best] && x->rank[sw] < x->rank[best]))
+			best = sw;
+	return best;
+}
+
+static void grow_opensm(struct fab_mcast_state *s, uint32_t group)
+{
+	walk(s, group, MAX_HOPS);
+}
+
+const struct fab_mcast_engine fab_mcast_opensm = {
+	.name = "opensm",
+	.summary = "what OpenSM does by default: one root for most groups, lowest port",
+	.manual = "What the subnet manager OpenSM 3.3.23 does by default, port "
+		  "for port: the trees of its engines minhop, ftree, lash, dor "
+		  "and file, and on trees of switches updn and dnup. The root is "
+		  "the switch with the fewest hops to the farthest switch that "
+		  "has members, one more to a switch that is not a member itself "
+		  "(so that a tree may be higher than need be when switches are "
+		  "members beside adapters); among equals the first in the order "
+		  "of the GUIDs read backwards byte by byte, as OpenSM compares "
+		  "them on little-endian machines. From it every member is "
+		  "reached by the lowest-numbered port among those with the "
+		  "fewest hops. Loads are never looked at. OpenSM does not go "
+		  "farther than 62 hops from the root; members beyond are cut "
+		  "off, which `--verify` finds. That all switches take part in "
+		  "multicast is assumed.",
+	.may_be_higher = true,
+	.scratch_new = scratch_new,
+	.choose_root = choose_root,
+	.grow = grow_opensm,
+};

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All groups by some engines: first all engines that grow trees, side by side, over
+ * chunks of groups whose root candidates are held at a time; then those that solve, one
+ * after the other, each on all threads.
+ */
+#include "mcast/engine/state.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/threads.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Elementary steps of growing a tree, for each switch with members. */
+enum { STEPS_MEMBER = 64 };
+
+#define ADDRESS(row) &fab_mcast_##row,
+const struct fab_mcast_engine *const fab_mcast_engines[] = {FAB_MCAST_ENGINES(ADDRESS)};
+const size_t fab_mcast_n_engines = FAB_COUNT(fab_mcast_engines);
+
+static struct fab_choice choice_at(size_t i)
+{
+	const struct fab_mcast_engine *e = fab_mcast_engines[i];
+
+	return (struct fab_choice){e->name, e->summary, e->manual, e->is_in_all};
+}
+
+const struct fab_choices fab_mcast_choices = {"algorithm", FAB_COUNT(fab_mcast_engines),
+					      choice_at};
+
+const struct fab_mcast_engine *fab_mcast_engine_find(const char *name, size_t len)
+{
+	uint32_t i = fab_choices_find(&fab_mcast_choices, name, len);
+
+	return i == FAB_NONE ? NULL : fab_mcast_engines[i];
+}
+
+const char *fab_mcast_ended_name(enum fab_mcast_ended ended)
+{
+	static const char *const names[] = {
+		[FAB_ENDED_DONE] = "done",     [FAB_ENDED_BOUND] = "bound",
+		[FAB_ENDED_EXACT] = "exact",   [FAB_ENDED_STALL] = "stall",
+		[FAB_ENDED_TIME] = "time",     [FAB_ENDED_STOPPED] = "interrupt",
+		[FAB_ENDED_FAILED] = "failed",
+	};
+
+	return names[ended];
+}
+
+/* The groups whose candidates are at hand. */
+static void grow_chunk(struct fab_mcast_grower *r, const struct fab_roots *roots,
+		       const struct fab_mcast_options *options)
+{
+	struct fab_mcast_state *s = r->state;
+	double start = fab_now();
+
+	for (uint32_t i = 0; i < roots->n && !r->is_over; i++) {
+		uint32_t group = roots->first_group + i, root;
+
+		fab_progress_report("trees", "groups", group, s->problem->groups->n);
+		r->is_over = r->may_stop && fab_mcast_is_over(options);
+		if (r->is_over)
+			break;
+		root = fab_mcast_choose_root(s, r->engine, roots, options->root_ties,
+					     group);
+		fab_mcast_state_grow(s, r->engine, roots, group, root);
+		for (uint64_t e = s->forest.first[group]; r->cap > 0 && e < s->n_edges;
+		     e++)
+			r->is_over |= fab_mcast_level(s, s->forest.cable[e]) >= r->cap;
+		if (r->is_trial)
+			s->n_edges = 0; /* the next tree takes its place */
+	}
+	r->seconds += fab_now() - start;
+}
+
+static bool all_over(const struct fab_mcast_grower *growers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!growers[i].is_over)
+			return false;
+	return true;
+}
+
+const struct fab_roots *fab_grow_candidates(const struct fab_mcast_problem *p,
+					    uint32_t first, int n_threads,
+					    struct fab_roots *own)
+{
+	if (p->roots)
+		return p->roots;
+	fab_roots_find(p->dist, p->groups, first, FAB_GROW_ROOTS_BYTES, n_threads, 0,
+		       own);
+	return own;
+}
+
+int fab_mcast_grow(const struct fab_mcast_problem *problem,
+		   struct fab_mcast_grower *growers, size_t n_growers,
+		   const struct fab_mcast_options *options, double *roots_seconds)
+{
+	uint32_t n = problem->groups->n;
+	int n_workers =
+		fab_threads_for(options->n_threads,
+				n_growers * STEPS_MEMBER * problem->groups->sw_first[n]);
+	int stopped = 0;
+
+	/* one grower stays with this thread, whose progress is reported */
+	if ((size_t)n_workers > n_growers)
+		n_workers = (int)n_growers;
+	for (uint32_t done = 0; done < n && !stopped && !all_over(growers, n_growers);) {
+		struct fab_roots own = {0};
+		const struct fab_roots *roots;
+		double start = fab_now();
+
+		roots = fab_grow_candidates(problem, done, options->n_threads, &own);
+		*roots_seconds += fab_now() - start;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_workers) if (n_workers > 1)
+		for (size_t i = n_growers; i > 0; i--) /* the last take longest */
+			grow_chunk(&growers[i - 1], roots, options);
+		done += roots->n;
+		fab_roots_fini(&own);
+		if (options->progress)
+			stopped = options->progress(options->progress_context, done, n);
+	}
+	return stopped;
+}
+
+/* Exchange loads, uses and trees with those of another state of the same problem; the
+ * other may lack the sums at switches. */
+static void exchange(struct fab_mcast_state *s, struct fab_mcast_state *other)
+{
+	struct fab_mcast_state old = *s, *pair[2] = {s, other};
+	const struct fab_fabric *f = s->problem->f;
+
+	if (s->adjacent && !other->adjacent) {
+		other->adjacent = FAB_NEW0(f->n_switches, uint32_t);
+		for (uint32_t c = 0; c < f->n_switch_links; c++) {
+			other->adjacent[f->port_node[f->cable_a[c]]] += other->load[c];
+			other->adjacent[f->port_node[f->cable_b[c]]] += other->load[c];
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct fab_mcast_state *from = i ? &old : other;
+
+		pair[i]->load = from->load;
+		pair[i]->units = from->units;
+		pair[i]->root_use = from->root_use;
+		pair[i]->adjacent = from->adjacent;
+		pair[i]->forest = from->forest;
+		pair[i]->n_edges = from->n_edges;
+	}
+}
+
+bool fab_mcast_adopt_baseline(const struct fab_mcast_problem *problem,
+			      struct fab_mcast_state *state,
+			      const struct fab_mcast_options *options)
+{
+	const struct fab_mcast_options quiet = {.n_threads = options->n_threads,
+						.root_ties = options->root_ties,
+						.until = options->until,
+						.is_over = options->is_over,
+						.is_over_context =
+							options->is_over_context};
+	struct fab_mcast_state *own =
+		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_state);
+	struct fab_mcast_grower *growers =
+		FAB_NEW(fab_mcast_n_engines, struct fab_mcast_grower);
+	double max = fab_mcast_max_level(state), least = HUGE_VAL, seconds = 0;
+	double bound = fab_mcast_bound_of(problem, options);
+	struct fab_mcast_grower best = {.is_over = true};
+	size_t n = 0;
+
+	for (size_t i = 0; i < fab_mcast_n_engines && max > bound; i++) {
+		const struct fab_mcast_engine *e = fab_mcast_engines[i];
+
+		if (!(e->is_in_all && e->grow) &&
+		    !(e->is_baseline && e->is_baseline(problem, options->n_threads)))
+			continue;
+		fab_mcast_state_init(&own[n], problem, e);
+		growers[n] = (struct fab_mcast_grower){.engine = e,
+						       .state = &own[n],
+						       .cap = max,
+						       .is_trial = true,
+						       .may_stop = true};
+		n++;
+	}
+	(void)fab_mcast_grow(problem, growers, n, &quiet, &seconds);
+	for (size_t i = 0; i < n; i++) {
+		double level =
+			growers[i].is_over ? HUGE_VAL : fab_mcast_max_level(&own[i]);
+
+		if (level < least)
+			best = growers[i];
+		least = fmin(least, level);
+		fab_mcast_state_fini(&own[i]);
+	}
+	if (!best.is_over) { /* once more, with its trees */
+		fab_mcast_state_init(own, problem, best.engine);
+		best = (struct fab_mcast_grower){
+			.engine = best.engine, .state = own, .may_stop = true};
+		(void)fab_mcast_grow(problem, &best, 1, &quiet, &seconds);
+		if (!best.is_over)
+			exchange(state, own);
+		fab_mcast_state_fini(own);
+	}
+	free(own);
+	free(growers);
+	return !best.is_over;
+}
+
+/* Give the trees and loads of a state to the caller, and end the rest of it. */
+static void hand_over(const struct fab_mcast_engine *engine, struct fab_mcast_state *s,
+		      struct fab_mcast_result *out)
+{
+	uint32_t n = s->problem->f->n_switch_links;
+
+	out->engine = engine;
+	out->forest = s->forest;
+	out->load = s->load;
+	out->ended = s->ended;
+	out->weighted = s->units ? FAB_NEW(n, double) : NULL;
+	for (uint32_t c = 0; out->weighted && c < n; c++)
+		out->weighted[c] = fab_mcast_level(s, c);
+	s->forest = (struct fab_forest){0};
+	s->load = NULL;
+	fab_mcast_state_fini(s);
+}
+
+int fab_mcast_route(const struct fab_mcast_problem *problem,
+		    const struct fab_mcast_engine *const *engines, size_t n_engines,
+		    const struct fab_mcast_options *options,
+		    struct fab_mcast_result *results, double *roots_seconds,
+		    struct fab_err *err)
+{
+	struct fab_mcast_state *states = FAB_NEW0(n_engines, struct fab_mcast_state);
+	struct fab_mcast_grower *growers = FAB_NEW0(n_engines, struct fab_mcast_grower);
+	struct fab_mcast_problem p = *problem;
+	struct fab_roots roots = {0};
+	size_t bytes = 0, n = 0;
+	double start = fab_now();
+	int stopped;
+
+	*roots_seconds = 0;
+	for (size_t i = 0; i < n_engines; i++) {
+		size_t own =
+			engines[i]->solve ? FAB_MOVES_ROOTS_BYTES : FAB_GROW_ROOTS_BYTES;
+
+		if (engines[i]->grow && own > bytes)
+			bytes = own;
+	}
+	if (!p.roots && bytes &&
+	    fab_roots_find_all(p.dist, p.groups, bytes, options->n_threads, &roots)) {
+		p.roots = &roots;
+		*roots_seconds = fab_now() - start;
+	}
+	for (size_t i = 0; i < n_engines; i++) {
+		fab_mcast_state_init(&states[i], &p, engines[i]);
+		results[i] = (struct fab_mcast_result){
+			.height_slack =
+				engines[i]->takes_slack ? options->height_slack : 0};
+		if (engines[i]->grow)
+			growers[n++] = (struct fab_mcast_grower){.engine = engines[i],
+								 .state = &states[i]};
+	}
+	stopped = fab_mcast_grow(&p, growers, n, options, roots_seconds);
+	for (size_t i = 0; i < n; i++)
+		results[growers[i].state - states].trees_seconds = growers[i].seconds;
+	if (!stopped && options->begin_search)
+		options->begin_search();
+	for (size_t i = 0; i < n_engines && !stopped; i++) {
+		start = fab_now();
+		if (engines[i]->solve)
+			stopped = engines[i]->solve(&p, &states[i], options);
+		results[i].trees_seconds += fab_now() - start;
+	}
+	for (size_t i = 0; i < n_engines; i++) {
+		hand_over(engines[i], &states[i], &results[i]);
+		if (stopped)
+			fab_mcast_result_fini(&results[i]);
+	}
+	fab_threads_rest(fab_threads(options->n_threads));
+	fab_roots_fini(&roots);
+	free(growers);
+	free(states);
+	return stopped ? fab_fail(err, ECANCELED, "stopped") : 0;
+}
+
+void fab_mcast_result_fini(struct fab_mcast_result *result)
+{
+	fab_forest_fini(&result->forest);
+	free(result->load);
+	free(result->weighted);
+	result->load = NULL;
+	result->weighted = NULL;
+}

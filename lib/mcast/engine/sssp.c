@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SSSP-MC (Chen et al. 2022): since hops decide before load, the cheapest path of a
+ * switch goes through the cheapest of its neighbours one hop nearer to the root. Only
+ * switches that a member can hang below are looked at, each once: others do not change
+ * its path.
+ */
+#include "mcast/engine/state.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+struct scratch {
+	uint64_t *cost;	  /* [n_switches] least sum of loads on a shortest path */
+	uint32_t *parent; /* [n_switches] arc towards the root on such a path; of equal
+			     ones the lowest port */
+	uint32_t *known;  /* [n_switches] == stamp of the state: both are valid */
+};
+
+static void *scratch_new(const struct fab_mcast_problem *problem)
+{
+	uint32_t n = problem->f->n_switches;
+	struct scratch *x = FAB_NEW0(1, struct scratch);
+
+	x->cost = FAB_NEW(n, uint64_t);
+	x->parent = FAB_NEW(n, uint32_t);
+	x->known = FAB_NEW0(n, uint32_t);
+	return x;
+}
+
+static void scratch_free(void *scratch)
+{
+	struct scratch *x = scratch;
+
+	free(x->cost);
+	free(x->parent);
+	free(x->known);
+	free(x);
+}
+
+/* The least cost of a switch, after those of switches nearer to the root: at most as deep
+ * as paths are long. */
+static uint64_t cost_of(const struct fab_mcast_state *s, const uint8_t *row, uint32_t sw)
+{
+	const struct fab_fabric *f = s->problem->f;
+	struct scratch *x = s->scratch;
+	uint64_t best = UINT64_MAX;
+
+	if (x->known[sw] == s->stamp)
+		return x->cost[sw];
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++) {
+		uint32_t peer = f->arc_peer[a];
+		uint64_t cost;
+
+		if (row[peer] + 1 != row[sw])
+			continue;
+		cost = cost_of(s, row, peer) + s->load[f->arc_cable[a]];
+		if (cost < best) {
+			best = cost;
+			x->parent[sw] = a;
+		}
+	}
+	x->known[sw] = s->stamp;
+	x->cost[sw] = best;
+	return best;
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	const struct fab_fabric *f = s->problem->f;
+	const struct fab_groups *g = s->problem->groups;
+	struct scratch *x = s->scratch;
+	uint32_t root = s->forest.root[group];
+	const uint8_t *row = fab_dist_row(s->problem->dist, root);
+
+	x->known[root] = s->stamp;
+	x->cost[root] = 0;
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++) {
+		(void)cost_of(s, row, g->sw[i]);
+		for (uint32_t at = g->sw[i]; !fab_mcast_is_joined(s, at);) {
+			uint32_t arc = x->parent[at];
+
+			fab_mcast_join(s, at, f->arc_cable[arc]);
+			at = f->arc_peer[arc];
+		}
+	}
+}
+
+const struct fab_mcast_engine fab_mcast_sssp = {
+	.name = "sssp",
+	.summary = "first root, shortest paths, least summed load among equal hops",
+	.manual = "The root is the candidate that comes first. Shortest paths "
+		  "from it; among paths of equally many hops those with the least "
+		  "sum of loads.",
+	.root_rule = FAB_ROOT_FIRST,
+	.is_in_all = true,
+	.scratch_new = scratch_new,
+	.scratch_free = scratch_free,
+	.grow = grow,
+};
+
+const struct fab_mcast_engine fab_mcast_sssp_new = {
+	.name = "sssp-new",
+	.summary = "sssp from the root used least often",
+	.manual = "The same from the candidate that was the root of the fewest "
+		  "groups so far.",
+	.root_rule = FAB_ROOT_LEAST_USED,
+	.is_in_all = true,
+	.scratch_new = scratch_new,
+	.scratch_free = scratch_free,
+	.grow = grow,
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups written by people: NAME: MEMBER MEMBER ... */
+#include "base/mem.h"
+#include "mcast/groups.h"
+#include "mcast/groups/collect.h"
+#include "mcast/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct reading {
+	struct fab_groups_builder *b;
+	struct fab_lookup lookup;
+	struct fab_line_place place;
+};
+
+static unsigned long long line_of(const struct reading *r)
+{
+	return r->place.line;
+}
+
+/* Do two neighbours make a name together? Then its quotes were forgotten. */
+static bool join(const struct reading *r, const struct fab_token *a,
+		 const struct fab_token *b, struct fab_item *joined)
+{
+	uint32_t port;
+
+	if (!a->len || !b->len || a->is_quoted || b->is_quoted)
+		return false;
+	*joined = (struct fab_item){.text = a->text,
+				    .len = (size_t)(b->text + b->len - a->text),
+				    .is_quoted = true};
+	return !r->lookup.find(r->lookup.of, joined, &port, NULL);
+}
+
+/* Put file, line and group in front of what is wrong with a member. */
+static int blame(const struct reading *r, const struct fab_token *group)
+{
+	char *prefix = fab_format("%s:%llu: group \"%.*s\"", r->place.file, line_of(r),
+				  fab_token_shown(group), group->text);
+
+	fab_err_prefix(r->place.err, prefix);
+	free(prefix);
+	return -EINVAL;
+}
+
+/* Member t is none; `at` is what follows it, `last` the member before. */
+static int unknown(const struct reading *r, const struct fab_token *group,
+		   const struct fab_token *last, const struct fab_token *t,
+		   const char *at, const char *end)
+{
+	struct fab_token next;
+	struct fab_item name;
+
+	if (fab_token_next(&r->place, &at, end, false, &next))
+		next.len = 0;
+	if (join(r, last, t, &name) || join(r, t, &next, &name))
+		fab_fail(r->place.err, EINVAL,
+			 "no switch, host or adapter is called '%.*s'; with quotes "
+			 "\"%.*s\" is one",
+			 fab_token_shown(t), t->text,
+			 name.len < FAB_SHOWN_NAME ? (int)name.len : FAB_SHOWN_NAME,
+			 name.text);
+	return blame(r, group);
+}
+
+/* A member and how much of the fabric was named by it. */
+static void add_member(struct fab_groups_builder *b, uint32_t member)
+{
+	static const enum fab_scope scopes[] = {
+		[FAB_MEMBER_PORT] = FAB_SCOPE_PORT,
+		[FAB_MEMBER_ADAPTER] = FAB_SCOPE_ADAPTER,
+		[FAB_MEMBER_HOST] = FAB_SCOPE_HOST,
+	};
+	enum fab_member_kind kind;
+	uint32_t port = fab_member_port(b->f, member, &kind);
+
+	fab_groups_builder_add_scope(b, port, scopes[kind]);
+}
+
+static int read_member(const struct reading *r, const struct fab_token *t)
+{
+	const struct fab_item name = {
+		.text = t->text, .len = t->len, .is_quoted = t->is_quoted};
+	struct fab_ids members = {0};
+	int rc = t->is_quoted ? fab_lookup_item(&r->lookup, &name, &members, NULL,
+						r->place.err)
+			      : fab_lookup_list(&r->lookup, t->text, t->len, &members,
+						&r->b->matches, r->place.err);
+
+	for (size_t i = 0; i < members.of.n && !rc; i++)
+		add_member(r->b, members.of.v[i]);
+	free(members.of.v);
+	return rc;
+}
+
+static int read_members(const struct reading *r, const struct fab_token *group,
+			const char *at, const char *end)
+{
+	struct fab_token last = {0}, t;
+	int rc = fab_token_next(&r->place, &at, end, false, &t);
+
+	for (; !rc && (t.len || t.is_quoted);
+	     rc = fab_token_next(&r->place, &at, end, false, &t)) {
+		rc = read_member(r, &t);
+		if (rc == -ENOENT)
+			return unknown(r, group, &last, &t, at, end);
+		if (rc)
+			return blame(r, group);
+		last = t;
+	}
+	return rc;
+}
+
+static int read_line(const struct reading *r, const char *at, const char *end)
+{
+	struct fab_token group;
+	int rc = fab_token_next(&r->place, &at, end, true, &group);
+
+	if (rc || (!group.len && !group.is_quoted))
+		return rc;
+	while (at < end && fab_token_is_blank(*at))
+		at++;
+	if (at == end || *at != ':')
+		return fab_fail(
+			r->place.err, EINVAL,
+			"%s:%llu: expected NAME: MEMBER MEMBER ..., found no colon "
+			"behind \"%.*s\"",
+			r->place.file, line_of(r), fab_token_shown(&group), group.text);
+	at++;
+	r->b->here.line = r->place.line;
+	fab_groups_builder_begin(r->b, group.text, group.len);
+	return read_members(r, &group, at, end);
+}
+
+/* Windows editors begin a file with it. */
+static const char *skip_mark(const char *text, size_t len)
+{
+	return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? text + 3 : text;
+}
+
+/* A group for each MLID of forwarding tables. */
+static int read_tables(struct fab_groups_builder *b, const char *file, const char *text,
+		       size_t len, bool ignore_unknown, struct fab_err *err)
+{
+	struct fab_mft *mft;
+	int rc = fab_mcfdbs_read(b->f, file, text, len, ignore_unknown, &mft, err);
+
+	if (rc)
+		return rc;
+	fab_groups_builder_count_unknown(b, mft->n_unknown_switches);
+	fab_groups_add_mft(b, mft);
+	fab_mft_free(mft);
+	return 0;
+}
+
+static int read_lines(struct fab_groups_builder *b, const char *file, const char *text,
+		      size_t len, bool ignore_unknown, struct fab_err *err)
+{
+	struct reading r = {.b = b, .place = {file, 0, err}};
+	const char *at = text, *end = text + len;
+	size_t n_before = b->first.n;
+	int rc = 0;
+
+	r.lookup = fab_resolver_lookup(fab_groups_builder_resolver(b), FAB_WANT_MEMBER);
+	if (ignore_unknown)
+		r.lookup.n_missing = &b->n_unknown;
+	while (at < end && !rc) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = newline ? newline : end;
+
+		r.place.line++;
+		rc = read_line(&r, at, stop);
+		at = newline ? newline + 1 : end;
+	}
+	if (!rc && b->first.n == n_before)
+		rc = fab_fail(err, EINVAL,
+			      "%s: no group, expected lines NAME: MEMBER MEMBER ...",
+			      file);
+	return rc;
+}
+
+int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
+		    size_t len, bool ignore_unknown, struct fab_err *err)
+{
+	const char *start = skip_mark(text, len);
+	size_t n = len - (size_t)(start - text);
+	int rc;
+
+	if (len && memchr(text, '\0', len))
+		return fab_fail(err, EINVAL,
+				"%s: a binary file, expected lines of groups", file);
+	fab_groups_builder_enter(b, file);
+	if (fab_is_mcfdbs(start, n))
+		rc = read_tables(b, file, start, n, ignore_unknown, err);
+	else if (fab_is_saquery(start, n))
+		rc = fab_saquery_read(b, file, start, n, ignore_unknown, err);
+	else
+		rc = read_lines(b, file, start, n, ignore_unknown, err);
+	fab_groups_builder_leave(b);
+	return rc;
+}
+
+/* A quoted token ends at a quote before a blank, a colon, a comment or the end. */
+static const char *closing_quote(const char *at, const char *end)
+{
+	for (; at < end; at++)
+		if (*at == '"' && (at + 1 == end || fab_token_is_blank(at[1]) ||
+				   at[1] == ':' || at[1] == '#'))
+			return at;
+	return NULL;
+}
+
+int fab_token_next(const struct fab_line_place *place, const char **at, const char *end,
+		   bool stops_at_colon, struct fab_token *t)
+{
+	const char *start;
+
+	while (*at < end && fab_token_is_blank(**at))
+		++*at;
+	*t = (struct fab_token){.text = *at};
+	if (*at == end || **at == '#')
+		return 0;
+	if (**at == '"') {
+		const char *close = closing_quote(*at + 1, end);
+
+		if (!close)
+			return fab_fail(
+				place->err, EINVAL,
+				"%s:%llu: a name begins with a quote, expected one at "
+				"its end",
+				place->file, (unsigned long long)place->line);
+		t->text = *at + 1;
+		t->len = (size_t)(close - t->text);
+		t->is_quoted = true;
+		*at = close + 1;
+		return 0;
+	}
+	for (start = *at; *at < end && !fab_token_is_blank(**at); ++*at)
+		if (stops_at_colon && **at == ':' &&
+		    (*at + 1 == end || fab_token_is_blank((*at)[1])))
+			break;
+	t->len = (size_t)(*at - start);
+	return 0;
+}

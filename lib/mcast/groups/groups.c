@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Groups from any source are collected by a builder, then checked and put into flat
+ * arrays. A member that was named by its adapter or its host can be any of their ports;
+ * when the ports first thought of are on several planes, the group moves to a plane on
+ * which all its members have one.
+ */
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "fabric/planes.h"
+#include "mcast/groups/collect.h"
+#include "traffic/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fab_groups_free(struct fab_groups *g)
+{
+	if (!g)
+		return;
+	free(g->first);
+	free(g->member);
+	free(g->sw_first);
+	free(g->sw);
+	free(g->same_as);
+	free(g->name_at);
+	free(g->names);
+	free(g);
+}
+
+struct fab_groups_builder *fab_groups_builder_new(const struct fab_fabric *f)
+{
+	struct fab_groups_builder *b = FAB_NEW0(1, struct fab_groups_builder);
+
+	b->f = f;
+	b->seen = FAB_NEW0(f->n_ports, uint32_t);
+	return b;
+}
+
+void fab_groups_builder_free(struct fab_groups_builder *b)
+{
+	if (!b)
+		return;
+	free(b->seen);
+	free(b->first.v);
+	free(b->member.v);
+	free(b->scope.v);
+	free(b->name_at.v);
+	free(b->names.v);
+	free(b->origin.v);
+	for (size_t i = 0; i < b->sources.n; i++)
+		free(b->sources.v[i]);
+	free(b->sources.v);
+	fab_resolver_free(b->resolver);
+	fab_matches_fini(&b->matches);
+	free(b);
+}
+
+const struct fab_resolver *fab_groups_builder_resolver(struct fab_groups_builder *b)
+{
+	if (!b->resolver)
+		b->resolver = fab_resolver_new(b->f);
+	return b->resolver;
+}
+
+struct fab_matches *fab_groups_builder_matches(struct fab_groups_builder *b)
+{
+	return &b->matches;
+}
+
+void fab_groups_builder_enter(struct fab_groups_builder *b, const char *source)
+{
+	char *copy = fab_strdup(source);
+
+	FAB_PUSH(&b->sources, copy);
+	b->here = (struct fab_group_origin){.source = copy};
+}
+
+void fab_groups_builder_leave(struct fab_groups_builder *b)
+{
+	b->here = (struct fab_group_origin){0};
+}
+
+void fab_groups_builder_begin(struct fab_groups_builder *b, const char *name, size_t len)
+{
+	FAB_PUSH(&b->first, b->member.n);
+	FAB_PUSH(&b->name_at, b->names.n);
+	FAB_PUSH(&b->origin, b->here);
+	FAB_RESERVE(&b->names, len + 1);
+	memcpy(b->names.v + b->names.n, name, len);
+	b->names.v[b->names.n + len] = '\0';
+	b->names.n += len + 1;
+}
+
+void fab_groups_builder_add(struct fab_groups_builder *b, fab_port_id endpoint)
+{
+	fab_groups_builder_add_scope(b, endpoint, FAB_SCOPE_PORT);
+}
+
+void fab_groups_builder_add_scope(struct fab_groups_builder *b, fab_port_id endpoint,
+				  enum fab_scope scope)
+{
+	/* seen holds the number of the group, from 1, that named the endpoint last */
+	if (b->seen[endpoint] == b->first.n)
+		return;
+	b->seen[endpoint] = (uint32_t)b->first.n;
+	FAB_PUSH(&b->member, endpoint);
+	FAB_PUSH(&b->scope, (uint8_t)scope);
+}
+
+void fab_groups_builder_count_unknown(struct fab_groups_builder *b, uint64_t n)
+{
+	b->n_unknown += n;
+}
+
+/* Move what was collected into flat arrays, leaving out empty groups. */
+static struct fab_groups *take(struct fab_groups_builder *b)
+{
+	struct fab_groups *g = FAB_NEW0(1, struct fab_groups);
+
+	g->first = FAB_NEW(b->first.n + 1, uint64_t);
+	g->name_at = FAB_NEW(b->first.n, uint64_t);
+	for (size_t i = 0; i < b->first.n; i++) {
+		size_t end = i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n;
+
+		if (end == b->first.v[i]) {
+			g->n_empty++;
+			continue;
+		}
+		b->origin.v[g->n] = b->origin.v[i];
+		g->first[g->n] = b->first.v[i];
+		g->name_at[g->n++] = b->name_at.v[i];
+	}
+	g->first[g->n] = b->member.n;
+	g->member = b->member.v;
+	g->names = b->names.v;
+	g->n_unknown = b->n_unknown;
+	b->member.v = NULL;
+	b->names.v = NULL;
+	return g;
+}
+
+/* Put in front of a sentence where the group comes from. Returns -EINVAL. */
+static int blame(const struct fab_groups_builder *b, size_t group, struct fab_err *err)
+{
+	const struct fab_group_origin *o = &b->origin.v[group];
+	char *prefix;
+
+	if (!o->source)
+		return -EINVAL;
+	prefix = o->line ? fab_format("%s:%llu", o->source, (unsigned long long)o->line)
+			 : fab_strdup(o->source);
+	fab_err_prefix(err, prefix);
+	free(prefix);
+	return -EINVAL;
+}
+
+/* Every group has a member. */
+static int check_empty(const struct fab_groups_builder *b, struct fab_err *err)
+{
+	for (size_t i = 0; i < b->first.n; i++) {
+		if (b->first.v[i] !=
+		    (i + 1 < b->first.n ? b->first.v[i + 1] : b->member.n))
+			continue;
+		fab_fail(err, EINVAL, "group \"%.*s\" has no member", FAB_SHOWN_NAME,
+			 b->names.v + b->name_at.v[i]);
+		return blame(b, i, err);
+	}
+	return 0;
+}
+
+/* The different switches of each group, in order of first appearance. */
+static int list_switches(const struct fab_groups_builder *b, struct fab_groups *g,
+			 struct fab_err *err)
+{
+	const struct fab_fabric *f = b->f;
+	uint32_t *seen = FAB_NEW0(f->n_switches, uint32_t);
+	uint64_t at = 0;
+	int rc = 0;
+
+	g->sw_first = FAB_NEW((size_t)g->n + 1, uint64_t);
+	g->sw = FAB_NEW(g->first[g->n], uint32_t);
+	for (uint32_t i = 0; i < g->n && !rc; i++) {
+		g->sw_first[i] = at;
+		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++) {
+			uint32_t s = fab_port_switch(f, g->member[m]);
+
+			if (s == FAB_NONE) {
+				fab_fail(err, EINVAL,
+					 "group \"%.*s\": member \"%s\" hangs on no "
+					 "switch",
+					 FAB_SHOWN_NAME, fab_group_name(g, i),
+					 fab_node_name(f, f->port_node[g->member[m]]));
+				rc = blame(b, i, err);
+				break;
+			}
+			if (seen[s] == i + 1)
+				continue;
+			seen[s] = i + 1;
+			g->sw[at++] = s;
+		}
+	}
+	g->sw_first[g->n] = at;
+	g->sw = fab_realloc(g->sw, at, sizeof(*g->sw));
+	free(seen);
+	return rc;
+}
+
+/* Members of one group must reach each other. */
+static int check_group(const struct fab_groups_builder *b, const struct fab_groups *g,
+		       const struct fab_planes *planes, uint32_t group,
+		       struct fab_err *err)
+{
+	const struct fab_fabric *f = b->f;
+
+	for (uint64_t m = g->first[group] + 1; m < g->first[group + 1]; m++) {
+		uint32_t x = g->member[g->first[group]], y = g->member[m];
+		char *apart = fab_planes_apart(planes, f, x, y);
+
+		if (!apart)
+			continue;
+		fab_fail(err, EINVAL, "group \"%.*s\": %s", FAB_SHOWN_NAME,
+			 fab_group_name(g, group), apart);
+		free(apart);
+		return blame(b, group, err);
+	}
+	return 0;
+}
+
+static int check_connected(const struct fab_groups_builder *b, const struct fab_groups *g,
+			   struct fab_err *err)
+{
+	struct fab_planes *planes = fab_planes_new(b->f);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < g->n && !rc && planes->n > 1; i++)
+		rc = check_group(b, g, planes, i, err);
+	fab_planes_free(planes);
+	return rc;
+}
+
+static bool same_switches(const struct fab_groups *g, uint32_t a, uint32_t b)
+{
+	uint32_t n = fab_group_n_switches(g, a);
+
+	return n == fab_group_n_switches(g, b) &&
+	       !memcmp(g->sw + g->sw_first[a], g->sw + g->sw_first[b],
+		       n * sizeof(*g->sw));
+}
+
+static void find_same(struct fab_groups *g)
+{
+	struct fab_map64 *map = fab_map64_new(g->n);
+
+	g->same_as = FAB_NEW(g->n, uint32_t);
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint64_t hash =
+			fab_hash_bytes(g->sw + g->sw_first[i],
+				       fab_group_n_switches(g, i) * sizeof(*g->sw), 0);
+		uint32_t first = fab_map64_put(map, hash, i);
+
+		g->same_as[i] = same_switches(g, first, i) ? first : i;
+	}
+	fab_map64_free(map);
+}
+
+int fab_groups_builder_finish(struct fab_groups_builder *b, bool skip_empty,
+			      struct fab_groups **out, struct fab_err *err)
+{
+	struct fab_groups *g = NULL;
+	int rc = skip_empty ? 0 : check_empty(b, err);
+
+	if (!rc && !b->member.n)
+		rc = fab_fail(err, EINVAL,
+			      "there is no group with a member in the fabric (%llu "
+			      "members and %zu groups left out)",
+			      (unsigned long long)b->n_unknown, b->first.n);
+	if (!rc) {
+		fab_groups_share_planes(b);
+		g = take(b);
+		rc = list_switches(b, g, err);
+		if (!rc)
+			rc = check_connected(b, g, err);
+		if (!rc)
+			find_same(g);
+	}
+	fab_groups_builder_free(b);
+	if (rc)
+		fab_groups_free(g);
+	else
+		*out = g;
+	return rc;
+}
+
+/*
+ * Members of a group on one plane. A member that was named by its adapter or its host can
+ * be any of their ports; when the ports first thought of are on several planes, the group
+ * moves to a plane on which all its members have one.
+ */
+
+struct moving {
+	struct fab_groups_builder *b;
+	const struct fab_planes *planes;
+	uint32_t *seen; /* [n_ports] number, from 1, of the last group that has it */
+};
+
+/* The lowest port of the adapter on a part, FAB_NONE. */
+static uint32_t port_on(const struct moving *m, uint32_t adapter, uint32_t part)
+{
+	const struct fab_fabric *f = m->b->f;
+
+	for (uint32_t p = f->node_first_port[adapter];
+	     p < f->node_first_port[adapter + 1]; p++)
+		if (f->port_cable[p] != FAB_NONE &&
+		    fab_planes_of_port(m->planes, f, p) == part)
+			return p;
+	return FAB_NONE;
+}
+
+/* A port of the host on a part: that of its first adapter by name. */
+static uint32_t port_of_host(const struct moving *m, uint32_t host, uint32_t part)
+{
+	const struct fab_fabric *f = m->b->f;
+	uint32_t best = FAB_NONE;
+
+	for (uint32_t i = f->host_first_adapter[host];
+	     i < f->host_first_adapter[host + 1]; i++) {
+		uint32_t port = port_on(m, f->host_adapter[i], part);
+
+		if (port == FAB_NONE ||
+		    (best != FAB_NONE &&
+		     fab_text_natural_cmp(fab_node_name(f, f->host_adapter[i]),
+					  fab_node_name(f, f->port_node[best])) >= 0))
+			continue;
+		best = port;
+	}
+	return best;
+}
+
+/* The port that a member takes on a part, FAB_NONE when it has none there. */
+static uint32_t member_on(const struct moving *m, size_t i, uint32_t part)
+{
+	const struct fab_fabric *f = m->b->f;
+	uint32_t port = m->b->member.v[i], node = f->port_node[port];
+
+	if (fab_planes_of_port(m->planes, f, port) == part)
+		return port;
+	if (fab_node_is_switch(f, node) || m->b->scope.v[i] == FAB_SCOPE_PORT)
+		return FAB_NONE;
+	if (m->b->scope.v[i] == FAB_SCOPE_HOST && f->node_host[node] != FAB_NONE)
+		return port_of_host(m, f->node_host[node], part);
+	return port_on(m, node, part);
+}
+
+static bool all_on(const struct moving *m, size_t first, size_t end, uint32_t part)
+{
+	for (size_t i = first; i < end; i++)
+		if (member_on(m, i, part) == FAB_NONE)
+			return false;
+	return true;
+}
+
+/* The part that the group is to be on: that of its first member if it can be. */
+static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
+{
+	uint32_t part = FAB_NONE;
+	bool is_joined;
+
+	if (first == end)
+		return FAB_NONE; /* nobody is in it */
+	part = fab_planes_of_port(m->planes, m->b->f, m->b->member.v[first]);
+	is_joined = part != FAB_NONE;
+	for (size_t i = first; i < end && is_joined; i++)
+		is_joined =
+			fab_planes_of_port(m->planes, m->b->f, m->b->member.v[i]) == part;
+	if (is_joined)
+		return FAB_NONE; /* it stays as it is */
+	if (part != FAB_NONE && all_on(m, first, end, part))
+		return part;
+	for (uint32_t i = 0; i < m->planes->n_planes; i++)
+		if (all_on(m, first, end, i))
+			return i;
+	return FAB_NONE;
+}
+
+/* Move the members first .. end-1 of a group to `at`, each port once. Returns the end. */
+static size_t move_group(struct moving *m, uint32_t group, size_t first, size_t end,
+			 size_t at)
+{
+	uint32_t part = choose_part(m, first, end);
+
+	for (size_t i = first; i < end; i++) {
+		uint32_t port =
+			part == FAB_NONE ? m->b->member.v[i] : member_on(m, i, part);
+
+		if (m->seen[port] == group + 1)
+			continue;
+		m->seen[port] = group + 1;
+		m->b->scope.v[at] = m->b->scope.v[i];
+		m->b->member.v[at++] = port;
+	}
+	return at;
+}
+
+void fab_groups_share_planes(struct fab_groups_builder *b)
+{
+	struct moving m = {.b = b};
+	struct fab_planes *planes = fab_planes_new(b->f);
+	size_t at = 0;
+
+	m.planes = planes;
+	m.seen = FAB_NEW0(b->f->n_ports, uint32_t);
+	for (size_t g = 0; g < b->first.n && planes->n_planes > 1; g++) {
+		size_t first = b->first.v[g];
+		size_t end = g + 1 < b->first.n ? b->first.v[g + 1] : b->member.n;
+
+		b->first.v[g] = at;
+		at = move_group(&m, (uint32_t)g, first, end, at);
+	}
+	if (planes->n_planes > 1)
+		b->member.n = b->scope.n = at;
+	free(m.seen);
+	fab_planes_free(planes);
+}
+
+/* Groups of a pattern. */
+
+struct taker {
+	struct fab_groups_builder *b;
+	enum fab_scope scope;
+};
+
+static void begin_group(void *context, const char *name, size_t len)
+{
+	fab_groups_builder_begin(((struct taker *)context)->b, name, len);
+}
+
+static void add_member(void *context, uint32_t port)
+{
+	const struct taker *t = context;
+
+	fab_groups_builder_add_scope(t->b, port, t->scope);
+}
+
+int fab_groups_add_pattern(struct fab_groups_builder *b, const char *spec, uint64_t seed,
+			   struct fab_err *err)
+{
+	struct taker taker = {.b = b};
+	const struct fab_pattern_sink sink = {begin_group, add_member, &taker};
+	size_t n_before = b->first.n;
+	struct fab_pattern p;
+	char *source;
+	int rc = fab_pattern_parse(spec, seed, &p, err);
+
+	if (rc)
+		return rc;
+	taker.scope = p.per_host ? FAB_SCOPE_HOST : FAB_SCOPE_ADAPTER;
+	source = fab_format("--pattern %s", spec);
+	fab_groups_builder_enter(b, source);
+	free(source);
+	rc = fab_pattern_make(&p, b->f, &sink, err);
+	fab_groups_builder_leave(b);
+	if (!rc && b->first.n == n_before)
+		rc = fab_fail(err, EINVAL,
+			      "--pattern %s makes no group of two processes or more",
+			      spec);
+	return rc;
+}
+
+int fab_groups_check_pattern(const char *spec, struct fab_err *err)
+{
+	struct fab_pattern p;
+
+	return fab_pattern_parse(spec, 0, &p, err);
+}

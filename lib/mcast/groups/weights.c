@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Demands of groups from a file (NAME: NUMBER), and capacities of cables. */
+#include "mcast/weights.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "fabric/fabric.h"
+#include "mcast/groups/collect.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Units of all demands together are 2 to this at most: sums stay exact, also as double.
+ * A unit is no less than 2 to the second, so that its inverse is a number. */
+enum { LOG_UNITS = 52, LOG_LEAST = -900 };
+
+/* A power of two, so that demands with few digits are whole numbers of it. */
+static double unit_of(double sum)
+{
+	int exponent = 0;
+
+	(void)frexp(sum, &exponent);
+	exponent -= LOG_UNITS;
+	return ldexp(1, exponent > LOG_LEAST ? exponent : LOG_LEAST);
+}
+
+static double even_capacity(const struct fab_weights *w)
+{
+	for (uint32_t c = 1; c < w->n_cables; c++)
+		if (w->capacity[c] < w->capacity[0] || w->capacity[c] > w->capacity[0])
+			return 0;
+	return w->n_cables ? w->capacity[0] : 0;
+}
+
+static void set_demands(struct fab_weights *w, const struct fab_groups *g,
+			const double *demand)
+{
+	double sum = 0, unit;
+	uint64_t units = 0;
+
+	for (uint32_t i = 0; i < g->n; i++)
+		sum += demand ? demand[i] : 1;
+	unit = demand && sum > 0 ? unit_of(sum) : 1;
+	for (uint32_t i = 0; i < g->n; i++) {
+		w->units[i] = (uint64_t)llround((demand ? demand[i] : 1) / unit);
+		w->demand[i] = (double)w->units[i] * unit;
+		units = fab_gcd(w->units[i], units);
+	}
+	w->granule = (double)units * unit;
+	w->even = even_capacity(w);
+	w->step = g->n ? sum / g->n : 0;
+	for (uint32_t c = 0; c < w->n_cables; c++)
+		w->per_unit[c] = unit / w->capacity[c];
+}
+
+static int set_capacities(struct fab_weights *w, const struct fab_fabric *f, bool by_rate,
+			  struct fab_err *err)
+{
+	struct fab_rates rates = fab_rates_of(f, 0, w->n_cables);
+	char *text;
+	int rc;
+
+	for (uint32_t c = 0; c < w->n_cables; c++)
+		w->capacity[c] = by_rate ? fab_cable_data_gbps(f, c) : 1;
+	if (!by_rate || !rates.n_unknown)
+		return 0;
+	text = fab_rates_unknown_text(f, &rates);
+	rc = fab_fail(err, EINVAL, "%s: no capacity of a cable between switches: %s",
+		      f->source, text);
+	free(text);
+	return rc;
+}
+
+int fab_weights_new(const struct fab_fabric *f, const struct fab_groups *groups,
+		    const double *demand, bool by_rate, struct fab_weights **out,
+		    struct fab_err *err)
+{
+	struct fab_weights *w = FAB_NEW0(1, struct fab_weights);
+	double inverse = 0;
+
+	w->has_demands = demand;
+	w->has_capacities = by_rate;
+	w->n_cables = f->n_switch_links;
+	w->demand = FAB_NEW(groups->n, double);
+	w->units = FAB_NEW(groups->n, uint64_t);
+	w->capacity = FAB_NEW(w->n_cables, double);
+	w->per_unit = FAB_NEW(w->n_cables, double);
+	if (set_capacities(w, f, by_rate, err)) {
+		fab_weights_free(w);
+		return -EINVAL;
+	}
+	set_demands(w, groups, demand);
+	for (uint32_t c = 0; c < w->n_cables; c++)
+		inverse += 1 / w->capacity[c];
+	w->step *= w->n_cables ? inverse / w->n_cables : 1;
+	*out = w;
+	return 0;
+}
+
+void fab_weights_free(struct fab_weights *w)
+{
+	if (!w)
+		return;
+	free(w->demand);
+	free(w->capacity);
+	free(w->units);
+	free(w->per_unit);
+	free(w);
+}
+
+/* Demands of groups, written by people: NAME: NUMBER */
+
+struct reading {
+	const struct fab_groups *groups;
+	struct fab_strmap *by_name; /* group, FAB_SHARED: of several */
+	struct fab_line_place place;
+	uint64_t *n_left_out; /* NULL: every name is a group's */
+	double *demand;	      /* NaN: no line yet */
+};
+
+static unsigned long long line_of(const struct reading *r)
+{
+	return r->place.line;
+}
+
+static struct fab_strmap *map_names(const struct fab_groups *g)
+{
+	struct fab_strmap *map = fab_strmap_new(g->n);
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		const char *name = fab_group_name(g, i);
+		size_t len = strlen(name);
+
+		if (fab_strmap_put(map, name, len, i) != i)
+			fab_strmap_set(map, name, len, FAB_SHARED);
+	}
+	return map;
+}
+
+/* The group of a line that has no demand yet. */
+static int find_group(const struct reading *r, const struct fab_token *name,
+		      uint32_t *group)
+{
+	const char *what = NULL;
+
+	*group = fab_strmap_get(r->by_name, name->text, name->len);
+	if (*group == FAB_NONE && r->n_left_out)
+		return 0;
+	if (*group == FAB_NONE)
+		what = "no group has this name";
+	else if (*group == FAB_SHARED)
+		what = "several groups have this name, expected names that differ";
+	else if (!isnan(r->demand[*group]))
+		what = "the group has a demand already, expected one line a group";
+	return what ? fab_fail(r->place.err, EINVAL, "%s:%llu: group \"%.*s\": %s",
+			       r->place.file, line_of(r), fab_token_shown(name),
+			       name->text, what)
+		    : 0;
+}
+
+/* NAME: NUMBER and nothing else. */
+static int split(const struct reading *r, const char *at, const char *end,
+		 struct fab_token *name, struct fab_token *number)
+{
+	struct fab_token rest;
+	bool has_colon = false;
+	int rc = fab_token_next(&r->place, &at, end, true, name);
+
+	if (rc || (!name->len && !name->is_quoted))
+		return rc;
+	while (at < end && fab_token_is_blank(*at))
+		at++;
+	if (at < end && *at == ':') {
+		has_colon = true;
+		at++;
+	}
+	rc = fab_token_next(&r->place, &at, end, false, number);
+	if (!rc)
+		rc = fab_token_next(&r->place, &at, end, false, &rest);
+	if (!rc && (!has_colon || !number->len || rest.len || rest.is_quoted))
+		rc = fab_fail(r->place.err, EINVAL,
+			      "%s:%llu: expected NAME: NUMBER, found \"%.*s\" without a "
+			      "colon and one number behind it",
+			      r->place.file, line_of(r), fab_token_shown(name),
+			      name->text);
+	return rc;
+}
+
+static int read_line(const struct reading *r, const char *at, const char *end)
+{
+	struct fab_token name, number;
+	uint32_t group;
+	double demand;
+	int rc = split(r, at, end, &name, &number);
+
+	if (rc || (!name.len && !name.is_quoted))
+		return rc;
+	rc = find_group(r, &name, &group);
+	if (rc)
+		return rc;
+	if (group == FAB_NONE) {
+		++*r->n_left_out;
+		return 0;
+	}
+	if (!fab_parse_real(number.text, number.len, 0, FAB_DEMAND_MAX, &demand))
+		return fab_fail(r->place.err, EINVAL,
+				"%s:%llu: group \"%.*s\": expected a demand from 0 to "
+				"%g, found \"%.*s\"",
+				r->place.file, line_of(r), fab_token_shown(&name),
+				name.text, FAB_DEMAND_MAX, fab_token_shown(&number),
+				number.text);
+	r->demand[group] = demand;
+	return 0;
+}
+
+static int check_all(const struct reading *r)
+{
+	uint32_t n_missing = 0, first = 0;
+
+	for (uint32_t i = r->groups->n; i-- > 0;)
+		if (isnan(r->demand[i])) {
+			n_missing++;
+			first = i;
+		}
+	if (!n_missing)
+		return 0;
+	return fab_fail(r->place.err, EINVAL,
+			"%s: %u of %u groups have no demand (the first: \"%.*s\"), "
+			"expected a line NAME: NUMBER for each",
+			r->place.file, n_missing, r->groups->n, FAB_SHOWN_NAME,
+			fab_group_name(r->groups, first));
+}
+
+int fab_demands_read(const struct fab_groups *groups, const char *file, const char *text,
+		     size_t len, uint64_t *n_left_out, double *demand,
+		     struct fab_err *err)
+{
+	struct reading r = {.groups = groups,
+			    .place = {file, 0, err},
+			    .n_left_out = n_left_out,
+			    .demand = demand};
+	const char *at = text, *end = text + len;
+	int rc = 0;
+
+	if (len && memchr(text, '\0', len))
+		return fab_fail(err, EINVAL,
+				"%s: a binary file, expected lines NAME: NUMBER", file);
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		at += 3; /* editors of Windows begin a file with it */
+	for (uint32_t i = 0; i < groups->n; i++)
+		demand[i] = (double)NAN;
+	r.by_name = map_names(groups);
+	while (at < end && !rc) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		r.place.line++;
+		rc = read_line(&r, at, newline ? newline : end);
+		at = newline ? newline + 1 : end;
+	}
+	if (!rc)
+		rc = check_all(&r);
+	fab_strmap_free(r.by_name);
+	return rc;
+}

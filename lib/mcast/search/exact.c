@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Branch and bound over all trees of all groups. Parallel cables are one link. How low
+ * the levels of its cables can be for each set of groups is found beforehand, so that a
+ * partial choice of trees is a set of groups for each link. A choice is given up when a
+ * link reaches the best level so far, when a remaining group has no tree left, or when
+ * the remaining groups need more capacity between the parts of some division of the
+ * switches than is left there.
+ */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "mcast/search/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	N = FAB_EXACT_SWITCHES,
+	LINKS = N * (N - 1) / 2,
+	GROUPS = FAB_EXACT_GROUPS,
+	SETS = 1 << GROUPS,
+	DIVISIONS = 4140,    /* Bell number of N */
+	DIVISIONS_DEPTH = 2, /* deeper only divisions into two parts are compared */
+	LOOK = 1024	     /* steps between two questions whether it is over */
+};
+
+/* Parallel cables. */
+struct link {
+	uint32_t sw[2];
+	double capacity; /* of all its cables: units, or groups without weights */
+	FAB_VEC(uint32_t) cable;
+	uint8_t *on;	    /* [cables * SETS] best part of each set for the last of the
+			     * first cables */
+	double level[SETS]; /* least largest level of its cables, for each set of groups
+			     */
+};
+
+/* A group: its trees as sets of links, a bit each. */
+struct member_group {
+	uint32_t id;
+	uint32_t switches; /* bits */
+	double need;	   /* capacity that it takes on a link */
+	unsigned height;   /* of its trees at most */
+	FAB_VEC(uint32_t) trees;
+};
+
+/* Switches divided into parts. */
+struct division {
+	uint8_t part[N]; /* bits of the switches of each part, 0: none */
+	uint8_t n_parts;
+	uint32_t across; /* links between parts, bits */
+};
+
+struct exact {
+	const struct fab_mcast_problem *p;
+	const struct fab_mcast_options *o;
+	uint32_t n, n_links, n_groups, n_divisions, n_halves;
+	struct link link[LINKS];
+	uint32_t link_of[N][N]; /* FAB_NONE: no cable */
+	uint8_t peers[N];	/* bits */
+	struct member_group group[GROUPS];
+	struct division division[DIVISIONS]; /* those into two parts first */
+	uint64_t steps;
+	enum fab_mcast_ended ended; /* DONE: not yet */
+	/* the choice at hand, and the best */
+	uint8_t on_link[LINKS]; /* groups, bits */
+	uint32_t tree[GROUPS], best_tree[GROUPS];
+	double best; /* level; trees must be below it */
+	bool is_better;
+	FAB_VEC(uint32_t) room; /* trees that are left, of all depths */
+};
+
+/* Enumerates the trees of a group. */
+struct growth {
+	struct exact *x;
+	struct member_group *g;
+	uint32_t all;	    /* switches of the tree, bits */
+	uint8_t hops[N][N]; /* between switches that are joined */
+};
+
+static bool is_over(struct exact *x)
+{
+	if (x->ended == FAB_ENDED_DONE && ++x->steps % LOOK == 0) {
+		if (x->o->until > 0 && fab_now() > x->o->until)
+			x->ended = FAB_ENDED_TIME;
+		else if (x->o->is_over && x->o->is_over(x->o->is_over_context))
+			x->ended = FAB_ENDED_STOPPED;
+	}
+	return x->ended != FAB_ENDED_DONE;
+}
+
+/* Levels that differ by rounding only are equal. */
+static bool is_less(double level, double other)
+{
+	return level < other * (1 - FAB_LOAD_ROUNDING);
+}
+
+/* Level of one cable that carries a set of groups. */
+static double level_on(const struct exact *x, uint32_t cable, uint32_t set)
+{
+	const struct fab_weights *w = x->p->weights;
+	uint64_t units = 0;
+
+	for (uint32_t g = 0; g < x->n_groups; g++)
+		if (set >> g & 1)
+			units += w ? w->units[x->group[g].id] : 1;
+	return w ? (double)units * w->per_unit[cable] : (double)units;
+}
+
+/* The best division of each set of groups among the cables of a link: of the first i
+ * cables from that of the first i - 1. */
+static void fill_link(const struct exact *x, struct link *l)
+{
+	uint32_t n_sets = 1u << x->n_groups;
+	double own[SETS], before[SETS];
+
+	l->on = FAB_NEW(l->cable.n * SETS, uint8_t);
+	for (uint32_t set = 0; set < n_sets; set++)
+		l->level[set] = set ? HUGE_VAL : 0;
+	for (size_t c = 0; c < l->cable.n; c++) {
+		uint8_t *on = l->on + c * SETS;
+
+		memcpy(before, l->level, sizeof(before));
+		for (uint32_t set = 0; set < n_sets; set++)
+			own[set] = level_on(x, l->cable.v[c], set);
+		for (uint32_t set = 0; set < n_sets; set++) {
+			l->level[set] = before[set];
+			on[set] = 0;
+			for (uint32_t part = set; part; part = (part - 1) & set) {
+				double level = fmax(own[part], before[set ^ part]);
+
+				if (level >= l->level[set])
+					continue;
+				l->level[set] = level;
+				on[set] = (uint8_t)part;
+			}
+		}
+	}
+}
+
+static void find_links(struct exact *x)
+{
+	const struct fab_fabric *f = x->p->f;
+	const struct fab_weights *w = x->p->weights;
+
+	memset(x->link_of, 0xff, sizeof(x->link_of));
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		uint32_t a = f->port_node[f->cable_a[c]];
+		uint32_t b = f->port_node[f->cable_b[c]];
+		struct link *l;
+
+		if (a == b)
+			continue;
+		if (x->link_of[a][b] == FAB_NONE) {
+			x->link[x->n_links] = (struct link){.sw = {a, b}};
+			x->link_of[a][b] = x->link_of[b][a] = x->n_links++;
+			x->peers[a] |= (uint8_t)(1 << b);
+			x->peers[b] |= (uint8_t)(1 << a);
+		}
+		l = &x->link[x->link_of[a][b]];
+		FAB_PUSH(&l->cable, c);
+		l->capacity += w ? 1 / w->per_unit[c] : 1;
+	}
+	for (uint32_t l = 0; l < x->n_links; l++)
+		fill_link(x, &x->link[l]);
+}
+
+/* Switches that `from` reaches within `in` by links out of `links`. */
+static uint32_t reachable(const struct exact *x, uint32_t from, uint32_t in,
+			  uint32_t links)
+{
+	uint32_t seen = from, last = 0;
+
+	while (seen != last) {
+		last = seen;
+		for (uint32_t left = links; left; left &= left - 1) {
+			const struct link *l = &x->link[__builtin_ctz(left)];
+			uint32_t ends = 1u << l->sw[0] | 1u << l->sw[1];
+
+			if ((ends & seen) && !(ends & ~in))
+				seen |= ends;
+		}
+	}
+	return seen;
+}
+
+/* Every switch that is no member must have two links: else the tree is one of fewer
+ * switches with a link too many. */
+static bool is_lean(const struct growth *y, uint32_t tree)
+{
+	for (uint32_t left = y->all & ~y->g->switches; left; left &= left - 1) {
+		uint32_t sw = (uint32_t)__builtin_ctz(left), n = 0;
+
+		for (uint32_t b = 0; b < y->x->n; b++)
+			n += y->x->link_of[sw][b] != FAB_NONE &&
+			     tree >> y->x->link_of[sw][b] & 1;
+		if (n < 2)
+			return false;
+	}
+	return true;
+}
+
+/* Join switch `to` to the tree by its switch `from`; false: two are too far apart. */
+static bool join(struct growth *y, uint32_t in, uint32_t from, uint32_t to)
+{
+	uint32_t most = 2 * y->g->height;
+
+	for (uint32_t left = in; left; left &= left - 1) {
+		uint32_t sw = (uint32_t)__builtin_ctz(left);
+
+		y->hops[to][sw] = y->hops[sw][to] = (uint8_t)(y->hops[from][sw] + 1);
+		if (y->hops[to][sw] > most)
+			return false;
+	}
+	return true;
+}
+
+/* All trees over y->all that have `tree`, which joins the switches `in`, and else links
+ * out of `links`. */
+static void grow(struct growth *y, uint32_t in, uint32_t tree, uint32_t links)
+{
+	struct exact *x = y->x;
+	uint32_t own = FAB_NONE, a, b;
+
+	if (is_over(x))
+		return;
+	if (in == y->all) {
+		if (is_lean(y, tree))
+			FAB_PUSH(&y->g->trees, tree);
+		return;
+	}
+	if (reachable(x, in, y->all, links) != y->all)
+		return;
+	for (uint32_t left = links; left && own == FAB_NONE; left &= left - 1) {
+		uint32_t l = (uint32_t)__builtin_ctz(left);
+
+		a = x->link[l].sw[0];
+		b = x->link[l].sw[1];
+		if ((in >> a & 1) != (in >> b & 1) && (y->all >> a & y->all >> b & 1))
+			own = l;
+	}
+	links &= ~(1u << own);
+	a = x->link[own].sw[0];
+	b = x->link[own].sw[1];
+	if (in >> a & 1 ? join(y, in, a, b) : join(y, in, b, a))
+		grow(y, in | 1u << a | 1u << b, tree | 1u << own, links);
+	grow(y, in, tree, links);
+}
+
+/* List the trees of a group whose ends are members; of those with switches of few links
+ * first. */
+static void list_trees(struct exact *x, struct member_group *g)
+{
+	struct growth y = {.x = x, .g = g};
+	uint32_t others = ((1u << x->n) - 1) & ~g->switches;
+
+	for (uint32_t n = 0; n <= x->n; n++)
+		for (uint32_t more = others;; more = (more - 1) & others) {
+			if ((uint32_t)__builtin_popcount(more) == n) {
+				y.all = g->switches | more;
+				grow(&y, y.all & -y.all, 0,
+				     (uint32_t)(((uint64_t)1 << x->n_links) - 1));
+			}
+			if (!more)
+				break;
+		}
+}
+
+/* Divide the switches from `sw` on among the parts that there are and one more. */
+static void divide(struct exact *x, struct division *d, uint32_t sw, uint32_t n_parts)
+{
+	if (sw < x->n) {
+		for (uint32_t p = 0; p <= n_parts; p++) {
+			d->part[p] |= (uint8_t)(1 << sw);
+			divide(x, d, sw + 1, p == n_parts ? n_parts + 1 : n_parts);
+			d->part[p] &= (uint8_t) ~(1 << sw);
+		}
+		return;
+	}
+	if (n_parts < 2)
+		return;
+	d->n_parts = (uint8_t)n_parts;
+	d->across = 0;
+	for (uint32_t l = 0; l < x->n_links; l++) {
+		uint32_t ends = 1u << x->link[l].sw[0] | 1u << x->link[l].sw[1];
+		bool is_within = false;
+
+		for (uint32_t p = 0; p < n_parts; p++)
+			is_within |= !(ends & ~d->part[p]);
+		d->across |= is_within ? 0 : 1u << l;
+	}
+	x->division[x->n_divisions++] = *d;
+	if (n_parts > 2)
+		return;
+	/* those into two parts come first */
+	x->division[x->n_divisions - 1] = x->division[x->n_halves];
+	x->division[x->n_halves++] = *d;
+}
+
+/* Do the groups of `left` need more between the parts than there is below the best level?
+ * Without weights a cable takes whole groups. */
+static bool is_too_much(const struct exact *x, const struct division *d, uint32_t left,
+			const double *free_of)
+{
+	double need = 0, room = 0;
+
+	for (uint32_t g = 0; g < x->n_groups; g++) {
+		uint32_t n = 0;
+
+		if (!(left >> g & 1))
+			continue;
+		for (uint32_t p = 0; p < d->n_parts; p++)
+			n += (x->group[g].switches & d->part[p]) != 0;
+		need += (n - 1) * x->group[g].need;
+	}
+	for (uint32_t l = d->across; l; l &= l - 1)
+		room += free_of[__builtin_ctz(l)];
+	return is_less(room, need);
+}
+
+static bool has_room(const struct exact *x, uint32_t left, uint32_t depth)
+{
+	uint32_t n = depth < DIVISIONS_DEPTH ? x->n_divisions : x->n_halves;
+	double free_of[LINKS];
+
+	for (uint32_t l = 0; l < x->n_links; l++) {
+		double level = x->p->weights ? x->best : x->best - 1, used = 0;
+
+		for (uint32_t g = 0; g < x->n_groups; g++)
+			used += x->on_link[l] >> g & 1 ? x->group[g].need : 0;
+		free_of[l] = level * x->link[l].capacity - used;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (is_too_much(x, &x->division[i], left, free_of))
+			return false;
+	return true;
+}
+
+/* Links that a group may use without reaching the best level. */
+static uint32_t usable(const struct exact *x, uint32_t g)
+{
+	uint32_t links = 0;
+
+	for (uint32_t l = 0; l < x->n_links; l++)
+		links |= (uint32_t)is_less(x->link[l].level[x->on_link[l] | 1 << g],
+					   x->best)
+			 << l;
+	return links;
+}
+
+/* Of trees that are left, from `first` on in the room. */
+struct choice {
+	size_t first, n;
+};
+
+/* Copy the trees that a group has left to the end of the room. */
+static struct choice filter(struct exact *x, uint32_t g, struct choice from)
+{
+	uint32_t links = usable(x, g);
+	struct choice to = {x->room.n, 0};
+
+	for (size_t i = 0; i < from.n; i++) {
+		uint32_t tree = x->room.v[from.first + i];
+
+		if (!(tree & ~links))
+			FAB_PUSH(&x->room, tree);
+	}
+	to.n = x->room.n - to.first;
+	return to;
+}
+
+static void put(struct exact *x, uint32_t g, uint32_t tree)
+{
+	x->tree[g] = tree;
+	for (; tree; tree &= tree - 1)
+		x->on_link[__builtin_ctz(tree)] |= (uint8_t)(1 << g);
+}
+
+static void take_out(struct exact *x, uint32_t g)
+{
+	for (uint32_t tree = x->tree[g]; tree; tree &= tree - 1)
+		x->on_link[__builtin_ctz(tree)] &= (uint8_t) ~(1 << g);
+}
+
+static double level_of(const struct exact *x)
+{
+	double level = 0;
+
+	for (uint32_t l = 0; l < x->n_links; l++)
+		level = fmax(level, x->link[l].level[x->on_link[l]]);
+	return level;
+}
+
+/* Groups of equal switches and demands are exchangeable: their trees are in the order in
+ * which they were chosen. */
+static bool is_in_order(const struct exact *x, uint32_t g, uint32_t tree, uint32_t left)
+{
+	for (uint32_t h = 0; h < x->n_groups; h++) {
+		const struct member_group *a = &x->group[h], *b = &x->group[g];
+
+		if (!(left >> h & 1) && a->switches == b->switches &&
+		    !(a->need < b->need) && !(a->need > b->need) && tree < x->tree[h])
+			return false;
+	}
+	return true;
+}
+
+/* All choices for the groups of `left`, whose trees that are left are those of `from`. */
+static void branch(struct exact *x, uint32_t left, uint32_t depth,
+		   const struct choice *from)
+{
+	struct choice own[GROUPS];
+	size_t room = x->room.n;
+	uint32_t g = FAB_NONE;
+
+	if (is_over(x))
+		return;
+	if (!left) {
+		x->best = level_of(x); /* less than before: all its links are */
+		memcpy(x->best_tree, x->tree, sizeof(x->best_tree));
+		x->is_better = true;
+		return;
+	}
+	if (!has_room(x, left, depth))
+		return;
+	for (uint32_t i = 0; i < x->n_groups; i++) {
+		if (!(left >> i & 1))
+			continue;
+		own[i] = filter(x, i, from[i]);
+		if (g == FAB_NONE || own[i].n < own[g].n)
+			g = i;
+		if (!own[i].n)
+			break;
+	}
+	for (size_t i = 0; i < own[g].n; i++) {
+		uint32_t tree = x->room.v[own[g].first + i];
+
+		/* the best level may have become less since the trees were listed */
+		if ((tree & ~usable(x, g)) || !is_in_order(x, g, tree, left))
+			continue;
+		put(x, g, tree);
+		branch(x, left & ~(1u << g), depth + 1, own);
+		take_out(x, g);
+		if (is_over(x) || !is_less(level_of(x), x->best))
+			break;
+	}
+	x->room.n = room;
+}
+
+/* The switch from which a tree is least high, and its height. */
+static uint32_t find_root(const struct exact *x, const struct member_group *g,
+			  uint32_t tree, uint8_t *height)
+{
+	uint32_t best = FAB_NONE;
+
+	*height = UINT8_MAX;
+	for (uint32_t root = 0; root < x->n; root++) {
+		uint32_t in = 1u << root;
+		uint8_t hops = 0;
+
+		while ((in & g->switches) != g->switches && hops < N) {
+			uint32_t next = in;
+
+			for (uint32_t left = tree; left; left &= left - 1) {
+				const struct link *l = &x->link[__builtin_ctz(left)];
+				uint32_t ends = 1u << l->sw[0] | 1u << l->sw[1];
+
+				next |= ends & in ? ends : 0;
+			}
+			in = next;
+			hops++;
+		}
+		if (hops < *height) {
+			*height = hops;
+			best = root;
+		}
+	}
+	return best;
+}
+
+/* The cable of a link that a group is on. */
+static uint32_t cable_of(const struct exact *x, uint32_t link, uint32_t g)
+{
+	const struct link *l = &x->link[link];
+	uint32_t set = x->on_link[link];
+
+	for (size_t c = l->cable.n; c-- > 0;) {
+		uint8_t part = l->on[c * SETS + set];
+
+		if (part >> g & 1)
+			return l->cable.v[c];
+		set ^= part;
+	}
+	return FAB_NONE;
+}
+
+/* Give a group its best tree: edges from the root on. */
+static void hand_over(const struct exact *x, struct fab_revision *r, uint32_t g)
+{
+	const struct member_group *own = &x->group[g];
+	uint32_t tree = x->best_tree[g], sw[N], cable[N], n = 0, in;
+	uint8_t height;
+	uint32_t root = find_root(x, own, tree, &height);
+
+	in = 1u << root;
+	for (bool is_new = true; is_new;) {
+		is_new = false;
+		for (uint32_t left = tree; left; left &= left - 1) {
+			uint32_t l = (uint32_t)__builtin_ctz(left);
+			uint32_t a = x->link[l].sw[0], b = x->link[l].sw[1];
+
+			if ((in >> a & 1) == (in >> b & 1))
+				continue;
+			sw[n] = in >> a & 1 ? b : a;
+			cable[n] = cable_of(x, l, g);
+			in |= 1u << sw[n++];
+			is_new = true;
+		}
+	}
+	fab_revision_put(r, own->id, root, height, n, sw, cable);
+}
+
+static void adopt(struct exact *x, struct fab_mcast_state *s)
+{
+	struct fab_revision r = fab_revision_begin(s);
+
+	memset(x->on_link, 0, sizeof(x->on_link));
+	for (uint32_t g = 0; g < x->n_groups; g++) {
+		fab_revision_take_out(&r, x->group[g].id);
+		put(x, g, x->best_tree[g]);
+	}
+	for (uint32_t g = 0; g < x->n_groups; g++)
+		hand_over(x, &r, g);
+	fab_revision_end(&r);
+}
+
+/* The groups of several switches; false: there are too many. */
+static bool find_groups(struct exact *x)
+{
+	const struct fab_groups *groups = x->p->groups;
+	struct fab_roots_one *one = fab_roots_one_new(x->p->dist);
+	const struct fab_weights *w = x->p->weights;
+	bool fits = true;
+
+	for (uint32_t i = 0; i < groups->n && fits; i++) {
+		const uint32_t *sw = groups->sw + groups->sw_first[i];
+		uint32_t n = fab_group_n_switches(groups, i);
+		struct member_group *g = &x->group[x->n_groups];
+
+		if (n < 2)
+			continue;
+		fits = x->n_groups < GROUPS;
+		if (!fits)
+			break;
+		g->id = i;
+		g->need = w ? (double)w->units[i] : 1;
+		for (uint32_t k = 0; k < n; k++)
+			g->switches |= 1u << sw[k];
+		g->height = fab_roots_one_find(one, sw, n) + x->o->height_slack;
+		x->n_groups++;
+	}
+	fab_roots_one_free(one);
+	return fits;
+}
+
+static void search(struct exact *x)
+{
+	struct choice all[GROUPS] = {0};
+
+	for (uint32_t g = 0; g < x->n_groups; g++) {
+		list_trees(x, &x->group[g]);
+		all[g] = (struct choice){x->room.n, x->group[g].trees.n};
+		for (size_t i = 0; i < x->group[g].trees.n; i++)
+			FAB_PUSH(&x->room, x->group[g].trees.v[i]);
+	}
+	if (x->ended == FAB_ENDED_DONE)
+		branch(x, (1u << x->n_groups) - 1, 0, all);
+	if (x->ended == FAB_ENDED_DONE)
+		x->ended = FAB_ENDED_EXACT;
+}
+
+enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
+				     const struct fab_mcast_options *options)
+{
+	struct exact *x;
+	struct division d = {0};
+	enum fab_mcast_ended ended;
+
+	if (s->problem->f->n_switches > FAB_EXACT_SWITCHES)
+		return FAB_ENDED_DONE;
+	x = FAB_NEW0(1, struct exact);
+	x->p = s->problem;
+	x->o = options;
+	x->n = x->p->f->n_switches;
+	if (find_groups(x)) {
+		find_links(x);
+		divide(x, &d, 0, 0);
+		x->best = fab_mcast_max_level(s);
+		search(x);
+	}
+	if (x->is_better)
+		adopt(x, s);
+	ended = x->ended;
+	for (uint32_t l = 0; l < x->n_links; l++) {
+		free(x->link[l].cable.v);
+		free(x->link[l].on);
+	}
+	for (uint32_t g = 0; g < x->n_groups; g++)
+		free(x->group[g].trees.v);
+	free(x->room.v);
+	free(x);
+	return ended;
+}

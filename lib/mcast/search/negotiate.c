@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Targets below the largest load, one after the other. In a round all groups above the
+ * target get another tree at prices of which each unit of excess costs more, and cables
+ * above the target have a factor that rises. Where members lie far from the root, paths
+ * are swapped as long as that halves the excess, which is quick, else whole trees are
+ * grown again; and the next target lies a part of the way to the mean load.
+ */
+#include "mcast/search/search.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Price of a group in excess at first, its growth a round, and its limit; growth of the
+ * factor of a cable, for each group in excess. */
+static const double EXCESS = 4, EXCESS_GROWTH = 1.3, EXCESS_MAX = 1e6, FACTOR_STEP = 0.3;
+
+/* With weights: the least step between two targets, in what a group adds in the mean; and
+ * the factor by which equal levels may differ. */
+static const double LEAST_STEP = 1.0 / 32, ROUNDING = 1 + FAB_LOAD_ROUNDING;
+
+/* Prices of first trees rise up to the largest load times this: they are flat. */
+static const double FLATNESS = 3;
+
+/* Where members lie far apart: step to the next target, as a part of the way from the
+ * largest load to the mean. */
+static const double PART = 0.25;
+
+/* Paths will not bring a larger part of all load below the target. */
+static const double HOPELESS = 0.025;
+
+/* Progress is reported once in that many calls of should_stop(). */
+enum { REPORT = 16 };
+
+struct negotiation {
+	struct fab_mcast_state *s;
+	const struct fab_negotiation *o;
+	struct fab_prices prices;
+	struct fab_reroute *reroute;
+	struct fab_revision revision;
+	double target; /* largest level (fab_mcast_level()) that is tried for */
+	double step;   /* from the largest level to the target; 1 without weights */
+	double bound;  /* lower bound of the largest level */
+	double mean;   /* load that a group adds; 1 without weights */
+	double excess; /* above the target, over all cables */
+	uint64_t turn; /* rounds so far: the seed of each */
+	double max;    /* largest level of the trees now, and cables that have it */
+	uint32_t n_at_max;
+	double kept_max; /* the same of the best trees so far */
+	uint32_t kept_at_max;
+	struct fab_forest kept;
+	bool is_far;		      /* some members lie far from the root */
+	bool is_starting, is_started; /* first trees of few cables */
+	uint32_t n_asked;	      /* calls of should_stop() */
+	uint64_t first_step;	      /* cables looked at before the first target */
+	enum fab_mcast_ended ended;   /* DONE: not yet */
+};
+
+/* Find the largest level and the excess; copy the trees when they are the best so far. */
+static void measure(struct negotiation *x)
+{
+	x->max = x->excess = 0;
+	x->n_at_max = 0;
+	for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++) {
+		double level = fab_mcast_level(x->s, c);
+
+		if (level > x->max) {
+			x->max = level;
+			x->n_at_max = 0;
+		}
+		x->n_at_max += level == x->max;
+		x->excess += level > x->target ? level - x->target : 0;
+	}
+	if (x->max > x->kept_max ||
+	    (x->max == x->kept_max && x->n_at_max >= x->kept_at_max))
+		return;
+	x->kept_max = x->max;
+	x->kept_at_max = x->n_at_max;
+	fab_revision_copy(&x->revision, &x->kept);
+}
+
+/* Back to the best trees so far. */
+static void restore_best(struct negotiation *x)
+{
+	if (x->max == x->kept_max && x->n_at_max == x->kept_at_max)
+		return;
+	for (uint32_t g = 0; g < x->kept.n; g++)
+		fab_revision_restore(&x->revision, g, &x->kept);
+	measure(x);
+}
+
+/* Is it time to stop, `done` groups into a round? */
+static bool should_stop(struct negotiation *x, uint32_t done)
+{
+	static _Thread_local char text[160];
+	const struct fab_mcast_options *o = x->o->options;
+
+	if (x->o->n_steps && !x->is_starting &&
+	    fab_reroute_steps(x->reroute) - x->first_step > x->o->n_steps)
+		x->ended = FAB_ENDED_STALL;
+	if (o->until > 0 && fab_now() > o->until)
+		x->ended = FAB_ENDED_TIME;
+	if (o->is_over && o->is_over(o->is_over_context))
+		x->ended = FAB_ENDED_STOPPED;
+	if (o->progress && !x->o->is_reported &&
+	    o->progress(o->progress_context, done, x->s->forest.n))
+		x->ended = FAB_ENDED_FAILED;
+	if (x->n_asked++ % REPORT == 0 && x->o->is_reported) {
+		snprintf(text, sizeof(text),
+			 "largest %s %.6g on %u cables, bound %.6g; trying %.6g,",
+			 x->s->units ? "load" : "EFI", x->kept_max, x->kept_at_max,
+			 x->bound, x->target);
+		fab_progress_report(text, "rounds", x->turn, 0);
+	}
+	return x->ended != FAB_ENDED_DONE;
+}
+
+static bool is_above(const struct negotiation *x, uint32_t group)
+{
+	const uint32_t *cable = fab_revision_cables(&x->revision, group);
+
+	for (uint32_t i = 0; i < fab_revision_size(&x->revision, group); i++)
+		if (fab_mcast_level(x->s, cable[i]) > x->target)
+			return true;
+	return false;
+}
+
+/* Every group that is above the target when its turn comes: from another one on each
+ * round, forwards and backwards alternately. False: it is time to stop. */
+static bool run_round(struct negotiation *x, struct fab_reroute_try how)
+{
+	uint32_t n = x->s->forest.n;
+	uint32_t shift = (uint32_t)(fab_mix64(x->turn ^ x->o->options->seed) % n);
+
+	how.turn = x->turn;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t group = (x->turn & 1 ? n - 1 - i : i) + shift;
+
+		group -= group >= n ? n : 0;
+		if (!is_above(x, group))
+			continue;
+		fab_reroute_group(x->reroute, group, &how);
+		if (should_stop(x, i))
+			break;
+	}
+	if (x->ended == FAB_ENDED_DONE) {
+		x->turn++;
+		fab_revision_tidy(&x->revision);
+	}
+	measure(x);
+	return x->ended == FAB_ENDED_DONE && !should_stop(x, n);
+}
+
+static double mean_level(const struct negotiation *x)
+{
+	uint32_t n = x->s->problem->f->n_switch_links;
+	double sum = 0;
+
+	for (uint32_t c = 0; c < n; c++)
+		sum += fab_mcast_level(x->s, c);
+	return sum / n;
+}
+
+/* Is too much of all load above the target, and no time to try nevertheless? */
+static bool is_hopeless(const struct negotiation *x)
+{
+	return x->o->is_hasty && x->is_far &&
+	       x->excess > HOPELESS * mean_level(x) * x->s->problem->f->n_switch_links;
+}
+
+/* Rounds until no cable is above the target, or that is given up. */
+static bool reach_target(struct negotiation *x)
+{
+	struct fab_reroute_try how = {.least = EXCESS};
+	uint32_t n_cables = x->s->problem->f->n_switch_links, stalls = 0;
+	double least, last = HUGE_VAL;
+
+	measure(x);
+	least = x->excess;
+	if (is_hopeless(x))
+		return false;
+	while (x->excess > 0 && stalls < x->o->n_rounds) {
+		fab_prices_set_target(&x->prices, x->target, how.least);
+		how.how = x->is_far && x->excess < last / 2 ? FAB_REROUTE_PATHS
+							    : FAB_REROUTE_ROOTS;
+		last = x->excess;
+		if (!run_round(x, how))
+			return false;
+		for (uint32_t c = 0; c < n_cables; c++) {
+			double excess = fab_mcast_level(x->s, c) - x->target;
+
+			if (excess > 0)
+				x->prices.factor[c] += FACTOR_STEP * excess / x->mean;
+		}
+		how.least = fmin(how.least * EXCESS_GROWTH, EXCESS_MAX);
+		stalls = x->excess < least ? 0 : stalls + 1;
+		least = fmin(least, x->excess);
+		if (how.how == FAB_REROUTE_PATHS && is_hopeless(x))
+			return false;
+	}
+	return x->excess <= 0;
+}
+
+/* The next target: less by a step, which with weights is large at first. False: rounding
+ * leaves no level between it and the largest one. */
+static bool set_target(struct negotiation *x)
+{
+	if (x->s->units && x->step > (x->kept_max - x->bound) / 2)
+		x->step = (x->kept_max - x->bound) / 2;
+	if (!x->s->units && x->is_far)
+		x->step = fmax(
+			1, floor(fmin(x->step, PART * (x->kept_max - mean_level(x)))));
+	x->target = x->kept_max - x->step;
+	if (x->s->units)
+		x->target *= ROUNDING;
+	return x->target < x->kept_max;
+}
+
+static void negotiate(struct negotiation *x)
+{
+	uint32_t given_up = 0;
+
+	while (x->ended == FAB_ENDED_DONE) {
+		/* one group on a cable is the least without weights */
+		if (x->kept_max <= x->bound || (!x->s->units && x->kept_max <= 1)) {
+			x->ended = FAB_ENDED_BOUND;
+			break;
+		}
+		if (x->o->is_afresh && x->is_far && !x->is_started) {
+			/* trees of few cables, though some cables may have many */
+			x->is_starting = x->is_started = true;
+			x->target = 0;
+			fab_prices_set_smooth(&x->prices, FLATNESS * x->max);
+			run_round(x, (struct fab_reroute_try){.how = FAB_REROUTE_DEEP});
+			x->is_starting = false;
+			x->turn = 0;
+			x->first_step = fab_reroute_steps(x->reroute);
+			continue;
+		}
+		if (!set_target(x)) {
+			x->ended = FAB_ENDED_STALL;
+			break;
+		}
+		if (reach_target(x) || x->ended != FAB_ENDED_DONE)
+			continue;
+		restore_best(x);
+		for (uint32_t c = 0; c < x->s->problem->f->n_switch_links; c++)
+			x->prices.factor[c] = 1;
+		/* a nearer target, if there can be one */
+		if (x->s->units ? x->step >= LEAST_STEP * x->mean : x->step > 1)
+			x->step /= 2;
+		else if (++given_up >= x->o->n_attempts)
+			x->ended = FAB_ENDED_STALL;
+	}
+}
+
+enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *s,
+				   const struct fab_negotiation *o)
+{
+	struct negotiation x = {.s = s,
+				.o = o,
+				.kept_max = HUGE_VAL,
+				.mean = 1,
+				.step = 1,
+				.is_far = fab_mcast_is_far(s)};
+	uint32_t n_cables = s->problem->f->n_switch_links;
+
+	x.bound = fab_mcast_bound_of(s->problem, o->options);
+	if (s->units) {
+		x.bound *= ROUNDING;
+		x.mean = s->problem->weights->step;
+	}
+	if (s->units || x.is_far)
+		x.step = HUGE_VAL;
+	fab_prices_init(&x.prices, s);
+	x.prices.factor = FAB_NEW(n_cables, double);
+	for (uint32_t c = 0; c < n_cables; c++)
+		x.prices.factor[c] = 1;
+	x.revision = fab_revision_begin(s);
+	x.reroute = fab_reroute_new(&x.revision, &x.prices, o->options);
+	measure(&x);
+	negotiate(&x);
+	measure(&x);
+	restore_best(&x);
+	fab_forest_fini(&x.kept); /* before the last copy is made */
+	fab_revision_end(&x.revision);
+	fab_reroute_free(x.reroute);
+	fab_prices_fini(&x.prices);
+	return x.ended;
+}

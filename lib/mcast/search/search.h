@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The search for trees of low loads behind `balanced` and `optimal`: prices of cables,
+ * cheap trees for one group at these prices, and the two searches over all groups.
+ */
+#pragma once
+
+#include "mcast/engine/state.h"
+
+/*
+ * Price of a cable for a tree: the higher, the nearer its load is to a target, and much
+ * higher where it would exceed it. A cable one group nearer to the target costs four
+ * times as much, but never less than a floor, so that of trees over empty cables the
+ * smaller is cheaper. Each cable may have a factor of its own, which rises while more
+ * trees use it than the target allows (McMurchie and Ebeling, "PathFinder: a
+ * negotiation-based performance-driven router for FPGAs", 1995).
+ *
+ * With weights (mcast/weights.h) demands over capacity take the place of groups: the step
+ * of four is the mean load that a group adds.
+ */
+struct fab_prices {
+	const struct fab_mcast_state *state;
+	const uint32_t *load; /* of the state, without the group at hand */
+	double *by_load;      /* [n] of one group more; those above cost as the last */
+	uint32_t n, target;
+	double *factor; /* [n_switch_links]; NULL: 1 each */
+	/* with weights */
+	uint64_t group_units;	/* of the group at hand */
+	double limit, per_step; /* largest level that is allowed; 1 / step */
+	double over;		/* price of the first step above it */
+	double *by_gap;		/* [] by parts of a step below it; NULL: no weights */
+};
+
+/* The target 1 for a state, which is borrowed, with its weights if there are any. O(1).
+ */
+void fab_prices_init(struct fab_prices *prices, const struct fab_mcast_state *state);
+void fab_prices_fini(struct fab_prices *prices);
+/* With weights: prices are for this group, which is not in the loads, from now on. O(1).
+ */
+void fab_prices_set_group(struct fab_prices *prices, uint32_t group);
+/* Prices for a target that is not to be exceeded: a tree that would do so on one cable
+ * costs more than any that does not, one that exceeds a level above it already more than
+ * any number of those. O(target). */
+void fab_prices_set_limit(struct fab_prices *prices, double target);
+/* Prices for a target that may be exceeded: each group in excess costs `excess` more.
+ * O(target). */
+void fab_prices_set_target(struct fab_prices *prices, double target, double excess);
+/* Prices that rise smoothly with the load, so that trees of few cables are cheap: an
+ * empty cable costs 1, one that reaches the largest load `max` eleven times as much.
+ * O(max). */
+void fab_prices_set_smooth(struct fab_prices *prices, double max);
+
+/* The level (fab_mcast_level()) of a cable with the group at hand on it, too. O(1). */
+static inline double fab_prices_level(const struct fab_prices *p, uint32_t cable)
+{
+	const struct fab_mcast_state *s = p->state;
+
+	return s->units ? (double)(s->units[cable] + p->group_units) *
+				  s->problem->weights->per_unit[cable]
+			: s->load[cable] + 1;
+}
+
+/* Parts of a step, and steps below the target, that have prices of their own. */
+enum { FAB_PRICES_PARTS = 16, FAB_PRICES_STEPS = 16 };
+
+/* The price of a cable with the group at hand on it. Inline: the innermost loop of all
+ * searches. O(1). */
+static inline double fab_price(const struct fab_prices *p, uint32_t cable)
+{
+	double price, steps;
+
+	if (!p->by_gap) {
+		uint32_t load = p->load[cable];
+
+		price = p->by_load[load < p->n ? load : p->n - 1];
+	} else {
+		steps = (p->limit - fab_prices_level(p, cable)) * p->per_step;
+		if (steps < 0)
+			price = p->over * (1 - steps);
+		else
+			price = p->by_gap[steps < FAB_PRICES_STEPS
+						  ? (int)(steps * FAB_PRICES_PARTS)
+						  : FAB_PRICES_PARTS * FAB_PRICES_STEPS];
+	}
+	return p->factor ? price * p->factor[cable] : price;
+}
+
+/* The sum over the cables of a tree. O(n). */
+double fab_prices_sum(const struct fab_prices *prices, const uint32_t *cable, uint64_t n);
+
+/* A tree in lists of the search that found it, valid until its next one. */
+struct fab_grown {
+	uint32_t n;
+	const uint32_t *sw, *cable; /* [n] edge i hangs sw[i] on its parent by cable[i] */
+	double price;		    /* of its cables together */
+	uint64_t steps;		    /* cables that were looked at for it */
+};
+
+/*
+ * A tree of minimal height that avoids full cables: level by level from the farthest
+ * members towards the root, each switch is hung on the parent that costs least, where a
+ * parent that several switches can share is cheap for each of them; of equal ones that
+ * behind the lowest port. Stops at a price of `limit`, then the edges are not complete.
+ * `sw`: the n switches of the group. O(edges * cables of a switch).
+ */
+struct fab_cheap_tree; /* room for one tree */
+struct fab_cheap_tree *fab_cheap_tree_new(const struct fab_mcast_problem *problem);
+void fab_cheap_tree_free(struct fab_cheap_tree *tree);
+struct fab_grown fab_cheap_tree_grow(struct fab_cheap_tree *tree,
+				     const struct fab_prices *prices, const uint32_t *sw,
+				     uint32_t n, uint32_t root, double limit);
+
+/*
+ * A cheap tree in which members may be deeper than their distance from the root, up to
+ * `height`, which is at least the distance of the farthest: where rows of members lie in
+ * parallel, as on a torus, it has far fewer cables than one of shortest paths.
+ *
+ * Members are joined one by one, the farthest from the root first (ties by `seed`), each
+ * by the cheapest path to a switch of the tree that is high enough; other members on that
+ * path are nearly free. A path that would end too deep runs on towards the root, and the
+ * switches that it meets are hung on it from then on. O(cables within reach *
+ * log(cables)) a member.
+ */
+struct fab_deep_tree; /* room for one tree */
+struct fab_deep_tree *fab_deep_tree_new(const struct fab_mcast_problem *problem);
+void fab_deep_tree_free(struct fab_deep_tree *tree);
+struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *tree,
+				    const struct fab_prices *prices, const uint32_t *sw,
+				    uint32_t n, uint32_t root, unsigned height,
+				    uint64_t seed);
+
+/*
+ * A tree made cheaper path by path: a path between two members or branches is taken out,
+ * and the halves are joined by the cheapest of a few shortest paths between them, as long
+ * as no two members are farther apart in the tree than twice the height: then its middle
+ * is a root.
+ */
+struct fab_paths; /* room for one tree */
+struct fab_paths *fab_paths_new(const struct fab_mcast_problem *problem);
+void fab_paths_free(struct fab_paths *x);
+/* A tree and its limits. */
+struct fab_paths_job {
+	const uint32_t *member; /* [n_members] switches of the group */
+	uint32_t n_members, n_edges, root;
+	const uint32_t *sw, *cable; /* [n_edges] */
+	unsigned height; /* hops from the root to the farthest member at most */
+	double least;	 /* only paths that cost as much or more are tried */
+	uint64_t seed;	 /* of the choice among equal pairs */
+	const struct fab_mcast_options *options; /* stops; may be NULL */
+};
+/* Try each path once, the most expensive first. The tree and in *root its root: that of
+ * the job if it is low enough. O(paths * (switches of one half * those of the other +
+ * switches between the ends * cables of a switch)). */
+struct fab_grown fab_paths_swap(struct fab_paths *x, const struct fab_prices *prices,
+				const struct fab_paths_job *job, uint32_t *root);
+
+/*
+ * Estimates of the cheapest tree of each candidate, where none is farther than two hops
+ * from a member: each member's cheapest path, a cable that several members would share
+ * divided by them. In a fat tree, where a root leaves no choice but of parallel cables,
+ * that is the price of its tree.
+ */
+struct fab_root_prices; /* room for one group */
+struct fab_root_prices *fab_root_prices_new(const struct fab_mcast_problem *problem);
+void fab_root_prices_free(struct fab_root_prices *room);
+/* The `want` cheapest roots of the switches sw[n] among those in `bits`, cheapest first,
+ * equal ones in an order by `seed`; writes at most `want` to `out` and returns how many:
+ * 0 where a candidate is farther away (radius > 2) or it would take too long. O(n *
+ * cables of a switch^2 + candidates * n). */
+uint32_t fab_root_prices_best(struct fab_root_prices *room,
+			      const struct fab_prices *prices, const uint32_t *sw,
+			      uint32_t n, const uint64_t *bits, unsigned radius,
+			      uint64_t seed, uint32_t want, uint32_t *out);
+
+/* Trees one after the other over the loads so far: the cheapest of a few roots. Members
+ * of engines that grow trees so (struct fab_mcast_engine); choose_root: O(roots tried *
+ * tree + candidates). */
+void *fab_greedy_new(const struct fab_mcast_problem *problem);
+void fab_greedy_free(void *scratch);
+uint32_t fab_greedy_choose_root(struct fab_mcast_state *state,
+				const struct fab_roots *roots, uint32_t group);
+void fab_greedy_grow(struct fab_mcast_state *state, uint32_t group);
+
+/* Members no farther than this from the root are near it: deeper trees of another shape
+ * gain little there. Is there a group that is not? O(groups). */
+enum { FAB_NEAR_HOPS = 3 };
+bool fab_mcast_is_far(const struct fab_mcast_state *state);
+
+/* Another tree for one group at a time. */
+struct fab_reroute; /* room, and the candidates of groups */
+enum fab_reroute_how {
+	FAB_REROUTE_ROOTS, /* trees of several roots */
+	FAB_REROUTE_DEEP,  /* trees of the old root; nothing where members are near it */
+	FAB_REROUTE_PATHS  /* other paths that cost `least` in the old tree
+			      (fab_paths_swap());  nothing where members are near, or for
+			      large groups */
+};
+struct fab_reroute_try {
+	enum fab_reroute_how how;
+	double least;  /* ROOTS: deep trees only while all cost this; PATHS */
+	uint64_t turn; /* seed of this round */
+};
+/* For the trees of a revision at these prices, both borrowed. O(as fab_roots_find()). */
+struct fab_reroute *fab_reroute_new(struct fab_revision *revision,
+				    struct fab_prices *prices,
+				    const struct fab_mcast_options *options);
+void fab_reroute_free(struct fab_reroute *reroute);
+/* Replace the tree of a group by a cheaper one, if one is found. O(roots tried * tree).
+ */
+void fab_reroute_group(struct fab_reroute *reroute, uint32_t group,
+		       const struct fab_reroute_try *how);
+/* Cables that were looked at so far: a measure of time that repeats. O(1). */
+uint64_t fab_reroute_steps(const struct fab_reroute *reroute);
+
+/*
+ * Improve the trees in `state`, which stay as low as the slack of the options allows, for
+ * a largest load that is set beforehand, one less than there is: trees on cables above it
+ * are taken out and grown again in turn, loads may exceed the target meanwhile, and a
+ * cable that is above it for long becomes expensive (McMurchie and Ebeling 1995). When
+ * none is above the target, the next one is one less.
+ *
+ * The result is the best that there was: the least largest load, then on fewest cables;
+ * loads and uses follow. Returns the reason of the end. Depends on trees and options
+ * only, unless time or is_over() ends it. O(rounds * (edges of all trees + rerouted
+ * groups * (roots tried * tree))).
+ */
+struct fab_negotiation {
+	const struct fab_mcast_options
+		*options;  /* bound, seed, until, is_over, progress */
+	uint64_t n_steps;  /* stop after looking at that many cables; 0: no limit */
+	uint32_t n_rounds; /* give a target up after that many rounds without progress */
+	uint32_t n_attempts; /* and stop after that many targets given up */
+	/* where members lie far apart, first grow all trees again with few cables
+	 * whatever the loads: the negotiation then starts from less load in all */
+	bool is_afresh;
+	bool is_hasty;	  /* targets that seem too far away are given up at once */
+	bool is_reported; /* progress in words (base/progress.h) */
+};
+enum fab_mcast_ended fab_negotiate(struct fab_mcast_state *state,
+				   const struct fab_negotiation *negotiation);
+
+/*
+ * Trees of the least largest level by branch and bound over all trees of all groups, for
+ * problems of a few switches and groups (those on one switch do not count); larger ones
+ * are not tried. Improves the trees in `state` to the least largest level
+ * (fab_mcast_level()) of all trees whose heights are at most options->height_slack above
+ * the least; without an improvement the trees stay. FAB_ENDED_EXACT: none are better;
+ * FAB_ENDED_DONE: the problem is too large, nothing was done; FAB_ENDED_TIME and
+ * FAB_ENDED_STOPPED: ended by the options, with the best trees so far. Exponential.
+ */
+enum { FAB_EXACT_SWITCHES = 8, FAB_EXACT_GROUPS = 8 };
+enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *state,
+				     const struct fab_mcast_options *options);

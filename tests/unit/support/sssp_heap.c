@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SSSP-MC (Chen et al. 2022) as published: Dijkstra from the root over the whole fabric
+ * with a priority queue, link weight = a constant above any sum of loads + the load.
+ */
+#include "support/sssp_heap.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+/* One hop weighs more than all loads of a path: 255 hops of 2^32 groups each. */
+#define HOP ((uint64_t)1 << 40)
+
+/*
+ * Cost of a switch: least sum of loads over the paths of fewest hops from the root.
+ * parent[sw]: the switch's own arc towards the root, on a path of that cost; among equals
+ * the lowest port. Both forms give the same numbers and so the same trees.
+ */
+struct fab_sssp {
+	uint64_t *cost;	  /* [n_switches] */
+	uint32_t *parent; /* [n_switches] */
+};
+
+struct scratch {
+	struct fab_sssp sssp;
+	uint32_t *heap; /* [n_switches] switches, least cost on top */
+	uint32_t *slot; /* [n_switches] where a switch is in the heap, FAB_NONE */
+	uint32_t n;
+	uint64_t storage[];
+};
+
+static void *scratch_new(const struct fab_mcast_problem *problem)
+{
+	size_t n = problem->f->n_switches;
+	struct scratch *x =
+		fab_alloc(1, sizeof(*x) + (2 * n + n / 2 + 1) * sizeof(uint64_t));
+
+	x->sssp.cost = x->storage;
+	x->sssp.parent = (uint32_t *)(x->storage + n);
+	x->heap = x->sssp.parent + n;
+	x->slot = x->heap + n;
+	return x;
+}
+
+static void put(struct scratch *x, uint32_t at, uint32_t sw)
+{
+	x->heap[at] = sw;
+	x->slot[sw] = at;
+}
+
+/* Move `sw`, which belongs at `at` or above, up. */
+static void sift_up(struct scratch *x, uint32_t at, uint32_t sw)
+{
+	while (at) {
+		uint32_t up = (at - 1) / 2;
+
+		if (x->sssp.cost[x->heap[up]] <= x->sssp.cost[sw])
+			break;
+		put(x, at, x->heap[up]);
+		at = up;
+	}
+	put(x, at, sw);
+}
+
+static uint32_t pop(struct scratch *x)
+{
+	uint32_t top = x->heap[0], sw = x->heap[--x->n], at = 0;
+
+	for (uint32_t down; (down = 2 * at + 1) < x->n; at = down) {
+		if (down + 1 < x->n &&
+		    x->sssp.cost[x->heap[down + 1]] < x->sssp.cost[x->heap[down]])
+			down++;
+		if (x->sssp.cost[sw] <= x->sssp.cost[x->heap[down]])
+			break;
+		put(x, at, x->heap[down]);
+	}
+	if (x->n)
+		put(x, at, sw);
+	return top;
+}
+
+/* The arc of `peer` that is the other direction of the cable of `sw`'s arc. */
+static uint32_t arc_back(const struct fab_fabric *f, uint32_t peer, uint32_t cable)
+{
+	uint32_t a = f->arc_first[peer];
+
+	while (f->arc_cable[a] != cable)
+		a++;
+	return a;
+}
+
+static void relax(const struct fab_fabric *f, struct scratch *x, uint32_t sw,
+		  uint32_t arc, uint32_t load)
+{
+	uint32_t peer = f->arc_peer[arc];
+	uint64_t cost = x->sssp.cost[sw] + HOP + load;
+
+	if (cost > x->sssp.cost[peer])
+		return;
+	if (cost == x->sssp.cost[peer]) { /* the same cost: lowest port of the peer */
+		uint32_t back = arc_back(f, peer, f->arc_cable[arc]);
+
+		if (back < x->sssp.parent[peer])
+			x->sssp.parent[peer] = back;
+		return;
+	}
+	x->sssp.cost[peer] = cost;
+	x->sssp.parent[peer] = arc_back(f, peer, f->arc_cable[arc]);
+	sift_up(x, x->slot[peer] == FAB_NONE ? x->n++ : x->slot[peer], peer);
+}
+
+/* Keep the part of the shortest-path tree that the members need. */
+static void keep(struct fab_mcast_state *s, uint32_t group, const uint32_t *parent)
+{
+	const struct fab_fabric *f = s->problem->f;
+	const struct fab_groups *g = s->problem->groups;
+
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		for (uint32_t at = g->sw[i]; !fab_mcast_is_joined(s, at);) {
+			uint32_t arc = parent[at];
+
+			fab_mcast_join(s, at, f->arc_cable[arc]);
+			at = f->arc_peer[arc];
+		}
+}
+
+static void grow(struct fab_mcast_state *s, uint32_t group)
+{
+	const struct fab_fabric *f = s->problem->f;
+	struct scratch *x = s->scratch;
+	uint32_t root = s->forest.root[group];
+
+	memset(x->sssp.cost, 0xff, f->n_switches * sizeof(*x->sssp.cost));
+	memset(x->slot, 0xff, f->n_switches * sizeof(*x->slot));
+	x->sssp.cost[root] = 0;
+	x->n = 1;
+	put(x, 0, root);
+	while (x->n) {
+		uint32_t sw = pop(x);
+
+		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+			relax(f, x, sw, a, s->load[f->arc_cable[a]]);
+	}
+	keep(s, group, x->sssp.parent);
+}
+
+const struct fab_mcast_engine sssp_heap = {
+	.name = "sssp-heap",
+	.root_rule = FAB_ROOT_FIRST,
+	.scratch_new = scratch_new,
+	.grow = grow,
+};
+
+const struct fab_mcast_engine sssp_heap_new = {
+	.name = "sssp-heap-new",
+	.root_rule = FAB_ROOT_LEAST_USED,
+	.scratch_new = scratch_new,
+	.grow = grow,
+};
