@@ -10,8 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "sim/queues.h"
-#include "sim/setup.h"
+#include "sim/state.h"
 
 /* A packet in a buffer. */
 struct body {
@@ -77,7 +76,7 @@ static void add_queue(struct search *x, const struct sim_part *p,
 		      const struct sim_switch *sw, uint32_t in, uint32_t out, unsigned vl)
 {
 	const struct sim *s = x->s;
-	const struct sim_queue *queue = sim_queue(s->shape, s, sw, in, out, vl);
+	const struct sim_queue *queue = sim_queue(s, sw, in, out, vl);
 	uint32_t cell = queue->first, before = FAB_NONE;
 	uint32_t channel = channel_of(s, sw->port_first + out, vl);
 
@@ -107,7 +106,7 @@ static void add_wants(struct search *x, const struct sim_part *p, uint32_t sw_id
 {
 	const struct sim *s = x->s;
 	const struct sim_switch *sw = &s->sw[sw_id];
-	uint32_t cell = x->bodies.v[body].cell, in = sim_input(s->shape, s, unit);
+	uint32_t cell = x->bodies.v[body].cell, in = sim_input(s, unit);
 	struct sim_copy copy[1], *all = copy;
 	uint32_t n = sim_outputs(p, sw_id, in, cell, copy, 1);
 
@@ -116,9 +115,7 @@ static void add_wants(struct search *x, const struct sim_part *p, uint32_t sw_id
 		(void)sim_outputs(p, sw_id, in, cell, all, n);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (!is_first ||
-		    sim_bit(s->shape, sim_waiters(s->shape, s, sw, all[i].out, all[i].vl),
-			    unit))
+		if (!is_first || sim_bit(sim_waiters(s, sw, all[i].out, all[i].vl), unit))
 			add_want(x, body,
 				 channel_of(s, sw->port_first + all[i].out, all[i].vl),
 				 FAB_NONE);
@@ -131,14 +128,13 @@ static void add_fifo(struct search *x, const struct sim_part *p, uint32_t sw_id,
 {
 	const struct sim *s = x->s;
 	const struct sim_switch *sw = &s->sw[sw_id];
-	const struct sim_queue *queue = sim_queue(s->shape, s, sw, unit, 0, 0);
+	const struct sim_queue *queue = sim_queue(s, sw, unit, 0, 0);
 	uint32_t cell = queue->first, before = FAB_NONE;
 
 	for (bool more = !sim_queue_is_empty(queue); more;) {
 		uint32_t body;
 
-		body = add_body(x, p, sw->port_first + sim_input(s->shape, s, unit),
-				cell);
+		body = add_body(x, p, sw->port_first + sim_input(s, unit), cell);
 		x->bodies.v[body].before = before;
 		add_wants(x, p, sw_id, unit, body, before == FAB_NONE);
 		before = body;
@@ -162,9 +158,9 @@ static void collect(struct search *x)
 
 			if (sw->part != i)
 				continue;
-			for (uint32_t u = 0; s->shape.is_fifo && u < sw->n_units; u++)
+			for (uint32_t u = 0; s->is_fifo && u < sw->n_units; u++)
 				add_fifo(x, p, id, u);
-			for (uint32_t in = 0; !s->shape.is_fifo && in < sw->n_ports; in++)
+			for (uint32_t in = 0; !s->is_fifo && in < sw->n_ports; in++)
 				for (uint32_t out = 0; out < sw->n_ports; out++)
 					for (unsigned vl = 0; vl < s->n_vls; vl++)
 						add_queue(x, p, sw, in, out, vl);

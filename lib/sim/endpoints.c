@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Endpoints: messages become packets, packets are delivered, sources are told. */
-#include "sim/growth.h"
-#include "sim/start.h"
+#include "sim/saturation.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -116,7 +115,7 @@ static bool find_path(struct sim_part *p, uint32_t e)
 					  s->port[s->port[s->net.n_ports + e].peer].sw);
 		sl = problem->group_sl ? problem->group_sl[src->target] : 0;
 	} else {
-		src->row = s->tables.end_row[src->target];
+		src->row = s->net.end_row[src->target];
 		if (src->row == FAB_NONE)
 			return false;
 		sl = sim_net_sl(&s->net, e, src->target);
@@ -230,9 +229,9 @@ static void send(struct sim_part *p, uint32_t e, uint32_t payload, uint32_t size
 	if (!src->left && src->to_group)
 		p->message.v[src->message].is_open = false;
 	count_sent(p, src, size);
-	sim_lane(s->shape, s, out, src->vl)->credits -= sim_units(s, size);
+	sim_lane(s, out, src->vl)->credits -= sim_units(s, size);
 	port->out_busy = p->now + wire;
-	sim_start(s->shape, p, out, id, src->vl, wire);
+	sim_start(p, out, id, src->vl, wire);
 }
 
 void sim_inject(struct sim_part *p, uint32_t e)
@@ -256,7 +255,7 @@ void sim_inject(struct sim_part *p, uint32_t e)
 		return;
 	}
 	if (port->is_blocked)
-		sim_count_blocked(p, port, out);
+		sim_count_blocked(s, p->now, out);
 	payload = src->left < s->params->mtu ? src->left : s->params->mtu;
 	if (payload < s->least_payload) {
 		p->rc = fab_fail(&p->err, EINVAL,
@@ -266,8 +265,7 @@ void sim_inject(struct sim_part *p, uint32_t e)
 		return;
 	}
 	size = payload + header(s, src->to_group);
-	if (!sim_credit_has(p, sim_lane(s->shape, s, out, src->vl), out,
-			    sim_units(s, size))) {
+	if (!sim_credit_has(p, sim_lane(s, out, src->vl), out, sim_units(s, size))) {
 		sim_block(p, out, src->vl);
 		return;
 	}
@@ -402,9 +400,13 @@ void sim_drop(struct sim_part *p, uint32_t in, uint32_t id)
 				  .birth = packet.birth,
 				  .tag = packet.tag};
 
-	sim_release(s->shape, p, &s->port[in], packet.vl,
-		    (uint32_t)sim_units(s, packet.size), p->now + wire + s->cable_delay);
+	sim_release(p, &s->port[in], packet.vl, (uint32_t)sim_units(s, packet.size),
+		    p->now + wire + s->cable_delay);
 	p->last_move = p->now;
+	if (packet.hops >= FAB_SIM_HOPS_MAX)
+		p->sums.looped++;
+	else
+		p->sums.unroutable++;
 	if (sim_in_window(s, packet.birth))
 		p->sums.window_in_flight--;
 	sim_cell_free(p, id);
@@ -491,8 +493,8 @@ void sim_part_read(struct sim_part *p, unsigned turn)
 
 			switch (l->kind) {
 			case SIM_LETTER_CREDIT:
-				sim_credit_add(s->shape, p, l->id, l->packet.vl,
-					       l->packet.size, l->time);
+				sim_credit_add(p, l->id, l->packet.vl, l->packet.size,
+					       l->time);
 				break;
 			case SIM_LETTER_COPIES:
 				add_copies(p, l->packet.target, (int32_t)l->id, l->time,
@@ -533,7 +535,7 @@ static void count_unsent(const struct sim *s, uint32_t e)
 	const struct sim_source *src = &s->source[e];
 	int32_t n = (int32_t)packets_of(s, src->left);
 
-	if (!src->to_group && s->tables.end_row[src->target] == FAB_NONE)
+	if (!src->to_group && s->net.end_row[src->target] == FAB_NONE)
 		return;
 	sim_growth_of_source(s, e, src->birth, n);
 	if (!src->to_group)

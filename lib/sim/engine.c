@@ -1,85 +1,388 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The loop of a part, compiled for kinds of switches and networks. */
-#include "sim/choices.h"
+/*
+ * The loop of a part. Heads on their way to switches all take the same time and arrive in
+ * the order in which they started, packets of one size end in the order in which they
+ * started: both are rings, all else are events of a wheel. At each time the events come
+ * first; they mark outputs that may start a packet. Then the marked outputs choose.
+ *
+ * Memory that soon will be needed is prefetched: of heads in three steps (packet and
+ * port; the entry of the table; the output, which is kept), of choices in three (output;
+ * queue; packet), of ends and events of the wheel in two.
+ */
+#include "sim/state.h"
 
-#include <stdlib.h>
-#include <string.h>
+enum { NEAR = 4, MIDDLE = 9, FAR = SIM_RING_ROOM }; /* events of a ring ahead */
+enum { SOON = 4, LATER = 7 };			    /* events of the wheel ahead */
+enum {
+	FEW_CHOICES = 16, /* their data are in the first caches */
+	CHOICES_SOON = 2, /* choices ahead; second step twice, first step thrice */
+	FEW_OUTS = 3,
+	EXPECTED = 2 * CHOICES_SOON,
+	ENDS_SOON = 4 /* endpoints ahead */
+};
 
-enum { HUGE_CELLS = 1 << 16, FIRST_CELLS = 1 << 10 };
+/* sim_arrival.out: not looked up in unicast tables; no output. */
+enum { OUT_GROUP = 0xffff, OUT_NONE = 0xfffe };
 
-void sim_cells_grow(struct sim_part *p)
-{
-	size_t cap = p->cell.cap ? 2 * p->cell.cap : FIRST_CELLS;
-	union sim_cell *v;
-
-	if (cap > SIM_CELLS_MAX)
-		fab_oom(cap * sizeof(*v));
-	if (cap < HUGE_CELLS) {
-		p->cell.v = fab_realloc(p->cell.v, cap, sizeof(*v));
-	} else {
-		v = fab_alloc_huge(cap * sizeof(*v));
-		if (p->cell.n)
-			memcpy(v, p->cell.v, p->cell.n * sizeof(*v));
-		free(p->cell.v);
-		p->cell.v = v;
-	}
-	p->cell.cap = cap;
-}
-
-void sim_fifo_head(struct sim_part *p, uint32_t sw, uint32_t unit)
-{
-	sim_core_fifo_head(p->sim->shape, p, sw, unit);
-}
-
-uint32_t sim_smaller(const struct sim_part *p, struct sim_switch *sw, uint32_t out,
-		     unsigned vl, const struct sim_lane *lane)
+/* Third step of a head: its output. */
+SIM_HOT void route_ahead(const struct sim_part *p, struct sim_arrival *a)
 {
 	const struct sim *s = p->sim;
+	const struct sim_packet *packet = sim_packet(p, a->packet);
+	const struct sim_port *in = &s->port[a->port];
+	struct sim_copy to;
+	uint32_t out;
 
-	if (lane->credits <= 0 || !s->by_units)
-		return FAB_NONE;
-	return sim_core_search(s->shape, p, sw, out, vl, lane->last, lane->credits);
-}
-
-void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
-		    uint64_t time)
-{
-	uint32_t id = sim_cell_new(p), *at = &lane->far_head;
-
-	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_tail].credit.time <= time)
-		at = &p->cell.v[lane->far_tail].credit.next;
-	while (*at != FAB_NONE && p->cell.v[*at].credit.time <= time)
-		at = &p->cell.v[*at].credit.next;
-	p->cell.v[id].credit = (struct sim_credit){*at, units, time};
-	if (*at == FAB_NONE)
-		lane->far_tail = id;
-	*at = id;
-}
-
-void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port)
-{
-	uint64_t first = UINT64_MAX;
-
-	if (lane->is_blocked) /* wake is the time of the first credit: sim_credit_add() */
+	a->out = OUT_GROUP;
+	if (s->with_groups && packet->source & SIM_TO_GROUP)
 		return;
-	for (unsigned i = 0; i < SIM_BAG; i++)
-		if (lane->bag[i] && lane->bag[i] >> SIM_UNIT_BITS < first)
-			first = lane->bag[i] >> SIM_UNIT_BITS;
-	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_head].credit.time < first)
-		first = p->cell.v[lane->far_head].credit.time;
-	lane->is_blocked = true;
-	lane->wake = first;
-	if (first != UINT64_MAX)
-		sim_event_at(p, first, SIM_CREDIT, port, 0);
+	a->out = OUT_NONE;
+	if (!sim_look_up(s, in->sw, in->local, packet, &to))
+		return;
+	a->out = (uint16_t)to.out;
+	a->vl = (uint16_t)to.vl;
+	out = a->port - in->local + to.out;
+	__builtin_prefetch(&s->port[out]);
+	__builtin_prefetch(sim_lane(s, out, to.vl));
+	__builtin_prefetch(sim_lane_sums(s, out, to.vl));
+	if (!s->sw[in->sw].is_small)
+		__builtin_prefetch(sim_waiters(s, &s->sw[in->sw], to.out, to.vl));
+	if (!s->is_fifo)
+		__builtin_prefetch(sim_queue_of(s, in, 0, to.out, to.vl));
 }
 
-void sim_credit_comes(struct sim_part *p, uint32_t id)
+/* The next head of the ring. */
+SIM_HOT struct sim_arrival take_head(struct sim_part *p)
+{
+	const struct sim *s = p->sim;
+	struct sim_ring *r = &p->ring;
+	const struct sim_arrival *a = &r->v[r->head++], *middle = a + MIDDLE;
+	const struct sim_packet *packet = sim_packet(p, middle->packet);
+	const struct sim_port *in = &s->port[middle->port];
+	size_t ahead = r->tail - r->head;
+
+	/* behind the last event are old ones, or zeros: harmless */
+	__builtin_prefetch(&s->port[a[FAR].port]);
+	__builtin_prefetch(&p->cell.v[a[FAR].packet]);
+	__builtin_prefetch(&s->sw[in->sw]);
+	__builtin_prefetch(sim_lane(s, in->peer, packet->vl));
+	if (!s->with_groups) {
+		__builtin_prefetch(
+			&s->net.next[(size_t)packet->row * s->n_switches + in->sw]);
+		__builtin_prefetch(&s->net.end_port[packet->target]);
+	}
+	for (ahead = ahead < NEAR ? ahead : NEAR; r->routed < r->head + ahead;)
+		route_ahead(p, &r->v[r->routed++]);
+	return *a;
+}
+
+/* A head waits for the output that it wants. */
+SIM_HOT void ask(struct sim_part *p, struct sim_port *in, uint32_t id, uint32_t out,
+		 unsigned vl)
 {
 	struct sim *s = p->sim;
-	struct sim_port *port = &s->port[id];
+	struct sim_switch *sw = &s->sw[in->sw];
+	struct sim_port *o = in - in->local + out;
+	uint32_t unit = in->local;
+
+	sim_packet(p, id)->since = (uint32_t)p->now;
+	if (s->is_fifo) {
+		unit = unit * s->n_vls + sim_packet(p, id)->vl;
+		if (sim_queue_push(p, sim_queue_of(s, in, unit, 0, 0), id))
+			sim_fifo_head(p, in->sw, unit);
+		return;
+	}
+	if (sim_queue_push(p, sim_queue_of(s, in, unit, out, vl), id))
+		sim_want(s, sw, unit, in, o, vl);
+	sim_touch(p, sw, in, o);
+}
+
+/* A head at a switch. */
+SIM_HOT void arrive(struct sim_part *p, const struct sim_arrival *a)
+{
+	struct sim *s = p->sim;
+	const struct sim_packet *packet = sim_packet(p, a->packet);
+	struct sim_port *in = &s->port[a->port];
+	const struct sim_port *out = in - in->local + a->out;
+
+	if (a->out == OUT_GROUP) {
+		sim_group_arrive(p, a->port, a->packet, false);
+		return;
+	}
+	if (packet->hops >= FAB_SIM_HOPS_MAX || a->out == OUT_NONE ||
+	    out->peer == FAB_NONE) {
+		sim_drop(p, a->port, a->packet);
+		return;
+	}
+	if (!s->net.is_even) {
+		uint64_t slow = sim_wire(in->per_byte, packet->size);
+		uint64_t fast = sim_wire(out->per_byte, packet->size);
+
+		if (slow > fast) {
+			sim_event_at(p, p->now + slow - fast, SIM_READY, a->port,
+				     a->packet);
+			return;
+		}
+	}
+	ask(p, in, a->packet, a->out, a->vl);
+}
+
+/* A head that has waited because its cable is slower than the output's. */
+static void be_ready(struct sim_part *p, uint32_t in_id, uint32_t id)
+{
+	struct sim_port *in = &p->sim->port[in_id];
+	struct sim_copy to;
+
+	if (sim_packet(p, id)->source & SIM_TO_GROUP) {
+		sim_group_arrive(p, in_id, id, true);
+		return;
+	}
+	(void)sim_look_up(p->sim, in->sw, in->local, sim_packet(p, id), &to);
+	ask(p, in, id, to.out, to.vl);
+}
+
+/* Is the first packet of a unit, for an output, a copy of the multicast packet that the
+ * input is reading? Then both can be sent together. */
+static bool is_reading(const struct sim_part *p, const struct sim_switch *sw,
+		       uint32_t unit, uint32_t out, unsigned vl)
+{
+	const struct sim *s = p->sim;
+	const struct sim_port *in = &s->port[sw->port_first + sim_input(s, unit)];
+	uint32_t head = sim_queue(s, sw, unit, out, vl)->first;
+
+	if (in->reading == FAB_NONE || !(p->cell.v[head].packet.source & SIM_TO_GROUP))
+		return false;
+	return in->reading == (s->is_fifo ? head : p->cell.v[head].packet.row);
+}
+
+/* Rotate so that bit `first` comes first. */
+SIM_HOT uint64_t rotate(uint64_t bits, uint32_t first)
+{
+	return bits >> first % SIM_WORD | bits << -first % SIM_WORD;
+}
+
+/* Credits that the first packet of a unit for a lane of an output takes. */
+SIM_HOT int32_t head_units(const struct sim_part *p, const struct sim_switch *sw,
+			   uint32_t unit, uint32_t out, unsigned vl)
+{
+	uint32_t head = sim_queue(p->sim, sw, unit, out, vl)->first;
+
+	return sim_units(p->sim, sim_packet(p, head)->size);
+}
+
+/* The first waiting unit, from `from` around, whose input is free and whose packet takes
+ * at most `most` credits; FAB_NONE. For any switch and all packets. */
+static uint32_t search(const struct sim_part *p, struct sim_switch *sw, uint32_t out,
+		       unsigned vl, uint32_t from, int32_t most)
+{
+	const struct sim *s = p->sim;
+	const uint64_t *wait = sim_waiters(s, sw, out, vl);
+	const uint64_t *free = sim_free_units(s, sw);
+	uint32_t n = sw->unit_words, w = from / SIM_WORD;
+	uint64_t mask = ~0ull << from % SIM_WORD;
+
+	for (uint32_t i = 0; i <= n; i++) {
+		uint64_t bits = wait[w] & mask;
+
+		if (i == n)
+			bits &= ~(~0ull << from % SIM_WORD);
+		if (!s->with_groups)
+			bits &= s->one_read ? free[w] : ~0ull;
+		for (; bits; bits &= bits - 1) {
+			uint32_t unit = w * SIM_WORD + (uint32_t)__builtin_ctzll(bits);
+
+			if (s->with_groups && s->one_read && !sim_bit(free, unit) &&
+			    !is_reading(p, sw, unit, out, vl))
+				continue;
+			if (most == INT32_MAX || head_units(p, sw, unit, out, vl) <= most)
+				return unit;
+		}
+		w = w + 1 == n ? 0 : w + 1;
+		mask = ~0ull;
+	}
+	return FAB_NONE;
+}
+
+/* The unit that a lane of an output serves next; FAB_NONE. */
+SIM_HOT uint32_t pick(const struct sim_part *p, struct sim_switch *sw, uint32_t out,
+		      unsigned vl, const struct sim_lane *lane)
+{
+	uint64_t bits;
+
+	if (p->sim->with_groups || !sw->is_small)
+		return search(p, sw, out, vl, lane->last, INT32_MAX);
+	bits = lane->waiters & (p->sim->one_read ? sw->free_units : ~0ull);
+	if (!bits)
+		return FAB_NONE;
+	bits = rotate(bits, lane->last);
+	return (lane->last + (uint32_t)__builtin_ctzll(bits)) % SIM_WORD;
+}
+
+/* Set or clear the free bits of the units of an input. */
+SIM_HOT void set_input(const struct sim *s, struct sim_switch *sw, uint32_t in,
+		       bool is_free)
+{
+	uint32_t n = sim_units_of_input(s);
+
+	for (uint32_t u = in * n; u < (in + 1) * n; u++)
+		if (is_free)
+			sim_set(sim_free_units(s, sw), u);
+		else
+			sim_unset(sim_free_units(s, sw), u);
+}
+
+/* An input reads a packet for an output, usually until that has sent it. */
+SIM_HOT void read_packet(struct sim_part *p, struct sim_switch *sw, struct sim_port *in,
+			 uint64_t wire)
+{
+	const struct sim *s = p->sim;
+	uint64_t until = p->now + wire;
+
+	set_input(s, sw, in->local, false);
+	if (!s->reads_apart)
+		return;
+	if (s->speedup != 1) {
+		until = p->now + (wire + s->speedup - 1) / s->speedup;
+		fab_wheel_add(&p->wheel, until,
+			      sim_what(SIM_READ, sw->port_first + in->local), 0);
+	}
+	in->in_busy = until > in->in_busy ? until : in->in_busy;
+}
+
+/* A unit sends its first packet to an output. */
+SIM_HOT void send(struct sim_part *p, struct sim_switch *sw, uint32_t unit,
+		  struct sim_port *out, struct sim_lane *lane, unsigned vl)
+{
+	struct sim *s = p->sim;
+	struct sim_port *in = out - out->local + sim_input(s, unit);
+	struct sim_queue *queue = sim_queue_of(s, in, unit, out->local, vl);
+	uint32_t out_id = sw->port_first + out->local, id = queue->first;
+	const struct sim_packet *packet = sim_packet(p, id);
+	uint32_t size = packet->size;
+	uint64_t wire = sim_wire(out->per_byte, size), end = p->now + wire;
+
+	out->out_from = in->local;
+	sim_unset(sim_free_outs(s, sw), out->local);
+	if (end < p->ends.last)
+		fab_wheel_add(&p->wheel, end, sim_what(SIM_END, out_id), 0);
+	else
+		sim_ring_add(&p->ends, end, out_id, 0);
+	if (s->one_read)
+		read_packet(p, sw, in, wire);
+	if (s->with_groups && packet->source & SIM_TO_GROUP) {
+		id = sim_group_copy(p, out->sw, unit, out->local, vl, wire);
+	} else { /* out of the queue, and out of the buffer when it has left */
+		bool is_empty = sim_queue_pop(p, queue);
+
+		in->reading = FAB_NONE;
+		sim_release(p, in, packet->vl, (uint32_t)sim_units(s, size),
+			    end + s->cable_delay);
+		if (is_empty || s->is_fifo)
+			sim_unwant(s, sw, unit, in, out, vl);
+		if (!is_empty && s->is_fifo)
+			sim_fifo_head(p, in->sw, unit);
+	}
+	/* endpoints accept all packets */
+	lane->credits -= sim_units(s, size) & -(int32_t)(out->peer < s->net.n_ports);
+	sim_start(p, out_id, id, vl, wire);
+}
+
+/* An output chooses. Did it start a packet? */
+SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
+{
+	struct sim *s = p->sim;
+	struct sim_port *out = &s->port[id];
+	uint32_t local = out->local;
+
+	if (!sim_bit(sim_free_outs(s, sw), local))
+		return false;
+	if (out->is_blocked)
+		sim_count_blocked(s, p->now, id);
+	if (!out->n_waiting)
+		return false;
+	for (unsigned i = 1; i <= s->n_vls; i++) {
+		unsigned vl = out->last_vl + i < s->n_vls ? out->last_vl + i
+							  : out->last_vl + i - s->n_vls;
+		struct sim_lane *lane = sim_lane(s, id, vl);
+		uint32_t unit = pick(p, sw, local, vl, lane);
+
+		if (unit == FAB_NONE)
+			continue;
+		if (!sim_credit_has(p, lane, id, head_units(p, sw, unit, local, vl))) {
+			/* a smaller packet may have credit */
+			unit = lane->credits <= 0 || !s->by_units
+				       ? FAB_NONE
+				       : search(p, sw, local, vl, lane->last,
+						lane->credits);
+			if (unit == FAB_NONE) {
+				sim_block(p, id, vl);
+				continue;
+			}
+		}
+		if (out->is_blocked)
+			sim_count_blocked(s, p->now, id);
+		lane->last = (uint16_t)(unit + 1 == sw->n_units ? 0 : unit + 1);
+		out->last_vl = (uint8_t)vl;
+		send(p, sw, unit, out, lane, vl);
+		return true;
+	}
+	return false;
+}
+
+/* An input may be free again: mark the free outputs for which it has packets. Has it any
+ * packets at all? */
+SIM_HOT bool free_input(struct sim_part *p, uint32_t sw_id, uint32_t in)
+{
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	const uint64_t *wants = sim_wants(s, sw, in), *free = sim_free_outs(s, sw);
+	uint64_t any = 0;
+
+	if (s->reads_apart && s->port[sw->port_first + in].in_busy > p->now)
+		return false;
+	set_input(s, sw, in, true);
+	for (uint32_t w = 0; w < sw->out_words; w++) {
+		sim_mark(p, sw, sw_id, w, wants[w] & free[w]);
+		any |= wants[w];
+	}
+	return any;
+}
+
+/* An output has sent a packet. */
+SIM_HOT void free_output(struct sim_part *p, uint32_t id)
+{
+	struct sim *s = p->sim;
+	const struct sim_port *port = &s->port[id];
+	struct sim_switch *sw = &s->sw[port->sw];
+	bool is_waited = port->n_waiting, has_more = false;
+
+	sim_set(sim_free_outs(s, sw), port->local);
+	if (sw->is_small && s->n_vls == 1 && !s->reads_apart) { /* no branches */
+		uint64_t wants = s->one_read ? port[port->out_from - port->local].wants : 0;
+
+		if (s->one_read)
+			sw->free_units |= 1ull << port->out_from % SIM_WORD;
+		sim_mark(p, sw, port->sw, 0,
+			 (uint64_t)is_waited << port->local % SIM_WORD |
+				 (wants & sw->free_outs));
+		p->sums.events += (wants != 0) | is_waited;
+		return;
+	}
+	sim_mark(p, sw, port->sw, port->local / SIM_WORD,
+		 (uint64_t)is_waited << port->local % SIM_WORD);
+	if (s->one_read)
+		has_more = free_input(p, port->sw, port->out_from);
+	p->sums.events += is_waited | has_more;
+}
+
+/* A credit has come to an output that waits for it. */
+static void take_credit(struct sim_part *p, uint32_t id)
+{
+	struct sim *s = p->sim;
+	const struct sim_port *port = &s->port[id];
 
 	for (unsigned vl = 0; vl < s->n_vls; vl++) {
-		struct sim_lane *lane = sim_lane(s->shape, s, id, vl);
+		struct sim_lane *lane = sim_lane(s, id, vl);
 
 		if (lane->is_blocked && lane->wake <= p->now)
 			lane->is_blocked = false;
@@ -87,131 +390,151 @@ void sim_credit_comes(struct sim_part *p, uint32_t id)
 	if (port->sw == FAB_NONE)
 		FAB_PUSH(&p->dirty_ends, id - s->net.n_ports);
 	else
-		sim_mark(s->shape, p, &s->sw[port->sw], port->sw, port->local, true);
+		sim_mark(p, &s->sw[port->sw], port->sw, port->local / SIM_WORD,
+			 1ull << port->local % SIM_WORD);
 }
 
-void sim_count_blocked(struct sim_part *p, struct sim_port *port, uint32_t id)
+/* An event of the wheel; those for which nothing waits are not counted. */
+SIM_HOT void handle(struct sim_part *p, const struct fab_wheel_event *event)
 {
+	enum sim_event_kind kind = (enum sim_event_kind)(event->what >> SIM_ID_BITS);
+	uint32_t id = event->what & SIM_ID, item = event->item;
 	struct sim *s = p->sim;
 
-	port->is_blocked = false;
-	for (unsigned vl = 0; vl < s->n_vls; vl++) {
-		struct sim_lane_block *block =
-			&s->block[sim_lane_id(s->shape, s, id, vl)];
-		uint64_t from = block->since > s->begin ? block->since : s->begin;
-		uint64_t to = p->now < s->end ? p->now : s->end;
-
-		if (block->since && to > from)
-			block->no_credit += to - from;
-		block->since = 0;
+	if (kind == SIM_END) {
+		free_output(p, id);
+		return;
+	}
+	if (kind == SIM_READ) {
+		p->sums.events += free_input(p, s->port[id].sw, s->port[id].local);
+		return;
+	}
+	p->n_live--;
+	p->sums.events++;
+	if (kind == SIM_READY) {
+		be_ready(p, id, item);
+	} else if (kind == SIM_CREDIT) {
+		take_credit(p, id);
+	} else if (kind == SIM_INJECT) {
+		if (s->source[id].due == p->now)
+			s->source[id].due = UINT64_MAX;
+		FAB_PUSH(&p->dirty_ends, id);
+	} else if (kind == SIM_RECEIVED) {
+		sim_received(p, id, item);
+	} else {
+		sim_completed(p, id, item);
 	}
 }
 
-void sim_block(struct sim_part *p, uint32_t id, unsigned vl)
+/* Add the marked outputs of a switch to the list of choices, from its turn around. */
+SIM_HOT void list_outputs(struct sim_part *p, struct sim_switch *sw)
 {
-	struct sim *s = p->sim;
+	uint64_t *dirty = sim_dirty(p->sim, sw);
+	uint32_t n = sw->out_words, w = sw->turn / SIM_WORD;
+	uint64_t below = ~(~0ull << sw->turn % SIM_WORD), mask = ~below;
 
-	s->block[sim_lane_id(s->shape, s, id, vl)].since = p->now ? p->now : 1;
-	s->port[id].is_blocked = true;
-}
+	sw->is_dirty = false;
+	if (sw->is_small) {
+		uint64_t bits = rotate(*dirty, sw->turn);
+		uint32_t *to = p->choice + p->n_choices;
 
-void sim_ring_grow(struct sim_ring *r, size_t more)
-{
-	size_t n = r->tail - r->head;
+		/* the number of outputs is random: the first few are always written */
+		p->n_choices += (uint32_t)__builtin_popcountll(bits);
+		*dirty = 0;
+		for (uint32_t i = 0; i < FEW_OUTS || bits; i++) {
+			uint32_t is_one = -(uint32_t)(bits != 0);
+			uint32_t out = sw->turn + (uint32_t)__builtin_ctzll(bits | 1ull << 63);
 
-	if (r->tail + more > r->cap && 2 * (n + more) > r->cap) {
-		struct sim_arrival *v;
-
-		r->cap = 4 * (n + more) > FIRST_CELLS ? 4 * (n + more) : FIRST_CELLS;
-		v = FAB_NEW0(r->cap + SIM_FAR, struct sim_arrival);
-		if (n)
-			memcpy(v, r->v + r->head, n * sizeof(*v));
-		free(r->v);
-		r->v = v;
-	} else if (n) {
-		memmove(r->v, r->v + r->head, n * sizeof(*r->v));
+			to[i] = sw->port_first + (out % SIM_WORD & is_one);
+			bits &= bits - 1;
+		}
+		return;
 	}
-	r->routed -= r->head;
-	r->head = 0;
-	r->tail = n;
-}
+	for (uint32_t i = 0; i <= n; i++) {
+		uint64_t bits = dirty[w] & mask;
 
-void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
-{
-	struct sim_ring *r = &p->ring;
-	size_t own, to;
-
-	if (r->tail + post->n_packets > r->cap)
-		sim_ring_grow(r, post->n_packets);
-	own = r->tail;
-	to = r->tail += post->n_packets;
-	for (size_t i = post->of.n; i && to > own;) {
-		const struct sim_letter *l = &post->of.v[--i];
-		uint32_t id;
-
-		if (l->kind != SIM_LETTER_PACKET)
-			continue;
-		while (own > r->head && r->v[own - 1].time > l->time)
-			r->v[--to] = r->v[--own];
-		id = sim_cell_new(p);
-		p->cell.v[id].packet = l->packet;
-		r->v[--to] = (struct sim_arrival){l->time, l->id, id, 0, 0};
+		dirty[w] &= ~mask;
+		for (; bits; bits &= bits - 1)
+			p->choice[p->n_choices++] = sw->port_first + w * SIM_WORD +
+						    (uint32_t)__builtin_ctzll(bits);
+		w = w + 1 == n ? 0 : w + 1;
+		mask = i + 1 == n ? below : ~0ull;
 	}
-	if (r->routed > to)
-		r->routed = to;
 }
 
-void sim_ends_grow(struct sim_ends *r)
-{
-	size_t n = r->tail - r->head;
+/* Queues that the next choices will look at first, and their inputs. */
+struct expected {
+	const struct sim_queue *queue[EXPECTED];
+	const struct sim_port *in[EXPECTED];
+};
 
-	if (2 * (n + 1) > r->cap) {
-		r->cap = r->cap ? 2 * r->cap : FIRST_CELLS;
-		r->v = fab_realloc(r->v, r->cap + SIM_FAR, sizeof(*r->v));
-		memset(r->v + r->tail, 0, (r->cap + SIM_FAR - r->tail) * sizeof(*r->v));
-	}
-	memmove(r->v, r->v + r->head, n * sizeof(*r->v));
-	r->head = 0;
-	r->tail = n;
-}
-
-uint64_t sim_part_first(const struct sim_part *p)
-{
-	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
-	uint64_t ends = sim_ends_first(&p->ends), first = wheel < ring ? wheel : ring;
-
-	return first < ends ? first : ends;
-}
-
-bool sim_part_is_over(const struct sim_part *p)
+/* Prefetch for the choices after number i. */
+SIM_HOT void look_ahead_of_choice(const struct sim_part *p, struct expected *x,
+				  uint32_t i)
 {
 	const struct sim *s = p->sim;
-	const struct sim_shape k = s->shape;
+	uint32_t id = p->choice[i + 3 * CHOICES_SOON], at = i % EXPECTED;
+	uint32_t then = (i + CHOICES_SOON) % EXPECTED, unit;
+	const struct sim_port *out = &s->port[p->choice[i + 2 * CHOICES_SOON]];
 
-	if (p->n_live || p->ring.head < p->ring.tail)
-		return false;
-	for (uint32_t id = 0; id < s->net.n_ports; id++) {
-		const struct sim_port *port = &s->port[id];
-		struct sim_switch *sw = &s->sw[port->sw];
-		uint32_t unit = port->local * sim_units_of_input(k, s);
-
-		if (sw->part != p->index)
-			continue;
-		if (!sim_bit(k, sim_free_outs(k, s, sw), port->local) &&
-		    sim_is_waited(k, port))
-			return false;
-		if (k.one_read && !sim_bit(k, sim_free_units(k, s, sw), unit) &&
-		    sim_any(sim_wants(k, s, sw, port->local), sim_out_words(k, sw)))
-			return false;
+	__builtin_prefetch(&s->port[id]);
+	__builtin_prefetch(&s->port[id].lane);
+	unit = pick(p, &s->sw[out->sw], out->local, 0, &out->lane);
+	x->queue[at] = NULL;
+	if (unit != FAB_NONE) {
+		x->in[at] = out - out->local + unit;
+		x->queue[at] = sim_queue_of(s, x->in[at], unit, out->local, 0);
+		__builtin_prefetch(x->in[at]);
+		__builtin_prefetch(x->queue[at]);
 	}
-	return true;
+	if (x->queue[then] && !sim_queue_is_empty(x->queue[then])) {
+		__builtin_prefetch(&p->cell.v[x->queue[then]->first]);
+		__builtin_prefetch(&s->port[x->in[then]->peer].lane);
+	}
 }
 
-enum { SOON = 4, LATER = 7 }; /* events of the wheel ahead */
+/* All marked outputs choose, and endpoints that may send do. The first output of a switch
+ * that starts a packet moves its turn. */
+SIM_HOT void choose(struct sim_part *p)
+{
+	const struct fab_messages *m = p->sim->messages;
+	struct sim *s = p->sim;
+	struct expected x = {0};
+	size_t n, soon;
+	bool looks_ahead;
 
-/* Have in the cache what an event of the wheel needs that comes soon. No branches: kinds
- * of events come by chance. */
-SIM_HOT void look_ahead(struct sim_shape k, const struct sim_part *p)
+	p->n_choices = 0;
+	for (uint32_t i = 0; i < p->n_dirty; i++)
+		list_outputs(p, &s->sw[p->dirty[i]]);
+	p->n_dirty = 0;
+	looks_ahead = s->n_vls == 1 && !s->with_groups && p->n_choices >= FEW_CHOICES;
+	for (uint32_t i = 0; i < p->n_choices; i++) {
+		struct sim_switch *sw = &s->sw[s->port[p->choice[i]].sw];
+		uint32_t next = s->port[p->choice[i]].local + 1u;
+		uint16_t is_first = (uint16_t) - (sw->turned != p->now); /* no branch */
+
+		if (looks_ahead)
+			look_ahead_of_choice(p, &x, i);
+		if (!serve(p, sw, p->choice[i]))
+			continue;
+		next = next == sw->n_ports ? 0 : next;
+		sw->turn ^= (uint16_t)((sw->turn ^ next) & is_first);
+		sw->turned = p->now;
+	}
+	n = p->dirty_ends.n;
+	soon = n < ENDS_SOON ? n : ENDS_SOON;
+	for (size_t i = 0; m->prepare && i < soon; i++)
+		m->prepare(m->context, p->dirty_ends.v[i]);
+	for (size_t i = 0; i < p->dirty_ends.n; i++) {
+		if (m->prepare && i + soon < n)
+			m->prepare(m->context, p->dirty_ends.v[i + soon]);
+		sim_inject(p, p->dirty_ends.v[i]);
+	}
+	p->dirty_ends.n = 0;
+}
+
+/* Prefetch for events of the wheel that come soon. No branches on their kinds. */
+SIM_HOT void look_ahead_of_event(const struct sim_part *p)
 {
 	const struct fab_wheel_event *event = &p->wheel.now.v[p->wheel.at - 1];
 	const size_t ahead = fab_wheel_ahead(&p->wheel);
@@ -226,38 +549,33 @@ SIM_HOT void look_ahead(struct sim_shape k, const struct sim_part *p)
 	port = &s->port[event[ahead < SOON ? ahead : SOON].what & SIM_ID];
 	sw = port->sw;
 	__builtin_prefetch(&s->sw[sw < s->n_switches ? sw : 0]);
-	if (k.one_read)
-		__builtin_prefetch(port - port->local + port->out_from);
 }
 
-/* The output that ends next, and what is needed for those behind it. */
-SIM_HOT uint32_t sim_ends_take(struct sim_shape k, struct sim_part *p)
+/* The output that ends next. */
+SIM_HOT uint32_t take_end(struct sim_part *p)
 {
-	const struct sim_end *end = &p->ends.v[p->ends.head++];
+	const struct sim_arrival *end = &p->ends.v[p->ends.head++];
 	const struct sim *s = p->sim;
-	const struct sim_port *port = &s->port[end[SIM_FAR].port];
+	const struct sim_port *port = &s->port[end[FAR].port];
 
-	/* behind the last one are old ones, or zeroes: no harm */
 	__builtin_prefetch(port);
 	__builtin_prefetch(&port->lane);
-	port = &s->port[end[SIM_MIDDLE].port];
+	port = &s->port[end[MIDDLE].port];
 	__builtin_prefetch(&s->sw[port->sw]);
-	if (k.one_read)
+	if (s->one_read)
 		__builtin_prefetch(port - port->local + port->out_from);
 	return end->port;
 }
 
-/* All arrivals and events of one time, then what is chosen at that time. */
-SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
+FAB_WIDE void sim_part_run(struct sim_part *p, uint64_t limit)
 {
 	struct fab_wheel *w = &p->wheel;
 
 	while (!p->rc) {
-		uint64_t ring = sim_ring_first(&p->ring);
-		uint64_t end = sim_ends_first(&p->ends);
+		uint64_t ring = sim_ring_first(&p->ring), end = sim_ring_first(&p->ends);
 		uint64_t first = ring < end ? ring : end, time = UINT64_MAX;
 
-		/* in picoseconds nearly each event has a time of its own, and seldom it
+		/* in picoseconds nearly each event has a time of its own, and rarely it
 		 * is the wheel's */
 		if (fab_wheel_first(w) <= first)
 			time = fab_wheel_next(w, first < limit ? first + 1 : limit);
@@ -266,67 +584,53 @@ SIM_HOT void run(struct sim_shape k, struct sim_part *p, uint64_t limit)
 		if (time >= limit)
 			return;
 		p->now = time;
-		for (; end == time; end = sim_ends_first(&p->ends))
-			sim_core_output_free(k, p, sim_ends_take(k, p));
+		for (; end == time; end = sim_ring_first(&p->ends))
+			free_output(p, take_end(p));
 		for (; ring == time; ring = sim_ring_first(&p->ring)) {
-			struct sim_arrival a = sim_ring_take(k, p);
+			struct sim_arrival a = take_head(p);
 
 			p->sums.events++;
-			sim_core_arrive(k, p, &a);
+			arrive(p, &a);
 		}
 		while (fab_wheel_ahead(w) && w->now.v[w->at].time == time) {
 			struct fab_wheel_event event = *fab_wheel_take(w);
 
-			look_ahead(k, p);
-			sim_core_handle(k, p, &event);
+			look_ahead_of_event(p);
+			handle(p, &event);
 		}
-		sim_flush(k, p);
+		choose(p);
 	}
 }
 
-FAB_WIDE static void run_any(struct sim_part *p, uint64_t limit)
+uint64_t sim_part_first(const struct sim_part *p)
 {
-	run(p->sim->shape, p, limit);
+	uint64_t wheel = fab_wheel_first(&p->wheel), ring = sim_ring_first(&p->ring);
+	uint64_t ends = sim_ring_first(&p->ends), first = wheel < ring ? wheel : ring;
+
+	return first < ends ? first : ends;
 }
 
-FAB_WIDE static void run_oq(struct sim_part *p, uint64_t limit)
+bool sim_part_is_over(const struct sim_part *p)
 {
-	run((struct sim_shape){.one_lane = true, .is_small = true}, p, limit);
-}
+	const struct sim *s = p->sim;
 
-FAB_WIDE static void run_voq(struct sim_part *p, uint64_t limit)
-{
-	run((struct sim_shape){.one_read = true, .one_lane = true, .is_small = true}, p,
-	    limit);
-}
+	if (p->n_live || p->ring.head < p->ring.tail)
+		return false;
+	for (uint32_t id = 0; id < s->net.n_ports; id++) {
+		const struct sim_port *port = &s->port[id];
+		struct sim_switch *sw = &s->sw[port->sw];
+		const uint64_t *wants = sim_wants(s, sw, port->local);
+		uint64_t any = 0;
 
-FAB_WIDE static void run_fifo(struct sim_part *p, uint64_t limit)
-{
-	run((struct sim_shape){.one_read = true,
-			       .is_fifo = true,
-			       .one_lane = true,
-			       .is_small = true},
-	    p, limit);
-}
-
-/* Of switches of any size. */
-FAB_WIDE static void run_large(struct sim_part *p, uint64_t limit)
-{
-	run((struct sim_shape){.one_read = true, .one_lane = true}, p, limit);
-}
-
-void sim_part_run(struct sim_part *p, uint64_t limit)
-{
-	const struct sim_shape k = p->sim->shape;
-
-	if (k.one_lane && k.one_read && !k.is_fifo && !k.reads_apart && !k.is_small)
-		run_large(p, limit);
-	else if (!k.one_lane || k.reads_apart || !k.is_small)
-		run_any(p, limit);
-	else if (k.is_fifo)
-		run_fifo(p, limit);
-	else if (k.one_read)
-		run_voq(p, limit);
-	else
-		run_oq(p, limit);
+		if (sw->part != p->index)
+			continue;
+		if (!sim_bit(sim_free_outs(s, sw), port->local) && port->n_waiting)
+			return false;
+		for (uint32_t w = 0; w < sw->out_words && s->one_read; w++)
+			any |= wants[w];
+		if (any &&
+		    !sim_bit(sim_free_units(s, sw), port->local * sim_units_of_input(s)))
+			return false;
+	}
+	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Multicast at a switch: one packet in the input buffer, a copy for each output of the
  * tree but the one it came by. */
-#include "sim/arrivals.h"
+#include "sim/state.h"
 
 /* The lane of a copy; FAB_VL_UNKNOWN: none. */
 static unsigned lane_of(const struct sim *s, uint32_t sw, uint32_t in, uint32_t out,
@@ -59,9 +59,9 @@ static void add_copy(struct sim_part *p, uint32_t sw_id, uint32_t in, uint32_t p
 	p->cell.v[id].packet.target =
 		(uint32_t)(i - s->net.row_first[p->cell.v[p->cell.v[parent].packet.row]
 							.fan.row]);
-	if (sim_queue_push(p, sim_queue(s->shape, s, sw, in, out, vl), id))
-		sim_want(s->shape, s, sw, in, first + in, first + out, vl);
-	sim_touch(s->shape, p, sw, first + in, first + out);
+	if (sim_queue_push(p, sim_queue(s, sw, in, out, vl), id))
+		sim_want(s, sw, in, first + in, first + out, vl);
+	sim_touch(p, sw, first + in, first + out);
 }
 
 /* For all copies of the packet of a fan: as add_copy(), or of a fifo's first packet. */
@@ -71,7 +71,7 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 	struct sim_switch *sw = &s->sw[sw_id];
 	struct sim_port *first = &s->port[sw->port_first];
 	uint32_t row = p->cell.v[p->cell.v[id].packet.row].fan.row;
-	uint32_t in = sim_input(s->shape, s, unit);
+	uint32_t in = sim_input(s, unit);
 
 	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {
 		uint32_t out = s->net.out[i];
@@ -79,30 +79,31 @@ static void ask(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t id)
 
 		if (out == in || vl == FAB_VL_UNKNOWN)
 			continue;
-		if (!s->shape.is_fifo) {
+		if (!s->is_fifo) {
 			add_copy(p, sw_id, in, id, i);
 			continue;
 		}
-		sim_want(s->shape, s, sw, unit, first + in, first + out, vl);
-		sim_touch(s->shape, p, sw, first + in, first + out);
+		sim_want(s, sw, unit, first + in, first + out, vl);
+		sim_touch(p, sw, first + in, first + out);
 	}
 }
 
-void sim_group_head(struct sim_part *p, uint32_t sw, uint32_t unit, uint32_t packet)
+void sim_fifo_head(struct sim_part *p, uint32_t sw_id, uint32_t unit)
 {
-	ask(p, sw, unit, packet);
-}
+	struct sim *s = p->sim;
+	struct sim_switch *sw = &s->sw[sw_id];
+	struct sim_port *first = &s->port[sw->port_first];
+	struct sim_port *in = first + sim_input(s, unit);
+	uint32_t id = sim_queue_of(s, in, unit, 0, 0)->first;
+	struct sim_copy to = {0};
 
-/* A packet that has nowhere to go. */
-static void end_packet(struct sim_part *p, uint32_t in_id, uint32_t id)
-{
-	const struct sim_packet *packet = sim_packet(p, id);
-
-	if (packet->hops >= FAB_SIM_HOPS_MAX)
-		p->sums.looped++;
-	else
-		p->sums.unroutable++;
-	sim_drop(p, in_id, id);
+	if (p->cell.v[id].packet.source & SIM_TO_GROUP) {
+		ask(p, sw_id, unit, id);
+		return;
+	}
+	(void)sim_look_up(s, sw_id, in->local, sim_packet(p, id), &to);
+	sim_want(s, sw, unit, in, first + to.out, to.vl);
+	sim_touch(p, sw, in, first + to.out);
 }
 
 void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_waited)
@@ -111,15 +112,13 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 	struct sim_packet *packet = sim_packet(p, id);
 	const struct sim_port *in = &s->port[in_id];
 	uint32_t n, fan, unit;
-	uint64_t wait;
+	uint64_t wait = 0;
 
-	if (packet->hops >= FAB_SIM_HOPS_MAX || packet->row == FAB_NONE) {
-		end_packet(p, in_id, id);
-		return;
-	}
-	n = count_copies(s, in_id, packet, &wait);
+	n = packet->hops >= FAB_SIM_HOPS_MAX || packet->row == FAB_NONE
+		    ? 0
+		    : count_copies(s, in_id, packet, &wait);
 	if (!n) {
-		end_packet(p, in_id, id);
+		sim_drop(p, in_id, id);
 		return;
 	}
 	if (wait && !has_waited) {
@@ -135,11 +134,10 @@ void sim_group_arrive(struct sim_part *p, uint32_t in_id, uint32_t id, bool has_
 	p->cell.v[fan].fan = (struct sim_fan){.row = packet->row, .left = n};
 	packet->row = fan;
 	packet->since = (uint32_t)p->now;
-	unit = s->shape.is_fifo ? in->local * s->n_vls + packet->vl : in->local;
-	if (!s->shape.is_fifo)
+	unit = s->is_fifo ? in->local * s->n_vls + packet->vl : in->local;
+	if (!s->is_fifo)
 		ask(p, in->sw, unit, id);
-	else if (sim_queue_push(p, sim_queue(s->shape, s, &s->sw[in->sw], unit, 0, 0),
-				id))
+	else if (sim_queue_push(p, sim_queue(s, &s->sw[in->sw], unit, 0, 0), id))
 		sim_fifo_head(p, in->sw, unit);
 }
 
@@ -149,14 +147,13 @@ static void end_fan(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint32_t 
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	const struct sim_packet *packet = sim_packet(p, id);
-	uint32_t fan = packet->row, in_id = sw->port_first + sim_input(s->shape, s, unit);
+	uint32_t fan = packet->row, in_id = sw->port_first + sim_input(s, unit);
 
 	s->port[in_id].reading = FAB_NONE;
-	sim_release(s->shape, p, &s->port[in_id], packet->vl,
-		    (uint32_t)sim_units(s, packet->size),
+	sim_release(p, &s->port[in_id], packet->vl, (uint32_t)sim_units(s, packet->size),
 		    p->cell.v[fan].fan.end + s->cable_delay);
 	sim_cell_free(p, fan);
-	if (s->shape.is_fifo && !sim_queue_pop(p, sim_queue(s->shape, s, sw, unit, 0, 0)))
+	if (s->is_fifo && !sim_queue_pop(p, sim_queue(s, sw, unit, 0, 0)))
 		sim_fifo_head(p, sw_id, unit);
 	sim_cell_free(p, id);
 }
@@ -181,20 +178,20 @@ uint32_t sim_group_copy(struct sim_part *p, uint32_t sw_id, uint32_t unit, uint3
 	struct sim *s = p->sim;
 	struct sim_switch *sw = &s->sw[sw_id];
 	struct sim_port *first = &s->port[sw->port_first];
-	struct sim_queue *queue = sim_queue(s->shape, s, sw, unit, out, vl);
-	uint32_t id = queue->first, in = sim_input(s->shape, s, unit), parent, copy;
+	struct sim_queue *queue = sim_queue(s, sw, unit, out, vl);
+	uint32_t id = queue->first, in = sim_input(s, unit), parent, copy;
 	struct sim_packet *packet;
 	struct sim_fan *fan;
 
-	if (s->shape.is_fifo) {
+	if (s->is_fifo) {
 		parent = id;
 		id = copy_of_first(p, parent, out, &copy);
-		sim_unwant(s->shape, s, sw, unit, first + in, first + out, vl);
+		sim_unwant(s, sw, unit, first + in, first + out, vl);
 	} else {
 		parent = p->cell.v[id].packet.row;
 		copy = p->cell.v[id].packet.target;
 		if (sim_queue_pop(p, queue))
-			sim_unwant(s->shape, s, sw, unit, first + in, first + out, vl);
+			sim_unwant(s, sw, unit, first + in, first + out, vl);
 	}
 	packet = sim_packet(p, id);
 	fan = &p->cell.v[p->cell.v[parent].packet.row].fan;
@@ -216,7 +213,8 @@ uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_
 	uint32_t n = 0, row;
 
 	if (!(packet->source & SIM_TO_GROUP))
-		return sim_leave(s->shape, s, sw, in, packet, to);
+		return sim_look_up(s, sw, in, packet, to) &&
+		       s->port[s->sw[sw].port_first + to->out].peer != FAB_NONE;
 	row = p->cell.v[packet->row].fan.row;
 	for (uint64_t i = s->net.row_first[row]; i < s->net.row_first[row + 1]; i++) {
 		unsigned vl = lane_of(s, sw, in, s->net.out[i], packet->sl);

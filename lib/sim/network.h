@@ -28,7 +28,7 @@ struct sim_net {
 	uint32_t *end_port;    /* [n_ends] port of the switch */
 	bool is_even;	       /* all cables have one rate */
 
-	/* Tables: next[row * n_switches + sw]. */
+	const uint16_t *next; /* [row * n_switches + sw] of the routes; NULL: none */
 	uint32_t *end_row;    /* [n_ends] row that leads to it; FAB_NONE */
 	uint32_t *end_column; /* [n_ends] */
 	uint32_t *end_sl_row; /* [n_ends] row of sl; FAB_NONE: sl_default */
@@ -50,8 +50,6 @@ struct sim_net {
 int sim_net_init(struct sim_net *net, const struct fab_sim_problem *problem,
 		 const struct fab_sim_params *params, struct fab_err *err) FAB_MUST_CHECK;
 void sim_net_fini(struct sim_net *net);
-/* The tables for groups; part of sim_net_init(). */
-void sim_net_add_groups(struct sim_net *net);
 
 /* Ticks of a byte on a cable << SIM_RATE_SHIFT. O(1). */
 uint32_t sim_per_byte(const struct fab_fabric *f, const struct fab_sim_params *params,
@@ -63,7 +61,8 @@ uint32_t sim_lane_units(const struct fab_sim_params *params, unsigned n_vls);
 uint32_t sim_net_group_row(const struct sim_net *net, uint32_t group, uint32_t sw);
 
 /* Ticks that so many bytes (flits) take on a port's cable, at least 1. O(1). */
-static inline uint64_t sim_wire(uint32_t per_byte, uint32_t bytes)
+static inline __attribute__((always_inline)) uint64_t sim_wire(uint32_t per_byte,
+							       uint32_t bytes)
 {
 	uint64_t ticks = ((uint64_t)bytes * per_byte + (1u << (SIM_RATE_SHIFT - 1))) >>
 			 SIM_RATE_SHIFT;
@@ -74,10 +73,18 @@ static inline uint64_t sim_wire(uint32_t per_byte, uint32_t bytes)
 /* Service level from endpoint to endpoint; FAB_SL_NONE: it must not send. O(1). */
 unsigned sim_net_sl(const struct sim_net *net, uint32_t from, uint32_t to);
 
+/* The entry of a row's table at a switch: an arc, counted from the switch's first. O(1).
+ */
+static inline __attribute__((always_inline)) uint32_t
+sim_net_next(const struct sim_net *net, uint32_t row, uint32_t sw)
+{
+	return net->next[(size_t)row * net->n_switches + sw];
+}
+
 /* The lane on which a packet leaves a switch by a port, counted as `out`; n_vls and more:
  * there is none. O(1). */
-static inline unsigned sim_net_vl(const struct sim_net *net, uint32_t sw, uint32_t in,
-				  uint32_t out, unsigned sl)
+static inline __attribute__((always_inline)) unsigned
+sim_net_vl(const struct sim_net *net, uint32_t sw, uint32_t in, uint32_t out, unsigned sl)
 {
 	const struct fab_routes *r = net->problem->routes;
 	uint32_t d;
@@ -91,7 +98,8 @@ static inline unsigned sim_net_vl(const struct sim_net *net, uint32_t sw, uint32
 }
 
 /* The lane on an endpoint's own cable. O(1). */
-static inline unsigned sim_net_first_vl(const struct sim_net *net, unsigned sl)
+static inline __attribute__((always_inline)) unsigned
+sim_net_first_vl(const struct sim_net *net, unsigned sl)
 {
 	return sl < net->n_vls ? sl : sl % net->n_vls;
 }

@@ -1,43 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * State of a run. Ports, lanes, switches and sources are arrays over the whole network;
- * each is changed by one part only: the one that has the switch. What parts tell each
- * other lies in letters until the window is over.
+ * State of a run, and the short operations of its hot loop. Ports, lanes, switches and
+ * sources are arrays over the whole network; each element is changed by one part only,
+ * the one that has the switch. Messages between parts (letters) are delivered at the end
+ * of a window.
  *
- * No pointers in what is many: packets are cells of a pool, 32 bytes. Credits under way
- * are times, looked at when a lane has none left; ends of packets are a ring by time, for
- * which bits of inputs and outputs that are free are kept.
+ * Packets are cells of a pool, 32 bytes, linked by numbers. Credits under way are times,
+ * collected when a lane has none left. Bits tell which inputs and outputs are free and
+ * which units wait for an output; a unit is an input, of fifo switches a lane of an
+ * input.
  */
 #pragma once
 
 #include "event/wheel.h"
 #include "sim/network.h"
-#include "sim/tables.h"
+
+/* Functions of the loop, which is compiled for several processors: others cannot be
+ * inlined there. */
+#define SIM_HOT static inline __attribute__((always_inline))
 
 enum sim_event_kind { /* the upper 4 bits of `what`; the others: port or endpoint */
-		      SIM_READY,    /* a head that came by this port has waited for the
-				       slower cable */
-		      SIM_END,	    /* the port is done with a packet: output */
-		      SIM_READ,	    /* input, where it is not when the output is */
-		      SIM_CREDIT,   /* a credit has come for a lane that waits */
-		      SIM_INJECT,   /* an endpoint may send */
-		      SIM_RECEIVED, /* an endpoint has a message */
-		      SIM_COMPLETED /* an endpoint's message is there */
+		      SIM_READY,  /* the tail of a packet on a slower cable is near enough
+				   */
+		      SIM_END,	  /* an output has sent a packet */
+		      SIM_READ,	  /* an input has read one, if not with SIM_END */
+		      SIM_CREDIT, /* a credit has come for a lane that waits */
+		      SIM_INJECT, /* an endpoint may send */
+		      SIM_RECEIVED, /* a message is at its endpoint */
+		      SIM_COMPLETED /* a message of an endpoint has arrived */
 };
 
-enum { SIM_ID_BITS = 28, SIM_ID = (1 << SIM_ID_BITS) - 1 };
+enum { SIM_ID_BITS = 28, SIM_ID = (1 << SIM_ID_BITS) - 1, SIM_WORD = 64 };
 
-static inline uint32_t sim_what(enum sim_event_kind kind, uint32_t id)
+SIM_HOT uint32_t sim_what(enum sim_event_kind kind, uint32_t id)
 {
 	return (uint32_t)kind << SIM_ID_BITS | id;
 }
 
-/* Of sim_packet.source, above the endpoint. */
+/* Bits of sim_packet.source, above the endpoint. */
 enum {
 	SIM_LAST = 1 << SIM_ID_BITS, /* the message's last packet */
-	/* Of multicast: row is that of the tree, target the message. A packet at a switch
-	 * has its fan as row; a copy that waits there has row: the packet, target: which
-	 * of the row's outputs. */
+	/* Multicast: row is that of the tree, target the message. A packet at a switch
+	 * has its fan as row; a copy that waits there has the packet as row, and as
+	 * target the number among the row's outputs. */
 	SIM_TO_GROUP = 1 << (SIM_ID_BITS + 1),
 	SIM_TRACED = 1 << (SIM_ID_BITS + 2),
 	SIM_LOST = (int)(1u << (SIM_ID_BITS + 3)) /* of notes: is_lost */
@@ -54,18 +59,18 @@ struct sim_packet {
 	uint16_t tag;
 };
 
-/* Cells by their `next`; first: FAB_NONE: empty. */
+/* Cells by their `next`; first FAB_NONE: empty. */
 struct sim_queue {
 	uint32_t first, last;
 };
 
-/* What is left of a multicast packet at a switch. */
+/* Rest of a multicast packet at a switch. */
 struct sim_fan {
 	uint32_t row, left; /* copies that have not started */
 	uint64_t end;	    /* of the tail of those that have */
 };
 
-/* A credit that is under way, where a lane's own places are taken. */
+/* A credit under way, if the places of its lane are taken. */
 struct sim_credit {
 	uint32_t next, units;
 	uint64_t time;
@@ -80,91 +85,74 @@ union sim_cell {
 
 enum { SIM_BAG = 4, SIM_UNIT_BITS = 16 };
 
-/* A lane of an output: room in the buffer at the other end. A line of the cache. */
+/* A lane of an output: room in the buffer at the other end. One cache line. */
 struct sim_lane {
 	int32_t credits;
 	uint8_t at;		     /* the next place of bag */
-	bool is_blocked;	     /* somebody waits for credits */
-	uint16_t last;		     /* queue served last */
+	bool is_blocked;	     /* a packet waits for credits */
+	uint16_t last;		     /* unit from which the next choice starts */
 	uint32_t far_head, far_tail; /* more credits under way, by time */
 	uint64_t bag[SIM_BAG];	     /* time << SIM_UNIT_BITS | units; 0: nothing */
-	uint64_t wake;		     /* is_blocked: event for it; UINT64_MAX: none */
+	uint64_t wake;		     /* is_blocked: time of its event; UINT64_MAX: none */
 	uint64_t waiters;	     /* of small switches: units that wait for it */
 };
 
-/* Two lines of the cache, side by side. */
+/* Two adjacent cache lines. */
 struct sim_port {
-	uint64_t out_busy; /* of an endpoint: it sends until then */
-	uint64_t in_busy;  /* it is read until then; if shape.reads_apart */
+	uint64_t out_busy; /* of an endpoint: end of sending */
+	uint64_t in_busy;  /* end of reading, if reads_apart */
 	uint64_t wants;	   /* of small switches: outputs that the input wants */
 	uint64_t queue;	   /* the input's first */
-	uint32_t peer, sw; /* sw: FAB_NONE: an endpoint's */
+	uint32_t peer, sw; /* sw FAB_NONE: an endpoint's */
 	uint32_t per_byte;
-	uint32_t n_waiting; /* (lane, queue) that have something for this output */
+	uint32_t n_waiting; /* (lane, unit) that have a packet for this output */
 	uint32_t reading;   /* multicast packet that the input reads, FAB_NONE */
 	uint32_t part;	    /* that has the peer */
 	uint16_t local;	    /* number at the switch */
 	uint16_t out_from;  /* input that feeds the output */
-	bool is_blocked;    /* a lane waits for credit, which is counted */
+	bool is_blocked;    /* a lane waits for credit, and the time is counted */
 	uint8_t last_vl;
 	struct sim_lane lane; /* 0 */
 };
 
-/* Of the measured time. */
+/* Sums of the measured time. */
 struct sim_lane_sums {
 	uint64_t busy, bytes; /* ticks, and bytes started */
 	uint64_t waited, packets;
+	uint64_t no_credit, since; /* since 0: not blocked */
 };
 
-struct sim_lane_block {
-	uint64_t no_credit, since; /* since: 0: not counted */
-};
-
-/* A small one, of at most 64 units, has its bitmaps here, in its ports and in its
- * lanes. A line of the cache. */
+/* A small switch, of at most 64 units, has its bits here, in its ports and lanes. */
 struct sim_switch {
 	uint64_t free_units, free_outs, dirty_outs;
-	uint64_t turned;     /* when the turn was moved last; UINT64_MAX */
+	uint64_t turned;     /* time when the turn was moved last; UINT64_MAX */
 	uint64_t word_first; /* into word: free units, free outputs, dirty outputs; then
 				for each output and lane units that wait; for each input
 				outputs that it wants */
 	uint32_t port_first, part;
 	uint16_t n_ports, n_arcs, n_units;
 	uint16_t unit_words, out_words;
-	uint16_t turn; /* the output from which the next choice goes on */
-	bool is_dirty; /* not of small ones: dirty_outs tells */
+	uint16_t turn; /* the output with which the next choice starts */
+	bool is_dirty; /* an output may start a packet */
 	bool is_small;
-};
-
-/*
- * What the hot loop is compiled for: with the same constants in all that it calls it has
- * no choices to make for what is not there.
- */
-struct sim_shape {
-	bool one_read, is_fifo; /* of the kind of switch */
-	bool one_lane;
-	bool with_groups;
-	bool reads_apart; /* an input may be read for longer, or shorter, than an output
-			     sends: groups, speedup */
-	bool is_small;	  /* all switches are */
 };
 
 enum sim_source_state { SIM_IDLE, SIM_HAS, SIM_BORN };
 
-/* What an endpoint sends. */
+/* The message that an endpoint sends. */
 struct sim_source {
 	uint64_t birth, due; /* due: of the event that is set; UINT64_MAX */
 	uint32_t target, row, left;
 	uint32_t message;
 	uint16_t tag;
 	uint8_t sl, vl, state;
-	bool to_group, is_dirty;
+	bool to_group;
 };
 
 enum { SIM_BINS = 15 }; /* of the measured time */
 
 /* Packets of an endpoint that wait, as source or as receiver: created in the measured
- * time, and by how many they changed in each bin. A line of the cache. */
+ * time, and the change in each bin. One cache line. */
 struct sim_flow {
 	int32_t created, change[SIM_BINS];
 };
@@ -199,10 +187,10 @@ struct sim_post {
 	size_t n_packets;
 };
 
-/* Sums of a part; all are added up in the end. */
+/* Sums of a part; all but hops_max are added up in the end. */
 struct sim_sums {
 	uint64_t born, injected, copied, delivered, unroutable, looped, unknown_sl;
-	uint64_t lost; /* packets that were born without a path */
+	uint64_t lost; /* packets that were created without a path */
 	uint64_t packet_hops, events;
 	uint64_t window_born, window_sent, window_in_flight; /* packets; modulo 2^64 */
 	uint64_t offered, sent, accepted, goodput; /* bytes of the measured time */
@@ -216,49 +204,37 @@ struct sim_group_sums {
 	uint64_t n, latency, most;
 };
 
-/* A head that is at a port's switch at `time`. */
+/* An event of a ring: a head at a port's switch, or an output that has sent a packet. */
 struct sim_arrival {
 	uint64_t time;
 	uint32_t port, packet;
-	uint16_t out, vl; /* from there on; of those that are routed */
+	uint16_t out, vl; /* from there on; of routed heads */
 };
 
-/* Those before `head` are over, those before `routed` know their output. */
+/* Events before `head` are over, those before `routed` know their output. */
 struct sim_ring {
 	struct sim_arrival *v;
 	size_t head, routed, tail, cap;
+	uint64_t last; /* time of the event added last */
 };
 
-/* An output of a switch that is done with a packet at `time`. */
-struct sim_end {
-	uint64_t time;
-	uint32_t port;
-};
-
-struct sim_ends {
-	struct sim_end *v;
-	size_t head, tail, cap;
-	uint64_t last; /* time of the one that was added last */
-};
-
-enum { SIM_CHOICES_ROOM = 64 }; /* written or read beyond the last */
+enum { SIM_RING_ROOM = 16, SIM_CHOICES_ROOM = 64 }; /* read or written beyond the last */
 
 struct sim_part {
 	struct sim *sim;
 	uint32_t index;
 	uint64_t now, last_move, last_delivery;
 	struct fab_wheel wheel;
-	uint64_t n_live; /* events of the wheel, but for SIM_END and SIM_READ */
-	struct sim_ring ring;
-	struct sim_ends ends;
+	uint64_t n_live;	    /* events of the wheel except SIM_END and SIM_READ */
+	struct sim_ring ring, ends; /* heads, and outputs */
 	FAB_VEC(union sim_cell) cell;
 	uint32_t free_cell;
 	uint32_t *dirty, n_dirty;    /* [n_switches] that choose at this time */
-	uint32_t *choice, n_choices; /* [n_ports + SIM_CHOICES_ROOM] of them, outputs */
+	uint32_t *choice, n_choices; /* [n_ports + SIM_CHOICES_ROOM] their outputs */
 	FAB_VEC(uint32_t) dirty_ends;
 	FAB_VEC(struct sim_message) message;
 	uint32_t free_message;
-	struct sim_post *post[2]; /* [n_parts] each: by turns */
+	struct sim_post *post[2]; /* [n_parts] each, used alternately */
 	unsigned turn;
 	struct sim_sums sums;
 	struct fab_histogram latency, message_latency;
@@ -266,7 +242,7 @@ struct sim_part {
 	FAB_VEC(struct fab_sim_step) trace;
 	FAB_VEC(uint64_t) earliest; /* births of the first packets: sim/trace.c */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
-	int rc; /* of a message that is none */
+	int rc; /* of a message that is refused */
 	struct fab_err err;
 };
 
@@ -274,9 +250,11 @@ struct sim {
 	struct sim_net net;
 	const struct fab_sim_params *params;
 	const struct fab_messages *messages;
-	struct sim_shape shape;
+	bool one_read, is_fifo; /* of the kind of switch */
+	bool with_groups;
+	bool reads_apart; /* the reading of a packet may last longer or shorter than its
+			     sending: groups, speedup */
 	unsigned n_vls, speedup;
-	struct sim_tables tables;
 	uint32_t n_switches;
 	uint64_t cable_delay, hop_delay, host_delay, window;
 	uint32_t least_payload; /* of a packet: what the window relies on */
@@ -285,11 +263,10 @@ struct sim {
 	int32_t credits;	/* of a lane */
 	struct sim_port *port;	/* [n_all] */
 	struct sim_lane *lane;	/* [n_all * (n_vls - 1)] from lane 1 on */
-	struct sim_lane_sums *sums;   /* [n_all * n_vls] */
-	struct sim_lane_block *block; /* [n_all * n_vls] */
-	struct sim_switch *sw;	      /* [n_switches] */
-	struct sim_source *source;    /* [n_ends] */
-	struct sim_flow *flow; /* [2 * n_ends]: sources, receivers; NULL: no time */
+	struct sim_lane_sums *sums; /* [n_all * n_vls] */
+	struct sim_switch *sw;	    /* [n_switches] */
+	struct sim_source *source;  /* [n_ends] */
+	struct sim_flow *flow;	    /* [2 * n_ends]: sources, receivers; NULL: no time */
 	double bins_a_tick;
 	struct sim_queue *queue; /* [n_queues] */
 	uint64_t n_queues, n_words;
@@ -299,16 +276,470 @@ struct sim {
 	uint32_t *end_part; /* [n_ends] */
 };
 
-/* No event and no arrival of a part is before this time; UINT64_MAX: there is none. */
+/* sim/engine.c: no event of a part is before this time; UINT64_MAX: there is none. */
 uint64_t sim_part_first(const struct sim_part *p);
-/* Nothing of a part will happen, but that outputs end for which nothing waits. */
+/* Nothing of a part will happen, except that outputs end for which nothing waits. */
 bool sim_part_is_over(const struct sim_part *p);
 /* The events of a part before `limit`. */
 void sim_part_run(struct sim_part *p, uint64_t limit);
-/* Read what the other parts wrote in the window that is over. */
+
+/* sim/endpoints.c: read what the other parts wrote in the last window. */
 void sim_part_read(struct sim_part *p, unsigned turn);
 /* Ask all endpoints of a part for their first messages. */
 void sim_part_start(struct sim_part *p);
-/* Count the messages that were born before the end of the measured time and wait;
+/* Count the messages that were created before the end of the measured time and wait;
  * afterwards the sources are of no use. */
 uint64_t sim_part_waiting(struct sim_part *p);
+/* Events of endpoints. */
+void sim_inject(struct sim_part *p, uint32_t end);
+void sim_received(struct sim_part *p, uint32_t end, uint32_t packet);
+void sim_completed(struct sim_part *p, uint32_t end, uint32_t packet);
+/* A packet starts on the cable to its endpoint, for `wire` ticks. */
+void sim_deliver(struct sim_part *p, uint32_t end, uint32_t packet, uint64_t wire);
+/* A packet that came by a port goes no further. */
+void sim_drop(struct sim_part *p, uint32_t in, uint32_t packet);
+/* A change of the number of copies of a multicast message that are under way. */
+void sim_message_copies(struct sim_part *p, uint32_t source, uint32_t message,
+			int64_t copies, uint64_t delivered, bool is_lost);
+
+/* sim/multicast.c: a group packet has come by a port. */
+void sim_group_arrive(struct sim_part *p, uint32_t port, uint32_t packet,
+		      bool has_waited);
+/* The first packet of a fifo unit asks for its output, or outputs. */
+void sim_fifo_head(struct sim_part *p, uint32_t sw, uint32_t unit);
+/* The copy that a unit has for an output starts, for `wire` ticks: out of its queue.
+ * Returns its cell. */
+uint32_t sim_group_copy(struct sim_part *p, uint32_t sw, uint32_t unit, uint32_t out,
+			unsigned vl, uint64_t wire);
+
+/* Output and lane of a packet at a switch. */
+struct sim_copy {
+	uint32_t out;
+	unsigned vl;
+};
+
+/*
+ * All outputs of a packet in the buffer of an input (multicast: with its fan), into to[]
+ * of `room` elements, if not more. Returns the number.
+ */
+uint32_t sim_outputs(const struct sim_part *p, uint32_t sw, uint32_t in, uint32_t packet,
+		     struct sim_copy *to, uint32_t room);
+
+/* sim/trace.c: is a packet created at `birth` that is sent now to be traced? O(log
+ * traced). */
+bool sim_is_traced(struct sim_part *p, uint64_t birth);
+/* A step of a traced packet: it starts on the cable of a port. */
+void sim_trace(struct sim_part *p, const struct sim_packet *packet, uint32_t port,
+	       unsigned vl);
+/* The steps of all parts, into *r. */
+void sim_take_trace(const struct sim *s, struct fab_sim_result *r);
+
+/* sim/results.c, sim/deadlock.c: the result of a run that has ended. */
+void sim_results(struct sim *s, struct fab_sim_result *r);
+void sim_find_deadlock(const struct sim *s, struct fab_sim_result *r);
+
+/* sim/queues.c: room for more cells; pointers to cells are stale then. */
+void sim_cells_grow(struct sim_part *p);
+/* Room for `more` events. */
+void sim_ring_grow(struct sim_ring *r, size_t more);
+/* Add the packets of letters, which come by time, to the ring. */
+void sim_ring_merge(struct sim_part *p, const struct sim_post *post);
+/* A credit under way, if the places of the lane are taken. */
+void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
+		    uint64_t time);
+/* Block a lane without credit, with an event at its first credit. */
+void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port);
+/* Add the time that the lanes of a port were blocked. */
+void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port);
+
+/* Cells. All below is O(1). */
+SIM_HOT uint32_t sim_cell_new(struct sim_part *p)
+{
+	uint32_t id = p->free_cell;
+
+	if (id != FAB_NONE) {
+		p->free_cell = p->cell.v[id].packet.next;
+		return id;
+	}
+	if (p->cell.n == p->cell.cap)
+		sim_cells_grow(p);
+	return (uint32_t)p->cell.n++;
+}
+
+SIM_HOT void sim_cell_free(struct sim_part *p, uint32_t id)
+{
+	p->cell.v[id].packet.next = p->free_cell;
+	p->free_cell = id;
+}
+
+SIM_HOT struct sim_packet *sim_packet(const struct sim_part *p, uint32_t id)
+{
+	return &p->cell.v[id].packet;
+}
+
+SIM_HOT uint32_t sim_endpoint_of(const struct sim_packet *packet)
+{
+	return packet->source & SIM_ID;
+}
+
+/* Credits that a packet of `size` bytes (flits) takes. */
+SIM_HOT int32_t sim_units(const struct sim *s, uint32_t size)
+{
+	return s->by_units ? (int32_t)((size + FAB_SIM_CREDIT_BYTES - 1) /
+				       FAB_SIM_CREDIT_BYTES)
+			   : 1;
+}
+
+SIM_HOT struct sim_lane *sim_lane(const struct sim *s, uint32_t port, unsigned vl)
+{
+	return vl ? &s->lane[(size_t)port * (s->n_vls - 1) + vl - 1]
+		  : &s->port[port].lane;
+}
+
+SIM_HOT struct sim_lane_sums *sim_lane_sums(const struct sim *s, uint32_t port,
+					    unsigned vl)
+{
+	return &s->sums[(size_t)port * s->n_vls + vl];
+}
+
+SIM_HOT bool sim_in_window(const struct sim *s, uint64_t time)
+{
+	return time >= s->begin && time < s->end;
+}
+
+/* A letter to another part. */
+SIM_HOT struct sim_letter *sim_write(struct sim_part *p, uint32_t to, uint64_t time,
+				     enum sim_letter_kind kind, uint32_t id)
+{
+	struct sim_post *post = &p->post[p->turn][to];
+
+	FAB_RESERVE(&post->of, 1);
+	post->of.v[post->of.n] =
+		(struct sim_letter){.time = time, .id = id, .kind = kind};
+	post->n_packets += kind == SIM_LETTER_PACKET;
+	if (time < post->first)
+		post->first = time;
+	return &post->of.v[post->of.n++];
+}
+
+/* An event of the wheel other than SIM_END and SIM_READ. */
+SIM_HOT void sim_event_at(struct sim_part *p, uint64_t time, enum sim_event_kind kind,
+			  uint32_t id, uint32_t item)
+{
+	p->n_live++;
+	fab_wheel_add(&p->wheel, time, sim_what(kind, id), item);
+}
+
+/* Take the credit in a place of the bag if it has come by now; the place is free then. */
+SIM_HOT bool sim_credit_take(const struct sim_part *p, struct sim_lane *lane, unsigned i)
+{
+	const uint64_t units = (1u << SIM_UNIT_BITS) - 1;
+	bool has_come = lane->bag[i] <= (p->now << SIM_UNIT_BITS | units);
+
+	lane->credits += (int32_t)(lane->bag[i] & units & -(uint64_t)has_come);
+	lane->bag[i] &= (uint64_t)has_come - 1;
+	return has_come;
+}
+
+/* A credit that will come to an output of this part. */
+SIM_HOT void sim_credit_add(struct sim_part *p, uint32_t port, unsigned vl,
+			    uint32_t units, uint64_t time)
+{
+	struct sim_lane *lane = sim_lane(p->sim, port, vl);
+	unsigned at = lane->at++ % SIM_BAG;
+
+	/* the oldest place is usually free: no branches */
+	if (sim_credit_take(p, lane, at))
+		lane->bag[at] = time << SIM_UNIT_BITS | units;
+	else
+		sim_credit_far(p, lane, units, time);
+	if (lane->is_blocked && time < lane->wake) {
+		lane->wake = time;
+		sim_event_at(p, time, SIM_CREDIT, port, 0);
+	}
+}
+
+/* Is there room for a packet at the other end now? If not: an event when there may be. */
+SIM_HOT bool sim_credit_has(struct sim_part *p, struct sim_lane *lane, uint32_t port,
+			    int32_t units)
+{
+	if (lane->credits >= units)
+		return true;
+	for (unsigned i = 0; i < SIM_BAG; i++)
+		(void)sim_credit_take(p, lane, i);
+	while (lane->far_head != FAB_NONE) {
+		uint32_t id = lane->far_head;
+		const struct sim_credit *c = &p->cell.v[id].credit;
+
+		if (c->time > p->now)
+			break;
+		lane->credits += (int32_t)c->units;
+		lane->far_head = c->next;
+		sim_cell_free(p, id);
+	}
+	if (lane->credits >= units)
+		return true;
+	sim_credit_wait(p, lane, port);
+	return false;
+}
+
+/* Room in the buffer behind a port gets free: its sender is informed at `time`. */
+SIM_HOT void sim_release(struct sim_part *p, const struct sim_port *port, unsigned vl,
+			 uint32_t units, uint64_t time)
+{
+	struct sim_letter *l;
+
+	if (port->part == p->index) {
+		sim_credit_add(p, port->peer, vl, units, time);
+		return;
+	}
+	l = sim_write(p, port->part, time, SIM_LETTER_CREDIT, port->peer);
+	l->packet.vl = vl & 15;
+	l->packet.size = (uint16_t)units;
+}
+
+/* A lane of an output waits for credit from now on. */
+SIM_HOT void sim_block(struct sim_part *p, uint32_t id, unsigned vl)
+{
+	sim_lane_sums(p->sim, id, vl)->since = p->now ? p->now : 1;
+	p->sim->port[id].is_blocked = true;
+}
+
+/* Bits. */
+SIM_HOT bool sim_bit(const uint64_t *word, uint32_t bit)
+{
+	return word[bit / SIM_WORD] >> bit % SIM_WORD & 1;
+}
+
+SIM_HOT void sim_set(uint64_t *word, uint32_t bit)
+{
+	word[bit / SIM_WORD] |= 1ull << bit % SIM_WORD;
+}
+
+SIM_HOT void sim_unset(uint64_t *word, uint32_t bit)
+{
+	word[bit / SIM_WORD] &= ~(1ull << bit % SIM_WORD);
+}
+
+SIM_HOT uint64_t *sim_free_units(const struct sim *s, struct sim_switch *sw)
+{
+	return sw->is_small ? &sw->free_units : s->word + sw->word_first;
+}
+
+SIM_HOT uint64_t *sim_free_outs(const struct sim *s, struct sim_switch *sw)
+{
+	return sw->is_small ? &sw->free_outs : s->word + sw->word_first + sw->unit_words;
+}
+
+SIM_HOT uint64_t *sim_dirty(const struct sim *s, struct sim_switch *sw)
+{
+	return sw->is_small ? &sw->dirty_outs
+			    : s->word + sw->word_first + sw->unit_words + sw->out_words;
+}
+
+/* Units that wait for a lane of an output. */
+SIM_HOT uint64_t *sim_waiters(const struct sim *s, const struct sim_switch *sw,
+			      uint32_t out, unsigned vl)
+{
+	if (sw->is_small)
+		return &sim_lane(s, sw->port_first + out, vl)->waiters;
+	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
+	       ((size_t)out * s->n_vls + vl) * sw->unit_words;
+}
+
+/* Outputs that packets of an input wait for. */
+SIM_HOT uint64_t *sim_wants(const struct sim *s, const struct sim_switch *sw, uint32_t in)
+{
+	if (sw->is_small)
+		return &s->port[sw->port_first + in].wants;
+	return s->word + sw->word_first + sw->unit_words + 2 * sw->out_words +
+	       (size_t)sw->n_ports * s->n_vls * sw->unit_words +
+	       (size_t)in * sw->out_words;
+}
+
+/* The input of a unit, and the number of units of an input. */
+SIM_HOT uint32_t sim_input(const struct sim *s, uint32_t unit)
+{
+	return s->is_fifo && s->n_vls > 1 ? unit / s->n_vls : unit;
+}
+
+SIM_HOT uint32_t sim_units_of_input(const struct sim *s)
+{
+	return s->is_fifo ? s->n_vls : 1;
+}
+
+/* The queue of a unit: of fifo switches (input, its lane), else (input, output, its
+ * lane). */
+SIM_HOT struct sim_queue *sim_queue_of(const struct sim *s, const struct sim_port *in,
+				       uint32_t unit, uint32_t out, unsigned vl)
+{
+	struct sim_queue *first = &s->queue[in->queue];
+
+	if (s->n_vls == 1)
+		return s->is_fifo ? first : first + out;
+	return s->is_fifo ? first + unit % s->n_vls : first + (size_t)out * s->n_vls + vl;
+}
+
+SIM_HOT struct sim_queue *sim_queue(const struct sim *s, const struct sim_switch *sw,
+				    uint32_t unit, uint32_t out, unsigned vl)
+{
+	return sim_queue_of(s, &s->port[sw->port_first + sim_input(s, unit)], unit, out,
+			    vl);
+}
+
+SIM_HOT bool sim_queue_is_empty(const struct sim_queue *q)
+{
+	return q->first == FAB_NONE;
+}
+
+/* Append a cell; was the queue empty? */
+SIM_HOT bool sim_queue_push(struct sim_part *p, struct sim_queue *q, uint32_t id)
+{
+	bool was_empty = sim_queue_is_empty(q);
+
+	if (was_empty)
+		q->first = id;
+	else
+		p->cell.v[q->last].packet.next = id;
+	q->last = id;
+	return was_empty;
+}
+
+/* Remove the first cell. Is the queue empty now? */
+SIM_HOT bool sim_queue_pop(struct sim_part *p, struct sim_queue *q)
+{
+	bool is_empty = q->first == q->last;
+
+	q->first = is_empty ? FAB_NONE : p->cell.v[q->first].packet.next;
+	return is_empty;
+}
+
+/* Outputs of one word of a switch may start packets. No branch: both cases are frequent.
+ */
+SIM_HOT void sim_mark(struct sim_part *p, struct sim_switch *sw, uint32_t id,
+		      uint32_t word, uint64_t outs)
+{
+	bool may = outs != 0;
+
+	sim_dirty(p->sim, sw)[word] |= outs;
+	p->dirty[p->n_dirty] = id;
+	p->n_dirty += !sw->is_dirty & may;
+	sw->is_dirty |= may;
+}
+
+/* A packet of an input has begun to wait for an output: mark the output if both are free;
+ * else their ends do. */
+SIM_HOT void sim_touch(struct sim_part *p, struct sim_switch *sw,
+		       const struct sim_port *in, const struct sim_port *out)
+{
+	const struct sim *s = p->sim;
+	bool is_free = sim_bit(sim_free_outs(s, sw), out->local);
+
+	if (s->one_read)
+		is_free &=
+			sim_bit(sim_free_units(s, sw), in->local * sim_units_of_input(s));
+	sim_mark(p, sw, in->sw, out->local / SIM_WORD,
+		 (uint64_t)is_free << out->local % SIM_WORD);
+}
+
+/* A unit begins, or ceases, to wait for a lane of an output. */
+SIM_HOT void sim_want(struct sim *s, struct sim_switch *sw, uint32_t unit,
+		      struct sim_port *in, struct sim_port *out, unsigned vl)
+{
+	sim_set(sim_waiters(s, sw, out->local, vl), unit);
+	if (s->one_read)
+		sim_set(sim_wants(s, sw, in->local), out->local);
+	out->n_waiting++;
+}
+
+SIM_HOT void sim_unwant(struct sim *s, struct sim_switch *sw, uint32_t unit,
+			struct sim_port *in, struct sim_port *out, unsigned vl)
+{
+	uint32_t n = sim_units_of_input(s), first = in->local * n;
+
+	sim_unset(sim_waiters(s, sw, out->local, vl), unit);
+	out->n_waiting--;
+	if (!s->one_read)
+		return;
+	for (unsigned v = 0; v < s->n_vls && s->n_vls > 1; v++)
+		for (uint32_t u = first; u < first + n; u++)
+			if (sim_bit(sim_waiters(s, sw, out->local, v), u))
+				return;
+	sim_unset(sim_wants(s, sw, in->local), out->local);
+}
+
+/* An event at the end of a ring, not before the one added last. */
+SIM_HOT void sim_ring_add(struct sim_ring *r, uint64_t time, uint32_t port,
+			  uint32_t packet)
+{
+	if (r->tail == r->cap)
+		sim_ring_grow(r, 1);
+	r->last = time;
+	r->v[r->tail++] = (struct sim_arrival){time, port, packet, 0, 0};
+}
+
+/* Time of the next event of a ring; UINT64_MAX: none. */
+SIM_HOT uint64_t sim_ring_first(const struct sim_ring *r)
+{
+	return r->head < r->tail ? r->v[r->head].time : UINT64_MAX;
+}
+
+/* A packet starts on the cable of a port for `wire` ticks: it will be at the other end,
+ * or is delivered. */
+SIM_HOT void sim_start(struct sim_part *p, uint32_t id, uint32_t packet_id, unsigned vl,
+		       uint64_t wire)
+{
+	const struct sim *s = p->sim;
+	const struct sim_port *port = &s->port[id];
+	struct sim_packet *packet = sim_packet(p, packet_id);
+	uint64_t then = p->now + s->hop_delay;
+
+	p->sums.packet_hops++;
+	p->last_move = p->now;
+	if (sim_in_window(s, p->now)) {
+		struct sim_lane_sums *sums = sim_lane_sums(s, id, vl);
+
+		sums->busy += wire;
+		sums->bytes += packet->size;
+		sums->packets++;
+		sums->waited += (uint32_t)p->now - packet->since;
+	}
+	if (packet->source & SIM_TRACED)
+		sim_trace(p, packet, id, vl);
+	packet->vl = vl & 15;
+	packet->hops++;
+	if (port->peer >= s->net.n_ports) {
+		sim_deliver(p, port->peer - s->net.n_ports, packet_id, wire);
+	} else if (port->part == p->index) {
+		sim_ring_add(&p->ring, then, port->peer, packet_id);
+	} else {
+		sim_write(p, port->part, then, SIM_LETTER_PACKET, port->peer)->packet =
+			*packet;
+		sim_cell_free(p, packet_id);
+	}
+}
+
+/* The output of a packet to an endpoint at a switch by its table, whether the cable is
+ * live or not; false: none. */
+SIM_HOT bool sim_look_up(const struct sim *s, uint32_t id, uint32_t in,
+			 const struct sim_packet *packet, struct sim_copy *to)
+{
+	const struct sim_net *net = &s->net;
+	const struct sim_switch *sw = &s->sw[id];
+	uint32_t entry = sim_net_next(net, packet->row, id);
+	uint32_t here = -(uint32_t)(entry == FAB_ARC_HERE); /* no branches */
+	uint32_t last = net->end_port[packet->target] - sw->port_first;
+	uint32_t out = entry ^ ((entry ^ last) & here);
+	uint32_t most = sw->n_arcs + ((uint32_t)(sw->n_ports - sw->n_arcs) & here);
+
+	to->vl = 0;
+	to->out = out;
+	if (out >= most)
+		return false;
+	if (s->n_vls == 1)
+		return true;
+	to->vl = sim_net_vl(net, id, in, out, packet->sl);
+	if (entry == FAB_ARC_HERE && to->vl >= s->n_vls)
+		to->vl = sim_net_first_vl(net, packet->sl);
+	return to->vl < s->n_vls;
+}

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "sim/cells.h"
-#include "sim/setup.h"
+#include "sim/state.h"
 
 /* Put a birth into the heap of the N earliest ones of a part, the latest of them first.
  * Returns false when N others are earlier. */

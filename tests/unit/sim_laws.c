@@ -10,7 +10,7 @@
 #include "event/stats.h"
 #include "event/stream.h"
 #include "fabric/shape.h"
-#include "sim/steady.h"
+#include "sim/saturation.h"
 #include "support/simulated.h"
 #include "unicast/path.h"
 

@@ -1,8 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Backlogs of endpoints: counted in bins of the measured time, and judged. */
+/*
+ * When has a network settled (windows of the warm-up), and is it saturated (backlogs of
+ * endpoints, counted in bins of the measured time)?
+ */
 #pragma once
 
-#include "sim/cells.h"
+#include "sim/state.h"
+
+enum sim_steady {
+	SIM_UNSETTLED,
+	SIM_SETTLED, /* throughput and latency are level */
+	SIM_GROWING, /* latency grows with time: no warm-up has an end */
+};
+
+/* Packets delivered in a window of the warm-up. */
+struct sim_window {
+	uint64_t packets, bytes;
+	double latency; /* sum, ticks */
+};
+
+struct sim_windows {
+	FAB_VEC(struct sim_window) of;
+	uint64_t ticks;	 /* of each */
+	double per_byte; /* ticks of a byte on a host's cable */
+};
+
+/* Judge the windows so far. O(windows). */
+enum sim_steady sim_windows_judge(const struct sim_windows *w);
 
 /* Forget all that was counted. O(endpoints). */
 void sim_growth_reset(struct sim *s);

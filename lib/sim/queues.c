@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Slow paths of the short operations of sim/state.h: growth, credits that have to wait.
+ */
+#include "sim/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MAX = 1 << 30, HUGE_CELLS = 1 << 16, FIRST_CELLS = 1 << 10 };
+
+void sim_cells_grow(struct sim_part *p)
+{
+	size_t cap = p->cell.cap ? 2 * p->cell.cap : FIRST_CELLS;
+	union sim_cell *v;
+
+	if (cap > CELLS_MAX)
+		fab_oom(cap * sizeof(*v));
+	if (cap < HUGE_CELLS) {
+		p->cell.v = fab_realloc(p->cell.v, cap, sizeof(*v));
+	} else {
+		v = fab_alloc_huge(cap * sizeof(*v));
+		if (p->cell.n)
+			memcpy(v, p->cell.v, p->cell.n * sizeof(*v));
+		free(p->cell.v);
+		p->cell.v = v;
+	}
+	p->cell.cap = cap;
+}
+
+void sim_credit_far(struct sim_part *p, struct sim_lane *lane, uint32_t units,
+		    uint64_t time)
+{
+	uint32_t id = sim_cell_new(p), *at = &lane->far_head;
+
+	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_tail].credit.time <= time)
+		at = &p->cell.v[lane->far_tail].credit.next;
+	while (*at != FAB_NONE && p->cell.v[*at].credit.time <= time)
+		at = &p->cell.v[*at].credit.next;
+	p->cell.v[id].credit = (struct sim_credit){*at, units, time};
+	if (*at == FAB_NONE)
+		lane->far_tail = id;
+	*at = id;
+}
+
+void sim_credit_wait(struct sim_part *p, struct sim_lane *lane, uint32_t port)
+{
+	uint64_t first = UINT64_MAX;
+
+	if (lane->is_blocked) /* wake is the time of the first credit: sim_credit_add() */
+		return;
+	for (unsigned i = 0; i < SIM_BAG; i++)
+		if (lane->bag[i] && lane->bag[i] >> SIM_UNIT_BITS < first)
+			first = lane->bag[i] >> SIM_UNIT_BITS;
+	if (lane->far_head != FAB_NONE && p->cell.v[lane->far_head].credit.time < first)
+		first = p->cell.v[lane->far_head].credit.time;
+	lane->is_blocked = true;
+	lane->wake = first;
+	if (first != UINT64_MAX)
+		sim_event_at(p, first, SIM_CREDIT, port, 0);
+}
+
+void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port)
+{
+	s->port[port].is_blocked = false;
+	for (unsigned vl = 0; vl < s->n_vls; vl++) {
+		struct sim_lane_sums *sums = sim_lane_sums(s, port, vl);
+		uint64_t from = sums->since > s->begin ? sums->since : s->begin;
+		uint64_t to = now < s->end ? now : s->end;
+
+		if (sums->since && to > from)
+			sums->no_credit += to - from;
+		sums->since = 0;
+	}
+}
+
+void sim_ring_grow(struct sim_ring *r, size_t more)
+{
+	size_t n = r->tail - r->head;
+
+	if (r->tail + more > r->cap && 2 * (n + more) > r->cap) {
+		struct sim_arrival *v;
+
+		r->cap = 4 * (n + more) > FIRST_CELLS ? 4 * (n + more) : FIRST_CELLS;
+		v = FAB_NEW0(r->cap + SIM_RING_ROOM, struct sim_arrival);
+		if (n)
+			memcpy(v, r->v + r->head, n * sizeof(*v));
+		free(r->v);
+		r->v = v;
+	} else if (n) {
+		memmove(r->v, r->v + r->head, n * sizeof(*r->v));
+	}
+	r->routed -= r->head;
+	r->head = 0;
+	r->tail = n;
+}
+
+void sim_ring_merge(struct sim_part *p, const struct sim_post *post)
+{
+	struct sim_ring *r = &p->ring;
+	size_t own, to;
+
+	if (r->tail + post->n_packets > r->cap)
+		sim_ring_grow(r, post->n_packets);
+	own = r->tail;
+	to = r->tail += post->n_packets;
+	for (size_t i = post->of.n; i && to > own;) {
+		const struct sim_letter *l = &post->of.v[--i];
+		uint32_t id;
+
+		if (l->kind != SIM_LETTER_PACKET)
+			continue;
+		while (own > r->head && r->v[own - 1].time > l->time)
+			r->v[--to] = r->v[--own];
+		id = sim_cell_new(p);
+		p->cell.v[id].packet = l->packet;
+		r->v[--to] = (struct sim_arrival){l->time, l->id, id, 0, 0};
+	}
+	if (r->routed > to)
+		r->routed = to;
+}
