@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fabric-faults: tables read from files and written to them. */
-#include "export/fdbs.h"
-#include "export/lfts.h"
-#include "export/path_sl.h"
-#include "export/sl2vl.h"
-#include "export/subnet_lst.h"
+#include "export/tables.h"
+#include "export/fabrics.h"
 #include "faults.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"

@@ -8,7 +8,7 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "base/threads.h"
-#include "export/events.h"
+#include "export/trees.h"
 #include "mcast/route.h"
 #include "mcast/events.h"
 #include "mcast/live.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/trees_dot.h"
+#include "export/dot.h"
 #include "fabric/resolver.h"
 
 /* A root of the group that is explained. */

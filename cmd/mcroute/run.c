@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "export/bounds.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
 #include "mcast/engine/state.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "export/mcfdbs.h"
+#include "export/tables.h"
 
 static const struct fab_mcast_engine loaded_engine = {
 	.name = "loaded",

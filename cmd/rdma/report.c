@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "export/json.h"
+#include "export/fabrics.h"
 #include "fabric_rdma.h"
 
 /* One number of the document. */

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "export/mcfdbs.h"
+#include "export/tables.h"
 #include "fabric_sim.h"
 #include "mcast/route.h"
 #include "unicast/faults.h"

@@ -5,13 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "export/booksim.h"
+#include "export/fabrics.h"
 #include "export/dot.h"
 #include "export/guid_lists.h"
-#include "export/ibnetdiscover.h"
-#include "export/json.h"
 #include "export/slurm.h"
-#include "export/subnet_lst.h"
 #include "unicast/engine.h"
 
 #define TO(member) FAB_TO(struct topo_params, member)

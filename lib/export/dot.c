@@ -1,16 +1,183 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Pictures for Graphviz: first which switches share a box, then fabrics, then trees and
+ * loads. */
 #include "export/dot.h"
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/rng.h"
+#include "base/sets.h"
 #include "base/text.h"
-#include "export/dot_fold.h"
 #include "fabric/check.h"
 #include "fabric/label.h"
+#include "fabric/ranks.h"
 #include "fabric/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+struct box {
+	uint32_t first, last; /* switches of its lowest rank, first and last by name */
+	uint32_t rank;	      /* lowest of its switches; FAB_NONE: none has one */
+	uint32_t n_lowest;    /* switches of that rank */
+	uint32_t n_switches;
+	uint32_t n_hosts; /* cables to host adapters */
+};
+
+struct boxes {
+	uint32_t n;
+	struct box *v;	     /* [n] */
+	uint32_t *of_switch; /* [n_switches] */
+};
+
+struct folding {
+	const struct fab_fabric *f;
+	struct fab_ranks ranks;
+	uint32_t *parent; /* sets of switches that share a box */
+};
+
+static void unite_below_top(struct folding *x)
+{
+	const struct fab_fabric *f = x->f;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t k = f->peer_first[s]; k < f->peer_first[s + 1]; k++)
+			if (!x->ranks.is_root[s] && !x->ranks.is_root[f->peer[k]])
+				fab_sets_unite(x->parent, s, f->peer[k]);
+}
+
+static void unite_groups(struct folding *x, const struct fab_shape *shape)
+{
+	uint32_t *first = FAB_NEW(shape->n_groups, uint32_t);
+
+	for (uint32_t g = 0; g < shape->n_groups; g++)
+		first[g] = FAB_NONE;
+	for (uint32_t s = 0; s < x->f->n_switches; s++) {
+		uint32_t *of_group = &first[shape->group[s]];
+
+		if (*of_group == FAB_NONE)
+			*of_group = s;
+		fab_sets_unite(x->parent, *of_group, s);
+	}
+	free(first);
+}
+
+/* What a single switch is joined to, boxes as they were before, in one number. */
+struct likeness {
+	uint64_t digest;
+	uint32_t rank, sw;
+};
+
+static int by_likeness(const void *a, const void *b)
+{
+	const struct likeness *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->digest != y->digest)
+		return x->digest < y->digest ? -1 : 1;
+	return (x->sw > y->sw) - (x->sw < y->sw);
+}
+
+/* Switches alone in their box that are joined to the same boxes by as many cables. */
+static void unite_alike(struct folding *x)
+{
+	const struct fab_fabric *f = x->f;
+	struct likeness *v = FAB_NEW(f->n_switches, struct likeness);
+	uint32_t *size = FAB_NEW0(f->n_switches, uint32_t), n = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		size[fab_sets_root(x->parent, s)]++;
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint64_t digest = 0;
+
+		if (size[fab_sets_root(x->parent, s)] > 1)
+			continue;
+		for (uint32_t k = f->arc_first[s]; k < f->arc_first[s + 1]; k++) {
+			uint64_t state = fab_sets_root(x->parent, f->arc_peer[k]);
+
+			digest += fab_mix64(state + 1);
+		}
+		v[n++] = (struct likeness){digest, x->ranks.rank[s], s};
+	}
+	qsort(v, n, sizeof(*v), by_likeness);
+	for (uint32_t i = 1; i < n; i++)
+		if (v[i].rank == v[i - 1].rank && v[i].digest == v[i - 1].digest)
+			fab_sets_unite(x->parent, v[i - 1].sw, v[i].sw);
+	free(v);
+	free(size);
+}
+
+static bool is_before(const struct fab_fabric *f, uint32_t a, uint32_t b)
+{
+	return fab_text_natural_cmp(fab_node_name(f, a), fab_node_name(f, b)) < 0;
+}
+
+/* Number the sets and say what each holds. */
+static void fill_boxes(struct boxes *boxes, struct folding *x)
+{
+	const struct fab_fabric *f = x->f;
+	uint32_t *n_hosts = FAB_NEW(f->n_switches, uint32_t);
+
+	fab_ranks_count_hosts(f, n_hosts);
+	for (uint32_t s = 0; s < f->n_switches; s++) {
+		uint32_t root = fab_sets_root(x->parent, s);
+		struct box *b;
+
+		boxes->of_switch[s] = root == s ? boxes->n++ : boxes->of_switch[root];
+		b = &boxes->v[boxes->of_switch[s]];
+		if (root == s)
+			*b = (struct box){
+				.first = s, .last = s, .rank = x->ranks.rank[s]};
+		if (x->ranks.rank[s] < b->rank) {
+			b->first = b->last = s;
+			b->rank = x->ranks.rank[s];
+			b->n_lowest = 0;
+		}
+		b->n_switches++;
+		b->n_hosts += n_hosts[s];
+		if (x->ranks.rank[s] != b->rank)
+			continue;
+		b->n_lowest++;
+		b->first = is_before(f, s, b->first) ? s : b->first;
+		b->last = is_before(f, b->last, s) ? s : b->last;
+	}
+	free(n_hosts);
+}
+
+/*
+ * A box for each switch, or with `fold` for each pod. In a tree a pod is what cables join
+ * below the top rank (fabric/ranks.h); single switches, those of the top rank too, share
+ * a box when they are joined to the same pods, or switches, by as many cables. In a
+ * dragonfly a pod is a group. Other shapes have none. The caller frees it. O(cables log
+ * cables).
+ */
+static void boxes_init(struct boxes *boxes, const struct fab_fabric *f,
+		       const struct fab_shape *shape, bool fold)
+{
+	struct folding x = {.f = f, .parent = FAB_NEW(f->n_switches, uint32_t)};
+
+	fab_ranks_init(&x.ranks, f, shape);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		x.parent[s] = s;
+	if (fold && shape->group) {
+		unite_groups(&x, shape);
+	} else if (fold && x.ranks.n_roots) {
+		unite_below_top(&x);
+		unite_alike(&x);
+	}
+	*boxes = (struct boxes){.v = FAB_NEW(f->n_switches, struct box),
+				.of_switch = FAB_NEW(f->n_switches, uint32_t)};
+	fill_boxes(boxes, &x);
+	fab_ranks_fini(&x.ranks);
+	free(x.parent);
+}
+
+static void boxes_fini(struct boxes *boxes)
+{
+	free(boxes->v);
+	free(boxes->of_switch);
+}
 
 /* Parallel cables: between the same two boxes of the picture. */
 struct edge {
@@ -21,12 +188,12 @@ struct dot {
 	FILE *out;
 	const struct fab_fabric *f;
 	struct fab_shape *shape;
-	struct fab_dot_boxes boxes;
+	struct boxes boxes;
 };
 
 enum { LARGE = 100 }; /* boxes; of more dot draws straight lines, and in less time */
 
-void fab_dot_put_text(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text)
 {
 	char safe[4 * FAB_LABEL_SIZE];
 
@@ -41,7 +208,7 @@ void fab_dot_put_text(FILE *out, const char *text)
 static void put_quoted(FILE *out, const char *text)
 {
 	fputc('"', out);
-	fab_dot_put_text(out, text);
+	put_text(out, text);
 	fputc('"', out);
 }
 
@@ -75,8 +242,7 @@ static void put_short_name(const struct dot *d, uint32_t sw)
 {
 	char label[FAB_LABEL_SIZE];
 
-	fab_dot_put_text(d->out,
-			 fab_label_short(fab_node_name(d->f, sw), label, sizeof(label)));
+	put_text(d->out, fab_label_short(fab_node_name(d->f, sw), label, sizeof(label)));
 }
 
 /* A single switch; its GUID below the name where others have the same. */
@@ -88,14 +254,14 @@ static void put_switch(const struct dot *d, uint32_t sw, const struct fab_strmap
 
 	fab_label_short(fab_node_name(d->f, sw), label, sizeof(label));
 	fprintf(d->out, "  n%u [label=\"", sw);
-	fab_dot_put_text(d->out, label);
+	put_text(d->out, label);
 	if (n_equal[fab_strmap_get(first, label, strlen(label))] > 1)
 		fprintf(d->out, "\\n0x%016llx", guid);
 	fprintf(d->out, "\", tooltip=\"0x%016llx\"];\n", guid);
 }
 
 /* A pod: from which to which switch, and how many of what. */
-static void put_pod(const struct dot *d, const struct fab_dot_box *b)
+static void put_pod(const struct dot *d, const struct box *b)
 {
 	fprintf(d->out, "  n%u [shape=box3d, label=\"", b->first);
 	put_short_name(d, b->first);
@@ -118,7 +284,7 @@ static void put_switches(const struct dot *d)
 	struct fab_strmap *first = count_labels(d->f, n_equal);
 
 	for (uint32_t i = 0; i < d->boxes.n; i++) {
-		const struct fab_dot_box *b = &d->boxes.v[i];
+		const struct box *b = &d->boxes.v[i];
 
 		if (b->n_switches == 1)
 			put_switch(d, b->first, first, n_equal);
@@ -131,9 +297,8 @@ static void put_switches(const struct dot *d)
 
 static int by_rank(const void *x, const void *y, void *boxes)
 {
-	const struct fab_dot_box *v = boxes;
-	const struct fab_dot_box *a = &v[*(const uint32_t *)x],
-				 *b = &v[*(const uint32_t *)y];
+	const struct box *v = boxes;
+	const struct box *a = &v[*(const uint32_t *)x], *b = &v[*(const uint32_t *)y];
 
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
@@ -152,7 +317,7 @@ static void put_ranks(const struct dot *d)
 	if (d->boxes.v[order[0]].rank == d->boxes.v[order[n - 1]].rank)
 		n = 0;
 	for (uint32_t i = 0; i < n; i = end) {
-		const struct fab_dot_box *b = &d->boxes.v[order[i]];
+		const struct box *b = &d->boxes.v[order[i]];
 
 		for (end = i + 1; end < n && d->boxes.v[order[end]].rank == b->rank;)
 			end++;
@@ -259,7 +424,7 @@ void fab_export_dot(FILE *out, const struct fab_fabric *f,
 	bool fold = options && options->fold;
 	bool without_hosts = fold || (options && options->without_hosts);
 
-	fab_dot_boxes_init(&d.boxes, f, d.shape, fold);
+	boxes_init(&d.boxes, f, d.shape, fold);
 	fputs("graph fabric {\n  label=", out);
 	put_quoted(out, f->source);
 	fputs(";\n  node [shape=box, fontname=\"sans-serif\"];\n", out);
@@ -273,6 +438,99 @@ void fab_export_dot(FILE *out, const struct fab_fabric *f,
 	put_ranks(&d);
 	put_edges(&d, without_hosts ? f->n_switch_links : f->n_cables);
 	fputs("}\n", out);
-	fab_dot_boxes_fini(&d.boxes);
+	boxes_fini(&d.boxes);
 	fab_shape_free(d.shape);
+}
+
+static void put_tree_switch(FILE *out, const struct fab_fabric *f, uint32_t sw,
+			    const char *more)
+{
+	char label[FAB_LABEL_SIZE];
+
+	fprintf(out, "  n%u [label=\"", sw);
+	put_text(out, fab_label_short(fab_node_name(f, sw), label, sizeof(label)));
+	fprintf(out, "\", tooltip=\"0x%016llx\"%s];\n",
+		(unsigned long long)f->node_guid[sw], more);
+}
+
+static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
+{
+	uint32_t a = f->port_node[f->cable_a[cable]];
+
+	return a == sw ? f->port_node[f->cable_b[cable]] : a;
+}
+
+void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
+			 const struct fab_mcast_result *result, uint32_t group)
+{
+	const struct fab_fabric *f = problem->f;
+	const struct fab_groups *g = problem->groups;
+	const struct fab_forest *t = &result->forest;
+	bool *is_member = FAB_NEW0((size_t)f->n_switches + 1, bool);
+	uint32_t root = t->root[group];
+
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		is_member[g->sw[i]] = true;
+	fputs("digraph tree {\n  label=\"", out);
+	put_text(out, fab_group_name(g, group));
+	fprintf(out, ", by %s\";\n  node [shape=box];\n", result->engine->name);
+	put_tree_switch(out, f, root,
+			is_member[root] ? ", peripheries=2, style=filled"
+					: ", peripheries=2");
+	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++)
+		put_tree_switch(out, f, t->sw[e],
+				is_member[t->sw[e]] ? ", style=filled" : "");
+	for (uint64_t e = t->first[group]; e < t->first[group + 1]; e++)
+		fprintf(out, "  n%u -> n%u [label=\"%u\"];\n",
+			other_end(f, t->cable[e], t->sw[e]), t->sw[e],
+			result->load[t->cable[e]]);
+	fputs("}\n", out);
+	free(is_member);
+}
+
+/* One line for all cables of two switches: the fullest of them, and how many there are.
+ */
+static void put_load(FILE *out, const struct fab_fabric *f, const uint32_t *load,
+		     uint32_t sw, uint32_t peer, uint32_t max)
+{
+	uint32_t most = 0, n = 0;
+	double share;
+
+	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		if (f->arc_peer[a] == peer) {
+			n++;
+			most = load[f->arc_cable[a]] > most ? load[f->arc_cable[a]]
+							    : most;
+		}
+	share = max ? (double)most / max : 0;
+	if (!most)
+		fprintf(out, "  n%u -- n%u [color=grey", sw, peer);
+	else /* from green to red */
+		fprintf(out,
+			"  n%u -- n%u [color=\"%.3f 1 0.8\", penwidth=%.1f, label=\"%u",
+			sw, peer, 0.33 * (1 - share), 1 + 3 * share, most);
+	if (most && n > 1)
+		fprintf(out, " of %u cables", n);
+	fputs(most ? "\"];\n" : "];\n", out);
+}
+
+void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_result *result)
+{
+	const struct fab_fabric *f = problem->f;
+	uint32_t max = 0;
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		max = result->load[c] > max ? result->load[c] : max;
+	fprintf(out,
+		"graph loads {\n  label=\"groups on the fullest cable of each two "
+		"switches, by %s\";\n  node [shape=box];\n",
+		result->engine->name);
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		put_tree_switch(out, f, s, "");
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
+			if (f->peer[i] > s)
+				put_load(out, f, result->load, s, f->peer[i], max);
+	fputs("}\n", out);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fabric as a picture for Graphviz. */
+/* Fabrics, multicast trees and loads of cables as pictures for Graphviz. Errors of the
+ * file are left to ferror(out). */
 #pragma once
 
 #include <stdio.h>
 
 #include "fabric/fabric.h"
+#include "mcast/route.h"
 
 struct fab_dot_options {
 	bool without_hosts; /* switches and the cables between them only */
-	bool fold;	    /* a box for each pod (export/dot_fold.h), and no hosts */
+	bool fold; /* a box for each pod (levels of a tree, groups of a dragonfly), and no
+		      hosts */
 };
 
 /*
@@ -22,6 +25,16 @@ struct fab_dot_options {
 void fab_export_dot(FILE *out, const struct fab_fabric *f,
 		    const struct fab_dot_options *options);
 
-/* Text inside quotes; what would steer a terminal or Graphviz becomes \xNN in words. At
- * most FAB_LABEL_SIZE bytes. O(length). */
-void fab_dot_put_text(FILE *out, const char *text);
+/*
+ * The tree of a group: its root on top, switches with members filled, each cable with the
+ * number of groups on it. Errors are left to ferror(out). O(edges + members).
+ */
+void fab_export_tree_dot(FILE *out, const struct fab_mcast_problem *problem,
+			 const struct fab_mcast_result *result, uint32_t group);
+/*
+ * All switches, and a line for each two that are cabled: as wide and red as the fullest
+ * of their cables is in comparison with the fullest of all, grey where there is no tree.
+ * O(cables).
+ */
+void fab_export_loads_dot(FILE *out, const struct fab_mcast_problem *problem,
+			  const struct fab_mcast_result *result);

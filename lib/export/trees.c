@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Multicast trees and lower bounds as JSON lines, traces of requests as text. */
 #include "export/trees.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "present/jsonl.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* An edge of a tree, to be sorted by its cable. */
 struct edge {
@@ -78,18 +83,192 @@ int fab_export_trees(FILE *out, const struct fab_mcast_problem *problem,
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->n && !rc; i++) {
-		json_t *line = json_object();
+		json_t *line = json_pack(
+			"{s:o, s:o, s:o, s:o, s:o, s:o}", "algorithm",
+			fab_json_text(result->engine->name), "group",
+			fab_json_text(fab_group_name(problem->groups, i)), "root",
+			fab_json_guid(f->node_guid[t->root[i]]), "height",
+			fab_json_uint(t->height[i]), "links", links_of(f, t, i), "hosts",
+			hosts_of(f, problem->groups, i));
 
-		json_object_set_new(line, "algorithm",
-				    fab_json_text(result->engine->name));
-		json_object_set_new(line, "group",
-				    fab_json_text(fab_group_name(problem->groups, i)));
-		json_object_set_new(line, "root",
-				    fab_json_guid(f->node_guid[t->root[i]]));
-		json_object_set_new(line, "height", fab_json_uint(t->height[i]));
-		json_object_set_new(line, "links", links_of(f, t, i));
-		json_object_set_new(line, "hosts", hosts_of(f, problem->groups, i));
 		rc = fab_jsonl_write(out, line, err);
 	}
 	return rc;
+}
+
+static json_t *numbers(const uint32_t *v, uint64_t n)
+{
+	json_t *list = json_array();
+
+	for (uint64_t i = 0; i < n; i++)
+		json_array_append_new(list, json_integer(v[i]));
+	return list;
+}
+
+static json_t *fabric_line(const struct fab_fabric *f, uint32_t *place)
+{
+	json_t *guids = json_array(), *cables = json_array();
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		json_array_append_new(guids, fab_json_guid(f->node_guid[s]));
+	for (uint32_t c = 0; c < f->n_switch_links; c++) {
+		const uint32_t ends[] = {f->port_node[f->cable_a[c]],
+					 f->port_node[f->cable_b[c]]};
+
+		place[c] = n;
+		if (ends[0] == ends[1])
+			continue;
+		n++;
+		json_array_append_new(cables, numbers(ends, 2));
+	}
+	return json_pack("{s:o, s:o}", "switches", guids, "cables", cables);
+}
+
+/* The switches of the set. */
+static json_t *inside(const struct fab_fabric *f, const uint32_t *part)
+{
+	json_t *list = json_array();
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		if (part[s] == 0)
+			json_array_append_new(list, json_integer(s));
+	return list;
+}
+
+/* The part of each switch, null for none. */
+static json_t *parts(const struct fab_fabric *f, const uint32_t *part)
+{
+	json_t *list = json_array();
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		json_array_append_new(list, part[s] == FAB_NONE ? json_null()
+								: json_integer(part[s]));
+	return list;
+}
+
+static json_t *turns(const struct fab_bound *b, uint32_t n_groups)
+{
+	json_t *list = json_array();
+
+	for (uint32_t g = 0; g < n_groups; g++)
+		json_array_append_new(list, numbers(b->turn + b->first[g],
+						    b->first[g + 1] - b->first[g]));
+	return list;
+}
+
+/* Weight of each cable, in the order of the line of the fabric. */
+static json_t *weights(const struct fab_fabric *f, const uint32_t *weight)
+{
+	json_t *list = json_array();
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		if (f->port_node[f->cable_a[c]] != f->port_node[f->cable_b[c]])
+			json_array_append_new(list, json_integer(weight[c]));
+	return list;
+}
+
+static json_t *bound_line(const struct fab_mcast_problem *p, const struct fab_bound *b,
+			  const uint32_t *place)
+{
+	json_t *line =
+		json_pack("{s:s, s:i, s:s, s:b}", "bound", fab_bound_name(b->kind),
+			  "value", b->value, "holds_for",
+			  fab_bound_is_low_only(b->kind) ? "minimal height" : "any trees",
+			  "complete", !b->is_cut_short);
+
+	if (b->kind == FAB_BOUND_CUT)
+		json_object_set_new(line, "inside", inside(p->f, b->part));
+	if (b->kind == FAB_BOUND_PARTS)
+		json_object_set_new(line, "parts", parts(p->f, b->part));
+	if (b->kind == FAB_BOUND_WEIGHTED)
+		json_object_set_new(line, "weights", weights(p->f, b->weight));
+	if (b->first)
+		json_object_set_new(line, "turns", turns(b, p->groups->n));
+	if (b->kind == FAB_BOUND_MATCHING) {
+		json_t *cables = json_array();
+
+		for (uint32_t i = 0; i < b->n_cables; i++)
+			json_array_append_new(cables, json_integer(place[b->cable[i]]));
+		json_object_set_new(line, "switch", json_integer(b->sw));
+		json_object_set_new(line, "groups", numbers(b->group, b->n_groups));
+		json_object_set_new(line, "cables", cables);
+	}
+	return line;
+}
+
+int fab_export_bounds(FILE *out, const struct fab_mcast_problem *p,
+		      const struct fab_bound *bounds, size_t n_bounds,
+		      struct fab_err *err)
+{
+	const struct fab_groups *g = p->groups;
+	uint32_t *place = FAB_NEW((size_t)p->f->n_switch_links + 1, uint32_t);
+	int rc = fab_jsonl_write(out, fabric_line(p->f, place), err);
+
+	for (uint32_t i = 0; i < g->n && !rc; i++) {
+		json_t *line = json_pack(
+			"{s:o, s:o}", "group", fab_json_text(fab_group_name(g, i)),
+			"switches",
+			numbers(g->sw + g->sw_first[i], fab_group_n_switches(g, i)));
+
+		rc = fab_jsonl_write(out, line, err);
+	}
+	for (size_t i = 0; i < n_bounds && !rc; i++)
+		if (bounds[i].kind != FAB_BOUND_NONE)
+			rc = fab_jsonl_write(out, bound_line(p, &bounds[i], place), err);
+	free(place);
+	return rc;
+}
+
+enum { NS = 1000000000 };
+
+/* Would the name be read as one token that is no comment? */
+static bool is_plain(const char *name)
+{
+	return *name && *name != '"' && *name != '#' && !strpbrk(name, " \t\r");
+}
+
+static void write_name(FILE *out, const char *name, bool is_quoted)
+{
+	size_t size = 4 * strlen(name) + 8;
+	char *safe = fab_text_safe(name, fab_alloc(size, 1), size);
+
+	fprintf(out, is_quoted ? "\"%s\"" : "%s", safe);
+	free(safe);
+}
+
+static void write_group(FILE *out, const char *name)
+{
+	write_name(out, name, !is_plain(name));
+}
+
+static void write_member(FILE *out, const struct fab_fabric *f, uint32_t port)
+{
+	if (f->port_guid[port])
+		fprintf(out, "0x%016" PRIx64, f->port_guid[port]);
+	else
+		write_name(out, fab_node_name(f, f->port_node[port]), true);
+}
+
+int fab_export_events(FILE *out, const struct fab_fabric *f,
+		      const struct fab_events *events, struct fab_err *err)
+{
+	fputs("# TIME join GROUP MEMBER COUNT [lost] | TIME leave GROUP MEMBER [lost]\n",
+	      out);
+	for (size_t i = 0; i < events->n && !ferror(out); i++) {
+		const struct fab_event *e = &events->v[i];
+
+		fprintf(out, "%" PRIu64 ".%09" PRIu64 "s %s ", e->time_ns / NS,
+			e->time_ns % NS, e->is_leave ? "leave" : "join");
+		write_group(out, fab_group_name(events->groups, e->group));
+		fputc(' ', out);
+		write_member(out, f, events->groups->member[e->seat]);
+		if (!e->is_leave)
+			fprintf(out, " %" PRIu32, e->count);
+		fputs(e->is_lost ? " lost\n" : "\n", out);
+	}
+	if (ferror(out))
+		return fab_fail(err, errno ? errno : EIO, "cannot write: %s",
+				strerror(errno ? errno : EIO));
+	return 0;
 }

@@ -7,7 +7,7 @@
  * folder of real dumps is there, the largest of them.
  */
 #include "base/clock.h"
-#include "export/ibnetdiscover.h"
+#include "export/fabrics.h"
 #include "source/source.h"
 
 #include <stdio.h>

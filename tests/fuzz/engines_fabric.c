@@ -8,7 +8,7 @@
  */
 #include "base/mem.h"
 #include "engines.h"
-#include "export/ibnetdiscover.h"
+#include "export/fabrics.h"
 #include "fabric/builder.h"
 #include "source/source.h"
 

@@ -2,7 +2,7 @@
 /* What fabric-mcroute does with a fabric: groups by chance, every engine, tables. */
 #include "base/mem.h"
 #include "engines.h"
-#include "export/mcfdbs.h"
+#include "export/tables.h"
 #include "export/trees.h"
 #include "mcast/bounds.h"
 #include "mcast/route.h"

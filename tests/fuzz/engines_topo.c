@@ -2,9 +2,8 @@
 /* What fabric-topo does with a fabric. */
 #include "engines.h"
 #include "export/dot.h"
-#include "export/ibnetdiscover.h"
+#include "export/fabrics.h"
 #include "export/slurm.h"
-#include "export/subnet_lst.h"
 #include "fabric/check.h"
 #include "fabric/diff.h"
 #include "fabric/summary.h"

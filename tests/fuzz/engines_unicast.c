@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-faults does with a fabric: faults by chance, every engine, tables. */
 #include "engines.h"
-#include "export/fdbs.h"
-#include "export/lfts.h"
-#include "export/path_sl.h"
-#include "export/sl2vl.h"
-#include "export/subnet_lst.h"
+#include "export/tables.h"
+#include "export/fabrics.h"
 #include "source/source.h"
 #include "unicast/criticality.h"
 #include "unicast/faults.h"

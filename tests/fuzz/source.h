@@ -2,7 +2,7 @@
 /* For all targets whose input is a fabric in some format. */
 #pragma once
 
-#include "export/ibnetdiscover.h"
+#include "export/fabrics.h"
 #include "source/source.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* usage: read dump|fingerprint FABRIC   what our readers make of a fabric */
-#include "export/ibnetdiscover.h"
+#include "export/fabrics.h"
 #include "source/source.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What uses a cable, compared with following every pair on its own. */
 #include "base/mem.h"
-#include "export/lfts.h"
+#include "export/tables.h"
 #include "support/data.h"
 #include "support/gen.h"
 #include "unicast/engine.h"

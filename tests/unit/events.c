@@ -2,7 +2,7 @@
 /* Traces of requests: reading, writing, making them from patterns. */
 #include "mcast/events.h"
 
-#include "export/events.h"
+#include "export/trees.h"
 #include "support/nets.h"
 
 #include <criterion/criterion.h>

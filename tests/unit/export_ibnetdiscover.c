@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/ibnetdiscover.h"
+#include "export/fabrics.h"
 
 #include "base/mem.h"
 #include "fabric/builder.h"

@@ -4,7 +4,7 @@
 #include "support/gen.h"
 
 #include "base/clock.h"
-#include "export/ibnetdiscover.h"
+#include "export/fabrics.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

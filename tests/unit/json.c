@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/json.h"
+#include "export/fabrics.h"
 
 #include "support/plan.h"
 

@@ -3,10 +3,7 @@
 #include "unicast/lfts.h"
 
 #include "base/rng.h"
-#include "export/fdbs.h"
-#include "export/lfts.h"
-#include "export/path_sl.h"
-#include "export/sl2vl.h"
+#include "export/tables.h"
 #include "support/data.h"
 #include "support/gen.h"
 #include "support/plan.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/reader.h"
 
-#include "export/subnet_lst.h"
+#include "export/fabrics.h"
 #include "fabric/builder.h"
 #include "source/source.h"
 #include "support/data.h"

@@ -3,7 +3,7 @@
 #include "mcast/tables.h"
 
 #include "base/rng.h"
-#include "export/mcfdbs.h"
+#include "export/tables.h"
 #include "fabric/dist.h"
 #include "mcast/route.h"
 #include "support/gen.h"

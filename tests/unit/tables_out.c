@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Unicast tables that are written, walked hop by hop as the switches would. */
 #include "base/mem.h"
-#include "export/fdbs.h"
-#include "export/lfts.h"
-#include "export/path_sl.h"
-#include "export/sl2vl.h"
-#include "export/subnet_lst.h"
+#include "export/tables.h"
+#include "export/fabrics.h"
 #include "source/source.h"
 #include "support/gen.h"
 #include "unicast/faults.h"
