@@ -1,9 +1,74 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lists, host lists and patterns of names, resolved; what knows the names is given. */
+/* Lists, host lists and patterns of names, and what they stand for. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/directory.h"
-#include "base/namelist.h"
+#include "base/err.h"
+
+/*
+ * Lists of names as people write them: commas, quotes, host lists as Slurm writes them
+ * (`n[1-3,07]`, `r[1-2]n[01-16]`) and patterns of a shell. Text only.
+ *
+ * A bracket that holds digits, `-` and `,` only belongs to a host list; `*`, `?` and any
+ * other bracket make a pattern. What is in "" is a name, whatever it looks like.
+ */
+
+/* One item of a list; the text is borrowed. */
+struct fab_item {
+	const char *text;
+	size_t len;
+	bool is_quoted; /* a name, to the letter */
+};
+
+/*
+ * The next item of a list *at .. end; commas in a host list's brackets do not count,
+ * blanks around an item neither. 1: an item, 0: the list is over, -EINVAL: a quote is not
+ * closed, or an item is empty. *at is NULL after the last one. O(item).
+ */
+int fab_list_next(const char **at, const char *end, struct fab_item *item,
+		  struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Two names or lists separated by one of `separators`, or by several blanks if these are
+ * among them; what is in "" is one name. EINVAL: not two. Borrowed. O(len).
+ */
+int fab_list_pair(const char *text, size_t len, const char *separators,
+		  struct fab_item pair[2], struct fab_err *err) FAB_MUST_CHECK;
+
+/*
+ * Give every line that is not empty to `use`, until one fails: without blanks at its ends
+ * and without a comment, which a # begins at the start or behind a blank, outside of
+ * quotes. EINVAL: a zero byte; sentences begin with FILE:LINE. O(len) beside `use`.
+ */
+typedef int fab_use_line(void *context, struct fab_item line, struct fab_err *err);
+int fab_list_lines(const char *file, const char *text, size_t len, fab_use_line *use,
+		   void *context, struct fab_err *err) FAB_MUST_CHECK;
+
+/* Has the text a bracket of a host list? A `*` or `?`, or another closed bracket? O(len).
+ */
+bool fab_is_hostlist(const char *text, size_t len);
+bool fab_is_pattern(const char *text, size_t len);
+
+/*
+ * What a host list stands for, name by name, the last bracket fastest. Numbers are as
+ * wide as the first of their range: [08-10] is 08 09 10, [8-10] is 8 9 10.
+ */
+struct fab_hostlist;
+/*
+ * EINVAL: a range that is none or runs backwards, more than 16 brackets, more than `max`
+ * names. `text` is borrowed. The caller frees *out with fab_hostlist_free(). O(len).
+ */
+int fab_hostlist_new(const char *text, size_t len, uint64_t max,
+		     struct fab_hostlist **out, struct fab_err *err) FAB_MUST_CHECK;
+/* NULL is allowed. fab_hostlist_free: O(size), fab_hostlist_count: O(1). */
+void fab_hostlist_free(struct fab_hostlist *list);
+uint64_t fab_hostlist_count(const struct fab_hostlist *list);
+/* The next name, valid until the next call; NULL at the end. O(name). */
+const char *fab_hostlist_next(struct fab_hostlist *list);
+
+/* ---- what names stand for ---- */
 
 /* Something that knows names of one kind of things. */
 struct fab_lookup {
@@ -48,15 +113,6 @@ void fab_matches_fini(struct fab_matches *matches);
 int fab_lookup_list(const struct fab_lookup *l, const char *text, size_t len,
 		    struct fab_ids *out, struct fab_matches *matches,
 		    struct fab_err *err) FAB_MUST_CHECK;
-/*
- * Two names, or lists of them, of these kinds, apart by one of `separators`, of which
- * blanks may be several in a row. Where there are more than two words, the one place at
- * which both sides are names parts them. EINVAL: there is none, or there are several: ""
- * helps. Borrowed. O(words * len).
- */
-int fab_lookup_pair(const struct fab_lookup *first, const struct fab_lookup *second,
-		    const char *text, size_t len, const char *separators,
-		    struct fab_item pair[2], struct fab_err *err) FAB_MUST_CHECK;
 /* The same as fab_lookup_list() for one item. O(len + matches). */
 int fab_lookup_item(const struct fab_lookup *l, const struct fab_item *item,
 		    struct fab_ids *out, struct fab_matches *matches,

@@ -144,8 +144,7 @@ static int read_pair(void *context, struct fab_item line, struct fab_err *err)
 	struct fab_item pair[2];
 	struct fab_ids nodes = {0};
 	uint32_t interface;
-	int rc = fab_lookup_pair(&r->nodes, &r->interfaces, line.text, line.len, " \t,",
-				 pair, err);
+	int rc = fab_list_pair(line.text, line.len, " \t,", pair, err);
 
 	if (rc)
 		return fab_fail(err, EINVAL, "expected NODE SERVER");

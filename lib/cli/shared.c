@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/human.h"
-#include "base/namelist.h"
+#include "base/lookup.h"
 #include "base/num.h"
 #include "base/rng.h"
 #include "cli/faults.h"

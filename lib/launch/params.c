@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/directory.h"
-#include "base/namelist.h"
+#include "base/lookup.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "launch_params.h"

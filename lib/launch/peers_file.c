@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/namelist.h"
+#include "base/lookup.h"
 #include "base/num.h"
 #include "launch/peers_impl.h"
 

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/progress.h"
 
 /* Borrowed bytes, not closed by NUL. As a cursor: what is still to be read. */
@@ -148,17 +147,3 @@ static inline uint16_t fab_lid(uint32_t lid)
 {
 	return lid < 0xffff ? (uint16_t)lid : 0;
 }
-
-/* ---- lists that people write: a line each, # begins a comment line ---- */
-
-/* A line without blanks at its ends, not empty. Not closed by NUL. */
-typedef int (*fab_list_line_fn)(void *context, const char *line, size_t len,
-				struct fab_err *err);
-
-/*
- * Call `take` for each line of a file (`-`: standard input) until it fails. EINVAL: that,
- * a line of more than 4096 bytes, or a zero byte; errors of lines begin with file and
- * line. O(bytes).
- */
-int fab_list_file_read(const char *path, fab_list_line_fn take, void *context,
-		       struct fab_err *err) FAB_MUST_CHECK;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "base/lookup.h"
 
 /*
  * The bytes of an input. They are followed by a NUL byte that is not counted, unless they
@@ -57,3 +57,7 @@ int fab_input_unpack(const char *name, const void *bytes, size_t n, struct fab_i
 		     struct fab_err *err) FAB_MUST_CHECK;
 
 void fab_input_fini(struct fab_input *in);
+
+/* fab_list_lines() of a file (`-`: standard input). O(bytes). */
+int fab_list_file_read(const char *path, fab_use_line *use, void *context,
+		       struct fab_err *err) FAB_MUST_CHECK;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/namelist.h"
+#include "base/lookup.h"
 #include "base/num.h"
 #include "source/scan.h"
 #include "source/unpack.h"

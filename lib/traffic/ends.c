@@ -52,13 +52,6 @@ void fab_end_names_fini(struct fab_end_names *names)
 	fab_resolver_free(names->resolver);
 }
 
-int fab_end_names_pair(const struct fab_end_names *names, const char *text, size_t len,
-		       struct fab_item pair[2], struct fab_err *err)
-{
-	return fab_lookup_pair(&names->lookup, &names->lookup, text, len, " \t", pair,
-			       err);
-}
-
 int fab_end_names_find(const struct fab_end_names *names, const struct fab_item *item,
 		       struct fab_ids *out, struct fab_err *err)
 {

@@ -32,9 +32,6 @@ struct fab_end_names {
 void fab_end_names_init(struct fab_end_names *names, const struct fab_fabric *f,
 			const struct fab_flow_ends *ends);
 void fab_end_names_fini(struct fab_end_names *names);
-/* The two items of a line, separated by blanks; borrowed. EINVAL. O(line). */
-int fab_end_names_pair(const struct fab_end_names *names, const char *text, size_t len,
-		       struct fab_item pair[2], struct fab_err *err) FAB_MUST_CHECK;
 /*
  * Numbers of the ends that an item names, a host or adapter or a list of them; out is
  * zero before, the caller frees out->of.v, also after an error. ENOENT, EINVAL: one

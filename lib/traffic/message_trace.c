@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/namelist.h"
+#include "base/lookup.h"
 #include "base/num.h"
 #include "base/units.h"
 #include "source/scan.h"
@@ -98,7 +98,7 @@ static int read_message(void *context, struct fab_item item, struct fab_err *err
 				"expected TIME SOURCE TARGET BYTES, found '%.*s' for "
 				"BYTES",
 				shown(fab_span_len(&bytes)), bytes.p);
-	rc = fab_end_names_pair(&r->names, line.p, fab_span_len(&line), pair, err);
+	rc = fab_list_pair(line.p, fab_span_len(&line), " \t", pair, err);
 	if (!rc)
 		rc = read_end(r, &pair[0], &m.from, err);
 	if (!rc)

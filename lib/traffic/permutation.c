@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lookup.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/namelist.h"
 #include "base/num.h"
 #include "base/rng.h"
 #include "fabric/shape.h"
@@ -214,7 +214,7 @@ static int read_line(void *context, struct fab_item line, struct fab_err *err)
 	struct flow_reader *r = context;
 	struct fab_ids ends[2] = {{{0}}, {{0}}};
 	struct fab_item pair[2];
-	int rc = fab_end_names_pair(&r->names, line.text, line.len, pair, err);
+	int rc = fab_list_pair(line.text, line.len, " \t", pair, err);
 
 	r->has_flows = true;
 	for (size_t k = 0; k < 2 && !rc; k++)

@@ -5,7 +5,7 @@
 #include "fabric/builder.h"
 #include "fabric/graph.h"
 #include "fabric/ranks.h"
-#include "source/scan.h"
+#include "source/unpack.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -242,14 +242,14 @@ int fab_faults_add_cables(struct fab_faults *faults, const char *text,
 	return add_list(faults, FAB_WANT_CABLE, text, strlen(text), err);
 }
 
-static int add_line(void *context, const char *line, size_t len, struct fab_err *err)
+static int add_line(void *context, struct fab_item line, struct fab_err *err)
 {
 	static const char link[] = "link ";
 
-	if (len > sizeof(link) - 1 && !memcmp(line, link, sizeof(link) - 1))
-		return add_list(context, FAB_WANT_CABLE, line + sizeof(link) - 1,
-				len - (sizeof(link) - 1), err);
-	return add_list(context, FAB_WANT_SWITCH, line, len, err);
+	if (line.len > sizeof(link) - 1 && !memcmp(line.text, link, sizeof(link) - 1))
+		return add_list(context, FAB_WANT_CABLE, line.text + sizeof(link) - 1,
+				line.len - (sizeof(link) - 1), err);
+	return add_list(context, FAB_WANT_SWITCH, line.text, line.len, err);
 }
 
 int fab_faults_add_file(struct fab_faults *faults, const char *path, struct fab_err *err)

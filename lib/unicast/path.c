@@ -227,7 +227,7 @@ int fab_trace_pair(const struct fab_fabric *f, const struct fab_lookup *lookup,
 {
 	struct fab_item pair[2];
 	uint32_t ports[2];
-	int rc = fab_lookup_pair(lookup, lookup, text, strlen(text), ",", pair, err);
+	int rc = fab_list_pair(text, strlen(text), ",", pair, err);
 
 	for (int i = 0; i < 2 && !rc; i++) {
 		rc = lookup->find(lookup->of, &pair[i], &ports[i], err);

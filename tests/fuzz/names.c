@@ -71,12 +71,12 @@ static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
 	free(ids.of.v);
 }
 
-static void try_pair(const struct fab_lookup *l, const char *text, size_t n)
+static void try_pair(const char *text, size_t n)
 {
 	struct fab_item pair[2];
 	struct fab_err err = {""};
 
-	if (fab_lookup_pair(l, l, text, n, " \t,", pair, &err)) {
+	if (fab_list_pair(text, n, " \t,", pair, &err)) {
 		if (!*err.text)
 			abort();
 		return;
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	text = fab_strndup((const char *)bytes + 1, n - 1);
 	n = strlen(text);
 	try_hostlist(text, n);
-	try_pair(&lookup, text, n);
+	try_pair(text, n);
 	try_lookup(f, &lookup, want, bytes[0] & 0x80, text, n);
 	free(text);
 	return 0;

@@ -3,7 +3,7 @@
 
 #include "fabric/ranks.h"
 #include "fabric/resolver.h"
-#include "source/scan.h"
+#include "source/unpack.h"
 #include "unicast/faults.h"
 
 #include <errno.h>
@@ -236,18 +236,19 @@ struct reading {
 	struct fab_ids *out;
 };
 
-static int take_line(void *context, const char *line, size_t len, struct fab_err *err)
+static int take_line(void *context, struct fab_item line, struct fab_err *err)
 {
 	const struct reading *r = context;
 
-	if (len > 2 && line[0] == '0' && (line[1] | 32) == 'x') {
+	/* a name may follow a GUID */
+	if (line.len > 2 && line.text[0] == '0' && (line.text[1] | 32) == 'x') {
 		size_t n = 2;
 
-		while (n < len && line[n] != ' ' && line[n] != '\t')
+		while (n < line.len && line.text[n] != ' ' && line.text[n] != '\t')
 			n++;
-		len = n;
+		line.len = n;
 	}
-	return fab_lookup_list(&r->lookup, line, len, r->out, NULL, err);
+	return fab_lookup_list(&r->lookup, line.text, line.len, r->out, NULL, err);
 }
 
 int fab_root_list_read(const struct fab_fabric *f, const char *path, struct fab_ids *out,
