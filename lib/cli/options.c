@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/internal.h"
-#include "present/wrap.h"
 
 /* What the parser says while it runs; getopt knows no stream but stderr. */
 static struct {

@@ -1,14 +1,118 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The whole document as one JSON object. Fields stay in a jansson object until the end,
- * so that those with a common prefix meet in one object wherever they come; rows are
- * turned into text at once, one line each, which takes a fraction of the memory.
+ * JSON: values that are always valid, lines of bulk output, and the whole document as one
+ * object. Fields of the document stay in a jansson object until the end, so that those
+ * with a common prefix meet in one object wherever they come; rows are turned into text
+ * at once, one line each, which takes a fraction of the memory.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/text.h"
 #include "present/jsonl.h"
 #include "present/writer.h"
+
+/* jansson reports nothing but memory that ran out. */
+static json_t *must(json_t *value)
+{
+	if (!value)
+		fab_oom(sizeof(void *));
+	return value;
+}
+
+static void must_be_set(int rc)
+{
+	if (rc)
+		fab_oom(sizeof(void *));
+}
+
+json_t *fab_json_text(const char *text)
+{
+	json_t *value;
+	size_t size;
+	char *safe;
+
+	if (!text)
+		return json_null();
+	value = json_string(text);
+	if (value)
+		return value;
+	size = 4 * strlen(text) + 8;
+	safe = fab_text_safe(text, fab_alloc(size, 1), size);
+	value = must(json_string(safe));
+	free(safe);
+	return value;
+}
+
+json_t *fab_json_uint(uint64_t value)
+{
+	char digits[24];
+
+	if (value <= UINT64_C(1) << 53)
+		return must(json_integer((json_int_t)value));
+	snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	return must(json_string(digits));
+}
+
+json_t *fab_json_real(double value, bool is_exact)
+{
+	char text[32];
+
+	if (!is_exact) {
+		snprintf(text, sizeof(text), "%.6g", value);
+		value = strtod(text, NULL);
+	}
+	return must(json_real(value));
+}
+
+json_t *fab_json_guid(uint64_t guid)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	return must(json_string(text));
+}
+
+int fab_json_put(const char *text, size_t n, FILE *out)
+{
+	const char *del;
+
+	for (; (del = memchr(text, '\x7f', n)) != NULL; text = del + 1) {
+		fwrite(text, 1, (size_t)(del - text), out);
+		fputs("\\u007f", out);
+		n -= (size_t)(del + 1 - text);
+	}
+	fwrite(text, 1, n, out);
+	return ferror(out) ? -1 : 0;
+}
+
+static int put_piece(const char *text, size_t n, void *out)
+{
+	return fab_json_put(text, n, out);
+}
+
+int fab_json_dump(const json_t *value, FILE *out, size_t flags)
+{
+	return json_dump_callback(value, put_piece, out, flags);
+}
+
+int fab_jsonl_write(FILE *out, json_t *object, struct fab_err *err)
+{
+	int errnum = 0;
+
+	errno = 0;
+	if (fab_json_dump(object, out, FAB_JSON_FLAGS | JSON_COMPACT) != 0 ||
+	    putc('\n', out) == EOF)
+		errnum = errno ? errno : EIO;
+	json_decref(object);
+	if (errnum)
+		return fab_fail(err, errnum, "cannot write a line of JSON: %s",
+				strerror(errnum));
+	return 0;
+}
 
 struct rows {
 	char *name;
@@ -28,9 +132,7 @@ static void *json_begin(FILE *out, const struct fab_report_options *options)
 
 	(void)options;
 	json->out = out;
-	json->root = json_object();
-	if (!json->root)
-		fab_oom(sizeof(void *));
+	json->root = must(json_object());
 	return json;
 }
 
@@ -38,40 +140,32 @@ static json_t *rows_value(const struct fab_rows *rows);
 
 static json_t *names_value(const struct fab_names *names)
 {
-	json_t *array = json_array();
+	json_t *array = must(json_array());
 
-	if (!array)
-		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < names->n; i++)
-		if (json_array_append_new(array, fab_json_text(names->v[i])))
-			fab_oom(sizeof(void *));
+		must_be_set(json_array_append_new(array, fab_json_text(names->v[i])));
 	return array;
 }
 
 static json_t *numbers_value(const struct fab_numbers *numbers)
 {
-	json_t *array = json_array();
+	json_t *array = must(json_array());
 
-	if (!array)
-		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < numbers->n; i++)
-		if (json_array_append_new(array, fab_json_uint(numbers->v[i])))
-			fab_oom(sizeof(void *));
+		must_be_set(json_array_append_new(array, fab_json_uint(numbers->v[i])));
 	return array;
 }
 
 static json_t *counts_value(const struct fab_counts *counts)
 {
-	json_t *object = json_object();
+	json_t *object = must(json_object());
 	char key[24];
 
-	if (!object)
-		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < counts->n; i++) {
 		snprintf(key, sizeof(key), "%zu", i);
-		if (counts->count[i] &&
-		    json_object_set_new(object, key, fab_json_uint(counts->count[i])))
-			fab_oom(sizeof(void *));
+		if (counts->count[i])
+			must_be_set(json_object_set_new(object, key,
+							fab_json_uint(counts->count[i])));
 	}
 	return object;
 }
@@ -123,25 +217,21 @@ static void set_nested(json_t *object, const char *name, json_t *value)
 		json_t *next = json_object_get(object, part);
 
 		if (!json_is_object(next)) {
-			next = json_object();
-			if (!next || json_object_set_new(object, part, next) != 0)
-				fab_oom(sizeof(void *));
+			next = must(json_object());
+			must_be_set(json_object_set_new(object, part, next));
 		}
 		free(part);
 		object = next;
 		name = dot + 1;
 	}
-	if (json_object_set_new(object, name, value) != 0)
-		fab_oom(sizeof(void *));
+	must_be_set(json_object_set_new(object, name, value));
 }
 
 static json_t *row_value(const struct fab_rows *rows, size_t row)
 {
 	const char *record = (const char *)rows->records + row * rows->record_size;
-	json_t *object = json_object();
+	json_t *object = must(json_object());
 
-	if (!object)
-		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < rows->n_columns; i++)
 		set_nested(object, rows->columns[i].name,
 			   fab_json_cell(&rows->columns[i],
@@ -151,13 +241,10 @@ static json_t *row_value(const struct fab_rows *rows, size_t row)
 
 static json_t *rows_value(const struct fab_rows *rows)
 {
-	json_t *array = json_array();
+	json_t *array = must(json_array());
 
-	if (!array)
-		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < rows->n; i++)
-		if (json_array_append_new(array, row_value(rows, i)) != 0)
-			fab_oom(sizeof(void *));
+		must_be_set(json_array_append_new(array, row_value(rows, i)));
 	return array;
 }
 
@@ -185,8 +272,7 @@ static void json_table_begin(void *state, const struct fab_table *table)
 	struct json *json = state;
 
 	FAB_PUSH(&json->tables, (struct rows){.name = fab_strdup(table->name)});
-	if (json_object_set_new(json->root, table->name, json_null()) != 0)
-		fab_oom(sizeof(void *));
+	must_be_set(json_object_set_new(json->root, table->name, json_null()));
 }
 
 static void append(struct rows *rows, const char *text, size_t len)
@@ -204,17 +290,14 @@ static void json_row(void *state, const struct fab_table *table,
 {
 	struct json *json = state;
 	struct rows *rows = &json->tables.v[json->tables.n - 1];
-	json_t *object = json_object();
+	json_t *object = must(json_object());
 	char *text;
 
-	if (!object)
-		fab_oom(sizeof(void *));
 	for (size_t i = 0; i < table->n; i++)
 		set_nested(object, table->columns[i]->name,
 			   fab_json_cell(table->columns[i], cells[i]));
 	text = json_dumps(object, FAB_JSON_FLAGS);
-	if (!text)
-		fab_oom(sizeof(void *));
+	must_be_set(!text);
 	if (rows->len)
 		append(rows, ",\n    ", 6);
 	else
@@ -222,25 +305,6 @@ static void json_row(void *state, const struct fab_table *table,
 	append(rows, text, strlen(text));
 	free(text);
 	json_decref(object);
-}
-
-static const struct rows *find_table(const struct json *json, const char *name)
-{
-	for (size_t i = 0; i < json->tables.n; i++)
-		if (strcmp(json->tables.v[i].name, name) == 0)
-			return &json->tables.v[i];
-	return NULL;
-}
-
-static void put_table(FILE *out, const struct rows *rows)
-{
-	if (!rows->len) {
-		fputs("[]", out);
-		return;
-	}
-	fputs("[\n", out);
-	fab_json_put(rows->text, rows->len, out);
-	fputs("\n  ]", out);
 }
 
 static void json_finish(void *state)
@@ -251,14 +315,22 @@ static void json_finish(void *state)
 
 	json_object_foreach(json->root, name, value)
 	{
-		const struct rows *rows = find_table(json, name);
+		size_t i = 0;
 
 		fprintf(json->out, "%s\"%s\": ", separator, name);
 		separator = ",\n  ";
-		if (rows)
-			put_table(json->out, rows);
-		else
+		while (i < json->tables.n && strcmp(json->tables.v[i].name, name) != 0)
+			i++;
+		if (i == json->tables.n) {
 			fab_json_dump(value, json->out, FAB_JSON_FLAGS | JSON_ENCODE_ANY);
+		} else if (!json->tables.v[i].len) {
+			fputs("[]", json->out);
+		} else {
+			fputs("[\n", json->out);
+			fab_json_put(json->tables.v[i].text, json->tables.v[i].len,
+				     json->out);
+			fputs("\n  ]", json->out);
+		}
 	}
 	fputs("\n}\n", json->out);
 	for (size_t i = 0; i < json->tables.n; i++) {

@@ -239,3 +239,14 @@ const char *fab_unit_name(unsigned flags);
 unsigned fab_unit_flags(const char *unit);
 /* Print `name  help` lines: what --list-columns shows. O(columns * len). */
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns);
+
+/* Columns of a terminal that a safe text takes: East Asian characters take two, combining
+ * ones none. O(len). */
+size_t fab_display_width(const char *text);
+/*
+ * Step over one line of *text: bytes of it that fit into `width` columns (at least one
+ * character), broken at a blank where there is one, else behind one of / _ . , ; : where
+ * there is one; the blanks of the break are skipped. Returns the number of bytes of the
+ * line. At the end *text points to the NUL. O(len).
+ */
+size_t fab_wrap_line(const char **text, size_t width);

@@ -4,16 +4,519 @@
  * then the other tables. Fields with a dot in their name (`fabric.switches`) share one
  * line below a table. A document without a primary table begins with its fields, one a
  * line.
+ *
+ * From the bottom up: text in columns of a terminal, a grid drawn by libsmartcols, the
+ * layout that makes a table fit and cuts nothing, cells and fields for people.
  */
+#include <libsmartcols.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/human.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "fabric/label.h"
-#include "present/layout.h"
-#include "present/wrap.h"
+#include "present/writer.h"
+
+/* Bytes of the character at `text` (which is UTF-8, else 1) and the columns it takes. */
+static size_t step(const char *text, size_t *columns)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 1;
+	wchar_t code = n == 1 ? *s : (wchar_t)(*s & (0x7fu >> n));
+	int width;
+
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80) {
+			*columns = 1;
+			return 1;
+		}
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	width = n == 1 ? 1 : wcwidth(code);
+	*columns = width < 0 ? 1 : (size_t)width;
+	return n;
+}
+
+size_t fab_display_width(const char *text)
+{
+	size_t width = 0, columns;
+
+	while (*text) {
+		text += step(text, &columns);
+		width += columns;
+	}
+	return width;
+}
+
+/* Columns of its longest word, words ending at blanks. */
+static size_t longest_word(const char *text)
+{
+	size_t longest = 0, width = 0, columns;
+
+	while (*text) {
+		bool is_blank = *text == ' ';
+
+		text += step(text, &columns);
+		width = is_blank ? 0 : width + columns;
+		if (width > longest)
+			longest = width;
+	}
+	return longest;
+}
+
+size_t fab_wrap_line(const char **text, size_t width)
+{
+	const char *start = *text, *at = start, *blank = NULL, *mark = NULL, *end;
+	size_t used = 0, columns;
+
+	while (*at) {
+		size_t n = step(at, &columns);
+
+		if (*at == ' ' && at > start && at[-1] != ' ')
+			blank = at;
+		if (at > start && strchr("/_.,;:", at[-1]))
+			mark = at;
+		if (used + columns > width && at > start)
+			break;
+		used += columns;
+		at += n;
+	}
+	end = !*at ? at : blank ? blank : mark ? mark : at;
+	*text = end + strspn(end, *end == ' ' ? " " : "");
+	return (size_t)(end - start);
+}
+
+/* A grid of cells for people, drawn by libsmartcols. */
+/* A cell: its text on the heap, and the colour that it has on a terminal. */
+struct cell {
+	char *text;
+	enum fab_tone tone;
+};
+
+struct grid {
+	const struct fab_report_options *options;
+	struct libscols_table *table;
+	FAB_VEC(size_t) limits; /* of the columns */
+};
+
+static const char *const tone_names[] = {
+	[FAB_TONE_PLAIN] = NULL,
+	[FAB_TONE_GOOD] = "green",
+	[FAB_TONE_WARN] = "yellow",
+	[FAB_TONE_BAD] = "red",
+};
+
+/* Escape sequence of a tone, "" for FAB_TONE_PLAIN. */
+static const char *tone_begin(enum fab_tone tone)
+{
+	static const char *const codes[] = {
+		[FAB_TONE_PLAIN] = "",
+		[FAB_TONE_GOOD] = "\033[32m",
+		[FAB_TONE_WARN] = "\033[33m",
+		[FAB_TONE_BAD] = "\033[31m",
+	};
+
+	return codes[tone];
+}
+
+static const char *tone_end(enum fab_tone tone)
+{
+	return tone == FAB_TONE_PLAIN ? "" : "\033[0m";
+}
+
+static struct grid *grid_new(FILE *out, const struct fab_report_options *options)
+{
+	struct grid *grid = FAB_NEW0(1, struct grid);
+
+	grid->options = options;
+	grid->table = scols_new_table();
+	if (!grid->table)
+		fab_oom(sizeof(void *));
+	scols_table_set_stream(grid->table, out);
+	scols_table_enable_noencoding(grid->table, 1); /* cells are safe already */
+	scols_table_enable_noheadings(grid->table, options->no_header);
+	scols_table_enable_colors(grid->table, options->color);
+	/* widths are settled here: it shall neither ask the terminal nor cut anything */
+	scols_table_set_termforce(grid->table, SCOLS_TERMFORCE_NEVER);
+	return grid;
+}
+
+/* Cells of the column are wrapped to `limit` columns of the terminal; 0: never. */
+static void grid_add_column(struct grid *grid, const char *heading, bool is_left,
+			    size_t limit)
+{
+	/* a heading counts for the width even when it is not printed */
+	struct libscols_column *column = scols_table_new_column(
+		grid->table, grid->options->no_header ? "" : heading, 0,
+		is_left ? 0 : SCOLS_FL_RIGHT);
+
+	if (!column)
+		fab_oom(sizeof(void *));
+	if (grid->options->color)
+		scols_cell_set_color(scols_column_get_header(column), "bold");
+	FAB_PUSH(&grid->limits, limit);
+}
+
+static void set_cell(struct libscols_line *line, size_t i, char *text, enum fab_tone tone)
+{
+	if (scols_line_refer_data(line, i, text) != 0)
+		fab_oom(sizeof(void *));
+	if (tone != FAB_TONE_PLAIN && *text)
+		scols_cell_set_color(scols_line_get_cell(line, i), tone_names[tone]);
+}
+
+/* What of *text fits into a column, on the heap; what is left stays in *text. */
+static char *next_piece(const char **text, size_t limit)
+{
+	const char *start = *text;
+
+	if (!limit) {
+		*text += strlen(start);
+		return fab_strdup(start);
+	}
+	return fab_strndup(start, fab_wrap_line(text, limit));
+}
+
+/* One row: a cell for each column; the grid takes the texts. */
+static void grid_add_row(struct grid *grid, const struct cell *cells)
+{
+	size_t n = grid->limits.n;
+	const char **rest = FAB_NEW(n, const char *);
+	bool has_more = true;
+
+	for (size_t i = 0; i < n; i++)
+		rest[i] = cells[i].text;
+	while (has_more) {
+		struct libscols_line *line = scols_table_new_line(grid->table, NULL);
+
+		if (!line)
+			fab_oom(sizeof(void *));
+		has_more = false;
+		for (size_t i = 0; i < n; i++) {
+			char *piece = next_piece(&rest[i], grid->limits.v[i]);
+
+			set_cell(line, i, piece, cells[i].tone);
+			has_more |= *rest[i] != '\0';
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		free(cells[i].text);
+	free(rest);
+}
+
+/* Print and free. */
+static void grid_finish(struct grid *grid)
+{
+	scols_print_table(grid->table);
+	scols_unref_table(grid->table);
+	free(grid->limits.v);
+	free(grid);
+}
+
+enum {
+	WORD = 24,	 /* a longer word is broken where columns are narrow */
+	SHORT_WORD = 12, /* the same when nothing else helps */
+	MAX_TURNED = 12, /* rows of a table that is rather turned than broken so */
+	MIN_TURNED = 10, /* columns for a row that becomes a column */
+};
+
+struct layout {
+	FILE *out;
+	const struct fab_report_options *options;
+	const struct fab_table *table;
+	struct cell *cells;
+	size_t n_rows;
+	size_t *natural, *least, *limit; /* widths of the columns */
+};
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static const char *text_at(const struct layout *l, size_t row, size_t column)
+{
+	return l->cells[row * l->table->n + column].text;
+}
+
+static size_t heading_width(const struct layout *l, size_t column)
+{
+	return l->options->no_header ? 0 : strlen(l->table->columns[column]->name);
+}
+
+static bool is_text(const struct layout *l, size_t column)
+{
+	return l->table->columns[column]->type == FAB_TEXT;
+}
+
+static void measure(struct layout *l)
+{
+	for (size_t i = 0; i < l->table->n; i++) {
+		size_t word = 0;
+
+		l->natural[i] = heading_width(l, i);
+		for (size_t row = 0; row < l->n_rows; row++) {
+			const char *text = text_at(l, row, i);
+
+			l->natural[i] = larger(l->natural[i], fab_display_width(text));
+			word = larger(word, longest_word(text));
+		}
+		l->least[i] =
+			is_text(l, i) ? larger(word, heading_width(l, i)) : l->natural[i];
+	}
+}
+
+static size_t natural_width(const struct layout *l)
+{
+	size_t width = l->table->n - 1;
+
+	for (size_t i = 0; i < l->table->n; i++)
+		width += l->natural[i];
+	return width;
+}
+
+/* Give columns that want more what is left, evenly. */
+static void share_out(const struct layout *l, size_t spare)
+{
+	while (spare) {
+		size_t n_wanting = 0, share;
+
+		for (size_t i = 0; i < l->table->n; i++)
+			n_wanting += l->limit[i] < l->natural[i];
+		if (!n_wanting)
+			return;
+		share = larger(spare / n_wanting, 1);
+		for (size_t i = 0; i < l->table->n && spare; i++) {
+			size_t more = smaller(l->natural[i] - l->limit[i], share);
+
+			more = smaller(more, spare);
+			l->limit[i] += more;
+			spare -= more;
+		}
+	}
+}
+
+/* Can the columns be made to fit when words longer than `word` are broken? */
+static bool can_wrap(const struct layout *l, size_t word)
+{
+	size_t width = l->table->n - 1;
+
+	for (size_t i = 0; i < l->table->n; i++) {
+		l->limit[i] = l->least[i];
+		if (is_text(l, i) && l->limit[i] > word)
+			l->limit[i] = larger(word, heading_width(l, i));
+		width += l->limit[i];
+	}
+	if (width > l->options->width)
+		return false;
+	share_out(l, l->options->width - width);
+	return true;
+}
+
+static void print_rows(const struct layout *l, bool is_wrapped)
+{
+	struct grid *grid = grid_new(l->out, l->options);
+
+	for (size_t i = 0; i < l->table->n; i++)
+		grid_add_column(
+			grid, l->table->columns[i]->name,
+			is_text(l, i) && !(l->table->columns[i]->flags & FAB_COL_RIGHT),
+			is_wrapped && l->limit[i] < l->natural[i] ? l->limit[i] : 0);
+	for (size_t row = 0; row < l->n_rows; row++)
+		grid_add_row(grid, l->cells + row * l->table->n);
+	grid_finish(grid);
+}
+
+static size_t name_width(const struct layout *l)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < l->table->n; i++)
+		width = larger(width, strlen(l->table->columns[i]->name));
+	return width;
+}
+
+/* Width of a row that becomes a column, at most `most`. */
+static size_t row_width(const struct layout *l, size_t row, size_t most)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < l->table->n; i++)
+		width = larger(width, fab_display_width(text_at(l, row, i)));
+	return smaller(width, most);
+}
+
+/* Some rows side by side; the first column gives the headings. */
+static void print_turned_part(const struct layout *l, size_t first, size_t n, size_t most)
+{
+	struct grid *grid = grid_new(l->out, l->options);
+	struct cell *line = FAB_NEW(n + 1, struct cell);
+
+	grid_add_column(grid, l->table->columns[0]->name, true, 0);
+	for (size_t k = 0; k < n; k++) {
+		bool is_long = row_width(l, first + k, SIZE_MAX) > most;
+
+		grid_add_column(grid, text_at(l, first + k, 0), is_long,
+				is_long ? most : 0);
+	}
+	for (size_t i = 1; i < l->table->n; i++) {
+		line[0] = (struct cell){.text = fab_strdup(l->table->columns[i]->name)};
+		for (size_t k = 0; k < n; k++)
+			line[k + 1] = l->cells[(first + k) * l->table->n + i];
+		grid_add_row(grid, line);
+	}
+	grid_finish(grid);
+	for (size_t k = 0; k < n; k++)
+		free(l->cells[(first + k) * l->table->n].text);
+	free(line);
+}
+
+static void print_turned(const struct layout *l)
+{
+	size_t names = name_width(l), most = l->options->width - names - 1;
+
+	for (size_t row = 0; row < l->n_rows;) {
+		size_t first = row, width = names;
+
+		do
+			width += 1 + row_width(l, row++, most);
+		while (row < l->n_rows &&
+		       width + 1 + row_width(l, row, most) <= l->options->width);
+		if (first)
+			putc('\n', l->out);
+		print_turned_part(l, first, row - first, most);
+	}
+}
+
+/* Is there room for the names of the columns and a row beside them? */
+static bool can_turn(const struct layout *l)
+{
+	return !l->options->no_header && l->table->n >= 2 &&
+	       name_width(l) + 1 + MIN_TURNED <= l->options->width;
+}
+
+/* Do the rows side by side need more than one part? */
+static bool needs_parts(const struct layout *l)
+{
+	size_t names = name_width(l), width = names;
+
+	for (size_t row = 0; row < l->n_rows; row++)
+		width += 1 + row_width(l, row, l->options->width - names - 1);
+	return width > l->options->width;
+}
+
+static bool is_same_in_all(const struct layout *l, size_t column)
+{
+	for (size_t row = 1; row < l->n_rows; row++)
+		if (strcmp(text_at(l, row, column), text_at(l, 0, column)) != 0)
+			return false;
+	return true;
+}
+
+/* "the same in all rows: model equal-share, within_target -", and a line that is free */
+static void say_same(const struct layout *l, const bool *is_same)
+{
+	char *text = fab_strdup("the same in all rows:");
+	const char *comma = "";
+
+	for (size_t i = 0; i < l->table->n; i++)
+		if (is_same[i]) {
+			fab_append(&text, comma, " %s %s", l->table->columns[i]->name,
+				   text_at(l, 0, i));
+			comma = ",";
+		}
+	for (const char *at = text; *at;) {
+		const char *line = at;
+
+		fprintf(l->out, "%.*s\n", (int)fab_wrap_line(&at, l->options->width),
+			line);
+	}
+	free(text);
+	putc('\n', l->out);
+}
+
+static void print_layout(FILE *out, const struct fab_report_options *options,
+			 const struct fab_table *table, struct cell *cells,
+			 size_t n_rows);
+
+/*
+ * A table of many rows without the columns that are the same in all of them, which are
+ * said before it; false: there are none, nothing is printed.
+ */
+static bool print_without_same(const struct layout *l)
+{
+	size_t n = l->table->n, n_left = 0, n_cells = 0;
+	const struct fab_column **columns = FAB_NEW(n, const struct fab_column *);
+	bool *is_same = FAB_NEW0(n, bool);
+	struct fab_table left = *l->table;
+
+	for (size_t i = 0; i < n; i++) {
+		is_same[i] = i && is_same_in_all(l, i);
+		if (!is_same[i])
+			columns[n_left++] = l->table->columns[i];
+	}
+	if (n_left < n) {
+		say_same(l, is_same);
+		for (size_t k = 0; k < l->n_rows * n; k++)
+			if (is_same[k % n])
+				free(l->cells[k].text);
+			else
+				l->cells[n_cells++] = l->cells[k];
+		left.columns = columns;
+		left.n = n_left;
+		print_layout(l->out, l->options, &left, l->cells, l->n_rows);
+	}
+	free(columns);
+	free(is_same);
+	return n_left < n;
+}
+
+/*
+ * Print the rows, `cells` row by row, and free their texts. As wide as the terminal
+ * (options->width, 0: no limit): as they are if they fit; else with texts wrapped; else
+ * turned on their side, a line for each column with as many rows side by side as fit.
+ * Where all rows do not fit side by side, columns that are the same in all of them are
+ * said once and left out first, unless columns were chosen. Only what cannot be broken is
+ * wider.
+ */
+static void print_layout(FILE *out, const struct fab_report_options *options,
+			 const struct fab_table *table, struct cell *cells, size_t n_rows)
+{
+	size_t *widths = FAB_NEW(3 * table->n, size_t);
+	struct layout l = {out,
+			   options,
+			   table,
+			   cells,
+			   n_rows,
+			   widths,
+			   widths + table->n,
+			   widths + 2 * table->n};
+
+	if (options->width)
+		measure(&l);
+	if (!options->width || natural_width(&l) <= options->width)
+		print_rows(&l, false);
+	else if (can_wrap(&l, WORD))
+		print_rows(&l, true);
+	else if (!options->columns && can_turn(&l) && needs_parts(&l) &&
+		 print_without_same(&l))
+		; /* the rest was laid out by itself */
+	else if ((n_rows > MAX_TURNED || !can_turn(&l)) && can_wrap(&l, SHORT_WORD))
+		print_rows(&l, true);
+	else if (can_turn(&l))
+		print_turned(&l);
+	else
+		print_rows(&l, false);
+	free(widths);
+}
 
 struct field {
 	char *group, *name, *value; /* group: NULL without a dot in the name */
@@ -23,10 +526,10 @@ struct field {
 struct table {
 	FILE *out;
 	const struct fab_report_options *options;
-	FAB_VEC(struct field) fields;	     /* not yet printed */
-	bool has_printed;		     /* text above: leave a blank line */
-	bool has_table;			     /* a table was printed */
-	FAB_VEC(struct fab_grid_cell) cells; /* of the open table, row by row */
+	FAB_VEC(struct field) fields; /* not yet printed */
+	bool has_printed;	      /* text above: leave a blank line */
+	bool has_table;		      /* a table was printed */
+	FAB_VEC(struct cell) cells;   /* of the open table, row by row */
 };
 
 static void *table_begin(FILE *out, const struct fab_report_options *options)
@@ -168,7 +671,7 @@ static void print_wrapped(const struct table *t, const char *text, size_t indent
 static void print_toned(const struct table *t, const char *text, size_t indent,
 			enum fab_tone tone)
 {
-	print_wrapped(t, text, indent, fab_tone_begin(tone), fab_tone_end(tone));
+	print_wrapped(t, text, indent, tone_begin(tone), tone_end(tone));
 }
 
 static void table_answer(void *state, enum fab_tone tone, const char *text)
@@ -269,9 +772,8 @@ static void table_row(void *state, const struct fab_table *table,
 
 	for (size_t i = 0; i < table->n; i++) {
 		enum fab_tone tone = cell_tone(table->columns[i], cells[i]);
-		struct fab_grid_cell cell = {fab_cell_human(table->columns[i], cells[i]),
-					     i || tone > table->tone ? tone
-								     : table->tone};
+		struct cell cell = {fab_cell_human(table->columns[i], cells[i]),
+				    i || tone > table->tone ? tone : table->tone};
 
 		FAB_PUSH(&t->cells, cell);
 	}
@@ -296,8 +798,8 @@ static void table_table_end(void *state, const struct fab_table *table)
 		leave_line(t);
 	print_title(t, table->title);
 	if (t->cells.n)
-		fab_layout_print(t->out, t->options, table, t->cells.v,
-				 t->cells.n / table->n);
+		print_layout(t->out, t->options, table, t->cells.v,
+			     t->cells.n / table->n);
 	else if (!t->options->no_header)
 		fputs("(none)\n", t->out);
 	t->cells.n = 0;

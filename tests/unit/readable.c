@@ -10,7 +10,6 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "present/report.h"
-#include "present/wrap.h"
 
 Test(readable, seconds)
 {
@@ -98,7 +97,6 @@ Test(readable, lines_break_at_blanks_and_lose_nothing)
 	/* two columns each, and a combining accent that takes none */
 	cr_expect_eq(fab_display_width("\xe6\xbc\xa2\xe5\xad\x97"), 4);
 	cr_expect_eq(fab_display_width("e\xcc\x81"), 1);
-	cr_expect_eq(fab_longest_word("ab abcd a"), 4);
 }
 
 struct record {
