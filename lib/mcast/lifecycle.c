@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The replay of a trace: see mcast/events.h. */
+/*
+ * The replay of a trace (mcast/events.h): requests, ends of computations and time-outs in
+ * the order of their times. A seat of a group has flags: a member that joined, left, was
+ * taken by a pass, has routes.
+ */
 #include "mcast/events.h"
 
 #include "base/mem.h"
@@ -10,26 +14,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is known of a member. */
 enum { JOINED = 1, LEFT = 2, ROUTED = 4, TAKEN = 8 };
 
 struct group {
 	enum fab_lifecycle_state state;
-	uint32_t visit; /* states entered: tells a time-out of this state from older ones
-			 */
+	uint32_t visit; /* states entered: a time-out holds for its own visit only */
 	uint32_t count; /* members it is to have */
 	uint32_t n_joined, n_left;
 	uint32_t n_pending; /* plain: requests whose computation has not ended */
 	uint32_t n_taken;   /* coalesced: those of them that the pass has taken */
 	bool is_waiting;    /* coalesced: for the next pass */
 	bool is_complete;   /* all have joined, not all are routed */
-	uint64_t first_ns, complete_ns; /* first join of this life, last one */
 	bool is_unusable;
-	uint64_t since_ns; /* when it became so */
-	uint64_t unusable_ns;
+	uint64_t first_ns, complete_ns; /* first join of this life, last one */
+	uint64_t since_ns, unusable_ns; /* start of being unusable; sum */
 };
 
-/* What is due, in the order in which it happens at one time. */
+/* Kinds of events in the order in which they happen at one time. */
 enum kind {
 	COMPUTED, /* item: in `jobs` */
 	REQUEST,  /* item: of the trace */
@@ -43,6 +44,7 @@ struct job {
 
 struct replay {
 	const struct fab_events *events;
+	const struct fab_groups *all; /* of the events */
 	const struct fab_lifecycle_options *options;
 	const struct fab_lifecycle_router *router;
 	struct fab_lifecycle_outcome *out;
@@ -52,7 +54,7 @@ struct replay {
 	uint32_t *members; /* room for the members of a group */
 	FAB_VEC(struct job) jobs;
 	size_t n_computed;			 /* of them: the others wait or run */
-	uint64_t free_ns;			 /* when the last one ends */
+	uint64_t free_ns;			 /* end of the last one */
 	FAB_VEC(uint32_t) waiting;		 /* coalesced: groups of the next pass */
 	struct fab_tally routed, told, unusable; /* seconds */
 };
@@ -105,56 +107,58 @@ static void note_join(struct replay *r, struct group *g, uint32_t joined, uint32
 	r->out->completed++;
 }
 
-/* The first member asks for the state in steps, from its join on; the end of step that
- * finds the group ready at `ready`. */
-static uint64_t told_at(struct replay *r, uint64_t first, uint64_t ready)
-{
-	uint64_t poll = r->options->poll_ns, n;
-
-	if (!poll)
-		return ready;
-	n = (ready - first) / poll + ((ready - first) % poll != 0);
-	n = n ? n : 1;
-	r->out->polls += n;
-	return fab_time_add(first, n > UINT64_MAX / poll ? UINT64_MAX : n * poll);
-}
-
-/* The members that have joined have routes. */
+/* All members that have joined have routes. Batched, the first one polls from its join on
+ * in steps, and after the step that finds the group ready it notifies the others. */
 static void note_routed(struct replay *r, struct group *g)
 {
-	uint64_t now = r->schedule.now, told;
+	uint64_t now = r->schedule.now, told = now, poll = r->options->poll_ns;
 
 	if (!g->is_complete)
 		return;
 	g->is_complete = false;
 	fab_tally_add(&r->routed, (double)(now - g->complete_ns) / 1e9);
 	if (r->options->behaviour != FAB_LIFECYCLE_BATCHED)
-		return; /* nobody is told */
-	told = fab_time_add(told_at(r, g->first_ns, now), r->options->notify_ns);
+		return;
+	if (poll) {
+		uint64_t n =
+			(now - g->first_ns) / poll + ((now - g->first_ns) % poll != 0);
+
+		n = n ? n : 1;
+		r->out->polls += n;
+		told = fab_time_add(g->first_ns,
+				    n > UINT64_MAX / poll ? UINT64_MAX : n * poll);
+	}
+	told = fab_time_add(told, r->options->notify_ns);
 	fab_tally_add(&r->told, (double)(told - g->complete_ns) / 1e9);
+}
+
+/* Seats get the flag `to` if they have the flag `from`, else they lose it. */
+static void copy_flag(struct replay *r, uint32_t group, uint8_t from, uint8_t to)
+{
+	for (uint64_t s = r->all->first[group]; s < r->all->first[group + 1]; s++)
+		r->seats[s] = (uint8_t)(r->seats[s] & from ? r->seats[s] | to
+							   : r->seats[s] & ~to);
 }
 
 /* The members with this flag get routes. */
 static void route(struct replay *r, uint32_t group, uint8_t flag)
 {
-	const struct fab_groups *g = r->events->groups;
 	uint32_t n = 0;
 
-	for (uint64_t s = g->first[group]; s < g->first[group + 1]; s++)
+	for (uint64_t s = r->all->first[group]; s < r->all->first[group + 1]; s++)
 		if (r->seats[s] & flag)
-			r->members[n++] = g->member[s];
+			r->members[n++] = r->all->member[s];
 	r->out->table_updates +=
 		r->router->route(r->router->context, group, r->members, n);
 }
 
 static void destroy(struct replay *r, uint32_t group)
 {
-	const struct fab_groups *all = r->events->groups;
 	struct group *g = &r->groups[group];
 
 	enter(r, group, FAB_LIFECYCLE_DESTROYING);
 	set_unusable(r, g, false);
-	for (uint64_t s = all->first[group]; s < all->first[group + 1]; s++)
+	for (uint64_t s = r->all->first[group]; s < r->all->first[group + 1]; s++)
 		r->seats[s] = 0;
 	route(r, group, JOINED);
 	g->count = g->n_joined = g->n_left = 0;
@@ -173,103 +177,58 @@ static void note_left(struct replay *r, uint32_t group)
 		destroy(r, group);
 }
 
-static void batched_join(struct replay *r, const struct fab_event *e)
+/* A request in the state machine of Chen et al. */
+static void batched_request(struct replay *r, const struct fab_event *e)
 {
 	struct group *g = &r->groups[e->group];
 	uint8_t *seat = &r->seats[e->seat];
 
-	if (*seat == JOINED) {
+	if (e->is_leave ? *seat & LEFT : *seat == JOINED) {
 		r->out->repeated++;
-		return;
+	} else if (e->is_leave) {
+		if (!*seat || g->state == FAB_LIFECYCLE_RECEIVING_JOIN) {
+			r->out->refused++;
+			return;
+		}
+		*seat |= LEFT;
+		g->is_complete = false;
+		g->n_left++;
+		if (g->state != FAB_LIFECYCLE_COMPUTING)
+			note_left(r, e->group);
+	} else {
+		if (g->state == FAB_LIFECYCLE_ABSENT) {
+			g->count = e->count;
+			set_unusable(r, g, true);
+			enter(r, e->group, FAB_LIFECYCLE_RECEIVING_JOIN);
+		}
+		if (g->state != FAB_LIFECYCLE_RECEIVING_JOIN || g->count != e->count) {
+			r->out->refused++;
+			return;
+		}
+		*seat = JOINED;
+		note_join(r, g, ++g->n_joined, g->count);
+		if (g->n_joined == g->count) {
+			enter(r, e->group, FAB_LIFECYCLE_COMPUTING);
+			compute(r, e->group, e->seat, false);
+		}
 	}
-	if (g->state == FAB_LIFECYCLE_ABSENT) {
-		g->count = e->count;
-		set_unusable(r, g, true);
-		enter(r, e->group, FAB_LIFECYCLE_RECEIVING_JOIN);
-	}
-	if (g->state != FAB_LIFECYCLE_RECEIVING_JOIN || g->count != e->count) {
-		r->out->refused++;
-		return;
-	}
-	*seat = JOINED;
-	note_join(r, g, ++g->n_joined, g->count);
-	if (g->n_joined < g->count)
-		return;
-	enter(r, e->group, FAB_LIFECYCLE_COMPUTING);
-	compute(r, e->group, e->seat, false);
-}
-
-static void batched_leave(struct replay *r, const struct fab_event *e)
-{
-	struct group *g = &r->groups[e->group];
-	uint8_t *seat = &r->seats[e->seat];
-
-	if (*seat & LEFT) {
-		r->out->repeated++;
-		return;
-	}
-	if (!*seat || g->state == FAB_LIFECYCLE_RECEIVING_JOIN) {
-		r->out->refused++;
-		return;
-	}
-	*seat |= LEFT;
-	g->is_complete = false;
-	g->n_left++;
-	if (g->state != FAB_LIFECYCLE_COMPUTING)
-		note_left(r, e->group);
-}
-
-static void batched_computed(struct replay *r, const struct job *job)
-{
-	route(r, job->group, JOINED);
-	note_routed(r, &r->groups[job->group]);
-	set_unusable(r, &r->groups[job->group], false);
-	enter(r, job->group, FAB_LIFECYCLE_READY);
-	if (r->groups[job->group].n_left)
-		note_left(r, job->group);
 }
 
 /* Nothing is computed and groups wait: a pass over all of them, members as they are. */
 static void start_pass(struct replay *r)
 {
-	const struct fab_groups *all = r->events->groups;
-
 	if (r->n_computed < r->jobs.n || !r->waiting.n)
 		return;
 	r->out->passes++;
 	for (size_t i = 0; i < r->waiting.n; i++) {
-		uint32_t group = r->waiting.v[i];
-		struct group *g = &r->groups[group];
+		struct group *g = &r->groups[r->waiting.v[i]];
 
-		for (uint64_t s = all->first[group]; s < all->first[group + 1]; s++)
-			r->seats[s] =
-				(uint8_t)(r->seats[s] & JOINED ? r->seats[s] | TAKEN
-							       : r->seats[s] & ~TAKEN);
+		copy_flag(r, r->waiting.v[i], JOINED, TAKEN);
 		g->n_taken = g->n_pending;
 		g->is_waiting = false;
-		compute(r, group, 0, false);
+		compute(r, r->waiting.v[i], 0, false);
 	}
 	r->waiting.n = 0;
-}
-
-static void wait_for_pass(struct replay *r, uint32_t group)
-{
-	struct group *g = &r->groups[group];
-
-	if (!g->is_waiting)
-		FAB_PUSH(&r->waiting, group);
-	g->is_waiting = true;
-	start_pass(r);
-}
-
-static bool all_are_routed(const struct replay *r, uint32_t group)
-{
-	const struct fab_groups *all = r->events->groups;
-
-	for (uint64_t s = all->first[group]; s < all->first[group + 1]; s++)
-		if (r->seats[s] & JOINED && !(r->seats[s] & ROUTED))
-			return false;
-	return true;
 }
 
 /* InfiniBand: membership changes at once, routes later. */
@@ -278,12 +237,8 @@ static void plain_request(struct replay *r, const struct fab_event *e)
 	struct group *g = &r->groups[e->group];
 	uint8_t *seat = &r->seats[e->seat];
 
-	if (e->is_leave && !(*seat & JOINED)) {
-		r->out->refused++;
-		return;
-	}
-	if (!e->is_leave && *seat & JOINED) {
-		r->out->repeated++;
+	if (e->is_leave != (bool)(*seat & JOINED)) {
+		*(e->is_leave ? &r->out->refused : &r->out->repeated) += 1;
 		return;
 	}
 	*seat ^= JOINED;
@@ -294,137 +249,94 @@ static void plain_request(struct replay *r, const struct fab_event *e)
 	else
 		note_join(r, g, g->n_joined, e->count);
 	set_unusable(r, g, g->n_joined);
-	if (r->options->behaviour == FAB_LIFECYCLE_PLAIN)
+	if (r->options->behaviour == FAB_LIFECYCLE_PLAIN) {
 		compute(r, e->group, e->seat, e->is_leave);
-	else
-		wait_for_pass(r, e->group);
-}
-
-static void coalesced_computed(struct replay *r, const struct job *job)
-{
-	const struct fab_groups *all = r->events->groups;
-	struct group *g = &r->groups[job->group];
-
-	for (uint64_t s = all->first[job->group]; s < all->first[job->group + 1]; s++)
-		r->seats[s] = (uint8_t)(r->seats[s] & TAKEN ? r->seats[s] | ROUTED
-							    : r->seats[s] & ~ROUTED);
-	route(r, job->group, ROUTED);
-	g->n_pending -= g->n_taken;
-	set_unusable(r, g, g->n_pending && g->n_joined);
-	if (all_are_routed(r, job->group))
-		note_routed(r, g);
+		return;
+	}
+	if (!g->is_waiting)
+		FAB_PUSH(&r->waiting, e->group);
+	g->is_waiting = true;
 	start_pass(r);
 }
 
-static void plain_computed(struct replay *r, const struct job *job)
+/* A computation has ended: routes are in effect. */
+static void end_job(struct replay *r, const struct job *job)
 {
+	enum fab_lifecycle_behaviour how = r->options->behaviour;
 	struct group *g = &r->groups[job->group];
+	uint64_t s = r->all->first[job->group];
 
-	if (job->is_leave)
+	r->n_computed++;
+	r->out->recomputations++;
+	if (how == FAB_LIFECYCLE_BATCHED) {
+		route(r, job->group, JOINED);
+		note_routed(r, g);
+		set_unusable(r, g, false);
+		enter(r, job->group, FAB_LIFECYCLE_READY);
+		if (g->n_left)
+			note_left(r, job->group);
+		return;
+	}
+	if (how == FAB_LIFECYCLE_COALESCED)
+		copy_flag(r, job->group, TAKEN, ROUTED);
+	else if (job->is_leave)
 		r->seats[job->seat] &= (uint8_t)~ROUTED;
 	else
 		r->seats[job->seat] |= ROUTED;
 	route(r, job->group, ROUTED);
-	g->n_pending--;
+	g->n_pending -= how == FAB_LIFECYCLE_COALESCED ? g->n_taken : 1;
 	set_unusable(r, g, g->n_pending && g->n_joined);
-	if (all_are_routed(r, job->group))
+	while (s < r->all->first[job->group + 1] &&
+	       (r->seats[s] & (JOINED | ROUTED)) != JOINED)
+		s++;
+	if (s == r->all->first[job->group + 1])
 		note_routed(r, g);
+	if (how == FAB_LIFECYCLE_COALESCED)
+		start_pass(r);
 }
 
-/* By a number of its own for each request, so that behaviours can be compared. */
-static bool is_lost(const struct replay *r, size_t i)
-{
-	uint64_t bits = fab_mix64(fab_mix64(r->options->seed) ^ i);
-
-	return r->events->v[i].is_lost || fab_unit(bits) < r->options->loss;
-}
-
-/* One request of the trace waits at a time, the next one. */
-static void expect_request(struct replay *r, size_t i)
-{
-	if (i < r->events->n)
-		fab_schedule_add(&r->schedule, r->events->v[i].time_ns, REQUEST, i);
-}
-
+/* A request of the trace, unless it is lost: by a random number of its own each, so that
+ * behaviours can be compared. The next one is then expected. */
 static void receive(struct replay *r, size_t i)
 {
 	const struct fab_event *e = &r->events->v[i];
+	uint64_t bits = fab_mix64(fab_mix64(r->options->seed) ^ i);
 
-	if (is_lost(r, i))
+	if (e->is_lost || fab_unit(bits) < r->options->loss)
 		r->out->lost++;
-	else if (r->options->behaviour != FAB_LIFECYCLE_BATCHED)
+	else if (r->options->behaviour == FAB_LIFECYCLE_BATCHED)
+		batched_request(r, e);
+	else
 		plain_request(r, e);
-	else if (e->is_leave)
-		batched_leave(r, e);
-	else
-		batched_join(r, e);
-	expect_request(r, i + 1);
-}
-
-static void end_job(struct replay *r, size_t i)
-{
-	struct job job = r->jobs.v[i];
-
-	r->n_computed++;
-	r->out->recomputations++;
-	if (r->options->behaviour == FAB_LIFECYCLE_PLAIN)
-		plain_computed(r, &job);
-	else if (r->options->behaviour == FAB_LIFECYCLE_COALESCED)
-		coalesced_computed(r, &job);
-	else
-		batched_computed(r, &job);
-}
-
-static void end_timer(struct replay *r, uint32_t group, uint32_t visit)
-{
-	if (r->groups[group].visit != visit)
-		return;
-	r->out->timed_out++;
-	destroy(r, group);
+	if (i + 1 < r->events->n)
+		fab_schedule_add(&r->schedule, e[1].time_ns, REQUEST, i + 1);
 }
 
 static void run(struct replay *r)
 {
 	struct fab_due due;
 
-	expect_request(r, 0);
-	while (fab_schedule_take(&r->schedule, &due))
+	if (r->events->n)
+		fab_schedule_add(&r->schedule, r->events->v[0].time_ns, REQUEST, 0);
+	while (fab_schedule_take(&r->schedule, &due)) {
+		uint32_t group = (uint32_t)(due.item >> 32);
+		struct job job;
+
 		switch ((enum kind)fab_due_kind(&due)) {
 		case COMPUTED:
-			end_job(r, due.item);
+			job = r->jobs.v[due.item];
+			end_job(r, &job);
 			break;
 		case REQUEST:
 			receive(r, due.item);
 			break;
 		case TIME_OUT:
-			end_timer(r, (uint32_t)(due.item >> 32), (uint32_t)due.item);
+			if (r->groups[group].visit != (uint32_t)due.item)
+				break;
+			r->out->timed_out++;
+			destroy(r, group);
 			break;
 		}
-}
-
-static void sum_up(struct replay *r)
-{
-	struct fab_lifecycle_outcome *o = r->out;
-
-	for (uint32_t i = 0; i < r->events->groups->n; i++) {
-		const struct group *g = &r->groups[i];
-
-		fab_tally_add(&r->unusable, (double)g->unusable_ns / 1e9);
-		o->alive += r->options->behaviour == FAB_LIFECYCLE_BATCHED
-				    ? g->state != FAB_LIFECYCLE_ABSENT
-				    : g->n_joined > 0;
-	}
-	o->routed = r->routed.n;
-	o->routed_sum_s = r->routed.sum;
-	o->routed_mean_s = fab_tally_mean(&r->routed);
-	o->routed_max_s = fab_tally_max(&r->routed);
-	o->told_sum_s = r->told.sum;
-	o->told_mean_s = fab_tally_mean(&r->told);
-	o->told_max_s = fab_tally_max(&r->told);
-	o->unusable_sum_s = r->unusable.sum;
-	if (r->unusable.n) {
-		o->unusable_mean_s = fab_tally_mean(&r->unusable);
-		o->unusable_max_s = r->unusable.max;
 	}
 }
 
@@ -433,19 +345,42 @@ void fab_lifecycle_replay(const struct fab_events *events,
 			  const struct fab_lifecycle_router *router,
 			  struct fab_lifecycle_outcome *out)
 {
-	const struct fab_groups *g = events->groups;
-	struct replay r = {
-		.events = events, .options = options, .router = router, .out = out};
+	const struct fab_groups *all = events->groups;
+	struct replay r = {.events = events,
+			   .all = all,
+			   .options = options,
+			   .router = router,
+			   .out = out,
+			   .groups = FAB_NEW0(all->n, struct group),
+			   .seats = FAB_NEW0(all->first[all->n], uint8_t)};
 	uint32_t widest = 0;
 
 	*out = (struct fab_lifecycle_outcome){0};
-	for (uint32_t i = 0; i < g->n; i++)
-		widest = fab_group_size(g, i) > widest ? fab_group_size(g, i) : widest;
-	r.groups = FAB_NEW0(g->n, struct group);
-	r.seats = FAB_NEW0(g->first[g->n], uint8_t);
+	for (uint32_t i = 0; i < all->n; i++)
+		widest =
+			fab_group_size(all, i) > widest ? fab_group_size(all, i) : widest;
 	r.members = FAB_NEW(widest, uint32_t);
 	run(&r);
-	sum_up(&r);
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct group *g = &r.groups[i];
+
+		fab_tally_add(&r.unusable, (double)g->unusable_ns / 1e9);
+		out->alive += options->behaviour == FAB_LIFECYCLE_BATCHED
+				      ? g->state != FAB_LIFECYCLE_ABSENT
+				      : g->n_joined > 0;
+	}
+	out->routed = r.routed.n;
+	out->routed_sum_s = r.routed.sum;
+	out->routed_mean_s = fab_tally_mean(&r.routed);
+	out->routed_max_s = fab_tally_max(&r.routed);
+	out->told_sum_s = r.told.sum;
+	out->told_mean_s = fab_tally_mean(&r.told);
+	out->told_max_s = fab_tally_max(&r.told);
+	out->unusable_sum_s = r.unusable.sum;
+	if (r.unusable.n) {
+		out->unusable_mean_s = fab_tally_mean(&r.unusable);
+		out->unusable_max_s = r.unusable.max;
+	}
 	free(r.groups);
 	free(r.seats);
 	free(r.members);

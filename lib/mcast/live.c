@@ -84,25 +84,6 @@ static void *copy(const void *from, size_t n, size_t size)
 	return to;
 }
 
-/* The members and their different switches become the one group of the problem. */
-static void set_group(struct fab_live *l, const struct tree *t)
-{
-	uint64_t at = 0;
-
-	l->one.member = t->member;
-	l->first[1] = t->n_members;
-	l->round++;
-	for (uint32_t i = 0; i < t->n_members; i++) {
-		uint32_t sw = fab_port_switch(l->problem.f, t->member[i]);
-
-		if (l->seen[sw] == l->round)
-			continue;
-		l->seen[sw] = l->round;
-		l->one.sw[at++] = sw;
-	}
-	l->sw_first[1] = at;
-}
-
 static void count_peak(struct fab_live *l, const struct tree *t)
 {
 	for (uint32_t e = 0; e < t->n_edges; e++)
@@ -128,7 +109,22 @@ static void grow(struct fab_live *l, struct tree *t)
 	struct fab_mcast_state *s = &l->state;
 	struct fab_roots roots;
 
-	set_group(l, t);
+	/* The members and their different switches become the one group of the problem.
+	 */
+	uint64_t at = 0;
+
+	l->one.member = t->member;
+	l->first[1] = t->n_members;
+	l->round++;
+	for (uint32_t i = 0; i < t->n_members; i++) {
+		uint32_t sw = fab_port_switch(l->problem.f, t->member[i]);
+
+		if (l->seen[sw] == l->round)
+			continue;
+		l->seen[sw] = l->round;
+		l->one.sw[at++] = sw;
+	}
+	l->sw_first[1] = at;
 	fab_roots_find(l->problem.dist, &l->one, 0, 0, 1, 0, &roots);
 	t->root = fab_mcast_choose_root(s, l->engine, &roots, l->ties, 0);
 	s->n_edges = 0;

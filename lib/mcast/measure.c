@@ -31,15 +31,6 @@ static uint32_t max_host_efi(const struct fab_mcast_problem *problem)
 	return max;
 }
 
-static void add_weighted(uint32_t n, const double *load, struct fab_efi *out)
-{
-	out->max_load = out->mean_load = load ? 0 : (double)NAN;
-	for (uint32_t c = 0; load && c < n; c++) {
-		out->max_load = fmax(out->max_load, load[c]);
-		out->mean_load += load[c] / n;
-	}
-}
-
 void fab_efi_of(const struct fab_mcast_problem *problem,
 		const struct fab_mcast_result *result, struct fab_efi *out)
 {
@@ -56,7 +47,11 @@ void fab_efi_of(const struct fab_mcast_problem *problem,
 	}
 	out->mean = n ? (double)out->tree_links / n : 0;
 	out->max_all = host_max > out->max ? host_max : out->max;
-	add_weighted(n, result->weighted, out);
+	out->max_load = out->mean_load = result->weighted ? 0 : (double)NAN;
+	for (uint32_t c = 0; result->weighted && c < n; c++) {
+		out->max_load = fmax(out->max_load, result->weighted[c]);
+		out->mean_load += result->weighted[c] / n;
+	}
 	for (uint32_t i = 0; i < result->forest.n; i++)
 		if (result->forest.height[i] > out->max_height)
 			out->max_height = result->forest.height[i];
@@ -135,24 +130,6 @@ static void explain_root(const struct fab_mcast_problem *p,
 	fab_roots_one_free(one);
 }
 
-/* Cables that lead as near to the root as the one that was taken. */
-static void count_choices(const struct fab_mcast_problem *p,
-			  const struct fab_mcast_result *r, const uint8_t *row,
-			  struct fab_tree_link *l)
-{
-	const struct fab_fabric *f = p->f;
-
-	l->least = l->load;
-	for (uint32_t a = f->arc_first[l->sw]; a < f->arc_first[l->sw + 1]; a++) {
-		uint32_t c = f->arc_cable[a], load = r->load[c] + (c != l->cable);
-
-		if (row[f->arc_peer[a]] > row[l->parent])
-			continue;
-		l->n_choices++;
-		l->least = load < l->least ? load : l->least;
-	}
-}
-
 static int by_depth(const void *x, const void *y)
 {
 	const struct fab_tree_link *a = x, *b = y;
@@ -180,7 +157,18 @@ void fab_mcast_explain(const struct fab_mcast_problem *p,
 
 		l.parent = other_end(p->f, l.cable, l.sw);
 		l.load = r->load[l.cable];
-		count_choices(p, r, row, &l);
+		/* Cables that lead as near to the root as the one that was taken. */
+		const struct fab_fabric *f = p->f;
+
+		l.least = l.load;
+		for (uint32_t a = f->arc_first[l.sw]; a < f->arc_first[l.sw + 1]; a++) {
+			uint32_t c = f->arc_cable[a], load = r->load[c] + (c != l.cable);
+
+			if (row[f->arc_peer[a]] > row[l.parent])
+				continue;
+			l.n_choices++;
+			l.least = load < l.least ? load : l.least;
+		}
 		at[l.sw] = (uint32_t)out->link.n;
 		FAB_PUSH(&out->link, l);
 	}

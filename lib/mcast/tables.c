@@ -102,24 +102,6 @@ static void follow(struct walk *w, uint64_t e, uint64_t no_entry)
 		w->parent[a > b ? a : b] = a > b ? b : a;
 }
 
-static void follow_row(struct walk *w, uint32_t row)
-{
-	uint64_t first = w->mft->first[row], end = w->mft->first[row + 1];
-
-	for (uint64_t e = first; e < end; e++) {
-		uint32_t port = w->mft->port[e];
-
-		meet(w, w->mft->sw[e], e);
-		if (w->mft->num[e] &&
-		    (port == FAB_NONE || w->f->port_cable[port] == FAB_NONE))
-			note(w, FAB_BROKEN_NO_CABLE, 1, w->mft->sw[e], w->mft->num[e]);
-		if (port != FAB_NONE)
-			w->is_out[port] = w->stamp;
-	}
-	for (uint64_t e = first; e < end; e++)
-		follow(w, e, end);
-}
-
 /* The port of its switch by which a member is reached. */
 static uint32_t port_to(const struct fab_fabric *f, uint32_t member)
 {
@@ -184,17 +166,6 @@ static uint32_t farthest(struct walk *w, uint32_t group, uint32_t row, uint32_t 
 	return best;
 }
 
-/* Half of the longest path between two members' switches, rounded up. */
-static void measure(struct walk *w, uint32_t group, uint32_t row)
-{
-	uint32_t from = w->groups->sw[w->groups->sw_first[group]], hops;
-
-	from = farthest(w, group, row, from, &hops);
-	farthest(w, group, row, from, &hops);
-	if ((hops + 1) / 2 > w->out->max_height)
-		w->out->max_height = (hops + 1) / 2;
-}
-
 static void walk_group(struct walk *w, uint32_t group, uint16_t mlid)
 {
 	uint32_t row = fab_mft_find(w->mft, mlid);
@@ -204,8 +175,23 @@ static void walk_group(struct walk *w, uint32_t group, uint16_t mlid)
 	for (int k = 0; k < FAB_N_BROKEN_KINDS; k++)
 		w->fault[k] = (struct fab_broken){.group = group,
 						  .kind = (enum fab_broken_kind)k};
-	if (row != FAB_NONE)
-		follow_row(w, row);
+	if (row != FAB_NONE) {
+		uint64_t first = w->mft->first[row], end = w->mft->first[row + 1];
+
+		for (uint64_t e = first; e < end; e++) {
+			uint32_t port = w->mft->port[e];
+
+			meet(w, w->mft->sw[e], e);
+			if (w->mft->num[e] &&
+			    (port == FAB_NONE || w->f->port_cable[port] == FAB_NONE))
+				note(w, FAB_BROKEN_NO_CABLE, 1, w->mft->sw[e],
+				     w->mft->num[e]);
+			if (port != FAB_NONE)
+				w->is_out[port] = w->stamp;
+		}
+		for (uint64_t e = first; e < end; e++)
+			follow(w, e, end);
+	}
 	if (fab_group_size(w->groups, group) > 1)
 		find_cut_off(w, group);
 	for (int k = 0; k < FAB_N_BROKEN_KINDS; k++) {
@@ -215,8 +201,15 @@ static void walk_group(struct walk *w, uint32_t group, uint16_t mlid)
 		is_broken = true;
 	}
 	w->out->n_broken += is_broken;
-	if (!is_broken && row != FAB_NONE && fab_group_size(w->groups, group) > 1)
-		measure(w, group, row);
+	if (!is_broken && row != FAB_NONE && fab_group_size(w->groups, group) > 1) {
+		/* Half of the longest path between two members' switches, rounded up. */
+		uint32_t from = w->groups->sw[w->groups->sw_first[group]], hops;
+
+		from = farthest(w, group, row, from, &hops);
+		farthest(w, group, row, from, &hops);
+		if ((hops + 1) / 2 > w->out->max_height)
+			w->out->max_height = (hops + 1) / 2;
+	}
 }
 
 void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,

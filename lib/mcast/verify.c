@@ -28,13 +28,6 @@ static int wrong(const struct check *c, uint32_t group, const char *what)
 			c->r->engine->name, fab_group_name(c->p->groups, group), what);
 }
 
-static uint32_t other_end(const struct fab_fabric *f, uint32_t cable, uint32_t sw)
-{
-	uint32_t a = f->port_node[f->cable_a[cable]], b = f->port_node[f->cable_b[cable]];
-
-	return a == sw ? b : b == sw ? a : FAB_NONE;
-}
-
 /* Each switch of the tree has one cable to its parent, the root has none. */
 static int read_tree(struct check *c, uint32_t group)
 {
@@ -56,7 +49,9 @@ static int read_tree(struct check *c, uint32_t group)
 			return wrong(c, group,
 				     "has a loop: a switch hangs on two cables");
 		c->in[sw] = group + 1;
-		c->parent[sw] = other_end(f, cable, sw);
+		uint32_t a = f->port_node[f->cable_a[cable]],
+			 b = f->port_node[f->cable_b[cable]];
+		c->parent[sw] = a == sw ? b : b == sw ? a : FAB_NONE;
 		if (c->parent[sw] == FAB_NONE || c->parent[sw] == sw)
 			return wrong(c, group, "has a cable that is not at its switch");
 		c->load[cable]++;

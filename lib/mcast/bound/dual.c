@@ -51,22 +51,6 @@ struct ascent {
 	FAB_VEC(uint32_t) turn;
 };
 
-static void reach_init(struct reach *r, const struct fab_dist *dist, uint32_t n_switches)
-{
-	*r = (struct reach){.one = fab_roots_one_new(dist), .n = n_switches};
-	r->to_root = FAB_NEW((size_t)n_switches + 1, uint8_t);
-	r->to_member = FAB_NEW((size_t)n_switches + 1, uint8_t);
-}
-
-static void reach_fini(struct reach *r)
-{
-	if (r->one)
-		fab_roots_one_free(r->one);
-	free(r->to_root);
-	free(r->to_member);
-	*r = (struct reach){0};
-}
-
 static void lower(uint8_t *hops, const uint8_t *row, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -91,13 +75,6 @@ static void reach_set(struct reach *r, const uint32_t *sw, uint32_t n)
 		lower(r->to_member, fab_dist_row(dist, sw[i]), r->n);
 }
 
-/* May a tree of the group use a cable between these switches? */
-static bool reach_has(const struct reach *r, uint32_t a, uint32_t b)
-{
-	return r->to_root[a] + 1u + r->to_member[b] <= r->height ||
-	       r->to_root[b] + 1u + r->to_member[a] <= r->height;
-}
-
 static uint32_t left_of(const struct ascent *x, uint32_t arc)
 {
 	return (x->weight ? x->weight[x->p->f->arc_cable[arc]] : 1) - x->used[arc];
@@ -107,7 +84,10 @@ static uint32_t left_of(const struct ascent *x, uint32_t arc)
 static bool leads_in(const struct ascent *x, uint32_t from, uint32_t to)
 {
 	return x->seen[from] != x->search &&
-	       (!x->reach.one || reach_has(&x->reach, from, to));
+	       (!x->reach.one || (x->reach.to_root[from] + 1u + x->reach.to_member[to] <=
+					  x->reach.height ||
+				  x->reach.to_root[to] + 1u + x->reach.to_member[from] <=
+					  x->reach.height));
 }
 
 /* A member: how large its set was when it was last looked at. */
@@ -246,21 +226,15 @@ static void ascent_init(struct ascent *x, const struct fab_mcast_problem *p,
 	uint32_t n = p->f->n_switches;
 
 	*x = (struct ascent){.p = p, .weight = of->weight};
-	if (of->is_low)
-		reach_init(&x->reach, p->dist, n);
+	if (of->is_low) {
+		x->reach = (struct reach){.one = fab_roots_one_new(p->dist),
+					  .n = n,
+					  .to_root = FAB_NEW((size_t)n + 1, uint8_t),
+					  .to_member = FAB_NEW((size_t)n + 1, uint8_t)};
+	}
 	x->used = FAB_NEW0((size_t)p->f->arc_first[n] + 1, uint32_t);
 	x->seen = FAB_NEW0(n, uint32_t);
 	x->set = FAB_NEW(n, uint32_t);
-}
-
-static void ascent_fini(struct ascent *x)
-{
-	free(x->used);
-	free(x->seen);
-	free(x->set);
-	free(x->turn.v);
-	free(x->touched.v);
-	reach_fini(&x->reach);
 }
 
 /* What a group's ascent came to. */
@@ -268,28 +242,6 @@ struct climbed {
 	uint64_t total;
 	uint32_t *turn, n_turns;
 };
-
-/* Turns of one group after the other; those of groups with equal switches are equal. */
-static void collect(const struct fab_groups *g, const struct climbed *of,
-		    struct fab_bound *out)
-{
-	uint64_t n = 0;
-
-	out->first = FAB_NEW((size_t)g->n + 1, uint64_t);
-	for (uint32_t i = 0; i < g->n; i++) {
-		out->first[i] = n;
-		n += of[g->same_as[i]].n_turns;
-	}
-	out->first[g->n] = n;
-	out->turn = FAB_NEW(n + 1, uint32_t);
-	for (uint32_t i = 0; i < g->n; i++) {
-		const struct climbed *c = &of[g->same_as[i]];
-
-		if (c->n_turns)
-			memcpy(out->turn + out->first[i], c->turn,
-			       c->n_turns * sizeof(*c->turn));
-	}
-}
 
 /* All cables between two switches together. */
 static uint64_t sum_of_weights(const struct fab_fabric *f, const uint32_t *weight)
@@ -309,16 +261,6 @@ static uint64_t sum_of_weights(const struct fab_fabric *f, const uint32_t *weigh
 struct selection {
 	uint32_t *group, n;
 };
-
-static struct selection select_groups(const struct fab_groups *g)
-{
-	struct selection s = {.group = FAB_NEW((size_t)g->n + 1, uint32_t)};
-
-	for (uint32_t i = 0; i < g->n; i++)
-		if (g->same_as[i] == i)
-			s.group[s.n++] = i;
-	return s;
-}
 
 /* Sets is_cut_short when it was stopped before all were done, and is_limited. */
 static void climb(const struct fab_mcast_problem *p, const struct fab_bound_work *work,
@@ -353,7 +295,14 @@ static void climb(const struct fab_mcast_problem *p, const struct fab_bound_work
 				memcpy(c->turn, x.turn.v, x.turn.n * sizeof(*x.turn.v));
 		}
 		is_limited = is_limited || x.is_limited;
-		ascent_fini(&x);
+		free(x.used);
+		free(x.seen);
+		free(x.set);
+		free(x.turn.v);
+		free(x.touched.v);
+		fab_roots_one_free(x.reach.one);
+		free(x.reach.to_root);
+		free(x.reach.to_member);
 	}
 	fab_threads_rest(n_workers);
 	out->is_cut_short = is_over;
@@ -366,12 +315,29 @@ static void find(const struct fab_mcast_problem *problem,
 {
 	const struct fab_groups *g = problem->groups;
 	const struct ascent_of how = {out->weight, out->kind == FAB_BOUND_REACH};
-	struct selection all = select_groups(g);
+	struct selection all = {.group = FAB_NEW((size_t)g->n + 1, uint32_t)};
 	struct climbed *of = FAB_NEW0((size_t)g->n + 1, struct climbed);
-	uint64_t total = 0, sum = sum_of_weights(problem->f, out->weight);
+	uint64_t total = 0, n = 0, sum = sum_of_weights(problem->f, out->weight);
 
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->same_as[i] == i)
+			all.group[all.n++] = i;
 	climb(problem, work, &how, &all, of, out);
-	collect(g, of, out);
+	/* turns group by group; those of groups with equal switches are equal */
+	out->first = FAB_NEW((size_t)g->n + 1, uint64_t);
+	for (uint32_t i = 0; i < g->n; i++) {
+		out->first[i] = n;
+		n += of[g->same_as[i]].n_turns;
+	}
+	out->first[g->n] = n;
+	out->turn = FAB_NEW(n + 1, uint32_t);
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct climbed *c = &of[g->same_as[i]];
+
+		if (c->n_turns)
+			memcpy(out->turn + out->first[i], c->turn,
+			       c->n_turns * sizeof(*c->turn));
+	}
 	for (uint32_t i = 0; i < g->n; i++)
 		total += of[g->same_as[i]].total;
 	out->value = sum ? (uint32_t)((total + sum - 1) / sum) : 0;
@@ -382,8 +348,8 @@ static void find(const struct fab_mcast_problem *problem,
 }
 
 void fab_mcast_dual_bound_of(const struct fab_mcast_problem *problem,
-			  const struct fab_bound_work *work, uint32_t *weight,
-			  struct fab_bound *out)
+			     const struct fab_bound_work *work, uint32_t *weight,
+			     struct fab_bound *out)
 {
 	*out = (struct fab_bound){.kind = weight ? FAB_BOUND_WEIGHTED : FAB_BOUND_DUAL,
 				  .weight = weight};
@@ -460,22 +426,6 @@ static uint8_t dimension_of(const struct fab_shape *shape, uint32_t a, uint32_t 
 	return dim;
 }
 
-static void find_kinds(struct weight_search *x, const struct fab_shape *shape)
-{
-	const struct fab_fabric *f = x->p->f;
-	bool is_grid = shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
-		       shape->kind == FAB_SHAPE_HYPERX;
-
-	x->n_kinds = is_grid ? shape->n_dims : shape->group ? 2 : 1;
-	for (uint32_t c = 0; c < f->n_switch_links && x->n_kinds > 1; c++) {
-		uint32_t a = f->port_node[f->cable_a[c]];
-		uint32_t b = f->port_node[f->cable_b[c]];
-
-		x->kind[c] = is_grid ? dimension_of(shape, a, b)
-				     : shape->group[a] != shape->group[b];
-	}
-}
-
 static void set_weights(struct weight_search *x, const uint32_t *by_kind)
 {
 	for (uint32_t c = 0; c < x->p->f->n_switch_links; c++)
@@ -528,7 +478,19 @@ void fab_mcast_weighted_bound(const struct fab_mcast_problem *problem,
 
 	*out = (struct fab_bound){.kind = FAB_BOUND_NONE};
 	x.work.steps = work->steps / SHARE;
-	find_kinds(&x, fab_mcast_shape(problem, &own_shape));
+	const struct fab_shape *shape = fab_mcast_shape(problem, &own_shape);
+	const struct fab_fabric *f = x.p->f;
+	bool is_grid = shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
+		       shape->kind == FAB_SHAPE_HYPERX;
+
+	x.n_kinds = is_grid ? shape->n_dims : shape->group ? 2 : 1;
+	for (uint32_t c = 0; c < f->n_switch_links && x.n_kinds > 1; c++) {
+		uint32_t a = f->port_node[f->cable_a[c]];
+		uint32_t b = f->port_node[f->cable_b[c]];
+
+		x.kind[c] = is_grid ? dimension_of(shape, a, b)
+				    : shape->group[a] != shape->group[b];
+	}
 	fab_shape_free(own_shape);
 	for (uint32_t i = 0; i < SAMPLE && i < n; i++)
 		x.sample[x.n_sample++] =

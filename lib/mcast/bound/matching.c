@@ -206,11 +206,6 @@ static void add_groups(struct exits *x, uint32_t group, uint32_t n)
 	}
 }
 
-static bool may_leave(const struct exits *x, const struct kind *k, uint32_t peer)
-{
-	return x->bits.v[k->peers + peer / 64] >> (peer % 64) & 1;
-}
-
 /* Make room for one group of `kind` by moving others; false: not with this cap. */
 static bool move_others(struct exits *x, const struct kind *kinds, uint32_t kind,
 			uint32_t n_kinds, uint32_t n_peers, uint32_t cap)
@@ -225,7 +220,8 @@ static bool move_others(struct exits *x, const struct kind *kinds, uint32_t kind
 		uint32_t k = x->queue[head++];
 
 		for (uint32_t p = 0; p < n_peers; p++) {
-			if (!may_leave(x, &kinds[k], p) || x->from_kind[p] != FAB_NONE)
+			if (!(x->bits.v[kinds[k].peers + p / 64] >> (p % 64) & 1) ||
+			    x->from_kind[p] != FAB_NONE)
 				continue;
 			x->from_kind[p] = k;
 			if (x->load[p] < cap * x->room[p]) {
@@ -321,16 +317,6 @@ static int by_switch(const void *a, const void *b)
 	return (x->peers > y->peers) - (x->peers < y->peers);
 }
 
-/* Groups with the same switches are counted with the first of them. */
-static uint32_t *count_same(const struct fab_groups *g)
-{
-	uint32_t *n = FAB_NEW0(g->n + 1, uint32_t);
-
-	for (uint32_t i = 0; i < g->n; i++)
-		n[g->same_as[i]]++;
-	return n;
-}
-
 /* May a group leave the switch to the neighbours of one of the kinds of the proof only?
  */
 static bool is_in_proof(struct exits *x, uint32_t group, uint32_t sw)
@@ -396,7 +382,10 @@ void fab_mcast_matching_bound(const struct fab_mcast_problem *problem,
 	x.kind_of = fab_map64_new(1024);
 	push_set(&x);
 	x.sets.v[0].radius = 0;
-	n_same = count_same(g);
+	/* groups with the same switches are counted with the first of them */
+	n_same = FAB_NEW0(g->n + 1, uint32_t);
+	for (uint32_t i = 0; i < g->n; i++)
+		n_same[g->same_as[i]]++;
 	for (uint32_t i = 0; i < g->n; i++) {
 		fab_progress_report("bound by height: exits", "groups", i, g->n);
 		if (n_same[i] && fab_group_n_switches(g, i) > 1)

@@ -164,13 +164,6 @@ static void try_parts(const struct best *b, const uint32_t *part, uint32_t n_par
 	free(widest);
 }
 
-static void try_switches(const struct best *b, uint32_t *part)
-{
-	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
-		part[s] = s;
-	try_parts(b, part, b->p->f->n_switches);
-}
-
 /* Levels counted from the switches that endpoints of the groups hang on: rank[switch].
  * Returns the highest. */
 static uint32_t find_ranks(const struct fab_mcast_problem *problem, uint32_t *rank)
@@ -189,31 +182,6 @@ static uint32_t find_ranks(const struct fab_mcast_problem *problem, uint32_t *ra
 	max = n ? rank[order[n - 1]] : 0;
 	free(order);
 	return max;
-}
-
-/* Cut what leads to or from levels above `limit`. */
-static void cut_above(const struct fab_graph *g, const uint32_t *rank, uint32_t limit,
-		      bool *is_cut)
-{
-	for (uint32_t s = 0; s < g->n; s++)
-		for (uint32_t i = g->first[s]; i < g->first[s + 1]; i++)
-			is_cut[i] = rank[s] > limit || rank[g->peer[i]] > limit;
-}
-
-/* Parts that remain when the levels above `limit` are taken away, for each limit. */
-static void try_pods(const struct best *b, uint32_t *part)
-{
-	const struct fab_graph g = fab_graph_of_peers(b->p->f);
-	bool *is_cut = FAB_NEW((size_t)g.first[g.n] + 1, bool);
-	uint32_t *rank = FAB_NEW((size_t)g.n + 1, uint32_t);
-	uint32_t max = find_ranks(b->p, rank);
-
-	for (uint32_t limit = 0; limit < max; limit++) {
-		cut_above(&g, rank, limit, is_cut);
-		try_parts(b, part, fab_graph_parts(&g, is_cut, part));
-	}
-	free(rank);
-	free(is_cut);
 }
 
 /*
@@ -318,22 +286,6 @@ static void try_slabs(const struct best *b, const struct fab_shape *shape, uint3
 	free(x.split);
 }
 
-/* Parts that the shape of the fabric names: groups of a dragonfly, slabs of a grid. */
-static void try_shape(const struct best *b, uint32_t *part)
-{
-	struct fab_shape *own;
-	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
-
-	if (shape->group)
-		try_parts(b, shape->group, shape->n_groups);
-	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
-	    shape->kind == FAB_SHAPE_HYPERX)
-		for (uint32_t dim = 0; dim < shape->n_dims; dim++)
-			if (shape->dims[dim] <= MAX_SLABS)
-				try_slabs(b, shape, dim, part);
-	fab_shape_free(own);
-}
-
 /* Hops between two switches of a torus, mesh or HyperX. */
 static uint16_t grid_hops(const struct fab_shape *s, uint32_t a, uint32_t b)
 {
@@ -432,9 +384,38 @@ static void try_all(const struct best *b)
 	uint32_t *part = FAB_NEW(b->p->f->n_switches, uint32_t);
 	double hops;
 
-	try_switches(b, part);
-	try_pods(b, part);
-	try_shape(b, part);
+	for (uint32_t s = 0; s < b->p->f->n_switches; s++)
+		part[s] = s;
+	try_parts(b, part, b->p->f->n_switches);
+	/* Parts that remain when the levels above `limit` are taken away, for each limit.
+	 */
+	const struct fab_graph g = fab_graph_of_peers(b->p->f);
+	bool *is_cut = FAB_NEW((size_t)g.first[g.n] + 1, bool);
+	uint32_t *rank = FAB_NEW((size_t)g.n + 1, uint32_t);
+	uint32_t max = find_ranks(b->p, rank);
+
+	for (uint32_t limit = 0; limit < max; limit++) {
+		/* Cut what leads to or from levels above `limit`. */
+		for (uint32_t s = 0; s < g.n; s++)
+			for (uint32_t i = g.first[s]; i < g.first[s + 1]; i++)
+				is_cut[i] = rank[s] > limit || rank[g.peer[i]] > limit;
+		try_parts(b, part, fab_graph_parts(&g, is_cut, part));
+	}
+	free(rank);
+	free(is_cut);
+	/* Parts that the shape of the fabric names: groups of a dragonfly, slabs of a
+	 * grid. */
+	struct fab_shape *own;
+	const struct fab_shape *shape = fab_mcast_shape(b->p, &own);
+
+	if (shape->group)
+		try_parts(b, shape->group, shape->n_groups);
+	if (shape->kind == FAB_SHAPE_TORUS || shape->kind == FAB_SHAPE_MESH ||
+	    shape->kind == FAB_SHAPE_HYPERX)
+		for (uint32_t dim = 0; dim < shape->n_dims; dim++)
+			if (shape->dims[dim] <= MAX_SLABS)
+				try_slabs(b, shape, dim, part);
+	fab_shape_free(own);
 	hops = metric_bound(b);
 	if (is_better(b, hops))
 		offer(b, FAB_BOUND_HOPS, hops);

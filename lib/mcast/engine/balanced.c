@@ -97,29 +97,6 @@ static enum fab_mcast_ended improve(struct fab_mcast_state *s,
 	return fab_negotiate(s, &n);
 }
 
-/* From the first trees as without height slack, too, and on from the better of both:
- * only a time limit can make the result worse than that of the lower trees. */
-static void improve_low(struct fab_mcast_state *s, struct fab_mcast_options *own,
-			const struct fab_forest *first)
-{
-	struct fab_mcast_options low = *own;
-	double level = fab_mcast_max_level(s);
-	struct fab_forest higher = {0};
-
-	low.height_slack = 0;
-	low.until = share_of(own->until, LOW_SHARE);
-	fab_mcast_state_copy_trees(s, &higher);
-	fab_mcast_state_start(s, first);
-	(void)balance(s->problem, s, &low);
-	if (!fab_mcast_was_stopped(s->ended))
-		s->ended = improve(s, &low);
-	own->bound = low.bound;
-	own->raise_bound = low.raise_bound;
-	if (level < fab_mcast_max_level(s))
-		fab_mcast_state_start(s, &higher);
-	fab_forest_fini(&higher);
-}
-
 static int optimise(const struct fab_mcast_problem *problem, struct fab_mcast_state *s,
 		    const struct fab_mcast_options *o)
 {
@@ -134,7 +111,25 @@ static int optimise(const struct fab_mcast_problem *problem, struct fab_mcast_st
 	(void)balance(problem, s, &own);
 	goes_on = !fab_mcast_was_stopped(s->ended);
 	if (goes_on && o->height_slack && !o->start) {
-		improve_low(s, &own, &first);
+		/* From the first trees as without height slack, too, and on from the
+		 * better of both: only a time limit can make the result worse than that
+		 * of the lower trees. */
+		struct fab_mcast_options low = own;
+		double level = fab_mcast_max_level(s);
+		struct fab_forest higher = {0};
+
+		low.height_slack = 0;
+		low.until = share_of(own.until, LOW_SHARE);
+		fab_mcast_state_copy_trees(s, &higher);
+		fab_mcast_state_start(s, &first);
+		(void)balance(s->problem, s, &low);
+		if (!fab_mcast_was_stopped(s->ended))
+			s->ended = improve(s, &low);
+		own.bound = low.bound;
+		own.raise_bound = low.raise_bound;
+		if (level < fab_mcast_max_level(s))
+			fab_mcast_state_start(s, &higher);
+		fab_forest_fini(&higher);
 		/* its time is a part of all */
 		goes_on = !fab_mcast_was_stopped(s->ended) || s->ended == FAB_ENDED_TIME;
 	}

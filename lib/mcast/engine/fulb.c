@@ -121,28 +121,6 @@ FAB_WIDE static void add_row(uint32_t *restrict sum, const uint8_t *restrict row
 		sum[i] += row[i];
 }
 
-/* Hops from each of n candidates to all members of the group together. */
-static void add_hops(const struct fab_mcast_problem *p, uint32_t group, struct mean *x,
-		     uint32_t n)
-{
-	const struct fab_groups *g = p->groups;
-	size_t stride = fab_dist_stride(p->dist);
-	bool is_dense = n > stride / DENSE;
-
-	if (is_dense)
-		memset(x->sum, 0, stride * sizeof(*x->sum));
-	for (uint32_t i = 0; i < n && !is_dense; i++)
-		x->sum[x->sw[i]] = 0;
-	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++) {
-		const uint8_t *row = fab_dist_row(p->dist, g->sw[m]);
-
-		if (is_dense)
-			add_row(x->sum, row, stride);
-		for (uint32_t i = 0; i < n && !is_dense; i++)
-			x->sum[x->sw[i]] += row[x->sw[i]];
-	}
-}
-
 static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *roots,
 			    uint32_t group)
 {
@@ -150,7 +128,23 @@ static uint32_t choose_root(struct fab_mcast_state *s, const struct fab_roots *r
 	uint32_t n = list(x->sw, fab_roots_bits(roots, group), roots->words);
 	uint32_t least = UINT32_MAX;
 
-	add_hops(s->problem, group, x, n);
+	/* Hops from each of n candidates to all members of the group together. */
+	const struct fab_groups *g = s->problem->groups;
+	size_t stride = fab_dist_stride(s->problem->dist);
+	bool is_dense = n > stride / DENSE;
+
+	if (is_dense)
+		memset(x->sum, 0, stride * sizeof(*x->sum));
+	for (uint32_t i = 0; i < n && !is_dense; i++)
+		x->sum[x->sw[i]] = 0;
+	for (uint64_t m = g->sw_first[group]; m < g->sw_first[group + 1]; m++) {
+		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[m]);
+
+		if (is_dense)
+			add_row(x->sum, row, stride);
+		for (uint32_t i = 0; i < n && !is_dense; i++)
+			x->sum[x->sw[i]] += row[x->sw[i]];
+	}
 	for (uint32_t i = 0; i < n; i++)
 		least = x->sum[x->sw[i]] < least ? x->sum[x->sw[i]] : least;
 	memset(x->nearest, 0, roots->words * sizeof(*x->nearest));

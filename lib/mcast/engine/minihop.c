@@ -14,16 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arc of `sw` with the lowest port number one hop nearer to the row's switch. */
-static uint32_t lowest_arc(const struct fab_fabric *f, const uint8_t *row, uint32_t sw)
-{
-	uint32_t a = f->arc_first[sw];
-
-	while (row[f->arc_peer[a]] + 1 != row[sw])
-		a++;
-	return a;
-}
-
 /* Paths end max_hops from the root: members beyond stay outside the tree. */
 static void walk(struct fab_mcast_state *s, uint32_t group, uint32_t max_hops)
 {
@@ -35,8 +25,10 @@ static void walk(struct fab_mcast_state *s, uint32_t group, uint32_t max_hops)
 		const uint8_t *row = fab_dist_row(s->problem->dist, g->sw[i]);
 
 		for (uint32_t at = root, hops = 0; row[at] && hops < max_hops; hops++) {
-			uint32_t arc = lowest_arc(f, row, at);
+			uint32_t arc = f->arc_first[at];
 
+			while (row[f->arc_peer[arc]] + 1 != row[at])
+				arc++; /* to the lowest port one hop nearer */
 			at = f->arc_peer[arc];
 			if (!fab_mcast_is_joined(s, at))
 				fab_mcast_join(s, at, f->arc_cable[arc]);

@@ -135,12 +135,6 @@ static int read_line(const struct reading *r, const char *at, const char *end)
 	return read_members(r, &group, at, end);
 }
 
-/* Windows editors begin a file with it. */
-static const char *skip_mark(const char *text, size_t len)
-{
-	return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? text + 3 : text;
-}
-
 /* A group for each MLID of forwarding tables. */
 static int read_tables(struct fab_groups_builder *b, const char *file, const char *text,
 		       size_t len, bool ignore_unknown, struct fab_err *err)
@@ -185,7 +179,8 @@ static int read_lines(struct fab_groups_builder *b, const char *file, const char
 int fab_groups_read(struct fab_groups_builder *b, const char *file, const char *text,
 		    size_t len, bool ignore_unknown, struct fab_err *err)
 {
-	const char *start = skip_mark(text, len);
+	const char *start =
+		len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? text + 3 : text;
 	size_t n = len - (size_t)(start - text);
 	int rc;
 

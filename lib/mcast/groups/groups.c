@@ -386,25 +386,6 @@ static uint32_t choose_part(const struct moving *m, size_t first, size_t end)
 	return FAB_NONE;
 }
 
-/* Move the members first .. end-1 of a group to `at`, each port once. Returns the end. */
-static size_t move_group(struct moving *m, uint32_t group, size_t first, size_t end,
-			 size_t at)
-{
-	uint32_t part = choose_part(m, first, end);
-
-	for (size_t i = first; i < end; i++) {
-		uint32_t port =
-			part == FAB_NONE ? m->b->member.v[i] : member_on(m, i, part);
-
-		if (m->seen[port] == group + 1)
-			continue;
-		m->seen[port] = group + 1;
-		m->b->scope.v[at] = m->b->scope.v[i];
-		m->b->member.v[at++] = port;
-	}
-	return at;
-}
-
 void fab_groups_share_planes(struct fab_groups_builder *b)
 {
 	struct moving m = {.b = b};
@@ -418,7 +399,20 @@ void fab_groups_share_planes(struct fab_groups_builder *b)
 		size_t end = g + 1 < b->first.n ? b->first.v[g + 1] : b->member.n;
 
 		b->first.v[g] = at;
-		at = move_group(&m, (uint32_t)g, first, end, at);
+		/* move the members to `at`, each port once */
+		uint32_t group = (uint32_t)g;
+		uint32_t part = choose_part(&m, first, end);
+
+		for (size_t i = first; i < end; i++) {
+			uint32_t port = part == FAB_NONE ? m.b->member.v[i]
+							 : member_on(&m, i, part);
+
+			if (m.seen[port] == group + 1)
+				continue;
+			m.seen[port] = group + 1;
+			m.b->scope.v[at] = m.b->scope.v[i];
+			m.b->member.v[at++] = port;
+		}
 	}
 	if (planes->n_planes > 1)
 		b->member.n = b->scope.n = at;

@@ -193,23 +193,6 @@ static int by_mlid(const void *x, const void *y)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-static void add_groups(struct reading *r)
-{
-	const struct found *v = r->found.v;
-	char name[FAB_MLID_TEXT];
-
-	if (r->found.n)
-		qsort(r->found.v, r->found.n, sizeof(*v), by_mlid);
-	for (size_t i = 0; i < r->found.n; i++) {
-		if (!i || v[i].mlid != v[i - 1].mlid) {
-			r->b->here.line = v[i].line;
-			fab_mlid_text(v[i].mlid, name);
-			fab_groups_builder_begin(r->b, name, strlen(name));
-		}
-		fab_groups_builder_add(r->b, v[i].port);
-	}
-}
-
 static struct fab_map64 *ports_by_guid(const struct fab_fabric *f)
 {
 	struct fab_map64 *map = fab_map64_new(f->n_nodes);
@@ -247,8 +230,21 @@ int fab_saquery_read(struct fab_groups_builder *b, const char *file, const char 
 			      "%s: groups without members, expected the output of "
 			      "saquery -m",
 			      file);
-	if (!rc)
-		add_groups(&r);
+	if (!rc) {
+		const struct found *v = r.found.v;
+		char name[FAB_MLID_TEXT];
+
+		if (r.found.n)
+			qsort(r.found.v, r.found.n, sizeof(*v), by_mlid);
+		for (size_t i = 0; i < r.found.n; i++) {
+			if (!i || v[i].mlid != v[i - 1].mlid) {
+				r.b->here.line = v[i].line;
+				fab_mlid_text(v[i].mlid, name);
+				fab_groups_builder_begin(r.b, name, strlen(name));
+			}
+			fab_groups_builder_add(r.b, v[i].port);
+		}
+	}
 	fab_map64_free(r.ports);
 	free(r.found.v);
 	return rc;

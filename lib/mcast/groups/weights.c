@@ -34,27 +34,6 @@ static double even_capacity(const struct fab_weights *w)
 	return w->n_cables ? w->capacity[0] : 0;
 }
 
-static void set_demands(struct fab_weights *w, const struct fab_groups *g,
-			const double *demand)
-{
-	double sum = 0, unit;
-	uint64_t units = 0;
-
-	for (uint32_t i = 0; i < g->n; i++)
-		sum += demand ? demand[i] : 1;
-	unit = demand && sum > 0 ? unit_of(sum) : 1;
-	for (uint32_t i = 0; i < g->n; i++) {
-		w->units[i] = (uint64_t)llround((demand ? demand[i] : 1) / unit);
-		w->demand[i] = (double)w->units[i] * unit;
-		units = fab_gcd(w->units[i], units);
-	}
-	w->granule = (double)units * unit;
-	w->even = even_capacity(w);
-	w->step = g->n ? sum / g->n : 0;
-	for (uint32_t c = 0; c < w->n_cables; c++)
-		w->per_unit[c] = unit / w->capacity[c];
-}
-
 static int set_capacities(struct fab_weights *w, const struct fab_fabric *f, bool by_rate,
 			  struct fab_err *err)
 {
@@ -91,7 +70,22 @@ int fab_weights_new(const struct fab_fabric *f, const struct fab_groups *groups,
 		fab_weights_free(w);
 		return -EINVAL;
 	}
-	set_demands(w, groups, demand);
+	double sum = 0, unit;
+	uint64_t units = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++)
+		sum += demand ? demand[i] : 1;
+	unit = demand && sum > 0 ? unit_of(sum) : 1;
+	for (uint32_t i = 0; i < groups->n; i++) {
+		w->units[i] = (uint64_t)llround((demand ? demand[i] : 1) / unit);
+		w->demand[i] = (double)w->units[i] * unit;
+		units = fab_gcd(w->units[i], units);
+	}
+	w->granule = (double)units * unit;
+	w->even = even_capacity(w);
+	w->step = groups->n ? sum / groups->n : 0;
+	for (uint32_t c = 0; c < w->n_cables; c++)
+		w->per_unit[c] = unit / w->capacity[c];
 	for (uint32_t c = 0; c < w->n_cables; c++)
 		inverse += 1 / w->capacity[c];
 	w->step *= w->n_cables ? inverse / w->n_cables : 1;

@@ -521,20 +521,6 @@ static void hand_over(const struct exact *x, struct fab_revision *r, uint32_t g)
 	fab_revision_put(r, own->id, root, height, n, sw, cable);
 }
 
-static void adopt(struct exact *x, struct fab_mcast_state *s)
-{
-	struct fab_revision r = fab_revision_begin(s);
-
-	memset(x->on_link, 0, sizeof(x->on_link));
-	for (uint32_t g = 0; g < x->n_groups; g++) {
-		fab_revision_take_out(&r, x->group[g].id);
-		put(x, g, x->best_tree[g]);
-	}
-	for (uint32_t g = 0; g < x->n_groups; g++)
-		hand_over(x, &r, g);
-	fab_revision_end(&r);
-}
-
 /* The groups of several switches; false: there are too many. */
 static bool find_groups(struct exact *x)
 {
@@ -599,8 +585,18 @@ enum fab_mcast_ended fab_exact_solve(struct fab_mcast_state *s,
 		x->best = fab_mcast_max_level(s);
 		search(x);
 	}
-	if (x->is_better)
-		adopt(x, s);
+	if (x->is_better) {
+		struct fab_revision r = fab_revision_begin(s);
+
+		memset(x->on_link, 0, sizeof(x->on_link));
+		for (uint32_t g = 0; g < x->n_groups; g++) {
+			fab_revision_take_out(&r, x->group[g].id);
+			put(x, g, x->best_tree[g]);
+		}
+		for (uint32_t g = 0; g < x->n_groups; g++)
+			hand_over(x, &r, g);
+		fab_revision_end(&r);
+	}
 	ended = x->ended;
 	for (uint32_t l = 0; l < x->n_links; l++) {
 		free(x->link[l].cable.v);

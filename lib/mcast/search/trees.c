@@ -438,14 +438,6 @@ static uint32_t search(struct fab_deep_tree *t, const struct fab_prices *prices,
 	return FAB_NONE;
 }
 
-/* The switch that an arc leaves. */
-static uint32_t arc_source(const struct fab_fabric *f, uint32_t arc)
-{
-	uint32_t c = f->arc_cable[arc], a = f->port_node[f->cable_a[c]];
-
-	return a == f->arc_peer[arc] ? f->port_node[f->cable_b[c]] : a;
-}
-
 /* Join the path that was found, from its end at the tree back to the member. */
 static void join_path(struct fab_deep_tree *t, uint32_t end)
 {
@@ -453,7 +445,9 @@ static void join_path(struct fab_deep_tree *t, uint32_t end)
 	unsigned depth = t->at[end].depth;
 
 	for (uint32_t arc = t->at[end].from; arc != FAB_NONE;) {
-		uint32_t sw = arc_source(f, arc);
+		/* The switch that an arc leaves. */
+		uint32_t c = f->arc_cable[arc], a = f->port_node[f->cable_a[c]];
+		uint32_t sw = a == f->arc_peer[arc] ? f->port_node[f->cable_b[c]] : a;
 
 		if (!is_joined(t, sw)) {
 			t->at[sw].joined = t->stamp;
@@ -463,21 +457,6 @@ static void join_path(struct fab_deep_tree *t, uint32_t end)
 		t->at[sw].depth = (uint8_t)++depth;
 		arc = t->at[sw].from;
 	}
-}
-
-/* Farthest first. */
-static void sort_members(struct fab_deep_tree *t, const uint32_t *sw, uint32_t n,
-			 const uint8_t *row, uint64_t seed)
-{
-	t->order.n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t tie = fab_mix64(seed ^ sw[i]) >> 40;
-
-		t->at[sw[i]].wanted = t->stamp;
-		FAB_PUSH(&t->order,
-			 (uint64_t)(UINT8_MAX - row[sw[i]]) << 56 | tie << 32 | sw[i]);
-	}
-	qsort(t->order.v, t->order.n, sizeof(*t->order.v), fab_cmp_u64);
 }
 
 /* Leave out switches without members below: paths that were left for others. */
@@ -529,7 +508,16 @@ struct fab_grown fab_deep_tree_grow(struct fab_deep_tree *t,
 	t->in.n = 0;
 	t->at[root].joined = t->stamp;
 	t->at[root].depth = 0;
-	sort_members(t, sw, n, limit.row, seed);
+	/* Farthest first. */
+	t->order.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t tie = fab_mix64(seed ^ sw[i]) >> 40;
+
+		t->at[sw[i]].wanted = t->stamp;
+		FAB_PUSH(&t->order, (uint64_t)(UINT8_MAX - limit.row[sw[i]]) << 56 |
+					    tie << 32 | sw[i]);
+	}
+	qsort(t->order.v, t->order.n, sizeof(*t->order.v), fab_cmp_u64);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t member = (uint32_t)t->order.v[i], end;
 
