@@ -95,19 +95,6 @@ static void add(struct fab_chosen_list *out, struct fab_chosen chosen)
 	FAB_PUSH(&out->of, chosen);
 }
 
-static void add_all(const struct fab_choices *c, struct fab_chosen_list *out)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		struct fab_choice row = row_of(c, i);
-
-		if (row.is_in_all)
-			add(out, (struct fab_chosen){.row = (uint32_t)i,
-						     .by_all = true,
-						     .text = row.form,
-						     .len = strlen(row.form)});
-	}
-}
-
 /* NAME or NAME:ARGUMENT, as its row has it. */
 static int add_one(const struct fab_choices *c, const char *text, size_t len,
 		   struct fab_chosen_list *out, struct fab_err *err)
@@ -136,7 +123,16 @@ int fab_choices_parse(const struct fab_choices *c, const char *list,
 		size_t len = strcspn(at, ",");
 
 		if (len == 3 && !memcmp(at, "all", 3))
-			add_all(c, out);
+			for (size_t i = 0; i < c->n; i++) {
+				struct fab_choice row = row_of(c, i);
+
+				if (row.is_in_all)
+					add(out,
+					    (struct fab_chosen){.row = (uint32_t)i,
+								.by_all = true,
+								.text = row.form,
+								.len = strlen(row.form)});
+			}
 		else
 			rc = add_one(c, at, len, out, err);
 		at += len;

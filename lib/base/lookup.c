@@ -237,14 +237,6 @@ static uint64_t parse_ranges(struct fab_hostlist *list, const char *text, size_t
 	}
 }
 
-static int too_many(const char *text, size_t len, uint64_t max, struct fab_err *err)
-{
-	return fab_fail(err, EINVAL,
-			"'%.*s' stands for more names than can be meant: expected at "
-			"most %" PRIu64,
-			shown(len), text, max);
-}
-
 static int add_bracket(struct fab_hostlist *list, const char *text, size_t len,
 		       const char *open, const char *behind, uint64_t max,
 		       struct fab_err *err)
@@ -266,7 +258,11 @@ static int add_bracket(struct fab_hostlist *list, const char *text, size_t len,
 	b->end = list->ranges.n;
 	b->value = list->ranges.v[b->first].low;
 	if (n > max || __builtin_mul_overflow(list->n, n, &list->n) || list->n > max)
-		return too_many(text, len, max, err);
+		return fab_fail(
+			err, EINVAL,
+			"'%.*s' stands for more names than can be meant: expected at "
+			"most %" PRIu64,
+			shown(len), text, max);
 	return 0;
 }
 
@@ -409,15 +405,6 @@ struct missing {
 	bool has_first;
 };
 
-static void miss(struct missing *m, const char *name)
-{
-	size_t at = strlen(m->text);
-
-	if (m->n++ < MISSING_SHOWN)
-		snprintf(m->text + at, sizeof(m->text) - at, "%s'%.*s'", at ? ", " : "",
-			 SHOWN / 2, name);
-}
-
 static int say_missing(const struct fab_lookup *l, const struct fab_item *item,
 		       const struct missing *m, uint64_t n, struct fab_err *err)
 {
@@ -477,10 +464,15 @@ static int expand(const struct fab_lookup *l, const struct fab_item *item,
 		if (!rc)
 			continue;
 		if (rc == -ENOENT) {
+			size_t at;
+
 			if (!missing.n && err && !is_pattern)
 				missing.has_first = take_member(l, name, false, out,
 								&missing.first) != 0;
-			miss(&missing, name);
+			at = strlen(missing.text);
+			if (missing.n++ < MISSING_SHOWN)
+				snprintf(missing.text + at, sizeof(missing.text) - at,
+					 "%s'%.*s'", at ? ", " : "", SHOWN / 2, name);
 			rc = 0;
 		} else if (err) {
 			/* several have the name, or it is something else */
@@ -652,25 +644,29 @@ static const char *word_end(const char *at, const char *end, const char *separat
 	return at;
 }
 
-/* What stands in "" is a name to the letter. */
-static struct fab_item unquoted(struct fab_item word)
+int fab_list_pair(const char *text, size_t len, const char *separators,
+		  struct fab_item pair[2], struct fab_err *err)
 {
-	if (word.len > 1 && word.text[0] == '"' && word.text[word.len - 1] == '"')
-		word = (struct fab_item){word.text + 1, word.len - 2, true};
-	return word;
-}
+	const struct fab_item all = trimmed(text, text + len, blanks);
+	size_t n;
+	const char *at = all.text;
+	const char *end = all.text + all.len;
+	size_t count = 0;
 
-/* How many words there are; the first two. */
-static size_t split_words(const char *at, const char *end, const char *separators,
-			  struct fab_item pair[2])
-{
-	size_t n = 0;
-
+	/* How many words there are; the first two. */
 	while (at < end) {
 		const char *stop = word_end(at, end, separators);
 
-		if (n++ < 2)
-			pair[n - 1] = unquoted(trimmed(at, stop, blanks));
+		if (count++ < 2) {
+			struct fab_item word = trimmed(at, stop, blanks);
+
+			/* What stands in "" is a name to the letter. */
+			if (word.len > 1 && word.text[0] == '"' &&
+			    word.text[word.len - 1] == '"')
+				word = (struct fab_item){word.text + 1, word.len - 2,
+							 true};
+			pair[count - 1] = word;
+		}
 		for (at = stop; at < end && is_one_of(*at, blanks);)
 			at++;
 		if (at < end && is_one_of(*at, separators) && !is_one_of(*at, blanks))
@@ -678,15 +674,7 @@ static size_t split_words(const char *at, const char *end, const char *separator
 		while (at < end && is_one_of(*at, blanks))
 			at++;
 	}
-	return n;
-}
-
-int fab_list_pair(const char *text, size_t len, const char *separators,
-		  struct fab_item pair[2], struct fab_err *err)
-{
-	const struct fab_item all = trimmed(text, text + len, blanks);
-	size_t n = split_words(all.text, all.text + all.len, separators, pair);
-
+	n = count;
 	if (n == 2 && pair[0].len && pair[1].len)
 		return 0;
 	return fab_fail(err, EINVAL, "'%.*s': expected two names%s%s", shown(all.len),

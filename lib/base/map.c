@@ -52,45 +52,20 @@ static size_t slots_for(size_t expected)
 	return slots;
 }
 
-static uint32_t *free_values(size_t slots)
-{
-	uint32_t *value = FAB_NEW(slots, uint32_t);
-
-	memset(value, 0xff, slots * sizeof(*value));
-	return value;
-}
-
 static void init(struct fab_map64 *map, size_t slots)
 {
+	uint32_t *value;
+
 	map->mask = slots - 1;
 	map->key = FAB_NEW(slots, uint64_t);
-	map->value = free_values(slots);
+	value = FAB_NEW(slots, uint32_t);
+	memset(value, 0xff, slots * sizeof(*value));
+	map->value = value;
 }
 
 static size_t first_slot(const struct fab_map64 *map, uint64_t key)
 {
 	return fab_mix64(key ^ map->seed) & map->mask;
-}
-
-/* Twice the slots. Keys in the old ones differ, whatever a hash says. */
-static void grow(struct fab_map64 *map)
-{
-	struct fab_map64 old = *map;
-
-	init(map, (old.mask + 1) * 2);
-	for (size_t i = 0; i <= old.mask; i++) {
-		size_t s;
-
-		if (old.value[i] == FAB_NONE)
-			continue;
-		s = first_slot(map, old.key[i]);
-		while (map->value[s] != FAB_NONE)
-			s = (s + 1) & map->mask;
-		map->key[s] = old.key[i];
-		map->value[s] = old.value[i];
-	}
-	free(old.key);
-	free(old.value);
 }
 
 struct fab_map64 *fab_map64_new(size_t expected)
@@ -146,7 +121,23 @@ static inline size_t insert(struct fab_map64 *map, uint64_t key, const struct qu
 	if (map->value[s] != FAB_NONE)
 		return s;
 	if (++map->used * 2 > map->mask + 1) {
-		grow(map);
+		struct fab_map64 old = *map;
+
+		/* Twice the slots. Keys in the old ones differ, whatever a hash says. */
+		init(map, (old.mask + 1) * 2);
+		for (size_t i = 0; i <= old.mask; i++) {
+			size_t sw;
+
+			if (old.value[i] == FAB_NONE)
+				continue;
+			sw = first_slot(map, old.key[i]);
+			while (map->value[sw] != FAB_NONE)
+				sw = (sw + 1) & map->mask;
+			map->key[sw] = old.key[i];
+			map->value[sw] = old.value[i];
+		}
+		free(old.key);
+		free(old.value);
 		s = slot_of(map, key, q);
 	}
 	map->key[s] = key;

@@ -27,24 +27,6 @@ static void *wait_for_end(void *end)
 	return NULL;
 }
 
-/* How many of n threads can run at once, this one among them. OpenMP itself ends the
- * process when it cannot start one. */
-static int try_threads(int n)
-{
-	pthread_t *thread = FAB_NEW(n, pthread_t);
-	pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
-	int started = 1;
-
-	pthread_mutex_lock(&end);
-	while (started < n &&
-	       pthread_create(&thread[started], NULL, wait_for_end, &end) == 0)
-		started++;
-	pthread_mutex_unlock(&end);
-	for (int i = 1; i < started; i++)
-		pthread_join(thread[i], NULL);
-	free(thread);
-	return started;
-}
 #endif
 
 int fab_threads(int wanted)
@@ -54,7 +36,21 @@ int fab_threads(int wanted)
 	int n = wanted > 0 ? wanted : omp_get_max_threads();
 
 	if (n > atomic_load(&tried) && !omp_in_parallel()) {
-		atomic_store(&most, try_threads(n));
+		pthread_t *thread = FAB_NEW(n, pthread_t);
+		pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+		int started = 1;
+
+		/* How many of n threads can run at once, this one among them. OpenMP
+		 * itself ends the process when it cannot start one. */
+		pthread_mutex_lock(&end);
+		while (started < n &&
+		       pthread_create(&thread[started], NULL, wait_for_end, &end) == 0)
+			started++;
+		pthread_mutex_unlock(&end);
+		for (int i = 1; i < started; i++)
+			pthread_join(thread[i], NULL);
+		free(thread);
+		atomic_store(&most, started);
 		atomic_store(&tried, n);
 	}
 	return n > atomic_load(&most) ? atomic_load(&most) : n;
@@ -84,13 +80,6 @@ void fab_threads_rest(int n_threads)
 #endif
 }
 
-static void pause_thread(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#endif
-}
-
 /* Turn round for a while until it is another number. Is it? Where that was for nothing,
  * others have the processors: then less of it next time, and more again where it was not.
  */
@@ -107,7 +96,9 @@ static bool turn_round(struct fab_signal *s, uint32_t seen)
 						      memory_order_relaxed);
 			return false;
 		}
-		pause_thread();
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#endif
 	}
 	if (failures)
 		atomic_store_explicit(&s->failures, failures - 1, memory_order_relaxed);

@@ -272,29 +272,6 @@ struct bundles {
 	struct bundle *v;
 };
 
-/* What the pair is compared by; the same seen from either side. */
-static uint64_t direction_of(const struct fab_check_levels *l, uint32_t a, uint32_t b)
-{
-	uint32_t la = l->level[a], lb = l->level[b];
-	uint32_t low = la < lb ? la : lb, rise = (la < lb ? lb : la) - low, within = 0;
-
-	if (!rise && l->shape->group)
-		within = 1 + (l->shape->group[a] == l->shape->group[b]);
-	else if (!rise && l->shape->coords) {
-		const uint32_t *ca = l->shape->coords + (size_t)a * l->shape->n_dims;
-		const uint32_t *cb = l->shape->coords + (size_t)b * l->shape->n_dims;
-		uint32_t d = 0;
-
-		/* The dimension of the first coordinate in which two switches of a grid
-		 * differ. */
-		while (d < l->shape->n_dims && ca[d] == cb[d])
-			d++;
-		within = 1 + d;
-	}
-	return (uint64_t)low << 32 | (uint64_t)(rise < 1 << 24 ? rise : 1 << 24) << 7 |
-	       within;
-}
-
 static int by_direction(const void *x, const void *y)
 {
 	const struct bundle *a = x, *b = y;
@@ -314,11 +291,42 @@ static uint32_t collect_of(const struct fab_check_levels *l, uint32_t sw, uint32
 
 	qsort(peer, n_arcs, sizeof(*peer), fab_cmp_u32);
 	for (uint32_t k = 0, next; k < n_arcs; k = next) {
+		uint32_t b;
+		uint32_t la;
+		uint32_t lb;
+		uint32_t low;
+		uint32_t rise;
+		uint32_t within = 0;
+
 		for (next = k + 1; next < n_arcs && peer[next] == peer[k];)
 			next++;
-		v[n++] = (struct bundle){.direction = direction_of(l, sw, peer[k]),
-					 .n = next - k,
-					 .peer = peer[k]};
+		/* What the pair is compared by; the same seen from either side. */
+		b = peer[k];
+		la = l->level[sw];
+		lb = l->level[b];
+		low = la < lb ? la : lb;
+		rise = (la < lb ? lb : la) - low;
+		if (!rise && l->shape->group)
+			within = 1 + (l->shape->group[sw] == l->shape->group[b]);
+		else if (!rise && l->shape->coords) {
+			const uint32_t *ca =
+				l->shape->coords + (size_t)sw * l->shape->n_dims;
+			const uint32_t *cb =
+				l->shape->coords + (size_t)b * l->shape->n_dims;
+			uint32_t d = 0;
+
+			/* The dimension of the first coordinate in which two switches of
+			 * a grid differ. */
+			while (d < l->shape->n_dims && ca[d] == cb[d])
+				d++;
+			within = 1 + d;
+		}
+		v[n++] = (struct bundle){
+			.direction = ((uint64_t)low << 32 |
+				      (uint64_t)(rise < 1 << 24 ? rise : 1 << 24) << 7 |
+				      within),
+			.n = next - k,
+			.peer = peer[k]};
 	}
 	qsort(v, n, sizeof(*v), by_direction);
 	/* What more than half of each direction have: with them sorted the middle one or
@@ -534,34 +542,6 @@ static uint32_t measure_of(const struct fab_plane *v, enum measure m)
 			     : v->n_hosts;
 }
 
-/* The value that most planes have; of equally common ones the largest. */
-static uint32_t usual_of(const struct fab_planes *planes, enum measure m)
-{
-	uint32_t best = 0, n_best = 0;
-
-	for (uint32_t i = 0; i < planes->n_planes; i++) {
-		uint32_t value = measure_of(&planes->v[i], m), n = 0;
-
-		for (uint32_t k = 0; k < planes->n_planes; k++)
-			n += measure_of(&planes->v[k], m) == value;
-		if (n > n_best || (n == n_best && value > best)) {
-			best = value;
-			n_best = n;
-		}
-	}
-	return best;
-}
-
-/* "2 switches (of 3)" for what is less than usual. */
-static int put_measure(char *out, size_t size, bool is_first, uint32_t n, uint32_t usual,
-		       const char *what)
-{
-	if (n >= usual)
-		return 0;
-	return snprintf(out, size, "%s%u %s, not %u", is_first ? "" : "; ", n, what,
-			usual);
-}
-
 static void check_plane(struct checker *c, const struct fab_planes *planes, uint32_t part,
 			const uint32_t *usual)
 {
@@ -575,8 +555,11 @@ static void check_plane(struct checker *c, const struct fab_planes *planes, uint
 	for (enum measure m = SWITCHES; m < N_MEASURES; m++) {
 		uint32_t value = measure_of(v, m);
 
-		n += (size_t)put_measure(text + n, sizeof(text) - n, !n, value, usual[m],
-					 what[m]);
+		n += (size_t)(value >= usual[m]
+				      ? 0
+				      : snprintf(text + n, sizeof(text) - n,
+						 "%s%u %s, not %u", (!n) ? "" : "; ",
+						 value, what[m], usual[m]));
 		is_small |= 2 * (uint64_t)value < usual[m];
 	}
 	if (n)
@@ -611,8 +594,22 @@ static void check_planes(struct checker *c)
 			v->n_switches == 1 ? "" : "es", v->n_adapters,
 			v->n_adapters == 1 ? "" : "s", shared);
 	}
-	for (enum measure m = SWITCHES; m < N_MEASURES; m++)
-		usual[m] = usual_of(planes, m);
+	for (enum measure m = SWITCHES; m < N_MEASURES; m++) {
+		uint32_t best = 0, n_best = 0;
+
+		/* The value that most planes have; of equally common ones the largest. */
+		for (uint32_t i = 0; i < planes->n_planes; i++) {
+			uint32_t value = measure_of(&planes->v[i], m), n = 0;
+
+			for (uint32_t k = 0; k < planes->n_planes; k++)
+				n += measure_of(&planes->v[k], m) == value;
+			if (n > n_best || (n == n_best && value > best)) {
+				best = value;
+				n_best = n;
+			}
+		}
+		usual[m] = best;
+	}
 	for (uint32_t i = 0; i < planes->n_planes; i++)
 		check_plane(c, planes, i, usual);
 	if (planes->n_planes > 1) {

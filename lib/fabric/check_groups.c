@@ -29,16 +29,6 @@ static const char *place_name(const struct fab_fabric *f, uint32_t place)
 				  : fab_node_name(f, place - f->n_hosts);
 }
 
-/* Behind the names, which end in a quotation mark. */
-static const char *tail_of(const char *message)
-{
-	const char *tail = "", *at = message;
-
-	while ((at = strstr(at, "\": ")))
-		tail = at += 3;
-	return tail;
-}
-
 static struct key key_of(const struct fab_fabric *f, const struct fab_check *check,
 			 uint32_t index)
 {
@@ -48,8 +38,12 @@ static struct key key_of(const struct fab_fabric *f, const struct fab_check *che
 	if (x->cable != FAB_NONE) {
 		uint32_t a = f->port_node[f->cable_a[x->cable]];
 		uint32_t b = f->port_node[f->cable_b[x->cable]];
+		const char *tail = "", *at = x->message;
 
-		key.tail = tail_of(x->message);
+		/* Behind the names, which end in a quotation mark. */
+		while ((at = strstr(at, "\": ")))
+			tail = at += 3;
+		key.tail = tail;
 		key.node = x->node == b && a != b ? b : a;
 		key.peer = place_of(f, key.node == a ? b : a);
 	} else if (x->node != FAB_NONE && x->port != FAB_NONE) {

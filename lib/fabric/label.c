@@ -146,13 +146,6 @@ static bool is_allowed(char c)
 	       (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
 }
 
-/* Words that mean more than a name in topology.conf. */
-static bool is_reserved(const char *name)
-{
-	return !strcasecmp(name, "all") || !strcasecmp(name, "default") ||
-	       !strcasecmp(name, "none");
-}
-
 /* Runs of other characters become one `-`, none at the ends. NULL when nothing is left or
  * it is too long, or a word of Slurm's. */
 static char *clean(const char *name)
@@ -169,7 +162,9 @@ static char *clean(const char *name)
 	while (n && out[n - 1] == '-')
 		n--;
 	out[n] = '\0';
-	if (n && n <= MAX_NAME && !is_reserved(out))
+	if (n && n <= MAX_NAME &&
+	    !(!strcasecmp(out, "all") || !strcasecmp(out, "default") ||
+	      !strcasecmp(out, "none")))
 		return out;
 	free(out);
 	return NULL;
@@ -191,11 +186,6 @@ static struct fab_strmap *count(char *const *wish, uint32_t n)
 	return map;
 }
 
-static bool is_free(const struct fab_strmap *map, const char *name)
-{
-	return fab_strmap_get(map, name, strlen(name)) == FAB_NONE;
-}
-
 /*
  * Keep the wishes that are unique; the others get `letter`-<GUID>, if need be with a
  * number behind it. Returns how many others there are.
@@ -212,7 +202,8 @@ static uint32_t settle(char **wish, uint32_t n, char letter, const uint64_t *gui
 			continue;
 		free(wish[i]);
 		name = fab_format("%c-%016llx", letter, (unsigned long long)guid[i]);
-		for (uint32_t k = 2; !is_free(map, name); k++) {
+		for (uint32_t k = 2;
+		     !(fab_strmap_get(map, name, strlen(name)) == FAB_NONE); k++) {
 			free(name);
 			name = fab_format("%c-%016llx.%u", letter,
 					  (unsigned long long)guid[i], k);

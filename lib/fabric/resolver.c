@@ -570,39 +570,6 @@ int fab_resolve_text(const struct fab_resolver *r, enum fab_want want, const cha
 
 /* Patterns, and the resolver as something that lists can ask. */
 
-/* SWITCH:PORT, both of them patterns. */
-static void match_cables(const struct fab_resolver *r, const char *pattern,
-			 struct fab_ids *out)
-{
-	const struct fab_fabric *f = r->f;
-	const char *colon = strrchr(pattern, ':');
-	bool *is_taken = FAB_NEW0((size_t)f->n_cables + 1, bool);
-	struct fab_ids switches = {0};
-	char *name, number[8];
-
-	name = fab_strndup(pattern, colon ? (size_t)(colon - pattern) : 0);
-	if (colon)
-		fab_directory_match(r->names[THING_SWITCH], name, &switches);
-	for (size_t i = 0; i < switches.of.n; i++) {
-		uint32_t s = switches.of.v[i];
-
-		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
-		     p++) {
-			uint32_t cable = f->port_cable[p];
-
-			snprintf(number, sizeof(number), "%u", f->port_num[p]);
-			if (cable == FAB_NONE || is_taken[cable] ||
-			    !fab_text_glob(colon + 1, number))
-				continue;
-			is_taken[cable] = true;
-			FAB_PUSH(&out->of, cable);
-		}
-	}
-	free(is_taken);
-	free(name);
-	free(switches.of.v);
-}
-
 static int cmp_u32(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -618,7 +585,34 @@ static void match(const void *of, const char *pattern, struct fab_ids *out)
 	size_t n;
 
 	if (v->want == FAB_WANT_CABLE) {
-		match_cables(v->r, pattern, out);
+		const struct fab_fabric *f = v->r->f;
+		const char *colon = strrchr(pattern, ':');
+		bool *is_taken = FAB_NEW0((size_t)f->n_cables + 1, bool);
+		struct fab_ids switches = {0};
+		char *name, number[8];
+
+		/* SWITCH:PORT, both of them patterns. */
+		name = fab_strndup(pattern, colon ? (size_t)(colon - pattern) : 0);
+		if (colon)
+			fab_directory_match(v->r->names[THING_SWITCH], name, &switches);
+		for (size_t i = 0; i < switches.of.n; i++) {
+			uint32_t s = switches.of.v[i];
+
+			for (uint32_t p = f->node_first_port[s];
+			     p < f->node_first_port[s + 1]; p++) {
+				uint32_t cable = f->port_cable[p];
+
+				snprintf(number, sizeof(number), "%u", f->port_num[p]);
+				if (cable == FAB_NONE || is_taken[cable] ||
+				    !fab_text_glob(colon + 1, number))
+					continue;
+				is_taken[cable] = true;
+				FAB_PUSH(&out->of, cable);
+			}
+		}
+		free(is_taken);
+		free(name);
+		free(switches.of.v);
 		return;
 	}
 	for (size_t i = 0; i < FAB_COUNT(order) && out->of.n == first; i++) {

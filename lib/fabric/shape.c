@@ -102,34 +102,6 @@ static bool is_even(const struct fab_fabric *f, const uint32_t *hosts)
 	return n_leaves >= LEAVES_MIN && n_peers(f, first) >= 2;
 }
 
-/* The coordinates of a line are those of any leaf of it; a switch outside all lines has
- * none. */
-static void fill_coords(const struct fab_kfat *k, struct fab_shape *shape)
-{
-	uint32_t n = k->n_dims, n_switches = k->f->n_switches;
-	uint32_t *leaf_of_line = FAB_NEW(k->n_lines, uint32_t);
-
-	for (size_t i = 0; i < (size_t)k->n_leaves * n; i++)
-		leaf_of_line[k->line_of[i]] = (uint32_t)(i / n);
-	shape->coords = FAB_NEW((size_t)n_switches * n, uint32_t);
-	for (uint32_t u = 0; u < n_switches; u++) {
-		bool is_leaf = k->leaf_of[u] != FAB_NONE;
-		uint32_t line = k->switch_line[u], leaf = k->leaf_of[u];
-		uint32_t *coords = shape->coords + (size_t)u * n;
-
-		if (!is_leaf && line == FAB_NONE) {
-			memset(coords, 0xff, n * sizeof(*coords));
-			continue;
-		}
-		if (!is_leaf)
-			leaf = leaf_of_line[line];
-		memcpy(coords, k->coord + (size_t)leaf * n, n * sizeof(*coords));
-		if (!is_leaf)
-			coords[k->line_dim[line]] = FAB_NONE;
-	}
-	free(leaf_of_line);
-}
-
 struct fab_shape fab_shape_of_kfat(const struct fab_kfat *k)
 {
 	struct fab_shape shape = {.kind = FAB_SHAPE_KFAT,
@@ -158,9 +130,33 @@ static void fill(const struct fab_kfat *k, struct fab_shape *shape)
 	uint32_t *order;
 	uint32_t n;
 	uint32_t *level;
+	uint32_t count = k->n_dims;
+	uint32_t n_switches = k->f->n_switches;
+	uint32_t *leaf_of_line;
 
 	*shape = fab_shape_of_kfat(k);
-	fill_coords(k, shape);
+	/* The coordinates of a line are those of any leaf of it; a switch outside all
+	 * lines has none. */
+	leaf_of_line = FAB_NEW(k->n_lines, uint32_t);
+	for (size_t j = 0; j < (size_t)k->n_leaves * count; j++)
+		leaf_of_line[k->line_of[j]] = (uint32_t)(j / count);
+	shape->coords = FAB_NEW((size_t)n_switches * count, uint32_t);
+	for (uint32_t u = 0; u < n_switches; u++) {
+		bool is_leaf = k->leaf_of[u] != FAB_NONE;
+		uint32_t line = k->switch_line[u], leaf = k->leaf_of[u];
+		uint32_t *coords = shape->coords + (size_t)u * count;
+
+		if (!is_leaf && line == FAB_NONE) {
+			memset(coords, 0xff, count * sizeof(*coords));
+			continue;
+		}
+		if (!is_leaf)
+			leaf = leaf_of_line[line];
+		memcpy(coords, k->coord + (size_t)leaf * count, count * sizeof(*coords));
+		if (!is_leaf)
+			coords[k->line_dim[line]] = FAB_NONE;
+	}
+	free(leaf_of_line);
 	shape_sort_dims(shape);
 	/* Levels are hops to the nearest leaf; roots have nothing above them. */
 	g = fab_graph_of_peers(f);
@@ -637,38 +633,6 @@ static enum fab_shape_kind kind_of(const struct product *grid, struct census *c)
 	return FAB_SHAPE_HYPERX;
 }
 
-/* Copy sizes and coordinates; with `merge`, pairs of dimensions of 2 as one of 4. */
-static void take_dims(struct fab_shape *shape, const struct product *grid, bool merge)
-{
-	uint32_t source[FAB_SHAPE_DIMS_MAX] = {0}, other[FAB_SHAPE_DIMS_MAX] = {0};
-	uint32_t open = FAB_NONE;
-
-	for (uint32_t d = 0; d < grid->n_dims; d++) {
-		if (merge && grid->dims[d] == 2 && open != FAB_NONE) {
-			other[open] = d;
-			shape->dims[open] = 4;
-			open = FAB_NONE;
-			continue;
-		}
-		if (merge && grid->dims[d] == 2)
-			open = shape->n_dims;
-		source[shape->n_dims] = d;
-		other[shape->n_dims] = FAB_NONE;
-		shape->dims[shape->n_dims++] = grid->dims[d];
-	}
-	shape->coords = FAB_NEW((size_t)shape->n_switches * shape->n_dims, uint32_t);
-	for (uint32_t v = 0; v < shape->n_switches; v++)
-		for (uint32_t d = 0; d < shape->n_dims; d++) {
-			const uint32_t *c = grid->coords + (size_t)v * grid->n_dims;
-
-			shape->coords[(size_t)v * shape->n_dims + d] =
-				other[d] == FAB_NONE ? c[source[d]]
-				: c[source[d]]	     ? 3 - c[other[d]]
-						     : c[other[d]];
-		}
-	shape_sort_dims(shape);
-}
-
 static bool shape_try_grid(const struct fab_fabric *f, struct fab_shape *shape)
 {
 	struct fab_graph g = {f->n_switches, f->peer_first, f->peer};
@@ -680,8 +644,40 @@ static bool shape_try_grid(const struct fab_fabric *f, struct fab_shape *shape)
 		return false;
 	kind = kind_of(&grid, &census);
 	if (kind != FAB_SHAPE_NONE) {
+		bool merge;
+		uint32_t source[FAB_SHAPE_DIMS_MAX] = {0};
+		uint32_t other[FAB_SHAPE_DIMS_MAX] = {0};
+		uint32_t open = FAB_NONE;
+
 		shape->kind = kind;
-		take_dims(shape, &grid, kind == FAB_SHAPE_TORUS);
+		/* Copy sizes and coordinates; with `merge`, pairs of dimensions of 2 as
+		 * one of 4. */
+		merge = kind == FAB_SHAPE_TORUS;
+		for (uint32_t d = 0; d < grid.n_dims; d++) {
+			if (merge && grid.dims[d] == 2 && open != FAB_NONE) {
+				other[open] = d;
+				shape->dims[open] = 4;
+				open = FAB_NONE;
+				continue;
+			}
+			if (merge && grid.dims[d] == 2)
+				open = shape->n_dims;
+			source[shape->n_dims] = d;
+			other[shape->n_dims] = FAB_NONE;
+			shape->dims[shape->n_dims++] = grid.dims[d];
+		}
+		shape->coords =
+			FAB_NEW((size_t)shape->n_switches * shape->n_dims, uint32_t);
+		for (uint32_t v = 0; v < shape->n_switches; v++)
+			for (uint32_t d = 0; d < shape->n_dims; d++) {
+				const uint32_t *c = grid.coords + (size_t)v * grid.n_dims;
+
+				shape->coords[(size_t)v * shape->n_dims + d] =
+					other[d] == FAB_NONE ? c[source[d]]
+					: c[source[d]]	     ? 3 - c[other[d]]
+							     : c[other[d]];
+			}
+		shape_sort_dims(shape);
 	}
 	free(grid.coords);
 	return kind != FAB_SHAPE_NONE;

@@ -188,21 +188,28 @@ void fab_excerpts_free(struct fab_excerpts *e)
 	free(e);
 }
 
-/* The switches of a part, then what hangs on them, each ascending. */
-static void list_nodes(struct fab_excerpts *e, uint32_t part)
+struct fab_fabric *fab_excerpt(struct fab_excerpts *e, uint32_t part)
 {
+	const struct fab_plane *v = &e->planes->v[part];
+	struct fab_builder *b;
+	struct fab_fabric *out = NULL;
 	const struct fab_fabric *f = e->f;
-	uint32_t n_switches = e->first[part + 1] - e->first[part];
+	uint32_t n_switches;
 
+	if (!v->n_switch_links && !v->n_host_links)
+		return NULL;
+	b = fab_builder_new();
+	/* The switches of a part, then what hangs on them, each ascending. */
+	n_switches = e->first[part + 1] - e->first[part];
 	e->nodes.n = 0;
-	for (uint32_t i = e->first[part]; i < e->first[part + 1]; i++)
-		FAB_PUSH(&e->nodes, e->sw[i]);
-	for (uint32_t i = 0; i < n_switches; i++) {
-		uint32_t s = e->nodes.v[i];
+	for (uint32_t j = e->first[part]; j < e->first[part + 1]; j++)
+		FAB_PUSH(&e->nodes, e->sw[j]);
+	for (uint32_t j = 0; j < n_switches; j++) {
+		uint32_t sw = e->nodes.v[j];
 
-		for (uint32_t p = f->node_first_port[s]; p < f->node_first_port[s + 1];
-		     p++) {
-			uint32_t peer = fab_port_peer(f, p), node;
+		for (uint32_t m = f->node_first_port[sw]; m < f->node_first_port[sw + 1];
+		     m++) {
+			uint32_t peer = fab_port_peer(f, m), node;
 
 			if (peer == FAB_NONE)
 				continue;
@@ -216,19 +223,6 @@ static void list_nodes(struct fab_excerpts *e, uint32_t part)
 	if (e->nodes.n > n_switches)
 		qsort(e->nodes.v + n_switches, e->nodes.n - n_switches,
 		      sizeof(*e->nodes.v), fab_cmp_u32);
-}
-
-struct fab_fabric *fab_excerpt(struct fab_excerpts *e, uint32_t part)
-{
-	const struct fab_plane *v = &e->planes->v[part];
-	struct fab_builder *b;
-	struct fab_fabric *out = NULL;
-	const struct fab_fabric *f = e->f;
-
-	if (!v->n_switch_links && !v->n_host_links)
-		return NULL;
-	b = fab_builder_new();
-	list_nodes(e, part);
 	for (size_t i = 0; i < e->nodes.n; i++)
 		e->id[e->nodes.v[i]] = fab_builder_copy_node(b, e->f, e->nodes.v[i]);
 	/* All cables of the part are at its switches. */

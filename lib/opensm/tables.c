@@ -98,27 +98,31 @@ static size_t find(size_t *part, size_t i)
 	return i;
 }
 
-/*
- * n different switches and n-1 cables between them that join all are a tree; by union and
- * find, whatever the engine did. The members' switches are among them.
- */
-static bool is_tree(const struct fab_fabric *f, const struct fab_live_tree *t)
+int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
+			  const struct fab_live_tree *t, uint16_t mlid,
+			  struct fab_err *err)
 {
+	struct plan plan = {0};
+	int rc = 0;
 	size_t n = (size_t)t->n_edges + 1;
 	uint32_t *sw = FAB_NEW(n, uint32_t);
 	size_t *part = FAB_NEW(n, size_t);
 	bool is_right = true;
 
+	/*
+	 * n different switches and n-1 cables between them that join all are a tree; by
+	 * union and find, whatever the engine did. The members' switches are among them.
+	 */
 	sw[0] = t->root;
 	memcpy(sw + 1, t->sw, t->n_edges * sizeof(*sw));
 	qsort(sw, n, sizeof(*sw), fab_cmp_u32);
-	for (size_t i = 0; i < n; i++) {
-		part[i] = i;
-		is_right &= !i || sw[i] != sw[i - 1];
+	for (size_t j = 0; j < n; j++) {
+		part[j] = j;
+		is_right &= !j || sw[j] != sw[j - 1];
 	}
-	for (uint32_t e = 0; e < t->n_edges && is_right; e++) {
-		size_t a = place_of(sw, n, f->port_node[f->cable_a[t->cable[e]]]);
-		size_t b = place_of(sw, n, f->port_node[f->cable_b[t->cable[e]]]);
+	for (uint32_t k = 0; k < t->n_edges && is_right; k++) {
+		size_t a = place_of(sw, n, f->port_node[f->cable_a[t->cable[k]]]);
+		size_t b = place_of(sw, n, f->port_node[f->cable_b[t->cable[k]]]);
 
 		is_right = a != SIZE_MAX && b != SIZE_MAX;
 		if (!is_right)
@@ -128,21 +132,11 @@ static bool is_tree(const struct fab_fabric *f, const struct fab_live_tree *t)
 		is_right = a != b;
 		part[a] = b;
 	}
-	for (uint32_t m = 0; m < t->n_members && is_right; m++)
-		is_right = place_of(sw, n, fab_port_switch(f, t->member[m])) != SIZE_MAX;
+	for (uint32_t r = 0; r < t->n_members && is_right; r++)
+		is_right = place_of(sw, n, fab_port_switch(f, t->member[r])) != SIZE_MAX;
 	free(part);
 	free(sw);
-	return is_right;
-}
-
-int fab_opensm_write_tree(struct osm_opensm *osm, const struct fab_fabric *f,
-			  const struct fab_live_tree *t, uint16_t mlid,
-			  struct fab_err *err)
-{
-	struct plan plan = {0};
-	int rc = 0;
-
-	if (!is_tree(f, t))
+	if (!is_right)
 		rc = fab_fail(err, EPROTO, "its cables are no tree of its members");
 	for (uint32_t e = 0; e < t->n_edges && !rc; e++)
 		rc = add_cable(osm, f, t->cable[e], &plan, err);

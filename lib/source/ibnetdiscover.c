@@ -566,34 +566,6 @@ static uint32_t slot_for(struct reader *r, uint64_t key)
 	return slot;
 }
 
-static void add_node(struct reader *r, const struct dump_header *h,
-		     struct dump_slot *slot)
-{
-	bool has_name = h->name_len || h->id.is_guid;
-	struct fab_node_spec spec = {
-		.kind = (enum fab_node_kind)h->kind,
-		.guid = r->guid,
-		.sys_guid = r->ids.sys_guid,
-		.vendor = r->ids.vendor,
-		.device = r->ids.device,
-		.n_ports = (uint16_t)h->n_ports,
-		.is_enhanced = h->is_enhanced,
-		/* ibsim describes a node by its id when nothing else is given. */
-		.name = has_name ? h->name : h->id.text,
-		.name_len = fab_name_cut(has_name ? h->name_len : h->id.len),
-		.line = r->lines.line,
-	};
-
-	slot->node = fab_builder_add_node(r->b, &spec);
-	slot->kind = h->kind;
-	slot->n_ports = h->n_ports;
-	slot->line = r->lines.line;
-	if (h->kind == FAB_SWITCH)
-		fab_builder_set_port(r->b, slot->node, 0,
-				     r->ids.port_guid ? r->ids.port_guid : r->guid,
-				     h->lid, h->lmc);
-}
-
 /* A second record of a node: more of the same, or a contradiction. */
 static int merge_node(struct reader *r, const struct dump_header *h,
 		      const struct dump_slot *slot)
@@ -615,62 +587,6 @@ static int merge_node(struct reader *r, const struct dump_header *h,
 			 h->id.text, first);
 	fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h->id.key);
 	return 0;
-}
-
-static int on_header(struct reader *r, const struct dump_header *h)
-{
-	struct dump_slot *slot;
-	uint32_t at;
-	int rc = 0;
-
-	r->has_free_id = !h->id.is_guid;
-	r->kind = h->kind;
-	r->guid = h->id.is_guid || !r->ids.guid ? h->id.key : r->ids.guid;
-	if (h->id.is_guid && r->ids.has_guid && r->ids.guid != h->id.key) {
-		fab_builder_warn(
-			r->b, "guid-mismatch", r->lines.line,
-			"node \"%.*s\" stands below GUID 0x%016llx; its id counts",
-			(int)h->id.len, h->id.text, (unsigned long long)r->ids.guid);
-		fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h->id.key);
-	}
-	at = slot_for(r, h->id.key); /* may move the slots */
-	slot = &r->slots.v[at];
-	if (slot->node == FAB_NONE)
-		add_node(r, h, slot);
-	else
-		rc = merge_node(r, h, slot);
-	r->node = slot->node;
-	r->ids = (struct dump_ids){.line = 0};
-	return rc;
-}
-
-static void on_link(struct reader *r, const struct fab_span *line,
-		    const struct dump_link *link)
-{
-	struct dump_pending pending = {
-		.node = r->node,
-		.peer_slot = slot_for(r, link->peer.key),
-		.port = (uint16_t)link->port,
-		.peer_port = (uint16_t)link->peer_port,
-		.width = link->width,
-		.speed = link->speed,
-		.line = r->lines.line,
-		.text = *line,
-	};
-
-	FAB_PUSH(&r->links, pending);
-	if (r->kind != FAB_SWITCH) {
-		/* ibsim numbers the ports of an adapter on from its own GUID. */
-		uint64_t guid = r->has_free_id && !link->own_guid ? r->guid + link->port
-								  : link->own_guid;
-
-		fab_builder_set_port(r->b, r->node, (uint16_t)link->port, guid,
-				     link->own_lid, link->own_lmc);
-	}
-	if (!link->is_speed_known)
-		fab_builder_warn(r->b, "unknown-speed", r->lines.line,
-				 "the speed of port %u is none of those known",
-				 link->port);
 }
 
 /* A last line without newline that may be the beginning of a record. */
@@ -708,8 +624,33 @@ static int link_line(struct reader *r, const struct fab_span *line, bool *is_for
 		fab_builder_warn(r->b, "malformed-line", r->lines.line,
 				 "a port stands before any node: \"%.*s\"",
 				 fab_shown(line), line->p);
-	else
-		on_link(r, line, &link);
+	else {
+		struct dump_pending pending = {
+			.node = r->node,
+			.peer_slot = slot_for(r, link.peer.key),
+			.port = (uint16_t)link.port,
+			.peer_port = (uint16_t)link.peer_port,
+			.width = link.width,
+			.speed = link.speed,
+			.line = r->lines.line,
+			.text = *line,
+		};
+
+		FAB_PUSH(&r->links, pending);
+		if (r->kind != FAB_SWITCH) {
+			/* ibsim numbers the ports of an adapter on from its own GUID. */
+			uint64_t guid = r->has_free_id && !link.own_guid
+						? r->guid + link.port
+						: link.own_guid;
+
+			fab_builder_set_port(r->b, r->node, (uint16_t)link.port, guid,
+					     link.own_lid, link.own_lmc);
+		}
+		if (!link.is_speed_known)
+			fab_builder_warn(r->b, "unknown-speed", r->lines.line,
+					 "the speed of port %u is none of those known",
+					 link.port);
+	}
 	return 0;
 }
 
@@ -717,6 +658,9 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 {
 	struct dump_header h;
 	enum fab_line_result what = parse_header(*line, &h);
+	struct dump_slot *slot;
+	uint32_t at;
+	int rc = 0;
 
 	*is_foreign = what == FAB_LINE_FOREIGN;
 	if (what == FAB_LINE_FOREIGN)
@@ -730,7 +674,49 @@ static int header_line(struct reader *r, const struct fab_span *line, bool *is_f
 				"%s:%llu: found \"%.*s\", " HEADER_EXPECTED, r->name,
 				(unsigned long long)r->lines.line, fab_shown(line),
 				line->p);
-	return on_header(r, &h);
+	r->has_free_id = !h.id.is_guid;
+	r->kind = h.kind;
+	r->guid = h.id.is_guid || !r->ids.guid ? h.id.key : r->ids.guid;
+	if (h.id.is_guid && r->ids.has_guid && r->ids.guid != h.id.key) {
+		fab_builder_warn(
+			r->b, "guid-mismatch", r->lines.line,
+			"node \"%.*s\" stands below GUID 0x%016llx; its id counts",
+			(int)h.id.len, h.id.text, (unsigned long long)r->ids.guid);
+		fab_builder_warn_about(r->b, "0x%016llx", (unsigned long long)h.id.key);
+	}
+	at = slot_for(r, h.id.key);
+	/* may move the slots */
+	slot = &r->slots.v[at];
+	if (slot->node == FAB_NONE) {
+		bool has_name = h.name_len || h.id.is_guid;
+		struct fab_node_spec spec = {
+			.kind = (enum fab_node_kind)h.kind,
+			.guid = r->guid,
+			.sys_guid = r->ids.sys_guid,
+			.vendor = r->ids.vendor,
+			.device = r->ids.device,
+			.n_ports = (uint16_t)h.n_ports,
+			.is_enhanced = h.is_enhanced,
+			/* ibsim describes a node by its id when nothing else is given. */
+			.name = has_name ? h.name : h.id.text,
+			.name_len = fab_name_cut(has_name ? h.name_len : h.id.len),
+			.line = r->lines.line,
+		};
+
+		slot->node = fab_builder_add_node(r->b, &spec);
+		slot->kind = h.kind;
+		slot->n_ports = h.n_ports;
+		slot->line = r->lines.line;
+		if (h.kind == FAB_SWITCH)
+			fab_builder_set_port(r->b, slot->node, 0,
+					     r->ids.port_guid ? r->ids.port_guid
+							      : r->guid,
+					     h.lid, h.lmc);
+	} else
+		rc = merge_node(r, &h, slot);
+	r->node = slot->node;
+	r->ids = (struct dump_ids){.line = 0};
+	return rc;
 }
 
 static int ids_line(struct reader *r, const struct fab_span *line, bool *is_foreign)

@@ -27,14 +27,6 @@ static uint32_t ports_along(enum kind kind, uint32_t size)
 	return kind == HYPERX ? size - 1 : 2;
 }
 
-/* Cables of a line of `size` switches. */
-static uint64_t cables_along(enum kind kind, uint32_t size)
-{
-	if (kind == HYPERX)
-		return (uint64_t)size * (size - 1) / 2;
-	return kind == TORUS && size > 2 ? size : size - 1;
-}
-
 static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 		 enum kind kind, struct fab_err *err)
 {
@@ -50,9 +42,12 @@ static int build(struct fab_gen_net *net, const struct fab_gen_value *values,
 		size.ports += ports_along(kind, dims[d]);
 	}
 	for (uint32_t d = 0; d < n; d++)
-		size.cables = fab_gen_add(size.cables,
-					  fab_gen_mul(size.switches / dims[d],
-						      cables_along(kind, dims[d])));
+		size.cables = fab_gen_add(
+			size.cables,
+			fab_gen_mul(size.switches / dims[d],
+				    kind == HYPERX ? (uint64_t)dims[d] * (dims[d] - 1) / 2
+				    : kind == TORUS && dims[d] > 2 ? dims[d]
+								   : dims[d] - 1));
 	size.adapters = fab_gen_mul(size.switches, hosts);
 	size.cables = fab_gen_add(size.cables, size.adapters);
 	rc = fab_gen_check_size(net, &size, err);
