@@ -8,15 +8,153 @@
 
 #include "base/human.h"
 #include "base/mem.h"
+#include "fabric/fabric.h"
 #include "faults.h"
-#include "unicast/analysis.h"
 
 enum { NAMED = 3 };
+
+/* The fullest cable of each permutation, by the algorithm that does best. */
+static void say_flows(struct fab_report *r, const struct faults_params *p,
+		      const struct faults_outcome *o)
+{
+	for (size_t k = 0; k < p->questions.permutations.n; k++) {
+		const struct faults_flow *best = NULL, *flow;
+		char lost[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES], max[FAB_HUMAN_BYTES];
+		bool is_lost;
+
+		for (size_t i = 0; i < o->flows.n; i++) {
+			flow = &o->flows.v[i];
+			if (flow->permutation != p->questions.permutations.v[k])
+				continue;
+			if (!best || flow->after.lost < best->after.lost ||
+			    (flow->after.lost == best->after.lost &&
+			     flow->after.max < best->after.max))
+				best = flow;
+		}
+		if (!best)
+			continue;
+		is_lost = best->after.lost > 0;
+		fab_human_count(best->after.lost, lost);
+		fab_human_count(best->after.flows, all);
+		fab_report_answer(
+			r, is_lost ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			"%s: the fullest direction of a cable carries %s of %s flows "
+			"(%s%s)%s%s%s.",
+			best->permutation, fab_human_count(best->after.max, max), all,
+			best->algorithm, o->n > 1 ? ", the best of these" : "",
+			is_lost ? "; " : "", is_lost ? lost : "",
+			is_lost ? " have no path" : "");
+	}
+}
+
+/* The single loss that costs most: the pairs of other hosts, and the part's own hosts. */
+static void say_critical(struct fab_report *r, const struct fab_work *w)
+{
+	const struct faults_outcome *o = w->outcome;
+	const char *how = o->ranked->engine ? o->ranked->algorithm : "shortest paths";
+	const char *own = "", *among, *text;
+	struct faults_critical c;
+	char n[FAB_HUMAN_BYTES], untried[FAB_HUMAN_BYTES];
+	size_t i = 0;
+
+	while (i < o->losses.of.n && !o->losses.of.v[i].is_tried)
+		i++;
+	if (i == o->losses.of.n) {
+		fab_report_answer(
+			r, FAB_TONE_WARN,
+			"There is no switch or link whose loss could be tried.");
+		return;
+	}
+	c = faults_critical_of(w, &o->losses.of.v[i]);
+	among = fab_human_counted(w->arena, o->losses.of.n - o->n_untried, "single loss",
+				  o->losses.of.n == 1 ? NULL : "single losses");
+	if (o->n_untried)
+		among = fab_arena_format(
+			w->arena,
+			"%s single losses that were tried (%s with fewer pairs were not)",
+			fab_human_count(o->losses.of.n - o->n_untried, n),
+			fab_human_count(o->n_untried, untried));
+	if (c.host_ports)
+		own = fab_arena_format(
+			w->arena, "%sits own %s %s cut off", c.l.interrupted ? "; " : "",
+			fab_human_counted(w->arena, c.host_ports, "host port", NULL),
+			c.host_ports == 1 ? "is" : "are");
+	if (!c.l.interrupted)
+		text = fab_arena_format(w->arena,
+					"%s%sno pair of other hosts is interrupted", own,
+					*own ? "; " : "");
+	else
+		text = fab_arena_format(
+			w->arena,
+			"%s of other hosts stop%s until rerouted, %s %s no path after it (by %s)%s",
+			fab_human_counted(w->arena, c.l.interrupted, "pair", NULL),
+			c.l.interrupted == 1 ? "s" : "",
+			c.l.unreachable_rerouted
+				? fab_human_count(c.l.unreachable_rerouted, n)
+				: "none",
+			c.l.unreachable_rerouted == 1 ? "has" : "have", how, own);
+	fab_report_answer(r, c.l.unreachable_rerouted ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+			  "Of %s, that of %s %s costs most: %s.", among,
+			  c.l.part.is_cable ? "link" : "switch", c.name, text);
+}
+
+/* "1 dead leaf switch that the tables do not know: all 368 cases are rerouted" */
+static void say_rerouted(struct fab_report *r, const struct faults_outcome *o)
+{
+	for (size_t i = 0; i < o->rerouted.n; i++) {
+		const struct faults_local_reroutes *d = &o->rerouted.v[i];
+		char stuck[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
+
+		fab_human_count(d->sum.cases, all);
+		if (!d->sum.cases)
+			fab_report_answer(r, FAB_TONE_WARN,
+					  "%u dead leaf switch%s that the tables do not "
+					  "know: no case meets, nothing is known.",
+					  d->unknown, d->unknown == 1 ? "" : "es");
+		else if (!d->sum.stuck)
+			fab_report_answer(r, FAB_TONE_PLAIN,
+					  "%u dead leaf switch%s that the tables do not "
+					  "know: all %s cases can be rerouted locally.",
+					  d->unknown, d->unknown == 1 ? "" : "es", all);
+		else
+			fab_report_answer(r, FAB_TONE_BAD,
+					  "%u dead leaf switch%s that the tables do not "
+					  "know: %s of %s cases cannot be rerouted "
+					  "locally.",
+					  d->unknown, d->unknown == 1 ? "" : "es",
+					  fab_human_count(d->sum.stuck, stuck), all);
+	}
+	if (o->rerouted.n < FAB_LOCAL_REROUTE_BURST_MAX)
+		fab_report_answer(r, FAB_TONE_WARN,
+				  "Two at once were not tried: too many cases.");
+}
+
+char *faults_rates_text(const struct faults_outcome *o)
+{
+	const struct fab_rates rates = fab_rates_of(o->f, 0, o->f->n_switch_links);
+	char *unknown = fab_rates_unknown_text(o->f, &rates), *text = NULL;
+	bool differ = rates.most_gbps > rates.least_gbps;
+
+	if (unknown && differ)
+		text = fab_format("counted without rates: of the cables between switches "
+				  "%s, the others have %g to %g Gb/s",
+				  unknown, rates.least_gbps, rates.most_gbps);
+	else if (unknown)
+		text = fab_format("counted without rates: of the cables between switches "
+				  "%s",
+				  unknown);
+	else if (differ)
+		text = fab_format("counted without rates: cables between switches have "
+				  "%g to %g Gb/s",
+				  rates.least_gbps, rates.most_gbps);
+	free(unknown);
+	return text;
+}
 
 /* What pairs are counted of, as people call them. */
 static const char *ends_name(const struct faults_params *p,
 			     const struct faults_outcome *o,
-			     const struct faults_result *a)
+			     const struct fab_faults_result *a)
 {
 	static const char *const names[] = {[FAB_ENDS_LEAVES] = "pairs of leaf switches",
 					    [FAB_ENDS_HOSTS] = "pairs of host ports",
@@ -30,7 +168,7 @@ static const char *ends_name(const struct faults_params *p,
 }
 
 /* What the answer calls the tables. */
-static const char *tables_name(const struct faults_result *a)
+static const char *tables_name(const struct fab_faults_result *a)
 {
 	return a->engine ? a->algorithm : "The tables that were read";
 }
@@ -55,12 +193,12 @@ static char *unreached_text(const struct fab_fabric *f, const struct fab_analysi
 
 /* "NAMES: all N pairs have a path": names as the answer calls the tables. */
 static void say_reached(struct fab_report *r, const struct faults_params *p,
-			const struct faults_outcome *o, const struct faults_result *a,
+			const struct faults_outcome *o, const struct fab_faults_result *a,
 			const char *names)
 {
 	const struct fab_analysis *j = &a->sum;
 	char n[FAB_HUMAN_BYTES], all[FAB_HUMAN_BYTES];
-	char *which = o->is_one_set ? unreached_text(o->f, j) : fab_strdup("");
+	char *which = o->sweep.is_one_set ? unreached_text(o->f, j) : fab_strdup("");
 
 	fab_human_count(j->pairs, all);
 	if (!j->pairs)
@@ -78,7 +216,7 @@ static void say_reached(struct fab_report *r, const struct faults_params *p,
 	free(which);
 }
 
-static void say_loops(struct fab_report *r, const struct faults_result *a)
+static void say_loops(struct fab_report *r, const struct fab_faults_result *a)
 {
 	const struct fab_analysis *j = &a->sum;
 	const char *assumed = faults_assumed(a);
@@ -150,7 +288,7 @@ static void say_lost(struct fab_report *r, const struct faults_outcome *o)
 	char hosts[FAB_HUMAN_BYTES], adapters[FAB_HUMAN_BYTES], pairs[FAB_HUMAN_BYTES];
 	char *names;
 
-	if (!lost->adapters || !o->is_one_set)
+	if (!lost->adapters || !o->sweep.is_one_set)
 		return;
 	fab_human_count(lost->hosts, hosts);
 	fab_human_count(lost->adapters, adapters);
@@ -179,8 +317,8 @@ static void say_loads(struct fab_report *r, const struct faults_outcome *o)
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < o->n && o->is_one_set; i++) {
-		const struct faults_result *a = &o->results[i];
+	for (size_t i = 0; i < o->n && o->sweep.is_one_set; i++) {
+		const struct fab_faults_result *a = &o->results[i];
 
 		if (!isfinite(a->load) || !(a->load > 0))
 			continue;
@@ -225,7 +363,7 @@ static void say_missing(struct fab_report *r, const struct faults_outcome *o)
 
 /* Sums over many sets of faults. */
 static void say_sets(struct fab_report *r, const struct faults_params *p,
-		     const struct faults_outcome *o, const struct faults_result *a)
+		     const struct faults_outcome *o, const struct fab_faults_result *a)
 {
 	char lost[FAB_HUMAN_BYTES], sets[FAB_HUMAN_BYTES], loops[FAB_HUMAN_BYTES];
 	bool is_bad = a->sets_unreachable || a->sets_with_cycle;
@@ -253,7 +391,7 @@ enum kind {
 	N_KINDS
 };
 
-static enum kind kind_of(const struct faults_result *a)
+static enum kind kind_of(const struct fab_faults_result *a)
 {
 	const struct fab_analysis *j = &a->sum;
 
@@ -266,37 +404,8 @@ static enum kind kind_of(const struct faults_result *a)
 	return j->deadlock_free ? KIND_SOUND : KIND_LOOP;
 }
 
-/* Several algorithms with so many different outcomes: which of them do, and why not. */
-static void say_kinds(struct fab_report *r, const struct faults_outcome *o)
-{
-	static const char *const texts[] = {
-		[KIND_SOUND] = "every pair has a path and there is no credit loop",
-		[KIND_LOST] = "pairs are without a path",
-		[KIND_LOOP] = "there is a credit loop",
-		[KIND_BOTH] = "pairs are without a path and there is a credit loop",
-		[KIND_UNKNOWN] = "whether there is a credit loop is not known",
-		[KIND_LOST_UNKNOWN] = "pairs are without a path, and whether there is a "
-				      "credit loop is not known",
-		[KIND_NOTHING] = "there are no pairs to analyse",
-	};
-
-	for (int kind = KIND_SOUND; kind < N_KINDS; kind++) {
-		char *names = NULL;
-
-		for (size_t i = 0; i < o->n; i++)
-			if (kind_of(&o->results[i]) == (enum kind)kind)
-				fab_append(&names, ", ", "%s", o->results[i].algorithm);
-		if (names)
-			fab_report_answer(
-				r, kind == KIND_SOUND ? FAB_TONE_PLAIN : FAB_TONE_BAD,
-				"%s: %s%s.", names, texts[kind],
-				o->is_one_set ? "" : " (all sets together)");
-		free(names);
-	}
-}
-
 /* Would the answer say the same of both, but for the name? */
-static bool is_alike(const struct faults_result *a, const struct faults_result *b)
+static bool is_alike(const struct fab_faults_result *a, const struct fab_faults_result *b)
 {
 	return kind_of(a) == kind_of(b) && a->sum.pairs == b->sum.pairs &&
 	       a->sum.unreachable == b->sum.unreachable && a->sum.vls == b->sum.vls &&
@@ -321,8 +430,40 @@ static void say_many(struct fab_report *r, const struct faults_params *p,
 
 	for (size_t i = 0; i < o->n; i++)
 		n_different += !is_said(o, i);
-	if (n_different > FEW || !o->is_one_set) {
-		say_kinds(r, o);
+	if (n_different > FEW || !o->sweep.is_one_set) {
+		/* Several algorithms with so many different outcomes: which of them do,
+		 * and why not. */
+		static const char *const texts[] = {
+			[KIND_SOUND] =
+				"every pair has a path and there is no credit loop",
+			[KIND_LOST] = "pairs are without a path",
+			[KIND_LOOP] = "there is a credit loop",
+			[KIND_BOTH] =
+				"pairs are without a path and there is a credit loop",
+			[KIND_UNKNOWN] = "whether there is a credit loop is not known",
+			[KIND_LOST_UNKNOWN] =
+				"pairs are without a path, and whether there is a "
+				"credit loop is not known",
+			[KIND_NOTHING] = "there are no pairs to analyse",
+		};
+
+		for (int kind = KIND_SOUND; kind < N_KINDS; kind++) {
+			char *names = NULL;
+
+			for (size_t i = 0; i < o->n; i++)
+				if (kind_of(&o->results[i]) == (enum kind)kind)
+					fab_append(&names, ", ", "%s",
+						   o->results[i].algorithm);
+			if (names)
+				fab_report_answer(r,
+						  kind == KIND_SOUND ? FAB_TONE_PLAIN
+								     : FAB_TONE_BAD,
+						  "%s: %s%s.", names, texts[kind],
+						  o->sweep.is_one_set
+							  ? ""
+							  : " (all sets together)");
+			free(names);
+		}
 		return;
 	}
 	for (size_t i = 0; i < o->n; i++) {
@@ -355,10 +496,12 @@ static void say_reliability(struct fab_report *r, const struct faults_outcome *o
 
 	for (size_t i = 0; i < o->reliability.n; i++) {
 		row = &o->reliability.v[i];
-		if (!isfinite(row->probability) || !strcmp(row->algorithm, "vtftr-rule"))
+		if (!isfinite(row->r.probability) ||
+		    !strcmp(row->algorithm, "vtftr-rule"))
 			continue;
-		if (!best || row->faults > best->faults ||
-		    (row->faults == best->faults && row->probability < best->probability))
+		if (!best || row->r.n_faults > best->r.n_faults ||
+		    (row->r.n_faults == best->r.n_faults &&
+		     row->r.probability < best->r.probability))
 			best = row;
 	}
 	if (!best) {
@@ -368,25 +511,64 @@ static void say_reliability(struct fab_report *r, const struct faults_outcome *o
 	fab_report_answer(r, FAB_TONE_PLAIN,
 			  "%s: with %u dead leaf switches some pair is lost with "
 			  "probability %.3g (%s%s).",
-			  best->algorithm, best->faults, best->probability, best->method,
-			  best->trials ? ", interval below" : "");
+			  best->algorithm, best->r.n_faults, best->r.probability,
+			  best->method, best->r.trials ? ", interval below" : "");
 }
 
-void faults_answer(struct fab_report *r, const struct faults_params *p,
-		   const struct faults_outcome *o)
+void faults_answer(struct fab_report *r, const struct fab_work *w)
 {
+	const struct faults_params *p = w->params;
+	const struct faults_outcome *o = w->outcome;
+	char *text = NULL;
+
 	fab_cli_answer_shard(r, &p->shard);
 	if (p->questions.reliability) {
 		say_reliability(r, o);
 		return;
 	}
-	faults_answer_questions(r, p, o);
+	if (p->questions.explain) {
+		const char *texts[FAULTS_MAX_ENGINES];
+		bool is_bad[FAULTS_MAX_ENGINES], is_said[FAULTS_MAX_ENGINES] = {false};
+
+		/* One sentence for each path that differs: "A to B: 2 hops between
+		 * switches (updn)." */
+		for (size_t i = 0; i < o->n; i++)
+			texts[i] = faults_path_text(w, i, &is_bad[i]);
+		for (size_t i = 0; i < o->n; i++) {
+			char *names = NULL;
+
+			for (size_t k = i; k < o->n && !is_said[i]; k++)
+				if (!strcmp(texts[i], texts[k])) {
+					is_said[k] = k > i;
+					fab_append(&names, ", ", "%s",
+						   o->results[k].algorithm);
+				}
+			if (names)
+				fab_report_answer(
+					r, is_bad[i] ? FAB_TONE_BAD : FAB_TONE_PLAIN,
+					"%s to %s: %s (%s).",
+					fab_node_name(o->f, o->from.node),
+					fab_node_name(o->f, o->to.node), texts[i], names);
+			free(names);
+		}
+	}
+	say_flows(r, p, o);
+	if (o->ranked)
+		say_critical(r, w);
+	/* Where loads were asked for, what they leave out is part of the answer. */
+	if (p->questions.permutations.n || p->questions.has_criticality)
+		text = faults_rates_text(o);
+	if (text)
+		fab_report_answer(r, FAB_TONE_WARN, "Loads are %s.", text);
+	free(text);
+	if (p->questions.reroute)
+		say_rerouted(r, o);
 	if (!o->n)
 		fab_report_answer(r, FAB_TONE_WARN,
 				  "No algorithm was tried: nothing is known.");
 	else if (o->n > 1)
 		say_many(r, p, o);
-	else if (!o->is_one_set)
+	else if (!o->sweep.is_one_set)
 		say_sets(r, p, o, &o->results[0]);
 	else {
 		say_reached(r, p, o, &o->results[0], tables_name(&o->results[0]));

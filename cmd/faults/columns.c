@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What fabric-faults reports of a result: all that is known of a column and of the metric
- * that it is. The store, fabric-compare, the manual and the completions take it from
- * here.
+ * Columns of fabric-faults: their names, types and help, and the metrics that they are.
+ * The store, fabric-compare, the manual and the completions take them from here.
  */
 #include "faults.h"
 
@@ -55,9 +54,9 @@ const struct fab_column faults_columns[] = {
 	 FAB_COL_EXTRA, AT(a.sum.valley_pairs), FAB_METRIC_PLAIN},
 	{"entries_changed", FAB_UINT,
 	 "table entries (switch, leaf or LID) that differ from those without faults", 0,
-	 AT(a.entries_changed), FAB_METRIC_LESS},
+	 AT(a.changes.entries), FAB_METRIC_LESS},
 	{"switches_changed", FAB_UINT, "switches that have such an entry", FAB_COL_EXTRA,
-	 AT(a.switches_changed), FAB_METRIC_LESS},
+	 AT(a.changes.switches), FAB_METRIC_LESS},
 	{"max_destinations", FAB_UINT,
 	 "most destinations that a switch sends by one port to another switch",
 	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO | FAB_COL_MAX, AT(a.max_destinations),
@@ -100,7 +99,7 @@ const struct fab_column faults_columns[] = {
 	{"seconds.total", FAB_REAL, "both", FAB_COL_SECONDS, AT(total_seconds),
 	 FAB_METRIC_TIME},
 	{"shard", FAB_TEXT, "as --shard has it: so much of the sets; null: all of them",
-	 FAB_COL_EXTRA, AT(a.shard)},
+	 FAB_COL_EXTRA, AT(shard)},
 };
 #undef AT
 const size_t faults_n_columns = FAB_COUNT(faults_columns);
@@ -110,16 +109,17 @@ const struct fab_column faults_reliability_columns[] = {
 	{"algorithm", FAB_TEXT,
 	 "routing algorithm; vtftr-rule: every row and every column has a fault", 0,
 	 AT(algorithm)},
-	{"faults", FAB_UINT, "dead leaf switches", 0, AT(faults)},
+	{"faults", FAB_UINT, "dead leaf switches", 0, AT(r.n_faults)},
 	{"probability", FAB_REAL, "that some pair of sound leaves is unreachable", 0,
-	 AT(probability), FAB_METRIC_LESS},
+	 AT(r.probability), FAB_METRIC_LESS},
 	{"method", FAB_TEXT, "exact or monte-carlo", 0, AT(method)},
-	{"low", FAB_REAL, "lower end of the 95 % interval", 0, AT(low), FAB_METRIC_PLAIN},
-	{"high", FAB_REAL, "upper end", 0, AT(high), FAB_METRIC_PLAIN},
+	{"low", FAB_REAL, "lower end of the 95 % interval", 0, AT(r.low),
+	 FAB_METRIC_PLAIN},
+	{"high", FAB_REAL, "upper end", 0, AT(r.high), FAB_METRIC_PLAIN},
 	{"trials", FAB_UINT, "sets of faults that were drawn", FAB_COL_NULL_ZERO,
-	 AT(trials), FAB_METRIC_PLAIN},
+	 AT(r.trials), FAB_METRIC_PLAIN},
 	{"unreachable_share", FAB_REAL, "mean share of pairs that are unreachable", 0,
-	 AT(share), FAB_METRIC_LESS},
+	 AT(r.share), FAB_METRIC_LESS},
 	{"bound", FAB_REAL, "the probability is at most this, by adding up the pairs", 0,
 	 AT(bound), FAB_METRIC_LESS},
 	{"as_published", FAB_REAL, "the published figure, which is wrong", 0,
@@ -130,11 +130,11 @@ const struct fab_column faults_reliability_columns[] = {
 	 "probability reaches 1",
 	 FAB_COL_SECONDS, AT(seconds), FAB_METRIC_MORE},
 	{"hits", FAB_UINT, "trials in which some pair was unreachable",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(hits), FAB_METRIC_PLAIN},
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(r.hits), FAB_METRIC_PLAIN},
 	{"unreachable_pairs", FAB_UINT, "unreachable pairs, all trials together",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(lost_pairs), FAB_METRIC_PLAIN},
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(r.unreachable), FAB_METRIC_PLAIN},
 	{"pairs_per_trial", FAB_UINT, "ordered pairs of sound leaf switches",
-	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(pairs), FAB_METRIC_PLAIN},
+	 FAB_COL_EXTRA | FAB_COL_NULL_ZERO, AT(r.pairs), FAB_METRIC_PLAIN},
 	{"shard", FAB_TEXT, "as --shard has it: so much of the trials; null: all of them",
 	 FAB_COL_EXTRA, AT(shard)},
 };

@@ -179,7 +179,6 @@ static int take_mtbf(void *params, const char *arg, struct fab_err *err)
 static int complete(void *params, struct fab_err *err)
 {
 	struct faults_params *p = params;
-	const struct faults_questions *q = &p->questions;
 	bool has_sets = p->wish.count > 1;
 
 	for (size_t i = 0; i < p->algorithms.of.n; i++) {
@@ -188,11 +187,11 @@ static int complete(void *params, struct fab_err *err)
 		p->engines[p->n_engines] = fab_unicast_engines[chosen->row];
 		p->is_optional[p->n_engines++] = chosen->by_all;
 	}
-	if (p->shard.part.count && !p->wish.exhaustive && !has_sets && !q->reliability &&
-	    !q->has_criticality)
+	if (p->shard.part.count && !p->wish.exhaustive && !has_sets &&
+	    !p->questions.reliability && !p->questions.has_criticality)
 		return fab_fail(err, EINVAL, "--shard: one set of faults has no parts");
-	if (has_sets &&
-	    (q->explain || q->reroute || q->has_criticality || q->permutations.n))
+	if (has_sets && (p->questions.explain || p->questions.reroute ||
+			 p->questions.has_criticality || p->questions.permutations.n))
 		return fab_fail(err, EINVAL,
 				"--explain, --local-reroute, --criticality and "
 				"--permutation are for one set of faults");
@@ -206,12 +205,11 @@ static int complete(void *params, struct fab_err *err)
 	return 0;
 }
 
-static struct fab_cli_columns columns(const void *params)
+static const struct fab_task *choose(const void *params)
 {
-	if (((const struct faults_params *)params)->questions.reliability)
-		return (struct fab_cli_columns){faults_reliability_columns,
-						faults_reliability_n_columns};
-	return (struct fab_cli_columns){faults_columns, faults_n_columns};
+	const struct faults_params *p = params;
+
+	return p->questions.reliability ? &faults_reliability_task : &faults_results_task;
 }
 
 static const struct fab_command command = {
@@ -223,9 +221,8 @@ static const struct fab_command command = {
 	       "of a real fabric.",
 	.parts = parts,
 	.relations = relations,
-	.columns = columns,
+	.choose = choose,
 	.complete = complete,
-	.run = faults_run,
 };
 
 int main(int argc, char **argv)

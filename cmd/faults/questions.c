@@ -1,61 +1,127 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fabric-faults: options that ask for more than routing. */
+/*
+ * Questions of fabric-faults beyond routing: loads of permutations, losses of one part
+ * more, local rerouting, and one path hop by hop with the reasons.
+ */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "fabric/planes.h"
 #include "fabric/ranks.h"
 #include "faults.h"
-#include "unicast/criticality.h"
-#include "unicast/reliability.h"
 
-enum { PARTS_STORED_MAX = 100000 };
 static const uint64_t CRITICALITY_STEPS = UINT64_C(4) * 1000 * 1000 * 1000;
 /* Cases from which on two unknown faults at once take minutes. */
 static const uint64_t REROUTE_CASES_MAX = 200 * 1000 * 1000;
 
-static enum faults_kind kind_of(const struct fab_loss *loss)
+/* Nothing goes from one plane to another: such a flow is a mistake, not a loss. */
+static int refuse_across_planes(const struct fab_fabric *f, const char *spec,
+				const struct fab_flow_ends *ends, const uint32_t *to,
+				struct fab_err *err)
+{
+	struct fab_planes *planes = fab_planes_new(f);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < ends->n && !rc; i++) {
+		uint32_t from = planes->of_switch[ends->sw[i]];
+
+		if (to[i] != FAB_NONE &&
+		    fab_planes_are_parallel(planes, from,
+					    planes->of_switch[ends->sw[to[i]]]))
+			rc = fab_fail(err, EINVAL, "--permutation=%s: %s", spec,
+				      fab_planes_apart(planes, f, ends->port[i],
+						       ends->port[to[i]]));
+	}
+	fab_planes_free(planes);
+	return rc;
+}
+
+static int load_of(const struct faults_params *p, const struct faults_outcome *o,
+		   const char *spec, const struct fab_routes *routes,
+		   struct fab_flow_load *out, struct fab_err *err)
+{
+	const struct fab_faults *faults = routes->faults;
+	struct fab_flow_ends ends;
+	const struct fab_permutation_problem problem = {o->f, o->kfat, &ends,
+							p->run.seed};
+	uint32_t *to = NULL;
+	int rc;
+
+	fab_flow_ends_init(&ends, o->f, faults ? faults->switch_is_dead : NULL,
+			   faults ? faults->cable_is_dead : NULL);
+	rc = ends.n ? fab_permutation_make(spec, &problem, &to, err)
+		    : fab_fail(err, ENOENT, "%s: no live hosts to send", p->input.fabric);
+	if (!rc)
+		rc = refuse_across_planes(o->f, spec, &ends, to, err);
+	if (!rc)
+		fab_permutation_load(routes, &ends, to, out);
+	free(to);
+	fab_flow_ends_fini(&ends);
+	return rc;
+}
+
+static int add_flow(const struct faults_params *p, struct faults_outcome *o,
+		    const struct fab_faults_result *r, const char *spec,
+		    struct fab_err *err)
+{
+	struct faults_flow flow = {.permutation = spec, .algorithm = r->algorithm};
+	struct fab_unicast_problem problem = faults_problem(p, o, NULL);
+	struct fab_routes *sound;
+	int rc = load_of(p, o, spec, r->routes, &flow.after, err);
+
+	flow.before = flow.after;
+	if (!rc && r->engine && o->faults->named.n) {
+		rc = r->engine->route(&problem, &sound, err);
+		if (rc)
+			return rc;
+		rc = load_of(p, o, spec, sound, &flow.before, err);
+		fab_routes_free(sound);
+	}
+	FAB_PUSH(&o->flows, flow);
+	return rc;
+}
+
+int faults_flow(const struct faults_params *p, struct faults_outcome *o,
+		struct fab_err *err)
+{
+	int rc = 0;
+
+	for (size_t k = 0; k < p->questions.permutations.n; k++)
+		for (size_t i = 0; i < o->n && !rc; i++)
+			rc = add_flow(p, o, &o->results[i],
+				      p->questions.permutations.v[k], err);
+	return rc;
+}
+
+enum faults_kind faults_kind_of(const struct fab_loss *loss)
 {
 	if (loss->part.is_cable)
 		return FAULTS_LINK;
 	return loss->is_leaf ? FAULTS_LEAF : FAULTS_ROOT;
 }
 
-static const char *kind_name(const struct fab_loss *loss)
+struct faults_critical faults_critical_of(const struct fab_work *w,
+					  const struct fab_loss *loss)
 {
 	static const char *const names[] = {"leaf", "root", "link"};
+	const struct faults_outcome *o = w->outcome;
+	char *name = fab_fault_text(o->f, loss->part);
 
-	return names[kind_of(loss)];
-}
-
-/* Parts that go into the database one by one. */
-static bool keeps_all(const struct faults_params *p, const struct fab_loss *loss)
-{
-	return p->store.path && loss->number < PARTS_STORED_MAX;
-}
-
-/* A row of what a loss costs; its name is on the heap. */
-static struct faults_critical critical_of(const struct fab_fabric *f,
-					  const struct fab_loss *loss,
-					  const uint32_t *hosts)
-{
+	fab_arena_own(w->arena, free, name);
 	return (struct faults_critical){
-		.number = loss->number,
-		.name = fab_fault_text(f, loss->part),
-		.kind = kind_name(loss),
-		.host_ports = loss->part.is_cable ? 0 : hosts[loss->part.id],
-		.pairs = loss->pairs,
-		.interrupted = loss->interrupted,
-		.unreachable = loss->unreachable,
-		.rerouted = loss->unreachable_rerouted,
-		.longer = loss->longer,
-		.load = loss->load};
+		.l = *loss,
+		.name = name,
+		.kind = names[faults_kind_of(loss)],
+		.host_ports = loss->part.is_cable ? 0 : o->hosts[loss->part.id]};
 }
 
 int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
 		      struct fab_err *err)
 {
 	/* the last algorithm that was asked for; of the default ones the first */
-	const struct faults_result *r =
+	const struct fab_faults_result *r =
 		&o->results[p->has_algorithm || p->files.in.lfts ? o->n - 1 : 0];
 	const struct fab_unicast_problem problem = faults_problem(p, o, o->faults);
 	struct fab_cli_progress *bar =
@@ -64,40 +130,25 @@ int faults_rank_parts(struct faults_params *p, struct faults_outcome *o,
 						   .shard = p->shard.part,
 						   .progress = fab_cli_progress_tick,
 						   .progress_context = bar};
-	uint32_t *hosts = FAB_NEW(o->f->n_switches + 1, uint32_t);
 	struct fab_losses losses;
 	int rc = fab_losses_rank(&problem, r->engine, r->routes, &options, &losses, err);
 
 	fab_cli_progress_free(bar);
-	if (!rc && p->shard.part.count)
-		rc = fab_cli_count_shard(&p->shard, losses.n_parts, "parts", err);
-	if (rc) {
-		free(hosts);
+	if (rc)
 		return rc;
-	}
-	fab_ranks_count_hosts(o->f, hosts);
-	for (size_t i = 0; i < losses.of.n; i++) {
-		const struct fab_loss *loss = &losses.of.v[i];
-
-		if (!loss->is_tried) { /* what it costs is not known */
-			o->n_untried++;
-			continue;
-		}
-		if (i < p->questions.criticality || keeps_all(p, loss))
-			FAB_PUSH(&o->critical, critical_of(o->f, loss, hosts));
-		if (o->worst[kind_of(loss)].n < p->questions.criticality)
-			FAB_PUSH(&o->worst[kind_of(loss)],
-				 critical_of(o->f, loss, hosts));
-	}
+	o->losses = losses;
 	o->ranked = r;
-	o->n_parts = losses.of.n;
-	if (o->n_untried)
+	o->hosts = FAB_NEW(o->f->n_switches + 1, uint32_t);
+	fab_ranks_count_hosts(o->f, o->hosts);
+	for (size_t i = 0; i < losses.of.n; i++)
+		o->n_untried += !losses.of.v[i].is_tried;
+	if (p->shard.part.count)
+		rc = fab_cli_count_shard(&p->shard, losses.n_parts, "parts", err);
+	if (!rc && o->n_untried)
 		fab_cli_warn(&p->run,
 			     "--criticality: %llu parts with fewer pairs were not tried",
 			     (unsigned long long)o->n_untried);
-	free(losses.of.v);
-	free(hosts);
-	return 0;
+	return rc;
 }
 
 int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o,
@@ -111,24 +162,269 @@ int faults_local_reroute(const struct faults_params *p, struct faults_outcome *o
 				p->input.fabric, o->kfat_error.text);
 	for (unsigned burst = 1; burst <= FAB_LOCAL_REROUTE_BURST_MAX && !rc; burst++) {
 		uint64_t n = o->kfat->n_leaves;
-		struct fab_local_reroute d = {0};
 		struct faults_local_reroutes row = {
 			.unknown = burst, .known = (uint32_t)o->faults->named.n};
 
 		if (burst > 1 && n * n * n > REROUTE_CASES_MAX) {
-			fab_cli_warn(&p->run,
-				     "--local-reroute: two unknown faults at once are "
-				     "not tried, "
-				     "%llu leaf switches are too many",
-				     (unsigned long long)n);
+			fab_cli_warn(
+				&p->run,
+				"--local-reroute: two unknown faults at once are not tried, %llu leaf switches are too many",
+				(unsigned long long)n);
 			break;
 		}
-		rc = fab_local_reroute_all(o->kfat, o->faults, burst, p->run.threads, &d,
-					   err);
-		row.cases = d.cases;
-		row.hops_more = d.segments_more * 2;
-		row.stuck = d.stuck;
+		rc = fab_local_reroute_all(o->kfat, o->faults, burst, p->run.threads,
+					   &row.sum, err);
+		row.hops_more = row.sum.segments_more * 2;
 		FAB_PUSH(&o->rerouted, row);
 	}
 	return rc;
+}
+
+/* A row of the path of --explain. */
+struct record {
+	const char *algorithm, *sw, *peer, *reason;
+	uint64_t hop, leg, port;
+	double sl, vl;
+};
+
+#define AT(member) FAB_AT(struct record, member)
+static const struct fab_column columns[] = {
+	FAB_COLUMN(algorithm, TEXT, "routing algorithm"),
+	FAB_COLUMN(hop, UINT, "from 1"),
+	FAB_COLUMN_AS(leg, UINT, "path segment, along one line of a kfat, from 1",
+		      FAB_COL_NULL_ZERO),
+	{"switch", FAB_TEXT, "switch that sends", 0, AT(sw)},
+	FAB_COLUMN(port, UINT, "port it sends by"),
+	FAB_COLUMN(peer, TEXT, "what receives"),
+	FAB_COLUMN_AS(sl, NUMBER, "service level; unknown: no file tells",
+		      FAB_COL_UNKNOWN),
+	FAB_COLUMN_AS(vl, NUMBER, "virtual lane; unknown: no file tells",
+		      FAB_COL_UNKNOWN),
+	FAB_COLUMN(reason, TEXT, "why the segment is taken"),
+};
+#undef AT
+
+struct story {
+	struct fab_report *r;
+	const struct faults_outcome *o;
+	const struct fab_faults_result *a;
+	struct fab_endpoint from, to;
+};
+
+/* Lane of a hop; NaN: no file tells. */
+static double lane_of(const struct fab_routes *r, const struct fab_hop *hop, uint8_t sl)
+{
+	unsigned vl = FAB_VL_UNKNOWN;
+
+	if (sl != FAB_SL_UNKNOWN || r->lanes == FAB_LANES_ONE)
+		vl = fab_routes_vl(r, hop->sw, hop->in, hop->out, sl);
+	return vl == FAB_VL_UNKNOWN ? NAN : vl;
+}
+
+static const char *leaf_name(const struct fab_kfat *k, const uint32_t *coord)
+{
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		if (!memcmp(k->coord + (size_t)i * k->n_dims, coord,
+			    k->n_dims * sizeof(*coord)))
+			return fab_node_name(k->f, k->leaf[i]);
+	return "a leaf that is missing";
+}
+
+/* Why the segment from one leaf to another, on the path to the last. On the heap. */
+static char *reason_of(const struct fab_kfat *k, const struct fab_faults *faults,
+		       uint32_t from, uint32_t to, uint32_t last)
+{
+	const uint32_t *a = k->coord + (size_t)from * k->n_dims;
+	const uint32_t *b = k->coord + (size_t)to * k->n_dims;
+	const uint32_t *z = k->coord + (size_t)last * k->n_dims;
+	uint32_t turn[FAB_KFAT_DIMS_MAX], d = 0, first = 0;
+	const char *name;
+
+	while (d + 1 < k->n_dims && a[d] == b[d])
+		d++;
+	while (first + 1 < k->n_dims && a[first] == z[first])
+		first++;
+	if (to == last)
+		return fab_format("last segment: same line along dimension %u", d);
+	if (b[d] == z[d] && d == first)
+		return fab_format("dimension order: coordinate %u first", d);
+	/* where dimension order would have turned */
+	memcpy(turn, a, k->n_dims * sizeof(*turn));
+	turn[first] = z[first];
+	name = leaf_name(k, turn);
+	for (uint32_t i = 0; i < k->n_leaves; i++)
+		if (!memcmp(k->coord + (size_t)i * k->n_dims, turn,
+			    k->n_dims * sizeof(*turn)) &&
+		    !faults->switch_is_dead[k->leaf[i]])
+			return fab_format(
+				"coordinate %u %s: the path by %s is cut further "
+				"on",
+				d, b[d] == z[d] ? "first" : "by a detour", name);
+	return fab_format("%s is dead: coordinate %u %s", name, d,
+			  b[d] == z[d] ? "first" : "by a detour");
+}
+
+/* The leaf at which the segment that begins at hops[i] ends. */
+static uint32_t segment_end(const struct story *s, const struct fab_hop *hops, uint32_t n,
+			    uint32_t i)
+{
+	const struct fab_kfat *k = s->o->kfat;
+
+	for (i++; i < n; i++)
+		if (k->leaf_of[hops[i].sw] != FAB_NONE)
+			return k->leaf_of[hops[i].sw];
+	return k->leaf_of[s->to.sw];
+}
+
+static void print_hop(const struct story *s, const struct fab_hop *hops, uint32_t n,
+		      uint32_t i, uint8_t sl, uint64_t *segment)
+{
+	const struct fab_fabric *f = s->o->f;
+	const struct fab_kfat *k = s->o->kfat;
+	const struct fab_hop *hop = &hops[i];
+	bool is_segment =
+		k && k->leaf_of[hop->sw] != FAB_NONE && k->leaf_of[s->to.sw] != FAB_NONE;
+	char *reason = NULL;
+	struct record row;
+
+	*segment += is_segment;
+	if (is_segment && s->a->engine && s->a->engine->needs_kfat)
+		reason = reason_of(k, s->o->faults, k->leaf_of[hop->sw],
+				   segment_end(s, hops, n, i), k->leaf_of[s->to.sw]);
+	row = (struct record){
+		.algorithm = s->a->algorithm,
+		.hop = i + 1,
+		.leg = *segment,
+		.sw = fab_node_name(f, hop->sw),
+		.port = f->port_num[fab_arc_port(f, hop->sw,
+						 f->arc_first[hop->sw] + hop->out)],
+		.peer = fab_node_name(f, f->arc_peer[f->arc_first[hop->sw] + hop->out]),
+		.sl = sl == FAB_SL_UNKNOWN ? (double)NAN : sl,
+		.vl = lane_of(s->a->routes, hop, sl),
+		.reason = reason,
+	};
+	fab_report_record(s->r, &row);
+	free(reason);
+}
+
+/* Between two ports of one switch its table decides, too, where it has LIDs. */
+static bool stays(const struct story *s, uint32_t column)
+{
+	const struct fab_routes *r = s->a->routes;
+
+	if (s->from.sw != s->to.sw)
+		return false;
+	if (column == FAB_NONE)
+		return !r->column_port || s->to.port == FAB_NONE;
+	return fab_routes_next(r, column)[s->to.sw] == FAB_ARC_HERE;
+}
+
+/* The path of the pair, or why it has no hop. */
+struct walk {
+	struct fab_hop hops[FAB_PATH_MAX];
+	uint32_t n;
+	uint8_t sl;
+	bool is_local;	 /* no hop is needed */
+	const char *why; /* no hop; NULL: there are some */
+};
+
+static void walk(const struct story *s, struct walk *w)
+{
+	const struct fab_routes *r = s->a->routes;
+	uint32_t column = fab_path_column(r, &s->to);
+	bool is_alive = fab_switch_is_live(s->o->faults, s->from.sw) &&
+			fab_switch_is_live(s->o->faults, s->to.sw);
+
+	*w = (struct walk){.is_local = is_alive && stays(s, column)};
+	if (w->is_local)
+		w->why = "both are on this switch";
+	else if (!is_alive)
+		w->why = s->from.sw == s->to.sw ? "the switch of both is dead"
+						: "one of the two switches is dead";
+	else if (column == FAB_NONE)
+		w->why = "the tables have no such destination";
+	if (w->why)
+		return;
+	w->sl = fab_trace_sl(r, &s->from, column);
+	w->n = fab_path_hops(r, s->from.sw, column, w->hops);
+	if (!w->n)
+		w->why = "no path in the tables";
+	else if (w->sl == FAB_SL_NONE)
+		w->why = "no lanes without a cycle";
+}
+
+const char *faults_path_text(const struct fab_work *w, size_t result, bool *is_bad)
+{
+	const struct faults_outcome *o = w->outcome;
+	const struct story s = {
+		.o = o, .a = &o->results[result], .from = o->from, .to = o->to};
+	struct walk path;
+
+	walk(&s, &path);
+	*is_bad = path.why && !path.is_local;
+	if (*is_bad)
+		return fab_arena_format(w->arena, "%s%s",
+					strncmp(path.why, "no ", 3) ? "no path, " : "",
+					path.why);
+	if (s.from.node == s.to.node && s.from.port == s.to.port)
+		return "nothing to route, both names are of one port";
+	if (path.is_local)
+		return fab_arena_format(w->arena, "no hop, both are on switch %s",
+					fab_node_name(o->f, s.to.sw));
+	return fab_arena_format(w->arena, "%u hop%s between switches", path.n,
+				path.n == 1 ? "" : "s");
+}
+
+int faults_find_pair(const struct faults_params *p, struct faults_outcome *o,
+		     struct fab_err *err)
+{
+	const struct fab_lookup lookup =
+		fab_resolver_lookup(fab_faults_resolver(o->faults), FAB_WANT_ENDPOINT);
+	struct fab_endpoint ends[2];
+	int rc = fab_trace_pair(o->f, &lookup, p->questions.explain, ends, err);
+
+	if (rc) {
+		fab_err_prefix(err, "--explain");
+		return rc;
+	}
+	o->from = ends[0];
+	o->to = ends[1];
+	return 0;
+}
+
+void faults_explain(struct fab_report *r, const struct fab_work *w)
+{
+	const struct faults_outcome *o = w->outcome;
+	struct story s = {.r = r, .o = o, .from = o->from, .to = o->to};
+
+	fab_report_table_begin(r, "path", "The path, hop by hop", columns,
+			       FAB_COUNT(columns));
+	for (size_t i = 0; i < o->n; i++) {
+		struct walk k;
+		uint64_t segment = 0;
+
+		s.a = &o->results[i];
+		walk(&s, &k);
+		if (k.why) {
+			const struct fab_fabric *f = s.o->f;
+			const struct record row = {
+				.algorithm = s.a->algorithm,
+				.hop = 0,
+				.leg = 0,
+				.sw = fab_node_name(f, s.from.sw),
+				.port = 0,
+				.peer = fab_node_name(f, s.to.node),
+				.sl = 0,
+				.vl = 0,
+				.reason = k.why,
+			};
+
+			/* A row that says why there is no path. */
+			fab_report_record(s.r, &row);
+			continue;
+		}
+		for (uint32_t m = 0; m < k.n; m++)
+			print_hop(&s, k.hops, k.n, m, k.sl, &segment);
+	}
+	fab_report_table_end(r);
 }

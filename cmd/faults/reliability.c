@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "faults.h"
-#include "unicast/reliability.h"
 
 static const char rule_name[] = "vtftr-rule";
 
@@ -16,16 +15,17 @@ static bool is_whole_square(const struct fab_kfat *k)
 	       (uint64_t)k->dims[0] * k->dims[1] == k->n_leaves;
 }
 
+/* A row without trials: `probability` is known, or NaN. */
 static struct faults_reliability_row new_row(const char *algorithm, const char *method,
-					     uint32_t faults)
+					     uint32_t faults, double probability)
 {
 	return (struct faults_reliability_row){.algorithm = algorithm,
 					       .method = method,
-					       .faults = faults,
-					       .probability = NAN,
-					       .low = NAN,
-					       .high = NAN,
-					       .share = NAN,
+					       .r = {.n_faults = faults,
+						     .probability = probability,
+						     .low = probability,
+						     .high = probability,
+						     .share = NAN},
 					       .bound = NAN,
 					       .as_published = NAN,
 					       .seconds = NAN};
@@ -36,12 +36,12 @@ static struct faults_reliability_row new_row(const char *algorithm, const char *
 static void add_rule(const struct faults_params *p, struct faults_outcome *o, uint32_t k)
 {
 	const struct fab_kfat *kfat = o->kfat;
-	struct faults_reliability_row row = new_row(rule_name, "exact", k);
 	double *all = FAB_NEW(kfat->n_leaves + 1, double);
+	struct faults_reliability_row row;
 	bool is_whole;
 
 	fab_touch_all(kfat->dims[0], kfat->dims[1], kfat->n_leaves, all);
-	row.probability = row.low = row.high = all[k];
+	row = new_row(rule_name, "exact", k, all[k]);
 	if (is_whole_square(kfat))
 		row.as_published = fab_touch_all_as_published(kfat->dims[0], k);
 	if (p->questions.mtbf_seconds > 0)
@@ -50,54 +50,6 @@ static void add_rule(const struct faults_params *p, struct faults_outcome *o, ui
 						p->questions.mtbf_seconds, &is_whole);
 	FAB_PUSH(&o->reliability, row);
 	free(all);
-}
-
-static int add_trials(const struct faults_params *p, struct faults_outcome *o,
-		      const struct fab_unicast_engine *engine, uint32_t k,
-		      struct fab_err *err)
-{
-	const struct fab_kfat *kfat = o->kfat;
-	struct faults_reliability_row row = new_row(engine->name, "monte-carlo", k);
-	bool is_ours = engine == &fab_unicast_vtftr_ib;
-	bool is_grid = kfat->n_dims == 2 &&
-		       (uint64_t)kfat->dims[0] * kfat->dims[1] == kfat->n_leaves;
-	struct fab_cli_progress *progress =
-		fab_cli_progress_new(&p->run, engine->name, "trials");
-	struct fab_trials trials = {.kfat = kfat,
-				    .engine = engine,
-				    .max_vls = p->max_vls,
-				    .max_sls = p->max_sls,
-				    .seed = p->run.seed,
-				    .n_trials = p->questions.trials,
-				    .shard = p->shard.part,
-				    .n_threads = p->run.threads,
-				    .progress = fab_cli_progress_tick,
-				    .progress_context = progress};
-	struct fab_reliability r;
-	int rc = 0;
-
-	if (is_ours && is_grid)
-		row.bound = fab_cut_bound(kfat->dims[0], kfat->dims[1], k);
-	if (is_ours && k <= fab_faults_survived(kfat) && is_grid) {
-		row.method = "exact";
-		row.probability = row.low = row.high = row.share = 0;
-	} else {
-		rc = fab_reliability_try(&trials, k, &r, err);
-		if (rc)
-			return rc;
-		row.trials = r.trials;
-		row.probability = r.probability;
-		row.low = r.low;
-		row.high = r.high;
-		row.share = r.share;
-		row.hits = r.hits;
-		row.lost_pairs = r.unreachable;
-		row.pairs = r.pairs;
-		row.shard = fab_cli_shard_text(&p->shard);
-	}
-	fab_cli_progress_free(progress);
-	FAB_PUSH(&o->reliability, row);
-	return 0;
 }
 
 /* The rows of an algorithm have all numbers of faults from 1 on: add the mean time. */
@@ -111,10 +63,10 @@ static void add_times(const struct faults_params *p, struct faults_outcome *o)
 
 		if (!strcmp(row->algorithm, rule_name))
 			continue;
-		probability[row->faults] = row->probability;
-		if (row->faults == p->questions.max_faults)
+		probability[row->r.n_faults] = row->r.probability;
+		if (row->r.n_faults == p->questions.max_faults)
 			row->seconds = fab_time_to_unreachable(
-				probability, row->faults, o->kfat->n_leaves,
+				probability, row->r.n_faults, o->kfat->n_leaves,
 				p->questions.mtbf_seconds, &is_whole);
 	}
 	free(probability);
@@ -154,8 +106,44 @@ int faults_try_reliability(struct faults_params *p, struct faults_outcome *o,
 				p->input.fabric, last, o->kfat->n_leaves);
 	rc = fab_cli_count_shard(&p->shard, p->questions.trials, "trials", err);
 	for (size_t i = 0; i < p->n_engines; i++)
-		for (uint32_t k = first; k <= last && !rc; k++)
-			rc = add_trials(p, o, p->engines[i], k, err);
+		for (uint32_t k = first; k <= last && !rc; k++) {
+			const struct fab_kfat *kfat = o->kfat;
+			struct faults_reliability_row row =
+				new_row(p->engines[i]->name, "monte-carlo", k, NAN);
+			bool is_ours =
+				p->engines[i] == &fab_unicast_vtftr_ib &&
+				kfat->n_dims == 2 &&
+				(uint64_t)kfat->dims[0] * kfat->dims[1] == kfat->n_leaves;
+			struct fab_cli_progress *progress = fab_cli_progress_new(
+				&p->run, p->engines[i]->name, "trials");
+			const struct fab_trials trials = {.kfat = kfat,
+							  .engine = p->engines[i],
+							  .max_vls = p->max_vls,
+							  .max_sls = p->max_sls,
+							  .seed = p->run.seed,
+							  .n_trials = p->questions.trials,
+							  .shard = p->shard.part,
+							  .n_threads = p->run.threads,
+							  .progress =
+								  fab_cli_progress_tick,
+							  .progress_context = progress};
+			int m = 0;
+
+			if (is_ours && k <= fab_faults_survived(kfat)) {
+				row = new_row(p->engines[i]->name, "exact", k, 0);
+				row.r.share = 0;
+			} else {
+				m = fab_reliability_try(&trials, k, &row.r, err);
+				row.shard = fab_cli_shard_text(&p->shard);
+			}
+			if (is_ours)
+				row.bound =
+					fab_cut_bound(kfat->dims[0], kfat->dims[1], k);
+			fab_cli_progress_free(progress);
+			if (!m)
+				FAB_PUSH(&o->reliability, row);
+			rc = m;
+		}
 	if (rc)
 		return rc;
 	if (o->kfat->n_dims == 2) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report of fabric-faults: its tables and what their columns mean. */
+/* The report of fabric-faults: its tables and the meaning of their columns. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fabric/fabric.h"
+#include "fabric/shape.h"
 #include "faults.h"
-#include "unicast/analysis.h"
 
 /* Pairs of an algorithm, and ports that are lost, that a table shows. */
 enum { SHOWN = 10, LOST_SHOWN = 20 };
@@ -72,23 +72,24 @@ static const struct fab_column flow_columns[] = {
 static const struct fab_column critical_columns[] = {
 	{"part", FAB_TEXT, "switch, or link as NAME:PORT", 0, AT(name)},
 	{"kind", FAB_TEXT, "leaf, root or link", 0, AT(kind)},
-	{"pairs", FAB_UINT, "pairs of hosts whose path uses it now", 0, AT(pairs)},
+	{"pairs", FAB_UINT, "pairs of hosts whose path uses it now", 0, AT(l.pairs)},
 	{"host_ports", FAB_UINT, "ports of its own hosts, which its loss cuts off", 0,
 	 AT(host_ports)},
 	{"interrupted", FAB_UINT, "pairs of other hosts interrupted until rerouted", 0,
-	 AT(interrupted)},
+	 AT(l.interrupted)},
 	{"unreachable", FAB_UINT,
 	 "pairs of sound leaves lost when it dies, routed anew; with --lfts "
 	 "alone: "
 	 "pairs, "
 	 "until rerouted",
-	 0, AT(unreachable)},
+	 0, AT(l.unreachable)},
 	{"unreachable_rerouted", FAB_UINT,
-	 "pairs of other hosts without a path after rerouting", 0, AT(rerouted)},
+	 "pairs of other hosts without a path after rerouting", 0,
+	 AT(l.unreachable_rerouted)},
 	{"longer", FAB_UINT, "hops more of all pairs together, routed anew", 0,
-	 AT(longer)},
+	 AT(l.longer)},
 	{"load", FAB_REAL, "fullest direction of a cable then, in what one host sends", 0,
-	 AT(load)},
+	 AT(l.load)},
 };
 #undef AT
 
@@ -97,57 +98,48 @@ static const struct fab_column local_reroute_columns[] = {
 	{"known_faults", FAB_UINT, "faults that the tables know", 0, AT(known)},
 	{"unknown_faults", FAB_UINT, "leaves that die at once, unknown to the tables", 0,
 	 AT(unknown)},
-	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0, AT(cases)},
+	{"cases", FAB_UINT, "pairs and sets of such leaves that meet", 0, AT(sum.cases)},
 	{"hops_more", FAB_UINT, "hops that the new paths add, all cases together", 0,
 	 AT(hops_more)},
 	{"stuck", FAB_UINT, "cases that cannot be rerouted locally", FAB_COL_BAD_IF_ANY,
-	 AT(stuck)},
+	 AT(sum.stuck)},
 };
 #undef AT
 
-void faults_row_init(struct faults_row *row, const struct faults_result *a)
+const char *faults_assumed(const struct fab_faults_result *r)
 {
-	*row = (struct faults_row){
+	const struct fab_told *told = r->routes ? r->routes->told : NULL;
+
+	if (!told || (told->has_sls && told->has_lanes))
+		return NULL;
+	if (!told->has_sls && !told->has_lanes)
+		return "one lane assumed: give --path-sl and --sl2vl if the engine uses "
+		       "lanes";
+	return told->has_sls ? "lanes assumed to be the service levels: give --sl2vl"
+			     : "service level 0 assumed for all pairs: give --path-sl";
+}
+
+struct faults_row faults_row_of(const struct fab_work *w,
+				const struct fab_faults_result *a)
+{
+	const struct faults_params *p = w->params;
+	const struct faults_outcome *o = w->outcome;
+	struct faults_row row = {
 		.a = *a,
+		.hops = {a->sum.hops, FAB_COUNT(a->sum.hops)},
 		.deadlock_free = a->sum.is_unknown ? FAB_UNKNOWN : a->sum.deadlock_free,
 		.verified = a->was_verified ? a->is_sound : FAB_UNKNOWN,
 		.total_seconds = a->route_seconds + a->analysis_seconds,
 		.assumed = faults_assumed(a),
+		.shard = o->sweep.is_one_set ? NULL : fab_cli_shard_text(&p->shard),
 		.why_unknown = fab_analysis_why_unknown(&a->sum),
 	};
-	row->hops = (struct fab_counts){a->sum.hops, FAB_COUNT(a->sum.hops)};
+
+	fab_arena_own(w->arena, free, row.why_unknown);
 	/* of tables that were read; of those that are made nothing is missing */
 	for (size_t kind = 0; kind < FAB_GAP_KINDS; kind++)
-		row->gaps[kind] = a->engine ? (double)NAN : (double)a->sum.gaps.n[kind];
-}
-
-void faults_row_fini(struct faults_row *row)
-{
-	free(row->why_unknown);
-}
-
-static void print_results(struct fab_report *r, const struct faults_outcome *o)
-{
-	size_t n = o->faults->named.n;
-	const char **names = FAB_NEW(n + 1, const char *);
-	const struct fab_names failed = {names, n};
-
-	for (size_t i = 0; i < n; i++)
-		names[i] = fab_fault_text(o->f, o->faults->named.v[i]);
-	fab_report_table_begin(r, "results", "Algorithms", faults_columns,
-			       faults_n_columns);
-	for (size_t i = 0; i < o->n; i++) {
-		struct faults_row row;
-
-		faults_row_init(&row, &o->results[i]);
-		row.failed = failed;
-		fab_report_record(r, &row);
-		faults_row_fini(&row);
-	}
-	fab_report_table_end(r);
-	for (size_t i = 0; i < n; i++)
-		free((char *)(uintptr_t)names[i]);
-	free(names);
+		row.gaps[kind] = a->engine ? (double)NAN : (double)a->sum.gaps.n[kind];
+	return row;
 }
 
 static void print_hops(struct fab_report *r, const struct faults_outcome *o)
@@ -212,7 +204,7 @@ static void print_cycles(struct fab_report *r, const struct faults_outcome *o)
 	fab_report_table_end(r);
 }
 
-static void print_pairs(struct fab_report *r, const struct faults_result *a,
+static void print_pairs(struct fab_report *r, const struct fab_faults_result *a,
 			const struct fab_fabric *f, const struct fab_pair_list *pairs,
 			size_t most)
 {
@@ -230,41 +222,93 @@ static void print_pairs(struct fab_report *r, const struct faults_result *a,
 	}
 }
 
-/* Pairs without a path, and paths that turn from down to up: of each algorithm; of those
- * that are made here a few, unless all are asked for. */
-static void print_troubles(struct fab_report *r, const struct faults_params *p,
-			   const struct faults_outcome *o)
+/* One of the two lists of pairs: of each algorithm; in a table for people without
+ * --verbose the first of those that are made here. */
+static void print_list(struct fab_report *r, const struct fab_work *w, bool is_short,
+		       bool of_valleys)
 {
-	bool is_short = p->output.format == FAB_FORMAT_TABLE && !p->run.verbose;
-	bool has_unreached = false, has_valleys = false;
+	static const struct {
+		const char *name, *title, *first;
+		const struct fab_column *columns;
+		size_t n;
+	} tables[] = {
+		{"unreached", "Pairs without a path",
+		 "Pairs without a path, the first of each algorithm", unreached_columns,
+		 FAB_COUNT(unreached_columns)},
+		{"valleys", "Paths that turn from down to up",
+		 "Paths that turn from down to up, the first of each algorithm",
+		 valley_columns, FAB_COUNT(valley_columns)},
+	};
+	const struct faults_outcome *o = w->outcome;
+	bool has_any = false;
 
-	for (size_t i = 0; i < o->n && o->is_one_set; i++) {
-		has_unreached |= o->results[i].sum.unreached.n > 0;
-		/* on a kfat every second path turns so */
-		has_valleys |= o->results[i].sum.valleys.n > 0 && !o->kfat;
+	for (size_t i = 0; i < o->n; i++) {
+		const struct fab_analysis *j = &o->results[i].sum;
+		const struct fab_pair_list *pairs =
+			of_valleys ? &j->valleys : &j->unreached;
+
+		if (pairs->n && !has_any)
+			fab_report_table_begin(r, tables[of_valleys].name,
+					       is_short ? tables[of_valleys].first
+							: tables[of_valleys].title,
+					       tables[of_valleys].columns,
+					       tables[of_valleys].n);
+		has_any |= pairs->n > 0;
+		print_pairs(r, &o->results[i], o->f, pairs,
+			    is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX);
 	}
-	if (has_unreached)
-		fab_report_table_begin(r, "unreached",
-				       is_short ? "Pairs without a path, the first of "
-						  "each algorithm"
-						: "Pairs without a path",
-				       unreached_columns, FAB_COUNT(unreached_columns));
-	for (size_t i = 0; i < o->n && has_unreached; i++)
-		print_pairs(r, &o->results[i], o->f, &o->results[i].sum.unreached,
-			    is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX);
-	if (has_unreached)
+	if (has_any)
 		fab_report_table_end(r);
-	if (has_valleys)
-		fab_report_table_begin(r, "valleys",
-				       is_short ? "Paths that turn from down to up, the "
-						  "first of each algorithm"
-						: "Paths that turn from down to up",
-				       valley_columns, FAB_COUNT(valley_columns));
-	for (size_t i = 0; i < o->n && has_valleys; i++)
-		print_pairs(r, &o->results[i], o->f, &o->results[i].sum.valleys,
-			    is_short && o->results[i].engine ? SHOWN : FAB_PAIRS_MAX);
-	if (has_valleys)
-		fab_report_table_end(r);
+}
+
+static void print_gaps(struct fab_report *r, const struct faults_outcome *o)
+{
+	struct record {
+		const char *missing, *node, *to;
+		uint64_t port, out, lid, guid;
+		double sl;
+	};
+
+	static const struct fab_column columns[] = {
+		FAB_COLUMN(
+			missing, TEXT,
+			"lid, table, service-level, lane; strange-lid, strange-switch: in the "
+			"tables "
+			"only"),
+		FAB_COLUMN(node, TEXT, "what lacks it, or where a pair begins"),
+		FAB_COLUMN_AS(port, UINT, "its port; of a lane, the port packets come by",
+			      FAB_COL_NULL_ZERO),
+		FAB_COLUMN(to, TEXT, "where a pair ends"),
+		FAB_COLUMN_AS(out, UINT, "port that packets leave by", FAB_COL_NULL_ZERO),
+		FAB_COLUMN_AS(lid, UINT, "LID; none: the port has none",
+			      FAB_COL_NULL_ZERO),
+		FAB_COLUMN(sl, NUMBER, "service level"),
+		FAB_COLUMN_AS(guid, GUID, "of a switch that the fabric lacks",
+			      FAB_COL_NULL_ZERO),
+	};
+	const struct fab_gaps *gaps = &o->results[0].sum.gaps;
+	const struct fab_fabric *f = o->f;
+
+	if (!o->n || !gaps->first.n)
+		return;
+	fab_report_table_begin(r, "gaps", "What the tables do not say, the first of each",
+			       columns, FAB_COUNT(columns));
+	for (size_t i = 0; i < gaps->first.n; i++) {
+		const struct fab_gap *g = &gaps->first.v[i];
+		const struct record row = {
+			.missing = fab_gap_kind_name(g->kind),
+			.node = g->from == FAB_NONE ? NULL : fab_node_name(f, g->from),
+			.port = g->port,
+			.to = g->to == FAB_NONE ? NULL : fab_node_name(f, g->to),
+			.out = g->out,
+			.lid = g->lid,
+			.sl = g->kind == FAB_GAP_LANE ? g->sl : NAN,
+			.guid = g->guid,
+		};
+
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
 }
 
 /* A port that is cut off. */
@@ -274,8 +318,8 @@ struct lost_row {
 };
 
 /* Hosts that are cut off, and those that lose a rail. */
-static void print_lost_ports(struct fab_report *r, const struct faults_params *p,
-			     const struct faults_outcome *o)
+static void print_lost_ports(struct fab_report *r, const struct faults_outcome *o,
+			     bool is_short)
 {
 #define AT(member) FAB_AT(struct lost_row, member)
 	static const struct fab_column columns[] = {
@@ -287,7 +331,6 @@ static void print_lost_ports(struct fab_report *r, const struct faults_params *p
 		{"switch", FAB_TEXT, "switch that the port is cabled to", 0, AT(sw)},
 	};
 #undef AT
-	bool is_short = p->output.format == FAB_FORMAT_TABLE && !p->run.verbose;
 	const struct fab_fabric *f = o->f;
 	size_t n = o->lost.of.n;
 
@@ -316,58 +359,46 @@ static void print_lost_ports(struct fab_report *r, const struct faults_params *p
 	fab_report_table_end(r);
 }
 
-static void print_flows(struct fab_report *r, const struct faults_outcome *o)
-{
-	if (!o->flows.n)
-		return;
-	fab_report_table(r, "permutations", "Permutations", flow_columns,
-			 FAB_COUNT(flow_columns), o->flows.v, sizeof(*o->flows.v),
-			 o->flows.n);
-}
-
-static void print_reliability(struct fab_report *r, const struct faults_outcome *o)
-{
-	fab_report_table(r, "reliability", "Reliability", faults_reliability_columns,
-			 faults_reliability_n_columns, o->reliability.v,
-			 sizeof(*o->reliability.v), o->reliability.n);
-	if (o->reliability_text)
-		fab_report_text(r, "reliability_note", o->reliability_text);
-}
-
-static void print_critical(struct fab_report *r, const struct faults_params *p,
-			   const struct faults_outcome *o)
+/* The worst losses, of each kind; in CSV and JSON also together. */
+static void print_critical(struct fab_report *r, const struct fab_work *w,
+			   bool for_people)
 {
 	static const struct {
 		const char *name, *title;
-	} tables[FAULTS_N_KINDS] = {
+	} tables[] = {
 		[FAULTS_LEAF] = {"criticality_leaves",
 				 "Loss of a leaf switch, worst first"},
 		[FAULTS_ROOT] = {"criticality_roots",
 				 "Loss of a spine switch, worst first"},
 		[FAULTS_LINK] = {"criticality_links",
 				 "Loss of a cable between switches, worst first"},
+		[FAULTS_N_KINDS] = {"criticality", "Loss of a part"},
 	};
-	size_t n = o->critical.n, most = p->questions.criticality;
+	const struct faults_params *p = w->params;
+	const struct faults_outcome *o = w->outcome;
+	size_t most = p->questions.criticality;
+	const size_t order[] = {FAULTS_N_KINDS, FAULTS_LEAF, FAULTS_ROOT, FAULTS_LINK};
+	struct faults_critical *rows =
+		FAB_ARENA_NEW(w->arena, most + 1, struct faults_critical);
 
-	if (n && p->output.format != FAB_FORMAT_TABLE)
-		fab_report_table(r, "criticality", "Loss of a part", critical_columns,
-				 FAB_COUNT(critical_columns), o->critical.v,
-				 sizeof(*o->critical.v), n < most ? n : most);
-	for (size_t k = 0; n && k < FAULTS_N_KINDS; k++)
-		if (o->worst[k].n)
-			fab_report_table(r, tables[k].name, tables[k].title,
+	for (size_t k = for_people; k < FAB_COUNT(order); k++) {
+		size_t n = 0, kind = order[k];
+
+		for (size_t i = 0; i < o->losses.of.n && n < most; i++) {
+			const struct fab_loss *l = &o->losses.of.v[i];
+
+			if (l->is_tried &&
+			    (kind == FAULTS_N_KINDS
+				     ? i < most || (p->store.path &&
+						    l->number < FAULTS_PARTS_STORED)
+				     : faults_kind_of(l) == kind))
+				rows[n++] = faults_critical_of(w, l);
+		}
+		if (n)
+			fab_report_table(r, tables[kind].name, tables[kind].title,
 					 critical_columns, FAB_COUNT(critical_columns),
-					 o->worst[k].v, sizeof(*o->worst[k].v),
-					 o->worst[k].n);
-}
-
-static void print_local_reroutes(struct fab_report *r, const struct faults_outcome *o)
-{
-	if (!o->rerouted.n)
-		return;
-	fab_report_table(r, "dodge", "A fault that the tables do not know",
-			 local_reroute_columns, FAB_COUNT(local_reroute_columns),
-			 o->rerouted.v, sizeof(*o->rerouted.v), o->rerouted.n);
+					 rows, sizeof(*rows), n);
+	}
 }
 
 /* A kfat may lack parts; other shapes are those of a whole fabric. */
@@ -413,84 +444,123 @@ static void print_rates(struct fab_report *r, const struct faults_outcome *o,
 	fab_report_field(r, &fields[2], (union fab_cell){.u = rates.n_unknown});
 }
 
-/* What is gone for good, before what is left. */
-static void print_lost(struct fab_report *r, const struct faults_params *p,
-		       const struct faults_outcome *o)
+/* Lines before the tables: faults, hosts that are cut off, notes, and what tables that
+ * were read do not contain. */
+static void print_lines(struct fab_report *r, const struct fab_work *w)
 {
-	const struct fab_lost *lost = o->n ? &o->results[0].lost : NULL;
-	char *text;
+	const struct faults_outcome *o = w->outcome;
+	const struct fab_faults_result *a = &o->results[0];
+	const char *assumed = o->n ? faults_assumed(a) : NULL;
+	char *why = o->n ? fab_analysis_why_unknown(&a->sum) : NULL;
 
-	if (!lost || !lost->pairs || p->output.format != FAB_FORMAT_TABLE)
-		return;
-	text = fab_format("%" PRIu64 " host%s, %" PRIu64 " adapter%s of hosts, %" PRIu64
-			  " pairs%s",
-			  lost->hosts, lost->hosts == 1 ? "" : "s", lost->adapters,
-			  lost->adapters == 1 ? "" : "s", lost->pairs,
-			  o->is_one_set ? "" : ", all sets together");
-	fab_report_text(r, "lost", text);
-	free(text);
+	for (size_t i = 0; i < o->n; i++, a++) {
+		if (a->note)
+			fab_report_text(r, a->algorithm, a->note);
+		if (a->worst && !o->sweep.is_one_set)
+			fab_report_text(
+				r, fab_arena_format(w->arena, "%s.worst", a->algorithm),
+				a->worst);
+	}
+	if (assumed)
+		fab_report_text(r, "lanes", assumed);
+	if (why)
+		fab_report_text(r, "deadlock unknown", why);
+	for (int kind = 0; o->n && kind < FAB_GAP_KINDS; kind++) {
+		char *text = fab_gaps_text(o->f, &o->results[0].sum.gaps,
+					   (enum fab_gap_kind)kind);
+
+		if (text)
+			fab_report_text(
+				r, kind < FAB_GAP_STRANGE_LID ? "missing" : "strange",
+				text);
+		free(text);
+	}
+	free(why);
 }
 
-static void print_faults(struct fab_report *r, const struct faults_params *p,
-			 const struct faults_outcome *o)
+static void print_faults(struct fab_report *r, const struct fab_work *w, bool for_people)
 {
+	const struct faults_outcome *o = w->outcome;
+	const struct fab_lost *lost = &o->results[0].lost;
 	char *text = fab_faults_text(o->faults, ", ");
 
-	if (p->output.format == FAB_FORMAT_TABLE)
+	if (for_people)
 		fab_report_text(r, "failed", *text ? text : "none");
 	free(text);
-	print_lost(r, p, o);
-	if (!o->is_one_set)
-		fab_report_uint(r, "sets", o->n_sets);
+	if (for_people && o->n && lost->pairs)
+		fab_report_text(
+			r, "lost",
+			fab_arena_format(
+				w->arena,
+				"%" PRIu64 " host%s, %" PRIu64
+				" adapter%s of hosts, %" PRIu64 " pairs%s",
+				lost->hosts, lost->hosts == 1 ? "" : "s", lost->adapters,
+				lost->adapters == 1 ? "" : "s", lost->pairs,
+				o->sweep.is_one_set ? "" : ", all sets together"));
+	if (!o->sweep.is_one_set)
+		fab_report_uint(r, "sets", o->sweep.n_sets);
 }
 
-static void print_notes(struct fab_report *r, const struct faults_params *p,
-			const struct faults_outcome *o)
+void faults_report(struct fab_report *r, const struct fab_work *w)
 {
-	for (size_t i = 0; i < o->n && p->output.format == FAB_FORMAT_TABLE; i++) {
-		const struct faults_result *a = &o->results[i];
-		char name[64];
+	const struct faults_params *p = w->params;
+	const struct faults_outcome *o = w->outcome;
+	bool for_people = fab_report_how(r)->format == FAB_FORMAT_TABLE;
+	bool is_short = for_people && !p->run.verbose;
+	size_t n;
+	const char **names;
 
-		snprintf(name, sizeof(name), "%s", a->algorithm);
-		if (a->note)
-			fab_report_text(r, name, a->note);
-		snprintf(name, sizeof(name), "%s.worst", a->algorithm);
-		if (a->worst && !o->is_one_set)
-			fab_report_text(r, name, a->worst);
-	}
-}
-
-int faults_report(FILE *out, const struct fab_report_options *options,
-		  const struct faults_params *p, const struct faults_outcome *o,
-		  struct fab_err *err)
-{
-	bool is_reliability = p->questions.reliability;
-	struct fab_report *r =
-		fab_cli_begin_report(out, options, "fabric-faults",
-				     is_reliability ? "reliability" : "results", o->f);
-
-	faults_answer(r, p, o);
-	print_shape(r, o, options->format == FAB_FORMAT_TABLE);
+	faults_answer(r, w);
+	print_shape(r, o, for_people);
 	fab_cli_report_shard(r, &p->shard);
-	print_rates(r, o, options->format == FAB_FORMAT_TABLE);
-	if (is_reliability) {
-		print_reliability(r, o);
-		return fab_report_finish(r, err);
+	print_rates(r, o, for_people);
+	if (p->questions.reliability) {
+		fab_report_table(r, "reliability", "Reliability",
+				 faults_reliability_columns, faults_reliability_n_columns,
+				 o->reliability.v, sizeof(*o->reliability.v),
+				 o->reliability.n);
+		if (o->reliability_text)
+			fab_report_text(r, "reliability_note", o->reliability_text);
+		return;
 	}
-	print_faults(r, p, o);
-	print_notes(r, p, o);
-	if (options->format == FAB_FORMAT_TABLE)
-		faults_print_gap_texts(r, o);
-	print_results(r, o);
+	print_faults(r, w, for_people);
+	if (for_people)
+		print_lines(r, w);
+	n = o->faults->named.n;
+	names = FAB_ARENA_NEW(w->arena, n + 1, const char *);
+	for (size_t i = 0; i < n; i++) {
+		char *name = fab_fault_text(o->f, o->faults->named.v[i]);
+
+		fab_arena_own(w->arena, free, name);
+		names[i] = name;
+	}
+	fab_report_table_begin(r, "results", "Algorithms", faults_columns,
+			       faults_n_columns);
+	for (size_t i = 0; i < o->n; i++) {
+		struct faults_row row = faults_row_of(w, &o->results[i]);
+
+		row.failed = (struct fab_names){names, n};
+		fab_report_record(r, &row);
+	}
+	fab_report_table_end(r);
 	print_hops(r, o);
 	print_cycles(r, o);
-	faults_print_gaps(r, o);
-	print_lost_ports(r, p, o);
-	print_troubles(r, p, o);
-	print_flows(r, o);
-	print_critical(r, p, o);
-	print_local_reroutes(r, o);
+	print_gaps(r, o);
+	print_lost_ports(r, o, is_short);
+	if (o->sweep.is_one_set)
+		print_list(r, w, is_short, false);
+	if (o->sweep.is_one_set && !o->kfat) /* on a kfat every second path turns so */
+		print_list(r, w, is_short, true);
+	if (o->flows.n)
+		fab_report_table(r, "permutations", "Permutations", flow_columns,
+				 FAB_COUNT(flow_columns), o->flows.v, sizeof(*o->flows.v),
+				 o->flows.n);
+	if (o->ranked)
+		print_critical(r, w, for_people);
+	if (o->rerouted.n)
+		fab_report_table(r, "dodge", "A fault that the tables do not know",
+				 local_reroute_columns, FAB_COUNT(local_reroute_columns),
+				 o->rerouted.v, sizeof(*o->rerouted.v), o->rerouted.n);
 	if (p->questions.explain)
-		faults_explain(r, o);
-	return fab_report_finish(r, err);
+		faults_explain(r, w);
 }
