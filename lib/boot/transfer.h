@@ -37,13 +37,10 @@ double fab_transfer_tftp_mbps(uint32_t block_bytes, uint32_t window_blocks,
 			      double rtt_seconds);
 
 /*
- * Simulate. Nodes of one parent, one server and one capacity form a class: at any time
- * all of them get the same rate, so that they finish in the order in which they started.
- * An event computes only the rates that it changes: those of the segments that hold its
- * nodes back, and of those that these leave room to or take it from. Times closer than
- * 1e-9 of each other are one event. EINVAL as fab_share_of(). The caller frees *out.
- * O(events * (levels + groups whose rate changes) * log) beside filling classes anew
- * where another segment is full than before.
+ * Simulate. An event computes only the rates that it changes. Times closer than 1e-9 of
+ * each other are one event. EINVAL as fab_share_of(); ELOOP: rates that do not settle (no
+ * case is known). The caller frees *out. O(events * (levels + groups whose rate changes)
+ * * log), beside classes that change their group.
  */
 int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 		     const uint32_t *interface_of,
