@@ -85,6 +85,7 @@ struct bootplan_outcome {
 /* Configuration for boot servers: --to and the options beside it. */
 struct bootplan_export {
 	enum fab_boot_format format;
+	const char *template; /* of --to=template:FILE */
 	enum fab_boot_identity identity;
 	const char *path, *folder, *hosts, *addresses; /* NULL: not given */
 	FAB_VEC(const char *) networks;
@@ -93,6 +94,7 @@ struct bootplan_export {
 	bool is_strict;
 };
 /* Values of options: ARCH=NAME, templates, parameters of a kernel, networks, folders. */
+int bootplan_take_format(void *params, const char *arg, struct fab_err *err);
 int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err);
 int bootplan_check_template(const char *arg, struct fab_err *err);
 int bootplan_check_params(const char *arg, struct fab_err *err);

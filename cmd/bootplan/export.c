@@ -16,6 +16,21 @@ struct work {
 	bool has_network[2];
 };
 
+int bootplan_take_format(void *params, const char *arg, struct fab_err *err)
+{
+	struct bootplan_export *e = &((struct bootplan_params *)params)->export;
+	static const char prefix[] = "template:";
+	bool is_own = !strncmp(arg, prefix, strlen(prefix)) && arg[strlen(prefix)];
+	size_t n = is_own ? strlen(prefix) - 1 : strlen(arg);
+	uint32_t row = fab_choices_find(&fab_boot_format_choices, arg, n);
+
+	if (row == FAB_NONE || (row == FAB_BOOT_TEMPLATE && !is_own))
+		return fab_choices_refuse(&fab_boot_format_choices, arg, n, NULL, err);
+	e->format = (enum fab_boot_format)row;
+	e->template = is_own ? arg + strlen(prefix) : NULL;
+	return 0;
+}
+
 int bootplan_take_boot_file(void *params, const char *arg, struct fab_err *err)
 {
 	static const char *const archs[FAB_N_BOOT_ARCHS] = {"bios", "x86-64", "arm64"};
@@ -218,9 +233,18 @@ static int write_files(const struct work *w, const struct fab_batch *batch,
 		.interface = e->interface,
 		.is_strict = e->is_strict};
 	const struct fab_boot_directory directory = {fab_cli_folder_file, &out->folder};
+	struct fab_input in = {0};
 	int rc;
 
 	memcpy(site.boot_file, e->boot_file, sizeof(site.boot_file));
+	if (e->template) {
+		rc = fab_input_read(e->template, &in, err);
+		if (rc)
+			return rc;
+		site.template_name = bootplan_label(e->template);
+		site.template_text = in.bytes;
+		site.template_bytes = in.n;
+	}
 	if (!e->folder)
 		return fab_export_boot(fab_cli_open_result(results, e->path), e->format,
 				       w->m, batch, interface_of, &site, &out->written,

@@ -119,8 +119,8 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_NUMBER, TRANSFER(retries), .max = 100, .preset = "3"},
 
 	{.help = "Configuration for boot servers:"},
-	{"to", "FORMAT", "With --to-out or --to-dir: @BOOT_FORMATS@", FAB_TAKES_ONE,
-	 TO(export.format), .choices = &fab_boot_format_choices},
+	{"to", "FORMAT", "With --to-out or --to-dir: @BOOT_FORMATS@", FAB_TAKES_OTHER,
+	 .take = bootplan_take_format},
 	{"to-out", "FILE",
 	 "Write the mapping of the one algorithm to FILE in the format of --to (- is "
 	 "standard output)",

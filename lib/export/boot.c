@@ -31,134 +31,95 @@ static bool is_dhcp_word(const char *name)
 	       strstr(name, "..") || name[n - 1] == '.';
 }
 
-/* Two halves of a name that differ in numbers only: n1 and n16. */
-static bool is_range(const char *low, size_t n_low, const char *high)
-{
-	size_t i = 0;
-	const char *at = high;
-
-	while (i < n_low && *at) {
-		bool is_number = isdigit((unsigned char)low[i]) != 0;
-
-		if (is_number != (isdigit((unsigned char)*at) != 0) ||
-		    (!is_number && low[i] != *at))
-			return false;
-		if (!is_number) {
-			i++;
-			at++;
-			continue;
-		}
-		while (i < n_low && isdigit((unsigned char)low[i]))
-			i++;
-		while (isdigit((unsigned char)*at))
-			at++;
-	}
-	return i == n_low && !*at && (strlen(high) != n_low || memcmp(low, high, n_low));
-}
-
-/*
- * xCAT reads a name that is no node of its tables as a group, or as a range when it has
- * an odd number of hyphens and both sides of the middle one differ in numbers only;
- * groups of its own are called so.
- */
-static bool is_noderange(const char *name)
-{
-	static const char *const groups[] = {"all", "compute", "service"};
-	const char *middle = name;
-	size_t hyphens = 0;
-
-	for (const char *at = name; *at; at++)
-		hyphens += *at == '-';
-	for (size_t i = 0; i < FAB_COUNT(groups); i++)
-		if (!strcasecmp(name, groups[i]))
-			return true;
-	if (strspn(name, "0123456789") == strlen(name))
-		return true;
-	if (hyphens % 2 == 0)
-		return false;
-	for (size_t i = 0; i <= hyphens / 2; i++)
-		middle = strchr(middle, '-') + 1;
-	return is_range(name, (size_t)(middle - name - 1), middle);
-}
-
-/* What a format needs of a node and of a server. */
-enum {
-	NEEDS_MAC = 1,	       /* an Ethernet address, told or from the GUID */
-	NEEDS_ID = 2,	       /* anything that a DHCP server can know a node by */
-	NEEDS_IP = 4,	       /* of nodes */
-	NEEDS_SERVER_IP = 8,   /* of either family */
-	NEEDS_SERVER_IP4 = 16, /* IPv4 */
-	NEEDS_SERVER_IP6 = 32,
-	NEEDS_NETWORK4 = 64,
-	NEEDS_NETWORK6 = 128,
-	NEEDS_KERNEL = 256,
-	QUOTES = 512,	       /* can hold any name */
-	BY_SERVER = 1024,      /* several servers do not go into one file */
-	NAMES_SCRIPT = 2048,   /* of iPXE, which a folder holds, too */
-	HOSTS_ONLY = 8192,     /* servers by the name of the host, whatever interface */
-	USES_IP = 4096,	       /* of nodes, where it is given: two cannot have the same */
-	NEEDS_NETWORK = 16384, /* of either family; servers have addresses of each */
-	SERVERS_INSIDE = 32768, /* the program listens only in declared networks */
-};
-
+/* The formats by number; those without a function are templates. */
 static const struct {
-	const char *name, *summary, *extension;
+	const char *name, *summary, *manual;
 	unsigned flags;
-	/* would a name be taken for something else? NULL: none is */
-	bool (*is_ambiguous)(const char *name);
 	void (*write)(const struct boot_part *part);
-	void (*write_file)(
-		const struct boot_part *part); /* in a folder; NULL: the same */
 } formats[FAB_N_BOOT_FORMATS] = {
-	{"csv", "node, server, MAC, IP, IPv6 and client identifier", "csv", QUOTES, NULL,
-	 boot_write_csv, NULL},
-	{"json", "lines with the same fields", "jsonl", QUOTES, NULL, boot_write_json,
-	 NULL},
-	{"hosts", "lines of hosts(5)", "hosts", NEEDS_IP | NEEDS_SERVER_IP | USES_IP,
-	 NULL, boot_write_hosts, NULL},
-	{"ethers", "lines of ethers(5)", "ethers", NEEDS_MAC, NULL, boot_write_ethers,
-	 NULL},
-	{"ansible", "inventory with a group for each server", "inventory", USES_IP, NULL,
-	 boot_write_ansible, NULL},
-	{"dnsmasq", "tags, dhcp-boot and dhcp-host", "conf",
+	{"csv", "node, server, MAC, IP, IPv6 and client identifier",
+	 "A heading, then node, server, MAC, IPv4 and IPv6 address and client identifier "
+	 "of each node; any name, quoted.",
+	 0, NULL},
+	{"json", "lines with the same fields",
+	 "Its fields as JSON lines, null for what is not known.", 0, NULL},
+	{"hosts", "lines of hosts(5)", "Lines of hosts(5), servers first.", 0, NULL},
+	{"ethers", "lines of ethers(5)", "Lines of ethers(5).", 0, NULL},
+	{"ansible", "inventory with a group for each server",
+	 "An inventory: a group `boot_SERVER` for each server with the variables "
+	 "`boot_server` and `boot_server_address`, `boot_servers`, and `boot_nodes` of "
+	 "all these groups.",
+	 0, NULL},
+	{"dnsmasq", "tags, dhcp-boot and dhcp-host",
+	 "Each node gets the tag `boot-SERVER`; tags of architecture, HTTP boot and iPXE "
+	 "say with it what the node loads; needs `--network`, without which dnsmasq "
+	 "opens no port, and servers with addresses of each family of it. Checked by "
+	 "`dnsmasq --test` and by booting.",
 	 NEEDS_ID | NEEDS_SERVER_IP | NEEDS_NETWORK | NAMES_SCRIPT | USES_IP,
-	 is_dhcp_word, boot_write_dnsmasq, NULL},
-	{"kea4", "configuration of Kea's DHCPv4 server", "json",
-	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | NAMES_SCRIPT | USES_IP, NULL,
-	 boot_write_kea4, NULL},
-	{"kea6", "configuration of Kea's DHCPv6 server", "json",
-	 NEEDS_ID | NEEDS_SERVER_IP6 | NEEDS_NETWORK6 | NAMES_SCRIPT | USES_IP, NULL,
-	 boot_write_kea6, NULL},
-	{"dhcpd", "ISC dhcpd, which is at its end of life", "conf",
+	 boot_write_dnsmasq},
+	{"kea4", "configuration of Kea's DHCPv4 server",
+	 "The whole configuration of Kea's DHCPv4 server, with reservations and classes; "
+	 "needs `--network` of IPv4. Checked by `kea-dhcp4 -t` and by booting.",
+	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | NAMES_SCRIPT | USES_IP,
+	 boot_write_kea4},
+	{"kea6", "configuration of Kea's DHCPv6 server",
+	 "The whole configuration of the DHCPv6 server; needs `--network` of IPv6 and "
+	 "IPv6 addresses of servers. Checked by `kea-dhcp6 -t` and by booting.",
+	 NEEDS_ID | NEEDS_SERVER_IP6 | NEEDS_NETWORK6 | NAMES_SCRIPT | USES_IP,
+	 boot_write_kea6},
+	{"dhcpd", "ISC dhcpd, which is at its end of life",
+	 "A group for each server, IPv4 only. ISC dhcpd has been at its end of life "
+	 "since 2022: take `kea4` where you can. Needs `--network` of IPv4, in which the "
+	 "servers have addresses. Checked by `dhcpd -t` and by booting.",
 	 NEEDS_ID | NEEDS_SERVER_IP4 | NEEDS_NETWORK4 | SERVERS_INSIDE | NAMES_SCRIPT |
 		 USES_IP,
-	 is_dhcp_word, boot_write_dhcpd, NULL},
-	{"ipxe", "a script for each server", "ipxe", NEEDS_KERNEL | BY_SERVER, NULL,
-	 boot_write_ipxe, NULL},
-	{"xcat", "chdef commands", "sh", HOSTS_ONLY, is_noderange, boot_write_xcat, NULL},
-	{"warewulf", "wwctl commands and what its dnsmasq needs", "sh", NEEDS_SERVER_IP,
-	 NULL, boot_write_warewulf, NULL},
-	{"openchami", "ochami commands with boot parameters", "json",
-	 NEEDS_MAC | NEEDS_KERNEL, NULL, boot_write_openchami, boot_write_openchami_file},
-	{"openchami-config", "the same as BootConfiguration objects", "json",
-	 NEEDS_MAC | NEEDS_KERNEL, NULL, boot_write_openchami_config,
-	 boot_write_openchami_config_file},
+	 boot_write_dhcpd},
+	{"ipxe", "a script for each server",
+	 "The iPXE script of each server alone; needs `--kernel`, and `--to-dir` where "
+	 "there are several servers.",
+	 0, NULL},
+	{"xcat", "chdef commands",
+	 "One `chdef` for each server and its nodes as a node range.", 0, NULL},
+	{"warewulf", "wwctl commands and what its dnsmasq needs",
+	 "Warewulf 4: one `wwctl node set` for each server and its nodes as a host list, "
+	 "and the file for dnsmasq.d that says what the tag means, for the tags of "
+	 "Warewulf's own file.",
+	 0, NULL},
+	{"openchami", "ochami commands with boot parameters",
+	 "One `ochami bss boot params` for each server, `set` where kernel, initrd and "
+	 "parameters are all given, else `update`, which leaves the others as they are; "
+	 "with `--to-dir` a file for each server, for `-d @FILE`. Needs `--kernel`.",
+	 0, NULL},
+	{"openchami-config", "the same as BootConfiguration objects",
+	 "Objects BootConfiguration of the newer boot service, for `ochami boot config "
+	 "add -e`. Needs `--kernel`.",
+	 0, NULL},
+	{"template:FILE", "by a template of your own",
+	 "A line for each node or server by a template: see fabric-formats(5). Those of "
+	 "csv, json, hosts, ethers, ansible, ipxe, xcat, warewulf, openchami and "
+	 "openchami-config are templates, too, and are installed as examples.",
+	 0, NULL},
 };
 
 static struct fab_choice format_at(size_t i)
 {
 	return (struct fab_choice){.form = formats[i].name,
 				   .summary = formats[i].summary,
-				   .manual = boot_manual[i],
+				   .manual = formats[i].manual,
 				   .is_in_all = true};
 }
 
 const struct fab_choices fab_boot_format_choices = {
 	.what = "format", .n = FAB_N_BOOT_FORMATS, .at = format_at};
 
-/* What is being made of a mapping. */
+/* The files of a mapping while they are made. */
 struct maker {
-	enum fab_boot_format format;
+	const char *name; /* of the format */
+	unsigned flags;
+	const char *extension;
+	bool (*is_ambiguous)(const char *name);
+	void (*write)(const struct boot_part *part);
+	struct boot_template template, script; /* of the format; of iPXE beside it */
 	const struct fab_machine *m;
 	struct boot_plan plan;
 	uint32_t *server_of; /* [n_interfaces] into plan.server, FAB_NONE: none yet */
@@ -166,6 +127,35 @@ struct maker {
 	struct fab_batch kept;	    /* nodes whose names the format can hold */
 	struct fab_boot_written *written;
 };
+
+/* Flags and functions of the format, and its template. */
+static int resolve(struct maker *k, enum fab_boot_format format, struct fab_err *err)
+{
+	const struct fab_boot_site *site = k->plan.site;
+	const char *text = boot_template_text(format),
+		   *ipxe = boot_template_text(FAB_BOOT_IPXE);
+	int rc = 0;
+
+	k->name =
+		format == FAB_BOOT_TEMPLATE ? site->template_name : formats[format].name;
+	k->flags = formats[format].flags;
+	k->write = formats[format].write;
+	k->extension =
+		format == FAB_BOOT_KEA4 || format == FAB_BOOT_KEA6 ? "json" : "conf";
+	if (k->write) {
+		if (format == FAB_BOOT_DNSMASQ || format == FAB_BOOT_DHCPD)
+			k->is_ambiguous = is_dhcp_word;
+		return boot_template_read("ipxe", ipxe, strlen(ipxe), &k->script, err);
+	}
+	rc = text ? boot_template_read(k->name, text, strlen(text), &k->template, err)
+		  : boot_template_read(k->name, site->template_text, site->template_bytes,
+				       &k->template, err);
+	k->flags = k->template.flags;
+	k->extension = k->template.extension;
+	k->is_ambiguous = k->template.is_ambiguous;
+	k->write = boot_write_template;
+	return rc;
+}
 
 static void take_addresses(const struct fab_host_addresses *addresses, const char *name,
 			   struct fab_host_address *out)
@@ -189,7 +179,7 @@ static uint32_t server_of(struct maker *k, uint32_t interface)
 	if (k->server_of[interface] != FAB_NONE)
 		return k->server_of[interface];
 	fab_machine_interface_name(k->m, interface, name, sizeof(name));
-	if (!(formats[k->format].flags & QUOTES) && strchr(name, '/')) {
+	if (!(k->flags & QUOTES) && strchr(name, '/')) {
 		fab_machine_interface_host_name(k->m, interface, name, sizeof(name));
 		if (!fab_host_addresses_find(known, name))
 			fab_machine_server_name(k->m, k->m->interface_server[interface],
@@ -219,6 +209,8 @@ static void add_node(struct maker *k, uint32_t node, uint32_t interface)
 				.guid = fab_machine_node_guid(k->m, node)};
 	take_addresses(k->plan.site->addresses, name, &n->ip);
 	n->has_id = fab_boot_id_of(k->plan.site->identity, n->ip.mac, n->guid, &n->id);
+	if (!n->has_id)
+		*n->id.client_id = 0;
 	k->plan.server[n->server].n++;
 }
 
@@ -243,19 +235,40 @@ static void sort_by_server(struct boot_plan *plan)
 static int check_name(const struct maker *k, const char *name, bool is_file,
 		      struct fab_err *err)
 {
-	bool (*is_ambiguous)(const char *) = formats[k->format].is_ambiguous;
-
-	if ((is_file || !(formats[k->format].flags & QUOTES)) && !fab_is_host_name(name))
+	if ((is_file || !(k->flags & QUOTES)) && !fab_is_host_name(name))
 		return fab_fail(err, EINVAL,
 				"'%.80s' is no host name that a %s file could hold: "
 				"letters, digits, . _ and - only",
-				name, formats[k->format].name);
-	if (is_ambiguous && is_ambiguous(name))
+				name, k->name);
+	if (k->is_ambiguous && k->is_ambiguous(name))
 		return fab_fail(err, EINVAL,
 				"'%.80s' would mean something else than a host name in a "
 				"%s file",
-				name, formats[k->format].name);
+				name, k->name);
 	return 0;
+}
+
+/* Names of groups are letters, digits and underscores, and differ. */
+static void name_groups(struct boot_plan *plan)
+{
+	struct fab_strmap *taken = fab_strmap_new(plan->n_servers);
+
+	for (uint32_t s = 0; s < plan->n_servers; s++) {
+		char *name = fab_format("boot_%s", plan->server[s].name), *own;
+		uint32_t again = 1;
+
+		for (char *at = name; *at; at++)
+			if (!isalnum((unsigned char)*at))
+				*at = '_';
+		own = fab_strdup(name);
+		while (fab_strmap_put(taken, own, strlen(own), s) != s) {
+			free(own);
+			own = fab_format("%s__%u", name, ++again);
+		}
+		plan->server[s].group = own;
+		free(name);
+	}
+	fab_strmap_free(taken);
 }
 
 /* Is the node left out? Then it is noted. */
@@ -301,16 +314,20 @@ static void collect(struct maker *k, const struct fab_batch *whole,
 		if (interface_of[batch->node[i]] < k->m->n_interfaces)
 			add_node(k, batch->node[i], interface_of[batch->node[i]]);
 	sort_by_server(&k->plan);
+	name_groups(&k->plan);
 }
 
 static void maker_fini(struct maker *k)
 {
+	boot_template_fini(&k->template);
+	boot_template_fini(&k->script);
 	free(k->kept.node);
 	for (uint32_t i = 0; i < k->plan.n_nodes; i++)
 		free(k->plan.node[i].name);
 	for (uint32_t i = 0; i < k->plan.n_servers; i++) {
 		free(k->plan.server[i].name);
 		free(k->plan.server[i].file);
+		free(k->plan.server[i].group);
 	}
 	free(k->plan.node);
 	free(k->plan.server);
@@ -323,7 +340,7 @@ static int lacks(const struct maker *k, const char *what, const char *who,
 		 const char *name, struct fab_err *err)
 {
 	return fab_fail(err, EINVAL, "no %s is told for %s '%.80s', which %s needs", what,
-			who, name, formats[k->format].name);
+			who, name, k->name);
 }
 
 /* Is the address where the DHCP server has a network? */
@@ -339,7 +356,7 @@ static int check_network(const struct fab_ip_network *net, const char *ip,
 static int check_node(const struct maker *k, const struct boot_node *n,
 		      struct fab_err *err)
 {
-	unsigned flags = formats[k->format].flags;
+	unsigned flags = k->flags;
 	const struct fab_boot_site *site = k->plan.site;
 	int rc = check_name(k, n->name, false, err);
 
@@ -368,7 +385,7 @@ static int check_server(const struct maker *k, const struct boot_server *s, bool
 	const struct fab_boot_site *site = k->plan.site;
 	const char *const templates[] = {site->boot_url, site->script, site->kernel,
 					 site->initrd, site->params};
-	unsigned flags = formats[k->format].flags;
+	unsigned flags = k->flags;
 	int rc = check_name(k, is_file ? s->file : s->name, is_file, err);
 	bool has_ip = *s->ip.ip || *s->ip.ip6;
 
@@ -419,7 +436,7 @@ static int check_twice(const struct maker *k, struct fab_err *err)
 {
 	struct fab_strmap *seen = fab_strmap_new(k->plan.n_nodes);
 	struct fab_strmap *names = fab_strmap_new(k->plan.n_nodes);
-	unsigned flags = formats[k->format].flags;
+	unsigned flags = k->flags;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < k->plan.n_nodes && !rc; i++) {
@@ -458,8 +475,8 @@ static bool is_file_name(const char *text)
 static int check_site(const struct maker *k, bool is_directory, struct fab_err *err)
 {
 	const struct fab_boot_site *site = k->plan.site;
-	unsigned flags = formats[k->format].flags;
-	const char *name = formats[k->format].name;
+	unsigned flags = k->flags;
+	const char *name = k->name;
 
 	for (int a = 0; a < FAB_N_BOOT_ARCHS; a++)
 		if (site->boot_file[a] && !is_file_name(site->boot_file[a]))
@@ -497,14 +514,16 @@ static int check(const struct maker *k, bool is_directory, struct fab_err *err)
 	return rc ? rc : check_twice(k, err);
 }
 
-static int make(struct maker *k, const struct fab_batch *batch,
-		const uint32_t *interface_of, bool is_directory,
-		struct fab_boot_written *written, struct fab_err *err)
+static int make(struct maker *k, enum fab_boot_format format,
+		const struct fab_batch *batch, const uint32_t *interface_of,
+		bool is_directory, struct fab_boot_written *written, struct fab_err *err)
 {
-	int rc;
+	int rc = resolve(k, format, err);
 
 	*written = (struct fab_boot_written){0};
 	k->written = written;
+	if (rc)
+		return rc;
 	collect(k, batch, interface_of);
 	if (written->omitted.n && (k->plan.site->is_strict || !k->plan.n_nodes))
 		return fab_fail(err, EINVAL, "%s", written->why_omitted.text);
@@ -524,14 +543,15 @@ int fab_export_boot(FILE *out, enum fab_boot_format format, const struct fab_mac
 		    const struct fab_boot_site *site, struct fab_boot_written *written,
 		    struct fab_err *err)
 {
-	struct maker k = {.format = format, .m = m, .plan = {.site = site}};
-	int rc = make(&k, batch, interface_of, false, written, err);
+	struct maker k = {.m = m, .plan = {.site = site}};
+	int rc = make(&k, format, batch, interface_of, false, written, err);
 
 	if (!rc) {
-		formats[format].write(&(struct boot_part){.out = out,
-							  .plan = &k.plan,
-							  .end = k.plan.n_servers,
-							  .has_shared = true});
+		k.write(&(struct boot_part){.out = out,
+					    .plan = &k.plan,
+					    .template = &k.template,
+					    .end = k.plan.n_servers,
+					    .has_shared = true});
 		written->n_files = 1;
 	}
 	maker_fini(&k);
@@ -566,26 +586,26 @@ int fab_export_boot_directory(const struct fab_boot_directory *directory,
 			      const struct fab_boot_site *site,
 			      struct fab_boot_written *written, struct fab_err *err)
 {
-	struct maker k = {.format = format, .m = m, .plan = {.site = site}};
-	bool has_scripts = formats[format].flags & NAMES_SCRIPT && site->kernel;
-	void (*write)(const struct boot_part *part) = formats[format].write_file
-							      ? formats[format].write_file
-							      : formats[format].write;
+	struct maker k = {.m = m, .plan = {.site = site}};
 	uint32_t n_files = 0;
-	int rc = make(&k, batch, interface_of, true, written, err);
+	int rc = make(&k, format, batch, interface_of, true, written, err);
+	const struct boot_part shared = {
+		.plan = &k.plan, .template = &k.template, .has_shared = true};
 
-	if (!rc && !formats[format].write_file && !(formats[format].flags & BY_SERVER))
-		write_file(directory,
-			   &(struct boot_part){.plan = &k.plan, .has_shared = true},
-			   "default", formats[format].extension, write, &n_files);
+	if (!rc && !(k.flags & (NO_DEFAULT | BY_SERVER)))
+		write_file(directory, &shared, "default", k.extension, k.write, &n_files);
 	for (uint32_t i = 0; i < k.plan.n_servers && !rc; i++) {
-		const struct boot_part part = {.plan = &k.plan, .first = i, .end = i + 1};
+		const char *file = k.plan.server[i].file;
+		struct boot_part part = shared;
 
-		write_file(directory, &part, k.plan.server[i].file,
-			   formats[format].extension, write, &n_files);
-		if (has_scripts)
-			write_file(directory, &part, k.plan.server[i].file, "ipxe",
-				   boot_write_ipxe, &n_files);
+		part.has_shared = false;
+		part.first = i;
+		part.end = i + 1;
+		write_file(directory, &part, file, k.extension, k.write, &n_files);
+		part.template = &k.script;
+		if (k.flags & NAMES_SCRIPT && site->kernel)
+			write_file(directory, &part, file, "ipxe", boot_write_template,
+				   &n_files);
 	}
 	written->n_files = n_files;
 	maker_fini(&k);

@@ -26,6 +26,7 @@ enum fab_boot_format {
 	FAB_BOOT_WAREWULF,	   /* wwctl commands likewise, and what dnsmasq needs */
 	FAB_BOOT_OPENCHAMI,	   /* ochami commands: boot parameters of each server */
 	FAB_BOOT_OPENCHAMI_CONFIG, /* the same as BootConfiguration objects */
+	FAB_BOOT_TEMPLATE,	   /* by a template of the site */
 	FAB_N_BOOT_FORMATS,
 };
 
@@ -49,7 +50,10 @@ struct fab_boot_site {
 	const char *script;   /* that iPXE loads then: {server}.ipxe */
 	const char *kernel, *initrd, *params; /* NULL: nothing is made up */
 	const char *interface; /* that Kea listens on; NULL: all, IPv6 by relays only */
-	bool is_strict;	       /* refuse nodes that would be left out because of a name */
+	/* FAB_BOOT_TEMPLATE: name of the file for messages, and its text */
+	const char *template_name, *template_text;
+	size_t template_bytes;
+	bool is_strict; /* refuse nodes that would be left out because of a name */
 };
 
 /* Can the template be used? EINVAL says what is wrong with it. `has_blanks`: may it have

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside of export/boot*: what all formats are written from, one file a family. */
+/* Inside of export/boot*: the data and the templates that all formats are written from.
+ */
 #pragma once
 
 #include "export/boot.h"
@@ -15,7 +16,8 @@ struct boot_node {
 
 struct boot_server {
 	char *name;
-	char *file; /* of its file, without the extension */
+	char *file;  /* of its file, without the extension */
+	char *group; /* letters, digits and underscores; no other server has it */
 	struct fab_host_address ip;
 	uint32_t first, n; /* into boot_plan.by_server */
 };
@@ -30,16 +32,45 @@ struct boot_plan {
 	uint32_t *by_server; /* [n_nodes] into node, server by server */
 };
 
-/* What goes into one file: servers first .. end - 1, and what all share. */
+/* Requirements of a format, and properties of its files. */
+enum {
+	NEEDS_MAC = 1 << 0,	   /* an Ethernet address, known or from the GUID */
+	NEEDS_ID = 1 << 1,	   /* anything that a DHCP server can know a node by */
+	NEEDS_IP = 1 << 2,	   /* of nodes */
+	NEEDS_SERVER_IP = 1 << 3,  /* of either family */
+	NEEDS_SERVER_IP4 = 1 << 4, /* IPv4 */
+	NEEDS_SERVER_IP6 = 1 << 5,
+	NEEDS_NETWORK4 = 1 << 6,
+	NEEDS_NETWORK6 = 1 << 7,
+	NEEDS_KERNEL = 1 << 8,
+	QUOTES = 1 << 9,	  /* can hold any name */
+	BY_SERVER = 1 << 10,	  /* several servers do not go into one file */
+	NAMES_SCRIPT = 1 << 11,	  /* of iPXE, which a folder holds, too */
+	USES_IP = 1 << 12,	  /* of nodes, where it is given: no two have the same */
+	NEEDS_NETWORK = 1 << 13,  /* of either family; servers have addresses of each */
+	SERVERS_INSIDE = 1 << 14, /* the program listens only in declared networks */
+	NO_DEFAULT = 1 << 15,	  /* a folder has no file that servers share */
+};
+
+struct boot_line;
+
+/* A template that was read; the text is borrowed. */
+struct boot_template {
+	FAB_VEC(struct boot_line) lines;
+	unsigned flags;
+	char extension[16];
+	/* would a name be taken for something else? NULL: none is */
+	bool (*is_ambiguous)(const char *name);
+};
+
+/* The contents of one file: servers first .. end - 1, and what all share. */
 struct boot_part {
 	FILE *out;
 	const struct boot_plan *plan;
+	const struct boot_template *template; /* NULL: dnsmasq, Kea, dhcpd */
 	uint32_t first, end;
 	bool has_shared;
 };
-
-/* What the manual says of each format, by its number. */
-extern const char *const boot_manual[FAB_N_BOOT_FORMATS];
 
 /* A node of the part's server. */
 static inline const struct boot_node *
@@ -48,13 +79,23 @@ boot_node_of(const struct boot_plan *plan, const struct boot_server *server, uin
 	return &plan->node[plan->by_server[server->first + i]];
 }
 
-/* Templates: the text on the heap; `is_ip6` takes the server's IPv6 address. The caller
- * frees. A template was checked before. */
+/* Read a template (fabric-formats(5), TEMPLATES OF BOOT FILES). EINVAL: file, line and
+ * what was expected. boot_template_fini() in any case. O(len). */
+int boot_template_read(const char *file, const char *text, size_t len,
+		       struct boot_template *out, struct fab_err *err) FAB_MUST_CHECK;
+void boot_template_fini(struct boot_template *t);
+/* The built-in template of a format, NULL: it has none. */
+const char *boot_template_text(enum fab_boot_format format);
+void boot_write_template(const struct boot_part *part);
+
+/* Texts of the command line with {server}, {address} and {file}: the text on the heap;
+ * `is_ip6` takes the server's IPv6 address. The caller frees. Was checked before. */
 char *boot_expand(const char *text, const struct boot_server *server, const char *file,
 		  bool is_ip6);
 bool boot_names_address(const char *text);
-/* What an architecture loads from the server by UEFI HTTP boot; what iPXE loads then, as
- * DHCPv4 and as DHCPv6 say it; what an architecture loads by DHCPv6. The caller frees. */
+/* File that an architecture loads from the server by UEFI HTTP boot; file that iPXE loads
+ * then, for DHCPv4 and for DHCPv6; file that an architecture loads by DHCPv6. The caller
+ * frees. */
 char *boot_http_url(const struct boot_plan *plan, const struct boot_server *server,
 		    enum fab_boot_arch arch, bool is_ip6);
 char *boot_script_name(const struct boot_plan *plan, const struct boot_server *server,
@@ -63,21 +104,7 @@ char *boot_file_url6(const struct boot_plan *plan, const struct boot_server *ser
 		     enum fab_boot_arch arch);
 const char *boot_file_of(const struct boot_plan *plan, enum fab_boot_arch arch);
 
-/* The formats. */
-void boot_write_csv(const struct boot_part *part);
-void boot_write_json(const struct boot_part *part);
-void boot_write_hosts(const struct boot_part *part);
-void boot_write_ethers(const struct boot_part *part);
-void boot_write_ansible(const struct boot_part *part);
 void boot_write_dnsmasq(const struct boot_part *part);
 void boot_write_kea4(const struct boot_part *part);
 void boot_write_kea6(const struct boot_part *part);
 void boot_write_dhcpd(const struct boot_part *part);
-void boot_write_ipxe(const struct boot_part *part);
-void boot_write_xcat(const struct boot_part *part);
-void boot_write_warewulf(const struct boot_part *part);
-void boot_write_openchami(const struct boot_part *part);
-void boot_write_openchami_config(const struct boot_part *part);
-/* As they are in a folder: the payload alone, for `ochami ... -d @FILE`. */
-void boot_write_openchami_file(const struct boot_part *part);
-void boot_write_openchami_config_file(const struct boot_part *part);

@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Templates: names of files and URLs that differ from server to server. */
+/*
+ * Templates: texts of the command line that differ from server to server, and files with
+ * a line for each node or server (data/boot, or a site's own).
+ *
+ * A file is read into lines; those that begin with % are headers or open and close
+ * blocks. To write, blocks are walked for the servers and nodes of a part, and each line
+ * of text is put together in a buffer: {names} become values, and a part in [[ ]] is
+ * dropped where a value in it is empty. Grammar: fabric-formats(5), TEMPLATES OF BOOT
+ * FILES.
+ */
+#include <ctype.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "boot_templates.h"
 #include "export/boot_impl.h"
+#include "export/hostlist.h"
+#include "present/jsonl.h"
 
 enum { TEMPLATE_MAX_BYTES = 1024 };
 
@@ -141,4 +157,574 @@ char *boot_file_url6(const struct boot_plan *plan, const struct boot_server *ser
 		     enum fab_boot_arch arch)
 {
 	return as_url6(fab_strdup(boot_file_of(plan, arch)), server);
+}
+
+/* ---- files ---- */
+
+enum { BLOCKS_MAX = 8, LIST_MAX_BYTES = 60000 /* an argument has up to 128 KiB */ };
+
+enum line_kind { TEXT, SHARED, SERVERS, ALL_SERVERS, NODES, LISTS, ONCE, END };
+
+struct boot_line {
+	const char *at;
+	size_t n;
+	enum line_kind kind;
+	size_t end; /* of a block: its %end */
+};
+
+static const struct {
+	const char *name;
+	enum line_kind kind;
+} blocks[] = {
+	{"shared", SHARED}, {"servers", SERVERS}, {"servers all", ALL_SERVERS},
+	{"nodes", NODES},   {"lists", LISTS},	  {"once", ONCE},
+	{"end", END},
+};
+
+static const struct {
+	const char *name;
+	unsigned flags;
+} needs[] = {
+	{"mac", NEEDS_MAC},	  {"ip", NEEDS_IP | USES_IP},
+	{"distinct-ip", USES_IP}, {"server-ip", NEEDS_SERVER_IP},
+	{"kernel", NEEDS_KERNEL}, {"one-server", BY_SERVER},
+};
+
+/* Where values are taken from. */
+enum source { OF_SITE, OF_LIST, OF_SERVER, OF_NODE };
+/* A member that is a text, an array of char, or both addresses of a host; a text of the
+ * command line; values that are computed. */
+enum form { POINTER, CHARS, EITHER, GIVEN, COUNT, COMMA, NEWLINE };
+
+static const struct value {
+	const char *name;
+	enum source of;
+	enum form form;
+	size_t at;
+} values[] = {
+	{"node", OF_NODE, POINTER, offsetof(struct boot_node, name)},
+	{"mac", OF_NODE, CHARS, offsetof(struct boot_node, ip.mac)},
+	{"id_mac", OF_NODE, CHARS, offsetof(struct boot_node, id.mac)},
+	{"ip", OF_NODE, CHARS, offsetof(struct boot_node, ip.ip)},
+	{"ip6", OF_NODE, CHARS, offsetof(struct boot_node, ip.ip6)},
+	{"any_ip", OF_NODE, EITHER, offsetof(struct boot_node, ip)},
+	{"client_id", OF_NODE, CHARS, offsetof(struct boot_node, id.client_id)},
+	{"comma", OF_NODE, COMMA, 0},
+	{"list", OF_LIST, POINTER, 0},
+	{"server", OF_SERVER, POINTER, offsetof(struct boot_server, name)},
+	{"server_ip", OF_SERVER, CHARS, offsetof(struct boot_server, ip.ip)},
+	{"server_ip6", OF_SERVER, CHARS, offsetof(struct boot_server, ip.ip6)},
+	{"server_any_ip", OF_SERVER, EITHER, offsetof(struct boot_server, ip)},
+	{"group", OF_SERVER, POINTER, offsetof(struct boot_server, group)},
+	{"count", OF_SERVER, COUNT, 0},
+	{"kernel", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, kernel)},
+	{"initrd", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, initrd)},
+	{"params", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, params)},
+	{"boot_url", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, boot_url)},
+	{"script", OF_SERVER, GIVEN, offsetof(struct fab_boot_site, script)},
+	{"boot_file_bios", OF_SERVER, GIVEN,
+	 offsetof(struct fab_boot_site, boot_file[0])},
+	{"boot_file_x86_64", OF_SERVER, GIVEN,
+	 offsetof(struct fab_boot_site, boot_file[1])},
+	{"boot_file_arm64", OF_SERVER, GIVEN,
+	 offsetof(struct fab_boot_site, boot_file[2])},
+	{"newline", OF_SITE, NEWLINE, 0},
+};
+
+/* A value in a text: {[csv:|json:]NAME[?][:FILE][|DEFAULT]} */
+struct place {
+	const struct value *value; /* NULL: there is none of this name */
+	bool is_csv, is_json, is_test;
+	const char *file, *otherwise; /* NULL: none */
+	size_t n_file, n_otherwise;
+};
+
+/* Bytes of the value at `at`, a brace; 0: plain text.  */
+static size_t place_at(const char *at, const char *end, bool is_ipxe, struct place *out)
+{
+	const char *stop = at, *name = at + 1;
+	size_t depth = 0, n;
+
+	do {
+		depth += *stop == '{';
+		depth -= *stop == '}';
+	} while (depth && ++stop < end);
+	if (stop == end || is_ipxe || !islower((unsigned char)*name))
+		return 0;
+	*out = (struct place){.is_csv = !strncmp(name, "csv:", 4),
+			      .is_json = !strncmp(name, "json:", 5)};
+	name += out->is_csv ? 4 : out->is_json ? 5 : 0;
+	n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	for (size_t v = 0; v < FAB_COUNT(values); v++)
+		if (strlen(values[v].name) == n && !strncmp(values[v].name, name, n))
+			out->value = &values[v];
+	name += n;
+	out->is_test = *name == '?';
+	name += out->is_test;
+	if (*name == ':') {
+		out->file = name + 1;
+		out->n_file = strcspn(name + 1, "|}");
+		name += 1 + out->n_file;
+	}
+	if (*name == '|') {
+		out->otherwise = name + 1;
+		out->n_otherwise = (size_t)(stop - name - 1);
+		name = stop;
+	}
+	if (name != stop)
+		out->value = NULL;
+	return (size_t)(stop + 1 - at);
+}
+
+static int bad_line(const char *file, size_t number, const char *wrong, const char *at,
+		    size_t n, struct fab_err *err)
+{
+	return fab_fail(err, EINVAL, "%s:%zu: %s: '%.*s'", file, number, wrong,
+			n > 60 ? 60 : (int)n, at);
+}
+
+/* A sentence on the values of a line that cannot be; NULL: there are none. `open` has a
+ * bit for each kind of block around it. */
+static const char *wrong_values(const struct boot_template *t, const char *at, size_t n,
+				unsigned open)
+{
+	const char *end = at + n;
+	bool has_servers = open & (1U << SERVERS | 1U << ALL_SERVERS | 1U << NODES);
+	struct place p;
+
+	for (const char *c = at; c < end; c++) {
+		size_t len = *c != '{' ? 0 : place_at(c, end, c > at && c[-1] == '$', &p);
+
+		if (!len)
+			continue;
+		if (!p.value)
+			return "a value that there is not";
+		if (p.value->of == OF_NODE && !(open & 1U << NODES))
+			return "a value of a node, expected between %nodes and %end";
+		if (p.value->of == OF_LIST && !(open & 1U << LISTS))
+			return "a list, expected between %lists and %end";
+		if (p.value->of == OF_SERVER && !has_servers)
+			return "a value of a server, expected between %servers and %end";
+		if (t->flags & QUOTES && p.value->form == POINTER && !p.is_csv &&
+		    !p.is_json)
+			return "with %names any expected csv: or json: before names";
+		c += len - 1;
+	}
+	return NULL;
+}
+
+/*
+ * xCAT reads a name that is no node of its tables as a group, or as a range when it has
+ * an odd number of hyphens and both sides of the middle one differ in numbers only;
+ * groups of its own are called so.
+ */
+static bool is_noderange(const char *name)
+{
+	static const char *const groups[] = {"all", "compute", "service"};
+	const char *low = name, *high = name, *middle;
+	size_t hyphens = 0;
+
+	for (const char *at = name; *at; at++)
+		hyphens += *at == '-';
+	for (size_t i = 0; i < FAB_COUNT(groups); i++)
+		if (!strcasecmp(name, groups[i]))
+			return true;
+	if (strspn(name, "0123456789") == strlen(name))
+		return true;
+	if (hyphens % 2 == 0)
+		return false;
+	for (size_t i = 0; i <= hyphens / 2; i++)
+		high = strchr(high, '-') + 1;
+	middle = high - 1;
+	if (strlen(high) == (size_t)(middle - low) && !strncmp(low, high, strlen(high)))
+		return false;
+	while (low < middle && *high) {
+		size_t n = strspn(low, "0123456789"), k = strspn(high, "0123456789");
+
+		if (!n != !k || (!n && *low != *high))
+			return false;
+		low += n ? n : 1;
+		high += k ? k : 1;
+	}
+	return low == middle && !*high;
+}
+
+/* A header; false: it is none. */
+static bool take_header(struct boot_template *t, const char *at, size_t n)
+{
+	char line[80] = "", *rest = line, *word;
+
+	memcpy(line, at, n < sizeof(line) ? n : sizeof(line) - 1);
+	word = strsep(&rest, " ");
+	if (!strcmp(word, "extension") && rest && *rest &&
+	    strlen(rest) < sizeof(t->extension) &&
+	    strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(rest)) {
+		strcpy(t->extension, rest);
+		return true;
+	}
+	if (!strcmp(word, "default") && rest && !strcmp(rest, "no")) {
+		t->flags |= NO_DEFAULT;
+		return true;
+	}
+	if (!strcmp(word, "names") && rest) {
+		t->flags |= strcmp(rest, "any") ? 0 : QUOTES;
+		t->is_ambiguous = strcmp(rest, "noderange") ? NULL : is_noderange;
+		return t->flags & QUOTES || t->is_ambiguous || !strcmp(rest, "host");
+	}
+	if (strcmp(word, "needs") != 0)
+		return false;
+	while ((word = strsep(&rest, " ")) != NULL) {
+		size_t i = 0;
+
+		while (i < FAB_COUNT(needs) && strcmp(needs[i].name, word) != 0)
+			i++;
+		if (i == FAB_COUNT(needs))
+			return false;
+		t->flags |= needs[i].flags;
+	}
+	return true;
+}
+
+/* Kind of a line behind its %; FAB_COUNT(blocks): none. */
+static size_t block_at(const char *at, size_t n)
+{
+	size_t i = 0;
+
+	while (i < FAB_COUNT(blocks) &&
+	       (strlen(blocks[i].name) != n || strncmp(blocks[i].name, at, n) != 0))
+		i++;
+	return i;
+}
+
+int boot_template_read(const char *file, const char *text, size_t len,
+		       struct boot_template *out, struct fab_err *err)
+{
+	size_t number = 0, depth = 0, open[BLOCKS_MAX];
+	unsigned kinds = 0;
+
+	*out = (struct boot_template){.extension = "txt"};
+	for (const char *at = text, *end = text + len; at < end;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at)), *wrong = NULL;
+		size_t n = (size_t)((stop ? stop : end) - at), block;
+		struct boot_line line = {.at = at, .n = n};
+
+		number++;
+		at += n + 1;
+		if (memchr(line.at, 0, n))
+			return bad_line(file, number, "a NUL byte", "", 0, err);
+		if (!n || *line.at != '%' || (n > 1 && line.at[1] == '%')) {
+			line.n -= n && *line.at == '%';
+			line.at += n - line.n;
+			wrong = wrong_values(out, line.at, line.n, kinds);
+			if (wrong)
+				return bad_line(file, number, wrong, line.at, n, err);
+			FAB_PUSH(&out->lines, line);
+			continue;
+		}
+		block = block_at(line.at + 1, n - 1);
+		if (block == FAB_COUNT(blocks)) {
+			if (line.at[1] != '#' && !take_header(out, line.at + 1, n - 1))
+				return bad_line(file, number,
+						"no header and no block of a template",
+						line.at, n, err);
+			continue;
+		}
+		line.kind = blocks[block].kind;
+		if (line.kind == END && !depth)
+			return bad_line(file, number, "nothing to end", line.at, n, err);
+		if (line.kind == LISTS && !(kinds & 1U << SERVERS))
+			return bad_line(file, number, "expected inside %servers", line.at,
+					n, err);
+		if (line.kind == END) {
+			out->lines.v[open[--depth]].end = out->lines.n;
+			kinds = 0;
+			for (size_t i = 0; i < depth; i++)
+				kinds |= 1U << out->lines.v[open[i]].kind;
+		} else if (depth == BLOCKS_MAX) {
+			return bad_line(file, number, "too many blocks", line.at, n, err);
+		} else {
+			open[depth++] = out->lines.n;
+			kinds |= 1U << line.kind;
+		}
+		FAB_PUSH(&out->lines, line);
+	}
+	return depth ? fab_fail(err, EINVAL, "%s: a block has no %%end", file) : 0;
+}
+
+void boot_template_fini(struct boot_template *t)
+{
+	free(t->lines.v);
+}
+
+const char *boot_template_text(enum fab_boot_format format)
+{
+	static const char *const texts[FAB_N_BOOT_FORMATS] = {
+		[FAB_BOOT_CSV] = csv_tmpl,
+		[FAB_BOOT_JSON] = json_tmpl,
+		[FAB_BOOT_HOSTS] = hosts_tmpl,
+		[FAB_BOOT_ETHERS] = ethers_tmpl,
+		[FAB_BOOT_ANSIBLE] = ansible_tmpl,
+		[FAB_BOOT_IPXE] = ipxe_tmpl,
+		[FAB_BOOT_XCAT] = xcat_tmpl,
+		[FAB_BOOT_WAREWULF] = warewulf_tmpl,
+		[FAB_BOOT_OPENCHAMI] = openchami_tmpl,
+		[FAB_BOOT_OPENCHAMI_CONFIG] = openchami_config_tmpl,
+	};
+
+	return texts[format];
+}
+
+/* ---- writing ---- */
+
+struct text {
+	char *v;
+	size_t n, cap;
+};
+
+/* Values at one place of the file, and the line that is being put together. */
+struct scope {
+	const struct boot_part *part;
+	const struct boot_server *server;
+	const struct boot_node *node;
+	const char *list;
+	bool is_last; /* of the nodes */
+	struct text *text;
+};
+
+static void put(const struct scope *x, const char *text, size_t n)
+{
+	FAB_RESERVE(x->text, n + 1);
+	memcpy(x->text->v + x->text->n, text, n);
+	x->text->n += n;
+}
+
+/* A value as text; *owned is freed by the caller. */
+static const char *value_of(const struct scope *x, const struct place *p, char **owned)
+{
+	const void *const bases[] = {x->part->plan->site, &x->list, x->server, x->node};
+	const struct value *v = p->value;
+	const char *at = (const char *)bases[v->of] + v->at;
+	const struct fab_host_address *ip = (const void *)at;
+	char *file, *otherwise;
+
+	switch (v->form) {
+	case POINTER:
+		return *(const char *const *)(const void *)at;
+	case CHARS:
+		return at;
+	case EITHER:
+		return *ip->ip ? ip->ip : ip->ip6;
+	case COUNT:
+		return *owned = fab_format("%u", x->server->n);
+	case COMMA:
+		return x->is_last ? "" : ",";
+	case NEWLINE:
+		return "\n";
+	case GIVEN:
+		break;
+	}
+	/* by the command line, or the default of the template, for this server */
+	at = (const char *)bases[OF_SITE] + v->at;
+	file = fab_strndup(p->file ? p->file : "", p->n_file);
+	otherwise = fab_strndup(p->otherwise ? p->otherwise : "", p->n_otherwise);
+	at = *(const char *const *)(const void *)at;
+	*owned = boot_expand(at ? at : otherwise, x->server, file, false);
+	free(file);
+	free(otherwise);
+	return *owned;
+}
+
+static void put_csv(const struct scope *x, const char *value)
+{
+	size_t size = 4 * strlen(value) + 8;
+	char *safe = fab_text_safe(value, fab_alloc(size, 1), size);
+	bool is_quoted = *safe == ' ' || safe[strcspn(safe, ",\"\r\n")];
+
+	put(x, "\"", is_quoted);
+	for (const char *at = safe; *at; at++) {
+		put(x, "\"", *at == '"');
+		put(x, at, 1);
+	}
+	put(x, "\"", is_quoted);
+	free(safe);
+}
+
+/* null where it is empty; DEL, which jansson leaves as it is, escaped. */
+static void put_json(const struct scope *x, const char *value)
+{
+	json_t *json = fab_json_text(*value ? value : NULL);
+	char *text = json_dumps(json, JSON_ENCODE_ANY | FAB_JSON_FLAGS);
+
+	if (!text)
+		fab_oom(strlen(value));
+	for (const char *at = text; *at; at++)
+		if (*at == 0x7f)
+			put(x, "\\u007f", 6);
+		else
+			put(x, at, 1);
+	free(text);
+	json_decref(json);
+}
+
+/* False: it is empty. */
+static bool put_value(const struct scope *x, const struct place *p)
+{
+	char *owned = NULL;
+	const char *value = value_of(x, p, &owned);
+	bool is_there = *value;
+
+	if (p->is_json && !p->is_test) {
+		put_json(x, value);
+		is_there = true;
+	} else if (p->is_csv && !p->is_test) {
+		put_csv(x, value);
+	} else if (!p->is_test) {
+		put(x, value, strlen(value));
+	}
+	free(owned);
+	return is_there;
+}
+
+static const char *find(const char *at, const char *end, const char *text)
+{
+	return memmem(at, (size_t)(end - at), text, strlen(text));
+}
+
+/* Put a text together; false: a value in it is empty. [[A@@B]] is A, or B where a value
+ * in A is empty. */
+static bool put_text(const struct scope *x, const char *at, const char *end)
+{
+	const char *from = at;
+	bool is_whole = true;
+
+	while (at < end) {
+		const char *close = at[0] == '[' && end - at > 3 && at[1] == '['
+					    ? find(at, end, "]]")
+					    : NULL;
+		struct place p;
+		size_t n = 1;
+
+		if (close) {
+			const char *other = find(at, close, "@@");
+			size_t before = x->text->n;
+
+			if (!put_text(x, at + 2, other ? other : close)) {
+				x->text->n = before;
+				if (other)
+					put_text(x, other + 2, close);
+			}
+			n = (size_t)(close + 2 - at);
+		} else if (*at == '{' &&
+			   (n = place_at(at, end, at > from && at[-1] == '$', &p)) > 0) {
+			is_whole &= put_value(x, &p);
+		} else {
+			n = 1;
+			put(x, at, 1);
+		}
+		at += n;
+	}
+	return is_whole;
+}
+
+static void write_lines(const struct scope *x, size_t from, size_t to);
+
+/* Host lists of the server's nodes: all in one, but where it would grow too long. */
+static void write_lists(struct scope x, size_t from, size_t to)
+{
+	const struct boot_server *s = x.server;
+	const char **name = FAB_NEW((size_t)s->n + 1, const char *);
+
+	for (uint32_t i = 0, n = 0; i < s->n; i += n) {
+		size_t bytes = 0;
+		char *list;
+
+		for (n = 0; i + n < s->n && bytes < LIST_MAX_BYTES; n++) {
+			name[n] = boot_node_of(x.part->plan, s, i + n)->name;
+			bytes += strlen(name[n]) + 1;
+		}
+		x.list = list = fab_hostlist_fold(name, n);
+		write_lines(&x, from, to);
+		free(list);
+	}
+	free(name);
+}
+
+/* The nodes of a server; without one those of the part: all of them in the order of the
+ * batch, else server by server. */
+static void write_nodes(struct scope x, size_t from, size_t to)
+{
+	const struct boot_part *part = x.part;
+	const struct boot_plan *plan = part->plan;
+	bool is_all = !part->first && part->end == plan->n_servers;
+
+	for (uint32_t i = 0; i < plan->n_nodes && !x.server && is_all; i++) {
+		struct scope own = x;
+
+		own.node = &plan->node[i];
+		own.server = &plan->server[own.node->server];
+		own.is_last = i + 1 == plan->n_nodes;
+		write_lines(&own, from, to);
+	}
+	for (uint32_t i = part->first; i < part->end && !x.server && !is_all; i++) {
+		struct scope own = x;
+
+		own.server = &plan->server[i];
+		write_nodes(own, from, to);
+	}
+	for (uint32_t i = 0; x.server && i < x.server->n; i++) {
+		x.node = boot_node_of(plan, x.server, i);
+		x.is_last = i + 1 == x.server->n;
+		write_lines(&x, from, to);
+	}
+}
+
+static void write_block(struct scope x, const struct boot_line *line, size_t from)
+{
+	const struct boot_part *part = x.part;
+	bool is_all = line->kind == ALL_SERVERS;
+
+	if (line->kind == NODES) {
+		write_nodes(x, from, line->end);
+	} else if (line->kind == LISTS) {
+		write_lists(x, from, line->end);
+	} else if (line->kind == SHARED ? part->has_shared
+					: line->kind == ONCE && part->end > part->first) {
+		write_lines(&x, from, line->end);
+	} else if (line->kind == SERVERS || is_all) {
+		uint32_t end = is_all ? part->plan->n_servers : part->end;
+
+		for (uint32_t i = is_all ? 0 : part->first; i < end; i++) {
+			x.server = &part->plan->server[i];
+			write_lines(&x, from, line->end);
+		}
+	}
+}
+
+static void write_lines(const struct scope *x, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		const struct boot_line *line = &x->part->template->lines.v[i];
+
+		if (line->kind != TEXT) {
+			write_block(*x, line, i + 1);
+			i = line->end;
+			continue;
+		}
+		x->text->n = 0;
+		put_text(x, line->at, line->at + line->n);
+		/* a line of nothing but parts that are dropped is dropped, too */
+		if (!x->text->n && line->n)
+			continue;
+		put(x, "\n", 1);
+		fwrite(x->text->v, 1, x->text->n, x->part->out);
+	}
+}
+
+void boot_write_template(const struct boot_part *part)
+{
+	struct text text = {0};
+	const struct scope x = {.part = part, .text = &text};
+
+	write_lines(&x, 0, part->template->lines.n);
+	free(text.v);
 }

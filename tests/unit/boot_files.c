@@ -263,7 +263,7 @@ Test(boot_files, hostile_names)
 
 	cr_assert_eq(fab_ip_network_parse("10.0.0.0/24", &four, NULL), 0);
 	cr_assert_eq(fab_ip_network_parse("fd00::/64", &six, NULL), 0);
-	for (int f = 0; f < FAB_N_BOOT_FORMATS; f++) {
+	for (int f = 0; f < FAB_BOOT_TEMPLATE; f++) {
 		static const char names[] =
 			"csv\0json\0hosts\0ethers\0ansible\0dnsmasq\0kea4\0kea6\0dhcpd\0"
 			"ipxe\0xcat\0warewulf\0openchami\0openchami-config\0";
@@ -296,4 +296,49 @@ Test(boot_files, templates)
 			     err.text);
 	cr_expect_eq(fab_boot_template_check("ip=dhcp a=\"b c\"", true, &err), 0);
 	cr_expect_neq(fab_boot_template_check("ip=dhcp\nreboot", true, &err), 0);
+}
+
+/* A site's own template: blocks, optional parts, quoting; and what is refused. */
+Test(boot_files, own_templates)
+{
+	static const char own[] = "%# mine\n%extension lst\n%names any\n%needs ip\n"
+				  "%%head {x\n%shared\nall\n%servers all\n"
+				  "[[{json:server} at {server_any_ip}]]\n%end\n%end\n"
+				  "%servers\n[[k {kernel}@@none {count}]]\n%nodes\n"
+				  "{json:node}[[ {ip6}]]{comma}\n%end\n%end\n";
+	static const char *const bad[] = {"{node}\n",
+					  "%nodes\n{nod}\n%end\n",
+					  "%nodes\n",
+					  "%end\n",
+					  "%other\n",
+					  "{server}\n",
+					  "%names any\n%nodes\n{node}\n%end\n",
+					  "%needs love\n",
+					  "%lists\n{list}\n%end\n",
+					  "%servers\n{server;}\n%end\n"};
+	struct fab_boot_site site = {.template_name = "own",
+				     .template_text = own,
+				     .template_bytes = sizeof(own) - 1};
+	struct fab_err err;
+	char *text;
+
+	text = exported("n1 - 1 node\nn\"2 - 1 node\nv1 - 1 server\n", "template",
+			"n1 02:00:00:00:00:01 10.0.0.1 fd00::1\nv1 02:00:00:00:00:09\n",
+			&site, &err);
+	cr_assert_null(text);
+	cr_expect_str_eq(err.text, "no IP address is told for node 'n\"2', which own "
+				   "needs");
+	text = exported(two_hosts, "template",
+			"n1 02:00:00:00:00:01 10.0.0.1 fd00::1\nv1 02:00:00:00:00:09\n",
+			&site, &err);
+	cr_assert_not_null(text, "%s", err.text);
+	cr_expect_str_eq(text, "%head {x\nall\nnone 1\n\"n1\" fd00::1\n", "%s", text);
+	free(text);
+	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
+		site.template_text = bad[i];
+		site.template_bytes = strlen(bad[i]);
+		text = exported(two_hosts, "template", NULL, &site, &err);
+		cr_expect_null(text, "%s", bad[i]);
+		cr_expect(!strncmp(err.text, "own:", 4), "%s", err.text);
+	}
 }
