@@ -590,7 +590,7 @@ static const char *find(const char *at, const char *end, const char *text)
 	return memmem(at, (size_t)(end - at), text, strlen(text));
 }
 
-/* Put a text together; false: a value in it is empty. [[A@@B]] is A, or B where a value
+/* Put a text together; false: a value in it is empty. [[A~~B]] is A, or B where a value
  * in A is empty. */
 static bool put_text(const struct scope *x, const char *at, const char *end)
 {
@@ -605,7 +605,7 @@ static bool put_text(const struct scope *x, const char *at, const char *end)
 		size_t n = 1;
 
 		if (close) {
-			const char *other = find(at, close, "@@");
+			const char *other = find(at, close, "~~");
 			size_t before = x->text->n;
 
 			if (!put_text(x, at + 2, other ? other : close)) {

@@ -304,7 +304,7 @@ Test(boot_files, own_templates)
 	static const char own[] = "%# mine\n%extension lst\n%names any\n%needs ip\n"
 				  "%%head {x\n%shared\nall\n%servers all\n"
 				  "[[{json:server} at {server_any_ip}]]\n%end\n%end\n"
-				  "%servers\n[[k {kernel}@@none {count}]]\n%nodes\n"
+				  "%servers\n[[k {kernel}~~none {count}]]\n%nodes\n"
 				  "{json:node}[[ {ip6}]]{comma}\n%end\n%end\n";
 	static const char *const bad[] = {"{node}\n",
 					  "%nodes\n{nod}\n%end\n",
