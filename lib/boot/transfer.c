@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Transfers through time: nodes ask their server, wait for a connection, receive at the
- * rates of boot/rates.h, are done or give up.
+ * rates of boot/fair.h, are done or give up.
  */
 #include "boot/transfer.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/order.h"
 #include "base/queues.h"
-#include "boot/rates.h"
+#include "boot/fair.h"
 #include "event/schedule.h"
 #include "event/stats.h"
 
@@ -23,7 +23,7 @@ struct simulation {
 	const struct fab_batch *batch;
 	const uint32_t *interface_of;
 	const struct fab_transfer_options *o;
-	struct fab_rates *rates;
+	struct fab_fair *rates;
 	double now;
 	uint32_t *connections;	      /* [n_servers] */
 	struct fab_queues queues;     /* nodes that wait for each server */
@@ -42,15 +42,15 @@ static uint32_t server_of(const struct simulation *s, uint32_t at)
 static void start_node(struct simulation *s, uint32_t at)
 {
 	s->connections[server_of(s, at)]++;
-	fab_rates_start(s->rates, at);
+	fab_fair_start(s->rates, at);
 }
 
 /* The first node of a class leaves; returns it. */
 static uint32_t end_node(struct simulation *s, uint32_t class)
 {
-	uint32_t at = fab_rates_first(s->rates, class), server = server_of(s, at);
+	uint32_t at = fab_fair_first(s->rates, class), server = server_of(s, at);
 
-	fab_rates_end(s->rates, class);
+	fab_fair_end(s->rates, class);
 	s->connections[server]--;
 	if (s->m->limits.connections)
 		FAB_PUSH(&s->freed, server);
@@ -129,7 +129,7 @@ static void expire(struct simulation *s, struct fab_transfer *out)
 	struct fab_due due;
 
 	while (take_due(s, EXPIRY, EXPIRY, &due)) {
-		FAB_PUSH(&classes, fab_rates_class(s->rates, (uint32_t)due.item));
+		FAB_PUSH(&classes, fab_fair_class(s->rates, (uint32_t)due.item));
 		FAB_PUSH(&servers, server_of(s, (uint32_t)due.item));
 	}
 	if (!classes.n)
@@ -137,10 +137,10 @@ static void expire(struct simulation *s, struct fab_transfer *out)
 	qsort(classes.v, classes.n, sizeof(*classes.v), fab_cmp_u32);
 	qsort(servers.v, servers.n, sizeof(*servers.v), fab_cmp_u32);
 	for (size_t i = 0; i < classes.n; i++) {
-		uint32_t class = classes.v[i], at = fab_rates_first(s->rates, class);
+		uint32_t class = classes.v[i], at = fab_fair_first(s->rates, class);
 
 		for (; at != FAB_NONE && s->deadline[at] <= s->now;
-		     at = fab_rates_first(s->rates, class))
+		     at = fab_fair_first(s->rates, class))
 			give_up(s, end_node(s, class), out);
 	}
 	for (size_t i = 0; i < servers.n; i++) {
@@ -172,7 +172,7 @@ static void admit(struct simulation *s)
 /* Time of the next event; drops expiries of nodes that are done, or have asked again. */
 static double next_time(struct simulation *s)
 {
-	double finish = fab_rates_next(s->rates);
+	double finish = fab_fair_next(s->rates);
 	const struct fab_due *due;
 	struct fab_due stale;
 
@@ -189,11 +189,11 @@ static int simulate(struct simulation *s, struct fab_transfer *out, struct fab_e
 
 	expect_arrival(s);
 	for (double to = next_time(s); isfinite(to); to = next_time(s)) {
-		bool has_done = fab_rates_next(s->rates) <= to * (1 + 1e-12);
+		bool has_done = fab_fair_next(s->rates) <= to * (1 + 1e-12);
 
 		s->now = to;
-		fab_rates_advance(s->rates, to);
-		while (has_done && (class = fab_rates_done(s->rates)) != FAB_NONE) {
+		fab_fair_advance(s->rates, to);
+		while (has_done && (class = fab_fair_done(s->rates)) != FAB_NONE) {
 			uint32_t at = end_node(s, class);
 
 			out->finish_s[at] = to;
@@ -202,12 +202,12 @@ static int simulate(struct simulation *s, struct fab_transfer *out, struct fab_e
 		expire(s, out);
 		admit(s);
 		arrive(s);
-		if (!fab_rates_settle(s->rates))
+		if (!fab_fair_settle(s->rates))
 			return fab_fail(err, ELOOP,
 					"the rates of transfers do not settle");
 		out->n_events++;
 		if (s->arrived == s->batch->n && !was_full)
-			out->first_rate_mbps = fab_rates_least(s->rates);
+			out->first_rate_mbps = fab_fair_least(s->rates);
 		was_full = s->arrived == s->batch->n;
 	}
 	return 0;
@@ -247,14 +247,14 @@ int fab_transfer_run(const struct fab_machine *m, const struct fab_batch *batch,
 	*out = (struct fab_transfer){.finish_s = FAB_NEW0((size_t)batch->n + 1, double),
 				     .slowest_node = FAB_NONE,
 				     .first_rate_mbps = INFINITY};
-	s.rates = fab_rates_new(m, batch, interface_of, fab_transfer_image_mbit(options));
+	s.rates = fab_fair_new(m, batch, interface_of, fab_transfer_image_mbit(options));
 	s.connections = FAB_NEW0(m->n_servers, uint32_t);
 	s.queues = fab_queues_new(m->n_servers, batch->n);
 	s.deadline = FAB_NEW((size_t)batch->n + 1, double);
 	s.attempts = FAB_NEW0((size_t)batch->n + 1, uint32_t);
 	rc = simulate(&s, out, err);
 	sum_up(batch, out);
-	fab_rates_free(s.rates);
+	fab_fair_free(s.rates);
 	free(s.connections);
 	fab_queues_fini(&s.queues);
 	fab_schedule_fini(&s.schedule);

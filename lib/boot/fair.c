@@ -17,7 +17,7 @@
  * A pipe that is watched knows its load. Others have a bound for it, from rates that
  * their groups do not exceed, so that few pipes need to know of a change.
  */
-#include "boot/rates.h"
+#include "boot/fair.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ struct group {
 	bool is_touched;
 };
 
-struct fab_rates {
+struct fab_fair {
 	const struct fab_machine *m;
 	const struct fab_batch *batch;
 	struct fab_arena arena;
@@ -190,7 +190,7 @@ static int cmp_key(const void *a, const void *b)
 	return order ? order : fab_cmp_u32(&x->at, &y->at);
 }
 
-static struct key *make_classes(struct fab_rates *s, const uint32_t *interface_of)
+static struct key *make_classes(struct fab_fair *s, const uint32_t *interface_of)
 {
 	const struct fab_machine *m = s->m;
 	uint32_t n = s->batch->n;
@@ -248,7 +248,7 @@ static uint32_t path_of(const struct fab_machine *m, uint32_t a, uint32_t interf
 	return n;
 }
 
-static void make_pipes(struct fab_rates *s, const struct key *key)
+static void make_pipes(struct fab_fair *s, const struct key *key)
 {
 	const struct fab_machine *m = s->m;
 	uint32_t n_raw = 2 * m->n_vertices + m->n_servers, raw[PATH_MAX_PIPES], at = 0;
@@ -300,7 +300,7 @@ static void make_pipes(struct fab_rates *s, const struct key *key)
 }
 
 /* A group for each pipe, and behind them for each capacity of a class. */
-static void make_groups(struct fab_rates *s)
+static void make_groups(struct fab_fair *s)
 {
 	struct fab_map64 *by_cap = fab_map64_new(16);
 	uint32_t *n = FAB_NEW0((size_t)s->n_pipes + s->n_classes + 1, uint32_t);
@@ -350,21 +350,21 @@ static uint32_t active(const struct class *c)
 }
 
 /* The member of a class that started as number k; one that is done makes room. */
-static struct member *member_of(const struct fab_rates *s, const struct class *c,
+static struct member *member_of(const struct fab_fair *s, const struct class *c,
 				uint32_t k)
 {
 	return &s->member[c->first + k % c->n];
 }
 
 /* Mbit that a node in the group all the time would have now. */
-static double clock_of(const struct fab_rates *s, const struct group *g)
+static double clock_of(const struct fab_fair *s, const struct group *g)
 {
 	return s->now > g->since && isfinite(g->rate)
 		       ? g->clock + g->rate * (s->now - g->since)
 		       : g->clock;
 }
 
-static void mark(struct fab_rates *s, uint32_t pipe)
+static void mark(struct fab_fair *s, uint32_t pipe)
 {
 	if (!s->pipe[pipe].is_watched || s->pipe[pipe].is_dirty)
 		return;
@@ -372,7 +372,7 @@ static void mark(struct fab_rates *s, uint32_t pipe)
 	FAB_PUSH(&s->dirty, pipe);
 }
 
-static void touch(struct fab_rates *s, uint32_t group)
+static void touch(struct fab_fair *s, uint32_t group)
 {
 	if (s->group[group].is_touched)
 		return;
@@ -381,7 +381,7 @@ static void touch(struct fab_rates *s, uint32_t group)
 }
 
 /* More or fewer members of another group on a watched pipe. */
-static void add_others(struct fab_rates *s, uint32_t group, uint32_t pipe, int64_t more)
+static void add_others(struct fab_fair *s, uint32_t group, uint32_t pipe, int64_t more)
 {
 	struct group *g = &s->group[group];
 	struct pipe *p = &s->pipe[pipe];
@@ -407,7 +407,7 @@ static void add_others(struct fab_rates *s, uint32_t group, uint32_t pipe, int64
 }
 
 /* Sum up the load of a pipe: it is known exactly from then on. */
-static void watch(struct fab_rates *s, uint32_t pipe)
+static void watch(struct fab_fair *s, uint32_t pipe)
 {
 	struct pipe *p = &s->pipe[pipe];
 
@@ -425,7 +425,7 @@ static void watch(struct fab_rates *s, uint32_t pipe)
 }
 
 /* Pipes with members of the group get another bound. */
-static void set_upper(struct fab_rates *s, uint32_t group, double upper)
+static void set_upper(struct fab_fair *s, uint32_t group, double upper)
 {
 	struct group *g = &s->group[group];
 	double more = upper - g->upper;
@@ -446,7 +446,7 @@ static void set_upper(struct fab_rates *s, uint32_t group, double upper)
 		}
 }
 
-static void set_rate(struct fab_rates *s, uint32_t group, double rate)
+static void set_rate(struct fab_fair *s, uint32_t group, double rate)
 {
 	struct group *g = &s->group[group];
 	double more = rate - g->rate;
@@ -475,7 +475,7 @@ static void set_rate(struct fab_rates *s, uint32_t group, double rate)
 }
 
 /* The group counts more or fewer members of the class. */
-static void count(struct fab_rates *s, struct class *c, int64_t more)
+static void count(struct fab_fair *s, struct class *c, int64_t more)
 {
 	struct group *g = &s->group[c->group];
 
@@ -495,7 +495,7 @@ static void count(struct fab_rates *s, struct class *c, int64_t more)
 	}
 }
 
-static void attach(struct fab_rates *s, uint32_t class, uint32_t group)
+static void attach(struct fab_fair *s, uint32_t class, uint32_t group)
 {
 	struct class *c = &s->class[class];
 	struct group *g = &s->group[group];
@@ -512,7 +512,7 @@ static void attach(struct fab_rates *s, uint32_t class, uint32_t group)
 	count(s, c, active(c));
 }
 
-static void detach(struct fab_rates *s, uint32_t class)
+static void detach(struct fab_fair *s, uint32_t class)
 {
 	struct class *c = &s->class[class];
 	struct group *g = &s->group[c->group];
@@ -530,7 +530,7 @@ static void detach(struct fab_rates *s, uint32_t class)
 	}
 }
 
-static void move(struct fab_rates *s, uint32_t class, uint32_t group)
+static void move(struct fab_fair *s, uint32_t class, uint32_t group)
 {
 	if (s->class[class].group != FAB_NONE)
 		detach(s, class);
@@ -538,7 +538,7 @@ static void move(struct fab_rates *s, uint32_t class, uint32_t group)
 }
 
 /* A class has another number of active members, or another first one. */
-static void change(struct fab_rates *s, uint32_t class)
+static void change(struct fab_fair *s, uint32_t class)
 {
 	struct class *c = &s->class[class];
 
@@ -565,7 +565,7 @@ static void change(struct fab_rates *s, uint32_t class)
  * n_on, nodes on each pipe when many begin at once: that of the pipe that leaves them
  * least if all share alike.
  */
-static uint32_t likely_group(const struct fab_rates *s, const struct class *c,
+static uint32_t likely_group(const struct fab_fair *s, const struct class *c,
 			     const uint32_t *n_on, double *rate)
 {
 	uint32_t group = c->own_group;
@@ -586,7 +586,7 @@ static uint32_t likely_group(const struct fab_rates *s, const struct class *c,
 	return group;
 }
 
-static void begin(struct fab_rates *s)
+static void begin(struct fab_fair *s)
 {
 	bool is_many = s->changed.n > FEW && s->changed.n > s->n_attached / 8;
 	uint32_t *n_on = is_many ? FAB_NEW0((size_t)s->n_pipes + 1, uint32_t) : NULL;
@@ -620,7 +620,7 @@ static void begin(struct fab_rates *s)
 
 /* The rate at which a pipe is full if it holds back its group and the classes that are
  * faster; `rate` is no more than that. */
-static double fair_rate(const struct fab_rates *s, uint32_t pipe, double rate)
+static double fair_rate(const struct fab_fair *s, uint32_t pipe, double rate)
 {
 	const struct pipe *p = &s->pipe[pipe];
 
@@ -646,7 +646,7 @@ static double fair_rate(const struct fab_rates *s, uint32_t pipe, double rate)
 }
 
 /* A pipe takes the classes on it that are faster than fair into its group. */
-static void pull(struct fab_rates *s, uint32_t pipe, double rate)
+static void pull(struct fab_fair *s, uint32_t pipe, double rate)
 {
 	struct pipe *p = &s->pipe[pipe];
 	double most = 0, above = fair_rate(s, pipe, rate) * (1 + EPSILON);
@@ -666,7 +666,7 @@ static void pull(struct fab_rates *s, uint32_t pipe, double rate)
 }
 
 /* Classes in the group of a pipe that are faster than their own capacity leave it. */
-static void release(struct fab_rates *s, uint32_t pipe, double rate)
+static void release(struct fab_fair *s, uint32_t pipe, double rate)
 {
 	struct pipe *p = &s->pipe[pipe];
 	double least = INFINITY;
@@ -687,7 +687,7 @@ static void release(struct fab_rates *s, uint32_t pipe, double rate)
 }
 
 /* A pipe whose load or group has changed: its group gets the rate that fills it. */
-static void refresh(struct fab_rates *s, uint32_t pipe)
+static void refresh(struct fab_fair *s, uint32_t pipe)
 {
 	struct pipe *p = &s->pipe[pipe];
 	const struct group *g = &s->group[pipe];
@@ -706,7 +706,7 @@ static void refresh(struct fab_rates *s, uint32_t pipe)
 }
 
 /* Change groups where a pipe is not fair. */
-static void check_pipe(struct fab_rates *s, uint32_t pipe)
+static void check_pipe(struct fab_fair *s, uint32_t pipe)
 {
 	struct pipe *p = &s->pipe[pipe];
 	const struct group *g = &s->group[pipe];
@@ -729,7 +729,7 @@ static void check_pipe(struct fab_rates *s, uint32_t pipe)
  * classes last. */
 static int by_rate(const void *a, const void *b, void *simulation)
 {
-	const struct fab_rates *s = simulation;
+	const struct fab_fair *s = simulation;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	double r = s->group[x].n ? s->group[x].rate : (double)INFINITY;
 	double q = s->group[y].n ? s->group[y].rate : (double)INFINITY;
@@ -745,7 +745,7 @@ static int by_rate(const void *a, const void *b, void *simulation)
  * only those that are as fast or faster. Groups change when all rates are known, or after
  * ROUNDS of new rates. False: no end was found.
  */
-static bool settle_pipes(struct fab_rates *s)
+static bool settle_pipes(struct fab_fair *s)
 {
 	struct list batch = {0};
 	uint32_t n_steps = 0, n_rounds = 0;
@@ -777,7 +777,7 @@ static bool settle_pipes(struct fab_rates *s)
 }
 
 /* Groups that were touched have their place among those due. */
-static void place_touched(struct fab_rates *s)
+static void place_touched(struct fab_fair *s)
 {
 	for (size_t i = 0; i < s->touched.n; i++) {
 		uint32_t group = s->touched.v[i];
@@ -800,7 +800,7 @@ static void place_touched(struct fab_rates *s)
 	s->touched.n = 0;
 }
 
-bool fab_rates_settle(struct fab_rates *s)
+bool fab_fair_settle(struct fab_fair *s)
 {
 	bool is_fair;
 
@@ -812,11 +812,10 @@ bool fab_rates_settle(struct fab_rates *s)
 
 /* ---- nodes ---- */
 
-struct fab_rates *fab_rates_new(const struct fab_machine *m,
-				const struct fab_batch *batch,
-				const uint32_t *interface_of, double image_mbit)
+struct fab_fair *fab_fair_new(const struct fab_machine *m, const struct fab_batch *batch,
+			      const uint32_t *interface_of, double image_mbit)
 {
-	struct fab_rates *s = FAB_NEW0(1, struct fab_rates);
+	struct fab_fair *s = FAB_NEW0(1, struct fab_fair);
 	struct key *key;
 
 	s->m = m;
@@ -830,7 +829,7 @@ struct fab_rates *fab_rates_new(const struct fab_machine *m,
 	return s;
 }
 
-void fab_rates_free(struct fab_rates *s)
+void fab_fair_free(struct fab_fair *s)
 {
 	for (uint32_t g = 0; g < s->n_groups; g++)
 		free(s->group[g].pairs.v);
@@ -844,19 +843,19 @@ void fab_rates_free(struct fab_rates *s)
 	free(s);
 }
 
-uint32_t fab_rates_class(const struct fab_rates *s, uint32_t at)
+uint32_t fab_fair_class(const struct fab_fair *s, uint32_t at)
 {
 	return s->class_of[at];
 }
 
-uint32_t fab_rates_first(const struct fab_rates *s, uint32_t class)
+uint32_t fab_fair_first(const struct fab_fair *s, uint32_t class)
 {
 	const struct class *c = &s->class[class];
 
 	return active(c) ? member_of(s, c, c->done)->at : FAB_NONE;
 }
 
-void fab_rates_start(struct fab_rates *s, uint32_t at)
+void fab_fair_start(struct fab_fair *s, uint32_t at)
 {
 	struct class *c = &s->class[s->class_of[at]];
 	double received = c->offset;
@@ -867,23 +866,23 @@ void fab_rates_start(struct fab_rates *s, uint32_t at)
 	change(s, s->class_of[at]);
 }
 
-void fab_rates_end(struct fab_rates *s, uint32_t class)
+void fab_fair_end(struct fab_fair *s, uint32_t class)
 {
 	s->class[class].done++;
 	change(s, class);
 }
 
-double fab_rates_next(const struct fab_rates *s)
+double fab_fair_next(const struct fab_fair *s)
 {
 	return s->due.n ? s->finish[s->due.v[0]] : (double)INFINITY;
 }
 
-void fab_rates_advance(struct fab_rates *s, double now)
+void fab_fair_advance(struct fab_fair *s, double now)
 {
 	s->now = now;
 }
 
-uint32_t fab_rates_done(struct fab_rates *s)
+uint32_t fab_fair_done(struct fab_fair *s)
 {
 	const struct group *g;
 	uint32_t class;
@@ -899,7 +898,7 @@ uint32_t fab_rates_done(struct fab_rates *s)
 		       : class;
 }
 
-double fab_rates_least(const struct fab_rates *s)
+double fab_fair_least(const struct fab_fair *s)
 {
 	double least = INFINITY;
 
