@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What fabric-sim computes and how it is printed. */
+/* Parameters and outcome of fabric-sim. */
 #pragma once
 
 #include "cli/command.h"
 #include "cli/faults.h"
-#include "event/stats.h"
 #include "fabric/kfat.h"
 #include "mcast/route.h"
 #include "present/report.h"
-#include "sim/sim.h"
-#include "traffic/traffic.h"
+#include "sim/sweep.h"
 #include "unicast/analysis.h"
 #include "unicast/engine.h"
 #include "unicast/path.h"
 
 enum { SIM_MAX_NETS = 32, SIM_MAX_SIZES = 64, SIM_MAX_POINTS = 100000 };
 
-/* What a time and a size are counted in. */
+/* Unit of times and sizes. */
 enum sim_tick { SIM_TICK_PS, SIM_TICK_FLIT };
 enum sim_arrivals { SIM_POISSON, SIM_BERNOULLI, SIM_SLOTTED };
 
-/* Rates of a sweep. */
-struct sim_sweep {
-	double from, to, step;
-};
-
-/* Values as the command line has them: what they mean hangs on --tick and --preset. */
+/* Values as typed: their meaning depends on --tick and --preset. */
 struct sim_texts {
 	const char *packet, *sizes, *buffer, *warmup, *time, *drain, *stall, *think;
 	const char *switch_delay, *cable_delay, *host_delay, *header;
@@ -49,7 +42,7 @@ struct sim_params {
 	const char *traffic;
 	double rate;
 	bool has_rate, is_sweep;
-	struct sim_sweep sweep;
+	double from, to, step; /* rates of a sweep */
 	uint32_t tick, arrivals, preset;
 	bool has_preset, has_arrivals;
 	struct sim_texts texts;
@@ -68,18 +61,16 @@ struct sim_params {
 	struct fab_cli_plot plot;
 	const char *cables_out, *histogram_out;
 
-	/* what follows from them */
+	/* derived from them */
 	const struct fab_traffic_kind *traffic_kind;
 	struct fab_sim_params sim; /* borrows nothing of the options */
+	double unit;		   /* ticks of a printed time: ns, or flit time */
 	uint32_t size[SIM_MAX_SIZES];
 	size_t n_sizes;
 	uint64_t think;
 	double *rates; /* [n_rates]; of traffic without a rate one, NaN */
 	size_t n_rates;
 };
-
-/* Texts into numbers, as --tick and --preset have it. EINVAL: one sentence. */
-int sim_read_texts(struct sim_params *p, struct fab_err *err);
 
 /* Tables or trees of one algorithm. */
 struct sim_net {
@@ -90,151 +81,84 @@ struct sim_net {
 	struct fab_mft *mft;
 	uint16_t *mlid;
 	struct fab_sim_problem problem;
-	struct fab_no_path no_path; /* of tables; of trees nothing */
+	struct fab_no_path no_path; /* of tables */
+	const char *note;	    /* NULL: none */
 	double seconds;		    /* for tables or trees */
 };
 
-/* One rate by one algorithm, all runs together. */
-struct sim_point {
+/* A row of the main table: a point of the sweep with names. Texts are in the arena. */
+struct sim_row {
 	const struct sim_net *net;
-	double rate;	 /* NaN: none was asked for */
-	uint64_t number; /* which of all rates that is */
-	uint32_t runs;
-	struct fab_tally born, accepted, goodput, latency, network, source_wait;
-	struct fab_tally message_latency, hops, backlog, end, measured;
-	struct fab_histogram histogram, message_histogram;
-	uint64_t packets, packet_hops, events, unroutable, looped, copied, unknown_sl;
-	uint32_t hops_max;
-	uint32_t saturated, undecided, stalled, deadlocked, unsteady, cut,
-		stopped;      /* runs */
-	double least_carried; /* of what was created of a saturated flow, of any run */
-	uint32_t unfinished;  /* endpoints of finite traffic, most of any run */
-	uint64_t n_left_out, credit_limited;
-	double simulate_seconds;
-	struct fab_sim_result first; /* of the first run, or the first that stalled */
+	const struct fab_sim_point *point;
+	struct fab_sim_summary sum;
+	struct fab_sim_cause cause;
+	const char *algorithm, *traffic, *switch_kind, *tick;
+	struct fab_names failed;
+	uint64_t faults, buffer, packet, cables_at_max;
+	uint64_t saturated_sources, saturated_receivers;
+	double accepted_per_host, max_utilisation, mean_utilisation;
+	double no_credit, waiting, waiting_for_credit;	 /* NaN: nothing moved */
+	double pairs_without_path, looping_destinations; /* NaN: trees */
+	const char *circle, *fullest, *cause_name, *waits_at, *saturation, *note, *shard;
+	double setup_seconds, total_seconds;
 };
 
 /* The pair of --pair by one algorithm. */
 struct sim_pair {
-	const char *algorithm;
+	const char *algorithm, *why; /* why: there is no path */
 	uint32_t hops;
-	double latency; /* NaN: no path */
-	char *why;	/* there is none; on the heap */
+	double latency; /* printed; NaN: no path */
 };
 
-/* Everything that was computed and is reported. */
 struct sim_outcome {
 	const struct sim_params *p;
 	const struct fab_fabric *f;
-	struct fab_fabric *left; /* what is left of it, for trees; NULL: f is all */
+	struct fab_fabric *left; /* rest of it, for trees; NULL: f is all */
 	struct fab_kfat *kfat;	 /* NULL: none */
 	struct fab_err kfat_error;
 	struct fab_faults *dead;   /* as named and drawn */
 	struct fab_ids roots;	   /* of updn by a list */
-	struct fab_faults *faults; /* the same, or none of what is left */
+	struct fab_faults *faults; /* dead, or none of `left` */
 	struct fab_flow_ends ends;
-	uint32_t n_all_ends; /* dead ones, too */
-	struct fab_groups *groups;
-	uint64_t *group_first; /* members as ends */
-	uint32_t *group_end;
-	uint32_t group_members;
+	uint32_t n_all_ends;		    /* dead ones, too */
+	struct fab_groups *groups, *shared; /* shared: those of shared trees; NULL */
+	uint32_t *group_end;		    /* members as ends */
 	struct fab_dist *dist;
 	size_t n_nets;
 	struct sim_net nets[SIM_MAX_NETS];
-	FAB_VEC(struct sim_point) points; /* by algorithm, then rate */
-	uint64_t n_items, n_done;	  /* simulations asked for, and complete */
+	struct fab_sim_points points;
+	struct sim_row *rows; /* [points.of.n] by algorithm, then rate */
+	size_t n_rows;
 	bool was_interrupted;
-	FAB_VEC(struct sim_pair) pairs;
+	struct sim_pair pairs[SIM_MAX_NETS];
 	struct fab_endpoint from, to; /* of --pair */
 	uint32_t n_unknown_rates;
-	double total_seconds;
 };
 
-/* From options and fabric to ends, tables, trees. */
-int sim_set_up(struct sim_params *p, const struct fab_fabric *f, struct sim_outcome *o,
-	       struct fab_err *err);
-void sim_outcome_fini(void *outcome);
-/* All simulations. */
-int sim_simulate(struct sim_params *p, struct sim_outcome *o, struct fab_err *err);
-/* --pair. */
-int sim_try_pair(const struct sim_params *p, struct sim_outcome *o, struct fab_err *err);
-extern const struct fab_task sim_results_task, sim_pairs_task;
+/* sim/columns.c */
+extern const struct fab_column sim_columns[];
+extern const size_t sim_n_columns;
 /* Expert options: rows for --set. */
 extern const struct fab_option sim_settings[];
 
-/* Ticks as they are printed: nanoseconds, or flit times. */
-static inline double sim_time(const struct sim_params *p, double ticks)
-{
-	return p->tick == SIM_TICK_FLIT ? ticks : ticks / 1000;
-}
-/* "1.85 us", "237 flit times"; returns `out`, of FAB_HUMAN_BYTES. */
-char *sim_time_text(const struct sim_params *p, double ticks, char *out);
+/* sim/setup.c: texts into numbers, as --tick and --preset have it. EINVAL. */
+int sim_read_texts(struct sim_params *p, struct fab_err *err);
+/* Ends, tables and trees of the options. */
+int sim_set_up(struct fab_work *w, struct fab_err *err);
+void sim_outcome_fini(void *outcome);
 
-/* What a row of the main table is made of, and the store keeps; borrows the point. */
-struct sim_row {
-	const char *algorithm, *traffic, *switch_kind, *tick;
-	struct fab_names failed;
-	uint64_t faults, vls, buffer, packet, runs;
-	double offered, born, accepted_per_live_host, accepted_per_host, goodput;
-	double accepted_ci95, latency_ci95;
-	double latency_mean, latency_p50, latency_p99, latency_max, network_mean;
-	double source_wait_mean;
-	double message_mean, message_p50, message_p99, message_max;
-	double completion, measured;
-	uint64_t interrupted;
-	double hops_mean;
-	uint64_t hops_max, backlog, saturated, deadlock, stalled, steady;
-	double pairs_without_path, looping_destinations; /* NaN: trees */
-	char *circle;					 /* on the heap; NULL: none */
-	uint64_t unroutable, looped, packets, copied, packet_hops, events;
-	double max_utilisation, mean_utilisation;
-	uint64_t cables_at_max;
-	const char *fullest, *cause;
-	double no_credit, waiting, waiting_for_credit;
-	char *waits_at; /* on the heap; NULL: nowhere */
-	uint64_t unfinished;
-	double simulate_seconds, setup_seconds, total_seconds;
-	const char *shard;
-	const char *note; /* NULL: nothing */
-	const char *saturation;
-	uint64_t saturated_sources, saturated_receivers;
-	char *fullest_text, *saturation_text; /* on the heap */
-};
-void sim_row_init(struct sim_row *row, const struct sim_outcome *o,
-		  const struct sim_point *point);
-void sim_row_fini(struct sim_row *row);
-extern const struct fab_column sim_columns[];
-extern const size_t sim_n_columns;
-/* Those of --pair. */
-extern const struct fab_column sim_pair_columns[];
-extern const size_t sim_n_pair_columns;
+/* sim/run.c */
+extern const struct fab_task sim_results_task, sim_pairs_task;
+/* Number of rows of one algorithm from `first` on. */
+size_t sim_count_rows(const struct sim_outcome *o, size_t first);
 
-/* Points of one algorithm from `first` on. */
-size_t sim_count_points(const struct sim_outcome *o, size_t first);
+/* sim/report.c */
+void sim_report(struct fab_report *r, const struct fab_work *w);
 
-/* Is a point saturated: in all its runs (1), in none (0), or FAB_UNKNOWN. O(1). */
-uint64_t sim_is_saturated(const struct sim_point *x);
-/* Which backlog grows, or why that is not decided; on the heap; NULL: none grows. */
-char *sim_saturation_text(const struct sim_outcome *o, const struct sim_point *x);
-
-/* The cycle of a stall: is it one of the tables'? */
-enum sim_cycle_origin {
-	SIM_CYCLE_UNKNOWN,   /* there is no unicast table */
-	SIM_CYCLE_SHORTEST,  /* that which fabric-faults shows */
-	SIM_CYCLE_OF_TABLES, /* of channels in cycles of the tables */
-	SIM_CYCLE_OTHER,     /* the tables have none that it could be */
-};
-enum sim_cycle_origin sim_cycle_origin(const struct sim_outcome *o,
-				       const struct sim_point *point,
-				       uint64_t *cycle_channels);
-bool sim_has_cycle(const struct sim_outcome *o);
-void sim_print_cycle(struct fab_report *r, const struct sim_outcome *o);
-
+/* sim/answer.c: "1.85 us", "237 flit times" of a printed time; returns `out`, of
+ * FAB_HUMAN_BYTES. */
+char *sim_time_text(const struct sim_params *p, double time, char *out);
+/* The backlog that grows, or why that is not decided; on the heap; NULL: none grows. */
+char *sim_saturation_text(const struct sim_outcome *o, const struct sim_row *x);
 /* The sentences that the report begins with. */
 void sim_answer(struct fab_report *r, const struct sim_outcome *o);
-void sim_report(struct fab_report *r, const struct fab_work *w);
-void sim_store(struct fab_draft *d, const struct fab_work *w);
-/* --cables-out, --histogram-out: JSON lines; --plot: a script of gnuplot. */
-int sim_write_cables(FILE *out, const struct fab_work *w, struct fab_err *err);
-int sim_write_histogram(FILE *out, const struct fab_work *w, struct fab_err *err);
-int sim_plot(FILE *script, const struct fab_work *w, struct fab_err *err);

@@ -217,7 +217,7 @@ static bool take_rate(const char **at, double *out)
 
 static int take_sweep(void *params, const char *arg, struct fab_err *err)
 {
-	struct sim_sweep *s = &((struct sim_params *)params)->sweep;
+	struct sim_params *s = params;
 	const char *at = arg;
 
 	if (!take_rate(&at, &s->from) || !take_rate(&at, &s->to) ||
@@ -239,14 +239,13 @@ static void make_rates(struct sim_params *p)
 	size_t n = 1;
 
 	if (p->is_sweep)
-		n += (size_t)((p->sweep.to - p->sweep.from) / p->sweep.step + 1e-9);
+		n += (size_t)((p->to - p->from) / p->step + 1e-9);
 	p->rates = FAB_NEW(n, double);
 	p->n_rates = n;
 	for (size_t i = 0; i < n; i++)
-		p->rates[i] = p->is_sweep
-				      ? fmin(p->sweep.from + (double)i * p->sweep.step, 1)
-			      : has_none ? (double)NAN
-					 : p->rate;
+		p->rates[i] = p->is_sweep ? fmin(p->from + (double)i * p->step, 1)
+			      : has_none  ? (double)NAN
+					  : p->rate;
 }
 
 /* What hangs on the kind of traffic. */

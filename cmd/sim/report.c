@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report of fabric-sim: its tables and what their columns mean. */
+/* The tables of fabric-sim. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "fabric/label.h"
 #include "fabric_sim.h"
-
-const struct fab_column sim_pair_columns[] = {
-	{"algorithm", FAB_TEXT, "routing algorithm", 0,
-	 FAB_AT(struct sim_pair, algorithm)},
-	{"hops", FAB_UINT, "switch-to-switch hops", 0, FAB_AT(struct sim_pair, hops)},
-	{"latency_ns", FAB_REAL,
-	 "from birth to the target's memory, ns (flit times by flit); null: no path",
-	 FAB_COL_EXACT, FAB_AT(struct sim_pair, latency)},
-	{"no_path", FAB_TEXT, "why there is none", FAB_COL_EXTRA,
-	 FAB_AT(struct sim_pair, why)},
-};
-
-const size_t sim_n_pair_columns = FAB_COUNT(sim_pair_columns);
 
 static const struct fab_column group_columns[] = {
 	{"algorithm", FAB_TEXT, "algorithm of the trees", 0},
@@ -55,85 +42,23 @@ static const struct fab_column trace_columns[] = {
 	{"left_ns", FAB_REAL, "its head left by that port", FAB_COL_EXACT},
 };
 
-static void print_results(struct fab_report *r, const struct sim_outcome *o)
+static const struct fab_column cycle_columns[] = {
+	{"algorithm", FAB_TEXT, "algorithm of tables or trees", 0},
+	{"offered", FAB_REAL, "rate that was asked for; null: none", 0},
+	{"step", FAB_UINT, "position in the cycle, from 1", 0},
+	{"switch", FAB_TEXT, "node that sends into the buffer", 0},
+	{"port", FAB_UINT, "port it sends by", 0},
+	{"peer", FAB_TEXT, "switch with the buffer", 0},
+	{"vl", FAB_UINT, "virtual lane", 0},
+	{"packets", FAB_UINT, "packets that it holds", 0},
+	{"source", FAB_TEXT, "host adapter that sent the first of them", 0},
+	{"target", FAB_TEXT, "host adapter or group that it is for", 0},
+};
+
+/* A printed time. */
+static union fab_cell time_cell(const struct sim_outcome *o, double ticks)
 {
-	size_t n = o->dead->named.n;
-	const char **names = FAB_NEW(n + 1, const char *);
-
-	for (size_t i = 0; i < n; i++)
-		names[i] = fab_fault_text(o->dead->f, o->dead->named.v[i]);
-	fab_report_table_begin(r, "results", "Rates", sim_columns, sim_n_columns);
-	for (size_t i = 0; i < o->points.n; i++) {
-		struct sim_row row;
-
-		sim_row_init(&row, o, &o->points.v[i]);
-		row.failed = (struct fab_names){names, n};
-		fab_report_record(r, &row);
-		sim_row_fini(&row);
-	}
-	fab_report_table_end(r);
-	for (size_t i = 0; i < n; i++)
-		free((char *)(uintptr_t)names[i]);
-	free(names);
-}
-
-/* The fullest cable of each rate. */
-static void print_cables(struct fab_report *r, const struct sim_outcome *o)
-{
-	fab_report_table_begin(r, "fullest", "Fullest cables", cable_columns,
-			       FAB_COUNT(cable_columns));
-	for (size_t i = 0; i < o->points.n; i++) {
-		const struct sim_point *x = &o->points.v[i];
-		struct fab_sim_cause cause = fab_sim_cause(&x->first);
-		char *cable;
-
-		if (cause.cable == FAB_NONE)
-			continue;
-		cable = fab_cable_text(o->f, x->first.cable[cause.cable].port);
-		fab_report_row(r,
-			       (const union fab_cell[]){
-				       {.text = x->net->algorithm},
-				       {.real = x->rate},
-				       {.text = cable},
-				       {.real = x->first.cable[cause.cable].utilisation},
-				       {.real = cause.mean_queue},
-				       {.real = cause.no_credit},
-				       {.text = fab_sim_cause_names[cause.kind]}});
-		free(cable);
-	}
-	fab_report_table_end(r);
-}
-
-static void print_groups(struct fab_report *r, const struct sim_outcome *o)
-{
-	fab_report_table_begin(r, "groups", "Groups", group_columns,
-			       FAB_COUNT(group_columns));
-	for (size_t i = 0; i < o->points.n; i++) {
-		const struct sim_point *x = &o->points.v[i];
-
-		for (uint32_t g = 0; g < x->first.n_groups; g++) {
-			const struct fab_sim_group *group = &x->first.group[g];
-			bool has_latency = group->messages && !x->first.is_saturated;
-
-			fab_report_row(
-				r,
-				(const union fab_cell[]){
-					{.text = x->net->algorithm},
-					{.real = x->rate},
-					{.text = fab_group_name(o->groups, g)},
-					{.u = group->messages},
-					{.real = has_latency
-							 ? sim_time(o->p,
-								    group->latency_mean)
-							 : (double)NAN},
-					{.real = has_latency
-							 ? sim_time(o->p,
-								    (double)group
-									    ->latency_max)
-							 : (double)NAN}});
-		}
-	}
-	fab_report_table_end(r);
+	return (union fab_cell){.real = ticks / o->p->unit};
 }
 
 static const char *end_name(const struct sim_outcome *o, uint32_t end)
@@ -141,39 +66,123 @@ static const char *end_name(const struct sim_outcome *o, uint32_t end)
 	return fab_node_name(o->f, o->f->port_node[o->ends.port[end]]);
 }
 
+/* The fullest cable of each rate. */
+static void print_cables(struct fab_report *r, const struct sim_outcome *o)
+{
+	fab_report_table_begin(r, "fullest", "Fullest cables", cable_columns,
+			       FAB_COUNT(cable_columns));
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
+		if (x->fullest)
+			fab_report_row(
+				r, (const union fab_cell[]){{.text = x->algorithm},
+							    {.real = x->sum.rate},
+							    {.text = x->fullest},
+							    {.real = x->max_utilisation},
+							    {.real = x->cause.mean_queue},
+							    {.real = x->no_credit},
+							    {.text = x->cause_name}});
+	fab_report_table_end(r);
+}
+
+/* Deadlocks: the channels of each cycle. */
+static void print_cycles(struct fab_report *r, const struct sim_outcome *o)
+{
+	const struct fab_fabric *f = o->f;
+	size_t n = 0;
+
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
+		n += x->point->first.cycle.n;
+	if (!n && fab_report_how(r)->format == FAB_FORMAT_TABLE)
+		return;
+	fab_report_table_begin(r, "cycle", "Deadlock: each waits for the next",
+			       cycle_columns, FAB_COUNT(cycle_columns));
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
+		for (size_t k = 0; k < x->point->first.cycle.n; k++) {
+			const struct fab_sim_channel *c = &x->point->first.cycle.v[k];
+			char *sender = fab_node_text(f, f->port_node[c->port]);
+			char *peer =
+				fab_node_text(f, f->port_node[fab_port_peer(f, c->port)]);
+			char *source =
+				fab_node_text(f, f->port_node[o->ends.port[c->source]]);
+			char *target =
+				c->to_group
+					? fab_strdup(fab_group_name(o->groups, c->target))
+					: fab_node_text(
+						  f,
+						  f->port_node[o->ends.port[c->target]]);
+
+			fab_report_row(
+				r, (const union fab_cell[]){{.text = x->algorithm},
+							    {.real = x->sum.rate},
+							    {.u = k + 1},
+							    {.text = sender},
+							    {.u = f->port_num[c->port]},
+							    {.text = peer},
+							    {.u = c->vl},
+							    {.u = c->packets},
+							    {.text = source},
+							    {.text = target}});
+			free(sender);
+			free(peer);
+			free(source);
+			free(target);
+		}
+	fab_report_table_end(r);
+}
+
+static void print_groups(struct fab_report *r, const struct sim_outcome *o)
+{
+	fab_report_table_begin(r, "groups", "Groups", group_columns,
+			       FAB_COUNT(group_columns));
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
+		for (uint32_t g = 0; g < x->point->first.n_groups; g++) {
+			const struct fab_sim_group *group = &x->point->first.group[g];
+			bool has_latency =
+				group->messages && !x->point->first.is_saturated;
+			double mean = has_latency ? group->latency_mean : (double)NAN;
+			double max =
+				has_latency ? (double)group->latency_max : (double)NAN;
+
+			fab_report_row(r, (const union fab_cell[]){
+						  {.text = x->algorithm},
+						  {.real = x->sum.rate},
+						  {.text = fab_group_name(o->groups, g)},
+						  {.u = group->messages},
+						  time_cell(o, mean),
+						  time_cell(o, max)});
+		}
+	fab_report_table_end(r);
+}
+
 static void print_trace(struct fab_report *r, const struct sim_outcome *o)
 {
 	fab_report_table_begin(r, "trace", "Packets hop by hop", trace_columns,
 			       FAB_COUNT(trace_columns));
-	for (size_t i = 0; i < o->points.n; i++) {
-		const struct sim_point *x = &o->points.v[i];
-
-		for (size_t k = 0; k < x->first.trace.n; k++) {
-			const struct fab_sim_step *s = &x->first.trace.v[k];
+	for (const struct sim_row *x = o->rows; x < o->rows + o->n_rows; x++)
+		for (size_t k = 0; k < x->point->first.trace.n; k++) {
+			const struct fab_sim_step *s = &x->point->first.trace.v[k];
 			char *cable = fab_cable_text(o->f, s->port);
+			const char *target =
+				s->to_group ? fab_group_name(o->groups, s->target)
+					    : end_name(o, s->target);
 
-			fab_report_row(
-				r,
-				(const union fab_cell[]){
-					{.text = x->net->algorithm},
-					{.u = s->packet},
-					{.real = sim_time(o->p, (double)s->birth)},
-					{.text = end_name(o, s->source)},
-					{.text = s->to_group ? fab_group_name(o->groups,
-									      s->target)
-							     : end_name(o, s->target)},
-					{.u = s->hop},
-					{.text = cable},
-					{.u = s->vl},
-					{.real = sim_time(o->p, (double)s->arrived)},
-					{.real = sim_time(o->p, (double)s->left)}});
+			fab_report_row(r, (const union fab_cell[]){
+						  {.text = x->algorithm},
+						  {.u = s->packet},
+						  time_cell(o, (double)s->birth),
+						  {.text = end_name(o, s->source)},
+						  {.text = target},
+						  {.u = s->hop},
+						  {.text = cable},
+						  {.u = s->vl},
+						  time_cell(o, (double)s->arrived),
+						  time_cell(o, (double)s->left)});
 			free(cable);
 		}
-	}
 	fab_report_table_end(r);
 }
 
-static void print_pairs(struct fab_report *r, const struct sim_outcome *o)
+static void print_pairs(struct fab_report *r, const struct fab_work *w)
 {
 	static const struct fab_column fields[] = {
 		{"pair.source", FAB_TEXT, "host adapter that sends", 0},
@@ -183,24 +192,17 @@ static void print_pairs(struct fab_report *r, const struct sim_outcome *o)
 		{"pair.latency_ns", FAB_REAL, "its latency, ns (flit times by flit)",
 		 FAB_COL_EXACT},
 	};
-	const struct sim_pair *first = &o->pairs.v[0];
+	const struct sim_outcome *o = w->outcome;
+	const struct sim_pair *first = &o->pairs[0];
 
 	fab_report_field(r, &fields[0],
 			 (union fab_cell){.text = fab_node_name(o->f, o->from.node)});
 	fab_report_field(r, &fields[1],
 			 (union fab_cell){.text = fab_node_name(o->f, o->to.node)});
 	fab_report_field(r, &fields[2], (union fab_cell){.u = first->hops});
-	fab_report_field(r, &fields[3],
-			 (union fab_cell){.real = sim_time(o->p, first->latency)});
-	fab_report_table_begin(r, "pairs", "One packet in an idle network",
-			       sim_pair_columns, sim_n_pair_columns);
-	for (size_t i = 0; i < o->pairs.n; i++) {
-		struct sim_pair pair = o->pairs.v[i];
-
-		pair.latency = sim_time(o->p, pair.latency);
-		fab_report_record(r, &pair);
-	}
-	fab_report_table_end(r);
+	fab_report_field(r, &fields[3], (union fab_cell){.real = first->latency});
+	fab_report_table(r, "pairs", "One packet in an idle network", w->columns.v,
+			 w->columns.n, o->pairs, sizeof(*o->pairs), o->n_nets);
 }
 
 /* What the figures rest on. */
@@ -219,9 +221,9 @@ static void print_parameters(struct fab_report *r, const struct sim_outcome *o)
 		{"parameters.multicast_header", s->group_header},
 		{"parameters.rate_gbps",
 		 o->p->tick == SIM_TICK_FLIT ? (double)NAN : s->rate_gbps},
-		{"parameters.switch_delay_ns", sim_time(o->p, (double)s->switch_delay)},
-		{"parameters.cable_delay_ns", sim_time(o->p, (double)s->cable_delay)},
-		{"parameters.host_delay_ns", sim_time(o->p, (double)s->host_delay)},
+		{"parameters.switch_delay_ns", (double)s->switch_delay / o->p->unit},
+		{"parameters.cable_delay_ns", (double)s->cable_delay / o->p->unit},
+		{"parameters.host_delay_ns", (double)s->host_delay / o->p->unit},
 		{"parameters.speedup", s->speedup},
 		{"parameters.unknown_rates", o->n_unknown_rates},
 		{"parameters.seed", (double)o->p->run.seed},
@@ -247,8 +249,8 @@ static void print_interrupt(struct fab_report *r, const struct sim_outcome *o)
 	fab_report_field(r, &field, (union fab_cell){.u = o->was_interrupted});
 	if (!o->was_interrupted)
 		return;
-	fab_report_uint(r, "simulations", o->n_done);
-	fab_report_uint(r, "all_simulations", o->n_items);
+	fab_report_uint(r, "simulations", o->points.n_done);
+	fab_report_uint(r, "all_simulations", o->points.n_items);
 }
 
 void sim_report(struct fab_report *r, const struct fab_work *w)
@@ -259,15 +261,15 @@ void sim_report(struct fab_report *r, const struct fab_work *w)
 	fab_cli_report_shard(r, &o->p->shard);
 	print_parameters(r, o);
 	if (o->p->pair) {
-		print_pairs(r, o);
+		print_pairs(r, w);
 		return;
 	}
 	fab_report_uint(r, "hosts_live", o->ends.n);
 	print_interrupt(r, o);
-	print_results(r, o);
+	fab_report_table(r, "results", "Rates", sim_columns, sim_n_columns, o->rows,
+			 sizeof(*o->rows), o->n_rows);
 	print_cables(r, o);
-	if (fab_report_how(r)->format != FAB_FORMAT_TABLE || sim_has_cycle(o))
-		sim_print_cycle(r, o);
+	print_cycles(r, o);
 	if (o->groups)
 		print_groups(r, o);
 	if (o->p->n_traced)

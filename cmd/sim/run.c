@@ -1,64 +1,393 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tasks of fabric-sim: simulations, and one packet of --pair. */
+/* The tasks of fabric-sim: simulations and their files, and one packet of --pair. */
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+#include "fabric/label.h"
+#include "fabric/resolver.h"
 #include "fabric_sim.h"
+#include "present/jsonl.h"
+#include "store/store.h"
 
-/* Does the point do what --check asks for? */
-static bool is_bad(const struct sim_params *p, const struct sim_point *x)
+/* Columns of --pair. */
+#define AT(member) FAB_AT(struct sim_pair, member)
+static const struct fab_column pair_columns[] = {
+	{"algorithm", FAB_TEXT, "routing algorithm", 0, AT(algorithm)},
+	{"hops", FAB_UINT, "switch-to-switch hops", 0, AT(hops)},
+	{"latency_ns", FAB_REAL,
+	 "from birth to the target's memory, ns (flit times by flit); null: no path",
+	 FAB_COL_EXACT, AT(latency)},
+	{"no_path", FAB_TEXT, "why there is none", FAB_COL_EXTRA, AT(why)},
+};
+#undef AT
+
+size_t sim_count_rows(const struct sim_outcome *o, size_t first)
 {
-	if (x->stalled || x->deadlocked || x->unroutable || x->looped || x->unfinished ||
-	    x->net->no_path.circles)
-		return true;
-	if (!p->has_min_throughput || !sim_is_saturated(x))
-		return false;
-	return fab_tally_mean(&x->accepted) < p->min_throughput ||
-	       x->rate * x->least_carried < p->min_throughput;
+	size_t n = 1;
+
+	while (first + n < o->n_rows && o->rows[first + n].net == o->rows[first].net)
+		n++;
+	return n;
 }
 
-static int set_up(struct fab_work *w, struct fab_err *err)
+/* A text of the heap that lives as long as the arena. */
+static const char *own(struct fab_arena *arena, char *text)
 {
-	struct sim_params *p = w->params;
-	struct sim_outcome *o = w->outcome;
-	int rc = sim_set_up(p, w->f, o, err);
+	if (text)
+		fab_arena_own(arena, free, text);
+	return text;
+}
 
-	if (!rc)
-		fab_cli_note_faults(&p->shard, o->dead);
-	return rc;
+static void make_row(struct fab_work *w, const struct fab_sim_point *x,
+		     struct fab_names failed, struct sim_row *row)
+{
+	const struct sim_outcome *o = w->outcome;
+	const struct sim_params *p = o->p;
+	const struct sim_net *net = &o->nets[x->net];
+	const struct fab_sim_result *r = &x->first;
+
+	*row = (struct sim_row){
+		.net = net,
+		.point = x,
+		.sum = x->sum,
+		.cause = fab_sim_cause(r),
+		.algorithm = net->algorithm,
+		.traffic = p->traffic,
+		.switch_kind = p->sim.kind->name,
+		.tick = p->tick == SIM_TICK_FLIT ? "flit" : "ps",
+		.failed = failed,
+		.faults = failed.n,
+		.buffer = p->sim.buffer,
+		.packet = p->sim.mtu,
+		.accepted_per_host = x->sum.accepted * o->ends.n / o->n_all_ends,
+		.saturated_sources = r->growth.n_sources,
+		.saturated_receivers = r->growth.n_targets,
+		.setup_seconds = net->seconds,
+		.total_seconds = net->seconds + x->sum.simulate_seconds,
+		.note = net->note,
+		.shard = fab_cli_shard_text(&p->shard),
+	};
+	row->saturation = own(w->arena, sim_saturation_text(o, row));
+	row->pairs_without_path = row->looping_destinations = NAN;
+	if (net->routes) {
+		row->pairs_without_path = (double)net->no_path.without;
+		row->looping_destinations = net->no_path.circles;
+		row->circle = own(w->arena,
+				  fab_no_path_circle_text(net->routes, &net->no_path));
+	}
+	row->max_utilisation = row->mean_utilisation = row->no_credit = NAN;
+	row->waiting = row->waiting_for_credit = NAN;
+	if (row->cause.cable == FAB_NONE)
+		return;
+	row->max_utilisation = r->cable[row->cause.cable].utilisation;
+	row->mean_utilisation = r->utilisation_mean;
+	row->cables_at_max = r->n_at_most;
+	row->cause_name = fab_sim_cause_names[row->cause.kind];
+	row->no_credit = row->cause.no_credit;
+	row->waiting = row->cause.waiting;
+	row->waiting_for_credit = row->cause.waiting_for_credit;
+	row->fullest =
+		own(w->arena, fab_cable_text(o->f, r->cable[row->cause.cable].port));
+	if (row->cause.waits_at != FAB_NONE)
+		row->waits_at =
+			own(w->arena,
+			    fab_cable_text(o->f, r->cable[row->cause.waits_at].port));
+}
+
+static void make_rows(struct fab_work *w)
+{
+	struct sim_outcome *o = w->outcome;
+	size_t n = o->dead->named.n;
+	const char **names = FAB_ARENA_NEW(w->arena, n + 1, const char *);
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = own(w->arena, fab_fault_text(o->dead->f, o->dead->named.v[i]));
+	o->n_rows = o->points.of.n;
+	o->rows = FAB_ARENA_NEW(w->arena, o->n_rows + 1, struct sim_row);
+	for (size_t i = 0; i < o->n_rows; i++)
+		make_row(w, &o->points.of.v[i], (struct fab_names){names, n},
+			 &o->rows[i]);
+}
+
+/* Does a rate fail --check? */
+static bool is_bad(const struct sim_params *p, const struct sim_row *x)
+{
+	const struct fab_sim_summary *s = &x->sum;
+
+	if (s->is_stalled || s->is_deadlocked || s->unroutable || s->looped ||
+	    s->unfinished || x->net->no_path.circles)
+		return true;
+	return p->has_min_throughput && s->saturated &&
+	       (s->accepted < p->min_throughput ||
+		s->rate * s->least_carried < p->min_throughput);
 }
 
 static int solve_results(struct fab_work *w, struct fab_err *err)
 {
 	struct sim_params *p = w->params;
 	struct sim_outcome *o = w->outcome;
-	int rc = set_up(w, err);
+	const struct fab_sim_problem *nets[SIM_MAX_NETS];
+	struct fab_sim_sweep sweep = {.nets = nets};
+	int rc = sim_set_up(w, err);
 
+	/* all algorithms and runs of a rate are in one shard: shards have the same
+	 * results, and merge */
 	if (!rc)
-		rc = sim_simulate(p, o, err);
+		rc = fab_cli_count_shard(&p->shard, p->n_rates, "points", err);
 	if (rc)
 		return rc;
-	o->total_seconds = fab_cli_seconds(&p->run);
-	w->is_partial = o->was_interrupted;
-	if (!o->points.n)
+	for (size_t i = 0; i < o->n_nets; i++)
+		nets[i] = &o->nets[i].problem;
+	sweep.n_nets = o->n_nets;
+	sweep.rates = p->rates;
+	sweep.n_rates = p->n_rates;
+	sweep.runs = p->runs;
+	sweep.traffic = p->traffic;
+	sweep.problem = (struct fab_traffic_problem){
+		.f = o->f,
+		.kfat = o->kfat,
+		.ends = &o->ends,
+		.n_groups = o->groups ? o->groups->n : 0,
+		.group_first = o->groups ? o->groups->first : NULL,
+		.group_end = o->group_end,
+		.how = {.arrivals = p->is_closed		 ? FAB_ARRIVALS_CLOSED
+				    : p->arrivals == SIM_POISSON ? FAB_ARRIVALS_POISSON
+								 : FAB_ARRIVALS_BERNOULLI,
+			.window = p->window,
+			.think = p->think,
+			.size = p->size,
+			.n_sizes = p->n_sizes,
+			.mtu = p->sim.mtu,
+			.slot = p->arrivals == SIM_BERNOULLI && p->tick == SIM_TICK_FLIT,
+			.in_ticks = p->tick == SIM_TICK_FLIT}};
+	sweep.params = p->sim;
+	sweep.seed = p->run.seed;
+	sweep.unit = p->unit;
+	sweep.n_threads = p->run.threads;
+	sweep.shard = p->shard.part;
+	sweep.progress = fab_cli_progress_tick;
+	sweep.progress_context = fab_cli_progress_new(
+		&p->run, "simulating",
+		p->n_rates * o->n_nets * p->runs > 1 ? "simulations" : "ticks");
+	sweep.is_interrupted = fab_cli_is_interrupted;
+	fab_cli_catch_interrupt();
+	rc = fab_sim_sweep(&sweep, &o->points, err);
+	fab_cli_progress_free(sweep.progress_context);
+	w->is_partial = o->was_interrupted = fab_cli_is_interrupted(NULL);
+	if (rc)
+		return rc;
+	if (!o->points.of.n)
 		return fab_fail(err, EINTR, "interrupted before anything was measured");
-	for (size_t i = 0; p->check && i < o->points.n; i++)
-		if (is_bad(p, &o->points.v[i]))
+	make_rows(w);
+	for (size_t i = 0; p->check && i < o->n_rows; i++)
+		if (is_bad(p, &o->rows[i]))
 			return FAB_EXIT_FOUND;
 	return FAB_EXIT_DONE;
 }
 
+/* The number of the end at a port. */
+static int find_end(const struct sim_outcome *o, uint32_t port, uint32_t *end,
+		    struct fab_err *err)
+{
+	for (*end = 0; *end < o->ends.n; ++*end)
+		if (o->ends.port[*end] == port)
+			return 0;
+	return fab_fail(
+		err, EINVAL,
+		"--pair: '%.100s' is no live host adapter: it, its switch or its cable is dead, or it is no host's",
+		fab_node_name(o->f, o->f->port_node[port]));
+}
+
+/* One packet in an idle network. */
 static int solve_pairs(struct fab_work *w, struct fab_err *err)
 {
-	int rc = set_up(w, err);
+	struct sim_params *p = w->params;
+	struct sim_outcome *o = w->outcome;
+	struct fab_endpoint ends[2];
+	struct fab_lookup lookup;
+	uint32_t from, to;
+	int rc = sim_set_up(w, err);
 
-	return rc ? rc : sim_try_pair(w->params, w->outcome, err);
+	if (rc)
+		return rc;
+	lookup = fab_resolver_lookup(fab_faults_resolver(o->faults), FAB_WANT_ADAPTER);
+	rc = fab_trace_pair(o->f, &lookup, p->pair, ends, err);
+	if (rc) {
+		fab_err_prefix(err, "--pair");
+		return rc;
+	}
+	o->from = ends[0];
+	o->to = ends[1];
+	if (find_end(o, ends[0].port, &from, err) || find_end(o, ends[1].port, &to, err))
+		return -EINVAL;
+	if (from == to)
+		return fab_fail(err, EINVAL, "--pair: expected two different hosts");
+	for (size_t i = 0; i < o->n_nets; i++) {
+		struct sim_pair *pair = &o->pairs[i];
+		uint64_t latency;
+		struct fab_err why;
+
+		*pair = (struct sim_pair){.algorithm = o->nets[i].algorithm,
+					  .latency = NAN};
+		if (fab_sim_pair(&o->nets[i].problem, &p->sim, from, to, p->size[0],
+				 &latency, &pair->hops, &why))
+			pair->why = fab_arena_strdup(w->arena, why.text);
+		else
+			pair->latency = (double)latency / p->unit;
+	}
+	return FAB_EXIT_DONE;
+}
+
+/* A record of JSON lines. */
+static json_t *record_of(const struct sim_row *x)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "algorithm", fab_json_text(x->algorithm));
+	json_object_set_new(object, "offered",
+			    isnan(x->sum.rate) ? json_null()
+					       : fab_json_real(x->sum.rate, false));
+	return object;
+}
+
+static void add_port(json_t *object, const struct fab_fabric *f, const char *name,
+		     const char *guid, const char *number, uint32_t port)
+{
+	uint32_t node = f->port_node[port];
+
+	json_object_set_new(object, name, fab_json_text(fab_node_name(f, node)));
+	json_object_set_new(object, guid, fab_json_guid(f->node_guid[node]));
+	json_object_set_new(object, number, fab_json_uint(f->port_num[port]));
+}
+
+static int write_cables(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct sim_outcome *o = w->outcome;
+	int rc = 0;
+
+	for (size_t i = 0; i < o->n_rows; i++) {
+		const struct fab_sim_result *s = &o->rows[i].point->first;
+
+		for (size_t k = 0; k < (size_t)s->n_cables * s->n_vls && !rc; k++) {
+			const struct fab_sim_cable *c = &s->cable[k / s->n_vls];
+			const struct fab_sim_lane *lane = &s->lane[k];
+			json_t *object = record_of(&o->rows[i]);
+
+			add_port(object, o->f, "from", "from_guid", "from_port", c->port);
+			add_port(object, o->f, "to", "to_guid", "to_port",
+				 fab_port_peer(o->f, c->port));
+			json_object_set_new(object, "vl", fab_json_uint(k % s->n_vls));
+			json_object_set_new(object, "utilisation",
+					    fab_json_real(c->utilisation, false));
+			json_object_set_new(object, "packets", fab_json_uint(c->packets));
+			json_object_set_new(object, "lane_packets",
+					    fab_json_uint(lane->packets));
+			json_object_set_new(object, "mean_queue",
+					    fab_json_real(lane->mean_queue, false));
+			json_object_set_new(object, "no_credit",
+					    fab_json_real(lane->no_credit, false));
+			rc = fab_jsonl_write(out, object, err);
+		}
+	}
+	return rc;
+}
+
+static int write_histogram(FILE *out, const struct fab_work *w, struct fab_err *err)
+{
+	const struct sim_outcome *o = w->outcome;
+	int rc = 0;
+
+	for (size_t i = 0; i < o->n_rows; i++) {
+		const struct fab_histogram *h = &o->rows[i].point->latency;
+
+		for (unsigned k = 0; k < FAB_HISTOGRAM_BUCKETS && !rc; k++) {
+			json_t *object;
+
+			if (!h->count[k])
+				continue;
+			object = record_of(&o->rows[i]);
+			json_object_set_new(
+				object, "latency_ns",
+				fab_json_real((double)fab_histogram_top(k) / o->p->unit,
+					      true));
+			json_object_set_new(object, "packets",
+					    fab_json_uint(h->count[k]));
+			rc = fab_jsonl_write(out, object, err);
+		}
+	}
+	return rc;
+}
+
+/* Throughput and latency against the rate. */
+static int write_plot(FILE *script, const struct fab_work *w, struct fab_err *err)
+{
+	const struct sim_outcome *o = w->outcome;
+	struct fab_plot_series accepted[SIM_MAX_NETS], latency[SIM_MAX_NETS];
+	double *x = FAB_ARENA_NEW(w->arena, 3 * o->n_rows, double);
+	double *y = x + o->n_rows, *z = y + o->n_rows;
+	size_t n_nets = 0;
+
+	(void)err;
+	for (size_t i = 0; i < o->n_rows; i++) {
+		const struct sim_row *row = &o->rows[i];
+
+		x[i] = row->sum.rate;
+		y[i] = row->sum.accepted;
+		z[i] = row->sum.latency_mean;
+		if (!i || row->net != row[-1].net) {
+			accepted[n_nets] =
+				(struct fab_plot_series){row->algorithm, x + i, y + i, 0};
+			latency[n_nets++] =
+				(struct fab_plot_series){row->algorithm, x + i, z + i, 0};
+		}
+		accepted[n_nets - 1].n++;
+		latency[n_nets - 1].n++;
+	}
+	fab_export_gnuplot_load(script, o->p->plot.terminal,
+				o->p->tick == SIM_TICK_FLIT ? "mean latency, flit times"
+							    : "mean latency, ns",
+				accepted, latency, n_nets);
+	return 0;
+}
+
+/* A result has the numbers of the last rate of its algorithm, and each rate is a part. */
+static void store(struct fab_draft *d, const struct fab_work *w)
+{
+	const struct sim_params *p = w->params;
+	const struct sim_outcome *o = w->outcome;
+
+	fab_draft_table(d, sim_columns, sim_n_columns);
+	fab_draft_fact(d, "faults", (double)o->dead->named.n);
+	fab_draft_fact(d, "hosts_live", o->ends.n);
+	fab_draft_asked(d, "traffic", fab_strdup(p->traffic));
+	fab_draft_asked(d, "switch", fab_strdup(p->sim.kind->name));
+	fab_draft_asked(d, "seed", fab_format("%" PRIu64, p->run.seed));
+	if (o->dead->named.n)
+		fab_draft_asked(d, "failed", fab_faults_text(o->dead, ","));
+	if (p->tables.lfts)
+		fab_draft_asked(d, "tables", fab_strdup(p->tables.lfts));
+	if (p->mcfdbs)
+		fab_draft_asked(d, "multicast_tables", fab_strdup(p->mcfdbs));
+	for (size_t i = 0, n; i < o->n_rows; i += n) {
+		n = sim_count_rows(o, i);
+		fab_draft_result(d, o->rows[i].algorithm, sim_columns, sim_n_columns,
+				 &o->rows[i + n - 1]);
+		for (const struct sim_row *x = &o->rows[i]; x < &o->rows[i + n]; x++)
+			if (!isnan(x->sum.rate))
+				fab_draft_part(d, x->sum.number,
+					       fab_arena_format(w->arena, "rate=%g",
+								x->sum.rate),
+					       sim_columns, sim_n_columns, x);
+	}
 }
 
 static const struct fab_task_file files[] = {
-	{"cables-out", sim_write_cables},
-	{"histogram-out", sim_write_histogram},
-	{"plot", sim_plot},
+	{"cables-out", write_cables},
+	{"histogram-out", write_histogram},
+	{"plot", write_plot},
 	{0},
 };
 
@@ -70,14 +399,13 @@ const struct fab_task sim_results_task = {
 	.solve = solve_results,
 	.files = files,
 	.report = sim_report,
-	.store = sim_store,
+	.store = store,
 	.fini = sim_outcome_fini,
 };
 
 const struct fab_task sim_pairs_task = {
 	.primary = "pairs",
-	.columns = sim_pair_columns,
-	.n_columns = &sim_n_pair_columns,
+	FAB_TASK_COLUMNS(pair_columns),
 	.outcome_bytes = sizeof(struct sim_outcome),
 	.solve = solve_pairs,
 	.report = sim_report,

@@ -1,18 +1,196 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From options and fabric to ends of traffic, tables and trees. */
+/* From options and fabric to numbers, ends of traffic, tables and trees. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "export/tables.h"
+#include "base/num.h"
+#include "base/units.h"
 #include "fabric_sim.h"
-#include "mcast/route.h"
 #include "unicast/faults.h"
 #include "unicast/lfts.h"
+
+static const uint64_t MAX_TIME = ((uint64_t)1 << FAB_MESSAGE_TIME_BITS) - 1;
+enum { PAPER_BYTES = 200, PAPER_CABLE_NS = 35, PAPER_HOST_NS = 11, PAPER_GBPS = 100 };
+enum { GROUP_HEADER_MORE = 8 + 40 }; /* DETH, GRH */
+
+/* A time in ticks; NULL: as it is. */
+static int read_time(const struct sim_params *p, const char *option, const char *text,
+		     uint64_t *out, struct fab_err *err)
+{
+	size_t len = text ? strlen(text) : 0;
+	int rc = 0;
+
+	if (!text)
+		return 0;
+	if (p->tick != SIM_TICK_FLIT)
+		rc = fab_parse_time_ps(text, len, MAX_TIME, out, err);
+	else if (!fab_parse_u64(text, len, 0, MAX_TIME, out))
+		rc = fab_fail(
+			err, EINVAL,
+			"'%s' is no time: expected a whole number of flit times below "
+			"2^48",
+			text);
+	if (rc)
+		fab_err_prefix(err, option);
+	return rc;
+}
+
+/* A size of `len` bytes of text: bytes, with --tick=flit a plain number. */
+static int read_size(const struct sim_params *p, const char *option, const char *text,
+		     size_t len, uint64_t max, uint32_t *out, struct fab_err *err)
+{
+	bool by_flit = p->tick == SIM_TICK_FLIT;
+	uint64_t n = 0;
+	int rc = 0;
+
+	if (!by_flit)
+		rc = fab_parse_size_bytes(text, len, &n, err);
+	else if (!fab_parse_u64(text, len, 1, max, &n))
+		rc = fab_fail(err, EINVAL, "'%.*s' is not a number from 1 to %llu",
+			      (int)len, text, (unsigned long long)max);
+	if (!rc && n > max)
+		rc = fab_fail(err, EINVAL, "'%.*s' is more than %llu bytes", (int)len,
+			      text, (unsigned long long)max);
+	if (rc)
+		fab_err_prefix(err, option);
+	*out = (uint32_t)n;
+	return rc;
+}
+
+static int read_sizes(struct sim_params *p, struct fab_err *err)
+{
+	const char *at = p->texts.sizes;
+
+	if (!at) {
+		p->size[p->n_sizes++] = p->sim.mtu;
+		return 0;
+	}
+	while (at) {
+		size_t len = strcspn(at, ",");
+		int rc;
+
+		if (p->n_sizes == SIM_MAX_SIZES)
+			return fab_fail(err, EINVAL, "--size: more than %d sizes",
+					SIM_MAX_SIZES);
+		rc = read_size(p, "--size", at, len, FAB_MESSAGE_BYTES_MAX,
+			       &p->size[p->n_sizes++], err);
+		if (rc)
+			return rc;
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	return 0;
+}
+
+/* What gives the figures of the paper on fabrics of any speed. */
+static void take_preset(struct sim_params *p)
+{
+	uint64_t ns = p->tick == SIM_TICK_FLIT ? 1 : 1000;
+
+	p->sim.switch_delay = 0;
+	p->sim.cable_delay = PAPER_CABLE_NS * ns;
+	p->sim.host_delay = PAPER_HOST_NS * ns;
+	p->sim.header = p->sim.group_header = 0;
+	if (p->tick == SIM_TICK_FLIT)
+		return;
+	p->sim.mtu = PAPER_BYTES;
+	p->sim.rate_gbps = PAPER_GBPS;
+	p->sim.all_rates = true;
+}
+
+static int read_header(struct sim_params *p, struct fab_err *err)
+{
+	const char *text = p->texts.header;
+	uint64_t n;
+
+	if (!text)
+		return 0;
+	if (!fab_parse_u64(text, strlen(text), 0, 4096, &n))
+		return fab_fail(err, EINVAL,
+				"--set header: '%s' is not a number from 0 to 4096",
+				text);
+	p->sim.header = p->sim.group_header = (uint32_t)n;
+	return 0;
+}
+
+static int read_sizes_of_packets(struct sim_params *p, struct fab_err *err)
+{
+	int rc = 0;
+
+	if (p->texts.packet)
+		rc = read_size(p, "--packet", p->texts.packet, strlen(p->texts.packet),
+			       FAB_SIM_PACKET_MAX - 128, &p->sim.mtu, err);
+	if (!rc)
+		rc = read_header(p, err);
+	if (!rc && p->texts.buffer)
+		rc = read_size(p, "--buffer", p->texts.buffer, strlen(p->texts.buffer),
+			       UINT32_MAX >> 1, &p->sim.buffer, err);
+	return rc ? rc : read_sizes(p, err);
+}
+
+static int read_times(struct sim_params *p, struct fab_err *err)
+{
+	const struct sim_texts *t = &p->texts;
+	const struct {
+		const char *option, *text;
+		uint64_t *to;
+	} times[] = {
+		{"--think", t->think, &p->think},
+		{"--switch-delay", t->switch_delay, &p->sim.switch_delay},
+		{"--cable-delay", t->cable_delay, &p->sim.cable_delay},
+		{"--host-delay", t->host_delay, &p->sim.host_delay},
+		{"--warmup", t->warmup, &p->sim.warmup},
+		{"--time", t->time, &p->sim.time},
+		{"--set drain", t->drain, &p->sim.drain},
+		{"--set stall", t->stall, &p->sim.stall},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < FAB_COUNT(times) && !rc; i++)
+		rc = read_time(p, times[i].option, times[i].text, times[i].to, err);
+	if (!rc && t->time && !p->sim.time)
+		rc = fab_fail(err, EINVAL, "--time: 0 is no time to measure");
+	return rc;
+}
+
+int sim_read_texts(struct sim_params *p, struct fab_err *err)
+{
+	bool by_flit = p->tick == SIM_TICK_FLIT;
+	int rc;
+
+	p->unit = by_flit ? 1 : 1000;
+	p->sim = by_flit ? fab_sim_defaults_by_flit() : fab_sim_defaults();
+	if (!by_flit)
+		p->sim.group_header = p->sim.header + GROUP_HEADER_MORE;
+	else
+		p->sim.mtu = 16;
+	if (!p->has_arrivals)
+		p->arrivals = by_flit ? SIM_BERNOULLI : SIM_POISSON;
+	if (p->has_preset)
+		take_preset(p);
+	if (p->default_mbps > 0)
+		p->sim.rate_gbps = p->default_mbps / 1000;
+	if (p->cable_mbps > 0) {
+		p->sim.rate_gbps = p->cable_mbps / 1000;
+		p->sim.all_rates = true;
+	}
+	p->sim.kind = &fab_sim_switches[p->switch_kind];
+	p->sim.n_vls = p->vls;
+	p->sim.spread_vls = p->spread_vls;
+	p->sim.buffer_per_vl = p->buffer_per_vl;
+	p->sim.speedup = p->speedup;
+	p->sim.n_traced = p->n_traced;
+	p->sim.warmup = p->traffic_kind->is_finite ? 0 : UINT64_MAX;
+	p->sim.time = by_flit ? 20000 : (uint64_t)200 * 1000 * 1000;
+	if (p->traffic_kind->is_finite)
+		p->sim.time = 0;
+	p->sim.drain = UINT64_MAX;
+	rc = read_sizes_of_packets(p, err);
+	return rc ? rc : read_times(p, err);
+}
 
 static struct fab_unicast_problem problem_of(const struct sim_params *p,
 					     const struct sim_outcome *o)
@@ -117,96 +295,38 @@ static int route_all(const struct sim_params *p, struct sim_outcome *o,
 	return rc;
 }
 
-/* Trees of groups that share multicast LIDs, as the tables that they make. */
-static int share_tables(const struct sim_params *p, struct sim_outcome *o,
-			struct sim_net *net, const struct fab_groups *shared,
-			struct fab_err *err)
+/* Trees by all algorithms. Groups that share multicast LIDs share trees. */
+static int make_trees(const struct sim_params *p, struct sim_outcome *o,
+		      struct fab_err *err)
 {
-	const struct fab_mcast_problem problem = {o->f, o->dist, shared};
-	uint16_t *mlid = FAB_NEW((size_t)shared->n + 1, uint16_t);
-	char *text = NULL;
-	size_t len = 0;
-	FILE *file = open_memstream(&text, &len);
-	int rc;
-
-	if (!file)
-		fab_oom(len);
-	for (uint32_t m = 0; m < shared->n; m++)
-		mlid[m] = (uint16_t)(FAB_MLID_FIRST + m);
-	rc = fab_export_mcfdbs(file, &problem, &net->trees, mlid, err);
-	if (fclose(file) != 0)
-		fab_oom(len);
-	if (!rc)
-		rc = fab_mcfdbs_read(o->f, "shared trees", text, len, false, &net->mft,
-				     err);
-	free(text);
-	free(mlid);
-	if (rc)
-		return rc;
-	net->mlid = FAB_NEW(o->groups->n, uint16_t);
-	for (uint32_t g = 0; g < o->groups->n; g++)
-		net->mlid[g] = (uint16_t)(FAB_MLID_FIRST + g % p->mlid_cap);
-	return 0;
-}
-
-/* All trees, by all algorithms; `shared` is NULL when each group has its own. */
-static int grow_trees(const struct sim_params *p, struct sim_outcome *o,
-		      const struct fab_groups *shared, struct fab_err *err)
-{
-	const struct fab_mcast_problem problem = {o->f, o->dist,
-						  shared ? shared : o->groups};
 	const struct fab_mcast_options options = {.n_threads = p->run.threads};
 	const struct fab_mcast_engine *engines[SIM_MAX_NETS] = {NULL};
 	struct fab_mcast_result results[SIM_MAX_NETS];
 	size_t n = p->mcast_algorithms.of.n;
 	double roots_seconds;
-	int rc;
-
-	for (size_t i = 0; i < n; i++)
-		engines[i] = fab_mcast_engines[p->mcast_algorithms.of.v[i].row];
-	rc = fab_mcast_route(&problem, engines, n, &options, results, &roots_seconds,
-			     err);
-	for (size_t i = 0; i < n && !rc; i++) {
-		struct sim_net *net = &o->nets[o->n_nets++];
-
-		net->algorithm = engines[i]->name;
-		net->trees = results[i];
-		net->has_trees = true;
-		net->seconds = roots_seconds + results[i].trees_seconds;
-		if (shared)
-			rc = share_tables(p, o, net, shared, err);
-	}
-	return rc;
-}
-
-static int make_trees(const struct sim_params *p, struct sim_outcome *o,
-		      struct fab_err *err)
-{
-	struct fab_groups *shared = NULL;
 	int rc = fab_dist_new(o->f, p->run.threads, &o->dist, err);
 
 	if (!rc && p->mlid_cap && p->mlid_cap < o->groups->n)
-		rc = fab_groups_share(o->f, o->groups, p->mlid_cap, &shared, err);
+		rc = fab_groups_share(o->f, o->groups, p->mlid_cap, &o->shared, err);
+	for (size_t i = 0; i < n; i++)
+		engines[i] = fab_mcast_engines[p->mcast_algorithms.of.v[i].row];
 	if (!rc)
-		rc = grow_trees(p, o, shared, err);
-	fab_groups_free(shared);
+		rc = fab_mcast_route(
+			&(struct fab_mcast_problem){o->f, o->dist,
+						    o->shared ? o->shared : o->groups},
+			engines, n, &options, results, &roots_seconds, err);
+	for (size_t i = 0; i < n && !rc; i++)
+		o->nets[o->n_nets++] = (struct sim_net){
+			.algorithm = engines[i]->name,
+			.trees = results[i],
+			.has_trees = true,
+			.seconds = roots_seconds + results[i].trees_seconds};
 	return rc;
-}
-
-/* Multicast tables that were read become a net; the groups must have their MLIDs. */
-static int take_tables(struct sim_outcome *o, struct fab_mft *mft, struct fab_err *err)
-{
-	struct sim_net *net = &o->nets[o->n_nets++];
-
-	net->algorithm = "loaded";
-	net->mft = mft;
-	net->mlid = FAB_NEW(o->groups->n, uint16_t);
-	return fab_groups_mlids(o->groups, net->mlid, err);
 }
 
 /* Members as numbers of ends. Dead ones are an error, unless they may be left out. */
 static int find_members(const struct sim_params *p, struct sim_outcome *o,
-			struct fab_err *err)
+			struct fab_arena *arena, struct fab_err *err)
 {
 	const struct fab_groups *g = o->groups;
 	struct fab_map64 *end_of = fab_map64_new(o->ends.n);
@@ -215,8 +335,7 @@ static int find_members(const struct sim_params *p, struct sim_outcome *o,
 
 	for (uint32_t e = 0; e < o->ends.n; e++)
 		fab_map64_put(end_of, o->ends.port[e], e);
-	o->group_first = g->first;
-	o->group_end = FAB_NEW(g->first[g->n] + 1, uint32_t);
+	o->group_end = FAB_ARENA_NEW(arena, g->first[g->n] + 1, uint32_t);
 	for (uint32_t i = 0; i < g->n && !rc; i++)
 		for (uint64_t m = g->first[i]; m < g->first[i + 1] && !rc; m++) {
 			uint32_t port = g->member[m];
@@ -242,7 +361,8 @@ static int find_members(const struct sim_params *p, struct sim_outcome *o,
 	return rc;
 }
 
-static int set_up_groups(struct sim_params *p, struct sim_outcome *o, struct fab_err *err)
+static int set_up_groups(struct sim_params *p, struct sim_outcome *o,
+			 struct fab_arena *arena, struct fab_err *err)
 {
 	struct fab_mft *mft = NULL;
 	int rc = p->mcfdbs ? fab_cli_read_mcfdbs(p->mcfdbs, p->groups.ignore_unknown,
@@ -255,10 +375,16 @@ static int set_up_groups(struct sim_params *p, struct sim_outcome *o, struct fab
 		fab_mft_free(mft);
 		return rc;
 	}
-	if (mft)
-		rc = take_tables(o, mft, err);
+	if (mft) { /* a net; the groups must have multicast LIDs of it */
+		struct sim_net *net = &o->nets[o->n_nets++];
+
+		net->algorithm = "loaded";
+		net->mft = mft;
+		net->mlid = FAB_ARENA_NEW(arena, o->groups->n, uint16_t);
+		rc = fab_groups_mlids(o->groups, net->mlid, err);
+	}
 	if (!rc)
-		rc = find_members(p, o, err);
+		rc = find_members(p, o, arena, err);
 	if (!rc && (!mft || p->has_mcast_algorithm))
 		rc = make_trees(p, o, err);
 	return rc;
@@ -274,13 +400,16 @@ static void make_problems(struct sim_outcome *o)
 							.ends = &o->ends,
 							.routes = net->routes,
 							.groups = o->groups,
+							.tree_groups = o->shared,
 							.mft = net->mft,
 							.mlid = net->mlid};
 		if (net->has_trees && !net->mft)
 			net->problem.forest = &net->trees.forest;
-		if (net->routes)
+		if (net->routes) {
+			net->note = net->routes->note;
 			fab_no_path_find(net->routes, o->ends.n, o->ends.sw, o->ends.port,
 					 &net->no_path);
+		}
 	}
 }
 
@@ -297,46 +426,41 @@ static void warn_of_rates(const struct sim_params *p, struct sim_outcome *o)
 			     o->n_unknown_rates, p->sim.rate_gbps);
 }
 
-/* Trees are made of what is left: a fabric of its own, in which nothing is dead. */
-static int take_left(struct sim_outcome *o, struct fab_err *err)
+int sim_set_up(struct fab_work *w, struct fab_err *err)
 {
-	int rc = fab_fabric_without(o->f, o->dead, &o->left, err);
-
-	if (rc)
-		return rc;
-	o->f = o->left;
-	o->faults = fab_faults_new(o->f);
-	return 0;
-}
-
-int sim_set_up(struct sim_params *p, const struct fab_fabric *f, struct sim_outcome *o,
-	       struct fab_err *err)
-{
+	struct sim_params *p = w->params;
+	struct sim_outcome *o = w->outcome;
+	bool needs_groups = p->traffic_kind->needs_groups;
 	struct fab_flow_ends all;
 	int rc;
 
 	o->p = p;
-	o->f = f;
-	if (fab_kfat_recognize(f, &o->kfat, &o->kfat_error))
+	o->f = w->f;
+	if (fab_kfat_recognize(w->f, &o->kfat, &o->kfat_error))
 		o->kfat = NULL;
-	rc = fab_cli_draw_faults(&p->faults, &p->run, f, &o->dead, err);
+	rc = fab_cli_draw_faults(&p->faults, &p->run, w->f, &o->dead, err);
 	if (rc)
 		return rc;
-	fab_flow_ends_init(&all, f, NULL, NULL);
+	fab_cli_note_faults(&p->shard, o->dead);
+	fab_flow_ends_init(&all, w->f, NULL, NULL);
 	o->n_all_ends = all.n;
 	fab_flow_ends_fini(&all);
 	o->faults = o->dead;
-	if (p->traffic_kind->needs_groups && o->dead->named.n)
-		rc = take_left(o, err);
-	if (rc)
-		return rc;
+	if (needs_groups && o->dead->named.n) {
+		/* trees are made in what is left: a fabric of its own without faults */
+		rc = fab_fabric_without(w->f, o->dead, &o->left, err);
+		if (rc)
+			return rc;
+		o->f = o->left;
+		o->faults = fab_faults_new(o->f);
+	}
 	fab_flow_ends_init(&o->ends, o->f, o->faults->switch_is_dead,
 			   o->faults->cable_is_dead);
 	if (!o->ends.n)
 		return fab_fail(err, EINVAL, "%s: no live host: nobody can send",
 				p->input.fabric);
-	rc = p->traffic_kind->needs_groups && !p->pair ? set_up_groups(p, o, err)
-						       : route_all(p, o, err);
+	rc = needs_groups && !p->pair ? set_up_groups(p, o, w->arena, err)
+				      : route_all(p, o, err);
 	if (rc)
 		return rc;
 	make_problems(o);
@@ -358,17 +482,11 @@ void sim_outcome_fini(void *outcome)
 		if (net->has_trees)
 			fab_mcast_result_fini(&net->trees);
 		fab_mft_free(net->mft);
-		free(net->mlid);
 	}
-	for (size_t i = 0; i < o->points.n; i++)
-		fab_sim_result_fini(&o->points.v[i].first);
-	for (size_t i = 0; i < o->pairs.n; i++)
-		free(o->pairs.v[i].why);
-	free(o->points.v);
+	fab_sim_points_fini(&o->points);
 	free(o->roots.of.v);
-	free(o->pairs.v);
-	free(o->group_end);
 	fab_groups_free(o->groups);
+	fab_groups_free(o->shared);
 	fab_dist_free(o->dist);
 	fab_flow_ends_fini(&o->ends);
 	if (o->faults != o->dead)

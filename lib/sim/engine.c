@@ -358,7 +358,8 @@ SIM_HOT void free_output(struct sim_part *p, uint32_t id)
 
 	sim_set(sim_free_outs(s, sw), port->local);
 	if (sw->is_small && s->n_vls == 1 && !s->reads_apart) { /* no branches */
-		uint64_t wants = s->one_read ? port[port->out_from - port->local].wants : 0;
+		uint64_t wants =
+			s->one_read ? port[port->out_from - port->local].wants : 0;
 
 		if (s->one_read)
 			sw->free_units |= 1ull << port->out_from % SIM_WORD;
@@ -443,7 +444,8 @@ SIM_HOT void list_outputs(struct sim_part *p, struct sim_switch *sw)
 		*dirty = 0;
 		for (uint32_t i = 0; i < FEW_OUTS || bits; i++) {
 			uint32_t is_one = -(uint32_t)(bits != 0);
-			uint32_t out = sw->turn + (uint32_t)__builtin_ctzll(bits | 1ull << 63);
+			uint32_t out =
+				sw->turn + (uint32_t)__builtin_ctzll(bits | 1ull << 63);
 
 			to[i] = sw->port_first + (out % SIM_WORD & is_one);
 			bits &= bits - 1;

@@ -182,19 +182,21 @@ static void add(struct copies *all, uint32_t group, const struct sim_net *net,
 	FAB_PUSH(&all->of, copy);
 }
 
-/* Both ends of each cable of a tree, and its members' cables. */
+/* Both ends of each cable of a group's tree, and the cables of the tree's members. */
 static void add_tree(const struct sim_net *net, const uint32_t *of, uint32_t g,
 		     struct copies *all)
 {
 	const struct fab_sim_problem *p = net->problem;
+	const struct fab_groups *groups = p->tree_groups ? p->tree_groups : p->groups;
 	const struct fab_fabric *f = p->f;
+	uint32_t t = g % groups->n;
 
-	for (uint64_t e = p->forest->first[g]; e < p->forest->first[g + 1]; e++) {
+	for (uint64_t e = p->forest->first[t]; e < p->forest->first[t + 1]; e++) {
 		add(all, g, net, of[f->cable_a[p->forest->cable[e]]]);
 		add(all, g, net, of[f->cable_b[p->forest->cable[e]]]);
 	}
-	for (uint64_t m = p->groups->first[g]; m < p->groups->first[g + 1]; m++) {
-		uint32_t member = p->groups->member[m];
+	for (uint64_t m = groups->first[t]; m < groups->first[t + 1]; m++) {
+		uint32_t member = groups->member[m];
 
 		if (!fab_node_is_switch(f, f->port_node[member]))
 			add(all, g, net, of[fab_port_peer(f, member)]);

@@ -33,8 +33,8 @@
 #include "base/choice.h"
 #include "base/progress.h"
 #include "event/stats.h"
-#include "mcast/route.h"
 #include "mcast/groups.h"
+#include "mcast/route.h"
 #include "mcast/tables.h"
 #include "traffic/ends.h"
 #include "traffic/messages.h"
@@ -76,6 +76,8 @@ struct fab_sim_problem {
 	 * reaches the members on its switches; copies are not made for members that are
 	 * no endpoints, or dead. */
 	const struct fab_groups *groups;
+	/* Groups of the trees: group g has tree g % tree_groups->n. NULL: groups. */
+	const struct fab_groups *tree_groups;
 	const struct fab_forest *forest;
 	const struct fab_mft *mft;
 	const uint16_t *mlid;
